@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Which instruction sets a kernel may use: what the CPU and the operating system offer, minus what
+ * the user masks out with WEFT_CPU. A kernel table lists its rows best first, scalar last; a row
+ * needs a set of these bits (architecture.md section 4).
+ */
+#ifndef WEFT_CPU_H
+#define WEFT_CPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** One bit a feature; the words are those of WEFT_CPU. A scalar kernel needs none (0). */
+enum weft_cpu_feature {
+	WEFT_CPU_SSSE3 = 1 << 0, /**< "ssse3" */
+	WEFT_CPU_AVX2 = 1 << 1, /**< "avx2" */
+	WEFT_CPU_GFNI = 1 << 2, /**< "gfni" */
+	WEFT_CPU_AVX512 = 1 << 3, /**< "avx512": F, BW, DQ, VL and VBMI */
+	WEFT_CPU_PCLMUL = 1 << 4, /**< "pclmul" */
+	WEFT_CPU_VPCLMUL = 1 << 5 /**< "vpclmul" */
+};
+
+/** Features that this CPU has and whose registers the operating system saves. Any thread. */
+uint32_t weft_cpu_detect(void);
+
+/**
+ * Features named by a list such as "scalar,avx2,gfni": what WEFT_CPU may hold.
+ *
+ * @param words  comma-separated words; NULL or "" means all features; "scalar" alone means none
+ * @param mask   receives the set of allowed features
+ * @param bad    receives the start of the first unknown word, or is NULL
+ * @return 0, or -EINVAL for an unknown word (mask is left alone)
+ */
+int weft_cpu_parse(const char *words, uint32_t *mask, const char **bad);
+
+/** Word of a single feature bit, or "unknown". The string is constant. */
+const char *weft_cpu_word(uint32_t feature);
+
+/** All words that weft_cpu_parse() takes, for error messages. */
+const char *weft_cpu_words(void);
+
+/** Head of a row in every kernel table: a table is an array of structs that begin with this. */
+struct weft_kernel {
+	const char *name; /**< such as "scalar" or "avx512-gfni" */
+	uint32_t needs; /**< weft_cpu_feature bits */
+};
+
+/** Whether a row may run under a set of allowed features. */
+static inline bool
+weft_kernel_usable(const struct weft_kernel *k, uint32_t features)
+{
+	return (k->needs & ~features) == 0;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEFT_CPU_H */

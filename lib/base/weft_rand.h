@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * A seeded random number generator for traces, faults and tests: the same seed gives the same run
+ * on every machine. Not for keys, sessions or anything an attacker may not guess.
+ */
+#ifndef WEFT_RAND_H
+#define WEFT_RAND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** State of one generator; set by weft_rand_seed(). One thread at a time. */
+struct weft_rand {
+	uint64_t state;
+};
+
+/** Start a generator; every seed, 0 included, is a good one. */
+void weft_rand_seed(struct weft_rand *r, uint64_t seed);
+
+/** 64 random bits. */
+uint64_t weft_rand_u64(struct weft_rand *r);
+
+/** A number in 0..bound-1, without bias; @p bound is 1 or more. */
+uint64_t weft_rand_below(struct weft_rand *r, uint64_t bound);
+
+/** A number in [0, 1). */
+double weft_rand_unit(struct weft_rand *r);
+
+/** Fill @p len bytes at @p buf. */
+void weft_rand_fill(struct weft_rand *r, void *buf, size_t len);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEFT_RAND_H */

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * What every unit test includes: cmocka with the headers it wants first, and the seed of a
+ * property test. WEFT_TEST_SEED=N replays a run; otherwise each run draws a new seed and prints it.
+ */
+#ifndef WEFT_TEST_H
+#define WEFT_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "weft_base.h"
+#include "weft_rand.h"
+
+/** Seed @p r for the property test @p what and print the seed. */
+static inline void
+weft_test_seed(struct weft_rand *r, const char *what)
+{
+	const char *given = getenv("WEFT_TEST_SEED");
+	struct timespec now;
+	uint64_t seed;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	seed = given != NULL ? strtoull(given, NULL, 0)
+	                     : (uint64_t)now.tv_sec * 1000003u + (uint64_t)now.tv_nsec;
+	printf("%s: WEFT_TEST_SEED=%llu\n", what, (unsigned long long)seed);
+	weft_rand_seed(r, seed);
+}
+
+/** Bytes of a hex string; returns how many were written. */
+static inline size_t
+weft_test_unhex(const char *hex, uint8_t *out, size_t room)
+{
+	size_t n = 0;
+	unsigned int byte;
+
+	while (n < room && sscanf(hex + 2 * n, "%2x", &byte) == 1)
+		out[n++] = (uint8_t)byte;
+	return n;
+}
+
+#endif /* WEFT_TEST_H */

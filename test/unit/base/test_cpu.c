@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* The words of WEFT_CPU: each is known, an unknown one is named, "scalar" masks all the rest. */
+
+#include "weft_test.h"
+
+#include <errno.h>
+
+#include "weft_cpu.h"
+
+static void
+nothing_said_allows_everything(void **state)
+{
+	uint32_t mask = 0;
+
+	(void)state;
+	assert_int_equal(weft_cpu_parse(NULL, &mask, NULL), 0);
+	assert_int_equal(mask, UINT32_MAX);
+	mask = 0;
+	assert_int_equal(weft_cpu_parse("", &mask, NULL), 0);
+	assert_int_equal(mask, UINT32_MAX);
+}
+
+static void
+scalar_alone_masks_every_feature(void **state)
+{
+	uint32_t mask = UINT32_MAX;
+
+	(void)state;
+	assert_int_equal(weft_cpu_parse("scalar", &mask, NULL), 0);
+	assert_int_equal(mask, 0);
+}
+
+static void
+words_add_up(void **state)
+{
+	uint32_t mask;
+
+	(void)state;
+	assert_int_equal(weft_cpu_parse("scalar,avx2,gfni", &mask, NULL), 0);
+	assert_int_equal(mask, WEFT_CPU_AVX2 | WEFT_CPU_GFNI);
+	assert_string_equal(weft_cpu_word(WEFT_CPU_GFNI), "gfni");
+}
+
+static void
+unknown_word_is_named(void **state)
+{
+	static const char *const bad_lists[] = { "avx3", "avx2,", "avx2,sse9", ",", "avx2 gfni" };
+	uint32_t mask = 5;
+	const char *bad;
+
+	(void)state;
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad_lists); i++) {
+		assert_int_equal(weft_cpu_parse(bad_lists[i], &mask, &bad), -EINVAL);
+		assert_int_equal(mask, 5);
+		assert_true(bad >= bad_lists[i] && bad <= bad_lists[i] + strlen(bad_lists[i]));
+	}
+	assert_int_equal(weft_cpu_parse("avx2,sse9", &mask, &bad), -EINVAL);
+	assert_string_equal(bad, "sse9");
+}
+
+static void
+row_needs_all_its_features(void **state)
+{
+	const struct weft_kernel k = { "x", WEFT_CPU_AVX2 | WEFT_CPU_GFNI };
+
+	(void)state;
+	assert_true(weft_kernel_usable(&k, WEFT_CPU_AVX2 | WEFT_CPU_GFNI | WEFT_CPU_SSSE3));
+	assert_false(weft_kernel_usable(&k, WEFT_CPU_AVX2));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_said_allows_everything),
+		cmocka_unit_test(scalar_alone_masks_every_feature),
+		cmocka_unit_test(words_add_up),
+		cmocka_unit_test(unknown_word_is_named),
+		cmocka_unit_test(row_needs_all_its_features),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

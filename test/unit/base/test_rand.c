@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* The generator repeats itself for a seed, stays below its bound and fills every byte. */
+
+#include "weft_test.h"
+
+static void
+same_seed_gives_same_numbers(void **state)
+{
+	struct weft_rand a, b;
+
+	(void)state;
+	weft_rand_seed(&a, 7);
+	weft_rand_seed(&b, 7);
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(weft_rand_u64(&a), weft_rand_u64(&b));
+}
+
+static void
+seed_zero_matches_published_splitmix64(void **state)
+{
+	struct weft_rand r;
+
+	(void)state;
+	weft_rand_seed(&r, 0);
+	assert_int_equal(weft_rand_u64(&r), UINT64_C(0xE220A8397B1DCDAF));
+	assert_int_equal(weft_rand_u64(&r), UINT64_C(0x6E789E6AA1B965F4));
+}
+
+static void
+below_reaches_every_value_and_no_more(void **state)
+{
+	struct weft_rand r;
+	unsigned int seen[7] = { 0 };
+
+	(void)state;
+	weft_test_seed(&r, __func__);
+	for (int i = 0; i < 7000; i++) {
+		uint64_t v = weft_rand_below(&r, 7);
+
+		assert_true(v < 7);
+		seen[v]++;
+	}
+	for (int i = 0; i < 7; i++)
+		assert_in_range(seen[i], 700, 1300);
+}
+
+static void
+fill_stops_at_the_end(void **state)
+{
+	struct weft_rand r;
+	uint8_t buf[32];
+
+	(void)state;
+	weft_rand_seed(&r, 1);
+	for (size_t len = 0; len <= 24; len++) {
+		memset(buf, 0, sizeof(buf));
+		weft_rand_fill(&r, buf, len);
+		for (size_t i = len; i < sizeof(buf); i++)
+			assert_int_equal(buf[i], 0);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(same_seed_gives_same_numbers),
+		cmocka_unit_test(seed_zero_matches_published_splitmix64),
+		cmocka_unit_test(below_reaches_every_value_and_no_more),
+		cmocka_unit_test(fill_stops_at_the_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
