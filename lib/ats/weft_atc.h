@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Address translation cache (ATC): 8-way set-associative, one array a page-size class, CLOCK
+ * replacement, one cache line of keys and one of values a set (ats.md sections 6 and 7). Private to
+ * one thread; it neither allocates nor looks at a clock. It remembers; asking the Translation Agent
+ * is another layer's work.
+ */
+#ifndef WEFT_ATC_H
+#define WEFT_ATC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WEFT_ATC_WAYS 8
+
+/** Page-size classes. A larger or odd translation is stored as several entries of a class. */
+enum weft_atc_class { WEFT_ATC_4K, WEFT_ATC_64K, WEFT_ATC_2M, WEFT_ATC_1G, WEFT_ATC_CLASSES };
+
+/** log2 of a class's page size: 12, 16, 21, 30. */
+unsigned int weft_atc_class_log2(enum weft_atc_class c);
+
+/** Permissions and kinds of a translation (ats.md section 2.4). */
+enum weft_atc_flags {
+	WEFT_ATC_R = 1 << 0,
+	WEFT_ATC_W = 1 << 1,
+	WEFT_ATC_U = 1 << 2 /**< untranslated access only: "do not ask again" */
+};
+
+struct weft_atc_cfg {
+	uint32_t sets[WEFT_ATC_CLASSES]; /**< sets a class, a power of two up to 2^20, or 0: none */
+	uint16_t contexts; /**< contexts 0..contexts-1, 1..65535 */
+};
+
+enum weft_atc_result {
+	WEFT_ATC_HIT,
+	WEFT_ATC_MISS,
+	WEFT_ATC_DENY, /**< cached, and the access wanted is not permitted */
+	WEFT_ATC_UNTRANSLATED /**< cached: use the address as it is */
+};
+
+/** Row order of weft_atc_counters() and of the values. */
+enum weft_atc_counter {
+	WEFT_ATC_N_HITS,
+	WEFT_ATC_N_MISSES,
+	WEFT_ATC_N_DENIALS,
+	WEFT_ATC_N_UNTRANSLATED,
+	WEFT_ATC_N_INSTALLS,
+	WEFT_ATC_N_EVICTIONS,
+	WEFT_ATC_N_INVALIDATED,
+	WEFT_ATC_N_COUNTERS
+};
+
+struct weft_atc;
+struct weft_counter;
+
+/** Bytes that a cache of @p cfg needs (64-byte aligned); 0 if @p cfg is out of range. */
+size_t weft_atc_size(const struct weft_atc_cfg *cfg);
+
+/**
+ * Make an empty cache in @p mem.
+ *
+ * @return the cache, or NULL for a bad @p cfg or memory that is not 64-byte aligned
+ */
+struct weft_atc *weft_atc_init(void *mem, const struct weft_atc_cfg *cfg);
+
+/**
+ * Translate an address.
+ *
+ * @param ctx   context, below cfg.contexts
+ * @param va    untranslated address, 57 bits
+ * @param want  WEFT_ATC_R, WEFT_ATC_W or both
+ * @param pa    receives the translated address on a hit
+ */
+enum weft_atc_result weft_atc_lookup(
+	struct weft_atc *c, uint16_t ctx, uint64_t va, unsigned int want, uint64_t *pa);
+
+/**
+ * Translate a run: as weft_atc_lookup() for each, with one call.
+ *
+ * @param result  receives enum weft_atc_result for each
+ */
+void weft_atc_lookup_run(struct weft_atc *c, uint16_t ctx, const uint64_t *va, unsigned int want,
+	uint64_t *pa, uint8_t *result, unsigned int n);
+
+/**
+ * Remember a translation of 1 << @p log2 bytes.
+ *
+ * @param va     start, aligned to the size
+ * @param pa     start, aligned to the size
+ * @param log2   12 or more; stored in the largest class not above it, as several entries if needed
+ * @param flags  R, W, U; without R and W it is not cached
+ * @return entries written, 0 if not cacheable (no permission, or no class fits, or it would take
+ *         more than 64 entries); -EINVAL for a context, size or alignment out of range
+ */
+int weft_atc_install(struct weft_atc *c, uint16_t ctx, uint64_t va, uint64_t pa, unsigned int log2,
+	unsigned int flags);
+
+/**
+ * Forget everything that overlaps a range, larger pages that merely contain it too.
+ *
+ * @param log2  12..64; 64 = everything of the context
+ * @return entries dropped; -EINVAL for a context or size out of range, or a misaligned start
+ */
+int weft_atc_invalidate(struct weft_atc *c, uint16_t ctx, uint64_t va, unsigned int log2);
+
+/** Forget everything of a context, in constant time (its generation moves on). */
+int weft_atc_invalidate_context(struct weft_atc *c, uint16_t ctx);
+
+/** Counter rows, WEFT_ATC_N_COUNTERS of them. */
+const struct weft_counter *weft_atc_counters(void);
+
+/** Their values, in row order. Written by the cache's thread only. */
+const uint64_t *weft_atc_counts(const struct weft_atc *c);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEFT_ATC_H */
