@@ -46,7 +46,8 @@ void weft_crc_store(uint8_t *flit, uint64_t crc, enum weft_crc_order order);
 
 /**
  * A kernel computes, for a run of @p n flits back to back at @p flits (64-byte aligned), the
- * remainder of each flit's bytes 0..241 into @p crc[0..n-1]. It reads no other byte.
+ * remainder of each flit's bytes 0..241 into @p crc[0..n-1]. The result depends on no other byte,
+ * and nothing outside the n flits is read.
  */
 typedef void (*weft_crc_run_fn)(const uint8_t *flits, unsigned int n, uint64_t *crc);
 

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * The implicit sequence number (encapsulation.md section 3). The CRC is linear, so number and ids
+ * cost one XOR each on top of the plain remainder, and what differs between two flits' numbers
+ * stands in the syndrome as if it had been sent. Hot path.
+ */
+
+#include "weft_isn.h"
+
+#include <assert.h>
+#include <errno.h>
+
+#include "crc_priv.h"
+
+#include "weft_base.h"
+
+#define ISN_RUN_MAX 64
+#define ISN_PSEUDO_LEN 5
+#define ISN_NUMBER_MASK (WEFT_ISN_NUMBERS - 1)
+#define ISN_ID_MAX 0xFFF
+#define ISN_VC_MAX 7
+
+uint64_t
+weft_isn_number(unsigned int number)
+{
+	assert(number < WEFT_ISN_NUMBERS);
+	return weft_isn_pseudo_table[number];
+}
+
+uint64_t
+weft_isn_xor_number(unsigned int number)
+{
+	assert(number < WEFT_ISN_NUMBERS);
+	return weft_isn_xor_table[number];
+}
+
+uint64_t
+weft_isn_address(uint16_t spid, uint16_t dpid, uint8_t vc)
+{
+	uint8_t message[ISN_PSEUDO_LEN + WEFT_CRC_COVERED] = {
+		[0] = (uint8_t)(spid >> 4),
+		[1] = (uint8_t)(spid << 4 | dpid >> 8),
+		[2] = (uint8_t)dpid,
+		[3] = (uint8_t)(vc << 2),
+	};
+
+	assert(spid <= ISN_ID_MAX && dpid <= ISN_ID_MAX && vc <= ISN_VC_MAX);
+	return weft_crc_update(0, message, sizeof(message));
+}
+
+int
+weft_isn_decode(uint64_t syndrome)
+{
+	const uint64_t window = syndrome >> weft_isn_window_low & ISN_NUMBER_MASK;
+	const uint16_t number = weft_isn_window_table[window];
+
+	return weft_isn_pseudo_table[number] == syndrome ? number : -1;
+}
+
+int
+weft_isn_init(struct weft_isn *s, enum weft_isn_form form, enum weft_crc_order order, uint16_t spid,
+	uint16_t dpid, uint8_t vc, uint16_t first)
+{
+	if ((unsigned int)form > WEFT_ISN_NONE || (unsigned int)order > WEFT_CRC_R7_FIRST)
+		return -EINVAL;
+	if (spid > ISN_ID_MAX || dpid > ISN_ID_MAX || vc > ISN_VC_MAX || first >= WEFT_ISN_NUMBERS)
+		return -EINVAL;
+	*s = (struct weft_isn){
+		.address = form == WEFT_ISN_PSEUDO ? weft_isn_address(spid, dpid, vc) : 0,
+		.next = first,
+		.form = (uint8_t)form,
+		.order = (uint8_t)order,
+	};
+	return 0;
+}
+
+/* What stands in the CRC beside the flit itself, for the number now due. */
+static uint64_t
+isn_implicit(const struct weft_isn *s)
+{
+	switch (s->form) {
+	case WEFT_ISN_PSEUDO: return s->address ^ weft_isn_pseudo_table[s->next];
+	case WEFT_ISN_XOR: return weft_isn_xor_table[s->next];
+	default: return 0;
+	}
+}
+
+static uint16_t
+isn_after(unsigned int number)
+{
+	return (uint16_t)((number + 1) & ISN_NUMBER_MASK);
+}
+
+void
+weft_isn_protect(
+	struct weft_isn *s, const struct weft_crc_kernel *kernel, uint8_t *flits, unsigned int n)
+{
+	uint64_t crc[ISN_RUN_MAX];
+
+	assert(n <= ISN_RUN_MAX);
+	kernel->run(flits, n, crc);
+	for (unsigned int i = 0; i < n; i++) {
+		weft_crc_store(flits + (size_t)i * CRC_FLIT_LEN, crc[i] ^ isn_implicit(s),
+			(enum weft_crc_order)s->order);
+		s->next = isn_after(s->next);
+	}
+}
+
+/* A flit whose syndrome is not 0: intact with another number, or bad. */
+static void
+isn_classify(struct weft_isn *s, uint64_t syndrome, uint64_t bit, struct weft_isn_result *r)
+{
+	const int delta = s->form == WEFT_ISN_PSEUDO ? weft_isn_decode(syndrome) : -1;
+	unsigned int number, distance;
+
+	if (delta < 0) {
+		/* Counted as one number used: most bad flits are the very flit that was due. */
+		r->bad |= bit;
+		s->next = isn_after(s->next);
+		return;
+	}
+	number = s->next ^ (unsigned int)delta;
+	distance = (number - s->next) & ISN_NUMBER_MASK;
+	if (distance > WEFT_ISN_WINDOW) {
+		r->duplicate |= bit;
+		return;
+	}
+	r->after_gap |= bit;
+	r->lost += distance;
+	s->next = isn_after(number);
+}
+
+void
+weft_isn_check(struct weft_isn *s, const struct weft_crc_kernel *kernel, const uint8_t *flits,
+	unsigned int n, uint64_t skip, struct weft_isn_result *r)
+{
+	uint64_t crc[ISN_RUN_MAX];
+
+	assert(n <= ISN_RUN_MAX);
+	*r = (struct weft_isn_result){ 0 };
+	kernel->run(flits, n, crc);
+	for (unsigned int i = 0; i < n; i++) {
+		const uint64_t bit = WEFT_BIT64(i);
+		uint64_t syndrome;
+
+		if ((skip & bit) != 0)
+			continue;
+		syndrome = crc[i] ^ isn_implicit(s) ^
+		           weft_crc_load(
+				   flits + (size_t)i * CRC_FLIT_LEN, (enum weft_crc_order)s->order);
+		if (syndrome != 0) {
+			isn_classify(s, syndrome, bit, r);
+			continue;
+		}
+		r->in_turn |= bit;
+		s->next = isn_after(s->next);
+	}
+}

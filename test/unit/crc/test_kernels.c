@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* Every row of the kernel table against the definition, with a guard page behind the flits. */
+
+#include "weft_test.h"
+
+#include "weft_crc.h"
+#include "weft_guard.h"
+
+#define RUN_MAX 64
+#define UNTOUCHED UINT64_C(0x5555AAAA5555AAAA)
+
+static void
+row_agrees_with_definition(void **state)
+{
+	const struct weft_crc_kernel *row = *state;
+	uint64_t want[RUN_MAX], got[RUN_MAX + 1];
+	struct weft_guard guard;
+	struct weft_rand r;
+
+	if (!weft_kernel_usable(&row->k, weft_cpu_detect())) {
+		print_message("  skipped: this CPU lacks what %s needs\n", row->k.name);
+		skip();
+	}
+	weft_test_seed(&r, row->k.name);
+	weft_guard_open(&guard, RUN_MAX * 256);
+	for (unsigned int n = 0; n <= RUN_MAX; n++) {
+		uint8_t *flits = weft_guard_last(&guard, (size_t)n * 256);
+
+		weft_rand_fill(&r, flits, (size_t)n * 256);
+		for (unsigned int i = 0; i < n; i++)
+			want[i] = weft_crc_update_ref(0, flits + (size_t)i * 256, WEFT_CRC_COVERED);
+		for (unsigned int i = 0; i <= n; i++)
+			got[i] = UNTOUCHED;
+		row->run(flits, n, got);
+		assert_memory_equal(got, want, n * sizeof(want[0]));
+		assert_int_equal(got[n], UNTOUCHED);
+	}
+	weft_guard_close(&guard);
+}
+
+/* Each of the 242 bytes counts, none of the other 14 does. */
+static void
+row_covers_exactly_242_bytes(void **state)
+{
+	const struct weft_crc_kernel *row = *state;
+	_Alignas(WEFT_CACHE_LINE) uint8_t flit[256] = { 0 };
+
+	if (!weft_kernel_usable(&row->k, weft_cpu_detect())) {
+		print_message("  skipped: this CPU lacks what %s needs\n", row->k.name);
+		skip();
+	}
+	for (unsigned int i = 0; i < sizeof(flit); i++) {
+		uint64_t crc;
+
+		flit[i] = 0x80;
+		row->run(flit, 1, &crc);
+		flit[i] = 0;
+		assert_int_equal(crc != 0, i < WEFT_CRC_COVERED);
+	}
+}
+
+static void
+table_ends_with_a_scalar_row(void **state)
+{
+	const struct weft_crc_kernel *last = &weft_crc_kernels[weft_crc_n_kernels - 1];
+
+	(void)state;
+	assert_string_equal(last->k.name, "scalar");
+	assert_int_equal(last->k.needs, 0);
+}
+
+static void
+each_row_is_found_by_name(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < weft_crc_n_kernels; i++) {
+		const struct weft_crc_kernel *row = &weft_crc_kernels[i];
+
+		if (weft_kernel_usable(&row->k, weft_cpu_detect()))
+			assert_ptr_equal(weft_crc_kernel_find(row->k.name, weft_cpu_detect()), row);
+		if (row->k.needs != 0)
+			assert_null(weft_crc_kernel_find(row->k.name, 0));
+	}
+}
+
+static void
+unknown_name_finds_nothing(void **state)
+{
+	(void)state;
+	assert_null(weft_crc_kernel_find("", UINT32_MAX));
+	assert_null(weft_crc_kernel_find("scalarx", UINT32_MAX));
+	assert_null(weft_crc_kernel_find("Scalar", UINT32_MAX));
+}
+
+static void
+no_name_finds_the_best_allowed(void **state)
+{
+	const uint32_t features = weft_cpu_detect();
+	unsigned int best = 0;
+
+	(void)state;
+	while (!weft_kernel_usable(&weft_crc_kernels[best].k, features))
+		best++;
+	assert_ptr_equal(weft_crc_kernel_find(NULL, features), &weft_crc_kernels[best]);
+	assert_string_equal(weft_crc_kernel_find(NULL, 0)->k.name, "scalar");
+}
+
+static int
+run_row(const struct weft_crc_kernel *row)
+{
+	void *state = (void *)(uintptr_t)row;
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_prestate(row_agrees_with_definition, state),
+		cmocka_unit_test_prestate(row_covers_exactly_242_bytes, state),
+	};
+
+	return cmocka_run_group_tests_name(row->k.name, tests, NULL, NULL);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(table_ends_with_a_scalar_row),
+		cmocka_unit_test(each_row_is_found_by_name),
+		cmocka_unit_test(unknown_name_finds_nothing),
+		cmocka_unit_test(no_name_finds_the_best_allowed),
+	};
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+	for (unsigned int i = 0; i < weft_crc_n_kernels; i++)
+		failed += run_row(&weft_crc_kernels[i]);
+	return failed;
+}
