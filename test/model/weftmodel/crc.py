@@ -17,7 +17,6 @@ from .gf import Field
 FIELD = Field(0x12B)
 COVERED = 242
 CRC_OFF = 242
-CRC_LEN = 8
 
 
 def _generator(degree):

@@ -32,10 +32,6 @@ def number_of(flit):
     return (flit[0] & 3) << 8 | flit[1]
 
 
-def slot_of(flit, s):
-    return flit[2:16] if s == 0 else flit[16 * s:16 * s + 16]
-
-
 def llctrl_of(flit):
     """(LLCTRL, SubType) of slot 0, or None if it is no control slot."""
     if flit[2] & 15 != messages.LLCTRL:

@@ -141,18 +141,6 @@ def build_slot(slot, form, code, messages):
     return value.to_bytes(SLOT_BITS[slot] // 8, "little")
 
 
-def parse_slot(slot, form, data):
-    """(code, [(kind, message)]) of the valid messages; KeyError for a code without messages."""
-    value = int.from_bytes(data, "little")
-    code = value & 15
-    found = []
-    for kind, at in SLOTS[slot, form][code]:
-        message = value >> at & (1 << LAYOUTS[kind, form].bits) - 1
-        if message & 1:
-            found.append((kind, message))
-    return code, found
-
-
 def llctrl_slot(llctrl, subtype, payload=b""):
     """An H-slot with a link-layer control message (wire-formats 4.6)."""
     return bytes([llctrl << 4 | LLCTRL, subtype]) + payload + bytes(12 - len(payload))

@@ -155,11 +155,6 @@ def protect(flits, parts, order="r0"):
     return [row.tobytes() for row in array]
 
 
-def protect_again(flit_bytes):
-    """FEC made again over 250 bytes that were changed on purpose."""
-    return bytes(flit_bytes[:250]) + fec.encode(flit_bytes[:250])
-
-
 class Rxl:
     """The sender of one connection. `wire` is the list of protected flits, in order."""
 
@@ -180,33 +175,39 @@ class Rxl:
     def make(self, count, first=1, isn="pseudo", order="r0"):
         for _ in range(count):
             self._append(self._flit())
-        self._protect(first, isn, order)
+        self.protect(first, isn, order)
         return self
 
-    def make_sealed(self, count, mode, pcrc=True, truncation=0.0):
-        """Like make, through IDE; `control` lists the places of the control flits."""
-        self.control = []
+    def make_sealed(self, count, mode, pcrc=True, truncation=0.0, sender=ide.Sender):
+        """Like make, through IDE; `control` holds the places of flits outside the epochs."""
+        self.control = set()
 
         def emit(epoch, _plain, wire):
             if not epoch:
-                self.control.append(len(self.bare))
+                self.control.add(len(self.bare))
             self._append(wire)
 
-        sender = ide.Sender(self.key, mode, pcrc, self.packer.flit, self.rng, emit)
+        sender = sender(self.key, mode, pcrc, self.packer.flit, self.rng, emit)
         while len(self.bare) < count:
+            if self.others and self.rng.random() < 0.02:
+                self.control.add(len(self.bare))
+                self._append(self._other_flit())
             sender.protocol_flit()
             if sender.can_truncate() and self.rng.random() < truncation:
                 sender.truncate()
         self.macs_sent = sender.macs_sent
-        self._protect(1, "pseudo", "r0")
+        self.protect()
         return self
 
     def _flit(self):
         if self.others and self.rng.random() < 0.03:
-            kind = self.rng.choice((fl.NOP, fl.IO, fl.ALMP))
-            body = self.rng.randbytes(240) if kind == fl.IO else bytes(240)
-            return bytearray(fl.header(kind) + body + bytes(14))
+            return self._other_flit()
         return self.packer.flit()
+
+    def _other_flit(self):
+        kind = self.rng.choice((fl.NOP, fl.IO, fl.ALMP))
+        body = self.rng.randbytes(240) if kind == fl.IO else bytes(240)
+        return bytearray(fl.header(kind) + body + bytes(14))
 
     def _append(self, out):
         """The header field of an rxl flit carries an Ack, a Nak or nothing."""
@@ -216,7 +217,8 @@ class Rxl:
                                  number=self.rng.randrange(1024))
         self.bare.append(out)
 
-    def _protect(self, first, isn, order):
+    def protect(self, first=1, isn="pseudo", order="r0"):
+        """Make `wire` out of `bare`; call again after changing bare on purpose."""
         numbers = [(first + i) % 1024 for i in range(len(self.bare))]
         if isn == "pseudo":
             address = crc.address_part(self.spid, self.dpid, self.vc)
@@ -260,6 +262,8 @@ class Cxl(Rxl):
         if self.explicit_left:
             self.explicit_left -= 1
             command, number = fl.EXPLICIT, self.next_number
+        elif self.rng.random() < 0.01:
+            command, number = fl.EXPLICIT, 0
         else:
             command = self.rng.choice((fl.ACK,) * 20 + (fl.NAK, fl.NAK_SELECTIVE))
             number = self.rng.randint(1, 1023)
@@ -267,5 +271,5 @@ class Cxl(Rxl):
         self.bare.append(out)
         self.next_number = self.next_number % 1023 + 1
 
-    def _protect(self, first, isn, order):
+    def protect(self, first=1, isn="none", order="r0"):
         self.wire = protect(self.bare, [0] * len(self.bare), order)
