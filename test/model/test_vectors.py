@@ -7,12 +7,12 @@ against its definitions. Exits non-zero if anything differs."""
 import hashlib
 import os
 import random
-import struct
 import tempfile
 import unittest
 
 import numpy as np
 
+import vectors
 from weftmodel import crc, fec, flit, frame, ide, messages, pcapio, replay, traffic
 
 COUNT = bytes(i & 255 for i in range(242))
@@ -289,6 +289,35 @@ class Slots(unittest.TestCase):
             self.assertEqual([at for at, _ in bits],
                              [sum(w for _, w in bits[:i]) for i in range(len(bits))])
 
+    def test_a_slot_by_hand(self):
+        """The drawing that the specification calls certain: S2M DRS, HBR, in slot bits."""
+        drs = messages.LAYOUTS["s2m_drs", "hbr"].pack(val=1, memop=2, tag=0xA55A, poison=1,
+                                                      devload=2, ldid=9, trp=1)
+        slot = int.from_bytes(messages.build_slot("G", "hbr", 0xF, [drs, 0, drs]), "little")
+        first = 0xF | 1 << 4 | 2 << 5 | 0xA55A << 12 | 1 << 28 | 2 << 29 | 9 << 31 | 1 << 35
+        self.assertEqual(slot, first | (first & ~0xF) << 80)
+
+    def data_slots(self, form, code, *fields):
+        """Slots that the unpacker expects after a G-slot with these messages."""
+        kind = messages.SLOTS["G", form][code][0][0]
+        layout = messages.LAYOUTS[kind, form]
+        sent = [layout.pack(**f) if f else 0 for f in fields]
+        data = bytearray(256)
+        data[224:240] = messages.build_slot("G", form, code, sent)
+        unpacker = flit.Unpacker(form)
+        unpacker.walk(data)
+        return unpacker.pending
+
+    def test_data_and_trailers(self):
+        val, trp, bep = {"val": 1}, {"val": 1, "trp": 1}, {"val": 1, "bep": 1}
+        self.assertEqual(self.data_slots("pbr", 0xE, val), 4)
+        self.assertEqual(self.data_slots("pbr", 0xE, trp), 5)
+        self.assertEqual(self.data_slots("hbr", 0xF, val, None, None), 4)
+        self.assertEqual(self.data_slots("hbr", 0xF, trp, trp, trp), 13)
+        self.assertEqual(self.data_slots("hbr", 0xF, val, None, trp), 9)
+        self.assertEqual(self.data_slots("hbr", 0xD, bep, val, bep, bep), 19)
+        self.assertEqual(self.data_slots("pbr", 0xC, val, val, val), 12)
+
     def test_unpacker_counts_what_the_packer_packed(self):
         rng = random.Random(17)
         for form in ("hbr", "pbr"):
@@ -395,6 +424,45 @@ class Ide(unittest.TestCase):
                 self.assertEqual((receiver.bad, receiver.good), (0, sender.macs_sent))
                 self.assertGreater(len(got), 300)
 
+    def follow(self, order, mode="containment"):
+        """(good, bad, released) after a hand-made order of flits: P protocol, M IDE.MAC, T
+        IDE.TMAC, I IDE.Idle. Every MAC is right for the epoch closed last."""
+        receiver = ide.Receiver(self.KEY, mode, True)
+        epoch, mac = ide.Epoch(self.KEY, 1, True), bytes(12)
+        for letter in order:
+            item = bytearray(256)
+            item[0:2] = flit.header(flit.CACHEMEM)
+            if letter == "T" and epoch.flits:
+                mac, epoch = epoch.mac(), ide.Epoch(self.KEY, epoch.counter + 1, True)
+            if letter != "P":
+                subtype = {"M": flit.IDE_MAC, "T": flit.IDE_TMAC, "I": flit.IDE_IDLE}[letter]
+                item[2:16] = messages.llctrl_slot(flit.IDE_LLCTRL, subtype, mac)
+            if letter in "PM":
+                epoch.seal(item)
+                if epoch.flits == receiver.size:
+                    mac, epoch = epoch.mac(), ide.Epoch(self.KEY, epoch.counter + 1, True)
+            if not receiver.insecure:
+                receiver.accept(None, item)
+        return receiver.good, receiver.bad, receiver.released
+
+    def test_where_a_mac_may_ride(self):
+        self.assertEqual(self.follow("PPM"), (1, 0, 2))
+        self.assertEqual(self.follow("PPIPIM"), (1, 0, 2))
+        self.assertEqual(self.follow("PPPP"), (0, 1, 0))
+        self.assertEqual(self.follow("M"), (0, 1, 0))
+        self.assertEqual(self.follow("PPMM"), (1, 1, 2))
+        self.assertEqual(self.follow("PM"), (0, 1, 0))
+        self.assertEqual(self.follow("PPMPMPM"), (3, 0, 6))
+        self.assertEqual(self.follow("P" * 32 + "PM", "skid"), (1, 0, 34))
+        self.assertEqual(self.follow("P" * 32 + "PP", "skid"), (0, 1, 33))
+
+    def test_where_a_tmac_may_stand(self):
+        self.assertEqual(self.follow("PT"), (1, 0, 1))
+        self.assertEqual(self.follow("PTIPT"), (2, 0, 2))
+        self.assertEqual(self.follow("T"), (0, 1, 0))
+        self.assertEqual(self.follow("PPT"), (0, 1, 0))
+        self.assertEqual(self.follow("PPMT"), (2, 0, 3))
+
     def test_one_flipped_bit_ends_the_stream(self):
         for mode in ("containment", "skid"):
             _, out = self.sent(mode, 200)
@@ -473,6 +541,14 @@ class Numbers(unittest.TestCase):
         self.assertEqual(self.take(name, 1, [512]), (513, 1, 511, 0))
         self.assertEqual(self.take(name, 1, [513]), (1, 0, 0, 1))
         self.assertEqual(self.take(name, 5, [0]), (6, 0, 0, 0))
+
+
+class Files(unittest.TestCase):
+    def test_committed_vector_files_are_current(self):
+        folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vectors")
+        for name in vectors.FILES:
+            with open(os.path.join(folder, name), encoding="ascii") as src:
+                self.assertTrue(src.read() == vectors.text(name), f"{name} is out of date")
 
 
 if __name__ == "__main__":
