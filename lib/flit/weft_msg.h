@@ -118,14 +118,17 @@ enum weft_verdict weft_slot_decode(const uint8_t *slot, bool is_h, enum weft_for
 typedef void (*weft_msg_fn)(void *arg, const struct weft_msg *m);
 
 #define WEFT_UNPACK_PENDING_MAX 16 /**< messages whose data may be on its way at once */
+#define WEFT_PENDING_SLOTS_MAX 36 /**< data slots that may be outstanding (section 4.4) */
+#define WEFT_PENDING_SLOTS_H 16 /**< with more, the H-slot may not add a data header */
 
 /** State of one direction's slot stream: data may run over into the next flits. */
 struct weft_unpacker {
 	uint8_t form; /* enum weft_form */
+	uint8_t head; /* pending[] is a ring: the message whose data comes now */
 	uint8_t n_pending; /* messages waiting for data */
-	uint8_t data_slots; /* data slots of pending[0] already taken, 0..4 */
-	uint8_t drs_trailer; /* see unpack.c */
-	uint8_t trailer_of[WEFT_UNPACK_PENDING_MAX];
+	uint8_t n_slots; /* data and trailer slots still to come, over all of them */
+	uint8_t head_slots; /* slots that the message at `head` has had */
+	uint8_t trailer[WEFT_UNPACK_PENDING_MAX]; /* slots.h: what trailer follows its data */
 	struct weft_msg pending[WEFT_UNPACK_PENDING_MAX];
 };
 
@@ -138,8 +141,8 @@ void weft_unpack_init(struct weft_unpacker *u, enum weft_form form);
  * holds nothing. After an LLCTRL other than IDE.MAC the rest of the flit is reserved.
  *
  * @return WEFT_OK; WEFT_DROP_SLOT_FORMAT if the walk ended at a reserved slot format or at more
- *         data than may be pending: the messages before it were handed on, and the stream starts
- *         over with the next flit
+ *         data than may be pending: the messages before it were handed on, data announced earlier
+ *         is still expected in the next flit
  */
 enum weft_verdict weft_unpack_flit(
 	struct weft_unpacker *u, const uint8_t *flit, weft_msg_fn fn, void *arg);
@@ -152,11 +155,17 @@ enum weft_verdict weft_unpack_flit(
 struct weft_packer {
 	uint8_t *flit; /* being filled; NULL between flits */
 	uint8_t form; /* enum weft_form */
-	uint8_t slot; /* next free slot, 0..15 */
-	uint8_t n_data; /* data and trailer slots still to be placed */
-	uint8_t data_head; /* ring position of the next of them */
-	uint8_t per_group[2][WEFT_MSG_KINDS]; /* messages in the previous and this slot group */
-	uint8_t data[48][WEFT_FLIT_SLOT_LEN]; /* ring of data and trailer slots */
+	uint8_t slot; /* next free G-slot, 1..15 */
+	bool h_free; /* the H-slot may still take a header: nothing stands in a G-slot's header yet */
+	bool used; /* the flit holds a message or data */
+	bool sent_any; /* a flit went before this one */
+	uint8_t n_data; /* data and trailer slots that wait for the next flit */
+	uint8_t data_head; /* ring position of the first of them */
+	uint8_t n_join; /* messages in the last header slot, which more of their kind may join */
+	uint8_t join_slot;
+	struct weft_msg join[WEFT_MSG_PER_SLOT];
+	uint8_t per_group[5][WEFT_MSG_KINDS]; /* last group of the flit before, then this one's */
+	uint8_t data[64][WEFT_FLIT_SLOT_LEN]; /* ring of data and trailer slots */
 };
 
 void weft_pack_init(struct weft_packer *p, enum weft_form form);

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Packs messages into flits: header slots in order, data right behind its header and on into the
+ * next flit, never more of a kind in two neighbouring slot groups than wire-formats.md section 4.4
+ * allows. Messages without data that come in a row share a slot; a data header has a slot of its
+ * own, so that its data can follow at once.
+ */
+
+#include <errno.h>
+
+#include "slots.h"
+
+#define DATA_RING 64
+
+/* Most messages of a kind in two neighbouring slot groups. */
+static const uint8_t per_groups_max[WEFT_MSG_LLCTRL] = {
+	[WEFT_MSG_D2H_REQ] = 4,
+	[WEFT_MSG_D2H_RSP] = 4,
+	[WEFT_MSG_D2H_DH] = 4,
+	[WEFT_MSG_S2M_BISNP] = 2,
+	[WEFT_MSG_S2M_NDR] = 6,
+	[WEFT_MSG_S2M_DRS] = 3,
+	[WEFT_MSG_H2D_REQ] = 2,
+	[WEFT_MSG_H2D_RSP] = 6,
+	[WEFT_MSG_H2D_DH] = 4,
+	[WEFT_MSG_M2S_REQ] = 4,
+	[WEFT_MSG_M2S_RWD] = 2,
+	[WEFT_MSG_M2S_BIRSP] = 3,
+};
+
+void
+weft_pack_init(struct weft_packer *p, enum weft_form form)
+{
+	memset(p, 0, offsetof(struct weft_packer, data));
+	p->form = (uint8_t)form;
+}
+
+/* Let waiting data slots into the G-slots that are free. */
+static void
+pack_place_data(struct weft_packer *p)
+{
+	for (; p->n_data != 0 && p->slot < WEFT_FLIT_SLOTS; p->slot++, p->n_data--) {
+		memcpy(weft_flit_slot(p->flit, p->slot), p->data[p->data_head], WEFT_FLIT_SLOT_LEN);
+		p->data_head = (uint8_t)((p->data_head + 1) % DATA_RING);
+		p->used = true;
+	}
+}
+
+void
+weft_pack_begin(struct weft_packer *p, uint8_t *flit, bool with_mac)
+{
+	static const uint8_t no_mac[WEFT_LLCTRL_PAYLOAD_LEN];
+	struct weft_flit_hdr h = { .type = WEFT_FLIT_CACHEMEM, .prior_payload = p->sent_any };
+
+	memset(flit, 0, WEFT_FLIT_LEN);
+	weft_flit_hdr_put(flit, &h);
+	if (with_mac)
+		weft_llctrl_put(flit, WEFT_LLCTRL_IDE_MAC, no_mac);
+	memcpy(p->per_group[0], p->per_group[4], sizeof(p->per_group[0]));
+	memset(p->per_group[1], 0, 4 * sizeof(p->per_group[1]));
+	p->flit = flit;
+	p->slot = 1;
+	p->h_free = !with_mac;
+	p->used = false;
+	p->n_join = 0;
+	pack_place_data(p);
+}
+
+static void
+pack_queue_slot(struct weft_packer *p, const void *slot)
+{
+	memcpy(p->data[(p->data_head + p->n_data) % DATA_RING], slot, WEFT_FLIT_SLOT_LEN);
+	p->n_data++;
+}
+
+static void
+pack_queue_data(struct weft_packer *p, const struct weft_msg *m)
+{
+	uint8_t trailer[WEFT_FLIT_SLOT_LEN] = { 0 };
+
+	for (unsigned int i = 0; i < DATA_SLOTS; i++)
+		pack_queue_slot(p, m->data + i * WEFT_FLIT_SLOT_LEN);
+	if (m->kind == WEFT_MSG_H2D_DH || !m->trp)
+		return;
+	if (m->kind == WEFT_MSG_S2M_DRS) {
+		weft_put_le32(trailer, m->emd);
+	} else {
+		weft_put_le64(trailer, m->byte_enables);
+		if (m->kind == WEFT_MSG_M2S_RWD)
+			weft_put_le32(trailer + 8, m->emd);
+	}
+	pack_queue_slot(p, trailer);
+}
+
+static bool
+pack_group_has_room(const struct weft_packer *p, unsigned int kind, unsigned int slot)
+{
+	unsigned int g = slot_group(slot) + 1;
+
+	return p->per_group[g - 1][kind] + p->per_group[g][kind] < per_groups_max[kind];
+}
+
+static void
+pack_count(struct weft_packer *p, unsigned int kind, unsigned int slot)
+{
+	p->per_group[slot_group(slot) + 1][kind]++;
+	p->used = true;
+}
+
+/* Put a message into the last header slot beside others of its kind. */
+static bool
+pack_join(struct weft_packer *p, const struct weft_msg *m)
+{
+	bool is_h = p->join_slot == 0;
+
+	if (p->n_join == 0 || p->n_join == WEFT_MSG_PER_SLOT || p->join[0].kind != m->kind ||
+		!pack_group_has_room(p, m->kind, p->join_slot))
+		return false;
+	p->join[p->n_join] = *m;
+	if (weft_slot_encode(weft_flit_slot(p->flit, p->join_slot), is_h, (enum weft_form)p->form,
+		    p->join, p->n_join + 1u) != 0)
+		return false;
+	p->n_join++;
+	pack_count(p, m->kind, p->join_slot);
+	return true;
+}
+
+/* Put a message into a header slot of its own; the slot is free and its group has room. */
+static int
+pack_slot(struct weft_packer *p, const struct weft_msg *m, unsigned int slot)
+{
+	int rc = weft_slot_encode(
+		weft_flit_slot(p->flit, slot), slot == 0, (enum weft_form)p->form, m, 1);
+
+	if (rc != 0)
+		return rc;
+	pack_count(p, m->kind, slot);
+	p->h_free = false;
+	p->n_join = 0;
+	if (kind_has_data(m->kind)) {
+		pack_queue_data(p, m);
+	} else {
+		p->join[0] = *m;
+		p->n_join = 1;
+		p->join_slot = (uint8_t)slot;
+	}
+	return 0;
+}
+
+static int
+pack_try_h(struct weft_packer *p, const struct weft_msg *m)
+{
+	if (!p->h_free || !pack_group_has_room(p, m->kind, 0))
+		return -ENOSPC;
+	if (kind_has_data(m->kind) && p->n_data > WEFT_PENDING_SLOTS_H)
+		return -ENOSPC;
+	return pack_slot(p, m, 0);
+}
+
+static int
+pack_try_g(struct weft_packer *p, const struct weft_msg *m)
+{
+	unsigned int slot = p->slot;
+	int rc;
+
+	/* A full pair of groups: leave the rest of this group empty and look at the next. */
+	while (slot < WEFT_FLIT_SLOTS && !pack_group_has_room(p, m->kind, slot))
+		slot = (slot_group(slot) + 1) * 4;
+	if (slot >= WEFT_FLIT_SLOTS)
+		return -ENOSPC;
+	rc = pack_slot(p, m, slot);
+	if (rc == 0)
+		p->slot = (uint8_t)(slot + 1);
+	return rc;
+}
+
+int
+weft_pack_msg(struct weft_packer *p, const struct weft_msg *m)
+{
+	int rc;
+
+	assert(p->flit != NULL);
+	if (m->kind >= WEFT_MSG_LLCTRL)
+		return -EINVAL;
+	if (pack_join(p, m))
+		return 0;
+	/* Room in the ring: a data header adds 5 slots at most, and no flit leaves more than 36. */
+	rc = pack_try_h(p, m);
+	if (rc == -ENOSPC)
+		rc = pack_try_g(p, m);
+	if (rc == 0)
+		pack_place_data(p);
+	return rc;
+}
+
+bool
+weft_pack_end(struct weft_packer *p)
+{
+	assert(p->flit != NULL);
+	p->flit = NULL;
+	p->sent_any = true;
+	return p->n_data != 0;
+}
+
+bool
+weft_pack_used(const struct weft_packer *p)
+{
+	return p->used;
+}
