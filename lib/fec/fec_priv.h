@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * What the parts of lib/fec share: the layout of the code, the sums of one flit, the generated
+ * logarithms and the kernels that fec_kernels.c lists (wire-formats.md section 2.2).
+ */
+#ifndef WEFT_FEC_PRIV_H
+#define WEFT_FEC_PRIV_H
+
+#include <stdint.h>
+
+#include "weft_fec.h"
+
+#define FEC_FLIT_LEN 256 /* the flits of a run stand this far apart */
+#define FEC_GROUPS 3 /* flit byte i belongs to group i mod 3, FEC bytes included */
+#define FEC_ROWS 84 /* rows of three bytes; groups 1 and 2 have a virtual zero in the last */
+#define FEC_CHECK_OFF 250 /* check bytes of groups 1, 2, 0 */
+#define FEC_PARITY_OFF 253 /* parity bytes of groups 1, 2, 0 */
+
+/** Sums over bytes 0..249, group g in bits 8g+7:8g. Bits 31:24 mean nothing. */
+struct fec_sums {
+	uint32_t check; /* sum of d_k * alpha^(84-k) */
+	uint32_t parity; /* sum of d_k */
+};
+
+struct fec_sums weft_fec_sum_flit(const uint8_t *flit);
+
+/** Logarithm to base alpha of 1..255; [0] means nothing. */
+extern const uint8_t weft_fec_log[256];
+
+void weft_fec_encode_scalar(uint8_t *flits, unsigned int n);
+uint64_t weft_fec_check_scalar(const uint8_t *flits, unsigned int n);
+
+/** Byte of group g out of a word of sums. */
+static inline uint8_t
+fec_lane(uint32_t sums, unsigned int g)
+{
+	return (uint8_t)(sums >> 8 * g);
+}
+
+#endif /* WEFT_FEC_PRIV_H */
