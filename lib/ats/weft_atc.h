@@ -70,10 +70,11 @@ size_t weft_atc_size(const struct weft_atc_cfg *cfg);
 struct weft_atc *weft_atc_init(void *mem, const struct weft_atc_cfg *cfg);
 
 /**
- * Translate an address.
+ * Translate an address. Where pages of several sizes hold it, one that permits the access is taken;
+ * DENY only if none does.
  *
- * @param ctx   context, below cfg.contexts
- * @param va    untranslated address, 57 bits
+ * @param ctx   context, below cfg.contexts; any other is a miss
+ * @param va    untranslated address, 57 bits; any other is a miss
  * @param want  WEFT_ATC_R, WEFT_ATC_W or both
  * @param pa    receives the translated address on a hit
  */
@@ -91,12 +92,13 @@ void weft_atc_lookup_run(struct weft_atc *c, uint16_t ctx, const uint64_t *va, u
 /**
  * Remember a translation of 1 << @p log2 bytes.
  *
- * @param va     start, aligned to the size
- * @param pa     start, aligned to the size
+ * @param va     start, aligned to the size, 57 bits
+ * @param pa     start, aligned to the size, 52 bits
  * @param log2   12 or more; stored in the largest class not above it, as several entries if needed
  * @param flags  R, W, U; without R and W it is not cached
  * @return entries written, 0 if not cacheable (no permission, or no class fits, or it would take
- *         more than 64 entries); -EINVAL for a context, size or alignment out of range
+ *         more than 64 entries); -EINVAL for a context, size, address or flag out of range, or a
+ *         misaligned start
  */
 int weft_atc_install(struct weft_atc *c, uint16_t ctx, uint64_t va, uint64_t pa, unsigned int log2,
 	unsigned int flags);
@@ -109,7 +111,12 @@ int weft_atc_install(struct weft_atc *c, uint16_t ctx, uint64_t va, uint64_t pa,
  */
 int weft_atc_invalidate(struct weft_atc *c, uint16_t ctx, uint64_t va, unsigned int log2);
 
-/** Forget everything of a context, in constant time (its generation moves on). */
+/**
+ * Forget everything of a context, in constant time (its generation moves on; every 4096th call
+ * sweeps the arrays).
+ *
+ * @return entries dropped; -EINVAL for a context out of range
+ */
 int weft_atc_invalidate_context(struct weft_atc *c, uint16_t ctx);
 
 /** Counter rows, WEFT_ATC_N_COUNTERS of them. */
