@@ -1,0 +1,176 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Install what is missing, build with gcc and clang, run every test: the suite as it is, the suite
+# with scalar kernels only, the suite under AddressSanitizer and UBSan, the traces of the Python
+# model against weft-replay. Ends with "N passed, N failed, N skipped"; exit status 1 if any failed.
+# Safe to repeat. WEFT_TEST_DIR=DIR keeps builds there (default: build, build-*).
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. usertools/packages.sh
+
+passed=0 failed=0 skipped=0
+jobs=$(nproc)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+say() { printf '\n== %s\n' "$*"; }
+
+pass() { passed=$((passed + 1)); }
+
+fail() {
+	failed=$((failed + 1))
+	echo "FAIL $*"
+}
+
+# add_counts FILE: the numbers of a line "N passed, N failed, N skipped" that ends FILE.
+add_counts() {
+	local line
+	line=$(grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$1" | tail -n 1)
+	[ -n "$line" ] || return 1
+	read -r p _ f _ s _ <<<"${line//,/}"
+	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+}
+
+# setup DIR CC [meson options]: configure (or keep) and build.
+setup() {
+	local dir=$1 cc=$2
+	shift 2
+	if [ ! -f "$dir/build.ninja" ]; then
+		CC=$cc meson setup "$dir" "$@" >"$work/setup.log" 2>&1 || {
+			tail -n 30 "$work/setup.log"
+			return 1
+		}
+	fi
+	ninja -C "$dir" -j "$jobs" >"$work/build.log" 2>&1 || {
+		tail -n 60 "$work/build.log"
+		return 1
+	}
+}
+
+# suite DIR NAME [env ...]: run meson's tests there and add up what they say.
+suite() {
+	local dir=$1 name=$2 n log
+	shift 2
+	log=$work/meson-$name.log
+	env "$@" meson test -C "$dir" --no-rebuild --print-errorlogs --logbase "log-$name" \
+		>"$log" 2>&1
+	grep -E '^ *[0-9]+/[0-9]+ .*(FAIL|ERROR|TIMEOUT|SKIP)' "$log"
+	for word in Fail Timeout 'Unexpected Pass'; do
+		n=$(sed -n "s/^$word: *\([0-9]*\) *$/\1/p" "$log" | tail -n 1)
+		failed=$((failed + ${n:-0}))
+		[ "${n:-0}" -eq 0 ] || sed -n '/^=.* [0-9]*\/[0-9]* /,/^=*$/p' "$log" | tail -n 60
+	done
+	n=$(sed -n 's/^Ok: *\([0-9]*\) *$/\1/p' "$log" | tail -n 1)
+	# No count at all: meson itself failed.
+	[ -n "$n" ] || {
+		tail -n 20 "$log"
+		fail "suite $name did not run"
+	}
+	passed=$((passed + ${n:-0}))
+	n=$(sed -n 's/^Skipped: *\([0-9]*\) *$/\1/p' "$log" | tail -n 1)
+	skipped=$((skipped + ${n:-0}))
+	explain_skips "$dir" "$name"
+	tail -n 12 "$log" | grep -E '^(Ok|Fail|Skipped|Timeout):' | tr -s ' ' | paste -sd ' '
+}
+
+# A skip says why: show the last line that each skipped test printed.
+explain_skips() {
+	/usr/bin/python3 - "$1/meson-logs/log-$2.json" <<'PY'
+import json, sys
+try:
+    lines = open(sys.argv[1])
+except OSError:
+    sys.exit()
+for line in lines:
+    t = json.loads(line)
+    if t["result"] == "SKIP":
+        said = (t.get("stdout", "") + t.get("stderr", "")).strip().splitlines() or ["no reason given"]
+        print(f"skipped {t['name']}: {said[-1]}")
+PY
+}
+
+# counted COMMAND...: run a program that ends with the counting line.
+counted() {
+	"$@" >"$work/counted.log" 2>&1
+	local rc=$?
+	grep -E '^FAIL' "$work/counted.log"
+	add_counts "$work/counted.log" || {
+		tail -n 20 "$work/counted.log"
+		fail "$* printed no counts"
+		return
+	}
+	[ "$rc" -eq 0 ] || [ "$failed" -gt 0 ] || fail "$* exited with $rc"
+	tail -n 1 "$work/counted.log"
+}
+
+finish() {
+	echo
+	echo "$passed passed, $failed failed, $skipped skipped"
+	[ "$failed" -eq 0 ]
+	exit
+}
+
+say "packages"
+# shellcheck disable=SC2086
+if ! weft_install $WEFT_BUILD_PACKAGES $WEFT_TEST_PACKAGES; then
+	fail "packages could not be installed"
+	finish
+fi
+echo "all there"
+
+dir=${WEFT_TEST_DIR:-.}
+main=$dir/build
+
+say "build with gcc"
+if ! setup "$main" gcc; then
+	fail "build with gcc"
+	finish
+fi
+pass
+
+say "layout of the code (clang-format 14)"
+if CHECK=1 usertools/format.sh clang-format-14 >"$work/format.log" 2>&1; then
+	pass
+else
+	grep -m 10 error "$work/format.log"
+	fail "usertools/format.sh would change files"
+fi
+
+say "suite"
+suite "$main" main
+
+say "suite with scalar kernels only (WEFT_CPU=scalar)"
+suite "$main" scalar WEFT_CPU=scalar
+
+say "traces of the model, replayed"
+if /usr/bin/python3 test/model/make_traces.py --out "$work/traces" >"$work/traces.log" 2>&1; then
+	counted /usr/bin/python3 test/model/run_replay.py --replay "$main/app/weft-replay" \
+		--dir "$work/traces"
+else
+	tail -n 20 "$work/traces.log"
+	fail "the model could not make its traces"
+fi
+
+say "suite under AddressSanitizer and UBSan"
+if setup "$dir/build-asan" gcc -Db_sanitize=address,undefined -Db_lundef=false --buildtype debug \
+	-Doptimization=1; then
+	pass
+	suite "$dir/build-asan" asan ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 \
+		UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+	if [ -d "$work/traces" ]; then
+		counted env ASAN_OPTIONS=detect_leaks=0 /usr/bin/python3 test/model/run_replay.py \
+			--replay "$dir/build-asan/app/weft-replay" --dir "$work/traces"
+	fi
+else
+	fail "build with sanitizers"
+fi
+
+say "build and suite with clang"
+if setup "$dir/build-clang" clang; then
+	pass
+	suite "$dir/build-clang" clang
+else
+	fail "build with clang"
+fi
+
+finish
