@@ -36,7 +36,8 @@ struct weft_eal_cfg {
 	bool pci; /**< scan PCI: some port names a PCI device */
 	/** The user's EAL arguments (those after "--"), in order; where they speak, ours are silent. */
 	int user_argc;
-	char *const *user_argv; /**< user_argc strings, kept by EAL: must outlive it; may be NULL */
+	char *const *
+		user_argv; /**< user_argc strings, not written to, kept by EAL: must outlive it; may be NULL */
 };
 
 /**

@@ -104,7 +104,10 @@ int weft_loop_launch(struct weft_loop *loop);
 /** Run the loop in the calling thread, which must be its lcore's, until it is stopped. */
 void weft_loop_run(struct weft_loop *loop);
 
-/** Ask the loop to end after its present round. Any thread, and signal handlers. */
+/**
+ * Ask the loop to end after its present round. For good: a stopped loop that is run returns at once.
+ * Any thread, and signal handlers.
+ */
 void weft_loop_stop(struct weft_loop *loop);
 
 /** Wait until a launched loop has ended. Main lcore only. */

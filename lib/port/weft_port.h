@@ -21,6 +21,8 @@
 #include <rte_mbuf.h>
 #include <rte_ring.h>
 
+#include "weft_telem.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -46,7 +48,11 @@ const char *weft_port_driver_word(enum weft_port_driver driver);
 /** Read such a word. @return 0, or -EINVAL; then *@p driver is unchanged. */
 int weft_port_driver_parse(const char *word, enum weft_port_driver *driver);
 
-/** What to open. Zero or NULL where a field is not needed. */
+/**
+ * What to open. Zero or NULL where a field is not needed. With WEFT_PORT_AUTO exactly one of pci,
+ * netif, vdev and socket is given, and a link that names none of them at either end is a pair of
+ * rings (weft_port_open_pair()), or a memif on a socket of the caller's choice.
+ */
 struct weft_port_spec {
 	const char *name; /**< for people and telemetry, unique, such as "s0.1" */
 	enum weft_port_driver driver;
@@ -58,7 +64,6 @@ struct weft_port_spec {
 	unsigned int
 		memif_id; /**< memif: tells links over one socket apart; the same at both ends */
 	unsigned int ring_frames; /**< memif, ring: frames under way a direction; 0: 1024 */
-	bool peer_here; /**< the other end is in this process */
 	unsigned int max_flits; /**< largest frame to send or receive, 1..64 flits */
 	struct rte_mempool *pool; /**< of weft_pool_create(), for at least max_flits */
 	/** Wait at most so long for the link to come up, ms; 0: do not wait. */
@@ -77,6 +82,11 @@ struct weft_port_stats {
 	uint64_t rx_errors; /**< ethdev: ierrors */
 	uint64_t tx_errors; /**< ethdev: oerrors */
 };
+
+#define WEFT_PORT_COUNTERS (sizeof(struct weft_port_stats) / sizeof(uint64_t))
+
+/** Name, unit and help of each field of struct weft_port_stats, in order. */
+extern const struct weft_counter weft_port_counters[WEFT_PORT_COUNTERS];
 
 struct weft_capture;
 
@@ -109,6 +119,7 @@ struct weft_port {
  *         -EINVAL    the spec is incomplete or contradicts itself; pool buffers too small
  *         -ENODEV    no such interface or device, or its driver refused it
  *         -EMSGSIZE  the interface's MTU is too small for max_flits
+ *         -ENETDOWN  the interface is down
  *         -EPERM     no right to open raw sockets (CAP_NET_RAW)
  *         -EADDRINUSE  memif socket is served by a process already
  *         -EEXIST    a port of this name is open
@@ -119,8 +130,8 @@ int weft_port_open(
 
 /**
  * Open both ends of a link inside this process: two rings. Frames pass by pointer, so both specs
- * should use one pool or pools of the same layout. Of each spec only name and max_flits matter, and
- * ring_frames of @p a.
+ * should use pools of the same layout. Of each spec only name, driver (auto or ring) and max_flits
+ * matter, and ring_frames of @p a.
  *
  * @return as weft_port_open()
  */
@@ -128,9 +139,9 @@ int weft_port_open_pair(const struct weft_port_spec *a, const struct weft_port_s
 	struct weft_port *ports[2], char *err, size_t errlen);
 
 /**
- * Close a port: stops its capture, waits until no loop uses it (weft_loop_quiesce()), frees the
- * frames still in its rings. The loops must not poll it again. NULL is allowed. Of a ring pair each
- * end is closed on its own.
+ * Close a port: stops its capture and waits until no loop uses it (weft_loop_quiesce()). The loops
+ * must not poll it again. Each end of a ring pair is closed on its own; frames still in the rings
+ * are freed with the second. Before the pools are freed. NULL is allowed. Control thread.
  */
 void weft_port_close(struct weft_port *port);
 
