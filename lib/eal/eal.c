@@ -98,6 +98,7 @@ weft_eal_start(const struct weft_eal_cfg *cfg, char *err, size_t errlen)
 		if (rc != 0)
 			return rc;
 	}
+	eal_choose_rundir("/run/user", "/tmp");
 	eal_user_read(&user, cfg->user_argc, cfg->user_argv);
 	memory_mb = user.size_mb != 0     ? user.size_mb
 	            : cfg->memory_mb != 0 ? cfg->memory_mb

@@ -29,6 +29,12 @@ void eal_mem_read(struct eal_mem_facts *facts);
 int eal_mem_choose(const struct eal_mem_facts *facts, unsigned int need_mb, enum eal_mem *mem,
 	char *line, size_t len);
 
+/*
+ * For an ordinary user without XDG_RUNTIME_DIR: set it to a folder where the telemetry socket can go.
+ * @users_dir is /run/user and @tmp_dir /tmp, but for tests.
+ */
+void eal_choose_rundir(const char *users_dir, const char *tmp_dir);
+
 /* What the user's own arguments settle, so that ours keep out of the way. */
 struct eal_user {
 	bool mem; /* kind of memory */

@@ -17,10 +17,8 @@
 #include <string.h>
 
 #include "weft_base.h"
+#include "weft_wire.h"
 
-#define POOL_FLITS_MAX 64
-#define POOL_FLIT_LEN 256
-#define POOL_FLITS_OFF 32
 /*
  * Beyond the frame: AF_XDP keeps 256 bytes in front of a frame and needs the whole buffer in one
  * 4 KB page, which 13 flits, the most its MTU allows, just do; af_packet rounds up by less.
@@ -35,7 +33,7 @@ static_assert(sizeof(struct rte_mbuf) % 64 == 0, "the mbuf must keep cache line 
 uint16_t
 weft_pool_room(unsigned int max_flits)
 {
-	unsigned int room = POOL_FLITS_OFF + POOL_FLIT_LEN * max_flits + POOL_SPARE;
+	unsigned int room = (unsigned int)WEFT_WIRE_FRAME_LEN(max_flits) + POOL_SPARE;
 
 	return (uint16_t)(RTE_PKTMBUF_HEADROOM + (room < POOL_ROOM_MIN ? POOL_ROOM_MIN : room));
 }
@@ -72,7 +70,7 @@ pool_cfg_fault(const struct weft_pool_cfg *cfg, const char *ops)
 		return "its name must have 1 to 25 characters";
 	if (cfg->n_mbufs == 0)
 		return "it needs at least one buffer";
-	if (cfg->max_flits == 0 || cfg->max_flits > POOL_FLITS_MAX)
+	if (cfg->max_flits == 0 || cfg->max_flits > WEFT_WIRE_FLITS_MAX)
 		return "flits per frame must be 1 to 64";
 	if (cfg->priv_size % 64 != 32 || cfg->priv_size > UINT16_MAX)
 		return "the private area must be 32 bytes modulo 64";

@@ -275,7 +275,7 @@ capture_new(const struct weft_port *port, const struct weft_capture_cfg *cfg)
 		return NULL;
 	memset(c, 0, sizeof(*c));
 	c->lossless = cfg->lossless;
-	c->snaplen = PORT_FRAME_LEN(port->ctl->max_flits);
+	c->snaplen = (uint32_t)WEFT_WIRE_FRAME_LEN(port->ctl->max_flits);
 	if (c->snaplen < CAPTURE_SNAPLEN_MIN)
 		c->snaplen = CAPTURE_SNAPLEN_MIN;
 	if (frames > CAPTURE_FRAMES_MAX)

@@ -19,7 +19,7 @@
 static int
 devargs_af_packet(char *text, size_t len, const char *name, const struct weft_port_spec *spec)
 {
-	unsigned int slot = 256 * (spec->max_flits + 1), block = slot;
+	unsigned int slot = WEFT_WIRE_FLIT_LEN * (spec->max_flits + 1), block = slot;
 
 	while (block % DEVARGS_PAGE != 0)
 		block *= 2;
@@ -38,7 +38,7 @@ devargs_memif(char *text, size_t len, const char *name, const struct weft_port_s
 	return snprintf(text, len,
 		"%s,role=%s,id=%u,socket=%s,socket-abstract=no,rsize=%u,bsize=%u", name,
 		spec->memif_server ? "server" : "client", spec->memif_id, spec->socket, log2_frames,
-		256 * (spec->max_flits + 1));
+		WEFT_WIRE_FLIT_LEN * (spec->max_flits + 1));
 }
 
 static int

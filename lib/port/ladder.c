@@ -71,7 +71,7 @@ ladder_check_spec(const struct weft_port_spec *spec, char *err, size_t errlen)
 
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(devices); i++)
 		named += devices[i] != NULL;
-	if (spec->max_flits < 1 || spec->max_flits > 64) {
+	if (spec->max_flits < 1 || spec->max_flits > WEFT_WIRE_FLITS_MAX) {
 		snprintf(err, errlen, "port %s: flits per frame must be 1 to 64, not %u",
 			spec->name, spec->max_flits);
 		return -EINVAL;
@@ -123,7 +123,7 @@ ladder_check_netif(
 			"port %s: MTU of %s is %u, but %u flits per frame need %u: "
 			"ip link set %s mtu %u, or at most %u flits",
 			spec->name, spec->netif, facts->mtu, spec->max_flits, need, spec->netif,
-			need, PORT_FLITS(facts->mtu));
+			need, (unsigned int)WEFT_WIRE_FLITS_FOR_MTU(facts->mtu));
 		return -EMSGSIZE;
 	}
 	if (!facts->is_up) {

@@ -9,11 +9,10 @@
 #define WEFT_PORT_PRIV_H
 
 #include "weft_port.h"
+#include "weft_wire.h"
 
-/* A frame: 14 bytes of Ethernet, 18 of header, flits (encapsulation.md section 2). */
-#define PORT_FRAME_LEN(flits) (32u + 256u * (flits))
-#define PORT_MTU(flits) (18u + 256u * (flits))
-#define PORT_FLITS(mtu) ((mtu) < 18u ? 0u : ((mtu)-18u) / 256u)
+/* MTU that a frame of so many flits needs: the frame without its Ethernet header. */
+#define PORT_MTU(flits) ((unsigned int)WEFT_WIRE_FRAME_LEN(flits) - WEFT_ETH_LEN)
 
 #define PORT_LINE_MAX 256
 #define PORT_RING_FRAMES 1024

@@ -149,7 +149,7 @@ af_packet_slots_divide_whole_pages(void **state)
 			sscanf(strstr(args.text, "framesz="), "framesz=%u,blocksz=%u,framecnt=%u",
 				&slot, &block, &count),
 			3);
-		assert_true(slot >= PORT_FRAME_LEN(spec.max_flits) + 80);
+		assert_true(slot >= WEFT_WIRE_FRAME_LEN(spec.max_flits) + 80);
 		assert_int_equal(block % slot, 0);
 		assert_int_equal(block % 4096, 0);
 		assert_int_equal(count % (block / slot), 0);
