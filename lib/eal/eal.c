@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* Start and stop of DPDK: facts, choice, arguments, rte_eal_init(), and nothing left behind. */
+
+#include "eal_priv.h"
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* One EAL a process: its state is the process's, so this file's is too. */
+static atomic_bool was_started;
+static bool is_running;
+static char memory_line[192];
+static char runtime_dir[256];
+static struct eal_args args; /* EAL keeps pointers into it */
+
+const char *
+weft_eal_memory_line(void)
+{
+	return memory_line;
+}
+
+/*
+ * Every process has a folder of its own below EAL's run-time folder, which EAL never removes. One
+ * the user named may be another process's too and stays.
+ */
+static void
+eal_remove_runtime_dir(void)
+{
+	if (runtime_dir[0] != '\0')
+		rmdir(runtime_dir);
+}
+
+static int
+eal_choose_memory(const struct eal_user *user, unsigned int memory_mb, enum eal_mem *mem, char *err,
+	size_t errlen)
+{
+	struct eal_mem_facts facts;
+	char line[sizeof(memory_line)];
+	int rc;
+
+	if (user->mem) {
+		*mem = EAL_MEM_USER;
+		snprintf(memory_line, sizeof(memory_line), "memory: as the EAL arguments say");
+		return 0;
+	}
+	eal_mem_read(&facts);
+	rc = eal_mem_choose(&facts, memory_mb, mem, line, sizeof(line));
+	if (rc == 0)
+		snprintf(memory_line, sizeof(memory_line), "%s", line);
+	else
+		snprintf(err, errlen, "%s", line);
+	return rc;
+}
+
+static int
+eal_init(const char *lcores, bool own_prefix, char *err, size_t errlen)
+{
+	int rc;
+
+	/* Registered before EAL's own handler, so run after it, when the sockets are gone. */
+	if (own_prefix)
+		atexit(eal_remove_runtime_dir);
+	rc = rte_eal_init(args.argc, args.argv);
+	snprintf(runtime_dir, sizeof(runtime_dir), "%s", rte_eal_get_runtime_dir());
+	if (rc >= 0)
+		return 0;
+	rc = rte_errno > 0 ? -rte_errno : -EINVAL;
+	snprintf(err, errlen, "DPDK did not start: %s (lcores %s; its own message is above)",
+		rte_strerror(-rc), lcores != NULL ? lcores : "chosen automatically");
+	return rc;
+}
+
+int
+weft_eal_start(const struct weft_eal_cfg *cfg, char *err, size_t errlen)
+{
+	struct eal_user user;
+	enum eal_mem mem;
+	unsigned int memory_mb;
+	cpu_set_t online;
+	int rc;
+
+	if (atomic_exchange(&was_started, true)) {
+		snprintf(err, errlen, "DPDK was started before in this process");
+		return -EALREADY;
+	}
+	if (cfg->lcores != NULL) {
+		eal_cpuset_read("/sys/devices/system/cpu/online", &online);
+		rc = eal_lcores_check(cfg->lcores, &online, err, errlen);
+		if (rc != 0)
+			return rc;
+	}
+	eal_choose_rundir("/run/user", "/tmp");
+	eal_user_read(&user, cfg->user_argc, cfg->user_argv);
+	memory_mb = user.size_mb != 0     ? user.size_mb
+	            : cfg->memory_mb != 0 ? cfg->memory_mb
+	                                  : WEFT_EAL_MEMORY_MB;
+	rc = eal_choose_memory(&user, memory_mb, &mem, err, errlen);
+	if (rc != 0)
+		return rc;
+	rc = eal_args_build(&args, cfg, &user, mem, memory_mb);
+	if (rc != 0) {
+		snprintf(err, errlen, "DPDK did not start: out of memory for its arguments");
+		return rc;
+	}
+	rc = eal_init(cfg->lcores, !user.prefix, err, errlen);
+	if (rc != 0)
+		return rc;
+	rc = eal_loops_init();
+	if (rc != 0) {
+		snprintf(err, errlen, "DPDK did not start: no memory for quiescent states");
+		rte_eal_cleanup();
+		return rc;
+	}
+	is_running = true;
+	return 0;
+}
+
+void
+weft_eal_stop(void)
+{
+	if (!is_running)
+		return;
+	is_running = false;
+	eal_loops_fini();
+	rte_eal_cleanup();
+}

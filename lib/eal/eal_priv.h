@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * What the files of lib/eal share: the choice of memory, the building of EAL's arguments and the
+ * ends of the loops' machinery that weft_eal_start() and weft_eal_stop() hold. Choices are pure
+ * functions of facts, so that tests can hand in machines that are not there.
+ */
+#ifndef WEFT_EAL_PRIV_H
+#define WEFT_EAL_PRIV_H
+
+#include <sched.h>
+
+#include "weft_eal.h"
+#include "weft_loop.h"
+
+struct eal_mem_facts {
+	uint64_t huge_free_mb; /* free hugepages of all sizes */
+	uint64_t avail_mb; /* MemAvailable */
+};
+
+enum eal_mem { EAL_MEM_HUGE, EAL_MEM_PLAIN, EAL_MEM_USER };
+
+void eal_mem_read(struct eal_mem_facts *facts);
+
+/*
+ * Choose pages for @need_mb; the line says what and why, or (with -ENOMEM) what is missing.
+ */
+int eal_mem_choose(const struct eal_mem_facts *facts, unsigned int need_mb, enum eal_mem *mem,
+	char *line, size_t len);
+
+/*
+ * For an ordinary user without XDG_RUNTIME_DIR: set it to a folder where the telemetry socket can go.
+ * @users_dir is /run/user and @tmp_dir /tmp, but for tests.
+ */
+void eal_choose_rundir(const char *users_dir, const char *tmp_dir);
+
+/* What the user's own arguments settle, so that ours keep out of the way. */
+struct eal_user {
+	bool mem; /* kind of memory */
+	unsigned int size_mb; /* -m, or 0 */
+	bool lcores;
+	bool pci;
+	bool prefix; /* run-time folder */
+	bool iova;
+};
+
+void eal_user_read(struct eal_user *user, int argc, char *const *argv);
+
+/* An argument vector under construction; strings of ours are heap copies. */
+struct eal_args {
+	char **argv;
+	int argc;
+	int room;
+};
+
+/* Build EAL's vector: ours first, the user's after, so that theirs win. 0 or -ENOMEM. */
+int eal_args_build(struct eal_args *args, const struct weft_eal_cfg *cfg,
+	const struct eal_user *user, enum eal_mem mem, unsigned int memory_mb);
+
+/* "0-3,8" for a set. Truncates rather than overruns. */
+void eal_cpuset_format(const cpu_set_t *set, char *buf, size_t len);
+
+/* Read "0-3,8" into a set; false if it is not such a list. An empty string is the empty set. */
+bool eal_cpuset_parse(const char *list, cpu_set_t *set);
+
+/* Read such a list from a file of sysfs; the empty set if that fails. */
+void eal_cpuset_read(const char *path, cpu_set_t *set);
+
+/* The CPUs a map in EAL's syntax names, "2-3" or "0@0,(1-2)@(0,1)"; false if it cannot be read. */
+bool eal_lcores_parse(const char *map, cpu_set_t *cpus);
+
+/* 0, or -EINVAL and a line. Asked before EAL is, which answers a bad map with pages of help. */
+int eal_lcores_check(const char *map, const cpu_set_t *online, char *err, size_t errlen);
+
+/* Loops: quiescent state and monitor. */
+int eal_loops_init(void);
+void eal_loops_fini(void);
+
+/* Time a thread has been runnable but waiting, from its open schedstat; UINT64_MAX: not known. */
+uint64_t eal_run_delay_ns(int schedstat_fd);
+
+/* Is the only CPU of @set among those taken from the scheduler (isolcpus=)? */
+bool eal_cpu_isolated(const cpu_set_t *set);
+
+#endif /* WEFT_EAL_PRIV_H */

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Starting DPDK without asking the user anything: hugepages when enough are free, ordinary pages
+ * otherwise, no PCI scan unless wanted, no noise on the terminal, and the user's own EAL arguments
+ * untouched and stronger than ours. Packet buffers are laid out so that every flit of a received
+ * frame lies on a cache line (encapsulation.md section 2). doc/runtime.md tells the whole story.
+ */
+#ifndef WEFT_EAL_H
+#define WEFT_EAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rte_mempool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WEFT_EAL_MEMORY_MB 256 /**< memory reserved when weft_eal_cfg.memory_mb is 0 */
+
+/** How to start. All zero is a good start: 256 MB, one lcore, no PCI. */
+struct weft_eal_cfg {
+	const char *program; /**< argv[0], head of log lines and of the file prefix; NULL: "weft" */
+	unsigned int memory_mb; /**< memory for buffers and tables, MB; 0: WEFT_EAL_MEMORY_MB */
+	/** EAL's --lcores syntax, such as "2-3" or "0@0,1@0". NULL: see n_lcores. */
+	const char *lcores;
+	/**
+	 * Used when lcores is NULL. 0 or 1: one lcore that may run on every CPU of the process;
+	 * more: lcores 0..n-1, each pinned, going round the process's CPUs.
+	 */
+	unsigned int n_lcores;
+	bool pci; /**< scan PCI: some port names a PCI device */
+	/** The user's EAL arguments (those after "--"), in order; where they speak, ours are silent. */
+	int user_argc;
+	char *const *
+		user_argv; /**< user_argc strings, not written to, kept by EAL: must outlive it; may be NULL */
+};
+
+/**
+ * Start DPDK. Once a process; the calling thread becomes the main lcore.
+ *
+ * @param cfg  not NULL; only read during the call, user_argv excepted
+ * @param err  receives one line on failure; may be NULL when @p errlen is 0
+ * @return 0, or
+ *         -EALREADY  was started before, successfully or not (EAL cannot be started twice)
+ *         -ENOMEM    too little free memory; the line says needed, available and what to do
+ *         -EINVAL    lcores cannot be read, or EAL refused an argument
+ *         another negative errno EAL failed with
+ */
+int weft_eal_start(const struct weft_eal_cfg *cfg, char *err, size_t errlen);
+
+/**
+ * What memory was chosen and why, in one line for people, such as
+ * "memory: no free hugepages, using 256 MB of ordinary pages (--no-huge)".
+ * Empty before weft_eal_start(). The string lives as long as the process.
+ */
+const char *weft_eal_memory_line(void);
+
+/** Stop the idle monitor and give EAL's memory and sockets back. From the main lcore, last. */
+void weft_eal_stop(void);
+
+/** What a pool of packet buffers is for. */
+struct weft_pool_cfg {
+	const char *name; /**< unique in the process, at most 25 characters */
+	unsigned int n_mbufs; /**< buffers, at least 1; 2^q - 1 uses memory best */
+	unsigned int max_flits; /**< largest frame to hold, 1..64 flits */
+	/**
+	 * Private area of each buffer for the pipeline's metadata, bytes: 32 modulo 64, so that the
+	 * flits, 128 + 32 bytes further on, start on a cache line.
+	 */
+	unsigned int priv_size;
+	unsigned int cache; /**< buffers kept per lcore, 0..512 */
+	int socket; /**< NUMA node, or -1 for any */
+	const char *ops; /**< mempool driver; NULL: "ring_mp_mc" */
+};
+
+/**
+ * Create a pool whose buffers hold a frame of cfg->max_flits in one segment, with the room that
+ * af_packet and AF_XDP want beyond it.
+ *
+ * @return the pool (rte_mempool_free() gives it back), or NULL with one line in @p err and
+ *         rte_errno EINVAL (cfg out of range, or no such mempool driver), EEXIST (name taken) or
+ *         ENOMEM
+ */
+struct rte_mempool *weft_pool_create(const struct weft_pool_cfg *cfg, char *err, size_t errlen);
+
+/** Bytes of data room (headroom included) that weft_pool_create() gives a pool of @p max_flits. */
+uint16_t weft_pool_room(unsigned int max_flits);
+
+/** Memory in MB that a pool takes, rounded up; what weft_eal_cfg.memory_mb has to provide for. */
+unsigned int weft_pool_mb(const struct weft_pool_cfg *cfg);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEFT_EAL_H */

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* The strings that ask DPDK's drivers for devices of the size our frames need. */
+
+#include "port_priv.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DEVARGS_PAGE 4096
+#define DEVARGS_AF_PACKET_FRAMES 512
+
+/*
+ * af_packet: a slot of the kernel's ring holds the frame behind at most 80 bytes of the kernel's
+ * own, and must divide a block, which is whole pages. Slots of 256 bytes more than the flits do.
+ */
+static int
+devargs_af_packet(char *text, size_t len, const char *name, const struct weft_port_spec *spec)
+{
+	unsigned int slot = WEFT_WIRE_FLIT_LEN * (spec->max_flits + 1), block = slot;
+
+	while (block % DEVARGS_PAGE != 0)
+		block *= 2;
+	return snprintf(text, len, "%s,iface=%s,framesz=%u,blocksz=%u,framecnt=%u", name,
+		spec->netif, slot, block, DEVARGS_AF_PACKET_FRAMES);
+}
+
+static int
+devargs_memif(char *text, size_t len, const char *name, const struct weft_port_spec *spec)
+{
+	unsigned int frames = spec->ring_frames != 0 ? spec->ring_frames : PORT_RING_FRAMES;
+	unsigned int log2_frames = 0;
+
+	while (log2_frames < 14 && (1u << log2_frames) < frames)
+		log2_frames++;
+	return snprintf(text, len,
+		"%s,role=%s,id=%u,socket=%s,socket-abstract=no,rsize=%u,bsize=%u", name,
+		spec->memif_server ? "server" : "client", spec->memif_id, spec->socket, log2_frames,
+		WEFT_WIRE_FLIT_LEN * (spec->max_flits + 1));
+}
+
+static int
+devargs_verbatim(struct port_devargs *args, const char *text)
+{
+	size_t name_len = strcspn(text, ",");
+
+	if (name_len >= sizeof(args->name))
+		return -ENAMETOOLONG;
+	memcpy(args->name, text, name_len);
+	args->name[name_len] = '\0';
+	return snprintf(args->text, sizeof(args->text), "%s", text);
+}
+
+int
+port_devargs_write(struct port_devargs *args, const struct weft_port_spec *spec,
+	enum weft_port_driver driver, unsigned int index)
+{
+	int n = 0;
+
+	/* A virtual device finds its driver by how its name begins. */
+	snprintf(args->name, sizeof(args->name), "net_%s_weft%u", weft_port_driver_word(driver),
+		index);
+	switch (driver) {
+	case WEFT_PORT_AF_PACKET:
+		n = devargs_af_packet(args->text, sizeof(args->text), args->name, spec);
+		break;
+	case WEFT_PORT_AF_XDP:
+		n = snprintf(
+			args->text, sizeof(args->text), "%s,iface=%s", args->name, spec->netif);
+		break;
+	case WEFT_PORT_MEMIF:
+		n = devargs_memif(args->text, sizeof(args->text), args->name, spec);
+		break;
+	case WEFT_PORT_PCI: n = devargs_verbatim(args, spec->pci); break;
+	case WEFT_PORT_VDEV: n = devargs_verbatim(args, spec->vdev); break;
+	case WEFT_PORT_AUTO:
+	case WEFT_PORT_RING: break;
+	}
+	return n < 0 || (size_t)n >= sizeof(args->text) ? -ENAMETOOLONG : 0;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* What the machine says about a port to be opened: its interface, our rights, the pool's buffers. */
+
+#include "port_priv.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/capability.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "weft_base.h"
+
+static int
+facts_netif(const char *netif, struct port_facts *facts)
+{
+	struct ifreq ifr = { 0 };
+	int fd, rc = 0;
+
+	if (strlen(netif) >= sizeof(ifr.ifr_name))
+		return -ENODEV;
+	memcpy(ifr.ifr_name, netif, strlen(netif));
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	if (ioctl(fd, SIOCGIFMTU, &ifr) != 0) {
+		rc = -errno;
+	} else {
+		facts->mtu = (unsigned int)ifr.ifr_mtu;
+		if (ioctl(fd, SIOCGIFFLAGS, &ifr) != 0)
+			rc = -errno;
+		else
+			facts->is_up = (ifr.ifr_flags & IFF_UP) != 0;
+	}
+	close(fd);
+	return rc;
+}
+
+static uint64_t
+facts_capabilities(void)
+{
+	char line[128];
+	uint64_t caps = 0;
+	FILE *f = fopen("/proc/self/status", "re");
+
+	if (f == NULL)
+		return 0;
+	while (fgets(line, sizeof(line), f) != NULL)
+		if (sscanf(line, "CapEff: %" SCNx64, &caps) == 1)
+			break;
+	fclose(f);
+	return caps;
+}
+
+/* The first user namespace maps every user to itself; programs can be loaded only from there. */
+static bool
+facts_first_userns(void)
+{
+	unsigned long from, to, n;
+	bool is_first = false;
+	FILE *f = fopen("/proc/self/uid_map", "re");
+
+	if (f == NULL)
+		return false;
+	if (fscanf(f, "%lu %lu %lu", &from, &to, &n) == 3)
+		is_first = from == 0 && to == 0 && n == UINT32_MAX;
+	fclose(f);
+	return is_first;
+}
+
+void
+port_facts_read(const struct weft_port_spec *spec, struct port_facts *facts)
+{
+	uint64_t caps = facts_capabilities();
+	bool can_bpf = (caps & (WEFT_BIT64(CAP_BPF) | WEFT_BIT64(CAP_SYS_ADMIN))) != 0;
+
+	memset(facts, 0, sizeof(*facts));
+	facts->can_packet = (caps & WEFT_BIT64(CAP_NET_RAW)) != 0;
+	facts->can_xdp = can_bpf && (caps & WEFT_BIT64(CAP_NET_ADMIN)) != 0 && facts_first_userns();
+	facts->buffer_len =
+		rte_mempool_calc_obj_size(spec->pool->elt_size, spec->pool->flags, NULL);
+	if (spec->netif != NULL)
+		facts->netif_rc = facts_netif(spec->netif, facts);
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* Opening and closing ports, and the pair of rings between two nodes of one process. */
+
+#include "port_priv.h"
+
+#include <rte_cycles.h>
+#include <rte_log.h>
+#include <rte_malloc.h>
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "weft_base.h"
+#include "weft_capture.h"
+#include "weft_eal.h"
+#include "weft_loop.h"
+
+/* Two rings, one a direction; lives until both ends are closed. */
+struct port_pair {
+	unsigned int open_ends;
+	struct rte_ring *rings[2];
+};
+
+static_assert(offsetof(struct weft_port, rx_frames) % WEFT_CACHE_LINE == 0, "rx counters' line");
+static_assert(offsetof(struct weft_port, tx_frames) % WEFT_CACHE_LINE == 0, "tx counters' line");
+static_assert(sizeof(struct weft_port) == 4 * WEFT_CACHE_LINE, "one line a writer");
+
+static int
+port_new(const struct weft_port_spec *spec, struct weft_port **port, char *err, size_t errlen)
+{
+	struct weft_port *p;
+
+	if (spec->name == NULL || spec->name[0] == '\0' ||
+		strlen(spec->name) >= WEFT_PORT_NAME_MAX) {
+		snprintf(err, errlen, "port %s: a name has 1 to %d characters",
+			spec->name != NULL ? spec->name : "", WEFT_PORT_NAME_MAX - 1);
+		return -EINVAL;
+	}
+	p = rte_zmalloc("weft_port", sizeof(*p), RTE_CACHE_LINE_SIZE);
+	if (p != NULL)
+		p->ctl = rte_zmalloc("weft_port_ctl", sizeof(*p->ctl), 0);
+	if (p == NULL || p->ctl == NULL) {
+		rte_free(p);
+		snprintf(err, errlen, "port %s: out of memory", spec->name);
+		return -ENOMEM;
+	}
+	snprintf(p->ctl->name, sizeof(p->ctl->name), "%s", spec->name);
+	p->ctl->max_flits = spec->max_flits;
+	*port = p;
+	return 0;
+}
+
+static void
+port_free(struct weft_port *port)
+{
+	rte_free(port->ctl);
+	rte_free(port);
+}
+
+static int
+port_enlist(struct weft_port *port, char *err, size_t errlen)
+{
+	int rc = port_list_add(port);
+
+	if (rc != 0)
+		snprintf(err, errlen, "port %s: a port of this name is open", port->ctl->name);
+	return rc;
+}
+
+static int
+port_check_pool(const struct weft_port_spec *spec, char *err, size_t errlen)
+{
+	unsigned int room, need = weft_pool_room(spec->max_flits);
+
+	if (spec->pool == NULL) {
+		snprintf(err, errlen, "port %s: has no packet buffers", spec->name);
+		return -EINVAL;
+	}
+	room = rte_pktmbuf_data_room_size(spec->pool);
+	if (room >= need)
+		return 0;
+	snprintf(err, errlen, "port %s: packet buffers of %u bytes, but %u flits per frame need %u",
+		spec->name, room, spec->max_flits, need);
+	return -EINVAL;
+}
+
+static const char *
+port_device(const struct weft_port_spec *spec)
+{
+	return spec->netif != NULL  ? spec->netif
+	       : spec->pci != NULL  ? spec->pci
+	       : spec->vdev != NULL ? spec->vdev
+	                            : spec->socket;
+}
+
+static int
+port_bring_up(struct weft_port *port, const struct weft_port_spec *spec,
+	const struct port_choice *choice, char *err, size_t errlen)
+{
+	static atomic_uint next_index;
+	struct port_devargs args;
+	int rc;
+
+	rc = port_devargs_write(&args, spec, choice->driver, atomic_fetch_add(&next_index, 1));
+	if (rc != 0) {
+		snprintf(err, errlen, "port %s: the name of its device is too long", spec->name);
+		return rc;
+	}
+	if (choice->driver == WEFT_PORT_MEMIF) {
+		rc = port_memif_prepare(spec, err, errlen);
+		if (rc != 0)
+			return rc;
+	}
+	rc = port_ethdev_open(&port->ctl->ethdev, spec, choice->driver, &args, err, errlen);
+	if (rc != 0)
+		return rc;
+	port->ethdev = port->ctl->ethdev.id;
+	port->driver = (uint8_t)choice->driver;
+	snprintf(port->ctl->line, sizeof(port->ctl->line), "port %s: %s on %s (%s)", spec->name,
+		weft_port_driver_word(choice->driver), port_device(spec), choice->why);
+	return 0;
+}
+
+/* Try af_xdp where af_packet would do as well: the driver's complaints are then not errors. */
+static int
+port_bring_up_or_fall(struct weft_port *port, const struct weft_port_spec *spec,
+	struct port_choice *choice, char *err, size_t errlen)
+{
+	int rc;
+
+	if (!choice->may_fall)
+		return port_bring_up(port, spec, choice, err, errlen);
+	rte_log_set_level_pattern("pmd.net.af_xdp", RTE_LOG_EMERG);
+	rc = port_bring_up(port, spec, choice, err, errlen);
+	rte_log_set_level_pattern("pmd.net.af_xdp", RTE_LOG_ERR);
+	if (rc == 0)
+		return 0;
+	choice->driver = WEFT_PORT_AF_PACKET;
+	snprintf(choice->why, sizeof(choice->why), "af_xdp was refused: %s", strerror(-rc));
+	return port_bring_up(port, spec, choice, err, errlen);
+}
+
+int
+weft_port_open(const struct weft_port_spec *spec, struct weft_port **port, char *err, size_t errlen)
+{
+	struct port_choice choice;
+	struct port_facts facts;
+	struct weft_port *p;
+	int rc;
+
+	rc = port_new(spec, &p, err, errlen);
+	if (rc != 0)
+		return rc;
+	rc = port_check_pool(spec, err, errlen);
+	if (rc != 0)
+		goto free_port;
+	port_facts_read(spec, &facts);
+	rc = port_choose(spec, &facts, &choice, err, errlen);
+	if (rc != 0)
+		goto free_port;
+	rc = port_bring_up_or_fall(p, spec, &choice, err, errlen);
+	if (rc != 0)
+		goto free_port;
+	rc = port_enlist(p, err, errlen);
+	if (rc != 0)
+		goto close_ethdev;
+	*port = p;
+	return 0;
+
+close_ethdev:
+	port_ethdev_close(&p->ctl->ethdev);
+free_port:
+	port_free(p);
+	return rc;
+}
+
+static struct rte_ring *
+pair_ring(unsigned int frames)
+{
+	/* One more, so that a ring of @frames holds them all. */
+	unsigned int size = rte_align32pow2(frames + 1);
+	ssize_t bytes = rte_ring_get_memsize(size);
+	struct rte_ring *ring;
+
+	if (bytes < 0)
+		return NULL;
+	ring = rte_zmalloc("weft_port_ring", (size_t)bytes, RTE_CACHE_LINE_SIZE);
+	if (ring == NULL)
+		return NULL;
+	if (rte_ring_init(ring, "weft_port", frames,
+		    RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ) != 0) {
+		rte_free(ring);
+		return NULL;
+	}
+	return ring;
+}
+
+static void
+pair_free(struct port_pair *pair)
+{
+	struct rte_mbuf *m;
+
+	for (int i = 0; i < 2; i++) {
+		if (pair->rings[i] == NULL)
+			continue;
+		while (rte_ring_sc_dequeue(pair->rings[i], (void **)&m) == 0)
+			rte_pktmbuf_free(m);
+		rte_free(pair->rings[i]);
+	}
+	rte_free(pair);
+}
+
+static struct port_pair *
+pair_new(unsigned int frames)
+{
+	struct port_pair *pair = rte_zmalloc("weft_port_pair", sizeof(*pair), 0);
+
+	if (pair == NULL)
+		return NULL;
+	for (int i = 0; i < 2; i++) {
+		pair->rings[i] = pair_ring(frames);
+		if (pair->rings[i] == NULL) {
+			pair_free(pair);
+			return NULL;
+		}
+	}
+	return pair;
+}
+
+static int
+pair_check(const struct weft_port_spec *spec, char *err, size_t errlen)
+{
+	if (spec->driver == WEFT_PORT_AUTO || spec->driver == WEFT_PORT_RING)
+		return 0;
+	snprintf(err, errlen, "port %s: driver %s cannot join two nodes inside a process",
+		spec->name != NULL ? spec->name : "", weft_port_driver_word(spec->driver));
+	return -EINVAL;
+}
+
+/* Make end @side (0 or 1) of a pair and enlist it. */
+static int
+pair_open_end(struct port_pair *pair, int side, const struct weft_port_spec *spec,
+	const struct weft_port_spec *peer, struct weft_port **port, char *err, size_t errlen)
+{
+	struct weft_port *p;
+	int rc = port_new(spec, &p, err, errlen);
+
+	if (rc != 0)
+		return rc;
+	p->driver = WEFT_PORT_RING;
+	p->rx_ring = pair->rings[side];
+	p->tx_ring = pair->rings[1 - side];
+	p->ctl->pair = pair;
+	snprintf(p->ctl->line, sizeof(p->ctl->line),
+		"port %s: ring to %s (both ends in this process)", spec->name, peer->name);
+	rc = port_enlist(p, err, errlen);
+	if (rc != 0) {
+		port_free(p);
+		return rc;
+	}
+	pair->open_ends++;
+	*port = p;
+	return 0;
+}
+
+int
+weft_port_open_pair(const struct weft_port_spec *a, const struct weft_port_spec *b,
+	struct weft_port *ports[2], char *err, size_t errlen)
+{
+	unsigned int frames = a->ring_frames != 0 ? a->ring_frames : PORT_RING_FRAMES;
+	struct weft_port *ends[2];
+	struct port_pair *pair;
+	int rc;
+
+	rc = pair_check(a, err, errlen);
+	if (rc == 0)
+		rc = pair_check(b, err, errlen);
+	if (rc != 0)
+		return rc;
+	pair = frames < RTE_RING_SZ_MASK / 2 ? pair_new(frames) : NULL;
+	if (pair == NULL) {
+		snprintf(err, errlen, "port %s: no memory for rings of %u frames",
+			a->name != NULL ? a->name : "", frames);
+		return -ENOMEM;
+	}
+	rc = pair_open_end(pair, 0, a, b, &ends[0], err, errlen);
+	if (rc != 0)
+		goto free_pair;
+	rc = pair_open_end(pair, 1, b, a, &ends[1], err, errlen);
+	if (rc != 0)
+		goto close_first;
+	memcpy(ports, ends, sizeof(ends));
+	return 0;
+
+close_first:
+	port_list_remove(ends[0]);
+	port_free(ends[0]);
+free_pair:
+	pair_free(pair);
+	return rc;
+}
+
+void
+weft_port_close(struct weft_port *port)
+{
+	struct port_pair *pair;
+
+	if (port == NULL)
+		return;
+	port_list_remove(port);
+	if (weft_capture_is_open(port))
+		weft_capture_close(port, NULL);
+	weft_loop_quiesce();
+	pair = port->ctl->pair;
+	if (pair == NULL)
+		port_ethdev_close(&port->ctl->ethdev);
+	else if (--pair->open_ends == 0)
+		pair_free(pair);
+	port_free(port);
+}
+
+const char *
+weft_port_name(const struct weft_port *port)
+{
+	return port->ctl->name;
+}
+
+const char *
+weft_port_line(const struct weft_port *port)
+{
+	return port->ctl->line;
+}
+
+bool
+weft_port_is_up(struct weft_port *port)
+{
+	/* A ring's other end is there as long as the process is. */
+	return port->ctl->pair != NULL || port_ethdev_is_up(port->ethdev);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * What the files of lib/port share: the ladder of drivers as a pure choice over facts, the strings
+ * drivers are asked for with, and the control half of a port.
+ */
+#ifndef WEFT_PORT_PRIV_H
+#define WEFT_PORT_PRIV_H
+
+#include "weft_port.h"
+#include "weft_wire.h"
+
+/* MTU that a frame of so many flits needs: the frame without its Ethernet header. */
+#define PORT_MTU(flits) ((unsigned int)WEFT_WIRE_FRAME_LEN(flits) - WEFT_ETH_LEN)
+
+#define PORT_LINE_MAX 256
+#define PORT_RING_FRAMES 1024
+
+/* What the machine says about a spec. */
+struct port_facts {
+	int netif_rc; /* 0, or why the interface cannot be asked: -ENODEV, ... */
+	unsigned int mtu; /* of the interface */
+	bool is_up;
+	bool can_packet; /* CAP_NET_RAW */
+	bool can_xdp; /* may load programs: CAP_BPF and CAP_NET_ADMIN outside a user namespace */
+	size_t buffer_len; /* a whole buffer of the pool, bookkeeping included, in bytes */
+};
+
+void port_facts_read(const struct weft_port_spec *spec, struct port_facts *facts);
+
+struct port_choice {
+	enum weft_port_driver driver;
+	bool may_fall; /* af_xdp chosen by the ladder: af_packet if the kernel refuses */
+	char why[160]; /* in brackets in the port's line */
+};
+
+/* Climb down the ladder. 0, or an errno of weft_port_open() with one line in @err. Pure. */
+int port_choose(const struct weft_port_spec *spec, const struct port_facts *facts,
+	struct port_choice *choice, char *err, size_t errlen);
+
+/* Device name and arguments, for rte_dev_probe(). */
+struct port_devargs {
+	char name[64];
+	char text[320];
+};
+
+/* Write the devargs of @driver; @index makes the name unique. 0, or -ENAMETOOLONG. Pure. */
+int port_devargs_write(struct port_devargs *args, const struct weft_port_spec *spec,
+	enum weft_port_driver driver, unsigned int index);
+
+/* Make the folder of a memif socket, and clear away what a dead server left. */
+int port_memif_prepare(const struct weft_port_spec *spec, char *err, size_t errlen);
+
+/* A device brought up as one queue each way. */
+struct port_ethdev {
+	uint16_t id;
+	bool is_ours; /* we probed it, so we remove it */
+};
+
+int port_ethdev_open(struct port_ethdev *dev, const struct weft_port_spec *spec,
+	enum weft_port_driver driver, const struct port_devargs *args, char *err, size_t errlen);
+void port_ethdev_close(const struct port_ethdev *dev);
+bool port_ethdev_is_up(uint16_t id);
+
+struct port_pair;
+
+/* The control half of a port. */
+struct weft_port_ctl {
+	char name[WEFT_PORT_NAME_MAX];
+	char line[PORT_LINE_MAX];
+	unsigned int max_flits;
+	struct port_ethdev ethdev;
+	struct port_pair *pair; /* NULL: an ethdev */
+	struct weft_port *next; /* list of open ports, under its lock */
+};
+
+/* The list of open ports, for names and telemetry. */
+int port_list_add(struct weft_port *port);
+void port_list_remove(struct weft_port *port);
+
+#endif /* WEFT_PORT_PRIV_H */

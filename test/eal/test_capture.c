@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * What a capture leaves in its file, read back by libpcap: every frame, byte for byte, with time
+ * and direction; what happens when the writer is too slow, the disk full, or traffic flowing.
+ */
+
+#include "eal_test.h"
+
+#include <errno.h>
+#include <pcap/pcap.h>
+#include <rte_lcore.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "weft_capture.h"
+#include "weft_loop.h"
+
+#define FRAMES 3000
+#define FRAME_MAX (32 + 256 * 15)
+
+static struct rte_mempool *pool;
+static struct weft_port *ports[2];
+static char path[] = "/tmp/weft-capture-XXXXXX";
+
+static uint16_t
+len_of(uint32_t number)
+{
+	return (uint16_t)(60 + number * 37 % (FRAME_MAX - 60 + 1));
+}
+
+static int
+open_ports(void **state)
+{
+	const struct weft_port_spec a = { .name = "h0.0", .max_flits = 15 };
+	const struct weft_port_spec b = { .name = "s0.0", .max_flits = 15 };
+
+	(void)state;
+	return weft_port_open_pair(&a, &b, ports, NULL, 0);
+}
+
+static int
+close_ports(void **state)
+{
+	(void)state;
+	weft_port_close(ports[0]);
+	weft_port_close(ports[1]);
+	return rte_mempool_full(pool) ? 0 : -1;
+}
+
+static void
+start(struct weft_port *port, unsigned int ring_frames, bool lossless)
+{
+	const struct weft_capture_cfg cfg = { path, ring_frames, lossless };
+	char err[256] = "";
+
+	if (weft_capture_open(port, &cfg, err, sizeof(err)) != 0)
+		fail_msg("%s", err);
+	assert_true(weft_capture_is_open(port));
+}
+
+/* Send frames @first.. from end @from; receive them at the other. */
+static void
+pass(int from, uint32_t first, uint16_t n)
+{
+	struct rte_mbuf *mbufs[WEFT_PORT_BURST_MAX];
+
+	for (uint16_t i = 0; i < n; i++)
+		mbufs[i] = test_frame(pool, first + i, len_of(first + i));
+	assert_int_equal(weft_port_tx(ports[from], mbufs, n), n);
+	assert_int_equal(weft_port_rx(ports[1 - from], mbufs, WEFT_PORT_BURST_MAX), n);
+	for (uint16_t i = 0; i < n; i++)
+		test_frame_is(mbufs[i], first + i, len_of(first + i));
+	rte_pktmbuf_free_bulk(mbufs, n);
+}
+
+static pcap_t *
+read_back(void)
+{
+	char err[PCAP_ERRBUF_SIZE];
+	pcap_t *p = pcap_open_offline_with_tstamp_precision(path, PCAP_TSTAMP_PRECISION_NANO, err);
+
+	if (p == NULL)
+		fail_msg("%s", err);
+	assert_int_equal(pcap_datalink(p), DLT_EN10MB);
+	return p;
+}
+
+/* The next packet is frame @number; returns its time. */
+static uint64_t
+next_is(pcap_t *p, uint32_t number)
+{
+	struct pcap_pkthdr *h;
+	const u_char *bytes;
+
+	assert_int_equal(pcap_next_ex(p, &h, &bytes), 1);
+	assert_int_equal(h->len, len_of(number));
+	assert_int_equal(h->caplen, h->len);
+	for (uint32_t i = 0; i < h->caplen; i++) {
+		uint8_t want = i < 6 ? 0xFF : i < 12 ? 2 : i == 12 ? 0x88 : 0xB5;
+
+		if (bytes[i] != (i < 14 ? want : test_byte(number, i)))
+			fail_msg("frame %u differs at byte %u", number, i);
+	}
+	return (uint64_t)h->ts.tv_sec * 1000000000u + (uint64_t)h->ts.tv_usec;
+}
+
+/* Nothing follows, and the file is not cut short. */
+static void
+ends(pcap_t *p)
+{
+	struct pcap_pkthdr *h;
+	const u_char *bytes;
+
+	assert_int_equal(pcap_next_ex(p, &h, &bytes), PCAP_ERROR_BREAK);
+	pcap_close(p);
+}
+
+static uint64_t
+now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static void
+file_holds_every_frame_byte_for_byte(void **state)
+{
+	uint64_t before = now_ns(), after, last = 0;
+	struct weft_capture_stats s;
+	struct stat st;
+	pcap_t *p;
+
+	(void)state;
+	/* Fewer slots than frames: lossless means that the data path waits. */
+	start(ports[0], 128, true);
+	for (uint32_t i = 0; i < FRAMES; i += 50)
+		pass((int)(i / 50 % 2), i, 50);
+	assert_int_equal(weft_capture_close(ports[0], &s), 0);
+	assert_false(weft_capture_is_open(ports[0]));
+	after = now_ns();
+	assert_int_equal(s.frames, FRAMES);
+	assert_int_equal(s.written, FRAMES);
+	assert_int_equal(s.dropped, 0);
+	p = read_back();
+	for (uint32_t i = 0; i < FRAMES; i++) {
+		uint64_t t = next_is(p, i);
+
+		assert_true(t >= before && t <= after && t >= last);
+		last = t;
+	}
+	ends(p);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+}
+
+static uint32_t
+u32_at(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+/* libpcap does not tell direction or the interface's name: walk the blocks. */
+static void
+blocks_tell_direction_name_and_totals(void **state)
+{
+	uint8_t file[4096];
+	unsigned int n_packets = 0, n_stats = 0;
+	size_t len, at = 0;
+	FILE *f;
+
+	(void)state;
+	start(ports[0], 0, true);
+	pass(0, 0, 1);
+	pass(1, 1, 1);
+	assert_int_equal(weft_capture_close(ports[0], NULL), 0);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	len = fread(file, 1, sizeof(file), f);
+	fclose(f);
+	while (at < len) {
+		uint32_t type = u32_at(file + at), total = u32_at(file + at + 4);
+
+		assert_true(total >= 12 && total % 4 == 0 && at + total <= len);
+		assert_int_equal(u32_at(file + at + total - 4), total);
+		if (type == 6) {
+			/* Last option before the end mark: epb_flags = inbound 1, outbound 2. */
+			assert_int_equal(u32_at(file + at + total - 16), 4u << 16 | 2);
+			assert_int_equal(u32_at(file + at + total - 12), n_packets == 0 ? 2 : 1);
+			n_packets++;
+		} else if (type == 1) {
+			assert_memory_equal(file + at + 20, "h0.0", 4);
+		} else if (type == 5) {
+			assert_int_equal(u32_at(file + at + 24), 2);
+			n_stats++;
+		}
+		at += total;
+	}
+	assert_int_equal(n_packets, 2);
+	assert_int_equal(n_stats, 1);
+}
+
+static void
+frame_not_taken_is_not_in_the_file(void **state)
+{
+	struct rte_mbuf *mbufs[WEFT_PORT_BURST_MAX];
+	struct weft_capture_stats s;
+	uint16_t taken = 0;
+	pcap_t *p;
+
+	(void)state;
+	start(ports[0], 0, true);
+	for (uint32_t i = 0; i < 1030; i += 10) {
+		uint16_t now;
+
+		for (uint16_t m = 0; m < 10; m++)
+			mbufs[m] = test_frame(pool, i + m, len_of(i + m));
+		now = weft_port_tx(ports[0], mbufs, 10);
+		rte_pktmbuf_free_bulk(mbufs + now, (unsigned int)(10 - now));
+		taken = (uint16_t)(taken + now);
+	}
+	assert_int_equal(taken, 1024);
+	assert_int_equal(weft_capture_close(ports[0], &s), 0);
+	assert_int_equal(s.frames, 1024);
+	p = read_back();
+	for (uint32_t i = 0; i < 1024; i++)
+		next_is(p, i);
+	ends(p);
+}
+
+static void
+full_ring_drops_the_copy_and_counts_it(void **state)
+{
+	struct weft_capture_stats s;
+
+	(void)state;
+	start(ports[0], 1, false);
+	/* Of each burst at most one copy finds a slot; each frame passes all the same. */
+	for (uint32_t i = 0; i < 1000; i += 50)
+		pass(0, i, 50);
+	assert_int_equal(weft_capture_stats(ports[0], &s), 0);
+	assert_int_equal(s.frames + s.dropped, 1000);
+	assert_true(s.dropped >= 980);
+	assert_int_equal(weft_capture_close(ports[0], &s), 0);
+	assert_int_equal(s.written, s.frames);
+	assert_int_equal(weft_capture_stats(ports[0], &s), -ENOENT);
+}
+
+static void
+full_disk_is_told_and_traffic_goes_on(void **state)
+{
+	const struct weft_capture_cfg cfg = { .path = "/dev/full" };
+	char err[256] = "";
+
+	(void)state;
+	if (access("/dev/full", W_OK) != 0)
+		skip();
+	assert_int_equal(weft_capture_open(ports[0], &cfg, err, sizeof(err)), -ENOSPC);
+	assert_string_equal(err, "capture of port h0.0 to /dev/full: No space left on device");
+	pass(0, 0, 50);
+}
+
+static void
+bad_requests_are_refused(void **state)
+{
+	struct weft_capture_cfg cfg = { .path = "/proc/none/such" };
+	char err[256] = "";
+
+	(void)state;
+	assert_int_equal(weft_capture_open(ports[0], &cfg, err, sizeof(err)), -ENOENT);
+	cfg.path = "";
+	assert_int_equal(weft_capture_open(ports[0], &cfg, err, sizeof(err)), -EINVAL);
+	start(ports[0], 0, false);
+	cfg.path = path;
+	assert_int_equal(weft_capture_open(ports[0], &cfg, err, sizeof(err)), -EBUSY);
+	assert_int_equal(weft_capture_close(ports[0], NULL), 0);
+	assert_int_equal(weft_capture_close(ports[0], NULL), -ENOENT);
+	/* Closing the port ends its capture: the file is whole (close_ports() follows). */
+	start(ports[0], 0, false);
+}
+
+static unsigned int
+send_one(void *arg)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
+
+	(void)arg;
+	if (m == NULL)
+		return 0;
+	memset(rte_pktmbuf_append(m, 60), 0x5A, 60);
+	if (weft_port_tx(ports[0], &m, 1) == 1)
+		return 1;
+	rte_pktmbuf_free(m);
+	return 0;
+}
+
+static unsigned int
+receive_all(void *arg)
+{
+	struct rte_mbuf *mbufs[WEFT_PORT_BURST_MAX];
+	uint16_t n = weft_port_rx(ports[1], mbufs, WEFT_PORT_BURST_MAX);
+
+	(void)arg;
+	rte_pktmbuf_free_bulk(mbufs, n);
+	return n;
+}
+
+/* Two lcores at work while captures of both ends come and go. */
+static void
+captures_come_and_go_while_traffic_flows(void **state)
+{
+	const struct weft_poll tx = { send_one, NULL }, rx = { receive_all, NULL };
+	const struct weft_loop_cfg cfg[2] = {
+		{ .lcore = 1, .idle = WEFT_IDLE_YIELD, .polls = &tx, .n_polls = 1 },
+		{ .lcore = 2, .idle = WEFT_IDLE_YIELD, .polls = &rx, .n_polls = 1 },
+	};
+	struct weft_loop *loops[2];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		loops[i] = weft_loop_create(&cfg[i]);
+		assert_non_null(loops[i]);
+		assert_int_equal(weft_loop_launch(loops[i]), 0);
+	}
+	for (int i = 0; i < 20; i++) {
+		struct weft_capture_stats s;
+		unsigned int ms = 0;
+		struct pcap_pkthdr *h;
+		const u_char *bytes;
+		uint64_t n = 0;
+		pcap_t *p;
+
+		start(ports[i % 2], 256, i % 4 < 2);
+		do {
+			usleep(1000);
+			assert_int_equal(weft_capture_stats(ports[i % 2], &s), 0);
+		} while (s.frames < 200 && ++ms < 5000);
+		assert_true(s.frames >= 200);
+		assert_int_equal(weft_capture_close(ports[i % 2], &s), 0);
+		p = read_back();
+		while (pcap_next_ex(p, &h, &bytes) == 1) {
+			assert_int_equal(h->caplen, 60);
+			assert_int_equal(bytes[59], 0x5A);
+			n++;
+		}
+		pcap_close(p);
+		assert_int_equal(n, s.written);
+		assert_int_equal(s.written, s.frames);
+	}
+	for (int i = 0; i < 2; i++) {
+		weft_loop_stop(loops[i]);
+		weft_loop_join(loops[i]);
+		weft_loop_free(loops[i]);
+	}
+}
+
+int
+main(void)
+{
+#define WITH_PORTS(t) cmocka_unit_test_setup_teardown(t, open_ports, close_ports)
+	const struct CMUnitTest tests[] = {
+		WITH_PORTS(file_holds_every_frame_byte_for_byte),
+		WITH_PORTS(blocks_tell_direction_name_and_totals),
+		WITH_PORTS(frame_not_taken_is_not_in_the_file),
+		WITH_PORTS(full_ring_drops_the_copy_and_counts_it),
+		WITH_PORTS(full_disk_is_told_and_traffic_goes_on),
+		WITH_PORTS(bad_requests_are_refused),
+		WITH_PORTS(captures_come_and_go_while_traffic_flows),
+	};
+	int failed, fd = mkstemp(path);
+
+	if (fd < 0)
+		return 1;
+	close(fd);
+	test_eal_start("(0-2)@0");
+	pool = test_pool("capture", 2047, 15);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	rte_mempool_free(pool);
+	weft_eal_stop();
+	unlink(path);
+	return failed;
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* The loop of an lcore: rounds, rest, stop, quiescence, and the watch over a CPU that fills up. */
+
+#include "eal_test.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <rte_lcore.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "weft_loop.h"
+
+/* Lcores 0 to 3, the last two on one CPU: see main(). */
+static unsigned int n_cpus;
+static size_t cpu_of_lcore_1;
+
+/* What a poll function sees and does; on_idle() leaves its line here. */
+struct probe {
+	atomic_uint work_left;
+	atomic_uint calls;
+	atomic_uint lines;
+	_Atomic(const int *) shared;
+	char line[256];
+};
+
+static unsigned int
+work_while_any(void *arg)
+{
+	struct probe *p = arg;
+
+	atomic_fetch_add(&p->calls, 1);
+	if (atomic_load(&p->work_left) == 0)
+		return 0;
+	atomic_fetch_sub(&p->work_left, 1);
+	return 1;
+}
+
+static void
+keep_line(void *arg, const char *line)
+{
+	struct probe *p = arg;
+
+	snprintf(p->line, sizeof(p->line), "%s", line);
+	atomic_fetch_add(&p->lines, 1);
+	print_message("%s\n", line);
+}
+
+static struct weft_loop *
+loop_on(unsigned int lcore, enum weft_idle idle, struct probe *p)
+{
+	const struct weft_poll polls[] = { { work_while_any, p }, { work_while_any, p } };
+	const struct weft_loop_cfg cfg = {
+		.lcore = lcore,
+		.idle = idle,
+		.polls = polls,
+		.n_polls = 2,
+		.on_idle = keep_line,
+		.on_idle_arg = p,
+	};
+	struct weft_loop *loop = weft_loop_create(&cfg);
+
+	assert_non_null(loop);
+	return loop;
+}
+
+static void
+end(struct weft_loop *loop)
+{
+	weft_loop_stop(loop);
+	weft_loop_join(loop);
+	weft_loop_free(loop);
+}
+
+/* Wait until @counter is at least @n; a test that waits for ever is worse than one that fails. */
+static bool
+reaches(atomic_uint *counter, unsigned int n, unsigned int ms)
+{
+	for (unsigned int i = 0; i < ms && atomic_load(counter) < n; i++)
+		usleep(1000);
+	return atomic_load(counter) >= n;
+}
+
+static void
+every_poll_runs_and_empty_rounds_are_told_apart(void **state)
+{
+	struct probe p = { .work_left = 100 };
+	struct weft_loop *loop = loop_on(1, WEFT_IDLE_YIELD, &p);
+	struct weft_loop_stats s;
+
+	(void)state;
+	assert_int_equal(weft_loop_idle(loop), WEFT_IDLE_AUTO);
+	assert_int_equal(weft_loop_launch(loop), 0);
+	assert_true(reaches(&p.calls, 200, 5000));
+	assert_int_equal(weft_loop_idle(loop), WEFT_IDLE_YIELD);
+	weft_loop_stop(loop);
+	weft_loop_join(loop);
+	weft_loop_stats(loop, &s);
+	assert_int_equal(atomic_load(&p.calls), 2 * s.rounds);
+	assert_int_equal(s.rounds - s.empty_rounds, 50);
+	assert_int_equal(s.yields + s.naps, s.empty_rounds);
+	assert_non_null(strstr(p.line, "lcore 1 on CPU"));
+	assert_non_null(strstr(p.line, "yields (as configured)"));
+	weft_loop_free(loop);
+}
+
+static void
+naps_come_after_a_millisecond_without_work(void **state)
+{
+	struct probe p = { 0 };
+	struct weft_loop *loop = loop_on(1, WEFT_IDLE_YIELD, &p);
+	struct weft_loop_stats s = { 0 };
+
+	(void)state;
+	assert_int_equal(weft_loop_launch(loop), 0);
+	for (int i = 0; i < 5000 && s.naps == 0; i++) {
+		usleep(1000);
+		weft_loop_stats(loop, &s);
+	}
+	assert_true(s.naps > 0);
+	assert_true(s.yields > 0);
+	end(loop);
+}
+
+static void
+spinning_never_enters_the_kernel(void **state)
+{
+	struct probe p = { 0 };
+	struct weft_loop *loop = loop_on(1, WEFT_IDLE_SPIN, &p);
+	struct weft_loop_stats s;
+
+	(void)state;
+	assert_int_equal(weft_loop_launch(loop), 0);
+	assert_true(reaches(&p.calls, 10000, 5000));
+	weft_loop_stats(loop, &s);
+	assert_int_equal(s.yields + s.naps, 0);
+	assert_true(s.empty_rounds > 0);
+	end(loop);
+}
+
+static void
+main_lcore_runs_its_loop_in_place(void **state)
+{
+	struct probe p = { .work_left = 10 };
+	struct weft_loop *loop = loop_on(0, WEFT_IDLE_AUTO, &p);
+	struct weft_loop_stats s;
+
+	(void)state;
+	assert_int_equal(weft_loop_launch(loop), -EINVAL);
+	/* A loop stopped before it runs does not run: a signal may come early. */
+	weft_loop_stop(loop);
+	weft_loop_run(loop);
+	weft_loop_stats(loop, &s);
+	assert_int_equal(s.rounds, 0);
+	if (n_cpus > 1)
+		assert_non_null(strstr(p.line, "yields (not pinned to one CPU)"));
+	weft_loop_free(loop);
+}
+
+static void
+lcores_on_one_cpu_yield(void **state)
+{
+	struct probe a = { 0 }, b = { 0 };
+	struct weft_loop *first = loop_on(2, WEFT_IDLE_AUTO, &a);
+	struct weft_loop *second = loop_on(3, WEFT_IDLE_AUTO, &b);
+
+	(void)state;
+	assert_int_equal(weft_loop_launch(first), 0);
+	assert_int_equal(weft_loop_launch(second), 0);
+	assert_true(reaches(&a.calls, 1, 5000));
+	assert_true(reaches(&b.calls, 1, 5000));
+	assert_int_equal(weft_loop_idle(first), WEFT_IDLE_YIELD);
+	assert_int_equal(weft_loop_idle(second), WEFT_IDLE_YIELD);
+	assert_non_null(strstr(a.line, "with another lcore of this process"));
+	end(first);
+	end(second);
+}
+
+static void
+bad_configurations_are_refused(void **state)
+{
+	struct probe p = { 0 };
+	const struct weft_poll poll = { work_while_any, &p };
+	struct weft_loop_cfg cfg = { .lcore = 1, .polls = &poll, .n_polls = 0 };
+	struct weft_loop *loop;
+
+	(void)state;
+	assert_null(weft_loop_create(&cfg));
+	assert_int_equal(rte_errno, EINVAL);
+	cfg.n_polls = 1;
+	cfg.lcore = RTE_MAX_LCORE;
+	assert_null(weft_loop_create(&cfg));
+	assert_int_equal(rte_errno, EINVAL);
+	cfg.lcore = 1;
+	loop = weft_loop_create(&cfg);
+	assert_non_null(loop);
+	assert_null(weft_loop_create(&cfg));
+	assert_int_equal(rte_errno, EBUSY);
+	weft_loop_free(loop);
+	weft_loop_free(NULL);
+}
+
+/* Reads what it was given, a moment after having taken the pointer. */
+static unsigned int
+read_shared(void *arg)
+{
+	struct probe *p = arg;
+	const int *shared = atomic_load(&p->shared);
+
+	atomic_fetch_add(&p->calls, 1);
+	usleep(200);
+	return shared != NULL && *shared != 7 ? 1 : 0;
+}
+
+static void
+quiesce_outlasts_every_reader(void **state)
+{
+	struct probe p = { 0 };
+	const struct weft_poll poll = { read_shared, &p };
+	const struct weft_loop_cfg cfg = {
+		.lcore = 1, .idle = WEFT_IDLE_YIELD, .polls = &poll, .n_polls = 1
+	};
+	struct weft_loop *loop = weft_loop_create(&cfg);
+	struct weft_loop_stats s;
+
+	(void)state;
+	assert_non_null(loop);
+	assert_int_equal(weft_loop_launch(loop), 0);
+	assert_true(reaches(&p.calls, 1, 5000));
+	for (int i = 0; i < 100; i++) {
+		int *value = malloc(sizeof(*value));
+
+		*value = 7;
+		atomic_store(&p.shared, value);
+		usleep(100);
+		atomic_store(&p.shared, NULL);
+		weft_loop_quiesce();
+		/* A reader still at it would now see another number and call that work. */
+		*value = 8;
+		usleep(300);
+		free(value);
+	}
+	weft_loop_stop(loop);
+	weft_loop_join(loop);
+	weft_loop_stats(loop, &s);
+	assert_int_equal(s.rounds, s.empty_rounds);
+	weft_loop_free(loop);
+	/* Nobody runs: nobody to wait for. */
+	weft_loop_quiesce();
+}
+
+static atomic_bool neighbour_stops;
+
+static void *
+neighbour(void *arg)
+{
+	cpu_set_t cpu;
+
+	(void)arg;
+	CPU_ZERO(&cpu);
+	CPU_SET(cpu_of_lcore_1, &cpu);
+	pthread_setaffinity_np(pthread_self(), sizeof(cpu), &cpu);
+	while (!atomic_load(&neighbour_stops))
+		;
+	return NULL;
+}
+
+static void
+late_neighbour_makes_a_spinning_loop_yield(void **state)
+{
+	struct probe p = { 0 };
+	struct weft_loop *loop = loop_on(1, WEFT_IDLE_AUTO, &p);
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(weft_loop_launch(loop), 0);
+	assert_true(reaches(&p.calls, 1, 5000));
+	if (weft_loop_idle(loop) != WEFT_IDLE_SPIN) {
+		end(loop);
+		print_message("skipped: the CPU is not free to begin with (%s)\n", p.line);
+		skip();
+	}
+	assert_int_equal(pthread_create(&thread, NULL, neighbour, NULL), 0);
+	assert_true(reaches(&p.lines, 2, 5000));
+	atomic_store(&neighbour_stops, true);
+	pthread_join(thread, NULL);
+	assert_int_equal(weft_loop_idle(loop), WEFT_IDLE_YIELD);
+	assert_non_null(strstr(p.line, "yields (shares its CPU, waited"));
+	end(loop);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_poll_runs_and_empty_rounds_are_told_apart),
+		cmocka_unit_test(naps_come_after_a_millisecond_without_work),
+		cmocka_unit_test(spinning_never_enters_the_kernel),
+		cmocka_unit_test(main_lcore_runs_its_loop_in_place),
+		cmocka_unit_test(lcores_on_one_cpu_yield),
+		cmocka_unit_test(bad_configurations_are_refused),
+		cmocka_unit_test(quiesce_outlasts_every_reader),
+		cmocka_unit_test(late_neighbour_makes_a_spinning_loop_yield),
+	};
+	size_t first = CPU_SETSIZE, last = 0;
+	char lcores[128];
+	cpu_set_t cpus;
+	int failed;
+
+	if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0)
+		return 1;
+	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &cpus))
+			continue;
+		first = cpu < first ? cpu : first;
+		last = cpu;
+	}
+	n_cpus = (unsigned int)CPU_COUNT(&cpus);
+	cpu_of_lcore_1 = last;
+	snprintf(lcores, sizeof(lcores), "0@(%zu,%zu),1@%zu,2@%zu,3@%zu", first, last, last, first,
+		first);
+	test_eal_start(lcores);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	weft_eal_stop();
+	return failed;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* A ring link inside the process: both ways, in order, by pointer, and full. */
+
+#include "eal_test.h"
+
+#include <errno.h>
+
+static struct rte_mempool *pool;
+
+static void
+open_pair(struct weft_port *ports[2], unsigned int frames)
+{
+	const struct weft_port_spec a = { .name = "h0.0", .max_flits = 15, .ring_frames = frames };
+	const struct weft_port_spec b = { .name = "s0.0", .max_flits = 15 };
+	char err[256] = "";
+
+	if (weft_port_open_pair(&a, &b, ports, err, sizeof(err)) != 0)
+		fail_msg("%s", err);
+}
+
+static void
+send_burst(struct weft_port *port, struct rte_mbuf **mbufs, uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++)
+		mbufs[i] = test_frame(pool, i, 288);
+	assert_int_equal(weft_port_tx(port, mbufs, n), n);
+}
+
+static void
+bursts_pass_both_ways_in_order(void **state)
+{
+	struct rte_mbuf *sent[32], *got[64];
+	struct weft_port *ports[2];
+
+	(void)state;
+	open_pair(ports, 0);
+	assert_string_equal(weft_port_name(ports[0]), "h0.0");
+	assert_string_equal(
+		weft_port_line(ports[1]), "port s0.0: ring to h0.0 (both ends in this process)");
+	assert_true(weft_port_is_up(ports[0]));
+	for (int from = 0; from < 2; from++) {
+		struct weft_port_stats s;
+
+		assert_int_equal(weft_port_rx(ports[1 - from], got, 64), 0);
+		send_burst(ports[from], sent, 32);
+		/* Nothing comes back to the sender. */
+		assert_int_equal(weft_port_rx(ports[from], got, 64), 0);
+		assert_int_equal(weft_port_rx(ports[1 - from], got, 64), 32);
+		for (uint16_t i = 0; i < 32; i++) {
+			assert_ptr_equal(got[i], sent[i]);
+			test_frame_is(got[i], i, 288);
+		}
+		rte_pktmbuf_free_bulk(got, 32);
+		weft_port_stats(ports[from], &s);
+		assert_int_equal(s.tx_frames, 32);
+		assert_int_equal(s.tx_bursts, 1);
+		assert_int_equal(s.tx_full_frames, 0);
+		weft_port_stats(ports[1 - from], &s);
+		assert_int_equal(s.rx_frames, 32);
+		assert_int_equal(s.rx_bursts, 1);
+	}
+	weft_port_close(ports[0]);
+	weft_port_close(ports[1]);
+	test_pool_is_whole(pool);
+}
+
+static void
+full_ring_pushes_back(void **state)
+{
+	struct weft_port *ports[2];
+	struct rte_mbuf *mbufs[64];
+	struct weft_port_stats s;
+
+	(void)state;
+	/* Exactly as many as asked for, though no power of two. */
+	open_pair(ports, 100);
+	send_burst(ports[0], mbufs, 64);
+	for (uint16_t i = 0; i < 64; i++)
+		mbufs[i] = test_frame(pool, i, 288);
+	assert_int_equal(weft_port_tx(ports[0], mbufs, 64), 36);
+	assert_int_equal(weft_port_tx(ports[0], mbufs + 36, 28), 0);
+	weft_port_stats(ports[0], &s);
+	assert_int_equal(s.tx_frames, 100);
+	assert_int_equal(s.tx_full_frames, 28 + 28);
+	/* What was not taken is still ours and whole. */
+	for (uint16_t i = 36; i < 64; i++)
+		test_frame_is(mbufs[i], i, 288);
+	rte_pktmbuf_free_bulk(mbufs + 36, 28);
+	/* The 100 under way are freed with the second end, not the first. */
+	weft_port_close(ports[0]);
+	assert_int_equal(rte_mempool_in_use_count(pool), 100);
+	weft_port_close(ports[1]);
+	test_pool_is_whole(pool);
+}
+
+static void
+names_are_unique_while_open(void **state)
+{
+	const struct weft_port_spec a = { .name = "h0.0", .max_flits = 15 };
+	struct weft_port *ports[2], *more[2];
+	char err[256];
+
+	(void)state;
+	open_pair(ports, 0);
+	assert_int_equal(weft_port_open_pair(&a, &a, more, err, sizeof(err)), -EEXIST);
+	assert_string_equal(err, "port h0.0: a port of this name is open");
+	weft_port_close(ports[1]);
+	weft_port_close(ports[0]);
+	/* Both ends of one name: the second fails, and the first is not left open. */
+	assert_int_equal(weft_port_open_pair(&a, &a, more, err, sizeof(err)), -EEXIST);
+	open_pair(ports, 0);
+	weft_port_close(ports[0]);
+	weft_port_close(ports[1]);
+	weft_port_close(NULL);
+}
+
+static void
+other_drivers_cannot_be_paired(void **state)
+{
+	const struct weft_port_spec a = { .name = "a", .max_flits = 15 };
+	const struct weft_port_spec b = { .name = "b", .driver = WEFT_PORT_MEMIF, .max_flits = 15 };
+	struct weft_port *ports[2];
+	char err[256];
+
+	(void)state;
+	assert_int_equal(weft_port_open_pair(&a, &b, ports, err, sizeof(err)), -EINVAL);
+	assert_string_equal(err, "port b: driver memif cannot join two nodes inside a process");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bursts_pass_both_ways_in_order),
+		cmocka_unit_test(full_ring_pushes_back),
+		cmocka_unit_test(names_are_unique_while_open),
+		cmocka_unit_test(other_drivers_cannot_be_paired),
+	};
+	int failed;
+
+	test_eal_start(NULL);
+	pool = test_pool("ring", 511, 15);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	rte_mempool_free(pool);
+	weft_eal_stop();
+	return failed;
+}
