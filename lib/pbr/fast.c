@@ -35,7 +35,7 @@ fast_entry(const struct weft_fast *t, uint64_t hpa)
 static bool
 fast_range_ok(uint64_t base, uint64_t limit, unsigned int segment_log2, unsigned int depth_log2)
 {
-	return limit >= base && limit - base <= WEFT_BIT64(segment_log2 + depth_log2);
+	return limit > base && limit - base <= WEFT_BIT64(segment_log2 + depth_log2);
 }
 
 int

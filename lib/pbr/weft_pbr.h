@@ -74,8 +74,9 @@ struct weft_fast {
  * Start a FAST with every entry invalid.
  *
  * @param entry  memory for 1 << depth_log2 entries, the caller's for the table's life
- * @return 0; -EINVAL for a base or limit that is not a multiple of the segment size, a limit below
- *         the base, a range of more than depth x segment size, or sizes out of range
+ * @return 0; -EINVAL for a base or limit that is not a multiple of the segment size, a limit not
+ *         above the base, a range of more than depth x segment size, or sizes out of range. A base
+ *         or limit of 0 is no error: the decoder is off
  */
 int weft_fast_init(struct weft_fast *t, struct weft_fast_entry *entry, uint64_t base,
 	uint64_t limit, uint8_t segment_log2, uint8_t depth_log2);

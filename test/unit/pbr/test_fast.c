@@ -116,6 +116,36 @@ reserved_dpid_clears_and_larger_is_refused(void **state)
 }
 
 static void
+start_clears_what_was_in_the_memory(void **state)
+{
+	const uint64_t n = 1u << 6;
+	struct weft_fast t;
+
+	(void)state;
+	memset(entry, 0xFF, sizeof(entry));
+	assert_int_equal(weft_fast_init(&t, entry, 64 * GB, (n + 1) * 64 * GB, 36, 6), 0);
+	for (uint64_t i = 0; i < n; i++)
+		assert_int_equal(weft_fast_dpid(&t, (i + 1) * 64 * GB), -1);
+	/* The memory behind the table is not its own. */
+	assert_int_equal(entry[n].flags, 0xFF);
+}
+
+/* Other flags, the GIM flag among them, do not make an entry valid, nor take it away. */
+static void
+valid_flag_alone_decides(void **state)
+{
+	struct weft_fast t;
+
+	(void)state;
+	assert_int_equal(weft_fast_init(&t, entry, 64 * GB, 128 * GB, 36, 0), 0);
+	assert_int_equal(weft_fast_set(&t, 64 * GB, 0x321), 0);
+	for (unsigned int flags = 0; flags < 256; flags++) {
+		entry[0].flags = (uint8_t)flags;
+		assert_int_equal(weft_fast_dpid(&t, 64 * GB), (flags & 1) != 0 ? 0x321 : -1);
+	}
+}
+
+static void
 impossible_set_ups_are_refused(void **state)
 {
 	static const struct {
@@ -132,7 +162,7 @@ impossible_set_ups_are_refused(void **state)
 		{ 128 * GB, 64 * GB, 36, 4, -EINVAL },
 		{ 64 * GB, 192 * GB, 36, 0, -EINVAL }, /* two segments, one entry */
 		{ 64 * GB, 192 * GB, 36, 1, 0 },
-		{ 64 * GB, 64 * GB, 36, 0, 0 }, /* empty */
+		{ 64 * GB, 64 * GB, 36, 0, -EINVAL }, /* off is said with 0 */
 		{ 8 * TB, UINT64_MAX - (8 * TB - 1), 43, 12, -EINVAL },
 		{ UINT64_MAX - (16 * TB - 1), UINT64_MAX - (8 * TB - 1), 43, 0, 0 },
 	};
@@ -212,6 +242,8 @@ main(void)
 		cmocka_unit_test(range_ends_are_exact),
 		cmocka_unit_test(base_or_limit_zero_is_off),
 		cmocka_unit_test(reserved_dpid_clears_and_larger_is_refused),
+		cmocka_unit_test(start_clears_what_was_in_the_memory),
+		cmocka_unit_test(valid_flag_alone_decides),
 		cmocka_unit_test(impossible_set_ups_are_refused),
 		cmocka_unit_test(random_tables_equal_a_search),
 	};
