@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "weft_atc.h"
+#include "weft_guard.h"
 #include "weft_telem.h"
 
 #define K (UINT64_C(1) << 10)
@@ -69,6 +70,29 @@ config_out_of_range_is_refused(void **state)
 	assert_true(weft_atc_size(&least) <= sizeof(mem));
 	assert_null(weft_atc_init(mem + 8, &least));
 	assert_non_null(weft_atc_init(mem, &least));
+}
+
+/* The last context ends the memory: what is asked for must do, and no more be touched. */
+static void
+memory_asked_for_is_enough(void **state)
+{
+	const struct weft_atc_cfg cfg = { { 1, 2, 0, 4 }, 16 };
+	struct weft_guard g;
+	struct weft_atc *c;
+
+	(void)state;
+	weft_guard_open(&g, weft_atc_size(&cfg));
+	c = weft_atc_init(weft_guard_last(&g, weft_atc_size(&cfg)), &cfg);
+	assert_non_null(c);
+	for (uint64_t p = 0; p < 64; p++)
+		assert_int_equal(weft_atc_install(c, 15, p * G, p * G, 30, RW), 1);
+	expect_hit(c, 15, 63 * G, 63 * G);
+	expect(c, 16, 63 * G, WEFT_ATC_R, WEFT_ATC_MISS);
+	assert_int_equal(weft_atc_install(c, 16, 0, 0, 30, RW), -EINVAL);
+	assert_int_equal(weft_atc_invalidate(c, 16, 0, 30), -EINVAL);
+	assert_int_equal(weft_atc_invalidate_context(c, 16), -EINVAL);
+	assert_true(weft_atc_invalidate_context(c, 15) > 0);
+	weft_guard_close(&g);
 }
 
 static void
@@ -287,6 +311,26 @@ largest_context_number_fits_the_key(void **state)
 	free(c);
 }
 
+static void
+every_bit_of_the_context_counts(void **state)
+{
+	const struct weft_atc_cfg cfg = { { 64, 0, 0, 0 }, UINT16_MAX };
+	struct weft_atc *c = atc_new(&cfg);
+
+	(void)state;
+	assert_int_equal(weft_atc_install(c, 0, 4 * K, 0, 12, RW), 1);
+	for (unsigned int bit = 0; bit < 16; bit++)
+		assert_int_equal(weft_atc_install(c, (uint16_t)(1u << bit), 4 * K,
+					 (bit + 1) * 4 * K, 12, RW),
+			1);
+	for (unsigned int bit = 0; bit < 16; bit++) {
+		expect_hit(c, (uint16_t)(1u << bit), 4 * K, (bit + 1) * 4 * K);
+		assert_int_equal(weft_atc_invalidate(c, (uint16_t)(1u << bit), 4 * K, 12), 1);
+		expect_hit(c, 0, 4 * K, 0);
+	}
+	free(c);
+}
+
 /* More whole-context invalidations than a generation field can tell apart. */
 static void
 generation_wrap_brings_nothing_back(void **state)
@@ -306,6 +350,7 @@ generation_wrap_brings_nothing_back(void **state)
 			expect(c, 0, (UINT64_C(1) << bit) * 4 * K, WEFT_ATC_R, WEFT_ATC_MISS);
 			expect(c, 0, ((UINT64_C(1) << bit) - 1) * 4 * K, WEFT_ATC_R, WEFT_ATC_MISS);
 		}
+		expect_hit(c, 0, UINT64_C(1) << 56, 0); /* no generation is a dead one */
 		expect_hit(c, 1, 0, 8 * K);
 	}
 	assert_int_equal(weft_atc_invalidate(c, 0, 0, 64), 1);
@@ -424,6 +469,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(config_out_of_range_is_refused),
+		cmocka_unit_test(memory_asked_for_is_enough),
 		cmocka_unit_test(empty_cache_misses_even_at_zero),
 		cmocka_unit_test(each_size_translates_its_first_and_last_byte),
 		cmocka_unit_test(odd_sizes_become_several_entries),
@@ -436,6 +482,7 @@ main(void)
 		cmocka_unit_test(small_invalidation_removes_the_large_page_around_it),
 		cmocka_unit_test(contexts_do_not_see_each_other),
 		cmocka_unit_test(largest_context_number_fits_the_key),
+		cmocka_unit_test(every_bit_of_the_context_counts),
 		cmocka_unit_test(generation_wrap_brings_nothing_back),
 		cmocka_unit_test(set_keeps_eight_and_gives_up_the_unused),
 		cmocka_unit_test(dead_entries_make_room_before_live_ones),
