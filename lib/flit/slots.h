@@ -16,7 +16,7 @@ struct msg_field {
 	uint8_t shift; /* low bits not carried: 6 for addresses */
 };
 
-#define MSG_FIELDS_MAX 12
+#define MSG_FIELDS_MAX 13 /* RwD in PBR form has 12, and the end needs one */
 
 /* A message kind in one form. */
 struct msg_layout {
