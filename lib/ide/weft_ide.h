@@ -58,7 +58,10 @@ struct weft_ide_stream;
 /**
  * Start a stream with a new key: the counter begins at @p counter for the next epoch.
  *
+ * One thread at a time uses a stream.
+ *
  * @param mem      weft_ide_stream_size() bytes, 64-byte aligned; holds key material from now on
+ * @param lib      must outlive the stream; streams on any threads share it
  * @param mode     containment or skid
  * @param key      32 bytes; not kept in this form
  * @param counter  1 after every key change

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Hot: the receiver. The MAC of a full epoch is worked out when its last flit arrives and compared
+ * when the sender's comes: in the first or second protocol flit after it, or the stream has failed.
+ * A failed stream stays so; the caller starts another with a new key.
+ */
+
+#include "ide_priv.h"
+
+/* Compare in a time that does not tell how much was equal. */
+static bool
+mac_equal(const uint8_t *a, const uint8_t *b)
+{
+	unsigned int diff = 0;
+
+	for (unsigned int i = 0; i < WEFT_IDE_MAC_LEN; i++)
+		diff |= a[i] ^ b[i];
+	return diff == 0;
+}
+
+static void
+fail(struct weft_ide_stream *s, struct weft_ide_event *e)
+{
+	e->verdict = WEFT_DROP_IDE_MAC;
+	e->dropped = (uint8_t)(s->held + 1);
+	s->held = 0;
+	s->tail = 0;
+	s->insecure = true;
+}
+
+/* The epoch before the present one is good: let go what arrived before the present one began. */
+static void
+release_full_epoch(struct weft_ide_stream *s, struct weft_ide_event *e)
+{
+	e->epoch_good = true;
+	e->release = (uint8_t)(s->held - s->tail);
+	s->held = s->tail;
+	s->mac_due = false;
+}
+
+/* Keep this flit behind the held ones; with @p tail it belongs to, or follows, the open epoch. */
+static bool
+hold(struct weft_ide_stream *s, bool tail, struct weft_ide_event *e)
+{
+	if (s->held == WEFT_IDE_HELD_MAX) {
+		fail(s, e);
+		return false;
+	}
+	s->held++;
+	s->tail = (uint8_t)(s->tail + tail);
+	return true;
+}
+
+/* The MAC of the full epoch is here, or could still be in the flit after this one. */
+static bool
+mac_in_place(struct weft_ide_stream *s, const uint8_t *flit, enum ide_kind kind)
+{
+	if (kind == IDE_KIND_MAC)
+		return s->mac_due && mac_equal(flit + IDE_MAC_OFF, s->mac);
+	return !s->mac_due || s->flits == 0;
+}
+
+static void
+open_control(struct weft_ide_stream *s, struct weft_ide_event *e)
+{
+	if (s->held == 0)
+		e->release = 1;
+	else
+		hold(s, s->flits > 0, e);
+}
+
+static void
+open_protocol(
+	struct weft_ide_stream *s, uint8_t *flit, enum ide_kind kind, struct weft_ide_event *e)
+{
+	if (!mac_in_place(s, flit, kind)) {
+		fail(s, e);
+		return;
+	}
+	if (kind == IDE_KIND_MAC)
+		release_full_epoch(s, e);
+	if (s->mode == WEFT_IDE_SKID)
+		e->release = 1;
+	else if (!hold(s, true, e))
+		return;
+	ide_epoch_open(s, flit);
+	if (ide_epoch_is_full(s)) {
+		ide_epoch_end(s, s->mac);
+		s->mac_due = true;
+		s->tail = 0;
+	}
+}
+
+/* TMAC closes an epoch that is open and not full, and only when no other MAC is due before it. */
+static void
+open_tmac(struct weft_ide_stream *s, const uint8_t *flit, struct weft_ide_event *e)
+{
+	uint8_t mac[WEFT_IDE_MAC_LEN];
+
+	if (s->mac_due || s->flits == 0) {
+		fail(s, e);
+		return;
+	}
+	ide_epoch_end(s, mac);
+	if (!mac_equal(flit + IDE_MAC_OFF, mac)) {
+		fail(s, e);
+		return;
+	}
+	e->epoch_good = true;
+	e->release = (uint8_t)(s->held + 1);
+	s->held = 0;
+	s->tail = 0;
+}
+
+void
+weft_ide_open(struct weft_ide_stream *s, uint8_t *flit, struct weft_ide_event *e)
+{
+	const enum ide_kind kind = ide_kind(flit);
+
+	memset(e, 0, sizeof(*e));
+	if (s->insecure) {
+		e->verdict = WEFT_DROP_IDE_INSECURE;
+		e->dropped = 1;
+	} else if (kind == IDE_KIND_TMAC) {
+		open_tmac(s, flit, e);
+	} else if (kind == IDE_KIND_CONTROL) {
+		open_control(s, e);
+	} else {
+		open_protocol(s, flit, kind, e);
+	}
+}
+
+unsigned int
+weft_ide_held(const struct weft_ide_stream *s)
+{
+	return s->held;
+}
+
+bool
+weft_ide_is_insecure(const struct weft_ide_stream *s)
+{
+	return s->insecure;
+}
