@@ -10,13 +10,34 @@
 #include "slots.h"
 
 void
-weft_unpack_init(struct weft_unpacker *u, enum weft_form form)
+weft_unpack_init(struct weft_unpacker *u, enum weft_form form, uint64_t *seen)
 {
 	u->form = (uint8_t)form;
+	u->seen = seen;
+	weft_unpack_restart(u);
+}
+
+void
+weft_unpack_restart(struct weft_unpacker *u)
+{
 	u->head = 0;
 	u->n_pending = 0;
 	u->n_slots = 0;
 	u->head_slots = 0;
+}
+
+static void
+unpack_seen(struct weft_unpacker *u, unsigned int kind)
+{
+	if (u->seen != NULL)
+		u->seen[kind]++;
+}
+
+static void
+hand_on(weft_msg_fn fn, void *arg, const struct weft_msg *m)
+{
+	if (fn != NULL)
+		fn(arg, m);
 }
 
 static unsigned int
@@ -98,7 +119,7 @@ unpack_data(struct weft_unpacker *u, const uint8_t *slot, weft_msg_fn fn, void *
 	u->head = (uint8_t)ring(u, 1);
 	u->n_pending--;
 	u->head_slots = 0;
-	fn(arg, m);
+	hand_on(fn, arg, m);
 }
 
 /* One header slot. False: the walk cannot go on. */
@@ -110,10 +131,15 @@ unpack_header(struct weft_unpacker *u, const uint8_t *slot, bool is_h, weft_msg_
 
 	if (weft_slot_decode(slot, is_h, (enum weft_form)u->form, msgs, &n) != WEFT_OK)
 		return false;
-	if (n != 0 && kind_has_data(msgs[0].kind))
-		return unpack_queue(u, msgs, n, is_h);
+	if (n != 0 && kind_has_data(msgs[0].kind)) {
+		if (!unpack_queue(u, msgs, n, is_h))
+			return false;
+	} else {
+		for (unsigned int i = 0; i < n; i++)
+			hand_on(fn, arg, &msgs[i]);
+	}
 	for (unsigned int i = 0; i < n; i++)
-		fn(arg, &msgs[i]);
+		unpack_seen(u, msgs[i].kind);
 	return true;
 }
 
@@ -128,7 +154,8 @@ weft_unpack_flit(struct weft_unpacker *u, const uint8_t *flit, weft_msg_fn fn, v
 	if (llctrl >= 0) {
 		struct weft_msg m = { .kind = WEFT_MSG_LLCTRL, .op = (uint8_t)llctrl };
 
-		fn(arg, &m);
+		unpack_seen(u, WEFT_MSG_LLCTRL);
+		hand_on(fn, arg, &m);
 		if (llctrl != WEFT_LLCTRL_IDE_MAC)
 			return WEFT_OK;
 		s = 1;

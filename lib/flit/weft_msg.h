@@ -129,14 +129,24 @@ struct weft_unpacker {
 	uint8_t n_slots; /* data and trailer slots still to come, over all of them */
 	uint8_t head_slots; /* slots that the message at `head` has had */
 	uint8_t trailer[WEFT_UNPACK_PENDING_MAX]; /* slots.h: what trailer follows its data */
+	uint64_t *seen; /* the owner's; may be NULL */
 	struct weft_msg pending[WEFT_UNPACK_PENDING_MAX];
 };
 
-/** Start, or start over after a hole in the stream. */
-void weft_unpack_init(struct weft_unpacker *u, enum weft_form form);
+/**
+ * Start a stream.
+ *
+ * @param seen  WEFT_MSG_KINDS counts, the caller's: a message is added to that of its kind when its
+ *              header comes, whether its data follows or is lost; may be NULL
+ */
+void weft_unpack_init(struct weft_unpacker *u, enum weft_form form, uint64_t *seen);
+
+/** Start over after a hole in the stream: messages whose data was under way are forgotten. */
+void weft_unpack_restart(struct weft_unpacker *u);
 
 /**
- * Walk one cachemem flit and call @p fn for every message that is complete, LLCTRL included.
+ * Walk one cachemem flit and call @p fn (may be NULL) for every message that is complete, LLCTRL
+ * included.
  * A message with data is handed on when its last data (and trailer) slot has come. An Empty flit
  * holds nothing. After an LLCTRL other than IDE.MAC the rest of the flit is reserved.
  *

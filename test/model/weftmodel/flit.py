@@ -74,7 +74,7 @@ class Unpacker:
     def _header_slot(self, value, plan):
         """Count one header slot; False if its format ends the walk."""
         places = plan.get(value & 15)
-        if places is None:
+        if places is None or self._too_much_data(value, places):
             self.bad_formats += 1
             return False
         trailers = 0
@@ -91,6 +91,11 @@ class Unpacker:
             trailers = 1
         self.pending += trailers
         return True
+
+    def _too_much_data(self, value, places):
+        """A data header may enter the H-slot only while at most 16 data slots are pending."""
+        return self.pending > 16 and any(
+            kind in messages.WITH_DATA and value >> val_bit & 1 for kind, val_bit, _ in places)
 
     def walk(self, flit):
         """Read one cachemem flit (bytes 0..241 matter)."""
