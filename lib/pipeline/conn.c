@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * The table of connections: an rte_hash from key to connection, lock-free for readers, over an
+ * array that never moves. A connection is complete before its key can be found. IDE streams are made and wiped here, so that key material has one home.
+ */
+
+#include "weft_conn.h"
+
+#include <rte_errno.h>
+#include <rte_hash.h>
+#include <rte_jhash.h>
+#include <rte_malloc.h>
+#include <rte_mbuf.h>
+
+struct weft_conns {
+	struct rte_hash *hash;
+	struct weft_ide_lib *ide;
+	unsigned int max;
+	unsigned int count;
+	int socket;
+	bool *in_use;
+	struct weft_conn *conn; /* max of them; index = place in the array */
+};
+
+struct weft_conns *
+weft_conns_create(const char *name, unsigned int max, struct weft_ide_lib *ide, int socket)
+{
+	char hash_name[RTE_HASH_NAMESIZE];
+	struct rte_hash_parameters params = {
+		.name = hash_name,
+		.entries = max < 8 ? 8 : max, /* the least rte_hash takes */
+		.key_len = sizeof(struct weft_conn_key),
+		.hash_func = rte_jhash,
+		.socket_id = socket == SOCKET_ID_ANY ? 0 : socket,
+		.extra_flag = RTE_HASH_EXTRA_FLAGS_RW_CONCURRENCY_LF,
+	};
+	struct weft_conns *t;
+
+	if (max == 0 || max > WEFT_CONNS_MAX || strlen(name) > 20) {
+		rte_errno = EINVAL;
+		return NULL;
+	}
+	snprintf(hash_name, sizeof(hash_name), "wc_%s", name);
+	t = rte_zmalloc_socket("weft_conns", sizeof(*t), 0, socket);
+	if (t == NULL) {
+		rte_errno = ENOMEM;
+		return NULL;
+	}
+	t->ide = ide;
+	t->socket = socket;
+	t->max = max;
+	t->conn = rte_zmalloc_socket("weft_conn", max * sizeof(*t->conn), WEFT_CACHE_LINE, socket);
+	t->in_use = rte_zmalloc_socket("weft_conn_used", max * sizeof(*t->in_use), 0, socket);
+	if (t->conn == NULL || t->in_use == NULL) {
+		rte_errno = ENOMEM;
+		goto free_table;
+	}
+	t->hash = rte_hash_create(&params);
+	if (t->hash == NULL)
+		goto free_table;
+	return t;
+
+free_table:
+	rte_free(t->in_use);
+	rte_free(t->conn);
+	rte_free(t);
+	return NULL;
+}
+
+void
+weft_conns_free(struct weft_conns *t)
+{
+	unsigned int pos = 0;
+	struct weft_conn *c;
+
+	if (t == NULL)
+		return;
+	while ((c = weft_conns_next(t, &pos)) != NULL)
+		weft_conns_remove(t, c);
+	rte_hash_free(t->hash);
+	rte_free(t->in_use);
+	rte_free(t->conn);
+	rte_free(t);
+}
+
+static int
+conn_start_stream(struct weft_conns *t, struct weft_conn *c, const struct weft_conn_cfg *cfg)
+{
+	void *mem;
+
+	c->ide = (uint8_t)cfg->ide;
+	if (cfg->ide == WEFT_IDE_OFF || cfg->ide_key == NULL)
+		return 0;
+	if (t->ide == NULL)
+		return -EINVAL;
+	mem = rte_zmalloc_socket("weft_ide", weft_ide_stream_size(), WEFT_CACHE_LINE, t->socket);
+	if (mem == NULL)
+		return -ENOMEM;
+	c->stream = weft_ide_stream_init(mem, t->ide, cfg->ide, cfg->ide_key, 1, cfg->pcrc);
+	if (c->stream == NULL) {
+		rte_free(mem);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int
+conn_start(struct weft_conns *t, struct weft_conn *c, const struct weft_conn_cfg *cfg)
+{
+	int rc;
+
+	/* cxl numbers live in `fsn`; its CRC has neither ids nor number. */
+	if (c->key.mode == WEFT_MODE_CXL) {
+		rc = weft_isn_init(&c->isn, WEFT_ISN_NONE, cfg->order, 0, 0, 0, 0);
+		if (rc == 0)
+			rc = weft_fsn_init(&c->fsn, cfg->first);
+	} else {
+		rc = weft_isn_init(&c->isn, cfg->isn, cfg->order, c->key.spid, c->key.dpid,
+			c->key.vc, cfg->first);
+	}
+	return rc != 0 ? rc : conn_start_stream(t, c, cfg);
+}
+
+static void
+conn_stop(struct weft_conn *c)
+{
+	if (c->stream != NULL) {
+		weft_ide_stream_wipe(c->stream);
+		rte_free(c->stream);
+		c->stream = NULL;
+	}
+	rte_pktmbuf_free_bulk(c->held, c->n_held);
+	c->n_held = 0;
+}
+
+struct weft_conn *
+weft_conns_add(
+	struct weft_conns *t, const struct weft_conn_key *key, const struct weft_conn_cfg *cfg)
+{
+	struct weft_conn *c;
+	unsigned int i = 0;
+	int rc;
+
+	if (weft_conns_find(t, key) != NULL) {
+		rte_errno = EEXIST;
+		return NULL;
+	}
+	while (i < t->max && t->in_use[i])
+		i++;
+	if (i == t->max) {
+		rte_errno = ENOSPC;
+		return NULL;
+	}
+	c = &t->conn[i];
+	memset(c, 0, sizeof(*c));
+	c->key = *key;
+	c->index = (uint16_t)i;
+	rc = conn_start(t, c, cfg);
+	if (rc == 0)
+		rc = rte_hash_add_key_data(t->hash, key, c);
+	if (rc < 0) {
+		conn_stop(c);
+		rte_errno = -rc;
+		return NULL;
+	}
+	t->in_use[i] = true;
+	t->count++;
+	return c;
+}
+
+void
+weft_conns_remove(struct weft_conns *t, struct weft_conn *c)
+{
+	/* Lock-free readers: the hash keeps the key's place until told that nobody looks at it. */
+	int32_t pos = rte_hash_del_key(t->hash, &c->key);
+
+	if (pos >= 0)
+		rte_hash_free_key_with_position(t->hash, pos);
+	conn_stop(c);
+	t->in_use[c->index] = false;
+	t->count--;
+}
+
+struct weft_conn *
+weft_conns_find(const struct weft_conns *t, const struct weft_conn_key *key)
+{
+	void *c;
+
+	return rte_hash_lookup_data(t->hash, key, &c) >= 0 ? c : NULL;
+}
+
+enum weft_verdict
+weft_conns_why_not(const struct weft_conns *t, const struct weft_conn_key *key)
+{
+	unsigned int pos = 0;
+	const struct weft_conn *c;
+
+	while ((c = weft_conns_next(t, &pos)) != NULL) {
+		struct weft_conn_key same = c->key;
+
+		same.session = key->session;
+		if (memcmp(&same, key, sizeof(same)) == 0)
+			return WEFT_DROP_SESSION;
+	}
+	return WEFT_DROP_NO_CONN;
+}
+
+unsigned int
+weft_conns_count(const struct weft_conns *t)
+{
+	return t->count;
+}
+
+struct weft_conn *
+weft_conns_next(const struct weft_conns *t, unsigned int *pos)
+{
+	while (*pos < t->max) {
+		unsigned int i = (*pos)++;
+
+		if (t->in_use[i])
+			return &t->conn[i];
+	}
+	return NULL;
+}

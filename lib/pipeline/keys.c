@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* Reads the key file, line by line, into locked memory. Control side only. */
+
+#include "weft_keys.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct key_row {
+	struct weft_conn_key conn;
+	uint8_t key[WEFT_IDE_KEY_LEN];
+};
+
+struct weft_keys {
+	unsigned int n;
+	struct key_row row[WEFT_KEYS_MAX];
+};
+
+static bool
+hex_number(const char *word, unsigned long most, unsigned long *v)
+{
+	char *end;
+
+	if (word == NULL || !isxdigit((unsigned char)word[0]))
+		return false;
+	errno = 0;
+	*v = strtoul(word, &end, 16);
+	/* strtoul takes "0x": our numbers have none. */
+	return errno == 0 && *end == '\0' && *v <= most && strpbrk(word, "xX") == NULL;
+}
+
+static int
+hex_digit(char c)
+{
+	if (!isxdigit((unsigned char)c))
+		return -1;
+	return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
+}
+
+static bool
+hex_key(const char *word, uint8_t *key)
+{
+	if (word == NULL || strlen(word) != 2 * WEFT_IDE_KEY_LEN)
+		return false;
+	for (unsigned int i = 0; i < WEFT_IDE_KEY_LEN; i++) {
+		int hi = hex_digit(word[2 * i]), lo = hex_digit(word[2 * i + 1]);
+
+		if (hi < 0 || lo < 0)
+			return false;
+		key[i] = (uint8_t)(hi << 4 | lo);
+	}
+	return true;
+}
+
+static bool
+mac_address(const char *word, uint8_t *mac)
+{
+	unsigned int b[6];
+	char more;
+
+	if (word == NULL || strlen(word) != 17 ||
+		sscanf(word, "%2x:%2x:%2x:%2x:%2x:%2x%c", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5],
+			&more) != 6)
+		return false;
+	for (unsigned int i = 0; i < 6; i++)
+		mac[i] = (uint8_t)b[i];
+	return true;
+}
+
+#define MORE(save) strtok_r(NULL, " \t\r\n", save)
+
+/* What is wrong with the fields behind the first word, or NULL. */
+static const char *
+key_rxl(char **save, struct key_row *r)
+{
+	unsigned long spid, dpid, vc, session;
+
+	if (!hex_number(MORE(save), 0xFFF, &spid))
+		return "expected a SPID of 0 to fff";
+	if (!hex_number(MORE(save), 0xFFF, &dpid))
+		return "expected a DPID of 0 to fff";
+	if (!hex_number(MORE(save), 7, &vc))
+		return "expected a VC of 0 to 7";
+	if (!hex_number(MORE(save), UINT32_MAX, &session))
+		return "expected a session of 0 to ffffffff";
+	r->conn.mode = WEFT_MODE_RXL;
+	r->conn.spid = (uint16_t)spid;
+	r->conn.dpid = (uint16_t)dpid;
+	r->conn.vc = (uint8_t)vc;
+	r->conn.session = (uint32_t)session;
+	return NULL;
+}
+
+static const char *
+key_cxl(char **save, struct key_row *r)
+{
+	if (!mac_address(MORE(save), r->conn.mac))
+		return "expected a source MAC address such as 02:00:00:00:00:01";
+	r->conn.mode = WEFT_MODE_CXL;
+	r->conn.spid = WEFT_PID_NONE;
+	r->conn.dpid = WEFT_PID_NONE;
+	return NULL;
+}
+
+/* One line without its comment. NULL, or what is wrong. */
+static const char *
+keys_line(struct weft_keys *k, char *line)
+{
+	struct key_row *r = &k->row[k->n];
+	const char *wrong;
+	char *save, *word = strtok_r(line, " \t\r\n", &save);
+
+	if (word == NULL)
+		return NULL;
+	if (k->n == WEFT_KEYS_MAX)
+		return "more streams than a key file may hold (4096)";
+	memset(r, 0, sizeof(*r));
+	if (strcmp(word, "rxl") == 0)
+		wrong = key_rxl(&save, r);
+	else if (strcmp(word, "cxl") == 0)
+		wrong = key_cxl(&save, r);
+	else
+		return "expected a line that begins with rxl or cxl";
+	if (wrong != NULL)
+		return wrong;
+	if (!hex_key(MORE(&save), r->key))
+		return "expected a key of 64 hex digits";
+	if (MORE(&save) != NULL)
+		return "expected nothing behind the key";
+	if (weft_keys_find(k, &r->conn) != NULL)
+		return "this stream has a key already";
+	k->n++;
+	return NULL;
+}
+
+static FILE *
+keys_open(const char *path, char *err, size_t err_len)
+{
+	FILE *f = NULL;
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || fstat(fd, &st) != 0) {
+		snprintf(err, err_len, "key file %s: %s", path, strerror(errno));
+		goto fail;
+	}
+	if (!S_ISREG(st.st_mode) || (st.st_mode & 077) != 0 ||
+		(st.st_uid != geteuid() && st.st_uid != 0)) {
+		snprintf(err, err_len,
+			"key file %s: expected a file of your own with mode 0600, got mode %04o of "
+			"user %u; run: chmod 600 %s",
+			path, (unsigned int)st.st_mode & 07777, (unsigned int)st.st_uid, path);
+		errno = EACCES;
+		goto fail;
+	}
+	f = fdopen(fd, "r");
+	if (f == NULL)
+		goto fail;
+	return f;
+
+fail:
+	if (fd >= 0) {
+		int saved = errno;
+
+		close(fd);
+		errno = saved;
+	}
+	return NULL;
+}
+
+static struct weft_keys *
+keys_alloc(void)
+{
+	struct weft_keys *k =
+		mmap(NULL, sizeof(*k), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (k == MAP_FAILED)
+		return NULL;
+	/* Best effort: an ordinary user's lock limit may be lower than the table. */
+	if (mlock(k, sizeof(*k)) != 0)
+		errno = 0;
+	madvise(k, sizeof(*k), MADV_DONTDUMP);
+	return k;
+}
+
+struct weft_keys *
+weft_keys_load(const char *path, char *err, size_t err_len)
+{
+	FILE *f = keys_open(path, err, err_len);
+	struct weft_keys *k;
+	const char *wrong = NULL;
+	unsigned int line_no = 0;
+	char line[256];
+
+	if (f == NULL)
+		return NULL;
+	k = keys_alloc();
+	if (k == NULL) {
+		snprintf(err, err_len, "key file %s: out of memory", path);
+		fclose(f);
+		errno = ENOMEM;
+		return NULL;
+	}
+	while (wrong == NULL && fgets(line, sizeof(line), f) != NULL) {
+		line_no++;
+		if (strchr(line, '\n') == NULL && !feof(f))
+			wrong = "line too long";
+		line[strcspn(line, "#")] = '\0';
+		if (wrong == NULL)
+			wrong = keys_line(k, line);
+	}
+	if (wrong == NULL && ferror(f))
+		wrong = "cannot be read";
+	fclose(f);
+	explicit_bzero(line, sizeof(line));
+	if (wrong == NULL)
+		return k;
+	snprintf(err, err_len, "%s:%u: %s", path, line_no, wrong);
+	weft_keys_free(k);
+	errno = EINVAL;
+	return NULL;
+}
+
+void
+weft_keys_free(struct weft_keys *k)
+{
+	if (k == NULL)
+		return;
+	explicit_bzero(k, sizeof(*k));
+	munmap(k, sizeof(*k));
+}
+
+const uint8_t *
+weft_keys_find(const struct weft_keys *k, const struct weft_conn_key *conn)
+{
+	for (unsigned int i = 0; i < k->n; i++)
+		if (memcmp(&k->row[i].conn, conn, sizeof(*conn)) == 0)
+			return k->row[i].key;
+	return NULL;
+}
+
+unsigned int
+weft_keys_count(const struct weft_keys *k)
+{
+	return k->n;
+}

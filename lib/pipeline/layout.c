@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* Reads layouts: which stages, in which order, and where a ring stands between them. */
+
+#include "weft_pipe.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#define LAYOUT_FILE_MAX 4096
+
+static int
+layout_fail(char *err, size_t err_len, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(err, err_len, fmt, ap);
+	va_end(ap);
+	return -EINVAL;
+}
+
+/* What a person has to choose from. */
+static void
+layout_list_stages(char *buf, size_t len)
+{
+	size_t used = 0;
+	const struct weft_stage *s;
+
+	buf[0] = '\0';
+	for (unsigned int i = 0; (s = weft_stage_at(i)) != NULL && used < len; i++)
+		used += (size_t)snprintf(
+			buf + used, len - used, "%s%s", i == 0 ? "" : ", ", s->name);
+}
+
+static int
+layout_add(
+	struct weft_layout *l, const char *word, size_t len, size_t at, char *err, size_t err_len)
+{
+	char name[32], list[256];
+	const struct weft_stage *s;
+
+	if (len == 0)
+		return layout_fail(err, err_len,
+			"layout, character %zu: expected a stage name, got nothing", at + 1);
+	snprintf(name, sizeof(name), "%.*s", (int)(len < sizeof(name) ? len : sizeof(name) - 1),
+		word);
+	s = len < sizeof(name) ? weft_stage_find(name) : NULL;
+	if (s == NULL) {
+		layout_list_stages(list, sizeof(list));
+		return layout_fail(err, err_len,
+			"layout, character %zu: no stage is called \"%s\"; expected one of %s",
+			at + 1, name, list);
+	}
+	if (l->n_stages == WEFT_PIPE_STAGES_MAX)
+		return layout_fail(err, err_len, "layout, character %zu: more than %d stages",
+			at + 1, WEFT_PIPE_STAGES_MAX);
+	for (unsigned int i = 0; i < l->n_stages; i++)
+		if (l->stage[i] == s)
+			return layout_fail(err, err_len,
+				"layout, character %zu: stage \"%s\" stands twice", at + 1, name);
+	l->stage[l->n_stages++] = s;
+	return 0;
+}
+
+static int
+layout_parse_text(const char *text, struct weft_layout *l, char *err, size_t err_len)
+{
+	size_t at = 0;
+
+	l->n_segments = 1;
+	for (;;) {
+		size_t len, end;
+		int rc;
+
+		at += strspn(text + at, " \t\r\n");
+		len = strcspn(text + at, ",| \t\r\n");
+		rc = layout_add(l, text + at, len, at, err, err_len);
+		if (rc != 0)
+			return rc;
+		end = at + len;
+		end += strspn(text + end, " \t\r\n");
+		if (text[end] == '\0')
+			break;
+		if (text[end] != ',' && text[end] != '|')
+			return layout_fail(err, err_len,
+				"layout, character %zu: expected \",\" or \"|\" between stages, "
+				"got \"%c\"",
+				end + 1, text[end]);
+		if (text[end] == '|') {
+			if (l->n_segments == WEFT_PIPE_SEGMENTS_MAX)
+				return layout_fail(err, err_len,
+					"layout, character %zu: more than %d segments", end + 1,
+					WEFT_PIPE_SEGMENTS_MAX);
+			l->first[l->n_segments++] = l->n_stages;
+		}
+		at = end + 1;
+	}
+	l->first[l->n_segments] = l->n_stages;
+	return 0;
+}
+
+/* Comments become spaces, so that positions in errors stay true. */
+static void
+layout_blank_comments(char *text)
+{
+	for (char *p = text; (p = strchr(p, '#')) != NULL;)
+		while (*p != '\0' && *p != '\n')
+			*p++ = ' ';
+}
+
+static int
+layout_read_file(const char *path, char *text, char *err, size_t err_len)
+{
+	FILE *f = fopen(path, "r");
+	size_t n;
+	int rc;
+
+	if (f == NULL) {
+		rc = -errno;
+		layout_fail(err, err_len, "layout file %s: %s", path, strerror(-rc));
+		return rc;
+	}
+	n = fread(text, 1, LAYOUT_FILE_MAX, f);
+	rc = ferror(f) ? -EIO : 0;
+	fclose(f);
+	if (rc != 0 || n == LAYOUT_FILE_MAX || memchr(text, '\0', n) != NULL) {
+		layout_fail(err, err_len, "layout file %s: expected text of less than %d bytes",
+			path, LAYOUT_FILE_MAX);
+		return rc != 0 ? rc : -EINVAL;
+	}
+	text[n] = '\0';
+	layout_blank_comments(text);
+	return 0;
+}
+
+int
+weft_layout_parse(const char *text, struct weft_layout *l, char *err, size_t err_len)
+{
+	char file_text[LAYOUT_FILE_MAX];
+	struct weft_layout parsed = { 0 };
+	int rc;
+
+	if (text[0] == '@') {
+		rc = layout_read_file(text + 1, file_text, err, err_len);
+		if (rc != 0)
+			return rc;
+		text = file_text;
+	}
+	rc = layout_parse_text(text, &parsed, err, err_len);
+	if (rc == 0)
+		*l = parsed;
+	return rc;
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Runs bursts through stages. weft_pipe_poll() and below is the hot path: one reading of the TSC
+ * between stages is its only clock, and a full ring is answered by not taking frames in, so nothing
+ * is dropped for lack of room.
+ */
+
+#include "weft_pipe.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include <rte_cycles.h>
+#include <rte_errno.h>
+#include <rte_malloc.h>
+#include <rte_ring.h>
+
+#include "pipe_priv.h"
+
+#define PIPE_RING_FRAMES 1024
+
+static int
+pipe_check(const struct weft_pipe_cfg *cfg, const struct weft_layout *l, char *err, size_t err_len)
+{
+	size_t len = strlen(cfg->name);
+	uint32_t ring = cfg->ring_frames;
+
+	if (len == 0 || len >= WEFT_PIPE_NAME_MAX) {
+		snprintf(err, err_len, "pipeline name \"%s\": expected 1 to %d characters",
+			cfg->name, WEFT_PIPE_NAME_MAX - 1);
+		return -EINVAL;
+	}
+	if (ring != 0 && (ring <= WEFT_BURST_CAP || (ring & (ring - 1)) != 0)) {
+		snprintf(err, err_len,
+			"pipeline %s: ring of %u frames: expected a power of two above %d",
+			cfg->name, ring, WEFT_BURST_CAP);
+		return -EINVAL;
+	}
+	for (unsigned int i = 0; i < l->n_stages; i++) {
+		const char *missing = l->stage[i]->check(cfg->env);
+
+		if (missing != NULL) {
+			snprintf(err, err_len, "pipeline %s: stage %s needs %s", cfg->name,
+				l->stage[i]->name, missing);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static int
+pipe_make_rings(struct weft_pipe *p, const struct weft_pipe_cfg *cfg)
+{
+	unsigned int size = cfg->ring_frames != 0 ? cfg->ring_frames : PIPE_RING_FRAMES;
+	char name[RTE_RING_NAMESIZE];
+
+	for (unsigned int s = 0; s + 1 < p->layout.n_segments; s++) {
+		snprintf(name, sizeof(name), "wp_%s_%u", p->name, s);
+		p->segment[s].out =
+			rte_ring_create(name, size, cfg->socket, RING_F_SP_ENQ | RING_F_SC_DEQ);
+		if (p->segment[s].out == NULL)
+			return -rte_errno;
+		p->segment[s + 1].in = p->segment[s].out;
+	}
+	return 0;
+}
+
+struct weft_pipe *
+weft_pipe_create(const struct weft_pipe_cfg *cfg, char *err, size_t err_len)
+{
+	struct weft_layout layout;
+	struct weft_pipe *p;
+	int rc;
+
+	rc = weft_layout_parse(cfg->layout, &layout, err, err_len);
+	if (rc == 0)
+		rc = pipe_check(cfg, &layout, err, err_len);
+	if (rc != 0) {
+		rte_errno = -rc;
+		return NULL;
+	}
+	p = rte_zmalloc_socket("weft_pipe", sizeof(*p), WEFT_CACHE_LINE, cfg->socket);
+	if (p == NULL) {
+		snprintf(err, err_len, "pipeline %s: out of memory (%zu bytes)", cfg->name,
+			sizeof(*p));
+		rte_errno = ENOMEM;
+		return NULL;
+	}
+	snprintf(p->name, sizeof(p->name), "%s", cfg->name);
+	p->layout = layout;
+	p->env = cfg->env;
+	p->source = cfg->source;
+	p->source_arg = cfg->source_arg;
+	p->sink = cfg->sink;
+	p->sink_arg = cfg->sink_arg;
+	rc = pipe_make_rings(p, cfg);
+	if (rc == 0)
+		rc = pipe_telemetry_add(p);
+	if (rc != 0) {
+		snprintf(err, err_len, "pipeline %s: %s", p->name,
+			rc == -EEXIST ? "a pipeline of this name exists" : strerror(-rc));
+		weft_pipe_free(p);
+		rte_errno = -rc;
+		return NULL;
+	}
+	return p;
+}
+
+void
+weft_pipe_free(struct weft_pipe *p)
+{
+	struct rte_mbuf *m;
+
+	if (p == NULL)
+		return;
+	pipe_telemetry_remove(p);
+	for (unsigned int s = 0; s < p->layout.n_segments; s++) {
+		struct rte_ring *r = p->segment[s].out;
+
+		while (r != NULL && rte_ring_sc_dequeue(r, (void **)&m) == 0)
+			rte_pktmbuf_free(m);
+		rte_ring_free(r);
+	}
+	rte_free(p);
+}
+
+static uint64_t
+count_flits(struct rte_mbuf **pkt, uint16_t n)
+{
+	uint64_t flits = 0;
+
+	for (uint16_t i = 0; i < n; i++)
+		flits += weft_frame(pkt[i])->hdr.n_flits;
+	return flits;
+}
+
+/* Run a burst through the stages from @p first to the one before @p end. */
+static void
+pipe_run_stages(struct weft_pipe *p, struct weft_burst *b, unsigned int first, unsigned int end)
+{
+	uint64_t t = rte_rdtsc();
+
+	for (unsigned int i = first; i < end; i++) {
+		struct weft_stage_stats *st = &p->stats[i];
+		uint16_t frames = b->n;
+		/* The first stage may be the one that learns the flit counts: ask it afterwards. */
+		uint64_t flits = i == 0 ? 0 : count_flits(b->pkt, b->n);
+		uint64_t now;
+
+		p->layout.stage[i]->run(p->env, b, st);
+		if (i == 0)
+			flits = count_flits(b->pkt, b->n) + count_flits(b->drop, b->n_drop);
+		rte_pktmbuf_free_bulk(b->drop, b->n_drop);
+		b->n_drop = 0;
+		now = rte_rdtsc();
+		st->bursts++;
+		st->frames += frames;
+		st->flits += flits;
+		st->cycles += now - t;
+		t = now;
+	}
+}
+
+/* Run the burst of a segment through its stages and hand it on. */
+static void
+pipe_run(struct weft_pipe *p, unsigned int segment)
+{
+	struct pipe_segment *seg = &p->segment[segment];
+	struct weft_burst *b = &seg->burst;
+
+	pipe_run_stages(p, b, p->layout.first[segment], p->layout.first[segment + 1]);
+	if (b->n == 0)
+		return;
+	if (seg->out != NULL)
+		rte_ring_sp_enqueue_bulk(seg->out, (void **)b->pkt, b->n, NULL);
+	else
+		p->sink(p->sink_arg, b->pkt, b->n);
+}
+
+static bool
+segment_has_room(const struct pipe_segment *seg)
+{
+	return seg->out == NULL || rte_ring_free_count(seg->out) >= WEFT_BURST_CAP;
+}
+
+unsigned int
+weft_pipe_poll(struct weft_pipe *p, unsigned int segment)
+{
+	struct pipe_segment *seg = &p->segment[segment];
+	struct weft_burst *b = &seg->burst;
+	unsigned int taken;
+
+	if (!segment_has_room(seg))
+		return 0;
+	if (seg->in != NULL)
+		b->n = (uint16_t)rte_ring_sc_dequeue_burst(
+			seg->in, (void **)b->pkt, WEFT_BURST_MAX, NULL);
+	else if (p->source != NULL)
+		b->n = p->source(p->source_arg, b->pkt, WEFT_BURST_MAX);
+	else
+		b->n = 0;
+	taken = b->n;
+	if (taken != 0)
+		pipe_run(p, segment);
+	return taken;
+}
+
+uint16_t
+weft_pipe_push(struct weft_pipe *p, struct rte_mbuf **pkt, uint16_t n)
+{
+	struct pipe_segment *seg = &p->segment[0];
+
+	assert(n <= WEFT_BURST_MAX);
+	if (n == 0 || !segment_has_room(seg))
+		return 0;
+	memcpy(seg->burst.pkt, pkt, n * sizeof(pkt[0]));
+	seg->burst.n = n;
+	pipe_run(p, 0);
+	return n;
+}
+
+void
+weft_pipe_drain(struct weft_pipe *p)
+{
+	struct weft_burst *b = &p->segment[0].burst;
+
+	for (unsigned int i = 0; i < p->layout.n_stages; i++) {
+		const struct weft_stage *s = p->layout.stage[i];
+
+		while (s->drain != NULL) {
+			b->n = 0;
+			s->drain(p->env, b);
+			if (b->n == 0)
+				break;
+			pipe_run_stages(p, b, i + 1, p->layout.n_stages);
+			p->sink(p->sink_arg, b->pkt, b->n);
+		}
+	}
+}
+
+unsigned int
+weft_pipe_segments(const struct weft_pipe *p)
+{
+	return p->layout.n_segments;
+}
+
+bool
+weft_pipe_is_busy(const struct weft_pipe *p)
+{
+	for (unsigned int s = 0; s + 1 < p->layout.n_segments; s++)
+		if (!rte_ring_empty(p->segment[s].out))
+			return true;
+	return false;
+}
+
+unsigned int
+weft_pipe_n_stages(const struct weft_pipe *p)
+{
+	return p->layout.n_stages;
+}
+
+const struct weft_stage *
+weft_pipe_stage(const struct weft_pipe *p, unsigned int i)
+{
+	return i < p->layout.n_stages ? p->layout.stage[i] : NULL;
+}
+
+const struct weft_stage_stats *
+weft_pipe_stats(const struct weft_pipe *p, unsigned int i)
+{
+	return i < p->layout.n_stages ? &p->stats[i] : NULL;
+}
+
+uint64_t
+weft_pipe_count(const struct weft_pipe *p, const char *stage, const char *counter)
+{
+	for (unsigned int i = 0; i < p->layout.n_stages; i++) {
+		const struct weft_stage *s = p->layout.stage[i];
+		int row;
+
+		if (strcmp(s->name, stage) != 0)
+			continue;
+		row = weft_counter_find(s->counters, s->n_counters, counter);
+		return row < 0 ? 0 : p->stats[i].counts[row];
+	}
+	return 0;
+}
+
+uint64_t
+weft_pipe_drops(const struct weft_pipe *p, enum weft_verdict v)
+{
+	uint64_t n = 0;
+
+	for (unsigned int i = 0; i < p->layout.n_stages; i++)
+		n += p->stats[i].drops[v];
+	return n;
+}

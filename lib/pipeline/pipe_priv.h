@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* The pipeline object, shared by its run loop and its telemetry. */
+#ifndef PIPE_PRIV_H
+#define PIPE_PRIV_H
+
+#include <rte_ring.h>
+
+#include "weft_pipe.h"
+
+/* Owned by the lcore that polls it. */
+struct pipe_segment {
+	struct rte_ring *in; /* NULL: the pipeline's source */
+	struct rte_ring *out; /* NULL: the pipeline's sink */
+	struct weft_burst burst;
+} __rte_cache_aligned;
+
+struct weft_pipe {
+	char name[WEFT_PIPE_NAME_MAX];
+	struct weft_layout layout;
+	const struct weft_env *env;
+	weft_source_fn source;
+	void *source_arg;
+	weft_sink_fn sink;
+	void *sink_arg;
+	struct weft_pipe *next; /* in the telemetry's list */
+	struct weft_stage_stats stats[WEFT_PIPE_STAGES_MAX];
+	struct pipe_segment segment[WEFT_PIPE_SEGMENTS_MAX];
+};
+
+/* Show the pipeline under /weft/stages. 0, or -EEXIST. Control side. */
+int pipe_telemetry_add(struct weft_pipe *p);
+
+/* Forget it; one that was never added is fine. */
+void pipe_telemetry_remove(struct weft_pipe *p);
+
+#endif /* PIPE_PRIV_H */

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Stage crc_protect: numbers flits and writes their CRC (encapsulation.md section 3). In rxl mode
+ * the number is implicit. In cxl mode a payload flit whose Replay Command says "explicit number"
+ * gets its number into the header; one that carries an Ack or Nak just uses it up. Hot: runs per
+ * burst.
+ */
+
+#include "weft_stage.h"
+
+enum { COUNT_PROTECTED };
+
+static const struct weft_counter crc_protect_counters[] = {
+	[COUNT_PROTECTED] = { "protected", "flits", "flits numbered and given a CRC" },
+};
+
+static const char *
+crc_protect_check(const struct weft_env *env)
+{
+	return env->crc == NULL ? "a CRC kernel" : NULL;
+}
+
+static void
+crc_protect_number(struct weft_fsn *s, uint8_t *flits, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		uint8_t *flit = flits + i * (size_t)WEFT_FLIT_LEN;
+		struct weft_flit_hdr h = weft_flit_hdr_get(flit);
+
+		if (h.type == WEFT_FLIT_IDLE_NOP)
+			continue; /* uses no number */
+		if (h.replay_cmd == WEFT_REPLAY_EXPLICIT) {
+			h.seq = s->next;
+			weft_flit_hdr_put(flit, &h);
+		}
+		s->next = (uint16_t)(s->next == WEFT_FSN_NUMBERS ? 1 : s->next + 1);
+	}
+}
+
+static void
+crc_protect_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
+{
+	uint64_t flits = 0;
+
+	for (uint16_t i = 0; i < b->n; i++) {
+		struct rte_mbuf *m = b->pkt[i];
+		struct weft_frame *f = weft_frame(m);
+
+		if (f->conn == NULL)
+			continue; /* link control */
+		if (f->hdr.mode == WEFT_MODE_CXL)
+			crc_protect_number(&f->conn->fsn, weft_frame_flits(m), f->hdr.n_flits);
+		weft_isn_protect(&f->conn->isn, env->crc, weft_frame_flits(m), f->hdr.n_flits);
+		flits += f->hdr.n_flits;
+	}
+	st->counts[COUNT_PROTECTED] += flits;
+}
+
+static const struct weft_stage crc_protect = {
+	.name = "crc_protect",
+	.help = "number flits, write their CRC",
+	.check = crc_protect_check,
+	.run = crc_protect_run,
+	.counters = crc_protect_counters,
+	.n_counters = WEFT_ARRAY_SIZE(crc_protect_counters),
+};
+
+WEFT_STAGE(crc_protect)

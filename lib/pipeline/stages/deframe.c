@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Stage deframe: believes a frame's header or drops the frame, and finds the connection it belongs
+ * to (encapsulation.md sections 1 and 2). Hot: runs per burst. Frames of one connection come in
+ * runs, so the last one found is tried first.
+ */
+
+#include "weft_stage.h"
+
+enum { COUNT_CONTROL, COUNT_NEW_CONNS };
+
+static const struct weft_counter deframe_counters[] = {
+	[COUNT_CONTROL] = { "control", "frames", "link control frames handed on" },
+	[COUNT_NEW_CONNS] = { "new_conns", "connections", "connections made on first sight" },
+};
+
+static const char *
+deframe_check(const struct weft_env *env)
+{
+	(void)env;
+	return NULL;
+}
+
+static void
+deframe_key(struct weft_conn_key *k, const struct weft_wire_hdr *h, const uint8_t *frame)
+{
+	memset(k, 0, sizeof(*k));
+	k->mode = h->mode;
+	k->vc = h->vc;
+	k->spid = h->spid;
+	k->dpid = h->dpid;
+	k->session = h->session;
+	if (h->mode == WEFT_MODE_CXL) {
+		/* A direction of a link is its source address, whatever channel or session. */
+		memcpy(k->mac, frame + 6, sizeof(k->mac));
+		k->vc = 0;
+		k->session = 0;
+	}
+}
+
+static enum weft_verdict
+deframe_find(const struct weft_env *env, const struct weft_conn_key *key, struct weft_conn **conn,
+	struct weft_stage_stats *st)
+{
+	*conn = weft_conns_find(env->conns, key);
+	if (*conn != NULL)
+		return WEFT_OK;
+	if (env->new_conn == NULL)
+		return weft_conns_why_not(env->conns, key);
+	*conn = env->new_conn(env->new_conn_arg, key);
+	if (*conn == NULL)
+		return WEFT_DROP_CONN_LIMIT;
+	st->counts[COUNT_NEW_CONNS]++;
+	return WEFT_OK;
+}
+
+/* Everything that is decided without the connection. */
+static enum weft_verdict
+deframe_header(const struct weft_env *env, struct rte_mbuf *m, struct weft_frame *f)
+{
+	enum weft_verdict v;
+
+	if (m->nb_segs != 1)
+		return WEFT_DROP_SEGMENTED;
+	v = weft_wire_parse(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m), &f->hdr);
+	if (v != WEFT_OK)
+		return v;
+	if (env->only_mode >= 0 && f->hdr.mode != env->only_mode)
+		return WEFT_DROP_MODE;
+	if (env->pid != WEFT_PID_ANY && f->hdr.dpid != env->pid)
+		return WEFT_DROP_NOT_MINE;
+	if (f->hdr.kind == WEFT_WIRE_CONTROL && !env->take_control)
+		return WEFT_DROP_CONTROL;
+	return WEFT_OK;
+}
+
+static void
+deframe_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
+{
+	struct weft_conn *last = NULL;
+	uint16_t kept = 0;
+
+	for (uint16_t i = 0; i < b->n; i++) {
+		struct rte_mbuf *m = b->pkt[i];
+		struct weft_frame *f = weft_frame(m);
+		enum weft_verdict v = deframe_header(env, m, f);
+		struct weft_conn_key key;
+
+		f->conn = NULL;
+		f->out_port = -1;
+		f->dropped = 0;
+		f->undecided = 0;
+		if (v == WEFT_OK && f->hdr.kind == WEFT_WIRE_CONTROL) {
+			st->counts[COUNT_CONTROL]++;
+		} else if (v == WEFT_OK && env->conns != NULL) {
+			deframe_key(&key, &f->hdr, rte_pktmbuf_mtod(m, const uint8_t *));
+			if (last == NULL || memcmp(&last->key, &key, sizeof(key)) != 0)
+				v = deframe_find(env, &key, &last, st);
+			f->conn = last;
+		}
+		if (v == WEFT_OK) {
+			b->pkt[kept++] = m;
+			continue;
+		}
+		f->hdr.n_flits = 0;
+		st->drops[v]++;
+		weft_burst_drop(b, m);
+	}
+	b->n = kept;
+}
+
+static const struct weft_stage deframe = {
+	.name = "deframe",
+	.help = "check frame headers, find the connection",
+	.check = deframe_check,
+	.run = deframe_run,
+	.counters = deframe_counters,
+	.n_counters = WEFT_ARRAY_SIZE(deframe_counters),
+};
+
+WEFT_STAGE(deframe)

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Connections: one direction each, as receiver or as sender. In rxl mode a direction is (SPID,
+ * DPID, VC, session), in cxl mode the source MAC address of a link (encapsulation.md section 4).
+ * The table is written by one thread and may be searched by others meanwhile; the state inside a
+ * connection belongs to one stage each, and so to one lcore.
+ */
+#ifndef WEFT_CONN_H
+#define WEFT_CONN_H
+
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "weft_base.h"
+#include "weft_fsn.h"
+#include "weft_ide.h"
+#include "weft_isn.h"
+#include "weft_verdict.h"
+#include "weft_wire.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WEFT_CONNS_MAX 4096
+#define WEFT_CONN_HELD (WEFT_IDE_HELD_MAX + 1) /* frames that hold undecided flits, and the next */
+
+/** What names a direction. All bytes take part in the comparison: zero what a mode does not use. */
+struct weft_conn_key {
+	uint8_t mac[6]; /* cxl: source MAC; rxl: 0 */
+	uint8_t mode; /* enum weft_mode */
+	uint8_t vc;
+	uint16_t spid; /* cxl: WEFT_PID_NONE */
+	uint16_t dpid;
+	uint32_t session;
+};
+
+static_assert(sizeof(struct weft_conn_key) == 16, "no padding: keys are compared as bytes");
+
+/** How a direction is protected. */
+struct weft_conn_cfg {
+	enum weft_isn_form isn;
+	enum weft_crc_order order;
+	uint16_t first; /* number of the first flit */
+	enum weft_ide_mode ide;
+	const uint8_t
+		*ide_key; /* WEFT_IDE_KEY_LEN bytes, read during the call; NULL: no key, so with
+				   ide on every flit is refused */
+	bool pcrc;
+};
+
+/** One direction. */
+struct weft_conn {
+	/* Constant from weft_conns_add() to weft_conns_remove(). */
+	struct weft_conn_key key;
+	uint8_t ide; /* enum weft_ide_mode */
+	uint16_t index;
+	struct weft_ide_stream *stream; /* NULL without a key; its state is the IDE stage's */
+	void *user; /* the application's; it may write it */
+
+	/* crc_check or crc_protect. */
+	alignas(WEFT_CACHE_LINE) struct weft_isn isn;
+	struct weft_fsn fsn;
+
+	/* ide_open: frames with undecided flits, oldest first. */
+	alignas(WEFT_CACHE_LINE) struct rte_mbuf *held[WEFT_CONN_HELD];
+	uint8_t n_held;
+};
+
+struct weft_conns;
+
+/**
+ * Make a table.
+ *
+ * @param name    unique in the process, at most 20 characters
+ * @param max     1..WEFT_CONNS_MAX
+ * @param ide     NULL if no connection will have a key; used for the table's life
+ * @param socket  NUMA node, or SOCKET_ID_ANY
+ * @return the table, or NULL with rte_errno: EINVAL, ENOMEM, EEXIST
+ */
+struct weft_conns *weft_conns_create(
+	const char *name, unsigned int max, struct weft_ide_lib *ide, int socket);
+
+/** Remove every connection, wipe keys, free. No stage may use the table any more. NULL is allowed. */
+void weft_conns_free(struct weft_conns *t);
+
+/**
+ * Add a direction. The writer's thread only.
+ *
+ * @return the connection, or NULL with rte_errno: EEXIST; ENOSPC, the table is full; EINVAL, a
+ *         value of @p cfg is out of range
+ */
+struct weft_conn *weft_conns_add(
+	struct weft_conns *t, const struct weft_conn_key *key, const struct weft_conn_cfg *cfg);
+
+/** Remove a direction. No frame of it may be in any stage. The writer's thread only. */
+void weft_conns_remove(struct weft_conns *t, struct weft_conn *c);
+
+/** Find a direction; NULL if there is none. Any thread. */
+struct weft_conn *weft_conns_find(const struct weft_conns *t, const struct weft_conn_key *key);
+
+/**
+ * Why a key was not found: WEFT_DROP_SESSION if a direction differs in the session only, else
+ * WEFT_DROP_NO_CONN. Slow: looks at every direction. Any thread.
+ */
+enum weft_verdict weft_conns_why_not(const struct weft_conns *t, const struct weft_conn_key *key);
+
+/** Directions in the table. */
+unsigned int weft_conns_count(const struct weft_conns *t);
+
+/**
+ * Directions one by one.
+ *
+ * @param pos  0 to start; moves on
+ * @return NULL at the end
+ */
+struct weft_conn *weft_conns_next(const struct weft_conns *t, unsigned int *pos);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEFT_CONN_H */

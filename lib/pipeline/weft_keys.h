@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * The key file: text, '#' starts a comment, one stream a line, numbers in hex without 0x:
+ *
+ *	rxl SPID DPID VC SESSION KEY
+ *	cxl SOURCE-MAC KEY
+ *
+ * KEY is 64 hex digits. The file must belong to the user or root and have mode 0600 or less:
+ * otherwise it is refused. Keys are held in locked memory that is left out of core dumps.
+ */
+#ifndef WEFT_KEYS_H
+#define WEFT_KEYS_H
+
+#include "weft_conn.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WEFT_KEYS_MAX 4096
+
+struct weft_keys;
+
+/**
+ * Load a key file.
+ *
+ * @param err  receives one line: file, line, what was expected; never a key
+ * @return the keys; NULL with errno: EACCES (owner or mode), EINVAL (content), ENOMEM, or the error
+ *         of opening it
+ */
+struct weft_keys *weft_keys_load(const char *path, char *err, size_t err_len);
+
+/** Wipe and free. NULL is allowed. */
+void weft_keys_free(struct weft_keys *k);
+
+/** Key of a direction, WEFT_IDE_KEY_LEN bytes that live as long as @p k; NULL if there is none. */
+const uint8_t *weft_keys_find(const struct weft_keys *k, const struct weft_conn_key *conn);
+
+/** Streams in the file. */
+unsigned int weft_keys_count(const struct weft_keys *k);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEFT_KEYS_H */

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * A pipeline: stages in the order of a layout string, on one lcore or split over several. Stages of
+ * one *segment* call each other directly; between segments stands a single-producer single-consumer
+ * ring. A layout is
+ *
+ *	stage[,stage]...[|stage[,stage]...]...      such as   deframe,fec_check|crc_check,route
+ *
+ * or, behind an @, the name of a file that holds one ('#' starts a comment, line ends are spaces).
+ */
+#ifndef WEFT_PIPE_H
+#define WEFT_PIPE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weft_stage.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WEFT_PIPE_STAGES_MAX 16
+#define WEFT_PIPE_SEGMENTS_MAX 8
+#define WEFT_PIPE_NAME_MAX 20 /**< with its 0: names of rings are made of it */
+
+/** Layouts that most users want. */
+#define WEFT_LAYOUT_RX "deframe,fec_check,crc_check,route"
+#define WEFT_LAYOUT_RX_IDE "deframe,fec_check,crc_check,ide_open,route"
+#define WEFT_LAYOUT_TX "crc_protect,fec_encode,enframe"
+#define WEFT_LAYOUT_TX_IDE "ide_seal,crc_protect,fec_encode,enframe"
+#define WEFT_LAYOUT_SWITCH "deframe,fec_relay,route"
+
+/** A parsed layout. */
+struct weft_layout {
+	uint8_t n_stages;
+	uint8_t n_segments;
+	uint8_t first[WEFT_PIPE_SEGMENTS_MAX + 1]; /* first stage of each segment; then n_stages */
+	const struct weft_stage *stage[WEFT_PIPE_STAGES_MAX];
+};
+
+/**
+ * Read a layout.
+ *
+ * @param text  layout string, or @FILE
+ * @param l     receives it; unchanged on error
+ * @param err   receives one line on what is wrong and where
+ * @return 0; -EINVAL for text that is no layout; -errno if the file cannot be read
+ */
+int weft_layout_parse(const char *text, struct weft_layout *l, char *err, size_t err_len);
+
+/**
+ * Gives the first segment up to @p n frames (at most WEFT_BURST_MAX); they are the pipeline's then.
+ * in_port of each frame must be set.
+ */
+typedef uint16_t (*weft_source_fn)(void *arg, struct rte_mbuf **pkt, uint16_t n);
+
+/** Takes every frame that came through, in order; they are the sink's. */
+typedef void (*weft_sink_fn)(void *arg, struct rte_mbuf **pkt, uint16_t n);
+
+struct weft_pipe_cfg {
+	const char *name; /* unique in the process, shorter than WEFT_PIPE_NAME_MAX */
+	const char *layout; /* see above */
+	const struct weft_env *env;
+	weft_source_fn source; /* NULL: frames come by weft_pipe_push() */
+	void *source_arg;
+	weft_sink_fn sink;
+	void *sink_arg;
+	uint32_t ring_frames; /* between segments; 0: 1024; a power of two above WEFT_BURST_CAP */
+	int socket; /* NUMA node of rings and state, or SOCKET_ID_ANY */
+};
+
+struct weft_pipe;
+
+/**
+ * Make a pipeline. It shows in telemetry as /weft/stages,NAME.
+ *
+ * @param err  receives one line on what is wrong
+ * @return the pipeline; NULL with rte_errno: EINVAL (configuration), EEXIST, ENOMEM
+ */
+struct weft_pipe *weft_pipe_create(const struct weft_pipe_cfg *cfg, char *err, size_t err_len);
+
+/** Free it with every frame still inside. No segment may be polled any more. NULL is allowed. */
+void weft_pipe_free(struct weft_pipe *p);
+
+unsigned int weft_pipe_segments(const struct weft_pipe *p);
+
+/**
+ * Run one burst through a segment. Each segment belongs to one lcore at a time.
+ *
+ * @return frames taken in; 0: nothing to do, or the ring behind is full (nothing is lost: frames
+ *         stay where they are)
+ */
+unsigned int weft_pipe_poll(struct weft_pipe *p, unsigned int segment);
+
+/**
+ * Run a burst through the first segment now, on the lcore that owns it.
+ *
+ * @param n  at most WEFT_BURST_MAX
+ * @return frames taken, all or none: 0 if the ring behind is full, and they stay the caller's
+ */
+uint16_t weft_pipe_push(struct weft_pipe *p, struct rte_mbuf **pkt, uint16_t n);
+
+/**
+ * Traffic has ended: let stages give up the frames they hold back, through the stages behind them
+ * to the sink. No segment may be polled meanwhile, and weft_pipe_is_busy() must be false.
+ */
+void weft_pipe_drain(struct weft_pipe *p);
+
+/** Whether a ring inside holds frames. Exact only while nobody polls. */
+bool weft_pipe_is_busy(const struct weft_pipe *p);
+
+unsigned int weft_pipe_n_stages(const struct weft_pipe *p);
+
+/** The @p i-th stage and its counts, which the stage's lcore goes on writing. */
+const struct weft_stage *weft_pipe_stage(const struct weft_pipe *p, unsigned int i);
+const struct weft_stage_stats *weft_pipe_stats(const struct weft_pipe *p, unsigned int i);
+
+/**
+ * Sum of the stage counter @p counter of stage @p stage, such as ("crc_check", "gaps"); 0 if the
+ * pipeline has no such stage.
+ */
+uint64_t weft_pipe_count(const struct weft_pipe *p, const char *stage, const char *counter);
+
+/** Drops of one reason over all stages. */
+uint64_t weft_pipe_drops(const struct weft_pipe *p, enum weft_verdict v);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEFT_PIPE_H */

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * A stage is a function over a burst of frames, in a file of its own under stages/, registered by
+ * WEFT_STAGE. Its file name without .c is its name in layouts, counters and benchmarks. Adding one
+ * is that file and one word in stages/meson.build.
+ */
+#ifndef WEFT_STAGE_H
+#define WEFT_STAGE_H
+
+#include <stdint.h>
+
+#include "weft_atc.h"
+#include "weft_conn.h"
+#include "weft_fec.h"
+#include "weft_frame.h"
+#include "weft_pbr.h"
+#include "weft_telem.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WEFT_BURST_MAX 32 /**< frames a source puts into a burst */
+#define WEFT_BURST_CAP 384 /**< room: ide_open may let go of frames it held for every connection */
+#define WEFT_STAGE_COUNTERS_MAX 8
+#define WEFT_PID_ANY 0xFFFF
+
+static_assert(
+	WEFT_BURST_CAP >= WEFT_BURST_MAX * (WEFT_CONN_HELD + 1), "every frame may free held ones");
+
+/** Frames between two stages. A frame is in pkt[] or, taken out by a stage, in drop[]. */
+struct weft_burst {
+	uint16_t n;
+	uint16_t n_drop;
+	struct rte_mbuf *pkt[WEFT_BURST_CAP];
+	struct rte_mbuf *drop[WEFT_BURST_CAP]; /* freed behind the stage, in one go */
+};
+
+/** What one stage of one pipeline counted. Written by its lcore only; others may read. */
+struct weft_stage_stats {
+	uint64_t bursts;
+	uint64_t frames; /* in */
+	uint64_t flits; /* in */
+	uint64_t cycles; /* of the TSC, over all bursts */
+	uint64_t counts[WEFT_STAGE_COUNTERS_MAX]; /* the stage's own rows */
+	uint64_t drops[WEFT_VERDICT_COUNT]; /* frames or flits, by the verdict's nature */
+} __rte_cache_aligned;
+
+/** Answer of a page-table walk after a translation cache miss. */
+struct weft_walk {
+	uint64_t va; /* start of the page */
+	uint64_t pa;
+	uint8_t log2;
+	uint8_t flags; /* enum weft_atc_flags; 0: no translation */
+};
+
+/** Walks the table of context @p ctx for @p va. Called on the route stage's lcore, on a miss. */
+typedef void (*weft_walk_fn)(void *arg, uint16_t ctx, uint64_t va, struct weft_walk *w);
+
+/**
+ * Makes a connection for a key that is not in the table, or answers NULL (the frame is dropped as
+ * WEFT_DROP_CONN_LIMIT). Called on the deframe stage's lcore.
+ */
+typedef struct weft_conn *(*weft_new_conn_fn)(void *arg, const struct weft_conn_key *key);
+
+/**
+ * What the stages of a pipeline work with. It must outlive the pipeline; all but the tables marked
+ * so is constant meanwhile.
+ */
+struct weft_env {
+	/* deframe */
+	int only_mode; /* enum weft_mode, or -1: both */
+	uint16_t pid; /* DPID that is ours, or WEFT_PID_ANY */
+	bool take_control; /* hand link control frames on; otherwise they are dropped */
+	struct weft_conns *conns; /* NULL: frames belong to no connection (a switch) */
+	weft_new_conn_fn new_conn; /* NULL: an unknown connection is refused */
+	void *new_conn_arg;
+	/* codecs */
+	const struct weft_fec_kernel *fec;
+	const struct weft_crc_kernel *crc;
+	/* route; tables may be replaced while traffic flows, by a release store of the pointer */
+	const struct weft_drt *drt;
+	const struct weft_fast *fast; /* NULL: by the frame's DPID alone */
+	struct weft_atc *atc; /* with fast; private to the route stage */
+	weft_walk_fn walk; /* with atc */
+	void *walk_arg;
+	/* enframe */
+	uint8_t src_mac[6];
+	uint8_t dst_mac[6];
+};
+
+/** A stage. */
+struct weft_stage {
+	const char *name;
+	const char *help; /* one line */
+	/** Whether @p env has what the stage needs. @return NULL, or what is missing. */
+	const char *(*check)(const struct weft_env *env);
+	/**
+	 * Work on a burst: keep frames in b->pkt[0..n-1] in order, move others by weft_burst_drop().
+	 * The frames are the stage's during the call. Counters are added to @p st.
+	 */
+	void (*run)(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st);
+	/**
+	 * Traffic has ended: give up frames that were held back, at most WEFT_BURST_MAX of them, into
+	 * b->pkt[] from 0 on, with every flit that may not be used marked as dropped. Called until
+	 * it gives none. NULL for a stage that holds nothing.
+	 */
+	void (*drain)(const struct weft_env *env, struct weft_burst *b);
+	const struct weft_counter *counters; /* rows of stats.counts; may be NULL */
+	uint8_t n_counters;
+};
+
+/** Take a frame out of the pipeline; the caller counts the reason. */
+static inline void
+weft_burst_drop(struct weft_burst *b, struct rte_mbuf *m)
+{
+	b->drop[b->n_drop++] = m;
+}
+
+/** Register a stage; used by WEFT_STAGE before main(). */
+void weft_stage_register(const struct weft_stage *s);
+
+#define WEFT_STAGE(var)                                                                            \
+	static void __attribute__((constructor)) weft_stage_init_##var(void)                       \
+	{                                                                                          \
+		weft_stage_register(&(var));                                                       \
+	}
+
+/** The stage called @p name, or NULL. Any thread. */
+const struct weft_stage *weft_stage_find(const char *name);
+
+/** Stages in order of their names: the @p i-th, or NULL behind the last. */
+const struct weft_stage *weft_stage_at(unsigned int i);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEFT_STAGE_H */
