@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* Command line helpers. */
+
+#include "cli.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "weft_cpu.h"
+
+static void
+cli_print(const char *fmt, va_list ap)
+{
+	fprintf(stderr, "%s: ", program_invocation_short_name);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+}
+
+void
+cli_fail(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	cli_print(fmt, ap);
+	va_end(ap);
+	exit(EXIT_FAILURE);
+}
+
+void
+cli_warn(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	cli_print(fmt, ap);
+	va_end(ap);
+}
+
+uint64_t
+cli_number(const char *option, const char *text, uint64_t least, uint64_t most)
+{
+	bool is_hex = strncmp(text, "0x", 2) == 0 || strncmp(text, "0X", 2) == 0;
+	unsigned long long v;
+	char *end;
+
+	errno = 0;
+	v = strtoull(text, &end, is_hex ? 16 : 10);
+	/* strtoull takes signs and leading blanks: a number here has neither. */
+	if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || v < least || v > most)
+		cli_fail("%s: expected a number of %" PRIu64 " to %" PRIu64 ", got \"%s\"", option,
+			least, most, text);
+	return v;
+}
+
+unsigned int
+cli_word(const char *option, const char *text, const char *const *words)
+{
+	char list[256] = "";
+	size_t used = 0;
+
+	for (unsigned int i = 0; words[i] != NULL; i++) {
+		if (strcmp(words[i], text) == 0)
+			return i;
+		if (used < sizeof(list))
+			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
+				i == 0 ? "" : ", ", words[i]);
+	}
+	cli_fail("%s: expected one of %s, got \"%s\"", option, list, text);
+}
+
+int
+cli_split_eal(int argc, char **argv, int *eal_argc, char ***eal_argv)
+{
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--") == 0) {
+			*eal_argc = argc - i - 1;
+			*eal_argv = argv + i + 1;
+			return i;
+		}
+	}
+	*eal_argc = 0;
+	*eal_argv = NULL;
+	return argc;
+}
+
+uint32_t
+cli_cpu_features(void)
+{
+	const char *words = getenv("WEFT_CPU"), *bad;
+	uint32_t mask;
+
+	if (weft_cpu_parse(words, &mask, &bad) != 0)
+		cli_fail("WEFT_CPU=%s: expected a comma-separated list of %s, got \"%s\"", words,
+			weft_cpu_words(), bad);
+	return weft_cpu_detect() & mask;
+}

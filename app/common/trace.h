@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* Reads and writes traces: pcap and pcapng, Ethernet or raw flits (encapsulation.md section 4). */
+#ifndef TRACE_H
+#define TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TRACE_LINK_ETHERNET 1
+#define TRACE_LINK_RAW_FLITS 147 /* LINKTYPE_USER0 */
+
+struct trace;
+
+/** A packet as the file has it. */
+struct trace_packet {
+	uint64_t time_ns;
+	const uint8_t *data; /* valid until the next read */
+	uint32_t len; /* bytes at data */
+	bool is_whole; /* false: the capture cut it short */
+};
+
+enum trace_read { TRACE_PACKET, TRACE_END, TRACE_TRUNCATED };
+
+/**
+ * Open a file ("-" is standard input).
+ *
+ * @return NULL with a line in @p err that names the file
+ */
+struct trace *trace_open(const char *path, char *err, size_t err_len);
+
+void trace_close(struct trace *t);
+
+/** TRACE_LINK_ETHERNET or TRACE_LINK_RAW_FLITS. */
+int trace_link(const struct trace *t);
+
+/** Next packet. A file that ends inside a record, or turns to garbage, is TRACE_TRUNCATED. */
+enum trace_read trace_next(struct trace *t, struct trace_packet *p);
+
+/** Back to the first packet. 0, or -errno (standard input cannot). */
+int trace_rewind(struct trace *t, char *err, size_t err_len);
+
+/** Share of the file read, 0..100, or -1 if it has no size. */
+int trace_percent(const struct trace *t);
+
+struct trace_writer;
+
+/** Make a pcap file with nanosecond time stamps. NULL with a line in @p err. */
+struct trace_writer *trace_create(const char *path, int link, char *err, size_t err_len);
+
+void trace_write(struct trace_writer *w, uint64_t time_ns, const uint8_t *data, uint32_t len);
+
+/** Flush and close. 0, or -errno: the file is not whole. */
+int trace_finish(struct trace_writer *w);
+
+#endif /* TRACE_H */

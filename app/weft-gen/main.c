@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * weft-gen: writes a trace of flits as a sender would put them on the wire, with seeded faults, so
+ * that anyone can make input for weft-replay. Flits go through the transmit pipeline; faults hit
+ * them behind it. doc/replay.md is its manual.
+ */
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include <rte_errno.h>
+
+#include "cli.h"
+#include "faults.h"
+#include "source.h"
+#include "trace.h"
+#include "weft_eal.h"
+#include "weft_keys.h"
+#include "weft_pipe.h"
+
+#define POOL_FRAMES 255
+#define NOISE_MAX 1500
+#define START_NS UINT64_C(1700000000000000000) /* the same in every trace: traces are comparable */
+
+struct options {
+	const char *out;
+	const char *json;
+	const char *key_file;
+	uint64_t flits;
+	uint64_t seed;
+	double mflits_per_s;
+	bool is_raw;
+	unsigned int frame_flits;
+	struct weft_conn_key key;
+	struct weft_conn_cfg conn;
+	struct faults faults;
+};
+
+struct gen {
+	struct options opt;
+	struct weft_rand traffic; /* two generators: faults do not change the traffic */
+	struct weft_rand chance;
+	struct source source;
+	struct weft_env env;
+	struct weft_conns *conns;
+	struct weft_conn *conn;
+	struct weft_pipe *pipe;
+	struct rte_mempool *pool;
+	struct trace_writer *out;
+	struct fault_counts done;
+	uint64_t frames;
+	uint64_t flits_out;
+	uint64_t time_ns;
+	/* The frame being filled behind the faults, and a flit that is to change places. */
+	uint8_t frame[WEFT_WIRE_FRAME_LEN(WEFT_WIRE_FLITS_MAX)];
+	unsigned int n;
+	bool has_late;
+	uint8_t late[WEFT_FLIT_LEN];
+};
+
+static const char usage_text[] =
+	"usage: weft-gen --flits N --out FILE [options] [-- EAL arguments]\n"
+	"\n"
+	"Write a pcap trace of flits that carry random CXL.mem traffic.\n"
+	"\n"
+	"  --flits N             flits to make, faults not counted\n"
+	"  --out FILE            trace to write (pcap, nanoseconds)\n"
+	"  --mode cxl|rxl        reliability mode (rxl)\n"
+	"  --frame-flits N       flits a frame, 1 to 64 (5, what an MTU of 1500 carries)\n"
+	"  --raw                 raw flits (link type 147) instead of Ethernet frames\n"
+	"  --spid X --dpid Y --vc V --session S   addresses in rxl mode (0x101 0x200 0 1)\n"
+	"  --isn pseudo|xor|none, --crc-order r0|r7, --first-seq N   as in weft-replay\n"
+	"  --ide containment|skid|off   encrypt (off); needs --key-file with a key for the stream\n"
+	"  --key-file FILE, --pcrc on|off   as in weft-replay\n"
+	"  --errors SPEC         faults behind the sender (none):\n"
+	"                        ber=P,burst=SYMBOLS:P,drop=P,dup=P,reorder=P,garbage=P\n"
+	"  --seed S              of traffic and faults (1)\n"
+	"  --rate R              time stamps for R Mflit/s (1)\n"
+	"  --json FILE|-         write what was made as JSON\n"
+	"  --version, --help\n";
+
+enum {
+	OPT_FLITS = 256,
+	OPT_OUT,
+	OPT_MODE,
+	OPT_FRAME_FLITS,
+	OPT_RAW,
+	OPT_SPID,
+	OPT_DPID,
+	OPT_VC,
+	OPT_SESSION,
+	OPT_ISN,
+	OPT_CRC_ORDER,
+	OPT_FIRST_SEQ,
+	OPT_IDE,
+	OPT_KEY_FILE,
+	OPT_PCRC,
+	OPT_ERRORS,
+	OPT_SEED,
+	OPT_RATE,
+	OPT_JSON,
+	OPT_VERSION,
+	OPT_HELP,
+};
+
+static const struct option long_options[] = {
+	{ "flits", required_argument, NULL, OPT_FLITS },
+	{ "out", required_argument, NULL, OPT_OUT },
+	{ "mode", required_argument, NULL, OPT_MODE },
+	{ "frame-flits", required_argument, NULL, OPT_FRAME_FLITS },
+	{ "raw", no_argument, NULL, OPT_RAW },
+	{ "spid", required_argument, NULL, OPT_SPID },
+	{ "dpid", required_argument, NULL, OPT_DPID },
+	{ "vc", required_argument, NULL, OPT_VC },
+	{ "session", required_argument, NULL, OPT_SESSION },
+	{ "isn", required_argument, NULL, OPT_ISN },
+	{ "crc-order", required_argument, NULL, OPT_CRC_ORDER },
+	{ "first-seq", required_argument, NULL, OPT_FIRST_SEQ },
+	{ "ide", required_argument, NULL, OPT_IDE },
+	{ "key-file", required_argument, NULL, OPT_KEY_FILE },
+	{ "pcrc", required_argument, NULL, OPT_PCRC },
+	{ "errors", required_argument, NULL, OPT_ERRORS },
+	{ "seed", required_argument, NULL, OPT_SEED },
+	{ "rate", required_argument, NULL, OPT_RATE },
+	{ "json", required_argument, NULL, OPT_JSON },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ NULL, 0, NULL, 0 },
+};
+
+static double
+parse_rate(const char *text)
+{
+	char *end;
+	double v = strtod(text, &end);
+
+	if (end == text || *end != '\0' || !(v >= 1e-6 && v <= 1e6))
+		cli_fail("--rate: expected Mflit/s of 0.000001 to 1000000, got \"%s\"", text);
+	return v;
+}
+
+static void
+parse_option(struct options *o, int opt)
+{
+	static const char *const modes[] = { "cxl", "rxl", NULL };
+	static const char *const forms[] = { "pseudo", "xor", "none", NULL };
+	static const char *const orders[] = { "r0", "r7", NULL };
+	static const char *const ides[] = { "off", "containment", "skid", NULL };
+	static const char *const on_off[] = { "off", "on", NULL };
+	char err[512];
+
+	switch (opt) {
+	case OPT_FLITS: o->flits = cli_number("--flits", optarg, 1, UINT64_C(1) << 40); break;
+	case OPT_OUT: o->out = optarg; break;
+	case OPT_MODE: o->key.mode = (uint8_t)cli_word("--mode", optarg, modes); break;
+	case OPT_FRAME_FLITS:
+		o->frame_flits =
+			(unsigned int)cli_number("--frame-flits", optarg, 1, WEFT_WIRE_FLITS_MAX);
+		break;
+	case OPT_RAW: o->is_raw = true; break;
+	case OPT_SPID: o->key.spid = (uint16_t)cli_number("--spid", optarg, 0, 0xFFF); break;
+	case OPT_DPID: o->key.dpid = (uint16_t)cli_number("--dpid", optarg, 0, 0xFFF); break;
+	case OPT_VC: o->key.vc = (uint8_t)cli_number("--vc", optarg, 0, 7); break;
+	case OPT_SESSION:
+		o->key.session = (uint32_t)cli_number("--session", optarg, 0, UINT32_MAX);
+		break;
+	case OPT_ISN: o->conn.isn = cli_word("--isn", optarg, forms); break;
+	case OPT_CRC_ORDER: o->conn.order = cli_word("--crc-order", optarg, orders); break;
+	case OPT_FIRST_SEQ:
+		o->conn.first =
+			(uint16_t)cli_number("--first-seq", optarg, 0, WEFT_ISN_NUMBERS - 1);
+		break;
+	case OPT_IDE: o->conn.ide = cli_word("--ide", optarg, ides); break;
+	case OPT_KEY_FILE: o->key_file = optarg; break;
+	case OPT_PCRC: o->conn.pcrc = cli_word("--pcrc", optarg, on_off) == 1; break;
+	case OPT_ERRORS:
+		if (faults_parse(optarg, &o->faults, err, sizeof(err)) != 0)
+			cli_fail("--errors: %s", err);
+		break;
+	case OPT_SEED: o->seed = cli_number("--seed", optarg, 0, UINT64_MAX); break;
+	case OPT_RATE: o->mflits_per_s = parse_rate(optarg); break;
+	case OPT_JSON: o->json = optarg; break;
+	case OPT_VERSION: puts("weft-gen " WEFT_VERSION); exit(EXIT_SUCCESS);
+	case OPT_HELP: fputs(usage_text, stdout); exit(EXIT_SUCCESS);
+	default: exit(EXIT_FAILURE); /* getopt said why */
+	}
+}
+
+/* Addresses that the kind of trace does not have. */
+static void
+normalise_key(struct options *o)
+{
+	static const uint8_t src[6] = { 0x02, 0, 0, 0, 0, 0x01 };
+
+	if (o->key.mode == WEFT_MODE_CXL) {
+		o->key.spid = WEFT_PID_NONE;
+		o->key.dpid = WEFT_PID_NONE;
+		o->key.vc = 0;
+		o->key.session = 0;
+		if (!o->is_raw)
+			memcpy(o->key.mac, src, sizeof(src));
+	} else if (o->is_raw) {
+		o->key.vc = 0;
+		o->key.session = 0;
+	}
+}
+
+static void
+parse_options(struct options *o, int argc, char **argv)
+{
+	int opt;
+
+	*o = (struct options){
+		.seed = 1,
+		.mflits_per_s = 1,
+		.frame_flits = WEFT_WIRE_FLITS_FOR_MTU(1500),
+		.key = { .mode = WEFT_MODE_RXL, .spid = 0x101, .dpid = 0x200, .session = 1 },
+		.conn = { .first = WEFT_ISN_FIRST, .pcrc = true },
+	};
+	while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1)
+		parse_option(o, opt);
+	if (optind < argc)
+		cli_fail("expected options only, got \"%s\"; EAL arguments go behind --",
+			argv[optind]);
+	if (o->flits == 0 || o->out == NULL)
+		cli_fail("%s is missing; --help lists the options",
+			o->flits == 0 ? "--flits N" : "--out FILE");
+	if (o->conn.ide != WEFT_IDE_OFF && o->key_file == NULL)
+		cli_fail("--ide needs --key-file");
+	if (o->key.mode == WEFT_MODE_CXL && o->conn.first == 0)
+		cli_fail("--first-seq: numbers of cxl mode begin at 1");
+	normalise_key(o);
+}
+
+static void
+write_frame(struct gen *g)
+{
+	struct weft_wire_hdr h = {
+		.kind = WEFT_WIRE_FLITS,
+		.mode = g->opt.key.mode,
+		.n_flits = (uint8_t)g->n,
+		.vc = g->opt.key.vc,
+		.spid = g->opt.key.spid,
+		.dpid = g->opt.key.dpid,
+		.session = g->opt.key.session,
+	};
+	size_t skip = g->opt.is_raw ? WEFT_WIRE_FLITS_OFF : 0;
+
+	if (g->n == 0)
+		return;
+	if (!g->opt.is_raw) {
+		memset(g->frame, 0xFF, 6);
+		memcpy(g->frame + 6, g->env.src_mac, 6);
+		weft_wire_build(g->frame, &h);
+	}
+	trace_write(
+		g->out, g->time_ns, g->frame + skip, (uint32_t)(WEFT_WIRE_FRAME_LEN(g->n) - skip));
+	g->time_ns += (uint64_t)((double)g->n * 1e3 / g->opt.mflits_per_s);
+	g->frames++;
+	g->n = 0;
+}
+
+/* A packet that is no frame of ours, of any length. */
+static void
+write_noise(struct gen *g)
+{
+	uint8_t noise[NOISE_MAX];
+	size_t len = weft_rand_below(&g->chance, NOISE_MAX) + 1;
+
+	weft_rand_fill(&g->chance, noise, len);
+	if (g->opt.is_raw && len % WEFT_FLIT_LEN == 0)
+		len--; /* whole flits would be taken for flits */
+	trace_write(g->out, g->time_ns, noise, (uint32_t)len);
+	g->done.garbage++;
+}
+
+static void
+put_flit(struct gen *g, const uint8_t *flit)
+{
+	if (g->n == 0 && faults_draw(&g->chance, g->opt.faults.garbage))
+		write_noise(g);
+	memcpy(g->frame + WEFT_WIRE_FRAME_LEN(g->n), flit, WEFT_FLIT_LEN);
+	g->flits_out++;
+	if (++g->n == g->opt.frame_flits)
+		write_frame(g);
+}
+
+static void
+put_late(struct gen *g)
+{
+	if (g->has_late)
+		put_flit(g, g->late);
+	g->has_late = false;
+}
+
+static void
+send_flit(struct gen *g, uint8_t *flit)
+{
+	const struct faults *f = &g->opt.faults;
+
+	if (faults_draw(&g->chance, f->drop)) {
+		g->done.dropped++;
+		return;
+	}
+	faults_damage(f, &g->chance, flit, &g->done);
+	if (!g->has_late && faults_draw(&g->chance, f->reorder)) {
+		memcpy(g->late, flit, WEFT_FLIT_LEN);
+		g->has_late = true;
+		g->done.reordered++;
+		return;
+	}
+	put_flit(g, flit);
+	if (faults_draw(&g->chance, f->dup)) {
+		put_flit(g, flit);
+		g->done.duplicated++;
+	}
+	put_late(g);
+}
+
+static void
+sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++) {
+		unsigned int flits = weft_frame(pkt[i])->hdr.n_flits;
+
+		for (unsigned int k = 0; k < flits; k++)
+			send_flit(arg, weft_frame_flits(pkt[i]) + k * (size_t)WEFT_FLIT_LEN);
+	}
+	rte_pktmbuf_free_bulk(pkt, n);
+}
+
+static void
+make_frame(struct gen *g, unsigned int flits, uint64_t left)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(g->pool);
+	struct weft_frame *f;
+
+	if (m == NULL)
+		cli_fail("packet buffers exhausted");
+	rte_pktmbuf_append(m, (uint16_t)WEFT_WIRE_FRAME_LEN(flits));
+	f = weft_frame(m);
+	memset(f, 0, sizeof(*f));
+	f->conn = g->conn;
+	f->hdr.mode = g->opt.key.mode;
+	f->hdr.n_flits = (uint8_t)flits;
+	for (unsigned int i = 0; i < flits; i++)
+		source_flit(&g->source, weft_frame_flits(m) + i * (size_t)WEFT_FLIT_LEN, left - i);
+	if (weft_pipe_push(g->pipe, &m, 1) != 1)
+		cli_fail("the transmit pipeline did not take a frame");
+}
+
+static void
+generate(struct gen *g)
+{
+	for (uint64_t left = g->opt.flits; left > 0;) {
+		unsigned int flits =
+			left < g->opt.frame_flits ? (unsigned int)left : g->opt.frame_flits;
+
+		make_frame(g, flits, left);
+		left -= flits;
+	}
+	put_late(g);
+	write_frame(g);
+}
+
+static int
+report(const struct gen *g)
+{
+	json_t *messages = json_object(), *o;
+	FILE *f;
+	int rc;
+
+	for (unsigned int k = 0; k < WEFT_MSG_KINDS; k++)
+		if (g->source.messages[k] != 0)
+			json_object_set_new(messages, weft_msg_kind_name((enum weft_msg_kind)k),
+				json_integer((json_int_t)g->source.messages[k]));
+	o = json_pack("{s:I, s:I, s:I, s:o, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I}}", "flits_made",
+		(json_int_t)g->opt.flits, "flits", (json_int_t)g->flits_out, "frames",
+		(json_int_t)g->frames, "messages", messages, "faults", "flipped_bits",
+		(json_int_t)g->done.flipped_bits, "hit_flits", (json_int_t)g->done.hit_flits,
+		"bursts", (json_int_t)g->done.bursts, "dropped", (json_int_t)g->done.dropped,
+		"duplicated", (json_int_t)g->done.duplicated, "reordered",
+		(json_int_t)g->done.reordered, "garbage", (json_int_t)g->done.garbage);
+	f = strcmp(g->opt.json, "-") == 0 ? stdout : fopen(g->opt.json, "w");
+	if (f == NULL) {
+		rc = -errno;
+	} else {
+		rc = json_dumpf(o, f, JSON_INDENT(2)) == 0 && fputc('\n', f) != EOF ? 0 : -EIO;
+		if ((f == stdout ? fflush(f) : fclose(f)) != 0)
+			rc = -errno;
+	}
+	json_decref(o);
+	return rc;
+}
+
+static void
+start(struct gen *g, const struct weft_keys *keys, uint32_t features)
+{
+	struct weft_ide_lib *ide = NULL;
+	struct weft_pipe_cfg pipe = {
+		.name = "gen",
+		.layout = "ide_seal,crc_protect,fec_encode",
+		.env = &g->env,
+		.sink = sink,
+		.sink_arg = g,
+		.socket = SOCKET_ID_ANY,
+	};
+	char err[512];
+
+	if (g->opt.conn.ide != WEFT_IDE_OFF) {
+		g->opt.conn.ide_key = weft_keys_find(keys, &g->opt.key);
+		if (g->opt.conn.ide_key == NULL)
+			cli_fail("%s: no key for this stream (mode, addresses and session must "
+				 "match)",
+				g->opt.key_file);
+		ide = weft_ide_lib_open(features);
+		if (ide == NULL)
+			cli_fail("intel-ipsec-mb does not run on this CPU");
+	}
+	g->conns = weft_conns_create("gen", 1, ide, SOCKET_ID_ANY);
+	g->conn = g->conns == NULL ? NULL : weft_conns_add(g->conns, &g->opt.key, &g->opt.conn);
+	if (g->conn == NULL)
+		cli_fail("connection: %s", rte_strerror(rte_errno));
+	g->env.fec = weft_fec_kernel_find(NULL, features);
+	g->env.crc = weft_crc_kernel_find(NULL, features);
+	memcpy(g->env.src_mac,
+		g->opt.key.mode == WEFT_MODE_CXL ? g->opt.key.mac : (const uint8_t *)"\2\0\0\0\0\1",
+		6);
+	g->pipe = weft_pipe_create(&pipe, err, sizeof(err));
+	if (g->pipe == NULL)
+		cli_fail("%s", err);
+	weft_rand_seed(&g->traffic, g->opt.seed);
+	weft_rand_seed(&g->chance, ~g->opt.seed);
+	source_init(&g->source, &g->traffic,
+		g->opt.key.mode == WEFT_MODE_CXL ? WEFT_FORM_HBR : WEFT_FORM_PBR, g->opt.key.spid,
+		g->opt.key.dpid, g->opt.conn.ide);
+	g->time_ns = START_NS;
+}
+
+static struct rte_mempool *
+start_dpdk(int eal_argc, char **eal_argv)
+{
+	struct weft_pool_cfg pool = {
+		.name = "gen",
+		.n_mbufs = POOL_FRAMES,
+		.max_flits = WEFT_WIRE_FLITS_MAX,
+		.priv_size = WEFT_FRAME_PRIV,
+		.cache = 32,
+		.socket = SOCKET_ID_ANY,
+	};
+	struct weft_eal_cfg eal = {
+		.program = program_invocation_short_name,
+		.memory_mb = weft_pool_mb(&pool) + 32,
+		.user_argc = eal_argc,
+		.user_argv = eal_argv,
+	};
+	struct rte_mempool *p;
+	char err[512];
+
+	if (weft_eal_start(&eal, err, sizeof(err)) != 0)
+		cli_fail("%s", err);
+	p = weft_pool_create(&pool, err, sizeof(err));
+	if (p == NULL)
+		cli_fail("%s", err);
+	return p;
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct gen g;
+	struct weft_keys *keys = NULL;
+	int eal_argc, rc = EXIT_SUCCESS, e;
+	char **eal_argv, err[512];
+	uint32_t features;
+
+	argc = cli_split_eal(argc, argv, &eal_argc, &eal_argv);
+	parse_options(&g.opt, argc, argv);
+	features = cli_cpu_features();
+	if (g.opt.key_file != NULL) {
+		keys = weft_keys_load(g.opt.key_file, err, sizeof(err));
+		if (keys == NULL)
+			cli_fail("%s", err);
+	}
+	g.out = trace_create(g.opt.out, g.opt.is_raw ? TRACE_LINK_RAW_FLITS : TRACE_LINK_ETHERNET,
+		err, sizeof(err));
+	if (g.out == NULL)
+		cli_fail("--out: %s", err);
+	g.pool = start_dpdk(eal_argc, eal_argv);
+	start(&g, keys, features);
+	generate(&g);
+	if (trace_finish(g.out) != 0) {
+		cli_warn("--out %s: could not be written whole", g.opt.out);
+		rc = EXIT_FAILURE;
+	}
+	e = g.opt.json == NULL ? 0 : report(&g);
+	if (e != 0) {
+		cli_warn("--json %s: %s", g.opt.json, strerror(-e));
+		rc = EXIT_FAILURE;
+	}
+	weft_pipe_free(g.pipe);
+	weft_conns_free(g.conns);
+	weft_keys_free(keys);
+	weft_eal_stop();
+	return rc;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Random CXL.mem traffic: reads, writes, their answers, in the mix of a busy link. The last flits of
+ * a trace are kept for loose ends: data still to come, the MAC of the last epoch.
+ */
+
+#include "source.h"
+
+#define LAST_FLITS 3 /* data left over, a carrier for the MAC, IDE.TMAC */
+
+void
+source_init(struct source *s, struct weft_rand *rand, enum weft_form form, uint16_t spid,
+	uint16_t dpid, enum weft_ide_mode ide)
+{
+	memset(s, 0, sizeof(*s));
+	s->rand = rand;
+	s->form = form;
+	s->spid = spid;
+	s->dpid = dpid;
+	weft_pack_init(&s->pack, form);
+	weft_ide_pace_init(&s->pace, ide);
+}
+
+static void
+message_ids(struct source *s, struct weft_msg *m)
+{
+	bool is_request = m->kind == WEFT_MSG_M2S_REQ || m->kind == WEFT_MSG_M2S_RWD;
+
+	m->tag = s->tag++;
+	if (s->form == WEFT_FORM_HBR) {
+		m->ld_id = (uint8_t)weft_rand_below(s->rand, 16);
+		return;
+	}
+	m->dpid = s->dpid;
+	m->spid = is_request ? s->spid : 0;
+}
+
+static void
+message_draw(struct source *s, struct weft_msg *m)
+{
+	static const uint8_t kinds[] = { WEFT_MSG_M2S_REQ, WEFT_MSG_M2S_REQ, WEFT_MSG_M2S_RWD,
+		WEFT_MSG_S2M_NDR, WEFT_MSG_S2M_NDR, WEFT_MSG_S2M_DRS };
+
+	memset(m, 0, sizeof(*m));
+	m->kind = kinds[weft_rand_below(s->rand, WEFT_ARRAY_SIZE(kinds))];
+	m->meta_field = WEFT_META_FIELD_NOOP;
+	message_ids(s, m);
+	if (m->kind == WEFT_MSG_M2S_REQ || m->kind == WEFT_MSG_M2S_RWD)
+		m->addr = weft_rand_below(s->rand, WEFT_BIT64(46)) << 6;
+	switch (m->kind) {
+	case WEFT_MSG_M2S_REQ: m->op = WEFT_M2S_REQ_MEMRD; break;
+	case WEFT_MSG_M2S_RWD:
+		m->op = WEFT_M2S_RWD_MEMWR;
+		if (weft_rand_below(s->rand, 8) == 0) {
+			m->op = WEFT_M2S_RWD_MEMWRPTL;
+			m->trp = 1;
+			m->byte_enables = weft_rand_u64(s->rand);
+		}
+		break;
+	case WEFT_MSG_S2M_NDR: m->op = WEFT_S2M_NDR_CMP; break;
+	default: m->op = WEFT_S2M_DRS_MEMDATA; break;
+	}
+	if (weft_msg_has_data(m))
+		weft_rand_fill(s->rand, m->data, sizeof(m->data));
+}
+
+static void
+fill(struct source *s)
+{
+	for (;;) {
+		if (!s->has_waiting)
+			message_draw(s, &s->waiting);
+		s->has_waiting = weft_pack_msg(&s->pack, &s->waiting) != 0;
+		if (s->has_waiting)
+			return;
+		s->messages[s->waiting.kind]++;
+	}
+}
+
+static void
+tmac_flit(struct source *s, uint8_t *flit)
+{
+	static const uint8_t no_mac[WEFT_LLCTRL_PAYLOAD_LEN];
+	struct weft_flit_hdr h = { .type = WEFT_FLIT_CACHEMEM, .prior_payload = true };
+
+	memset(flit, 0, WEFT_FLIT_LEN);
+	weft_flit_hdr_put(flit, &h);
+	weft_llctrl_put(flit, WEFT_LLCTRL_IDE_TMAC, no_mac);
+	s->messages[WEFT_MSG_LLCTRL]++;
+}
+
+void
+source_flit(struct source *s, uint8_t *flit, uint64_t left)
+{
+	bool with_mac = s->pace.mac_due;
+
+	/* The very last flit of an encrypted trace closes its epoch, if it can. */
+	if (left == 1 && weft_ide_pace_close(&s->pace) == WEFT_IDE_CLOSE_TMAC) {
+		tmac_flit(s, flit);
+		return;
+	}
+	weft_pack_begin(&s->pack, flit, with_mac);
+	s->messages[WEFT_MSG_LLCTRL] += with_mac;
+	if (left > LAST_FLITS)
+		fill(s);
+	weft_pack_end(&s->pack);
+	weft_ide_pace_flit(&s->pace);
+}

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * weft-replay: reads a trace of flits, runs the receive pipeline over it and reports what it found.
+ * doc/replay.md is its manual.
+ */
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "receiver.h"
+#include "report.h"
+#include "weft_eal.h"
+
+#define POOL_FRAMES 4095
+#define SECOND_NS UINT64_C(1000000000)
+#define LAYOUT "deframe,fec_check,crc_check,ide_open,route"
+
+struct options {
+	const char *in;
+	const char *out;
+	const char *json;
+	const char *key_file;
+	double speed; /* 0: as fast as it goes */
+	uint64_t loops;
+	struct receiver_cfg rx;
+};
+
+struct replay {
+	struct options opt;
+	struct trace *trace;
+	struct receiver rx;
+	struct trace_packet next;
+	bool has_next;
+	bool ended;
+	bool truncated;
+	bool is_first; /* of this loop */
+	uint64_t first_time_ns;
+	uint64_t start_ns;
+	uint64_t progress_ns; /* when to say how far we are */
+};
+
+static volatile sig_atomic_t stopped;
+
+static const char usage_text[] =
+	"usage: weft-replay --in FILE [options] [-- EAL arguments]\n"
+	"\n"
+	"Run the receive pipeline over a pcap or pcapng trace and report what it finds.\n"
+	"\n"
+	"  --in FILE             trace: Ethernet, or raw flits (link type 147); - is stdin\n"
+	"  --mode cxl|rxl        only frames of this mode; of raw flits, their mode (rxl)\n"
+	"  --isn pseudo|xor|none how numbers enter the CRC in rxl mode (pseudo)\n"
+	"  --crc-order r0|r7     CRC coefficient at byte 242 (r0)\n"
+	"  --spid X --dpid Y     addresses of raw flits (0)\n"
+	"  --first-seq N         number of each connection's first flit (1)\n"
+	"  --ide containment|skid|off   decrypt (off); needs --key-file\n"
+	"  --key-file FILE       keys, mode 0600: rxl SPID DPID VC SESSION KEY | cxl MAC KEY\n"
+	"  --pcrc on|off         plaintext CRC in MAC epochs (on)\n"
+	"  --speed max|FACTOR    as fast as possible (max), or time stamps times FACTOR\n"
+	"  --loop N              replay N times, each with fresh receivers (1)\n"
+	"  --layout LAYOUT       stages and rings, or @FILE\n"
+	"                        (" LAYOUT ")\n"
+	"  --out FILE            write the flits that were good, as pcap\n"
+	"  --json FILE|-         write the report as JSON\n"
+	"  --version, --help\n";
+
+static double
+parse_speed(const char *text)
+{
+	char *end;
+	double v;
+
+	if (strcmp(text, "max") == 0)
+		return 0;
+	v = strtod(text, &end);
+	if (end == text || *end != '\0' || !isfinite(v) || v < 1e-6 || v > 1e6)
+		cli_fail("--speed: expected max or a factor of 0.000001 to 1000000, got \"%s\"",
+			text);
+	return v;
+}
+
+enum {
+	OPT_IN = 256,
+	OPT_MODE,
+	OPT_ISN,
+	OPT_CRC_ORDER,
+	OPT_SPID,
+	OPT_DPID,
+	OPT_FIRST_SEQ,
+	OPT_IDE,
+	OPT_KEY_FILE,
+	OPT_PCRC,
+	OPT_SPEED,
+	OPT_LOOP,
+	OPT_LAYOUT,
+	OPT_OUT,
+	OPT_JSON,
+	OPT_VERSION,
+	OPT_HELP,
+};
+
+static const struct option long_options[] = {
+	{ "in", required_argument, NULL, OPT_IN },
+	{ "mode", required_argument, NULL, OPT_MODE },
+	{ "isn", required_argument, NULL, OPT_ISN },
+	{ "crc-order", required_argument, NULL, OPT_CRC_ORDER },
+	{ "spid", required_argument, NULL, OPT_SPID },
+	{ "dpid", required_argument, NULL, OPT_DPID },
+	{ "first-seq", required_argument, NULL, OPT_FIRST_SEQ },
+	{ "ide", required_argument, NULL, OPT_IDE },
+	{ "key-file", required_argument, NULL, OPT_KEY_FILE },
+	{ "pcrc", required_argument, NULL, OPT_PCRC },
+	{ "speed", required_argument, NULL, OPT_SPEED },
+	{ "loop", required_argument, NULL, OPT_LOOP },
+	{ "layout", required_argument, NULL, OPT_LAYOUT },
+	{ "out", required_argument, NULL, OPT_OUT },
+	{ "json", required_argument, NULL, OPT_JSON },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ NULL, 0, NULL, 0 },
+};
+
+static void
+parse_option(struct options *o, int opt)
+{
+	static const char *const modes[] = { "cxl", "rxl", NULL };
+	static const char *const forms[] = { "pseudo", "xor", "none", NULL };
+	static const char *const orders[] = { "r0", "r7", NULL };
+	static const char *const ides[] = { "off", "containment", "skid", NULL };
+	static const char *const on_off[] = { "off", "on", NULL };
+
+	switch (opt) {
+	case OPT_IN: o->in = optarg; break;
+	case OPT_MODE: o->rx.mode = (int)cli_word("--mode", optarg, modes); break;
+	case OPT_ISN: o->rx.isn = cli_word("--isn", optarg, forms); break;
+	case OPT_CRC_ORDER: o->rx.order = cli_word("--crc-order", optarg, orders); break;
+	case OPT_SPID: o->rx.spid = (uint16_t)cli_number("--spid", optarg, 0, 0xFFF); break;
+	case OPT_DPID: o->rx.dpid = (uint16_t)cli_number("--dpid", optarg, 0, 0xFFF); break;
+	case OPT_FIRST_SEQ:
+		o->rx.first = (uint16_t)cli_number("--first-seq", optarg, 0, WEFT_ISN_NUMBERS - 1);
+		break;
+	case OPT_IDE: o->rx.ide = cli_word("--ide", optarg, ides); break;
+	case OPT_KEY_FILE: o->key_file = optarg; break;
+	case OPT_PCRC: o->rx.pcrc = cli_word("--pcrc", optarg, on_off) == 1; break;
+	case OPT_SPEED: o->speed = parse_speed(optarg); break;
+	case OPT_LOOP: o->loops = cli_number("--loop", optarg, 1, 1000000000); break;
+	case OPT_LAYOUT: o->rx.layout = optarg; break;
+	case OPT_OUT: o->out = optarg; break;
+	case OPT_JSON: o->json = optarg; break;
+	case OPT_VERSION: puts("weft-replay " WEFT_VERSION); exit(EXIT_SUCCESS);
+	case OPT_HELP: fputs(usage_text, stdout); exit(EXIT_SUCCESS);
+	default: exit(EXIT_FAILURE); /* getopt said why */
+	}
+}
+
+static void
+parse_options(struct options *o, int argc, char **argv)
+{
+	int opt;
+
+	*o = (struct options){
+		.loops = 1,
+		.rx = { .mode = -1, .first = WEFT_ISN_FIRST, .pcrc = true, .layout = LAYOUT },
+	};
+	while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1)
+		parse_option(o, opt);
+	if (optind < argc)
+		cli_fail("expected options only, got \"%s\"; EAL arguments go behind --",
+			argv[optind]);
+	if (o->in == NULL)
+		cli_fail("--in FILE is missing; --help lists the options");
+	if (o->rx.ide != WEFT_IDE_OFF && o->key_file == NULL)
+		cli_fail("--ide needs --key-file");
+	if (o->rx.first == 0 && o->rx.mode != WEFT_MODE_RXL)
+		cli_fail("--first-seq 0 exists in rxl mode only: add --mode rxl");
+}
+
+static uint64_t
+now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
+}
+
+/* When the next packet is due, on the monotonic clock. */
+static uint64_t
+due_ns(struct replay *r)
+{
+	if (r->is_first) {
+		r->is_first = false;
+		r->first_time_ns = r->next.time_ns;
+		r->start_ns = now_ns();
+	}
+	/* A time stamp before the first one is due at once. */
+	if (r->next.time_ns <= r->first_time_ns)
+		return r->start_ns;
+	return r->start_ns +
+	       (uint64_t)((double)(r->next.time_ns - r->first_time_ns) / r->opt.speed);
+}
+
+static void
+sleep_until(uint64_t when)
+{
+	struct timespec t = { .tv_sec = (time_t)(when / SECOND_NS),
+		.tv_nsec = (long)(when % SECOND_NS) };
+
+	/* A signal ends the wait, and the run. */
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+}
+
+static bool
+read_next(struct replay *r)
+{
+	enum trace_read got;
+
+	if (r->has_next || r->ended)
+		return r->has_next;
+	got = trace_next(r->trace, &r->next);
+	r->has_next = got == TRACE_PACKET;
+	r->ended = !r->has_next;
+	if (got == TRACE_TRUNCATED)
+		r->truncated = true;
+	return r->has_next;
+}
+
+static uint16_t
+source(void *arg, struct rte_mbuf **pkt, uint16_t n)
+{
+	struct replay *r = arg;
+	uint16_t got = 0;
+
+	while (got < n && !stopped && read_next(r)) {
+		if (r->opt.speed > 0) {
+			uint64_t due = due_ns(r);
+
+			if (due > now_ns()) {
+				if (got != 0)
+					break;
+				sleep_until(due);
+			}
+		}
+		pkt[got] = receiver_frame(&r->rx, &r->next);
+		got = (uint16_t)(got + (pkt[got] != NULL));
+		r->has_next = false;
+	}
+	return got;
+}
+
+/* A bar on a terminal, now and then a line elsewhere. */
+static void
+progress(struct replay *r, bool is_terminal)
+{
+	uint64_t now = now_ns();
+	int percent;
+
+	if (now < r->progress_ns)
+		return;
+	r->progress_ns = now + (is_terminal ? SECOND_NS / 5 : 5 * SECOND_NS);
+	percent = trace_percent(r->trace);
+	if (percent < 0)
+		fprintf(stderr, "%s%lu packets%s", is_terminal ? "\r" : "",
+			(unsigned long)r->rx.packets, is_terminal ? "" : "\n");
+	else if (is_terminal)
+		fprintf(stderr, "\r[%-50.*s] %3d %%", percent / 2,
+			"##################################################", percent);
+	else
+		fprintf(stderr, "%d %%, %lu packets\n", percent, (unsigned long)r->rx.packets);
+}
+
+static void
+run_once(struct replay *r, bool is_terminal)
+{
+	unsigned int worked;
+
+	r->ended = false;
+	r->has_next = false;
+	r->is_first = true;
+	do {
+		worked = 0;
+		for (unsigned int s = 0; s < weft_pipe_segments(r->rx.pipe); s++)
+			worked += weft_pipe_poll(r->rx.pipe, s);
+		progress(r, is_terminal);
+	} while (worked != 0 || (!r->ended && !stopped));
+	weft_pipe_drain(r->rx.pipe);
+}
+
+static void
+run(struct replay *r)
+{
+	bool is_terminal = isatty(STDERR_FILENO) == 1;
+	char err[512];
+
+	/* Short traces say nothing. */
+	r->progress_ns = now_ns() + (is_terminal ? SECOND_NS : 5 * SECOND_NS);
+	for (uint64_t i = 0; i < r->opt.loops && !stopped; i++) {
+		if (i > 0) {
+			receiver_restart(&r->rx);
+			if (trace_rewind(r->trace, err, sizeof(err)) != 0)
+				cli_fail("%s", err);
+		}
+		run_once(r, is_terminal);
+	}
+	if (is_terminal && now_ns() > r->progress_ns - SECOND_NS / 5 && r->rx.packets > 0)
+		fputs("\r\033[K", stderr);
+}
+
+static void
+on_signal(int sig)
+{
+	(void)sig;
+	stopped = 1;
+}
+
+static struct rte_mempool *
+start_dpdk(int eal_argc, char **eal_argv)
+{
+	struct weft_pool_cfg pool = {
+		.name = "replay",
+		.n_mbufs = POOL_FRAMES,
+		.max_flits = WEFT_WIRE_FLITS_MAX,
+		.priv_size = WEFT_FRAME_PRIV,
+		.cache = 256,
+		.socket = SOCKET_ID_ANY,
+	};
+	struct weft_eal_cfg eal = {
+		.program = program_invocation_short_name,
+		.memory_mb = weft_pool_mb(&pool) + 64,
+		.user_argc = eal_argc,
+		.user_argv = eal_argv,
+	};
+	struct rte_mempool *p;
+	char err[512];
+
+	if (weft_eal_start(&eal, err, sizeof(err)) != 0)
+		cli_fail("%s", err);
+	p = weft_pool_create(&pool, err, sizeof(err));
+	if (p == NULL)
+		cli_fail("%s", err);
+	return p;
+}
+
+/* Report, close, and say whether all that was asked for was written. */
+static int
+finish(struct replay *r, double seconds)
+{
+	int rc = EXIT_SUCCESS;
+
+	if (r->opt.json == NULL || strcmp(r->opt.json, "-") != 0)
+		report_text(&r->rx, r->truncated, seconds);
+	if (r->opt.json != NULL) {
+		int e = report_json(&r->rx, r->truncated, seconds, r->opt.json);
+
+		if (e != 0) {
+			cli_warn("--json %s: %s", r->opt.json, strerror(-e));
+			rc = EXIT_FAILURE;
+		}
+	}
+	receiver_fini(&r->rx);
+	if (r->opt.rx.out != NULL && trace_finish(r->opt.rx.out) != 0) {
+		cli_warn("--out %s: could not be written whole", r->opt.out);
+		rc = EXIT_FAILURE;
+	}
+	trace_close(r->trace);
+	return rc;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct sigaction stop = { .sa_handler = on_signal };
+	static struct replay r;
+	struct weft_keys *keys = NULL;
+	char **eal_argv, err[512];
+	int eal_argc, rc;
+	uint64_t start;
+
+	argc = cli_split_eal(argc, argv, &eal_argc, &eal_argv);
+	parse_options(&r.opt, argc, argv);
+	r.opt.rx.features = cli_cpu_features();
+	if (r.opt.key_file != NULL) {
+		keys = weft_keys_load(r.opt.key_file, err, sizeof(err));
+		if (keys == NULL)
+			cli_fail("%s", err);
+		r.opt.rx.keys = keys;
+	}
+	r.trace = trace_open(r.opt.in, err, sizeof(err));
+	if (r.trace == NULL)
+		cli_fail("%s", err);
+	r.opt.rx.link = trace_link(r.trace);
+	if (r.opt.out != NULL) {
+		r.opt.rx.out = trace_create(r.opt.out, r.opt.rx.link, err, sizeof(err));
+		if (r.opt.rx.out == NULL)
+			cli_fail("--out: %s", err);
+	}
+	r.opt.rx.pool = start_dpdk(eal_argc, eal_argv);
+	if (receiver_init(&r.rx, &r.opt.rx, source, &r, err, sizeof(err)) != 0)
+		cli_fail("%s", err);
+	sigaction(SIGINT, &stop, NULL);
+	sigaction(SIGTERM, &stop, NULL);
+	start = now_ns();
+	run(&r);
+	rc = finish(&r, (double)(now_ns() - start) / 1e9);
+	weft_keys_free(keys);
+	weft_eal_stop();
+	return rc;
+}

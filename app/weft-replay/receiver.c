@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * A replay makes a connection for every sender it meets, unpacks what comes out of the pipeline and
+ * counts it by message. Every DPID is its own: it plays the receiver of all of them.
+ */
+
+#include "receiver.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_errno.h>
+
+/* What the application keeps of a connection. */
+struct end {
+	struct weft_unpacker unpack;
+	struct weft_isn out; /* numbers of re-protected flits, see end_write() */
+};
+
+static struct weft_conn *
+receiver_new_conn(void *arg, const struct weft_conn_key *key)
+{
+	struct receiver *r = arg;
+	struct weft_conn_cfg cfg = {
+		.isn = r->cfg.isn,
+		.order = r->cfg.order,
+		.first = r->cfg.first,
+		.ide = r->cfg.ide,
+		.ide_key = r->cfg.keys == NULL ? NULL : weft_keys_find(r->cfg.keys, key),
+		.pcrc = r->cfg.pcrc,
+	};
+	struct weft_conn *c = weft_conns_add(r->conns, key, &cfg);
+	struct end *e;
+
+	if (c == NULL)
+		return NULL;
+	e = calloc(1, sizeof(*e));
+	if (e == NULL) {
+		weft_conns_remove(r->conns, c);
+		return NULL;
+	}
+	weft_unpack_init(&e->unpack, key->mode == WEFT_MODE_CXL ? WEFT_FORM_HBR : WEFT_FORM_PBR,
+		r->messages);
+	e->out = c->isn;
+	c->user = e;
+	r->n_conns++;
+	return c;
+}
+
+/*
+ * Write what is left of a frame. Corrected flits are whole again as they are. Decrypted ones have
+ * the CRC of their ciphertext, so they are numbered and protected anew, as a sender without IDE
+ * would have sent them.
+ */
+static void
+end_write(struct receiver *r, struct rte_mbuf *m)
+{
+	struct weft_frame *f = weft_frame(m);
+	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
+	size_t len = weft_wire_remove(frame, &f->hdr, f->dropped);
+	struct end *e = f->conn->user;
+
+	if (len == 0)
+		return;
+	if (f->conn->stream != NULL) {
+		weft_isn_protect(&e->out, r->env.crc, weft_frame_flits(m), f->hdr.n_flits);
+		r->env.fec->encode(weft_frame_flits(m), f->hdr.n_flits);
+	}
+	if (r->cfg.link == TRACE_LINK_RAW_FLITS)
+		trace_write(r->cfg.out, f->time_ns, frame + WEFT_WIRE_FLITS_OFF,
+			(uint32_t)(len - WEFT_WIRE_FLITS_OFF));
+	else
+		trace_write(r->cfg.out, f->time_ns, frame, (uint32_t)len);
+}
+
+static void
+end_frame(struct receiver *r, struct rte_mbuf *m)
+{
+	struct weft_frame *f = weft_frame(m);
+	struct end *e = f->conn->user;
+
+	for (unsigned int i = 0; i < f->hdr.n_flits; i++) {
+		const uint8_t *flit = weft_frame_flits(m) + i * (size_t)WEFT_FLIT_LEN;
+
+		/* Behind a hole nobody knows how much data is still to come. Messages are counted
+		 * by their headers: data that is lost does not unmake them. */
+		if (f->hole & WEFT_BIT64(i))
+			weft_unpack_restart(&e->unpack);
+		if (f->dropped & WEFT_BIT64(i))
+			continue;
+		if (weft_unpack_flit(&e->unpack, flit, NULL, NULL) != WEFT_OK)
+			r->skipped[WEFT_DROP_SLOT_FORMAT]++;
+	}
+	if (r->cfg.out != NULL)
+		end_write(r, m);
+}
+
+static void
+receiver_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++)
+		end_frame(arg, pkt[i]);
+	rte_pktmbuf_free_bulk(pkt, n);
+}
+
+int
+receiver_init(struct receiver *r, const struct receiver_cfg *cfg, weft_source_fn source,
+	void *source_arg, char *err, size_t err_len)
+{
+	struct weft_pipe_cfg pipe = {
+		.name = "replay",
+		.layout = cfg->layout,
+		.env = &r->env,
+		.source = source,
+		.source_arg = source_arg,
+		.sink = receiver_sink,
+		.sink_arg = r,
+		.socket = SOCKET_ID_ANY,
+	};
+
+	memset(r, 0, sizeof(*r));
+	r->cfg = *cfg;
+	if (cfg->ide != WEFT_IDE_OFF) {
+		r->ide = weft_ide_lib_open(cfg->features);
+		if (r->ide == NULL) {
+			snprintf(err, err_len, "intel-ipsec-mb does not run on this CPU");
+			return -EINVAL;
+		}
+	}
+	r->conns = weft_conns_create("replay", WEFT_CONNS_MAX, r->ide, SOCKET_ID_ANY);
+	if (r->conns == NULL) {
+		snprintf(err, err_len, "connection table: %s", rte_strerror(rte_errno));
+		return -EINVAL;
+	}
+	for (uint16_t pid = 0; pid < WEFT_PID_RESERVED; pid++)
+		weft_drt_set(&r->drt, pid, 0);
+	r->env = (struct weft_env){
+		.only_mode = cfg->mode,
+		.pid = WEFT_PID_ANY,
+		.conns = r->conns,
+		.new_conn = receiver_new_conn,
+		.new_conn_arg = r,
+		.fec = weft_fec_kernel_find(NULL, cfg->features),
+		.crc = weft_crc_kernel_find(NULL, cfg->features),
+		.drt = &r->drt,
+	};
+	r->pipe = weft_pipe_create(&pipe, err, err_len);
+	return r->pipe == NULL ? -EINVAL : 0;
+}
+
+void
+receiver_restart(struct receiver *r)
+{
+	unsigned int pos = 0;
+	struct weft_conn *c;
+
+	while ((c = weft_conns_next(r->conns, &pos)) != NULL) {
+		free(c->user);
+		weft_conns_remove(r->conns, c);
+	}
+}
+
+void
+receiver_fini(struct receiver *r)
+{
+	weft_pipe_free(r->pipe);
+	if (r->conns != NULL)
+		receiver_restart(r);
+	weft_conns_free(r->conns);
+	if (r->ide != NULL)
+		weft_ide_lib_close(r->ide);
+}
+
+/* Put a header in front of raw flits; their addresses come from the command line. */
+static void
+raw_header(const struct receiver *r, uint8_t *frame, uint32_t flits)
+{
+	bool is_cxl = r->cfg.mode == WEFT_MODE_CXL;
+	struct weft_wire_hdr h = {
+		.kind = WEFT_WIRE_FLITS,
+		.mode = is_cxl ? WEFT_MODE_CXL : WEFT_MODE_RXL,
+		.n_flits = (uint8_t)flits,
+		.spid = is_cxl ? WEFT_PID_NONE : r->cfg.spid,
+		.dpid = is_cxl ? WEFT_PID_NONE : r->cfg.dpid,
+	};
+
+	memset(frame, 0, WEFT_ETH_LEN);
+	weft_wire_build(frame, &h);
+}
+
+/* Why a packet cannot even be copied into a frame, or WEFT_OK. */
+static enum weft_verdict
+packet_check(const struct receiver *r, const struct trace_packet *p)
+{
+	struct weft_wire_hdr h;
+
+	if (!p->is_whole)
+		return WEFT_DROP_CAPLEN;
+	if (r->cfg.link == TRACE_LINK_RAW_FLITS) {
+		uint32_t flits = p->len / WEFT_FLIT_LEN;
+
+		return p->len % WEFT_FLIT_LEN != 0 || flits < 1 || flits > WEFT_WIRE_FLITS_MAX
+		               ? WEFT_DROP_RAW_LENGTH
+		               : WEFT_OK;
+	}
+	if (p->len > WEFT_WIRE_FRAME_LEN(WEFT_WIRE_FLITS_MAX)) {
+		enum weft_verdict v = weft_wire_parse(p->data, p->len, &h);
+
+		/* Longer than any frame, so the header cannot be right about its length. */
+		return v == WEFT_OK ? WEFT_DROP_LENGTH : v;
+	}
+	return WEFT_OK;
+}
+
+struct rte_mbuf *
+receiver_frame(struct receiver *r, const struct trace_packet *p)
+{
+	enum weft_verdict v = packet_check(r, p);
+	uint32_t head = r->cfg.link == TRACE_LINK_RAW_FLITS ? WEFT_WIRE_FLITS_OFF : 0;
+	struct rte_mbuf *m = NULL;
+	uint8_t *frame;
+
+	r->packets++;
+	if (v == WEFT_OK) {
+		m = rte_pktmbuf_alloc(r->cfg.pool);
+		if (m == NULL)
+			v = WEFT_DROP_NO_MBUF;
+	}
+	if (v != WEFT_OK) {
+		r->skipped[v]++;
+		return NULL;
+	}
+	frame = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)(head + p->len));
+	if (head != 0)
+		raw_header(r, frame, p->len / WEFT_FLIT_LEN);
+	memcpy(frame + head, p->data, p->len);
+	weft_frame(m)->time_ns = p->time_ns;
+	weft_frame(m)->in_port = 0;
+	return m;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* The receiving end of a replay: the pipeline, its connections, and what comes out of it. */
+#ifndef RECEIVER_H
+#define RECEIVER_H
+
+#include "trace.h"
+#include "weft_keys.h"
+#include "weft_msg.h"
+#include "weft_pipe.h"
+
+struct receiver_cfg {
+	int mode; /* enum weft_mode; -1: each frame says */
+	enum weft_isn_form isn;
+	enum weft_crc_order order;
+	uint16_t spid; /* of raw flits */
+	uint16_t dpid;
+	uint16_t first; /* number of the first flit of each connection */
+	enum weft_ide_mode ide;
+	bool pcrc;
+	const struct weft_keys *keys; /* NULL: none */
+	const char *layout;
+	uint32_t features; /* that kernels may use */
+	struct rte_mempool *pool;
+	int link; /* of the trace */
+	struct trace_writer *out; /* NULL: none */
+};
+
+struct receiver {
+	struct receiver_cfg cfg;
+	struct weft_env env;
+	struct weft_drt drt;
+	struct weft_ide_lib *ide;
+	struct weft_conns *conns;
+	struct weft_pipe *pipe;
+	uint64_t n_conns; /* ever made */
+	uint64_t packets;
+	uint64_t skipped
+		[WEFT_VERDICT_COUNT]; /* by the reader and the end, beside the stages' drops */
+	uint64_t messages[WEFT_MSG_KINDS];
+};
+
+/**
+ * Set up. @p source gives the pipeline its frames, made by receiver_frame().
+ *
+ * @return 0, or -EINVAL with a line in @p err
+ */
+int receiver_init(struct receiver *r, const struct receiver_cfg *cfg, weft_source_fn source,
+	void *source_arg, char *err, size_t err_len);
+
+void receiver_fini(struct receiver *r);
+
+/** Forget every connection: what comes next is a new life of each. The pipeline is empty. */
+void receiver_restart(struct receiver *r);
+
+/**
+ * Make a frame of a packet.
+ *
+ * @return NULL if the packet is skipped (and counted)
+ */
+struct rte_mbuf *receiver_frame(struct receiver *r, const struct trace_packet *p);
+
+#endif /* RECEIVER_H */
