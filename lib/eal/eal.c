@@ -20,7 +20,8 @@ static atomic_bool was_started;
 static bool is_running;
 static char memory_line[192];
 static char runtime_dir[256];
-static struct eal_args args; /* EAL keeps pointers into it */
+static bool has_made_rundir; /* two levels up from runtime_dir */
+static struct eal_args args; /* strings EAL may keep pointers to */
 
 const char *
 weft_eal_memory_line(void)
@@ -35,8 +36,14 @@ weft_eal_memory_line(void)
 static void
 eal_remove_runtime_dir(void)
 {
-	if (runtime_dir[0] != '\0')
+	if (runtime_dir[0] == '\0')
+		return;
+	rmdir(runtime_dir);
+	/* Folders that other processes of the user still need are not empty and stay. */
+	for (int i = 0; has_made_rundir && i < 2; i++) {
+		*strrchr(runtime_dir, '/') = '\0';
 		rmdir(runtime_dir);
+	}
 }
 
 static int
@@ -64,12 +71,21 @@ eal_choose_memory(const struct eal_user *user, unsigned int memory_mb, enum eal_
 static int
 eal_init(const char *lcores, bool own_prefix, char *err, size_t errlen)
 {
+	/* EAL sorts and overwrites entries of its vector: it gets a copy, so that ours stays whole. */
+	size_t size = ((size_t)args.argc + 1) * sizeof(*args.argv);
+	char **argv = malloc(size);
 	int rc;
 
+	if (argv == NULL) {
+		snprintf(err, errlen, "DPDK did not start: out of memory for its arguments");
+		return -ENOMEM;
+	}
+	memcpy(argv, args.argv, size);
 	/* Registered before EAL's own handler, so run after it, when the sockets are gone. */
 	if (own_prefix)
 		atexit(eal_remove_runtime_dir);
-	rc = rte_eal_init(args.argc, args.argv);
+	rc = rte_eal_init(args.argc, argv);
+	free(argv);
 	snprintf(runtime_dir, sizeof(runtime_dir), "%s", rte_eal_get_runtime_dir());
 	if (rc >= 0)
 		return 0;
@@ -98,7 +114,7 @@ weft_eal_start(const struct weft_eal_cfg *cfg, char *err, size_t errlen)
 		if (rc != 0)
 			return rc;
 	}
-	eal_choose_rundir("/run/user", "/tmp");
+	has_made_rundir = eal_choose_rundir("/var/run", "/run/user", "/tmp");
 	eal_user_read(&user, cfg->user_argc, cfg->user_argv);
 	memory_mb = user.size_mb != 0     ? user.size_mb
 	            : cfg->memory_mb != 0 ? cfg->memory_mb

@@ -30,10 +30,11 @@ int eal_mem_choose(const struct eal_mem_facts *facts, unsigned int need_mb, enum
 	char *line, size_t len);
 
 /*
- * For an ordinary user without XDG_RUNTIME_DIR: set it to a folder where the telemetry socket can go.
- * @users_dir is /run/user and @tmp_dir /tmp, but for tests.
+ * Set RUNTIME_DIRECTORY where EAL's own choice of a place for the telemetry socket would fail.
+ * The folders are /var/run, /run/user and /tmp, but for tests. True if it is now a folder in @tmp_dir
+ * that nobody else will clear away.
  */
-void eal_choose_rundir(const char *users_dir, const char *tmp_dir);
+bool eal_choose_rundir(const char *root_dir, const char *users_dir, const char *tmp_dir);
 
 /* What the user's own arguments settle, so that ours keep out of the way. */
 struct eal_user {

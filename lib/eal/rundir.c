@@ -2,9 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Where DPDK's telemetry socket goes. EAL takes /var/run/dpdk for root and $XDG_RUNTIME_DIR/dpdk
- * for others; without that variable it falls back to /tmp/dpdk, which belongs to whichever user
- * came first and is closed to all others.
+ * Where DPDK's telemetry socket goes. EAL takes /var/run/dpdk for root, which the root of a user
+ * namespace may not write to, and $XDG_RUNTIME_DIR/dpdk for others; without that variable it falls
+ * back to /tmp/dpdk, which belongs to whichever user came first and is closed to all others.
+ * $RUNTIME_DIRECTORY beats all of these.
  */
 
 #include "eal_priv.h"
@@ -24,26 +25,35 @@ rundir_is_private(const char *path, uid_t uid)
 	       (st.st_mode & 077) == 0;
 }
 
-void
-eal_choose_rundir(const char *users_dir, const char *tmp_dir)
+/* Would EAL's own choice do? Its tools look there first, so keep to it if it does. */
+static bool
+rundir_default_will_do(uid_t uid, const char *root_dir, const char *tmp_dir)
 {
-	uid_t uid = geteuid();
 	char path[128];
 	struct stat st;
 
-	if (uid == 0 || getenv("XDG_RUNTIME_DIR") != NULL)
-		return;
-	snprintf(path, sizeof(path), "%s/%u", users_dir, uid);
-	if (rundir_is_private(path, uid)) {
-		setenv("XDG_RUNTIME_DIR", path, 1);
-		return;
-	}
-	/* DPDK's own tools look in its fall-back first, so keep to it while it can be used. */
+	if (uid == 0)
+		return access(root_dir, W_OK) == 0;
 	snprintf(path, sizeof(path), "%s/dpdk", tmp_dir);
-	if (lstat(path, &st) != 0 || st.st_uid == uid)
-		return;
+	return lstat(path, &st) != 0 || st.st_uid == uid;
+}
+
+bool
+eal_choose_rundir(const char *root_dir, const char *users_dir, const char *tmp_dir)
+{
+	uid_t uid = geteuid();
+	char path[128];
+
+	if (getenv("RUNTIME_DIRECTORY") != NULL || (uid != 0 && getenv("XDG_RUNTIME_DIR") != NULL))
+		return false;
+	snprintf(path, sizeof(path), "%s/%u", users_dir, uid);
+	if (uid != 0 && rundir_is_private(path, uid)) {
+		setenv("RUNTIME_DIRECTORY", path, 1);
+		return false;
+	}
+	if (rundir_default_will_do(uid, root_dir, tmp_dir))
+		return false;
 	snprintf(path, sizeof(path), "%s/weft-%u", tmp_dir, uid);
 	mkdir(path, 0700);
-	if (rundir_is_private(path, uid))
-		setenv("XDG_RUNTIME_DIR", path, 1);
+	return rundir_is_private(path, uid) && setenv("RUNTIME_DIRECTORY", path, 1) == 0;
 }

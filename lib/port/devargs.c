@@ -11,20 +11,27 @@
 
 #define DEVARGS_PAGE 4096
 #define DEVARGS_AF_PACKET_FRAMES 512
+#define DEVARGS_AF_PACKET_FRAMES_MIN 16 /* a block, at the slot sizes that need most */
 
 /*
  * af_packet: a slot of the kernel's ring holds the frame behind at most 80 bytes of the kernel's
  * own, and must divide a block, which is whole pages. Slots of 256 bytes more than the flits do.
  */
 static int
-devargs_af_packet(char *text, size_t len, const char *name, const struct weft_port_spec *spec)
+devargs_af_packet(char *text, size_t len, const char *name, const struct weft_port_spec *spec,
+	const struct port_facts *facts)
 {
 	unsigned int slot = WEFT_WIRE_FLIT_LEN * (spec->max_flits + 1), block = slot;
+	unsigned int frames = DEVARGS_AF_PACKET_FRAMES;
 
 	while (block % DEVARGS_PAGE != 0)
 		block *= 2;
+	/* Both rings are locked memory, of which an ordinary user has 8 MB: leave some to others. */
+	while (frames > DEVARGS_AF_PACKET_FRAMES_MIN &&
+		2 * (size_t)frames * slot > facts->lockable / 4)
+		frames /= 2;
 	return snprintf(text, len, "%s,iface=%s,framesz=%u,blocksz=%u,framecnt=%u", name,
-		spec->netif, slot, block, DEVARGS_AF_PACKET_FRAMES);
+		spec->netif, slot, block, frames);
 }
 
 static int
@@ -55,7 +62,7 @@ devargs_verbatim(struct port_devargs *args, const char *text)
 
 int
 port_devargs_write(struct port_devargs *args, const struct weft_port_spec *spec,
-	enum weft_port_driver driver, unsigned int index)
+	const struct port_facts *facts, enum weft_port_driver driver, unsigned int index)
 {
 	int n = 0;
 
@@ -64,7 +71,7 @@ port_devargs_write(struct port_devargs *args, const struct weft_port_spec *spec,
 		index);
 	switch (driver) {
 	case WEFT_PORT_AF_PACKET:
-		n = devargs_af_packet(args->text, sizeof(args->text), args->name, spec);
+		n = devargs_af_packet(args->text, sizeof(args->text), args->name, spec, facts);
 		break;
 	case WEFT_PORT_AF_XDP:
 		n = snprintf(

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -42,20 +43,34 @@ facts_netif(const char *netif, struct port_facts *facts)
 	return rc;
 }
 
+/* A number of /proc/self/status, by a scanf format; 0 if it is not there. */
 static uint64_t
-facts_capabilities(void)
+facts_status(const char *format)
 {
 	char line[128];
-	uint64_t caps = 0;
+	uint64_t v = 0;
 	FILE *f = fopen("/proc/self/status", "re");
 
 	if (f == NULL)
 		return 0;
 	while (fgets(line, sizeof(line), f) != NULL)
-		if (sscanf(line, "CapEff: %" SCNx64, &caps) == 1)
+		if (sscanf(line, format, &v) == 1)
 			break;
 	fclose(f);
-	return caps;
+	return v;
+}
+
+static size_t
+facts_lockable(uint64_t caps, bool first_userns)
+{
+	uint64_t locked = facts_status("VmLck: %" SCNu64) * 1024;
+	struct rlimit limit;
+
+	if (first_userns && (caps & WEFT_BIT64(CAP_IPC_LOCK)) != 0)
+		return SIZE_MAX;
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+		return SIZE_MAX;
+	return limit.rlim_cur > locked ? limit.rlim_cur - locked : 0;
 }
 
 /* The first user namespace maps every user to itself; programs can be loaded only from there. */
@@ -77,12 +92,14 @@ facts_first_userns(void)
 void
 port_facts_read(const struct weft_port_spec *spec, struct port_facts *facts)
 {
-	uint64_t caps = facts_capabilities();
+	uint64_t caps = facts_status("CapEff: %" SCNx64);
 	bool can_bpf = (caps & (WEFT_BIT64(CAP_BPF) | WEFT_BIT64(CAP_SYS_ADMIN))) != 0;
+	bool first_userns = facts_first_userns();
 
 	memset(facts, 0, sizeof(*facts));
 	facts->can_packet = (caps & WEFT_BIT64(CAP_NET_RAW)) != 0;
-	facts->can_xdp = can_bpf && (caps & WEFT_BIT64(CAP_NET_ADMIN)) != 0 && facts_first_userns();
+	facts->can_xdp = can_bpf && (caps & WEFT_BIT64(CAP_NET_ADMIN)) != 0 && first_userns;
+	facts->lockable = facts_lockable(caps, first_userns);
 	facts->buffer_len =
 		rte_mempool_calc_obj_size(spec->pool->elt_size, spec->pool->flags, NULL);
 	if (spec->netif != NULL)

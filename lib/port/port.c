@@ -99,13 +99,14 @@ port_device(const struct weft_port_spec *spec)
 
 static int
 port_bring_up(struct weft_port *port, const struct weft_port_spec *spec,
-	const struct port_choice *choice, char *err, size_t errlen)
+	const struct port_facts *facts, const struct port_choice *choice, char *err, size_t errlen)
 {
 	static atomic_uint next_index;
 	struct port_devargs args;
 	int rc;
 
-	rc = port_devargs_write(&args, spec, choice->driver, atomic_fetch_add(&next_index, 1));
+	rc = port_devargs_write(
+		&args, spec, facts, choice->driver, atomic_fetch_add(&next_index, 1));
 	if (rc != 0) {
 		snprintf(err, errlen, "port %s: the name of its device is too long", spec->name);
 		return rc;
@@ -115,6 +116,8 @@ port_bring_up(struct weft_port *port, const struct weft_port_spec *spec,
 		if (rc != 0)
 			return rc;
 	}
+	if (choice->driver == WEFT_PORT_AF_XDP)
+		port_quiet_xdp();
 	rc = port_ethdev_open(&port->ctl->ethdev, spec, choice->driver, &args, err, errlen);
 	if (rc != 0)
 		return rc;
@@ -128,20 +131,20 @@ port_bring_up(struct weft_port *port, const struct weft_port_spec *spec,
 /* Try af_xdp where af_packet would do as well: the driver's complaints are then not errors. */
 static int
 port_bring_up_or_fall(struct weft_port *port, const struct weft_port_spec *spec,
-	struct port_choice *choice, char *err, size_t errlen)
+	const struct port_facts *facts, struct port_choice *choice, char *err, size_t errlen)
 {
 	int rc;
 
 	if (!choice->may_fall)
-		return port_bring_up(port, spec, choice, err, errlen);
+		return port_bring_up(port, spec, facts, choice, err, errlen);
 	rte_log_set_level_pattern("pmd.net.af_xdp", RTE_LOG_EMERG);
-	rc = port_bring_up(port, spec, choice, err, errlen);
+	rc = port_bring_up(port, spec, facts, choice, err, errlen);
 	rte_log_set_level_pattern("pmd.net.af_xdp", RTE_LOG_ERR);
 	if (rc == 0)
 		return 0;
 	choice->driver = WEFT_PORT_AF_PACKET;
 	snprintf(choice->why, sizeof(choice->why), "af_xdp was refused: %s", strerror(-rc));
-	return port_bring_up(port, spec, choice, err, errlen);
+	return port_bring_up(port, spec, facts, choice, err, errlen);
 }
 
 int
@@ -162,7 +165,7 @@ weft_port_open(const struct weft_port_spec *spec, struct weft_port **port, char 
 	rc = port_choose(spec, &facts, &choice, err, errlen);
 	if (rc != 0)
 		goto free_port;
-	rc = port_bring_up_or_fall(p, spec, &choice, err, errlen);
+	rc = port_bring_up_or_fall(p, spec, &facts, &choice, err, errlen);
 	if (rc != 0)
 		goto free_port;
 	rc = port_enlist(p, err, errlen);
@@ -234,11 +237,19 @@ pair_new(unsigned int frames)
 static int
 pair_check(const struct weft_port_spec *spec, char *err, size_t errlen)
 {
-	if (spec->driver == WEFT_PORT_AUTO || spec->driver == WEFT_PORT_RING)
-		return 0;
-	snprintf(err, errlen, "port %s: driver %s cannot join two nodes inside a process",
-		spec->name != NULL ? spec->name : "", weft_port_driver_word(spec->driver));
-	return -EINVAL;
+	const char *name = spec->name != NULL ? spec->name : "";
+
+	if (spec->driver != WEFT_PORT_AUTO && spec->driver != WEFT_PORT_RING) {
+		snprintf(err, errlen, "port %s: driver %s cannot join two nodes inside a process",
+			name, weft_port_driver_word(spec->driver));
+		return -EINVAL;
+	}
+	if (spec->max_flits < 1 || spec->max_flits > WEFT_WIRE_FLITS_MAX) {
+		snprintf(err, errlen, "port %s: flits per frame must be 1 to 64, not %u", name,
+			spec->max_flits);
+		return -EINVAL;
+	}
+	return 0;
 }
 
 /* Make end @side (0 or 1) of a pair and enlist it. */

@@ -24,6 +24,7 @@ struct port_facts {
 	bool is_up;
 	bool can_packet; /* CAP_NET_RAW */
 	bool can_xdp; /* may load programs: CAP_BPF and CAP_NET_ADMIN outside a user namespace */
+	size_t lockable; /* bytes this process may still lock; SIZE_MAX: no limit */
 	size_t buffer_len; /* a whole buffer of the pool, bookkeeping included, in bytes */
 };
 
@@ -47,7 +48,7 @@ struct port_devargs {
 
 /* Write the devargs of @driver; @index makes the name unique. 0, or -ENAMETOOLONG. Pure. */
 int port_devargs_write(struct port_devargs *args, const struct weft_port_spec *spec,
-	enum weft_port_driver driver, unsigned int index);
+	const struct port_facts *facts, enum weft_port_driver driver, unsigned int index);
 
 /* Make the folder of a memif socket, and clear away what a dead server left. */
 int port_memif_prepare(const struct weft_port_spec *spec, char *err, size_t errlen);
@@ -62,6 +63,9 @@ int port_ethdev_open(struct port_ethdev *dev, const struct weft_port_spec *spec,
 	enum weft_port_driver driver, const struct port_devargs *args, char *err, size_t errlen);
 void port_ethdev_close(const struct port_ethdev *dev);
 bool port_ethdev_is_up(uint16_t id);
+
+/* Keep libbpf and libxdp, which come with the af_xdp driver, off the terminal. */
+void port_quiet_xdp(void);
 
 struct port_pair;
 

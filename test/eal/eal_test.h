@@ -28,7 +28,7 @@
 static inline void
 test_eal_start(const char *lcores)
 {
-	char *no_huge[] = { TEST_ARG("--no-huge"), TEST_ARG("--no-shconf"), TEST_ARG("-m128"),
+	char *no_huge[] = { TEST_ARG("--no-huge"), TEST_ARG("--no-shconf"), TEST_ARG("-m192"),
 		TEST_ARG("--iova-mode=va") };
 	const struct weft_eal_cfg cfg = {
 		.program = "weft-test",

@@ -274,9 +274,10 @@ lcore_maps_are_checked(void **state)
 		err, "lcores \"1;3\" cannot be read: expected such as 2-3 or 0@0,(1-2)@1");
 }
 
-/* As an ordinary user, in a child since it gives rights up: what XDG_RUNTIME_DIR becomes, or "". */
+/* As an ordinary user, in a child since it gives rights up: what RUNTIME_DIRECTORY becomes, or "". */
 static void
-rundir_is(const char *users_dir, const char *tmp_dir, uid_t uid, const char *want)
+rundir_is(const char *root_dir, const char *users_dir, const char *tmp_dir, uid_t uid,
+	const char *want)
 {
 	int status;
 	pid_t child = fork();
@@ -288,8 +289,9 @@ rundir_is(const char *users_dir, const char *tmp_dir, uid_t uid, const char *wan
 		if (setuid(uid) != 0)
 			_exit(2);
 		unsetenv("XDG_RUNTIME_DIR");
-		eal_choose_rundir(users_dir, tmp_dir);
-		got = getenv("XDG_RUNTIME_DIR");
+		unsetenv("RUNTIME_DIRECTORY");
+		eal_choose_rundir(root_dir, users_dir, tmp_dir);
+		got = getenv("RUNTIME_DIRECTORY");
 		_exit(strcmp(got != NULL ? got : "", want) == 0 ? 0 : 1);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
@@ -300,7 +302,8 @@ static void
 telemetry_finds_a_folder_of_the_users_own(void **state)
 {
 	const uid_t me = 54321, other = 54322;
-	char top[] = "/tmp/weft-rundir-XXXXXX", users[64], users_me[96], dpdk[64], mine[64];
+	char top[] = "/tmp/weft-rundir-XXXXXX", users[64], users_me[96], dpdk[64], mine[64],
+	     roots[64];
 
 	(void)state;
 	if (geteuid() != 0)
@@ -310,27 +313,32 @@ telemetry_finds_a_folder_of_the_users_own(void **state)
 	snprintf(users_me, sizeof(users_me), "%s/%u", users, me);
 	snprintf(dpdk, sizeof(dpdk), "%s/dpdk", top);
 	snprintf(mine, sizeof(mine), "%s/weft-%u", top, me);
+	snprintf(roots, sizeof(roots), "%s/weft-0", top);
 	assert_int_equal(chmod(top, 01777), 0);
 
 	/* DPDK's fall-back is free, or ours: leave it to DPDK. */
-	rundir_is(users, top, me, "");
+	rundir_is(top, users, top, me, "");
 	assert_int_equal(mkdir(dpdk, 0700), 0);
 	assert_int_equal(chown(dpdk, me, me), 0);
-	rundir_is(users, top, me, "");
+	rundir_is(top, users, top, me, "");
 	/* It is another's: a folder of our own, unless that is another's as well. */
 	assert_int_equal(chown(dpdk, other, other), 0);
-	rundir_is(users, top, me, mine);
-	rundir_is(users, top, me, mine);
+	rundir_is(top, users, top, me, mine);
+	rundir_is(top, users, top, me, mine);
 	assert_int_equal(chown(mine, other, other), 0);
-	rundir_is(users, top, me, "");
+	rundir_is(top, users, top, me, "");
 	assert_int_equal(rmdir(mine), 0);
 	assert_int_equal(symlink("/", mine), 0);
-	rundir_is(users, top, me, "");
+	rundir_is(top, users, top, me, "");
+	/* Root writes where EAL does; the root of a user namespace may not. */
+	rundir_is(top, users, top, 0, "");
+	rundir_is(users, users, top, 0, roots);
+	assert_int_equal(rmdir(roots), 0);
 	/* A login session's folder comes first. */
 	assert_int_equal(mkdir(users, 0755), 0);
 	assert_int_equal(mkdir(users_me, 0700), 0);
 	assert_int_equal(chown(users_me, me, me), 0);
-	rundir_is(users, top, me, users_me);
+	rundir_is(top, users, top, me, users_me);
 
 	assert_int_equal(
 		unlink(mine) | rmdir(dpdk) | rmdir(users_me) | rmdir(users) | rmdir(top), 0);

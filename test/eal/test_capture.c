@@ -206,6 +206,34 @@ blocks_tell_direction_name_and_totals(void **state)
 	assert_int_equal(n_stats, 1);
 }
 
+/* Another reader than libpcap, which knows about direction and names. */
+static void
+wireshark_reads_name_and_direction(void **state)
+{
+	static const char *const want[] = { "h0.0\t0x00000002\n", "h0.0\t0x00000001\n" };
+	char command[256], line[64];
+	FILE *out;
+
+	(void)state;
+	if (system("command -v tshark >/dev/null") != 0)
+		skip();
+	start(ports[0], 0, true);
+	pass(0, 0, 1);
+	pass(1, 1, 1);
+	assert_int_equal(weft_capture_close(ports[0], NULL), 0);
+	snprintf(command, sizeof(command),
+		"tshark -r %s -T fields -e frame.interface_name -e frame.packet_flags 2>/dev/null",
+		path);
+	out = popen(command, "r");
+	assert_non_null(out);
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(want); i++) {
+		assert_non_null(fgets(line, sizeof(line), out));
+		assert_string_equal(line, want[i]);
+	}
+	assert_null(fgets(line, sizeof(line), out));
+	assert_int_equal(pclose(out), 0);
+}
+
 static void
 frame_not_taken_is_not_in_the_file(void **state)
 {
@@ -367,6 +395,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_PORTS(file_holds_every_frame_byte_for_byte),
 		WITH_PORTS(blocks_tell_direction_name_and_totals),
+		WITH_PORTS(wireshark_reads_name_and_direction),
 		WITH_PORTS(frame_not_taken_is_not_in_the_file),
 		WITH_PORTS(full_ring_drops_the_copy_and_counts_it),
 		WITH_PORTS(full_disk_is_told_and_traffic_goes_on),

@@ -103,6 +103,8 @@ what_cannot_be_is_refused_in_a_line(void **state)
 	}
 }
 
+static const struct port_facts no_limit = { .lockable = SIZE_MAX };
+
 static void
 devargs_fit_the_frames(void **state)
 {
@@ -110,11 +112,11 @@ devargs_fit_the_frames(void **state)
 	struct port_devargs args;
 
 	(void)state;
-	assert_int_equal(port_devargs_write(&args, &spec, WEFT_PORT_AF_PACKET, 4), 0);
+	assert_int_equal(port_devargs_write(&args, &spec, &no_limit, WEFT_PORT_AF_PACKET, 4), 0);
 	assert_string_equal(args.name, "net_af_packet_weft4");
 	assert_string_equal(args.text,
 		"net_af_packet_weft4,iface=veth1,framesz=9216,blocksz=36864,framecnt=512");
-	assert_int_equal(port_devargs_write(&args, &spec, WEFT_PORT_AF_XDP, 5), 0);
+	assert_int_equal(port_devargs_write(&args, &spec, &no_limit, WEFT_PORT_AF_XDP, 5), 0);
 	assert_string_equal(args.text, "net_af_xdp_weft5,iface=veth1");
 
 	spec = (struct weft_port_spec){ .name = "p",
@@ -123,12 +125,12 @@ devargs_fit_the_frames(void **state)
 		.memif_server = true,
 		.memif_id = 3,
 		.ring_frames = 1500 };
-	assert_int_equal(port_devargs_write(&args, &spec, WEFT_PORT_MEMIF, 6), 0);
+	assert_int_equal(port_devargs_write(&args, &spec, &no_limit, WEFT_PORT_MEMIF, 6), 0);
 	assert_string_equal(args.text, "net_memif_weft6,role=server,id=3,socket=/run/s,"
 				       "socket-abstract=no,rsize=11,bsize=4096");
 
 	spec = (struct weft_port_spec){ .name = "p", .vdev = "net_null7,size=288,copy=1" };
-	assert_int_equal(port_devargs_write(&args, &spec, WEFT_PORT_VDEV, 7), 0);
+	assert_int_equal(port_devargs_write(&args, &spec, &no_limit, WEFT_PORT_VDEV, 7), 0);
 	assert_string_equal(args.name, "net_null7");
 	assert_string_equal(args.text, spec.vdev);
 }
@@ -144,7 +146,8 @@ af_packet_slots_divide_whole_pages(void **state)
 		struct port_devargs args;
 		unsigned int slot, block, count;
 
-		assert_int_equal(port_devargs_write(&args, &spec, WEFT_PORT_AF_PACKET, 0), 0);
+		assert_int_equal(
+			port_devargs_write(&args, &spec, &no_limit, WEFT_PORT_AF_PACKET, 0), 0);
 		assert_int_equal(
 			sscanf(strstr(args.text, "framesz="), "framesz=%u,blocksz=%u,framecnt=%u",
 				&slot, &block, &count),
@@ -154,6 +157,32 @@ af_packet_slots_divide_whole_pages(void **state)
 		assert_int_equal(block % 4096, 0);
 		assert_int_equal(count % (block / slot), 0);
 	}
+}
+
+static unsigned int
+frames_for(size_t lockable)
+{
+	const struct weft_port_spec spec = { .name = "p", .netif = "v", .max_flits = 35 };
+	const struct port_facts facts = { .lockable = lockable };
+	struct port_devargs args;
+	unsigned int frames;
+
+	assert_int_equal(port_devargs_write(&args, &spec, &facts, WEFT_PORT_AF_PACKET, 0), 0);
+	assert_int_equal(sscanf(strstr(args.text, "framecnt="), "framecnt=%u", &frames), 1);
+	return frames;
+}
+
+/* Two rings of 9216-byte slots in a quarter of what may still be locked. */
+static void
+af_packet_rings_keep_to_the_limit_of_locked_memory(void **state)
+{
+	const size_t full = 4 * 2 * 512 * (size_t)9216;
+
+	(void)state;
+	assert_int_equal(frames_for(full), 512);
+	assert_int_equal(frames_for(full - 1), 256);
+	assert_int_equal(frames_for(8u << 20), 64);
+	assert_int_equal(frames_for(0), 16);
 }
 
 static void
@@ -180,6 +209,7 @@ main(void)
 		cmocka_unit_test(what_cannot_be_is_refused_in_a_line),
 		cmocka_unit_test(devargs_fit_the_frames),
 		cmocka_unit_test(af_packet_slots_divide_whole_pages),
+		cmocka_unit_test(af_packet_rings_keep_to_the_limit_of_locked_memory),
 		cmocka_unit_test(words_are_read_back),
 	};
 

@@ -6,6 +6,9 @@
 #include "eal_test.h"
 
 #include <errno.h>
+#include <rte_eal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 static struct rte_mempool *pool;
 
@@ -121,12 +124,60 @@ other_drivers_cannot_be_paired(void **state)
 {
 	const struct weft_port_spec a = { .name = "a", .max_flits = 15 };
 	const struct weft_port_spec b = { .name = "b", .driver = WEFT_PORT_MEMIF, .max_flits = 15 };
+	const struct weft_port_spec c = { .name = "c", .max_flits = 65 };
 	struct weft_port *ports[2];
 	char err[256];
 
 	(void)state;
+	assert_int_equal(weft_port_open_pair(&a, &c, ports, err, sizeof(err)), -EINVAL);
+	assert_string_equal(err, "port c: flits per frame must be 1 to 64, not 65");
 	assert_int_equal(weft_port_open_pair(&a, &b, ports, err, sizeof(err)), -EINVAL);
 	assert_string_equal(err, "port b: driver memif cannot join two nodes inside a process");
+}
+
+/* One question to the telemetry socket of this process; the answer in @reply. */
+static void
+ask(const char *question, char *reply, size_t room)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	ssize_t n;
+
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/dpdk_telemetry.v2",
+		rte_eal_get_runtime_dir());
+	assert_int_equal(connect(fd, (const struct sockaddr *)&addr, sizeof(addr)), 0);
+	assert_true(read(fd, reply, room) > 0);
+	assert_int_equal(write(fd, question, strlen(question)), (ssize_t)strlen(question));
+	n = read(fd, reply, room - 1);
+	assert_true(n > 0);
+	reply[n] = '\0';
+	close(fd);
+}
+
+static void
+telemetry_tells_names_and_counters(void **state)
+{
+	char reply[16384];
+	struct weft_port *ports[2];
+	struct rte_mbuf *mbufs[3];
+
+	(void)state;
+	open_pair(ports, 0);
+	send_burst(ports[0], mbufs, 3);
+	ask("/weft/ports", reply, sizeof(reply));
+	assert_string_equal(reply, "{\"/weft/ports\":[\"s0.0\",\"h0.0\"]}");
+	ask("/weft/port,h0.0", reply, sizeof(reply));
+	assert_non_null(strstr(reply, "\"driver\":\"ring\""));
+	assert_non_null(strstr(reply, "\"tx_frames\":3,"));
+	assert_non_null(strstr(reply, "\"max_flits\":15,"));
+	weft_port_close(ports[0]);
+	ask("/weft/port,h0.0", reply, sizeof(reply));
+	assert_string_equal(reply, "{\"/weft/port\":null}");
+	ask("/weft/port", reply, sizeof(reply));
+	assert_string_equal(reply, "{\"/weft/port\":null}");
+	weft_port_close(ports[1]);
+	ask("/weft/ports", reply, sizeof(reply));
+	assert_string_equal(reply, "{\"/weft/ports\":[]}");
 }
 
 int
@@ -136,6 +187,7 @@ main(void)
 		cmocka_unit_test(bursts_pass_both_ways_in_order),
 		cmocka_unit_test(full_ring_pushes_back),
 		cmocka_unit_test(names_are_unique_while_open),
+		cmocka_unit_test(telemetry_tells_names_and_counters),
 		cmocka_unit_test(other_drivers_cannot_be_paired),
 	};
 	int failed;
