@@ -84,13 +84,10 @@ pack_queue_data(struct weft_packer *p, const struct weft_msg *m)
 		pack_queue_slot(p, m->data + i * WEFT_FLIT_SLOT_LEN);
 	if (m->kind == WEFT_MSG_H2D_DH || !m->trp)
 		return;
-	if (m->kind == WEFT_MSG_S2M_DRS) {
-		weft_put_le32(trailer, m->emd);
-	} else {
+	if (trailer_has_enables(m))
 		weft_put_le64(trailer, m->byte_enables);
-		if (m->kind == WEFT_MSG_M2S_RWD)
-			weft_put_le32(trailer + 8, m->emd);
-	}
+	if (m->kind != WEFT_MSG_D2H_DH)
+		weft_put_le32(trailer + (trailer_has_enables(m) ? 8 : 0), m->emd);
 	pack_queue_slot(p, trailer);
 }
 

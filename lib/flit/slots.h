@@ -52,6 +52,17 @@ kind_has_data(unsigned int kind)
 	       kind == WEFT_MSG_H2D_DH;
 }
 
+/*
+ * Whether the trailer begins with byte enables; else it holds EMD alone, if anything. A write of a
+ * part of a line (MemWrPtl, MemWrPtlTEE) has them, and so has D2H data.
+ */
+static inline bool
+trailer_has_enables(const struct weft_msg *m)
+{
+	return m->kind == WEFT_MSG_D2H_DH ||
+	       (m->kind == WEFT_MSG_M2S_RWD && (m->op == 0x2 || m->op == 0xA));
+}
+
 /* Slot group of a slot: 0..3 for slots 0-3, 4-7, 8-11, 12-14. */
 static inline unsigned int
 slot_group(unsigned int slot)

@@ -70,8 +70,8 @@ unpack_queue(struct weft_unpacker *u, const struct weft_msg *msgs, unsigned int 
 	for (unsigned int i = 0; i < n; i++) {
 		unsigned int at = ring(u, u->n_pending);
 
-		if (u->n_pending == WEFT_UNPACK_PENDING_MAX)
-			return false;
+		/* 16 slots are of 4 messages and a part of a fifth, and one header slot adds 4. */
+		assert(u->n_pending < WEFT_UNPACK_PENDING_MAX);
 		u->pending[at] = msgs[i];
 		u->trailer[at] = trailer_for(msgs, n, i);
 		u->n_slots = (uint8_t)(u->n_slots + DATA_SLOTS + (u->trailer[at] != TRAILER_NONE));
@@ -87,9 +87,10 @@ unpack_trailer(struct weft_unpacker *u, const uint8_t *slot)
 	unsigned int group = u->trailer[u->head], at = 0;
 
 	if (group == TRAILER_OWN) {
-		m->byte_enables = weft_get_le64(slot);
-		if (m->kind == WEFT_MSG_M2S_RWD)
-			m->emd = weft_get_le32(slot + 8);
+		if (trailer_has_enables(m))
+			m->byte_enables = weft_get_le64(slot);
+		if (m->kind != WEFT_MSG_D2H_DH)
+			m->emd = weft_get_le32(slot + (trailer_has_enables(m) ? 8 : 0));
 		return;
 	}
 	for (unsigned int i = 0; i < group; i++) {

@@ -75,8 +75,8 @@ struct weft_msg {
 	uint16_t ckid;
 	uint16_t rsp_data; /**< H2D Rsp */
 	uint64_t addr; /**< byte address, 64-byte aligned, 52 bits */
-	uint64_t byte_enables; /**< RwD and D2H DH with trailer */
-	uint32_t emd; /**< extended metadata, with trailer */
+	uint64_t byte_enables; /**< partial RwD and D2H DH with trailer */
+	uint32_t emd; /**< extended metadata: RwD and DRS with trailer */
 	uint8_t data[WEFT_MSG_DATA_LEN]; /**< valid when weft_msg_has_data() */
 };
 

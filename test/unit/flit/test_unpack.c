@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * The reader of flits on streams laid out by hand (wire-formats.md section 4.4): where data and
+ * trailers lie, what a control or Empty flit does, how much may be pending, what is refused. A flit
+ * to be read lies in a heap block of 256 bytes.
+ */
+
+#include "weft_test.h"
+
+#include <errno.h>
+
+#include "weft_msg_gen.h"
+
+#define GOT_MAX 64
+
+/* What the reader handed on. */
+struct got {
+	unsigned int n;
+	struct weft_msg m[GOT_MAX];
+};
+
+static void
+take(void *arg, const struct weft_msg *m)
+{
+	struct got *g = arg;
+
+	assert_in_range(g->n, 0, GOT_MAX - 1);
+	g->m[g->n++] = *m;
+}
+
+static enum weft_verdict
+unpack(struct weft_unpacker *u, const uint8_t *flit, struct got *g)
+{
+	uint8_t *exact = malloc(WEFT_FLIT_LEN);
+	enum weft_verdict v;
+
+	assert_non_null(exact);
+	memcpy(exact, flit, WEFT_FLIT_LEN);
+	v = weft_unpack_flit(u, exact, take, g);
+	free(exact);
+	return v;
+}
+
+static void
+flit_clear(uint8_t *flit)
+{
+	memset(flit, 0, WEFT_FLIT_LEN);
+	flit[0] = WEFT_FLIT_CACHEMEM << 6;
+}
+
+/* Write a header slot for @p n messages. */
+static void
+put_header(uint8_t *flit, unsigned int slot, enum weft_form form, const struct weft_msg *m,
+	unsigned int n)
+{
+	assert_int_equal(
+		weft_slot_encode(flit + (slot == 0 ? 2 : 16 * slot), slot == 0, form, m, n), 0);
+}
+
+/* Fill slots from..to with their own bytes: slot s of flit number f holds f * 16 + s. */
+static void
+put_data(uint8_t *flit, unsigned int f, unsigned int from, unsigned int to)
+{
+	for (unsigned int s = from; s <= to; s++)
+		memset(flit + 16 * s, (int)(f * 16 + s), 16);
+}
+
+/* The 16 bytes at @p piece of a message's data are those of slot @p s of flit @p f. */
+static void
+assert_data(const struct weft_msg *m, unsigned int piece, unsigned int f, unsigned int s)
+{
+	for (unsigned int i = 0; i < 16; i++)
+		assert_int_equal(m->data[16 * piece + i], f * 16 + s);
+}
+
+static void
+data_goes_on_in_the_next_flit_behind_its_h_slot(void **state)
+{
+	const struct weft_msg write = { .kind = WEFT_MSG_M2S_RWD, .op = 1, .tag = 7 };
+	const struct weft_msg read = { .kind = WEFT_MSG_M2S_REQ, .op = 1, .tag = 8 };
+	struct weft_unpacker u;
+	struct got g = { 0 };
+	uint8_t flit[256];
+
+	(void)state;
+	weft_unpack_init(&u, WEFT_FORM_HBR, NULL);
+	flit_clear(flit);
+	put_header(flit, 12, WEFT_FORM_HBR, &write, 1);
+	put_data(flit, 0, 13, 14);
+	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	assert_int_equal(g.n, 0);
+
+	flit_clear(flit);
+	put_header(flit, 0, WEFT_FORM_HBR, &read, 1);
+	put_data(flit, 1, 1, 2);
+	put_header(flit, 3, WEFT_FORM_HBR, &read, 1);
+	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	assert_int_equal(g.n, 3);
+	weft_assert_same_header(&g.m[0], &read);
+	weft_assert_same_header(&g.m[1], &write);
+	assert_data(&g.m[1], 0, 0, 13);
+	assert_data(&g.m[1], 1, 0, 14);
+	assert_data(&g.m[1], 2, 1, 1);
+	assert_data(&g.m[1], 3, 1, 2);
+	weft_assert_same_header(&g.m[2], &read);
+}
+
+static void
+h_slot_data_header_waits_for_what_was_announced_before(void **state)
+{
+	const struct weft_msg first = { .kind = WEFT_MSG_S2M_DRS, .tag = 1 };
+	const struct weft_msg second = { .kind = WEFT_MSG_S2M_DRS, .tag = 2 };
+	struct weft_unpacker u;
+	struct got g = { 0 };
+	uint8_t flit[256];
+
+	(void)state;
+	weft_unpack_init(&u, WEFT_FORM_PBR, NULL);
+	flit_clear(flit);
+	put_header(flit, 14, WEFT_FORM_PBR, &first, 1);
+	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	flit_clear(flit);
+	put_header(flit, 0, WEFT_FORM_PBR, &second, 1);
+	put_data(flit, 1, 1, 8);
+	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	assert_int_equal(g.n, 2);
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(g.m[i].tag, i + 1);
+		for (unsigned int piece = 0; piece < 4; piece++)
+			assert_data(&g.m[i], piece, 1, 1 + 4 * i + piece);
+	}
+}
+
+/* One message with a trailer of counting bytes, and what of them belongs to which field. */
+static void
+trailers_hold_what_the_message_needs(void **state)
+{
+	static const struct {
+		struct weft_msg m;
+		uint64_t byte_enables;
+		uint32_t emd;
+	} cases[] = {
+		/* byte enables, then EMD */
+		{ { .kind = WEFT_MSG_M2S_RWD, .op = 0x2, .trp = 1 }, 0x0706050403020100,
+			0x0B0A0908 },
+		{ { .kind = WEFT_MSG_M2S_RWD, .op = 0xA, .trp = 1 }, 0x0706050403020100,
+			0x0B0A0908 },
+		/* EMD alone */
+		{ { .kind = WEFT_MSG_M2S_RWD, .op = 0x1, .trp = 1 }, 0, 0x03020100 },
+		{ { .kind = WEFT_MSG_M2S_RWD, .op = 0x9, .trp = 1 }, 0, 0x03020100 },
+		{ { .kind = WEFT_MSG_S2M_DRS, .trp = 1 }, 0, 0x03020100 },
+		/* byte enables alone */
+		{ { .kind = WEFT_MSG_D2H_DH, .trp = 1 }, 0x0706050403020100, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(cases); i++) {
+		const struct weft_msg after = { .kind = WEFT_MSG_S2M_NDR, .tag = 9 };
+		struct weft_unpacker u;
+		struct got g = { 0 };
+		uint8_t flit[256];
+
+		weft_unpack_init(&u, WEFT_FORM_HBR, NULL);
+		flit_clear(flit);
+		put_header(flit, 1, WEFT_FORM_HBR, &cases[i].m, 1);
+		put_data(flit, 0, 2, 5);
+		for (unsigned int b = 0; b < 16; b++)
+			flit[16 * 6 + b] = (uint8_t)b;
+		put_header(flit, 7, WEFT_FORM_HBR, &after, 1);
+		assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+		assert_int_equal(g.n, 2);
+		assert_int_equal(g.m[0].byte_enables, cases[i].byte_enables);
+		assert_int_equal(g.m[0].emd, cases[i].emd);
+		assert_data(&g.m[0], 3, 0, 5);
+		weft_assert_same_header(&g.m[1], &after);
+	}
+}
+
+/* All 8 choices of TRP over three DRS of one slot: one trailer slot, behind the first data. */
+static void
+drs_of_one_slot_share_a_trailer(void **state)
+{
+	(void)state;
+	for (unsigned int trp = 0; trp < 8; trp++) {
+		struct weft_msg m[3];
+		struct weft_unpacker u;
+		struct got g = { 0 };
+		uint8_t flit[256];
+		unsigned int word = 0, s = 6;
+
+		for (unsigned int i = 0; i < 3; i++)
+			m[i] = (struct weft_msg){ .kind = WEFT_MSG_S2M_DRS,
+				.tag = (uint16_t)(10 + i),
+				.trp = trp >> i & 1 };
+		weft_unpack_init(&u, WEFT_FORM_HBR, NULL);
+		flit_clear(flit);
+		put_header(flit, 1, WEFT_FORM_HBR, m, 3);
+		put_data(flit, 0, 2, trp != 0 ? 14 : 13);
+		if (trp != 0)
+			for (unsigned int w = 0; w < 4; w++)
+				weft_put_le32(flit + 16 * s + 4 * w, 0xE0000000 + w);
+		assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+		assert_int_equal(g.n, 3);
+		s += trp != 0;
+		for (unsigned int i = 0; i < 3; i++) {
+			weft_assert_same_header(&g.m[i], &m[i]);
+			assert_int_equal(g.m[i].emd, m[i].trp ? 0xE0000000 + word++ : 0);
+			for (unsigned int piece = 0; piece < 4; piece++)
+				assert_data(&g.m[i], piece, 0,
+					i == 0 ? 2 + piece : s + 4 * (i - 1) + piece);
+		}
+	}
+}
+
+/* Four D2H data headers, of which the first and third say BEP: each has its own trailer. */
+static void
+d2h_data_of_one_slot_have_trailers_each(void **state)
+{
+	struct weft_msg m[4];
+	struct weft_unpacker u;
+	struct got g = { 0 };
+	uint8_t flit[2][256];
+
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++)
+		m[i] = (struct weft_msg){
+			.kind = WEFT_MSG_D2H_DH, .tag = (uint16_t)i, .trp = i % 2 == 0
+		};
+	weft_unpack_init(&u, WEFT_FORM_HBR, NULL);
+	flit_clear(flit[0]);
+	flit_clear(flit[1]);
+	put_header(flit[0], 0, WEFT_FORM_HBR, m, 4);
+	put_data(flit[0], 0, 1, 14);
+	put_data(flit[1], 1, 1, 4);
+	assert_int_equal(unpack(&u, flit[0], &g), WEFT_OK);
+	assert_int_equal(g.n, 3);
+	assert_int_equal(unpack(&u, flit[1], &g), WEFT_OK);
+	assert_int_equal(g.n, 4);
+	assert_int_equal(g.m[0].byte_enables, UINT64_C(0x0505050505050505));
+	assert_data(&g.m[1], 0, 0, 6);
+	assert_int_equal(g.m[1].byte_enables, 0);
+	assert_data(&g.m[2], 0, 0, 10);
+	assert_data(&g.m[3], 3, 1, 4);
+}
+
+static void
+control_flit_ends_the_walk_unless_it_is_ide_mac(void **state)
+{
+	static const uint8_t payload[WEFT_LLCTRL_PAYLOAD_LEN] = { 0xAB };
+	static const uint8_t codes[] = { WEFT_LLCTRL_IDE_IDLE, WEFT_LLCTRL_IDE_START,
+		WEFT_LLCTRL_IDE_TMAC, WEFT_LLCTRL_IDE_MAC, WEFT_LLCTRL_IDE_STOP, WEFT_LLCTRL_VIRAL,
+		WEFT_LLCTRL_POISON, WEFT_LLCTRL_INIT_PARAM, 0x5F };
+	const struct weft_msg req = { .kind = WEFT_MSG_M2S_REQ, .tag = 3 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(codes); i++) {
+		const bool is_mac = codes[i] == WEFT_LLCTRL_IDE_MAC;
+		struct weft_unpacker u;
+		struct got g = { 0 };
+		uint8_t flit[256];
+
+		weft_unpack_init(&u, WEFT_FORM_HBR, NULL);
+		flit_clear(flit);
+		weft_llctrl_put(flit, (enum weft_llctrl)codes[i], payload);
+		assert_int_equal(flit[2], (codes[i] & 0xF0) | 8);
+		assert_int_equal(flit[3], codes[i] & 0xF);
+		assert_int_equal(flit[4], 0xAB);
+		assert_int_equal(weft_flit_is_protocol(flit), is_mac);
+		put_header(flit, 1, WEFT_FORM_HBR, &req, 1);
+		assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+		assert_int_equal(g.n, is_mac ? 2 : 1);
+		assert_int_equal(g.m[0].kind, WEFT_MSG_LLCTRL);
+		assert_int_equal(g.m[0].op, codes[i]);
+		if (is_mac)
+			weft_assert_same_header(&g.m[1], &req);
+	}
+}
+
+/* Data on its way is not in a control, Empty or foreign flit, but is behind an IDE.MAC. */
+static void
+flits_without_messages_leave_data_pending(void **state)
+{
+	static const uint8_t payload[WEFT_LLCTRL_PAYLOAD_LEN];
+	const struct weft_msg write = { .kind = WEFT_MSG_M2S_RWD, .tag = 7 };
+	struct weft_unpacker u;
+	struct got g = { 0 };
+	uint8_t flit[256];
+
+	(void)state;
+	weft_unpack_init(&u, WEFT_FORM_PBR, NULL);
+	flit_clear(flit);
+	put_header(flit, 14, WEFT_FORM_PBR, &write, 1);
+	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+
+	memset(flit, 0xFF, sizeof(flit)); /* an ALMP flit */
+	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	flit[0] = WEFT_FLIT_IO << 6;
+	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	flit[0] = WEFT_FLIT_IDLE_NOP << 6;
+	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	flit[0] = WEFT_FLIT_CACHEMEM << 6;
+	flit[240] = 0xE1; /* Empty */
+	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	assert_int_equal(g.n, 0);
+	flit_clear(flit);
+	weft_llctrl_put(flit, WEFT_LLCTRL_POISON, payload);
+	put_data(flit, 1, 1, 14);
+	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	assert_int_equal(g.n, 1);
+
+	flit_clear(flit);
+	weft_llctrl_put(flit, WEFT_LLCTRL_IDE_MAC, payload);
+	put_data(flit, 2, 1, 4);
+	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	assert_int_equal(g.n, 3);
+	assert_int_equal(g.m[2].tag, 7);
+	assert_data(&g.m[2], 0, 2, 1);
+	assert_data(&g.m[2], 3, 2, 4);
+}
+
+static void
+restart_forgets_what_is_pending(void **state)
+{
+	const struct weft_msg write = { .kind = WEFT_MSG_M2S_RWD };
+	const struct weft_msg req = { .kind = WEFT_MSG_M2S_REQ, .tag = 3 };
+	struct weft_unpacker u;
+	struct got g = { 0 };
+	uint8_t flit[256];
+
+	(void)state;
+	weft_unpack_init(&u, WEFT_FORM_HBR, NULL);
+	flit_clear(flit);
+	put_header(flit, 13, WEFT_FORM_HBR, &write, 1);
+	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	weft_unpack_restart(&u);
+	flit_clear(flit);
+	put_header(flit, 1, WEFT_FORM_HBR, &req, 1);
+	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	assert_int_equal(g.n, 1);
+	weft_assert_same_header(&g.m[0], &req);
+}
+
+/* A write whose data is lost counts; a data header that is refused does not. */
+static void
+messages_count_when_their_header_comes(void **state)
+{
+	static const uint8_t payload[WEFT_LLCTRL_PAYLOAD_LEN];
+	const struct weft_msg write = { .kind = WEFT_MSG_M2S_RWD };
+	const struct weft_msg ndr[3] = { { .kind = WEFT_MSG_S2M_NDR }, { .kind = WEFT_MSG_S2M_NDR },
+		{ .kind = WEFT_MSG_S2M_NDR } };
+	struct weft_msg dh[4];
+	uint64_t seen[WEFT_MSG_KINDS] = { 0 }, want[WEFT_MSG_KINDS] = { 0 };
+	struct weft_unpacker u;
+	uint8_t flit[256];
+
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++)
+		dh[i] = (struct weft_msg){ .kind = WEFT_MSG_D2H_DH, .trp = 1 };
+	weft_unpack_init(&u, WEFT_FORM_HBR, seen);
+	flit_clear(flit);
+	weft_llctrl_put(flit, WEFT_LLCTRL_IDE_MAC, payload);
+	put_header(flit, 1, WEFT_FORM_HBR, ndr, 3);
+	put_header(flit, 14, WEFT_FORM_HBR, &write, 1);
+	assert_int_equal(weft_unpack_flit(&u, flit, NULL, NULL), WEFT_OK);
+	want[WEFT_MSG_LLCTRL] = 1;
+	want[WEFT_MSG_S2M_NDR] = 3;
+	want[WEFT_MSG_M2S_RWD] = 1;
+	assert_memory_equal(seen, want, sizeof(seen));
+
+	weft_unpack_restart(&u);
+	flit_clear(flit);
+	put_header(flit, 11, WEFT_FORM_HBR, dh, 4);
+	assert_int_equal(weft_unpack_flit(&u, flit, NULL, NULL), WEFT_OK);
+	want[WEFT_MSG_D2H_DH] = 4;
+	flit_clear(flit);
+	put_header(flit, 0, WEFT_FORM_HBR, dh, 4); /* behind 17 slots */
+	assert_int_equal(weft_unpack_flit(&u, flit, NULL, NULL), WEFT_DROP_SLOT_FORMAT);
+	assert_memory_equal(seen, want, sizeof(seen));
+}
+
+/* Four D2H data headers with BEP in slot @p slot: 20 slots to come; 14 - slot come in this flit. */
+static void
+announce_20(struct weft_unpacker *u, unsigned int slot, struct got *g)
+{
+	struct weft_msg m[4];
+	uint8_t flit[256];
+
+	for (unsigned int i = 0; i < 4; i++)
+		m[i] = (struct weft_msg){ .kind = WEFT_MSG_D2H_DH, .tag = (uint16_t)i, .trp = 1 };
+	flit_clear(flit);
+	put_header(flit, slot, WEFT_FORM_HBR, m, 4);
+	assert_int_equal(unpack(u, flit, g), WEFT_OK);
+	assert_int_equal(g->n, 0);
+}
+
+static void
+sixteen_pending_slots_let_the_h_slot_add_twenty(void **state)
+{
+	struct weft_unpacker u;
+	struct weft_msg m[4];
+	struct got g = { 0 };
+	uint8_t flit[256];
+
+	(void)state;
+	weft_unpack_init(&u, WEFT_FORM_HBR, NULL);
+	announce_20(&u, 10, &g);
+	for (unsigned int i = 0; i < 4; i++)
+		m[i] = (struct weft_msg){
+			.kind = WEFT_MSG_D2H_DH, .tag = (uint16_t)(4 + i), .trp = 1
+		};
+	flit_clear(flit);
+	put_header(flit, 0, WEFT_FORM_HBR, m, 4);
+	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	assert_int_equal(g.n, 3); /* 4 + 14 of 40 slots */
+	flit_clear(flit);
+	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	assert_int_equal(g.n, 8);
+	for (unsigned int i = 0; i < 8; i++)
+		assert_int_equal(g.m[i].tag, i);
+}
+
+static void
+seventeen_pending_slots_bar_the_h_slot_from_data_headers(void **state)
+{
+	const struct weft_msg dh = { .kind = WEFT_MSG_D2H_DH, .tag = 9 };
+	const struct weft_msg rsp = { .kind = WEFT_MSG_D2H_RSP, .tag = 8 };
+	struct weft_unpacker u;
+	struct got g = { 0 };
+	uint8_t flit[256];
+
+	(void)state;
+	weft_unpack_init(&u, WEFT_FORM_HBR, NULL);
+	announce_20(&u, 11, &g);
+	flit_clear(flit);
+	put_header(flit, 0, WEFT_FORM_HBR, &dh, 1);
+	assert_int_equal(unpack(&u, flit, &g), WEFT_DROP_SLOT_FORMAT);
+	assert_int_equal(g.n, 0);
+	/* One without data may, and the 17 slots are still expected. */
+	flit_clear(flit);
+	put_header(flit, 0, WEFT_FORM_HBR, &rsp, 1);
+	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	weft_assert_same_header(&g.m[0], &rsp);
+	flit_clear(flit);
+	put_header(flit, 4, WEFT_FORM_HBR, &rsp, 1);
+	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	assert_int_equal(g.n, 6);
+	assert_int_equal(g.m[4].tag, 3);
+	weft_assert_same_header(&g.m[5], &rsp);
+}
+
+static void
+reserved_format_ends_the_walk(void **state)
+{
+	const struct weft_msg ndr = { .kind = WEFT_MSG_S2M_NDR, .tag = 5 };
+
+	(void)state;
+	for (uint8_t fmt = 0x8; fmt <= 0xB; fmt++) {
+		for (unsigned int bad = 0; bad < WEFT_FLIT_SLOTS; bad++) {
+			struct weft_unpacker u;
+			struct got g = { 0 };
+			uint8_t flit[256];
+
+			if (bad == 0 && fmt == 8)
+				continue; /* LLCTRL */
+			weft_unpack_init(&u, WEFT_FORM_HBR, NULL);
+			flit_clear(flit);
+			for (unsigned int s = 0; s < WEFT_FLIT_SLOTS; s++)
+				put_header(flit, s, WEFT_FORM_HBR, &ndr, 1);
+			flit[bad == 0 ? 2 : 16 * bad] = fmt;
+			assert_int_equal(unpack(&u, flit, &g), WEFT_DROP_SLOT_FORMAT);
+			assert_int_equal(g.n, bad);
+			/* The next flit is read as usual. */
+			flit[bad == 0 ? 2 : 16 * bad] = 0;
+			assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+			assert_int_equal(g.n, bad + 14);
+		}
+	}
+}
+
+static void
+noise_keeps_the_bounds(void **state)
+{
+	struct weft_unpacker u;
+	struct weft_rand r;
+	unsigned int good = 0;
+
+	(void)state;
+	weft_test_seed(&r, __func__);
+	for (int round = 0; round < 100000; round++) {
+		struct got g = { 0 };
+		uint8_t flit[256];
+
+		if (round % 1000 == 0)
+			weft_unpack_init(&u, round % 2000 ? WEFT_FORM_PBR : WEFT_FORM_HBR, NULL);
+		weft_rand_fill(&r, flit, sizeof(flit));
+		flit[0] |= 0x80;
+		if (weft_rand_below(&r, 8) != 0) /* mostly data headers where a header can be */
+			for (unsigned int s = 0; s < WEFT_FLIT_SLOTS; s++)
+				flit[s == 0 ? 2 : 16 * s] |= 0x1C;
+		good += unpack(&u, flit, &g) == WEFT_OK;
+		assert_in_range(u.n_slots, 0, WEFT_PENDING_SLOTS_MAX);
+		assert_in_range(u.n_pending, 0, WEFT_UNPACK_PENDING_MAX);
+		for (unsigned int i = 0; i < g.n; i++)
+			assert_in_range(g.m[i].kind, 0, WEFT_MSG_LLCTRL);
+	}
+	assert_in_range(good, 1000, 99000); /* both outcomes were met */
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(data_goes_on_in_the_next_flit_behind_its_h_slot),
+		cmocka_unit_test(h_slot_data_header_waits_for_what_was_announced_before),
+		cmocka_unit_test(trailers_hold_what_the_message_needs),
+		cmocka_unit_test(drs_of_one_slot_share_a_trailer),
+		cmocka_unit_test(d2h_data_of_one_slot_have_trailers_each),
+		cmocka_unit_test(control_flit_ends_the_walk_unless_it_is_ide_mac),
+		cmocka_unit_test(flits_without_messages_leave_data_pending),
+		cmocka_unit_test(restart_forgets_what_is_pending),
+		cmocka_unit_test(messages_count_when_their_header_comes),
+		cmocka_unit_test(sixteen_pending_slots_let_the_h_slot_add_twenty),
+		cmocka_unit_test(seventeen_pending_slots_bar_the_h_slot_from_data_headers),
+		cmocka_unit_test(reserved_format_ends_the_walk),
+		cmocka_unit_test(noise_keeps_the_bounds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
