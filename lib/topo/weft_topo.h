@@ -37,10 +37,8 @@ extern "C" {
 #define WEFT_TOPO_SEGMENT_LOG2 36
 #define WEFT_TOPO_FAST_BASE (UINT64_C(1) << 40)
 
-enum weft_topo_mode { WEFT_TOPO_RXL, WEFT_TOPO_CXL };
-enum weft_topo_isn { WEFT_TOPO_ISN_PSEUDO, WEFT_TOPO_ISN_XOR };
-enum weft_topo_crc { WEFT_TOPO_CRC_R0, WEFT_TOPO_CRC_R7 };
-enum weft_topo_ide { WEFT_TOPO_IDE_OFF, WEFT_TOPO_IDE_CONTAINMENT, WEFT_TOPO_IDE_SKID };
+struct weft_drt;
+
 enum weft_topo_kind { WEFT_TOPO_HOST, WEFT_TOPO_SWITCH, WEFT_TOPO_GFD };
 
 /** What opens a port. AUTO leaves the choice to the port ladder. */
@@ -111,10 +109,10 @@ struct weft_topo_link {
 /** A whole fabric. Arrays stand in file order, ports by node and then by link. */
 struct weft_topo {
 	char fabric[WEFT_TOPO_NAME_ROOM];
-	uint8_t mode; /**< enum weft_topo_mode */
-	uint8_t isn; /**< enum weft_topo_isn */
-	uint8_t crc_order; /**< enum weft_topo_crc */
-	uint8_t ide; /**< enum weft_topo_ide */
+	uint8_t mode; /**< enum weft_mode (weft_wire.h) */
+	uint8_t isn; /**< enum weft_isn_form (weft_isn.h), never NONE */
+	uint8_t crc_order; /**< enum weft_crc_order (weft_crc.h) */
+	uint8_t ide; /**< enum weft_ide_mode (weft_ide.h) */
 	uint8_t flits_per_frame; /**< 1..64 and fits every link; 0 = as many as fit */
 	char key_file[WEFT_TOPO_PATH_ROOM]; /**< "" when ide is off and none is given */
 	uint16_t n_nodes;
@@ -187,11 +185,20 @@ int weft_topo_neighbour(const struct weft_topo *t, unsigned int node, unsigned i
 
 /**
  * Port number of @p node on the shortest path to the node with PID @p dpid; of several the lowest.
- * Only switches are passed through. Rows of a DRT follow from asking for every DPID.
+ * Only switches are passed through.
  *
  * @return 0..254; -1 if @p dpid is nobody's, is the node's own, or cannot be reached
  */
 int weft_topo_next_port(const struct weft_topo *t, unsigned int node, uint16_t dpid);
+
+/**
+ * Fill the DPID routing table of node @p node: for every node of the fabric the port that
+ * weft_topo_next_port() names; all other rows invalid.
+ *
+ * @param drt  written whole (weft_pbr.h)
+ * @return 0, or -EINVAL if there is no such node
+ */
+int weft_topo_routes(const struct weft_topo *t, unsigned int node, struct weft_drt *drt);
 
 /** Flits that fit a frame over the link of port index @p port, 1..64, by both ends' MTU. */
 unsigned int weft_topo_port_flits(const struct weft_topo *t, unsigned int port);
@@ -205,7 +212,7 @@ unsigned int weft_topo_port_flits(const struct weft_topo *t, unsigned int port);
  */
 unsigned int weft_topo_path_flits(const struct weft_topo *t, unsigned int host, unsigned int gfd);
 
-/** Fabric address at which GFD @p gfd_index (index into t->gfd[]) begins. */
+/** Fabric address at which GFD @p gfd_index (index into t->gfd[]) begins; 0 if there is none. */
 uint64_t weft_topo_hpa(const struct weft_topo *t, unsigned int gfd_index);
 
 #ifdef __cplusplus
