@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * What the values of nodes must fulfil beside their own ranges: names and PIDs are unique, keys
+ * belong to the kind of node, traffic fits the memory it goes to, every host reaches every GFD.
+ */
+
+#include <errno.h>
+#include <string.h>
+
+#include "weft_ide.h"
+
+#include "topo_priv.h"
+
+#define PAGE 4096
+#define LINE 64
+
+/* Keys that only one kind of node has. */
+static const struct {
+	unsigned int key;
+	uint8_t kind;
+	const char *name;
+} kind_keys[] = {
+	{ NODE_MEMORY, WEFT_TOPO_GFD, "memory" },
+	{ NODE_SOCKET, WEFT_TOPO_GFD, "socket" },
+	{ NODE_TRAFFIC, WEFT_TOPO_HOST, "traffic" },
+};
+
+static int
+check_kind_keys(struct topo_load *l, unsigned int i)
+{
+	const struct topo_node_src *src = &l->node[i];
+
+	for (unsigned int k = 0; k < sizeof(kind_keys) / sizeof(kind_keys[0]); k++) {
+		if (src->at[kind_keys[k].key] == 0 || src->out.kind == kind_keys[k].kind)
+			continue;
+		topo_where(l, "nodes[%u].%s", i, kind_keys[k].name);
+		return topo_fail(l, -EINVAL, src->at[kind_keys[k].key],
+			"key of another kind, expected it in a %s only, got it in a %s",
+			topo_kind_words[kind_keys[k].kind], topo_kind_words[src->out.kind]);
+	}
+	if (src->out.memory % PAGE != 0) {
+		topo_where(l, "nodes[%u].memory", i);
+		return topo_fail(l, -EINVAL, src->at[NODE_MEMORY],
+			"bad size, expected a multiple of %d bytes, got %llu", PAGE,
+			(unsigned long long)src->out.memory);
+	}
+	return 0;
+}
+
+static int
+check_unique(struct topo_load *l, unsigned int i)
+{
+	const struct topo_node_src *src = &l->node[i];
+
+	for (unsigned int j = 0; j < i; j++) {
+		const struct topo_node_src *other = &l->node[j];
+
+		if (strcmp(src->out.name, other->out.name) == 0) {
+			topo_where(l, "nodes[%u].name", i);
+			return topo_fail(l, -EINVAL, src->at[NODE_NAME],
+				"duplicate name, expected one no other node has, got \"%s\" "
+				"of line %u",
+				src->out.name, other->at[NODE_NAME]);
+		}
+		if (src->out.pid == other->out.pid) {
+			topo_where(l, "nodes[%u].pid", i);
+			return topo_fail(l, -EINVAL, src->at[NODE_PID],
+				"duplicate PID, expected one no other node has, got 0x%03x "
+				"of %s, line %u",
+				src->out.pid, other->out.name, other->at[NODE_PID]);
+		}
+	}
+	return 0;
+}
+
+/* A node that every daemon or none would run has no place beside nodes with a server. */
+static int
+check_server(struct topo_load *l, unsigned int i)
+{
+	const struct topo_node_src *src = &l->node[i];
+	bool has_server = src->at[NODE_SERVER] != 0;
+
+	if (has_server == (l->node[0].at[NODE_SERVER] != 0))
+		return 0;
+	topo_where(l, "nodes[%u]", i);
+	return topo_fail(l, -EINVAL, has_server ? src->at[NODE_SERVER] : src->line,
+		"server for some nodes only, expected it for all or none, got %s for %s",
+		has_server ? "one" : "none", src->out.name);
+}
+
+static unsigned int
+traffic_line(const struct topo_node_src *src)
+{
+	return src->traffic_at[TRAFFIC_LINES] != 0 ? src->traffic_at[TRAFFIC_LINES]
+	                                           : src->at[NODE_TRAFFIC];
+}
+
+/* The smallest GFD, or NULL if there is none. */
+static const struct weft_topo_node *
+smallest_gfd(const struct weft_topo *t)
+{
+	const struct weft_topo_node *least = NULL;
+
+	for (unsigned int i = 0; i < t->n_gfds; i++) {
+		const struct weft_topo_node *gfd = &t->node[t->gfd[i]];
+
+		if (least == NULL || gfd->memory < least->memory)
+			least = gfd;
+	}
+	return least;
+}
+
+/* A line has one writer: hosts take theirs one behind the other, in every GFD the same. */
+static int
+share_lines(struct topo_load *l)
+{
+	const struct weft_topo_node *gfd = smallest_gfd(&l->t);
+	uint64_t used = 0;
+
+	for (unsigned int h = 0; h < l->t.n_hosts; h++) {
+		unsigned int i = l->t.host[h];
+		struct weft_topo_node *host = &l->t.node[i];
+
+		if (!host->has_traffic)
+			continue;
+		topo_where(l, "nodes[%u].traffic", i);
+		if (gfd == NULL)
+			return topo_fail(l, -EINVAL, l->node[i].at[NODE_TRAFFIC],
+				"traffic without a destination, expected a gfd, got none");
+		host->traffic.first_line = used;
+		used += host->traffic.lines;
+		if (used > gfd->memory / LINE)
+			return topo_fail(l, -EINVAL, traffic_line(&l->node[i]),
+				"more lines than gfd %s holds, expected at most %llu for all "
+				"hosts, got %llu",
+				gfd->name, (unsigned long long)gfd->memory / LINE,
+				(unsigned long long)used);
+	}
+	return 0;
+}
+
+static int
+check_ide(struct topo_load *l)
+{
+	if (l->t.ide == WEFT_IDE_OFF || l->ide_at[IDE_KEY_FILE] != 0)
+		return 0;
+	topo_where(l, "ide");
+	return topo_fail(l, -EINVAL, l->ide_at[IDE_MODE],
+		"key missing, expected key_file as ide is on, got none");
+}
+
+int
+topo_check_nodes(struct topo_load *l)
+{
+	int rc = check_ide(l);
+
+	for (unsigned int i = 0; i < l->t.n_nodes && rc == 0; i++) {
+		rc = check_kind_keys(l, i);
+		if (rc == 0)
+			rc = check_unique(l, i);
+		if (rc == 0)
+			rc = check_server(l, i);
+	}
+	return rc == 0 ? share_lines(l) : rc;
+}
+
+int
+topo_check_paths(struct topo_load *l)
+{
+	const struct weft_topo *t = &l->t;
+	struct topo_hops hops;
+
+	for (unsigned int g = 0; g < t->n_gfds; g++) {
+		topo_hops_to(t, t->gfd[g], &hops);
+		for (unsigned int h = 0; h < t->n_hosts; h++) {
+			unsigned int i = t->host[h];
+
+			if (hops.hop[i] != UINT16_MAX)
+				continue;
+			topo_where(l, "nodes[%u]", i);
+			return topo_fail(l, -EINVAL, l->node[i].line,
+				"host %s cannot reach gfd %s, expected a path of switches, "
+				"got none",
+				t->node[i].name, t->node[t->gfd[g]].name);
+		}
+	}
+	return 0;
+}

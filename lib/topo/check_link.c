@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * What a link's two ends must fulfil: one device an end at most, a driver that can open it, both
+ * ends of a memif or ring on one server, and frames that fit the MTU (encapsulation.md section 2,
+ * ux.md section 3a). What is not written is settled here as far as the file alone decides it.
+ */
+
+#include <errno.h>
+#include <string.h>
+
+#include "weft_wire.h"
+
+#include "topo_priv.h"
+
+#define AF_XDP_MTU 3498 /* one frame, its headroom and the PMD's in a 4 KiB page */
+
+/* The device each driver opens. AUTO takes any. */
+static const uint8_t driver_device[] = {
+	[WEFT_TOPO_VFIO] = WEFT_TOPO_PCI,
+	[WEFT_TOPO_AF_XDP] = WEFT_TOPO_NETIF,
+	[WEFT_TOPO_AF_PACKET] = WEFT_TOPO_NETIF,
+	[WEFT_TOPO_MEMIF] = WEFT_TOPO_NO_DEVICE,
+	[WEFT_TOPO_RING] = WEFT_TOPO_NO_DEVICE,
+	[WEFT_TOPO_VDEV] = WEFT_TOPO_DEVARGS,
+};
+
+static const char *const device_words[] = { "no device", "pci", "netif", "vdev" };
+
+/* One end of a link while it is settled: what the file says and the port it becomes. */
+struct topo_end {
+	struct topo_load *load;
+	const struct topo_link_src *link;
+	const struct topo_end_src *src;
+	struct weft_topo_port *port;
+};
+
+static struct topo_end
+end_of(struct topo_load *l, unsigned int link, unsigned int e)
+{
+	uint16_t port = e == 0 ? l->t.link[link].a : l->t.link[link].b;
+
+	topo_where(l, "links[%u].%c_port", link, "ab"[e]);
+	return (struct topo_end){ l, &l->link[link], &l->link[link].end[e], &l->t.port[port] };
+}
+
+static unsigned int
+driver_line(const struct topo_end *e)
+{
+	if (e->src->at[END_DRIVER] != 0)
+		return e->src->at[END_DRIVER];
+	return e->link->at[LINK_DRIVER] != 0 ? e->link->at[LINK_DRIVER] : e->src->line;
+}
+
+static int
+settle_device(struct topo_end *e)
+{
+	static const struct {
+		unsigned int key;
+		size_t offset;
+		uint8_t kind;
+	} devices[] = {
+		{ END_PCI, offsetof(struct topo_end_src, pci), WEFT_TOPO_PCI },
+		{ END_NETIF, offsetof(struct topo_end_src, netif), WEFT_TOPO_NETIF },
+		{ END_VDEV, offsetof(struct topo_end_src, vdev), WEFT_TOPO_DEVARGS },
+	};
+
+	for (unsigned int i = 0; i < 3; i++) {
+		if (e->src->at[devices[i].key] == 0)
+			continue;
+		if (e->port->device_kind != WEFT_TOPO_NO_DEVICE)
+			return topo_fail(e->load, -EINVAL, e->src->at[devices[i].key],
+				"two devices, expected one of pci, netif and vdev, got %s and %s",
+				device_words[e->port->device_kind], device_words[devices[i].kind]);
+		e->port->device_kind = devices[i].kind;
+		strcpy(e->port->device, (const char *)e->src + devices[i].offset);
+	}
+	if (e->port->device_kind == WEFT_TOPO_DEVARGS && strncmp(e->port->device, "net_", 4) != 0)
+		return topo_fail(e->load, -EINVAL, e->src->at[END_VDEV],
+			"bad vdev, expected device arguments that begin with \"net_\", "
+			"got \"%.48s\"",
+			e->port->device);
+	return 0;
+}
+
+static int
+settle_driver(struct topo_end *e)
+{
+	struct weft_topo_port *port = e->port;
+
+	port->driver = e->src->at[END_DRIVER] != 0 ? e->src->driver : e->link->driver;
+	if (port->driver == WEFT_TOPO_AUTO && port->device_kind == WEFT_TOPO_DEVARGS)
+		port->driver = WEFT_TOPO_VDEV;
+	if (port->driver == WEFT_TOPO_AUTO && port->device_kind == WEFT_TOPO_NO_DEVICE &&
+		e->src->at[END_SOCKET] != 0)
+		port->driver = WEFT_TOPO_MEMIF;
+	if (port->driver != WEFT_TOPO_AUTO && driver_device[port->driver] != port->device_kind)
+		return topo_fail(e->load, -EINVAL, driver_line(e),
+			"driver %s does not fit, expected it with %s, got %s",
+			topo_driver_words[port->driver], device_words[driver_device[port->driver]],
+			device_words[port->device_kind]);
+	if (e->src->at[END_SOCKET] != 0 && port->driver != WEFT_TOPO_MEMIF)
+		return topo_fail(e->load, -EINVAL, e->src->at[END_SOCKET],
+			"socket without memif, expected driver memif, got %s",
+			topo_driver_words[port->driver]);
+	strcpy(port->socket, e->src->socket);
+	return 0;
+}
+
+static int
+settle_mtu(struct topo_end *e)
+{
+	struct topo_load *l = e->load;
+	unsigned int asked = l->t.flits_per_frame != 0 ? l->t.flits_per_frame : 1;
+	bool is_own = e->src->at[END_MTU] != 0;
+	unsigned int line = is_own ? e->src->at[END_MTU] : l->defaults_at[DEF_MTU];
+	unsigned int mtu = is_own ? e->src->mtu : l->mtu;
+	unsigned int fits = WEFT_WIRE_FLITS_FOR_MTU(mtu);
+
+	e->port->mtu = (uint16_t)mtu;
+	/* 9000 carries one flit: with no mtu in the file, flits_per_frame is what asks too much. */
+	if (fits < asked)
+		return topo_fail(l, -EINVAL, line != 0 ? line : l->defaults_at[DEF_FLITS],
+			"mtu %u carries %u flits, %u asked: expected mtu %u or more, got %u", mtu,
+			fits, asked, WEFT_WIRE_HDR_LEN + WEFT_WIRE_FLIT_LEN * asked, mtu);
+	if (e->port->driver == WEFT_TOPO_AF_XDP && mtu > AF_XDP_MTU)
+		return topo_fail(l, -EINVAL, is_own ? line : driver_line(e),
+			"mtu too large for af_xdp, expected at most %d, got %u", AF_XDP_MTU, mtu);
+	return 0;
+}
+
+static int
+settle_end(struct topo_load *l, unsigned int link, unsigned int which)
+{
+	struct topo_end e = end_of(l, link, which);
+	int rc = settle_device(&e);
+
+	if (rc == 0)
+		rc = settle_driver(&e);
+	return rc == 0 ? settle_mtu(&e) : rc;
+}
+
+/* An end that says nothing takes the memif or ring of the other. */
+static void
+follow_peer(struct weft_topo_port *port, const struct weft_topo_port *peer)
+{
+	if (port->driver == WEFT_TOPO_AUTO && port->device_kind == WEFT_TOPO_NO_DEVICE &&
+		peer->device_kind == WEFT_TOPO_NO_DEVICE)
+		port->driver = peer->driver;
+	if (port->socket[0] == '\0')
+		strcpy(port->socket, peer->socket);
+}
+
+/* Without devices, both ends are on one machine and are the same kind of port. */
+static int
+check_local_pair(struct topo_load *l, const struct topo_end *a, const struct topo_end *b)
+{
+	const char *here = l->t.node[a->port->node].server;
+	const char *there = l->t.node[b->port->node].server;
+
+	if (a->port->driver != b->port->driver)
+		return topo_fail(l, -EINVAL, driver_line(b),
+			"drivers differ, expected %s at both ends, got %s",
+			topo_driver_words[a->port->driver], topo_driver_words[b->port->driver]);
+	if (strcmp(here, there) != 0 && a->port->driver == WEFT_TOPO_AUTO)
+		return topo_fail(l, -EINVAL, a->link->line,
+			"no device between servers %s and %s, expected pci, netif or vdev at "
+			"both ends, got none",
+			here, there);
+	if (strcmp(here, there) != 0)
+		return topo_fail(l, -EINVAL, driver_line(a),
+			"driver %s between servers, expected both nodes on one, got %s and %s",
+			topo_driver_words[a->port->driver], here, there);
+	if (strcmp(a->port->socket, b->port->socket) != 0)
+		return topo_fail(l, -EINVAL, b->src->at[END_SOCKET],
+			"sockets differ, expected \"%.48s\" at both ends, got \"%.48s\"",
+			a->port->socket, b->port->socket);
+	return 0;
+}
+
+static int
+check_pair(struct topo_load *l, unsigned int link)
+{
+	struct topo_end a = end_of(l, link, 0);
+	struct topo_end b = end_of(l, link, 1);
+	bool a_is_local, b_is_local;
+
+	topo_where(l, "links[%u]", link);
+	follow_peer(a.port, b.port);
+	follow_peer(b.port, a.port);
+	a_is_local = a.port->device_kind == WEFT_TOPO_NO_DEVICE;
+	b_is_local = b.port->device_kind == WEFT_TOPO_NO_DEVICE;
+	if (a_is_local != b_is_local)
+		return topo_fail(l, -EINVAL, a_is_local ? a.src->line : b.src->line,
+			"device at one end only, expected pci, netif or vdev at %c too, got none",
+			a_is_local ? 'a' : 'b');
+	return a_is_local ? check_local_pair(l, &a, &b) : 0;
+}
+
+/* Whether two ports would open the same device. Sockets may be shared: memif numbers its links. */
+static bool
+is_same_device(
+	const struct weft_topo *t, const struct weft_topo_port *a, const struct weft_topo_port *b)
+{
+	if (a->device_kind != b->device_kind || strcmp(a->device, b->device) != 0)
+		return false;
+	/* Nodes of one server may live in network namespaces with equal names inside. */
+	if (a->device_kind == WEFT_TOPO_NETIF)
+		return a->node == b->node;
+	return a->device_kind == WEFT_TOPO_PCI &&
+	       strcmp(t->node[a->node].server, t->node[b->node].server) == 0;
+}
+
+static int
+check_shared_devices(struct topo_load *l)
+{
+	for (unsigned int i = 0; i < 2u * l->t.n_links; i++) {
+		struct topo_end e = end_of(l, i / 2, i % 2);
+
+		for (unsigned int j = 0; j < i; j++) {
+			struct weft_topo_link link = l->t.link[j / 2];
+
+			if (!is_same_device(
+				    &l->t, e.port, &l->t.port[j % 2 == 0 ? link.a : link.b]))
+				continue;
+			return topo_fail(l, -EINVAL, e.src->line,
+				"%s used twice, expected one of its own, got that of links[%u]",
+				e.port->device, j / 2);
+		}
+	}
+	return 0;
+}
+
+int
+topo_check_links(struct topo_load *l)
+{
+	int rc = 0;
+
+	for (unsigned int i = 0; i < l->t.n_links && rc == 0; i++) {
+		rc = settle_end(l, i, 0);
+		if (rc == 0)
+			rc = settle_end(l, i, 1);
+		if (rc == 0)
+			rc = check_pair(l, i);
+	}
+	return rc == 0 ? check_shared_devices(l) : rc;
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * The keys of the topology file, one table for each mapping, and the walk that applies them. A key
+ * that is in no table, there twice, or missing although required is an error. A new key is a row
+ * here, its place in topo_priv.h and a line in doc/topology.md.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "weft_ide.h"
+#include "weft_isn.h"
+#include "weft_wire.h"
+
+#include "topo_priv.h"
+
+#define LOWER "abcdefghijklmnopqrstuvwxyz"
+#define DIGITS "0123456789"
+#define NAME_CHARS LOWER DIGITS "_-"
+#define HOST_CHARS LOWER "ABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS "._-"
+#define SOCKET_CHARS HOST_CHARS "/@+:~" /* no comma: the path goes into device arguments */
+
+#define MAX_PID 0xFFE /* 0xFFF is reserved: fabric.md section 2.1 */
+#define MIN_MTU 68
+#define MIN_MEMORY 4096
+#define MAX_MEMORY (UINT64_C(1) << WEFT_TOPO_SEGMENT_LOG2)
+#define MAX_LINES (MAX_MEMORY / 64)
+#define MAX_REQUESTS (UINT64_C(1) << 48)
+
+/* One key of a table: word in the file, whether it must be there, and where the value goes. */
+#define FIELD(word, need, fn, type, member)                                                        \
+	.name = word, .required = need, .read = fn, .offset = offsetof(type, member)
+#define WIDTH(type, member) sizeof(((type *)NULL)->member)
+#define NUMBER(word, need, type, member, low, high)                                                \
+	{                                                                                          \
+		FIELD(word, need, topo_read_number, type, member), .width = WIDTH(type, member),   \
+								   .min = low, .max = high         \
+	}
+#define SIZE(word, need, type, member, low, high)                                                  \
+	{                                                                                          \
+		FIELD(word, need, topo_read_size, type, member), .width = WIDTH(type, member),     \
+								 .min = low, .max = high           \
+	}
+#define WORD(word, need, type, member, list)                                                       \
+	{                                                                                          \
+		FIELD(word, need, topo_read_word, type, member), .width = WIDTH(type, member),     \
+								 .words = list                     \
+	}
+#define TEXT(word, need, type, member, chars)                                                      \
+	{                                                                                          \
+		FIELD(word, need, topo_read_text, type, member),                                   \
+			.min = 1, .max = WIDTH(type, member) - 1, .allowed = chars                 \
+	}
+#define OTHER(word, need, fn)                                                                      \
+	{                                                                                          \
+		.name = word, .required = need, .read = fn                                         \
+	}
+#define OTHER_AT(word, need, fn, type, member)                                                     \
+	{                                                                                          \
+		FIELD(word, need, fn, type, member)                                                \
+	}
+#define REQUIRED true
+#define OPTIONAL false
+
+/* Index = value of the enum; the last word is followed by NULL. */
+static const char *const mode_words[] = { [WEFT_MODE_CXL] = "cxl", [WEFT_MODE_RXL] = "rxl", NULL };
+static const char *const isn_words[] = {
+	[WEFT_ISN_PSEUDO] = "pseudo", [WEFT_ISN_XOR] = "xor", NULL
+};
+static const char *const crc_words[] = {
+	[WEFT_CRC_R0_FIRST] = "r0", [WEFT_CRC_R7_FIRST] = "r7", NULL
+};
+static const char *const ide_words[] = { [WEFT_IDE_OFF] = "off",
+	[WEFT_IDE_CONTAINMENT] = "containment",
+	[WEFT_IDE_SKID] = "skid",
+	NULL };
+const char *const topo_kind_words[] = {
+	[WEFT_TOPO_HOST] = "host", [WEFT_TOPO_SWITCH] = "switch", [WEFT_TOPO_GFD] = "gfd", NULL
+};
+const char *const topo_driver_words[] = { [WEFT_TOPO_AUTO] = "auto",
+	[WEFT_TOPO_VFIO] = "vfio",
+	[WEFT_TOPO_AF_XDP] = "af_xdp",
+	[WEFT_TOPO_AF_PACKET] = "af_packet",
+	[WEFT_TOPO_MEMIF] = "memif",
+	[WEFT_TOPO_RING] = "ring",
+	[WEFT_TOPO_VDEV] = "vdev",
+	NULL };
+
+static const struct topo_key *
+find_key(const struct topo_key *keys, unsigned int n, const char *name)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		if (strcmp(keys[i].name, name) == 0)
+			return &keys[i];
+	}
+	return NULL;
+}
+
+static int
+unknown_key(struct topo_load *l, const struct topo_value *v, const struct topo_key *keys,
+	unsigned int n)
+{
+	char list[160] = "";
+	size_t used = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		used += (size_t)snprintf(
+			list + used, sizeof(list) - used, "%s%s", i == 0 ? "" : "|", keys[i].name);
+	return topo_fail(
+		l, -EINVAL, v->key_line, "unknown key, expected %s, got \"%.48s\"", list, v->key);
+}
+
+/* Read one pair of a mapping into @base, with its key on the path. */
+static int
+decode_pair(struct topo_load *l, const struct topo_value *v, const struct topo_key *key, void *base,
+	unsigned int *line)
+{
+	size_t end = strlen(l->where);
+	int rc;
+
+	snprintf(l->where + end, sizeof(l->where) - end, ".%s", key->name);
+	if (*line != 0)
+		return topo_fail(l, -EINVAL, v->key_line,
+			"duplicate key, expected it once, got it again after line %u", *line);
+	*line = v->line;
+	rc = key->read(l, v, key, base);
+	if (rc == 0)
+		l->where[end] = '\0';
+	return rc;
+}
+
+/* Read a mapping by its table; at[i] receives the line of key i. */
+static int
+decode_map(struct topo_load *l, const struct topo_value *v, const struct topo_key *keys,
+	unsigned int n, void *base, unsigned int *at)
+{
+	int rc;
+
+	if (v->kind != TOPO_MAP)
+		return topo_bad(l, v, "wrong type", "a mapping");
+	for (unsigned int i = v->first; i != 0; i = l->tree.value[i].next) {
+		const struct topo_value *pair = &l->tree.value[i];
+		const struct topo_key *key = find_key(keys, n, pair->key);
+
+		if (key == NULL)
+			return unknown_key(l, pair, keys, n);
+		rc = decode_pair(l, pair, key, base, &at[key - keys]);
+		if (rc < 0)
+			return rc;
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		if (keys[i].required && at[i] == 0)
+			return topo_fail(l, -EINVAL, v->line, "key missing, expected %s, got none",
+				keys[i].name);
+	}
+	return 0;
+}
+
+static const struct topo_key traffic_keys[TRAFFIC_KEYS] = {
+	[TRAFFIC_REQUESTS] = NUMBER(
+		"requests", OPTIONAL, struct topo_node_src, out.traffic.requests, 0, MAX_REQUESTS),
+	[TRAFFIC_OUTSTANDING] = NUMBER(
+		"outstanding", OPTIONAL, struct topo_node_src, out.traffic.outstanding, 1, 4096),
+	[TRAFFIC_WRITE_PERCENT] = NUMBER(
+		"write_percent", OPTIONAL, struct topo_node_src, out.traffic.write_percent, 0, 100),
+	[TRAFFIC_LINES] =
+		NUMBER("lines", OPTIONAL, struct topo_node_src, out.traffic.lines, 1, MAX_LINES),
+	[TRAFFIC_SEED] =
+		NUMBER("seed", OPTIONAL, struct topo_node_src, out.traffic.seed, 0, UINT64_MAX),
+	[TRAFFIC_TIMEOUT_MS] = NUMBER(
+		"timeout_ms", OPTIONAL, struct topo_node_src, out.traffic.timeout_ms, 1, 60000),
+};
+
+static int
+read_traffic(struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
+{
+	struct topo_node_src *src = base;
+
+	(void)k;
+	src->out.has_traffic = true;
+	src->out.traffic = (struct weft_topo_traffic){
+		.requests = 100000,
+		.seed = 1,
+		.lines = 4096,
+		.outstanding = 64,
+		.timeout_ms = 1000,
+		.write_percent = 50,
+	};
+	return decode_map(l, v, traffic_keys, TRAFFIC_KEYS, src, src->traffic_at);
+}
+
+static const struct topo_key node_keys[NODE_KEYS] = {
+	[NODE_NAME] = TEXT("name", REQUIRED, struct topo_node_src, out.name, NAME_CHARS),
+	[NODE_KIND] = WORD("kind", REQUIRED, struct topo_node_src, out.kind, topo_kind_words),
+	[NODE_SERVER] = TEXT("server", OPTIONAL, struct topo_node_src, out.server, HOST_CHARS),
+	[NODE_PID] = NUMBER("pid", REQUIRED, struct topo_node_src, out.pid, 0, MAX_PID),
+	[NODE_LCORES] = OTHER("lcores", OPTIONAL, topo_read_lcores),
+	[NODE_MEMORY] =
+		SIZE("memory", OPTIONAL, struct topo_node_src, out.memory, MIN_MEMORY, MAX_MEMORY),
+	[NODE_SOCKET] = OTHER("socket", OPTIONAL, topo_read_numa),
+	[NODE_TRAFFIC] = OTHER("traffic", OPTIONAL, read_traffic),
+};
+
+static int
+read_node(struct topo_load *l, const struct topo_value *v, unsigned int index)
+{
+	struct topo_node_src *src = &l->node[index];
+
+	src->line = v->line;
+	src->out.numa = -1;
+	return decode_map(l, v, node_keys, NODE_KEYS, src, src->at);
+}
+
+static const struct topo_key end_keys[END_KEYS] = {
+	[END_PCI] = OTHER_AT("pci", OPTIONAL, topo_read_pci, struct topo_end_src, pci),
+	[END_NETIF] = TEXT("netif", OPTIONAL, struct topo_end_src, netif, HOST_CHARS),
+	[END_VDEV] = TEXT("vdev", OPTIONAL, struct topo_end_src, vdev, NULL),
+	[END_DRIVER] = WORD("driver", OPTIONAL, struct topo_end_src, driver, topo_driver_words),
+	[END_MTU] = NUMBER("mtu", OPTIONAL, struct topo_end_src, mtu, MIN_MTU, UINT16_MAX),
+	[END_SOCKET] = TEXT("socket", OPTIONAL, struct topo_end_src, socket, SOCKET_CHARS),
+};
+
+static int
+read_end(struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
+{
+	struct topo_end_src *end = (struct topo_end_src *)((char *)base + k->offset);
+
+	end->line = v->line;
+	return decode_map(l, v, end_keys, END_KEYS, end, end->at);
+}
+
+static const struct topo_key link_keys[LINK_KEYS] = {
+	[LINK_A] = TEXT("a", REQUIRED, struct topo_link_src, name[0], NAME_CHARS),
+	[LINK_B] = TEXT("b", REQUIRED, struct topo_link_src, name[1], NAME_CHARS),
+	[LINK_DRIVER] = WORD("driver", OPTIONAL, struct topo_link_src, driver, topo_driver_words),
+	[LINK_A_PORT] = OTHER_AT("a_port", OPTIONAL, read_end, struct topo_link_src, end[0]),
+	[LINK_B_PORT] = OTHER_AT("b_port", OPTIONAL, read_end, struct topo_link_src, end[1]),
+};
+
+static int
+read_link(struct topo_load *l, const struct topo_value *v, unsigned int index)
+{
+	struct topo_link_src *src = &l->link[index];
+
+	src->line = v->line;
+	src->end[0].line = v->line;
+	src->end[1].line = v->line;
+	return decode_map(l, v, link_keys, LINK_KEYS, src, src->at);
+}
+
+/* Read each item of a list, with its index on the path. */
+static int
+decode_list(struct topo_load *l, const struct topo_value *v,
+	int (*read_item)(struct topo_load *, const struct topo_value *, unsigned int))
+{
+	size_t end = strlen(l->where);
+	unsigned int index = 0;
+
+	for (unsigned int i = v->first; i != 0; i = l->tree.value[i].next) {
+		int rc;
+
+		snprintf(l->where + end, sizeof(l->where) - end, "[%u]", index);
+		rc = read_item(l, &l->tree.value[i], index++);
+		if (rc < 0)
+			return rc;
+	}
+	l->where[end] = '\0';
+	return 0;
+}
+
+static int
+check_list(struct topo_load *l, const struct topo_value *v, unsigned int max)
+{
+	if (v->kind != TOPO_LIST || v->count == 0)
+		return topo_bad(l, v, v->kind == TOPO_LIST ? "empty list" : "wrong type",
+			"a list of 1..%u", max);
+	if (v->count > max)
+		return topo_fail(
+			l, -EFBIG, v->line, "too long, expected at most %u, got %u", max, v->count);
+	return 0;
+}
+
+static int
+read_nodes(struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
+{
+	int rc = check_list(l, v, WEFT_TOPO_NODES);
+
+	(void)k;
+	(void)base;
+	if (rc < 0)
+		return rc;
+	l->node = calloc(v->count, sizeof(*l->node));
+	if (l->node == NULL)
+		return -ENOMEM;
+	l->t.n_nodes = (uint16_t)v->count;
+	return decode_list(l, v, read_node);
+}
+
+static int
+read_links(struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
+{
+	int rc = check_list(l, v, WEFT_TOPO_LINKS);
+
+	(void)k;
+	(void)base;
+	if (rc < 0)
+		return rc;
+	l->link = calloc(v->count, sizeof(*l->link));
+	if (l->link == NULL)
+		return -ENOMEM;
+	l->t.n_links = (uint16_t)v->count;
+	return decode_list(l, v, read_link);
+}
+
+static const struct topo_key defaults_keys[DEF_KEYS] = {
+	[DEF_MTU] = NUMBER("mtu", OPTIONAL, struct topo_load, mtu, MIN_MTU, UINT16_MAX),
+	[DEF_FLITS] = NUMBER("flits_per_frame", OPTIONAL, struct topo_load, t.flits_per_frame, 0,
+		WEFT_WIRE_FLITS_MAX),
+	[DEF_ISN] = WORD("isn", OPTIONAL, struct topo_load, t.isn, isn_words),
+	[DEF_CRC] = WORD("crc_order", OPTIONAL, struct topo_load, t.crc_order, crc_words),
+};
+
+static int
+read_defaults(struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
+{
+	(void)k;
+	return decode_map(l, v, defaults_keys, DEF_KEYS, base, l->defaults_at);
+}
+
+static const struct topo_key ide_keys[IDE_KEYS] = {
+	[IDE_MODE] = WORD("mode", REQUIRED, struct topo_load, t.ide, ide_words),
+	[IDE_KEY_FILE] = TEXT("key_file", OPTIONAL, struct topo_load, t.key_file, NULL),
+};
+
+static int
+read_ide(struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
+{
+	(void)k;
+	return decode_map(l, v, ide_keys, IDE_KEYS, base, l->ide_at);
+}
+
+static const struct topo_key root_keys[ROOT_KEYS] = {
+	[ROOT_FABRIC] = TEXT("fabric", REQUIRED, struct topo_load, t.fabric, NAME_CHARS),
+	[ROOT_MODE] = WORD("mode", OPTIONAL, struct topo_load, t.mode, mode_words),
+	[ROOT_DEFAULTS] = OTHER("defaults", OPTIONAL, read_defaults),
+	[ROOT_IDE] = OTHER("ide", OPTIONAL, read_ide),
+	[ROOT_NODES] = OTHER("nodes", REQUIRED, read_nodes),
+	[ROOT_LINKS] = OTHER("links", REQUIRED, read_links),
+};
+
+int
+topo_decode(struct topo_load *l)
+{
+	return decode_map(l, &l->tree.value[0], root_keys, ROOT_KEYS, l, l->at);
+}

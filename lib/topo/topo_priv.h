@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Inside lib/topo. Loading has four steps, one file each: tree.c turns YAML into values that know
+ * their line, decode.c (with value.c for single values) turns values into the structs below by
+ * tables of keys, check.c compares what the keys say with each other, graph.c joins nodes, links
+ * and ports. Only then does the caller get the topology.
+ */
+#ifndef TOPO_PRIV_H
+#define TOPO_PRIV_H
+
+#include "weft_topo.h"
+
+#define TOPO_DEPTH 8
+
+enum topo_value_kind { TOPO_SCALAR, TOPO_LIST, TOPO_MAP };
+
+/* A YAML value. Children form a list by index; index 0 is the root, so 0 also says "none". */
+struct topo_value {
+	enum topo_value_kind kind;
+	bool quoted;
+	unsigned int line;
+	char *key; /* in a mapping, else NULL */
+	unsigned int key_line;
+	char *text; /* of a scalar, else NULL */
+	unsigned int first;
+	unsigned int next;
+	unsigned int count;
+};
+
+struct topo_tree {
+	struct topo_value *value;
+	unsigned int n;
+	unsigned int room;
+};
+
+/* For every table of keys: at[key] is the line of its value, 0 where the file does not give it. */
+enum { ROOT_FABRIC, ROOT_MODE, ROOT_DEFAULTS, ROOT_IDE, ROOT_NODES, ROOT_LINKS, ROOT_KEYS };
+enum { DEF_MTU, DEF_FLITS, DEF_ISN, DEF_CRC, DEF_KEYS };
+enum { IDE_MODE, IDE_KEY_FILE, IDE_KEYS };
+enum {
+	NODE_NAME,
+	NODE_KIND,
+	NODE_SERVER,
+	NODE_PID,
+	NODE_LCORES,
+	NODE_MEMORY,
+	NODE_SOCKET,
+	NODE_TRAFFIC,
+	NODE_KEYS
+};
+enum {
+	TRAFFIC_REQUESTS,
+	TRAFFIC_OUTSTANDING,
+	TRAFFIC_WRITE_PERCENT,
+	TRAFFIC_LINES,
+	TRAFFIC_SEED,
+	TRAFFIC_TIMEOUT_MS,
+	TRAFFIC_KEYS
+};
+enum { LINK_A, LINK_B, LINK_DRIVER, LINK_A_PORT, LINK_B_PORT, LINK_KEYS };
+enum { END_PCI, END_NETIF, END_VDEV, END_DRIVER, END_MTU, END_SOCKET, END_KEYS };
+
+struct topo_node_src {
+	struct weft_topo_node out;
+	unsigned int line;
+	unsigned int at[NODE_KEYS];
+	unsigned int traffic_at[TRAFFIC_KEYS];
+};
+
+struct topo_end_src {
+	char pci[16];
+	char netif[16];
+	char vdev[WEFT_TOPO_DEVICE_ROOM];
+	char socket[WEFT_TOPO_SOCKET_ROOM];
+	uint8_t driver;
+	uint16_t mtu;
+	uint16_t node; /* set by topo_join() */
+	unsigned int line; /* of the end's own mapping, else of the link */
+	unsigned int at[END_KEYS];
+};
+
+struct topo_link_src {
+	char name[2][WEFT_TOPO_NAME_ROOM];
+	uint8_t driver;
+	struct topo_end_src end[2];
+	unsigned int line;
+	unsigned int at[LINK_KEYS];
+};
+
+/* One load, from the first byte to the finished topology or the error. */
+struct topo_load {
+	const char *file;
+	struct weft_topo_error *err;
+	char where[96]; /* path of the value being looked at, ".nodes[2].pid" */
+	struct topo_tree tree;
+	struct weft_topo t; /* given away at the end */
+	struct topo_node_src *node; /* t.n_nodes */
+	struct topo_link_src *link; /* t.n_links */
+	uint16_t mtu; /* defaults.mtu */
+	unsigned int at[ROOT_KEYS];
+	unsigned int defaults_at[DEF_KEYS];
+	unsigned int ide_at[IDE_KEYS];
+};
+
+/* topo.c: fill the error as "file:line: where: <fmt>"; returns @err, so a caller can return it. */
+int topo_fail(struct topo_load *l, int err, unsigned int line, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* Say where the next error is; replaces the path. */
+void topo_where(struct topo_load *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Write the one-line error text of @e, unprintable bytes replaced. */
+void topo_error_text(
+	struct weft_topo_error *e, const char *prefix, const char *where, const char *message);
+
+/* tree.c: parse @len bytes into l->tree. */
+int topo_tree_build(struct topo_load *l, const char *yaml, size_t len);
+void topo_tree_free(struct topo_tree *tree);
+
+/* value.c: readers of one value. @base is the struct that the key's table describes. */
+struct topo_key;
+typedef int (*topo_read_fn)(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
+
+struct topo_key {
+	const char *name;
+	topo_read_fn read;
+	bool required;
+	uint8_t width; /* number: bytes of the integer */
+	size_t offset; /* of the result in the struct */
+	uint64_t min; /* number: range; text: length */
+	uint64_t max;
+	const char *const *words; /* word: choices, NULL-ended; the index is stored as uint8_t */
+	const char *allowed; /* text: characters, or NULL for everything but control characters */
+};
+
+int topo_bad(struct topo_load *l, const struct topo_value *v, const char *what,
+	const char *expected, ...) __attribute__((format(printf, 4, 5)));
+int topo_read_number(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
+int topo_read_size(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
+int topo_read_word(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
+int topo_read_text(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
+int topo_read_pci(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
+int topo_read_lcores(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
+int topo_read_numa(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
+
+/* decode.c: l->tree into the structs of l and the plain fields of l->t. */
+int topo_decode(struct topo_load *l);
+/* Words of enum weft_topo_kind and enum weft_topo_driver, NULL-ended. */
+extern const char *const topo_kind_words[];
+extern const char *const topo_driver_words[];
+
+/* check.c: what one node says, and what nodes say together. Gives each host its lines. */
+int topo_check_nodes(struct topo_load *l);
+/* check.c: every host reaches every GFD. After topo_join(). */
+int topo_check_paths(struct topo_load *l);
+/* join.c: resolve the names of links, count and number the ports. */
+int topo_join(struct topo_load *l);
+/* check_link.c: settle devices, drivers and MTUs of the ports. After topo_join(). */
+int topo_check_links(struct topo_load *l);
+
+/* graph.c: hops of every node to one node; UINT16_MAX where there is no way through switches. */
+struct topo_hops {
+	uint16_t hop[WEFT_TOPO_NODES];
+};
+void topo_hops_to(const struct weft_topo *t, unsigned int node, struct topo_hops *h);
+
+#endif /* TOPO_PRIV_H */

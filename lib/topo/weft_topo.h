@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * The topology file: one YAML document describes every node and link of a fabric, and each daemon
+ * runs the nodes of its own machine. Loading parses and cross-checks everything before it returns,
+ * so a topology that exists is consistent: names resolve, every host reaches every GFD, frames fit
+ * their links. doc/topology.md lists the keys; ux.md section 6, reliability.md S16.
+ *
+ * Thread rule for the whole file: a loaded topology is never written again; any thread may read it
+ * until one thread frees it.
+ */
+#ifndef WEFT_TOPO_H
+#define WEFT_TOPO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WEFT_TOPO_BYTES (1u << 20) /**< largest file */
+#define WEFT_TOPO_NODES 1024
+#define WEFT_TOPO_LINKS 4096
+#define WEFT_TOPO_SWITCH_PORTS 255
+#define WEFT_TOPO_NODE_LCORES 16
+
+#define WEFT_TOPO_NAME_ROOM 33 /**< 32 characters and the end */
+#define WEFT_TOPO_SERVER_ROOM 65
+#define WEFT_TOPO_DEVICE_ROOM 256
+#define WEFT_TOPO_SOCKET_ROOM 108 /**< what sockaddr_un holds */
+#define WEFT_TOPO_PATH_ROOM 256
+
+/** Fabric addresses: GFD k, in file order, begins at base + k segments (fabric.md section 1.2). */
+#define WEFT_TOPO_SEGMENT_LOG2 36
+#define WEFT_TOPO_FAST_BASE (UINT64_C(1) << 40)
+
+struct weft_drt;
+
+enum weft_topo_kind { WEFT_TOPO_HOST, WEFT_TOPO_SWITCH, WEFT_TOPO_GFD };
+
+/** What opens a port. AUTO leaves the choice to the port ladder. */
+enum weft_topo_driver {
+	WEFT_TOPO_AUTO,
+	WEFT_TOPO_VFIO,
+	WEFT_TOPO_AF_XDP,
+	WEFT_TOPO_AF_PACKET,
+	WEFT_TOPO_MEMIF,
+	WEFT_TOPO_RING,
+	WEFT_TOPO_VDEV
+};
+
+/** What weft_topo_port.device names. */
+enum weft_topo_device {
+	WEFT_TOPO_NO_DEVICE, /**< nothing named: memif or ring, or the ladder's choice of them */
+	WEFT_TOPO_PCI, /**< PCI address "0000:5e:00.0" */
+	WEFT_TOPO_NETIF, /**< network interface of the kernel */
+	WEFT_TOPO_DEVARGS /**< DPDK virtual device with its arguments, verbatim */
+};
+
+/** What a host sends. Each line is 64 bytes and belongs to one host. */
+struct weft_topo_traffic {
+	uint64_t requests; /**< reads and writes in all; 0 = until stopped */
+	uint64_t seed;
+	uint64_t first_line; /**< first line of every GFD that is this host's own */
+	uint64_t lines; /**< lines from there on, in every GFD */
+	uint32_t outstanding; /**< most requests in flight, 1..4096 */
+	uint32_t timeout_ms; /**< a request without an answer is lost after this */
+	uint8_t write_percent; /**< 0..100 */
+};
+
+/** One node. Its ports are port[first_port .. first_port + n_ports - 1] of the topology. */
+struct weft_topo_node {
+	char name[WEFT_TOPO_NAME_ROOM];
+	char server[WEFT_TOPO_SERVER_ROOM]; /**< "" = not given; given for all nodes or for none */
+	uint8_t kind; /**< enum weft_topo_kind */
+	uint16_t pid; /**< 0..0xFFE */
+	uint16_t order; /**< index among the nodes of its kind, in file order */
+	uint16_t first_port;
+	uint16_t n_ports; /**< exactly 1 for a host or GFD, up to 255 for a switch */
+	uint16_t n_lcores; /**< 0 = the daemon chooses */
+	uint16_t lcore[WEFT_TOPO_NODE_LCORES]; /**< CPU numbers, as written, no duplicates */
+	int16_t numa; /**< GFD: NUMA node of its memory, or -1 for the one that serves it */
+	bool has_traffic; /**< host: false = it sends nothing */
+	uint64_t memory; /**< GFD: bytes, a multiple of 4 KiB, 4 KiB .. 64 GiB; others 0 */
+	struct weft_topo_traffic traffic; /**< valid when has_traffic */
+};
+
+/** One end of a link. Its number at its node is its index less the node's first_port. */
+struct weft_topo_port {
+	uint16_t node; /**< index of the node it belongs to */
+	uint16_t link; /**< index of the link it ends */
+	uint16_t peer; /**< index in port[] of the other end */
+	uint16_t mtu; /**< bytes behind the Ethernet header; at least one flit fits */
+	uint8_t device_kind; /**< enum weft_topo_device */
+	uint8_t driver; /**< enum weft_topo_driver; agrees with the device */
+	char device[WEFT_TOPO_DEVICE_ROOM]; /**< "" for WEFT_TOPO_NO_DEVICE */
+	char socket[WEFT_TOPO_SOCKET_ROOM]; /**< memif socket, the same at both ends; "" = chosen */
+};
+
+/** A link joins port[a] and port[b]. */
+struct weft_topo_link {
+	uint16_t a;
+	uint16_t b;
+};
+
+/** A whole fabric. Arrays stand in file order, ports by node and then by link. */
+struct weft_topo {
+	char fabric[WEFT_TOPO_NAME_ROOM];
+	uint8_t mode; /**< enum weft_mode (weft_wire.h) */
+	uint8_t isn; /**< enum weft_isn_form (weft_isn.h), never NONE */
+	uint8_t crc_order; /**< enum weft_crc_order (weft_crc.h) */
+	uint8_t ide; /**< enum weft_ide_mode (weft_ide.h) */
+	uint8_t flits_per_frame; /**< 1..64 and fits every link; 0 = as many as fit */
+	char key_file[WEFT_TOPO_PATH_ROOM]; /**< "" when ide is off and none is given */
+	uint16_t n_nodes;
+	uint16_t n_links;
+	uint16_t n_ports; /**< 2 * n_links */
+	uint16_t n_hosts;
+	uint16_t n_gfds;
+	struct weft_topo_node *node;
+	struct weft_topo_link *link;
+	struct weft_topo_port *port;
+	uint16_t *host; /**< n_hosts indexes into node[] */
+	uint16_t *gfd; /**< n_gfds indexes into node[] */
+};
+
+/** Why a topology was refused. */
+struct weft_topo_error {
+	unsigned int line; /**< 1.. = line of the file; 0 = the file as a whole */
+	char text[512]; /**< printable, no newline: "file:line: where: what, expected, got" */
+};
+
+/** Built-in fabric for demonstrations: 2 hosts, 2 switches, 2 GFDs, ring links, no server. */
+extern const char weft_topo_demo_yaml[];
+
+/** File name to give weft_topo_parse() with weft_topo_demo_yaml. */
+#define WEFT_TOPO_DEMO_NAME "<built-in>"
+
+/**
+ * Load a topology file.
+ *
+ * @param out   receives the topology, the caller's to free; NULL on error
+ * @param path  file to read, at most WEFT_TOPO_BYTES
+ * @param err   filled on error; may be NULL
+ * @return 0; -EINVAL for content that is wrong; -EFBIG for a file, list or nesting over its limit;
+ *         -ENOMEM; or the error of opening or reading the file
+ */
+int weft_topo_load(struct weft_topo **out, const char *path, struct weft_topo_error *err);
+
+/**
+ * The same from memory.
+ *
+ * @param name  stands for the file's name in errors
+ * @param yaml  @p len bytes, need not end in a zero; not kept
+ * @return as weft_topo_load(), without the errors of files
+ */
+int weft_topo_parse(struct weft_topo **out, const char *name, const char *yaml, size_t len,
+	struct weft_topo_error *err);
+
+/** Free a topology. NULL is allowed. */
+void weft_topo_free(struct weft_topo *t);
+
+/** Index of the node called @p name, or -ENOENT. */
+int weft_topo_find(const struct weft_topo *t, const char *name);
+
+/**
+ * Nodes this daemon runs: those named, or else those whose server is @p server, or all of them if
+ * the file gives no server. A server without a dot also matches the first label of a full
+ * host name.
+ *
+ * @param server  this machine's name; may be NULL when @p names is given or the file has no server
+ * @param names   comma-separated node names, or NULL; they win over @p server
+ * @param node    room for n_nodes indexes; receives them in file order, each once
+ * @param err     filled on error; may be NULL
+ * @return how many (at least 1); -ENOENT for an unknown name, or when nothing matches
+ */
+int weft_topo_select(const struct weft_topo *t, const char *server, const char *names,
+	uint16_t *node, struct weft_topo_error *err);
+
+/** Node at the other end of port @p number of node @p node, or -ENOENT if there is no such port. */
+int weft_topo_neighbour(const struct weft_topo *t, unsigned int node, unsigned int number);
+
+/**
+ * Port number of @p node on the shortest path to the node with PID @p dpid; of several the lowest.
+ * Only switches are passed through.
+ *
+ * @return 0..254; -1 if @p dpid is nobody's, is the node's own, or cannot be reached
+ */
+int weft_topo_next_port(const struct weft_topo *t, unsigned int node, uint16_t dpid);
+
+/**
+ * Fill the DPID routing table of node @p node: for every node of the fabric the port that
+ * weft_topo_next_port() names; all other rows invalid.
+ *
+ * @param drt  written whole (weft_pbr.h)
+ * @return 0, or -EINVAL if there is no such node
+ */
+int weft_topo_routes(const struct weft_topo *t, unsigned int node, struct weft_drt *drt);
+
+/** Flits that fit a frame over the link of port index @p port, 1..64, by both ends' MTU. */
+unsigned int weft_topo_port_flits(const struct weft_topo *t, unsigned int port);
+
+/**
+ * Largest number of flits a frame may carry between two nodes, there and back.
+ *
+ * @param host  node index
+ * @param gfd   node index
+ * @return flits_per_frame where the file sets it, else 1..64; 0 if there is no path
+ */
+unsigned int weft_topo_path_flits(const struct weft_topo *t, unsigned int host, unsigned int gfd);
+
+/** Fabric address at which GFD @p gfd_index (index into t->gfd[]) begins; 0 if there is none. */
+uint64_t weft_topo_hpa(const struct weft_topo *t, unsigned int gfd_index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEFT_TOPO_H */

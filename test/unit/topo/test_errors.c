@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Every mistake is refused with the file, the exact line, where it is, what was expected and what
+ * was found. Each row replaces one line of a good file; nothing else differs.
+ */
+
+#include "topo_test.h"
+
+#include <errno.h>
+
+static const char *const good[] = {
+	"fabric: lab", /* 1 */
+	"defaults: {mtu: 1500}", /* 2 */
+	"ide: {mode: off}", /* 3 */
+	"nodes:", /* 4 */
+	"  - {name: h0, kind: host, pid: 0x101, server: lab1, traffic: {lines: 64}}", /* 5 */
+	"  - {name: s0, kind: switch, pid: 0x010, server: lab1}", /* 6 */
+	"  - {name: g0, kind: gfd, pid: 0x200, server: lab1, memory: 8K}", /* 7 */
+	"links:", /* 8 */
+	"  - {a: h0, b: s0}", /* 9 */
+	"  - {a: s0, b: g0}", /* 10 */
+};
+
+#define GOOD_LINES WEFT_ARRAY_SIZE(good)
+
+struct error_row {
+	unsigned int replaced; /* line of the good file */
+	const char *by;
+	unsigned int line; /* of the error */
+	const char *text; /* part of it, behind "lab.yaml:LINE: " */
+};
+
+static const struct error_row rows[] = {
+	/* YAML itself */
+	{ 2, "defaults: {mtu: 1500", 3, "not YAML, expected a topology, got: did not find" },
+	{ 2, "\tdefaults: {}", 2, "not YAML" },
+	{ 4, "nodes: \x01", 4, "not YAML, expected a topology, got: control characters" },
+	{ 4, "nodes: \xff", 4, "not YAML" },
+	{ 1, "fabric: lab\n---", 2, "second document" },
+	{ 10, "  - {a: s0, b: g0}\n---\nfabric: x", 11, "second document" },
+	{ 1, "fabric: &x lab", 1, "anchors and aliases are not used here" },
+	{ 1, "fabric: *x", 1, "anchors and aliases are not used here" },
+	{ 1, "fabric: !!str lab", 1, "tags are not used here" },
+	{ 1, "fabric: \"l\\0b\"", 1, "zero byte in a value" },
+	{ 2, "? [a]\n: b", 2, "bad key, expected a word, got a collection" },
+	{ 2, "defaults:\n  mtu:\n    [[[[[[[1]]]]]]]", 4, "nested too deep, expected at most 8" },
+
+	/* keys */
+	{ 2, "default: {mtu: 1500}", 2,
+		"unknown key, expected fabric|mode|defaults|ide|nodes|links, got \"default\"" },
+	{ 6, "  - {name: s0, kind: switch,\n     pid: 0x010, sever: lab1}", 7,
+		"nodes[1]: unknown key, expected name|kind|server|pid|lcores|memory|socket|"
+		"traffic, got \"sever\"" },
+	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, traffic: {line: 1}}", 5,
+		"nodes[0].traffic: unknown key, expected requests|" },
+	{ 9, "  - {a: h0, c: s0}", 9, "links[0]: unknown key" },
+	{ 9, "  - {a: h0, b: s0, a_port: {pcie: 1}}", 9, "links[0].a_port: unknown key" },
+	{ 3, "ide: {mode: off, key: x}", 3, "ide: unknown key, expected mode|key_file" },
+	{ 2, "defaults: {\n mtu: 1500,\n mut: 1}", 4, "defaults: unknown key" },
+	{ 2, "defaults: {mtu: 1500,\n mtu: 1500}", 3,
+		"defaults.mtu: duplicate key, expected it once, got it again after line 2" },
+	{ 8, "fabric: lab\nlinks:", 8, "fabric: duplicate key" },
+	{ 1, "mode: rxl", 1, "key missing, expected fabric, got none" },
+	{ 6, "  - {kind: switch, pid: 0x010, server: lab1}", 6,
+		"nodes[1]: key missing, expected name" },
+	{ 6, "  - {name: s0, pid: 0x010, server: lab1}", 6,
+		"nodes[1]: key missing, expected kind" },
+	{ 6, "  - {name: s0, kind: switch, server: lab1}", 6,
+		"nodes[1]: key missing, expected pid, got none" },
+	{ 9, "  - {a: h0}", 9, "links[0]: key missing, expected b, got none" },
+	{ 3, "ide: {key_file: x}", 3, "ide: key missing, expected mode" },
+
+	/* types */
+	{ 1, "fabric: [lab]", 1, "fabric: bad text, expected 1..32 characters, got a list" },
+	{ 2, "defaults: 1500", 2, "defaults: wrong type, expected a mapping, got \"1500\"" },
+	{ 2, "defaults:", 2, "defaults: wrong type, expected a mapping, got nothing" },
+	{ 2, "defaults: {mtu: {}}", 2, "bad number, expected 68..65535, got a mapping" },
+	{ 2, "defaults: {mtu: \"1500\"}", 2, "bad number, expected 68..65535, got \"1500\"" },
+	{ 2, "defaults: {isn: [xor]}", 2, "bad word, expected pseudo|xor, got a list" },
+	{ 6, "  - s0", 6, "nodes[1]: wrong type, expected a mapping, got \"s0\"" },
+	{ 10, "  - [s0, g0]", 10, "links[1]: wrong type, expected a mapping, got a list" },
+	{ 10, "  - {a: s0, b: g0, b_port: x}", 10, "links[1].b_port: wrong type" },
+	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, traffic: yes}", 5,
+		"nodes[0].traffic: wrong type, expected a mapping, got \"yes\"" },
+
+	/* words, names, numbers */
+	{ 1, "fabric: Lab", 1, "fabric: bad character, expected only abc" },
+	{ 1, "fabric: a23456789012345678901234567890123", 1,
+		"fabric: bad text, expected 1..32 characters" },
+	{ 1, "fabric: \"\"", 1, "fabric: bad text, expected 1..32 characters, got nothing" },
+	{ 2, "mode: rlx", 2, "mode: bad word, expected cxl|rxl, got \"rlx\"" },
+	{ 2, "defaults: {isn: none}", 2, "defaults.isn: bad word, expected pseudo|xor" },
+	{ 2, "defaults: {crc_order: r1}", 2, "defaults.crc_order: bad word, expected r0|r7" },
+	{ 3, "ide: {mode: on}", 3, "ide.mode: bad word, expected off|containment|skid" },
+	{ 3, "ide: {mode: off, key_file: \"a\\nb\"}", 3, "ide.key_file: bad character" },
+	{ 6, "  - {name: s0, kind: swich, pid: 0x010, server: lab1}", 6,
+		"nodes[1].kind: bad word, expected host|switch|gfd, got \"swich\"" },
+	{ 6, "  - {name: s 0, kind: switch, pid: 0x010, server: lab1}", 6,
+		"nodes[1].name: bad character" },
+	{ 6, "  - {name: s0, kind: switch, pid: 0x010, server: lab_1/}", 6,
+		"nodes[1].server: bad character" },
+	{ 9, "  - {a: h0, b: s0, driver: dpdk}", 9,
+		"links[0].driver: bad word, expected auto|vfio|af_xdp|af_packet|memif|ring|vdev" },
+	{ 2, "defaults: {mtu: 67}", 2, "defaults.mtu: bad number, expected 68..65535, got \"67\"" },
+	{ 2, "defaults: {mtu: 65536}", 2, "defaults.mtu: bad number" },
+	{ 2, "defaults: {mtu: 1e3}", 2, "defaults.mtu: bad number" },
+	{ 2, "defaults: {mtu: -1500}", 2, "defaults.mtu: bad number" },
+	{ 2, "defaults: {mtu: 01500}", 2, "defaults.mtu: bad number" },
+	{ 2, "defaults: {mtu: 0x}", 2, "defaults.mtu: bad number" },
+	{ 2, "defaults: {mtu: }", 2, "bad number, expected 68..65535, got nothing" },
+	{ 2, "defaults: {flits_per_frame: 65}", 2, "bad number, expected 0..64, got \"65\"" },
+	{ 6, "  - {name: s0, kind: switch, server: lab1,\n     pid: 0xFFF}", 7,
+		"nodes[1].pid: bad number, expected 0..4094, got \"0xFFF\"" },
+	{ 6, "  - {name: s0, kind: switch, server: lab1, pid: 4096}", 6,
+		"nodes[1].pid: bad number" },
+	{ 6, "  - {name: s0, kind: switch, server: lab1, pid: 18446744073709551616}", 6,
+		"nodes[1].pid: bad number" },
+	{ 6, "  - {name: s0, kind: switch, pid: 1, server: lab1, lcores: \"2-\"}", 6,
+		"nodes[1].lcores: bad CPU list" },
+	{ 6, "  - {name: s0, kind: switch, pid: 1, server: lab1, lcores: \"3-2\"}", 6,
+		"nodes[1].lcores: bad CPU list" },
+	{ 6, "  - {name: s0, kind: switch, pid: 1, server: lab1, lcores: \"1,,2\"}", 6,
+		"nodes[1].lcores: bad CPU list" },
+	{ 6, "  - {name: s0, kind: switch, pid: 1, server: lab1, lcores: \"1,1\"}", 6,
+		"nodes[1].lcores: bad CPU list" },
+	{ 6, "  - {name: s0, kind: switch, pid: 1, server: lab1, lcores: \"0-16\"}", 6,
+		"nodes[1].lcores: bad CPU list" },
+	{ 6, "  - {name: s0, kind: switch, pid: 1, server: lab1, lcores: 1024}", 6,
+		"nodes[1].lcores: bad CPU list" },
+	{ 6, "  - {name: s0, kind: switch, pid: 1, server: lab1, lcores: [1]}", 6,
+		"nodes[1].lcores: bad CPU list" },
+	{ 7, "  - {name: g0, kind: gfd, pid: 0x200, server: lab1, memory: 4095}", 7,
+		"nodes[2].memory: bad size, expected 4096..68719476736 bytes" },
+	{ 7, "  - {name: g0, kind: gfd, pid: 0x200, server: lab1, memory: 65G}", 7,
+		"nodes[2].memory: bad size" },
+	{ 7, "  - {name: g0, kind: gfd, pid: 0x200, server: lab1, memory: 17179869184G}", 7,
+		"nodes[2].memory: bad size" },
+	{ 7, "  - {name: g0, kind: gfd, pid: 0x200, server: lab1, memory: 8KB}", 7,
+		"nodes[2].memory: bad size" },
+	{ 7, "  - {name: g0, kind: gfd, pid: 0x200, server: lab1, memory: 8T}", 7,
+		"nodes[2].memory: bad size" },
+	{ 7, "  - {name: g0, kind: gfd, pid: 0x200, server: lab1, memory: 4160}", 7,
+		"nodes[2].memory: bad size, expected a multiple of 4096 bytes, got 4160" },
+	{ 7, "  - {name: g0, kind: gfd, pid: 0x200, server: lab1, socket: 64}", 7,
+		"nodes[2].socket: bad NUMA node, expected any or 0..63, got \"64\"" },
+	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, traffic: {outstanding: 0}}", 5,
+		"nodes[0].traffic.outstanding: bad number, expected 1..4096" },
+	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, traffic: {outstanding: 4097}}", 5,
+		"nodes[0].traffic.outstanding: bad number, expected 1..4096" },
+	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, traffic: {write_percent: 101}}", 5,
+		"nodes[0].traffic.write_percent: bad number, expected 0..100" },
+	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, traffic: {lines: 0}}", 5,
+		"nodes[0].traffic.lines: bad number, expected 1.." },
+	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, traffic: {timeout_ms: 0}}", 5,
+		"nodes[0].traffic.timeout_ms: bad number, expected 1..60000" },
+	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, traffic: {seed: -1}}", 5,
+		"nodes[0].traffic.seed: bad number" },
+
+	/* nodes together */
+	{ 6, "  - {kind: switch, pid: 0x010, server: lab1,\n     name: h0}", 7,
+		"nodes[1].name: duplicate name, expected one no other node has, got \"h0\" of "
+		"line 5" },
+	{ 6, "  - {name: s0, kind: switch, server: lab1,\n     pid: 257}", 7,
+		"nodes[1].pid: duplicate PID, expected one no other node has, got 0x101 of h0, "
+		"line 5" },
+	{ 6, "  - {name: s0, kind: switch, pid: 0x010}", 6,
+		"nodes[1]: server for some nodes only, expected it for all or none, got none for "
+		"s0" },
+	{ 5, "  - {name: h0, kind: host, pid: 0x101}", 6,
+		"nodes[1]: server for some nodes only, expected it for all or none, got one for "
+		"s0" },
+	{ 6, "  - {name: s0, kind: switch, pid: 1, server: lab1, memory: 4K}", 6,
+		"nodes[1].memory: key of another kind, expected it in a gfd only, got it in a "
+		"switch" },
+	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, socket: any}", 5,
+		"nodes[0].socket: key of another kind" },
+	{ 7, "  - {name: g0, kind: gfd, pid: 1, server: lab1, traffic: {}}", 7,
+		"nodes[2].traffic: key of another kind, expected it in a host only" },
+	{ 5, "  - {name: h0, kind: host, pid: 0x101, server: lab1, traffic: {\n     lines: 129}}",
+		6,
+		"nodes[0].traffic: more lines than gfd g0 holds, expected at most 128 for all "
+		"hosts, got 129" },
+	{ 5,
+		"  - {name: h0, kind: host, pid: 0x101, server: lab1, traffic: {lines: 64}}\n"
+		"  - {name: h1, kind: host, pid: 0x102, server: lab1, traffic: {lines: 65}}",
+		6, "nodes[1].traffic: more lines than gfd g0 holds" },
+	{ 7, "  - {name: g0, kind: switch, pid: 0x200, server: lab1}", 5,
+		"nodes[0].traffic: traffic without a destination, expected a gfd, got none" },
+	{ 3, "ide:\n  mode: skid", 4,
+		"ide: key missing, expected key_file as ide is on, got none" },
+
+	/* links */
+	{ 9, "  - {a: h0,\n     b: s9}", 10,
+		"links[0].b: unknown node, expected a name under nodes, got \"s9\"" },
+	{ 9, "  - {b: s0,\n     a: h9}", 10, "links[0].a: unknown node" },
+	{ 9, "  - {a: s0, b: s0}", 9,
+		"links[0].b: link to itself, expected a node other than a, got \"s0\"" },
+	{ 9, "  - {a: h0, b: s0}\n  - {a: s0, b: h0}", 10,
+		"links[1].b: second link of host h0, expected exactly one, got another after line "
+		"9" },
+	{ 10, "  - {a: s0, b: g0}\n  - {a: g0, b: s0}", 11, "links[2].a: second link of gfd g0" },
+	{ 9, "", 5, "nodes[0]: host h0 has no link, expected exactly one, got none" },
+	{ 10, "", 7, "nodes[2]: gfd g0 has no link, expected exactly one, got none" },
+	{ 6,
+		"  - {name: s0, kind: switch, pid: 0x010, server: lab1}\n"
+		"  - {name: g1, kind: gfd, pid: 0x201, server: lab1}\n"
+		"  - {name: h1, kind: host, pid: 0x102, server: lab1}\n"
+		"  - {name: s1, kind: switch, pid: 0x011, server: lab1}",
+		7, "nodes[2]: gfd g1 has no link" },
+	{ 8, "links: []\nlink:", 8, "links: empty list, expected a list of 1..4096, got a list" },
+	{ 8, "links: s0\nlink:", 8, "links: wrong type, expected a list of 1..4096, got \"s0\"" },
+	{ 9, "  - {a: h0, b: s0, a_port: {pci: 5e:00.0}}", 9,
+		"links[0]: device at one end only, expected pci, netif or vdev at b too, got "
+		"none" },
+	{ 9, "  - {a: h0, b: s0, driver: memif,\n     b_port: {netif: eth0}}", 9,
+		"links[0].b_port: driver memif does not fit, expected it with no device, got "
+		"netif" },
+	{ 9, "  - {a: h0, b: s0, a_port: {driver: ring},\n     b_port: {netif: eth0}}", 9,
+		"links[0]: device at one end only, expected pci, netif or vdev at a too" },
+	{ 9, "  - {a: h0, b: s0, a_port: {driver: ring},\n     b_port: {driver: memif}}", 10,
+		"links[0]: drivers differ, expected ring at both ends, got memif" },
+	{ 9, "  - {a: h0, b: s0, a_port: {pci: \"5e:00.0\",\n     netif: eth0}}", 10,
+		"links[0].a_port: two devices, expected one of pci, netif and vdev, got pci and "
+		"netif" },
+	{ 9, "  - {a: h0, b: s0, a_port: {pci: 5e-00.0}}", 9,
+		"links[0].a_port.pci: bad PCI address, expected one like \"0000:5e:00.0\", got "
+		"\"5e-00.0\"" },
+	{ 9, "  - {a: h0, b: s0, a_port: {pci: 0000:5e:00.00}}", 9, "bad PCI address" },
+	{ 9, "  - {a: h0, b: s0, a_port: {pci: 0000:5e:00}}", 9, "bad PCI address" },
+	{ 9, "  - {a: h0, b: s0, a_port: {pci: []}}", 9, "bad PCI address" },
+	{ 9, "  - {a: h0, b: s0, a_port: {netif: abcdefghijklmnop}}", 9,
+		"links[0].a_port.netif: bad text, expected 1..15 characters" },
+	{ 9, "  - {a: h0, b: s0, a_port: {netif: \"eth0,x=1\"}}", 9,
+		"links[0].a_port.netif: bad character" },
+	{ 9, "  - {a: h0, b: s0, a_port: {driver: memif, socket: \"s,id=1\"}}", 9,
+		"links[0].a_port.socket: bad character" },
+	{ 9, "  - {a: h0, b: s0, a_port: {vdev: crypto_null0}}", 9,
+		"links[0].a_port: bad vdev, expected device arguments that begin with \"net_\"" },
+	{ 9, "  - {a: h0, b: s0, a_port: {pci: 5e:00.0, driver: af_xdp}}", 9,
+		"links[0].a_port: driver af_xdp does not fit, expected it with netif, got pci" },
+	{ 9, "  - {a: h0, b: s0, a_port: {netif: eth0,\n     driver: vfio}}", 10,
+		"driver vfio does not fit, expected it with pci, got netif" },
+	{ 9, "  - {a: h0, b: s0, a_port: {vdev: net_null0, driver: ring}}", 9,
+		"driver ring does not fit, expected it with no device, got vdev" },
+	{ 9, "  - {a: h0, b: s0,\n     driver: af_packet}", 10,
+		"links[0].a_port: driver af_packet does not fit, expected it with netif, got no "
+		"device" },
+	{ 9, "  - {a: h0, b: s0, driver: vdev}", 9,
+		"driver vdev does not fit, expected it with vdev, got no device" },
+	{ 9, "  - {a: h0, b: s0, driver: ring, a_port: {\n     socket: /run/x}}", 10,
+		"links[0].a_port: socket without memif, expected driver memif, got ring" },
+	{ 9,
+		"  - {a: h0, b: s0, driver: memif, a_port: {socket: /run/x},\n"
+		"     b_port: {socket: /run/y}}",
+		10, "links[0]: sockets differ, expected \"/run/x\" at both ends, got \"/run/y\"" },
+	{ 10, "  - {a: s0, b: g0, b_port: {mtu: 273}}", 10,
+		"links[1].b_port: mtu 273 carries 0 flits, 1 asked: expected mtu 274 or more" },
+	{ 2, "defaults: {mtu: 1500,\n flits_per_frame: 34}", 2,
+		"links[0].a_port: mtu 1500 carries 5 flits, 34 asked: expected mtu 8722 or more, "
+		"got 1500" },
+	{ 2, "defaults: {\n flits_per_frame: 36}", 3, "mtu 9000 carries 35 flits, 36 asked" },
+	{ 9,
+		"  - {a: h0, b: s0, a_port: {netif: e0, driver: af_xdp,\n"
+		"     mtu: 3499}, b_port: {netif: e1}}",
+		10, "links[0].a_port: mtu too large for af_xdp, expected at most 3498, got 3499" },
+	{ 9, "  - {a: h0, b: s0, a_port: {pci: 5e:00.0}, b_port: {pci: \"0000:5E:00.0\"}}", 9,
+		"links[0].b_port: 0000:5e:00.0 used twice, expected one of its own, got that of "
+		"links[0]" },
+
+	/* servers and paths */
+	{ 6, "  - {name: s0, kind: switch, pid: 0x010, server: lab2}", 9,
+		"links[0]: no device between servers lab1 and lab2, expected pci, netif or vdev" },
+};
+
+/* The good file with one line replaced; returns its length. */
+static size_t
+compose(char *to, size_t room, unsigned int replaced, const char *by)
+{
+	size_t used = 0;
+
+	for (unsigned int i = 0; i < GOOD_LINES; i++)
+		used += (size_t)snprintf(
+			to + used, room - used, "%s\n", i + 1 == replaced ? by : good[i]);
+	assert_true(used < room);
+	return used;
+}
+
+static void
+assert_refused(const char *yaml, size_t len, const struct error_row *row, int expected)
+{
+	struct weft_topo *t = (struct weft_topo *)&t;
+	struct weft_topo_error err = { 0 };
+	char start[32];
+	int rc = weft_topo_parse(&t, "lab.yaml", yaml, len, &err);
+
+	if (rc != expected || t != NULL)
+		fail_msg("returned %d, not %d: %s\n%s", rc, expected, err.text, yaml);
+	snprintf(start, sizeof(start), "lab.yaml:%u: ", row->line);
+	if (err.line != row->line || strncmp(err.text, start, strlen(start)) != 0 ||
+		strstr(err.text, row->text) == NULL || strpbrk(err.text, "\r\n") != NULL)
+		fail_msg("got \"%s\", expected %s...%s\n%s", err.text, start, row->text, yaml);
+	assert_int_equal(weft_topo_parse(&t, "lab.yaml", yaml, len, NULL), expected);
+}
+
+static void
+unchanged_file_is_good(void **state)
+{
+	char yaml[2048];
+	struct weft_topo_error err;
+	struct weft_topo *t;
+	size_t len = compose(yaml, sizeof(yaml), 0, "");
+
+	(void)state;
+	if (weft_topo_parse(&t, "lab.yaml", yaml, len, &err) != 0)
+		fail_msg("%s", err.text);
+	weft_topo_free(t);
+}
+
+static void
+every_mistake_names_its_line(void **state)
+{
+	char yaml[2048];
+
+	(void)state;
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
+		size_t len = compose(yaml, sizeof(yaml), rows[i].replaced, rows[i].by);
+		int expected = strstr(rows[i].text, "too deep") != NULL ? -EFBIG : -EINVAL;
+
+		assert_refused(yaml, len, &rows[i], expected);
+	}
+}
+
+/* Whole files for what one line cannot say. */
+static const struct {
+	const char *yaml;
+	struct error_row row;
+} files[] = {
+	{ "", { .line = 1, .text = "empty file, expected fabric, nodes and links, got nothing" } },
+	{ "# only a comment\n", { .line = 1, .text = "empty file" } },
+	{ "- fabric\n",
+		{ .line = 1, .text = "lab.yaml:1: wrong type, expected a mapping, got a list" } },
+	{ "fabric: x\nnodes: []\nlinks: []\n",
+		{ .line = 2, .text = "nodes: empty list, expected a list of 1..1024" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: h0, kind: host, pid: 1, server: lab1}\n"
+	  "  - {name: g0, kind: gfd, pid: 2, server: lab2}\n"
+	  "links:\n"
+	  "  - {a: h0, b: g0,\n     driver: ring}\n",
+		{ .line = 7,
+			.text = "links[0]: driver ring between servers, expected both nodes on "
+				"one, got lab1 and lab2" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: h0, kind: host, pid: 1, server: lab1}\n"
+	  "  - {name: g0, kind: gfd, pid: 2, server: lab2}\n"
+	  "links:\n"
+	  "  - a: h0\n    b: g0\n    a_port:\n      driver: memif\n",
+		{ .line = 9, .text = "links[0]: driver memif between servers" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: s0, kind: switch, pid: 1}\n"
+	  "  - {name: s1, kind: switch, pid: 2}\n"
+	  "links:\n"
+	  "  - {a: s0, b: s1, a_port: {netif: e0}, b_port: {netif: e0}}\n"
+	  "  - {a: s1, b: s0, a_port: {netif: e1},\n     b_port: {netif: e0}}\n",
+		{ .line = 8,
+			.text = "links[1].b_port: e0 used twice, expected one of its own, got "
+				"that of links[0]" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: h0, kind: host, pid: 1}\n"
+	  "  - {name: s0, kind: switch, pid: 2}\n"
+	  "  - {name: s1, kind: switch, pid: 3}\n"
+	  "  - {name: g0, kind: gfd, pid: 4}\n"
+	  "links:\n"
+	  "  - {a: h0, b: s0}\n"
+	  "  - {a: s1, b: g0}\n",
+		{ .line = 3,
+			.text = "nodes[0]: host h0 cannot reach gfd g0, expected a path of "
+				"switches, got none" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: g0, kind: gfd, pid: 4}\n"
+	  "  - {name: h0, kind: host, pid: 1}\n"
+	  "  - {name: g1, kind: gfd, pid: 5}\n"
+	  "  - {name: h1, kind: host, pid: 2}\n"
+	  "links:\n"
+	  "  - {a: h0, b: h1}\n"
+	  "  - {a: g0, b: g1}\n",
+		{ .line = 4, .text = "nodes[1]: host h0 cannot reach gfd g0" } },
+};
+
+static void
+whole_files_are_judged(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(files); i++)
+		assert_refused(files[i].yaml, strlen(files[i].yaml), &files[i].row, -EINVAL);
+}
+
+/* A switch with @links links to a second one, behind @nodes unlinked switches. */
+static char *
+large_file(unsigned int nodes, unsigned int links, size_t *len)
+{
+	FILE *f;
+	char *yaml;
+
+	f = open_memstream(&yaml, len);
+	assert_non_null(f);
+	fprintf(f, "fabric: x\nnodes:\n");
+	for (unsigned int i = 0; i < nodes; i++)
+		fprintf(f, "  - {name: s%u, kind: switch, pid: %u}\n", i, i);
+	fprintf(f, "links:\n");
+	for (unsigned int i = 0; i < links; i++)
+		fprintf(f, "  - {a: s%u, b: s%u}\n", i / 255 * 2, i / 255 * 2 + 1);
+	fclose(f);
+	return yaml;
+}
+
+static void
+assert_large(
+	unsigned int nodes, unsigned int links, int expected, unsigned int line, const char *text)
+{
+	struct error_row row = { .line = line, .text = text };
+	struct weft_topo_error err;
+	struct weft_topo *t;
+	size_t len;
+	char *yaml = large_file(nodes, links, &len);
+
+	if (expected < 0) {
+		assert_refused(yaml, len, &row, expected);
+	} else {
+		if (weft_topo_parse(&t, "lab.yaml", yaml, len, &err) != 0)
+			fail_msg("%s", err.text);
+		assert_int_equal(t->n_nodes, nodes);
+		assert_int_equal(t->n_links, links);
+		weft_topo_free(t);
+	}
+	free(yaml);
+}
+
+static void
+limits_hold_at_the_edge(void **state)
+{
+	(void)state;
+	assert_large(1024, 4096, 0, 0, "");
+	assert_large(1025, 1, -EFBIG, 3, "nodes: too long, expected at most 1024, got 1025");
+	assert_large(2, 255, 0, 0, "");
+	assert_large(1024, 4097, -EFBIG, 1028, "links: too long, expected at most 4096, got 4097");
+}
+
+static void
+switch_has_no_256th_port(void **state)
+{
+	struct error_row row = { .line = 261,
+		.text = "links[255].a: too many links of switch s0, expected at most 255" };
+	size_t len;
+	char *yaml = large_file(2, 255, &len);
+	char more[8192];
+
+	(void)state;
+	assert_true(len < sizeof(more) - 64);
+	len = (size_t)snprintf(more, sizeof(more), "%s  - {a: s0, b: s1}\n", yaml);
+	free(yaml);
+	assert_refused(more, len, &row, -EINVAL);
+}
+
+/* A parser that recurses, or looks back at every level, would need seconds or the whole stack. */
+static void
+deep_nesting_ends_at_once(void **state)
+{
+	static const char *const forms[] = { "[", "- ", "{a: ", "? ", "[{" };
+	size_t len = WEFT_TOPO_BYTES;
+	char *yaml = malloc(len);
+	struct weft_topo_error err;
+	struct weft_topo *t;
+
+	(void)state;
+	assert_non_null(yaml);
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(forms); i++) {
+		size_t n = strlen(forms[i]);
+
+		for (size_t at = 0; at < len; at++)
+			yaml[at] = forms[i][at % n];
+		assert_true(weft_topo_parse(&t, "lab.yaml", yaml, len, &err) < 0);
+		assert_null(t);
+		assert_int_equal(err.line, 1);
+	}
+	free(yaml);
+}
+
+static void
+error_is_one_printable_line(void **state)
+{
+	static const char yaml[] = "fabric: \"\\x1b[31m\\n\\xe9\"\n";
+	struct weft_topo_error err;
+	struct weft_topo *t;
+
+	(void)state;
+	assert_int_equal(weft_topo_parse(&t, "a\nb\x7f", yaml, strlen(yaml), &err), -EINVAL);
+	for (const char *c = err.text; *c != '\0'; c++)
+		assert_in_range(*c, 0x20, 0x7e);
+	assert_memory_equal(err.text, "a?b?:1: ", 8);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(unchanged_file_is_good),
+		cmocka_unit_test(every_mistake_names_its_line),
+		cmocka_unit_test(whole_files_are_judged),
+		cmocka_unit_test(limits_hold_at_the_edge),
+		cmocka_unit_test(switch_has_no_256th_port),
+		cmocka_unit_test(deep_nesting_ends_at_once),
+		cmocka_unit_test(error_is_one_printable_line),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

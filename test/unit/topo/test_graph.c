@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* Names, ports, shortest paths, frame sizes along them, addresses, and who runs what. */
+
+#include "topo_test.h"
+
+#include "weft_pbr.h"
+
+#include <errno.h>
+
+static void
+ports_are_numbered_by_their_links(void **state)
+{
+	struct weft_topo *t = topo_test_load(TOPO_DIAMOND);
+
+	(void)state;
+	assert_int_equal(weft_topo_find(t, "s3"), 5);
+	assert_int_equal(weft_topo_find(t, "s4"), -ENOENT);
+	assert_int_equal(t->node[5].n_ports, 4);
+	assert_int_equal(weft_topo_neighbour(t, 5, 0), 4); /* s3: s2, s1, g0, h1 */
+	assert_int_equal(weft_topo_neighbour(t, 5, 1), 3);
+	assert_int_equal(weft_topo_neighbour(t, 5, 2), 0);
+	assert_int_equal(weft_topo_neighbour(t, 5, 3), 6);
+	assert_int_equal(weft_topo_neighbour(t, 5, 4), -ENOENT);
+	assert_int_equal(weft_topo_neighbour(t, 7, 0), -ENOENT);
+	for (unsigned int i = 0; i < t->n_ports; i++) {
+		const struct weft_topo_port *p = &t->port[i];
+		const struct weft_topo_node *n = &t->node[p->node];
+
+		assert_in_range(i, n->first_port, n->first_port + n->n_ports - 1u);
+		assert_int_equal(t->port[p->peer].peer, i);
+		assert_int_equal(t->port[p->peer].link, p->link);
+	}
+	weft_topo_free(t);
+}
+
+static void
+order_counts_each_kind(void **state)
+{
+	struct weft_topo *t = topo_test_load(TOPO_FORMS);
+
+	(void)state;
+	for (uint16_t i = 0; i < t->n_hosts; i++) {
+		assert_int_equal(t->node[t->host[i]].kind, WEFT_TOPO_HOST);
+		assert_int_equal(t->node[t->host[i]].order, i);
+	}
+	for (uint16_t i = 0; i < t->n_gfds; i++) {
+		assert_int_equal(t->node[t->gfd[i]].kind, WEFT_TOPO_GFD);
+		assert_int_equal(t->node[t->gfd[i]].order, i);
+	}
+	assert_int_equal(t->node[3].order, 1);
+	weft_topo_free(t);
+}
+
+static void
+lowest_port_wins_among_shortest_paths(void **state)
+{
+	struct weft_topo *t = topo_test_load(TOPO_DIAMOND);
+
+	(void)state;
+	assert_int_equal(weft_topo_next_port(t, 1, 0x200), 0);
+	assert_int_equal(weft_topo_next_port(t, 2, 0x200), 0); /* s0: s1 before s2 */
+	assert_int_equal(weft_topo_next_port(t, 5, 0x101), 0); /* s3: s2 before s1 */
+	assert_int_equal(weft_topo_next_port(t, 5, 0x200), 2);
+	assert_int_equal(weft_topo_next_port(t, 3, 0x012), 0); /* s1 to s2: by s0 or s3 */
+	assert_int_equal(weft_topo_next_port(t, 5, 0x013), -1); /* itself */
+	assert_int_equal(weft_topo_next_port(t, 5, 0x300), -1); /* nobody */
+	assert_int_equal(weft_topo_next_port(t, 5, 0xFFF), -1);
+	assert_int_equal(weft_topo_next_port(t, 7, 0x200), -1); /* no such node */
+	weft_topo_free(t);
+}
+
+static void
+routes_hold_every_node_and_no_more(void **state)
+{
+	struct weft_topo *t = topo_test_load(TOPO_DIAMOND);
+	struct weft_drt drt;
+
+	(void)state;
+	for (unsigned int n = 0; n < t->n_nodes; n++) {
+		memset(&drt, 0xff, sizeof(drt));
+		assert_int_equal(weft_topo_routes(t, n, &drt), 0);
+		for (uint16_t pid = 0; pid < WEFT_PIDS; pid++)
+			assert_int_equal(weft_drt_port(&drt, pid), weft_topo_next_port(t, n, pid));
+	}
+	assert_int_equal(weft_topo_routes(t, t->n_nodes, &drt), -EINVAL);
+	weft_topo_free(t);
+}
+
+static void
+smallest_frame_of_both_ways_counts(void **state)
+{
+	struct weft_topo *t = topo_test_load(TOPO_DIAMOND);
+	unsigned int wide = t->link[6].a;
+
+	(void)state;
+	assert_int_equal(weft_topo_port_flits(t, t->link[0].a), 5); /* 1500 at one end */
+	assert_int_equal(weft_topo_port_flits(t, t->link[0].b), 5);
+	assert_int_equal(weft_topo_port_flits(t, t->link[1].a), 16); /* 4114 exactly */
+	assert_int_equal(weft_topo_port_flits(t, t->link[2].a), 13);
+	assert_int_equal(weft_topo_port_flits(t, t->link[3].a), 35);
+	assert_int_equal(weft_topo_port_flits(t, wide), 64); /* the frame's own limit */
+	/* there by s1 (16 flits), back by s2 (5) */
+	assert_int_equal(weft_topo_path_flits(t, 1, 0), 5);
+	assert_int_equal(weft_topo_path_flits(t, 6, 0), 35);
+	assert_int_equal(weft_topo_path_flits(t, 0, 0), 0);
+	assert_int_equal(weft_topo_path_flits(t, 0, 7), 0);
+	weft_topo_free(t);
+
+	t = topo_test_load(TOPO_FORMS);
+	assert_int_equal(weft_topo_path_flits(t, 0, 4), 5); /* set in the file */
+	weft_topo_free(t);
+}
+
+static void
+each_gfd_begins_a_segment(void **state)
+{
+	struct weft_topo *t = topo_test_load(TOPO_FORMS);
+
+	(void)state;
+	assert_int_equal(weft_topo_hpa(t, 0), UINT64_C(0x10000000000));
+	assert_int_equal(weft_topo_hpa(t, 1), UINT64_C(0x11000000000));
+	assert_int_equal(weft_topo_hpa(t, 2), UINT64_C(0x12000000000));
+	assert_int_equal(weft_topo_hpa(t, 3), 0);
+	weft_topo_free(t);
+}
+
+#define MAX_SWITCHES 12
+#define FAR 1000
+
+/* A random fabric: switches, then a host and a GFD on switch 0, linked at random. */
+struct random_fabric {
+	unsigned int switches;
+	unsigned int distance[MAX_SWITCHES][MAX_SWITCHES];
+};
+
+static char *
+random_yaml(struct weft_rand *r, struct random_fabric *f)
+{
+	size_t len;
+	char *yaml;
+	FILE *out = open_memstream(&yaml, &len);
+
+	assert_non_null(out);
+	f->switches = 2 + (unsigned int)weft_rand_below(r, MAX_SWITCHES - 1);
+	fprintf(out, "fabric: x\nnodes:\n");
+	for (unsigned int i = 0; i < f->switches; i++) {
+		fprintf(out, "  - {name: s%u, kind: switch, pid: %u}\n", i, 100 + i);
+		for (unsigned int j = 0; j < f->switches; j++)
+			f->distance[i][j] = i == j ? 0 : FAR;
+	}
+	fprintf(out, "  - {name: h, kind: host, pid: 1}\n  - {name: g, kind: gfd, pid: 2}\n"
+		     "links:\n  - {a: h, b: s0}\n  - {a: s0, b: g}\n");
+	for (unsigned int n = 2 * f->switches; n > 0; n--) {
+		unsigned int a = (unsigned int)weft_rand_below(r, f->switches);
+		unsigned int b = (unsigned int)weft_rand_below(r, f->switches);
+
+		if (a == b)
+			continue;
+		fprintf(out, "  - {a: s%u, b: s%u}\n", a, b);
+		f->distance[a][b] = f->distance[b][a] = 1;
+	}
+	fclose(out);
+	return yaml;
+}
+
+/* All distances by Floyd and Warshall, which shares nothing with a breadth-first search. */
+static void
+close_distances(struct random_fabric *f)
+{
+	for (unsigned int k = 0; k < f->switches; k++) {
+		for (unsigned int i = 0; i < f->switches; i++) {
+			for (unsigned int j = 0; j < f->switches; j++) {
+				unsigned int by_k = f->distance[i][k] + f->distance[k][j];
+
+				if (by_k < f->distance[i][j])
+					f->distance[i][j] = by_k;
+			}
+		}
+	}
+}
+
+/* Steps from switch to switch along next ports, FAR if they end anywhere else. */
+static unsigned int
+walk(const struct weft_topo *t, unsigned int from, unsigned int to)
+{
+	unsigned int steps = 0;
+
+	while (from != to) {
+		int port = weft_topo_next_port(t, from, t->node[to].pid);
+
+		if (port < 0 || steps > MAX_SWITCHES)
+			return FAR;
+		from = (unsigned int)weft_topo_neighbour(t, from, (unsigned int)port);
+		steps++;
+	}
+	return steps;
+}
+
+static void
+following_next_ports_is_a_shortest_path(void **state)
+{
+	struct random_fabric f;
+	struct weft_topo_error err;
+	struct weft_topo *t;
+	struct weft_rand r;
+
+	(void)state;
+	weft_test_seed(&r, __func__);
+	for (unsigned int run = 0; run < 100; run++) {
+		char *yaml = random_yaml(&r, &f);
+
+		if (weft_topo_parse(&t, "random", yaml, strlen(yaml), &err) != 0)
+			fail_msg("%s\n%s", err.text, yaml);
+		close_distances(&f);
+		for (unsigned int i = 0; i < f.switches; i++) {
+			for (unsigned int j = 0; j < f.switches; j++) {
+				unsigned int far = f.distance[i][j] < FAR ? f.distance[i][j] : FAR;
+
+				if (walk(t, i, j) != far)
+					fail_msg("s%u to s%u\n%s", i, j, yaml);
+			}
+		}
+		weft_topo_free(t);
+		free(yaml);
+	}
+}
+
+static void
+server_selects_its_nodes(void **state)
+{
+	struct weft_topo *t = topo_test_load(TOPO_FORMS);
+	struct weft_topo_error err;
+	uint16_t node[8];
+
+	(void)state;
+	assert_int_equal(weft_topo_select(t, "box.example.org", NULL, node, &err), 7);
+	assert_int_equal(weft_topo_select(t, "box", NULL, node, &err), 4);
+	assert_int_equal(node[0], 1);
+	assert_int_equal(node[3], 6);
+	assert_int_equal(weft_topo_select(t, "box2", NULL, node, &err), -ENOENT);
+	assert_string_equal(err.text, "node selection: nothing to run, expected a node with server "
+				      "box2 in fabric forms-1_x, got none");
+	assert_int_equal(weft_topo_select(t, NULL, NULL, node, NULL), -ENOENT);
+	weft_topo_free(t);
+
+	t = topo_test_load(TOPO_DIAMOND);
+	assert_int_equal(weft_topo_select(t, "anything", NULL, node, &err), 7);
+	assert_int_equal(weft_topo_select(t, NULL, NULL, node, &err), 7);
+	weft_topo_free(t);
+}
+
+static void
+names_win_over_the_server(void **state)
+{
+	struct weft_topo *t = topo_test_load(TOPO_FORMS);
+	struct weft_topo_error err;
+	uint16_t node[8];
+
+	(void)state;
+	assert_int_equal(weft_topo_select(t, "box", "g0,h0,g0", node, &err), 2);
+	assert_int_equal(node[0], 0);
+	assert_int_equal(node[1], 4);
+	assert_int_equal(weft_topo_select(t, "box", "g0,h", node, &err), -ENOENT);
+	assert_int_equal(err.line, 0);
+	assert_string_equal(err.text,
+		"node selection: unknown node, expected one of fabric forms-1_x, got \"h\"");
+	assert_int_equal(weft_topo_select(t, "box", "g0,", node, &err), -ENOENT);
+	assert_int_equal(weft_topo_select(t, "box", "", node, &err), -ENOENT);
+	weft_topo_free(t);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ports_are_numbered_by_their_links),
+		cmocka_unit_test(order_counts_each_kind),
+		cmocka_unit_test(lowest_port_wins_among_shortest_paths),
+		cmocka_unit_test(routes_hold_every_node_and_no_more),
+		cmocka_unit_test(smallest_frame_of_both_ways_counts),
+		cmocka_unit_test(each_gfd_begins_a_segment),
+		cmocka_unit_test(following_next_ports_is_a_shortest_path),
+		cmocka_unit_test(server_selects_its_nodes),
+		cmocka_unit_test(names_win_over_the_server),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

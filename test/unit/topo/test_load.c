@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* Good topology files arrive whole: every form of every key, defaults, the built-in fabric. */
+
+#include "topo_test.h"
+
+#include "weft_ide.h"
+#include "weft_isn.h"
+#include "weft_wire.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+static void
+every_form_is_read(void **state)
+{
+	struct weft_topo *t = topo_test_load(TOPO_FORMS);
+	const struct weft_topo_node *n = t->node;
+
+	(void)state;
+	assert_string_equal(t->fabric, "forms-1_x");
+	assert_int_equal(t->mode, WEFT_MODE_CXL);
+	assert_int_equal(t->isn, WEFT_ISN_XOR);
+	assert_int_equal(t->crc_order, WEFT_CRC_R7_FIRST);
+	assert_int_equal(t->flits_per_frame, 5);
+	assert_int_equal(t->ide, WEFT_IDE_CONTAINMENT);
+	assert_string_equal(t->key_file, "keys/lab.bin");
+	assert_int_equal(t->n_nodes, 7);
+	assert_int_equal(t->n_links, 7);
+	assert_int_equal(t->n_ports, 14);
+	assert_int_equal(t->n_hosts, 2);
+	assert_int_equal(t->n_gfds, 3);
+
+	assert_string_equal(n[0].name, "h0");
+	assert_string_equal(n[0].server, "box.example.org");
+	assert_int_equal(n[0].pid, 257);
+	assert_int_equal(n[0].n_lcores, 1);
+	assert_int_equal(n[0].lcore[0], 2);
+	assert_int_equal(n[1].n_lcores, 6);
+	assert_int_equal(n[1].lcore[3], 3);
+	assert_int_equal(n[1].lcore[5], 1023);
+	assert_int_equal(n[2].pid, 0xFFE);
+	assert_int_equal(n[2].n_lcores, 0);
+	assert_int_equal(n[3].pid, 0);
+	assert_int_equal(n[4].memory, 1u << 20);
+	assert_int_equal(n[4].numa, 63);
+	assert_int_equal(n[5].memory, UINT64_C(64) << 30);
+	assert_int_equal(n[5].numa, -1);
+	assert_int_equal(n[6].memory, 512u << 10);
+	assert_int_equal(n[6].numa, -1);
+	weft_topo_free(t);
+}
+
+static void
+traffic_has_defaults_and_hosts_own_their_lines(void **state)
+{
+	struct weft_topo *t = topo_test_load(TOPO_FORMS);
+	const struct weft_topo_traffic *a = &t->node[0].traffic;
+	const struct weft_topo_traffic *b = &t->node[1].traffic;
+
+	(void)state;
+	assert_true(t->node[0].has_traffic);
+	assert_false(t->node[2].has_traffic);
+	assert_int_equal(a->requests, 100000);
+	assert_int_equal(a->outstanding, 64);
+	assert_int_equal(a->write_percent, 50);
+	assert_int_equal(a->first_line, 0);
+	assert_int_equal(a->lines, 4096);
+	assert_int_equal(a->seed, 1);
+	assert_int_equal(a->timeout_ms, 1000);
+	assert_int_equal(b->requests, 0);
+	assert_int_equal(b->outstanding, 4096);
+	assert_int_equal(b->write_percent, 100);
+	assert_int_equal(b->first_line, 4096);
+	assert_int_equal(b->lines, 1);
+	assert_true(b->seed == UINT64_MAX);
+	assert_int_equal(b->timeout_ms, 60000);
+	weft_topo_free(t);
+}
+
+struct port_row {
+	const char *device;
+	const char *socket;
+	uint8_t kind;
+	uint8_t driver;
+	uint16_t mtu;
+};
+
+static void
+ports_know_device_driver_and_mtu(void **state)
+{
+	static const struct port_row rows[][2] = {
+		{ { "", "", WEFT_TOPO_NO_DEVICE, WEFT_TOPO_RING, 1500 },
+			{ "", "", WEFT_TOPO_NO_DEVICE, WEFT_TOPO_RING, 1500 } },
+		{ { "", "/tmp/s.sock", WEFT_TOPO_NO_DEVICE, WEFT_TOPO_MEMIF, 1500 },
+			{ "", "/tmp/s.sock", WEFT_TOPO_NO_DEVICE, WEFT_TOPO_MEMIF, 1500 } },
+		{ { "0000:5e:00.1", "", WEFT_TOPO_PCI, WEFT_TOPO_AUTO, 4114 },
+			{ "0000:5f:00.0", "", WEFT_TOPO_PCI, WEFT_TOPO_VFIO, 1500 } },
+		{ { "veth0", "", WEFT_TOPO_NETIF, WEFT_TOPO_AF_PACKET, 1500 },
+			{ "veth1", "", WEFT_TOPO_NETIF, WEFT_TOPO_AF_XDP, 1500 } },
+		{ { "", "", WEFT_TOPO_NO_DEVICE, WEFT_TOPO_AUTO, 1500 },
+			{ "", "", WEFT_TOPO_NO_DEVICE, WEFT_TOPO_AUTO, 1500 } },
+		{ { "", "", WEFT_TOPO_NO_DEVICE, WEFT_TOPO_RING, 1500 },
+			{ "", "", WEFT_TOPO_NO_DEVICE, WEFT_TOPO_RING, 1500 } },
+		{ { "net_pcap0,rx_pcap=x.pcap,tx_pcap=y.pcap", "", WEFT_TOPO_DEVARGS,
+			  WEFT_TOPO_VDEV, 1500 },
+			{ "net_null0", "", WEFT_TOPO_DEVARGS, WEFT_TOPO_VDEV, 1500 } },
+	};
+	struct weft_topo *t = topo_test_load(TOPO_FORMS);
+
+	(void)state;
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
+		for (unsigned int e = 0; e < 2; e++) {
+			const struct weft_topo_port *p =
+				&t->port[e == 0 ? t->link[i].a : t->link[i].b];
+
+			assert_string_equal(p->device, rows[i][e].device);
+			assert_string_equal(p->socket, rows[i][e].socket);
+			assert_int_equal(p->device_kind, rows[i][e].kind);
+			assert_int_equal(p->driver, rows[i][e].driver);
+			assert_int_equal(p->mtu, rows[i][e].mtu);
+		}
+	}
+	weft_topo_free(t);
+}
+
+static void
+left_out_keys_take_their_defaults(void **state)
+{
+	struct weft_topo *t = topo_test_load(TOPO_DIAMOND);
+
+	(void)state;
+	assert_int_equal(t->mode, WEFT_MODE_RXL);
+	assert_int_equal(t->isn, WEFT_ISN_PSEUDO);
+	assert_int_equal(t->crc_order, WEFT_CRC_R0_FIRST);
+	assert_int_equal(t->ide, WEFT_IDE_OFF);
+	assert_string_equal(t->key_file, "");
+	assert_int_equal(t->flits_per_frame, 0);
+	assert_int_equal(t->node[0].memory, 16u << 20);
+	assert_int_equal(t->node[0].numa, -1);
+	assert_int_equal(t->node[1].memory, 0);
+	assert_false(t->node[1].has_traffic);
+	assert_string_equal(t->node[1].server, "");
+	assert_int_equal(t->port[t->link[4].a].mtu, 9000);
+	assert_int_equal(t->port[t->link[4].a].driver, WEFT_TOPO_AUTO);
+	weft_topo_free(t);
+}
+
+static void
+documented_example_loads(void **state)
+{
+	struct weft_topo *t = topo_test_load(TOPO_EXAMPLE);
+
+	(void)state;
+	assert_int_equal(t->n_nodes, 6);
+	assert_int_equal(t->n_links, 5);
+	assert_int_equal(weft_topo_path_flits(t, 0, 4), 13);
+	weft_topo_free(t);
+}
+
+static void
+built_in_fabric_runs_in_one_process(void **state)
+{
+	struct weft_topo_error err;
+	struct weft_topo *t;
+
+	(void)state;
+	assert_int_equal(weft_topo_parse(&t, WEFT_TOPO_DEMO_NAME, weft_topo_demo_yaml,
+				 strlen(weft_topo_demo_yaml), &err),
+		0);
+	assert_int_equal(t->n_hosts, 2);
+	assert_int_equal(t->n_gfds, 2);
+	assert_int_equal(t->n_nodes, 6);
+	for (unsigned int i = 0; i < t->n_ports; i++)
+		assert_int_equal(t->port[i].driver, WEFT_TOPO_RING);
+	for (unsigned int i = 0; i < t->n_nodes; i++)
+		assert_string_equal(t->node[i].server, "");
+	for (unsigned int h = 0; h < 2; h++) {
+		assert_true(t->node[t->host[h]].has_traffic);
+		for (unsigned int g = 0; g < 2; g++)
+			assert_int_equal(weft_topo_path_flits(t, t->host[h], t->gfd[g]), 16);
+	}
+	weft_topo_free(t);
+}
+
+static void
+file_errors_have_no_line(void **state)
+{
+	char path[] = "/tmp/weft-topo-XXXXXX";
+	struct weft_topo_error err;
+	struct weft_topo *t;
+	int fd;
+
+	(void)state;
+	assert_int_equal(weft_topo_load(&t, "/nonexistent/lab.yaml", &err), -ENOENT);
+	assert_null(t);
+	assert_int_equal(err.line, 0);
+	assert_string_equal(
+		err.text, "/nonexistent/lab.yaml: cannot open: No such file or directory");
+	assert_int_equal(weft_topo_load(&t, "/", &err), -EISDIR);
+	assert_null(t);
+	assert_int_equal(weft_topo_load(&t, "/nonexistent/lab.yaml", NULL), -ENOENT);
+
+	fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, WEFT_TOPO_BYTES + 1), 0);
+	assert_int_equal(weft_topo_load(&t, path, &err), -EFBIG);
+	assert_null(t);
+	assert_non_null(strstr(err.text, ": file too large, expected at most 1048576 bytes"));
+	assert_int_equal(ftruncate(fd, WEFT_TOPO_BYTES), 0);
+	assert_int_equal(weft_topo_load(&t, path, &err), -EINVAL);
+	close(fd);
+	unlink(path);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_form_is_read),
+		cmocka_unit_test(traffic_has_defaults_and_hosts_own_their_lines),
+		cmocka_unit_test(ports_know_device_driver_and_mtu),
+		cmocka_unit_test(left_out_keys_take_their_defaults),
+		cmocka_unit_test(documented_example_loads),
+		cmocka_unit_test(built_in_fabric_runs_in_one_process),
+		cmocka_unit_test(file_errors_have_no_line),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
