@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Requester (wire-formats.md section 4). Hot: read, write and response run per message. A lost
+ * request keeps its tag and its credit through the quarantine, because the GFD may still hold it
+ * in the buffer that the credit stands for.
+ */
+
+#include "host_priv.h"
+
+#include <errno.h>
+
+#include "weft_telem.h"
+
+#define HPA_MASK (((UINT64_C(1) << 52) - 1) & ~UINT64_C(63))
+
+static const struct weft_counter counters[WEFT_HOST_N_COUNTERS] = {
+	[WEFT_HOST_N_READS] = { "reads", "requests", "Reads begun" },
+	[WEFT_HOST_N_WRITES] = { "writes", "requests", "Writes begun" },
+	[WEFT_HOST_N_READS_DONE] = { "reads_done", "requests", "Reads that had their response" },
+	[WEFT_HOST_N_WRITES_DONE] = { "writes_done", "requests", "Writes that had their response" },
+	[WEFT_HOST_N_NXM] = { "nxm", "requests", "Reads done of memory that is not there" },
+	[WEFT_HOST_N_POISON] = { "poison", "requests", "Reads done of poisoned memory" },
+	[WEFT_HOST_N_READS_LOST] = { "reads_lost", "requests", "Reads without a response in time" },
+	[WEFT_HOST_N_WRITES_LOST] = { "writes_lost", "requests",
+		"Writes without a response in time" },
+	[WEFT_HOST_N_LATE] = { "late", "messages", "Responses to a request already lost" },
+	[WEFT_HOST_N_UNMATCHED] = { "unmatched", "messages",
+		"Responses that come twice or answer nothing" },
+	[WEFT_HOST_N_NOT_MINE] = { "not_mine", "messages", "Responses for another DPID" },
+	[WEFT_HOST_N_WRONG_CLASS] = { "wrong_class", "messages",
+		"Messages that are no response, or not to this kind of request" },
+	[WEFT_HOST_N_BAD_OPCODE] = { "bad_opcode", "messages",
+		"Responses whose opcode does not answer the request" },
+	[WEFT_HOST_N_NO_TAG] = { "no_tag", "attempts", "Requests put off: every tag taken" },
+	[WEFT_HOST_N_NO_CREDIT] = { "no_credit", "attempts",
+		"Requests put off: destination takes no more" },
+};
+
+static bool
+cfg_ok(const struct weft_host_cfg *cfg)
+{
+	return cfg->tags >= 1 && cfg->tags <= WEFT_HOST_TAGS_MAX &&
+	       (cfg->tags & (cfg->tags - 1)) == 0 && cfg->spid < WEFT_HOST_PEERS - 1 &&
+	       cfg->timeout_ns > 0;
+}
+
+static size_t
+line_up(size_t n)
+{
+	return (n + WEFT_CACHE_LINE - 1) & ~(size_t)(WEFT_CACHE_LINE - 1);
+}
+
+size_t
+weft_host_size(const struct weft_host_cfg *cfg)
+{
+	if (!cfg_ok(cfg))
+		return 0;
+	return line_up(sizeof(struct weft_host)) + line_up(cfg->tags * sizeof(struct host_tag));
+}
+
+struct weft_host *
+weft_host_init(void *mem, const struct weft_host_cfg *cfg)
+{
+	struct weft_host *h = mem;
+
+	if (!cfg_ok(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
+		return NULL;
+	memset(mem, 0, weft_host_size(cfg));
+	h->cfg = *cfg;
+	h->tag = (struct host_tag *)(void *)((uint8_t *)mem + line_up(sizeof(*h)));
+	weft_host_tags_init(h);
+	return h;
+}
+
+int
+weft_host_grant(struct weft_host *h, uint16_t dpid, uint16_t req, uint16_t rwd)
+{
+	if (dpid >= WEFT_HOST_PEERS - 1)
+		return -EINVAL;
+	h->peer[dpid].limit[WEFT_HOST_READ] = req;
+	h->peer[dpid].limit[WEFT_HOST_WRITE] = rwd;
+	return 0;
+}
+
+const struct weft_host_peer *
+weft_host_peer(const struct weft_host *h, uint16_t dpid)
+{
+	return dpid < WEFT_HOST_PEERS - 1 ? &h->peer[dpid] : NULL;
+}
+
+static int
+request_begin(struct weft_host *h, enum weft_host_kind kind, uint16_t dpid, uint64_t hpa,
+	uint64_t cookie, uint64_t now_ns, struct weft_msg *msg)
+{
+	struct weft_host_peer *p;
+	struct host_tag *t;
+
+	if (dpid >= WEFT_HOST_PEERS - 1 || (hpa & ~HPA_MASK) != 0)
+		return -EINVAL;
+	p = &h->peer[dpid];
+	t = weft_host_tag_oldest(h, HOST_FREE);
+	if (t == NULL) {
+		h->count[WEFT_HOST_N_NO_TAG]++;
+		return -EAGAIN;
+	}
+	if (p->in_flight[kind] >= p->limit[kind]) {
+		h->count[WEFT_HOST_N_NO_CREDIT]++;
+		return -EAGAIN;
+	}
+	p->in_flight[kind]++;
+	h->n_open++;
+	h->count[kind == WEFT_HOST_READ ? WEFT_HOST_N_READS : WEFT_HOST_N_WRITES]++;
+	t->cookie = cookie;
+	t->since_ns = now_ns;
+	t->dpid = dpid;
+	t->kind = (uint8_t)kind;
+	weft_host_tag_move(h, t, HOST_OPEN);
+
+	memset(msg, 0, offsetof(struct weft_msg, data));
+	msg->meta_field = WEFT_META_FIELD_NOOP;
+	msg->spid = h->cfg.spid;
+	msg->dpid = dpid;
+	msg->tag = t->tag;
+	msg->addr = hpa;
+	return 0;
+}
+
+int
+weft_host_read(struct weft_host *h, uint16_t dpid, uint64_t hpa, uint64_t cookie, uint64_t now_ns,
+	struct weft_msg *msg)
+{
+	const int rc = request_begin(h, WEFT_HOST_READ, dpid, hpa, cookie, now_ns, msg);
+
+	if (rc != 0)
+		return rc;
+	msg->kind = WEFT_MSG_M2S_REQ;
+	msg->op = WEFT_M2S_REQ_MEMRD;
+	return 0;
+}
+
+int
+weft_host_write(struct weft_host *h, uint16_t dpid, uint64_t hpa, const uint8_t *data,
+	uint64_t cookie, uint64_t now_ns, struct weft_msg *msg)
+{
+	const int rc = request_begin(h, WEFT_HOST_WRITE, dpid, hpa, cookie, now_ns, msg);
+
+	if (rc != 0)
+		return rc;
+	msg->kind = WEFT_MSG_M2S_RWD;
+	msg->op = WEFT_M2S_RWD_MEMWR;
+	memcpy(msg->data, data, WEFT_MSG_DATA_LEN);
+	return 0;
+}
+
+/* The open request that @p msg answers, or NULL: why not is counted. */
+static struct host_tag *
+request_of(struct weft_host *h, const struct weft_msg *msg)
+{
+	struct host_tag *t = &h->tag[msg->tag & (h->cfg.tags - 1)];
+
+	if (t->tag == msg->tag && t->queue == HOST_OPEN)
+		return t;
+	h->count[t->tag == msg->tag && t->queue == HOST_QUARANTINE ? WEFT_HOST_N_LATE
+								   : WEFT_HOST_N_UNMATCHED]++;
+	return NULL;
+}
+
+static bool
+opcode_answers(const struct weft_msg *msg)
+{
+	if (msg->kind == WEFT_MSG_S2M_NDR)
+		return msg->op == WEFT_S2M_NDR_CMP;
+	return msg->op == WEFT_S2M_DRS_MEMDATA || msg->op == WEFT_S2M_DRS_MEMDATA_NXM;
+}
+
+static void
+request_end(struct weft_host *h, const struct host_tag *t, enum weft_host_status status,
+	uint64_t now_ns, struct weft_host_completion *c)
+{
+	h->n_open--;
+	c->cookie = t->cookie;
+	c->latency_ns = now_ns - t->since_ns;
+	c->data = NULL;
+	c->kind = t->kind;
+	c->status = (uint8_t)status;
+}
+
+/* NXM goes before poison: a GFD may be set to poison what is not there. */
+static enum weft_host_status
+response_status(struct weft_host *h, const struct weft_msg *msg)
+{
+	if (msg->kind == WEFT_MSG_S2M_NDR) {
+		h->count[WEFT_HOST_N_WRITES_DONE]++;
+		return WEFT_HOST_DONE;
+	}
+	h->count[WEFT_HOST_N_READS_DONE]++;
+	if (msg->op == WEFT_S2M_DRS_MEMDATA_NXM) {
+		h->count[WEFT_HOST_N_NXM]++;
+		return WEFT_HOST_NXM;
+	}
+	if (msg->poison != 0) {
+		h->count[WEFT_HOST_N_POISON]++;
+		return WEFT_HOST_POISON;
+	}
+	return WEFT_HOST_DONE;
+}
+
+enum weft_verdict
+weft_host_response(struct weft_host *h, const struct weft_msg *msg, uint64_t now_ns,
+	struct weft_host_completion *c)
+{
+	static const uint8_t answer[WEFT_HOST_KINDS] = { WEFT_MSG_S2M_DRS, WEFT_MSG_S2M_NDR };
+	struct host_tag *t;
+
+	if (msg->kind != WEFT_MSG_S2M_DRS && msg->kind != WEFT_MSG_S2M_NDR) {
+		h->count[WEFT_HOST_N_WRONG_CLASS]++;
+		return WEFT_DROP_WRONG_CLASS;
+	}
+	if (msg->dpid != h->cfg.spid) {
+		h->count[WEFT_HOST_N_NOT_MINE]++;
+		return WEFT_DROP_NOT_MINE;
+	}
+	t = request_of(h, msg);
+	if (t == NULL)
+		return WEFT_DROP_NO_TAG;
+	if (msg->kind != answer[t->kind]) {
+		h->count[WEFT_HOST_N_WRONG_CLASS]++;
+		return WEFT_DROP_WRONG_CLASS;
+	}
+	if (!opcode_answers(msg)) {
+		h->count[WEFT_HOST_N_BAD_OPCODE]++;
+		return WEFT_DROP_BAD_OPCODE;
+	}
+	request_end(h, t, response_status(h, msg), now_ns, c);
+	if (msg->kind == WEFT_MSG_S2M_DRS)
+		c->data = msg->data;
+	weft_latency_add(&h->latency, c->latency_ns);
+	weft_host_tag_release(h, t);
+	return WEFT_OK;
+}
+
+unsigned int
+weft_host_expire(
+	struct weft_host *h, uint64_t now_ns, weft_host_lost_fn fn, void *arg, unsigned int max)
+{
+	struct weft_host_completion c;
+	struct host_tag *t;
+	unsigned int n = 0;
+
+	while ((t = weft_host_tag_oldest(h, HOST_QUARANTINE)) != NULL &&
+		now_ns - t->since_ns >= h->cfg.quarantine_ns)
+		weft_host_tag_release(h, t);
+	while (n < max && (t = weft_host_tag_oldest(h, HOST_OPEN)) != NULL &&
+		now_ns - t->since_ns >= h->cfg.timeout_ns) {
+		request_end(h, t, WEFT_HOST_LOST, now_ns, &c);
+		h->count[t->kind == WEFT_HOST_READ ? WEFT_HOST_N_READS_LOST
+						   : WEFT_HOST_N_WRITES_LOST]++;
+		t->since_ns = now_ns;
+		weft_host_tag_move(h, t, HOST_QUARANTINE);
+		n++;
+		fn(arg, &c);
+	}
+	return n;
+}
+
+uint32_t
+weft_host_outstanding(const struct weft_host *h)
+{
+	return h->n_open;
+}
+
+const struct weft_latency *
+weft_host_latency(const struct weft_host *h)
+{
+	return &h->latency;
+}
+
+const struct weft_counter *
+weft_host_counters(void)
+{
+	return counters;
+}
+
+const uint64_t *
+weft_host_counts(const struct weft_host *h)
+{
+	return h->count;
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Checking traffic source (reliability.md section 5). Nobody else writes its lines, and it never has
+ * two requests open for one line, since a fabric promises no order between them. So what a line
+ * holds is known: its last version, or, if writes were lost, that or one of theirs.
+ */
+
+#include "weft_traffic.h"
+
+#include <errno.h>
+
+#include "line_priv.h"
+#include "weft_base.h"
+#include "weft_rand.h"
+#include "weft_telem.h"
+
+#define LINES_MAX (1u << 24)
+#define TARGETS_MAX 4095
+#define DPID_MAX 0xFFE
+#define HPA_END (UINT64_C(1) << 52)
+#define SWEEP_SKIP_MAX 1024 /* lines never written that one call may pass over */
+
+/** What is known of one line. It holds a version from last - unsure to last; 0 is fresh memory. */
+struct traffic_line {
+	uint64_t last; /* version written last, lost writes included */
+	uint32_t unsure;
+	bool busy; /* a request for it is open */
+};
+
+struct weft_traffic {
+	struct weft_traffic_cfg cfg;
+	struct weft_host *host;
+	struct weft_traffic_target *target; /* cfg.n_targets */
+	struct traffic_line *line; /* cfg.lines of each target in turn */
+	uint64_t n_lines;
+	uint64_t issued; /* random requests */
+	uint64_t sweep_at; /* next line to sweep */
+	uint32_t open;
+	struct weft_rand rand;
+	struct weft_traffic_mismatch first; /* valid once a mismatch is counted */
+	uint64_t count[WEFT_TRAFFIC_N_COUNTERS];
+};
+
+static const struct weft_counter counters[WEFT_TRAFFIC_N_COUNTERS] = {
+	[WEFT_TRAFFIC_N_READS] = { "reads", "requests", "Reads begun, the sweep's included" },
+	[WEFT_TRAFFIC_N_WRITES] = { "writes", "requests", "Writes begun" },
+	[WEFT_TRAFFIC_N_SWEPT] = { "swept", "lines", "Lines whose last read has begun" },
+	[WEFT_TRAFFIC_N_VERIFIED] = { "verified", "lines", "Reads that held what they should" },
+	[WEFT_TRAFFIC_N_MISMATCHES] = { "mismatches", "lines", "Reads that did not" },
+	[WEFT_TRAFFIC_N_STALE] = { "stale", "lines", "Mismatches: another version" },
+	[WEFT_TRAFFIC_N_MISPLACED] = { "misplaced", "lines",
+		"Mismatches: a whole line of another address or writer" },
+	[WEFT_TRAFFIC_N_DAMAGED] = { "damaged", "lines",
+		"Mismatches: not a line that was written" },
+	[WEFT_TRAFFIC_N_FAILED] = { "failed", "requests", "Reads answered with poison or NXM" },
+	[WEFT_TRAFFIC_N_LOST] = { "lost", "requests", "Requests without a response in time" },
+	[WEFT_TRAFFIC_N_UNCERTAIN] = { "uncertain", "writes",
+		"Lost writes: the line may hold the old or the new version" },
+};
+
+static bool
+target_ok(const struct weft_traffic_target *g, uint64_t lines_needed)
+{
+	return g->dpid <= DPID_MAX && g->hpa_base % LINE_LEN == 0 && g->hpa_base < HPA_END &&
+	       g->len_bytes <= HPA_END - g->hpa_base && lines_needed <= g->len_bytes / LINE_LEN;
+}
+
+static bool
+cfg_ok(const struct weft_traffic_cfg *cfg)
+{
+	const uint64_t lines_needed = ((uint64_t)cfg->host_index + 1) * cfg->lines;
+
+	if (cfg->n_targets == 0 || cfg->n_targets > TARGETS_MAX || cfg->lines == 0 ||
+		cfg->lines > LINES_MAX || cfg->outstanding == 0 || cfg->write_percent > 100)
+		return false;
+	for (uint32_t i = 0; i < cfg->n_targets; i++) {
+		if (!target_ok(&cfg->targets[i], lines_needed))
+			return false;
+	}
+	return true;
+}
+
+static size_t
+line_up(size_t n)
+{
+	return (n + WEFT_CACHE_LINE - 1) & ~(size_t)(WEFT_CACHE_LINE - 1);
+}
+
+static size_t
+targets_size(const struct weft_traffic_cfg *cfg)
+{
+	return line_up(cfg->n_targets * sizeof(struct weft_traffic_target));
+}
+
+size_t
+weft_traffic_size(const struct weft_traffic_cfg *cfg)
+{
+	if (!cfg_ok(cfg))
+		return 0;
+	return line_up(sizeof(struct weft_traffic)) + targets_size(cfg) +
+	       line_up((size_t)cfg->n_targets * cfg->lines * sizeof(struct traffic_line));
+}
+
+struct weft_traffic *
+weft_traffic_init(void *mem, const struct weft_traffic_cfg *cfg, struct weft_host *host)
+{
+	struct weft_traffic *t = mem;
+	uint8_t *at = mem;
+
+	if (!cfg_ok(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
+		return NULL;
+	memset(mem, 0, weft_traffic_size(cfg));
+	t->cfg = *cfg;
+	t->host = host;
+	t->n_lines = (uint64_t)cfg->n_targets * cfg->lines;
+	at += line_up(sizeof(*t));
+	t->target = (struct weft_traffic_target *)(void *)at;
+	memcpy(t->target, cfg->targets, cfg->n_targets * sizeof(*t->target));
+	t->cfg.targets = t->target;
+	t->line = (struct traffic_line *)(void *)(at + targets_size(cfg));
+	/* Hosts that share a seed must not choose alike. */
+	weft_rand_seed(&t->rand, cfg->seed ^ (uint64_t)cfg->host_index << 32);
+	return t;
+}
+
+static const struct weft_traffic_target *
+target_of(const struct weft_traffic *t, uint64_t i)
+{
+	return &t->target[i / t->cfg.lines];
+}
+
+static uint64_t
+hpa_of(const struct weft_traffic *t, uint64_t i)
+{
+	const uint64_t line = (uint64_t)t->cfg.host_index * t->cfg.lines + i % t->cfg.lines;
+
+	return target_of(t, i)->hpa_base + line * LINE_LEN;
+}
+
+static void
+begun(struct weft_traffic *t, uint64_t i, enum weft_traffic_counter kind)
+{
+	t->line[i].busy = true;
+	t->open++;
+	t->count[kind]++;
+}
+
+static int
+begin_read(struct weft_traffic *t, uint64_t i, uint64_t now_ns, struct weft_msg *msg)
+{
+	const int rc = weft_host_read(t->host, target_of(t, i)->dpid, hpa_of(t, i), i, now_ns, msg);
+
+	if (rc == 0)
+		begun(t, i, WEFT_TRAFFIC_N_READS);
+	return rc;
+}
+
+static int
+begin_write(struct weft_traffic *t, uint64_t i, uint64_t now_ns, struct weft_msg *msg)
+{
+	const struct line_id id = { hpa_of(t, i), t->line[i].last + 1, t->cfg.host_index };
+	uint8_t data[LINE_LEN];
+	int rc;
+
+	weft_line_fill(data, t->cfg.seed, &id);
+	rc = weft_host_write(t->host, target_of(t, i)->dpid, id.hpa, data, i, now_ns, msg);
+	if (rc == 0) {
+		t->line[i].last++;
+		begun(t, i, WEFT_TRAFFIC_N_WRITES);
+	}
+	return rc;
+}
+
+/* A choice that cannot begin is forgotten: to wait for it would hold up the other destinations. */
+static int
+next_random(struct weft_traffic *t, uint64_t now_ns, struct weft_msg *msg)
+{
+	const bool is_write = weft_rand_below(&t->rand, 100) < t->cfg.write_percent;
+	uint64_t i;
+	int rc;
+
+	if (t->open >= t->n_lines)
+		return -EAGAIN;
+	i = weft_rand_below(&t->rand, t->n_lines);
+	while (t->line[i].busy) /* at most `open` steps, as one line at least is idle */
+		i = i + 1 == t->n_lines ? 0 : i + 1;
+	rc = is_write ? begin_write(t, i, now_ns, msg) : begin_read(t, i, now_ns, msg);
+	if (rc == 0)
+		t->issued++;
+	return rc;
+}
+
+/* The sweep starts when nothing else is open, so none of its lines is busy. */
+static int
+next_sweep(struct weft_traffic *t, uint64_t now_ns, struct weft_msg *msg)
+{
+	int rc;
+
+	if (t->sweep_at == 0 && t->open > 0)
+		return -EAGAIN;
+	for (unsigned int n = 0; n < SWEEP_SKIP_MAX && t->sweep_at < t->n_lines; n++) {
+		if (t->line[t->sweep_at].last == 0) {
+			t->sweep_at++;
+			continue;
+		}
+		rc = begin_read(t, t->sweep_at, now_ns, msg);
+		if (rc == 0) {
+			t->sweep_at++;
+			t->count[WEFT_TRAFFIC_N_SWEPT]++;
+		}
+		return rc;
+	}
+	return weft_traffic_done(t) ? -ESHUTDOWN : -EAGAIN;
+}
+
+int
+weft_traffic_next(struct weft_traffic *t, uint64_t now_ns, struct weft_msg *msg)
+{
+	if (t->open >= t->cfg.outstanding)
+		return -EAGAIN;
+	return t->issued < t->cfg.requests ? next_random(t, now_ns, msg)
+	                                   : next_sweep(t, now_ns, msg);
+}
+
+/*
+ * @return WEFT_TRAFFIC_N_VERIFIED or the kind of mismatch; @p version is what the line holds, 0 if
+ *         it is damaged or fresh
+ */
+static enum weft_traffic_counter
+judge(const struct weft_traffic *t, uint64_t i, const uint8_t *data, uint64_t *version)
+{
+	const struct traffic_line *l = &t->line[i];
+	struct line_id id = { 0 };
+
+	*version = 0;
+	if (!weft_line_is_zero(data)) {
+		if (!weft_line_read(data, t->cfg.seed, &id))
+			return WEFT_TRAFFIC_N_DAMAGED;
+		*version = id.version;
+		if (id.hpa != hpa_of(t, i) || id.writer != t->cfg.host_index)
+			return WEFT_TRAFFIC_N_MISPLACED;
+	}
+	return *version <= l->last && l->last - *version <= l->unsure ? WEFT_TRAFFIC_N_VERIFIED
+	                                                              : WEFT_TRAFFIC_N_STALE;
+}
+
+static void
+note_mismatch(struct weft_traffic *t, uint64_t i, enum weft_traffic_counter why, uint64_t version)
+{
+	const struct traffic_line *l = &t->line[i];
+
+	if (t->count[WEFT_TRAFFIC_N_MISMATCHES]++ > 0)
+		return;
+	t->first.hpa = hpa_of(t, i);
+	t->first.dpid = target_of(t, i)->dpid;
+	t->first.why = (uint8_t)why;
+	t->first.version = version;
+	t->first.version_min = l->last - l->unsure;
+	t->first.version_max = l->last;
+}
+
+static void
+verify(struct weft_traffic *t, uint64_t i, const uint8_t *data)
+{
+	struct traffic_line *l = &t->line[i];
+	uint64_t version;
+	const enum weft_traffic_counter what = judge(t, i, data, &version);
+
+	t->count[what]++;
+	if (what == WEFT_TRAFFIC_N_VERIFIED)
+		l->unsure = (uint32_t)(l->last - version); /* versions only rise */
+	else
+		note_mismatch(t, i, what, version);
+}
+
+static void
+lost(struct weft_traffic *t, struct traffic_line *l, enum weft_host_kind kind)
+{
+	t->count[WEFT_TRAFFIC_N_LOST]++;
+	if (kind == WEFT_HOST_WRITE) {
+		t->count[WEFT_TRAFFIC_N_UNCERTAIN]++;
+		l->unsure++;
+	}
+}
+
+void
+weft_traffic_complete(struct weft_traffic *t, const struct weft_host_completion *c)
+{
+	struct traffic_line *l = &t->line[c->cookie];
+
+	assert(c->cookie < t->n_lines && l->busy);
+	l->busy = false;
+	t->open--;
+	if (c->status == WEFT_HOST_LOST)
+		lost(t, l, (enum weft_host_kind)c->kind);
+	else if (c->kind == WEFT_HOST_WRITE)
+		l->unsure = 0;
+	else if (c->status == WEFT_HOST_DONE)
+		verify(t, c->cookie, c->data);
+	else
+		t->count[WEFT_TRAFFIC_N_FAILED]++;
+}
+
+void
+weft_traffic_stop(struct weft_traffic *t)
+{
+	t->cfg.requests = t->issued;
+}
+
+bool
+weft_traffic_done(const struct weft_traffic *t)
+{
+	return t->issued >= t->cfg.requests && t->sweep_at == t->n_lines && t->open == 0;
+}
+
+const struct weft_traffic_mismatch *
+weft_traffic_first_mismatch(const struct weft_traffic *t)
+{
+	return t->count[WEFT_TRAFFIC_N_MISMATCHES] > 0 ? &t->first : NULL;
+}
+
+const struct weft_counter *
+weft_traffic_counters(void)
+{
+	return counters;
+}
+
+const uint64_t *
+weft_traffic_counts(const struct weft_traffic *t)
+{
+	return t->count;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * The requester's end of CXL.mem: a host that reads and writes 64-byte lines of GFDs, many at once,
+ * matched by tag (wire-formats.md section 4). Every request ends in exactly one completion: its
+ * response, or LOST after a timeout (reliability.md section 5). A host belongs to one thread; it
+ * neither allocates nor looks at a clock: time comes with each call and never runs backwards.
+ */
+#ifndef WEFT_HOST_H
+#define WEFT_HOST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weft_latency.h"
+#include "weft_msg.h"
+#include "weft_verdict.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WEFT_HOST_TAGS_MAX 4096
+#define WEFT_HOST_PEERS 4096 /**< one for each 12-bit DPID; 0xFFF names nobody */
+
+struct weft_host_cfg {
+	uint64_t timeout_ns; /**< a request this old is lost; 1 or more */
+	uint64_t quarantine_ns; /**< how long the tag of a lost request then stays unused */
+	uint32_t tags; /**< most requests outstanding: a power of two, 1..WEFT_HOST_TAGS_MAX */
+	uint16_t spid; /**< this host's PID, 0..0xFFE */
+};
+
+enum weft_host_kind { WEFT_HOST_READ, WEFT_HOST_WRITE, WEFT_HOST_KINDS };
+
+enum weft_host_status {
+	WEFT_HOST_DONE,
+	WEFT_HOST_NXM, /**< read of memory that is not there; data as the GFD sent it */
+	WEFT_HOST_POISON, /**< read of poisoned memory */
+	WEFT_HOST_LOST /**< no response in time: a write may or may not have been executed */
+};
+
+/** How a request ended. */
+struct weft_host_completion {
+	uint64_t cookie; /**< as given with the request */
+	uint64_t latency_ns; /**< from request to completion */
+	const uint8_t *data; /**< 64 bytes inside the response; NULL for a write or a lost read */
+	uint8_t kind; /**< enum weft_host_kind */
+	uint8_t status; /**< enum weft_host_status */
+};
+
+/** What a host may have open at one destination, by enum weft_host_kind. */
+struct weft_host_peer {
+	uint16_t limit[WEFT_HOST_KINDS]; /**< M2S Req and RwD that the GFD granted */
+	uint16_t in_flight[WEFT_HOST_KINDS]; /**< tags held, quarantine included */
+};
+
+/** Row order of weft_host_counters() and of the values. */
+enum weft_host_counter {
+	WEFT_HOST_N_READS,
+	WEFT_HOST_N_WRITES,
+	WEFT_HOST_N_READS_DONE,
+	WEFT_HOST_N_WRITES_DONE,
+	WEFT_HOST_N_NXM,
+	WEFT_HOST_N_POISON,
+	WEFT_HOST_N_READS_LOST,
+	WEFT_HOST_N_WRITES_LOST,
+	WEFT_HOST_N_LATE,
+	WEFT_HOST_N_UNMATCHED,
+	WEFT_HOST_N_NOT_MINE,
+	WEFT_HOST_N_WRONG_CLASS,
+	WEFT_HOST_N_BAD_OPCODE,
+	WEFT_HOST_N_NO_TAG,
+	WEFT_HOST_N_NO_CREDIT,
+	WEFT_HOST_N_COUNTERS
+};
+
+struct weft_host;
+struct weft_counter;
+
+/** Bytes that a host of @p cfg needs (64-byte aligned); 0 if @p cfg is out of range. */
+size_t weft_host_size(const struct weft_host_cfg *cfg);
+
+/**
+ * Make a host with nothing outstanding and no credits in @p mem, which stays the caller's and must
+ * outlive it.
+ *
+ * @return the host, or NULL for a bad @p cfg or memory that is not 64-byte aligned
+ */
+struct weft_host *weft_host_init(void *mem, const struct weft_host_cfg *cfg);
+
+/**
+ * Say how many requests a destination takes at once, as it granted when the connection came up.
+ * A lower limit than what is in flight only holds back new requests.
+ *
+ * @param req  reads (M2S Req) at once, 0 = none
+ * @param rwd  writes (M2S RwD) at once, 0 = none
+ * @return 0, or -EINVAL for a DPID above 0xFFE
+ */
+int weft_host_grant(struct weft_host *h, uint16_t dpid, uint16_t req, uint16_t rwd);
+
+/** Credits of a destination, or NULL for a DPID above 0xFFE. Valid as long as the host. */
+const struct weft_host_peer *weft_host_peer(const struct weft_host *h, uint16_t dpid);
+
+/**
+ * Begin a read of one line: MemRd without metadata.
+ *
+ * @param hpa     fabric address, 64-byte aligned, 52 bits
+ * @param cookie  comes back with the completion
+ * @param msg     receives the message to send
+ * @return 0; -EAGAIN if every tag is taken or the destination has no credit left; -EINVAL for a
+ *         DPID or address out of range. @p msg is written on 0 only
+ */
+int weft_host_read(struct weft_host *h, uint16_t dpid, uint64_t hpa, uint64_t cookie,
+	uint64_t now_ns, struct weft_msg *msg);
+
+/**
+ * Begin a write of one whole line: MemWr. As weft_host_read().
+ *
+ * @param data  64 bytes, copied
+ */
+int weft_host_write(struct weft_host *h, uint16_t dpid, uint64_t hpa, const uint8_t *data,
+	uint64_t cookie, uint64_t now_ns, struct weft_msg *msg);
+
+/**
+ * Take a response. Whatever the verdict, it is counted.
+ *
+ * @param c  receives the completion on WEFT_OK; its data points into @p msg
+ * @return WEFT_OK; WEFT_DROP_NOT_MINE for another DPID than this host's; WEFT_DROP_NO_TAG if no
+ *         such request is open (late or twice); WEFT_DROP_WRONG_CLASS if it is no S2M response, or
+ *         not of the class that answers this request; WEFT_DROP_BAD_OPCODE if its opcode does not
+ *         answer it. A dropped response leaves the request open
+ */
+enum weft_verdict weft_host_response(struct weft_host *h, const struct weft_msg *msg,
+	uint64_t now_ns, struct weft_host_completion *c);
+
+/** Called for each lost request; may begin new ones. @p c is valid during the call only. */
+typedef void (*weft_host_lost_fn)(void *arg, const struct weft_host_completion *c);
+
+/**
+ * End requests that are timeout_ns old or older, and free tags whose quarantine is over. To be
+ * called now and then; nothing else times out a request.
+ *
+ * @param max  most requests to end in this call
+ * @return how many ended
+ */
+unsigned int weft_host_expire(
+	struct weft_host *h, uint64_t now_ns, weft_host_lost_fn fn, void *arg, unsigned int max);
+
+/** Requests that are open now. */
+uint32_t weft_host_outstanding(const struct weft_host *h);
+
+/** Latencies of the requests that had a response. */
+const struct weft_latency *weft_host_latency(const struct weft_host *h);
+
+/** Counter rows, WEFT_HOST_N_COUNTERS of them. */
+const struct weft_counter *weft_host_counters(void);
+
+/** Their values, in row order. Written by the host's thread only. */
+const uint64_t *weft_host_counts(const struct weft_host *h);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEFT_HOST_H */

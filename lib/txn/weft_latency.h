@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Log-linear histogram of durations: 32 buckets a power of two, so a quantile is at most 1/32 too
+ * high whatever the range. Adding one costs a shift and two increments; a histogram is a plain
+ * struct that is all zero at the start.
+ */
+#ifndef WEFT_LATENCY_H
+#define WEFT_LATENCY_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WEFT_LATENCY_SUB_LOG2 5
+#define WEFT_LATENCY_BUCKETS ((64 - WEFT_LATENCY_SUB_LOG2 + 1) << WEFT_LATENCY_SUB_LOG2)
+
+/** One writer; others may read, and then see a value that is a little old. */
+struct weft_latency {
+	uint64_t count;
+	uint64_t max_ns;
+	uint64_t bucket[WEFT_LATENCY_BUCKETS];
+};
+
+/** Add one duration; every value is in range. */
+void weft_latency_add(struct weft_latency *l, uint64_t ns);
+
+/**
+ * Duration that a share of all does not exceed.
+ *
+ * @param per_10000  the share: 5000 = median, 9900 = p99, 9990 = p99.9; 10000 and above = maximum
+ * @return upper edge of the bucket in ns, never above max_ns; 0 if nothing was added
+ */
+uint64_t weft_latency_quantile(const struct weft_latency *l, unsigned int per_10000);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEFT_LATENCY_H */

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * The responder's end of CXL.mem: a GFD that serves reads and writes from memory of the caller
+ * (wire-formats.md section 4.3, fabric.md sections 1.9 and 1.12). It sees one segment of fabric
+ * addresses; its memory begins at the segment's base. Who may reach which part is not checked here.
+ * A GFD belongs to one thread.
+ */
+#ifndef WEFT_MEMORY_H
+#define WEFT_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weft_msg.h"
+#include "weft_verdict.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Row order of weft_gfd_counters() and of the values. */
+enum weft_gfd_counter {
+	WEFT_GFD_N_READS,
+	WEFT_GFD_N_WRITES,
+	WEFT_GFD_N_PARTIAL_WRITES,
+	WEFT_GFD_N_INVALIDATES,
+	WEFT_GFD_N_NXM_READS,
+	WEFT_GFD_N_NXM_WRITES,
+	WEFT_GFD_N_POISON_READS,
+	WEFT_GFD_N_POISON_WRITES,
+	WEFT_GFD_N_NOT_MINE,
+	WEFT_GFD_N_WRONG_CLASS,
+	WEFT_GFD_N_BAD_OPCODE,
+	WEFT_GFD_N_COUNTERS
+};
+
+struct weft_counter;
+
+/** A GFD; set by weft_gfd_init(), to be read only. */
+struct weft_gfd {
+	uint8_t *mem;
+	uint64_t *poison; /* one bit a line */
+	uint64_t hpa_base;
+	uint64_t len_bytes;
+	uint64_t count[WEFT_GFD_N_COUNTERS];
+	uint16_t pid;
+};
+
+/** Bytes of the poison map for @p len_bytes of memory. */
+size_t weft_gfd_poison_size(uint64_t len_bytes);
+
+/**
+ * Start a GFD. The memory's contents are kept, no line is poisoned.
+ *
+ * @param pid        its PID, 0..0xFFE
+ * @param hpa_base   fabric address of its first byte, 64-byte aligned, 52 bits
+ * @param mem        its memory, the caller's for the GFD's life
+ * @param len_bytes  size of @p mem: a multiple of 64, 64 or more, within 52 bits of @p hpa_base
+ * @param poison     weft_gfd_poison_size() bytes, the caller's for the GFD's life
+ * @return 0, or -EINVAL for a value out of range
+ */
+int weft_gfd_init(struct weft_gfd *g, uint16_t pid, uint64_t hpa_base, void *mem,
+	uint64_t len_bytes, uint64_t *poison);
+
+/**
+ * Execute one request and build its reply, which goes to the requester (DPID = the request's SPID).
+ *
+ *   MemRd, MemRdData   MemData, poison if the line is; beyond the memory MemData-NXM, all ones
+ *   MemInv             Cmp: there is no metadata to change
+ *   MemWr, MemWrPtl    Cmp; beyond the memory nothing is written, and Cmp all the same
+ *
+ * A write with poison poisons its line; a clean one of all 64 bytes heals it. A partial write
+ * writes the bytes whose enable is set and no others.
+ *
+ * @param msg    address bits 5:0 are ignored
+ * @param reply  written on WEFT_OK only; must not be @p msg
+ * @return WEFT_OK; WEFT_DROP_NOT_MINE for another DPID than this GFD's; WEFT_DROP_WRONG_CLASS if it
+ *         is neither M2S Req nor RwD; WEFT_DROP_BAD_OPCODE for any other opcode. Each is counted
+ */
+enum weft_verdict weft_gfd_request(
+	struct weft_gfd *g, const struct weft_msg *msg, struct weft_msg *reply);
+
+/** Counter rows, WEFT_GFD_N_COUNTERS of them; the values are weft_gfd.count. */
+const struct weft_counter *weft_gfd_counters(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEFT_MEMORY_H */

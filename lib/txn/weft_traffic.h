@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * A traffic source that checks what it reads (the oracle of reliability.md section 5). Each host
+ * owns some lines of each GFD alone. Every 64-byte line written tells its address, writer and
+ * version, and all its bytes depend on them, so a wrong, stale or torn line is recognised. After
+ * the random reads and writes a sweep reads back every line written. The memory must be zero at the
+ * start. A source belongs to one thread, that of its host.
+ */
+#ifndef WEFT_TRAFFIC_H
+#define WEFT_TRAFFIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weft_host.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Where a GFD is. */
+struct weft_traffic_target {
+	uint64_t hpa_base; /**< address of its first byte, 64-byte aligned */
+	uint64_t len_bytes; /**< room for the lines of all hosts */
+	uint16_t dpid;
+};
+
+struct weft_traffic_cfg {
+	uint64_t seed; /**< of the choices and of the data; the same for all hosts is fine */
+	uint64_t requests; /**< reads and writes before the sweep */
+	const struct weft_traffic_target *targets; /**< copied */
+	uint32_t n_targets; /**< 1..4095 */
+	uint32_t lines; /**< lines owned in each GFD, 1..2^24 */
+	uint32_t outstanding; /**< most requests at once, 1 or more */
+	uint32_t host_index; /**< owns lines host_index x lines ... of each GFD */
+	uint8_t write_percent; /**< 0..100 */
+};
+
+/** Row order of weft_traffic_counters() and of the values. */
+enum weft_traffic_counter {
+	WEFT_TRAFFIC_N_READS,
+	WEFT_TRAFFIC_N_WRITES,
+	WEFT_TRAFFIC_N_SWEPT,
+	WEFT_TRAFFIC_N_VERIFIED,
+	WEFT_TRAFFIC_N_MISMATCHES,
+	WEFT_TRAFFIC_N_STALE,
+	WEFT_TRAFFIC_N_MISPLACED,
+	WEFT_TRAFFIC_N_DAMAGED,
+	WEFT_TRAFFIC_N_FAILED,
+	WEFT_TRAFFIC_N_LOST,
+	WEFT_TRAFFIC_N_UNCERTAIN,
+	WEFT_TRAFFIC_N_COUNTERS
+};
+
+/** The first mismatch of a run. */
+struct weft_traffic_mismatch {
+	uint64_t hpa; /**< line that was read */
+	uint64_t version_min, version_max; /**< what it may have held; 0 = never written */
+	uint64_t version; /**< what it held; 0 if the line is damaged or zero */
+	uint16_t dpid;
+	uint8_t why; /**< WEFT_TRAFFIC_N_STALE, _MISPLACED or _DAMAGED */
+};
+
+struct weft_traffic;
+struct weft_counter;
+
+/**
+ * Bytes that a source of @p cfg needs (64-byte aligned); 0 if a value is out of range, or if the
+ * lines of this host do not fit into one of the targets.
+ */
+size_t weft_traffic_size(const struct weft_traffic_cfg *cfg);
+
+/**
+ * Make a source in @p mem, which stays the caller's and must outlive it.
+ *
+ * @param host  carries its requests; used by nobody else, and granted credits by the caller
+ * @return the source, or NULL for a bad @p cfg or memory that is not 64-byte aligned
+ */
+struct weft_traffic *weft_traffic_init(
+	void *mem, const struct weft_traffic_cfg *cfg, struct weft_host *host);
+
+/**
+ * Begin the next request.
+ *
+ * @param msg  receives the message to send
+ * @return 0; -EAGAIN if none can begin now: too many outstanding, no tag, no credit;
+ *         -ESHUTDOWN if the run is over and nothing is open
+ */
+int weft_traffic_next(struct weft_traffic *t, uint64_t now_ns, struct weft_msg *msg);
+
+/**
+ * Take the completion of one of its requests, from weft_host_response() or weft_host_expire().
+ * Data of a read is compared with what the line may hold.
+ */
+void weft_traffic_complete(struct weft_traffic *t, const struct weft_host_completion *c);
+
+/** End the random requests now and go on to the sweep. */
+void weft_traffic_stop(struct weft_traffic *t);
+
+/** Whether everything, the sweep included, was issued and has ended. */
+bool weft_traffic_done(const struct weft_traffic *t);
+
+/** The first mismatch, or NULL if there is none. */
+const struct weft_traffic_mismatch *weft_traffic_first_mismatch(const struct weft_traffic *t);
+
+/** Counter rows, WEFT_TRAFFIC_N_COUNTERS of them. */
+const struct weft_counter *weft_traffic_counters(void);
+
+/** Their values, in row order. */
+const uint64_t *weft_traffic_counts(const struct weft_traffic *t);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEFT_TRAFFIC_H */
