@@ -27,6 +27,7 @@ struct weft_conns {
 struct weft_conns *
 weft_conns_create(const char *name, unsigned int max, struct weft_ide_lib *ide, int socket)
 {
+	static unsigned int made; /* names of DPDK objects are short: a number tells ours apart */
 	char hash_name[RTE_HASH_NAMESIZE];
 	struct rte_hash_parameters params = {
 		.name = hash_name,
@@ -38,11 +39,12 @@ weft_conns_create(const char *name, unsigned int max, struct weft_ide_lib *ide, 
 	};
 	struct weft_conns *t;
 
-	if (max == 0 || max > WEFT_CONNS_MAX || strlen(name) > 20) {
+	if (max == 0 || max > WEFT_CONNS_MAX) {
 		rte_errno = EINVAL;
 		return NULL;
 	}
-	snprintf(hash_name, sizeof(hash_name), "wc_%s", name);
+	snprintf(hash_name, sizeof(hash_name), "wc%u_%.20s",
+		__atomic_add_fetch(&made, 1, __ATOMIC_RELAXED), name);
 	t = rte_zmalloc_socket("weft_conns", sizeof(*t), 0, socket);
 	if (t == NULL) {
 		rte_errno = ENOMEM;

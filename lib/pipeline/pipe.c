@@ -54,10 +54,12 @@ static int
 pipe_make_rings(struct weft_pipe *p, const struct weft_pipe_cfg *cfg)
 {
 	unsigned int size = cfg->ring_frames != 0 ? cfg->ring_frames : PIPE_RING_FRAMES;
+	static unsigned int made; /* names of DPDK objects are short: a number tells ours apart */
+	unsigned int id = __atomic_add_fetch(&made, 1, __ATOMIC_RELAXED);
 	char name[RTE_RING_NAMESIZE];
 
 	for (unsigned int s = 0; s + 1 < p->layout.n_segments; s++) {
-		snprintf(name, sizeof(name), "wp_%s_%u", p->name, s);
+		snprintf(name, sizeof(name), "weft_%u_%u", id, s);
 		p->segment[s].out =
 			rte_ring_create(name, size, cfg->socket, RING_F_SP_ENQ | RING_F_SC_DEQ);
 		if (p->segment[s].out == NULL)

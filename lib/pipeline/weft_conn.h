@@ -75,11 +75,11 @@ struct weft_conns;
 /**
  * Make a table.
  *
- * @param name    unique in the process, at most 20 characters
+ * @param name    what people may see of it in DPDK's tools; need not be unique
  * @param max     1..WEFT_CONNS_MAX
  * @param ide     NULL if no connection will have a key; used for the table's life
  * @param socket  NUMA node, or SOCKET_ID_ANY
- * @return the table, or NULL with rte_errno: EINVAL, ENOMEM, EEXIST
+ * @return the table, or NULL with rte_errno: EINVAL, ENOMEM
  */
 struct weft_conns *weft_conns_create(
 	const char *name, unsigned int max, struct weft_ide_lib *ide, int socket);

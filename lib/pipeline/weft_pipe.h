@@ -24,7 +24,7 @@ extern "C" {
 
 #define WEFT_PIPE_STAGES_MAX 16
 #define WEFT_PIPE_SEGMENTS_MAX 8
-#define WEFT_PIPE_NAME_MAX 20 /**< with its 0: names of rings are made of it */
+#define WEFT_PIPE_NAME_MAX 40 /**< with its 0 */
 
 /** Layouts that most users want. */
 #define WEFT_LAYOUT_RX "deframe,fec_check,crc_check,route"

@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-#define WEFT_PORT_NAME_MAX 32 /**< bytes of a port's name with its 0 */
+#define WEFT_PORT_NAME_MAX 40 /**< bytes of a port's name with its 0 */
 #define WEFT_PORT_BURST_MAX 64 /**< frames a burst may hold */
 #define WEFT_PORT_AF_XDP_MTU_MAX 3498 /**< largest MTU the kernel runs an XDP program on */
 

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Frames that a port did not take yet. A ring that keeps order; when it is full, frames are dropped
+ * and counted, so that two switches that wait for each other cannot stand still for ever. Hot.
+ */
+
+#include "daemon.h"
+
+static void
+backlog_push(struct backlog *b, struct rte_mbuf *m)
+{
+	if (b->n == NODE_BACKLOG) {
+		rte_pktmbuf_free(m);
+		b->dropped++;
+		return;
+	}
+	b->frame[(b->head + b->n++) % NODE_BACKLOG] = m;
+}
+
+unsigned int
+backlog_flush(struct backlog *b)
+{
+	unsigned int sent = 0;
+
+	while (b->n != 0) {
+		uint32_t run = NODE_BACKLOG - b->head; /* up to the ring's end */
+		uint16_t n, took;
+
+		if (run > b->n)
+			run = b->n;
+		n = (uint16_t)(run > WEFT_PORT_BURST_MAX ? WEFT_PORT_BURST_MAX : run);
+		took = weft_port_tx(b->port, &b->frame[b->head], n);
+		b->head = (b->head + took) % NODE_BACKLOG;
+		b->n -= took;
+		sent += took;
+		if (took < n)
+			break;
+	}
+	return sent;
+}
+
+void
+backlog_send(struct backlog *b, struct rte_mbuf **frame, uint16_t n)
+{
+	uint16_t took = 0;
+
+	if (b->n != 0)
+		backlog_flush(b);
+	while (b->n == 0 && took < n) {
+		uint16_t want =
+			(uint16_t)(n - took > WEFT_PORT_BURST_MAX ? WEFT_PORT_BURST_MAX : n - took);
+		uint16_t got = weft_port_tx(b->port, frame + took, want);
+
+		took = (uint16_t)(took + got);
+		if (got < want)
+			break;
+	}
+	for (; took < n; took++)
+		backlog_push(b, frame[took]);
+}
+
+void
+backlog_free(struct backlog *b)
+{
+	for (; b->n != 0; b->n--) {
+		rte_pktmbuf_free(b->frame[b->head]);
+		b->head = (b->head + 1) % NODE_BACKLOG;
+	}
+}

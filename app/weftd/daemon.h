@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Inside weftd: the daemon and its nodes. Every node is polled by one lcore (its pipeline may reach
+ * over more); what a struct here holds belongs to that lcore unless it says otherwise.
+ */
+#ifndef DAEMON_H
+#define DAEMON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weft_capture.h"
+#include "weft_control.h"
+#include "weft_eal.h"
+#include "weft_host.h"
+#include "weft_loop.h"
+#include "weft_memory.h"
+#include "weft_msg.h"
+#include "weft_pipe.h"
+#include "weft_port.h"
+#include "weft_topo.h"
+#include "weft_traffic.h"
+
+#define NODE_PEERS_MAX 1024 /* hosts of a GFD, or GFDs of a host */
+#define NODE_BACKLOG 1024 /* frames that wait for a port; a power of two */
+#define PEER_CREDITS 512 /* requests of each class that a GFD takes from a host */
+#define NODE_ERROR_MAX 512
+
+/* Frames on their way to one port, for as long as it takes none. */
+struct backlog {
+	struct weft_port *port;
+	uint32_t head;
+	uint32_t n;
+	uint64_t dropped; /* TX_FULL */
+	struct rte_mbuf *frame[NODE_BACKLOG];
+};
+
+enum peer_state { PEER_DOWN, PEER_UP, PEER_REFUSED };
+
+/* The other end of a connection, at a host or a GFD. */
+struct peer {
+	struct node *node;
+	uint16_t pid;
+	uint16_t topo_node;
+	uint8_t state; /* enum peer_state; written by the node's lcore, read by the control thread */
+	uint8_t max_flits; /* a frame to it may carry */
+	uint32_t session;
+	uint64_t hello_due_ns; /* host: when to ask (again) */
+	struct weft_conn *rx;
+	struct weft_conn *tx;
+	struct weft_unpacker unpack;
+	struct weft_packer pack;
+	struct rte_mbuf *frame; /* being filled; NULL: none */
+	uint8_t flits; /* in it, the open one included */
+	bool flit_open;
+};
+
+/* One node of the topology that runs here. */
+struct node {
+	struct daemon *daemon;
+	const struct weft_topo_node *topo;
+	uint16_t index; /* in the topology */
+	uint16_t n_ports;
+	unsigned int lcore;
+	struct weft_port **port; /* by port number */
+	struct backlog *out; /* by port number */
+	struct rte_mempool *pool;
+	struct weft_env env;
+	struct weft_drt drt;
+	struct weft_fast fast;
+	struct weft_fast_entry *fast_entry;
+	struct weft_conns *conns; /* NULL: a switch */
+	struct weft_pipe *rx;
+	struct weft_pipe *tx; /* NULL: a switch */
+	uint16_t next_port; /* source: whose turn it is */
+	uint64_t drops[WEFT_VERDICT_COUNT]; /* of the node itself, beside those of its stages */
+	uint64_t messages[WEFT_MSG_KINDS];
+	uint64_t now_ns; /* of this poll */
+	/* host and GFD */
+	struct peer *peer;
+	uint16_t n_peers;
+	/* host */
+	struct weft_host *host;
+	struct weft_traffic *traffic;
+	uint8_t is_done; /* read by the control thread */
+	uint64_t expire_due_ns;
+	const char *
+		refused; /* what a GFD would not agree to; NULL: nothing. Read by the control thread */
+	char refusal[128];
+	/* GFD */
+	struct weft_gfd gfd;
+	void *memory;
+	size_t memory_len;
+};
+
+struct daemon_cfg {
+	const char *topology; /* NULL: the built-in one */
+	const char *nodes; /* NULL: by server */
+	const char *json;
+	const char *rx_layout; /* of hosts and GFDs */
+	const char *switch_layout;
+	const char *captures[16]; /* PORT=FILE */
+	unsigned int n_captures;
+	bool until_done;
+	bool quiet;
+	double seconds; /* 0: until told to stop */
+	double wait_s; /* for connections to come up */
+	enum weft_idle idle;
+	int eal_argc;
+	char **eal_argv;
+};
+
+struct daemon {
+	struct daemon_cfg cfg;
+	struct weft_topo *topo;
+	struct node *node;
+	uint16_t n_nodes;
+	struct weft_port **port; /* by port index of the topology; NULL: not here */
+	uint32_t features;
+	struct weft_loop **loop;
+	unsigned int n_loops;
+	struct weft_loop *main_loop; /* one of them, or NULL */
+	const struct weft_fec_kernel *fec;
+	const struct weft_crc_kernel *crc;
+	int exit_status;
+};
+
+/* --- ports.c --- */
+
+/** Open every port of the nodes that run here; prints the choice. 0, or -errno with a line. */
+int ports_open(struct daemon *d, char *err, size_t err_len);
+void ports_close(struct daemon *d);
+
+/** Start the captures asked for. */
+int ports_capture(struct daemon *d, char *err, size_t err_len);
+
+/** Look after links: once a second from the control thread. */
+void ports_tend(struct daemon *d);
+
+/* --- backlog.c --- */
+
+/** Send frames, in order; those the port does not take wait, and beyond NODE_BACKLOG are dropped. */
+void backlog_send(struct backlog *b, struct rte_mbuf **frame, uint16_t n);
+
+/** Offer what waits to the port again. Returns frames taken. */
+unsigned int backlog_flush(struct backlog *b);
+
+void backlog_free(struct backlog *b);
+
+/* --- peer.c: flits to and from the other end, and how a connection comes up --- */
+
+/** Link control frame of the peer's node to it. */
+void peer_send_control(
+	struct peer *p, enum weft_control_type type, enum weft_control_param differs);
+
+/** What this node says of itself. */
+void peer_parameters(const struct node *n, struct weft_control *c);
+
+/** Make both directions for @p session. 0, or -errno. */
+int peer_up(struct peer *p, uint32_t session);
+
+/** End the session: both directions go, and what was being packed. */
+void peer_down(struct peer *p);
+
+/** Pack one message for the peer; the frame leaves when it is full or by peer_flush(). */
+void peer_send(struct peer *p, const struct weft_msg *m);
+
+/** Let everything packed leave now. */
+void peer_flush(struct peer *p);
+
+/** Unpack the flits of a frame that came from the peer. */
+void peer_receive(struct peer *p, struct rte_mbuf *m, weft_msg_fn fn, void *arg);
+
+/** The peer with this PID, or NULL. */
+struct peer *peer_find(struct node *n, uint16_t pid);
+
+/* --- host.c, gfd.c, switch.c --- */
+
+int host_init(struct node *n, char *err, size_t err_len);
+unsigned int host_poll(void *arg);
+void host_fini(struct node *n);
+
+int gfd_init(struct node *n, char *err, size_t err_len);
+unsigned int gfd_poll(void *arg);
+void gfd_fini(struct node *n);
+
+int switch_init(struct node *n, char *err, size_t err_len);
+unsigned int switch_poll(void *arg);
+
+/* --- node.c --- */
+
+/** Everything of a node but its ports. */
+int node_init(struct node *n, char *err, size_t err_len);
+void node_fini(struct node *n);
+
+/** The pipeline's source: ports in turn. */
+uint16_t node_source(void *arg, struct rte_mbuf **pkt, uint16_t n);
+
+/** FAST of the whole fabric, for hosts and GFDs. */
+int node_fast(struct node *n, char *err, size_t err_len);
+
+/** Monotonic nanoseconds from the TSC. */
+uint64_t node_now_ns(void);
+
+/* --- report.c --- */
+
+int report_json(const struct daemon *d, double seconds, const char *path);
+void report_text(const struct daemon *d, double seconds);
+
+/** Every request ended, every read was right, nothing was lost. */
+bool report_is_good(const struct daemon *d);
+
+/** Register /weft/nodes and /weft/node,NAME. */
+void report_telemetry(struct daemon *d);
+
+#endif /* DAEMON_H */

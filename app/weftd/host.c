@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * A host: brings a session up with every GFD, then reads and writes their memory and checks what
+ * comes back. Its requests are decoded by FAST at its edge: the address decides where they go.
+ */
+
+#include "daemon.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include <rte_malloc.h>
+
+#define HELLO_EVERY_NS UINT64_C(100000000)
+#define EXPIRE_EVERY_NS UINT64_C(1000000)
+#define EXPIRE_BATCH 64
+#define REQUESTS_A_POLL 128
+
+static void
+host_message(void *arg, const struct weft_msg *m)
+{
+	struct node *n = arg;
+	struct weft_host_completion c;
+	enum weft_verdict v;
+
+	if (m->kind == WEFT_MSG_LLCTRL)
+		return;
+	v = weft_host_response(n->host, m, n->now_ns, &c);
+	if (v == WEFT_OK)
+		weft_traffic_complete(n->traffic, &c);
+	else
+		n->drops[v]++;
+}
+
+static void
+host_refused(struct node *n, struct peer *p, const struct weft_control *theirs)
+{
+	enum weft_control_param differs = (enum weft_control_param)theirs->differs;
+	struct weft_control ours;
+
+	peer_down(p);
+	__atomic_store_n(&p->state, PEER_REFUSED, __ATOMIC_RELAXED);
+	if (n->refused != NULL)
+		return;
+	peer_parameters(n, &ours);
+	snprintf(n->refusal, sizeof(n->refusal), "%.*s refuses: %s is %s there, %s here",
+		WEFT_NODE_ID_LEN, (const char *)theirs->node, weft_control_param_name(differs),
+		weft_control_param_value(theirs, differs),
+		weft_control_param_value(&ours, differs));
+	__atomic_store_n(&n->refused, n->refusal, __ATOMIC_RELEASE);
+}
+
+static void
+host_control(struct node *n, struct rte_mbuf *m)
+{
+	const struct weft_wire_hdr *h = &weft_frame(m)->hdr;
+	struct peer *p = peer_find(n, h->spid);
+	struct weft_control c;
+	enum weft_verdict v =
+		weft_control_parse(rte_pktmbuf_mtod_offset(m, const uint8_t *, WEFT_WIRE_FLITS_OFF),
+			rte_pktmbuf_data_len(m) - (size_t)WEFT_WIRE_FLITS_OFF, &c);
+
+	if (v == WEFT_OK && p == NULL)
+		v = WEFT_DROP_NO_CONN;
+	if (v == WEFT_OK && h->session != p->session)
+		v = WEFT_DROP_SESSION;
+	if (v != WEFT_OK) {
+		n->drops[v]++;
+		return;
+	}
+	if (c.type == WEFT_CONTROL_WELCOME && p->state == PEER_DOWN) {
+		if (c.max_flits < p->max_flits)
+			p->max_flits = c.max_flits;
+		weft_host_grant(n->host, p->pid, c.credits, c.credits);
+		__atomic_store_n(&p->state, PEER_UP, __ATOMIC_RELAXED);
+	} else if (c.type == WEFT_CONTROL_REFUSE) {
+		host_refused(n, p, &c);
+	} else if (c.type == WEFT_CONTROL_GOODBYE) {
+		/* Its requests time out; a new session may follow. */
+		weft_host_grant(n->host, p->pid, 0, 0);
+		peer_down(p);
+	}
+}
+
+static void
+host_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
+{
+	struct node *node = arg;
+
+	for (uint16_t i = 0; i < n; i++) {
+		struct weft_frame *f = weft_frame(pkt[i]);
+
+		if (f->hdr.kind == WEFT_WIRE_CONTROL)
+			host_control(node, pkt[i]);
+		else if (((struct peer *)f->conn->user)->rx == f->conn)
+			peer_receive(f->conn->user, pkt[i], host_message, node);
+	}
+	rte_pktmbuf_free_bulk(pkt, n);
+}
+
+/* Ask for a session. Each time round it is a new one: an old answer cannot be taken for its. */
+static void
+host_hello(struct node *n, struct peer *p)
+{
+	uint32_t session;
+
+	if (p->state != PEER_DOWN || n->now_ns < p->hello_due_ns)
+		return;
+	p->hello_due_ns = n->now_ns + HELLO_EVERY_NS;
+	if (p->rx == NULL) {
+		if (getrandom(&session, sizeof(session), 0) != sizeof(session) ||
+			peer_up(p, session) != 0)
+			return;
+	}
+	peer_send_control(p, WEFT_CONTROL_HELLO, WEFT_PARAM_NONE);
+}
+
+static bool
+host_is_up(const struct node *n)
+{
+	for (uint16_t i = 0; i < n->n_peers; i++)
+		if (n->peer[i].state != PEER_UP)
+			return false;
+	return true;
+}
+
+static unsigned int
+host_requests(struct node *n)
+{
+	unsigned int sent = 0;
+	struct weft_msg m;
+	int rc = 0;
+
+	while (sent < REQUESTS_A_POLL && (rc = weft_traffic_next(n->traffic, n->now_ns, &m)) == 0) {
+		int dpid = weft_fast_dpid(&n->fast, m.addr);
+		struct peer *p = dpid < 0 ? NULL : peer_find(n, (uint16_t)dpid);
+
+		sent++;
+		if (p == NULL || p->tx == NULL) {
+			n->drops[WEFT_DROP_NO_DECODE]++;
+			continue;
+		}
+		m.dpid = (uint16_t)dpid;
+		peer_send(p, &m);
+	}
+	if (rc == -ESHUTDOWN)
+		__atomic_store_n(&n->is_done, 1, __ATOMIC_RELAXED);
+	return sent;
+}
+
+static void
+host_lost(void *arg, const struct weft_host_completion *c)
+{
+	weft_traffic_complete(((struct node *)arg)->traffic, c);
+}
+
+unsigned int
+host_poll(void *arg)
+{
+	struct node *n = arg;
+	unsigned int worked = backlog_flush(&n->out[0]);
+
+	n->now_ns = node_now_ns();
+	for (unsigned int s = 0; s < weft_pipe_segments(n->rx); s++)
+		worked += weft_pipe_poll(n->rx, s);
+	for (uint16_t i = 0; i < n->n_peers; i++)
+		host_hello(n, &n->peer[i]);
+	if (n->traffic == NULL || !host_is_up(n))
+		return worked;
+	if (n->now_ns >= n->expire_due_ns) {
+		n->expire_due_ns = n->now_ns + EXPIRE_EVERY_NS;
+		weft_host_expire(n->host, n->now_ns, host_lost, n, EXPIRE_BATCH);
+	}
+	/* A port that takes nothing holds back new requests; answers are taken all the same. */
+	if (n->out[0].n == 0 && !n->is_done)
+		worked += host_requests(n);
+	for (uint16_t i = 0; i < n->n_peers; i++)
+		peer_flush(&n->peer[i]);
+	return worked;
+}
+
+static uint32_t
+tags_for(uint32_t outstanding)
+{
+	uint32_t tags = 1;
+
+	while (tags < outstanding)
+		tags *= 2;
+	return tags;
+}
+
+static int
+host_traffic(struct node *n, const struct weft_topo_traffic *tr, char *err, size_t err_len)
+{
+	const struct weft_topo *t = n->daemon->topo;
+	struct weft_traffic_target *target = calloc(t->n_gfds, sizeof(*target));
+	struct weft_traffic_cfg cfg = {
+		.seed = tr->seed,
+		.requests = tr->requests == 0 ? UINT64_MAX : tr->requests,
+		.targets = target,
+		.n_targets = t->n_gfds,
+		.lines = (uint32_t)tr->lines,
+		.outstanding = tr->outstanding,
+		.host_index = tr->lines == 0 ? 0 : (uint32_t)(tr->first_line / tr->lines),
+		.write_percent = tr->write_percent,
+	};
+	size_t size;
+	void *mem;
+
+	for (uint16_t g = 0; target != NULL && g < t->n_gfds; g++) {
+		target[g].hpa_base = weft_topo_hpa(t, g);
+		target[g].len_bytes = t->node[t->gfd[g]].memory;
+		target[g].dpid = t->node[t->gfd[g]].pid;
+	}
+	size = target == NULL ? 0 : weft_traffic_size(&cfg);
+	mem = size == 0 ? NULL : rte_zmalloc("weft_traffic", size, WEFT_CACHE_LINE);
+	n->traffic = mem == NULL ? NULL : weft_traffic_init(mem, &cfg, n->host);
+	free(target);
+	if (n->traffic != NULL)
+		return 0;
+	snprintf(err, err_len, "host %s: no room for the traffic's %zu bytes of state",
+		n->topo->name, size);
+	rte_free(mem);
+	return -ENOMEM;
+}
+
+static int
+host_engine(struct node *n, char *err, size_t err_len)
+{
+	const struct weft_topo_traffic *tr = &n->topo->traffic;
+	struct weft_host_cfg cfg = {
+		.timeout_ns = (uint64_t)tr->timeout_ms * 1000000,
+		.quarantine_ns = (uint64_t)tr->timeout_ms * 1000000,
+		.tags = tags_for(tr->outstanding),
+		.spid = n->topo->pid,
+	};
+	void *mem = rte_zmalloc("weft_host", weft_host_size(&cfg), WEFT_CACHE_LINE);
+
+	n->host = mem == NULL ? NULL : weft_host_init(mem, &cfg);
+	if (n->host == NULL) {
+		rte_free(mem);
+		snprintf(err, err_len, "host %s: out of memory", n->topo->name);
+		return -ENOMEM;
+	}
+	return host_traffic(n, tr, err, err_len);
+}
+
+int
+host_init(struct node *n, char *err, size_t err_len)
+{
+	const struct weft_topo *t = n->daemon->topo;
+	struct weft_pipe_cfg cfg = {
+		.name = n->topo->name,
+		.layout = n->daemon->cfg.rx_layout,
+		.env = &n->env,
+		.source = node_source,
+		.source_arg = n,
+		.sink = host_sink,
+		.sink_arg = n,
+		.socket = SOCKET_ID_ANY,
+	};
+	int rc;
+
+	n->n_peers = n->topo->has_traffic ? t->n_gfds : 0;
+	n->peer = calloc((size_t)n->n_peers + 1, sizeof(*n->peer));
+	if (n->peer == NULL)
+		return -ENOMEM;
+	for (uint16_t i = 0; i < n->n_peers; i++) {
+		struct peer *p = &n->peer[i];
+
+		p->node = n;
+		p->topo_node = t->gfd[i];
+		p->pid = t->node[t->gfd[i]].pid;
+		p->max_flits = (uint8_t)weft_topo_path_flits(t, n->index, t->gfd[i]);
+	}
+	rc = node_fast(n, err, err_len);
+	/* Answers carry no address: the host's own way in is by DPID alone. */
+	n->env.fast = NULL;
+	n->env.take_control = true;
+	if (rc == 0 && n->topo->has_traffic)
+		rc = host_engine(n, err, err_len);
+	if (rc != 0)
+		return rc;
+	n->is_done = !n->topo->has_traffic;
+	n->rx = weft_pipe_create(&cfg, err, err_len);
+	return n->rx == NULL ? -EINVAL : 0;
+}
+
+void
+host_fini(struct node *n)
+{
+	rte_free(n->traffic);
+	rte_free(n->host);
+}

@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * weftd: runs the nodes of a topology that are this machine's (or those named). The main lcore and
+ * its workers poll; a control thread watches signals, time and links. doc/weftd.md is its manual.
+ */
+
+#include <errno.h>
+#include <getopt.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <rte_errno.h>
+#include <rte_lcore.h>
+
+#include "cli.h"
+#include "daemon.h"
+
+#define TEND_EVERY_MS 20
+#define POLLS_MAX 1024
+#define RING_POOL 1536 /* buffers for a port that is a ring */
+#define DEVICE_POOL 6144 /* for any other: descriptors both ways, and what a driver keeps */
+
+static volatile sig_atomic_t stop_signal;
+
+static const char usage_text[] =
+	"usage: weftd [--topology FILE] [options] [-- EAL arguments]\n"
+	"\n"
+	"Run the nodes of a fabric that are this machine's: hosts, switches, GFDs.\n"
+	"\n"
+	"  --topology FILE       the lab (without: a built-in fabric of 2 hosts, 2 switches, 2 "
+	"GFDs)\n"
+	"  --node NAME[,NAME]    run these nodes, whatever server they name\n"
+	"  --server NAME         this machine's name in the file (the host name)\n"
+	"  --check               read and check the topology, say what it holds, and end\n"
+	"  --seconds S           end after S seconds (without: SIGINT or SIGTERM ends it)\n"
+	"  --until-done          end when every host here has done its requests\n"
+	"  --wait S              with --until-done: give up if connections take longer (30)\n"
+	"  --idle auto|spin|yield   what an lcore does that finds no work (auto)\n"
+	"  --rx-layout LAYOUT    receive pipeline of hosts and GFDs (" WEFT_LAYOUT_RX ")\n"
+	"  --switch-layout LAYOUT   pipeline of switches (" WEFT_LAYOUT_SWITCH ")\n"
+	"  --capture PORT=FILE   write the frames of a port, such as s0.0, to a pcapng file\n"
+	"  --json FILE|-         write the counts as JSON at the end\n"
+	"  --quiet               no text but errors\n"
+	"  --version, --help\n"
+	"\n"
+	"Exit status: 0; 1 if it could not run, or a host lost a request or read wrong data.\n";
+
+enum {
+	OPT_TOPOLOGY = 256,
+	OPT_NODE,
+	OPT_SERVER,
+	OPT_CHECK,
+	OPT_SECONDS,
+	OPT_UNTIL_DONE,
+	OPT_WAIT,
+	OPT_IDLE,
+	OPT_RX_LAYOUT,
+	OPT_SWITCH_LAYOUT,
+	OPT_CAPTURE,
+	OPT_JSON,
+	OPT_QUIET,
+	OPT_VERSION,
+	OPT_HELP,
+};
+
+static const struct option long_options[] = {
+	{ "topology", required_argument, NULL, OPT_TOPOLOGY },
+	{ "node", required_argument, NULL, OPT_NODE },
+	{ "server", required_argument, NULL, OPT_SERVER },
+	{ "check", no_argument, NULL, OPT_CHECK },
+	{ "seconds", required_argument, NULL, OPT_SECONDS },
+	{ "until-done", no_argument, NULL, OPT_UNTIL_DONE },
+	{ "wait", required_argument, NULL, OPT_WAIT },
+	{ "idle", required_argument, NULL, OPT_IDLE },
+	{ "rx-layout", required_argument, NULL, OPT_RX_LAYOUT },
+	{ "switch-layout", required_argument, NULL, OPT_SWITCH_LAYOUT },
+	{ "capture", required_argument, NULL, OPT_CAPTURE },
+	{ "json", required_argument, NULL, OPT_JSON },
+	{ "quiet", no_argument, NULL, OPT_QUIET },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ NULL, 0, NULL, 0 },
+};
+
+struct run_options {
+	const char *server;
+	bool check;
+};
+
+static double
+parse_seconds(const char *option, const char *text)
+{
+	char *end;
+	double v = strtod(text, &end);
+
+	if (end == text || *end != '\0' || !(v > 0 && v <= 1e9))
+		cli_fail("%s: expected seconds above 0 up to 1000000000, got \"%s\"", option, text);
+	return v;
+}
+
+static void
+parse_option(struct daemon_cfg *c, struct run_options *run, int opt)
+{
+	switch (opt) {
+	case OPT_TOPOLOGY: c->topology = optarg; break;
+	case OPT_NODE: c->nodes = optarg; break;
+	case OPT_SERVER: run->server = optarg; break;
+	case OPT_CHECK: run->check = true; break;
+	case OPT_SECONDS: c->seconds = parse_seconds("--seconds", optarg); break;
+	case OPT_UNTIL_DONE: c->until_done = true; break;
+	case OPT_WAIT: c->wait_s = parse_seconds("--wait", optarg); break;
+	case OPT_IDLE:
+		if (weft_idle_parse(optarg, &c->idle) != 0)
+			cli_fail("--idle: expected one of auto, spin, yield, got \"%s\"", optarg);
+		break;
+	case OPT_RX_LAYOUT: c->rx_layout = optarg; break;
+	case OPT_SWITCH_LAYOUT: c->switch_layout = optarg; break;
+	case OPT_CAPTURE:
+		if (c->n_captures == sizeof(c->captures) / sizeof(c->captures[0]))
+			cli_fail("--capture: more than %zu captures",
+				sizeof(c->captures) / sizeof(c->captures[0]));
+		c->captures[c->n_captures++] = optarg;
+		break;
+	case OPT_JSON: c->json = optarg; break;
+	case OPT_QUIET: c->quiet = true; break;
+	case OPT_VERSION: puts("weftd " WEFT_VERSION); exit(EXIT_SUCCESS);
+	case OPT_HELP: fputs(usage_text, stdout); exit(EXIT_SUCCESS);
+	default: exit(EXIT_FAILURE); /* getopt said why */
+	}
+}
+
+static void
+parse_options(struct daemon_cfg *c, struct run_options *run, int argc, char **argv)
+{
+	int opt;
+
+	c->rx_layout = WEFT_LAYOUT_RX;
+	c->switch_layout = WEFT_LAYOUT_SWITCH;
+	c->wait_s = 30;
+	while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1)
+		parse_option(c, run, opt);
+	if (optind < argc)
+		cli_fail("expected options only, got \"%s\"; EAL arguments go behind --",
+			argv[optind]);
+}
+
+static void
+load_topology(struct daemon *d, const struct run_options *run)
+{
+	struct weft_topo_error e = { 0 };
+	char host[WEFT_TOPO_SERVER_ROOM] = "";
+	uint16_t *index;
+	int n;
+
+	n = d->cfg.topology != NULL ? weft_topo_load(&d->topo, d->cfg.topology, &e)
+	                            : weft_topo_parse(&d->topo, WEFT_TOPO_DEMO_NAME,
+					      weft_topo_demo_yaml, strlen(weft_topo_demo_yaml), &e);
+	if (n != 0)
+		cli_fail("%s", e.text);
+	if (run->server != NULL)
+		snprintf(host, sizeof(host), "%s", run->server);
+	else if (gethostname(host, sizeof(host) - 1) != 0)
+		host[0] = '\0';
+	index = calloc(d->topo->n_nodes, sizeof(*index));
+	d->node = calloc(d->topo->n_nodes, sizeof(*d->node));
+	if (index == NULL || d->node == NULL)
+		cli_fail("out of memory");
+	n = weft_topo_select(d->topo, host, d->cfg.nodes, index, &e);
+	if (n < 0)
+		cli_fail("%s", e.text);
+	d->n_nodes = (uint16_t)n;
+	for (uint16_t i = 0; i < d->n_nodes; i++) {
+		d->node[i].daemon = d;
+		d->node[i].index = index[i];
+		d->node[i].topo = &d->topo->node[index[i]];
+		d->node[i].n_ports = d->node[i].topo->n_ports;
+	}
+	free(index);
+	if (d->topo->mode != WEFT_MODE_RXL)
+		cli_fail("mode: weftd runs rxl fabrics; cxl mode is for traces so far");
+	if (d->topo->ide != WEFT_IDE_OFF)
+		cli_fail("ide: weftd does not agree on session keys yet, and never sends under an "
+			 "old one: expected mode off");
+}
+
+static int
+print_check(const struct daemon *d)
+{
+	static const char *const kinds[] = { "host", "switch", "gfd" };
+
+	printf("fabric %s: %u nodes, %u links; here:\n", d->topo->fabric, d->topo->n_nodes,
+		d->topo->n_links);
+	for (uint16_t i = 0; i < d->n_nodes; i++) {
+		const struct weft_topo_node *n = d->node[i].topo;
+
+		printf("  %-6s %-12s PID 0x%03x", kinds[n->kind], n->name, n->pid);
+		for (uint16_t p = 0; p < n->n_ports; p++)
+			printf("  port %u to %s (%u flits a frame)", p,
+				d->topo->node[weft_topo_neighbour(d->topo, d->node[i].index, p)]
+					.name,
+				weft_topo_port_flits(d->topo, n->first_port + p));
+		putchar('\n');
+	}
+	return EXIT_SUCCESS;
+}
+
+/* Largest frame over any port here, and buffers for all of them. */
+static void
+size_pool(const struct daemon *d, struct weft_pool_cfg *pool)
+{
+	pool->n_mbufs = 1024;
+	pool->max_flits = 1;
+	for (uint16_t i = 0; i < d->n_nodes; i++) {
+		const struct weft_topo_node *n = d->node[i].topo;
+
+		for (uint16_t p = 0; p < n->n_ports; p++) {
+			unsigned int index = n->first_port + p;
+			unsigned int flits = weft_topo_port_flits(d->topo, index);
+			const struct weft_topo_port *tp = &d->topo->port[index];
+
+			if (flits > pool->max_flits)
+				pool->max_flits = flits;
+			pool->n_mbufs += tp->device_kind == WEFT_TOPO_NO_DEVICE &&
+			                                 tp->driver != WEFT_TOPO_MEMIF
+			                         ? RING_POOL
+			                         : DEVICE_POOL;
+		}
+	}
+}
+
+/* "0" and so on: every CPU that a node here names; an empty string if none names any. */
+static void
+lcore_list(const struct daemon *d, char *list, size_t len)
+{
+	size_t used = 0;
+
+	list[0] = '\0';
+	for (uint16_t i = 0; i < d->n_nodes; i++)
+		for (uint16_t c = 0; c < d->node[i].topo->n_lcores && used < len; c++)
+			used += (size_t)snprintf(list + used, len - used, "%s%u",
+				used == 0 ? "" : ",", d->node[i].topo->lcore[c]);
+	if (used >= len)
+		cli_fail("lcores: more CPUs than a command line holds");
+}
+
+static void
+start_dpdk(struct daemon *d)
+{
+	struct weft_pool_cfg pool = {
+		.name = "frames",
+		.priv_size = WEFT_FRAME_PRIV,
+		.cache = 256,
+		.socket = SOCKET_ID_ANY,
+	};
+	char lcores[1024], err[NODE_ERROR_MAX];
+	struct weft_eal_cfg eal = {
+		.program = program_invocation_short_name,
+		.user_argc = d->cfg.eal_argc,
+		.user_argv = d->cfg.eal_argv,
+	};
+	struct rte_mempool *p;
+
+	size_pool(d, &pool);
+	lcore_list(d, lcores, sizeof(lcores));
+	eal.lcores = lcores[0] == '\0' ? NULL : lcores;
+	eal.memory_mb = weft_pool_mb(&pool) + 64 + 24u * d->n_nodes;
+	for (uint16_t i = 0; i < d->topo->n_ports; i++)
+		eal.pci |= d->topo->port[i].device_kind == WEFT_TOPO_PCI;
+	if (weft_eal_start(&eal, err, sizeof(err)) != 0)
+		cli_fail("%s", err);
+	p = weft_pool_create(&pool, err, sizeof(err));
+	if (p == NULL)
+		cli_fail("%s", err);
+	for (uint16_t i = 0; i < d->n_nodes; i++) {
+		d->node[i].pool = p;
+		d->node[i].lcore = d->node[i].topo->n_lcores == 0 ? rte_get_main_lcore()
+		                                                  : d->node[i].topo->lcore[0];
+	}
+	if (!d->cfg.quiet)
+		puts(weft_eal_memory_line());
+}
+
+static void
+print_idle(void *arg, const char *line)
+{
+	const struct daemon *d = arg;
+
+	if (!d->cfg.quiet)
+		puts(line);
+}
+
+/* One loop for each lcore that serves a node; the nodes of an lcore are polled in turn. */
+static void
+make_loops(struct daemon *d)
+{
+	static weft_poll_fn const poll[] = {
+		[WEFT_TOPO_HOST] = host_poll,
+		[WEFT_TOPO_SWITCH] = switch_poll,
+		[WEFT_TOPO_GFD] = gfd_poll,
+	};
+	static struct weft_poll polls[POLLS_MAX];
+
+	d->loop = calloc(RTE_MAX_LCORE, sizeof(d->loop[0]));
+	if (d->loop == NULL)
+		cli_fail("out of memory");
+	for (unsigned int lcore = 0; lcore < RTE_MAX_LCORE; lcore++) {
+		struct weft_loop_cfg cfg = {
+			.lcore = lcore,
+			.idle = d->cfg.idle,
+			.polls = polls,
+			.on_idle = print_idle,
+			.on_idle_arg = d,
+		};
+
+		for (uint16_t i = 0; i < d->n_nodes; i++)
+			if (d->node[i].lcore == lcore)
+				polls[cfg.n_polls++] =
+					(struct weft_poll){ poll[d->node[i].topo->kind],
+						&d->node[i] };
+		if (cfg.n_polls == 0)
+			continue;
+		d->loop[d->n_loops] = weft_loop_create(&cfg);
+		if (d->loop[d->n_loops] == NULL)
+			cli_fail("lcore %u: %s", lcore, rte_strerror(rte_errno));
+		if (lcore == rte_get_main_lcore())
+			d->main_loop = d->loop[d->n_loops];
+		d->n_loops++;
+	}
+}
+
+static void
+on_signal(int sig)
+{
+	stop_signal = sig;
+}
+
+static double
+elapsed_s(const struct timespec *since)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - since->tv_sec) + (double)(now.tv_nsec - since->tv_nsec) / 1e9;
+}
+
+/* Why the run cannot succeed, or NULL: a refusal, or a connection that does not come up. */
+static const char *
+what_fails(struct daemon *d, double seconds, char *line, size_t len)
+{
+	for (uint16_t i = 0; i < d->n_nodes; i++) {
+		struct node *n = &d->node[i];
+		const char *refused = __atomic_load_n(&n->refused, __ATOMIC_ACQUIRE);
+
+		if (refused != NULL) {
+			snprintf(line, len, "host %s: %s", n->topo->name, refused);
+			return line;
+		}
+		if (!d->cfg.until_done || seconds < d->cfg.wait_s ||
+			n->topo->kind != WEFT_TOPO_HOST)
+			continue;
+		for (uint16_t p = 0; p < n->n_peers; p++) {
+			if (__atomic_load_n(&n->peer[p].state, __ATOMIC_RELAXED) == PEER_UP)
+				continue;
+			snprintf(line, len, "host %s: no answer from %s (PID 0x%03x) in %.0f s",
+				n->topo->name, d->topo->node[n->peer[p].topo_node].name,
+				n->peer[p].pid, seconds);
+			return line;
+		}
+	}
+	return NULL;
+}
+
+static bool
+all_done(const struct daemon *d)
+{
+	for (uint16_t i = 0; i < d->n_nodes; i++)
+		if (d->node[i].topo->kind == WEFT_TOPO_HOST &&
+			!__atomic_load_n(&d->node[i].is_done, __ATOMIC_RELAXED))
+			return false;
+	return true;
+}
+
+/* Until something ends the run. Never on the data path. */
+static void *
+control(void *arg)
+{
+	struct daemon *d = arg;
+	const struct timespec nap = { .tv_nsec = TEND_EVERY_MS * 1000000L };
+	struct timespec start;
+	char line[256];
+	unsigned int naps = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	while (stop_signal == 0) {
+		double seconds = elapsed_s(&start);
+
+		if (d->cfg.seconds > 0 && seconds >= d->cfg.seconds)
+			break;
+		if (d->cfg.until_done && all_done(d))
+			break;
+		if (what_fails(d, seconds, line, sizeof(line)) != NULL) {
+			cli_warn("%s", line);
+			d->exit_status = EXIT_FAILURE;
+			break;
+		}
+		if (++naps % (1000 / TEND_EVERY_MS) == 0)
+			ports_tend(d);
+		nanosleep(&nap, NULL);
+	}
+	for (unsigned int i = 0; i < d->n_loops; i++)
+		weft_loop_stop(d->loop[i]);
+	return NULL;
+}
+
+/* Tell the other ends, so that they need not find out. */
+static void
+say_goodbye(struct daemon *d)
+{
+	for (uint16_t i = 0; i < d->n_nodes; i++) {
+		struct node *n = &d->node[i];
+
+		for (uint16_t p = 0; p < n->n_peers; p++)
+			if (n->peer[p].state == PEER_UP)
+				peer_send_control(
+					&n->peer[p], WEFT_CONTROL_GOODBYE, WEFT_PARAM_NONE);
+	}
+}
+
+static double
+run(struct daemon *d)
+{
+	struct timespec start;
+	pthread_t thread;
+	double seconds;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	for (unsigned int i = 0; i < d->n_loops; i++)
+		if (d->loop[i] != d->main_loop && weft_loop_launch(d->loop[i]) != 0)
+			cli_fail("an lcore could not be started");
+	if (pthread_create(&thread, NULL, control, d) != 0)
+		cli_fail("the control thread could not be started");
+	if (d->main_loop != NULL)
+		weft_loop_run(d->main_loop);
+	pthread_join(thread, NULL);
+	for (unsigned int i = 0; i < d->n_loops; i++)
+		if (d->loop[i] != d->main_loop)
+			weft_loop_join(d->loop[i]);
+	seconds = elapsed_s(&start);
+	say_goodbye(d);
+	return seconds;
+}
+
+static void
+finish(struct daemon *d, double seconds)
+{
+	if (!d->cfg.quiet && (d->cfg.json == NULL || strcmp(d->cfg.json, "-") != 0))
+		report_text(d, seconds);
+	if (d->cfg.json != NULL) {
+		int e = report_json(d, seconds, d->cfg.json);
+
+		if (e != 0) {
+			cli_warn("--json %s: %s", d->cfg.json, strerror(-e));
+			d->exit_status = EXIT_FAILURE;
+		}
+	}
+	if (!report_is_good(d))
+		d->exit_status = EXIT_FAILURE;
+	for (unsigned int i = 0; i < d->n_loops; i++)
+		weft_loop_free(d->loop[i]);
+	ports_close(d); /* frames that nobody took come back before their nodes go */
+	for (uint16_t i = 0; i < d->n_nodes; i++)
+		node_fini(&d->node[i]);
+	free(d->loop);
+	free(d->node);
+	weft_topo_free(d->topo);
+	weft_eal_stop();
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct daemon d;
+	struct run_options opts = { 0 };
+	struct sigaction sa = { .sa_handler = on_signal };
+	char err[NODE_ERROR_MAX];
+
+	/* Lines of a daemon are read as they come, by people and by scripts. */
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	argc = cli_split_eal(argc, argv, &d.cfg.eal_argc, &d.cfg.eal_argv);
+	parse_options(&d.cfg, &opts, argc, argv);
+	d.features = cli_cpu_features();
+	d.fec = weft_fec_kernel_find(NULL, d.features);
+	d.crc = weft_crc_kernel_find(NULL, d.features);
+	load_topology(&d, &opts);
+	if (opts.check)
+		return print_check(&d);
+	start_dpdk(&d);
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	if (ports_open(&d, err, sizeof(err)) != 0)
+		cli_fail("%s", err);
+	for (uint16_t i = 0; i < d.n_nodes; i++)
+		if (node_init(&d.node[i], err, sizeof(err)) != 0)
+			cli_fail("%s", err);
+	if (ports_capture(&d, err, sizeof(err)) != 0)
+		cli_fail("%s", err);
+	make_loops(&d);
+	report_telemetry(&d);
+	if (!d.cfg.quiet)
+		printf("weftd: %u nodes of fabric %s run\n", d.n_nodes, d.topo->fabric);
+	finish(&d, run(&d));
+	return d.exit_status;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* What all kinds of node have: tables, kernels, connections, the way out. */
+
+#include "daemon.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_cycles.h>
+#include <rte_errno.h>
+#include <rte_malloc.h>
+
+/* Frames go point to point: the addresses only have to be valid and tell who sent them. */
+static const uint8_t mac_prefix[4] = { 0x02, 'W', 'E', 'F' };
+static const uint8_t mac_group[6] = { 0x03, 'W', 'E', 'F', 'T', 0 };
+
+uint64_t
+node_now_ns(void)
+{
+	static uint64_t hz;
+	uint64_t tsc = rte_rdtsc();
+
+	if (hz == 0)
+		hz = rte_get_tsc_hz();
+	return tsc / hz * 1000000000 + tsc % hz * 1000000000 / hz;
+}
+
+uint16_t
+node_source(void *arg, struct rte_mbuf **pkt, uint16_t n)
+{
+	struct node *node = arg;
+	uint16_t got = 0;
+
+	/* One turn over the ports at most; the next burst begins where this one ended. */
+	for (uint16_t i = 0; i < node->n_ports && got < n; i++) {
+		uint16_t port = node->next_port;
+		uint16_t more = weft_port_rx(node->port[port], pkt + got, (uint16_t)(n - got));
+
+		for (uint16_t k = got; k < got + more; k++)
+			weft_frame(pkt[k])->in_port = port;
+		got = (uint16_t)(got + more);
+		node->next_port = (uint16_t)((port + 1) % node->n_ports);
+	}
+	return got;
+}
+
+static void
+end_tx_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
+{
+	struct node *node = arg;
+
+	backlog_send(&node->out[0], pkt, n);
+}
+
+/* Hosts and GFDs: connections, and a pipeline out. */
+static int
+end_init(struct node *n, char *err, size_t err_len)
+{
+	char name[WEFT_TOPO_NAME_ROOM + 8];
+	struct weft_pipe_cfg cfg = {
+		.name = name,
+		.layout = WEFT_LAYOUT_TX,
+		.env = &n->env,
+		.sink = end_tx_sink,
+		.sink_arg = n,
+		.socket = SOCKET_ID_ANY,
+	};
+	int rc;
+
+	/* Two directions for each peer, and room for sessions that end while others begin. */
+	n->conns = weft_conns_create(n->topo->name,
+		n->daemon->topo->n_nodes * 4u > WEFT_CONNS_MAX ? WEFT_CONNS_MAX
+							       : n->daemon->topo->n_nodes * 4u,
+		NULL, SOCKET_ID_ANY);
+	if (n->conns == NULL) {
+		snprintf(err, err_len, "node %s: connection table: %s", n->topo->name,
+			rte_strerror(rte_errno));
+		return -rte_errno;
+	}
+	n->env.conns = n->conns;
+	n->env.pid = n->topo->pid;
+	rc = weft_drt_set(&n->drt, n->topo->pid, 0);
+	if (rc != 0)
+		return rc;
+	snprintf(name, sizeof(name), "%s-tx", n->topo->name);
+	n->tx = weft_pipe_create(&cfg, err, err_len);
+	return n->tx == NULL ? -rte_errno : 0;
+}
+
+int
+node_fast(struct node *n, char *err, size_t err_len)
+{
+	const struct weft_topo *t = n->daemon->topo;
+	uint64_t segment = UINT64_C(1) << WEFT_TOPO_SEGMENT_LOG2;
+	uint8_t depth = 0;
+	int rc;
+
+	if (t->n_gfds == 0)
+		return 0;
+	while ((1u << depth) < t->n_gfds)
+		depth++;
+	n->fast_entry = rte_zmalloc("weft_fast", sizeof(*n->fast_entry) << depth, WEFT_CACHE_LINE);
+	if (n->fast_entry == NULL)
+		return -ENOMEM;
+	rc = weft_fast_init(&n->fast, n->fast_entry, weft_topo_hpa(t, 0),
+		weft_topo_hpa(t, 0) + t->n_gfds * segment, WEFT_TOPO_SEGMENT_LOG2, depth);
+	for (uint16_t g = 0; rc == 0 && g < t->n_gfds; g++)
+		rc = weft_fast_set(&n->fast, weft_topo_hpa(t, g), t->node[t->gfd[g]].pid);
+	if (rc != 0)
+		snprintf(err, err_len, "node %s: fabric address table: %s", n->topo->name,
+			strerror(-rc));
+	n->env.fast = &n->fast;
+	return rc;
+}
+
+int
+node_init(struct node *n, char *err, size_t err_len)
+{
+	struct daemon *d = n->daemon;
+	int rc = 0;
+
+	snprintf(err, err_len, "node %s: out of memory", n->topo->name);
+	n->out = rte_zmalloc("weft_out", n->n_ports * sizeof(*n->out), WEFT_CACHE_LINE);
+	n->port = calloc(n->n_ports, sizeof(*n->port));
+	if (n->out == NULL || n->port == NULL)
+		return -ENOMEM;
+	for (uint16_t p = 0; p < n->n_ports; p++) {
+		n->port[p] = d->port[n->topo->first_port + p];
+		n->out[p].port = n->port[p];
+	}
+	n->env = (struct weft_env){
+		.only_mode = WEFT_MODE_RXL,
+		.pid = WEFT_PID_ANY,
+		.fec = d->fec,
+		.crc = d->crc,
+		.drt = &n->drt,
+	};
+	memcpy(n->env.src_mac, mac_prefix, sizeof(mac_prefix));
+	weft_put_be16(n->env.src_mac + sizeof(mac_prefix), n->topo->pid);
+	memcpy(n->env.dst_mac, mac_group, sizeof(mac_group));
+	weft_topo_routes(d->topo, n->index, &n->drt);
+	if (n->topo->kind == WEFT_TOPO_SWITCH)
+		return switch_init(n, err, err_len);
+	rc = end_init(n, err, err_len);
+	if (rc != 0)
+		return rc;
+	return n->topo->kind == WEFT_TOPO_HOST ? host_init(n, err, err_len)
+	                                       : gfd_init(n, err, err_len);
+}
+
+void
+node_fini(struct node *n)
+{
+	weft_pipe_free(n->rx);
+	weft_pipe_free(n->tx);
+	for (uint16_t i = 0; i < n->n_peers && n->peer != NULL; i++)
+		peer_down(&n->peer[i]);
+	weft_conns_free(n->conns);
+	if (n->topo->kind == WEFT_TOPO_HOST)
+		host_fini(n);
+	else if (n->topo->kind == WEFT_TOPO_GFD)
+		gfd_fini(n);
+	for (uint16_t p = 0; p < n->n_ports && n->out != NULL; p++)
+		backlog_free(&n->out[p]);
+	rte_free(n->fast_entry);
+	rte_free(n->out);
+	free(n->port);
+	free(n->peer);
+}

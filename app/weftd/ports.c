@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Opens the ports of the nodes that run here. A link between two of them is a pair of rings, one
+ * to another process of this machine a memif; everything else is what the topology names. Control
+ * side only.
+ */
+
+#include "daemon.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define LINK_WAIT_MS 0 /* a link that comes up later is fine: hosts go on asking */
+
+static const uint8_t port_drivers[] = {
+	[WEFT_TOPO_AUTO] = WEFT_PORT_AUTO,
+	[WEFT_TOPO_VFIO] = WEFT_PORT_PCI,
+	[WEFT_TOPO_AF_XDP] = WEFT_PORT_AF_XDP,
+	[WEFT_TOPO_AF_PACKET] = WEFT_PORT_AF_PACKET,
+	[WEFT_TOPO_MEMIF] = WEFT_PORT_MEMIF,
+	[WEFT_TOPO_RING] = WEFT_PORT_RING,
+	[WEFT_TOPO_VDEV] = WEFT_PORT_VDEV,
+};
+
+struct port_names {
+	char name[WEFT_PORT_NAME_MAX];
+	char socket[WEFT_TOPO_SOCKET_ROOM + 2];
+};
+
+/* The node that runs here and has this index in the topology, or NULL. */
+static struct node *
+local_node(struct daemon *d, unsigned int index)
+{
+	for (uint16_t i = 0; i < d->n_nodes; i++)
+		if (d->node[i].index == index)
+			return &d->node[i];
+	return NULL;
+}
+
+/* Both daemons of a link must come to the same path by themselves. */
+static void
+memif_path(const struct daemon *d, const struct weft_topo_port *tp, char *path, size_t len)
+{
+	const char *dir = getenv("XDG_RUNTIME_DIR");
+
+	if (tp->socket[0] != '\0')
+		snprintf(path, len, "%s", tp->socket);
+	else if (dir != NULL && dir[0] == '/')
+		snprintf(path, len, "%s/weft/%s-%u.sock", dir, d->topo->fabric, tp->link);
+	else if (geteuid() == 0)
+		snprintf(path, len, "/run/weft/%s-%u.sock", d->topo->fabric, tp->link);
+	else
+		snprintf(path, len, "/tmp/weft-%u/%s-%u.sock", (unsigned int)geteuid(),
+			d->topo->fabric, tp->link);
+}
+
+static void
+port_spec(struct daemon *d, struct node *n, unsigned int index, struct weft_port_spec *s,
+	struct port_names *names)
+{
+	const struct weft_topo_port *tp = &d->topo->port[index];
+
+	snprintf(names->name, sizeof(names->name), "%s.%u", n->topo->name,
+		index - n->topo->first_port);
+	*s = (struct weft_port_spec){
+		.name = names->name,
+		.driver = port_drivers[tp->driver],
+		.max_flits = weft_topo_port_flits(d->topo, index),
+		.pool = n->pool,
+		.link_wait_ms = LINK_WAIT_MS,
+		.memif_server = d->topo->link[tp->link].a == index,
+		.memif_id = tp->link,
+	};
+	switch (tp->device_kind) {
+	case WEFT_TOPO_PCI: s->pci = tp->device; break;
+	case WEFT_TOPO_NETIF: s->netif = tp->device; break;
+	case WEFT_TOPO_DEVARGS: s->vdev = tp->device; break;
+	default:
+		memif_path(d, tp, names->socket, sizeof(names->socket));
+		s->socket = names->socket;
+		break;
+	}
+}
+
+static bool
+is_ring(const struct weft_topo_port *tp, bool both_here)
+{
+	return tp->device_kind == WEFT_TOPO_NO_DEVICE && both_here &&
+	       (tp->driver == WEFT_TOPO_AUTO || tp->driver == WEFT_TOPO_RING);
+}
+
+/* Two ends of one memif in one process must not spell the socket's path the same. */
+static void
+respell_socket(struct port_names *names)
+{
+	char *slash = strrchr(names->socket, '/');
+
+	if (slash != NULL && strlen(names->socket) + 2 < sizeof(names->socket)) {
+		memmove(slash + 2, slash, strlen(slash) + 1);
+		slash[1] = '.';
+	}
+}
+
+static int
+link_open(struct daemon *d, const struct weft_topo_link *l, char *err, size_t err_len)
+{
+	const uint16_t end[2] = { l->a, l->b };
+	struct node *n[2];
+	struct weft_port_spec spec[2];
+	struct port_names names[2];
+	struct weft_port *pair[2];
+	int rc;
+
+	for (unsigned int e = 0; e < 2; e++) {
+		n[e] = local_node(d, d->topo->port[end[e]].node);
+		if (n[e] != NULL)
+			port_spec(d, n[e], end[e], &spec[e], &names[e]);
+	}
+	if (is_ring(&d->topo->port[l->a], n[0] != NULL && n[1] != NULL)) {
+		spec[0].driver = WEFT_PORT_RING;
+		spec[1].driver = WEFT_PORT_RING;
+		rc = weft_port_open_pair(&spec[0], &spec[1], pair, err, err_len);
+		if (rc == 0) {
+			d->port[l->a] = pair[0];
+			d->port[l->b] = pair[1];
+		}
+		return rc;
+	}
+	if (n[0] != NULL && n[1] != NULL)
+		respell_socket(&names[1]);
+	for (unsigned int e = 0; e < 2; e++) {
+		if (n[e] == NULL)
+			continue;
+		rc = weft_port_open(&spec[e], &d->port[end[e]], err, err_len);
+		if (rc != 0)
+			return rc;
+	}
+	return 0;
+}
+
+int
+ports_open(struct daemon *d, char *err, size_t err_len)
+{
+	d->port = calloc((size_t)d->topo->n_ports + 1, sizeof(d->port[0]));
+	if (d->port == NULL) {
+		snprintf(err, err_len, "out of memory");
+		return -ENOMEM;
+	}
+	for (uint16_t i = 0; i < d->topo->n_links; i++) {
+		int rc = link_open(d, &d->topo->link[i], err, err_len);
+
+		if (rc != 0)
+			return rc;
+	}
+	for (uint16_t i = 0; i < d->topo->n_ports; i++)
+		if (d->port[i] != NULL && !d->cfg.quiet)
+			puts(weft_port_line(d->port[i]));
+	return 0;
+}
+
+void
+ports_close(struct daemon *d)
+{
+	if (d->port == NULL)
+		return;
+	for (uint16_t i = 0; i < d->topo->n_ports; i++)
+		weft_port_close(d->port[i]);
+	free(d->port);
+	d->port = NULL;
+}
+
+static struct weft_port *
+port_by_name(struct daemon *d, const char *name, size_t len)
+{
+	for (uint16_t i = 0; i < d->topo->n_ports; i++)
+		if (d->port[i] != NULL && strlen(weft_port_name(d->port[i])) == len &&
+			memcmp(weft_port_name(d->port[i]), name, len) == 0)
+			return d->port[i];
+	return NULL;
+}
+
+int
+ports_capture(struct daemon *d, char *err, size_t err_len)
+{
+	for (unsigned int i = 0; i < d->cfg.n_captures; i++) {
+		const char *text = d->cfg.captures[i], *eq = strchr(text, '=');
+		struct weft_capture_cfg cfg = { .path = eq == NULL ? NULL : eq + 1,
+			.lossless = true };
+		struct weft_port *p =
+			eq == NULL ? NULL : port_by_name(d, text, (size_t)(eq - text));
+		int rc;
+
+		if (p == NULL) {
+			snprintf(err, err_len,
+				"--capture %s: expected PORT=FILE with a port of a node that runs "
+				"here, such as %s",
+				text, d->topo->n_ports == 0 ? "s0.0=f.pcapng" : "NODE.0=f.pcapng");
+			return -EINVAL;
+		}
+		rc = weft_capture_open(p, &cfg, err, err_len);
+		if (rc != 0)
+			return rc;
+	}
+	return 0;
+}
+
+void
+ports_tend(struct daemon *d)
+{
+	for (uint16_t i = 0; i < d->topo->n_ports; i++)
+		if (d->port[i] != NULL)
+			weft_port_is_up(d->port[i]);
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * What the nodes counted: as JSON, as text, and over DPDK telemetry. Values are read while lcores
+ * write them: each is whole, the set is not a snapshot.
+ */
+
+#include "daemon.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include <rte_cycles.h>
+#include <rte_telemetry.h>
+
+static const char *const kind_words[] = {
+	[WEFT_TOPO_HOST] = "host",
+	[WEFT_TOPO_SWITCH] = "switch",
+	[WEFT_TOPO_GFD] = "gfd",
+};
+
+static struct daemon *telemetry_daemon;
+
+static void
+put(json_t *o, const char *key, uint64_t v)
+{
+	json_object_set_new(o, key, json_integer((json_int_t)v));
+}
+
+static json_t *
+counters_json(const struct weft_counter *rows, const uint64_t *values, unsigned int n)
+{
+	json_t *o = json_object();
+
+	for (unsigned int i = 0; i < n; i++)
+		put(o, rows[i].name, values[i]);
+	return o;
+}
+
+/* Drops of a node from every place that can drop, by reason. */
+static uint64_t
+node_drops(const struct node *n, enum weft_verdict v)
+{
+	uint64_t sum = n->drops[v] + weft_pipe_drops(n->rx, v);
+
+	if (n->tx != NULL)
+		sum += weft_pipe_drops(n->tx, v);
+	if (v == WEFT_DROP_TX_FULL)
+		for (uint16_t p = 0; p < n->n_ports; p++)
+			sum += n->out[p].dropped;
+	return sum;
+}
+
+static json_t *
+drops_json(const struct node *n)
+{
+	json_t *o = json_object();
+
+	for (unsigned int v = WEFT_OK + 1; v < WEFT_VERDICT_COUNT; v++) {
+		uint64_t sum = node_drops(n, (enum weft_verdict)v);
+
+		if (sum != 0)
+			put(o, weft_verdict_name((enum weft_verdict)v), sum);
+	}
+	return o;
+}
+
+static void
+stages_add(json_t *list, const struct weft_pipe *p)
+{
+	for (unsigned int i = 0; p != NULL && i < weft_pipe_n_stages(p); i++) {
+		const struct weft_stage *s = weft_pipe_stage(p, i);
+		const struct weft_stage_stats *st = weft_pipe_stats(p, i);
+		json_t *o = counters_json(s->counters, st->counts, s->n_counters);
+
+		json_object_set_new(o, "stage", json_string(s->name));
+		put(o, "bursts", st->bursts);
+		put(o, "frames", st->frames);
+		put(o, "flits", st->flits);
+		put(o, "cycles", st->cycles);
+		json_array_append_new(list, o);
+	}
+}
+
+static json_t *
+ports_json(const struct node *n)
+{
+	json_t *list = json_array();
+
+	for (uint16_t p = 0; p < n->n_ports; p++) {
+		struct weft_port_stats st;
+		json_t *o;
+
+		weft_port_stats(n->port[p], &st);
+		o = counters_json(weft_port_counters, (const uint64_t *)&st, WEFT_PORT_COUNTERS);
+		json_object_set_new(o, "port", json_string(weft_port_name(n->port[p])));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+static json_t *
+messages_json(const struct node *n)
+{
+	json_t *o = json_object();
+
+	for (unsigned int k = 0; k < WEFT_MSG_KINDS; k++)
+		if (n->messages[k] != 0)
+			put(o, weft_msg_kind_name((enum weft_msg_kind)k), n->messages[k]);
+	return o;
+}
+
+static void
+host_json(const struct node *n, json_t *o)
+{
+	const struct weft_latency *l;
+
+	if (n->host == NULL)
+		return;
+	l = weft_host_latency(n->host);
+	json_object_set_new(o, "requests",
+		counters_json(
+			weft_host_counters(), weft_host_counts(n->host), WEFT_HOST_N_COUNTERS));
+	json_object_set_new(o, "traffic",
+		counters_json(weft_traffic_counters(), weft_traffic_counts(n->traffic),
+			WEFT_TRAFFIC_N_COUNTERS));
+	put(o, "outstanding", weft_host_outstanding(n->host));
+	put(o, "done", n->is_done);
+	json_object_set_new(o, "latency_ns",
+		json_pack("{s:I, s:I, s:I, s:I}", "p50", (json_int_t)weft_latency_quantile(l, 5000),
+			"p99", (json_int_t)weft_latency_quantile(l, 9900), "p99_9",
+			(json_int_t)weft_latency_quantile(l, 9990), "max", (json_int_t)l->max_ns));
+}
+
+static json_t *
+node_json(const struct node *n)
+{
+	json_t *o = json_object(), *stages = json_array();
+
+	json_object_set_new(o, "name", json_string(n->topo->name));
+	json_object_set_new(o, "kind", json_string(kind_words[n->topo->kind]));
+	put(o, "pid", n->topo->pid);
+	put(o, "lcore", n->lcore);
+	if (n->topo->kind == WEFT_TOPO_HOST)
+		host_json(n, o);
+	if (n->topo->kind == WEFT_TOPO_GFD)
+		json_object_set_new(o, "memory",
+			counters_json(weft_gfd_counters(), n->gfd.count, WEFT_GFD_N_COUNTERS));
+	if (n->topo->kind != WEFT_TOPO_SWITCH)
+		json_object_set_new(o, "messages", messages_json(n));
+	json_object_set_new(o, "drops", drops_json(n));
+	json_object_set_new(o, "ports", ports_json(n));
+	stages_add(stages, n->rx);
+	stages_add(stages, n->tx);
+	json_object_set_new(o, "stages", stages);
+	return o;
+}
+
+int
+report_json(const struct daemon *d, double seconds, const char *path)
+{
+	json_t *nodes = json_array(), *o;
+	FILE *f = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
+	int rc = 0;
+
+	for (uint16_t i = 0; i < d->n_nodes; i++)
+		json_array_append_new(nodes, node_json(&d->node[i]));
+	o = json_pack("{s:s, s:f, s:b, s:o}", "fabric", d->topo->fabric, "seconds", seconds, "good",
+		report_is_good(d), "nodes", nodes);
+	if (f == NULL)
+		rc = -errno;
+	else if (json_dumpf(o, f, JSON_INDENT(2)) != 0 || fputc('\n', f) == EOF)
+		rc = -EIO;
+	if (f != NULL && (f == stdout ? fflush(f) : fclose(f)) != 0 && rc == 0)
+		rc = -errno;
+	json_decref(o);
+	return rc;
+}
+
+bool
+report_is_good(const struct daemon *d)
+{
+	for (uint16_t i = 0; i < d->n_nodes; i++) {
+		const struct node *n = &d->node[i];
+		const uint64_t *c;
+
+		if (n->topo->kind != WEFT_TOPO_HOST || n->traffic == NULL)
+			continue;
+		c = weft_traffic_counts(n->traffic);
+		if (c[WEFT_TRAFFIC_N_MISMATCHES] != 0 || c[WEFT_TRAFFIC_N_FAILED] != 0 ||
+			c[WEFT_TRAFFIC_N_LOST] != 0)
+			return false;
+	}
+	return true;
+}
+
+static void
+text_host(const struct node *n, double seconds)
+{
+	const uint64_t *c = weft_traffic_counts(n->traffic);
+	const struct weft_latency *l = weft_host_latency(n->host);
+	uint64_t all = c[WEFT_TRAFFIC_N_READS] + c[WEFT_TRAFFIC_N_WRITES] + c[WEFT_TRAFFIC_N_SWEPT];
+
+	printf("host %-8s %10lu writes %10lu reads %10lu verified %6lu mismatches %6lu lost  "
+	       "%8.0f requests/s  latency p50 %.1f us p99 %.1f us\n",
+		n->topo->name, (unsigned long)c[WEFT_TRAFFIC_N_WRITES],
+		(unsigned long)(c[WEFT_TRAFFIC_N_READS] + c[WEFT_TRAFFIC_N_SWEPT]),
+		(unsigned long)c[WEFT_TRAFFIC_N_VERIFIED],
+		(unsigned long)c[WEFT_TRAFFIC_N_MISMATCHES], (unsigned long)c[WEFT_TRAFFIC_N_LOST],
+		seconds > 0 ? (double)all / seconds : 0,
+		(double)weft_latency_quantile(l, 5000) / 1e3,
+		(double)weft_latency_quantile(l, 9900) / 1e3);
+}
+
+static void
+text_node(const struct node *n)
+{
+	const struct weft_stage_stats *st = weft_pipe_stats(n->rx, 0);
+
+	printf("%s %-8s %10lu frames %10lu flits in", kind_words[n->topo->kind], n->topo->name,
+		(unsigned long)st->frames, (unsigned long)st->flits);
+	for (unsigned int i = 0; i < weft_pipe_n_stages(n->rx); i++) {
+		const struct weft_stage_stats *s = weft_pipe_stats(n->rx, i);
+
+		printf("  %s %.0f", weft_pipe_stage(n->rx, i)->name,
+			s->flits == 0 ? 0 : (double)s->cycles / (double)s->flits);
+	}
+	printf(" cycles/flit\n");
+	for (unsigned int v = WEFT_OK + 1; v < WEFT_VERDICT_COUNT; v++) {
+		uint64_t sum = node_drops(n, (enum weft_verdict)v);
+
+		if (sum != 0)
+			printf("  dropped %lu: %s\n", (unsigned long)sum,
+				weft_verdict_help((enum weft_verdict)v));
+	}
+}
+
+void
+report_text(const struct daemon *d, double seconds)
+{
+	printf("\nfabric %s, %.2f s\n", d->topo->fabric, seconds);
+	for (uint16_t i = 0; i < d->n_nodes; i++) {
+		const struct node *n = &d->node[i];
+		const struct weft_traffic_mismatch *bad;
+
+		text_node(n);
+		if (n->traffic == NULL)
+			continue;
+		text_host(n, seconds);
+		bad = weft_traffic_first_mismatch(n->traffic);
+		if (bad != NULL)
+			printf("  first mismatch: address %#lx of PID %#x\n",
+				(unsigned long)bad->hpa, bad->dpid);
+	}
+}
+
+static int
+handle_nodes(const char *cmd, const char *params, struct rte_tel_data *data)
+{
+	(void)cmd;
+	(void)params;
+	rte_tel_data_start_array(data, RTE_TEL_STRING_VAL);
+	for (uint16_t i = 0; i < telemetry_daemon->n_nodes; i++)
+		rte_tel_data_add_array_string(data, telemetry_daemon->node[i].topo->name);
+	return 0;
+}
+
+static void
+telemetry_rows(struct rte_tel_data *data, const char *prefix, const struct weft_counter *rows,
+	const uint64_t *values, unsigned int n)
+{
+	char name[64];
+
+	for (unsigned int i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "%s_%s", prefix, rows[i].name);
+		rte_tel_data_add_dict_u64(data, name, values[i]);
+	}
+}
+
+static int
+handle_node(const char *cmd, const char *params, struct rte_tel_data *data)
+{
+	const struct node *n = NULL;
+
+	(void)cmd;
+	for (uint16_t i = 0; params != NULL && i < telemetry_daemon->n_nodes; i++)
+		if (strcmp(telemetry_daemon->node[i].topo->name, params) == 0)
+			n = &telemetry_daemon->node[i];
+	if (n == NULL)
+		return -ENOENT;
+	rte_tel_data_start_dict(data);
+	rte_tel_data_add_dict_string(data, "kind", kind_words[n->topo->kind]);
+	rte_tel_data_add_dict_u64(data, "pid", n->topo->pid);
+	if (n->host != NULL) {
+		telemetry_rows(data, "host", weft_host_counters(), weft_host_counts(n->host),
+			WEFT_HOST_N_COUNTERS);
+		telemetry_rows(data, "traffic", weft_traffic_counters(),
+			weft_traffic_counts(n->traffic), WEFT_TRAFFIC_N_COUNTERS);
+	}
+	if (n->topo->kind == WEFT_TOPO_GFD)
+		telemetry_rows(data, "gfd", weft_gfd_counters(), n->gfd.count, WEFT_GFD_N_COUNTERS);
+	for (unsigned int v = WEFT_OK + 1; v < WEFT_VERDICT_COUNT; v++) {
+		char name[64];
+		uint64_t sum = node_drops(n, (enum weft_verdict)v);
+
+		snprintf(name, sizeof(name), "drop_%s", weft_verdict_name((enum weft_verdict)v));
+		if (sum != 0)
+			rte_tel_data_add_dict_u64(data, name, sum);
+	}
+	return 0;
+}
+
+void
+report_telemetry(struct daemon *d)
+{
+	telemetry_daemon = d;
+	rte_telemetry_register_cmd("/weft/nodes", handle_nodes,
+		"Names of the nodes that run here. Takes no parameters");
+	rte_telemetry_register_cmd(
+		"/weft/node", handle_node, "What a node counted. Parameter: node name");
+}
