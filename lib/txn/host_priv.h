@@ -16,7 +16,7 @@
 
 enum host_queue { HOST_FREE, HOST_OPEN, HOST_QUARANTINE, HOST_QUEUES };
 
-/** One tag. `cookie`, `dpid` and `kind` are those of the request while it is open. */
+/** One tag. All but `tag` and the links is valid while it is open or in quarantine. */
 struct host_tag {
 	uint64_t cookie;
 	uint64_t since_ns; /* open: sent; quarantine: lost */

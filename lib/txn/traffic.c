@@ -242,8 +242,8 @@ judge(const struct weft_traffic *t, uint64_t i, const uint8_t *data, uint64_t *v
 		if (id.hpa != hpa_of(t, i) || id.writer != t->cfg.host_index)
 			return WEFT_TRAFFIC_N_MISPLACED;
 	}
-	return *version <= l->last && l->last - *version <= l->unsure ? WEFT_TRAFFIC_N_VERIFIED
-	                                                              : WEFT_TRAFFIC_N_STALE;
+	/* A version never written is above `last`; the difference wraps and is no small number. */
+	return l->last - *version <= l->unsure ? WEFT_TRAFFIC_N_VERIFIED : WEFT_TRAFFIC_N_STALE;
 }
 
 static void

@@ -1,0 +1,723 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * The checking source over a GFD without a fabric in between, one request at a time unless a case
+ * says otherwise. First what it does when all is well, then that it notices when it is not.
+ */
+
+#include "weft_test.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "weft_memory.h"
+#include "weft_telem.h"
+#include "weft_traffic.h"
+
+#define PID 0x20
+#define BASE (UINT64_C(1) << 36)
+#define HOST_INDEX 2
+#define LINES 4
+#define ROOM 16 /* lines of memory: hosts 0..3 */
+#define TIMEOUT 100
+
+struct rig {
+	struct weft_host *host;
+	struct weft_traffic *traffic;
+	struct weft_gfd gfd;
+	uint64_t poison[1];
+	uint64_t now;
+	uint8_t mem[ROOM * 64];
+};
+
+static struct rig rig;
+
+static const struct weft_traffic_target target = { BASE, ROOM * 64, PID };
+
+static struct weft_traffic_cfg
+cfg_of(uint64_t requests, uint8_t write_percent)
+{
+	const struct weft_traffic_cfg cfg = {
+		.seed = 42,
+		.requests = requests,
+		.targets = &target,
+		.n_targets = 1,
+		.lines = LINES,
+		.outstanding = 1,
+		.host_index = HOST_INDEX,
+		.write_percent = write_percent,
+	};
+
+	return cfg;
+}
+
+static void *
+dirty_memory(size_t size)
+{
+	void *mem = aligned_alloc(64, size);
+
+	assert_true(size > 0);
+	assert_non_null(mem);
+	memset(mem, 0xA5, size);
+	return mem;
+}
+
+static void
+rig_new(const struct weft_traffic_cfg *cfg)
+{
+	const struct weft_host_cfg host_cfg = { TIMEOUT, 10, 64, 1 };
+
+	memset(&rig, 0, sizeof(rig));
+	rig.host = weft_host_init(dirty_memory(weft_host_size(&host_cfg)), &host_cfg);
+	assert_int_equal(weft_host_grant(rig.host, PID, 64, 64), 0);
+	assert_int_equal(
+		weft_gfd_init(&rig.gfd, PID, BASE, rig.mem, sizeof(rig.mem), rig.poison), 0);
+	rig.traffic = weft_traffic_init(dirty_memory(weft_traffic_size(cfg)), cfg, rig.host);
+	assert_non_null(rig.traffic);
+}
+
+static void
+rig_free(void)
+{
+	free(rig.traffic);
+	free(rig.host);
+}
+
+static uint64_t
+count(enum weft_traffic_counter i)
+{
+	return weft_traffic_counts(rig.traffic)[i];
+}
+
+static uint8_t *
+line(unsigned int i)
+{
+	return rig.mem + (HOST_INDEX * LINES + i) * 64;
+}
+
+static void
+answer(const struct weft_msg *reply)
+{
+	struct weft_host_completion c;
+
+	assert_int_equal(weft_host_response(rig.host, reply, rig.now, &c), WEFT_OK);
+	weft_traffic_complete(rig.traffic, &c);
+}
+
+/* One request and its answer. @return what weft_traffic_next() said */
+static int
+step(void)
+{
+	struct weft_msg m, reply;
+	const int rc = weft_traffic_next(rig.traffic, ++rig.now, &m);
+
+	if (rc != 0)
+		return rc;
+	assert_int_equal(weft_gfd_request(&rig.gfd, &m, &reply), WEFT_OK);
+	answer(&reply);
+	return 0;
+}
+
+static void
+run_to_end(void)
+{
+	for (unsigned int i = 0; !weft_traffic_done(rig.traffic); i++) {
+		const int rc = step();
+
+		assert_true(rc == 0 || rc == -EAGAIN || rc == -ESHUTDOWN);
+		assert_true(i < 100000);
+	}
+	assert_int_equal(step(), -ESHUTDOWN);
+}
+
+static void
+on_lost(void *arg, const struct weft_host_completion *c)
+{
+	(void)arg;
+	weft_traffic_complete(rig.traffic, c);
+}
+
+/* A request whose response never comes; the GFD sees it or not. */
+static void
+lose(bool executed)
+{
+	struct weft_msg m, reply;
+
+	assert_int_equal(weft_traffic_next(rig.traffic, ++rig.now, &m), 0);
+	if (executed)
+		assert_int_equal(weft_gfd_request(&rig.gfd, &m, &reply), WEFT_OK);
+	rig.now += TIMEOUT;
+	assert_int_equal(weft_host_expire(rig.host, rig.now, on_lost, NULL, 8), 1);
+}
+
+static void
+config_out_of_range_is_refused(void **state)
+{
+	struct weft_traffic_target t = target;
+	struct weft_traffic_cfg good = cfg_of(1, 50), c;
+	static _Alignas(64) uint8_t mem[64];
+
+	(void)state;
+	good.targets = &t;
+	good.host_index = ROOM / LINES - 1;
+	assert_true(weft_traffic_size(&good) > 0);
+	assert_null(weft_traffic_init(mem + 8, &good, NULL));
+#define REFUSED(change)                                                                            \
+	do {                                                                                       \
+		c = good;                                                                          \
+		t = target;                                                                        \
+		change;                                                                            \
+		assert_int_equal(weft_traffic_size(&c), 0);                                        \
+		assert_null(weft_traffic_init(mem, &c, NULL));                                     \
+	} while (0)
+	REFUSED(c.n_targets = 0);
+	REFUSED(c.n_targets = 4096);
+	REFUSED(c.lines = 0);
+	REFUSED(c.lines = (1u << 24) + 1);
+	REFUSED(c.lines = LINES + 1);
+	REFUSED(c.outstanding = 0);
+	REFUSED(c.write_percent = 101);
+	REFUSED(c.host_index++);
+	REFUSED(c.host_index = UINT32_MAX);
+	REFUSED(t.dpid = 0xFFF);
+	REFUSED(t.hpa_base += 32);
+	REFUSED(t.hpa_base = (UINT64_C(1) << 52) - 64);
+	REFUSED(t.len_bytes--);
+#undef REFUSED
+}
+
+static void
+good_memory_is_verified_throughout(void **state)
+{
+	const struct weft_traffic_cfg cfg = cfg_of(1000, 50);
+
+	(void)state;
+	rig_new(&cfg);
+	run_to_end();
+	assert_int_equal(count(WEFT_TRAFFIC_N_SWEPT), LINES);
+	assert_int_equal(count(WEFT_TRAFFIC_N_READS) + count(WEFT_TRAFFIC_N_WRITES), 1000 + LINES);
+	assert_true(count(WEFT_TRAFFIC_N_WRITES) > 400 && count(WEFT_TRAFFIC_N_WRITES) < 600);
+	assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), count(WEFT_TRAFFIC_N_READS));
+	assert_int_equal(count(WEFT_TRAFFIC_N_MISMATCHES), 0);
+	assert_null(weft_traffic_first_mismatch(rig.traffic));
+	rig_free();
+}
+
+static void
+reads_alone_find_zeros_and_leave_nothing_to_sweep(void **state)
+{
+	const struct weft_traffic_cfg cfg = cfg_of(100, 0);
+
+	(void)state;
+	rig_new(&cfg);
+	run_to_end();
+	assert_int_equal(count(WEFT_TRAFFIC_N_READS), 100);
+	assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), 100);
+	assert_int_equal(count(WEFT_TRAFFIC_N_SWEPT), 0);
+	rig_free();
+}
+
+static void
+writes_alone_are_read_in_the_sweep(void **state)
+{
+	const struct weft_traffic_cfg cfg = cfg_of(100, 100);
+
+	(void)state;
+	rig_new(&cfg);
+	run_to_end();
+	assert_int_equal(count(WEFT_TRAFFIC_N_WRITES), 100);
+	assert_int_equal(count(WEFT_TRAFFIC_N_READS), LINES);
+	assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), LINES);
+	rig_free();
+}
+
+static void
+no_requests_end_at_once(void **state)
+{
+	const struct weft_traffic_cfg cfg = cfg_of(0, 50);
+
+	(void)state;
+	rig_new(&cfg);
+	assert_int_equal(step(), -ESHUTDOWN);
+	assert_true(weft_traffic_done(rig.traffic));
+	rig_free();
+}
+
+static void
+stop_goes_on_to_the_sweep(void **state)
+{
+	const struct weft_traffic_cfg cfg = cfg_of(UINT64_MAX, 100);
+
+	(void)state;
+	rig_new(&cfg);
+	for (unsigned int i = 0; i < 50; i++)
+		assert_int_equal(step(), 0);
+	weft_traffic_stop(rig.traffic);
+	run_to_end();
+	assert_int_equal(count(WEFT_TRAFFIC_N_WRITES), 50);
+	assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), LINES);
+	rig_free();
+}
+
+static void
+open_requests_keep_to_the_limit_and_to_one_a_line(void **state)
+{
+	static const uint32_t limits[] = { 1, LINES - 1, LINES, LINES + 1 };
+
+	(void)state;
+	for (size_t k = 0; k < WEFT_ARRAY_SIZE(limits); k++) {
+		struct weft_traffic_cfg cfg = cfg_of(1000, 50);
+		const unsigned int most = limits[k] < LINES ? limits[k] : LINES;
+		struct weft_msg m[LINES], one, reply;
+
+		cfg.outstanding = limits[k];
+		rig_new(&cfg);
+		for (unsigned int i = 0; i < most; i++) {
+			assert_int_equal(weft_traffic_next(rig.traffic, 0, &m[i]), 0);
+			for (unsigned int j = 0; j < i; j++)
+				assert_true(m[i].addr != m[j].addr);
+		}
+		assert_int_equal(weft_traffic_next(rig.traffic, 0, &one), -EAGAIN);
+		assert_int_equal(weft_gfd_request(&rig.gfd, &m[0], &reply), WEFT_OK);
+		answer(&reply);
+		assert_int_equal(weft_traffic_next(rig.traffic, 0, &one), 0);
+		if (most == LINES) /* the line just freed is the only one idle */
+			assert_true(one.addr == m[0].addr);
+		rig_free();
+	}
+}
+
+static void
+sweep_waits_for_the_last_answer(void **state)
+{
+	struct weft_traffic_cfg cfg = cfg_of(2, 100);
+	struct weft_msg m[2], one, reply;
+
+	(void)state;
+	cfg.outstanding = 8;
+	rig_new(&cfg);
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(weft_traffic_next(rig.traffic, 0, &m[i]), 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(weft_traffic_next(rig.traffic, 0, &one), -EAGAIN);
+		assert_int_equal(weft_gfd_request(&rig.gfd, &m[i], &reply), WEFT_OK);
+		answer(&reply);
+	}
+	run_to_end();
+	assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), 2);
+	rig_free();
+}
+
+static void
+without_credit_nothing_is_begun_or_counted(void **state)
+{
+	const struct weft_traffic_cfg cfg = cfg_of(10, 50);
+	struct weft_msg m;
+
+	(void)state;
+	rig_new(&cfg);
+	assert_int_equal(weft_host_grant(rig.host, PID, 0, 0), 0);
+	for (unsigned int i = 0; i < 100; i++)
+		assert_int_equal(weft_traffic_next(rig.traffic, 0, &m), -EAGAIN);
+	assert_int_equal(count(WEFT_TRAFFIC_N_READS) + count(WEFT_TRAFFIC_N_WRITES), 0);
+	assert_int_equal(weft_host_grant(rig.host, PID, 1, 1), 0);
+	run_to_end();
+	assert_int_equal(count(WEFT_TRAFFIC_N_MISMATCHES), 0);
+	rig_free();
+}
+
+static void
+hosts_stay_on_their_own_lines(void **state)
+{
+	(void)state;
+	for (uint32_t host = 0; host < ROOM / LINES; host++) {
+		struct weft_traffic_cfg cfg = cfg_of(200, 100);
+		uint8_t zero[64] = { 0 };
+
+		cfg.host_index = host;
+		rig_new(&cfg);
+		run_to_end();
+		for (unsigned int i = 0; i < ROOM; i++)
+			assert_int_equal(
+				memcmp(rig.mem + i * 64, zero, 64) != 0, i / LINES == host);
+		rig_free();
+	}
+}
+
+static void
+same_seed_same_requests(void **state)
+{
+	struct weft_traffic_cfg cfg = cfg_of(100, 50);
+	uint8_t first[sizeof(rig.mem)];
+	uint64_t writes;
+
+	(void)state;
+	rig_new(&cfg);
+	run_to_end();
+	memcpy(first, rig.mem, sizeof(first));
+	writes = count(WEFT_TRAFFIC_N_WRITES);
+	rig_free();
+	rig_new(&cfg);
+	run_to_end();
+	assert_memory_equal(first, rig.mem, sizeof(first));
+	assert_int_equal(writes, count(WEFT_TRAFFIC_N_WRITES));
+	rig_free();
+	cfg.seed++;
+	rig_new(&cfg);
+	run_to_end();
+	assert_memory_not_equal(first, rig.mem, sizeof(first));
+	rig_free();
+}
+
+/* Every line written at least twice, and what memory held before the last write of each. */
+static void
+rig_written(uint8_t old[LINES][64])
+{
+	const struct weft_traffic_cfg cfg = cfg_of(UINT64_MAX, 100);
+	uint8_t before[LINES][64];
+
+	rig_new(&cfg);
+	for (unsigned int n = 0; n < 100; n++) {
+		memcpy(before, line(0), sizeof(before));
+		assert_int_equal(step(), 0);
+		for (unsigned int i = 0; i < LINES; i++) {
+			if (memcmp(before[i], line(i), 64) != 0)
+				memcpy(old[i], before[i], 64);
+		}
+	}
+}
+
+static void
+expect_found(unsigned int mismatches, enum weft_traffic_counter why, unsigned int first)
+{
+	const struct weft_traffic_mismatch *m;
+
+	weft_traffic_stop(rig.traffic);
+	run_to_end();
+	assert_int_equal(count(WEFT_TRAFFIC_N_MISMATCHES), mismatches);
+	assert_int_equal(count(why), mismatches);
+	assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), LINES - mismatches);
+	m = weft_traffic_first_mismatch(rig.traffic);
+	assert_non_null(m);
+	assert_int_equal(m->why, why);
+	assert_int_equal(m->dpid, PID);
+	assert_int_equal(m->hpa, BASE + (HOST_INDEX * LINES + first) * 64);
+	assert_int_equal(m->version_min, m->version_max);
+	assert_true(m->version_max > 1);
+	rig_free();
+}
+
+static void
+every_flipped_bit_is_found(void **state)
+{
+	uint8_t old[LINES][64];
+
+	(void)state;
+	for (unsigned int bit = 0; bit < 512; bit++) {
+		rig_written(old);
+		line(1)[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		expect_found(1, WEFT_TRAFFIC_N_DAMAGED, 1);
+	}
+}
+
+static void
+swapped_lines_are_found(void **state)
+{
+	uint8_t old[LINES][64], keep[64];
+
+	(void)state;
+	rig_written(old);
+	memcpy(keep, line(1), 64);
+	memcpy(line(1), line(3), 64);
+	memcpy(line(3), keep, 64);
+	expect_found(2, WEFT_TRAFFIC_N_MISPLACED, 1);
+}
+
+static void
+line_of_another_writer_is_found(void **state)
+{
+	struct weft_traffic_cfg cfg = cfg_of(100, 100);
+	uint8_t old[LINES][64], other[64];
+
+	(void)state;
+	/* A whole line for the very address of line 0, by host 0: its range moved onto ours. */
+	cfg.lines = 1 + HOST_INDEX * LINES;
+	cfg.host_index = 0;
+	rig_new(&cfg);
+	run_to_end();
+	memcpy(other, line(0), 64);
+	rig_free();
+	assert_int_not_equal(other[8], 0); /* version: it was written */
+	rig_written(old);
+	memcpy(line(0), other, 64);
+	expect_found(1, WEFT_TRAFFIC_N_MISPLACED, 0);
+}
+
+static void
+old_version_is_found(void **state)
+{
+	uint8_t old[LINES][64];
+
+	(void)state;
+	rig_written(old);
+	memcpy(line(2), old[2], 64);
+	expect_found(1, WEFT_TRAFFIC_N_STALE, 2);
+}
+
+static void
+line_gone_to_zero_is_found(void **state)
+{
+	uint8_t old[LINES][64];
+
+	(void)state;
+	rig_written(old);
+	memset(line(0), 0, 64);
+	expect_found(1, WEFT_TRAFFIC_N_STALE, 0);
+}
+
+static void
+torn_line_is_found_wherever_it_tore(void **state)
+{
+	uint8_t old[LINES][64];
+
+	(void)state;
+	for (unsigned int at = 16; at < 64; at += 8) {
+		rig_written(old);
+		memcpy(line(2), old[2], at);
+		expect_found(1, WEFT_TRAFFIC_N_DAMAGED, 2);
+	}
+}
+
+static void
+data_of_a_run_with_another_seed_is_found(void **state)
+{
+	struct weft_traffic_cfg cfg = cfg_of(100, 100);
+	uint8_t old[LINES][64], other[64];
+
+	(void)state;
+	cfg.seed++;
+	rig_new(&cfg);
+	run_to_end();
+	memcpy(other, line(0), 64);
+	rig_free();
+	rig_written(old);
+	memcpy(line(0), other, 64);
+	expect_found(1, WEFT_TRAFFIC_N_DAMAGED, 0);
+}
+
+static void
+memory_that_was_not_zero_is_found(void **state)
+{
+	const struct weft_traffic_cfg cfg = cfg_of(20, 0);
+
+	(void)state;
+	rig_new(&cfg);
+	memset(rig.mem, 1, sizeof(rig.mem));
+	run_to_end();
+	assert_int_equal(count(WEFT_TRAFFIC_N_DAMAGED), 20);
+	assert_int_equal(count(WEFT_TRAFFIC_N_MISMATCHES), 20);
+	rig_free();
+}
+
+/* One line, so that the write lost and the reads after it are of the same line. */
+static void
+rig_with_lost_write(unsigned int writes_before, bool executed)
+{
+	struct weft_traffic_cfg cfg = cfg_of(writes_before + 1, 100);
+
+	cfg.lines = 1;
+	cfg.host_index = HOST_INDEX * LINES;
+	rig_new(&cfg);
+	for (unsigned int i = 0; i < writes_before; i++)
+		assert_int_equal(step(), 0);
+	lose(executed);
+	assert_int_equal(count(WEFT_TRAFFIC_N_LOST), 1);
+	assert_int_equal(count(WEFT_TRAFFIC_N_UNCERTAIN), 1);
+}
+
+static void
+after_a_lost_write_either_version_is_good(void **state)
+{
+	(void)state;
+	for (unsigned int before = 0; before < 3; before++) {
+		for (unsigned int executed = 0; executed < 2; executed++) {
+			rig_with_lost_write(before, executed != 0);
+			run_to_end();
+			assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), 1);
+			assert_int_equal(count(WEFT_TRAFFIC_N_MISMATCHES), 0);
+			rig_free();
+		}
+	}
+}
+
+static void
+after_a_lost_write_an_older_version_is_still_stale(void **state)
+{
+	const struct weft_traffic_mismatch *m;
+
+	(void)state;
+	rig_with_lost_write(2, true);
+	memset(line(0), 0, 64); /* version 0, where 2 or 3 may stand */
+	run_to_end();
+	assert_int_equal(count(WEFT_TRAFFIC_N_STALE), 1);
+	m = weft_traffic_first_mismatch(rig.traffic);
+	assert_int_equal(m->version, 0);
+	assert_int_equal(m->version_min, 2);
+	assert_int_equal(m->version_max, 3);
+	rig_free();
+}
+
+static void
+write_that_is_answered_settles_the_version(void **state)
+{
+	struct weft_traffic_cfg cfg = cfg_of(3, 100);
+	uint8_t old[64];
+
+	(void)state;
+	cfg.lines = 1;
+	cfg.host_index = HOST_INDEX * LINES;
+	rig_new(&cfg);
+	assert_int_equal(step(), 0);
+	lose(true);
+	memcpy(old, line(0), sizeof(old));
+	assert_int_equal(step(), 0);
+	memcpy(line(0), old, sizeof(old)); /* would have been good before the last write */
+	run_to_end();
+	assert_int_equal(count(WEFT_TRAFFIC_N_STALE), 1);
+	rig_free();
+}
+
+/* What a write would leave that was put off for want of credit, and yet went out. */
+static void
+version_from_the_future_is_stale_too(void **state)
+{
+	struct weft_traffic_cfg cfg = cfg_of(3, 100);
+	uint8_t future[64];
+
+	(void)state;
+	cfg.lines = 1;
+	cfg.host_index = HOST_INDEX * LINES;
+	rig_new(&cfg);
+	run_to_end();
+	memcpy(future, line(0), sizeof(future));
+	rig_free();
+	cfg.requests = 2;
+	rig_new(&cfg);
+	assert_int_equal(step(), 0);
+	lose(true);
+	memcpy(line(0), future, sizeof(future));
+	run_to_end();
+	assert_int_equal(count(WEFT_TRAFFIC_N_STALE), 1);
+	assert_int_equal(weft_traffic_first_mismatch(rig.traffic)->version, 3);
+	rig_free();
+}
+
+/* Half writes, half reads on one line: seen new once, the old one must not come back. */
+static void
+version_once_seen_does_not_go_back(void **state)
+{
+	struct weft_traffic_cfg cfg = cfg_of(UINT64_MAX, 50);
+	unsigned int caught = 0;
+
+	(void)state;
+	cfg.lines = 1;
+	cfg.host_index = HOST_INDEX * LINES;
+	for (cfg.seed = 0; cfg.seed < 64; cfg.seed++) {
+		uint8_t old[64];
+
+		rig_new(&cfg);
+		lose(true);
+		memset(old, 0, sizeof(old));
+		if (count(WEFT_TRAFFIC_N_UNCERTAIN) == 1 && step() == 0 &&
+			count(WEFT_TRAFFIC_N_VERIFIED) == 1) {
+			memcpy(line(0), old, sizeof(old));
+			weft_traffic_stop(rig.traffic);
+			run_to_end();
+			assert_int_equal(count(WEFT_TRAFFIC_N_STALE), 1);
+			caught++;
+		}
+		rig_free();
+	}
+	assert_true(caught > 4);
+}
+
+static void
+lost_read_makes_nothing_uncertain(void **state)
+{
+	const struct weft_traffic_cfg cfg = cfg_of(2, 0);
+
+	(void)state;
+	rig_new(&cfg);
+	lose(true);
+	run_to_end();
+	assert_int_equal(count(WEFT_TRAFFIC_N_LOST), 1);
+	assert_int_equal(count(WEFT_TRAFFIC_N_UNCERTAIN), 0);
+	assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), 1);
+	rig_free();
+}
+
+static void
+poison_and_nxm_fail_without_being_compared(void **state)
+{
+	const struct weft_traffic_cfg cfg = cfg_of(2, 0);
+
+	(void)state;
+	rig_new(&cfg);
+	rig.poison[0] = UINT64_MAX;
+	assert_int_equal(step(), 0);
+	rig.gfd.len_bytes = 64;
+	assert_int_equal(step(), 0);
+	assert_int_equal(count(WEFT_TRAFFIC_N_FAILED), 2);
+	assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), 0);
+	assert_int_equal(count(WEFT_TRAFFIC_N_MISMATCHES), 0);
+	rig_free();
+}
+
+static void
+every_counter_has_a_name_of_its_own(void **state)
+{
+	const struct weft_counter *rows = weft_traffic_counters();
+
+	(void)state;
+	for (int i = 0; i < WEFT_TRAFFIC_N_COUNTERS; i++) {
+		assert_true(rows[i].unit[0] != '\0' && rows[i].help[0] != '\0');
+		assert_int_equal(weft_counter_find(rows, WEFT_TRAFFIC_N_COUNTERS, rows[i].name), i);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(config_out_of_range_is_refused),
+		cmocka_unit_test(good_memory_is_verified_throughout),
+		cmocka_unit_test(reads_alone_find_zeros_and_leave_nothing_to_sweep),
+		cmocka_unit_test(writes_alone_are_read_in_the_sweep),
+		cmocka_unit_test(no_requests_end_at_once),
+		cmocka_unit_test(stop_goes_on_to_the_sweep),
+		cmocka_unit_test(open_requests_keep_to_the_limit_and_to_one_a_line),
+		cmocka_unit_test(sweep_waits_for_the_last_answer),
+		cmocka_unit_test(without_credit_nothing_is_begun_or_counted),
+		cmocka_unit_test(hosts_stay_on_their_own_lines),
+		cmocka_unit_test(same_seed_same_requests),
+		cmocka_unit_test(every_flipped_bit_is_found),
+		cmocka_unit_test(swapped_lines_are_found),
+		cmocka_unit_test(line_of_another_writer_is_found),
+		cmocka_unit_test(old_version_is_found),
+		cmocka_unit_test(line_gone_to_zero_is_found),
+		cmocka_unit_test(torn_line_is_found_wherever_it_tore),
+		cmocka_unit_test(data_of_a_run_with_another_seed_is_found),
+		cmocka_unit_test(memory_that_was_not_zero_is_found),
+		cmocka_unit_test(after_a_lost_write_either_version_is_good),
+		cmocka_unit_test(after_a_lost_write_an_older_version_is_still_stale),
+		cmocka_unit_test(write_that_is_answered_settles_the_version),
+		cmocka_unit_test(version_from_the_future_is_stale_too),
+		cmocka_unit_test(version_once_seen_does_not_go_back),
+		cmocka_unit_test(lost_read_makes_nothing_uncertain),
+		cmocka_unit_test(poison_and_nxm_fail_without_being_compared),
+		cmocka_unit_test(every_counter_has_a_name_of_its_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
