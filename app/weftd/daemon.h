@@ -128,6 +128,11 @@ struct daemon {
 	int exit_status;
 };
 
+/* --- main.c --- */
+
+/** A signal asked to end. Any thread. */
+bool daemon_is_stopped(void);
+
 /* --- ports.c --- */
 
 /** Open every port of the nodes that run here; prints the choice. 0, or -errno with a line. */

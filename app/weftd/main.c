@@ -340,6 +340,12 @@ on_signal(int sig)
 	stop_signal = sig;
 }
 
+bool
+daemon_is_stopped(void)
+{
+	return stop_signal != 0;
+}
+
 static double
 elapsed_s(const struct timespec *since)
 {

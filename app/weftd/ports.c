@@ -12,8 +12,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#define CLIENT_NAP_MS 100
 #define LINK_WAIT_MS 0 /* a link that comes up later is fine: hosts go on asking */
 
 static const uint8_t port_drivers[] = {
@@ -105,6 +108,38 @@ respell_socket(struct port_names *names)
 	}
 }
 
+/*
+ * The client of a memif cannot open before its server is there, so wait for the other daemon. Links
+ * are opened in the order of the file by every daemon, so no two wait for each other.
+ */
+static int
+client_open(struct daemon *d, const struct weft_port_spec *s, struct weft_port **port, char *err,
+	size_t err_len)
+{
+	const struct timespec nap = { .tv_nsec = CLIENT_NAP_MS * 1000000L };
+	bool said = false;
+	struct stat st;
+
+	for (;;) {
+		int rc = -ENOENT;
+
+		if (stat(s->socket, &st) == 0)
+			rc = weft_port_open(s, port, err, err_len);
+		/* A killed server leaves its socket behind: DPDK then says EPERM. */
+		if (rc != -ENOENT && rc != -EPERM)
+			return rc;
+		if (!said && !d->cfg.quiet)
+			printf("port %s: waits for the other end at %s\n", s->name, s->socket);
+		said = true;
+		if (daemon_is_stopped()) {
+			snprintf(err, err_len, "port %s: stopped while waiting for %s", s->name,
+				s->socket);
+			return -EINTR;
+		}
+		nanosleep(&nap, NULL);
+	}
+}
+
 static int
 link_open(struct daemon *d, const struct weft_topo_link *l, char *err, size_t err_len)
 {
@@ -135,7 +170,10 @@ link_open(struct daemon *d, const struct weft_topo_link *l, char *err, size_t er
 	for (unsigned int e = 0; e < 2; e++) {
 		if (n[e] == NULL)
 			continue;
-		rc = weft_port_open(&spec[e], &d->port[end[e]], err, err_len);
+		if (spec[e].socket != NULL && !spec[e].memif_server)
+			rc = client_open(d, &spec[e], &d->port[end[e]], err, err_len);
+		else
+			rc = weft_port_open(&spec[e], &d->port[end[e]], err, err_len);
 		if (rc != 0)
 			return rc;
 	}

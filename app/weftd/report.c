@@ -202,13 +202,12 @@ text_host(const struct node *n, double seconds)
 {
 	const uint64_t *c = weft_traffic_counts(n->traffic);
 	const struct weft_latency *l = weft_host_latency(n->host);
-	uint64_t all = c[WEFT_TRAFFIC_N_READS] + c[WEFT_TRAFFIC_N_WRITES] + c[WEFT_TRAFFIC_N_SWEPT];
+	uint64_t all = c[WEFT_TRAFFIC_N_READS] + c[WEFT_TRAFFIC_N_WRITES];
 
 	printf("host %-8s %10lu writes %10lu reads %10lu verified %6lu mismatches %6lu lost  "
 	       "%8.0f requests/s  latency p50 %.1f us p99 %.1f us\n",
 		n->topo->name, (unsigned long)c[WEFT_TRAFFIC_N_WRITES],
-		(unsigned long)(c[WEFT_TRAFFIC_N_READS] + c[WEFT_TRAFFIC_N_SWEPT]),
-		(unsigned long)c[WEFT_TRAFFIC_N_VERIFIED],
+		(unsigned long)c[WEFT_TRAFFIC_N_READS], (unsigned long)c[WEFT_TRAFFIC_N_VERIFIED],
 		(unsigned long)c[WEFT_TRAFFIC_N_MISMATCHES], (unsigned long)c[WEFT_TRAFFIC_N_LOST],
 		seconds > 0 ? (double)all / seconds : 0,
 		(double)weft_latency_quantile(l, 5000) / 1e3,
