@@ -76,7 +76,7 @@ cli_word(const char *option, const char *text, const char *const *words)
 }
 
 int
-cli_split_eal(int argc, char **argv, int *eal_argc, char ***eal_argv)
+cli_split_eal(int argc, char **argv, int *eal_argc, char *const **eal_argv)
 {
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--") == 0) {

@@ -25,7 +25,7 @@ uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64
 unsigned int cli_word(const char *option, const char *text, const char *const *words);
 
 /** How many of @p argv belong to the program: up to "--". The rest, behind it, is for EAL. */
-int cli_split_eal(int argc, char **argv, int *eal_argc, char ***eal_argv);
+int cli_split_eal(int argc, char **argv, int *eal_argc, char *const **eal_argv);
 
 /** Features that kernels may use: those of the CPU, less what WEFT_CPU masks; cli_fail() if bad. */
 uint32_t cli_cpu_features(void);

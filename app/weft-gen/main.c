@@ -21,8 +21,8 @@
 #include "cli.h"
 #include "faults.h"
 #include "source.h"
+#include "start.h"
 #include "trace.h"
-#include "weft_eal.h"
 #include "weft_keys.h"
 #include "weft_pipe.h"
 
@@ -445,44 +445,23 @@ start(struct gen *g, const struct weft_keys *keys, uint32_t features)
 	g->time_ns = START_NS;
 }
 
-static struct rte_mempool *
-start_dpdk(int eal_argc, char **eal_argv)
-{
-	struct weft_pool_cfg pool = {
-		.name = "gen",
-		.n_mbufs = POOL_FRAMES,
-		.max_flits = WEFT_WIRE_FLITS_MAX,
-		.priv_size = WEFT_FRAME_PRIV,
-		.cache = 32,
-		.socket = SOCKET_ID_ANY,
-	};
-	struct weft_eal_cfg eal = {
-		.program = program_invocation_short_name,
-		.memory_mb = weft_pool_mb(&pool) + 32,
-		.user_argc = eal_argc,
-		.user_argv = eal_argv,
-	};
-	struct rte_mempool *p;
-	char err[512];
-
-	if (weft_eal_start(&eal, err, sizeof(err)) != 0)
-		cli_fail("%s", err);
-	p = weft_pool_create(&pool, err, sizeof(err));
-	if (p == NULL)
-		cli_fail("%s", err);
-	return p;
-}
-
 int
 main(int argc, char **argv)
 {
 	static struct gen g;
 	struct weft_keys *keys = NULL;
-	int eal_argc, rc = EXIT_SUCCESS, e;
-	char **eal_argv, err[512];
+	struct weft_eal_cfg eal = { .memory_mb = 32 };
+	struct weft_pool_cfg pool = {
+		.name = "gen",
+		.n_mbufs = POOL_FRAMES,
+		.max_flits = WEFT_WIRE_FLITS_MAX,
+		.cache = 32,
+	};
+	int rc = EXIT_SUCCESS, e;
+	char err[512];
 	uint32_t features;
 
-	argc = cli_split_eal(argc, argv, &eal_argc, &eal_argv);
+	argc = cli_split_eal(argc, argv, &eal.user_argc, &eal.user_argv);
 	parse_options(&g.opt, argc, argv);
 	features = cli_cpu_features();
 	if (g.opt.key_file != NULL) {
@@ -494,7 +473,7 @@ main(int argc, char **argv)
 		err, sizeof(err));
 	if (g.out == NULL)
 		cli_fail("--out: %s", err);
-	g.pool = start_dpdk(eal_argc, eal_argv);
+	g.pool = start_dpdk(&eal, &pool);
 	start(&g, keys, features);
 	generate(&g);
 	if (trace_finish(g.out) != 0) {

@@ -18,7 +18,7 @@
 #include "cli.h"
 #include "receiver.h"
 #include "report.h"
-#include "weft_eal.h"
+#include "start.h"
 
 #define POOL_FRAMES 4095
 #define SECOND_NS UINT64_C(1000000000)
@@ -321,34 +321,6 @@ on_signal(int sig)
 	stopped = 1;
 }
 
-static struct rte_mempool *
-start_dpdk(int eal_argc, char **eal_argv)
-{
-	struct weft_pool_cfg pool = {
-		.name = "replay",
-		.n_mbufs = POOL_FRAMES,
-		.max_flits = WEFT_WIRE_FLITS_MAX,
-		.priv_size = WEFT_FRAME_PRIV,
-		.cache = 256,
-		.socket = SOCKET_ID_ANY,
-	};
-	struct weft_eal_cfg eal = {
-		.program = program_invocation_short_name,
-		.memory_mb = weft_pool_mb(&pool) + 64,
-		.user_argc = eal_argc,
-		.user_argv = eal_argv,
-	};
-	struct rte_mempool *p;
-	char err[512];
-
-	if (weft_eal_start(&eal, err, sizeof(err)) != 0)
-		cli_fail("%s", err);
-	p = weft_pool_create(&pool, err, sizeof(err));
-	if (p == NULL)
-		cli_fail("%s", err);
-	return p;
-}
-
 /* Report, close, and say whether all that was asked for was written. */
 static int
 finish(struct replay *r, double seconds)
@@ -380,11 +352,18 @@ main(int argc, char **argv)
 	struct sigaction stop = { .sa_handler = on_signal };
 	static struct replay r;
 	struct weft_keys *keys = NULL;
-	char **eal_argv, err[512];
-	int eal_argc, rc;
+	struct weft_eal_cfg eal = { .memory_mb = 64 };
+	struct weft_pool_cfg pool = {
+		.name = "replay",
+		.n_mbufs = POOL_FRAMES,
+		.max_flits = WEFT_WIRE_FLITS_MAX,
+		.cache = 256,
+	};
+	char err[512];
+	int rc;
 	uint64_t start;
 
-	argc = cli_split_eal(argc, argv, &eal_argc, &eal_argv);
+	argc = cli_split_eal(argc, argv, &eal.user_argc, &eal.user_argv);
 	parse_options(&r.opt, argc, argv);
 	r.opt.rx.features = cli_cpu_features();
 	if (r.opt.key_file != NULL) {
@@ -402,7 +381,7 @@ main(int argc, char **argv)
 		if (r.opt.rx.out == NULL)
 			cli_fail("--out: %s", err);
 	}
-	r.opt.rx.pool = start_dpdk(eal_argc, eal_argv);
+	r.opt.rx.pool = start_dpdk(&eal, &pool);
 	if (receiver_init(&r.rx, &r.opt.rx, source, &r, err, sizeof(err)) != 0)
 		cli_fail("%s", err);
 	sigaction(SIGINT, &stop, NULL);

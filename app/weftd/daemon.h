@@ -110,7 +110,7 @@ struct daemon_cfg {
 	double wait_s; /* for connections to come up */
 	enum weft_idle idle;
 	int eal_argc;
-	char **eal_argv;
+	char *const *eal_argv;
 };
 
 struct daemon {

@@ -20,6 +20,7 @@
 
 #include "cli.h"
 #include "daemon.h"
+#include "start.h"
 
 #define TEND_EVERY_MS 20
 #define POLLS_MAX 1024
@@ -250,33 +251,23 @@ lcore_list(const struct daemon *d, char *list, size_t len)
 }
 
 static void
-start_dpdk(struct daemon *d)
+start(struct daemon *d)
 {
-	struct weft_pool_cfg pool = {
-		.name = "frames",
-		.priv_size = WEFT_FRAME_PRIV,
-		.cache = 256,
-		.socket = SOCKET_ID_ANY,
-	};
-	char lcores[1024], err[NODE_ERROR_MAX];
+	struct weft_pool_cfg pool = { .name = "frames", .cache = 256 };
 	struct weft_eal_cfg eal = {
-		.program = program_invocation_short_name,
+		.memory_mb = 64 + 24u * d->n_nodes,
 		.user_argc = d->cfg.eal_argc,
 		.user_argv = d->cfg.eal_argv,
 	};
 	struct rte_mempool *p;
+	char lcores[1024];
 
 	size_pool(d, &pool);
 	lcore_list(d, lcores, sizeof(lcores));
 	eal.lcores = lcores[0] == '\0' ? NULL : lcores;
-	eal.memory_mb = weft_pool_mb(&pool) + 64 + 24u * d->n_nodes;
 	for (uint16_t i = 0; i < d->topo->n_ports; i++)
 		eal.pci |= d->topo->port[i].device_kind == WEFT_TOPO_PCI;
-	if (weft_eal_start(&eal, err, sizeof(err)) != 0)
-		cli_fail("%s", err);
-	p = weft_pool_create(&pool, err, sizeof(err));
-	if (p == NULL)
-		cli_fail("%s", err);
+	p = start_dpdk(&eal, &pool);
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		d->node[i].pool = p;
 		d->node[i].lcore = d->node[i].topo->n_lcores == 0 ? rte_get_main_lcore()
@@ -506,7 +497,7 @@ main(int argc, char **argv)
 	load_topology(&d, &opts);
 	if (opts.check)
 		return print_check(&d);
-	start_dpdk(&d);
+	start(&d);
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 	if (ports_open(&d, err, sizeof(err)) != 0)

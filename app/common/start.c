@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* Starting DPDK with memory for one pool of frames. */
+
+#include "start.h"
+
+#include <errno.h>
+
+#include "cli.h"
+#include "weft_frame.h"
+
+struct rte_mempool *
+start_dpdk(struct weft_eal_cfg *eal, struct weft_pool_cfg *pool)
+{
+	struct rte_mempool *p;
+	char err[512];
+
+	pool->priv_size = WEFT_FRAME_PRIV;
+	pool->socket = SOCKET_ID_ANY;
+	eal->program = program_invocation_short_name;
+	eal->memory_mb += weft_pool_mb(pool);
+	if (weft_eal_start(eal, err, sizeof(err)) != 0)
+		cli_fail("%s", err);
+	p = weft_pool_create(pool, err, sizeof(err));
+	if (p == NULL)
+		cli_fail("%s", err);
+	return p;
+}
