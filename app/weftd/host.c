@@ -87,6 +87,13 @@ host_control(struct node *n, struct rte_mbuf *m)
 }
 
 static void
+host_flits(struct node *n, struct peer *p, struct rte_mbuf *m)
+{
+	p->heard_ns = n->now_ns;
+	peer_receive(p, m, host_message, n);
+}
+
+static void
 host_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 {
 	struct node *node = arg;
@@ -96,8 +103,8 @@ host_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 
 		if (f->hdr.kind == WEFT_WIRE_CONTROL)
 			host_control(node, pkt[i]);
-		else if (((struct peer *)f->conn->user)->rx == f->conn)
-			peer_receive(f->conn->user, pkt[i], host_message, node);
+		else if (f->conn->user != NULL)
+			host_flits(node, f->conn->user, pkt[i]);
 	}
 	rte_pktmbuf_free_bulk(pkt, n);
 }
@@ -126,6 +133,31 @@ host_is_up(const struct node *n)
 		if (n->peer[i].state != PEER_UP)
 			return false;
 	return true;
+}
+
+static bool
+host_is_asking(const struct node *n, const struct peer *p)
+{
+	const struct weft_host_peer *hp = weft_host_peer(n->host, p->pid);
+
+	return hp->in_flight[WEFT_HOST_READ] != 0 || hp->in_flight[WEFT_HOST_WRITE] != 0;
+}
+
+/*
+ * A GFD that has answered nothing for as long as a request may take is gone, or has forgotten the
+ * session: ask for a new one. Its open requests end as lost.
+ */
+static void
+host_check_peer(struct node *n, struct peer *p)
+{
+	uint64_t silence_ns = (uint64_t)n->topo->traffic.timeout_ms * 1000000;
+
+	if (p->state != PEER_UP || !host_is_asking(n, p))
+		p->heard_ns = n->now_ns;
+	if (n->now_ns - p->heard_ns < silence_ns)
+		return;
+	weft_host_grant(n->host, p->pid, 0, 0);
+	peer_down(p);
 }
 
 static unsigned int
@@ -169,14 +201,16 @@ host_poll(void *arg)
 		worked += weft_pipe_poll(n->rx, s);
 	for (uint16_t i = 0; i < n->n_peers; i++)
 		host_hello(n, &n->peer[i]);
-	if (n->traffic == NULL || !host_is_up(n))
+	if (n->traffic == NULL)
 		return worked;
 	if (n->now_ns >= n->expire_due_ns) {
 		n->expire_due_ns = n->now_ns + EXPIRE_EVERY_NS;
 		weft_host_expire(n->host, n->now_ns, host_lost, n, EXPIRE_BATCH);
+		for (uint16_t i = 0; i < n->n_peers; i++)
+			host_check_peer(n, &n->peer[i]);
 	}
 	/* A port that takes nothing holds back new requests; answers are taken all the same. */
-	if (n->out[0].n == 0 && !n->is_done)
+	if (n->out[0].n == 0 && !n->is_done && (n->was_up || (n->was_up = host_is_up(n))))
 		worked += host_requests(n);
 	for (uint16_t i = 0; i < n->n_peers; i++)
 		peer_flush(&n->peer[i]);
