@@ -169,6 +169,9 @@ serve_rwd(struct weft_gfd *g, const struct weft_msg *msg, struct weft_msg *reply
 		serve_write(g, dpa, msg, UINT64_MAX);
 		break;
 	case WEFT_M2S_RWD_MEMWRPTL:
+		/* A Cmp would say that bytes were written which nothing names. */
+		if (msg->trp == 0)
+			return bad_opcode(g);
 		g->count[WEFT_GFD_N_PARTIAL_WRITES]++;
 		serve_write(g, dpa, msg, msg->byte_enables);
 		break;

@@ -25,6 +25,8 @@
 /** What is known of one line. It holds a version from last - unsure to last; 0 is fresh memory. */
 struct traffic_line {
 	uint64_t last; /* version written last, lost writes included */
+	uint64_t begun_ns; /* busy: when */
+	uint64_t rests_until_ns; /* no write before: a lost one may still arrive */
 	uint32_t unsure;
 	bool busy; /* a request for it is open */
 };
@@ -140,9 +142,10 @@ hpa_of(const struct weft_traffic *t, uint64_t i)
 }
 
 static void
-begun(struct weft_traffic *t, uint64_t i, enum weft_traffic_counter kind)
+begun(struct weft_traffic *t, uint64_t i, uint64_t now_ns, enum weft_traffic_counter kind)
 {
 	t->line[i].busy = true;
+	t->line[i].begun_ns = now_ns;
 	t->open++;
 	t->count[kind]++;
 }
@@ -153,7 +156,7 @@ begin_read(struct weft_traffic *t, uint64_t i, uint64_t now_ns, struct weft_msg 
 	const int rc = weft_host_read(t->host, target_of(t, i)->dpid, hpa_of(t, i), i, now_ns, msg);
 
 	if (rc == 0)
-		begun(t, i, WEFT_TRAFFIC_N_READS);
+		begun(t, i, now_ns, WEFT_TRAFFIC_N_READS);
 	return rc;
 }
 
@@ -168,7 +171,7 @@ begin_write(struct weft_traffic *t, uint64_t i, uint64_t now_ns, struct weft_msg
 	rc = weft_host_write(t->host, target_of(t, i)->dpid, id.hpa, data, i, now_ns, msg);
 	if (rc == 0) {
 		t->line[i].last++;
-		begun(t, i, WEFT_TRAFFIC_N_WRITES);
+		begun(t, i, now_ns, WEFT_TRAFFIC_N_WRITES);
 	}
 	return rc;
 }
@@ -177,7 +180,7 @@ begin_write(struct weft_traffic *t, uint64_t i, uint64_t now_ns, struct weft_msg
 static int
 next_random(struct weft_traffic *t, uint64_t now_ns, struct weft_msg *msg)
 {
-	const bool is_write = weft_rand_below(&t->rand, 100) < t->cfg.write_percent;
+	bool is_write = weft_rand_below(&t->rand, 100) < t->cfg.write_percent;
 	uint64_t i;
 	int rc;
 
@@ -186,6 +189,7 @@ next_random(struct weft_traffic *t, uint64_t now_ns, struct weft_msg *msg)
 	i = weft_rand_below(&t->rand, t->n_lines);
 	while (t->line[i].busy) /* at most `open` steps, as one line at least is idle */
 		i = i + 1 == t->n_lines ? 0 : i + 1;
+	is_write = is_write && now_ns >= t->line[i].rests_until_ns;
 	rc = is_write ? begin_write(t, i, now_ns, msg) : begin_read(t, i, now_ns, msg);
 	if (rc == 0)
 		t->issued++;
@@ -276,12 +280,13 @@ verify(struct weft_traffic *t, uint64_t i, const uint8_t *data)
 }
 
 static void
-lost(struct weft_traffic *t, struct traffic_line *l, enum weft_host_kind kind)
+lost(struct weft_traffic *t, struct traffic_line *l, const struct weft_host_completion *c)
 {
 	t->count[WEFT_TRAFFIC_N_LOST]++;
-	if (kind == WEFT_HOST_WRITE) {
+	if (c->kind == WEFT_HOST_WRITE) {
 		t->count[WEFT_TRAFFIC_N_UNCERTAIN]++;
 		l->unsure++;
+		l->rests_until_ns = l->begun_ns + c->latency_ns + t->cfg.rest_ns;
 	}
 }
 
@@ -294,7 +299,7 @@ weft_traffic_complete(struct weft_traffic *t, const struct weft_host_completion 
 	l->busy = false;
 	t->open--;
 	if (c->status == WEFT_HOST_LOST)
-		lost(t, l, (enum weft_host_kind)c->kind);
+		lost(t, l, c);
 	else if (c->kind == WEFT_HOST_WRITE)
 		l->unsure = 0;
 	else if (c->status == WEFT_HOST_DONE)

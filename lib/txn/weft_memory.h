@@ -77,7 +77,8 @@ int weft_gfd_init(struct weft_gfd *g, uint16_t pid, uint64_t hpa_base, void *mem
  * @param msg    address bits 5:0 are ignored
  * @param reply  written on WEFT_OK only; must not be @p msg
  * @return WEFT_OK; WEFT_DROP_NOT_MINE for another DPID than this GFD's; WEFT_DROP_WRONG_CLASS if it
- *         is neither M2S Req nor RwD; WEFT_DROP_BAD_OPCODE for any other opcode. Each is counted
+ *         is neither M2S Req nor RwD; WEFT_DROP_BAD_OPCODE for any other opcode, or a MemWrPtl
+ *         without the trailer that holds its byte enables. Each is counted
  */
 enum weft_verdict weft_gfd_request(
 	struct weft_gfd *g, const struct weft_msg *msg, struct weft_msg *reply);

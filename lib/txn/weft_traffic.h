@@ -31,6 +31,11 @@ struct weft_traffic_target {
 struct weft_traffic_cfg {
 	uint64_t seed; /**< of the choices and of the data; the same for all hosts is fine */
 	uint64_t requests; /**< reads and writes before the sweep */
+	/**
+	 * How long after its loss a write may still arrive. Its line is only read meanwhile: a
+	 * write that arrives after a later one of the same line would undo it. 0: none arrives late
+	 */
+	uint64_t rest_ns;
 	const struct weft_traffic_target *targets; /**< copied */
 	uint32_t n_targets; /**< 1..4095 */
 	uint32_t lines; /**< lines owned in each GFD, 1..2^24 */

@@ -6,8 +6,8 @@
  * doubles and holds back some. Every message passes through a flit on its way. Every request must
  * end exactly once and every line must hold what was written; if the GFDs cheat, it must show.
  *
- * What the channel does not do, because no connection does: let a request arrive after its
- * timeout, or its double behind a later request for the same line.
+ * What the channel does not do, because no connection does: let a request's double arrive behind a
+ * later request for the same line.
  */
 
 #include "weft_test.h"
@@ -32,13 +32,18 @@
  * at least two steps of time, which is more, so that no response can meet its tag's next owner.
  */
 #define HOLD_BACK (3 * TIMEOUT)
+/* An overdue request arrives this long after its timeout at most, a DELAY not counted. */
+#define OVERDUE (2 * TIMEOUT)
 #define EVENTS 1024
 
-static_assert(65536 / TAGS * 2 > HOLD_BACK + DELAY, "a tag must not come round that fast");
+static_assert(65536 / TAGS * 2 > DELAY + TIMEOUT + OVERDUE + HOLD_BACK,
+	"a tag must not come round that fast");
 
 struct faults {
 	unsigned int lose, twice, late; /* in 1000 messages */
 	unsigned int forget; /* in 1000 writes: completed and not executed */
+	unsigned int overdue; /* in 1000 requests: arrive after their timeout */
+	uint64_t rest; /* what the traffic allows for that, in steps of time */
 };
 
 struct event {
@@ -92,10 +97,12 @@ arrival(void)
 static void
 send_request(const struct weft_msg *m)
 {
-	const uint64_t at = arrival();
+	uint64_t at = arrival();
 
 	if (one_in_1000(lab.faults.lose))
 		return;
+	if (one_in_1000(lab.faults.overdue))
+		at += TIMEOUT + weft_rand_below(&lab.rand, OVERDUE);
 	schedule(m, at);
 	if (one_in_1000(lab.faults.twice))
 		schedule(m, at);
@@ -244,6 +251,7 @@ lab_new(const char *what, const struct faults *faults)
 		.lines = LINES,
 		.outstanding = TAGS,
 		.write_percent = 40,
+		.rest_ns = faults->rest,
 	};
 
 	memset(&lab, 0, sizeof(lab));
@@ -377,6 +385,37 @@ bad_channel_ends_every_request_once_and_corrupts_none(void **state)
 }
 
 static void
+overdue_writes_undo_nothing_while_lines_rest(void **state)
+{
+	const struct faults faults = {
+		.lose = 2, .twice = 20, .late = 20, .overdue = 20, .rest = OVERDUE + DELAY
+	};
+
+	(void)state;
+	lab_new("overdue", &faults);
+	run();
+	expect_ledger_balanced();
+	assert_int_equal(traffic_sum(WEFT_TRAFFIC_N_MISMATCHES), 0);
+	assert_true(host_sum(WEFT_HOST_N_WRITES_LOST) > 500);
+	lab_free();
+}
+
+/* The same channel without the rest, so that the case above is known to try something. */
+static void
+overdue_writes_undo_later_ones_without_a_rest(void **state)
+{
+	const struct faults faults = { .overdue = 20 };
+
+	(void)state;
+	lab_new("overdue, no rest", &faults);
+	run();
+	expect_ledger_balanced();
+	assert_true(traffic_sum(WEFT_TRAFFIC_N_STALE) > 0);
+	assert_int_equal(traffic_sum(WEFT_TRAFFIC_N_STALE), traffic_sum(WEFT_TRAFFIC_N_MISMATCHES));
+	lab_free();
+}
+
+static void
 gfd_that_forgets_writes_is_found_out(void **state)
 {
 	const struct faults faults = { .lose = 2, .forget = 5 };
@@ -396,6 +435,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reordering_channel_loses_nothing),
 		cmocka_unit_test(bad_channel_ends_every_request_once_and_corrupts_none),
+		cmocka_unit_test(overdue_writes_undo_nothing_while_lines_rest),
+		cmocka_unit_test(overdue_writes_undo_later_ones_without_a_rest),
 		cmocka_unit_test(gfd_that_forgets_writes_is_found_out),
 	};
 

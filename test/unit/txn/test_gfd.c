@@ -250,6 +250,7 @@ partial_write_poisons_if_it_writes_and_heals_if_whole(void **state)
 
 	(void)state;
 	gfd_new();
+	m.trp = 1;
 	m.poison = 1;
 	write_msg(&m); /* no byte enabled */
 	assert_int_equal(read_line(BASE).poison, 0);
@@ -315,6 +316,8 @@ what_is_not_served_gets_no_reply(void **state)
 		if (op != WEFT_M2S_RWD_MEMWR && op != WEFT_M2S_RWD_MEMWRPTL)
 			expect_refused(&m, WEFT_DROP_BAD_OPCODE, WEFT_GFD_N_BAD_OPCODE);
 	}
+	m = request(WEFT_MSG_M2S_RWD, WEFT_M2S_RWD_MEMWRPTL, BASE); /* no trailer, so no enables */
+	expect_refused(&m, WEFT_DROP_BAD_OPCODE, WEFT_GFD_N_BAD_OPCODE);
 	m = request(WEFT_MSG_M2S_RWD, WEFT_M2S_RWD_MEMWR, BASE);
 	m.dpid = PID + 1;
 	expect_refused(&m, WEFT_DROP_NOT_MINE, WEFT_GFD_N_NOT_MINE);

@@ -588,6 +588,31 @@ write_that_is_answered_settles_the_version(void **state)
 	rig_free();
 }
 
+/* Only writes are asked for, so a read shows that the line rests. */
+static void
+line_of_a_lost_write_is_only_read_until_its_rest_is_over(void **state)
+{
+	struct weft_traffic_cfg cfg = cfg_of(4, 100);
+	uint64_t lost_at;
+
+	(void)state;
+	cfg.lines = 1;
+	cfg.host_index = HOST_INDEX * LINES;
+	cfg.rest_ns = 50;
+	rig_new(&cfg);
+	lose(true);
+	lost_at = rig.now;
+	assert_int_equal(step(), 0);
+	rig.now = lost_at + 48; /* step() lets 1 pass */
+	assert_int_equal(step(), 0);
+	assert_int_equal(count(WEFT_TRAFFIC_N_WRITES), 1);
+	assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), 2);
+	assert_int_equal(rig.now, lost_at + 49);
+	assert_int_equal(step(), 0);
+	assert_int_equal(count(WEFT_TRAFFIC_N_WRITES), 2);
+	rig_free();
+}
+
 /* What a write would leave that was put off for want of credit, and yet went out. */
 static void
 version_from_the_future_is_stale_too(void **state)
@@ -712,6 +737,7 @@ main(void)
 		cmocka_unit_test(after_a_lost_write_either_version_is_good),
 		cmocka_unit_test(after_a_lost_write_an_older_version_is_still_stale),
 		cmocka_unit_test(write_that_is_answered_settles_the_version),
+		cmocka_unit_test(line_of_a_lost_write_is_only_read_until_its_rest_is_over),
 		cmocka_unit_test(version_from_the_future_is_stale_too),
 		cmocka_unit_test(version_once_seen_does_not_go_back),
 		cmocka_unit_test(lost_read_makes_nothing_uncertain),
