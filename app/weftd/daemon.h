@@ -49,7 +49,7 @@ struct peer {
 	uint8_t max_flits; /* a frame to it may carry */
 	uint32_t session;
 	uint64_t hello_due_ns; /* host: when to ask (again) */
-	uint64_t heard_ns;     /* host: last frame from it, or last time nothing was asked of it */
+	uint64_t heard_ns; /* host: last frame from it, or last time nothing was asked of it */
 	struct weft_conn *rx;
 	struct weft_conn *tx;
 	struct weft_unpacker unpack;
@@ -87,7 +87,7 @@ struct node {
 	struct weft_host *host;
 	struct weft_traffic *traffic;
 	uint8_t is_done; /* read by the control thread */
-	bool was_up;	 /* every GFD has answered once: requests may go out */
+	bool was_up; /* every GFD has answered once: requests may go out */
 	uint64_t expire_due_ns;
 	const char *
 		refused; /* what a GFD would not agree to; NULL: nothing. Read by the control thread */

@@ -19,6 +19,7 @@
 #define EXPIRE_EVERY_NS UINT64_C(1000000)
 #define EXPIRE_BATCH 64
 #define REQUESTS_A_POLL 128
+#define REST_NS UINT64_C(5000000000) /* a link that flaps was seen to hold frames for 3 s */
 
 static void
 host_message(void *arg, const struct weft_msg *m)
@@ -241,6 +242,7 @@ host_traffic(struct node *n, const struct weft_topo_traffic *tr, char *err, size
 		.outstanding = tr->outstanding,
 		.host_index = tr->lines == 0 ? 0 : (uint32_t)(tr->first_line / tr->lines),
 		.write_percent = tr->write_percent,
+		.rest_ns = REST_NS,
 	};
 	size_t size;
 	void *mem;

@@ -60,7 +60,10 @@ int weft_eal_start(const struct weft_eal_cfg *cfg, char *err, size_t errlen);
  */
 const char *weft_eal_memory_line(void);
 
-/** Stop the idle monitor and give EAL's memory and sockets back. From the main lcore, last. */
+/**
+ * Stop the idle monitor. From the main lcore, last: EAL's memory, sockets and folders go with the
+ * process, which is about to end.
+ */
 void weft_eal_stop(void);
 
 /** What a pool of packet buffers is for. */

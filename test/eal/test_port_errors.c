@@ -75,11 +75,11 @@ names_are_checked(void **state)
 	};
 
 	(void)state;
-	refuses(&spec, -EINVAL, "a name has 1 to 31 characters");
+	refuses(&spec, -EINVAL, "a name has 1 to 39 characters");
 	spec.name = NULL;
-	refuses(&spec, -EINVAL, "a name has 1 to 31 characters");
-	spec.name = "a-name-that-is-one-letter-too-lo";
-	refuses(&spec, -EINVAL, "a name has 1 to 31 characters");
+	refuses(&spec, -EINVAL, "a name has 1 to 39 characters");
+	spec.name = "a-name-that-is-just-one-letter-too-long.";
+	refuses(&spec, -EINVAL, "a name has 1 to 39 characters");
 }
 
 /* The device of a port that is refused late is given back, and can be opened again. */
