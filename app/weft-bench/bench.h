@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Inside weft-bench: a benchmark is a row with a set-up that checks the answer, an untimed part that
+ * puts the data back, and a timed part.
+ */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rte_mempool.h>
+
+#include "weft_crc.h"
+#include "weft_fec.h"
+#include "weft_ide.h"
+
+enum bench_layout { BENCH_RTC, BENCH_RING, BENCH_LAYOUTS };
+
+/* What one run is made with. */
+struct bench_params {
+	const struct weft_fec_kernel *fec;
+	const struct weft_crc_kernel *crc;
+	struct weft_ide_lib *ide;
+	struct rte_mempool *pool;
+	unsigned int frame_flits;
+	enum bench_layout layout;
+	unsigned int worker; /* lcore for the second half of a ring layout */
+	bool share_cpu; /* both lcores on one CPU: yield when there is nothing to do */
+};
+
+/* Which table of kernels a stage's --kernel chooses from. */
+enum bench_family { BENCH_FEC, BENCH_CRC, BENCH_CODEC, BENCH_IDE, BENCH_PLAIN };
+
+struct bench {
+	const char *name;
+	const char *help;
+	enum bench_family family;
+	uint8_t layouts; /* 1 << enum bench_layout */
+	uint8_t kind; /* the file's own: which of its benchmarks */
+	/** Make the data and check the answer. NULL: a line in @p err. */
+	void *(*setup)(
+		const struct bench *b, const struct bench_params *p, char *err, size_t err_len);
+	/** Put back what a run uses up; not timed. May be NULL. */
+	void (*prepare)(void *ctx);
+	/** Timed. @return flits worked on */
+	uint64_t (*run)(void *ctx);
+	/** Check again behind the last run, and free. @return false if the answer was wrong */
+	bool (*teardown)(void *ctx);
+};
+
+extern const struct bench bench_codec[], bench_ide[], bench_route[], bench_pipe[];
+extern const unsigned int bench_n_codec, bench_n_ide, bench_n_route, bench_n_pipe;
+
+/* data.c: flits to work on */
+
+#define BENCH_FLITS 64 /* of a kernel benchmark: 16 KiB */
+
+/** 64-byte aligned memory, zeroed; ends the program if there is none. */
+void *bench_alloc(size_t len);
+
+/** @p n flits of random bytes with a cachemem header; the same every time. */
+void bench_fill(uint8_t *flits, unsigned int n);
+
+/** The CRC of a flit with the pseudo-header, by the definition: nothing of it comes from a kernel. */
+uint64_t bench_crc_ref(
+	const uint8_t *flit, uint16_t spid, uint16_t dpid, uint8_t vc, unsigned int number);
+
+#endif /* BENCH_H */

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* FEC and CRC alone, and the two together, over 64 flits that stay in the cache. */
+
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "weft_flit.h"
+#include "weft_isn.h"
+
+#define SPID 0x101
+#define DPID 0x200
+#define VC 0
+
+enum { FEC_ENCODE, FEC_CHECK, CRC, ISN, RX_CHECK, TX_PROTECT };
+
+struct codec {
+	uint8_t flits[BENCH_FLITS][WEFT_FLIT_LEN];
+	const struct bench *b;
+	const struct bench_params *p;
+	struct weft_isn isn;
+	uint64_t crc[BENCH_FLITS];
+	uint64_t bad; /* flits that a run found wrong; all are right */
+};
+
+/* "isn" is what numbering costs beside the CRC itself, which this kernel has at hand. */
+static uint64_t known_crc[BENCH_FLITS];
+
+static void
+crc_known(const uint8_t *flits, unsigned int n, uint64_t *crc)
+{
+	(void)flits;
+	memcpy(crc, known_crc, n * sizeof(crc[0]));
+}
+
+static const struct weft_crc_kernel known_kernel = { { "known", 0 }, crc_known };
+
+static void
+codec_prepare(void *ctx)
+{
+	struct codec *c = ctx;
+
+	c->isn.next = WEFT_ISN_FIRST;
+}
+
+static uint64_t
+codec_run(void *ctx)
+{
+	struct codec *c = ctx;
+	struct weft_fec_result fec;
+	struct weft_isn_result isn;
+
+	switch (c->b->kind) {
+	case FEC_ENCODE: c->p->fec->encode(c->flits[0], BENCH_FLITS); break;
+	case FEC_CHECK: c->bad += c->p->fec->check(c->flits[0], BENCH_FLITS) != 0; break;
+	case CRC: c->p->crc->run(c->flits[0], BENCH_FLITS, c->crc); break;
+	case ISN:
+		weft_isn_check(&c->isn, &known_kernel, c->flits[0], BENCH_FLITS, 0, &isn);
+		c->bad += isn.in_turn != UINT64_MAX;
+		break;
+	case RX_CHECK:
+		weft_fec_decode(c->p->fec, c->flits[0], BENCH_FLITS, &fec);
+		weft_isn_check(&c->isn, c->p->crc, c->flits[0], BENCH_FLITS, 0, &isn);
+		c->bad += (fec.corrected | fec.uncorrectable) != 0 || isn.in_turn != UINT64_MAX;
+		break;
+	default:
+		weft_isn_protect(&c->isn, c->p->crc, c->flits[0], BENCH_FLITS);
+		c->p->fec->encode(c->flits[0], BENCH_FLITS);
+		break;
+	}
+	return BENCH_FLITS;
+}
+
+/* Every flit has the CRC of the definition and is a codeword for the decoder, bit by bit. */
+static bool
+codec_flits_are_right(const struct codec *c)
+{
+	for (unsigned int i = 0; i < BENCH_FLITS; i++) {
+		uint8_t copy[WEFT_FLIT_LEN];
+		uint64_t want = bench_crc_ref(c->flits[i], SPID, DPID, VC, WEFT_ISN_FIRST + i);
+
+		memcpy(copy, c->flits[i], sizeof(copy));
+		if (weft_fec_decode_flit(copy, NULL) != WEFT_FEC_CLEAN ||
+			weft_crc_load(copy, WEFT_CRC_R0_FIRST) != want)
+			return false;
+	}
+	return true;
+}
+
+static bool
+codec_crcs_are_right(const struct codec *c)
+{
+	for (unsigned int i = 0; i < BENCH_FLITS; i++)
+		if (c->crc[i] != weft_crc_update_ref(0, c->flits[i], WEFT_CRC_COVERED))
+			return false;
+	return true;
+}
+
+/* A checker must also find what is wrong. */
+static bool
+codec_finds_damage(struct codec *c)
+{
+	struct weft_isn_result isn;
+	bool found;
+
+	c->flits[7][100] ^= 0x5A;
+	c->isn.next = WEFT_ISN_FIRST;
+	weft_isn_check(&c->isn, c->p->crc, c->flits[0], BENCH_FLITS, 0, &isn);
+	found = c->p->fec->check(c->flits[0], BENCH_FLITS) == WEFT_BIT64(7) &&
+	        isn.bad == WEFT_BIT64(7);
+	c->flits[7][100] ^= 0x5A;
+	return found;
+}
+
+static bool
+codec_is_right(struct codec *c)
+{
+	if (c->bad != 0 || !codec_flits_are_right(c))
+		return false;
+	return c->b->kind != CRC || codec_crcs_are_right(c);
+}
+
+static bool
+codec_teardown(void *ctx)
+{
+	struct codec *c = ctx;
+	bool good = codec_is_right(c);
+
+	free(c);
+	return good;
+}
+
+static void *
+codec_setup(const struct bench *b, const struct bench_params *p, char *err, size_t err_len)
+{
+	struct codec *c = bench_alloc(sizeof(*c));
+
+	c->b = b;
+	c->p = p;
+	bench_fill(c->flits[0], BENCH_FLITS);
+	weft_isn_init(&c->isn, WEFT_ISN_PSEUDO, WEFT_CRC_R0_FIRST, SPID, DPID, VC, WEFT_ISN_FIRST);
+	weft_isn_protect(&c->isn, p->crc, c->flits[0], BENCH_FLITS);
+	p->fec->encode(c->flits[0], BENCH_FLITS);
+	p->crc->run(c->flits[0], BENCH_FLITS, known_crc);
+	codec_prepare(c);
+	codec_run(c);
+	if (codec_is_right(c) && codec_finds_damage(c))
+		return c;
+	snprintf(err, err_len, "%s: wrong answer", b->name);
+	free(c);
+	return NULL;
+}
+
+#define CODEC(name, help, family, kind)                                                            \
+	{                                                                                          \
+		name, help, family, 1 << BENCH_RTC, kind, codec_setup, codec_prepare, codec_run,   \
+			codec_teardown                                                             \
+	}
+
+const struct bench bench_codec[] = {
+	CODEC("fec-encode", "write the FEC bytes of 64 flits", BENCH_FEC, FEC_ENCODE),
+	CODEC("fec-check", "FEC syndromes of 64 clean flits", BENCH_FEC, FEC_CHECK),
+	CODEC("crc", "flit CRC of 64 flits", BENCH_CRC, CRC),
+	CODEC("isn", "sequence check of 64 flits, their CRCs at hand", BENCH_PLAIN, ISN),
+	CODEC("rx-check", "FEC decode and CRC/ISN check of 64 clean flits", BENCH_CODEC, RX_CHECK),
+	CODEC("tx-protect", "number, CRC and FEC bytes of 64 flits", BENCH_CODEC, TX_PROTECT),
+};
+
+const unsigned int bench_n_codec = sizeof(bench_codec) / sizeof(bench_codec[0]);

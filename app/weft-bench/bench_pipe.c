@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Whole pipelines over bursts of 32 frames, on one lcore or split over two by a ring. The frames a
+ * receiver works on were made by the transmit pipeline, and what a receiver makes of them must be
+ * what went in: each side checks the other, and the definition checks both.
+ */
+
+#include "bench_pipe.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_errno.h>
+#include <rte_launch.h>
+#include <rte_pause.h>
+
+#include "weft_ide_pace.h"
+#include "weft_msg.h"
+
+#define SPID 0x101
+#define DPID 0x200
+#define PORT 7
+#define FAST_BASE (UINT64_C(1) << 40)
+#define SEGMENT_LOG2 36
+#define PAGES 64
+#define PAGE_LOG2 12
+
+static const uint8_t key[WEFT_IDE_KEY_LEN] = { 9, 8, 7, 6 };
+
+static const char *const layouts[][BENCH_LAYOUTS] = {
+	[PIPE_RX] = { WEFT_LAYOUT_RX, "deframe,fec_check|crc_check,route" },
+	[PIPE_RX_IDE] = { WEFT_LAYOUT_RX_IDE, "deframe,fec_check,crc_check|ide_open,route" },
+	[PIPE_TX] = { WEFT_LAYOUT_TX, "crc_protect|fec_encode,enframe" },
+	[PIPE_TX_IDE] = { WEFT_LAYOUT_TX_IDE, "ide_seal|crc_protect,fec_encode,enframe" },
+	[PIPE_SWITCH] = { WEFT_LAYOUT_SWITCH, "deframe|fec_relay,route" },
+	[PIPE_ROUTE] = { "route", "route" },
+};
+
+static void
+sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
+{
+	struct pipe *c = arg;
+	uint64_t ports = 0;
+
+	for (uint16_t i = 0; i < n; i++)
+		ports += weft_frame(pkt[i])->out_port == PORT;
+	c->right_port += ports;
+	__atomic_store_n(&c->sunk, c->sunk + n, __ATOMIC_RELEASE);
+}
+
+static void
+walk(void *arg, uint16_t ctx, uint64_t va, struct weft_walk *w)
+{
+	(void)arg;
+	(void)ctx;
+	w->va = va & ~weft_mask64(PAGE_LOG2);
+	w->pa = w->va;
+	w->log2 = PAGE_LOG2;
+	w->flags = WEFT_ATC_R | WEFT_ATC_W;
+}
+
+static bool
+has_ide(const struct pipe *c)
+{
+	return c->kind == PIPE_RX_IDE || c->kind == PIPE_TX_IDE;
+}
+
+static bool
+is_tx(const struct pipe *c)
+{
+	return c->kind == PIPE_TX || c->kind == PIPE_TX_IDE;
+}
+
+/* Make frame @p i what it is before a run: plain flits to send, or a frame off the wire. */
+static void
+restore_frame(struct pipe *c, unsigned int i, const uint8_t *bytes, struct weft_conn *conn)
+{
+	struct rte_mbuf *m = c->frame[i];
+	struct weft_frame *f = weft_frame(m);
+
+	rte_pktmbuf_reset(m);
+	memcpy(rte_pktmbuf_append(m, (uint16_t)c->frame_len), bytes + i * c->frame_len,
+		c->frame_len);
+	memset(f, 0, sizeof(*f));
+	f->conn = conn;
+	f->hdr = (struct weft_wire_hdr){ .mode = WEFT_MODE_RXL,
+		.n_flits = (uint8_t)c->p->frame_flits,
+		.spid = SPID,
+		.dpid = DPID,
+		.session = 1 };
+}
+
+static void
+restore_conn(struct pipe *c, struct weft_conn *conn)
+{
+	conn->isn.next = WEFT_ISN_FIRST;
+	if (conn->stream != NULL)
+		weft_ide_stream_init(conn->stream, c->p->ide, WEFT_IDE_CONTAINMENT, key, 1, true);
+}
+
+static void
+pipe_prepare(void *ctx)
+{
+	struct pipe *c = ctx;
+	bool tx = is_tx(c);
+
+	weft_pipe_drain(c->pipe); /* a frame that waits for the next epoch's MAC */
+	c->expect += c->n_frames;
+	restore_conn(c, c->conn);
+	for (unsigned int i = 0; i < c->n_frames; i++)
+		restore_frame(c, i, tx ? c->plain : c->wire,
+			tx || c->kind == PIPE_ROUTE ? c->conn : NULL);
+}
+
+/* Frames that a run cannot see out: containment keeps those of the open epoch. */
+static unsigned int
+kept_back(const struct pipe *c)
+{
+	if (c->kind != PIPE_RX_IDE)
+		return 0;
+	/* The last epoch's MAC, and an epoch of two flits may reach over two frames. */
+	return c->p->frame_flits == 1 ? 2 : 1;
+}
+
+static void
+wait_for_sink(struct pipe *c)
+{
+	uint64_t want = c->expect - kept_back(c);
+
+	while (__atomic_load_n(&c->sunk, __ATOMIC_ACQUIRE) < want) {
+		if (c->p->share_cpu)
+			sched_yield();
+		else
+			rte_pause();
+	}
+}
+
+static uint64_t
+pipe_run(void *ctx)
+{
+	struct pipe *c = ctx;
+
+	for (unsigned int i = 0; i < c->n_frames; i += WEFT_BURST_MAX)
+		while (weft_pipe_push(c->pipe, c->frame + i, WEFT_BURST_MAX) == 0)
+			rte_pause();
+	if (c->p->layout == BENCH_RING)
+		wait_for_sink(c);
+	return (uint64_t)c->n_frames * c->p->frame_flits;
+}
+
+static int
+worker(void *arg)
+{
+	struct pipe *c = arg;
+
+	while (!__atomic_load_n(&c->stop, __ATOMIC_RELAXED)) {
+		if (weft_pipe_poll(c->pipe, 1) != 0)
+			continue;
+		if (c->p->share_cpu)
+			sched_yield();
+		else
+			rte_pause();
+	}
+	return 0;
+}
+
+/* Requests whose address goes through ATC and FAST; the rest of each flit is noise. */
+static void
+fill_plain(struct pipe *c)
+{
+	unsigned int n = c->n_frames * c->p->frame_flits;
+	uint8_t *flits = bench_alloc(n * (size_t)WEFT_FLIT_LEN);
+	static const uint8_t no_mac[WEFT_LLCTRL_PAYLOAD_LEN];
+	struct weft_ide_pace pace;
+
+	bench_fill(flits, n);
+	weft_ide_pace_init(&pace, has_ide(c) ? WEFT_IDE_CONTAINMENT : WEFT_IDE_OFF);
+	for (unsigned int i = 0; i < n; i++) {
+		uint8_t *flit = flits + i * (size_t)WEFT_FLIT_LEN;
+		struct weft_msg m = {
+			.kind = WEFT_MSG_M2S_REQ,
+			.op = WEFT_M2S_REQ_MEMRD,
+			.meta_field = WEFT_META_FIELD_NOOP,
+			.spid = SPID,
+			.dpid = DPID,
+			.tag = (uint16_t)i,
+			.addr = FAST_BASE + ((uint64_t)(i % PAGES) << PAGE_LOG2),
+		};
+
+		weft_slot_encode(weft_flit_slot(flit, 0), true, WEFT_FORM_PBR, &m, 1);
+		if (pace.mac_due)
+			weft_llctrl_put(flit, WEFT_LLCTRL_IDE_MAC, no_mac);
+		weft_ide_pace_flit(&pace);
+		memcpy(c->plain + i / c->p->frame_flits * c->frame_len +
+				WEFT_WIRE_FRAME_LEN(i % c->p->frame_flits),
+			flit, WEFT_FLIT_LEN);
+	}
+	free(flits);
+}
+
+/* Every flit on the wire has the CRC of the definition and is a codeword; headers parse. */
+static bool
+wire_is_right(const struct pipe *c)
+{
+	for (unsigned int i = 0; i < c->n_frames; i++) {
+		const uint8_t *frame = c->wire + i * c->frame_len;
+		struct weft_wire_hdr h;
+
+		if (weft_wire_parse(frame, c->frame_len, &h) != WEFT_OK || h.spid != SPID)
+			return false;
+		for (unsigned int k = 0; k < c->p->frame_flits; k++) {
+			unsigned int number = i * c->p->frame_flits + k + WEFT_ISN_FIRST;
+			uint8_t flit[WEFT_FLIT_LEN];
+
+			memcpy(flit, frame + WEFT_WIRE_FRAME_LEN(k), sizeof(flit));
+			if (weft_fec_decode_flit(flit, NULL) != WEFT_FEC_CLEAN ||
+				weft_crc_load(flit, WEFT_CRC_R0_FIRST) !=
+					bench_crc_ref(
+						flit, SPID, DPID, 0, number % WEFT_ISN_NUMBERS))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Slots 1 to 14 of every flit are the plain ones: what a receiver is to make of the wire. */
+static bool
+slots_are_plain(const struct pipe *c)
+{
+	for (unsigned int i = 0; i < c->n_frames; i++) {
+		const uint8_t *frame = rte_pktmbuf_mtod(c->frame[i], const uint8_t *);
+
+		for (unsigned int k = 0; k < c->p->frame_flits; k++)
+			if (memcmp(frame + WEFT_WIRE_FRAME_LEN(k) + WEFT_FLIT_SLOT_LEN,
+				    c->plain + i * c->frame_len + WEFT_WIRE_FRAME_LEN(k) +
+					    WEFT_FLIT_SLOT_LEN,
+				    WEFT_FLIT_CRD_OFF - WEFT_FLIT_SLOT_LEN) != 0)
+				return false;
+	}
+	return true;
+}
+
+static bool
+bytes_are(const struct pipe *c, const uint8_t *bytes)
+{
+	for (unsigned int i = 0; i < c->n_frames; i++)
+		if (memcmp(rte_pktmbuf_mtod(c->frame[i], const uint8_t *), bytes + i * c->frame_len,
+			    c->frame_len) != 0)
+			return false;
+	return true;
+}
+
+/* The last run's frames, and every counter since the start. */
+static bool
+pipe_is_right(struct pipe *c)
+{
+	weft_pipe_drain(c->pipe);
+	for (unsigned int v = 0; v < WEFT_VERDICT_COUNT; v++)
+		if (weft_pipe_drops(c->pipe, (enum weft_verdict)v) != 0)
+			return false;
+	if (c->sunk != c->expect || (!is_tx(c) && c->right_port != c->expect))
+		return false;
+	if (weft_pipe_count(c->pipe, "crc_check", "gaps") != 0 ||
+		weft_pipe_count(c->pipe, "fec_check", "corrected") != 0 ||
+		weft_pipe_count(c->pipe, "fec_relay", "corrected") != 0)
+		return false;
+	if (c->kind == PIPE_RX_IDE)
+		return slots_are_plain(c);
+	return bytes_are(c, c->wire);
+}
+
+static struct weft_pipe *
+make_pipe(struct pipe *c, const char *name, const char *layout, char *err, size_t err_len)
+{
+	struct weft_pipe_cfg cfg = { .name = name,
+		.layout = layout,
+		.env = &c->env,
+		.sink = sink,
+		.sink_arg = c,
+		.socket = SOCKET_ID_ANY };
+
+	return weft_pipe_create(&cfg, err, err_len);
+}
+
+static struct weft_conn *
+make_conn(struct pipe *c)
+{
+	struct weft_conn_key k = {
+		.mode = WEFT_MODE_RXL, .spid = SPID, .dpid = DPID, .session = 1
+	};
+	struct weft_conn_cfg cfg = {
+		.isn = WEFT_ISN_PSEUDO,
+		.first = WEFT_ISN_FIRST,
+		.ide = has_ide(c) ? WEFT_IDE_CONTAINMENT : WEFT_IDE_OFF,
+		.ide_key = key,
+		.pcrc = true,
+	};
+
+	c->conns = weft_conns_create("bench", 1, c->p->ide, SOCKET_ID_ANY);
+	return c->conns == NULL ? NULL : weft_conns_add(c->conns, &k, &cfg);
+}
+
+static void
+make_env(struct pipe *c)
+{
+	const struct weft_atc_cfg atc = { .sets = { [WEFT_ATC_4K] = 64 }, .contexts = 1 };
+
+	c->fast_entry = bench_alloc(sizeof(*c->fast_entry));
+	weft_fast_init(&c->fast, c->fast_entry, FAST_BASE,
+		FAST_BASE + (UINT64_C(1) << SEGMENT_LOG2), SEGMENT_LOG2, 0);
+	weft_fast_set(&c->fast, FAST_BASE, DPID);
+	weft_drt_set(&c->drt, DPID, PORT);
+	c->atc_mem = bench_alloc(weft_atc_size(&atc));
+	c->env = (struct weft_env){
+		.only_mode = WEFT_MODE_RXL,
+		.pid = WEFT_PID_ANY,
+		.fec = c->p->fec,
+		.crc = c->p->crc,
+		.conns = c->kind == PIPE_SWITCH ? NULL : c->conns,
+		.drt = &c->drt,
+		.fast = c->kind == PIPE_SWITCH ? NULL : &c->fast,
+		.atc = weft_atc_init(c->atc_mem, &atc),
+		.walk = walk,
+	};
+}
+
+/* The frames of the wire come from the transmit pipeline. */
+static bool
+make_wire(struct pipe *c, char *err, size_t err_len)
+{
+	struct weft_pipe *tx = make_pipe(
+		c, "bench-tx", has_ide(c) ? WEFT_LAYOUT_TX_IDE : WEFT_LAYOUT_TX, err, err_len);
+
+	if (tx == NULL)
+		return false;
+	restore_conn(c, c->conn);
+	for (unsigned int i = 0; i < c->n_frames; i++) {
+		restore_frame(c, i, c->plain, c->conn);
+		weft_pipe_push(tx, &c->frame[i], 1);
+		memcpy(c->wire + i * c->frame_len, rte_pktmbuf_mtod(c->frame[i], void *),
+			c->frame_len);
+	}
+	weft_pipe_free(tx);
+	snprintf(err, err_len, "the transmit pipeline's frames are wrong");
+	return wire_is_right(c);
+}
+
+static void
+pipe_free(struct pipe *c)
+{
+	if (c->p->layout == BENCH_RING && c->pipe != NULL) {
+		__atomic_store_n(&c->stop, true, __ATOMIC_RELAXED);
+		rte_eal_wait_lcore(c->p->worker);
+	}
+	weft_pipe_free(c->pipe);
+	weft_conns_free(c->conns);
+	rte_pktmbuf_free_bulk(c->frame, c->n_frames);
+	free(c->atc_mem);
+	free(c->fast_entry);
+	free(c->plain);
+	free(c->wire);
+	free(c);
+}
+
+static bool
+pipe_teardown(void *ctx)
+{
+	struct pipe *c = ctx;
+	bool good;
+
+	/* The other lcore still polls: let it finish what it has before we look. */
+	if (c->p->layout == BENCH_RING) {
+		__atomic_store_n(&c->stop, true, __ATOMIC_RELAXED);
+		rte_eal_wait_lcore(c->p->worker);
+	}
+	good = pipe_is_right(c);
+	pipe_free(c);
+	return good;
+}
+
+static void *
+pipe_setup(const struct bench *b, const struct bench_params *p, char *err, size_t err_len)
+{
+	struct pipe *c = bench_alloc(sizeof(*c));
+
+	c->p = p;
+	c->kind = (enum pipe_kind)b->kind;
+	c->n_frames = p->layout == BENCH_RING ? 8 * WEFT_BURST_MAX : WEFT_BURST_MAX;
+	c->frame_len = WEFT_WIRE_FRAME_LEN(p->frame_flits);
+	c->plain = bench_alloc(c->n_frames * c->frame_len);
+	c->wire = bench_alloc(c->n_frames * c->frame_len);
+	snprintf(err, err_len, "%s: out of packet buffers", b->name);
+	if (rte_pktmbuf_alloc_bulk(p->pool, c->frame, c->n_frames) != 0) {
+		c->n_frames = 0;
+		goto fail;
+	}
+	c->conn = make_conn(c);
+	if (c->conn == NULL) {
+		snprintf(err, err_len, "%s: connection: %s", b->name, rte_strerror(rte_errno));
+		goto fail;
+	}
+	make_env(c);
+	fill_plain(c);
+	if (!make_wire(c, err, err_len))
+		goto fail;
+	c->sunk = 0;
+	c->right_port = 0;
+	c->pipe = make_pipe(c, b->name, layouts[c->kind][p->layout], err, err_len);
+	if (c->pipe == NULL)
+		goto fail;
+	if (p->layout == BENCH_RING)
+		rte_eal_remote_launch(worker, c, p->worker);
+	pipe_prepare(c);
+	pipe_run(c);
+	if (p->layout == BENCH_RING || pipe_is_right(c))
+		return c; /* a split pipeline is looked at when both lcores have stopped */
+	snprintf(err, err_len, "%s: wrong answer", b->name);
+fail:
+	pipe_free(c);
+	return NULL;
+}
+
+#define BOTH (1 << BENCH_RTC | 1 << BENCH_RING)
+#define PIPE(name, help, layouts, kind)                                                            \
+	{                                                                                          \
+		name, help, BENCH_CODEC, layouts, kind, pipe_setup, pipe_prepare, pipe_run,        \
+			pipe_teardown                                                              \
+	}
+
+const struct bench bench_pipe[] = {
+	{ "route", "ATC, FAST and DRT for 32 frames of requests", BENCH_PLAIN, 1 << BENCH_RTC,
+		PIPE_ROUTE, pipe_setup, pipe_prepare, pipe_run, pipe_teardown },
+	{ "ring-hop", "frames from one lcore to another by a ring", BENCH_PLAIN, 1 << BENCH_RING, 0,
+		ring_setup, NULL, ring_run, ring_teardown },
+	PIPE("rx-pipeline", "receive: deframe, FEC, CRC/ISN, route", BOTH, PIPE_RX),
+	PIPE("rx-pipeline-ide", "receive with IDE containment", BOTH, PIPE_RX_IDE),
+	PIPE("tx-pipeline", "transmit: CRC/ISN, FEC, frame", BOTH, PIPE_TX),
+	PIPE("tx-pipeline-ide", "transmit with IDE containment", BOTH, PIPE_TX_IDE),
+	PIPE("switch-rxl", "switch: deframe, FEC, route", BOTH, PIPE_SWITCH),
+};
+
+const unsigned int bench_n_pipe = sizeof(bench_pipe) / sizeof(bench_pipe[0]);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* What the benchmarks of pipelines and rings share. */
+#ifndef BENCH_PIPE_H
+#define BENCH_PIPE_H
+
+#include "bench.h"
+#include "weft_pipe.h"
+
+#define PIPE_FRAMES_MAX (8 * WEFT_BURST_MAX)
+
+enum pipe_kind { PIPE_RX, PIPE_RX_IDE, PIPE_TX, PIPE_TX_IDE, PIPE_SWITCH, PIPE_ROUTE };
+
+struct pipe {
+	const struct bench_params *p;
+	enum pipe_kind kind;
+	unsigned int n_frames;
+	size_t frame_len;
+	struct rte_mbuf *frame[PIPE_FRAMES_MAX];
+	uint8_t *plain; /* n_frames of frame_len: before protection */
+	uint8_t *wire; /* and as sent */
+	struct weft_conns *conns;
+	struct weft_conn *conn;
+	struct weft_env env;
+	struct weft_drt drt;
+	struct weft_fast fast;
+	struct weft_fast_entry *fast_entry;
+	void *atc_mem;
+	struct weft_pipe *pipe;
+	uint64_t expect; /* frames that must have reached the sink, the open epoch's included */
+	bool stop;
+	/* Written by the lcore of the last segment. */
+	_Alignas(WEFT_CACHE_LINE) uint64_t sunk;
+	uint64_t right_port;
+};
+
+void *ring_setup(const struct bench *b, const struct bench_params *p, char *err, size_t err_len);
+uint64_t ring_run(void *ctx);
+bool ring_teardown(void *ctx);
+
+#endif /* BENCH_PIPE_H */
