@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# weft-bench: the stages by name, every result checked, JSON as promised, wrong options refused.
+. "$(dirname "$0")/lib.sh"
+
+stages="fec-encode fec-check crc isn rx-check tx-protect ide-seal-containment ide-open-containment
+ide-seal-skid ide-open-skid atc route ring-hop rx-pipeline rx-pipeline-ide tx-pipeline
+tx-pipeline-ide switch-rxl"
+
+same "stages of --list" "$(echo $stages)" "$(echo $("$app/weft-bench" --list | cut -d' ' -f1))"
+
+for flits in 1 8 35; do
+	"$app/weft-bench" --seconds 0.01 --frame-flits $flits --json "$work/b.json" >"$work/text"
+	same "stages measured" "$(echo $stages | tr ' ' '\n' | sort | tr '\n' ' ')" \
+		"$(json "$work/b.json" '" ".join(sorted({r["stage"] for r in o["results"]})) + " "')"
+	same "unchecked results" 0 "$(json "$work/b.json" 'sum(r["checked"] is not True for r in o["results"])')"
+	same "keys" True "$(json "$work/b.json" 'all({"stage","kernel","layout","frame_flits",
+"mflits_per_s","cycles_per_flit","checked"} <= r.keys() for r in o["results"]) and
+{"cpu","tsc_hz","version","results"} <= o.keys()')"
+	same "rates that agree with cycles" True "$(json "$work/b.json" 'all(abs(r["mflits_per_s"] *
+r["cycles_per_flit"] * 1e6 / o["tsc_hz"] - 1) < 1e-6 for r in o["results"])')"
+	same "pipelines on two lcores" 6 "$(json "$work/b.json" 'sum(r["layout"] == "ring" for r in o["results"])')"
+	same "frame_flits" True "$(json "$work/b.json" "all(r['frame_flits'] == $flits for r in o['results'])")"
+done
+
+"$app/weft-bench" --seconds 0.01 --stage crc,fec-check --stage isn --kernel scalar --json - >"$work/c.json"
+same "stages asked for" "fec-check crc isn" "$(json "$work/c.json" '" ".join(r["stage"] for r in o["results"])')"
+WEFT_CPU=scalar "$app/weft-bench" --seconds 0.01 --stage ide-open-skid --json - >"$work/d.json"
+same "IDE kernel without features" sse "$(json "$work/d.json" 'o["results"][0]["kernel"]')"
+
+refuses '--stage: no stage is called "nonesuch"' "$app/weft-bench" --stage nonesuch
+refuses '--kernel nonesuch: stage crc has no such kernel' "$app/weft-bench" --stage crc --kernel nonesuch
+refuses '--layout: expected one of rtc, ring' "$app/weft-bench" --layout both
+refuses '--frame-flits: expected a number of 1 to 64' "$app/weft-bench" --frame-flits 65
+refuses '--seconds: expected 0.01 to 60' "$app/weft-bench" --seconds 0
+refuses 'do not have this layout' "$app/weft-bench" --stage crc --layout ring
+refuses 'WEFT_CPU=sse9: expected' env WEFT_CPU=sse9 "$app/weft-bench" --stage crc
+refuses 'unrecognized option' "$app/weft-bench" --nonesuch
+refuses 'expected options only' "$app/weft-bench" crc
+refuses '--json /nonesuch/f: No such file' "$app/weft-bench" --stage crc --seconds 0.01 --json /nonesuch/f
+echo "weft-bench does what it says"

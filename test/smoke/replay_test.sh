@@ -1,0 +1,161 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# weft-gen and weft-replay together: every option, faults counted to the unit, wrong input refused.
+. "$(dirname "$0")/lib.sh"
+
+gen() { "$app/weft-gen" --out "$work/t.pcap" --json "$work/g.json" "$@"; }
+replay() { "$app/weft-replay" --in "$work/t.pcap" --json "$work/r.json" "$@" >"$work/text"; }
+g() { json "$work/g.json" "$1"; }
+r() { json "$work/r.json" "$1"; }
+
+# Nothing wrong with the trace, and the messages that went in came out.
+is_clean() {
+	same "$1: flits" "$(g 'o["flits"]')" "$(r 'o["crc"]["good"]')"
+	same "$1: bad" "0 0 0 0" "$(r 'str(o["crc"]["bad"]) + " " + str(o["isn"]["gaps"]) + " " + str(o["isn"]["duplicates"]) + " " + str(o["fec"]["uncorrectable"])')"
+	same "$1: skipped" "{}" "$(r 'o["skipped"]')"
+	same "$1: messages" "$(g 'sorted(o["messages"].items())')" "$(r 'sorted(o["messages"].items())')"
+}
+
+for mode in cxl rxl; do
+	for n in 1 5 35 64; do
+		gen --flits 3001 --mode $mode --frame-flits $n
+		replay --mode $mode
+		is_clean "$mode, $n flits a frame"
+	done
+	gen --flits 2000 --mode $mode --raw --spid 0x123 --dpid 0x456
+	replay --mode $mode --spid 0x123 --dpid 0x456
+	is_clean "$mode, raw"
+	gen --flits 2000 --mode $mode --crc-order r7 --first-seq 900
+	replay --crc-order r7 --first-seq 900
+	is_clean "$mode, r7, first 900"
+done
+for isn in pseudo xor none; do
+	gen --flits 2000 --isn $isn --vc 3 --session 77
+	replay --isn $isn
+	is_clean "isn $isn"
+done
+same "wrong form" 0 "$(replay --isn pseudo; r 'o["crc"]["good"]')"
+
+# IDE
+key=$(printf '%064x' 12345)
+printf '# a key\nrxl 101 200 0 1 %s\ncxl 02:00:00:00:00:01 %s\n' "$key" "$key" >"$work/keys"
+chmod 600 "$work/keys"
+# Even numbers: the last flit can then close its epoch, and nothing is held back at the end.
+for mode in cxl rxl; do
+	for ide in containment skid; do
+		for pcrc in on off; do
+			gen --flits 3002 --mode $mode --ide $ide --key-file "$work/keys" --pcrc $pcrc
+			replay --ide $ide --key-file "$work/keys" --pcrc $pcrc
+			is_clean "$mode, $ide, pcrc $pcrc"
+			same "epochs bad" 0 "$(r 'o["ide"]["epochs_bad"]')"
+		done
+	done
+done
+replay --ide skid --key-file "$work/keys" --pcrc on
+same "PCRC that differs: epochs" "0 1" "$(r 'str(o["ide"]["epochs_good"]) + " " + str(o["ide"]["epochs_bad"])')"
+gen --flits 1000 --ide containment --key-file "$work/keys"
+replay
+same "still encrypted: all flits intact" 1000 "$(r 'o["crc"]["good"]')"
+replay --ide containment --key-file "$work/keys" --out "$work/plain.pcap"
+mv "$work/plain.pcap" "$work/t.pcap"
+replay
+is_clean "what --out wrote, decrypted"
+printf 'rxl 1 2 0 0 %s\n' "$key" >"$work/other"
+chmod 600 "$work/other"
+gen --flits 100 --ide skid --key-file "$work/keys"
+replay --ide skid --key-file "$work/other"
+same "no key" 100 "$(r 'o["skipped"]["no_key"]')"
+
+# Faults
+gen --flits 20000 --errors burst=3:0.05 --seed 7
+replay
+same "bursts corrected" "$(g 'o["faults"]["bursts"]')" "$(r 'o["fec"]["corrected"]')"
+same "bytes corrected" "$(g '3 * o["faults"]["bursts"]')" "$(r 'o["fec"]["corrected_bytes"]')"
+same "messages all the same" "$(g 'sorted(o["messages"].items())')" "$(r 'sorted(o["messages"].items())')"
+replay --out "$work/fixed.pcap"
+mv "$work/fixed.pcap" "$work/t.pcap"
+replay
+same "corrected flits in what --out wrote" 0 "$(r 'o["fec"]["corrected"]')"
+gen --flits 20000 --errors drop=0.01 --seed 7
+replay
+# A drop behind the last flit cannot be seen: this seed has none.
+same "drops" "$(g 'o["faults"]["dropped"]')" "$(r 'o["isn"]["lost_flits"]')"
+gen --flits 20000 --errors dup=0.01 --seed 7
+replay
+same "duplicates" "$(g 'o["faults"]["duplicated"]')" "$(r 'o["isn"]["duplicates"]')"
+gen --flits 20000 --errors garbage=0.1 --seed 7
+replay
+same "garbage" "$(g 'o["faults"]["garbage"]')" "$(r 'sum(o["skipped"].values())')"
+gen --flits 20000 --errors burst=8:0.02,ber=1e-5,reorder=0.01 --seed 7
+replay
+same "no flit unjudged" 20000 "$(r 'o["crc"]["good"] + o["crc"]["bad"]')"
+same "same seed, same file" "$(sha256sum <"$work/t.pcap")" \
+	"$(gen --flits 20000 --errors burst=8:0.02,ber=1e-5,reorder=0.01 --seed 7; sha256sum <"$work/t.pcap")"
+
+# Layouts, loops, time
+gen --flits 5000 --errors drop=0.01,dup=0.01 --seed 3
+replay
+before=$(r '[o[k] for k in ("flits", "fec", "crc", "isn", "messages", "skipped")]')
+for layout in 'deframe|fec_check|crc_check|ide_open|route' 'deframe,fec_check|crc_check,ide_open,route'; do
+	replay --layout "$layout"
+	same "$layout" "$before" "$(r '[o[k] for k in ("flits", "fec", "crc", "isn", "messages", "skipped")]')"
+done
+printf '# in a file\ndeframe, fec_check |\n crc_check, ide_open, route # end\n' >"$work/layout"
+replay --layout "@$work/layout"
+same "layout from a file" "$before" "$(r '[o[k] for k in ("flits", "fec", "crc", "isn", "messages", "skipped")]')"
+lost=$(r 'o["isn"]["lost_flits"]')
+replay --loop 3
+same "three loops" $((3 * lost)) "$(r 'o["isn"]["lost_flits"]')"
+gen --flits 500 --rate 0.001
+replay --speed 1
+same "half a second as recorded" True "$(r '0.45 < o["seconds"] < 5')"
+replay --speed 10
+same "ten times as fast" True "$(r '0.045 < o["seconds"] < 0.45')"
+
+# Odd files
+gen --flits 1000
+"$app/weft-replay" --in - --json - <"$work/t.pcap" >"$work/r.json"
+same "standard input" 1000 "$(r 'o["flits"]')"
+head -c 100000 "$work/t.pcap" >"$work/cut"
+mv "$work/cut" "$work/t.pcap"
+replay
+same "truncated" 1 "$(r 'o["truncated"]')"
+if command -v editcap >/dev/null; then
+	gen --flits 1000
+	editcap -F pcapng "$work/t.pcap" "$work/ng" && mv "$work/ng" "$work/t.pcap"
+	replay
+	is_clean pcapng
+fi
+
+# Refused
+refuses '--in FILE is missing' "$app/weft-replay"
+refuses 'No such file' "$app/weft-replay" --in "$work/nonesuch"
+refuses 'unknown file format' "$app/weft-replay" --in "$work/keys"
+refuses '--speed: expected max or a factor' "$app/weft-replay" --in "$work/t.pcap" --speed fast
+refuses '--mode: expected one of cxl, rxl' "$app/weft-replay" --in "$work/t.pcap" --mode pcie
+refuses '--ide needs --key-file' "$app/weft-replay" --in "$work/t.pcap" --ide skid
+refuses 'no stage is called "foo"' "$app/weft-replay" --in "$work/t.pcap" --layout deframe,foo
+refuses '--first-seq: expected a number of 0 to 1023' "$app/weft-replay" --in "$work/t.pcap" --first-seq 1024
+refuses '--out: ' "$app/weft-replay" --in "$work/t.pcap" --out /nonesuch/f
+chmod 644 "$work/keys"
+refuses 'expected a file of your own with mode 0600' "$app/weft-replay" --in "$work/t.pcap" --ide skid --key-file "$work/keys"
+chmod 600 "$work/keys"
+echo "rxl 1 2 0 0 ${key}00" >>"$work/keys"
+refuses "keys:4: expected a key of 64 hex digits" "$app/weft-replay" --in "$work/t.pcap" --ide skid --key-file "$work/keys"
+if grep -q "$key" "$work/err"; then die "a key was printed"; fi
+refuses '--flits N is missing' "$app/weft-gen" --out "$work/x"
+refuses '--errors: expected none, or a list' "$app/weft-gen" --flits 1 --out "$work/x" --errors drop=2
+refuses 'no key for this stream' "$app/weft-gen" --flits 1 --out "$work/x" --ide skid --key-file "$work/other"
+
+# No root, no hugepages
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+	gen --flits 100
+	chmod 755 "$work"
+	chmod 644 "$work/t.pcap"
+	if setpriv --reuid=65534 --regid=65534 --clear-groups test -x "$app/weft-replay"; then
+		env -u XDG_RUNTIME_DIR setpriv --reuid=65534 --regid=65534 --clear-groups \
+			"$app/weft-replay" --in "$work/t.pcap" --json - >"$work/r.json"
+		same "as an ordinary user" 100 "$(r 'o["flits"]')"
+	fi
+fi
+echo "weft-gen and weft-replay do what they say"
