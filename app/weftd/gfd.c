@@ -180,15 +180,12 @@ gfd_place(struct node *n, bool huge)
 {
 	int serves = (int)rte_lcore_to_socket_id(n->lcore), want = n->topo->numa;
 
-	if (numa_available() < 0) {
-		printf("node %s: %zu bytes of %s pages (no NUMA here)\n", n->topo->name,
-			n->memory_len, huge ? "huge" : "ordinary");
-		return;
-	}
 	if (want < 0)
 		want = serves;
-	if (want <= numa_max_node())
+	if (numa_available() >= 0 && want <= numa_max_node())
 		numa_tonode_memory(n->memory, n->memory_len, want);
+	if (n->daemon->cfg.quiet)
+		return;
 	printf("node %s: %zu bytes of %s pages on NUMA node %d%s\n", n->topo->name, n->memory_len,
 		huge ? "huge" : "ordinary", want,
 		want == serves ? "" : ", served from another node: every access crosses");

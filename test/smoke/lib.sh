@@ -31,7 +31,7 @@ skip() {
 refuses() {
 	local want=$1
 	shift
-	if "$@" >"$work/out" 2>"$work/err"; then
+	if timeout 20 "$@" >"$work/out" 2>"$work/err"; then
 		die "$* was not refused"
 	elif [ $? -ne 1 ]; then
 		die "$* ended with another status than 1"

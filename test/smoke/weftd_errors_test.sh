@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# weftd refuses what it cannot run: exit status 1 and one line that says where and what was expected.
+. "$(dirname "$0")/lib.sh"
+export XDG_RUNTIME_DIR=$work
+
+topology() { # topology [link fields] [defaults] [extra top level]
+	cat >"$work/t.yaml" <<-Y
+	fabric: bad
+	mode: ${4:-rxl}
+	defaults: {${2:-}}
+	nodes:
+	  - {name: h0, kind: host, pid: 0x101, traffic: {requests: 10}}
+	  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}
+	links:
+	  - {a: h0, b: g0${1:-}}
+	${3:-}
+	Y
+}
+weftd() { "$app/weftd" --topology "$work/t.yaml" "$@"; }
+t() { refuses "$1" "$app/weftd" --topology "$work/t.yaml" "${@:2}"; }
+
+topology
+"$app/weftd" --topology "$work/t.yaml" --check >/dev/null
+"$app/weftd" --topology "$work/t.yaml" --until-done --quiet
+t 'nonesuch' --node nonesuch
+t '--capture x=y: expected PORT=FILE' --capture x=y
+t 'capture of port h0.0 to /nonesuch/f: No such file' --capture h0.0=/nonesuch/f
+t '--seconds: expected seconds' --seconds -1
+t '--idle: expected one of auto, spin, yield' --idle sleep
+t 'no stage is called "x"' --rx-layout x
+t 'stage "deframe" stands twice' --rx-layout deframe,deframe
+topology ', driver: memif' 'mtu: 9000, speed: 7'
+t 't.yaml:3:' --check
+topology '' 'mtu: 1500, flits_per_frame: 34'
+t 't.yaml:3:' --check
+topology ', a_port: {netif: weftnone0, driver: af_packet}, b_port: {netif: weftnone1, driver: af_packet}'
+t 'weftnone0'
+topology ', a_port: {vdev: "net_nonesuch0"}, b_port: {vdev: "net_nonesuch1"}'
+refuses_loudly() {
+	if weftd >"$work/out" 2>"$work/err"; then die "a device without a driver was not refused"; fi
+	grep -q 'weftd: port h0.0' "$work/err" || die "$(cat "$work/err")"
+}
+refuses_loudly
+topology '' '' '' cxl
+t 'mode: weftd runs rxl'
+topology '' '' 'ide: {mode: skid, key_file: k}'
+t 'ide: '
+printf 'fabric: x\nnodes: [\n' >"$work/t.yaml"
+t 't.yaml:'
+head -c 2000000 /dev/zero | tr '\0' '#' >"$work/t.yaml"
+t 't.yaml'
+refuses 'No such file' "$app/weftd" --topology "$work/nonesuch"
+refuses 'unrecognized option' "$app/weftd" --nonesuch
+refuses 'expected options only' "$app/weftd" start
+topology
+sed -i 's/memory: 1M/memory: 64G/' "$work/t.yaml"
+if [ "$(awk '/^MemTotal/ {print $2}' /proc/meminfo)" -lt 60000000 ] && [ "$(cat /proc/sys/vm/overcommit_memory)" -ne 1 ]; then
+	t 'gfd g0: memory of 68719476736 bytes: Cannot allocate memory'
+fi
+
+# Garbage into a port: counted, never a crash, and traffic goes on beside it.
+topology ', a_port: {vdev: "net_pcap0,rx_pcap='"$work"'/junk.pcap,tx_pcap='"$work"'/out.pcap"}, b_port: {vdev: "net_pcap1,rx_pcap='"$work"'/junk.pcap,tx_pcap='"$work"'/out2.pcap"}'
+"$app/weft-gen" --flits 500 --frame-flits 5 --errors garbage=1,ber=1e-4 --out "$work/junk.pcap"
+"$app/weftd" --topology "$work/t.yaml" --seconds 1 --quiet --json "$work/r.json"
+same "junk counted at both ends" True "$(json "$work/r.json" 'all(sum(n["drops"].values()) >= 200 for n in o["nodes"])')"
+same "nothing executed" 0 "$(json "$work/r.json" 'sum(n["memory"]["writes"] for n in o["nodes"] if n["kind"] == "gfd")')"
+echo "weftd refuses what it cannot run"

@@ -1,0 +1,128 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# weftd on one machine: the built-in fabric over rings, one process a node over memif in any order,
+# capture and its replay, telemetry, ends that disagree, nodes that die.
+. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+ask() { /usr/bin/python3 "$here/telemetry.py" "$@"; }
+export XDG_RUNTIME_DIR=$work
+
+# Everything in one process
+"$app/weftd" --until-done --json "$work/r.json" >"$work/text"
+same "good" True "$(json "$work/r.json" 'o["good"]')"
+for h in h0 h1; do
+	same "$h: every read verified" True "$(json "$work/r.json" "[n['traffic']['verified'] ==
+n['traffic']['reads'] > 10000 and n['traffic']['writes'] > 10000 and n['done'] == 1 and
+n['outstanding'] == 0 for n in o['nodes'] if n['name'] == '$h'][0]")"
+done
+same "nothing dropped" "[{}, {}, {}, {}, {}, {}]" "$(json "$work/r.json" '[n["drops"] for n in o["nodes"]]')"
+grep -q '^memory: ' "$work/text" || die "memory not said"
+grep -qE '^lcore [0-9]+ on CPU .*(spins|yields)' "$work/text" || die "idle policy not said"
+grep -q '^port h0.0: ring' "$work/text" || die "port and its reason not said"
+"$app/weftd" --until-done --rx-layout 'deframe,fec_check|crc_check,route' --idle spin --quiet \
+	--json "$work/r.json"
+same "with a ring inside" True "$(json "$work/r.json" 'o["good"]')"
+
+fabric() { # fabric FILE [crc_order] [requests]
+	cat >"$1" <<-Y
+	fabric: smoke
+	mode: rxl
+	defaults: {crc_order: ${2:-r0}}
+	nodes:
+	  - {name: h0, kind: host, pid: 0x101, traffic: {requests: ${3:-20000}, outstanding: 64, write_percent: 50, lines: 1024, seed: 1, timeout_ms: 300}}
+	  - {name: s0, kind: switch, pid: 0x010}
+	  - {name: g0, kind: gfd, pid: 0x200, memory: 16M}
+	links:
+	  - {a: h0, b: s0, driver: memif}
+	  - {a: s0, b: g0, driver: memif}
+	Y
+}
+run() { # run NAME TOPOLOGY NODE [options]: in the background; its number is in $pid
+	"$app/weftd" --topology "$2" --node "$3" "${@:4}" >"$work/$1.log" 2>&1 &
+	pid=$!
+	pids+=("$pid")
+}
+stop() { # stop PID: it must end by itself, with what it counted
+	kill -INT "$1"
+	wait "$1" || die "process $1 ended with $?: $(tail -n 3 "$work"/*.log)"
+}
+
+# One process a node, the last one first
+fabric "$work/f.yaml"
+run g0 "$work/f.yaml" g0
+g=$pid
+run s0 "$work/f.yaml" s0 --capture "s0.0=$work/cap.pcapng" --json "$work/s.json"
+s=$pid
+"$app/weftd" --topology "$work/f.yaml" --node h0 --until-done --quiet --json "$work/h.json"
+same "over memif" True "$(json "$work/h.json" 'o["good"]')"
+same "/weft/nodes" '["s0"]' "$(ask "$s" /weft/nodes | json /dev/stdin 'str(o["/weft/nodes"]).replace(chr(39), chr(34))')"
+same "/weft/node,s0" switch "$(ask "$s" /weft/node,s0 | json /dev/stdin 'o["/weft/node"]["kind"]')"
+same "/weft/node,nonesuch" None "$(ask "$s" /weft/node,nonesuch | json /dev/stdin 'o["/weft/node"]')"
+same "/weft/stages,s0" True "$(ask "$s" /weft/stages,s0 | json /dev/stdin 'o["/weft/stages"]["fec_relay"]["clean"] > 1000')"
+same "/weft/pipelines" True "$(ask "$g" /weft/pipelines | json /dev/stdin '"g0" in o["/weft/pipelines"]')"
+same "/weft/ports" True "$(ask "$g" /weft/ports | json /dev/stdin '"g0.0" in str(o)')"
+for c in /weft/nodes /weft/node /weft/stages /weft/pipelines /weft/ports /weft/port; do
+	for p in "" ,0 ,z; do
+		ask "$g" "$c$p" | json /dev/stdin 'len(o)' >/dev/null
+	done
+done
+stop "$s"
+stop "$g"
+"$app/weft-replay" --in "$work/cap.pcapng" --json "$work/c.json" >/dev/null
+same "requests in the capture" "$(json "$work/h.json" '[o["nodes"][0]["traffic"][k] for k in ("reads", "writes")]')" \
+	"$(json "$work/c.json" '[o["messages"][k] for k in ("m2s_req", "m2s_rwd")]')"
+same "answers in the capture" "$(json "$work/h.json" '[o["nodes"][0]["traffic"][k] for k in ("reads", "writes")]')" \
+	"$(json "$work/c.json" '[o["messages"][k] for k in ("s2m_drs", "s2m_ndr")]')"
+same "the capture is clean" "0 0" "$(json "$work/c.json" 'str(o["crc"]["bad"]) + " " + str(o["isn"]["lost_flits"])')"
+same "the switch's frames in the capture" "$(json "$work/s.json" 'o["nodes"][0]["ports"][0]["rx_frames"] + o["nodes"][0]["ports"][0]["tx_frames"]')" \
+	"$(json "$work/c.json" 'o["packets"]')"
+if command -v tshark >/dev/null; then
+	same "frames that tshark sees" "$(json "$work/c.json" 'o["packets"]')" \
+		"$(tshark -r "$work/cap.pcapng" -Y 'eth.type == 0x88b5' 2>/dev/null | wc -l)"
+fi
+
+# Ends that disagree do not come up, and say which value differs
+fabric "$work/r7.yaml" r7
+run g0 "$work/r7.yaml" g0
+g=$pid
+run s0 "$work/f.yaml" s0
+s=$pid
+if "$app/weftd" --topology "$work/f.yaml" --node h0 --until-done --quiet 2>"$work/err"; then
+	die "ends with different CRC orders came up"
+fi
+grep -qF 'g0 refuses: CRC order is r7 first there, r0 first here' "$work/err" || die "$(cat "$work/err")"
+stop "$s"
+stop "$g"
+
+# A GFD that is killed: requests are reported as lost; back again, a new session
+fabric "$work/long.yaml" r0 0
+run g0 "$work/long.yaml" g0
+g=$pid
+run s0 "$work/long.yaml" s0
+s=$pid
+run h0 "$work/long.yaml" h0 --json "$work/h.json"
+h=$pid
+sessions() { ask "$h" /weft/node,h0 | json /dev/stdin 'o["/weft/node"]["host_reads_done"]'; }
+wait_for 20 sh -c "grep -q 'run' '$work/h0.log'"
+wait_for 20 eval '[ "$(sessions)" -gt 100 ]'
+kill -KILL "$g"
+wait "$g" 2>/dev/null || true
+sleep 1
+stalled=$(sessions)
+run g0 "$work/long.yaml" g0
+g=$pid
+wait_for 30 eval "[ \"\$(sessions)\" -gt $((stalled + 100)) ]"
+kill -INT "$h"
+if wait "$h"; then die "a host that lost requests ended well"; fi
+same "lost requests are reported" True "$(json "$work/h.json" 'o["nodes"][0]["traffic"]["lost"] > 0')"
+stop "$s"
+stop "$g"
+
+# No answer at all
+if "$app/weftd" --topology "$work/f.yaml" --node h0 --until-done --wait 1 --quiet 2>"$work/err"; then
+	die "a host without a fabric ended well"
+fi
+grep -qF 'host h0: no answer from g0 (PID 0x200)' "$work/err" || die "$(cat "$work/err")"
+leftover=$(find "$work/weft" "$work/dpdk" -name "*$h*" 2>/dev/null | head -n 1)
+same "left behind" "" "$leftover"
+echo "weftd runs fabrics over rings and memif, and says what was lost"
