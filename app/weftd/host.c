@@ -240,7 +240,8 @@ host_traffic(struct node *n, const struct weft_topo_traffic *tr, char *err, size
 		.n_targets = t->n_gfds,
 		.lines = (uint32_t)tr->lines,
 		.outstanding = tr->outstanding,
-		.host_index = tr->lines == 0 ? 0 : (uint32_t)(tr->first_line / tr->lines),
+		.first_line = tr->first_line,
+		.host_index = n->topo->order,
 		.write_percent = tr->write_percent,
 		.rest_ns = REST_NS,
 	};

@@ -72,10 +72,11 @@ target_ok(const struct weft_traffic_target *g, uint64_t lines_needed)
 static bool
 cfg_ok(const struct weft_traffic_cfg *cfg)
 {
-	const uint64_t lines_needed = ((uint64_t)cfg->host_index + 1) * cfg->lines;
+	const uint64_t lines_needed = cfg->first_line + cfg->lines;
 
-	if (cfg->n_targets == 0 || cfg->n_targets > TARGETS_MAX || cfg->lines == 0 ||
-		cfg->lines > LINES_MAX || cfg->outstanding == 0 || cfg->write_percent > 100)
+	if (cfg->first_line >= HPA_END || cfg->n_targets == 0 || cfg->n_targets > TARGETS_MAX ||
+		cfg->lines == 0 || cfg->lines > LINES_MAX || cfg->outstanding == 0 ||
+		cfg->write_percent > 100)
 		return false;
 	for (uint32_t i = 0; i < cfg->n_targets; i++) {
 		if (!target_ok(&cfg->targets[i], lines_needed))
@@ -136,7 +137,7 @@ target_of(const struct weft_traffic *t, uint64_t i)
 static uint64_t
 hpa_of(const struct weft_traffic *t, uint64_t i)
 {
-	const uint64_t line = (uint64_t)t->cfg.host_index * t->cfg.lines + i % t->cfg.lines;
+	const uint64_t line = t->cfg.first_line + i % t->cfg.lines;
 
 	return target_of(t, i)->hpa_base + line * LINE_LEN;
 }

@@ -40,7 +40,8 @@ struct weft_traffic_cfg {
 	uint32_t n_targets; /**< 1..4095 */
 	uint32_t lines; /**< lines owned in each GFD, 1..2^24 */
 	uint32_t outstanding; /**< most requests at once, 1 or more */
-	uint32_t host_index; /**< owns lines host_index x lines ... of each GFD */
+	uint64_t first_line; /**< of each GFD it owns this line and those behind, `lines` of them */
+	uint32_t host_index; /**< who wrote a line: different for every host */
 	uint8_t write_percent; /**< 0..100 */
 };
 

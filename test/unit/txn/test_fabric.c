@@ -274,6 +274,7 @@ lab_new(const char *what, const struct faults *faults)
 
 		c.spid = i;
 		cfg.host_index = i;
+		cfg.first_line = i * cfg.lines;
 		h->host = weft_host_init(aligned_alloc(64, weft_host_size(&c)), &c);
 		/* Fewer than the tags together, so that tags and credits both run out. */
 		for (unsigned int k = 0; k < GFDS; k++)

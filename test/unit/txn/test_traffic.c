@@ -46,6 +46,7 @@ cfg_of(uint64_t requests, uint8_t write_percent)
 		.lines = LINES,
 		.outstanding = 1,
 		.host_index = HOST_INDEX,
+		.first_line = HOST_INDEX * LINES,
 		.write_percent = write_percent,
 	};
 
@@ -160,7 +161,7 @@ config_out_of_range_is_refused(void **state)
 
 	(void)state;
 	good.targets = &t;
-	good.host_index = ROOM / LINES - 1;
+	good.first_line = ROOM - LINES;
 	assert_true(weft_traffic_size(&good) > 0);
 	assert_null(weft_traffic_init(mem + 8, &good, NULL));
 #define REFUSED(change)                                                                            \
@@ -178,8 +179,8 @@ config_out_of_range_is_refused(void **state)
 	REFUSED(c.lines = LINES + 1);
 	REFUSED(c.outstanding = 0);
 	REFUSED(c.write_percent = 101);
-	REFUSED(c.host_index++);
-	REFUSED(c.host_index = UINT32_MAX);
+	REFUSED(c.first_line++);
+	REFUSED(c.first_line = UINT64_MAX);
 	REFUSED(t.dpid = 0xFFF);
 	REFUSED(t.hpa_base += 32);
 	REFUSED(t.hpa_base = (UINT64_C(1) << 52) - 64);
@@ -336,6 +337,7 @@ hosts_stay_on_their_own_lines(void **state)
 		uint8_t zero[64] = { 0 };
 
 		cfg.host_index = host;
+		cfg.first_line = host * LINES;
 		rig_new(&cfg);
 		run_to_end();
 		for (unsigned int i = 0; i < ROOM; i++)
@@ -444,6 +446,7 @@ line_of_another_writer_is_found(void **state)
 	/* A whole line for the very address of line 0, by host 0: its range moved onto ours. */
 	cfg.lines = 1 + HOST_INDEX * LINES;
 	cfg.host_index = 0;
+	cfg.first_line = 0;
 	rig_new(&cfg);
 	run_to_end();
 	memcpy(other, line(0), 64);
@@ -527,7 +530,7 @@ rig_with_lost_write(unsigned int writes_before, bool executed)
 	struct weft_traffic_cfg cfg = cfg_of(writes_before + 1, 100);
 
 	cfg.lines = 1;
-	cfg.host_index = HOST_INDEX * LINES;
+	cfg.first_line = HOST_INDEX * LINES;
 	rig_new(&cfg);
 	for (unsigned int i = 0; i < writes_before; i++)
 		assert_int_equal(step(), 0);
@@ -576,7 +579,7 @@ write_that_is_answered_settles_the_version(void **state)
 
 	(void)state;
 	cfg.lines = 1;
-	cfg.host_index = HOST_INDEX * LINES;
+	cfg.first_line = HOST_INDEX * LINES;
 	rig_new(&cfg);
 	assert_int_equal(step(), 0);
 	lose(true);
@@ -597,7 +600,7 @@ line_of_a_lost_write_is_only_read_until_its_rest_is_over(void **state)
 
 	(void)state;
 	cfg.lines = 1;
-	cfg.host_index = HOST_INDEX * LINES;
+	cfg.first_line = HOST_INDEX * LINES;
 	cfg.rest_ns = 50;
 	rig_new(&cfg);
 	lose(true);
@@ -622,7 +625,7 @@ version_from_the_future_is_stale_too(void **state)
 
 	(void)state;
 	cfg.lines = 1;
-	cfg.host_index = HOST_INDEX * LINES;
+	cfg.first_line = HOST_INDEX * LINES;
 	rig_new(&cfg);
 	run_to_end();
 	memcpy(future, line(0), sizeof(future));
@@ -647,7 +650,7 @@ version_once_seen_does_not_go_back(void **state)
 
 	(void)state;
 	cfg.lines = 1;
-	cfg.host_index = HOST_INDEX * LINES;
+	cfg.first_line = HOST_INDEX * LINES;
 	for (cfg.seed = 0; cfg.seed < 64; cfg.seed++) {
 		uint8_t old[64];
 
