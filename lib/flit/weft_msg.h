@@ -152,8 +152,8 @@ void weft_unpack_restart(struct weft_unpacker *u);
  * holds nothing. After an LLCTRL other than IDE.MAC the rest of the flit is reserved.
  *
  * @return WEFT_OK; WEFT_DROP_SLOT_FORMAT if the walk ended at a reserved slot format or at more
- *         data than may be pending: the messages before it were handed on, data announced earlier
- *         is still expected in the next flit
+ *         data than may be pending: the messages before it were handed on, those whose data was
+ *         under way are forgotten, and the stream starts over with the next flit
  */
 enum weft_verdict weft_unpack_flit(
 	struct weft_unpacker *u, const uint8_t *flit, weft_msg_fn fn, void *arg);
