@@ -12,8 +12,6 @@
 
 #include "slots.h"
 
-#define DATA_RING 64
-
 /* Most messages of a kind in two neighbouring slot groups. */
 static const uint8_t per_groups_max[WEFT_MSG_LLCTRL] = {
 	[WEFT_MSG_D2H_REQ] = 4,
@@ -43,7 +41,7 @@ pack_place_data(struct weft_packer *p)
 {
 	for (; p->n_data != 0 && p->slot < WEFT_FLIT_SLOTS; p->slot++, p->n_data--) {
 		memcpy(weft_flit_slot(p->flit, p->slot), p->data[p->data_head], WEFT_FLIT_SLOT_LEN);
-		p->data_head = (uint8_t)((p->data_head + 1) % DATA_RING);
+		p->data_head++;
 		p->used = true;
 	}
 }
@@ -71,8 +69,7 @@ weft_pack_begin(struct weft_packer *p, uint8_t *flit, bool with_mac)
 static void
 pack_queue_slot(struct weft_packer *p, const void *slot)
 {
-	memcpy(p->data[(p->data_head + p->n_data) % DATA_RING], slot, WEFT_FLIT_SLOT_LEN);
-	p->n_data++;
+	memcpy(p->data[p->n_data++], slot, WEFT_FLIT_SLOT_LEN);
 }
 
 static void
@@ -80,6 +77,13 @@ pack_queue_data(struct weft_packer *p, const struct weft_msg *m)
 {
 	uint8_t trailer[WEFT_FLIT_SLOT_LEN] = { 0 };
 
+	/*
+	 * The slots of the message before are all placed: else this flit is full, or else it has
+	 * just begun and took in the few slots that waited. So at most five ever wait, and the
+	 * limit of 16 for a data header in the H-slot is kept without a look.
+	 */
+	assert(p->n_data == 0);
+	p->data_head = 0;
 	for (unsigned int i = 0; i < DATA_SLOTS; i++)
 		pack_queue_slot(p, m->data + i * WEFT_FLIT_SLOT_LEN);
 	if (m->kind == WEFT_MSG_H2D_DH || !m->trp)
@@ -151,8 +155,6 @@ pack_try_h(struct weft_packer *p, const struct weft_msg *m)
 {
 	if (!p->h_free || !pack_group_has_room(p, m->kind, 0))
 		return -ENOSPC;
-	if (kind_has_data(m->kind) && p->n_data > WEFT_PENDING_SLOTS_H)
-		return -ENOSPC;
 	return pack_slot(p, m, 0);
 }
 
@@ -183,7 +185,6 @@ weft_pack_msg(struct weft_packer *p, const struct weft_msg *m)
 		return -EINVAL;
 	if (pack_join(p, m))
 		return 0;
-	/* Room in the ring: a data header adds 5 slots at most, and no flit leaves more than 36. */
 	rc = pack_try_h(p, m);
 	if (rc == -ENOSPC)
 		rc = pack_try_g(p, m);

@@ -10,7 +10,7 @@
 /* One field of a message: where it is in the message, and where in struct weft_msg. */
 struct msg_field {
 	uint8_t off; /* in struct weft_msg */
-	uint8_t size; /* bytes there: 1, 2, 4 or 8 */
+	uint8_t size; /* bytes there: 1, 2 or 8 */
 	uint8_t lsb; /* bit in the message, whose bit 0 is Val */
 	uint8_t width; /* bits */
 	uint8_t shift; /* low bits not carried: 6 for addresses */

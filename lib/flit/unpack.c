@@ -164,10 +164,16 @@ weft_unpack_flit(struct weft_unpacker *u, const uint8_t *flit, weft_msg_fn fn, v
 	for (; s < WEFT_FLIT_SLOTS; s++) {
 		const uint8_t *slot = weft_flit_slot_const(flit, s);
 
-		if (s != 0 && u->n_pending != 0)
+		if (s != 0 && u->n_pending != 0) {
 			unpack_data(u, slot, fn, arg);
-		else if (!unpack_header(u, slot, s == 0, fn, arg))
+		} else if (!unpack_header(u, slot, s == 0, fn, arg)) {
+			/*
+			 * The slots behind this one go unread, and pending data may be among them:
+			 * to go on counting would take the next flit's slots for it.
+			 */
+			weft_unpack_restart(u);
 			return WEFT_DROP_SLOT_FORMAT;
+		}
 	}
 	return WEFT_OK;
 }

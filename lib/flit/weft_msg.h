@@ -48,6 +48,7 @@ enum { WEFT_META_FIELD_META0 = 0, WEFT_META_FIELD_NOOP = 3 };
 enum { WEFT_META_VALUE_INVALID = 0, WEFT_META_VALUE_NOOP = 1, WEFT_META_VALUE_ANY = 2 };
 
 #define WEFT_MSG_DATA_LEN 64
+#define WEFT_MSG_TAIL_SLOTS (WEFT_MSG_DATA_LEN / WEFT_FLIT_SLOT_LEN + 1) /**< data, trailer */
 #define WEFT_MSG_PER_SLOT 4 /**< most messages one slot can hold */
 
 /** One message. A field that the kind or form does not have is 0. */
@@ -151,8 +152,8 @@ void weft_unpack_restart(struct weft_unpacker *u);
  * holds nothing. After an LLCTRL other than IDE.MAC the rest of the flit is reserved.
  *
  * @return WEFT_OK; WEFT_DROP_SLOT_FORMAT if the walk ended at a reserved slot format or at more
- *         data than may be pending: the messages before it were handed on, data announced earlier
- *         is still expected in the next flit
+ *         data than may be pending: the messages before it were handed on, those whose data was
+ *         under way are forgotten, and the stream starts over with the next flit
  */
 enum weft_verdict weft_unpack_flit(
 	struct weft_unpacker *u, const uint8_t *flit, weft_msg_fn fn, void *arg);
@@ -170,12 +171,12 @@ struct weft_packer {
 	bool used; /* the flit holds a message or data */
 	bool sent_any; /* a flit went before this one */
 	uint8_t n_data; /* data and trailer slots that wait for the next flit */
-	uint8_t data_head; /* ring position of the first of them */
+	uint8_t data_head; /* index of the first of them */
 	uint8_t n_join; /* messages in the last header slot, which more of their kind may join */
 	uint8_t join_slot;
 	struct weft_msg join[WEFT_MSG_PER_SLOT];
 	uint8_t per_group[5][WEFT_MSG_KINDS]; /* last group of the flit before, then this one's */
-	uint8_t data[64][WEFT_FLIT_SLOT_LEN]; /* ring of data and trailer slots */
+	uint8_t data[WEFT_MSG_TAIL_SLOTS][WEFT_FLIT_SLOT_LEN]; /* of the last data message */
 };
 
 void weft_pack_init(struct weft_packer *p, enum weft_form form);

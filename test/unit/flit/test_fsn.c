@@ -138,11 +138,13 @@ number_zero_is_no_number(void **state)
 	uint16_t lost;
 
 	(void)state;
-	assert_int_equal(weft_fsn_init(&s, 1023), 0);
-	assert_int_equal(account(&s, WEFT_FLIT_CACHEMEM, WEFT_REPLAY_EXPLICIT, 0, 1, &lost),
-		WEFT_FSN_IN_TURN);
-	assert_int_equal(lost, 0);
-	assert_int_equal(s.next, 1);
+	for (unsigned int next = 1; next <= 1023; next++) {
+		assert_int_equal(weft_fsn_init(&s, (uint16_t)next), 0);
+		assert_int_equal(account(&s, WEFT_FLIT_CACHEMEM, WEFT_REPLAY_EXPLICIT, 0, 1, &lost),
+			WEFT_FSN_IN_TURN);
+		assert_int_equal(lost, 0);
+		assert_int_equal(s.next, next == 1023 ? 1 : next + 1);
+	}
 }
 
 /* Lost flits show at the next explicit number only, all together. */

@@ -438,7 +438,8 @@ seventeen_pending_slots_bar_the_h_slot_from_data_headers(void **state)
 	put_header(flit, 0, WEFT_FORM_HBR, &dh, 1);
 	assert_int_equal(unpack(&u, flit, &g), WEFT_DROP_SLOT_FORMAT);
 	assert_int_equal(g.n, 0);
-	/* One without data may, and the 17 slots are still expected. */
+	/* The 17 slots went unread with that flit; a header without data may overtake them. */
+	announce_20(&u, 11, &g);
 	flit_clear(flit);
 	put_header(flit, 0, WEFT_FORM_HBR, &rsp, 1);
 	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
@@ -476,6 +477,41 @@ reserved_format_ends_the_walk(void **state)
 			flit[bad == 0 ? 2 : 16 * bad] = 0;
 			assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
 			assert_int_equal(g.n, bad + 14);
+		}
+	}
+}
+
+/*
+ * A write's data lies in the G-slots of a flit whose H-slot is refused. That data is not read, and
+ * what stands in the flit after it must not be taken for it.
+ */
+static void
+refused_h_slot_forgets_what_is_pending(void **state)
+{
+	const struct weft_msg write = { .kind = WEFT_MSG_M2S_RWD, .op = 1, .tag = 7 };
+	const struct weft_msg ndr = { .kind = WEFT_MSG_S2M_NDR, .tag = 5 };
+
+	(void)state;
+	for (uint8_t fmt = 0x9; fmt <= 0xB; fmt++) {
+		for (unsigned int at = 11; at < WEFT_FLIT_SLOTS; at++) {
+			struct weft_unpacker u;
+			struct got g = { 0 };
+			uint8_t flit[256];
+
+			weft_unpack_init(&u, WEFT_FORM_HBR, NULL);
+			flit_clear(flit);
+			put_header(flit, at, WEFT_FORM_HBR, &write, 1);
+			put_data(flit, 0, at + 1, 14);
+			assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+			flit_clear(flit);
+			flit[2] = fmt;
+			put_data(flit, 1, 1, at - 10);
+			assert_int_equal(unpack(&u, flit, &g), WEFT_DROP_SLOT_FORMAT);
+			flit_clear(flit);
+			put_header(flit, 1, WEFT_FORM_HBR, &ndr, 1);
+			assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+			assert_int_equal(g.n, 1);
+			weft_assert_same_header(&g.m[0], &ndr);
 		}
 	}
 }
@@ -525,6 +561,7 @@ main(void)
 		cmocka_unit_test(sixteen_pending_slots_let_the_h_slot_add_twenty),
 		cmocka_unit_test(seventeen_pending_slots_bar_the_h_slot_from_data_headers),
 		cmocka_unit_test(reserved_format_ends_the_walk),
+		cmocka_unit_test(refused_h_slot_forgets_what_is_pending),
 		cmocka_unit_test(noise_keeps_the_bounds),
 	};
 
