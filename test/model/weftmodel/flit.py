@@ -107,6 +107,7 @@ class Unpacker:
             if not is_ide_mac(flit):
                 return
         elif not self._header_slot(int.from_bytes(flit[2:16], "little"), self.h_plan):
+            self.reset()  # data announced before lay in the slots that go unread
             return
         s = 1
         while s < 15:
