@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* Pipelines and layouts: every split gives what one lcore gives, and a full ring loses nothing. */
+
+#include "pipe_rig.h"
+
+static struct weft_rand r;
+
+static void
+layouts_are_read_or_refused(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *says; /* NULL: good */
+		unsigned int stages, segments;
+	} cases[] = {
+		{ "deframe", NULL, 1, 1 },
+		{ WEFT_LAYOUT_RX_IDE, NULL, 5, 1 },
+		{ " deframe , fec_check|\tcrc_check ", NULL, 3, 2 },
+		{ "deframe|fec_check|crc_check|ide_open|route", NULL, 5, 5 },
+		{ "", "character 1: expected a stage name, got nothing", 0, 0 },
+		{ "deframe,", "character 9: expected a stage name", 0, 0 },
+		{ "deframe||route", "character 9: expected a stage name", 0, 0 },
+		{ "|deframe", "character 1: expected a stage name", 0, 0 },
+		{ "deframe,nonesuch", "character 9: no stage is called \"nonesuch\"", 0, 0 },
+		{ "deframe route", "character 9: expected \",\" or \"|\"", 0, 0 },
+		{ "deframe,route,deframe", "stage \"deframe\" stands twice", 0, 0 },
+		{ "@/nonesuch", "layout file /nonesuch: No such file", 0, 0 },
+		{ "a_name_that_is_much_longer_than_any_stage_has", "no stage is called", 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(cases); i++) {
+		struct weft_layout l = { 0 };
+		char err[512] = "";
+		int rc = weft_layout_parse(cases[i].text, &l, err, sizeof(err));
+
+		if (cases[i].says == NULL) {
+			assert_int_equal(rc, 0);
+			assert_int_equal(l.n_stages, cases[i].stages);
+			assert_int_equal(l.n_segments, cases[i].segments);
+			assert_int_equal(l.first[l.n_segments], l.n_stages);
+			continue;
+		}
+		assert_true(rc < 0);
+		assert_int_equal(l.n_stages, 0);
+		if (strstr(err, cases[i].says) == NULL)
+			fail_msg("\"%s\" says \"%s\"", cases[i].text, err);
+	}
+}
+
+static void
+a_stage_without_its_tables_is_refused(void **state)
+{
+	const struct weft_env empty = { .only_mode = -1 };
+	struct weft_pipe_cfg cfg = { .name = "p",
+		.layout = "route",
+		.env = &empty,
+		.sink = rig_sink,
+		.socket = SOCKET_ID_ANY };
+	char err[256];
+
+	(void)state;
+	assert_null(weft_pipe_create(&cfg, err, sizeof(err)));
+	assert_string_equal(err, "pipeline p: stage route needs a DRT");
+	cfg.layout = "deframe";
+	cfg.ring_frames = 100;
+	assert_null(weft_pipe_create(&cfg, err, sizeof(err)));
+	assert_non_null(strstr(err, "ring of 100 frames"));
+	cfg.ring_frames = 0;
+	cfg.name = "a-name-of-more-than-thirty-nine-letters!";
+	assert_null(weft_pipe_create(&cfg, err, sizeof(err)));
+	assert_non_null(strstr(err, "expected 1 to 39 characters"));
+}
+
+/* Names of pipelines are keys in telemetry. */
+static void
+a_name_is_taken_once(void **state)
+{
+	const struct weft_env env = { .only_mode = -1 };
+	const struct weft_pipe_cfg cfg = { .name = "once",
+		.layout = "deframe",
+		.env = &env,
+		.sink = rig_sink,
+		.socket = SOCKET_ID_ANY };
+	struct weft_pipe *p;
+	char err[256];
+
+	(void)state;
+	p = weft_pipe_create(&cfg, err, sizeof(err));
+	assert_non_null(p);
+	assert_null(weft_pipe_create(&cfg, err, sizeof(err)));
+	assert_non_null(strstr(err, "a pipeline of this name exists"));
+	weft_pipe_free(p);
+	p = weft_pipe_create(&cfg, err, sizeof(err));
+	assert_non_null(p);
+	weft_pipe_free(p);
+}
+
+struct outcome {
+	uint64_t counts[WEFT_PIPE_STAGES_MAX][WEFT_STAGE_COUNTERS_MAX];
+	uint64_t drops[WEFT_VERDICT_COUNT];
+	uint64_t digest;
+};
+
+/* What came out, as one number: order, masks and bytes of every frame. */
+static uint64_t
+digest_frames(void)
+{
+	uint64_t d = 0;
+
+	for (unsigned int i = 0; i < rig.n; i++) {
+		const struct weft_frame *f = weft_frame(rig.frame[i]);
+		const uint8_t *p = weft_frame_flits(rig.frame[i]);
+
+		d = d * 1000003 + f->dropped + f->hole * 7 + (uint64_t)f->out_port;
+		for (unsigned int k = 0; k < f->hdr.n_flits * (unsigned int)WEFT_FLIT_LEN; k++)
+			d = d * 31 + p[k];
+	}
+	return d;
+}
+
+/* The same damaged traffic, from the same seed, through a layout. */
+static void
+run_layout(const char *layout, uint64_t seed, enum weft_ide_mode ide, struct outcome *o)
+{
+	struct weft_rand local;
+
+	memset(o, 0, sizeof(*o));
+	weft_rand_seed(&local, seed);
+	rig_start(ide, layout);
+	for (unsigned int i = 0; i < 200; i++) {
+		unsigned int flits = 1 + (unsigned int)weft_rand_below(&local, 9);
+		struct rte_mbuf *m = rig_frame(&local, flits);
+		uint64_t fate = weft_rand_below(&local, 20);
+
+		if (fate == 0 && ide == WEFT_IDE_OFF) {
+			rte_pktmbuf_free(m);
+			continue;
+		}
+		if (fate < 5)
+			weft_frame_flits(m)[weft_rand_below(&local, 240)] ^= 0x10;
+		rig_receive(m);
+		if (fate & 1)
+			rig_settle();
+	}
+	rig_settle();
+	weft_pipe_drain(rig.rx);
+	for (unsigned int s = 0; s < weft_pipe_n_stages(rig.rx); s++)
+		memcpy(o->counts[s], weft_pipe_stats(rig.rx, s)->counts, sizeof(o->counts[s]));
+	for (unsigned int v = 0; v < WEFT_VERDICT_COUNT; v++)
+		o->drops[v] = weft_pipe_drops(rig.rx, (enum weft_verdict)v);
+	o->digest = digest_frames();
+	rig_stop();
+}
+
+static void
+every_split_gives_the_same(void **state)
+{
+	static const enum weft_ide_mode modes[] = { WEFT_IDE_OFF, WEFT_IDE_CONTAINMENT,
+		WEFT_IDE_SKID };
+	uint64_t seed = weft_rand_u64(&r);
+
+	(void)state;
+	for (size_t k = 0; k < WEFT_ARRAY_SIZE(modes); k++) {
+		struct outcome whole, split;
+
+		run_layout(WEFT_LAYOUT_RX_IDE, seed, modes[k], &whole);
+		/* A bit of the number says whether a ring stands behind that stage. */
+		for (unsigned int rings = 1; rings < 16; rings++) {
+			char layout[] = WEFT_LAYOUT_RX_IDE;
+			unsigned int comma = 0;
+
+			for (char *p = layout; *p != '\0'; p++)
+				if (*p == ',' && (rings >> comma++ & 1))
+					*p = '|';
+			run_layout(layout, seed, modes[k], &split);
+			assert_memory_equal(&split, &whole, sizeof(whole));
+		}
+	}
+}
+
+static void
+a_full_ring_holds_back_and_loses_nothing(void **state)
+{
+	unsigned int taken = 0;
+	struct rte_mbuf *m;
+
+	(void)state;
+	rig_start(WEFT_IDE_OFF, "deframe|fec_check,crc_check");
+	for (;;) {
+		m = rig_frame(&r, 1);
+		if (weft_pipe_push(rig.rx, &m, 1) == 0)
+			break;
+		taken++;
+	}
+	assert_in_range(taken, 100, 1024);
+	assert_true(weft_pipe_is_busy(rig.rx));
+	assert_int_equal(weft_pipe_poll(rig.rx, 1), WEFT_BURST_MAX);
+	rig_free_frames();
+	rig_receive(m); /* the one that was refused is still ours */
+	while (weft_pipe_poll(rig.rx, 1) != 0)
+		rig_free_frames();
+	assert_int_equal(rig_count("crc_check", "good"), taken + 1);
+	assert_int_equal(rig_count("crc_check", "gaps"), 0);
+	assert_false(weft_pipe_is_busy(rig.rx));
+	rig_stop();
+}
+
+static void
+frames_in_a_ring_come_back_with_the_pipeline(void **state)
+{
+	(void)state;
+	rig_start(WEFT_IDE_OFF, "deframe|fec_check");
+	for (unsigned int i = 0; i < 10; i++)
+		rig_receive(rig_frame(&r, 2));
+	rig_stop(); /* looks at the pool */
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(layouts_are_read_or_refused),
+		cmocka_unit_test(a_stage_without_its_tables_is_refused),
+		cmocka_unit_test(a_name_is_taken_once),
+		cmocka_unit_test(every_split_gives_the_same),
+		cmocka_unit_test(a_full_ring_holds_back_and_loses_nothing),
+		cmocka_unit_test(frames_in_a_ring_come_back_with_the_pipeline),
+	};
+
+	rig_open();
+	weft_test_seed(&r, "pipe");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* Each stage by what it does to frames, masks and counters; every buffer comes back. */
+
+#include "pipe_rig.h"
+
+static struct weft_rand r;
+
+static void
+the_list_of_stages_is_this(void **state)
+{
+	static const char *const names[] = { "crc_check", "crc_protect", "deframe", "enframe",
+		"fec_check", "fec_encode", "fec_relay", "ide_open", "ide_seal", "route" };
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < WEFT_ARRAY_SIZE(names); i++) {
+		assert_non_null(weft_stage_at(i));
+		assert_string_equal(weft_stage_at(i)->name, names[i]);
+		assert_ptr_equal(weft_stage_find(names[i]), weft_stage_at(i));
+	}
+	assert_null(weft_stage_at(i));
+	assert_null(weft_stage_find("nonesuch"));
+}
+
+/* Damage a header so that only @p want can be said of it, and see it said. */
+static void
+deframe_drops(enum weft_verdict want, void (*damage)(struct rte_mbuf *m))
+{
+	struct rte_mbuf *m = rig_frame(&r, 3);
+	uint64_t before = weft_pipe_drops(rig.rx, want);
+
+	damage(m);
+	rig_receive(m);
+	assert_int_equal(weft_pipe_drops(rig.rx, want), before + 1);
+	assert_int_equal(rig.n, 0);
+}
+
+/* Make the header anew after a change of a field, so that its check holds. */
+static void
+rebuild(struct rte_mbuf *m, struct weft_wire_hdr h)
+{
+	weft_wire_build(rte_pktmbuf_mtod(m, uint8_t *), &h);
+}
+
+#define DAMAGE(name, code)                                                                         \
+	static void damage_##name(struct rte_mbuf *m)                                              \
+	{                                                                                          \
+		uint8_t *p = rte_pktmbuf_mtod(m, uint8_t *);                                       \
+		struct weft_wire_hdr h = weft_frame(m)->hdr;                                       \
+                                                                                                   \
+		(void)p;                                                                           \
+		(void)h;                                                                           \
+		code;                                                                              \
+	}
+
+DAMAGE(ethertype, p[12] = 0)
+DAMAGE(version, p[14] = 0x20)
+DAMAGE(kind, p[14] = 0x12)
+DAMAGE(flags, p[15] |= 0x80)
+DAMAGE(check, p[30] ^= 1)
+DAMAGE(length, rte_pktmbuf_trim(m, 1))
+DAMAGE(runt, rte_pktmbuf_trim(m, (uint16_t)(m->data_len - 20)))
+DAMAGE(session, h.session = 10; rebuild(m, h))
+DAMAGE(spid, h.spid = 0x999; rebuild(m, h))
+DAMAGE(dpid, h.dpid = 0x999; rebuild(m, h))
+DAMAGE(control, h.kind = WEFT_WIRE_CONTROL; h.n_flits = 0; rebuild(m, h))
+
+static void
+deframe_counts_every_reason(void **state)
+{
+	(void)state;
+	rig_start(WEFT_IDE_OFF, "deframe");
+	deframe_drops(WEFT_DROP_ETHERTYPE, damage_ethertype);
+	deframe_drops(WEFT_DROP_VERSION, damage_version);
+	deframe_drops(WEFT_DROP_KIND, damage_kind);
+	deframe_drops(WEFT_DROP_FLAGS, damage_flags);
+	deframe_drops(WEFT_DROP_HEADER_CHECK, damage_check);
+	deframe_drops(WEFT_DROP_LENGTH, damage_length);
+	deframe_drops(WEFT_DROP_RUNT, damage_runt);
+	deframe_drops(WEFT_DROP_SESSION, damage_session);
+	deframe_drops(WEFT_DROP_NO_CONN, damage_spid);
+	deframe_drops(WEFT_DROP_NOT_MINE, damage_dpid);
+	deframe_drops(WEFT_DROP_CONTROL, damage_control);
+	rig.rx_env.only_mode = WEFT_MODE_CXL;
+	deframe_drops(WEFT_DROP_MODE, damage_control);
+	rig_stop();
+}
+
+static void
+flits_lie_on_cache_lines(void **state)
+{
+	(void)state;
+	rig_start(WEFT_IDE_OFF, "deframe");
+	for (unsigned int n = 1; n <= 64; n += 21) {
+		rig_receive(rig_frame(&r, n));
+		assert_int_equal((uintptr_t)weft_frame_flits(rig.frame[rig.n - 1]) % 64, 0);
+	}
+	rig_stop();
+}
+
+static void
+crc_check_tells_loss_from_damage(void **state)
+{
+	struct rte_mbuf *a, *b, *c, *again;
+
+	(void)state;
+	rig_start(WEFT_IDE_OFF, "deframe,fec_check,crc_check");
+	a = rig_frame(&r, 4);
+	again = rte_pktmbuf_copy(a, rig.pool, 0, UINT32_MAX);
+	b = rig_frame(&r, 5); /* never arrives */
+	c = rig_frame(&r, 6);
+	rte_pktmbuf_free(b);
+	weft_frame_flits(c)[2 * WEFT_FLIT_LEN + 100] ^= 1; /* FEC mends it */
+	weft_frame_flits(c)[3 * WEFT_FLIT_LEN + 1] ^= 1; /* two in one group: */
+	weft_frame_flits(c)[3 * WEFT_FLIT_LEN + 4] ^= 3; /* mended wrongly */
+	rig_receive(a);
+	rig_receive(c);
+	rig_receive(again);
+	assert_int_equal(rig_count("crc_check", "good"), 4 + 5 + 4);
+	assert_int_equal(rig_count("crc_check", "bad"), 1);
+	assert_int_equal(rig_count("crc_check", "gaps"), 1);
+	assert_int_equal(rig_count("crc_check", "lost_flits"), 5);
+	assert_int_equal(rig_count("crc_check", "duplicates"), 4);
+	assert_int_equal(rig_count("fec_check", "corrected"), 2);
+	assert_int_equal(weft_frame(rig.frame[0])->dropped, 0);
+	assert_int_equal(weft_frame(rig.frame[1])->dropped, 1 << 3);
+	assert_int_equal(weft_frame(rig.frame[1])->hole, 1 << 0 | 1 << 3);
+	assert_int_equal(weft_frame(rig.frame[2])->dropped, 0xF);
+	rig_stop();
+}
+
+static void
+zero_flits_are_counted_and_use_no_number(void **state)
+{
+	struct rte_mbuf *m;
+
+	(void)state;
+	rig_start(WEFT_IDE_OFF, "deframe,fec_check,crc_check");
+	m = rig_frame(&r, 2);
+	memset(weft_frame_flits(m) + WEFT_FLIT_LEN, 0, WEFT_FLIT_LEN);
+	rig.tx_conn->isn.next = 2; /* what the second flit did not use */
+	rig_receive(m);
+	rig_receive(rig_frame(&r, 1));
+	assert_int_equal(weft_pipe_drops(rig.rx, WEFT_DROP_ALL_ZERO), 1);
+	assert_int_equal(rig_count("crc_check", "good"), 2);
+	assert_int_equal(rig_count("crc_check", "gaps"), 0);
+	rig_stop();
+}
+
+/* Two errors in group 1 that point at the pad: beyond correction for certain. */
+static void
+spoil(struct rte_mbuf *m, unsigned int flit)
+{
+	weft_frame_flits(m)[flit * WEFT_FLIT_LEN + 1] ^= 0x01;
+	weft_frame_flits(m)[flit * WEFT_FLIT_LEN + 4] ^= 0x47;
+}
+
+static void
+fec_relay_takes_spoilt_flits_out(void **state)
+{
+	struct rte_mbuf *m;
+	uint8_t last[WEFT_FLIT_LEN];
+	struct weft_wire_hdr h;
+
+	(void)state;
+	rig_start(WEFT_IDE_OFF, "deframe,fec_relay,route");
+	m = rig_frame(&r, 3);
+	memcpy(last, weft_frame_flits(m) + 2 * WEFT_FLIT_LEN, sizeof(last));
+	spoil(m, 0);
+	spoil(m, 1);
+	rig_receive(m);
+	assert_int_equal(rig.n, 1);
+	m = rig.frame[0];
+	assert_int_equal(weft_wire_parse(rte_pktmbuf_mtod(m, uint8_t *), m->data_len, &h), WEFT_OK);
+	assert_int_equal(h.n_flits, 1);
+	assert_memory_equal(weft_frame_flits(m), last, sizeof(last));
+	assert_int_equal(weft_frame(m)->out_port, 3);
+	m = rig_frame(&r, 2);
+	spoil(m, 0);
+	spoil(m, 1);
+	rig_receive(m);
+	assert_int_equal(rig.n, 1);
+	assert_int_equal(weft_pipe_drops(rig.rx, WEFT_DROP_FEC), 4);
+	assert_int_equal(rig_count("fec_relay", "emptied"), 1);
+	rig_stop();
+}
+
+static void
+containment_holds_until_the_mac_is_good(void **state)
+{
+	(void)state;
+	rig_start(WEFT_IDE_CONTAINMENT, "deframe,fec_check,crc_check,ide_open");
+	rig_receive(rig_frame(&r, 1));
+	rig_receive(rig_frame(&r, 1));
+	assert_int_equal(rig.n, 0);
+	rig_receive(rig_frame(&r, 1)); /* brings the MAC of the first two */
+	assert_int_equal(rig.n, 2);
+	rig_receive(rig_frame(&r, 4)); /* its last flit opens an epoch: the frame waits whole */
+	assert_int_equal(rig.n, 3);
+	weft_pipe_drain(rig.rx);
+	assert_int_equal(rig.n, 4);
+	assert_int_equal(rig_count("ide_open", "epochs_good"), 3);
+	assert_int_equal(rig_count("ide_open", "flits_released"), 6);
+	assert_int_equal(weft_frame(rig.frame[3])->dropped, 1 << 3);
+	rig_stop();
+}
+
+static void
+damage_under_a_good_crc_ends_the_stream(void **state)
+{
+	(void)state;
+	rig_start(WEFT_IDE_CONTAINMENT, "deframe,ide_open"); /* no CRC to catch it */
+	for (unsigned int i = 0; i < 6; i++) {
+		struct rte_mbuf *m = rig_frame(&r, 1);
+
+		if (i == 2)
+			weft_frame_flits(m)[100] ^= 1;
+		rig_receive(m);
+	}
+	weft_pipe_drain(rig.rx);
+	assert_int_equal(rig_count("ide_open", "epochs_good"), 1);
+	assert_int_equal(rig_count("ide_open", "epochs_bad"), 1);
+	assert_int_equal(rig_count("ide_open", "flits_released"), 2);
+	assert_true(weft_pipe_drops(rig.rx, WEFT_DROP_IDE_INSECURE) > 0);
+	assert_int_equal(rig.n, 6);
+	for (unsigned int i = 2; i < 6; i++)
+		assert_int_equal(weft_frame(rig.frame[i])->dropped, 1);
+	rig_stop();
+}
+
+static uint8_t walk_flags;
+
+static void
+walk(void *arg, uint16_t ctx, uint64_t va, struct weft_walk *w)
+{
+	(void)arg;
+	(void)ctx;
+	*w = (struct weft_walk){ .va = va & ~weft_mask64(12),
+		.pa = va & ~weft_mask64(12),
+		.log2 = 12,
+		.flags = walk_flags };
+}
+
+/* Put a valid M2S Req for @p addr into the H-slot of flit 0; CRC and FEC are not looked at here. */
+static void
+put_request(struct rte_mbuf *m, uint64_t addr)
+{
+	uint8_t *slot = weft_frame_flits(m) + WEFT_FLIT_H_OFF;
+
+	memset(slot, 0, WEFT_FLIT_H_LEN);
+	slot[0] = 0x14;
+	weft_put_le64(slot + 4, addr >> 6);
+}
+
+static void
+route_decodes_addresses_and_denies(void **state)
+{
+	static struct weft_fast_entry entry;
+	static struct weft_fast fast;
+	const struct weft_atc_cfg cfg = { .sets = { 8, 0, 0, 0 }, .contexts = 4 };
+	const uint64_t base = UINT64_C(1) << 40;
+	static const struct {
+		uint64_t addr;
+		uint8_t flags;
+		enum weft_verdict want;
+	} cases[] = {
+		{ UINT64_C(1) << 40, WEFT_ATC_R, WEFT_OK },
+		{ (UINT64_C(1) << 40) + 0x5000, WEFT_ATC_W, WEFT_DROP_ATC_DENY },
+		{ (UINT64_C(1) << 40) + 0x6000, 0, WEFT_DROP_ATC_DENY },
+		{ (UINT64_C(1) << 40) + 0x7000, WEFT_ATC_R | WEFT_ATC_U, WEFT_OK },
+		{ UINT64_C(1) << 39, WEFT_ATC_R, WEFT_DROP_NO_DECODE },
+	};
+	void *mem = aligned_alloc(64, weft_atc_size(&cfg));
+	struct rte_mbuf *m;
+
+	(void)state;
+	rig_start(WEFT_IDE_OFF, "deframe,route");
+	assert_int_equal(weft_fast_init(&fast, &entry, base, 2 * base, 40, 0), 0);
+	weft_fast_set(&fast, base, RIG_DPID);
+	rig.rx_env.fast = &fast;
+	rig.rx_env.atc = weft_atc_init(mem, &cfg);
+	rig.rx_env.walk = walk;
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(cases); i++) {
+		uint64_t before = weft_pipe_drops(rig.rx, cases[i].want);
+
+		walk_flags = cases[i].flags;
+		m = rig_frame(&r, 1);
+		put_request(m, cases[i].addr);
+		rig_receive(m);
+		assert_int_equal(weft_pipe_drops(rig.rx, cases[i].want),
+			before + (cases[i].want != WEFT_OK));
+		assert_int_equal(weft_frame(rig.frame[i])->dropped, cases[i].want != WEFT_OK);
+	}
+	weft_drt_set(&rig.drt, RIG_DPID, -1);
+	rig_receive(rig_frame(&r, 1));
+	assert_int_equal(weft_pipe_drops(rig.rx, WEFT_DROP_NO_ROUTE), 1);
+	rig_stop();
+	free(mem);
+}
+
+static void
+nothing_leaves_in_the_clear(void **state)
+{
+	struct weft_ide_stream *stream;
+	struct rte_mbuf *m = NULL;
+
+	(void)state;
+	rig_start(WEFT_IDE_SKID, "deframe");
+	stream = rig.tx_conn->stream;
+	rig.tx_conn->stream = NULL; /* a connection with IDE on and no key */
+	m = rte_pktmbuf_alloc(rig.pool);
+	rte_pktmbuf_append(m, (uint16_t)WEFT_WIRE_FRAME_LEN(1));
+	memset(weft_frame(m), 0, sizeof(struct weft_frame));
+	weft_frame(m)->conn = rig.tx_conn;
+	weft_frame(m)->hdr.n_flits = 1;
+	assert_int_equal(weft_pipe_push(rig.tx, &m, 1), 1);
+	assert_int_equal(rig.n, 0);
+	assert_int_equal(weft_pipe_drops(rig.tx, WEFT_DROP_NO_KEY), 1);
+	rig.tx_conn->stream = stream;
+	rig_stop();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_list_of_stages_is_this),
+		cmocka_unit_test(deframe_counts_every_reason),
+		cmocka_unit_test(flits_lie_on_cache_lines),
+		cmocka_unit_test(crc_check_tells_loss_from_damage),
+		cmocka_unit_test(zero_flits_are_counted_and_use_no_number),
+		cmocka_unit_test(fec_relay_takes_spoilt_flits_out),
+		cmocka_unit_test(containment_holds_until_the_mac_is_good),
+		cmocka_unit_test(damage_under_a_good_crc_ends_the_stream),
+		cmocka_unit_test(route_decodes_addresses_and_denies),
+		cmocka_unit_test(nothing_leaves_in_the_clear),
+	};
+
+	rig_open();
+	weft_test_seed(&r, "stages");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
