@@ -43,9 +43,9 @@ bench_crc_ref(const uint8_t *flit, uint16_t spid, uint16_t dpid, uint8_t vc, uns
 {
 	const uint8_t pseudo[5] = {
 		(uint8_t)(spid >> 4),
-		(uint8_t)(spid << 4 | dpid >> 8),
+		(uint8_t)((unsigned int)spid << 4 | (unsigned int)dpid >> 8),
 		(uint8_t)dpid,
-		(uint8_t)(vc << 2 | number >> 8),
+		(uint8_t)((unsigned int)vc << 2 | number >> 8),
 		(uint8_t)number,
 	};
 
