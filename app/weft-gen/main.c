@@ -50,6 +50,7 @@ struct gen {
 	struct weft_rand chance;
 	struct source source;
 	struct weft_env env;
+	struct weft_ide_lib *ide; /* NULL: no encryption */
 	struct weft_conns *conns;
 	struct weft_conn *conn;
 	struct weft_pipe *pipe;
@@ -404,7 +405,6 @@ report(const struct gen *g)
 static void
 start(struct gen *g, const struct weft_keys *keys, uint32_t features)
 {
-	struct weft_ide_lib *ide = NULL;
 	struct weft_pipe_cfg pipe = {
 		.name = "gen",
 		.layout = "ide_seal,crc_protect,fec_encode",
@@ -421,11 +421,11 @@ start(struct gen *g, const struct weft_keys *keys, uint32_t features)
 			cli_fail("%s: no key for this stream (mode, addresses and session must "
 				 "match)",
 				g->opt.key_file);
-		ide = weft_ide_lib_open(features);
-		if (ide == NULL)
+		g->ide = weft_ide_lib_open(features);
+		if (g->ide == NULL)
 			cli_fail("intel-ipsec-mb does not run on this CPU");
 	}
-	g->conns = weft_conns_create("gen", 1, ide, SOCKET_ID_ANY);
+	g->conns = weft_conns_create("gen", 1, g->ide, SOCKET_ID_ANY);
 	g->conn = g->conns == NULL ? NULL : weft_conns_add(g->conns, &g->opt.key, &g->opt.conn);
 	if (g->conn == NULL)
 		cli_fail("connection: %s", rte_strerror(rte_errno));
@@ -487,6 +487,8 @@ main(int argc, char **argv)
 	}
 	weft_pipe_free(g.pipe);
 	weft_conns_free(g.conns);
+	if (g.ide != NULL)
+		weft_ide_lib_close(g.ide);
 	weft_keys_free(keys);
 	weft_eal_stop();
 	return rc;
