@@ -380,7 +380,8 @@ bad_channel_ends_every_request_once_and_corrupts_none(void **state)
 	assert_int_equal(traffic_sum(WEFT_TRAFFIC_N_MISMATCHES), 0);
 	assert_true(host_sum(WEFT_HOST_N_READS_LOST) > 100);
 	assert_true(host_sum(WEFT_HOST_N_WRITES_LOST) > 100);
-	assert_true(host_sum(WEFT_HOST_N_LATE) > 100);
+	/* About 135 with a deviation of 11: the bound is 6 of them away. */
+	assert_true(host_sum(WEFT_HOST_N_LATE) > 66);
 	assert_true(host_sum(WEFT_HOST_N_UNMATCHED) > 100);
 	lab_free();
 }
