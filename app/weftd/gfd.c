@@ -102,7 +102,8 @@ gfd_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 	for (uint16_t i = 0; i < n; i++) {
 		struct weft_frame *f = weft_frame(pkt[i]);
 
-		if (f->hdr.kind == WEFT_WIRE_FLITS)
+		/* A frame may have waited in a ring while its session ended. */
+		if (f->hdr.kind == WEFT_WIRE_FLITS && f->conn->user != NULL)
 			peer_receive(f->conn->user, pkt[i], gfd_message, node);
 	}
 	for (uint16_t i = 0; i < n; i++)
