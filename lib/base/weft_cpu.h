@@ -4,7 +4,7 @@
 /*
  * Which instruction sets a kernel may use: what the CPU and the operating system offer, minus what
  * the user masks out with WEFT_CPU. A kernel table lists its rows best first, scalar last; a row
- * needs a set of these bits (architecture.md section 4).
+ * needs a set of these bits (doc/architecture.md, Kernels).
  */
 #ifndef WEFT_CPU_H
 #define WEFT_CPU_H

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * The flit CRC's kernels and how one is chosen (architecture.md section 4). A kernel is believed
+ * The flit CRC's kernels and how one is chosen (doc/architecture.md, Kernels). A kernel is believed
  * only after it has agreed with the definition on runs shorter and longer than a vector register
  * has lanes.
  */

@@ -4,7 +4,7 @@
 /*
  * What a link's two ends must fulfil: one device an end at most, a driver that can open it, both
  * ends of a memif or ring on one server, and frames that fit the MTU (encapsulation.md section 2,
- * ux.md section 3a). What is not written is settled here as far as the file alone decides it.
+ * doc/runtime.md). What is not written is settled here as far as the file alone decides it.
  */
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 
 /*
  * The fabric that runs when no file is given: every path crosses one or two switches, everything
- * is in one process, frames of about 4 KB (the fastest size for ports in memory, ux.md 3a).
+ * is in one process, frames of about 4 KB (the fastest size for ports in memory, doc/runtime.md).
  */
 
 #include "weft_topo.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* Which nodes of the fabric one daemon runs (ux.md section 6). */
+/* Which nodes of the fabric one daemon runs (doc/topology.md). */
 
 #include <errno.h>
 #include <stdio.h>

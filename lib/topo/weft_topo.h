@@ -5,7 +5,7 @@
  * The topology file: one YAML document describes every node and link of a fabric, and each daemon
  * runs the nodes of its own machine. Loading parses and cross-checks everything before it returns,
  * so a topology that exists is consistent: names resolve, every host reaches every GFD, frames fit
- * their links. doc/topology.md lists the keys; ux.md section 6, reliability.md S16.
+ * their links. doc/topology.md lists the keys; reliability.md S16.
  *
  * Thread rule for the whole file: a loaded topology is never written again; any thread may read it
  * until one thread frees it.
