@@ -142,6 +142,17 @@ suite "$main" main
 say "suite with scalar kernels only (WEFT_CPU=scalar)"
 suite "$main" scalar WEFT_CPU=scalar
 
+say "the model against the published vectors, and its own runner"
+for script in test_vectors test_runner; do
+	if /usr/bin/python3 test/model/$script.py >"$work/$script.log" 2>&1; then
+		pass
+		grep -E '^Ran ' "$work/$script.log"
+	else
+		tail -n 20 "$work/$script.log"
+		fail "test/model/$script.py"
+	fi
+done
+
 say "traces of the model, replayed"
 if /usr/bin/python3 test/model/make_traces.py --out "$work/traces" >"$work/traces.log" 2>&1; then
 	counted /usr/bin/python3 test/model/run_replay.py --replay "$main/app/weft-replay" \
