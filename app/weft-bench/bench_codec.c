@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "weft_codec.h"
 #include "weft_flit.h"
 #include "weft_isn.h"
 
@@ -15,28 +16,20 @@
 #define DPID 0x200
 #define VC 0
 
-enum { FEC_ENCODE, FEC_CHECK, CRC, ISN, RX_CHECK, TX_PROTECT };
+enum { FEC_ENCODE, FEC_CHECK, CRC, CRC6, ISN, RX_CHECK, RX_TWO_PASSES, RX_CRC_FIRST, TX_PROTECT };
 
 struct codec {
 	uint8_t flits[BENCH_FLITS][WEFT_FLIT_LEN];
+	uint8_t *flit[BENCH_FLITS];
 	const struct bench *b;
 	const struct bench_params *p;
+	struct weft_codec codec;
 	struct weft_isn isn;
 	uint64_t crc[BENCH_FLITS];
+	uint64_t odd[BENCH_FLITS];
+	uint64_t implicit[BENCH_FLITS];
 	uint64_t bad; /* flits that a run found wrong; all are right */
 };
-
-/* "isn" is what numbering costs beside the CRC itself, which this kernel has at hand. */
-static uint64_t known_crc[BENCH_FLITS];
-
-static void
-crc_known(const uint8_t *flits, unsigned int n, uint64_t *crc)
-{
-	(void)flits;
-	memcpy(crc, known_crc, n * sizeof(crc[0]));
-}
-
-static const struct weft_crc_kernel known_kernel = { { "known", 0 }, crc_known };
 
 static void
 codec_prepare(void *ctx)
@@ -54,21 +47,33 @@ codec_run(void *ctx)
 	struct weft_isn_result isn;
 
 	switch (c->b->kind) {
-	case FEC_ENCODE: c->p->fec->encode(c->flits[0], BENCH_FLITS); break;
-	case FEC_CHECK: c->bad += c->p->fec->check(c->flits[0], BENCH_FLITS) != 0; break;
-	case CRC: c->p->crc->run(c->flits[0], BENCH_FLITS, c->crc); break;
+	case FEC_ENCODE: weft_fec_encode(c->p->fec, c->flits[0], BENCH_FLITS); break;
+	case FEC_CHECK: c->bad += weft_fec_check(c->p->fec, c->flits[0], BENCH_FLITS) != 0; break;
+	case CRC: weft_crc_run(c->p->crc, c->flits[0], BENCH_FLITS, c->crc); break;
+	case CRC6: weft_crc6_run(c->p->crc, c->flits[0], BENCH_FLITS, c->crc, c->odd); break;
 	case ISN:
-		weft_isn_check(&c->isn, &known_kernel, c->flits[0], BENCH_FLITS, 0, &isn);
+		/* What numbering costs beside the CRC: the syndromes are at hand. */
+		weft_isn_judge(&c->isn, c->implicit, BENCH_FLITS, 0, &isn);
 		c->bad += isn.in_turn != UINT64_MAX;
 		break;
 	case RX_CHECK:
+		c->bad += weft_codec_check(&c->codec, (const uint8_t *const *)c->flit, BENCH_FLITS,
+				  WEFT_CRC_R0_FIRST, c->crc) != 0;
+		weft_isn_judge(&c->isn, c->crc, BENCH_FLITS, 0, &isn);
+		c->bad += isn.in_turn != UINT64_MAX;
+		break;
+	case RX_TWO_PASSES:
 		weft_fec_decode(c->p->fec, c->flits[0], BENCH_FLITS, &fec);
 		weft_isn_check(&c->isn, c->p->crc, c->flits[0], BENCH_FLITS, 0, &isn);
 		c->bad += (fec.corrected | fec.uncorrectable) != 0 || isn.in_turn != UINT64_MAX;
 		break;
+	case RX_CRC_FIRST:
+		weft_isn_check(&c->isn, c->p->crc, c->flits[0], BENCH_FLITS, 0, &isn);
+		c->bad += isn.in_turn != UINT64_MAX;
+		break;
 	default:
-		weft_isn_protect(&c->isn, c->p->crc, c->flits[0], BENCH_FLITS);
-		c->p->fec->encode(c->flits[0], BENCH_FLITS);
+		weft_isn_take(&c->isn, c->implicit, BENCH_FLITS);
+		weft_codec_protect(&c->codec, c->flit, BENCH_FLITS, WEFT_CRC_R0_FIRST, c->implicit);
 		break;
 	}
 	return BENCH_FLITS;
@@ -93,9 +98,18 @@ codec_flits_are_right(const struct codec *c)
 static bool
 codec_crcs_are_right(const struct codec *c)
 {
-	for (unsigned int i = 0; i < BENCH_FLITS; i++)
-		if (c->crc[i] != weft_crc_update_ref(0, c->flits[i], WEFT_CRC_COVERED))
+	for (unsigned int i = 0; i < BENCH_FLITS; i++) {
+		const uint8_t *flit = c->flits[i];
+
+		if (c->b->kind == CRC &&
+			c->crc[i] != weft_crc_update_ref(0, flit, WEFT_CRC_COVERED))
 			return false;
+		if (c->b->kind == CRC6 &&
+			(c->crc[i] != weft_crc6_half_ref(flit, WEFT_CRC6_EVEN_COVERED) ||
+				c->odd[i] != weft_crc6_half_ref(flit + WEFT_CRC6_ODD_OFF,
+						     WEFT_CRC6_ODD_COVERED)))
+			return false;
+	}
 	return true;
 }
 
@@ -109,7 +123,8 @@ codec_finds_damage(struct codec *c)
 	c->flits[7][100] ^= 0x5A;
 	c->isn.next = WEFT_ISN_FIRST;
 	weft_isn_check(&c->isn, c->p->crc, c->flits[0], BENCH_FLITS, 0, &isn);
-	found = c->p->fec->check(c->flits[0], BENCH_FLITS) == WEFT_BIT64(7) &&
+	found = weft_codec_check(&c->codec, (const uint8_t *const *)c->flit, BENCH_FLITS,
+			WEFT_CRC_R0_FIRST, c->crc) == WEFT_BIT64(7) &&
 	        isn.bad == WEFT_BIT64(7);
 	c->flits[7][100] ^= 0x5A;
 	return found;
@@ -120,7 +135,7 @@ codec_is_right(struct codec *c)
 {
 	if (c->bad != 0 || !codec_flits_are_right(c))
 		return false;
-	return c->b->kind != CRC || codec_crcs_are_right(c);
+	return codec_crcs_are_right(c);
 }
 
 static bool
@@ -140,11 +155,15 @@ codec_setup(const struct bench *b, const struct bench_params *p, char *err, size
 
 	c->b = b;
 	c->p = p;
+	c->codec = (struct weft_codec){ p->fec, p->crc };
+	for (unsigned int i = 0; i < BENCH_FLITS; i++)
+		c->flit[i] = c->flits[i];
 	bench_fill(c->flits[0], BENCH_FLITS);
 	weft_isn_init(&c->isn, WEFT_ISN_PSEUDO, WEFT_CRC_R0_FIRST, SPID, DPID, VC, WEFT_ISN_FIRST);
 	weft_isn_protect(&c->isn, p->crc, c->flits[0], BENCH_FLITS);
-	p->fec->encode(c->flits[0], BENCH_FLITS);
-	p->crc->run(c->flits[0], BENCH_FLITS, known_crc);
+	weft_fec_encode(p->fec, c->flits[0], BENCH_FLITS);
+	codec_prepare(c);
+	weft_isn_take(&c->isn, c->implicit, BENCH_FLITS);
 	codec_prepare(c);
 	codec_run(c);
 	if (codec_is_right(c) && codec_finds_damage(c))
@@ -164,8 +183,13 @@ const struct bench bench_codec[] = {
 	CODEC("fec-encode", "write the FEC bytes of 64 flits", BENCH_FEC, FEC_ENCODE),
 	CODEC("fec-check", "FEC syndromes of 64 clean flits", BENCH_FEC, FEC_CHECK),
 	CODEC("crc", "flit CRC of 64 flits", BENCH_CRC, CRC),
+	CODEC("crc-lopt", "both 6-byte CRCs of 64 latency-optimised flits", BENCH_CRC, CRC6),
 	CODEC("isn", "sequence check of 64 flits, their CRCs at hand", BENCH_PLAIN, ISN),
-	CODEC("rx-check", "FEC decode and CRC/ISN check of 64 clean flits", BENCH_CODEC, RX_CHECK),
+	CODEC("rx-check", "FEC and CRC/ISN check of 64 clean flits in one pass", BENCH_CODEC,
+		RX_CHECK),
+	CODEC("rx-check-two-passes", "the same in two passes", BENCH_CODEC, RX_TWO_PASSES),
+	CODEC("rx-check-crc-first", "the same where a good CRC spares the FEC", BENCH_CODEC,
+		RX_CRC_FIRST),
 	CODEC("tx-protect", "number, CRC and FEC bytes of 64 flits", BENCH_CODEC, TX_PROTECT),
 };
 

@@ -67,7 +67,7 @@ end_write(struct receiver *r, struct rte_mbuf *m)
 		return;
 	if (f->conn->stream != NULL) {
 		weft_isn_protect(&e->out, r->env.crc, weft_frame_flits(m), f->hdr.n_flits);
-		r->env.fec->encode(weft_frame_flits(m), f->hdr.n_flits);
+		weft_fec_encode(r->env.fec, weft_frame_flits(m), f->hdr.n_flits);
 	}
 	if (r->cfg.link == TRACE_LINK_RAW_FLITS)
 		trace_write(r->cfg.out, f->time_ns, frame + WEFT_WIRE_FLITS_OFF,

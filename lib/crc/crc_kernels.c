@@ -3,8 +3,7 @@
 
 /*
  * The flit CRC's kernels and how one is chosen (doc/architecture.md, Kernels). A kernel is believed
- * only after it has agreed with the definition on runs shorter and longer than a vector register
- * has lanes.
+ * only after it has agreed with the definition on groups of every size, out of order in memory.
  */
 
 #include <string.h>
@@ -14,41 +13,53 @@
 #include "weft_base.h"
 
 const struct weft_crc_kernel weft_crc_kernels[] = {
-	{ { "scalar", 0 }, weft_crc_run_scalar },
+#if defined(__x86_64__)
+	{ { "avx512-gfni", WEFT_CPU_AVX512 | WEFT_CPU_GFNI }, weft_crc_group_avx512,
+		weft_crc6_group_avx512 },
+	{ { "avx2-gfni", WEFT_CPU_AVX2 | WEFT_CPU_GFNI }, weft_crc_group_gfni,
+		weft_crc6_group_gfni },
+#endif
+	{ { "scalar", 0 }, weft_crc_group_scalar, weft_crc6_group_scalar },
 };
 const unsigned int weft_crc_n_kernels = WEFT_ARRAY_SIZE(weft_crc_kernels);
 
-#define CRC_TEST_FLITS 19 /* more than 16 lanes, and an odd rest */
 #define CRC_TEST_UNTOUCHED UINT64_C(0xA5A5A5A5A5A5A5A5)
 
 static bool
-crc_run_agrees(weft_crc_run_fn run, const uint8_t *flits, unsigned int n)
+crc_group_agrees(const struct weft_crc_kernel *kernel, const uint8_t *const *flit, unsigned int n)
 {
-	uint64_t crc[CRC_TEST_FLITS + 1];
+	uint64_t crc[CRC_GROUP + 1], even[CRC_GROUP + 1], odd[CRC_GROUP + 1];
 
-	crc[n] = CRC_TEST_UNTOUCHED;
-	run(flits, n, crc);
-	for (unsigned int i = 0; i < n; i++) {
-		const uint8_t *flit = flits + (size_t)i * CRC_FLIT_LEN;
-
-		if (crc[i] != weft_crc_update_ref(0, flit, WEFT_CRC_COVERED))
+	crc[n] = even[n] = odd[n] = CRC_TEST_UNTOUCHED;
+	kernel->group(flit, n, crc);
+	kernel->group6(flit, n, even, odd);
+	for (unsigned int i = 0; i < n; i++)
+		if (crc[i] != weft_crc_update_ref(0, flit[i], WEFT_CRC_COVERED) ||
+			even[i] != weft_crc6_half_ref(flit[i], WEFT_CRC6_EVEN_COVERED) ||
+			odd[i] != weft_crc6_half_ref(
+					  flit[i] + WEFT_CRC6_ODD_OFF, WEFT_CRC6_ODD_COVERED))
 			return false;
-	}
-	return crc[n] == CRC_TEST_UNTOUCHED;
+	return crc[n] == CRC_TEST_UNTOUCHED && even[n] == CRC_TEST_UNTOUCHED &&
+	       odd[n] == CRC_TEST_UNTOUCHED;
 }
 
 static bool
 crc_kernel_passes(const struct weft_crc_kernel *kernel)
 {
-	_Alignas(WEFT_CACHE_LINE) uint8_t flits[CRC_TEST_FLITS * CRC_FLIT_LEN];
+	_Alignas(WEFT_CACHE_LINE) uint8_t flits[CRC_GROUP * CRC_FLIT_LEN];
+	const uint8_t *flit[CRC_GROUP];
 	uint32_t x = 1;
 
 	for (size_t i = 0; i < sizeof(flits); i++) {
 		x = x * 1664525u + 1013904223u;
 		flits[i] = (uint8_t)(x >> 24);
 	}
-	return crc_run_agrees(kernel->run, flits, 1) &&
-	       crc_run_agrees(kernel->run, flits, CRC_TEST_FLITS);
+	for (unsigned int i = 0; i < CRC_GROUP; i++)
+		flit[i] = flits + (CRC_GROUP - 1 - i) * (size_t)CRC_FLIT_LEN;
+	for (unsigned int n = 1; n <= CRC_GROUP; n++)
+		if (!crc_group_agrees(kernel, flit, n))
+			return false;
+	return true;
 }
 
 const struct weft_crc_kernel *
@@ -63,4 +74,35 @@ weft_crc_kernel_find(const char *name, uint32_t features)
 			return row;
 	}
 	return NULL;
+}
+
+/* Pointers to the group from flit @p i of @p n on. @return flits in it. */
+static unsigned int
+crc_next_group(const uint8_t *flits, unsigned int n, unsigned int i, const uint8_t **flit)
+{
+	const unsigned int left = n - i < CRC_GROUP ? n - i : CRC_GROUP;
+
+	for (unsigned int k = 0; k < CRC_GROUP; k++)
+		flit[k] = flits + (i + (k < left ? k : 0)) * (size_t)CRC_FLIT_LEN;
+	return left;
+}
+
+void
+weft_crc_run(
+	const struct weft_crc_kernel *kernel, const uint8_t *flits, unsigned int n, uint64_t *crc)
+{
+	const uint8_t *flit[CRC_GROUP];
+
+	for (unsigned int i = 0; i < n; i += CRC_GROUP)
+		kernel->group(flit, crc_next_group(flits, n, i, flit), crc + i);
+}
+
+void
+weft_crc6_run(const struct weft_crc_kernel *kernel, const uint8_t *flits, unsigned int n,
+	uint64_t *even, uint64_t *odd)
+{
+	const uint8_t *flit[CRC_GROUP];
+
+	for (unsigned int i = 0; i < n; i += CRC_GROUP)
+		kernel->group6(flit, crc_next_group(flits, n, i, flit), even + i, odd + i);
 }

@@ -10,18 +10,33 @@
 #include "weft_isn.h"
 
 #define CRC_FLIT_LEN 256 /* the flits of a run stand this far apart */
+#define CRC_GROUP WEFT_CRC_GROUP
+#define CRC6_MESSAGE 130 /* symbols before the remainder in the code of a half */
 
 /** [k][f] = f * x^(8+k) mod g8: what symbol f becomes when k more symbols follow it. */
 extern const uint64_t weft_crc_slice[8][256];
 
-/** L(number), and the same for the XOR form. */
-extern const uint64_t weft_isn_pseudo_table[WEFT_ISN_NUMBERS];
-extern const uint64_t weft_isn_xor_table[WEFT_ISN_NUMBERS];
+/** [f] = f * x^6 mod g6. */
+extern const uint64_t weft_crc6_step[256];
+
+/** L(number), and the same for the XOR form, going round so that a run never wraps. */
+#define ISN_RUN_MAX 64
+extern const uint64_t weft_isn_pseudo_table[WEFT_ISN_NUMBERS + ISN_RUN_MAX];
+extern const uint64_t weft_isn_xor_table[WEFT_ISN_NUMBERS + ISN_RUN_MAX];
 
 /** Inverse of L: [s >> low & 1023] is the only number whose L can equal s. */
 extern const unsigned int weft_isn_window_low;
 extern const uint16_t weft_isn_window_table[WEFT_ISN_NUMBERS];
 
-void weft_crc_run_scalar(const uint8_t *flits, unsigned int n, uint64_t *crc);
+/* The kernels: weft_crc_group_fn and weft_crc6_group_fn. */
+void weft_crc_group_scalar(const uint8_t *const *flit, unsigned int n, uint64_t *crc);
+void weft_crc_group_gfni(const uint8_t *const *flit, unsigned int n, uint64_t *crc);
+void weft_crc_group_avx512(const uint8_t *const *flit, unsigned int n, uint64_t *crc);
+void weft_crc6_group_scalar(
+	const uint8_t *const *flit, unsigned int n, uint64_t *even, uint64_t *odd);
+void weft_crc6_group_gfni(
+	const uint8_t *const *flit, unsigned int n, uint64_t *even, uint64_t *odd);
+void weft_crc6_group_avx512(
+	const uint8_t *const *flit, unsigned int n, uint64_t *even, uint64_t *odd);
 
 #endif /* WEFT_CRC_PRIV_H */

@@ -33,9 +33,30 @@ weft_crc_update(uint64_t crc, const void *msg, size_t len)
 	return crc;
 }
 
+uint64_t
+weft_crc6_half(const void *half, size_t len)
+{
+	const uint8_t *p = half;
+	uint64_t crc = 0;
+
+	for (size_t i = 0; i < CRC6_MESSAGE; i++)
+		crc = (crc << 8 & weft_mask64(48)) ^
+		      weft_crc6_step[(crc >> 40 ^ (i < len ? p[i] : 0)) & 0xFF];
+	return crc;
+}
+
 void
-weft_crc_run_scalar(const uint8_t *flits, unsigned int n, uint64_t *crc)
+weft_crc_group_scalar(const uint8_t *const *flit, unsigned int n, uint64_t *crc)
 {
 	for (unsigned int i = 0; i < n; i++)
-		crc[i] = weft_crc_update(0, flits + (size_t)i * CRC_FLIT_LEN, WEFT_CRC_COVERED);
+		crc[i] = weft_crc_update(0, flit[i], WEFT_CRC_COVERED);
+}
+
+void
+weft_crc6_group_scalar(const uint8_t *const *flit, unsigned int n, uint64_t *even, uint64_t *odd)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		even[i] = weft_crc6_half(flit[i], WEFT_CRC6_EVEN_COVERED);
+		odd[i] = weft_crc6_half(flit[i] + WEFT_CRC6_ODD_OFF, WEFT_CRC6_ODD_COVERED);
+	}
 }

@@ -1,54 +1,46 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Weft Authors
-"""Write crc_tables.c: every table of lib/crc, derived from the field and the roots of g8.
+"""Write crc_tables.c: every table of lib/crc, derived from the field and the roots of g8 and g6.
 
 wire-formats.md section 2.1, encapsulation.md section 3. A remainder is a 64-bit number with the
-coefficient of x^7 in its top byte, as in C.
+coefficient of x^7 in its top byte, as in C; one modulo g6 has that of x^5 in bits 47:40.
 """
+import os
 import sys
 
-FIELD = 0x12B
-MASK64 = (1 << 64) - 1
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'base'))
+import gf  # noqa: E402
+
+FIELD = gf.Field(0x12B)
 COVERED = 242
 NUMBER_BITS = 10
+NUMBERS = 1 << NUMBER_BITS
+RUN_MAX = 64
 
 
-def gf_mul(a, b):
-    p = 0
-    while b:
-        if b & 1:
-            p ^= a
-        a <<= 1
-        if a & 0x100:
-            a ^= FIELD
-        b >>= 1
-    return p
-
-
-def generator():
-    """g8 = product of (x + alpha^i), i = 1..8, without its leading 1, as a remainder."""
+def generator(degree):
+    """Product of (x + alpha^i), i = 1..degree, without its leading 1, highest power first."""
     g = [1]
-    root = 1
-    for _ in range(8):
-        root = gf_mul(root, 2)
+    for i in range(1, degree + 1):
         shifted = g + [0]
-        scaled = [0] + [gf_mul(c, root) for c in g]
+        scaled = [0] + [FIELD.mul(c, FIELD.power(i)) for c in g]
         g = [a ^ b for a, b in zip(shifted, scaled)]
     return g[1:]
 
 
-def word(symbols):
-    return int.from_bytes(bytes(symbols), 'big')
+def steps(degree):
+    """f * x^degree modulo the generator, for every symbol f."""
+    return [int.from_bytes(bytes(FIELD.mul(f, c) for c in generator(degree)), 'big')
+            for f in range(256)]
 
 
-G8 = generator()
-STEP = [word(gf_mul(f, c) for c in G8) for f in range(256)]
+STEP = steps(8)
 
 
 def shift(r):
     """r * x mod g8"""
-    return (r << 8 & MASK64) ^ STEP[r >> 56]
+    return (r << 8 & (1 << 64) - 1) ^ STEP[r >> 56]
 
 
 def crc(message):
@@ -75,7 +67,7 @@ def xored(number):
 
 def window(numbers):
     """Lowest shift at which NUMBER_BITS bits of a remainder already tell all numbers apart."""
-    mask = (1 << NUMBER_BITS) - 1
+    mask = NUMBERS - 1
     for low in range(64 - NUMBER_BITS + 1):
         if len({r >> low & mask for r in numbers}) == len(numbers):
             inverse = [0] * len(numbers)
@@ -85,27 +77,45 @@ def window(numbers):
     sys.exit('no window of %d bits tells the numbers apart' % NUMBER_BITS)
 
 
-def table(ctype, name, dims, values, form, per_line):
-    lines = ['const %s %s%s = {' % (ctype, name, dims)]
-    for i in range(0, len(values), per_line):
-        lines.append('\t' + ', '.join(form % v for v in values[i:i + per_line]) + ',')
-    return lines + ['};', '']
+def lane_matrix(degree, lane, exponent):
+    """Matrix of lane's root to the exponent; lanes beyond the degree stay zero."""
+    return FIELD.matrix(FIELD.power((lane + 1) * exponent)) if lane < degree else 0
+
+
+def gfni(name, degree, top, words):
+    """Matrices of crc_gfni_priv.h for a code whose first byte stands at the power `top`."""
+    word = [[lane_matrix(degree, j, top - 7 - 8 * w) for j in range(8)] for w in range(words)]
+    # Behind the byte transposition, register [odd][pair] has in its word 2L + half the bytes
+    # b = 2 * pair + half of lane 2L + odd.
+    byte = [[[lane_matrix(degree, 2 * (i // 2) + odd, 7 - (2 * pair + i % 2)) for i in range(8)]
+             for pair in range(4)] for odd in range(2)]
+    inverse = FIELD.from_sums(list(range(1, degree + 1)))
+    symbol = [[FIELD.matrix(inverse[k][j]) if max(j, k) < degree else 0 for k in range(8)]
+              for j in range(8)]
+    out = ['const struct crc_gfni %s = {' % name]
+    for field, values in ('word', word), ('byte', byte), ('symbol', symbol):
+        out.append('\t.%s = %s,' % (field, gf.nested(values, '0x%016x')))
+    return out + ['};', '']
 
 
 def main():
     long_form = 'UINT64_C(0x%016x)'
-    numbers = [pseudo(n) for n in range(1 << NUMBER_BITS)]
+    numbers = [pseudo(n) for n in range(NUMBERS)]
     low, inverse = window(numbers)
-    out = ['/* Written by gen_tables.py; not to be edited. */', '', '#include "crc_priv.h"', '']
-    out.append('const uint64_t weft_crc_slice[8][256] = {')
-    for row in slices():
-        out += ['\t{'] + ['\t\t' + long_form % v + ',' for v in row] + ['\t},']
-    out += ['};', '']
-    out += table('uint64_t', 'weft_isn_pseudo_table', '[1024]', numbers, long_form, 3)
-    out += table('uint64_t', 'weft_isn_xor_table', '[1024]',
-                 [xored(n) for n in range(1 << NUMBER_BITS)], long_form, 3)
+    out = ['/* Written by gen_tables.py; not to be edited. */', '', '#include "crc_priv.h"',
+           '#include "crc_gfni_priv.h"', '']
+    out += ['const uint64_t weft_crc_slice[8][256] =',
+            '\t%s;' % gf.nested(slices(), long_form), '']
+    out += gf.table('uint64_t', 'weft_crc6_step', '[256]', steps(6), long_form, 3)
+    around = [n % NUMBERS for n in range(NUMBERS + RUN_MAX)]
+    out += gf.table('uint64_t', 'weft_isn_pseudo_table', '[%d]' % len(around),
+                    [numbers[n] for n in around], long_form, 3)
+    out += gf.table('uint64_t', 'weft_isn_xor_table', '[%d]' % len(around),
+                    [xored(n) for n in around], long_form, 3)
     out.append('const unsigned int weft_isn_window_low = %d;' % low)
-    out += table('uint16_t', 'weft_isn_window_table', '[1024]', inverse, '%d', 16)
+    out += gf.table('uint16_t', 'weft_isn_window_table', '[%d]' % NUMBERS, inverse, '%d', 16)
+    out += gfni('weft_crc_gfni', 8, 249, 31)
+    out += gfni('weft_crc6_gfni', 6, 135, 16)
     with open(sys.argv[1], 'w', encoding='ascii') as f:
         f.write('\n'.join(out))
 

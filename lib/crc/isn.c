@@ -16,7 +16,6 @@
 
 #include "weft_base.h"
 
-#define ISN_RUN_MAX 64
 #define ISN_PSEUDO_LEN 5
 #define ISN_NUMBER_MASK (WEFT_ISN_NUMBERS - 1)
 #define ISN_ID_MAX 0xFFF
@@ -76,14 +75,17 @@ weft_isn_init(struct weft_isn *s, enum weft_isn_form form, enum weft_crc_order o
 	return 0;
 }
 
-/* What stands in the CRC beside the flit itself, for the number now due. */
-static uint64_t
-isn_implicit(const struct weft_isn *s)
+/* All zero: a CRC without a number. */
+static const uint64_t isn_no_number[ISN_RUN_MAX];
+
+/* What the numbers from the one now due on add to the CRC: an array of ISN_RUN_MAX. */
+static const uint64_t *
+isn_numbers(const struct weft_isn *s)
 {
 	switch (s->form) {
-	case WEFT_ISN_PSEUDO: return s->address ^ weft_isn_pseudo_table[s->next];
-	case WEFT_ISN_XOR: return weft_isn_xor_table[s->next];
-	default: return 0;
+	case WEFT_ISN_PSEUDO: return weft_isn_pseudo_table + s->next;
+	case WEFT_ISN_XOR: return weft_isn_xor_table + s->next;
+	default: return isn_no_number;
 	}
 }
 
@@ -94,18 +96,27 @@ isn_after(unsigned int number)
 }
 
 void
+weft_isn_take(struct weft_isn *s, uint64_t *implicit, unsigned int n)
+{
+	const uint64_t *number = isn_numbers(s);
+
+	assert(n <= ISN_RUN_MAX);
+	for (unsigned int i = 0; i < n; i++)
+		implicit[i] = s->address ^ number[i];
+	s->next = (uint16_t)((s->next + n) & ISN_NUMBER_MASK);
+}
+
+void
 weft_isn_protect(
 	struct weft_isn *s, const struct weft_crc_kernel *kernel, uint8_t *flits, unsigned int n)
 {
-	uint64_t crc[ISN_RUN_MAX];
+	uint64_t crc[ISN_RUN_MAX], implicit[ISN_RUN_MAX];
 
-	assert(n <= ISN_RUN_MAX);
-	kernel->run(flits, n, crc);
-	for (unsigned int i = 0; i < n; i++) {
-		weft_crc_store(flits + (size_t)i * CRC_FLIT_LEN, crc[i] ^ isn_implicit(s),
+	weft_crc_run(kernel, flits, n, crc);
+	weft_isn_take(s, implicit, n);
+	for (unsigned int i = 0; i < n; i++)
+		weft_crc_store(flits + (size_t)i * CRC_FLIT_LEN, crc[i] ^ implicit[i],
 			(enum weft_crc_order)s->order);
-		s->next = isn_after(s->next);
-	}
 }
 
 /* A flit whose syndrome is not 0: intact with another number, or bad. */
@@ -132,29 +143,55 @@ isn_classify(struct weft_isn *s, uint64_t syndrome, uint64_t bit, struct weft_is
 	s->next = isn_after(number);
 }
 
-void
-weft_isn_check(struct weft_isn *s, const struct weft_crc_kernel *kernel, const uint8_t *flits,
-	unsigned int n, uint64_t skip, struct weft_isn_result *r)
+bool
+weft_isn_take_in_turn(struct weft_isn *s, const uint64_t *syndrome, unsigned int n)
 {
-	uint64_t crc[ISN_RUN_MAX];
+	const uint64_t *number = isn_numbers(s);
+	uint64_t wrong = 0;
 
 	assert(n <= ISN_RUN_MAX);
+	for (unsigned int i = 0; i < n; i++)
+		wrong |= syndrome[i] ^ s->address ^ number[i];
+	if (wrong != 0)
+		return false;
+	s->next = (uint16_t)((s->next + n) & ISN_NUMBER_MASK);
+	return true;
+}
+
+void
+weft_isn_judge(struct weft_isn *s, const uint64_t *syndrome, unsigned int n, uint64_t skip,
+	struct weft_isn_result *r)
+{
 	*r = (struct weft_isn_result){ 0 };
-	kernel->run(flits, n, crc);
+	if (skip == 0 && weft_isn_take_in_turn(s, syndrome, n)) {
+		r->in_turn = weft_mask64(n);
+		return;
+	}
 	for (unsigned int i = 0; i < n; i++) {
 		const uint64_t bit = WEFT_BIT64(i);
-		uint64_t syndrome;
+		const uint64_t left = syndrome[i] ^ s->address ^ isn_numbers(s)[0];
 
 		if ((skip & bit) != 0)
 			continue;
-		syndrome = crc[i] ^ isn_implicit(s) ^
-		           weft_crc_load(
-				   flits + (size_t)i * CRC_FLIT_LEN, (enum weft_crc_order)s->order);
-		if (syndrome != 0) {
-			isn_classify(s, syndrome, bit, r);
+		if (left != 0) {
+			isn_classify(s, left, bit, r);
 			continue;
 		}
 		r->in_turn |= bit;
 		s->next = isn_after(s->next);
 	}
+}
+
+void
+weft_isn_check(struct weft_isn *s, const struct weft_crc_kernel *kernel, const uint8_t *flits,
+	unsigned int n, uint64_t skip, struct weft_isn_result *r)
+{
+	uint64_t syndrome[ISN_RUN_MAX];
+
+	assert(n <= ISN_RUN_MAX);
+	weft_crc_run(kernel, flits, n, syndrome);
+	for (unsigned int i = 0; i < n; i++)
+		syndrome[i] ^= weft_crc_load(
+			flits + (size_t)i * CRC_FLIT_LEN, (enum weft_crc_order)s->order);
+	weft_isn_judge(s, syndrome, n, skip, r);
 }

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * The 8-byte flit CRC: remainder modulo g8 over GF(2^8) with polynomial 0x12B, byte 0 of the
- * message at the highest power (wire-formats.md section 2.1). A remainder is one uint64_t with r7
+ * The flit CRCs: remainders modulo g8 (g6 for each half of an LOpt flit) over GF(2^8) with
+ * polynomial 0x12B, byte 0 of the message at the highest power (wire-formats.md section 2.1). A remainder is one uint64_t with r7
  * in the top byte. Everything is linear: a CRC is compared by XOR, and what XOR leaves, the
  * *syndrome*, says more than equal or not (see weft_isn.h).
  */
@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "weft_base.h"
 #include "weft_cpu.h"
 
 #ifdef __cplusplus
@@ -39,22 +40,44 @@ uint64_t weft_crc_update(uint64_t crc, const void *msg, size_t len);
 uint64_t weft_crc_update_ref(uint64_t crc, const void *msg, size_t len);
 
 /** CRC field of a flit as a remainder. @p flit is 256 bytes. */
-uint64_t weft_crc_load(const uint8_t *flit, enum weft_crc_order order);
+static inline uint64_t
+weft_crc_load(const uint8_t *flit, enum weft_crc_order order)
+{
+	const uint8_t *field = flit + WEFT_CRC_OFF;
+
+	return order == WEFT_CRC_R0_FIRST ? weft_get_le64(field) : weft_get_be64(field);
+}
 
 /** Write remainder @p crc into the CRC field of a flit. */
-void weft_crc_store(uint8_t *flit, uint64_t crc, enum weft_crc_order order);
+static inline void
+weft_crc_store(uint8_t *flit, uint64_t crc, enum weft_crc_order order)
+{
+	uint8_t *field = flit + WEFT_CRC_OFF;
+
+	if (order == WEFT_CRC_R0_FIRST)
+		weft_put_le64(field, crc);
+	else
+		weft_put_be64(field, crc);
+}
+
+#define WEFT_CRC_GROUP 8 /**< flits that a kernel takes at a time */
 
 /**
- * A kernel computes, for a run of @p n flits back to back at @p flits (64-byte aligned), the
- * remainder of each flit's bytes 0..241 into @p crc[0..n-1]. The result depends on no other byte,
- * and nothing outside the n flits is read.
+ * A kernel computes, for @p n (1..WEFT_CRC_GROUP) flits of 256 bytes wherever they stand, the
+ * remainder of each one's bytes 0..241 into @p crc[0..n-1]. The result depends on no other byte,
+ * and nothing outside the flits is read. A flit on a 64-byte line is read fastest.
  */
-typedef void (*weft_crc_run_fn)(const uint8_t *flits, unsigned int n, uint64_t *crc);
+typedef void (*weft_crc_group_fn)(const uint8_t *const *flit, unsigned int n, uint64_t *crc);
+
+/** The same for both halves of latency-optimised flits: see weft_crc6_run(). */
+typedef void (*weft_crc6_group_fn)(
+	const uint8_t *const *flit, unsigned int n, uint64_t *even, uint64_t *odd);
 
 /** One row a kernel, best first, scalar last. */
 struct weft_crc_kernel {
 	struct weft_kernel k;
-	weft_crc_run_fn run;
+	weft_crc_group_fn group;
+	weft_crc6_group_fn group6;
 };
 
 extern const struct weft_crc_kernel weft_crc_kernels[];
@@ -69,6 +92,38 @@ extern const unsigned int weft_crc_n_kernels;
  * @return the row; NULL if @p name is unknown, needs a feature not allowed, or fails its self-test
  */
 const struct weft_crc_kernel *weft_crc_kernel_find(const char *name, uint32_t features);
+
+/** Remainders of @p n flits back to back at @p flits into @p crc[0..n-1]. Any thread. */
+void weft_crc_run(
+	const struct weft_crc_kernel *kernel, const uint8_t *flits, unsigned int n, uint64_t *crc);
+
+/*
+ * Latency-optimised (LOpt) flits have a 6-byte CRC for each half, remainders modulo g6. One is a
+ * uint64_t with r5 in bits 47:40 and r0 in bits 7:0.
+ */
+#define WEFT_CRC6_EVEN_COVERED 122 /**< bytes 0..121 of a flit */
+#define WEFT_CRC6_EVEN_OFF 122 /**< first CRC byte of the even half */
+#define WEFT_CRC6_ODD_OFF 128 /**< the odd half: bytes 128..243 ... */
+#define WEFT_CRC6_ODD_COVERED 116
+#define WEFT_CRC6_ODD_CRC_OFF 250 /**< ... and its first CRC byte */
+#define WEFT_CRC6_LEN 6
+
+/**
+ * Remainder of @p len bytes of a half, as if zeros followed up to the 130 bytes of the code
+ * (wire-formats.md section 2.1). By a table; @p len 0..130, any alignment. Any thread.
+ */
+uint64_t weft_crc6_half(const void *half, size_t len);
+
+/** The same by the definition, bit by bit. */
+uint64_t weft_crc6_half_ref(const void *half, size_t len);
+
+/** Remainders of the halves of @p n LOpt flits back to back at @p flits. Any thread. */
+void weft_crc6_run(const struct weft_crc_kernel *kernel, const uint8_t *flits, unsigned int n,
+	uint64_t *even, uint64_t *odd);
+
+/** Read and write the 6-byte CRC field at @p field. */
+uint64_t weft_crc6_load(const uint8_t *field, enum weft_crc_order order);
+void weft_crc6_store(uint8_t *field, uint64_t crc, enum weft_crc_order order);
 
 #ifdef __cplusplus
 }

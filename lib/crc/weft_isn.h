@@ -11,6 +11,7 @@
 #ifndef WEFT_ISN_H
 #define WEFT_ISN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "weft_crc.h"
@@ -80,6 +81,25 @@ struct weft_isn_result {
 	uint64_t bad; /**< corrupt, or made for another receiver; one number used */
 	uint32_t lost; /**< numbers skipped by the gaps of this run, added up */
 };
+
+/**
+ * Sender, where the CRC is made elsewhere: what @p n (0..64) flits from the next on have to XOR
+ * into their remainders. The numbers are used up.
+ */
+void weft_isn_take(struct weft_isn *s, uint64_t *implicit, unsigned int n);
+
+/**
+ * Receiver, where the CRC is made elsewhere: use up @p n (0..64) numbers if all flits are intact
+ * and in turn.
+ *
+ * @param syndrome  of each flit: its remainder XORed with the one in its CRC field
+ * @return whether they are; if not, nothing has changed
+ */
+bool weft_isn_take_in_turn(struct weft_isn *s, const uint64_t *syndrome, unsigned int n);
+
+/** Receiver, where the CRC is made elsewhere: as weft_isn_check(), from syndromes as above. */
+void weft_isn_judge(struct weft_isn *s, const uint64_t *syndrome, unsigned int n, uint64_t skip,
+	struct weft_isn_result *r);
 
 /**
  * Receiver: check a run of @p n (0..64) flits.

@@ -87,7 +87,7 @@ weft_fec_decode(const struct weft_fec_kernel *kernel, uint8_t *flits, unsigned i
 
 	assert(n <= WEFT_FEC_RUN_MAX);
 	*r = (struct weft_fec_result){ 0 };
-	for (left = kernel->check(flits, n); left != 0; left &= left - 1) {
+	for (left = weft_fec_check(kernel, flits, n); left != 0; left &= left - 1) {
 		const unsigned int i = (unsigned int)__builtin_ctzll(left);
 		unsigned int n_bytes;
 

@@ -3,8 +3,8 @@
 
 /*
  * The FEC's kernels and how one is chosen (doc/architecture.md, Kernels). A kernel is believed only
- * after it has agreed with the sums of wire-formats.md section 2.2, taken term by term, on runs
- * shorter and longer than a vector register has lanes.
+ * after it has agreed with the sums of wire-formats.md section 2.2, taken term by term, on groups
+ * of every size, out of order in memory.
  */
 
 #include <string.h>
@@ -14,12 +14,13 @@
 #include "weft_base.h"
 
 const struct weft_fec_kernel weft_fec_kernels[] = {
-	{ { "scalar", 0 }, weft_fec_encode_scalar, weft_fec_check_scalar },
+#if defined(__x86_64__)
+	{ { "avx512-gfni", WEFT_CPU_AVX512 | WEFT_CPU_GFNI }, weft_fec_group_avx512 },
+	{ { "avx2-gfni", WEFT_CPU_AVX2 | WEFT_CPU_GFNI }, weft_fec_group_gfni },
+#endif
+	{ { "scalar", 0 }, weft_fec_group_scalar },
 };
 const unsigned int weft_fec_n_kernels = WEFT_ARRAY_SIZE(weft_fec_kernels);
-
-#define FEC_TEST_FLITS 19 /* more than 16 lanes, and an odd rest */
-#define FEC_TEST_BYTES ((size_t)FEC_TEST_FLITS * FEC_FLIT_LEN)
 
 /* value * alpha^power */
 static uint8_t
@@ -48,47 +49,35 @@ fec_encode_by_definition(uint8_t *flit)
 }
 
 static bool
-fec_encode_agrees(weft_fec_encode_fn encode, const uint8_t *want, unsigned int n)
+fec_group_agrees(weft_fec_group_fn group, const uint8_t *const *flit, unsigned int n)
 {
-	_Alignas(WEFT_CACHE_LINE) uint8_t got[FEC_TEST_BYTES];
+	const uint64_t untouched = UINT64_C(0xA5A5A5A5A5A5A5A5);
+	uint64_t fec[FEC_GROUP_FLITS + 1];
 
-	memcpy(got, want, sizeof(got));
-	for (unsigned int i = 0; i < n; i++)
-		memset(got + (size_t)i * FEC_FLIT_LEN + WEFT_FEC_OFF, 0x55, WEFT_FEC_LEN);
-	encode(got, n);
-	return memcmp(got, want, sizeof(got)) == 0;
-}
-
-/* One wrong byte in every other flit, elsewhere in each: all groups and FEC bytes get their turn. */
-static bool
-fec_check_agrees(weft_fec_check_fn check, uint8_t *flits)
-{
-	uint64_t broken = 0;
-
-	if (check(flits, FEC_TEST_FLITS) != 0)
-		return false;
-	for (unsigned int i = 0; i < FEC_TEST_FLITS; i += 2) {
-		flits[(size_t)i * FEC_FLIT_LEN + 255 - 14 * i] ^= 0x10;
-		broken |= WEFT_BIT64(i);
-	}
-	return check(flits, FEC_TEST_FLITS) == broken && check(flits, 1) == 1;
+	fec[n] = untouched;
+	group(flit, n, fec);
+	return weft_fec_compare(flit, n, fec) == 0 && fec[n] == untouched;
 }
 
 static bool
 fec_kernel_passes(const struct weft_fec_kernel *kernel)
 {
-	_Alignas(WEFT_CACHE_LINE) uint8_t flits[FEC_TEST_BYTES];
+	_Alignas(WEFT_CACHE_LINE) uint8_t flits[FEC_GROUP_FLITS][FEC_FLIT_LEN];
+	const uint8_t *flit[FEC_GROUP_FLITS];
 	uint32_t x = 1;
 
-	for (size_t i = 0; i < sizeof(flits); i++) {
-		x = x * 1664525u + 1013904223u;
-		flits[i] = (uint8_t)(x >> 24);
+	for (unsigned int i = 0; i < FEC_GROUP_FLITS; i++) {
+		for (unsigned int k = 0; k < WEFT_FEC_COVERED; k++) {
+			x = x * 1664525u + 1013904223u;
+			flits[i][k] = (uint8_t)(x >> 24);
+		}
+		fec_encode_by_definition(flits[i]);
+		flit[FEC_GROUP_FLITS - 1 - i] = flits[i];
 	}
-	for (unsigned int i = 0; i < FEC_TEST_FLITS; i++)
-		fec_encode_by_definition(flits + (size_t)i * FEC_FLIT_LEN);
-	return fec_encode_agrees(kernel->encode, flits, 1) &&
-	       fec_encode_agrees(kernel->encode, flits, FEC_TEST_FLITS) &&
-	       fec_check_agrees(kernel->check, flits);
+	for (unsigned int n = 1; n <= FEC_GROUP_FLITS; n++)
+		if (!fec_group_agrees(kernel->group, flit, n))
+			return false;
+	return true;
 }
 
 const struct weft_fec_kernel *
@@ -103,4 +92,46 @@ weft_fec_kernel_find(const char *name, uint32_t features)
 			return row;
 	}
 	return NULL;
+}
+
+/* Pointers to the group from flit @p i of @p n on. @return flits in it. */
+static unsigned int
+fec_next_group(const uint8_t *flits, unsigned int n, unsigned int i, const uint8_t **flit)
+{
+	const unsigned int left = n - i < FEC_GROUP_FLITS ? n - i : FEC_GROUP_FLITS;
+
+	for (unsigned int k = 0; k < FEC_GROUP_FLITS; k++)
+		flit[k] = flits + (i + (k < left ? k : 0)) * (size_t)FEC_FLIT_LEN;
+	return left;
+}
+
+void
+weft_fec_encode(const struct weft_fec_kernel *kernel, uint8_t *flits, unsigned int n)
+{
+	const uint8_t *flit[FEC_GROUP_FLITS];
+	uint64_t fec[FEC_GROUP_FLITS];
+
+	for (unsigned int i = 0; i < n; i += FEC_GROUP_FLITS) {
+		const unsigned int m = fec_next_group(flits, n, i, flit);
+
+		kernel->group(flit, m, fec);
+		for (unsigned int k = 0; k < m; k++)
+			weft_fec_store(flits + (i + k) * (size_t)FEC_FLIT_LEN, fec[k]);
+	}
+}
+
+uint64_t
+weft_fec_check(const struct weft_fec_kernel *kernel, const uint8_t *flits, unsigned int n)
+{
+	const uint8_t *flit[FEC_GROUP_FLITS];
+	uint64_t fec[FEC_GROUP_FLITS], not_clean = 0;
+
+	assert(n <= WEFT_FEC_RUN_MAX);
+	for (unsigned int i = 0; i < n; i += FEC_GROUP_FLITS) {
+		const unsigned int m = fec_next_group(flits, n, i, flit);
+
+		kernel->group(flit, m, fec);
+		not_clean |= weft_fec_compare(flit, m, fec) << i;
+	}
+	return not_clean;
 }

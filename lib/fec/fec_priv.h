@@ -13,6 +13,7 @@
 #include "weft_fec.h"
 
 #define FEC_FLIT_LEN 256 /* the flits of a run stand this far apart */
+#define FEC_GROUP_FLITS WEFT_FEC_KERNEL_FLITS
 #define FEC_GROUPS 3 /* flit byte i belongs to group i mod 3, FEC bytes included */
 #define FEC_ROWS 84 /* rows of three bytes; groups 1 and 2 have a virtual zero in the last */
 #define FEC_CHECK_OFF 250 /* check bytes of groups 1, 2, 0 */
@@ -29,8 +30,29 @@ struct fec_sums weft_fec_sum_flit(const uint8_t *flit);
 /** Logarithm to base alpha of 1..255; [0] means nothing. */
 extern const uint8_t weft_fec_log[256];
 
-void weft_fec_encode_scalar(uint8_t *flits, unsigned int n);
-uint64_t weft_fec_check_scalar(const uint8_t *flits, unsigned int n);
+/* The kernels: weft_fec_group_fn. */
+void weft_fec_group_scalar(const uint8_t *const *flit, unsigned int n, uint64_t *fec);
+void weft_fec_group_gfni(const uint8_t *const *flit, unsigned int n, uint64_t *fec);
+void weft_fec_group_avx512(const uint8_t *const *flit, unsigned int n, uint64_t *fec);
+
+/** Matrices for GF2P8AFFINEQB as gen_tables.py lays them out; fec_avx512.c says how they serve. */
+struct fec_avx512 {
+	_Alignas(64) uint64_t row[8];
+	uint64_t block[8];
+	uint64_t byte[2][4][8]; /* odd FEC byte, pair of bytes, 64-bit word */
+	uint8_t order[64];
+};
+
+extern const struct fec_avx512 weft_fec_avx512;
+
+/** The same for fec_gfni.c. */
+struct fec_gfni {
+	_Alignas(32) uint64_t row[4];
+	uint64_t last[4];
+	uint64_t group[2][FEC_GROUPS][2][4][4]; /* plain, group, odd word, pair of bytes, word */
+};
+
+extern const struct fec_gfni weft_fec_gfni;
 
 /** Byte of group g out of a word of sums. */
 static inline uint8_t

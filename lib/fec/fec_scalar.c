@@ -37,40 +37,17 @@ weft_fec_sum_flit(const uint8_t *flit)
 	return s;
 }
 
-/* The six FEC bytes of a flit, as they go on the wire. */
-static void
-fec_bytes(const uint8_t *flit, uint8_t *out)
-{
-	const struct fec_sums s = weft_fec_sum_flit(flit);
-
-	for (unsigned int i = 0; i < FEC_GROUPS; i++) {
-		out[i] = fec_lane(s.check, (FEC_CHECK_OFF + i) % FEC_GROUPS);
-		out[FEC_GROUPS + i] = fec_lane(s.parity, (FEC_PARITY_OFF + i) % FEC_GROUPS);
-	}
-}
-
 void
-weft_fec_encode_scalar(uint8_t *flits, unsigned int n)
+weft_fec_group_scalar(const uint8_t *const *flit, unsigned int n, uint64_t *fec)
 {
-	for (unsigned int i = 0; i < n; i++) {
-		uint8_t *flit = flits + (size_t)i * FEC_FLIT_LEN;
+	for (unsigned int k = 0; k < n; k++) {
+		const struct fec_sums s = weft_fec_sum_flit(flit[k]);
+		uint8_t bytes[8] = { 0 };
 
-		fec_bytes(flit, flit + WEFT_FEC_OFF);
+		for (unsigned int i = 0; i < FEC_GROUPS; i++) {
+			bytes[2 + i] = fec_lane(s.check, (FEC_CHECK_OFF + i) % FEC_GROUPS);
+			bytes[5 + i] = fec_lane(s.parity, (FEC_PARITY_OFF + i) % FEC_GROUPS);
+		}
+		fec[k] = weft_get_le64(bytes);
 	}
-}
-
-uint64_t
-weft_fec_check_scalar(const uint8_t *flits, unsigned int n)
-{
-	uint64_t not_clean = 0;
-
-	for (unsigned int i = 0; i < n; i++) {
-		const uint8_t *flit = flits + (size_t)i * FEC_FLIT_LEN;
-		uint8_t want[WEFT_FEC_LEN];
-
-		fec_bytes(flit, want);
-		if (memcmp(want, flit + WEFT_FEC_OFF, WEFT_FEC_LEN) != 0)
-			not_clean |= WEFT_BIT64(i);
-	}
-	return not_clean;
 }

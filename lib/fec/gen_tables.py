@@ -1,35 +1,74 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Weft Authors
-"""Write fec_tables.c: logarithms to base alpha = 2 in GF(2^8), polynomial 0x11D.
+"""Write fec_tables.c: what lib/fec needs of GF(2^8), polynomial 0x11D.
 
 wire-formats.md section 2.2.
 """
+import os
 import sys
 
-FIELD = 0x11D
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'base'))
+import gf  # noqa: E402
+
+FIELD = gf.Field(0x11D)
+# Group of each FEC byte, in the order of bytes 250..255; two bytes before them are not FEC bytes.
+GROUP = [None, None, 1, 2, 0, 1, 2, 0]
+FIRST_PARITY = 5
 
 
-def logarithms():
-    log = [0] * 256
-    power = 1
-    for exponent in range(255):
-        log[power] = exponent
-        power <<= 1
-        if power & 0x100:
-            power ^= FIELD
-    if power != 1:
-        sys.exit('alpha does not generate the field')
-    return log
+def power(exponent):
+    return FIELD.matrix(FIELD.power(exponent))
+
+
+def byte_matrix(out, place):
+    """Step 3: weight of row `place` (0..7) of a block in output byte `out`."""
+    if GROUP[out] is None:
+        return 0
+    return power(-place) if out < FIRST_PARITY else power(0)
+
+
+def avx512():
+    """See fec_avx512.c: rows of 63 bytes, blocks of 24."""
+    order = [63 if g is None else 3 * p + g + (24 if out < FIRST_PARITY else 0)
+             for out, g in enumerate(GROUP) for p in range(8)]
+    byte = [[[byte_matrix(2 * (i // 2) + odd, 2 * pair + i % 2) for i in range(8)]
+             for pair in range(4)] for odd in range(2)]
+    return ['const struct fec_avx512 weft_fec_avx512 = {',
+            '\t.row = %s,' % gf.nested([power(21)] * 8, '0x%016x'),
+            '\t.block = %s,' % gf.nested([power(21 - 8 * (i // 3)) for i in range(8)], '0x%016x'),
+            '\t.byte = %s,' % gf.nested(byte, '0x%016x'),
+            '\t.order = %s,' % gf.nested(order, '%d'), '};', '']
+
+
+def gfni():
+    """See fec_gfni.c: rows of 24 bytes."""
+    def place(word, b):
+        return (8 * word + b) // 3, (8 * word + b) % 3
+
+    # Behind the transposition, register [odd][pair] has in its word 2L + half the bytes
+    # b = 2 * pair + half of word 2L + odd. To each of three groups, weighed or plain.
+    def weigh(odd, pair, group, plain):
+        words = []
+        for i in range(4):
+            word, b = 2 * (i // 2) + odd, 2 * pair + i % 2
+            p, g = place(word, b)
+            words.append(power(0 if plain else -p) if word < 3 and g == group else 0)
+        return words
+
+    group = [[[[weigh(odd, pair, g, plain) for pair in range(4)] for odd in range(2)]
+              for g in range(3)] for plain in (False, True)]
+    return ['const struct fec_gfni weft_fec_gfni = {',
+            '\t.row = %s,' % gf.nested([power(8)] * 4, '0x%016x'),
+            '\t.last = %s,' % gf.nested([power(4)] * 4, '0x%016x'),
+            '\t.group = %s,' % gf.nested(group, '0x%016x'), '};', '']
 
 
 def main():
-    log = logarithms()
     out = ['/* Written by gen_tables.py; not to be edited. */', '', '#include "fec_priv.h"', '']
-    out.append('const uint8_t weft_fec_log[256] = {')
-    for i in range(0, 256, 16):
-        out.append('\t' + ', '.join('%d' % v for v in log[i:i + 16]) + ',')
-    out += ['};', '']
+    out += gf.table('uint8_t', 'weft_fec_log', '[256]',
+                    [FIELD.log.get(v, 0) for v in range(256)], '%d', 16)
+    out += avx512() + gfni()
     with open(sys.argv[1], 'w', encoding='ascii') as f:
         f.write('\n'.join(out))
 

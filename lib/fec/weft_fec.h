@@ -12,6 +12,7 @@
 
 #include <stdint.h>
 
+#include "weft_base.h"
 #include "weft_cpu.h"
 
 #ifdef __cplusplus
@@ -43,23 +44,53 @@ struct weft_fec_result {
  */
 enum weft_fec_status weft_fec_decode_flit(uint8_t *flit, unsigned int *n_bytes);
 
-/**
- * Encode: write bytes 250..255 of @p n flits back to back at @p flits (64-byte aligned).
- */
-typedef void (*weft_fec_encode_fn)(uint8_t *flits, unsigned int n);
+#define WEFT_FEC_KERNEL_FLITS 8 /**< flits that a kernel takes at a time */
 
 /**
- * Check: bit i of the result is set if flit i (of @p n, 0..64) is not a codeword. Nothing is
- * written.
+ * A kernel computes the FEC bytes that bytes 0..249 of @p n (1..WEFT_FEC_KERNEL_FLITS) flits of 256
+ * bytes call for, wherever the flits stand. Nothing outside them is read. A flit on a 64-byte line
+ * is read fastest.
+ *
+ * @param fec  receives a word a flit: the bytes 250..255 in bits 63:16, as a little-endian word read
+ *             from byte 248 has them. Bits 15:0 mean nothing
  */
-typedef uint64_t (*weft_fec_check_fn)(const uint8_t *flits, unsigned int n);
+typedef void (*weft_fec_group_fn)(const uint8_t *const *flit, unsigned int n, uint64_t *fec);
 
 /** One row a kernel, best first, scalar last. */
 struct weft_fec_kernel {
 	struct weft_kernel k;
-	weft_fec_encode_fn encode;
-	weft_fec_check_fn check;
+	weft_fec_group_fn group;
 };
+
+#define WEFT_FEC_WORD_OFF 248 /**< where such a word stands in the flit */
+#define WEFT_FEC_WORD_SHIFT 16 /**< bits of it that are not FEC bytes */
+
+/** Bit i set: the FEC bytes of flit i of @p n (1..64) are not those of a kernel's word i. */
+static inline uint64_t
+weft_fec_compare(const uint8_t *const *flit, unsigned int n, const uint64_t *fec)
+{
+	uint64_t any = 0, differ = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		any |= weft_get_le64(flit[i] + WEFT_FEC_WORD_OFF) ^ fec[i];
+	if (__builtin_expect(any >> WEFT_FEC_WORD_SHIFT == 0, 1))
+		return 0; /* clean flits cost no branch each */
+	for (unsigned int i = 0; i < n; i++) {
+		any = weft_get_le64(flit[i] + WEFT_FEC_WORD_OFF) ^ fec[i];
+		differ |= (uint64_t)(any >> WEFT_FEC_WORD_SHIFT != 0) << i;
+	}
+	return differ;
+}
+
+/** Write a kernel's word into the flit. */
+static inline void
+weft_fec_store(uint8_t *flit, uint64_t fec)
+{
+	const uint64_t keep =
+		weft_get_le64(flit + WEFT_FEC_WORD_OFF) & weft_mask64(WEFT_FEC_WORD_SHIFT);
+
+	weft_put_le64(flit + WEFT_FEC_WORD_OFF, keep | (fec & ~weft_mask64(WEFT_FEC_WORD_SHIFT)));
+}
 
 extern const struct weft_fec_kernel weft_fec_kernels[];
 extern const unsigned int weft_fec_n_kernels;
@@ -75,9 +106,20 @@ extern const unsigned int weft_fec_n_kernels;
 const struct weft_fec_kernel *weft_fec_kernel_find(const char *name, uint32_t features);
 
 /**
+ * Encode: write bytes 250..255 of @p n flits back to back at @p flits. Any thread.
+ */
+void weft_fec_encode(const struct weft_fec_kernel *kernel, uint8_t *flits, unsigned int n);
+
+/**
+ * Check: bit i of the result is set if flit i (of @p n, 0..64, back to back) is not a codeword.
+ * Nothing is written. Any thread.
+ */
+uint64_t weft_fec_check(const struct weft_fec_kernel *kernel, const uint8_t *flits, unsigned int n);
+
+/**
  * Decode a run in place: check by @p kernel, then correct, out of line, what is not clean.
  *
- * @param n  0..64 flits, 64-byte aligned, back to back
+ * @param n  0..64 flits back to back
  * @param r  receives the result; may not be NULL
  */
 void weft_fec_decode(const struct weft_fec_kernel *kernel, uint8_t *flits, unsigned int n,

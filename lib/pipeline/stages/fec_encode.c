@@ -26,7 +26,7 @@ fec_encode_run(const struct weft_env *env, struct weft_burst *b, struct weft_sta
 	for (uint16_t i = 0; i < b->n; i++) {
 		unsigned int n = weft_frame(b->pkt[i])->hdr.n_flits;
 
-		env->fec->encode(weft_frame_flits(b->pkt[i]), n);
+		weft_fec_encode(env->fec, weft_frame_flits(b->pkt[i]), n);
 		flits += n;
 	}
 	st->counts[COUNT_ENCODED] += flits;

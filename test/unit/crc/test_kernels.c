@@ -12,6 +12,15 @@
 #define UNTOUCHED UINT64_C(0x5555AAAA5555AAAA)
 
 static void
+skip_if_the_cpu_lacks(const struct weft_crc_kernel *row)
+{
+	if (weft_kernel_usable(&row->k, weft_cpu_detect()))
+		return;
+	print_message("  skipped: this CPU lacks what %s needs\n", row->k.name);
+	skip();
+}
+
+static void
 row_agrees_with_definition(void **state)
 {
 	const struct weft_crc_kernel *row = *state;
@@ -19,10 +28,7 @@ row_agrees_with_definition(void **state)
 	struct weft_guard guard;
 	struct weft_rand r;
 
-	if (!weft_kernel_usable(&row->k, weft_cpu_detect())) {
-		print_message("  skipped: this CPU lacks what %s needs\n", row->k.name);
-		skip();
-	}
+	skip_if_the_cpu_lacks(row);
 	weft_test_seed(&r, row->k.name);
 	weft_guard_open(&guard, RUN_MAX * 256);
 	for (unsigned int n = 0; n <= RUN_MAX; n++) {
@@ -33,31 +39,65 @@ row_agrees_with_definition(void **state)
 			want[i] = weft_crc_update_ref(0, flits + (size_t)i * 256, WEFT_CRC_COVERED);
 		for (unsigned int i = 0; i <= n; i++)
 			got[i] = UNTOUCHED;
-		row->run(flits, n, got);
+		weft_crc_run(row, flits, n, got);
 		assert_memory_equal(got, want, n * sizeof(want[0]));
 		assert_int_equal(got[n], UNTOUCHED);
 	}
 	weft_guard_close(&guard);
 }
 
-/* Each of the 242 bytes counts, none of the other 14 does. */
+/* Flits of a group anywhere in memory, at every alignment, the guard page right behind one. */
 static void
-row_covers_exactly_242_bytes(void **state)
+row_takes_flits_at_every_alignment(void **state)
+{
+	const struct weft_crc_kernel *row = *state;
+	uint64_t crc[WEFT_CRC_GROUP], even[WEFT_CRC_GROUP], odd[WEFT_CRC_GROUP];
+	struct weft_guard guard;
+	struct weft_rand r;
+
+	skip_if_the_cpu_lacks(row);
+	weft_test_seed(&r, row->k.name);
+	weft_guard_open(&guard, 4096);
+	weft_rand_fill(&r, weft_guard_last(&guard, 4096), 4096);
+	for (unsigned int back = 0; back <= 128; back++) {
+		const unsigned int n = 1 + back % WEFT_CRC_GROUP;
+		const uint8_t *flit[WEFT_CRC_GROUP];
+
+		for (unsigned int i = 0; i < n; i++)
+			flit[i] = weft_guard_last(&guard,
+				256 + (i == 0 ? back : (unsigned int)weft_rand_below(&r, 3841)));
+		row->group(flit, n, crc);
+		row->group6(flit, n, even, odd);
+		for (unsigned int i = 0; i < n; i++) {
+			assert_int_equal(crc[i], weft_crc_update_ref(0, flit[i], WEFT_CRC_COVERED));
+			assert_int_equal(
+				even[i], weft_crc6_half_ref(flit[i], WEFT_CRC6_EVEN_COVERED));
+			assert_int_equal(odd[i], weft_crc6_half_ref(flit[i] + WEFT_CRC6_ODD_OFF,
+							 WEFT_CRC6_ODD_COVERED));
+		}
+	}
+	weft_guard_close(&guard);
+}
+
+/* Each of the 242 bytes counts, none of the other 14 does; the same of the two halves. */
+static void
+row_covers_exactly_its_bytes(void **state)
 {
 	const struct weft_crc_kernel *row = *state;
 	_Alignas(WEFT_CACHE_LINE) uint8_t flit[256] = { 0 };
 
-	if (!weft_kernel_usable(&row->k, weft_cpu_detect())) {
-		print_message("  skipped: this CPU lacks what %s needs\n", row->k.name);
-		skip();
-	}
+	skip_if_the_cpu_lacks(row);
 	for (unsigned int i = 0; i < sizeof(flit); i++) {
-		uint64_t crc;
+		uint64_t crc, even, odd;
 
 		flit[i] = 0x80;
-		row->run(flit, 1, &crc);
+		weft_crc_run(row, flit, 1, &crc);
+		weft_crc6_run(row, flit, 1, &even, &odd);
 		flit[i] = 0;
 		assert_int_equal(crc != 0, i < WEFT_CRC_COVERED);
+		assert_int_equal(even != 0, i < WEFT_CRC6_EVEN_COVERED);
+		assert_int_equal(odd != 0,
+			i >= WEFT_CRC6_ODD_OFF && i < WEFT_CRC6_ODD_OFF + WEFT_CRC6_ODD_COVERED);
 	}
 }
 
@@ -113,7 +153,8 @@ run_row(const struct weft_crc_kernel *row)
 	void *state = (void *)(uintptr_t)row;
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_prestate(row_agrees_with_definition, state),
-		cmocka_unit_test_prestate(row_covers_exactly_242_bytes, state),
+		cmocka_unit_test_prestate(row_covers_exactly_its_bytes, state),
+		cmocka_unit_test_prestate(row_takes_flits_at_every_alignment, state),
 	};
 
 	return cmocka_run_group_tests_name(row->k.name, tests, NULL, NULL);

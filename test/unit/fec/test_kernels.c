@@ -46,14 +46,47 @@ row_encodes_codewords_and_touches_only_its_six_bytes(void **state)
 
 		weft_rand_fill(&r, flits, (size_t)n * 256);
 		memcpy(before, flits, (size_t)n * 256);
-		row->encode(flits, n);
+		weft_fec_encode(row, flits, n);
 		for (unsigned int i = 0; i < n; i++) {
 			const uint8_t *flit = flits + (size_t)i * 256;
 
 			assert_true(is_codeword(flit));
 			assert_memory_equal(flit, before + (size_t)i * 256, WEFT_FEC_COVERED);
 		}
-		assert_int_equal(row->check(flits, n), 0);
+		assert_int_equal(weft_fec_check(row, flits, n), 0);
+	}
+	weft_guard_close(&guard);
+}
+
+/* Flits of a group anywhere in memory, at every alignment, the guard page right behind one. */
+static void
+row_takes_flits_at_every_alignment(void **state)
+{
+	const struct weft_fec_kernel *row = *state;
+	uint64_t fec[WEFT_FEC_KERNEL_FLITS];
+	struct weft_guard guard;
+	struct weft_rand r;
+
+	skip_if_the_cpu_lacks(row);
+	weft_test_seed(&r, row->k.name);
+	weft_guard_open(&guard, 4096);
+	weft_rand_fill(&r, weft_guard_last(&guard, 4096), 4096);
+	for (unsigned int back = 0; back <= 128; back++) {
+		const unsigned int n = 1 + back % WEFT_FEC_KERNEL_FLITS;
+		const uint8_t *flit[WEFT_FEC_KERNEL_FLITS];
+
+		for (unsigned int i = 0; i < n; i++)
+			flit[i] = weft_guard_last(&guard,
+				256 + (i == 0 ? back : (unsigned int)weft_rand_below(&r, 3841)));
+		row->group(flit, n, fec);
+		for (unsigned int i = 0; i < n; i++) {
+			uint8_t copy[256];
+
+			memcpy(copy, flit[i], sizeof(copy));
+			weft_fec_store(copy, fec[i]);
+			assert_true(is_codeword(copy));
+			assert_memory_equal(copy, flit[i], WEFT_FEC_COVERED);
+		}
 	}
 	weft_guard_close(&guard);
 }
@@ -75,13 +108,13 @@ row_flags_exactly_the_broken_flits(void **state)
 		uint8_t *flits = weft_guard_last(&guard, (size_t)n * 256);
 
 		weft_rand_fill(&r, flits, (size_t)n * 256);
-		row->encode(flits, n);
+		weft_fec_encode(row, flits, n);
 		for (unsigned int i = 0; i < n; i++)
 			if ((broken >> i & 1) != 0)
 				flits[(size_t)i * 256 + weft_rand_below(&r, 256)] ^=
 					(uint8_t)(1u << weft_rand_below(&r, 8));
 		memcpy(before, flits, (size_t)n * 256);
-		assert_int_equal(row->check(flits, n), broken);
+		assert_int_equal(weft_fec_check(row, flits, n), broken);
 		assert_memory_equal(flits, before, (size_t)n * 256);
 	}
 	weft_guard_close(&guard);
@@ -96,10 +129,10 @@ row_notices_every_bit_of_a_flit(void **state)
 	skip_if_the_cpu_lacks(row);
 	for (unsigned int bit = 0; bit < 2048; bit++) {
 		flit[bit / 8] = (uint8_t)(1u << bit % 8);
-		assert_int_equal(row->check(flit, 1), 1);
+		assert_int_equal(weft_fec_check(row, flit, 1), 1);
 		flit[bit / 8] = 0;
 	}
-	assert_int_equal(row->check(flit, 1), 0);
+	assert_int_equal(weft_fec_check(row, flit, 1), 0);
 }
 
 static void
@@ -155,6 +188,7 @@ run_row(const struct weft_fec_kernel *row)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_prestate(
 			row_encodes_codewords_and_touches_only_its_six_bytes, state),
+		cmocka_unit_test_prestate(row_takes_flits_at_every_alignment, state),
 		cmocka_unit_test_prestate(row_flags_exactly_the_broken_flits, state),
 		cmocka_unit_test_prestate(row_notices_every_bit_of_a_flit, state),
 	};

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * FEC and CRC of a flit in one go (wire-formats.md sections 2.1 and 2.2): both kernels take the same
+ * eight flits one after the other, so that memory is read once and the CPU works on one while the
+ * other waits. Flits come as a list of pointers: those of several small frames fill a group.
+ */
+#ifndef WEFT_CODEC_H
+#define WEFT_CODEC_H
+
+#include <stdint.h>
+
+#include "weft_crc.h"
+#include "weft_fec.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WEFT_CODEC_MAX 64 /**< flits of one call */
+
+/** The kernels to work with; both must be set. */
+struct weft_codec {
+	const struct weft_fec_kernel *fec;
+	const struct weft_crc_kernel *crc;
+};
+
+/**
+ * Receiver: check @p n (0..WEFT_CODEC_MAX) flits. Nothing is corrected or written to them.
+ *
+ * @param flit      pointers to 256 bytes each
+ * @param order     of the CRC field, the same for all
+ * @param syndrome  receives a word a flit: the remainder of its bytes 0..241 XORed with its CRC
+ *                  field, for weft_isn_judge()
+ * @return bit i set: flit i is not a FEC codeword
+ */
+uint64_t weft_codec_check(const struct weft_codec *c, const uint8_t *const *flit, unsigned int n,
+	enum weft_crc_order order, uint64_t *syndrome);
+
+/** Syndrome of one flit, for one that has been corrected. */
+uint64_t weft_codec_syndrome(
+	const struct weft_codec *c, const uint8_t *flit, enum weft_crc_order order);
+
+/**
+ * Sender: write CRC and FEC bytes, 242..255, of @p n (0..WEFT_CODEC_MAX) flits.
+ *
+ * @param implicit  what is XORed into each remainder (weft_isn_take())
+ */
+void weft_codec_protect(const struct weft_codec *c, uint8_t *const *flit, unsigned int n,
+	enum weft_crc_order order, const uint64_t *implicit);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEFT_CODEC_H */
