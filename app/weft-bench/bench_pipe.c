@@ -32,6 +32,7 @@ static const uint8_t key[WEFT_IDE_KEY_LEN] = { 9, 8, 7, 6 };
 
 static const char *const layouts[][BENCH_LAYOUTS] = {
 	[PIPE_RX] = { WEFT_LAYOUT_RX, "deframe,fec_check|crc_check,route" },
+	[PIPE_RX_CRC_FIRST] = { WEFT_LAYOUT_RX_CRC_FIRST, "deframe,crc_first|route" },
 	[PIPE_RX_IDE] = { WEFT_LAYOUT_RX_IDE, "deframe,fec_check,crc_check|ide_open,route" },
 	[PIPE_TX] = { WEFT_LAYOUT_TX, "crc_protect|fec_encode,enframe" },
 	[PIPE_TX_IDE] = { WEFT_LAYOUT_TX_IDE, "ide_seal|crc_protect,fec_encode,enframe" },
@@ -264,6 +265,8 @@ pipe_is_right(struct pipe *c)
 	if (c->sunk != c->expect || (!is_tx(c) && c->right_port != c->expect))
 		return false;
 	if (weft_pipe_count(c->pipe, "crc_check", "gaps") != 0 ||
+		weft_pipe_count(c->pipe, "crc_first", "gaps") != 0 ||
+		weft_pipe_count(c->pipe, "crc_first", "corrected") != 0 ||
 		weft_pipe_count(c->pipe, "fec_check", "corrected") != 0 ||
 		weft_pipe_count(c->pipe, "fec_relay", "corrected") != 0)
 		return false;
@@ -436,6 +439,8 @@ const struct bench bench_pipe[] = {
 	{ "ring-hop", "frames from one lcore to another by a ring", BENCH_PLAIN, 1 << BENCH_RING, 0,
 		ring_setup, NULL, ring_run, ring_teardown },
 	PIPE("rx-pipeline", "receive: deframe, FEC, CRC/ISN, route", BOTH, PIPE_RX),
+	PIPE("rx-pipeline-crc-first", "receive where a good CRC spares the FEC", BOTH,
+		PIPE_RX_CRC_FIRST),
 	PIPE("rx-pipeline-ide", "receive with IDE containment", BOTH, PIPE_RX_IDE),
 	PIPE("tx-pipeline", "transmit: CRC/ISN, FEC, frame", BOTH, PIPE_TX),
 	PIPE("tx-pipeline-ide", "transmit with IDE containment", BOTH, PIPE_TX_IDE),

@@ -10,7 +10,15 @@
 
 #define PIPE_FRAMES_MAX (8 * WEFT_BURST_MAX)
 
-enum pipe_kind { PIPE_RX, PIPE_RX_IDE, PIPE_TX, PIPE_TX_IDE, PIPE_SWITCH, PIPE_ROUTE };
+enum pipe_kind {
+	PIPE_RX,
+	PIPE_RX_CRC_FIRST,
+	PIPE_RX_IDE,
+	PIPE_TX,
+	PIPE_TX_IDE,
+	PIPE_SWITCH,
+	PIPE_ROUTE,
+};
 
 struct pipe {
 	const struct bench_params *p;

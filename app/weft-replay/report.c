@@ -44,14 +44,16 @@ report_skipped(const struct receiver *r)
 	return o;
 }
 
-/* Every counter of @p names of one stage. */
+/* Every counter of @p names of one stage, or of crc_first where a layout has that for it. */
 static json_t *
 report_counters(const struct receiver *r, const char *stage, const char *const *names)
 {
 	json_t *o = json_object();
 
 	for (; *names != NULL; names++)
-		put(o, *names, weft_pipe_count(r->pipe, stage, *names));
+		put(o, *names,
+			weft_pipe_count(r->pipe, stage, *names) +
+				weft_pipe_count(r->pipe, "crc_first", *names));
 	return o;
 }
 

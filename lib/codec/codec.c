@@ -41,6 +41,32 @@ weft_codec_check(const struct weft_codec *c, const uint8_t *const *flit, unsigne
 	return not_clean;
 }
 
+void
+weft_codec_syndromes(const struct weft_codec *c, const uint8_t *const *flit, unsigned int n,
+	enum weft_crc_order order, uint64_t *syndrome)
+{
+	assert(n <= WEFT_CODEC_MAX);
+	for (unsigned int i = 0; i < n; i += GROUP)
+		c->crc->group(flit + i, group_len(n, i), syndrome + i);
+	for (unsigned int i = 0; i < n; i++)
+		syndrome[i] ^= weft_crc_load(flit[i], order);
+}
+
+uint64_t
+weft_codec_fec_check(const struct weft_codec *c, const uint8_t *const *flit, unsigned int n)
+{
+	uint64_t fec[GROUP], not_clean = 0;
+
+	assert(n <= WEFT_CODEC_MAX);
+	for (unsigned int i = 0; i < n; i += GROUP) {
+		const unsigned int m = group_len(n, i);
+
+		c->fec->group(flit + i, m, fec);
+		not_clean |= weft_fec_compare(flit + i, m, fec) << i;
+	}
+	return not_clean;
+}
+
 uint64_t
 weft_codec_syndrome(const struct weft_codec *c, const uint8_t *flit, enum weft_crc_order order)
 {
@@ -51,11 +77,22 @@ weft_codec_syndrome(const struct weft_codec *c, const uint8_t *flit, enum weft_c
 }
 
 static void
-encode_group(const struct weft_fec_kernel *kernel, uint8_t *const *flit, unsigned int m)
+crc_group(const struct weft_codec *c, uint8_t *const *flit, unsigned int m,
+	enum weft_crc_order order, const uint64_t *implicit)
+{
+	uint64_t crc[GROUP];
+
+	c->crc->group((const uint8_t *const *)flit, m, crc);
+	for (unsigned int k = 0; k < m; k++)
+		weft_crc_store(flit[k], crc[k] ^ implicit[k], order);
+}
+
+static void
+fec_group(const struct weft_codec *c, uint8_t *const *flit, unsigned int m)
 {
 	uint64_t fec[GROUP];
 
-	kernel->group((const uint8_t *const *)flit, m, fec);
+	c->fec->group((const uint8_t *const *)flit, m, fec);
 	for (unsigned int k = 0; k < m; k++)
 		weft_fec_store(flit[k], fec[k]);
 }
@@ -64,21 +101,31 @@ void
 weft_codec_protect(const struct weft_codec *c, uint8_t *const *flit, unsigned int n,
 	enum weft_crc_order order, const uint64_t *implicit)
 {
-	uint64_t crc[GROUP];
+	const unsigned int last = n == 0 ? 0 : (n - 1) / GROUP * GROUP;
 
 	assert(n <= WEFT_CODEC_MAX);
 	for (unsigned int i = 0; i < n; i += GROUP) {
-		const unsigned int m = group_len(n, i);
-
-		c->crc->group((const uint8_t *const *)flit + i, m, crc);
-		for (unsigned int k = 0; k < m; k++)
-			weft_crc_store(flit[i + k], crc[k] ^ implicit[i + k], order);
+		crc_group(c, flit + i, group_len(n, i), order, implicit + i);
 		if (i != 0)
-			encode_group(c->fec, flit + i - GROUP, GROUP);
+			fec_group(c, flit + i - GROUP, GROUP);
 	}
-	if (n != 0) {
-		const unsigned int last = (n - 1) / GROUP * GROUP;
+	if (n != 0)
+		fec_group(c, flit + last, n - last);
+}
 
-		encode_group(c->fec, flit + last, n - last);
-	}
+void
+weft_codec_crc_protect(const struct weft_codec *c, uint8_t *const *flit, unsigned int n,
+	enum weft_crc_order order, const uint64_t *implicit)
+{
+	assert(n <= WEFT_CODEC_MAX);
+	for (unsigned int i = 0; i < n; i += GROUP)
+		crc_group(c, flit + i, group_len(n, i), order, implicit + i);
+}
+
+void
+weft_codec_fec_encode(const struct weft_codec *c, uint8_t *const *flit, unsigned int n)
+{
+	assert(n <= WEFT_CODEC_MAX);
+	for (unsigned int i = 0; i < n; i += GROUP)
+		fec_group(c, flit + i, group_len(n, i));
 }

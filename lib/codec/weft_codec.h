@@ -20,7 +20,7 @@ extern "C" {
 
 #define WEFT_CODEC_MAX 64 /**< flits of one call */
 
-/** The kernels to work with; both must be set. */
+/** The kernels to work with; a function needs those that it has work for. */
 struct weft_codec {
 	const struct weft_fec_kernel *fec;
 	const struct weft_crc_kernel *crc;
@@ -38,6 +38,14 @@ struct weft_codec {
 uint64_t weft_codec_check(const struct weft_codec *c, const uint8_t *const *flit, unsigned int n,
 	enum weft_crc_order order, uint64_t *syndrome);
 
+/** The syndromes alone, of 0..WEFT_CODEC_MAX flits. */
+void weft_codec_syndromes(const struct weft_codec *c, const uint8_t *const *flit, unsigned int n,
+	enum weft_crc_order order, uint64_t *syndrome);
+
+/** Bit i set: flit i of 0..WEFT_CODEC_MAX is not a FEC codeword. */
+uint64_t weft_codec_fec_check(
+	const struct weft_codec *c, const uint8_t *const *flit, unsigned int n);
+
 /** Syndrome of one flit, for one that has been corrected. */
 uint64_t weft_codec_syndrome(
 	const struct weft_codec *c, const uint8_t *flit, enum weft_crc_order order);
@@ -49,6 +57,13 @@ uint64_t weft_codec_syndrome(
  */
 void weft_codec_protect(const struct weft_codec *c, uint8_t *const *flit, unsigned int n,
 	enum weft_crc_order order, const uint64_t *implicit);
+
+/** The CRC bytes alone, 242..249. */
+void weft_codec_crc_protect(const struct weft_codec *c, uint8_t *const *flit, unsigned int n,
+	enum weft_crc_order order, const uint64_t *implicit);
+
+/** The FEC bytes alone, 250..255. */
+void weft_codec_fec_encode(const struct weft_codec *c, uint8_t *const *flit, unsigned int n);
 
 #ifdef __cplusplus
 }

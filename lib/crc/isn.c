@@ -144,7 +144,7 @@ isn_classify(struct weft_isn *s, uint64_t syndrome, uint64_t bit, struct weft_is
 }
 
 bool
-weft_isn_take_in_turn(struct weft_isn *s, const uint64_t *syndrome, unsigned int n)
+weft_isn_all_in_turn(const struct weft_isn *s, const uint64_t *syndrome, unsigned int n)
 {
 	const uint64_t *number = isn_numbers(s);
 	uint64_t wrong = 0;
@@ -152,10 +152,16 @@ weft_isn_take_in_turn(struct weft_isn *s, const uint64_t *syndrome, unsigned int
 	assert(n <= ISN_RUN_MAX);
 	for (unsigned int i = 0; i < n; i++)
 		wrong |= syndrome[i] ^ s->address ^ number[i];
-	if (wrong != 0)
-		return false;
-	s->next = (uint16_t)((s->next + n) & ISN_NUMBER_MASK);
-	return true;
+	return wrong == 0;
+}
+
+bool
+weft_isn_is_intact(const struct weft_isn *s, uint64_t syndrome, unsigned int ahead)
+{
+	const uint64_t left = syndrome ^ s->address ^ isn_numbers(s)[ahead];
+
+	assert(ahead < ISN_RUN_MAX);
+	return left == 0 || (s->form == WEFT_ISN_PSEUDO && weft_isn_decode(left) >= 0);
 }
 
 void
@@ -163,7 +169,8 @@ weft_isn_judge(struct weft_isn *s, const uint64_t *syndrome, unsigned int n, uin
 	struct weft_isn_result *r)
 {
 	*r = (struct weft_isn_result){ 0 };
-	if (skip == 0 && weft_isn_take_in_turn(s, syndrome, n)) {
+	if (skip == 0 && weft_isn_all_in_turn(s, syndrome, n)) {
+		s->next = (uint16_t)((s->next + n) & ISN_NUMBER_MASK);
 		r->in_turn = weft_mask64(n);
 		return;
 	}

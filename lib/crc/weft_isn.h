@@ -89,13 +89,17 @@ struct weft_isn_result {
 void weft_isn_take(struct weft_isn *s, uint64_t *implicit, unsigned int n);
 
 /**
- * Receiver, where the CRC is made elsewhere: use up @p n (0..64) numbers if all flits are intact
- * and in turn.
+ * Receiver, where the CRC is made elsewhere: whether @p n (0..64) flits are all intact and in turn.
  *
  * @param syndrome  of each flit: its remainder XORed with the one in its CRC field
- * @return whether they are; if not, nothing has changed
  */
-bool weft_isn_take_in_turn(struct weft_isn *s, const uint64_t *syndrome, unsigned int n);
+bool weft_isn_all_in_turn(const struct weft_isn *s, const uint64_t *syndrome, unsigned int n);
+
+/**
+ * Whether a flit's CRC holds for any number of this direction; in the XOR form, which cannot tell
+ * numbers from damage, for the number @p ahead (0..63) flits from the next.
+ */
+bool weft_isn_is_intact(const struct weft_isn *s, uint64_t syndrome, unsigned int ahead);
 
 /** Receiver, where the CRC is made elsewhere: as weft_isn_check(), from syndromes as above. */
 void weft_isn_judge(struct weft_isn *s, const uint64_t *syndrome, unsigned int n, uint64_t skip,

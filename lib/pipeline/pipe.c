@@ -50,6 +50,20 @@ pipe_check(const struct weft_pipe_cfg *cfg, const struct weft_layout *l, char *e
 	return 0;
 }
 
+static void
+pipe_find_partners(struct weft_pipe *p)
+{
+	const struct weft_layout *l = &p->layout;
+
+	for (unsigned int s = 0; s < l->n_segments; s++)
+		for (unsigned int i = l->first[s]; i + 1 < l->first[s + 1]; i++) {
+			const char *partner = l->stage[i]->partner;
+
+			p->hand_on[i] =
+				partner != NULL && strcmp(partner, l->stage[i + 1]->name) == 0;
+		}
+}
+
 static int
 pipe_make_rings(struct weft_pipe *p, const struct weft_pipe_cfg *cfg)
 {
@@ -92,6 +106,7 @@ weft_pipe_create(const struct weft_pipe_cfg *cfg, char *err, size_t err_len)
 	}
 	snprintf(p->name, sizeof(p->name), "%s", cfg->name);
 	p->layout = layout;
+	pipe_find_partners(p);
 	p->env = cfg->env;
 	p->source = cfg->source;
 	p->source_arg = cfg->source_arg;
@@ -151,7 +166,9 @@ pipe_run_stages(struct weft_pipe *p, struct weft_burst *b, unsigned int first, u
 		uint64_t flits = i == 0 ? 0 : count_flits(b->pkt, b->n);
 		uint64_t now;
 
+		b->hand_on = p->hand_on[i];
 		p->layout.stage[i]->run(p->env, b, st);
+		b->handed &= b->hand_on; /* what was handed on has been taken */
 		if (i == 0)
 			flits = count_flits(b->pkt, b->n) + count_flits(b->drop, b->n_drop);
 		rte_pktmbuf_free_bulk(b->drop, b->n_drop);

@@ -19,6 +19,7 @@ struct pipe_segment {
 struct weft_pipe {
 	char name[WEFT_PIPE_NAME_MAX];
 	struct weft_layout layout;
+	bool hand_on[WEFT_PIPE_STAGES_MAX]; /* the stage's partner is next, on the same lcore */
 	const struct weft_env *env;
 	weft_source_fn source;
 	void *source_arg;

@@ -24,6 +24,7 @@ extern "C" {
 
 #define WEFT_BURST_MAX 32 /**< frames a source puts into a burst */
 #define WEFT_BURST_CAP 384 /**< room: ide_open may let go of frames it held for every connection */
+#define WEFT_BURST_FLITS (WEFT_BURST_MAX * WEFT_WIRE_FLITS_MAX) /**< of a burst from a source */
 #define WEFT_STAGE_COUNTERS_MAX 8
 #define WEFT_PID_ANY 0xFFFF
 
@@ -36,6 +37,15 @@ struct weft_burst {
 	uint16_t n_drop;
 	struct rte_mbuf *pkt[WEFT_BURST_CAP];
 	struct rte_mbuf *drop[WEFT_BURST_CAP]; /* freed behind the stage, in one go */
+
+	/*
+	 * From a stage to its partner directly behind it on the same lcore. hand_on: the partner is
+	 * there. handed: the stage did the partner's costly part too, and what it found is below;
+	 * the frames are the same.
+	 */
+	bool hand_on;
+	bool handed;
+	uint64_t syndrome[WEFT_BURST_FLITS]; /* fec_check to crc_check: of every flit, in order */
 };
 
 /** What one stage of one pipeline counted. Written by its lcore only; others may read. */
@@ -108,6 +118,7 @@ struct weft_stage {
 	 * it gives none. NULL for a stage that holds nothing.
 	 */
 	void (*drain)(const struct weft_env *env, struct weft_burst *b);
+	const char *partner; /* a stage that takes what this one hands on; NULL: none */
 	const struct weft_counter *counters; /* rows of stats.counts; may be NULL */
 	uint8_t n_counters;
 };

@@ -25,6 +25,7 @@ struct rig {
 	struct weft_pipe *tx, *rx;
 	struct weft_ide_pace pace;
 	enum weft_ide_mode mode;
+	uint32_t features; /* what kernels may use: all that the CPU has and WEFT_CPU allows */
 	unsigned int n;
 	struct rte_mbuf *frame[RIG_FRAMES]; /* what a sink was given */
 };
@@ -90,8 +91,8 @@ rig_start(enum weft_ide_mode ide, const char *rx_layout)
 	rig.rx_conn = rig_conn(rig.rx_conns, ide);
 	memset(&rig.drt, 0, sizeof(rig.drt));
 	weft_drt_set(&rig.drt, RIG_DPID, 3);
-	rig.tx_env = (struct weft_env){ .fec = weft_fec_kernel_find(NULL, 0),
-		.crc = weft_crc_kernel_find(NULL, 0) };
+	rig.tx_env = (struct weft_env){ .fec = weft_fec_kernel_find(NULL, rig.features),
+		.crc = weft_crc_kernel_find(NULL, rig.features) };
 	rig.rx_env = rig.tx_env;
 	rig.rx_env.only_mode = -1;
 	rig.rx_env.pid = RIG_DPID;
@@ -176,7 +177,9 @@ rig_open(void)
 {
 	test_eal_start(NULL);
 	rig.pool = test_pool("rig", 2047, 64);
-	rig.ide = weft_ide_lib_open(0);
+	assert_int_equal(weft_cpu_parse(getenv("WEFT_CPU"), &rig.features, NULL), 0);
+	rig.features &= weft_cpu_detect();
+	rig.ide = weft_ide_lib_open(rig.features);
 }
 
 #endif /* PIPE_RIG_H */

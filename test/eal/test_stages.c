@@ -10,8 +10,9 @@ static struct weft_rand r;
 static void
 the_list_of_stages_is_this(void **state)
 {
-	static const char *const names[] = { "crc_check", "crc_protect", "deframe", "enframe",
-		"fec_check", "fec_encode", "fec_relay", "ide_open", "ide_seal", "route" };
+	static const char *const names[] = { "crc_check", "crc_first", "crc_protect", "deframe",
+		"enframe", "fec_check", "fec_encode", "fec_relay", "ide_open", "ide_seal",
+		"route" };
 	unsigned int i;
 
 	(void)state;
@@ -127,6 +128,46 @@ crc_check_tells_loss_from_damage(void **state)
 	assert_int_equal(weft_frame(rig.frame[0])->dropped, 0);
 	assert_int_equal(weft_frame(rig.frame[1])->dropped, 1 << 3);
 	assert_int_equal(weft_frame(rig.frame[1])->hole, 1 << 0 | 1 << 3);
+	assert_int_equal(weft_frame(rig.frame[2])->dropped, 0xF);
+	rig_stop();
+}
+
+/* The same verdicts as of fec_check and crc_check, but for damage that only the FEC bytes have. */
+static void
+crc_first_mends_what_the_crc_fails(void **state)
+{
+	struct rte_mbuf *a, *b, *c, *again;
+
+	(void)state;
+	rig_start(WEFT_IDE_OFF, "deframe,crc_first");
+	a = rig_frame(&r, 4);
+	again = rte_pktmbuf_copy(a, rig.pool, 0, UINT32_MAX);
+	b = rig_frame(&r, 5); /* never arrives */
+	c = rig_frame(&r, 8);
+	rte_pktmbuf_free(b);
+	weft_frame_flits(c)[2 * WEFT_FLIT_LEN + 100] ^= 1; /* FEC mends it */
+	weft_frame_flits(c)[3 * WEFT_FLIT_LEN + 1] ^= 1; /* two in one group: */
+	weft_frame_flits(c)[3 * WEFT_FLIT_LEN + 4] ^= 3; /* mended wrongly */
+	weft_frame_flits(c)[4 * WEFT_FLIT_LEN + 245] ^= 8; /* a CRC byte: mended */
+	weft_frame_flits(c)[5 * WEFT_FLIT_LEN + 252] ^= 1; /* a FEC byte: not looked at */
+	weft_frame_flits(c)[6 * WEFT_FLIT_LEN + 0] ^= 1; /* two in one group: beyond the code */
+	weft_frame_flits(c)[6 * WEFT_FLIT_LEN + 3] ^= 6;
+	rig_receive(a);
+	rig_receive(c);
+	rig_receive(again);
+	assert_int_equal(rig_count("crc_first", "good"), 4 + 6 + 4);
+	assert_int_equal(rig_count("crc_first", "bad"), 2);
+	assert_int_equal(rig_count("crc_first", "gaps"), 1);
+	assert_int_equal(rig_count("crc_first", "lost_flits"), 5);
+	assert_int_equal(rig_count("crc_first", "duplicates"), 4);
+	assert_int_equal(rig_count("crc_first", "corrected"), 3);
+	assert_int_equal(rig_count("crc_first", "corrected_bytes"), 3);
+	assert_int_equal(rig_count("crc_first", "uncorrectable"), 1);
+	assert_int_equal(weft_frame(rig.frame[0])->dropped, 0);
+	assert_int_equal(weft_frame(rig.frame[1])->corrected, 1 << 2 | 1 << 3 | 1 << 4);
+	assert_int_equal(weft_frame(rig.frame[1])->uncorrectable, 1 << 6);
+	assert_int_equal(weft_frame(rig.frame[1])->dropped, 1 << 3 | 1 << 6);
+	assert_int_equal(weft_frame(rig.frame[1])->hole, 1 << 0 | 1 << 3 | 1 << 6);
 	assert_int_equal(weft_frame(rig.frame[2])->dropped, 0xF);
 	rig_stop();
 }
@@ -330,6 +371,7 @@ main(void)
 		cmocka_unit_test(deframe_counts_every_reason),
 		cmocka_unit_test(flits_lie_on_cache_lines),
 		cmocka_unit_test(crc_check_tells_loss_from_damage),
+		cmocka_unit_test(crc_first_mends_what_the_crc_fails),
 		cmocka_unit_test(zero_flits_are_counted_and_use_no_number),
 		cmocka_unit_test(fec_relay_takes_spoilt_flits_out),
 		cmocka_unit_test(containment_holds_until_the_mac_is_good),

@@ -4,11 +4,11 @@
 /*
  * Stage crc_protect: numbers flits and writes their CRC (encapsulation.md section 3). In rxl mode
  * the number is implicit. In cxl mode a payload flit whose Replay Command says "explicit number"
- * gets its number into the header; one that carries an Ack or Nak just uses it up. Hot: runs per
- * burst.
+ * gets its number into the header; one that carries an Ack or Nak just uses it up. Where fec_encode
+ * comes next, the FEC bytes are written in the same pass over the flits. Hot: runs per burst.
  */
 
-#include "weft_stage.h"
+#include "chunk.h"
 
 enum { COUNT_PROTECTED };
 
@@ -39,21 +39,39 @@ crc_protect_number(struct weft_fsn *s, uint8_t *flits, unsigned int n)
 	}
 }
 
+/* Numbers for the frames of a chunk: what they add to the CRC, flit by flit. */
+static void
+crc_protect_numbers(struct weft_burst *b, const struct chunk *c, uint64_t *implicit)
+{
+	for (uint16_t i = c->first; i < c->end; i++) {
+		struct weft_frame *f = weft_frame(b->pkt[i]);
+
+		if (f->conn == NULL)
+			continue; /* link control: no flits */
+		if (f->hdr.mode == WEFT_MODE_CXL)
+			crc_protect_number(
+				&f->conn->fsn, weft_frame_flits(b->pkt[i]), f->hdr.n_flits);
+		weft_isn_take(&f->conn->isn, implicit, f->hdr.n_flits);
+		implicit += f->hdr.n_flits;
+	}
+}
+
 static void
 crc_protect_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
 {
-	uint64_t flits = 0;
+	const struct weft_codec codec = chunk_codec(env);
+	uint64_t implicit[WEFT_CODEC_MAX], flits = 0;
+	struct chunk c;
 
-	for (uint16_t i = 0; i < b->n; i++) {
-		struct rte_mbuf *m = b->pkt[i];
-		struct weft_frame *f = weft_frame(m);
-
-		if (f->conn == NULL)
-			continue; /* link control */
-		if (f->hdr.mode == WEFT_MODE_CXL)
-			crc_protect_number(&f->conn->fsn, weft_frame_flits(m), f->hdr.n_flits);
-		weft_isn_protect(&f->conn->isn, env->crc, weft_frame_flits(m), f->hdr.n_flits);
-		flits += f->hdr.n_flits;
+	b->handed = b->hand_on;
+	for (uint16_t i = 0; i < b->n; i = c.end) {
+		chunk_fill(&c, b, i);
+		crc_protect_numbers(b, &c, implicit);
+		if (b->handed)
+			weft_codec_protect(&codec, c.flit, c.n, c.order, implicit);
+		else
+			weft_codec_crc_protect(&codec, c.flit, c.n, c.order, implicit);
+		flits += c.n;
 	}
 	st->counts[COUNT_PROTECTED] += flits;
 }
@@ -63,6 +81,7 @@ static const struct weft_stage crc_protect = {
 	.help = "number flits, write their CRC",
 	.check = crc_protect_check,
 	.run = crc_protect_run,
+	.partner = "fec_encode",
 	.counters = crc_protect_counters,
 	.n_counters = WEFT_ARRAY_SIZE(crc_protect_counters),
 };

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* Stage fec_encode: writes the FEC bytes of every flit (wire-formats.md section 2.2). Hot: runs per
- * burst. */
+/*
+ * Stage fec_encode: writes the FEC bytes of every flit (wire-formats.md section 2.2). Directly behind
+ * crc_protect, they are there already. Hot: runs per burst.
+ */
 
-#include "weft_stage.h"
+#include "chunk.h"
 
 enum { COUNT_ENCODED };
 
@@ -21,13 +23,15 @@ fec_encode_check(const struct weft_env *env)
 static void
 fec_encode_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
 {
+	const struct weft_codec codec = chunk_codec(env);
 	uint64_t flits = 0;
+	struct chunk c;
 
-	for (uint16_t i = 0; i < b->n; i++) {
-		unsigned int n = weft_frame(b->pkt[i])->hdr.n_flits;
-
-		weft_fec_encode(env->fec, weft_frame_flits(b->pkt[i]), n);
-		flits += n;
+	for (uint16_t i = 0; i < b->n; i = c.end) {
+		chunk_fill(&c, b, i);
+		if (!b->handed)
+			weft_codec_fec_encode(&codec, c.flit, c.n);
+		flits += c.n;
 	}
 	st->counts[COUNT_ENCODED] += flits;
 }

@@ -7,7 +7,7 @@
  * one is taken out of its frame, and a frame left empty is not sent. Hot: runs per burst.
  */
 
-#include "weft_stage.h"
+#include "chunk.h"
 
 enum { COUNT_CLEAN, COUNT_CORRECTED, COUNT_CORRECTED_BYTES, COUNT_EMPTIED };
 
@@ -24,50 +24,87 @@ fec_relay_check(const struct weft_env *env)
 	return env->fec == NULL ? "a FEC kernel" : NULL;
 }
 
-/* Take flits out of a frame; false if none is left. */
-static bool
-fec_relay_remove(struct rte_mbuf *m, struct weft_frame *f, uint64_t gone)
-{
-	size_t len = weft_wire_remove(rte_pktmbuf_mtod(m, uint8_t *), &f->hdr, gone);
+struct fec_relay_counts {
+	uint64_t flits, corrected, corrected_bytes, gone, emptied;
+};
 
+/*
+ * Out of line: correct what is not clean, and take out what cannot be. False if no flit is left.
+ */
+static __attribute__((noinline)) bool
+fec_relay_repair(struct rte_mbuf *m, struct weft_frame *f, uint64_t not_clean,
+	struct fec_relay_counts *counts)
+{
+	uint64_t gone = 0;
+	size_t len;
+
+	for (; not_clean != 0; not_clean &= not_clean - 1) {
+		const unsigned int i = (unsigned int)__builtin_ctzll(not_clean);
+		unsigned int n_bytes;
+
+		if (weft_fec_decode_flit(weft_frame_flits(m) + i * (size_t)WEFT_FLIT_LEN,
+			    &n_bytes) == WEFT_FEC_UNCORRECTABLE) {
+			gone |= WEFT_BIT64(i);
+			counts->gone++;
+			continue;
+		}
+		f->corrected |= WEFT_BIT64(i);
+		counts->corrected++;
+		counts->corrected_bytes += n_bytes;
+	}
+	if (gone == 0)
+		return true;
+	len = weft_wire_remove(rte_pktmbuf_mtod(m, uint8_t *), &f->hdr, gone);
 	if (len == 0)
 		return false;
 	rte_pktmbuf_trim(m, (uint16_t)(rte_pktmbuf_data_len(m) - len));
 	return true;
 }
 
-static void
-fec_relay_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
+/* @return frames kept so far */
+static uint16_t
+fec_relay_chunk(const struct weft_codec *codec, struct weft_burst *b, const struct chunk *c,
+	uint16_t kept, struct fec_relay_counts *counts)
 {
-	uint64_t flits = 0, corrected = 0, bytes = 0, gone = 0, emptied = 0;
-	uint16_t kept = 0;
+	const uint64_t not_clean = weft_codec_fec_check(codec, chunk_flits(c), c->n);
+	unsigned int at = 0;
 
-	for (uint16_t i = 0; i < b->n; i++) {
+	for (uint16_t i = c->first; i < c->end; i++) {
 		struct rte_mbuf *m = b->pkt[i];
 		struct weft_frame *f = weft_frame(m);
-		struct weft_fec_result r;
+		const uint64_t part = chunk_part(not_clean, at, f);
 
-		weft_fec_decode(env->fec, weft_frame_flits(m), f->hdr.n_flits, &r);
-		f->corrected = r.corrected;
-		flits += f->hdr.n_flits;
-		corrected += (unsigned int)__builtin_popcountll(r.corrected);
-		bytes += r.corrected_bytes;
-		if (r.uncorrectable != 0) {
-			gone += (unsigned int)__builtin_popcountll(r.uncorrectable);
-			if (!fec_relay_remove(m, f, r.uncorrectable)) {
-				emptied++;
-				weft_burst_drop(b, m);
-				continue;
-			}
+		at += f->hdr.n_flits;
+		f->corrected = 0;
+		if (__builtin_expect(part != 0, 0) && !fec_relay_repair(m, f, part, counts)) {
+			counts->emptied++;
+			weft_burst_drop(b, m);
+			continue;
 		}
 		b->pkt[kept++] = m;
 	}
+	counts->flits += c->n;
+	return kept;
+}
+
+static void
+fec_relay_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
+{
+	const struct weft_codec codec = chunk_codec(env);
+	struct fec_relay_counts counts = { 0 };
+	uint16_t kept = 0;
+	struct chunk c;
+
+	for (uint16_t i = 0; i < b->n; i = c.end) {
+		chunk_fill(&c, b, i);
+		kept = fec_relay_chunk(&codec, b, &c, kept, &counts);
+	}
 	b->n = kept;
-	st->counts[COUNT_CLEAN] += flits - corrected - gone;
-	st->counts[COUNT_CORRECTED] += corrected;
-	st->counts[COUNT_CORRECTED_BYTES] += bytes;
-	st->counts[COUNT_EMPTIED] += emptied;
-	st->drops[WEFT_DROP_FEC] += gone;
+	st->counts[COUNT_CLEAN] += counts.flits - counts.corrected - counts.gone;
+	st->counts[COUNT_CORRECTED] += counts.corrected;
+	st->counts[COUNT_CORRECTED_BYTES] += counts.corrected_bytes;
+	st->counts[COUNT_EMPTIED] += counts.emptied;
+	st->drops[WEFT_DROP_FEC] += counts.gone;
 }
 
 static const struct weft_stage fec_relay = {
