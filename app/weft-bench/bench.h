@@ -14,6 +14,7 @@
 
 #include <rte_mempool.h>
 
+#include "weft_atc.h"
 #include "weft_crc.h"
 #include "weft_fec.h"
 #include "weft_ide.h"
@@ -22,8 +23,10 @@ enum bench_layout { BENCH_RTC, BENCH_RING, BENCH_LAYOUTS };
 
 /* What one run is made with. */
 struct bench_params {
+	/* Never NULL: a pipeline needs all, whichever of them --kernel names. */
 	const struct weft_fec_kernel *fec;
 	const struct weft_crc_kernel *crc;
+	const struct weft_atc_kernel *atc;
 	struct weft_ide_lib *ide;
 	struct rte_mempool *pool;
 	unsigned int frame_flits;
@@ -33,7 +36,7 @@ struct bench_params {
 };
 
 /* Which table of kernels a stage's --kernel chooses from. */
-enum bench_family { BENCH_FEC, BENCH_CRC, BENCH_CODEC, BENCH_IDE, BENCH_PLAIN };
+enum bench_family { BENCH_FEC, BENCH_CRC, BENCH_CODEC, BENCH_IDE, BENCH_ATC, BENCH_PLAIN };
 
 struct bench {
 	const char *name;

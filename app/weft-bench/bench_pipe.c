@@ -309,7 +309,9 @@ make_conn(struct pipe *c)
 static void
 make_env(struct pipe *c)
 {
-	const struct weft_atc_cfg atc = { .sets = { [WEFT_ATC_4K] = 64 }, .contexts = 1 };
+	const struct weft_atc_cfg atc = {
+		.sets = { [WEFT_ATC_4K] = 64 }, .contexts = 1, .kernel = c->p->atc
+	};
 
 	c->fast_entry = bench_alloc(sizeof(*c->fast_entry));
 	weft_fast_init(&c->fast, c->fast_entry, FAST_BASE,
@@ -434,7 +436,7 @@ fail:
 	}
 
 const struct bench bench_pipe[] = {
-	{ "route", "ATC, FAST and DRT for 32 frames of requests", BENCH_PLAIN, 1 << BENCH_RTC,
+	{ "route", "ATC, FAST and DRT for 32 frames of requests", BENCH_ATC, 1 << BENCH_RTC,
 		PIPE_ROUTE, pipe_setup, pipe_prepare, pipe_run, pipe_teardown },
 	{ "ring-hop", "frames from one lcore to another by a ring", BENCH_PLAIN, 1 << BENCH_RING, 0,
 		ring_setup, NULL, ring_run, ring_teardown },

@@ -198,7 +198,22 @@ is_wanted(const struct options *o, const struct bench *b)
 	return o->n_stages == 0;
 }
 
-/* Name of the kernel that a benchmark runs; NULL if the one asked for is not among its own. */
+/* The rows of the name asked for; where a family has none of it, its best. */
+static void
+choose_kernels(struct bench_params *p, const char *name, uint32_t features)
+{
+	p->fec = weft_fec_kernel_find(name, features);
+	if (p->fec == NULL)
+		p->fec = weft_fec_kernel_find(NULL, features);
+	p->crc = weft_crc_kernel_find(name, features);
+	if (p->crc == NULL)
+		p->crc = weft_crc_kernel_find(NULL, features);
+	p->atc = weft_atc_kernel_find(name, features);
+	if (p->atc == NULL)
+		p->atc = weft_atc_kernel_find(NULL, features);
+}
+
+/* Name of the kernel that a benchmark runs; NULL if it is not the one asked for. */
 static const char *
 kernel_name(const struct options *o, const struct bench *b, const struct bench_params *p)
 {
@@ -206,15 +221,16 @@ kernel_name(const struct options *o, const struct bench *b, const struct bench_p
 	const char *name;
 
 	switch (b->family) {
-	case BENCH_FEC: return p->fec == NULL ? NULL : p->fec->k.name;
-	case BENCH_CRC: return p->crc == NULL ? NULL : p->crc->k.name;
+	case BENCH_FEC: name = p->fec->k.name; break;
+	case BENCH_CRC: name = p->crc->k.name; break;
+	case BENCH_ATC: name = p->atc->k.name; break;
 	case BENCH_CODEC:
-		if (p->fec == NULL || p->crc == NULL)
-			return NULL;
-		if (strcmp(p->fec->k.name, p->crc->k.name) == 0)
-			return p->fec->k.name;
-		snprintf(both, sizeof(both), "%s+%s", p->fec->k.name, p->crc->k.name);
-		return both;
+		name = p->fec->k.name;
+		if (strcmp(name, p->crc->k.name) != 0) {
+			snprintf(both, sizeof(both), "%s+%s", name, p->crc->k.name);
+			name = both;
+		}
+		break;
 	case BENCH_IDE: name = weft_ide_lib_kernel(p->ide); break;
 	default: name = "scalar"; break;
 	}
@@ -442,8 +458,7 @@ main(int argc, char **argv)
 	p.share_cpu = share_cpu();
 	if (p.share_cpu && (o.json == NULL || strcmp(o.json, "-") != 0))
 		puts("note: one CPU for two lcores: rings are slow here");
-	p.fec = weft_fec_kernel_find(o.kernel, features);
-	p.crc = weft_crc_kernel_find(o.kernel, features);
+	choose_kernels(&p, o.kernel, features);
 	p.ide = weft_ide_lib_open(features);
 	if (p.ide == NULL)
 		cli_fail("intel-ipsec-mb does not run on this CPU");

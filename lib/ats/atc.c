@@ -98,5 +98,8 @@ weft_atc_init(void *mem, const struct weft_atc_cfg *cfg)
 	memset(mem, 0, weft_atc_size(cfg));
 	lay_out(mem, cfg, c);
 	c->contexts = cfg->contexts;
+	c->kernel = cfg->kernel != NULL ? cfg->kernel : &weft_atc_kernels[weft_atc_n_kernels - 1];
+	for (unsigned int i = 0; i < cfg->contexts; i++)
+		atc_forget_last(&c->ctx[i]);
 	return c;
 }

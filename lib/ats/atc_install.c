@@ -91,6 +91,7 @@ weft_atc_install(struct weft_atc *c, uint16_t ctx, uint64_t va, uint64_t pa, uns
 	k = class_for(c, log2);
 	if (k < 0)
 		return 0;
+	atc_forget_last(&c->ctx[ctx]);
 	n_log2 = log2 - atc_class_log2[k];
 	if (n_log2 > ATC_INSTALL_LOG2_MAX)
 		return 0;

@@ -87,6 +87,7 @@ weft_atc_invalidate(struct weft_atc *c, uint16_t ctx, uint64_t va, unsigned int 
 		return 0;
 	if (log2 >= ATC_VA_BITS)
 		return weft_atc_invalidate_context(c, ctx);
+	atc_forget_last(&c->ctx[ctx]);
 	for (unsigned int k = 0; k < WEFT_ATC_CLASSES; k++)
 		n += invalidate_class(c, k, ctx, va, log2);
 	c->count[WEFT_ATC_N_INVALIDATED] += (unsigned int)n;
@@ -114,6 +115,7 @@ weft_atc_invalidate_context(struct weft_atc *c, uint16_t ctx)
 	if (ctx >= c->contexts)
 		return -EINVAL;
 	x = &c->ctx[ctx];
+	atc_forget_last(x);
 	for (unsigned int k = 0; k < WEFT_ATC_CLASSES; k++) {
 		n += x->live[k];
 		x->live[k] = 0;

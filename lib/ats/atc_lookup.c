@@ -1,79 +1,90 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/*
- * Hot: one probe for each page size that the context uses (ats.md section 6.1). Entries of
- * different sizes may overlap while the tables change from one to the other; any live one that
- * permits the access will do. A refusal is believed only when no other size permits: rights may be
- * widened without an invalidation, so the small page may be the older answer.
- */
+/* Hot: look-ups that need no vector instructions, and the choice of those that do. */
 
-#include "atc_priv.h"
+#include "atc_probe_priv.h"
 
-static inline void
-touch(struct atc_place *p)
+const struct weft_atc_kernel weft_atc_kernels[] = {
+#if defined(__x86_64__)
+	{ { "avx512", WEFT_CPU_AVX512 }, weft_atc_run_avx512 },
+	{ { "avx2", WEFT_CPU_AVX2 }, weft_atc_run_avx2 },
+#endif
+	{ { "scalar", 0 }, weft_atc_run_scalar },
+};
+const unsigned int weft_atc_n_kernels = WEFT_ARRAY_SIZE(weft_atc_kernels);
+
+static unsigned int
+match_scalar(const struct atc_set *set, uint64_t key)
 {
-	const uint8_t bit = (uint8_t)(1u << p->way);
+	unsigned int hits = 0;
 
-	if ((p->clock->ref & bit) == 0)
-		p->clock->ref |= bit;
-}
-
-/* What one entry says to the access. */
-static inline enum weft_atc_result
-judge(uint64_t value, unsigned int want)
-{
-	if ((value & want) != want)
-		return WEFT_ATC_DENY;
-	return (value & WEFT_ATC_U) != 0 ? WEFT_ATC_UNTRANSLATED : WEFT_ATC_HIT;
-}
-
-static enum weft_atc_result
-find(struct weft_atc *c, uint16_t ctx, uint64_t va, unsigned int want, uint64_t *pa)
-{
-	enum weft_atc_result result = WEFT_ATC_MISS;
-
-	for (unsigned int i = 0; i < WEFT_ATC_CLASSES; i++) {
-		struct atc_place p;
-		uint64_t value;
-
-		if (c->ctx[ctx].live[i] == 0)
-			continue;
-		p = atc_find(&c->array[i], atc_key(i, ctx, va));
-		if (p.way < 0 || !atc_is_live(c, p.set, (unsigned int)p.way))
-			continue;
-		touch(&p);
-		value = p.set->value[p.way];
-		result = judge(value, want);
-		if (result == WEFT_ATC_HIT)
-			*pa = atc_value_pa(value) | (va & weft_mask64(atc_class_log2[i]));
-		if (result != WEFT_ATC_DENY)
-			break;
-	}
-	return result;
+	for (unsigned int w = 0; w < WEFT_ATC_WAYS; w++)
+		hits |= (unsigned int)(set->key[w] == key) << w;
+	return hits;
 }
 
 enum weft_atc_result
 weft_atc_lookup(struct weft_atc *c, uint16_t ctx, uint64_t va, unsigned int want, uint64_t *pa)
 {
-	static const uint8_t counter[] = {
-		[WEFT_ATC_HIT] = WEFT_ATC_N_HITS,
-		[WEFT_ATC_MISS] = WEFT_ATC_N_MISSES,
-		[WEFT_ATC_DENY] = WEFT_ATC_N_DENIALS,
-		[WEFT_ATC_UNTRANSLATED] = WEFT_ATC_N_UNTRANSLATED,
-	};
-	enum weft_atc_result r = WEFT_ATC_MISS;
+	uint64_t by_result[WEFT_ATC_UNTRANSLATED + 1] = { 0 };
+	const enum weft_atc_result r = atc_finish(c, atc_begin(c, ctx, va), ctx, va,
+		want & (WEFT_ATC_R | WEFT_ATC_W), pa, match_scalar);
 
-	if (ctx < c->contexts && va >> ATC_VA_BITS == 0)
-		r = find(c, ctx, va, want & (WEFT_ATC_R | WEFT_ATC_W), pa);
-	c->count[counter[r]]++;
+	by_result[r]++;
+	atc_count(c, by_result);
 	return r;
 }
 
 void
-weft_atc_lookup_run(struct weft_atc *c, uint16_t ctx, const uint64_t *va, unsigned int want,
-	uint64_t *pa, uint8_t *result, unsigned int n)
+weft_atc_run_scalar(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n)
 {
-	for (unsigned int i = 0; i < n; i++)
-		result[i] = (uint8_t)weft_atc_lookup(c, ctx, va[i], want, &pa[i]);
+	atc_run(c, q, n, match_scalar);
+}
+
+void
+weft_atc_lookup_run(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n)
+{
+	c->kernel->run(c, q, n);
+}
+
+/* Two pages in one set, a refusal and a miss: what the kernel says of them. */
+static bool
+kernel_passes(const struct weft_atc_kernel *kernel)
+{
+	const struct weft_atc_cfg cfg = { .sets = { 1 }, .contexts = 2, .kernel = kernel };
+	_Alignas(WEFT_CACHE_LINE) uint8_t mem[1024];
+	const uint16_t ctx[] = { 1, 1, 0, 1, 1, 2 };
+	const uint64_t va[] = { 0x7008, 0x2FF8, 0x2000, 0x8000, 0x2000, 0x7000 };
+	const uint8_t want[] = { WEFT_ATC_R, WEFT_ATC_R, WEFT_ATC_R, WEFT_ATC_R, WEFT_ATC_W,
+		WEFT_ATC_R };
+	static const uint8_t expected[] = { WEFT_ATC_HIT, WEFT_ATC_HIT, WEFT_ATC_MISS,
+		WEFT_ATC_MISS, WEFT_ATC_DENY, WEFT_ATC_MISS };
+	uint64_t pa[6] = { 0 };
+	uint8_t result[6];
+	const struct weft_atc_run q = { ctx, va, want, pa, result };
+	struct weft_atc *c;
+
+	if (weft_atc_size(&cfg) > sizeof(mem))
+		return false;
+	c = weft_atc_init(mem, &cfg);
+	for (unsigned int page = 1; page < 8; page++)
+		weft_atc_install(c, 1, page << 12, (page + 16) << 12, 12, WEFT_ATC_R);
+	weft_atc_lookup_run(c, &q, 6);
+	return memcmp(result, expected, sizeof(expected)) == 0 && pa[0] == 0x17008 &&
+	       pa[1] == 0x12FF8;
+}
+
+const struct weft_atc_kernel *
+weft_atc_kernel_find(const char *name, uint32_t features)
+{
+	for (unsigned int i = 0; i < weft_atc_n_kernels; i++) {
+		const struct weft_atc_kernel *row = &weft_atc_kernels[i];
+
+		if (name != NULL && strcmp(name, row->k.name) != 0)
+			continue;
+		if (weft_kernel_usable(&row->k, features) && kernel_passes(row))
+			return row;
+	}
+	return NULL;
 }

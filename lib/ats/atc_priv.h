@@ -48,9 +48,16 @@ struct atc_array {
 struct atc_ctx {
 	uint32_t live[WEFT_ATC_CLASSES]; /* exact, so an empty class costs no probe */
 	uint16_t generation; /* 0..ATC_GENERATIONS-1 between calls */
+
+	/* The last hit: a sequential stream stays in its page. No page: last_va is no address. */
+	uint8_t last_flags;
+	uint64_t last_va;
+	uint64_t last_pa;
+	uint64_t last_mask;
 };
 
 struct weft_atc {
+	const struct weft_atc_kernel *kernel;
 	uint64_t count[WEFT_ATC_N_COUNTERS];
 	struct atc_array array[WEFT_ATC_CLASSES];
 	struct atc_ctx *ctx;
@@ -63,6 +70,14 @@ struct atc_place {
 	struct atc_clock *clock;
 	int way;
 };
+
+/* Nothing may be answered from the last hit any more. */
+static inline void
+atc_forget_last(struct atc_ctx *x)
+{
+	x->last_va = UINT64_MAX;
+	x->last_mask = 0;
+}
 
 static inline uint64_t
 atc_key(enum weft_atc_class c, uint16_t ctx, uint64_t va)
@@ -120,6 +135,11 @@ atc_match(const struct atc_set *set, uint64_t key)
 		hits |= (unsigned int)(set->key[w] == key) << w;
 	return hits != 0 ? __builtin_ctz(hits) : -1;
 }
+
+/* The kernels: weft_atc_run_fn. */
+void weft_atc_run_scalar(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n);
+void weft_atc_run_avx2(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n);
+void weft_atc_run_avx512(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n);
 
 static inline struct atc_place
 atc_find(const struct atc_array *a, uint64_t key)

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "weft_cpu.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -32,9 +34,12 @@ enum weft_atc_flags {
 	WEFT_ATC_U = 1 << 2 /**< untranslated access only: "do not ask again" */
 };
 
+struct weft_atc_kernel;
+
 struct weft_atc_cfg {
 	uint32_t sets[WEFT_ATC_CLASSES]; /**< sets a class, a power of two up to 2^20, or 0: none */
 	uint16_t contexts; /**< contexts 0..contexts-1, 1..65535 */
+	const struct weft_atc_kernel *kernel; /**< for runs of look-ups; NULL: the scalar one */
 };
 
 enum weft_atc_result {
@@ -81,13 +86,38 @@ struct weft_atc *weft_atc_init(void *mem, const struct weft_atc_cfg *cfg);
 enum weft_atc_result weft_atc_lookup(
 	struct weft_atc *c, uint16_t ctx, uint64_t va, unsigned int want, uint64_t *pa);
 
+/** A run of look-ups: arrays of one element each, of the caller. */
+struct weft_atc_run {
+	const uint16_t *ctx;
+	const uint64_t *va;
+	const uint8_t *want;
+	uint64_t *pa; /**< written on a hit only */
+	uint8_t *result; /**< receives enum weft_atc_result */
+};
+
+/** Translate a run of @p n addresses: as weft_atc_lookup() for each, in order. */
+void weft_atc_lookup_run(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n);
+
+typedef void (*weft_atc_run_fn)(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n);
+
+/** One row a kernel, best first, scalar last. */
+struct weft_atc_kernel {
+	struct weft_kernel k;
+	weft_atc_run_fn run;
+};
+
+extern const struct weft_atc_kernel weft_atc_kernels[];
+extern const unsigned int weft_atc_n_kernels;
+
 /**
- * Translate a run: as weft_atc_lookup() for each, with one call.
+ * Choose a kernel.
  *
- * @param result  receives enum weft_atc_result for each
+ * @param name      row asked for, or NULL for the first that @p features allow and whose
+ *                  self-test passes
+ * @param features  weft_cpu_feature bits that may be used
+ * @return the row; NULL if @p name is unknown, needs a feature not allowed, or fails its self-test
  */
-void weft_atc_lookup_run(struct weft_atc *c, uint16_t ctx, const uint64_t *va, unsigned int want,
-	uint64_t *pa, uint8_t *result, unsigned int n);
+const struct weft_atc_kernel *weft_atc_kernel_find(const char *name, uint32_t features);
 
 /**
  * Remember a translation of 1 << @p log2 bytes.

@@ -3,9 +3,9 @@
 # weft-bench: the stages by name, every result checked, JSON as promised, wrong options refused.
 . "$(dirname "$0")/lib.sh"
 
-stages="fec-encode fec-check crc isn rx-check tx-protect ide-seal-containment ide-open-containment
-ide-seal-skid ide-open-skid atc route ring-hop rx-pipeline rx-pipeline-ide tx-pipeline
-tx-pipeline-ide switch-rxl"
+stages="fec-encode fec-check crc crc-lopt isn rx-check rx-check-two-passes rx-check-crc-first tx-protect
+ide-seal-containment ide-open-containment ide-seal-skid ide-open-skid atc route ring-hop rx-pipeline
+rx-pipeline-crc-first rx-pipeline-ide tx-pipeline tx-pipeline-ide switch-rxl"
 
 same "stages of --list" "$(echo $stages)" "$(echo $("$app/weft-bench" --list | cut -d' ' -f1))"
 
@@ -19,7 +19,7 @@ for flits in 1 8 35; do
 {"cpu","tsc_hz","version","results"} <= o.keys()')"
 	same "rates that agree with cycles" True "$(json "$work/b.json" 'all(abs(r["mflits_per_s"] *
 r["cycles_per_flit"] * 1e6 / o["tsc_hz"] - 1) < 1e-6 for r in o["results"])')"
-	same "pipelines on two lcores" 6 "$(json "$work/b.json" 'sum(r["layout"] == "ring" for r in o["results"])')"
+	same "pipelines on two lcores" 7 "$(json "$work/b.json" 'sum(r["layout"] == "ring" for r in o["results"])')"
 	same "frame_flits" True "$(json "$work/b.json" "all(r['frame_flits'] == $flits for r in o['results'])")"
 done
 

@@ -51,6 +51,23 @@ route_request(const uint8_t *flit, uint64_t *addr, unsigned int *want)
 	return true;
 }
 
+#define ROUTE_RUN 64 /* requests looked up at a time */
+
+/* Requests of a few frames: the arrays of a run of look-ups, and where each stands. */
+struct route_run {
+	unsigned int n;
+	uint16_t ctx[ROUTE_RUN];
+	uint8_t want[ROUTE_RUN];
+	uint8_t result[ROUTE_RUN];
+	uint64_t va[ROUTE_RUN];
+	uint64_t pa[ROUTE_RUN];
+	int16_t dpid[ROUTE_RUN];
+	struct weft_frame *frame[ROUTE_RUN];
+	uint8_t flit[ROUTE_RUN];
+};
+
+static_assert(ROUTE_RUN >= WEFT_WIRE_FLITS_MAX, "the requests of a frame fit a run");
+
 static enum weft_atc_result
 route_walk(const struct weft_env *env, uint16_t ctx, uint64_t va, unsigned int want, uint64_t *pa)
 {
@@ -66,50 +83,84 @@ route_walk(const struct weft_env *env, uint16_t ctx, uint64_t va, unsigned int w
 	return (w.flags & want) == want ? WEFT_ATC_HIT : WEFT_ATC_DENY;
 }
 
-/* Verdict on one request of a frame to @p dpid. */
-static enum weft_verdict
-route_decode(const struct weft_env *env, const struct weft_fast *fast, uint16_t ctx, uint64_t addr,
-	unsigned int want, uint16_t dpid, struct weft_stage_stats *st)
+/* Out of line: what the cache did not answer with a translation. */
+static __attribute__((noinline)) void
+route_resolve(const struct weft_env *env, struct route_run *q, struct weft_stage_stats *st)
 {
-	uint64_t pa = addr;
+	bool walked = false;
 
-	if (env->atc != NULL) {
-		enum weft_atc_result r = weft_atc_lookup(env->atc, ctx, addr, want, &pa);
+	for (unsigned int i = 0; i < q->n; i++) {
+		enum weft_atc_result r = (enum weft_atc_result)q->result[i];
 
+		/* The walk for an earlier request may have brought this one's page. */
+		if (r == WEFT_ATC_MISS && walked)
+			r = weft_atc_lookup(env->atc, q->ctx[i], q->va[i], q->want[i], &q->pa[i]);
 		if (r == WEFT_ATC_MISS) {
 			st->counts[COUNT_WALKS]++;
-			r = route_walk(env, ctx, addr, want, &pa);
+			r = route_walk(env, q->ctx[i], q->va[i], q->want[i], &q->pa[i]);
+			walked = true;
 		}
-		if (r == WEFT_ATC_DENY)
-			return WEFT_DROP_ATC_DENY;
 		if (r == WEFT_ATC_UNTRANSLATED)
-			pa = addr;
+			q->pa[i] = q->va[i];
+		if (r == WEFT_ATC_DENY) {
+			q->frame[i]->dropped |= WEFT_BIT64(q->flit[i]);
+			st->drops[WEFT_DROP_ATC_DENY]++;
+			q->pa[i] = 0;
+		}
+		q->result[i] = (uint8_t)r;
 	}
-	return weft_fast_dpid(fast, pa) == dpid ? WEFT_OK : WEFT_DROP_NO_DECODE;
 }
 
+/* Translate, decode and compare with the frame's DPID; then the run is empty. */
 static void
-route_decode_frame(const struct weft_env *env, const struct weft_fast *fast, struct rte_mbuf *m,
-	struct weft_frame *f, struct weft_stage_stats *st)
+route_flush(const struct weft_env *env, const struct weft_fast *fast, struct route_run *q,
+	struct weft_stage_stats *st)
 {
-	uint16_t ctx = f->conn == NULL ? 0 : f->conn->index;
+	const struct weft_atc_run run = { q->ctx, q->va, q->want, q->pa, q->result };
+	unsigned int other = 0;
+
+	if (env->atc != NULL) {
+		weft_atc_lookup_run(env->atc, &run, q->n);
+		for (unsigned int i = 0; i < q->n; i++)
+			other |= q->result[i] != WEFT_ATC_HIT;
+		if (__builtin_expect(other != 0, 0))
+			route_resolve(env, q, st);
+		weft_fast_run(fast, q->pa, q->dpid, q->n);
+	} else {
+		memset(q->result, WEFT_ATC_HIT, q->n);
+		weft_fast_run(fast, q->va, q->dpid, q->n);
+	}
+	for (unsigned int i = 0; i < q->n; i++) {
+		if (q->dpid[i] == q->frame[i]->hdr.dpid || q->result[i] == WEFT_ATC_DENY)
+			continue;
+		q->frame[i]->dropped |= WEFT_BIT64(q->flit[i]);
+		st->drops[WEFT_DROP_NO_DECODE]++;
+	}
+	st->counts[COUNT_DECODED] += q->n;
+	q->n = 0;
+}
+
+/* Add the requests of a frame to the run, which has room for them. */
+static void
+route_collect(struct route_run *q, struct rte_mbuf *m, struct weft_frame *f)
+{
+	const uint16_t ctx = f->conn == NULL ? 0 : f->conn->index;
+	unsigned int n = q->n;
 
 	for (uint64_t live = weft_frame_live(f); live != 0; live &= live - 1) {
-		unsigned int i = (unsigned int)__builtin_ctzll(live);
+		const unsigned int i = (unsigned int)__builtin_ctzll(live);
 		const uint8_t *flit = weft_frame_flits(m) + i * (size_t)WEFT_FLIT_LEN;
-		enum weft_verdict v;
 		unsigned int want;
-		uint64_t addr;
 
-		if (!route_request(flit, &addr, &want))
+		if (!route_request(flit, &q->va[n], &want))
 			continue;
-		st->counts[COUNT_DECODED]++;
-		v = route_decode(env, fast, ctx, addr, want, f->hdr.dpid, st);
-		if (v == WEFT_OK)
-			continue;
-		f->dropped |= WEFT_BIT64(i);
-		st->drops[v]++;
+		q->ctx[n] = ctx;
+		q->want[n] = (uint8_t)want;
+		q->frame[n] = f;
+		q->flit[n] = (uint8_t)i;
+		n++;
 	}
+	q->n = n;
 }
 
 static void
@@ -117,8 +168,10 @@ route_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_st
 {
 	const struct weft_drt *drt = __atomic_load_n(&env->drt, __ATOMIC_ACQUIRE);
 	const struct weft_fast *fast = __atomic_load_n(&env->fast, __ATOMIC_ACQUIRE);
+	struct route_run q;
 	uint16_t kept = 0;
 
+	q.n = 0;
 	for (uint16_t i = 0; i < b->n; i++) {
 		struct rte_mbuf *m = b->pkt[i];
 		struct weft_frame *f = weft_frame(m);
@@ -130,11 +183,16 @@ route_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_st
 			continue;
 		}
 		f->out_port = (int16_t)port;
-		if (fast != NULL)
-			route_decode_frame(env, fast, m, f, st);
 		b->pkt[kept++] = m;
+		if (fast == NULL)
+			continue;
+		if (q.n + f->hdr.n_flits > ROUTE_RUN)
+			route_flush(env, fast, &q, st);
+		route_collect(&q, m, f);
 	}
 	b->n = kept;
+	if (q.n != 0)
+		route_flush(env, fast, &q, st);
 }
 
 static const struct weft_stage route = {

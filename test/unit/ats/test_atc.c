@@ -17,7 +17,7 @@
 #define G (UINT64_C(1) << 30)
 #define RW (WEFT_ATC_R | WEFT_ATC_W)
 
-static const struct weft_atc_cfg cfg_all = { { 64, 64, 64, 64 }, 8 };
+static const struct weft_atc_cfg cfg_all = { { 64, 64, 64, 64 }, 8, NULL };
 
 static struct weft_atc *
 atc_new(const struct weft_atc_cfg *cfg)
@@ -55,12 +55,12 @@ static void
 config_out_of_range_is_refused(void **state)
 {
 	static const struct weft_atc_cfg bad[] = {
-		{ { 64, 0, 0, 0 }, 0 },
-		{ { 3, 0, 0, 0 }, 1 },
-		{ { 0, 0, 0, 1u << 21 }, 1 },
+		{ { 64, 0, 0, 0 }, 0, NULL },
+		{ { 3, 0, 0, 0 }, 1, NULL },
+		{ { 0, 0, 0, 1u << 21 }, 1, NULL },
 	};
 	static _Alignas(64) uint8_t mem[4096];
-	const struct weft_atc_cfg least = { { 1, 0, 0, 0 }, 1 };
+	const struct weft_atc_cfg least = { { 1, 0, 0, 0 }, 1, NULL };
 
 	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad); i++) {
@@ -76,7 +76,7 @@ config_out_of_range_is_refused(void **state)
 static void
 memory_asked_for_is_enough(void **state)
 {
-	const struct weft_atc_cfg cfg = { { 1, 2, 0, 4 }, 16 };
+	const struct weft_atc_cfg cfg = { { 1, 2, 0, 4 }, 16, NULL };
 	struct weft_guard g;
 	struct weft_atc *c;
 
@@ -149,7 +149,7 @@ odd_sizes_become_several_entries(void **state)
 static void
 class_without_sets_is_left_to_the_smaller_ones(void **state)
 {
-	const struct weft_atc_cfg cfg = { { 0, 64, 0, 0 }, 1 };
+	const struct weft_atc_cfg cfg = { { 0, 64, 0, 0 }, 1, NULL };
 	struct weft_atc *c = atc_new(&cfg);
 
 	(void)state;
@@ -301,7 +301,7 @@ contexts_do_not_see_each_other(void **state)
 static void
 largest_context_number_fits_the_key(void **state)
 {
-	const struct weft_atc_cfg cfg = { { 1, 0, 0, 0 }, UINT16_MAX };
+	const struct weft_atc_cfg cfg = { { 1, 0, 0, 0 }, UINT16_MAX, NULL };
 	struct weft_atc *c = atc_new(&cfg);
 
 	(void)state;
@@ -314,7 +314,7 @@ largest_context_number_fits_the_key(void **state)
 static void
 every_bit_of_the_context_counts(void **state)
 {
-	const struct weft_atc_cfg cfg = { { 64, 0, 0, 0 }, UINT16_MAX };
+	const struct weft_atc_cfg cfg = { { 64, 0, 0, 0 }, UINT16_MAX, NULL };
 	struct weft_atc *c = atc_new(&cfg);
 
 	(void)state;
@@ -361,7 +361,7 @@ generation_wrap_brings_nothing_back(void **state)
 static void
 set_keeps_eight_and_gives_up_the_unused(void **state)
 {
-	const struct weft_atc_cfg cfg = { { 1, 0, 0, 0 }, 1 };
+	const struct weft_atc_cfg cfg = { { 1, 0, 0, 0 }, 1, NULL };
 	struct weft_atc *c = atc_new(&cfg);
 	uint64_t pa;
 	unsigned int kept = 0;
@@ -396,7 +396,7 @@ set_keeps_eight_and_gives_up_the_unused(void **state)
 static void
 dead_entries_make_room_before_live_ones(void **state)
 {
-	const struct weft_atc_cfg cfg = { { 1, 0, 0, 0 }, 2 };
+	const struct weft_atc_cfg cfg = { { 1, 0, 0, 0 }, 2, NULL };
 	struct weft_atc *c = atc_new(&cfg);
 
 	(void)state;
@@ -415,7 +415,7 @@ dead_entries_make_room_before_live_ones(void **state)
 static void
 strided_streams_share_the_sets(void **state)
 {
-	const struct weft_atc_cfg cfg = { { 8, 0, 8, 0 }, 1 };
+	const struct weft_atc_cfg cfg = { { 8, 0, 8, 0 }, 1, NULL };
 	uint64_t pa;
 
 	(void)state;
@@ -440,14 +440,18 @@ every_event_has_its_counter(void **state)
 {
 	struct weft_atc *c = atc_new(&cfg_all);
 	const uint64_t *n = weft_atc_counts(c);
-	uint64_t va[4] = { 0, 4 * K, 8 * K, 12 * K }, pa[4];
+	const uint64_t va[4] = { 0, 4 * K, 8 * K, 12 * K };
+	const uint8_t want[4] = { WEFT_ATC_W, WEFT_ATC_W, WEFT_ATC_W, WEFT_ATC_W };
+	const uint16_t ctx[4] = { 0 };
+	uint64_t pa[4];
 	uint8_t r[4];
+	const struct weft_atc_run q = { ctx, va, want, pa, r };
 
 	(void)state;
 	weft_atc_install(c, 0, 0, 16 * K, 12, RW);
 	weft_atc_install(c, 0, 4 * K, 0, 12, WEFT_ATC_R);
 	weft_atc_install(c, 0, 8 * K, 0, 12, RW | WEFT_ATC_U);
-	weft_atc_lookup_run(c, 0, va, WEFT_ATC_W, pa, r, 4);
+	weft_atc_lookup_run(c, &q, 4);
 	assert_int_equal(r[0], WEFT_ATC_HIT);
 	assert_int_equal(pa[0], 16 * K);
 	assert_int_equal(r[1], WEFT_ATC_DENY);

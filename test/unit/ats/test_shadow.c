@@ -14,6 +14,7 @@
 
 #include "weft_atc.h"
 
+#define RUN_MAX 40
 #define CONTEXTS 3
 #define REGION_LOG2 23 /* 8 MB */
 #define PAGES (1u << (REGION_LOG2 - 12))
@@ -101,13 +102,9 @@ shadow_lookup(unsigned int ctx, uint64_t va, unsigned int want, uint64_t pa)
 }
 
 static void
-check_lookup(struct weft_atc *c, struct weft_rand *r, bool complete)
+check_answer(enum weft_atc_result got, uint16_t ctx, uint64_t va, unsigned int want, uint64_t pa,
+	bool complete)
 {
-	const uint16_t ctx = (uint16_t)weft_rand_below(r, CONTEXTS);
-	const uint64_t va = REGION_VA + weft_rand_below(r, 1u << REGION_LOG2);
-	const unsigned int want = 1 + (unsigned int)weft_rand_below(r, 3);
-	uint64_t pa = 0;
-	const enum weft_atc_result got = weft_atc_lookup(c, ctx, va, want, &pa);
 	const struct answers a = shadow_lookup(ctx, va, want, pa);
 
 	switch (got) {
@@ -119,6 +116,37 @@ check_lookup(struct weft_atc *c, struct weft_rand *r, bool complete)
 		break;
 	case WEFT_ATC_MISS: assert_false(complete && a.any); break;
 	}
+}
+
+/* A run of look-ups, with stretches that stay in one page as a stream does; or a single one. */
+static void
+check_lookups(struct weft_atc *c, struct weft_rand *r, bool complete)
+{
+	const unsigned int n = 1 + (unsigned int)weft_rand_below(r, RUN_MAX);
+	uint64_t va[RUN_MAX], pa[RUN_MAX] = { 0 };
+	uint8_t want[RUN_MAX], result[RUN_MAX];
+	uint16_t ctx[RUN_MAX];
+	const struct weft_atc_run q = { ctx, va, want, pa, result };
+
+	for (unsigned int i = 0; i < n; i++) {
+		if (i == 0 || weft_rand_below(r, 2) == 0) {
+			ctx[i] = (uint16_t)weft_rand_below(r, CONTEXTS);
+			va[i] = REGION_VA + weft_rand_below(r, 1u << REGION_LOG2);
+			want[i] = (uint8_t)(1 + weft_rand_below(r, 3));
+		} else {
+			ctx[i] = ctx[i - 1];
+			va[i] = va[i - 1] ^ weft_rand_below(r, 4096);
+			want[i] = weft_rand_below(r, 4) == 0 ? (uint8_t)(1 + weft_rand_below(r, 3))
+			                                     : want[i - 1];
+		}
+	}
+	if (n == 1)
+		result[0] = (uint8_t)weft_atc_lookup(c, ctx[0], va[0], want[0], &pa[0]);
+	else
+		weft_atc_lookup_run(c, &q, n);
+	for (unsigned int i = 0; i < n; i++)
+		check_answer(
+			(enum weft_atc_result)result[i], ctx[i], va[i], want[i], pa[i], complete);
 }
 
 /* Sizes: every one, the small ones more often, so that pages live long enough to be hit. */
@@ -188,8 +216,7 @@ run(const struct weft_atc_cfg *cfg, const char *what, unsigned int steps, bool r
 		complete = n[WEFT_ATC_N_EVICTIONS] == 0;
 		if (op >= 40 && op < 45)
 			random_invalidate(c, &r, complete);
-		for (unsigned int k = 0; k < 4; k++)
-			check_lookup(c, &r, complete);
+		check_lookups(c, &r, complete);
 	}
 	assert_int_equal(n[WEFT_ATC_N_EVICTIONS] < 4, roomy);
 	assert_true(n[WEFT_ATC_N_HITS] > 0 && n[WEFT_ATC_N_MISSES] > 0);
@@ -198,23 +225,55 @@ run(const struct weft_atc_cfg *cfg, const char *what, unsigned int steps, bool r
 	free(c);
 }
 
+/* Through every kernel that this CPU has. */
+static void
+run_all(struct weft_atc_cfg cfg, const char *what, unsigned int steps, bool roomy)
+{
+	for (unsigned int i = 0; i < weft_atc_n_kernels; i++) {
+		cfg.kernel = &weft_atc_kernels[i];
+		if (weft_kernel_usable(&cfg.kernel->k, weft_cpu_detect()))
+			run(&cfg, what, steps, roomy);
+		else
+			print_message(
+				"  left out: this CPU lacks what %s needs\n", cfg.kernel->k.name);
+	}
+}
+
 static void
 cache_with_room_equals_the_map(void **state)
 {
 	/* At most 6144 pages of 4 K in 16384 sets: one that overflows is one run in 10^5. */
-	const struct weft_atc_cfg cfg = { { 16384, 2048, 512, 64 }, CONTEXTS };
+	const struct weft_atc_cfg cfg = { { 16384, 2048, 512, 64 }, CONTEXTS, NULL };
 
 	(void)state;
-	run(&cfg, "roomy", 40000, true);
+	run_all(cfg, "roomy", 20000, true);
 }
 
 static void
 cache_that_evicts_is_never_stale(void **state)
 {
-	const struct weft_atc_cfg cfg = { { 4, 2, 1, 1 }, CONTEXTS };
+	const struct weft_atc_cfg cfg = { { 4, 2, 1, 1 }, CONTEXTS, NULL };
 
 	(void)state;
-	run(&cfg, "tight", 100000, false);
+	run_all(cfg, "tight", 50000, false);
+}
+
+static void
+kernels_are_found_by_name_or_not_at_all(void **state)
+{
+	const uint32_t features = weft_cpu_detect();
+
+	(void)state;
+	for (unsigned int i = 0; i < weft_atc_n_kernels; i++) {
+		const struct weft_atc_kernel *row = &weft_atc_kernels[i];
+
+		if (weft_kernel_usable(&row->k, features))
+			assert_ptr_equal(weft_atc_kernel_find(row->k.name, features), row);
+		if (row->k.needs != 0)
+			assert_null(weft_atc_kernel_find(row->k.name, 0));
+	}
+	assert_string_equal(weft_atc_kernel_find(NULL, 0)->k.name, "scalar");
+	assert_null(weft_atc_kernel_find("nonesuch", features));
 }
 
 int
@@ -223,6 +282,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cache_with_room_equals_the_map),
 		cmocka_unit_test(cache_that_evicts_is_never_stale),
+		cmocka_unit_test(kernels_are_found_by_name_or_not_at_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

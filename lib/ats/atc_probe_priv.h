@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Hot: one look-up, and a run of them, for a way of comparing a line of keys (ats.md sections 6.1 and
+ * 7). Each kernel file has one such way and includes this.
+ *
+ * One probe for each page size that the context uses. Entries of different sizes may overlap while
+ * the tables change from one to the other; any live one that permits the access will do. A refusal
+ * is believed only when no other size permits: rights may be widened without an invalidation, so
+ * the small page may be the older answer.
+ */
+#ifndef WEFT_ATC_PROBE_PRIV_H
+#define WEFT_ATC_PROBE_PRIV_H
+
+#include "atc_priv.h"
+
+#define ATC_INLINE static inline __attribute__((always_inline))
+#define ATC_RUN 32 /* look-ups whose lines are under way at a time */
+
+/* Bit w set: way w holds the key. */
+typedef unsigned int (*atc_match_fn)(const struct atc_set *set, uint64_t key);
+
+/* Where a look-up begins: its first class in use, and the set there. */
+struct atc_start {
+	uint8_t class; /* WEFT_ATC_CLASSES: nothing to probe */
+	uint32_t set;
+};
+
+ATC_INLINE unsigned int
+atc_next_class(const struct atc_ctx *x, unsigned int class)
+{
+	while (class < WEFT_ATC_CLASSES && x->live[class] == 0)
+		class ++;
+	return class;
+}
+
+/* Whether the context's last translation serves again. */
+ATC_INLINE bool
+atc_again(const struct atc_ctx *x, uint64_t va, unsigned int want, uint64_t *pa)
+{
+	if ((va & ~x->last_mask) != x->last_va || (x->last_flags & want) != want)
+		return false;
+	*pa = x->last_pa | (va & x->last_mask);
+	return true;
+}
+
+/* One class of which the set is known. WEFT_ATC_MISS: no entry there. */
+ATC_INLINE enum weft_atc_result
+atc_probe_set(struct atc_ctx *x, const struct atc_array *a, unsigned int log2, uint32_t s,
+	uint64_t key, uint64_t va, unsigned int want, uint64_t *pa, atc_match_fn match)
+{
+	const unsigned int hits = match(&a->set[s], key);
+	unsigned int way;
+	uint64_t value;
+
+	if (hits == 0)
+		return WEFT_ATC_MISS;
+	way = (unsigned int)__builtin_ctz(hits);
+	value = a->set[s].value[way];
+	if (value >> ATC_GENERATION_SHIFT != x->generation)
+		return WEFT_ATC_MISS;
+	if ((a->clock[s].ref & 1u << way) == 0)
+		a->clock[s].ref |= (uint8_t)(1u << way);
+	if ((value & want) != want)
+		return WEFT_ATC_DENY;
+	if ((value & WEFT_ATC_U) != 0)
+		return WEFT_ATC_UNTRANSLATED;
+	x->last_mask = weft_mask64(log2);
+	x->last_va = va & ~x->last_mask;
+	x->last_pa = atc_value_pa(value);
+	x->last_flags = (uint8_t)(value & ATC_FLAGS_MASK);
+	*pa = x->last_pa | (va & x->last_mask);
+	return WEFT_ATC_HIT;
+}
+
+ATC_INLINE enum weft_atc_result
+atc_probe_class(struct weft_atc *c, uint16_t ctx, unsigned int class, uint32_t s, uint64_t va,
+	unsigned int want, uint64_t *pa, atc_match_fn match)
+{
+	return atc_probe_set(&c->ctx[ctx], &c->array[class], atc_class_log2[class], s,
+		atc_key((enum weft_atc_class) class, ctx, va), va, want, pa, match);
+}
+
+ATC_INLINE bool
+atc_is_askable(const struct weft_atc *c, uint16_t ctx, uint64_t va)
+{
+	return ctx < c->contexts && va >> ATC_VA_BITS == 0;
+}
+
+/* Find where a look-up begins. Nothing of the sets is touched. */
+ATC_INLINE struct atc_start
+atc_begin(const struct weft_atc *c, uint16_t ctx, uint64_t va)
+{
+	struct atc_start s = { WEFT_ATC_CLASSES, 0 };
+
+	if (!atc_is_askable(c, ctx, va))
+		return s;
+	s.class = (uint8_t)atc_next_class(&c->ctx[ctx], 0);
+	if (s.class < WEFT_ATC_CLASSES)
+		s.set = atc_hash(
+			atc_key((enum weft_atc_class)s.class, ctx, va), c->array[s.class].sets);
+	return s;
+}
+
+/* The look-up from its beginning on. */
+ATC_INLINE enum weft_atc_result
+atc_finish(struct weft_atc *c, struct atc_start s, uint16_t ctx, uint64_t va, unsigned int want,
+	uint64_t *pa, atc_match_fn match)
+{
+	enum weft_atc_result result = WEFT_ATC_MISS;
+	unsigned int class = s.class;
+	uint32_t set = s.set;
+
+	if (class == WEFT_ATC_CLASSES)
+		return WEFT_ATC_MISS;
+	if (atc_again(&c->ctx[ctx], va, want, pa))
+		return WEFT_ATC_HIT;
+	for (;;) {
+		const enum weft_atc_result r =
+			atc_probe_class(c, ctx, class, set, va, want, pa, match);
+
+		if (r != WEFT_ATC_MISS)
+			result = r;
+		if (r == WEFT_ATC_HIT || r == WEFT_ATC_UNTRANSLATED)
+			return r;
+		class = atc_next_class(&c->ctx[ctx], class + 1);
+		if (class == WEFT_ATC_CLASSES)
+			return result;
+		set = atc_hash(atc_key((enum weft_atc_class) class, ctx, va), c->array[class].sets);
+	}
+}
+
+ATC_INLINE void
+atc_count(struct weft_atc *c, const uint64_t *by_result)
+{
+	c->count[WEFT_ATC_N_HITS] += by_result[WEFT_ATC_HIT];
+	c->count[WEFT_ATC_N_MISSES] += by_result[WEFT_ATC_MISS];
+	c->count[WEFT_ATC_N_DENIALS] += by_result[WEFT_ATC_DENY];
+	c->count[WEFT_ATC_N_UNTRANSLATED] += by_result[WEFT_ATC_UNTRANSLATED];
+}
+
+/* A stretch of a context that has pages of one size only: what does not change stays outside. */
+ATC_INLINE void
+atc_stretch_of_one_class(struct weft_atc *c, const struct weft_atc_run *q, unsigned int at,
+	unsigned int n, unsigned int class, uint64_t *by_result, atc_match_fn match)
+{
+	const struct atc_array *a = &c->array[class];
+	const unsigned int log2 = atc_class_log2[class];
+	const uint16_t ctx = q->ctx[at];
+	struct atc_ctx *x = &c->ctx[ctx];
+	uint64_t key[ATC_RUN];
+	uint32_t set[ATC_RUN];
+
+	for (unsigned int i = 0; i < n; i++) {
+		key[i] = atc_key((enum weft_atc_class) class, ctx, q->va[at + i]);
+		set[i] = atc_hash(key[i], a->sets);
+		__builtin_prefetch(a->set[set[i]].key);
+		__builtin_prefetch(a->set[set[i]].value);
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		const unsigned int want = q->want[at + i] & (WEFT_ATC_R | WEFT_ATC_W);
+		const uint64_t va = q->va[at + i];
+		enum weft_atc_result r = WEFT_ATC_HIT;
+
+		if (va >> ATC_VA_BITS != 0)
+			r = WEFT_ATC_MISS;
+		else if (!atc_again(x, va, want, &q->pa[at + i]))
+			r = atc_probe_set(
+				x, a, log2, set[i], key[i], va, want, &q->pa[at + i], match);
+		q->result[at + i] = (uint8_t)r;
+		by_result[r]++;
+	}
+}
+
+ATC_INLINE void
+atc_stretch(struct weft_atc *c, const struct weft_atc_run *q, unsigned int at, unsigned int n,
+	uint64_t *by_result, atc_match_fn match)
+{
+	struct atc_start start[ATC_RUN];
+
+	for (unsigned int i = 0; i < n; i++) {
+		const struct atc_array *a;
+
+		start[i] = atc_begin(c, q->ctx[at + i], q->va[at + i]);
+		if (start[i].class == WEFT_ATC_CLASSES)
+			continue;
+		a = &c->array[start[i].class];
+		__builtin_prefetch(a->set[start[i].set].key);
+		__builtin_prefetch(a->set[start[i].set].value);
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		const enum weft_atc_result r =
+			atc_finish(c, start[i], q->ctx[at + i], q->va[at + i],
+				q->want[at + i] & (WEFT_ATC_R | WEFT_ATC_W), &q->pa[at + i], match);
+
+		q->result[at + i] = (uint8_t)r;
+		by_result[r]++;
+	}
+}
+
+/* The class of a context that uses one, else WEFT_ATC_CLASSES. */
+ATC_INLINE unsigned int
+atc_only_class(const struct weft_atc *c, uint16_t ctx)
+{
+	unsigned int class;
+
+	if (ctx >= c->contexts)
+		return WEFT_ATC_CLASSES;
+	class = atc_next_class(&c->ctx[ctx], 0);
+	if (class < WEFT_ATC_CLASSES && atc_next_class(&c->ctx[ctx], class + 1) < WEFT_ATC_CLASSES)
+		return WEFT_ATC_CLASSES;
+	return class;
+}
+
+/* A run, in stretches of one context: first all sets are asked for, then looked at. */
+ATC_INLINE void
+atc_run(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n, atc_match_fn match)
+{
+	uint64_t by_result[WEFT_ATC_UNTRANSLATED + 1] = { 0 };
+	unsigned int end;
+
+	for (unsigned int at = 0; at < n; at = end) {
+		const unsigned int class = atc_only_class(c, q->ctx[at]);
+
+		for (end = at + 1; end < n && end - at < ATC_RUN && q->ctx[end] == q->ctx[at];)
+			end++;
+		if (class < WEFT_ATC_CLASSES)
+			atc_stretch_of_one_class(c, q, at, end - at, class, by_result, match);
+		else
+			atc_stretch(c, q, at, end - at, by_result, match);
+	}
+	atc_count(c, by_result);
+}
+
+#endif /* WEFT_ATC_PROBE_PRIV_H */
