@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* The command line of weft-bench, and the list of benchmarks that it names. */
+
+#include "options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "weft_wire.h"
+
+#define FRAME_FLITS_DEFAULT 8
+
+const char *const bench_layout_words[] = { "rtc", "ring", NULL };
+
+static const char usage_text[] =
+	"usage: weft-bench [options] [-- EAL arguments]\n"
+	"\n"
+	"Measure Mflit/s and cycles per flit of each stage and of whole pipelines.\n"
+	"\n"
+	"  --list                the stages, and end\n"
+	"  --stage NAME[,NAME]   only these; may be given again (all)\n"
+	"  --kernel NAME         this kernel or none (the best that this CPU and WEFT_CPU allow)\n"
+	"  --layout rtc|ring     run to completion on one lcore, or split over two by a ring\n"
+	"                        (rtc, and for pipelines both)\n"
+	"  --frame-flits N[,N]   flits a frame in pipelines and rings, 1 to 64 (8)\n"
+	"  --seconds S           time for each result, 0.01 to 60 (0.5)\n"
+	"  --count               count instructions a flit too (counters, else single steps)\n"
+	"  --json FILE|-         write the results as JSON\n"
+	"  --version, --help\n";
+
+enum {
+	OPT_LIST = 256,
+	OPT_STAGE,
+	OPT_KERNEL,
+	OPT_LAYOUT,
+	OPT_FRAME_FLITS,
+	OPT_SECONDS,
+	OPT_COUNT,
+	OPT_JSON,
+	OPT_VERSION,
+	OPT_HELP,
+};
+
+static const struct option long_options[] = {
+	{ "list", no_argument, NULL, OPT_LIST },
+	{ "stage", required_argument, NULL, OPT_STAGE },
+	{ "kernel", required_argument, NULL, OPT_KERNEL },
+	{ "layout", required_argument, NULL, OPT_LAYOUT },
+	{ "frame-flits", required_argument, NULL, OPT_FRAME_FLITS },
+	{ "seconds", required_argument, NULL, OPT_SECONDS },
+	{ "count", no_argument, NULL, OPT_COUNT },
+	{ "json", required_argument, NULL, OPT_JSON },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ NULL, 0, NULL, 0 },
+};
+
+const struct bench *
+bench_at(unsigned int i)
+{
+	const struct {
+		const struct bench *b;
+		unsigned int n;
+	} all[] = {
+		{ bench_codec, bench_n_codec },
+		{ bench_ide, bench_n_ide },
+		{ bench_route, bench_n_route },
+		{ bench_pipe, bench_n_pipe },
+	};
+
+	for (size_t f = 0; f < sizeof(all) / sizeof(all[0]); f++) {
+		if (i < all[f].n)
+			return &all[f].b[i];
+		i -= all[f].n;
+	}
+	return NULL;
+}
+
+static void
+add_stages(struct options *o, char *list)
+{
+	for (char *name = strtok(list, ","); name != NULL; name = strtok(NULL, ",")) {
+		const struct bench *b;
+		unsigned int i = 0;
+
+		while ((b = bench_at(i)) != NULL && strcmp(b->name, name) != 0)
+			i++;
+		if (b == NULL)
+			cli_fail("--stage: no stage is called \"%s\"; --list shows them", name);
+		if (o->n_stages == STAGES_MAX)
+			cli_fail("--stage: more than %d stages", STAGES_MAX);
+		o->stage[o->n_stages++] = b->name;
+	}
+}
+
+static double
+parse_seconds(const char *text)
+{
+	char *end;
+	double v = strtod(text, &end);
+
+	if (end == text || *end != '\0' || !(v >= 0.01 && v <= 60))
+		cli_fail("--seconds: expected 0.01 to 60, got \"%s\"", text);
+	return v;
+}
+
+static void
+parse_frame_flits(struct options *o, char *list)
+{
+	o->n_frame_flits = 0;
+	for (char *word = strtok(list, ","); word != NULL; word = strtok(NULL, ",")) {
+		if (o->n_frame_flits == FRAME_FLITS_LIST_MAX)
+			cli_fail("--frame-flits: more than %d numbers", FRAME_FLITS_LIST_MAX);
+		o->frame_flits[o->n_frame_flits++] =
+			(unsigned int)cli_number("--frame-flits", word, 1, WEFT_WIRE_FLITS_MAX);
+	}
+	if (o->n_frame_flits == 0)
+		cli_fail("--frame-flits: expected numbers such as 1,8,35, got nothing");
+}
+
+static void
+parse_option(struct options *o, int opt)
+{
+	switch (opt) {
+	case OPT_LIST: o->list = true; break;
+	case OPT_STAGE: add_stages(o, optarg); break;
+	case OPT_KERNEL: o->kernel = optarg; break;
+	case OPT_LAYOUT: o->layout = (int)cli_word("--layout", optarg, bench_layout_words); break;
+	case OPT_FRAME_FLITS: parse_frame_flits(o, optarg); break;
+	case OPT_SECONDS: o->seconds = parse_seconds(optarg); break;
+	case OPT_COUNT: o->count = true; break;
+	case OPT_JSON: o->json = optarg; break;
+	case OPT_VERSION: puts("weft-bench " WEFT_VERSION); exit(EXIT_SUCCESS);
+	case OPT_HELP: fputs(usage_text, stdout); exit(EXIT_SUCCESS);
+	default: exit(EXIT_FAILURE); /* getopt said why */
+	}
+}
+
+void
+options_parse(struct options *o, int argc, char **argv)
+{
+	int opt;
+
+	*o = (struct options){ .layout = -1,
+		.frame_flits = { FRAME_FLITS_DEFAULT },
+		.n_frame_flits = 1,
+		.seconds = 0.5 };
+	while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1)
+		parse_option(o, opt);
+	if (optind < argc)
+		cli_fail("expected options only, got \"%s\"; EAL arguments go behind --",
+			argv[optind]);
+}
+
+void
+bench_print_list(void)
+{
+	const struct bench *b;
+
+	for (unsigned int i = 0; (b = bench_at(i)) != NULL; i++)
+		printf("%-22s %-8s %s\n", b->name,
+			b->layouts == (1 << BENCH_RTC)    ? "rtc"
+			: b->layouts == (1 << BENCH_RING) ? "ring"
+							  : "rtc,ring",
+			b->help);
+}

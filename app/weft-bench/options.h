@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* What the command line of weft-bench asks for. */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include "bench.h"
+
+#define STAGES_MAX 48
+#define FRAME_FLITS_LIST_MAX 16
+
+struct options {
+	const char *stage[STAGES_MAX];
+	unsigned int n_stages;
+	const char *kernel;
+	const char *json;
+	int layout; /* enum bench_layout, or -1: what each stage has */
+	unsigned int frame_flits[FRAME_FLITS_LIST_MAX];
+	unsigned int n_frame_flits; /* 1 or more */
+	double seconds;
+	bool count;
+	bool list;
+};
+
+extern const char *const bench_layout_words[];
+
+/* Read the command line; what is wrong with it ends the program with one line. */
+void options_parse(struct options *o, int argc, char **argv);
+
+/* The @p i-th benchmark of all files, in the order in which they are shown; NULL behind the last. */
+const struct bench *bench_at(unsigned int i);
+
+void bench_print_list(void);
+
+#endif /* OPTIONS_H */
