@@ -45,15 +45,19 @@ struct atc_array {
 	uint32_t sets; /* power of two, 0: the class is not kept */
 };
 
+/* A translation that was a hit. None: va is no address. */
+struct atc_last {
+	uint64_t va; /* of the page */
+	uint64_t pa;
+	uint64_t mask; /* offset in the page */
+	uint64_t flags;
+};
+
 struct atc_ctx {
 	uint32_t live[WEFT_ATC_CLASSES]; /* exact, so an empty class costs no probe */
 	uint16_t generation; /* 0..ATC_GENERATIONS-1 between calls */
 
-	/* The last hit: a sequential stream stays in its page. No page: last_va is no address. */
-	uint8_t last_flags;
-	uint64_t last_va;
-	uint64_t last_pa;
-	uint64_t last_mask;
+	struct atc_last last; /* a sequential stream stays in its page */
 };
 
 struct weft_atc {
@@ -75,8 +79,7 @@ struct atc_place {
 static inline void
 atc_forget_last(struct atc_ctx *x)
 {
-	x->last_va = UINT64_MAX;
-	x->last_mask = 0;
+	x->last = (struct atc_last){ .va = UINT64_MAX };
 }
 
 static inline uint64_t

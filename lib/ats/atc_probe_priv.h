@@ -35,30 +35,28 @@ atc_next_class(const struct atc_ctx *x, unsigned int class)
 	return class;
 }
 
-/* Whether the context's last translation serves again. */
+/* Whether a context's last translation serves again. */
 ATC_INLINE bool
-atc_again(const struct atc_ctx *x, uint64_t va, unsigned int want, uint64_t *pa)
+atc_again(const struct atc_last *last, uint64_t va, unsigned int want)
 {
-	if ((va & ~x->last_mask) != x->last_va || (x->last_flags & want) != want)
-		return false;
-	*pa = x->last_pa | (va & x->last_mask);
-	return true;
+	return (va & ~last->mask) == last->va && (last->flags & want) == want;
 }
 
-/* One class of which the set is known. WEFT_ATC_MISS: no entry there. */
+/* One class of which the set is known. WEFT_ATC_MISS: no entry there. A hit is the last then. */
 ATC_INLINE enum weft_atc_result
-atc_probe_set(struct atc_ctx *x, const struct atc_array *a, unsigned int log2, uint32_t s,
-	uint64_t key, uint64_t va, unsigned int want, uint64_t *pa, atc_match_fn match)
+atc_probe_set(const struct atc_array *a, uint16_t generation, unsigned int log2, uint32_t s,
+	uint64_t key, uint64_t va, unsigned int want, struct atc_last *last, atc_match_fn match)
 {
-	const unsigned int hits = match(&a->set[s], key);
+	const struct atc_set *set = &a->set[s];
+	const unsigned int hits = match(set, key);
 	unsigned int way;
 	uint64_t value;
 
 	if (hits == 0)
 		return WEFT_ATC_MISS;
 	way = (unsigned int)__builtin_ctz(hits);
-	value = a->set[s].value[way];
-	if (value >> ATC_GENERATION_SHIFT != x->generation)
+	value = set->value[way];
+	if (value >> ATC_GENERATION_SHIFT != generation)
 		return WEFT_ATC_MISS;
 	if ((a->clock[s].ref & 1u << way) == 0)
 		a->clock[s].ref |= (uint8_t)(1u << way);
@@ -66,11 +64,10 @@ atc_probe_set(struct atc_ctx *x, const struct atc_array *a, unsigned int log2, u
 		return WEFT_ATC_DENY;
 	if ((value & WEFT_ATC_U) != 0)
 		return WEFT_ATC_UNTRANSLATED;
-	x->last_mask = weft_mask64(log2);
-	x->last_va = va & ~x->last_mask;
-	x->last_pa = atc_value_pa(value);
-	x->last_flags = (uint8_t)(value & ATC_FLAGS_MASK);
-	*pa = x->last_pa | (va & x->last_mask);
+	last->mask = WEFT_BIT64(log2) - 1;
+	last->va = va & ~last->mask;
+	last->pa = atc_value_pa(value);
+	last->flags = value & ATC_FLAGS_MASK;
 	return WEFT_ATC_HIT;
 }
 
@@ -78,8 +75,14 @@ ATC_INLINE enum weft_atc_result
 atc_probe_class(struct weft_atc *c, uint16_t ctx, unsigned int class, uint32_t s, uint64_t va,
 	unsigned int want, uint64_t *pa, atc_match_fn match)
 {
-	return atc_probe_set(&c->ctx[ctx], &c->array[class], atc_class_log2[class], s,
-		atc_key((enum weft_atc_class) class, ctx, va), va, want, pa, match);
+	struct atc_ctx *x = &c->ctx[ctx];
+	const enum weft_atc_result r =
+		atc_probe_set(&c->array[class], x->generation, atc_class_log2[class], s,
+			atc_key((enum weft_atc_class) class, ctx, va), va, want, &x->last, match);
+
+	if (r == WEFT_ATC_HIT)
+		*pa = x->last.pa | (va & x->last.mask);
+	return r;
 }
 
 ATC_INLINE bool
@@ -114,8 +117,10 @@ atc_finish(struct weft_atc *c, struct atc_start s, uint16_t ctx, uint64_t va, un
 
 	if (class == WEFT_ATC_CLASSES)
 		return WEFT_ATC_MISS;
-	if (atc_again(&c->ctx[ctx], va, want, pa))
+	if (atc_again(&c->ctx[ctx].last, va, want)) {
+		*pa = c->ctx[ctx].last.pa | (va & c->ctx[ctx].last.mask);
 		return WEFT_ATC_HIT;
+	}
 	for (;;) {
 		const enum weft_atc_result r =
 			atc_probe_class(c, ctx, class, set, va, want, pa, match);
@@ -145,32 +150,44 @@ ATC_INLINE void
 atc_stretch_of_one_class(struct weft_atc *c, const struct weft_atc_run *q, unsigned int at,
 	unsigned int n, unsigned int class, uint64_t *by_result, atc_match_fn match)
 {
-	const struct atc_array *a = &c->array[class];
+	const struct atc_array a = c->array[class];
 	const unsigned int log2 = atc_class_log2[class];
-	const uint16_t ctx = q->ctx[at];
-	struct atc_ctx *x = &c->ctx[ctx];
+	struct atc_ctx *x = &c->ctx[q->ctx[at]];
+	const uint16_t generation = x->generation;
+	const uint64_t *va = q->va + at;
+	const uint8_t *want = q->want + at;
+	uint64_t *pa = q->pa + at;
+	uint8_t *result = q->result + at;
+	struct atc_last last = x->last;
+	unsigned int hits = 0;
 	uint64_t key[ATC_RUN];
 	uint32_t set[ATC_RUN];
 
 	for (unsigned int i = 0; i < n; i++) {
-		key[i] = atc_key((enum weft_atc_class) class, ctx, q->va[at + i]);
-		set[i] = atc_hash(key[i], a->sets);
-		__builtin_prefetch(a->set[set[i]].key);
-		__builtin_prefetch(a->set[set[i]].value);
+		key[i] = atc_key((enum weft_atc_class) class, q->ctx[at], va[i]);
+		set[i] = atc_hash(key[i], a.sets);
+		__builtin_prefetch(a.set[set[i]].key);
+		__builtin_prefetch(a.set[set[i]].value);
 	}
 	for (unsigned int i = 0; i < n; i++) {
-		const unsigned int want = q->want[at + i] & (WEFT_ATC_R | WEFT_ATC_W);
-		const uint64_t va = q->va[at + i];
+		const unsigned int w = want[i] & (WEFT_ATC_R | WEFT_ATC_W);
 		enum weft_atc_result r = WEFT_ATC_HIT;
 
-		if (va >> ATC_VA_BITS != 0)
+		if (va[i] >> ATC_VA_BITS != 0)
 			r = WEFT_ATC_MISS;
-		else if (!atc_again(x, va, want, &q->pa[at + i]))
+		else if (!atc_again(&last, va[i], w))
 			r = atc_probe_set(
-				x, a, log2, set[i], key[i], va, want, &q->pa[at + i], match);
-		q->result[at + i] = (uint8_t)r;
-		by_result[r]++;
+				&a, generation, log2, set[i], key[i], va[i], w, &last, match);
+		result[i] = (uint8_t)r;
+		if (__builtin_expect(r != WEFT_ATC_HIT, 0)) {
+			by_result[r]++;
+			continue;
+		}
+		pa[i] = last.pa | (va[i] & last.mask);
+		hits++;
 	}
+	by_result[WEFT_ATC_HIT] += hits;
+	x->last = last;
 }
 
 ATC_INLINE void
