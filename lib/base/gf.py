@@ -35,6 +35,10 @@ class Field:
             word |= row << 8 * (7 - i)
         return word
 
+    def nibbles(self, c):
+        """Products of c with the 16 low nibbles and with the 16 high ones, for byte shuffles."""
+        return [[self.mul(c, n) for n in range(16)], [self.mul(c, n << 4) for n in range(16)]]
+
     def from_sums(self, roots):
         """Inverse of the matrix [alpha^(root * k)], k = 0..len(roots)-1: from the values that a
         polynomial takes at these powers of alpha back to its coefficients."""

@@ -30,6 +30,7 @@ extern const uint16_t weft_isn_window_table[WEFT_ISN_NUMBERS];
 
 /* The kernels: weft_crc_group_fn and weft_crc6_group_fn. */
 void weft_crc_group_scalar(const uint8_t *const *flit, unsigned int n, uint64_t *crc);
+void weft_crc_group_avx2(const uint8_t *const *flit, unsigned int n, uint64_t *crc);
 void weft_crc_group_gfni(const uint8_t *const *flit, unsigned int n, uint64_t *crc);
 void weft_crc_group_avx512(const uint8_t *const *flit, unsigned int n, uint64_t *crc);
 void weft_crc6_group_scalar(
@@ -38,5 +39,21 @@ void weft_crc6_group_gfni(
 	const uint8_t *const *flit, unsigned int n, uint64_t *even, uint64_t *odd);
 void weft_crc6_group_avx512(
 	const uint8_t *const *flit, unsigned int n, uint64_t *even, uint64_t *odd);
+
+/** Tables of crc_avx2.c, which says how they serve: products of the 16 low and high nibbles. */
+struct crc_avx2_root {
+	_Alignas(16) uint8_t part[5][2][16]; /* times alpha^(16 j (5 - part)) */
+	uint8_t half[4][2][16]; /* times alpha^(8 j), 4 j, 2 j, j */
+};
+
+struct crc_avx2 {
+	struct crc_avx2_root root[8];
+	uint8_t cube_root[2][16];
+};
+
+extern const struct crc_avx2 weft_crc_avx2;
+
+/** [root][value]: what a value at a root adds to the remainder. */
+extern const uint64_t weft_crc_avx2_remainder[8][256];
 
 #endif /* WEFT_CRC_PRIV_H */

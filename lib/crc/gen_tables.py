@@ -98,6 +98,27 @@ def gfni(name, degree, top, words):
     return out + ['};', '']
 
 
+def avx2():
+    """See crc_avx2.c: rows of 85 bytes in parts of 16, sums of 16 bytes halved four times."""
+    def products(exponent):
+        return FIELD.nibbles(FIELD.power(exponent))
+
+    out = ['const struct crc_avx2 weft_crc_avx2 = {', '\t.root = {']
+    for j in range(1, 9):
+        part = [products(16 * j * (5 - p)) for p in range(5)]
+        half = [products(j * n) for n in (8, 4, 2, 1)]
+        out.append('\t\t{ .part = %s, .half = %s },' %
+                   (gf.nested(part, '%d'), gf.nested(half, '%d')))
+    out += ['\t},', '\t.cube_root = %s,' % gf.nested(products(85), '%d'), '};', '']
+    # The last byte of the sums, lane 95 of the rows, stands at the power 249 - 95.
+    inverse = FIELD.from_sums(list(range(1, 9)))
+    rows = [[int.from_bytes(bytes(FIELD.mul(inverse[k][j - 1], FIELD.mul(v, FIELD.power(154 * j)))
+                                  for k in range(8)), 'little') for v in range(256)]
+            for j in range(1, 9)]
+    return out + ['const uint64_t weft_crc_avx2_remainder[8][256] =',
+                  '\t%s;' % gf.nested(rows, 'UINT64_C(0x%016x)'), '']
+
+
 def main():
     long_form = 'UINT64_C(0x%016x)'
     numbers = [pseudo(n) for n in range(NUMBERS)]
@@ -116,6 +137,7 @@ def main():
     out += gf.table('uint16_t', 'weft_isn_window_table', '[%d]' % NUMBERS, inverse, '%d', 16)
     out += gfni('weft_crc_gfni', 8, 249, 31)
     out += gfni('weft_crc6_gfni', 6, 135, 16)
+    out += avx2()
     with open(sys.argv[1], 'w', encoding='ascii') as f:
         f.write('\n'.join(out))
 

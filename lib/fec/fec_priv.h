@@ -32,6 +32,7 @@ extern const uint8_t weft_fec_log[256];
 
 /* The kernels: weft_fec_group_fn. */
 void weft_fec_group_scalar(const uint8_t *const *flit, unsigned int n, uint64_t *fec);
+void weft_fec_group_avx2(const uint8_t *const *flit, unsigned int n, uint64_t *fec);
 void weft_fec_group_gfni(const uint8_t *const *flit, unsigned int n, uint64_t *fec);
 void weft_fec_group_avx512(const uint8_t *const *flit, unsigned int n, uint64_t *fec);
 
@@ -53,6 +54,9 @@ struct fec_gfni {
 };
 
 extern const struct fec_gfni weft_fec_gfni;
+
+/** Products with alpha^5 of the 16 low and the 16 high nibbles, for fec_avx2.c. */
+extern const uint8_t weft_fec_alpha5[2][16] __attribute__((aligned(16)));
 
 /** Byte of group g out of a word of sums. */
 static inline uint8_t
