@@ -8,6 +8,8 @@
 
 #include "port_priv.h"
 
+#include <rte_alarm.h>
+#include <rte_cycles.h>
 #include <rte_dev.h>
 #include <rte_errno.h>
 
@@ -19,6 +21,8 @@
 #include "weft_base.h"
 
 #define ETHDEV_DESCRIPTORS 1024
+#define SETTLE_MS 1000
+#define US_PER_MS 1000
 
 /* Find the device, probing it unless the user's EAL arguments did so already. */
 static int
@@ -137,6 +141,34 @@ port_ethdev_open(struct port_ethdev *dev, const struct weft_port_spec *spec,
 	return 0;
 }
 
+static void
+ethdev_say_done(void *done)
+{
+	__atomic_store_n((bool *)done, true, __ATOMIC_RELEASE);
+}
+
+/*
+ * Wait until EAL's interrupt thread has dealt with what has happened so far. It takes events as they
+ * come in batches, in no order: an alarm set when the first has gone off is behind all of them.
+ */
+static void
+ethdev_settle_interrupts(void)
+{
+	for (unsigned int round = 0; round < 2; round++) {
+		bool done = false;
+
+		if (rte_eal_alarm_set(1, ethdev_say_done, &done) != 0)
+			return;
+		for (unsigned int ms = 0; !__atomic_load_n(&done, __ATOMIC_ACQUIRE); ms++) {
+			if (ms == SETTLE_MS) {
+				rte_eal_alarm_cancel(ethdev_say_done, &done);
+				return;
+			}
+			rte_delay_us_sleep(US_PER_MS);
+		}
+	}
+}
+
 void
 port_ethdev_close(const struct port_ethdev *dev)
 {
@@ -147,6 +179,12 @@ port_ethdev_close(const struct port_ethdev *dev)
 	rte_eth_dev_close(dev->id);
 	if (dev->is_ours && has_info)
 		rte_dev_remove(info.device);
+	/*
+	 * If the other end of a memif is in this process too, the interrupt thread now frees what
+	 * it shared with us. Closing that end meanwhile would free it twice.
+	 */
+	if (has_info && strcmp(info.driver_name, "net_memif") == 0)
+		ethdev_settle_interrupts();
 }
 
 bool

@@ -97,6 +97,37 @@ jumbo_frames_pass_both_ways(void **state)
 	test_pool_is_whole(pool);
 }
 
+/*
+ * What one end frees, the other's is freed for by EAL's interrupt thread when it hears of the
+ * disconnection; both at once was a double free, which EAL reports as "Invalid memory".
+ */
+static void
+both_ends_close_one_after_the_other(void **state)
+{
+	char *log = NULL;
+	size_t len = 0;
+	FILE *stream = open_memstream(&log, &len);
+
+	(void)state;
+	rte_openlog_stream(stream);
+	for (int round = 0; round < 100; round++) {
+		struct weft_port *server = open_end("m.server", server_path, true);
+		struct weft_port *client = open_end("m.client", client_path, false);
+
+		for (int i = 0; i < 5000 && !weft_port_is_up(server); i++)
+			usleep(1000);
+		assert_true(weft_port_is_up(server));
+		weft_port_close(round & 1 ? server : client);
+		weft_port_close(round & 1 ? client : server);
+	}
+	rte_openlog_stream(NULL);
+	fclose(stream);
+	if (strstr(log, "Invalid memory") != NULL)
+		fail_msg("%s", log);
+	free(log);
+	test_pool_is_whole(pool);
+}
+
 static int
 listen_at(const char *path)
 {
@@ -166,6 +197,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jumbo_frames_pass_both_ways),
+		cmocka_unit_test(both_ends_close_one_after_the_other),
 		cmocka_unit_test(socket_of_a_dead_server_is_cleared_that_of_a_live_one_is_not),
 		cmocka_unit_test(bad_paths_are_refused),
 	};
