@@ -31,7 +31,7 @@
 static const uint8_t key[WEFT_IDE_KEY_LEN] = { 9, 8, 7, 6 };
 
 static const char *const layouts[][BENCH_LAYOUTS] = {
-	[PIPE_RX] = { WEFT_LAYOUT_RX, "deframe,fec_check|crc_check,route" },
+	[PIPE_RX] = { WEFT_LAYOUT_RX, "deframe,fec_check,crc_check|route" },
 	[PIPE_RX_CRC_FIRST] = { WEFT_LAYOUT_RX_CRC_FIRST, "deframe,crc_first|route" },
 	[PIPE_RX_IDE] = { WEFT_LAYOUT_RX_IDE, "deframe,fec_check,crc_check|ide_open,route" },
 	[PIPE_TX] = { WEFT_LAYOUT_TX, "crc_protect|fec_encode,enframe" },

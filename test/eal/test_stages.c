@@ -198,6 +198,27 @@ spoil(struct rte_mbuf *m, unsigned int flit)
 	weft_frame_flits(m)[flit * WEFT_FLIT_LEN + 4] ^= 0x47;
 }
 
+/* A switch forwards the very buffer that came in, its flits untouched where they are. */
+static void
+a_switch_forwards_the_same_buffer(void **state)
+{
+	uint8_t before[5 * WEFT_FLIT_LEN];
+	struct rte_mbuf *m;
+	uint8_t *flits;
+
+	(void)state;
+	rig_start(WEFT_IDE_OFF, WEFT_LAYOUT_SWITCH);
+	m = rig_frame(&r, 5);
+	flits = weft_frame_flits(m);
+	memcpy(before, flits, sizeof(before));
+	rig_receive(m);
+	assert_int_equal(rig.n, 1);
+	assert_ptr_equal(rig.frame[0], m);
+	assert_ptr_equal(weft_frame_flits(rig.frame[0]), flits);
+	assert_memory_equal(flits, before, sizeof(before));
+	rig_stop();
+}
+
 static void
 fec_relay_takes_spoilt_flits_out(void **state)
 {
@@ -373,6 +394,7 @@ main(void)
 		cmocka_unit_test(crc_check_tells_loss_from_damage),
 		cmocka_unit_test(crc_first_mends_what_the_crc_fails),
 		cmocka_unit_test(zero_flits_are_counted_and_use_no_number),
+		cmocka_unit_test(a_switch_forwards_the_same_buffer),
 		cmocka_unit_test(fec_relay_takes_spoilt_flits_out),
 		cmocka_unit_test(containment_holds_until_the_mac_is_good),
 		cmocka_unit_test(damage_under_a_good_crc_ends_the_stream),
