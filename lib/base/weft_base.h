@@ -9,6 +9,7 @@
 #define WEFT_BASE_H
 
 #include <assert.h>
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,82 +30,102 @@ weft_mask64(unsigned int n)
 	return n >= 64 ? UINT64_MAX : WEFT_BIT64(n) - 1;
 }
 
+/* Unaligned integers in wire order. Copied whole: not every compiler sees one load in four. */
+
 static inline uint16_t
 weft_get_be16(const uint8_t *p)
 {
-	return (uint16_t)(p[0] << 8 | p[1]);
+	uint16_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return be16toh(v);
 }
 
 static inline uint32_t
 weft_get_be32(const uint8_t *p)
 {
-	return (uint32_t)weft_get_be16(p) << 16 | weft_get_be16(p + 2);
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return be32toh(v);
 }
 
 static inline uint64_t
 weft_get_be64(const uint8_t *p)
 {
-	return (uint64_t)weft_get_be32(p) << 32 | weft_get_be32(p + 4);
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return be64toh(v);
 }
 
 static inline void
 weft_put_be16(uint8_t *p, uint16_t v)
 {
-	p[0] = (uint8_t)(v >> 8);
-	p[1] = (uint8_t)v;
+	v = htobe16(v);
+	memcpy(p, &v, sizeof(v));
 }
 
 static inline void
 weft_put_be32(uint8_t *p, uint32_t v)
 {
-	weft_put_be16(p, (uint16_t)(v >> 16));
-	weft_put_be16(p + 2, (uint16_t)v);
+	v = htobe32(v);
+	memcpy(p, &v, sizeof(v));
 }
 
 static inline void
 weft_put_be64(uint8_t *p, uint64_t v)
 {
-	weft_put_be32(p, (uint32_t)(v >> 32));
-	weft_put_be32(p + 4, (uint32_t)v);
+	v = htobe64(v);
+	memcpy(p, &v, sizeof(v));
 }
 
 static inline uint16_t
 weft_get_le16(const uint8_t *p)
 {
-	return (uint16_t)(p[1] << 8 | p[0]);
+	uint16_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le16toh(v);
 }
 
 static inline uint32_t
 weft_get_le32(const uint8_t *p)
 {
-	return (uint32_t)weft_get_le16(p + 2) << 16 | weft_get_le16(p);
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le32toh(v);
 }
 
 static inline uint64_t
 weft_get_le64(const uint8_t *p)
 {
-	return (uint64_t)weft_get_le32(p + 4) << 32 | weft_get_le32(p);
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le64toh(v);
 }
 
 static inline void
 weft_put_le16(uint8_t *p, uint16_t v)
 {
-	p[0] = (uint8_t)v;
-	p[1] = (uint8_t)(v >> 8);
+	v = htole16(v);
+	memcpy(p, &v, sizeof(v));
 }
 
 static inline void
 weft_put_le32(uint8_t *p, uint32_t v)
 {
-	weft_put_le16(p, (uint16_t)v);
-	weft_put_le16(p + 2, (uint16_t)(v >> 16));
+	v = htole32(v);
+	memcpy(p, &v, sizeof(v));
 }
 
 static inline void
 weft_put_le64(uint8_t *p, uint64_t v)
 {
-	weft_put_le32(p, (uint32_t)v);
-	weft_put_le32(p + 4, (uint32_t)(v >> 32));
+	v = htole64(v);
+	memcpy(p, &v, sizeof(v));
 }
 
 #ifdef __cplusplus
