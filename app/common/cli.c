@@ -101,3 +101,13 @@ cli_cpu_features(void)
 			weft_cpu_words(), bad);
 	return weft_cpu_detect() & mask;
 }
+
+void
+cli_report_kernels(void)
+{
+	const struct weft_kernel_failure *f;
+
+	for (unsigned int i = 0; (f = weft_kernel_failure(i)) != NULL; i++)
+		cli_warn("%s kernel %s failed its self-test on this CPU; the next best one runs",
+			f->family, f->kernel);
+}

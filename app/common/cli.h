@@ -30,4 +30,7 @@ int cli_split_eal(int argc, char **argv, int *eal_argc, char *const **eal_argv);
 /** Features that kernels may use: those of the CPU, less what WEFT_CPU masks; cli_fail() if bad. */
 uint32_t cli_cpu_features(void);
 
+/** Warn of every kernel that failed its self-test so far; what runs instead is in the reports. */
+void cli_report_kernels(void);
+
 #endif /* CLI_H */

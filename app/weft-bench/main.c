@@ -195,6 +195,7 @@ main(int argc, char **argv)
 	if (p.share_cpu && s.text)
 		puts("note: one CPU for two lcores: rings are slow here");
 	choose_kernels(&p, o.kernel, features);
+	cli_report_kernels();
 	p.ide = weft_ide_lib_open(features);
 	if (p.ide == NULL)
 		cli_fail("intel-ipsec-mb does not run on this CPU");

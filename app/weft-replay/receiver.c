@@ -8,6 +8,8 @@
 
 #include "receiver.h"
 
+#include "cli.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,6 +149,7 @@ receiver_init(struct receiver *r, const struct receiver_cfg *cfg, weft_source_fn
 		.crc = weft_crc_kernel_find(NULL, cfg->features),
 		.drt = &r->drt,
 	};
+	cli_report_kernels();
 	r->pipe = weft_pipe_create(&pipe, err, err_len);
 	return r->pipe == NULL ? -EINVAL : 0;
 }

@@ -129,6 +129,8 @@ report_object(const struct receiver *r, bool truncated, double seconds)
 	json_object_set_new(o, "seconds", json_real(seconds));
 	json_object_set_new(
 		o, "mflits_per_s", json_real(seconds > 0 ? (double)flits / seconds / 1e6 : 0));
+	json_object_set_new(o, "kernels",
+		json_pack("{s:s, s:s}", "fec", r->env.fec->k.name, "crc", r->env.crc->k.name));
 	json_object_set_new(o, "stages", report_stages(r));
 	return o;
 }

@@ -127,6 +127,7 @@ struct daemon {
 	struct weft_loop *main_loop; /* one of them, or NULL */
 	const struct weft_fec_kernel *fec;
 	const struct weft_crc_kernel *crc;
+	const struct weft_atc_kernel *atc;
 	int exit_status;
 };
 

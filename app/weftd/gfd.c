@@ -150,7 +150,7 @@ gfd_atc(struct node *n)
 	struct weft_atc_cfg cfg = {
 		.sets = { [WEFT_ATC_1G] = ATC_SETS_1G },
 		.contexts = WEFT_CONNS_MAX,
-		.kernel = weft_atc_kernel_find(NULL, n->daemon->features),
+		.kernel = n->daemon->atc,
 	};
 	void *mem = rte_zmalloc("weft_atc", weft_atc_size(&cfg), WEFT_CACHE_LINE);
 

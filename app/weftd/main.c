@@ -494,6 +494,8 @@ main(int argc, char **argv)
 	d.features = cli_cpu_features();
 	d.fec = weft_fec_kernel_find(NULL, d.features);
 	d.crc = weft_crc_kernel_find(NULL, d.features);
+	d.atc = weft_atc_kernel_find(NULL, d.features);
+	cli_report_kernels();
 	load_topology(&d, &opts);
 	if (opts.check)
 		return print_check(&d);

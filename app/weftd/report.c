@@ -312,12 +312,38 @@ handle_node(const char *cmd, const char *params, struct rte_tel_data *data)
 	return 0;
 }
 
+static int
+handle_kernels(const char *cmd, const char *params, struct rte_tel_data *data)
+{
+	const struct weft_kernel_failure *f;
+	unsigned int n = 0;
+
+	(void)cmd;
+	(void)params;
+	while (weft_kernel_failure(n) != NULL)
+		n++;
+	rte_tel_data_start_dict(data);
+	rte_tel_data_add_dict_string(data, "fec", telemetry_daemon->fec->k.name);
+	rte_tel_data_add_dict_string(data, "crc", telemetry_daemon->crc->k.name);
+	rte_tel_data_add_dict_string(data, "atc", telemetry_daemon->atc->k.name);
+	rte_tel_data_add_dict_u64(data, "self_tests_failed", n);
+	for (unsigned int i = 0; (f = weft_kernel_failure(i)) != NULL; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "failed_%u", i);
+		rte_tel_data_add_dict_string(data, name, f->kernel);
+	}
+	return 0;
+}
+
 void
 report_telemetry(struct daemon *d)
 {
 	telemetry_daemon = d;
 	rte_telemetry_register_cmd("/weft/nodes", handle_nodes,
 		"Names of the nodes that run here. Takes no parameters");
+	rte_telemetry_register_cmd("/weft/kernels", handle_kernels,
+		"Kernels in use, and those that failed their self-test. Takes no parameters");
 	rte_telemetry_register_cmd(
 		"/weft/node", handle_node, "What a node counted. Parameter: node name");
 }

@@ -50,8 +50,9 @@ weft_atc_lookup_run(struct weft_atc *c, const struct weft_atc_run *q, unsigned i
 
 /* Two pages in one set, a refusal and a miss: what the kernel says of them. */
 static bool
-kernel_passes(const struct weft_atc_kernel *kernel)
+kernel_passes(const struct weft_kernel *row)
 {
+	const struct weft_atc_kernel *kernel = (const struct weft_atc_kernel *)(const void *)row;
 	const struct weft_atc_cfg cfg = { .sets = { 1 }, .contexts = 2, .kernel = kernel };
 	_Alignas(WEFT_CACHE_LINE) uint8_t mem[1024];
 	const uint16_t ctx[] = { 1, 1, 0, 1, 1, 2 };
@@ -78,13 +79,9 @@ kernel_passes(const struct weft_atc_kernel *kernel)
 const struct weft_atc_kernel *
 weft_atc_kernel_find(const char *name, uint32_t features)
 {
-	for (unsigned int i = 0; i < weft_atc_n_kernels; i++) {
-		const struct weft_atc_kernel *row = &weft_atc_kernels[i];
+	const struct weft_kernel_family family = { "atc", weft_atc_kernels,
+		sizeof(weft_atc_kernels[0]), weft_atc_n_kernels, kernel_passes };
 
-		if (name != NULL && strcmp(name, row->k.name) != 0)
-			continue;
-		if (weft_kernel_usable(&row->k, features) && kernel_passes(row))
-			return row;
-	}
-	return NULL;
+	return (const struct weft_atc_kernel *)(const void *)weft_kernel_choose(
+		&family, name, features);
 }

@@ -59,6 +59,35 @@ weft_kernel_usable(const struct weft_kernel *k, uint32_t features)
 	return (k->needs & ~features) == 0;
 }
 
+/** A kernel table: rows best first, the scalar one, which needs nothing, last. */
+struct weft_kernel_family {
+	const char *name; /**< such as "crc" */
+	const void *rows; /**< structs that begin with a struct weft_kernel */
+	size_t row_size;
+	unsigned int n_rows;
+	bool (*passes)(const struct weft_kernel *row); /**< its self-test */
+};
+
+/**
+ * Choose a row. At start, one thread at a time.
+ *
+ * @param name      row asked for, or NULL for the first that @p features allow and whose
+ *                  self-test passes
+ * @param features  weft_cpu_feature bits that may be used
+ * @return the row; NULL if @p name is unknown, needs a feature not allowed, or fails its self-test
+ */
+const struct weft_kernel *weft_kernel_choose(
+	const struct weft_kernel_family *f, const char *name, uint32_t features);
+
+/** A row that failed its self-test and was passed over. The strings are constant. */
+struct weft_kernel_failure {
+	const char *family;
+	const char *kernel;
+};
+
+/** The @p i-th failure since the program began, or NULL behind the last. Any thread. */
+const struct weft_kernel_failure *weft_kernel_failure(unsigned int i);
+
 #ifdef __cplusplus
 }
 #endif

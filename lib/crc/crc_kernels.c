@@ -46,8 +46,9 @@ crc_group_agrees(const struct weft_crc_kernel *kernel, const uint8_t *const *fli
 }
 
 static bool
-crc_kernel_passes(const struct weft_crc_kernel *kernel)
+crc_kernel_passes(const struct weft_kernel *row)
 {
+	const struct weft_crc_kernel *kernel = (const struct weft_crc_kernel *)(const void *)row;
 	_Alignas(WEFT_CACHE_LINE) uint8_t flits[CRC_GROUP * CRC_FLIT_LEN];
 	const uint8_t *flit[CRC_GROUP];
 	uint32_t x = 1;
@@ -67,15 +68,11 @@ crc_kernel_passes(const struct weft_crc_kernel *kernel)
 const struct weft_crc_kernel *
 weft_crc_kernel_find(const char *name, uint32_t features)
 {
-	for (unsigned int i = 0; i < weft_crc_n_kernels; i++) {
-		const struct weft_crc_kernel *row = &weft_crc_kernels[i];
+	const struct weft_kernel_family family = { "crc", weft_crc_kernels,
+		sizeof(weft_crc_kernels[0]), weft_crc_n_kernels, crc_kernel_passes };
 
-		if (name != NULL && strcmp(name, row->k.name) != 0)
-			continue;
-		if (weft_kernel_usable(&row->k, features) && crc_kernel_passes(row))
-			return row;
-	}
-	return NULL;
+	return (const struct weft_crc_kernel *)(const void *)weft_kernel_choose(
+		&family, name, features);
 }
 
 /* Pointers to the group from flit @p i of @p n on. @return flits in it. */

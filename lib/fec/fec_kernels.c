@@ -61,8 +61,9 @@ fec_group_agrees(weft_fec_group_fn group, const uint8_t *const *flit, unsigned i
 }
 
 static bool
-fec_kernel_passes(const struct weft_fec_kernel *kernel)
+fec_kernel_passes(const struct weft_kernel *row)
 {
+	const struct weft_fec_kernel *kernel = (const struct weft_fec_kernel *)(const void *)row;
 	_Alignas(WEFT_CACHE_LINE) uint8_t flits[FEC_GROUP_FLITS][FEC_FLIT_LEN];
 	const uint8_t *flit[FEC_GROUP_FLITS];
 	uint32_t x = 1;
@@ -84,15 +85,11 @@ fec_kernel_passes(const struct weft_fec_kernel *kernel)
 const struct weft_fec_kernel *
 weft_fec_kernel_find(const char *name, uint32_t features)
 {
-	for (unsigned int i = 0; i < weft_fec_n_kernels; i++) {
-		const struct weft_fec_kernel *row = &weft_fec_kernels[i];
+	const struct weft_kernel_family family = { "fec", weft_fec_kernels,
+		sizeof(weft_fec_kernels[0]), weft_fec_n_kernels, fec_kernel_passes };
 
-		if (name != NULL && strcmp(name, row->k.name) != 0)
-			continue;
-		if (weft_kernel_usable(&row->k, features) && fec_kernel_passes(row))
-			return row;
-	}
-	return NULL;
+	return (const struct weft_fec_kernel *)(const void *)weft_kernel_choose(
+		&family, name, features);
 }
 
 /* Pointers to the group from flit @p i of @p n on. @return flits in it. */

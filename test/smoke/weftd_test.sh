@@ -59,9 +59,10 @@ same "/weft/nodes" '["s0"]' "$(ask "$s" /weft/nodes | json /dev/stdin 'str(o["/w
 same "/weft/node,s0" switch "$(ask "$s" /weft/node,s0 | json /dev/stdin 'o["/weft/node"]["kind"]')"
 same "/weft/node,nonesuch" None "$(ask "$s" /weft/node,nonesuch | json /dev/stdin 'o["/weft/node"]')"
 same "/weft/stages,s0" True "$(ask "$s" /weft/stages,s0 | json /dev/stdin 'o["/weft/stages"]["fec_relay"]["clean"] > 1000')"
+same "/weft/kernels" 0 "$(ask "$g" /weft/kernels | json /dev/stdin 'o["/weft/kernels"]["self_tests_failed"]')"
 same "/weft/pipelines" True "$(ask "$g" /weft/pipelines | json /dev/stdin '"g0" in o["/weft/pipelines"]')"
 same "/weft/ports" True "$(ask "$g" /weft/ports | json /dev/stdin '"g0.0" in str(o)')"
-for c in /weft/nodes /weft/node /weft/stages /weft/pipelines /weft/ports /weft/port; do
+for c in /weft/kernels /weft/nodes /weft/node /weft/stages /weft/pipelines /weft/ports /weft/port; do
 	for p in "" ,0 ,z; do
 		ask "$g" "$c$p" | json /dev/stdin 'len(o)' >/dev/null
 	done
