@@ -9,11 +9,12 @@ import os
 import random
 import tempfile
 import unittest
+import zlib
 
 import numpy as np
 
 import vectors
-from weftmodel import crc, fec, flit, frame, ide, messages, pcapio, replay, traffic
+from weftmodel import crc, data_crc, fec, flit, frame, ide, messages, pcapio, replay, traffic
 
 COUNT = bytes(i & 255 for i in range(242))
 SHA = b"".join(hashlib.sha256(b"wire%d" % i).digest() for i in range(8))[:242]
@@ -235,6 +236,34 @@ class Fec(unittest.TestCase):
                     missed += fec.locate(group, s[fec.CHECK_AT[group] - 250],
                                          s[fec.PARITY_AT[group] - 250]) is not False
                 self.assertEqual(missed, size)
+
+
+class DataCrc(unittest.TestCase):
+    """signature 3.1 to 3.5"""
+
+    def test_printed_vectors(self):
+        up = bytes(range(256)) * 2
+        for name, digits, block in (
+                ("t10dif", 0xD0DB, 0x4F10), ("crc32", 0xCBF43926, 0x1C613576),
+                ("crc32c", 0xE3069283, 0xAE10EE5A),
+                ("crc64", 0xAE8B14860A799888, 0x65F48632094A1B07)):
+            self.assertEqual(data_crc.crc(name, 0, b""), 0)
+            self.assertEqual(data_crc.crc(name, 0, b"123456789"), digits)
+            self.assertEqual(data_crc.crc(name, 0, up), block)
+
+    def test_pieces_equal_the_whole(self):
+        for name in data_crc.KINDS:
+            for cut in range(len(SHA) + 1):
+                head = data_crc.crc(name, 0, SHA[:cut])
+                self.assertEqual(data_crc.crc(name, head, SHA[cut:]),
+                                 data_crc.crc(name, 0, SHA))
+
+    def test_others_agree(self):
+        rng = random.Random(17)
+        for size in range(200):
+            data = rng.randbytes(size)
+            self.assertEqual(data_crc.crc("crc32", 0, data), zlib.crc32(data))
+            self.assertEqual(data_crc.crc("t10dif", 0, data), frame.t10dif(data))
 
 
 class Frame(unittest.TestCase):

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Weft Authors
-"""Write the vector files that the C unit tests read: crc.txt, fec.txt, slots.txt, ide.txt.
+"""Write the vector files that the C unit tests read: crc.txt, data_crc.txt,
+fec.txt, slots.txt, ide.txt.
 
 The output depends on nothing but this code, so a difference under version control is a change
 of the formats. One record a line, fields separated by single spaces, # starts a comment line.
@@ -11,7 +12,7 @@ import argparse
 import os
 import random
 
-from weftmodel import crc, fec, ide, messages, mutate, traffic
+from weftmodel import crc, data_crc, fec, ide, messages, mutate, traffic
 
 HEAD = "# made by test/model/vectors.py\n"
 
@@ -41,6 +42,23 @@ def crc_records():
             code = fec.encode(body + crc.to_bytes(value, order))
             yield (f"{form} {order} {spid:03x} {dpid:03x} {vc} {seq} {body.hex()} {value:016x} "
                    f"{code.hex()}")
+
+
+def data_crc_records():
+    yield "# start bytes t10dif crc32 crc32c crc64"
+    yield "# all in hex, - for no bytes; start: the CRC of what went before, of which each takes as"
+    yield "# many low bits as it is wide"
+    rng = random.Random("data_crc")
+    sizes = (0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 79, 80, 127, 128, 129, 200, 255, 256,
+             257, 319, 320, 511, 512, 520)
+    for size in sizes:
+        for start in (0, rng.getrandbits(64)):
+            data = rng.randbytes(size)
+            values = (data_crc.crc(name, start & (1 << kind.width) - 1, data)
+                      for name, kind in data_crc.KINDS.items())
+            words = (format(v, f"0{kind.width // 4}x")
+                     for v, kind in zip(values, data_crc.KINDS.values()))
+            yield f"{start:x} {data.hex() or '-'} {' '.join(words)}"
 
 
 def _places(before, after):
@@ -133,8 +151,8 @@ def ide_records():
         yield from lines
 
 
-FILES = {"crc.txt": crc_records, "fec.txt": fec_records, "slots.txt": slot_records,
-         "ide.txt": ide_records}
+FILES = {"crc.txt": crc_records, "data_crc.txt": data_crc_records, "fec.txt": fec_records,
+         "slots.txt": slot_records, "ide.txt": ide_records}
 
 
 def text(name):
