@@ -16,6 +16,7 @@
 
 #include "weft_atc.h"
 #include "weft_crc.h"
+#include "weft_data_crc.h"
 #include "weft_fec.h"
 #include "weft_ide.h"
 
@@ -27,6 +28,7 @@ struct bench_params {
 	const struct weft_fec_kernel *fec;
 	const struct weft_crc_kernel *crc;
 	const struct weft_atc_kernel *atc;
+	const struct weft_crc64_kernel *crc64;
 	struct weft_ide_lib *ide;
 	struct rte_mempool *pool;
 	unsigned int frame_flits;
@@ -36,7 +38,16 @@ struct bench_params {
 };
 
 /* Which table of kernels a stage's --kernel chooses from. */
-enum bench_family { BENCH_FEC, BENCH_CRC, BENCH_CODEC, BENCH_IDE, BENCH_ATC, BENCH_PLAIN };
+enum bench_family {
+	BENCH_FEC,
+	BENCH_CRC,
+	BENCH_CODEC,
+	BENCH_IDE,
+	BENCH_ATC,
+	BENCH_CRC64,
+	BENCH_ISAL,
+	BENCH_PLAIN
+};
 
 struct bench {
 	const char *name;
@@ -55,8 +66,8 @@ struct bench {
 	bool (*teardown)(void *ctx);
 };
 
-extern const struct bench bench_codec[], bench_ide[], bench_route[], bench_pipe[];
-extern const unsigned int bench_n_codec, bench_n_ide, bench_n_route, bench_n_pipe;
+extern const struct bench bench_codec[], bench_data[], bench_ide[], bench_route[], bench_pipe[];
+extern const unsigned int bench_n_codec, bench_n_data, bench_n_ide, bench_n_route, bench_n_pipe;
 
 /* data.c: flits to work on */
 

@@ -43,6 +43,9 @@ choose_kernels(struct bench_params *p, const char *name, uint32_t features)
 	p->atc = weft_atc_kernel_find(name, features);
 	if (p->atc == NULL)
 		p->atc = weft_atc_kernel_find(NULL, features);
+	p->crc64 = weft_crc64_kernel_find(name, features);
+	if (p->crc64 == NULL)
+		p->crc64 = weft_crc64_kernel_find(NULL, features);
 }
 
 /* Name of the kernel that a benchmark runs; NULL if it is not the one asked for. */
@@ -56,6 +59,8 @@ kernel_name(const struct options *o, const struct bench *b, const struct bench_p
 	case BENCH_FEC: name = p->fec->k.name; break;
 	case BENCH_CRC: name = p->crc->k.name; break;
 	case BENCH_ATC: name = p->atc->k.name; break;
+	case BENCH_CRC64: name = p->crc64->k.name; break;
+	case BENCH_ISAL: name = "isa-l"; break;
 	case BENCH_CODEC:
 		name = p->fec->k.name;
 		if (strcmp(name, p->crc->k.name) != 0) {

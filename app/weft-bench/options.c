@@ -68,6 +68,7 @@ bench_at(unsigned int i)
 		unsigned int n;
 	} all[] = {
 		{ bench_codec, bench_n_codec },
+		{ bench_data, bench_n_data },
 		{ bench_ide, bench_n_ide },
 		{ bench_route, bench_n_route },
 		{ bench_pipe, bench_n_pipe },

@@ -4,8 +4,8 @@
 . "$(dirname "$0")/lib.sh"
 
 stages="fec-encode fec-check crc crc-lopt isn rx-check rx-check-two-passes rx-check-crc-first tx-protect
-ide-seal-containment ide-open-containment ide-seal-skid ide-open-skid atc route ring-hop rx-pipeline
-rx-pipeline-crc-first rx-pipeline-ide tx-pipeline tx-pipeline-ide switch-rxl"
+t10dif crc32 crc32c crc64-xp10 ide-seal-containment ide-open-containment ide-seal-skid ide-open-skid
+atc route ring-hop rx-pipeline rx-pipeline-crc-first rx-pipeline-ide tx-pipeline tx-pipeline-ide switch-rxl"
 
 same "stages of --list" "$(echo $stages)" "$(echo $("$app/weft-bench" --list | cut -d' ' -f1))"
 
@@ -27,6 +27,8 @@ done
 same "stages asked for" "fec-check crc isn" "$(json "$work/c.json" '" ".join(r["stage"] for r in o["results"])')"
 WEFT_CPU=scalar "$app/weft-bench" --seconds 0.01 --stage ide-open-skid --json - >"$work/d.json"
 same "IDE kernel without features" sse "$(json "$work/d.json" 'o["results"][0]["kernel"]')"
+WEFT_CPU=scalar "$app/weft-bench" --seconds 0.01 --stage t10dif,crc32,crc32c,crc64-xp10 --json - >"$work/e.json"
+same "kernels of the data CRCs" "isa-l isa-l isa-l scalar" "$(json "$work/e.json" '" ".join(r["kernel"] for r in o["results"])')"
 
 refuses '--stage: no stage is called "nonesuch"' "$app/weft-bench" --stage nonesuch
 refuses '--kernel nonesuch: stage crc has no such kernel' "$app/weft-bench" --stage crc --kernel nonesuch
