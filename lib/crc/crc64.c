@@ -45,8 +45,10 @@ weft_crc64_xp10_ref(uint64_t crc, const void *buf, size_t len)
 #define CRC64_TEST_START UINT64_C(0x0123456789ABCDEF)
 
 static bool
-crc64_kernel_passes(const struct weft_crc64_kernel *kernel)
+crc64_kernel_passes(const struct weft_kernel *row)
 {
+	const struct weft_crc64_kernel *kernel =
+		(const struct weft_crc64_kernel *)(const void *)row;
 	uint8_t buf[CRC64_TEST_LEN];
 	uint64_t want = CRC64_TEST_START;
 	uint32_t x = 1;
@@ -67,15 +69,11 @@ crc64_kernel_passes(const struct weft_crc64_kernel *kernel)
 const struct weft_crc64_kernel *
 weft_crc64_kernel_find(const char *name, uint32_t features)
 {
-	for (unsigned int i = 0; i < weft_crc64_n_kernels; i++) {
-		const struct weft_crc64_kernel *row = &weft_crc64_kernels[i];
+	const struct weft_kernel_family family = { "crc64", weft_crc64_kernels,
+		sizeof(weft_crc64_kernels[0]), weft_crc64_n_kernels, crc64_kernel_passes };
 
-		if (name != NULL && strcmp(name, row->k.name) != 0)
-			continue;
-		if (weft_kernel_usable(&row->k, features) && crc64_kernel_passes(row))
-			return row;
-	}
-	return NULL;
+	return (const struct weft_crc64_kernel *)(const void *)weft_kernel_choose(
+		&family, name, features);
 }
 
 /* Written once; threads that come first together all find the same row. */
