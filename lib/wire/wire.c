@@ -9,7 +9,7 @@
 #include "weft_wire.h"
 
 #include "weft_base.h"
-#include "wire_priv.h"
+#include "weft_data_crc.h"
 
 /* Offsets from the first byte of the Ethernet header. */
 enum {
@@ -64,7 +64,7 @@ weft_wire_parse(const uint8_t *frame, size_t len, struct weft_wire_hdr *h)
 		return WEFT_DROP_KIND;
 	if (frame[OFF_FLAGS] & ~FLAG_MODE)
 		return WEFT_DROP_FLAGS;
-	if (wire_crc16_t10dif(frame + WEFT_ETH_LEN, CHECK_COVERED) !=
+	if (weft_crc16_t10dif(0, frame + WEFT_ETH_LEN, CHECK_COVERED) !=
 		weft_get_be16(frame + OFF_CHECK))
 		return WEFT_DROP_HEADER_CHECK;
 	h->mode = frame[OFF_FLAGS] & FLAG_MODE;
@@ -99,7 +99,7 @@ weft_wire_build(uint8_t *frame, const struct weft_wire_hdr *h)
 	weft_put_be16(frame + OFF_DPID, h->dpid);
 	weft_put_be32(frame + OFF_SESSION, h->session);
 	weft_put_be32(frame + OFF_CLOCK, h->clock);
-	weft_put_be16(frame + OFF_CHECK, wire_crc16_t10dif(frame + WEFT_ETH_LEN, CHECK_COVERED));
+	weft_put_be16(frame + OFF_CHECK, weft_crc16_t10dif(0, frame + WEFT_ETH_LEN, CHECK_COVERED));
 }
 
 size_t
