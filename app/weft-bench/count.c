@@ -40,12 +40,6 @@ counter_open(uint64_t what, int group)
 	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, group, 0);
 }
 
-static uint64_t
-one_run(const struct bench *b, void *ctx)
-{
-	return b->run(ctx);
-}
-
 /* False if the CPU, the hypervisor or the kernel does not let us. */
 static bool
 count_by_counters(const struct bench *b, void *ctx, struct result *r)
@@ -61,7 +55,7 @@ count_by_counters(const struct bench *b, void *ctx, struct result *r)
 		if (b->prepare != NULL)
 			b->prepare(ctx);
 		ioctl(leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
-		flits += one_run(b, ctx);
+		flits += timed_run(b, ctx);
 		ioctl(leader, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
 	}
 	if (cycles >= 0 && read(leader, &v, sizeof(v)) == sizeof(v) && v.instructions != 0) {
@@ -101,7 +95,7 @@ count_by_steps(const struct bench *b, void *ctx, struct result *r)
 		if (b->prepare != NULL)
 			b->prepare(ctx);
 		__writeeflags(__readeflags() | TRAP_FLAG);
-		flits += one_run(b, ctx);
+		flits += timed_run(b, ctx);
 		__writeeflags(__readeflags() & ~TRAP_FLAG);
 	}
 	sigaction(SIGTRAP, &before, NULL);

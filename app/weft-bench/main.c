@@ -86,7 +86,7 @@ run_one(const struct bench_params *p, const struct options *o, struct result *r)
 		cli_warn("%s", err);
 		return false;
 	}
-	measure(b, ctx, o->seconds, r);
+	measure(b, ctx, o->seconds, o->iterations, r);
 	if (o->count)
 		count_instructions(b, ctx, r);
 	r->checked = b->teardown(ctx);

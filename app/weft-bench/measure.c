@@ -11,8 +11,12 @@
 #include <rte_cycles.h>
 
 #define SLICES_MIN 20
-#define SLICES_MAX 100000
 #define SLICE_CYCLES 20000 /* at least: a reading of the TSC is then nothing */
+
+struct sums {
+	uint64_t cycles;
+	uint64_t flits;
+};
 
 static int
 compare(const void *a, const void *b)
@@ -31,34 +35,55 @@ cpu_seconds(clockid_t clock)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+uint64_t
+timed_run(const struct bench *b, void *ctx)
+{
+	return b->run(ctx);
+}
+
+/* Until @p least cycles have passed, and one run at any rate; adds to the sums. Cycles a flit. */
+static double
+one_slice(const struct bench *b, void *ctx, uint64_t least, struct sums *sums)
+{
+	uint64_t cycles = 0, flits = 0;
+
+	do {
+		uint64_t t;
+
+		if (b->prepare != NULL)
+			b->prepare(ctx);
+		t = rte_rdtsc_precise();
+		flits += timed_run(b, ctx);
+		cycles += rte_rdtsc_precise() - t;
+	} while (cycles < least);
+	sums->cycles += cycles;
+	sums->flits += flits;
+	return (double)cycles / (double)flits;
+}
+
 void
-measure(const struct bench *b, void *ctx, double seconds, struct result *r)
+measure(const struct bench *b, void *ctx, double seconds, unsigned int iterations, struct result *r)
 {
 	static double slice[SLICES_MAX];
 	double wall = cpu_seconds(CLOCK_MONOTONIC), cpu = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
+	struct sums sums = { 0 };
 	unsigned int n = 0;
 
-	while (n < SLICES_MAX &&
-		(n < SLICES_MIN || cpu_seconds(CLOCK_MONOTONIC) - wall < seconds)) {
-		uint64_t cycles = 0, flits = 0;
-
-		while (cycles < SLICE_CYCLES) {
-			uint64_t t;
-
-			if (b->prepare != NULL)
-				b->prepare(ctx);
-			t = rte_rdtsc_precise();
-			flits += b->run(ctx);
-			cycles += rte_rdtsc_precise() - t;
-		}
-		slice[n++] = (double)cycles / (double)flits;
-	}
+	if (iterations != 0)
+		while (n < iterations)
+			slice[n++] = one_slice(b, ctx, 0, &sums);
+	else
+		while (n < SLICES_MAX &&
+			(n < SLICES_MIN || cpu_seconds(CLOCK_MONOTONIC) - wall < seconds))
+			slice[n++] = one_slice(b, ctx, SLICE_CYCLES, &sums);
 	wall = cpu_seconds(CLOCK_MONOTONIC) - wall;
 	r->cpu_share = (cpu_seconds(CLOCK_THREAD_CPUTIME_ID) - cpu) / wall;
 	qsort(slice, n, sizeof(slice[0]), compare);
 	r->cycles_per_flit = slice[n / 2];
 	r->least = slice[0];
 	r->most = slice[n - 1];
+	r->mean = (double)sums.cycles / (double)sums.flits;
+	r->timed_flits = sums.flits;
 }
 
 double

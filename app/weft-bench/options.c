@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "result.h"
 #include "weft_wire.h"
 
 #define FRAME_FLITS_DEFAULT 8
@@ -29,6 +30,7 @@ static const char usage_text[] =
 	"                        (rtc, and for pipelines both)\n"
 	"  --frame-flits N[,N]   flits a frame in pipelines and rings, 1 to 64 (8)\n"
 	"  --seconds S           time for each result, 0.01 to 60 (0.5)\n"
+	"  --iterations N        exactly N timed runs for each result instead, 1 to 100000\n"
 	"  --count               count instructions a flit too (counters, else single steps)\n"
 	"  --json FILE|-         write the results as JSON\n"
 	"  --version, --help\n";
@@ -40,6 +42,7 @@ enum {
 	OPT_LAYOUT,
 	OPT_FRAME_FLITS,
 	OPT_SECONDS,
+	OPT_ITERATIONS,
 	OPT_COUNT,
 	OPT_JSON,
 	OPT_VERSION,
@@ -53,6 +56,7 @@ static const struct option long_options[] = {
 	{ "layout", required_argument, NULL, OPT_LAYOUT },
 	{ "frame-flits", required_argument, NULL, OPT_FRAME_FLITS },
 	{ "seconds", required_argument, NULL, OPT_SECONDS },
+	{ "iterations", required_argument, NULL, OPT_ITERATIONS },
 	{ "count", no_argument, NULL, OPT_COUNT },
 	{ "json", required_argument, NULL, OPT_JSON },
 	{ "version", no_argument, NULL, OPT_VERSION },
@@ -134,6 +138,9 @@ parse_option(struct options *o, int opt)
 	case OPT_LAYOUT: o->layout = (int)cli_word("--layout", optarg, bench_layout_words); break;
 	case OPT_FRAME_FLITS: parse_frame_flits(o, optarg); break;
 	case OPT_SECONDS: o->seconds = parse_seconds(optarg); break;
+	case OPT_ITERATIONS:
+		o->iterations = (unsigned int)cli_number("--iterations", optarg, 1, SLICES_MAX);
+		break;
 	case OPT_COUNT: o->count = true; break;
 	case OPT_JSON: o->json = optarg; break;
 	case OPT_VERSION: puts("weft-bench " WEFT_VERSION); exit(EXIT_SUCCESS);

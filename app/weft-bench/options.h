@@ -19,6 +19,7 @@ struct options {
 	unsigned int frame_flits[FRAME_FLITS_LIST_MAX];
 	unsigned int n_frame_flits; /* 1 or more */
 	double seconds;
+	unsigned int iterations; /* instead of seconds; 0: not asked for */
 	bool count;
 	bool list;
 };

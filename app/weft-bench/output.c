@@ -45,12 +45,14 @@ result_json(const struct result *r)
 {
 	const bool counters = r->counted_by != NULL && r->core_cycles_per_flit > 0;
 
-	return json_pack("{s:s, s:s, s:s, s:i, s:f, s:f, s:f, s:f, s:f, s:b, s:s?, s:o, s:o}",
+	return json_pack("{s:s, s:s, s:s, s:i, s:f, s:f, s:f, s:f, s:f, s:I, s:f, s:b, s:s?, "
+			 "s:o, s:o}",
 		"stage", r->b->name, "kernel", r->kernel, "layout", bench_layout_words[r->layout],
 		"frame_flits", (int)r->frame_flits, "mflits_per_s", mflits_per_s(r),
 		"cycles_per_flit", r->cycles_per_flit, "cycles_min", r->least, "cycles_max",
-		r->most, "cpu_share", r->cpu_share, "checked", r->checked, "counted_by",
-		r->counted_by, "instructions_per_flit",
+		r->most, "cycles_mean", r->mean, "timed_flits", (json_int_t)r->timed_flits,
+		"cpu_share", r->cpu_share, "checked", r->checked, "counted_by", r->counted_by,
+		"instructions_per_flit",
 		number_or_null(r->counted_by != NULL, r->instructions_per_flit),
 		"core_cycles_per_flit", number_or_null(counters, r->core_cycles_per_flit));
 }

@@ -17,6 +17,8 @@ struct result {
 	double cycles_per_flit; /* median of the slices */
 	double least;
 	double most;
+	double mean; /* of everything timed: what programs that only count can be compared with */
+	uint64_t timed_flits;
 	double cpu_share;
 	const char *counted_by; /* "counters", "steps", or NULL: the rest is not known */
 	double instructions_per_flit;
@@ -24,8 +26,17 @@ struct result {
 	bool checked;
 };
 
-/* Run for @p seconds and fill in cycles and the share of the CPU. */
-void measure(const struct bench *b, void *ctx, double seconds, struct result *r);
+#define SLICES_MAX 100000
+
+/*
+ * Run for @p seconds, or if @p iterations (at most SLICES_MAX) is not 0 exactly so often, and fill in
+ * cycles and the share of the CPU.
+ */
+void measure(const struct bench *b, void *ctx, double seconds, unsigned int iterations,
+	struct result *r);
+
+/* The timed part and nothing else, by a name that a profiler can be told. Returns flits. */
+__attribute__((noinline)) uint64_t timed_run(const struct bench *b, void *ctx);
 
 /*
  * Count instructions of this thread in user space over a few runs: by the CPU's counters, or where

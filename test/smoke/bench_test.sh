@@ -9,19 +9,40 @@ atc route ring-hop rx-pipeline rx-pipeline-crc-first rx-pipeline-ide tx-pipeline
 
 same "stages of --list" "$(echo $stages)" "$(echo $("$app/weft-bench" --list | cut -d' ' -f1))"
 
-for flits in 1 8 35; do
-	"$app/weft-bench" --seconds 0.01 --frame-flits $flits --json "$work/b.json" >"$work/text"
-	same "stages measured" "$(echo $stages | tr ' ' '\n' | sort | tr '\n' ' ')" \
-		"$(json "$work/b.json" '" ".join(sorted({r["stage"] for r in o["results"]})) + " "')"
-	same "unchecked results" 0 "$(json "$work/b.json" 'sum(r["checked"] is not True for r in o["results"])')"
-	same "keys" True "$(json "$work/b.json" 'all({"stage","kernel","layout","frame_flits",
-"mflits_per_s","cycles_per_flit","checked"} <= r.keys() for r in o["results"]) and
-{"cpu","tsc_hz","version","results"} <= o.keys()')"
-	same "rates that agree with cycles" True "$(json "$work/b.json" 'all(abs(r["mflits_per_s"] *
+"$app/weft-bench" --seconds 0.01 --frame-flits 1,8,35 --json "$work/b.json" >"$work/text"
+same "stages measured" "$(echo $stages | tr ' ' '\n' | sort | tr '\n' ' ')" \
+	"$(json "$work/b.json" '" ".join(sorted({r["stage"] for r in o["results"]})) + " "')"
+same "unchecked results" 0 "$(json "$work/b.json" 'sum(r["checked"] is not True for r in o["results"])')"
+same "keys" True "$(json "$work/b.json" 'all({"stage","kernel","layout","frame_flits","mflits_per_s",
+"cycles_per_flit","cycles_min","cycles_max","cycles_mean","timed_flits","cpu_share","checked","counted_by",
+"instructions_per_flit","core_cycles_per_flit"} == r.keys() for r in o["results"]) and
+{"cpu","tsc_hz","version","results"} == o.keys()')"
+same "rates that agree with cycles" True "$(json "$work/b.json" 'all(abs(r["mflits_per_s"] *
 r["cycles_per_flit"] * 1e6 / o["tsc_hz"] - 1) < 1e-6 for r in o["results"])')"
-	same "pipelines on two lcores" 7 "$(json "$work/b.json" 'sum(r["layout"] == "ring" for r in o["results"])')"
-	same "frame_flits" True "$(json "$work/b.json" "all(r['frame_flits'] == $flits for r in o['results'])")"
-done
+same "medians and means between least and most" True "$(json "$work/b.json" 'all(r["cycles_min"] <=
+r[k] <= r["cycles_max"] for r in o["results"] for k in ("cycles_per_flit", "cycles_mean"))')"
+same "pipelines on two lcores" 21 "$(json "$work/b.json" 'sum(r["layout"] == "ring" for r in o["results"])')"
+same "lengths of the sweep" "[1, 8, 35]" "$(json "$work/b.json" 'sorted({r["frame_flits"] for r in o["results"]})')"
+same "pipelines without all lengths" 0 "$(json "$work/b.json" 'sum({r["frame_flits"] for r in o["results"]
+if r["stage"] == s} != {1, 8, 35} for s in ("ring-hop", "rx-pipeline", "tx-pipeline-ide", "switch-rxl"))')"
+same "kernels measured once" 1 "$(json "$work/b.json" 'sum(r["stage"] == "crc" for r in o["results"])')"
+same "counts that nobody asked for" 0 "$(json "$work/b.json" 'sum(r[k] is not None for r in o["results"]
+for k in ("counted_by", "instructions_per_flit", "core_cycles_per_flit"))')"
+
+# Counts: a number on x86 whatever the kernel allows, but never for two lcores; runs that agree.
+"$app/weft-bench" --iterations 5 --count --stage crc,rx-pipeline --json "$work/n.json" >"$work/text"
+"$app/weft-bench" --iterations 10 --count --stage crc,rx-pipeline --json "$work/m.json" >"$work/text"
+same "counts where they are possible" True "$(json "$work/n.json" 'all(
+r["instructions_per_flit"] > 1 if r["layout"] == "rtc" and r["counted_by"] else
+r["instructions_per_flit"] is None and r["core_cycles_per_flit"] is None for r in o["results"])')"
+[ "$(uname -m)" != x86_64 ] || same "rows counted" 2 \
+	"$(json "$work/n.json" 'sum(r["counted_by"] in ("counters", "steps") for r in o["results"])')"
+same "flits of 5 runs" 320 "$(json "$work/n.json" 'o["results"][0]["timed_flits"]')"
+same "flits of 5 and 10 runs" True "$(json "$work/n.json" "[2 * r['timed_flits'] for r in o['results']] ==
+[r['timed_flits'] for r in json.load(open('$work/m.json'))['results']]")"
+same "counts that are the same every time" True "$(json "$work/n.json" "all(a['counted_by'] is None or
+abs(a['instructions_per_flit'] / b['instructions_per_flit'] - 1) < 0.02 for a, b in
+zip(o['results'], json.load(open('$work/m.json'))['results']))")"
 
 "$app/weft-bench" --seconds 0.01 --stage crc,fec-check --stage isn --kernel scalar --json - >"$work/c.json"
 same "stages asked for" "fec-check crc isn" "$(json "$work/c.json" '" ".join(r["stage"] for r in o["results"])')"
@@ -34,6 +55,10 @@ refuses '--stage: no stage is called "nonesuch"' "$app/weft-bench" --stage nones
 refuses '--kernel nonesuch: stage crc has no such kernel' "$app/weft-bench" --stage crc --kernel nonesuch
 refuses '--layout: expected one of rtc, ring' "$app/weft-bench" --layout both
 refuses '--frame-flits: expected a number of 1 to 64' "$app/weft-bench" --frame-flits 65
+refuses '--frame-flits: expected a number of 1 to 64' "$app/weft-bench" --frame-flits 1,,x
+refuses '--frame-flits: expected numbers' "$app/weft-bench" --frame-flits ,
+refuses '--frame-flits: more than 16 numbers' "$app/weft-bench" --frame-flits "$(seq -s, 17)"
+refuses '--iterations: expected a number of 1 to 100000' "$app/weft-bench" --iterations 0
 refuses '--seconds: expected 0.01 to 60' "$app/weft-bench" --seconds 0
 refuses 'do not have this layout' "$app/weft-bench" --stage crc --layout ring
 refuses 'WEFT_CPU=sse9: expected' env WEFT_CPU=sse9 "$app/weft-bench" --stage crc
