@@ -30,8 +30,8 @@ same "counts that nobody asked for" 0 "$(json "$work/b.json" 'sum(r[k] is not No
 for k in ("counted_by", "instructions_per_flit", "core_cycles_per_flit"))')"
 
 # Counts: a number on x86 whatever the kernel allows, but never for two lcores; runs that agree.
-"$app/weft-bench" --iterations 5 --count --stage crc,rx-pipeline --json "$work/n.json" >"$work/text"
-"$app/weft-bench" --iterations 10 --count --stage crc,rx-pipeline --json "$work/m.json" >"$work/text"
+"$app/weft-bench" --iterations 5 --count --frame-flits 1 --stage crc,rx-pipeline --json "$work/n.json" >"$work/text"
+"$app/weft-bench" --iterations 10 --count --frame-flits 1 --stage crc,rx-pipeline --json "$work/m.json" >"$work/text"
 same "counts where they are possible" True "$(json "$work/n.json" 'all(
 r["instructions_per_flit"] > 1 if r["layout"] == "rtc" and r["counted_by"] else
 r["instructions_per_flit"] is None and r["core_cycles_per_flit"] is None for r in o["results"])')"
