@@ -72,6 +72,26 @@ three_ways_agree_on_both_halves(void **state)
 	}
 }
 
+/* wire-formats.md section 7: flit byte i = i. */
+static void
+published_vector_holds_in_every_kernel(void **state)
+{
+	uint8_t flit[256];
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(flit); i++)
+		flit[i] = (uint8_t)i;
+	for (unsigned int i = 0; i < weft_crc_n_kernels; i++) {
+		uint64_t even, odd;
+
+		if (!weft_kernel_usable(&weft_crc_kernels[i].k, weft_cpu_detect()))
+			continue;
+		weft_crc6_run(&weft_crc_kernels[i], flit, 1, &even, &odd);
+		assert_int_equal(even, UINT64_C(0x40efa8525c60));
+		assert_int_equal(odd, UINT64_C(0x90483f076c18));
+	}
+}
+
 static void
 table_agrees_with_definition_at_every_length(void **state)
 {
@@ -116,6 +136,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(three_ways_agree_on_both_halves),
+		cmocka_unit_test(published_vector_holds_in_every_kernel),
 		cmocka_unit_test(table_agrees_with_definition_at_every_length),
 		cmocka_unit_test(remainder_of_the_last_symbol_is_the_generator),
 		cmocka_unit_test(field_bytes_follow_the_order),
