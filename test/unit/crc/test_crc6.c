@@ -72,7 +72,7 @@ three_ways_agree_on_both_halves(void **state)
 	}
 }
 
-/* wire-formats.md section 7: flit byte i = i. */
+/* wire-formats.md (c): flit byte i = i. */
 static void
 published_vector_holds_in_every_kernel(void **state)
 {
