@@ -171,7 +171,7 @@ bench_print_list(void)
 	const struct bench *b;
 
 	for (unsigned int i = 0; (b = bench_at(i)) != NULL; i++)
-		printf("%-22s %-8s %s\n", b->name,
+		printf("%-28s %-8s %s\n", b->name,
 			b->layouts == (1 << BENCH_RTC)    ? "rtc"
 			: b->layouts == (1 << BENCH_RING) ? "ring"
 							  : "rtc,ring",

@@ -16,7 +16,7 @@
 void
 result_print_head(void)
 {
-	printf("%-24s %-12s %-5s %5s %10s %12s %9s   %s\n", "stage", "kernel", "on", "flits",
+	printf("%-28s %-14s %-5s %5s %10s %12s %9s   %s\n", "stage", "kernel", "on", "flits",
 		"Mflit/s", "cycles/flit", "instr/fl", "least..most  CPU  checked");
 }
 
@@ -27,7 +27,7 @@ result_print(const struct result *r)
 
 	if (r->counted_by != NULL)
 		snprintf(instructions, sizeof(instructions), "%.1f", r->instructions_per_flit);
-	printf("%-24s %-12s %-5s %5u %10.2f %12.1f %9s   %5.1f..%.1f  %3.0f %%  %s\n", r->b->name,
+	printf("%-28s %-14s %-5s %5u %10.2f %12.1f %9s   %5.1f..%.1f  %3.0f %%  %s\n", r->b->name,
 		r->kernel, bench_layout_words[r->layout], r->frame_flits, mflits_per_s(r),
 		r->cycles_per_flit, instructions, r->least, r->most, r->cpu_share * 100,
 		r->checked ? "yes" : "NO");

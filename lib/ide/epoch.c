@@ -9,6 +9,10 @@
 
 #include "ide_priv.h"
 
+#include "weft_data_crc.h"
+
+#include <endian.h>
+
 /* First byte of the flit that is in P. */
 static inline unsigned int
 p_off(enum ide_kind kind)
@@ -36,14 +40,22 @@ put_share(uint8_t *flit, enum ide_kind kind, const uint8_t *share)
 	}
 }
 
-static void
+/* In one store: the tag's load would wait for four. */
+static inline void
+put_aad(struct weft_ide_stream *s, unsigned int flit, uint32_t word)
+{
+	const uint32_t w = htole32(word);
+
+	memcpy(s->aad + flit * IDE_AAD_WORD, &w, sizeof(w));
+}
+
+static inline void
 count_in(struct weft_ide_stream *s, const uint8_t *flit, enum ide_kind kind)
 {
 	const uint32_t crd = weft_flit_crd(flit);
 
-	weft_put_le32(s->aad + s->flits * IDE_AAD_WORD,
+	put_aad(s, s->flits,
 		kind == IDE_KIND_MAC ? crd : crd << 4 | weft_slot_fmt(flit + WEFT_FLIT_H_OFF));
-	s->p_len += IDE_COVERED - p_off(kind);
 	s->flits++;
 }
 
@@ -68,59 +80,142 @@ make_iv(uint64_t counter, uint8_t *iv)
 	weft_put_be64(iv + 4, counter);
 }
 
-void
-ide_epoch_begin(struct weft_ide_stream *s)
+/* The two passes of an epoch that no kernel takes, or that came flit by flit. */
+static __attribute__((noinline)) void
+reference_flit(struct weft_ide_stream *s, uint8_t *flit, enum ide_kind kind, bool is_open)
 {
-	uint8_t iv[IDE_IV_LEN];
-
-	make_iv(s->counter, iv);
-	ide_gcm_start(s->gcm, iv);
-	s->flits = 0;
-	s->p_len = 0;
-}
-
-void
-ide_epoch_seal(struct weft_ide_stream *s, uint8_t *flit)
-{
-	const enum ide_kind kind = ide_kind(flit);
 	const unsigned int off = p_off(kind);
 	uint8_t *p = s->p + s->p_len;
 	uint8_t sealed[IDE_COVERED];
 
-	memcpy(p, flit + off, IDE_COVERED - off);
-	if (kind == IDE_KIND_PLAIN)
-		clear_pad(p);
-	ide_gcm_xor(s->gcm, sealed, p, IDE_COVERED - off);
-	put_share(flit, kind, sealed);
-	count_in(s, flit, kind);
+	if (is_open) {
+		ide_gcm_xor(s->gcm, p, flit + off, IDE_COVERED - off);
+		if (kind == IDE_KIND_PLAIN)
+			clear_pad(p); /* these bits came from the header, which is not ciphertext */
+		put_share(flit, kind, p);
+	} else {
+		memcpy(p, flit + off, IDE_COVERED - off);
+		if (kind == IDE_KIND_PLAIN)
+			clear_pad(p);
+		ide_gcm_xor(s->gcm, sealed, p, IDE_COVERED - off);
+		put_share(flit, kind, sealed);
+	}
+	s->p_len += IDE_COVERED - off;
+}
+
+/*
+ * The MAC goes into its flit behind the kernel: a kernel that had to load what was just written in
+ * small pieces would wait for the epoch before.
+ */
+void
+ide_epoch_flush(struct weft_ide_stream *s)
+{
+	if (s->n_waiting == 0)
+		return;
+	s->kernel->flits(&s->pass_key, &s->pass, s->waiting, s->n_waiting, s->way);
+	if ((s->way & (IDE_PASS_MAC | IDE_PASS_OPEN)) == IDE_PASS_MAC)
+		memcpy(s->waiting + IDE_MAC_OFF, s->mac, WEFT_IDE_MAC_LEN);
+	s->n_waiting = 0;
+}
+
+/* The more flits the kernel gets at once, the faster it is. */
+static inline void
+wait_for_more(
+	struct weft_ide_stream *s, uint8_t *flit, unsigned int n, enum ide_kind kind, bool is_open)
+{
+	/* They must be back to back, and IDE.MAC the first of them. */
+	if (kind == IDE_KIND_MAC || flit != s->waiting + s->n_waiting * (size_t)WEFT_FLIT_LEN)
+		ide_epoch_flush(s);
+	if (s->n_waiting == 0) {
+		s->waiting = flit;
+		s->way = (kind == IDE_KIND_MAC ? IDE_PASS_MAC : 0U) |
+		         (is_open ? IDE_PASS_OPEN : 0U) | (s->pcrc ? IDE_PASS_PCRC : 0U);
+	}
+	s->n_waiting += n;
+}
+
+static inline void
+begin(struct weft_ide_stream *s, bool in_run)
+{
+	uint8_t iv[IDE_IV_LEN];
+
+	s->in_one_pass = ide_epoch_starts_in_one_pass(s, in_run);
+	if (s->in_one_pass) {
+		ide_pass_begin(&s->pass, s->counter);
+	} else {
+		make_iv(s->counter, iv);
+		ide_gcm_start(s->gcm, iv);
+	}
 }
 
 void
-ide_epoch_open(struct weft_ide_stream *s, uint8_t *flit)
+ide_epoch_flit(
+	struct weft_ide_stream *s, uint8_t *flit, enum ide_kind kind, bool is_open, bool in_run)
 {
-	const enum ide_kind kind = ide_kind(flit);
-	const unsigned int off = p_off(kind);
-	uint8_t *p = s->p + s->p_len;
-
-	ide_gcm_xor(s->gcm, p, flit + off, IDE_COVERED - off);
-	if (kind == IDE_KIND_PLAIN)
-		clear_pad(p); /* these bits came from the header, which is not ciphertext */
-	put_share(flit, kind, p);
+	if (s->flits == 0)
+		begin(s, in_run);
 	count_in(s, flit, kind);
+	if (s->in_one_pass)
+		wait_for_more(s, flit, 1, kind, is_open);
+	else
+		reference_flit(s, flit, kind, is_open);
+}
+
+unsigned int
+ide_epoch_plain_flits(struct weft_ide_stream *s, uint8_t *flits, unsigned int n, bool is_open)
+{
+	const unsigned int room = weft_ide_epoch_flits(s->mode) - s->flits;
+	unsigned int i;
+
+	if (s->kernel == NULL)
+		return 0;
+	if (s->flits == 0)
+		begin(s, true);
+	else if (!s->in_one_pass)
+		return 0;
+	if (n > room)
+		n = room;
+	for (i = 0; i < n; i++) {
+		uint8_t *flit = flits + i * (size_t)WEFT_FLIT_LEN;
+		const uint32_t fmt = weft_slot_fmt(flit + WEFT_FLIT_H_OFF);
+
+		if (flit[0] >> 6 != WEFT_FLIT_CACHEMEM || fmt == WEFT_SLOT_FMT_LLCTRL)
+			break;
+		put_aad(s, s->flits + i, (uint32_t)weft_flit_crd(flit) << 4 | fmt);
+	}
+	if (i > 0)
+		wait_for_more(s, flits, i, IDE_KIND_PLAIN, is_open);
+	s->flits = (uint8_t)(s->flits + i);
+	return i;
+}
+
+static __attribute__((noinline)) void
+reference_end(struct weft_ide_stream *s, uint8_t *tag)
+{
+	uint8_t iv[IDE_IV_LEN];
+
+	if (s->pcrc) {
+		weft_put_le32(s->p + s->p_len, weft_crc32c(0, s->p, s->p_len));
+		s->p_len += IDE_PCRC_LEN;
+	}
+	make_iv(s->counter, iv);
+	ide_gcm_tag(s->gcm, iv, s->aad, s->flits * IDE_AAD_WORD, s->p, s->p_len, tag);
 }
 
 void
 ide_epoch_end(struct weft_ide_stream *s, uint8_t *mac)
 {
-	uint8_t iv[IDE_IV_LEN], tag[IDE_TAG_LEN];
+	uint8_t tag[IDE_TAG_LEN];
 
-	if (s->pcrc) {
-		weft_put_le32(s->p + s->p_len, ide_pcrc(s->p, s->p_len));
-		s->p_len += IDE_PCRC_LEN;
+	if (s->flits > 0 && s->in_one_pass) {
+		ide_epoch_flush(s);
+		s->kernel->tag(
+			&s->pass_key, &s->pass, s->aad, s->flits * IDE_AAD_WORD, s->pcrc, tag);
+	} else {
+		reference_end(s, tag);
 	}
-	make_iv(s->counter, iv);
-	ide_gcm_tag(s->gcm, iv, s->aad, s->flits * IDE_AAD_WORD, s->p, s->p_len, tag);
 	memcpy(mac, tag, WEFT_IDE_MAC_LEN);
 	s->counter++;
-	ide_epoch_begin(s);
+	s->flits = 0;
+	s->p_len = 0;
 }

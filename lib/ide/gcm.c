@@ -7,7 +7,7 @@
  * call for counter mode alone.
  */
 
-#include "gcm_priv.h"
+#include "ide_priv.h"
 
 #include <intel-ipsec-mb.h>
 
@@ -15,16 +15,22 @@
 
 #include "weft_base.h"
 #include "weft_cpu.h"
+#include "weft_ide_direct.h"
 
 struct weft_ide_lib {
 	IMB_MGR *mgr;
 	const char *kernel;
+	const struct ide_pass_kernel *pass;
 };
 
 struct ide_gcm {
 	struct gcm_key_data key;
 	struct gcm_context_data stream;
 	const struct weft_ide_lib *lib;
+};
+
+struct weft_ide_direct {
+	struct ide_gcm gcm;
 };
 
 static_assert(_Alignof(struct ide_gcm) <= WEFT_CACHE_LINE, "streams are aligned to 64 bytes");
@@ -70,6 +76,21 @@ open_path(const struct gcm_path *path)
 	return NULL;
 }
 
+/* Take the first kernel that may run and passes its test, or none. */
+static void
+find_pass(struct weft_ide_lib *lib, uint32_t features)
+{
+	const bool has_vaes = (lib->mgr->features & IMB_FEATURE_VAES) != 0;
+
+	for (unsigned int i = 0; i < ide_pass_n_kernels; i++) {
+		lib->pass = &ide_pass_kernels[i];
+		if (weft_kernel_usable(&lib->pass->k, features) &&
+			(has_vaes || !lib->pass->needs_vaes) && ide_pass_agrees(lib))
+			return;
+	}
+	lib->pass = NULL;
+}
+
 struct weft_ide_lib *
 weft_ide_lib_open(uint32_t features)
 {
@@ -82,8 +103,10 @@ weft_ide_lib_open(uint32_t features)
 			continue;
 		lib->mgr = open_path(&paths[i]);
 		lib->kernel = paths[i].name;
-		if (lib->mgr != NULL)
-			return lib;
+		if (lib->mgr == NULL)
+			continue;
+		find_pass(lib, features);
+		return lib;
 	}
 	free(lib);
 	return NULL;
@@ -104,6 +127,18 @@ weft_ide_lib_kernel(const struct weft_ide_lib *lib)
 	return lib->kernel;
 }
 
+const char *
+weft_ide_lib_run_kernel(const struct weft_ide_lib *lib)
+{
+	return lib->pass == NULL ? "none" : lib->pass->k.name;
+}
+
+const struct ide_pass_kernel *
+ide_lib_pass(const struct weft_ide_lib *lib)
+{
+	return lib->pass;
+}
+
 size_t
 ide_gcm_size(void)
 {
@@ -115,6 +150,12 @@ ide_gcm_init(struct ide_gcm *g, const struct weft_ide_lib *lib, const uint8_t *k
 {
 	g->lib = lib;
 	IMB_AES256_GCM_PRE(lib->mgr, key, &g->key);
+}
+
+const uint8_t *
+ide_gcm_schedule(const struct ide_gcm *g)
+{
+	return g->key.expanded_keys;
 }
 
 void
@@ -135,4 +176,46 @@ ide_gcm_tag(struct ide_gcm *g, const uint8_t *iv, const uint8_t *aad, size_t aad
 {
 	IMB_AES256_GCM_ENC(g->lib->mgr, &g->key, &g->stream, text, text, len, iv, aad, aad_len, tag,
 		IDE_TAG_LEN);
+}
+
+size_t
+weft_ide_direct_size(void)
+{
+	return sizeof(struct weft_ide_direct);
+}
+
+void
+weft_ide_direct_init(struct weft_ide_direct *d, const struct weft_ide_lib *lib, const uint8_t *key)
+{
+	ide_gcm_init(&d->gcm, lib, key);
+}
+
+void
+weft_ide_direct_seal(struct weft_ide_direct *d, const struct weft_ide_messages *m)
+{
+	struct ide_gcm *g = &d->gcm;
+	uint8_t iv[IDE_IV_LEN] = { 0x80 };
+
+	for (unsigned int i = 0; i < m->n; i++) {
+		uint8_t *text = m->text + i * m->len;
+
+		weft_put_be64(iv + 4, i + 1);
+		IMB_AES256_GCM_ENC(g->lib->mgr, &g->key, &g->stream, text, text, m->len, iv, m->aad,
+			m->aad_len, m->tag[i], IDE_TAG_LEN);
+	}
+}
+
+void
+weft_ide_direct_open(struct weft_ide_direct *d, const struct weft_ide_messages *m)
+{
+	struct ide_gcm *g = &d->gcm;
+	uint8_t iv[IDE_IV_LEN] = { 0x80 };
+
+	for (unsigned int i = 0; i < m->n; i++) {
+		uint8_t *text = m->text + i * m->len;
+
+		weft_put_be64(iv + 4, i + 1);
+		IMB_AES256_GCM_DEC(g->lib->mgr, &g->key, &g->stream, text, text, m->len, iv, m->aad,
+			m->aad_len, m->tag[i], IDE_TAG_LEN);
+	}
 }

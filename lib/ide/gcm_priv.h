@@ -23,6 +23,13 @@ size_t ide_gcm_size(void);
 
 void ide_gcm_init(struct ide_gcm *g, const struct weft_ide_lib *lib, const uint8_t *key);
 
+/* The AES-256 key schedule: 15 round keys of 16 bytes, in the order of encryption. */
+const uint8_t *ide_gcm_schedule(const struct ide_gcm *g);
+
+/* The kernel for epochs in one pass, or NULL. */
+struct ide_pass_kernel;
+const struct ide_pass_kernel *ide_lib_pass(const struct weft_ide_lib *lib);
+
 /* Go to the start of the key stream that @p iv gives. */
 void ide_gcm_start(struct ide_gcm *g, const uint8_t *iv);
 

@@ -5,10 +5,10 @@
  * The state of a stream, and one MAC epoch (wire-formats.md sections 5.1 to 5.3).
  *
  * The tag hashes the AAD of all flits before the first byte of ciphertext, but flits must go out
- * (and, in skid mode, on) before the last AAD word is known. So an epoch keeps its AAD words and
- * its plaintext P, and ide_epoch_end() runs GCM over them as a whole. That does AES twice, and in
- * return sender and receiver share one path, and the receiver need not rebuild the ciphertext of
- * the pads that were not sent: it is what encrypting the zero pads gives.
+ * (and, in skid mode, on) before the last AAD word is known. An epoch is computed in one of two
+ * ways. The reference keeps the AAD words and the plaintext P, and ide_epoch_end() runs GCM over
+ * them as a whole: AES is done twice, plainly. In one pass (pass_priv.h) a kernel takes the flits of
+ * a run as they lie.
  */
 #ifndef WEFT_IDE_PRIV_H
 #define WEFT_IDE_PRIV_H
@@ -16,6 +16,7 @@
 #include "weft_ide.h"
 
 #include "gcm_priv.h"
+#include "pass_priv.h"
 #include "weft_base.h"
 #include "weft_flit.h"
 
@@ -45,30 +46,65 @@ struct weft_ide_stream {
 
 	/*
 	 * Receiver only. Held flits: those of the epoch whose MAC is due, then `tail` later ones,
-	 * from the first protocol flit of the epoch being filled on.
+	 * from the first protocol flit of the epoch being filled on. They are kept apart: joined
+	 * into one load, two that were just stored would make it wait.
 	 */
+	unsigned int held;
 	bool insecure;
-	uint8_t held;
-	uint8_t tail;
+	unsigned int tail;
 
 	/* The epoch being filled. */
+	bool in_one_pass; /* decided by its first flit; says which of the states below it is in */
 	uint8_t flits;
 	size_t p_len;
 	uint8_t aad[WEFT_IDE_EPOCH_MAX * IDE_AAD_WORD];
 	uint8_t p[IDE_P_MAX + IDE_PCRC_LEN];
-};
 
-/* PCRC of @p len bytes, which are only read. */
-uint32_t ide_pcrc(uint8_t *p, size_t len);
+	/* Within a run: flits, back to back, that were counted in, but are still to be worked on, and how. */
+	uint8_t *waiting;
+	unsigned int n_waiting;
+	unsigned int way;
+
+	const struct ide_pass_kernel *kernel; /* NULL: no epoch is in one pass */
+	struct ide_pass pass;
+	struct ide_pass_key pass_key; /* valid with a kernel */
+};
 
 enum ide_kind ide_kind(const uint8_t *flit);
 
-/* Start the epoch that the counter says, with no flit in it. */
-void ide_epoch_begin(struct weft_ide_stream *s);
+/*
+ * Encrypt or decrypt a protocol flit in place and count it in. The epoch must not be full. Its
+ * first flit decides how the epoch is computed: @p in_run asks for one pass.
+ */
+void ide_epoch_flit(
+	struct weft_ide_stream *s, uint8_t *flit, enum ide_kind kind, bool is_open, bool in_run);
 
-/* Encrypt or decrypt a protocol flit in place and count it in. The epoch must not be full. */
-void ide_epoch_seal(struct weft_ide_stream *s, uint8_t *flit);
-void ide_epoch_open(struct weft_ide_stream *s, uint8_t *flit);
+/*
+ * Whether an epoch that begins now goes in one pass. Then the sender's MAC of the epoch before is
+ * put into an IDE.MAC flit by ide_epoch_flit(), from s->mac; otherwise by its caller.
+ */
+static inline bool
+ide_epoch_starts_in_one_pass(const struct weft_ide_stream *s, bool in_run)
+{
+	return in_run && s->kernel != NULL;
+}
+
+/*
+ * Count in protocol flits without IDE.MAC that lie back to back, in one pass: what
+ * ide_epoch_flit() does for each. @return how many, until the first that is none, the epoch is
+ * full or is not in one pass
+ */
+unsigned int ide_epoch_plain_flits(
+	struct weft_ide_stream *s, uint8_t *flits, unsigned int n, bool is_open);
+
+/* Work on the flits that wait, if any: none does when a call of the stream returns. */
+void ide_epoch_flush(struct weft_ide_stream *s);
+
+static inline void
+ide_epoch_seal(struct weft_ide_stream *s, uint8_t *flit)
+{
+	ide_epoch_flit(s, flit, ide_kind(flit), false, false);
+}
 
 static inline bool
 ide_epoch_is_full(const struct weft_ide_stream *s)
@@ -78,5 +114,8 @@ ide_epoch_is_full(const struct weft_ide_stream *s)
 
 /* Give the MAC of the epoch, and begin the next one. */
 void ide_epoch_end(struct weft_ide_stream *s, uint8_t *mac);
+
+/* Whether runs with the kernel of @p lib give what single flits give. Allocates. */
+bool ide_pass_agrees(struct weft_ide_lib *lib);
 
 #endif /* WEFT_IDE_PRIV_H */

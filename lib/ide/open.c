@@ -13,11 +13,8 @@
 static bool
 mac_equal(const uint8_t *a, const uint8_t *b)
 {
-	unsigned int diff = 0;
-
-	for (unsigned int i = 0; i < WEFT_IDE_MAC_LEN; i++)
-		diff |= a[i] ^ b[i];
-	return diff == 0;
+	return ((weft_get_le64(a) ^ weft_get_le64(b)) |
+		       (weft_get_le32(a + 8) ^ weft_get_le32(b + 8))) == 0;
 }
 
 static void
@@ -49,7 +46,7 @@ hold(struct weft_ide_stream *s, bool tail, struct weft_ide_event *e)
 		return false;
 	}
 	s->held++;
-	s->tail = (uint8_t)(s->tail + tail);
+	s->tail += tail;
 	return true;
 }
 
@@ -71,9 +68,19 @@ open_control(struct weft_ide_stream *s, struct weft_ide_event *e)
 		hold(s, s->flits > 0, e);
 }
 
+static inline void
+end_full_epoch(struct weft_ide_stream *s)
+{
+	if (!ide_epoch_is_full(s))
+		return;
+	ide_epoch_end(s, s->mac);
+	s->mac_due = true;
+	s->tail = 0;
+}
+
 static void
-open_protocol(
-	struct weft_ide_stream *s, uint8_t *flit, enum ide_kind kind, struct weft_ide_event *e)
+open_protocol(struct weft_ide_stream *s, uint8_t *flit, enum ide_kind kind, bool in_run,
+	struct weft_ide_event *e)
 {
 	if (!mac_in_place(s, flit, kind)) {
 		fail(s, e);
@@ -85,12 +92,8 @@ open_protocol(
 		e->release = 1;
 	else if (!hold(s, true, e))
 		return;
-	ide_epoch_open(s, flit);
-	if (ide_epoch_is_full(s)) {
-		ide_epoch_end(s, s->mac);
-		s->mac_due = true;
-		s->tail = 0;
-	}
+	ide_epoch_flit(s, flit, kind, true, in_run);
+	end_full_epoch(s);
 }
 
 /* TMAC closes an epoch that is open and not full, and only when no other MAC is due before it. */
@@ -114,8 +117,8 @@ open_tmac(struct weft_ide_stream *s, const uint8_t *flit, struct weft_ide_event 
 	s->tail = 0;
 }
 
-void
-weft_ide_open(struct weft_ide_stream *s, uint8_t *flit, struct weft_ide_event *e)
+static inline void
+open_flit(struct weft_ide_stream *s, uint8_t *flit, bool in_run, struct weft_ide_event *e)
 {
 	const enum ide_kind kind = ide_kind(flit);
 
@@ -128,8 +131,73 @@ weft_ide_open(struct weft_ide_stream *s, uint8_t *flit, struct weft_ide_event *e
 	} else if (kind == IDE_KIND_CONTROL) {
 		open_control(s, e);
 	} else {
-		open_protocol(s, flit, kind, e);
+		open_protocol(s, flit, kind, in_run, e);
 	}
+}
+
+void
+weft_ide_open(struct weft_ide_stream *s, uint8_t *flit, struct weft_ide_event *e)
+{
+	open_flit(s, flit, false, e);
+	ide_epoch_flush(s);
+}
+
+/* The bits set from bit 0 of @p live, which is set, to the first that is not. */
+static inline unsigned int
+back_to_back(uint64_t live)
+{
+	return live == UINT64_MAX ? 64 : (unsigned int)__builtin_ctzll(~live);
+}
+
+/*
+ * Up to @p n protocol flits without IDE.MAC, in a state in which nothing can be wrong with them.
+ * @return how many
+ */
+static inline unsigned int
+open_plain(struct weft_ide_stream *s, uint8_t *flits, unsigned int n, struct weft_ide_run *run)
+{
+	const unsigned int room = WEFT_IDE_HELD_MAX - s->held;
+
+	if (s->insecure || s->mac_due)
+		return 0;
+	if (s->mode == WEFT_IDE_SKID) {
+		n = ide_epoch_plain_flits(s, flits, n, true);
+		run->release = (uint8_t)(run->release + n);
+	} else {
+		n = ide_epoch_plain_flits(s, flits, n < room ? n : room, true);
+		s->held += n;
+		s->tail += n;
+	}
+	if (n > 0)
+		end_full_epoch(s);
+	return n;
+}
+
+void
+weft_ide_open_run(
+	struct weft_ide_stream *s, uint8_t *flits, uint64_t live, struct weft_ide_run *run)
+{
+	memset(run, 0, sizeof(*run));
+	while (live != 0) {
+		const unsigned int i = (unsigned int)__builtin_ctzll(live);
+		uint8_t *flit = flits + i * (size_t)WEFT_FLIT_LEN;
+		const unsigned int plain = open_plain(s, flit, back_to_back(live >> i), run);
+		struct weft_ide_event e;
+
+		if (plain > 0) {
+			live &= ~(weft_mask64(plain) << i);
+			continue;
+		}
+		live &= live - 1;
+		open_flit(s, flit, true, &e);
+		run->release = (uint8_t)(run->release + e.release);
+		run->epochs_good = (uint8_t)(run->epochs_good + e.epoch_good);
+		if (e.verdict == WEFT_DROP_IDE_MAC)
+			run->failed = e.dropped;
+		else
+			run->insecure = (uint8_t)(run->insecure + e.dropped);
+	}
+	ide_epoch_flush(s);
 }
 
 unsigned int

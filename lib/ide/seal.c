@@ -16,8 +16,17 @@ weft_ide_mac_due(const struct weft_ide_stream *s)
 	return s->mac_due;
 }
 
-int
-weft_ide_seal(struct weft_ide_stream *s, uint8_t *flit)
+static inline void
+end_full_epoch(struct weft_ide_stream *s)
+{
+	if (!ide_epoch_is_full(s))
+		return;
+	ide_epoch_end(s, s->mac);
+	s->mac_due = true;
+}
+
+static inline int
+seal_flit(struct weft_ide_stream *s, uint8_t *flit, bool in_run)
 {
 	const enum ide_kind kind = ide_kind(flit);
 
@@ -25,16 +34,40 @@ weft_ide_seal(struct weft_ide_stream *s, uint8_t *flit)
 		return 0;
 	if ((kind == IDE_KIND_MAC) != s->mac_due)
 		return -EPROTO;
-	if (s->mac_due) {
+	if (s->mac_due && !ide_epoch_starts_in_one_pass(s, in_run))
 		memcpy(flit + IDE_MAC_OFF, s->mac, WEFT_IDE_MAC_LEN);
-		s->mac_due = false;
-	}
-	ide_epoch_seal(s, flit);
-	if (ide_epoch_is_full(s)) {
-		ide_epoch_end(s, s->mac);
-		s->mac_due = true;
-	}
+	s->mac_due = false;
+	ide_epoch_flit(s, flit, kind, false, in_run);
+	end_full_epoch(s);
 	return 0;
+}
+
+int
+weft_ide_seal(struct weft_ide_stream *s, uint8_t *flit)
+{
+	int ret = seal_flit(s, flit, false);
+
+	ide_epoch_flush(s);
+	return ret;
+}
+
+unsigned int
+weft_ide_seal_run(struct weft_ide_stream *s, uint8_t *flits, unsigned int n)
+{
+	unsigned int i = 0, plain;
+
+	while (i < n) {
+		uint8_t *flit = flits + i * (size_t)WEFT_FLIT_LEN;
+
+		plain = s->mac_due ? 0 : ide_epoch_plain_flits(s, flit, n - i, false);
+		if (plain > 0)
+			end_full_epoch(s);
+		else if (seal_flit(s, flit, true) != 0)
+			break;
+		i += plain > 0 ? plain : 1;
+	}
+	ide_epoch_flush(s);
+	return i;
 }
 
 enum weft_ide_close

@@ -32,7 +32,10 @@ weft_ide_stream_init(void *mem, struct weft_ide_lib *lib, enum weft_ide_mode mod
 	s->mode = mode;
 	s->pcrc = pcrc;
 	ide_gcm_init(s->gcm, lib, key);
-	ide_epoch_begin(s);
+	s->kernel = ide_lib_pass(lib);
+	if (s->kernel != NULL)
+		s->kernel->key(
+			&s->pass_key, ide_gcm_schedule(s->gcm), weft_ide_epoch_flits(mode), pcrc);
 	return s;
 }
 

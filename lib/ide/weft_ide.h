@@ -49,6 +49,9 @@ void weft_ide_lib_close(struct weft_ide_lib *lib);
 /** Name of the code path in use, such as "avx512-vaes", for reports. Constant string. */
 const char *weft_ide_lib_kernel(const struct weft_ide_lib *lib);
 
+/** Name of the kernel for runs, such as "vaes512"; "none": runs go flit by flit. Constant string. */
+const char *weft_ide_lib_run_kernel(const struct weft_ide_lib *lib);
+
 /** Bytes and alignment (64) of one stream's state, sender or receiver. */
 size_t weft_ide_stream_size(void);
 
@@ -92,6 +95,15 @@ bool weft_ide_mac_due(const struct weft_ide_stream *s);
  */
 int weft_ide_seal(struct weft_ide_stream *s, uint8_t *flit);
 
+/**
+ * Seal flits that lie back to back: weft_ide_seal() for each in turn, faster. The two may be mixed.
+ *
+ * @param flits  n * 256 bytes
+ * @return n; fewer if flits[that many] is one that weft_ide_seal() answers with -EPROTO: those
+ *         before it are sealed, it and those behind it are not changed
+ */
+unsigned int weft_ide_seal_run(struct weft_ide_stream *s, uint8_t *flits, unsigned int n);
+
 /** What weft_ide_close() needs next to let the receiver have everything. */
 enum weft_ide_close {
 	WEFT_IDE_CLOSED, /**< nothing is open: the flit was not written */
@@ -133,6 +145,28 @@ struct weft_ide_event {
 void weft_ide_open(struct weft_ide_stream *s, uint8_t *flit, struct weft_ide_event *e);
 
 #define WEFT_IDE_HELD_MAX 8
+
+/**
+ * What a run did, to flits of before and of the run, oldest first: `release` may go on, then
+ * `failed` are lost to the epoch that failed, then `insecure` to a stream that had failed before.
+ * Of flits in the run that is as many as are live, less those that are held now.
+ */
+struct weft_ide_run {
+	uint8_t release; /**< 0..72 */
+	uint8_t failed; /**< 0..9; not 0: an epoch failed in this run */
+	uint8_t insecure; /**< 0..64 */
+	uint8_t epochs_good; /**< epochs whose MAC was good */
+};
+
+/**
+ * Decrypt flits that lie back to back: weft_ide_open() for each in turn, faster, and what it says
+ * summed up. The two may be mixed.
+ *
+ * @param flits  up to 64 flits, 256 bytes each
+ * @param live   a bit for each flit that arrived; the others are passed over
+ */
+void weft_ide_open_run(
+	struct weft_ide_stream *s, uint8_t *flits, uint64_t live, struct weft_ide_run *run);
 
 /** Flits held now, 0..WEFT_IDE_HELD_MAX. */
 unsigned int weft_ide_held(const struct weft_ide_stream *s);

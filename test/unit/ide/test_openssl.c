@@ -56,21 +56,30 @@ struct run {
 	uint8_t plain[RIG_FLITS_MAX][WEFT_FLIT_LEN], sealed[RIG_FLITS_MAX][WEFT_FLIT_LEN];
 };
 
-/* Seal n flits and close; plain[] then has the MACs in it. */
+/* Seal n flits, by runs or one by one, and close; plain[] then has the MACs in it. */
 static void
-seal_run(struct weft_ide_lib *lib, struct weft_rand *r, struct run *run)
+seal_run(struct weft_ide_lib *lib, struct weft_rand *r, struct run *run, bool by_runs)
 {
 	struct weft_ide_stream *s = rig_stream(lib, run->mode, run->key, run->counter, run->pcrc);
 
 	for (unsigned int i = 0; i < run->n; i++) {
 		rig_protocol_flit(r, run->plain[i]);
-		if (weft_ide_mac_due(s))
+		if (i > 0 && i % weft_ide_epoch_flits(run->mode) == 0)
 			rig_control_flit(r, run->plain[i], WEFT_LLCTRL_IDE_MAC);
 		memcpy(run->sealed[i], run->plain[i], WEFT_FLIT_LEN);
-		assert_int_equal(weft_ide_seal(s, run->sealed[i]), 0);
+	}
+	for (unsigned int i = 0, n; i < run->n; i += n) {
+		n = by_runs ? 1 + (unsigned int)weft_rand_below(r, 64) : 1;
+		if (n > run->n - i)
+			n = run->n - i;
+		if (by_runs)
+			assert_int_equal(weft_ide_seal_run(s, run->sealed[i], n), n);
+		else
+			assert_int_equal(weft_ide_seal(s, run->sealed[i]), 0);
+	}
+	for (unsigned int i = 0; i < run->n; i++)
 		if (rig_is_mac(run->plain[i]))
 			memcpy(run->plain[i] + 4, run->sealed[i] + 4, WEFT_IDE_MAC_LEN);
-	}
 	if (weft_ide_mac_due(s)) {
 		assert_int_equal(weft_ide_close(s, run->sealed[run->n]), WEFT_IDE_CLOSE_CARRIER);
 		rig_control_flit(r, run->sealed[run->n], WEFT_LLCTRL_IDE_MAC);
@@ -115,13 +124,13 @@ sealed_epochs_agree_with_openssl(void **state)
 	struct weft_rand r;
 
 	weft_test_seed(&r, path->kernel);
-	for (unsigned int i = 0; i < 200; i++) {
+	for (unsigned int i = 0; i < 400; i++) {
 		run.mode = weft_rand_below(&r, 2) == 0 ? WEFT_IDE_SKID : WEFT_IDE_CONTAINMENT;
 		run.counter = random_counter(&r);
 		run.pcrc = weft_rand_below(&r, 2) == 0;
 		run.n = 1 + (unsigned int)weft_rand_below(&r, run.mode == WEFT_IDE_SKID ? 100 : 9);
 		weft_rand_fill(&r, run.key, sizeof(run.key));
-		seal_run(lib, &r, &run);
+		seal_run(lib, &r, &run, i % 2 == 0);
 		check_run(&run);
 	}
 	weft_ide_lib_close(lib);
@@ -136,6 +145,8 @@ paths_open_what_others_sealed(void **state)
 	const struct path *path = *state;
 	struct weft_ide_lib *lib = open_path(path);
 	struct weft_ide_lib *other = weft_ide_lib_open(0);
+	uint8_t copy[32][WEFT_FLIT_LEN];
+	struct weft_ide_run opened;
 	struct weft_rand r;
 
 	weft_test_seed(&r, path->kernel);
@@ -144,14 +155,22 @@ paths_open_what_others_sealed(void **state)
 	run.pcrc = true;
 	run.n = 31; /* 15 epochs and a short one */
 	weft_rand_fill(&r, run.key, sizeof(run.key));
-	seal_run(other, &r, &run);
+	seal_run(other, &r, &run, false);
 	memset(&rx, 0, sizeof(rx));
 	rx.s = rig_stream(lib, run.mode, run.key, 1, true);
+	memcpy(copy, run.sealed, sizeof(copy));
 	for (unsigned int i = 0; i <= run.n; i++)
 		rig_receive(&rx, run.sealed[i]);
 	assert_int_equal(rx.n_out, run.n + 1);
 	assert_int_equal(rx.epochs_good, 16);
 	assert_memory_equal(rx.out, run.plain, run.n * (size_t)WEFT_FLIT_LEN);
+	free(rx.s);
+
+	rx.s = rig_stream(lib, run.mode, run.key, 1, true);
+	weft_ide_open_run(rx.s, copy[0], weft_mask64(run.n + 1), &opened);
+	assert_int_equal(opened.release, run.n + 1);
+	assert_int_equal(opened.epochs_good, 16);
+	assert_memory_equal(copy, run.plain, run.n * (size_t)WEFT_FLIT_LEN);
 	free(rx.s);
 	weft_ide_lib_close(other);
 	weft_ide_lib_close(lib);

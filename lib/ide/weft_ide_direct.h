@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * The yardstick of ide's benchmarks: intel-ipsec-mb's direct AES-256-GCM call on messages that lie
+ * contiguous, without flits. No part of IDE uses it.
+ */
+#ifndef WEFT_IDE_DIRECT_H
+#define WEFT_IDE_DIRECT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weft_ide.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A key, and what the call wants besides. One thread. */
+struct weft_ide_direct;
+
+/** Bytes of a struct weft_ide_direct; 64-byte aligned. */
+size_t weft_ide_direct_size(void);
+
+/** @param key  32 bytes; not kept in this form, but @p d holds key material from now on */
+void weft_ide_direct_init(
+	struct weft_ide_direct *d, const struct weft_ide_lib *lib, const uint8_t *key);
+
+/** Messages back to back. */
+struct weft_ide_messages {
+	uint8_t *text; /**< n * len bytes, worked on in place */
+	unsigned int n;
+	size_t len;
+	const uint8_t *aad; /**< the same for each message */
+	size_t aad_len;
+	uint8_t (*tag)[16]; /**< n tags, written */
+};
+
+/** Encrypt or decrypt, message i with counter i + 1; a call of the library for each. */
+void weft_ide_direct_seal(struct weft_ide_direct *d, const struct weft_ide_messages *m);
+void weft_ide_direct_open(struct weft_ide_direct *d, const struct weft_ide_messages *m);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEFT_IDE_DIRECT_H */
