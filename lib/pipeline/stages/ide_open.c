@@ -24,41 +24,64 @@ ide_open_check(const struct weft_env *env)
 	return env->conns == NULL ? "connections" : NULL;
 }
 
-/* The oldest flit that waits: its frame is held[0] until that has none, then held[1], ... */
-static const uint8_t *
-ide_open_decide(struct weft_conn *c, bool drop)
+/* Protocol flits of a frame among @p mask. */
+static unsigned int
+ide_open_protocol(struct rte_mbuf *m, uint64_t mask)
 {
-	unsigned int h = 0;
-	struct weft_frame *f;
-	uint64_t bit;
+	unsigned int n = 0;
 
-	while (weft_frame(c->held[h])->undecided == 0)
-		h++;
-	f = weft_frame(c->held[h]);
-	bit = f->undecided & -f->undecided;
-	f->undecided &= ~bit;
-	if (drop)
-		f->dropped |= bit;
-	return weft_frame_flits(c->held[h]) + (size_t)__builtin_ctzll(bit) * WEFT_FLIT_LEN;
+	for (; mask != 0; mask &= mask - 1)
+		n += weft_flit_is_protocol(
+			weft_frame_flits(m) + (size_t)__builtin_ctzll(mask) * WEFT_FLIT_LEN);
+	return n;
+}
+
+/* The @p n lowest bits of @p mask, or all. */
+static uint64_t
+ide_open_lowest(uint64_t mask, unsigned int n)
+{
+	uint64_t rest = mask;
+
+	if (n >= (unsigned int)__builtin_popcountll(mask))
+		return mask;
+	for (; n > 0; n--)
+		rest &= rest - 1;
+	return mask ^ rest;
+}
+
+/* Decide on the @p n oldest flits that wait: those of held[0], until it has none, then held[1]... */
+static void
+ide_open_decide(struct weft_conn *c, unsigned int n, bool drop, struct weft_stage_stats *st)
+{
+	for (unsigned int h = 0; n > 0; h++) {
+		struct weft_frame *f = weft_frame(c->held[h]);
+		const uint64_t bits = ide_open_lowest(f->undecided, n);
+
+		n -= (unsigned int)__builtin_popcountll(bits);
+		f->undecided &= ~bits;
+		if (drop)
+			f->dropped |= bits;
+		else
+			st->counts[COUNT_RELEASED] += ide_open_protocol(c->held[h], bits);
+	}
 }
 
 static void
-ide_open_flit(struct weft_conn *c, uint8_t *flit, struct weft_stage_stats *st)
+ide_open_flits(struct weft_conn *c, uint8_t *flits, uint64_t live, struct weft_stage_stats *st)
 {
-	struct weft_ide_event e;
+	struct weft_ide_run run;
 
-	if (weft_llctrl_get(flit + WEFT_FLIT_H_OFF) == WEFT_LLCTRL_POISON)
-		st->counts[COUNT_POISON]++;
-	weft_ide_open(c->stream, flit, &e);
-	st->counts[COUNT_EPOCHS_GOOD] += e.epoch_good;
-	st->counts[COUNT_EPOCHS_BAD] += e.verdict == WEFT_DROP_IDE_MAC;
-	for (unsigned int i = 0; i < e.release; i++)
-		if (weft_flit_is_protocol(ide_open_decide(c, false)))
-			st->counts[COUNT_RELEASED]++;
-	for (unsigned int i = 0; i < e.dropped; i++)
-		ide_open_decide(c, true);
-	if (e.verdict != WEFT_OK)
-		st->drops[e.verdict] += e.dropped;
+	for (uint64_t left = live; left != 0; left &= left - 1)
+		if (weft_llctrl_get(flits + (size_t)__builtin_ctzll(left) * WEFT_FLIT_LEN +
+				    WEFT_FLIT_H_OFF) == WEFT_LLCTRL_POISON)
+			st->counts[COUNT_POISON]++;
+	weft_ide_open_run(c->stream, flits, live, &run);
+	st->counts[COUNT_EPOCHS_GOOD] += run.epochs_good;
+	st->counts[COUNT_EPOCHS_BAD] += run.failed > 0;
+	st->drops[WEFT_DROP_IDE_MAC] += run.failed;
+	st->drops[WEFT_DROP_IDE_INSECURE] += run.insecure;
+	ide_open_decide(c, run.release, false, st);
+	ide_open_decide(c, (unsigned int)(run.failed + run.insecure), true, st);
 }
 
 /* Move the frames whose flits are all decided, oldest first, to the burst. */
@@ -94,13 +117,8 @@ ide_open_frame(struct rte_mbuf *m, struct rte_mbuf **out, struct weft_stage_stat
 		return 1;
 	}
 	c->held[c->n_held++] = m;
-	f->undecided = 0;
-	for (; live != 0; live &= live - 1) {
-		unsigned int i = (unsigned int)__builtin_ctzll(live);
-
-		f->undecided |= WEFT_BIT64(i);
-		ide_open_flit(c, weft_frame_flits(m) + i * (size_t)WEFT_FLIT_LEN, st);
-	}
+	f->undecided = live;
+	ide_open_flits(c, weft_frame_flits(m), live, st);
 	return ide_open_let_go(c, out);
 }
 

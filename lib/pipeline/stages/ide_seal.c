@@ -24,16 +24,42 @@ ide_seal_check(const struct weft_env *env)
 	return NULL;
 }
 
-/* Whether the packer and the stream agree on what this flit is. */
-static bool
-ide_seal_flit(struct weft_ide_stream *s, uint8_t *flit, struct weft_stage_stats *st)
+/* Flits before the first IDE.TMAC. */
+static unsigned int
+ide_seal_before_tmac(const uint8_t *flits, unsigned int n)
 {
-	if (weft_llctrl_get(flit + WEFT_FLIT_H_OFF) == WEFT_LLCTRL_IDE_TMAC) {
+	unsigned int i = 0;
+
+	while (i < n && weft_llctrl_get(flits + i * (size_t)WEFT_FLIT_LEN + WEFT_FLIT_H_OFF) !=
+				WEFT_LLCTRL_IDE_TMAC)
+		i++;
+	return i;
+}
+
+/* Whether the packer and the stream agree on what these flits are. */
+static bool
+ide_seal_flits(
+	struct weft_ide_stream *s, uint8_t *flits, unsigned int n, struct weft_stage_stats *st)
+{
+	unsigned int run, sealed;
+
+	while (n > 0) {
+		run = ide_seal_before_tmac(flits, n);
+		sealed = weft_ide_seal_run(s, flits, run);
+		st->counts[COUNT_SEALED] += sealed + (sealed < run);
+		if (sealed < run)
+			return false;
+		flits += run * (size_t)WEFT_FLIT_LEN;
+		n -= run;
+		if (n == 0)
+			break;
 		st->counts[COUNT_TMAC]++;
-		return weft_ide_close(s, flit) == WEFT_IDE_CLOSE_TMAC;
+		if (weft_ide_close(s, flits) != WEFT_IDE_CLOSE_TMAC)
+			return false;
+		flits += WEFT_FLIT_LEN;
+		n--;
 	}
-	st->counts[COUNT_SEALED]++;
-	return weft_ide_seal(s, flit) == 0;
+	return true;
 }
 
 static void
@@ -50,9 +76,8 @@ ide_seal_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage
 		if (f->conn != NULL && f->conn->ide != WEFT_IDE_OFF) {
 			/* Never in the clear: without a key, or out of step, nothing is sent. */
 			good = f->conn->stream != NULL;
-			for (unsigned int n = 0; good && n < f->hdr.n_flits; n++)
-				good = ide_seal_flit(f->conn->stream,
-					weft_frame_flits(m) + n * (size_t)WEFT_FLIT_LEN, st);
+			good = good && ide_seal_flits(f->conn->stream, weft_frame_flits(m),
+					       f->hdr.n_flits, st);
 		}
 		if (good) {
 			b->pkt[kept++] = m;
