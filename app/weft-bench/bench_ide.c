@@ -209,6 +209,7 @@ struct direct {
 	uint8_t plain[BENCH_FLITS * WEFT_FLIT_LEN];
 	uint8_t sealed[BENCH_FLITS * WEFT_FLIT_LEN];
 	uint8_t work[BENCH_FLITS * WEFT_FLIT_LEN];
+	uint8_t iv[BENCH_FLITS][16];
 	uint8_t tag[BENCH_FLITS][16], right_tag[BENCH_FLITS][16];
 	uint8_t aad[128];
 	struct weft_ide_direct *d;
@@ -270,7 +271,9 @@ direct_setup(const struct bench *b, const struct bench_params *p, char *err, siz
 		.len = epoch == 2 ? 464 : 7616,
 		.aad = c->aad,
 		.aad_len = epoch * 4,
+		.iv = c->iv,
 		.tag = c->tag };
+	weft_ide_direct_ivs(&c->m);
 	c->bytes = c->m.n * c->m.len;
 	/* Both ways once: decryption must give the plain text again and the same tags. */
 	direct_prepare(c);

@@ -189,6 +189,59 @@ ide_epoch_plain_flits(struct weft_ide_stream *s, uint8_t *flits, unsigned int n,
 	return i;
 }
 
+/* Epochs of IDE.MAC and a plain flit among the first of @p n flits. */
+static inline unsigned int
+count_pairs(const uint8_t *flits, unsigned int n)
+{
+	unsigned int i = 0;
+
+	while (i < IDE_PASS_PAIRS && 2 * i + 1 < n &&
+		ide_kind(flits + 2 * i * (size_t)WEFT_FLIT_LEN) == IDE_KIND_MAC &&
+		ide_kind(flits + (2 * i + 1) * (size_t)WEFT_FLIT_LEN) == IDE_KIND_PLAIN)
+		i++;
+	return i;
+}
+
+static void
+run_pairs(struct weft_ide_stream *s, uint8_t *flits, unsigned int n, uint64_t counter, bool is_open)
+{
+	for (unsigned int i = 0; i < n; i++)
+		ide_pass_begin(&s->pair[i], counter + i);
+	s->kernel->pairs(&s->pass_key, s->pair, flits, n,
+		(is_open ? IDE_PASS_OPEN : 0U) | (s->pcrc ? IDE_PASS_PCRC : 0U));
+}
+
+void
+ide_epoch_close_pairs(struct weft_ide_stream *s, uint8_t *flits, unsigned int n)
+{
+	/* The same key stream once more: ciphertext again. */
+	run_pairs(s, flits, n, s->counter - n, false);
+}
+
+unsigned int
+ide_epoch_pairs(struct weft_ide_stream *s, uint8_t *flits, unsigned int n, bool is_open,
+	uint8_t (*tag)[IDE_TAG_LEN])
+{
+	const unsigned int pairs = count_pairs(flits, n);
+
+	if (pairs < 2)
+		return 0;
+	run_pairs(s, flits, pairs, s->counter, is_open);
+	for (unsigned int i = 0; i < pairs; i++) {
+		uint8_t *first = flits + 2 * i * (size_t)WEFT_FLIT_LEN;
+		uint8_t *second = first + WEFT_FLIT_LEN;
+
+		put_aad(s, 0, weft_flit_crd(first));
+		put_aad(s, 1,
+			(uint32_t)weft_flit_crd(second) << 4 |
+				weft_slot_fmt(second + WEFT_FLIT_H_OFF));
+		s->kernel->tag(
+			&s->pass_key, &s->pair[i], s->aad, 2 * IDE_AAD_WORD, s->pcrc, tag[i]);
+	}
+	s->counter += pairs;
+	return pairs;
+}
+
 static __attribute__((noinline)) void
 reference_end(struct weft_ide_stream *s, uint8_t *tag)
 {

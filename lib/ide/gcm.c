@@ -191,17 +191,25 @@ weft_ide_direct_init(struct weft_ide_direct *d, const struct weft_ide_lib *lib, 
 }
 
 void
+weft_ide_direct_ivs(const struct weft_ide_messages *m)
+{
+	for (unsigned int i = 0; i < m->n; i++) {
+		memset(m->iv[i], 0, sizeof(m->iv[i]));
+		m->iv[i][0] = 0x80;
+		weft_put_be64(m->iv[i] + 4, i + 1);
+	}
+}
+
+void
 weft_ide_direct_seal(struct weft_ide_direct *d, const struct weft_ide_messages *m)
 {
 	struct ide_gcm *g = &d->gcm;
-	uint8_t iv[IDE_IV_LEN] = { 0x80 };
 
 	for (unsigned int i = 0; i < m->n; i++) {
 		uint8_t *text = m->text + i * m->len;
 
-		weft_put_be64(iv + 4, i + 1);
-		IMB_AES256_GCM_ENC(g->lib->mgr, &g->key, &g->stream, text, text, m->len, iv, m->aad,
-			m->aad_len, m->tag[i], IDE_TAG_LEN);
+		IMB_AES256_GCM_ENC(g->lib->mgr, &g->key, &g->stream, text, text, m->len, m->iv[i],
+			m->aad, m->aad_len, m->tag[i], IDE_TAG_LEN);
 	}
 }
 
@@ -209,13 +217,11 @@ void
 weft_ide_direct_open(struct weft_ide_direct *d, const struct weft_ide_messages *m)
 {
 	struct ide_gcm *g = &d->gcm;
-	uint8_t iv[IDE_IV_LEN] = { 0x80 };
 
 	for (unsigned int i = 0; i < m->n; i++) {
 		uint8_t *text = m->text + i * m->len;
 
-		weft_put_be64(iv + 4, i + 1);
-		IMB_AES256_GCM_DEC(g->lib->mgr, &g->key, &g->stream, text, text, m->len, iv, m->aad,
-			m->aad_len, m->tag[i], IDE_TAG_LEN);
+		IMB_AES256_GCM_DEC(g->lib->mgr, &g->key, &g->stream, text, text, m->len, m->iv[i],
+			m->aad, m->aad_len, m->tag[i], IDE_TAG_LEN);
 	}
 }

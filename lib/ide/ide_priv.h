@@ -68,6 +68,7 @@ struct weft_ide_stream {
 	const struct ide_pass_kernel *kernel; /* NULL: no epoch is in one pass */
 	struct ide_pass pass;
 	struct ide_pass_key pass_key; /* valid with a kernel */
+	struct ide_pass pair[IDE_PASS_PAIRS]; /* within ide_epoch_pairs() */
 };
 
 enum ide_kind ide_kind(const uint8_t *flit);
@@ -96,6 +97,26 @@ ide_epoch_starts_in_one_pass(const struct weft_ide_stream *s, bool in_run)
  */
 unsigned int ide_epoch_plain_flits(
 	struct weft_ide_stream *s, uint8_t *flits, unsigned int n, bool is_open);
+
+/* Whether the stream is where ide_epoch_pairs() can begin. */
+static inline bool
+ide_epoch_may_be_paired(const struct weft_ide_stream *s)
+{
+	return s->mode == WEFT_IDE_CONTAINMENT && s->kernel != NULL && s->mac_due && s->flits == 0;
+}
+
+/*
+ * Epochs of two flits, the first with IDE.MAC, back to back and more than one: all at once, in one
+ * pass, where ide_epoch_may_be_paired(). Senders' MAC slots are left as they are.
+ *
+ * @param tag  receives the tags, at most IDE_PASS_PAIRS
+ * @return how many epochs; 0: nothing was done
+ */
+unsigned int ide_epoch_pairs(struct weft_ide_stream *s, uint8_t *flits, unsigned int n,
+	bool is_open, uint8_t (*tag)[IDE_TAG_LEN]);
+
+/* Make the last @p n epochs that were opened, from @p flits on, ciphertext again. */
+void ide_epoch_close_pairs(struct weft_ide_stream *s, uint8_t *flits, unsigned int n);
 
 /* Work on the flits that wait, if any: none does when a call of the stream returns. */
 void ide_epoch_flush(struct weft_ide_stream *s);

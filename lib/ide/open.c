@@ -173,6 +173,42 @@ open_plain(struct weft_ide_stream *s, uint8_t *flits, unsigned int n, struct wef
 	return n;
 }
 
+/*
+ * Whole epochs of containment, whose MACs are looked at when all are opened. What comes with or
+ * behind a bad one is closed again: nobody was to have it. @return flits dealt with
+ */
+static __attribute__((noinline)) unsigned int
+open_pairs(struct weft_ide_stream *s, uint8_t *flits, unsigned int n, struct weft_ide_run *run)
+{
+	uint8_t tag[IDE_PASS_PAIRS][IDE_TAG_LEN];
+	unsigned int pairs, i;
+
+	if (s->insecure || !s->mac_due || s->flits != 0 || !mac_equal(flits + IDE_MAC_OFF, s->mac))
+		return 0;
+	pairs = ide_epoch_pairs(s, flits, n, true, tag);
+	if (pairs == 0)
+		return 0;
+	run->release = (uint8_t)(run->release + s->held);
+	run->epochs_good++;
+	s->held = 2;
+	s->tail = 0;
+	for (i = 1; i < pairs; i++) {
+		uint8_t *epoch = flits + 2 * i * (size_t)WEFT_FLIT_LEN;
+
+		if (!mac_equal(epoch + IDE_MAC_OFF, tag[i - 1])) {
+			ide_epoch_close_pairs(s, epoch, pairs - i);
+			run->failed = (uint8_t)(s->held + 1);
+			s->held = 0;
+			s->insecure = true;
+			return 2 * i + 1;
+		}
+		run->release = (uint8_t)(run->release + s->held);
+		run->epochs_good++;
+	}
+	memcpy(s->mac, tag[pairs - 1], WEFT_IDE_MAC_LEN);
+	return 2 * pairs;
+}
+
 void
 weft_ide_open_run(
 	struct weft_ide_stream *s, uint8_t *flits, uint64_t live, struct weft_ide_run *run)
@@ -181,11 +217,14 @@ weft_ide_open_run(
 	while (live != 0) {
 		const unsigned int i = (unsigned int)__builtin_ctzll(live);
 		uint8_t *flit = flits + i * (size_t)WEFT_FLIT_LEN;
-		const unsigned int plain = open_plain(s, flit, back_to_back(live >> i), run);
+		const unsigned int n = back_to_back(live >> i);
+		unsigned int done = ide_epoch_may_be_paired(s) ? open_pairs(s, flit, n, run) : 0;
 		struct weft_ide_event e;
 
-		if (plain > 0) {
-			live &= ~(weft_mask64(plain) << i);
+		if (done == 0)
+			done = open_plain(s, flit, n, run);
+		if (done > 0) {
+			live &= ~(weft_mask64(done) << i);
 			continue;
 		}
 		live &= live - 1;

@@ -75,6 +75,8 @@ enum ide_pass_way {
 	IDE_PASS_PCRC = 1 << 2 /* the epoch has a PCRC */
 };
 
+#define IDE_PASS_PAIRS 8 /* epochs at a time */
+
 struct ide_pass_kernel {
 	struct weft_kernel k;
 	bool needs_vaes;
@@ -91,6 +93,13 @@ struct ide_pass_kernel {
 	void (*flits)(const struct ide_pass_key *key, struct ide_pass *pass, uint8_t *flit,
 		unsigned int n, unsigned int way);
 	/*
+	 * 1 to IDE_PASS_PAIRS epochs that have begun, of two flits each, all back to back, the first
+	 * of each with IDE.MAC: as flits() for each, but one epoch's hash runs beside the next
+	 * one's AES.
+	 */
+	void (*pairs)(const struct ide_pass_key *key, struct ide_pass *pass, uint8_t *flit,
+		unsigned int n, unsigned int way);
+	/*
 	 * The epoch's tag, 16 bytes. @p aad is @p aad_len bytes, a multiple of 4, 4..128, in a
 	 * buffer of 128.
 	 */
@@ -105,6 +114,8 @@ extern const unsigned int ide_pass_n_kernels;
 void ide_pass_key_vaes512(
 	struct ide_pass_key *key, const uint8_t *schedule, unsigned int flits, bool pcrc);
 void ide_pass_flits_vaes512(const struct ide_pass_key *key, struct ide_pass *pass, uint8_t *flit,
+	unsigned int n, unsigned int way);
+void ide_pass_pairs_vaes512(const struct ide_pass_key *key, struct ide_pass *pass, uint8_t *flit,
 	unsigned int n, unsigned int way);
 void ide_pass_tag_vaes512(struct ide_pass_key *key, const struct ide_pass *pass, const uint8_t *aad,
 	unsigned int aad_len, bool pcrc, uint8_t *tag);

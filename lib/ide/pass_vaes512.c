@@ -344,10 +344,13 @@ with_pad(__m512i ct, const struct slot0 *s, __m512i ks)
 		_mm512_and_si512(ks, s->pad), ct, s->sent, 0xF8); /* a | (b & c) */
 }
 
-/* Seal; @p ct is the ciphertext of the two flits before, if any, to be hashed, then of these. */
+/*
+ * Seal; @p ct is the ciphertext of the two flits before, if any, to be hashed, then of these. They
+ * were an epoch of their own if it, @p prev, is not NULL.
+ */
 static inline __attribute__((always_inline)) void
-seal_step(const struct ide_pass_key *key, struct ide_pass *pass, uint8_t *flit, unsigned int first,
-	bool is_mac, bool pcrc, bool is_hash_late, __m512i *ct)
+seal_step(const struct ide_pass_key *key, struct ide_pass *pass, struct ide_pass *prev,
+	uint8_t *flit, unsigned int first, bool is_mac, bool pcrc, bool is_hash_late, __m512i *ct)
 {
 	const __m512i rev = load_everywhere(reverse);
 	const unsigned int flits = 2 - first / 4;
@@ -371,7 +374,10 @@ seal_step(const struct ide_pass_key *key, struct ide_pass *pass, uint8_t *flit, 
 		pass->crc = crc_join(&chains, flit, flits, is_mac, pass->crc);
 	if (is_hash_late) {
 		hash_group(key, &sum, 0, ct[group[0][0]], ct[group[0][1]]);
-		hash = hash_end(&sum);
+		if (prev == NULL)
+			hash = hash_end(&sum);
+		else
+			_mm_store_si128((__m128i *)prev->hash, hash_end(&sum));
 	}
 	keep_spare_lanes(pass, ks, first, is_mac);
 #pragma GCC unroll 8
@@ -411,10 +417,14 @@ struct rest {
 	bool is_mac;
 };
 
-/* Open, and finish the hash of the two flits before, and their PCRC, if @p is_late. */
+/*
+ * Open, and finish the hash of the two flits before, and their PCRC, if @p is_late. They were an
+ * epoch of their own if it, @p prev, is not NULL.
+ */
 static inline __attribute__((always_inline)) void
-open_step(const struct ide_pass_key *key, struct ide_pass *pass, uint8_t *flit, unsigned int first,
-	bool is_mac, bool pcrc, bool is_late, struct rest *rest, __m128i *crc)
+open_step(const struct ide_pass_key *key, struct ide_pass *pass, struct ide_pass *prev,
+	uint8_t *flit, unsigned int first, bool is_mac, bool pcrc, bool is_late, struct rest *rest,
+	__m128i *crc)
 {
 	const __m512i rev = load_everywhere(reverse);
 	const unsigned int flits = 2 - first / 4;
@@ -430,7 +440,10 @@ open_step(const struct ide_pass_key *key, struct ide_pass *pass, uint8_t *flit, 
 		round_lanes(key, r, first, ks);
 		if (is_late && r == 1) {
 			hash_group(key, &rest->sum, 3, rest->a, rest->b);
-			hash = hash_end(&rest->sum);
+			if (prev == NULL)
+				hash = hash_end(&rest->sum);
+			else
+				_mm_store_si128((__m128i *)prev->hash, hash_end(&rest->sum));
 		}
 		if (r % 4 == 1 && g0 + r / 4 < last) {
 			const unsigned int g = g0 + r / 4;
@@ -445,8 +458,13 @@ open_step(const struct ide_pass_key *key, struct ide_pass *pass, uint8_t *flit, 
 				_mm512_loadu_si512(vector(rest->flit, r - 3, 0)), r - 3, 0,
 				rest->is_mac, *crc);
 	}
-	if (pcrc && is_late)
+	if (pcrc && is_late) {
 		*crc = across_lanes(fold);
+		if (prev != NULL) {
+			prev->crc = crc_unfold(*crc);
+			*crc = _mm_cvtsi32_si128((int)pass->crc);
+		}
+	}
 	keep_spare_lanes(pass, ks, first, is_mac);
 	a = with_pad(_mm512_loadu_si512(vector(flit, first, first)), &s0, ks[first]);
 	b = _mm512_loadu_si512(vector(flit, group[last][1], first));
@@ -487,16 +505,16 @@ seal_flits(const struct ide_pass_key *key, struct ide_pass *pass, uint8_t *flit,
 	__m512i ct[VECTORS];
 
 	if (n % 2 != 0) {
-		seal_step(key, pass, flit, 4, is_mac, pcrc, false, ct);
+		seal_step(key, pass, NULL, flit, 4, is_mac, pcrc, false, ct);
 		seal_end(key, pass, 4, ct);
 		is_mac = false;
 		flit += FLIT_LEN;
 		n--;
 	}
 	if (n > 0) {
-		seal_step(key, pass, flit, 0, is_mac, pcrc, false, ct);
+		seal_step(key, pass, NULL, flit, 0, is_mac, pcrc, false, ct);
 		for (unsigned int i = 2; i < n; i += 2)
-			seal_step(key, pass, flit + i * FLIT_LEN, 0, false, pcrc, true, ct);
+			seal_step(key, pass, NULL, flit + i * FLIT_LEN, 0, false, pcrc, true, ct);
 		seal_end(key, pass, 0, ct);
 	}
 }
@@ -509,21 +527,62 @@ open_flits(const struct ide_pass_key *key, struct ide_pass *pass, uint8_t *flit,
 	struct rest rest;
 
 	if (n % 2 != 0) {
-		open_step(key, pass, flit, 4, is_mac, pcrc, false, &rest, &crc);
+		open_step(key, pass, NULL, flit, 4, is_mac, pcrc, false, &rest, &crc);
 		open_end(key, pass, 4, pcrc, &rest, &crc);
 		is_mac = false;
 		flit += FLIT_LEN;
 		n--;
 	}
 	if (n > 0) {
-		open_step(key, pass, flit, 0, is_mac, pcrc, false, &rest, &crc);
+		open_step(key, pass, NULL, flit, 0, is_mac, pcrc, false, &rest, &crc);
 		for (unsigned int i = 2; i < n; i += 2)
-			open_step(
-				key, pass, flit + i * FLIT_LEN, 0, false, pcrc, true, &rest, &crc);
+			open_step(key, pass, NULL, flit + i * FLIT_LEN, 0, false, pcrc, true, &rest,
+				&crc);
 		open_end(key, pass, 0, pcrc, &rest, &crc);
 	}
 	if (pcrc)
 		pass->crc = crc_unfold(crc);
+}
+
+static inline __attribute__((always_inline)) void
+seal_pairs(const struct ide_pass_key *key, struct ide_pass *pass, uint8_t *flit, unsigned int n,
+	bool pcrc)
+{
+	__m512i ct[VECTORS];
+
+	seal_step(key, &pass[0], NULL, flit, 0, true, pcrc, false, ct);
+	for (unsigned int i = 1; i < n; i++)
+		seal_step(key, &pass[i], &pass[i - 1], flit + 2 * i * FLIT_LEN, 0, true, pcrc, true,
+			ct);
+	seal_end(key, &pass[n - 1], 0, ct);
+}
+
+static inline __attribute__((always_inline)) void
+open_pairs(const struct ide_pass_key *key, struct ide_pass *pass, uint8_t *flit, unsigned int n,
+	bool pcrc)
+{
+	__m128i crc = _mm_cvtsi32_si128((int)pass[0].crc);
+	struct rest rest;
+
+	open_step(key, &pass[0], NULL, flit, 0, true, pcrc, false, &rest, &crc);
+	for (unsigned int i = 1; i < n; i++)
+		open_step(key, &pass[i], &pass[i - 1], flit + 2 * i * FLIT_LEN, 0, true, pcrc, true,
+			&rest, &crc);
+	open_end(key, &pass[n - 1], 0, pcrc, &rest, &crc);
+	if (pcrc)
+		pass[n - 1].crc = crc_unfold(crc);
+}
+
+void
+ide_pass_pairs_vaes512(const struct ide_pass_key *key, struct ide_pass *pass, uint8_t *flit,
+	unsigned int n, unsigned int way)
+{
+	switch (way & (IDE_PASS_OPEN | IDE_PASS_PCRC)) {
+	case 0: seal_pairs(key, pass, flit, n, false); break;
+	case IDE_PASS_PCRC: seal_pairs(key, pass, flit, n, true); break;
+	case IDE_PASS_OPEN: open_pairs(key, pass, flit, n, false); break;
+	default: open_pairs(key, pass, flit, n, true); break;
+	}
 }
 
 void

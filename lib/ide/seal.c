@@ -51,6 +51,23 @@ weft_ide_seal(struct weft_ide_stream *s, uint8_t *flit)
 	return ret;
 }
 
+/* Whole epochs of containment. @return flits sealed */
+static __attribute__((noinline)) unsigned int
+seal_pairs(struct weft_ide_stream *s, uint8_t *flits, unsigned int n)
+{
+	uint8_t tag[IDE_PASS_PAIRS][IDE_TAG_LEN];
+	unsigned int pairs;
+
+	pairs = ide_epoch_pairs(s, flits, n, false, tag);
+	/* Each MAC rides in the epoch behind. */
+	for (unsigned int i = 0; i < pairs; i++) {
+		memcpy(flits + 2 * i * (size_t)WEFT_FLIT_LEN + IDE_MAC_OFF, s->mac,
+			WEFT_IDE_MAC_LEN);
+		memcpy(s->mac, tag[i], WEFT_IDE_MAC_LEN);
+	}
+	return 2 * pairs;
+}
+
 unsigned int
 weft_ide_seal_run(struct weft_ide_stream *s, uint8_t *flits, unsigned int n)
 {
@@ -59,6 +76,13 @@ weft_ide_seal_run(struct weft_ide_stream *s, uint8_t *flits, unsigned int n)
 	while (i < n) {
 		uint8_t *flit = flits + i * (size_t)WEFT_FLIT_LEN;
 
+		if (ide_epoch_may_be_paired(s)) {
+			const unsigned int paired = seal_pairs(s, flit, n - i);
+
+			i += paired;
+			if (paired > 0)
+				continue;
+		}
 		plain = s->mac_due ? 0 : ide_epoch_plain_flits(s, flit, n - i, false);
 		if (plain > 0)
 			end_full_epoch(s);

@@ -34,10 +34,18 @@ struct weft_ide_messages {
 	size_t len;
 	const uint8_t *aad; /**< the same for each message */
 	size_t aad_len;
+	/**
+	 * n IVs of 12 bytes, written by weft_ide_direct_ivs() well before: one put together right
+	 * before its call is still on its way to the cache when the call loads it, and waits.
+	 */
+	uint8_t (*iv)[16];
 	uint8_t (*tag)[16]; /**< n tags, written */
 };
 
-/** Encrypt or decrypt, message i with counter i + 1; a call of the library for each. */
+/** Write the IVs of counters 1 to n. */
+void weft_ide_direct_ivs(const struct weft_ide_messages *m);
+
+/** Encrypt or decrypt; a call of the library for each message. */
 void weft_ide_direct_seal(struct weft_ide_direct *d, const struct weft_ide_messages *m);
 void weft_ide_direct_open(struct weft_ide_direct *d, const struct weft_ide_messages *m);
 
