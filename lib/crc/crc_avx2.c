@@ -4,15 +4,15 @@
 /*
  * Flit CRCs of eight flits with AVX2 alone (doc/performance.md, Flit CRC). Hot path. A product with a
  * constant is two table look-ups, one a nibble, and the constant is the same for all lanes: so a
- * register holds 16 bytes of each of two flits, and sums are Horner's rule over such rows.
+ * register holds 8 bytes of each of four flits, and sums are taken over such parts of a flit.
  *
  * The message is wanted at the roots alpha^j, j = 1..8. With w = alpha^85, a cube root of 1, rows of
  * 85 bytes R0, R1, R2 add up to three polynomials of 85 bytes, one for each j mod 3:
  *	R0 + R1 + R2,   R0 + w^2 R1 + w R2,   R0 + w R1 + w^2 R2
  * for one product, because w^2 = w + 1. That is a third of the work that follows:
- *   1. these three, in parts of 16 bytes;
- *   2. for each root, the sum of the parts times powers of alpha^(16 j);
- *   3. the 16 bytes of the sum to one: two, then four flits share a register's half;
+ *   1. these three, in parts of 8 bytes;
+ *   2. for each root, the sum of the parts times powers of alpha^(8 j);
+ *   3. the 8 bytes of the sum to one, of all flits and then two roots at a time;
  *   4. from the values at the roots to the remainder, by tables.
  */
 
@@ -22,18 +22,17 @@
 
 #include "weft_base.h"
 
-#define ROOTS 8
 #define CLASSES 3
 #define ROW 85
-#define PART 16
-#define PARTS 6 /* of a row, the last of 5 bytes */
-#define PAIRS (CRC_GROUP / 2)
+#define PART 8
+#define PARTS 11 /* of a row, the last of 5 bytes */
+#define FOURS (CRC_GROUP / 4)
 
 typedef __m256i reg;
 
-/* Step 1's result for one class: the parts of its polynomial, of each pair of flits. */
+/* Step 1's result for one class: the parts of its polynomial, of each four flits. */
 struct parts {
-	reg part[PARTS][PAIRS];
+	reg part[PARTS][FOURS];
 };
 
 static inline reg
@@ -68,169 +67,190 @@ multiply(reg a, const uint8_t (*t)[16])
 		_mm256_shuffle_epi8(table(t[1]), high_nibbles(a)));
 }
 
+/* Each half by its own constant. */
+static inline reg
+multiply_halves(reg a, const uint8_t (*t)[32])
+{
+	const reg low = _mm256_load_si256((const reg *)(const void *)t[0]);
+	const reg high = _mm256_load_si256((const reg *)(const void *)t[1]);
+
+	return add(_mm256_shuffle_epi8(low, low_nibbles(a)),
+		_mm256_shuffle_epi8(high, high_nibbles(a)));
+}
+
 /* 16 bytes of each of two flits. */
 static inline reg
-two_at(const uint8_t *const *flit, size_t off)
+two_at(const uint8_t *a, const uint8_t *b, size_t off)
 {
-	return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(
-					       (const __m128i *)(const void *)(flit[0] + off))),
-		_mm_loadu_si128((const __m128i *)(const void *)(flit[1] + off)), 1);
+	return _mm256_inserti128_si256(
+		_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)(a + off))),
+		_mm_loadu_si128((const __m128i *)(const void *)(b + off)), 1);
 }
 
-/* The first @p n of each 16 bytes. */
+/* 8 bytes of each of two flits. */
+static inline __m128i
+two_words(const uint8_t *a, const uint8_t *b, size_t off)
+{
+	return _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)(const void *)(a + off)),
+		_mm_loadl_epi64((const __m128i *)(const void *)(b + off)));
+}
+
+/* A part of one row of four flits, which stand in the order 0 2 1 3. */
 static inline reg
-first_bytes(reg a, unsigned int n)
+part_of_row(const uint8_t *const *flit, size_t off)
 {
-	const reg number = _mm256_broadcastsi128_si256(
-		_mm_set_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0));
-
-	return _mm256_and_si256(a, _mm256_cmpgt_epi8(_mm256_set1_epi8((char)n), number));
+	return _mm256_inserti128_si256(_mm256_castsi128_si256(two_words(flit[0], flit[2], off)),
+		two_words(flit[1], flit[3], off), 1);
 }
 
-/* Part @p p of row @p r, zeros behind the row or the message. */
-static inline __attribute__((always_inline)) reg
-part_at(const uint8_t *const *flit, unsigned int r, unsigned int p)
+static inline __attribute__((always_inline)) void
+split_part(const reg r[3], unsigned int p, unsigned int k, struct parts out[CLASSES])
 {
-	const unsigned int first = p * PART, off = r * ROW + first;
-	const unsigned int row_end = r == 2 ? WEFT_CRC_COVERED - 2 * ROW : ROW;
+	const reg t = add(r[1], r[2]);
+	const reg u = add(r[0], multiply(t, weft_crc_avx2.cube_root));
 
-	if (first >= row_end)
-		return _mm256_setzero_si256();
-	if (first + PART <= row_end)
-		return two_at(flit, off);
-	return first_bytes(two_at(flit, off), row_end - first);
+	out[0].part[p][k] = add(r[0], t);
+	out[1].part[p][k] = add(u, r[1]);
+	out[2].part[p][k] = add(u, r[2]);
 }
 
-/* Step 1 for pair @p k. */
+/* Step 1 for four flits, the @p k-th of the group. */
 static inline __attribute__((always_inline)) void
 split_rows(const uint8_t *const *flit, unsigned int k, struct parts out[CLASSES])
 {
-#pragma GCC unroll 6
-	for (unsigned int p = 0; p < PARTS; p++) {
-		const reg r0 = part_at(flit, 0, p), r1 = part_at(flit, 1, p);
-		const reg r2 = part_at(flit, 2, p), t = add(r1, r2);
-		const reg u = add(r0, multiply(t, weft_crc_avx2.cube_root));
+	const reg five = _mm256_set1_epi64x(0xFFFFFFFFFF);
+	reg even[3], odd[3];
 
-		out[0].part[p][k] = add(r0, t);
-		out[1].part[p][k] = add(u, r1);
-		out[2].part[p][k] = add(u, r2);
+	static_assert(WEFT_CRC_COVERED == 2 * ROW + 9 * PART, "row 2 is nine parts and zeros");
+#pragma GCC unroll 5
+	for (unsigned int p = 0; p < PARTS - 1; p += 2) {
+#pragma GCC unroll 3
+		for (unsigned int r = 0; r < 3; r++) {
+			const reg a = two_at(flit[0], flit[1], r * ROW + p * PART);
+			const reg b = two_at(flit[2], flit[3], r * ROW + p * PART);
+
+			even[r] = _mm256_unpacklo_epi64(a, b);
+			odd[r] = _mm256_unpackhi_epi64(a, b);
+		}
+		if (p == 8)
+			odd[2] = _mm256_setzero_si256();
+		split_part(even, p, k, out);
+		split_part(odd, p + 1, k, out);
 	}
+	for (unsigned int r = 0; r < 2; r++)
+		even[r] = _mm256_and_si256(part_of_row(flit, r * ROW + 10 * PART), five);
+	even[2] = _mm256_setzero_si256();
+	split_part(even, 10, k, out);
 }
 
-/* Step 2 for @p n roots of one class and two pairs of flits, whose nibbles stay in registers. */
-static inline __attribute__((always_inline)) void
-sum_parts(const struct crc_avx2_root *const *t, unsigned int n, const struct parts *in,
-	unsigned int pair, reg sum[][PAIRS])
+/* Step 3, first half: the 8 bytes of each flit to 4, of flits 0 2 4 6 1 3 5 7. */
+static inline reg
+fold_to_four(const struct crc_avx2_root *t, reg a, reg b)
 {
-	reg acc[3][2];
+	const reg low = _mm256_castps_si256(
+		_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0x88));
+	const reg high = _mm256_castps_si256(
+		_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0xDD));
+
+	return add(multiply(low, t->four), high);
+}
+
+/*
+ * Steps 2 and 3 for the @p n roots of a class, from root @p first of the eight on, every third. The
+ * flits' nibbles stay in registers for all of them.
+ */
+static inline __attribute__((always_inline)) void
+fold_class(const struct parts *in, unsigned int first, unsigned int n, reg *fours)
+{
+	reg acc[3][FOURS];
 
 #pragma GCC unroll 3
 	for (unsigned int r = 0; r < n; r++) {
-		acc[r][0] = in->part[PARTS - 1][pair];
-		acc[r][1] = in->part[PARTS - 1][pair + 1];
+		acc[r][0] = in->part[PARTS - 1][0];
+		acc[r][1] = in->part[PARTS - 1][1];
 	}
-#pragma GCC unroll 5
+#pragma GCC unroll 1
 	for (unsigned int p = 0; p < PARTS - 1; p++) {
-		const reg a = in->part[p][pair], b = in->part[p][pair + 1];
+		const reg a = in->part[p][0], b = in->part[p][1];
 		const reg a_low = low_nibbles(a), a_high = high_nibbles(a);
 		const reg b_low = low_nibbles(b), b_high = high_nibbles(b);
 
 #pragma GCC unroll 3
 		for (unsigned int r = 0; r < n; r++) {
-			const reg low = table(t[r]->part[p][0]), high = table(t[r]->part[p][1]);
+			const uint8_t(*t)[16] = weft_crc_avx2.root[first + CLASSES * r].part[p];
+			const reg low = table(t[0]), high = table(t[1]);
 
-			acc[r][0] = add(acc[r][0], add(_mm256_shuffle_epi8(low, a_low),
-							   _mm256_shuffle_epi8(high, a_high)));
-			acc[r][1] = add(acc[r][1], add(_mm256_shuffle_epi8(low, b_low),
-							   _mm256_shuffle_epi8(high, b_high)));
+			acc[r][0] = add(acc[r][0], _mm256_shuffle_epi8(low, a_low));
+			acc[r][0] = add(acc[r][0], _mm256_shuffle_epi8(high, a_high));
+			acc[r][1] = add(acc[r][1], _mm256_shuffle_epi8(low, b_low));
+			acc[r][1] = add(acc[r][1], _mm256_shuffle_epi8(high, b_high));
 		}
 	}
 #pragma GCC unroll 3
 	for (unsigned int r = 0; r < n; r++) {
-		sum[r][pair] = acc[r][0];
-		sum[r][pair + 1] = acc[r][1];
+		const unsigned int i = first + CLASSES * r;
+
+		fours[i] = fold_to_four(&weft_crc_avx2.root[i], acc[r][0], acc[r][1]);
 	}
 }
 
-/*
- * Step 3: 16 bytes to 8, of four flits in a register; to 4, of all eight; to 2; to 1. Byte 0 of each
- * 32-bit element is the value of flits 0 2 4 6 1 3 5 7.
- */
-static inline __attribute__((always_inline)) reg
-value_at_root(const struct crc_avx2_root *t, const reg *sum)
+/* Step 3, second half, for two roots: the value of flit i at the one in 16-bit element i, at the
+ * other in element 8 + i. */
+static inline reg
+values_at_two(const struct crc_avx2_pair *t, reg a, reg b)
 {
-	const reg a = add(multiply(_mm256_unpacklo_epi64(sum[0], sum[1]), t->half[0]),
-		_mm256_unpackhi_epi64(sum[0], sum[1]));
-	const reg b = add(multiply(_mm256_unpacklo_epi64(sum[2], sum[3]), t->half[0]),
-		_mm256_unpackhi_epi64(sum[2], sum[3]));
-	const reg lo = _mm256_castps_si256(
-		_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0x88));
-	const reg hi = _mm256_castps_si256(
-		_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0xDD));
-	const reg c = add(multiply(lo, t->half[1]), hi);
-	const reg d = add(multiply(c, t->half[2]), _mm256_srli_epi32(c, 16));
+	const reg x = _mm256_permute2x128_si256(a, b, 0x20); /* flits 0 2 4 6 */
+	const reg y = _mm256_permute2x128_si256(a, b, 0x31);
+	const reg low = _mm256_blend_epi16(x, _mm256_slli_epi32(y, 16), 0xAA);
+	const reg high = _mm256_blend_epi16(_mm256_srli_epi32(x, 16), y, 0xAA);
+	const reg d = add(multiply_halves(low, t->two), high);
 
 	return _mm256_and_si256(
-		add(multiply(d, t->half[3]), _mm256_srli_epi32(d, 8)), _mm256_set1_epi32(0xFF));
+		add(multiply_halves(d, t->one), _mm256_srli_epi16(d, 8)), _mm256_set1_epi16(0xFF));
 }
 
-/* Step 4. @p value holds the values at four roots, from @p root on. */
+/* The values of every flit at four roots: [0] at two of them, [1] at the others. */
+static inline void
+store_values(reg a, reg b, uint16_t out[2][CRC_GROUP])
+{
+	_mm256_storeu_si256((reg *)(void *)out, add(a, _mm256_slli_epi16(b, 8)));
+}
+
+/* Step 4. What the values in @p two add, the low byte at root number @p i, the high one at @p j. */
 static inline uint64_t
-remainder_of(uint32_t value, unsigned int root)
+remainder_of(unsigned int two, unsigned int i, unsigned int j)
 {
-	return weft_crc_avx2_remainder[root][value & 0xFF] ^
-	       weft_crc_avx2_remainder[root + 1][value >> 8 & 0xFF] ^
-	       weft_crc_avx2_remainder[root + 2][value >> 16 & 0xFF] ^
-	       weft_crc_avx2_remainder[root + 3][value >> 24];
-}
-
-/* The roots of a class, from root @p first of the eight on, every third. */
-static inline __attribute__((always_inline)) void
-values_of_class(const struct parts *in, unsigned int first, unsigned int n, reg value[ROOTS])
-{
-	const struct crc_avx2_root *t[3];
-	reg sum[3][PAIRS];
-
-#pragma GCC unroll 3
-	for (unsigned int r = 0; r < n; r++)
-		t[r] = &weft_crc_avx2.root[first + CLASSES * r];
-	sum_parts(t, n, in, 0, sum);
-	sum_parts(t, n, in, 2, sum);
-#pragma GCC unroll 3
-	for (unsigned int r = 0; r < n; r++)
-		value[first + CLASSES * r] = value_at_root(t[r], sum[r]);
-}
-
-/* The values at four roots in the bytes of one word a flit. */
-static inline reg
-gather(const reg *value)
-{
-	return add(add(value[0], _mm256_slli_epi32(value[1], 8)),
-		add(_mm256_slli_epi32(value[2], 16), _mm256_slli_epi32(value[3], 24)));
+	return weft_crc_avx2_remainder[i][two & 0xFF] ^ weft_crc_avx2_remainder[j][two >> 8];
 }
 
 void
 weft_crc_group_avx2(const uint8_t *const *flit, unsigned int n, uint64_t *crc)
 {
-	static const uint8_t place[CRC_GROUP] = { 0, 4, 1, 5, 2, 6, 3, 7 };
-	uint32_t word[2][CRC_GROUP];
+	const uint8_t *p[CRC_GROUP];
+	uint16_t early[2][CRC_GROUP], late[2][CRC_GROUP];
+	uint64_t sum[CRC_GROUP];
 	struct parts parts[CLASSES];
-	reg value[ROOTS];
+	reg fours[8];
 
-	/* Lanes without a flit repeat the first: no branch, and no other memory is read. */
-	for (unsigned int k = 0; k < PAIRS; k++) {
-		const uint8_t *const two[] = { flit[2 * k < n ? 2 * k : 0],
-			flit[2 * k + 1 < n ? 2 * k + 1 : 0] };
-
-		split_rows(two, k, parts);
+	/* Lanes without a flit repeat the first: no other memory is read. */
+	if (n < CRC_GROUP) {
+		for (unsigned int k = 0; k < CRC_GROUP; k++)
+			p[k] = flit[k < n ? k : 0];
+		flit = p;
 	}
+	split_rows(flit, 0, parts);
+	split_rows(flit + 4, 1, parts);
 	/* Root number i is alpha^(i+1), of class (i+1) mod 3. */
-	values_of_class(&parts[1], 0, 3, value);
-	values_of_class(&parts[2], 1, 3, value);
-	values_of_class(&parts[0], 2, 2, value);
-	_mm256_storeu_si256((reg *)(void *)word[0], gather(value));
-	_mm256_storeu_si256((reg *)(void *)word[1], gather(value + ROOTS / 2));
+	fold_class(&parts[1], 0, 3, fours);
+	fold_class(&parts[2], 1, 3, fours);
+	store_values(values_at_two(&weft_crc_avx2.pair[0], fours[0], fours[3]),
+		values_at_two(&weft_crc_avx2.pair[1], fours[1], fours[4]), early);
+	fold_class(&parts[0], 2, 2, fours);
+	/* Half of step 4 here, so that it does not wait for the last class. */
+	for (unsigned int k = 0; k < CRC_GROUP; k++)
+		sum[k] = remainder_of(early[0][k], 0, 1) ^ remainder_of(early[1][k], 3, 4);
+	store_values(values_at_two(&weft_crc_avx2.pair[2], fours[2], fours[5]),
+		values_at_two(&weft_crc_avx2.pair[3], fours[6], fours[7]), late);
 	for (unsigned int k = 0; k < n; k++)
-		crc[k] = remainder_of(word[0][place[k]], 0) ^
-		         remainder_of(word[1][place[k]], ROOTS / 2);
+		crc[k] = sum[k] ^ remainder_of(late[0][k], 2, 6) ^ remainder_of(late[1][k], 5, 7);
 }

@@ -42,12 +42,19 @@ void weft_crc6_group_avx512(
 
 /** Tables of crc_avx2.c, which says how they serve: products of the 16 low and high nibbles. */
 struct crc_avx2_root {
-	_Alignas(16) uint8_t part[5][2][16]; /* times alpha^(16 j (5 - part)) */
-	uint8_t half[4][2][16]; /* times alpha^(8 j), 4 j, 2 j, j */
+	_Alignas(16) uint8_t part[10][2][16]; /* times alpha^(8 j (10 - part)) */
+	uint8_t four[2][16]; /* times alpha^(4 j) */
+};
+
+/** Of two roots, one in each half. */
+struct crc_avx2_pair {
+	_Alignas(32) uint8_t two[2][32]; /* times alpha^(2 j) */
+	uint8_t one[2][32]; /* times alpha^j */
 };
 
 struct crc_avx2 {
 	struct crc_avx2_root root[8];
+	struct crc_avx2_pair pair[4]; /* j = 1 and 4, 2 and 5, 3 and 6, 7 and 8 */
 	uint8_t cube_root[2][16];
 };
 

@@ -99,20 +99,26 @@ def gfni(name, degree, top, words):
 
 
 def avx2():
-    """See crc_avx2.c: rows of 85 bytes in parts of 16, sums of 16 bytes halved four times."""
+    """See crc_avx2.c: rows of 85 bytes in parts of 8, sums of 8 bytes halved three times."""
     def products(exponent):
         return FIELD.nibbles(FIELD.power(exponent))
 
+    def halves(exponents):
+        return [low + high for low, high in zip(*map(products, exponents))]
+
     out = ['const struct crc_avx2 weft_crc_avx2 = {', '\t.root = {']
     for j in range(1, 9):
-        part = [products(16 * j * (5 - p)) for p in range(5)]
-        half = [products(j * n) for n in (8, 4, 2, 1)]
-        out.append('\t\t{ .part = %s, .half = %s },' %
-                   (gf.nested(part, '%d'), gf.nested(half, '%d')))
+        part = [products(8 * j * (10 - p)) for p in range(10)]
+        out.append('\t\t{ .part = %s, .four = %s },' %
+                   (gf.nested(part, '%d'), gf.nested(products(4 * j), '%d')))
+    out += ['\t},', '\t.pair = {']
+    for i, j in ((1, 4), (2, 5), (3, 6), (7, 8)):
+        out.append('\t\t{ .two = %s, .one = %s },' %
+                   (gf.nested(halves([2 * i, 2 * j]), '%d'), gf.nested(halves([i, j]), '%d')))
     out += ['\t},', '\t.cube_root = %s,' % gf.nested(products(85), '%d'), '};', '']
-    # The last byte of the sums, lane 95 of the rows, stands at the power 249 - 95.
+    # The last byte of the sums, lane 87 of the rows, stands at the power 249 - 87.
     inverse = FIELD.from_sums(list(range(1, 9)))
-    rows = [[int.from_bytes(bytes(FIELD.mul(inverse[k][j - 1], FIELD.mul(v, FIELD.power(154 * j)))
+    rows = [[int.from_bytes(bytes(FIELD.mul(inverse[k][j - 1], FIELD.mul(v, FIELD.power(162 * j)))
                                   for k in range(8)), 'little') for v in range(256)]
             for j in range(1, 9)]
     return out + ['const uint64_t weft_crc_avx2_remainder[8][256] =',
