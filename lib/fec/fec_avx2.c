@@ -2,12 +2,15 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * FEC bytes with AVX2 alone: two flits side by side in a register, four such pairs in turn, because
- * Horner's rule waits for itself (doc/performance.md, FEC). Hot path.
+ * FEC bytes of eight flits with AVX2 alone, two side by side in a register (doc/performance.md, FEC).
+ * Hot path. A product with a constant is two table look-ups, one a nibble.
  *
- * Bytes 0..249 are 16 rows of 15 = 5 * 3 bytes and one of 10, so a lane holds the same group in
- * each. Parity is the sum of the rows, the check Horner's rule over them; then the same over the five
- * bytes of each group that are left. A product with a constant is two table look-ups, one a nibble.
+ * Bytes 0..249 are 16 rows of 15 = 5 * 3 bytes and one of 10, so a lane holds the same group in each.
+ * The sum of row r times y^(16-r), y = alpha^5, would take 16 products; but
+ *	y^9 = y^4 + y^2 + 1
+ * takes rows 0..7 to the other nine by additions alone, and there the sum takes 8. The same holds for
+ * y = 1, so the nine still add up to the parity. The five bytes of each group that are left go to one
+ * for all flits together.
  */
 
 #include <immintrin.h>
@@ -17,7 +20,8 @@
 #include "weft_base.h"
 
 #define ROW 15
-#define ROWS 16 /* the whole ones */
+#define ROWS 17
+#define FOLDED 8 /* rows that go to the others */
 #define PAIRS (FEC_GROUP_FLITS / 2)
 
 typedef __m256i reg;
@@ -46,72 +50,130 @@ times_alpha(reg a)
 	return add(_mm256_add_epi8(a, a), _mm256_and_si256(leaving, _mm256_set1_epi8(0x1D)));
 }
 
+/* A table of 16 products for both halves. */
 static inline reg
-times_alpha5(reg a)
+table(const uint8_t *t)
 {
-	const reg nibble = _mm256_set1_epi8(0x0F);
-	const reg low = _mm256_broadcastsi128_si256(
-		_mm_load_si128((const __m128i *)(const void *)weft_fec_alpha5[0]));
-	const reg high = _mm256_broadcastsi128_si256(
-		_mm_load_si128((const __m128i *)(const void *)weft_fec_alpha5[1]));
-
-	return add(_mm256_shuffle_epi8(low, _mm256_and_si256(a, nibble)),
-		_mm256_shuffle_epi8(high, _mm256_and_si256(_mm256_srli_epi16(a, 4), nibble)));
+	return _mm256_broadcastsi128_si256(_mm_load_si128((const __m128i *)(const void *)t));
 }
 
-/* The five bytes of each group that are left of a pair of flits to its FEC bytes 2..7 of each half. */
 static inline reg
-finish(reg check, reg parity)
+multiply(reg a, const uint8_t (*t)[16])
 {
-	/* From groups 0, 1, 2 in bytes 0..2 to the order on the wire. */
-	const reg check_place = _mm256_broadcastsi128_si256(
-		_mm_set_epi8(-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 2, 1, -1, -1));
-	const reg parity_place = _mm256_broadcastsi128_si256(
-		_mm_set_epi8(-1, -1, -1, -1, -1, -1, -1, -1, 0, 2, 1, -1, -1, -1, -1, -1));
-	reg c, p;
+	const reg nibble = _mm256_set1_epi8(0x0F);
 
-	c = add(times_alpha(check), _mm256_srli_si256(check, 3));
-	c = add(times_alpha(c), _mm256_srli_si256(check, 6));
-	c = add(times_alpha(c), _mm256_srli_si256(check, 9));
-	c = add(times_alpha(c), _mm256_srli_si256(check, 12));
-	p = add(parity, add(_mm256_srli_si256(parity, 3), _mm256_srli_si256(parity, 6)));
-	p = add(p, add(_mm256_srli_si256(parity, 9), _mm256_srli_si256(parity, 12)));
-	return _mm256_or_si256(
-		_mm256_shuffle_epi8(c, check_place), _mm256_shuffle_epi8(p, parity_place));
+	return add(_mm256_shuffle_epi8(table(t[0]), _mm256_and_si256(a, nibble)),
+		_mm256_shuffle_epi8(
+			table(t[1]), _mm256_and_si256(_mm256_srli_epi16(a, 4), nibble)));
+}
+
+/* What is left of a pair of flits: bytes 3i+g of each half for group g, i = 0..4. */
+static inline __attribute__((always_inline)) void
+sum_rows(const uint8_t *const *flit, reg *check, reg *parity)
+{
+	const reg ten = _mm256_broadcastsi128_si256(
+		_mm_set_epi8(0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1));
+	reg row[ROWS], even, odd;
+
+	static_assert(WEFT_FEC_COVERED == (ROWS - 1) * ROW + 10, "what the last row holds");
+#pragma GCC unroll 17
+	for (unsigned int r = 0; r < ROWS; r++)
+		row[r] = row_at(flit, r * ROW);
+	row[ROWS - 1] = _mm256_and_si256(row[ROWS - 1], ten);
+#pragma GCC unroll 8
+	for (unsigned int r = 0; r < FOLDED; r++) {
+		row[r + 5] = add(row[r + 5], row[r]);
+		row[r + 7] = add(row[r + 7], row[r]);
+		row[r + 9] = add(row[r + 9], row[r]);
+	}
+	/* Horner's rule waits for itself: two sums that go in steps of y^2. */
+	even = row[FOLDED];
+	odd = row[FOLDED + 1];
+	*parity = add(even, odd);
+#pragma GCC unroll 7
+	for (unsigned int r = FOLDED + 2; r < ROWS; r++) {
+		reg *sum = r % 2 == 0 ? &even : &odd;
+
+		*sum = add(multiply(*sum, weft_fec_avx2.y2), row[r]);
+		*parity = add(*parity, row[r]);
+	}
+	*check = add(even, multiply(odd, weft_fec_avx2.y));
+}
+
+/* Bytes 0..11 by threes into the 32-bit elements. */
+static inline reg
+spread(reg a)
+{
+	return _mm256_shuffle_epi8(a, _mm256_broadcastsi128_si256(_mm_set_epi8(-1, 11, 10, 9, -1, 8,
+					      7, 6, -1, 5, 4, 3, -1, 2, 1, 0)));
+}
+
+/*
+ * Rows to columns: out[i] holds bytes 3i..3i+2 of each sum in the 32-bit elements, and anything in
+ * their top bytes. The elements stand for flits 0 2 4 6 1 3 5 7.
+ */
+static inline void
+transpose(const reg *sum, reg out[5])
+{
+	const reg s0 = spread(sum[0]), s1 = spread(sum[1]);
+	const reg s2 = spread(sum[2]), s3 = spread(sum[3]);
+	const reg a = _mm256_unpacklo_epi32(s0, s1), b = _mm256_unpacklo_epi32(s2, s3);
+	const reg c = _mm256_unpackhi_epi32(s0, s1), d = _mm256_unpackhi_epi32(s2, s3);
+
+	out[0] = _mm256_unpacklo_epi64(a, b);
+	out[1] = _mm256_unpackhi_epi64(a, b);
+	out[2] = _mm256_unpacklo_epi64(c, d);
+	out[3] = _mm256_unpackhi_epi64(c, d);
+	out[4] = _mm256_unpackhi_epi64(
+		_mm256_unpackhi_epi32(sum[0], sum[1]), _mm256_unpackhi_epi32(sum[2], sum[3]));
+}
+
+static inline reg
+finish_check(const reg *sum)
+{
+	reg column[5], all;
+
+	transpose(sum, column);
+	all = column[0];
+	for (unsigned int i = 1; i < 5; i++)
+		all = add(times_alpha(all), column[i]);
+	return all;
+}
+
+static inline reg
+finish_parity(const reg *sum)
+{
+	reg column[5];
+
+	transpose(sum, column);
+	return add(add(add(column[0], column[1]), add(column[2], column[3])), column[4]);
 }
 
 void
 weft_fec_group_avx2(const uint8_t *const *flit, unsigned int n, uint64_t *fec)
 {
-	const reg rest_mask = _mm256_broadcastsi128_si256(
-		_mm_set_epi8(0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1));
+	/* From groups 0, 1, 2 to bytes 2..7 in the order on the wire. */
+	const reg place = _mm256_broadcastsi128_si256(
+		_mm_set_epi8(12, 14, 13, 8, 10, 9, -1, -1, 4, 6, 5, 0, 2, 1, -1, -1));
 	const uint8_t *p[FEC_GROUP_FLITS];
-	reg check[PAIRS], parity[PAIRS];
 	uint64_t all[FEC_GROUP_FLITS];
+	reg checks[PAIRS], parities[PAIRS];
+	reg check, parity, low, high;
 
-	static_assert(WEFT_FEC_COVERED - ROWS * ROW == 10, "what rest_mask leaves");
-	/* Lanes without a flit repeat the first: no branch, and no other memory is read. */
-	for (unsigned int k = 0; k < FEC_GROUP_FLITS; k++)
-		p[k] = flit[k < n ? k : 0];
+	/* Lanes without a flit repeat the first: no other memory is read. */
+	if (n < FEC_GROUP_FLITS) {
+		for (unsigned int k = 0; k < FEC_GROUP_FLITS; k++)
+			p[k] = flit[k < n ? k : 0];
+		flit = p;
+	}
 #pragma GCC unroll 4
 	for (unsigned int k = 0; k < PAIRS; k++)
-		check[k] = parity[k] = row_at(p + 2 * k, 0);
-#pragma GCC unroll 1
-	for (size_t off = ROW; off < ROWS * ROW; off += ROW)
-#pragma GCC unroll 4
-		for (unsigned int k = 0; k < PAIRS; k++) {
-			const reg row = row_at(p + 2 * k, off);
-
-			check[k] = add(times_alpha5(check[k]), row);
-			parity[k] = add(parity[k], row);
-		}
-#pragma GCC unroll 4
-	for (unsigned int k = 0; k < PAIRS; k++) {
-		const reg row = _mm256_and_si256(row_at(p + 2 * k, ROWS * ROW), rest_mask);
-		const reg r = finish(add(times_alpha5(check[k]), row), add(parity[k], row));
-
-		all[2 * k] = (uint64_t)_mm256_extract_epi64(r, 0);
-		all[2 * k + 1] = (uint64_t)_mm256_extract_epi64(r, 2);
-	}
+		sum_rows(flit + 2 * k, &checks[k], &parities[k]);
+	check = finish_check(checks);
+	parity = finish_parity(parities);
+	low = _mm256_shuffle_epi8(_mm256_unpacklo_epi32(check, parity), place); /* 0 2 1 3 */
+	high = _mm256_shuffle_epi8(_mm256_unpackhi_epi32(check, parity), place); /* 4 6 5 7 */
+	_mm256_storeu_si256((reg *)(void *)all, _mm256_permute4x64_epi64(low, 0xD8));
+	_mm256_storeu_si256((reg *)(void *)(all + 4), _mm256_permute4x64_epi64(high, 0xD8));
 	memcpy(fec, all, n * sizeof(all[0]));
 }

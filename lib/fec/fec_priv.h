@@ -55,8 +55,13 @@ struct fec_gfni {
 
 extern const struct fec_gfni weft_fec_gfni;
 
-/** Products with alpha^5 of the 16 low and the 16 high nibbles, for fec_avx2.c. */
-extern const uint8_t weft_fec_alpha5[2][16] __attribute__((aligned(16)));
+/** Tables of fec_avx2.c: products of the 16 low and the 16 high nibbles. */
+struct fec_avx2 {
+	_Alignas(16) uint8_t y[2][16]; /* times alpha^5 */
+	uint8_t y2[2][16]; /* times alpha^10 */
+};
+
+extern const struct fec_avx2 weft_fec_avx2;
 
 /** Byte of group g out of a word of sums. */
 static inline uint8_t

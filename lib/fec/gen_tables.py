@@ -69,8 +69,9 @@ def main():
     out += gf.table('uint8_t', 'weft_fec_log', '[256]',
                     [FIELD.log.get(v, 0) for v in range(256)], '%d', 16)
     out += avx512() + gfni()
-    out += ['const uint8_t weft_fec_alpha5[2][16] __attribute__((aligned(16))) =',
-            '\t%s;' % gf.nested(FIELD.nibbles(FIELD.power(5)), '%d'), '']
+    out += ['const struct fec_avx2 weft_fec_avx2 = { .y = %s, .y2 = %s };' %
+            (gf.nested(FIELD.nibbles(FIELD.power(5)), '%d'),
+             gf.nested(FIELD.nibbles(FIELD.power(10)), '%d')), '']
     with open(sys.argv[1], 'w', encoding='ascii') as f:
         f.write('\n'.join(out))
 
