@@ -46,7 +46,7 @@ row_agrees_with_definition(void **state)
 	weft_guard_close(&guard);
 }
 
-/* Flits of a group anywhere in memory, at every alignment, the guard page right behind one. */
+/* Flits of a group anywhere in memory, at every alignment; guard pages before and behind. */
 static void
 row_takes_flits_at_every_alignment(void **state)
 {
@@ -64,8 +64,10 @@ row_takes_flits_at_every_alignment(void **state)
 		const uint8_t *flit[WEFT_CRC_GROUP];
 
 		for (unsigned int i = 0; i < n; i++)
-			flit[i] = weft_guard_last(&guard,
-				256 + (i == 0 ? back : (unsigned int)weft_rand_below(&r, 3841)));
+			flit[i] = weft_guard_last(&guard, 256 + weft_rand_below(&r, 3841));
+		flit[0] = weft_guard_last(&guard, 256 + back);
+		if (n > 1)
+			flit[n - 1] = weft_guard_last(&guard, 4096 - back);
 		row->group(flit, n, crc);
 		row->group6(flit, n, even, odd);
 		for (unsigned int i = 0; i < n; i++) {
