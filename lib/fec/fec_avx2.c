@@ -1,54 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/*
- * FEC bytes of eight flits with AVX2 alone, two side by side in a register (doc/performance.md, FEC).
- * Hot path. A product with a constant is two table look-ups, one a nibble.
- *
- * Bytes 0..249 are 16 rows of 15 = 5 * 3 bytes and one of 10, so a lane holds the same group in each.
- * The sum of row r times y^(16-r), y = alpha^5, would take 16 products; but
- *	y^9 = y^4 + y^2 + 1
- * takes rows 0..7 to the other nine by additions alone, and there the sum takes 8. The same holds for
- * y = 1, so the nine still add up to the parity. The five bytes of each group that are left go to one
- * for all flits together.
- */
+/* FEC bytes with AVX2 alone: a product with a constant is two table look-ups, one a nibble. Hot path. */
 
-#include <immintrin.h>
-
-#include "fec_priv.h"
-
-#include "weft_base.h"
-
-#define ROW 15
-#define ROWS 17
-#define FOLDED 8 /* rows that go to the others */
-#define PAIRS (FEC_GROUP_FLITS / 2)
-
-typedef __m256i reg;
-
-static inline reg
-add(reg a, reg b)
-{
-	return _mm256_xor_si256(a, b);
-}
-
-/* 16 bytes of each flit. */
-static inline reg
-row_at(const uint8_t *const *flit, size_t off)
-{
-	return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(
-					       (const __m128i *)(const void *)(flit[0] + off))),
-		_mm_loadu_si128((const __m128i *)(const void *)(flit[1] + off)), 1);
-}
-
-static inline reg
-times_alpha(reg a)
-{
-	/* A byte with its top bit set is negative. */
-	const reg leaving = _mm256_cmpgt_epi8(_mm256_setzero_si256(), a);
-
-	return add(_mm256_add_epi8(a, a), _mm256_and_si256(leaving, _mm256_set1_epi8(0x1D)));
-}
+#include "fec_rows_priv.h"
 
 /* A table of 16 products for both halves. */
 static inline reg
@@ -67,113 +22,20 @@ multiply(reg a, const uint8_t (*t)[16])
 			table(t[1]), _mm256_and_si256(_mm256_srli_epi16(a, 4), nibble)));
 }
 
-/* What is left of a pair of flits: bytes 3i+g of each half for group g, i = 0..4. */
-static inline __attribute__((always_inline)) void
-sum_rows(const uint8_t *const *flit, reg *check, reg *parity)
-{
-	const reg ten = _mm256_broadcastsi128_si256(
-		_mm_set_epi8(0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1));
-	reg row[ROWS], even, odd;
-
-	static_assert(WEFT_FEC_COVERED == (ROWS - 1) * ROW + 10, "what the last row holds");
-#pragma GCC unroll 17
-	for (unsigned int r = 0; r < ROWS; r++)
-		row[r] = row_at(flit, r * ROW);
-	row[ROWS - 1] = _mm256_and_si256(row[ROWS - 1], ten);
-#pragma GCC unroll 8
-	for (unsigned int r = 0; r < FOLDED; r++) {
-		row[r + 5] = add(row[r + 5], row[r]);
-		row[r + 7] = add(row[r + 7], row[r]);
-		row[r + 9] = add(row[r + 9], row[r]);
-	}
-	/* Horner's rule waits for itself: two sums that go in steps of y^2. */
-	even = row[FOLDED];
-	odd = row[FOLDED + 1];
-	*parity = add(even, odd);
-#pragma GCC unroll 7
-	for (unsigned int r = FOLDED + 2; r < ROWS; r++) {
-		reg *sum = r % 2 == 0 ? &even : &odd;
-
-		*sum = add(multiply(*sum, weft_fec_avx2.y2), row[r]);
-		*parity = add(*parity, row[r]);
-	}
-	*check = add(even, multiply(odd, weft_fec_avx2.y));
-}
-
-/* Bytes 0..11 by threes into the 32-bit elements. */
 static inline reg
-spread(reg a)
+times_y(reg a)
 {
-	return _mm256_shuffle_epi8(a, _mm256_broadcastsi128_si256(_mm_set_epi8(-1, 11, 10, 9, -1, 8,
-					      7, 6, -1, 5, 4, 3, -1, 2, 1, 0)));
-}
-
-/*
- * Rows to columns: out[i] holds bytes 3i..3i+2 of each sum in the 32-bit elements, and anything in
- * their top bytes. The elements stand for flits 0 2 4 6 1 3 5 7.
- */
-static inline void
-transpose(const reg *sum, reg out[5])
-{
-	const reg s0 = spread(sum[0]), s1 = spread(sum[1]);
-	const reg s2 = spread(sum[2]), s3 = spread(sum[3]);
-	const reg a = _mm256_unpacklo_epi32(s0, s1), b = _mm256_unpacklo_epi32(s2, s3);
-	const reg c = _mm256_unpackhi_epi32(s0, s1), d = _mm256_unpackhi_epi32(s2, s3);
-
-	out[0] = _mm256_unpacklo_epi64(a, b);
-	out[1] = _mm256_unpackhi_epi64(a, b);
-	out[2] = _mm256_unpacklo_epi64(c, d);
-	out[3] = _mm256_unpackhi_epi64(c, d);
-	out[4] = _mm256_unpackhi_epi64(
-		_mm256_unpackhi_epi32(sum[0], sum[1]), _mm256_unpackhi_epi32(sum[2], sum[3]));
+	return multiply(a, weft_fec_avx2.y);
 }
 
 static inline reg
-finish_check(const reg *sum)
+times_y2(reg a)
 {
-	reg column[5], all;
-
-	transpose(sum, column);
-	all = column[0];
-	for (unsigned int i = 1; i < 5; i++)
-		all = add(times_alpha(all), column[i]);
-	return all;
-}
-
-static inline reg
-finish_parity(const reg *sum)
-{
-	reg column[5];
-
-	transpose(sum, column);
-	return add(add(add(column[0], column[1]), add(column[2], column[3])), column[4]);
+	return multiply(a, weft_fec_avx2.y2);
 }
 
 void
 weft_fec_group_avx2(const uint8_t *const *flit, unsigned int n, uint64_t *fec)
 {
-	/* From groups 0, 1, 2 to bytes 2..7 in the order on the wire. */
-	const reg place = _mm256_broadcastsi128_si256(
-		_mm_set_epi8(12, 14, 13, 8, 10, 9, -1, -1, 4, 6, 5, 0, 2, 1, -1, -1));
-	const uint8_t *p[FEC_GROUP_FLITS];
-	uint64_t all[FEC_GROUP_FLITS];
-	reg checks[PAIRS], parities[PAIRS];
-	reg check, parity, low, high;
-
-	/* Lanes without a flit repeat the first: no other memory is read. */
-	if (n < FEC_GROUP_FLITS) {
-		for (unsigned int k = 0; k < FEC_GROUP_FLITS; k++)
-			p[k] = flit[k < n ? k : 0];
-		flit = p;
-	}
-#pragma GCC unroll 4
-	for (unsigned int k = 0; k < PAIRS; k++)
-		sum_rows(flit + 2 * k, &checks[k], &parities[k]);
-	check = finish_check(checks);
-	parity = finish_parity(parities);
-	low = _mm256_shuffle_epi8(_mm256_unpacklo_epi32(check, parity), place); /* 0 2 1 3 */
-	high = _mm256_shuffle_epi8(_mm256_unpackhi_epi32(check, parity), place); /* 4 6 5 7 */
-	_mm256_storeu_si256((reg *)(void *)all, _mm256_permute4x64_epi64(low, 0xD8));
-	_mm256_storeu_si256((reg *)(void *)(all + 4), _mm256_permute4x64_epi64(high, 0xD8));
-	memcpy(fec, all, n * sizeof(all[0]));
+	fec_group(flit, n, fec, times_y, times_y2);
 }

@@ -46,11 +46,10 @@ struct fec_avx512 {
 
 extern const struct fec_avx512 weft_fec_avx512;
 
-/** The same for fec_gfni.c. */
+/** Matrices of fec_gfni.c. */
 struct fec_gfni {
-	_Alignas(32) uint64_t row[4];
-	uint64_t last[4];
-	uint64_t group[2][FEC_GROUPS][2][4][4]; /* plain, group, odd word, pair of bytes, word */
+	uint64_t y; /* times alpha^5 */
+	uint64_t y2; /* times alpha^10 */
 };
 
 extern const struct fec_gfni weft_fec_gfni;

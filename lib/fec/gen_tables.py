@@ -41,34 +41,13 @@ def avx512():
             '\t.order = %s,' % gf.nested(order, '%d'), '};', '']
 
 
-def gfni():
-    """See fec_gfni.c: rows of 24 bytes."""
-    def place(word, b):
-        return (8 * word + b) // 3, (8 * word + b) % 3
-
-    # Behind the transposition, register [odd][pair] has in its word 2L + half the bytes
-    # b = 2 * pair + half of word 2L + odd. To each of three groups, weighed or plain.
-    def weigh(odd, pair, group, plain):
-        words = []
-        for i in range(4):
-            word, b = 2 * (i // 2) + odd, 2 * pair + i % 2
-            p, g = place(word, b)
-            words.append(power(0 if plain else -p) if word < 3 and g == group else 0)
-        return words
-
-    group = [[[[weigh(odd, pair, g, plain) for pair in range(4)] for odd in range(2)]
-              for g in range(3)] for plain in (False, True)]
-    return ['const struct fec_gfni weft_fec_gfni = {',
-            '\t.row = %s,' % gf.nested([power(8)] * 4, '0x%016x'),
-            '\t.last = %s,' % gf.nested([power(4)] * 4, '0x%016x'),
-            '\t.group = %s,' % gf.nested(group, '0x%016x'), '};', '']
-
-
 def main():
     out = ['/* Written by gen_tables.py; not to be edited. */', '', '#include "fec_priv.h"', '']
     out += gf.table('uint8_t', 'weft_fec_log', '[256]',
                     [FIELD.log.get(v, 0) for v in range(256)], '%d', 16)
-    out += avx512() + gfni()
+    out += avx512()
+    out += ['const struct fec_gfni weft_fec_gfni = { .y = 0x%016x, .y2 = 0x%016x };' %
+            (power(5), power(10)), '']
     out += ['const struct fec_avx2 weft_fec_avx2 = { .y = %s, .y2 = %s };' %
             (gf.nested(FIELD.nibbles(FIELD.power(5)), '%d'),
              gf.nested(FIELD.nibbles(FIELD.power(10)), '%d')), '']
