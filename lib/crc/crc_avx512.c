@@ -5,26 +5,11 @@
  * Flit CRCs of eight flits at a time with AVX-512 and GFNI: crc_gfni_priv.h says how. Hot path.
  */
 
-#include <immintrin.h>
-
 #include "crc_gfni_priv.h"
 #include "crc_priv.h"
 
+#include "gfni_avx512_priv.h"
 #include "weft_base.h"
-
-typedef __m512i reg;
-
-static inline reg
-multiply(reg bytes, const uint64_t *matrices)
-{
-	return _mm512_gf2p8affine_epi64_epi8(bytes, _mm512_load_si512(matrices), 0);
-}
-
-static inline reg
-add3(reg a, reg b, reg c)
-{
-	return _mm512_ternarylogic_epi64(a, b, c, 0x96);
-}
 
 static inline reg
 word_at(const uint8_t *p)
@@ -57,44 +42,12 @@ sum_words(const uint64_t (*word)[8], const uint8_t *const *flit, unsigned int of
 		reg last;
 
 		if (rest >= 8) {
-			sum[k] = _mm512_xor_si512(sum[k], multiply(word_at(p), word[n]));
+			sum[k] = add(sum[k], multiply(word_at(p), word[n]));
 			p += 8;
 		}
 		last = _mm512_set1_epi64((long long)(weft_get_le64(p) & weft_mask64(rest % 8 * 8)));
-		sum[k] = _mm512_xor_si512(sum[k], multiply(last, word[n + (rest >= 8)]));
+		sum[k] = add(sum[k], multiply(last, word[n + (rest >= 8)]));
 	}
-}
-
-/*
- * Step 2: transpose bytes of eight registers, so that a 64-bit word holds one byte of each flit,
- * weigh, add. Result: root j-1 in word j-1, one byte a flit.
- */
-static inline __attribute__((always_inline)) reg
-sum_bytes(const struct crc_gfni *m, const reg *sum)
-{
-	reg even[4], odd[4], r[2];
-
-#pragma GCC unroll 4
-	for (unsigned int i = 0; i < 4; i++) {
-		even[i] = _mm512_unpacklo_epi8(sum[2 * i], sum[2 * i + 1]);
-		odd[i] = _mm512_unpackhi_epi8(sum[2 * i], sum[2 * i + 1]);
-	}
-#pragma GCC unroll 2
-	for (unsigned int i = 0; i < 2; i++) {
-		const reg *s = i == 0 ? even : odd;
-		const reg lo0 = _mm512_unpacklo_epi16(s[0], s[1]);
-		const reg lo1 = _mm512_unpacklo_epi16(s[2], s[3]);
-		const reg hi0 = _mm512_unpackhi_epi16(s[0], s[1]);
-		const reg hi1 = _mm512_unpackhi_epi16(s[2], s[3]);
-
-		r[i] = add3(multiply(_mm512_unpacklo_epi32(lo0, lo1), m->byte[i][0]),
-			multiply(_mm512_unpackhi_epi32(lo0, lo1), m->byte[i][1]),
-			multiply(_mm512_unpacklo_epi32(hi0, hi1), m->byte[i][2]));
-		r[i] = _mm512_xor_si512(
-			r[i], multiply(_mm512_unpackhi_epi32(hi0, hi1), m->byte[i][3]));
-	}
-	return _mm512_xor_si512(
-		_mm512_unpacklo_epi64(r[0], r[1]), _mm512_unpackhi_epi64(r[0], r[1]));
 }
 
 static inline reg
@@ -104,19 +57,14 @@ one_root(const struct crc_gfni *m, reg values, unsigned int j)
 		_mm512_permutexvar_epi64(_mm512_set1_epi64((long long)j), values), m->symbol[j]);
 }
 
-/* Step 3. Result: a remainder a flit. */
+/* Step 3, from the values at the roots (step 2 is sum_bytes()). Result: a remainder a flit. */
 static inline __attribute__((always_inline)) reg
 symbols(const struct crc_gfni *m, reg values)
 {
-	/* Byte 8f + k of the result is byte 8k + f: symbol k of flit f. */
-	const reg by_flit = _mm512_set_epi64(0x3F372F271F170F07, 0x3E362E261E160E06,
-		0x3D352D251D150D05, 0x3C342C241C140C04, 0x3B332B231B130B03, 0x3A322A221A120A02,
-		0x3931292119110901, 0x3830282018100800);
 	const reg a = add3(one_root(m, values, 0), one_root(m, values, 1), one_root(m, values, 2));
 	const reg b = add3(one_root(m, values, 3), one_root(m, values, 4), one_root(m, values, 5));
 
-	return _mm512_permutexvar_epi8(by_flit,
-		add3(a, b, _mm512_xor_si512(one_root(m, values, 6), one_root(m, values, 7))));
+	return by_flit(add3(a, b, add(one_root(m, values, 6), one_root(m, values, 7))));
 }
 
 /* Remainders of @p n flits' bytes from @p off on. */
@@ -131,7 +79,8 @@ remainders(const struct crc_gfni *m, const uint8_t *const *flit, unsigned int n,
 	for (unsigned int k = 0; k < CRC_GROUP; k++)
 		p[k] = flit[k < n ? k : 0];
 	sum_words(m->word, p, off, len, sum);
-	_mm512_mask_storeu_epi64(crc, (__mmask8)weft_mask64(n), symbols(m, sum_bytes(m, sum)));
+	_mm512_mask_storeu_epi64(
+		crc, (__mmask8)weft_mask64(n), symbols(m, sum_bytes(m->byte, sum)));
 }
 
 void
