@@ -14,22 +14,12 @@ const struct weft_atc_kernel weft_atc_kernels[] = {
 };
 const unsigned int weft_atc_n_kernels = WEFT_ARRAY_SIZE(weft_atc_kernels);
 
-static unsigned int
-match_scalar(const struct atc_set *set, uint64_t key)
-{
-	unsigned int hits = 0;
-
-	for (unsigned int w = 0; w < WEFT_ATC_WAYS; w++)
-		hits |= (unsigned int)(set->key[w] == key) << w;
-	return hits;
-}
-
 enum weft_atc_result
 weft_atc_lookup(struct weft_atc *c, uint16_t ctx, uint64_t va, unsigned int want, uint64_t *pa)
 {
 	uint64_t by_result[WEFT_ATC_UNTRANSLATED + 1] = { 0 };
-	const enum weft_atc_result r = atc_finish(c, atc_begin(c, ctx, va), ctx, va,
-		want & (WEFT_ATC_R | WEFT_ATC_W), pa, match_scalar);
+	const enum weft_atc_result r = atc_finish(
+		c, atc_begin(c, ctx, va), ctx, va, want & (WEFT_ATC_R | WEFT_ATC_W), pa, atc_match);
 
 	by_result[r]++;
 	atc_count(c, by_result);
@@ -39,7 +29,7 @@ weft_atc_lookup(struct weft_atc *c, uint16_t ctx, uint64_t va, unsigned int want
 void
 weft_atc_run_scalar(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n)
 {
-	atc_run(c, q, n, match_scalar);
+	atc_run(c, q, n, atc_match);
 }
 
 void

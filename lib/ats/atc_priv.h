@@ -127,8 +127,8 @@ atc_hash(uint64_t key, uint32_t sets)
 	return (uint32_t)((key >> 32) * sets >> 32);
 }
 
-/* Way of the set that holds @p key, or -1. */
-static inline int
+/* Bit w set: way w holds @p key. */
+static inline unsigned int
 atc_match(const struct atc_set *set, uint64_t key)
 {
 	unsigned int hits = 0;
@@ -136,7 +136,7 @@ atc_match(const struct atc_set *set, uint64_t key)
 	/* No early exit: the compiler can make this one vector compare. */
 	for (unsigned int w = 0; w < WEFT_ATC_WAYS; w++)
 		hits |= (unsigned int)(set->key[w] == key) << w;
-	return hits != 0 ? __builtin_ctz(hits) : -1;
+	return hits;
 }
 
 /* The kernels: weft_atc_run_fn. */
@@ -149,8 +149,10 @@ atc_find(const struct atc_array *a, uint64_t key)
 {
 	const uint32_t s = atc_hash(key, a->sets);
 	struct atc_place p = { &a->set[s], &a->clock[s], -1 };
+	unsigned int hits;
 
-	p.way = atc_match(p.set, key);
+	hits = atc_match(p.set, key);
+	p.way = hits != 0 ? __builtin_ctz(hits) : -1;
 	return p;
 }
 
