@@ -5,12 +5,12 @@
 
 #include "result.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <rte_cycles.h>
 
+#include "json.h"
 #include "options.h"
 
 void
@@ -83,20 +83,12 @@ results_write(const char *path, json_t *results)
 {
 	char model[256];
 	json_t *o;
-	FILE *f;
 	int rc;
 
 	cpu_model(model, sizeof(model));
 	o = json_pack("{s:s, s:I, s:s, s:O}", "cpu", model, "tsc_hz", (json_int_t)rte_get_tsc_hz(),
 		"version", WEFT_VERSION, "results", results);
-	f = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
-	if (f == NULL) {
-		rc = -errno;
-	} else {
-		rc = json_dumpf(o, f, JSON_INDENT(2)) == 0 && fputc('\n', f) != EOF ? 0 : -EIO;
-		if ((f == stdout ? fflush(f) : fclose(f)) != 0)
-			rc = -errno;
-	}
+	rc = json_write(path, o);
 	json_decref(o);
 	return rc;
 }

@@ -19,6 +19,7 @@
 #include <rte_errno.h>
 
 #include "cli.h"
+#include "json.h"
 #include "faults.h"
 #include "source.h"
 #include "start.h"
@@ -376,7 +377,6 @@ static int
 report(const struct gen *g)
 {
 	json_t *messages = json_object(), *o;
-	FILE *f;
 	int rc;
 
 	for (unsigned int k = 0; k < WEFT_MSG_KINDS; k++)
@@ -390,14 +390,7 @@ report(const struct gen *g)
 		"bursts", (json_int_t)g->done.bursts, "dropped", (json_int_t)g->done.dropped,
 		"duplicated", (json_int_t)g->done.duplicated, "reordered",
 		(json_int_t)g->done.reordered, "garbage", (json_int_t)g->done.garbage);
-	f = strcmp(g->opt.json, "-") == 0 ? stdout : fopen(g->opt.json, "w");
-	if (f == NULL) {
-		rc = -errno;
-	} else {
-		rc = json_dumpf(o, f, JSON_INDENT(2)) == 0 && fputc('\n', f) != EOF ? 0 : -EIO;
-		if ((f == stdout ? fflush(f) : fclose(f)) != 0)
-			rc = -errno;
-	}
+	rc = json_write(g->opt.json, o);
 	json_decref(o);
 	return rc;
 }

@@ -8,7 +8,8 @@
 
 #include "report.h"
 
-#include <errno.h>
+#include "json.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -139,17 +140,8 @@ int
 report_json(const struct receiver *r, bool truncated, double seconds, const char *path)
 {
 	json_t *o = report_object(r, truncated, seconds);
-	FILE *f = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
-	int rc = 0;
+	int rc = json_write(path, o);
 
-	if (f == NULL) {
-		rc = -errno;
-	} else {
-		if (json_dumpf(o, f, JSON_INDENT(2)) != 0 || fputc('\n', f) == EOF)
-			rc = -EIO;
-		if ((f == stdout ? fflush(f) : fclose(f)) != 0 && rc == 0)
-			rc = -errno;
-	}
 	json_decref(o);
 	return rc;
 }

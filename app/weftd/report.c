@@ -8,6 +8,8 @@
 
 #include "daemon.h"
 
+#include "json.h"
+
 #include <errno.h>
 #include <stdio.h>
 
@@ -163,19 +165,13 @@ int
 report_json(const struct daemon *d, double seconds, const char *path)
 {
 	json_t *nodes = json_array(), *o;
-	FILE *f = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
-	int rc = 0;
+	int rc;
 
 	for (uint16_t i = 0; i < d->n_nodes; i++)
 		json_array_append_new(nodes, node_json(&d->node[i]));
 	o = json_pack("{s:s, s:f, s:b, s:o}", "fabric", d->topo->fabric, "seconds", seconds, "good",
 		report_is_good(d), "nodes", nodes);
-	if (f == NULL)
-		rc = -errno;
-	else if (json_dumpf(o, f, JSON_INDENT(2)) != 0 || fputc('\n', f) == EOF)
-		rc = -EIO;
-	if (f != NULL && (f == stdout ? fflush(f) : fclose(f)) != 0 && rc == 0)
-		rc = -errno;
+	rc = json_write(path, o);
 	json_decref(o);
 	return rc;
 }

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* JSON reports of all programs. */
+#ifndef JSON_H
+#define JSON_H
+
+#include <jansson.h>
+
+/** Write @p o, indented, to the file @p path, or to standard output for "-". 0 or -errno. */
+int json_write(const char *path, const json_t *o);
+
+#endif /* JSON_H */
