@@ -52,6 +52,26 @@ struct weft_kernel {
 	uint32_t needs; /**< weft_cpu_feature bits */
 };
 
+#define WEFT_KERNEL_GROUP 8 /**< blocks that FEC and CRC kernels take at a time, by pointer */
+
+/**
+ * Point at the group from block @p i on of @p n blocks back to back at @p base, @p len bytes each;
+ * what is left of a group's pointers repeats its first block.
+ *
+ * @param i  below @p n
+ * @return blocks in the group, 1..WEFT_KERNEL_GROUP
+ */
+static inline unsigned int
+weft_kernel_group(const uint8_t *base, size_t len, unsigned int n, unsigned int i,
+	const uint8_t *group[WEFT_KERNEL_GROUP])
+{
+	const unsigned int left = n - i < WEFT_KERNEL_GROUP ? n - i : WEFT_KERNEL_GROUP;
+
+	for (unsigned int k = 0; k < WEFT_KERNEL_GROUP; k++)
+		group[k] = base + (i + (k < left ? k : 0)) * len;
+	return left;
+}
+
 /** Whether a row may run under a set of allowed features. */
 static inline bool
 weft_kernel_usable(const struct weft_kernel *k, uint32_t features)

@@ -11,10 +11,7 @@
 
 #include <assert.h>
 
-#define GROUP 8
-
-static_assert(GROUP == WEFT_CRC_GROUP && GROUP == WEFT_FEC_KERNEL_FLITS,
-	"both kernels take the same group");
+#define GROUP WEFT_KERNEL_GROUP
 
 static unsigned int
 group_len(unsigned int n, unsigned int i)

@@ -75,17 +75,6 @@ weft_crc_kernel_find(const char *name, uint32_t features)
 		&family, name, features);
 }
 
-/* Pointers to the group from flit @p i of @p n on. @return flits in it. */
-static unsigned int
-crc_next_group(const uint8_t *flits, unsigned int n, unsigned int i, const uint8_t **flit)
-{
-	const unsigned int left = n - i < CRC_GROUP ? n - i : CRC_GROUP;
-
-	for (unsigned int k = 0; k < CRC_GROUP; k++)
-		flit[k] = flits + (i + (k < left ? k : 0)) * (size_t)CRC_FLIT_LEN;
-	return left;
-}
-
 void
 weft_crc_run(
 	const struct weft_crc_kernel *kernel, const uint8_t *flits, unsigned int n, uint64_t *crc)
@@ -93,7 +82,7 @@ weft_crc_run(
 	const uint8_t *flit[CRC_GROUP];
 
 	for (unsigned int i = 0; i < n; i += CRC_GROUP)
-		kernel->group(flit, crc_next_group(flits, n, i, flit), crc + i);
+		kernel->group(flit, weft_kernel_group(flits, CRC_FLIT_LEN, n, i, flit), crc + i);
 }
 
 void
@@ -103,5 +92,6 @@ weft_crc6_run(const struct weft_crc_kernel *kernel, const uint8_t *flits, unsign
 	const uint8_t *flit[CRC_GROUP];
 
 	for (unsigned int i = 0; i < n; i += CRC_GROUP)
-		kernel->group6(flit, crc_next_group(flits, n, i, flit), even + i, odd + i);
+		kernel->group6(flit, weft_kernel_group(flits, CRC_FLIT_LEN, n, i, flit), even + i,
+			odd + i);
 }

@@ -60,7 +60,7 @@ weft_crc_store(uint8_t *flit, uint64_t crc, enum weft_crc_order order)
 		weft_put_be64(field, crc);
 }
 
-#define WEFT_CRC_GROUP 8 /**< flits that a kernel takes at a time */
+#define WEFT_CRC_GROUP WEFT_KERNEL_GROUP /**< flits that a kernel takes at a time */
 
 /**
  * A kernel computes, for @p n (1..WEFT_CRC_GROUP) flits of 256 bytes wherever they stand, the

@@ -92,17 +92,6 @@ weft_fec_kernel_find(const char *name, uint32_t features)
 		&family, name, features);
 }
 
-/* Pointers to the group from flit @p i of @p n on. @return flits in it. */
-static unsigned int
-fec_next_group(const uint8_t *flits, unsigned int n, unsigned int i, const uint8_t **flit)
-{
-	const unsigned int left = n - i < FEC_GROUP_FLITS ? n - i : FEC_GROUP_FLITS;
-
-	for (unsigned int k = 0; k < FEC_GROUP_FLITS; k++)
-		flit[k] = flits + (i + (k < left ? k : 0)) * (size_t)FEC_FLIT_LEN;
-	return left;
-}
-
 void
 weft_fec_encode(const struct weft_fec_kernel *kernel, uint8_t *flits, unsigned int n)
 {
@@ -110,7 +99,7 @@ weft_fec_encode(const struct weft_fec_kernel *kernel, uint8_t *flits, unsigned i
 	uint64_t fec[FEC_GROUP_FLITS];
 
 	for (unsigned int i = 0; i < n; i += FEC_GROUP_FLITS) {
-		const unsigned int m = fec_next_group(flits, n, i, flit);
+		const unsigned int m = weft_kernel_group(flits, FEC_FLIT_LEN, n, i, flit);
 
 		kernel->group(flit, m, fec);
 		for (unsigned int k = 0; k < m; k++)
@@ -126,7 +115,7 @@ weft_fec_check(const struct weft_fec_kernel *kernel, const uint8_t *flits, unsig
 
 	assert(n <= WEFT_FEC_RUN_MAX);
 	for (unsigned int i = 0; i < n; i += FEC_GROUP_FLITS) {
-		const unsigned int m = fec_next_group(flits, n, i, flit);
+		const unsigned int m = weft_kernel_group(flits, FEC_FLIT_LEN, n, i, flit);
 
 		kernel->group(flit, m, fec);
 		not_clean |= weft_fec_compare(flit, m, fec) << i;

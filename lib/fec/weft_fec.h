@@ -44,7 +44,7 @@ struct weft_fec_result {
  */
 enum weft_fec_status weft_fec_decode_flit(uint8_t *flit, unsigned int *n_bytes);
 
-#define WEFT_FEC_KERNEL_FLITS 8 /**< flits that a kernel takes at a time */
+#define WEFT_FEC_KERNEL_FLITS WEFT_KERNEL_GROUP /**< flits that a kernel takes at a time */
 
 /**
  * A kernel computes the FEC bytes that bytes 0..249 of @p n (1..WEFT_FEC_KERNEL_FLITS) flits of 256
