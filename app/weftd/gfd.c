@@ -83,6 +83,8 @@ gfd_control(struct node *n, struct rte_mbuf *m)
 
 	if (v == WEFT_OK && p == NULL)
 		v = WEFT_DROP_NO_CONN;
+	if (v == WEFT_OK && h->session == 0)
+		v = WEFT_DROP_SESSION;
 	if (v != WEFT_OK) {
 		n->drops[v]++;
 		return;

@@ -120,7 +120,7 @@ host_hello(struct node *n, struct peer *p)
 		return;
 	p->hello_due_ns = n->now_ns + HELLO_EVERY_NS;
 	if (p->rx == NULL) {
-		if (getrandom(&session, sizeof(session), 0) != sizeof(session) ||
+		if (getrandom(&session, sizeof(session), 0) != sizeof(session) || session == 0 ||
 			peer_up(p, session) != 0)
 			return;
 	}

@@ -77,6 +77,7 @@ peer_send_control(struct peer *p, enum weft_control_type type, enum weft_control
 	peer_parameters(p->node, &c);
 	c.type = (uint8_t)type;
 	c.differs = (uint8_t)differs;
+	c.session = p->session;
 	weft_frame(m)->hdr.kind = WEFT_WIRE_CONTROL;
 	rec = rte_pktmbuf_mtod_offset(m, uint8_t *, WEFT_WIRE_FLITS_OFF);
 	memset(rec, 0, WEFT_CONTROL_MAX);

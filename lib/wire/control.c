@@ -2,45 +2,56 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Records of link control frames. One row a record: its length, its range and the field it fills,
- * so that parser and builder cannot disagree.
+ * Records of link control frames. One row a record: which messages carry it, its length, its range
+ * and the field it fills, so that parser and builder cannot disagree.
  */
 
 #include "weft_control.h"
 
 #include "weft_base.h"
+#include "weft_data_crc.h"
 #include "weft_wire.h"
 
 struct record {
 	uint8_t type;
 	uint8_t len; /* bytes of the value */
-	uint16_t least; /* of the number; not for the node id */
-	uint16_t most;
 	uint8_t off; /* of the field in struct weft_control */
+	uint16_t messages; /* bit t: message t has it, once; others may not */
+	uint32_t least; /* of the number; not for the node id */
+	uint32_t most;
 };
 
-#define RECORD(type, len, least, most, field)                                                      \
+#define RECORD(type, len, messages, least, most, field)                                            \
 	{                                                                                          \
-		type, len, least, most, offsetof(struct weft_control, field)                       \
+		type, len, offsetof(struct weft_control, field), messages, least, most             \
 	}
+#define IN(message) (1u << WEFT_CONTROL_##message)
 
-enum { RECORD_NODE = 9 };
+enum {
+	RECORD_NODE = 9,
+	RECORD_CHECK = 16, /* over the records before it; the last */
+	CHECK_LEN = 2,
+	IN_ALL = (1u << WEFT_CONTROL_TYPES) - 1,
+	IN_TALKS = IN(HELLO) | IN(WELCOME) | IN(REFUSE),
+};
 
 static const struct record records[] = {
-	RECORD(1, 1, WEFT_CONTROL_HELLO, WEFT_CONTROL_GOODBYE, type),
-	RECORD(2, 1, 0, 255, version),
-	RECORD(3, 1, WEFT_MODE_CXL, WEFT_MODE_RXL, mode),
-	RECORD(4, 1, 1, WEFT_WIRE_FLITS_MAX, max_flits),
-	RECORD(5, 1, 0, 1, crc_order),
-	RECORD(6, 1, 0, 2, isn_form),
-	RECORD(7, 1, 0, 2, ide_mode),
-	RECORD(8, 2, 0, UINT16_MAX, port),
-	RECORD(RECORD_NODE, WEFT_NODE_ID_LEN, 0, 0, node),
-	RECORD(10, 2, 0, UINT16_MAX, credits),
-	RECORD(11, 1, WEFT_PARAM_NONE, WEFT_PARAM_COUNT - 1, differs),
+	RECORD(1, 1, IN_ALL, WEFT_CONTROL_HELLO, WEFT_CONTROL_TYPES - 1, type),
+	RECORD(2, 1, IN_TALKS, 0, UINT8_MAX, version),
+	RECORD(3, 1, IN_TALKS, WEFT_MODE_CXL, WEFT_MODE_RXL, mode),
+	RECORD(4, 1, IN_TALKS, 1, WEFT_WIRE_FLITS_MAX, max_flits),
+	RECORD(5, 1, IN_TALKS, 0, 1, crc_order),
+	RECORD(6, 1, IN_TALKS, 0, 2, isn_form),
+	RECORD(7, 1, IN_TALKS, 0, 2, ide_mode),
+	RECORD(8, 2, IN_TALKS | IN(LOSS), 0, UINT16_MAX, port),
+	RECORD(RECORD_NODE, WEFT_NODE_ID_LEN, IN_TALKS | IN(LOSS), 0, 0, node),
+	RECORD(10, 2, IN_TALKS, 0, UINT16_MAX, credits),
+	RECORD(11, 1, IN(REFUSE), WEFT_PARAM_NONE + 1, WEFT_PARAM_COUNT - 1, differs),
+	RECORD(12, 1, IN(KEEPALIVE), 0, WEFT_CONTROL_DEAF, flags),
+	RECORD(13, 4, IN(WELCOME), 1, UINT32_MAX, session),
+	RECORD(14, 4, IN(LOSS), 1, UINT32_MAX, count),
+	RECORD(15, 1, IN(HELLO) | IN(WELCOME), 0, WEFT_WIRE_FLITS_MAX, padded),
 };
-
-#define ALL_RECORDS ((1u << WEFT_ARRAY_SIZE(records)) - 1)
 
 static int
 record_find(uint8_t type)
@@ -55,19 +66,70 @@ static bool
 record_get(const struct record *r, const uint8_t *value, struct weft_control *c)
 {
 	uint8_t *field = (uint8_t *)c + r->off;
-	uint16_t number;
+	uint32_t number = value[0];
+	uint16_t half;
 
 	if (r->type == RECORD_NODE) {
 		memcpy(field, value, WEFT_NODE_ID_LEN);
 		return true;
 	}
-	number = r->len == 1 ? value[0] : weft_get_be16(value);
-	if (number < r->least || number > r->most)
-		return false;
-	if (r->len == 1)
-		*field = (uint8_t)number;
-	else
+	if (r->len == 1) {
+		*field = value[0];
+	} else if (r->len == 2) {
+		half = weft_get_be16(value);
+		number = half;
+		memcpy(field, &half, sizeof(half));
+	} else {
+		number = weft_get_be32(value);
 		memcpy(field, &number, sizeof(number));
+	}
+	return number >= r->least && number <= r->most;
+}
+
+static void
+record_put(const struct record *r, uint8_t *value, const struct weft_control *c)
+{
+	const uint8_t *field = (const uint8_t *)c + r->off;
+	uint32_t number = *field;
+	uint16_t half;
+
+	if (r->type == RECORD_NODE) {
+		memcpy(value, field, WEFT_NODE_ID_LEN);
+		return;
+	}
+	if (r->len == 1) {
+		*value = *field;
+	} else if (r->len == 2) {
+		memcpy(&half, field, sizeof(half));
+		number = half;
+		weft_put_be16(value, half);
+	} else {
+		memcpy(&number, field, sizeof(number));
+		weft_put_be32(value, number);
+	}
+	assert(number >= r->least && number <= r->most);
+}
+
+/* Rows of the records that a message has, one bit each. */
+static unsigned int
+records_of(uint8_t message)
+{
+	unsigned int rows = 0;
+
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(records); i++)
+		if (records[i].messages & 1u << message)
+			rows |= 1u << i;
+	return rows;
+}
+
+static bool
+padding_is_good(const uint8_t *rec, size_t at, size_t len, uint8_t padded)
+{
+	if (padded != 0)
+		return len >= (size_t)padded * WEFT_WIRE_FLIT_LEN;
+	while (at < len)
+		if (rec[at++] != 0)
+			return false;
 	return true;
 }
 
@@ -78,57 +140,54 @@ weft_control_parse(const uint8_t *rec, size_t len, struct weft_control *c)
 	size_t at = 0;
 
 	memset(c, 0, sizeof(*c));
-	/* Type 0 is the padding behind the last record. */
-	while (at < len && rec[at] != 0) {
-		size_t value_len;
-		int i;
+	while (len - at >= 2 && len - at - 2 >= rec[at + 1]) {
+		const uint8_t *value = rec + at + 2;
+		const size_t value_len = rec[at + 1];
+		const int i = record_find(rec[at]);
 
-		if (len - at < 2)
+		if (rec[at] == RECORD_CHECK) {
+			if (value_len == CHECK_LEN && seen == records_of(c->type) &&
+				weft_crc16_t10dif(0, rec, at) == weft_get_be16(value) &&
+				padding_is_good(rec, at + 2 + value_len, len, c->padded))
+				return WEFT_OK;
 			return WEFT_DROP_BAD_CONTROL;
-		value_len = rec[at + 1];
-		if (len - at - 2 < value_len)
-			return WEFT_DROP_BAD_CONTROL;
-		i = record_find(rec[at]);
+		}
 		if (i >= 0) {
 			if ((seen & 1u << i) || value_len != records[i].len ||
-				!record_get(&records[i], rec + at + 2, c))
+				!record_get(&records[i], value, c))
 				return WEFT_DROP_BAD_CONTROL;
 			seen |= 1u << i;
 		}
 		at += 2 + value_len;
 	}
-	for (; at < len; at++)
-		if (rec[at] != 0)
-			return WEFT_DROP_BAD_CONTROL;
-	return seen == ALL_RECORDS ? WEFT_OK : WEFT_DROP_BAD_CONTROL;
+	return WEFT_DROP_BAD_CONTROL;
 }
 
 size_t
 weft_control_build(uint8_t *rec, const struct weft_control *c)
 {
-	size_t at = 0;
+	const bool may_pad = c->type == WEFT_CONTROL_HELLO || c->type == WEFT_CONTROL_WELCOME;
+	const unsigned int rows = records_of(c->type);
+	size_t at = 0, padded;
 
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(records); i++) {
-		const struct record *r = &records[i];
-		const uint8_t *field = (const uint8_t *)c + r->off;
-		uint16_t number = 0;
-
-		rec[at] = r->type;
-		rec[at + 1] = r->len;
-		if (r->type == RECORD_NODE) {
-			memcpy(rec + at + 2, field, WEFT_NODE_ID_LEN);
-		} else if (r->len == 1) {
-			number = *field;
-			rec[at + 2] = *field;
-		} else {
-			memcpy(&number, field, sizeof(number));
-			weft_put_be16(rec + at + 2, number);
-		}
-		assert(number >= r->least && (number <= r->most || r->type == RECORD_NODE));
-		at += 2 + (size_t)r->len;
+		if (!(rows & 1u << i))
+			continue;
+		rec[at] = records[i].type;
+		rec[at + 1] = records[i].len;
+		record_put(&records[i], rec + at + 2, c);
+		at += 2 + (size_t)records[i].len;
 	}
+	rec[at] = RECORD_CHECK;
+	rec[at + 1] = CHECK_LEN;
+	weft_put_be16(rec + at + 2, weft_crc16_t10dif(0, rec, at));
+	at += 2 + CHECK_LEN;
 	assert(at <= WEFT_CONTROL_MAX);
-	return at;
+	if (!may_pad || c->padded == 0)
+		return at;
+	padded = (size_t)c->padded * WEFT_WIRE_FLIT_LEN;
+	memset(rec + at, 0, padded - at);
+	return padded;
 }
 
 enum weft_control_param
@@ -157,6 +216,7 @@ weft_control_param_name(enum weft_control_param p)
 		[WEFT_PARAM_CRC_ORDER] = "CRC order",
 		[WEFT_PARAM_ISN_FORM] = "ISN form",
 		[WEFT_PARAM_IDE_MODE] = "IDE mode",
+		[WEFT_PARAM_FRAME_SIZE] = "flits that pass in a frame",
 	};
 
 	return (unsigned int)p < WEFT_ARRAY_SIZE(names) ? names[p] : "unknown";
@@ -171,20 +231,25 @@ control_word(const char *const *words, unsigned int n, unsigned int value)
 const char *
 weft_control_param_value(const struct weft_control *c, enum weft_control_param p)
 {
-	static const char *const versions[] = { "0", "1", "2", "3" };
+	static const char *const numbers[] = { "0", "1", "2", "3", "4", "5", "6", "7", "8", "9",
+		"10", "11", "12", "13", "14", "15", "16", "17", "18", "19", "20", "21", "22", "23",
+		"24", "25", "26", "27", "28", "29", "30", "31", "32", "33", "34", "35", "36", "37",
+		"38", "39", "40", "41", "42", "43", "44", "45", "46", "47", "48", "49", "50", "51",
+		"52", "53", "54", "55", "56", "57", "58", "59", "60", "61", "62", "63", "64" };
 	static const char *const modes[] = { "cxl", "rxl" };
 	static const char *const orders[] = { "r0 first", "r7 first" };
 	static const char *const forms[] = { "pseudo", "xor", "none" };
 	static const char *const ide[] = { "off", "containment", "skid" };
 
 	switch (p) {
-	case WEFT_PARAM_VERSION:
-		return control_word(versions, WEFT_ARRAY_SIZE(versions), c->version);
+	case WEFT_PARAM_VERSION: return control_word(numbers, WEFT_ARRAY_SIZE(numbers), c->version);
 	case WEFT_PARAM_MODE: return control_word(modes, WEFT_ARRAY_SIZE(modes), c->mode);
 	case WEFT_PARAM_CRC_ORDER:
 		return control_word(orders, WEFT_ARRAY_SIZE(orders), c->crc_order);
 	case WEFT_PARAM_ISN_FORM: return control_word(forms, WEFT_ARRAY_SIZE(forms), c->isn_form);
 	case WEFT_PARAM_IDE_MODE: return control_word(ide, WEFT_ARRAY_SIZE(ide), c->ide_mode);
+	case WEFT_PARAM_FRAME_SIZE:
+		return control_word(numbers, WEFT_ARRAY_SIZE(numbers), c->max_flits);
 	default: return "unknown";
 	}
 }

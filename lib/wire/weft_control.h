@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Link control frames (kind 1): type-length-value records by which two ends of a retry domain
- * tell each other who they are and what they speak before flits flow (encapsulation.md section 2;
- * the layout is ours: doc/wire.md). In rxl mode the domain is a connection, so these frames are
- * routed by DPID like any other.
+ * Link control frames (kind 1): type-length-value records by which two ends of a retry domain come
+ * up, tell each other who they are and what they speak, and stay in touch (encapsulation.md section
+ * 2; the layout is ours: doc/wire.md; what they do: doc/session.md). In rxl mode the domain is a
+ * connection, so these frames are routed by DPID like any other.
  *
  *   record: type (1 byte), length of the value (1 byte), value; big-endian numbers
  */
@@ -22,13 +22,19 @@ extern "C" {
 #endif
 
 #define WEFT_NODE_ID_LEN 16
-#define WEFT_CONTROL_MAX 128 /**< room that weft_control_build() ever needs, in bytes */
+#define WEFT_CONTROL_MAX 64 /**< most bytes of records in a message, padding aside */
 
+/** Messages. X and S: the session ids of weft_session.h; where not said, the header carries S. */
 enum weft_control_type {
-	WEFT_CONTROL_HELLO = 1, /**< I want this session; here are my parameters */
-	WEFT_CONTROL_WELCOME = 2, /**< agreed; here are mine */
-	WEFT_CONTROL_REFUSE = 3, /**< not agreed: see `differs` */
-	WEFT_CONTROL_GOODBYE = 4 /**< the session ends */
+	WEFT_CONTROL_HELLO = 1, /**< X in the header: I want a session; here are my parameters */
+	WEFT_CONTROL_WELCOME = 2, /**< X in the header: agreed; here are mine, and S */
+	WEFT_CONTROL_REFUSE = 3, /**< X in the header: not agreed: see `differs` */
+	WEFT_CONTROL_GOODBYE = 4, /**< the session is over here */
+	WEFT_CONTROL_READY = 5, /**< I take S */
+	WEFT_CONTROL_KEEPALIVE = 6, /**< I live: see `flags` */
+	WEFT_CONTROL_RESET = 7, /**< the session in the header is unknown here */
+	WEFT_CONTROL_LOSS = 8, /**< a switch had to drop `count` flits of yours in this session */
+	WEFT_CONTROL_TYPES
 };
 
 /** A parameter two ends must agree on, for REFUSE. 0 = none. */
@@ -39,41 +45,54 @@ enum weft_control_param {
 	WEFT_PARAM_CRC_ORDER,
 	WEFT_PARAM_ISN_FORM,
 	WEFT_PARAM_IDE_MODE,
+	WEFT_PARAM_FRAME_SIZE, /**< frames of the size that is wanted do not pass */
 	WEFT_PARAM_COUNT
 };
 
-/** One control message with every record decoded. */
+#define WEFT_CONTROL_DEAF 0x01 /**< in `flags`: I hear nothing from you */
+
+/** One control message with every record decoded. Fields that its type does not carry are 0. */
 struct weft_control {
 	uint8_t type; /**< enum weft_control_type */
+	/* HELLO, WELCOME, REFUSE: */
 	uint8_t version; /**< frame version spoken */
 	uint8_t mode; /**< enum weft_mode */
 	uint8_t max_flits; /**< largest n the sender takes, 1..64 */
 	uint8_t crc_order; /**< 0 r0 first, 1 r7 first */
 	uint8_t isn_form; /**< 0 pseudo, 1 xor, 2 none */
 	uint8_t ide_mode; /**< 0 off, 1 containment, 2 skid */
-	uint8_t differs; /**< enum weft_control_param, REFUSE only */
-	uint16_t port; /**< sender's port number */
+	uint8_t differs; /**< REFUSE only: enum weft_control_param, never NONE */
 	uint16_t credits; /**< requests the sender will hold for this connection */
+	/* These and LOSS: */
+	uint16_t port; /**< sender's port number */
 	uint8_t node[WEFT_NODE_ID_LEN]; /**< sender's identity, zero-padded text or any bytes */
+	/* Some: */
+	uint8_t flags; /**< KEEPALIVE: WEFT_CONTROL_DEAF or 0 */
+	uint8_t padded; /**< HELLO, WELCOME: as long as a frame of so many flits, 1..64; 0: not */
+	uint32_t session; /**< WELCOME: S, not 0 */
+	uint32_t count; /**< LOSS: flits dropped, 1 or more */
 };
 
 /**
  * Read the records behind a kind 1 frame header.
  *
  * @param rec  first record
- * @param len  bytes there; trailing zero bytes (Ethernet padding) are allowed
- * @param c    receives the message; unset fields are 0
+ * @param len  bytes there; what lies behind the last record is padding: zero bytes, or any bytes
+ *             if the message says that it is padded (their errors say nothing of the records)
+ * @param c    receives the message; meaningless unless WEFT_OK comes back
  * @return WEFT_OK; WEFT_DROP_BAD_CONTROL for a record that runs past the end, has a wrong length or
- *         an out-of-range value, for a missing or repeated record. Records of unknown type are
- *         passed over (a later version may add some).
+ *         an out-of-range value, for a missing or repeated record or one that does not belong to
+ *         the message, for a wrong check, or for a frame shorter than the message says. Records of
+ *         unknown type are passed over (a later version may add some).
  */
 enum weft_verdict weft_control_parse(const uint8_t *rec, size_t len, struct weft_control *c);
 
 /**
- * Write the records of @p c (in range, asserted).
+ * Write the records that a message of its type carries (in range, asserted), and zeros behind them
+ * if it is padded.
  *
- * @param rec  room for WEFT_CONTROL_MAX bytes
- * @return bytes written
+ * @param rec  room for WEFT_CONTROL_MAX bytes, and for `padded` flits
+ * @return bytes written: those of the records, or `padded` x 256
  */
 size_t weft_control_build(uint8_t *rec, const struct weft_control *c);
 
