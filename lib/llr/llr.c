@@ -1,0 +1,621 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * What both modes share: the replay buffer, what to send next, the retry time-out, owing Acks, the
+ * Rx buffer's memory.
+ */
+
+#include "llr_priv.h"
+
+#include <errno.h>
+
+#include "weft_telem.h"
+
+static const struct weft_counter rows[] = {
+	[WEFT_LLR_N_SENT] = { "sent", "flits", "flits with a number, first sending" },
+	[WEFT_LLR_N_RESENT] = { "resent", "flits", "flits with a number, sent again" },
+	[WEFT_LLR_N_NOPS_SENT] = { "nops_sent", "flits", "flits sent without a number" },
+	[WEFT_LLR_N_ACKS_SENT] = { "acks_sent", "flits", "flits sent with an Ack" },
+	[WEFT_LLR_N_NAKS_SENT] = { "naks_sent", "flits", "flits sent with a Nak" },
+	[WEFT_LLR_N_NAKS_REPEATED] = { "naks_repeated", "flits", "Naks sent again" },
+	[WEFT_LLR_N_DELIVERED] = { "delivered", "flits", "flits handed on, in order" },
+	[WEFT_LLR_N_HELD] = { "held", "flits", "flits kept until those before them came" },
+	[WEFT_LLR_N_DUPLICATES] = { "duplicates", "flits", "flits that had come before" },
+	[WEFT_LLR_N_BAD] = { "bad", "flits", "flits that were corrupt, or not in turn" },
+	[WEFT_LLR_N_GAPS] = { "gaps", "gaps", "times that numbers were missing" },
+	[WEFT_LLR_N_LOST] = { "lost", "flits", "numbers that were missing" },
+	[WEFT_LLR_N_NOPS] = { "nops", "flits", "intact flits without a number" },
+	[WEFT_LLR_N_ACKS] = { "acks", "flits", "Acks that freed flits" },
+	[WEFT_LLR_N_NAKS] = { "naks", "flits", "Naks obeyed" },
+	[WEFT_LLR_N_NAKS_IGNORED] = { "naks_ignored", "flits", "Naks for what was just resent" },
+	[WEFT_LLR_N_OUT_OF_WINDOW] = { "out_of_window", "flits",
+		"Acks, Naks and numbers that cannot be: ignored" },
+	[WEFT_LLR_N_REPLAYS] = { "replays", "replays", "times it went back N" },
+	[WEFT_LLR_N_SINGLES] = { "singles", "flits", "flits asked for by themselves" },
+	[WEFT_LLR_N_TIMEOUTS] = { "timeouts", "timeouts", "retry time-outs" },
+	[WEFT_LLR_N_RETRAINS] = { "retrains", "retrains", "links brought up again" },
+	[WEFT_LLR_N_OVERFLOWS] = { "overflows", "flits", "flits that found the Rx buffer full" },
+};
+
+static_assert(WEFT_ARRAY_SIZE(rows) == WEFT_LLR_N_COUNTERS, "one row a counter");
+
+void
+weft_llr_defaults(struct weft_llr_cfg *c, enum weft_mode mode)
+{
+	*c = (struct weft_llr_cfg){
+		.mode = (uint8_t)mode,
+		.isn = mode == WEFT_MODE_RXL ? WEFT_ISN_PSEUDO : WEFT_ISN_NONE,
+		.gap_decoding = mode == WEFT_MODE_RXL,
+		.selective = true,
+		.window = WEFT_LLR_WINDOW_MAX,
+		.rx_flits = WEFT_LLR_WINDOW_MAX,
+		.ack_every = WEFT_LLR_ACK_EVERY,
+		.nak_repeat = 64,
+		.timeout_min_ns = 1000,
+		.timeout_first_ns = 10000000,
+		.timeout_max_ns = 200000000,
+		.replays_max = 7,
+	};
+}
+
+static bool
+cfg_is_valid(const struct weft_llr_cfg *c)
+{
+	bool rxl = c->mode == WEFT_MODE_RXL;
+
+	if (c->mode > WEFT_MODE_RXL || c->window < 1 || c->window > WEFT_LLR_WINDOW_MAX)
+		return false;
+	if (rxl ? c->isn != WEFT_ISN_PSEUDO && c->isn != WEFT_ISN_XOR : c->isn != WEFT_ISN_NONE)
+		return false;
+	if (c->gap_decoding && c->isn != WEFT_ISN_PSEUDO)
+		return false;
+	if (c->selective && rxl && !c->gap_decoding)
+		return false;
+	if (c->selective ? c->rx_flits < 1 || c->rx_flits > WEFT_LLR_WINDOW_MAX : c->rx_flits != 0)
+		return false;
+	return c->ack_every >= 1 && c->ack_every <= 255 && c->nak_repeat >= 1 &&
+	       c->nak_repeat <= 1023 && c->timeout_min_ns >= 1 &&
+	       c->timeout_min_ns <= c->timeout_first_ns &&
+	       c->timeout_first_ns <= c->timeout_max_ns && c->replays_max >= 1;
+}
+
+static uint32_t
+ring_size(uint32_t flits)
+{
+	uint32_t n = 1;
+
+	while (n < flits)
+		n *= 2;
+	return n;
+}
+
+/* Where the parts stand in the memory given. */
+struct layout {
+	const struct llr_ops *ops;
+	size_t state, slot, have, tx, rx, end;
+	uint32_t tx_slots, rx_slots;
+};
+
+static size_t
+part(struct layout *a, size_t len)
+{
+	size_t at = a->end;
+
+	a->end += (len + WEFT_CACHE_LINE - 1) & ~(size_t)(WEFT_CACHE_LINE - 1);
+	return at;
+}
+
+static void
+lay_out(struct layout *a, const struct weft_llr_cfg *c)
+{
+	*a = (struct layout){ .ops = c->mode == WEFT_MODE_RXL ? &llr_rxl_ops : &llr_cxl_ops };
+	a->tx_slots = ring_size(c->window);
+	a->rx_slots = c->rx_flits == 0 ? 0 : ring_size(c->rx_flits + 1u);
+	part(a, sizeof(struct weft_llr));
+	a->state = part(a, a->ops->state_size);
+	a->slot = part(a, a->tx_slots * sizeof(struct llr_slot));
+	a->have = part(a, (a->rx_slots + 63) / 64 * sizeof(uint64_t));
+	a->tx = part(a, (size_t)a->tx_slots * WEFT_FLIT_LEN);
+	a->rx = part(a, (size_t)a->rx_slots * WEFT_FLIT_LEN);
+}
+
+size_t
+weft_llr_size(const struct weft_llr_cfg *cfg)
+{
+	struct layout a;
+
+	if (!cfg_is_valid(cfg))
+		return 0;
+	lay_out(&a, cfg);
+	return a.end;
+}
+
+struct weft_llr *
+weft_llr_init(void *mem, const struct weft_llr_cfg *cfg, uint64_t now_ns)
+{
+	struct weft_llr *l = mem;
+	struct weft_llr_cfg own = *cfg; /* may be the one inside mem: weft_llr_restart() */
+	struct layout a;
+
+	if (!cfg_is_valid(&own) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
+		return NULL;
+	lay_out(&a, &own);
+	memset(mem, 0, a.tx);
+	l->cfg = own;
+	l->ops = a.ops;
+	l->state = (uint8_t *)mem + a.state;
+	l->slot = (struct llr_slot *)((uint8_t *)mem + a.slot);
+	l->rx_have = (uint64_t *)((uint8_t *)mem + a.have);
+	l->tx_flit = (uint8_t *)mem + a.tx;
+	l->rx_flit = (uint8_t *)mem + a.rx;
+	l->tx_mask = a.tx_slots - 1;
+	l->rx_mask = a.rx_slots == 0 ? 0 : a.rx_slots - 1;
+	l->ack_every = own.ack_every;
+	if (l->ack_every > (own.window + 1) / 2)
+		l->ack_every = (uint16_t)((own.window + 1) / 2);
+	l->timer_ns = now_ns;
+	weft_rtt_init(&l->rtt, own.timeout_min_ns, own.timeout_first_ns, own.timeout_max_ns);
+	l->ops->start(l, now_ns);
+	return l;
+}
+
+void
+weft_llr_restart(struct weft_llr *l, uint64_t now_ns)
+{
+	uint64_t count[WEFT_LLR_N_COUNTERS];
+
+	memcpy(count, l->count, sizeof(count));
+	weft_llr_init(l, &l->cfg, now_ns);
+	memcpy(l->count, count, sizeof(count));
+}
+
+/* --- the replay buffer --- */
+
+static uint8_t *
+tx_flit(const struct weft_llr *l, uint64_t pos)
+{
+	return l->tx_flit + (pos & l->tx_mask) * WEFT_FLIT_LEN;
+}
+
+unsigned int
+weft_llr_room(const struct weft_llr *l)
+{
+	return l->cfg.window - (unsigned int)(l->next - l->acked);
+}
+
+uint8_t *
+weft_llr_reserve(struct weft_llr *l)
+{
+	if (weft_llr_room(l) == 0)
+		return NULL;
+	l->reserved = true;
+	return tx_flit(l, l->next);
+}
+
+void
+weft_llr_commit(struct weft_llr *l)
+{
+	assert(l->reserved);
+	l->reserved = false;
+	*llr_slot(l, l->next) = (struct llr_slot){ 0 };
+	l->next++;
+}
+
+int
+weft_llr_commit_poisoned(struct weft_llr *l, uint8_t message)
+{
+	struct weft_flit_hdr h = { .type = WEFT_FLIT_CACHEMEM };
+	uint8_t payload[WEFT_LLCTRL_PAYLOAD_LEN] = { message & 7 };
+	uint64_t pos = l->next;
+	uint8_t *poison = tx_flit(l, pos);
+
+	assert(l->reserved);
+	if (weft_llr_room(l) < 2)
+		return -EAGAIN;
+	memcpy(tx_flit(l, pos + 1), poison, WEFT_FLIT_LEN);
+	memset(poison, 0, WEFT_FLIT_LEN);
+	weft_flit_hdr_put(poison, &h);
+	weft_llctrl_put(poison, WEFT_LLCTRL_POISON, payload);
+	weft_llr_commit(l);
+	l->reserved = true;
+	weft_llr_commit(l);
+	llr_slot(l, pos)->spoil_first = true;
+	return 0;
+}
+
+/* --- Acks and Naks that came --- */
+
+bool
+llr_position(const struct weft_llr *l, uint16_t n, uint64_t *pos)
+{
+	/* Counted from the newest that is acknowledged; before the first one stands that of -1. */
+	uint16_t newest = l->ops->number(l->acked - 1);
+	unsigned int ahead = (unsigned int)(n + l->ops->numbers - newest) % l->ops->numbers;
+
+	if (n >= WEFT_ISN_NUMBERS || ahead > l->fresh - l->acked)
+		return false;
+	*pos = l->acked + ahead;
+	return true;
+}
+
+void
+llr_acked(struct weft_llr *l, uint64_t pos, uint64_t now_ns)
+{
+	const struct llr_slot *newest = llr_slot(l, pos - 1);
+
+	if (pos == l->acked)
+		return;
+	if (!newest->resent && now_ns > newest->sent_ns)
+		weft_rtt_sample(&l->rtt, now_ns - newest->sent_ns);
+	for (; l->acked < pos; l->acked++)
+		if (llr_slot(l, l->acked)->again)
+			l->n_again--;
+	if (l->cursor < pos)
+		l->cursor = pos;
+	weft_rtt_progress(&l->rtt);
+	l->timer_ns = now_ns;
+	l->replays = 0;
+	if (l->shown == WEFT_LLR_STUCK)
+		l->shown = WEFT_LLR_RUNNING;
+	l->count[WEFT_LLR_N_ACKS]++;
+}
+
+static void
+rewind_now(struct weft_llr *l, uint64_t now_ns)
+{
+	l->cursor = l->acked;
+	l->timer_ns = now_ns;
+	for (uint64_t p = l->acked; l->n_again != 0 && p < l->fresh; p++) {
+		if (!llr_slot(l, p)->again)
+			continue;
+		llr_slot(l, p)->again = false;
+		l->n_again--;
+	}
+	l->count[WEFT_LLR_N_REPLAYS]++;
+	if (l->ops->replay != NULL)
+		l->ops->replay(l);
+}
+
+bool
+llr_rewind(struct weft_llr *l, uint64_t now_ns)
+{
+	const struct llr_slot *oldest = llr_slot(l, l->acked);
+	uint64_t patience_ns = weft_rtt_guess(&l->rtt) / 2;
+
+	/*
+	 * Without gap decoding Naks stand in all flits until the replay is there, and a replay too
+	 * many looks corrupt: it makes the other end ask for another one, and so on without end.
+	 */
+	if (l->cfg.mode == WEFT_MODE_RXL && !l->cfg.gap_decoding)
+		patience_ns = patience_ns * 2 + 4 * l->rtt.deviation_ns;
+
+	if (l->acked == l->fresh)
+		return false;
+	/* Under way from there, or sent again less than a round trip ago. */
+	if (l->cursor == l->acked)
+		return false;
+	if (oldest->resent && now_ns - oldest->sent_ns < patience_ns)
+		return false;
+	rewind_now(l, now_ns);
+	return true;
+}
+
+bool
+llr_resend(struct weft_llr *l, uint64_t pos, uint64_t now_ns)
+{
+	struct llr_slot *s = llr_slot(l, pos);
+
+	if (pos < l->acked || pos >= l->fresh || pos >= l->cursor)
+		return false;
+	if (s->again || (s->resent && now_ns - s->sent_ns < weft_rtt_guess(&l->rtt) / 2))
+		return false;
+	s->again = true;
+	l->n_again++;
+	l->count[WEFT_LLR_N_SINGLES]++;
+	return true;
+}
+
+/* --- Acks owed --- */
+
+uint64_t
+llr_ack_delay(const struct weft_llr *l)
+{
+	return l->cfg.ack_delay_ns != 0 ? l->cfg.ack_delay_ns : weft_rtt_guess(&l->rtt) / 4;
+}
+
+void
+llr_owe(struct weft_llr *l, unsigned int flits, uint64_t now_ns)
+{
+	l->taken += flits;
+	if (l->owed)
+		return;
+	l->owed = true;
+	l->owed_ns = now_ns;
+}
+
+bool
+llr_ack_is_due(const struct weft_llr *l, uint64_t now_ns)
+{
+	return l->owed && (l->taken >= l->ack_every || now_ns >= l->owed_ns + llr_ack_delay(l));
+}
+
+void
+llr_ack_sent(struct weft_llr *l)
+{
+	l->owed = false;
+	l->taken = 0;
+}
+
+/* --- what to send --- */
+
+static bool
+may_send(const struct weft_llr *l)
+{
+	return l->ops->may_send == NULL || l->ops->may_send(l);
+}
+
+/* When the tail of what was sent should have been acknowledged: a NOP shows what is missing. */
+static uint64_t
+probe_ns(const struct weft_llr *l)
+{
+	if (l->probed || l->acked == l->fresh || l->cursor != l->next ||
+		l->cfg.mode != WEFT_MODE_RXL)
+		return WEFT_LLR_NEVER;
+	return l->sent_ns + weft_rtt_guess(&l->rtt) * 3 / 2 + llr_ack_delay(l);
+}
+
+static void
+look_at_time(struct weft_llr *l, uint64_t now_ns)
+{
+	if (l->acked == l->fresh)
+		return;
+	if (now_ns >= probe_ns(l)) {
+		l->probed = true;
+		l->nudge = true;
+	}
+	if (now_ns < l->timer_ns + weft_rtt_timeout(&l->rtt))
+		return;
+	l->count[WEFT_LLR_N_TIMEOUTS]++;
+	l->timer_ns = now_ns;
+	weft_rtt_timed_out(&l->rtt);
+	if (l->replays < l->cfg.replays_max)
+		l->replays++;
+	if (l->replays == l->cfg.replays_max && l->shown == WEFT_LLR_RUNNING)
+		l->shown = WEFT_LLR_STUCK;
+	l->ops->timed_out(l, now_ns);
+}
+
+static void
+put_flit(struct weft_llr *l, uint8_t *out, uint64_t pos, uint64_t now_ns)
+{
+	struct llr_slot *s = llr_slot(l, pos);
+
+	memcpy(out, tx_flit(l, pos), WEFT_FLIT_LEN);
+	l->ops->header(l, out, false, pos, now_ns);
+	l->prior_payload = true;
+	if (pos >= l->fresh) {
+		if (l->acked == l->fresh)
+			l->timer_ns = now_ns;
+		l->fresh = pos + 1;
+		l->count[WEFT_LLR_N_SENT]++;
+	} else {
+		s->resent = true;
+		l->count[WEFT_LLR_N_RESENT]++;
+	}
+	s->sent_ns = now_ns;
+	l->sent_ns = now_ns;
+	l->probed = false;
+}
+
+/* Flits asked for by themselves: a run of neighbours. */
+static unsigned int
+fill_again(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_ns,
+	struct weft_llr_out *out)
+{
+	uint64_t pos = l->acked;
+	unsigned int n = 0;
+
+	while (!llr_slot(l, pos)->again)
+		pos++;
+	out->first = l->ops->number(pos);
+	for (; n < max && pos < l->fresh && llr_slot(l, pos)->again; pos++, n++) {
+		llr_slot(l, pos)->again = false;
+		l->n_again--;
+		put_flit(l, flits + (size_t)n * WEFT_FLIT_LEN, pos, now_ns);
+	}
+	return n;
+}
+
+/* From the cursor on: a replay, or what was never sent. */
+static unsigned int
+fill_next(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_ns,
+	struct weft_llr_out *out)
+{
+	struct llr_slot *s = llr_slot(l, l->cursor);
+	uint64_t begin = l->cursor;
+	unsigned int n = 0;
+
+	out->first = l->ops->number(begin);
+	if (s->spoil_first) {
+		/* The number of a flit that is spoiled does not matter: let it end the run before. */
+		s->spoil_first = false;
+		memcpy(flits, tx_flit(l, begin + 1), WEFT_FLIT_LEN);
+		l->ops->header(l, flits, false, begin, now_ns);
+		l->prior_payload = true;
+		l->together = begin + 2;
+		out->first = l->ops->number(begin - 1);
+		out->spoil = l->cfg.mode == WEFT_MODE_CXL ? 3 : 1;
+		n = 1;
+	}
+	for (; n < max && l->cursor < l->next; l->cursor++, n++) {
+		if (llr_slot(l, l->cursor)->spoil_first)
+			break;
+		put_flit(l, flits + (size_t)n * WEFT_FLIT_LEN, l->cursor, now_ns);
+	}
+	out->spoil &= weft_mask64(n);
+	return n;
+}
+
+static void
+put_nop(struct weft_llr *l, uint8_t *flit, uint64_t now_ns)
+{
+	memset(flit, 0, WEFT_FLIT_LEN);
+	l->ops->header(l, flit, true, l->next, now_ns);
+	l->prior_payload = false;
+	l->nudge = false;
+	l->count[WEFT_LLR_N_NOPS_SENT]++;
+}
+
+unsigned int
+weft_llr_fill(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_ns,
+	struct weft_llr_out *out)
+{
+	bool urgent;
+
+	assert(max >= 1 && max <= WEFT_WIRE_FLITS_MAX);
+	*out = (struct weft_llr_out){ 0 };
+	look_at_time(l, now_ns);
+	urgent = l->ops->tick(l, now_ns);
+	if (may_send(l)) {
+		if (l->n_again != 0 && l->cursor >= l->together)
+			out->n = (uint16_t)fill_again(l, flits, max, now_ns, out);
+		else if (l->cursor < l->next)
+			out->n = (uint16_t)fill_next(l, flits, max, now_ns, out);
+		if (out->n != 0)
+			return out->n;
+	}
+	/* A NOP is made with the number of the next flit, so behind flits that wait it would lie. */
+	if (!urgent && !l->nudge && !llr_ack_is_due(l, now_ns))
+		return 0;
+	out->first = l->ops->number(l->fresh);
+	do {
+		put_nop(l, flits + (size_t)out->n * WEFT_FLIT_LEN, now_ns);
+		out->n++;
+		out->nops++;
+	} while (out->n < max && l->ops->tick(l, now_ns));
+	return out->n;
+}
+
+uint64_t
+weft_llr_deadline(const struct weft_llr *l)
+{
+	uint64_t at = l->ops->deadline(l);
+	uint64_t t;
+
+	if (at == 0 || l->nudge || (l->owed && l->taken >= l->ack_every))
+		return 0;
+	if (may_send(l) && (l->n_again != 0 || l->cursor < l->next))
+		return 0;
+	if (l->owed && (t = l->owed_ns + llr_ack_delay(l)) < at)
+		at = t;
+	if (l->acked != l->fresh) {
+		if ((t = l->timer_ns + weft_rtt_timeout(&l->rtt)) < at)
+			at = t;
+		if ((t = probe_ns(l)) < at)
+			at = t;
+	}
+	return at;
+}
+
+void
+weft_llr_nudge(struct weft_llr *l)
+{
+	l->nudge = true;
+}
+
+/* --- the Rx buffer --- */
+
+void
+llr_hold(struct weft_llr *l, uint64_t at, const uint8_t *flit)
+{
+	at &= l->rx_mask;
+	memcpy(l->rx_flit + at * WEFT_FLIT_LEN, flit, WEFT_FLIT_LEN);
+	l->rx_have[at / 64] |= WEFT_BIT64(at % 64);
+	l->held++;
+}
+
+void
+llr_ready(struct weft_llr *l, uint64_t at)
+{
+	at &= l->rx_mask;
+	l->rx_have[at / 64] &= ~WEFT_BIT64(at % 64);
+	if (l->ready == 0)
+		l->rx_head = at;
+	l->ready++;
+}
+
+void
+llr_forget(struct weft_llr *l)
+{
+	memset(l->rx_have, 0, (l->rx_mask + 64) / 64 * sizeof(l->rx_have[0]));
+	l->held = l->ready;
+}
+
+const uint8_t *
+weft_llr_held(struct weft_llr *l)
+{
+	const uint8_t *flit;
+
+	if (l->ready == 0)
+		return NULL;
+	flit = l->rx_flit + (l->rx_head & l->rx_mask) * WEFT_FLIT_LEN;
+	l->rx_head++;
+	l->ready--;
+	l->held--;
+	l->count[WEFT_LLR_N_DELIVERED]++;
+	return flit;
+}
+
+void
+weft_llr_take(struct weft_llr *l, const uint8_t *flits, const uint64_t *syndrome, unsigned int n,
+	uint64_t skip, uint64_t now_ns, struct weft_llr_in *in)
+{
+	assert(n <= WEFT_WIRE_FLITS_MAX);
+	*in = (struct weft_llr_in){ 0 };
+	l->ops->take(l, flits, syndrome, n, skip, now_ns, in);
+}
+
+/* --- looking at it --- */
+
+enum weft_llr_state
+weft_llr_state(const struct weft_llr *l)
+{
+	return (enum weft_llr_state)l->shown;
+}
+
+unsigned int
+weft_llr_unacked(const struct weft_llr *l)
+{
+	return (unsigned int)(l->next - l->acked);
+}
+
+unsigned int
+weft_llr_held_count(const struct weft_llr *l)
+{
+	return l->held;
+}
+
+unsigned int
+weft_llr_ready_count(const struct weft_llr *l)
+{
+	return l->ready;
+}
+
+const struct weft_rtt *
+weft_llr_rtt(const struct weft_llr *l)
+{
+	return &l->rtt;
+}
+
+const struct weft_counter *
+weft_llr_counters(void)
+{
+	return rows;
+}
+
+const uint64_t *
+weft_llr_counts(const struct weft_llr *l)
+{
+	return l->count;
+}

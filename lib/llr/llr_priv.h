@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Inside the retry layer. Flits that were committed are counted by 64-bit positions 0, 1, 2 ... that
+ * never wrap; the number on the wire follows from the position by the mode. So the sender's window
+ * is plain arithmetic, and modulo stands in one place a mode.
+ */
+#ifndef LLR_PRIV_H
+#define LLR_PRIV_H
+
+#include "weft_base.h"
+#include "weft_flit.h"
+#include "weft_llr.h"
+
+/* What is known of a committed flit. */
+struct llr_slot {
+	uint64_t sent_ns; /* last sending */
+	bool resent; /* its Ack says nothing about the round trip */
+	bool again; /* asked for by itself */
+	bool spoil_first; /* late poison: before it goes the next flit with its CRC inverted */
+};
+
+/* What differs between the modes. */
+struct llr_ops {
+	size_t state_size;
+	void (*start)(struct weft_llr *l, uint64_t now_ns);
+	/* Number on the wire of a position of the sender. */
+	uint16_t (*number)(uint64_t pos);
+	uint16_t numbers; /* modulus of Ack and Nak arithmetic */
+	/* Header bytes for this sending; a NOP has pos = weft_llr.next. */
+	void (*header)(struct weft_llr *l, uint8_t *flit, bool nop, uint64_t pos, uint64_t now_ns);
+	void (*take)(struct weft_llr *l, const uint8_t *flits, const uint64_t *syndrome,
+		unsigned int n, uint64_t skip, uint64_t now_ns, struct weft_llr_in *in);
+	/* Looks at the receiver's timers; true: a Nak (or handshake) must go out now. */
+	bool (*tick)(struct weft_llr *l, uint64_t now_ns);
+	/* When tick would say so, 0: now. */
+	uint64_t (*deadline)(const struct weft_llr *l);
+	/* The retry time-out passed without an Ack. */
+	void (*timed_out)(struct weft_llr *l, uint64_t now_ns);
+	/* Whether flits with numbers may be sent now. NULL: always. */
+	bool (*may_send)(const struct weft_llr *l);
+	/* A replay begins at weft_llr.cursor. NULL: nothing to do. */
+	void (*replay)(struct weft_llr *l);
+};
+
+struct weft_llr {
+	struct weft_llr_cfg cfg;
+	const struct llr_ops *ops;
+	void *state; /* the mode's own */
+	uint64_t count[WEFT_LLR_N_COUNTERS];
+	struct weft_rtt rtt;
+	uint8_t shown; /* enum weft_llr_state */
+
+	/* Sender, positions: acked <= cursor <= next, acked <= fresh <= next. */
+	uint64_t acked; /* everything before is acknowledged */
+	uint64_t cursor; /* next to be sent */
+	uint64_t fresh; /* never sent from here on; cursor < fresh: a replay is under way */
+	uint64_t next; /* next to be committed */
+	uint64_t together; /* flits before it follow each other with nothing in between */
+	uint32_t n_again;
+	uint32_t tx_mask; /* ring of slots and flits, by position */
+	uint64_t timer_ns; /* the retry time-out counts from here */
+	uint64_t sent_ns; /* last flit with a number */
+	uint8_t replays; /* time-outs in a row without progress */
+	bool reserved;
+	bool nudge; /* a NOP shall go out */
+	bool probed; /* one went out for the tail since the last flit with a number */
+	bool prior_payload; /* the flit sent last had a number */
+
+	/* Receiver: what it owes. */
+	bool owed; /* taken since the last Ack, or the other end seems not to know */
+	uint16_t ack_every; /* as configured, but not more than half a window */
+	uint32_t taken; /* flits since the last Ack */
+	uint64_t owed_ns; /* since when */
+
+	/* Receiver: flits that came too early, and flits in turn that wait behind such. */
+	uint32_t rx_mask; /* ring, by number (rxl) or position (cxl) */
+	uint32_t held; /* flits in it, ready ones included */
+	uint32_t ready; /* in turn, to be fetched: from rx_head on */
+	uint64_t rx_head;
+
+	struct llr_slot *slot;
+	uint8_t *tx_flit;
+	uint8_t *rx_flit;
+	uint64_t *rx_have; /* one bit a place of the ring, not for ready ones */
+};
+
+extern const struct llr_ops llr_rxl_ops;
+extern const struct llr_ops llr_cxl_ops;
+
+/* --- llr.c, for the modes --- */
+
+/** Acks may wait so long. */
+uint64_t llr_ack_delay(const struct weft_llr *l);
+
+/** A flit was taken in turn: an Ack is owed. */
+void llr_owe(struct weft_llr *l, unsigned int flits, uint64_t now_ns);
+
+/** Whether the next header should carry an Ack. */
+bool llr_ack_is_due(const struct weft_llr *l, uint64_t now_ns);
+
+/** An Ack (or a Nak that implies one) goes out. */
+void llr_ack_sent(struct weft_llr *l);
+
+/** Position that number @p n names among those sent and not acknowledged, and the one before them;
+ * false: it names none. */
+bool llr_position(const struct weft_llr *l, uint16_t n, uint64_t *pos);
+
+/** Ack of everything before @p pos. */
+void llr_acked(struct weft_llr *l, uint64_t pos, uint64_t now_ns);
+
+/** Go back to the oldest unacknowledged flit. False: it was done just now, or none is out. */
+bool llr_rewind(struct weft_llr *l, uint64_t now_ns);
+
+/** Send one flit again by itself. False: none such is out, or it was resent just now. */
+bool llr_resend(struct weft_llr *l, uint64_t pos, uint64_t now_ns);
+
+/** Keep a copy of a flit in the Rx buffer at place @p at (masked, as everywhere). */
+void llr_hold(struct weft_llr *l, uint64_t at, const uint8_t *flit);
+
+/** The flit at @p at is in turn now: it is to be fetched behind those that are already. */
+void llr_ready(struct weft_llr *l, uint64_t at);
+
+/** Forget flits that came too early; those in turn stay. */
+void llr_forget(struct weft_llr *l);
+
+static inline bool
+llr_has(const struct weft_llr *l, uint64_t at)
+{
+	at &= l->rx_mask;
+	return (l->rx_have[at / 64] & WEFT_BIT64(at % 64)) != 0;
+}
+
+static inline struct llr_slot *
+llr_slot(const struct weft_llr *l, uint64_t pos)
+{
+	return &l->slot[pos & l->tx_mask];
+}
+
+#endif /* LLR_PRIV_H */

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Retry of rxl mode. The number of a flit is in its CRC only. With gap decoding every intact flit
+ * tells its number, so the receiver knows what is missing and asks for just that; without, a flit
+ * out of turn is as good as corrupt, as in the paper. Accepted is only what is in turn.
+ *
+ * Header field: Ack N, or Nak standard N: everything up to N came; the Nak asks for all from N + 1.
+ * Nak selective N asks for flit N + 1 alone and acknowledges nothing, so that several missing flits
+ * can be asked for at once (doc/decisions.md).
+ */
+
+#include "llr_priv.h"
+
+#define NUMBERS WEFT_ISN_NUMBERS
+#define HALF (NUMBERS / 2)
+#define SINGLES_MAX 64 /* with more missing, going back costs less than asking */
+
+struct rxl {
+	uint16_t expected; /* number of the next flit in turn */
+	uint16_t horizon; /* one more than the newest number known to be sent */
+	uint16_t missing; /* numbers from expected to horizon that are not held */
+	uint16_t ask, ask_to; /* single-flit Naks still to go out: what is missing of these */
+	bool asking; /* something is missing (or was bad) and has been asked for */
+	bool go_back; /* a standard Nak must go out */
+	bool overflowed; /* the Rx buffer was too small for the gap that is open */
+	uint16_t last; /* number of the flit that came last */
+	bool went_back; /* a standard Nak went out for the pass of the sender that is coming in */
+	uint16_t bad_since; /* bad flits since the last Nak */
+	uint64_t asked_ns;
+};
+
+static struct rxl *
+rxl_of(const struct weft_llr *l)
+{
+	return l->state;
+}
+
+static uint16_t
+ahead(uint16_t number, uint16_t of)
+{
+	return (uint16_t)((number - of) & (NUMBERS - 1));
+}
+
+static uint16_t
+plus(uint16_t number, unsigned int n)
+{
+	return (uint16_t)((number + n) & (NUMBERS - 1));
+}
+
+static void
+rxl_start(struct weft_llr *l, uint64_t now_ns)
+{
+	struct rxl *r = rxl_of(l);
+
+	r->expected = WEFT_ISN_FIRST;
+	r->horizon = WEFT_ISN_FIRST;
+	r->ask = WEFT_ISN_FIRST;
+	r->ask_to = WEFT_ISN_FIRST;
+	r->asked_ns = now_ns;
+}
+
+static uint16_t
+rxl_number(uint64_t pos)
+{
+	return (uint16_t)((pos + WEFT_ISN_FIRST) & (NUMBERS - 1));
+}
+
+/* --- what the receiver asks for --- */
+
+/* Next number to be asked for by itself; false: none. */
+static bool
+rxl_next_missing(const struct weft_llr *l, struct rxl *r)
+{
+	if (ahead(r->ask_to, r->expected) >= HALF)
+		r->ask_to = r->expected;
+	if (ahead(r->ask, r->expected) >= HALF)
+		r->ask = r->expected;
+	if (ahead(r->ask_to, r->ask) >= HALF)
+		r->ask = r->ask_to;
+	while (r->ask != r->ask_to && llr_has(l, r->ask))
+		r->ask = plus(r->ask, 1);
+	return r->ask != r->ask_to;
+}
+
+static bool
+rxl_gap_is_open(const struct rxl *r)
+{
+	return r->expected != r->horizon;
+}
+
+/* How long to wait for what was asked for: the sender's own measure of the round trip. */
+static uint64_t
+rxl_patience_ns(const struct weft_llr *l)
+{
+	struct weft_rtt rtt = l->rtt;
+
+	weft_rtt_progress(&rtt);
+	return weft_rtt_timeout(&rtt);
+}
+
+static void
+rxl_ask(struct weft_llr *l, struct rxl *r, uint16_t from, uint16_t to)
+{
+	r->bad_since = 0;
+	if (!l->cfg.selective || r->missing > SINGLES_MAX) {
+		r->go_back = true;
+		return;
+	}
+	r->ask = from;
+	r->ask_to = to;
+	r->asking = true;
+}
+
+static void
+rxl_ask_again(struct weft_llr *l, struct rxl *r, uint16_t to)
+{
+	l->count[WEFT_LLR_N_NAKS_REPEATED]++;
+	rxl_ask(l, r, r->expected, to);
+}
+
+/* Ask again when flits came that do not help, or none did. */
+static bool
+rxl_tick(struct weft_llr *l, uint64_t now_ns)
+{
+	struct rxl *r = rxl_of(l);
+
+	if (r->go_back)
+		return true;
+	if (r->asking && rxl_next_missing(l, r))
+		return true;
+	if (r->asking && now_ns >= r->asked_ns + rxl_patience_ns(l)) {
+		r->asked_ns = now_ns;
+		/* Of no gap it is known, so nothing can be asked for by itself. */
+		r->go_back = !rxl_gap_is_open(r);
+		rxl_ask_again(l, r, r->horizon);
+		return r->go_back || rxl_next_missing(l, r);
+	}
+	return false;
+}
+
+static uint64_t
+rxl_deadline(const struct weft_llr *l)
+{
+	struct rxl *r = rxl_of(l);
+
+	if (r->go_back || (r->asking && rxl_next_missing(l, r)))
+		return 0;
+	return r->asking ? r->asked_ns + rxl_patience_ns(l) : WEFT_LLR_NEVER;
+}
+
+static void
+rxl_header(struct weft_llr *l, uint8_t *flit, bool nop, uint64_t pos, uint64_t now_ns)
+{
+	struct rxl *r = rxl_of(l);
+	struct weft_flit_hdr h = weft_flit_hdr_get(flit);
+
+	(void)pos;
+	h.prior_payload = l->prior_payload;
+	h.replay_cmd = WEFT_REPLAY_EXPLICIT;
+	h.seq = 0;
+	/*
+	 * Without gap decoding the other end reads only what is in turn for it, so a Nak in one flit
+	 * of a replay may stand where it cannot be read: it stands in all of them.
+	 */
+	if (r->go_back || (r->asking && !l->cfg.gap_decoding)) {
+		h.replay_cmd = WEFT_REPLAY_NAK_STANDARD;
+		h.seq = plus(r->expected, NUMBERS - 1);
+		if (r->go_back)
+			r->asked_ns = now_ns;
+		r->go_back = false;
+		r->asking = true;
+		r->ask = r->ask_to = r->horizon;
+		l->count[WEFT_LLR_N_NAKS_SENT]++;
+		llr_ack_sent(l);
+	} else if (r->asking && rxl_next_missing(l, r)) {
+		h.replay_cmd = WEFT_REPLAY_NAK_SELECTIVE;
+		h.seq = plus(r->ask, NUMBERS - 1);
+		r->ask = plus(r->ask, 1);
+		r->asked_ns = now_ns;
+		l->count[WEFT_LLR_N_NAKS_SENT]++;
+	} else if (nop || llr_ack_is_due(l, now_ns)) {
+		h.replay_cmd = WEFT_REPLAY_ACK;
+		h.seq = plus(r->expected, NUMBERS - 1);
+		l->count[WEFT_LLR_N_ACKS_SENT]++;
+		llr_ack_sent(l);
+	}
+	weft_flit_hdr_put(flit, &h);
+}
+
+/* --- what came --- */
+
+static void
+rxl_field(struct weft_llr *l, const uint8_t *flit, uint64_t now_ns)
+{
+	struct weft_flit_hdr h = weft_flit_hdr_get(flit);
+	uint64_t pos;
+
+	if (h.replay_cmd == WEFT_REPLAY_EXPLICIT) {
+		if (h.seq != 0)
+			l->count[WEFT_LLR_N_OUT_OF_WINDOW]++;
+		return;
+	}
+	if (!llr_position(l, h.seq, &pos)) {
+		l->count[WEFT_LLR_N_OUT_OF_WINDOW]++;
+		return;
+	}
+	switch (h.replay_cmd) {
+	case WEFT_REPLAY_ACK: llr_acked(l, pos, now_ns); break;
+	case WEFT_REPLAY_NAK_STANDARD:
+		llr_acked(l, pos, now_ns);
+		l->count[llr_rewind(l, now_ns) ? WEFT_LLR_N_NAKS : WEFT_LLR_N_NAKS_IGNORED]++;
+		/* Nothing is out: say so, by the number of a NOP. */
+		l->nudge |= l->acked == l->fresh;
+		break;
+	default:
+		l->count[llr_resend(l, pos, now_ns) ? WEFT_LLR_N_NAKS : WEFT_LLR_N_NAKS_IGNORED]++;
+		break;
+	}
+}
+
+/* The number expected moves on by one. */
+static void
+rxl_step(struct rxl *r)
+{
+	if (r->horizon == r->expected)
+		r->horizon = plus(r->horizon, 1);
+	r->expected = plus(r->expected, 1);
+	r->bad_since = 0;
+}
+
+static void
+rxl_gap_closed(struct rxl *r)
+{
+	r->asking = false;
+	r->overflowed = false;
+	r->went_back = false;
+	r->bad_since = 0;
+}
+
+static void
+rxl_in_turn(struct weft_llr *l, const uint8_t *flit, uint64_t bit, uint64_t now_ns,
+	struct weft_llr_in *in)
+{
+	struct rxl *r = rxl_of(l);
+
+	if (l->ready != 0) {
+		/* Others wait to be fetched: this one goes behind them, if there is room. */
+		if (l->ready >= l->cfg.rx_flits) {
+			l->count[WEFT_LLR_N_OVERFLOWS]++;
+			in->refused |= bit;
+			return;
+		}
+		if (!llr_has(l, r->expected))
+			llr_hold(l, r->expected, flit);
+		llr_ready(l, r->expected);
+		in->held |= bit;
+	} else {
+		in->deliver |= bit;
+		l->count[WEFT_LLR_N_DELIVERED]++;
+	}
+	if (ahead(r->expected, r->last) >= HALF)
+		r->went_back = false; /* the sender has gone back once more */
+	if (rxl_gap_is_open(r))
+		r->missing--;
+	rxl_step(r);
+	llr_owe(l, 1, now_ns);
+	while (rxl_gap_is_open(r) && l->cfg.rx_flits != 0 && llr_has(l, r->expected)) {
+		llr_ready(l, r->expected);
+		rxl_step(r);
+		llr_owe(l, 1, now_ns);
+	}
+	if (!rxl_gap_is_open(r))
+		rxl_gap_closed(r);
+}
+
+/* All numbers before @p number have been sent: some that nobody knew of are missing. */
+static void
+rxl_gap(struct weft_llr *l, uint16_t number, uint64_t now_ns)
+{
+	struct rxl *r = rxl_of(l);
+	uint16_t from = r->horizon;
+	uint16_t more = ahead(number, from);
+
+	if (more == 0 || more >= HALF)
+		return;
+	r->horizon = number;
+	r->missing = (uint16_t)(r->missing + more);
+	l->count[WEFT_LLR_N_LOST] += more;
+	l->count[WEFT_LLR_N_GAPS]++;
+	if (r->go_back || (r->asking && !l->cfg.selective))
+		return; /* they come again with the others */
+	if (rxl_next_missing(l, r))
+		from = r->ask;
+	r->asked_ns = now_ns;
+	rxl_ask(l, r, from, number);
+}
+
+/*
+ * A flit known to be sent, sent again. The sender goes upwards, so what is missing between the flit
+ * before and this one was lost once more, or is asked for twice, which the sender sees.
+ */
+static void
+rxl_sent_again(struct weft_llr *l, uint16_t number)
+{
+	struct rxl *r = rxl_of(l);
+	bool new_pass = ahead(number, r->last) >= HALF || number == r->last;
+	uint16_t from = new_pass ? r->expected : plus(r->last, 1);
+
+	if (ahead(from, r->expected) >= HALF)
+		from = r->expected;
+	if (!l->cfg.selective) {
+		if (!new_pass && r->went_back)
+			return;
+		r->went_back = true;
+	}
+	while (from != number && l->cfg.selective && llr_has(l, from))
+		from = plus(from, 1);
+	if (from == number || r->go_back)
+		return;
+	l->count[WEFT_LLR_N_NAKS_REPEATED]++;
+	if (rxl_next_missing(l, r)) {
+		if (ahead(from, r->ask) >= HALF)
+			r->ask = from;
+		return;
+	}
+	rxl_ask(l, r, from, number);
+}
+
+static void
+rxl_too_early(struct weft_llr *l, const uint8_t *flit, uint16_t number, uint64_t bit,
+	uint64_t now_ns, struct weft_llr_in *in)
+{
+	struct rxl *r = rxl_of(l);
+	bool newest;
+
+	rxl_gap(l, number, now_ns);
+	newest = r->horizon == number;
+	if (newest)
+		r->horizon = plus(number, 1);
+	else if (l->cfg.selective && llr_has(l, number)) {
+		in->duplicate |= bit;
+		l->count[WEFT_LLR_N_DUPLICATES]++;
+		return;
+	} else {
+		rxl_sent_again(l, number);
+	}
+	if (l->cfg.selective && l->ready + ahead(number, r->expected) <= l->cfg.rx_flits) {
+		llr_hold(l, number, flit);
+		in->held |= bit;
+		l->count[WEFT_LLR_N_HELD]++;
+		r->missing = (uint16_t)(r->missing - !newest);
+		return;
+	}
+	in->refused |= bit;
+	r->missing = (uint16_t)(r->missing + newest);
+	if (!l->cfg.selective)
+		return;
+	l->count[WEFT_LLR_N_OVERFLOWS]++;
+	r->go_back |= !r->overflowed;
+	r->overflowed = true;
+}
+
+static void
+rxl_bad(struct weft_llr *l, uint64_t bit, struct weft_llr_in *in)
+{
+	struct rxl *r = rxl_of(l);
+
+	in->bad |= bit;
+	l->count[WEFT_LLR_N_BAD]++;
+	if (r->bad_since < UINT16_MAX)
+		r->bad_since++;
+	if (!l->cfg.gap_decoding && !r->asking && !r->go_back) {
+		r->go_back = true;
+		r->bad_since = 0;
+	} else if (r->bad_since >= l->cfg.nak_repeat) {
+		/* What was asked for got lost, or flits are so bad that none tells its number. */
+		if (r->asking && rxl_gap_is_open(r))
+			rxl_ask_again(l, r, r->horizon);
+		else
+			r->go_back = true;
+		r->bad_since = 0;
+	}
+}
+
+/* Number of a flit by its syndrome, or -1. */
+static int
+rxl_read_number(const struct weft_llr *l, uint64_t syndrome)
+{
+	const struct rxl *r = rxl_of(l);
+	uint64_t in_turn = l->cfg.isn == WEFT_ISN_PSEUDO ? weft_isn_number(r->expected)
+	                                                 : weft_isn_xor_number(r->expected);
+
+	if (syndrome == in_turn)
+		return r->expected;
+	return l->cfg.gap_decoding ? weft_isn_decode(syndrome) : -1;
+}
+
+static void
+rxl_flit(struct weft_llr *l, const uint8_t *flit, uint64_t syndrome, uint64_t bit, uint64_t now_ns,
+	struct weft_llr_in *in)
+{
+	struct rxl *r = rxl_of(l);
+	bool nop = flit[0] >> 6 == WEFT_FLIT_IDLE_NOP;
+	int number = rxl_read_number(l, syndrome);
+	uint16_t by;
+
+	if (number < 0) {
+		rxl_bad(l, bit, in);
+		return;
+	}
+	rxl_field(l, flit, now_ns);
+	by = ahead((uint16_t)number, r->expected);
+	if (nop) {
+		in->nop |= bit;
+		l->count[WEFT_LLR_N_NOPS]++;
+		if (by != 0 && by < HALF)
+			rxl_gap(l, (uint16_t)number, now_ns);
+		else if (by == 0 && !rxl_gap_is_open(r))
+			rxl_gap_closed(r);
+	} else if (by == 0) {
+		rxl_in_turn(l, flit, bit, now_ns, in);
+		r->last = (uint16_t)number;
+	} else if (by < WEFT_LLR_WINDOW_MAX) {
+		rxl_too_early(l, flit, (uint16_t)number, bit, now_ns, in);
+		r->last = (uint16_t)number;
+	} else if (by < HALF) {
+		in->refused |= bit;
+		l->count[WEFT_LLR_N_OUT_OF_WINDOW]++;
+	} else {
+		/* The sender goes back, so it may not have had the Ack. */
+		in->duplicate |= bit;
+		l->count[WEFT_LLR_N_DUPLICATES]++;
+		llr_owe(l, 0, now_ns);
+	}
+}
+
+static void
+rxl_take(struct weft_llr *l, const uint8_t *flits, const uint64_t *syndrome, unsigned int n,
+	uint64_t skip, uint64_t now_ns, struct weft_llr_in *in)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if ((skip & WEFT_BIT64(i)) == 0)
+			rxl_flit(l, flits + (size_t)i * WEFT_FLIT_LEN, syndrome[i], WEFT_BIT64(i),
+				now_ns, in);
+}
+
+/*
+ * No Ack for a whole time-out. With gap decoding the oldest flit and a NOP are enough at first: the
+ * receiver says what it lacks. The next time, and without it at once, everything goes again.
+ */
+static void
+rxl_timed_out(struct weft_llr *l, uint64_t now_ns)
+{
+	if (l->cfg.gap_decoding && l->replays == 1) {
+		llr_resend(l, l->acked, now_ns);
+		l->nudge = true;
+	} else {
+		llr_rewind(l, now_ns);
+	}
+}
+
+const struct llr_ops llr_rxl_ops = {
+	.state_size = sizeof(struct rxl),
+	.numbers = NUMBERS,
+	.start = rxl_start,
+	.number = rxl_number,
+	.header = rxl_header,
+	.take = rxl_take,
+	.tick = rxl_tick,
+	.deadline = rxl_deadline,
+	.timed_out = rxl_timed_out,
+};

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * How the two ends of a retry domain come up, notice that the other one is gone, and come up again,
+ * by link control frames (doc/session.md). One end asks, the other answers:
+ *
+ *	HELLO(X)      ->            X, S: session ids of 32 fresh random bits
+ *	              <- WELCOME(X) with S in it
+ *	READY(S)      ->            the answering end begins S
+ *	              <- KEEPALIVE(S), or flits of S: the asking end begins S
+ *
+ * The answering end gives up the session it had only when READY of the new one proves that the
+ * asking end lives now; the asking end takes a WELCOME only for the HELLO it sends now. So no frame
+ * of an older life, however late, starts, ends or enters a session, and the asking end is never in a
+ * session that the answering end has not begun. A pure state machine: time and random bits come in
+ * with each call. One thread at a time.
+ */
+#ifndef WEFT_SESSION_H
+#define WEFT_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "weft_control.h"
+#include "weft_verdict.h"
+#include "weft_wire.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What an end is told. Times in nanoseconds. */
+struct weft_session_cfg {
+	bool asks; /**< this end sends HELLO; exactly one end of a domain does */
+	uint64_t hello_ns; /**< time between HELLOs that nobody answers, 1 or more */
+	uint64_t keepalive_ns; /**< an end that has sent nothing for so long says that it lives */
+	uint64_t silence_ns; /**< so long without a frame of the session: the way in is broken */
+	uint64_t dead_ns; /**< so long: the other end is gone; the session ends */
+	/**
+	 * Flits of the largest frame that this end will send, 1..64: HELLO and WELCOME are as long
+	 * as that, or as the largest the other end takes, so that a path that drops full frames is
+	 * found before anything depends on it.
+	 */
+	uint8_t pad_flits;
+	struct weft_control params; /**< what this end says of itself; its type is not looked at */
+};
+
+/** Times for a lab: HELLO 100 ms, keepalive 25 ms, silence 100 ms, dead 10 s; one flit a frame. */
+void weft_session_defaults(struct weft_session_cfg *c);
+
+enum weft_session_state {
+	WEFT_SESSION_DOWN, /**< no session; the asking end asks */
+	WEFT_SESSION_UP, /**< flits flow */
+	WEFT_SESSION_STALLED, /**< one way or both are silent: all state is kept, probes go out */
+	WEFT_SESSION_REFUSED, /**< down, the ends disagree; the asking end asks again in 10 hello_ns */
+	WEFT_SESSION_CLOSED /**< said goodbye itself; stays so */
+};
+
+/** What the owner has to do after a call. */
+enum weft_session_event {
+	WEFT_SESSION_NOTHING,
+	/** A new session, in place of the one before if there was one: all state starts over. */
+	WEFT_SESSION_BEGIN,
+	WEFT_SESSION_END /**< the session is over; what was open in it is lost */
+};
+
+/** Counter rows of one end. */
+enum weft_session_counter {
+	WEFT_SESSION_N_HELLOS, /**< sent */
+	WEFT_SESSION_N_BEGUN,
+	WEFT_SESSION_N_ENDED,
+	WEFT_SESSION_N_STALLS,
+	WEFT_SESSION_N_RESUMED,
+	WEFT_SESSION_N_RESETS, /**< sent, to an end that uses a session unknown here */
+	WEFT_SESSION_N_UNKNOWN, /**< frames of no session that lives: dropped */
+	WEFT_SESSION_N_STALE, /**< control frames for an older life: ignored */
+	WEFT_SESSION_N_REFUSALS, /**< sent or heeded */
+	WEFT_SESSION_N_LOSSES, /**< flits that switches reported as dropped */
+	WEFT_SESSION_N_COUNTERS
+};
+
+/** One end. Set by weft_session_init(); to be read only, by the functions below. */
+struct weft_session {
+	struct weft_session_cfg cfg;
+	uint8_t state; /* enum weft_session_state */
+	uint8_t differs; /* enum weft_control_param, in REFUSED */
+	bool is_deaf; /* live: nothing came for silence_ns */
+	bool peer_is_deaf; /* live: the other end says so of itself */
+	bool owes_welcome, owes_refusal, owes_ready, owes_keepalive, owes_reset, owes_goodbye;
+	bool probe_answered; /* asking end, in this attempt: the other end lives, full frames or not */
+	bool was_probed; /* answering end, since a session began: by a HELLO without padding */
+	uint8_t pad_flits; /* asking end: of the next HELLO that is padded */
+	uint8_t welcome_flits; /* answering end: of the WELCOME owed */
+	uint8_t unanswered; /* asking end: padded HELLOs since it heard something */
+	uint8_t refusal; /* what differs, in the REFUSE owed */
+	uint32_t id; /* live session; 0: none */
+	uint32_t for_x; /* answering end: X that the live session was offered for */
+	uint32_t asked; /* asking end: X of this attempt; 0: to be drawn */
+	uint32_t
+		wanted; /* asking end: S that it sent READY for and hears nothing of yet; 0: none */
+	uint32_t offer_for, offer; /* answering end: X and S of the candidate; 0: none */
+	uint32_t welcome_for, refusal_for; /* answering end: X of what is owed */
+	uint32_t reset_id, goodbye_id; /* sessions of what is owed */
+	uint32_t drawn; /* id drawn last */
+	uint32_t last; /* session begun last */
+	uint64_t ticked_ns; /* time is counted up to here */
+	uint64_t quiet_ns; /* live: without a frame of the session, as counted */
+	uint64_t sent_ns; /* live: last frame this end sent in it */
+	uint64_t kept_ns; /* live: last KEEPALIVE sent */
+	uint64_t deaf_ns; /* peer_is_deaf: when it last said so */
+	uint64_t ask_ns; /* when to send the next HELLO */
+	uint64_t reset_ns; /* no RESET before */
+	struct weft_control offered; /* what the other end said when it was to begin */
+	/** What the other end says of itself; valid from BEGIN on, and in REFUSED. */
+	struct weft_control peer;
+	uint64_t count[WEFT_SESSION_N_COUNTERS];
+};
+
+struct weft_counter;
+
+/**
+ * Start, down.
+ *
+ * @return 0; -EINVAL unless hello_ns >= 1, keepalive_ns >= 1, 2 keepalive_ns <= silence_ns <
+ *         dead_ns, pad_flits is 1..64, and params are in the ranges of weft_control.h
+ */
+int weft_session_init(struct weft_session *s, const struct weft_session_cfg *cfg, uint64_t now_ns);
+
+/**
+ * A control frame came for this end.
+ *
+ * @param id   session id of its frame header
+ * @param c    its records
+ * @param rnd  64 fresh random bits
+ */
+enum weft_session_event weft_session_control(struct weft_session *s, uint32_t id,
+	const struct weft_control *c, uint64_t now_ns, uint64_t rnd);
+
+/**
+ * A frame with flits came for this end. At the asking end it may begin the session.
+ *
+ * @param ev  receives what to do first, before the flits are taken
+ * @return WEFT_OK: take its flits; WEFT_DROP_SESSION: not of a session that lives (an answering end
+ *         then says so with RESET, once in keepalive_ns)
+ */
+enum weft_verdict weft_session_flits(
+	struct weft_session *s, uint32_t id, uint64_t now_ns, enum weft_session_event *ev);
+
+/** This end sent a frame with flits in the session. */
+void weft_session_sent(struct weft_session *s, uint64_t now_ns);
+
+/**
+ * Look at time: stalls, and ends a session that is dead. To be called at the deadline or later; a
+ * gap between calls counts as silence_ns / 2 at most, so that no jump of the clock, and no pause of
+ * this end, is taken for silence of the other.
+ */
+enum weft_session_event weft_session_tick(struct weft_session *s, uint64_t now_ns);
+
+/**
+ * Control frame to send now. Call until it gives none.
+ *
+ * @param rnd  64 fresh random bits
+ * @param id   receives the session id for its frame header
+ * @param c    receives its records; weft_control_build() may need room for pad_flits flits
+ * @return false: none
+ */
+bool weft_session_next(struct weft_session *s, uint64_t now_ns, uint64_t rnd, uint32_t *id,
+	struct weft_control *c);
+
+/** When tick or next has something to do: 0 for now, UINT64_MAX never. */
+uint64_t weft_session_deadline(const struct weft_session *s);
+
+/**
+ * Say goodbye and stay closed. The live session is over for the owner. The goodbye is sent once: an
+ * end that has not heard it is told by RESET if it goes on, or finds out in dead_ns.
+ */
+void weft_session_close(struct weft_session *s);
+
+/** Whether flits may be sent: UP or STALLED. */
+bool weft_session_is_live(const struct weft_session *s);
+
+const struct weft_counter *weft_session_counters(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEFT_SESSION_H */

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Two retry layers and two one-way channels between them, in simulated time. Flits carry a counter
+ * in their payload, so the receiver's side knows what should have come. Syndromes are made here, as
+ * an end with a CRC would find them.
+ */
+#ifndef LLR_RIG_H
+#define LLR_RIG_H
+
+#include "weft_flit.h"
+#include "weft_isn.h"
+#include "weft_llr.h"
+#include "weft_test.h"
+
+#define RIG_FRAMES 4096 /* on their way at once, in one direction */
+#define RIG_FRAME_FLITS 8
+
+/* What a channel does to a frame or flit, in parts of a million. */
+struct rig_faults {
+	uint32_t bad; /* a flit */
+	uint32_t drop, dup, late; /* a frame */
+};
+
+struct rig_frame {
+	uint64_t at_ns;
+	uint16_t n;
+	uint64_t syndrome[RIG_FRAME_FLITS];
+	uint8_t flit[RIG_FRAME_FLITS][WEFT_FLIT_LEN];
+};
+
+struct rig_end {
+	struct weft_llr *llr;
+	uint64_t to_send; /* flits still to be committed */
+	uint64_t committed;
+	uint64_t received; /* delivered so far: also the counter the next must hold */
+	uint64_t wrong; /* delivered out of order */
+	struct rig_frame *frame; /* on the way to this end */
+	uint32_t n_frames;
+	struct weft_llr_in in; /* of the last frame */
+};
+
+struct rig {
+	struct rig_end end[2];
+	struct weft_rand rnd;
+	struct rig_faults faults;
+	uint64_t now_ns;
+	uint64_t latency_ns;
+	uint64_t flit_ns; /* time that a flit takes on the wire */
+	uint64_t free_ns[2]; /* the wire from this end is free again */
+	enum weft_isn_form isn;
+	bool cxl;
+};
+
+static inline void
+rig_init(struct rig *r, const struct weft_llr_cfg *cfg, uint64_t seed)
+{
+	memset(r, 0, sizeof(*r));
+	weft_rand_seed(&r->rnd, seed);
+	r->latency_ns = 1000;
+	r->flit_ns = 20;
+	r->isn = (enum weft_isn_form)cfg->isn;
+	r->cxl = cfg->mode == WEFT_MODE_CXL;
+	for (unsigned int i = 0; i < 2; i++) {
+		void *mem = aligned_alloc(WEFT_CACHE_LINE, weft_llr_size(cfg));
+
+		assert_non_null(mem);
+		r->end[i].llr = weft_llr_init(mem, cfg, 0);
+		assert_non_null(r->end[i].llr);
+		r->end[i].frame = malloc(RIG_FRAMES * sizeof(struct rig_frame));
+		assert_non_null(r->end[i].frame);
+	}
+}
+
+static inline void
+rig_free(struct rig *r)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		free(r->end[i].llr);
+		free(r->end[i].frame);
+	}
+}
+
+/* The number that a flit is made with, as the receiver's CRC would see it. */
+static inline uint64_t
+rig_syndrome(const struct rig *r, unsigned int number)
+{
+	if (r->cxl)
+		return 0;
+	return r->isn == WEFT_ISN_XOR ? weft_isn_xor_number(number) : weft_isn_number(number);
+}
+
+static inline bool
+rig_chance(struct rig *r, uint32_t ppm)
+{
+	return ppm != 0 && weft_rand_below(&r->rnd, 1000000) < ppm;
+}
+
+static inline void
+rig_put(struct rig *r, struct rig_end *to, const struct rig_frame *f)
+{
+	assert_true(to->n_frames < RIG_FRAMES);
+	to->frame[to->n_frames] = *f;
+	if (rig_chance(r, r->faults.late))
+		to->frame[to->n_frames].at_ns += weft_rand_below(&r->rnd, 3000);
+	to->n_frames++;
+}
+
+/* Have end @p i send a frame, if it has one. */
+static inline bool
+rig_send(struct rig *r, unsigned int i)
+{
+	struct rig_end *e = &r->end[i];
+	struct weft_llr_out out;
+	struct rig_frame f;
+	uint8_t *slot;
+
+	if (r->free_ns[i] > r->now_ns)
+		return false;
+	while (e->to_send != 0 && (slot = weft_llr_reserve(e->llr)) != NULL) {
+		struct weft_flit_hdr h = { .type = WEFT_FLIT_CACHEMEM };
+
+		memset(slot, 0, WEFT_FLIT_LEN);
+		weft_flit_hdr_put(slot, &h);
+		weft_put_be64(slot + 16, e->committed++);
+		weft_llr_commit(e->llr);
+		e->to_send--;
+	}
+	if (weft_llr_fill(e->llr, f.flit[0], RIG_FRAME_FLITS, r->now_ns, &out) == 0)
+		return false;
+	f.n = out.n;
+	for (unsigned int k = 0; k < out.n; k++) {
+		unsigned int numbered = out.n - out.nops;
+		unsigned int number = (out.first + (k < numbered ? k : numbered)) % 1024;
+
+		f.syndrome[k] = rig_syndrome(r, number);
+		if ((out.spoil & WEFT_BIT64(k)) != 0)
+			f.syndrome[k] ^= UINT64_MAX;
+		if (rig_chance(r, r->faults.bad))
+			f.syndrome[k] ^= weft_rand_u64(&r->rnd) | 1;
+	}
+	r->free_ns[i] = r->now_ns + f.n * r->flit_ns;
+	f.at_ns = r->free_ns[i] + r->latency_ns;
+	if (!rig_chance(r, r->faults.drop))
+		rig_put(r, &r->end[1 - i], &f);
+	if (rig_chance(r, r->faults.dup))
+		rig_put(r, &r->end[1 - i], &f);
+	return true;
+}
+
+static inline void
+rig_hand_on(struct rig_end *e, const uint8_t *flit)
+{
+	if (weft_get_be64(flit + 16) != e->received)
+		e->wrong++;
+	e->received = weft_get_be64(flit + 16) + 1;
+}
+
+static inline void
+rig_take(struct rig *r, struct rig_end *e, const struct rig_frame *f)
+{
+	const uint8_t *flit;
+
+	weft_llr_take(e->llr, f->flit[0], f->syndrome, f->n, 0, r->now_ns, &e->in);
+	for (unsigned int k = 0; k < f->n; k++)
+		if ((e->in.deliver & WEFT_BIT64(k)) != 0)
+			rig_hand_on(e, f->flit[k]);
+	while ((flit = weft_llr_held(e->llr)) != NULL)
+		rig_hand_on(e, flit);
+}
+
+/* The frame to end @p i that comes first, or NULL. */
+static inline struct rig_frame *
+rig_first(struct rig_end *e)
+{
+	struct rig_frame *first = NULL;
+
+	for (uint32_t k = 0; k < e->n_frames; k++)
+		if (first == NULL || e->frame[k].at_ns < first->at_ns)
+			first = &e->frame[k];
+	return first;
+}
+
+/* One step: whatever is due now, then time moves on. False: nothing will ever happen again. */
+static inline bool
+rig_step(struct rig *r)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		struct rig_end *e = &r->end[i];
+		struct rig_frame *f;
+
+		while ((f = rig_first(e)) != NULL && f->at_ns <= r->now_ns) {
+			rig_take(r, e, f);
+			*f = e->frame[--e->n_frames];
+		}
+	}
+	for (unsigned int i = 0; i < 2; i++)
+		while (rig_send(r, i))
+			;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct rig_frame *f = rig_first(&r->end[i]);
+		uint64_t at = weft_llr_deadline(r->end[i].llr);
+
+		if (f != NULL && f->at_ns < next)
+			next = f->at_ns;
+		if (r->end[i].to_send != 0 && weft_llr_room(r->end[i].llr) != 0)
+			at = 0;
+		if (at < r->free_ns[i])
+			at = r->free_ns[i];
+		if (at < next)
+			next = at;
+	}
+	if (next == UINT64_MAX)
+		return false;
+	r->now_ns = next > r->now_ns ? next : r->now_ns + 1;
+	return true;
+}
+
+static inline bool
+rig_is_done(const struct rig *r)
+{
+	for (unsigned int i = 0; i < 2; i++)
+		if (r->end[i].received != r->end[1 - i].committed || r->end[i].to_send != 0 ||
+			weft_llr_unacked(r->end[i].llr) != 0)
+			return false;
+	return true;
+}
+
+/* Run until both have everything, or @p limit_ns. True: they have. */
+static inline bool
+rig_run(struct rig *r, uint64_t limit_ns)
+{
+	while (!rig_is_done(r) && r->now_ns < limit_ns && rig_step(r))
+		;
+	return rig_is_done(r);
+}
+
+#endif /* LLR_RIG_H */

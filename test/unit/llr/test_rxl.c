@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* Retry of rxl mode: its rules one by one, then everything at once on a bad channel. */
+
+#include "llr_rig.h"
+#include "weft_telem.h"
+
+static struct weft_llr_cfg
+rxl_cfg(void)
+{
+	struct weft_llr_cfg c;
+
+	weft_llr_defaults(&c, WEFT_MODE_RXL);
+	return c;
+}
+
+static uint64_t
+count(const struct rig *r, unsigned int end, enum weft_llr_counter c)
+{
+	return weft_llr_counts(r->end[end].llr)[c];
+}
+
+static void
+clean_wire_costs_nothing(void **state)
+{
+	struct weft_llr_cfg cfg = rxl_cfg();
+	struct rig r;
+
+	(void)state;
+	rig_init(&r, &cfg, 1);
+	r.end[0].to_send = 5000;
+	r.end[1].to_send = 3000;
+	assert_true(rig_run(&r, 1000000000));
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(r.end[i].wrong, 0);
+		assert_int_equal(count(&r, i, WEFT_LLR_N_RESENT), 0);
+		assert_int_equal(count(&r, i, WEFT_LLR_N_NAKS_SENT), 0);
+		assert_int_equal(count(&r, i, WEFT_LLR_N_OUT_OF_WINDOW), 0);
+		assert_int_equal(count(&r, i, WEFT_LLR_N_TIMEOUTS), 0);
+		/* One Ack for ten flits; a few more when idle. */
+		assert_in_range(count(&r, i, WEFT_LLR_N_ACKS_SENT), r.end[1 - i].committed / 20,
+			r.end[1 - i].committed / 8 + 64);
+	}
+	rig_free(&r);
+}
+
+/* Move every frame under way into the other end at once, losing those of @p lose (bit: order). */
+static void
+deliver(struct rig *r, unsigned int to, uint64_t lose)
+{
+	struct rig_end *e = &r->end[to];
+
+	for (uint32_t k = 0; k < e->n_frames; k++)
+		if ((lose & WEFT_BIT64(k)) == 0)
+			rig_take(r, e, &e->frame[k]);
+	e->n_frames = 0;
+}
+
+/* One frame with one flit from end @p i. */
+static void
+send_one(struct rig *r, unsigned int i)
+{
+	r->end[i].to_send = 1;
+	r->now_ns += 1000;
+	assert_true(rig_send(r, i));
+	r->now_ns += 1000;
+}
+
+static struct weft_flit_hdr
+header_of_last(const struct rig *r, unsigned int to)
+{
+	const struct rig_end *e = &r->end[to];
+
+	assert_int_not_equal(e->n_frames, 0);
+	return weft_flit_hdr_get(e->frame[e->n_frames - 1].flit[0]);
+}
+
+static void
+a_lost_flit_is_asked_for_by_itself(void **state)
+{
+	struct weft_llr_cfg cfg = rxl_cfg();
+	struct weft_flit_hdr h;
+	struct rig r;
+
+	(void)state;
+	rig_init(&r, &cfg, 1);
+	for (unsigned int i = 0; i < 5; i++)
+		send_one(&r, 0);
+	deliver(&r, 1, WEFT_BIT64(1) | WEFT_BIT64(3)); /* numbers 2 and 4 */
+	assert_int_equal(r.end[1].received, 1);
+	assert_int_equal(weft_llr_held_count(r.end[1].llr), 2);
+	assert_int_equal(count(&r, 1, WEFT_LLR_N_LOST), 2);
+	/* Both at once, in one frame of NOPs. */
+	assert_true(rig_send(&r, 1));
+	assert_int_equal(r.end[0].frame[0].n, 2);
+	h = weft_flit_hdr_get(r.end[0].frame[0].flit[0]);
+	assert_int_equal(h.type, WEFT_FLIT_IDLE_NOP);
+	assert_int_equal(h.replay_cmd, WEFT_REPLAY_NAK_SELECTIVE);
+	assert_int_equal(h.seq, 1);
+	assert_int_equal(weft_flit_hdr_get(r.end[0].frame[0].flit[1]).seq, 3);
+	deliver(&r, 0, 0);
+	assert_int_equal(count(&r, 0, WEFT_LLR_N_SINGLES), 2);
+	/* They acknowledge nothing. */
+	assert_int_equal(weft_llr_unacked(r.end[0].llr), 5);
+	r.now_ns += 1000;
+	assert_true(rig_send(&r, 0));
+	r.now_ns += 1000;
+	assert_true(rig_send(&r, 0));
+	assert_false(rig_send(&r, 0));
+	deliver(&r, 1, 0);
+	assert_int_equal(r.end[1].received, 5);
+	assert_int_equal(r.end[1].wrong, 0);
+	assert_int_equal(count(&r, 0, WEFT_LLR_N_RESENT), 2);
+	rig_free(&r);
+}
+
+static void
+without_an_rx_buffer_it_goes_back(void **state)
+{
+	struct weft_llr_cfg cfg = rxl_cfg();
+	struct rig r;
+
+	(void)state;
+	cfg.selective = false;
+	cfg.rx_flits = 0;
+	rig_init(&r, &cfg, 1);
+	for (unsigned int i = 0; i < 5; i++)
+		send_one(&r, 0);
+	deliver(&r, 1, WEFT_BIT64(1));
+	assert_int_equal(r.end[1].received, 1);
+	assert_true(rig_send(&r, 1));
+	assert_int_equal(header_of_last(&r, 0).replay_cmd, WEFT_REPLAY_NAK_STANDARD);
+	assert_int_equal(header_of_last(&r, 0).seq, 1);
+	deliver(&r, 0, 0);
+	assert_int_equal(weft_llr_unacked(r.end[0].llr), 4);
+	r.now_ns += 1000;
+	assert_true(rig_send(&r, 0));
+	deliver(&r, 1, 0);
+	assert_int_equal(r.end[1].received, 5);
+	assert_int_equal(count(&r, 0, WEFT_LLR_N_RESENT), 4);
+	assert_int_equal(count(&r, 0, WEFT_LLR_N_REPLAYS), 1);
+	rig_free(&r);
+}
+
+static void
+a_duplicate_is_dropped_without_a_nak(void **state)
+{
+	struct weft_llr_cfg cfg = rxl_cfg();
+	struct rig_frame f;
+	struct rig r;
+
+	(void)state;
+	rig_init(&r, &cfg, 1);
+	send_one(&r, 0);
+	f = r.end[1].frame[0];
+	deliver(&r, 1, 0);
+	rig_take(&r, &r.end[1], &f);
+	assert_int_equal(r.end[1].in.duplicate, 1);
+	assert_int_equal(r.end[1].received, 1);
+	assert_int_equal(r.end[1].wrong, 0);
+	r.now_ns += 100000000;
+	assert_true(rig_send(&r, 1));
+	assert_int_equal(header_of_last(&r, 0).replay_cmd, WEFT_REPLAY_ACK);
+	assert_int_equal(header_of_last(&r, 0).seq, 1);
+	rig_free(&r);
+}
+
+/* The last flit of a burst is lost: no flit behind it shows the gap, a NOP does. */
+static void
+a_nop_shows_a_lost_tail(void **state)
+{
+	struct weft_llr_cfg cfg = rxl_cfg();
+	struct rig r;
+
+	(void)state;
+	rig_init(&r, &cfg, 1);
+	for (unsigned int i = 0; i < 3; i++)
+		send_one(&r, 0);
+	deliver(&r, 1, WEFT_BIT64(2));
+	weft_llr_nudge(r.end[0].llr);
+	r.now_ns += 1000;
+	assert_true(rig_send(&r, 0));
+	assert_int_equal(header_of_last(&r, 1).type, WEFT_FLIT_IDLE_NOP);
+	deliver(&r, 1, 0);
+	assert_int_equal(count(&r, 1, WEFT_LLR_N_LOST), 1);
+	r.now_ns += 1000;
+	assert_true(rig_send(&r, 1));
+	assert_int_equal(header_of_last(&r, 0).replay_cmd, WEFT_REPLAY_NAK_SELECTIVE);
+	assert_int_equal(header_of_last(&r, 0).seq, 2);
+	rig_free(&r);
+}
+
+/* Ack and Nak of every number: only those of flits that are out change anything. */
+static void
+acks_out_of_the_window_change_nothing(void **state)
+{
+	struct weft_llr_cfg cfg = rxl_cfg();
+
+	(void)state;
+	for (unsigned int cmd = WEFT_REPLAY_ACK; cmd <= WEFT_REPLAY_NAK_SELECTIVE; cmd++) {
+		for (unsigned int n = 0; n < WEFT_ISN_NUMBERS; n++) {
+			struct weft_flit_hdr h = { .type = WEFT_FLIT_IDLE_NOP,
+				.replay_cmd = (uint8_t)cmd,
+				.seq = (uint16_t)n };
+			uint8_t flit[WEFT_FLIT_LEN] = { 0 };
+			uint64_t syndrome = weft_isn_number(WEFT_ISN_FIRST);
+			struct weft_llr_in in;
+			struct rig r;
+
+			if (n > 20 && n % 41 != 0 && n < 1015)
+				continue;
+			rig_init(&r, &cfg, 1);
+			for (unsigned int i = 0; i < 9; i++)
+				send_one(&r, 0);
+			weft_flit_hdr_put(flit, &h);
+			weft_llr_take(r.end[0].llr, flit, &syndrome, 1, 0, r.now_ns, &in);
+			/* Numbers 1..9 are out; 0 stands before them. */
+			if (n <= 9 && cmd != WEFT_REPLAY_NAK_SELECTIVE)
+				assert_int_equal(weft_llr_unacked(r.end[0].llr), 9 - n);
+			else
+				assert_int_equal(weft_llr_unacked(r.end[0].llr), 9);
+			assert_int_equal(count(&r, 0, WEFT_LLR_N_OUT_OF_WINDOW), n > 9);
+			if (n > 9) {
+				r.now_ns += 10;
+				assert_false(rig_send(&r, 0));
+			}
+			rig_free(&r);
+		}
+	}
+}
+
+/* The hang of reliability.md 3.6: the Ack was coalesced away, the one Nak is lost. */
+static void
+a_lost_nak_is_said_again(void **state)
+{
+	(void)state;
+	for (unsigned int gap_decoding = 0; gap_decoding < 2; gap_decoding++) {
+		struct weft_llr_cfg cfg = rxl_cfg();
+		struct rig r;
+
+		cfg.gap_decoding = gap_decoding != 0;
+		cfg.selective = false;
+		cfg.rx_flits = 0;
+		cfg.nak_repeat = 5;
+		rig_init(&r, &cfg, 1);
+		for (unsigned int i = 0; i < 4; i++)
+			send_one(&r, 0);
+		deliver(&r, 1, WEFT_BIT64(1));
+		assert_true(rig_send(&r, 1));
+		assert_int_equal(header_of_last(&r, 0).replay_cmd, WEFT_REPLAY_NAK_STANDARD);
+		deliver(&r, 0, WEFT_BIT64(0)); /* lost */
+		r.end[0].to_send = 4;
+		assert_true(rig_run(&r, r.now_ns + 1000000000));
+		assert_int_equal(r.end[1].wrong, 0);
+		assert_int_equal(r.end[1].received, 8);
+		rig_free(&r);
+	}
+}
+
+static void
+late_poison_goes_out_in_order(void **state)
+{
+	struct weft_llr_cfg cfg = rxl_cfg();
+	struct weft_llr_out out;
+	uint8_t flits[8 * WEFT_FLIT_LEN];
+	uint8_t *slot;
+	struct rig r;
+
+	(void)state;
+	rig_init(&r, &cfg, 1);
+	slot = weft_llr_reserve(r.end[0].llr);
+	memset(slot, 0, WEFT_FLIT_LEN);
+	slot[0] = WEFT_FLIT_CACHEMEM << 6;
+	slot[100] = 0x5A;
+	assert_int_equal(weft_llr_commit_poisoned(r.end[0].llr, 3), 0);
+	assert_int_equal(weft_llr_fill(r.end[0].llr, flits, 8, 1, &out), 3);
+	assert_int_equal(out.spoil, 1);
+	assert_int_equal(out.first, 0); /* the spoiled one; then 1 and 2 */
+	assert_int_equal(flits[100], 0x5A);
+	assert_int_equal(
+		weft_llctrl_get(flits + WEFT_FLIT_LEN + WEFT_FLIT_H_OFF), WEFT_LLCTRL_POISON);
+	assert_int_equal(flits[WEFT_FLIT_LEN + WEFT_FLIT_H_OFF + WEFT_LLCTRL_PAYLOAD_OFF], 3);
+	assert_int_equal(flits[2 * WEFT_FLIT_LEN + 100], 0x5A);
+	/* A frame of one flit: the same three, one after another. */
+	slot = weft_llr_reserve(r.end[0].llr);
+	memset(slot, 0, WEFT_FLIT_LEN);
+	slot[100] = 0xA5;
+	assert_int_equal(weft_llr_commit_poisoned(r.end[0].llr, 0), 0);
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_int_equal(weft_llr_fill(r.end[0].llr, flits, 1, 2, &out), 1);
+		assert_int_equal(out.spoil, i == 0);
+		assert_int_equal(flits[100], i == 1 ? 0 : 0xA5);
+	}
+	assert_int_equal(weft_llr_unacked(r.end[0].llr), 4);
+	rig_free(&r);
+}
+
+static void
+a_window_of_flits_and_no_more(void **state)
+{
+	struct weft_llr_cfg cfg = rxl_cfg();
+
+	(void)state;
+	for (unsigned int w = 1; w <= WEFT_LLR_WINDOW_MAX; w += 17) {
+		struct weft_llr *l;
+		unsigned int n = 0;
+		void *mem;
+
+		cfg.window = (uint16_t)w;
+		mem = aligned_alloc(WEFT_CACHE_LINE, weft_llr_size(&cfg));
+		l = weft_llr_init(mem, &cfg, 0);
+		while (weft_llr_reserve(l) != NULL) {
+			weft_llr_commit(l);
+			n++;
+		}
+		assert_int_equal(n, w);
+		free(mem);
+	}
+}
+
+static void
+impossible_options_are_refused(void **state)
+{
+	struct weft_llr_cfg good = rxl_cfg(), c;
+	_Alignas(WEFT_CACHE_LINE) static uint8_t mem[2 * WEFT_CACHE_LINE];
+
+	(void)state;
+	assert_int_not_equal(weft_llr_size(&good), 0);
+#define REFUSED(change)                                                                            \
+	do {                                                                                       \
+		c = good;                                                                          \
+		change;                                                                            \
+		assert_int_equal(weft_llr_size(&c), 0);                                            \
+		assert_null(weft_llr_init(mem, &c, 0));                                            \
+	} while (0)
+	REFUSED(c.mode = 2);
+	REFUSED(c.window = 0);
+	REFUSED(c.window = 512);
+	REFUSED(c.isn = WEFT_ISN_NONE);
+	REFUSED(c.isn = WEFT_ISN_XOR); /* has no gap decoding */
+	REFUSED(c.gap_decoding = false); /* needed for single flits */
+	REFUSED(c.rx_flits = 0);
+	REFUSED(c.rx_flits = 512);
+	REFUSED(c.selective = false); /* then no Rx buffer */
+	REFUSED(c.ack_every = 0);
+	REFUSED(c.ack_every = 256);
+	REFUSED(c.nak_repeat = 0);
+	REFUSED(c.nak_repeat = 1024);
+	REFUSED(c.timeout_min_ns = 0);
+	REFUSED(c.timeout_first_ns = c.timeout_max_ns + 1);
+	REFUSED(c.replays_max = 0);
+	assert_null(weft_llr_init(mem + 1, &good, 0));
+}
+
+/* Every option, every fault, both ways: all arrives, once, in order, and never too much is out. */
+static void
+everything_arrives_on_a_bad_channel(void **state)
+{
+	struct weft_rand pick;
+
+	(void)state;
+	weft_test_seed(&pick, "bad channel");
+	for (unsigned int run = 0; run < 400; run++) {
+		struct weft_llr_cfg cfg = rxl_cfg();
+		uint64_t seed = weft_rand_u64(&pick);
+		uint64_t flits[2];
+		struct rig r;
+
+		cfg.window = (uint16_t)(1 + weft_rand_below(&pick, 4) * 170);
+		if (weft_rand_below(&pick, 4) == 0)
+			cfg.isn = WEFT_ISN_XOR;
+		cfg.gap_decoding = cfg.isn == WEFT_ISN_PSEUDO && weft_rand_below(&pick, 4) != 0;
+		cfg.selective = cfg.gap_decoding && weft_rand_below(&pick, 3) != 0;
+		cfg.rx_flits = cfg.selective ? (uint16_t)(1 + weft_rand_below(&pick, 511)) : 0;
+		cfg.ack_every = (uint16_t)(1 + weft_rand_below(&pick, 40));
+		cfg.nak_repeat = (uint16_t)(1 + weft_rand_below(&pick, 200));
+		rig_init(&r, &cfg, seed);
+		r.latency_ns = 100 + weft_rand_below(&pick, 3000);
+		r.faults.bad = (uint32_t)weft_rand_below(&pick, 100000);
+		r.faults.drop = (uint32_t)weft_rand_below(&pick, 100000);
+		r.faults.dup = (uint32_t)weft_rand_below(&pick, 50000);
+		r.faults.late = cfg.window < 400 ? (uint32_t)weft_rand_below(&pick, 50000) : 0;
+		r.end[0].to_send = flits[0] = weft_rand_below(&pick, 3000);
+		r.end[1].to_send = flits[1] = weft_rand_below(&pick, 3000);
+		if (!rig_run(&r, UINT64_C(20000000000)) || r.end[0].wrong != 0 ||
+			r.end[1].wrong != 0) {
+			printf("run %u: window %u isn %u gap %u selective %u rx %u acks %u naks "
+			       "%u: "
+			       "%llu of %llu, %llu of %llu, wrong %llu %llu at %llu ns\n",
+				run, cfg.window, cfg.isn, cfg.gap_decoding, cfg.selective,
+				cfg.rx_flits, cfg.ack_every, cfg.nak_repeat,
+				(unsigned long long)r.end[1].received, (unsigned long long)flits[0],
+				(unsigned long long)r.end[0].received, (unsigned long long)flits[1],
+				(unsigned long long)r.end[0].wrong,
+				(unsigned long long)r.end[1].wrong, (unsigned long long)r.now_ns);
+			fail();
+		}
+		rig_free(&r);
+	}
+}
+
+/* After the faults end, a retry layer says nothing more: no Ack of an Ack, no Nak for ever. */
+static void
+it_falls_silent(void **state)
+{
+	struct weft_rand pick;
+
+	(void)state;
+	weft_test_seed(&pick, "silence");
+	for (unsigned int run = 0; run < 100; run++) {
+		struct weft_llr_cfg cfg = rxl_cfg();
+		struct rig r;
+		unsigned int steps = 0;
+
+		if (run % 3 == 1) {
+			cfg.gap_decoding = cfg.selective = false;
+			cfg.rx_flits = 0;
+		}
+		rig_init(&r, &cfg, weft_rand_u64(&pick));
+		r.faults.bad = 50000;
+		r.faults.drop = 50000;
+		r.end[0].to_send = 300;
+		r.end[1].to_send = run % 2 == 0 ? 0 : 300;
+		assert_true(rig_run(&r, UINT64_C(20000000000)));
+		memset(&r.faults, 0, sizeof(r.faults));
+		while (rig_step(&r))
+			assert_true(steps++ < 200);
+		rig_free(&r);
+	}
+}
+
+/* Single-flit retry sends less again than go-back-N, and Nak storms have a bound. */
+static void
+single_flits_cost_less_than_going_back(void **state)
+{
+	uint64_t resent[2], naks[2];
+
+	(void)state;
+	for (unsigned int selective = 0; selective < 2; selective++) {
+		struct weft_llr_cfg cfg = rxl_cfg();
+		struct rig r;
+
+		cfg.selective = selective != 0;
+		cfg.rx_flits = selective ? 511 : 0;
+		rig_init(&r, &cfg, 7);
+		r.faults.bad = 2000;
+		r.end[0].to_send = 100000;
+		assert_true(rig_run(&r, UINT64_C(60000000000)));
+		resent[selective] = count(&r, 0, WEFT_LLR_N_RESENT);
+		naks[selective] = count(&r, 1, WEFT_LLR_N_NAKS_SENT);
+		rig_free(&r);
+	}
+	printf("resent %llu going back, %llu single; naks %llu, %llu\n",
+		(unsigned long long)resent[0], (unsigned long long)resent[1],
+		(unsigned long long)naks[0], (unsigned long long)naks[1]);
+	assert_true(resent[1] * 10 < resent[0]);
+	assert_in_range(resent[1], 150, 400);
+	assert_true(naks[0] < 1000 && naks[1] < 1000);
+}
+
+static void
+each_counter_has_its_row(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < WEFT_LLR_N_COUNTERS; i++)
+		assert_int_equal(weft_counter_find(weft_llr_counters(), WEFT_LLR_N_COUNTERS,
+					 weft_llr_counters()[i].name),
+			i);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(clean_wire_costs_nothing),
+		cmocka_unit_test(a_lost_flit_is_asked_for_by_itself),
+		cmocka_unit_test(without_an_rx_buffer_it_goes_back),
+		cmocka_unit_test(a_duplicate_is_dropped_without_a_nak),
+		cmocka_unit_test(a_nop_shows_a_lost_tail),
+		cmocka_unit_test(acks_out_of_the_window_change_nothing),
+		cmocka_unit_test(a_lost_nak_is_said_again),
+		cmocka_unit_test(late_poison_goes_out_in_order),
+		cmocka_unit_test(a_window_of_flits_and_no_more),
+		cmocka_unit_test(impossible_options_are_refused),
+		cmocka_unit_test(everything_arrives_on_a_bad_channel),
+		cmocka_unit_test(it_falls_silent),
+		cmocka_unit_test(single_flits_cost_less_than_going_back),
+		cmocka_unit_test(each_counter_has_its_row),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,888 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Sessions, rule by rule: two ends and a wire of fixed latency between them in simulated time.
+ * Control frames go through their bytes. Each rule has a test that breaks the wire, an end or a
+ * clock in one way and says by when both ends must agree again.
+ */
+
+#include "session_rig.h"
+
+#define LATENCY 2
+#define QUEUE 1024
+
+struct frame {
+	uint64_t at;
+	uint8_t to;
+	bool flits;
+	uint32_t id;
+	size_t len;
+	uint8_t rec[8 * WEFT_WIRE_FLIT_LEN];
+};
+
+struct net {
+	struct weft_session s[ENDS];
+	struct weft_session_cfg cfg[ENDS];
+	bool off[ENDS]; /* not running: hears and says nothing */
+	bool cut[ENDS]; /* frames to this end are lost */
+	bool streams[ENDS]; /* sends flits all the time while it is live */
+	uint8_t path_flits; /* longer frames are lost */
+	uint64_t now, latency;
+	uint32_t drop_type; /* the next frame of this type is lost; 0: none */
+	uint32_t fresh;
+	unsigned int begun[ENDS], ended[ENDS];
+	unsigned int sent[ENDS][WEFT_CONTROL_TYPES]; /* control frames, by type */
+	unsigned int n;
+	struct frame queue[QUEUE];
+	struct weft_control last[WEFT_CONTROL_TYPES]; /* of each type, as sent last */
+	uint32_t last_id[WEFT_CONTROL_TYPES];
+};
+
+static void
+boot(struct net *n, unsigned int end)
+{
+	assert_int_equal(weft_session_init(&n->s[end], &n->cfg[end], n->now), 0);
+	n->off[end] = false;
+}
+
+static int
+open_net(void **state)
+{
+	struct net *n = calloc(1, sizeof(*n));
+
+	assert_non_null(n);
+	n->latency = LATENCY;
+	n->path_flits = WEFT_WIRE_FLITS_MAX;
+	n->now = 1000;
+	n->fresh = 100;
+	for (unsigned int end = 0; end < ENDS; end++) {
+		n->cfg[end] = session_cfg(end);
+		boot(n, end);
+	}
+	*state = n;
+	return 0;
+}
+
+static int
+close_net(void **state)
+{
+	free(*state);
+	return 0;
+}
+
+static void
+note(struct net *n, unsigned int end, enum weft_session_event ev)
+{
+	n->begun[end] += ev == WEFT_SESSION_BEGIN;
+	n->ended[end] += ev == WEFT_SESSION_END;
+}
+
+static void
+put(struct net *n, unsigned int from, bool flits, uint32_t id, const struct weft_control *c)
+{
+	struct frame *f = &n->queue[n->n];
+
+	assert_true(n->n < QUEUE);
+	*f = (struct frame){
+		.at = n->now + n->latency, .to = (uint8_t)!from, .flits = flits, .id = id
+	};
+	if (!flits)
+		f->len = weft_control_build(f->rec, c);
+	if (n->cut[!from] || f->len > (size_t)n->path_flits * WEFT_WIRE_FLIT_LEN)
+		return;
+	if (!flits && c->type == n->drop_type) {
+		n->drop_type = 0;
+		return;
+	}
+	n->n++;
+}
+
+static void
+deliver(struct net *n, struct frame f)
+{
+	struct weft_session *s = &n->s[f.to];
+	enum weft_session_event ev;
+	struct weft_control c;
+
+	if (n->off[f.to])
+		return;
+	if (f.flits) {
+		weft_session_flits(s, f.id, n->now, &ev);
+	} else {
+		assert_int_equal(weft_control_parse(f.rec, f.len, &c), WEFT_OK);
+		ev = weft_session_control(s, f.id, &c, n->now, ++n->fresh);
+	}
+	note(n, f.to, ev);
+}
+
+/* What an end does by itself at this moment. */
+static void
+serve(struct net *n, unsigned int end)
+{
+	struct weft_session *s = &n->s[end];
+	struct weft_control c;
+	uint32_t id;
+
+	if (n->off[end])
+		return;
+	if (weft_session_deadline(s) <= n->now)
+		note(n, end, weft_session_tick(s, n->now));
+	while (weft_session_next(s, n->now, ++n->fresh, &id, &c)) {
+		n->sent[end][c.type]++;
+		n->last[c.type] = c;
+		n->last_id[c.type] = id;
+		put(n, end, false, id, &c);
+	}
+	assert_true(weft_session_deadline(s) > n->now); /* else an owner would spin */
+	if (n->streams[end] && weft_session_is_live(s)) {
+		weft_session_sent(s, n->now);
+		put(n, end, true, s->id, NULL);
+	}
+}
+
+static void
+run(struct net *n, uint64_t units)
+{
+	const uint64_t until = n->now + units;
+
+	for (;; n->now++) {
+		/* In the order of sending, whatever has arrived. */
+		for (unsigned int i = 0; i < n->n;) {
+			struct frame f = n->queue[i];
+
+			if (f.at > n->now) {
+				i++;
+				continue;
+			}
+			memmove(&n->queue[i], &n->queue[i + 1], (--n->n - i) * sizeof(f));
+			deliver(n, f);
+		}
+		serve(n, ASKS);
+		serve(n, ANSWERS);
+		if (n->now >= until)
+			return;
+	}
+}
+
+static void
+assert_state(const struct net *n, enum weft_session_state asks, enum weft_session_state answers)
+{
+	assert_int_equal(n->s[ASKS].state, asks);
+	assert_int_equal(n->s[ANSWERS].state, answers);
+}
+
+static void
+assert_up(const struct net *n)
+{
+	assert_state(n, WEFT_SESSION_UP, WEFT_SESSION_UP);
+	assert_int_not_equal(n->s[ASKS].id, 0);
+	assert_int_equal(n->s[ASKS].id, n->s[ANSWERS].id);
+}
+
+static void
+bring_up(struct net *n)
+{
+	run(n, 5 * LATENCY);
+	assert_up(n);
+}
+
+/* A frame from nowhere, such as one that was recorded in an older life. */
+static void
+inject(struct net *n, unsigned int to, enum weft_control_type type, uint32_t id)
+{
+	struct weft_control c = n->cfg[!to].params;
+
+	c.type = (uint8_t)type;
+	c.session = 77;
+	c.padded = 8;
+	c.count = 3;
+	c.flags = 0;
+	c.differs = WEFT_PARAM_MODE;
+	note(n, to, weft_session_control(&n->s[to], id, &c, n->now, ++n->fresh));
+}
+
+/* --- coming up --- */
+
+static void
+comes_up_in_four_frames(void **state)
+{
+	struct net *n = *state;
+
+	run(n, 3 * LATENCY - 1);
+	assert_state(n, WEFT_SESSION_DOWN, WEFT_SESSION_DOWN);
+	run(n, 1);
+	assert_state(n, WEFT_SESSION_DOWN, WEFT_SESSION_UP);
+	run(n, LATENCY);
+	assert_up(n);
+	for (unsigned int end = 0; end < ENDS; end++) {
+		assert_int_equal(n->begun[end], 1);
+		assert_int_equal(n->s[end].peer.port, 40 + !end);
+		assert_int_equal(n->s[end].peer.credits, 7);
+		assert_memory_equal(
+			n->s[end].peer.node, n->cfg[!end].params.node, WEFT_NODE_ID_LEN);
+	}
+	assert_int_equal(n->last[WEFT_CONTROL_HELLO].padded, 8);
+	assert_int_equal(n->last[WEFT_CONTROL_WELCOME].padded, 8);
+	run(n, 100 * KEEPALIVE);
+	assert_up(n);
+	assert_int_equal(n->sent[ASKS][WEFT_CONTROL_HELLO], 1);
+	assert_int_equal(n->sent[ANSWERS][WEFT_CONTROL_WELCOME], 1);
+	assert_int_equal(n->sent[ASKS][WEFT_CONTROL_READY], 1);
+	assert_in_range(n->sent[ASKS][WEFT_CONTROL_KEEPALIVE], 99, 101);
+	assert_in_range(n->sent[ANSWERS][WEFT_CONTROL_KEEPALIVE], 100, 102);
+}
+
+static void
+flits_begin_a_session_at_the_asking_end(void **state)
+{
+	struct net *n = *state;
+
+	n->streams[ANSWERS] = true;
+	n->drop_type = WEFT_CONTROL_KEEPALIVE;
+	run(n, 4 * LATENCY);
+	assert_up(n);
+}
+
+static void
+any_lost_frame_of_the_bring_up_costs_one_hello(void **state)
+{
+	static const enum weft_control_type types[] = { WEFT_CONTROL_HELLO, WEFT_CONTROL_WELCOME,
+		WEFT_CONTROL_READY, WEFT_CONTROL_KEEPALIVE };
+	struct net *n = *state;
+
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(types); i++) {
+		boot(n, ASKS);
+		boot(n, ANSWERS);
+		n->n = 0;
+		n->drop_type = types[i];
+		run(n, HELLO + 4 * LATENCY);
+		assert_up(n);
+		assert_int_equal(n->drop_type, 0);
+		assert_int_equal(n->begun[ASKS], i + 1);
+		assert_int_equal(n->begun[ANSWERS], i + 1);
+	}
+	assert_int_equal(n->ended[ASKS] + n->ended[ANSWERS], 0);
+}
+
+static void
+comes_up_over_a_round_trip_of_many_hellos(void **state)
+{
+	struct net *n = *state;
+
+	n->latency = 450;
+	run(n, 4 * n->latency);
+	assert_int_equal(n->begun[ASKS], 1);
+	assert_int_equal(n->begun[ANSWERS], 1);
+	run(n, 4 * n->latency);
+	assert_up(n);
+	assert_int_equal(n->begun[ASKS] + n->begun[ANSWERS], 2);
+}
+
+static void
+ids_are_never_zero_nor_the_one_before(void **state)
+{
+	struct net *n = *state;
+	uint32_t before = 0;
+
+	for (int i = 0; i < 20; i++) {
+		n->fresh = (uint32_t)(i % 2 ? 0 : -4); /* about to pass zero, again and again */
+		inject(n, ANSWERS, WEFT_CONTROL_HELLO, 1000 + (uint32_t)i);
+		assert_int_not_equal(n->s[ANSWERS].offer, 0);
+		assert_int_not_equal(n->s[ANSWERS].offer, before);
+		before = n->s[ANSWERS].offer;
+		inject(n, ANSWERS, WEFT_CONTROL_READY, before);
+		assert_int_equal(n->s[ANSWERS].id, before);
+	}
+	n->s[ANSWERS].offer = 0;
+	for (int i = 0; i < 6; i++) {
+		struct weft_control c = n->cfg[ASKS].params;
+
+		c.type = WEFT_CONTROL_HELLO;
+		c.padded = 8;
+		weft_session_control(&n->s[ANSWERS], 2000 + (uint32_t)i, &c, n->now, before);
+		assert_int_not_equal(n->s[ANSWERS].offer, before);
+		assert_int_not_equal(n->s[ANSWERS].offer, 0);
+	}
+}
+
+static void
+senseless_settings_are_refused(void **state)
+{
+	struct weft_session_cfg cfg[14];
+	struct weft_session s;
+
+	(void)state;
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(cfg); i++)
+		cfg[i] = session_cfg(ASKS);
+	assert_int_equal(weft_session_init(&s, &cfg[0], 0), 0);
+	cfg[0].hello_ns = 0;
+	cfg[1].keepalive_ns = 0;
+	cfg[2].keepalive_ns = SILENCE / 2 + 1;
+	cfg[3].dead_ns = SILENCE;
+	cfg[4].pad_flits = 0;
+	cfg[5].pad_flits = 65;
+	cfg[6].params.max_flits = 0;
+	cfg[7].params.max_flits = 65;
+	cfg[8].params.mode = 2;
+	cfg[9].params.crc_order = 2;
+	cfg[10].params.isn_form = 3;
+	cfg[11].params.ide_mode = 3;
+	cfg[12].silence_ns = 0;
+	cfg[13].silence_ns = DEAD;
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(cfg); i++)
+		if (weft_session_init(&s, &cfg[i], 0) != -22)
+			fail_msg("settings %zu were taken", i);
+	weft_session_defaults(&cfg[0]);
+	assert_int_equal(weft_session_init(&s, &cfg[0], 0), 0);
+}
+
+/* --- frames of older lives --- */
+
+static void
+an_old_hello_does_not_disturb_a_live_session(void **state)
+{
+	struct net *n = *state;
+	uint32_t id;
+
+	bring_up(n);
+	id = n->s[ASKS].id;
+	for (uint32_t x = 1; x < 50; x++) {
+		inject(n, ANSWERS, WEFT_CONTROL_HELLO, x);
+		run(n, KEEPALIVE);
+	}
+	assert_up(n);
+	assert_int_equal(n->s[ASKS].id, id);
+	assert_int_equal(n->begun[ANSWERS], 1);
+	assert_int_equal(n->s[ASKS].count[WEFT_SESSION_N_STALE], 49); /* the WELCOMEs */
+	/* Nor do parameters that were different then. */
+	n->cfg[ASKS].params.crc_order = 1;
+	inject(n, ANSWERS, WEFT_CONTROL_HELLO, 51);
+	run(n, KEEPALIVE);
+	assert_up(n);
+}
+
+static void
+an_old_hello_between_welcome_and_ready_costs_one_hello(void **state)
+{
+	struct net *n = *state;
+
+	run(n, 2 * LATENCY); /* READY is on its way */
+	inject(n, ANSWERS, WEFT_CONTROL_HELLO, 5);
+	run(n, LATENCY);
+	assert_state(n, WEFT_SESSION_DOWN, WEFT_SESSION_DOWN);
+	run(n, HELLO + 2 * LATENCY);
+	assert_up(n);
+	assert_int_equal(n->begun[ASKS], 1);
+	assert_int_equal(n->begun[ANSWERS], 1);
+}
+
+/* That of the live session least of all: the asking end has started again since. */
+static void
+an_old_hello_of_the_live_session_does_not_take_the_place_of_a_new_one(void **state)
+{
+	struct net *n = *state;
+	uint32_t x;
+
+	bring_up(n);
+	x = n->last_id[WEFT_CONTROL_HELLO];
+	boot(n, ASKS);
+	run(n, 2 * LATENCY);
+	inject(n, ANSWERS, WEFT_CONTROL_HELLO, x);
+	run(n, 2 * LATENCY);
+	assert_up(n);
+	assert_int_equal(n->begun[ANSWERS], 2);
+}
+
+static void
+frames_of_older_lives_change_nothing(void **state)
+{
+	struct net *n = *state;
+	enum weft_session_event ev;
+
+	for (int live = 0; live < 2; live++) {
+		for (unsigned int end = 0; end < ENDS; end++)
+			for (unsigned int type = 1; type < WEFT_CONTROL_TYPES; type++) {
+				const struct weft_session before = n->s[end];
+
+				if (end == ANSWERS && type == WEFT_CONTROL_HELLO)
+					continue;
+				inject(n, end, (enum weft_control_type)type, 12345);
+				inject(n, end, (enum weft_control_type)type, 0);
+				assert_int_equal(n->s[end].state, before.state);
+				assert_int_equal(n->s[end].id, before.id);
+				assert_int_equal(n->s[end].wanted, before.wanted);
+				assert_int_equal(n->s[end].ticked_ns, before.ticked_ns);
+				assert_int_equal(n->s[end].count[WEFT_SESSION_N_LOSSES], 0);
+			}
+		for (unsigned int end = 0; end < ENDS; end++) {
+			assert_int_equal(weft_session_flits(&n->s[end], 12345, n->now, &ev),
+				WEFT_DROP_SESSION);
+			assert_int_equal(
+				weft_session_flits(&n->s[end], 0, n->now, &ev), WEFT_DROP_SESSION);
+			assert_int_equal(ev, WEFT_SESSION_NOTHING);
+		}
+		run(n, 5 * LATENCY);
+		assert_up(n);
+	}
+	assert_int_equal(n->ended[ASKS] + n->ended[ANSWERS], 0);
+}
+
+/* --- disagreement --- */
+
+static void
+both_ends_name_what_differs(void **state)
+{
+	struct net *n = *state;
+
+	for (unsigned int p = WEFT_PARAM_VERSION; p <= WEFT_PARAM_IDE_MODE; p++) {
+		const struct weft_session_cfg good = n->cfg[ANSWERS];
+		struct weft_control *c = &n->cfg[ANSWERS].params;
+		unsigned int hellos;
+
+		c->version ^= p == WEFT_PARAM_VERSION;
+		c->mode ^= p == WEFT_PARAM_MODE;
+		c->crc_order ^= p == WEFT_PARAM_CRC_ORDER;
+		c->isn_form ^= p == WEFT_PARAM_ISN_FORM;
+		c->ide_mode ^= p == WEFT_PARAM_IDE_MODE;
+		boot(n, ASKS);
+		boot(n, ANSWERS);
+		run(n, 3 * LATENCY);
+		assert_state(n, WEFT_SESSION_REFUSED, WEFT_SESSION_REFUSED);
+		for (unsigned int end = 0; end < ENDS; end++) {
+			assert_int_equal(n->s[end].differs, p);
+			assert_int_equal(n->s[end].peer.port, 40 + !end);
+		}
+		hellos = n->sent[ASKS][WEFT_CONTROL_HELLO];
+		run(n, 50 * HELLO);
+		assert_in_range(n->sent[ASKS][WEFT_CONTROL_HELLO] - hellos, 4, 5);
+		n->cfg[ANSWERS] = good;
+		boot(n, ANSWERS);
+		run(n, 10 * HELLO + 5 * LATENCY);
+		assert_up(n);
+	}
+}
+
+static void
+frames_that_do_not_pass_are_found_at_bring_up(void **state)
+{
+	struct net *n = *state;
+
+	n->path_flits = 7;
+	run(n, 10 * HELLO);
+	assert_state(n, WEFT_SESSION_REFUSED, WEFT_SESSION_REFUSED);
+	for (unsigned int end = 0; end < ENDS; end++) {
+		assert_int_equal(n->s[end].differs, WEFT_PARAM_FRAME_SIZE);
+		assert_int_equal(n->s[end].peer.max_flits, 8);
+	}
+	run(n, 100 * HELLO);
+	assert_state(n, WEFT_SESSION_REFUSED, WEFT_SESSION_REFUSED);
+	/* At the worst the last long one has just been lost: a short one, a refusal, the wait. */
+	n->path_flits = 8;
+	run(n, 11 * HELLO + 7 * LATENCY);
+	assert_up(n);
+}
+
+/* The answering end sends longer frames than the asking one: its WELCOME is what gets lost. */
+static void
+frames_that_do_not_pass_the_other_way_are_found_too(void **state)
+{
+	struct net *n = *state;
+
+	n->cfg[ASKS].pad_flits = 2;
+	boot(n, ASKS);
+	n->path_flits = 5;
+	run(n, 10 * HELLO);
+	assert_state(n, WEFT_SESSION_REFUSED, WEFT_SESSION_REFUSED);
+	assert_int_equal(n->s[ASKS].differs, WEFT_PARAM_FRAME_SIZE);
+}
+
+static void
+an_end_that_takes_less_is_asked_with_less(void **state)
+{
+	struct net *n = *state;
+
+	n->cfg[ANSWERS].params.max_flits = n->cfg[ANSWERS].pad_flits = n->path_flits = 3;
+	boot(n, ANSWERS);
+	run(n, 3 * HELLO + 8 * LATENCY);
+	assert_up(n);
+	assert_int_equal(n->last[WEFT_CONTROL_HELLO].padded, 3);
+	assert_int_equal(n->last[WEFT_CONTROL_WELCOME].padded, 3);
+	assert_int_equal(n->s[ASKS].peer.max_flits, 3);
+	/* One that takes more comes in its place. */
+	n->cfg[ANSWERS] = session_cfg(ANSWERS);
+	n->path_flits = 8;
+	boot(n, ANSWERS);
+	run(n, 5 * HELLO);
+	assert_up(n);
+	assert_int_equal(n->last[WEFT_CONTROL_HELLO].padded, 8);
+}
+
+static void
+an_end_that_takes_more_after_all_is_asked_with_more(void **state)
+{
+	struct net *n = *state;
+
+	n->cfg[ANSWERS].params.max_flits = n->path_flits = 3;
+	boot(n, ANSWERS);
+	while (n->s[ASKS].pad_flits != 3)
+		run(n, 1);
+	n->cfg[ANSWERS] = session_cfg(ANSWERS);
+	n->path_flits = 8;
+	boot(n, ANSWERS);
+	run(n, 7 * LATENCY);
+	assert_up(n);
+	assert_int_equal(n->last[WEFT_CONTROL_HELLO].padded, 8);
+}
+
+static void
+an_end_that_comes_late_is_not_taken_for_a_short_path(void **state)
+{
+	struct net *n = *state;
+
+	for (unsigned int late = 0; late < 10; late++) {
+		n->off[ANSWERS] = true;
+		boot(n, ASKS);
+		n->n = 0;
+		run(n, late * HELLO / 2 + 1);
+		boot(n, ANSWERS);
+		for (unsigned int i = 0; i < HELLO + 6 * LATENCY; i++) {
+			run(n, 1);
+			assert_int_not_equal(n->s[ASKS].state, WEFT_SESSION_REFUSED);
+			assert_int_not_equal(n->s[ANSWERS].state, WEFT_SESSION_REFUSED);
+		}
+		assert_up(n);
+	}
+}
+
+/* Short ones count from the last session on. */
+static void
+the_first_short_hello_is_no_refusal(void **state)
+{
+	struct net *n = *state;
+	struct weft_control c = n->cfg[ASKS].params;
+
+	c.type = WEFT_CONTROL_HELLO;
+	weft_session_control(&n->s[ANSWERS], 5, &c, n->now, ++n->fresh);
+	bring_up(n);
+	inject(n, ANSWERS, WEFT_CONTROL_GOODBYE, n->s[ANSWERS].id);
+	weft_session_control(&n->s[ANSWERS], 6, &c, n->now, ++n->fresh);
+	assert_int_equal(n->s[ANSWERS].state, WEFT_SESSION_DOWN);
+	weft_session_control(&n->s[ANSWERS], 7, &c, n->now, ++n->fresh);
+	assert_int_equal(n->s[ANSWERS].state, WEFT_SESSION_REFUSED);
+}
+
+/* --- restarts --- */
+
+static void
+ends_restart_in_any_order(void **state)
+{
+	struct net *n = *state;
+
+	for (unsigned int which = 0; which < 12; which++) {
+		const bool asks = which % 3 != 1, answers = which % 3 != 0;
+		uint32_t id;
+
+		boot(n, ASKS);
+		boot(n, ANSWERS);
+		run(n, HELLO);
+		assert_up(n);
+		n->streams[ASKS] = which >= 6;
+		n->streams[ANSWERS] = which >= 9;
+		id = n->s[ASKS].id;
+		n->off[ASKS] = asks;
+		n->off[ANSWERS] = answers;
+		run(n, which % 2 ? 1 : 3 * SILENCE);
+		if (asks)
+			boot(n, ASKS);
+		run(n, which % 2 ? 1 : HELLO);
+		if (answers)
+			boot(n, ANSWERS);
+		run(n, HELLO + KEEPALIVE + 6 * LATENCY);
+		assert_up(n);
+		assert_int_not_equal(n->s[ASKS].id, id);
+		n->streams[ASKS] = n->streams[ANSWERS] = false;
+	}
+}
+
+static void
+reset_is_sent_seldom_and_by_the_answering_end(void **state)
+{
+	struct net *n = *state;
+	enum weft_session_event ev;
+
+	bring_up(n);
+	for (unsigned int i = 0; i < 1000; i++)
+		for (unsigned int end = 0; end < ENDS; end++)
+			assert_int_equal(
+				weft_session_flits(&n->s[end], 5, n->now, &ev), WEFT_DROP_SESSION);
+	run(n, KEEPALIVE - 1);
+	assert_int_equal(n->sent[ANSWERS][WEFT_CONTROL_RESET], 1);
+	assert_int_equal(n->last_id[WEFT_CONTROL_RESET], 5);
+	for (unsigned int i = 0; i < 20; i++) {
+		weft_session_flits(&n->s[ANSWERS], 5, n->now, &ev);
+		run(n, KEEPALIVE / 5);
+	}
+	assert_in_range(n->sent[ANSWERS][WEFT_CONTROL_RESET], 4, 5);
+	assert_int_equal(n->sent[ASKS][WEFT_CONTROL_RESET], 0);
+	assert_int_equal(n->s[ASKS].count[WEFT_SESSION_N_UNKNOWN], 1000);
+	assert_up(n); /* none of them was for the live session */
+	inject(n, ASKS, WEFT_CONTROL_RESET, n->s[ASKS].id);
+	assert_int_equal(n->ended[ASKS], 1);
+	run(n, 5 * LATENCY);
+	assert_up(n);
+}
+
+/* --- silence --- */
+
+static void
+a_one_way_break_stalls_both_ends_and_heals(void **state)
+{
+	struct net *n = *state;
+	uint32_t id;
+
+	bring_up(n);
+	id = n->s[ASKS].id;
+	for (unsigned int which = 0; which < 8; which++) {
+		n->streams[ASKS] = which & 2;
+		n->streams[ANSWERS] = which & 4;
+		n->cut[which & 1] = true;
+		run(n, 2 * SILENCE);
+		assert_state(n, WEFT_SESSION_STALLED, WEFT_SESSION_STALLED);
+		for (unsigned int i = 0; i < DEAD / 2; i++) {
+			run(n, 1);
+			assert_state(n, WEFT_SESSION_STALLED, WEFT_SESSION_STALLED);
+		}
+		n->cut[which & 1] = false;
+		run(n, KEEPALIVE + 3 * LATENCY);
+		assert_up(n);
+		run(n, SILENCE);
+	}
+	assert_int_equal(n->s[ASKS].id, id);
+	assert_int_equal(n->begun[ASKS] + n->begun[ANSWERS], 2);
+	assert_int_equal(n->s[ASKS].count[WEFT_SESSION_N_STALLS], 8);
+	assert_int_equal(n->s[ASKS].count[WEFT_SESSION_N_RESUMED], 8);
+}
+
+static void
+a_lost_all_clear_is_not_waited_for(void **state)
+{
+	struct net *n = *state;
+
+	bring_up(n);
+	n->streams[ASKS] = n->streams[ANSWERS] = true;
+	n->cut[ANSWERS] = true;
+	run(n, 2 * SILENCE);
+	n->cut[ANSWERS] = false;
+	while (n->s[ANSWERS].state == WEFT_SESSION_STALLED) {
+		n->drop_type = WEFT_CONTROL_KEEPALIVE; /* a flit is what comes first */
+		run(n, 1);
+	}
+	assert_int_equal(n->s[ASKS].state, WEFT_SESSION_STALLED);
+	run(n, SILENCE + 2 * LATENCY);
+	assert_up(n);
+}
+
+static void
+a_break_that_lasts_ends_the_session_at_both_ends(void **state)
+{
+	struct net *n = *state;
+
+	for (unsigned int which = 1; which < 4; which++) {
+		boot(n, ASKS);
+		boot(n, ANSWERS);
+		memset(n->ended, 0, sizeof(n->ended));
+		run(n, HELLO);
+		assert_up(n);
+		n->cut[ASKS] = which & 1;
+		n->cut[ANSWERS] = which & 2;
+		run(n, DEAD - KEEPALIVE);
+		assert_state(n, WEFT_SESSION_STALLED, WEFT_SESSION_STALLED);
+		run(n, KEEPALIVE + 2 * LATENCY);
+		assert_state(n, WEFT_SESSION_DOWN, WEFT_SESSION_DOWN);
+		assert_int_equal(n->ended[ASKS], 1);
+		assert_int_equal(n->ended[ANSWERS], 1);
+		n->cut[ASKS] = n->cut[ANSWERS] = false;
+		run(n, 2 * HELLO);
+		assert_up(n);
+	}
+}
+
+static void
+a_jump_of_the_clock_ends_nothing(void **state)
+{
+	struct net *n = *state;
+	uint32_t id;
+
+	bring_up(n);
+	id = n->s[ASKS].id;
+	for (unsigned int i = 0; i < 20; i++) {
+		run(n, 3 * KEEPALIVE + i);
+		n->now += 100 * DEAD;
+		for (unsigned int k = 0; k < n->n; k++)
+			n->queue[k].at += 100 * DEAD;
+	}
+	run(n, SILENCE);
+	assert_up(n);
+	assert_int_equal(n->s[ASKS].id, id);
+}
+
+static void
+a_paused_end_finds_its_session_again(void **state)
+{
+	struct net *n = *state;
+	uint32_t id;
+
+	bring_up(n);
+	id = n->s[ASKS].id;
+	for (unsigned int end = 0; end < ENDS; end++) {
+		n->off[end] = true;
+		run(n, DEAD / 2);
+		assert_int_equal(n->s[!end].state, WEFT_SESSION_STALLED);
+		n->off[end] = false;
+		run(n, SILENCE);
+		assert_up(n);
+		assert_int_equal(n->s[ASKS].id, id);
+	}
+}
+
+static void
+flits_stand_in_for_keepalives_and_losses_do_not(void **state)
+{
+	struct net *n = *state;
+	unsigned int before;
+
+	bring_up(n);
+	n->streams[ASKS] = n->streams[ANSWERS] = true;
+	before = n->sent[ASKS][WEFT_CONTROL_KEEPALIVE] + n->sent[ANSWERS][WEFT_CONTROL_KEEPALIVE];
+	run(n, DEAD);
+	assert_int_equal(
+		n->sent[ASKS][WEFT_CONTROL_KEEPALIVE] + n->sent[ANSWERS][WEFT_CONTROL_KEEPALIVE],
+		before);
+	n->cut[ASKS] = true;
+	for (unsigned int i = 0; i < 2 * SILENCE; i++) {
+		inject(n, ASKS, WEFT_CONTROL_LOSS, n->s[ASKS].id);
+		run(n, 1);
+	}
+	assert_int_equal(n->s[ASKS].count[WEFT_SESSION_N_LOSSES], 3 * 2 * SILENCE);
+	assert_state(n, WEFT_SESSION_STALLED, WEFT_SESSION_STALLED);
+}
+
+/* --- goodbye --- */
+
+static void
+goodbye_ends_a_session_at_once(void **state)
+{
+	struct net *n = *state;
+
+	for (unsigned int end = 0; end < ENDS; end++) {
+		boot(n, ASKS);
+		boot(n, ANSWERS);
+		run(n, HELLO);
+		assert_up(n);
+		memset(n->ended, 0, sizeof(n->ended));
+		weft_session_close(&n->s[end]);
+		assert_false(weft_session_is_live(&n->s[end]));
+		run(n, LATENCY);
+		assert_int_equal(n->ended[!end], 1);
+		run(n, 10 * HELLO);
+		assert_int_equal(n->s[end].state, WEFT_SESSION_CLOSED);
+		assert_int_equal(n->s[!end].state, WEFT_SESSION_DOWN);
+		if (end == ASKS)
+			assert_true(weft_session_deadline(&n->s[end]) == UINT64_MAX);
+	}
+}
+
+static void
+a_lost_goodbye_is_made_good_by_reset(void **state)
+{
+	struct net *n = *state;
+
+	for (unsigned int end = 0; end < ENDS; end++) {
+		boot(n, ASKS);
+		boot(n, ANSWERS);
+		run(n, HELLO);
+		assert_up(n);
+		memset(n->ended, 0, sizeof(n->ended));
+		n->drop_type = WEFT_CONTROL_GOODBYE;
+		weft_session_close(&n->s[end]);
+		run(n, KEEPALIVE + 2 * LATENCY);
+		assert_int_equal(n->drop_type, 0);
+		assert_int_equal(n->ended[!end], 1);
+		assert_int_equal(n->s[!end].state, WEFT_SESSION_DOWN);
+	}
+}
+
+static void
+an_end_may_close_while_it_comes_up(void **state)
+{
+	struct net *n = *state;
+
+	for (unsigned int end = 0; end < ENDS; end++)
+		for (unsigned int after = 0; after < 5 * LATENCY; after++) {
+			boot(n, ASKS);
+			boot(n, ANSWERS);
+			n->n = 0;
+			run(n, after);
+			weft_session_close(&n->s[end]);
+			weft_session_close(&n->s[end]);
+			run(n, 2 * KEEPALIVE);
+			assert_int_equal(n->s[end].state, WEFT_SESSION_CLOSED);
+			assert_int_equal(n->s[!end].state, WEFT_SESSION_DOWN);
+		}
+}
+
+static void
+goodbye_may_overtake_ready(void **state)
+{
+	struct net *n = *state;
+	uint32_t offer;
+
+	inject(n, ANSWERS, WEFT_CONTROL_HELLO, 5);
+	offer = n->s[ANSWERS].offer;
+	assert_int_not_equal(offer, 0);
+	inject(n, ANSWERS, WEFT_CONTROL_GOODBYE, offer);
+	inject(n, ANSWERS, WEFT_CONTROL_READY, offer);
+	assert_int_equal(n->s[ANSWERS].state, WEFT_SESSION_DOWN);
+	assert_int_equal(n->begun[ANSWERS], 0);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, open_net, close_net)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(comes_up_in_four_frames),
+		CASE(flits_begin_a_session_at_the_asking_end),
+		CASE(any_lost_frame_of_the_bring_up_costs_one_hello),
+		CASE(comes_up_over_a_round_trip_of_many_hellos),
+		CASE(ids_are_never_zero_nor_the_one_before),
+		CASE(senseless_settings_are_refused),
+		CASE(an_old_hello_does_not_disturb_a_live_session),
+		CASE(an_old_hello_between_welcome_and_ready_costs_one_hello),
+		CASE(an_old_hello_of_the_live_session_does_not_take_the_place_of_a_new_one),
+		CASE(frames_of_older_lives_change_nothing),
+		CASE(both_ends_name_what_differs),
+		CASE(frames_that_do_not_pass_are_found_at_bring_up),
+		CASE(frames_that_do_not_pass_the_other_way_are_found_too),
+		CASE(an_end_that_takes_less_is_asked_with_less),
+		CASE(an_end_that_takes_more_after_all_is_asked_with_more),
+		CASE(an_end_that_comes_late_is_not_taken_for_a_short_path),
+		CASE(the_first_short_hello_is_no_refusal),
+		CASE(ends_restart_in_any_order),
+		CASE(reset_is_sent_seldom_and_by_the_answering_end),
+		CASE(a_one_way_break_stalls_both_ends_and_heals),
+		CASE(a_lost_all_clear_is_not_waited_for),
+		CASE(a_break_that_lasts_ends_the_session_at_both_ends),
+		CASE(a_jump_of_the_clock_ends_nothing),
+		CASE(a_paused_end_finds_its_session_again),
+		CASE(flits_stand_in_for_keepalives_and_losses_do_not),
+		CASE(goodbye_ends_a_session_at_once),
+		CASE(a_lost_goodbye_is_made_good_by_reset),
+		CASE(goodbye_may_overtake_ready),
+		CASE(an_end_may_close_while_it_comes_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

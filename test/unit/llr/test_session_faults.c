@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Sessions under every fault at once: the channel loses, doubles, delays, reorders and replays any
+ * frame of any life, full frames stop passing, ends crash and start again, clocks jump. Checked at
+ * every step, by what the tester knows and the ends do not (which life sent a frame, who is in which
+ * session): see the functions named must_. Ids come from a counter, so that none repeats by chance.
+ */
+
+#include "session_rig.h"
+
+#define RUNS 2000
+#define STEPS 2500
+#define CALM (13 * HELLO) /* after the last fault, both ends are up by then */
+#define DELAY_MAX 40
+#define QUEUE 256
+#define HISTORY 512
+#define IDS 16384
+
+struct frame {
+	uint64_t at;
+	uint32_t id;
+	uint32_t life; /* of the sender */
+	uint8_t from;
+	bool flits;
+	bool replayed;
+	struct weft_control c;
+};
+
+struct side {
+	struct weft_session s;
+	uint32_t life;
+	uint64_t clock; /* ahead of the tester's by so much */
+	uint64_t heard; /* tester's time of the last frame of its session */
+	uint32_t jumps; /* since then */
+	bool lazy; /* looks at its deadline now and then only */
+};
+
+/* What became of an id, by its distance from the first. */
+struct fate {
+	uint32_t ready_life; /* of the asking end that took it; 0: none */
+	uint32_t offer_life; /* of the answering end that began it; 0: not begun */
+	bool begun[ENDS];
+};
+
+static struct world {
+	struct weft_rand r;
+	unsigned int run;
+	uint64_t now;
+	bool calm;
+	bool short_path; /* full frames do not pass */
+	uint32_t loss, dup, replay; /* parts of a thousand */
+	struct side side[ENDS];
+	struct fate fate[IDS];
+	uint32_t first_id, n_ids;
+	struct frame queue[QUEUE];
+	unsigned int n_queue;
+	struct frame history[HISTORY];
+	unsigned int n_history;
+	uint64_t sessions, taken, dropped, replays, ended_live; /* over all runs */
+} w;
+
+#define MUST(what, end)                                                                            \
+	do {                                                                                       \
+		if (!(what))                                                                       \
+			fail_msg("run %u, time %llu, end %u: not %s", w.run,                       \
+				(unsigned long long)w.now, end, #what);                            \
+	} while (0)
+
+static bool
+chance(uint32_t thousandths)
+{
+	return weft_rand_below(&w.r, 1000) < thousandths;
+}
+
+static uint64_t
+clock_of(unsigned int end)
+{
+	return w.now + w.side[end].clock;
+}
+
+static struct fate *
+fate_of(uint32_t id)
+{
+	assert_true(id - w.first_id < IDS);
+	return &w.fate[id - w.first_id];
+}
+
+/* Random bits that give the next id, if one is drawn. */
+static uint64_t
+fresh(void)
+{
+	return (weft_rand_u64(&w.r) & ~(uint64_t)UINT32_MAX) | (w.first_id + w.n_ids);
+}
+
+static void
+count_id(uint32_t drawn)
+{
+	if (drawn == w.first_id + w.n_ids)
+		w.n_ids++;
+}
+
+static void
+boot(unsigned int end)
+{
+	const struct weft_session_cfg cfg = session_cfg(end);
+	struct side *e = &w.side[end];
+
+	e->life++;
+	e->lazy = chance(300);
+	/* A new start of the machine starts its clock anew. */
+	e->clock = weft_rand_below(&w.r, 1000000);
+	assert_int_equal(weft_session_init(&e->s, &cfg, clock_of(end)), 0);
+}
+
+/* --- what must hold --- */
+
+/* Of an offer only the answering life that made it, and the asking life that took it, become a
+ * session: once at each end, at the answering one first. */
+static void
+must_begin(unsigned int end)
+{
+	const struct side *e = &w.side[end];
+	struct fate *f = fate_of(e->s.id);
+
+	MUST(!f->begun[end], end);
+	f->begun[end] = true;
+	if (end == ANSWERS) {
+		MUST(f->ready_life != 0, end);
+		f->offer_life = e->life;
+		w.sessions++;
+	} else {
+		MUST(f->begun[ANSWERS], end);
+		MUST(f->ready_life == e->life, end);
+	}
+}
+
+/* Flits are taken only of the life that this session was made with. */
+static void
+must_take(unsigned int end, const struct frame *f)
+{
+	const struct fate *fate = fate_of(w.side[end].s.id);
+
+	MUST(f->from != end, end);
+	MUST(f->id == w.side[end].s.id, end);
+	MUST(f->life == (end == ASKS ? fate->offer_life : fate->ready_life), end);
+	MUST(w.side[end].life == (end == ASKS ? fate->ready_life : fate->offer_life), end);
+}
+
+/* A session that both ends are in ends only where nothing has come of it for long. */
+static void
+must_end(unsigned int end, uint32_t id)
+{
+	const struct side *e = &w.side[end];
+
+	if (w.side[!end].s.id != id)
+		return;
+	w.ended_live++;
+	MUST(!w.calm, end);
+	MUST(w.now - e->heard + e->jumps * (SILENCE / 2) >= DEAD, end);
+}
+
+static void
+note(unsigned int end, uint32_t before, enum weft_session_event ev)
+{
+	struct side *e = &w.side[end];
+
+	if (before != 0 && e->s.id != before) {
+		must_end(end, before);
+		MUST(ev != WEFT_SESSION_NOTHING, end);
+	}
+	if (ev == WEFT_SESSION_BEGIN) {
+		MUST(e->s.id != 0 && e->s.id != before, end);
+		must_begin(end);
+	}
+	MUST((ev == WEFT_SESSION_END) == (before != 0 && e->s.id == 0), end);
+}
+
+/* --- channel --- */
+
+static void
+enqueue(const struct frame *f, uint64_t delay)
+{
+	if (w.n_queue == QUEUE)
+		return; /* lost */
+	w.queue[w.n_queue] = *f;
+	w.queue[w.n_queue++].at = w.now + delay;
+}
+
+static void
+put(const struct frame *f)
+{
+	w.history[w.n_history++ % HISTORY] = *f;
+	if (chance(w.loss) || (w.short_path && f->c.padded != 0))
+		return;
+	enqueue(f, weft_rand_below(&w.r, DELAY_MAX) / (w.calm ? 4 : 1));
+	if (chance(w.dup))
+		enqueue(f, weft_rand_below(&w.r, 3 * HELLO));
+}
+
+static void
+deliver(const struct frame *f)
+{
+	const unsigned int end = !f->from;
+	struct side *e = &w.side[end];
+	const uint32_t before = e->s.id;
+	enum weft_session_event ev;
+	enum weft_verdict v = WEFT_OK;
+
+	if (f->flits)
+		v = weft_session_flits(&e->s, f->id, clock_of(end), &ev);
+	else
+		ev = weft_session_control(&e->s, f->id, &f->c, clock_of(end), fresh());
+	count_id(e->s.drawn);
+	note(end, before, ev);
+	if (e->s.id != 0 && f->id == e->s.id && e->s.quiet_ns == 0) {
+		e->heard = w.now;
+		e->jumps = 0;
+	}
+	if (f->flits && v == WEFT_OK) {
+		must_take(end, f);
+		w.taken++;
+	}
+	w.dropped += f->flits && v != WEFT_OK;
+}
+
+static void
+deliver_all(void)
+{
+	for (unsigned int i = 0; i < w.n_queue;) {
+		struct frame f = w.queue[i];
+
+		if (f.at > w.now) {
+			i++;
+			continue;
+		}
+		w.queue[i] = w.queue[--w.n_queue]; /* reorders */
+		deliver(&f);
+	}
+}
+
+static void
+replay(void)
+{
+	const unsigned int n = w.n_history < HISTORY ? w.n_history : HISTORY;
+
+	if (n == 0)
+		return;
+	w.replays++;
+	enqueue(&w.history[weft_rand_below(&w.r, n)], 0);
+}
+
+/* --- ends --- */
+
+static void
+serve(unsigned int end)
+{
+	struct side *e = &w.side[end];
+	const uint64_t clock = clock_of(end);
+	const uint32_t before = e->s.id;
+	struct frame f;
+
+	if (e->lazy && !w.calm && chance(700))
+		return;
+	if (weft_session_deadline(&e->s) <= clock)
+		note(end, before, weft_session_tick(&e->s, clock));
+	for (;;) {
+		f = (struct frame){ .from = (uint8_t)end, .life = e->life };
+		if (!weft_session_next(&e->s, clock, fresh(), &f.id, &f.c))
+			break;
+		count_id(e->s.drawn);
+		if (f.c.type == WEFT_CONTROL_READY) {
+			struct fate *fate = fate_of(f.id);
+
+			MUST(fate->ready_life == 0 || fate->ready_life == e->life, end);
+			fate->ready_life = e->life;
+		}
+		put(&f);
+	}
+	MUST(weft_session_deadline(&e->s) > clock, end);
+	if (weft_session_is_live(&e->s) && chance(300)) {
+		f = (struct frame){
+			.from = (uint8_t)end, .life = e->life, .flits = true, .id = e->s.id
+		};
+		weft_session_sent(&e->s, clock);
+		put(&f);
+	}
+}
+
+static void
+some_fault(void)
+{
+	const unsigned int end = (unsigned int)weft_rand_below(&w.r, ENDS);
+
+	if (chance(4))
+		boot(end);
+	if (chance(2)) {
+		boot(ASKS);
+		boot(ANSWERS);
+	}
+	if (chance(3)) {
+		w.side[end].clock += weft_rand_below(&w.r, 20 * DEAD);
+		w.side[end].jumps++;
+	}
+	if (chance(5))
+		w.short_path = !w.short_path && chance(200);
+	if (chance(10)) {
+		/* From a quiet wire to one that passes nothing. */
+		w.loss = chance(300) ? 0 : (uint32_t)weft_rand_below(&w.r, 1001);
+		w.dup = (uint32_t)weft_rand_below(&w.r, 300);
+		w.replay = chance(500) ? 0 : (uint32_t)weft_rand_below(&w.r, 500);
+	}
+	if (chance(w.replay))
+		replay();
+}
+
+static void
+step(void)
+{
+	w.now += weft_rand_below(&w.r, 12);
+	if (!w.calm)
+		some_fault();
+	deliver_all();
+	serve(ASKS);
+	serve(ANSWERS);
+}
+
+static void
+start(unsigned int run)
+{
+	w.run = run;
+	w.now = 1;
+	w.calm = w.short_path = false;
+	w.loss = w.dup = w.replay = 100;
+	memset(w.side, 0, sizeof(w.side));
+	memset(w.fate, 0, sizeof(w.fate));
+	w.first_id = 1 + (uint32_t)weft_rand_below(&w.r, UINT32_MAX / 2);
+	w.n_ids = w.n_queue = w.n_history = 0;
+	boot(ASKS);
+	boot(ANSWERS);
+}
+
+static bool
+both_are_up(void)
+{
+	const struct weft_session *a = &w.side[ASKS].s, *b = &w.side[ANSWERS].s;
+
+	return a->state == WEFT_SESSION_UP && b->state == WEFT_SESSION_UP && a->id == b->id;
+}
+
+static void
+sessions_survive_faults(void **state)
+{
+	uint64_t longest = 0;
+
+	(void)state;
+	weft_test_seed(&w.r, __func__);
+	for (unsigned int run = 0; run < RUNS; run++) {
+		uint64_t calm, up = 0;
+		uint32_t id;
+
+		start(run);
+		for (unsigned int i = 0; i < STEPS; i++)
+			step();
+		w.calm = true;
+		w.short_path = false;
+		w.loss = w.dup = w.replay = 0;
+		for (calm = w.now; w.now - calm < CALM;) {
+			step();
+			if (!both_are_up())
+				up = 0;
+			else if (up == 0)
+				up = w.now;
+		}
+		MUST(up != 0, ENDS);
+		longest = up - calm > longest ? up - calm : longest;
+		id = w.side[ASKS].s.id;
+		while (w.now - calm < CALM + DEAD) {
+			step();
+			MUST(both_are_up() && w.side[ASKS].s.id == id, ENDS);
+		}
+	}
+	printf("%llu sessions, %llu frames taken, %llu dropped, %llu replays, up %llu HELLO times "
+	       "after the last fault at most, %llu sessions ended by silence\n",
+		(unsigned long long)w.sessions, (unsigned long long)w.taken,
+		(unsigned long long)w.dropped, (unsigned long long)w.replays,
+		(unsigned long long)(longest / HELLO), (unsigned long long)w.ended_live);
+	/* Every kind of thing happened. */
+	assert_true(w.sessions > 5 * RUNS && w.taken > 100 * RUNS && w.dropped > RUNS);
+	assert_true(w.ended_live != 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sessions_survive_faults),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
