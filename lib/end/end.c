@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* One end whole: what passes between session, retry layer, credits and packing. */
+
+#include "weft_end.h"
+
+#include <errno.h>
+
+#include "weft_base.h"
+#include "weft_credit.h"
+#include "weft_flit.h"
+#include "weft_telem.h"
+
+#define WINDOW_MIN 8
+#define SEND_ROOM 3 /* flits that one message may need beyond what is packed */
+
+/* Messages of one kind that wait for the owner. */
+struct box {
+	struct weft_msg *msg;
+	uint16_t head, n, room;
+};
+
+struct weft_end {
+	struct weft_end_cfg cfg;
+	struct weft_session session;
+	struct weft_flow flow;
+	struct weft_llr *llr;
+	uint64_t count[WEFT_END_N_COUNTERS];
+	uint8_t max_flits; /* what both ends take */
+	bool flit_open; /* the packer fills the flit reserved */
+	bool more_data; /* data slots of the last message wait for the next flit */
+	bool init_seen;
+	bool owes; /* credits, since owed_ns */
+	uint64_t owed_ns;
+	struct weft_packer pack;
+	struct weft_unpacker unpack;
+	struct box box[WEFT_MSG_LLCTRL];
+	/* weft_end_deliver(), during the call */
+	weft_end_msg_fn fn;
+	void *arg;
+};
+
+static const struct weft_counter rows[] = {
+	[WEFT_END_N_MESSAGES_SENT] = { "messages_sent", "messages", "messages packed" },
+	[WEFT_END_N_MESSAGES] = { "messages", "messages", "messages that came" },
+	[WEFT_END_N_NO_CREDIT] = { "no_credit", "messages",
+		"messages dropped: there was no credit for them, or none of their kind is taken" },
+	[WEFT_END_N_BAD_SLOT] = { "bad_slot", "flits", "flits with a reserved slot format" },
+	[WEFT_END_N_BAD_CRD] = { "bad_crd", "flits", "flits with an impossible credit field" },
+	[WEFT_END_N_BEFORE_INIT] = { "before_init", "messages",
+		"messages and credit fields dropped: INIT.Param had not come" },
+	[WEFT_END_N_BAD_CONTROL] = { "bad_control", "frames",
+		"control frames dropped: their records are wrong" },
+	[WEFT_END_N_CREDIT_FLITS] = { "credit_flits", "flits", "flits sent for credits alone" },
+};
+
+static_assert(WEFT_ARRAY_SIZE(rows) == WEFT_END_N_COUNTERS, "one row a counter");
+
+/* Which account a kind of message is booked to; the kinds stand in this order. */
+static const struct {
+	uint8_t set, class;
+} account[WEFT_MSG_LLCTRL] = {
+	[WEFT_MSG_M2S_REQ] = { WEFT_CREDIT_MEM_DN, WEFT_CREDIT_REQ },
+	[WEFT_MSG_M2S_RWD] = { WEFT_CREDIT_MEM_DN, WEFT_CREDIT_DATA },
+	[WEFT_MSG_M2S_BIRSP] = { WEFT_CREDIT_MEM_DN, WEFT_CREDIT_RSP },
+	[WEFT_MSG_S2M_BISNP] = { WEFT_CREDIT_MEM_UP, WEFT_CREDIT_REQ },
+	[WEFT_MSG_S2M_NDR] = { WEFT_CREDIT_MEM_UP, WEFT_CREDIT_RSP },
+	[WEFT_MSG_S2M_DRS] = { WEFT_CREDIT_MEM_UP, WEFT_CREDIT_DATA },
+	[WEFT_MSG_D2H_REQ] = { WEFT_CREDIT_CACHE_UP, WEFT_CREDIT_REQ },
+	[WEFT_MSG_D2H_RSP] = { WEFT_CREDIT_CACHE_UP, WEFT_CREDIT_RSP },
+	[WEFT_MSG_D2H_DH] = { WEFT_CREDIT_CACHE_UP, WEFT_CREDIT_DATA },
+	[WEFT_MSG_H2D_REQ] = { WEFT_CREDIT_CACHE_DN, WEFT_CREDIT_REQ },
+	[WEFT_MSG_H2D_RSP] = { WEFT_CREDIT_CACHE_DN, WEFT_CREDIT_RSP },
+	[WEFT_MSG_H2D_DH] = { WEFT_CREDIT_CACHE_DN, WEFT_CREDIT_DATA },
+};
+
+static enum weft_credit_set
+set_of(enum weft_msg_kind k)
+{
+	return (enum weft_credit_set)account[k].set;
+}
+
+static enum weft_credit_class
+class_of(enum weft_msg_kind k)
+{
+	return (enum weft_credit_class)account[k].class;
+}
+
+static size_t
+aligned(size_t len)
+{
+	return (len + WEFT_CACHE_LINE - 1) & ~(size_t)(WEFT_CACHE_LINE - 1);
+}
+
+static bool
+cfg_is_valid(const struct weft_end_cfg *c)
+{
+	for (unsigned int k = 0; k < WEFT_MSG_LLCTRL; k++)
+		if (c->room[k] > WEFT_FLOW_ROOM_MAX)
+			return false;
+	return c->form <= WEFT_FORM_PBR && c->max_flits >= 1 &&
+	       c->max_flits <= WEFT_WIRE_FLITS_MAX && c->llr.window >= WINDOW_MIN &&
+	       weft_llr_size(&c->llr) != 0;
+}
+
+size_t
+weft_end_size(const struct weft_end_cfg *cfg)
+{
+	size_t len;
+
+	if (!cfg_is_valid(cfg))
+		return 0;
+	len = aligned(sizeof(struct weft_end)) + aligned(weft_llr_size(&cfg->llr));
+	for (unsigned int k = 0; k < WEFT_MSG_LLCTRL; k++)
+		len += aligned(cfg->room[k] * sizeof(struct weft_msg));
+	return len;
+}
+
+struct weft_end *
+weft_end_init(void *mem, const struct weft_end_cfg *cfg, uint64_t now_ns)
+{
+	struct weft_end *e = mem;
+	uint8_t *at = mem;
+
+	if (!cfg_is_valid(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
+		return NULL;
+	memset(e, 0, sizeof(*e));
+	e->cfg = *cfg;
+	e->cfg.session.pad_flits =
+		cfg->max_flits; /* full frames pass, or the session does not begin */
+	if (weft_session_init(&e->session, &e->cfg.session, now_ns) != 0)
+		return NULL;
+	at += aligned(sizeof(*e));
+	e->llr = weft_llr_init(at, &cfg->llr, now_ns);
+	at += aligned(weft_llr_size(&cfg->llr));
+	for (unsigned int k = 0; k < WEFT_MSG_LLCTRL; k++) {
+		e->box[k] = (struct box){ .msg = (struct weft_msg *)at, .room = cfg->room[k] };
+		at += aligned(cfg->room[k] * sizeof(struct weft_msg));
+	}
+	return e;
+}
+
+/* --- sending flits --- */
+
+static void
+note_owed(struct weft_end *e, uint64_t now_ns)
+{
+	if (e->owes || !weft_flow_owes(&e->flow))
+		return;
+	e->owes = true;
+	e->owed_ns = now_ns;
+}
+
+static bool
+begin_flit(struct weft_end *e)
+{
+	uint8_t *flit = weft_llr_reserve(e->llr);
+
+	if (flit == NULL)
+		return false;
+	weft_pack_begin(&e->pack, flit, false);
+	e->flit_open = true;
+	return true;
+}
+
+static void
+end_flit(struct weft_end *e)
+{
+	uint8_t *flit = weft_llr_reserve(e->llr);
+
+	e->more_data = weft_pack_end(&e->pack);
+	weft_put_le16(flit + WEFT_FLIT_CRD_OFF, weft_flow_crd(&e->flow));
+	e->owes = false;
+	weft_llr_commit(e->llr);
+	e->flit_open = false;
+}
+
+/* INIT.Param is the first flit of a session: nothing is known of the other end's room yet. */
+static void
+send_init(struct weft_end *e)
+{
+	static const uint8_t not_p2p[WEFT_LLCTRL_PAYLOAD_LEN];
+	struct weft_flit_hdr h = { .type = WEFT_FLIT_CACHEMEM };
+	uint8_t *flit = weft_llr_reserve(e->llr);
+
+	memset(flit, 0, WEFT_FLIT_LEN);
+	weft_flit_hdr_put(flit, &h);
+	weft_llctrl_put(flit, WEFT_LLCTRL_INIT_PARAM, not_p2p);
+	weft_llr_commit(e->llr);
+}
+
+static void
+begin_session(struct weft_end *e, uint64_t now_ns)
+{
+	uint32_t room[WEFT_CREDIT_SETS][WEFT_CREDIT_CLASSES] = { 0 };
+
+	for (unsigned int k = 0; k < WEFT_MSG_LLCTRL; k++) {
+		room[account[k].set][account[k].class] = e->cfg.room[k];
+		e->box[k].head = 0;
+		e->box[k].n = 0;
+	}
+	weft_llr_restart(e->llr, now_ns);
+	weft_flow_init(&e->flow, room);
+	weft_pack_init(&e->pack, (enum weft_form)e->cfg.form);
+	weft_unpack_init(&e->unpack, (enum weft_form)e->cfg.form, e->cfg.seen);
+	e->max_flits = e->cfg.max_flits;
+	if (e->session.peer.max_flits < e->max_flits)
+		e->max_flits = e->session.peer.max_flits;
+	e->flit_open = false;
+	e->more_data = false;
+	e->init_seen = false;
+	e->owes = false;
+	send_init(e);
+}
+
+bool
+weft_end_can_send(const struct weft_end *e, enum weft_msg_kind kind)
+{
+	return weft_session_is_live(&e->session) && (unsigned int)kind < WEFT_MSG_LLCTRL &&
+	       e->flow.may_send[set_of(kind)][class_of(kind)] != 0 &&
+	       weft_llr_room(e->llr) >= SEND_ROOM;
+}
+
+int
+weft_end_send(struct weft_end *e, const struct weft_msg *m)
+{
+	enum weft_msg_kind kind = (enum weft_msg_kind)m->kind;
+
+	if (!weft_session_is_live(&e->session))
+		return -ENOTCONN;
+	if ((unsigned int)kind >= WEFT_MSG_LLCTRL)
+		return -EINVAL;
+	if (!weft_end_can_send(e, kind))
+		return -EAGAIN;
+	/* It fits at the latest into the second new flit: the first may be full of data. */
+	for (unsigned int tries = 0; tries < SEND_ROOM; tries++) {
+		int rc;
+
+		if (!e->flit_open && !begin_flit(e))
+			return -EAGAIN;
+		rc = weft_pack_msg(&e->pack, m);
+		if (rc == 0) {
+			weft_flow_take(&e->flow, set_of(kind), class_of(kind));
+			e->count[WEFT_END_N_MESSAGES_SENT]++;
+			return 0;
+		}
+		if (rc != -ENOSPC)
+			return rc;
+		end_flit(e);
+	}
+	return -EAGAIN;
+}
+
+/* How long credits wait for a flit with messages to ride on. */
+static uint64_t
+credit_delay_ns(const struct weft_end *e)
+{
+	return weft_rtt_guess(weft_llr_rtt(e->llr)) / 4;
+}
+
+/* Let what is packed, and credits that are worth a flit, go out. */
+static void
+complete(struct weft_end *e, uint64_t now_ns)
+{
+	if (e->flit_open)
+		end_flit(e);
+	while (e->more_data && begin_flit(e))
+		end_flit(e);
+	note_owed(e, now_ns);
+	while (e->owes && !e->more_data &&
+		(weft_flow_is_urgent(&e->flow) || now_ns >= e->owed_ns + credit_delay_ns(e)) &&
+		begin_flit(e)) {
+		end_flit(e);
+		e->count[WEFT_END_N_CREDIT_FLITS]++;
+		note_owed(e, now_ns);
+	}
+}
+
+bool
+weft_end_next(struct weft_end *e, uint8_t *payload, uint64_t now_ns, uint64_t rnd,
+	struct weft_end_out *out)
+{
+	struct weft_control c;
+	uint32_t id;
+
+	memset(out, 0, sizeof(*out));
+	out->hdr.mode = e->cfg.llr.mode;
+	if (weft_session_next(&e->session, now_ns, rnd, &id, &c)) {
+		out->hdr.kind = WEFT_WIRE_CONTROL;
+		out->hdr.session = id;
+		out->len = weft_control_build(payload, &c);
+		return true;
+	}
+	if (!weft_session_is_live(&e->session))
+		return false;
+	complete(e, now_ns);
+	if (weft_llr_fill(e->llr, payload, e->max_flits, now_ns, &out->flits) == 0)
+		return false;
+	out->hdr.kind = WEFT_WIRE_FLITS;
+	out->hdr.n_flits = (uint8_t)out->flits.n;
+	out->hdr.session = e->session.id;
+	out->len = (size_t)out->flits.n * WEFT_FLIT_LEN;
+	weft_session_sent(&e->session, now_ns);
+	return true;
+}
+
+/* --- receiving --- */
+
+static enum weft_session_event
+seen(struct weft_end *e, enum weft_session_event ev, uint64_t now_ns)
+{
+	if (ev == WEFT_SESSION_BEGIN)
+		begin_session(e, now_ns);
+	return ev;
+}
+
+enum weft_session_event
+weft_end_control(struct weft_end *e, const struct weft_wire_hdr *h, const uint8_t *rec, size_t len,
+	uint64_t now_ns, uint64_t rnd)
+{
+	struct weft_control c;
+
+	if (weft_control_parse(rec, len, &c) != WEFT_OK) {
+		e->count[WEFT_END_N_BAD_CONTROL]++;
+		return WEFT_SESSION_NOTHING;
+	}
+	return seen(e, weft_session_control(&e->session, h->session, &c, now_ns, rnd), now_ns);
+}
+
+enum weft_verdict
+weft_end_frame(struct weft_end *e, uint32_t session, uint64_t now_ns, enum weft_session_event *ev)
+{
+	enum weft_verdict v = weft_session_flits(&e->session, session, now_ns, ev);
+
+	seen(e, *ev, now_ns);
+	return v;
+}
+
+static void
+message(void *arg, const struct weft_msg *m)
+{
+	struct weft_end *e = arg;
+	enum weft_msg_kind kind = (enum weft_msg_kind)m->kind;
+	struct box *b;
+
+	if (kind == WEFT_MSG_LLCTRL) {
+		e->init_seen |= m->op == WEFT_LLCTRL_INIT_PARAM;
+		if (e->fn != NULL)
+			e->fn(e->arg, m);
+		return;
+	}
+	if (!e->init_seen) {
+		e->count[WEFT_END_N_BEFORE_INIT]++;
+		return;
+	}
+	if (!weft_flow_came(&e->flow, set_of(kind), class_of(kind))) {
+		e->count[WEFT_END_N_NO_CREDIT]++;
+		return;
+	}
+	e->count[WEFT_END_N_MESSAGES]++;
+	b = &e->box[kind];
+	if (b->n == 0 && e->fn != NULL && e->fn(e->arg, m)) {
+		weft_flow_consumed(&e->flow, set_of(kind), class_of(kind));
+		return;
+	}
+	b->msg[(b->head + b->n++) % b->room] = *m;
+}
+
+static void
+credits_came(struct weft_end *e, uint16_t crd)
+{
+	if (crd == 0)
+		return;
+	if (!e->init_seen)
+		e->count[WEFT_END_N_BEFORE_INIT]++;
+	else if (!weft_flow_crd_came(&e->flow, crd))
+		e->count[WEFT_END_N_BAD_CRD]++;
+}
+
+void
+weft_end_deliver(struct weft_end *e, const uint8_t *flit, weft_end_msg_fn fn, void *arg)
+{
+	if (flit[0] >> 6 != WEFT_FLIT_CACHEMEM)
+		return;
+	if (!weft_flit_is_empty(flit)) {
+		e->fn = fn;
+		e->arg = arg;
+		if (weft_unpack_flit(&e->unpack, flit, message, e) != WEFT_OK)
+			e->count[WEFT_END_N_BAD_SLOT]++;
+	}
+	credits_came(e, weft_flit_crd(flit));
+}
+
+void
+weft_end_skip(struct weft_end *e, const uint8_t *flit)
+{
+	weft_unpack_restart(&e->unpack);
+	if (flit[0] >> 6 == WEFT_FLIT_CACHEMEM)
+		credits_came(e, weft_flit_crd(flit));
+}
+
+enum weft_verdict
+weft_end_receive(struct weft_end *e, const struct weft_wire_hdr *h, const uint8_t *flits,
+	const uint64_t *syndrome, uint64_t skip, uint64_t now_ns, enum weft_session_event *ev,
+	struct weft_llr_in *in, weft_end_msg_fn fn, void *arg)
+{
+	enum weft_verdict v = weft_end_frame(e, h->session, now_ns, ev);
+	struct weft_llr_in none;
+	const uint8_t *flit;
+
+	if (in == NULL)
+		in = &none;
+	*in = (struct weft_llr_in){ 0 };
+	if (v != WEFT_OK)
+		return v;
+	weft_llr_take(e->llr, flits, syndrome, h->n_flits, skip, now_ns, in);
+	for (uint64_t left = in->deliver; left != 0; left &= left - 1)
+		weft_end_deliver(e, flits + (size_t)__builtin_ctzll(left) * WEFT_FLIT_LEN, fn, arg);
+	while ((flit = weft_llr_held(e->llr)) != NULL)
+		weft_end_deliver(e, flit, fn, arg);
+	return WEFT_OK;
+}
+
+const struct weft_msg *
+weft_end_peek(const struct weft_end *e, enum weft_msg_kind kind)
+{
+	const struct box *b = &e->box[kind];
+
+	return b->n == 0 ? NULL : &b->msg[b->head];
+}
+
+void
+weft_end_pop(struct weft_end *e, enum weft_msg_kind kind)
+{
+	struct box *b = &e->box[kind];
+
+	assert(b->n != 0);
+	b->head = (uint16_t)((b->head + 1) % b->room);
+	b->n--;
+	weft_flow_consumed(&e->flow, set_of(kind), class_of(kind));
+}
+
+/* --- time, and looking at it --- */
+
+enum weft_session_event
+weft_end_tick(struct weft_end *e, uint64_t now_ns)
+{
+	return seen(e, weft_session_tick(&e->session, now_ns), now_ns);
+}
+
+uint64_t
+weft_end_deadline(const struct weft_end *e)
+{
+	uint64_t at = weft_session_deadline(&e->session);
+	uint64_t t;
+
+	if (at == 0 || !weft_session_is_live(&e->session))
+		return at;
+	if (e->flit_open || (e->more_data && weft_llr_room(e->llr) != 0))
+		return 0;
+	if (weft_flow_owes(&e->flow) && weft_llr_room(e->llr) != 0) {
+		if (!e->owes || weft_flow_is_urgent(&e->flow))
+			return 0;
+		if ((t = e->owed_ns + credit_delay_ns(e)) < at)
+			at = t;
+	}
+	t = weft_llr_deadline(e->llr);
+	return t < at ? t : at;
+}
+
+void
+weft_end_close(struct weft_end *e)
+{
+	weft_session_close(&e->session);
+}
+
+struct weft_llr *
+weft_end_llr(struct weft_end *e)
+{
+	return e->llr;
+}
+
+const struct weft_session *
+weft_end_session(const struct weft_end *e)
+{
+	return &e->session;
+}
+
+const struct weft_flow *
+weft_end_flow(const struct weft_end *e)
+{
+	return &e->flow;
+}
+
+const struct weft_counter *
+weft_end_counters(void)
+{
+	return rows;
+}
+
+const uint64_t *
+weft_end_counts(const struct weft_end *e)
+{
+	return e->count;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * One end of a retry domain, whole: session, retry, credits, packing. Messages go in at one side and
+ * come out in order, once, at the other; the owner moves frames and makes and checks CRC and FEC.
+ * weftd and the simulator run the same object. Pure: time and random bits come in. One thread at a
+ * time.
+ */
+#ifndef WEFT_END_H
+#define WEFT_END_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weft_control.h"
+#include "weft_flow.h"
+#include "weft_llr.h"
+#include "weft_msg.h"
+#include "weft_session.h"
+#include "weft_verdict.h"
+#include "weft_wire.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct weft_end_cfg {
+	struct weft_session_cfg session; /**< its params say mode, ISN form and largest frame */
+	struct weft_llr_cfg llr; /**< window 8 or more */
+	uint8_t form; /**< enum weft_form of the messages */
+	/** Of a frame that this end sends, 1..64; the other end may lower it. */
+	uint8_t max_flits;
+	/**
+	 * Messages of each kind (enum weft_msg_kind) that may wait here for the owner; that many are
+	 * granted. 0: this end takes none of the kind.
+	 */
+	uint16_t room[WEFT_MSG_LLCTRL];
+	/** WEFT_MSG_KINDS counts of messages seen, the owner's; see weft_unpack_init(). May be NULL. */
+	uint64_t *seen;
+};
+
+/** Row order of weft_end_counters(). */
+enum weft_end_counter {
+	WEFT_END_N_MESSAGES_SENT,
+	WEFT_END_N_MESSAGES,
+	WEFT_END_N_NO_CREDIT, /**< messages that came without credit: dropped */
+	WEFT_END_N_BAD_SLOT, /**< flits with a slot format that is reserved */
+	WEFT_END_N_BAD_CRD,
+	WEFT_END_N_BEFORE_INIT, /**< messages and credits before INIT.Param: dropped */
+	WEFT_END_N_BAD_CONTROL, /**< control frames whose records are wrong: dropped */
+	WEFT_END_N_CREDIT_FLITS, /**< flits sent for their credits alone */
+	WEFT_END_N_COUNTERS
+};
+
+struct weft_end;
+struct weft_counter;
+
+/** Bytes that an end of @p cfg needs (64-byte aligned); 0 if @p cfg is out of range. */
+size_t weft_end_size(const struct weft_end_cfg *cfg);
+
+/** Make an end, down, in @p mem, which stays the caller's. NULL: bad @p cfg or alignment. */
+struct weft_end *weft_end_init(void *mem, const struct weft_end_cfg *cfg, uint64_t now_ns);
+
+/**
+ * Called for a message that is complete and in order; valid during the call only. LLCTRL messages
+ * come too (their result does not matter).
+ *
+ * @return true: consumed, its credit goes back; false: it waits in the end's room until
+ *         weft_end_pop(). Behind one that waits, messages of its class wait without a call
+ */
+typedef bool (*weft_end_msg_fn)(void *arg, const struct weft_msg *m);
+
+/** A control frame came for this end: @p len bytes of records behind its header @p h. */
+enum weft_session_event weft_end_control(struct weft_end *e, const struct weft_wire_hdr *h,
+	const uint8_t *rec, size_t len, uint64_t now_ns, uint64_t rnd);
+
+/**
+ * A frame with flits came. First of the three steps of receiving; the others are
+ * weft_llr_take() on weft_end_llr(), and weft_end_deliver() on what it gives.
+ *
+ * @param ev  receives BEGIN if a session began just now
+ * @return WEFT_OK or WEFT_DROP_SESSION
+ */
+enum weft_verdict weft_end_frame(
+	struct weft_end *e, uint32_t session, uint64_t now_ns, enum weft_session_event *ev);
+
+/** Unpack one flit that is in turn. */
+void weft_end_deliver(struct weft_end *e, const uint8_t *flit, weft_end_msg_fn fn, void *arg);
+
+/**
+ * A flit that is in turn was refused by the owner: its credits count, its messages are lost, and so
+ * are those whose data runs over into it or out of it.
+ */
+void weft_end_skip(struct weft_end *e, const uint8_t *flit);
+
+/**
+ * All three steps for a frame whose syndromes are known (see weft_llr_take()).
+ *
+ * @param ev  as for weft_end_frame()
+ * @param in  receives what became of each flit; may be NULL
+ */
+enum weft_verdict weft_end_receive(struct weft_end *e, const struct weft_wire_hdr *h,
+	const uint8_t *flits, const uint64_t *syndrome, uint64_t skip, uint64_t now_ns,
+	enum weft_session_event *ev, struct weft_llr_in *in, weft_end_msg_fn fn, void *arg);
+
+/** The oldest message of a kind that waits, or NULL. Valid until weft_end_pop(). */
+const struct weft_msg *weft_end_peek(const struct weft_end *e, enum weft_msg_kind kind);
+
+/** It is consumed: its credit goes back. */
+void weft_end_pop(struct weft_end *e, enum weft_msg_kind kind);
+
+/** Whether weft_end_send() of a message of @p kind would succeed. */
+bool weft_end_can_send(const struct weft_end *e, enum weft_msg_kind kind);
+
+/**
+ * Send a message.
+ *
+ * @return 0: it will arrive in order, once, if the session lasts; -EAGAIN: no credit or no room in
+ *         the window; -ENOTCONN: no session; -EINVAL: the message cannot be packed
+ */
+int weft_end_send(struct weft_end *e, const struct weft_msg *m);
+
+/** A frame to send. */
+struct weft_end_out {
+	struct weft_wire_hdr
+		hdr; /**< kind, n_flits, session and mode set; ids, VC, clock are not */
+	size_t len; /**< bytes behind the frame header */
+	struct weft_llr_out flits; /**< for kind WEFT_WIRE_FLITS */
+};
+
+/**
+ * The next frame to send now. Ends the flit being packed if nothing else is left to send.
+ *
+ * @param payload  room behind the frame header: max_flits flits
+ * @return false: none now; see weft_end_deadline()
+ */
+bool weft_end_next(struct weft_end *e, uint8_t *payload, uint64_t now_ns, uint64_t rnd,
+	struct weft_end_out *out);
+
+/** Look at time. To be called at the deadline or later. END: the session is dead. */
+enum weft_session_event weft_end_tick(struct weft_end *e, uint64_t now_ns);
+
+/** When tick or next has something to do: 0 for now, UINT64_MAX never by time alone. */
+uint64_t weft_end_deadline(const struct weft_end *e);
+
+/** End the session and stay closed; weft_end_next() gives the goodbye. */
+void weft_end_close(struct weft_end *e);
+
+struct weft_llr *weft_end_llr(struct weft_end *e);
+const struct weft_session *weft_end_session(const struct weft_end *e);
+const struct weft_flow *weft_end_flow(const struct weft_end *e);
+
+const struct weft_counter *weft_end_counters(void);
+const uint64_t *weft_end_counts(const struct weft_end *e);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEFT_END_H */
