@@ -53,13 +53,13 @@ codec_run(void *ctx)
 	case CRC6: weft_crc6_run(c->p->crc, c->flits[0], BENCH_FLITS, c->crc, c->odd); break;
 	case ISN:
 		/* What numbering costs beside the CRC: the syndromes are at hand. */
-		weft_isn_judge(&c->isn, c->implicit, BENCH_FLITS, 0, &isn);
+		weft_isn_judge(&c->isn, c->implicit, BENCH_FLITS, 0, 0, &isn);
 		c->bad += isn.in_turn != UINT64_MAX;
 		break;
 	case RX_CHECK:
 		c->bad += weft_codec_check(&c->codec, (const uint8_t *const *)c->flit, BENCH_FLITS,
 				  WEFT_CRC_R0_FIRST, c->crc) != 0;
-		weft_isn_judge(&c->isn, c->crc, BENCH_FLITS, 0, &isn);
+		weft_isn_judge(&c->isn, c->crc, BENCH_FLITS, 0, 0, &isn);
 		c->bad += isn.in_turn != UINT64_MAX;
 		break;
 	case RX_TWO_PASSES:

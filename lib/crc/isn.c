@@ -119,27 +119,42 @@ weft_isn_protect(
 			(enum weft_crc_order)s->order);
 }
 
-/* A flit whose syndrome is not 0: intact with another number, or bad. */
+/* A flit of which only the remainder is known that its number, or damage, leaves. */
 static void
-isn_classify(struct weft_isn *s, uint64_t syndrome, uint64_t bit, struct weft_isn_result *r)
+isn_classify(struct weft_isn *s, uint64_t left, bool nop, uint64_t bit, struct weft_isn_result *r)
 {
-	const int delta = s->form == WEFT_ISN_PSEUDO ? weft_isn_decode(syndrome) : -1;
-	unsigned int number, distance;
+	const int delta = left == 0 ? 0 : s->form == WEFT_ISN_PSEUDO ? weft_isn_decode(left) : -1;
+	unsigned int number, ahead, back;
 
 	if (delta < 0) {
 		/* Counted as one number used: most bad flits are the very flit that was due. */
 		r->bad |= bit;
 		s->next = isn_after(s->next);
+		s->guessed = (uint16_t)(s->guessed + (s->guessed < WEFT_ISN_WINDOW));
 		return;
 	}
 	number = s->next ^ (unsigned int)delta;
-	distance = (number - s->next) & ISN_NUMBER_MASK;
-	if (distance > WEFT_ISN_WINDOW) {
+	ahead = (number - s->next) & ISN_NUMBER_MASK;
+	back = (s->next - number) & ISN_NUMBER_MASK;
+	if (back != 0 && back <= s->guessed) {
+		s->next = (uint16_t)number;
+		ahead = 0;
+	}
+	if (nop) {
+		r->nop |= bit;
+		s->guessed = 0;
+		return;
+	}
+	if (ahead > WEFT_ISN_WINDOW) {
 		r->duplicate |= bit;
 		return;
 	}
-	r->after_gap |= bit;
-	r->lost += distance;
+	s->guessed = 0;
+	if (ahead == 0)
+		r->in_turn |= bit;
+	else
+		r->after_gap |= bit;
+	r->lost += ahead;
 	s->next = isn_after(number);
 }
 
@@ -166,26 +181,21 @@ weft_isn_is_intact(const struct weft_isn *s, uint64_t syndrome, unsigned int ahe
 
 void
 weft_isn_judge(struct weft_isn *s, const uint64_t *syndrome, unsigned int n, uint64_t skip,
-	struct weft_isn_result *r)
+	uint64_t nops, struct weft_isn_result *r)
 {
 	*r = (struct weft_isn_result){ 0 };
-	if (skip == 0 && weft_isn_all_in_turn(s, syndrome, n)) {
+	if ((skip | nops) == 0 && weft_isn_all_in_turn(s, syndrome, n)) {
 		s->next = (uint16_t)((s->next + n) & ISN_NUMBER_MASK);
+		s->guessed = 0;
 		r->in_turn = weft_mask64(n);
 		return;
 	}
 	for (unsigned int i = 0; i < n; i++) {
 		const uint64_t bit = WEFT_BIT64(i);
-		const uint64_t left = syndrome[i] ^ s->address ^ isn_numbers(s)[0];
 
-		if ((skip & bit) != 0)
-			continue;
-		if (left != 0) {
-			isn_classify(s, left, bit, r);
-			continue;
-		}
-		r->in_turn |= bit;
-		s->next = isn_after(s->next);
+		if ((skip & bit) == 0)
+			isn_classify(s, syndrome[i] ^ s->address ^ isn_numbers(s)[0],
+				(nops & bit) != 0, bit, r);
 	}
 }
 
@@ -200,5 +210,5 @@ weft_isn_check(struct weft_isn *s, const struct weft_crc_kernel *kernel, const u
 	for (unsigned int i = 0; i < n; i++)
 		syndrome[i] ^= weft_crc_load(
 			flits + (size_t)i * CRC_FLIT_LEN, (enum weft_crc_order)s->order);
-	weft_isn_judge(s, syndrome, n, skip, r);
+	weft_isn_judge(s, syndrome, n, skip, 0, r);
 }

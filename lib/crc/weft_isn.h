@@ -52,6 +52,7 @@ int weft_isn_decode(uint64_t syndrome);
 struct weft_isn {
 	uint64_t address; /* A(ids); 0 but for the pseudo-header form */
 	uint16_t next; /* number of the next flit, 0..1023 */
+	uint16_t guessed; /* receiver: bad flits just before, each taken to have used a number */
 	uint8_t form; /* enum weft_isn_form */
 	uint8_t order; /* enum weft_crc_order */
 };
@@ -78,7 +79,8 @@ struct weft_isn_result {
 	uint64_t
 		after_gap; /**< intact, 1..511 numbers were skipped; the receiver went on from it */
 	uint64_t duplicate; /**< intact, number in the past half: not to be used */
-	uint64_t bad; /**< corrupt, or made for another receiver; one number used */
+	uint64_t bad; /**< corrupt, or made for another receiver; one number used, it is guessed */
+	uint64_t nop; /**< intact, uses no number */
 	uint32_t lost; /**< numbers skipped by the gaps of this run, added up */
 };
 
@@ -101,12 +103,17 @@ bool weft_isn_all_in_turn(const struct weft_isn *s, const uint64_t *syndrome, un
  */
 bool weft_isn_is_intact(const struct weft_isn *s, uint64_t syndrome, unsigned int ahead);
 
-/** Receiver, where the CRC is made elsewhere: as weft_isn_check(), from syndromes as above. */
+/**
+ * Receiver, where the CRC is made elsewhere: as weft_isn_check(), from syndromes as above. A flit
+ * whose number shows that a bad one before it used none is in turn.
+ *
+ * @param nops  flits that use no number, if they are intact
+ */
 void weft_isn_judge(struct weft_isn *s, const uint64_t *syndrome, unsigned int n, uint64_t skip,
-	struct weft_isn_result *r);
+	uint64_t nops, struct weft_isn_result *r);
 
 /**
- * Receiver: check a run of @p n (0..64) flits.
+ * Receiver: check a run of @p n (0..64) flits, each of which uses a number.
  *
  * @param skip  flits to pass over as if they were not there (all-zero ones); in no mask
  * @param r     receives the result; may not be NULL

@@ -43,6 +43,18 @@ crc_all_zero(const uint8_t *flits, const uint64_t *syndrome, unsigned int n)
 	return suspects == 0 ? 0 : weft_wire_all_zero(flits, n);
 }
 
+/* Flits that use no number: NOP, IDLE. */
+static inline uint64_t
+crc_nops(const uint8_t *flits, unsigned int n)
+{
+	uint64_t nops = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		nops |= (uint64_t)(flits[i * (size_t)WEFT_FLIT_LEN] >> 6 == WEFT_FLIT_IDLE_NOP)
+		        << i;
+	return nops;
+}
+
 /* cxl mode: the number is in the header or counted along; turn that into the masks of rxl mode. */
 static inline void
 crc_judge_cxl(struct weft_conn *c, const uint8_t *flits, const uint64_t *syndrome, unsigned int n,
@@ -50,7 +62,7 @@ crc_judge_cxl(struct weft_conn *c, const uint8_t *flits, const uint64_t *syndrom
 {
 	struct weft_isn_result crc;
 
-	weft_isn_judge(&c->isn, syndrome, n, skip, &crc);
+	weft_isn_judge(&c->isn, syndrome, n, skip, 0, &crc);
 	*r = (struct weft_isn_result){ .bad = crc.bad };
 	for (unsigned int i = 0; i < n; i++) {
 		uint64_t bit = WEFT_BIT64(i);
@@ -82,7 +94,7 @@ crc_judge_frame(struct weft_frame *f, const uint8_t *flits, const uint64_t *synd
 	struct weft_isn_result r;
 
 	if (f->hdr.mode == WEFT_MODE_RXL)
-		weft_isn_judge(&f->conn->isn, syndrome, n, zero, &r);
+		weft_isn_judge(&f->conn->isn, syndrome, n, zero, crc_nops(flits, n), &r);
 	else
 		crc_judge_cxl(f->conn, flits, syndrome, n, zero, &r);
 	f->hole = r.bad | r.after_gap;
@@ -92,7 +104,7 @@ crc_judge_frame(struct weft_frame *f, const uint8_t *flits, const uint64_t *synd
 		return;
 	}
 	counts->zeros += crc_popcount(zero);
-	counts->row[CRC_GOOD] += crc_popcount(r.in_turn | r.after_gap | r.duplicate);
+	counts->row[CRC_GOOD] += crc_popcount(r.in_turn | r.after_gap | r.duplicate | r.nop);
 	counts->row[CRC_BAD] += crc_popcount(r.bad);
 	counts->row[CRC_GAPS] += crc_popcount(r.after_gap);
 	counts->row[CRC_DUPLICATES] += crc_popcount(r.duplicate);

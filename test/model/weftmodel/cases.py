@@ -100,7 +100,7 @@ def isn_none(rng, n):
 @case
 def isn_xor(rng, n):
     """One connection loses a flit late: from there on every flit is bad, for good."""
-    streams = [Rxl(rng, 1, 2, vc, 3).make(n // 3 + 1, isn="xor") for vc in range(3)]
+    streams = [Rxl(rng, 1, 2, vc, 3, others=False).make(n // 3 + 1, isn="xor") for vc in range(3)]
     at = len(streams[1].wire) * 9 // 10
     del streams[1].wire[at]
     bad = len(streams[1].wire) - at
@@ -154,7 +154,7 @@ def corrupted(rng, n):
 @case
 def dropped(rng, n):
     streams = several(rng, n + n // 8)
-    streams.append(Rxl(rng, 8, 9).make(n))
+    streams.append(Rxl(rng, 8, 9, others=False).make(n))
     gaps = lost = 0
     for s in streams:
         longest = mutate.LONGEST_RUN if s.spid == 8 else 8
@@ -162,7 +162,7 @@ def dropped(rng, n):
         gaps, lost = gaps + more, lost + missing
     total = sum(len(s.wire) for s in streams)
     # And the longest run of all, whose distance is the last that counts as ahead.
-    late = Rxl(rng, 10, 11).make(mutate.LONGEST_RUN + 40)
+    late = Rxl(rng, 10, 11, others=False).make(mutate.LONGEST_RUN + 40)
     del late.wire[20:20 + mutate.LONGEST_RUN]
     return Case(interleave(rng, streams + [late]), truth={
         "crc": {"good": total + len(late.wire), "bad": 0},

@@ -11,13 +11,18 @@ from . import flit as fl
 LONGEST_RUN = 511
 
 
+def numbered(items):
+    """Whether each of the flits uses a number: a NOP that is missing is missed by nobody."""
+    return all(item[0] >> 6 != fl.NOP for item in items)
+
+
 def drop(rng, wire, chance=0.01, longest=8):
     """(wire, gaps, lost): single flits and runs removed. A flit stands between any two holes,
     and the last one stays, so that each hole is one gap."""
     out, gaps, lost, i = [], 0, 0, 0
     while i < len(wire):
         run = 1 if rng.random() < 0.5 else rng.randint(1, longest)
-        if rng.random() < chance and i + run < len(wire):
+        if rng.random() < chance and i + run < len(wire) and numbered(wire[i:i + run + 1]):
             gaps += 1
             lost += run
             i += run
@@ -33,7 +38,7 @@ def duplicate(rng, wire, chance=0.02, longest=511):
     out = []
     for i, item in enumerate(wire):
         out.append(item)
-        if rng.random() < chance:
+        if rng.random() < chance and numbered([item]):
             later = rng.choice((0, 0, 1, rng.randrange(longest), longest))
             due.setdefault(min(i + later, len(wire) - 1), []).append(item)
             count += 1
@@ -47,7 +52,7 @@ def reorder(rng, wire, chance=0.02):
     out, moved, i = [], 0, 0
     while i < len(wire):
         late = rng.randint(1, 20)
-        if rng.random() < chance and i + late < len(wire):
+        if rng.random() < chance and i + late < len(wire) and numbered(wire[i:i + 2]):
             out += wire[i + 1:i + late + 1] + [wire[i]]
             moved += 1
             i += late + 1

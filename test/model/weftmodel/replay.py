@@ -73,6 +73,7 @@ class RxlReceiver:
     def __init__(self, name, opts, stream, tally):
         _, self.spid, self.dpid, self.vc, _ = name
         self.form, self.expected = opts.isn, opts.first_seq % 1024
+        self.guessed = 0  # corrupt flits just before, each taken to have used a number
         self.stream, self.tally = stream, tally
         self.addresses = crc.address_part(self.spid, self.dpid, self.vc)
 
@@ -89,10 +90,18 @@ class RxlReceiver:
         if number is None:
             self.tally["crc_bad"] += 1
             self.expected = (self.expected + 1) % 1024
+            self.guessed += 1
             self.stream.hole = True
             return
         self.tally["crc_good"] += 1
+        if 0 < (self.expected - number) % 1024 <= self.guessed:
+            self.expected = number
+        if fl.kind_of(flit) == fl.NOP:
+            self.guessed = 0
+            return
         ahead = (number - self.expected) % 1024
+        if ahead <= WINDOW:
+            self.guessed = 0
         if ahead > WINDOW:
             self.tally["duplicates"] += 1
             return

@@ -7,6 +7,7 @@ groups are packed tightly, and no rolling pair of groups holds more of a kind th
 """
 
 from collections import Counter, deque
+from itertools import accumulate
 
 import numpy as np
 
@@ -160,13 +161,14 @@ class Rxl:
 
     mode = frame.RXL
 
-    def __init__(self, rng, spid, dpid, vc=0, session=0, flow="mem", key=None):
+    def __init__(self, rng, spid, dpid, vc=0, session=0, flow="mem", key=None,
+                 others=True):
         self.rng, self.spid, self.dpid, self.vc, self.session = rng, spid, dpid, vc, session
         self.key = key
         self.packer = Packer(rng, "pbr", flow, spid, dpid, key is not None)
         self.source = bytes([2, 0, 0, 0, spid >> 8, spid & 255])
         self.bare, self.wire = [], []
-        self.others = key is None   # also make flits of the other types
+        self.others = others and key is None  # also make flits of the other types
         self.macs_sent = 0
 
     def key_line(self):
@@ -219,7 +221,9 @@ class Rxl:
 
     def protect(self, first=1, isn="pseudo", order="r0"):
         """Make `wire` out of `bare`; call again after changing bare on purpose."""
-        numbers = [(first + i) % 1024 for i in range(len(self.bare))]
+        # A NOP uses no number; it is made with that of the next flit that does.
+        uses = [fl.kind_of(item) != fl.NOP for item in self.bare]
+        numbers = [(first + n) % 1024 for n in accumulate(uses, initial=0)][:-1]
         if isn == "pseudo":
             address = crc.address_part(self.spid, self.dpid, self.vc)
             parts = [crc.SEQ_PART[n] ^ address for n in numbers]
