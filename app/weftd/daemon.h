@@ -14,6 +14,7 @@
 
 #include "weft_capture.h"
 #include "weft_control.h"
+#include "weft_end.h"
 #include "weft_eal.h"
 #include "weft_host.h"
 #include "weft_loop.h"
@@ -26,7 +27,8 @@
 
 #define NODE_PEERS_MAX 1024 /* hosts of a GFD, or GFDs of a host */
 #define NODE_BACKLOG 1024 /* frames that wait for a port; a power of two */
-#define PEER_CREDITS 512 /* requests of each class that a GFD takes from a host */
+#define PEER_CREDITS 256 /* messages of each kind that an end has room for */
+#define PEER_WINDOW 256 /* flits on their way to the other end */
 #define NODE_ERROR_MAX 512
 
 /* Frames on their way to one port, for as long as it takes none. */
@@ -40,23 +42,36 @@ struct backlog {
 
 enum peer_state { PEER_DOWN, PEER_UP, PEER_REFUSED };
 
-/* The other end of a connection, at a host or a GFD. */
+/* Requests that wait for a credit, oldest first: as many as a host may have open at one GFD. */
+struct waiting {
+	uint32_t head;
+	uint32_t n;
+	struct weft_msg msg[2 * PEER_CREDITS];
+};
+
+/* A connection, at a host or a GFD. */
 struct peer {
 	struct node *node;
 	uint16_t pid;
 	uint16_t topo_node;
 	uint8_t state; /* enum peer_state; written by the node's lcore, read by the control thread */
-	uint8_t max_flits; /* a frame to it may carry */
-	uint32_t session;
-	uint64_t hello_due_ns; /* host: when to ask (again) */
-	uint64_t heard_ns; /* host: last frame from it, or last time nothing was asked of it */
+	uint8_t max_flits; /* of a frame to it, by the path */
+	uint64_t begun; /* sessions of the end that the node knows of */
+	uint64_t due_ns; /* when the end has something to do by time */
+	struct weft_end *end;
 	struct weft_conn *rx;
 	struct weft_conn *tx;
-	struct weft_unpacker unpack;
-	struct weft_packer pack;
-	struct rte_mbuf *frame; /* being filled; NULL: none */
-	uint8_t flits; /* in it, the open one included */
-	bool flit_open;
+	struct waiting *waiting; /* host */
+};
+
+/* Flits that FEC gave up in a switch, by connection, until their sender is told. */
+struct losses {
+	unsigned int n;
+	uint64_t due_ns; /* when to tell; 0: nothing to tell */
+	struct loss {
+		struct weft_wire_hdr hdr; /* of a frame that lost some */
+		uint32_t flits;
+	} loss[32];
 };
 
 /* One node of the topology that runs here. */
@@ -80,6 +95,11 @@ struct node {
 	uint64_t drops[WEFT_VERDICT_COUNT]; /* of the node itself, beside those of its stages */
 	uint64_t messages[WEFT_MSG_KINDS];
 	uint64_t now_ns; /* of this poll */
+	uint64_t ends_ns; /* clock of the ends: it does not run while the node is not polled */
+	uint64_t random; /* fresh bits for whichever end needs them first */
+	/* switch */
+	struct losses losses;
+	uint64_t losses_reported; /* frames sent for them */
 	/* host and GFD */
 	struct peer *peer;
 	uint16_t n_peers;
@@ -158,29 +178,30 @@ unsigned int backlog_flush(struct backlog *b);
 
 void backlog_free(struct backlog *b);
 
-/* --- peer.c: flits to and from the other end, and how a connection comes up --- */
+/* --- peer.c: a connection's end, joined to the node's pipelines --- */
 
-/** Link control frame of the peer's node to it. */
-void peer_send_control(
-	struct peer *p, enum weft_control_type type, enum weft_control_param differs);
+/** Make the end and both directions. @p asks: this node asks for the session. 0, or -errno. */
+int peer_init(struct peer *p, bool asks);
+void peer_fini(struct peer *p);
 
-/** What this node says of itself. */
-void peer_parameters(const struct node *n, struct weft_control *c);
+/** Bytes of DPDK's memory that a peer takes. */
+size_t peer_memory(void);
 
-/** Make both directions for @p session. 0, or -errno. */
-int peer_up(struct peer *p, uint32_t session);
+/** A link control frame came from the peer. */
+void peer_control(struct peer *p, struct rte_mbuf *m);
 
-/** End the session: both directions go, and what was being packed. */
-void peer_down(struct peer *p);
+/** Unpack the flits of a frame that the stage retry handed on. */
+void peer_flits(struct peer *p, struct rte_mbuf *m, weft_end_msg_fn fn, void *arg);
 
-/** Pack one message for the peer; the frame leaves when it is full or by peer_flush(). */
-void peer_send(struct peer *p, const struct weft_msg *m);
+/** Let everything leave that is due, while the port takes it. Returns frames sent. */
+unsigned int peer_flush(struct peer *p, weft_end_msg_fn fn, void *arg);
 
-/** Let everything packed leave now. */
-void peer_flush(struct peer *p);
+/** Say goodbye. */
+void peer_close(struct peer *p);
 
-/** Unpack the flits of a frame that came from the peer. */
-void peer_receive(struct peer *p, struct rte_mbuf *m, weft_msg_fn fn, void *arg);
+/** What became of the session since the last call: its events, in this order, and the new state. */
+bool peer_ended(struct peer *p);
+bool peer_began(struct peer *p);
 
 /** The peer with this PID, or NULL. */
 struct peer *peer_find(struct node *n, uint16_t pid);
@@ -212,6 +233,9 @@ int node_fast(struct node *n, char *err, size_t err_len);
 
 /** Monotonic nanoseconds from the TSC. */
 uint64_t node_now_ns(void);
+
+/** Set the clocks of a node for this poll. */
+void node_clock(struct node *n);
 
 /* --- report.c --- */
 

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * A GFD: memory behind a port. It answers hosts of the topology, each in a session of its own; a
- * new session of a host ends the one before. Its memory is of huge pages where there are any, and
+ * A GFD: memory behind a port. It answers hosts of the topology, each in a connection of its
+ * own; a request waits where its answer would have no room. Its memory is of huge pages where there are any, and
  * on the NUMA node of the lcore that serves it; a crossing is reported.
  */
 
@@ -21,78 +21,51 @@
 #define ATC_SETS_1G 16 /* x 8 ways: the segments of 128 GFDs */
 #define HUGE_PAGE (UINT64_C(2) << 20)
 
-static void
+/* A response may be either: with room for both, no request is executed and then not answered. */
+static bool
+gfd_can_answer(const struct peer *p)
+{
+	return weft_end_can_send(p->end, WEFT_MSG_S2M_NDR) &&
+	       weft_end_can_send(p->end, WEFT_MSG_S2M_DRS);
+}
+
+/* False: it has to wait, for a credit or for the window. */
+static bool
 gfd_message(void *arg, const struct weft_msg *m)
 {
-	struct node *n = arg;
+	struct peer *p = arg;
+	struct node *n = p->node;
 	struct weft_msg reply;
-	struct peer *p;
 	enum weft_verdict v;
 
 	if (m->kind == WEFT_MSG_LLCTRL)
-		return;
+		return true;
+	if (!gfd_can_answer(p))
+		return false;
 	v = weft_gfd_request(&n->gfd, m, &reply);
-	p = v == WEFT_OK ? peer_find(n, reply.dpid) : NULL;
 	/* The message must be the connection's own: nobody asks in another's name. */
-	if (v == WEFT_OK && (p == NULL || p->tx == NULL || p->state != PEER_UP))
+	if (v == WEFT_OK && reply.dpid != p->pid)
 		v = WEFT_DROP_NO_CONN;
-	if (v == WEFT_OK)
-		peer_send(p, &reply);
-	else
+	if (v == WEFT_OK && weft_end_send(p->end, &reply) != 0)
+		v = WEFT_DROP_TX_FULL; /* cannot be: it was asked before */
+	if (v != WEFT_OK)
 		n->drops[v]++;
+	p->due_ns = 0;
+	return true;
 }
 
+/* Requests that had to wait. */
 static void
-gfd_hello(struct node *n, struct peer *p, uint32_t session, const struct weft_control *theirs)
+gfd_waiting(struct peer *p)
 {
-	enum weft_control_param differs;
-	struct weft_control ours;
+	static const enum weft_msg_kind kinds[] = { WEFT_MSG_M2S_REQ, WEFT_MSG_M2S_RWD };
 
-	peer_parameters(n, &ours);
-	differs = weft_control_compare(&ours, theirs);
-	if (differs == WEFT_PARAM_NONE && p->state == PEER_UP && p->session == session) {
-		peer_send_control(p, WEFT_CONTROL_WELCOME, WEFT_PARAM_NONE);
-		return; /* our answer was lost, or is still on its way */
-	}
-	peer_down(p);
-	p->session = session;
-	if (differs != WEFT_PARAM_NONE) {
-		peer_send_control(p, WEFT_CONTROL_REFUSE, differs);
-		return;
-	}
-	if (peer_up(p, session) != 0) {
-		n->drops[WEFT_DROP_CONN_LIMIT]++;
-		return;
-	}
-	p->max_flits = (uint8_t)weft_topo_path_flits(n->daemon->topo, p->topo_node, n->index);
-	if (theirs->max_flits < p->max_flits)
-		p->max_flits = theirs->max_flits;
-	__atomic_store_n(&p->state, PEER_UP, __ATOMIC_RELAXED);
-	peer_send_control(p, WEFT_CONTROL_WELCOME, WEFT_PARAM_NONE);
-}
+	for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(kinds); k++) {
+		const struct weft_msg *m;
 
-static void
-gfd_control(struct node *n, struct rte_mbuf *m)
-{
-	const struct weft_wire_hdr *h = &weft_frame(m)->hdr;
-	struct peer *p = peer_find(n, h->spid);
-	struct weft_control c;
-	enum weft_verdict v =
-		weft_control_parse(rte_pktmbuf_mtod_offset(m, const uint8_t *, WEFT_WIRE_FLITS_OFF),
-			rte_pktmbuf_data_len(m) - (size_t)WEFT_WIRE_FLITS_OFF, &c);
-
-	if (v == WEFT_OK && p == NULL)
-		v = WEFT_DROP_NO_CONN;
-	if (v == WEFT_OK && h->session == 0)
-		v = WEFT_DROP_SESSION;
-	if (v != WEFT_OK) {
-		n->drops[v]++;
-		return;
+		while ((m = weft_end_peek(p->end, kinds[k])) != NULL && gfd_message(p, m))
+			weft_end_pop(p->end, kinds[k]);
 	}
-	if (c.type == WEFT_CONTROL_HELLO)
-		gfd_hello(n, p, h->session, &c);
-	else if (c.type == WEFT_CONTROL_GOODBYE && h->session == p->session)
-		peer_down(p);
 }
 
 static void
@@ -100,17 +73,17 @@ gfd_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 {
 	struct node *node = arg;
 
-	/* Flits first: a HELLO in the same burst may end the connection that they point to. */
 	for (uint16_t i = 0; i < n; i++) {
 		struct weft_frame *f = weft_frame(pkt[i]);
+		struct peer *p = f->conn != NULL ? f->conn->user : peer_find(node, f->hdr.spid);
 
-		/* A frame may have waited in a ring while its session ended. */
-		if (f->hdr.kind == WEFT_WIRE_FLITS && f->conn->user != NULL)
-			peer_receive(f->conn->user, pkt[i], gfd_message, node);
+		if (p == NULL)
+			node->drops[WEFT_DROP_NO_CONN]++;
+		else if (f->hdr.kind == WEFT_WIRE_CONTROL)
+			peer_control(p, pkt[i]);
+		else
+			peer_flits(p, pkt[i], gfd_message, p);
 	}
-	for (uint16_t i = 0; i < n; i++)
-		if (weft_frame(pkt[i])->hdr.kind == WEFT_WIRE_CONTROL)
-			gfd_control(node, pkt[i]);
 	rte_pktmbuf_free_bulk(pkt, n);
 }
 
@@ -120,13 +93,17 @@ gfd_poll(void *arg)
 	struct node *n = arg;
 	unsigned int worked = backlog_flush(&n->out[0]);
 
-	n->now_ns = node_now_ns();
-	/* While answers wait for the port no requests are taken in. */
-	if (n->out[0].n == 0)
-		for (unsigned int s = 0; s < weft_pipe_segments(n->rx); s++)
-			worked += weft_pipe_poll(n->rx, s);
-	for (uint16_t i = 0; i < n->n_peers; i++)
-		peer_flush(&n->peer[i]);
+	node_clock(n);
+	for (unsigned int s = 0; s < weft_pipe_segments(n->rx); s++)
+		worked += weft_pipe_poll(n->rx, s);
+	for (uint16_t i = 0; i < n->n_peers; i++) {
+		struct peer *p = &n->peer[i];
+
+		peer_ended(p);
+		peer_began(p);
+		gfd_waiting(p);
+		worked += peer_flush(p, gfd_message, p);
+	}
 	return worked;
 }
 
@@ -245,6 +222,7 @@ gfd_init(struct node *n, char *err, size_t err_len)
 		n->peer[i].node = n;
 		n->peer[i].topo_node = t->host[i];
 		n->peer[i].pid = t->node[t->host[i]].pid;
+		n->peer[i].max_flits = (uint8_t)weft_topo_path_flits(t, t->host[i], n->index);
 	}
 	n->env.take_control = true;
 	rc = node_fast(n, err, err_len);
@@ -252,6 +230,12 @@ gfd_init(struct node *n, char *err, size_t err_len)
 		rc = gfd_atc(n);
 	if (rc == 0)
 		rc = gfd_memory(n, err, err_len);
+	for (uint16_t i = 0; rc == 0 && i < n->n_peers; i++) {
+		rc = peer_init(&n->peer[i], false);
+		if (rc != 0)
+			snprintf(err, err_len, "gfd %s: connection to %s: %s", n->topo->name,
+				t->node[t->host[i]].name, strerror(-rc));
+	}
 	if (rc != 0)
 		return rc;
 	n->rx = weft_pipe_create(&cfg, err, err_len);

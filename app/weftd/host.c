@@ -11,17 +11,15 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
 #include <rte_malloc.h>
 
-#define HELLO_EVERY_NS UINT64_C(100000000)
 #define EXPIRE_EVERY_NS UINT64_C(1000000)
 #define EXPIRE_BATCH 64
 #define REQUESTS_A_POLL 128
 #define REST_NS UINT64_C(5000000000) /* a link that flaps was seen to hold frames for 3 s */
 
-static void
+static bool
 host_message(void *arg, const struct weft_msg *m)
 {
 	struct node *n = arg;
@@ -29,69 +27,28 @@ host_message(void *arg, const struct weft_msg *m)
 	enum weft_verdict v;
 
 	if (m->kind == WEFT_MSG_LLCTRL)
-		return;
+		return true;
 	v = weft_host_response(n->host, m, n->now_ns, &c);
 	if (v == WEFT_OK)
 		weft_traffic_complete(n->traffic, &c);
 	else
 		n->drops[v]++;
+	return true;
 }
 
 static void
-host_refused(struct node *n, struct peer *p, const struct weft_control *theirs)
+host_refused(struct node *n, struct peer *p)
 {
-	enum weft_control_param differs = (enum weft_control_param)theirs->differs;
-	struct weft_control ours;
+	const struct weft_session *s = weft_end_session(p->end);
+	enum weft_control_param differs = (enum weft_control_param)s->differs;
 
-	peer_down(p);
-	__atomic_store_n(&p->state, PEER_REFUSED, __ATOMIC_RELAXED);
 	if (n->refused != NULL)
 		return;
-	peer_parameters(n, &ours);
 	snprintf(n->refusal, sizeof(n->refusal), "%.*s refuses: %s is %s there, %s here",
-		WEFT_NODE_ID_LEN, (const char *)theirs->node, weft_control_param_name(differs),
-		weft_control_param_value(theirs, differs),
-		weft_control_param_value(&ours, differs));
+		WEFT_NODE_ID_LEN, (const char *)s->peer.node, weft_control_param_name(differs),
+		weft_control_param_value(&s->peer, differs),
+		weft_control_param_value(&s->cfg.params, differs));
 	__atomic_store_n(&n->refused, n->refusal, __ATOMIC_RELEASE);
-}
-
-static void
-host_control(struct node *n, struct rte_mbuf *m)
-{
-	const struct weft_wire_hdr *h = &weft_frame(m)->hdr;
-	struct peer *p = peer_find(n, h->spid);
-	struct weft_control c;
-	enum weft_verdict v =
-		weft_control_parse(rte_pktmbuf_mtod_offset(m, const uint8_t *, WEFT_WIRE_FLITS_OFF),
-			rte_pktmbuf_data_len(m) - (size_t)WEFT_WIRE_FLITS_OFF, &c);
-
-	if (v == WEFT_OK && p == NULL)
-		v = WEFT_DROP_NO_CONN;
-	if (v == WEFT_OK && h->session != p->session)
-		v = WEFT_DROP_SESSION;
-	if (v != WEFT_OK) {
-		n->drops[v]++;
-		return;
-	}
-	if (c.type == WEFT_CONTROL_WELCOME && p->state == PEER_DOWN) {
-		if (c.max_flits < p->max_flits)
-			p->max_flits = c.max_flits;
-		weft_host_grant(n->host, p->pid, c.credits, c.credits);
-		__atomic_store_n(&p->state, PEER_UP, __ATOMIC_RELAXED);
-	} else if (c.type == WEFT_CONTROL_REFUSE) {
-		host_refused(n, p, &c);
-	} else if (c.type == WEFT_CONTROL_GOODBYE) {
-		/* Its requests time out; a new session may follow. */
-		weft_host_grant(n->host, p->pid, 0, 0);
-		peer_down(p);
-	}
-}
-
-static void
-host_flits(struct node *n, struct peer *p, struct rte_mbuf *m)
-{
-	p->heard_ns = n->now_ns;
-	peer_receive(p, m, host_message, n);
 }
 
 static void
@@ -101,30 +58,61 @@ host_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 
 	for (uint16_t i = 0; i < n; i++) {
 		struct weft_frame *f = weft_frame(pkt[i]);
+		struct peer *p = f->conn != NULL ? f->conn->user : peer_find(node, f->hdr.spid);
 
-		if (f->hdr.kind == WEFT_WIRE_CONTROL)
-			host_control(node, pkt[i]);
-		else if (f->conn->user != NULL)
-			host_flits(node, f->conn->user, pkt[i]);
+		if (p == NULL)
+			node->drops[WEFT_DROP_NO_CONN]++;
+		else if (f->hdr.kind == WEFT_WIRE_CONTROL)
+			peer_control(p, pkt[i]);
+		else
+			peer_flits(p, pkt[i], host_message, node);
 	}
 	rte_pktmbuf_free_bulk(pkt, n);
 }
 
-/* Ask for a session. Each time round it is a new one: an old answer cannot be taken for its. */
+/* Follow the session: its end leaves requests without an answer, which time out as lost. */
 static void
-host_hello(struct node *n, struct peer *p)
+host_session(struct node *n, struct peer *p)
 {
-	uint32_t session;
-
-	if (p->state != PEER_DOWN || n->now_ns < p->hello_due_ns)
-		return;
-	p->hello_due_ns = n->now_ns + HELLO_EVERY_NS;
-	if (p->rx == NULL) {
-		if (getrandom(&session, sizeof(session), 0) != sizeof(session) || session == 0 ||
-			peer_up(p, session) != 0)
-			return;
+	if (peer_ended(p)) {
+		weft_host_grant(n->host, p->pid, 0, 0);
+		p->waiting->n = 0;
 	}
-	peer_send_control(p, WEFT_CONTROL_HELLO, WEFT_PARAM_NONE);
+	if (peer_began(p)) {
+		uint16_t credits = weft_end_session(p->end)->peer.credits;
+
+		if (credits > PEER_CREDITS)
+			credits = PEER_CREDITS; /* what `waiting` has room for */
+		weft_host_grant(n->host, p->pid, credits, credits);
+	}
+	if (p->state == PEER_REFUSED)
+		host_refused(n, p);
+}
+
+/* Requests that waited for a credit or the window. */
+static void
+host_send_waiting(struct peer *p)
+{
+	struct waiting *w = p->waiting;
+
+	while (w->n != 0 && weft_end_send(p->end, &w->msg[w->head]) == 0) {
+		w->head = (w->head + 1) % WEFT_ARRAY_SIZE(w->msg);
+		w->n--;
+		p->due_ns = 0;
+	}
+}
+
+static void
+host_send(struct peer *p, const struct weft_msg *m)
+{
+	struct waiting *w = p->waiting;
+
+	p->due_ns = 0;
+	if (w->n == 0 && weft_end_send(p->end, m) == 0)
+		return;
+	/* No more are open at a peer than it granted, so there is room. */
+	assert(w->n < WEFT_ARRAY_SIZE(w->msg));
+	w->msg[(w->head + w->n++) % WEFT_ARRAY_SIZE(w->msg)] = *m;
 }
 
 static bool
@@ -134,31 +122,6 @@ host_is_up(const struct node *n)
 		if (n->peer[i].state != PEER_UP)
 			return false;
 	return true;
-}
-
-static bool
-host_is_asking(const struct node *n, const struct peer *p)
-{
-	const struct weft_host_peer *hp = weft_host_peer(n->host, p->pid);
-
-	return hp->in_flight[WEFT_HOST_READ] != 0 || hp->in_flight[WEFT_HOST_WRITE] != 0;
-}
-
-/*
- * A GFD that has answered nothing for as long as a request may take is gone, or has forgotten the
- * session: ask for a new one. Its open requests end as lost.
- */
-static void
-host_check_peer(struct node *n, struct peer *p)
-{
-	uint64_t silence_ns = (uint64_t)n->topo->traffic.timeout_ms * 1000000;
-
-	if (p->state != PEER_UP || !host_is_asking(n, p))
-		p->heard_ns = n->now_ns;
-	if (n->now_ns - p->heard_ns < silence_ns)
-		return;
-	weft_host_grant(n->host, p->pid, 0, 0);
-	peer_down(p);
 }
 
 static unsigned int
@@ -173,12 +136,12 @@ host_requests(struct node *n)
 		struct peer *p = dpid < 0 ? NULL : peer_find(n, (uint16_t)dpid);
 
 		sent++;
-		if (p == NULL || p->tx == NULL) {
+		if (p == NULL) {
 			n->drops[WEFT_DROP_NO_DECODE]++;
 			continue;
 		}
 		m.dpid = (uint16_t)dpid;
-		peer_send(p, &m);
+		host_send(p, &m);
 	}
 	if (rc == -ESHUTDOWN)
 		__atomic_store_n(&n->is_done, 1, __ATOMIC_RELAXED);
@@ -197,24 +160,24 @@ host_poll(void *arg)
 	struct node *n = arg;
 	unsigned int worked = backlog_flush(&n->out[0]);
 
-	n->now_ns = node_now_ns();
+	node_clock(n);
 	for (unsigned int s = 0; s < weft_pipe_segments(n->rx); s++)
 		worked += weft_pipe_poll(n->rx, s);
-	for (uint16_t i = 0; i < n->n_peers; i++)
-		host_hello(n, &n->peer[i]);
 	if (n->traffic == NULL)
 		return worked;
+	for (uint16_t i = 0; i < n->n_peers; i++) {
+		host_session(n, &n->peer[i]);
+		host_send_waiting(&n->peer[i]);
+	}
 	if (n->now_ns >= n->expire_due_ns) {
 		n->expire_due_ns = n->now_ns + EXPIRE_EVERY_NS;
 		weft_host_expire(n->host, n->now_ns, host_lost, n, EXPIRE_BATCH);
-		for (uint16_t i = 0; i < n->n_peers; i++)
-			host_check_peer(n, &n->peer[i]);
 	}
 	/* A port that takes nothing holds back new requests; answers are taken all the same. */
 	if (n->out[0].n == 0 && !n->is_done && (n->was_up || (n->was_up = host_is_up(n))))
 		worked += host_requests(n);
 	for (uint16_t i = 0; i < n->n_peers; i++)
-		peer_flush(&n->peer[i]);
+		worked += peer_flush(&n->peer[i], host_message, n);
 	return worked;
 }
 
@@ -320,6 +283,14 @@ host_init(struct node *n, char *err, size_t err_len)
 	n->env.take_control = true;
 	if (rc == 0 && n->topo->has_traffic)
 		rc = host_engine(n, err, err_len);
+	if (rc != 0)
+		return rc;
+	for (uint16_t i = 0; rc == 0 && i < n->n_peers; i++) {
+		rc = peer_init(&n->peer[i], true);
+		if (rc != 0)
+			snprintf(err, err_len, "host %s: connection to %s: %s", n->topo->name,
+				t->node[t->gfd[i]].name, strerror(-rc));
+	}
 	if (rc != 0)
 		return rc;
 	n->is_done = !n->topo->has_traffic;

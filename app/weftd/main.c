@@ -43,7 +43,7 @@ static const char usage_text[] =
 	"  --until-done          end when every host here has done its requests\n"
 	"  --wait S              with --until-done: give up if connections take longer (30)\n"
 	"  --idle auto|spin|yield   what an lcore does that finds no work (auto)\n"
-	"  --rx-layout LAYOUT    receive pipeline of hosts and GFDs (" WEFT_LAYOUT_RX ")\n"
+	"  --rx-layout LAYOUT    receive pipeline of hosts and GFDs (" WEFT_LAYOUT_RX_RETRY ")\n"
 	"  --switch-layout LAYOUT   pipeline of switches (" WEFT_LAYOUT_SWITCH ")\n"
 	"  --capture PORT=FILE   write the frames of a port, such as s0.0, to a pcapng file\n"
 	"  --json FILE|-         write the counts as JSON at the end\n"
@@ -141,7 +141,7 @@ parse_options(struct daemon_cfg *c, struct run_options *run, int argc, char **ar
 {
 	int opt;
 
-	c->rx_layout = WEFT_LAYOUT_RX;
+	c->rx_layout = WEFT_LAYOUT_RX_RETRY;
 	c->switch_layout = WEFT_LAYOUT_SWITCH;
 	c->wait_s = 30;
 	while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1)
@@ -188,6 +188,43 @@ load_topology(struct daemon *d, const struct run_options *run)
 	if (d->topo->ide != WEFT_IDE_OFF)
 		cli_fail("ide: weftd does not agree on session keys yet, and never sends under an "
 			 "old one: expected mode off");
+}
+
+/*
+ * Live connections need the stage retry where traces are read with crc_check; layouts that were
+ * written for crc_check go on to work.
+ */
+static void
+live_layout(struct daemon *d)
+{
+	static char text[WEFT_PIPE_STAGES_MAX * 32];
+	struct weft_layout l;
+	char err[256];
+	size_t used = 0;
+	bool retry = false;
+
+	if (weft_layout_parse(d->cfg.rx_layout, &l, err, sizeof(err)) != 0)
+		cli_fail("--rx-layout: %s", err);
+	for (unsigned int i = 0, segment = 0; i < l.n_stages; i++) {
+		const char *name = l.stage[i]->name;
+		const char *between = i == 0 ? "" : ",";
+
+		if (i == l.first[segment + 1]) {
+			between = "|";
+			segment++;
+		}
+		if (strcmp(name, "crc_check") == 0)
+			name = "retry";
+		else if (strcmp(name, "crc_first") == 0)
+			name = "fec_check,retry";
+		retry |= strstr(name, "retry") != NULL;
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", between, name);
+	}
+	if (!retry)
+		cli_fail("--rx-layout: expected a stage retry (or crc_check) in \"%s\": without it "
+			 "flits would not come in order",
+			d->cfg.rx_layout);
+	d->cfg.rx_layout = text;
 }
 
 static int
@@ -250,12 +287,29 @@ lcore_list(const struct daemon *d, char *list, size_t len)
 		cli_fail("lcores: more CPUs than a command line holds");
 }
 
+/* Megabytes for the connections of hosts and GFDs here. */
+static unsigned int
+ends_mb(const struct daemon *d)
+{
+	size_t ends = 0;
+
+	for (uint16_t i = 0; i < d->n_nodes; i++) {
+		const struct weft_topo_node *n = d->node[i].topo;
+
+		if (n->kind == WEFT_TOPO_HOST && n->has_traffic)
+			ends += d->topo->n_gfds;
+		else if (n->kind == WEFT_TOPO_GFD)
+			ends += d->topo->n_hosts;
+	}
+	return (unsigned int)(ends * peer_memory() >> 20);
+}
+
 static void
 start(struct daemon *d)
 {
 	struct weft_pool_cfg pool = { .name = "frames", .cache = 256 };
 	struct weft_eal_cfg eal = {
-		.memory_mb = 64 + 24u * d->n_nodes,
+		.memory_mb = 64 + 24u * d->n_nodes + ends_mb(d),
 		.user_argc = d->cfg.eal_argc,
 		.user_argv = d->cfg.eal_argv,
 	};
@@ -424,8 +478,7 @@ say_goodbye(struct daemon *d)
 
 		for (uint16_t p = 0; p < n->n_peers; p++)
 			if (n->peer[p].state == PEER_UP)
-				peer_send_control(
-					&n->peer[p], WEFT_CONTROL_GOODBYE, WEFT_PARAM_NONE);
+				peer_close(&n->peer[p]);
 	}
 }
 
@@ -499,6 +552,7 @@ main(int argc, char **argv)
 	load_topology(&d, &opts);
 	if (opts.check)
 		return print_check(&d);
+	live_layout(&d);
 	start(&d);
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);

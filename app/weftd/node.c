@@ -13,6 +13,8 @@
 #include <rte_errno.h>
 #include <rte_malloc.h>
 
+#define PAUSE_NS UINT64_C(500000) /* a longer time between polls is a pause */
+
 /* Frames go point to point: the addresses only have to be valid and tell who sent them. */
 static const uint8_t mac_prefix[4] = { 0x02, 'W', 'E', 'F' };
 static const uint8_t mac_group[6] = { 0x03, 'W', 'E', 'F', 'T', 0 };
@@ -26,6 +28,16 @@ node_now_ns(void)
 	if (hz == 0)
 		hz = rte_get_tsc_hz();
 	return tsc / hz * 1000000000 + tsc % hz * 1000000000 / hz;
+}
+
+void
+node_clock(struct node *n)
+{
+	uint64_t now_ns = node_now_ns(), passed_ns = now_ns - n->now_ns;
+
+	/* What the node did not see while it was paused is not the other ends' silence. */
+	n->ends_ns += passed_ns < PAUSE_NS ? passed_ns : PAUSE_NS;
+	n->now_ns = now_ns;
 }
 
 uint16_t
@@ -70,11 +82,9 @@ end_init(struct node *n, char *err, size_t err_len)
 	};
 	int rc;
 
-	/* Two directions for each peer, and room for sessions that end while others begin. */
-	n->conns = weft_conns_create(n->topo->name,
-		n->daemon->topo->n_nodes * 4u > WEFT_CONNS_MAX ? WEFT_CONNS_MAX
-							       : n->daemon->topo->n_nodes * 4u,
-		NULL, SOCKET_ID_ANY);
+	/* Two directions for each peer. */
+	n->conns = weft_conns_create(
+		n->topo->name, n->daemon->topo->n_nodes * 2u, NULL, SOCKET_ID_ANY);
 	if (n->conns == NULL) {
 		snprintf(err, err_len, "node %s: connection table: %s", n->topo->name,
 			rte_strerror(rte_errno));
@@ -82,6 +92,8 @@ end_init(struct node *n, char *err, size_t err_len)
 	}
 	n->env.conns = n->conns;
 	n->env.pid = n->topo->pid;
+	n->env.ends_know_session = true;
+	n->env.now_ns = &n->ends_ns;
 	rc = weft_drt_set(&n->drt, n->topo->pid, 0);
 	if (rc != 0)
 		return rc;
@@ -157,7 +169,7 @@ node_fini(struct node *n)
 	weft_pipe_free(n->rx);
 	weft_pipe_free(n->tx);
 	for (uint16_t i = 0; i < n->n_peers && n->peer != NULL; i++)
-		peer_down(&n->peer[i]);
+		peer_fini(&n->peer[i]);
 	weft_conns_free(n->conns);
 	if (n->topo->kind == WEFT_TOPO_HOST)
 		host_fini(n);

@@ -2,17 +2,20 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * One end of a connection: packs messages into frames, unpacks them again, and brings sessions up
- * and down. A session is two directions with one session id, which the host draws. Without the
- * retry layer a hole in the stream is loss: it is counted, and the requests in it time out.
+ * A connection of this node: an end (lib/end) whose frames come from the receive pipeline and leave
+ * by the transmit pipeline. The end knows of sessions, retry and credits; here is what it does not
+ * know: buffers, addresses, the port's back-pressure.
  */
 
 #include "daemon.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <sys/random.h>
 
 #include <rte_errno.h>
+#include <rte_malloc.h>
+
+#define RETRY_TIMEOUT_MIN_NS UINT64_C(2000000)
 
 struct peer *
 peer_find(struct node *n, uint16_t pid)
@@ -23,203 +26,257 @@ peer_find(struct node *n, uint16_t pid)
 	return NULL;
 }
 
-void
-peer_parameters(const struct node *n, struct weft_control *c)
+static void
+fresh_random(struct node *n)
 {
-	const struct weft_topo *t = n->daemon->topo;
+	/* Not ready this early only on a machine that just booted: the session is tried again. */
+	if (getrandom(&n->random, sizeof(n->random), 0) != sizeof(n->random))
+		n->random = 0;
+}
+
+static void
+peer_cfg(const struct peer *p, bool asks, struct weft_end_cfg *c)
+{
+	const struct weft_topo *t = p->node->daemon->topo;
+	struct weft_control *own = &c->session.params;
 
 	memset(c, 0, sizeof(*c));
-	c->version = WEFT_WIRE_VERSION;
-	c->mode = WEFT_MODE_RXL;
-	c->max_flits = (uint8_t)weft_topo_port_flits(t, n->topo->first_port);
-	c->crc_order = t->crc_order;
-	c->isn_form = t->isn;
-	c->ide_mode = t->ide;
-	c->credits = PEER_CREDITS;
-	memcpy(c->node, n->topo->name,
-		strnlen(n->topo->name, WEFT_NODE_ID_LEN)); /* the rest stays 0 */
-}
-
-static struct rte_mbuf *
-peer_alloc(struct peer *p, size_t len)
-{
-	struct rte_mbuf *m = rte_pktmbuf_alloc(p->node->pool);
-
-	if (m == NULL || rte_pktmbuf_append(m, (uint16_t)len) == NULL) {
-		p->node->drops[WEFT_DROP_NO_MBUF]++;
-		rte_pktmbuf_free(m);
-		return NULL;
+	weft_session_defaults(&c->session);
+	c->session.asks = asks;
+	own->version = WEFT_WIRE_VERSION;
+	own->mode = WEFT_MODE_RXL;
+	own->max_flits = p->max_flits;
+	own->crc_order = t->crc_order;
+	own->isn_form = t->isn;
+	own->ide_mode = t->ide;
+	own->credits = PEER_CREDITS;
+	memcpy(own->node, p->node->topo->name,
+		strnlen(p->node->topo->name, WEFT_NODE_ID_LEN)); /* the rest stays 0 */
+	weft_llr_defaults(&c->llr, WEFT_MODE_RXL);
+	c->llr.isn = t->isn;
+	c->llr.gap_decoding = t->isn == WEFT_ISN_PSEUDO;
+	c->llr.selective = c->llr.gap_decoding;
+	/* A process that shares its CPU may be away for so long; lost tails are found sooner. */
+	c->llr.timeout_min_ns = RETRY_TIMEOUT_MIN_NS;
+	c->llr.window = PEER_WINDOW;
+	c->llr.rx_flits = c->llr.selective ? PEER_WINDOW - 1 : 0;
+	c->form = WEFT_FORM_PBR;
+	c->max_flits = p->max_flits;
+	c->seen = p->node->messages;
+	if (asks) {
+		c->room[WEFT_MSG_S2M_NDR] = PEER_CREDITS;
+		c->room[WEFT_MSG_S2M_DRS] = PEER_CREDITS;
+	} else {
+		c->room[WEFT_MSG_M2S_REQ] = PEER_CREDITS;
+		c->room[WEFT_MSG_M2S_RWD] = PEER_CREDITS;
 	}
-	memset(weft_frame(m), 0, sizeof(struct weft_frame));
-	weft_frame(m)->hdr.mode = WEFT_MODE_RXL;
-	weft_frame(m)->hdr.spid = p->node->topo->pid;
-	weft_frame(m)->hdr.dpid = p->pid;
-	weft_frame(m)->hdr.session = p->session;
-	return m;
 }
 
-/* The transmit pipeline of an end is one segment without rings, so it always takes a burst. */
-static void
-peer_submit(struct peer *p, struct rte_mbuf *m)
+size_t
+peer_memory(void)
 {
-	weft_pipe_push(p->node->tx, &m, 1);
-}
-
-void
-peer_send_control(struct peer *p, enum weft_control_type type, enum weft_control_param differs)
-{
-	struct rte_mbuf *m = peer_alloc(p, WEFT_WIRE_FLITS_OFF + WEFT_CONTROL_MAX);
-	struct weft_control c;
-	uint8_t *rec;
-
-	if (m == NULL)
-		return;
-	peer_parameters(p->node, &c);
-	c.type = (uint8_t)type;
-	c.differs = (uint8_t)differs;
-	c.session = p->session;
-	weft_frame(m)->hdr.kind = WEFT_WIRE_CONTROL;
-	rec = rte_pktmbuf_mtod_offset(m, uint8_t *, WEFT_WIRE_FLITS_OFF);
-	memset(rec, 0, WEFT_CONTROL_MAX);
-	weft_control_build(rec, &c);
-	peer_submit(p, m);
+	/* Both buffers of the retry layer, what waits to be consumed, and the allocator's rounding. */
+	return 2 * PEER_WINDOW * WEFT_FLIT_LEN + 2 * PEER_CREDITS * sizeof(struct weft_msg) +
+	       sizeof(struct waiting) + 32768;
 }
 
 static struct weft_conn *
-peer_add(struct peer *p, uint16_t spid, uint16_t dpid, uint32_t session)
+peer_direction(struct peer *p, uint16_t spid, uint16_t dpid)
 {
 	const struct weft_topo *t = p->node->daemon->topo;
-	struct weft_conn_key key = {
-		.mode = WEFT_MODE_RXL, .spid = spid, .dpid = dpid, .session = session
-	};
+	struct weft_conn_key key = { .mode = WEFT_MODE_RXL, .spid = spid, .dpid = dpid };
 	struct weft_conn_cfg cfg = {
 		.isn = (enum weft_isn_form)t->isn,
 		.order = (enum weft_crc_order)t->crc_order,
 		.first = WEFT_ISN_FIRST,
 		.ide = WEFT_IDE_OFF,
 	};
+	struct weft_conn *c = weft_conns_add(p->node->conns, &key, &cfg);
 
-	return weft_conns_add(p->node->conns, &key, &cfg);
+	if (c != NULL) {
+		c->end = p->end;
+		c->user = p;
+	}
+	return c;
 }
 
 int
-peer_up(struct peer *p, uint32_t session)
+peer_init(struct peer *p, bool asks)
 {
 	uint16_t own = p->node->topo->pid;
+	struct weft_end_cfg cfg;
+	void *mem;
 
-	p->rx = peer_add(p, p->pid, own, session);
-	if (p->rx == NULL)
-		return -rte_errno;
-	p->tx = peer_add(p, own, p->pid, session);
-	if (p->tx == NULL) {
-		int rc = -rte_errno;
-
-		weft_conns_remove(p->node->conns, p->rx);
-		p->rx = NULL;
-		return rc;
+	peer_cfg(p, asks, &cfg);
+	mem = rte_zmalloc("weft_end", weft_end_size(&cfg), WEFT_CACHE_LINE);
+	if (mem == NULL)
+		return -ENOMEM;
+	p->end = weft_end_init(mem, &cfg, p->node->ends_ns);
+	if (p->end == NULL) {
+		rte_free(mem);
+		return -EINVAL;
 	}
-	p->rx->user = p;
-	p->session = session;
-	weft_unpack_init(&p->unpack, WEFT_FORM_PBR, p->node->messages);
-	weft_pack_init(&p->pack, WEFT_FORM_PBR);
-	return 0;
+	if (asks) {
+		p->waiting = rte_zmalloc("weft_waiting", sizeof(*p->waiting), WEFT_CACHE_LINE);
+		if (p->waiting == NULL)
+			return -ENOMEM;
+	}
+	fresh_random(p->node);
+	p->rx = peer_direction(p, p->pid, own);
+	p->tx = p->rx == NULL ? NULL : peer_direction(p, own, p->pid);
+	return p->tx == NULL ? -rte_errno : 0;
 }
 
 void
-peer_down(struct peer *p)
+peer_fini(struct peer *p)
 {
-	rte_pktmbuf_free(p->frame);
-	p->frame = NULL;
-	p->flits = 0;
-	p->flit_open = false;
 	if (p->rx != NULL)
 		weft_conns_remove(p->node->conns, p->rx);
 	if (p->tx != NULL)
 		weft_conns_remove(p->node->conns, p->tx);
-	p->rx = NULL;
-	p->tx = NULL;
+	rte_free(p->end);
+	rte_free(p->waiting);
+}
+
+/* --- sessions --- */
+
+bool
+peer_ended(struct peer *p)
+{
+	const struct weft_session *s = weft_end_session(p->end);
+
+	/* Over, or over and begun anew since. */
+	if (p->state != PEER_UP ||
+		(weft_session_is_live(s) && s->count[WEFT_SESSION_N_BEGUN] == p->begun))
+		return false;
 	__atomic_store_n(&p->state, PEER_DOWN, __ATOMIC_RELAXED);
-}
-
-static void
-peer_frame_done(struct peer *p)
-{
-	struct rte_mbuf *m = p->frame;
-
-	weft_frame(m)->hdr.n_flits = p->flits;
-	weft_frame(m)->conn = p->tx;
-	p->frame = NULL;
-	p->flits = 0;
-	peer_submit(p, m);
-}
-
-/* Begin a flit, in a new frame if need be. False: no buffer. */
-static bool
-peer_begin_flit(struct peer *p)
-{
-	if (p->frame == NULL) {
-		p->frame = peer_alloc(p, WEFT_WIRE_FLITS_OFF);
-		if (p->frame == NULL)
-			return false;
-	}
-	weft_pack_begin(&p->pack, (uint8_t *)rte_pktmbuf_append(p->frame, WEFT_FLIT_LEN), false);
-	p->flits++;
-	p->flit_open = true;
 	return true;
 }
 
-/* End the open flit; true if data is left over for another. */
-static bool
-peer_end_flit(struct peer *p)
+bool
+peer_began(struct peer *p)
 {
-	bool more = weft_pack_end(&p->pack);
+	const struct weft_session *s = weft_end_session(p->end);
 
-	p->flit_open = false;
-	if (p->flits == p->max_flits)
-		peer_frame_done(p);
-	return more;
+	if (s->state == WEFT_SESSION_REFUSED && p->state != PEER_REFUSED)
+		__atomic_store_n(&p->state, PEER_REFUSED, __ATOMIC_RELAXED);
+	if (!weft_session_is_live(s) || s->count[WEFT_SESSION_N_BEGUN] == p->begun)
+		return false;
+	p->begun = s->count[WEFT_SESSION_N_BEGUN];
+	__atomic_store_n(&p->state, PEER_UP, __ATOMIC_RELAXED);
+	return true;
 }
 
 void
-peer_send(struct peer *p, const struct weft_msg *m)
+peer_control(struct peer *p, struct rte_mbuf *m)
 {
-	/* A message fits at the latest into the second new flit: the first may be full of data. */
-	for (unsigned int tries = 0;; tries++) {
-		int rc;
-
-		if (!p->flit_open && !peer_begin_flit(p))
-			return; /* counted; the request is lost and will time out */
-		rc = weft_pack_msg(&p->pack, m);
-		if (rc == 0)
-			return;
-		assert(rc == -ENOSPC && tries < 2);
-		peer_end_flit(p);
-	}
+	weft_end_control(p->end, &weft_frame(m)->hdr,
+		rte_pktmbuf_mtod_offset(m, const uint8_t *, WEFT_WIRE_FLITS_OFF),
+		rte_pktmbuf_data_len(m) - (size_t)WEFT_WIRE_FLITS_OFF, p->node->ends_ns,
+		p->node->random);
+	fresh_random(p->node);
+	p->due_ns = 0;
 }
 
-void
-peer_flush(struct peer *p)
-{
-	while (p->flit_open && peer_end_flit(p))
-		if (!peer_begin_flit(p))
-			break;
-	if (p->frame != NULL)
-		peer_frame_done(p);
-}
+/* --- frames --- */
 
 void
-peer_receive(struct peer *p, struct rte_mbuf *m, weft_msg_fn fn, void *arg)
+peer_flits(struct peer *p, struct rte_mbuf *m, weft_end_msg_fn fn, void *arg)
 {
 	const struct weft_frame *f = weft_frame(m);
 
-	for (unsigned int i = 0; i < f->hdr.n_flits; i++) {
+	for (uint64_t left = f->taken; left != 0; left &= left - 1) {
+		const unsigned int i = (unsigned int)__builtin_ctzll(left);
 		const uint8_t *flit = weft_frame_flits(m) + i * (size_t)WEFT_FLIT_LEN;
 
-		if (f->hole & WEFT_BIT64(i))
-			weft_unpack_restart(&p->unpack);
-		if (f->dropped & WEFT_BIT64(i))
-			continue;
-		if (weft_unpack_flit(&p->unpack, flit, fn, arg) != WEFT_OK)
-			p->node->drops[WEFT_DROP_SLOT_FORMAT]++;
+		if ((f->dropped & WEFT_BIT64(i)) == 0)
+			weft_end_deliver(p->end, flit, fn, arg);
+		else
+			weft_end_skip(p->end, flit);
 	}
+	p->due_ns = 0;
+}
+
+static struct rte_mbuf *
+peer_alloc(struct peer *p)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(p->node->pool);
+
+	if (m == NULL) {
+		p->node->drops[WEFT_DROP_NO_MBUF]++;
+		return NULL;
+	}
+	memset(weft_frame(m), 0, sizeof(struct weft_frame));
+	rte_pktmbuf_append(m, WEFT_WIRE_FLITS_OFF);
+	return m;
+}
+
+/* One frame, if there is one. The transmit pipeline has no rings, so it always takes a burst. */
+static bool
+peer_send_frame(struct peer *p)
+{
+	struct node *n = p->node;
+	struct rte_mbuf *m = peer_alloc(p);
+	struct weft_end_out out;
+	struct weft_frame *f;
+
+	if (m == NULL)
+		return false;
+	if (!weft_end_next(p->end, weft_frame_flits(m), n->ends_ns, n->random, &out)) {
+		rte_pktmbuf_free(m);
+		return false;
+	}
+	rte_pktmbuf_append(m, (uint16_t)out.len);
+	f = weft_frame(m);
+	f->hdr = out.hdr;
+	f->hdr.spid = n->topo->pid;
+	f->hdr.dpid = p->pid;
+	f->first = out.flits.first;
+	f->nops = out.flits.nops;
+	f->spoil = out.flits.spoil;
+	if (out.hdr.kind == WEFT_WIRE_FLITS)
+		f->conn = p->tx;
+	else
+		fresh_random(n);
+	weft_pipe_push(n->tx, &m, 1);
+	return true;
+}
+
+/* Flits that the stage retry had no buffer for; behind them nothing is on its way to the sink. */
+static void
+peer_take_held(struct peer *p, weft_end_msg_fn fn, void *arg)
+{
+	struct weft_llr *l = weft_end_llr(p->end);
+	const uint8_t *flit;
+
+	if (weft_llr_ready_count(l) == 0 || weft_pipe_is_busy(p->node->rx))
+		return;
+	while ((flit = weft_llr_held(l)) != NULL)
+		weft_end_deliver(p->end, flit, fn, arg);
+	p->due_ns = 0;
+}
+
+unsigned int
+peer_flush(struct peer *p, weft_end_msg_fn fn, void *arg)
+{
+	struct node *n = p->node;
+	unsigned int sent = 0;
+
+	peer_take_held(p, fn, arg);
+	if (n->ends_ns < p->due_ns)
+		return 0;
+	weft_end_tick(p->end, n->ends_ns);
+	while (n->out[0].n == 0 && peer_send_frame(p))
+		sent++;
+	p->due_ns = weft_end_deadline(p->end);
+	return sent;
+}
+
+void
+peer_close(struct peer *p)
+{
+	weft_end_close(p->end);
+	p->due_ns = 0;
+	node_clock(p->node);
+	peer_flush(p, NULL, NULL);
 }

@@ -137,6 +137,51 @@ host_json(const struct node *n, json_t *o)
 			(json_int_t)weft_latency_quantile(l, 9990), "max", (json_int_t)l->max_ns));
 }
 
+static const char *
+session_word(const struct peer *p)
+{
+	static const char *const words[] = {
+		[WEFT_SESSION_DOWN] = "down",
+		[WEFT_SESSION_UP] = "up",
+		[WEFT_SESSION_STALLED] = "stalled",
+		[WEFT_SESSION_REFUSED] = "refused",
+		[WEFT_SESSION_CLOSED] = "closed",
+	};
+
+	return words[weft_end_session(p->end)->state];
+}
+
+/* Every connection of a host or GFD: what its session, retry layer and end counted. */
+static json_t *
+connections_json(const struct node *n)
+{
+	json_t *list = json_array();
+
+	for (uint16_t i = 0; i < n->n_peers; i++) {
+		const struct peer *p = &n->peer[i];
+		const struct weft_llr *l = weft_end_llr(p->end);
+		json_t *o = json_object();
+
+		json_object_set_new(
+			o, "peer", json_string(n->daemon->topo->node[p->topo_node].name));
+		put(o, "pid", p->pid);
+		json_object_set_new(o, "state", json_string(session_word(p)));
+		put(o, "unacked", weft_llr_unacked(l));
+		put(o, "round_trip_ns", weft_llr_rtt(l)->mean_ns);
+		json_object_set_new(o, "session",
+			counters_json(weft_session_counters(), weft_end_session(p->end)->count,
+				WEFT_SESSION_N_COUNTERS));
+		json_object_set_new(o, "retry",
+			counters_json(
+				weft_llr_counters(), weft_llr_counts(l), WEFT_LLR_N_COUNTERS));
+		json_object_set_new(o, "end",
+			counters_json(
+				weft_end_counters(), weft_end_counts(p->end), WEFT_END_N_COUNTERS));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
 static json_t *
 node_json(const struct node *n)
 {
@@ -151,8 +196,12 @@ node_json(const struct node *n)
 	if (n->topo->kind == WEFT_TOPO_GFD)
 		json_object_set_new(o, "memory",
 			counters_json(weft_gfd_counters(), n->gfd.count, WEFT_GFD_N_COUNTERS));
-	if (n->topo->kind != WEFT_TOPO_SWITCH)
+	if (n->topo->kind != WEFT_TOPO_SWITCH) {
 		json_object_set_new(o, "messages", messages_json(n));
+		json_object_set_new(o, "connections", connections_json(n));
+	} else {
+		put(o, "losses_reported", n->losses_reported);
+	}
 	json_object_set_new(o, "drops", drops_json(n));
 	json_object_set_new(o, "ports", ports_json(n));
 	stages_add(stages, n->rx);
@@ -233,6 +282,27 @@ text_node(const struct node *n)
 	}
 }
 
+/* What retry had to do; nothing if it had nothing to do. */
+static void
+text_retry(const struct node *n)
+{
+	uint64_t sum[WEFT_LLR_N_COUNTERS] = { 0 };
+	uint64_t losses = 0;
+
+	for (uint16_t i = 0; i < n->n_peers; i++) {
+		weft_counters_add(
+			sum, weft_llr_counts(weft_end_llr(n->peer[i].end)), WEFT_LLR_N_COUNTERS);
+		losses += weft_end_session(n->peer[i].end)->count[WEFT_SESSION_N_LOSSES];
+	}
+	if (sum[WEFT_LLR_N_RESENT] + sum[WEFT_LLR_N_BAD] + sum[WEFT_LLR_N_LOST] == 0)
+		return;
+	printf("  retry: %lu bad, %lu missing, %lu duplicates in; %lu of %lu flits sent again, "
+	       "%lu reported lost by switches\n",
+		(unsigned long)sum[WEFT_LLR_N_BAD], (unsigned long)sum[WEFT_LLR_N_LOST],
+		(unsigned long)sum[WEFT_LLR_N_DUPLICATES], (unsigned long)sum[WEFT_LLR_N_RESENT],
+		(unsigned long)sum[WEFT_LLR_N_SENT], (unsigned long)losses);
+}
+
 void
 report_text(const struct daemon *d, double seconds)
 {
@@ -242,6 +312,7 @@ report_text(const struct daemon *d, double seconds)
 		const struct weft_traffic_mismatch *bad;
 
 		text_node(n);
+		text_retry(n);
 		if (n->traffic == NULL)
 			continue;
 		text_host(n, seconds);
@@ -308,6 +379,47 @@ handle_node(const char *cmd, const char *params, struct rte_tel_data *data)
 	return 0;
 }
 
+/* Sums over the connections of a node, or one of them: NODE or NODE,PEER. */
+static int
+handle_retry(const char *cmd, const char *params, struct rte_tel_data *data)
+{
+	uint64_t llr[WEFT_LLR_N_COUNTERS] = { 0 }, session[WEFT_SESSION_N_COUNTERS] = { 0 };
+	uint64_t end[WEFT_END_N_COUNTERS] = { 0 };
+	const char *peer = params == NULL ? NULL : strchr(params, ',');
+	size_t len = params == NULL ? 0 : peer == NULL ? strlen(params) : (size_t)(peer - params);
+	const struct node *n = NULL;
+	unsigned int found = 0;
+
+	(void)cmd;
+	for (uint16_t i = 0; i < telemetry_daemon->n_nodes; i++) {
+		const char *name = telemetry_daemon->node[i].topo->name;
+
+		if (len != 0 && strlen(name) == len && memcmp(name, params, len) == 0)
+			n = &telemetry_daemon->node[i];
+	}
+	if (n == NULL)
+		return -ENOENT;
+	for (uint16_t i = 0; i < n->n_peers; i++) {
+		const struct peer *p = &n->peer[i];
+
+		if (peer != NULL && strcmp(peer + 1, n->daemon->topo->node[p->topo_node].name) != 0)
+			continue;
+		found++;
+		weft_counters_add(llr, weft_llr_counts(weft_end_llr(p->end)), WEFT_LLR_N_COUNTERS);
+		weft_counters_add(
+			session, weft_end_session(p->end)->count, WEFT_SESSION_N_COUNTERS);
+		weft_counters_add(end, weft_end_counts(p->end), WEFT_END_N_COUNTERS);
+	}
+	if (peer != NULL && found == 0)
+		return -ENOENT;
+	rte_tel_data_start_dict(data);
+	rte_tel_data_add_dict_u64(data, "connections", found);
+	telemetry_rows(data, "session", weft_session_counters(), session, WEFT_SESSION_N_COUNTERS);
+	telemetry_rows(data, "retry", weft_llr_counters(), llr, WEFT_LLR_N_COUNTERS);
+	telemetry_rows(data, "end", weft_end_counters(), end, WEFT_END_N_COUNTERS);
+	return 0;
+}
+
 static int
 handle_kernels(const char *cmd, const char *params, struct rte_tel_data *data)
 {
@@ -340,6 +452,8 @@ report_telemetry(struct daemon *d)
 		"Names of the nodes that run here. Takes no parameters");
 	rte_telemetry_register_cmd("/weft/kernels", handle_kernels,
 		"Kernels in use, and those that failed their self-test. Takes no parameters");
+	rte_telemetry_register_cmd("/weft/retry", handle_retry,
+		"Sessions, retry and credits. Parameters: node name, or node name and peer's");
 	rte_telemetry_register_cmd(
 		"/weft/node", handle_node, "What a node counted. Parameter: node name");
 }

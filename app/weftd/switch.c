@@ -4,12 +4,14 @@
 /*
  * A PBR switch in rxl mode: frames come in by any port, lose what FEC cannot correct, and leave by
  * the port that the DRT gives for their DPID, in the buffer they came in. Link control frames take
- * the same way. Hot.
+ * the same way. Who sent what was lost is told, now and then, for diagnosis. Hot.
  */
 
 #include "daemon.h"
 
 #include <errno.h>
+
+#define LOSSES_EVERY_NS UINT64_C(10000000)
 
 static void
 switch_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
@@ -34,6 +36,80 @@ switch_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 	}
 }
 
+static bool
+same_connection(const struct weft_wire_hdr *a, const struct weft_wire_hdr *b)
+{
+	return a->spid == b->spid && a->dpid == b->dpid && a->vc == b->vc &&
+	       a->session == b->session;
+}
+
+/* Keep account of a loss; of more connections than there is room for, the stage's count tells. */
+static void
+switch_lost(void *arg, const struct weft_wire_hdr *h, unsigned int flits)
+{
+	struct node *n = arg;
+	struct losses *l = &n->losses;
+	unsigned int i = 0;
+
+	while (i < l->n && !same_connection(&l->loss[i].hdr, h))
+		i++;
+	if (i == WEFT_ARRAY_SIZE(l->loss))
+		return;
+	if (i == l->n) {
+		l->loss[l->n++] = (struct loss){ .hdr = *h };
+		if (l->due_ns == 0)
+			l->due_ns = n->now_ns + LOSSES_EVERY_NS;
+	}
+	l->loss[i].flits += flits;
+}
+
+/* Tell a sender, as if its other end did: from there it takes control frames of the session. */
+static void
+switch_report(struct node *n, const struct loss *loss)
+{
+	struct weft_wire_hdr h = loss->hdr;
+	struct weft_control c = { .type = WEFT_CONTROL_LOSS, .count = loss->flits };
+	struct rte_mbuf *m;
+	int port;
+
+	h.kind = WEFT_WIRE_CONTROL;
+	h.n_flits = 0;
+	h.spid = loss->hdr.dpid;
+	h.dpid = loss->hdr.spid;
+	h.clock = 0;
+	memcpy(c.node, n->topo->name, strnlen(n->topo->name, WEFT_NODE_ID_LEN));
+	port = weft_drt_port(&n->drt, h.dpid);
+	m = port < 0 ? NULL : rte_pktmbuf_alloc(n->pool);
+	if (m == NULL) {
+		n->drops[port < 0 ? WEFT_DROP_NO_ROUTE : WEFT_DROP_NO_MBUF]++;
+		return;
+	}
+	rte_pktmbuf_append(m, WEFT_WIRE_FLITS_OFF);
+	rte_pktmbuf_append(
+		m, (uint16_t)weft_control_build(
+			   rte_pktmbuf_mtod_offset(m, uint8_t *, WEFT_WIRE_FLITS_OFF), &c));
+	memset(weft_frame(m), 0, sizeof(struct weft_frame));
+	memcpy(rte_pktmbuf_mtod(m, uint8_t *), n->env.dst_mac, sizeof(n->env.dst_mac));
+	memcpy(rte_pktmbuf_mtod_offset(m, uint8_t *, sizeof(n->env.dst_mac)), n->env.src_mac,
+		sizeof(n->env.src_mac));
+	weft_wire_build(rte_pktmbuf_mtod(m, uint8_t *), &h);
+	backlog_send(&n->out[port], &m, 1);
+	n->losses_reported++;
+}
+
+static void
+switch_report_losses(struct node *n)
+{
+	struct losses *l = &n->losses;
+
+	if (l->due_ns == 0 || n->now_ns < l->due_ns)
+		return;
+	for (unsigned int i = 0; i < l->n; i++)
+		switch_report(n, &l->loss[i]);
+	l->n = 0;
+	l->due_ns = 0;
+}
+
 int
 switch_init(struct node *n, char *err, size_t err_len)
 {
@@ -49,6 +125,8 @@ switch_init(struct node *n, char *err, size_t err_len)
 	};
 
 	n->env.take_control = true;
+	n->env.lost = switch_lost;
+	n->env.lost_arg = n;
 	n->rx = weft_pipe_create(&cfg, err, err_len);
 	return n->rx == NULL ? -EINVAL : 0;
 }
@@ -59,8 +137,10 @@ switch_poll(void *arg)
 	struct node *n = arg;
 	unsigned int worked = 0;
 
+	node_clock(n);
 	for (unsigned int s = 0; s < weft_pipe_segments(n->rx); s++)
 		worked += weft_pipe_poll(n->rx, s);
+	switch_report_losses(n);
 	for (uint16_t p = 0; p < n->n_ports; p++)
 		worked += backlog_flush(&n->out[p]);
 	return worked;

@@ -57,10 +57,13 @@ pipe_find_partners(struct weft_pipe *p)
 
 	for (unsigned int s = 0; s < l->n_segments; s++)
 		for (unsigned int i = l->first[s]; i + 1 < l->first[s + 1]; i++) {
-			const char *partner = l->stage[i]->partner;
+			const char *next = l->stage[i + 1]->name;
 
-			p->hand_on[i] =
-				partner != NULL && strcmp(partner, l->stage[i + 1]->name) == 0;
+			for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(l->stage[i]->partner); k++) {
+				const char *partner = l->stage[i]->partner[k];
+
+				p->hand_on[i] |= partner != NULL && strcmp(partner, next) == 0;
+			}
 		}
 }
 

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "weft_base.h"
+#include "weft_end.h"
 #include "weft_fsn.h"
 #include "weft_ide.h"
 #include "weft_isn.h"
@@ -60,6 +61,12 @@ struct weft_conn {
 	uint16_t index;
 	struct weft_ide_stream *stream; /* NULL without a key; its state is the IDE stage's */
 	void *user; /* the application's; it may write it */
+	/*
+	 * The end that this direction belongs to, or NULL; set by the application before frames flow,
+	 * and its state is that of the lcore that runs the stage retry. Its flits are numbered by its
+	 * retry layer (weft_frame.first), not by isn and fsn below.
+	 */
+	struct weft_end *end;
 
 	/* crc_check or crc_protect. */
 	alignas(WEFT_CACHE_LINE) struct weft_isn isn;

@@ -38,7 +38,14 @@ struct weft_frame {
 	uint64_t hole; /* crc_check: the flit is corrupt, or numbers before it are missing */
 	uint64_t undecided; /* ide_open, while it holds the frame; 0 for everybody else */
 	uint64_t time_ns; /* arrival, set by a source that knows it; of no meaning to stages */
-	uint64_t reserved[2];
+
+	union {
+		uint64_t taken; /* retry: flits that are in turn, whatever becomes of them later */
+		uint64_t spoil; /* on transmit, with an end: as struct weft_llr_out says */
+	};
+	uint16_t first; /* likewise */
+	uint16_t nops;
+	uint32_t reserved;
 };
 
 static_assert(sizeof(struct weft_frame) == 96, "keeps flits on cache lines: 32 modulo 64");

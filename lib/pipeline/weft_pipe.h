@@ -28,6 +28,7 @@ extern "C" {
 
 /** Layouts that most users want. */
 #define WEFT_LAYOUT_RX "deframe,fec_check,crc_check,route"
+#define WEFT_LAYOUT_RX_RETRY "deframe,fec_check,retry,route"
 #define WEFT_LAYOUT_RX_CRC_FIRST "deframe,crc_first,route"
 #define WEFT_LAYOUT_RX_IDE "deframe,fec_check,crc_check,ide_open,route"
 #define WEFT_LAYOUT_TX "crc_protect,fec_encode,enframe"

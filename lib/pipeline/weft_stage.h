@@ -75,6 +75,9 @@ typedef void (*weft_walk_fn)(void *arg, uint16_t ctx, uint64_t va, struct weft_w
  */
 typedef struct weft_conn *(*weft_new_conn_fn)(void *arg, const struct weft_conn_key *key);
 
+/** Flits of a frame with header @p h are gone: FEC could not correct them. Called by fec_relay. */
+typedef void (*weft_lost_fn)(void *arg, const struct weft_wire_hdr *h, unsigned int flits);
+
 /**
  * What the stages of a pipeline work with. It must outlive the pipeline; all but the tables marked
  * so is constant meanwhile.
@@ -87,9 +90,19 @@ struct weft_env {
 	struct weft_conns *conns; /* NULL: frames belong to no connection (a switch) */
 	weft_new_conn_fn new_conn; /* NULL: an unknown connection is refused */
 	void *new_conn_arg;
+	/*
+	 * Connections have no session in their keys: the stage retry compares it, since a frame of a
+	 * session that was offered may be what begins it.
+	 */
+	bool ends_know_session;
+	/* retry: time of this poll in nanoseconds, kept by the lcore that runs the stage */
+	const uint64_t *now_ns;
 	/* codecs */
 	const struct weft_fec_kernel *fec;
 	const struct weft_crc_kernel *crc;
+	/* fec_relay */
+	weft_lost_fn lost; /* NULL: only counted */
+	void *lost_arg;
 	/* route; tables may be replaced while traffic flows, by a release store of the pointer */
 	const struct weft_drt *drt;
 	const struct weft_fast *fast; /* NULL: by the frame's DPID alone */
@@ -118,7 +131,7 @@ struct weft_stage {
 	 * it gives none. NULL for a stage that holds nothing.
 	 */
 	void (*drain)(const struct weft_env *env, struct weft_burst *b);
-	const char *partner; /* a stage that takes what this one hands on; NULL: none */
+	const char *partner[2]; /* stages that take what this one hands on; NULL: none */
 	const struct weft_counter *counters; /* rows of stats.counts; may be NULL */
 	uint8_t n_counters;
 };

@@ -11,7 +11,7 @@ static void
 the_list_of_stages_is_this(void **state)
 {
 	static const char *const names[] = { "crc_check", "crc_first", "crc_protect", "deframe",
-		"enframe", "fec_check", "fec_encode", "fec_relay", "ide_open", "ide_seal",
+		"enframe", "fec_check", "fec_encode", "fec_relay", "ide_open", "ide_seal", "retry",
 		"route" };
 	unsigned int i;
 

@@ -39,6 +39,27 @@ crc_protect_number(struct weft_fsn *s, uint8_t *flits, unsigned int n)
 	}
 }
 
+/* The retry layer has numbered the flits. All ones on top of a CRC spoil it. */
+static void
+crc_protect_given(const struct weft_frame *f, uint64_t *implicit)
+{
+	const struct weft_isn *s = &f->conn->isn;
+	const unsigned int numbered = f->hdr.n_flits - f->nops;
+
+	for (unsigned int i = 0; i < f->hdr.n_flits; i++) {
+		unsigned int number =
+			(f->first + (i < numbered ? i : numbered)) & (WEFT_ISN_NUMBERS - 1);
+
+		implicit[i] = s->address;
+		if (s->form == WEFT_ISN_PSEUDO)
+			implicit[i] ^= weft_isn_number(number);
+		else if (s->form == WEFT_ISN_XOR)
+			implicit[i] ^= weft_isn_xor_number(number);
+		if ((f->spoil & WEFT_BIT64(i)) != 0)
+			implicit[i] ^= UINT64_MAX;
+	}
+}
+
 /* Numbers for the frames of a chunk: what they add to the CRC, flit by flit. */
 static void
 crc_protect_numbers(struct weft_burst *b, const struct chunk *c, uint64_t *implicit)
@@ -48,6 +69,11 @@ crc_protect_numbers(struct weft_burst *b, const struct chunk *c, uint64_t *impli
 
 		if (f->conn == NULL)
 			continue; /* link control: no flits */
+		if (f->conn->end != NULL) {
+			crc_protect_given(f, implicit);
+			implicit += f->hdr.n_flits;
+			continue;
+		}
 		if (f->hdr.mode == WEFT_MODE_CXL)
 			crc_protect_number(
 				&f->conn->fsn, weft_frame_flits(b->pkt[i]), f->hdr.n_flits);
@@ -81,7 +107,7 @@ static const struct weft_stage crc_protect = {
 	.help = "number flits, write their CRC",
 	.check = crc_protect_check,
 	.run = crc_protect_run,
-	.partner = "fec_encode",
+	.partner = { "fec_encode" },
 	.counters = crc_protect_counters,
 	.n_counters = WEFT_ARRAY_SIZE(crc_protect_counters),
 };

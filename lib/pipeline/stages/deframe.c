@@ -96,6 +96,8 @@ deframe_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_
 			st->counts[COUNT_CONTROL]++;
 		} else if (v == WEFT_OK && env->conns != NULL) {
 			deframe_key(&key, &f->hdr, rte_pktmbuf_mtod(m, const uint8_t *));
+			if (env->ends_know_session)
+				key.session = 0;
 			if (last == NULL || memcmp(&last->key, &key, sizeof(key)) != 0)
 				v = deframe_find(env, &key, &last, st);
 			f->conn = last;

@@ -102,7 +102,7 @@ static const struct weft_stage fec_check = {
 	.help = "FEC decode, correct in place",
 	.check = fec_check_check,
 	.run = fec_check_run,
-	.partner = "crc_check",
+	.partner = { "crc_check", "retry" },
 	.counters = fec_check_counters,
 	.n_counters = WEFT_ARRAY_SIZE(fec_check_counters),
 };

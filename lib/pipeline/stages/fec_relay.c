@@ -32,8 +32,8 @@ struct fec_relay_counts {
  * Out of line: correct what is not clean, and take out what cannot be. False if no flit is left.
  */
 static __attribute__((noinline)) bool
-fec_relay_repair(struct rte_mbuf *m, struct weft_frame *f, uint64_t not_clean,
-	struct fec_relay_counts *counts)
+fec_relay_repair(const struct weft_env *env, struct rte_mbuf *m, struct weft_frame *f,
+	uint64_t not_clean, struct fec_relay_counts *counts)
 {
 	uint64_t gone = 0;
 	size_t len;
@@ -54,6 +54,8 @@ fec_relay_repair(struct rte_mbuf *m, struct weft_frame *f, uint64_t not_clean,
 	}
 	if (gone == 0)
 		return true;
+	if (env->lost != NULL)
+		env->lost(env->lost_arg, &f->hdr, (unsigned int)__builtin_popcountll(gone));
 	len = weft_wire_remove(rte_pktmbuf_mtod(m, uint8_t *), &f->hdr, gone);
 	if (len == 0)
 		return false;
@@ -63,8 +65,8 @@ fec_relay_repair(struct rte_mbuf *m, struct weft_frame *f, uint64_t not_clean,
 
 /* @return frames kept so far */
 static uint16_t
-fec_relay_chunk(const struct weft_codec *codec, struct weft_burst *b, const struct chunk *c,
-	uint16_t kept, struct fec_relay_counts *counts)
+fec_relay_chunk(const struct weft_env *env, const struct weft_codec *codec, struct weft_burst *b,
+	const struct chunk *c, uint16_t kept, struct fec_relay_counts *counts)
 {
 	const uint64_t not_clean = weft_codec_fec_check(codec, chunk_flits(c), c->n);
 	unsigned int at = 0;
@@ -76,7 +78,7 @@ fec_relay_chunk(const struct weft_codec *codec, struct weft_burst *b, const stru
 
 		at += f->hdr.n_flits;
 		f->corrected = 0;
-		if (__builtin_expect(part != 0, 0) && !fec_relay_repair(m, f, part, counts)) {
+		if (__builtin_expect(part != 0, 0) && !fec_relay_repair(env, m, f, part, counts)) {
 			counts->emptied++;
 			weft_burst_drop(b, m);
 			continue;
@@ -97,7 +99,7 @@ fec_relay_run(const struct weft_env *env, struct weft_burst *b, struct weft_stag
 
 	for (uint16_t i = 0; i < b->n; i = c.end) {
 		chunk_fill(&c, b, i);
-		kept = fec_relay_chunk(&codec, b, &c, kept, &counts);
+		kept = fec_relay_chunk(env, &codec, b, &c, kept, &counts);
 	}
 	b->n = kept;
 	st->counts[COUNT_CLEAN] += counts.flits - counts.corrected - counts.gone;
