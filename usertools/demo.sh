@@ -219,7 +219,13 @@ if [ -z "${WEFT_BUILD:-}" ]; then
 	# shellcheck disable=SC2086
 	weft_install $WEFT_BUILD_PACKAGES || fail "packages could not be installed"
 	if [ ! -f build/build.ninja ]; then
-		meson setup build -Dtests="$(pkg-config --exists cmocka && echo true || echo false)" \
+		headers=$PWD/build-driver-headers
+		usertools/driver-headers.sh "$headers" || {
+			headers=
+			echo "(built without the driver net_flitwire)"
+		}
+		meson setup build -Ddpdk_driver_headers="$headers" \
+			-Dtests="$(pkg-config --exists cmocka && echo true || echo false)" \
 			>"$work/log" 2>&1 || {
 			tail -n 20 "$work/log"
 			fail "meson setup build did not work"

@@ -121,8 +121,17 @@ echo "all there"
 dir=${WEFT_TEST_DIR:-.}
 main=$dir/build
 
+say "headers for DPDK drivers"
+driver=()
+if usertools/driver-headers.sh "$dir/build-driver-headers"; then
+	driver=(-Ddpdk_driver_headers="$(readlink -f "$dir/build-driver-headers")")
+	echo "there"
+else
+	echo "not there: the driver net_flitwire is neither built nor tested"
+fi
+
 say "build with gcc"
-if ! setup "$main" gcc; then
+if ! setup "$main" gcc "${driver[@]}"; then
 	fail "build with gcc"
 	finish
 fi
@@ -164,7 +173,7 @@ fi
 
 say "suite under AddressSanitizer and UBSan"
 if setup "$dir/build-asan" gcc -Db_sanitize=address,undefined -Db_lundef=false --buildtype debug \
-	-Doptimization=1; then
+	-Doptimization=1 "${driver[@]}"; then
 	pass
 	suite "$dir/build-asan" asan ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 \
 		UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
@@ -177,7 +186,7 @@ else
 fi
 
 say "build and suite with clang"
-if setup "$dir/build-clang" clang; then
+if setup "$dir/build-clang" clang "${driver[@]}"; then
 	pass
 	suite "$dir/build-clang" clang
 else

@@ -123,6 +123,9 @@ impair_apply(struct weft_impair *w, const struct weft_impair_cfg *cfg, bool star
 		e->p = p[i];
 		weft_impair_schedule(e, impair_position(w, i));
 	}
+	/* A caller keeps frames from then on. */
+	if (w->cfg.replay <= 0)
+		w->sent = 0;
 	w->cfg = *cfg;
 	weft_impair_next_flit(w);
 	impair_next_frame(w);

@@ -250,3 +250,32 @@ weft_impair_parse_list(struct weft_impair_cfg *cfg, const char *text, char *err,
 	*cfg = changed;
 	return 0;
 }
+
+void
+weft_impair_print(const struct weft_impair_cfg *cfg, unsigned int key, char *text, size_t len)
+{
+	const struct weft_impair_key *k = &weft_impair_keys[key];
+	const char *field = (const char *)cfg + k->off;
+	unsigned int number;
+	uint64_t whole;
+	double real;
+
+	switch ((enum key_kind)k->kind) {
+	case KEY_SEED:
+		memcpy(&whole, field, sizeof(whole));
+		snprintf(text, len, "%llu", (unsigned long long)whole);
+		break;
+	case KEY_PROBABILITY:
+		memcpy(&real, field, sizeof(real));
+		snprintf(text, len, "%.12g", real);
+		break;
+	case KEY_NUMBER:
+		memcpy(&number, field, sizeof(number));
+		snprintf(text, len, "%u", number);
+		break;
+	case KEY_TIME:
+		memcpy(&whole, field, sizeof(whole));
+		snprintf(text, len, "%.11g", (double)whole / 1000);
+		break;
+	}
+}

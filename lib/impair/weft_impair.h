@@ -98,6 +98,9 @@ int weft_impair_parse(
 /** Set fields from "key=value,key=value"; otherwise like weft_impair_parse(). "" sets none. */
 int weft_impair_parse_list(struct weft_impair_cfg *cfg, const char *text, char *err, size_t len);
 
+/** Write the value of row @p key (0..weft_impair_n_keys - 1) as weft_impair_parse() takes it. */
+void weft_impair_print(const struct weft_impair_cfg *cfg, unsigned int key, char *text, size_t len);
+
 enum weft_impair_counter {
 	WEFT_IMPAIR_N_FLITS,
 	WEFT_IMPAIR_N_TOUCHED,
@@ -136,7 +139,7 @@ struct weft_impair {
 	uint64_t flit_event; /**< no flit before this one is touched */
 	uint64_t frame;
 	uint64_t frame_event;
-	uint64_t sent; /**< frames not dropped so far */
+	uint64_t sent; /**< frames not dropped since replay was switched on */
 	struct weft_impair_event event[WEFT_IMPAIR_INJECTORS];
 	uint64_t count[WEFT_IMPAIR_N_COUNTERS]; /**< values of weft_impair_counters() */
 };
@@ -168,7 +171,7 @@ struct weft_impair_fate {
 	/**
 	 * 0, or: after this frame send once more, undelayed, the one sent that many frames before it:
 	 * 1..history, among frames that were not dropped, as they went out, replays not counted.
-	 * Never more than there have been.
+	 * Never more than there have been since replay was switched on.
 	 */
 	unsigned int replay_back;
 };

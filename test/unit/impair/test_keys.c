@@ -10,7 +10,7 @@
 static void
 every_key_sets_its_field(void **state)
 {
-	struct weft_impair_cfg c;
+	struct weft_impair_cfg c, again;
 	char err[160];
 
 	(void)state;
@@ -39,6 +39,15 @@ every_key_sets_its_field(void **state)
 	assert_true(fabs(c.delay_p - 0.3) < 1e-12);
 	assert_int_equal(c.jitter_ns, WEFT_IMPAIR_DELAY_MAX_NS);
 	assert_int_equal(weft_impair_check(&c, err, sizeof(err)), 0);
+
+	/* And what is printed reads as the same. */
+	weft_impair_defaults(&again);
+	for (unsigned int i = 0; i < weft_impair_n_keys; i++) {
+		weft_impair_print(&c, i, err, sizeof(err));
+		assert_int_equal(
+			weft_impair_parse(&again, weft_impair_keys[i].name, err, NULL, 0), 0);
+	}
+	assert_memory_equal(&again, &c, sizeof(c));
 	assert_int_equal(weft_impair_n_keys, 17);
 }
 

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * One direction of a bad wire: lib/impair decides, and here are the frames it decides on, those
+ * that are late and those kept for replay. Bounded: a line that the lower port does not empty takes
+ * no more frames, and a frame that would be late among too many is dropped and counted.
+ */
+
+#include <rte_cycles.h>
+
+#include "flitwire_priv.h"
+
+#include "weft_base.h"
+#include "weft_wire.h"
+
+const struct weft_counter line_counters[LINE_N_COUNTERS] = {
+	[LINE_N_LATE_FULL] = { "late_full", "frames", "Lost: too many frames were late already" },
+	[LINE_N_NO_BUFFER] = { "no_buffer", "frames", "Copies not made: the pool was empty" },
+};
+
+void
+line_init(struct line *l, const struct weft_impair_cfg *cfg, bool on)
+{
+	rte_spinlock_init(&l->lock);
+	l->is_on = on;
+	l->cycles_per_ns = (double)rte_get_tsc_hz() / 1e9;
+	weft_impair_init(&l->impair, cfg);
+}
+
+static void
+history_empty(struct line *l)
+{
+	for (unsigned int i = 0; i < WEFT_IMPAIR_HISTORY_MAX; i++) {
+		rte_pktmbuf_free(l->history[i]);
+		l->history[i] = NULL;
+	}
+}
+
+void
+line_set(struct line *l, const struct weft_impair_cfg *cfg)
+{
+	rte_spinlock_lock(&l->lock);
+	weft_impair_set(&l->impair, cfg);
+	if (cfg->replay <= 0)
+		history_empty(l);
+	rte_spinlock_unlock(&l->lock);
+}
+
+void
+line_empty(struct line *l)
+{
+	struct rte_mbuf *m;
+
+	rte_spinlock_lock(&l->lock);
+	while (line_peek(l, &m, 1) == 1) {
+		rte_pktmbuf_free(m);
+		line_took(l, 1);
+	}
+	for (unsigned int i = 0; i < l->n_late; i++)
+		rte_pktmbuf_free(l->late[i].m);
+	l->n_late = 0;
+	history_empty(l);
+	rte_spinlock_unlock(&l->lock);
+}
+
+static bool
+is_sooner(const struct line_late *a, const struct line_late *b)
+{
+	return a->due != b->due ? a->due < b->due : a->order < b->order;
+}
+
+static void
+late_push(struct line *l, struct rte_mbuf *m, uint64_t due)
+{
+	const struct line_late new = { due, l->order++, m };
+	unsigned int i, parent;
+
+	if (l->n_late == LINE_LATE_MAX) {
+		rte_pktmbuf_free(m);
+		l->count[LINE_N_LATE_FULL]++;
+		return;
+	}
+	for (i = l->n_late++; i > 0; i = parent) {
+		parent = (i - 1) / 2;
+		if (!is_sooner(&new, &l->late[parent]))
+			break;
+		l->late[i] = l->late[parent];
+	}
+	l->late[i] = new;
+}
+
+static struct rte_mbuf *
+late_pop(struct line *l)
+{
+	struct rte_mbuf *first = l->late[0].m;
+	const struct line_late last = l->late[--l->n_late];
+	unsigned int i = 0, child;
+
+	for (; (child = 2 * i + 1) < l->n_late; i = child) {
+		if (child + 1 < l->n_late && is_sooner(&l->late[child + 1], &l->late[child]))
+			child++;
+		if (!is_sooner(&l->late[child], &last))
+			break;
+		l->late[i] = l->late[child];
+	}
+	l->late[i] = last;
+	return first;
+}
+
+static void
+ready_push(struct line *l, struct rte_mbuf *m)
+{
+	l->ready[(l->first_ready + l->n_ready++) % LINE_READY_MAX] = m;
+}
+
+uint16_t
+line_peek(const struct line *l, struct rte_mbuf **mbufs, uint16_t n)
+{
+	if (n > l->n_ready)
+		n = (uint16_t)l->n_ready;
+	for (unsigned int i = 0; i < n; i++)
+		mbufs[i] = l->ready[(l->first_ready + i) % LINE_READY_MAX];
+	return n;
+}
+
+void
+line_took(struct line *l, uint16_t n)
+{
+	l->first_ready += n;
+	l->n_ready -= n;
+}
+
+void
+line_release(struct line *l, uint64_t now)
+{
+	while (l->n_late > 0 && l->late[0].due <= now && l->n_ready < LINE_READY_MAX)
+		ready_push(l, late_pop(l));
+}
+
+/* Bytes of its own: what goes out may be written to by whoever gets it. */
+static struct rte_mbuf *
+copy(struct line *l, const struct rte_mbuf *m)
+{
+	struct rte_mbuf *c = rte_pktmbuf_copy(m, m->pool, 0, UINT32_MAX);
+
+	if (c == NULL)
+		l->count[LINE_N_NO_BUFFER]++;
+	return c;
+}
+
+/* Damage the flits of a frame. Anything but a whole Weft frame in one segment stays as it is. */
+static void
+damage(struct line *l, struct rte_mbuf *m)
+{
+	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
+	struct weft_wire_hdr h;
+
+	if (m->nb_segs == 1 && weft_wire_parse(frame, m->data_len, &h) == WEFT_OK)
+		weft_impair_flits(&l->impair, frame + WEFT_WIRE_FLITS_OFF, h.n_flits);
+}
+
+static void
+pass_on(struct line *l, struct rte_mbuf *m, uint64_t delay_ns, uint64_t now)
+{
+	if (m == NULL)
+		return;
+	if (delay_ns == 0)
+		ready_push(l, m);
+	else
+		late_push(l, m, now + (uint64_t)((double)delay_ns * l->cycles_per_ns));
+}
+
+static void
+put(struct line *l, struct rte_mbuf *m, uint64_t now)
+{
+	const bool keeps = l->impair.cfg.replay > 0;
+	struct rte_mbuf *again = NULL, **place;
+	struct weft_impair_fate fate;
+
+	weft_impair_frame(&l->impair, &fate);
+	if (fate.replay_back != 0)
+		again = l->history[(l->kept - fate.replay_back) % WEFT_IMPAIR_HISTORY_MAX];
+	if (again != NULL)
+		again = copy(l, again);
+	if (fate.drop) {
+		rte_pktmbuf_free(m);
+		pass_on(l, again, 0, now);
+		return;
+	}
+	/* Somebody else holds these bytes too. */
+	if (rte_mbuf_refcnt_read(m) > 1 || !RTE_MBUF_DIRECT(m)) {
+		struct rte_mbuf *own = copy(l, m);
+
+		rte_pktmbuf_free(m);
+		m = own;
+	}
+	if (m != NULL)
+		damage(l, m);
+	if (keeps) {
+		place = &l->history[l->kept++ % WEFT_IMPAIR_HISTORY_MAX];
+		rte_pktmbuf_free(*place);
+		*place = m != NULL ? copy(l, m) : NULL;
+	}
+	if (fate.copies == 2 && m != NULL)
+		pass_on(l, copy(l, m), fate.delay_ns[1], now);
+	pass_on(l, m, fate.delay_ns[0], now);
+	pass_on(l, again, 0, now);
+}
+
+uint16_t
+line_put(struct line *l, struct rte_mbuf **mbufs, uint16_t n, uint64_t now, uint64_t *bytes)
+{
+	uint16_t i = 0;
+
+	line_release(l, now);
+	for (; i < n && l->n_ready + LINE_PER_FRAME <= LINE_READY_MAX; i++) {
+		*bytes += mbufs[i]->pkt_len;
+		if (l->is_on)
+			put(l, mbufs[i], now);
+		else
+			ready_push(l, mbufs[i]);
+	}
+	return i;
+}
