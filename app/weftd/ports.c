@@ -73,6 +73,7 @@ port_spec(struct daemon *d, struct node *n, unsigned int index, struct weft_port
 		.name = names->name,
 		.driver = port_drivers[tp->driver],
 		.max_flits = weft_topo_port_flits(d->topo, index),
+		.wire = tp->wire[0] != '\0' ? tp->wire : NULL,
 		.pool = n->pool,
 		.link_wait_ms = LINK_WAIT_MS,
 		.memif_server = d->topo->link[tp->link].a == index,
@@ -90,8 +91,13 @@ port_spec(struct daemon *d, struct node *n, unsigned int index, struct weft_port
 }
 
 static bool
-is_ring(const struct weft_topo_port *tp, bool both_here)
+is_ring(const struct daemon *d, const struct weft_topo_link *l, bool both_here)
 {
+	const struct weft_topo_port *tp = &d->topo->port[l->a];
+
+	/* A bad wire stands before a device: a memif then, and each end has its own. */
+	if (tp->wire[0] != '\0' || d->topo->port[l->b].wire[0] != '\0')
+		return false;
 	return tp->device_kind == WEFT_TOPO_NO_DEVICE && both_here &&
 	       (tp->driver == WEFT_TOPO_AUTO || tp->driver == WEFT_TOPO_RING);
 }
@@ -155,7 +161,7 @@ link_open(struct daemon *d, const struct weft_topo_link *l, char *err, size_t er
 		if (n[e] != NULL)
 			port_spec(d, n[e], end[e], &spec[e], &names[e]);
 	}
-	if (is_ring(&d->topo->port[l->a], n[0] != NULL && n[1] != NULL)) {
+	if (is_ring(d, l, n[0] != NULL && n[1] != NULL)) {
 		spec[0].driver = WEFT_PORT_RING;
 		spec[1].driver = WEFT_PORT_RING;
 		rc = weft_port_open_pair(&spec[0], &spec[1], pair, err, err_len);

@@ -60,6 +60,19 @@ devargs_verbatim(struct port_devargs *args, const char *text)
 	return snprintf(args->text, sizeof(args->text), "%s", text);
 }
 
+/* The wire is called after the port, so that telemetry can be asked for it. */
+static int
+devargs_wire(struct port_devargs *args, const struct weft_port_spec *spec)
+{
+	if (spec->wire == NULL) {
+		args->wire_name[0] = '\0';
+		return 0;
+	}
+	snprintf(args->wire_name, sizeof(args->wire_name), "net_flitwire_%s", spec->name);
+	return snprintf(args->wire_text, sizeof(args->wire_text), "%s,port=%s,%s", args->wire_name,
+		args->name, spec->wire);
+}
+
 int
 port_devargs_write(struct port_devargs *args, const struct weft_port_spec *spec,
 	const struct port_facts *facts, enum weft_port_driver driver, unsigned int index)
@@ -85,5 +98,8 @@ port_devargs_write(struct port_devargs *args, const struct weft_port_spec *spec,
 	case WEFT_PORT_AUTO:
 	case WEFT_PORT_RING: break;
 	}
-	return n < 0 || (size_t)n >= sizeof(args->text) ? -ENAMETOOLONG : 0;
+	if (n < 0 || (size_t)n >= sizeof(args->text))
+		return -ENAMETOOLONG;
+	n = devargs_wire(args, spec);
+	return n < 0 || (size_t)n >= sizeof(args->wire_text) ? -ENAMETOOLONG : 0;
 }

@@ -26,18 +26,36 @@
 
 /* Find the device, probing it unless the user's EAL arguments did so already. */
 static int
-ethdev_find(struct port_ethdev *dev, const struct port_devargs *args)
+ethdev_find(const char *name, const char *devargs, uint16_t *id, bool *is_ours)
 {
 	int rc;
 
-	dev->is_ours = false;
-	if (rte_eth_dev_get_port_by_name(args->name, &dev->id) == 0)
+	*is_ours = false;
+	if (rte_eth_dev_get_port_by_name(name, id) == 0)
 		return 0;
-	rc = rte_dev_probe(args->text);
+	rc = rte_dev_probe(devargs);
 	if (rc != 0)
 		return rc;
-	dev->is_ours = true;
-	return rte_eth_dev_get_port_by_name(args->name, &dev->id);
+	*is_ours = true;
+	return rte_eth_dev_get_port_by_name(name, id);
+}
+
+/* Put a bad wire before the device found: the port is the wire then. */
+static int
+ethdev_wire(struct port_ethdev *dev, const struct port_devargs *args)
+{
+	uint16_t id;
+	bool is_ours;
+	int rc = ethdev_find(args->wire_name, args->wire_text, &id, &is_ours);
+
+	if (rc != 0)
+		return rc;
+	dev->behind.id = dev->id;
+	dev->behind.is_ours = dev->is_ours;
+	dev->behind.is_there = true;
+	dev->id = id;
+	dev->is_ours = is_ours;
+	return 0;
 }
 
 /*
@@ -121,13 +139,22 @@ port_ethdev_open(struct port_ethdev *dev, const struct weft_port_spec *spec,
 {
 	const char *step = "DPDK has no device of this name and arguments";
 	mode_t mask = umask(0177);
-	int rc = ethdev_find(dev, args);
+	int rc = ethdev_find(args->name, args->text, &dev->id, &dev->is_ours);
 
 	/* The mask was for the socket a memif server makes while it is probed. */
 	umask(mask);
+	dev->behind.is_there = false;
 	if (rc != 0) {
 		snprintf(err, errlen, "port %s: %s: %s (%s)", spec->name, args->name, step,
 			rte_strerror(-rc));
+		return -ENODEV;
+	}
+	if (args->wire_name[0] != '\0' && ethdev_wire(dev, args) != 0) {
+		snprintf(err, errlen,
+			"port %s: no bad wire \"%s\": built without the driver net_flitwire, or "
+			"not what it takes (doc/flitwire.md)",
+			spec->name, spec->wire);
+		port_ethdev_close(dev);
 		return -ENODEV;
 	}
 	rc = ethdev_set_up(dev->id, driver, spec, &step);
@@ -169,15 +196,15 @@ ethdev_settle_interrupts(void)
 	}
 }
 
-void
-port_ethdev_close(const struct port_ethdev *dev)
+static void
+ethdev_close(uint16_t id, bool is_ours)
 {
 	struct rte_eth_dev_info info;
-	bool has_info = rte_eth_dev_info_get(dev->id, &info) == 0;
+	bool has_info = rte_eth_dev_info_get(id, &info) == 0;
 
-	rte_eth_dev_stop(dev->id);
-	rte_eth_dev_close(dev->id);
-	if (dev->is_ours && has_info)
+	rte_eth_dev_stop(id);
+	rte_eth_dev_close(id);
+	if (is_ours && has_info)
 		rte_dev_remove(info.device);
 	/*
 	 * If the other end of a memif is in this process too, the interrupt thread now frees what
@@ -185,6 +212,14 @@ port_ethdev_close(const struct port_ethdev *dev)
 	 */
 	if (has_info && strcmp(info.driver_name, "net_memif") == 0)
 		ethdev_settle_interrupts();
+}
+
+void
+port_ethdev_close(const struct port_ethdev *dev)
+{
+	ethdev_close(dev->id, dev->is_ours);
+	if (dev->behind.is_there)
+		ethdev_close(dev->behind.id, dev->behind.is_ours);
 }
 
 bool

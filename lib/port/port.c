@@ -123,8 +123,9 @@ port_bring_up(struct weft_port *port, const struct weft_port_spec *spec,
 		return rc;
 	port->ethdev = port->ctl->ethdev.id;
 	port->driver = (uint8_t)choice->driver;
-	snprintf(port->ctl->line, sizeof(port->ctl->line), "port %s: %s on %s (%s)", spec->name,
-		weft_port_driver_word(choice->driver), port_device(spec), choice->why);
+	snprintf(port->ctl->line, sizeof(port->ctl->line), "port %s: %s on %s (%s)%s%s", spec->name,
+		weft_port_driver_word(choice->driver), port_device(spec), choice->why,
+		spec->wire != NULL ? ", bad wire " : "", spec->wire != NULL ? spec->wire : "");
 	return 0;
 }
 
@@ -242,6 +243,10 @@ pair_check(const struct weft_port_spec *spec, char *err, size_t errlen)
 	if (spec->driver != WEFT_PORT_AUTO && spec->driver != WEFT_PORT_RING) {
 		snprintf(err, errlen, "port %s: driver %s cannot join two nodes inside a process",
 			name, weft_port_driver_word(spec->driver));
+		return -EINVAL;
+	}
+	if (spec->wire != NULL) {
+		snprintf(err, errlen, "port %s: a ring takes no bad wire", name);
 		return -EINVAL;
 	}
 	if (spec->max_flits < 1 || spec->max_flits > WEFT_WIRE_FLITS_MAX) {

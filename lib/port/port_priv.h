@@ -44,6 +44,8 @@ int port_choose(const struct weft_port_spec *spec, const struct port_facts *fact
 struct port_devargs {
 	char name[64];
 	char text[320];
+	char wire_name[64]; /* "" without a bad wire */
+	char wire_text[768];
 };
 
 /* Write the devargs of @driver; @index makes the name unique. 0, or -ENAMETOOLONG. Pure. */
@@ -57,6 +59,11 @@ int port_memif_prepare(const struct weft_port_spec *spec, char *err, size_t errl
 struct port_ethdev {
 	uint16_t id;
 	bool is_ours; /* we probed it, so we remove it */
+	struct {
+		uint16_t id;
+		bool is_there;
+		bool is_ours;
+	} behind; /* with a bad wire: the device behind it */
 };
 
 int port_ethdev_open(struct port_ethdev *dev, const struct weft_port_spec *spec,

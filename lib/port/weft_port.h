@@ -64,6 +64,11 @@ struct weft_port_spec {
 	unsigned int
 		memif_id; /**< memif: tells links over one socket apart; the same at both ends */
 	unsigned int ring_frames; /**< memif, ring: frames under way a direction; 0: 1024 */
+	/**
+	 * A bad wire: what the net_flitwire driver is to do to frames sent here, as "key=value,..."
+	 * (doc/flitwire.md). NULL: none.
+	 */
+	const char *wire;
 	unsigned int max_flits; /**< largest frame to send or receive, 1..64 flits */
 	struct rte_mempool *pool; /**< of weft_pool_create(), for at least max_flits */
 	/** Wait at most so long for the link to come up, ms; 0: do not wait. */

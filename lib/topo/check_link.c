@@ -108,6 +108,21 @@ settle_driver(struct topo_end *e)
 	return 0;
 }
 
+/* A link's wire is bad in both directions, but not alike. */
+static void
+settle_wire(struct topo_end *e)
+{
+	struct weft_impair_cfg cfg = e->link->wire;
+
+	if (e->src->at[END_WIRE] != 0)
+		cfg = e->src->wire;
+	else if (e->link->at[LINK_WIRE] == 0)
+		return;
+	else if (e->src == &e->link->end[1])
+		cfg.seed = ~cfg.seed;
+	topo_wire_text(&cfg, e->port->wire);
+}
+
 static int
 settle_mtu(struct topo_end *e)
 {
@@ -138,6 +153,7 @@ settle_end(struct topo_load *l, unsigned int link, unsigned int which)
 
 	if (rc == 0)
 		rc = settle_driver(&e);
+	settle_wire(&e);
 	return rc == 0 ? settle_mtu(&e) : rc;
 }
 
@@ -150,6 +166,17 @@ follow_peer(struct weft_topo_port *port, const struct weft_topo_port *peer)
 		port->driver = peer->driver;
 	if (port->socket[0] == '\0')
 		strcpy(port->socket, peer->socket);
+}
+
+/* A ring is no device that a wire could be put before. */
+static int
+check_wire(const struct topo_end *e)
+{
+	if (e->port->wire[0] == '\0' || e->port->driver != WEFT_TOPO_RING)
+		return 0;
+	return topo_fail(e->load, -EINVAL,
+		e->src->at[END_WIRE] != 0 ? e->src->at[END_WIRE] : e->link->at[LINK_WIRE],
+		"wire on a ring, expected driver memif or a device, got ring");
 }
 
 /* Without devices, both ends are on one machine and are the same kind of port. */
@@ -195,6 +222,8 @@ check_pair(struct topo_load *l, unsigned int link)
 		return topo_fail(l, -EINVAL, a_is_local ? a.src->line : b.src->line,
 			"device at one end only, expected pci, netif or vdev at %c too, got none",
 			a_is_local ? 'a' : 'b');
+	if (check_wire(&a) != 0 || check_wire(&b) != 0)
+		return -EINVAL;
 	return a_is_local ? check_local_pair(l, &a, &b) : 0;
 }
 

@@ -222,6 +222,7 @@ static const struct topo_key end_keys[END_KEYS] = {
 	[END_DRIVER] = WORD("driver", OPTIONAL, struct topo_end_src, driver, topo_driver_words),
 	[END_MTU] = NUMBER("mtu", OPTIONAL, struct topo_end_src, mtu, MIN_MTU, UINT16_MAX),
 	[END_SOCKET] = TEXT("socket", OPTIONAL, struct topo_end_src, socket, SOCKET_CHARS),
+	[END_WIRE] = OTHER_AT("wire", OPTIONAL, topo_read_wire, struct topo_end_src, wire),
 };
 
 static int
@@ -239,6 +240,7 @@ static const struct topo_key link_keys[LINK_KEYS] = {
 	[LINK_DRIVER] = WORD("driver", OPTIONAL, struct topo_link_src, driver, topo_driver_words),
 	[LINK_A_PORT] = OTHER_AT("a_port", OPTIONAL, read_end, struct topo_link_src, end[0]),
 	[LINK_B_PORT] = OTHER_AT("b_port", OPTIONAL, read_end, struct topo_link_src, end[1]),
+	[LINK_WIRE] = OTHER_AT("wire", OPTIONAL, topo_read_wire, struct topo_link_src, wire),
 };
 
 static int

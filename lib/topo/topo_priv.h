@@ -10,6 +10,7 @@
 #ifndef TOPO_PRIV_H
 #define TOPO_PRIV_H
 
+#include "weft_impair.h"
 #include "weft_topo.h"
 
 #define TOPO_DEPTH 8
@@ -59,8 +60,8 @@ enum {
 	TRAFFIC_TIMEOUT_MS,
 	TRAFFIC_KEYS
 };
-enum { LINK_A, LINK_B, LINK_DRIVER, LINK_A_PORT, LINK_B_PORT, LINK_KEYS };
-enum { END_PCI, END_NETIF, END_VDEV, END_DRIVER, END_MTU, END_SOCKET, END_KEYS };
+enum { LINK_A, LINK_B, LINK_DRIVER, LINK_A_PORT, LINK_B_PORT, LINK_WIRE, LINK_KEYS };
+enum { END_PCI, END_NETIF, END_VDEV, END_DRIVER, END_MTU, END_SOCKET, END_WIRE, END_KEYS };
 
 struct topo_node_src {
 	struct weft_topo_node out;
@@ -76,6 +77,7 @@ struct topo_end_src {
 	char socket[WEFT_TOPO_SOCKET_ROOM];
 	uint8_t driver;
 	uint16_t mtu;
+	struct weft_impair_cfg wire;
 	uint16_t node; /* set by topo_join() */
 	unsigned int line; /* of the end's own mapping, else of the link */
 	unsigned int at[END_KEYS];
@@ -84,6 +86,7 @@ struct topo_end_src {
 struct topo_link_src {
 	char name[2][WEFT_TOPO_NAME_ROOM];
 	uint8_t driver;
+	struct weft_impair_cfg wire;
 	struct topo_end_src end[2];
 	unsigned int line;
 	unsigned int at[LINK_KEYS];
@@ -150,6 +153,12 @@ int topo_read_lcores(
 	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
 int topo_read_numa(
 	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
+
+/* wire.c: a mapping of the keys of weft_impair.h, checked as a whole. */
+int topo_read_wire(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
+/* wire.c: as "seed=...,key=value", with what is not the default. */
+void topo_wire_text(const struct weft_impair_cfg *cfg, char text[WEFT_TOPO_WIRE_ROOM]);
 
 /* decode.c: l->tree into the structs of l and the plain fields of l->t. */
 int topo_decode(struct topo_load *l);

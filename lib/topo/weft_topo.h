@@ -32,6 +32,7 @@ extern "C" {
 #define WEFT_TOPO_DEVICE_ROOM 256
 #define WEFT_TOPO_SOCKET_ROOM 108 /**< what sockaddr_un holds */
 #define WEFT_TOPO_PATH_ROOM 256
+#define WEFT_TOPO_WIRE_ROOM 640 /**< every key of weft_impair.h at its longest */
 
 /** Fabric addresses: GFD k, in file order, begins at base + k segments (fabric.md section 1.2). */
 #define WEFT_TOPO_SEGMENT_LOG2 36
@@ -98,6 +99,8 @@ struct weft_topo_port {
 	uint8_t driver; /**< enum weft_topo_driver; agrees with the device */
 	char device[WEFT_TOPO_DEVICE_ROOM]; /**< "" for WEFT_TOPO_NO_DEVICE */
 	char socket[WEFT_TOPO_SOCKET_ROOM]; /**< memif socket, the same at both ends; "" = chosen */
+	/** What happens to frames sent here: "key=value,..." for weft_impair.h; "" = nothing. */
+	char wire[WEFT_TOPO_WIRE_ROOM];
 };
 
 /** A link joins port[a] and port[b]. */

@@ -22,7 +22,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct flitwire *devices;
 static bool has_command;
 
-#define ARGS_MAX 512
+#define ARGS_MAX 1024
 
 static int
 parse_dir(struct flitwire *f, const char *value, char *err, size_t len)

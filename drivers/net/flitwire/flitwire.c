@@ -220,7 +220,9 @@ flitwire_start(struct rte_eth_dev *dev)
 	struct flitwire *f = dev->data->dev_private;
 	int rc = rte_eth_dev_start(f->lower);
 
-	return rc != 0 ? rc : flitwire_link(dev, 0);
+	if (rc == 0)
+		flitwire_link(dev, 0);
+	return rc;
 }
 
 static int

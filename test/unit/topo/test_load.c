@@ -6,6 +6,7 @@
 #include "topo_test.h"
 
 #include "weft_ide.h"
+#include "weft_impair.h"
 #include "weft_isn.h"
 #include "weft_wire.h"
 
@@ -125,6 +126,45 @@ ports_know_device_driver_and_mtu(void **state)
 	weft_topo_free(t);
 }
 
+/* A port's own wire wins; that of a link is bad both ways, by different numbers. */
+static void
+wires_reach_their_ports(void **state)
+{
+	static const char yaml[] =
+		"fabric: f\n"
+		"nodes:\n"
+		"  - {name: h0, kind: host, pid: 1}\n"
+		"  - {name: s0, kind: switch, pid: 2}\n"
+		"  - {name: s1, kind: switch, pid: 3}\n"
+		"  - {name: g0, kind: gfd, pid: 4}\n"
+		"links:\n"
+		"  - {a: h0, b: s0, wire: {burst: 3@0.01, delay_us: 20}}\n"
+		"  - {a: s0, b: s1, wire: {drop: 0.5, seed: 7}, b_port: {wire: {ber: 1e-6}}}\n"
+		"  - {a: s1, b: g0, a_port: {wire: {}}}\n";
+	static const char *const wires[][2] = {
+		{ "seed=1,burst=3,burst_p=0.01,delay_us=20,delay_p=1",
+			"seed=18446744073709551614,burst=3,burst_p=0.01,delay_us=20,delay_p=1" },
+		{ "seed=7,drop=0.5", "seed=1,ber=1e-06" },
+		{ "seed=1", "" },
+	};
+	struct weft_topo_error err;
+	struct weft_topo *t;
+
+	(void)state;
+	if (weft_topo_parse(&t, "wires", yaml, strlen(yaml), &err) != 0)
+		fail_msg("%s", err.text);
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(wires); i++) {
+		struct weft_impair_cfg cfg;
+
+		assert_string_equal(t->port[t->link[i].a].wire, wires[i][0]);
+		assert_string_equal(t->port[t->link[i].b].wire, wires[i][1]);
+		weft_impair_defaults(&cfg);
+		assert_int_equal(weft_impair_parse_list(&cfg, wires[i][0], NULL, 0), 0);
+		assert_int_equal(weft_impair_check(&cfg, NULL, 0), 0);
+	}
+	weft_topo_free(t);
+}
+
 static void
 left_out_keys_take_their_defaults(void **state)
 {
@@ -221,6 +261,7 @@ main(void)
 		cmocka_unit_test(every_form_is_read),
 		cmocka_unit_test(traffic_has_defaults_and_hosts_own_their_lines),
 		cmocka_unit_test(ports_know_device_driver_and_mtu),
+		cmocka_unit_test(wires_reach_their_ports),
 		cmocka_unit_test(left_out_keys_take_their_defaults),
 		cmocka_unit_test(documented_example_loads),
 		cmocka_unit_test(built_in_fabric_runs_in_one_process),
