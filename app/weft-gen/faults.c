@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* Reads --errors and does the damage. */
+/* Reads --errors; lib/impair does the damage. */
 
 #include "faults.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "weft_flit.h"
+#include "weft_base.h"
 
 const char faults_syntax[] =
 	"none, or a list of ber=P, burst=SYMBOLS:P, drop=P, dup=P, reorder=P, garbage=P with "
@@ -95,56 +94,16 @@ faults_parse(const char *text, struct faults *f, char *err, size_t err_len)
 	return 0;
 }
 
-/* Distance to the next wrong bit, 1 or more: geometric. */
-static uint64_t
-next_error(double ber, struct weft_rand *rand)
-{
-	double d = ceil(log1p(-weft_rand_unit(rand)) / log1p(-ber));
-
-	/* At a rate of 1 the logarithm is minus infinity, and every bit is wrong. */
-	return d < 1 ? 1 : d > 1e18 ? UINT64_C(1000000000000000000) : (uint64_t)d;
-}
-
-static unsigned int
-damage_bits(double ber, struct weft_rand *rand, uint8_t *flit)
-{
-	unsigned int wrong = 0;
-
-	if (ber <= 0)
-		return 0;
-	for (uint64_t bit = next_error(ber, rand) - 1; bit < WEFT_FLIT_LEN * 8;
-		bit += next_error(ber, rand)) {
-		flit[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		wrong++;
-	}
-	return wrong;
-}
-
-/* Every symbol of the burst is wrong. */
-static unsigned int
-damage_burst(unsigned int len, struct weft_rand *rand, uint8_t *flit)
-{
-	uint64_t start = weft_rand_below(rand, WEFT_FLIT_LEN - len + 1);
-	unsigned int wrong = 0;
-
-	for (unsigned int i = 0; i < len; i++) {
-		unsigned int x = 1 + (unsigned int)weft_rand_below(rand, 255);
-
-		flit[start + i] ^= (uint8_t)x;
-		wrong += (unsigned int)__builtin_popcount(x);
-	}
-	return wrong;
-}
-
 void
-faults_damage(const struct faults *f, struct weft_rand *rand, uint8_t *flit, struct fault_counts *c)
+faults_wire(const struct faults *f, uint64_t seed, struct weft_impair *w)
 {
-	unsigned int wrong = damage_bits(f->ber, rand, flit);
+	const struct weft_impair_cfg cfg = {
+		.seed = seed, .ber = f->ber, .burst_p = f->burst, .burst = f->burst_len
+	};
+	int rc;
 
-	if (faults_draw(rand, f->burst)) {
-		wrong += damage_burst(f->burst_len, rand, flit);
-		c->bursts++;
-	}
-	c->flipped_bits += wrong;
-	c->hit_flits += wrong != 0;
+	rc = weft_impair_init(w, &cfg);
+	/* Ranges were checked when they were read. */
+	assert(rc == 0);
+	(void)rc;
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "weft_impair.h"
 #include "weft_rand.h"
 
 #define FAULT_BURST_MAX 250 /* symbols */
@@ -24,11 +25,8 @@ struct faults {
 	double garbage; /* of a packet of noise in front of a frame */
 };
 
-/* What was done. */
+/* What was done to whole flits; the rest is counted in the wire. */
 struct fault_counts {
-	uint64_t flipped_bits;
-	uint64_t hit_flits; /* with at least one bit wrong */
-	uint64_t bursts;
 	uint64_t dropped;
 	uint64_t duplicated;
 	uint64_t reordered;
@@ -45,9 +43,8 @@ extern const char faults_syntax[];
  */
 int faults_parse(const char *text, struct faults *f, char *err, size_t err_len);
 
-/** Damage one flit of 256 bytes. */
-void faults_damage(
-	const struct faults *f, struct weft_rand *rand, uint8_t *flit, struct fault_counts *c);
+/** Start the wire that damages flits as @p f, as faults_parse() left it, says. */
+void faults_wire(const struct faults *f, uint64_t seed, struct weft_impair *w);
 
 /** Draw an event of probability @p p. */
 static inline bool

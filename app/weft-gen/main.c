@@ -57,6 +57,7 @@ struct gen {
 	struct weft_pipe *pipe;
 	struct rte_mempool *pool;
 	struct trace_writer *out;
+	struct weft_impair wire;
 	struct fault_counts done;
 	uint64_t frames;
 	uint64_t flits_out;
@@ -312,7 +313,7 @@ send_flit(struct gen *g, uint8_t *flit)
 		g->done.dropped++;
 		return;
 	}
-	faults_damage(f, &g->chance, flit, &g->done);
+	weft_impair_flits(&g->wire, flit, 1);
 	if (!g->has_late && faults_draw(&g->chance, f->reorder)) {
 		memcpy(g->late, flit, WEFT_FLIT_LEN);
 		g->has_late = true;
@@ -386,10 +387,11 @@ report(const struct gen *g)
 	o = json_pack("{s:I, s:I, s:I, s:o, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I}}", "flits_made",
 		(json_int_t)g->opt.flits, "flits", (json_int_t)g->flits_out, "frames",
 		(json_int_t)g->frames, "messages", messages, "faults", "flipped_bits",
-		(json_int_t)g->done.flipped_bits, "hit_flits", (json_int_t)g->done.hit_flits,
-		"bursts", (json_int_t)g->done.bursts, "dropped", (json_int_t)g->done.dropped,
-		"duplicated", (json_int_t)g->done.duplicated, "reordered",
-		(json_int_t)g->done.reordered, "garbage", (json_int_t)g->done.garbage);
+		(json_int_t)g->wire.count[WEFT_IMPAIR_N_FLIPPED], "hit_flits",
+		(json_int_t)g->wire.count[WEFT_IMPAIR_N_TOUCHED], "bursts",
+		(json_int_t)g->wire.count[WEFT_IMPAIR_N_BURST], "dropped",
+		(json_int_t)g->done.dropped, "duplicated", (json_int_t)g->done.duplicated,
+		"reordered", (json_int_t)g->done.reordered, "garbage", (json_int_t)g->done.garbage);
 	rc = json_write(g->opt.json, o);
 	json_decref(o);
 	return rc;
@@ -432,6 +434,7 @@ start(struct gen *g, const struct weft_keys *keys, uint32_t features)
 		cli_fail("%s", err);
 	weft_rand_seed(&g->traffic, g->opt.seed);
 	weft_rand_seed(&g->chance, ~g->opt.seed);
+	faults_wire(&g->opt.faults, g->opt.seed, &g->wire);
 	source_init(&g->source, &g->traffic,
 		g->opt.key.mode == WEFT_MODE_CXL ? WEFT_FORM_HBR : WEFT_FORM_PBR, g->opt.key.spid,
 		g->opt.key.dpid, g->opt.conn.ide);
