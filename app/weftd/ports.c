@@ -257,5 +257,5 @@ ports_tend(struct daemon *d)
 {
 	for (uint16_t i = 0; i < d->topo->n_ports; i++)
 		if (d->port[i] != NULL)
-			weft_port_is_up(d->port[i]);
+			weft_port_tend(d->port[i]);
 }

@@ -74,7 +74,7 @@ ethdev_configure(uint16_t id, enum weft_port_driver driver, unsigned int max_fli
 			conf.rxmode.mtu = info->min_mtu;
 		if (conf.rxmode.mtu > info->max_mtu)
 			return -EMSGSIZE;
-		/* With interrupts the link's state is pushed; memif must be asked to reconnect. */
+		/* With interrupts the link's state is pushed. */
 		conf.intr_conf.lsc = (*info->dev_flags & RTE_ETH_DEV_INTR_LSC) != 0;
 	}
 	return rte_eth_dev_configure(id, 1, 1, &conf);
@@ -144,6 +144,7 @@ port_ethdev_open(struct port_ethdev *dev, const struct weft_port_spec *spec,
 	/* The mask was for the socket a memif server makes while it is probed. */
 	umask(mask);
 	dev->behind.is_there = false;
+	dev->memif_server = spec->memif_server;
 	if (rc != 0) {
 		snprintf(err, errlen, "port %s: %s: %s (%s)", spec->name, args->name, step,
 			rte_strerror(-rc));

@@ -16,6 +16,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <rte_ethdev.h>
+#include <rte_log.h>
+
 /* Is someone listening? 0: no (and nothing is in the way), -EADDRINUSE, or another errno. */
 static int
 memif_clear_stale(const char *path)
@@ -88,4 +91,29 @@ port_memif_prepare(const struct weft_port_spec *spec, char *err, size_t errlen)
 		snprintf(err, errlen, "port %s: socket %s: %s", spec->name, spec->socket,
 			rc == -EEXIST ? "a file that is no socket is in the way" : strerror(-rc));
 	return rc;
+}
+
+bool
+port_memif_client(const struct port_ethdev *dev, uint16_t *id)
+{
+	struct rte_eth_dev_info info;
+
+	*id = dev->behind.is_there ? dev->behind.id : dev->id;
+	return !dev->memif_server && rte_eth_dev_info_get(*id, &info) == 0 &&
+	       strcmp(info.driver_name, "net_memif") == 0;
+}
+
+bool
+port_memif_connect(uint16_t id)
+{
+	const int level = rte_log_get_level((uint32_t)rte_log_register("pmd.net.memif"));
+	int rc;
+
+	/* It says each time that nobody is there; who looks at the port knows. */
+	rte_log_set_level_pattern("pmd.net.memif", RTE_LOG_EMERG);
+	rte_eth_dev_stop(id);
+	rc = rte_eth_dev_start(id);
+	if (level >= 0)
+		rte_log_set_level_pattern("pmd.net.memif", (uint32_t)level);
+	return rc == 0;
 }

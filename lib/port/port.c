@@ -351,6 +351,25 @@ weft_port_line(const struct weft_port *port)
 	return port->ctl->line;
 }
 
+void
+weft_port_tend(struct weft_port *port)
+{
+	uint16_t id;
+
+	if (port->ctl->pair != NULL || port->driver != WEFT_PORT_MEMIF ||
+		!port_memif_client(&port->ctl->ethdev, &id))
+		return;
+	if (!port->held && port_ethdev_is_up(id))
+		return;
+	if (!port->held) {
+		/* DPDK's driver does not connect again by itself, only when it is started. */
+		__atomic_store_n(&port->held, true, __ATOMIC_RELEASE);
+		weft_loop_quiesce();
+	}
+	if (port_memif_connect(id))
+		__atomic_store_n(&port->held, false, __ATOMIC_RELEASE);
+}
+
 bool
 weft_port_is_up(struct weft_port *port)
 {

@@ -59,6 +59,7 @@ int port_memif_prepare(const struct weft_port_spec *spec, char *err, size_t errl
 struct port_ethdev {
 	uint16_t id;
 	bool is_ours; /* we probed it, so we remove it */
+	bool memif_server; /* of a memif: this end is the server */
 	struct {
 		uint16_t id;
 		bool is_there;
@@ -70,6 +71,11 @@ int port_ethdev_open(struct port_ethdev *dev, const struct weft_port_spec *spec,
 	enum weft_port_driver driver, const struct port_devargs *args, char *err, size_t errlen);
 void port_ethdev_close(const struct port_ethdev *dev);
 bool port_ethdev_is_up(uint16_t id);
+
+/* The memif of a port. NULL if it is none, or a server, which waits for its client. */
+bool port_memif_client(const struct port_ethdev *dev, uint16_t *id);
+/* Connect it anew while no lcore uses the port. False: there is no server yet. */
+bool port_memif_connect(uint16_t id);
 
 /* Keep libbpf and libxdp, which come with the af_xdp driver, off the terminal. */
 void port_quiet_xdp(void);

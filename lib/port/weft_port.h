@@ -97,12 +97,13 @@ struct weft_capture;
 
 /** A port. Fields are the library's; they are visible for the inline functions only. */
 struct weft_port {
-	/* Set when opened, then only read; the capture pointer changes while traffic flows. */
+	/* Set when opened, then only read; capture and held change while traffic flows. */
 	struct weft_capture *capture;
 	struct rte_ring *rx_ring; /**< NULL: an ethdev */
 	struct rte_ring *tx_ring;
 	uint16_t ethdev;
 	uint8_t driver; /**< enum weft_port_driver, never AUTO */
+	bool held; /* the device is being connected anew: no lcore may touch it */
 	/* Written by the receiving lcore. */
 	alignas(RTE_CACHE_LINE_SIZE) uint64_t rx_frames;
 	uint64_t rx_bursts;
@@ -156,11 +157,14 @@ const char *weft_port_name(const struct weft_port *port);
 /** Which driver and why, "port s0.1: af_packet on veth1 (af_xdp needs MTU <= 3498, this is 9000)". */
 const char *weft_port_line(const struct weft_port *port);
 
-/**
- * Is the link up? Control thread. To be asked about once a second: a memif client whose server was
- * restarted reconnects from here.
- */
+/** Is the link up? Control thread. */
 bool weft_port_is_up(struct weft_port *port);
+
+/**
+ * Look after the link: a memif client whose server went away connects again once a server is there.
+ * Control thread, about once a second; the lcores that use the port run weft_loop.
+ */
+void weft_port_tend(struct weft_port *port);
 
 /** Read the counters. Any thread; a burst under way may be missing. */
 void weft_port_stats(const struct weft_port *port, struct weft_port_stats *stats);
@@ -180,6 +184,8 @@ weft_port_count(uint64_t *counter, uint64_t n)
 static inline uint16_t
 weft_port_tx_raw(struct weft_port *port, struct rte_mbuf **mbufs, uint16_t n)
 {
+	if (__atomic_load_n(&port->held, __ATOMIC_ACQUIRE))
+		return 0;
 	if (port->tx_ring == NULL)
 		return rte_eth_tx_burst(port->ethdev, 0, mbufs, n);
 	return (uint16_t)rte_ring_sp_enqueue_burst(port->tx_ring, (void *const *)mbufs, n, NULL);
@@ -197,6 +203,8 @@ weft_port_rx(struct weft_port *port, struct rte_mbuf **mbufs, uint16_t n)
 {
 	uint16_t got;
 
+	if (__atomic_load_n(&port->held, __ATOMIC_ACQUIRE))
+		return 0;
 	if (port->rx_ring == NULL)
 		got = rte_eth_rx_burst(port->ethdev, 0, mbufs, n);
 	else

@@ -10,7 +10,7 @@ pids=()
 # Every process of the test is ended by its number, whatever happened.
 finish() {
 	for pid in "${pids[@]:-}"; do
-		[ -n "$pid" ] && kill -KILL "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
+		{ [ -n "$pid" ] && kill -KILL "$pid" 2>/dev/null && wait "$pid" 2>/dev/null; } || true
 	done
 	type cleanup >/dev/null 2>&1 && cleanup
 	rm -rf "$work"
