@@ -221,6 +221,8 @@ weft_llr_commit_poisoned(struct weft_llr *l, uint8_t message)
 	l->reserved = true;
 	weft_llr_commit(l);
 	llr_slot(l, pos)->spoil_first = true;
+	/* Only in cxl may the spoiled flit be taken for a number; a second one makes all come again. */
+	llr_slot(l, pos)->spoil = l->cfg.mode == WEFT_MODE_CXL;
 	return 0;
 }
 
@@ -261,9 +263,12 @@ llr_acked(struct weft_llr *l, uint64_t pos, uint64_t now_ns)
 	l->count[WEFT_LLR_N_ACKS]++;
 }
 
-static void
-rewind_now(struct weft_llr *l, uint64_t now_ns)
+void
+llr_go_back(struct weft_llr *l, uint64_t now_ns)
 {
+	/* Between a flit spoiled for late poison and the Poison flit nothing may come. */
+	if (l->together == l->cursor + 2 && l->cursor == l->fresh)
+		llr_slot(l, l->cursor)->spoil_first = true;
 	l->cursor = l->acked;
 	l->timer_ns = now_ns;
 	for (uint64_t p = l->acked; l->n_again != 0 && p < l->fresh; p++) {
@@ -273,8 +278,6 @@ rewind_now(struct weft_llr *l, uint64_t now_ns)
 		l->n_again--;
 	}
 	l->count[WEFT_LLR_N_REPLAYS]++;
-	if (l->ops->replay != NULL)
-		l->ops->replay(l);
 }
 
 bool
@@ -297,7 +300,7 @@ llr_rewind(struct weft_llr *l, uint64_t now_ns)
 		return false;
 	if (oldest->resent && now_ns - oldest->sent_ns < patience_ns)
 		return false;
-	rewind_now(l, now_ns);
+	llr_go_back(l, now_ns);
 	return true;
 }
 
@@ -316,7 +319,16 @@ llr_resend(struct weft_llr *l, uint64_t pos, uint64_t now_ns)
 	return true;
 }
 
-/* --- Acks owed --- */
+/* --- Acks owed, Naks repeated --- */
+
+uint64_t
+llr_patience_ns(const struct weft_llr *l)
+{
+	struct weft_rtt rtt = l->rtt;
+
+	weft_rtt_progress(&rtt);
+	return weft_rtt_timeout(&rtt);
+}
 
 uint64_t
 llr_ack_delay(const struct weft_llr *l)
@@ -359,8 +371,7 @@ may_send(const struct weft_llr *l)
 static uint64_t
 probe_ns(const struct weft_llr *l)
 {
-	if (l->probed || l->acked == l->fresh || l->cursor != l->next ||
-		l->cfg.mode != WEFT_MODE_RXL)
+	if (l->probed || l->acked == l->fresh || l->cursor != l->next)
 		return WEFT_LLR_NEVER;
 	return l->sent_ns + weft_rtt_guess(&l->rtt) * 3 / 2 + llr_ack_delay(l);
 }
@@ -445,15 +456,19 @@ fill_next(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_ns,
 		l->prior_payload = true;
 		l->together = begin + 2;
 		out->first = l->ops->number(begin - 1);
-		out->spoil = l->cfg.mode == WEFT_MODE_CXL ? 3 : 1;
+		out->spoil = 1;
 		n = 1;
 	}
 	for (; n < max && l->cursor < l->next; l->cursor++, n++) {
-		if (llr_slot(l, l->cursor)->spoil_first)
+		s = llr_slot(l, l->cursor);
+		if (s->spoil_first)
 			break;
+		if (s->spoil) {
+			s->spoil = false;
+			out->spoil |= WEFT_BIT64(n);
+		}
 		put_flit(l, flits + (size_t)n * WEFT_FLIT_LEN, l->cursor, now_ns);
 	}
-	out->spoil &= weft_mask64(n);
 	return n;
 }
 
@@ -548,6 +563,8 @@ llr_ready(struct weft_llr *l, uint64_t at)
 void
 llr_forget(struct weft_llr *l)
 {
+	if (l->cfg.rx_flits == 0)
+		return;
 	memset(l->rx_have, 0, (l->rx_mask + 64) / 64 * sizeof(l->rx_have[0]));
 	l->held = l->ready;
 }

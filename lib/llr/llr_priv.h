@@ -19,6 +19,7 @@ struct llr_slot {
 	bool resent; /* its Ack says nothing about the round trip */
 	bool again; /* asked for by itself */
 	bool spoil_first; /* late poison: before it goes the next flit with its CRC inverted */
+	bool spoil; /* late poison: its first sending has the CRC inverted */
 };
 
 /* What differs between the modes. */
@@ -40,8 +41,6 @@ struct llr_ops {
 	void (*timed_out)(struct weft_llr *l, uint64_t now_ns);
 	/* Whether flits with numbers may be sent now. NULL: always. */
 	bool (*may_send)(const struct weft_llr *l);
-	/* A replay begins at weft_llr.cursor. NULL: nothing to do. */
-	void (*replay)(struct weft_llr *l);
 };
 
 struct weft_llr {
@@ -91,6 +90,9 @@ extern const struct llr_ops llr_cxl_ops;
 
 /* --- llr.c, for the modes --- */
 
+/** How long to wait for what was asked for: the sender's own measure of the round trip. */
+uint64_t llr_patience_ns(const struct weft_llr *l);
+
 /** Acks may wait so long. */
 uint64_t llr_ack_delay(const struct weft_llr *l);
 
@@ -110,7 +112,10 @@ bool llr_position(const struct weft_llr *l, uint16_t n, uint64_t *pos);
 /** Ack of everything before @p pos. */
 void llr_acked(struct weft_llr *l, uint64_t pos, uint64_t now_ns);
 
-/** Go back to the oldest unacknowledged flit. False: it was done just now, or none is out. */
+/** Go back to the oldest unacknowledged flit, unasked. */
+void llr_go_back(struct weft_llr *l, uint64_t now_ns);
+
+/** Go back because of a Nak or time. False: it was done just now, or none is out. */
 bool llr_rewind(struct weft_llr *l, uint64_t now_ns);
 
 /** Send one flit again by itself. False: none such is out, or it was resent just now. */

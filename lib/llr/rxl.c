@@ -90,16 +90,6 @@ rxl_gap_is_open(const struct rxl *r)
 	return r->expected != r->horizon;
 }
 
-/* How long to wait for what was asked for: the sender's own measure of the round trip. */
-static uint64_t
-rxl_patience_ns(const struct weft_llr *l)
-{
-	struct weft_rtt rtt = l->rtt;
-
-	weft_rtt_progress(&rtt);
-	return weft_rtt_timeout(&rtt);
-}
-
 static void
 rxl_ask(struct weft_llr *l, struct rxl *r, uint16_t from, uint16_t to)
 {
@@ -130,7 +120,7 @@ rxl_tick(struct weft_llr *l, uint64_t now_ns)
 		return true;
 	if (r->asking && rxl_next_missing(l, r))
 		return true;
-	if (r->asking && now_ns >= r->asked_ns + rxl_patience_ns(l)) {
+	if (r->asking && now_ns >= r->asked_ns + llr_patience_ns(l)) {
 		r->asked_ns = now_ns;
 		/* Of no gap it is known, so nothing can be asked for by itself. */
 		r->go_back = !rxl_gap_is_open(r);
@@ -147,7 +137,7 @@ rxl_deadline(const struct weft_llr *l)
 
 	if (r->go_back || (r->asking && rxl_next_missing(l, r)))
 		return 0;
-	return r->asking ? r->asked_ns + rxl_patience_ns(l) : WEFT_LLR_NEVER;
+	return r->asking ? r->asked_ns + llr_patience_ns(l) : WEFT_LLR_NEVER;
 }
 
 static void
