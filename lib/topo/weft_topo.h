@@ -22,8 +22,8 @@ extern "C" {
 #endif
 
 #define WEFT_TOPO_BYTES (1u << 20) /**< largest file */
-#define WEFT_TOPO_NODES 1024
-#define WEFT_TOPO_LINKS 4096
+#define WEFT_TOPO_NODES 4095 /**< one for each PID */
+#define WEFT_TOPO_LINKS 8192
 #define WEFT_TOPO_SWITCH_PORTS 255
 #define WEFT_TOPO_NODE_LCORES 16
 

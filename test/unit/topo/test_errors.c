@@ -209,8 +209,8 @@ static const struct error_row rows[] = {
 		"  - {name: h1, kind: host, pid: 0x102, server: lab1}\n"
 		"  - {name: s1, kind: switch, pid: 0x011, server: lab1}",
 		7, "nodes[2]: gfd g1 has no link" },
-	{ 8, "links: []\nlink:", 8, "links: empty list, expected a list of 1..4096, got a list" },
-	{ 8, "links: s0\nlink:", 8, "links: wrong type, expected a list of 1..4096, got \"s0\"" },
+	{ 8, "links: []\nlink:", 8, "links: empty list, expected a list of 1..8192, got a list" },
+	{ 8, "links: s0\nlink:", 8, "links: wrong type, expected a list of 1..8192, got \"s0\"" },
 	{ 9, "  - {a: h0, b: s0, a_port: {pci: 5e:00.0}}", 9,
 		"links[0]: device at one end only, expected pci, netif or vdev at b too, got "
 		"none" },
@@ -358,7 +358,7 @@ static const struct {
 	{ "- fabric\n",
 		{ .line = 1, .text = "lab.yaml:1: wrong type, expected a mapping, got a list" } },
 	{ "fabric: x\nnodes: []\nlinks: []\n",
-		{ .line = 2, .text = "nodes: empty list, expected a list of 1..1024" } },
+		{ .line = 2, .text = "nodes: empty list, expected a list of 1..4095" } },
 	{ "fabric: x\nnodes:\n"
 	  "  - {name: h0, kind: host, pid: 1, server: lab1}\n"
 	  "  - {name: g0, kind: gfd, pid: 2, server: lab2}\n"
@@ -457,10 +457,10 @@ static void
 limits_hold_at_the_edge(void **state)
 {
 	(void)state;
-	assert_large(1024, 4096, 0, 0, "");
-	assert_large(1025, 1, -EFBIG, 3, "nodes: too long, expected at most 1024, got 1025");
+	assert_large(4095, 8192, 0, 0, "");
+	assert_large(4096, 1, -EFBIG, 3, "nodes: too long, expected at most 4095, got 4096");
 	assert_large(2, 255, 0, 0, "");
-	assert_large(1024, 4097, -EFBIG, 1028, "links: too long, expected at most 4096, got 4097");
+	assert_large(1024, 8193, -EFBIG, 1028, "links: too long, expected at most 8192, got 8193");
 }
 
 static void
