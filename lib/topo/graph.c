@@ -116,6 +116,19 @@ weft_topo_routes(const struct weft_topo *t, unsigned int node, struct weft_drt *
 	return 0;
 }
 
+int
+weft_topo_routes_to(const struct weft_topo *t, unsigned int to, int16_t *port)
+{
+	struct topo_hops hops;
+
+	if (to >= t->n_nodes)
+		return -EINVAL;
+	topo_hops_to(t, to, &hops);
+	for (unsigned int i = 0; i < t->n_nodes; i++)
+		port[i] = (int16_t)nearer_port(t, i, &hops);
+	return 0;
+}
+
 unsigned int
 weft_topo_port_flits(const struct weft_topo *t, unsigned int port)
 {

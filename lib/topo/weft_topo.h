@@ -203,6 +203,14 @@ int weft_topo_next_port(const struct weft_topo *t, unsigned int node, uint16_t d
  */
 int weft_topo_routes(const struct weft_topo *t, unsigned int node, struct weft_drt *drt);
 
+/**
+ * Ports that lead to node @p to from everywhere: as weft_topo_next_port() for its PID, in one walk.
+ *
+ * @param port  room for n_nodes; receives a port number, or -1, for each node
+ * @return 0, or -EINVAL if there is no such node
+ */
+int weft_topo_routes_to(const struct weft_topo *t, unsigned int to, int16_t *port);
+
 /** Flits that fit a frame over the link of port index @p port, 1..64, by both ends' MTU. */
 unsigned int weft_topo_port_flits(const struct weft_topo *t, unsigned int port);
 

@@ -85,6 +85,14 @@ routes_hold_every_node_and_no_more(void **state)
 			assert_int_equal(weft_drt_port(&drt, pid), weft_topo_next_port(t, n, pid));
 	}
 	assert_int_equal(weft_topo_routes(t, t->n_nodes, &drt), -EINVAL);
+	for (unsigned int to = 0; to < t->n_nodes; to++) {
+		int16_t port[WEFT_TOPO_NODES];
+
+		assert_int_equal(weft_topo_routes_to(t, to, port), 0);
+		for (unsigned int n = 0; n < t->n_nodes; n++)
+			assert_int_equal(port[n], weft_topo_next_port(t, n, t->node[to].pid));
+	}
+	assert_int_equal(weft_topo_routes_to(t, t->n_nodes, NULL), -EINVAL);
 	weft_topo_free(t);
 }
 

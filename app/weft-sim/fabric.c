@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Writes the topology of a regular fabric as YAML. PIDs are given in the order of the nodes. Leaves
+ * are hosts and GFDs in turn, a host first.
+ */
+
+#include "fabric.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "weft_base.h"
+#include "weft_wire.h"
+
+#define NUMBERS_MAX 3
+
+/* Nodes and links are written to two texts, for the file wants all nodes first. */
+struct fabric {
+	FILE *nodes;
+	FILE *links;
+	unsigned int n_nodes; /* PIDs given */
+	unsigned int n_leaves;
+	unsigned int number[NUMBERS_MAX];
+};
+
+/* A new node; its number is its name and its PID. */
+static unsigned int
+add(struct fabric *f, const char *kind)
+{
+	fprintf(f->nodes, "  - {name: n%u, kind: %s, pid: %u%s}\n", f->n_nodes, kind, f->n_nodes,
+		strcmp(kind, "gfd") == 0 ? ", memory: 4M" : "");
+	return f->n_nodes++;
+}
+
+static void
+join(struct fabric *f, unsigned int a, unsigned int b)
+{
+	fprintf(f->links, "  - {a: n%u, b: n%u, driver: ring}\n", a, b);
+}
+
+static void
+leaf(struct fabric *f, unsigned int parent)
+{
+	join(f, parent, add(f, f->n_leaves++ % 2 == 0 ? "host" : "gfd"));
+}
+
+static void
+make_pair(struct fabric *f)
+{
+	const unsigned int host = add(f, "host");
+
+	join(f, host, add(f, "gfd"));
+}
+
+static void
+make_star(struct fabric *f)
+{
+	const unsigned int hub = add(f, "switch");
+
+	for (unsigned int i = 0; i < f->number[0]; i++)
+		join(f, hub, add(f, "host"));
+	for (unsigned int i = 0; i < f->number[1]; i++)
+		join(f, hub, add(f, "gfd"));
+}
+
+static void
+make_chain(struct fabric *f)
+{
+	unsigned int last = add(f, "host");
+
+	for (unsigned int i = 0; i < f->number[0]; i++) {
+		const unsigned int next = add(f, "switch");
+
+		join(f, last, next);
+		last = next;
+	}
+	join(f, last, add(f, "gfd"));
+}
+
+static void
+make_tree(struct fabric *f)
+{
+	const unsigned int levels = f->number[0], fanout = f->number[1];
+	const unsigned int most = f->number[2] == 0 ? WEFT_TOPO_NODES : f->number[2];
+	unsigned int first = 0, n = 1; /* switches of the level above */
+
+	add(f, "switch");
+	for (unsigned int level = 1; level < levels; level++) {
+		const unsigned int begin = f->n_nodes;
+
+		for (unsigned int i = 0; i < n * fanout && f->n_nodes <= WEFT_TOPO_NODES; i++)
+			join(f, first + i / fanout, add(f, "switch"));
+		first = begin;
+		n = f->n_nodes - begin;
+	}
+	/* Round by round, so that every switch has its share. */
+	for (unsigned int i = 0; i < n * fanout && f->n_leaves < most; i++)
+		leaf(f, first + i % n);
+}
+
+static void
+make_mesh(struct fabric *f)
+{
+	const unsigned int width = f->number[0], height = f->number[1];
+
+	for (unsigned int i = 0; i < width * height; i++) {
+		add(f, "switch");
+		if (i % width != 0)
+			join(f, i - 1, i);
+		if (i >= width)
+			join(f, i - width, i);
+	}
+	for (unsigned int i = 0; i < 2 * width * height; i++)
+		leaf(f, i / 2);
+}
+
+/* K pods of K/2 edge and K/2 upper switches, K/2 squared cores. */
+static void
+make_fat(struct fabric *f)
+{
+	const unsigned int half = f->number[0] / 2, pods = 2 * half;
+	const unsigned int edge = 0, upper = pods * half, core = 2 * pods * half;
+
+	for (unsigned int i = 0; i < 2 * pods * half + half * half; i++)
+		add(f, "switch");
+	for (unsigned int p = 0; p < pods; p++)
+		for (unsigned int i = 0; i < half; i++)
+			for (unsigned int j = 0; j < half; j++) {
+				join(f, edge + p * half + i, upper + p * half + j);
+				join(f, upper + p * half + i, core + i * half + j);
+			}
+	for (unsigned int i = 0; i < pods * half * half; i++)
+		leaf(f, edge + i / half);
+}
+
+static const struct shape {
+	const char *word;
+	unsigned int least; /* numbers it needs */
+	unsigned int most;
+	unsigned int max; /* of each number */
+	void (*make)(struct fabric *f);
+} shapes[] = {
+	{ "pair", 0, 0, 0, make_pair },
+	{ "star", 2, 2, 254, make_star },
+	{ "chain", 1, 1, 4000, make_chain },
+	{ "tree", 2, 3, 4095, make_tree },
+	{ "mesh", 2, 2, 1000, make_mesh },
+	{ "fat", 1, 1, 22, make_fat },
+};
+
+/* Numbers behind the colon. @return how many, or -1 */
+static int
+read_numbers(const char *text, struct fabric *f, unsigned int max)
+{
+	int n = 0;
+
+	while (*text != '\0') {
+		char *end;
+		unsigned long v;
+
+		if (n == NUMBERS_MAX || *text < '0' || *text > '9')
+			return -1;
+		v = strtoul(text, &end, 10);
+		if (v == 0 || v > max || (*end != ',' && *end != '\0'))
+			return -1;
+		f->number[n++] = (unsigned int)v;
+		text = *end == ',' ? end + 1 : end;
+	}
+	return n;
+}
+
+static const struct shape *
+find_shape(const char *spec, struct fabric *f)
+{
+	const size_t len = strcspn(spec, ":");
+
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(shapes); i++) {
+		const struct shape *s = &shapes[i];
+		int n;
+
+		if (strlen(s->word) != len || strncmp(s->word, spec, len) != 0)
+			continue;
+		n = read_numbers(spec[len] == ':' ? spec + len + 1 : "", f, s->max);
+		return n < (int)s->least || n > (int)s->most ? NULL : s;
+	}
+	return NULL;
+}
+
+struct weft_topo *
+fabric_make(const char *spec, unsigned int mode, unsigned int mtu, char *err, size_t err_len)
+{
+	struct fabric f = { 0 };
+	const struct shape *s = find_shape(spec, &f);
+	struct weft_topo_error why;
+	struct weft_topo *t = NULL;
+	char *nodes = NULL, *links = NULL;
+	size_t n_len, l_len;
+
+	if (s == NULL) {
+		snprintf(err, err_len,
+			"expected pair, star:H,G, chain:N, tree:L,F[,N], mesh:W,H or fat:K, got "
+			"\"%s\"",
+			spec);
+		return NULL;
+	}
+	f.nodes = open_memstream(&nodes, &n_len);
+	f.links = open_memstream(&links, &l_len);
+	if (f.nodes == NULL || f.links == NULL) {
+		snprintf(err, err_len, "out of memory");
+		goto close;
+	}
+	fprintf(f.nodes, "fabric: sim\nmode: %s\ndefaults: {mtu: %u}\nnodes:\n",
+		mode == WEFT_MODE_RXL ? "rxl" : "cxl", mtu);
+	s->make(&f);
+	fflush(f.links);
+	fprintf(f.nodes, "links:\n%s", links);
+	fflush(f.nodes);
+	if (weft_topo_parse(&t, spec, nodes, n_len, &why) != 0)
+		snprintf(err, err_len, "%s", why.text);
+close:
+	if (f.nodes != NULL)
+		fclose(f.nodes);
+	if (f.links != NULL)
+		fclose(f.links);
+	free(nodes);
+	free(links);
+	return t;
+}
