@@ -241,6 +241,16 @@ weft_host_response(struct weft_host *h, const struct weft_msg *msg, uint64_t now
 	return WEFT_OK;
 }
 
+/* Ends as lost; what becomes of the tag is the caller's to say. */
+static void
+request_lost(
+	struct weft_host *h, struct host_tag *t, uint64_t now_ns, struct weft_host_completion *c)
+{
+	request_end(h, t, WEFT_HOST_LOST, now_ns, c);
+	h->count[t->kind == WEFT_HOST_READ ? WEFT_HOST_N_READS_LOST : WEFT_HOST_N_WRITES_LOST]++;
+	t->since_ns = now_ns;
+}
+
 unsigned int
 weft_host_expire(
 	struct weft_host *h, uint64_t now_ns, weft_host_lost_fn fn, void *arg, unsigned int max)
@@ -254,11 +264,31 @@ weft_host_expire(
 		weft_host_tag_release(h, t);
 	while (n < max && (t = weft_host_tag_oldest(h, HOST_OPEN)) != NULL &&
 		now_ns - t->since_ns >= h->cfg.timeout_ns) {
-		request_end(h, t, WEFT_HOST_LOST, now_ns, &c);
-		h->count[t->kind == WEFT_HOST_READ ? WEFT_HOST_N_READS_LOST
-						   : WEFT_HOST_N_WRITES_LOST]++;
-		t->since_ns = now_ns;
+		request_lost(h, t, now_ns, &c);
 		weft_host_tag_move(h, t, HOST_QUARANTINE);
+		n++;
+		fn(arg, &c);
+	}
+	return n;
+}
+
+unsigned int
+weft_host_abort(
+	struct weft_host *h, uint16_t dpid, uint64_t now_ns, weft_host_lost_fn fn, void *arg)
+{
+	struct weft_host_completion c;
+	unsigned int n = 0;
+
+	for (uint32_t i = 0; i < h->cfg.tags; i++) {
+		struct host_tag *t = &h->tag[i];
+
+		if (t->queue != HOST_OPEN || t->dpid != dpid)
+			continue;
+		request_lost(h, t, now_ns, &c);
+		if (h->cfg.quarantine_ns == 0)
+			weft_host_tag_release(h, t);
+		else
+			weft_host_tag_move(h, t, HOST_QUARANTINE);
 		n++;
 		fn(arg, &c);
 	}

@@ -147,6 +147,16 @@ typedef void (*weft_host_lost_fn)(void *arg, const struct weft_host_completion *
 unsigned int weft_host_expire(
 	struct weft_host *h, uint64_t now_ns, weft_host_lost_fn fn, void *arg, unsigned int max);
 
+/**
+ * End every open request to a destination as lost, now: the session it went by is over. With a
+ * quarantine of 0 their tags are free at once, as nothing of a session outlives it.
+ *
+ * @param fn  called for each; must not begin requests
+ * @return how many ended
+ */
+unsigned int weft_host_abort(
+	struct weft_host *h, uint16_t dpid, uint64_t now_ns, weft_host_lost_fn fn, void *arg);
+
 /** Requests that are open now. */
 uint32_t weft_host_outstanding(const struct weft_host *h);
 

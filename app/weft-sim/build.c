@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Makes a fabric from a topology and a scenario: nodes, links, and an end on both sides of every
+ * connection that is to carry traffic. Connections stand only where a host talks to a GFD.
+ */
+
+#include "sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "fabric.h"
+
+#define FILE_PEERS_MAX 64 /* GFDs that a host of a topology file talks to */
+
+/* Memory that lives as long as the run. */
+struct sim_block {
+	struct sim_block *next;
+	uint8_t data[] __attribute__((aligned(WEFT_CACHE_LINE)));
+};
+
+static void *
+sim_alloc(struct sim *s, size_t len)
+{
+	const size_t all = (sizeof(struct sim_block) + len + WEFT_CACHE_LINE - 1) &
+	                   ~(size_t)(WEFT_CACHE_LINE - 1);
+	struct sim_block *b = aligned_alloc(WEFT_CACHE_LINE, all);
+
+	if (b == NULL)
+		cli_fail("out of memory");
+	memset(b, 0, all);
+	b->next = s->blocks;
+	s->blocks = b;
+	return b->data;
+}
+
+static void
+end_cfg(const struct sim_end *e, struct weft_end_cfg *c)
+{
+	const struct scenario *sc = &e->node->sim->sc;
+	const bool host = e->node->kind == WEFT_TOPO_HOST;
+
+	*c = (struct weft_end_cfg){
+		.session = sc->session,
+		.llr = sc->llr,
+		.form = WEFT_FORM_PBR,
+		.max_flits = sc->max_flits,
+	};
+	c->session.asks = host;
+	c->room[host ? WEFT_MSG_S2M_NDR : WEFT_MSG_M2S_REQ] = sc->room;
+	c->room[host ? WEFT_MSG_S2M_DRS : WEFT_MSG_M2S_RWD] = sc->room;
+}
+
+void
+end_start(struct sim_end *e)
+{
+	struct weft_end_cfg c;
+
+	end_cfg(e, &c);
+	e->end = weft_end_init(e->end, &c, node_now(e->node));
+	if (e->end == NULL)
+		cli_fail("seed %llu: no end can be made of its parameters",
+			(unsigned long long)e->node->sim->seed);
+	e->timer_ns = SIM_NEVER;
+}
+
+static void
+end_make(struct sim *s, struct sim_end *e, struct sim_node *n, struct sim_node *peer,
+	struct sim_end *other)
+{
+	const enum weft_isn_form form = (enum weft_isn_form)s->sc.llr.isn;
+	struct weft_end_cfg c;
+
+	e->node = n;
+	e->peer = other;
+	e->peer_pid = peer->pid;
+	e->wire = n->first_wire;
+	weft_isn_init(&e->isn, form, WEFT_CRC_R0_FIRST, n->pid, peer->pid, 0, 0);
+	e->address_in = form == WEFT_ISN_PSEUDO ? weft_isn_address(peer->pid, n->pid, 0) : 0;
+	end_cfg(e, &c);
+	if (weft_end_size(&c) == 0)
+		cli_fail("seed %llu: parameters out of range", (unsigned long long)s->seed);
+	e->end = sim_alloc(s, weft_end_size(&c));
+	for (unsigned int i = 0; i < ORDER_LIVES; i++)
+		for (unsigned int k = 0; k < WEFT_CREDIT_CLASSES; k++)
+			e->order.life[i].class[k].hash =
+				sim_alloc(s, s->sc.room * sizeof(uint64_t));
+	end_start(e);
+}
+
+static void
+node_index_end(struct sim_node *n, uint32_t at)
+{
+	uint32_t i = n->end[at].peer_pid;
+
+	while (n->slot[i & n->slot_mask] != UINT16_MAX)
+		i++;
+	n->slot[i & n->slot_mask] = (uint16_t)at;
+}
+
+static void
+node_give_ends(struct sim *s, struct sim_node *n, uint32_t n_ends)
+{
+	uint32_t slots = 1;
+
+	while (slots < 2 * n_ends + 1)
+		slots *= 2;
+	n->slot = sim_alloc(s, slots * sizeof(*n->slot));
+	memset(n->slot, 0xff, slots * sizeof(*n->slot));
+	n->slot_mask = slots - 1;
+	n->end = &s->end[s->n_ends];
+	s->n_ends += n_ends;
+}
+
+/* --- who talks to whom --- */
+
+struct plan {
+	uint16_t *gfd; /* indexes into topo->gfd, sc.peers for each host */
+	uint32_t *n_of_host;
+	uint32_t *n_of_gfd;
+};
+
+static void
+plan_host(struct sim *s, struct plan *p, uint16_t host, uint32_t want, struct weft_rand *r)
+{
+	uint16_t *mine = &p->gfd[(size_t)host * want];
+	const uint32_t n_gfds = s->topo->n_gfds;
+	uint32_t at = (uint32_t)weft_rand_below(r, n_gfds);
+
+	/* Neighbours in a stride that meets every GFD before one twice. */
+	for (uint32_t i = 0; i < want; i++) {
+		mine[i] = (uint16_t)((at + i) % n_gfds);
+		p->n_of_gfd[mine[i]]++;
+	}
+	p->n_of_host[host] = want;
+}
+
+static void
+connect(struct sim *s, struct sim_node *h, struct sim_node *g, struct sim_target *t, uint32_t at)
+{
+	struct sim_end *he = &h->end[at], *ge = &g->end[g->n_ends];
+
+	h->n_ends++;
+	g->n_ends++;
+	end_make(s, he, h, g, ge);
+	end_make(s, ge, g, h, he);
+	node_index_end(h, (uint32_t)(he - h->end));
+	node_index_end(g, (uint32_t)(ge - g->end));
+	t->end = he;
+}
+
+static void
+host_make(struct sim *s, struct sim_node *n, const struct weft_topo_node *tn, struct weft_rand *r)
+{
+	const struct scenario *sc = &s->sc;
+	struct sim_host *h = &n->host;
+	struct weft_traffic_target *target = calloc(h->n_targets, sizeof(*target));
+	struct weft_host_cfg hc = {
+		.timeout_ns = UINT64_MAX / 4, /* a request ends by its answer or its session */
+		.spid = n->pid,
+	};
+	struct weft_traffic_cfg tc = {
+		.seed = weft_rand_u64(r),
+		.requests = UINT64_MAX,
+		.targets = target,
+		.n_targets = h->n_targets,
+		.lines = h->lines,
+		.outstanding = sc->outstanding,
+		.host_index = tn->order,
+		.write_percent = sc->write_percent,
+	};
+
+	if (target == NULL)
+		cli_fail("out of memory");
+	if (s->opt->topology != NULL) {
+		tc.outstanding = tn->traffic.outstanding;
+		tc.write_percent = tn->traffic.write_percent;
+		tc.requests = tn->traffic.requests == 0 ? UINT64_MAX : tn->traffic.requests;
+	}
+	for (h->tags = 1; h->tags < tc.outstanding;)
+		h->tags *= 2;
+	hc.tags = h->tags;
+	for (uint32_t i = 0; i < h->n_targets; i++)
+		target[i] = (struct weft_traffic_target){ .hpa_base = h->target[i].hpa_base,
+			.len_bytes = (uint64_t)h->lines * WEFT_MSG_DATA_LEN,
+			.dpid = h->target[i].dpid };
+	h->line_of_tag = sim_alloc(s, h->tags * sizeof(*h->line_of_tag));
+	h->host = weft_host_init(sim_alloc(s, weft_host_size(&hc)), &hc);
+	h->traffic = weft_traffic_init(sim_alloc(s, weft_traffic_size(&tc)), &tc, h->host);
+	free(target);
+	if (h->host == NULL || h->traffic == NULL)
+		cli_fail("host %u: no traffic can be made of its parameters", n->pid);
+	s->n_sources++;
+}
+
+/* Each host has its lines at each of its GFDs, one host's behind the other's. */
+static void
+host_connect(struct sim *s, const struct plan *p, uint16_t host, uint32_t want, uint64_t *used,
+	struct weft_rand *r)
+{
+	struct sim_node *n = &s->node[s->topo->host[host]];
+	const struct weft_topo_node *tn = &s->topo->node[n->index];
+	static const uint8_t zero[WEFT_MSG_DATA_LEN];
+
+	n->host.lines = s->opt->topology == NULL ? s->sc.lines : (uint32_t)tn->traffic.lines;
+	n->host.n_targets = p->n_of_host[host];
+	n->host.target = sim_alloc(s, (n->host.n_targets + 1) * sizeof(*n->host.target));
+	for (uint32_t i = 0; i < n->host.n_targets; i++) {
+		struct sim_target *t = &n->host.target[i];
+		const uint16_t g = p->gfd[(size_t)host * want + i];
+		struct sim_node *gfd = &s->node[s->topo->gfd[g]];
+
+		t->dpid = gfd->pid;
+		t->hpa_base = weft_topo_hpa(s->topo, g) + used[g];
+		used[g] += (uint64_t)n->host.lines * WEFT_MSG_DATA_LEN;
+		t->shadow = sim_alloc(s, n->host.lines * sizeof(*t->shadow));
+		for (uint32_t l = 0; l < n->host.lines; l++)
+			oracle_line_init(&t->shadow[l], zero);
+		connect(s, n, gfd, t, i);
+	}
+	if (n->host.n_targets > 0)
+		host_make(s, n, tn, r);
+}
+
+static void
+gfd_make(struct sim *s, uint16_t g, uint64_t len)
+{
+	struct sim_node *n = &s->node[s->topo->gfd[g]];
+
+	if (len == 0)
+		return;
+	if (weft_gfd_init(&n->gfd.gfd, n->pid, weft_topo_hpa(s->topo, g), sim_alloc(s, len), len,
+		    sim_alloc(s, weft_gfd_poison_size(len))) != 0)
+		cli_fail("gfd %u: no memory can be made of %llu bytes", n->pid,
+			(unsigned long long)len);
+}
+
+static void
+build_ends(struct sim *s, struct weft_rand *r)
+{
+	const struct weft_topo *t = s->topo;
+	const uint32_t most = s->opt->topology == NULL ? s->sc.peers : FILE_PEERS_MAX;
+	const uint32_t want = most < t->n_gfds ? most : t->n_gfds;
+	uint64_t *used = sim_alloc(s, t->n_gfds * sizeof(*used));
+	struct plan p = {
+		.gfd = sim_alloc(s, (size_t)t->n_hosts * want * sizeof(*p.gfd)),
+		.n_of_host = sim_alloc(s, t->n_hosts * sizeof(uint32_t)),
+		.n_of_gfd = sim_alloc(s, t->n_gfds * sizeof(uint32_t)),
+	};
+
+	for (uint16_t h = 0; h < t->n_hosts; h++)
+		if (s->opt->topology == NULL || t->node[t->host[h]].has_traffic)
+			plan_host(s, &p, h, want, r);
+	s->end = sim_alloc(s, 2 * (size_t)t->n_hosts * want * sizeof(*s->end));
+	for (uint16_t h = 0; h < t->n_hosts; h++)
+		node_give_ends(s, &s->node[t->host[h]], p.n_of_host[h]);
+	for (uint16_t g = 0; g < t->n_gfds; g++)
+		node_give_ends(s, &s->node[t->gfd[g]], p.n_of_gfd[g]);
+	for (uint16_t h = 0; h < t->n_hosts; h++)
+		host_connect(s, &p, h, want, used, r);
+	for (uint16_t g = 0; g < t->n_gfds; g++)
+		gfd_make(s, g, used[g]);
+}
+
+/* --- nodes, links, routes --- */
+
+static void
+build_nodes(struct sim *s, struct weft_rand *r)
+{
+	const struct weft_topo *t = s->topo;
+
+	s->node = sim_alloc(s, t->n_nodes * sizeof(*s->node));
+	for (uint16_t i = 0; i < t->n_nodes; i++) {
+		struct sim_node *n = &s->node[i];
+		const int64_t ppm = (int64_t)weft_rand_below(r, 2 * (uint64_t)s->sc.skew_ppm + 1) -
+		                    s->sc.skew_ppm;
+
+		n->sim = s;
+		n->index = i;
+		n->pid = t->node[i].pid;
+		n->kind = t->node[i].kind;
+		n->first_wire = t->node[i].first_port;
+		n->n_ports = t->node[i].n_ports;
+		n->wait_end = &n->wait;
+		n->clock.local_ns = 1 + weft_rand_below(r, UINT64_C(1) << 40);
+		n->clock.rate = (int32_t)((ppm << 20) / 1000000);
+		s->by_pid[n->pid] = n;
+		if (n->kind == WEFT_TOPO_SWITCH)
+			n->drt = sim_alloc(s, sizeof(*n->drt));
+	}
+}
+
+static void
+build_routes(struct sim *s)
+{
+	const struct weft_topo *t = s->topo;
+	int16_t *port = sim_alloc(s, t->n_nodes * sizeof(*port));
+
+	for (uint16_t to = 0; to < t->n_nodes; to++) {
+		if (t->node[to].kind == WEFT_TOPO_SWITCH)
+			continue;
+		weft_topo_routes_to(t, to, port);
+		for (uint16_t i = 0; i < t->n_nodes; i++)
+			if (s->node[i].drt != NULL)
+				weft_drt_set(s->node[i].drt, t->node[to].pid, port[i]);
+	}
+}
+
+static void
+wire_impair(struct sim *s, struct sim_wire *w, struct weft_rand *r)
+{
+	struct weft_impair_cfg c = s->sc.impair;
+
+	c.seed = weft_rand_u64(r);
+	w->impair = sim_alloc(s, sizeof(*w->impair));
+	if (weft_impair_init(w->impair, &c) != 0)
+		cli_fail("seed %llu: injectors out of range", (unsigned long long)s->seed);
+	if (c.replay != 0)
+		w->history = sim_alloc(s, (c.history + 1) * sizeof(struct sim_frame *));
+}
+
+static void
+build_wires(struct sim *s, struct weft_rand *r)
+{
+	const struct weft_topo *t = s->topo;
+	uint32_t weights = 0;
+
+	s->wire = sim_alloc(s, t->n_ports * sizeof(*s->wire));
+	for (uint16_t i = 0; i < t->n_ports; i++) {
+		const uint16_t peer = t->port[i].peer;
+
+		s->wire[i].to = t->port[peer].node;
+		s->wire[i].to_port = (uint16_t)(peer - t->node[s->wire[i].to].first_port);
+	}
+	for (unsigned int i = 0; i < 4; i++)
+		weights += s->sc.wire_weight[i];
+	for (uint16_t i = 0; i < t->n_links && s->sc.has_impair; i++) {
+		uint64_t at = weft_rand_below(r, weights);
+		unsigned int bad = 0; /* bit 0: one way, bit 1: the other */
+
+		while (at >= s->sc.wire_weight[bad])
+			at -= s->sc.wire_weight[bad++];
+		if ((bad & 1) != 0)
+			wire_impair(s, &s->wire[t->link[i].a], r);
+		if ((bad & 2) != 0)
+			wire_impair(s, &s->wire[t->link[i].b], r);
+	}
+}
+
+int
+sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, size_t err_len)
+{
+	struct weft_rand r;
+
+	memset(s, 0, sizeof(*s));
+	s->opt = opt;
+	s->seed = seed;
+	scenario_draw(&s->sc, opt, seed);
+	weft_rand_seed(&r, seed ^ UINT64_C(0x5eed));
+	weft_rand_seed(&s->rand, weft_rand_u64(&r));
+	weft_rand_seed(&s->fault_rand, weft_rand_u64(&r));
+	if (opt->topology != NULL) {
+		struct weft_topo_error why;
+
+		if (weft_topo_load(&s->topo, opt->topology, &why) != 0) {
+			snprintf(err, err_len, "%s", why.text);
+			return -1;
+		}
+	} else {
+		s->topo = fabric_make(s->sc.fabric, s->sc.mode, 65535, err, err_len);
+		if (s->topo == NULL)
+			return -1;
+	}
+	s->frame_room = (uint32_t)WEFT_WIRE_FRAME_LEN(s->sc.max_flits);
+	if (s->frame_room < WEFT_WIRE_FLITS_OFF + WEFT_CONTROL_MAX)
+		s->frame_room = WEFT_WIRE_FLITS_OFF + WEFT_CONTROL_MAX;
+	build_nodes(s, &r);
+	build_wires(s, &r);
+	build_routes(s);
+	build_ends(s, &r);
+	return 0;
+}
+
+void
+sim_free(struct sim *s)
+{
+	while (s->blocks != NULL) {
+		struct sim_block *b = s->blocks;
+
+		s->blocks = b->next;
+		free(b);
+	}
+	frames_release(s);
+	heap_free(&s->heap);
+	weft_topo_free(s->topo);
+}

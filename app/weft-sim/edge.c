@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * What hosts and GFDs have in common: the ends of their connections. Frames come in, lose what FEC
+ * cannot correct, and are given to the end with their syndromes; what an end has to send gets its
+ * CRC and FEC here. An end is looked at when a frame comes or at its deadline, never otherwise.
+ * Hot.
+ */
+
+#include "sim.h"
+
+#include "weft_base.h"
+
+#define TURNS_MAX 1000 /* times in a row that an end may want to send and give nothing */
+
+/* A session has begun or ended: tell everybody, the end's own state being the only source. */
+static void
+edge_session(struct sim_end *e)
+{
+	const struct weft_session *session = weft_end_session(e->end);
+	const uint32_t id = weft_session_is_live(session) ? session->id : 0;
+
+	if (id == e->session)
+		return;
+	if (e->session != 0) {
+		order_end(e);
+		if (e->node->kind == WEFT_TOPO_HOST)
+			host_abort(e);
+	}
+	e->session = id;
+	e->heard_ns = e->node->sim->now_ns;
+	if (id == 0)
+		return;
+	e->node->sim->total.sessions++;
+	order_begin(e);
+}
+
+static bool
+edge_message(void *arg, const struct weft_msg *m)
+{
+	struct sim_end *e = arg;
+
+	edge_session(e); /* the frame may have begun one */
+	if (m->kind == WEFT_MSG_LLCTRL)
+		return true;
+	return e->node->kind == WEFT_TOPO_HOST ? host_message(e, m) : gfd_message(e, m);
+}
+
+static void
+edge_flits(struct sim_end *e, struct sim_frame *f, uint64_t now_ns)
+{
+	struct sim *s = e->node->sim;
+	const unsigned int n = f->hdr.n_flits;
+	uint8_t *flits = f->data + WEFT_WIRE_FLITS_OFF;
+	const uint8_t *flit[WEFT_WIRE_FLITS_MAX] = { NULL };
+	uint64_t syndrome[WEFT_WIRE_FLITS_MAX];
+	enum weft_session_event ev = WEFT_SESSION_NOTHING;
+
+	for (unsigned int i = 0; i < n; i++)
+		flit[i] = flits + (size_t)i * WEFT_FLIT_LEN;
+	/* What FEC could not correct goes on: its CRC tells. */
+	flits_decode(s, flit, n);
+	weft_codec_syndromes(&s->opt->codec, flit, n, WEFT_CRC_R0_FIRST, syndrome);
+	for (unsigned int i = 0; i < n; i++)
+		syndrome[i] ^= e->address_in;
+	if (weft_end_receive(e->end, &f->hdr, flits, syndrome, weft_wire_all_zero(flits, n), now_ns,
+		    &ev, NULL, edge_message, e) != WEFT_OK)
+		s->total.loss[LOSS_SESSION]++;
+}
+
+/* Something has changed: the owner goes on, and the end sends. */
+static void
+edge_turn(struct sim_end *e)
+{
+	if (e->node->kind == WEFT_TOPO_GFD)
+		gfd_serve(e);
+	edge_pump(e);
+	if (e->node->kind == WEFT_TOPO_HOST)
+		host_pump(e->node);
+}
+
+void
+edge_receive(struct sim_node *n, struct sim_frame *f)
+{
+	struct sim *s = n->sim;
+	const uint64_t now_ns = node_now(n);
+	struct sim_end *e = f->hdr.dpid == n->pid ? node_end(n, f->hdr.spid) : NULL;
+
+	if (e == NULL) {
+		s->total.loss[LOSS_ROUTE]++;
+		frame_free(s, f);
+		return;
+	}
+	if (f->hdr.kind == WEFT_WIRE_CONTROL)
+		weft_end_control(e->end, &f->hdr, f->data + WEFT_WIRE_FLITS_OFF,
+			f->len - WEFT_WIRE_FLITS_OFF, now_ns, weft_rand_u64(&s->rand));
+	else
+		edge_flits(e, f, now_ns);
+	edge_session(e);
+	if (f->hdr.session == e->session)
+		e->heard_ns = s->now_ns;
+	frame_free(s, f);
+	order_bounds(e);
+	edge_turn(e);
+}
+
+static void
+edge_protect(struct sim_end *e, struct sim_frame *f, const struct weft_llr_out *out)
+{
+	struct sim *s = e->node->sim;
+	uint8_t *flit[WEFT_WIRE_FLITS_MAX];
+	uint64_t implicit[WEFT_WIRE_FLITS_MAX];
+
+	for (unsigned int i = 0; i < out->n; i++)
+		flit[i] = f->data + WEFT_WIRE_FRAME_LEN(i);
+	e->isn.next = out->first;
+	weft_isn_take(&e->isn, implicit, out->n);
+	for (unsigned int i = 0; i < out->n; i++)
+		if ((out->spoil & WEFT_BIT64(i)) != 0)
+			implicit[i] = ~implicit[i];
+	weft_codec_protect(&s->opt->codec, flit, out->n, WEFT_CRC_R0_FIRST, implicit);
+}
+
+static void
+edge_emit(struct sim_end *e, struct sim_frame *f, struct weft_end_out *out, uint64_t now_ns)
+{
+	struct sim *s = e->node->sim;
+
+	out->hdr.spid = e->node->pid;
+	out->hdr.dpid = e->peer_pid;
+	out->hdr.clock = (uint32_t)now_ns;
+	if (out->hdr.kind == WEFT_WIRE_FLITS)
+		edge_protect(e, f, &out->flits);
+	memset(f->data, 0, WEFT_ETH_LEN);
+	f->data[0] = f->data[6] = 0x02; /* made up by us */
+	weft_put_be16(f->data + 4, e->peer_pid);
+	weft_put_be16(f->data + 10, e->node->pid);
+	weft_wire_build(f->data, &out->hdr);
+	f->hdr = out->hdr;
+	f->len = (uint32_t)(WEFT_WIRE_FLITS_OFF + out->len);
+	wire_send(s, e->wire, f);
+}
+
+/* Have the end looked at when its time comes, or when its port is free. */
+static void
+edge_arm(struct sim_end *e, bool is_full)
+{
+	struct sim *s = e->node->sim;
+	const uint64_t local_ns = weft_end_deadline(e->end);
+	uint64_t at_ns;
+
+	if (local_ns == UINT64_MAX)
+		return;
+	at_ns = clock_sim(&e->node->clock, local_ns);
+	if (is_full) {
+		const uint64_t ready_ns = wire_ready_ns(s, e->wire);
+
+		at_ns = at_ns > ready_ns ? at_ns : ready_ns;
+		e->idle_turns = 0;
+	}
+	if (at_ns > s->now_ns) {
+		e->idle_turns = is_full ? 0 : e->idle_turns;
+	} else {
+		at_ns = s->now_ns + 1;
+		if (++e->idle_turns == TURNS_MAX)
+			violation(s, "end %u>%u wants to send at once and gives nothing",
+				e->node->pid, e->peer_pid);
+	}
+	if (at_ns >= e->timer_ns)
+		return;
+	e->timer_ns = at_ns;
+	heap_push(&s->heap, at_ns, EV_END, e);
+}
+
+void
+edge_pump(struct sim_end *e)
+{
+	struct sim *s = e->node->sim;
+	const uint64_t now_ns = node_now(e->node);
+	struct weft_end_out out;
+	bool is_full;
+
+	while (!(is_full = wire_is_full(s, e->wire))) {
+		struct sim_frame *f = frame_new(s);
+
+		if (!weft_end_next(e->end, f->data + WEFT_WIRE_FLITS_OFF, now_ns,
+			    weft_rand_u64(&s->rand), &out)) {
+			frame_free(s, f);
+			break;
+		}
+		e->idle_turns = 0;
+		edge_emit(e, f, &out, now_ns);
+	}
+	edge_session(e);
+	edge_arm(e, is_full);
+}
+
+void
+edge_timer(struct sim_end *e)
+{
+	weft_end_tick(e->end, node_now(e->node));
+	edge_session(e);
+	edge_turn(e);
+}
+
+void
+edge_send(struct sim_end *e, const struct weft_msg *m)
+{
+	const int rc = weft_end_send(e->end, m);
+
+	if (rc != 0)
+		violation(e->node->sim, "end %u>%u can send a %s, but gives %d", e->node->pid,
+			e->peer_pid, weft_msg_kind_name((enum weft_msg_kind)m->kind), rc);
+	else
+		order_sent(e, m);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Faults of links and nodes: when, where, what and for how long is drawn one after another, from
+ * numbers of their own, so that a run with only the first few of them is the same up to there.
+ */
+
+#include "sim.h"
+
+#include <math.h>
+
+const char *const fault_word[FAULT_KINDS] = {
+	[FAULT_FLAP] = "link_flap",
+	[FAULT_HOLD] = "link_hold",
+	[FAULT_DEAF] = "link_deaf",
+	[FAULT_STALL] = "node_stall",
+	[FAULT_CRASH] = "node_crash",
+	[FAULT_SLOW] = "slow_gfd",
+	[FAULT_CLOCK] = "clock_jump",
+};
+
+/* Next fault of a Poisson process. */
+void
+fault_plan(struct sim *s)
+{
+	const double gap = -log(1 - weft_rand_unit(&s->fault_rand)) * (double)s->sc.fault_gap_ns;
+
+	if (s->sc.fault_gap_ns != 0)
+		heap_push(&s->heap, s->now_ns + 1 + (uint64_t)gap, EV_FAULT, s);
+}
+
+static void
+wire_fail(struct sim *s, struct sim_wire *w, uint64_t until_ns, bool holds)
+{
+	if (until_ns <= w->up_ns)
+		return;
+	w->up_ns = until_ns;
+	w->holds = holds;
+	w->flaps += !holds;
+	(void)s;
+}
+
+static void
+link_fault(struct sim *s, enum fault_kind kind, uint64_t where, uint64_t until_ns)
+{
+	const struct weft_topo_link *l = &s->topo->link[(where >> 1) % s->topo->n_links];
+	const bool both = kind != FAULT_DEAF;
+
+	if (both || (where & 1) == 0)
+		wire_fail(s, &s->wire[l->a], until_ns, kind == FAULT_HOLD);
+	if (both || (where & 1) == 1)
+		wire_fail(s, &s->wire[l->b], until_ns, kind == FAULT_HOLD);
+}
+
+static void
+node_fault(struct sim *s, enum fault_kind kind, uint64_t where, uint64_t until_ns)
+{
+	struct sim_node *n = &s->node[where % s->topo->n_nodes];
+	const uint64_t length_ns = until_ns - s->now_ns;
+
+	switch (kind) {
+	case FAULT_STALL: node_stall(n, until_ns); break;
+	case FAULT_CRASH: node_crash(n, until_ns); break;
+	case FAULT_SLOW:
+		n = &s->node[s->topo->gfd[where % s->topo->n_gfds]];
+		n->gfd.serve_ns = 1 + length_ns / 64;
+		n->gfd.slow_until_ns = until_ns;
+		break;
+	default:
+		clock_set(&n->clock, s->now_ns, length_ns, n->clock.rate);
+		n->jumped = true;
+		break;
+	}
+}
+
+static enum fault_kind
+draw_kind(struct sim *s)
+{
+	uint64_t total = 0, at;
+	unsigned int kind = 0;
+
+	for (unsigned int i = 0; i < FAULT_KINDS; i++)
+		total += s->sc.fault_weight[i];
+	at = weft_rand_below(&s->fault_rand, total);
+	while (at >= s->sc.fault_weight[kind])
+		at -= s->sc.fault_weight[kind++];
+	return (enum fault_kind)kind;
+}
+
+void
+fault_strike(struct sim *s)
+{
+	const enum fault_kind kind = draw_kind(s);
+	const uint64_t where = weft_rand_u64(&s->fault_rand) >> 1;
+	const double share = weft_rand_unit(&s->fault_rand);
+	const uint64_t length_ns = (uint64_t)pow((double)s->sc.fault_max_ns, share);
+
+	if (s->healed || s->n_faults == s->opt->faults)
+		return;
+	s->n_faults++;
+	s->total.fault[kind]++;
+	if (kind <= FAULT_DEAF)
+		link_fault(s, kind, where, s->now_ns + length_ns);
+	else
+		node_fault(s, kind, where, s->now_ns + length_ns);
+	fault_plan(s);
+}
+
+void
+fault_heal(struct sim *s)
+{
+	s->healed = true;
+	for (uint32_t i = 0; i < s->topo->n_ports; i++)
+		if (s->wire[i].up_ns > s->now_ns)
+			s->wire[i].up_ns = s->now_ns;
+	for (uint16_t i = 0; i < s->topo->n_nodes; i++) {
+		struct sim_node *n = &s->node[i];
+
+		if (n->resume_ns > s->now_ns) {
+			n->resume_ns = s->now_ns;
+			heap_push(&s->heap, s->now_ns, EV_RESUME, n);
+		}
+		if (n->kind == WEFT_TOPO_HOST && n->host.traffic != NULL)
+			weft_traffic_stop(n->host.traffic);
+	}
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Hosts: the traffic source and the requester of lib/txn, and the ends of their connections.
+ * Requests are begun when something has ended or a frame has come. A destination that takes none
+ * has no credit with the requester, so nothing waits between the two.
+ */
+
+#include "sim.h"
+
+#include <errno.h>
+
+#define POLL_NS (100 * US)
+#define MISSES_MAX 4 /* choices of the source in a row that cannot begin */
+
+static void
+host_allow(struct sim_node *n, const struct sim_target *t)
+{
+	const bool read = weft_end_can_send(t->end->end, WEFT_MSG_M2S_REQ);
+	const bool write = weft_end_can_send(t->end->end, WEFT_MSG_M2S_RWD);
+
+	weft_host_grant(n->host.host, t->dpid, read ? UINT16_MAX : 0, write ? UINT16_MAX : 0);
+}
+
+bool
+host_message(void *arg, const struct weft_msg *m)
+{
+	struct sim_end *e = arg;
+	struct sim_node *n = e->node;
+	struct weft_host_completion c;
+	enum weft_verdict v;
+
+	order_came(e, m);
+	v = weft_host_response(n->host.host, m, node_now(n), &c);
+	if (v != WEFT_OK) {
+		violation(n->sim, "host %u refuses a response: %s", n->pid, weft_verdict_name(v));
+		return true;
+	}
+	n->sim->total.completed++;
+	n->sim->progress_ns = n->sim->now_ns;
+	oracle_response(n, m, &c);
+	weft_traffic_complete(n->host.traffic, &c);
+	return true;
+}
+
+static void
+host_lost(void *arg, const struct weft_host_completion *c)
+{
+	struct sim_node *n = arg;
+
+	n->sim->total.lost++;
+	weft_traffic_complete(n->host.traffic, c);
+}
+
+void
+host_abort(struct sim_end *e)
+{
+	struct sim_node *n = e->node;
+
+	if (n->host.host == NULL)
+		return;
+	for (uint32_t i = 0; i < n->host.n_targets; i++) {
+		struct sim_target *t = &n->host.target[i];
+		uint32_t open, ended;
+
+		if (t->end != e)
+			continue;
+		weft_host_grant(n->host.host, t->dpid, 0, 0);
+		open = oracle_lost(n, t);
+		ended = weft_host_abort(n->host.host, t->dpid, node_now(n), host_lost, n);
+		if (open != ended)
+			violation(n->sim, "host %u had %u requests open to %u, but %u ended",
+				n->pid, open, t->dpid, ended);
+	}
+}
+
+static struct sim_target *
+host_target(struct sim_node *n, uint16_t dpid)
+{
+	for (uint32_t i = 0; i < n->host.n_targets; i++)
+		if (n->host.target[i].dpid == dpid)
+			return &n->host.target[i];
+	return NULL;
+}
+
+/* Nothing is open whose end would call: come back in a while. */
+static void
+host_sleep(struct sim_node *n)
+{
+	if (n->host.polls || n->host.done || weft_host_outstanding(n->host.host) != 0)
+		return;
+	n->host.polls = true;
+	heap_push(&n->sim->heap, n->sim->now_ns + POLL_NS, EV_HOST, n);
+}
+
+static void
+host_done(struct sim_node *n)
+{
+	struct sim *s = n->sim;
+
+	if (n->host.done)
+		return;
+	n->host.done = true;
+	s->hosts_done++;
+	s->progress_ns = s->now_ns;
+	if (weft_traffic_counts(n->host.traffic)[WEFT_TRAFFIC_N_MISMATCHES] != 0)
+		violation(s, "host %u read %llu lines that its source did not expect", n->pid,
+			(unsigned long long)weft_traffic_counts(
+				n->host.traffic)[WEFT_TRAFFIC_N_MISMATCHES]);
+}
+
+void
+host_pump(struct sim_node *n)
+{
+	const uint64_t now_ns = node_now(n);
+	unsigned int misses = 0;
+	struct weft_msg m;
+
+	if (n->host.host == NULL || n->host.done)
+		return;
+	weft_host_expire(n->host.host, now_ns, host_lost, n, 1);
+	for (uint32_t i = 0; i < n->host.n_targets; i++)
+		host_allow(n, &n->host.target[i]);
+	while (misses < MISSES_MAX) {
+		const int rc = weft_traffic_next(n->host.traffic, now_ns, &m);
+		struct sim_target *t;
+
+		if (rc == -ESHUTDOWN) {
+			host_done(n);
+			break;
+		}
+		if (rc != 0) {
+			misses++;
+			continue;
+		}
+		t = host_target(n, m.dpid);
+		n->sim->total.requests++;
+		oracle_request(n, &m);
+		edge_send(t->end, &m);
+		host_allow(n, t);
+		t->has_sent = true;
+	}
+	for (uint32_t i = 0; i < n->host.n_targets; i++) {
+		struct sim_target *t = &n->host.target[i];
+
+		if (t->has_sent)
+			edge_pump(t->end);
+		t->has_sent = false;
+	}
+	host_sleep(n);
+}
+
+void
+host_poll(struct sim_node *n)
+{
+	n->host.polls = false;
+	if (n->resume_ns == 0)
+		host_pump(n);
+	else
+		host_sleep(n);
+}

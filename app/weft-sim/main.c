@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * weft-sim: whole fabrics in one thread and simulated time, with every fault there is, and a judge.
+ * doc/sim.md is its manual.
+ */
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli.h"
+#include "report.h"
+#include "weft_fec.h"
+
+#define PROGRESS_S 60
+#define MINUTE_S 60
+#define HOUR_S 3600
+#define DEFAULT_HOPS 30000
+#define PACE_HOPS 3000000
+
+static volatile sig_atomic_t stopped;
+
+static const char usage_text[] =
+	"usage: weft-sim [options]\n"
+	"\n"
+	"Run fabrics in simulated time under drawn faults, and judge what comes of it.\n"
+	"\n"
+	"  --seed X              first seed (1); the same seed is the same run\n"
+	"  --seeds N             so many seeds, one after another (1)\n"
+	"  --minutes M, --hours H  seeds for so long, with a line of totals each minute\n"
+	"  --topology FILE       the fabric of a topology file, not the seed's\n"
+	"  --fabric SHAPE        pair | star:H,G | chain:N | tree:L,F[,N] | mesh:W,H | fat:K\n"
+	"  --hops N              flit-hops of a seed before everything is healed (30000)\n"
+	"  --calm                no faults, clean wires\n"
+	"  --faults N            only the first N faults of links and nodes\n"
+	"  --stop-at STEP        stop there\n"
+	"  --pace                no faults, larger buffers, one long run: how fast it goes\n"
+	"  --pcap PREFIX         last frames of a seed that fails: PREFIX-SEED.pcap (weft-sim)\n"
+	"  --json FILE|-         write the report as JSON\n"
+	"  --verbose             a line for each seed\n"
+	"  --version, --help\n";
+
+enum {
+	OPT_SEED = 256,
+	OPT_SEEDS,
+	OPT_MINUTES,
+	OPT_HOURS,
+	OPT_TOPOLOGY,
+	OPT_FABRIC,
+	OPT_HOPS,
+	OPT_CALM,
+	OPT_FAULTS,
+	OPT_STOP_AT,
+	OPT_PACE,
+	OPT_PCAP,
+	OPT_JSON,
+	OPT_VERBOSE,
+	OPT_VERSION,
+	OPT_HELP,
+};
+
+static const struct option long_options[] = {
+	{ "seed", required_argument, NULL, OPT_SEED },
+	{ "seeds", required_argument, NULL, OPT_SEEDS },
+	{ "minutes", required_argument, NULL, OPT_MINUTES },
+	{ "hours", required_argument, NULL, OPT_HOURS },
+	{ "topology", required_argument, NULL, OPT_TOPOLOGY },
+	{ "fabric", required_argument, NULL, OPT_FABRIC },
+	{ "hops", required_argument, NULL, OPT_HOPS },
+	{ "calm", no_argument, NULL, OPT_CALM },
+	{ "faults", required_argument, NULL, OPT_FAULTS },
+	{ "stop-at", required_argument, NULL, OPT_STOP_AT },
+	{ "pace", no_argument, NULL, OPT_PACE },
+	{ "pcap", required_argument, NULL, OPT_PCAP },
+	{ "json", required_argument, NULL, OPT_JSON },
+	{ "verbose", no_argument, NULL, OPT_VERBOSE },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ 0 },
+};
+
+static void
+take_option(struct sim_opt *o, int c)
+{
+	switch (c) {
+	case OPT_SEED: o->seed = cli_number("--seed", optarg, 0, INT64_MAX); break;
+	case OPT_SEEDS: o->seeds = cli_number("--seeds", optarg, 1, INT64_MAX); break;
+	case OPT_MINUTES:
+		o->seconds = MINUTE_S * cli_number("--minutes", optarg, 1, 1000000);
+		break;
+	case OPT_HOURS: o->seconds = HOUR_S * cli_number("--hours", optarg, 1, 10000); break;
+	case OPT_TOPOLOGY: o->topology = optarg; break;
+	case OPT_FABRIC: o->fabric = optarg; break;
+	case OPT_HOPS: o->hops = cli_number("--hops", optarg, 1, INT64_MAX); break;
+	case OPT_CALM: o->calm = true; break;
+	case OPT_FAULTS: o->faults = cli_number("--faults", optarg, 0, INT64_MAX); break;
+	case OPT_STOP_AT: o->stop_at = cli_number("--stop-at", optarg, 1, INT64_MAX); break;
+	case OPT_PACE: o->pace = true; break;
+	case OPT_PCAP: o->pcap = optarg; break;
+	case OPT_JSON: o->json = optarg; break;
+	case OPT_VERBOSE: o->verbose = true; break;
+	case OPT_VERSION: puts("weft-sim " WEFT_VERSION); exit(EXIT_SUCCESS);
+	case OPT_HELP: fputs(usage_text, stdout); exit(EXIT_SUCCESS);
+	default: exit(EXIT_FAILURE); /* getopt has said why */
+	}
+}
+
+static void
+parse_options(struct sim_opt *o, int argc, char **argv)
+{
+	int c;
+
+	*o = (struct sim_opt){ .seed = 1, .seeds = 1, .faults = UINT64_MAX, .pcap = "weft-sim" };
+	while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1)
+		take_option(o, c);
+	if (optind < argc)
+		cli_fail("unexpected argument \"%s\"", argv[optind]);
+	if (o->topology != NULL && o->fabric != NULL)
+		cli_fail("--topology and --fabric exclude each other");
+	if (o->hops == 0)
+		o->hops = o->pace ? PACE_HOPS : DEFAULT_HOPS;
+}
+
+static double
+now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void
+build(struct sim *s, const struct sim_opt *o, uint64_t seed)
+{
+	char err[600];
+
+	if (sim_build(s, o, seed, err, sizeof(err)) == 0)
+		return;
+	if (o->topology != NULL)
+		cli_fail("%s", err);
+	cli_fail("--fabric: %s", err);
+}
+
+/* What the counters of ends and wires say goes into the totals. */
+static void
+collect(struct sim *s)
+{
+	for (uint32_t i = 0; i < s->n_ends; i++)
+		weft_counters_add(s->total.llr, weft_llr_counts(weft_end_llr(s->end[i].end)),
+			WEFT_LLR_N_COUNTERS);
+	for (uint32_t i = 0; i < s->topo->n_ports; i++)
+		if (s->wire[i].impair != NULL)
+			weft_counters_add(
+				s->total.impair, s->wire[i].impair->count, WEFT_IMPAIR_N_COUNTERS);
+}
+
+/* The seed once more, with the frames before the violation kept. */
+static void
+record(const struct sim_opt *o, uint64_t seed, struct failure *f)
+{
+	static struct sim s;
+	char err[400];
+
+	snprintf(f->pcap, sizeof(f->pcap), "%s-%" PRIu64 ".pcap", o->pcap, seed);
+	build(&s, o, seed);
+	s.recorder = recorder_new();
+	sim_run(&s);
+	if (recorder_write(s.recorder, f->pcap, err, sizeof(err)) != 0) {
+		cli_warn("--pcap: %s", err);
+		f->pcap[0] = '\0';
+	}
+	recorder_free(s.recorder);
+	sim_free(&s);
+}
+
+static void
+run_seed(const struct sim_opt *o, uint64_t seed, struct report *r)
+{
+	static struct sim s;
+	double start;
+	struct failure *f = NULL;
+
+	build(&s, o, seed);
+	start = now_s();
+	sim_run(&s);
+	r->seconds += now_s() - start;
+	collect(&s);
+	report_add(r, &s);
+	if (o->verbose)
+		printf("seed %" PRIu64 " (%s): %" PRIu64 " steps, %.3f ms, %" PRIu64
+		       " hops, %" PRIu64 " requests, %" PRIu64 " lost, %" PRIu64
+		       " faults, digest %016" PRIx64 "\n",
+			seed, o->topology == NULL ? s.sc.fabric : o->topology, s.step,
+			(double)s.now_ns / 1e6, s.total.hops, s.total.requests, s.total.lost,
+			s.n_faults, s.digest);
+	if (s.total.violations != 0)
+		f = report_failure(r, &s);
+	sim_free(&s);
+	if (f != NULL)
+		record(o, seed, f);
+}
+
+static void
+run(const struct sim_opt *o, struct report *r)
+{
+	const double start = now_s();
+	double progress = PROGRESS_S;
+
+	for (uint64_t i = 0; !stopped && (o->seconds != 0 || i < o->seeds); i++) {
+		const double passed = now_s() - start;
+
+		if (o->seconds != 0 && passed >= (double)o->seconds)
+			break;
+		if (o->seconds != 0 && passed >= progress) {
+			progress += PROGRESS_S;
+			fprintf(stderr,
+				"%.0f min: %" PRIu64 " seeds, %" PRIu64 " hops, %" PRIu64
+				" requests, violations %" PRIu64 "\n",
+				passed / MINUTE_S, r->seeds, r->total.hops, r->total.requests,
+				r->total.violations);
+		}
+		run_seed(o, o->seed + i, r);
+	}
+}
+
+static void
+on_signal(int sig)
+{
+	(void)sig;
+	stopped = 1;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct sigaction stop = { .sa_handler = on_signal };
+	static struct report r;
+	struct sim_opt o;
+	uint32_t features;
+	int rc = EXIT_SUCCESS;
+
+	parse_options(&o, argc, argv);
+	features = cli_cpu_features();
+	o.codec.fec = weft_fec_kernel_find(NULL, features);
+	o.codec.crc = weft_crc_kernel_find(NULL, features);
+	cli_report_kernels();
+	sigaction(SIGINT, &stop, NULL);
+	sigaction(SIGTERM, &stop, NULL);
+	run(&o, &r);
+	if (o.json == NULL || strcmp(o.json, "-") != 0)
+		report_text(&r);
+	if (o.json != NULL) {
+		const int e = report_json(&r, o.json);
+
+		if (e != 0) {
+			cli_warn("--json %s: %s", o.json, strerror(-e));
+			rc = EXIT_FAILURE;
+		}
+	}
+	return r.total.violations != 0 ? EXIT_FAILURE : rc;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * The judge of requests and memory, which knows nothing of the protocol: every request ends once, a
+ * read gives what was written last, and no write is executed twice. A write that was lost may or may
+ * not have been executed, so a line may then be one of several things until it is read or written
+ * again (reliability.md section 5).
+ */
+
+#include "sim.h"
+
+#include <string.h>
+
+static uint64_t
+hash_data(const uint8_t *data)
+{
+	uint64_t h = 0;
+
+	for (unsigned int i = 0; i < WEFT_MSG_DATA_LEN; i += sizeof(uint64_t)) {
+		h = (h ^ weft_get_le64(data + i)) * UINT64_C(0x9E3779B97F4A7C15);
+		h ^= h >> 29;
+	}
+	return h;
+}
+
+static struct sim_target *
+target_of(struct sim_node *n, uint16_t dpid)
+{
+	for (uint32_t i = 0; i < n->host.n_targets; i++)
+		if (n->host.target[i].dpid == dpid)
+			return &n->host.target[i];
+	return NULL;
+}
+
+static struct shadow_line *
+line_at(struct sim_node *n, struct sim_target *t, uint64_t addr)
+{
+	const uint64_t line = (addr - t->hpa_base) / WEFT_MSG_DATA_LEN;
+
+	return addr < t->hpa_base || line >= n->host.lines ? NULL : &t->shadow[line];
+}
+
+static void
+line_becomes(struct shadow_line *l, uint64_t hash)
+{
+	l->may_be[0] = hash;
+	l->n = 1;
+	l->anything = false;
+}
+
+void
+oracle_line_init(struct shadow_line *l, const uint8_t *data)
+{
+	line_becomes(l, hash_data(data));
+}
+
+void
+oracle_request(struct sim_node *n, const struct weft_msg *m)
+{
+	struct sim_target *t = target_of(n, m->dpid);
+	struct shadow_line *l = t == NULL ? NULL : line_at(n, t, m->addr);
+
+	if (l == NULL || l->open) {
+		violation(n->sim, "host %u asks for a line that is %s", n->pid,
+			l == NULL ? "not its own" : "busy");
+		return;
+	}
+	l->open = true;
+	l->executed = false;
+	l->is_write = m->kind == WEFT_MSG_M2S_RWD;
+	l->writes = l->is_write ? hash_data(m->data) : 0;
+	t->open++;
+	n->host.line_of_tag[m->tag & (n->host.tags - 1)] =
+		(uint32_t)(t - n->host.target) * n->host.lines + (uint32_t)(l - t->shadow);
+}
+
+static void
+read_ends(struct sim_node *n, struct sim_target *t, struct shadow_line *l, const uint8_t *data)
+{
+	const uint64_t hash = hash_data(data);
+	bool known = l->anything;
+
+	for (unsigned int i = 0; i < l->n; i++)
+		known |= l->may_be[i] == hash;
+	if (!known)
+		violation(n->sim, "host %u read line %zu of gfd %u: not what was written", n->pid,
+			(size_t)(l - t->shadow), t->dpid);
+	line_becomes(l, hash);
+}
+
+void
+oracle_response(struct sim_node *n, const struct weft_msg *m, const struct weft_host_completion *c)
+{
+	const uint32_t at = n->host.line_of_tag[m->tag & (n->host.tags - 1)];
+	struct sim_target *t = &n->host.target[at / n->host.lines];
+	struct shadow_line *l = &t->shadow[at % n->host.lines];
+
+	if (!l->open || l->is_write != (c->kind == WEFT_HOST_WRITE)) {
+		violation(n->sim, "a request of host %u to gfd %u ends that is not open", n->pid,
+			t->dpid);
+		return;
+	}
+	if (!l->executed)
+		violation(
+			n->sim, "a request of host %u ends that gfd %u never saw", n->pid, t->dpid);
+	l->open = false;
+	t->open--;
+	if (c->status != WEFT_HOST_DONE)
+		violation(n->sim, "a request of host %u to gfd %u fails", n->pid, t->dpid);
+	else if (l->is_write)
+		line_becomes(l, l->writes);
+	else
+		read_ends(n, t, l, c->data);
+}
+
+uint32_t
+oracle_lost(struct sim_node *n, struct sim_target *t)
+{
+	const uint32_t open = t->open;
+
+	for (uint32_t i = 0; i < n->host.lines && t->open > 0; i++) {
+		struct shadow_line *l = &t->shadow[i];
+
+		if (!l->open)
+			continue;
+		l->open = false;
+		t->open--;
+		if (!l->is_write)
+			continue;
+		if (l->n == SHADOW_MAX)
+			l->anything = true;
+		else
+			l->may_be[l->n++] = l->writes;
+	}
+	return open;
+}
+
+void
+oracle_executes(struct sim_node *gfd, const struct weft_msg *m)
+{
+	struct sim_node *n = m->spid < WEFT_PIDS ? gfd->sim->by_pid[m->spid] : NULL;
+	struct sim_target *t = n == NULL ? NULL : target_of(n, gfd->pid);
+	struct shadow_line *l = t == NULL ? NULL : line_at(n, t, m->addr);
+
+	if (l == NULL) {
+		violation(gfd->sim, "gfd %u has a request that nobody made", gfd->pid);
+		return;
+	}
+	/* One that was lost may still come: of it nothing is known. */
+	if (l->open && l->executed)
+		violation(gfd->sim, "gfd %u executes a request of host %u twice", gfd->pid, n->pid);
+	l->executed = true;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * The judge of connections: the n-th message that comes in a session is the n-th that was sent in
+ * it, of each class; a session ends for a reason; windows, credits and buffers keep their bounds;
+ * and when all is over no credit is missing. It looks at both ends at once, which nobody else can.
+ */
+
+#include "sim.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The kinds that hosts and GFDs send, and the account each is booked to. */
+static const uint8_t kinds[] = { WEFT_MSG_M2S_REQ, WEFT_MSG_M2S_RWD, WEFT_MSG_S2M_NDR,
+	WEFT_MSG_S2M_DRS };
+
+static const struct {
+	uint8_t set, class;
+} account[WEFT_MSG_KINDS] = {
+	[WEFT_MSG_M2S_REQ] = { WEFT_CREDIT_MEM_DN, WEFT_CREDIT_REQ },
+	[WEFT_MSG_M2S_RWD] = { WEFT_CREDIT_MEM_DN, WEFT_CREDIT_DATA },
+	[WEFT_MSG_S2M_NDR] = { WEFT_CREDIT_MEM_UP, WEFT_CREDIT_RSP },
+	[WEFT_MSG_S2M_DRS] = { WEFT_CREDIT_MEM_UP, WEFT_CREDIT_DATA },
+};
+
+static uint64_t
+mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * UINT64_C(0xBF58476D1CE4E5B9);
+	return h ^ h >> 31;
+}
+
+static uint64_t
+hash_message(const struct weft_msg *m)
+{
+	uint64_t h = mix(m->kind, m->op);
+
+	h = mix(h, (uint64_t)m->tag << 32 | (uint64_t)m->dpid << 16 | m->spid);
+	h = mix(h, m->addr);
+	if (weft_msg_has_data(m))
+		for (unsigned int i = 0; i < WEFT_MSG_DATA_LEN; i += sizeof(uint64_t))
+			h = mix(h, weft_get_le64(m->data + i));
+	return h;
+}
+
+static struct order_life *
+life_of(struct sim_end *e, uint32_t session)
+{
+	for (unsigned int i = 0; i < ORDER_LIVES; i++)
+		if (e->order.life[i].session == session)
+			return &e->order.life[i];
+	return NULL;
+}
+
+/* Where the n-th message of a class is remembered: no more than that can be under way. */
+static uint64_t *
+place(const struct sim_end *e, const struct order_class *c, uint64_t n)
+{
+	return &c->hash[n % e->node->sim->sc.room];
+}
+
+void
+order_begin(struct sim_end *e)
+{
+	struct order *o = &e->order;
+	struct order_life *life = &o->life[o->n_lives % ORDER_LIVES];
+
+	if (life_of(e, e->session) != NULL)
+		violation(e->node->sim, "end %u>%u begins session %x again", e->node->pid,
+			e->peer_pid, e->session);
+	o->n_lives++;
+	life->session = e->session;
+	for (unsigned int c = 0; c < WEFT_CREDIT_CLASSES; c++)
+		life->class[c].sent = 0;
+	memset(o->came, 0, sizeof(o->came));
+}
+
+void
+order_sent(struct sim_end *e, const struct weft_msg *m)
+{
+	struct order_life *life = life_of(e, e->session);
+	const uint8_t class = account[m->kind].class;
+	struct order_class *c;
+
+	if (e->session == 0 || life == NULL) {
+		violation(e->node->sim, "end %u>%u sends without a session", e->node->pid,
+			e->peer_pid);
+		return;
+	}
+	c = &life->class[class];
+	if (e->peer->session == e->session &&
+		c->sent - e->peer->order.came[class] >= e->node->sim->sc.room)
+		violation(e->node->sim, "end %u>%u sends more than the other end has room for",
+			e->node->pid, e->peer_pid);
+	*place(e, c, c->sent++) = hash_message(m);
+}
+
+void
+order_came(struct sim_end *e, const struct weft_msg *m)
+{
+	struct sim *s = e->node->sim;
+	const struct order_life *life = e->session == 0 ? NULL : life_of(e->peer, e->session);
+	const uint8_t class = account[m->kind].class;
+	uint64_t n;
+
+	if (life == NULL) {
+		violation(s, "a message comes to end %u>%u in a session that is none", e->node->pid,
+			e->peer_pid);
+		return;
+	}
+	n = e->order.came[class]++;
+	if (n >= life->class[class].sent)
+		violation(s, "a %s comes to end %u>%u that was not sent",
+			weft_msg_kind_name((enum weft_msg_kind)m->kind), e->node->pid, e->peer_pid);
+	else if (*place(e, &life->class[class], n) != hash_message(m))
+		violation(s, "%s %llu at end %u>%u is not the one that was sent",
+			weft_msg_kind_name((enum weft_msg_kind)m->kind), (unsigned long long)n,
+			e->node->pid, e->peer_pid);
+}
+
+/* A session ends when the other end has left it, or was not heard for the time agreed. */
+void
+order_end(struct sim_end *e)
+{
+	struct sim *s = e->node->sim;
+	const uint64_t silent_ns = s->now_ns - e->heard_ns;
+
+	if (e->peer->session != e->session || e->node->jumped ||
+		silent_ns >= s->sc.session.dead_ns - s->sc.session.dead_ns / 100)
+		return;
+	violation(s, "end %u>%u ends session %x for no reason, heard %llu ns ago", e->node->pid,
+		e->peer_pid, e->session, (unsigned long long)silent_ns);
+}
+
+static void
+bounds_of_class(struct sim_end *e, unsigned int set, unsigned int class)
+{
+	const struct weft_flow *f = weft_end_flow(e->end);
+	const struct weft_flow *g = weft_end_flow(e->peer->end);
+
+	if (f->open[set][class] + f->owed[set][class] > f->room[set][class])
+		violation(e->node->sim, "end %u>%u grants more than it has room for", e->node->pid,
+			e->peer_pid);
+	if (e->session == e->peer->session && f->may_send[set][class] > g->open[set][class])
+		violation(e->node->sim, "end %u>%u has more credit than was granted", e->node->pid,
+			e->peer_pid);
+}
+
+void
+order_bounds(struct sim_end *e)
+{
+	struct weft_llr *l = weft_end_llr(e->end);
+	const struct scenario *sc = &e->node->sim->sc;
+
+	if (weft_llr_unacked(l) > sc->llr.window)
+		violation(e->node->sim, "end %u>%u has %u flits out, with a window of %u",
+			e->node->pid, e->peer_pid, weft_llr_unacked(l), sc->llr.window);
+	if (weft_llr_held_count(l) > sc->llr.rx_flits)
+		violation(e->node->sim, "end %u>%u holds %u flits, with room for %u", e->node->pid,
+			e->peer_pid, weft_llr_held_count(l), sc->llr.rx_flits);
+	if (e->session == 0)
+		return;
+	for (unsigned int i = 0; i < sizeof(kinds); i++)
+		bounds_of_class(e, account[kinds[i]].set, account[kinds[i]].class);
+}
+
+static bool
+is_quiet(struct sim_end *e, char *why, size_t len)
+{
+	const struct weft_flow *f = weft_end_flow(e->end);
+	const struct weft_flow *g = weft_end_flow(e->peer->end);
+	const char *what = NULL;
+
+	if (e->session == 0 || e->session != e->peer->session)
+		what = "the ends are in different sessions";
+	else if (weft_llr_unacked(weft_end_llr(e->end)) != 0)
+		what = "flits are not acknowledged";
+	else if (weft_llr_held_count(weft_end_llr(e->end)) != 0)
+		what = "flits are held";
+	for (unsigned int i = 0; i < sizeof(kinds) && what == NULL; i++) {
+		const unsigned int set = account[kinds[i]].set, class = account[kinds[i]].class;
+
+		if (weft_end_peek(e->end, (enum weft_msg_kind)kinds[i]) != NULL)
+			what = "messages wait";
+		else if (f->may_send[set][class] + g->owed[set][class] != g->room[set][class] ||
+			 f->may_send[set][class] != g->open[set][class])
+			what = "credits are missing";
+	}
+	if (what != NULL)
+		snprintf(why, len, "end %u>%u: %s", e->node->pid, e->peer_pid, what);
+	return what == NULL;
+}
+
+bool
+order_is_quiet(struct sim *s, char *why, size_t len)
+{
+	for (uint32_t i = 0; i < s->n_ends; i++)
+		if (!is_quiet(&s->end[i], why, len))
+			return false;
+	return true;
+}

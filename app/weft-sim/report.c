@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* Totals. JSON holds nothing of real time: two runs of the same seeds give the same object. */
+
+#include "report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "json.h"
+#include "weft_telem.h"
+
+void
+report_add(struct report *r, const struct sim *s)
+{
+	/* Nothing but counts stands there. */
+	weft_counters_add((uint64_t *)&r->total, (const uint64_t *)&s->total,
+		sizeof(s->total) / sizeof(uint64_t));
+	r->seeds++;
+	r->steps += s->step;
+	r->digest = (r->digest ^ s->digest) * UINT64_C(0x9E3779B97F4A7C15);
+}
+
+struct failure *
+report_failure(struct report *r, const struct sim *s)
+{
+	struct failure *f;
+
+	cli_warn("seed %" PRIu64 " (%s), step %" PRIu64 ", %.6f ms: %s", s->seed, s->sc.fabric,
+		s->first.step, (double)s->first.time_ns / 1e6, s->first.what);
+	if (r->n_failures == REPORT_FAILURES)
+		return NULL;
+	f = &r->failure[r->n_failures++];
+	f->seed = s->seed;
+	f->first = s->first;
+	memcpy(f->fabric, s->sc.fabric, sizeof(f->fabric));
+	return f;
+}
+
+static void
+text_rows(const char *what, const struct weft_counter *row, const uint64_t *value, unsigned int n)
+{
+	printf("%s:", what);
+	for (unsigned int i = 0; i < n; i++)
+		if (value[i] != 0)
+			printf(" %s %" PRIu64, row[i].name, value[i]);
+	putchar('\n');
+}
+
+static void
+text_words(const char *what, const char *const *word, const uint64_t *value, unsigned int n)
+{
+	printf("%s:", what);
+	for (unsigned int i = 0; i < n; i++)
+		if (value[i] != 0)
+			printf(" %s %" PRIu64, word[i], value[i]);
+	putchar('\n');
+}
+
+void
+report_text(const struct report *r)
+{
+	const struct sim_totals *t = &r->total;
+
+	printf("%" PRIu64 " seeds, %" PRIu64 " steps, %" PRIu64 " flit-hops in %" PRIu64
+	       " frame-hops, %.1f s: %.2f M flit-hops/s\n",
+		r->seeds, r->steps, t->hops, t->frames, r->seconds,
+		r->seconds > 0 ? (double)t->hops / r->seconds / 1e6 : 0);
+	printf("requests %" PRIu64 ", completed %" PRIu64 ", lost with their session %" PRIu64
+	       ", sessions %" PRIu64 "\n",
+		t->requests, t->completed, t->lost, t->sessions);
+	text_words("faults", fault_word, t->fault, FAULT_KINDS);
+	text_rows("wires", weft_impair_counters(), t->impair, WEFT_IMPAIR_N_COUNTERS);
+	text_words("dropped", loss_word, t->loss, LOSS_KINDS);
+	text_rows("retry", weft_llr_counters(), t->llr, WEFT_LLR_N_COUNTERS);
+	printf("digest %016" PRIx64 "\n", r->digest);
+	printf("violations %" PRIu64 "\n", t->violations);
+}
+
+static void
+set(json_t *o, const char *key, uint64_t value)
+{
+	json_object_set_new(o, key, json_integer((json_int_t)value));
+}
+
+static json_t *
+json_words(const char *const *word, const uint64_t *value, unsigned int n)
+{
+	json_t *o = json_object();
+
+	for (unsigned int i = 0; i < n; i++)
+		set(o, word[i], value[i]);
+	return o;
+}
+
+static void
+json_rows(json_t *o, const char *prefix, const struct weft_counter *row, const uint64_t *value,
+	unsigned int n)
+{
+	char key[64];
+
+	for (unsigned int i = 0; i < n; i++) {
+		snprintf(key, sizeof(key), "%s%s", prefix, row[i].name);
+		set(o, key, value[i]);
+	}
+}
+
+static json_t *
+json_failures(const struct report *r)
+{
+	json_t *a = json_array();
+
+	for (unsigned int i = 0; i < r->n_failures; i++) {
+		const struct failure *f = &r->failure[i];
+		json_t *o = json_object();
+
+		set(o, "seed", f->seed);
+		set(o, "step", f->first.step);
+		set(o, "time_ns", f->first.time_ns);
+		json_object_set_new(o, "fabric", json_string(f->fabric));
+		json_object_set_new(o, "what", json_string(f->first.what));
+		if (f->pcap[0] != '\0')
+			json_object_set_new(o, "pcap", json_string(f->pcap));
+		json_array_append_new(a, o);
+	}
+	return a;
+}
+
+int
+report_json(const struct report *r, const char *path)
+{
+	const struct sim_totals *t = &r->total;
+	json_t *o = json_object(), *faults, *retry = json_object();
+	char digest[24];
+	int rc;
+
+	snprintf(digest, sizeof(digest), "%016" PRIx64, r->digest);
+	faults = json_words(fault_word, t->fault, FAULT_KINDS);
+	json_rows(faults, "wire_", weft_impair_counters(), t->impair, WEFT_IMPAIR_N_COUNTERS);
+	json_rows(retry, "", weft_llr_counters(), t->llr, WEFT_LLR_N_COUNTERS);
+	set(o, "seeds", r->seeds);
+	set(o, "steps", r->steps);
+	set(o, "hops", t->hops);
+	set(o, "frames", t->frames);
+	set(o, "requests", t->requests);
+	set(o, "completed", t->completed);
+	set(o, "lost", t->lost);
+	set(o, "sessions", t->sessions);
+	json_object_set_new(o, "faults", faults);
+	json_object_set_new(o, "dropped", json_words(loss_word, t->loss, LOSS_KINDS));
+	json_object_set_new(o, "retry", retry);
+	set(o, "violations", t->violations);
+	json_object_set_new(o, "failures", json_failures(r));
+	json_object_set_new(o, "digest", json_string(digest));
+	rc = json_write(path, o);
+	json_decref(o);
+	return rc;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* What all seeds of a run add up to, as text and as JSON. */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include "sim.h"
+
+#define REPORT_FAILURES 10 /* described; all are counted */
+
+struct failure {
+	uint64_t seed;
+	struct violation first;
+	char fabric[64];
+	char pcap[256]; /* "" if none was written */
+};
+
+struct report {
+	uint64_t seeds;
+	uint64_t digest;
+	uint64_t steps;
+	double seconds; /* of real time; text only */
+	struct sim_totals total;
+	struct failure failure[REPORT_FAILURES];
+	unsigned int n_failures;
+};
+
+/** Add a seed that is over. */
+void report_add(struct report *r, const struct sim *s);
+
+/** Keep what went wrong with a seed, and say it on stderr. */
+struct failure *report_failure(struct report *r, const struct sim *s);
+
+void report_text(const struct report *r);
+
+/** 0 or -errno. */
+int report_json(const struct report *r, const char *path);
+
+#endif /* REPORT_H */

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * The loop: the first event, what it does, the next. When the budget of the fault phase is used up
+ * everything is healed and no new requests are made; then all that is open has to end, and all that
+ * is under way to arrive.
+ */
+
+#include "sim.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#define LOOK_NS (1 * MS)
+#define PATIENCE_NS (5 * SEC) /* without any progress after the faults: it hangs */
+
+const char *const loss_word[LOSS_KINDS] = {
+	[LOSS_QUEUE] = "queue_full",
+	[LOSS_DOWN] = "link_down",
+	[LOSS_NODE] = "node_down",
+	[LOSS_HEADER] = "bad_header",
+	[LOSS_ROUTE] = "no_route",
+	[LOSS_FEC] = "uncorrectable_flits",
+	[LOSS_SESSION] = "no_session",
+};
+
+void
+violation(struct sim *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (s->total.violations++ > 0)
+		return;
+	s->stop = true;
+	s->first.step = s->step;
+	s->first.time_ns = s->now_ns;
+	va_start(ap, fmt);
+	vsnprintf(s->first.what, sizeof(s->first.what), fmt, ap);
+	va_end(ap);
+}
+
+/* Part of the run's fingerprint: two runs of a seed have the same one. */
+static void
+digest(struct sim *s, const struct event *e, uint64_t what)
+{
+	s->digest =
+		(s->digest ^ e->time_ns ^ what << 8 ^ event_kind(e)) * UINT64_C(0x9E3779B97F4A7C15);
+	s->digest ^= s->digest >> 32;
+}
+
+static void
+end_event(struct sim *s, struct sim_end *e, uint64_t time_ns)
+{
+	if (e->timer_ns != time_ns)
+		return; /* another came before it */
+	e->timer_ns = SIM_NEVER;
+	if (e->node->resume_ns == 0)
+		edge_timer(e);
+	(void)s;
+}
+
+/* After the faults: is it over, or does it hang? */
+static void
+look(struct sim *s)
+{
+	char why[120];
+
+	heap_push(&s->heap, s->now_ns + LOOK_NS, EV_LOOK, s);
+	if (!s->healed && s->now_ns >= s->sc.phase_ns)
+		fault_heal(s);
+	if (!s->healed)
+		return;
+	if (s->hosts_done == s->n_sources && order_is_quiet(s, why, sizeof(why))) {
+		s->stop = true;
+		return;
+	}
+	if (s->now_ns - s->progress_ns < PATIENCE_NS)
+		return;
+	if (s->hosts_done == s->n_sources)
+		violation(s, "all requests have ended, but %s", why);
+	else
+		violation(s, "%llu of %llu hosts wait for ever",
+			(unsigned long long)(s->n_sources - s->hosts_done),
+			(unsigned long long)s->n_sources);
+}
+
+static void
+dispatch(struct sim *s, const struct event *e)
+{
+	struct sim_frame *f;
+
+	switch ((enum sim_event)event_kind(e)) {
+	case EV_ARRIVE:
+		f = e->object;
+		digest(s, e, (uint64_t)f->wire << 16 | f->len);
+		node_arrive(s, f);
+		break;
+	case EV_END:
+		digest(s, e, (uint64_t)((struct sim_end *)e->object - s->end));
+		end_event(s, e->object, e->time_ns);
+		break;
+	case EV_HOST: host_poll(e->object); break;
+	case EV_SERVE: gfd_serve_event(e->object); break;
+	case EV_RESUME: node_resume(e->object); break;
+	case EV_FAULT:
+		digest(s, e, s->n_faults);
+		fault_strike(s);
+		break;
+	default: look(s); break;
+	}
+}
+
+static void
+start(struct sim *s)
+{
+	s->digest = s->seed;
+	for (uint32_t i = 0; i < s->n_ends; i++)
+		edge_timer(&s->end[i]);
+	for (uint16_t i = 0; i < s->topo->n_hosts; i++)
+		host_pump(&s->node[s->topo->host[i]]);
+	fault_plan(s);
+	heap_push(&s->heap, LOOK_NS, EV_LOOK, s);
+}
+
+void
+sim_run(struct sim *s)
+{
+	struct event e;
+
+	start(s);
+	while (!s->stop && heap_pop(&s->heap, &e)) {
+		s->now_ns = e.time_ns;
+		s->step++;
+		dispatch(s, &e);
+		if (s->step == s->opt->stop_at)
+			break;
+		if (!s->healed &&
+			(s->total.hops >= s->opt->hops || s->hosts_done == s->n_sources)) {
+			s->progress_ns = s->now_ns;
+			fault_heal(s);
+		}
+	}
+	if (s->total.violations == 0 && s->step != s->opt->stop_at &&
+		s->total.requests != s->total.completed + s->total.lost)
+		violation(s, "%llu requests, %llu completed, %llu lost",
+			(unsigned long long)s->total.requests,
+			(unsigned long long)s->total.completed, (unsigned long long)s->total.lost);
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Inside weft-sim: a whole fabric in one thread and in simulated time (reliability.md section 5.1).
+ * Nodes run the libraries that weftd runs; links, clocks and faults are made here. Nothing looks at
+ * a real clock, at an address in memory or at anything else that is not decided by the seed.
+ */
+#ifndef SIM_H
+#define SIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "heap.h"
+#include "weft_codec.h"
+#include "weft_end.h"
+#include "weft_impair.h"
+#include "weft_memory.h"
+#include "weft_pbr.h"
+#include "weft_rand.h"
+#include "weft_topo.h"
+#include "weft_traffic.h"
+
+#define SIM_NEVER UINT64_MAX
+#define US UINT64_C(1000)
+#define MS UINT64_C(1000000)
+#define SEC UINT64_C(1000000000)
+
+/* --- what is asked for --- */
+
+struct sim_opt {
+	uint64_t seed;
+	uint64_t seeds;
+	uint64_t hops; /* budget of a seed's fault phase, in flit-hops */
+	uint64_t stop_at; /* step at which to stop; 0: never */
+	uint64_t faults; /* only the first so many; UINT64_MAX: all */
+	uint64_t seconds; /* long mode: for so long; 0: by seeds */
+	const char *topology; /* file, or NULL */
+	const char *fabric; /* fabric_make(), or NULL */
+	const char *json;
+	const char *pcap; /* prefix of the files, or NULL */
+	int mode; /* enum weft_mode, -1: by the seed */
+	bool calm; /* no faults, clean wires */
+	bool pace; /* one seed, no faults, and how fast it went */
+	bool verbose;
+	struct weft_codec codec;
+};
+
+/* Everything a seed decides before the first step; times in nanoseconds. */
+struct scenario {
+	char fabric[64];
+	uint8_t mode; /* enum weft_mode */
+	uint8_t max_flits;
+	uint16_t peers; /* GFDs that a host talks to, at most */
+	uint32_t lines; /* of a host at each of them */
+	uint32_t outstanding;
+	uint8_t write_percent;
+	uint16_t room; /* messages of each kind that an end takes */
+	struct weft_llr_cfg llr;
+	struct weft_session_cfg session;
+	uint64_t latency_ns; /* of a link */
+	uint32_t flit_ns; /* time that a flit takes on a link */
+	uint32_t queue_flits; /* a port holds so many, then drops */
+	bool has_impair;
+	struct weft_impair_cfg impair;
+	uint32_t wire_weight[4]; /* of links clean, bad one way, bad the other way, bad both ways */
+	uint64_t fault_gap_ns; /* mean time between two faults; 0: none */
+	uint32_t fault_weight[8]; /* enum fault_kind */
+	uint64_t fault_max_ns; /* longest */
+	uint64_t phase_ns; /* faults end at the latest then */
+	int32_t skew_ppm; /* clocks differ by so much at most */
+	uint64_t serve_ns; /* slow GFDs: time a request takes; 0: all are fast */
+	bool direct; /* fast GFDs answer inside the call that brings the message */
+};
+
+/* --- faults that are counted --- */
+
+enum fault_kind {
+	FAULT_FLAP, /* a link goes down; what is on it is lost */
+	FAULT_HOLD, /* a link stands still; what is sent arrives later */
+	FAULT_DEAF, /* as FLAP, one way only */
+	FAULT_STALL, /* a node does nothing for a while; its state is kept */
+	FAULT_CRASH, /* a node loses its retry state and sessions, and starts again */
+	FAULT_SLOW, /* a GFD takes its time with each request */
+	FAULT_CLOCK, /* a node's clock jumps forward */
+	FAULT_KINDS
+};
+
+extern const char *const fault_word[FAULT_KINDS];
+
+/* Frames that did not get through for another reason. */
+enum loss_kind {
+	LOSS_QUEUE, /* a port's queue was full */
+	LOSS_DOWN, /* the link was down, or went down meanwhile */
+	LOSS_NODE, /* the node was down, or its input full */
+	LOSS_HEADER, /* the frame's header was wrong */
+	LOSS_ROUTE,
+	LOSS_FEC, /* flits that a switch could not correct */
+	LOSS_SESSION, /* frames of no live session */
+	LOSS_KINDS
+};
+
+extern const char *const loss_word[LOSS_KINDS];
+
+/* --- the fabric --- */
+
+struct sim;
+struct sim_node;
+
+/* A node's own clock: an offset, a rate, and jumps. */
+struct sim_clock {
+	uint64_t at_ns; /* simulated time of the last change */
+	uint64_t local_ns; /* what it showed then */
+	int32_t rate; /* it runs 1 + rate / 2^20 times as fast */
+};
+
+/* A frame on its way. The flits stand on cache lines. */
+struct sim_frame {
+	struct sim_frame *next; /* in a list */
+	uint32_t wire; /* it arrives by */
+	uint32_t flap; /* sim_wire.flaps when it was sent */
+	uint32_t len; /* bytes of data */
+	uint32_t room;
+	struct weft_wire_hdr hdr; /* as it was sent, or as it was parsed last */
+	uint8_t data[] __attribute__((aligned(16)));
+};
+
+/* One direction of a link; its index is that of the topology's port it leaves by. */
+struct sim_wire {
+	uint16_t to; /* node */
+	uint16_t to_port; /* number there */
+	uint32_t flaps;
+	uint64_t busy_ns; /* the last frame sent has left the port */
+	uint64_t up_ns; /* down until then */
+	bool holds; /* down means: later */
+	struct weft_impair *impair; /* NULL: clean */
+	struct sim_frame **history; /* ring of copies, one more than replays reach; NULL: none */
+	uint32_t n_sent;
+};
+
+/* What the oracle knows of the messages of one class that one end sent in one session. */
+struct order_class {
+	uint64_t *hash; /* ring */
+	uint64_t sent;
+};
+
+struct order_life {
+	uint32_t session;
+	struct order_class class[WEFT_CREDIT_CLASSES];
+};
+
+#define ORDER_LIVES 4 /* sessions that are remembered */
+
+struct order {
+	struct order_life life[ORDER_LIVES]; /* as sender; ring */
+	uint32_t n_lives;
+	uint32_t session; /* as receiver */
+	uint64_t came[WEFT_CREDIT_CLASSES];
+};
+
+/* One end of a retry domain. */
+struct sim_end {
+	struct weft_end *end;
+	struct sim_node *node;
+	struct sim_end *peer;
+	uint32_t wire; /* it sends by */
+	uint16_t peer_pid;
+	uint32_t session; /* that its owner knows of; 0: none */
+	struct weft_isn isn; /* rxl: how its CRCs are made */
+	uint64_t address_in; /* rxl: A() of what it receives */
+	uint64_t timer_ns; /* its event in the queue, or SIM_NEVER */
+	uint64_t heard_ns; /* last frame of its session; simulated time */
+	uint32_t idle_turns; /* wanted to send at once, and gave nothing */
+	bool serving; /* GFD: its event is in the queue */
+	struct order order;
+};
+
+/* What the oracle knows of one line of a host. */
+#define SHADOW_MAX 8
+
+struct shadow_line {
+	uint64_t may_be[SHADOW_MAX]; /* hashes of what it may hold */
+	uint64_t writes; /* what the open write writes */
+	uint8_t n; /* of may_be */
+	bool anything; /* too much was lost to know */
+	bool open;
+	bool is_write;
+	bool executed; /* the open request, by the GFD */
+};
+
+/* A GFD that a host talks to. */
+struct sim_target {
+	struct sim_end *end;
+	struct shadow_line *shadow; /* of the host's lines there */
+	uint64_t hpa_base; /* of the first of them */
+	uint32_t open; /* requests */
+	uint16_t dpid;
+	bool has_sent; /* in the turn at hand */
+};
+
+struct sim_host {
+	struct weft_host *host;
+	struct weft_traffic *traffic;
+	struct sim_target *target;
+	uint32_t n_targets;
+	uint32_t lines; /* at each of them */
+	uint32_t tags;
+	uint32_t *line_of_tag; /* target * lines + line */
+	bool polls; /* its event is in the queue */
+	bool done;
+};
+
+struct sim_gfd {
+	struct weft_gfd gfd;
+	uint64_t serve_ns; /* a request takes so long; 0: none */
+	uint64_t slow_until_ns;
+};
+
+struct sim_node {
+	struct sim *sim;
+	uint16_t index;
+	uint16_t pid;
+	uint8_t kind; /* enum weft_topo_kind */
+	bool down;
+	uint32_t first_wire;
+	uint32_t n_ports;
+	uint64_t resume_ns; /* stalled or down until then; 0: neither */
+	struct sim_clock clock;
+	bool jumped; /* its clock did */
+	struct sim_frame *wait, **wait_end; /* stalled: frames that came */
+	uint32_t n_wait;
+	struct sim_end *end;
+	uint16_t *slot; /* hash of peer PIDs to ends */
+	uint32_t slot_mask;
+	uint32_t n_ends;
+	struct sim_host host;
+	struct sim_gfd gfd;
+	struct weft_drt *drt; /* switch */
+};
+
+/* --- one run --- */
+
+enum sim_event { EV_ARRIVE, EV_END, EV_HOST, EV_SERVE, EV_RESUME, EV_FAULT, EV_LOOK, EV_KINDS };
+
+struct violation {
+	uint64_t step;
+	uint64_t time_ns;
+	char what[200];
+};
+
+struct sim_totals {
+	uint64_t hops; /* flits that arrived by a link */
+	uint64_t frames;
+	uint64_t requests;
+	uint64_t completed;
+	uint64_t lost; /* completed with "lost", because a session ended */
+	uint64_t sessions;
+	uint64_t fault[FAULT_KINDS];
+	uint64_t loss[LOSS_KINDS];
+	uint64_t impair[WEFT_IMPAIR_N_COUNTERS];
+	uint64_t llr[WEFT_LLR_N_COUNTERS];
+	uint64_t violations;
+};
+
+struct recorder;
+struct sim_block;
+
+struct sim {
+	const struct sim_opt *opt;
+	struct scenario sc;
+	uint64_t seed;
+	uint64_t now_ns;
+	uint64_t step;
+	uint64_t digest;
+	struct heap heap;
+	struct weft_rand rand; /* of the nodes: session ids */
+	struct weft_rand fault_rand;
+	uint64_t n_faults;
+	bool healed;
+	bool stop;
+	uint64_t progress_ns; /* a request ended */
+	uint64_t n_sources; /* hosts that make requests */
+	uint64_t hosts_done;
+
+	uint32_t frame_room; /* bytes of a frame */
+	struct sim_frame *free_frames;
+	struct sim_frame *all_frames; /* blocks that hold them */
+	struct sim_block *blocks; /* memory of the run */
+	struct weft_topo *topo;
+	struct sim_node *node;
+	struct sim_node *by_pid[WEFT_PIDS];
+	struct sim_wire *wire;
+	struct sim_end *end; /* of all nodes */
+	uint32_t n_ends;
+	struct recorder *recorder; /* NULL: none */
+	struct sim_totals total;
+	struct violation first;
+};
+
+/* swarm.c */
+void scenario_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed);
+
+/* build.c */
+int sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, size_t err_len);
+void sim_free(struct sim *s);
+/** Make one end new, as after a start of its node. */
+void end_start(struct sim_end *e);
+
+/* run.c */
+void sim_run(struct sim *s);
+/** Say what is wrong; the first is kept, and the run ends. */
+void violation(struct sim *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* clock.c */
+uint64_t clock_local(const struct sim_clock *c, uint64_t now_ns);
+uint64_t clock_sim(const struct sim_clock *c, uint64_t local_ns);
+void clock_set(struct sim_clock *c, uint64_t now_ns, uint64_t jump_ns, int32_t rate);
+static inline uint64_t
+node_now(const struct sim_node *n)
+{
+	return clock_local(&n->clock, n->sim->now_ns);
+}
+
+/* frame.c */
+struct sim_frame *frame_new(struct sim *s);
+struct sim_frame *frame_copy(struct sim *s, const struct sim_frame *f);
+void frame_free(struct sim *s, struct sim_frame *f);
+void frames_release(struct sim *s);
+
+/* wire.c */
+/** Send a frame, which is the wire's from now on. */
+void wire_send(struct sim *s, uint32_t wire, struct sim_frame *f);
+/** Whether a port may take another frame now, else when (simulated time). */
+uint64_t wire_ready_ns(const struct sim *s, uint32_t wire);
+bool wire_is_full(const struct sim *s, uint32_t wire);
+
+/* node.c */
+void node_arrive(struct sim *s, struct sim_frame *f);
+void node_stall(struct sim_node *n, uint64_t until_ns);
+void node_crash(struct sim_node *n, uint64_t until_ns);
+void node_resume(struct sim_node *n);
+struct sim_end *node_end(const struct sim_node *n, uint16_t pid);
+/** Clean flits of a frame as far as FEC can. @return mask of those it could not */
+uint64_t flits_decode(struct sim *s, const uint8_t *const *flit, unsigned int n);
+
+/* edge.c: what hosts and GFDs have in common */
+void edge_receive(struct sim_node *n, struct sim_frame *f);
+/** Let an end send what it has to, and see when it wants to be called again. */
+void edge_pump(struct sim_end *e);
+void edge_timer(struct sim_end *e);
+/** Send a message that the end can send. */
+void edge_send(struct sim_end *e, const struct weft_msg *m);
+
+/* host.c */
+bool host_message(void *arg, const struct weft_msg *m);
+void host_pump(struct sim_node *n);
+void host_poll(struct sim_node *n);
+/** The session of an end is over: the requests that went by it end as lost. */
+void host_abort(struct sim_end *e);
+
+/* gfd.c */
+bool gfd_message(void *arg, const struct weft_msg *m);
+void gfd_serve(struct sim_end *e);
+void gfd_serve_event(struct sim_end *e);
+
+/* switch.c */
+void switch_receive(struct sim_node *n, struct sim_frame *f);
+
+/* fault.c */
+void fault_plan(struct sim *s);
+void fault_strike(struct sim *s);
+void fault_heal(struct sim *s);
+
+/* oracle.c: requests and memory */
+void oracle_line_init(struct shadow_line *l, const uint8_t *data);
+void oracle_request(struct sim_node *n, const struct weft_msg *m);
+void oracle_response(
+	struct sim_node *n, const struct weft_msg *m, const struct weft_host_completion *c);
+/** The open requests of a target end as lost. @return how many the library has to report */
+uint32_t oracle_lost(struct sim_node *n, struct sim_target *t);
+void oracle_executes(struct sim_node *gfd, const struct weft_msg *m);
+
+/* order.c: messages of a connection, sessions and bounds */
+void order_sent(struct sim_end *e, const struct weft_msg *m);
+void order_came(struct sim_end *e, const struct weft_msg *m);
+void order_begin(struct sim_end *e);
+/** The session of @p e is over: was there a reason? */
+void order_end(struct sim_end *e);
+void order_bounds(struct sim_end *e);
+/** Whether nothing is under way any more. Else @p why receives what is. */
+bool order_is_quiet(struct sim *s, char *why, size_t len);
+
+/* record.c */
+struct recorder *recorder_new(void);
+void recorder_add(struct recorder *r, uint64_t time_ns, const struct sim_frame *f);
+int recorder_write(struct recorder *r, const char *path, char *err, size_t err_len);
+void recorder_free(struct recorder *r);
+
+#endif /* SIM_H */

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * What a seed decides: the shape of the fabric, the parameters of every layer, the quality of the
+ * wires and which faults there are. Every feature is left out by some seeds, as much hides behind
+ * the presence of another (swarm testing). Bounds that the protocol needs are kept here: a frame is
+ * never late by so many numbers that its own comes round again (doc/llr.md).
+ */
+
+#include "sim.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define HOPS_MOST 10 /* links on a path that the swarm draws, at most */
+
+/* Between @least and @most, small values as likely as large ones. */
+static uint64_t
+draw_log(struct weft_rand *r, uint64_t least, uint64_t most)
+{
+	const double u = weft_rand_unit(r);
+	const uint64_t v = (uint64_t)((double)least * pow((double)most / (double)least, u) + 0.5);
+
+	return v < least ? least : v > most ? most : v;
+}
+
+static uint64_t
+draw(struct weft_rand *r, uint64_t least, uint64_t most)
+{
+	return least + weft_rand_below(r, most - least + 1);
+}
+
+/* True once in @n times. */
+static bool
+once_in(struct weft_rand *r, uint64_t n)
+{
+	return weft_rand_below(r, n) == 0;
+}
+
+/* 0, or a rate between 10^least and 10^most. */
+static double
+draw_rate(struct weft_rand *r, double least, double most)
+{
+	const double v = pow(10, least + (most - least) * weft_rand_unit(r));
+
+	return once_in(r, 3) ? v : 0;
+}
+
+static void
+draw_fabric(struct weft_rand *r, struct scenario *sc)
+{
+	const unsigned int a = (unsigned int)draw(r, 1, 3), b = (unsigned int)draw(r, 2, 3);
+	const unsigned int n = (unsigned int)draw(r, 2, 8);
+
+	switch (weft_rand_below(r, 6)) {
+	case 0: snprintf(sc->fabric, sizeof(sc->fabric), "pair"); break;
+	case 1: snprintf(sc->fabric, sizeof(sc->fabric), "star:%u,%u", n - 1, a); break;
+	case 2: snprintf(sc->fabric, sizeof(sc->fabric), "chain:%u", n / 2); break;
+	case 3: snprintf(sc->fabric, sizeof(sc->fabric), "tree:%u,%u,%u", a, b, n); break;
+	case 4: snprintf(sc->fabric, sizeof(sc->fabric), "mesh:%u,%u", a, b); break;
+	default: snprintf(sc->fabric, sizeof(sc->fabric), "fat:%u", once_in(r, 2) ? 2 : 4); break;
+	}
+}
+
+static void
+draw_llr(struct weft_rand *r, struct weft_llr_cfg *c, enum weft_mode mode)
+{
+	const bool xor = once_in(r, 8), gap = !once_in(r, 6), selective = !once_in(r, 3);
+
+	weft_llr_defaults(c, mode);
+	c->window = (uint16_t)draw_log(r, 8, WEFT_LLR_WINDOW_MAX);
+	c->rx_flits = (uint16_t)draw_log(r, 1, c->window);
+	if (mode == WEFT_MODE_RXL) {
+		c->isn = xor? WEFT_ISN_XOR : WEFT_ISN_PSEUDO;
+		c->gap_decoding = gap && !xor;
+		c->selective = selective && c->gap_decoding;
+	} else {
+		c->selective = selective;
+	}
+	if (!c->selective)
+		c->rx_flits = 0;
+	c->ack_every = (uint16_t)draw_log(r, 1, 32);
+	c->nak_repeat = (uint16_t)draw_log(r, 1, 128);
+	c->ack_delay_ns = once_in(r, 2) ? 0 : draw_log(r, 100, 100 * US);
+	c->timeout_min_ns = draw_log(r, US, 100 * US);
+	c->timeout_first_ns = draw_log(r, 100 * US, 5 * MS);
+	c->timeout_max_ns = c->timeout_first_ns * draw(r, 1, 16);
+	c->replays_max = (uint8_t)draw(r, 1, 8);
+}
+
+static void
+draw_session(struct weft_rand *r, struct scenario *sc)
+{
+	struct weft_session_cfg *c = &sc->session;
+
+	weft_session_defaults(c);
+	c->hello_ns = draw_log(r, 50 * US, 2 * MS);
+	c->keepalive_ns = draw_log(r, 50 * US, 2 * MS);
+	c->silence_ns = c->keepalive_ns * draw(r, 3, 8);
+	c->dead_ns = c->silence_ns * draw(r, 5, 40);
+	c->params = (struct weft_control){
+		.version = WEFT_WIRE_VERSION,
+		.mode = sc->mode,
+		.max_flits = sc->max_flits,
+		.crc_order = WEFT_CRC_R0_FIRST,
+		.isn_form = sc->llr.isn,
+	};
+}
+
+/* What a wire may delay or repeat, in flits: a share of the numbers that are free. */
+static void
+draw_impair(struct weft_rand *r, struct scenario *sc)
+{
+	struct weft_impair_cfg *c = &sc->impair;
+	const unsigned int free = WEFT_ISN_NUMBERS - 1u - sc->llr.window;
+	const unsigned int share = free / 2 / HOPS_MOST / 2;
+	const bool is_link = sc->mode == WEFT_MODE_CXL;
+
+	sc->has_impair = !once_in(r, 4);
+	c->ber = draw_rate(r, -7, -4);
+	c->bits_p = draw_rate(r, -4, -2);
+	c->bits = (unsigned int)draw(r, 1, 32);
+	c->burst_p = draw_rate(r, -4, -2);
+	c->burst = (unsigned int)draw(r, 1, 20);
+	c->channel = draw_rate(r, -4, -2);
+	c->uncorrectable = draw_rate(r, -4, -1.5);
+	c->drop = draw_rate(r, -4, -1);
+	c->dup = draw_rate(r, -4, -1);
+	c->reorder = draw_rate(r, -4, -1);
+	c->replay = draw_rate(r, -4, -1);
+	c->delay_p = draw_rate(r, -3, -0.3);
+	c->reorder_ns = draw(r, 1, share) * sc->flit_ns;
+	c->delay_ns = draw(r, 0, share / 2) * sc->flit_ns;
+	c->jitter_ns = draw(r, 0, share / 2) * sc->flit_ns;
+	c->history = share / sc->max_flits;
+	for (unsigned int i = 0; i < 4; i++)
+		sc->wire_weight[i] = (uint32_t)draw(r, i == 3 ? 1 : 0, 3);
+	if (c->history == 0)
+		c->replay = 0;
+	if (is_link)
+		c->drop = c->dup = c->reorder = c->replay = c->delay_p = 0;
+}
+
+static void
+draw_faults(struct weft_rand *r, struct scenario *sc)
+{
+	uint32_t any = 0;
+
+	sc->fault_gap_ns = draw_log(r, 50 * US, 5 * MS);
+	sc->fault_max_ns = draw_log(r, 10 * US, 20 * MS);
+	for (unsigned int i = 0; i < FAULT_KINDS; i++) {
+		sc->fault_weight[i] = once_in(r, 2) ? (uint32_t)draw(r, 1, 4) : 0;
+		any += sc->fault_weight[i];
+	}
+	if (once_in(r, 5) || any == 0)
+		sc->fault_gap_ns = 0;
+}
+
+/* Clean, with buffers that fit: what a run for its pace wants. */
+static void
+make_calm(struct scenario *sc)
+{
+	sc->has_impair = false;
+	sc->fault_gap_ns = 0;
+	sc->skew_ppm = 0;
+}
+
+static void
+make_fast(struct scenario *sc)
+{
+	make_calm(sc);
+	weft_llr_defaults(&sc->llr, (enum weft_mode)sc->mode);
+	sc->llr.window = 64;
+	sc->llr.rx_flits = 16;
+	sc->max_flits = 16;
+	sc->session.params.max_flits = 16;
+	sc->session.params.isn_form = sc->llr.isn;
+	sc->peers = 2;
+	sc->lines = 64;
+	sc->outstanding = 48;
+	sc->room = 24;
+	sc->write_percent = 50;
+	sc->latency_ns = 1000;
+	sc->flit_ns = 20;
+	sc->queue_flits = 4096;
+	sc->phase_ns = 100 * SEC;
+	sc->direct = true;
+	sc->session.hello_ns = 10 * MS;
+	sc->session.keepalive_ns = 25 * MS;
+	sc->session.silence_ns = 100 * MS;
+	sc->session.dead_ns = 10 * SEC;
+}
+
+void
+scenario_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed)
+{
+	static const uint8_t frame_flits[] = { 1, 2, 5, 8, 16, 35, 64 };
+	struct weft_rand r;
+
+	memset(sc, 0, sizeof(*sc));
+	weft_rand_seed(&r, seed);
+	sc->mode = WEFT_MODE_RXL;
+	draw_fabric(&r, sc);
+	sc->max_flits = frame_flits[weft_rand_below(&r, sizeof(frame_flits))];
+	sc->peers = (uint16_t)draw(&r, 1, 4);
+	sc->outstanding = (uint32_t)draw_log(&r, 1, 64);
+	sc->lines = (uint32_t)draw_log(&r, 4, 128);
+	sc->write_percent = (uint8_t)draw(&r, 0, 100);
+	sc->room = (uint16_t)draw_log(&r, 1, 64);
+	sc->latency_ns = draw_log(&r, 100, 20 * US);
+	sc->flit_ns = (uint32_t)draw_log(&r, 5, 500);
+	sc->queue_flits = (uint32_t)draw_log(&r, 16, 1024);
+	sc->direct = once_in(&r, 2);
+	sc->skew_ppm = once_in(&r, 2) ? (int32_t)draw(&r, 1, 200) : 0;
+	sc->phase_ns = 400 * MS;
+	draw_llr(&r, &sc->llr, (enum weft_mode)sc->mode);
+	draw_session(&r, sc);
+	draw_impair(&r, sc);
+	draw_faults(&r, sc);
+	if (opt->calm)
+		make_calm(sc);
+	if (opt->pace)
+		make_fast(sc);
+	if (opt->fabric != NULL)
+		snprintf(sc->fabric, sizeof(sc->fabric), "%s", opt->fabric);
+}
