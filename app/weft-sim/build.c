@@ -17,25 +17,10 @@
 
 #define FILE_PEERS_MAX 64 /* GFDs that a host of a topology file talks to */
 
-/* Memory that lives as long as the run. */
-struct sim_block {
-	struct sim_block *next;
-	uint8_t data[] __attribute__((aligned(WEFT_CACHE_LINE)));
-};
-
 static void *
 sim_alloc(struct sim *s, size_t len)
 {
-	const size_t all = (sizeof(struct sim_block) + len + WEFT_CACHE_LINE - 1) &
-	                   ~(size_t)(WEFT_CACHE_LINE - 1);
-	struct sim_block *b = aligned_alloc(WEFT_CACHE_LINE, all);
-
-	if (b == NULL)
-		cli_fail("out of memory");
-	memset(b, 0, all);
-	b->next = s->blocks;
-	s->blocks = b;
-	return b->data;
+	return arena_alloc(&s->arena, len);
 }
 
 static void
@@ -388,13 +373,7 @@ sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, si
 void
 sim_free(struct sim *s)
 {
-	while (s->blocks != NULL) {
-		struct sim_block *b = s->blocks;
-
-		s->blocks = b->next;
-		free(b);
-	}
-	frames_release(s);
+	arena_free(&s->arena);
 	heap_free(&s->heap);
 	weft_topo_free(s->topo);
 }

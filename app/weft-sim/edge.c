@@ -69,6 +69,16 @@ edge_flits(struct sim_end *e, struct sim_frame *f, uint64_t now_ns)
 		s->total.loss[LOSS_SESSION]++;
 }
 
+/* Have the end looked at at this time or before. */
+static void
+edge_wake(struct sim_end *e, uint64_t at_ns)
+{
+	if (at_ns >= e->timer_ns)
+		return;
+	e->timer_ns = at_ns;
+	heap_push(&e->node->sim->heap, at_ns, EV_END, e);
+}
+
 /* Something has changed: the owner goes on, and the end sends. */
 static void
 edge_turn(struct sim_end *e)
@@ -102,7 +112,10 @@ edge_receive(struct sim_node *n, struct sim_frame *f)
 		e->heard_ns = s->now_ns;
 	frame_free(s, f);
 	order_bounds(e);
-	edge_turn(e);
+	if (s->sc.poll_ns == 0)
+		edge_turn(e);
+	else
+		edge_wake(e, s->now_ns + s->sc.poll_ns);
 }
 
 static void
@@ -167,10 +180,7 @@ edge_arm(struct sim_end *e, bool is_full)
 			violation(s, "end %u>%u wants to send at once and gives nothing",
 				e->node->pid, e->peer_pid);
 	}
-	if (at_ns >= e->timer_ns)
-		return;
-	e->timer_ns = at_ns;
-	heap_push(&s->heap, at_ns, EV_END, e);
+	edge_wake(e, at_ns);
 }
 
 void

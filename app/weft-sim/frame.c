@@ -2,14 +2,11 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Frames come from a list and go back to it, the last one first: it is still in the cache. Memory
- * is taken in blocks and given back when the run is over. Hot.
+ * Frames come from a list and go back to it, the last one first: it is still in the cache. Hot.
  */
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
 #include "sim.h"
 
 #define BLOCK_FRAMES 64
@@ -23,16 +20,11 @@ static void
 frames_make(struct sim *s)
 {
 	const size_t each = (sizeof(struct sim_frame) + s->frame_room + 2 * LINE - 1) & ~(LINE - 1);
-	uint8_t *block = aligned_alloc(LINE, LINE + BLOCK_FRAMES * each);
-	struct sim_frame *f;
+	uint8_t *block = arena_alloc(&s->arena, BLOCK_FRAMES * each);
 
-	if (block == NULL)
-		cli_fail("out of memory for frames");
-	f = (struct sim_frame *)(void *)block;
-	f->next = s->all_frames;
-	s->all_frames = f;
 	for (unsigned int i = BLOCK_FRAMES; i-- > 0;) {
-		f = (struct sim_frame *)(void *)(block + LINE + i * each + FRAME_SHIFT);
+		struct sim_frame *f = (struct sim_frame *)(void *)(block + i * each + FRAME_SHIFT);
+
 		f->room = s->frame_room;
 		f->next = s->free_frames;
 		s->free_frames = f;
@@ -69,16 +61,4 @@ frame_free(struct sim *s, struct sim_frame *f)
 {
 	f->next = s->free_frames;
 	s->free_frames = f;
-}
-
-void
-frames_release(struct sim *s)
-{
-	while (s->all_frames != NULL) {
-		struct sim_frame *block = s->all_frames;
-
-		s->all_frames = block->next;
-		free(block);
-	}
-	s->free_frames = NULL;
 }

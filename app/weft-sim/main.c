@@ -128,11 +128,11 @@ parse_options(struct sim_opt *o, int argc, char **argv)
 }
 
 static double
-now_s(void)
+now_s(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
@@ -188,9 +188,9 @@ run_seed(const struct sim_opt *o, uint64_t seed, struct report *r)
 	struct failure *f = NULL;
 
 	build(&s, o, seed);
-	start = now_s();
+	start = now_s(CLOCK_PROCESS_CPUTIME_ID);
 	sim_run(&s);
-	r->seconds += now_s() - start;
+	r->seconds += now_s(CLOCK_PROCESS_CPUTIME_ID) - start;
 	collect(&s);
 	report_add(r, &s);
 	if (o->verbose)
@@ -210,11 +210,11 @@ run_seed(const struct sim_opt *o, uint64_t seed, struct report *r)
 static void
 run(const struct sim_opt *o, struct report *r)
 {
-	const double start = now_s();
+	const double start = now_s(CLOCK_MONOTONIC);
 	double progress = PROGRESS_S;
 
 	for (uint64_t i = 0; !stopped && (o->seconds != 0 || i < o->seeds); i++) {
-		const double passed = now_s() - start;
+		const double passed = now_s(CLOCK_MONOTONIC) - start;
 
 		if (o->seconds != 0 && passed >= (double)o->seconds)
 			break;

@@ -91,6 +91,21 @@ node_arrive(struct sim *s, struct sim_frame *f)
 	}
 }
 
+void
+node_fetch(const struct sim_node *n, const struct sim_frame *f)
+{
+	const struct sim_end *e;
+
+	if (n->kind == WEFT_TOPO_SWITCH) {
+		__builtin_prefetch(&n->drt->entry[f->hdr.dpid & (WEFT_PIDS - 1)]);
+		return;
+	}
+	e = n->slot == NULL ? NULL : node_end(n, f->hdr.spid);
+	if (e != NULL)
+		for (unsigned int i = 0; i < 8; i++)
+			__builtin_prefetch((const uint8_t *)e->end + i * WEFT_CACHE_LINE);
+}
+
 static void
 node_leave(struct sim_node *n, uint64_t until_ns)
 {

@@ -66,7 +66,7 @@ report_text(const struct report *r)
 	const struct sim_totals *t = &r->total;
 
 	printf("%" PRIu64 " seeds, %" PRIu64 " steps, %" PRIu64 " flit-hops in %" PRIu64
-	       " frame-hops, %.1f s: %.2f M flit-hops/s\n",
+	       " frame-hops, %.1f s of CPU: %.2f M flit-hops/s\n",
 		r->seeds, r->steps, t->hops, t->frames, r->seconds,
 		r->seconds > 0 ? (double)t->hops / r->seconds / 1e6 : 0);
 	printf("requests %" PRIu64 ", completed %" PRIu64 ", lost with their session %" PRIu64

@@ -20,7 +20,7 @@ struct report {
 	uint64_t seeds;
 	uint64_t digest;
 	uint64_t steps;
-	double seconds; /* of real time; text only */
+	double seconds; /* of the CPU; text only */
 	struct sim_totals total;
 	struct failure failure[REPORT_FAILURES];
 	unsigned int n_failures;

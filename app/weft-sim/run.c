@@ -111,6 +111,49 @@ dispatch(struct sim *s, const struct event *e)
 	}
 }
 
+static inline void
+fetch(const void *p, unsigned int lines)
+{
+	for (unsigned int i = 0; i < lines; i++)
+		__builtin_prefetch((const uint8_t *)p + (size_t)i * WEFT_CACHE_LINE);
+}
+
+/* Stages of fetching: how many events ahead. What one stage needs an earlier one has fetched. */
+enum { AHEAD_NODE, AHEAD_END = 2, AHEAD_DATA = 4, AHEAD_OBJECT = 8, AHEAD_N };
+
+static void
+fetch_ahead(const struct sim *s)
+{
+	const struct event *e[AHEAD_N];
+	const struct sim_end *end;
+	const struct sim_frame *f;
+
+	if (heap_ahead(&s->heap, e, AHEAD_N) < AHEAD_N)
+		return; /* so little is in the cache anyway */
+	fetch(e[AHEAD_OBJECT]->object, 2);
+	if (event_kind(e[AHEAD_DATA]) == EV_ARRIVE) {
+		f = e[AHEAD_DATA]->object;
+		fetch(&s->wire[f->wire], 1);
+		fetch(f->data + WEFT_WIRE_FLITS_OFF, 4);
+	} else if (event_kind(e[AHEAD_DATA]) == EV_END) {
+		end = e[AHEAD_DATA]->object;
+		fetch(end->end, 8);
+		fetch(end->node, 3);
+	}
+	if (event_kind(e[AHEAD_END]) == EV_ARRIVE) {
+		f = e[AHEAD_END]->object;
+		fetch(&s->node[s->wire[f->wire].to], 2);
+	} else if (event_kind(e[AHEAD_END]) == EV_END) {
+		end = e[AHEAD_END]->object;
+		fetch(weft_end_llr(end->end), 4);
+		fetch(&s->wire[end->wire], 1);
+	}
+	if (event_kind(e[AHEAD_NODE]) == EV_ARRIVE) {
+		f = e[AHEAD_NODE]->object;
+		node_fetch(&s->node[s->wire[f->wire].to], f);
+	}
+}
+
 static void
 start(struct sim *s)
 {
@@ -132,6 +175,7 @@ sim_run(struct sim *s)
 	while (!s->stop && heap_pop(&s->heap, &e)) {
 		s->now_ns = e.time_ns;
 		s->step++;
+		fetch_ahead(s);
 		dispatch(s, &e);
 		if (s->step == s->opt->stop_at)
 			break;

@@ -72,6 +72,7 @@ struct scenario {
 	uint64_t phase_ns; /* faults end at the latest then */
 	int32_t skew_ppm; /* clocks differ by so much at most */
 	uint64_t serve_ns; /* slow GFDs: time a request takes; 0: all are fast */
+	uint64_t poll_ns; /* an end is looked at so long after a frame came; 0: at once */
 	bool direct; /* fast GFDs answer inside the call that brings the message */
 };
 
@@ -242,6 +243,15 @@ struct sim_node {
 
 /* --- one run --- */
 
+struct arena_block;
+
+/** All zero: empty. */
+struct arena {
+	struct arena_block *blocks;
+	uint8_t *at;
+	size_t left;
+};
+
 enum sim_event { EV_ARRIVE, EV_END, EV_HOST, EV_SERVE, EV_RESUME, EV_FAULT, EV_LOOK, EV_KINDS };
 
 struct violation {
@@ -265,7 +275,6 @@ struct sim_totals {
 };
 
 struct recorder;
-struct sim_block;
 
 struct sim {
 	const struct sim_opt *opt;
@@ -286,8 +295,7 @@ struct sim {
 
 	uint32_t frame_room; /* bytes of a frame */
 	struct sim_frame *free_frames;
-	struct sim_frame *all_frames; /* blocks that hold them */
-	struct sim_block *blocks; /* memory of the run */
+	struct arena arena; /* memory of the run */
 	struct weft_topo *topo;
 	struct sim_node *node;
 	struct sim_node *by_pid[WEFT_PIDS];
@@ -323,11 +331,15 @@ node_now(const struct sim_node *n)
 	return clock_local(&n->clock, n->sim->now_ns);
 }
 
+/* arena.c */
+/** Zeroed, on a cache line; as long as the run. Without memory the program ends with a message. */
+void *arena_alloc(struct arena *a, size_t len);
+void arena_free(struct arena *a);
+
 /* frame.c */
 struct sim_frame *frame_new(struct sim *s);
 struct sim_frame *frame_copy(struct sim *s, const struct sim_frame *f);
 void frame_free(struct sim *s, struct sim_frame *f);
-void frames_release(struct sim *s);
 
 /* wire.c */
 /** Send a frame, which is the wire's from now on. */
@@ -338,6 +350,8 @@ bool wire_is_full(const struct sim *s, uint32_t wire);
 
 /* node.c */
 void node_arrive(struct sim *s, struct sim_frame *f);
+/** Prefetch what node_arrive() will need. */
+void node_fetch(const struct sim_node *n, const struct sim_frame *f);
 void node_stall(struct sim_node *n, uint64_t until_ns);
 void node_crash(struct sim_node *n, uint64_t until_ns);
 void node_resume(struct sim_node *n);

@@ -172,21 +172,22 @@ make_fast(struct scenario *sc)
 {
 	make_calm(sc);
 	weft_llr_defaults(&sc->llr, (enum weft_mode)sc->mode);
-	sc->llr.window = 64;
-	sc->llr.rx_flits = 16;
+	sc->llr.window = 8;
+	sc->llr.rx_flits = 4;
 	sc->max_flits = 16;
 	sc->session.params.max_flits = 16;
 	sc->session.params.isn_form = sc->llr.isn;
-	sc->peers = 2;
-	sc->lines = 64;
-	sc->outstanding = 48;
-	sc->room = 24;
+	sc->peers = 1;
+	sc->lines = 8;
+	sc->outstanding = 4;
+	sc->room = 4;
 	sc->write_percent = 50;
 	sc->latency_ns = 1000;
 	sc->flit_ns = 20;
 	sc->queue_flits = 4096;
 	sc->phase_ns = 100 * SEC;
 	sc->direct = true;
+	sc->poll_ns = 2 * US;
 	sc->session.hello_ns = 10 * MS;
 	sc->session.keepalive_ns = 25 * MS;
 	sc->session.silence_ns = 100 * MS;
@@ -213,6 +214,7 @@ scenario_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed)
 	sc->flit_ns = (uint32_t)draw_log(&r, 5, 500);
 	sc->queue_flits = (uint32_t)draw_log(&r, 16, 1024);
 	sc->direct = once_in(&r, 2);
+	sc->poll_ns = once_in(&r, 2) ? draw_log(&r, 100, 10 * US) : 0;
 	sc->skew_ppm = once_in(&r, 2) ? (int32_t)draw(&r, 1, 200) : 0;
 	sc->phase_ns = 400 * MS;
 	draw_llr(&r, &sc->llr, (enum weft_mode)sc->mode);

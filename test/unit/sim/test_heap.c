@@ -12,7 +12,7 @@
 static void
 empty_gives_nothing(void **state)
 {
-	struct heap h = { 0 };
+	static struct heap h;
 	struct event e;
 
 	(void)state;
@@ -30,7 +30,7 @@ static void
 equal_times_keep_their_order(void **state)
 {
 	static uint8_t object[EVENTS];
-	struct heap h = { 0 };
+	static struct heap h;
 	struct event e;
 
 	(void)state;
@@ -44,7 +44,7 @@ equal_times_keep_their_order(void **state)
 	heap_free(&h);
 }
 
-/* Pushes and pops mixed, few different times, against a plain search. */
+/* Pushes and pops mixed, against a plain search; few different times, near and far ones. */
 static void
 always_the_first_of_all(void **state)
 {
@@ -52,10 +52,11 @@ always_the_first_of_all(void **state)
 		uint64_t time;
 		bool there;
 	} ref[EVENTS];
-	struct heap h = { 0 };
+	static struct heap h;
 	struct weft_rand r;
 	struct event e;
 	unsigned int n = 0, left = 0;
+	uint64_t now = 0;
 
 	(void)state;
 	weft_test_seed(&r, __func__);
@@ -63,7 +64,9 @@ always_the_first_of_all(void **state)
 		unsigned int best = EVENTS;
 
 		if (n < EVENTS && weft_rand_below(&r, 5) < 3) {
-			ref[n].time = weft_rand_below(&r, 100);
+			ref[n].time = now + weft_rand_below(&r, 100);
+			if (weft_rand_below(&r, 4) == 0)
+				ref[n].time += weft_rand_below(&r, 3) * (WHEEL_NS - 50);
 			ref[n].there = true;
 			heap_push(&h, ref[n].time, 0, &ref[n]);
 			n++;
@@ -77,6 +80,7 @@ always_the_first_of_all(void **state)
 		if (best == EVENTS)
 			continue;
 		assert_ptr_equal(e.object, &ref[best]);
+		now = e.time_ns;
 		ref[best].there = false;
 		left--;
 	}
