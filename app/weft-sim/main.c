@@ -41,6 +41,7 @@ static const char usage_text[] =
 	"  --faults N            only the first N faults of links and nodes\n"
 	"  --stop-at STEP        stop there\n"
 	"  --pace                no faults, larger buffers, one long run: how fast it goes\n"
+	"  --until-failure       no more seeds after one that fails\n"
 	"  --pcap PREFIX         last frames of a seed that fails: PREFIX-SEED.pcap (weft-sim)\n"
 	"  --json FILE|-         write the report as JSON\n"
 	"  --verbose             a line for each seed\n"
@@ -58,6 +59,7 @@ enum {
 	OPT_FAULTS,
 	OPT_STOP_AT,
 	OPT_PACE,
+	OPT_UNTIL_FAILURE,
 	OPT_PCAP,
 	OPT_JSON,
 	OPT_VERBOSE,
@@ -77,6 +79,7 @@ static const struct option long_options[] = {
 	{ "faults", required_argument, NULL, OPT_FAULTS },
 	{ "stop-at", required_argument, NULL, OPT_STOP_AT },
 	{ "pace", no_argument, NULL, OPT_PACE },
+	{ "until-failure", no_argument, NULL, OPT_UNTIL_FAILURE },
 	{ "pcap", required_argument, NULL, OPT_PCAP },
 	{ "json", required_argument, NULL, OPT_JSON },
 	{ "verbose", no_argument, NULL, OPT_VERBOSE },
@@ -102,6 +105,7 @@ take_option(struct sim_opt *o, int c)
 	case OPT_FAULTS: o->faults = cli_number("--faults", optarg, 0, INT64_MAX); break;
 	case OPT_STOP_AT: o->stop_at = cli_number("--stop-at", optarg, 1, INT64_MAX); break;
 	case OPT_PACE: o->pace = true; break;
+	case OPT_UNTIL_FAILURE: o->until_failure = true; break;
 	case OPT_PCAP: o->pcap = optarg; break;
 	case OPT_JSON: o->json = optarg; break;
 	case OPT_VERBOSE: o->verbose = true; break;
@@ -227,6 +231,8 @@ run(const struct sim_opt *o, struct report *r)
 				r->total.violations);
 		}
 		run_seed(o, o->seed + i, r);
+		if (o->until_failure && r->total.violations != 0)
+			break;
 	}
 }
 

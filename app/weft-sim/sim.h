@@ -44,6 +44,7 @@ struct sim_opt {
 	int mode; /* enum weft_mode, -1: by the seed */
 	bool calm; /* no faults, clean wires */
 	bool pace; /* one seed, no faults, and how fast it went */
+	bool until_failure;
 	bool verbose;
 	struct weft_codec codec;
 };

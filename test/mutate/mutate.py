@@ -1,0 +1,163 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Does the simulator notice? Breaks one rule of the retry layer, of credits or of sessions after the
+other, builds weft-sim with that one file changed, and wants it to fail within 200 seeds. A mutation
+must match the source in exactly one place, so that none goes stale.
+
+usage: mutate.py BUILD [NAME...]
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+SEEDS = 200
+LIMIT_S = 120  # of real time; a mutant that hangs there has not been noticed
+
+# name, file, text, what it becomes
+MUTATIONS = [
+    ("window of one flit more", "lib/llr/llr.c",
+     "return l->cfg.window - (unsigned int)(l->next - l->acked);",
+     "return l->cfg.window + 1u - (unsigned int)(l->next - l->acked);"),
+    ("an Ack frees one flit more", "lib/llr/llr.c",
+     "*pos = l->acked + ahead;",
+     "*pos = l->acked + ahead + (l->acked + ahead < l->fresh);"),
+    ("no time-out", "lib/llr/llr.c",
+     "if (now_ns < l->timer_ns + weft_rtt_timeout(&l->rtt))",
+     "if (now_ns != 0)"),
+    ("go back to one too far", "lib/llr/llr.c",
+     "l->cursor = l->acked;\n\tl->timer_ns",
+     "l->cursor = l->acked + 1;\n\tl->timer_ns"),
+    ("take duplicates", "lib/llr/rxl.c",
+     "} else if (by == 0) {\n\t\trxl_in_turn",
+     "} else if (by == 0 || by >= HALF) {\n\t\trxl_in_turn"),
+    ("take corrupt flits", "lib/llr/rxl.c",
+     "return l->cfg.gap_decoding ? weft_isn_decode(syndrome) : -1;",
+     "return r->expected;"),
+    ("hand on what came too early", "lib/llr/rxl.c",
+     "llr_hold(l, number, flit);\n\t\tin->held |= bit;",
+     "llr_hold(l, number, flit);\n\t\tin->deliver |= bit;"),
+    ("hold more than there is room for", "lib/llr/rxl.c",
+     "ahead(number, r->expected) <= l->cfg.rx_flits) {",
+     "ahead(number, r->expected) <= l->rx_mask) {"),
+    ("acknowledge the flit expected", "lib/llr/rxl.c",
+     "h.replay_cmd = WEFT_REPLAY_ACK;\n\t\th.seq = plus(r->expected, NUMBERS - 1);",
+     "h.replay_cmd = WEFT_REPLAY_ACK;\n\t\th.seq = r->expected;"),
+    ("a selective Nak acknowledges", "lib/llr/rxl.c",
+     "default:\n\t\tl->count[llr_resend(",
+     "default:\n\t\tllr_acked(l, pos, now_ns);\n\t\tl->count[llr_resend("),
+    ("a standard Nak frees what it asks for", "lib/llr/rxl.c",
+     "case WEFT_REPLAY_NAK_STANDARD:\n\t\tllr_acked(l, pos, now_ns);",
+     "case WEFT_REPLAY_NAK_STANDARD:\n\t\tllr_acked(l, pos + (pos < l->fresh), now_ns);"),
+    ("a NOP uses up a number", "lib/llr/rxl.c",
+     "in->nop |= bit;\n",
+     "in->nop |= bit;\n\t\tif (by == 0)\n\t\t\trxl_step(r);\n"),
+    ("forget a credit", "lib/llr/flow.c",
+     "f->owed[s][c]++;",
+     "f->owed[s][c] += f->owed[s][c] != 3;"),
+    ("send without credit", "lib/llr/flow.c",
+     "f->may_send[s][c]--;\n",
+     "f->may_send[s][c] -= f->may_send[s][c] > 1;\n"),
+    ("give credits twice", "lib/llr/flow.c",
+     "f->may_send[s][c] += got[s][c];",
+     "f->may_send[s][c] += 2 * got[s][c];"),
+    ("any session is the live one", "lib/llr/session.c",
+     "if (id != 0 && id == s->id) {\n\t\theard(s, now_ns);\n\t\treturn true;",
+     "if (id != 0 && s->id != 0) {\n\t\theard(s, now_ns);\n\t\treturn true;"),
+    ("the same session id again", "lib/llr/session.c",
+     "uint32_t id = (uint32_t)rnd;",
+     "uint32_t id = (uint32_t)rnd & 1;"),
+    ("believe any RESET", "lib/llr/session.c",
+     "case WEFT_CONTROL_LOSS: return id != 0 && id == s->id;",
+     "case WEFT_CONTROL_LOSS: return true;"),
+    ("end what is over for somebody else", "lib/llr/session.c",
+     "if (id == s->id)\n\t\treturn end(s, now_ns);",
+     "if (s->id != 0)\n\t\treturn end(s, now_ns);"),
+    ("give a session up too soon", "lib/llr/session.c",
+     "if (s->quiet_ns >= s->cfg.dead_ns) {",
+     "if (s->quiet_ns >= s->cfg.silence_ns) {"),
+    ("a HELLO ends the session", "lib/llr/session.c",
+     "s->offer = draw(s, rnd);",
+     "s->id = 0;\n\ts->offer = draw(s, rnd);"),
+    ("messages of the last session stay", "lib/end/end.c",
+     "e->box[k].n = 0;\n",
+     ""),
+    ("data of the last session stays", "lib/end/end.c",
+     "weft_unpack_init(&e->unpack, (enum weft_form)e->cfg.form, e->cfg.seen);",
+     "if (!e->init_seen)\n\t\tweft_unpack_init(&e->unpack, (enum weft_form)e->cfg.form, e->cfg.seen);"),
+    ("credits of the last session stay", "lib/end/end.c",
+     "weft_flow_init(&e->flow, room);",
+     "if (!e->init_seen)\n\t\tweft_flow_init(&e->flow, room);"),
+    ("the last data slots are not sent", "lib/end/end.c",
+     "while (e->more_data && begin_flit(e))",
+     "while (e->more_data && e->pack.n_data > 1 && begin_flit(e))"),
+]
+
+
+def commands(build):
+    """The compile command of each source and the link command, as the build has them."""
+    out = subprocess.run(["ninja", "-C", build, "-t", "commands", "app/weft-sim"], check=True,
+                         capture_output=True, text=True).stdout.splitlines()
+    compile_of = {}
+    for line in out:
+        if " -c " in line:
+            compile_of[line.rsplit(" -c ", 1)[1].strip()] = line
+    links = [line for line in out if " -o app/weft-sim " in line]
+    assert len(links) == 1, links
+    return compile_of, links[0]
+
+
+def mutate(root, build, work, mutation, compile_of, link):
+    """Build the mutant; returns its path, or None and why."""
+    name, path, old, new = mutation
+    text = (root / path).read_text()
+    if text.count(old) != 1:
+        return None, f"its text stands {text.count(old)} times in {path}"
+    source = work / pathlib.Path(path).name
+    source.write_text(text.replace(old, new))
+    sources = [s for s in compile_of if (build / s).resolve() == (root / path).resolve()]
+    if len(sources) != 1:
+        return None, f"{path} is not part of weft-sim"
+    command = compile_of[sources[0]].split(" -MD ")[0]
+    folder = (root / path).parent
+    obj, exe = work / "mutant.o", work / "weft-sim"
+    steps = [f"{command} -w -I{folder} -o {obj} -c {source}",
+             link.replace(" -o app/weft-sim ", f" -o {exe} {obj} ")]
+    for step in steps:
+        r = subprocess.run(step, shell=True, cwd=build, capture_output=True, text=True)
+        if r.returncode != 0:
+            return None, r.stderr.strip()
+    return exe, ""
+
+
+def noticed(exe, work):
+    """Whether the mutant fails, and what it says."""
+    try:
+        r = subprocess.run([exe, "--seeds", str(SEEDS), "--until-failure"], cwd=work,
+                           capture_output=True, text=True, timeout=LIMIT_S)
+    except subprocess.TimeoutExpired:
+        return False, f"not ended after {LIMIT_S} s"
+    said = (r.stderr.strip().splitlines() or [""])[-1]
+    if r.returncode < 0:
+        return True, said or f"signal {-r.returncode}"
+    return r.returncode != 0, said
+
+
+def main():
+    root = pathlib.Path(__file__).resolve().parents[2]
+    build = pathlib.Path(sys.argv[1]).resolve()
+    chosen = [m for m in MUTATIONS if len(sys.argv) == 2 or m[0] in sys.argv[2:]]
+    compile_of, link = commands(build)
+    missed = 0
+    for mutation in chosen:
+        with tempfile.TemporaryDirectory() as folder:
+            work = pathlib.Path(folder)
+            exe, why = mutate(root, build, work, mutation, compile_of, link)
+            ok, said = (False, why) if exe is None else noticed(exe, work)
+        missed += not ok
+        print(f"{'noticed' if ok else 'MISSED '}  {mutation[0]}: {said}", flush=True)
+    print(f"{len(chosen) - missed} of {len(chosen)} mutations noticed")
+    return missed != 0
+
+
+sys.exit(main())
