@@ -18,6 +18,7 @@ const char *const fault_word[FAULT_KINDS] = {
 	[FAULT_CRASH] = "node_crash",
 	[FAULT_SLOW] = "slow_gfd",
 	[FAULT_CLOCK] = "clock_jump",
+	[FAULT_GHOST] = "old_frame",
 };
 
 /* Next fault of a Poisson process. */
@@ -100,7 +101,9 @@ fault_strike(struct sim *s)
 		return;
 	s->n_faults++;
 	s->total.fault[kind]++;
-	if (kind <= FAULT_DEAF)
+	if (kind == FAULT_GHOST)
+		ghost_appear(s, where);
+	else if (kind <= FAULT_DEAF)
 		link_fault(s, kind, where, s->now_ns + length_ns);
 	else
 		node_fault(s, kind, where, s->now_ns + length_ns);

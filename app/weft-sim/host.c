@@ -38,7 +38,7 @@ host_message(void *arg, const struct weft_msg *m)
 		return true;
 	}
 	n->sim->total.completed++;
-	n->sim->progress_ns = n->sim->now_ns;
+	progress(n->sim);
 	oracle_response(n, m, &c);
 	weft_traffic_complete(n->host.traffic, &c);
 	return true;
@@ -103,7 +103,7 @@ host_done(struct sim_node *n)
 		return;
 	n->host.done = true;
 	s->hosts_done++;
-	s->progress_ns = s->now_ns;
+	progress(s);
 	if (weft_traffic_counts(n->host.traffic)[WEFT_TRAFFIC_N_MISMATCHES] != 0)
 		violation(s, "host %u read %llu lines that its source did not expect", n->pid,
 			(unsigned long long)weft_traffic_counts(

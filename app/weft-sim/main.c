@@ -120,7 +120,9 @@ parse_options(struct sim_opt *o, int argc, char **argv)
 {
 	int c;
 
-	*o = (struct sim_opt){ .seed = 1, .seeds = 1, .faults = UINT64_MAX, .pcap = "weft-sim" };
+	*o = (struct sim_opt){
+		.seed = 1, .seeds = 1, .faults = UINT64_MAX, .pcap = "weft-sim", .stopped = &stopped
+	};
 	while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1)
 		take_option(o, c);
 	if (optind < argc)

@@ -13,7 +13,9 @@
 #include <stdio.h>
 
 #define LOOK_NS (1 * MS)
-#define PATIENCE_NS (5 * SEC) /* without any progress after the faults: it hangs */
+#define PATIENCE_NS (2 * SEC) /* without any progress after the faults: it hangs */
+#define PATIENCE_STEPS 3000000 /* for each host, or so many steps */
+#define STOP_STEPS 65536 /* how often to look whether the user wants no more */
 
 const char *const loss_word[LOSS_KINDS] = {
 	[LOSS_QUEUE] = "queue_full",
@@ -38,6 +40,13 @@ violation(struct sim *s, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(s->first.what, sizeof(s->first.what), fmt, ap);
 	va_end(ap);
+}
+
+void
+progress(struct sim *s)
+{
+	s->progress_ns = s->now_ns;
+	s->progress_step = s->step;
 }
 
 /* Part of the run's fingerprint: two runs of a seed have the same one. */
@@ -67,15 +76,18 @@ look(struct sim *s)
 	char why[120];
 
 	heap_push(&s->heap, s->now_ns + LOOK_NS, EV_LOOK, s);
-	if (!s->healed && s->now_ns >= s->sc.phase_ns)
+	if (!s->healed && s->now_ns >= s->sc.phase_ns) {
+		progress(s);
 		fault_heal(s);
+	}
 	if (!s->healed)
 		return;
 	if (s->hosts_done == s->n_sources && order_is_quiet(s, why, sizeof(why))) {
 		s->stop = true;
 		return;
 	}
-	if (s->now_ns - s->progress_ns < PATIENCE_NS)
+	if (s->now_ns - s->progress_ns < PATIENCE_NS &&
+		s->step - s->progress_step < PATIENCE_STEPS * s->n_sources)
 		return;
 	if (s->hosts_done == s->n_sources)
 		violation(s, "all requests have ended, but %s", why);
@@ -177,15 +189,15 @@ sim_run(struct sim *s)
 		s->step++;
 		fetch_ahead(s);
 		dispatch(s, &e);
-		if (s->step == s->opt->stop_at)
+		if (s->step == s->opt->stop_at || (s->step % STOP_STEPS == 0 && *s->opt->stopped))
 			break;
 		if (!s->healed &&
 			(s->total.hops >= s->opt->hops || s->hosts_done == s->n_sources)) {
-			s->progress_ns = s->now_ns;
+			progress(s);
 			fault_heal(s);
 		}
 	}
-	if (s->total.violations == 0 && s->step != s->opt->stop_at &&
+	if (s->stop && s->total.violations == 0 &&
 		s->total.requests != s->total.completed + s->total.lost)
 		violation(s, "%llu requests, %llu completed, %llu lost",
 			(unsigned long long)s->total.requests,

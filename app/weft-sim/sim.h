@@ -9,6 +9,7 @@
 #ifndef SIM_H
 #define SIM_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,6 +29,36 @@
 #define MS UINT64_C(1000000)
 #define SEC UINT64_C(1000000000)
 
+/* --- faults that are counted --- */
+
+enum fault_kind {
+	FAULT_FLAP, /* a link goes down; what is on it is lost */
+	FAULT_HOLD, /* a link stands still; what is sent arrives later */
+	FAULT_DEAF, /* as FLAP, one way only */
+	FAULT_STALL, /* a node does nothing for a while; its state is kept */
+	FAULT_CRASH, /* a node loses its retry state and sessions, and starts again */
+	FAULT_SLOW, /* a GFD takes its time with each request */
+	FAULT_CLOCK, /* a node's clock jumps forward */
+	FAULT_GHOST, /* a frame of an older life comes once more */
+	FAULT_KINDS
+};
+
+extern const char *const fault_word[FAULT_KINDS];
+
+/* Frames that did not get through for another reason. */
+enum loss_kind {
+	LOSS_QUEUE, /* a port's queue was full */
+	LOSS_DOWN, /* the link was down, or went down meanwhile */
+	LOSS_NODE, /* the node was down, or its input full */
+	LOSS_HEADER, /* the frame's header was wrong */
+	LOSS_ROUTE,
+	LOSS_FEC, /* flits that a switch could not correct */
+	LOSS_SESSION, /* frames of no live session */
+	LOSS_KINDS
+};
+
+extern const char *const loss_word[LOSS_KINDS];
+
 /* --- what is asked for --- */
 
 struct sim_opt {
@@ -46,6 +77,7 @@ struct sim_opt {
 	bool pace; /* one seed, no faults, and how fast it went */
 	bool until_failure;
 	bool verbose;
+	const volatile sig_atomic_t *stopped; /* the user wants no more */
 	struct weft_codec codec;
 };
 
@@ -68,7 +100,7 @@ struct scenario {
 	struct weft_impair_cfg impair;
 	uint32_t wire_weight[4]; /* of links clean, bad one way, bad the other way, bad both ways */
 	uint64_t fault_gap_ns; /* mean time between two faults; 0: none */
-	uint32_t fault_weight[8]; /* enum fault_kind */
+	uint32_t fault_weight[FAULT_KINDS]; /* enum fault_kind */
 	uint64_t fault_max_ns; /* longest */
 	uint64_t phase_ns; /* faults end at the latest then */
 	int32_t skew_ppm; /* clocks differ by so much at most */
@@ -76,35 +108,6 @@ struct scenario {
 	uint64_t poll_ns; /* an end is looked at so long after a frame came; 0: at once */
 	bool direct; /* fast GFDs answer inside the call that brings the message */
 };
-
-/* --- faults that are counted --- */
-
-enum fault_kind {
-	FAULT_FLAP, /* a link goes down; what is on it is lost */
-	FAULT_HOLD, /* a link stands still; what is sent arrives later */
-	FAULT_DEAF, /* as FLAP, one way only */
-	FAULT_STALL, /* a node does nothing for a while; its state is kept */
-	FAULT_CRASH, /* a node loses its retry state and sessions, and starts again */
-	FAULT_SLOW, /* a GFD takes its time with each request */
-	FAULT_CLOCK, /* a node's clock jumps forward */
-	FAULT_KINDS
-};
-
-extern const char *const fault_word[FAULT_KINDS];
-
-/* Frames that did not get through for another reason. */
-enum loss_kind {
-	LOSS_QUEUE, /* a port's queue was full */
-	LOSS_DOWN, /* the link was down, or went down meanwhile */
-	LOSS_NODE, /* the node was down, or its input full */
-	LOSS_HEADER, /* the frame's header was wrong */
-	LOSS_ROUTE,
-	LOSS_FEC, /* flits that a switch could not correct */
-	LOSS_SESSION, /* frames of no live session */
-	LOSS_KINDS
-};
-
-extern const char *const loss_word[LOSS_KINDS];
 
 /* --- the fabric --- */
 
@@ -277,6 +280,8 @@ struct sim_totals {
 
 struct recorder;
 
+#define GHOSTS 64
+
 struct sim {
 	const struct sim_opt *opt;
 	struct scenario sc;
@@ -291,6 +296,7 @@ struct sim {
 	bool healed;
 	bool stop;
 	uint64_t progress_ns; /* a request ended */
+	uint64_t progress_step;
 	uint64_t n_sources; /* hosts that make requests */
 	uint64_t hosts_done;
 
@@ -304,6 +310,8 @@ struct sim {
 	struct sim_end *end; /* of all nodes */
 	uint32_t n_ends;
 	struct recorder *recorder; /* NULL: none */
+	struct sim_frame *ghost[GHOSTS]; /* copies of frames that went by; NULL: none yet */
+	uint32_t n_ghosts;
 	struct sim_totals total;
 	struct violation first;
 };
@@ -319,6 +327,8 @@ void end_start(struct sim_end *e);
 
 /* run.c */
 void sim_run(struct sim *s);
+/** Something that was waited for has happened. */
+void progress(struct sim *s);
 /** Say what is wrong; the first is kept, and the run ends. */
 void violation(struct sim *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -382,6 +392,12 @@ void gfd_serve_event(struct sim_end *e);
 
 /* switch.c */
 void switch_receive(struct sim_node *n, struct sim_frame *f);
+
+/* ghost.c */
+/** Perhaps keep a copy of a frame that is being sent. */
+void ghost_remember(struct sim *s, uint32_t wire, const struct sim_frame *f);
+/** Let one of those kept come once more, if nothing but its session can tell that it is old. */
+void ghost_appear(struct sim *s, uint64_t which);
 
 /* fault.c */
 void fault_plan(struct sim *s);

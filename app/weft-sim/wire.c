@@ -111,6 +111,7 @@ wire_send(struct sim *s, uint32_t wire, struct sim_frame *f)
 {
 	struct sim_wire *w = &s->wire[wire];
 
+	ghost_remember(s, wire, f);
 	if (wire_is_full(s, wire)) {
 		s->total.loss[LOSS_QUEUE]++;
 		frame_free(s, f);

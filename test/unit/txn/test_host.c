@@ -463,6 +463,38 @@ expiry_takes_the_oldest_first_and_no_more_than_asked(void **state)
 }
 
 static void
+abort_ends_what_is_open_to_one_destination(void **state)
+{
+	const uint64_t quarantine[] = { 0, QUARANTINE };
+
+	(void)state;
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(quarantine); i++) {
+		const struct weft_host_cfg cfg = { TIMEOUT, quarantine[i], 4, SPID };
+		struct weft_host *h = host_new(&cfg);
+		struct weft_msg ended = read_of(h, 1, 0), m, other;
+		struct lost l = { 0 };
+
+		weft_host_grant(h, GFD + 1, 4, 4);
+		read_of(h, 2, 1);
+		assert_int_equal(weft_host_read(h, GFD + 1, 0, 3, 2, &other), 0);
+		expect_ended(h, &ended, 3, 1);
+		write_of(h, 4, 4);
+		assert_int_equal(weft_host_abort(h, GFD, 9, note_lost, &l), 2);
+		assert_int_equal(l.n, 2);
+		assert_int_equal(weft_host_outstanding(h), 1);
+		assert_int_equal(weft_host_abort(h, GFD, 9, note_lost, &l), 0);
+		assert_int_equal(weft_host_counts(h)[WEFT_HOST_N_READS_LOST], 1);
+		assert_int_equal(weft_host_counts(h)[WEFT_HOST_N_WRITES_LOST], 1);
+		expect_ended(h, &other, 10, 3);
+		/* Without a quarantine all four tags are free; with it two of them. */
+		for (unsigned int n = 0; n < (quarantine[i] == 0 ? 4 : 2); n++)
+			assert_int_equal(weft_host_read(h, GFD + 1, 0, n, 10, &m), 0);
+		assert_int_equal(weft_host_read(h, GFD + 1, 0, 9, 10, &m), -EAGAIN);
+		free(h);
+	}
+}
+
+static void
 lost_tag_and_credit_come_back_exactly_after_quarantine(void **state)
 {
 	const struct weft_host_cfg cfg = { TIMEOUT, QUARANTINE, 1, SPID };
@@ -557,6 +589,7 @@ main(void)
 		cmocka_unit_test(request_is_lost_exactly_at_the_timeout),
 		cmocka_unit_test(response_before_expiry_counts_however_old),
 		cmocka_unit_test(expiry_takes_the_oldest_first_and_no_more_than_asked),
+		cmocka_unit_test(abort_ends_what_is_open_to_one_destination),
 		cmocka_unit_test(lost_tag_and_credit_come_back_exactly_after_quarantine),
 		cmocka_unit_test(late_response_is_counted_apart_each_time),
 		cmocka_unit_test(lost_request_may_be_repeated_from_the_callback),

@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# weft-sim: 200 seeds without a violation, the same run for the same seed, every option, refusals.
+. "$(dirname "$0")/lib.sh"
+
+# Its text goes to a file.
+sim() { (cd "$work" && timeout 250 "$app/weft-sim" "$@" >text); }
+j() { json "$work/$1.json" "$2"; }
+
+# The suite's seeds: every kind of fault strikes, every request ends, and nothing is wrong.
+sim --seeds 200 --json all.json || die "a seed of 1 to 200 fails: $(j all 'o["failures"]')"
+same "seeds" 200 "$(j all 'o["seeds"]')"
+same "violations" "0 []" "$(j all 'str(o["violations"]) + " " + str(o["failures"])')"
+same "requests that ended" "$(j all 'o["requests"]')" "$(j all 'o["completed"] + o["lost"]')"
+same "faults that struck" True "$(j all 'all(n > 0 for n in o["faults"].values())')"
+same "hops" True "$(j all 'o["hops"] > 200 * 10000')"
+
+# A seed is a run.
+for i in a b; do sim --seed 17 --seeds 3 --json $i.json --verbose; mv "$work/text" "$work/$i.txt"; done
+cmp "$work/a.json" "$work/b.json" || die "two runs of the same seeds differ"
+same "lines of seeds" "$(grep ^seed "$work/a.txt")" "$(grep ^seed "$work/b.txt")"
+sim --seed 18 --seeds 3 --json c.json
+[ "$(j a 'o["digest"]')" != "$(j c 'o["digest"]')" ] || die "other seeds are the same run"
+WEFT_CPU=scalar sim --seed 17 --seeds 3 --json s.json
+cmp "$work/a.json" "$work/s.json" || die "the run depends on the kernels"
+
+# Parts of a run
+sim --seed 17 --stop-at 1000 --json -
+mv "$work/text" "$work/stop.json"
+same "steps" 1000 "$(j stop 'o["steps"]')"
+sim --seed 5 --seeds 20 --faults 0 --json f.json
+same "no faults" 0 "$(j f 'sum(n for k, n in o["faults"].items() if not k.startswith("wire_"))')"
+sim --seed 5 --seeds 20 --calm --json calm.json
+same "calm" "0 0" "$(j calm 'str(sum(o["faults"].values())) + " " + str(o["lost"])')"
+sim --seed 3 --hops 2000 --json h.json
+same "few hops" True "$(j h '2000 <= o["hops"] < 12000')"
+
+# Fabrics
+for f in pair star:3,2 chain:4 tree:2,3 tree:3,2,5 mesh:3,2 fat:4; do
+	sim --fabric "$f" --hops 5000 --seeds 3 --json x.json || die "--fabric $f fails"
+done
+cat >"$work/topology.yaml" <<'END'
+fabric: file
+nodes:
+  - {name: h0, kind: host, pid: 0x101, traffic: {seed: 1, lines: 64, requests: 500}}
+  - {name: h1, kind: host, pid: 0x102}
+  - {name: s0, kind: switch, pid: 0x010}
+  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}
+links:
+  - {a: h0, b: s0, driver: ring}
+  - {a: h1, b: s0, driver: ring}
+  - {a: s0, b: g0, driver: ring}
+END
+sim --topology topology.yaml --calm --json t.json
+same "requests of the file, and the sweep" True "$(j t '500 <= o["requests"] <= 564')"
+sim --pace --hops 50000
+grep -q 'M flit-hops/s' "$work/text" || die "--pace says no pace"
+same "no files left" "" "$(cd "$work" && ls | grep pcap || true)"
+
+# Refused
+refuses '--seeds: expected a number of 1 to' "$app/weft-sim" --seeds 0
+refuses '--fabric: expected pair, star:H,G' "$app/weft-sim" --fabric ring:3
+refuses '--fabric: expected pair, star:H,G' "$app/weft-sim" --fabric tree:2,0
+refuses 'exclude each other' "$app/weft-sim" --fabric pair --topology x
+refuses 'No such file' "$app/weft-sim" --topology /nonesuch
+refuses 'unexpected argument "x"' "$app/weft-sim" x
+refuses 'unrecognized option' "$app/weft-sim" --frob
+echo "weft-sim does what it says"
