@@ -27,7 +27,9 @@ static void
 end_cfg(const struct sim_end *e, struct weft_end_cfg *c)
 {
 	const struct scenario *sc = &e->node->sim->sc;
-	const bool host = e->node->kind == WEFT_TOPO_HOST;
+	const bool links = sc->mode == WEFT_MODE_CXL;
+	const bool takes_answers = links || e->node->kind == WEFT_TOPO_HOST;
+	const bool takes_requests = links || e->node->kind == WEFT_TOPO_GFD;
 
 	*c = (struct weft_end_cfg){
 		.session = sc->session,
@@ -35,9 +37,11 @@ end_cfg(const struct sim_end *e, struct weft_end_cfg *c)
 		.form = WEFT_FORM_PBR,
 		.max_flits = sc->max_flits,
 	};
-	c->session.asks = host;
-	c->room[host ? WEFT_MSG_S2M_NDR : WEFT_MSG_M2S_REQ] = sc->room;
-	c->room[host ? WEFT_MSG_S2M_DRS : WEFT_MSG_M2S_RWD] = sc->room;
+	c->session.asks = e->asks;
+	c->room[WEFT_MSG_S2M_NDR] = takes_answers ? sc->room : 0;
+	c->room[WEFT_MSG_S2M_DRS] = takes_answers ? sc->room : 0;
+	c->room[WEFT_MSG_M2S_REQ] = takes_requests ? sc->room : 0;
+	c->room[WEFT_MSG_M2S_RWD] = takes_requests ? sc->room : 0;
 }
 
 void
@@ -55,7 +59,7 @@ end_start(struct sim_end *e)
 
 static void
 end_make(struct sim *s, struct sim_end *e, struct sim_node *n, struct sim_node *peer,
-	struct sim_end *other)
+	struct sim_end *other, uint32_t wire)
 {
 	const enum weft_isn_form form = (enum weft_isn_form)s->sc.llr.isn;
 	struct weft_end_cfg c;
@@ -63,7 +67,8 @@ end_make(struct sim *s, struct sim_end *e, struct sim_node *n, struct sim_node *
 	e->node = n;
 	e->peer = other;
 	e->peer_pid = peer->pid;
-	e->wire = n->first_wire;
+	e->wire = wire;
+	e->asks = e < other;
 	weft_isn_init(&e->isn, form, WEFT_CRC_R0_FIRST, n->pid, peer->pid, 0, 0);
 	e->address_in = form == WEFT_ISN_PSEUDO ? weft_isn_address(peer->pid, n->pid, 0) : 0;
 	end_cfg(e, &c);
@@ -71,7 +76,7 @@ end_make(struct sim *s, struct sim_end *e, struct sim_node *n, struct sim_node *
 		cli_fail("seed %llu: parameters out of range", (unsigned long long)s->seed);
 	e->end = sim_alloc(s, weft_end_size(&c));
 	for (unsigned int i = 0; i < ORDER_LIVES; i++)
-		for (unsigned int k = 0; k < WEFT_CREDIT_CLASSES; k++)
+		for (unsigned int k = 0; k < ORDER_KINDS; k++)
 			e->order.life[i].class[k].hash =
 				sim_alloc(s, s->sc.room * sizeof(uint64_t));
 	end_start(e);
@@ -131,8 +136,8 @@ connect(struct sim *s, struct sim_node *h, struct sim_node *g, struct sim_target
 
 	h->n_ends++;
 	g->n_ends++;
-	end_make(s, he, h, g, ge);
-	end_make(s, ge, g, h, he);
+	end_make(s, he, h, g, ge, h->first_wire);
+	end_make(s, ge, g, h, he, g->first_wire);
 	node_index_end(h, (uint32_t)(he - h->end));
 	node_index_end(g, (uint32_t)(ge - g->end));
 	t->end = he;
@@ -205,7 +210,10 @@ host_connect(struct sim *s, const struct plan *p, uint16_t host, uint32_t want, 
 		t->shadow = sim_alloc(s, n->host.lines * sizeof(*t->shadow));
 		for (uint32_t l = 0; l < n->host.lines; l++)
 			oracle_line_init(&t->shadow[l], zero);
-		connect(s, n, gfd, t, i);
+		if (s->sc.mode == WEFT_MODE_RXL)
+			connect(s, n, gfd, t, i);
+		else
+			t->end = n->end;
 	}
 	if (n->host.n_targets > 0)
 		host_make(s, n, tn, r);
@@ -224,6 +232,23 @@ gfd_make(struct sim *s, uint16_t g, uint64_t len)
 			(unsigned long long)len);
 }
 
+/* cxl: both ends of every link, in the order of the ports. */
+static void
+build_link_ends(struct sim *s)
+{
+	const struct weft_topo *t = s->topo;
+
+	s->n_ends = t->n_ports;
+	s->end = sim_alloc(s, t->n_ports * sizeof(*s->end));
+	for (uint16_t i = 0; i < t->n_nodes; i++) {
+		s->node[i].end = &s->end[t->node[i].first_port];
+		s->node[i].n_ends = t->node[i].n_ports;
+	}
+	for (uint16_t i = 0; i < t->n_ports; i++)
+		end_make(s, &s->end[i], &s->node[t->port[i].node],
+			&s->node[t->port[t->port[i].peer].node], &s->end[t->port[i].peer], i);
+}
+
 static void
 build_ends(struct sim *s, struct weft_rand *r)
 {
@@ -240,11 +265,15 @@ build_ends(struct sim *s, struct weft_rand *r)
 	for (uint16_t h = 0; h < t->n_hosts; h++)
 		if (s->opt->topology == NULL || t->node[t->host[h]].has_traffic)
 			plan_host(s, &p, h, want, r);
-	s->end = sim_alloc(s, 2 * (size_t)t->n_hosts * want * sizeof(*s->end));
-	for (uint16_t h = 0; h < t->n_hosts; h++)
-		node_give_ends(s, &s->node[t->host[h]], p.n_of_host[h]);
-	for (uint16_t g = 0; g < t->n_gfds; g++)
-		node_give_ends(s, &s->node[t->gfd[g]], p.n_of_gfd[g]);
+	if (s->sc.mode == WEFT_MODE_RXL) {
+		s->end = sim_alloc(s, 2 * (size_t)t->n_hosts * want * sizeof(*s->end));
+		for (uint16_t h = 0; h < t->n_hosts; h++)
+			node_give_ends(s, &s->node[t->host[h]], p.n_of_host[h]);
+		for (uint16_t g = 0; g < t->n_gfds; g++)
+			node_give_ends(s, &s->node[t->gfd[g]], p.n_of_gfd[g]);
+	} else {
+		build_link_ends(s);
+	}
 	for (uint16_t h = 0; h < t->n_hosts; h++)
 		host_connect(s, &p, h, want, used, r);
 	for (uint16_t g = 0; g < t->n_gfds; g++)

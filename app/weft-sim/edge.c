@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What hosts and GFDs have in common: the ends of their connections. Frames come in, lose what FEC
+ * What hosts, GFDs and (in cxl mode) switches have in common: ends of connections, or of links. Frames come in, lose what FEC
  * cannot correct, and are given to the end with their syndromes; what an end has to send gets its
  * CRC and FEC here. An end is looked at when a frame comes or at its deadline, never otherwise.
  * Hot.
@@ -44,7 +44,11 @@ edge_message(void *arg, const struct weft_msg *m)
 	edge_session(e); /* the frame may have begun one */
 	if (m->kind == WEFT_MSG_LLCTRL)
 		return true;
-	return e->node->kind == WEFT_TOPO_HOST ? host_message(e, m) : gfd_message(e, m);
+	switch (e->node->kind) {
+	case WEFT_TOPO_HOST: return host_message(e, m);
+	case WEFT_TOPO_GFD: return gfd_message(e, m);
+	default: return switch_message(e, m);
+	}
 }
 
 static void
@@ -88,6 +92,8 @@ edge_turn(struct sim_end *e)
 	edge_pump(e);
 	if (e->node->kind == WEFT_TOPO_HOST)
 		host_pump(e->node);
+	else if (e->node->kind == WEFT_TOPO_SWITCH)
+		switch_serve(e->node);
 }
 
 void
@@ -95,7 +101,7 @@ edge_receive(struct sim_node *n, struct sim_frame *f)
 {
 	struct sim *s = n->sim;
 	const uint64_t now_ns = node_now(n);
-	struct sim_end *e = f->hdr.dpid == n->pid ? node_end(n, f->hdr.spid) : NULL;
+	struct sim_end *e = node_end(s, f->wire, &f->hdr);
 
 	if (e == NULL) {
 		s->total.loss[LOSS_ROUTE]++;
@@ -140,8 +146,8 @@ edge_emit(struct sim_end *e, struct sim_frame *f, struct weft_end_out *out, uint
 {
 	struct sim *s = e->node->sim;
 
-	out->hdr.spid = e->node->pid;
-	out->hdr.dpid = e->peer_pid;
+	out->hdr.spid = s->sc.mode == WEFT_MODE_RXL ? e->node->pid : WEFT_PID_NONE;
+	out->hdr.dpid = s->sc.mode == WEFT_MODE_RXL ? e->peer_pid : WEFT_PID_NONE;
 	out->hdr.clock = (uint32_t)now_ns;
 	if (out->hdr.kind == WEFT_WIRE_FLITS)
 		edge_protect(e, f, &out->flits);

@@ -31,8 +31,7 @@ ghost_remember(struct sim *s, uint32_t wire, const struct sim_frame *f)
 static bool
 may_appear(const struct sim *s, const struct sim_frame *f)
 {
-	const struct sim_node *to = s->by_pid[f->hdr.dpid];
-	const struct sim_end *e = to == NULL ? NULL : node_end(to, f->hdr.spid);
+	const struct sim_end *e = node_end(s, f->wire, &f->hdr);
 
 	if (f->hdr.kind == WEFT_WIRE_CONTROL)
 		return true;

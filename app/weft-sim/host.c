@@ -14,13 +14,16 @@
 #define POLL_NS (100 * US)
 #define MISSES_MAX 4 /* choices of the source in a row that cannot begin */
 
+/* What an end takes now is what may be asked of those behind it: in cxl mode more than one. */
 static void
-host_allow(struct sim_node *n, const struct sim_target *t)
+host_allow_by(struct sim_node *n, const struct sim_end *e)
 {
-	const bool read = weft_end_can_send(t->end->end, WEFT_MSG_M2S_REQ);
-	const bool write = weft_end_can_send(t->end->end, WEFT_MSG_M2S_RWD);
+	const uint16_t reads = weft_end_can_send(e->end, WEFT_MSG_M2S_REQ) ? UINT16_MAX : 0;
+	const uint16_t writes = weft_end_can_send(e->end, WEFT_MSG_M2S_RWD) ? UINT16_MAX : 0;
 
-	weft_host_grant(n->host.host, t->dpid, read ? UINT16_MAX : 0, write ? UINT16_MAX : 0);
+	for (uint32_t i = 0; i < n->host.n_targets; i++)
+		if (n->host.target[i].end == e)
+			weft_host_grant(n->host.host, n->host.target[i].dpid, reads, writes);
 }
 
 bool
@@ -120,8 +123,8 @@ host_pump(struct sim_node *n)
 	if (n->host.host == NULL || n->host.done)
 		return;
 	weft_host_expire(n->host.host, now_ns, host_lost, n, 1);
-	for (uint32_t i = 0; i < n->host.n_targets; i++)
-		host_allow(n, &n->host.target[i]);
+	for (uint32_t i = 0; i < n->n_ends; i++)
+		host_allow_by(n, &n->end[i]);
 	while (misses < MISSES_MAX) {
 		const int rc = weft_traffic_next(n->host.traffic, now_ns, &m);
 		struct sim_target *t;
@@ -138,7 +141,7 @@ host_pump(struct sim_node *n)
 		n->sim->total.requests++;
 		oracle_request(n, &m);
 		edge_send(t->end, &m);
-		host_allow(n, t);
+		host_allow_by(n, t->end);
 		t->has_sent = true;
 	}
 	for (uint32_t i = 0; i < n->host.n_targets; i++) {

@@ -24,6 +24,8 @@
 #define DEFAULT_HOPS 30000
 #define PACE_HOPS 3000000
 
+static const char *const modes[] = { [WEFT_MODE_CXL] = "cxl", [WEFT_MODE_RXL] = "rxl", NULL };
+
 static volatile sig_atomic_t stopped;
 
 static const char usage_text[] =
@@ -35,6 +37,7 @@ static const char usage_text[] =
 	"  --seeds N             so many seeds, one after another (1)\n"
 	"  --minutes M, --hours H  seeds for so long, with a line of totals each minute\n"
 	"  --topology FILE       the fabric of a topology file, not the seed's\n"
+	"  --mode cxl|rxl        not the seed's\n"
 	"  --fabric SHAPE        pair | star:H,G | chain:N | tree:L,F[,N] | mesh:W,H | fat:K\n"
 	"  --hops N              flit-hops of a seed before everything is healed (30000)\n"
 	"  --calm                no faults, clean wires\n"
@@ -53,6 +56,7 @@ enum {
 	OPT_MINUTES,
 	OPT_HOURS,
 	OPT_TOPOLOGY,
+	OPT_MODE,
 	OPT_FABRIC,
 	OPT_HOPS,
 	OPT_CALM,
@@ -73,6 +77,7 @@ static const struct option long_options[] = {
 	{ "minutes", required_argument, NULL, OPT_MINUTES },
 	{ "hours", required_argument, NULL, OPT_HOURS },
 	{ "topology", required_argument, NULL, OPT_TOPOLOGY },
+	{ "mode", required_argument, NULL, OPT_MODE },
 	{ "fabric", required_argument, NULL, OPT_FABRIC },
 	{ "hops", required_argument, NULL, OPT_HOPS },
 	{ "calm", no_argument, NULL, OPT_CALM },
@@ -99,6 +104,7 @@ take_option(struct sim_opt *o, int c)
 		break;
 	case OPT_HOURS: o->seconds = HOUR_S * cli_number("--hours", optarg, 1, 10000); break;
 	case OPT_TOPOLOGY: o->topology = optarg; break;
+	case OPT_MODE: o->mode = (int)cli_word("--mode", optarg, modes); break;
 	case OPT_FABRIC: o->fabric = optarg; break;
 	case OPT_HOPS: o->hops = cli_number("--hops", optarg, 1, INT64_MAX); break;
 	case OPT_CALM: o->calm = true; break;
@@ -120,9 +126,12 @@ parse_options(struct sim_opt *o, int argc, char **argv)
 {
 	int c;
 
-	*o = (struct sim_opt){
-		.seed = 1, .seeds = 1, .faults = UINT64_MAX, .pcap = "weft-sim", .stopped = &stopped
-	};
+	*o = (struct sim_opt){ .seed = 1,
+		.seeds = 1,
+		.faults = UINT64_MAX,
+		.pcap = "weft-sim",
+		.stopped = &stopped,
+		.mode = -1 };
 	while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1)
 		take_option(o, c);
 	if (optind < argc)

@@ -12,8 +12,9 @@
 
 #define WAIT_MAX 256 /* frames that come to a node that stands still */
 
-struct sim_end *
-node_end(const struct sim_node *n, uint16_t pid)
+/* rxl: the connection with this source. */
+static struct sim_end *
+node_end_of(const struct sim_node *n, uint16_t pid)
 {
 	for (uint32_t i = pid;; i++) {
 		const uint16_t at = n->slot[i & n->slot_mask];
@@ -23,6 +24,17 @@ node_end(const struct sim_node *n, uint16_t pid)
 		if (n->end[at].peer_pid == pid)
 			return &n->end[at];
 	}
+}
+
+struct sim_end *
+node_end(const struct sim *s, uint32_t wire, const struct weft_wire_hdr *h)
+{
+	const struct sim_wire *w = &s->wire[wire];
+	const struct sim_node *n = &s->node[w->to];
+
+	if (s->sc.mode == WEFT_MODE_CXL)
+		return h->mode == WEFT_MODE_CXL ? &n->end[w->to_port] : NULL;
+	return n->slot == NULL || h->dpid != n->pid ? NULL : node_end_of(n, h->spid);
 }
 
 uint64_t
@@ -50,7 +62,7 @@ node_take(struct sim_node *n, struct sim_frame *f)
 	if (weft_wire_parse(f->data, f->len, &f->hdr) != WEFT_OK) {
 		s->total.loss[LOSS_HEADER]++;
 		frame_free(s, f);
-	} else if (n->kind == WEFT_TOPO_SWITCH) {
+	} else if (n->kind == WEFT_TOPO_SWITCH && s->sc.mode == WEFT_MODE_RXL) {
 		switch_receive(n, f);
 	} else {
 		edge_receive(n, f);
@@ -62,7 +74,8 @@ node_hold(struct sim_node *n, struct sim_frame *f)
 {
 	struct sim *s = n->sim;
 
-	if (n->down || n->n_wait == WAIT_MAX) {
+	/* A cxl link loses no frames: it stands still too. */
+	if (n->down || (n->n_wait == WAIT_MAX && s->sc.mode == WEFT_MODE_RXL)) {
 		s->total.loss[LOSS_NODE]++;
 		frame_free(s, f);
 		return;
@@ -96,11 +109,11 @@ node_fetch(const struct sim_node *n, const struct sim_frame *f)
 {
 	const struct sim_end *e;
 
-	if (n->kind == WEFT_TOPO_SWITCH) {
+	if (n->kind == WEFT_TOPO_SWITCH && n->sim->sc.mode == WEFT_MODE_RXL) {
 		__builtin_prefetch(&n->drt->entry[f->hdr.dpid & (WEFT_PIDS - 1)]);
 		return;
 	}
-	e = n->slot == NULL ? NULL : node_end(n, f->hdr.spid);
+	e = node_end(n->sim, f->wire, &f->hdr);
 	if (e != NULL)
 		for (unsigned int i = 0; i < 8; i++)
 			__builtin_prefetch((const uint8_t *)e->end + i * WEFT_CACHE_LINE);

@@ -18,12 +18,15 @@ static const uint8_t kinds[] = { WEFT_MSG_M2S_REQ, WEFT_MSG_M2S_RWD, WEFT_MSG_S2
 
 static const struct {
 	uint8_t set, class;
+	uint8_t order; /* which of them it is */
 } account[WEFT_MSG_KINDS] = {
-	[WEFT_MSG_M2S_REQ] = { WEFT_CREDIT_MEM_DN, WEFT_CREDIT_REQ },
-	[WEFT_MSG_M2S_RWD] = { WEFT_CREDIT_MEM_DN, WEFT_CREDIT_DATA },
-	[WEFT_MSG_S2M_NDR] = { WEFT_CREDIT_MEM_UP, WEFT_CREDIT_RSP },
-	[WEFT_MSG_S2M_DRS] = { WEFT_CREDIT_MEM_UP, WEFT_CREDIT_DATA },
+	[WEFT_MSG_M2S_REQ] = { WEFT_CREDIT_MEM_DN, WEFT_CREDIT_REQ, 0 },
+	[WEFT_MSG_M2S_RWD] = { WEFT_CREDIT_MEM_DN, WEFT_CREDIT_DATA, 1 },
+	[WEFT_MSG_S2M_NDR] = { WEFT_CREDIT_MEM_UP, WEFT_CREDIT_RSP, 2 },
+	[WEFT_MSG_S2M_DRS] = { WEFT_CREDIT_MEM_UP, WEFT_CREDIT_DATA, 3 },
 };
+
+static_assert(sizeof(kinds) == ORDER_KINDS, "each kind has its place");
 
 static uint64_t
 mix(uint64_t h, uint64_t v)
@@ -72,7 +75,7 @@ order_begin(struct sim_end *e)
 			e->peer_pid, e->session);
 	o->n_lives++;
 	life->session = e->session;
-	for (unsigned int c = 0; c < WEFT_CREDIT_CLASSES; c++)
+	for (unsigned int c = 0; c < ORDER_KINDS; c++)
 		life->class[c].sent = 0;
 	memset(o->came, 0, sizeof(o->came));
 }
@@ -81,7 +84,7 @@ void
 order_sent(struct sim_end *e, const struct weft_msg *m)
 {
 	struct order_life *life = life_of(e, e->session);
-	const uint8_t class = account[m->kind].class;
+	const uint8_t class = account[m->kind].order;
 	struct order_class *c;
 
 	if (e->session == 0 || life == NULL) {
@@ -102,7 +105,7 @@ order_came(struct sim_end *e, const struct weft_msg *m)
 {
 	struct sim *s = e->node->sim;
 	const struct order_life *life = e->session == 0 ? NULL : life_of(e->peer, e->session);
-	const uint8_t class = account[m->kind].class;
+	const uint8_t class = account[m->kind].order;
 	uint64_t n;
 
 	if (life == NULL) {

@@ -145,15 +145,17 @@ struct sim_wire {
 	uint32_t n_sent;
 };
 
-/* What the oracle knows of the messages of one class that one end sent in one session. */
+/* What the oracle knows of the messages of one kind that one end sent in one session. */
 struct order_class {
 	uint64_t *hash; /* ring */
 	uint64_t sent;
 };
 
+#define ORDER_KINDS 4 /* of messages that hosts and GFDs send */
+
 struct order_life {
 	uint32_t session;
-	struct order_class class[WEFT_CREDIT_CLASSES];
+	struct order_class class[ORDER_KINDS];
 };
 
 #define ORDER_LIVES 4 /* sessions that are remembered */
@@ -162,7 +164,7 @@ struct order {
 	struct order_life life[ORDER_LIVES]; /* as sender; ring */
 	uint32_t n_lives;
 	uint32_t session; /* as receiver */
-	uint64_t came[WEFT_CREDIT_CLASSES];
+	uint64_t came[ORDER_KINDS];
 };
 
 /* One end of a retry domain. */
@@ -171,7 +173,8 @@ struct sim_end {
 	struct sim_node *node;
 	struct sim_end *peer;
 	uint32_t wire; /* it sends by */
-	uint16_t peer_pid;
+	uint16_t peer_pid; /* of the node at the other end */
+	bool asks; /* for a session */
 	uint32_t session; /* that its owner knows of; 0: none */
 	struct weft_isn isn; /* rxl: how its CRCs are made */
 	uint64_t address_in; /* rxl: A() of what it receives */
@@ -366,7 +369,8 @@ void node_fetch(const struct sim_node *n, const struct sim_frame *f);
 void node_stall(struct sim_node *n, uint64_t until_ns);
 void node_crash(struct sim_node *n, uint64_t until_ns);
 void node_resume(struct sim_node *n);
-struct sim_end *node_end(const struct sim_node *n, uint16_t pid);
+/** The end that a frame which came by @p wire is for, or NULL. */
+struct sim_end *node_end(const struct sim *s, uint32_t wire, const struct weft_wire_hdr *h);
 /** Clean flits of a frame as far as FEC can. @return mask of those it could not */
 uint64_t flits_decode(struct sim *s, const uint8_t *const *flit, unsigned int n);
 
@@ -391,7 +395,11 @@ void gfd_serve(struct sim_end *e);
 void gfd_serve_event(struct sim_end *e);
 
 /* switch.c */
+/** rxl: frames. */
 void switch_receive(struct sim_node *n, struct sim_frame *f);
+/** cxl: messages. */
+bool switch_message(void *arg, const struct weft_msg *m);
+void switch_serve(struct sim_node *n);
 
 /* ghost.c */
 /** Perhaps keep a copy of a frame that is being sent. */

@@ -100,6 +100,8 @@ draw_session(struct weft_rand *r, struct scenario *sc)
 	c->keepalive_ns = draw_log(r, 50 * US, 2 * MS);
 	c->silence_ns = c->keepalive_ns * draw(r, 3, 8);
 	c->dead_ns = c->silence_ns * draw(r, 5, 40);
+	if (sc->mode == WEFT_MODE_CXL)
+		c->dead_ns = 100 * SEC; /* messages of others would be lost with it */
 	c->params = (struct weft_control){
 		.version = WEFT_WIRE_VERSION,
 		.mode = sc->mode,
@@ -139,6 +141,7 @@ draw_impair(struct weft_rand *r, struct scenario *sc)
 		sc->wire_weight[i] = (uint32_t)draw(r, i == 3 ? 1 : 0, 3);
 	if (c->history == 0)
 		c->replay = 0;
+	/* A wire between two retry layers may damage flits; it cannot lose or mix them. */
 	if (is_link)
 		c->drop = c->dup = c->reorder = c->replay = c->delay_p = 0;
 }
@@ -146,12 +149,18 @@ draw_impair(struct weft_rand *r, struct scenario *sc)
 static void
 draw_faults(struct weft_rand *r, struct scenario *sc)
 {
+	/* What a link between two retry layers does not do, or what loses messages on their way. */
+	static const bool loses_frames[FAULT_KINDS] = {
+		[FAULT_FLAP] = true, [FAULT_DEAF] = true, [FAULT_CRASH] = true
+	};
 	uint32_t any = 0;
 
 	sc->fault_gap_ns = draw_log(r, 50 * US, 5 * MS);
 	sc->fault_max_ns = draw_log(r, 10 * US, 20 * MS);
 	for (unsigned int i = 0; i < FAULT_KINDS; i++) {
 		sc->fault_weight[i] = once_in(r, 2) ? (uint32_t)draw(r, 1, 4) : 0;
+		if (sc->mode == WEFT_MODE_CXL && loses_frames[i])
+			sc->fault_weight[i] = 0;
 		any += sc->fault_weight[i];
 	}
 	if (once_in(r, 5) || any == 0)
@@ -202,7 +211,9 @@ scenario_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed)
 
 	memset(sc, 0, sizeof(*sc));
 	weft_rand_seed(&r, seed);
-	sc->mode = WEFT_MODE_RXL;
+	sc->mode = once_in(&r, 4) ? WEFT_MODE_CXL : WEFT_MODE_RXL;
+	if (opt->mode >= 0 || opt->pace)
+		sc->mode = opt->mode == WEFT_MODE_CXL ? WEFT_MODE_CXL : WEFT_MODE_RXL;
 	draw_fabric(&r, sc);
 	sc->max_flits = frame_flits[weft_rand_below(&r, sizeof(frame_flits))];
 	sc->peers = (uint16_t)draw(&r, 1, 4);

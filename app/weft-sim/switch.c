@@ -2,8 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * A PBR switch in rxl mode: what FEC cannot correct leaves the frame, the rest goes on by the port
- * that the DRT gives for the DPID. It keeps no state of connections. Hot.
+ * A PBR switch. In rxl mode what FEC cannot correct leaves the frame, and the rest goes on by the port
+ * that the DRT gives for the DPID; it keeps no state of connections. In cxl mode every link ends
+ * here: messages are stored and forwarded, each by its DPID, when the link it goes to takes them.
+ * Requests and answers wait apart from each other, so answers never wait for requests. Hot.
  */
 
 #include "sim.h"
@@ -39,4 +41,66 @@ switch_receive(struct sim_node *n, struct sim_frame *f)
 	} else {
 		wire_send(s, n->first_wire + (uint32_t)port, f);
 	}
+}
+
+static struct sim_end *
+switch_way(const struct sim_node *n, const struct weft_msg *m)
+{
+	const int port = weft_drt_port(n->drt, m->dpid);
+
+	return port < 0 ? NULL : &n->end[port];
+}
+
+static bool
+switch_forward(struct sim_end *in, const struct weft_msg *m)
+{
+	struct sim_end *out = switch_way(in->node, m);
+
+	if (out == NULL) {
+		violation(in->node->sim, "switch %u has a message for %u", in->node->pid, m->dpid);
+		return true;
+	}
+	if (!weft_end_can_send(out->end, (enum weft_msg_kind)m->kind))
+		return false;
+	order_came(in, m);
+	edge_send(out, m);
+	return true;
+}
+
+bool
+switch_message(void *arg, const struct weft_msg *m)
+{
+	struct sim_end *in = arg;
+
+	return in->node->sim->sc.direct && switch_forward(in, m);
+}
+
+/* Move what waits. @return whether anything went */
+static bool
+switch_move(struct sim_end *in, enum weft_msg_kind kind)
+{
+	const struct weft_msg *m = weft_end_peek(in->end, kind);
+
+	if (m == NULL || !switch_forward(in, m))
+		return false;
+	weft_end_pop(in->end, kind);
+	return true;
+}
+
+void
+switch_serve(struct sim_node *n)
+{
+	static const uint8_t kinds[] = { WEFT_MSG_S2M_NDR, WEFT_MSG_S2M_DRS, WEFT_MSG_M2S_REQ,
+		WEFT_MSG_M2S_RWD };
+	bool moved;
+
+	/* One of each in turn, so that no link has another's share. */
+	do {
+		moved = false;
+		for (uint32_t i = 0; i < n->n_ends; i++)
+			for (unsigned int k = 0; k < sizeof(kinds); k++)
+				moved |= switch_move(&n->end[i], (enum weft_msg_kind)kinds[k]);
+	} while (moved);
+	for (uint32_t i = 0; i < n->n_ends; i++)
+		edge_pump(&n->end[i]);
 }
