@@ -21,7 +21,7 @@
 #define PROGRESS_S 60
 #define MINUTE_S 60
 #define HOUR_S 3600
-#define DEFAULT_HOPS 30000
+#define DEFAULT_HOPS 60000
 #define PACE_HOPS 3000000
 
 static const char *const modes[] = { [WEFT_MODE_CXL] = "cxl", [WEFT_MODE_RXL] = "rxl", NULL };
@@ -39,7 +39,7 @@ static const char usage_text[] =
 	"  --topology FILE       the fabric of a topology file, not the seed's\n"
 	"  --mode cxl|rxl        not the seed's\n"
 	"  --fabric SHAPE        pair | star:H,G | chain:N | tree:L,F[,N] | mesh:W,H | fat:K\n"
-	"  --hops N              flit-hops of a seed before everything is healed (30000)\n"
+	"  --hops N              flit-hops of a seed before everything is healed (60000)\n"
 	"  --calm                no faults, clean wires\n"
 	"  --faults N            only the first N faults of links and nodes\n"
 	"  --stop-at STEP        stop there\n"

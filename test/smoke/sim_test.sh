@@ -35,6 +35,12 @@ same "calm" "0 0" "$(j calm 'str(sum(o["faults"].values())) + " " + str(o["lost"
 sim --seed 3 --hops 2000 --json h.json
 same "few hops" True "$(j h '2000 <= o["hops"] < 12000')"
 
+# Modes
+for m in cxl rxl; do
+	sim --mode $m --seeds 20 --hops 10000 --json m.json || die "--mode $m fails"
+	same "$m: requests lost without a crash" True "$(j m 'o["lost"] == 0 or o["faults"]["node_crash"] > 0')"
+done
+
 # Fabrics
 for f in pair star:3,2 chain:4 tree:2,3 tree:3,2,5 mesh:3,2 fat:4; do
 	sim --fabric "$f" --hops 5000 --seeds 3 --json x.json || die "--fabric $f fails"
@@ -61,6 +67,7 @@ same "no files left" "" "$(cd "$work" && ls | grep pcap || true)"
 refuses '--seeds: expected a number of 1 to' "$app/weft-sim" --seeds 0
 refuses '--fabric: expected pair, star:H,G' "$app/weft-sim" --fabric ring:3
 refuses '--fabric: expected pair, star:H,G' "$app/weft-sim" --fabric tree:2,0
+refuses '--mode: expected one of cxl, rxl' "$app/weft-sim" --mode pcie
 refuses 'exclude each other' "$app/weft-sim" --fabric pair --topology x
 refuses 'No such file' "$app/weft-sim" --topology /nonesuch
 refuses 'unexpected argument "x"' "$app/weft-sim" x
