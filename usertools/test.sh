@@ -151,8 +151,8 @@ suite "$main" main
 say "suite with scalar kernels only (WEFT_CPU=scalar)"
 suite "$main" scalar WEFT_CPU=scalar
 
-say "the model against the published vectors, and its own runner"
-for script in test_vectors test_runner; do
+say "the model: published vectors, its own runner, the retry rules"
+for script in test_vectors test_runner test_retry; do
 	if /usr/bin/python3 test/model/$script.py >"$work/$script.log" 2>&1; then
 		pass
 		grep -E '^Ran ' "$work/$script.log"

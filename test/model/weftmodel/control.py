@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Weft Authors
+"""Link control records (doc/wire.md): what brings a session up and ends it."""
+
+from . import frame
+
+HELLO, WELCOME, REFUSE, GOODBYE, READY, KEEPALIVE, RESET, LOSS = range(1, 9)
+TYPE, VERSION, MODE, MAX_FLITS, CRC_ORDER, ISN, IDE, PORT, NODE, CREDITS = range(1, 11)
+DIFFERS, FLAGS, SESSION, COUNT, PADDED, CHECK = range(11, 17)
+LENGTH = {TYPE: 1, VERSION: 1, MODE: 1, MAX_FLITS: 1, CRC_ORDER: 1, ISN: 1, IDE: 1, PORT: 2,
+          NODE: 16, CREDITS: 2, DIFFERS: 1, FLAGS: 1, SESSION: 4, COUNT: 4, PADDED: 1, CHECK: 2}
+_PARAMETERS = tuple(range(VERSION, CREDITS + 1))
+CARRIES = {HELLO: _PARAMETERS + (PADDED,), WELCOME: _PARAMETERS + (SESSION, PADDED),
+           REFUSE: _PARAMETERS + (DIFFERS,), GOODBYE: (), READY: (), KEEPALIVE: (FLAGS,),
+           RESET: (), LOSS: (PORT, NODE, COUNT)}
+
+
+def parse(records):
+    """{record: value} of one message, or None if it is not well formed."""
+    values, at = {}, 0
+    while CHECK not in values:
+        if at + 2 > len(records):
+            return None
+        kind, length = records[at], records[at + 1]
+        value = records[at + 2:at + 2 + length]
+        if len(value) < length or length != LENGTH.get(kind, length) or kind in values:
+            return None
+        if kind in LENGTH:
+            values[kind] = value if kind == NODE else int.from_bytes(value, "big")
+        if kind == CHECK and frame.t10dif(records[:at]) != values[CHECK]:
+            return None
+        at += 2 + length
+    if set(values) != {TYPE, CHECK, *CARRIES.get(values.get(TYPE), (-1,))}:
+        return None
+    return values
+
+
+def build(kind, **values):
+    """Records of a message; those not named are 0 (version 1, mode rxl)."""
+    known = {"version": VERSION, "mode": MODE, "session": SESSION, "ide": IDE, "isn": ISN,
+             "max_flits": MAX_FLITS, "crc_order": CRC_ORDER}
+    given = {VERSION: 1, MODE: frame.RXL, MAX_FLITS: frame.MAX_FLITS}
+    given.update({known[name]: value for name, value in values.items()})
+    out = bytes([TYPE, 1, kind])
+    for record in CARRIES[kind]:
+        length = LENGTH[record]
+        out += bytes([record, length]) + given.get(record, 0).to_bytes(length, "big")
+    return out + bytes([CHECK, 2]) + frame.t10dif(out).to_bytes(2, "big")
+
+
+def build_frame(kind, session, mode=frame.RXL, spid=frame.CXL_ID, dpid=frame.CXL_ID, vc=0,
+                source=bytes(6), target=bytes(6), **values):
+    """A whole kind 1 frame."""
+    header = (bytes([0x11, mode, 0, vc]) + spid.to_bytes(2, "big") + dpid.to_bytes(2, "big")
+              + session.to_bytes(4, "big") + bytes(4))
+    return (target + source + frame.ETHERTYPE.to_bytes(2, "big") + frame.with_check(header)
+            + build(kind, mode=mode, **values))
