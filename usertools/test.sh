@@ -151,8 +151,8 @@ suite "$main" main
 say "suite with scalar kernels only (WEFT_CPU=scalar)"
 suite "$main" scalar WEFT_CPU=scalar
 
-say "the model: published vectors, its own runner, the retry rules"
-for script in test_vectors test_runner test_retry; do
+say "the model: published vectors, its own runner, retry rules, captures"
+for script in test_vectors test_runner test_retry test_check_wire; do
 	if /usr/bin/python3 test/model/$script.py >"$work/$script.log" 2>&1; then
 		pass
 		grep -E '^Ran ' "$work/$script.log"

@@ -37,7 +37,7 @@ def parse(records):
 
 def build(kind, **values):
     """Records of a message; those not named are 0 (version 1, mode rxl)."""
-    known = {"version": VERSION, "mode": MODE, "session": SESSION, "ide": IDE, "isn": ISN,
+    known = {"version": VERSION, "mode": MODE, "offered": SESSION, "ide": IDE, "isn": ISN,
              "max_flits": MAX_FLITS, "crc_order": CRC_ORDER}
     given = {VERSION: 1, MODE: frame.RXL, MAX_FLITS: frame.MAX_FLITS}
     given.update({known[name]: value for name, value in values.items()})
