@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Install what is missing, build with gcc and clang, run every test: the suite as it is, the suite
 # with scalar kernels only, the suite under AddressSanitizer and UBSan, the traces of the Python
-# model against weft-replay. Ends with "N passed, N failed, N skipped"; exit status 1 if any failed.
+# model against weft-replay, its scripts against the retry layer. Ends with "N passed, N failed, N skipped"; exit status 1 if any failed.
 # Safe to repeat. WEFT_TEST_DIR=DIR keeps builds there (default: build, build-*).
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -171,6 +171,9 @@ else
 	fail "the model could not make its traces"
 fi
 
+say "scripts of the model, through the retry layer"
+counted /usr/bin/python3 test/model/run_retry.py --script "$main/test/unit/llr_script"
+
 say "suite under AddressSanitizer and UBSan"
 if setup "$dir/build-asan" gcc -Db_sanitize=address,undefined -Db_lundef=false --buildtype debug \
 	-Doptimization=1 "${driver[@]}"; then
@@ -181,6 +184,8 @@ if setup "$dir/build-asan" gcc -Db_sanitize=address,undefined -Db_lundef=false -
 		counted env ASAN_OPTIONS=detect_leaks=0 /usr/bin/python3 test/model/run_replay.py \
 			--replay "$dir/build-asan/app/weft-replay" --dir "$work/traces"
 	fi
+	counted /usr/bin/python3 test/model/run_retry.py \
+		--script "$dir/build-asan/test/unit/llr_script"
 else
 	fail "build with sanitizers"
 fi
