@@ -194,6 +194,7 @@ field("uint8", "slot.index", "Slot number")
 field("uint8", "slot.format", "SlotFmt", base.HEX)
 field("bytes", "slot.encrypted", "Ciphertext")
 field("bytes", "slot.reserved", "Reserved")
+field("bytes", "slot.refused", "Refused")
 field("bytes", "data", "Data")
 field("bytes", "trailer", "Trailer")
 field("framenum", "data.header", "Header of the data in")
@@ -947,7 +948,7 @@ local function show_slot(tree, view, b, r, s, form, summary)
 		slot:add(F["slot.encrypted"], range)
 		return
 	elseif role == "refused" then
-		slot:add_proto_expert_info(E.slot_format)
+		slot:add(F["slot.refused"], range):add_proto_expert_info(E.slot_format)
 		return
 	end
 	local messages = r.messages and r.messages[s] or slot_messages(b, s, form)

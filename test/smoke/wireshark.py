@@ -1,0 +1,318 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Weft Authors
+"""Hold usertools/weft.lua against counts made elsewhere.
+
+  wireshark.py compare CAPTURE REPORT [ARG...]   as weft-replay --json counts, given its ARGs
+  wireshark.py model FOLDER                      every trace of make_traces.py in FOLDER
+  wireshark.py vectors                           what the specification prints
+  wireshark.py malformed SEED                    truncated frames and noise: no Lua error
+
+The folder WORK of the environment takes what is written. Prints what differs; exit status 1 if
+anything does.
+"""
+
+import argparse
+import glob
+import hashlib
+import json
+import os
+import random
+import subprocess
+import sys
+from collections import Counter
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../model"))
+from weftmodel import frame, pcapio  # noqa: E402
+
+WORK = os.environ["WORK"]
+TSHARK = os.environ["TSHARK"].split() + ["-n", "-X", f"lua_script:{os.environ['WEFT_LUA']}"]
+CUT_SHORT = "cut short in the middle of a packet"
+
+
+def tshark(path, *args):
+    """(stdout, stderr, status); a Lua error ends the test."""
+    done = subprocess.run([*TSHARK, "-r", path, *args], capture_output=True, timeout=250,
+                          check=False)
+    out, err = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+    for line in (out + err).splitlines():
+        if "Lua Error" in line or "Lua: " in line:
+            sys.exit(f"{path}: {line.strip()}")
+    return out, err, done.returncode
+
+
+def rows(path, fields, *args):
+    """A {field: [values]} for each packet, and whether the file ends inside one."""
+    select = [word for name in fields for word in ("-e", name)]
+    out, err, status = tshark(path, "-T", "fields", "-E", "separator=|", "-E", "aggregator=,",
+                              *select, *args)
+    truncated = CUT_SHORT in err
+    if status != (2 if truncated else 0):
+        sys.exit(f"{path}: tshark ended with {status}: {err}")
+    split = [[v.split(",") if v else [] for v in line.split("|")] for line in out.splitlines()]
+    return [dict(zip(fields, values)) for values in split], truncated
+
+
+COUNTED = ("frame.len", "frame.cap_len", "frame.protocols", "weft.drop", "weft.kind", "weft.mode",
+           "weft.count", "weft.stream", "weft.flit.index", "weft.flit.fec_status",
+           "weft.flit.fec_bytes", "weft.flit.crc_status", "weft.flit.verdict", "weft.flit.lost",
+           "weft.slot.refused", "weft.msg.kind")
+
+
+def why_skipped(row, only_mode):
+    """weft-replay's reason not to look at a packet's flits, or None."""
+    if row["frame.cap_len"] != row["frame.len"]:
+        return "caplen"
+    if row["weft.drop"] and row["weft.drop"] != ["bad_control"]:
+        return row["weft.drop"][0]
+    if not row["weft.kind"] and not row["weft.flit.index"]:
+        return "runt" if int(row["frame.len"][0]) < 14 else "ethertype"
+    if row["weft.mode"] and only_mode and row["weft.mode"] != [str("cxl rxl".split().index(only_mode))]:
+        return "mode"
+    return "control" if row["weft.kind"] == ["1"] else None
+
+
+def counts(path, only_mode, *prefs):
+    """What the dissector found, in the form of weft-replay's report."""
+    packets, truncated = rows(path, COUNTED, *prefs)
+    skipped, fec, crc, verdict, messages = (Counter() for _ in range(5))
+    frames = flits = lost = 0
+    streams = set()
+    for row in packets:
+        reason = why_skipped(row, only_mode)
+        if reason:
+            skipped[reason] += 1
+            continue
+        frames += 1
+        flits += len(row["weft.flit.index"])
+        streams.update(row["weft.stream"])
+        fec.update(row["weft.flit.fec_status"])
+        fec["corrected_bytes"] += sum(map(int, row["weft.flit.fec_bytes"]))
+        crc.update(row["weft.flit.crc_status"])
+        verdict.update(row["weft.flit.verdict"])
+        lost += sum(map(int, row["weft.flit.lost"]))
+        messages.update(row["weft.msg.kind"])
+        skipped["slot_format"] += len(row["weft.slot.refused"])
+    skipped["all_zero"] = verdict["all zero"]
+    return {
+        "frames": frames, "flits": flits, "connections": len(streams), "skipped": skipped,
+        "truncated": int(truncated), "messages": messages,
+        "fec": {k: fec[k] for k in ("clean", "corrected", "corrected_bytes", "uncorrectable")},
+        "crc": {k: crc[k] for k in ("good", "bad")},
+        "isn": {"gaps": verdict["gap"], "lost_flits": lost, "duplicates": verdict["duplicate"]},
+    }
+
+
+def preferences(args):
+    """Options of weft-replay as options of tshark: (only_mode, has_ide, options)."""
+    parser = argparse.ArgumentParser()
+    for name in ("--mode", "--isn", "--crc-order", "--spid", "--dpid", "--first-seq", "--ide",
+                 "--key-file", "--pcrc"):
+        parser.add_argument(name)
+    o = parser.parse_args(args)
+    prefs = {"isn": o.isn, "crc_order": o.crc_order, "first": o.first_seq, "raw_mode": o.mode,
+             "raw_spid": o.spid and int(o.spid, 0), "raw_dpid": o.dpid and int(o.dpid, 0)}
+    options = [f"weft.{k}:{v}" for k, v in prefs.items() if v is not None]
+    has_ide = o.ide not in (None, "off")
+    if has_ide:
+        options.append("weft.encrypted:TRUE")
+    return o.mode, has_ide, [word for option in options for word in ("-o", option)]
+
+
+def without_zeros(value):
+    return {k: v for k, v in value.items() if v} if isinstance(value, dict) else value
+
+
+IDE_REASONS = ("no_key", "ide_mac", "ide_insecure", "slot_format")
+
+
+def compare(capture, expect, args):
+    """Differences between what the dissector finds and `expect`, a report of weft-replay or of
+    the model. What only decryption can show is left out."""
+    only_mode, has_ide, options = preferences(args)
+    got = counts(capture, only_mode, *options)
+    if has_ide:
+        got["messages"] = expect["messages"] = {}
+        expect["skipped"] = {k: v for k, v in expect["skipped"].items() if k not in IDE_REASONS}
+    for key, value in got.items():
+        if key in expect and without_zeros(value) != without_zeros(expect[key]):
+            yield f"{key}: expected {without_zeros(expect[key])}, got {without_zeros(value)}"
+
+
+def same_twice(capture, *options):
+    """What the second pass shows is what the first one found."""
+    once, _, _ = tshark(capture, "-V", *options)
+    twice, _, _ = tshark(capture, "-V", "-2", *options)
+    if once != twice:
+        yield "two passes do not show what one shows"
+
+
+def model(folder):
+    for path in sorted(glob.glob(os.path.join(folder, "*.json"))):
+        with open(path, encoding="ascii") as src:
+            case = json.load(src)
+        capture = os.path.join(folder, case["trace"])
+        for wrong in compare(capture, case["expect"], case["args"]):
+            yield f"{case['trace']}: {wrong}"
+
+
+# wire-formats.md (c): message, CRC r7..r0, FEC with r0 first, FEC with r7 first.
+SHA = b"".join(hashlib.sha256(f"wire{i}".encode()).digest() for i in range(8))[:242]
+PLAIN = (
+    (bytes(241) + b"\x01", "d568fed533414d69", "fde696be324d", "aa1e79be4d32"),
+    (b"\x01" + bytes(241), "61b9a7e91ac33b0b", "f0beef64a8b2", "7aa9b464b3a9"),
+    (b"\x80" + bytes(241), "815cfec8f4a99207", "feee5f57af5b", "3d848057db2f"),
+    (bytes(range(242)), "5650ba1b432ce5bc", "15a03dc7ffa8", "b3b248c7f8af"),
+    (b"\xff" * 242, "8524fedd34c21351", "53cd0ec341b4", "5ecb9dc34bbe"),
+    (b"\x5a" * 242, "3acc9b46036aa74f", "96f597ab8081", "ae550babdbda"),
+    (SHA, "0f40461310796275", "e4cdb65b27ab", "fdae435b7cf0"),
+)
+# encapsulation.md section 3: message, VC, SPID, DPID, number, CRC, FEC.
+COUNT = bytes(range(242))
+ISN = (
+    (COUNT, 0, 0x000, 0x000, 0, "5650ba1b432ce5bc", "15a03dc7ffa8"),
+    (COUNT, 0, 0x000, 0x000, 1, "9fa80a7136a38082", "e32f08f84c6e"),
+    (COUNT, 0, 0x000, 0x000, 1023, "079cd1beda8e410a", "dda4780e1cf8"),
+    (COUNT, 0, 0x123, 0x456, 1, "2fe077b2ca51ab39", "c9de1b774336"),
+    (COUNT, 0, 0x456, 0x123, 1, "a945238e31298cdf", "633ddf5bfbab"),
+    (COUNT, 3, 0x123, 0x456, 1, "a76e309c29b4dfcd", "b36c29d5dae4"),
+    (bytes(242), 0, 0x123, 0x456, 0, "b0487dc3fcf22bbb", "2af1138f0f58"),
+    (bytes(242), 0, 0xFFE, 0x001, 511, "01fd2a40e5cc13ae", "869a87e6b652"),
+)
+XOR = ((0, "5650ba1b432ce5bc"), (1, "49b28d0f1780f41f"), (5, "3547515f6c66b0c5"),
+       (1023, "306d92430759b25b"))
+FEC_ALONE = ((0, "00006b000001"), (1, "6b0000010000"), (248, "000400000100"),
+             (249, "000002000001"))
+# Errors in the SHA flit: {byte: XOR}, FEC verdict, byte it corrects, CRC verdict behind it.
+ERRORS = (
+    ({100: 0x5A}, "corrected", "100", "good"),
+    ({1: 0x01, 4: 0x47}, "uncorrectable", None, "bad"),
+    ({1: 0x01, 4: 0x03}, "corrected", "7", "bad"),
+    ({0: 0x01, 3: 0x01}, "corrected", "252", "bad"),
+    ({0: 0x01, 3: 0x02}, "corrected", "255", "bad"),
+)
+
+
+def made(message, crc, fec, order="r0"):
+    crc = bytes.fromhex(crc)
+    return message + (crc[::-1] if order == "r0" else crc) + bytes.fromhex(fec)
+
+
+def shown(name, packets, fields, *options, linktype=pcapio.USER0):
+    path = os.path.join(WORK, name + ".pcap")
+    pcapio.write_pcap(path, [pcapio.Packet(i * 1000, p) for i, p in enumerate(packets)], linktype)
+    fields = ["weft.flit." + f for f in fields]
+    options = [word for o in options for word in ("-o", o)]
+    return [tuple(row[f] for f in fields) for row in rows(path, fields, *options)[0]]
+
+
+def expect_rows(what, want, got):
+    for i, (a, b) in enumerate(zip(want, got)):
+        if a != b:
+            yield f"{what}, row {i}: expected {a}, got {b}"
+    if len(want) != len(got):
+        yield f"{what}: {len(want)} rows expected, got {len(got)}"
+
+
+def vectors():
+    for order, fec in (("r0", 2), ("r7", 3)):
+        flits = [made(v[0], v[1], v[fec], order) for v in PLAIN]
+        yield from expect_rows(f"CRC, {order} first", [(["clean"], ["good"], ["0x" + v[1]])
+                                                      for v in PLAIN],
+                               shown("plain", flits, ("fec_status", "crc_status", "crc"),
+                                     "weft.raw_mode:cxl", "weft.crc_order:" + order))
+    frames = [frame.build([made(m, crc, fec)], spid=spid, dpid=dpid, vc=vc, session=i)
+              for i, (m, vc, spid, dpid, _, crc, fec) in enumerate(ISN)]
+    yield from expect_rows("number", [(["clean"], ["good"], [str(v[4])]) for v in ISN],
+                           shown("isn", frames, ("fec_status", "crc_status", "seq"),
+                                 "weft.first:1024", linktype=pcapio.ETHERNET))
+    for number, crc in XOR:
+        yield from expect_rows(f"xor form, {number}", [(["good"], [str(number)])],
+                               shown("xor", [made(COUNT, crc, "0" * 12)], ("crc_status", "seq"),
+                                     "weft.isn:xor", f"weft.first:{number}"))
+    flits = [bytes(at) + b"\x01" + bytes(249 - at) + bytes.fromhex(fec) for at, fec in FEC_ALONE]
+    yield from expect_rows("FEC alone", [(["clean"],)] * len(flits),
+                           shown("fec", flits, ("fec_status",)))
+    flits = []
+    for error, *_ in ERRORS:
+        flit = bytearray(made(*PLAIN[-1][:3]))
+        for at, value in error.items():
+            flit[at] ^= value
+        flits.append(flit)
+    want = [([fec], [at] if at else [], [crc]) for _, fec, at, crc in ERRORS]
+    yield from expect_rows("FEC decoding", want,
+                           shown("errors", flits, ("fec_status", "fec_at", "crc_status"),
+                                 "weft.raw_mode:cxl"))
+
+
+def control(rng):
+    """A link control frame: random records behind a good header."""
+    records = b""
+    for _ in range(rng.randrange(14)):
+        length = rng.choice((0, 1, 2, 4, 16, rng.randrange(256)))
+        records += bytes([rng.randrange(1, 20), length]) + rng.randbytes(length)
+    head = bytes([0x11, 1, 0, 0]) + rng.randbytes(12)
+    head = head[:4] + bytes([head[4] & 15, head[5], head[6] & 15]) + head[7:]
+    records = records[:rng.randrange(len(records) + 1)] if rng.random() < 0.5 else records
+    return bytes(12) + b"\x88\xb5" + frame.with_check(head) + records + bytes(rng.choice((0, 40)))
+
+
+def spoilt(rng, good):
+    """One of the kinds of bad packet, most of them with a good header so that they get far."""
+    kind = rng.random()
+    if kind < 0.2:
+        return control(rng)
+    data = bytearray(rng.choice(good))
+    if kind < 0.5:
+        # An intact CRC matters to nobody with weft.check off: mad slots are walked.
+        for at in range(32, len(data), 16):
+            data[at:at + 16] = rng.randbytes(16) if rng.random() < 0.5 else data[at:at + 16]
+    for _ in range(rng.randrange(1, 9)):
+        data[rng.randrange(14, len(data))] = rng.randrange(256)
+    if kind < 0.8:
+        data[14:32] = frame.with_check(data[14:30])
+    return bytes(data[:rng.randrange(len(data))] if kind > 0.95 else data)
+
+
+def malformed(seed):
+    print(f"seed {seed}")
+    rng = random.Random(int(seed))
+    packets, _ = pcapio.read(os.path.join(WORK, "good.pcap"))
+    good = [p.data for p in packets]
+    cut = good[0]
+    bad = [pcapio.Packet(0, cut[:n]) for n in range(len(cut) + 1)]
+    bad += [pcapio.Packet(0, cut[:n], len(cut)) for n in range(0, len(cut), 7)]
+    whole = control(random.Random(3)) + bytes(50)
+    bad += [pcapio.Packet(0, whole[:n]) for n in range(len(whole))]
+    bad += [pcapio.Packet(0, spoilt(rng, good)) for _ in range(2000)]
+    ethernet, raw = os.path.join(WORK, "bad.pcap"), os.path.join(WORK, "badraw.pcap")
+    pcapio.write_pcap(ethernet, bad)
+    pcapio.write_pcap(raw, [pcapio.Packet(0, p.data[32:]) for p in bad[-500:]] +
+                      [pcapio.Packet(0, rng.randbytes(n)) for n in (0, 1, 255, 256, 257, 512)] +
+                      [pcapio.Packet(0, bytes(256 * n)) for n in (64, 65)], pcapio.USER0)
+    for path in (ethernet, raw):
+        for options in ((), ("-o", "weft.check:FALSE"), ("-o", "weft.raw_mode:cxl")):
+            _, err, status = tshark(path, "-V", *options)
+            if status:
+                yield f"{path}: tshark ended with {status}: {err}"
+    yield from same_twice(ethernet, "-o", "weft.check:FALSE")
+
+
+def load(path):
+    with open(path, encoding="ascii") as src:
+        return json.load(src)
+
+
+def main():
+    what, *args = sys.argv[1:]
+    if what == "compare":
+        wrong = list(compare(args[0], load(args[1]), args[2:])) + list(same_twice(args[0]))
+    else:
+        wrong = list({"model": model, "vectors": vectors, "malformed": malformed}[what](*args))
+    print("\n".join(wrong[:20]), end="\n" if wrong else "")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
