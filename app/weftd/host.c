@@ -70,13 +70,20 @@ host_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 	rte_pktmbuf_free_bulk(pkt, n);
 }
 
-/* Follow the session: its end leaves requests without an answer, which time out as lost. */
+static void
+host_lost(void *arg, const struct weft_host_completion *c)
+{
+	weft_traffic_complete(((struct node *)arg)->traffic, c);
+}
+
+/* Follow the session: what was open in it when it ended is lost. */
 static void
 host_session(struct node *n, struct peer *p)
 {
 	if (peer_ended(p)) {
 		weft_host_grant(n->host, p->pid, 0, 0);
 		p->waiting->n = 0;
+		weft_host_abort(n->host, p->pid, n->now_ns, host_lost, n);
 	}
 	if (peer_began(p)) {
 		uint16_t credits = weft_end_session(p->end)->peer.credits;
@@ -146,12 +153,6 @@ host_requests(struct node *n)
 	if (rc == -ESHUTDOWN)
 		__atomic_store_n(&n->is_done, 1, __ATOMIC_RELAXED);
 	return sent;
-}
-
-static void
-host_lost(void *arg, const struct weft_host_completion *c)
-{
-	weft_traffic_complete(((struct node *)arg)->traffic, c);
 }
 
 unsigned int
