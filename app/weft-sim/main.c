@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "cli.h"
+#include "experiment/experiment.h"
 #include "report.h"
 #include "weft_fec.h"
 
@@ -48,6 +49,7 @@ static const char usage_text[] =
 	"  --pcap PREFIX         last frames of a seed that fails: PREFIX-SEED.pcap (weft-sim)\n"
 	"  --json FILE|-         write the report as JSON\n"
 	"  --verbose             a line for each seed\n"
+	"  --experiment rxl      instead: measure what the RXL paper calculates; see there --help\n"
 	"  --version, --help\n";
 
 enum {
@@ -254,6 +256,20 @@ on_signal(int sig)
 	stopped = 1;
 }
 
+/* An experiment has options of its own. */
+static bool
+is_experiment(int argc, char **argv)
+{
+	static const char option[] = "--experiment";
+	const size_t len = sizeof(option) - 1;
+
+	for (int i = 1; i < argc; i++)
+		if (strncmp(argv[i], option, len) == 0 &&
+			(argv[i][len] == '\0' || argv[i][len] == '='))
+			return true;
+	return false;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -263,6 +279,8 @@ main(int argc, char **argv)
 	uint32_t features;
 	int rc = EXIT_SUCCESS;
 
+	if (is_experiment(argc, argv))
+		return experiment_main(argc, argv);
 	parse_options(&o, argc, argv);
 	features = cli_cpu_features();
 	o.codec.fec = weft_fec_kernel_find(NULL, features);

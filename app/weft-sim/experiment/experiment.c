@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * The RXL paper's evaluation (section 7) through the encoder, the decoder and the retry code, and
+ * what it leaves out: options, order of the parts, output.
+ */
+
+#include "experiment.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "exp.h"
+#include "json.h"
+
+struct options {
+	const char *json, *csv;
+	uint64_t seed;
+	unsigned int threads;
+	bool quick;
+};
+
+static const char usage_text[] =
+	"usage: weft-sim --experiment rxl [options]\n"
+	"\n"
+	"Measure what the RXL paper calculates, and hold it against the paper and arithmetic.\n"
+	"\n"
+	"  --seed S        seed of the sample (1)\n"
+	"  --quick         a twentieth of the sample\n"
+	"  --threads N     threads to work on (CPUs, 2 at most); results do not depend on it\n"
+	"  --json FILE|-   write rows and plots' data as JSON\n"
+	"  --csv FILE|-    write the rows as CSV\n"
+	"  --version, --help\n";
+
+enum {
+	OPT_EXPERIMENT = 256,
+	OPT_SEED,
+	OPT_QUICK,
+	OPT_THREADS,
+	OPT_JSON,
+	OPT_CSV,
+	OPT_VERSION,
+	OPT_HELP,
+};
+
+static const struct option long_options[] = {
+	{ "experiment", required_argument, NULL, OPT_EXPERIMENT },
+	{ "seed", required_argument, NULL, OPT_SEED },
+	{ "quick", no_argument, NULL, OPT_QUICK },
+	{ "threads", required_argument, NULL, OPT_THREADS },
+	{ "json", required_argument, NULL, OPT_JSON },
+	{ "csv", required_argument, NULL, OPT_CSV },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ NULL, 0, NULL, 0 },
+};
+
+static void
+parse(struct options *o, int argc, char **argv)
+{
+	static const char *const names[] = { "rxl", NULL };
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	int opt;
+
+	*o = (struct options){ .seed = 1, .threads = cpus < 2 ? 1 : 2 };
+	while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+		switch (opt) {
+		case OPT_EXPERIMENT: cli_word("--experiment", optarg, names); break;
+		case OPT_SEED: o->seed = cli_number("--seed", optarg, 0, UINT64_MAX); break;
+		case OPT_QUICK: o->quick = true; break;
+		case OPT_THREADS:
+			o->threads = (unsigned int)cli_number("--threads", optarg, 1, 1024);
+			break;
+		case OPT_JSON: o->json = optarg; break;
+		case OPT_CSV: o->csv = optarg; break;
+		case OPT_VERSION: puts("weft-sim " WEFT_VERSION); exit(EXIT_SUCCESS);
+		case OPT_HELP: fputs(usage_text, stdout); exit(EXIT_SUCCESS);
+		default: exit(EXIT_FAILURE); /* getopt has said why */
+		}
+	}
+	if (optind < argc)
+		cli_fail("unexpected argument \"%s\"", argv[optind]);
+}
+
+/* --- output --- */
+
+static void
+print_number(FILE *f, double v, const char *none, int digits)
+{
+	if (isnan(v))
+		fputs(none, f);
+	else
+		fprintf(f, "%.*g", digits, v);
+}
+
+static void
+print_table(const struct exp *x)
+{
+	printf("%-22s %11s %11s %11s %11s %11s  %s\n", "id", "paper", "exact", "measured", "low",
+		"high", "verdict");
+	for (unsigned int i = 0; i < x->n_rows; i++) {
+		const struct exp_row *r = &x->row[i];
+		double v[] = { r->paper, r->exact, r->measured, r->shown.low, r->shown.high };
+
+		printf("%-22s", r->id);
+		for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(v); k++)
+			if (isnan(v[k]))
+				printf(" %11s", "-");
+			else
+				printf(" %11.6g", v[k]);
+		printf("  %s\n", exp_verdict(r));
+	}
+}
+
+static int
+write_csv(const char *path, const struct exp *x)
+{
+	FILE *f = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
+	bool failed;
+
+	if (f == NULL)
+		return -errno;
+	fputs("id,paper,exact,measured,low,high,events,sample,verdict,what,note\n", f);
+	for (unsigned int i = 0; i < x->n_rows; i++) {
+		const struct exp_row *r = &x->row[i];
+		double v[] = { r->paper, r->exact, r->measured, r->shown.low, r->shown.high };
+
+		fputs(r->id, f);
+		for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(v); k++) {
+			fputc(',', f);
+			print_number(f, v[k], "", 9);
+		}
+		fprintf(f, ",%llu,%llu,%s,\"%s\",\"%s\"\n", (unsigned long long)r->events,
+			(unsigned long long)r->sample, exp_verdict(r), r->what,
+			r->note == NULL ? "" : r->note);
+	}
+	failed = ferror(f) != 0;
+	if ((f == stdout ? fflush(f) : fclose(f)) != 0)
+		return -errno;
+	return failed ? -EIO : 0;
+}
+
+static json_t *
+report(const struct exp *x)
+{
+	json_t *rows = json_array();
+
+	for (unsigned int i = 0; i < x->n_rows; i++)
+		json_array_append_new(rows, exp_row_json(&x->row[i]));
+	return json_pack("{s:s, s:s, s:I, s:b, s:o, s:O, s:O, s:O}", "experiment", "rxl", "version",
+		WEFT_VERSION, "seed", (json_int_t)x->seed, "quick", x->quick, "rows", rows, "crc",
+		x->crc, "fit", x->fit, "beyond", x->beyond);
+}
+
+static void
+choose_kernels(struct exp *x)
+{
+	uint32_t features = cli_cpu_features();
+
+	x->codec.fec = weft_fec_kernel_find(NULL, features);
+	x->codec.crc = weft_crc_kernel_find(NULL, features);
+	if (x->codec.fec == NULL || x->codec.crc == NULL)
+		cli_fail("no FEC or CRC kernel works on this CPU");
+	cli_report_kernels();
+}
+
+static double
+seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+int
+experiment_main(int argc, char **argv)
+{
+	static const struct {
+		const char *what;
+		void (*run)(struct exp *x);
+	} parts[] = {
+		{ "FEC shares of bursts", exp_shares },
+		{ "flit errors", exp_flit_errors },
+	};
+	static struct exp x;
+	struct options o;
+	json_t *all;
+	int rc = EXIT_SUCCESS;
+	int err;
+
+	parse(&o, argc, argv);
+	x.seed = o.seed;
+	x.quick = o.quick;
+	x.threads = o.threads;
+	x.crc = json_array();
+	x.fit = json_array();
+	x.beyond = json_array();
+	choose_kernels(&x);
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(parts); i++) {
+		double start = seconds();
+
+		parts[i].run(&x);
+		fprintf(stderr, "%s: %.1f s\n", parts[i].what, seconds() - start);
+	}
+	for (unsigned int i = 0; i < x.n_rows; i++)
+		if (strcmp(exp_verdict(&x.row[i]), "disagrees") == 0)
+			rc = EXIT_FAILURE;
+	if ((o.json == NULL || strcmp(o.json, "-") != 0) &&
+		(o.csv == NULL || strcmp(o.csv, "-") != 0))
+		print_table(&x);
+	all = report(&x);
+	if (o.json != NULL && (err = json_write(o.json, all)) != 0)
+		cli_fail("--json %s: %s", o.json, strerror(-err));
+	if (o.csv != NULL && (err = write_csv(o.csv, &x)) != 0)
+		cli_fail("--csv %s: %s", o.csv, strerror(-err));
+	json_decref(all);
+	json_decref(x.crc);
+	json_decref(x.fit);
+	json_decref(x.beyond);
+	return rc;
+}
