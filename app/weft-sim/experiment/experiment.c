@@ -189,6 +189,7 @@ experiment_main(int argc, char **argv)
 	} parts[] = {
 		{ "FEC shares of bursts", exp_shares },
 		{ "flit errors", exp_flit_errors },
+		{ "CRC slope", exp_crc_slope },
 	};
 	static struct exp x;
 	struct options o;
