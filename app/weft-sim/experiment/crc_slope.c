@@ -128,8 +128,7 @@ exp_crc_slope(struct exp *x)
 	for (unsigned int w = 0; w < WEFT_ARRAY_SIZE(widths); w++) {
 		r = exp_row(x, what[w], "crc_miss_%u", widths[w]);
 		r->exact = ldexp(1, -(int)widths[w]);
-		r->note = "the low bits of the 64-bit remainder: no shorter CRC, but of random "
-			  "errors "
+		r->note = "windows of the 64-bit remainder: no shorter CRC, but of random errors "
 			  "they pass 2^-bits too";
 		exp_row_share(r, sum[PASSED + w], sum[MISSED_BY_FEC] * (64 / widths[w]), 1);
 		json_array_append_new(x->crc,

@@ -49,7 +49,7 @@ struct exp {
 	json_t *crc, *fit, *beyond; /**< arrays for plots */
 
 	/* Measured by one part, used by another. */
-	struct exp_row *fer_uc_burst;
+	struct exp_row *fec_detect_4, *fer_uc_burst;
 	uint64_t channel_missed, channel_uncorrectable;
 };
 

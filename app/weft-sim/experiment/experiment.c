@@ -190,6 +190,9 @@ experiment_main(int argc, char **argv)
 		{ "FEC shares of bursts", exp_shares },
 		{ "flit errors", exp_flit_errors },
 		{ "CRC slope", exp_crc_slope },
+		{ "order failures", exp_order },
+		{ "bandwidth", exp_bandwidth },
+		{ "beyond the paper", exp_beyond },
 	};
 	static struct exp x;
 	struct options o;

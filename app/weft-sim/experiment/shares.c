@@ -98,6 +98,8 @@ exp_shares(struct exp *x)
 			"the ways hold 86, 85 and 85 symbols; the paper's powers of 1/3 stand for "
 			"84/255 and 83/255";
 		exp_row_share(r, sum[NOTICED], sum[BURSTS], 1);
+		if (len == 4)
+			x->fec_detect_4 = r;
 		missed += sum[CRC_MISSED];
 		bursts += sum[BURSTS] - sum[NOTICED];
 	}

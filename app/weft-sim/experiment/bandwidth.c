@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Bandwidth that retries cost, going back N with a round trip of 50 slots (reliability.md section
+ * 3.5, equations 11 to 14), and what Acks in flits of their own cost on top.
+ */
+
+#include "rig.h"
+
+#define PIECES 16
+#define Q 1e-4 /* retries of retries are rare here, and events ten times as many as at 3e-5 */
+
+enum { SLOTS, USEFUL, REPLAYS, NOPS_BACK };
+
+static struct rig_cfg cfg; /* of the pieces under way */
+
+static void
+bandwidth_piece(const struct exp *x, unsigned int i, uint64_t seed, uint64_t *sum)
+{
+	struct rig_result r = { 0 };
+
+	(void)i;
+	rig_run(x, &cfg, seed, &r, NULL);
+	sum[SLOTS] = r.slots;
+	sum[USEFUL] = r.useful;
+	sum[REPLAYS] = r.replays;
+	sum[NOPS_BACK] = r.nops_back;
+}
+
+/* Loss by equations 11, 12 and 14: a retry takes a round trip. */
+static double
+loss_of(unsigned int links, double fer_uc)
+{
+	return 1 - 1 / (1 + PAPER_ROUND_TRIP * links * fer_uc);
+}
+
+/* Slots lost a useful flit, from Q to what the paper has, as a share of all slots. */
+static double
+scaled_loss(double lost_by_useful)
+{
+	double at_paper = lost_by_useful * PAPER_FER_UC / Q;
+
+	return at_paper / (1 + at_paper);
+}
+
+static struct exp_row *
+loss_row(struct exp *x, const char *id, const char *what, const char *topic, enum weft_mode mode,
+	unsigned int levels)
+{
+	struct exp_row *r = exp_row(x, what, "%s", id);
+	struct stats_range shown, far;
+	uint64_t sum[EXP_SUMS];
+	double lost;
+
+	cfg = (struct rig_cfg){ .mode = mode,
+		.levels = levels,
+		.uncorrectable = Q,
+		.frame_flits = 1,
+		.there = PAPER_ROUND_TRIP / 2,
+		.back = PAPER_ROUND_TRIP / 2,
+		.load = 1,
+		.slots = exp_sample(x, 40000000) / PIECES };
+	exp_work(x, topic, bandwidth_piece, PIECES, sum);
+	/* The way itself holds flits at the end of each piece. */
+	sum[SLOTS] -= (uint64_t)PIECES * cfg.there;
+	lost = (double)(sum[SLOTS] - sum[USEFUL]) / (double)sum[USEFUL];
+	shown = stats_count(sum[REPLAYS], STATS_CONFIDENCE);
+	far = stats_count(sum[REPLAYS], STATS_FAR);
+	r->exact = loss_of(levels + 1, PAPER_FER_UC);
+	r->events = sum[REPLAYS];
+	r->sample = sum[SLOTS];
+	r->measured = scaled_loss(lost);
+	lost /= (double)sum[REPLAYS];
+	r->shown = (struct stats_range){ scaled_loss(lost * shown.low),
+		scaled_loss(lost * shown.high) };
+	r->far = (struct stats_range){ scaled_loss(lost * far.low), scaled_loss(lost * far.high) };
+	r->note = "measured at q = 1e-4 and scaled to 3e-5; interval by the number of retries";
+	return r;
+}
+
+/* Acks in flits of their own: what they take of the slots of the way back. */
+static void
+separate_acks(struct exp *x, const struct exp_row *direct)
+{
+	struct exp_row *r = exp_row(x, "bandwidth lost with separate Acks", "bwloss_separate_acks");
+	uint64_t sum[EXP_SUMS];
+	double scale;
+
+	cfg.levels = 0;
+	cfg.one_way = true;
+	cfg.uncorrectable = PAPER_FER_UC;
+	cfg.slots = exp_sample(x, 4000000) / PIECES;
+	exp_work(x, "acks", bandwidth_piece, PIECES, sum);
+	exp_row_rate(r, sum[NOPS_BACK], sum[USEFUL], 1);
+	scale = 1 - direct->measured;
+	r->measured = direct->measured + r->measured * scale;
+	r->shown.low = direct->shown.low + r->shown.low * scale;
+	r->shown.high = direct->shown.high + r->shown.high * scale;
+	r->far.low = direct->far.low + r->far.low * scale;
+	r->far.high = direct->far.high + r->far.high * scale;
+	r->paper = PAPER_P;
+	r->paper_half = 0.005;
+	r->exact = PAPER_P + direct->exact * (1 - PAPER_P);
+	r->note = "eq. 13 is the Acks alone: here with the retries of a direct link";
+}
+
+void
+exp_bandwidth(struct exp *x)
+{
+	struct exp_row *direct, *r;
+
+	direct = loss_row(
+		x, "bwloss_direct", "bandwidth lost, direct (eq. 11)", "bw0", WEFT_MODE_RXL, 0);
+	direct->paper = 0.0015;
+	direct->paper_half = 0.00005;
+	r = loss_row(x, "bwloss_l1", "bandwidth lost, one switch, RXL (eq. 14)", "bw1",
+		WEFT_MODE_RXL, 1);
+	r->paper = 0.0030;
+	r->paper_half = 0.00005;
+	separate_acks(x, direct);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Two ends and FEC-only switches between them, in time of slots: one flit a slot and direction. The
+ * ends are the retry layer; every flit is encoded, damaged on each link, decoded by each switch and
+ * by the other end. The way there is damaged, the way back is clean. Its own check of order stands
+ * outside the retry layer: flits carry the count of their making.
+ */
+#ifndef RIG_H
+#define RIG_H
+
+#include "exp.h"
+#include "weft_llr.h"
+
+struct rig_cfg {
+	enum weft_mode mode;
+	bool gap_decoding, selective; /* as for the retry layer */
+	bool one_way; /* nothing to send on the way back: Acks and Naks travel in NOPs */
+	unsigned int levels; /* switches: they drop what they cannot put right and tell nobody */
+	double uncorrectable; /* share of flits, on every link of the way there */
+	unsigned int frame_flits; /* 1..64: a frame's flits leave and arrive together */
+	double frame_drop; /* share of frames lost whole on the way there */
+	unsigned int there, back; /* slots on the way, multiples of frame_flits */
+	double load; /* flits made a slot; 1: as many as can be sent */
+	uint64_t slots;
+};
+
+#define RIG_LATENCY_MAX 4096 /* slots; later ones are counted as that */
+
+struct rig_result {
+	uint64_t slots;
+	uint64_t useful; /* flits handed up as the next true one */
+	uint64_t skips; /* order failures: flits handed up though one before is missing */
+	uint64_t stale; /* flits handed up that had been before, or should have been */
+	uint64_t sent, resent, acks; /* by the way there: flits, and of them with an Ack */
+	uint64_t replays, singles, timeouts;
+	uint64_t nops_back; /* on the way back */
+	uint64_t made; /* flits made, at a load below 1 */
+};
+
+/** Run; counts are added to @p r and, unless NULL, latencies in slots to @p latency. */
+void rig_run(const struct exp *x, const struct rig_cfg *cfg, uint64_t seed, struct rig_result *r,
+	uint64_t latency[RIG_LATENCY_MAX + 1]);
+
+#endif /* RIG_H */
