@@ -83,10 +83,12 @@ loss_row(struct exp *x, const char *id, const char *what, const char *topic, enu
 static void
 separate_acks(struct exp *x, const struct exp_row *direct)
 {
-	struct exp_row *r = exp_row(x, "bandwidth lost with separate Acks", "bwloss_separate_acks");
+	struct exp_row *r = exp_row(
+		x, "bandwidth lost with separate Acks, CXL (eq. 13)", "bwloss_separate_acks");
 	uint64_t sum[EXP_SUMS];
 	double scale;
 
+	cfg.mode = WEFT_MODE_CXL;
 	cfg.levels = 0;
 	cfg.one_way = true;
 	cfg.uncorrectable = PAPER_FER_UC;
@@ -116,6 +118,10 @@ exp_bandwidth(struct exp *x)
 	direct->paper_half = 0.00005;
 	r = loss_row(x, "bwloss_l1", "bandwidth lost, one switch, RXL (eq. 14)", "bw1",
 		WEFT_MODE_RXL, 1);
+	r->paper = 0.0030;
+	r->paper_half = 0.00005;
+	r = loss_row(x, "bwloss_cxl_l1", "bandwidth lost, one switch, CXL (eq. 12)", "bw1cxl",
+		WEFT_MODE_CXL, 1);
 	r->paper = 0.0030;
 	r->paper_half = 0.00005;
 	separate_acks(x, direct);
