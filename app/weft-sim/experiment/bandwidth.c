@@ -60,7 +60,7 @@ loss_row(struct exp *x, const char *id, const char *what, const char *topic, enu
 		.there = PAPER_ROUND_TRIP / 2,
 		.back = PAPER_ROUND_TRIP / 2,
 		.load = 1,
-		.slots = exp_sample(x, 40000000) / PIECES };
+		.slots = exp_sample(x, 30000000) / PIECES };
 	exp_work(x, topic, bandwidth_piece, PIECES, sum);
 	/* The way itself holds flits at the end of each piece. */
 	sum[SLOTS] -= (uint64_t)PIECES * cfg.there;
@@ -112,8 +112,8 @@ exp_bandwidth(struct exp *x)
 {
 	struct exp_row *direct, *r;
 
-	direct = loss_row(
-		x, "bwloss_direct", "bandwidth lost, direct (eq. 11)", "bw0", WEFT_MODE_RXL, 0);
+	direct = loss_row(x, "bwloss_direct", "bandwidth lost, direct, CXL (eq. 11)", "bw0",
+		WEFT_MODE_CXL, 0);
 	direct->paper = 0.0015;
 	direct->paper_half = 0.00005;
 	r = loss_row(x, "bwloss_l1", "bandwidth lost, one switch, RXL (eq. 14)", "bw1",

@@ -37,7 +37,7 @@ windows_passed(uint64_t syndrome, unsigned int width)
 static void
 slope_piece(const struct exp *x, unsigned int i, uint64_t seed, uint64_t *sum)
 {
-	const uint64_t runs = exp_sample(x, 40000000) / PIECES / RUN;
+	const uint64_t runs = exp_sample_rare(x, 40000000) / PIECES / RUN;
 	uint8_t good[RUN * WEFT_WIRE_FLIT_LEN], bad[sizeof(good)];
 	struct weft_impair wire;
 

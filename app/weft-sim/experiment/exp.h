@@ -98,6 +98,13 @@ exp_sample(const struct exp *x, uint64_t full)
 	return x->quick ? full / 20 : full;
 }
 
+/** The same for what is so rare that a twentieth might not show it at all. */
+static inline uint64_t
+exp_sample_rare(const struct exp *x, uint64_t full)
+{
+	return x->quick ? full / 5 : full;
+}
+
 /** @p n flits of random bytes with CRC and FEC. */
 void exp_flits(const struct exp *x, uint64_t seed, uint8_t *flits, unsigned int n);
 

@@ -33,7 +33,7 @@ static const char usage_text[] =
 	"Measure what the RXL paper calculates, and hold it against the paper and arithmetic.\n"
 	"\n"
 	"  --seed S        seed of the sample (1)\n"
-	"  --quick         a twentieth of the sample\n"
+	"  --quick         a twentieth of the sample, a fifth of what is rare\n"
 	"  --threads N     threads to work on (CPUs, 2 at most); results do not depend on it\n"
 	"  --json FILE|-   write rows and plots' data as JSON\n"
 	"  --csv FILE|-    write the rows as CSV\n"

@@ -46,7 +46,7 @@ run(const struct exp *x, const char *topic, enum weft_mode mode, unsigned int le
 		.there = PAPER_ROUND_TRIP / 2,
 		.back = PAPER_ROUND_TRIP / 2,
 		.load = 1,
-		.slots = exp_sample(x, slots) / PIECES };
+		.slots = slots / PIECES };
 	exp_work(x, topic, order_piece, PIECES, sum);
 }
 
@@ -95,7 +95,7 @@ order_of_cxl(struct exp *x)
 		char topic[16];
 
 		snprintf(topic, sizeof(topic), "cxl%u", levels);
-		run(x, topic, WEFT_MODE_CXL, levels, Q, 10000000, sum);
+		run(x, topic, WEFT_MODE_CXL, levels, Q, exp_sample(x, 10000000), sum);
 		r = exp_row(x, "order failures a flit, CXL", "order_cxl_l%u", levels);
 		r->paper = levels == 1 ? PAPER_FER_UC * PAPER_P : EXP_NONE;
 		r->paper_half = 0.05e-6;
@@ -117,7 +117,7 @@ order_of_cxl(struct exp *x)
 			  "comes";
 		exp_row_rate(r, sum[STALE], sum[SKIPS], 1);
 	}
-	run(x, "cxl-plain", WEFT_MODE_CXL, 1, PAPER_FER_UC, 30000000, sum);
+	run(x, "cxl-plain", WEFT_MODE_CXL, 1, PAPER_FER_UC, exp_sample_rare(x, 30000000), sum);
 	r = exp_row(x, "the same at q = 3e-5, plain", "order_cxl_l1_plain");
 	r->paper = r->exact = PAPER_FER_UC * PAPER_P;
 	exp_row_rate(r, sum[SKIPS], sum[USEFUL], 1);
@@ -134,7 +134,7 @@ order_of_rxl(struct exp *x)
 		char topic[16];
 
 		snprintf(topic, sizeof(topic), "rxl%u", levels);
-		run(x, topic, WEFT_MODE_RXL, levels, Q, 40000000, sum);
+		run(x, topic, WEFT_MODE_RXL, levels, Q, exp_sample(x, 25000000), sum);
 		r->paper = r->exact = 0;
 		r->note =
 			"none seen at q = 1e-3: the upper end is 3/N, at a loss rate 33 times the "
