@@ -19,6 +19,7 @@ from weftmodel import retry
 
 LETTER = {retry.DELIVERED: "o", retry.HELD: "o", retry.DUPLICATE: "D", retry.BAD: "B",
           retry.NOP: "N", retry.REFUSED: "R"}
+ANY = "*"                       # not taken: whether old or too new is not said
 # Gap decoding, selective, window.
 SETTINGS = ((1, 1, 511), (1, 0, 511), (0, 0, 511), (1, 1, 16), (1, 0, 7), (1, 1, 1), (0, 0, 3))
 OLDEST = 400                    # a flit that comes later than so many others is not played
@@ -37,7 +38,7 @@ class Script:
         self.rng = random.Random(seed)
         self.gap, self.selective, self.window = SETTINGS[seed % len(SETTINGS)]
         self.rates = {k: self.rng.choice((0, 0.02, 0.2)) for k in ("bad", "drop", "dup", "late")}
-        self.rx = retry.RxlReceiver(bool(self.gap), bool(self.selective), window=self.window)
+        self.rx = retry.RxlReceiver(bool(self.gap), bool(self.selective))
         self.own = retry.RxlSender(self.window)
         self.peer = retry.RxlSender(self.window)
         self.late = []
@@ -46,8 +47,8 @@ class Script:
         self.expected = []
         # Longer than the numbers go, in steps of a few flits.
         while len(self.lines) < events:
-            self.rng.choices((self.burst, self.repair, self.nop, self.send, self.time, self.quiet),
-                             (40, 12, 6, 12, 10, 1))[0]()
+            self.rng.choices((self.burst, self.repair, self.nop, self.edge, self.send, self.time,
+                              self.quiet), (40, 12, 6, 4, 12, 10, 1))[0]()
         self.finish()
 
     def _answer(self, classes="-", delivered=()):
@@ -63,7 +64,9 @@ class Script:
         if command == 0:
             return 0, 0
         if self.rng.random() < 0.1:
-            return command, self.rng.randrange(1024)
+            edges = (self.own.oldest - 2, self.own.next, self.own.next + 511)
+            return command, self.rng.choice((self.rng.randrange(1024),
+                                             *(e % 1024 for e in edges)))
         return command, retry.rxl_number(self.rng.randrange(self.own.oldest - 1, self.own.next))
 
     def _heed(self, command, number):
@@ -72,19 +75,23 @@ class Script:
         elif command == fl.NAK:
             self.own.nak(number)
 
+    def _is_possible(self, position):
+        """Whether a right sender could have sent it."""
+        return position < self.rx.expected + retry.WINDOW
+
     def _play(self, flits):
         """flits: [(kind, position)]; in one frame."""
         words, classes = [], ""
         before = len(self.rx.delivered)
         for kind, position in flits:
             number = retry.rxl_number(position)
-            command, ack = self._header()
+            command, ack = self._header() if self._is_possible(position) else (0, 0)
             words.append(f"{kind},{number},{position},{command},{ack}")
-            seen = self.rx.seen
+            seen, possible = self.rx.seen, self._is_possible(position)
             result = self.rx.take(None if kind == "x" else number, position, kind == "n")
             # An own flit that is new also moves `seen`; it is not lost.
             self.lost += max(0, self.rx.seen - seen - (kind == "p" and self.rx.seen == position))
-            classes += LETTER[result]
+            classes += LETTER[result] if possible or result != retry.REFUSED else ANY
             if result != retry.BAD:
                 self._heed(command, ack)
         self.lines.append("rx " + " ".join(words))
@@ -126,6 +133,15 @@ class Script:
 
     def nop(self):
         self._play([("n", self.peer.next)])
+
+    def edge(self):
+        """The oldest flits that must be known for old, and one from beyond the window (of the
+        peer: how large it is, only the peer knows, but not larger than 511)."""
+        if self.rng.random() < 0.5 and self.rx.expected > retry.WINDOW:
+            age = self.rng.choice((1, retry.WINDOW, self.rng.randint(1, retry.WINDOW)))
+            self._play([("p", self.rx.expected - age)])
+        elif self.gap:
+            self._play([("p", self.rx.expected + retry.WINDOW)])
 
     def send(self):
         k = min(self.rng.randint(1, 20), self.own.room())
@@ -173,6 +189,8 @@ class Judge:
         got = {"classes": words[1], "delivered": [int(w) for w in words[3:at]],
                "lost": int(words[at + 1]), "unacked": int(words[at + 3])}
         want["unacked"] = want["next"] - want["oldest"]
+        got["classes"] = "".join(ANY if w == ANY and g in "DR" else g for g, w in zip(
+            got["classes"], want["classes"])) + got["classes"][len(want["classes"]):]
         for key, value in got.items():
             if value != want[key]:
                 raise Wrong(f"{key}: {value}, expected {want[key]}")

@@ -127,10 +127,10 @@ class CxlSender(Sender):
 class RxlReceiver:
     """Acceptance in turn only; the number of an intact flit is known from its CRC."""
 
-    def __init__(self, gap_decoding=True, selective=True, rx_flits=WINDOW, window=WINDOW):
+    def __init__(self, gap_decoding=True, selective=True, rx_flits=WINDOW):
         self.gap_decoding = gap_decoding
         self.selective = selective and gap_decoding
-        self.rx_flits, self.window = rx_flits, window
+        self.rx_flits = rx_flits
         self.expected = 1
         self.seen = 0           # highest position that is known to have been sent
         self.buffer = {}
@@ -160,12 +160,12 @@ class RxlReceiver:
         if ahead and not self.gap_decoding:
             return BAD          # the paper's receiver cannot tell
         if is_nop:              # it shows the number that the next flit will have
-            if ahead <= self.window:
+            if ahead <= WINDOW:
                 self.seen = max(self.seen, self.expected + ahead - 1)
             return NOP
         if RXL_MODULUS - ahead <= WINDOW:
             return DUPLICATE
-        if ahead >= self.window:
+        if ahead >= WINDOW:
             return REFUSED      # its sender would have left its window
         position = self.expected + ahead
         self.seen = max(self.seen, position)
