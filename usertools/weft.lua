@@ -282,7 +282,7 @@ weft.fields = all_fields
 weft.experts = all_experts
 
 local FIRST_SEEN = 1024
-weft.prefs.check = Pref.bool("Check CRC and FEC", true, "Costs about 50 us a flit")
+weft.prefs.check = Pref.bool("Check CRC and FEC", true, "A third of the time")
 weft.prefs.isn = Pref.enum("Number in the CRC (rxl)", 0, "How the implicit number enters the CRC",
 	{ { "pseudo", "pseudo-header", 0 }, { "xor", "xor", 1 }, { "none", "none", 2 } }, false)
 weft.prefs.crc_order = Pref.enum("CRC order", 0, "Coefficient at byte 242 of a flit",
@@ -455,7 +455,7 @@ local function fec_locate(b, g)
 		return FEC_CHECK_AT[g], check
 	end
 	local k = 84 - (FEC_LOG[check] - FEC_LOG[parity]) % 255
-	if k < 0 or k > 83 or 3 * k + g > 249 then
+	if k < 0 or 3 * k + g > 249 then
 		return false
 	end
 	return 3 * k + g, parity

@@ -5,7 +5,8 @@
 
   wireshark.py compare CAPTURE REPORT [ARG...]   as weft-replay --json counts, given its ARGs
   wireshark.py model FOLDER                      every trace of make_traces.py in FOLDER
-  wireshark.py vectors                           what the specification prints
+  wireshark.py vectors                           what the specification and test/vectors print
+  wireshark.py twice CAPTURE                     a second pass shows what the first one does
   wireshark.py malformed SEED                    truncated frames and noise: no Lua error
 
 The folder WORK of the environment takes what is written. Prints what differs; exit status 1 if
@@ -142,9 +143,10 @@ def compare(capture, expect, args):
 
 def same_twice(capture, *options):
     """What the second pass shows is what the first one found."""
-    once, _, _ = tshark(capture, "-V", *options)
-    twice, _, _ = tshark(capture, "-V", "-2", *options)
-    if once != twice:
+    once, twice = (tshark(capture, "-V", *more, *options) for more in ((), ("-2",)))
+    if once[2] or twice[2]:
+        yield f"{capture}: tshark ended with {once[2]}, {twice[2]}: {once[1]}"
+    if once[0] != twice[0]:
         yield "two passes do not show what one shows"
 
 
@@ -244,6 +246,100 @@ def vectors():
     yield from expect_rows("FEC decoding", want,
                            shown("errors", flits, ("fec_status", "fec_at", "crc_status"),
                                  "weft.raw_mode:cxl"))
+    yield from slots()
+    yield from pending_data()
+    yield from controls()
+
+
+# Names of the model's fields in the dissector, where they differ.
+NAMES = {"memop": "op", "snptype": "snp_type", "metafield": "meta_field", "bitag": "tag",
+         "metavalue": "meta_value", "ldid": "ld_id", "cacheid": "cache_id", "cqid": "tag",
+         "uqid": "tag", "biid": "bi_id", "lowaddr": "low_addr", "rspdata": "rsp_data",
+         "rsppre": "rsp_pre", "goerr": "go_err", "devload": "dev_load", "bep": "trp"}
+
+
+def slot_vectors(form):
+    """(flits, {field: values in order}) of each slot of test/vectors/slots.txt. The second flit
+    takes up the data that the first may announce."""
+    with open(os.path.join(HERE, "../vectors/slots.txt"), encoding="ascii") as src:
+        lines = [line.split() for line in src if not line.startswith("#")]
+    for place, line_form, _, slot, *messages in lines:
+        if line_form != form:
+            continue
+        flits, want = bytearray(b"\x80" + bytes(255) + b"\x80" + bytes(255)), {}
+        at = 2 if place == "H" else 16
+        flits[at:at + len(slot) // 2] = bytes.fromhex(slot)
+        for message in messages:
+            kind, text = message.split(":")
+            if text == "-":
+                continue
+            want.setdefault("kind", []).append(kind)
+            for name, value in (f.split("=") for f in text.split(",")):
+                scale = 64 if name == "addr" else 1
+                if name not in ("val", "r"):
+                    want.setdefault(NAMES.get(name, name), []).append(int(value, 16) * scale)
+        yield bytes(flits), want
+
+
+def slots():
+    """Every field of every message in every slot format."""
+    for form, mode in (("hbr", "cxl"), ("pbr", "rxl")):
+        cases = list(slot_vectors(form))
+        names = sorted({name for _, want in cases for name in want})
+        path = os.path.join(WORK, "slots.pcap")
+        pcapio.write_pcap(path, [pcapio.Packet(0, flits) for flits, _ in cases], pcapio.USER0)
+        got, _ = rows(path, ["weft.msg." + name for name in names], "-o", "weft.check:FALSE",
+                      "-o", "weft.raw_mode:" + mode)
+        for i, (row, (_, want)) in enumerate(zip(got, cases)):
+            for name in names:
+                values = row["weft.msg." + name]
+                if name != "kind":
+                    values = [int(v, 0) for v in values]
+                if values != want.get(name, []):
+                    yield f"{form} slot {i}: {name}: expected {want.get(name, [])}, got {values}"
+
+
+def pending_data():
+    """The H-slot may announce data behind 16 pending data slots, not behind 17."""
+    for enables in (0, 1):
+        # Slot 14: four D2H data headers, of which `enables` have a trailer too.
+        first, second = bytearray(b"\x80" + bytes(255)), bytearray(b"\x80" + bytes(255))
+        headers = 0xD | sum((1 | (i < enables) << 15) << (4 + 24 * i) for i in range(4))
+        first[224:240] = headers.to_bytes(16, "little")
+        second[2] = 0x1E  # M2S RwD
+        path = os.path.join(WORK, "pending.pcap")
+        pcapio.write_pcap(path, [pcapio.Packet(0, bytes(first + second))], pcapio.USER0)
+        got, _ = rows(path, ["weft.slot.refused", "weft.msg.kind"], "-o", "weft.check:FALSE",
+                      "-o", "weft.raw_mode:cxl")
+        kinds = ["d2h_dh"] * 4 + ["m2s_rwd"] * (1 - enables)
+        yield from expect_rows(f"{16 + enables} pending", [(enables, kinds)],
+                               [(len(r["weft.slot.refused"]), r["weft.msg.kind"]) for r in got])
+
+
+RECORDS = {1: b"\x01", 2: b"\x01", 3: b"\x01", 4: b"\x05", 5: b"\0", 6: b"\0", 7: b"\0",
+           8: b"\0\7", 9: b"node" + bytes(12), 10: b"\0\x40", 11: b"\0"}
+HELLO = b"".join(bytes([kind, len(value)]) + value for kind, value in RECORDS.items())
+CONTROLS = (
+    (HELLO, None), (HELLO + bytes(30), None), (b"\xc8\x03abc" + HELLO, None),
+    (HELLO[:-1], "bad_control"), (HELLO[:-3], "bad_control"), (HELLO + b"\x0b\x01\0", "bad_control"),
+    (b"\x01\x01\x09" + HELLO[3:], "bad_control"), (b"\x01\x02\0\x01" + HELLO[3:], "bad_control"),
+    (HELLO + b"\0\x01", "bad_control"), (b"", "bad_control"),
+)
+
+
+def controls():
+    """Link control records by name, and what is wrong with them."""
+    head = frame.with_check(bytes([0x11, 1, 0, 0, 1, 1, 2, 0]) + bytes(8))
+    path = os.path.join(WORK, "control.pcap")
+    pcapio.write_pcap(path, [pcapio.Packet(0, bytes(12) + b"\x88\xb5" + head + records)
+                             for records, _ in CONTROLS])
+    got, _ = rows(path, ["weft.drop"])
+    yield from expect_rows("control", [[v] if v else [] for _, v in CONTROLS],
+                           [row["weft.drop"] for row in got])
+    names = ("type", "version", "mode", "max_flits", "port", "node", "credits", "differs")
+    got, _ = rows(path, ["weft.control." + name for name in names], "-c", "1")
+    want = ["1", "1", "1", "5", "7", RECORDS[9].hex(), "64", "0"]
+    yield from expect_rows("HELLO", want, [row[0] for row in got[0].values()])
 
 
 def control(rng):
@@ -291,12 +387,13 @@ def malformed(seed):
     pcapio.write_pcap(raw, [pcapio.Packet(0, p.data[32:]) for p in bad[-500:]] +
                       [pcapio.Packet(0, rng.randbytes(n)) for n in (0, 1, 255, 256, 257, 512)] +
                       [pcapio.Packet(0, bytes(256 * n)) for n in (64, 65)], pcapio.USER0)
+    for path, option in ((ethernet, "check:TRUE"), (raw, "raw_mode:cxl")):
+        _, err, status = tshark(path, "-V", "-o", "weft." + option)
+        if status:
+            yield f"{path}: tshark ended with {status}: {err}"
+    # Unchecked, everything is used.
     for path in (ethernet, raw):
-        for options in ((), ("-o", "weft.check:FALSE"), ("-o", "weft.raw_mode:cxl")):
-            _, err, status = tshark(path, "-V", *options)
-            if status:
-                yield f"{path}: tshark ended with {status}: {err}"
-    yield from same_twice(ethernet, "-o", "weft.check:FALSE")
+        yield from same_twice(path, "-o", "weft.check:FALSE")
 
 
 def load(path):
@@ -307,9 +404,10 @@ def load(path):
 def main():
     what, *args = sys.argv[1:]
     if what == "compare":
-        wrong = list(compare(args[0], load(args[1]), args[2:])) + list(same_twice(args[0]))
+        wrong = list(compare(args[0], load(args[1]), args[2:]))
     else:
-        wrong = list({"model": model, "vectors": vectors, "malformed": malformed}[what](*args))
+        wrong = list({"model": model, "vectors": vectors, "malformed": malformed,
+                      "twice": same_twice}[what](*args))
     print("\n".join(wrong[:20]), end="\n" if wrong else "")
     return 1 if wrong else 0
 

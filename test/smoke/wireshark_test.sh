@@ -38,6 +38,7 @@ wireshark vectors
 compare good "$work/good.pcap"
 gen faults --flits 2000 --errors burst=3:0.05,drop=0.02,dup=0.02,reorder=0.02,garbage=0.1 --seed 7
 compare faults "$work/faults.pcap"
+wireshark twice "$work/faults.pcap"
 gen noise --errors ber=0.001,burst=8:0.05 --vc 5 --session 9
 compare noise "$work/noise.pcap"
 gen cxl --mode cxl --errors burst=2:0.1,drop=0.02 --first-seq 900
@@ -74,6 +75,20 @@ same "frames refused" "" "$(shark "$work/cap.pcapng" -Y weft.drop)"
 /usr/bin/python3 "$here/../model/make_traces.py" --out "$work/traces" --flits 500 \
 	--seed "${WEFT_TEST_SEED:-1}" >"$work/model.log" || die "$(tail -n 3 "$work/model.log")"
 wireshark model "$work/traces"
+
+# notes CAPTURE NOTE...: each expert note is raised somewhere in the capture.
+notes() {
+	local capture=$1 note
+	shift
+	for note; do
+		[ -n "$(shark "$capture" -Y "weft.expert.$note")" ] || die "$capture: no note of $note"
+	done
+}
+notes "$work/faults.pcap" gap replay late fec_corrected
+notes "$work/noise.pcap" crc_bad fec_uncorrectable
+notes "$work/traces/all_zero.pcap" all_zero nak_standard nak_selective poison
+notes "$work/traces/bad_slots.pcap" slot_format
+notes "$work/traces/garbage.pcap" refused header_check
 
 wireshark malformed "${WEFT_TEST_SEED:-$RANDOM}"
 echo "the dissector counts what weft-replay and the model count, and takes any packet"
