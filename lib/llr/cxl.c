@@ -28,6 +28,8 @@ struct cxl {
 	uint8_t phase;
 	uint8_t run_left; /* NOPs of the run under way */
 	bool heard; /* ANSWERING: the other end has heard this one */
+	bool stuck; /* the retrain before did not help either */
+	uint64_t retrain_acked; /* weft_llr.acked when this end last asked for one */
 	bool after_number; /* the flit before was a NOP with an explicit number */
 	uint64_t run_ns; /* when the last run began */
 	/* receiver: positions of the other end's sender, which may lie before its first */
@@ -146,7 +148,8 @@ cxl_handshake_done(struct weft_llr *l, struct cxl *c, uint64_t now_ns)
 		return;
 	c->phase = CXL_NORMAL;
 	c->explicit_left = RUN;
-	l->shown = WEFT_LLR_RUNNING;
+	l->shown = c->stuck && l->acked == c->retrain_acked ? WEFT_LLR_STUCK : WEFT_LLR_RUNNING;
+	c->stuck = false;
 	l->replays = 0;
 	if (l->acked != l->fresh)
 		llr_go_back(l, now_ns);
@@ -175,6 +178,8 @@ cxl_hear(struct weft_llr *l, struct cxl *c, bool number_nop, uint64_t now_ns)
 			cxl_handshake(l, CXL_ANSWERING, now_ns);
 		break;
 	default:
+		if (asks && c->run_left == 0)
+			cxl_run(c, now_ns); /* it has not heard the answer */
 		c->heard |= !number_nop;
 		cxl_handshake_done(l, c, now_ns);
 		break;
@@ -184,6 +189,7 @@ cxl_hear(struct weft_llr *l, struct cxl *c, bool number_nop, uint64_t now_ns)
 static void
 cxl_start(struct weft_llr *l, uint64_t now_ns)
 {
+	cxl_of(l)->retrain_acked = UINT64_MAX;
 	cxl_handshake(l, CXL_ASKING, now_ns);
 }
 
@@ -200,8 +206,7 @@ cxl_tick(struct weft_llr *l, uint64_t now_ns)
 {
 	struct cxl *c = cxl_of(l);
 
-	if (c->phase != CXL_NORMAL && c->run_left == 0 &&
-		now_ns >= c->run_ns + llr_patience_ns(l))
+	if (c->phase != CXL_NORMAL && c->run_left == 0 && now_ns >= c->run_ns + llr_patience_ns(l))
 		cxl_run(c, now_ns);
 	if (c->nak != CXL_NAK_NONE && !c->nak_due && now_ns >= c->asked_ns + llr_patience_ns(l))
 		cxl_ask_again(l, c);
@@ -276,9 +281,13 @@ cxl_header(struct weft_llr *l, uint8_t *flit, bool nop, uint64_t pos, uint64_t n
 static void
 cxl_no_progress(struct weft_llr *l, uint64_t now_ns)
 {
+	struct cxl *c = cxl_of(l);
+
 	if (l->replays < l->cfg.replays_max)
 		return;
 	l->replays = 0;
+	c->stuck = c->retrain_acked == l->acked;
+	c->retrain_acked = l->acked;
 	cxl_retrain(l, CXL_ASKING, now_ns);
 }
 
@@ -334,8 +343,8 @@ cxl_field(struct weft_llr *l, const struct weft_flit_hdr *h, uint64_t now_ns)
 static bool
 cxl_position(const struct cxl *c, uint16_t number, int64_t *pos)
 {
-	unsigned int ahead = (unsigned int)(number + NUMBERS -
-					    cxl_number((uint64_t)c->expected)) % NUMBERS;
+	unsigned int ahead =
+		(unsigned int)(number + NUMBERS - cxl_number((uint64_t)c->expected)) % NUMBERS;
 
 	if (number == 0 || ahead == WEFT_LLR_WINDOW_MAX)
 		return false;
@@ -445,6 +454,9 @@ cxl_newest(struct weft_llr *l, struct cxl *c, int64_t pos)
 	c->counted = pos + 1;
 	c->known = true;
 	if (c->counted <= c->expected) {
+		/* Flits came twice and were counted: without this no Ack would ever fit again. */
+		if (c->phase != CXL_NORMAL)
+			c->expected = c->counted;
 		c->nak = CXL_NAK_NONE;
 		c->nak_due = false;
 	} else if (c->phase == CXL_NORMAL && c->nak == CXL_NAK_NONE) {
@@ -519,12 +531,14 @@ cxl_flit(struct weft_llr *l, const uint8_t *flit, uint64_t syndrome, uint64_t bi
 		cxl_lost_one(l, c);
 		pos = c->counted;
 	}
-	if (nop && shown)
+	if (nop && shown) {
 		cxl_newest(l, c, pos);
-	else if (!nop && (shown || c->known))
+	} else if (!nop && (shown || c->known)) {
 		cxl_payload(l, flit, pos, bit, now_ns, in);
-	else if (!nop)
+	} else if (!nop) {
+		cxl_ask_all(l, c);
 		cxl_refuse(l, c, bit, in);
+	}
 }
 
 static void

@@ -20,6 +20,7 @@
 /* What a channel does to a frame or flit, in parts of a million. */
 struct rig_faults {
 	uint32_t bad; /* a flit */
+	uint32_t vanish; /* a flit, out of its frame without a trace */
 	uint32_t drop, dup, late; /* a frame */
 };
 
@@ -129,20 +130,24 @@ rig_send(struct rig *r, unsigned int i)
 	}
 	if (weft_llr_fill(e->llr, f.flit[0], RIG_FRAME_FLITS, r->now_ns, &out) == 0)
 		return false;
-	f.n = out.n;
+	r->free_ns[i] = r->now_ns + out.n * r->flit_ns;
+	f.n = 0;
 	for (unsigned int k = 0; k < out.n; k++) {
 		unsigned int numbered = out.n - out.nops;
 		unsigned int number = (out.first + (k < numbered ? k : numbered)) % 1024;
 
-		f.syndrome[k] = rig_syndrome(r, number);
+		if (rig_chance(r, r->faults.vanish))
+			continue;
+		memmove(f.flit[f.n], f.flit[k], WEFT_FLIT_LEN);
+		f.syndrome[f.n] = rig_syndrome(r, number);
 		if ((out.spoil & WEFT_BIT64(k)) != 0)
-			f.syndrome[k] ^= UINT64_MAX;
+			f.syndrome[f.n] ^= UINT64_MAX;
 		if (rig_chance(r, r->faults.bad))
-			f.syndrome[k] ^= weft_rand_u64(&r->rnd) | 1;
+			f.syndrome[f.n] ^= weft_rand_u64(&r->rnd) | 1;
+		f.n++;
 	}
-	r->free_ns[i] = r->now_ns + f.n * r->flit_ns;
 	f.at_ns = r->free_ns[i] + r->latency_ns;
-	if (!rig_chance(r, r->faults.drop))
+	if (f.n != 0 && !rig_chance(r, r->faults.drop))
 		rig_put(r, &r->end[1 - i], &f);
 	if (rig_chance(r, r->faults.dup))
 		rig_put(r, &r->end[1 - i], &f);

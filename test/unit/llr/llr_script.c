@@ -165,6 +165,8 @@ main(void)
 {
 	static char line[1 << 16];
 
+	/* Whoever writes the script may wait for each answer. */
+	setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
 	if (fgets(line, sizeof(line), stdin) == NULL)
 		give_up("empty", "script");
 	configure(line);
