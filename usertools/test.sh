@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Install what is missing, build with gcc and clang, run every test: the suite as it is, the suite
 # with scalar kernels only, the suite under AddressSanitizer and UBSan, the traces of the Python
-# model against weft-replay, its scripts against the retry layer. Ends with "N passed, N failed, N skipped"; exit status 1 if any failed.
+# model against weft-replay, its scripts against the retry layer. Models for Spin and broken rules
+# run once. Ends with "N passed, N failed, N skipped"; exit status 1 if any failed.
 # Safe to repeat. WEFT_TEST_DIR=DIR keeps builds there (default: build, build-*).
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -49,11 +50,12 @@ setup() {
 
 # suite DIR NAME [env ...]: run meson's tests there and add up what they say.
 suite() {
-	local dir=$1 name=$2 n log
+	local dir=$1 name=$2 n log once=()
 	shift 2
 	log=$work/meson-$name.log
+	[ "$name" = main ] || once=(--no-suite mutate --no-suite model)
 	env "$@" meson test -C "$dir" --no-rebuild --print-errorlogs --logbase "log-$name" \
-		>"$log" 2>&1
+		"${once[@]}" >"$log" 2>&1
 	grep -E '^ *[0-9]+/[0-9]+ .*(FAIL|ERROR|TIMEOUT|SKIP)' "$log"
 	for word in Fail Timeout 'Unexpected Pass'; do
 		n=$(sed -n "s/^$word: *\([0-9]*\) *$/\1/p" "$log" | tail -n 1)
@@ -173,6 +175,9 @@ fi
 
 say "scripts of the model, through the retry layer"
 counted /usr/bin/python3 test/model/run_retry.py --script "$main/test/unit/llr_script"
+
+say "two retry layers with a bad wire between them, judged by the model"
+counted /usr/bin/python3 test/model/run_loop.py --script "$main/test/unit/llr_script"
 
 say "suite under AddressSanitizer and UBSan"
 if setup "$dir/build-asan" gcc -Db_sanitize=address,undefined -Db_lundef=false --buildtype debug \

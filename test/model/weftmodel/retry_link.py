@@ -16,7 +16,7 @@ from . import flit as fl
 ACK_EVERY = 10
 TICK_NS = 1000
 _CODE = {"m2s_req": 4, "m2s_rwd": 0xE, "s2m_ndr": 7, "s2m_drs": 0xF}
-_INIT = messages.llctrl_slot(*wirecheck.INIT_PARAM)
+INIT = messages.llctrl_slot(*wirecheck.INIT_PARAM)
 
 
 @dataclass
@@ -101,7 +101,7 @@ class End:
     def _new_flit(self):
         out = bytearray(fl.SIZE)
         if self.tx.next == 1:
-            out[2:16] = _INIT
+            out[2:16] = INIT
         else:
             for s in range(15):
                 at, size = (16 * s, 16) if s else (2, 14)
