@@ -65,10 +65,15 @@ local LLCTRLS = { [0x20] = "IDE.Idle", [IDE_START] = "IDE.Start", [IDE_TMAC] = "
 -- Every later slot of an encrypted stream is ciphertext; IDE.Stop ends that.
 local IDE_TURNS = { [IDE_START] = true, [IDE_TMAC] = true, [IDE_MAC] = true, [IDE_STOP] = false }
 
--- Link control records: doc/wire.md. A new record is a row here; a new message a row below.
-local CONTROL_MESSAGES = { "HELLO", "WELCOME", "REFUSE", "GOODBYE" }
+-- Link control (doc/wire.md): the records of each message, besides 1 and 16 which all have; and the
+-- records: name, label, length, least, most, names of values.
+local CONTROL_MESSAGES = { "HELLO", "WELCOME", "REFUSE", "GOODBYE", "READY", "KEEPALIVE", "RESET",
+	"LOSS" }
+local CONTROL_HAS = { "2 3 4 5 6 7 8 9 10 15", "2 3 4 5 6 7 8 9 10 13 15", "2 3 4 5 6 7 8 9 10 11",
+	"", "", "12", "", "8 9 14" }
+local RECORD_TYPE, RECORD_PADDED, RECORD_CHECK = 1, 15, 16
 local CONTROL_RECORDS = {
-	{ "type", "Message", 1, 1, 4, CONTROL_MESSAGES },
+	{ "type", "Message", 1, 1, #CONTROL_MESSAGES, CONTROL_MESSAGES },
 	{ "version", "Frame version", 1, 0, 255 },
 	{ "mode", "Mode", 1, 0, 1, MODES },
 	{ "max_flits", "Most flits in a frame", 1, 1, MAX_FLITS },
@@ -78,8 +83,13 @@ local CONTROL_RECORDS = {
 	{ "port", "Port", 2, 0, 0xFFFF },
 	{ "node", "Node identity", 16 },
 	{ "credits", "Requests held", 2, 0, 0xFFFF },
-	{ "differs", "Differs", 1, 0, 5,
-		{ [0] = "nothing", "frame version", "mode", "CRC order", "ISN form", "IDE mode" } },
+	{ "differs", "Differs", 1, 1, 6, { "frame version", "mode", "CRC order", "ISN form", "IDE mode",
+		"frames of full size do not pass" } },
+	{ "flags", "Flags", 1, 0, 1, { [0] = "none", "the sender hears nothing" } },
+	{ "session", "Session offered", 4, 1, 0xFFFFFFFF, base.HEX_DEC },
+	{ "count", "Flits dropped", 4, 1, 0xFFFFFFFF },
+	{ "padded", "Padded to the flits of a frame", 1, 0, MAX_FLITS },
+	{ "check", "Check", 2, 0, 0xFFFF, base.HEX },
 }
 
 -- Messages: length, then fields at the slot bits they have in the first message of a slot, which
@@ -174,10 +184,12 @@ field("uint8", "flit.dllp", "Type of DLLP payload")
 field("uint8", "flit.cmd", "Replay Command", base.DEC, COMMANDS)
 field("uint16", "flit.field", "Number in the header")
 field("uint16", "flit.ack", "Acknowledged up to")
-field("uint16", "flit.nak", "Received up to, the next is asked for again")
+field("uint16", "flit.nak", "Nak of the one behind")
+field("uint16", "flit.asked", "Asked for again")
 field("uint16", "flit.seq", "Flit number")
 field("string", "flit.verdict", "Verdict")
 field("uint16", "flit.lost", "Flits lost before")
+field("uint16", "flit.shows", "Number of the next flit")
 field("framenum", "flit.replay_of", "Number came first in")
 field("bool", "flit.empty", "Empty flit")
 field("uint64", "flit.crc", "CRC (r7 to r0)", base.HEX)
@@ -236,7 +248,8 @@ for _, r in ipairs(CONTROL_RECORDS) do
 	if r[3] == 16 then
 		field("bytes", "control." .. r[1], r[2])
 	else
-		field("uint32", "control." .. r[1], r[2], base.DEC, r[6])
+		local names = type(r[6]) == "table" and r[6] or nil
+		field("uint32", "control." .. r[1], r[2], names and base.DEC or r[6] or base.DEC, names)
 	end
 end
 
@@ -289,8 +302,6 @@ weft.prefs.crc_order = Pref.enum("CRC order", 0, "Coefficient at byte 242 of a f
 	{ { "r0", "r0 first", 0 }, { "r7", "r7 first", 1 } }, false)
 weft.prefs.first = Pref.uint("First number", 1,
 	"Number of the first flit of each stream; 1024: take what comes")
-weft.prefs.nop_numbers = Pref.bool("NOP flits use a number (rxl)", true,
-	"Off: a NOP has the number of the next flit")
 weft.prefs.encrypted = Pref.bool("All slots are encrypted", false,
 	"Off: from the first IDE message of a stream on")
 weft.prefs.raw_mode = Pref.enum("Mode of raw flits", 1, "Link type 147 says nothing of it",
@@ -668,15 +679,14 @@ local function judge_rxl(st, r, b, hi, lo, frame, crc)
 		judge_bad(st, r)
 		return
 	end
-	if not weft.prefs.nop_numbers then
-		local back = ((st.expected or number) - number) % 1024
-		if back > 0 and back <= st.guessed then
-			st.expected, st.turn = number, st.turn - back -- a bad one before used none
-		end
-		if b[1] < 0x40 then
-			r.verdict, r.seq, st.guessed = "no number", number, 0
-			return
-		end
+	local back = ((st.expected or number) - number) % 1024
+	if back > 0 and back <= st.guessed then
+		st.expected, st.turn = number, st.turn - back -- a bad one before used none
+	end
+	if b[1] < 0x40 then
+		-- A NOP shows the number of the flit that comes next.
+		r.verdict, r.shows, st.guessed = "no number", number, 0
+		return
 	end
 	judge_number(st, r, number, frame, crc)
 	if r.verdict ~= "duplicate" then
@@ -957,7 +967,7 @@ local function show_slot(tree, view, b, r, s, form, summary)
 	end
 end
 
-local function show_header(tree, view, b)
+local function show_header(tree, view, b, mode)
 	local cmd, number = floor(b[1] / 4) % 4, b[1] % 4 * 256 + b[2]
 	local range = view(0, 1)
 	tree:add(F["flit.type"], range, floor(b[1] / 64))
@@ -968,9 +978,11 @@ local function show_header(tree, view, b)
 	if cmd == 1 then
 		tree:add(F["flit.ack"], view(0, 2), number)
 	elseif cmd >= 2 then
+		local asked = mode == 1 and (number + 1) % 1024 or number % 1023 + 1
 		tree:add(F["flit.nak"], view(0, 2), number)
-		item:add_proto_expert_info(cmd == 2 and E.nak_standard or E.nak_selective,
-			format("%s %d", COMMANDS[cmd], number))
+		tree:add(F["flit.asked"], view(0, 2), asked):set_generated()
+		item:add_proto_expert_info(cmd == 2 and E.nak_standard or E.nak_selective, format(
+			cmd == 2 and "Nak standard: %d and all behind it" or "Nak selective: %d alone", asked))
 	end
 end
 
@@ -979,6 +991,9 @@ local function show_verdict(tree, view, r)
 	item:set_generated()
 	if r.seq then
 		tree:add(F["flit.seq"], view(0, 2), r.seq):set_generated()
+	end
+	if r.shows then
+		tree:add(F["flit.shows"], view(0, 2), r.shows):set_generated()
 	end
 	if r.lost then
 		tree:add(F["flit.lost"], view(0, 2), r.lost):set_generated()
@@ -1071,7 +1086,7 @@ local function dissect_flit(tvb, at, index, pinfo, tree, st, summary)
 	item:set_text(format("Flit %d: %s%s, %s", index, FLIT_TYPES[floor(b[1] / 64)],
 		r.seq and " number " .. r.seq or "", r.verdict))
 	item:add(F["flit.index"], tvb(at, FLIT), index)
-	show_header(item, view, b)
+	show_header(item, view, b, st.mode)
 	show_verdict(item, view, r)
 	show_payload(item, view, b, r, st, summary)
 	show_integrity(item, view, b, r)
@@ -1129,6 +1144,15 @@ end
 
 -- Link control
 
+-- Record types of a message, as a set.
+local CONTROL_SETS = {}
+for message, types in ipairs(CONTROL_HAS) do
+	CONTROL_SETS[message] = { [RECORD_TYPE] = true, [RECORD_CHECK] = true }
+	for kind in types:gmatch("%d+") do
+		CONTROL_SETS[message][tonumber(kind)] = true
+	end
+end
+
 local function record_fault(r, len, value, seen)
 	if seen then
 		return "comes twice"
@@ -1139,7 +1163,8 @@ local function record_fault(r, len, value, seen)
 	end
 end
 
-local function show_record(tree, tvb, at, len, r, seen, name)
+-- Show a record: its value (true if that is no number), or nil and what is wrong with it.
+local function show_record(tree, tvb, at, len, r, seen)
 	local range = tvb(at, len + 2)
 	local value = len > 0 and len <= 4 and len == r[3] and tvb(at + 2, len):uint() or nil
 	local fault = record_fault(r, len, value, seen)
@@ -1153,53 +1178,80 @@ local function show_record(tree, tvb, at, len, r, seen, name)
 	end
 	if fault then
 		item:add_proto_expert_info(E.record, r[2] .. " " .. fault)
-	elseif r[1] == "type" then
-		name = CONTROL_MESSAGES[value]
+		return nil, fault, item
 	end
-	return fault ~= nil, name
+	return value or true, nil, item
 end
 
-local function all_zero_from(tvb, at)
+local function records_check(tvb, first, at)
+	local bytes = { byte(tvb:raw(first, at - first), 1, at - first) }
+	return t10dif(bytes, at - first)
+end
+
+-- What stands behind the check: anything, if the length was announced, else zeros.
+local function padding_fault(tvb, first, at, padded)
+	if padded and padded ~= 0 then
+		return tvb:len() - first < padded * FLIT and "Shorter than it announces" or nil
+	end
 	for i = at, tvb:len() - 1 do
 		if tvb(i, 1):uint() ~= 0 then
-			return false
+			return "Bytes behind the check are not zero"
 		end
 	end
-	return true
 end
 
-local function dissect_control(tvb, at, tree)
-	local len = tvb:len()
-	local item = tree:add(F.control, tvb(at, len - at))
-	local seen, name, bad, fault = {}, "link control", false, nil
-	while at < len and tvb(at, 1):uint() ~= 0 do
-		local kind = tvb(at, 1):uint()
+-- A message has exactly its records.
+local function set_fault(values)
+	local set = CONTROL_SETS[values[RECORD_TYPE]]
+	for kind, r in ipairs(CONTROL_RECORDS) do
+		if set and set[kind] and not values[kind] then
+			return r[2] .. " is missing"
+		elseif set and not set[kind] and values[kind] then
+			return r[2] .. " does not belong here"
+		end
+	end
+	return not set and "It says of no message what it is" or nil
+end
+
+-- Records from @first up to the check: {type: value}, where they end, and whether one is wrong.
+local function show_records(item, tvb, first)
+	local len, at, values, bad = tvb:len(), first, {}, false
+	while not values[RECORD_CHECK] do
 		local value_len = at + 1 < len and tvb(at + 1, 1):uint()
 		if not value_len or at + 2 + value_len > len then
 			item:add_proto_expert_info(E.record, "A record runs past the end")
-			return name, true
+			return values, at, true
 		end
-		if CONTROL_RECORDS[kind] then
-			fault, name = show_record(item, tvb, at, value_len, CONTROL_RECORDS[kind],
-				seen[kind], name)
-			seen[kind], bad = true, bad or fault
+		local kind = tvb(at, 1):uint()
+		local r = CONTROL_RECORDS[kind]
+		if r then
+			local value, fault, shown = show_record(item, tvb, at, value_len, r, values[kind])
+			bad, values[kind] = bad or fault ~= nil, value or values[kind] or true
+			if kind == RECORD_CHECK and value and value ~= records_check(tvb, first, at) then
+				shown:add_proto_expert_info(E.record, "Check does not match")
+				bad = true
+			end
 		else
 			item:add(F["control.unknown"], tvb(at, value_len + 2))
 				:add_proto_expert_info(E.unknown_record)
 		end
 		at = at + 2 + value_len
 	end
-	for kind, r in ipairs(CONTROL_RECORDS) do
-		if not seen[kind] then
-			item:add_proto_expert_info(E.record, r[2] .. " is missing")
-			bad = true
-		end
+	return values, at, bad
+end
+
+local function dissect_control(tvb, first, tree)
+	local item = tree:add(F.control, tvb(first))
+	local values, at, bad = show_records(item, tvb, first)
+	local name = CONTROL_MESSAGES[values[RECORD_TYPE]] or "link control"
+	if bad then
+		return name, true
 	end
-	if not all_zero_from(tvb, at) then
-		item:add_proto_expert_info(E.record, "Bytes behind the last record are not zero")
-		bad = true
+	local fault = set_fault(values) or padding_fault(tvb, first, at, values[RECORD_PADDED])
+	if fault then
+		item:add_proto_expert_info(E.record, fault)
 	end
-	return name, bad
+	return name, fault ~= nil
 end
 
 -- Frames. The order of the checks is that of doc/wire.md.

@@ -25,7 +25,7 @@ from collections import Counter
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../model"))
-from weftmodel import frame, pcapio  # noqa: E402
+from weftmodel import control, frame, pcapio  # noqa: E402
 
 WORK = os.environ["WORK"]
 TSHARK = os.environ["TSHARK"].split() + ["-n", "-X", f"lua_script:{os.environ['WEFT_LUA']}"]
@@ -171,6 +171,7 @@ PLAIN = (
     (SHA, "0f40461310796275", "e4cdb65b27ab", "fdae435b7cf0"),
 )
 # encapsulation.md section 3: message, VC, SPID, DPID, number, CRC, FEC.
+# They are NOPs (byte 0): each shows a number and uses none.
 COUNT = bytes(range(242))
 ISN = (
     (COUNT, 0, 0x000, 0x000, 0, "5650ba1b432ce5bc", "15a03dc7ffa8"),
@@ -227,11 +228,11 @@ def vectors():
     frames = [frame.build([made(m, crc, fec)], spid=spid, dpid=dpid, vc=vc, session=i)
               for i, (m, vc, spid, dpid, _, crc, fec) in enumerate(ISN)]
     yield from expect_rows("number", [(["clean"], ["good"], [str(v[4])]) for v in ISN],
-                           shown("isn", frames, ("fec_status", "crc_status", "seq"),
+                           shown("isn", frames, ("fec_status", "crc_status", "shows"),
                                  "weft.first:1024", linktype=pcapio.ETHERNET))
     for number, crc in XOR:
         yield from expect_rows(f"xor form, {number}", [(["good"], [str(number)])],
-                               shown("xor", [made(COUNT, crc, "0" * 12)], ("crc_status", "seq"),
+                               shown("xor", [made(COUNT, crc, "0" * 12)], ("crc_status", "shows"),
                                      "weft.isn:xor", f"weft.first:{number}"))
     flits = [bytes(at) + b"\x01" + bytes(249 - at) + bytes.fromhex(fec) for at, fec in FEC_ALONE]
     yield from expect_rows("FEC alone", [(["clean"],)] * len(flits),
@@ -316,38 +317,122 @@ def pending_data():
                                [(len(r["weft.slot.refused"]), r["weft.msg.kind"]) for r in got])
 
 
-RECORDS = {1: b"\x01", 2: b"\x01", 3: b"\x01", 4: b"\x05", 5: b"\0", 6: b"\0", 7: b"\0",
-           8: b"\0\7", 9: b"node" + bytes(12), 10: b"\0\x40", 11: b"\0"}
-HELLO = b"".join(bytes([kind, len(value)]) + value for kind, value in RECORDS.items())
-CONTROLS = (
-    (HELLO, None), (HELLO + bytes(30), None), (b"\xc8\x03abc" + HELLO, None),
-    (HELLO[:-1], "bad_control"), (HELLO[:-3], "bad_control"), (HELLO + b"\x0b\x01\0", "bad_control"),
-    (b"\x01\x01\x09" + HELLO[3:], "bad_control"), (b"\x01\x02\0\x01" + HELLO[3:], "bad_control"),
-    (HELLO + b"\0\x01", "bad_control"), (b"", "bad_control"),
-)
+def with_check(records):
+    """Records that the check is right about; a check that they have is left out."""
+    kept = b"".join(bytes([kind, len(value)]) + value for kind, value in records
+                    if kind != control.CHECK)
+    return kept + bytes([control.CHECK, 2]) + frame.t10dif(kept).to_bytes(2, "big")
+
+
+def split(message):
+    """[(type, value)] of a whole message."""
+    records, at = [], 0
+    while at < len(message):
+        end = at + 2 + message[at + 1]
+        records.append((message[at], message[at + 2:end]))
+        at = end
+    return records
+
+
+# A value of each record that is in range, others that are not, and what tells it from 0.
+NODE = b"node" + bytes(12)
+FILLED = {control.VERSION: 1, control.MODE: 1, control.MAX_FLITS: 5, control.PORT: 7,
+          control.CREDITS: 64, control.DIFFERS: 4, control.FLAGS: 1, control.SESSION: 0xFEDCBA98,
+          control.COUNT: 0x01020304}
+OUT_OF_RANGE = {control.TYPE: (0, 9), control.MODE: (2,), control.MAX_FLITS: (0, 65),
+                control.CRC_ORDER: (2,), control.ISN: (3,), control.IDE: (3,),
+                control.DIFFERS: (0, 7), control.FLAGS: (2,), control.SESSION: (0,),
+                control.COUNT: (0,), control.PADDED: (65,)}
+NAMED = ("type", "version", "mode", "max_flits", "crc_order", "isn", "ide", "port", "node",
+         "credits", "differs", "flags", "session", "count", "padded", "check")
+
+
+def filled(kind):
+    """A message of this kind with all its records, by the model's tables."""
+    records = [(control.TYPE, bytes([kind]))]
+    for record in control.CARRIES[kind]:
+        value = FILLED.get(record, 0).to_bytes(control.LENGTH[record], "big")
+        records.append((record, NODE if record == control.NODE else value))
+    return split(with_check(records))
+
+
+def put(records, kind, value):
+    return [(k, value.to_bytes(len(v), "big") if k == kind else v) for k, v in records]
+
+
+def wrong_records(records):
+    """Each way to get a message wrong, with a right check."""
+    has = {kind for kind, _ in records}
+    for i, (kind, value) in enumerate(records):
+        if kind == control.CHECK:
+            continue
+        yield records[:i] + records[i + 1:]
+        yield records + [(kind, value)]
+        yield records[:i] + [(kind, value + b"\0")] + records[i + 1:]
+        yield records[:i] + [(kind, value[:-1])] + records[i + 1:]
+        for number in OUT_OF_RANGE.get(kind, ()):
+            yield put(records, kind, number)
+    for kind in set(control.LENGTH) - has:
+        value = 1 if kind in OUT_OF_RANGE else 0
+        yield records + [(kind, value.to_bytes(control.LENGTH[kind], "big"))]
+
+
+def control_cases():
+    """(bytes of records, whether they are a good message)."""
+    for kind in control.CARRIES:
+        records = filled(kind)
+        good = with_check(records)
+        yield good, True
+        yield with_check(list(reversed(records))), True
+        yield with_check([(200, b"abc")] + records), True
+        yield good + bytes(30), True
+        yield good + bytes(29) + b"\1", False
+        for at in range(len(good)):
+            yield good[:at], False
+            yield good[:at] + bytes([good[at] ^ 1 << at % 8]) + good[at + 1:], False
+        for wrong in wrong_records(records):
+            yield with_check(wrong), False
+    for kind in (control.HELLO, control.WELCOME):
+        long = with_check(put(filled(kind), control.PADDED, 2))
+        yield long, False
+        yield long.ljust(511, b"\0"), False
+        yield long.ljust(512, b"\0"), True
+        yield long.ljust(600, b"\xa5"), True
+    yield b"", False
+    yield bytes(60), False
 
 
 def controls():
     """Link control records by name, and what is wrong with them."""
     head = frame.with_check(bytes([0x11, 1, 0, 0, 1, 1, 2, 0]) + bytes(8))
+    start = bytes(12) + b"\x88\xb5" + head
     path = os.path.join(WORK, "control.pcap")
-    pcapio.write_pcap(path, [pcapio.Packet(0, bytes(12) + b"\x88\xb5" + head + records)
-                             for records, _ in CONTROLS])
+    cases = list(control_cases())
+    pcapio.write_pcap(path, [pcapio.Packet(0, start + records) for records, _ in cases])
     got, _ = rows(path, ["weft.drop"])
-    yield from expect_rows("control", [[v] if v else [] for _, v in CONTROLS],
+    yield from expect_rows("control", [[] if good else ["bad_control"] for _, good in cases],
                            [row["weft.drop"] for row in got])
-    names = ("type", "version", "mode", "max_flits", "port", "node", "credits", "differs")
-    got, _ = rows(path, ["weft.control." + name for name in names], "-c", "1")
-    want = ["1", "1", "1", "5", "7", RECORDS[9].hex(), "64", "0"]
-    yield from expect_rows("HELLO", want, [row[0] for row in got[0].values()])
+    messages = [filled(kind) for kind in control.CARRIES]
+    pcapio.write_pcap(path, [pcapio.Packet(0, start + with_check(m)) for m in messages])
+    got, _ = rows(path, ["weft.control." + name for name in NAMED])
+    for row, message in zip(got, messages):
+        want = {k: v.hex() if k == control.NODE else int.from_bytes(v, "big") for k, v in message}
+        shown_values = {k + 1: v[0] if k + 1 == control.NODE else int(v[0], 0)
+                        for k, v in enumerate(row.values()) if v}
+        if shown_values != want:
+            yield f"control message {message[0][1].hex()}: expected {want}, got {shown_values}"
 
 
-def control(rng):
-    """A link control frame: random records behind a good header."""
-    records = b""
-    for _ in range(rng.randrange(14)):
-        length = rng.choice((0, 1, 2, 4, 16, rng.randrange(256)))
-        records += bytes([rng.randrange(1, 20), length]) + rng.randbytes(length)
+def random_control(rng):
+    """A link control frame behind a good header: random records, or a message spoilt a little."""
+    if rng.random() < 0.5:
+        records = with_check([(k, rng.randbytes(len(v))) if rng.random() < 0.1 else (k, v)
+                              for k, v in filled(rng.choice(list(control.CARRIES)))])
+    else:
+        records = b""
+        for _ in range(rng.randrange(14)):
+            length = rng.choice((0, 1, 2, 4, 16, rng.randrange(256)))
+            records += bytes([rng.randrange(1, 20), length]) + rng.randbytes(length)
     head = bytes([0x11, 1, 0, 0]) + rng.randbytes(12)
     head = head[:4] + bytes([head[4] & 15, head[5], head[6] & 15]) + head[7:]
     records = records[:rng.randrange(len(records) + 1)] if rng.random() < 0.5 else records
@@ -358,7 +443,7 @@ def spoilt(rng, good):
     """One of the kinds of bad packet, most of them with a good header so that they get far."""
     kind = rng.random()
     if kind < 0.2:
-        return control(rng)
+        return random_control(rng)
     data = bytearray(rng.choice(good))
     if kind < 0.5:
         # An intact CRC matters to nobody with weft.check off: mad slots are walked.
@@ -379,7 +464,7 @@ def malformed(seed):
     cut = good[0]
     bad = [pcapio.Packet(0, cut[:n]) for n in range(len(cut) + 1)]
     bad += [pcapio.Packet(0, cut[:n], len(cut)) for n in range(0, len(cut), 7)]
-    whole = control(random.Random(3)) + bytes(50)
+    whole = random_control(random.Random(3)) + bytes(50)
     bad += [pcapio.Packet(0, whole[:n]) for n in range(len(whole))]
     bad += [pcapio.Packet(0, spoilt(rng, good)) for _ in range(2000)]
     ethernet, raw = os.path.join(WORK, "bad.pcap"), os.path.join(WORK, "badraw.pcap")
