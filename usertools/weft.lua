@@ -304,6 +304,8 @@ weft.prefs.first = Pref.uint("First number", 1,
 	"Number of the first flit of each stream; 1024: take what comes")
 weft.prefs.encrypted = Pref.bool("All slots are encrypted", false,
 	"Off: from the first IDE message of a stream on")
+weft.prefs.cxl_form = Pref.enum("Messages of cxl mode", 0, "No frame says which form its messages have",
+	{ { "hbr", "HBR", 0 }, { "pbr", "PBR", 1 } }, false)
 weft.prefs.raw_mode = Pref.enum("Mode of raw flits", 1, "Link type 147 says nothing of it",
 	{ { "cxl", "cxl", 0 }, { "rxl", "rxl", 1 } }, false)
 weft.prefs.raw_spid = Pref.uint("SPID of raw flits", 0, "0 to 4095")
@@ -586,7 +588,8 @@ function weft.init()
 end
 
 local function stream_new(h)
-	local st = { index = n_streams, mode = h.mode, form = h.mode == 1 and PBR or HBR,
+	local is_pbr = h.mode == 1 or weft.prefs.cxl_form == 1
+	local st = { index = n_streams, mode = h.mode, form = is_pbr and PBR or HBR,
 		span = h.mode == 1 and 1024 or 1023, turn = 0, guessed = 0, seen = {},
 		pending = {}, head = 1, n_slots = 0, encrypted = weft.prefs.encrypted }
 	if weft.prefs.first < FIRST_SEEN then

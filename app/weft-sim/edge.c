@@ -154,6 +154,8 @@ edge_emit(struct sim_end *e, struct sim_frame *f, struct weft_end_out *out, uint
 	memset(f->data, 0, WEFT_ETH_LEN);
 	f->data[0] = f->data[6] = 0x02; /* made up by us */
 	weft_put_be16(f->data + 4, e->peer_pid);
+	/* A port has its own address: in cxl mode a reader tells senders by nothing else. */
+	weft_put_be16(f->data + 8, (uint16_t)e->wire);
 	weft_put_be16(f->data + 10, e->node->pid);
 	weft_wire_build(f->data, &out->hdr);
 	f->hdr = out->hdr;

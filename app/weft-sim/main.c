@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "capture.h"
 #include "cli.h"
 #include "experiment/experiment.h"
 #include "report.h"
@@ -47,6 +48,7 @@ static const char usage_text[] =
 	"  --pace                no faults, larger buffers, one long run: how fast it goes\n"
 	"  --until-failure       no more seeds after one that fails\n"
 	"  --pcap PREFIX         last frames of a seed that fails: PREFIX-SEED.pcap (weft-sim)\n"
+	"  --capture FILE        every frame that a node takes from a link, as pcap; one seed\n"
 	"  --json FILE|-         write the report as JSON\n"
 	"  --verbose             a line for each seed\n"
 	"  --experiment rxl      instead: measure what the RXL paper calculates; see there --help\n"
@@ -67,6 +69,7 @@ enum {
 	OPT_PACE,
 	OPT_UNTIL_FAILURE,
 	OPT_PCAP,
+	OPT_CAPTURE,
 	OPT_JSON,
 	OPT_VERBOSE,
 	OPT_VERSION,
@@ -88,6 +91,7 @@ static const struct option long_options[] = {
 	{ "pace", no_argument, NULL, OPT_PACE },
 	{ "until-failure", no_argument, NULL, OPT_UNTIL_FAILURE },
 	{ "pcap", required_argument, NULL, OPT_PCAP },
+	{ "capture", required_argument, NULL, OPT_CAPTURE },
 	{ "json", required_argument, NULL, OPT_JSON },
 	{ "verbose", no_argument, NULL, OPT_VERBOSE },
 	{ "version", no_argument, NULL, OPT_VERSION },
@@ -115,6 +119,7 @@ take_option(struct sim_opt *o, int c)
 	case OPT_PACE: o->pace = true; break;
 	case OPT_UNTIL_FAILURE: o->until_failure = true; break;
 	case OPT_PCAP: o->pcap = optarg; break;
+	case OPT_CAPTURE: o->capture = optarg; break;
 	case OPT_JSON: o->json = optarg; break;
 	case OPT_VERBOSE: o->verbose = true; break;
 	case OPT_VERSION: puts("weft-sim " WEFT_VERSION); exit(EXIT_SUCCESS);
@@ -140,6 +145,8 @@ parse_options(struct sim_opt *o, int argc, char **argv)
 		cli_fail("unexpected argument \"%s\"", argv[optind]);
 	if (o->topology != NULL && o->fabric != NULL)
 		cli_fail("--topology and --fabric exclude each other");
+	if (o->capture != NULL && (o->seeds != 1 || o->seconds != 0))
+		cli_fail("--capture takes one seed, not --seeds, --minutes or --hours");
 	if (o->hops == 0)
 		o->hops = o->pace ? PACE_HOPS : DEFAULT_HOPS;
 }
@@ -198,6 +205,27 @@ record(const struct sim_opt *o, uint64_t seed, struct failure *f)
 }
 
 static void
+capture_begin(struct sim *s, const char *path)
+{
+	char err[400];
+
+	s->capture = capture_open(path, err, sizeof(err));
+	if (s->capture == NULL)
+		cli_fail("--capture: %s", err);
+}
+
+static void
+capture_end(struct sim *s, const char *path, struct report *r)
+{
+	const int rc = capture_close(s->capture, &r->capture);
+
+	r->has_capture = true;
+	r->captured = s->sc.llr;
+	if (rc != 0)
+		cli_fail("--capture %s: %s", path, strerror(-rc));
+}
+
+static void
 run_seed(const struct sim_opt *o, uint64_t seed, struct report *r)
 {
 	static struct sim s;
@@ -205,9 +233,13 @@ run_seed(const struct sim_opt *o, uint64_t seed, struct report *r)
 	struct failure *f = NULL;
 
 	build(&s, o, seed);
+	if (o->capture != NULL)
+		capture_begin(&s, o->capture);
 	start = now_s(CLOCK_PROCESS_CPUTIME_ID);
 	sim_run(&s);
 	r->seconds += now_s(CLOCK_PROCESS_CPUTIME_ID) - start;
+	if (o->capture != NULL)
+		capture_end(&s, o->capture, r);
 	collect(&s);
 	report_add(r, &s);
 	if (o->verbose)

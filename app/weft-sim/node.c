@@ -6,6 +6,7 @@
  * still for a while, or lose its state and start again. Hot.
  */
 
+#include "capture.h"
 #include "sim.h"
 
 #include "weft_fec.h"
@@ -46,8 +47,12 @@ flits_decode(struct sim *s, const uint8_t *const *flit, unsigned int n)
 		const int i = __builtin_ctzll(bad);
 
 		if (weft_fec_decode_flit((uint8_t *)(uintptr_t)flit[i], NULL) ==
-			WEFT_FEC_UNCORRECTABLE)
+			WEFT_FEC_UNCORRECTABLE) {
 			left |= WEFT_BIT64(i);
+			s->total.fec_uncorrectable++;
+		} else {
+			s->total.fec_corrected++;
+		}
 	}
 	return left;
 }
@@ -59,6 +64,8 @@ node_take(struct sim_node *n, struct sim_frame *f)
 
 	if (s->recorder != NULL)
 		recorder_add(s->recorder, s->now_ns, f);
+	if (s->capture != NULL)
+		capture_add(s->capture, s->now_ns, f->data, f->len);
 	if (weft_wire_parse(f->data, f->len, &f->hdr) != WEFT_OK) {
 		s->total.loss[LOSS_HEADER]++;
 		frame_free(s, f);

@@ -113,6 +113,7 @@ order_came(struct sim_end *e, const struct weft_msg *m)
 			e->peer_pid);
 		return;
 	}
+	s->total.messages[m->kind]++;
 	n = e->order.came[class]++;
 	if (n >= life->class[class].sent)
 		violation(s, "a %s comes to end %u>%u that was not sent",

@@ -75,6 +75,11 @@ report_text(const struct report *r)
 	text_words("faults", fault_word, t->fault, FAULT_KINDS);
 	text_rows("wires", weft_impair_counters(), t->impair, WEFT_IMPAIR_N_COUNTERS);
 	text_words("dropped", loss_word, t->loss, LOSS_KINDS);
+	if (r->has_capture)
+		printf("captured %" PRIu64 " frames of flits, %" PRIu64 " flits, %" PRIu64
+		       " frames of link control, %" PRIu64 " refused\n",
+			r->capture.frames, r->capture.flits, r->capture.control,
+			r->capture.refused);
 	text_rows("retry", weft_llr_counters(), t->llr, WEFT_LLR_N_COUNTERS);
 	printf("digest %016" PRIx64 "\n", r->digest);
 	printf("violations %" PRIu64 "\n", t->violations);
@@ -129,6 +134,35 @@ json_failures(const struct report *r)
 	return a;
 }
 
+static json_t *
+json_messages(const uint64_t *value)
+{
+	json_t *o = json_object();
+
+	for (unsigned int i = 0; i < WEFT_MSG_KINDS; i++)
+		if (value[i] != 0)
+			set(o, weft_msg_kind_name((enum weft_msg_kind)i), value[i]);
+	return o;
+}
+
+static json_t *
+json_capture(const struct report *r)
+{
+	static const char *const isn[] = { "pseudo", "xor", "none" };
+	const struct capture_counts *c = &r->capture;
+	const bool is_rxl = r->captured.mode == WEFT_MODE_RXL;
+	json_t *o = json_object();
+
+	json_object_set_new(o, "mode", json_string(is_rxl ? "rxl" : "cxl"));
+	json_object_set_new(o, "isn", json_string(isn[r->captured.isn]));
+	json_object_set_new(o, "gap_decoding", json_boolean(r->captured.gap_decoding));
+	set(o, "frames", c->frames);
+	set(o, "flits", c->flits);
+	set(o, "control", c->control);
+	set(o, "refused", c->refused);
+	return o;
+}
+
 int
 report_json(const struct report *r, const char *path)
 {
@@ -152,6 +186,12 @@ report_json(const struct report *r, const char *path)
 	json_object_set_new(o, "faults", faults);
 	json_object_set_new(o, "dropped", json_words(loss_word, t->loss, LOSS_KINDS));
 	json_object_set_new(o, "retry", retry);
+	json_object_set_new(o, "fec",
+		json_pack("{s:I, s:I}", "corrected", (json_int_t)t->fec_corrected, "uncorrectable",
+			(json_int_t)t->fec_uncorrectable));
+	json_object_set_new(o, "messages", json_messages(t->messages));
+	if (r->has_capture)
+		json_object_set_new(o, "capture", json_capture(r));
 	set(o, "violations", t->violations);
 	json_object_set_new(o, "failures", json_failures(r));
 	json_object_set_new(o, "digest", json_string(digest));

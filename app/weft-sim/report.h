@@ -5,6 +5,7 @@
 #ifndef REPORT_H
 #define REPORT_H
 
+#include "capture.h"
 #include "sim.h"
 
 #define REPORT_FAILURES 10 /* described; all are counted */
@@ -22,6 +23,9 @@ struct report {
 	uint64_t steps;
 	double seconds; /* of the CPU; text only */
 	struct sim_totals total;
+	struct capture_counts capture;
+	struct weft_llr_cfg captured; /* how its flits were made */
+	bool has_capture;
 	struct failure failure[REPORT_FAILURES];
 	unsigned int n_failures;
 };

@@ -72,6 +72,7 @@ struct sim_opt {
 	const char *fabric; /* fabric_make(), or NULL */
 	const char *json;
 	const char *pcap; /* prefix of the files, or NULL */
+	const char *capture; /* file for all frames of the run, or NULL */
 	int mode; /* enum weft_mode, -1: by the seed */
 	bool calm; /* no faults, clean wires */
 	bool pace; /* one seed, no faults, and how fast it went */
@@ -278,10 +279,14 @@ struct sim_totals {
 	uint64_t loss[LOSS_KINDS];
 	uint64_t impair[WEFT_IMPAIR_N_COUNTERS];
 	uint64_t llr[WEFT_LLR_N_COUNTERS];
+	uint64_t messages[WEFT_MSG_KINDS]; /* that came to an end */
+	uint64_t fec_corrected; /* flits that came by a link */
+	uint64_t fec_uncorrectable;
 	uint64_t violations;
 };
 
 struct recorder;
+struct capture;
 
 #define GHOSTS 64
 
@@ -313,6 +318,7 @@ struct sim {
 	struct sim_end *end; /* of all nodes */
 	uint32_t n_ends;
 	struct recorder *recorder; /* NULL: none */
+	struct capture *capture; /* NULL: none */
 	struct sim_frame *ghost[GHOSTS]; /* copies of frames that went by; NULL: none yet */
 	uint32_t n_ghosts;
 	struct sim_totals total;

@@ -61,6 +61,12 @@ sim --topology topology.yaml --calm --json t.json
 same "requests of the file, and the sweep" True "$(j t '500 <= o["requests"] <= 564')"
 sim --pace --hops 50000
 grep -q 'M flit-hops/s' "$work/text" || die "--pace says no pace"
+for m in cxl rxl; do
+	sim --mode $m --seed 3 --hops 2000 --json h.json
+	sim --mode $m --seed 3 --hops 2000 --json cap.json --capture c.cap
+	same "a captured run" "$(j h 'o["digest"]')" "$(j cap 'o["digest"]')"
+	same "captured" True "$(j cap '0 < o["capture"]["flits"] <= o["hops"]')"
+done
 same "no files left" "" "$(cd "$work" && ls | grep pcap || true)"
 
 # Refused
@@ -68,6 +74,10 @@ refuses '--seeds: expected a number of 1 to' "$app/weft-sim" --seeds 0
 refuses '--fabric: expected pair, star:H,G' "$app/weft-sim" --fabric ring:3
 refuses '--fabric: expected pair, star:H,G' "$app/weft-sim" --fabric tree:2,0
 refuses '--mode: expected one of cxl, rxl' "$app/weft-sim" --mode pcie
+refuses '--capture takes one seed' "$app/weft-sim" --seeds 2 --capture x
+refuses '--capture takes one seed' "$app/weft-sim" --minutes 1 --capture x
+refuses 'No such file' "$app/weft-sim" --capture /nonesuch/x
+refuses '--capture /dev/full' "$app/weft-sim" --hops 100 --capture /dev/full
 refuses 'exclude each other' "$app/weft-sim" --fabric pair --topology x
 refuses 'No such file' "$app/weft-sim" --topology /nonesuch
 refuses 'unexpected argument "x"' "$app/weft-sim" x

@@ -5,6 +5,9 @@
 
   wireshark.py compare CAPTURE REPORT [ARG...]   as weft-replay --json counts, given its ARGs
   wireshark.py model FOLDER                      every trace of make_traces.py in FOLDER
+  wireshark.py sim CAPTURE REPORT [pair]         as weft-sim --json counts, and check_wire.py
+  wireshark.py host CAPTURE REPORT NODE          as weftd --json counts at a host's port
+  wireshark.py notes CAPTURE NOTE...             each note is raised somewhere
   wireshark.py vectors                           what the specification and test/vectors print
   wireshark.py twice CAPTURE                     a second pass shows what the first one does
   wireshark.py malformed SEED                    truncated frames and noise: no Lua error
@@ -25,7 +28,7 @@ from collections import Counter
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../model"))
-from weftmodel import control, frame, pcapio  # noqa: E402
+from weftmodel import control, frame, pcapio, wirecheck  # noqa: E402
 
 WORK = os.environ["WORK"]
 TSHARK = os.environ["TSHARK"].split() + ["-n", "-X", f"lua_script:{os.environ['WEFT_LUA']}"]
@@ -157,6 +160,127 @@ def model(folder):
         capture = os.path.join(folder, case["trace"])
         for wrong in compare(capture, case["expect"], case["args"]):
             yield f"{case['trace']}: {wrong}"
+
+
+def expect_counts(what, want, got):
+    for key, value in want.items():
+        if without_zeros(value) != without_zeros(got[key]):
+            yield f"{what}, {key}: expected {without_zeros(value)}, got {without_zeros(got[key])}"
+
+
+COMMANDS = ("explicit", "acks", "naks_standard", "naks_selective")
+SENDER = ("weft.drop", "weft.kind", "weft.mode", "weft.spid", "weft.control.type", "weft.flit.cmd",
+          "weft.flit.verdict", "weft.flit.fec_status", "weft.flit.fec_bytes", "weft.expert.late",
+          "weft.msg.kind")
+
+
+def senders(path, *prefs):
+    """{SPID: Counter} of what each sender's frames are made of; flits and what is counted by
+    name, verdicts, commands of intact flits, messages."""
+    found = {}
+    for row in rows(path, SENDER, *prefs)[0]:
+        got = found.setdefault(int((row["weft.spid"] or ["0"])[0], 0), Counter())
+        if row["weft.drop"]:
+            got["refused"] += 1
+            continue
+        if row["weft.kind"] == ["1"]:
+            got["control"] += 1
+            got["control " + row["weft.control.type"][0]] += 1
+            continue
+        verdicts = row["weft.flit.verdict"]
+        got["frames"] += 1
+        got["flits"] += len(verdicts)
+        got.update(verdicts)
+        got.update("fec " + status for status in row["weft.flit.fec_status"])
+        got["fec bytes"] += sum(map(int, row["weft.flit.fec_bytes"]))
+        got["late"] += len(row["weft.expert.late"])
+        got.update(COMMANDS[int(command)] for command, verdict in
+                   zip(row["weft.flit.cmd"], verdicts) if verdict not in ("bad", "all zero"))
+        got.update(row["weft.msg.kind"])
+    return found
+
+
+def fec_of(got):
+    return {k: got["fec " + k] for k in ("corrected", "uncorrectable")}
+
+
+def sim(capture, path, fabric=""):
+    """What weft-sim says of the capture it wrote. Where the retry layers take numbers from the
+    CRC and have kept their counts, they saw what the dissector sees."""
+    report = load(path)
+    made, retry = report["capture"], report["retry"]
+    # Switches need the DPID: messages are of PBR form in cxl mode too.
+    got = sum(senders(capture, "-o", "weft.isn:" + made["isn"],
+                      "-o", "weft.cxl_form:pbr").values(), Counter())
+    yield from expect_counts("weft-sim", {k: made[k] for k in ("frames", "flits", "control",
+                                                              "refused")}, got)
+    yield from expect_counts("weft-sim", {"fec": report["fec"]}, {"fec": fec_of(got)})
+    # Of a replay in cxl mode a reader without a retry layer knows only the explicit numbers.
+    if not any(report["faults"].values()) and (made["mode"] == "rxl" or retry["resent"] == 0):
+        kinds = {k: got[k] for k in OPCODE_KINDS}
+        yield from expect_counts("weft-sim", {"messages": report["messages"]}, {"messages": kinds})
+    if made["mode"] == "rxl" and not made["gap_decoding"]:
+        return
+    checker = wirecheck.Checker(set(), made["isn"])
+    model_report = checker.run([(capture, None)])
+    sums = {k: model_report[k] for k in ("nops", *COMMANDS[1:])}
+    sums["bad"] = checker.count["bad"]
+    yield from expect_counts("check_wire", sums, {**got, "nops": got["no number"], **{
+        k: got[k] for k in ("bad", *COMMANDS[1:])}})
+    yield from expect_counts("check_wire", {"control": dict(checker.control)}, {
+        "control": {k: got[f"control {k}"] for k in range(1, 9)}})
+    if fabric == "pair" and sees_all(report):
+        yield from expect_counts("ends", {"nops": retry["nops"], "bad": retry["bad"]},
+                                 {"nops": got["no number"], "bad": got["bad"]})
+
+
+OPCODE_KINDS = ("m2s_req", "m2s_rwd", "m2s_birsp", "s2m_bisnp", "s2m_ndr", "s2m_drs")
+
+
+def sees_all(report):
+    """Whether the counters of weft-sim's ends are of all flits of a capture without switches: no
+    end forgot what it had counted, and every flit was of its session."""
+    return (report["capture"]["mode"] == "rxl" and report["faults"]["node_crash"] == 0
+            and report["dropped"]["no_session"] == 0)
+
+
+def host(capture, path, name):
+    """What a host of weftd says of its own port. What it sends is seen before the wire spoils it,
+    what it receives as it comes."""
+    node = [n for n in load(path)["nodes"] if n["name"] == name][0]
+    connection, = node["connections"]
+    retry, asked = connection["retry"], node["requests"]
+    fec = [stage for stage in node["stages"] if stage["stage"] == "fec_check"][0]
+    got = senders(capture)
+    out, back = got.pop(node["pid"]), got.pop(connection["pid"])
+    if got:
+        yield f"somebody else sends: {sorted(got)}"
+    yield from expect_counts(
+        "sent", {"numbered": retry["sent"], "again": retry["resent"], "nops": retry["nops_sent"],
+                 "acks": retry["acks_sent"], "naks": retry["naks_sent"], "damaged": 0,
+                 "requests": asked["reads"] + asked["writes"]},
+        {"numbered": out["in turn"], "again": out["duplicate"], "nops": out["no number"],
+         "acks": out["acks"], "naks": out["naks_standard"] + out["naks_selective"],
+         "damaged": out["fec corrected"] + out["fec uncorrectable"] + out["bad"] + out["gap"],
+         "requests": out["m2s_req"] + out["m2s_rwd"]})
+    yield from expect_counts(
+        "received", {"flits": fec["flits"], "corrected": fec["corrected"],
+                     "bytes": fec["corrected_bytes"], "uncorrectable": fec["uncorrectable"],
+                     "nops": retry["nops"], "bad": retry["bad"], "delivered": retry["delivered"],
+                     "duplicates": retry["duplicates"]},
+        {"flits": back["flits"], "corrected": back["fec corrected"], "bytes": back["fec bytes"],
+         "uncorrectable": back["fec uncorrectable"], "nops": back["no number"],
+         "bad": back["bad"], "delivered": back["in turn"] + back["gap"] + back["late"],
+         "duplicates": back["duplicate"] - back["late"]})
+
+
+def notes(capture, *names):
+    """Which of these expert notes are nowhere."""
+    fields = ["weft.expert." + name for name in names]
+    got, _ = rows(capture, fields)
+    for field in fields:
+        if not any(row[field] for row in got):
+            yield f"{capture}: no note {field}"
 
 
 # wire-formats.md (c): message, CRC r7..r0, FEC with r0 first, FEC with r7 first.
@@ -491,8 +615,8 @@ def main():
     if what == "compare":
         wrong = list(compare(args[0], load(args[1]), args[2:]))
     else:
-        wrong = list({"model": model, "vectors": vectors, "malformed": malformed,
-                      "twice": same_twice}[what](*args))
+        wrong = list({"model": model, "sim": sim, "host": host, "notes": notes,
+                      "vectors": vectors, "malformed": malformed, "twice": same_twice}[what](*args))
     print("\n".join(wrong[:20]), end="\n" if wrong else "")
     return 1 if wrong else 0
 
