@@ -25,10 +25,11 @@ import random
 import subprocess
 import sys
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../model"))
-from weftmodel import control, frame, pcapio, wirecheck  # noqa: E402
+from weftmodel import control, crc, fec, frame, pcapio, wirecheck  # noqa: E402
 
 WORK = os.environ["WORK"]
 TSHARK = os.environ["TSHARK"].split() + ["-n", "-X", f"lua_script:{os.environ['WEFT_LUA']}"]
@@ -146,20 +147,25 @@ def compare(capture, expect, args):
 
 def same_twice(capture, *options):
     """What the second pass shows is what the first one found."""
-    once, twice = (tshark(capture, "-V", *more, *options) for more in ((), ("-2",)))
+    with ThreadPoolExecutor(2) as pool:
+        once, twice = pool.map(lambda more: tshark(capture, "-V", *more, *options), ((), ("-2",)))
     if once[2] or twice[2]:
         yield f"{capture}: tshark ended with {once[2]}, {twice[2]}: {once[1]}"
     if once[0] != twice[0]:
         yield "two passes do not show what one shows"
 
 
+def model_case(path):
+    case = load(path)
+    capture = os.path.join(os.path.dirname(path), case["trace"])
+    return [f"{case['trace']}: {wrong}" for wrong in compare(capture, case["expect"], case["args"])]
+
+
 def model(folder):
-    for path in sorted(glob.glob(os.path.join(folder, "*.json"))):
-        with open(path, encoding="ascii") as src:
-            case = json.load(src)
-        capture = os.path.join(folder, case["trace"])
-        for wrong in compare(capture, case["expect"], case["args"]):
-            yield f"{case['trace']}: {wrong}"
+    paths = sorted(glob.glob(os.path.join(folder, "*.json")))
+    with ThreadPoolExecutor(2) as pool:
+        for wrong in pool.map(model_case, paths):
+            yield from wrong
 
 
 def expect_counts(what, want, got):
@@ -321,9 +327,9 @@ ERRORS = (
 )
 
 
-def made(message, crc, fec, order="r0"):
-    crc = bytes.fromhex(crc)
-    return message + (crc[::-1] if order == "r0" else crc) + bytes.fromhex(fec)
+def made(message, remainder, parity, order="r0"):
+    remainder = bytes.fromhex(remainder)
+    return message + (remainder[::-1] if order == "r0" else remainder) + bytes.fromhex(parity)
 
 
 def shown(name, packets, fields, *options, linktype=pcapio.USER0):
@@ -343,22 +349,23 @@ def expect_rows(what, want, got):
 
 
 def vectors():
-    for order, fec in (("r0", 2), ("r7", 3)):
-        flits = [made(v[0], v[1], v[fec], order) for v in PLAIN]
+    for order, at in (("r0", 2), ("r7", 3)):
+        flits = [made(v[0], v[1], v[at], order) for v in PLAIN]
         yield from expect_rows(f"CRC, {order} first", [(["clean"], ["good"], ["0x" + v[1]])
                                                       for v in PLAIN],
                                shown("plain", flits, ("fec_status", "crc_status", "crc"),
                                      "weft.raw_mode:cxl", "weft.crc_order:" + order))
-    frames = [frame.build([made(m, crc, fec)], spid=spid, dpid=dpid, vc=vc, session=i)
-              for i, (m, vc, spid, dpid, _, crc, fec) in enumerate(ISN)]
+    frames = [frame.build([made(m, remainder, parity)], spid=spid, dpid=dpid, vc=vc, session=i)
+              for i, (m, vc, spid, dpid, _, remainder, parity) in enumerate(ISN)]
     yield from expect_rows("number", [(["clean"], ["good"], [str(v[4])]) for v in ISN],
                            shown("isn", frames, ("fec_status", "crc_status", "shows"),
                                  "weft.first:1024", linktype=pcapio.ETHERNET))
-    for number, crc in XOR:
+    for number, remainder in XOR:
         yield from expect_rows(f"xor form, {number}", [(["good"], [str(number)])],
-                               shown("xor", [made(COUNT, crc, "0" * 12)], ("crc_status", "shows"),
+                               shown("xor", [made(COUNT, remainder, "0" * 12)], ("crc_status", "shows"),
                                      "weft.isn:xor", f"weft.first:{number}"))
-    flits = [bytes(at) + b"\x01" + bytes(249 - at) + bytes.fromhex(fec) for at, fec in FEC_ALONE]
+    flits = [bytes(at) + b"\x01" + bytes(249 - at) + bytes.fromhex(parity)
+             for at, parity in FEC_ALONE]
     yield from expect_rows("FEC alone", [(["clean"],)] * len(flits),
                            shown("fec", flits, ("fec_status",)))
     flits = []
@@ -367,13 +374,67 @@ def vectors():
         for at, value in error.items():
             flit[at] ^= value
         flits.append(flit)
-    want = [([fec], [at] if at else [], [crc]) for _, fec, at, crc in ERRORS]
+    want = [([status], [at] if at else [], [intact]) for _, status, at, intact in ERRORS]
     yield from expect_rows("FEC decoding", want,
                            shown("errors", flits, ("fec_status", "fec_at", "crc_status"),
                                  "weft.raw_mode:cxl"))
+    yield from numbers()
+    yield from naks()
     yield from slots()
     yield from pending_data()
     yield from controls()
+
+
+# Flits of one sender, in order: kind, number (None: no number makes the CRC), and what comes of it:
+# verdict, number of its own, number that a NOP shows, numbers lost.
+PAYLOAD, NOP = 0x80, 0
+STORY = (
+    (PAYLOAD, 1, "in turn", 1, None, None),
+    (NOP, None, "bad", None, None, None),
+    (PAYLOAD, 2, "in turn", 2, None, None),     # so the bad one had used none
+    (NOP, 3, "no number", None, 3, None),
+    (PAYLOAD, None, "bad", None, None, None),
+    (NOP, 3, "no number", None, 3, None),
+    (PAYLOAD, 2, "duplicate", 2, None, None),   # nothing is guessed any more
+    (PAYLOAD, 3, "in turn", 3, None, None),
+    (NOP, 6, "no number", None, 6, None),       # a lost tail, that the next flit tells of
+    (PAYLOAD, 6, "gap", 6, None, 2),
+    (PAYLOAD, None, "bad", None, None, None),
+    (PAYLOAD, 8, "in turn", 8, None, None),
+    (PAYLOAD, 7, "duplicate", 7, None, None),
+)
+
+
+def flit_of(kind, number, command=0, named=0):
+    """A whole flit, of rxl mode (SPID and DPID 0) if it has a number."""
+    head = bytes([kind | command << 2 | named >> 8, named & 255])
+    flit = head + bytes(238) + b"\1\0"
+    form = "none" if number is None else "pseudo"
+    flit += crc.to_bytes(crc.flit_crc(flit, form, seq=number or 0))
+    return flit + fec.encode(flit)
+
+
+def damaged(flit):
+    """CRC wrong, FEC right."""
+    flit = flit[:242] + bytes([flit[242] ^ 1]) + flit[243:250]
+    return flit + fec.encode(flit)
+
+
+def numbers():
+    """What a receiver makes of numbers, NOPs and bad flits one behind the other."""
+    flits = [damaged(flit_of(kind, 0)) if number is None else flit_of(kind, number)
+             for kind, number, *_ in STORY]
+    want = [tuple([] if v is None else [str(v)] for v in row[2:]) for row in STORY]
+    yield from expect_rows("story", want, shown("story", flits, ("verdict", "seq", "shows", "lost")))
+
+
+def naks():
+    """Which flit a Nak wants: the number behind the one it names; there is no 0 in cxl mode."""
+    for mode, first in (("rxl", "0"), ("cxl", "1")):
+        flits = [flit_of(PAYLOAD, 1 + i if mode == "rxl" else None, *header)
+                 for i, header in enumerate(((1, 7), (2, 1023), (3, 5)))]
+        yield from expect_rows(f"Naks, {mode}", [([], []), (["1023"], [first]), (["5"], ["6"])],
+                               shown("naks", flits, ("nak", "asked"), "weft.raw_mode:" + mode))
 
 
 # Names of the model's fields in the dissector, where they differ.
@@ -590,7 +651,7 @@ def malformed(seed):
     bad += [pcapio.Packet(0, cut[:n], len(cut)) for n in range(0, len(cut), 7)]
     whole = random_control(random.Random(3)) + bytes(50)
     bad += [pcapio.Packet(0, whole[:n]) for n in range(len(whole))]
-    bad += [pcapio.Packet(0, spoilt(rng, good)) for _ in range(2000)]
+    bad += [pcapio.Packet(0, spoilt(rng, good)) for _ in range(1000)]
     ethernet, raw = os.path.join(WORK, "bad.pcap"), os.path.join(WORK, "badraw.pcap")
     pcapio.write_pcap(ethernet, bad)
     pcapio.write_pcap(raw, [pcapio.Packet(0, p.data[32:]) for p in bad[-500:]] +
