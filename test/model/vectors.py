@@ -12,7 +12,7 @@ import argparse
 import os
 import random
 
-from weftmodel import crc, data_crc, fec, ide, messages, mutate, traffic
+from weftmodel import crc, data_crc, fec, ide_ends, messages, mutate, traffic
 
 HEAD = "# made by test/model/vectors.py\n"
 
@@ -142,7 +142,7 @@ def ide_records():
         yield f"stream {mode} {'on' if pcrc else 'off'} {key.hex()}"
         lines = []
         packer = traffic.Packer(rng, "pbr", "mem", 0x123, 0x456, with_ide=True)
-        sender = ide.Sender(key, mode, pcrc, packer.flit, rng, lambda n, plain, wire: lines.append(
+        sender = ide_ends.Sender(key, mode, pcrc, packer.flit, rng, lambda n, plain, wire: lines.append(
             f"flit {n} {plain[:242].hex()} {bytes(wire[:242]).hex()}"))
         for _ in range(flits):
             sender.protocol_flit()

@@ -14,6 +14,7 @@ EXPLICIT, ACK, NAK, NAK_SELECTIVE = range(4)
 EMPTY_CRD = 1
 IDE_LLCTRL = 2
 IDE_IDLE, IDE_START, IDE_TMAC, IDE_MAC, IDE_STOP = range(5)
+POISON = (3, 1)                 # (LLCTRL, SubType)
 
 
 def header(kind, prior=1, dllp=0, command=EXPLICIT, number=0):

@@ -3,7 +3,7 @@
 """The trace cases with IDE; see cases.py for what a case is."""
 
 from . import flit as fl
-from . import frame, ide, mutate
+from . import frame, ide, ide_ends, mutate
 from .scene import DOWN, UP, Case, bursts, case, interleave, mistreat, sent, spoiled
 from .traffic import Cxl, Rxl
 
@@ -32,10 +32,10 @@ def _ide_args(mode, *more):
 
 
 def _ide_case(rng, streams, mode, truth=None, plain=(), more=()):
-    truth = {"ide.epochs_good": sum(s.macs_sent for s in streams), "ide.epochs_bad": 0} \
+    truth = {"ide.epochs_good": sum(s.sender.macs_sent for s in streams), "ide.epochs_bad": 0} \
         if truth is None else truth
     return Case(interleave(rng, streams + list(plain)), _ide_args(mode, *more), truth,
-                [s.key_line() for s in streams])
+                [line for s in streams for line in s.key_lines()])
 
 
 def _dropped_at(rng, stream):
@@ -126,7 +126,7 @@ def ide_bad_skid(rng, n):
     return _ide_bad(rng, n, "skid")
 
 
-class _Wayward(ide.Sender):
+class _Wayward(ide_ends.Sender):
     """A sender that, from some flit on, breaks one rule about where a MAC may be."""
 
     fault, after, last = None, 60, bytes(ide.MAC_LEN)
@@ -202,4 +202,4 @@ def mixed(rng, n):
         mistreat(rng, s)
     packets = spoiled(rng, interleave(rng, sealed + plain))
     return Case(packets, _ide_args("containment"), {"ide.epochs_bad": 2},
-                [s.key_line() for s in sealed], ng=True)
+                [line for s in sealed for line in s.key_lines()], ng=True)

@@ -7,7 +7,7 @@ from collections import Counter
 
 import numpy as np
 
-from . import crc, fec, frame, ide, pcapio
+from . import crc, fec, frame, ide, ide_ends, pcapio
 from . import flit as fl
 
 MODES = {"cxl": frame.CXL, "rxl": frame.RXL}
@@ -26,6 +26,7 @@ def add_options(parser):
     parser.add_argument("--key-file")
     parser.add_argument("--ide", choices=("off", "containment", "skid"), default="off")
     parser.add_argument("--pcrc", choices=("on", "off"), default="on")
+    parser.add_argument("--poison", choices=("protected", "open"), default="protected")
 
 
 def options(args):
@@ -44,7 +45,8 @@ class Stream:
         self.ide = None
         self.has_no_key = opts.ide != "off" and name not in keys
         if opts.ide != "off" and name in keys:
-            self.ide = ide.Receiver(keys[name], opts.ide, opts.pcrc == "on")
+            self.ide = ide_ends.Receiver(keys[name], opts.ide, opts.pcrc == "on",
+                                         opts.poison == "protected")
 
     def use(self, flit):
         """One used flit."""
@@ -249,7 +251,7 @@ class Replay:
             "ide": {"epochs_good": sum(i.good for i in opened),
                     "epochs_bad": sum(i.bad for i in opened),
                     "flits_released": sum(i.released for i in opened),
-                    "poison": 0},
+                    "poison": sum(i.poisons for i in opened)},
             "messages": dict(sorted(messages.items())),
         }
 

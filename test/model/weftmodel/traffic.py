@@ -11,7 +11,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from . import crc, fec, frame, ide, messages
+from . import crc, fec, frame, ide_ends, messages
 from . import flit as fl
 
 _GROUP_LIMIT = {"d2h_req": 4, "d2h_rsp": 4, "d2h_dh": 4, "s2m_bisnp": 2, "s2m_ndr": 6,
@@ -164,15 +164,16 @@ class Rxl:
     def __init__(self, rng, spid, dpid, vc=0, session=0, flow="mem", key=None,
                  others=True):
         self.rng, self.spid, self.dpid, self.vc, self.session = rng, spid, dpid, vc, session
-        self.key = key
+        self.keys = [key] if key else []
         self.packer = Packer(rng, "pbr", flow, spid, dpid, key is not None)
         self.source = bytes([2, 0, 0, 0, spid >> 8, spid & 255])
         self.bare, self.wire = [], []
         self.others = others and key is None  # also make flits of the other types
-        self.macs_sent = 0
+        self.spoiled = ()
 
-    def key_line(self):
-        return f"rxl {self.spid:x} {self.dpid:x} {self.vc:x} {self.session:x} {self.key.hex()}"
+    def key_lines(self):
+        name = f"rxl {self.spid:x} {self.dpid:x} {self.vc:x} {self.session:x}"
+        return [f"{name} {key.hex()}" for key in self.keys]
 
     def make(self, count, first=1, isn="pseudo", order="r0"):
         for _ in range(count):
@@ -180,26 +181,37 @@ class Rxl:
         self.protect(first, isn, order)
         return self
 
-    def make_sealed(self, count, mode, pcrc=True, truncation=0.0, sender=ide.Sender):
-        """Like make, through IDE; `control` holds the places of flits outside the epochs."""
-        self.control = set()
-
-        def emit(epoch, _plain, wire):
-            if not epoch:
-                self.control.add(len(self.bare))
-            self._append(wire)
-
-        sender = sender(self.key, mode, pcrc, self.packer.flit, self.rng, emit)
+    def make_sealed(self, count, mode, pcrc=True, truncation=0.0, sender=ide_ends.Sender):
+        """Like make, through IDE."""
+        sender = self.sealer(mode, pcrc, sender)
         while len(self.bare) < count:
             if self.others and self.rng.random() < 0.02:
-                self.control.add(len(self.bare))
-                self._append(self._other_flit())
+                self.other_flit()
             sender.protocol_flit()
             if sender.can_truncate() and self.rng.random() < truncation:
                 sender.truncate()
-        self.macs_sent = sender.macs_sent
         self.protect()
         return self
+
+    def sealer(self, mode, pcrc=True, sender=ide_ends.Sender, **how):
+        """The IDE sender of this stream, to be told what to do; then call protect. `control`
+        holds the places of flits outside the epochs, `spoiled` those with an inverted CRC."""
+        self.control, self.spoiled = set(), set()
+
+        def emit(epoch, _plain, wire):
+            if epoch <= 0:
+                self.control.add(len(self.bare))
+            if epoch == ide_ends.SPOILED:
+                self.spoiled.add(len(self.bare))
+            self._append(wire)
+
+        self.sender = sender(self.keys[0], mode, pcrc, self.packer.flit, self.rng, emit, **how)
+        return self.sender
+
+    def other_flit(self):
+        """A flit that is none of IDE's business."""
+        self.control.add(len(self.bare))
+        self._append(self._other_flit())
 
     def _flit(self):
         if self.others and self.rng.random() < 0.03:
@@ -221,14 +233,17 @@ class Rxl:
 
     def protect(self, first=1, isn="pseudo", order="r0"):
         """Make `wire` out of `bare`; call again after changing bare on purpose."""
-        # A NOP uses no number; it is made with that of the next flit that does.
-        uses = [fl.kind_of(item) != fl.NOP for item in self.bare]
+        # A NOP or a flit with a wrong CRC uses no number; it has that of the next one that does.
+        uses = [fl.kind_of(item) != fl.NOP and i not in self.spoiled
+                for i, item in enumerate(self.bare)]
         numbers = [(first + n) % 1024 for n in accumulate(uses, initial=0)][:-1]
         if isn == "pseudo":
             address = crc.address_part(self.spid, self.dpid, self.vc)
             parts = [crc.SEQ_PART[n] ^ address for n in numbers]
         else:
             parts = [crc.XOR_PART[n] if isn == "xor" else 0 for n in numbers]
+        for i in self.spoiled:
+            parts[i] ^= (1 << 64) - 1
         self.wire = protect(self.bare, parts, order)
 
     def frame(self, flits, clock):
@@ -247,8 +262,8 @@ class Cxl(Rxl):
         self.source = source
         self.next_number, self.explicit_left = 1, 3
 
-    def key_line(self):
-        return f"cxl {self.source.hex(':')} {self.key.hex()}"
+    def key_lines(self):
+        return [f"cxl {self.source.hex(':')} {key.hex()}" for key in self.keys]
 
     def make(self, count, first=1, isn="none", order="r0"):
         self.next_number = first
