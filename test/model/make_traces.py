@@ -14,9 +14,10 @@ import random
 import sys
 import time
 
-from weftmodel import cases, ide_cases, pcapio, replay
+from weftmodel import (cases, ide_attack_cases, ide_cases, ide_flow_cases, ide_monitor,
+                       pcapio, replay)
 
-CASES = {name: build for module in (cases, ide_cases)
+CASES = {name: build for module in (cases, ide_cases, ide_flow_cases, ide_attack_cases)
          for name, build in vars(module).items() if getattr(build, "is_case", False)}
 
 
@@ -46,7 +47,18 @@ def contradictions(truth, report):
             yield f"{key}: made {want}, received {got}"
 
 
-def make(name, folder, flits, seed):
+def listen(monitor, case, reader):
+    """Everything encrypted in a trace, as its senders sent it and as it stands in the file."""
+    mode = reader.opts.ide
+    for stream in case.senders:
+        monitor.follow(stream.keys, mode, stream.sent)
+    if not case.tampered:
+        for name, receiver in reader.receivers.items():
+            if name in reader.keys:
+                monitor.follow(reader.keys[name], mode, receiver.heard)
+
+
+def make(name, folder, flits, seed, monitor):
     case = CASES[name](random.Random(f"{name}/{seed}"), flits)
     trace = f"{name}.pcapng" if case.ng else f"{name}.pcap"
     path = os.path.join(folder, trace)
@@ -54,7 +66,10 @@ def make(name, folder, flits, seed):
     if case.keys:
         write_keys(os.path.join(folder, f"{name}.key"), case.keys)
     args = [a.replace("@KEY@", f"@DIR@/{name}.key") for a in case.args]
-    report = replay.report(path, [a.replace("@DIR@", folder) for a in args])
+    reader = replay.Replay(replay.options([a.replace("@DIR@", folder) for a in args]))
+    report = reader.run(path)
+    if case.keys:
+        listen(monitor, case, reader)
     wrong = list(contradictions(case.truth, report))
     if report["flits"] < flits:
         wrong.append(f"{report['flits']} flits, asked for {flits}")
@@ -78,9 +93,10 @@ def main():
         parser.error("--flits must be at least 500")
     os.makedirs(opts.out, exist_ok=True)
     print(f"seed {opts.seed}")
+    monitor = ide_monitor.Monitor()
     for name in opts.case or CASES:
         start = time.monotonic()
-        report = make(name, opts.out, opts.flits, opts.seed)
+        report = make(name, opts.out, opts.flits, opts.seed, monitor)
         print(f"{name}: {report['frames']} frames, {report['flits']} flits, "
               f"{time.monotonic() - start:.1f} s")
 

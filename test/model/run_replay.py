@@ -56,6 +56,16 @@ def run(replay, case, folder, timeout):
     return list(differences(case["expect"], report))
 
 
+def unknown_options(replay, timeout):
+    """A test whether the program has all options of a case, by what --help says."""
+    done = subprocess.run([replay, "--help"], capture_output=True, timeout=timeout, check=False)
+    known = done.stdout.decode(errors="replace").split()
+
+    def missing(case):
+        return [a for a in case["args"] if a.startswith("--") and a not in known]
+    return missing if known else lambda case: []
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--replay", required=True, help="the weft-replay to test")
@@ -72,10 +82,14 @@ def main():
     if not names or unknown:
         parser.error(f"{folder}: no case {', '.join(sorted(unknown)) or 'at all'}")
     chosen = opts.case or names
+    missing = unknown_options(os.path.abspath(opts.replay), opts.timeout)
     passed = failed = 0
     for name in [n for n in names if n in chosen]:
         with open(os.path.join(folder, f"{name}.json"), encoding="ascii") as src:
             case = json.load(src)
+        if missing(case):
+            print(f"skipped {name}: {opts.replay} has no {', '.join(missing(case))}")
+            continue
         wrong = run(os.path.abspath(opts.replay), case, folder, opts.timeout)
         print(f"FAIL {name}: {'; '.join(wrong)}" if wrong else f"ok {name}", flush=True)
         passed, failed = passed + (not wrong), failed + bool(wrong)

@@ -270,15 +270,22 @@ class Rules(unittest.TestCase):
             receiver = self.run_order(order)
             self.assertEqual((order, receiver.good, receiver.bad), (order, 0, 1))
 
-    def test_poison_keeps_its_place_in_containment(self):
-        self.run_order("3P4PIM")
-        self.assertEqual(self.handed, "I3P4P")
-        self.run_order("3P4TIPT")
-        self.assertEqual(self.handed, "3PTI4PT")
-        self.run_order("3P4PIM", "skid")
-        self.assertEqual(self.handed[:5], "3P4PI")
-        self.run_order("P4TXC")
-        self.assertEqual(self.handed, "PT4XC")
+    def test_nothing_overtakes_in_containment(self):
+        for order, handed in (("3P4PIM", "3P4PI"), ("3P4TIPT", "3P4TIPT"), ("P4TXC", "P4TXC"),
+                              ("PVPVSVMV", "PVPVSV"), ("VPT", "VPT"), ("V3V", "V"),
+                              ("P3VTV", "P"), ("P3VTVM", "P"), ("P3VTVPVT", "P3VTVPVT")):
+            self.run_order(order)
+            self.assertEqual((order, self.handed), (order, handed))
+
+    def test_no_more_than_eight_are_held(self):
+        self.assertEqual(self.follow("PPSIIIPVM"), (1, 0, 2))
+        self.assertEqual(self.follow("PPSIIIPVVM"), (0, 1, 0))
+        self.assertEqual(self.follow("P" * 31 + "VVVVVVVVVPM", "skid"), (1, 0, 33))
+        self.assertEqual(self.run_order("33333333V").bad, 1)
+
+    def test_control_goes_on_at_once_in_skid(self):
+        self.run_order("3P4PIV", "skid")
+        self.assertEqual(self.handed, "3P4PIV")
 
     def test_poison_counts_as_seen(self):
         self.assertEqual(self.run_order("3P4PM").poisons, 2)
@@ -453,11 +460,21 @@ class Watch(unittest.TestCase):
         def of(subtype):
             return next(i for i, (_, item) in enumerate(sent)
                         if flit.llctrl_of(item) == (2, subtype))
+        sent = [(n, f) for n, f in self.honest() if n is not None]
+        for subtype, words in ((flit.IDE_TMAC, "Stop"), (flit.IDE_MAC, "MAC")):
+            self.broken(self.renumbered(x for i, x in enumerate(sent) if i != of(subtype)), words)
+        self.broken(self.renumbered((n, f) for n, f in sent
+                                    if flit.llctrl_of(f) != (2, flit.IDE_IDLE)), "idle")
+        start = sent[of(flit.IDE_START)]
+        self.broken(self.renumbered(sent[:1] + [start] + sent[1:]), "Start")
+
+    @staticmethod
+    def renumbered(sent):
+        return [(turn, item) for turn, (_, item) in enumerate(sent)]
+
+    def test_behind_a_hole_nothing_is_known(self):
         sent = self.honest()
-        self.broken([(n, f) for n, f in sent if flit.llctrl_of(f) != (2, 0)], "idle")
-        self.broken([x for i, x in enumerate(sent) if i != of(flit.IDE_TMAC)], "Stop")
-        self.broken([x for i, x in enumerate(sent) if i != of(flit.IDE_MAC)], "MAC")
-        self.broken(sent[1:2] + [(-1, sent[of(flit.IDE_START)][1])] + sent[2:], "Start")
+        ide_monitor.Monitor().follow(KEYS, "containment", sent[:5] + sent[9:])
 
 
 @unittest.skipUnless(cryptography_vectors, "python3-cryptography-vectors is not installed")

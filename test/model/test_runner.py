@@ -27,6 +27,11 @@ print(json.dumps(report))
 """
 
 
+FAKE_HELP = """#!/usr/bin/python3
+print("--in FILE --json FILE --key-file FILE")
+"""
+
+
 class Runner(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -50,13 +55,13 @@ class Runner(unittest.TestCase):
         subprocess.run([sys.executable, os.path.join(HERE, "make_traces.py"), "--out", cls.traces,
                         *args], check=True, stdout=subprocess.DEVNULL)
 
-    def run_with(self, edit, *args):
-        fake = os.path.join(self.folder.name, "fake")
-        with open(fake, "w", encoding="ascii") as out:
-            out.write(FAKE.replace("{edit}", edit))
-        os.chmod(fake, 0o700)
+    def run_with(self, edit, *args, fake=FAKE):
+        path = os.path.join(self.folder.name, "fake")
+        with open(path, "w", encoding="ascii") as out:
+            out.write(fake.replace("{edit}", edit))
+        os.chmod(path, 0o700)
         done = subprocess.run([sys.executable, os.path.join(HERE, "run_replay.py"), "--replay",
-                               fake, "--dir", self.traces, *args], capture_output=True, text=True,
+                               path, "--dir", self.traces, *args], capture_output=True, text=True,
                               check=False)
         return done.returncode, done.stdout.splitlines()
 
@@ -67,6 +72,11 @@ class Runner(unittest.TestCase):
     def test_a_case_left_out_is_skipped(self):
         code, lines = self.run_with("", "--case", "raw")
         self.assertEqual((code, lines), (0, ["ok raw", "1 passed, 0 failed, 2 skipped"]))
+
+    def test_a_case_with_an_option_unknown_to_the_program_is_skipped(self):
+        code, lines = self.run_with("", "--case", "raw", fake=FAKE_HELP)
+        self.assertEqual(code, 0)
+        self.assertRegex(lines[0], "^skipped raw: .* has no --spid, --dpid$")
 
     def test_key_files_are_private(self):
         mode = os.stat(os.path.join(self.traces, "mixed.key")).st_mode

@@ -16,6 +16,7 @@ from .gf import Field
 
 FIELD = Field(0x12B)
 COVERED = 242
+INVERTED = (1 << 64) - 1        # what a CRC made wrong on purpose differs by (wire-formats 1.2)
 CRC_OFF = 242
 
 

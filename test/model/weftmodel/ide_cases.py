@@ -27,15 +27,27 @@ def _without_key(rng, n):
     return stream.make(n)
 
 
-def _ide_args(mode, *more):
+def ide_args(mode, *more):
     return ["--ide", mode, "--key-file", "@KEY@", *more]
 
 
-def _ide_case(rng, streams, mode, truth=None, plain=(), more=()):
-    truth = {"ide.epochs_good": sum(s.sender.macs_sent for s in streams), "ide.epochs_bad": 0} \
-        if truth is None else truth
-    return Case(interleave(rng, streams + list(plain)), _ide_args(mode, *more), truth,
-                [line for s in streams for line in s.key_lines()])
+def whole_truth(streams):
+    """What IDE must count when nothing was lost or changed."""
+    return {"ide.epochs_good": sum(s.sender.macs_sent for s in streams), "ide.epochs_bad": 0,
+            "ide.flits_released": sum(s.sender.released for s in streams),
+            "ide.poison": sum(s.sender.poisons for s in streams)}
+
+
+def key_lines(streams):
+    return [line for s in streams for line in s.key_lines()]
+
+
+def ide_case(rng, streams, mode, truth=None, plain=(), more=(), **how):
+    """A case of sealed streams: honest ones unless `truth` says what else must be counted."""
+    how.setdefault("tampered", truth is not None)
+    truth = whole_truth(streams) if truth is None else truth
+    return Case(interleave(rng, streams + list(plain)), ide_args(mode, *more), truth,
+                how.pop("keys", key_lines(streams)), how.pop("senders", streams), **how)
 
 
 def _dropped_at(rng, stream):
@@ -59,7 +71,7 @@ def _flip(rng, stream, low, high, want=lambda flit: True):
 def ide_containment(rng, n):
     streams = _sealed(rng, n, "containment", others=True)
     alone = _without_key(rng, n // 16)
-    made = _ide_case(rng, streams, "containment", plain=[alone])
+    made = ide_case(rng, streams, "containment", plain=[alone])
     made.truth["skipped"] = {"no_key": len(alone.wire)}
     return made
 
@@ -67,7 +79,7 @@ def ide_containment(rng, n):
 @case
 def ide_skid(rng, n):
     streams = _sealed(rng, n, "skid", others=True)
-    made = _ide_case(rng, streams, "skid")
+    made = ide_case(rng, streams, "skid")
     made.truth["messages"] = sent(streams)
     return made
 
@@ -75,32 +87,32 @@ def ide_skid(rng, n):
 @case
 def ide_pcrc_off(rng, n):
     streams = _sealed(rng, n, "containment", pcrc=False)
-    return _ide_case(rng, streams, "containment", more=("--pcrc", "off"))
+    return ide_case(rng, streams, "containment", more=("--pcrc", "off"))
 
 
 @case
 def ide_pcrc_mismatch(rng, n):
     """Sealed with PCRC, opened without: the first MAC of every stream fails."""
     streams = _sealed(rng, n, "skid")
-    return _ide_case(rng, streams, "skid", {"ide.epochs_good": 0, "ide.epochs_bad": 3},
-                     more=("--pcrc", "off"))
+    return ide_case(rng, streams, "skid", {"ide.epochs_good": 0, "ide.epochs_bad": 3},
+                    more=("--pcrc", "off"))
 
 
 @case
 def ide_tmac(rng, n):
-    return _ide_case(rng, _sealed(rng, n, "containment", truncation=0.2), "containment")
+    return ide_case(rng, _sealed(rng, n, "containment", truncation=0.2), "containment")
 
 
 @case
 def ide_tmac_skid(rng, n):
-    return _ide_case(rng, _sealed(rng, n, "skid", truncation=0.03), "skid")
+    return ide_case(rng, _sealed(rng, n, "skid", truncation=0.03), "skid")
 
 
 @case
 def ide_cxl(rng, n):
     streams = [Cxl(rng, mac, 1, flow, _key(rng)).make_sealed(n // 2 + 1, "skid", truncation=0.01)
                for mac, flow in ((DOWN, "down"), (UP, "up"))]
-    return _ide_case(rng, streams, "skid")
+    return ide_case(rng, streams, "skid")
 
 
 def _ide_bad(rng, n, mode):
@@ -112,7 +124,7 @@ def _ide_bad(rng, n, mode):
     _dropped_at(rng, streams[4])
     streams[5].wire[-len(streams[5].wire) // 2] = mutate.uncorrectable(
         rng, streams[5].wire[-len(streams[5].wire) // 2])
-    made = _ide_case(rng, streams, mode, {"ide.epochs_bad": 5, "crc.bad": 1, "isn.gaps": 1})
+    made = ide_case(rng, streams, mode, {"ide.epochs_bad": 5, "crc.bad": 1, "isn.gaps": 1})
     return made
 
 
@@ -131,7 +143,7 @@ class _Wayward(ide_ends.Sender):
 
     fault, after, last = None, 60, bytes(ide.MAC_LEN)
 
-    def protocol_flit(self):
+    def protocol_flit(self, mac_now=False):
         self.after -= 1
         if self.after > 0 or self.fault is None:
             super().protocol_flit()
@@ -172,7 +184,7 @@ def _ide_order(rng, n, mode):
         stream.make_sealed(max(n, 6000) // 6 + 1, mode, truncation=truncation,
                            sender=_wayward(fault))
         streams.append(stream)
-    return _ide_case(rng, streams, mode, {"ide.epochs_bad": 5})
+    return ide_case(rng, streams, mode, {"ide.epochs_bad": 5}, senders=streams[:1])
 
 
 @case
@@ -201,5 +213,5 @@ def mixed(rng, n):
     for s in plain:
         mistreat(rng, s)
     packets = spoiled(rng, interleave(rng, sealed + plain))
-    return Case(packets, _ide_args("containment"), {"ide.epochs_bad": 2},
-                [line for s in sealed for line in s.key_lines()], ng=True)
+    return Case(packets, ide_args("containment"), {"ide.epochs_bad": 2},
+                key_lines(sealed), sealed, True, ng=True)

@@ -11,7 +11,9 @@ from . import ide, messages
 
 # Idle flits that a receiver may ask for: after IDE.TMAC at most, after IDE.Start or IDE.Stop.
 TRUNCATION_DELAY = 4
-REFRESH_DELAY = 6
+REFRESH_DELAY = 3
+# A receiver in containment holds no more flits for want of a MAC (doc/decisions.md).
+MAX_HELD = 8
 SPOILED = -1                    # instead of an epoch: to be sent with its CRC inverted
 
 
@@ -33,17 +35,18 @@ class Sender:
         # What a receiver that misses nothing will have counted.
         self.macs_sent = self.poisons = self.released = 0
 
-    def protocol_flit(self):
-        flit = self._packed()
+    def protocol_flit(self, mac_now=False):
+        """The next flit; with mac_now, a MAC that is due goes with it, not with the one after."""
+        flit = self._packed(mac_now)
         if self.clear:
             self.emit(0, bytes(flit), flit)
         else:
             plain, counter = self._encrypted(flit)
             self._sealed(counter, plain, flit)
 
-    def _packed(self):
+    def _packed(self, mac_now=False):
         carries = not self.clear and self.due is not None \
-            and (self.epoch.flits == 1 or self.rng.random() < 0.5)
+            and (self.epoch.flits == 1 or mac_now or self.rng.random() < 0.5)
         flit = self.packer(carries)
         if carries:
             flit[2:16] = messages.llctrl_slot(fl.IDE_LLCTRL, fl.IDE_MAC, self.due)
@@ -157,7 +160,8 @@ class Receiver:
         self.epoch = self._first_epoch()
         self.full = None            # the epoch before this one, while its MAC is due
         self.full_held, self.held = [], []
-        self.waiting = []           # (item, offset) of Poison until the next protocol flit
+        # Poison until the next protocol flit, and what came behind it: (item, offset or None).
+        self.waiting = []
         self.after_tmac = False     # the last cachemem flit was a good IDE.TMAC
 
     def _first_epoch(self):
@@ -175,6 +179,12 @@ class Receiver:
 
     def accept(self, item, flit):
         """item: whatever the caller wants back on release; flit: a bytearray, opened in place."""
+        out = self._accept(item, flit)
+        if len(self.full_held) + len(self.held) + len(self.waiting) > MAX_HELD and self.hold:
+            return self._fail()
+        return out
+
+    def _accept(self, item, flit):
         codes = fl.llctrl_of(flit)
         after_tmac, self.after_tmac = self.after_tmac, False
         if codes is None or fl.is_ide_mac(flit):
@@ -187,7 +197,21 @@ class Receiver:
             return self._stop(item, after_tmac)
         if codes == fl.POISON and not self.clear:
             return self._poison(item, flit[4] & 15)
-        return [item]
+        return self._control(item)
+
+    def _control(self, item):
+        """Hand on a control flit, but behind what came before it: no flit overtakes another."""
+        if not self.hold:
+            return [item]
+        if self.waiting:
+            self.waiting.append((item, None))
+        elif self.held:
+            self.held.append((False, item))
+        elif self.full_held:
+            self.full_held.append((False, item))
+        else:
+            return [item]
+        return []
 
     def _protocol(self, item, flit):
         out = []
@@ -202,7 +226,7 @@ class Receiver:
         elif self.full is not None and self.epoch.flits == 1:
             return self._fail()
         for poison, offset in self.waiting:
-            if self.protect_poison:
+            if self.protect_poison and offset is not None:
                 self.epoch.poison(offset)
             if self.hold:
                 self.held.append((False, poison))
@@ -225,14 +249,14 @@ class Receiver:
         self.after_tmac = True
         out, self.held = self._release(self.held), []
         self.epoch = self.epoch.next()
-        return out + [item]
+        return out + self._control(item)
 
     def _start(self, item):
         """Dropped inside an epoch, and when there is no key to take."""
         if self.epoch.flits or not self.later_keys:
             return []
         self.epoch, self.clear = self._first_epoch(), False
-        return [item]
+        return self._control(item)
 
     def _stop(self, item, after_tmac):
         """Dropped unless it stands right behind a good IDE.TMAC."""
@@ -243,7 +267,7 @@ class Receiver:
         return out + [item]
 
     def _poison(self, item, offset):
-        """It is about data in transfer, so in containment it keeps its place among the flits."""
+        """Until the next protocol flit, whose MAC speaks for it, it goes no further."""
         self.poisons += 1
         self.waiting.append((item, offset))
         return [] if self.hold else [item]

@@ -29,26 +29,32 @@ class Monitor:
         self.texts = {}             # (key, counter, place in the epoch) -> digest
         self.tags = {}              # (key, counter) -> MAC
 
-    def follow(self, keys, mode, sent):
-        """All that one sender sent, from its first flit on, in order: (turn, flit) each, turn
-        counting numbers without wrapping; None for a flit whose CRC was made wrong. `keys` name
-        the keys in the order of their use; any values that differ will do."""
+    def follow(self, keys, mode, sent, first=0):
+        """What one sender sent: (turn, flit) each, turn counting numbers from `first` without
+        wrapping; None for a flit whose CRC was made wrong. Behind a hole in the turns it is not
+        known where epochs end, and only what is sent again is looked at. `keys` name the keys
+        in the order of their use; any values that differ will do."""
         listener = _Listener(self, list(keys), ide.EPOCH_FLITS[mode])
-        seen, spoiled = {}, None
+        seen, spoiled, following = {}, None, first
         for turn, flit in sent:
-            if fl.kind_of(flit) != fl.CACHEMEM:
-                continue
             content = bytes(flit[2:242])
+            is_poison = fl.llctrl_of(flit) == fl.POISON
             if turn is None:
-                if fl.llctrl_of(flit) != fl.POISON:
-                    spoiled = content
+                spoiled = spoiled if is_poison else content
                 continue
             if turn in seen:
                 if seen[turn] != content:
                     raise Broken(f"flit {turn} sent again with another content")
                 continue
             seen[turn] = content
-            if spoiled and fl.llctrl_of(flit) != fl.POISON:
+            if turn != following:
+                following = None
+            if following is None:
+                continue
+            following += 1
+            if fl.kind_of(flit) != fl.CACHEMEM:
+                continue
+            if spoiled and not is_poison:
                 if spoiled != content:
                     raise Broken(f"flit {turn} is not the one that was spoiled")
                 spoiled = None

@@ -76,6 +76,8 @@ class RxlReceiver:
         _, self.spid, self.dpid, self.vc, _ = name
         self.form, self.expected = opts.isn, opts.first_seq % 1024
         self.guessed = 0  # corrupt flits just before, each taken to have used a number
+        self.turn = 0     # of the expected number, without wrapping
+        self.heard = []   # (turn, flit) of intact flits, for ide_monitor
         self.stream, self.tally = stream, tally
         self.addresses = crc.address_part(self.spid, self.dpid, self.vc)
 
@@ -91,19 +93,25 @@ class RxlReceiver:
         number = self._number(difference)
         if number is None:
             self.tally["crc_bad"] += 1
+            if self._number(difference ^ crc.INVERTED) is not None:
+                self.heard.append((None, flit))
             self.expected = (self.expected + 1) % 1024
+            self.turn += 1
             self.guessed += 1
             self.stream.hole = True
             return
         self.tally["crc_good"] += 1
-        if 0 < (self.expected - number) % 1024 <= self.guessed:
+        back = (self.expected - number) % 1024
+        if 0 < back <= self.guessed:
             self.expected = number
+            self.turn -= back
         if fl.kind_of(flit) == fl.NOP:
             self.guessed = 0
             return
         ahead = (number - self.expected) % 1024
         if ahead <= WINDOW:
             self.guessed = 0
+        self.heard.append((self.turn + (ahead if ahead <= WINDOW else ahead - 1024), flit))
         if ahead > WINDOW:
             self.tally["duplicates"] += 1
             return
@@ -112,6 +120,7 @@ class RxlReceiver:
             self.tally["lost_flits"] += ahead
             self.stream.hole = True
         self.expected = (number + 1) % 1024
+        self.turn += ahead + 1
         self.stream.use(flit)
 
 
@@ -121,6 +130,7 @@ class CxlReceiver:
     def __init__(self, _name, opts, stream, tally):
         self.expected = opts.first_seq
         self.stream, self.tally = stream, tally
+        self.turn, self.heard = 0, []
 
     @staticmethod
     def _after(number):
@@ -130,6 +140,7 @@ class CxlReceiver:
         if difference:
             self.tally["crc_bad"] += 1
             self.expected = self._after(self.expected)
+            self.turn += 1
             self.stream.hole = True
             return
         self.tally["crc_good"] += 1
@@ -139,6 +150,7 @@ class CxlReceiver:
         if fl.command_of(flit) == fl.EXPLICIT and fl.number_of(flit):
             number = fl.number_of(flit)
         ahead = (number - self.expected) % 1023
+        self.heard.append((self.turn + (ahead if ahead <= WINDOW else ahead - 1023), flit))
         if ahead > WINDOW:
             self.tally["duplicates"] += 1
             return
@@ -147,6 +159,7 @@ class CxlReceiver:
             self.tally["lost_flits"] += ahead
             self.stream.hole = True
         self.expected = self._after(number)
+        self.turn += ahead + 1
         self.stream.use(flit)
 
 

@@ -22,6 +22,8 @@ class Case:
     args: list = field(default_factory=list)
     truth: dict = field(default_factory=dict)
     keys: list = field(default_factory=list)
+    senders: list = field(default_factory=list)     # sealed streams whose senders keep the rules
+    tampered: bool = False                          # intact flits are not all the senders'
     linktype: int = pcapio.ETHERNET
     ng: bool = False
     nano: bool = False

@@ -171,13 +171,18 @@ class Rxl:
         self.others = others and key is None  # also make flits of the other types
         self.spoiled = ()
 
+    def new_key(self):
+        """A key for the next IDE.Start."""
+        self.keys.append(self.rng.randbytes(32))
+        return self.keys[-1]
+
     def key_lines(self):
         name = f"rxl {self.spid:x} {self.dpid:x} {self.vc:x} {self.session:x}"
         return [f"{name} {key.hex()}" for key in self.keys]
 
     def make(self, count, first=1, isn="pseudo", order="r0"):
         for _ in range(count):
-            self._append(self._flit())
+            self.append(self._flit())
         self.protect(first, isn, order)
         return self
 
@@ -195,35 +200,39 @@ class Rxl:
 
     def sealer(self, mode, pcrc=True, sender=ide_ends.Sender, **how):
         """The IDE sender of this stream, to be told what to do; then call protect. `control`
-        holds the places of flits outside the epochs, `spoiled` those with an inverted CRC."""
-        self.control, self.spoiled = set(), set()
+        holds the places of flits outside the epochs, `spoiled` those with an inverted CRC;
+        `sent` is what was sent, for ide_monitor."""
+        self.control, self.spoiled, self.sent = set(), set(), []
 
         def emit(epoch, _plain, wire):
             if epoch <= 0:
                 self.control.add(len(self.bare))
             if epoch == ide_ends.SPOILED:
                 self.spoiled.add(len(self.bare))
-            self._append(wire)
+            spoiled = epoch == ide_ends.SPOILED
+            turn = len(self.sent) - len(self.spoiled) + spoiled
+            self.sent.append((None if spoiled else turn, bytes(wire)))
+            self.append(wire)
 
         self.sender = sender(self.keys[0], mode, pcrc, self.packer.flit, self.rng, emit, **how)
         return self.sender
 
-    def other_flit(self):
+    def other_flit(self, kinds=(fl.NOP, fl.IO, fl.ALMP)):
         """A flit that is none of IDE's business."""
         self.control.add(len(self.bare))
-        self._append(self._other_flit())
+        self.append(self._other_flit(kinds))
 
     def _flit(self):
         if self.others and self.rng.random() < 0.03:
             return self._other_flit()
         return self.packer.flit()
 
-    def _other_flit(self):
-        kind = self.rng.choice((fl.NOP, fl.IO, fl.ALMP))
+    def _other_flit(self, kinds=(fl.NOP, fl.IO, fl.ALMP)):
+        kind = self.rng.choice(kinds)
         body = self.rng.randbytes(240) if kind == fl.IO else bytes(240)
         return bytearray(fl.header(kind) + body + bytes(14))
 
-    def _append(self, out):
+    def append(self, out):
         """The header field of an rxl flit carries an Ack, a Nak or nothing."""
         if self.rng.random() < 0.1:
             command = self.rng.choice((fl.ACK, fl.ACK, fl.NAK, fl.NAK_SELECTIVE))
@@ -243,7 +252,7 @@ class Rxl:
         else:
             parts = [crc.XOR_PART[n] if isn == "xor" else 0 for n in numbers]
         for i in self.spoiled:
-            parts[i] ^= (1 << 64) - 1
+            parts[i] ^= crc.INVERTED
         self.wire = protect(self.bare, parts, order)
 
     def frame(self, flits, clock):
@@ -269,7 +278,7 @@ class Cxl(Rxl):
         self.next_number = first
         return super().make(count, first, "none", order)
 
-    def _append(self, out):
+    def append(self, out):
         kind = fl.kind_of(out)
         if kind == fl.NOP:
             before = (self.next_number - 2) % 1023 + 1
