@@ -95,7 +95,7 @@ PY
 counted() {
 	"$@" >"$work/counted.log" 2>&1
 	local rc=$?
-	grep -E '^FAIL' "$work/counted.log"
+	grep -E '^(FAIL|skipped) ' "$work/counted.log"
 	add_counts "$work/counted.log" || {
 		tail -n 20 "$work/counted.log"
 		fail "$* printed no counts"

@@ -120,7 +120,9 @@ def _long(rng, n, mode, count, step=None):
         if s.sender.can_truncate() and rng.random() < (0.2 if s.sender.hold else 0.04):
             s.sender.truncate()
 
-    return run(streams, max(n + 200, (400 if mode == "containment" else 1200) * count), step or plain)
+    least = 400 if mode == "containment" else 1200
+    # Some tricks take flits away.
+    return run(streams, max(n + 200, least * count), step or plain)
 
 
 def _place(rng, s, want, low=0.4, high=0.6):
