@@ -270,6 +270,12 @@ class Rules(unittest.TestCase):
             receiver = self.run_order(order)
             self.assertEqual((order, receiver.good, receiver.bad), (order, 0, 1))
 
+    def test_poison_may_pass_a_flit_with_the_same_word(self):
+        """A weakness of the ECN: the words do not tell of what they are. Offset 0 is the word of
+        an empty header without credits."""
+        self.assertEqual(self.run_order("-0P+0PM").bad, 0)
+        self.assertEqual(self.run_order("-1P+1PM").bad, 1)
+
     def test_nothing_overtakes_in_containment(self):
         for order, handed in (("3P4PIM", "3P4PI"), ("3P4TIPT", "3P4TIPT"), ("P4TXC", "P4TXC"),
                               ("PVPVSVMV", "PVPVSV"), ("VPT", "VPT"), ("V3V", "V"),

@@ -197,12 +197,12 @@ def _foreign(rng, s):
 
 def _idles(rng, s):
     """Idle flits put in and left out: nobody's business."""
-    for _ in range(20):
+    for i in range(20):
         at = _place(rng, s, _idle)
-        if rng.random() < 0.5:
-            s.bare.insert(at, bytearray(s.bare[at]))
-        else:
+        if i % 2:
             del s.bare[at]
+        else:
+            s.bare.insert(at, bytearray(s.bare[at]))
 
 
 def _ide_moved(rng, n, mode):
@@ -355,9 +355,9 @@ def _ide_poison_changed(rng, n, mode):
 
     streams = _long(rng, n, mode, 6, step)
     for i, s in enumerate(streams[1:]):
-        at = _place(rng, s, _poison)
-        while not _protocol(s.bare[at + 1]):
-            at = _place(rng, s, _poison)
+        at = rng.choice([k for k in range(len(s.bare) // 3, len(s.bare) * 2 // 3)
+                         if _poison(s.bare[k]) and _protocol(s.bare[k + 1])
+                         and ide.poison_word(s.bare[k][4]) != ide.aad_word(s.bare[k + 1])])
         if i == 0:
             del s.bare[at]
         elif i == 1:
