@@ -471,6 +471,10 @@ class Watch(unittest.TestCase):
             self.broken(self.renumbered(x for i, x in enumerate(sent) if i != of(subtype)), words)
         self.broken(self.renumbered((n, f) for n, f in sent
                                     if flit.llctrl_of(f) != (2, flit.IDE_IDLE)), "idle")
+        at = of(flit.IDE_MAC)
+        bare = bytes(sent[at][1][:2]) + bytes(14) + bytes(sent[at][1][16:])
+        self.broken(self.renumbered(sent[:at] + [(0, bare)] + sent[at + 1:]), "MAC")
+        self.broken(self.renumbered([(0, bare)] * 4), "no MAC in the first two")
         start = sent[of(flit.IDE_START)]
         self.broken(self.renumbered(sent[:1] + [start] + sent[1:]), "Start")
 
