@@ -179,6 +179,14 @@ counted /usr/bin/python3 test/model/run_retry.py --script "$main/test/unit/llr_s
 say "two retry layers with a bad wire between them, judged by the model"
 counted /usr/bin/python3 test/model/run_loop.py --script "$main/test/unit/llr_script"
 
+say "block signatures, against the model"
+if [ -x "$main/app/weft-sig" ]; then
+	counted /usr/bin/python3 test/model/run_signature.py --sig "$main/app/weft-sig"
+else
+	echo "skipped: no weft-sig in this build"
+	skipped=$((skipped + 1))
+fi
+
 say "suite under AddressSanitizer and UBSan"
 if setup "$dir/build-asan" gcc -Db_sanitize=address,undefined -Db_lundef=false --buildtype debug \
 	-Doptimization=1 "${driver[@]}"; then

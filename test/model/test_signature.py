@@ -11,6 +11,7 @@ import os
 import random
 import unittest
 
+import run_signature
 from weftmodel import data_crc
 from weftmodel import signature as s
 
@@ -411,6 +412,46 @@ class Arguments(unittest.TestCase):
         self.refused("EINVAL", key.set_sig, s.Attr(None, None))
         self.refused("EINVAL", key.finish)
         self.assertEqual((key.state, key.attr), ("UPDATED", attr))
+
+
+class Runner(unittest.TestCase):
+    """run_signature.py sees what it should see."""
+
+    LINE = {"error": "bad_guard", "block": 2, "offset": 1032, "computed": 2**64 - 1, "stored": 5}
+
+    def verdicts(self, case, *answer):
+        return len(list(run_signature.judge(case, *answer)))
+
+    def test_judge(self):
+        error = s.Error(*self.LINE.values(), "mem")
+        bad = run_signature.Case([], b"", 0, b"abcd", error, [])
+        line = json.dumps(dict(self.LINE, domain="mem")).encode()
+        self.assertEqual(self.verdicts(bad, 0, b"abcd", line + b"\n"), 0)
+        for answer in ((0, b"abcd", b""), (0, b"abcd", b"bad_guard"), (0, b"abce", line),
+                       (0, b"abc", line), (0, b"abcde", line), (1, b"abcd", line),
+                       (-11, b"abcd", line), (0, b"abcd", line + b"\n" + line),
+                       (0, b"abcd", b"3")):
+            self.assertEqual(self.verdicts(bad, *answer), 1, answer)
+        for key in self.LINE:
+            other = json.dumps(dict(self.LINE, **{key: 77})).encode()
+            self.assertEqual(self.verdicts(bad, 0, b"abcd", other), 1)
+        good = bad._replace(error=None)
+        self.assertEqual(self.verdicts(good, 0, b"abcd", b""), 0)
+        self.assertEqual(self.verdicts(good, 0, b"abcd", line), 1)
+        refused = bad._replace(status=2, output=b"", error=None)
+        self.assertEqual(self.verdicts(refused, 2, b"", b"weft-sig: why\n"), 0)
+        self.assertEqual(self.verdicts(refused, 2, b"a", b"weft-sig: why\n"), 1)
+        self.assertEqual(self.verdicts(refused, 0, b"", b""), 1)
+
+    def test_cases_reach_every_corner(self):
+        cases = [run_signature.draw(random.Random(f"35/{n}")) for n in range(300)]
+        again = run_signature.draw(random.Random("35/7"))
+        self.assertEqual(cases[7], again)
+        errors = {case.error.error for case in cases if case.error}
+        self.assertEqual(errors, {"bad_guard", "bad_apptag", "bad_reftag"})
+        tags = {tag for case in cases for tag in case.tags}
+        self.assertEqual(tags, {"arguments", "block0", "copy", "error", "escaped", "length",
+                                "reblock"})
 
 
 if __name__ == "__main__":
