@@ -42,7 +42,7 @@ def ones(kind):
 
 
 def draw_domain(rng, kind=None, block=None):
-    kind = kind or rng.choice(KINDS)
+    kind = kind or rng.choices(KINDS, (2, 2, 2, 5, 4))[0]
     block = block or rng.choice(s.BLOCKS)
     if kind in s.CRCS:
         return s.Domain("crc", block, s.Crc(kind, rng.choice((0, ones(kind)))))
@@ -67,9 +67,9 @@ def draw_domains(rng):
     one = draw_domain(rng)
     if style < 0.25:
         return rng.choice(((one, None), (None, one)))
-    if style < 0.6:
+    if style < 0.55:
         return one, draw_near(rng, one)
-    if style < 0.75:
+    if style < 0.7:
         return one, draw_domain(rng, block=one.block)
     two = draw_domain(rng)
     # A megabyte is the least that some sizes share: seldom.
@@ -115,7 +115,7 @@ def spoil(rng, domain, data, start):
     def flip(at):
         data[at] ^= 1 << rng.randrange(8) if rng.random() < 0.5 else rng.randrange(1, 256)
 
-    style = rng.randrange(9)
+    style = rng.randrange(9) if rng.random() < 0.4 else rng.randint(5, 8)
     if style == 0:
         flip(start + rng.randrange(domain.block))
     elif style == 1:
