@@ -307,6 +307,15 @@ class Records(unittest.TestCase):
                for a, b in ((0, 2), (2, 5), (5, 6))]
         self.assertEqual(min((e for e in got if e), key=lambda e: e.block), want)
 
+    def test_shards_of_other_blocks(self):
+        attr = s.Attr(dif(), dif(4096, ref=5))
+        whole = generate(dif(), bytes(512 * 24))
+        parts = [s.transfer(attr, "tx", whole[a * 520:b * 520], a).output
+                 for a, b in ((0, 8), (8, 24))]
+        self.assertEqual(b"".join(parts), s.transfer(attr, "tx", whole).output)
+        with self.assertRaises(s.SigError):
+            s.transfer(attr, "tx", whole[4 * 520:12 * 520], 4)
+
     def test_order_of_fields_and_blocks(self):
         good = generate(dif(), bytes(1024))
         for wrong, mask, want in (((512, 514, 516), 0xFF, "bad_guard"),
@@ -424,7 +433,7 @@ class Runner(unittest.TestCase):
 
     def test_judge(self):
         error = s.Error(*self.LINE.values(), "mem")
-        bad = run_signature.Case([], b"", 0, b"abcd", error, [])
+        bad = run_signature.Case([], b"", 0, b"abcd", [error], [])
         line = json.dumps(dict(self.LINE, domain="mem")).encode()
         self.assertEqual(self.verdicts(bad, 0, b"abcd", line + b"\n"), 0)
         for answer in ((0, b"abcd", b""), (0, b"abcd", b"bad_guard"), (0, b"abce", line),
@@ -435,22 +444,39 @@ class Runner(unittest.TestCase):
         for key in self.LINE:
             other = json.dumps(dict(self.LINE, **{key: 77})).encode()
             self.assertEqual(self.verdicts(bad, 0, b"abcd", other), 1)
-        good = bad._replace(error=None)
+        two = bad._replace(errors=[error, error])
+        self.assertEqual(self.verdicts(two, 0, b"abcd", line + b"\n" + line), 0)
+        self.assertEqual(self.verdicts(two, 0, b"abcd", line), 1)
+        good = bad._replace(errors=[])
         self.assertEqual(self.verdicts(good, 0, b"abcd", b""), 0)
         self.assertEqual(self.verdicts(good, 0, b"abcd", line), 1)
-        refused = bad._replace(status=2, output=b"", error=None)
+        refused = bad._replace(status=2, output=b"", errors=[])
         self.assertEqual(self.verdicts(refused, 2, b"", b"weft-sig: why\n"), 0)
         self.assertEqual(self.verdicts(refused, 2, b"a", b"weft-sig: why\n"), 1)
         self.assertEqual(self.verdicts(refused, 0, b"", b""), 1)
+        self.assertEqual(self.verdicts(refused, 1, b"", b""), 1)
+        cut = refused._replace(tags=["cut"])
+        self.assertEqual(self.verdicts(cut, 1, b"", b""), 0)
+        for answer in ((0, b""), (-6, b""), (1, b"a")):
+            self.assertEqual(self.verdicts(cut, *answer, b""), 1)
+        begun = cut._replace(output=b"abcd")
+        self.assertEqual(self.verdicts(begun, 1, b"abcd", b""), 1)
+        for output, wrong in ((b"abcd", 0), (b"", 0), (b"abcde", 1), (b"abce", 1)):
+            answer = list(run_signature.judge(begun, 1, output, b"", streamed=True))
+            self.assertEqual(len(answer), wrong, output)
+        bare = refused._replace(tags=["bare"], data=b"x", output=b"")
+        self.assertEqual(self.verdicts(bare, 2, b"", b""), 0)
+        self.assertEqual(self.verdicts(bare, 0, b"x", b""), 0)
+        self.assertEqual(self.verdicts(bare, 0, b"y", b""), 1)
 
     def test_cases_reach_every_corner(self):
         cases = [run_signature.draw(random.Random(f"35/{n}")) for n in range(300)]
         again = run_signature.draw(random.Random("35/7"))
         self.assertEqual(cases[7], again)
-        errors = {case.error.error for case in cases if case.error}
+        errors = {case.errors[0].error for case in cases if case.errors}
         self.assertEqual(errors, {"bad_guard", "bad_apptag", "bad_reftag"})
         tags = {tag for case in cases for tag in case.tags}
-        self.assertEqual(tags, {"arguments", "block0", "copy", "error", "escaped", "length",
+        self.assertEqual(tags, {"arguments", "bare", "block0", "copy", "cut", "error", "escaped",
                                 "reblock"})
 
 

@@ -25,7 +25,7 @@ Domain = namedtuple("Domain", "sig_type block sig comp_mask", defaults=(0,))
 Attr = namedtuple("Attr", "mem wire flags check_mask copy_mask comp_mask",
                   defaults=(0, 0xFF, 0, 0))
 Error = namedtuple("Error", "error block offset computed stored domain")
-Result = namedtuple("Result", "output error counters")
+Result = namedtuple("Result", "output error counters errors", defaults=((),))
 
 
 class SigError(Exception):
@@ -195,18 +195,23 @@ def mismatch(domain, mask, computed, stored):
 def transfer(attr, direction, data, block0=0):
     """Move data ("tx": mem to wire, "rx": wire to mem); attr None is a key without signature.
 
-    block0 is the index of the first block in either domain.
+    block0 is the index of the first input block in a longer transfer of which this is a piece, or
+    of the first output block if the input has no signature. errors holds one Error for each bad
+    block, error the first of them.
     """
     counters = dict.fromkeys(("checked", "generated", "copied", "escaped", "escaped_unprotected",
                               "errors"), 0)
     if attr is None:
         return Result(bytes(data), None, counters)
     source, target = (attr.mem, attr.wire)[::1 if direction == "tx" else -1]
-    first, plain, tails, escapes = None, [], [], []
+    plain, tails, escapes, errors = bytes(data), [], [], []
+    out0 = block0
+    if source and target:
+        refuse(block0 * source.block % target.block)
+        out0 = block0 * source.block // target.block
 
-    if source is None:
-        plain = bytes(data)
-    else:
+    if source:
+        plain = []
         unit = source.block + size(source)
         refuse(len(data) % unit)
         for i in range(len(data) // unit):
@@ -222,16 +227,17 @@ def transfer(attr, direction, data, block0=0):
             counters["checked"] += 1
             wrong = mismatch(source, attr.check_mask, sign(source, block, j), stored)
             if wrong:
-                counters["errors"] += 1
                 name, computed, kept = wrong
-                first = first or Error(name, j, j * unit, computed, kept,
-                                       "mem" if direction == "tx" else "wire")
+                errors.append(Error(name, j, j * unit, computed, kept,
+                                    "mem" if direction == "tx" else "wire"))
         plain = b"".join(plain)
 
+    counters["errors"] = len(errors)
+    first = errors[0] if errors else None
     if not is_dif(target):
         counters["escaped_unprotected"] = sum(escapes)
     if target is None:
-        return Result(plain, first, counters)
+        return Result(plain, first, counters, errors)
     refuse(len(plain) % target.block)
     mask = attr.copy_mask if attr.flags & COPY_MASK else auto_copy(source, target)
     copied = places(target, mask)
@@ -239,7 +245,7 @@ def transfer(attr, direction, data, block0=0):
     for i in range(len(plain) // target.block):
         start = i * target.block
         block = plain[start:start + target.block]
-        tail = sign(target, block, block0 + i)
+        tail = sign(target, block, out0 + i)
         if source and is_dif(target):
             last = (start + target.block - 1) // source.block
             if any(escapes[start // source.block:last + 1]):
@@ -249,7 +255,7 @@ def transfer(attr, direction, data, block0=0):
         counters["copied"] += bool(copied)
         counters["generated"] += len(copied) < len(tail)
         out += (block, tail)
-    return Result(b"".join(out), first, counters)
+    return Result(b"".join(out), first, counters, errors)
 
 
 # ---- a key (5.3, 6.1) --------------------------------------------------------------------
