@@ -76,9 +76,7 @@ end_make(struct sim *s, struct sim_end *e, struct sim_node *n, struct sim_node *
 		cli_fail("seed %llu: parameters out of range", (unsigned long long)s->seed);
 	e->end = sim_alloc(s, weft_end_size(&c));
 	for (unsigned int i = 0; i < ORDER_LIVES; i++)
-		for (unsigned int k = 0; k < ORDER_KINDS; k++)
-			e->order.life[i].class[k].hash =
-				sim_alloc(s, s->sc.room * sizeof(uint64_t));
+		e->order.life[i].hash = sim_alloc(s, ORDER_KINDS * s->sc.room * sizeof(uint64_t));
 	end_start(e);
 }
 
@@ -392,6 +390,7 @@ sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, si
 	s->frame_room = (uint32_t)WEFT_WIRE_FRAME_LEN(s->sc.max_flits);
 	if (s->frame_room < WEFT_WIRE_FLITS_OFF + WEFT_CONTROL_MAX)
 		s->frame_room = WEFT_WIRE_FLITS_OFF + WEFT_CONTROL_MAX;
+	s->frame_small = (uint32_t)WEFT_WIRE_FRAME_LEN(1);
 	build_nodes(s, &r);
 	build_wires(s, &r);
 	build_routes(s);

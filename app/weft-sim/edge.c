@@ -160,7 +160,7 @@ edge_emit(struct sim_end *e, struct sim_frame *f, struct weft_end_out *out, uint
 	weft_wire_build(f->data, &out->hdr);
 	f->hdr = out->hdr;
 	f->len = (uint32_t)(WEFT_WIRE_FLITS_OFF + out->len);
-	wire_send(s, e->wire, f);
+	wire_send(s, e->wire, frame_pack(s, f));
 }
 
 /* Have the end looked at when its time comes, or when its port is free. */

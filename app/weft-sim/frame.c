@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Frames come from a list and go back to it, the last one first: it is still in the cache. Hot.
+ * Frames come from a list and go back to it, the last one first: it is still in the cache. Most have
+ * one flit; those that are on their way have room for no more, or they would lie far apart. Hot.
  */
 
 #include <string.h>
@@ -17,36 +18,42 @@
 #define FRAME_SHIFT ((LINE - DATA_OFF % LINE) % LINE)
 
 static void
-frames_make(struct sim *s)
+frames_make(struct sim *s, bool small)
 {
-	const size_t each = (sizeof(struct sim_frame) + s->frame_room + 2 * LINE - 1) & ~(LINE - 1);
+	const size_t room = small ? s->frame_small : s->frame_room;
+	const size_t each = (sizeof(struct sim_frame) + room + 2 * LINE - 1) & ~(LINE - 1);
 	uint8_t *block = arena_alloc(&s->arena, BLOCK_FRAMES * each);
 
 	for (unsigned int i = BLOCK_FRAMES; i-- > 0;) {
 		struct sim_frame *f = (struct sim_frame *)(void *)(block + i * each + FRAME_SHIFT);
 
-		f->room = s->frame_room;
-		f->next = s->free_frames;
-		s->free_frames = f;
+		f->is_small = small;
+		frame_free(s, f);
 	}
+}
+
+static struct sim_frame *
+frame_take(struct sim *s, bool small)
+{
+	struct sim_frame *f;
+
+	if (s->free_frames[small] == NULL)
+		frames_make(s, small);
+	f = s->free_frames[small];
+	s->free_frames[small] = f->next;
+	return f;
 }
 
 struct sim_frame *
 frame_new(struct sim *s)
 {
-	struct sim_frame *f;
-
-	if (s->free_frames == NULL)
-		frames_make(s);
-	f = s->free_frames;
-	s->free_frames = f->next;
-	return f;
+	return frame_take(s, false);
 }
 
 struct sim_frame *
 frame_copy(struct sim *s, const struct sim_frame *f)
 {
-	struct sim_frame *copy = frame_new(s);
+	struct sim_frame *copy = frame_take(s, f->len <= s->frame_small);
 
 	copy->wire = f->wire;
 	copy->flap = f->flap;
@@ -56,9 +63,21 @@ frame_copy(struct sim *s, const struct sim_frame *f)
 	return copy;
 }
 
+struct sim_frame *
+frame_pack(struct sim *s, struct sim_frame *f)
+{
+	struct sim_frame *packed;
+
+	if (f->len > s->frame_small || f->is_small)
+		return f;
+	packed = frame_copy(s, f);
+	frame_free(s, f);
+	return packed;
+}
+
 void
 frame_free(struct sim *s, struct sim_frame *f)
 {
-	f->next = s->free_frames;
-	s->free_frames = f;
+	f->next = s->free_frames[f->is_small];
+	s->free_frames[f->is_small] = f;
 }

@@ -59,9 +59,11 @@ life_of(struct sim_end *e, uint32_t session)
 
 /* Where the n-th message of a class is remembered: no more than that can be under way. */
 static uint64_t *
-place(const struct sim_end *e, const struct order_class *c, uint64_t n)
+place(const struct sim_end *e, const struct order_life *life, unsigned int class, uint64_t n)
 {
-	return &c->hash[n % e->node->sim->sc.room];
+	const uint64_t room = e->node->sim->sc.room;
+
+	return &life->hash[class * room + n % room];
 }
 
 void
@@ -75,8 +77,7 @@ order_begin(struct sim_end *e)
 			e->peer_pid, e->session);
 	o->n_lives++;
 	life->session = e->session;
-	for (unsigned int c = 0; c < ORDER_KINDS; c++)
-		life->class[c].sent = 0;
+	memset(life->sent, 0, sizeof(life->sent));
 	memset(o->came, 0, sizeof(o->came));
 }
 
@@ -85,19 +86,17 @@ order_sent(struct sim_end *e, const struct weft_msg *m)
 {
 	struct order_life *life = life_of(e, e->session);
 	const uint8_t class = account[m->kind].order;
-	struct order_class *c;
 
 	if (e->session == 0 || life == NULL) {
 		violation(e->node->sim, "end %u>%u sends without a session", e->node->pid,
 			e->peer_pid);
 		return;
 	}
-	c = &life->class[class];
 	if (e->peer->session == e->session &&
-		c->sent - e->peer->order.came[class] >= e->node->sim->sc.room)
+		life->sent[class] - e->peer->order.came[class] >= e->node->sim->sc.room)
 		violation(e->node->sim, "end %u>%u sends more than the other end has room for",
 			e->node->pid, e->peer_pid);
-	*place(e, c, c->sent++) = hash_message(m);
+	*place(e, life, class, life->sent[class]++) = hash_message(m);
 }
 
 void
@@ -115,10 +114,10 @@ order_came(struct sim_end *e, const struct weft_msg *m)
 	}
 	s->total.messages[m->kind]++;
 	n = e->order.came[class]++;
-	if (n >= life->class[class].sent)
+	if (n >= life->sent[class])
 		violation(s, "a %s comes to end %u>%u that was not sent",
 			weft_msg_kind_name((enum weft_msg_kind)m->kind), e->node->pid, e->peer_pid);
-	else if (*place(e, &life->class[class], n) != hash_message(m))
+	else if (*place(e, life, class, n) != hash_message(m))
 		violation(s, "%s %llu at end %u>%u is not the one that was sent",
 			weft_msg_kind_name((enum weft_msg_kind)m->kind), (unsigned long long)n,
 			e->node->pid, e->peer_pid);

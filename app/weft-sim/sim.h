@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "heap.h"
+#include "weft_base.h"
 #include "weft_codec.h"
 #include "weft_end.h"
 #include "weft_impair.h"
@@ -128,7 +129,7 @@ struct sim_frame {
 	uint32_t wire; /* it arrives by */
 	uint32_t flap; /* sim_wire.flaps when it was sent */
 	uint32_t len; /* bytes of data */
-	uint32_t room;
+	bool is_small; /* has room for frame_small bytes, not for frame_room */
 	struct weft_wire_hdr hdr; /* as it was sent, or as it was parsed last */
 	uint8_t data[] __attribute__((aligned(16)));
 };
@@ -144,59 +145,56 @@ struct sim_wire {
 	struct weft_impair *impair; /* NULL: clean */
 	struct sim_frame **history; /* ring of copies, one more than replays reach; NULL: none */
 	uint32_t n_sent;
-};
-
-/* What the oracle knows of the messages of one kind that one end sent in one session. */
-struct order_class {
-	uint64_t *hash; /* ring */
-	uint64_t sent;
-};
+} __attribute__((aligned(WEFT_CACHE_LINE)));
 
 #define ORDER_KINDS 4 /* of messages that hosts and GFDs send */
 
+/* What the oracle knows of the messages that one end sent in one session. */
 struct order_life {
 	uint32_t session;
-	struct order_class class[ORDER_KINDS];
-};
+	uint64_t *hash; /* a ring for each kind */
+	uint64_t sent[ORDER_KINDS];
+} __attribute__((aligned(WEFT_CACHE_LINE)));
 
 #define ORDER_LIVES 4 /* sessions that are remembered */
 
 struct order {
-	struct order_life life[ORDER_LIVES]; /* as sender; ring */
+	uint64_t came[ORDER_KINDS]; /* as receiver */
 	uint32_t n_lives;
-	uint32_t session; /* as receiver */
-	uint64_t came[ORDER_KINDS];
+	struct order_life life[ORDER_LIVES]; /* as sender; ring */
 };
 
-/* One end of a retry domain. */
+/* One end of a retry domain. What every frame needs stands on its first line. */
 struct sim_end {
 	struct weft_end *end;
 	struct sim_node *node;
 	struct sim_end *peer;
-	uint32_t wire; /* it sends by */
-	uint16_t peer_pid; /* of the node at the other end */
-	bool asks; /* for a session */
-	uint32_t session; /* that its owner knows of; 0: none */
-	struct weft_isn isn; /* rxl: how its CRCs are made */
 	uint64_t address_in; /* rxl: A() of what it receives */
 	uint64_t timer_ns; /* its event in the queue, or SIM_NEVER */
 	uint64_t heard_ns; /* last frame of its session; simulated time */
+	uint32_t wire; /* it sends by */
+	uint32_t session; /* that its owner knows of; 0: none */
 	uint32_t idle_turns; /* wanted to send at once, and gave nothing */
+	uint16_t peer_pid; /* of the node at the other end */
+	bool asks; /* for a session */
 	bool serving; /* GFD: its event is in the queue */
+	struct weft_isn isn; /* rxl: how its CRCs are made */
 	struct order order;
-};
+} __attribute__((aligned(WEFT_CACHE_LINE)));
+
+static_assert(offsetof(struct sim_end, isn) == WEFT_CACHE_LINE, "one line");
 
 /* What the oracle knows of one line of a host. */
 #define SHADOW_MAX 8
 
 struct shadow_line {
-	uint64_t may_be[SHADOW_MAX]; /* hashes of what it may hold */
 	uint64_t writes; /* what the open write writes */
 	uint8_t n; /* of may_be */
 	bool anything; /* too much was lost to know */
 	bool open;
 	bool is_write;
 	bool executed; /* the open request, by the GFD */
+	uint64_t may_be[SHADOW_MAX]; /* hashes of what it may hold */
 };
 
 /* A GFD that a host talks to. */
@@ -227,27 +225,30 @@ struct sim_gfd {
 	uint64_t slow_until_ns;
 };
 
+/* What every frame needs stands on the first line. */
 struct sim_node {
 	struct sim *sim;
+	struct weft_drt *drt; /* switch */
+	struct sim_end *end;
+	uint16_t *slot; /* hash of peer PIDs to ends */
+	uint64_t resume_ns; /* stalled or down until then; 0: neither */
+	uint32_t slot_mask;
+	uint32_t n_ends;
+	uint32_t first_wire;
 	uint16_t index;
 	uint16_t pid;
 	uint8_t kind; /* enum weft_topo_kind */
 	bool down;
-	uint32_t first_wire;
-	uint32_t n_ports;
-	uint64_t resume_ns; /* stalled or down until then; 0: neither */
-	struct sim_clock clock;
 	bool jumped; /* its clock did */
-	struct sim_frame *wait, **wait_end; /* stalled: frames that came */
-	uint32_t n_wait;
-	struct sim_end *end;
-	uint16_t *slot; /* hash of peer PIDs to ends */
-	uint32_t slot_mask;
-	uint32_t n_ends;
+	struct sim_clock clock;
 	struct sim_host host;
 	struct sim_gfd gfd;
-	struct weft_drt *drt; /* switch */
-};
+	struct sim_frame *wait, **wait_end; /* stalled: frames that came */
+	uint32_t n_wait;
+	uint32_t n_ports;
+} __attribute__((aligned(WEFT_CACHE_LINE)));
+
+static_assert(offsetof(struct sim_node, clock) == WEFT_CACHE_LINE, "one line");
 
 /* --- one run --- */
 
@@ -309,7 +310,8 @@ struct sim {
 	uint64_t hosts_done;
 
 	uint32_t frame_room; /* bytes of a frame */
-	struct sim_frame *free_frames;
+	uint32_t frame_small; /* of one that is on its way, if it is no longer */
+	struct sim_frame *free_frames[2]; /* [1]: small */
 	struct arena arena; /* memory of the run */
 	struct weft_topo *topo;
 	struct sim_node *node;
@@ -357,7 +359,10 @@ void *arena_alloc(struct arena *a, size_t len);
 void arena_free(struct arena *a);
 
 /* frame.c */
+/** A frame of the largest size. */
 struct sim_frame *frame_new(struct sim *s);
+/** The same frame, in no more room than it needs. @p f is gone. */
+struct sim_frame *frame_pack(struct sim *s, struct sim_frame *f);
 struct sim_frame *frame_copy(struct sim *s, const struct sim_frame *f);
 void frame_free(struct sim *s, struct sim_frame *f);
 
