@@ -223,6 +223,27 @@ edge_timer(struct sim_end *e)
 }
 
 void
+edge_fetch(const struct sim_end *e)
+{
+	weft_end_prefetch(e->end);
+	__builtin_prefetch(e->peer);
+	__builtin_prefetch(&e->isn);
+	__builtin_prefetch(&e->node->sim->wire[e->wire]);
+}
+
+void
+edge_fetch_peer(const struct sim_end *e)
+{
+	const struct weft_flow *f = weft_end_flow(e->peer->end);
+
+	__builtin_prefetch(f->may_send);
+	__builtin_prefetch(f->open);
+	__builtin_prefetch(&e->peer->order);
+	__builtin_prefetch(e->peer->order.life);
+	__builtin_prefetch(e->order.life);
+}
+
+void
 edge_send(struct sim_end *e, const struct weft_msg *m)
 {
 	const int rc = weft_end_send(e->end, m);

@@ -111,19 +111,32 @@ node_arrive(struct sim *s, struct sim_frame *f)
 	}
 }
 
-void
-node_fetch(const struct sim_node *n, const struct sim_frame *f)
+/* A switch that relays flits looks no further than its table. */
+static bool
+relays(const struct sim_node *n)
 {
-	const struct sim_end *e;
+	return n->kind == WEFT_TOPO_SWITCH && n->sim->sc.mode == WEFT_MODE_RXL;
+}
 
-	if (n->kind == WEFT_TOPO_SWITCH && n->sim->sc.mode == WEFT_MODE_RXL) {
+void
+node_fetch_way(const struct sim_node *n, const struct sim_frame *f)
+{
+	if (relays(n)) {
 		__builtin_prefetch(&n->drt->entry[f->hdr.dpid & (WEFT_PIDS - 1)]);
 		return;
 	}
-	e = node_end(n->sim, f->wire, &f->hdr);
+	__builtin_prefetch(n->end);
+	if (n->slot != NULL)
+		__builtin_prefetch(&n->slot[f->hdr.spid & n->slot_mask]);
+}
+
+void
+node_fetch_end(const struct sim_node *n, const struct sim_frame *f)
+{
+	const struct sim_end *e = relays(n) ? NULL : node_end(n->sim, f->wire, &f->hdr);
+
 	if (e != NULL)
-		for (unsigned int i = 0; i < 8; i++)
-			__builtin_prefetch((const uint8_t *)e->end + i * WEFT_CACHE_LINE);
+		edge_fetch(e);
 }
 
 static void

@@ -131,39 +131,55 @@ fetch(const void *p, unsigned int lines)
 }
 
 /* Stages of fetching: how many events ahead. What one stage needs an earlier one has fetched. */
-enum { AHEAD_NODE, AHEAD_END = 2, AHEAD_DATA = 4, AHEAD_OBJECT = 8, AHEAD_N };
+enum { AHEAD_END = 1, AHEAD_WAY = 3, AHEAD_NODE = 5, AHEAD_DATA = 7, AHEAD_OBJECT = 10, AHEAD_N };
+
+static void
+fetch_frame(const struct sim *s, const struct event *const *e)
+{
+	const struct sim_frame *f;
+
+	if (event_kind(e[AHEAD_DATA]) == EV_ARRIVE) {
+		f = e[AHEAD_DATA]->object;
+		fetch(&s->wire[f->wire], 1);
+		fetch(f->data + WEFT_WIRE_FLITS_OFF, 4);
+	}
+	if (event_kind(e[AHEAD_NODE]) == EV_ARRIVE) {
+		f = e[AHEAD_NODE]->object;
+		fetch(&s->node[s->wire[f->wire].to], 3);
+	}
+	if (event_kind(e[AHEAD_WAY]) == EV_ARRIVE) {
+		f = e[AHEAD_WAY]->object;
+		node_fetch_way(&s->node[s->wire[f->wire].to], f);
+	}
+	if (event_kind(e[AHEAD_END]) == EV_ARRIVE) {
+		f = e[AHEAD_END]->object;
+		node_fetch_end(&s->node[s->wire[f->wire].to], f);
+	}
+}
+
+static void
+fetch_end(const struct event *const *e)
+{
+	if (event_kind(e[AHEAD_NODE]) == EV_END) {
+		const struct sim_end *end = e[AHEAD_NODE]->object;
+
+		fetch(end->node, 3);
+		edge_fetch(end);
+	}
+	if (event_kind(e[AHEAD_END]) == EV_END)
+		edge_fetch_peer(e[AHEAD_END]->object);
+}
 
 static void
 fetch_ahead(const struct sim *s)
 {
 	const struct event *e[AHEAD_N];
-	const struct sim_end *end;
-	const struct sim_frame *f;
 
 	if (heap_ahead(&s->heap, e, AHEAD_N) < AHEAD_N)
 		return; /* so little is in the cache anyway */
 	fetch(e[AHEAD_OBJECT]->object, 2);
-	if (event_kind(e[AHEAD_DATA]) == EV_ARRIVE) {
-		f = e[AHEAD_DATA]->object;
-		fetch(&s->wire[f->wire], 1);
-		fetch(f->data + WEFT_WIRE_FLITS_OFF, 4);
-	} else if (event_kind(e[AHEAD_DATA]) == EV_END) {
-		end = e[AHEAD_DATA]->object;
-		fetch(end->end, 8);
-		fetch(end->node, 3);
-	}
-	if (event_kind(e[AHEAD_END]) == EV_ARRIVE) {
-		f = e[AHEAD_END]->object;
-		fetch(&s->node[s->wire[f->wire].to], 2);
-	} else if (event_kind(e[AHEAD_END]) == EV_END) {
-		end = e[AHEAD_END]->object;
-		fetch(weft_end_llr(end->end), 4);
-		fetch(&s->wire[end->wire], 1);
-	}
-	if (event_kind(e[AHEAD_NODE]) == EV_ARRIVE) {
-		f = e[AHEAD_NODE]->object;
-		node_fetch(&s->node[s->wire[f->wire].to], f);
-	}
+	fetch_frame(s, e);
+	fetch_end(e);
 }
 
 static void

@@ -375,8 +375,10 @@ bool wire_is_full(const struct sim *s, uint32_t wire);
 
 /* node.c */
 void node_arrive(struct sim *s, struct sim_frame *f);
-/** Prefetch what node_arrive() will need. */
-void node_fetch(const struct sim_node *n, const struct sim_frame *f);
+/** Prefetch what finds the way of a frame, once the node itself is there. */
+void node_fetch_way(const struct sim_node *n, const struct sim_frame *f);
+/** Prefetch the end that a frame is for, once its way is there. */
+void node_fetch_end(const struct sim_node *n, const struct sim_frame *f);
 void node_stall(struct sim_node *n, uint64_t until_ns);
 void node_crash(struct sim_node *n, uint64_t until_ns);
 void node_resume(struct sim_node *n);
@@ -390,6 +392,10 @@ void edge_receive(struct sim_node *n, struct sim_frame *f);
 /** Let an end send what it has to, and see when it wants to be called again. */
 void edge_pump(struct sim_end *e);
 void edge_timer(struct sim_end *e);
+/** Prefetch what a look at an end needs, once the end itself is there. */
+void edge_fetch(const struct sim_end *e);
+/** Prefetch what the judge needs of the end and its peer, once the peer is there. */
+void edge_fetch_peer(const struct sim_end *e);
 /** Send a message that the end can send. */
 void edge_send(struct sim_end *e, const struct weft_msg *m);
 

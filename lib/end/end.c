@@ -13,6 +13,7 @@
 #include "weft_telem.h"
 
 #define WINDOW_MIN 8
+#define LLR_HOT 576 /* bytes of the retry layer that each frame needs, about */
 #define SEND_ROOM 3 /* flits that one message may need beyond what is packed */
 
 /* Messages of one kind that wait for the owner. */
@@ -139,6 +140,30 @@ weft_end_init(void *mem, const struct weft_end_cfg *cfg, uint64_t now_ns)
 		at += aligned(cfg->room[k] * sizeof(struct weft_msg));
 	}
 	return e;
+}
+
+static void
+prefetch(const void *from, size_t len)
+{
+	const uintptr_t first = (uintptr_t)from & ~(uintptr_t)(WEFT_CACHE_LINE - 1);
+
+	for (uintptr_t at = first; at < (uintptr_t)from + len; at += WEFT_CACHE_LINE)
+		__builtin_prefetch((const void *)at);
+}
+
+/* What is used most lies in a few runs; settings and room for many messages lie between. */
+void
+weft_end_prefetch(const struct weft_end *e)
+{
+	prefetch(&e->session.state,
+		offsetof(struct weft_session, deaf_ns) - offsetof(struct weft_session, state));
+	prefetch(e->flow.may_send,
+		offsetof(struct weft_end, pack.join) - offsetof(struct weft_end, flow.may_send));
+	prefetch(e->pack.per_group, sizeof(e->pack.per_group));
+	prefetch(&e->unpack, 2 * WEFT_CACHE_LINE);
+	prefetch(e->box, sizeof(e->box));
+	/* The retry layer is behind; e->llr would have to be read. */
+	prefetch((const uint8_t *)e + aligned(sizeof(*e)), LLR_HOT);
 }
 
 /* --- sending flits --- */

@@ -72,6 +72,12 @@ struct weft_end *weft_end_init(void *mem, const struct weft_end_cfg *cfg, uint64
  */
 typedef bool (*weft_end_msg_fn)(void *arg, const struct weft_msg *m);
 
+/**
+ * Prefetch what a frame for this end, or a look at it, will touch. Reads nothing of it: with
+ * thousands of ends a call some hundred nanoseconds early hides most of the way to memory.
+ */
+void weft_end_prefetch(const struct weft_end *e);
+
 /** A control frame came for this end: @p len bytes of records behind its header @p h. */
 enum weft_session_event weft_end_control(struct weft_end *e, const struct weft_wire_hdr *h,
 	const uint8_t *rec, size_t len, uint64_t now_ns, uint64_t rnd);
