@@ -96,12 +96,25 @@ edge_turn(struct sim_end *e)
 		switch_serve(e->node);
 }
 
+/* @return flits that a switch says it has dropped */
+static uint64_t
+edge_control(struct sim_end *e, const struct sim_frame *f, uint64_t now_ns)
+{
+	const uint64_t *losses = &weft_end_session(e->end)->count[WEFT_SESSION_N_LOSSES];
+	const uint64_t before = *losses;
+
+	weft_end_control(e->end, &f->hdr, f->data + WEFT_WIRE_FLITS_OFF,
+		f->len - WEFT_WIRE_FLITS_OFF, now_ns, weft_rand_u64(&e->node->sim->rand));
+	return *losses - before;
+}
+
 void
 edge_receive(struct sim_node *n, struct sim_frame *f)
 {
 	struct sim *s = n->sim;
 	const uint64_t now_ns = node_now(n);
 	struct sim_end *e = node_end(s, f->wire, &f->hdr);
+	uint64_t told = 0;
 
 	if (e == NULL) {
 		s->total.loss[LOSS_ROUTE]++;
@@ -109,12 +122,13 @@ edge_receive(struct sim_node *n, struct sim_frame *f)
 		return;
 	}
 	if (f->hdr.kind == WEFT_WIRE_CONTROL)
-		weft_end_control(e->end, &f->hdr, f->data + WEFT_WIRE_FLITS_OFF,
-			f->len - WEFT_WIRE_FLITS_OFF, now_ns, weft_rand_u64(&s->rand));
+		told = edge_control(e, f, now_ns);
 	else
 		edge_flits(e, f, now_ns);
 	edge_session(e);
-	if (f->hdr.session == e->session)
+	if (told != 0)
+		order_told(e, told, f->is_again);
+	else if (f->hdr.session == e->session)
 		e->heard_ns = s->now_ns;
 	frame_free(s, f);
 	order_bounds(e);
@@ -151,12 +165,7 @@ edge_emit(struct sim_end *e, struct sim_frame *f, struct weft_end_out *out, uint
 	out->hdr.clock = (uint32_t)now_ns;
 	if (out->hdr.kind == WEFT_WIRE_FLITS)
 		edge_protect(e, f, &out->flits);
-	memset(f->data, 0, WEFT_ETH_LEN);
-	f->data[0] = f->data[6] = 0x02; /* made up by us */
-	weft_put_be16(f->data + 4, e->peer_pid);
-	/* A port has its own address: in cxl mode a reader tells senders by nothing else. */
-	weft_put_be16(f->data + 8, (uint16_t)e->wire);
-	weft_put_be16(f->data + 10, e->node->pid);
+	frame_address(f, e->peer_pid, e->node->pid, e->wire);
 	weft_wire_build(f->data, &out->hdr);
 	f->hdr = out->hdr;
 	f->len = (uint32_t)(WEFT_WIRE_FLITS_OFF + out->len);

@@ -41,6 +41,7 @@ frame_take(struct sim *s, bool small)
 		frames_make(s, small);
 	f = s->free_frames[small];
 	s->free_frames[small] = f->next;
+	f->is_again = false;
 	return f;
 }
 
@@ -58,6 +59,7 @@ frame_copy(struct sim *s, const struct sim_frame *f)
 	copy->wire = f->wire;
 	copy->flap = f->flap;
 	copy->len = f->len;
+	copy->is_again = f->is_again;
 	copy->hdr = f->hdr;
 	memcpy(copy->data, f->data, f->len);
 	return copy;
@@ -80,4 +82,15 @@ frame_free(struct sim *s, struct sim_frame *f)
 {
 	f->next = s->free_frames[f->is_small];
 	s->free_frames[f->is_small] = f;
+}
+
+void
+frame_address(struct sim_frame *f, uint16_t to, uint16_t from, uint32_t wire)
+{
+	memset(f->data, 0, WEFT_ETH_LEN);
+	f->data[0] = f->data[6] = 0x02; /* locally administered */
+	weft_put_be16(f->data + 4, to);
+	/* A port has its own address: in cxl mode a reader tells senders by nothing else. */
+	weft_put_be16(f->data + 8, (uint16_t)wire);
+	weft_put_be16(f->data + 10, from);
 }

@@ -43,6 +43,7 @@ ghost_of(struct sim *s, const struct sim_frame *f)
 {
 	struct sim_frame *g = frame_copy(s, f);
 
+	g->is_again = true;
 	g->flap = s->wire[g->wire].flaps;
 	return g;
 }

@@ -13,8 +13,7 @@
 
 #define WAIT_MAX 256 /* frames that come to a node that stands still */
 
-/* rxl: the connection with this source. */
-static struct sim_end *
+struct sim_end *
 node_end_of(const struct sim_node *n, uint16_t pid)
 {
 	for (uint32_t i = pid;; i++) {
@@ -175,6 +174,8 @@ node_crash(struct sim_node *n, uint64_t until_ns)
 	if (n->down)
 		return;
 	n->down = true;
+	if (n->losses != NULL)
+		n->losses->n = 0;
 	for (uint32_t i = 0; i < n->n_ends; i++) {
 		struct sim_end *e = &n->end[i];
 

@@ -78,6 +78,7 @@ order_begin(struct sim_end *e)
 	o->n_lives++;
 	life->session = e->session;
 	memset(life->sent, 0, sizeof(life->sent));
+	life->dropped = life->told = 0;
 	memset(o->came, 0, sizeof(o->came));
 }
 
@@ -167,6 +168,32 @@ order_bounds(struct sim_end *e)
 		return;
 	for (unsigned int i = 0; i < sizeof(kinds); i++)
 		bounds_of_class(e, account[kinds[i]].set, account[kinds[i]].class);
+}
+
+void
+order_dropped(struct sim_end *e, uint32_t session, unsigned int flits)
+{
+	struct order_life *life = life_of(e, session);
+
+	if (life != NULL)
+		life->dropped += flits;
+}
+
+/* A wire may bring a report twice, and the end counts it twice: that much is said of each alone. */
+void
+order_told(struct sim_end *e, uint64_t flits, bool again)
+{
+	struct order_life *life = e->session == 0 ? NULL : life_of(e, e->session);
+	const uint64_t before = life == NULL || again ? 0 : life->told;
+
+	if (life == NULL || before + flits > life->dropped)
+		violation(e->node->sim, "end %u>%u is told of %llu flits lost, but it was %u",
+			e->node->pid, e->peer_pid, (unsigned long long)(before + flits),
+			life == NULL ? 0 : life->dropped);
+	if (again || life == NULL)
+		return;
+	life->told += (uint32_t)flits;
+	e->node->sim->total.losses_heard += flits;
 }
 
 static bool

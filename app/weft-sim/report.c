@@ -75,6 +75,8 @@ report_text(const struct report *r)
 	text_words("faults", fault_word, t->fault, FAULT_KINDS);
 	text_rows("wires", weft_impair_counters(), t->impair, WEFT_IMPAIR_N_COUNTERS);
 	text_words("dropped", loss_word, t->loss, LOSS_KINDS);
+	printf("switches told of %" PRIu64 " flits dropped, %" PRIu64 " heard of\n", t->losses_told,
+		t->losses_heard);
 	if (r->has_capture)
 		printf("captured %" PRIu64 " frames of flits, %" PRIu64 " flits, %" PRIu64
 		       " frames of link control, %" PRIu64 " refused\n",
@@ -185,6 +187,8 @@ report_json(const struct report *r, const char *path)
 	set(o, "sessions", t->sessions);
 	json_object_set_new(o, "faults", faults);
 	json_object_set_new(o, "dropped", json_words(loss_word, t->loss, LOSS_KINDS));
+	set(o, "losses_told", t->losses_told);
+	set(o, "losses_heard", t->losses_heard);
 	json_object_set_new(o, "retry", retry);
 	json_object_set_new(o, "fec",
 		json_pack("{s:I, s:I}", "corrected", (json_int_t)t->fec_corrected, "uncorrectable",

@@ -114,6 +114,7 @@ dispatch(struct sim *s, const struct event *e)
 		break;
 	case EV_HOST: host_poll(e->object); break;
 	case EV_SERVE: gfd_serve_event(e->object); break;
+	case EV_LOSSES: loss_report(e->object); break;
 	case EV_RESUME: node_resume(e->object); break;
 	case EV_FAULT:
 		digest(s, e, s->n_faults);

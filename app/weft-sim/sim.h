@@ -107,6 +107,7 @@ struct scenario {
 	uint64_t phase_ns; /* faults end at the latest then */
 	int32_t skew_ppm; /* clocks differ by so much at most */
 	uint64_t serve_ns; /* slow GFDs: time a request takes; 0: all are fast */
+	uint64_t losses_ns; /* rxl switches gather for so long what they dropped, then tell */
 	uint64_t poll_ns; /* an end is looked at so long after a frame came; 0: at once */
 	bool direct; /* fast GFDs answer inside the call that brings the message */
 };
@@ -130,6 +131,7 @@ struct sim_frame {
 	uint32_t flap; /* sim_wire.flaps when it was sent */
 	uint32_t len; /* bytes of data */
 	bool is_small; /* has room for frame_small bytes, not for frame_room */
+	bool is_again; /* came from a wire or a ghost that repeats what was sent once */
 	struct weft_wire_hdr hdr; /* as it was sent, or as it was parsed last */
 	uint8_t data[] __attribute__((aligned(16)));
 };
@@ -154,6 +156,8 @@ struct order_life {
 	uint32_t session;
 	uint64_t *hash; /* a ring for each kind */
 	uint64_t sent[ORDER_KINDS];
+	uint32_t dropped; /* flits, by switches */
+	uint32_t told; /* of them, in reports that came */
 } __attribute__((aligned(WEFT_CACHE_LINE)));
 
 #define ORDER_LIVES 4 /* sessions that are remembered */
@@ -225,6 +229,18 @@ struct sim_gfd {
 	uint64_t slow_until_ns;
 };
 
+#define LOSSES 32 /* connections of which a switch knows losses */
+
+/* Flits that FEC gave up in a switch, by connection, until their sender is told. */
+struct sim_losses {
+	unsigned int n;
+	bool is_due; /* its event is in the queue */
+	struct sim_loss {
+		struct weft_wire_hdr hdr; /* of a frame that lost some */
+		uint32_t flits;
+	} loss[LOSSES];
+};
+
 /* What every frame needs stands on the first line. */
 struct sim_node {
 	struct sim *sim;
@@ -243,6 +259,7 @@ struct sim_node {
 	struct sim_clock clock;
 	struct sim_host host;
 	struct sim_gfd gfd;
+	struct sim_losses *losses; /* switch of rxl; NULL: none yet */
 	struct sim_frame *wait, **wait_end; /* stalled: frames that came */
 	uint32_t n_wait;
 	uint32_t n_ports;
@@ -261,7 +278,17 @@ struct arena {
 	size_t left;
 };
 
-enum sim_event { EV_ARRIVE, EV_END, EV_HOST, EV_SERVE, EV_RESUME, EV_FAULT, EV_LOOK, EV_KINDS };
+enum sim_event {
+	EV_ARRIVE,
+	EV_END,
+	EV_HOST,
+	EV_SERVE,
+	EV_RESUME,
+	EV_FAULT,
+	EV_LOOK,
+	EV_LOSSES,
+	EV_KINDS
+};
 
 struct violation {
 	uint64_t step;
@@ -278,6 +305,8 @@ struct sim_totals {
 	uint64_t sessions;
 	uint64_t fault[FAULT_KINDS];
 	uint64_t loss[LOSS_KINDS];
+	uint64_t losses_told; /* flits in the reports that switches sent */
+	uint64_t losses_heard; /* flits in those that came in their session, once */
 	uint64_t impair[WEFT_IMPAIR_N_COUNTERS];
 	uint64_t llr[WEFT_LLR_N_COUNTERS];
 	uint64_t messages[WEFT_MSG_KINDS]; /* that came to an end */
@@ -365,6 +394,8 @@ struct sim_frame *frame_new(struct sim *s);
 struct sim_frame *frame_pack(struct sim *s, struct sim_frame *f);
 struct sim_frame *frame_copy(struct sim *s, const struct sim_frame *f);
 void frame_free(struct sim *s, struct sim_frame *f);
+/** Made-up addresses of the Ethernet header; the frame leaves by @p wire. */
+void frame_address(struct sim_frame *f, uint16_t to, uint16_t from, uint32_t wire);
 
 /* wire.c */
 /** Send a frame, which is the wire's from now on. */
@@ -384,6 +415,8 @@ void node_crash(struct sim_node *n, uint64_t until_ns);
 void node_resume(struct sim_node *n);
 /** The end that a frame which came by @p wire is for, or NULL. */
 struct sim_end *node_end(const struct sim *s, uint32_t wire, const struct weft_wire_hdr *h);
+/** rxl: the end of a host or GFD with this other end, or NULL. */
+struct sim_end *node_end_of(const struct sim_node *n, uint16_t pid);
 /** Clean flits of a frame as far as FEC can. @return mask of those it could not */
 uint64_t flits_decode(struct sim *s, const uint8_t *const *flit, unsigned int n);
 
@@ -418,6 +451,12 @@ void switch_receive(struct sim_node *n, struct sim_frame *f);
 bool switch_message(void *arg, const struct weft_msg *m);
 void switch_serve(struct sim_node *n);
 
+/* loss.c */
+/** Flits of a frame with this header were dropped. */
+void loss_note(struct sim_node *n, const struct weft_wire_hdr *h, unsigned int flits);
+/** Tell their senders. */
+void loss_report(struct sim_node *n);
+
 /* ghost.c */
 /** Perhaps keep a copy of a frame that is being sent. */
 void ghost_remember(struct sim *s, uint32_t wire, const struct sim_frame *f);
@@ -445,6 +484,10 @@ void order_begin(struct sim_end *e);
 /** The session of @p e is over: was there a reason? */
 void order_end(struct sim_end *e);
 void order_bounds(struct sim_end *e);
+/** A switch has dropped flits that @p e sent in this session. */
+void order_dropped(struct sim_end *e, uint32_t session, unsigned int flits);
+/** @p e was told that so many flits were dropped; @p again: perhaps not for the first time. */
+void order_told(struct sim_end *e, uint64_t flits, bool again);
 /** Whether nothing is under way any more. Else @p why receives what is. */
 bool order_is_quiet(struct sim *s, char *why, size_t len);
 

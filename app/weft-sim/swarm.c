@@ -232,6 +232,7 @@ scenario_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed)
 	draw_session(&r, sc);
 	draw_impair(&r, sc);
 	draw_faults(&r, sc);
+	sc->losses_ns = draw_log(&r, 10 * US, 10 * MS);
 	if (opt->calm)
 		make_calm(sc);
 	if (opt->pace)

@@ -3,7 +3,7 @@
 
 /*
  * A PBR switch. In rxl mode what FEC cannot correct leaves the frame, and the rest goes on by the port
- * that the DRT gives for the DPID; it keeps no state of connections. In cxl mode every link ends
+ * that the DRT gives for the DPID; it keeps no state of connections but what it dropped (loss.c). In cxl mode every link ends
  * here: messages are stored and forwarded, each by its DPID, when the link it goes to takes them.
  * Requests and answers wait apart from each other, so answers never wait for requests. Hot.
  */
@@ -12,17 +12,17 @@
 
 /* False: nothing is left of the frame. */
 static bool
-switch_decode(struct sim *s, struct sim_frame *f)
+switch_decode(struct sim_node *n, struct sim_frame *f)
 {
 	const uint8_t *flit[WEFT_WIRE_FLITS_MAX] = { NULL };
 	uint64_t gone;
 
 	for (unsigned int i = 0; i < f->hdr.n_flits; i++)
 		flit[i] = f->data + WEFT_WIRE_FRAME_LEN(i);
-	gone = flits_decode(s, flit, f->hdr.n_flits);
+	gone = flits_decode(n->sim, flit, f->hdr.n_flits);
 	if (gone == 0)
 		return true;
-	s->total.loss[LOSS_FEC] += (unsigned int)__builtin_popcountll(gone);
+	loss_note(n, &f->hdr, (unsigned int)__builtin_popcountll(gone));
 	f->len = (uint32_t)weft_wire_remove(f->data, &f->hdr, gone);
 	return f->len != 0;
 }
@@ -36,7 +36,7 @@ switch_receive(struct sim_node *n, struct sim_frame *f)
 	if (port < 0) {
 		s->total.loss[LOSS_ROUTE]++;
 		frame_free(s, f);
-	} else if (f->hdr.kind == WEFT_WIRE_FLITS && !switch_decode(s, f)) {
+	} else if (f->hdr.kind == WEFT_WIRE_FLITS && !switch_decode(n, f)) {
 		frame_free(s, f);
 	} else {
 		wire_send(s, n->first_wire + (uint32_t)port, f);

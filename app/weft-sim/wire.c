@@ -66,8 +66,10 @@ wire_replay(struct sim *s, uint32_t wire, unsigned int back)
 {
 	struct sim_wire *w = &s->wire[wire];
 	const unsigned int history = s->sc.impair.history + 1; /* the last one too */
+	struct sim_frame *f = frame_copy(s, w->history[(w->n_sent - 1 - back) % history]);
 
-	wire_queue(s, wire, frame_copy(s, w->history[(w->n_sent - 1 - back) % history]), 0);
+	f->is_again = true;
+	wire_queue(s, wire, f, 0);
 }
 
 static void
@@ -100,8 +102,10 @@ wire_send_bad(struct sim *s, uint32_t wire, struct sim_frame *f)
 	if (fate.copies > 1)
 		twin = frame_copy(s, f);
 	wire_queue(s, wire, f, fate.delay_ns[0]);
-	if (twin != NULL)
+	if (twin != NULL) {
+		twin->is_again = true;
 		wire_queue(s, wire, twin, fate.delay_ns[1]);
+	}
 	if (fate.replay_back > 0)
 		wire_replay(s, wire, fate.replay_back);
 }

@@ -111,6 +111,13 @@ MUTATIONS = [
     ("a HELLO ends the session", "lib/llr/session.c",
      "s->offer = draw(s, rnd);",
      "s->id = 0;\n\ts->offer = draw(s, rnd);"),
+    ("more flits are lost than a switch says", "lib/llr/session.c",
+     "s->count[WEFT_SESSION_N_LOSSES] += c->count;",
+     "s->count[WEFT_SESSION_N_LOSSES] += c->count + 1;"),
+    ("a LOSS of any session counts", "lib/llr/session.c",
+     "\tcase WEFT_CONTROL_RESET:\n\tcase WEFT_CONTROL_LOSS: return id != 0 && id == s->id;",
+     "\tcase WEFT_CONTROL_RESET: return id != 0 && id == s->id;\n"
+     "\tcase WEFT_CONTROL_LOSS: return s->id != 0;"),
     ("messages of the last session stay", "lib/end/end.c",
      "e->box[k].n = 0;\n",
      ""),
