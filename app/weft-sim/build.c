@@ -327,7 +327,7 @@ wire_impair(struct sim *s, struct sim_wire *w, struct weft_rand *r)
 {
 	struct weft_impair_cfg c = s->sc.impair;
 
-	c.seed = weft_rand_u64(r);
+	c.seed ^= weft_rand_u64(r);
 	w->impair = sim_alloc(s, sizeof(*w->impair));
 	if (weft_impair_init(w->impair, &c) != 0)
 		cli_fail("seed %llu: injectors out of range", (unsigned long long)s->seed);

@@ -43,6 +43,7 @@ static const char usage_text[] =
 	"  --fabric SHAPE        pair | star:H,G | chain:N | tree:L,F[,N] | mesh:W,H | fat:K\n"
 	"  --hops N              flit-hops of a seed before everything is healed (60000)\n"
 	"  --calm                no faults, clean wires\n"
+	"  --impair KEY=VALUE,...  this bad wire on every link (doc/impair.md), not the seed's\n"
 	"  --faults N            only the first N faults of links and nodes\n"
 	"  --stop-at STEP        stop there\n"
 	"  --pace                no faults, larger buffers, one long run: how fast it goes\n"
@@ -64,6 +65,7 @@ enum {
 	OPT_FABRIC,
 	OPT_HOPS,
 	OPT_CALM,
+	OPT_IMPAIR,
 	OPT_FAULTS,
 	OPT_STOP_AT,
 	OPT_PACE,
@@ -86,6 +88,7 @@ static const struct option long_options[] = {
 	{ "fabric", required_argument, NULL, OPT_FABRIC },
 	{ "hops", required_argument, NULL, OPT_HOPS },
 	{ "calm", no_argument, NULL, OPT_CALM },
+	{ "impair", required_argument, NULL, OPT_IMPAIR },
 	{ "faults", required_argument, NULL, OPT_FAULTS },
 	{ "stop-at", required_argument, NULL, OPT_STOP_AT },
 	{ "pace", no_argument, NULL, OPT_PACE },
@@ -114,6 +117,10 @@ take_option(struct sim_opt *o, int c)
 	case OPT_FABRIC: o->fabric = optarg; break;
 	case OPT_HOPS: o->hops = cli_number("--hops", optarg, 1, INT64_MAX); break;
 	case OPT_CALM: o->calm = true; break;
+	case OPT_IMPAIR:
+		bad_wire_read(&o->impair, optarg);
+		o->has_impair = true;
+		break;
 	case OPT_FAULTS: o->faults = cli_number("--faults", optarg, 0, INT64_MAX); break;
 	case OPT_STOP_AT: o->stop_at = cli_number("--stop-at", optarg, 1, INT64_MAX); break;
 	case OPT_PACE: o->pace = true; break;
@@ -147,6 +154,7 @@ parse_options(struct sim_opt *o, int argc, char **argv)
 		cli_fail("--topology and --fabric exclude each other");
 	if (o->capture != NULL && (o->seeds != 1 || o->seconds != 0))
 		cli_fail("--capture takes one seed, not --seeds, --minutes or --hours");
+	bad_wire_check(o);
 	if (o->hops == 0)
 		o->hops = o->pace ? PACE_HOPS : DEFAULT_HOPS;
 }

@@ -76,6 +76,8 @@ struct sim_opt {
 	const char *capture; /* file for all frames of the run, or NULL */
 	int mode; /* enum weft_mode, -1: by the seed */
 	bool calm; /* no faults, clean wires */
+	bool has_impair;
+	struct weft_impair_cfg impair; /* of all wires, not the seed's */
 	bool pace; /* one seed, no faults, and how fast it went */
 	bool until_failure;
 	bool verbose;
@@ -358,6 +360,14 @@ struct sim {
 
 /* swarm.c */
 void scenario_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed);
+
+/* bad_wire.c */
+/** Read the keys of a bad wire; what is impossible ends the program with a message. */
+void bad_wire_read(struct weft_impair_cfg *c, const char *text);
+void bad_wire_check(const struct sim_opt *o);
+bool bad_wire_needs_rxl(const struct sim_opt *o);
+/** @param late_flits  a frame may be late by so many on one link, 1 or more */
+void bad_wire_force(struct scenario *sc, const struct sim_opt *o, unsigned int late_flits);
 
 /* build.c */
 int sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, size_t err_len);

@@ -112,12 +112,19 @@ draw_session(struct weft_rand *r, struct scenario *sc)
 }
 
 /* What a wire may delay or repeat, in flits: a share of the numbers that are free. */
+static unsigned int
+late_flits(const struct scenario *sc)
+{
+	const unsigned int free = WEFT_ISN_NUMBERS - 1u - sc->llr.window;
+
+	return free / 2 / HOPS_MOST / 2;
+}
+
 static void
 draw_impair(struct weft_rand *r, struct scenario *sc)
 {
 	struct weft_impair_cfg *c = &sc->impair;
-	const unsigned int free = WEFT_ISN_NUMBERS - 1u - sc->llr.window;
-	const unsigned int share = free / 2 / HOPS_MOST / 2;
+	const unsigned int share = late_flits(sc);
 	const bool is_link = sc->mode == WEFT_MODE_CXL;
 
 	sc->has_impair = !once_in(r, 4);
@@ -212,7 +219,7 @@ scenario_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed)
 	memset(sc, 0, sizeof(*sc));
 	weft_rand_seed(&r, seed);
 	sc->mode = once_in(&r, 4) ? WEFT_MODE_CXL : WEFT_MODE_RXL;
-	if (opt->mode >= 0 || opt->pace)
+	if (opt->mode >= 0 || opt->pace || bad_wire_needs_rxl(opt))
 		sc->mode = opt->mode == WEFT_MODE_CXL ? WEFT_MODE_CXL : WEFT_MODE_RXL;
 	draw_fabric(&r, sc);
 	sc->max_flits = frame_flits[weft_rand_below(&r, sizeof(frame_flits))];
@@ -237,6 +244,8 @@ scenario_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed)
 		make_calm(sc);
 	if (opt->pace)
 		make_fast(sc);
+	if (opt->has_impair)
+		bad_wire_force(sc, opt, late_flits(sc));
 	if (opt->fabric != NULL)
 		snprintf(sc->fabric, sizeof(sc->fabric), "%s", opt->fabric);
 }

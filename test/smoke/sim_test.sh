@@ -37,6 +37,21 @@ same "calm" "0 0" "$(j calm 'str(sum(o["faults"].values())) + " " + str(o["lost"
 sim --seed 3 --hops 2000 --json h.json
 same "few hops" True "$(j h '2000 <= o["hops"] < 12000')"
 
+# One bad wire for all links
+sim --impair uncorrectable=0.05 --seeds 10 --hops 20000 --mode cxl --json i.json
+same "wires that are bad" True "$(j i '30 < o["faults"]["wire_flits"] / o["faults"]["wire_uncorrectable"] * 2 < 50')"
+sim --impair drop=0.1,delay_us=20@0.1,replay=0.1 --seeds 10 --hops 20000 --json i.json || die "--impair fails"
+same "other injectors" 0 "$(j i 'o["faults"]["wire_touched"]')"
+same "injectors" True "$(j i 'all(o["faults"]["wire_" + k] > 0 for k in ("dropped", "delayed", "replayed"))')"
+
+# For so long, or until the user has enough: the totals come.
+status=0
+sim_for() { (cd "$work" && timeout -k 20 -s INT 2 "$app/weft-sim" --hours 1 --json int.json >text); }
+sim_for || status=$?
+same "interrupted" 124 "$status"
+grep -q '^violations 0$' "$work/text" || die "no totals after SIGINT"
+same "seeds until SIGINT" True "$(j int 'o["seeds"] > 0')"
+
 # Modes
 for m in cxl rxl; do
 	sim --mode $m --seeds 20 --hops 10000 --json m.json || die "--mode $m fails"
@@ -61,14 +76,20 @@ links:
 END
 sim --topology topology.yaml --calm --json t.json
 same "requests of the file, and the sweep" True "$(j t '500 <= o["requests"] <= 564')"
-sim --pace --hops 50000
-grep -q 'M flit-hops/s' "$work/text" || die "--pace says no pace"
 for m in cxl rxl; do
 	sim --mode $m --seed 3 --hops 2000 --json h.json
 	sim --mode $m --seed 3 --hops 2000 --json cap.json --capture c.cap
 	same "a captured run" "$(j h 'o["digest"]')" "$(j cap 'o["digest"]')"
 	same "captured" True "$(j cap '0 < o["capture"]["flits"] <= o["hops"]')"
 done
+pace() {
+	sim --pace --fabric "$1" --hops "${WEFT_SIM_PACE_HOPS:-1500000}"
+	sed -n 's/.*: \([0-9.]*\) M flit-hops.*/\1/p' "$work/text"
+}
+small=$(pace tree:3,2) large=$(pace tree:3,15)
+[ -n "$small" ] && [ -n "$large" ] || die "--pace says no pace"
+echo "M flit-hops/s: $small with 15 nodes, $large with 3616:" \
+	"a hop costs $(/usr/bin/python3 -c "print(f'{$small / $large:.2f}')") times as much"
 same "no files left" "" "$(cd "$work" && ls | grep pcap || true)"
 
 # Refused
@@ -80,6 +101,11 @@ refuses '--capture takes one seed' "$app/weft-sim" --seeds 2 --capture x
 refuses '--capture takes one seed' "$app/weft-sim" --minutes 1 --capture x
 refuses 'No such file' "$app/weft-sim" --capture /nonesuch/x
 refuses '--capture /dev/full' "$app/weft-sim" --hops 100 --capture /dev/full
+refuses '--impair: unknown key "x"' "$app/weft-sim" --impair x=1
+refuses '--impair: drop: expected P' "$app/weft-sim" --impair drop=2
+refuses '--impair: bits must be 1 to 64' "$app/weft-sim" --impair bits=65@1
+refuses '--impair: frames can be late by 100 us' "$app/weft-sim" --impair delay_us=90,jitter_us=20
+refuses 'need --mode rxl' "$app/weft-sim" --mode cxl --impair dup=0.1
 refuses 'exclude each other' "$app/weft-sim" --fabric pair --topology x
 refuses 'No such file' "$app/weft-sim" --topology /nonesuch
 refuses 'unexpected argument "x"' "$app/weft-sim" x
