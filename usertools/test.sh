@@ -191,7 +191,8 @@ say "suite under AddressSanitizer and UBSan"
 if setup "$dir/build-asan" gcc -Db_sanitize=address,undefined -Db_lundef=false --buildtype debug \
 	-Doptimization=1 "${driver[@]}"; then
 	pass
-	suite "$dir/build-asan" asan ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 \
+	suite "$dir/build-asan" asan WEFT_SIM_SEEDS=60 WEFT_SIM_PACE_HOPS=100000 \
+		ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 \
 		UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 	if [ -d "$work/traces" ]; then
 		counted env ASAN_OPTIONS=detect_leaks=0 /usr/bin/python3 test/model/run_replay.py \
