@@ -191,7 +191,7 @@ say "suite under AddressSanitizer and UBSan"
 if setup "$dir/build-asan" gcc -Db_sanitize=address,undefined -Db_lundef=false --buildtype debug \
 	-Doptimization=1 "${driver[@]}"; then
 	pass
-	suite "$dir/build-asan" asan WEFT_SIM_SEEDS=60 WEFT_SIM_PACE_HOPS=100000 \
+	suite "$dir/build-asan" asan WEFT_SIM_SEEDS=60 WEFT_SIM_PACE_HOPS=100000 WEFT_SIM_THREADS=2 \
 		ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 \
 		UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 	if [ -d "$work/traces" ]; then

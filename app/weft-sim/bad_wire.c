@@ -36,7 +36,7 @@ bad_wire_read(struct weft_impair_cfg *c, const char *text)
 			(c->reorder > 0 ? c->reorder_ns : 0) >
 		LATE_MAX_NS)
 		cli_fail("--impair: frames can be late by 100 us at most, or their numbers would "
-		         "come "
+			 "come "
 			 "round");
 }
 
