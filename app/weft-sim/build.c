@@ -371,7 +371,6 @@ sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, si
 	memset(s, 0, sizeof(*s));
 	s->opt = opt;
 	s->seed = seed;
-	scenario_draw(&s->sc, opt, seed);
 	weft_rand_seed(&r, seed ^ UINT64_C(0x5eed));
 	weft_rand_seed(&s->rand, weft_rand_u64(&r));
 	weft_rand_seed(&s->fault_rand, weft_rand_u64(&r));
@@ -382,7 +381,9 @@ sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, si
 			snprintf(err, err_len, "%s", why.text);
 			return -1;
 		}
-	} else {
+	}
+	scenario_draw(&s->sc, opt, seed, s->topo == NULL ? NULL : &s->topo->retry);
+	if (s->topo == NULL) {
 		s->topo = fabric_make(s->sc.fabric, s->sc.mode, 65535, err, err_len);
 		if (s->topo == NULL)
 			return -1;

@@ -359,7 +359,9 @@ struct sim {
 };
 
 /* swarm.c */
-void scenario_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed);
+/** @param retry  of the topology file; NULL: all is drawn */
+void scenario_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed,
+	const struct weft_topo_retry *retry);
 
 /* bad_wire.c */
 /** Read the keys of a bad wire; what is impossible ends the program with a message. */

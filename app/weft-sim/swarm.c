@@ -8,6 +8,7 @@
  * never late by so many numbers that its own comes round again (doc/llr.md).
  */
 
+#include "retry.h"
 #include "sim.h"
 
 #include <math.h>
@@ -211,7 +212,8 @@ make_fast(struct scenario *sc)
 }
 
 void
-scenario_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed)
+scenario_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed,
+	const struct weft_topo_retry *retry)
 {
 	static const uint8_t frame_flits[] = { 1, 2, 5, 8, 16, 35, 64 };
 	struct weft_rand r;
@@ -236,6 +238,8 @@ scenario_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed)
 	sc->skew_ppm = once_in(&r, 2) ? (int32_t)draw(&r, 1, 200) : 0;
 	sc->phase_ns = 400 * MS;
 	draw_llr(&r, &sc->llr, (enum weft_mode)sc->mode);
+	if (retry != NULL)
+		retry_from_topo(&sc->llr, retry);
 	draw_session(&r, sc);
 	draw_impair(&r, sc);
 	draw_faults(&r, sc);

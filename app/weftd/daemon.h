@@ -185,7 +185,7 @@ int peer_init(struct peer *p, bool asks);
 void peer_fini(struct peer *p);
 
 /** Bytes of DPDK's memory that a peer takes. */
-size_t peer_memory(void);
+size_t peer_memory(const struct weft_topo *t);
 
 /** A link control frame came from the peer. */
 void peer_control(struct peer *p, struct rte_mbuf *m);

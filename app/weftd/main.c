@@ -301,7 +301,7 @@ ends_mb(const struct daemon *d)
 		else if (n->kind == WEFT_TOPO_GFD)
 			ends += d->topo->n_hosts;
 	}
-	return (unsigned int)(ends * peer_memory() >> 20);
+	return (unsigned int)(ends * peer_memory(d->topo) >> 20);
 }
 
 static void

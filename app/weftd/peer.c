@@ -8,6 +8,7 @@
  */
 
 #include "daemon.h"
+#include "retry.h"
 
 #include <errno.h>
 #include <sys/random.h>
@@ -60,6 +61,7 @@ peer_cfg(const struct peer *p, bool asks, struct weft_end_cfg *c)
 	c->llr.timeout_min_ns = RETRY_TIMEOUT_MIN_NS;
 	c->llr.window = PEER_WINDOW;
 	c->llr.rx_flits = c->llr.selective ? PEER_WINDOW - 1 : 0;
+	retry_from_topo(&c->llr, &t->retry);
 	c->form = WEFT_FORM_PBR;
 	c->max_flits = p->max_flits;
 	c->seen = p->node->messages;
@@ -73,10 +75,14 @@ peer_cfg(const struct peer *p, bool asks, struct weft_end_cfg *c)
 }
 
 size_t
-peer_memory(void)
+peer_memory(const struct weft_topo *t)
 {
+	const size_t window = t->retry.window > PEER_WINDOW || t->retry.rx_buffer >= PEER_WINDOW
+	                              ? 2 * PEER_WINDOW
+	                              : PEER_WINDOW;
+
 	/* Both buffers of the retry layer, what waits to be consumed, and the allocator's rounding. */
-	return 2 * PEER_WINDOW * WEFT_FLIT_LEN + 2 * PEER_CREDITS * sizeof(struct weft_msg) +
+	return 2 * window * WEFT_FLIT_LEN + 2 * PEER_CREDITS * sizeof(struct weft_msg) +
 	       sizeof(struct waiting) + 32768;
 }
 

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "weft_ide.h"
+#include "weft_isn.h"
+#include "weft_wire.h"
 
 #include "topo_priv.h"
 
@@ -151,10 +153,33 @@ check_ide(struct topo_load *l)
 		"key missing, expected key_file as ide is on, got none");
 }
 
+/* Single flits can be asked for only where their numbers can be told, and kept only in a buffer. */
+static int
+check_retry(struct topo_load *l)
+{
+	const struct weft_topo_retry *r = &l->t.retry;
+
+	if (r->selective == 1 && l->t.mode == WEFT_MODE_RXL && l->t.isn == WEFT_ISN_XOR) {
+		topo_where(l, "defaults.retry.selective");
+		return topo_fail(l, -EINVAL, l->retry_at[RETRY_SELECTIVE],
+			"selective with isn xor, expected false or isn pseudo, got true");
+	}
+	if (r->selective == 0 && r->rx_buffer != 0) {
+		topo_where(l, "defaults.retry.rx_buffer");
+		return topo_fail(l, -EINVAL, l->retry_at[RETRY_RX_BUFFER],
+			"buffer that nothing uses, expected it with selective true, got %u",
+			r->rx_buffer);
+	}
+	return 0;
+}
+
 int
 topo_check_nodes(struct topo_load *l)
 {
 	int rc = check_ide(l);
+
+	if (rc == 0)
+		rc = check_retry(l);
 
 	for (unsigned int i = 0; i < l->t.n_nodes && rc == 0; i++) {
 		rc = check_kind_keys(l, i);

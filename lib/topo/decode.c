@@ -29,6 +29,8 @@
 #define MIN_MEMORY 4096
 #define MAX_MEMORY (UINT64_C(1) << WEFT_TOPO_SEGMENT_LOG2)
 #define MAX_LINES (MAX_MEMORY / 64)
+#define MIN_WINDOW 8 /* of lib/end; the number on the wire allows MAX_WINDOW */
+#define MAX_WINDOW 511
 #define MAX_REQUESTS (UINT64_C(1) << 48)
 
 /* One key of a table: word in the file, whether it must be there, and where the value goes. */
@@ -74,6 +76,7 @@ static const char *const isn_words[] = {
 static const char *const crc_words[] = {
 	[WEFT_CRC_R0_FIRST] = "r0", [WEFT_CRC_R7_FIRST] = "r7", NULL
 };
+static const char *const bool_words[] = { "false", "true", NULL };
 static const char *const ide_words[] = { [WEFT_IDE_OFF] = "off",
 	[WEFT_IDE_CONTAINMENT] = "containment",
 	[WEFT_IDE_SKID] = "skid",
@@ -318,12 +321,31 @@ read_links(struct topo_load *l, const struct topo_value *v, const struct topo_ke
 	return decode_list(l, v, read_link);
 }
 
+static const struct topo_key retry_keys[RETRY_KEYS] = {
+	[RETRY_ACK_EVERY] =
+		NUMBER("ack_every", OPTIONAL, struct topo_load, t.retry.ack_every, 1, 255),
+	[RETRY_WINDOW] = NUMBER(
+		"window", OPTIONAL, struct topo_load, t.retry.window, MIN_WINDOW, MAX_WINDOW),
+	[RETRY_SELECTIVE] =
+		WORD("selective", OPTIONAL, struct topo_load, t.retry.selective, bool_words),
+	[RETRY_RX_BUFFER] =
+		NUMBER("rx_buffer", OPTIONAL, struct topo_load, t.retry.rx_buffer, 1, MAX_WINDOW),
+};
+
+static int
+read_retry(struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
+{
+	(void)k;
+	return decode_map(l, v, retry_keys, RETRY_KEYS, base, l->retry_at);
+}
+
 static const struct topo_key defaults_keys[DEF_KEYS] = {
 	[DEF_MTU] = NUMBER("mtu", OPTIONAL, struct topo_load, mtu, MIN_MTU, UINT16_MAX),
 	[DEF_FLITS] = NUMBER("flits_per_frame", OPTIONAL, struct topo_load, t.flits_per_frame, 0,
 		WEFT_WIRE_FLITS_MAX),
 	[DEF_ISN] = WORD("isn", OPTIONAL, struct topo_load, t.isn, isn_words),
 	[DEF_CRC] = WORD("crc_order", OPTIONAL, struct topo_load, t.crc_order, crc_words),
+	[DEF_RETRY] = OTHER("retry", OPTIONAL, read_retry),
 };
 
 static int

@@ -139,7 +139,11 @@ weft_topo_parse(struct weft_topo **out, const char *name, const char *yaml, size
 	struct weft_topo_error *err)
 {
 	struct topo_load l = {
-		.file = name, .err = err, .mtu = DEFAULT_MTU, .t.mode = WEFT_MODE_RXL
+		.file = name,
+		.err = err,
+		.mtu = DEFAULT_MTU,
+		.t.mode = WEFT_MODE_RXL,
+		.t.retry.selective = -1,
 	};
 	int rc = load_steps(&l, yaml, len);
 

@@ -38,7 +38,8 @@ struct topo_tree {
 
 /* For every table of keys: at[key] is the line of its value, 0 where the file does not give it. */
 enum { ROOT_FABRIC, ROOT_MODE, ROOT_DEFAULTS, ROOT_IDE, ROOT_NODES, ROOT_LINKS, ROOT_KEYS };
-enum { DEF_MTU, DEF_FLITS, DEF_ISN, DEF_CRC, DEF_KEYS };
+enum { DEF_MTU, DEF_FLITS, DEF_ISN, DEF_CRC, DEF_RETRY, DEF_KEYS };
+enum { RETRY_ACK_EVERY, RETRY_WINDOW, RETRY_SELECTIVE, RETRY_RX_BUFFER, RETRY_KEYS };
 enum { IDE_MODE, IDE_KEY_FILE, IDE_KEYS };
 enum {
 	NODE_NAME,
@@ -104,6 +105,7 @@ struct topo_load {
 	uint16_t mtu; /* defaults.mtu */
 	unsigned int at[ROOT_KEYS];
 	unsigned int defaults_at[DEF_KEYS];
+	unsigned int retry_at[RETRY_KEYS];
 	unsigned int ide_at[IDE_KEYS];
 };
 

@@ -72,6 +72,14 @@ struct weft_topo_traffic {
 	uint8_t write_percent; /**< 0..100 */
 };
 
+/** How the retry layers are to work (weft_llr.h); what is not given is the program's choice. */
+struct weft_topo_retry {
+	uint16_t window; /**< flits that may be out, 8..511; 0 = not given */
+	uint16_t ack_every; /**< flits for one Ack, 1..255; 0 = not given */
+	uint16_t rx_buffer; /**< flits kept behind a missing one, 1..511; 0 = not given */
+	int8_t selective; /**< 1: ask for single flits, 0: go back N; -1 = not given */
+};
+
 /** One node. Its ports are port[first_port .. first_port + n_ports - 1] of the topology. */
 struct weft_topo_node {
 	char name[WEFT_TOPO_NAME_ROOM];
@@ -117,6 +125,7 @@ struct weft_topo {
 	uint8_t crc_order; /**< enum weft_crc_order (weft_crc.h) */
 	uint8_t ide; /**< enum weft_ide_mode (weft_ide.h) */
 	uint8_t flits_per_frame; /**< 1..64 and fits every link; 0 = as many as fit */
+	struct weft_topo_retry retry;
 	char key_file[WEFT_TOPO_PATH_ROOM]; /**< "" when ide is off and none is given */
 	uint16_t n_nodes;
 	uint16_t n_links;

@@ -25,6 +25,10 @@ every_form_is_read(void **state)
 	assert_int_equal(t->isn, WEFT_ISN_XOR);
 	assert_int_equal(t->crc_order, WEFT_CRC_R7_FIRST);
 	assert_int_equal(t->flits_per_frame, 5);
+	assert_int_equal(t->retry.ack_every, 1);
+	assert_int_equal(t->retry.window, 511);
+	assert_int_equal(t->retry.selective, 1);
+	assert_int_equal(t->retry.rx_buffer, 64);
 	assert_int_equal(t->ide, WEFT_IDE_CONTAINMENT);
 	assert_string_equal(t->key_file, "keys/lab.bin");
 	assert_int_equal(t->n_nodes, 7);
@@ -174,6 +178,10 @@ left_out_keys_take_their_defaults(void **state)
 	assert_int_equal(t->mode, WEFT_MODE_RXL);
 	assert_int_equal(t->isn, WEFT_ISN_PSEUDO);
 	assert_int_equal(t->crc_order, WEFT_CRC_R0_FIRST);
+	assert_int_equal(t->retry.ack_every, 0);
+	assert_int_equal(t->retry.window, 0);
+	assert_int_equal(t->retry.selective, -1);
+	assert_int_equal(t->retry.rx_buffer, 0);
 	assert_int_equal(t->ide, WEFT_IDE_OFF);
 	assert_string_equal(t->key_file, "");
 	assert_int_equal(t->flits_per_frame, 0);
