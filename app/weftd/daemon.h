@@ -42,18 +42,22 @@ struct backlog {
 
 enum peer_state { PEER_DOWN, PEER_UP, PEER_REFUSED };
 
-/* Requests that wait for a credit, oldest first: as many as a host may have open at one GFD. */
+/* rxl: requests that wait for a credit, oldest first: as many as a host may have open at one GFD. */
 struct waiting {
 	uint32_t head;
 	uint32_t n;
 	struct weft_msg msg[2 * PEER_CREDITS];
 };
 
-/* A connection, at a host or a GFD. */
+/*
+ * What a retry domain has at its other end: rxl, a connection of a host or a GFD; cxl, a link of any
+ * node, and then peers stand in the order of the ports.
+ */
 struct peer {
 	struct node *node;
 	uint16_t pid;
 	uint16_t topo_node;
+	uint16_t port; /* its frames leave by this one */
 	uint8_t state; /* enum peer_state; written by the node's lcore, read by the control thread */
 	uint8_t max_flits; /* of a frame to it, by the path */
 	uint64_t begun; /* sessions of the end that the node knows of */
@@ -61,7 +65,9 @@ struct peer {
 	struct weft_end *end;
 	struct weft_conn *rx;
 	struct weft_conn *tx;
-	struct waiting *waiting; /* host */
+	struct waiting *waiting; /* host, rxl */
+	uint64_t down_ns; /* cxl: when the link was last seen in a session, or the start */
+	uint64_t told; /* control thread: sessions begun that it has spoken of */
 };
 
 /* Flits that FEC gave up in a switch, by connection, until their sender is told. */
@@ -88,9 +94,9 @@ struct node {
 	struct weft_drt drt;
 	struct weft_fast fast;
 	struct weft_fast_entry *fast_entry;
-	struct weft_conns *conns; /* NULL: a switch */
+	struct weft_conns *conns; /* NULL: a switch in rxl mode */
 	struct weft_pipe *rx;
-	struct weft_pipe *tx; /* NULL: a switch */
+	struct weft_pipe *tx; /* likewise */
 	uint16_t next_port; /* source: whose turn it is */
 	uint64_t drops[WEFT_VERDICT_COUNT]; /* of the node itself, beside those of its stages */
 	uint64_t messages[WEFT_MSG_KINDS];
@@ -100,18 +106,21 @@ struct node {
 	/* switch */
 	struct losses losses;
 	uint64_t losses_reported; /* frames sent for them */
-	/* host and GFD */
+	uint16_t next_peer; /* cxl: whose messages go first */
+	uint32_t queued; /* cxl: bit k: messages of kind k wait */
+	/* whoever has retry domains */
 	struct peer *peer;
 	uint16_t n_peers;
+	const char *
+		refused; /* what a peer would not agree to; NULL: nothing. Read by the control thread */
+	char refusal[128];
 	/* host */
 	struct weft_host *host;
 	struct weft_traffic *traffic;
 	uint8_t is_done; /* read by the control thread */
 	bool was_up; /* every GFD has answered once: requests may go out */
 	uint64_t expire_due_ns;
-	const char *
-		refused; /* what a GFD would not agree to; NULL: nothing. Read by the control thread */
-	char refusal[128];
+	uint8_t allowed; /* cxl: bit k: requests of enum weft_host_kind k may begin */
 	/* GFD */
 	struct weft_gfd gfd;
 	void *memory;
@@ -151,6 +160,22 @@ struct daemon {
 	int exit_status;
 };
 
+static inline bool
+daemon_is_cxl(const struct daemon *d)
+{
+	return d->topo->mode == WEFT_MODE_CXL;
+}
+
+struct run_options {
+	const char *server;
+	bool check;
+};
+
+/* --- options.c --- */
+
+/** Read the command line; ends the program where it is wrong or asks for no run. */
+void options_parse(struct daemon_cfg *c, struct run_options *run, int argc, char **argv);
+
 /* --- main.c --- */
 
 /** A signal asked to end. Any thread. */
@@ -178,7 +203,7 @@ unsigned int backlog_flush(struct backlog *b);
 
 void backlog_free(struct backlog *b);
 
-/* --- peer.c: a connection's end, joined to the node's pipelines --- */
+/* --- peer.c: the end of a retry domain, joined to the node's pipelines --- */
 
 /** Make the end and both directions. @p asks: this node asks for the session. 0, or -errno. */
 int peer_init(struct peer *p, bool asks);
@@ -203,10 +228,27 @@ void peer_close(struct peer *p);
 bool peer_ended(struct peer *p);
 bool peer_began(struct peer *p);
 
-/** The peer with this PID, or NULL. */
+/** rxl: the peer with this PID, or NULL. */
 struct peer *peer_find(struct node *n, uint16_t pid);
 
-/* --- host.c, gfd.c, switch.c --- */
+/** Whose frame this is, flits or control, or NULL. */
+struct peer *peer_of_frame(struct node *n, const struct weft_frame *f);
+
+/* --- link.c: cxl mode, where the ports are the retry domains --- */
+
+/** Make a peer of each port. */
+int links_init(struct node *n, char *err, size_t err_len);
+
+/** The connection table's names of both directions of a port: source addresses. */
+void link_mac(const struct weft_topo *t, unsigned int port, uint8_t mac[6]);
+
+/** The transmit pipeline's sink. */
+void link_sink(void *arg, struct rte_mbuf **pkt, uint16_t n);
+
+/** Control thread: say which links lost their session since the last call, a line each. */
+void links_tell(struct daemon *d);
+
+/* --- host.c, gfd.c, switch.c, store.c --- */
 
 int host_init(struct node *n, char *err, size_t err_len);
 unsigned int host_poll(void *arg);
@@ -218,6 +260,10 @@ void gfd_fini(struct node *n);
 
 int switch_init(struct node *n, char *err, size_t err_len);
 unsigned int switch_poll(void *arg);
+
+/** A switch in cxl mode: it ends links, and stores and forwards messages. */
+int store_init(struct node *n, char *err, size_t err_len);
+unsigned int store_poll(void *arg);
 
 /* --- node.c --- */
 

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * A GFD: memory behind a port. It answers hosts of the topology, each in a connection of its
- * own; a request waits where its answer would have no room. Its memory is of huge pages where there are any, and
+ * A GFD: memory behind a port. It answers hosts of the topology, each in a connection of its own (in
+ * cxl mode all on its link); a request waits where its answer would have no room. Its memory is of huge pages where there are any, and
  * on the NUMA node of the lcore that serves it; a crossing is reported.
  */
 
@@ -44,7 +44,7 @@ gfd_message(void *arg, const struct weft_msg *m)
 		return false;
 	v = weft_gfd_request(&n->gfd, m, &reply);
 	/* The message must be the connection's own: nobody asks in another's name. */
-	if (v == WEFT_OK && reply.dpid != p->pid)
+	if (v == WEFT_OK && !daemon_is_cxl(n->daemon) && reply.dpid != p->pid)
 		v = WEFT_DROP_NO_CONN;
 	if (v == WEFT_OK && weft_end_send(p->end, &reply) != 0)
 		v = WEFT_DROP_TX_FULL; /* cannot be: it was asked before */
@@ -75,7 +75,7 @@ gfd_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 
 	for (uint16_t i = 0; i < n; i++) {
 		struct weft_frame *f = weft_frame(pkt[i]);
-		struct peer *p = f->conn != NULL ? f->conn->user : peer_find(node, f->hdr.spid);
+		struct peer *p = peer_of_frame(node, f);
 
 		if (p == NULL)
 			node->drops[WEFT_DROP_NO_CONN]++;
@@ -198,10 +198,35 @@ gfd_memory(struct node *n, char *err, size_t err_len)
 	return 0;
 }
 
+/* rxl: a connection for every host. */
+static int
+gfd_connections(struct node *n, char *err, size_t err_len)
+{
+	const struct weft_topo *t = n->daemon->topo;
+	int rc = 0;
+
+	n->n_peers = t->n_hosts;
+	n->peer = calloc((size_t)n->n_peers + 1, sizeof(*n->peer));
+	if (n->peer == NULL)
+		return -ENOMEM;
+	for (uint16_t i = 0; rc == 0 && i < n->n_peers; i++) {
+		struct peer *p = &n->peer[i];
+
+		p->node = n;
+		p->topo_node = t->host[i];
+		p->pid = t->node[t->host[i]].pid;
+		p->max_flits = (uint8_t)weft_topo_path_flits(t, t->host[i], n->index);
+		rc = peer_init(p, false);
+		if (rc != 0)
+			snprintf(err, err_len, "gfd %s: connection to %s: %s", n->topo->name,
+				t->node[t->host[i]].name, strerror(-rc));
+	}
+	return rc;
+}
+
 int
 gfd_init(struct node *n, char *err, size_t err_len)
 {
-	const struct weft_topo *t = n->daemon->topo;
 	struct weft_pipe_cfg cfg = {
 		.name = n->topo->name,
 		.layout = n->daemon->cfg.rx_layout,
@@ -212,30 +237,19 @@ gfd_init(struct node *n, char *err, size_t err_len)
 		.sink_arg = n,
 		.socket = SOCKET_ID_ANY,
 	};
-	int rc;
+	const bool cxl = daemon_is_cxl(n->daemon);
+	int rc = 0;
 
-	n->n_peers = t->n_hosts;
-	n->peer = calloc((size_t)n->n_peers + 1, sizeof(*n->peer));
-	if (n->peer == NULL)
-		return -ENOMEM;
-	for (uint16_t i = 0; i < n->n_peers; i++) {
-		n->peer[i].node = n;
-		n->peer[i].topo_node = t->host[i];
-		n->peer[i].pid = t->node[t->host[i]].pid;
-		n->peer[i].max_flits = (uint8_t)weft_topo_path_flits(t, t->host[i], n->index);
-	}
 	n->env.take_control = true;
-	rc = node_fast(n, err, err_len);
-	if (rc == 0)
+	/* The route stage compares addresses with the DPID of the frame: in cxl mode there is none. */
+	if (!cxl)
+		rc = node_fast(n, err, err_len);
+	if (rc == 0 && !cxl)
 		rc = gfd_atc(n);
 	if (rc == 0)
 		rc = gfd_memory(n, err, err_len);
-	for (uint16_t i = 0; rc == 0 && i < n->n_peers; i++) {
-		rc = peer_init(&n->peer[i], false);
-		if (rc != 0)
-			snprintf(err, err_len, "gfd %s: connection to %s: %s", n->topo->name,
-				t->node[t->host[i]].name, strerror(-rc));
-	}
+	if (rc == 0)
+		rc = cxl ? links_init(n, err, err_len) : gfd_connections(n, err, err_len);
 	if (rc != 0)
 		return rc;
 	n->rx = weft_pipe_create(&cfg, err, err_len);

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * A host: brings a session up with every GFD, then reads and writes their memory and checks what
+ * A host: brings a session up with every GFD (in cxl mode: on its link), then reads and writes their memory and checks what
  * comes back. Its requests are decoded by FAST at its edge: the address decides where they go.
  */
 
@@ -18,6 +18,7 @@
 #define EXPIRE_BATCH 64
 #define REQUESTS_A_POLL 128
 #define REST_NS UINT64_C(5000000000) /* a link that flaps was seen to hold frames for 3 s */
+#define REST_CXL_NS UINT64_C(60000000000) /* messages wait in switches while a link is down */
 
 static bool
 host_message(void *arg, const struct weft_msg *m)
@@ -28,6 +29,10 @@ host_message(void *arg, const struct weft_msg *m)
 
 	if (m->kind == WEFT_MSG_LLCTRL)
 		return true;
+	if (n->host == NULL) {
+		n->drops[WEFT_DROP_NO_TAG]++;
+		return true;
+	}
 	v = weft_host_response(n->host, m, n->now_ns, &c);
 	if (v == WEFT_OK)
 		weft_traffic_complete(n->traffic, &c);
@@ -37,28 +42,13 @@ host_message(void *arg, const struct weft_msg *m)
 }
 
 static void
-host_refused(struct node *n, struct peer *p)
-{
-	const struct weft_session *s = weft_end_session(p->end);
-	enum weft_control_param differs = (enum weft_control_param)s->differs;
-
-	if (n->refused != NULL)
-		return;
-	snprintf(n->refusal, sizeof(n->refusal), "%.*s refuses: %s is %s there, %s here",
-		WEFT_NODE_ID_LEN, (const char *)s->peer.node, weft_control_param_name(differs),
-		weft_control_param_value(&s->peer, differs),
-		weft_control_param_value(&s->cfg.params, differs));
-	__atomic_store_n(&n->refused, n->refusal, __ATOMIC_RELEASE);
-}
-
-static void
 host_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 {
 	struct node *node = arg;
 
 	for (uint16_t i = 0; i < n; i++) {
 		struct weft_frame *f = weft_frame(pkt[i]);
-		struct peer *p = f->conn != NULL ? f->conn->user : peer_find(node, f->hdr.spid);
+		struct peer *p = peer_of_frame(node, f);
 
 		if (p == NULL)
 			node->drops[WEFT_DROP_NO_CONN]++;
@@ -76,7 +66,7 @@ host_lost(void *arg, const struct weft_host_completion *c)
 	weft_traffic_complete(((struct node *)arg)->traffic, c);
 }
 
-/* Follow the session: what was open in it when it ended is lost. */
+/* rxl: what was open in a session that ended is lost. */
 static void
 host_session(struct node *n, struct peer *p)
 {
@@ -92,8 +82,27 @@ host_session(struct node *n, struct peer *p)
 			credits = PEER_CREDITS; /* what `waiting` has room for */
 		weft_host_grant(n->host, p->pid, credits, credits);
 	}
-	if (p->state == PEER_REFUSED)
-		host_refused(n, p);
+}
+
+/*
+ * cxl: what the link takes now may be asked of any GFD, so nothing waits between the two. A session
+ * of the link that ends takes some requests with it; the others are answered in the next.
+ */
+static void
+host_allow(struct node *n)
+{
+	const struct weft_topo *t = n->daemon->topo;
+	const struct weft_end *e = n->peer[0].end;
+	const bool reads = weft_end_can_send(e, WEFT_MSG_M2S_REQ);
+	const bool writes = weft_end_can_send(e, WEFT_MSG_M2S_RWD);
+	const uint8_t allowed = (uint8_t)(reads << WEFT_HOST_READ | writes << WEFT_HOST_WRITE);
+
+	if (allowed == n->allowed)
+		return;
+	n->allowed = allowed;
+	for (uint16_t g = 0; g < t->n_gfds; g++)
+		weft_host_grant(n->host, t->node[t->gfd[g]].pid, reads ? UINT16_MAX : 0,
+			writes ? UINT16_MAX : 0);
 }
 
 /* Requests that waited for a credit or the window. */
@@ -110,11 +119,28 @@ host_send_waiting(struct peer *p)
 }
 
 static void
+host_follow(struct node *n, struct peer *p)
+{
+	if (daemon_is_cxl(n->daemon)) {
+		peer_ended(p);
+		peer_began(p);
+		return;
+	}
+	host_session(n, p);
+	host_send_waiting(p);
+}
+
+static void
 host_send(struct peer *p, const struct weft_msg *m)
 {
 	struct waiting *w = p->waiting;
 
 	p->due_ns = 0;
+	if (w == NULL) {
+		if (weft_end_send(p->end, m) != 0)
+			p->node->drops[WEFT_DROP_TX_FULL]++; /* cannot be: it was allowed */
+		return;
+	}
 	if (w->n == 0 && weft_end_send(p->end, m) == 0)
 		return;
 	/* No more are open at a peer than it granted, so there is room. */
@@ -131,19 +157,28 @@ host_is_up(const struct node *n)
 	return true;
 }
 
+static int
+host_next(struct node *n, struct weft_msg *m)
+{
+	if (daemon_is_cxl(n->daemon))
+		host_allow(n);
+	return weft_traffic_next(n->traffic, n->now_ns, m);
+}
+
 static unsigned int
 host_requests(struct node *n)
 {
+	const bool cxl = daemon_is_cxl(n->daemon);
 	unsigned int sent = 0;
 	struct weft_msg m;
 	int rc = 0;
 
-	while (sent < REQUESTS_A_POLL && (rc = weft_traffic_next(n->traffic, n->now_ns, &m)) == 0) {
+	while (sent < REQUESTS_A_POLL && (rc = host_next(n, &m)) == 0) {
 		int dpid = weft_fast_dpid(&n->fast, m.addr);
-		struct peer *p = dpid < 0 ? NULL : peer_find(n, (uint16_t)dpid);
+		struct peer *p = cxl ? n->peer : peer_find(n, (uint16_t)dpid);
 
 		sent++;
-		if (p == NULL) {
+		if (dpid < 0 || p == NULL) {
 			n->drops[WEFT_DROP_NO_DECODE]++;
 			continue;
 		}
@@ -164,13 +199,9 @@ host_poll(void *arg)
 	node_clock(n);
 	for (unsigned int s = 0; s < weft_pipe_segments(n->rx); s++)
 		worked += weft_pipe_poll(n->rx, s);
-	if (n->traffic == NULL)
-		return worked;
-	for (uint16_t i = 0; i < n->n_peers; i++) {
-		host_session(n, &n->peer[i]);
-		host_send_waiting(&n->peer[i]);
-	}
-	if (n->now_ns >= n->expire_due_ns) {
+	for (uint16_t i = 0; i < n->n_peers; i++)
+		host_follow(n, &n->peer[i]);
+	if (n->host != NULL && n->now_ns >= n->expire_due_ns) {
 		n->expire_due_ns = n->now_ns + EXPIRE_EVERY_NS;
 		weft_host_expire(n->host, n->now_ns, host_lost, n, EXPIRE_BATCH);
 	}
@@ -207,7 +238,7 @@ host_traffic(struct node *n, const struct weft_topo_traffic *tr, char *err, size
 		.first_line = tr->first_line,
 		.host_index = n->topo->order,
 		.write_percent = tr->write_percent,
-		.rest_ns = REST_NS,
+		.rest_ns = daemon_is_cxl(n->daemon) ? REST_CXL_NS : REST_NS,
 	};
 	size_t size;
 	void *mem;
@@ -250,10 +281,35 @@ host_engine(struct node *n, char *err, size_t err_len)
 	return host_traffic(n, tr, err, err_len);
 }
 
+/* rxl: a connection to every GFD. */
+static int
+host_connections(struct node *n, char *err, size_t err_len)
+{
+	const struct weft_topo *t = n->daemon->topo;
+	int rc = 0;
+
+	n->n_peers = n->topo->has_traffic ? t->n_gfds : 0;
+	n->peer = calloc((size_t)n->n_peers + 1, sizeof(*n->peer));
+	if (n->peer == NULL)
+		return -ENOMEM;
+	for (uint16_t i = 0; rc == 0 && i < n->n_peers; i++) {
+		struct peer *p = &n->peer[i];
+
+		p->node = n;
+		p->topo_node = t->gfd[i];
+		p->pid = t->node[t->gfd[i]].pid;
+		p->max_flits = (uint8_t)weft_topo_path_flits(t, n->index, t->gfd[i]);
+		rc = peer_init(p, true);
+		if (rc != 0)
+			snprintf(err, err_len, "host %s: connection to %s: %s", n->topo->name,
+				t->node[t->gfd[i]].name, strerror(-rc));
+	}
+	return rc;
+}
+
 int
 host_init(struct node *n, char *err, size_t err_len)
 {
-	const struct weft_topo *t = n->daemon->topo;
 	struct weft_pipe_cfg cfg = {
 		.name = n->topo->name,
 		.layout = n->daemon->cfg.rx_layout,
@@ -266,32 +322,15 @@ host_init(struct node *n, char *err, size_t err_len)
 	};
 	int rc;
 
-	n->n_peers = n->topo->has_traffic ? t->n_gfds : 0;
-	n->peer = calloc((size_t)n->n_peers + 1, sizeof(*n->peer));
-	if (n->peer == NULL)
-		return -ENOMEM;
-	for (uint16_t i = 0; i < n->n_peers; i++) {
-		struct peer *p = &n->peer[i];
-
-		p->node = n;
-		p->topo_node = t->gfd[i];
-		p->pid = t->node[t->gfd[i]].pid;
-		p->max_flits = (uint8_t)weft_topo_path_flits(t, n->index, t->gfd[i]);
-	}
 	rc = node_fast(n, err, err_len);
 	/* Answers carry no address: the host's own way in is by DPID alone. */
 	n->env.fast = NULL;
 	n->env.take_control = true;
 	if (rc == 0 && n->topo->has_traffic)
 		rc = host_engine(n, err, err_len);
-	if (rc != 0)
-		return rc;
-	for (uint16_t i = 0; rc == 0 && i < n->n_peers; i++) {
-		rc = peer_init(&n->peer[i], true);
-		if (rc != 0)
-			snprintf(err, err_len, "host %s: connection to %s: %s", n->topo->name,
-				t->node[t->gfd[i]].name, strerror(-rc));
-	}
+	if (rc == 0)
+		rc = daemon_is_cxl(n->daemon) ? links_init(n, err, err_len)
+		                              : host_connections(n, err, err_len);
 	if (rc != 0)
 		return rc;
 	n->is_done = !n->topo->has_traffic;

@@ -7,7 +7,6 @@
  */
 
 #include <errno.h>
-#include <getopt.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,127 +28,11 @@
 
 static volatile sig_atomic_t stop_signal;
 
-static const char usage_text[] =
-	"usage: weftd [--topology FILE] [options] [-- EAL arguments]\n"
-	"\n"
-	"Run the nodes of a fabric that are this machine's: hosts, switches, GFDs.\n"
-	"\n"
-	"  --topology FILE       the lab (without: a built-in fabric of 2 hosts, 2 switches, 2 "
-	"GFDs)\n"
-	"  --node NAME[,NAME]    run these nodes, whatever server they name\n"
-	"  --server NAME         this machine's name in the file (the host name)\n"
-	"  --check               read and check the topology, say what it holds, and end\n"
-	"  --seconds S           end after S seconds (without: SIGINT or SIGTERM ends it)\n"
-	"  --until-done          end when every host here has done its requests\n"
-	"  --wait S              with --until-done: give up if connections take longer (30)\n"
-	"  --idle auto|spin|yield   what an lcore does that finds no work (auto)\n"
-	"  --rx-layout LAYOUT    receive pipeline of hosts and GFDs (" WEFT_LAYOUT_RX_RETRY ")\n"
-	"  --switch-layout LAYOUT   pipeline of switches (" WEFT_LAYOUT_SWITCH ")\n"
-	"  --capture PORT=FILE   write the frames of a port, such as s0.0, to a pcapng file\n"
-	"  --json FILE|-         write the counts as JSON at the end\n"
-	"  --quiet               no text but errors\n"
-	"  --version, --help\n"
-	"\n"
-	"Exit status: 0; 1 if it could not run, or a host lost a request or read wrong data.\n";
-
-enum {
-	OPT_TOPOLOGY = 256,
-	OPT_NODE,
-	OPT_SERVER,
-	OPT_CHECK,
-	OPT_SECONDS,
-	OPT_UNTIL_DONE,
-	OPT_WAIT,
-	OPT_IDLE,
-	OPT_RX_LAYOUT,
-	OPT_SWITCH_LAYOUT,
-	OPT_CAPTURE,
-	OPT_JSON,
-	OPT_QUIET,
-	OPT_VERSION,
-	OPT_HELP,
+static const char *const kinds[] = {
+	[WEFT_TOPO_HOST] = "host",
+	[WEFT_TOPO_SWITCH] = "switch",
+	[WEFT_TOPO_GFD] = "gfd",
 };
-
-static const struct option long_options[] = {
-	{ "topology", required_argument, NULL, OPT_TOPOLOGY },
-	{ "node", required_argument, NULL, OPT_NODE },
-	{ "server", required_argument, NULL, OPT_SERVER },
-	{ "check", no_argument, NULL, OPT_CHECK },
-	{ "seconds", required_argument, NULL, OPT_SECONDS },
-	{ "until-done", no_argument, NULL, OPT_UNTIL_DONE },
-	{ "wait", required_argument, NULL, OPT_WAIT },
-	{ "idle", required_argument, NULL, OPT_IDLE },
-	{ "rx-layout", required_argument, NULL, OPT_RX_LAYOUT },
-	{ "switch-layout", required_argument, NULL, OPT_SWITCH_LAYOUT },
-	{ "capture", required_argument, NULL, OPT_CAPTURE },
-	{ "json", required_argument, NULL, OPT_JSON },
-	{ "quiet", no_argument, NULL, OPT_QUIET },
-	{ "version", no_argument, NULL, OPT_VERSION },
-	{ "help", no_argument, NULL, OPT_HELP },
-	{ NULL, 0, NULL, 0 },
-};
-
-struct run_options {
-	const char *server;
-	bool check;
-};
-
-static double
-parse_seconds(const char *option, const char *text)
-{
-	char *end;
-	double v = strtod(text, &end);
-
-	if (end == text || *end != '\0' || !(v > 0 && v <= 1e9))
-		cli_fail("%s: expected seconds above 0 up to 1000000000, got \"%s\"", option, text);
-	return v;
-}
-
-static void
-parse_option(struct daemon_cfg *c, struct run_options *run, int opt)
-{
-	switch (opt) {
-	case OPT_TOPOLOGY: c->topology = optarg; break;
-	case OPT_NODE: c->nodes = optarg; break;
-	case OPT_SERVER: run->server = optarg; break;
-	case OPT_CHECK: run->check = true; break;
-	case OPT_SECONDS: c->seconds = parse_seconds("--seconds", optarg); break;
-	case OPT_UNTIL_DONE: c->until_done = true; break;
-	case OPT_WAIT: c->wait_s = parse_seconds("--wait", optarg); break;
-	case OPT_IDLE:
-		if (weft_idle_parse(optarg, &c->idle) != 0)
-			cli_fail("--idle: expected one of auto, spin, yield, got \"%s\"", optarg);
-		break;
-	case OPT_RX_LAYOUT: c->rx_layout = optarg; break;
-	case OPT_SWITCH_LAYOUT: c->switch_layout = optarg; break;
-	case OPT_CAPTURE:
-		if (c->n_captures == sizeof(c->captures) / sizeof(c->captures[0]))
-			cli_fail("--capture: more than %zu captures",
-				sizeof(c->captures) / sizeof(c->captures[0]));
-		c->captures[c->n_captures++] = optarg;
-		break;
-	case OPT_JSON: c->json = optarg; break;
-	case OPT_QUIET: c->quiet = true; break;
-	case OPT_VERSION: puts("weftd " WEFT_VERSION); exit(EXIT_SUCCESS);
-	case OPT_HELP: fputs(usage_text, stdout); exit(EXIT_SUCCESS);
-	default: exit(EXIT_FAILURE); /* getopt said why */
-	}
-}
-
-static void
-parse_options(struct daemon_cfg *c, struct run_options *run, int argc, char **argv)
-{
-	int opt;
-
-	c->rx_layout = WEFT_LAYOUT_RX_RETRY;
-	c->switch_layout = WEFT_LAYOUT_SWITCH;
-	c->wait_s = 30;
-	while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1)
-		parse_option(c, run, opt);
-	if (optind < argc)
-		cli_fail("expected options only, got \"%s\"; EAL arguments go behind --",
-			argv[optind]);
-}
 
 static void
 load_topology(struct daemon *d, const struct run_options *run)
@@ -183,8 +66,9 @@ load_topology(struct daemon *d, const struct run_options *run)
 		d->node[i].n_ports = d->node[i].topo->n_ports;
 	}
 	free(index);
-	if (d->topo->mode != WEFT_MODE_RXL)
-		cli_fail("mode: weftd runs rxl fabrics; cxl mode is for traces so far");
+	if (daemon_is_cxl(d) && strcmp(d->cfg.switch_layout, WEFT_LAYOUT_SWITCH) != 0)
+		cli_fail("--switch-layout: in cxl mode switches end links, as hosts and GFDs do: "
+			 "expected --rx-layout");
 	if (d->topo->ide != WEFT_IDE_OFF)
 		cli_fail("ide: weftd does not agree on session keys yet, and never sends under an "
 			 "old one: expected mode off");
@@ -230,8 +114,6 @@ live_layout(struct daemon *d)
 static int
 print_check(const struct daemon *d)
 {
-	static const char *const kinds[] = { "host", "switch", "gfd" };
-
 	printf("fabric %s: %u nodes, %u links; here:\n", d->topo->fabric, d->topo->n_nodes,
 		d->topo->n_links);
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
@@ -287,7 +169,7 @@ lcore_list(const struct daemon *d, char *list, size_t len)
 		cli_fail("lcores: more CPUs than a command line holds");
 }
 
-/* Megabytes for the connections of hosts and GFDs here. */
+/* Megabytes for the connections or links of the nodes here. */
 static unsigned int
 ends_mb(const struct daemon *d)
 {
@@ -296,7 +178,9 @@ ends_mb(const struct daemon *d)
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		const struct weft_topo_node *n = d->node[i].topo;
 
-		if (n->kind == WEFT_TOPO_HOST && n->has_traffic)
+		if (daemon_is_cxl(d))
+			ends += n->n_ports;
+		else if (n->kind == WEFT_TOPO_HOST && n->has_traffic)
 			ends += d->topo->n_gfds;
 		else if (n->kind == WEFT_TOPO_GFD)
 			ends += d->topo->n_hosts;
@@ -350,6 +234,7 @@ make_loops(struct daemon *d)
 		[WEFT_TOPO_GFD] = gfd_poll,
 	};
 	static struct weft_poll polls[POLLS_MAX];
+	const bool cxl = daemon_is_cxl(d);
 
 	d->loop = calloc(RTE_MAX_LCORE, sizeof(d->loop[0]));
 	if (d->loop == NULL)
@@ -363,11 +248,15 @@ make_loops(struct daemon *d)
 			.on_idle_arg = d,
 		};
 
-		for (uint16_t i = 0; i < d->n_nodes; i++)
+		for (uint16_t i = 0; i < d->n_nodes; i++) {
+			const uint8_t kind = d->node[i].topo->kind;
+
 			if (d->node[i].lcore == lcore)
-				polls[cfg.n_polls++] =
-					(struct weft_poll){ poll[d->node[i].topo->kind],
-						&d->node[i] };
+				polls[cfg.n_polls++] = (struct weft_poll){
+					cxl && kind == WEFT_TOPO_SWITCH ? store_poll : poll[kind],
+					&d->node[i]
+				};
+		}
 		if (cfg.n_polls == 0)
 			continue;
 		d->loop[d->n_loops] = weft_loop_create(&cfg);
@@ -409,7 +298,8 @@ what_fails(struct daemon *d, double seconds, char *line, size_t len)
 		const char *refused = __atomic_load_n(&n->refused, __ATOMIC_ACQUIRE);
 
 		if (refused != NULL) {
-			snprintf(line, len, "host %s: %s", n->topo->name, refused);
+			snprintf(line, len, "%s %s: %s", kinds[n->topo->kind], n->topo->name,
+				refused);
 			return line;
 		}
 		if (!d->cfg.until_done || seconds < d->cfg.wait_s ||
@@ -460,6 +350,8 @@ control(void *arg)
 			d->exit_status = EXIT_FAILURE;
 			break;
 		}
+		if (daemon_is_cxl(d))
+			links_tell(d);
 		if (++naps % (1000 / TEND_EVERY_MS) == 0)
 			ports_tend(d);
 		nanosleep(&nap, NULL);
@@ -543,7 +435,7 @@ main(int argc, char **argv)
 	/* Lines of a daemon are read as they come, by people and by scripts. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	argc = cli_split_eal(argc, argv, &d.cfg.eal_argc, &d.cfg.eal_argv);
-	parse_options(&d.cfg, &opts, argc, argv);
+	options_parse(&d.cfg, &opts, argc, argv);
 	d.features = cli_cpu_features();
 	d.fec = weft_fec_kernel_find(NULL, d.features);
 	d.crc = weft_crc_kernel_find(NULL, d.features);

@@ -67,34 +67,35 @@ end_tx_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 	backlog_send(&node->out[0], pkt, n);
 }
 
-/* Hosts and GFDs: connections, and a pipeline out. */
+/* Whoever has retry domains: the table of their directions, and a pipeline out. */
 static int
 end_init(struct node *n, char *err, size_t err_len)
 {
 	char name[WEFT_TOPO_NAME_ROOM + 8];
+	const bool cxl = daemon_is_cxl(n->daemon);
 	struct weft_pipe_cfg cfg = {
 		.name = name,
 		.layout = WEFT_LAYOUT_TX,
 		.env = &n->env,
-		.sink = end_tx_sink,
+		.sink = cxl ? link_sink : end_tx_sink,
 		.sink_arg = n,
 		.socket = SOCKET_ID_ANY,
 	};
 	int rc;
 
 	/* Two directions for each peer. */
-	n->conns = weft_conns_create(
-		n->topo->name, n->daemon->topo->n_nodes * 2u, NULL, SOCKET_ID_ANY);
+	n->conns = weft_conns_create(n->topo->name,
+		2u * (cxl ? n->n_ports : n->daemon->topo->n_nodes), NULL, SOCKET_ID_ANY);
 	if (n->conns == NULL) {
 		snprintf(err, err_len, "node %s: connection table: %s", n->topo->name,
 			rte_strerror(rte_errno));
 		return -rte_errno;
 	}
 	n->env.conns = n->conns;
-	n->env.pid = n->topo->pid;
+	n->env.pid = cxl ? WEFT_PID_ANY : n->topo->pid;
 	n->env.ends_know_session = true;
 	n->env.now_ns = &n->ends_ns;
-	rc = weft_drt_set(&n->drt, n->topo->pid, 0);
+	rc = cxl ? 0 : weft_drt_set(&n->drt, n->topo->pid, 0);
 	if (rc != 0)
 		return rc;
 	snprintf(name, sizeof(name), "%s-tx", n->topo->name);
@@ -144,7 +145,7 @@ node_init(struct node *n, char *err, size_t err_len)
 		n->out[p].port = n->port[p];
 	}
 	n->env = (struct weft_env){
-		.only_mode = WEFT_MODE_RXL,
+		.only_mode = d->topo->mode,
 		.pid = WEFT_PID_ANY,
 		.fec = d->fec,
 		.crc = d->crc,
@@ -154,11 +155,13 @@ node_init(struct node *n, char *err, size_t err_len)
 	weft_put_be16(n->env.src_mac + sizeof(mac_prefix), n->topo->pid);
 	memcpy(n->env.dst_mac, mac_group, sizeof(mac_group));
 	weft_topo_routes(d->topo, n->index, &n->drt);
-	if (n->topo->kind == WEFT_TOPO_SWITCH)
+	if (n->topo->kind == WEFT_TOPO_SWITCH && !daemon_is_cxl(d))
 		return switch_init(n, err, err_len);
 	rc = end_init(n, err, err_len);
 	if (rc != 0)
 		return rc;
+	if (n->topo->kind == WEFT_TOPO_SWITCH)
+		return store_init(n, err, err_len);
 	return n->topo->kind == WEFT_TOPO_HOST ? host_init(n, err, err_len)
 	                                       : gfd_init(n, err, err_len);
 }

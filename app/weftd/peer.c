@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * A connection of this node: an end (lib/end) whose frames come from the receive pipeline and leave
+ * A connection of this node, or in cxl mode a link: an end (lib/end) whose frames come from the receive pipeline and leave
  * by the transmit pipeline. The end knows of sessions, retry and credits; here is what it does not
  * know: buffers, addresses, the port's back-pressure.
  */
@@ -11,6 +11,7 @@
 #include "retry.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <sys/random.h>
 
 #include <rte_errno.h>
@@ -27,12 +28,34 @@ peer_find(struct node *n, uint16_t pid)
 	return NULL;
 }
 
+struct peer *
+peer_of_frame(struct node *n, const struct weft_frame *f)
+{
+	if (daemon_is_cxl(n->daemon))
+		return f->in_port < n->n_peers ? &n->peer[f->in_port] : NULL;
+	return f->conn != NULL ? f->conn->user : peer_find(n, f->hdr.spid);
+}
+
 static void
 fresh_random(struct node *n)
 {
 	/* Not ready this early only on a machine that just booted: the session is tried again. */
 	if (getrandom(&n->random, sizeof(n->random), 0) != sizeof(n->random))
 		n->random = 0;
+}
+
+/* Room for messages: what may come this way. A link of a switch carries everything. */
+static void
+peer_room(const struct peer *p, struct weft_end_cfg *c)
+{
+	const uint8_t kind = p->node->topo->kind;
+	const uint16_t requests = kind == WEFT_TOPO_HOST ? 0 : PEER_CREDITS;
+	const uint16_t answers = kind == WEFT_TOPO_GFD ? 0 : PEER_CREDITS;
+
+	c->room[WEFT_MSG_M2S_REQ] = requests;
+	c->room[WEFT_MSG_M2S_RWD] = requests;
+	c->room[WEFT_MSG_S2M_NDR] = answers;
+	c->room[WEFT_MSG_S2M_DRS] = answers;
 }
 
 static void
@@ -42,36 +65,32 @@ peer_cfg(const struct peer *p, bool asks, struct weft_end_cfg *c)
 	struct weft_control *own = &c->session.params;
 
 	memset(c, 0, sizeof(*c));
-	weft_session_defaults(&c->session);
-	c->session.asks = asks;
-	own->version = WEFT_WIRE_VERSION;
-	own->mode = WEFT_MODE_RXL;
-	own->max_flits = p->max_flits;
-	own->crc_order = t->crc_order;
-	own->isn_form = t->isn;
-	own->ide_mode = t->ide;
-	own->credits = PEER_CREDITS;
-	memcpy(own->node, p->node->topo->name,
-		strnlen(p->node->topo->name, WEFT_NODE_ID_LEN)); /* the rest stays 0 */
-	weft_llr_defaults(&c->llr, WEFT_MODE_RXL);
-	c->llr.isn = t->isn;
-	c->llr.gap_decoding = t->isn == WEFT_ISN_PSEUDO;
-	c->llr.selective = c->llr.gap_decoding;
+	weft_llr_defaults(&c->llr, (enum weft_mode)t->mode);
+	if (t->mode == WEFT_MODE_RXL) {
+		c->llr.isn = t->isn;
+		c->llr.gap_decoding = t->isn == WEFT_ISN_PSEUDO;
+		c->llr.selective = c->llr.gap_decoding;
+	}
 	/* A process that shares its CPU may be away for so long; lost tails are found sooner. */
 	c->llr.timeout_min_ns = RETRY_TIMEOUT_MIN_NS;
 	c->llr.window = PEER_WINDOW;
 	c->llr.rx_flits = c->llr.selective ? PEER_WINDOW - 1 : 0;
 	retry_from_topo(&c->llr, &t->retry);
-	c->form = WEFT_FORM_PBR;
+	weft_session_defaults(&c->session);
+	c->session.asks = asks;
+	own->version = WEFT_WIRE_VERSION;
+	own->mode = t->mode;
+	own->max_flits = p->max_flits;
+	own->crc_order = t->crc_order;
+	own->isn_form = c->llr.isn;
+	own->ide_mode = t->ide;
+	own->credits = PEER_CREDITS;
+	memcpy(own->node, p->node->topo->name,
+		strnlen(p->node->topo->name, WEFT_NODE_ID_LEN)); /* the rest stays 0 */
+	c->form = WEFT_FORM_PBR; /* in both modes: switches need the DPID */
 	c->max_flits = p->max_flits;
 	c->seen = p->node->messages;
-	if (asks) {
-		c->room[WEFT_MSG_S2M_NDR] = PEER_CREDITS;
-		c->room[WEFT_MSG_S2M_DRS] = PEER_CREDITS;
-	} else {
-		c->room[WEFT_MSG_M2S_REQ] = PEER_CREDITS;
-		c->room[WEFT_MSG_M2S_RWD] = PEER_CREDITS;
-	}
+	peer_room(p, c);
 }
 
 size_t
@@ -80,24 +99,24 @@ peer_memory(const struct weft_topo *t)
 	const size_t window = t->retry.window > PEER_WINDOW || t->retry.rx_buffer >= PEER_WINDOW
 	                              ? 2 * PEER_WINDOW
 	                              : PEER_WINDOW;
+	const size_t kinds = t->mode == WEFT_MODE_CXL ? 4 : 2;
 
 	/* Both buffers of the retry layer, what waits to be consumed, and the allocator's rounding. */
-	return 2 * window * WEFT_FLIT_LEN + 2 * PEER_CREDITS * sizeof(struct weft_msg) +
+	return 2 * window * WEFT_FLIT_LEN + kinds * PEER_CREDITS * sizeof(struct weft_msg) +
 	       sizeof(struct waiting) + 32768;
 }
 
 static struct weft_conn *
-peer_direction(struct peer *p, uint16_t spid, uint16_t dpid)
+peer_direction(struct peer *p, const struct weft_conn_key *key)
 {
 	const struct weft_topo *t = p->node->daemon->topo;
-	struct weft_conn_key key = { .mode = WEFT_MODE_RXL, .spid = spid, .dpid = dpid };
 	struct weft_conn_cfg cfg = {
 		.isn = (enum weft_isn_form)t->isn,
 		.order = (enum weft_crc_order)t->crc_order,
 		.first = WEFT_ISN_FIRST,
 		.ide = WEFT_IDE_OFF,
 	};
-	struct weft_conn *c = weft_conns_add(p->node->conns, &key, &cfg);
+	struct weft_conn *c = weft_conns_add(p->node->conns, key, &cfg);
 
 	if (c != NULL) {
 		c->end = p->end;
@@ -106,10 +125,27 @@ peer_direction(struct peer *p, uint16_t spid, uint16_t dpid)
 	return c;
 }
 
+/* Keys of what comes and of what goes. */
+static void
+peer_keys(const struct peer *p, struct weft_conn_key *rx, struct weft_conn_key *tx)
+{
+	const struct weft_topo *t = p->node->daemon->topo;
+	const uint16_t own = p->node->topo->pid;
+	const unsigned int port = p->node->topo->first_port + p->port;
+
+	*rx = (struct weft_conn_key){ .mode = t->mode, .spid = p->pid, .dpid = own };
+	*tx = (struct weft_conn_key){ .mode = t->mode, .spid = own, .dpid = p->pid };
+	if (t->mode == WEFT_MODE_RXL)
+		return;
+	rx->spid = rx->dpid = tx->spid = tx->dpid = WEFT_PID_NONE;
+	link_mac(t, t->port[port].peer, rx->mac);
+	link_mac(t, port, tx->mac);
+}
+
 int
 peer_init(struct peer *p, bool asks)
 {
-	uint16_t own = p->node->topo->pid;
+	struct weft_conn_key rx, tx;
 	struct weft_end_cfg cfg;
 	void *mem;
 
@@ -122,14 +158,15 @@ peer_init(struct peer *p, bool asks)
 		rte_free(mem);
 		return -EINVAL;
 	}
-	if (asks) {
+	if (asks && cfg.llr.mode == WEFT_MODE_RXL) {
 		p->waiting = rte_zmalloc("weft_waiting", sizeof(*p->waiting), WEFT_CACHE_LINE);
 		if (p->waiting == NULL)
 			return -ENOMEM;
 	}
 	fresh_random(p->node);
-	p->rx = peer_direction(p, p->pid, own);
-	p->tx = p->rx == NULL ? NULL : peer_direction(p, own, p->pid);
+	peer_keys(p, &rx, &tx);
+	p->rx = peer_direction(p, &rx);
+	p->tx = p->rx == NULL ? NULL : peer_direction(p, &tx);
 	return p->tx == NULL ? -rte_errno : 0;
 }
 
@@ -159,13 +196,30 @@ peer_ended(struct peer *p)
 	return true;
 }
 
+static void
+peer_refused(struct peer *p)
+{
+	const struct weft_session *s = weft_end_session(p->end);
+	const enum weft_control_param differs = (enum weft_control_param)s->differs;
+	struct node *n = p->node;
+
+	__atomic_store_n(&p->state, PEER_REFUSED, __ATOMIC_RELAXED);
+	if (n->refused != NULL || !s->cfg.asks)
+		return; /* whoever asked has a reason to give up, nobody else */
+	snprintf(n->refusal, sizeof(n->refusal), "%.*s refuses: %s is %s there, %s here",
+		WEFT_NODE_ID_LEN, (const char *)s->peer.node, weft_control_param_name(differs),
+		weft_control_param_value(&s->peer, differs),
+		weft_control_param_value(&s->cfg.params, differs));
+	__atomic_store_n(&n->refused, n->refusal, __ATOMIC_RELEASE);
+}
+
 bool
 peer_began(struct peer *p)
 {
 	const struct weft_session *s = weft_end_session(p->end);
 
 	if (s->state == WEFT_SESSION_REFUSED && p->state != PEER_REFUSED)
-		__atomic_store_n(&p->state, PEER_REFUSED, __ATOMIC_RELAXED);
+		peer_refused(p);
 	if (!weft_session_is_live(s) || s->count[WEFT_SESSION_N_BEGUN] == p->begun)
 		return false;
 	p->begun = s->count[WEFT_SESSION_N_BEGUN];
@@ -235,8 +289,9 @@ peer_send_frame(struct peer *p)
 	rte_pktmbuf_append(m, (uint16_t)out.len);
 	f = weft_frame(m);
 	f->hdr = out.hdr;
-	f->hdr.spid = n->topo->pid;
-	f->hdr.dpid = p->pid;
+	f->hdr.spid = daemon_is_cxl(n->daemon) ? WEFT_PID_NONE : n->topo->pid;
+	f->hdr.dpid = daemon_is_cxl(n->daemon) ? WEFT_PID_NONE : p->pid;
+	f->out_port = (int16_t)p->port;
 	f->first = out.flits.first;
 	f->nops = out.flits.nops;
 	f->spoil = out.flits.spoil;
@@ -272,7 +327,7 @@ peer_flush(struct peer *p, weft_end_msg_fn fn, void *arg)
 	if (n->ends_ns < p->due_ns)
 		return 0;
 	weft_end_tick(p->end, n->ends_ns);
-	while (n->out[0].n == 0 && peer_send_frame(p))
+	while (n->out[p->port].n == 0 && peer_send_frame(p))
 		sent++;
 	p->due_ns = weft_end_deadline(p->end);
 	return sent;

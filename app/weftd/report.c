@@ -151,7 +151,7 @@ session_word(const struct peer *p)
 	return words[weft_end_session(p->end)->state];
 }
 
-/* Every connection of a host or GFD: what its session, retry layer and end counted. */
+/* Every connection of a host or GFD, or every link in cxl mode: what its session, retry layer and end counted. */
 static json_t *
 connections_json(const struct node *n)
 {
@@ -196,7 +196,7 @@ node_json(const struct node *n)
 	if (n->topo->kind == WEFT_TOPO_GFD)
 		json_object_set_new(o, "memory",
 			counters_json(weft_gfd_counters(), n->gfd.count, WEFT_GFD_N_COUNTERS));
-	if (n->topo->kind != WEFT_TOPO_SWITCH) {
+	if (n->conns != NULL) {
 		json_object_set_new(o, "messages", messages_json(n));
 		json_object_set_new(o, "connections", connections_json(n));
 	} else {

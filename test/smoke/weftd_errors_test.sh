@@ -43,7 +43,10 @@ refuses_loudly() {
 }
 refuses_loudly
 topology '' '' '' cxl
-t 'mode: weftd runs rxl'
+weftd --until-done --quiet
+t '--switch-layout: in cxl mode switches end links' --switch-layout deframe,route
+topology '' 'retry: {window: 7}'
+t 't.yaml:3: defaults.retry.window: bad number, expected 8..511, got "7"' --check
 topology '' '' 'ide: {mode: skid, key_file: k}'
 t 'ide: '
 printf 'fabric: x\nnodes: [\n' >"$work/t.yaml"

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * cxl mode: the retry domain is the link, so every port of every node has an end. A direction is
+ * known by its source address, which has the port's number in it.
+ */
+
+#include "daemon.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli.h"
+
+#define MAC_PORT 3 /* byte of a source address */
+#define FRAME_SRC 6 /* where it stands in a frame */
+
+void
+link_mac(const struct weft_topo *t, unsigned int port, uint8_t mac[6])
+{
+	const struct weft_topo_node *n = &t->node[t->port[port].node];
+
+	mac[0] = 0x02;
+	mac[1] = 'W';
+	mac[2] = 'E';
+	mac[MAC_PORT] = (uint8_t)(port - n->first_port);
+	weft_put_be16(mac + 4, n->pid);
+}
+
+void
+link_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
+{
+	struct node *node = arg;
+
+	for (uint16_t i = 0; i < n; i++) {
+		const uint16_t port = (uint16_t)weft_frame(pkt[i])->out_port;
+
+		*rte_pktmbuf_mtod_offset(pkt[i], uint8_t *, FRAME_SRC + MAC_PORT) = (uint8_t)port;
+		backlog_send(&node->out[port], &pkt[i], 1);
+	}
+}
+
+int
+links_init(struct node *n, char *err, size_t err_len)
+{
+	const struct weft_topo *t = n->daemon->topo;
+
+	n->peer = calloc(n->n_ports, sizeof(*n->peer));
+	if (n->peer == NULL)
+		return -ENOMEM;
+	n->n_peers = n->n_ports;
+	for (uint16_t i = 0; i < n->n_ports; i++) {
+		const unsigned int port = n->topo->first_port + i;
+		struct peer *p = &n->peer[i];
+		int rc;
+
+		p->node = n;
+		p->port = i;
+		p->topo_node = t->port[t->port[port].peer].node;
+		p->pid = t->node[p->topo_node].pid;
+		p->max_flits = (uint8_t)weft_topo_port_flits(t, port);
+		rc = peer_init(p, t->link[t->port[port].link].a == port);
+		if (rc != 0) {
+			snprintf(err, err_len, "node %s: link to %s: %s", n->topo->name,
+				t->node[p->topo_node].name, strerror(-rc));
+			return rc;
+		}
+	}
+	return 0;
+}
+
+void
+links_tell(struct daemon *d)
+{
+	for (uint16_t i = 0; i < d->n_nodes; i++) {
+		struct node *n = &d->node[i];
+
+		for (uint16_t k = 0; k < n->n_peers; k++) {
+			struct peer *p = &n->peer[k];
+			const uint64_t begun =
+				weft_end_session(p->end)->count[WEFT_SESSION_N_BEGUN];
+
+			if (begun > p->told && p->told != 0)
+				cli_warn("link %s.%u to %s: a new session; messages on their way "
+					 "in the old one are lost",
+					n->topo->name, p->port, d->topo->node[p->topo_node].name);
+			p->told = begun;
+		}
+	}
+}

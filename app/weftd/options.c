@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* The command line of weftd. */
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli.h"
+#include "daemon.h"
+
+static const char usage_text[] =
+	"usage: weftd [--topology FILE] [options] [-- EAL arguments]\n"
+	"\n"
+	"Run the nodes of a fabric that are this machine's: hosts, switches, GFDs.\n"
+	"\n"
+	"  --topology FILE       the lab (without: a built-in fabric of 2 hosts, 2 switches, 2 "
+	"GFDs)\n"
+	"  --node NAME[,NAME]    run these nodes, whatever server they name\n"
+	"  --server NAME         this machine's name in the file (the host name)\n"
+	"  --check               read and check the topology, say what it holds, and end\n"
+	"  --seconds S           end after S seconds (without: SIGINT or SIGTERM ends it)\n"
+	"  --until-done          end when every host here has done its requests\n"
+	"  --wait S              with --until-done: give up if connections take longer (30)\n"
+	"  --idle auto|spin|yield   what an lcore does that finds no work (auto)\n"
+	"  --rx-layout LAYOUT    receive pipeline of hosts and GFDs (" WEFT_LAYOUT_RX_RETRY ")\n"
+	"  --switch-layout LAYOUT   pipeline of switches (" WEFT_LAYOUT_SWITCH ")\n"
+	"  --capture PORT=FILE   write the frames of a port, such as s0.0, to a pcapng file\n"
+	"  --json FILE|-         write the counts as JSON at the end\n"
+	"  --quiet               no text but errors\n"
+	"  --version, --help\n"
+	"\n"
+	"Exit status: 0; 1 if it could not run, or a host lost a request or read wrong data.\n";
+
+enum {
+	OPT_TOPOLOGY = 256,
+	OPT_NODE,
+	OPT_SERVER,
+	OPT_CHECK,
+	OPT_SECONDS,
+	OPT_UNTIL_DONE,
+	OPT_WAIT,
+	OPT_IDLE,
+	OPT_RX_LAYOUT,
+	OPT_SWITCH_LAYOUT,
+	OPT_CAPTURE,
+	OPT_JSON,
+	OPT_QUIET,
+	OPT_VERSION,
+	OPT_HELP,
+};
+
+static const struct option long_options[] = {
+	{ "topology", required_argument, NULL, OPT_TOPOLOGY },
+	{ "node", required_argument, NULL, OPT_NODE },
+	{ "server", required_argument, NULL, OPT_SERVER },
+	{ "check", no_argument, NULL, OPT_CHECK },
+	{ "seconds", required_argument, NULL, OPT_SECONDS },
+	{ "until-done", no_argument, NULL, OPT_UNTIL_DONE },
+	{ "wait", required_argument, NULL, OPT_WAIT },
+	{ "idle", required_argument, NULL, OPT_IDLE },
+	{ "rx-layout", required_argument, NULL, OPT_RX_LAYOUT },
+	{ "switch-layout", required_argument, NULL, OPT_SWITCH_LAYOUT },
+	{ "capture", required_argument, NULL, OPT_CAPTURE },
+	{ "json", required_argument, NULL, OPT_JSON },
+	{ "quiet", no_argument, NULL, OPT_QUIET },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ NULL, 0, NULL, 0 },
+};
+
+static double
+parse_seconds(const char *option, const char *text)
+{
+	char *end;
+	double v = strtod(text, &end);
+
+	if (end == text || *end != '\0' || !(v > 0 && v <= 1e9))
+		cli_fail("%s: expected seconds above 0 up to 1000000000, got \"%s\"", option, text);
+	return v;
+}
+
+static void
+parse_option(struct daemon_cfg *c, struct run_options *run, int opt)
+{
+	switch (opt) {
+	case OPT_TOPOLOGY: c->topology = optarg; break;
+	case OPT_NODE: c->nodes = optarg; break;
+	case OPT_SERVER: run->server = optarg; break;
+	case OPT_CHECK: run->check = true; break;
+	case OPT_SECONDS: c->seconds = parse_seconds("--seconds", optarg); break;
+	case OPT_UNTIL_DONE: c->until_done = true; break;
+	case OPT_WAIT: c->wait_s = parse_seconds("--wait", optarg); break;
+	case OPT_IDLE:
+		if (weft_idle_parse(optarg, &c->idle) != 0)
+			cli_fail("--idle: expected one of auto, spin, yield, got \"%s\"", optarg);
+		break;
+	case OPT_RX_LAYOUT: c->rx_layout = optarg; break;
+	case OPT_SWITCH_LAYOUT: c->switch_layout = optarg; break;
+	case OPT_CAPTURE:
+		if (c->n_captures == sizeof(c->captures) / sizeof(c->captures[0]))
+			cli_fail("--capture: more than %zu captures",
+				sizeof(c->captures) / sizeof(c->captures[0]));
+		c->captures[c->n_captures++] = optarg;
+		break;
+	case OPT_JSON: c->json = optarg; break;
+	case OPT_QUIET: c->quiet = true; break;
+	case OPT_VERSION: puts("weftd " WEFT_VERSION); exit(EXIT_SUCCESS);
+	case OPT_HELP: fputs(usage_text, stdout); exit(EXIT_SUCCESS);
+	default: exit(EXIT_FAILURE); /* getopt said why */
+	}
+}
+
+void
+options_parse(struct daemon_cfg *c, struct run_options *run, int argc, char **argv)
+{
+	int opt;
+
+	c->rx_layout = WEFT_LAYOUT_RX_RETRY;
+	c->switch_layout = WEFT_LAYOUT_SWITCH;
+	c->wait_s = 30;
+	while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1)
+		parse_option(c, run, opt);
+	if (optind < argc)
+		cli_fail("expected options only, got \"%s\"; EAL arguments go behind --",
+			argv[optind]);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * A PBR switch in cxl mode: every link ends here, and messages are stored and forwarded by their
+ * DPID. One waits in the room that was granted for it until the link it goes to has credit and
+ * window; so nothing is dropped for want of room, and the kinds wait apart from each other: answers
+ * never stand behind requests. Hot.
+ */
+
+#include "daemon.h"
+
+#include <errno.h>
+
+/*
+ * Messages for a link that is down for so long are dropped, as those on it were: their hosts gave
+ * them up long ago, and a write must not turn up at any time later.
+ */
+#define DOWN_NS UINT64_C(10000000000)
+
+static const uint8_t kinds[] = { WEFT_MSG_S2M_NDR, WEFT_MSG_S2M_DRS, WEFT_MSG_M2S_REQ,
+	WEFT_MSG_M2S_RWD };
+
+static bool
+store_drop(struct node *n, enum weft_verdict v)
+{
+	n->drops[v]++;
+	return true;
+}
+
+/* False: it has to wait. */
+static bool
+store_forward(struct node *n, const struct weft_msg *m)
+{
+	const int port = weft_drt_port(&n->drt, m->dpid);
+	struct peer *out;
+	int rc;
+
+	if (port < 0)
+		return store_drop(n, WEFT_DROP_NO_ROUTE);
+	out = &n->peer[port];
+	rc = weft_end_send(out->end, m);
+	if (rc == 0) {
+		out->due_ns = 0;
+		return true;
+	}
+	if (rc == -EINVAL)
+		return store_drop(n, WEFT_DROP_BAD_OPCODE);
+	return rc == -ENOTCONN && n->ends_ns - out->down_ns > DOWN_NS &&
+	       store_drop(n, WEFT_DROP_PORT_DOWN);
+}
+
+static bool
+store_message(void *arg, const struct weft_msg *m)
+{
+	struct node *n = arg;
+
+	if (m->kind == WEFT_MSG_LLCTRL)
+		return true; /* the link's own */
+	/* While any of its kind wait it waits with them: they are served in turn. */
+	if ((n->queued & 1u << m->kind) == 0 && store_forward(n, m))
+		return true;
+	n->queued |= 1u << m->kind;
+	return false;
+}
+
+static void
+store_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
+{
+	struct node *node = arg;
+
+	for (uint16_t i = 0; i < n; i++) {
+		const struct weft_frame *f = weft_frame(pkt[i]);
+		struct peer *p = peer_of_frame(node, f);
+
+		if (p == NULL)
+			node->drops[WEFT_DROP_NO_CONN]++;
+		else if (f->hdr.kind == WEFT_WIRE_CONTROL)
+			peer_control(p, pkt[i]);
+		else
+			peer_flits(p, pkt[i], store_message, node);
+	}
+	rte_pktmbuf_free_bulk(pkt, n);
+}
+
+/* Move one message that came by a link. @return whether it went */
+static bool
+store_move(struct peer *in, enum weft_msg_kind kind)
+{
+	const struct weft_msg *m = weft_end_peek(in->end, kind);
+
+	if (m == NULL)
+		return false;
+	if (!store_forward(in->node, m)) {
+		in->node->queued |= 1u << kind;
+		return false;
+	}
+	weft_end_pop(in->end, kind);
+	in->due_ns = 0;
+	return true;
+}
+
+/* Move what waits: one of each in turn, and first that of another link every time. */
+static void
+store_serve(struct node *n)
+{
+	bool moved = n->queued != 0;
+
+	while (moved) {
+		moved = false;
+		n->queued = 0;
+		for (uint16_t i = 0; i < n->n_peers; i++)
+			for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(kinds); k++)
+				moved |= store_move(&n->peer[(n->next_peer + i) % n->n_peers],
+					(enum weft_msg_kind)kinds[k]);
+		n->next_peer = (uint16_t)((n->next_peer + 1) % n->n_peers);
+	}
+}
+
+unsigned int
+store_poll(void *arg)
+{
+	struct node *n = arg;
+	unsigned int worked = 0;
+
+	for (uint16_t p = 0; p < n->n_ports; p++)
+		worked += backlog_flush(&n->out[p]);
+	node_clock(n);
+	for (unsigned int s = 0; s < weft_pipe_segments(n->rx); s++)
+		worked += weft_pipe_poll(n->rx, s);
+	for (uint16_t i = 0; i < n->n_peers; i++) {
+		struct peer *p = &n->peer[i];
+
+		peer_ended(p);
+		peer_began(p);
+		if (p->state == PEER_UP)
+			p->down_ns = n->ends_ns;
+	}
+	store_serve(n);
+	for (uint16_t i = 0; i < n->n_peers; i++)
+		worked += peer_flush(&n->peer[i], store_message, n);
+	return worked;
+}
+
+int
+store_init(struct node *n, char *err, size_t err_len)
+{
+	struct weft_pipe_cfg cfg = {
+		.name = n->topo->name,
+		.layout = n->daemon->cfg.rx_layout,
+		.env = &n->env,
+		.source = node_source,
+		.source_arg = n,
+		.sink = store_sink,
+		.sink_arg = n,
+		.socket = SOCKET_ID_ANY,
+	};
+	int rc;
+
+	n->env.take_control = true;
+	rc = links_init(n, err, err_len);
+	if (rc != 0)
+		return rc;
+	n->rx = weft_pipe_create(&cfg, err, err_len);
+	return n->rx == NULL ? -EINVAL : 0;
+}
