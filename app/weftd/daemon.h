@@ -66,7 +66,7 @@ struct peer {
 	struct weft_conn *rx;
 	struct weft_conn *tx;
 	struct waiting *waiting; /* host, rxl */
-	uint64_t down_ns; /* cxl: when the link was last seen in a session, or the start */
+	uint64_t up_ns; /* cxl switch: when the link was last in a session */
 	uint64_t told; /* control thread: sessions begun that it has spoken of */
 };
 

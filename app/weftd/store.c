@@ -13,10 +13,12 @@
 #include <errno.h>
 
 /*
- * Messages for a link that is down for so long are dropped, as those on it were: their hosts gave
- * them up long ago, and a write must not turn up at any time later.
+ * Messages for a link that is down for so long are dropped, as those on it were: a write must not
+ * turn up at any time later, and what is for other links must not wait behind them for ever. A
+ * session ends after 10 s of silence; at the start others may be as late.
  */
-#define DOWN_NS UINT64_C(10000000000)
+#define DOWN_NS UINT64_C(1000000000)
+#define START_NS UINT64_C(10000000000)
 
 static const uint8_t kinds[] = { WEFT_MSG_S2M_NDR, WEFT_MSG_S2M_DRS, WEFT_MSG_M2S_REQ,
 	WEFT_MSG_M2S_RWD };
@@ -46,7 +48,7 @@ store_forward(struct node *n, const struct weft_msg *m)
 	}
 	if (rc == -EINVAL)
 		return store_drop(n, WEFT_DROP_BAD_OPCODE);
-	return rc == -ENOTCONN && n->ends_ns - out->down_ns > DOWN_NS &&
+	return rc == -ENOTCONN && n->ends_ns > out->up_ns + DOWN_NS &&
 	       store_drop(n, WEFT_DROP_PORT_DOWN);
 }
 
@@ -134,7 +136,7 @@ store_poll(void *arg)
 		peer_ended(p);
 		peer_began(p);
 		if (p->state == PEER_UP)
-			p->down_ns = n->ends_ns;
+			p->up_ns = n->ends_ns;
 	}
 	store_serve(n);
 	for (uint16_t i = 0; i < n->n_peers; i++)
@@ -161,6 +163,8 @@ store_init(struct node *n, char *err, size_t err_len)
 	rc = links_init(n, err, err_len);
 	if (rc != 0)
 		return rc;
+	for (uint16_t i = 0; i < n->n_peers; i++)
+		n->peer[i].up_ns = n->ends_ns + START_NS;
 	n->rx = weft_pipe_create(&cfg, err, err_len);
 	return n->rx == NULL ? -EINVAL : 0;
 }
