@@ -57,6 +57,7 @@ static const char usage_text[] =
 	"\n"
 	"  --in FILE             trace: Ethernet, or raw flits (link type 147); - is stdin\n"
 	"  --mode cxl|rxl        only frames of this mode; of raw flits, their mode (rxl)\n"
+	"  --cxl-form hbr|pbr    messages of cxl mode; those of weftd are pbr (hbr)\n"
 	"  --isn pseudo|xor|none how numbers enter the CRC in rxl mode (pseudo)\n"
 	"  --crc-order r0|r7     CRC coefficient at byte 242 (r0)\n"
 	"  --spid X --dpid Y     addresses of raw flits (0)\n"
@@ -90,6 +91,7 @@ parse_speed(const char *text)
 enum {
 	OPT_IN = 256,
 	OPT_MODE,
+	OPT_CXL_FORM,
 	OPT_ISN,
 	OPT_CRC_ORDER,
 	OPT_SPID,
@@ -110,6 +112,7 @@ enum {
 static const struct option long_options[] = {
 	{ "in", required_argument, NULL, OPT_IN },
 	{ "mode", required_argument, NULL, OPT_MODE },
+	{ "cxl-form", required_argument, NULL, OPT_CXL_FORM },
 	{ "isn", required_argument, NULL, OPT_ISN },
 	{ "crc-order", required_argument, NULL, OPT_CRC_ORDER },
 	{ "spid", required_argument, NULL, OPT_SPID },
@@ -132,7 +135,8 @@ static void
 parse_option(struct options *o, int opt)
 {
 	static const char *const modes[] = { "cxl", "rxl", NULL };
-	static const char *const forms[] = { "pseudo", "xor", "none", NULL };
+	static const char *const forms[] = { "hbr", "pbr", NULL };
+	static const char *const isns[] = { "pseudo", "xor", "none", NULL };
 	static const char *const orders[] = { "r0", "r7", NULL };
 	static const char *const ides[] = { "off", "containment", "skid", NULL };
 	static const char *const on_off[] = { "off", "on", NULL };
@@ -140,7 +144,8 @@ parse_option(struct options *o, int opt)
 	switch (opt) {
 	case OPT_IN: o->in = optarg; break;
 	case OPT_MODE: o->rx.mode = (int)cli_word("--mode", optarg, modes); break;
-	case OPT_ISN: o->rx.isn = cli_word("--isn", optarg, forms); break;
+	case OPT_ISN: o->rx.isn = cli_word("--isn", optarg, isns); break;
+	case OPT_CXL_FORM: o->rx.cxl_form = cli_word("--cxl-form", optarg, forms); break;
 	case OPT_CRC_ORDER: o->rx.order = cli_word("--crc-order", optarg, orders); break;
 	case OPT_SPID: o->rx.spid = (uint16_t)cli_number("--spid", optarg, 0, 0xFFF); break;
 	case OPT_DPID: o->rx.dpid = (uint16_t)cli_number("--dpid", optarg, 0, 0xFFF); break;

@@ -44,7 +44,7 @@ receiver_new_conn(void *arg, const struct weft_conn_key *key)
 		weft_conns_remove(r->conns, c);
 		return NULL;
 	}
-	weft_unpack_init(&e->unpack, key->mode == WEFT_MODE_CXL ? WEFT_FORM_HBR : WEFT_FORM_PBR,
+	weft_unpack_init(&e->unpack, key->mode == WEFT_MODE_CXL ? r->cfg.cxl_form : WEFT_FORM_PBR,
 		r->messages);
 	e->out = c->isn;
 	c->user = e;

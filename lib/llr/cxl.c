@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Retry of cxl mode (wire-formats.md section 3; doc/llr-cxl.md). One header field holds the number of
+ * Retry of cxl mode (wire-formats.md section 3; doc/llr.md). One header field holds the number of
  * the flit or an Ack or a Nak, so the receiver counts flits that do not show their number. A flit
  * that vanishes before one of those is not noticed: the weakness that rxl mode is there for.
  */

@@ -8,7 +8,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 export XDG_RUNTIME_DIR=$work
 ask() { /usr/bin/python3 "$here/telemetry.py" "$@"; }
 
-# fabric REQUESTS OUTSTANDING TIMEOUT_MS [DEFAULTS [WIRE]]: two hosts, two switches joined twice, two GFDs.
+# fabric REQUESTS OUTSTANDING TIMEOUT_MS [DEFAULTS [WIRE]]: two hosts, two switches
+# joined twice, two GFDs.
 fabric() {
 	local wire=${5:+, driver: memif, wire: {seed: SEED, $5\}} traffic
 	traffic="requests: $1, outstanding: $2, write_percent: 50, timeout_ms: $3"
@@ -45,14 +46,15 @@ sum() {
 	json "$1" "sum(c['$2']['$3'] for n in o['nodes'] for c in n['connections'])"
 }
 
-run() { # run NAME: the whole fabric of $work/NAME.yaml in one process
-	timeout -k 2 100 "$app/weftd" --topology "$work/$1.yaml" --until-done --quiet --json "$work/$1.json"
+run() { # run NAME [options]: the whole fabric of $work/NAME.yaml in one process
+	timeout -k 2 100 "$app/weftd" --topology "$work/$1.yaml" --until-done --quiet \
+		--json "$work/$1.json" "${@:2}"
 }
 
 # Every message passes once, and GFDs do what was asked: exactly so much, and in the order sent.
 calm() {
 	local f=$work/$1.json
-	run "$1" || die "$1 did not finish: $?"
+	run "$@" || die "$1 did not finish: $?"
 	same "$1: all well" True "$(good "$f")"
 	same "$1: sessions" 12 "$(sum "$f" session begun)"
 	same "$1: messages without credit" 0 "$(sum "$f" end no_credit)"
@@ -65,8 +67,12 @@ calm() {
 }
 
 fabric 20000 64 20000 >"$work/clean.yaml"
-calm clean
+calm clean --capture "h0.0=$work/h0.pcapng"
 same "nothing sent again" 0 "$(sum "$work/clean.json" retry bad)"
+"$app/weft-replay" --in "$work/h0.pcapng" --cxl-form pbr --json "$work/c.json" >/dev/null
+same "messages in a capture" "$(json "$work/clean.json" \
+	'[[n["traffic"][k] for k in ("reads", "writes")] for n in o["nodes"] if n["name"] == "h0"][0] * 2')" \
+	"$(json "$work/c.json" '[o["messages"][k] for k in ("m2s_req", "m2s_rwd", "s2m_drs", "s2m_ndr")]')"
 # Many more requests than a link has credits for, through windows of 8 flits.
 fabric 50000 4096 20000 'retry: {window: 8, ack_every: 2}' >"$work/tight.yaml"
 calm tight
