@@ -245,6 +245,9 @@ void link_mac(const struct weft_topo *t, unsigned int port, uint8_t mac[6]);
 /** The transmit pipeline's sink. */
 void link_sink(void *arg, struct rte_mbuf **pkt, uint16_t n);
 
+/** Say at the start what of the topology does not go well with cxl mode, a line each. */
+void links_warn(const struct daemon *d);
+
 /** Control thread: say which links lost their session since the last call, a line each. */
 void links_tell(struct daemon *d);
 

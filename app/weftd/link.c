@@ -71,6 +71,42 @@ links_init(struct node *n, char *err, size_t err_len)
 	return 0;
 }
 
+/* Whether a wire takes frames away, or changes their order or number. */
+static bool
+wire_moves_frames(const char *wire)
+{
+	static const char *const keys[] = {
+		",drop=", ",dup=", ",reorder=", ",replay=", ",jitter_us="
+	};
+
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(keys); i++)
+		if (strstr(wire, keys[i]) != NULL)
+			return true;
+	return false;
+}
+
+void
+links_warn(const struct daemon *d)
+{
+	const struct weft_topo *t = d->topo;
+
+	if (weft_topo_has_circle(t) == 1)
+		cli_warn(
+			"routes of fabric %s close a circle: in cxl mode messages may come to wait "
+			"for each other for ever",
+			t->fabric);
+	for (uint16_t p = 0; p < t->n_ports; p++) {
+		const struct weft_topo_node *n = &t->node[t->port[p].node];
+
+		if (!wire_moves_frames(t->port[p].wire))
+			continue;
+		cli_warn("port %s.%u: a wire that loses, repeats or mixes frames: in cxl mode "
+			 "that is not always noticed",
+			n->name, p - n->first_port);
+		return; /* where one is, there are more */
+	}
+}
+
 void
 links_tell(struct daemon *d)
 {

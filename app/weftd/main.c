@@ -444,6 +444,8 @@ main(int argc, char **argv)
 	load_topology(&d, &opts);
 	if (opts.check)
 		return print_check(&d);
+	if (daemon_is_cxl(&d))
+		links_warn(&d);
 	live_layout(&d);
 	start(&d);
 	sigaction(SIGINT, &sa, NULL);

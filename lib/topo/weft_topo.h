@@ -220,6 +220,14 @@ int weft_topo_routes(const struct weft_topo *t, unsigned int node, struct weft_d
  */
 int weft_topo_routes_to(const struct weft_topo *t, unsigned int to, int16_t *port);
 
+/**
+ * Whether the paths between hosts and GFDs make links wait for each other in a circle, so that
+ * messages which are buffered link by link could stand still for ever. Never in a tree.
+ *
+ * @return 1 if they do, 0 if not, -ENOMEM
+ */
+int weft_topo_has_circle(const struct weft_topo *t);
+
 /** Flits that fit a frame over the link of port index @p port, 1..64, by both ends' MTU. */
 unsigned int weft_topo_port_flits(const struct weft_topo *t, unsigned int port);
 

@@ -84,6 +84,10 @@ run try 2>"$work/try.err" || {
 	wires=0
 }
 if [ $wires -eq 1 ]; then
+	fabric 100 8 300 '' 'drop: 1e-4' >"$work/drop.yaml"
+	run drop 2>"$work/drop.err" || true
+	grep -q 'port h0.0: a wire that loses, repeats or mixes frames' "$work/drop.err" ||
+		die "a wire that loses frames is taken without a word"
 	for retry in '' 'retry: {selective: false, window: 511, ack_every: 1}'; do
 		fabric 20000 512 20000 "$retry" 'ber: 1e-4, uncorrectable: 1e-2' >"$work/bad.yaml"
 		calm bad
