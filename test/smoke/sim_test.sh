@@ -77,6 +77,14 @@ links:
 END
 sim --topology topology.yaml --calm --json t.json
 same "requests of the file, and the sweep" True "$(j t '500 <= o["requests"] <= 564')"
+for retry in '' 'window: 8, selective: false'; do
+	sed "1a defaults: {retry: {$retry}}" "$work/topology.yaml" >"$work/retry.yaml"
+	for m in cxl rxl; do
+		sim --mode $m --topology retry.yaml --seeds 20 --hops 5000 --json r.json || die "retry {$retry} fails"
+		same "$m: flits held with {$retry}" "$([ -z "$retry" ] && echo True || echo False)" \
+			"$(j r 'o["retry"]["held"] > 0')"
+	done
+done
 for m in cxl rxl; do
 	sim --mode $m --seed 3 --hops 2000 --json h.json
 	sim --mode $m --seed 3 --hops 2000 --json cap.json --capture c.cap
