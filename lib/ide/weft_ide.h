@@ -5,7 +5,8 @@
  * IDE for CXL.cachemem, 256 B mode: AES-256-GCM over MAC epochs of 2 (containment) or 32 (skid)
  * protocol flits, one stream a direction of a link or connection (wire-formats.md section 5). The
  * 96-bit MAC of an epoch rides in an IDE.MAC slot of the first or second protocol flit after it; an
- * epoch ended early is closed by IDE.TMAC. gcm.c is the one file that knows intel-ipsec-mb.
+ * epoch ended early is closed by IDE.TMAC. IDE.Start changes the key in flight, IDE.Stop ends
+ * protection, and late poison may be authenticated. gcm.c is the one file that knows intel-ipsec-mb.
  */
 #ifndef WEFT_IDE_H
 #define WEFT_IDE_H
@@ -23,6 +24,7 @@ extern "C" {
 #define WEFT_IDE_KEY_LEN 32
 #define WEFT_IDE_MAC_LEN 12
 #define WEFT_IDE_EPOCH_MAX 32
+#define WEFT_IDE_POISON_MAX 28 /**< Poison flits that one epoch can authenticate */
 
 enum weft_ide_mode { WEFT_IDE_OFF, WEFT_IDE_CONTAINMENT, WEFT_IDE_SKID };
 
@@ -74,6 +76,70 @@ struct weft_ide_stream;
 struct weft_ide_stream *weft_ide_stream_init(void *mem, struct weft_ide_lib *lib,
 	enum weft_ide_mode mode, const uint8_t *key, uint64_t counter, bool pcrc);
 
+/** Where the slots of a flit are (wire-formats.md section 1.1). PBR flits are as Standard ones. */
+enum weft_ide_format { WEFT_IDE_STANDARD, WEFT_IDE_LOPT };
+
+/** What both ends of a stream must agree on (weft_ide_regs.h compares it), and pauses. */
+struct weft_ide_config {
+	enum weft_ide_mode mode; /**< containment or skid */
+	enum weft_ide_format format;
+	bool pcrc; /**< IDE Control bit 0 clear: append the plaintext CRC */
+	bool stop; /**< bit 1: IDE.Stop is made and obeyed */
+	bool poison; /**< bit 2: LLCTRL Poison in the H-slot is authenticated */
+	/**
+	 * Tx Truncation Transmit Delay, flits: behind IDE.TMAC of an epoch with n flits the sender
+	 * sends min(epoch - n, this) IDE.Idle flits; a receiver with more than 0 here counts
+	 * protocol flits that came before.
+	 */
+	uint8_t truncation_delay;
+	uint8_t refresh_idles; /**< Tx Key Refresh Time, flits: IDE.Idle behind IDE.Start; sender */
+};
+
+/**
+ * weft_ide_stream_init() with every parameter.
+ *
+ * @param mem, lib, key, counter  as there
+ * @param cfg                     copied
+ * @return the stream (in @p mem); NULL for a mode of OFF, a format that does not exist, or memory
+ *         that is not aligned
+ */
+struct weft_ide_stream *weft_ide_stream_setup(void *mem, struct weft_ide_lib *lib,
+	const struct weft_ide_config *cfg, const uint8_t *key, uint64_t counter);
+
+/**
+ * Have the next key ready (CXL_KEY_PROG and CXL_K_SET_GO): it is taken, with counter 1, at the next
+ * IDE.Start. One that waited already is replaced.
+ *
+ * @param key  32 bytes; not kept in this form
+ */
+void weft_ide_stream_next_key(
+	struct weft_ide_stream *s, struct weft_ide_lib *lib, const uint8_t *key);
+
+/** Whether a key waits for IDE.Start. False once it was taken. */
+bool weft_ide_has_next_key(const struct weft_ide_stream *s);
+
+/**
+ * Counter of the epoch that is open, or of the next one: keys must be changed long before
+ * UINT64_MAX. The stream itself does not watch it.
+ */
+uint64_t weft_ide_counter(const struct weft_ide_stream *s);
+
+/** Whether IDE.Stop was sent or obeyed: flits pass in the clear until IDE.Start. */
+bool weft_ide_is_stopped(const struct weft_ide_stream *s);
+
+/** Since the stream was set up. */
+struct weft_ide_counts {
+	uint64_t starts; /**< IDE.Start sent or obeyed */
+	uint64_t stops; /**< IDE.Stop sent or obeyed */
+	uint64_t poison; /**< Poison flits authenticated, or to be */
+	uint64_t starts_ignored; /**< receiver: inside an epoch, or without a key that waits */
+	uint64_t stops_ignored; /**< receiver: not enabled, or not right behind a valid IDE.TMAC */
+	uint64_t idles_missing; /**< receiver: protocol flits before the idles behind IDE.TMAC */
+};
+
+/** The stream's counts; they live as long as it. */
+const struct weft_ide_counts *weft_ide_counts(const struct weft_ide_stream *s);
+
 /** Wipe the key material. The memory is the caller's again. */
 void weft_ide_stream_wipe(struct weft_ide_stream *s);
 
@@ -87,11 +153,14 @@ bool weft_ide_mac_due(const struct weft_ide_stream *s);
 
 /**
  * Encrypt one flit in place, in transmission order. A protocol flit joins the epoch (and carries
- * the MAC due, if any); a control flit passes in the clear.
+ * the MAC due, if any); a control flit passes in the clear. With config.poison, Poison in the H-slot
+ * joins the additional data in front of the next protocol flit's (section 5.1). IDE.TMAC, IDE.Start
+ * and IDE.Stop come from calls of their own; here they only pass.
  *
  * @param flit  256 bytes; header, CRC and FEC are not touched
- * @return 0; -EPROTO if a MAC is due and slot 0 is not IDE.MAC, or the other way round (nothing is
- *         changed)
+ * @return 0, or nothing is changed: -EPROTO if a MAC is due and slot 0 is not IDE.MAC, or the other
+ *         way round; -EINVAL for the Empty encoding, not used while IDE is on; -EAGAIN if IDE.Idle
+ *         flits are due first (weft_ide_idles_due()); -ENOBUFS for a Poison flit too many
  */
 int weft_ide_seal(struct weft_ide_stream *s, uint8_t *flit);
 
@@ -99,7 +168,7 @@ int weft_ide_seal(struct weft_ide_stream *s, uint8_t *flit);
  * Seal flits that lie back to back: weft_ide_seal() for each in turn, faster. The two may be mixed.
  *
  * @param flits  n * 256 bytes
- * @return n; fewer if flits[that many] is one that weft_ide_seal() answers with -EPROTO: those
+ * @return n; fewer if flits[that many] is one that weft_ide_seal() answers with an error: those
  *         before it are sealed, it and those behind it are not changed
  */
 unsigned int weft_ide_seal_run(struct weft_ide_stream *s, uint8_t *flits, unsigned int n);
@@ -108,8 +177,9 @@ unsigned int weft_ide_seal_run(struct weft_ide_stream *s, uint8_t *flits, unsign
 enum weft_ide_close {
 	WEFT_IDE_CLOSED, /**< nothing is open: the flit was not written */
 	WEFT_IDE_CLOSE_TMAC, /**< @p flit is a whole IDE.TMAC flit: send it; nothing is open now */
-	WEFT_IDE_CLOSE_CARRIER /**< the epoch is full, so its MAC must ride in a protocol flit: seal
-				    and send an empty one with its MAC slot, then call again */
+	WEFT_IDE_CLOSE_CARRIER /**< the epoch is full, so its MAC must ride in a protocol flit, or
+				    Poison waits for one: seal and send one without messages, with
+				    a MAC slot if weft_ide_mac_due(), then call again */
 };
 
 /**
@@ -119,6 +189,57 @@ enum weft_ide_close {
  * @param flit  256 bytes; header, H-slot and the rest are written when the answer is CLOSE_TMAC
  */
 enum weft_ide_close weft_ide_close(struct weft_ide_stream *s, uint8_t *flit);
+
+/** IDE.Idle flits to send before the next protocol flit, behind IDE.TMAC or IDE.Start. */
+unsigned int weft_ide_idles_due(const struct weft_ide_stream *s);
+
+/** Write an IDE.Idle flit, 256 bytes, and count it as sent. */
+void weft_ide_idle(struct weft_ide_stream *s, uint8_t *flit);
+
+/**
+ * Change the key: write the IDE.Start flit. What is sealed from now on uses the next key, with
+ * counter 1; a MAC that is still due is one of the old key. Best right behind IDE.TMAC.
+ *
+ * @param flit  256 bytes
+ * @return 0, or nothing is changed: -ENOKEY without a next key; -EBUSY inside an epoch
+ *         (weft_ide_close() first), or if the receiver would have to hold too many idles for a MAC
+ *         that is due (send it first)
+ */
+int weft_ide_start(struct weft_ide_stream *s, uint8_t *flit);
+
+/**
+ * End protection: write the IDE.Stop flit. Flits pass in the clear from now on.
+ *
+ * @param flit  256 bytes
+ * @return 0, or nothing is changed: -EPERM without config.stop; -EPROTO if the call before was not
+ *         a weft_ide_close() that made IDE.TMAC
+ */
+int weft_ide_stop(struct weft_ide_stream *s, uint8_t *flit);
+
+/** Which CRC the sender spoiled to force a replay (section 4.6). */
+enum weft_ide_spoilt {
+	WEFT_IDE_SPOILT_CRC, /**< of the flit, or of the first half of an LOpt flit */
+	WEFT_IDE_SPOILT_SECOND_HALF /**< of an LOpt flit: cannot be while IDE is on */
+};
+
+/**
+ * Late poison by CRC corruption: write the Poison flit that goes in front of the protocol flit
+ * sealed last, which was sent once with a bad CRC and is sent again as it is, ciphertext unchanged.
+ * With config.poison the epoch authenticates it, in that place. Until the next protocol flit,
+ * IDE.TMAC or IDE.Start the epoch's MAC is not computed, so no two MACs have one IV.
+ *
+ * @param how     the CRC that was bad
+ * @param offset  payload: which data message, 0..7
+ * @param flit    256 bytes; not to be sealed
+ * @return 0, or nothing is changed: -EINVAL for an offset out of range; -ENOTSUP for the second
+ *         half's CRC; -EALREADY if no protocol flit is in the open epoch or its MAC is gone;
+ *         -ENOBUFS for a Poison flit too many
+ */
+int weft_ide_poison_last(
+	struct weft_ide_stream *s, enum weft_ide_spoilt how, uint8_t offset, uint8_t *flit);
+
+/** Write a Poison flit, 256 bytes, for weft_ide_seal(). @p offset 0..7: which data message. */
+void weft_ide_poison_put(uint8_t *flit, uint8_t offset);
 
 /* --- receiver --- */
 
@@ -134,10 +255,15 @@ struct weft_ide_event {
 /**
  * Decrypt one flit in place, in order.
  *
- * Containment: a protocol flit is held until the MAC of its epoch is good; a control flit waits
- * behind held ones (order is kept). Skid: everything is released at once. The caller keeps the
- * flits in arrival order and moves on the oldest `release` of them. After a bad, missing or
- * misplaced MAC the stream is Insecure for good: held flits are dropped, later ones too.
+ * Containment: a protocol flit is held until the MAC of its epoch is good, and so is Poison that the
+ * epoch authenticates; another control flit waits behind held ones (order is kept). Skid: everything
+ * is released at once. The caller keeps the flits in arrival order and moves on the oldest `release`
+ * of them. After a bad, missing or misplaced MAC the stream is Insecure for good: held flits are
+ * dropped, later ones too.
+ *
+ * IDE.Start outside an epoch takes the next key. IDE.Stop right behind a valid IDE.TMAC, if
+ * config.stop, ends protection. Elsewhere they are ignored and counted, and go on as any control
+ * flit does.
  *
  * At most WEFT_IDE_HELD_MAX flits are held, control flits included: more of them between an epoch
  * and its MAC is a failure.
