@@ -35,6 +35,7 @@ bench_fill(uint8_t *flits, unsigned int n)
 		weft_flit_hdr_put(flits + i * (size_t)WEFT_FLIT_LEN, &h);
 		/* Slot 0 a protocol header of CXL.mem, so that IDE protects the flit. */
 		flits[i * (size_t)WEFT_FLIT_LEN + WEFT_FLIT_H_OFF] &= 0xF0;
+		flits[i * (size_t)WEFT_FLIT_LEN + WEFT_FLIT_CRD_OFF] &= 0xFE; /* not Empty */
 	}
 }
 

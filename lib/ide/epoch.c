@@ -28,6 +28,37 @@ clear_pad(uint8_t *p)
 	p[2] &= 0xF0;
 }
 
+/*
+ * An LOpt flit's slots as those of a Standard flit, and back: slot 7 is joined, slot 8 has 12 bytes
+ * and four that are zero and not sent.
+ */
+static const struct {
+	uint8_t share, flit, len;
+} lopt_parts[] = {
+	{ 16, 16, 106 }, /* slots 1 to 6, slot 7 bytes 0 to 9 */
+	{ 122, 138, 6 }, { 128, 128, 10 }, /* slot 8 */
+	{ 138, 242, 2 }, { 144, 144, 96 }, /* slots 9 to 14 */
+};
+#define LOPT_ZERO_OFF 140
+#define LOPT_ZERO_LEN 4
+
+static void
+lopt_gather(uint8_t *slots, const uint8_t *flit)
+{
+	memcpy(slots, flit, WEFT_FLIT_SLOT_LEN);
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(lopt_parts); i++)
+		memcpy(slots + lopt_parts[i].share, flit + lopt_parts[i].flit, lopt_parts[i].len);
+	memset(slots + LOPT_ZERO_OFF, 0, LOPT_ZERO_LEN);
+}
+
+static void
+lopt_scatter(uint8_t *flit, const uint8_t *slots)
+{
+	memcpy(flit, slots, WEFT_FLIT_SLOT_LEN);
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(lopt_parts); i++)
+		memcpy(flit + lopt_parts[i].flit, slots + lopt_parts[i].share, lopt_parts[i].len);
+}
+
 /* Write a share of P, or of ciphertext, into the flit but for the pad. */
 static inline void
 put_share(uint8_t *flit, enum ide_kind kind, const uint8_t *share)
@@ -42,11 +73,49 @@ put_share(uint8_t *flit, enum ide_kind kind, const uint8_t *share)
 
 /* In one store: the tag's load would wait for four. */
 static inline void
-put_aad(struct weft_ide_stream *s, unsigned int flit, uint32_t word)
+put_aad(struct weft_ide_stream *s, unsigned int at, uint32_t word)
 {
 	const uint32_t w = htole32(word);
 
-	memcpy(s->aad + flit * IDE_AAD_WORD, &w, sizeof(w));
+	memcpy(s->aad + at * IDE_AAD_WORD, &w, sizeof(w));
+}
+
+/* Poison payload, bits 3:0: the only part of the flit that counts. */
+static inline uint8_t
+poison_offset(const uint8_t *flit)
+{
+	return flit[IDE_MAC_OFF] & 0xF;
+}
+
+bool
+ide_poison_wait(struct weft_ide_stream *s, const uint8_t *flit)
+{
+	if (!ide_poison_has_room(s))
+		return false;
+	s->poison[s->n_poison++] = poison_offset(flit);
+	s->counts.poison++;
+	return true;
+}
+
+void
+ide_poison_insert(struct weft_ide_stream *s, uint8_t offset)
+{
+	uint8_t *last = s->aad + (s->aad_words - 1U) * IDE_AAD_WORD;
+
+	memcpy(last + IDE_AAD_WORD, last, IDE_AAD_WORD);
+	put_aad(s, s->aad_words - 1U, offset);
+	s->aad_words++;
+	s->counts.poison++;
+}
+
+/* Poison that waited belongs to the flit that comes now, and stands before it. */
+static __attribute__((noinline)) void
+take_poison(struct weft_ide_stream *s)
+{
+	for (unsigned int i = 0; i < s->n_poison; i++)
+		put_aad(s, s->aad_words++, s->poison[i]);
+	s->n_poison = 0;
+	s->behind = 0;
 }
 
 static inline void
@@ -54,8 +123,11 @@ count_in(struct weft_ide_stream *s, const uint8_t *flit, enum ide_kind kind)
 {
 	const uint32_t crd = weft_flit_crd(flit);
 
-	put_aad(s, s->flits,
+	if (s->n_poison > 0)
+		take_poison(s);
+	put_aad(s, s->aad_words,
 		kind == IDE_KIND_MAC ? crd : crd << 4 | weft_slot_fmt(flit + WEFT_FLIT_H_OFF));
+	s->aad_words++;
 	s->flits++;
 }
 
@@ -81,8 +153,8 @@ make_iv(uint64_t counter, uint8_t *iv)
 }
 
 /* The two passes of an epoch that no kernel takes, or that came flit by flit. */
-static __attribute__((noinline)) void
-reference_flit(struct weft_ide_stream *s, uint8_t *flit, enum ide_kind kind, bool is_open)
+static void
+reference_slots(struct weft_ide_stream *s, uint8_t *flit, enum ide_kind kind, bool is_open)
 {
 	const unsigned int off = p_off(kind);
 	uint8_t *p = s->p + s->p_len;
@@ -92,6 +164,8 @@ reference_flit(struct weft_ide_stream *s, uint8_t *flit, enum ide_kind kind, boo
 		ide_gcm_xor(s->gcm, p, flit + off, IDE_COVERED - off);
 		if (kind == IDE_KIND_PLAIN)
 			clear_pad(p); /* these bits came from the header, which is not ciphertext */
+		if (s->is_lopt) /* nor were these received */
+			memset(p + LOPT_ZERO_OFF - off, 0, LOPT_ZERO_LEN);
 		put_share(flit, kind, p);
 	} else {
 		memcpy(p, flit + off, IDE_COVERED - off);
@@ -101,6 +175,20 @@ reference_flit(struct weft_ide_stream *s, uint8_t *flit, enum ide_kind kind, boo
 		put_share(flit, kind, sealed);
 	}
 	s->p_len += IDE_COVERED - off;
+}
+
+static __attribute__((noinline)) void
+reference_flit(struct weft_ide_stream *s, uint8_t *flit, enum ide_kind kind, bool is_open)
+{
+	uint8_t slots[IDE_COVERED];
+
+	if (!s->is_lopt) {
+		reference_slots(s, flit, kind, is_open);
+		return;
+	}
+	lopt_gather(slots, flit);
+	reference_slots(s, slots, kind, is_open);
+	lopt_scatter(flit, slots);
 }
 
 /*
@@ -165,9 +253,10 @@ unsigned int
 ide_epoch_plain_flits(struct weft_ide_stream *s, uint8_t *flits, unsigned int n, bool is_open)
 {
 	const unsigned int room = weft_ide_epoch_flits(s->mode) - s->flits;
+	const uint32_t empty = is_open ? UINT32_MAX : 1; /* CRD[4:0]; only a sender minds */
 	unsigned int i;
 
-	if (s->kernel == NULL)
+	if (s->kernel == NULL || s->is_special)
 		return 0;
 	if (s->flits == 0)
 		begin(s, true);
@@ -178,14 +267,17 @@ ide_epoch_plain_flits(struct weft_ide_stream *s, uint8_t *flits, unsigned int n,
 	for (i = 0; i < n; i++) {
 		uint8_t *flit = flits + i * (size_t)WEFT_FLIT_LEN;
 		const uint32_t fmt = weft_slot_fmt(flit + WEFT_FLIT_H_OFF);
+		const uint32_t crd = weft_flit_crd(flit);
 
-		if (flit[0] >> 6 != WEFT_FLIT_CACHEMEM || fmt == WEFT_SLOT_FMT_LLCTRL)
+		if (flit[0] >> 6 != WEFT_FLIT_CACHEMEM || fmt == WEFT_SLOT_FMT_LLCTRL ||
+			(crd & 0x1F) == empty)
 			break;
-		put_aad(s, s->flits + i, (uint32_t)weft_flit_crd(flit) << 4 | fmt);
+		put_aad(s, s->aad_words + i, crd << 4 | fmt);
 	}
 	if (i > 0)
 		wait_for_more(s, flits, i, IDE_KIND_PLAIN, is_open);
 	s->flits = (uint8_t)(s->flits + i);
+	s->aad_words = (uint8_t)(s->aad_words + i);
 	return i;
 }
 
@@ -200,6 +292,16 @@ count_pairs(const uint8_t *flits, unsigned int n)
 		ide_kind(flits + (2 * i + 1) * (size_t)WEFT_FLIT_LEN) == IDE_KIND_PLAIN)
 		i++;
 	return i;
+}
+
+static inline bool
+any_empty(const uint8_t *flits, unsigned int n)
+{
+	unsigned int any = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		any |= (flits[i * (size_t)WEFT_FLIT_LEN + WEFT_FLIT_CRD_OFF] & 0x1F) == 1;
+	return any != 0;
 }
 
 static void
@@ -224,7 +326,7 @@ ide_epoch_pairs(struct weft_ide_stream *s, uint8_t *flits, unsigned int n, bool 
 {
 	const unsigned int pairs = count_pairs(flits, n);
 
-	if (pairs < 2)
+	if (pairs < 2 || (!is_open && any_empty(flits, 2 * pairs)))
 		return 0;
 	run_pairs(s, flits, pairs, s->counter, is_open);
 	for (unsigned int i = 0; i < pairs; i++) {
@@ -252,7 +354,7 @@ reference_end(struct weft_ide_stream *s, uint8_t *tag)
 		s->p_len += IDE_PCRC_LEN;
 	}
 	make_iv(s->counter, iv);
-	ide_gcm_tag(s->gcm, iv, s->aad, s->flits * IDE_AAD_WORD, s->p, s->p_len, tag);
+	ide_gcm_tag(s->gcm, iv, s->aad, s->aad_words * IDE_AAD_WORD, s->p, s->p_len, tag);
 }
 
 void
@@ -263,12 +365,13 @@ ide_epoch_end(struct weft_ide_stream *s, uint8_t *mac)
 	if (s->flits > 0 && s->in_one_pass) {
 		ide_epoch_flush(s);
 		s->kernel->tag(
-			&s->pass_key, &s->pass, s->aad, s->flits * IDE_AAD_WORD, s->pcrc, tag);
+			&s->pass_key, &s->pass, s->aad, s->aad_words * IDE_AAD_WORD, s->pcrc, tag);
 	} else {
 		reference_end(s, tag);
 	}
 	memcpy(mac, tag, WEFT_IDE_MAC_LEN);
 	s->counter++;
 	s->flits = 0;
+	s->aad_words = 0;
 	s->p_len = 0;
 }

@@ -24,6 +24,7 @@
 #define IDE_P_MAX (WEFT_IDE_EPOCH_MAX * IDE_COVERED)
 #define IDE_PCRC_LEN 4
 #define IDE_AAD_WORD 4
+#define IDE_AAD_WORDS_MAX 64 /* the kernels load whole vectors */
 #define IDE_MAC_OFF (WEFT_FLIT_H_OFF + WEFT_LLCTRL_PAYLOAD_OFF)
 
 /* What IDE makes of a flit. */
@@ -40,6 +41,13 @@ struct weft_ide_stream {
 	enum weft_ide_mode mode;
 	bool pcrc;
 
+	/*
+	 * The next flit must go the long way: any of poison that waits, idles that are due, IDE.TMAC
+	 * just before, a sender's MAC to be computed, Insecure, stopped. So the short way need look
+	 * at one thing only.
+	 */
+	bool is_special;
+
 	/* Of the full epoch before this one: its MAC has not been sent, or not been seen. */
 	bool mac_due;
 	uint8_t mac[WEFT_IDE_MAC_LEN]; /* valid while mac_due */
@@ -52,12 +60,19 @@ struct weft_ide_stream {
 	unsigned int held;
 	bool insecure;
 	unsigned int tail;
+	unsigned int behind; /* of the tail, those from the first Poison that waits on */
 
 	/* The epoch being filled. */
 	bool in_one_pass; /* decided by its first flit; says which of the states below it is in */
 	uint8_t flits;
+	uint8_t aad_words; /* one a flit, and one for each Poison before it */
+	/*
+	 * Sender with late poison: the epoch is full and stays here, its MAC not computed, until it
+	 * has to go out. Only between calls.
+	 */
+	bool is_open_ended;
 	size_t p_len;
-	uint8_t aad[WEFT_IDE_EPOCH_MAX * IDE_AAD_WORD];
+	uint8_t aad[IDE_AAD_WORDS_MAX * IDE_AAD_WORD];
 	uint8_t p[IDE_P_MAX + IDE_PCRC_LEN];
 
 	/* Within a run: flits, back to back, that were counted in, but are still to be worked on, and how. */
@@ -69,9 +84,66 @@ struct weft_ide_stream {
 	struct ide_pass pass;
 	struct ide_pass_key pass_key; /* valid with a kernel */
 	struct ide_pass pair[IDE_PASS_PAIRS]; /* within ide_epoch_pairs() */
+
+	/* What a stream seldom needs. */
+	bool is_lopt;
+	bool has_stop;
+	bool has_poison;
+	bool is_stopped;
+	bool after_tmac; /* a valid IDE.TMAC was the last flit */
+	bool has_next_key;
+	uint8_t truncation_delay;
+	uint8_t refresh_idles;
+	unsigned int idles_due;
+	uint8_t n_poison; /* Poison that waits for its protocol flit */
+	uint8_t poison[WEFT_IDE_POISON_MAX];
+	struct ide_gcm *next_gcm; /* valid, as next_pass_key, with has_next_key */
+	struct ide_pass_key next_pass_key;
+	struct weft_ide_counts counts;
 };
 
+static inline void
+ide_note_special(struct weft_ide_stream *s)
+{
+	s->is_special = s->n_poison > 0 || s->idles_due > 0 || s->after_tmac || s->is_open_ended ||
+	                s->insecure || s->is_stopped;
+}
+
+static_assert(WEFT_IDE_EPOCH_MAX + WEFT_IDE_POISON_MAX <= IDE_PASS_AAD_WORDS, "AAD has a bound");
+
 enum ide_kind ide_kind(const uint8_t *flit);
+
+/* LLCTRL << 4 | SubType of a flit that is IDE_KIND_CONTROL; -1 if it is another protocol's. */
+static inline int
+ide_control(const uint8_t *flit)
+{
+	return flit[0] >> 6 == WEFT_FLIT_CACHEMEM ? weft_llctrl_get(flit + WEFT_FLIT_H_OFF) : -1;
+}
+
+/* Have Poison wait for the next protocol flit. @return false if it is one too many */
+bool ide_poison_wait(struct weft_ide_stream *s, const uint8_t *flit);
+
+/* Whether one more word for Poison has room in the epoch that is open. */
+static inline bool
+ide_poison_has_room(const struct weft_ide_stream *s)
+{
+	return s->aad_words - s->flits + s->n_poison < WEFT_IDE_POISON_MAX;
+}
+
+/* Put Poison's word in front of the last flit's. */
+void ide_poison_insert(struct weft_ide_stream *s, uint8_t offset);
+
+/* Take the next key, which there must be. No epoch is open. */
+void ide_take_next_key(struct weft_ide_stream *s);
+
+/* min(epoch - flits, the delay): idles behind IDE.TMAC. */
+static inline unsigned int
+ide_truncation_idles(const struct weft_ide_stream *s, unsigned int flits)
+{
+	const unsigned int missing = weft_ide_epoch_flits(s->mode) - flits;
+
+	return missing < s->truncation_delay ? missing : s->truncation_delay;
+}
 
 /*
  * Encrypt or decrypt a protocol flit in place and count it in. The epoch must not be full. Its
@@ -102,7 +174,8 @@ unsigned int ide_epoch_plain_flits(
 static inline bool
 ide_epoch_may_be_paired(const struct weft_ide_stream *s)
 {
-	return s->mode == WEFT_IDE_CONTAINMENT && s->kernel != NULL && s->mac_due && s->flits == 0;
+	return s->mode == WEFT_IDE_CONTAINMENT && s->kernel != NULL && s->mac_due &&
+	       s->flits == 0 && !s->is_special;
 }
 
 /*

@@ -25,6 +25,7 @@ fail(struct weft_ide_stream *s, struct weft_ide_event *e)
 	s->held = 0;
 	s->tail = 0;
 	s->insecure = true;
+	ide_note_special(s);
 }
 
 /* The epoch before the present one is good: let go what arrived before the present one began. */
@@ -47,6 +48,7 @@ hold(struct weft_ide_stream *s, bool tail, struct weft_ide_event *e)
 	}
 	s->held++;
 	s->tail += tail;
+	s->behind += s->n_poison > 0;
 	return true;
 }
 
@@ -59,13 +61,52 @@ mac_in_place(struct weft_ide_stream *s, const uint8_t *flit, enum ide_kind kind)
 	return !s->mac_due || s->flits == 0;
 }
 
+/* The next key, if it may be taken here; a MAC that is due was computed with the old one. */
 static void
-open_control(struct weft_ide_stream *s, struct weft_ide_event *e)
+open_start(struct weft_ide_stream *s)
 {
-	if (s->held == 0)
+	if (s->flits > 0 || !s->has_next_key)
+		s->counts.starts_ignored++;
+	else
+		ide_take_next_key(s);
+}
+
+static void
+open_stop(struct weft_ide_stream *s, bool after_tmac)
+{
+	if (!s->has_stop || !after_tmac || s->n_poison > 0) {
+		s->counts.stops_ignored++;
+		return;
+	}
+	s->is_stopped = true;
+	s->counts.stops++;
+}
+
+static void
+open_control(struct weft_ide_stream *s, const uint8_t *flit, struct weft_ide_event *e)
+{
+	const bool after_tmac = s->after_tmac;
+	bool waits = false;
+
+	s->after_tmac = false;
+	switch (ide_control(flit)) {
+	case WEFT_LLCTRL_IDE_IDLE: s->idles_due -= s->idles_due > 0; break;
+	case WEFT_LLCTRL_IDE_START: open_start(s); break;
+	case WEFT_LLCTRL_IDE_STOP: open_stop(s, after_tmac); break;
+	case WEFT_LLCTRL_POISON:
+		if (s->has_poison && !ide_poison_wait(s, flit)) {
+			fail(s, e);
+			return;
+		}
+		waits = s->has_poison && s->mode == WEFT_IDE_CONTAINMENT;
+		break;
+	default: break;
+	}
+	if (s->held == 0 && !waits)
 		e->release = 1;
 	else
-		hold(s, s->flits > 0, e);
+		hold(s, s->flits > 0 || s->n_poison > 0, e);
+	ide_note_special(s);
 }
 
 static inline void
@@ -92,7 +133,13 @@ open_protocol(struct weft_ide_stream *s, uint8_t *flit, enum ide_kind kind, bool
 		e->release = 1;
 	else if (!hold(s, true, e))
 		return;
+	if (s->is_special) {
+		s->counts.idles_missing += s->idles_due > 0;
+		s->idles_due = 0;
+		s->after_tmac = false;
+	}
 	ide_epoch_flit(s, flit, kind, true, in_run);
+	s->is_special = false;
 	end_full_epoch(s);
 }
 
@@ -106,15 +153,26 @@ open_tmac(struct weft_ide_stream *s, const uint8_t *flit, struct weft_ide_event 
 		fail(s, e);
 		return;
 	}
+	s->idles_due = ide_truncation_idles(s, s->flits);
 	ide_epoch_end(s, mac);
 	if (!mac_equal(flit + IDE_MAC_OFF, mac)) {
 		fail(s, e);
 		return;
 	}
 	e->epoch_good = true;
-	e->release = (uint8_t)(s->held + 1);
-	s->held = 0;
-	s->tail = 0;
+	if (s->behind == 0) {
+		e->release = (uint8_t)(s->held + 1);
+		s->held = 0;
+		s->tail = 0;
+	} else { /* Poison waits for the next epoch's MAC, and what came behind it waits too */
+		e->release = (uint8_t)(s->held - s->behind);
+		s->held = s->behind;
+		s->tail = s->behind;
+		if (!hold(s, true, e))
+			return;
+	}
+	s->after_tmac = true;
+	ide_note_special(s);
 }
 
 static inline void
@@ -126,10 +184,15 @@ open_flit(struct weft_ide_stream *s, uint8_t *flit, bool in_run, struct weft_ide
 	if (s->insecure) {
 		e->verdict = WEFT_DROP_IDE_INSECURE;
 		e->dropped = 1;
+	} else if (s->is_stopped) {
+		e->release = 1;
+		if (ide_control(flit) == WEFT_LLCTRL_IDE_START)
+			open_start(s);
+		ide_note_special(s);
 	} else if (kind == IDE_KIND_TMAC) {
 		open_tmac(s, flit, e);
 	} else if (kind == IDE_KIND_CONTROL) {
-		open_control(s, e);
+		open_control(s, flit, e);
 	} else {
 		open_protocol(s, flit, kind, in_run, e);
 	}
@@ -158,7 +221,7 @@ open_plain(struct weft_ide_stream *s, uint8_t *flits, unsigned int n, struct wef
 {
 	const unsigned int room = WEFT_IDE_HELD_MAX - s->held;
 
-	if (s->insecure || s->mac_due)
+	if (s->is_special || s->mac_due)
 		return 0;
 	if (s->mode == WEFT_IDE_SKID) {
 		n = ide_epoch_plain_flits(s, flits, n, true);
@@ -183,7 +246,7 @@ open_pairs(struct weft_ide_stream *s, uint8_t *flits, unsigned int n, struct wef
 	uint8_t tag[IDE_PASS_PAIRS][IDE_TAG_LEN];
 	unsigned int pairs, i;
 
-	if (s->insecure || !s->mac_due || s->flits != 0 || !mac_equal(flits + IDE_MAC_OFF, s->mac))
+	if (!mac_equal(flits + IDE_MAC_OFF, s->mac))
 		return 0;
 	pairs = ide_epoch_pairs(s, flits, n, true, tag);
 	if (pairs == 0)
@@ -200,6 +263,7 @@ open_pairs(struct weft_ide_stream *s, uint8_t *flits, unsigned int n, struct wef
 			run->failed = (uint8_t)(s->held + 1);
 			s->held = 0;
 			s->insecure = true;
+			s->is_special = true;
 			return 2 * i + 1;
 		}
 		run->release = (uint8_t)(run->release + s->held);

@@ -640,22 +640,32 @@ far_power(struct ide_pass_key *key, uint32_t exponent)
 	return p;
 }
 
+/* 16 words of AAD from 16 * @p v on, those within @p mask, times their powers of H. */
+static inline void
+sum_add_aad(struct sum512 *sum, const struct ide_pass_key *key, const uint8_t *aad,
+	unsigned int blocks, uint64_t mask, unsigned int v)
+{
+	sum_add(sum,
+		_mm512_shuffle_epi8(
+			_mm512_maskz_loadu_epi32((__mmask16)(mask >> 16 * v), aad + 64 * v),
+			load_everywhere(reverse)),
+		_mm512_loadu_si512(key->power[IDE_PASS_POWER(blocks) + 4 * v]));
+}
+
 /* Blocks of AAD as one that takes their place, with the block behind the last as its end. */
 static inline __m128i
 fold_aad(const struct ide_pass_key *key, const uint8_t *aad, unsigned int words)
 {
 	const unsigned int blocks = (words + 3) / 4;
-	const __m512i rev = load_everywhere(reverse);
-	const uint32_t mask = words == 32 ? UINT32_MAX : (UINT32_C(1) << words) - 1;
+	const uint64_t mask = (UINT64_C(1) << words) - 1;
 	struct sum512 sum = { _mm512_setzero_si512(), _mm512_setzero_si512(),
 		_mm512_setzero_si512() };
 
 	for (unsigned int v = 0; v < 2; v++)
-		sum_add(&sum,
-			_mm512_shuffle_epi8(
-				_mm512_maskz_loadu_epi32((__mmask16)(mask >> 16 * v), aad + 64 * v),
-				rev),
-			_mm512_loadu_si512(key->power[IDE_PASS_POWER(blocks) + 4 * v]));
+		sum_add_aad(&sum, key, aad, blocks, mask, v);
+	if (words > 32) /* there was Poison */
+		for (unsigned int v = 2; v < 4; v++)
+			sum_add_aad(&sum, key, aad, blocks, mask, v);
 	return sum_reduce(&sum);
 }
 

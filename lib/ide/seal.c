@@ -16,13 +16,43 @@ weft_ide_mac_due(const struct weft_ide_stream *s)
 	return s->mac_due;
 }
 
+/* With late poison the epoch stays open-ended, because its last flit may get Poison yet. */
 static inline void
 end_full_epoch(struct weft_ide_stream *s)
 {
 	if (!ide_epoch_is_full(s))
 		return;
-	ide_epoch_end(s, s->mac);
 	s->mac_due = true;
+	if (s->has_poison) {
+		s->is_open_ended = true;
+		s->is_special = true;
+		return;
+	}
+	ide_epoch_end(s, s->mac);
+}
+
+/* Now the MAC must go out: nothing can be added to its epoch any more. */
+static void
+settle(struct weft_ide_stream *s)
+{
+	if (!s->is_open_ended)
+		return;
+	ide_epoch_end(s, s->mac);
+	s->is_open_ended = false;
+}
+
+static int
+seal_control(struct weft_ide_stream *s, const uint8_t *flit)
+{
+	const int c = ide_control(flit);
+
+	if (c == WEFT_LLCTRL_POISON && s->has_poison && !ide_poison_wait(s, flit))
+		return -ENOBUFS;
+	if (c == WEFT_LLCTRL_IDE_IDLE && s->idles_due > 0)
+		s->idles_due--;
+	s->after_tmac = false;
+	ide_note_special(s);
+	return 0;
 }
 
 static inline int
@@ -30,14 +60,25 @@ seal_flit(struct weft_ide_stream *s, uint8_t *flit, bool in_run)
 {
 	const enum ide_kind kind = ide_kind(flit);
 
-	if (kind == IDE_KIND_CONTROL || kind == IDE_KIND_TMAC)
+	if (s->is_stopped)
 		return 0;
+	if (kind == IDE_KIND_CONTROL || kind == IDE_KIND_TMAC)
+		return seal_control(s, flit);
 	if ((kind == IDE_KIND_MAC) != s->mac_due)
 		return -EPROTO;
+	if (weft_flit_is_empty(flit))
+		return -EINVAL;
+	if (s->is_special) {
+		if (s->idles_due > 0)
+			return -EAGAIN;
+		settle(s);
+		s->after_tmac = false;
+	}
 	if (s->mac_due && !ide_epoch_starts_in_one_pass(s, in_run))
 		memcpy(flit + IDE_MAC_OFF, s->mac, WEFT_IDE_MAC_LEN);
 	s->mac_due = false;
 	ide_epoch_flit(s, flit, kind, false, in_run);
+	s->is_special = false;
 	end_full_epoch(s);
 	return 0;
 }
@@ -77,7 +118,8 @@ weft_ide_seal_run(struct weft_ide_stream *s, uint8_t *flits, unsigned int n)
 		uint8_t *flit = flits + i * (size_t)WEFT_FLIT_LEN;
 
 		if (ide_epoch_may_be_paired(s)) {
-			const unsigned int paired = seal_pairs(s, flit, n - i);
+			/* With late poison the run's last epoch must stay open-ended. */
+			const unsigned int paired = seal_pairs(s, flit, n - i - s->has_poison);
 
 			i += paired;
 			if (paired > 0)
@@ -94,20 +136,110 @@ weft_ide_seal_run(struct weft_ide_stream *s, uint8_t *flits, unsigned int n)
 	return i;
 }
 
+/* Write a control flit. An epoch is open or was, so the flit before it was payload. */
+static void
+make_control(uint8_t *flit, enum weft_llctrl c, const uint8_t *payload)
+{
+	const struct weft_flit_hdr h = { .type = WEFT_FLIT_CACHEMEM, .prior_payload = true };
+
+	memset(flit, 0, WEFT_FLIT_LEN);
+	weft_flit_hdr_put(flit, &h);
+	weft_llctrl_put(flit, c, payload);
+}
+
+static const uint8_t no_payload[WEFT_LLCTRL_PAYLOAD_LEN];
+
 enum weft_ide_close
 weft_ide_close(struct weft_ide_stream *s, uint8_t *flit)
 {
-	/* An epoch is open, so the flit before this one was payload. */
-	const struct weft_flit_hdr h = { .type = WEFT_FLIT_CACHEMEM, .prior_payload = true };
 	uint8_t mac[WEFT_IDE_MAC_LEN];
 
-	if (s->mac_due)
+	if (s->mac_due || s->n_poison > 0)
 		return WEFT_IDE_CLOSE_CARRIER;
 	if (s->flits == 0)
 		return WEFT_IDE_CLOSED;
+	s->idles_due = ide_truncation_idles(s, s->flits);
 	ide_epoch_end(s, mac);
-	memset(flit, 0, WEFT_FLIT_LEN);
-	weft_flit_hdr_put(flit, &h);
-	weft_llctrl_put(flit, WEFT_LLCTRL_IDE_TMAC, mac);
+	make_control(flit, WEFT_LLCTRL_IDE_TMAC, mac);
+	s->after_tmac = true;
+	ide_note_special(s);
 	return WEFT_IDE_CLOSE_TMAC;
+}
+
+unsigned int
+weft_ide_idles_due(const struct weft_ide_stream *s)
+{
+	return s->idles_due;
+}
+
+void
+weft_ide_idle(struct weft_ide_stream *s, uint8_t *flit)
+{
+	make_control(flit, WEFT_LLCTRL_IDE_IDLE, no_payload);
+	seal_control(s, flit);
+}
+
+int
+weft_ide_start(struct weft_ide_stream *s, uint8_t *flit)
+{
+	/* What the receiver will hold for the MAC: an epoch, this flit, the idles. */
+	const unsigned int to_hold =
+		s->mac_due ? weft_ide_epoch_flits(s->mode) + 1 + s->refresh_idles : 0;
+
+	if (!s->has_next_key)
+		return -ENOKEY;
+	if ((s->flits > 0 && !s->is_open_ended) ||
+		(s->mode == WEFT_IDE_CONTAINMENT && to_hold > WEFT_IDE_HELD_MAX))
+		return -EBUSY;
+	settle(s);
+	ide_take_next_key(s);
+	if (s->idles_due < s->refresh_idles)
+		s->idles_due = s->refresh_idles;
+	make_control(flit, WEFT_LLCTRL_IDE_START, no_payload);
+	s->after_tmac = false;
+	ide_note_special(s);
+	return 0;
+}
+
+int
+weft_ide_stop(struct weft_ide_stream *s, uint8_t *flit)
+{
+	if (!s->has_stop)
+		return -EPERM;
+	if (!s->after_tmac)
+		return -EPROTO;
+	s->is_stopped = true;
+	s->counts.stops++;
+	make_control(flit, WEFT_LLCTRL_IDE_STOP, no_payload);
+	s->after_tmac = false;
+	ide_note_special(s);
+	return 0;
+}
+
+void
+weft_ide_poison_put(uint8_t *flit, uint8_t offset)
+{
+	const uint8_t payload[WEFT_LLCTRL_PAYLOAD_LEN] = { offset };
+
+	make_control(flit, WEFT_LLCTRL_POISON, payload);
+}
+
+int
+weft_ide_poison_last(
+	struct weft_ide_stream *s, enum weft_ide_spoilt how, uint8_t offset, uint8_t *flit)
+{
+	if (offset >= 8)
+		return -EINVAL;
+	if (!s->is_stopped) {
+		if (how != WEFT_IDE_SPOILT_CRC)
+			return -ENOTSUP;
+		if (s->has_poison && s->flits == 0)
+			return -EALREADY;
+		if (s->has_poison && !ide_poison_has_room(s))
+			return -ENOBUFS;
+		if (s->has_poison)
+			ide_poison_insert(s, offset);
+	}
+	weft_ide_poison_put(flit, offset);
+	return 0;
 }

@@ -29,6 +29,7 @@ fill(struct trial *t, unsigned int epoch_flits)
 		}
 		t->single[i][0] = WEFT_FLIT_CACHEMEM << 6;
 		t->single[i][WEFT_FLIT_H_OFF] &= 0xF0;
+		t->single[i][WEFT_FLIT_CRD_OFF] &= 0xFE; /* not Empty */
 		if (i > 0 && i % epoch_flits == 0)
 			weft_llctrl_put(t->single[i], WEFT_LLCTRL_IDE_MAC, mac);
 	}

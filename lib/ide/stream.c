@@ -14,29 +14,99 @@ line_up(size_t n)
 size_t
 weft_ide_stream_size(void)
 {
-	return line_up(sizeof(struct weft_ide_stream)) + line_up(ide_gcm_size());
+	return line_up(sizeof(struct weft_ide_stream)) + 2 * line_up(ide_gcm_size());
+}
+
+static void
+expand_key(const struct weft_ide_stream *s, const struct weft_ide_lib *lib, const uint8_t *key,
+	struct ide_gcm *gcm, struct ide_pass_key *pass_key)
+{
+	ide_gcm_init(gcm, lib, key);
+	if (s->kernel != NULL)
+		s->kernel->key(
+			pass_key, ide_gcm_schedule(gcm), weft_ide_epoch_flits(s->mode), s->pcrc);
+}
+
+struct weft_ide_stream *
+weft_ide_stream_setup(void *mem, struct weft_ide_lib *lib, const struct weft_ide_config *cfg,
+	const uint8_t *key, uint64_t counter)
+{
+	struct weft_ide_stream *s = mem;
+
+	if ((cfg->mode != WEFT_IDE_CONTAINMENT && cfg->mode != WEFT_IDE_SKID) ||
+		(cfg->format != WEFT_IDE_STANDARD && cfg->format != WEFT_IDE_LOPT) ||
+		(uintptr_t)mem % WEFT_CACHE_LINE != 0)
+		return NULL;
+	memset(mem, 0, weft_ide_stream_size());
+	s->gcm = (struct ide_gcm *)(void *)((uint8_t *)mem + line_up(sizeof(*s)));
+	s->next_gcm = (struct ide_gcm *)(void *)((uint8_t *)s->gcm + line_up(ide_gcm_size()));
+	s->counter = counter;
+	s->mode = cfg->mode;
+	s->pcrc = cfg->pcrc;
+	s->is_lopt = cfg->format == WEFT_IDE_LOPT;
+	s->has_stop = cfg->stop;
+	s->has_poison = cfg->poison;
+	s->truncation_delay = cfg->truncation_delay;
+	s->refresh_idles = cfg->refresh_idles;
+	s->kernel = s->is_lopt ? NULL : ide_lib_pass(lib); /* kernels know one place of each slot */
+	expand_key(s, lib, key, s->gcm, &s->pass_key);
+	return s;
 }
 
 struct weft_ide_stream *
 weft_ide_stream_init(void *mem, struct weft_ide_lib *lib, enum weft_ide_mode mode,
 	const uint8_t *key, uint64_t counter, bool pcrc)
 {
-	struct weft_ide_stream *s = mem;
+	const struct weft_ide_config cfg = { .mode = mode, .pcrc = pcrc };
 
-	if ((mode != WEFT_IDE_CONTAINMENT && mode != WEFT_IDE_SKID) ||
-		(uintptr_t)mem % WEFT_CACHE_LINE != 0)
-		return NULL;
-	memset(mem, 0, weft_ide_stream_size());
-	s->gcm = (struct ide_gcm *)(void *)((uint8_t *)mem + line_up(sizeof(*s)));
-	s->counter = counter;
-	s->mode = mode;
-	s->pcrc = pcrc;
-	ide_gcm_init(s->gcm, lib, key);
-	s->kernel = ide_lib_pass(lib);
-	if (s->kernel != NULL)
-		s->kernel->key(
-			&s->pass_key, ide_gcm_schedule(s->gcm), weft_ide_epoch_flits(mode), pcrc);
-	return s;
+	return weft_ide_stream_setup(mem, lib, &cfg, key, counter);
+}
+
+void
+weft_ide_stream_next_key(struct weft_ide_stream *s, struct weft_ide_lib *lib, const uint8_t *key)
+{
+	expand_key(s, lib, key, s->next_gcm, &s->next_pass_key);
+	s->has_next_key = true;
+}
+
+void
+ide_take_next_key(struct weft_ide_stream *s)
+{
+	struct ide_gcm *old = s->gcm;
+
+	s->gcm = s->next_gcm;
+	s->next_gcm = old;
+	explicit_bzero(old, ide_gcm_size());
+	memcpy(&s->pass_key, &s->next_pass_key, sizeof(s->pass_key));
+	explicit_bzero(&s->next_pass_key, sizeof(s->next_pass_key));
+	s->counter = 1;
+	s->has_next_key = false;
+	s->is_stopped = false;
+	s->counts.starts++;
+}
+
+bool
+weft_ide_has_next_key(const struct weft_ide_stream *s)
+{
+	return s->has_next_key;
+}
+
+uint64_t
+weft_ide_counter(const struct weft_ide_stream *s)
+{
+	return s->counter;
+}
+
+bool
+weft_ide_is_stopped(const struct weft_ide_stream *s)
+{
+	return s->is_stopped;
+}
+
+const struct weft_ide_counts *
+weft_ide_counts(const struct weft_ide_stream *s)
+{
+	return &s->counts;
 }
 
 void

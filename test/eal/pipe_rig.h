@@ -138,6 +138,7 @@ rig_frame(struct weft_rand *r, unsigned int flits)
 
 		weft_flit_hdr_put(flit, &h);
 		flit[WEFT_FLIT_H_OFF] = 0; /* a protocol header without a message */
+		flit[WEFT_FLIT_CRD_OFF] &= 0xFE; /* not Empty */
 		if (rig.pace.mac_due)
 			weft_llctrl_put(flit, WEFT_LLCTRL_IDE_MAC, no_mac);
 		weft_ide_pace_flit(&rig.pace);

@@ -3,8 +3,8 @@
 
 /*
  * What the tests of ide share: random flits; a reference that builds AAD, P and PCRC from the text
- * of wire-formats.md section 5 and lets OpenSSL do the cryptography; and a receiver with the queue
- * that its caller must keep, checked at every flit.
+ * of wire-formats.md section 5 and lets OpenSSL do the cryptography; senders that a passive monitor
+ * listens to; and a receiver with the queue that its caller must keep, checked at every flit.
  */
 #ifndef WEFT_TEST_IDE_RIG_H
 #define WEFT_TEST_IDE_RIG_H
@@ -17,12 +17,13 @@
 
 #include "weft_flit.h"
 #include "weft_ide.h"
+#include "weft_ide_monitor.h"
 
 #define RIG_FLITS_MAX 512
 
 /* --- flits --- */
 
-/* Random bytes with a protocol header whose format no single bit turns into 8. */
+/* Random bytes with a protocol header whose format no single bit turns into 8; not Empty. */
 static inline void
 rig_protocol_flit(struct weft_rand *r, uint8_t *flit)
 {
@@ -31,6 +32,8 @@ rig_protocol_flit(struct weft_rand *r, uint8_t *flit)
 	weft_rand_fill(r, flit, WEFT_FLIT_LEN);
 	flit[0] = (uint8_t)((flit[0] & 0x3F) | WEFT_FLIT_CACHEMEM << 6);
 	flit[2] = (uint8_t)((flit[2] & 0xF0) | fmt[weft_rand_below(r, sizeof(fmt))]);
+	if ((flit[240] & 0x1F) == 1)
+		flit[240] ^= 2;
 }
 
 static inline void
@@ -52,7 +55,8 @@ rig_is_mac(const uint8_t *flit)
 /* --- the reference --- */
 
 struct ref_epoch {
-	uint8_t aad[WEFT_IDE_EPOCH_MAX * 4], p[WEFT_IDE_EPOCH_MAX * 240 + 4];
+	uint8_t aad[(WEFT_IDE_EPOCH_MAX + WEFT_IDE_POISON_MAX) * 4],
+		p[WEFT_IDE_EPOCH_MAX * 240 + 4];
 	size_t aad_len, p_len;
 };
 
@@ -67,6 +71,37 @@ ref_crc32c(const uint8_t *p, size_t len)
 			crc = crc >> 1 ^ ((crc & 1) != 0 ? 0x82F63B78 : 0);
 	}
 	return crc ^ 0xFFFFFFFF;
+}
+
+/* An LOpt flit with its slots where a Standard flit has them. */
+static inline void
+ref_from_lopt(uint8_t *out, const uint8_t *flit)
+{
+	memcpy(out, flit, 256);
+	memcpy(out + 7 * 16 + 10, flit + 138, 6); /* slot 7 */
+	memcpy(out + 8 * 16, flit + 128, 10); /* slot 8 */
+	memcpy(out + 8 * 16 + 10, flit + 242, 2);
+	memset(out + 8 * 16 + 12, 0, 4);
+}
+
+static inline void
+ref_to_lopt(uint8_t *flit, const uint8_t *in)
+{
+	memcpy(flit, in, 122);
+	memcpy(flit + 128, in + 8 * 16, 10);
+	memcpy(flit + 138, in + 7 * 16 + 10, 6);
+	memcpy(flit + 144, in + 144, 96);
+	memcpy(flit + 242, in + 8 * 16 + 10, 2);
+}
+
+/* A Poison flit: its 4 bits of payload. */
+static inline void
+ref_poison(struct ref_epoch *e, const uint8_t *flit)
+{
+	const uint8_t word[4] = { flit[4] & 0xF };
+
+	memcpy(e->aad + e->aad_len, word, 4);
+	e->aad_len += 4;
 }
 
 static inline void
@@ -132,17 +167,110 @@ ref_put(uint8_t *flit, const uint8_t *text)
 
 /* --- streams --- */
 
+/* The monitor of each stream that was made; the last one at an address counts. */
+static struct {
+	const struct weft_ide_stream *s;
+	struct weft_ide_monitor monitor;
+} rig_heard[1024];
+
+static inline struct weft_ide_monitor *
+rig_monitor(const struct weft_ide_stream *s)
+{
+	size_t i = 0;
+
+	while (i < WEFT_ARRAY_SIZE(rig_heard) && rig_heard[i].s != s && rig_heard[i].s != NULL)
+		i++;
+	assert_true(i < WEFT_ARRAY_SIZE(rig_heard));
+	rig_heard[i].s = s;
+	return &rig_heard[i].monitor;
+}
+
 static inline struct weft_ide_stream *
-rig_stream(struct weft_ide_lib *lib, enum weft_ide_mode mode, const uint8_t *key, uint64_t counter,
-	bool pcrc)
+rig_setup(struct weft_ide_lib *lib, const struct weft_ide_config *cfg, const uint8_t *key,
+	uint64_t counter)
 {
 	void *mem = aligned_alloc(64, weft_ide_stream_size());
 	struct weft_ide_stream *s;
 
-	memset(mem, 0xA5, weft_ide_stream_size()); /* init must not rely on zeroed memory */
-	s = weft_ide_stream_init(mem, lib, mode, key, counter, pcrc);
+	memset(mem, 0xA5, weft_ide_stream_size()); /* set-up must not rely on zeroed memory */
+	s = weft_ide_stream_setup(mem, lib, cfg, key, counter);
 	assert_non_null(s);
+	weft_ide_monitor_begin(rig_monitor(s), cfg->mode, cfg->format, key, counter);
 	return s;
+}
+
+static inline struct weft_ide_stream *
+rig_stream(struct weft_ide_lib *lib, enum weft_ide_mode mode, const uint8_t *key, uint64_t counter,
+	bool pcrc)
+{
+	const struct weft_ide_config cfg = { .mode = mode, .pcrc = pcrc };
+
+	return rig_setup(lib, &cfg, key, counter);
+}
+
+static inline void
+rig_next_key(struct weft_ide_stream *s, struct weft_ide_lib *lib, const uint8_t *key)
+{
+	weft_ide_stream_next_key(s, lib, key);
+	weft_ide_monitor_next_key(rig_monitor(s), key);
+}
+
+/* IDE.TMAC is heard where it is made: tests seal some that are none. */
+static inline void
+rig_hear(const struct weft_ide_stream *s, const uint8_t *flit)
+{
+	if (weft_llctrl_get(flit + 2) != WEFT_LLCTRL_IDE_TMAC)
+		weft_ide_monitor_flit(rig_monitor(s), flit);
+}
+
+static inline int
+rig_seal(struct weft_ide_stream *s, uint8_t *flit)
+{
+	const int ret = weft_ide_seal(s, flit);
+
+	if (ret == 0)
+		rig_hear(s, flit);
+	return ret;
+}
+
+static inline unsigned int
+rig_seal_run(struct weft_ide_stream *s, uint8_t *flits, unsigned int n)
+{
+	const unsigned int sealed = weft_ide_seal_run(s, flits, n);
+
+	for (unsigned int i = 0; i < sealed; i++)
+		rig_hear(s, flits + i * (size_t)WEFT_FLIT_LEN);
+	return sealed;
+}
+
+static inline enum weft_ide_close
+rig_close(struct weft_ide_stream *s, uint8_t *flit)
+{
+	const enum weft_ide_close c = weft_ide_close(s, flit);
+
+	if (c == WEFT_IDE_CLOSE_TMAC)
+		weft_ide_monitor_flit(rig_monitor(s), flit);
+	return c;
+}
+
+static inline int
+rig_start(struct weft_ide_stream *s, uint8_t *flit)
+{
+	const int ret = weft_ide_start(s, flit);
+
+	if (ret == 0)
+		weft_ide_monitor_flit(rig_monitor(s), flit);
+	return ret;
+}
+
+static inline int
+rig_stop(struct weft_ide_stream *s, uint8_t *flit)
+{
+	const int ret = weft_ide_stop(s, flit);
+
+	if (ret == 0)
+		weft_ide_monitor_flit(rig_monitor(s), flit);
+	return ret;
 }
 
 /* A receiver, the flits its caller holds for it, and all that it let go. */

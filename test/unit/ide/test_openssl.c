@@ -73,19 +73,19 @@ seal_run(struct weft_ide_lib *lib, struct weft_rand *r, struct run *run, bool by
 		if (n > run->n - i)
 			n = run->n - i;
 		if (by_runs)
-			assert_int_equal(weft_ide_seal_run(s, run->sealed[i], n), n);
+			assert_int_equal(rig_seal_run(s, run->sealed[i], n), n);
 		else
-			assert_int_equal(weft_ide_seal(s, run->sealed[i]), 0);
+			assert_int_equal(rig_seal(s, run->sealed[i]), 0);
 	}
 	for (unsigned int i = 0; i < run->n; i++)
 		if (rig_is_mac(run->plain[i]))
 			memcpy(run->plain[i] + 4, run->sealed[i] + 4, WEFT_IDE_MAC_LEN);
 	if (weft_ide_mac_due(s)) {
-		assert_int_equal(weft_ide_close(s, run->sealed[run->n]), WEFT_IDE_CLOSE_CARRIER);
+		assert_int_equal(rig_close(s, run->sealed[run->n]), WEFT_IDE_CLOSE_CARRIER);
 		rig_control_flit(r, run->sealed[run->n], WEFT_LLCTRL_IDE_MAC);
-		assert_int_equal(weft_ide_seal(s, run->sealed[run->n]), 0);
+		assert_int_equal(rig_seal(s, run->sealed[run->n]), 0);
 	} else {
-		assert_int_equal(weft_ide_close(s, run->sealed[run->n]), WEFT_IDE_CLOSE_TMAC);
+		assert_int_equal(rig_close(s, run->sealed[run->n]), WEFT_IDE_CLOSE_TMAC);
 	}
 	weft_ide_stream_wipe(s);
 	free(s);

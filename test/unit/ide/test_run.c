@@ -81,14 +81,14 @@ make_script(struct weft_ide_lib *lib)
 
 		script.op[i] = next_op(tx, closes, script.plain[i]);
 		memcpy(flit, script.plain[i], WEFT_FLIT_LEN);
-		if (script.op[i] == OP_CLOSE && weft_ide_close(tx, flit) != WEFT_IDE_CLOSE_TMAC) {
+		if (script.op[i] == OP_CLOSE && rig_close(tx, flit) != WEFT_IDE_CLOSE_TMAC) {
 			script.op[i] = OP_SEAL; /* nothing to close: a control flit instead */
 			rig_control_flit(&rnd, script.plain[i], WEFT_LLCTRL_IDE_IDLE);
 			memcpy(flit, script.plain[i], WEFT_FLIT_LEN);
 		}
 		if (script.op[i] != OP_CLOSE)
 			assert_int_equal(
-				weft_ide_seal(tx, flit), script.op[i] == OP_REFUSED ? -EPROTO : 0);
+				rig_seal(tx, flit), script.op[i] == OP_REFUSED ? -EPROTO : 0);
 	}
 	free(tx);
 }
@@ -112,10 +112,10 @@ seal_some(struct weft_ide_stream *tx, unsigned int i, unsigned int n)
 	unsigned int k = 0;
 
 	if (below(8) == 0)
-		return weft_ide_seal(tx, run[i]) == 0;
+		return rig_seal(tx, run[i]) == 0;
 	while (k < n && script.op[i + k] == OP_SEAL)
 		k++;
-	assert_int_equal(weft_ide_seal_run(tx, run[i], n), k);
+	assert_int_equal(rig_seal_run(tx, run[i], n), k);
 	return k;
 }
 
@@ -130,7 +130,7 @@ seal_by_runs(struct weft_ide_lib *lib)
 		unsigned int n = pick_length(script.n - i);
 
 		if (script.op[i] == OP_CLOSE) {
-			assert_int_equal(weft_ide_close(tx, run[i++]), WEFT_IDE_CLOSE_TMAC);
+			assert_int_equal(rig_close(tx, run[i++]), WEFT_IDE_CLOSE_TMAC);
 			continue;
 		}
 		for (unsigned int k = 0; k < n; k++)
@@ -138,7 +138,7 @@ seal_by_runs(struct weft_ide_lib *lib)
 				n = k;
 		i += seal_some(tx, i, n);
 		if (i < script.n && script.op[i] == OP_REFUSED) {
-			assert_int_equal(weft_ide_seal_run(tx, run[i], 1), 0);
+			assert_int_equal(rig_seal_run(tx, run[i], 1), 0);
 			i++;
 		}
 	}
@@ -274,9 +274,12 @@ short_epochs(void **state)
 	for (unsigned int i = 0; i < 2 * 31; i++) {
 		const unsigned int n = 1 + i / 2;
 		const bool pcrc = i % 2 == 0;
-		struct weft_ide_stream *one = rig_stream(lib, WEFT_IDE_SKID, key, 1, pcrc);
-		struct weft_ide_stream *tx = rig_stream(lib, WEFT_IDE_SKID, key, 1, pcrc);
-		struct weft_ide_stream *rx = rig_stream(lib, WEFT_IDE_SKID, key, 1, pcrc);
+		struct weft_ide_stream *one, *tx, *rx;
+
+		weft_rand_fill(&rnd, key, sizeof(key));
+		one = rig_stream(lib, WEFT_IDE_SKID, key, 1, pcrc);
+		tx = rig_stream(lib, WEFT_IDE_SKID, key, 1, pcrc);
+		rx = rig_stream(lib, WEFT_IDE_SKID, key, 1, pcrc);
 
 		/* Thrice: the stream must be as new behind each. */
 		for (unsigned int again = 1; again <= 3; again++) {
@@ -286,13 +289,13 @@ short_epochs(void **state)
 			for (unsigned int k = 0; k < n; k++) {
 				rig_protocol_flit(&rnd, single[k]);
 				memcpy(run[k], single[k], WEFT_FLIT_LEN);
-				assert_int_equal(weft_ide_seal(one, single[k]), 0);
+				assert_int_equal(rig_seal(one, single[k]), 0);
 			}
-			assert_int_equal(weft_ide_close(one, single[n]), WEFT_IDE_CLOSE_TMAC);
+			assert_int_equal(rig_close(one, single[n]), WEFT_IDE_CLOSE_TMAC);
 			memcpy(flits + WEFT_FLIT_LEN, run, n * (size_t)WEFT_FLIT_LEN);
-			assert_int_equal(weft_ide_seal_run(tx, flits + WEFT_FLIT_LEN, n), n);
+			assert_int_equal(rig_seal_run(tx, flits + WEFT_FLIT_LEN, n), n);
 			memmove(flits, flits + WEFT_FLIT_LEN, n * (size_t)WEFT_FLIT_LEN);
-			assert_int_equal(weft_ide_close(tx, flits + n * (size_t)WEFT_FLIT_LEN),
+			assert_int_equal(rig_close(tx, flits + n * (size_t)WEFT_FLIT_LEN),
 				WEFT_IDE_CLOSE_TMAC);
 			assert_memory_equal(flits, single, (n + 1) * (size_t)WEFT_FLIT_LEN);
 			weft_ide_open_run(rx, flits, weft_mask64(n + 1), &r);

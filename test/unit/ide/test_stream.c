@@ -59,7 +59,7 @@ next_flit(uint8_t *flit)
 	if (weft_ide_mac_due(tx))
 		rig_control_flit(&rnd, p, WEFT_LLCTRL_IDE_MAC);
 	memcpy(flit, p, WEFT_FLIT_LEN);
-	assert_int_equal(weft_ide_seal(tx, flit), 0);
+	assert_int_equal(rig_seal(tx, flit), 0);
 	if (rig_is_mac(p))
 		memcpy(p + 4, flit + 4, WEFT_IDE_MAC_LEN);
 }
@@ -83,7 +83,7 @@ send_control(enum weft_llctrl c)
 
 	rig_control_flit(&rnd, p, c);
 	memcpy(flit, p, WEFT_FLIT_LEN);
-	assert_int_equal(weft_ide_seal(tx, flit), 0);
+	assert_int_equal(rig_seal(tx, flit), 0);
 	assert_memory_equal(flit, p, WEFT_FLIT_LEN);
 	rig_receive(&rx, flit);
 }
@@ -92,15 +92,15 @@ send_control(enum weft_llctrl c)
 static void
 send_close(void)
 {
-	enum weft_ide_close c = weft_ide_close(tx, plain[n_plain]);
+	enum weft_ide_close c = rig_close(tx, plain[n_plain]);
 
 	if (c == WEFT_IDE_CLOSE_CARRIER) {
 		send_flits(1);
-		c = weft_ide_close(tx, plain[n_plain]);
+		c = rig_close(tx, plain[n_plain]);
 	}
 	assert_int_equal(c, WEFT_IDE_CLOSE_TMAC);
 	rig_receive(&rx, plain[n_plain++]);
-	assert_int_equal(weft_ide_close(tx, plain[n_plain]), WEFT_IDE_CLOSED);
+	assert_int_equal(rig_close(tx, plain[n_plain]), WEFT_IDE_CLOSED);
 }
 
 static void
@@ -169,7 +169,7 @@ mac_slot_must_be_there_exactly_when_due(void **state)
 		if (!due)
 			rig_control_flit(&rnd, flit, WEFT_LLCTRL_IDE_MAC);
 		memcpy(was, flit, WEFT_FLIT_LEN);
-		assert_int_equal(weft_ide_seal(tx, flit), -EPROTO);
+		assert_int_equal(rig_seal(tx, flit), -EPROTO);
 		assert_memory_equal(flit, was, WEFT_FLIT_LEN);
 		send_flits(1);
 	}
@@ -262,10 +262,10 @@ tmac_flit_is_bare(void **state)
 
 	(void)state;
 	start(WEFT_IDE_SKID);
-	assert_int_equal(weft_ide_close(tx, flit), WEFT_IDE_CLOSED);
+	assert_int_equal(rig_close(tx, flit), WEFT_IDE_CLOSED);
 	send_flits(1);
 	memset(flit, 0xFF, sizeof(flit));
-	assert_int_equal(weft_ide_close(tx, flit), WEFT_IDE_CLOSE_TMAC);
+	assert_int_equal(rig_close(tx, flit), WEFT_IDE_CLOSE_TMAC);
 	assert_int_equal(weft_flit_hdr_get(flit).type, WEFT_FLIT_CACHEMEM);
 	assert_int_equal(weft_flit_hdr_get(flit).replay_cmd, WEFT_REPLAY_EXPLICIT);
 	assert_int_equal(weft_llctrl_get(flit + 2), WEFT_LLCTRL_IDE_TMAC);
@@ -322,7 +322,7 @@ flits_of_other_protocols_pass_untouched(void **state)
 		rig_control_flit(&rnd, p, i % 2 == 0 ? WEFT_LLCTRL_IDE_MAC : WEFT_LLCTRL_IDE_TMAC);
 		p[0] = (uint8_t)((p[0] & 0x3F) | type[i % 3] << 6);
 		memcpy(flit, p, WEFT_FLIT_LEN);
-		assert_int_equal(weft_ide_seal(tx, flit), 0);
+		assert_int_equal(rig_seal(tx, flit), 0);
 		rig_receive(&rx, flit);
 		assert_int_equal(rx.last.release, 1);
 	}
@@ -501,7 +501,7 @@ wrong_tmac_drops_the_epoch(void **state)
 	for (unsigned int bit = 0; bit < 96; bit++) {
 		start(WEFT_IDE_CONTAINMENT);
 		send_flits(1);
-		weft_ide_close(tx, flit);
+		rig_close(tx, flit);
 		flit[4 + bit / 8] ^= (uint8_t)(1 << bit % 8);
 		rig_receive(&rx, flit);
 		expect_failed_for_good(2);
