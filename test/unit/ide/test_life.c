@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * The life of a stream beyond its epochs (wire-formats.md section 5.4): idles behind IDE.TMAC, key
+ * changes in flight, IDE.Stop and the way back, and what of these is ignored where it must not be.
+ */
+
+#include "ide_rig.h"
+
+#include <errno.h>
+
+#include "weft_cpu.h"
+
+static struct weft_ide_lib *lib;
+static struct weft_rand rnd;
+static struct weft_ide_config cfg;
+static struct weft_ide_stream *tx;
+static struct rig_rx rx;
+static uint8_t plain[RIG_FLITS_MAX][WEFT_FLIT_LEN]; /* all that was sent, in order */
+static unsigned int n_plain;
+
+static int
+open_lib(void **state)
+{
+	(void)state;
+	weft_test_seed(&rnd, "life");
+	lib = weft_ide_lib_open(weft_cpu_detect());
+	return lib == NULL ? -1 : 0;
+}
+
+static int
+close_lib(void **state)
+{
+	(void)state;
+	free(tx);
+	free(rx.s);
+	weft_ide_lib_close(lib);
+	return 0;
+}
+
+static void
+start_with(struct weft_ide_config c)
+{
+	uint8_t key[WEFT_IDE_KEY_LEN];
+
+	free(tx);
+	free(rx.s);
+	memset(&rx, 0, sizeof(rx));
+	n_plain = 0;
+	weft_rand_fill(&rnd, key, sizeof(key));
+	cfg = c;
+	tx = rig_setup(lib, &cfg, key, 1);
+	rx.s = rig_setup(lib, &cfg, key, 1);
+}
+
+static void
+make_flit(uint8_t *flit)
+{
+	rig_protocol_flit(&rnd, flit);
+	if (weft_ide_mac_due(tx) && !weft_ide_is_stopped(tx))
+		rig_control_flit(&rnd, flit, WEFT_LLCTRL_IDE_MAC);
+}
+
+static void
+send_flits(unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		uint8_t *p = plain[n_plain++], flit[WEFT_FLIT_LEN];
+
+		make_flit(p);
+		memcpy(flit, p, WEFT_FLIT_LEN);
+		assert_int_equal(rig_seal(tx, flit), 0);
+		if (rig_is_mac(p))
+			memcpy(p + 4, flit + 4, WEFT_IDE_MAC_LEN);
+		rig_receive(&rx, flit);
+	}
+}
+
+static void
+receive_made(void)
+{
+	uint8_t flit[WEFT_FLIT_LEN];
+
+	memcpy(flit, plain[n_plain++], WEFT_FLIT_LEN);
+	rig_receive(&rx, flit);
+}
+
+static void
+send_idles(void)
+{
+	while (weft_ide_idles_due(tx) > 0) {
+		weft_ide_idle(tx, plain[n_plain]);
+		assert_int_equal(weft_llctrl_get(plain[n_plain] + 2), WEFT_LLCTRL_IDE_IDLE);
+		receive_made();
+	}
+}
+
+static void
+send_close(void)
+{
+	if (weft_ide_mac_due(tx))
+		send_flits(1);
+	assert_int_equal(rig_close(tx, plain[n_plain]), WEFT_IDE_CLOSE_TMAC);
+	receive_made();
+}
+
+static void
+give_next_key(void)
+{
+	uint8_t key[WEFT_IDE_KEY_LEN];
+
+	weft_rand_fill(&rnd, key, sizeof(key));
+	rig_next_key(tx, lib, key);
+	rig_next_key(rx.s, lib, key);
+	assert_true(weft_ide_has_next_key(tx));
+}
+
+static void
+send_start(void)
+{
+	assert_int_equal(rig_start(tx, plain[n_plain]), 0);
+	assert_int_equal(weft_llctrl_get(plain[n_plain] + 2), WEFT_LLCTRL_IDE_START);
+	assert_int_equal(weft_ide_counter(tx), 1);
+	assert_false(weft_ide_has_next_key(tx));
+	receive_made();
+}
+
+static void
+expect_all_delivered(void)
+{
+	assert_int_equal(rx.failures + rx.insecure + rx.dropped, 0);
+	assert_int_equal(rx.n_out + rx.queued, n_plain);
+	assert_memory_equal(rx.out, plain, rx.n_out * (size_t)WEFT_FLIT_LEN);
+}
+
+/* --- truncation --- */
+
+static void
+idles_follow_tmac(void **state)
+{
+	uint8_t flit[WEFT_FLIT_LEN];
+
+	(void)state;
+	for (unsigned int delay = 0; delay <= 40; delay++) {
+		for (unsigned int n = 1; n < 32; n++) {
+			const unsigned int want = 32 - n < delay ? 32 - n : delay;
+
+			start_with((struct weft_ide_config){ .mode = WEFT_IDE_SKID,
+				.pcrc = true,
+				.truncation_delay = (uint8_t)delay });
+			send_flits(n);
+			send_close();
+			assert_int_equal(weft_ide_idles_due(tx), want);
+			make_flit(flit);
+			if (want > 0) {
+				assert_int_equal(rig_seal(tx, flit), -EAGAIN);
+				assert_int_equal(rig_seal_run(tx, flit, 1), 0);
+			}
+			send_idles();
+			send_flits(33);
+			expect_all_delivered();
+			assert_int_equal(rx.epochs_good, 2);
+			assert_int_equal(weft_ide_counts(rx.s)->idles_missing, 0);
+		}
+	}
+}
+
+/* A receiver that asked for idles counts their lack, and that is all. */
+static void
+missing_idles_are_counted(void **state)
+{
+	struct weft_ide_config slow = { .mode = WEFT_IDE_CONTAINMENT, .truncation_delay = 3 };
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		uint8_t key[WEFT_IDE_KEY_LEN], flit[WEFT_FLIT_LEN];
+
+		start_with((struct weft_ide_config){ .mode = WEFT_IDE_CONTAINMENT });
+		weft_rand_fill(&rnd, key, sizeof(key));
+		free(tx);
+		free(rx.s);
+		tx = rig_setup(lib, &cfg, key, 1);
+		rx.s = rig_setup(lib, &slow, key, 1);
+		send_flits(1);
+		send_close();
+		if (i == 1) {
+			rig_control_flit(&rnd, plain[n_plain], WEFT_LLCTRL_IDE_IDLE);
+			memcpy(flit, plain[n_plain], WEFT_FLIT_LEN);
+			assert_int_equal(rig_seal(tx, flit), 0);
+			receive_made();
+		}
+		send_flits(3);
+		expect_all_delivered();
+		assert_int_equal(weft_ide_counts(rx.s)->idles_missing, i == 0);
+	}
+}
+
+/* --- key change --- */
+
+static void
+key_changes_lose_nothing(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 400; i++) {
+		const bool skid = i % 2 == 0;
+		unsigned int epochs = 0;
+
+		start_with((struct weft_ide_config){
+			.mode = skid ? WEFT_IDE_SKID : WEFT_IDE_CONTAINMENT,
+			.pcrc = i % 4 < 2,
+			.poison = i % 3 == 0,
+			.truncation_delay = (uint8_t)weft_rand_below(&rnd, 4),
+			.refresh_idles = (uint8_t)weft_rand_below(&rnd, 6) });
+		for (unsigned int k = 0; k < 4; k++) {
+			const unsigned int n = (unsigned int)weft_rand_below(&rnd, 70);
+
+			send_flits(n);
+			if (n % weft_ide_epoch_flits(cfg.mode) != 0)
+				send_close();
+			give_next_key();
+			send_start(); /* with the MAC of a full epoch still due */
+			assert_int_equal(weft_ide_counter(rx.s), 1);
+			assert_true(weft_ide_idles_due(tx) >= cfg.refresh_idles);
+			send_idles();
+			assert_int_equal(weft_ide_counts(tx)->starts, k + 1);
+			assert_int_equal(weft_ide_counts(rx.s)->starts, k + 1);
+			epochs++;
+		}
+		send_flits(1);
+		send_close();
+		expect_all_delivered();
+		assert_int_equal(rx.n_out, n_plain);
+		assert_true(rx.epochs_good >= 1 && epochs == 4);
+		assert_int_equal(weft_ide_counts(rx.s)->starts_ignored, 0);
+	}
+}
+
+/* The same through runs, key change included: all that the receiver gets is one row of flits. */
+static void
+key_changes_within_a_run(void **state)
+{
+	uint8_t sealed[64][WEFT_FLIT_LEN], want[64][WEFT_FLIT_LEN];
+	struct weft_ide_run r;
+
+	(void)state;
+	for (unsigned int first = 0; first <= 40; first++) {
+		unsigned int n = first;
+
+		start_with((struct weft_ide_config){
+			.mode = first % 2 == 0 ? WEFT_IDE_CONTAINMENT : WEFT_IDE_SKID,
+			.pcrc = true });
+		if (first % weft_ide_epoch_flits(cfg.mode) != 0)
+			continue;
+		give_next_key();
+		for (unsigned int i = 0; i < 64; i++) {
+			rig_protocol_flit(&rnd, want[i]);
+			if (i > 0 &&
+				(i < n ? i : i - n - 1) % weft_ide_epoch_flits(cfg.mode) == 0 &&
+				(i < n || n > 0))
+				rig_control_flit(&rnd, want[i], WEFT_LLCTRL_IDE_MAC);
+		}
+		if (n == 0)
+			for (unsigned int i = 1; i < 64; i++) {
+				rig_protocol_flit(&rnd, want[i]);
+				if (i > 1 && (i - 1) % weft_ide_epoch_flits(cfg.mode) == 0)
+					rig_control_flit(&rnd, want[i], WEFT_LLCTRL_IDE_MAC);
+			}
+		memcpy(sealed, want, sizeof(sealed));
+		assert_int_equal(rig_seal_run(tx, sealed[0], n), n);
+		assert_int_equal(rig_start(tx, sealed[n]), 0);
+		assert_int_equal(rig_seal_run(tx, sealed[n + 1], 63 - n), 63 - n);
+		weft_ide_open_run(rx.s, sealed[0], UINT64_MAX, &r);
+		assert_int_equal(r.failed + r.insecure, 0);
+		assert_int_equal(r.release + weft_ide_held(rx.s), 64);
+		for (unsigned int i = 0; i < 64; i++)
+			if (i != n)
+				assert_memory_equal(sealed[i] + 16, want[i] + 16, 224);
+		assert_int_equal(weft_ide_counts(rx.s)->starts, 1);
+	}
+}
+
+static void
+start_is_refused_where_it_must_not_be(void **state)
+{
+	uint8_t flit[WEFT_FLIT_LEN];
+
+	(void)state;
+	start_with((struct weft_ide_config){ .mode = WEFT_IDE_CONTAINMENT, .refresh_idles = 6 });
+	assert_int_equal(weft_ide_start(tx, flit), -ENOKEY);
+	give_next_key();
+	send_flits(1);
+	assert_int_equal(weft_ide_start(tx, flit), -EBUSY); /* inside an epoch */
+	send_flits(1);
+	assert_int_equal(weft_ide_start(tx, flit), -EBUSY); /* 2 + 1 + 6 flits to hold */
+	send_flits(1);
+	send_close();
+	send_start();
+	send_idles();
+	send_flits(5);
+	expect_all_delivered();
+
+	start_with((struct weft_ide_config){ .mode = WEFT_IDE_CONTAINMENT, .refresh_idles = 5 });
+	give_next_key();
+	send_flits(2);
+	send_start();
+	send_idles();
+	assert_int_equal(weft_ide_held(rx.s), WEFT_IDE_HELD_MAX);
+	send_flits(3);
+	expect_all_delivered();
+}
+
+/* Inside an epoch, or without a key: the receiver goes on as if it had not come. */
+static void
+stray_start_is_ignored(void **state)
+{
+	uint8_t flit[WEFT_FLIT_LEN];
+
+	(void)state;
+	for (unsigned int m = 0; m < 2; m++) {
+		start_with((struct weft_ide_config){
+			.mode = m == 0 ? WEFT_IDE_CONTAINMENT : WEFT_IDE_SKID });
+		rig_control_flit(&rnd, flit, WEFT_LLCTRL_IDE_START);
+		memcpy(plain[n_plain], flit, WEFT_FLIT_LEN);
+		receive_made(); /* no key */
+		send_flits(1);
+		give_next_key();
+		memcpy(plain[n_plain], flit, WEFT_FLIT_LEN);
+		receive_made(); /* inside an epoch */
+		send_flits(40);
+		expect_all_delivered();
+		assert_int_equal(weft_ide_counts(rx.s)->starts_ignored, 2);
+		assert_int_equal(weft_ide_counts(rx.s)->starts, 0);
+	}
+}
+
+/* One that an attacker puts in or takes away where it would count costs the stream, once. */
+static void
+forged_or_lost_start_fails(void **state)
+{
+	uint8_t flit[WEFT_FLIT_LEN];
+
+	(void)state;
+	for (unsigned int lost = 0; lost < 2; lost++) {
+		start_with((struct weft_ide_config){ .mode = WEFT_IDE_CONTAINMENT });
+		send_flits(1);
+		send_close();
+		give_next_key();
+		if (lost == 1) {
+			assert_int_equal(rig_start(tx, flit), 0);
+		} else {
+			rig_control_flit(&rnd, flit, WEFT_LLCTRL_IDE_START);
+			rig_receive(&rx, flit);
+		}
+		send_flits(5);
+		assert_int_equal(rx.failures, 1);
+		assert_int_equal(rx.epochs_good, 1);
+		assert_int_equal(rx.n_out, lost == 1 ? 2 : 3);
+	}
+}
+
+/* --- stop --- */
+
+static const struct weft_ide_config with_stop = {
+	.mode = WEFT_IDE_SKID, .pcrc = true, .stop = true, .truncation_delay = 2
+};
+
+static void
+stop_ends_protection_and_start_brings_it_back(void **state)
+{
+	uint8_t flits[4][WEFT_FLIT_LEN], was[4][WEFT_FLIT_LEN];
+	struct weft_ide_run r;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		start_with(with_stop);
+		cfg.mode = i == 0 ? WEFT_IDE_SKID : WEFT_IDE_CONTAINMENT;
+		start_with(cfg);
+		send_flits(1);
+		send_close();
+		assert_int_equal(rig_stop(tx, plain[n_plain]), 0);
+		assert_int_equal(weft_llctrl_get(plain[n_plain] + 2), WEFT_LLCTRL_IDE_STOP);
+		receive_made();
+		assert_true(weft_ide_is_stopped(tx) && weft_ide_is_stopped(rx.s));
+		send_idles();
+		for (unsigned int k = 0; k < 4; k++) {
+			rig_protocol_flit(&rnd, flits[k]);
+			flits[k][240] = 1; /* Empty flits may be used again */
+		}
+		memcpy(was, flits, sizeof(was));
+		assert_int_equal(rig_seal_run(tx, flits[0], 4), 4);
+		weft_ide_open_run(rx.s, flits[0], 0xF, &r);
+		assert_int_equal(r.release, 4);
+		assert_memory_equal(flits, was, sizeof(was));
+		give_next_key();
+		send_start();
+		assert_false(weft_ide_is_stopped(tx) || weft_ide_is_stopped(rx.s));
+		send_flits(1);
+		send_close();
+		expect_all_delivered();
+		assert_int_equal(rx.epochs_good, 2);
+		assert_int_equal(weft_ide_counts(rx.s)->stops, 1);
+		assert_int_equal(weft_ide_counts(rx.s)->stops_ignored, 0);
+	}
+}
+
+static void
+stop_is_refused_where_it_must_not_be(void **state)
+{
+	struct weft_ide_config off = with_stop;
+	uint8_t flit[WEFT_FLIT_LEN];
+
+	(void)state;
+	off.stop = false;
+	start_with(off);
+	send_flits(1);
+	send_close();
+	assert_int_equal(weft_ide_stop(tx, flit), -EPERM);
+	start_with(with_stop);
+	assert_int_equal(weft_ide_stop(tx, flit), -EPROTO);
+	send_flits(1);
+	assert_int_equal(weft_ide_stop(tx, flit), -EPROTO);
+	send_close();
+	weft_ide_idle(tx, flit);
+	assert_int_equal(weft_ide_stop(tx, flit), -EPROTO); /* something between */
+}
+
+static void
+stray_stop_is_ignored(void **state)
+{
+	static const enum weft_llctrl between[] = { WEFT_LLCTRL_IDE_IDLE, WEFT_LLCTRL_VIRAL,
+		WEFT_LLCTRL_IDE_START };
+	unsigned int ignored = 0;
+
+	(void)state;
+	/* Not enabled. */
+	start_with((struct weft_ide_config){ .mode = WEFT_IDE_SKID });
+	send_flits(1);
+	send_close();
+	rig_control_flit(&rnd, plain[n_plain], WEFT_LLCTRL_IDE_STOP);
+	receive_made();
+	assert_int_equal(weft_ide_counts(rx.s)->stops_ignored, 1);
+	send_flits(40);
+	expect_all_delivered();
+
+	/* At the start, inside an epoch, behind a full one, and with something between. */
+	start_with((struct weft_ide_config){ .mode = WEFT_IDE_SKID, .stop = true });
+	for (unsigned int i = 0; i < 3; i++) {
+		rig_control_flit(&rnd, plain[n_plain], WEFT_LLCTRL_IDE_STOP);
+		receive_made();
+		assert_int_equal(weft_ide_counts(rx.s)->stops_ignored, ++ignored);
+		send_flits(i == 0 ? 5 : 27);
+	}
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(between); i++) {
+		send_flits(1);
+		send_close();
+		rig_control_flit(&rnd, plain[n_plain], between[i]);
+		receive_made();
+		rig_control_flit(&rnd, plain[n_plain], WEFT_LLCTRL_IDE_STOP);
+		receive_made();
+		assert_int_equal(weft_ide_counts(rx.s)->stops_ignored, ++ignored);
+	}
+	send_flits(40);
+	expect_all_delivered();
+	assert_false(weft_ide_is_stopped(rx.s));
+	assert_int_equal(weft_ide_counts(rx.s)->stops, 0);
+}
+
+/* --- what is not used while IDE is on --- */
+
+static void
+empty_flits_are_refused(void **state)
+{
+	uint8_t flit[3][WEFT_FLIT_LEN], was[WEFT_FLIT_LEN];
+
+	(void)state;
+	for (unsigned int m = 0; m < 2; m++) {
+		for (unsigned int at = 0; at < 3; at++) {
+			start_with((struct weft_ide_config){
+				.mode = m == 0 ? WEFT_IDE_CONTAINMENT : WEFT_IDE_SKID });
+			send_flits(m == 0 ? 2 : 1); /* containment: runs of whole epochs follow */
+			for (unsigned int i = 0; i < 3; i++) {
+				rig_protocol_flit(&rnd, flit[i]);
+				if (m == 0 && i != 1)
+					rig_control_flit(&rnd, flit[i], WEFT_LLCTRL_IDE_MAC);
+			}
+			flit[at][240] = (uint8_t)((flit[at][240] & 0xE0) | 1);
+			memcpy(was, flit[at], WEFT_FLIT_LEN);
+			assert_int_equal(rig_seal_run(tx, flit[0], 3), at);
+			assert_memory_equal(flit[at], was, WEFT_FLIT_LEN);
+			assert_int_equal(rig_seal(tx, flit[at]), -EINVAL);
+			assert_memory_equal(flit[at], was, WEFT_FLIT_LEN);
+		}
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(idles_follow_tmac),
+		cmocka_unit_test(missing_idles_are_counted),
+		cmocka_unit_test(key_changes_lose_nothing),
+		cmocka_unit_test(key_changes_within_a_run),
+		cmocka_unit_test(start_is_refused_where_it_must_not_be),
+		cmocka_unit_test(stray_start_is_ignored),
+		cmocka_unit_test(forged_or_lost_start_fails),
+		cmocka_unit_test(stop_ends_protection_and_start_brings_it_back),
+		cmocka_unit_test(stop_is_refused_where_it_must_not_be),
+		cmocka_unit_test(stray_stop_is_ignored),
+		cmocka_unit_test(empty_flits_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, open_lib, close_lib);
+}
