@@ -182,13 +182,15 @@ weft_ide_idle(struct weft_ide_stream *s, uint8_t *flit)
 int
 weft_ide_start(struct weft_ide_stream *s, uint8_t *flit)
 {
+	/* With counter 1 no epoch has ended since the last change of keys. */
+	const bool is_mac_of_key_before = s->mac_due && !s->is_open_ended && s->counter == 1;
 	/* What the receiver will hold for the MAC: an epoch, this flit, the idles. */
 	const unsigned int to_hold =
 		s->mac_due ? weft_ide_epoch_flits(s->mode) + 1 + s->refresh_idles : 0;
 
 	if (!s->has_next_key)
 		return -ENOKEY;
-	if ((s->flits > 0 && !s->is_open_ended) ||
+	if ((s->flits > 0 && !s->is_open_ended) || is_mac_of_key_before ||
 		(s->mode == WEFT_IDE_CONTAINMENT && to_hold > WEFT_IDE_HELD_MAX))
 		return -EBUSY;
 	settle(s);

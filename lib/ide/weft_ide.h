@@ -202,8 +202,8 @@ void weft_ide_idle(struct weft_ide_stream *s, uint8_t *flit);
  *
  * @param flit  256 bytes
  * @return 0, or nothing is changed: -ENOKEY without a next key; -EBUSY inside an epoch
- *         (weft_ide_close() first), or if the receiver would have to hold too many idles for a MAC
- *         that is due (send it first)
+ *         (weft_ide_close() first), while a MAC of the key before is due, or if the receiver would
+ *         have to hold too many idles for a MAC that is due (send it first)
  */
 int weft_ide_start(struct weft_ide_stream *s, uint8_t *flit);
 

@@ -70,9 +70,9 @@ weft_ide_make_room(void)
 	free(old);
 }
 
-/* Fails if @p what of this key and counter was seen with another content. */
-static inline void
-weft_ide_note(uint64_t key, uint64_t counter, uint64_t what, uint64_t content)
+/* Remember @p content. @return false if @p what of this key and counter was another one before */
+static inline bool
+weft_ide_agrees(uint64_t key, uint64_t counter, uint64_t what, uint64_t content)
 {
 	struct weft_ide_seen *s;
 
@@ -82,11 +82,17 @@ weft_ide_note(uint64_t key, uint64_t counter, uint64_t what, uint64_t content)
 	if (s->content == 0) {
 		*s = (struct weft_ide_seen){ key, counter, content, what };
 		weft_ide_all.n++;
-	} else if (s->content != content) {
+	}
+	return s->content == content;
+}
+
+static inline void
+weft_ide_note(uint64_t key, uint64_t counter, uint64_t what, uint64_t content)
+{
+	if (!weft_ide_agrees(key, counter, what, content))
 		fail_msg("two %s under counter %llu of one key",
 			what == WEFT_IDE_SEEN_MAC ? "MACs" : "ciphertexts",
 			(unsigned long long)counter);
-	}
 }
 
 /* --- a stream --- */

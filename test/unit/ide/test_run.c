@@ -3,7 +3,8 @@
 
 /*
  * Runs against single flits: the same flits through both, whatever the split into runs, control
- * flits, IDE.TMAC, flits that are refused, damaged, lost, repeated or swapped. Every byte of every
+ * flits, IDE.TMAC, key changes, late poison, flits that are refused, damaged, lost, repeated or
+ * swapped. Every byte of every
  * flit, every verdict and every count must be the same. The single-flit path is held against
  * OpenSSL in test_openssl.c, and so are runs.
  */
@@ -20,18 +21,18 @@
 static struct weft_rand rnd;
 static uint8_t key[WEFT_IDE_KEY_LEN];
 
-/* What a sender does in turn; a flit each. */
-enum op { OP_SEAL, OP_REFUSED, OP_CLOSE };
+/* What a sender does in turn; a flit each. SPOILT: Poison for the flit before it. */
+enum op { OP_SEAL, OP_REFUSED, OP_CLOSE, OP_START, OP_SPOILT };
 
 static struct script {
-	enum weft_ide_mode mode;
-	bool pcrc;
+	struct weft_ide_config cfg;
 	uint64_t counter;
 	unsigned int n;
 	enum op op[N];
 	uint8_t plain[N][WEFT_FLIT_LEN], sealed[N][WEFT_FLIT_LEN];
 } script;
 
+static unsigned int good, starts, poison; /* that receivers saw */
 static uint8_t single[N][WEFT_FLIT_LEN], run[N][WEFT_FLIT_LEN];
 
 static unsigned int
@@ -40,26 +41,59 @@ below(unsigned int n)
 	return (unsigned int)weft_rand_below(&rnd, n);
 }
 
+/* Have the key ready that the stream takes at its next IDE.Start. */
+static void
+next_key(struct weft_ide_stream *s, struct weft_ide_lib *lib)
+{
+	uint8_t k[WEFT_IDE_KEY_LEN];
+
+	memcpy(k, key, sizeof(k));
+	k[0] = (uint8_t)(k[0] + 1 + weft_ide_counts(s)->starts);
+	if (!weft_ide_has_next_key(s))
+		rig_next_key(s, lib, k);
+}
+
+/* What weft_ide_seal() is not for. @return whether the stream made the flit */
+static bool
+make_flit(struct weft_ide_stream *tx, enum op op, uint8_t *flit)
+{
+	switch (op) {
+	case OP_CLOSE: return rig_close(tx, flit) == WEFT_IDE_CLOSE_TMAC;
+	case OP_START: return rig_start(tx, flit) == 0;
+	case OP_SPOILT: return weft_ide_poison_last(tx, WEFT_IDE_SPOILT_CRC, 6, flit) == 0;
+	default: return false;
+	}
+}
+
+static bool
+is_for_seal(enum op op)
+{
+	return op == OP_SEAL || op == OP_REFUSED;
+}
+
 static enum op
 next_op(struct weft_ide_stream *tx, unsigned int closes, uint8_t *flit)
 {
 	static const enum weft_llctrl control[] = { WEFT_LLCTRL_IDE_IDLE, WEFT_LLCTRL_POISON,
 		WEFT_LLCTRL_VIRAL, WEFT_LLCTRL_IDE_TMAC };
+	static const enum op made[] = { OP_CLOSE, OP_CLOSE, OP_CLOSE, OP_START, OP_SPOILT };
 	const unsigned int dice = below(100);
 
 	rig_protocol_flit(&rnd, flit);
 	if (dice < closes)
-		return OP_CLOSE;
+		return made[below(WEFT_ARRAY_SIZE(made))];
 	if (dice < 10) {
-		rig_control_flit(&rnd, flit, control[below(WEFT_ARRAY_SIZE(control))]);
+		rig_control_flit(&rnd, flit, control[below(below(8) == 0 ? 4 : 3)]);
 		return OP_SEAL;
 	}
 	if (dice < 12) {
 		flit[0] = (uint8_t)(flit[0] & 0x3F); /* another protocol's */
 		return OP_SEAL;
 	}
-	if (weft_ide_mac_due(tx) != (dice < 14))
+	if (weft_ide_mac_due(tx) != (dice == 12))
 		rig_control_flit(&rnd, flit, WEFT_LLCTRL_IDE_MAC);
+	if (dice == 13)
+		flit[240] = 0xE1; /* Empty */
 	return dice < 14 ? OP_REFUSED : OP_SEAL;
 }
 
@@ -71,24 +105,28 @@ make_script(struct weft_ide_lib *lib)
 	struct weft_ide_stream *tx;
 
 	weft_rand_fill(&rnd, key, sizeof(key));
-	script.mode = below(2) == 0 ? WEFT_IDE_SKID : WEFT_IDE_CONTAINMENT;
-	script.pcrc = below(2) == 0;
+	script.cfg = (struct weft_ide_config){ .mode = below(2) == 0 ? WEFT_IDE_SKID
+		                                                     : WEFT_IDE_CONTAINMENT,
+		.format = below(8) == 0 ? WEFT_IDE_LOPT : WEFT_IDE_STANDARD,
+		.pcrc = below(2) == 0,
+		.poison = below(2) == 0,
+		.stop = below(2) == 0 };
 	script.counter = below(4) == 0 ? UINT64_MAX - below(5) : weft_rand_u64(&rnd);
 	script.n = 1 + below(N);
-	tx = rig_stream(lib, script.mode, key, script.counter, script.pcrc);
+	tx = rig_setup(lib, &script.cfg, key, script.counter);
 	for (unsigned int i = 0; i < script.n; i++) {
 		uint8_t *flit = script.sealed[i];
 
+		next_key(tx, lib);
 		script.op[i] = next_op(tx, closes, script.plain[i]);
 		memcpy(flit, script.plain[i], WEFT_FLIT_LEN);
-		if (script.op[i] == OP_CLOSE && rig_close(tx, flit) != WEFT_IDE_CLOSE_TMAC) {
-			script.op[i] = OP_SEAL; /* nothing to close: a control flit instead */
+		if (!is_for_seal(script.op[i]) && !make_flit(tx, script.op[i], flit)) {
+			script.op[i] = OP_SEAL; /* not possible here: a control flit instead */
 			rig_control_flit(&rnd, script.plain[i], WEFT_LLCTRL_IDE_IDLE);
 			memcpy(flit, script.plain[i], WEFT_FLIT_LEN);
 		}
-		if (script.op[i] != OP_CLOSE)
-			assert_int_equal(
-				rig_seal(tx, flit), script.op[i] == OP_REFUSED ? -EPROTO : 0);
+		if (is_for_seal(script.op[i]))
+			assert_int_equal(rig_seal(tx, flit) != 0, script.op[i] == OP_REFUSED);
 	}
 	free(tx);
 }
@@ -122,19 +160,21 @@ seal_some(struct weft_ide_stream *tx, unsigned int i, unsigned int n)
 static void
 seal_by_runs(struct weft_ide_lib *lib)
 {
-	struct weft_ide_stream *tx = rig_stream(lib, script.mode, key, script.counter, script.pcrc);
+	struct weft_ide_stream *tx = rig_setup(lib, &script.cfg, key, script.counter);
 	unsigned int i = 0;
 
 	memcpy(run, script.plain, sizeof(run));
 	while (i < script.n) {
 		unsigned int n = pick_length(script.n - i);
 
-		if (script.op[i] == OP_CLOSE) {
-			assert_int_equal(rig_close(tx, run[i++]), WEFT_IDE_CLOSE_TMAC);
+		next_key(tx, lib);
+		if (!is_for_seal(script.op[i])) {
+			assert_true(make_flit(tx, script.op[i], run[i]));
+			i++;
 			continue;
 		}
 		for (unsigned int k = 0; k < n; k++)
-			if (script.op[i + k] == OP_CLOSE)
+			if (!is_for_seal(script.op[i + k]))
 				n = k;
 		i += seal_some(tx, i, n);
 		if (i < script.n && script.op[i] == OP_REFUSED) {
@@ -177,15 +217,27 @@ damage(void)
 	}
 }
 
-/* Flits that the sender refused were not sent. */
+/* As it arrives: not what the sender refused, and Poison before the flit that was spoilt. */
 static void
-leave_out_refused(void)
+order_of_arrival(void)
 {
-	unsigned int n = 0;
+	uint8_t moved[WEFT_FLIT_LEN];
+	unsigned int n = 0, last = 0;
 
-	for (unsigned int i = 0; i < script.n; i++)
-		if (script.op[i] != OP_REFUSED)
-			memmove(script.sealed[n++], script.sealed[i], WEFT_FLIT_LEN);
+	for (unsigned int i = 0; i < script.n; i++) {
+		if (script.op[i] == OP_REFUSED)
+			continue;
+		memmove(script.sealed[n], script.sealed[i], WEFT_FLIT_LEN);
+		if (script.op[i] == OP_SPOILT && n > last) {
+			memcpy(moved, script.sealed[n], WEFT_FLIT_LEN);
+			memmove(script.sealed[last + 1], script.sealed[last],
+				(n - last) * (size_t)WEFT_FLIT_LEN);
+			memcpy(script.sealed[last++], moved, WEFT_FLIT_LEN);
+		} else if (weft_flit_is_protocol(script.sealed[n])) {
+			last = n;
+		}
+		n++;
+	}
 	script.n = n;
 }
 
@@ -208,10 +260,8 @@ open_one(struct weft_ide_stream *rx, uint8_t *flit, struct weft_ide_run *r)
 static void
 open_by_runs(struct weft_ide_lib *lib)
 {
-	struct weft_ide_stream *one =
-		rig_stream(lib, script.mode, key, script.counter, script.pcrc);
-	struct weft_ide_stream *many =
-		rig_stream(lib, script.mode, key, script.counter, script.pcrc);
+	struct weft_ide_stream *one = rig_setup(lib, &script.cfg, key, script.counter);
+	struct weft_ide_stream *many = rig_setup(lib, &script.cfg, key, script.counter);
 
 	memcpy(single, script.sealed, sizeof(single));
 	memcpy(run, script.sealed, sizeof(run));
@@ -219,6 +269,8 @@ open_by_runs(struct weft_ide_lib *lib)
 		struct weft_ide_run want = { 0 }, got;
 		uint64_t live;
 
+		next_key(one, lib);
+		next_key(many, lib);
 		n = pick_length(script.n - i);
 		live = weft_mask64(n) & (below(4) == 0 ? weft_rand_u64(&rnd) : UINT64_MAX);
 		for (unsigned int k = 0; k < n; k++)
@@ -236,6 +288,11 @@ open_by_runs(struct weft_ide_lib *lib)
 		assert_memory_equal(&got, &want, sizeof(got));
 		assert_int_equal(weft_ide_held(many), weft_ide_held(one));
 		assert_int_equal(weft_ide_is_insecure(many), weft_ide_is_insecure(one));
+		assert_memory_equal(weft_ide_counts(many), weft_ide_counts(one),
+			sizeof(struct weft_ide_counts));
+		good += got.epochs_good;
+		starts += weft_ide_counts(one)->starts > 0;
+		poison += weft_ide_counts(one)->poison > 0;
 	}
 	for (unsigned int i = 0; i < script.n; i++)
 		assert_memory_equal(run[i], single[i], WEFT_FLIT_LEN);
@@ -253,11 +310,14 @@ runs_do_what_single_flits_do(uint32_t features, const char *name)
 	for (unsigned int i = 0; i < 1500; i++) {
 		make_script(lib);
 		seal_by_runs(lib);
-		leave_out_refused();
+		order_of_arrival();
 		if (script.n > 1)
 			damage();
 		open_by_runs(lib);
 	}
+	printf("%u epochs good, %u runs behind a key change, %u behind poison\n", good, starts,
+		poison);
+	assert_true(good > 1000 && starts > 100 && poison > 100);
 	weft_ide_lib_close(lib);
 }
 
