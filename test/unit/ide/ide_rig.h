@@ -167,21 +167,24 @@ ref_put(uint8_t *flit, const uint8_t *text)
 
 /* --- streams --- */
 
-/* The monitor of each stream that was made; the last one at an address counts. */
+/* The monitors of the streams made last. */
 static struct {
 	const struct weft_ide_stream *s;
 	struct weft_ide_monitor monitor;
-} rig_heard[1024];
+} rig_heard[64];
+static unsigned int rig_next;
 
 static inline struct weft_ide_monitor *
 rig_monitor(const struct weft_ide_stream *s)
 {
 	size_t i = 0;
 
-	while (i < WEFT_ARRAY_SIZE(rig_heard) && rig_heard[i].s != s && rig_heard[i].s != NULL)
+	while (i < WEFT_ARRAY_SIZE(rig_heard) && rig_heard[i].s != s)
 		i++;
-	assert_true(i < WEFT_ARRAY_SIZE(rig_heard));
-	rig_heard[i].s = s;
+	if (i == WEFT_ARRAY_SIZE(rig_heard)) {
+		i = rig_next++ % WEFT_ARRAY_SIZE(rig_heard);
+		rig_heard[i].s = s;
+	}
 	return &rig_heard[i].monitor;
 }
 

@@ -4,7 +4,7 @@
 /*
  * One epoch of every length, in both modes and formats, with and without PCRC and Poison, sealed by
  * runs and flit by flit with the best and the least of the code paths: byte for byte what a
- * reference on OpenSSL gives, and opened again. Then every bit of an LOpt epoch turned, once.
+ * reference on OpenSSL gives, and opened again. Then every bit of epochs turned, one at a time.
  */
 
 #include "ide_rig.h"
@@ -205,6 +205,67 @@ epoch_full_of_poison(void **state)
 	}
 }
 
+/*
+ * A run of 63 flits and the flit that closes it, with bit @p bit of flit @p f turned: one failure, and
+ * in containment nothing of the epoch, nor of the one whose MAC it was, is let go.
+ */
+static void
+turn_bit_in_run(
+	struct weft_ide_lib *lib, uint8_t (*wire)[WEFT_FLIT_LEN], unsigned int f, unsigned int bit)
+{
+	const unsigned int epoch = weft_ide_epoch_flits(ep.cfg.mode);
+	const bool in_mac = rig_is_mac(wire[f]) && bit < 16 * 8;
+	struct weft_ide_stream *rx = rig_setup(lib, &ep.cfg, ep.key, 1);
+	struct weft_ide_run r;
+
+	memcpy(ep.wire, wire, 64 * (size_t)WEFT_FLIT_LEN);
+	ep.wire[f][bit / 8] ^= (uint8_t)(1 << bit % 8);
+	weft_ide_open_run(rx, ep.wire[0], UINT64_MAX, &r);
+	assert_true(r.failed > 0 && weft_ide_is_insecure(rx));
+	assert_int_equal(r.release + r.failed + r.insecure, 64);
+	if (f < 63)
+		assert_true(r.epochs_good <= f / epoch - in_mac);
+	if (ep.cfg.mode == WEFT_IDE_CONTAINMENT && f < 63)
+		assert_true(r.release <= f / epoch * epoch - (in_mac ? epoch : 0));
+	free(rx);
+}
+
+static void
+every_bit_of_a_run_counts(void **state)
+{
+	struct weft_ide_lib *lib = weft_ide_lib_open(weft_cpu_detect());
+	static uint8_t wire[64][WEFT_FLIT_LEN];
+
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++) {
+		struct weft_ide_stream *tx;
+
+		ep.cfg = (struct weft_ide_config){
+			.mode = i % 2 == 0 ? WEFT_IDE_CONTAINMENT : WEFT_IDE_SKID, .pcrc = i < 2
+		};
+		weft_rand_fill(&rnd, ep.key, sizeof(ep.key));
+		tx = rig_setup(lib, &ep.cfg, ep.key, 1);
+		for (unsigned int f = 0; f < 63; f++) {
+			rig_protocol_flit(&rnd, wire[f]);
+			if (weft_ide_mac_due(tx))
+				rig_control_flit(&rnd, wire[f], WEFT_LLCTRL_IDE_MAC);
+			assert_int_equal(rig_seal(tx, wire[f]), 0);
+		}
+		assert_int_equal(rig_close(tx, wire[63]), WEFT_IDE_CLOSE_TMAC);
+		for (unsigned int f = i % 2 == 0 ? 48 : 0; f < 64; f++) {
+			const unsigned int from = f == 63 ? 4 * 8 : 2 * 8;
+			const unsigned int to = f == 63 ? 16 * 8 : 242 * 8;
+
+			for (unsigned int bit = from; bit < to; bit += i < 2 ? 1 : 7)
+				if (!rig_is_mac(wire[f]) || bit / 8 != 3 ||
+					bit % 8 < 4) /* reserved */
+					turn_bit_in_run(lib, wire, f, bit);
+		}
+		free(tx);
+	}
+	weft_ide_lib_close(lib);
+}
+
 /* Whether IDE has bit @p bit of an LOpt protocol flit in its text or AAD. */
 static bool
 lopt_covers(unsigned int bit)
@@ -290,6 +351,7 @@ main(void)
 		cmocka_unit_test(best_path),
 		cmocka_unit_test(least_path),
 		cmocka_unit_test(epoch_full_of_poison),
+		cmocka_unit_test(every_bit_of_a_run_counts),
 		cmocka_unit_test(every_bit_of_an_lopt_epoch_counts),
 		cmocka_unit_test(poison_in_the_hs_slot_is_text),
 	};
