@@ -324,8 +324,10 @@ unsigned int
 ide_epoch_pairs(struct weft_ide_stream *s, uint8_t *flits, unsigned int n, bool is_open,
 	uint8_t (*tag)[IDE_TAG_LEN])
 {
-	const unsigned int pairs = count_pairs(flits, n);
+	unsigned int pairs = count_pairs(flits, n);
 
+	if (s->has_poison && !is_open && pairs > 0)
+		pairs--; /* the last may have to stay open-ended */
 	if (pairs < 2 || (!is_open && any_empty(flits, 2 * pairs)))
 		return 0;
 	run_pairs(s, flits, pairs, s->counter, is_open);

@@ -92,6 +92,16 @@ weft_ide_seal(struct weft_ide_stream *s, uint8_t *flit)
 	return ret;
 }
 
+/* So that an epoch that is open-ended keeps no run from the short way. */
+static void
+settle_before(struct weft_ide_stream *s, const uint8_t *flit)
+{
+	if (!s->is_open_ended || ide_kind(flit) != IDE_KIND_MAC || weft_flit_is_empty(flit))
+		return;
+	settle(s);
+	ide_note_special(s);
+}
+
 /* Whole epochs of containment. @return flits sealed */
 static __attribute__((noinline)) unsigned int
 seal_pairs(struct weft_ide_stream *s, uint8_t *flits, unsigned int n)
@@ -117,9 +127,10 @@ weft_ide_seal_run(struct weft_ide_stream *s, uint8_t *flits, unsigned int n)
 	while (i < n) {
 		uint8_t *flit = flits + i * (size_t)WEFT_FLIT_LEN;
 
+		if (s->is_special)
+			settle_before(s, flit);
 		if (ide_epoch_may_be_paired(s)) {
-			/* With late poison the run's last epoch must stay open-ended. */
-			const unsigned int paired = seal_pairs(s, flit, n - i - s->has_poison);
+			const unsigned int paired = seal_pairs(s, flit, n - i);
 
 			i += paired;
 			if (paired > 0)

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 
+#include "ide_priv.h"
 #include "weft_cpu.h"
 
 static struct weft_ide_lib *lib;
@@ -281,6 +282,36 @@ key_changes_within_a_run(void **state)
 }
 
 static void
+expect_zero(const void *mem, size_t len)
+{
+	const uint8_t *p = mem;
+
+	for (size_t i = 0; i < len; i++)
+		assert_int_equal(p[i], 0);
+}
+
+/* Neither the old key nor a second copy of the new one is left behind. */
+static void
+old_key_is_wiped(void **state)
+{
+	(void)state;
+	start_with((struct weft_ide_config){ .mode = WEFT_IDE_SKID });
+	for (unsigned int i = 0; i < 3; i++) {
+		give_next_key();
+		send_start();
+		expect_zero(tx->next_gcm, ide_gcm_size());
+		expect_zero(&tx->next_pass_key, sizeof(tx->next_pass_key));
+		expect_zero(rx.s->next_gcm, ide_gcm_size());
+		send_flits(40);
+		send_close();
+	}
+	give_next_key();
+	weft_ide_stream_wipe(tx);
+	expect_zero(tx, weft_ide_stream_size());
+	expect_all_delivered();
+}
+
+static void
 start_is_refused_where_it_must_not_be(void **state)
 {
 	uint8_t flit[WEFT_FLIT_LEN];
@@ -534,6 +565,7 @@ main(void)
 		cmocka_unit_test(missing_idles_are_counted),
 		cmocka_unit_test(key_changes_lose_nothing),
 		cmocka_unit_test(key_changes_within_a_run),
+		cmocka_unit_test(old_key_is_wiped),
 		cmocka_unit_test(start_is_refused_where_it_must_not_be),
 		cmocka_unit_test(stray_start_is_ignored),
 		cmocka_unit_test(forged_or_lost_start_fails),
