@@ -71,28 +71,35 @@ open_start(struct weft_ide_stream *s)
 		ide_take_next_key(s);
 }
 
-static void
+/* @return whether clear text follows. Poison that waits has no MAC to wait for then. */
+static bool
 open_stop(struct weft_ide_stream *s, bool after_tmac)
 {
-	if (!s->has_stop || !after_tmac || s->n_poison > 0) {
+	if (!s->has_stop || !after_tmac) {
 		s->counts.stops_ignored++;
-		return;
+		return false;
 	}
 	s->is_stopped = true;
 	s->counts.stops++;
+	s->n_poison = 0;
+	s->behind = 0;
+	s->tail = 0;
+	return true;
 }
 
 static void
 open_control(struct weft_ide_stream *s, const uint8_t *flit, struct weft_ide_event *e)
 {
+	const int c = ide_control(flit);
 	const bool after_tmac = s->after_tmac;
-	bool waits = false;
+	bool waits = false, ends = false;
 
-	s->after_tmac = false;
-	switch (ide_control(flit)) {
+	/* Other protocols' flits may come between IDE.TMAC and IDE.Stop. */
+	s->after_tmac = after_tmac && c < 0;
+	switch (c) {
 	case WEFT_LLCTRL_IDE_IDLE: s->idles_due -= s->idles_due > 0; break;
 	case WEFT_LLCTRL_IDE_START: open_start(s); break;
-	case WEFT_LLCTRL_IDE_STOP: open_stop(s, after_tmac); break;
+	case WEFT_LLCTRL_IDE_STOP: ends = open_stop(s, after_tmac); break;
 	case WEFT_LLCTRL_POISON:
 		if (s->has_poison && !ide_poison_wait(s, flit)) {
 			fail(s, e);
@@ -102,10 +109,27 @@ open_control(struct weft_ide_stream *s, const uint8_t *flit, struct weft_ide_eve
 		break;
 	default: break;
 	}
-	if (s->held == 0 && !waits)
-		e->release = 1;
-	else
+	if (ends || (s->held == 0 && !waits)) {
+		e->release = (uint8_t)(s->held + 1);
+		s->held = 0;
+	} else {
 		hold(s, s->flits > 0 || s->n_poison > 0, e);
+	}
+	ide_note_special(s);
+}
+
+/* Clear text, to IDE.Start. A MAC in it is out of place. */
+static void
+open_stopped(struct weft_ide_stream *s, const uint8_t *flit, enum ide_kind kind,
+	struct weft_ide_event *e)
+{
+	if (kind == IDE_KIND_MAC || kind == IDE_KIND_TMAC) {
+		fail(s, e);
+		return;
+	}
+	e->release = 1;
+	if (ide_control(flit) == WEFT_LLCTRL_IDE_START)
+		open_start(s);
 	ide_note_special(s);
 }
 
@@ -185,10 +209,7 @@ open_flit(struct weft_ide_stream *s, uint8_t *flit, bool in_run, struct weft_ide
 		e->verdict = WEFT_DROP_IDE_INSECURE;
 		e->dropped = 1;
 	} else if (s->is_stopped) {
-		e->release = 1;
-		if (ide_control(flit) == WEFT_LLCTRL_IDE_START)
-			open_start(s);
-		ide_note_special(s);
+		open_stopped(s, flit, kind, e);
 	} else if (kind == IDE_KIND_TMAC) {
 		open_tmac(s, flit, e);
 	} else if (kind == IDE_KIND_CONTROL) {

@@ -50,7 +50,8 @@ seal_control(struct weft_ide_stream *s, const uint8_t *flit)
 		return -ENOBUFS;
 	if (c == WEFT_LLCTRL_IDE_IDLE && s->idles_due > 0)
 		s->idles_due--;
-	s->after_tmac = false;
+	if (c >= 0)
+		s->after_tmac = false;
 	ide_note_special(s);
 	return 0;
 }
@@ -61,7 +62,7 @@ seal_flit(struct weft_ide_stream *s, uint8_t *flit, bool in_run)
 	const enum ide_kind kind = ide_kind(flit);
 
 	if (s->is_stopped)
-		return 0;
+		return kind == IDE_KIND_MAC ? -EPROTO : 0;
 	if (kind == IDE_KIND_CONTROL || kind == IDE_KIND_TMAC)
 		return seal_control(s, flit);
 	if ((kind == IDE_KIND_MAC) != s->mac_due)

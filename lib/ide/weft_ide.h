@@ -212,7 +212,7 @@ int weft_ide_start(struct weft_ide_stream *s, uint8_t *flit);
  *
  * @param flit  256 bytes
  * @return 0, or nothing is changed: -EPERM without config.stop; -EPROTO if the call before was not
- *         a weft_ide_close() that made IDE.TMAC
+ *         a weft_ide_close() that made IDE.TMAC; only flits of other protocols may lie between
  */
 int weft_ide_stop(struct weft_ide_stream *s, uint8_t *flit);
 
@@ -262,7 +262,7 @@ struct weft_ide_event {
  * dropped, later ones too.
  *
  * IDE.Start outside an epoch takes the next key. IDE.Stop right behind a valid IDE.TMAC, if
- * config.stop, ends protection. Elsewhere they are ignored and counted, and go on as any control
+ * config.stop, ends protection; an IDE.MAC or IDE.TMAC in clear text is a failure. Elsewhere they are ignored and counted, and go on as any control
  * flit does.
  *
  * At most WEFT_IDE_HELD_MAX flits are held, control flits included: more of them between an epoch

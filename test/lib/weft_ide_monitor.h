@@ -176,9 +176,10 @@ static inline void
 weft_ide_monitor_flit(struct weft_ide_monitor *m, const uint8_t *flit)
 {
 	const bool after_tmac = m->after_tmac;
-	const int c = flit[0] >> 6 == WEFT_FLIT_CACHEMEM ? weft_llctrl_get(flit + WEFT_FLIT_H_OFF)
-	                                                 : WEFT_LLCTRL_IDE_IDLE;
+	const int c = weft_llctrl_get(flit + WEFT_FLIT_H_OFF);
 
+	if (flit[0] >> 6 != WEFT_FLIT_CACHEMEM)
+		return;
 	m->after_tmac = false;
 	if (c == WEFT_LLCTRL_IDE_START && m->next_key != 0) {
 		m->key = m->next_key;

@@ -435,6 +435,62 @@ stop_ends_protection_and_start_brings_it_back(void **state)
 	}
 }
 
+/* Poison that had no flit to ride on is let go: there will be no MAC. */
+static void
+stop_lets_waiting_poison_go(void **state)
+{
+	struct weft_ide_config c = with_stop;
+	uint8_t flit[WEFT_FLIT_LEN];
+
+	(void)state;
+	c.mode = WEFT_IDE_CONTAINMENT;
+	c.poison = true;
+	start_with(c);
+	send_flits(1);
+	weft_ide_poison_put(plain[n_plain], 3);
+	receive_made();
+	send_close();
+	assert_int_equal(weft_ide_held(rx.s), 2);
+	rig_protocol_flit(&rnd, plain[n_plain]);
+	plain[n_plain][0] &= 0x3F; /* another protocol's may come between */
+	memcpy(flit, plain[n_plain], WEFT_FLIT_LEN);
+	assert_int_equal(rig_seal(tx, flit), 0);
+	receive_made();
+	assert_int_equal(weft_ide_held(rx.s), 3);
+	assert_int_equal(rig_stop(tx, plain[n_plain]), 0);
+	receive_made();
+	assert_int_equal(rx.n_out, n_plain);
+	send_flits(3);
+	expect_all_delivered();
+	give_next_key();
+	send_start();
+	send_idles();
+	send_flits(1);
+	send_close();
+	assert_int_equal(rx.epochs_good, 2);
+	expect_all_delivered();
+}
+
+static void
+mac_in_clear_text_fails(void **state)
+{
+	uint8_t flit[WEFT_FLIT_LEN];
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		start_with(with_stop);
+		send_flits(1);
+		send_close();
+		assert_int_equal(rig_stop(tx, plain[n_plain]), 0);
+		receive_made();
+		rig_control_flit(&rnd, flit, i == 0 ? WEFT_LLCTRL_IDE_MAC : WEFT_LLCTRL_IDE_TMAC);
+		if (i == 0)
+			assert_int_equal(rig_seal(tx, flit), -EPROTO);
+		rig_receive(&rx, flit);
+		assert_int_equal(rx.failures, 1);
+	}
+}
+
 static void
 stop_is_refused_where_it_must_not_be(void **state)
 {
@@ -570,6 +626,8 @@ main(void)
 		cmocka_unit_test(stray_start_is_ignored),
 		cmocka_unit_test(forged_or_lost_start_fails),
 		cmocka_unit_test(stop_ends_protection_and_start_brings_it_back),
+		cmocka_unit_test(stop_lets_waiting_poison_go),
+		cmocka_unit_test(mac_in_clear_text_fails),
 		cmocka_unit_test(stop_is_refused_where_it_must_not_be),
 		cmocka_unit_test(stray_stop_is_ignored),
 		cmocka_unit_test(empty_flits_are_refused),

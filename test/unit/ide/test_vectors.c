@@ -173,6 +173,7 @@ run_flit(struct vector_run *v, unsigned int epoch, const char *plain_hex, const 
 			ide_epoch_end(v->tx, v->mac);
 	}
 	assert_memory_equal(sealed, wire, WEFT_FLIT_LEN);
+	weft_ide_monitor_flit(rig_monitor(v->tx), wire);
 	rig_receive(&v->rx, wire);
 }
 
