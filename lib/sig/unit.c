@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * One input unit, whole and in one piece: check its signature, cut its data by the output's blocks,
+ * and write their signatures (signature.md section 1, steps 2 to 5). Hot path.
+ *
+ * A signature is a uint64_t here, byte 0 of it lowest, whatever its own byte order.
+ */
+
+#include "unit_priv.h"
+
+static uint64_t
+sig_load(const struct weft_sig_spec *d, const uint8_t *p)
+{
+	return d->sig_len == 8 ? weft_get_le64(p) : weft_get_le32(p);
+}
+
+static void
+sig_store(const struct weft_sig_spec *d, uint8_t *p, uint64_t sig)
+{
+	if (d->sig_len == 8)
+		weft_put_le64(p, sig);
+	else
+		weft_put_le32(p, (uint32_t)sig);
+}
+
+static uint64_t
+dif_sig(uint64_t guard, uint16_t app_tag, uint32_t ref_tag)
+{
+	return (uint64_t)__builtin_bswap16((uint16_t)guard) |
+	       (uint64_t)__builtin_bswap16(app_tag) << 16 |
+	       (uint64_t)__builtin_bswap32(ref_tag) << 32;
+}
+
+/* The signature that the attributes of @p d ask for. */
+static uint64_t
+sig_made(const struct weft_sig_spec *d, uint64_t sum, uint64_t block)
+{
+	const uint64_t guard = weft_sig_sum_end((enum weft_sig_sum_kind)d->kind, sum);
+	const uint32_t count = (d->flags & WEFT_SIG_REF_REMAP) != 0 ? (uint32_t)block : 0;
+
+	return d->is_dif ? dif_sig(guard, d->app_tag, d->ref_tag + count) : guard;
+}
+
+static uint16_t
+app_of(uint64_t sig)
+{
+	return __builtin_bswap16((uint16_t)(sig >> 16));
+}
+
+static uint32_t
+ref_of(uint64_t sig)
+{
+	return __builtin_bswap32((uint32_t)(sig >> 32));
+}
+
+static bool
+is_escaped(const struct weft_sig_spec *d, uint64_t sig)
+{
+	const unsigned int escapes = d->flags & (WEFT_SIG_APP_ESCAPE | WEFT_SIG_APP_REF_ESCAPE);
+
+	if (escapes == 0 || app_of(sig) != SIG_ESCAPE_APP)
+		return false;
+	return (escapes & WEFT_SIG_APP_REF_ESCAPE) == 0 || ref_of(sig) == SIG_ESCAPE_REF;
+}
+
+/* What is wrong first: guard, application tag, reference tag (section 5.2). */
+static void
+mismatch(const struct weft_sig_spec *d, uint64_t diff, uint64_t want, uint64_t got,
+	struct weft_sig_error *e)
+{
+	if (!d->is_dif) {
+		e->type = WEFT_SIG_BAD_GUARD;
+		e->computed = want;
+		e->stored = got;
+	} else if ((diff & 0xFFFF) != 0) {
+		e->type = WEFT_SIG_BAD_GUARD;
+		e->computed = __builtin_bswap16((uint16_t)want);
+		e->stored = __builtin_bswap16((uint16_t)got);
+	} else if ((diff & 0xFFFF0000) != 0) {
+		e->type = WEFT_SIG_BAD_APPTAG;
+		e->computed = app_of(want);
+		e->stored = app_of(got);
+	} else {
+		e->type = WEFT_SIG_BAD_REFTAG;
+		e->computed = ref_of(want);
+		e->stored = ref_of(got);
+	}
+}
+
+/* What is known of a unit while its data moves. */
+struct unit {
+	uint64_t sig; /* as it came; 0 if there is none */
+	uint64_t in_sum;
+	bool needs_sum; /* of the input block */
+	bool has_sum;
+};
+
+/* Move data that fits into the output block; the sums grow on the way where one pass can do it. */
+static void
+data_move(struct weft_sig_stream *s, struct unit *u, const uint8_t *src, uint8_t *dst, uint32_t len)
+{
+	if (s->makes_guard) {
+		s->out_sum = s->kernel->copy[s->out.kind](s->out_sum, dst, src, len);
+	} else if (u->needs_sum && !u->has_sum) {
+		u->in_sum = s->kernel->copy[s->in.kind](s->in.begin, dst, src, len);
+		u->has_sum = true;
+	} else {
+		memcpy(dst, src, len);
+	}
+}
+
+/*
+ * The signature behind the output block that ends at @p dst. An escape goes through as one, and
+ * poison becomes one: fresh tags would vouch for data that nobody checked (sections 2.6 and 8).
+ */
+static void
+out_sig_put(struct weft_sig_stream *s, struct unit *u, uint8_t *dst)
+{
+	uint64_t copy = s->copy_bytes, sum = s->out_sum, sig;
+
+	if (s->same_sum && u->needs_sum) {
+		u->in_sum = sum;
+		u->has_sum = true;
+	}
+	if (s->out.is_dif && s->out_is_poisoned) {
+		/* Only a copied guard has no sum, and then the block lies before us in one piece. */
+		if (!s->makes_guard)
+			sum = s->kernel->sum[s->out.kind](
+				s->out.begin, dst - s->out.block, s->out.block);
+		copy = 0;
+	}
+	sig = sig_made(&s->out, sum, s->out_block);
+	if (s->out.is_dif && (s->out_is_poisoned || s->out_is_escaped))
+		sig = (sig & 0xFFFF) | dif_sig(0, SIG_ESCAPE_APP, SIG_ESCAPE_REF);
+	sig_store(&s->out, dst, (u->sig & copy) | (sig & ~copy));
+	if ((copy & s->out_bytes) == s->out_bytes)
+		s->counters.copied++;
+	else
+		s->counters.generated++;
+	s->out_block++;
+	s->out_pos = 0;
+	s->out_sum = s->out.begin;
+	s->out_is_escaped = s->out_is_poisoned = false;
+}
+
+/* The data of a unit, cut by the output's blocks. */
+static void
+data_cut(struct weft_sig_stream *s, struct unit *u, const uint8_t *src, uint8_t *dst, bool poisoned,
+	bool escaped)
+{
+	uint32_t left = s->unit_data;
+
+	while (s->out.sig_len != 0 && left != 0) {
+		const uint32_t room = s->out.block - s->out_pos;
+		const uint32_t len = left < room ? left : room;
+
+		data_move(s, u, src, dst, len);
+		s->out_is_poisoned |= poisoned;
+		s->out_is_escaped |= escaped;
+		src += len;
+		dst += len;
+		left -= len;
+		s->out_pos += len;
+		if (s->out_pos == s->out.block) {
+			out_sig_put(s, u, dst);
+			dst += s->out.sig_len;
+		}
+	}
+	if (left != 0)
+		data_move(s, u, src, dst, left);
+}
+
+static void
+unit_report(struct weft_sig_stream *s, struct weft_sig_error *e)
+{
+	s->counters.errors[e->type]++;
+	e->domain = s->dir == WEFT_SIG_TX ? WEFT_SIG_MEM : WEFT_SIG_WIRE;
+	e->block = s->in_block;
+	e->offset = s->in_block * s->unit;
+	sig_key_latch(s->key, e);
+}
+
+/* Compare the signature, once the sum is known. */
+static void
+unit_check(struct weft_sig_stream *s, const struct unit *u, struct weft_sig_error *e)
+{
+	const uint64_t want = sig_made(&s->in, u->in_sum, s->in_block);
+	const uint64_t diff = (want ^ u->sig) & s->check_bytes;
+
+	s->counters.checked++;
+	if (diff != 0)
+		mismatch(&s->in, diff, want, u->sig, e);
+}
+
+static void
+unit_sum(struct weft_sig_stream *s, struct unit *u, const uint8_t *src)
+{
+	if (u->needs_sum && !u->has_sum)
+		u->in_sum = s->kernel->sum[s->in.kind](s->in.begin, src, s->unit_data);
+	u->has_sum = true;
+}
+
+uint32_t
+sig_unit_out_len(const struct weft_sig_stream *s)
+{
+	uint32_t len = s->unit_data, filled = s->out_pos + s->unit_data;
+
+	if (s->out.sig_len == 0)
+		return len;
+	for (; filled >= s->out.block; filled -= s->out.block)
+		len += s->out.sig_len;
+	return len;
+}
+
+bool
+sig_unit_move(struct weft_sig_stream *s, const uint8_t *src, uint32_t marks, uint8_t *dst,
+	bool *is_poisoned)
+{
+	const bool marked = marks != 0;
+	struct unit u = { 0 };
+	struct weft_sig_error e = { 0 };
+	bool escaped = false, compares, early, poisoned;
+
+	if (s->in.sig_len != 0)
+		u.sig = sig_load(&s->in, src + s->unit_data);
+	if (s->in.is_dif && !marked)
+		escaped = is_escaped(&s->in, u.sig);
+	compares = s->check_bytes != 0 && !marked && !escaped;
+	u.needs_sum = compares && s->checks_guard;
+	early = compares && (s->flags & (WEFT_SIG_STOP | WEFT_SIG_POISON_BAD)) != 0;
+	if (marked)
+		e.type = (marks & WEFT_SIG_PIECE_LOST) != 0 ? WEFT_SIG_LOST : WEFT_SIG_POISONED;
+
+	if (early) {
+		unit_sum(s, &u, src);
+		unit_check(s, &u, &e);
+	} else if (u.needs_sum && s->makes_guard && !s->same_sum) {
+		unit_sum(s, &u, src);
+	}
+	if (e.type != WEFT_SIG_NO_ERROR && (s->flags & WEFT_SIG_STOP) != 0) {
+		unit_report(s, &e);
+		return false;
+	}
+	if (escaped) {
+		s->counters.escaped++;
+		s->counters.escaped_unprotected += !s->out.is_dif;
+	}
+	poisoned = marked || (early && e.type != WEFT_SIG_NO_ERROR);
+	/* Also what ends a block that was poisoned before. */
+	*is_poisoned = poisoned || s->out_is_poisoned;
+	data_cut(s, &u, src, dst, poisoned, escaped && (s->flags & WEFT_SIG_FRESH_TAGS) == 0);
+	if (compares && !early)
+		unit_check(s, &u, &e);
+	if (e.type != WEFT_SIG_NO_ERROR)
+		unit_report(s, &e);
+	s->counters.bytes += s->unit_data;
+	s->in_block++;
+	return true;
+}
