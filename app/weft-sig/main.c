@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * weft-sig: standard input through the two domains of a key to standard output. What does not match
+ * is a line of JSON on standard error, and the data flows on. doc/signature.md is its manual.
+ *
+ * Exit status: 0, mismatches or not; 1 if input ends inside a block or cannot be read, or output not
+ * be written; 2 for bad arguments.
+ */
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "spec.h"
+
+#define CHUNK (1u << 18)
+
+static const char usage_text[] =
+	"usage: weft-sig tx|rx --mem SPEC --wire SPEC [options] <in >out\n"
+	"\n"
+	"Check, strip, copy and make block signatures. tx reads what lies in memory and writes\n"
+	"what crosses the wire; rx the other way round.\n"
+	"\n"
+	"  SPEC: none\n"
+	"        crc32:BLOCK[,seed=X]  crc32c:BLOCK[,seed=X]  crc64:BLOCK[,seed=X]\n"
+	"        dif:BLOCK,guard=crc|csum,bg=X,app=X,ref=X[,remap][,app-escape][,app-ref-escape]\n"
+	"  BLOCK: 512, 520, 4048, 4096 or 4160; X: hex; a seed is 0 or all ones (all ones)\n"
+	"\n"
+	"  --check-mask X   bytes of input signatures that are compared (ff)\n"
+	"  --copy-mask X    bytes of output signatures taken from the input's (those that the\n"
+	"                   domains have in common)\n"
+	"  --block0 N       number of the first block (0)\n"
+	"  --version, --help\n";
+
+struct options {
+	enum weft_sig_dir dir;
+	struct spec mem, wire;
+	struct weft_sig_attr attr;
+	bool has_mem, has_wire;
+	uint64_t block0;
+};
+
+enum { OPT_MEM = 256, OPT_WIRE, OPT_CHECK, OPT_COPY, OPT_BLOCK0, OPT_VERSION, OPT_HELP };
+
+static const struct option long_options[] = {
+	{ "mem", required_argument, NULL, OPT_MEM },
+	{ "wire", required_argument, NULL, OPT_WIRE },
+	{ "check-mask", required_argument, NULL, OPT_CHECK },
+	{ "copy-mask", required_argument, NULL, OPT_COPY },
+	{ "block0", required_argument, NULL, OPT_BLOCK0 },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ NULL, 0, NULL, 0 },
+};
+
+/* Decimal, or hex behind 0x. */
+static uint64_t
+parse_block0(const char *text)
+{
+	unsigned long long v;
+	char *end;
+
+	if (strncmp(text, "0x", 2) == 0)
+		return spec_hex("--block0", text, UINT64_MAX);
+	errno = 0;
+	v = strtoull(text, &end, 10);
+	if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0)
+		bad_argument("--block0: expected a number, got \"%s\"", text);
+	return v;
+}
+
+static void
+parse_option(struct options *o, int opt)
+{
+	switch (opt) {
+	case OPT_MEM:
+		o->attr.mem = spec_parse("--mem", optarg, &o->mem);
+		o->has_mem = true;
+		break;
+	case OPT_WIRE:
+		o->attr.wire = spec_parse("--wire", optarg, &o->wire);
+		o->has_wire = true;
+		break;
+	case OPT_CHECK:
+		o->attr.check_mask = (uint8_t)spec_hex("--check-mask", optarg, UINT8_MAX);
+		break;
+	case OPT_COPY:
+		o->attr.copy_mask = (uint8_t)spec_hex("--copy-mask", optarg, UINT8_MAX);
+		o->attr.flags = WEFT_SIG_COPY_MASK;
+		break;
+	case OPT_BLOCK0: o->block0 = parse_block0(optarg); break;
+	case OPT_VERSION: puts("weft-sig " WEFT_VERSION); exit(EXIT_SUCCESS);
+	case OPT_HELP: fputs(usage_text, stdout); exit(EXIT_SUCCESS);
+	default: exit(2); /* getopt said why */
+	}
+}
+
+static void
+parse_options(struct options *o, int argc, char **argv)
+{
+	int opt;
+
+	*o = (struct options){ .attr.check_mask = UINT8_MAX };
+	while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1)
+		parse_option(o, opt);
+	if (argc - optind != 1)
+		bad_argument("expected one of tx, rx%s%s", optind < argc ? ", got also " : "",
+			optind < argc ? argv[optind + 1] : "");
+	if (strcmp(argv[optind], "tx") != 0 && strcmp(argv[optind], "rx") != 0)
+		bad_argument("expected tx or rx, got \"%s\"", argv[optind]);
+	o->dir = argv[optind][0] == 't' ? WEFT_SIG_TX : WEFT_SIG_RX;
+	if (!o->has_mem || !o->has_wire)
+		bad_argument("expected --mem and --wire");
+}
+
+static void
+key_open(struct weft_sig_key *key, const struct options *o)
+{
+	const bool signs = o->attr.mem != NULL || o->attr.wire != NULL;
+
+	weft_sig_key_init(
+		key, WEFT_SIG_KEY_BLOCK_SIGNATURE, weft_sig_kernel_find(NULL, cli_cpu_features()));
+	weft_sig_key_configure(key, 0, 0);
+	if (signs)
+		weft_sig_key_set_sig(key, &o->attr);
+	/* Each domain alone was found good by its parser. */
+	if ((!signs && o->attr.flags != 0) || weft_sig_key_complete(key) != 0)
+		bad_argument("--copy-mask: both domains must have the same type and block");
+}
+
+static void
+stream_open(struct weft_sig_stream *s, struct weft_sig_key *key, const struct options *o)
+{
+	if (weft_sig_begin(s, key, o->dir, o->block0, 0) != 0)
+		bad_argument("--block0: block %" PRIu64
+			     " of input does not begin a block of output",
+			o->block0);
+}
+
+static void
+error_report(const struct weft_sig_error *e)
+{
+	static const char *const names[] = { [WEFT_SIG_BAD_GUARD] = "bad_guard",
+		[WEFT_SIG_BAD_APPTAG] = "bad_apptag",
+		[WEFT_SIG_BAD_REFTAG] = "bad_reftag" };
+
+	fprintf(stderr,
+		"{\"error\": \"%s\", \"block\": %" PRIu64 ", \"offset\": %" PRIu64
+		", \"computed\": %" PRIu64 ", \"stored\": %" PRIu64 "}\n",
+		names[e->type], e->block, e->offset, e->computed, e->stored);
+}
+
+static void
+output_write(const uint8_t *p, size_t len)
+{
+	while (len > 0) {
+		const ssize_t n = write(STDOUT_FILENO, p, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			cli_fail("standard output: %s", strerror(errno));
+		p += n;
+		len -= (size_t)n;
+	}
+}
+
+static size_t
+input_read(uint8_t *p, size_t room)
+{
+	ssize_t n;
+
+	do
+		n = read(STDIN_FILENO, p, room);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		cli_fail("standard input: %s", strerror(errno));
+	return (size_t)n;
+}
+
+/* At most one unit ends in @p len bytes: each gets its report. */
+static void
+piece_push(struct weft_sig_stream *s, uint8_t *p, size_t len)
+{
+	static uint8_t out[CHUNK + WEFT_SIG_OUT_MAX];
+	struct weft_sig_piece from = { p, len, 0 }, to = { out, sizeof(out), 0 };
+	struct weft_sig_list in = { .piece = &from, .n = 1 }, list = { .piece = &to, .n = 1 };
+	struct weft_sig_error e;
+
+	weft_sig_push(s, &in, &list);
+	weft_sig_key_check(s->key, &e);
+	if (e.type != WEFT_SIG_NO_ERROR)
+		error_report(&e);
+	output_write(out, list.done);
+}
+
+static void
+stream_end(struct weft_sig_stream *s)
+{
+	const size_t partial = weft_sig_partial(s);
+
+	if (weft_sig_end(s) == 0)
+		return;
+	if (partial != 0)
+		cli_fail("input ended inside block %" PRIu64 ": %zu of %" PRIu32 " bytes",
+			s->in_block, partial, s->unit);
+	cli_fail("input ended inside block %" PRIu64 " of output", s->out_block);
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct weft_sig_stream s;
+	static uint8_t in[CHUNK];
+	struct weft_sig_key key;
+	struct options o;
+	size_t len;
+
+	parse_options(&o, argc, argv);
+	key_open(&key, &o);
+	stream_open(&s, &key, &o);
+	while ((len = input_read(in, sizeof(in))) > 0) {
+		for (size_t at = 0; at < len;) {
+			const size_t unit = s.unit != 0 ? s.unit - weft_sig_partial(&s) : len;
+			const size_t n = unit < len - at ? unit : len - at;
+
+			piece_push(&s, in + at, n);
+			at += n;
+		}
+	}
+	stream_end(&s);
+	return EXIT_SUCCESS;
+}
