@@ -7,11 +7,16 @@
  * round twice, from a place that is not aligned.
  */
 
-#include "sig_priv.h"
+#include "folds_priv.h"
 
 #include <stdatomic.h>
 
 const struct weft_sig_kernel weft_sig_kernels[] = {
+#if defined(__x86_64__)
+	{ { "avx512-vpclmul",
+		  WEFT_CPU_AVX512 | WEFT_CPU_VPCLMUL | WEFT_CPU_PCLMUL | WEFT_CPU_GFNI },
+		sig_avx512_sum, sig_avx512_copy },
+#endif
 	{ { "scalar", 0 }, sig_scalar_sum, sig_scalar_copy },
 };
 const unsigned int weft_sig_n_kernels = WEFT_ARRAY_SIZE(weft_sig_kernels);
