@@ -19,6 +19,7 @@
 #include "weft_data_crc.h"
 #include "weft_fec.h"
 #include "weft_ide.h"
+#include "weft_sig_sum.h"
 
 enum bench_layout { BENCH_RTC, BENCH_RING, BENCH_LAYOUTS };
 
@@ -29,6 +30,7 @@ struct bench_params {
 	const struct weft_crc_kernel *crc;
 	const struct weft_atc_kernel *atc;
 	const struct weft_crc64_kernel *crc64;
+	const struct weft_sig_kernel *sig;
 	struct weft_ide_lib *ide;
 	struct rte_mempool *pool;
 	unsigned int frame_flits;
@@ -46,6 +48,7 @@ enum bench_family {
 	BENCH_ATC,
 	BENCH_CRC64,
 	BENCH_ISAL,
+	BENCH_SIG,
 	BENCH_PLAIN
 };
 
@@ -66,8 +69,10 @@ struct bench {
 	bool (*teardown)(void *ctx);
 };
 
-extern const struct bench bench_codec[], bench_data[], bench_ide[], bench_route[], bench_pipe[];
-extern const unsigned int bench_n_codec, bench_n_data, bench_n_ide, bench_n_route, bench_n_pipe;
+extern const struct bench bench_codec[], bench_data[], bench_ide[], bench_route[], bench_pipe[],
+	bench_sig[];
+extern const unsigned int bench_n_codec, bench_n_data, bench_n_ide, bench_n_route, bench_n_pipe,
+	bench_n_sig;
 
 /* data.c: flits to work on */
 

@@ -22,12 +22,18 @@
 #define POOL_FRAMES 1023
 
 static bool
+is_sig(const struct bench *b)
+{
+	return b >= bench_sig && b < bench_sig + bench_n_sig;
+}
+
+static bool
 is_wanted(const struct options *o, const struct bench *b)
 {
 	for (unsigned int i = 0; i < o->n_stages; i++)
 		if (strcmp(o->stage[i], b->name) == 0)
 			return true;
-	return o->n_stages == 0;
+	return o->n_stages == 0 && o->sig == is_sig(b);
 }
 
 /* The rows of the name asked for; where a family has none of it, its best. */
@@ -46,6 +52,9 @@ choose_kernels(struct bench_params *p, const char *name, uint32_t features)
 	p->crc64 = weft_crc64_kernel_find(name, features);
 	if (p->crc64 == NULL)
 		p->crc64 = weft_crc64_kernel_find(NULL, features);
+	p->sig = weft_sig_kernel_find(name, features);
+	if (p->sig == NULL)
+		p->sig = weft_sig_kernel_find(NULL, features);
 }
 
 /* Name of the kernel that a benchmark runs; NULL if it is not the one asked for. */
@@ -60,6 +69,7 @@ kernel_name(const struct options *o, const struct bench *b, const struct bench_p
 	case BENCH_CRC: name = p->crc->k.name; break;
 	case BENCH_ATC: name = p->atc->k.name; break;
 	case BENCH_CRC64: name = p->crc64->k.name; break;
+	case BENCH_SIG: name = p->sig->k.name; break;
 	case BENCH_ISAL: name = "isa-l"; break;
 	case BENCH_CODEC:
 		name = p->fec->k.name;

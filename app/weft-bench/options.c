@@ -25,6 +25,7 @@ static const char usage_text[] =
 	"\n"
 	"  --list                the stages, and end\n"
 	"  --stage NAME[,NAME]   only these; may be given again (all)\n"
+	"  --sig                 block signatures, every type and block size, instead of all else\n"
 	"  --kernel NAME         this kernel or none (the best that this CPU and WEFT_CPU allow)\n"
 	"  --layout rtc|ring     run to completion on one lcore, or split over two by a ring\n"
 	"                        (rtc, and for pipelines both)\n"
@@ -38,6 +39,7 @@ static const char usage_text[] =
 enum {
 	OPT_LIST = 256,
 	OPT_STAGE,
+	OPT_SIG,
 	OPT_KERNEL,
 	OPT_LAYOUT,
 	OPT_FRAME_FLITS,
@@ -52,6 +54,7 @@ enum {
 static const struct option long_options[] = {
 	{ "list", no_argument, NULL, OPT_LIST },
 	{ "stage", required_argument, NULL, OPT_STAGE },
+	{ "sig", no_argument, NULL, OPT_SIG },
 	{ "kernel", required_argument, NULL, OPT_KERNEL },
 	{ "layout", required_argument, NULL, OPT_LAYOUT },
 	{ "frame-flits", required_argument, NULL, OPT_FRAME_FLITS },
@@ -76,6 +79,7 @@ bench_at(unsigned int i)
 		{ bench_ide, bench_n_ide },
 		{ bench_route, bench_n_route },
 		{ bench_pipe, bench_n_pipe },
+		{ bench_sig, bench_n_sig },
 	};
 
 	for (size_t f = 0; f < sizeof(all) / sizeof(all[0]); f++) {
@@ -134,6 +138,7 @@ parse_option(struct options *o, int opt)
 	switch (opt) {
 	case OPT_LIST: o->list = true; break;
 	case OPT_STAGE: add_stages(o, optarg); break;
+	case OPT_SIG: o->sig = true; break;
 	case OPT_KERNEL: o->kernel = optarg; break;
 	case OPT_LAYOUT: o->layout = (int)cli_word("--layout", optarg, bench_layout_words); break;
 	case OPT_FRAME_FLITS: parse_frame_flits(o, optarg); break;

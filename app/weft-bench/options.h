@@ -22,6 +22,7 @@ struct options {
 	unsigned int iterations; /* instead of seconds; 0: not asked for */
 	bool count;
 	bool list;
+	bool sig; /* the benchmarks of signatures, which otherwise run only by name */
 };
 
 extern const char *const bench_layout_words[];
