@@ -47,6 +47,7 @@ stream_plan(struct weft_sig_stream *s, const struct weft_sig_config *c)
 	              s->in.begin == s->out.begin && s->in.block == s->out.block;
 	s->unit_data = s->in.sig_len != 0 ? s->in.block : s->out.block;
 	s->unit = s->unit_data + s->in.sig_len;
+	sig_run_plan(s);
 }
 
 /* Place the first block in the output too. Data before it: block0 * unit_data bytes. */
@@ -171,6 +172,22 @@ unit_write(struct weft_sig_stream *s, const uint8_t *src, uint32_t marks, struct
 	held_write(s, out);
 }
 
+/* As many units as lie in one piece of each list and are in order. */
+static void
+units_run(struct weft_sig_stream *s, struct weft_sig_list *in, struct weft_sig_list *out)
+{
+	const size_t step = s->unit_data + s->out.sig_len;
+	const size_t from = list_room(in) / s->unit, to = list_room(out) / step;
+	const size_t n = from < to ? from : to;
+
+	if (n != 0) {
+		const size_t done = s->run(s, list_here(in), list_here(out), n);
+
+		list_advance(in, done * s->unit);
+		list_wrote(out, done * step, false);
+	}
+}
+
 /* Add to the unit in the stream. */
 static void
 unit_gather(struct weft_sig_stream *s, struct weft_sig_list *in)
@@ -189,7 +206,10 @@ push_units(struct weft_sig_stream *s, struct weft_sig_list *in, struct weft_sig_
 {
 	size_t room;
 
-	while (!s->is_stopped && held_write(s, out) && (room = list_room(in)) != 0) {
+	while (!s->is_stopped && held_write(s, out) && list_room(in) != 0) {
+		if (s->run != NULL && s->in_len == 0 && list_marks(in) == 0)
+			units_run(s, in, out);
+		room = list_room(in);
 		if (s->in_len == 0 && room >= s->unit &&
 			(list_marks(in) & WEFT_SIG_PIECE_LOST) == 0) {
 			const uint8_t *src = list_here(in);

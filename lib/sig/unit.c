@@ -4,66 +4,9 @@
 /*
  * One input unit, whole and in one piece: check its signature, cut its data by the output's blocks,
  * and write their signatures (signature.md section 1, steps 2 to 5). Hot path.
- *
- * A signature is a uint64_t here, byte 0 of it lowest, whatever its own byte order.
  */
 
 #include "unit_priv.h"
-
-static uint64_t
-sig_load(const struct weft_sig_spec *d, const uint8_t *p)
-{
-	return d->sig_len == 8 ? weft_get_le64(p) : weft_get_le32(p);
-}
-
-static void
-sig_store(const struct weft_sig_spec *d, uint8_t *p, uint64_t sig)
-{
-	if (d->sig_len == 8)
-		weft_put_le64(p, sig);
-	else
-		weft_put_le32(p, (uint32_t)sig);
-}
-
-static uint64_t
-dif_sig(uint64_t guard, uint16_t app_tag, uint32_t ref_tag)
-{
-	return (uint64_t)__builtin_bswap16((uint16_t)guard) |
-	       (uint64_t)__builtin_bswap16(app_tag) << 16 |
-	       (uint64_t)__builtin_bswap32(ref_tag) << 32;
-}
-
-/* The signature that the attributes of @p d ask for. */
-static uint64_t
-sig_made(const struct weft_sig_spec *d, uint64_t sum, uint64_t block)
-{
-	const uint64_t guard = weft_sig_sum_end((enum weft_sig_sum_kind)d->kind, sum);
-	const uint32_t count = (d->flags & WEFT_SIG_REF_REMAP) != 0 ? (uint32_t)block : 0;
-
-	return d->is_dif ? dif_sig(guard, d->app_tag, d->ref_tag + count) : guard;
-}
-
-static uint16_t
-app_of(uint64_t sig)
-{
-	return __builtin_bswap16((uint16_t)(sig >> 16));
-}
-
-static uint32_t
-ref_of(uint64_t sig)
-{
-	return __builtin_bswap32((uint32_t)(sig >> 32));
-}
-
-static bool
-is_escaped(const struct weft_sig_spec *d, uint64_t sig)
-{
-	const unsigned int escapes = d->flags & (WEFT_SIG_APP_ESCAPE | WEFT_SIG_APP_REF_ESCAPE);
-
-	if (escapes == 0 || app_of(sig) != SIG_ESCAPE_APP)
-		return false;
-	return (escapes & WEFT_SIG_APP_REF_ESCAPE) == 0 || ref_of(sig) == SIG_ESCAPE_REF;
-}
 
 /* What is wrong first: guard, application tag, reference tag (section 5.2). */
 static void
@@ -80,12 +23,12 @@ mismatch(const struct weft_sig_spec *d, uint64_t diff, uint64_t want, uint64_t g
 		e->stored = __builtin_bswap16((uint16_t)got);
 	} else if ((diff & 0xFFFF0000) != 0) {
 		e->type = WEFT_SIG_BAD_APPTAG;
-		e->computed = app_of(want);
-		e->stored = app_of(got);
+		e->computed = sig_app(want);
+		e->stored = sig_app(got);
 	} else {
 		e->type = WEFT_SIG_BAD_REFTAG;
-		e->computed = ref_of(want);
-		e->stored = ref_of(got);
+		e->computed = sig_ref(want);
+		e->stored = sig_ref(got);
 	}
 }
 
@@ -226,7 +169,7 @@ sig_unit_move(struct weft_sig_stream *s, const uint8_t *src, uint32_t marks, uin
 	if (s->in.sig_len != 0)
 		u.sig = sig_load(&s->in, src + s->unit_data);
 	if (s->in.is_dif && !marked)
-		escaped = is_escaped(&s->in, u.sig);
+		escaped = sig_is_escaped(&s->in, u.sig);
 	compares = s->check_bytes != 0 && !marked && !escaped;
 	u.needs_sum = compares && s->checks_guard;
 	early = compares && (s->flags & (WEFT_SIG_STOP | WEFT_SIG_POISON_BAD)) != 0;

@@ -275,7 +275,8 @@ struct weft_sig_stream {
 	struct weft_sig_key *key;
 	const struct weft_sig_kernel *kernel;
 	struct weft_sig_spec in, out;
-	uint8_t check_mask; /* without bits that have no byte */
+	/* Moves many units in a row that are all right; NULL: only one by one. Returns how many. */
+	size_t (*run)(struct weft_sig_stream *s, const uint8_t *src, uint8_t *dst, size_t n);
 	uint8_t dir;
 	uint32_t flags;
 	uint64_t check_bytes; /* of a signature, byte 0 lowest: FF where it is compared */
