@@ -22,18 +22,12 @@
 #define POOL_FRAMES 1023
 
 static bool
-is_sig(const struct bench *b)
-{
-	return b >= bench_sig && b < bench_sig + bench_n_sig;
-}
-
-static bool
 is_wanted(const struct options *o, const struct bench *b)
 {
 	for (unsigned int i = 0; i < o->n_stages; i++)
 		if (strcmp(o->stage[i], b->name) == 0)
 			return true;
-	return o->n_stages == 0 && o->sig == is_sig(b);
+	return o->n_stages == 0 && o->sig == bench_is_sig(b);
 }
 
 /* The rows of the name asked for; where a family has none of it, its best. */
@@ -197,7 +191,7 @@ main(int argc, char **argv)
 	argc = cli_split_eal(argc, argv, &eal.user_argc, &eal.user_argv);
 	options_parse(&o, argc, argv);
 	if (o.list) {
-		bench_print_list();
+		bench_print_list(&o);
 		return EXIT_SUCCESS;
 	}
 	features = cli_cpu_features();

@@ -170,15 +170,24 @@ options_parse(struct options *o, int argc, char **argv)
 			argv[optind]);
 }
 
+bool
+bench_is_sig(const struct bench *b)
+{
+	return b >= bench_sig && b < bench_sig + bench_n_sig;
+}
+
 void
-bench_print_list(void)
+bench_print_list(const struct options *o)
 {
 	const struct bench *b;
 
-	for (unsigned int i = 0; (b = bench_at(i)) != NULL; i++)
+	for (unsigned int i = 0; (b = bench_at(i)) != NULL; i++) {
+		if (bench_is_sig(b) != o->sig)
+			continue;
 		printf("%-28s %-8s %s\n", b->name,
 			b->layouts == (1 << BENCH_RTC)    ? "rtc"
 			: b->layouts == (1 << BENCH_RING) ? "ring"
 							  : "rtc,ring",
 			b->help);
+	}
 }

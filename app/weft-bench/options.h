@@ -33,6 +33,10 @@ void options_parse(struct options *o, int argc, char **argv);
 /* The @p i-th benchmark of all files, in the order in which they are shown; NULL behind the last. */
 const struct bench *bench_at(unsigned int i);
 
-void bench_print_list(void);
+/* Whether a benchmark is one of those of --sig. */
+bool bench_is_sig(const struct bench *b);
+
+/* Those that a run of these options would choose from. */
+void bench_print_list(const struct options *o);
 
 #endif /* OPTIONS_H */

@@ -53,6 +53,18 @@ same "IDE kernel without features" sse "$(json "$work/d.json" 'o["results"][0]["
 WEFT_CPU=scalar "$app/weft-bench" --seconds 0.01 --stage t10dif,crc32,crc32c,crc64-xp10 --json - >"$work/e.json"
 same "kernels of the data CRCs" "isa-l isa-l isa-l scalar" "$(json "$work/e.json" '" ".join(r["kernel"] for r in o["results"])')"
 
+# Signatures: only when asked for, every type, block and way, and with the kernel named.
+same "rows of --sig" 105 "$("$app/weft-bench" --sig --list | wc -l)"
+for kernel in avx512-vpclmul scalar; do
+	"$app/weft-bench" --seconds 0.01 --sig --kernel $kernel --json "$work/s.json" >"$work/text" 2>"$work/err" || {
+		grep -q 'nothing to measure' "$work/err" && continue
+		die "--sig --kernel $kernel: $(cat "$work/err")"
+	}
+	same "unchecked results of --sig" 0 "$(json "$work/s.json" 'sum(r["checked"] is not True for r in o["results"])')"
+	same "results of --sig" True "$(json "$work/s.json" 'sum(r["stage"].startswith("sig-c") or
+r["stage"].startswith("sig-t") for r in o["results"]) == 100')"
+done
+
 refuses '--stage: no stage is called "nonesuch"' "$app/weft-bench" --stage nonesuch
 refuses '--kernel nonesuch: stage crc has no such kernel' "$app/weft-bench" --stage crc --kernel nonesuch
 refuses '--layout: expected one of rtc, ring' "$app/weft-bench" --layout both
