@@ -210,6 +210,8 @@ push_units(struct weft_sig_stream *s, struct weft_sig_list *in, struct weft_sig_
 		if (s->run != NULL && s->in_len == 0 && list_marks(in) == 0)
 			units_run(s, in, out);
 		room = list_room(in);
+		if (room == 0)
+			break;
 		if (s->in_len == 0 && room >= s->unit &&
 			(list_marks(in) & WEFT_SIG_PIECE_LOST) == 0) {
 			const uint8_t *src = list_here(in);
