@@ -324,7 +324,7 @@ int weft_sig_begin(struct weft_sig_stream *s, struct weft_sig_key *key, enum wef
  * Call it in the order of the data, when the link has accepted it: a replay must not come twice.
  *
  * @param in   advanced behind what was taken; NULL or at its end to bring out only what waits
- * @param out  advanced behind what was written
+ * @param out  advanced behind what was written; room behind that may have been touched
  * @return 0; -EBADMSG if the stream has stopped (WEFT_SIG_STOP): it moves nothing any more
  */
 int weft_sig_push(struct weft_sig_stream *s, struct weft_sig_list *in, struct weft_sig_list *out);
