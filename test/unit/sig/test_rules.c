@@ -553,6 +553,39 @@ poison_reaches_the_signature_of_its_output_block(void **state)
 		assert_int_equal(out[4096 + i], 0xFF);
 }
 
+/* Whole units in one piece, which otherwise go many at a time: stripped, passed on, signed. */
+static void
+poison_of_whole_units_is_seen(void **state)
+{
+	static struct weft_sig_stream s;
+	const struct side *sides[][2] = { { &dif, &none }, { &dif, &dif }, { &none, &dif } };
+	uint8_t units[BLOCKS * UNIT], out[BLOCKS * UNIT];
+
+	(void)state;
+	for (unsigned int i = 0; i < 3; i++) {
+		const bool is_signed = sides[i][0]->present, makes = sides[i][1]->present;
+		const size_t in_unit = BLOCK + (is_signed ? 8 : 0);
+		const size_t out_unit = BLOCK + (makes ? 8 : 0);
+		struct weft_sig_key key;
+		struct one in, to;
+
+		units_make(&dif, 0, units);
+		key_open(&key, sides[i][0], sides[i][1], 0xFF);
+		assert_int_equal(weft_sig_begin(&s, &key, WEFT_SIG_TX, 0, 0), 0);
+		weft_sig_push(&s, one(&in, units, in_unit, 0), one(&to, out, out_unit, 0));
+		assert_int_equal(to.piece.flags, 0);
+		weft_sig_push(&s, one(&in, units + in_unit, 2 * in_unit, WEFT_SIG_PIECE_POISONED),
+			one(&to, out, 2 * out_unit, 0));
+		assert_int_equal(to.list.done, 2 * out_unit);
+		assert_int_equal(to.piece.flags, WEFT_SIG_PIECE_POISONED);
+		for (unsigned int k = 2; makes && k < 8; k++)
+			assert_int_equal(out[out_unit + BLOCK + k], 0xFF);
+		assert_int_equal(weft_sig_end(&s), 0);
+		assert_int_equal(key.counters.errors[WEFT_SIG_POISONED], 2);
+		assert_int_equal(key_checked(&key).block, 1);
+	}
+}
+
 static void
 poison_goes_through_where_nothing_is_signed(void **state)
 {
@@ -1008,6 +1041,7 @@ main(void)
 		cmocka_unit_test(a_bad_block_can_be_passed_on_as_poison),
 		cmocka_unit_test(poison_and_loss_are_reported_as_such),
 		cmocka_unit_test(poison_reaches_the_signature_of_its_output_block),
+		cmocka_unit_test(poison_of_whole_units_is_seen),
 		cmocka_unit_test(poison_goes_through_where_nothing_is_signed),
 		cmocka_unit_test(every_bad_argument_is_refused_and_changes_nothing),
 		cmocka_unit_test(dif_of_both_guards_may_be_copied),
