@@ -3,9 +3,11 @@
 
 /*
  * weft-sig: standard input through the two domains of a key to standard output. What does not match
- * is a line of JSON on standard error, and the data flows on. doc/signature.md is its manual.
+ * is a line of JSON on standard error, and the data flows on. Input that is not whole blocks moves
+ * nothing (signature.md section 6.2), so its length must be known first: a file has one, a pipe is
+ * read to its end. doc/signature.md is its manual.
  *
- * Exit status: 0, mismatches or not; 1 if input ends inside a block or cannot be read, or output not
+ * Exit status: 0, mismatches or not; 1 if input is not whole blocks or cannot be read, or output not
  * be written; 2 for bad arguments.
  */
 
@@ -15,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -37,6 +40,7 @@ static const char usage_text[] =
 	"  --copy-mask X    bytes of output signatures taken from the input's (those that the\n"
 	"                   domains have in common)\n"
 	"  --block0 N       number of the first block (0)\n"
+	"  --stream         pass data on as it comes; judge its length at the end\n"
 	"  --version, --help\n";
 
 struct options {
@@ -45,9 +49,19 @@ struct options {
 	struct weft_sig_attr attr;
 	bool has_mem, has_wire;
 	uint64_t block0;
+	bool stream;
 };
 
-enum { OPT_MEM = 256, OPT_WIRE, OPT_CHECK, OPT_COPY, OPT_BLOCK0, OPT_VERSION, OPT_HELP };
+enum {
+	OPT_MEM = 256,
+	OPT_WIRE,
+	OPT_CHECK,
+	OPT_COPY,
+	OPT_BLOCK0,
+	OPT_STREAM,
+	OPT_VERSION,
+	OPT_HELP
+};
 
 static const struct option long_options[] = {
 	{ "mem", required_argument, NULL, OPT_MEM },
@@ -55,6 +69,7 @@ static const struct option long_options[] = {
 	{ "check-mask", required_argument, NULL, OPT_CHECK },
 	{ "copy-mask", required_argument, NULL, OPT_COPY },
 	{ "block0", required_argument, NULL, OPT_BLOCK0 },
+	{ "stream", no_argument, NULL, OPT_STREAM },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ NULL, 0, NULL, 0 },
@@ -96,6 +111,7 @@ parse_option(struct options *o, int opt)
 		o->attr.flags = WEFT_SIG_COPY_MASK;
 		break;
 	case OPT_BLOCK0: o->block0 = parse_block0(optarg); break;
+	case OPT_STREAM: o->stream = true; break;
 	case OPT_VERSION: puts("weft-sig " WEFT_VERSION); exit(EXIT_SUCCESS);
 	case OPT_HELP: fputs(usage_text, stdout); exit(EXIT_SUCCESS);
 	default: exit(2); /* getopt said why */
@@ -158,15 +174,15 @@ error_report(const struct weft_sig_error *e)
 }
 
 static void
-output_write(const uint8_t *p, size_t len)
+write_all(int fd, const char *what, const uint8_t *p, size_t len)
 {
 	while (len > 0) {
-		const ssize_t n = write(STDOUT_FILENO, p, len);
+		const ssize_t n = write(fd, p, len);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			cli_fail("standard output: %s", strerror(errno));
+			cli_fail("%s: %s", what, strerror(errno));
 		p += n;
 		len -= (size_t)n;
 	}
@@ -185,6 +201,48 @@ input_read(uint8_t *p, size_t room)
 	return (size_t)n;
 }
 
+/* Put a file that has an end in the place of standard input. */
+static void
+input_spool(uint8_t *buf, size_t room)
+{
+	FILE *f = tmpfile();
+	size_t len;
+
+	if (f == NULL)
+		cli_fail("temporary file: %s", strerror(errno));
+	while ((len = input_read(buf, room)) > 0)
+		write_all(fileno(f), "temporary file", buf, len);
+	if (lseek(fileno(f), 0, SEEK_SET) != 0 || dup2(fileno(f), STDIN_FILENO) < 0)
+		cli_fail("temporary file: %s", strerror(errno));
+	fclose(f);
+}
+
+/* End here if what is left of input is not whole units and blocks. */
+static void
+length_judge(const struct weft_sig_key *key, const struct options *o)
+{
+	const off_t at = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	struct stat st;
+	uint64_t len, out_len;
+
+	if (at < 0 || fstat(STDIN_FILENO, &st) != 0)
+		cli_fail("standard input: %s", strerror(errno));
+	len = st.st_size > at ? (uint64_t)(st.st_size - at) : 0;
+	if (weft_sig_output_len(key, o->dir, len, &out_len) != 0)
+		cli_fail("%" PRIu64 " bytes of input are not whole blocks; nothing was written",
+			len);
+}
+
+static bool
+input_is_file(void)
+{
+	struct stat st;
+
+	if (fstat(STDIN_FILENO, &st) != 0)
+		cli_fail("standard input: %s", strerror(errno));
+	return S_ISREG(st.st_mode);
+}
+
 /* At most one unit ends in @p len bytes: each gets its report. */
 static void
 piece_push(struct weft_sig_stream *s, uint8_t *p, size_t len)
@@ -198,7 +256,7 @@ piece_push(struct weft_sig_stream *s, uint8_t *p, size_t len)
 	weft_sig_key_check(s->key, &e);
 	if (e.type != WEFT_SIG_NO_ERROR)
 		error_report(&e);
-	output_write(out, list.done);
+	write_all(STDOUT_FILENO, "standard output", out, list.done);
 }
 
 static void
@@ -226,6 +284,11 @@ main(int argc, char **argv)
 	parse_options(&o, argc, argv);
 	key_open(&key, &o);
 	stream_open(&s, &key, &o);
+	if (!o.stream && s.unit != 0) {
+		if (!input_is_file())
+			input_spool(in, sizeof(in));
+		length_judge(&key, &o);
+	}
 	while ((len = input_read(in, sizeof(in))) > 0) {
 		for (size_t at = 0; at < len;) {
 			const size_t unit = s.unit != 0 ? s.unit - weft_sig_partial(&s) : len;

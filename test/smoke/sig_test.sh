@@ -68,11 +68,20 @@ sig tx --mem $page --wire ${page/abcd/ffff} --check-mask cf --copy-mask 30 <hurt
 same "carried tag" "00cd" "$(hex out | cut -c8197-8200)"
 
 # What does not end where a block does
-sig tx --mem none --wire crc32:512 <c516 >out && die "4 bytes too many are taken"
-same "a partial block" "weft-sig: input ended inside block 1: 4 of 512 bytes" "$(cat err)"
-same "what came before it" "$(hex c516)" "$(hex out)"
+cat c516 | sig tx --mem none --wire crc32:512 >out && die "4 bytes too many are taken"
+same "a partial block" "weft-sig: 516 bytes of input are not whole blocks; nothing was written" "$(cat err)"
+[ ! -s out ] || die "a partial block moves data"
+sig tx --mem none --wire crc32:512 <c516 >out && die "4 bytes too many are taken of a file"
+[ ! -s out ] || die "a partial block of a file moves data"
 sig tx --mem crc32:512 --wire crc32:4096 <c516 >out && die "an eighth of a block is taken"
+[ ! -s out ] || die "an eighth of a block moves data"
+sig tx --stream --mem none --wire crc32:512 <c516 >out && die "4 bytes too many are taken in a stream"
+same "a partial block of a stream" "weft-sig: input ended inside block 1: 4 of 512 bytes" "$(cat err)"
+same "what came before it" "$(hex c516)" "$(hex out)"
+sig tx --stream --mem crc32:512 --wire crc32:4096 <c516 >out && die "an eighth of a block is taken in a stream"
 same "a partial output block" "weft-sig: input ended inside block 0 of output" "$(cat err)"
+(sleep 1; cat c512) | sig tx --stream --mem none --wire crc32:512 >out
+cmp out c516 || die "--stream changes data"
 sig tx --mem none --wire none <c516 >out
 cmp out c516 || die "none to none changes data"
 
