@@ -12,23 +12,28 @@
 #include "weft_data_crc.h"
 #include "weft_wire.h"
 
+/* When a message has its record. */
+enum { ALWAYS, WITH_IDE, IF_ANY };
+
 struct record {
 	uint8_t type;
-	uint8_t len; /* bytes of the value */
+	uint8_t len; /* bytes of the value; more than four are no number */
+	uint8_t when;
 	uint8_t off; /* of the field in struct weft_control */
 	uint16_t messages; /* bit t: message t has it, once; others may not */
-	uint32_t least; /* of the number; not for the node id */
+	uint32_t least; /* of the number */
 	uint32_t most;
 };
 
-#define RECORD(type, len, messages, least, most, field)                                            \
+#define RECORD_WHEN(when, type, len, messages, least, most, field)                                 \
 	{                                                                                          \
-		type, len, offsetof(struct weft_control, field), messages, least, most             \
+		type, len, when, offsetof(struct weft_control, field), messages, least, most       \
 	}
+#define RECORD(type, len, messages, least, most, field)                                            \
+	RECORD_WHEN(ALWAYS, type, len, messages, least, most, field)
 #define IN(message) (1u << WEFT_CONTROL_##message)
 
 enum {
-	RECORD_NODE = 9,
 	RECORD_CHECK = 16, /* over the records before it; the last */
 	CHECK_LEN = 2,
 	IN_ALL = (1u << WEFT_CONTROL_TYPES) - 1,
@@ -44,13 +49,17 @@ static const struct record records[] = {
 	RECORD(6, 1, IN_TALKS, 0, 2, isn_form),
 	RECORD(7, 1, IN_TALKS, 0, 2, ide_mode),
 	RECORD(8, 2, IN_TALKS | IN(LOSS), 0, UINT16_MAX, port),
-	RECORD(RECORD_NODE, WEFT_NODE_ID_LEN, IN_TALKS | IN(LOSS), 0, 0, node),
+	RECORD(9, WEFT_NODE_ID_LEN, IN_TALKS | IN(LOSS), 0, 0, node),
 	RECORD(10, 2, IN_TALKS, 0, UINT16_MAX, credits),
 	RECORD(11, 1, IN(REFUSE), WEFT_PARAM_NONE + 1, WEFT_PARAM_COUNT - 1, differs),
 	RECORD(12, 1, IN(KEEPALIVE), 0, WEFT_CONTROL_DEAF, flags),
 	RECORD(13, 4, IN(WELCOME), 1, UINT32_MAX, session),
 	RECORD(14, 4, IN(LOSS), 1, UINT32_MAX, count),
 	RECORD(15, 1, IN(HELLO) | IN(WELCOME), 0, WEFT_WIRE_FLITS_MAX, padded),
+	RECORD_WHEN(WITH_IDE, 17, 2, IN_TALKS, 0, UINT16_MAX, ide_bits),
+	RECORD_WHEN(WITH_IDE, 18, WEFT_RANDOM_LEN, IN(HELLO) | IN(WELCOME), 0, 0, random),
+	RECORD_WHEN(WITH_IDE, 19, WEFT_PROOF_LEN, IN(WELCOME), 0, 0, proof),
+	RECORD_WHEN(IF_ANY, 20, WEFT_PROOF_LEN, IN(READY), 0, 0, proof),
 };
 
 static int
@@ -69,8 +78,8 @@ record_get(const struct record *r, const uint8_t *value, struct weft_control *c)
 	uint32_t number = value[0];
 	uint16_t half;
 
-	if (r->type == RECORD_NODE) {
-		memcpy(field, value, WEFT_NODE_ID_LEN);
+	if (r->len > sizeof(number)) {
+		memcpy(field, value, r->len);
 		return true;
 	}
 	if (r->len == 1) {
@@ -93,8 +102,8 @@ record_put(const struct record *r, uint8_t *value, const struct weft_control *c)
 	uint32_t number = *field;
 	uint16_t half;
 
-	if (r->type == RECORD_NODE) {
-		memcpy(value, field, WEFT_NODE_ID_LEN);
+	if (r->len > sizeof(number)) {
+		memcpy(value, field, r->len);
 		return;
 	}
 	if (r->len == 1) {
@@ -110,15 +119,30 @@ record_put(const struct record *r, uint8_t *value, const struct weft_control *c)
 	assert(number >= r->least && number <= r->most);
 }
 
+static bool
+is_proof_given(const struct weft_control *c)
+{
+	uint8_t any = 0;
+
+	for (unsigned int i = 0; i < WEFT_PROOF_LEN; i++)
+		any |= c->proof[i];
+	return any != 0;
+}
+
 /* Rows of the records that a message has, one bit each. */
 static unsigned int
-records_of(uint8_t message)
+records_of(const struct weft_control *c)
 {
 	unsigned int rows = 0;
 
-	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(records); i++)
-		if (records[i].messages & 1u << message)
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(records); i++) {
+		const struct record *r = &records[i];
+
+		if ((r->messages & 1u << c->type) &&
+			(r->when == ALWAYS || (r->when == WITH_IDE && c->ide_mode != 0) ||
+				(r->when == IF_ANY && is_proof_given(c))))
 			rows |= 1u << i;
+	}
 	return rows;
 }
 
@@ -146,7 +170,7 @@ weft_control_parse(const uint8_t *rec, size_t len, struct weft_control *c)
 		const int i = record_find(rec[at]);
 
 		if (rec[at] == RECORD_CHECK) {
-			if (value_len == CHECK_LEN && seen == records_of(c->type) &&
+			if (value_len == CHECK_LEN && seen == records_of(c) &&
 				weft_crc16_t10dif(0, rec, at) == weft_get_be16(value) &&
 				padding_is_good(rec, at + 2 + value_len, len, c->padded))
 				return WEFT_OK;
@@ -167,7 +191,7 @@ size_t
 weft_control_build(uint8_t *rec, const struct weft_control *c)
 {
 	const bool may_pad = c->type == WEFT_CONTROL_HELLO || c->type == WEFT_CONTROL_WELCOME;
-	const unsigned int rows = records_of(c->type);
+	const unsigned int rows = records_of(c);
 	size_t at = 0, padded;
 
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(records); i++) {
@@ -190,6 +214,33 @@ weft_control_build(uint8_t *rec, const struct weft_control *c)
 	return padded;
 }
 
+static const struct {
+	uint8_t param;
+	uint8_t bit;
+} ide_params[] = {
+	{ WEFT_PARAM_IDE_PCRC, WEFT_CONTROL_IDE_NO_PCRC },
+	{ WEFT_PARAM_IDE_STOP, WEFT_CONTROL_IDE_STOP },
+	{ WEFT_PARAM_IDE_POISON, WEFT_CONTROL_IDE_POISON },
+};
+
+/* Both say so, and both can. */
+static enum weft_control_param
+compare_ide(const struct weft_control *ours, const struct weft_control *theirs)
+{
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(ide_params); i++) {
+		const unsigned int bit = ide_params[i].bit;
+		const unsigned int can =
+			bit == WEFT_CONTROL_IDE_NO_PCRC
+				? bit
+				: ours->ide_bits & theirs->ide_bits & WEFT_CONTROL_IDE_CAN(bit);
+
+		if (((ours->ide_bits ^ theirs->ide_bits) & bit) != 0 ||
+			((ours->ide_bits & bit) != 0 && can == 0))
+			return (enum weft_control_param)ide_params[i].param;
+	}
+	return WEFT_PARAM_NONE;
+}
+
 enum weft_control_param
 weft_control_compare(const struct weft_control *ours, const struct weft_control *theirs)
 {
@@ -203,7 +254,7 @@ weft_control_compare(const struct weft_control *ours, const struct weft_control 
 		return WEFT_PARAM_ISN_FORM;
 	if (ours->ide_mode != theirs->ide_mode)
 		return WEFT_PARAM_IDE_MODE;
-	return WEFT_PARAM_NONE;
+	return ours->ide_mode == 0 ? WEFT_PARAM_NONE : compare_ide(ours, theirs);
 }
 
 const char *
@@ -217,6 +268,10 @@ weft_control_param_name(enum weft_control_param p)
 		[WEFT_PARAM_ISN_FORM] = "ISN form",
 		[WEFT_PARAM_IDE_MODE] = "IDE mode",
 		[WEFT_PARAM_FRAME_SIZE] = "flits that pass in a frame",
+		[WEFT_PARAM_IDE_PCRC] = "IDE PCRC",
+		[WEFT_PARAM_IDE_STOP] = "IDE.Stop",
+		[WEFT_PARAM_IDE_POISON] = "IDE protection of poison",
+		[WEFT_PARAM_IDE_KEY] = "pre-shared key",
 	};
 
 	return (unsigned int)p < WEFT_ARRAY_SIZE(names) ? names[p] : "unknown";
@@ -226,6 +281,15 @@ static const char *
 control_word(const char *const *words, unsigned int n, unsigned int value)
 {
 	return value < n ? words[value] : "unknown";
+}
+
+static const char *
+ide_word(const struct weft_control *c, unsigned int bit)
+{
+	if ((c->ide_bits & bit) != 0)
+		return (c->ide_bits & WEFT_CONTROL_IDE_CAN(bit)) != 0 ? "on"
+		                                                      : "on without being able to";
+	return (c->ide_bits & WEFT_CONTROL_IDE_CAN(bit)) != 0 ? "off" : "not possible";
 }
 
 const char *
@@ -250,6 +314,11 @@ weft_control_param_value(const struct weft_control *c, enum weft_control_param p
 	case WEFT_PARAM_IDE_MODE: return control_word(ide, WEFT_ARRAY_SIZE(ide), c->ide_mode);
 	case WEFT_PARAM_FRAME_SIZE:
 		return control_word(numbers, WEFT_ARRAY_SIZE(numbers), c->max_flits);
+	case WEFT_PARAM_IDE_PCRC:
+		return (c->ide_bits & WEFT_CONTROL_IDE_NO_PCRC) != 0 ? "off" : "on";
+	case WEFT_PARAM_IDE_STOP: return ide_word(c, WEFT_CONTROL_IDE_STOP);
+	case WEFT_PARAM_IDE_POISON: return ide_word(c, WEFT_CONTROL_IDE_POISON);
+	case WEFT_PARAM_IDE_KEY: return "one";
 	default: return "unknown";
 	}
 }

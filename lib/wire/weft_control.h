@@ -22,7 +22,9 @@ extern "C" {
 #endif
 
 #define WEFT_NODE_ID_LEN 16
-#define WEFT_CONTROL_MAX 64 /**< most bytes of records in a message, padding aside */
+#define WEFT_CONTROL_MAX 128 /**< most bytes of records in a message, padding aside */
+#define WEFT_RANDOM_LEN 32
+#define WEFT_PROOF_LEN 16
 
 /** Messages. X and S: the session ids of weft_session.h; where not said, the header carries S. */
 enum weft_control_type {
@@ -46,10 +48,20 @@ enum weft_control_param {
 	WEFT_PARAM_ISN_FORM,
 	WEFT_PARAM_IDE_MODE,
 	WEFT_PARAM_FRAME_SIZE, /**< frames of the size that is wanted do not pass */
+	WEFT_PARAM_IDE_PCRC,
+	WEFT_PARAM_IDE_STOP,
+	WEFT_PARAM_IDE_POISON,
+	WEFT_PARAM_IDE_KEY, /**< the proof shows another pre-shared key */
 	WEFT_PARAM_COUNT
 };
 
 #define WEFT_CONTROL_DEAF 0x01 /**< in `flags`: I hear nothing from you */
+
+/* In `ide_bits`: as in the CXL IDE Control register, and what the sender could do, 8 bits above. */
+#define WEFT_CONTROL_IDE_NO_PCRC 0x0001
+#define WEFT_CONTROL_IDE_STOP 0x0002
+#define WEFT_CONTROL_IDE_POISON 0x0004
+#define WEFT_CONTROL_IDE_CAN(bit) ((bit) << 8)
 
 /** One control message with every record decoded. Fields that its type does not carry are 0. */
 struct weft_control {
@@ -61,6 +73,7 @@ struct weft_control {
 	uint8_t crc_order; /**< 0 r0 first, 1 r7 first */
 	uint8_t isn_form; /**< 0 pseudo, 1 xor, 2 none */
 	uint8_t ide_mode; /**< 0 off, 1 containment, 2 skid */
+	uint16_t ide_bits; /**< WEFT_CONTROL_IDE_*; 0 unless ide_mode is on */
 	uint8_t differs; /**< REFUSE only: enum weft_control_param, never NONE */
 	uint16_t credits; /**< requests the sender will hold for this connection */
 	/* These and LOSS: */
@@ -71,6 +84,9 @@ struct weft_control {
 	uint8_t padded; /**< HELLO, WELCOME: as long as a frame of so many flits, 1..64; 0: not */
 	uint32_t session; /**< WELCOME: S, not 0 */
 	uint32_t count; /**< LOSS: flits dropped, 1 or more */
+	/* With IDE on, else 0: */
+	uint8_t random[WEFT_RANDOM_LEN]; /**< HELLO, WELCOME: the sender's share in the keys */
+	uint8_t proof[WEFT_PROOF_LEN]; /**< WELCOME, READY: the sender has the pre-shared key */
 };
 
 /**

@@ -33,12 +33,15 @@ static const struct weft_control example = {
 	.padded = 2,
 	.session = 0xC0FFEE05,
 	.count = 0x01020304,
+	.ide_bits = 0x0605,
+	.random = "thirty-two bytes of randomness..",
+	.proof = "a proof of 16 B.",
 };
 
 /* One record each, as doc/wire.md says them: type, length, value. In the order of building. */
 static const struct {
 	uint8_t len;
-	uint8_t bytes[18];
+	uint8_t bytes[34];
 	const char *messages; /* that have it, by their numbers */
 } example_records[] = {
 	{ 3, { 1, 1, 3 }, "12345678" },
@@ -56,6 +59,10 @@ static const struct {
 	{ 6, { 13, 4, 0xC0, 0xFF, 0xEE, 0x05 }, "2" },
 	{ 6, { 14, 4, 1, 2, 3, 4 }, "8" },
 	{ 3, { 15, 1, 2 }, "12" },
+	{ 4, { 17, 2, 0x06, 0x05 }, "123" },
+	{ 34, "\x12\x20thirty-two bytes of randomness..", "12" },
+	{ 18, "\x13\x10\x61 proof of 16 B.", "2" },
+	{ 18, "\x14\x10\x61 proof of 16 B.", "5" },
 };
 
 #define RECORDS WEFT_ARRAY_SIZE(example_records)
@@ -114,7 +121,7 @@ example_as(unsigned int message)
 	c.type = (uint8_t)message;
 	if (!message_has(message, 1)) {
 		c.version = c.mode = c.max_flits = c.crc_order = c.isn_form = c.ide_mode = 0;
-		c.credits = 0;
+		c.credits = c.ide_bits = 0;
 	}
 	if (!message_has(message, 7)) {
 		c.port = 0;
@@ -125,6 +132,10 @@ example_as(unsigned int message)
 	c.session = message_has(message, 12) ? c.session : 0;
 	c.count = message_has(message, 13) ? c.count : 0;
 	c.padded = message_has(message, 14) ? c.padded : 0;
+	if (!message_has(message, 16))
+		memset(c.random, 0, sizeof(c.random));
+	if (!message_has(message, 17) && !message_has(message, 18))
+		memset(c.proof, 0, sizeof(c.proof));
 	return c;
 }
 
@@ -174,6 +185,9 @@ assert_same(const struct weft_control *a, const struct weft_control *b)
 	assert_int_equal(a->padded, b->padded);
 	assert_int_equal(a->session, b->session);
 	assert_int_equal(a->count, b->count);
+	assert_int_equal(a->ide_bits, b->ide_bits);
+	assert_memory_equal(a->random, b->random, WEFT_RANDOM_LEN);
+	assert_memory_equal(a->proof, b->proof, WEFT_PROOF_LEN);
 }
 
 static void
@@ -222,7 +236,14 @@ what_was_built_parses_to_the_same(void **state)
 			c.isn_form = (uint8_t)weft_rand_below(&r, 3);
 			c.ide_mode = (uint8_t)weft_rand_below(&r, 3);
 			c.credits = (uint16_t)weft_rand_below(&r, 65536);
+			c.ide_bits = c.ide_mode == 0 ? 0 : (uint16_t)weft_rand_below(&r, 65536);
+			if (c.ide_mode != 0 && c.type != WEFT_CONTROL_REFUSE)
+				weft_rand_fill(&r, c.random, sizeof(c.random));
+			if (c.ide_mode != 0 && c.type == WEFT_CONTROL_WELCOME)
+				weft_rand_fill(&r, c.proof, sizeof(c.proof));
 		}
+		if (c.type == WEFT_CONTROL_READY && weft_rand_below(&r, 2) == 0)
+			weft_rand_fill(&r, c.proof, sizeof(c.proof));
 		if (c.type <= WEFT_CONTROL_REFUSE || c.type == WEFT_CONTROL_LOSS) {
 			c.port = (uint16_t)weft_rand_below(&r, 65536);
 			weft_rand_fill(&r, c.node, sizeof(c.node));
@@ -249,7 +270,7 @@ values_out_of_range_are_refused(void **state)
 		uint8_t record, message, least, most;
 	} ranges[] = {
 		{ 1, 3, 0, 255 }, { 2, 3, 0, 1 }, { 3, 3, 1, 64 }, { 4, 3, 0, 1 }, { 5, 3, 0, 2 },
-		{ 6, 3, 0, 2 }, { 10, 3, 1, 6 }, { 11, 6, 0, 1 },
+		{ 6, 3, 1, 2 }, { 10, 3, 1, 10 }, { 11, 6, 0, 1 },
 		{ 14, 1, 0, 2 }, /* two flits long, so it may say no more than that */
 	};
 	uint8_t rec[ROOM] = { 0 };
@@ -278,11 +299,11 @@ values_out_of_range_are_refused(void **state)
 		const unsigned int message = record == 12 ? 2 : 8;
 		size_t len = put_message(rec, message);
 
-		/* Session and count; the record behind a session is three bytes. */
-		memset(rec + len - (record == 12 ? 7 : 4), 0, 4);
+		/* Session and count, from the end; behind a session stand records 15, 17 to 19. */
+		memset(rec + len - (record == 12 ? 63 : 4), 0, 4);
 		seal(rec, len);
 		assert_int_equal(parse(rec, ROOM, &c), WEFT_DROP_BAD_CONTROL);
-		memset(rec + len - (record == 12 ? 7 : 4), 0xFF, 4);
+		memset(rec + len - (record == 12 ? 63 : 4), 0xFF, 4);
 		seal(rec, len);
 		memset(rec + len + CHECK_LEN, 0, ROOM - len - CHECK_LEN);
 		assert_int_equal(parse(rec, ROOM, &c), WEFT_OK);
@@ -337,8 +358,10 @@ missing_repeated_and_strange_records_are_refused(void **state)
 				if (message_has(message, k) && k != i)
 					len = put_record(rec, len, message, k);
 			seal(rec, len);
+			/* READY may go without a proof. */
 			assert_int_equal(parse(rec, ROOM, &c),
-				message_has(message, i) ? WEFT_DROP_BAD_CONTROL : WEFT_OK);
+				message_has(message, i) && i != RECORDS - 1 ? WEFT_DROP_BAD_CONTROL
+									    : WEFT_OK);
 
 			/* Twice, or once where it does not belong. */
 			memset(rec, 0, sizeof(rec));
@@ -411,7 +434,7 @@ unknown_records_are_passed_over(void **state)
 	struct weft_control c;
 
 	(void)state;
-	for (unsigned int type = RECORDS + 2; type < 256; type++) {
+	for (unsigned int type = RECORDS + 3; type < 256; type++) {
 		uint8_t rec[ROOM];
 		const size_t value_len = (type * 7) % 256;
 		size_t len = 2 + value_len;
@@ -482,7 +505,7 @@ noise_never_yields_a_value_out_of_range(void **state)
 	weft_test_seed(&r, __func__);
 	for (int round = 0; round < 100000; round++) {
 		uint8_t rec[ROOM] = { 0 };
-		size_t len = (size_t)weft_rand_below(&r, 64);
+		size_t len = (size_t)weft_rand_below(&r, WEFT_CONTROL_MAX);
 		struct weft_control c;
 
 		if (round % 2 == 0) {
@@ -525,6 +548,16 @@ first_difference_is_named(void **state)
 	theirs.node[0]++;
 	theirs.differs = WEFT_PARAM_NONE;
 	assert_int_equal(weft_control_compare(&example, &theirs), WEFT_PARAM_NONE);
+	memset(theirs.random, 0, sizeof(theirs.random));
+	assert_int_equal(weft_control_compare(&example, &theirs), WEFT_PARAM_NONE);
+	theirs.ide_bits = 0x0205; /* protects poison, as told, and cannot */
+	assert_int_equal(weft_control_compare(&example, &theirs), WEFT_PARAM_IDE_POISON);
+	theirs.ide_bits = 0x0601;
+	assert_int_equal(weft_control_compare(&example, &theirs), WEFT_PARAM_IDE_POISON);
+	theirs.ide_bits = 0x0007;
+	assert_int_equal(weft_control_compare(&example, &theirs), WEFT_PARAM_IDE_STOP);
+	theirs.ide_bits = 0x0604;
+	assert_int_equal(weft_control_compare(&example, &theirs), WEFT_PARAM_IDE_PCRC);
 	theirs.ide_mode = 2;
 	assert_int_equal(weft_control_compare(&example, &theirs), WEFT_PARAM_IDE_MODE);
 	theirs.isn_form = 0;
@@ -554,8 +587,13 @@ parameters_have_words(void **state)
 	assert_string_equal(weft_control_param_value(&example, WEFT_PARAM_ISN_FORM), "none");
 	assert_string_equal(weft_control_param_value(&example, WEFT_PARAM_IDE_MODE), "containment");
 	assert_string_equal(weft_control_param_value(&example, WEFT_PARAM_FRAME_SIZE), "35");
+	assert_string_equal(weft_control_param_value(&example, WEFT_PARAM_IDE_PCRC), "off");
+	assert_string_equal(weft_control_param_value(&example, WEFT_PARAM_IDE_STOP), "off");
+	assert_string_equal(weft_control_param_value(&example, WEFT_PARAM_IDE_POISON), "on");
+	assert_string_equal(
+		weft_control_param_name(WEFT_PARAM_IDE_POISON), "IDE protection of poison");
 	odd.max_flits = 65;
-	for (int p = WEFT_PARAM_NONE; p <= WEFT_PARAM_COUNT; p++)
+	for (int p = WEFT_PARAM_NONE; p <= WEFT_PARAM_FRAME_SIZE; p++)
 		assert_string_equal(
 			weft_control_param_value(&odd, (enum weft_control_param)p), "unknown");
 }
