@@ -29,6 +29,10 @@ static const struct weft_counter rows[] = {
 	[WEFT_SESSION_N_STALE] = { "stale", "frames", "control frames for nothing that is open" },
 	[WEFT_SESSION_N_REFUSALS] = { "refusals", "frames", "REFUSEs sent or heeded" },
 	[WEFT_SESSION_N_LOSSES] = { "losses", "flits", "flits that switches reported as dropped" },
+	[WEFT_SESSION_N_BAD_PROOFS] = { "bad_proofs", "frames",
+		"WELCOMEs and READYs whose proof shows another pre-shared key" },
+	[WEFT_SESSION_N_NO_RANDOM] = { "no_random", "times",
+		"times that nothing began for want of random bytes" },
 };
 
 static_assert(WEFT_ARRAY_SIZE(rows) == WEFT_SESSION_N_COUNTERS, "one row a counter");
@@ -55,7 +59,8 @@ cfg_is_valid(const struct weft_session_cfg *c)
 	       c->silence_ns < c->dead_ns && c->pad_flits >= 1 &&
 	       c->pad_flits <= WEFT_WIRE_FLITS_MAX && p->max_flits >= 1 &&
 	       p->max_flits <= WEFT_WIRE_FLITS_MAX && p->mode <= WEFT_MODE_RXL &&
-	       p->crc_order <= 1 && p->isn_form <= 2 && p->ide_mode <= 2;
+	       p->crc_order <= 1 && p->isn_form <= 2 && p->ide_mode <= 2 &&
+	       (p->ide_mode == 0 || c->keys != NULL);
 }
 
 int
@@ -93,6 +98,78 @@ draw(struct weft_session *s, uint64_t rnd)
 	return id;
 }
 
+/* --- what keys are made from; nothing of it happens with IDE off --- */
+
+static bool
+has_ide(const struct weft_session *s)
+{
+	return s->cfg.params.ide_mode != 0;
+}
+
+static bool
+draw_share(struct weft_session *s)
+{
+	if (!has_ide(s) || s->cfg.keys->random(s->cfg.keys->arg, s->offer_random, WEFT_RANDOM_LEN))
+		return true;
+	s->count[WEFT_SESSION_N_NO_RANDOM]++;
+	return false;
+}
+
+static void
+make_deal(const struct weft_session *s, uint32_t id, const struct weft_control *peer,
+	const uint8_t *random, struct weft_session_deal *d)
+{
+	struct weft_control *own = s->cfg.asks ? &d->asks : &d->answers;
+	struct weft_control *other = s->cfg.asks ? &d->answers : &d->asks;
+
+	d->session = id;
+	*own = s->cfg.params;
+	memcpy(own->random, random, WEFT_RANDOM_LEN);
+	*other = *peer;
+	own->type = other->type = 0;
+	own->padded = other->padded = 0;
+	own->session = other->session = 0;
+	memset(own->proof, 0, WEFT_PROOF_LEN);
+	memset(other->proof, 0, WEFT_PROOF_LEN);
+}
+
+static bool
+prove(const struct weft_session *s, uint32_t id, bool is_live, bool asks, uint8_t *proof)
+{
+	struct weft_session_deal d;
+
+	if (!has_ide(s))
+		return true;
+	if (is_live)
+		weft_session_deal(s, &d);
+	else
+		make_deal(s, id, &s->offered, s->offer_random, &d);
+	return s->cfg.keys->proof(s->cfg.keys->arg, &d, asks, proof);
+}
+
+/* In a time that does not tell how much was right. */
+static bool
+is_proven(struct weft_session *s, uint32_t id, const uint8_t *proof)
+{
+	uint8_t want[WEFT_PROOF_LEN], wrong = 0;
+
+	if (!has_ide(s))
+		return true;
+	if (!prove(s, id, false, !s->cfg.asks, want))
+		return false;
+	for (unsigned int i = 0; i < WEFT_PROOF_LEN; i++)
+		wrong |= want[i] ^ proof[i];
+	if (wrong != 0)
+		s->count[WEFT_SESSION_N_BAD_PROOFS]++;
+	return wrong == 0;
+}
+
+void
+weft_session_deal(const struct weft_session *s, struct weft_session_deal *d)
+{
+	make_deal(s, s->id, &s->peer, s->live_random, d);
+}
+
 /* --- a session's life --- */
 
 static void
@@ -120,6 +197,7 @@ begin(struct weft_session *s, uint32_t id, uint64_t now_ns)
 	s->offer = s->offer_for = 0;
 	s->wanted = 0;
 	s->peer = s->offered;
+	memcpy(s->live_random, s->offer_random, WEFT_RANDOM_LEN);
 	s->state = WEFT_SESSION_UP;
 	s->differs = WEFT_PARAM_NONE;
 	s->is_deaf = s->peer_is_deaf = false;
@@ -236,6 +314,9 @@ hello(struct weft_session *s, uint32_t x, const struct weft_control *c, uint64_t
 	/* Asked again, for want of an answer: the same answer. */
 	if ((s->id != 0 && x == s->for_x) || (s->offer != 0 && x == s->offer_for))
 		return;
+	s->offer = s->offer_for = 0; /* its share is overwritten */
+	if (!draw_share(s))
+		return;
 	s->offer = draw(s, rnd);
 	s->offer_for = x;
 	s->offered = *c;
@@ -258,10 +339,16 @@ welcome(struct weft_session *s, const struct weft_control *c, uint64_t now_ns)
 		ask_anew(s, now_ns);
 		return;
 	}
+	s->wanted = 0;
+	s->offered = *c;
+	if (!is_proven(s, c->session, c->proof)) {
+		refused(s, WEFT_PARAM_IDE_KEY, c);
+		ask_anew(s, now_ns + REFUSED_TIMES * s->cfg.hello_ns);
+		return;
+	}
 	s->state = WEFT_SESSION_DOWN;
 	s->unanswered = 0;
 	s->wanted = c->session;
-	s->offered = *c;
 	s->owes_ready = true;
 }
 
@@ -287,11 +374,12 @@ refuse(struct weft_session *s, const struct weft_control *c, uint64_t now_ns)
 }
 
 static enum weft_session_event
-ready(struct weft_session *s, uint32_t id, uint64_t now_ns)
+ready(struct weft_session *s, uint32_t id, const struct weft_control *c, uint64_t now_ns)
 {
-	if (id != s->id)
+	if (id == s->id)
+		heard(s, now_ns);
+	else if (is_proven(s, id, c->proof))
 		return begin(s, id, now_ns);
-	heard(s, now_ns);
 	return WEFT_SESSION_NOTHING;
 }
 
@@ -354,7 +442,7 @@ weft_session_control(struct weft_session *s, uint32_t id, const struct weft_cont
 	case WEFT_CONTROL_HELLO: hello(s, id, c, rnd); break;
 	case WEFT_CONTROL_WELCOME: welcome(s, c, now_ns); break;
 	case WEFT_CONTROL_REFUSE: refuse(s, c, now_ns); break;
-	case WEFT_CONTROL_READY: return ready(s, id, now_ns);
+	case WEFT_CONTROL_READY: return ready(s, id, c, now_ns);
 	case WEFT_CONTROL_KEEPALIVE: return keepalive(s, id, c, now_ns);
 	case WEFT_CONTROL_GOODBYE:
 	case WEFT_CONTROL_RESET: return over(s, id, now_ns);
@@ -447,6 +535,10 @@ send_hello(
 {
 	const bool is_probe = s->unanswered == PADDED_TRIES;
 
+	if (s->asked == 0 && !draw_share(s)) {
+		s->ask_ns = now_ns + s->cfg.hello_ns;
+		return false;
+	}
 	if (s->asked == 0)
 		s->asked = draw(s, rnd);
 	if (is_probe)
@@ -457,6 +549,8 @@ send_hello(
 	*c = s->cfg.params;
 	c->type = WEFT_CONTROL_HELLO;
 	c->padded = is_probe ? 0 : s->pad_flits;
+	if (has_ide(s))
+		memcpy(c->random, s->offer_random, WEFT_RANDOM_LEN);
 	*id = s->asked;
 	return true;
 }
@@ -474,8 +568,10 @@ send_welcome(struct weft_session *s, uint32_t *id, struct weft_control *c)
 	c->type = WEFT_CONTROL_WELCOME;
 	c->padded = s->welcome_flits;
 	c->session = is_live ? s->id : s->offer;
+	if (has_ide(s))
+		memcpy(c->random, is_live ? s->live_random : s->offer_random, WEFT_RANDOM_LEN);
 	*id = s->welcome_for;
-	return true;
+	return prove(s, c->session, is_live, false, c->proof);
 }
 
 static bool
@@ -528,12 +624,22 @@ weft_session_next(
 	if (s->owes_welcome && send_welcome(s, id, c))
 		return true;
 	if (s->owes_ready)
-		return send_plain(&s->owes_ready, WEFT_CONTROL_READY, s->wanted, id, c);
+		return send_plain(&s->owes_ready, WEFT_CONTROL_READY, s->wanted, id, c) &&
+		       prove(s, s->wanted, false, true, c->proof);
 	if (s->id != 0 && now_ns >= keepalive_at(s))
 		return send_keepalive(s, now_ns, id, c);
 	if (is_asking(s) && now_ns >= s->ask_ns)
 		return send_hello(s, now_ns, rnd, id, c);
 	return false;
+}
+
+enum weft_session_event
+weft_session_abandon(struct weft_session *s, uint64_t now_ns)
+{
+	if (s->id == 0)
+		return WEFT_SESSION_NOTHING;
+	say_goodbye(s, s->id);
+	return end(s, now_ns);
 }
 
 void

@@ -20,6 +20,7 @@
 #define WEFT_SESSION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "weft_control.h"
@@ -29,6 +30,25 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/**
+ * What the two ends of a session have told each other: the keys of the session are made from it, so
+ * ends that were told different things have different keys.
+ */
+struct weft_session_deal {
+	uint32_t session; /**< S */
+	/** HELLO and WELCOME; what is of one message only (type, padded, session, proof) is 0. */
+	struct weft_control asks, answers;
+};
+
+/** With IDE on: what a session cannot do itself. Called on the thread of the session. */
+struct weft_session_keys {
+	/** Fill with @p len fresh random bytes; false: there are none, so nothing begins. */
+	bool (*random)(void *arg, uint8_t *out, size_t len);
+	/** Make WEFT_PROOF_LEN bytes that only an end with the pre-shared key can make; false: cannot. */
+	bool (*proof)(void *arg, const struct weft_session_deal *d, bool asks, uint8_t *proof);
+	void *arg;
+};
 
 /** What an end is told. Times in nanoseconds. */
 struct weft_session_cfg {
@@ -44,6 +64,8 @@ struct weft_session_cfg {
 	 */
 	uint8_t pad_flits;
 	struct weft_control params; /**< what this end says of itself; its type is not looked at */
+	/** With params.ide_mode on; must outlive the session. */
+	const struct weft_session_keys *keys;
 };
 
 /** Times for a lab: HELLO 100 ms, keepalive 25 ms, silence 100 ms, dead 10 s; one flit a frame. */
@@ -77,6 +99,8 @@ enum weft_session_counter {
 	WEFT_SESSION_N_STALE, /**< control frames for an older life: ignored */
 	WEFT_SESSION_N_REFUSALS, /**< sent or heeded */
 	WEFT_SESSION_N_LOSSES, /**< flits that switches reported as dropped */
+	WEFT_SESSION_N_BAD_PROOFS, /**< the other end, or somebody, has another pre-shared key */
+	WEFT_SESSION_N_NO_RANDOM, /**< nothing was asked or offered for want of random bytes */
 	WEFT_SESSION_N_COUNTERS
 };
 
@@ -112,6 +136,8 @@ struct weft_session {
 	uint64_t ask_ns; /* when to send the next HELLO */
 	uint64_t reset_ns; /* no RESET before */
 	struct weft_control offered; /* what the other end said when it was to begin */
+	uint8_t offer_random[WEFT_RANDOM_LEN]; /* IDE: own share in what is asked or offered */
+	uint8_t live_random[WEFT_RANDOM_LEN]; /* IDE: own share in the live session */
 	/** What the other end says of itself; valid from BEGIN on, and in REFUSED. */
 	struct weft_control peer;
 	uint64_t count[WEFT_SESSION_N_COUNTERS];
@@ -123,7 +149,8 @@ struct weft_counter;
  * Start, down.
  *
  * @return 0; -EINVAL unless hello_ns >= 1, keepalive_ns >= 1, 2 keepalive_ns <= silence_ns <
- *         dead_ns, pad_flits is 1..64, and params are in the ranges of weft_control.h
+ *         dead_ns, pad_flits is 1..64, params are in the ranges of weft_control.h, and there are
+ *         keys if IDE is on
  */
 int weft_session_init(struct weft_session *s, const struct weft_session_cfg *cfg, uint64_t now_ns);
 
@@ -176,6 +203,15 @@ uint64_t weft_session_deadline(const struct weft_session *s);
  * end that has not heard it is told by RESET if it goes on, or finds out in dead_ns.
  */
 void weft_session_close(struct weft_session *s);
+
+/**
+ * Give up the live session, if there is one: as if it had died, with a goodbye. The asking end asks
+ * for a new one at once.
+ */
+enum weft_session_event weft_session_abandon(struct weft_session *s, uint64_t now_ns);
+
+/** What was agreed on for the live session. */
+void weft_session_deal(const struct weft_session *s, struct weft_session_deal *d);
 
 /** Whether flits may be sent: UP or STALLED. */
 bool weft_session_is_live(const struct weft_session *s);

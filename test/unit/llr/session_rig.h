@@ -38,4 +38,71 @@ session_cfg(unsigned int end)
 	};
 }
 
+/*
+ * Keys for tests: random bytes that count up, and a proof that is a plain hash (FNV-1a) of the key
+ * and all that was agreed on.
+ */
+struct rig_keys {
+	struct weft_session_keys ops;
+	uint64_t drawn;
+	uint64_t psk;
+	bool dry; /* there are no random bytes */
+};
+
+static inline uint64_t
+rig_hash(uint64_t h, const void *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001B3);
+	return h;
+}
+
+static inline uint64_t
+rig_deal_hash(uint64_t h, const struct weft_session_deal *d)
+{
+	const struct weft_control *const of[] = { &d->asks, &d->answers };
+
+	h = rig_hash(h, &d->session, sizeof(d->session));
+	for (unsigned int i = 0; i < ENDS; i++) {
+		h = rig_hash(h, &of[i]->port, sizeof(of[i]->port));
+		h = rig_hash(h, &of[i]->ide_mode, sizeof(of[i]->ide_mode));
+		h = rig_hash(h, of[i]->random, WEFT_RANDOM_LEN);
+		assert_int_equal(of[i]->type | of[i]->padded | (int)of[i]->session, 0);
+	}
+	return h;
+}
+
+static inline bool
+rig_random(void *arg, uint8_t *out, size_t len)
+{
+	struct rig_keys *k = arg;
+
+	if (k->dry)
+		return false;
+	memset(out, 0, len);
+	k->drawn++;
+	memcpy(out, &k->drawn, sizeof(k->drawn));
+	return true;
+}
+
+static inline bool
+rig_proof(void *arg, const struct weft_session_deal *d, bool asks, uint8_t *proof)
+{
+	const struct rig_keys *k = arg;
+	const uint64_t h = rig_deal_hash(k->psk + asks, d);
+
+	memset(proof, 1, WEFT_PROOF_LEN);
+	memcpy(proof, &h, sizeof(h));
+	return true;
+}
+
+/* Switch IDE on at an end. */
+static inline void
+rig_ide(struct weft_session_cfg *c, struct rig_keys *k)
+{
+	k->ops = (struct weft_session_keys){ .random = rig_random, .proof = rig_proof, .arg = k };
+	c->params.ide_mode = 1;
+	c->keys = &k->ops;
+}
+
 #endif /* SESSION_RIG_H */

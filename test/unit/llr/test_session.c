@@ -309,7 +309,7 @@ ids_are_never_zero_nor_the_one_before(void **state)
 static void
 senseless_settings_are_refused(void **state)
 {
-	struct weft_session_cfg cfg[14];
+	struct weft_session_cfg cfg[15];
 	struct weft_session s;
 
 	(void)state;
@@ -330,6 +330,7 @@ senseless_settings_are_refused(void **state)
 	cfg[11].params.ide_mode = 3;
 	cfg[12].silence_ns = 0;
 	cfg[13].silence_ns = DEAD;
+	cfg[14].params.ide_mode = 1; /* and no keys */
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(cfg); i++)
 		if (weft_session_init(&s, &cfg[i], 0) != -22)
 			fail_msg("settings %zu were taken", i);
@@ -434,6 +435,10 @@ static void
 both_ends_name_what_differs(void **state)
 {
 	struct net *n = *state;
+	static struct rig_keys keys; /* the net outlives this test */
+
+	keys.ops = (struct weft_session_keys){ .random = rig_random, .proof = rig_proof, &keys };
+	n->cfg[ANSWERS].keys = &keys.ops;
 
 	for (unsigned int p = WEFT_PARAM_VERSION; p <= WEFT_PARAM_IDE_MODE; p++) {
 		const struct weft_session_cfg good = n->cfg[ANSWERS];
@@ -847,6 +852,126 @@ goodbye_may_overtake_ready(void **state)
 	assert_int_equal(n->begun[ANSWERS], 0);
 }
 
+/* --- what keys are made from --- */
+
+static void
+ide_on(struct net *n, struct rig_keys *keys)
+{
+	memset(keys, 0, ENDS * sizeof(*keys));
+	for (unsigned int end = 0; end < ENDS; end++) {
+		keys[end].drawn = 1000 * end;
+		rig_ide(&n->cfg[end], &keys[end]);
+		boot(n, end);
+	}
+}
+
+static uint64_t
+deal_of(const struct net *n, unsigned int end)
+{
+	struct weft_session_deal d;
+
+	weft_session_deal(&n->s[end], &d);
+	return rig_deal_hash(7, &d);
+}
+
+/* Both ends have the same deal, and no two sessions do. */
+static void
+shares_are_fresh_in_every_session(void **state)
+{
+	struct net *n = *state;
+	static struct rig_keys keys[ENDS];
+	uint64_t seen[40];
+
+	ide_on(n, keys);
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(seen); i++) {
+		run(n, 20 * HELLO);
+		assert_up(n);
+		seen[i] = deal_of(n, ASKS);
+		assert_true(seen[i] == deal_of(n, ANSWERS));
+		for (unsigned int k = 0; k < i; k++)
+			assert_true(seen[k] != seen[i]);
+		if (i % 3 == 0)
+			boot(n, i % 2);
+		else
+			note(n, i % 2, weft_session_abandon(&n->s[i % 2], n->now));
+	}
+	assert_true(keys[ASKS].drawn >= 40 && keys[ANSWERS].drawn >= 1040);
+	assert_int_equal(n->s[ASKS].count[WEFT_SESSION_N_BAD_PROOFS], 0);
+}
+
+static void
+another_key_never_begins_a_session(void **state)
+{
+	struct net *n = *state;
+	static struct rig_keys keys[ENDS];
+
+	ide_on(n, keys);
+	keys[ASKS].psk = 100;
+	run(n, 50 * HELLO);
+	assert_int_equal(n->s[ASKS].state, WEFT_SESSION_REFUSED);
+	assert_int_equal(n->s[ASKS].differs, WEFT_PARAM_IDE_KEY);
+	assert_true(n->s[ASKS].count[WEFT_SESSION_N_BAD_PROOFS] >= 4);
+	assert_int_equal(n->sent[ASKS][WEFT_CONTROL_READY], 0);
+	assert_int_equal(n->begun[ASKS] + n->begun[ANSWERS], 0);
+	/* Nor does a READY without the right proof. */
+	inject(n, ANSWERS, WEFT_CONTROL_READY, n->s[ANSWERS].offer);
+	assert_int_equal(n->begun[ANSWERS], 0);
+	assert_int_equal(n->s[ANSWERS].count[WEFT_SESSION_N_BAD_PROOFS], 1);
+	keys[ASKS].psk = 0;
+	run(n, 20 * HELLO);
+	assert_up(n);
+}
+
+static void
+nothing_begins_without_random_bytes(void **state)
+{
+	struct net *n = *state;
+	static struct rig_keys keys[ENDS];
+
+	for (unsigned int end = 0; end < ENDS; end++) {
+		ide_on(n, keys);
+		keys[end].dry = true;
+		run(n, 20 * HELLO);
+		assert_int_equal(n->begun[ASKS] + n->begun[ANSWERS], 2 * end);
+		assert_true(n->s[end].count[WEFT_SESSION_N_NO_RANDOM] > 0);
+		keys[end].dry = false;
+		run(n, 20 * HELLO);
+		assert_up(n);
+	}
+}
+
+static void
+options_of_ide_must_agree(void **state)
+{
+	static const struct {
+		uint16_t bits[ENDS];
+		enum weft_control_param differs;
+	} cases[] = {
+		{ { 0x0001, 0x0000 }, WEFT_PARAM_IDE_PCRC },
+		{ { 0x0602, 0x0600 }, WEFT_PARAM_IDE_STOP },
+		{ { 0x0604, 0x0600 }, WEFT_PARAM_IDE_POISON },
+		{ { 0x0604, 0x0204 }, WEFT_PARAM_IDE_POISON },
+		{ { 0x0606, 0x0606 }, WEFT_PARAM_NONE },
+		{ { 0x0701, 0x0001 }, WEFT_PARAM_NONE },
+	};
+	struct net *n = *state;
+	static struct rig_keys keys[ENDS];
+
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(cases); i++) {
+		n->cfg[ASKS].params.ide_bits = cases[i].bits[ASKS];
+		n->cfg[ANSWERS].params.ide_bits = cases[i].bits[ANSWERS];
+		ide_on(n, keys);
+		run(n, 20 * HELLO);
+		if (cases[i].differs == WEFT_PARAM_NONE) {
+			assert_up(n);
+			continue;
+		}
+		assert_state(n, WEFT_SESSION_REFUSED, WEFT_SESSION_REFUSED);
+		assert_int_equal(n->s[ASKS].differs, cases[i].differs);
+		assert_int_equal(n->s[ANSWERS].differs, cases[i].differs);
+	}
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, open_net, close_net)
 
 int
@@ -882,6 +1007,10 @@ main(void)
 		CASE(a_lost_goodbye_is_made_good_by_reset),
 		CASE(goodbye_may_overtake_ready),
 		CASE(an_end_may_close_while_it_comes_up),
+		CASE(shares_are_fresh_in_every_session),
+		CASE(another_key_never_begins_a_session),
+		CASE(nothing_begins_without_random_bytes),
+		CASE(options_of_ide_must_agree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,6 +39,7 @@ struct side {
 
 /* What became of an id, by its distance from the first. */
 struct fate {
+	uint64_t deal; /* as the answering end has it */
 	uint32_t ready_life; /* of the asking end that took it; 0: none */
 	uint32_t offer_life; /* of the answering end that began it; 0: not begun */
 	bool begun[ENDS];
@@ -104,8 +105,12 @@ count_id(uint32_t drawn)
 static void
 boot(unsigned int end)
 {
-	const struct weft_session_cfg cfg = session_cfg(end);
+	static struct rig_keys keys[ENDS]; /* they never draw the same twice */
+	struct weft_session_cfg cfg = session_cfg(end);
 	struct side *e = &w.side[end];
+
+	if (w.run % 2 == 1)
+		rig_ide(&cfg, &keys[end]);
 
 	e->life++;
 	e->lazy = chance(300);
@@ -123,7 +128,13 @@ must_begin(unsigned int end)
 {
 	const struct side *e = &w.side[end];
 	struct fate *f = fate_of(e->s.id);
+	struct weft_session_deal d;
 
+	weft_session_deal(&e->s, &d);
+	if (end == ANSWERS)
+		f->deal = rig_deal_hash(1, &d);
+	else
+		MUST(f->deal == rig_deal_hash(1, &d), end);
 	MUST(!f->begun[end], end);
 	f->begun[end] = true;
 	if (end == ANSWERS) {
