@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* Derivation of keys. The layout of the label is that of doc/ide.md. */
+
+#include "weft_derive.h"
+
+#include <openssl/core_names.h>
+#include <openssl/evp.h>
+#include <openssl/kdf.h>
+
+#include "weft_base.h"
+
+#define PURPOSE_LEN 16
+#define SIDE_LEN 28
+#define INFO_LEN (PURPOSE_LEN + 14 + 2 * SIDE_LEN)
+
+bool
+weft_hkdf(const uint8_t *key, size_t key_len, const uint8_t *salt, size_t salt_len,
+	const uint8_t *info, size_t info_len, uint8_t *out, size_t out_len)
+{
+	EVP_KDF *kdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
+	EVP_KDF_CTX *ctx = kdf == NULL ? NULL : EVP_KDF_CTX_new(kdf);
+	/* libcrypto takes pointers to non-constant data and only reads it. */
+	const OSSL_PARAM params[] = {
+		OSSL_PARAM_construct_utf8_string(
+			OSSL_KDF_PARAM_DIGEST, (char *)(uintptr_t) "SHA256", 0),
+		OSSL_PARAM_construct_octet_string(
+			OSSL_KDF_PARAM_KEY, (void *)(uintptr_t)key, key_len),
+		OSSL_PARAM_construct_octet_string(
+			OSSL_KDF_PARAM_SALT, (void *)(uintptr_t)salt, salt_len),
+		OSSL_PARAM_construct_octet_string(
+			OSSL_KDF_PARAM_INFO, (void *)(uintptr_t)info, info_len),
+		OSSL_PARAM_construct_end(),
+	};
+	const bool good = ctx != NULL && EVP_KDF_derive(ctx, out, out_len, params) == 1;
+
+	if (!good)
+		explicit_bzero(out, out_len);
+	EVP_KDF_CTX_free(ctx);
+	EVP_KDF_free(kdf);
+	return good;
+}
+
+static size_t
+put_side(uint8_t *at, const struct weft_control *c)
+{
+	at[0] = c->version;
+	at[1] = c->mode;
+	at[2] = c->max_flits;
+	at[3] = c->crc_order;
+	at[4] = c->isn_form;
+	at[5] = c->ide_mode;
+	weft_put_be16(at + 6, c->ide_bits);
+	weft_put_be16(at + 8, c->credits);
+	weft_put_be16(at + 10, c->port);
+	memcpy(at + 12, c->node, WEFT_NODE_ID_LEN);
+	return SIDE_LEN;
+}
+
+static bool
+derive(const struct weft_psk *psk, const char *purpose, const struct weft_derive_domain *domain,
+	const struct weft_session_deal *d, bool from_asks, uint32_t generation, uint8_t *out,
+	size_t out_len)
+{
+	uint8_t salt[2 * WEFT_RANDOM_LEN], info[INFO_LEN] = { 0 }, *at = info + PURPOSE_LEN;
+
+	memcpy(salt, d->asks.random, WEFT_RANDOM_LEN);
+	memcpy(salt + WEFT_RANDOM_LEN, d->answers.random, WEFT_RANDOM_LEN);
+	memcpy(info, purpose, strnlen(purpose, PURPOSE_LEN));
+	at[0] = from_asks ? 0 : 1;
+	weft_put_be32(at + 1, generation);
+	weft_put_be16(at + 5, domain->asks);
+	weft_put_be16(at + 7, domain->answers);
+	at[9] = domain->vc;
+	weft_put_be32(at + 10, d->session);
+	at += 14;
+	at += put_side(at, &d->asks);
+	at += put_side(at, &d->answers);
+	assert(at == info + INFO_LEN);
+	return weft_hkdf(weft_psk_bytes(psk), WEFT_PSK_LEN, salt, sizeof(salt), info, INFO_LEN, out,
+		out_len);
+}
+
+bool
+weft_derive_key(const struct weft_psk *psk, const struct weft_derive_domain *domain,
+	const struct weft_session_deal *d, bool from_asks, uint32_t generation, uint8_t *key)
+{
+	return derive(
+		psk, "weft ide key", domain, d, from_asks, generation, key, WEFT_TRAFFIC_KEY_LEN);
+}
+
+bool
+weft_derive_proof(const struct weft_psk *psk, const struct weft_derive_domain *domain,
+	const struct weft_session_deal *d, bool asks, uint8_t *proof)
+{
+	return derive(psk, "weft ide proof", domain, d, asks, 0, proof, WEFT_PROOF_LEN);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* The file of the pre-shared key. It is read and decoded in memory for keys: no buffer keeps a copy. */
+
+#include "weft_secret.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILE_MAX 2048
+
+struct weft_psk {
+	uint8_t key[WEFT_PSK_LEN];
+	char text[FILE_MAX]; /* wiped once it is decoded */
+};
+
+static int
+digit_of(char c)
+{
+	if (!isxdigit((unsigned char)c))
+		return -1;
+	return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
+}
+
+/* False: not 64 hex digits and nothing else beside comments and white space. */
+static bool
+decode(struct weft_psk *psk, size_t len)
+{
+	size_t digits = 0, end = 0;
+	bool in_comment = false;
+
+	for (size_t i = 0; i < len; i++) {
+		const char c = psk->text[i];
+		const int digit = digit_of(c);
+
+		in_comment = c != '\n' && (in_comment || c == '#');
+		if (in_comment || c == '\n' || c == ' ' || c == '\t' || c == '\r')
+			continue;
+		/* In one piece. */
+		if (digit < 0 || digits == 2 * WEFT_PSK_LEN || (digits != 0 && end != i))
+			return false;
+		psk->key[digits / 2] = (uint8_t)(psk->key[digits / 2] << 4 | digit);
+		digits++;
+		end = i + 1;
+	}
+	return digits == 2 * WEFT_PSK_LEN;
+}
+
+/* The file if it is one to be trusted, or -1 with a line. */
+static int
+open_file(const char *path, char *err, size_t err_len)
+{
+	/* Without O_NONBLOCK a FIFO would hold us up. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) != 0) {
+		const int e = errno;
+
+		snprintf(err, err_len, "key file %s: %s", path,
+			e == ELOOP ? "expected a plain file, got a symbolic link" : strerror(e));
+		errno = e == ELOOP ? EACCES : e;
+	} else if (!S_ISREG(st.st_mode)) {
+		snprintf(err, err_len, "key file %s: expected a plain file", path);
+		errno = EACCES;
+	} else if ((st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & 077) != 0) {
+		snprintf(err, err_len,
+			"key file %s: expected mode 0600 and yourself as owner, got mode %04o of "
+			"user %u",
+			path, (unsigned int)st.st_mode & 07777, (unsigned int)st.st_uid);
+		errno = EACCES;
+	} else {
+		return fd;
+	}
+	if (fd >= 0) {
+		const int e = errno;
+
+		close(fd);
+		errno = e;
+	}
+	return -1;
+}
+
+static ssize_t
+read_all(int fd, char *text)
+{
+	size_t have = 0;
+	ssize_t n;
+
+	while (have < FILE_MAX && (n = read(fd, text + have, FILE_MAX - have)) != 0) {
+		if (n < 0)
+			return -1;
+		have += (size_t)n;
+	}
+	return (ssize_t)have;
+}
+
+struct weft_psk *
+weft_psk_load(const char *path, char *err, size_t err_len)
+{
+	int fd = open_file(path, err, err_len), e;
+	struct weft_psk *psk;
+	ssize_t len;
+
+	if (fd < 0)
+		return NULL;
+	psk = weft_secret_alloc(sizeof(*psk));
+	len = psk == NULL ? -1 : read_all(fd, psk->text);
+	e = errno;
+	close(fd);
+	if (len >= 0 && len < FILE_MAX && decode(psk, (size_t)len)) {
+		explicit_bzero(psk->text, sizeof(psk->text));
+		return psk;
+	}
+	if (psk == NULL)
+		snprintf(err, err_len, "key file %s: no memory could be locked for it: %s", path,
+			strerror(e));
+	else if (len < 0)
+		snprintf(err, err_len, "key file %s: %s", path, strerror(e));
+	else
+		snprintf(err, err_len, "key file %s: expected 64 hex digits, once", path);
+	weft_psk_free(psk);
+	errno = len >= 0 ? EINVAL : e;
+	return NULL;
+}
+
+void
+weft_psk_free(struct weft_psk *psk)
+{
+	weft_secret_free(psk, sizeof(*psk));
+}
+
+const uint8_t *
+weft_psk_bytes(const struct weft_psk *psk)
+{
+	return psk->key;
+}

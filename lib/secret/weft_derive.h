@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Keys of a session: HKDF-SHA-256 (RFC 5869) of the pre-shared key, salted with both ends' random
+ * bytes and labelled with all that the key is for (encapsulation.md section 5, doc/ide.md). Any
+ * thread; the cryptography is libcrypto's, which allocates for each call and wipes what it allocated.
+ */
+#ifndef WEFT_DERIVE_H
+#define WEFT_DERIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weft_secret.h"
+#include "weft_session.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WEFT_TRAFFIC_KEY_LEN 32
+
+/** Which retry domain a session is of. */
+struct weft_derive_domain {
+	uint16_t asks; /**< PID of the asking end; WEFT_PID_NONE in cxl mode */
+	uint16_t answers; /**< likewise */
+	uint8_t vc; /**< 0..7 */
+};
+
+/**
+ * HKDF, extract and expand.
+ *
+ * @param out  receives @p out_len bytes, 1..255 * 32
+ * @return false: libcrypto would not, and @p out is zeroed
+ */
+bool weft_hkdf(const uint8_t *key, size_t key_len, const uint8_t *salt, size_t salt_len,
+	const uint8_t *info, size_t info_len, uint8_t *out, size_t out_len);
+
+/**
+ * Key of one direction of a session.
+ *
+ * @param from_asks   the direction that the asking end sends in
+ * @param generation  0 when the session begins, one more with every key change in it
+ * @param key         receives WEFT_TRAFFIC_KEY_LEN bytes, the caller's to wipe
+ * @return as weft_hkdf()
+ */
+bool weft_derive_key(const struct weft_psk *psk, const struct weft_derive_domain *domain,
+	const struct weft_session_deal *d, bool from_asks, uint32_t generation, uint8_t *key);
+
+/** What an end shows to prove that it has @p psk: WEFT_PROOF_LEN bytes, public. As weft_hkdf(). */
+bool weft_derive_proof(const struct weft_psk *psk, const struct weft_derive_domain *domain,
+	const struct weft_session_deal *d, bool asks, uint8_t *proof);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEFT_DERIVE_H */

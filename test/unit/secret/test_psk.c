@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* The key file: which ones are taken, and that every other is refused in one line without a key. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "weft_test.h"
+
+#include "weft_secret.h"
+
+#define DIGITS "00112233445566778899aabbccddeeffFFEEDDCCBBAA99887766554433221100"
+
+static char dir[] = "/tmp/weft-test-psk-XXXXXX";
+static char path[64];
+
+static int
+make_dir(void **state)
+{
+	(void)state;
+	if (mkdtemp(dir) == NULL)
+		return -1;
+	snprintf(path, sizeof(path), "%s/key", dir);
+	return 0;
+}
+
+static int
+remove_dir(void **state)
+{
+	(void)state;
+	unlink(path);
+	return rmdir(dir);
+}
+
+static void
+put(const char *text, mode_t mode)
+{
+	int fd;
+
+	unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	assert_int_equal(fchmod(fd, mode), 0);
+	close(fd);
+}
+
+static void
+refused(const char *name, int want, const char *text)
+{
+	char err[256] = "";
+
+	errno = 0;
+	assert_null(weft_psk_load(name, err, sizeof(err)));
+	assert_int_equal(errno, want);
+	if (strstr(err, text) == NULL || strchr(err, '\n') != NULL || strstr(err, name) == NULL)
+		fail_msg("said: %s", err);
+	assert_null(strstr(err, "001122"));
+}
+
+static void
+a_good_file_is_taken(void **state)
+{
+	static const char *const good[] = { DIGITS, DIGITS "\n",
+		"# key of lab 1\n\n " DIGITS "\r\n", DIGITS " # made today\n# f00d\n" };
+
+	(void)state;
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(good); i++) {
+		char err[256] = "";
+		struct weft_psk *psk;
+
+		put(good[i], i % 2 == 0 ? 0600 : 0400);
+		psk = weft_psk_load(path, err, sizeof(err));
+		if (psk == NULL)
+			fail_msg("%s", err);
+		for (unsigned int k = 0; k < WEFT_PSK_LEN; k++)
+			assert_int_equal(
+				weft_psk_bytes(psk)[k], k < 16 ? 0x11 * k : 0xFF - 0x11 * (k - 16));
+		weft_psk_free(psk);
+	}
+	weft_psk_free(NULL);
+}
+
+static void
+wrong_content_is_refused(void **state)
+{
+	char cut[sizeof(DIGITS)];
+
+	(void)state;
+	for (size_t len = 0; len < 64; len++) {
+		memcpy(cut, DIGITS, len);
+		cut[len] = '\0';
+		put(cut, 0600);
+		refused(path, EINVAL, "expected 64 hex digits");
+	}
+	put(DIGITS "0", 0600);
+	refused(path, EINVAL, "expected 64 hex digits");
+	put(DIGITS "\n" DIGITS, 0600);
+	refused(path, EINVAL, "expected 64 hex digits");
+	put("# " DIGITS, 0600);
+	refused(path, EINVAL, "expected 64 hex digits");
+	put("0x" DIGITS, 0600);
+	refused(path, EINVAL, "expected 64 hex digits");
+	put("00112233445566778899aabbccddeeff FFEEDDCCBBAA99887766554433221100", 0600);
+	refused(path, EINVAL, "expected 64 hex digits");
+	put("", 0600);
+	assert_int_equal(truncate(path, 1 << 20), 0);
+	refused(path, EINVAL, "expected 64 hex digits");
+}
+
+static void
+files_that_others_may_touch_are_refused(void **state)
+{
+	static const mode_t bad[] = { 0644, 0640, 0604, 0660, 0602, 0610, 0601, 0777 };
+
+	(void)state;
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad); i++) {
+		char mode[16];
+
+		put(DIGITS, bad[i]);
+		snprintf(mode, sizeof(mode), "got mode %04o", (unsigned int)bad[i]);
+		refused(path, EACCES, mode);
+	}
+	put(DIGITS, 0600);
+	if (chown(path, 12345, (gid_t)-1) == 0)
+		refused(path, EACCES, "of user 12345");
+	else
+		print_message("not root: a file of another user was not tried\n");
+}
+
+static void
+other_kinds_of_file_are_refused(void **state)
+{
+	char other[80];
+
+	(void)state;
+	snprintf(other, sizeof(other), "%s/other", dir);
+	put(DIGITS, 0600);
+	assert_int_equal(symlink(path, other), 0);
+	refused(other, EACCES, "got a symbolic link");
+	unlink(other);
+	assert_int_equal(mkfifo(other, 0600), 0);
+	refused(other, EACCES, "expected a plain file");
+	unlink(other);
+	refused(other, ENOENT, "No such file");
+	refused(dir, EACCES, "expected a plain file");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_good_file_is_taken),
+		cmocka_unit_test(wrong_content_is_refused),
+		cmocka_unit_test(files_that_others_may_touch_are_refused),
+		cmocka_unit_test(other_kinds_of_file_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
