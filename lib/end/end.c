@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "end_ide_priv.h"
 #include "weft_base.h"
 #include "weft_credit.h"
 #include "weft_flit.h"
@@ -15,6 +16,7 @@
 #define WINDOW_MIN 8
 #define LLR_HOT 576 /* bytes of the retry layer that each frame needs, about */
 #define SEND_ROOM 3 /* flits that one message may need beyond what is packed */
+#define IDE_ROOM 3 /* flits that end an epoch and change the key */
 
 /* Messages of one kind that wait for the owner. */
 struct box {
@@ -27,6 +29,7 @@ struct weft_end {
 	struct weft_session session;
 	struct weft_flow flow;
 	struct weft_llr *llr;
+	struct end_ide *ide; /* NULL: off */
 	uint64_t count[WEFT_END_N_COUNTERS];
 	uint8_t max_flits; /* what both ends take */
 	bool flit_open; /* the packer fills the flit reserved */
@@ -54,6 +57,13 @@ static const struct weft_counter rows[] = {
 	[WEFT_END_N_BAD_CONTROL] = { "bad_control", "frames",
 		"control frames dropped: their records are wrong" },
 	[WEFT_END_N_CREDIT_FLITS] = { "credit_flits", "flits", "flits sent for credits alone" },
+	[WEFT_END_N_IDE_SEALED] = { "ide_sealed", "flits", "flits encrypted" },
+	[WEFT_END_N_IDE_EPOCHS] = { "ide_epochs", "epochs", "epochs that came with a good MAC" },
+	[WEFT_END_N_IDE_FAILURES] = { "ide_failures", "streams",
+		"streams that became Insecure; each ends its session" },
+	[WEFT_END_N_IDE_DROPPED] = { "ide_dropped", "flits", "flits lost to a stream's failure" },
+	[WEFT_END_N_IDE_REKEYS] = { "ide_rekeys", "keys", "keys changed in flight, sending" },
+	[WEFT_END_N_IDE_REKEYED] = { "ide_rekeyed", "keys", "keys changed in flight, receiving" },
 };
 
 static_assert(WEFT_ARRAY_SIZE(rows) == WEFT_END_N_COUNTERS, "one row a counter");
@@ -100,9 +110,19 @@ cfg_is_valid(const struct weft_end_cfg *c)
 	for (unsigned int k = 0; k < WEFT_MSG_LLCTRL; k++)
 		if (c->room[k] > WEFT_FLOW_ROOM_MAX)
 			return false;
+	if ((c->ide != NULL) != (c->session.params.ide_mode != WEFT_IDE_OFF) ||
+		(c->ide != NULL && (c->ide->rekey_flits == 0 || c->ide->rekey_ns == 0 ||
+					   (uintptr_t)c->ide->mem % WEFT_CACHE_LINE != 0)))
+		return false;
 	return c->form <= WEFT_FORM_PBR && c->max_flits >= 1 &&
 	       c->max_flits <= WEFT_WIRE_FLITS_MAX && c->llr.window >= WINDOW_MIN &&
 	       weft_llr_size(&c->llr) != 0;
+}
+
+size_t
+weft_end_ide_size(void)
+{
+	return 2 * weft_ide_stream_size();
 }
 
 size_t
@@ -115,7 +135,7 @@ weft_end_size(const struct weft_end_cfg *cfg)
 	len = aligned(sizeof(struct weft_end)) + aligned(weft_llr_size(&cfg->llr));
 	for (unsigned int k = 0; k < WEFT_MSG_LLCTRL; k++)
 		len += aligned(cfg->room[k] * sizeof(struct weft_msg));
-	return len;
+	return cfg->ide == NULL ? len : len + sizeof(struct end_ide);
 }
 
 struct weft_end *
@@ -138,6 +158,10 @@ weft_end_init(void *mem, const struct weft_end_cfg *cfg, uint64_t now_ns)
 	for (unsigned int k = 0; k < WEFT_MSG_LLCTRL; k++) {
 		e->box[k] = (struct box){ .msg = (struct weft_msg *)at, .room = cfg->room[k] };
 		at += aligned(cfg->room[k] * sizeof(struct weft_msg));
+	}
+	if (cfg->ide != NULL) {
+		e->ide = (struct end_ide *)at;
+		*e->ide = (struct end_ide){ .cfg = *cfg->ide };
 	}
 	return e;
 }
@@ -184,7 +208,7 @@ begin_flit(struct weft_end *e)
 
 	if (flit == NULL)
 		return false;
-	weft_pack_begin(&e->pack, flit, false);
+	weft_pack_begin(&e->pack, flit, e->ide != NULL && weft_ide_mac_due(e->ide->tx));
 	e->flit_open = true;
 	return true;
 }
@@ -197,6 +221,10 @@ end_flit(struct weft_end *e)
 	e->more_data = weft_pack_end(&e->pack);
 	weft_put_le16(flit + WEFT_FLIT_CRD_OFF, weft_flow_crd(&e->flow));
 	e->owes = false;
+	if (e->ide != NULL) {
+		end_ide_seal(e->ide, flit);
+		e->count[WEFT_END_N_IDE_SEALED]++;
+	}
 	weft_llr_commit(e->llr);
 	e->flit_open = false;
 }
@@ -236,7 +264,15 @@ begin_session(struct weft_end *e, uint64_t now_ns)
 	e->more_data = false;
 	e->init_seen = false;
 	e->owes = false;
-	send_init(e);
+	if (e->ide == NULL || end_ide_begin(e->ide, &e->session, now_ns))
+		send_init(e);
+}
+
+static bool
+ide_may_send(const struct weft_end *e)
+{
+	return !e->ide->is_broken && !e->ide->rekey_due &&
+	       weft_llr_room(e->llr) >= SEND_ROOM + IDE_ROOM;
 }
 
 bool
@@ -244,7 +280,7 @@ weft_end_can_send(const struct weft_end *e, enum weft_msg_kind kind)
 {
 	return weft_session_is_live(&e->session) && (unsigned int)kind < WEFT_MSG_LLCTRL &&
 	       e->flow.may_send[set_of(kind)][class_of(kind)] != 0 &&
-	       weft_llr_room(e->llr) >= SEND_ROOM;
+	       weft_llr_room(e->llr) >= SEND_ROOM && (e->ide == NULL || ide_may_send(e));
 }
 
 int
@@ -284,6 +320,46 @@ credit_delay_ns(const struct weft_end *e)
 	return weft_rtt_guess(weft_llr_rtt(e->llr)) / 4;
 }
 
+/* End the epoch. False: the window is full, it goes on later. */
+static bool
+close_epoch(struct weft_end *e)
+{
+	for (;;) {
+		uint8_t *flit = weft_llr_reserve(e->llr);
+		enum weft_ide_close c;
+
+		if (flit == NULL)
+			return false;
+		c = weft_ide_close(e->ide->tx, flit);
+		if (c == WEFT_IDE_CLOSED)
+			break;
+		if (c == WEFT_IDE_CLOSE_TMAC) {
+			weft_llr_commit(e->llr);
+			break;
+		}
+		begin_flit(e);
+		end_flit(e);
+	}
+	e->ide->is_open = e->ide->is_fresh = false;
+	return true;
+}
+
+/* Epochs end with the traffic; keys change between epochs. */
+static void
+complete_ide(struct weft_end *e, uint64_t now_ns)
+{
+	uint8_t *flit;
+
+	if (e->more_data || !end_ide_must_close(e->ide, now_ns, credit_delay_ns(e)) ||
+		!close_epoch(e) || !e->ide->rekey_due)
+		return;
+	flit = weft_llr_reserve(e->llr);
+	if (flit == NULL || !end_ide_start(e->ide, flit, now_ns))
+		return;
+	weft_llr_commit(e->llr);
+	e->count[WEFT_END_N_IDE_REKEYS]++;
+}
+
 /* Let what is packed, and credits that are worth a flit, go out. */
 static void
 complete(struct weft_end *e, uint64_t now_ns)
@@ -300,6 +376,8 @@ complete(struct weft_end *e, uint64_t now_ns)
 		e->count[WEFT_END_N_CREDIT_FLITS]++;
 		note_owed(e, now_ns);
 	}
+	if (e->ide != NULL)
+		complete_ide(e, now_ns);
 }
 
 bool
@@ -319,6 +397,8 @@ weft_end_next(struct weft_end *e, uint8_t *payload, uint64_t now_ns, uint64_t rn
 	}
 	if (!weft_session_is_live(&e->session))
 		return false;
+	if (e->ide != NULL && e->ide->is_broken)
+		return false;
 	complete(e, now_ns);
 	if (weft_llr_fill(e->llr, payload, e->max_flits, now_ns, &out->flits) == 0)
 		return false;
@@ -337,6 +417,8 @@ seen(struct weft_end *e, enum weft_session_event ev, uint64_t now_ns)
 {
 	if (ev == WEFT_SESSION_BEGIN)
 		begin_session(e, now_ns);
+	else if (ev == WEFT_SESSION_END && e->ide != NULL)
+		end_ide_end(e->ide);
 	return ev;
 }
 
@@ -403,26 +485,64 @@ credits_came(struct weft_end *e, uint16_t crd)
 		e->count[WEFT_END_N_BAD_CRD]++;
 }
 
-void
-weft_end_deliver(struct weft_end *e, const uint8_t *flit, weft_end_msg_fn fn, void *arg)
+static void
+deliver(struct weft_end *e, const uint8_t *flit)
 {
 	if (flit[0] >> 6 != WEFT_FLIT_CACHEMEM)
 		return;
-	if (!weft_flit_is_empty(flit)) {
-		e->fn = fn;
-		e->arg = arg;
-		if (weft_unpack_flit(&e->unpack, flit, message, e) != WEFT_OK)
-			e->count[WEFT_END_N_BAD_SLOT]++;
-	}
+	if (!weft_flit_is_empty(flit) && weft_unpack_flit(&e->unpack, flit, message, e) != WEFT_OK)
+		e->count[WEFT_END_N_BAD_SLOT]++;
 	credits_came(e, weft_flit_crd(flit));
+}
+
+static void
+skip_flit(struct weft_end *e, const uint8_t *flit)
+{
+	weft_unpack_restart(&e->unpack);
+	if (flit[0] >> 6 == WEFT_FLIT_CACHEMEM)
+		credits_came(e, weft_flit_crd(flit));
+}
+
+/* Decrypt it, and go on with what that lets go. */
+static void
+open_flit(struct weft_end *e, const uint8_t *flit, bool skip)
+{
+	const uint64_t keys = e->ide->rx_keys;
+	const bool was_broken = e->ide->is_broken;
+	unsigned int release, dropped;
+
+	e->count[WEFT_END_N_IDE_EPOCHS] += end_ide_open(e->ide, flit, skip, &release, &dropped);
+	e->count[WEFT_END_N_IDE_REKEYED] += e->ide->rx_keys - keys;
+	e->count[WEFT_END_N_IDE_DROPPED] += dropped;
+	e->count[WEFT_END_N_IDE_FAILURES] += e->ide->is_broken && !was_broken;
+	for (; release > 0; release--) {
+		const struct end_ide_held *h = end_ide_released(e->ide);
+
+		if (h->skip)
+			skip_flit(e, h->flit);
+		else
+			deliver(e, h->flit);
+	}
+}
+
+void
+weft_end_deliver(struct weft_end *e, const uint8_t *flit, weft_end_msg_fn fn, void *arg)
+{
+	e->fn = fn;
+	e->arg = arg;
+	if (e->ide == NULL)
+		deliver(e, flit);
+	else
+		open_flit(e, flit, false);
 }
 
 void
 weft_end_skip(struct weft_end *e, const uint8_t *flit)
 {
-	weft_unpack_restart(&e->unpack);
-	if (flit[0] >> 6 == WEFT_FLIT_CACHEMEM)
-		credits_came(e, weft_flit_crd(flit));
+	if (e->ide == NULL)
+		skip_flit(e, flit);
+	else
+		open_flit(e, flit, true);
 }
 
 enum weft_verdict
@@ -471,6 +591,9 @@ weft_end_pop(struct weft_end *e, enum weft_msg_kind kind)
 enum weft_session_event
 weft_end_tick(struct weft_end *e, uint64_t now_ns)
 {
+	/* Insecure: only a new session with new keys goes on. */
+	if (e->ide != NULL && e->ide->is_broken)
+		return seen(e, weft_session_abandon(&e->session, now_ns), now_ns);
 	return seen(e, weft_session_tick(&e->session, now_ns), now_ns);
 }
 
@@ -482,6 +605,12 @@ weft_end_deadline(const struct weft_end *e)
 
 	if (at == 0 || !weft_session_is_live(&e->session))
 		return at;
+	if (e->ide != NULL) {
+		if (e->ide->is_broken)
+			return 0;
+		t = weft_llr_room(e->llr) == 0 ? at : end_ide_deadline(e->ide, credit_delay_ns(e));
+		at = t < at ? t : at;
+	}
 	if (e->flit_open || (e->more_data && weft_llr_room(e->llr) != 0))
 		return 0;
 	if (weft_flow_owes(&e->flow) && weft_llr_room(e->llr) != 0) {
@@ -498,6 +627,15 @@ void
 weft_end_close(struct weft_end *e)
 {
 	weft_session_close(&e->session);
+	if (e->ide != NULL)
+		end_ide_end(e->ide);
+}
+
+void
+weft_end_fini(struct weft_end *e)
+{
+	if (e->ide != NULL)
+		end_ide_end(e->ide);
 }
 
 struct weft_llr *

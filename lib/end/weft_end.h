@@ -16,6 +16,7 @@
 
 #include "weft_control.h"
 #include "weft_flow.h"
+#include "weft_ide.h"
 #include "weft_llr.h"
 #include "weft_msg.h"
 #include "weft_session.h"
@@ -25,6 +26,26 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/** IDE of an end. What lies behind the pointers must outlive the end. */
+struct weft_end_ide {
+	struct weft_ide_lib *lib;
+	void *mem; /**< weft_end_ide_size() bytes for both streams, 64-byte aligned: they hold keys */
+	/**
+	 * Make the key of a direction: WEFT_IDE_KEY_LEN bytes, which the end wipes. @p from_asks: the
+	 * asking end sends; @p generation: key changes in the session before it. No (deal, direction,
+	 * generation) is asked for twice. False: cannot, and the session ends.
+	 */
+	bool (*key)(void *arg, const struct weft_session_deal *d, bool from_asks,
+		uint32_t generation, uint8_t *key);
+	void *arg;
+	/**
+	 * A key is changed when it has sealed so many flits, 1..2^48: beyond it seals at most the one
+	 * that ends the epoch.
+	 */
+	uint64_t rekey_flits;
+	uint64_t rekey_ns; /**< or after so long, if it has sealed any; 1 or more */
+};
 
 struct weft_end_cfg {
 	struct weft_session_cfg session; /**< its params say mode, ISN form and largest frame */
@@ -39,6 +60,8 @@ struct weft_end_cfg {
 	uint16_t room[WEFT_MSG_LLCTRL];
 	/** WEFT_MSG_KINDS counts of messages seen, the owner's; see weft_unpack_init(). May be NULL. */
 	uint64_t *seen;
+	/** With session.params.ide_mode on, else NULL. Mode and options are those of the params. */
+	const struct weft_end_ide *ide;
 };
 
 /** Row order of weft_end_counters(). */
@@ -51,11 +74,20 @@ enum weft_end_counter {
 	WEFT_END_N_BEFORE_INIT, /**< messages and credits before INIT.Param: dropped */
 	WEFT_END_N_BAD_CONTROL, /**< control frames whose records are wrong: dropped */
 	WEFT_END_N_CREDIT_FLITS, /**< flits sent for their credits alone */
+	WEFT_END_N_IDE_SEALED, /**< flits encrypted */
+	WEFT_END_N_IDE_EPOCHS, /**< epochs that came with a good MAC */
+	WEFT_END_N_IDE_FAILURES, /**< streams that became Insecure, each ending its session */
+	WEFT_END_N_IDE_DROPPED, /**< flits lost to that */
+	WEFT_END_N_IDE_REKEYS, /**< keys changed within a session, as sender */
+	WEFT_END_N_IDE_REKEYED, /**< the same as receiver */
 	WEFT_END_N_COUNTERS
 };
 
 struct weft_end;
 struct weft_counter;
+
+/** Bytes of memory for keys that an end with IDE needs. */
+size_t weft_end_ide_size(void);
 
 /** Bytes that an end of @p cfg needs (64-byte aligned); 0 if @p cfg is out of range. */
 size_t weft_end_size(const struct weft_end_cfg *cfg);
@@ -92,7 +124,10 @@ enum weft_session_event weft_end_control(struct weft_end *e, const struct weft_w
 enum weft_verdict weft_end_frame(
 	struct weft_end *e, uint32_t session, uint64_t now_ns, enum weft_session_event *ev);
 
-/** Unpack one flit that is in turn. */
+/**
+ * Take one flit that is in turn: unpack it, and before that, with IDE, decrypt it. Containment may
+ * keep it until a later call. A flit that fails its MAC ends the session: weft_end_tick() says so.
+ */
 void weft_end_deliver(struct weft_end *e, const uint8_t *flit, weft_end_msg_fn fn, void *arg);
 
 /**
@@ -145,7 +180,7 @@ struct weft_end_out {
 bool weft_end_next(struct weft_end *e, uint8_t *payload, uint64_t now_ns, uint64_t rnd,
 	struct weft_end_out *out);
 
-/** Look at time. To be called at the deadline or later. END: the session is dead. */
+/** Look at time. To be called at the deadline or later. END: the session is dead, or Insecure. */
 enum weft_session_event weft_end_tick(struct weft_end *e, uint64_t now_ns);
 
 /** When tick or next has something to do: 0 for now, UINT64_MAX never by time alone. */
@@ -153,6 +188,9 @@ uint64_t weft_end_deadline(const struct weft_end *e);
 
 /** End the session and stay closed; weft_end_next() gives the goodbye. */
 void weft_end_close(struct weft_end *e);
+
+/** With IDE: wipe the keys. The end is not used any more. Without IDE nothing. */
+void weft_end_fini(struct weft_end *e);
 
 struct weft_llr *weft_end_llr(struct weft_end *e);
 const struct weft_session *weft_end_session(const struct weft_end *e);
