@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Two ends with IDE over a bad wire, with real keys: what a session without IDE promises holds; what
+ * is sent again is the same ciphertext; no key is used twice over restarts and key changes; what is
+ * changed on the way ends the session and is never delivered in containment; another pre-shared key
+ * delivers nothing.
+ */
+
+#include <unistd.h>
+
+#include "end_rig.h"
+
+#include "weft_derive.h"
+#include "weft_ide_monitor.h"
+
+#define KEYS 64 /* generations kept */
+
+/* IDE of one side, and what a monitor at its wire knows. */
+struct keys {
+	struct weft_end_ide ide;
+	struct weft_session_keys session;
+	const struct weft_psk *psk;
+	bool asks;
+	uint8_t tx_key[KEYS][WEFT_IDE_KEY_LEN]; /* by generation */
+	uint32_t generation; /* that the wire has seen */
+	struct weft_ide_monitor monitor;
+	bool has_begun;
+	uint16_t next; /* number of the next flit not seen */
+	uint8_t sent[WEFT_ISN_NUMBERS][WEFT_FLIT_LEN];
+	uint64_t again; /* flits seen again */
+	uint64_t protocol;
+};
+
+static struct weft_ide_lib *lib;
+static struct weft_psk *psk[2]; /* the key, and another */
+static struct keys keys[2];
+static uint64_t *used; /* ids of all keys that any side has sent with */
+static size_t n_used;
+static uint32_t tampers; /* parts of a million of flits changed, with a CRC that is right */
+static uint64_t tampered;
+static struct weft_rand tamper_rnd;
+
+static const struct weft_derive_domain domain = { .asks = 0x101, .answers = 0x200 };
+
+static struct weft_psk *
+make_psk(char digit)
+{
+	char path[] = "/tmp/weft-test-psk-XXXXXX", err[256], text[64];
+	int fd = mkstemp(path);
+	struct weft_psk *p;
+
+	memset(text, digit, sizeof(text));
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, sizeof(text)), sizeof(text));
+	close(fd);
+	p = weft_psk_load(path, err, sizeof(err));
+	unlink(path);
+	if (p == NULL)
+		fail_msg("%s", err);
+	return p;
+}
+
+static bool
+key_of(void *arg, const struct weft_session_deal *d, bool from_asks, uint32_t generation,
+	uint8_t *key)
+{
+	struct keys *k = arg;
+	uint64_t id;
+
+	if (!weft_derive_key(k->psk, &domain, d, from_asks, generation, key))
+		return false;
+	if (from_asks != k->asks)
+		return true;
+	id = weft_ide_key_id(key);
+	for (size_t i = 0; i < n_used; i++)
+		if (used[i] == id)
+			fail_msg("key %zu is used again", i);
+	used = realloc(used, (n_used + 1) * sizeof(*used));
+	assert_non_null(used);
+	used[n_used++] = id;
+	memcpy(k->tx_key[generation % KEYS], key, WEFT_IDE_KEY_LEN);
+	if (generation == 0) {
+		k->generation = 0;
+		k->has_begun = false;
+	}
+	return true;
+}
+
+static bool
+proof_of(void *arg, const struct weft_session_deal *d, bool asks, uint8_t *proof)
+{
+	const struct keys *k = arg;
+
+	return weft_derive_proof(k->psk, &domain, d, asks, proof);
+}
+
+/* A flit on the wire for the first time. */
+static void
+watch_first(struct rig *r, struct keys *k, unsigned int from, const uint8_t *flit)
+{
+	if (!k->has_begun) {
+		weft_ide_monitor_begin(&k->monitor,
+			(enum weft_ide_mode)r->side[from].cfg.session.params.ide_mode,
+			WEFT_IDE_STANDARD, k->tx_key[0], 1);
+		k->has_begun = true;
+	}
+	weft_ide_monitor_next_key(&k->monitor, k->tx_key[(k->generation + 1) % KEYS]);
+	weft_ide_monitor_flit(&k->monitor, flit);
+	if (weft_flit_hdr_get(flit).type == WEFT_FLIT_CACHEMEM &&
+		weft_llctrl_get(flit + WEFT_FLIT_H_OFF) == WEFT_LLCTRL_IDE_START)
+		k->generation++;
+	k->protocol += weft_flit_is_protocol(flit);
+}
+
+static void
+watch(struct rig *r, unsigned int from, struct frame *f, const struct weft_llr_out *out)
+{
+	struct keys *k = &keys[from];
+
+	for (unsigned int i = 0; i + out->nops < out->n && !r->is_cxl; i++) {
+		const uint16_t number = (uint16_t)((out->first + i) % WEFT_ISN_NUMBERS);
+		uint8_t *flit = f->payload + i * (size_t)WEFT_FLIT_LEN;
+
+		if (!k->has_begun)
+			k->next = number;
+		if (number == k->next) {
+			watch_first(r, k, from, flit);
+			memcpy(k->sent[number], flit, WEFT_FLIT_LEN);
+			k->next = (uint16_t)((number + 1) % WEFT_ISN_NUMBERS);
+		} else {
+			/* All but the header and what the owner writes. */
+			assert_memory_equal(flit + 2, k->sent[number] + 2, 240);
+			k->again++;
+		}
+	}
+	for (unsigned int i = 0; i < out->n; i++)
+		if (weft_rand_below(&tamper_rnd, 1000000) < tampers) {
+			f->payload[i * (size_t)WEFT_FLIT_LEN + 16 +
+				   weft_rand_below(&tamper_rnd, 224)] ^= 1;
+			tampered++;
+		}
+}
+
+static void
+ide_side(struct rig *r, unsigned int i, enum weft_ide_mode mode, bool pcrc, uint64_t rekey_flits)
+{
+	struct side *s = &r->side[i];
+	struct keys *k = &keys[i];
+	void *mem = k->ide.mem != NULL ? k->ide.mem : weft_secret_alloc(weft_end_ide_size());
+
+	assert_non_null(mem);
+	*k = (struct keys){ .psk = psk[0], .asks = i == 0 };
+	k->ide = (struct weft_end_ide){ .lib = lib,
+		.mem = mem,
+		.key = key_of,
+		.arg = k,
+		.rekey_flits = rekey_flits,
+		.rekey_ns = UINT64_C(3600000000000) };
+	k->session = (struct weft_session_keys){
+		.random = weft_secret_random, .proof = proof_of, .arg = k
+	};
+	s->cfg.ide = &k->ide;
+	s->cfg.session.keys = &k->session;
+	s->cfg.session.params.ide_mode = (uint8_t)mode;
+	s->cfg.session.params.ide_bits = pcrc ? 0 : WEFT_CONTROL_IDE_NO_PCRC;
+	if (r->is_cxl) {
+		s->cfg.session.params.mode = WEFT_MODE_CXL;
+		s->cfg.session.params.isn_form = WEFT_ISN_NONE;
+		weft_llr_defaults(&s->cfg.llr, WEFT_MODE_CXL);
+		s->cfg.llr.window = 64;
+		s->cfg.llr.rx_flits = s->cfg.llr.selective ? 63 : 0;
+		s->cfg.form = WEFT_FORM_HBR;
+	}
+	free(s->end);
+	s->end = aligned_alloc(WEFT_CACHE_LINE, (weft_end_size(&s->cfg) + 63) & ~(size_t)63);
+	assert_non_null(s->end);
+	side_start(r, i);
+}
+
+static void
+ide_rig(struct rig *r, uint64_t seed, bool is_cxl, enum weft_ide_mode mode, bool pcrc,
+	uint64_t rekey_flits)
+{
+	rig_init(r, seed);
+	r->is_cxl = is_cxl;
+	r->tap = watch;
+	tampers = 0;
+	weft_rand_seed(&tamper_rnd, seed);
+	for (unsigned int i = 0; i < 2; i++)
+		ide_side(r, i, mode, pcrc, rekey_flits);
+}
+
+static void
+ide_rig_free(struct rig *r)
+{
+	for (unsigned int i = 0; i < 2; i++)
+		weft_end_fini(r->side[i].end);
+	rig_free(r);
+}
+
+/* Messages of all kinds both ways; returns false when a session ended meanwhile. */
+static bool
+talk(struct rig *r, unsigned int each)
+{
+	static const enum weft_msg_kind kinds[2][2] = { { WEFT_MSG_M2S_REQ, WEFT_MSG_M2S_RWD },
+		{ WEFT_MSG_S2M_NDR, WEFT_MSG_S2M_DRS } };
+	uint16_t sent[2][2] = { { 0 } };
+	uint64_t came[2][2];
+	unsigned int todo;
+
+	for (unsigned int i = 0; i < 2; i++)
+		for (unsigned int k = 0; k < 2; k++)
+			came[i][k] = r->side[1 - i].came[kinds[i][k]];
+	do {
+		todo = 0;
+		for (unsigned int i = 0; i < 2; i++)
+			for (unsigned int k = 0; k < 2; k++) {
+				struct weft_msg m = message(kinds[i][k], sent[i][k]);
+
+				if (sent[i][k] < each && chance(r, 300000) &&
+					weft_end_send(r->side[i].end, &m) == 0)
+					sent[i][k]++;
+				todo += r->side[1 - i].came[kinds[i][k]] - came[i][k] < each;
+			}
+		if (!step(r) || r->side[0].ended + r->side[1].ended != 0)
+			return false;
+		assert_true(r->now_ns < UINT64_C(60000000000));
+	} while (todo != 0);
+	return true;
+}
+
+static void
+sessions_with_ide_keep_their_promises(void **state)
+{
+	struct weft_rand pick;
+	uint64_t again = 0, rekeys = 0;
+
+	(void)state;
+	weft_test_seed(&pick, __func__);
+	for (unsigned int run = 0; run < 48; run++) {
+		const bool is_cxl = run % 4 == 3;
+		struct rig r;
+
+		ide_rig(&r, weft_rand_u64(&pick), is_cxl,
+			run % 2 == 0 ? WEFT_IDE_CONTAINMENT : WEFT_IDE_SKID, run % 3 != 0,
+			run % 5 == 0 ? 1 + weft_rand_below(&pick, 200) : UINT64_C(1) << 40);
+		r.bad = (uint32_t)weft_rand_below(&pick, 40000);
+		r.drop = is_cxl ? 0 : (uint32_t)weft_rand_below(&pick, 40000);
+		while (!both_up(&r))
+			assert_true(step(&r));
+		assert_true(talk(&r, 300));
+		for (unsigned int i = 0; i < 2; i++) {
+			const uint64_t *c = weft_end_counts(r.side[i].end);
+			const uint64_t *other = weft_end_counts(r.side[1 - i].end);
+
+			assert_int_equal(r.side[i].wrong, 0);
+			assert_int_equal(r.side[i].begun, 1);
+			assert_int_equal(c[WEFT_END_N_NO_CREDIT], 0);
+			assert_int_equal(c[WEFT_END_N_BAD_CRD], 0);
+			assert_int_equal(c[WEFT_END_N_BEFORE_INIT], 0);
+			assert_int_equal(c[WEFT_END_N_BAD_SLOT], 0);
+			assert_int_equal(c[WEFT_END_N_MESSAGES], 600);
+			assert_int_equal(c[WEFT_END_N_IDE_FAILURES], 0);
+			assert_int_equal(c[WEFT_END_N_IDE_DROPPED], 0);
+			assert_true(c[WEFT_END_N_IDE_EPOCHS] > 3);
+			assert_true(c[WEFT_END_N_IDE_SEALED] > 80);
+			assert_in_range(c[WEFT_END_N_IDE_REKEYS], 0, UINT64_MAX);
+			assert_true(c[WEFT_END_N_IDE_REKEYED] <= other[WEFT_END_N_IDE_REKEYS]);
+			if (!is_cxl)
+				assert_true(keys[i].protocol <= c[WEFT_END_N_IDE_SEALED]);
+			rekeys += c[WEFT_END_N_IDE_REKEYS];
+			again += keys[i].again;
+		}
+		ide_rig_free(&r);
+	}
+	printf("%lu flits sent again, %lu keys changed in flight\n", (unsigned long)again,
+		(unsigned long)rekeys);
+	assert_true(again > 1000);
+	assert_true(rekeys > 20);
+}
+
+/* The rule of the limit: no key seals more than it, but for the flit that ends the epoch. */
+static void
+a_key_seals_no_more_than_its_limit(void **state)
+{
+	(void)state;
+	for (uint64_t limit = 1; limit < 80; limit += limit < 5 ? 1 : 25) {
+		struct rig r;
+		uint64_t sealed, changed;
+
+		ide_rig(&r, limit, false, limit % 2 == 0 ? WEFT_IDE_CONTAINMENT : WEFT_IDE_SKID,
+			true, limit);
+		run_until(&r, 1000000);
+		assert_true(talk(&r, 200));
+		run_until(&r, r.now_ns + 20000000);
+		for (unsigned int i = 0; i < 2; i++) {
+			sealed = weft_end_counts(r.side[i].end)[WEFT_END_N_IDE_SEALED];
+			changed = weft_end_counts(r.side[i].end)[WEFT_END_N_IDE_REKEYS];
+			assert_in_range(sealed, changed * limit, (changed + 1) * (limit + 1));
+			assert_int_equal(weft_end_counts(r.side[1 - i].end)[WEFT_END_N_IDE_REKEYED],
+				changed);
+		}
+		ide_rig_free(&r);
+	}
+}
+
+static void
+keys_change_by_time_too(void **state)
+{
+	uint64_t changed;
+	struct rig r;
+
+	(void)state;
+	ide_rig(&r, 8, false, WEFT_IDE_SKID, true, UINT64_C(1) << 40);
+	keys[0].ide.rekey_ns = 50000000;
+	side_start(&r, 0);
+	run_until(&r, 1000000);
+	for (unsigned int i = 0; i < 10; i++) {
+		assert_true(talk(&r, 5));
+		run_until(&r, r.now_ns + 60000000);
+	}
+	/* A key that has sealed nothing stays. */
+	run_until(&r, r.now_ns + 500000000);
+	changed = weft_end_counts(r.side[0].end)[WEFT_END_N_IDE_REKEYS];
+	assert_in_range(changed, 10, 20);
+	assert_int_equal(weft_end_counts(r.side[1].end)[WEFT_END_N_IDE_REKEYED], changed);
+	run_until(&r, r.now_ns + 500000000);
+	assert_int_equal(weft_end_counts(r.side[0].end)[WEFT_END_N_IDE_REKEYS], changed);
+	assert_int_equal(weft_end_counts(r.side[1].end)[WEFT_END_N_IDE_REKEYS], 0);
+	ide_rig_free(&r);
+}
+
+/* Crashes of either end: key_of() fails the test if a key comes twice. */
+static void
+a_thousand_restarts_repeat_no_key(void **state)
+{
+	const size_t before = n_used;
+	struct rig r;
+
+	(void)state;
+	ide_rig(&r, 11, false, WEFT_IDE_CONTAINMENT, true, UINT64_C(1) << 40);
+	for (unsigned int i = 0; i < 1000; i++) {
+		const unsigned int who = (unsigned int)weft_rand_below(&r.rnd, 2);
+		const uint64_t end = r.now_ns + UINT64_C(12000000000);
+		struct weft_msg m = message(WEFT_MSG_M2S_RWD, 0);
+
+		while (!both_up(&r) || !weft_end_can_send(r.side[0].end, WEFT_MSG_M2S_RWD) ||
+			weft_end_session(r.side[0].end)->id !=
+				weft_end_session(r.side[1].end)->id) {
+			assert_true(r.now_ns < end);
+			step(&r);
+		}
+		m.tag = r.side[1].tag[WEFT_MSG_M2S_RWD];
+		assert_int_equal(weft_end_send(r.side[0].end, &m), 0);
+		run_until(&r, r.now_ns + 20000);
+		side_start(&r, who);
+		memset(r.side[1 - who].tag, 0, sizeof(r.side[0].tag));
+	}
+	assert_true(n_used - before >= 4000); /* two directions, each with its next key */
+	assert_int_equal(r.side[0].wrong + r.side[1].wrong, 0);
+	assert_true(r.side[1].came[WEFT_MSG_M2S_RWD] > 900);
+	ide_rig_free(&r);
+}
+
+/* Changed with a CRC that is right: as an attacker would. */
+static void
+what_is_changed_is_never_delivered(void **state)
+{
+	static const enum weft_ide_mode modes[] = { WEFT_IDE_CONTAINMENT, WEFT_IDE_SKID };
+	unsigned int failures = 0;
+
+	(void)state;
+	for (unsigned int run = 0; run < 100; run++) {
+		const enum weft_ide_mode mode = modes[run % 2];
+		struct rig r;
+
+		ide_rig(&r, 100 + run, false, mode, run % 4 < 2, UINT64_C(1) << 40);
+		run_until(&r, 1000000);
+		tampers = 3000;
+		tampered = 0;
+		if (talk(&r, 300)) {
+			/* Only NOPs were met, or flits that came twice. */
+			assert_true(tampered < 20);
+			ide_rig_free(&r);
+			continue;
+		}
+		failures++;
+		assert_true(tampered != 0);
+		assert_in_range(weft_end_counts(r.side[0].end)[WEFT_END_N_IDE_FAILURES] +
+					weft_end_counts(r.side[1].end)[WEFT_END_N_IDE_FAILURES],
+			1, 2);
+		/* In skid a wrong message may have gone on; the failure is what tells. */
+		if (mode == WEFT_IDE_CONTAINMENT)
+			assert_int_equal(r.side[0].wrong + r.side[1].wrong, 0);
+		/* A new session with new keys goes on. */
+		tampers = 0;
+		run_until(&r, r.now_ns + 500000000);
+		assert_true(both_up(&r));
+		assert_int_equal(
+			weft_end_session(r.side[0].end)->id, weft_end_session(r.side[1].end)->id);
+		r.side[0].ended = r.side[1].ended = 0;
+		assert_true(talk(&r, 50));
+		ide_rig_free(&r);
+	}
+	assert_true(failures > 60);
+}
+
+static void
+another_pre_shared_key_delivers_nothing(void **state)
+{
+	(void)state;
+	for (unsigned int who = 0; who < 2; who++) {
+		struct rig r;
+
+		ide_rig(&r, 5, false, who == 0 ? WEFT_IDE_SKID : WEFT_IDE_CONTAINMENT, true, 1000);
+		keys[who].psk = psk[1];
+		run_until(&r, 5000000000);
+		assert_int_equal(r.side[0].begun + r.side[1].begun, 0);
+		assert_int_equal(weft_end_session(r.side[0].end)->state, WEFT_SESSION_REFUSED);
+		assert_int_equal(weft_end_session(r.side[0].end)->differs, WEFT_PARAM_IDE_KEY);
+		for (unsigned int i = 0; i < 2; i++)
+			assert_int_equal(weft_end_counts(r.side[i].end)[WEFT_END_N_MESSAGES], 0);
+		ide_rig_free(&r);
+	}
+}
+
+static bool
+no_key(void *arg, const struct weft_session_deal *d, bool from_asks, uint32_t generation,
+	uint8_t *key)
+{
+	(void)arg;
+	(void)d;
+	(void)from_asks;
+	(void)generation;
+	(void)key;
+	return false;
+}
+
+static void
+without_keys_nothing_is_sent(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	ide_rig(&r, 6, false, WEFT_IDE_CONTAINMENT, true, 1000);
+	keys[1].ide.key = no_key;
+	side_start(&r, 1);
+	for (unsigned int i = 0; i < 1000; i++) {
+		struct weft_msg m = message(WEFT_MSG_M2S_REQ, 0);
+
+		weft_end_send(r.side[0].end, &m);
+		step(&r);
+	}
+	assert_int_equal(weft_end_counts(r.side[1].end)[WEFT_END_N_MESSAGES], 0);
+	assert_int_equal(weft_end_counts(r.side[1].end)[WEFT_END_N_IDE_SEALED], 0);
+	ide_rig_free(&r);
+}
+
+/* After the end of a session, and of the end, its memory holds no key. */
+static void
+keys_are_wiped(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	for (unsigned int way = 0; way < 3; way++) {
+		const size_t len = weft_end_ide_size();
+		const uint8_t *mem;
+		unsigned int any = 0;
+
+		ide_rig(&r, 7, false, WEFT_IDE_CONTAINMENT, true, 1000);
+		run_until(&r, 1000000);
+		assert_true(talk(&r, 20));
+		mem = keys[0].ide.mem;
+		for (size_t i = 0; i < len; i++)
+			any |= mem[i];
+		assert_int_not_equal(any, 0);
+		if (way == 0) {
+			weft_end_fini(r.side[0].end);
+		} else if (way == 1) {
+			weft_end_close(r.side[0].end);
+		} else {
+			weft_end_close(r.side[1].end);
+			while (weft_end_session(r.side[0].end)->state != WEFT_SESSION_DOWN)
+				assert_true(step(&r));
+		}
+		any = 0;
+		for (size_t i = 0; i < len; i++)
+			any |= mem[i];
+		assert_int_equal(any, 0);
+		ide_rig_free(&r);
+	}
+}
+
+static void
+impossible_options_are_refused(void **state)
+{
+	struct weft_end_ide bad;
+	struct weft_end_cfg c;
+	struct rig r;
+
+	(void)state;
+	ide_rig(&r, 7, false, WEFT_IDE_CONTAINMENT, true, 1000);
+	c = r.side[0].cfg;
+	assert_int_not_equal(weft_end_size(&c), 0);
+	c.ide = NULL;
+	assert_int_equal(weft_end_size(&c), 0);
+	c.ide = &bad;
+	bad = *r.side[0].cfg.ide;
+	bad.rekey_flits = 0;
+	assert_int_equal(weft_end_size(&c), 0);
+	bad = *r.side[0].cfg.ide;
+	bad.rekey_ns = 0;
+	assert_int_equal(weft_end_size(&c), 0);
+	bad = *r.side[0].cfg.ide;
+	bad.mem = (uint8_t *)bad.mem + 1;
+	assert_int_equal(weft_end_size(&c), 0);
+	bad = *r.side[0].cfg.ide;
+	c.session.params.ide_mode = WEFT_IDE_OFF;
+	assert_int_equal(weft_end_size(&c), 0);
+	ide_rig_free(&r);
+}
+
+static int
+open_all(void **state)
+{
+	(void)state;
+	lib = weft_ide_lib_open(0);
+	psk[0] = make_psk('5');
+	psk[1] = make_psk('6');
+	return lib == NULL ? -1 : 0;
+}
+
+static int
+close_all(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		weft_secret_free(keys[i].ide.mem, weft_end_ide_size());
+		weft_psk_free(psk[i]);
+	}
+	weft_ide_lib_close(lib);
+	free(used);
+	free(weft_ide_all.seen);
+	return 0;
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sessions_with_ide_keep_their_promises),
+		cmocka_unit_test(a_key_seals_no_more_than_its_limit),
+		cmocka_unit_test(keys_change_by_time_too),
+		cmocka_unit_test(a_thousand_restarts_repeat_no_key),
+		cmocka_unit_test(what_is_changed_is_never_delivered),
+		cmocka_unit_test(another_pre_shared_key_delivers_nothing),
+		cmocka_unit_test(without_keys_nothing_is_sent),
+		cmocka_unit_test(keys_are_wiped),
+		cmocka_unit_test(impossible_options_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, open_all, close_all);
+}
