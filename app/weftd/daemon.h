@@ -22,6 +22,7 @@
 #include "weft_msg.h"
 #include "weft_pipe.h"
 #include "weft_port.h"
+#include "weft_secret.h"
 #include "weft_topo.h"
 #include "weft_traffic.h"
 
@@ -67,6 +68,8 @@ struct peer {
 	struct weft_conn *tx;
 	struct waiting *waiting; /* host, rxl */
 	uint64_t up_ns; /* cxl switch: when the link was last in a session */
+	struct peer_ide *ide; /* NULL: off */
+	uint64_t ide_told; /* control thread: failures that it has spoken of */
 	uint64_t told; /* control thread: sessions begun that it has spoken of */
 };
 
@@ -154,6 +157,8 @@ struct daemon {
 	struct weft_loop **loop;
 	unsigned int n_loops;
 	struct weft_loop *main_loop; /* one of them, or NULL */
+	struct weft_psk *psk; /* these two: NULL without IDE */
+	struct weft_ide_lib *ide;
 	const struct weft_fec_kernel *fec;
 	const struct weft_crc_kernel *crc;
 	const struct weft_atc_kernel *atc;
@@ -250,6 +255,24 @@ void links_warn(const struct daemon *d);
 
 /** Control thread: say which links lost their session since the last call, a line each. */
 void links_tell(struct daemon *d);
+
+/* --- ide.c --- */
+
+/** Read the pre-shared key, if IDE is on; the process cannot be dumped from then on. 0, or -errno. */
+int ide_open(struct daemon *d, char *err, size_t err_len);
+void ide_close(struct daemon *d);
+
+/** Set what an end needs for IDE, if it is on. 0; -ENOLCK: no memory could be locked; -ENOMEM. */
+int ide_peer(struct peer *p, bool asks, struct weft_end_cfg *c);
+
+/** Once the end is not used any more. */
+void ide_peer_fini(struct peer *p);
+
+/** Control thread: say which streams failed since the last call, a line each. */
+void ide_tell(struct daemon *d);
+
+/** A word for reports: "off", "down", "secure", "insecure". */
+const char *ide_state(const struct peer *p);
 
 /* --- host.c, gfd.c, switch.c, store.c --- */
 

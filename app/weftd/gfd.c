@@ -238,13 +238,17 @@ gfd_init(struct node *n, char *err, size_t err_len)
 		.socket = SOCKET_ID_ANY,
 	};
 	const bool cxl = daemon_is_cxl(n->daemon);
+	/*
+	 * The route stage compares addresses with the DPID of the frame: in cxl mode there is none, and
+	 * with IDE there are none in the clear. Requests are then judged where they are answered.
+	 */
+	const bool routes = !cxl && n->daemon->topo->ide == WEFT_IDE_OFF;
 	int rc = 0;
 
 	n->env.take_control = true;
-	/* The route stage compares addresses with the DPID of the frame: in cxl mode there is none. */
-	if (!cxl)
+	if (routes)
 		rc = node_fast(n, err, err_len);
-	if (rc == 0 && !cxl)
+	if (rc == 0 && routes)
 		rc = gfd_atc(n);
 	if (rc == 0)
 		rc = gfd_memory(n, err, err_len);

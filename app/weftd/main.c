@@ -69,9 +69,6 @@ load_topology(struct daemon *d, const struct run_options *run)
 	if (daemon_is_cxl(d) && strcmp(d->cfg.switch_layout, WEFT_LAYOUT_SWITCH) != 0)
 		cli_fail("--switch-layout: in cxl mode switches end links, as hosts and GFDs do: "
 			 "expected --rx-layout");
-	if (d->topo->ide != WEFT_IDE_OFF)
-		cli_fail("ide: weftd does not agree on session keys yet, and never sends under an "
-			 "old one: expected mode off");
 }
 
 /*
@@ -352,6 +349,7 @@ control(void *arg)
 		}
 		if (daemon_is_cxl(d))
 			links_tell(d);
+		ide_tell(d);
 		if (++naps % (1000 / TEND_EVERY_MS) == 0)
 			ports_tend(d);
 		nanosleep(&nap, NULL);
@@ -418,6 +416,7 @@ finish(struct daemon *d, double seconds)
 	ports_close(d); /* frames that nobody took come back before their nodes go */
 	for (uint16_t i = 0; i < d->n_nodes; i++)
 		node_fini(&d->node[i]);
+	ide_close(d);
 	free(d->loop);
 	free(d->node);
 	weft_topo_free(d->topo);
@@ -447,6 +446,8 @@ main(int argc, char **argv)
 	if (daemon_is_cxl(&d))
 		links_warn(&d);
 	live_layout(&d);
+	if (ide_open(&d, err, sizeof(err)) != 0)
+		cli_fail("%s", err);
 	start(&d);
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);

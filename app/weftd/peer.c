@@ -83,7 +83,6 @@ peer_cfg(const struct peer *p, bool asks, struct weft_end_cfg *c)
 	own->max_flits = p->max_flits;
 	own->crc_order = t->crc_order;
 	own->isn_form = c->llr.isn;
-	own->ide_mode = t->ide;
 	own->credits = PEER_CREDITS;
 	memcpy(own->node, p->node->topo->name,
 		strnlen(p->node->topo->name, WEFT_NODE_ID_LEN)); /* the rest stays 0 */
@@ -149,7 +148,12 @@ peer_init(struct peer *p, bool asks)
 	struct weft_end_cfg cfg;
 	void *mem;
 
+	int rc;
+
 	peer_cfg(p, asks, &cfg);
+	rc = ide_peer(p, asks, &cfg);
+	if (rc != 0)
+		return rc;
 	mem = rte_zmalloc("weft_end", weft_end_size(&cfg), WEFT_CACHE_LINE);
 	if (mem == NULL)
 		return -ENOMEM;
@@ -177,6 +181,9 @@ peer_fini(struct peer *p)
 		weft_conns_remove(p->node->conns, p->rx);
 	if (p->tx != NULL)
 		weft_conns_remove(p->node->conns, p->tx);
+	if (p->end != NULL)
+		weft_end_fini(p->end);
+	ide_peer_fini(p);
 	rte_free(p->end);
 	rte_free(p->waiting);
 }
@@ -206,10 +213,16 @@ peer_refused(struct peer *p)
 	__atomic_store_n(&p->state, PEER_REFUSED, __ATOMIC_RELAXED);
 	if (n->refused != NULL || !s->cfg.asks)
 		return; /* whoever asked has a reason to give up, nobody else */
-	snprintf(n->refusal, sizeof(n->refusal), "%.*s refuses: %s is %s there, %s here",
-		WEFT_NODE_ID_LEN, (const char *)s->peer.node, weft_control_param_name(differs),
-		weft_control_param_value(&s->peer, differs),
-		weft_control_param_value(&s->cfg.params, differs));
+	if (differs == WEFT_PARAM_IDE_KEY)
+		snprintf(n->refusal, sizeof(n->refusal),
+			"%.*s has another pre-shared key than ide.key_file here", WEFT_NODE_ID_LEN,
+			(const char *)s->peer.node);
+	else
+		snprintf(n->refusal, sizeof(n->refusal), "%.*s refuses: %s is %s there, %s here",
+			WEFT_NODE_ID_LEN, (const char *)s->peer.node,
+			weft_control_param_name(differs),
+			weft_control_param_value(&s->peer, differs),
+			weft_control_param_value(&s->cfg.params, differs));
 	__atomic_store_n(&n->refused, n->refusal, __ATOMIC_RELEASE);
 }
 

@@ -166,6 +166,7 @@ connections_json(const struct node *n)
 			o, "peer", json_string(n->daemon->topo->node[p->topo_node].name));
 		put(o, "pid", p->pid);
 		json_object_set_new(o, "state", json_string(session_word(p)));
+		json_object_set_new(o, "ide", json_string(ide_state(p)));
 		put(o, "unacked", weft_llr_unacked(l));
 		put(o, "round_trip_ns", weft_llr_rtt(l)->mean_ns);
 		json_object_set_new(o, "session",

@@ -32,6 +32,7 @@
 #define MIN_WINDOW 8 /* of lib/end; the number on the wire allows MAX_WINDOW */
 #define MAX_WINDOW 511
 #define MAX_REQUESTS (UINT64_C(1) << 48)
+#define MAX_REKEY_MS 86400000 /* a day */
 
 /* One key of a table: word in the file, whether it must be there, and where the value goes. */
 #define FIELD(word, need, fn, type, member)                                                        \
@@ -81,6 +82,7 @@ static const char *const ide_words[] = { [WEFT_IDE_OFF] = "off",
 	[WEFT_IDE_CONTAINMENT] = "containment",
 	[WEFT_IDE_SKID] = "skid",
 	NULL };
+static const char *const switch_words[] = { "off", "on", NULL };
 const char *const topo_kind_words[] = {
 	[WEFT_TOPO_HOST] = "host", [WEFT_TOPO_SWITCH] = "switch", [WEFT_TOPO_GFD] = "gfd", NULL
 };
@@ -358,6 +360,13 @@ read_defaults(struct topo_load *l, const struct topo_value *v, const struct topo
 static const struct topo_key ide_keys[IDE_KEYS] = {
 	[IDE_MODE] = WORD("mode", REQUIRED, struct topo_load, t.ide, ide_words),
 	[IDE_KEY_FILE] = TEXT("key_file", OPTIONAL, struct topo_load, t.key_file, NULL),
+	[IDE_PCRC] = WORD("pcrc", OPTIONAL, struct topo_load, t.ide_opts.pcrc, switch_words),
+	[IDE_STOP] = WORD("stop", OPTIONAL, struct topo_load, t.ide_opts.stop, switch_words),
+	[IDE_POISON] = WORD("poison", OPTIONAL, struct topo_load, t.ide_opts.poison, switch_words),
+	[IDE_REKEY_FLITS] = NUMBER("rekey_flits", OPTIONAL, struct topo_load,
+		t.ide_opts.rekey_flits, 1, UINT64_C(1) << 48),
+	[IDE_REKEY_MS] = NUMBER(
+		"rekey_ms", OPTIONAL, struct topo_load, t.ide_opts.rekey_ms, 1, MAX_REKEY_MS),
 };
 
 static int

@@ -144,6 +144,7 @@ weft_topo_parse(struct weft_topo **out, const char *name, const char *yaml, size
 		.mtu = DEFAULT_MTU,
 		.t.mode = WEFT_MODE_RXL,
 		.t.retry.selective = -1,
+		.t.ide_opts = { .pcrc = 1, .rekey_ms = 120000, .rekey_flits = UINT64_C(1) << 32 },
 	};
 	int rc = load_steps(&l, yaml, len);
 

@@ -117,6 +117,15 @@ struct weft_topo_link {
 	uint16_t b;
 };
 
+/** Options of IDE; of no meaning when it is off. */
+struct weft_topo_ide {
+	uint8_t pcrc; /**< 1: on; the others likewise */
+	uint8_t stop;
+	uint8_t poison;
+	uint32_t rekey_ms; /**< a key is changed after so long, 1.. */
+	uint64_t rekey_flits; /**< or when it has sealed so many flits, 1.. */
+};
+
 /** A whole fabric. Arrays stand in file order, ports by node and then by link. */
 struct weft_topo {
 	char fabric[WEFT_TOPO_NAME_ROOM];
@@ -124,6 +133,7 @@ struct weft_topo {
 	uint8_t isn; /**< enum weft_isn_form (weft_isn.h), never NONE */
 	uint8_t crc_order; /**< enum weft_crc_order (weft_crc.h) */
 	uint8_t ide; /**< enum weft_ide_mode (weft_ide.h) */
+	struct weft_topo_ide ide_opts;
 	uint8_t flits_per_frame; /**< 1..64 and fits every link; 0 = as many as fit */
 	struct weft_topo_retry retry;
 	char key_file[WEFT_TOPO_PATH_ROOM]; /**< "" when ide is off and none is given */

@@ -31,6 +31,11 @@ every_form_is_read(void **state)
 	assert_int_equal(t->retry.rx_buffer, 64);
 	assert_int_equal(t->ide, WEFT_IDE_CONTAINMENT);
 	assert_string_equal(t->key_file, "keys/lab.bin");
+	assert_int_equal(t->ide_opts.pcrc, 0);
+	assert_int_equal(t->ide_opts.stop, 1);
+	assert_int_equal(t->ide_opts.poison, 1);
+	assert_true(t->ide_opts.rekey_flits == UINT64_C(1) << 40);
+	assert_int_equal(t->ide_opts.rekey_ms, 50);
 	assert_int_equal(t->n_nodes, 7);
 	assert_int_equal(t->n_links, 7);
 	assert_int_equal(t->n_ports, 14);

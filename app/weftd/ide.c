@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * IDE of the daemon: the pre-shared key, keys for the ends of connections and links, and what is said
+ * when a stream fails. Keys are made on the lcore of their end when its session begins, and live in
+ * memory for keys only.
+ */
+
+#include "daemon.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli.h"
+#include "weft_derive.h"
+
+struct peer_ide {
+	struct weft_end_ide end;
+	struct weft_session_keys session;
+	struct weft_derive_domain domain;
+	const struct weft_psk *psk;
+};
+
+int
+ide_open(struct daemon *d, char *err, size_t err_len)
+{
+	int rc;
+
+	if (d->topo->ide == WEFT_IDE_OFF)
+		return 0;
+	rc = weft_secret_process();
+	if (rc != 0) {
+		snprintf(err, err_len, "ide: this process cannot be kept from being dumped: %s",
+			strerror(-rc));
+		return rc;
+	}
+	d->psk = weft_psk_load(d->topo->key_file, err, err_len);
+	if (d->psk == NULL)
+		return -errno;
+	d->ide = weft_ide_lib_open(d->features);
+	if (d->ide == NULL) {
+		snprintf(err, err_len, "ide: intel-ipsec-mb does not run here");
+		return -ENOTSUP;
+	}
+	if (!d->cfg.quiet)
+		printf("ide: %s, PCRC %s, AES-GCM by %s\n",
+			d->topo->ide == WEFT_IDE_SKID ? "skid" : "containment",
+			d->topo->ide_opts.pcrc ? "on" : "off", weft_ide_lib_kernel(d->ide));
+	return 0;
+}
+
+void
+ide_close(struct daemon *d)
+{
+	weft_psk_free(d->psk);
+	if (d->ide != NULL)
+		weft_ide_lib_close(d->ide);
+}
+
+static bool
+ide_key(void *arg, const struct weft_session_deal *deal, bool from_asks, uint32_t generation,
+	uint8_t *key)
+{
+	const struct peer_ide *i = arg;
+
+	return weft_derive_key(i->psk, &i->domain, deal, from_asks, generation, key);
+}
+
+static bool
+ide_proof(void *arg, const struct weft_session_deal *deal, bool asks, uint8_t *proof)
+{
+	const struct peer_ide *i = arg;
+
+	return weft_derive_proof(i->psk, &i->domain, deal, asks, proof);
+}
+
+static uint16_t
+ide_bits(const struct weft_topo_ide *o)
+{
+	unsigned int bits = WEFT_CONTROL_IDE_CAN(WEFT_CONTROL_IDE_STOP | WEFT_CONTROL_IDE_POISON);
+
+	bits |= o->pcrc ? 0 : WEFT_CONTROL_IDE_NO_PCRC;
+	bits |= o->stop ? WEFT_CONTROL_IDE_STOP : 0;
+	bits |= o->poison ? WEFT_CONTROL_IDE_POISON : 0;
+	return (uint16_t)bits;
+}
+
+int
+ide_peer(struct peer *p, bool asks, struct weft_end_cfg *c)
+{
+	const struct daemon *d = p->node->daemon;
+	const struct weft_topo *t = d->topo;
+	const uint16_t own = p->node->topo->pid;
+	struct peer_ide *i;
+
+	if (t->ide == WEFT_IDE_OFF)
+		return 0;
+	i = p->ide = calloc(1, sizeof(*i));
+	if (i == NULL)
+		return -ENOMEM;
+	i->psk = d->psk;
+	i->domain.asks = asks ? own : p->pid;
+	i->domain.answers = asks ? p->pid : own;
+	if (t->mode == WEFT_MODE_CXL)
+		i->domain.asks = i->domain.answers = WEFT_PID_NONE;
+	i->session = (struct weft_session_keys){
+		.random = weft_secret_random, .proof = ide_proof, .arg = i
+	};
+	i->end = (struct weft_end_ide){ .lib = d->ide,
+		.mem = weft_secret_alloc(weft_end_ide_size()),
+		.key = ide_key,
+		.arg = i,
+		.rekey_flits = t->ide_opts.rekey_flits,
+		.rekey_ns = (uint64_t)t->ide_opts.rekey_ms * 1000000 };
+	if (i->end.mem == NULL)
+		return -ENOLCK;
+	c->ide = &i->end;
+	c->session.keys = &i->session;
+	c->session.params.ide_mode = t->ide;
+	c->session.params.ide_bits = ide_bits(&t->ide_opts);
+	return 0;
+}
+
+void
+ide_peer_fini(struct peer *p)
+{
+	if (p->ide != NULL)
+		weft_secret_free(p->ide->end.mem, weft_end_ide_size());
+	free(p->ide);
+	p->ide = NULL;
+}
+
+void
+ide_tell(struct daemon *d)
+{
+	for (uint16_t k = 0; d->topo->ide != WEFT_IDE_OFF && k < d->n_nodes; k++)
+		for (uint16_t i = 0; i < d->node[k].n_peers; i++) {
+			struct peer *p = &d->node[k].peer[i];
+			const uint64_t *c = weft_end_counts(p->end);
+			const uint64_t n = c[WEFT_END_N_IDE_FAILURES];
+
+			if (n == p->ide_told)
+				continue;
+			p->ide_told = n;
+			cli_warn("node %s: IDE of what came from %s failed (%llu times, %llu flits "
+				 "dropped): the session ends, a new one gets new keys",
+				d->node[k].topo->name, d->topo->node[p->topo_node].name,
+				(unsigned long long)n,
+				(unsigned long long)c[WEFT_END_N_IDE_DROPPED]);
+		}
+}
+
+const char *
+ide_state(const struct peer *p)
+{
+	if (p->ide == NULL)
+		return "off";
+	if (weft_session_is_live(weft_end_session(p->end)))
+		return "secure";
+	return weft_end_counts(p->end)[WEFT_END_N_IDE_FAILURES] != 0 ? "insecure" : "down";
+}
