@@ -271,7 +271,7 @@ void ide_peer_fini(struct peer *p);
 /** Control thread: say which streams failed since the last call, a line each. */
 void ide_tell(struct daemon *d);
 
-/** A word for reports: "off", "down", "secure", "insecure". */
+/** A word for reports: "off", "down", "secure", "insecure", "closed". */
 const char *ide_state(const struct peer *p);
 
 /* --- host.c, gfd.c, switch.c, store.c --- */

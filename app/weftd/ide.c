@@ -159,5 +159,7 @@ ide_state(const struct peer *p)
 		return "off";
 	if (weft_session_is_live(weft_end_session(p->end)))
 		return "secure";
+	if (weft_end_session(p->end)->state == WEFT_SESSION_CLOSED)
+		return "closed";
 	return weft_end_counts(p->end)[WEFT_END_N_IDE_FAILURES] != 0 ? "insecure" : "down";
 }

@@ -47,8 +47,12 @@ weftd --until-done --quiet
 t '--switch-layout: in cxl mode switches end links' --switch-layout deframe,route
 topology '' 'retry: {window: 7}'
 t 't.yaml:3: defaults.retry.window: bad number, expected 8..511, got "7"' --check
-topology '' '' 'ide: {mode: skid, key_file: k}'
-t 'ide: '
+topology '' '' 'ide: {mode: skid, key_file: /nonesuch/k}'
+t 'key file /nonesuch/k: No such file'
+topology '' '' 'ide: {mode: skid, key_file: k, pcrc: maybe}'
+t 'ide.pcrc: bad word, expected off|on, got "maybe"' --check
+topology '' '' 'ide: {mode: skid, key_file: k, rekey_flits: 0}'
+t 'ide.rekey_flits: bad number, expected 1..281474976710656, got "0"' --check
 printf 'fabric: x\nnodes: [\n' >"$work/t.yaml"
 t 't.yaml:'
 head -c 2000000 /dev/zero | tr '\0' '#' >"$work/t.yaml"
