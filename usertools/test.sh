@@ -154,7 +154,7 @@ say "suite with scalar kernels only (WEFT_CPU=scalar)"
 suite "$main" scalar WEFT_CPU=scalar
 
 say "the model: published vectors, its own runner, retry rules, captures"
-for script in test_vectors test_ide test_runner test_retry test_check_wire test_signature; do
+for script in test_vectors test_ide test_runner test_retry test_check_wire test_signature test_session_keys; do
 	if /usr/bin/python3 test/model/$script.py >"$work/$script.log" 2>&1; then
 		pass
 		grep -E '^(Ran|skipped) ' "$work/$script.log"
