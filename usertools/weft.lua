@@ -71,7 +71,9 @@ local CONTROL_MESSAGES = { "HELLO", "WELCOME", "REFUSE", "GOODBYE", "READY", "KE
 	"LOSS" }
 local CONTROL_HAS = { "2 3 4 5 6 7 8 9 10 15", "2 3 4 5 6 7 8 9 10 13 15", "2 3 4 5 6 7 8 9 10 11",
 	"", "", "12", "", "8 9 14" }
-local RECORD_TYPE, RECORD_PADDED, RECORD_CHECK = 1, 15, 16
+-- Those that a message has with IDE on. READY does not say whether it is.
+local CONTROL_HAS_IDE = { "17 18", "17 18 19", "17", [5] = "20" }
+local RECORD_TYPE, RECORD_IDE, RECORD_PADDED, RECORD_CHECK = 1, 7, 15, 16
 local CONTROL_RECORDS = {
 	{ "type", "Message", 1, 1, #CONTROL_MESSAGES, CONTROL_MESSAGES },
 	{ "version", "Frame version", 1, 0, 255 },
@@ -83,13 +85,18 @@ local CONTROL_RECORDS = {
 	{ "port", "Port", 2, 0, 0xFFFF },
 	{ "node", "Node identity", 16 },
 	{ "credits", "Requests held", 2, 0, 0xFFFF },
-	{ "differs", "Differs", 1, 1, 6, { "frame version", "mode", "CRC order", "ISN form", "IDE mode",
-		"frames of full size do not pass" } },
+	{ "differs", "Differs", 1, 1, 10, { "frame version", "mode", "CRC order", "ISN form", "IDE mode",
+		"frames of full size do not pass", "IDE PCRC", "IDE.Stop", "IDE protection of poison",
+		"pre-shared key" } },
 	{ "flags", "Flags", 1, 0, 1, { [0] = "none", "the sender hears nothing" } },
 	{ "session", "Session offered", 4, 1, 0xFFFFFFFF, base.HEX_DEC },
 	{ "count", "Flits dropped", 4, 1, 0xFFFFFFFF },
 	{ "padded", "Padded to the flits of a frame", 1, 0, MAX_FLITS },
 	{ "check", "Check", 2, 0, 0xFFFF, base.HEX },
+	{ "ide_bits", "IDE bits", 2, 0, 0xFFFF, base.HEX },
+	{ "random", "Share in the keys", 32 },
+	{ "proof", "Proof of the pre-shared key", 16 },
+	{ "ready_proof", "Proof of the pre-shared key", 16 },
 }
 
 -- Messages: length, then fields at the slot bits they have in the first message of a slot, which
@@ -245,7 +252,7 @@ field("bytes", "almp.payload", "ALMP payload")
 field("none", "control", "Link control")
 field("bytes", "control.unknown", "Unknown record")
 for _, r in ipairs(CONTROL_RECORDS) do
-	if r[3] == 16 then
+	if r[3] > 4 then
 		field("bytes", "control." .. r[1], r[2])
 	else
 		local names = type(r[6]) == "table" and r[6] or nil
@@ -1156,6 +1163,14 @@ for message, types in ipairs(CONTROL_HAS) do
 	end
 end
 
+local CONTROL_IDE_SETS = {}
+for message, types in pairs(CONTROL_HAS_IDE) do
+	CONTROL_IDE_SETS[message] = {}
+	for kind in types:gmatch("%d+") do
+		CONTROL_IDE_SETS[message][tonumber(kind)] = true
+	end
+end
+
 local function record_fault(r, len, value, seen)
 	if seen then
 		return "comes twice"
@@ -1206,10 +1221,13 @@ end
 -- A message has exactly its records.
 local function set_fault(values)
 	local set = CONTROL_SETS[values[RECORD_TYPE]]
+	local ide_set = CONTROL_IDE_SETS[values[RECORD_TYPE]] or {}
+	local ide = values[RECORD_IDE]
 	for kind, r in ipairs(CONTROL_RECORDS) do
-		if set and set[kind] and not values[kind] then
+		local must = set and (set[kind] or ide_set[kind] and ide and ide ~= 0)
+		if must and not values[kind] then
 			return r[2] .. " is missing"
-		elseif set and not set[kind] and values[kind] then
+		elseif set and not must and not (ide_set[kind] and not ide) and values[kind] then
 			return r[2] .. " does not belong here"
 		end
 	end

@@ -527,7 +527,7 @@ FILLED = {control.VERSION: 1, control.MODE: 1, control.MAX_FLITS: 5, control.POR
           control.COUNT: 0x01020304}
 OUT_OF_RANGE = {control.TYPE: (0, 9), control.MODE: (2,), control.MAX_FLITS: (0, 65),
                 control.CRC_ORDER: (2,), control.ISN: (3,), control.IDE: (3,),
-                control.DIFFERS: (0, 7), control.FLAGS: (2,), control.SESSION: (0,),
+                control.DIFFERS: (0, 11), control.FLAGS: (2,), control.SESSION: (0,),
                 control.COUNT: (0,), control.PADDED: (65,)}
 NAMED = ("type", "version", "mode", "max_flits", "crc_order", "isn", "ide", "port", "node",
          "credits", "differs", "flags", "session", "count", "padded", "check")
@@ -558,7 +558,10 @@ def wrong_records(records):
         yield records[:i] + [(kind, value[:-1])] + records[i + 1:]
         for number in OUT_OF_RANGE.get(kind, ()):
             yield put(records, kind, number)
+    is_ready = records[0][1] == bytes([control.READY])
     for kind in set(control.LENGTH) - has:
+        if kind == control.READY_PROOF and is_ready:
+            continue  # it may have one
         value = 1 if kind in OUT_OF_RANGE else 0
         yield records + [(kind, value.to_bytes(control.LENGTH[kind], "big"))]
 
@@ -578,6 +581,15 @@ def control_cases():
             yield good[:at] + bytes([good[at] ^ 1 << at % 8]) + good[at + 1:], False
         for wrong in wrong_records(records):
             yield with_check(wrong), False
+    for kind, more in control.CARRIES_IDE.items():
+        records = put(filled(kind), control.IDE, 2)[:-1]
+        records += [(k, bytes(range(control.LENGTH[k]))) for k in more]
+        yield with_check(records), True
+        yield with_check(put(records, control.IDE, 0)), False
+        for i in range(len(records) - len(more), len(records)):
+            yield with_check(records[:i] + records[i + 1:]), False
+    yield with_check([(control.TYPE, bytes([control.READY])),
+                      (control.READY_PROOF, bytes(16))]), True
     for kind in (control.HELLO, control.WELCOME):
         long = with_check(put(filled(kind), control.PADDED, 2))
         yield long, False

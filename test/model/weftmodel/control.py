@@ -7,12 +7,16 @@ from . import frame
 HELLO, WELCOME, REFUSE, GOODBYE, READY, KEEPALIVE, RESET, LOSS = range(1, 9)
 TYPE, VERSION, MODE, MAX_FLITS, CRC_ORDER, ISN, IDE, PORT, NODE, CREDITS = range(1, 11)
 DIFFERS, FLAGS, SESSION, COUNT, PADDED, CHECK = range(11, 17)
+IDE_BITS, RANDOM, PROOF, READY_PROOF = range(17, 21)
 LENGTH = {TYPE: 1, VERSION: 1, MODE: 1, MAX_FLITS: 1, CRC_ORDER: 1, ISN: 1, IDE: 1, PORT: 2,
-          NODE: 16, CREDITS: 2, DIFFERS: 1, FLAGS: 1, SESSION: 4, COUNT: 4, PADDED: 1, CHECK: 2}
+          NODE: 16, CREDITS: 2, DIFFERS: 1, FLAGS: 1, SESSION: 4, COUNT: 4, PADDED: 1, CHECK: 2,
+          IDE_BITS: 2, RANDOM: 32, PROOF: 16, READY_PROOF: 16}
 _PARAMETERS = tuple(range(VERSION, CREDITS + 1))
 CARRIES = {HELLO: _PARAMETERS + (PADDED,), WELCOME: _PARAMETERS + (SESSION, PADDED),
            REFUSE: _PARAMETERS + (DIFFERS,), GOODBYE: (), READY: (), KEEPALIVE: (FLAGS,),
            RESET: (), LOSS: (PORT, NODE, COUNT)}
+# With IDE on. A READY does not say whether it is.
+CARRIES_IDE = {HELLO: (IDE_BITS, RANDOM), WELCOME: (IDE_BITS, RANDOM, PROOF), REFUSE: (IDE_BITS,)}
 
 
 def parse(records):
@@ -26,11 +30,17 @@ def parse(records):
         if len(value) < length or length != LENGTH.get(kind, length) or kind in values:
             return None
         if kind in LENGTH:
-            values[kind] = value if kind == NODE else int.from_bytes(value, "big")
+            values[kind] = value if length > 4 else int.from_bytes(value, "big")
         if kind == CHECK and frame.t10dif(records[:at]) != values[CHECK]:
             return None
         at += 2 + length
-    if set(values) != {TYPE, CHECK, *CARRIES.get(values.get(TYPE), (-1,))}:
+    kind = values.get(TYPE)
+    want = {TYPE, CHECK, *CARRIES.get(kind, (-1,))}
+    if values.get(IDE):
+        want.update(CARRIES_IDE.get(kind, ()))
+    if kind == READY:
+        want.update({READY_PROOF} & set(values))
+    if set(values) != want:
         return None
     return values
 
@@ -42,7 +52,7 @@ def build(kind, **values):
     given = {VERSION: 1, MODE: frame.RXL, MAX_FLITS: frame.MAX_FLITS}
     given.update({known[name]: value for name, value in values.items()})
     out = bytes([TYPE, 1, kind])
-    for record in CARRIES[kind]:
+    for record in CARRIES[kind] + (CARRIES_IDE.get(kind, ()) if given.get(IDE) else ()):
         length = LENGTH[record]
         out += bytes([record, length]) + given.get(record, 0).to_bytes(length, "big")
     return out + bytes([CHECK, 2]) + frame.t10dif(out).to_bytes(2, "big")
