@@ -26,10 +26,16 @@ struct peer_ide {
 int
 ide_open(struct daemon *d, char *err, size_t err_len)
 {
+	uint8_t share[WEFT_RANDOM_LEN];
 	int rc;
 
 	if (d->topo->ide == WEFT_IDE_OFF)
 		return 0;
+	if (!weft_secret_random(NULL, share, sizeof(share))) {
+		snprintf(
+			err, err_len, "ide: the kernel gives no random bytes: %s", strerror(errno));
+		return -EIO;
+	}
 	rc = weft_secret_process();
 	if (rc != 0) {
 		snprintf(err, err_len, "ide: this process cannot be kept from being dumped: %s",
