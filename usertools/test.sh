@@ -53,7 +53,10 @@ suite() {
 	local dir=$1 name=$2 n log once=()
 	shift 2
 	log=$work/meson-$name.log
-	[ "$name" = main ] || once=(--no-suite mutate --no-suite model)
+	if [ "$name" != main ]; then
+		once=(--no-suite mutate --no-suite model)
+		set -- WEFT_TEST_AGAIN=1 "$@"
+	fi
 	env "$@" meson test -C "$dir" --no-rebuild --print-errorlogs --logbase "log-$name" \
 		"${once[@]}" >"$log" 2>&1
 	grep -E '^ *[0-9]+/[0-9]+ .*(FAIL|ERROR|TIMEOUT|SKIP)' "$log"
