@@ -135,9 +135,9 @@ has_traffic() {
 }
 
 # A GFD that is stopped for longer than a silence: links keep what they have.
-fabric 300000 64 30000 >"$work/live.yaml"
+fabric 1000000 64 30000 >"$work/live.yaml"
 start_all
-wait_for 20 has_traffic
+wait_for 60 has_traffic
 same "telemetry of a switch's link" 1 \
 	"$(ask "$pid_s0" /weft/retry,s0,g0 | json /dev/stdin 'o["/weft/retry"]["connections"]')"
 kill -STOP "$pid_g0"
@@ -151,9 +151,9 @@ end_others
 
 # A switch that is killed and started again: what it held is lost, each end of its links says so, and
 # the fabric goes on. Nothing that is read is wrong.
-fabric 400000 64 1000 >"$work/live.yaml"
+fabric 1000000 64 1000 >"$work/live.yaml"
 start_all
-wait_for 20 has_traffic
+wait_for 60 has_traffic
 kill -KILL "$pid_s1"
 wait "$pid_s1" 2>/dev/null || true
 sleep 0.3
