@@ -223,7 +223,7 @@ done
 start s0 --capture s0.0="$work/live.pcapng"
 start h0 --until-done --quiet --json "$work/h0.json"
 start h1 --quiet
-wait_for 20 has_sessions 1
+wait_for 60 has_sessions 1
 # Where the kernel shows it: memory that is locked and not dumped, and no core by limit.
 grep -q '^Max core file size *0 *0 ' "/proc/$pid_g0/limits" || die "a core file may be written"
 grep '^VmFlags:' "/proc/$pid_g0/smaps" | grep ' lo ' | grep -q ' dd' || die "no memory is locked and kept from dumps"
@@ -231,7 +231,7 @@ for round in 1 2 3 4; do
 	kill -KILL "$pid_g0"
 	wait "$pid_g0" 2>/dev/null || true
 	start g0
-	wait_for 20 has_sessions $((1 + round))
+	wait_for 60 has_sessions $((1 + round))
 	sleep 0.2
 done
 tr '\0' '\n' <"/proc/$pid_h0/cmdline" >>"$work/all.log"

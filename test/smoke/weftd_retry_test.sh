@@ -107,7 +107,7 @@ has_traffic() {
 # A switch has no state that matters: killed and started again, nothing is lost.
 fabric 600000 30000 >"$work/live.yaml"
 start_all
-wait_for 20 has_traffic
+wait_for 60 has_traffic
 for _ in 1 2; do
 	kill -KILL "$pid_s1"
 	wait "$pid_s1" 2>/dev/null || true
@@ -126,7 +126,7 @@ end_others
 
 # A GFD that is stopped for longer than a silence: both ends keep what they have.
 start_all
-wait_for 20 has_traffic
+wait_for 60 has_traffic
 kill -STOP "$pid_g0"
 sleep 1
 kill -CONT "$pid_g0"
@@ -140,7 +140,7 @@ end_others
 # A GFD that restarts has lost its memory and its sessions: the hosts get new ones, and say what is gone.
 fabric 400000 1500 >"$work/live.yaml"
 start_all
-wait_for 20 has_traffic
+wait_for 60 has_traffic
 kill -KILL "$pid_g1"
 wait "$pid_g1" 2>/dev/null || true
 start g1
