@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * May this requester do this? (fabric.md section 1.12, GFD.) Hot: runs per request. The tests come
+ * in the order of that section, so that an access which fails several is counted by the first.
+ */
+
+#include "gfam_priv.h"
+
+#define AHEAD                                                                                      \
+	8 /* of a run: enough for rows in L2, and beyond it a miss or two are open at a time */
+#define UIO_LINE 64
+
+/* Device address of @p hpa by @p d, counted from the decoder's base. */
+static inline uint64_t
+squeeze(const struct gfam_decoder *d, uint64_t hpa)
+{
+	const uint64_t off = hpa - d->hpa_base;
+
+	return off >> d->high << d->low | (off & (WEFT_BIT64(d->low) - 1));
+}
+
+static inline bool
+in_range(const struct gfam_decoder *d, uint64_t hpa)
+{
+	return (hpa >= d->hpa_base) & (squeeze(d, hpa) < d->dpa_len);
+}
+
+static inline bool
+way_agrees(const struct gfam_decoder *d, uint64_t hpa)
+{
+	return (hpa >> d->low & d->check_mask) == d->check_way;
+}
+
+/* Why not exactly one decoder hits. */
+static __attribute__((noinline)) enum weft_gfam_result
+explain(const struct gfam_rpid *r, const struct gfam_decoder *d, unsigned int hits, uint64_t hpa)
+{
+	if (r->row == GFAM_NO_ROW)
+		return WEFT_GFAM_NO_ROW;
+	if (hits > 1)
+		return WEFT_GFAM_SEVERAL;
+	for (unsigned int i = 0; i < r->used; i++) {
+		if (in_range(&d[i], hpa))
+			return WEFT_GFAM_WRONG_WAY;
+	}
+	return WEFT_GFAM_NO_HIT;
+}
+
+static void
+refuse(struct weft_gfam_decision *d, enum weft_gfam_result result)
+{
+	*d = (struct weft_gfam_decision){ .result = (uint8_t)result, .group = WEFT_GFAM_NO_GROUP };
+}
+
+/* The group, the requester's right, the kind of memory: for an address that is in @p out. */
+static inline void
+judge(const struct weft_gfam *t, const struct gfam_rpid *r, bool write,
+	struct weft_gfam_decision *out)
+{
+	const unsigned int i = gfam_dmp_of(t, out->dpa);
+	const struct gfam_dmp *dmp = &t->dmp[i % WEFT_GFAM_DMPS];
+	uint8_t group;
+
+	out->result = WEFT_GFAM_UNGROUPED;
+	out->dmp = 0;
+	out->group = WEFT_GFAM_NO_GROUP;
+	if (i == t->cfg.dmps)
+		return;
+	group = gfam_group_at(t, dmp, out->dpa);
+	if (group >= WEFT_GFAM_GROUPS)
+		return;
+	out->dmp = (uint8_t)i;
+	out->group = group;
+	if ((r->groups >> group & 1) == 0)
+		out->result = WEFT_GFAM_DENIED;
+	else if (write && (dmp->flags & WEFT_GFAM_READ_ONLY) != 0)
+		out->result = WEFT_GFAM_NO_WRITE;
+	else
+		out->result = WEFT_GFAM_ALLOWED;
+	out->coherent &= out->result == WEFT_GFAM_ALLOWED && (dmp->flags & WEFT_GFAM_COHERENT) != 0;
+}
+
+static inline void
+decide(const struct weft_gfam *t, uint16_t spid, uint64_t hpa, bool write,
+	struct weft_gfam_decision *out)
+{
+	const struct gfam_rpid *r = &t->rpid[spid % WEFT_GFAM_RPIDS];
+	const struct gfam_decoder *d = gfam_row(t, r->row != GFAM_NO_ROW ? r->row : 0);
+	unsigned int hits = 0, hit = 0;
+
+	if (spid >= WEFT_GFAM_RPIDS) {
+		refuse(out, WEFT_GFAM_NO_ROW);
+		return;
+	}
+	for (unsigned int i = 0; i < r->used; i++) {
+		const bool h = in_range(&d[i], hpa) & way_agrees(&d[i], hpa);
+
+		hits += h;
+		hit = h ? i : hit;
+	}
+	if (hits != 1) {
+		refuse(out, explain(r, d, hits, hpa));
+		return;
+	}
+	out->dpa = d[hit].dpa_base + squeeze(&d[hit], hpa);
+	out->decoder = (uint8_t)hit;
+	out->coherent = d[hit].coherent != 0;
+	judge(t, r, write, out);
+}
+
+void
+weft_gfam_decide(const struct weft_gfam *t, uint16_t spid, uint64_t hpa, bool write,
+	struct weft_gfam_decision *d)
+{
+	if (t == NULL)
+		refuse(d, WEFT_GFAM_NO_ROW);
+	else
+		decide(t, spid, hpa, write, d);
+}
+
+void
+weft_gfam_decide_run(const struct weft_gfam *t, const uint16_t *spid, const uint64_t *hpa,
+	const bool *write, struct weft_gfam_decision *d, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		if (t == NULL) {
+			refuse(&d[i], WEFT_GFAM_NO_ROW);
+			continue;
+		}
+		if (i + AHEAD < n) {
+			const unsigned int row = t->rpid[spid[i + AHEAD] % WEFT_GFAM_RPIDS].row;
+
+			__builtin_prefetch(gfam_row(t, row != GFAM_NO_ROW ? row : 0));
+		}
+		decide(t, spid[i], hpa[i], write[i], &d[i]);
+	}
+}
+
+void
+weft_gfam_decide_uio(const struct weft_gfam *t, uint16_t spid, uint64_t hpa, uint32_t len,
+	bool write, struct weft_gfam_decision *d)
+{
+	struct weft_gfam_decision line;
+	const uint64_t lines = (hpa % UIO_LINE + len + UIO_LINE - 1) / UIO_LINE;
+	uint64_t in = 0;
+
+	if (t == NULL || (t->cfg.knobs & WEFT_GFAM_UIO) == 0) {
+		refuse(d, WEFT_GFAM_UIO_OFF);
+		return;
+	}
+	weft_gfam_decide(t, spid, hpa, write, d);
+	for (uint64_t i = 0; i < lines; i++) {
+		decide(t, spid, i == 0 ? hpa : (hpa & ~(uint64_t)(UIO_LINE - 1)) + i * UIO_LINE,
+			write, &line);
+		if (weft_gfam_trigger(line.result) == 0)
+			continue;
+		in++;
+		if (line.decoder != d->decoder) {
+			refuse(d, WEFT_GFAM_CROSSES);
+			return;
+		}
+		if (d->result == WEFT_GFAM_ALLOWED && line.result != WEFT_GFAM_ALLOWED)
+			*d = line;
+	}
+	if (in != 0 && in != lines)
+		refuse(d, WEFT_GFAM_CROSSES);
+}
