@@ -56,7 +56,7 @@ refuse(struct weft_gfam_decision *d, enum weft_gfam_result result)
 
 /* The group, the requester's right, the kind of memory: for an address that is in @p out. */
 static inline void
-judge(const struct weft_gfam *t, const struct gfam_rpid *r, bool write,
+judge(const struct weft_gfam *t, const struct gfam_rpid *r, bool coherent, bool write,
 	struct weft_gfam_decision *out)
 {
 	const unsigned int i = gfam_dmp_of(t, out->dpa);
@@ -66,6 +66,7 @@ judge(const struct weft_gfam *t, const struct gfam_rpid *r, bool write,
 	out->result = WEFT_GFAM_UNGROUPED;
 	out->dmp = 0;
 	out->group = WEFT_GFAM_NO_GROUP;
+	out->coherent = false;
 	if (i == t->cfg.dmps)
 		return;
 	group = gfam_group_at(t, dmp, out->dpa);
@@ -73,13 +74,14 @@ judge(const struct weft_gfam *t, const struct gfam_rpid *r, bool write,
 		return;
 	out->dmp = (uint8_t)i;
 	out->group = group;
-	if ((r->groups >> group & 1) == 0)
+	if ((r->groups >> group & 1) == 0) {
 		out->result = WEFT_GFAM_DENIED;
-	else if (write && (dmp->flags & WEFT_GFAM_READ_ONLY) != 0)
+	} else if (write && (dmp->flags & WEFT_GFAM_READ_ONLY) != 0) {
 		out->result = WEFT_GFAM_NO_WRITE;
-	else
+	} else {
 		out->result = WEFT_GFAM_ALLOWED;
-	out->coherent &= out->result == WEFT_GFAM_ALLOWED && (dmp->flags & WEFT_GFAM_COHERENT) != 0;
+		out->coherent = coherent && (dmp->flags & WEFT_GFAM_COHERENT) != 0;
+	}
 }
 
 static inline void
@@ -106,8 +108,7 @@ decide(const struct weft_gfam *t, uint16_t spid, uint64_t hpa, bool write,
 	}
 	out->dpa = d[hit].dpa_base + squeeze(&d[hit], hpa);
 	out->decoder = (uint8_t)hit;
-	out->coherent = d[hit].coherent != 0;
-	judge(t, r, write, out);
+	judge(t, r, d[hit].coherent != 0, write, out);
 }
 
 void

@@ -11,6 +11,7 @@
 #include <errno.h>
 
 #include "weft_base.h"
+#include "weft_gfam_log.h"
 #include "weft_telem.h"
 
 #define LINE WEFT_MSG_DATA_LEN
@@ -27,6 +28,12 @@ static const struct weft_counter counters[WEFT_GFD_N_COUNTERS] = {
 	[WEFT_GFD_N_NXM_READS] = { "nxm_reads", "requests", "Reads outside the memory" },
 	[WEFT_GFD_N_NXM_WRITES] = { "nxm_writes", "requests",
 		"Writes outside the memory: dropped, completed all the same" },
+	[WEFT_GFD_N_DENIED_READS] = { "denied_reads", "requests",
+		"Reads of a block that is closed to the requester" },
+	[WEFT_GFD_N_DENIED_WRITES] = { "denied_writes", "requests",
+		"Writes to such a block: dropped, completed all the same" },
+	[WEFT_GFD_N_READ_ONLY_WRITES] = { "read_only_writes", "requests",
+		"Writes to read-only memory: dropped, completed all the same" },
 	[WEFT_GFD_N_POISON_READS] = { "poison_reads", "requests", "Reads of a poisoned line" },
 	[WEFT_GFD_N_POISON_WRITES] = { "poison_writes", "requests", "Writes that carry poison" },
 	[WEFT_GFD_N_NOT_MINE] = { "not_mine", "messages", "Requests for another DPID" },
@@ -60,14 +67,40 @@ weft_gfd_init(struct weft_gfd *g, uint16_t pid, uint64_t hpa_base, void *mem, ui
 	return 0;
 }
 
-/* Address in the device of the line at @p hpa, or OUTSIDE. */
-static uint64_t
-dpa_of(const struct weft_gfd *g, uint64_t hpa)
+void
+weft_gfd_set_guard(struct weft_gfd *g, const struct weft_gfam_guard *guard)
 {
-	const uint64_t line = hpa & ~(uint64_t)(LINE - 1);
+	g->guard = guard;
+}
 
-	/* Below the base the difference wraps to more than any length. */
-	return line - g->hpa_base < g->len_bytes ? line - g->hpa_base : OUTSIDE;
+/* Where a request leads, and what is to be done there. */
+struct place {
+	uint64_t dpa; /* OUTSIDE: nowhere */
+	enum weft_gfam_answer answer; /* how to read what cannot be read */
+	bool read_only;
+};
+
+static struct place
+place_of(const struct weft_gfd *g, const struct weft_msg *msg, bool write)
+{
+	const uint64_t line = msg->addr & ~(uint64_t)(LINE - 1);
+	struct place p = { .answer = WEFT_GFAM_SERVE };
+
+	if (g->guard == NULL) {
+		/* Below the base the difference wraps to more than any length. */
+		p.dpa = line - g->hpa_base;
+	} else {
+		struct weft_gfam_decision d;
+
+		p.answer = weft_gfam_guard_ask(g->guard, msg->spid, line, msg->op, write, &d);
+		p.read_only = d.result == WEFT_GFAM_NO_WRITE;
+		p.dpa = weft_gfam_trigger(d.result) == WEFT_GFAM_T_DECODE ? OUTSIDE : d.dpa;
+	}
+	if (p.answer == WEFT_GFAM_SERVE && p.dpa >= g->len_bytes) {
+		p.dpa = OUTSIDE;
+		p.answer = WEFT_GFAM_NXM;
+	}
+	return p;
 }
 
 static bool
@@ -95,29 +128,52 @@ reply_begin(struct weft_msg *reply, enum weft_msg_kind kind, const struct weft_m
 	reply->tag = msg->tag;
 }
 
+/* A read that gets no data of the memory. */
 static void
-serve_read(struct weft_gfd *g, uint64_t dpa, struct weft_msg *reply)
+refuse_read(struct weft_gfd *g, enum weft_gfam_answer answer, struct weft_msg *reply)
 {
+	const bool nxm = answer == WEFT_GFAM_NXM || answer == WEFT_GFAM_NXM_POISON;
+
+	g->count[nxm ? WEFT_GFD_N_NXM_READS : WEFT_GFD_N_DENIED_READS]++;
+	reply->op = nxm ? WEFT_S2M_DRS_MEMDATA_NXM : WEFT_S2M_DRS_MEMDATA;
+	reply->poison = answer == WEFT_GFAM_NXM_POISON || answer == WEFT_GFAM_ONES_POISON;
+	memset(reply->data, 0xFF, LINE);
+}
+
+static void
+serve_read(struct weft_gfd *g, const struct weft_msg *msg, struct weft_msg *reply)
+{
+	const struct place p = place_of(g, msg, false);
+
 	g->count[WEFT_GFD_N_READS]++;
-	if (dpa == OUTSIDE) {
-		g->count[WEFT_GFD_N_NXM_READS]++;
-		reply->op = WEFT_S2M_DRS_MEMDATA_NXM;
-		memset(reply->data, 0xFF, LINE);
+	if (p.answer != WEFT_GFAM_SERVE) {
+		refuse_read(g, p.answer, reply);
 		return;
 	}
 	reply->op = WEFT_S2M_DRS_MEMDATA;
-	reply->poison = poison_get(g, dpa);
+	reply->poison = poison_get(g, p.dpa);
 	g->count[WEFT_GFD_N_POISON_READS] += reply->poison;
-	memcpy(reply->data, g->mem + dpa, LINE);
+	memcpy(reply->data, g->mem + p.dpa, LINE);
+}
+
+static enum weft_gfd_counter
+refused_write(const struct place *p)
+{
+	if (p->dpa == OUTSIDE)
+		return WEFT_GFD_N_NXM_WRITES;
+	return p->read_only ? WEFT_GFD_N_READ_ONLY_WRITES : WEFT_GFD_N_DENIED_WRITES;
 }
 
 /* @p enables has a bit for each byte to write. */
 static void
-serve_write(struct weft_gfd *g, uint64_t dpa, const struct weft_msg *msg, uint64_t enables)
+serve_write(struct weft_gfd *g, const struct weft_msg *msg, uint64_t enables)
 {
+	const struct place p = place_of(g, msg, true);
+	const uint64_t dpa = p.dpa;
+
 	g->count[WEFT_GFD_N_POISON_WRITES] += msg->poison != 0;
-	if (dpa == OUTSIDE) {
-		g->count[WEFT_GFD_N_NXM_WRITES]++;
+	if (p.answer != WEFT_GFAM_SERVE) {
+		g->count[refused_write(&p)]++;
 		return;
 	}
 	if (enables == UINT64_MAX) {
@@ -147,9 +203,11 @@ serve_req(struct weft_gfd *g, const struct weft_msg *msg, struct weft_msg *reply
 	case WEFT_M2S_REQ_MEMRD:
 	case WEFT_M2S_REQ_MEMRDDATA:
 		reply_begin(reply, WEFT_MSG_S2M_DRS, msg);
-		serve_read(g, dpa_of(g, msg->addr), reply);
+		serve_read(g, msg, reply);
 		return WEFT_OK;
 	case WEFT_M2S_REQ_MEMINV:
+		/* Touches nothing, so that it is asked about only to be counted. */
+		place_of(g, msg, false);
 		g->count[WEFT_GFD_N_INVALIDATES]++;
 		reply_begin(reply, WEFT_MSG_S2M_NDR, msg);
 		reply->op = WEFT_S2M_NDR_CMP;
@@ -161,19 +219,17 @@ serve_req(struct weft_gfd *g, const struct weft_msg *msg, struct weft_msg *reply
 static enum weft_verdict
 serve_rwd(struct weft_gfd *g, const struct weft_msg *msg, struct weft_msg *reply)
 {
-	const uint64_t dpa = dpa_of(g, msg->addr);
-
 	switch (msg->op) {
 	case WEFT_M2S_RWD_MEMWR:
 		g->count[WEFT_GFD_N_WRITES]++;
-		serve_write(g, dpa, msg, UINT64_MAX);
+		serve_write(g, msg, UINT64_MAX);
 		break;
 	case WEFT_M2S_RWD_MEMWRPTL:
 		/* A Cmp would say that bytes were written which nothing names. */
 		if (msg->trp == 0)
 			return bad_opcode(g);
 		g->count[WEFT_GFD_N_PARTIAL_WRITES]++;
-		serve_write(g, dpa, msg, msg->byte_enables);
+		serve_write(g, msg, msg->byte_enables);
 		break;
 	default: return bad_opcode(g);
 	}

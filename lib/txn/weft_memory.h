@@ -4,8 +4,9 @@
 /*
  * The responder's end of CXL.mem: a GFD that serves reads and writes from memory of the caller
  * (wire-formats.md section 4.3, fabric.md sections 1.9 and 1.12). It sees one segment of fabric
- * addresses; its memory begins at the segment's base. Who may reach which part is not checked here.
- * A GFD belongs to one thread.
+ * addresses; its memory begins at the segment's base. With a guard, the tables of lib/gfam say where
+ * an address leads and who may go there; without one, everybody reaches everything. A GFD belongs to
+ * one thread.
  */
 #ifndef WEFT_MEMORY_H
 #define WEFT_MEMORY_H
@@ -28,6 +29,9 @@ enum weft_gfd_counter {
 	WEFT_GFD_N_INVALIDATES,
 	WEFT_GFD_N_NXM_READS,
 	WEFT_GFD_N_NXM_WRITES,
+	WEFT_GFD_N_DENIED_READS,
+	WEFT_GFD_N_DENIED_WRITES,
+	WEFT_GFD_N_READ_ONLY_WRITES,
 	WEFT_GFD_N_POISON_READS,
 	WEFT_GFD_N_POISON_WRITES,
 	WEFT_GFD_N_NOT_MINE,
@@ -37,6 +41,7 @@ enum weft_gfd_counter {
 };
 
 struct weft_counter;
+struct weft_gfam_guard;
 
 /** A GFD; set by weft_gfd_init(), to be read only. */
 struct weft_gfd {
@@ -44,6 +49,7 @@ struct weft_gfd {
 	uint64_t *poison; /* one bit a line */
 	uint64_t hpa_base;
 	uint64_t len_bytes;
+	const struct weft_gfam_guard *guard; /* NULL: none is asked */
 	uint64_t count[WEFT_GFD_N_COUNTERS];
 	uint16_t pid;
 };
@@ -65,11 +71,22 @@ int weft_gfd_init(struct weft_gfd *g, uint16_t pid, uint64_t hpa_base, void *mem
 	uint64_t len_bytes, uint64_t *poison);
 
 /**
+ * Ask @p guard (weft_gfam_log.h) before each access from now on: it decides by the request's SPID
+ * and address, and the device address is then its answer, not the distance to hpa_base. What it
+ * refuses is answered as fabric.md section 1.9 has it, and counted.
+ *
+ * @param guard  the caller's for the GFD's life; NULL: ask nobody, as after weft_gfd_init()
+ */
+void weft_gfd_set_guard(struct weft_gfd *g, const struct weft_gfam_guard *guard);
+
+/**
  * Execute one request and build its reply, which goes to the requester (DPID = the request's SPID).
  *
  *   MemRd, MemRdData   MemData, poison if the line is; beyond the memory MemData-NXM, all ones
  *   MemInv             Cmp: there is no metadata to change
  *   MemWr, MemWrPtl    Cmp; beyond the memory nothing is written, and Cmp all the same
+ *   guard says no      no decoder: as beyond the memory; no right: MemData, all ones, or Cmp with
+ *                      nothing written; either read with poison if its knob is on
  *
  * A write with poison poisons its line; a clean one of all 64 bytes heals it. A partial write
  * writes the bytes whose enable is set and no others.

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * GDT: the vectors of fabric.md part (c), every pair of ways and granularity there and back, and
+ * each rule of the command.
+ */
+
+#include "gfam_ref.h"
+
+#include <errno.h>
+
+#define RPID 0x11
+#define OTHER 0x12
+
+#define KB UINT64_C(1024)
+
+static const struct weft_gfam_cfg cfg = {
+	.rows = 2,
+	.groups = 31,
+	.dmps = 2,
+	.blocks = REF_BLOCKS,
+	.media = { { UINT64_C(1) << 26, WEFT_GFAM_COHERENT }, { 256 * KB, 0 } },
+};
+
+static struct ref ref;
+static struct weft_gfam *t;
+static size_t size;
+
+/* DMP 0: 64 GB at 0 in blocks of 64 MB; DMP 1: 256 MB at 1 TB in blocks of 256 KB. */
+static int
+setup(void **state)
+{
+	(void)state;
+	t = ref_new(&ref, &cfg);
+	size = weft_gfam_size(&cfg);
+	ref_set_dmp(&ref, t, 0, 0, 64 * GB, 64 * MB);
+	ref_set_dmp(&ref, t, 1, TB, 256 * MB, 256 * KB);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	free(t);
+	return 0;
+}
+
+/* A decoder that may be set: the first way of four of the set at 1 PB. */
+static struct weft_gfam_decoder
+good(void)
+{
+	return (struct weft_gfam_decoder){ .hpa_base = PB,
+		.dpa_base = 8 * GB,
+		.dpa_len = 4 * GB,
+		.valid = true,
+		.intlv = 2,
+		.gran = 2 };
+}
+
+static int
+set(unsigned int k, const struct weft_gfam_decoder *d)
+{
+	return weft_gfam_set_gdt(t, WEFT_GFAM_SELF, RPID, k, d, 1);
+}
+
+/* @p d is refused with @p rc, and no byte of the tables changes. */
+static void
+refused(uint16_t caller, uint16_t rpid, unsigned int start, const struct weft_gfam_decoder *d,
+	unsigned int n, int rc)
+{
+	void *before = malloc(size);
+
+	assert_non_null(before);
+	memcpy(before, t, size);
+	assert_int_equal(weft_gfam_set_gdt(t, caller, rpid, start, d, n), rc);
+	assert_memory_equal(before, t, size);
+	free(before);
+}
+
+static void
+vectors_of_part_c(void **state)
+{
+	static const struct {
+		uint64_t hpa;
+		uint8_t gran, intlv, way;
+		uint64_t off;
+	} cut[] = {
+		{ 0x123456789ABC, 0, 1, 0, 0x91A2B3C4DBC },
+		{ 0x123456789ABC, 0, 8, 0x9A, 0x12345678BC },
+		{ 0x123456789ABC, 4, 3, 1, 0x2468ACF1ABC },
+		{ 0x123456789ABC, 6, 8, 0xE2, 0x1234565ABC },
+		{ 0x1000003FC0, 0, 4, 0xF, 0x1000003C0 },
+	};
+	static const struct {
+		uint64_t hpa;
+		uint8_t way;
+		uint64_t dpa;
+	} set4[] = {
+		{ PB, 0, 0x200000000 },
+		{ PB + 0x400, 1, 0x200000000 },
+		{ PB + 0xFC0, 3, 0x2000003C0 },
+		{ PB + 0x12345C0, 1, 0x20048D1C0 },
+	};
+	struct weft_gfam_decision d;
+	struct weft_gfam_decoder e;
+	uint64_t hpa;
+
+	(void)state;
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(cut); i++) {
+		const uint64_t g = UINT64_C(256) << cut[i].gran, w = UINT64_C(1) << cut[i].intlv;
+
+		e = (struct weft_gfam_decoder){
+			.valid = true, .gran = cut[i].gran, .intlv = cut[i].intlv, .way = cut[i].way
+		};
+		e.dpa_len = UINT64_MAX;
+		assert_true(ref_in(&e, cut[i].hpa, &hpa)); /* the reference itself */
+		assert_int_equal(hpa, cut[i].off);
+		assert_int_equal(cut[i].hpa / g % w, cut[i].way);
+		/* The same bits in the room there is in DMP 1. */
+		e.hpa_base = cut[i].hpa & ~(w * 128 * MB - 1);
+		e.dpa_base = TB;
+		e.dpa_len = 128 * MB;
+		assert_int_equal(set(0, &e), 0);
+		weft_gfam_decide(t, RPID, cut[i].hpa, false, &d);
+		assert_int_equal(d.result, WEFT_GFAM_UNGROUPED);
+		assert_int_equal(d.dpa, TB + (cut[i].off & (128 * MB - 1)));
+		assert_int_equal(weft_gfam_reverse(t, RPID, d.dpa, &hpa), 0);
+		assert_int_equal(hpa, cut[i].hpa);
+	}
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(set4); i++) {
+		e = good();
+		e.way = set4[i].way;
+		assert_int_equal(set(0, &e), 0);
+		weft_gfam_decide(t, RPID, set4[i].hpa, false, &d);
+		assert_int_equal(d.dpa, set4[i].dpa);
+		assert_int_equal(weft_gfam_reverse(t, RPID, d.dpa, &hpa), 0);
+		assert_int_equal(hpa, set4[i].hpa);
+		weft_gfam_decide(t, RPID, PB + 16 * GB, false, &d);
+		assert_int_equal(d.result, WEFT_GFAM_NO_HIT);
+	}
+}
+
+/* Each way of a set, one after the other, in the smallest range that has all bits. */
+static void
+every_byte_of_a_set_is_hit_once_and_comes_back(void **state)
+{
+	struct weft_rand r;
+
+	(void)state;
+	weft_test_seed(&r, "gdt round trip");
+	for (unsigned int pair = 0; pair < 9 * 7; pair++) {
+		struct weft_gfam_decoder e = { .valid = true,
+			.intlv = (uint8_t)(pair % 9),
+			.gran = (uint8_t)(pair / 9),
+			.dpa_base = TB + 256 * KB,
+			.dpa_len = 256 * KB };
+		const uint64_t span = e.dpa_len << e.intlv;
+
+		e.hpa_base = PB + span;
+		for (unsigned int way = 0; way < 1u << e.intlv; way++) {
+			uint64_t owned = 0;
+
+			e.way = (uint8_t)way;
+			assert_true(ref_set_decoder(&ref, t, RPID, 0, &e));
+			/* Every granule: which way it is decides alone. */
+			for (uint64_t at = 0; at < span; at += ref_gran(&e)) {
+				const uint64_t hpa = e.hpa_base + at + weft_rand_below(&r, 256);
+				struct weft_gfam_decision d;
+				uint64_t back;
+
+				if (way % 16 != 0 && at / ref_gran(&e) % ref_ways(&e) != way)
+					continue;
+				weft_gfam_decide(t, RPID, hpa, false, &d);
+				if (d.result == WEFT_GFAM_WRONG_WAY)
+					continue;
+				assert_int_equal(d.result, WEFT_GFAM_UNGROUPED);
+				assert_int_equal(weft_gfam_reverse(t, RPID, d.dpa, &back), 0);
+				assert_int_equal(back, hpa);
+				/* In order, without a gap: then no two meet. */
+				assert_int_equal(d.dpa, e.dpa_base + owned + hpa % 256);
+				owned += ref_gran(&e);
+			}
+			assert_int_equal(owned, e.dpa_len);
+			ref_ask(&ref, t, RPID, e.hpa_base - 1, false);
+			ref_ask(&ref, t, RPID, e.hpa_base + span, false);
+			ref_ask(&ref, t, RPID, UINT64_MAX, false);
+			ref_ask(&ref, t, RPID, 0, false);
+		}
+	}
+}
+
+static void
+wrong_way_is_no_hit_unless_switched_off(void **state)
+{
+	struct weft_gfam_cfg any = cfg;
+	struct ref *lax = malloc(sizeof(*lax));
+	struct weft_gfam *u;
+	struct weft_gfam_decoder e = good();
+
+	(void)state;
+	assert_non_null(lax);
+	any.knobs = WEFT_GFAM_ANY_WAY;
+	u = ref_new(lax, &any);
+	ref_set_dmp(lax, u, 0, 0, 64 * GB, 64 * MB);
+	for (uint8_t way = 0; way < 4; way++) {
+		e.way = way;
+		assert_true(ref_set_decoder(&ref, t, RPID, 0, &e));
+		assert_true(ref_set_decoder(lax, u, RPID, 0, &e));
+		for (uint64_t at = 0; at < 16; at++) {
+			const uint64_t hpa = PB + at * 1024 + 64;
+
+			assert_int_equal(ref_ask(&ref, t, RPID, hpa, at % 2),
+				at % 4 == way ? WEFT_GFAM_UNGROUPED : WEFT_GFAM_WRONG_WAY);
+			assert_int_equal(ref_ask(lax, u, RPID, hpa, at % 2), WEFT_GFAM_UNGROUPED);
+		}
+	}
+	free(u);
+	free(lax);
+}
+
+static void
+each_rule_is_refused_and_changes_nothing(void **state)
+{
+	const struct weft_gfam_decoder g = good();
+	struct weft_gfam_decoder d;
+
+	(void)state;
+	assert_int_equal(set(0, &g), 0);
+#define BAD(rc, field, value)                                                                      \
+	do {                                                                                       \
+		d = g;                                                                             \
+		d.field = value;                                                                   \
+		refused(WEFT_GFAM_SELF, RPID, 0, &d, 1, rc);                                       \
+	} while (0)
+	for (unsigned int v = 9; v < 256; v++)
+		BAD(-EINVAL, intlv, (uint8_t)v);
+	for (unsigned int v = 7; v < 256; v++)
+		BAD(-EINVAL, gran, (uint8_t)v);
+	for (unsigned int v = 4; v < 256; v++)
+		BAD(-EINVAL, way, (uint8_t)v);
+	for (unsigned int bit = 0; bit < 26; bit++) {
+		BAD(-EINVAL, hpa_base, PB | UINT64_C(1) << bit);
+		BAD(-EINVAL, dpa_base, 8 * GB | UINT64_C(1) << bit);
+		BAD(-EINVAL, dpa_len, 4 * GB | UINT64_C(1) << bit);
+	}
+	BAD(-EINVAL, dpa_len, 0);
+	BAD(-EINVAL, dpa_len, 57 * GB); /* out of the DMP */
+	BAD(-EINVAL, dpa_len, UINT64_MAX & ~(64 * MB - 1));
+	BAD(-EINVAL, dpa_base, 64 * GB); /* behind it */
+	BAD(-EINVAL, hpa_base, UINT64_MAX & ~(64 * MB - 1)); /* wraps */
+	/* 256 ways of 16 KB need more than the block's 256 KB. */
+	d = (struct weft_gfam_decoder){ .valid = true,
+		.hpa_base = PB + 2 * MB,
+		.dpa_base = TB,
+		.dpa_len = 4 * MB,
+		.intlv = 8,
+		.gran = 6 };
+	refused(WEFT_GFAM_SELF, RPID, 1, &d, 1, -EINVAL);
+	/* Coherent where the media is not. */
+	d.hpa_base = 2 * PB;
+	d.coherent = true;
+	refused(WEFT_GFAM_SELF, RPID, 1, &d, 1, -ENOTSUP);
+	d.coherent = false;
+	assert_int_equal(set(1, &d), 0);
+#undef BAD
+}
+
+static void
+overlaps_are_refused_in_dpa_and_hpa(void **state)
+{
+	struct weft_gfam_decoder d[2] = { good(), good() };
+
+	(void)state;
+	assert_int_equal(set(7, &d[0]), 0);
+	d[0].hpa_base = 2 * PB; /* the same bytes under another address */
+	refused(WEFT_GFAM_SELF, RPID, 0, d, 1, -EINVAL);
+	d[0].dpa_base = 12 * GB - 64 * MB;
+	refused(WEFT_GFAM_SELF, RPID, 0, d, 1, -EINVAL);
+	d[0].dpa_base = 12 * GB;
+	assert_int_equal(set(0, d), 0);
+	d[0].hpa_base = PB + 16 * GB - 64 * MB; /* the last granules of the set at 1 PB */
+	refused(WEFT_GFAM_SELF, RPID, 0, d, 1, -EINVAL);
+	d[0].hpa_base = PB + 16 * GB;
+	assert_int_equal(set(0, d), 0);
+	/* Between two of one command. */
+	d[0].hpa_base = 4 * PB;
+	d[0].dpa_base = 20 * GB;
+	d[1].hpa_base = 4 * PB + 64 * MB;
+	d[1].dpa_base = 30 * GB;
+	refused(WEFT_GFAM_SELF, RPID, 1, d, 2, -EINVAL);
+	d[1].hpa_base = 5 * PB;
+	assert_int_equal(weft_gfam_set_gdt(t, WEFT_GFAM_SELF, RPID, 1, d, 2), 0);
+	/* Another requester may have the same bytes. */
+	d[0] = good();
+	assert_int_equal(weft_gfam_set_gdt(t, OTHER, OTHER, 0, d, 1), 0);
+	/* In the place of an old one its own range is no overlap. */
+	d[0].hpa_base = PB + 64 * MB;
+	assert_int_equal(weft_gfam_set_gdt(t, OTHER, OTHER, 0, d, 1), 0);
+}
+
+static void
+several_hits_are_an_error_where_overlap_is_allowed(void **state)
+{
+	struct weft_gfam_cfg lax = cfg;
+	struct ref *r = malloc(sizeof(*r));
+	struct weft_gfam *u;
+	struct weft_gfam_decoder d[3] = { good(), good(), good() };
+
+	(void)state;
+	assert_non_null(r);
+	lax.knobs = WEFT_GFAM_HPA_OVERLAP;
+	u = ref_new(r, &lax);
+	ref_set_dmp(r, u, 0, 0, 64 * GB, 64 * MB);
+	d[1].dpa_base = 16 * GB; /* same way: several */
+	d[2].dpa_base = 24 * GB; /* another way of the same range: one */
+	d[2].way = 2;
+	assert_int_equal(weft_gfam_set_gdt(u, RPID, RPID, 0, d, 3), 0);
+	memcpy(r->d[RPID], d, sizeof(d));
+	assert_int_equal(ref_ask(r, u, RPID, PB, false), WEFT_GFAM_SEVERAL);
+	assert_int_equal(ref_ask(r, u, RPID, PB, true), WEFT_GFAM_SEVERAL);
+	assert_int_equal(ref_ask(r, u, RPID, PB + 2048, false), WEFT_GFAM_UNGROUPED);
+	assert_int_equal(ref_ask(r, u, RPID, PB + 1024, false), WEFT_GFAM_WRONG_WAY);
+	free(u);
+	free(r);
+}
+
+static void
+numbers_of_decoders_and_rows_are_limits(void **state)
+{
+	struct weft_gfam_decoder d[9] = { { 0 } }, got;
+
+	(void)state;
+	for (unsigned int i = 0; i < 9; i++)
+		d[i] = (struct weft_gfam_decoder){
+			.valid = true, .hpa_base = PB + i * GB, .dpa_base = i * GB, .dpa_len = GB
+		};
+	refused(RPID, RPID, 0, d, 0, -EINVAL);
+	refused(RPID, RPID, 0, d, 9, -ENOSPC);
+	refused(RPID, RPID, 1, d, 8, -ENOSPC);
+	refused(RPID, RPID, 8, d, 1, -ENOSPC);
+	refused(RPID, RPID, UINT32_MAX, d, 8, -ENOSPC);
+	refused(WEFT_GFAM_SELF, 0xFFF, 0, d, 1, -EINVAL);
+	refused(WEFT_GFAM_SELF, 0x1000, 0, d, 1, -EINVAL);
+	refused(0x1000, RPID, 0, d, 1, -EINVAL);
+	assert_int_equal(weft_gfam_set_gdt(t, RPID, RPID, 0, d, 8), 0);
+	for (unsigned int i = 0; i < 8; i++) {
+		weft_gfam_get_gdt(t, RPID, i, &got);
+		assert_int_equal(got.hpa_base, PB + i * GB);
+		assert_int_equal(got.dpa_base, i * GB);
+	}
+	/* Two rows: a third requester waits until one is free. */
+	assert_int_equal(weft_gfam_set_gdt(t, OTHER, OTHER, 0, d, 1), 0);
+	refused(0x13, 0x13, 0, d, 1, -ENOSPC);
+	memset(&got, 0, sizeof(got));
+	assert_int_equal(weft_gfam_set_gdt(t, OTHER, OTHER, 0, &got, 1), 0);
+	assert_int_equal(weft_gfam_set_gdt(t, 0x13, 0x13, 0, d, 1), 0);
+	assert_int_equal(ref_decide(&ref, OTHER, PB, false).result, WEFT_GFAM_NO_ROW);
+	ref_ask(&ref, t, OTHER, PB, false);
+}
+
+static void
+only_the_caller_and_its_accelerators_are_set(void **state)
+{
+	const struct weft_gfam_decoder d = good();
+
+	(void)state;
+	refused(RPID, OTHER, 0, &d, 1, -EPERM);
+	refused(0, OTHER, 0, &d, 1, -EPERM);
+	assert_int_equal(weft_gfam_set_owner(t, OTHER, RPID), 0);
+	assert_int_equal(weft_gfam_set_gdt(t, RPID, OTHER, 0, &d, 1), 0);
+	assert_int_equal(weft_gfam_set_gdt(t, OTHER, OTHER, 0, &d, 1), 0);
+	refused(OTHER, RPID, 0, &d, 1, -EPERM);
+	assert_int_equal(weft_gfam_set_owner(t, 0xFFF, RPID), -EINVAL);
+	assert_int_equal(weft_gfam_set_owner(t, RPID, 0xFFF), -EINVAL);
+}
+
+static void
+snoop_with_no_or_two_addresses_has_none(void **state)
+{
+	struct weft_gfam_decoder d = good();
+	uint64_t hpa;
+
+	(void)state;
+	assert_int_equal(set(3, &d), 0);
+	assert_int_equal(weft_gfam_reverse(t, RPID, 8 * GB - 1, &hpa), -ENOENT);
+	assert_int_equal(weft_gfam_reverse(t, RPID, 12 * GB, &hpa), -ENOENT);
+	assert_int_equal(weft_gfam_reverse(t, RPID, 12 * GB - 1, &hpa), 0);
+	assert_int_equal(hpa, PB + 16 * GB - 3 * 1024 - 1);
+	assert_int_equal(weft_gfam_reverse(t, OTHER, 8 * GB, &hpa), -ENOENT);
+	assert_int_equal(weft_gfam_reverse(t, 0xFFF, 8 * GB, &hpa), -ENOENT);
+	assert_int_equal(weft_gfam_reverse(t, UINT16_MAX, 8 * GB, &hpa), -ENOENT);
+	assert_int_equal(weft_gfam_reverse(NULL, RPID, 8 * GB, &hpa), -ENOENT);
+}
+
+int
+main(void)
+{
+#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		CASE(vectors_of_part_c),
+		CASE(every_byte_of_a_set_is_hit_once_and_comes_back),
+		CASE(wrong_way_is_no_hit_unless_switched_off),
+		CASE(each_rule_is_refused_and_changes_nothing),
+		CASE(overlaps_are_refused_in_dpa_and_hpa),
+		CASE(several_hits_are_an_error_where_overlap_is_allowed),
+		CASE(numbers_of_decoders_and_rows_are_limits),
+		CASE(only_the_caller_and_its_accelerators_are_set),
+		CASE(snoop_with_no_or_two_addresses_has_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
