@@ -12,7 +12,10 @@
 	8 /* of a run: enough for rows in L2, and beyond it a miss or two are open at a time */
 #define UIO_LINE 64
 
-/* Device address of @p hpa by @p d, counted from the decoder's base. */
+/*
+ * Device address of @p hpa by @p d, counted from the decoder's base. Below hpa_base the distance wraps
+ * to no less than the set's length, for no set wraps; so that it is no less than dpa_len here.
+ */
 static inline uint64_t
 squeeze(const struct gfam_decoder *d, uint64_t hpa)
 {
@@ -24,7 +27,7 @@ squeeze(const struct gfam_decoder *d, uint64_t hpa)
 static inline bool
 in_range(const struct gfam_decoder *d, uint64_t hpa)
 {
-	return (hpa >= d->hpa_base) & (squeeze(d, hpa) < d->dpa_len);
+	return squeeze(d, hpa) < d->dpa_len;
 }
 
 static inline bool

@@ -80,9 +80,12 @@ full_set_names_one_to_go(void **state)
 	assert_int_equal(weft_gfam_filter_take(&f, 0x4000, 9, false, s), 1);
 	assert_true(s[0].pid < 4 && s[0].dpa == s[0].pid * 64u);
 	assert_int_equal(f.held, 4);
+	/* If that one is slow, another. */
+	assert_int_equal(weft_gfam_filter_take(&f, 0x4000, 9, false, &s[1]), 1);
+	assert_int_not_equal(s[0].pid, s[1].pid);
 	assert_true(weft_gfam_filter_drop(&f, s[0].dpa, s[0].pid));
 	assert_int_equal(weft_gfam_filter_take(&f, 0x4000, 9, false, s), 0);
-	assert_int_equal(f.evictions, 1);
+	assert_int_equal(f.evictions, 2);
 	assert_int_equal(weft_gfam_filter_gone(&f, 9), 1);
 	assert_int_equal(weft_gfam_filter_gone(&f, 9), 0);
 	assert_int_equal(f.held, 3);

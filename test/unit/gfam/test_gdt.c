@@ -10,6 +10,8 @@
 
 #include <errno.h>
 
+#include "gfam_priv.h"
+
 #define RPID 0x11
 #define OTHER 0x12
 
@@ -267,6 +269,52 @@ each_rule_is_refused_and_changes_nothing(void **state)
 #undef BAD
 }
 
+/* Below a base the distance wraps: with the longest sets and highest bases it must not come round. */
+static void
+sets_at_the_end_of_all_addresses(void **state)
+{
+	const uint64_t block = UINT64_C(1) << 51;
+	const struct weft_gfam_cfg huge = {
+		.rows = 1, .groups = 1, .dmps = 1, .blocks = 64, .media = { { block, 0 } }
+	};
+	struct ref *r = malloc(sizeof(*r));
+	struct weft_gfam *u = ref_new(r, &huge);
+	struct weft_gfam_decision d;
+
+	(void)state;
+	ref_set_dmp(r, u, 0, 0, 64 * block, block);
+	for (uint8_t n = 0; n <= 8; n++) {
+		struct weft_gfam_decoder e = { .valid = true, .intlv = n };
+		const uint64_t most = n < 7 ? 64 * block : (UINT64_C(1) << (64 - n)) - block;
+
+		for (e.dpa_len = block; e.dpa_len <= most; e.dpa_len += block) {
+			const uint64_t span = e.dpa_len << n;
+
+			e.hpa_base = 0 - span - block;
+			assert_int_equal(weft_gfam_set_gdt(u, 0, 0, 0, &e, 1), 0);
+			for (unsigned int i = 0; i < 64; i++) {
+				const uint64_t below = (e.hpa_base - 1) - ((e.hpa_base - 1) >> i);
+
+				weft_gfam_decide(u, 0, below, false, &d);
+				assert_int_equal(d.result, WEFT_GFAM_NO_HIT);
+			}
+			weft_gfam_decide(u, 0, e.hpa_base, false, &d);
+			assert_int_equal(d.result, WEFT_GFAM_UNGROUPED);
+			weft_gfam_decide(u, 0, e.hpa_base + span, false, &d);
+			assert_int_equal(d.result, WEFT_GFAM_NO_HIT);
+			weft_gfam_decide(u, 0, UINT64_MAX, false, &d);
+			assert_int_equal(d.result, WEFT_GFAM_NO_HIT);
+			e.hpa_base += block; /* ends with the last address, as none may */
+			assert_int_equal(weft_gfam_set_gdt(u, 0, 0, 0, &e, 1), -EINVAL);
+		}
+		e.hpa_base = 0;
+		e.dpa_len = 64 * block;
+		assert_int_equal(weft_gfam_set_gdt(u, 0, 0, 0, &e, 1), n < 7 ? 0 : -EINVAL);
+	}
+	free(u);
+	free(r);
+}
+
 static void
 overlaps_are_refused_in_dpa_and_hpa(void **state)
 {
@@ -392,6 +440,10 @@ snoop_with_no_or_two_addresses_has_none(void **state)
 	assert_int_equal(weft_gfam_reverse(t, 0xFFF, 8 * GB, &hpa), -ENOENT);
 	assert_int_equal(weft_gfam_reverse(t, UINT16_MAX, 8 * GB, &hpa), -ENOENT);
 	assert_int_equal(weft_gfam_reverse(NULL, RPID, 8 * GB, &hpa), -ENOENT);
+	/* No setter makes two that hold it: damage does. */
+	((struct gfam_decoder *)gfam_row(t, t->rpid[RPID].row))[1] =
+		gfam_row(t, t->rpid[RPID].row)[3];
+	assert_int_equal(weft_gfam_reverse(t, RPID, 8 * GB, &hpa), -ENOENT);
 }
 
 int
@@ -403,6 +455,7 @@ main(void)
 		CASE(every_byte_of_a_set_is_hit_once_and_comes_back),
 		CASE(wrong_way_is_no_hit_unless_switched_off),
 		CASE(each_rule_is_refused_and_changes_nothing),
+		CASE(sets_at_the_end_of_all_addresses),
 		CASE(overlaps_are_refused_in_dpa_and_hpa),
 		CASE(several_hits_are_an_error_where_overlap_is_allowed),
 		CASE(numbers_of_decoders_and_rows_are_limits),
