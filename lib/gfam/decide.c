@@ -100,10 +100,12 @@ decide(const struct weft_gfam *t, uint16_t spid, uint64_t hpa, bool write,
 		return;
 	}
 	for (unsigned int i = 0; i < r->used; i++) {
-		const bool h = in_range(&d[i], hpa) & way_agrees(&d[i], hpa);
+		/* Both, and no branch between them: it would be one that nothing foretells. */
+		const unsigned int h =
+			(unsigned int)in_range(&d[i], hpa) & (unsigned int)way_agrees(&d[i], hpa);
 
 		hits += h;
-		hit = h ? i : hit;
+		hit = h != 0 ? i : hit;
 	}
 	if (hits != 1) {
 		refuse(out, explain(r, d, hits, hpa));
