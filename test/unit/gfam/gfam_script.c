@@ -6,7 +6,7 @@
  * stdout, flushed after each. Numbers in are C constants (decimal,
  * or hex with 0x); numbers out are decimal, addresses hex with 0x. A line that is empty or begins
  * with # has no answer. A command that is not understood is answered "syntax", one that needs "new"
- * before it and had none, "none".
+ * before it and had none, "none". I, GROUP, INTLV, GRAN, WAY and OPCODE are bytes, PIDs 16 bits.
  *
  * Setters answer OK, EINVAL, EPERM, EBUSY, ENOTSUP or ENOSPC; an error changed nothing. As a GFD
  * would answer: EINVAL, EPERM, EBUSY are Invalid Input, ENOTSUP Unsupported, ENOSPC Resources
@@ -46,7 +46,8 @@
  *        DECODER are 0 unless a decoder hit, DMP is 0 and GROUP 255 unless there is a group.
  *        wrong_way: no decoder hits, but one would if way bits were not compared. crosses: UIO, some
  *        lines of 64 bytes hit and others not, or hit another decoder; the whole is then
- *        crosses. Otherwise UIO answers for its first line that is not allowed, else for its first.
+ *        crosses. Otherwise UIO answers for its first line that is not allowed (DPA of the line's
+ *        start, but for the first line of the byte), else for its first byte.
  *        SPID may be anything; above 0xffe is no_row.
  *   rev RPID DPA                      DPA to HPA: "0x..." or ENOENT
  *   note NOW SPID HPA r|w OPCODE      access as above at time NOW (ns), counted; answers "quiet" or
