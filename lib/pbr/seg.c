@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Control side of a segment decoder: every rule of the set-up commands (fabric.md sections 1.2 to
+ * 1.5 and questions Q1 to Q3, Q13, Q21), and the arrays that the look-up reads.
+ */
+
+#include "weft_seg.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "weft_base.h"
+
+static_assert(sizeof(struct weft_seg_way) == 8, "an entry is read in one load");
+
+#define SEGMENT_LOG2_MIN 36
+#define SEGMENT_LOG2_MAX 43
+#define DEPTH_LOG2_MAX 12
+#define GRAN_LOG2_MIN 8
+#define LANE_OF_PID(pid) (WEFT_SEG_ENTRIES + (pid))
+
+/* No PID has it: a request that needs it never passes, but its segment is valid. */
+#define LANE_NEVER 0x8000
+
+int
+weft_seg_init(struct weft_seg *s, const struct weft_seg_cfg *cfg)
+{
+	if (cfg->depth_log2 > DEPTH_LOG2_MAX || cfg->idt_depth > WEFT_SEG_ENTRIES)
+		return -EINVAL;
+	memset(s, 0, sizeof(*s));
+	s->cfg = *cfg;
+	s->index_mask = (1u << cfg->depth_log2) - 1;
+	s->segment_log2 = SEGMENT_LOG2_MIN;
+	for (unsigned int i = 0; i < WEFT_SEG_ENTRIES; i++)
+		s->lane[i] = WEFT_PID_RESERVED;
+	for (unsigned int p = 0; p < WEFT_PIDS; p++)
+		s->lane[LANE_OF_PID(p)] = (uint16_t)p;
+	return 0;
+}
+
+int
+weft_seg_set_range(struct weft_seg *s, unsigned int segment_log2, uint64_t base, uint64_t limit)
+{
+	const bool on = base != 0 && limit != 0;
+
+	if (s->cfg.idt_depth == 0)
+		return -ENOTSUP;
+	if (segment_log2 < SEGMENT_LOG2_MIN || segment_log2 > SEGMENT_LOG2_MAX)
+		return -EINVAL;
+	if (((base | limit) & weft_mask64(segment_log2)) != 0)
+		return -EINVAL;
+	if (on && (limit <= base || limit - base > WEFT_BIT64(segment_log2 + s->cfg.depth_log2)))
+		return -EINVAL;
+	if (base != s->base || segment_log2 != s->segment_log2) {
+		memset(s->way, 0, sizeof(s->way));
+		memset(s->entry, 0, sizeof(s->entry));
+	}
+	s->base = base;
+	s->limit = limit;
+	s->span = on ? limit - base : 0;
+	s->segment_log2 = (uint8_t)segment_log2;
+	return 0;
+}
+
+/* Command index 0 is the segment at the base (Q1). */
+static unsigned int
+entry_number(const struct weft_seg *s, unsigned int i)
+{
+	return (unsigned int)((s->base >> s->segment_log2) + i) & s->index_mask;
+}
+
+static unsigned int
+first_lane(const struct weft_fast_entry *e)
+{
+	return e->intlv == 0 ? LANE_OF_PID(e->dpid) : e->dpid;
+}
+
+static uint16_t
+right_needed(const struct weft_seg *s, const struct weft_fast_entry *e)
+{
+	return s->cfg.kind == WEFT_SEG_FAST && (e->flags & WEFT_SEG_GIM) != 0 ? WEFT_LANE_GIM
+	                                                                      : WEFT_LANE_DIRECT;
+}
+
+static bool
+entry_is_well_formed(const struct weft_seg *s, const struct weft_fast_entry *e)
+{
+	if ((e->flags & ~(WEFT_SEG_VALID | WEFT_SEG_GIM)) != 0 || e->reserved != 0 ||
+		e->reserved2 != 0)
+		return false;
+	if (e->intlv > WEFT_INTLV_MAX || e->gran > WEFT_GRAN_MAX || e->dpid >= WEFT_PIDS)
+		return false;
+	return e->intlv == 0 || e->dpid + (1u << e->intlv) <= s->cfg.idt_depth;
+}
+
+static bool
+entry_is_allowed(const struct weft_seg *s, const struct weft_fast_entry *e)
+{
+	const uint16_t *lane = &s->lane[first_lane(e)];
+
+	if ((e->flags & WEFT_SEG_VALID) == 0)
+		return true;
+	for (unsigned int i = 0; i < 1u << e->intlv; i++)
+		if ((lane[i] & right_needed(s, e)) == 0)
+			return false;
+	return true;
+}
+
+static int
+entries_check(const struct weft_seg *s, const struct weft_fast_entry *e, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (!entry_is_well_formed(s, &e[i]))
+			return -EINVAL;
+	for (unsigned int i = 0; i < n; i++)
+		if (right_needed(s, &e[i]) == WEFT_LANE_GIM && !s->cfg.gim)
+			return -ENOTSUP;
+	for (unsigned int i = 0; i < n; i++)
+		if (!entry_is_allowed(s, &e[i]))
+			return -EPERM;
+	return 0;
+}
+
+static struct weft_seg_way
+derive_way(const struct weft_seg *s, const struct weft_fast_entry *e)
+{
+	const uint16_t need = right_needed(s, e);
+
+	if ((e->flags & WEFT_SEG_VALID) == 0)
+		return (struct weft_seg_way){ 0 };
+	return (struct weft_seg_way){
+		.first = (uint16_t)first_lane(e),
+		.mask = (uint8_t)((1u << e->intlv) - 1),
+		.shift = (uint8_t)(GRAN_LOG2_MIN + e->gran),
+		.need_mem = need == WEFT_LANE_GIM ? LANE_NEVER : need,
+		.need_uio = need,
+	};
+}
+
+int
+weft_seg_set_entries(
+	struct weft_seg *s, unsigned int start, const struct weft_fast_entry *e, unsigned int n)
+{
+	int rc;
+
+	if (s->cfg.idt_depth == 0)
+		return -ENOTSUP;
+	if (n > s->index_mask + 1 || start > s->index_mask + 1 - n)
+		return -EINVAL;
+	rc = entries_check(s, e, n);
+	if (rc != 0)
+		return rc;
+	for (unsigned int i = 0; i < n; i++) {
+		const unsigned int at = entry_number(s, start + i);
+
+		s->entry[at] = e[i];
+		s->way[at] = derive_way(s, &e[i]);
+	}
+	return 0;
+}
+
+const struct weft_fast_entry *
+weft_seg_entry(const struct weft_seg *s, unsigned int i)
+{
+	return &s->entry[entry_number(s, i)];
+}
+
+int
+weft_seg_set_idt(struct weft_seg *s, unsigned int start, const uint16_t *pid, unsigned int n)
+{
+	if (s->cfg.idt_depth == 0)
+		return -ENOTSUP;
+	if (n > s->cfg.idt_depth || start > s->cfg.idt_depth - n)
+		return -EINVAL;
+	for (unsigned int i = 0; i < n; i++)
+		if (pid[i] >= WEFT_PIDS)
+			return -EINVAL;
+	/* The lane of a PID has its rights. */
+	for (unsigned int i = 0; i < n; i++)
+		if (s->lane[LANE_OF_PID(pid[i])] == pid[i])
+			return -EPERM;
+	for (unsigned int i = 0; i < n; i++)
+		s->lane[start + i] = s->lane[LANE_OF_PID(pid[i])];
+	return 0;
+}
+
+uint16_t
+weft_seg_idt(const struct weft_seg *s, unsigned int i)
+{
+	return s->lane[i] & WEFT_LANE_PID;
+}
+
+void
+weft_seg_set_right(struct weft_seg *s, uint16_t pid, uint16_t right, bool on)
+{
+	uint16_t *of_pid = &s->lane[LANE_OF_PID(pid)];
+	const uint16_t lane = on ? *of_pid | right : (uint16_t)(*of_pid & ~right);
+
+	if (lane == *of_pid)
+		return;
+	*of_pid = lane;
+	for (unsigned int i = 0; i < s->cfg.idt_depth; i++)
+		if ((s->lane[i] & WEFT_LANE_PID) == pid)
+			s->lane[i] = lane;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Snapshot of all tables of a switch or node: its edge ports, its DRTs with their RGTs, and which
+ * DRT an ingress port uses. A snapshot never changes once published: the control side copies it,
+ * changes the copy and publishes that by one pointer. A reader takes the pointer once a burst and
+ * sees all of a change or nothing of it; it locks nothing. When the old one may be freed or written
+ * is for the owner of the readers to say (weft_tables_writer.h).
+ */
+#ifndef WEFT_TABLES_H
+#define WEFT_TABLES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weft_edge.h"
+#include "weft_route.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What tables there are; fixed over the life of a switch, as is who uses which DRT (Q11). */
+struct weft_tables_cfg {
+	uint16_t n_edges; /**< 0..256 */
+	const struct weft_edge_cfg *edge; /**< @p n_edges */
+	uint16_t n_routes; /**< 1..256: the first for all edge ports, then one per fabric port */
+	uint16_t n_rgt; /**< rows of each RGT: 0, or a power of two up to 256 */
+	uint8_t route_of_port[WEFT_SWITCH_PORTS]; /**< DRT of an ingress port */
+};
+
+/** A snapshot; edges and routes follow in the same memory. */
+struct weft_tables {
+	uint64_t generation; /* grows with each one published */
+	size_t size;
+	uint16_t n_edges;
+	uint16_t n_routes;
+	uint8_t route_of_port[WEFT_SWITCH_PORTS];
+};
+
+/** Where readers find the snapshot in force. One writer, any readers. */
+struct weft_tables_slot {
+	const struct weft_tables *now;
+};
+
+/** Bytes for the tables of @p cfg, 64-byte aligned memory wanted. */
+size_t weft_tables_size(const struct weft_tables_cfg *cfg);
+
+/**
+ * Make the first snapshot in @p mem, of weft_tables_size() bytes: all tables empty, generation 0.
+ *
+ * @return 0, or -EINVAL for a configuration out of range
+ */
+int weft_tables_init(struct weft_tables *t, const struct weft_tables_cfg *cfg);
+
+/** Copy @p from over @p to; both were sized for one configuration. */
+void weft_tables_copy(struct weft_tables *to, const struct weft_tables *from);
+
+/** Edge port @p i. */
+const struct weft_edge *weft_tables_edge(const struct weft_tables *t, unsigned int i);
+
+/** The same, to change a copy. */
+struct weft_edge *weft_tables_edge_rw(struct weft_tables *t, unsigned int i);
+
+/** DRT @p i. */
+const struct weft_route *weft_tables_route(const struct weft_tables *t, unsigned int i);
+
+/** The same, to change a copy. */
+struct weft_route *weft_tables_route_rw(struct weft_tables *t, unsigned int i);
+
+/** DRT for what came in by @p port. */
+static inline const struct weft_route *
+weft_tables_route_of(const struct weft_tables *t, uint8_t port)
+{
+	return weft_tables_route(t, t->route_of_port[port]);
+}
+
+/** The snapshot in force; NULL before the first. Good until the reader's next quiescent point. */
+static inline const struct weft_tables *
+weft_tables_now(const struct weft_tables_slot *slot)
+{
+	return __atomic_load_n(&slot->now, __ATOMIC_ACQUIRE);
+}
+
+/**
+ * Put @p t in force. It may not be written until it has been replaced and no reader has it.
+ *
+ * @return the one that was in force, still read by some
+ */
+const struct weft_tables *weft_tables_publish(
+	struct weft_tables_slot *slot, const struct weft_tables *t);
+
+/**
+ * CXL.mem requests of a run: address to egress port, of a class that stays on one path.
+ *
+ * @param port  receives a port, or -1 if no decoder or no row took it
+ */
+void weft_hpa_port_run(const struct weft_edge *e, const struct weft_route *r, const uint64_t *hpa,
+	int16_t *port, unsigned int n);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEFT_TABLES_H */
