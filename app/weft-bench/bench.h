@@ -75,6 +75,8 @@ extern const unsigned int bench_n_codec, bench_n_data, bench_n_ide, bench_n_rout
 	bench_n_sig;
 extern const struct bench bench_gfam[];
 extern const unsigned int bench_n_gfam;
+extern const struct bench bench_pbr[];
+extern const unsigned int bench_n_pbr;
 
 /* data.c: flits to work on */
 
