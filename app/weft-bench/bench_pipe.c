@@ -306,6 +306,31 @@ make_conn(struct pipe *c)
 	return c->conns == NULL ? NULL : weft_conns_add(c->conns, &k, &cfg);
 }
 
+/* One segment, one port; a switch decodes no addresses. */
+static void
+make_tables(struct pipe *c)
+{
+	static const struct weft_edge_cfg edge = { .pid = SPID, .fast_idt = 1 };
+	const struct weft_tables_cfg cfg = {
+		.n_edges = c->kind != PIPE_SWITCH, .edge = &edge, .n_routes = 1
+	};
+	const struct weft_fast_entry segment = { .flags = WEFT_SEG_VALID, .dpid = DPID };
+	const uint8_t row[1][2] = { { WEFT_DRT_PORT, PORT } };
+	struct weft_edge *e;
+
+	c->tables = bench_alloc(weft_tables_size(&cfg));
+	weft_tables_init(c->tables, &cfg);
+	weft_route_set_drt(weft_tables_route_rw(c->tables, 0), DPID, row, 1);
+	if (cfg.n_edges != 0) {
+		e = weft_tables_edge_rw(c->tables, 0);
+		weft_edge_allow(e, WEFT_GMV, DPID, true);
+		weft_seg_set_range(&e->fast, SEGMENT_LOG2, FAST_BASE,
+			FAST_BASE + (UINT64_C(1) << SEGMENT_LOG2));
+		weft_seg_set_entries(&e->fast, 0, &segment, 1);
+	}
+	weft_tables_publish(&c->slot, c->tables);
+}
+
 static void
 make_env(struct pipe *c)
 {
@@ -313,11 +338,7 @@ make_env(struct pipe *c)
 		.sets = { [WEFT_ATC_4K] = 64 }, .contexts = 1, .kernel = c->p->atc
 	};
 
-	c->fast_entry = bench_alloc(sizeof(*c->fast_entry));
-	weft_fast_init(&c->fast, c->fast_entry, FAST_BASE,
-		FAST_BASE + (UINT64_C(1) << SEGMENT_LOG2), SEGMENT_LOG2, 0);
-	weft_fast_set(&c->fast, FAST_BASE, DPID);
-	weft_drt_set(&c->drt, DPID, PORT);
+	make_tables(c);
 	c->atc_mem = bench_alloc(weft_atc_size(&atc));
 	c->env = (struct weft_env){
 		.only_mode = WEFT_MODE_RXL,
@@ -325,8 +346,7 @@ make_env(struct pipe *c)
 		.fec = c->p->fec,
 		.crc = c->p->crc,
 		.conns = c->kind == PIPE_SWITCH ? NULL : c->conns,
-		.drt = &c->drt,
-		.fast = c->kind == PIPE_SWITCH ? NULL : &c->fast,
+		.tables = &c->slot,
 		.atc = weft_atc_init(c->atc_mem, &atc),
 		.walk = walk,
 	};
@@ -364,7 +384,7 @@ pipe_free(struct pipe *c)
 	weft_conns_free(c->conns);
 	rte_pktmbuf_free_bulk(c->frame, c->n_frames);
 	free(c->atc_mem);
-	free(c->fast_entry);
+	free(c->tables);
 	free(c->plain);
 	free(c->wire);
 	free(c);

@@ -31,9 +31,8 @@ struct pipe {
 	struct weft_conns *conns;
 	struct weft_conn *conn;
 	struct weft_env env;
-	struct weft_drt drt;
-	struct weft_fast fast;
-	struct weft_fast_entry *fast_entry;
+	struct weft_tables *tables;
+	struct weft_tables_slot slot;
 	void *atc_mem;
 	struct weft_pipe *pipe;
 	uint64_t expect; /* frames that must have reached the sink, the open epoch's included */

@@ -80,8 +80,8 @@ weft_fast_set(struct weft_fast *t, uint64_t hpa, uint16_t dpid)
 	return 0;
 }
 
-int
-weft_fast_dpid(const struct weft_fast *t, uint64_t hpa)
+static inline int
+fast_dpid(const struct weft_fast *t, uint64_t hpa)
 {
 	const struct weft_fast_entry *e;
 
@@ -91,9 +91,15 @@ weft_fast_dpid(const struct weft_fast *t, uint64_t hpa)
 	return (e->flags & FAST_VALID) != 0 ? e->dpid : -1;
 }
 
+int
+weft_fast_dpid(const struct weft_fast *t, uint64_t hpa)
+{
+	return fast_dpid(t, hpa);
+}
+
 void
 weft_fast_run(const struct weft_fast *t, const uint64_t *hpa, int16_t *dpid, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
-		dpid[i] = (int16_t)weft_fast_dpid(t, hpa[i]);
+		dpid[i] = (int16_t)fast_dpid(t, hpa[i]);
 }

@@ -16,6 +16,7 @@
 #include "weft_fec.h"
 #include "weft_frame.h"
 #include "weft_pbr.h"
+#include "weft_tables.h"
 #include "weft_telem.h"
 
 #ifdef __cplusplus
@@ -106,6 +107,13 @@ struct weft_env {
 	/* route; tables may be replaced while traffic flows, by a release store of the pointer */
 	const struct weft_drt *drt;
 	const struct weft_fast *fast; /* NULL: by the frame's DPID alone */
+	/*
+	 * Instead of these two: snapshots of all tables (weft_tables_writer.h), one in force from
+	 * before the pipeline is made. Frames go by the DRT of their in_port, requests by edge port
+	 * edge; by the DPID alone if there is none of that number.
+	 */
+	const struct weft_tables_slot *tables;
+	uint16_t edge;
 	struct weft_atc *atc; /* with fast; private to the route stage */
 	weft_walk_fn walk; /* with atc */
 	void *walk_arg;

@@ -362,6 +362,63 @@ route_decodes_addresses_and_denies(void **state)
 	free(mem);
 }
 
+/* The same by a snapshot: interleave, an access right taken away, the DRT of the ingress port. */
+static void
+route_follows_a_snapshot(void **state)
+{
+	static const struct weft_edge_cfg edge = { .pid = RIG_SPID, .fast_idt = 2 };
+	struct weft_tables_cfg cfg = { .n_edges = 1, .edge = &edge, .n_routes = 2 };
+	const struct weft_fast_entry two_ways = { .flags = WEFT_SEG_VALID, .intlv = 1 };
+	const uint64_t base = UINT64_C(1) << 40;
+	const uint8_t row[1][2] = { { WEFT_DRT_PORT, 6 } };
+	const uint16_t idt[] = { RIG_DPID, RIG_DPID + 1 };
+	struct weft_tables_slot slot = { NULL };
+	struct weft_tables *t;
+	struct weft_edge *e;
+
+	(void)state;
+	cfg.route_of_port[9] = 1;
+	t = aligned_alloc(WEFT_CACHE_LINE, weft_tables_size(&cfg));
+	assert_non_null(t);
+	assert_int_equal(weft_tables_init(t, &cfg), 0);
+	assert_int_equal(weft_route_set_drt(weft_tables_route_rw(t, 1), RIG_DPID, row, 1), 0);
+	e = weft_tables_edge_rw(t, 0);
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(weft_edge_allow(e, WEFT_GMV, idt[i], true), 0);
+	assert_int_equal(weft_seg_set_idt(&e->fast, 0, idt, 2), 0);
+	assert_int_equal(weft_seg_set_range(&e->fast, 36, base, base + (UINT64_C(1) << 36)), 0);
+	assert_int_equal(weft_seg_set_entries(&e->fast, 0, &two_ways, 1), 0);
+	weft_tables_publish(&slot, t);
+
+	rig_start(WEFT_IDE_OFF, "deframe,route");
+	rig.rx_env.drt = NULL;
+	rig.rx_env.tables = &slot;
+	for (unsigned int i = 0; i < 4; i++) {
+		const uint64_t before = weft_pipe_drops(rig.rx, WEFT_DROP_NO_DECODE);
+		const bool good = i == 0; /* the other way; beyond the segment; no right */
+		struct rte_mbuf *m = rig_frame(&r, 1);
+
+		weft_edge_allow(e, WEFT_GMV, RIG_DPID, i < 3);
+		put_request(m, base + (i == 1 ? 0x100 : 0) + (i == 2 ? UINT64_C(1) << 36 : 0));
+		weft_frame(m)->in_port = 9;
+		rig_receive(m);
+		assert_int_equal(weft_frame(rig.frame[i])->out_port, 6);
+		assert_int_equal(weft_frame(rig.frame[i])->dropped, !good);
+		assert_int_equal(
+			weft_pipe_drops(rig.rx, WEFT_DROP_NO_DECODE), before + (unsigned int)!good);
+	}
+	/* Another port's DRT does not know this DPID. */
+	{
+		struct rte_mbuf *m = rig_frame(&r, 1);
+
+		weft_frame(m)->in_port = 8;
+		rig_receive(m);
+		assert_int_equal(weft_pipe_drops(rig.rx, WEFT_DROP_NO_ROUTE), 1);
+	}
+	rig_stop();
+	free(t);
+}
+
 static void
 nothing_leaves_in_the_clear(void **state)
 {
@@ -399,6 +456,7 @@ main(void)
 		cmocka_unit_test(containment_holds_until_the_mac_is_good),
 		cmocka_unit_test(damage_under_a_good_crc_ends_the_stream),
 		cmocka_unit_test(route_decodes_addresses_and_denies),
+		cmocka_unit_test(route_follows_a_snapshot),
 		cmocka_unit_test(nothing_leaves_in_the_clear),
 	};
 
