@@ -148,6 +148,32 @@ command_index_counts_from_the_base(void **state)
 	}
 }
 
+/* The table has room for more segments than the range: the ones behind it are no hit. */
+static void
+range_ends_are_exact(void **state)
+{
+	const uint64_t hpa[] = { 64 * GB - 1, 64 * GB, 128 * GB - 1, 128 * GB, UINT64_MAX, 0 };
+	int16_t dpid[WEFT_ARRAY_SIZE(hpa)];
+
+	(void)state;
+	allow(WEFT_GMV, 0x201);
+	assert_int_equal(weft_seg_set_range(&edge.fast, 36, 64 * GB, 128 * GB), 0);
+	for (unsigned int i = 0; i < 4096; i++)
+		entry_set(&edge.fast, i, WEFT_SEG_VALID, 0, 0, 0x201);
+	for (unsigned int off = 0; off < 2; off++) {
+		weft_edge_mem_run(&edge, hpa, dpid, WEFT_ARRAY_SIZE(hpa));
+		for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(hpa); i++) {
+			const bool in = off == 0 && (i == 1 || i == 2);
+
+			request(WEFT_EDGE_MEM, hpa[i], WEFT_EDGE_ABSENT);
+			assert_int_equal(d.reason, in ? WEFT_EDGE_OK : WEFT_EDGE_NO_DECODE);
+			assert_int_equal(dpid[i], in ? 0x201 : -1);
+		}
+		/* Limit 0: off, and the entries stay. */
+		assert_int_equal(weft_seg_set_range(&edge.fast, 36, 64 * GB, 0), 0);
+	}
+}
+
 /*
  * Every ways x granularity: walking a whole stretch block by block, targets come in turn, each block
  * of one granule has one target, each target gets the same share.
@@ -332,6 +358,11 @@ prefixes_need_all_three_switches_and_vtv(void **state)
 					out, (vp & WEFT_VP_EGRESS) != 0 && (vcs & ~have) == 0
 						     ? WEFT_EGRESS_PREFIX
 						     : WEFT_EGRESS_UR);
+				/* In the other order it comes to the same. */
+				weft_edge_set_vp_vcs(&edge, 0);
+				assert_int_equal(edge.vp, 0);
+				weft_edge_set_vp_vcs(&edge, vcs);
+				assert_int_equal(edge.vp, (vcs & ~have) == 0 ? vp : 0);
 			}
 	setup(NULL);
 	both_prefixes_on();
@@ -406,6 +437,15 @@ completions_find_their_way(void **state)
 	complete(0x321, 2, true, 0x804);
 	assert_no(WEFT_EDGE_UNEXPECTED, WEFT_EDGE_BY_PREFIX);
 	both_prefixes_on();
+	/* It answers what went out with a prefix: that bit counts, not the one for what comes in. */
+	for (unsigned int vp = 0; vp < 4; vp++) {
+		assert_int_equal(weft_edge_set_vp_host(&edge, vp), 0);
+		complete(0x321, 2, true, 0x804);
+		assert_int_equal(
+			d.reason, (vp & WEFT_VP_EGRESS) != 0 ? WEFT_EDGE_OK : WEFT_EDGE_UNEXPECTED);
+	}
+	complete(0x321, 2, true, 0x10804);
+	assert_no(WEFT_EDGE_UNEXPECTED, WEFT_EDGE_BY_PREFIX);
 	for (int pid = 0; pid < 0x1100; pid++) {
 		complete(0x321, 2, true, pid);
 		if (pid == 0x804)
@@ -453,10 +493,14 @@ random_tables_equal_a_search(void **state)
 	for (unsigned int round = 0; round < 60; round++) {
 		const unsigned int segment_log2 = 36 + (unsigned int)weft_rand_below(&r, 8);
 		const uint64_t size = UINT64_C(1) << segment_log2;
-		const unsigned int n = 1 + (unsigned int)weft_rand_below(&r, 256);
+		const uint8_t depth_log2 = (uint8_t)weft_rand_below(&r, 9);
+		const unsigned int n = 1 + (unsigned int)weft_rand_below(&r, 1u << depth_log2);
 		const uint64_t base = (1 + weft_rand_below(&r, 1000)) * size;
+		const struct weft_edge_cfg cfg = {
+			.pid = MY_PID, .fast_depth_log2 = depth_log2, .fast_idt = 4096
+		};
 
-		setup(NULL);
+		assert_int_equal(weft_edge_init(&edge, &cfg), 0);
 		for (uint16_t p = 0; p < WEFT_PID_RESERVED; p++)
 			allow(WEFT_GMV, p);
 		for (unsigned int i = 0; i < 4096; i++)
@@ -498,6 +542,7 @@ main(void)
 		cmocka_unit_test(ways_are_those_of_the_vectors),
 		cmocka_unit_test_setup(four_way_set_is_that_of_the_vectors, setup),
 		cmocka_unit_test_setup(command_index_counts_from_the_base, setup),
+		cmocka_unit_test_setup(range_ends_are_exact, setup),
 		cmocka_unit_test_setup(all_pairs_deal_granules_out_in_turn, setup),
 		cmocka_unit_test_setup(decoders_come_in_order, setup),
 		cmocka_unit_test_setup(every_pid_is_denied_without_its_bit, setup),

@@ -151,6 +151,21 @@ entries(void **state)
 	assert_int_equal(weft_seg_set_entries(&edge.fast, 15, &good, 1), 0);
 }
 
+/* With an IDT that has room for more ways than there are. */
+static void
+reserved_ways_are_refused_with_any_idt(void **state)
+{
+	const struct weft_edge_cfg cfg = { .pid = 1, .fast_idt = 4096 };
+
+	(void)state;
+	assert_int_equal(weft_edge_init(&edge, &cfg), 0);
+	memcpy(&before, &edge, sizeof(edge));
+	for (uint8_t intlv = 9; intlv < 255; intlv++)
+		assert_refused(weft_seg_set_entries(&edge.fast, 0,
+				       &(const struct weft_fast_entry){ .intlv = intlv }, 1),
+			-EINVAL);
+}
+
 /* 5806h looks at each of the N entries: the last one of the set without a right is enough. */
 static void
 each_way_needs_its_right(void **state)
@@ -241,6 +256,7 @@ other_commands(void **state)
 		weft_edge_set_hdm(&edge, 1, &(struct weft_hdm){ 0 - GB, 2 * GB, 1 }), -EINVAL);
 	assert_int_equal(weft_edge_set_hdm(&edge, 1, &(struct weft_hdm){ 0 - GB, GB, 1 }), 0);
 	assert_int_equal(weft_edge_set_hdm(&edge, 2, &(struct weft_hdm){ 5 * GB, GB, 1 }), 0);
+	assert_int_equal(weft_edge_set_hdm(&edge, 3, &(struct weft_hdm){ 3 * GB, GB, 1 }), 0);
 }
 
 static void
@@ -284,6 +300,7 @@ main(void)
 		cmocka_unit_test(configurations),
 		cmocka_unit_test_setup(ranges, setup),
 		cmocka_unit_test_setup(entries, setup),
+		cmocka_unit_test(reserved_ways_are_refused_with_any_idt),
 		cmocka_unit_test(each_way_needs_its_right),
 		cmocka_unit_test_setup(gim_without_the_ability, setup),
 		cmocka_unit_test_setup(idt_entries, setup),
