@@ -93,7 +93,6 @@ ide_poison_wait(struct weft_ide_stream *s, const uint8_t *flit)
 	if (!ide_poison_has_room(s))
 		return false;
 	s->poison[s->n_poison++] = poison_offset(flit);
-	s->counts.poison++;
 	return true;
 }
 
@@ -108,11 +107,11 @@ ide_poison_insert(struct weft_ide_stream *s, uint8_t offset)
 	s->counts.poison++;
 }
 
-/* Poison that waited belongs to the flit that comes now, and stands before it. */
+/* Poison that waited belongs to the flit that comes now, and, protected, stands before it. */
 static __attribute__((noinline)) void
 take_poison(struct weft_ide_stream *s)
 {
-	for (unsigned int i = 0; i < s->n_poison; i++)
+	for (unsigned int i = 0; s->has_poison && i < s->n_poison; i++)
 		put_aad(s, s->aad_words++, s->poison[i]);
 	s->n_poison = 0;
 	s->behind = 0;

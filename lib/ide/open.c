@@ -101,11 +101,12 @@ open_control(struct weft_ide_stream *s, const uint8_t *flit, struct weft_ide_eve
 	case WEFT_LLCTRL_IDE_START: open_start(s); break;
 	case WEFT_LLCTRL_IDE_STOP: ends = open_stop(s, after_tmac); break;
 	case WEFT_LLCTRL_POISON:
-		if (s->has_poison && !ide_poison_wait(s, flit)) {
+		s->counts.poison++;
+		waits = s->mode == WEFT_IDE_CONTAINMENT;
+		if ((s->has_poison || waits) && !ide_poison_wait(s, flit)) {
 			fail(s, e);
 			return;
 		}
-		waits = s->has_poison && s->mode == WEFT_IDE_CONTAINMENT;
 		break;
 	default: break;
 	}

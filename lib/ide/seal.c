@@ -46,8 +46,12 @@ seal_control(struct weft_ide_stream *s, const uint8_t *flit)
 {
 	const int c = ide_control(flit);
 
-	if (c == WEFT_LLCTRL_POISON && s->has_poison && !ide_poison_wait(s, flit))
-		return -ENOBUFS;
+	/* A receiver of containment holds Poison for the next flit, so that one has to come. */
+	if (c == WEFT_LLCTRL_POISON && (s->has_poison || s->mode == WEFT_IDE_CONTAINMENT)) {
+		if (!ide_poison_wait(s, flit))
+			return -ENOBUFS;
+		s->counts.poison += s->has_poison;
+	}
 	if (c == WEFT_LLCTRL_IDE_IDLE && s->idles_due > 0)
 		s->idles_due--;
 	if (c >= 0)

@@ -131,7 +131,11 @@ bool weft_ide_is_stopped(const struct weft_ide_stream *s);
 struct weft_ide_counts {
 	uint64_t starts; /**< IDE.Start sent or obeyed */
 	uint64_t stops; /**< IDE.Stop sent or obeyed */
-	uint64_t poison; /**< Poison flits authenticated, or to be */
+	/**
+	 * Poison in H-slots. Sender: authenticated, or to be. Receiver: that came in a protected
+	 * state, authenticated or not.
+	 */
+	uint64_t poison;
 	uint64_t starts_ignored; /**< receiver: inside an epoch, or without a key that waits */
 	uint64_t stops_ignored; /**< receiver: not enabled, or not right behind a valid IDE.TMAC */
 	uint64_t idles_missing; /**< receiver: protocol flits before the idles behind IDE.TMAC */
@@ -255,15 +259,15 @@ struct weft_ide_event {
 /**
  * Decrypt one flit in place, in order.
  *
- * Containment: a protocol flit is held until the MAC of its epoch is good, and so is Poison that the
- * epoch authenticates; another control flit waits behind held ones (order is kept). Skid: everything
+ * Containment: a protocol flit is held until the MAC of its epoch is good, and so is Poison ahead of
+ * it, authenticated or not; another control flit waits behind held ones (order is kept). Skid: everything
  * is released at once. The caller keeps the flits in arrival order and moves on the oldest `release`
  * of them. After a bad, missing or misplaced MAC the stream is Insecure for good: held flits are
  * dropped, later ones too.
  *
  * IDE.Start outside an epoch takes the next key. IDE.Stop right behind a valid IDE.TMAC, if
- * config.stop, ends protection; an IDE.MAC or IDE.TMAC in clear text is a failure. Elsewhere they are ignored and counted, and go on as any control
- * flit does.
+ * config.stop, ends protection; an IDE.MAC or IDE.TMAC in clear text is a failure. Elsewhere they
+ * are ignored and counted, and go on as any control flit does.
  *
  * At most WEFT_IDE_HELD_MAX flits are held, control flits included: more of them between an epoch
  * and its MAC is a failure.

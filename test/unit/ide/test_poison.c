@@ -216,7 +216,8 @@ attacks_on_open_poison_succeed(void **state)
 {
 	(void)state;
 	for (enum attack a = ATTACK_NONE; a <= ATTACK_MOVE; a++) {
-		static const unsigned int seen[] = { 1, 0, 2, 1, 0, 1 };
+		/* One that was moved waits for the end of the epoch behind. */
+		static const unsigned int seen[] = { 1, 0, 2, 1, 0, 0 };
 
 		assert_int_equal(attack_poison(WEFT_IDE_CONTAINMENT, false, 1, a), seen[a]);
 		assert_int_equal(rx.failures, 0);
