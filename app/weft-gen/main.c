@@ -42,6 +42,7 @@ struct options {
 	unsigned int frame_flits;
 	struct weft_conn_key key;
 	struct weft_conn_cfg conn;
+	struct source_ide ide;
 	struct faults faults;
 };
 
@@ -82,7 +83,10 @@ static const char usage_text[] =
 	"  --spid X --dpid Y --vc V --session S   addresses in rxl mode (0x101 0x200 0 1)\n"
 	"  --isn pseudo|xor|none, --crc-order r0|r7, --first-seq N   as in weft-replay\n"
 	"  --ide containment|skid|off   encrypt (off); needs --key-file with a key for the stream\n"
-	"  --key-file FILE, --pcrc on|off   as in weft-replay\n"
+	"  --key-file FILE, --pcrc on|off, --poison protected|open   as in weft-replay\n"
+	"  --late-poison P       Poison in front of a flit, with probability P (0)\n"
+	"  --truncate P          IDE.TMAC in front of a flit, where it may stand (0)\n"
+	"  --refresh N           the stream's next key after N flits, while the file has one\n"
 	"  --errors SPEC         faults behind the sender (none):\n"
 	"                        ber=P,burst=SYMBOLS:P,drop=P,dup=P,reorder=P,garbage=P\n"
 	"  --seed S              of traffic and faults (1)\n"
@@ -106,6 +110,10 @@ enum {
 	OPT_IDE,
 	OPT_KEY_FILE,
 	OPT_PCRC,
+	OPT_POISON,
+	OPT_LATE_POISON,
+	OPT_TRUNCATE,
+	OPT_REFRESH,
 	OPT_ERRORS,
 	OPT_SEED,
 	OPT_RATE,
@@ -130,6 +138,10 @@ static const struct option long_options[] = {
 	{ "ide", required_argument, NULL, OPT_IDE },
 	{ "key-file", required_argument, NULL, OPT_KEY_FILE },
 	{ "pcrc", required_argument, NULL, OPT_PCRC },
+	{ "poison", required_argument, NULL, OPT_POISON },
+	{ "late-poison", required_argument, NULL, OPT_LATE_POISON },
+	{ "truncate", required_argument, NULL, OPT_TRUNCATE },
+	{ "refresh", required_argument, NULL, OPT_REFRESH },
 	{ "errors", required_argument, NULL, OPT_ERRORS },
 	{ "seed", required_argument, NULL, OPT_SEED },
 	{ "rate", required_argument, NULL, OPT_RATE },
@@ -150,6 +162,17 @@ parse_rate(const char *text)
 	return v;
 }
 
+static double
+parse_probability(const char *option, const char *text)
+{
+	char *end;
+	double p = strtod(text, &end);
+
+	if (end == text || *end != '\0' || !(p >= 0 && p <= 1))
+		cli_fail("%s: expected a probability of 0 to 1, got \"%s\"", option, text);
+	return p;
+}
+
 static void
 parse_option(struct options *o, int opt)
 {
@@ -158,6 +181,7 @@ parse_option(struct options *o, int opt)
 	static const char *const orders[] = { "r0", "r7", NULL };
 	static const char *const ides[] = { "off", "containment", "skid", NULL };
 	static const char *const on_off[] = { "off", "on", NULL };
+	static const char *const poisons[] = { "open", "protected", NULL };
 	char err[512];
 
 	switch (opt) {
@@ -184,6 +208,12 @@ parse_option(struct options *o, int opt)
 	case OPT_IDE: o->conn.ide = cli_word("--ide", optarg, ides); break;
 	case OPT_KEY_FILE: o->key_file = optarg; break;
 	case OPT_PCRC: o->conn.pcrc = cli_word("--pcrc", optarg, on_off) == 1; break;
+	case OPT_POISON: o->conn.poison = cli_word("--poison", optarg, poisons) == 1; break;
+	case OPT_LATE_POISON: o->ide.poison = parse_probability("--late-poison", optarg); break;
+	case OPT_TRUNCATE: o->ide.truncate = parse_probability("--truncate", optarg); break;
+	case OPT_REFRESH:
+		o->ide.refresh = cli_number("--refresh", optarg, 1, UINT64_C(1) << 40);
+		break;
 	case OPT_ERRORS:
 		if (faults_parse(optarg, &o->faults, err, sizeof(err)) != 0)
 			cli_fail("--errors: %s", err);
@@ -226,7 +256,7 @@ parse_options(struct options *o, int argc, char **argv)
 		.mflits_per_s = 1,
 		.frame_flits = WEFT_WIRE_FLITS_FOR_MTU(1500),
 		.key = { .mode = WEFT_MODE_RXL, .spid = 0x101, .dpid = 0x200, .session = 1 },
-		.conn = { .first = WEFT_ISN_FIRST, .pcrc = true },
+		.conn = { .first = WEFT_ISN_FIRST, .pcrc = true, .poison = true },
 	};
 	while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1)
 		parse_option(o, opt);
@@ -238,6 +268,9 @@ parse_options(struct options *o, int argc, char **argv)
 			o->flits == 0 ? "--flits N" : "--out FILE");
 	if (o->conn.ide != WEFT_IDE_OFF && o->key_file == NULL)
 		cli_fail("--ide needs --key-file");
+	if (o->conn.ide == WEFT_IDE_OFF &&
+		(o->ide.poison > 0 || o->ide.truncate > 0 || o->ide.refresh > 0))
+		cli_fail("--late-poison, --truncate and --refresh need --ide");
 	if (o->key.mode == WEFT_MODE_CXL && o->conn.first == 0)
 		cli_fail("--first-seq: numbers of cxl mode begin at 1");
 	normalise_key(o);
@@ -374,6 +407,16 @@ generate(struct gen *g)
 	write_frame(g);
 }
 
+static json_t *
+report_ide(const struct source *s)
+{
+	const bool is_on = s->ide.mode != WEFT_IDE_OFF;
+
+	return json_pack("{s:I, s:I, s:I, s:I}", "epochs", (json_int_t)s->made.epochs, "flits",
+		(json_int_t)(is_on ? s->made.protocol : 0), "poison", (json_int_t)s->made.poison,
+		"key_changes", (json_int_t)s->made.key_changes);
+}
+
 static int
 report(const struct gen *g)
 {
@@ -384,11 +427,11 @@ report(const struct gen *g)
 		if (g->source.messages[k] != 0)
 			json_object_set_new(messages, weft_msg_kind_name((enum weft_msg_kind)k),
 				json_integer((json_int_t)g->source.messages[k]));
-	o = json_pack("{s:I, s:I, s:I, s:o, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I}}", "flits_made",
-		(json_int_t)g->opt.flits, "flits", (json_int_t)g->flits_out, "frames",
-		(json_int_t)g->frames, "messages", messages, "faults", "flipped_bits",
-		(json_int_t)g->wire.count[WEFT_IMPAIR_N_FLIPPED], "hit_flits",
-		(json_int_t)g->wire.count[WEFT_IMPAIR_N_TOUCHED], "bursts",
+	o = json_pack("{s:I, s:I, s:I, s:o, s:o, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I}}",
+		"flits_made", (json_int_t)g->opt.flits, "flits", (json_int_t)g->flits_out, "frames",
+		(json_int_t)g->frames, "messages", messages, "ide", report_ide(&g->source),
+		"faults", "flipped_bits", (json_int_t)g->wire.count[WEFT_IMPAIR_N_FLIPPED],
+		"hit_flits", (json_int_t)g->wire.count[WEFT_IMPAIR_N_TOUCHED], "bursts",
 		(json_int_t)g->wire.count[WEFT_IMPAIR_N_BURST], "dropped",
 		(json_int_t)g->done.dropped, "duplicated", (json_int_t)g->done.duplicated,
 		"reordered", (json_int_t)g->done.reordered, "garbage", (json_int_t)g->done.garbage);
@@ -411,11 +454,19 @@ start(struct gen *g, const struct weft_keys *keys, uint32_t features)
 	char err[512];
 
 	if (g->opt.conn.ide != WEFT_IDE_OFF) {
-		g->opt.conn.ide_key = weft_keys_find(keys, &g->opt.key);
+		g->opt.conn.ide_key = weft_keys_find(keys, &g->opt.key, 0);
 		if (g->opt.conn.ide_key == NULL)
 			cli_fail("%s: no key for this stream (mode, addresses and session must "
 				 "match)",
 				g->opt.key_file);
+		while (weft_keys_find(keys, &g->opt.key, g->opt.ide.later_keys + 1) != NULL)
+			g->opt.ide.later_keys++;
+		if (g->opt.ide.refresh > 0 && g->opt.ide.later_keys == 0)
+			cli_fail("%s: --refresh needs a second key for this stream",
+				g->opt.key_file);
+		g->opt.conn.later_keys = keys;
+		g->opt.ide.mode = g->opt.conn.ide;
+		g->opt.ide.seed = g->opt.seed ^ UINT64_C(0x1DE);
 		g->ide = weft_ide_lib_open(features);
 		if (g->ide == NULL)
 			cli_fail("intel-ipsec-mb does not run on this CPU");
@@ -424,6 +475,7 @@ start(struct gen *g, const struct weft_keys *keys, uint32_t features)
 	g->conn = g->conns == NULL ? NULL : weft_conns_add(g->conns, &g->opt.key, &g->opt.conn);
 	if (g->conn == NULL)
 		cli_fail("connection: %s", rte_strerror(rte_errno));
+	g->env.conns = g->conns;
 	g->env.fec = weft_fec_kernel_find(NULL, features);
 	g->env.crc = weft_crc_kernel_find(NULL, features);
 	memcpy(g->env.src_mac,
@@ -437,7 +489,7 @@ start(struct gen *g, const struct weft_keys *keys, uint32_t features)
 	faults_wire(&g->opt.faults, g->opt.seed, &g->wire);
 	source_init(&g->source, &g->traffic,
 		g->opt.key.mode == WEFT_MODE_CXL ? WEFT_FORM_HBR : WEFT_FORM_PBR, g->opt.key.spid,
-		g->opt.key.dpid, g->opt.conn.ide);
+		g->opt.key.dpid, &g->opt.ide);
 	g->time_ns = START_NS;
 }
 

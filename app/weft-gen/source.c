@@ -12,7 +12,7 @@
 
 void
 source_init(struct source *s, struct weft_rand *rand, enum weft_form form, uint16_t spid,
-	uint16_t dpid, enum weft_ide_mode ide)
+	uint16_t dpid, const struct source_ide *ide)
 {
 	memset(s, 0, sizeof(*s));
 	s->rand = rand;
@@ -20,7 +20,9 @@ source_init(struct source *s, struct weft_rand *rand, enum weft_form form, uint1
 	s->spid = spid;
 	s->dpid = dpid;
 	weft_pack_init(&s->pack, form);
-	weft_ide_pace_init(&s->pace, ide);
+	s->ide = *ide;
+	weft_rand_seed(&s->chance, ide->seed);
+	weft_ide_pace_init(&s->pace, ide->mode);
 }
 
 static void
@@ -80,15 +82,85 @@ fill(struct source *s)
 }
 
 static void
-tmac_flit(struct source *s, uint8_t *flit)
+control_flit(struct source *s, uint8_t *flit, enum weft_llctrl c, uint8_t payload)
 {
-	static const uint8_t no_mac[WEFT_LLCTRL_PAYLOAD_LEN];
+	const uint8_t bytes[WEFT_LLCTRL_PAYLOAD_LEN] = { payload };
 	struct weft_flit_hdr h = { .type = WEFT_FLIT_CACHEMEM, .prior_payload = true };
 
 	memset(flit, 0, WEFT_FLIT_LEN);
 	weft_flit_hdr_put(flit, &h);
-	weft_llctrl_put(flit, WEFT_LLCTRL_IDE_TMAC, no_mac);
+	weft_llctrl_put(flit, c, bytes);
 	s->messages[WEFT_MSG_LLCTRL]++;
+}
+
+static bool
+chance(struct source *s, double p)
+{
+	return p > 0 && weft_rand_unit(&s->chance) < p;
+}
+
+static void
+end_epoch(struct source *s)
+{
+	s->made.epochs++;
+	s->in_epoch = 0;
+}
+
+static bool
+try_tmac(struct source *s, uint8_t *flit)
+{
+	if (weft_ide_pace_close(&s->pace) != WEFT_IDE_CLOSE_TMAC)
+		return false;
+	control_flit(s, flit, WEFT_LLCTRL_IDE_TMAC, 0);
+	end_epoch(s);
+	return true;
+}
+
+/* The key is changed between two epochs: IDE.TMAC, IDE.Start. */
+static bool
+try_refresh(struct source *s, uint8_t *flit)
+{
+	if (s->ide.refresh == 0 || s->since_key < s->ide.refresh ||
+		s->made.key_changes == s->ide.later_keys || s->pace.mac_due)
+		return false;
+	if (try_tmac(s, flit))
+		return true;
+	control_flit(s, flit, WEFT_LLCTRL_IDE_START, 0);
+	s->made.key_changes++;
+	s->since_key = 0;
+	return true;
+}
+
+static bool
+try_poison(struct source *s, uint8_t *flit)
+{
+	if (!chance(s, s->ide.poison) || s->in_epoch + 1 == WEFT_IDE_POISON_MAX)
+		return false;
+	control_flit(s, flit, WEFT_LLCTRL_POISON, (uint8_t)weft_rand_below(&s->chance, 8));
+	s->made.poison++;
+	s->in_epoch++;
+	s->has_poison = true;
+	return true;
+}
+
+/* A control flit of IDE, if it is time for one. */
+static bool
+try_control(struct source *s, uint8_t *flit, uint64_t left)
+{
+	if (s->pace.epoch == 0 || s->has_poison)
+		return false;
+	/* The end: nothing may be left that waits for a MAC. */
+	if (left == 2 && s->pace.in_epoch + 1 == s->pace.epoch)
+		return try_tmac(s, flit);
+	if (left == 1) {
+		if (!try_tmac(s, flit))
+			control_flit(s, flit, WEFT_LLCTRL_IDE_IDLE, 0);
+		return true;
+	}
+	if (left <= LAST_FLITS + 1)
+		return false;
+	return try_refresh(s, flit) || (chance(s, s->ide.truncate) && try_tmac(s, flit)) ||
+	       try_poison(s, flit);
 }
 
 void
@@ -96,15 +168,17 @@ source_flit(struct source *s, uint8_t *flit, uint64_t left)
 {
 	bool with_mac = s->pace.mac_due;
 
-	/* The very last flit of an encrypted trace closes its epoch, if it can. */
-	if (left == 1 && weft_ide_pace_close(&s->pace) == WEFT_IDE_CLOSE_TMAC) {
-		tmac_flit(s, flit);
+	s->since_key++;
+	if (try_control(s, flit, left))
 		return;
-	}
 	weft_pack_begin(&s->pack, flit, with_mac);
 	s->messages[WEFT_MSG_LLCTRL] += with_mac;
+	if (with_mac)
+		end_epoch(s);
 	if (left > LAST_FLITS)
 		fill(s);
 	weft_pack_end(&s->pack);
 	weft_ide_pace_flit(&s->pace);
+	s->made.protocol++;
+	s->has_poison = false;
 }

@@ -9,10 +9,34 @@
 #include "weft_msg.h"
 #include "weft_rand.h"
 
+/* What an encrypted trace has beside messages. */
+struct source_ide {
+	enum weft_ide_mode mode;
+	uint64_t seed; /* of the chances below */
+	double poison; /* probability a flit of Poison in front of it */
+	double truncate; /* likewise of IDE.TMAC, where an epoch can be ended */
+	uint64_t refresh; /* flits until the key is changed; 0: never */
+	unsigned int later_keys; /* that are there to change to */
+};
+
+/* What was made of it, for comparison with a receiver's counts. */
+struct source_counts {
+	uint64_t epochs;
+	uint64_t protocol;
+	uint64_t poison;
+	uint64_t key_changes;
+};
+
 struct source {
 	struct weft_rand *rand;
 	struct weft_packer pack;
+	struct weft_rand chance; /* of its own: traffic is the same with and without IDE */
+	struct source_ide ide;
 	struct weft_ide_pace pace;
+	struct source_counts made;
+	unsigned int in_epoch; /* Poison flits */
+	uint64_t since_key; /* flits */
+	bool has_poison; /* the next flit is a protocol flit, as Poison is in front of it */
 	enum weft_form form;
 	uint16_t spid;
 	uint16_t dpid;
@@ -23,7 +47,7 @@ struct source {
 };
 
 void source_init(struct source *s, struct weft_rand *rand, enum weft_form form, uint16_t spid,
-	uint16_t dpid, enum weft_ide_mode ide);
+	uint16_t dpid, const struct source_ide *ide);
 
 /**
  * Make the next flit at @p flit.

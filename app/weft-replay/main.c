@@ -63,8 +63,11 @@ static const char usage_text[] =
 	"  --spid X --dpid Y     addresses of raw flits (0)\n"
 	"  --first-seq N         number of each connection's first flit (1)\n"
 	"  --ide containment|skid|off   decrypt (off); needs --key-file\n"
-	"  --key-file FILE       keys, mode 0600: rxl SPID DPID VC SESSION KEY | cxl MAC KEY\n"
+	"  --key-file FILE       keys: rxl SPID DPID VC SESSION KEY | cxl MAC KEY;\n"
+	"                        further lines of a stream: its keys from each IDE.Start on\n"
 	"  --pcrc on|off         plaintext CRC in MAC epochs (on)\n"
+	"  --poison protected|open   whether MACs cover Poison in H-slots (protected)\n"
+	"  --stop on|off         whether IDE.Stop ends decryption (on)\n"
 	"  --speed max|FACTOR    as fast as possible (max), or time stamps times FACTOR\n"
 	"  --loop N              replay N times, each with fresh receivers (1)\n"
 	"  --layout LAYOUT       stages and rings, or @FILE\n"
@@ -100,6 +103,8 @@ enum {
 	OPT_IDE,
 	OPT_KEY_FILE,
 	OPT_PCRC,
+	OPT_POISON,
+	OPT_STOP,
 	OPT_SPEED,
 	OPT_LOOP,
 	OPT_LAYOUT,
@@ -121,6 +126,8 @@ static const struct option long_options[] = {
 	{ "ide", required_argument, NULL, OPT_IDE },
 	{ "key-file", required_argument, NULL, OPT_KEY_FILE },
 	{ "pcrc", required_argument, NULL, OPT_PCRC },
+	{ "poison", required_argument, NULL, OPT_POISON },
+	{ "stop", required_argument, NULL, OPT_STOP },
 	{ "speed", required_argument, NULL, OPT_SPEED },
 	{ "loop", required_argument, NULL, OPT_LOOP },
 	{ "layout", required_argument, NULL, OPT_LAYOUT },
@@ -140,6 +147,7 @@ parse_option(struct options *o, int opt)
 	static const char *const orders[] = { "r0", "r7", NULL };
 	static const char *const ides[] = { "off", "containment", "skid", NULL };
 	static const char *const on_off[] = { "off", "on", NULL };
+	static const char *const poisons[] = { "open", "protected", NULL };
 
 	switch (opt) {
 	case OPT_IN: o->in = optarg; break;
@@ -155,6 +163,8 @@ parse_option(struct options *o, int opt)
 	case OPT_IDE: o->rx.ide = cli_word("--ide", optarg, ides); break;
 	case OPT_KEY_FILE: o->key_file = optarg; break;
 	case OPT_PCRC: o->rx.pcrc = cli_word("--pcrc", optarg, on_off) == 1; break;
+	case OPT_POISON: o->rx.poison = cli_word("--poison", optarg, poisons) == 1; break;
+	case OPT_STOP: o->rx.stop = cli_word("--stop", optarg, on_off) == 1; break;
 	case OPT_SPEED: o->speed = parse_speed(optarg); break;
 	case OPT_LOOP: o->loops = cli_number("--loop", optarg, 1, 1000000000); break;
 	case OPT_LAYOUT: o->rx.layout = optarg; break;
@@ -173,7 +183,12 @@ parse_options(struct options *o, int argc, char **argv)
 
 	*o = (struct options){
 		.loops = 1,
-		.rx = { .mode = -1, .first = WEFT_ISN_FIRST, .pcrc = true, .layout = LAYOUT },
+		.rx = { .mode = -1,
+			.first = WEFT_ISN_FIRST,
+			.pcrc = true,
+			.poison = true,
+			.stop = true,
+			.layout = LAYOUT },
 	};
 	while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1)
 		parse_option(o, opt);
@@ -375,6 +390,9 @@ main(int argc, char **argv)
 		keys = weft_keys_load(r.opt.key_file, err, sizeof(err));
 		if (keys == NULL)
 			cli_fail("%s", err);
+		if (weft_keys_is_exposed(keys))
+			cli_warn("key file %s: others may read it; chmod 600 keeps it secret",
+				r.opt.key_file);
 		r.opt.rx.keys = keys;
 	}
 	r.trace = trace_open(r.opt.in, err, sizeof(err));

@@ -31,8 +31,11 @@ receiver_new_conn(void *arg, const struct weft_conn_key *key)
 		.order = r->cfg.order,
 		.first = r->cfg.first,
 		.ide = r->cfg.ide,
-		.ide_key = r->cfg.keys == NULL ? NULL : weft_keys_find(r->cfg.keys, key),
+		.ide_key = r->cfg.keys == NULL ? NULL : weft_keys_find(r->cfg.keys, key, 0),
+		.later_keys = r->cfg.keys,
 		.pcrc = r->cfg.pcrc,
+		.poison = r->cfg.poison,
+		.stop = r->cfg.stop,
 	};
 	struct weft_conn *c = weft_conns_add(r->conns, key, &cfg);
 	struct end *e;

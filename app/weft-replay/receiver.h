@@ -20,6 +20,8 @@ struct receiver_cfg {
 	uint16_t first; /* number of the first flit of each connection */
 	enum weft_ide_mode ide;
 	bool pcrc;
+	bool poison; /* Poison in H-slots is authenticated */
+	bool stop; /* IDE.Stop is obeyed */
 	const struct weft_keys *keys; /* NULL: none */
 	const char *layout;
 	uint32_t features; /* that kernels may use */

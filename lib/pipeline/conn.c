@@ -3,10 +3,11 @@
 
 /*
  * The table of connections: an rte_hash from key to connection, lock-free for readers, over an
- * array that never moves. A connection is complete before its key can be found. IDE streams are made and wiped here, so that key material has one home.
+ * array that never moves. A connection is complete before its key can be found. IDE streams are made
+ * and wiped here, so that key material has one home.
  */
 
-#include "weft_conn.h"
+#include "weft_keys.h"
 
 #include <rte_errno.h>
 #include <rte_hash.h>
@@ -90,6 +91,9 @@ weft_conns_free(struct weft_conns *t)
 static int
 conn_start_stream(struct weft_conns *t, struct weft_conn *c, const struct weft_conn_cfg *cfg)
 {
+	const struct weft_ide_config ide = {
+		.mode = cfg->ide, .pcrc = cfg->pcrc, .poison = cfg->poison, .stop = cfg->stop
+	};
 	void *mem;
 
 	c->ide = (uint8_t)cfg->ide;
@@ -100,11 +104,15 @@ conn_start_stream(struct weft_conns *t, struct weft_conn *c, const struct weft_c
 	mem = rte_zmalloc_socket("weft_ide", weft_ide_stream_size(), WEFT_CACHE_LINE, t->socket);
 	if (mem == NULL)
 		return -ENOMEM;
-	c->stream = weft_ide_stream_init(mem, t->ide, cfg->ide, cfg->ide_key, 1, cfg->pcrc);
+	c->stream = weft_ide_stream_setup(mem, t->ide, &ide, cfg->ide_key, 1);
 	if (c->stream == NULL) {
 		rte_free(mem);
 		return -EINVAL;
 	}
+	c->counts = weft_ide_counts(c->stream);
+	c->n_keys = 1;
+	c->later_keys = cfg->later_keys;
+	weft_conns_next_key(t, c);
 	return 0;
 }
 
@@ -207,6 +215,18 @@ weft_conns_why_not(const struct weft_conns *t, const struct weft_conn_key *key)
 			return WEFT_DROP_SESSION;
 	}
 	return WEFT_DROP_NO_CONN;
+}
+
+void
+weft_conns_next_key(struct weft_conns *t, struct weft_conn *c)
+{
+	const uint8_t *key =
+		c->later_keys == NULL ? NULL : weft_keys_find(c->later_keys, &c->key, c->n_keys);
+
+	if (key == NULL)
+		return;
+	weft_ide_stream_next_key(c->stream, t->ide, key);
+	c->n_keys++;
 }
 
 unsigned int

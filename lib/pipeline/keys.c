@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* Reads the key file, line by line, into locked memory. Control side only. */
+/*
+ * Reads the key file, line by line, into locked memory. Control side, but for weft_keys_find(), which
+ * a stream asks once a key change.
+ */
 
 #include "weft_keys.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 struct key_row {
 	struct weft_conn_key conn;
@@ -21,6 +22,7 @@ struct key_row {
 
 struct weft_keys {
 	unsigned int n;
+	bool is_exposed;
 	struct key_row row[WEFT_KEYS_MAX];
 };
 
@@ -110,6 +112,17 @@ key_cxl(char **save, struct key_row *r)
 	return NULL;
 }
 
+/* A key taken twice starts its counter twice: two texts under one IV. */
+static bool
+is_repeated(const struct weft_keys *k, const struct key_row *r)
+{
+	for (unsigned int i = 0; i < k->n; i++)
+		if (memcmp(&k->row[i].conn, &r->conn, sizeof(r->conn)) == 0 &&
+			memcmp(k->row[i].key, r->key, sizeof(r->key)) == 0)
+			return true;
+	return false;
+}
+
 /* One line without its comment. NULL, or what is wrong. */
 static const char *
 keys_line(struct weft_keys *k, char *line)
@@ -121,7 +134,7 @@ keys_line(struct weft_keys *k, char *line)
 	if (word == NULL)
 		return NULL;
 	if (k->n == WEFT_KEYS_MAX)
-		return "more streams than a key file may hold (4096)";
+		return "more keys than a file may hold (16384)";
 	memset(r, 0, sizeof(*r));
 	if (strcmp(word, "rxl") == 0)
 		wrong = key_rxl(&save, r);
@@ -135,45 +148,46 @@ keys_line(struct weft_keys *k, char *line)
 		return "expected a key of 64 hex digits";
 	if (MORE(&save) != NULL)
 		return "expected nothing behind the key";
-	if (weft_keys_find(k, &r->conn) != NULL)
-		return "this stream has a key already";
+	if (is_repeated(k, r))
+		return "this stream had this key before";
 	k->n++;
 	return NULL;
 }
 
 static FILE *
-keys_open(const char *path, char *err, size_t err_len)
+keys_open(const char *path, struct stat *st, char *err, size_t err_len)
 {
-	FILE *f = NULL;
-	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	FILE *f = fopen(path, "re");
 
-	if (fd < 0 || fstat(fd, &st) != 0) {
-		snprintf(err, err_len, "key file %s: %s", path, strerror(errno));
-		goto fail;
-	}
-	if (!S_ISREG(st.st_mode) || (st.st_mode & 077) != 0 ||
-		(st.st_uid != geteuid() && st.st_uid != 0)) {
-		snprintf(err, err_len,
-			"key file %s: expected a file of your own with mode 0600, got mode %04o of "
-			"user %u; run: chmod 600 %s",
-			path, (unsigned int)st.st_mode & 07777, (unsigned int)st.st_uid, path);
-		errno = EACCES;
-		goto fail;
-	}
-	f = fdopen(fd, "r");
-	if (f == NULL)
-		goto fail;
-	return f;
-
-fail:
-	if (fd >= 0) {
+	if (f == NULL || fstat(fileno(f), st) != 0) {
 		int saved = errno;
 
-		close(fd);
+		snprintf(err, err_len, "key file %s: %s", path, strerror(saved));
+		if (f != NULL)
+			fclose(f);
 		errno = saved;
+		return NULL;
 	}
-	return NULL;
+	return f;
+}
+
+/* The lines of a file. NULL, or what is wrong with the last one read. */
+static const char *
+keys_read(struct weft_keys *k, FILE *f, unsigned int *line_no)
+{
+	const char *wrong = NULL;
+	char line[256];
+
+	while (wrong == NULL && fgets(line, sizeof(line), f) != NULL) {
+		(*line_no)++;
+		if (strchr(line, '\n') == NULL && !feof(f))
+			wrong = "line too long";
+		line[strcspn(line, "#")] = '\0';
+		if (wrong == NULL)
+			wrong = keys_line(k, line);
+	}
+	explicit_bzero(line, sizeof(line));
+	return wrong == NULL && ferror(f) ? "cannot be read" : wrong;
 }
 
 static struct weft_keys *
@@ -194,11 +208,11 @@ keys_alloc(void)
 struct weft_keys *
 weft_keys_load(const char *path, char *err, size_t err_len)
 {
-	FILE *f = keys_open(path, err, err_len);
+	struct stat st;
+	FILE *f = keys_open(path, &st, err, err_len);
 	struct weft_keys *k;
-	const char *wrong = NULL;
+	const char *wrong;
 	unsigned int line_no = 0;
-	char line[256];
 
 	if (f == NULL)
 		return NULL;
@@ -209,18 +223,11 @@ weft_keys_load(const char *path, char *err, size_t err_len)
 		errno = ENOMEM;
 		return NULL;
 	}
-	while (wrong == NULL && fgets(line, sizeof(line), f) != NULL) {
-		line_no++;
-		if (strchr(line, '\n') == NULL && !feof(f))
-			wrong = "line too long";
-		line[strcspn(line, "#")] = '\0';
-		if (wrong == NULL)
-			wrong = keys_line(k, line);
-	}
-	if (wrong == NULL && ferror(f))
-		wrong = "cannot be read";
+	/* No buffer of stdio's, which would keep keys behind our back. */
+	setvbuf(f, NULL, _IONBF, 0);
+	k->is_exposed = (st.st_mode & 077) != 0;
+	wrong = keys_read(k, f, &line_no);
 	fclose(f);
-	explicit_bzero(line, sizeof(line));
 	if (wrong == NULL)
 		return k;
 	snprintf(err, err_len, "%s:%u: %s", path, line_no, wrong);
@@ -239,16 +246,16 @@ weft_keys_free(struct weft_keys *k)
 }
 
 const uint8_t *
-weft_keys_find(const struct weft_keys *k, const struct weft_conn_key *conn)
+weft_keys_find(const struct weft_keys *k, const struct weft_conn_key *conn, unsigned int i)
 {
-	for (unsigned int i = 0; i < k->n; i++)
-		if (memcmp(&k->row[i].conn, conn, sizeof(*conn)) == 0)
-			return k->row[i].key;
+	for (unsigned int row = 0; row < k->n; row++)
+		if (memcmp(&k->row[row].conn, conn, sizeof(*conn)) == 0 && i-- == 0)
+			return k->row[row].key;
 	return NULL;
 }
 
-unsigned int
-weft_keys_count(const struct weft_keys *k)
+bool
+weft_keys_is_exposed(const struct weft_keys *k)
 {
-	return k->n;
+	return k->is_exposed;
 }

@@ -41,6 +41,8 @@ struct weft_conn_key {
 
 static_assert(sizeof(struct weft_conn_key) == 16, "no padding: keys are compared as bytes");
 
+struct weft_keys;
+
 /** How a direction is protected. */
 struct weft_conn_cfg {
 	enum weft_isn_form isn;
@@ -50,7 +52,11 @@ struct weft_conn_cfg {
 	const uint8_t
 		*ide_key; /* WEFT_IDE_KEY_LEN bytes, read during the call; NULL: no key, so with
 				   ide on every flit is refused */
+	const struct weft_keys *later_keys; /* holds its keys behind the first, each taken
+					       at an IDE.Start; must outlive it; NULL: none */
 	bool pcrc;
+	bool poison; /* Poison in H-slots is authenticated */
+	bool stop; /* IDE.Stop is made and obeyed */
 };
 
 /** One direction. */
@@ -75,6 +81,11 @@ struct weft_conn {
 	/* ide_open: frames with undecided flits, oldest first. */
 	alignas(WEFT_CACHE_LINE) struct rte_mbuf *held[WEFT_CONN_HELD];
 	uint8_t n_held;
+	bool is_clear; /* behind IDE.Stop */
+	bool hole_behind; /* a frame without a flit for IDE overtook them, and said so */
+	uint16_t n_keys; /* that the stream was given */
+	const struct weft_ide_counts *counts; /* of the stream */
+	const struct weft_keys *later_keys;
 };
 
 struct weft_conns;
@@ -114,6 +125,12 @@ struct weft_conn *weft_conns_find(const struct weft_conns *t, const struct weft_
  * WEFT_DROP_NO_CONN. Slow: looks at every direction. Any thread.
  */
 enum weft_verdict weft_conns_why_not(const struct weft_conns *t, const struct weft_conn_key *key);
+
+/**
+ * Give a stream its next key, to be taken at an IDE.Start, if there is one left in later_keys. The
+ * IDE stage's thread.
+ */
+void weft_conns_next_key(struct weft_conns *t, struct weft_conn *c);
 
 /** Directions in the table. */
 unsigned int weft_conns_count(const struct weft_conns *t);

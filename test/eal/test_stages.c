@@ -292,6 +292,55 @@ damage_under_a_good_crc_ends_the_stream(void **state)
 	rig_stop();
 }
 
+/* A frame as @p like, but its one flit is a CXL.io flit that looks like Poison. */
+static struct rte_mbuf *
+other_frame(const uint8_t *like)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(rig.pool);
+	uint8_t *flit;
+
+	assert_non_null(m);
+	memcpy(rte_pktmbuf_append(m, (uint16_t)WEFT_WIRE_FRAME_LEN(1)), like,
+		WEFT_WIRE_FRAME_LEN(1));
+	flit = weft_frame_flits(m);
+	weft_ide_poison_put(flit, 1);
+	weft_flit_hdr_put(flit, &(struct weft_flit_hdr){ .type = WEFT_FLIT_IO });
+	return m;
+}
+
+static void
+other_protocols_wait_for_no_mac(void **state)
+{
+	uint8_t like[WEFT_WIRE_FRAME_LEN(1)];
+	struct rte_mbuf *m;
+
+	(void)state;
+	rig_start(WEFT_IDE_CONTAINMENT, "deframe,ide_open");
+	for (unsigned int i = 0; i < 2; i++) {
+		m = rig_frame(&r, 1);
+		memcpy(like, rte_pktmbuf_mtod(m, uint8_t *), sizeof(like));
+		rig_receive(m);
+	}
+	/* More than there is room for held frames. */
+	for (unsigned int i = 1; i <= 3 * WEFT_CONN_HELD; i++) {
+		rig_receive(other_frame(like));
+		assert_int_equal(rig.n, i);
+	}
+	rig_receive(rig_frame(&r, 1));
+	assert_int_equal(rig.n, 3 * WEFT_CONN_HELD + 2);
+	assert_int_equal(rig_count("ide_open", "poison"), 0);
+	/* Behind a failure they are dropped too. */
+	m = rig_frame(&r, 1);
+	weft_frame_flits(m)[100] ^= 1;
+	rig_receive(m);
+	rig_receive(rig_frame(&r, 1));
+	assert_int_equal(rig_count("ide_open", "epochs_bad"), 1);
+	rig_receive(other_frame(like));
+	assert_int_equal(weft_pipe_drops(rig.rx, WEFT_DROP_IDE_INSECURE), 1);
+	assert_int_equal(weft_frame(rig.frame[rig.n - 1])->dropped, 1);
+	rig_stop();
+}
+
 static uint8_t walk_flags;
 
 static void
@@ -455,6 +504,7 @@ main(void)
 		cmocka_unit_test(fec_relay_takes_spoilt_flits_out),
 		cmocka_unit_test(containment_holds_until_the_mac_is_good),
 		cmocka_unit_test(damage_under_a_good_crc_ends_the_stream),
+		cmocka_unit_test(other_protocols_wait_for_no_mac),
 		cmocka_unit_test(route_decodes_addresses_and_denies),
 		cmocka_unit_test(route_follows_a_snapshot),
 		cmocka_unit_test(nothing_leaves_in_the_clear),

@@ -4,18 +4,30 @@
 /*
  * Stage ide_open: decrypts the flits of connections that have IDE on (encapsulation.md section 5).
  * In containment nothing leaves before the MAC of its epoch is good, so the stage holds frames back,
- * in order, and lets a frame go when each of its flits is decided. Hot: runs per burst.
+ * in order, and lets a frame go when each of its flits is decided. Flits of other protocols are none
+ * of the stream's business and go by, until it fails. Hot: runs per burst.
  */
 
 #include "weft_stage.h"
 
-enum { COUNT_EPOCHS_GOOD, COUNT_EPOCHS_BAD, COUNT_RELEASED, COUNT_POISON };
+enum {
+	COUNT_EPOCHS_GOOD,
+	COUNT_EPOCHS_BAD,
+	COUNT_RELEASED,
+	COUNT_POISON,
+	COUNT_KEY_CHANGES,
+	COUNT_STOPS,
+	COUNT_IGNORED
+};
 
 static const struct weft_counter ide_open_counters[] = {
 	[COUNT_EPOCHS_GOOD] = { "epochs_good", "epochs", "MAC epochs whose MAC was good" },
 	[COUNT_EPOCHS_BAD] = { "epochs_bad", "epochs", "MAC epochs that failed their stream" },
 	[COUNT_RELEASED] = { "flits_released", "flits", "protocol flits handed on" },
-	[COUNT_POISON] = { "poison", "flits", "LLCTRL Poison flits" },
+	[COUNT_POISON] = { "poison", "flits", "LLCTRL Poison flits in H-slots" },
+	[COUNT_KEY_CHANGES] = { "key_changes", "flits", "IDE.Start flits obeyed" },
+	[COUNT_STOPS] = { "stops", "flits", "IDE.Stop flits obeyed" },
+	[COUNT_IGNORED] = { "ignored", "flits", "IDE.Start and IDE.Stop dropped, out of place" },
 };
 
 static const char *
@@ -49,10 +61,15 @@ ide_open_lowest(uint64_t mask, unsigned int n)
 	return mask ^ rest;
 }
 
-/* Decide on the @p n oldest flits that wait: those of held[0], until it has none, then held[1]... */
-static void
-ide_open_decide(struct weft_conn *c, unsigned int n, bool drop, struct weft_stage_stats *st)
+/*
+ * Decide on the @p n oldest flits that wait: those of held[0], until it has none, then held[1]...
+ * @return the protocol flits that are handed on
+ */
+static inline unsigned int
+ide_open_decide(struct weft_conn *c, unsigned int n, bool drop)
 {
+	unsigned int protocol = 0;
+
 	for (unsigned int h = 0; n > 0; h++) {
 		struct weft_frame *f = weft_frame(c->held[h]);
 		const uint64_t bits = ide_open_lowest(f->undecided, n);
@@ -62,26 +79,111 @@ ide_open_decide(struct weft_conn *c, unsigned int n, bool drop, struct weft_stag
 		if (drop)
 			f->dropped |= bits;
 		else
-			st->counts[COUNT_RELEASED] += ide_open_protocol(c->held[h], bits);
+			protocol += ide_open_protocol(c->held[h], bits);
 	}
+	return protocol;
 }
 
-static void
+/* Cachemem flits, all of them protected or all behind IDE.Stop. */
+static inline __attribute__((always_inline)) void
 ide_open_flits(struct weft_conn *c, uint8_t *flits, uint64_t live, struct weft_stage_stats *st)
 {
+	const uint64_t poison = c->counts->poison;
+	unsigned int protocol;
 	struct weft_ide_run run;
 
-	for (uint64_t left = live; left != 0; left &= left - 1)
-		if (weft_llctrl_get(flits + (size_t)__builtin_ctzll(left) * WEFT_FLIT_LEN +
-				    WEFT_FLIT_H_OFF) == WEFT_LLCTRL_POISON)
-			st->counts[COUNT_POISON]++;
 	weft_ide_open_run(c->stream, flits, live, &run);
+	st->counts[COUNT_POISON] += c->counts->poison - poison;
 	st->counts[COUNT_EPOCHS_GOOD] += run.epochs_good;
 	st->counts[COUNT_EPOCHS_BAD] += run.failed > 0;
 	st->drops[WEFT_DROP_IDE_MAC] += run.failed;
 	st->drops[WEFT_DROP_IDE_INSECURE] += run.insecure;
-	ide_open_decide(c, run.release, false, st);
-	ide_open_decide(c, (unsigned int)(run.failed + run.insecure), true, st);
+	protocol = ide_open_decide(c, run.release, false);
+	st->counts[COUNT_RELEASED] += c->is_clear ? 0 : protocol;
+	if (run.failed + run.insecure > 0)
+		ide_open_decide(c, (unsigned int)(run.failed + run.insecure), true);
+}
+
+/* IDE.Start or IDE.Stop: one that is not obeyed is not handed on. */
+static void
+ide_open_turn(const struct weft_env *env, struct weft_conn *c, struct rte_mbuf *m, uint64_t bit,
+	struct weft_stage_stats *st)
+{
+	const struct weft_ide_counts before = *c->counts, *now = c->counts;
+
+	ide_open_flits(c, weft_frame_flits(m), bit, st);
+	c->is_clear = weft_ide_is_stopped(c->stream);
+	st->counts[COUNT_STOPS] += now->stops - before.stops;
+	if (now->starts > before.starts) {
+		st->counts[COUNT_KEY_CHANGES]++;
+		weft_conns_next_key(env->conns, c);
+	}
+	if (now->starts_ignored > before.starts_ignored ||
+		now->stops_ignored > before.stops_ignored) {
+		st->counts[COUNT_IGNORED]++;
+		weft_frame(m)->dropped |= bit;
+	}
+}
+
+static inline bool
+ide_open_is_turn(const uint8_t *flit)
+{
+	const int control = weft_llctrl_get(flit + WEFT_FLIT_H_OFF);
+
+	return control == WEFT_LLCTRL_IDE_START || control == WEFT_LLCTRL_IDE_STOP;
+}
+
+/* Whether there may be flits that the stream must not get in one run with others. */
+static inline bool
+ide_open_may_be_odd(const uint8_t *flits, unsigned int n)
+{
+	unsigned int type = 0, turn = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		const uint8_t *flit = flits + i * (size_t)WEFT_FLIT_LEN;
+
+		type |= flit[0] ^ WEFT_FLIT_CACHEMEM << 6;
+		if (weft_slot_fmt(flit + WEFT_FLIT_H_OFF) == WEFT_SLOT_FMT_LLCTRL)
+			turn |= ide_open_is_turn(flit);
+	}
+	return type >> 6 != 0 || turn != 0;
+}
+
+/* Such flits: other protocols', and IDE.Start and IDE.Stop. */
+static __attribute__((noinline)) void
+ide_open_find_odd(const uint8_t *flits, uint64_t live, uint64_t *other, uint64_t *turn)
+{
+	for (; live != 0; live &= live - 1) {
+		const uint8_t *flit = flits + (size_t)__builtin_ctzll(live) * WEFT_FLIT_LEN;
+
+		if (flit[0] >> 6 != WEFT_FLIT_CACHEMEM)
+			*other |= live & -live;
+		else if (ide_open_is_turn(flit))
+			*turn |= live & -live;
+	}
+}
+
+/* Runs of ordinary flits, and the odd ones between them. */
+static __attribute__((noinline)) void
+ide_open_pieces(const struct weft_env *env, struct weft_conn *c, struct rte_mbuf *m, uint64_t live,
+	uint64_t other, uint64_t turn, struct weft_stage_stats *st)
+{
+	for (uint64_t odd = other | turn; odd != 0; odd &= odd - 1) {
+		const uint64_t bit = odd & -odd;
+		const uint64_t before = live & (bit - 1);
+
+		if (before != 0)
+			ide_open_flits(c, weft_frame_flits(m), before, st);
+		live &= ~(before | bit);
+		if (bit & turn) {
+			ide_open_turn(env, c, m, bit, st);
+		} else if (weft_ide_is_insecure(c->stream)) {
+			weft_frame(m)->dropped |= bit;
+			st->drops[WEFT_DROP_IDE_INSECURE]++;
+		}
+	}
+	if (live != 0)
+		ide_open_flits(c, weft_frame_flits(m), live, st);
 }
 
 /* Move the frames whose flits are all decided, oldest first, to the burst. */
@@ -99,15 +201,40 @@ ide_open_let_go(struct weft_conn *c, struct rte_mbuf **out)
 	return gone;
 }
 
+/* Keep a frame behind those that wait. */
+static void
+ide_open_queue(struct weft_conn *c, struct rte_mbuf *m)
+{
+	struct weft_frame *f = weft_frame(m);
+
+	c->held[c->n_held++] = m;
+	if (c->hole_behind)
+		f->hole |= f->undecided & -f->undecided;
+	c->hole_behind = false;
+}
+
+/* A frame without a flit that waits passes those that do, but the hole in it stays where it is. */
+static void
+ide_open_overtake(struct weft_conn *c, struct weft_frame *f)
+{
+	if (c->n_held == 0 || f->hole == 0)
+		return;
+	c->hole_behind = true;
+	f->hole = 0;
+}
+
 static uint16_t
-ide_open_frame(struct rte_mbuf *m, struct rte_mbuf **out, struct weft_stage_stats *st)
+ide_open_frame(const struct weft_env *env, struct rte_mbuf *m, struct rte_mbuf **out,
+	struct weft_stage_stats *st)
 {
 	struct weft_frame *f = weft_frame(m);
 	struct weft_conn *c = f->conn;
 	uint64_t live = weft_frame_live(f);
+	uint64_t other = 0, turn = 0;
+	bool waits;
 
-	if (c == NULL || c->ide == WEFT_IDE_OFF || live == 0) {
-		out[0] = m; /* nothing in it waits for anything */
+	if (c == NULL || c->ide == WEFT_IDE_OFF) {
+		out[0] = m;
 		return 1;
 	}
 	if (c->stream == NULL) {
@@ -116,10 +243,22 @@ ide_open_frame(struct rte_mbuf *m, struct rte_mbuf **out, struct weft_stage_stat
 		out[0] = m;
 		return 1;
 	}
-	c->held[c->n_held++] = m;
-	f->undecided = live;
-	ide_open_flits(c, weft_frame_flits(m), live, st);
-	return ide_open_let_go(c, out);
+	if (ide_open_may_be_odd(weft_frame_flits(m), f->hdr.n_flits))
+		ide_open_find_odd(weft_frame_flits(m), live, &other, &turn);
+	f->undecided = live & ~other;
+	waits = f->undecided != 0;
+	if (waits)
+		ide_open_queue(c, m);
+	else
+		ide_open_overtake(c, f);
+	if ((other | turn) != 0)
+		ide_open_pieces(env, c, m, live, other, turn, st);
+	else if (live != 0)
+		ide_open_flits(c, weft_frame_flits(m), live, st);
+	if (waits)
+		return ide_open_let_go(c, out);
+	out[0] = m;
+	return 1;
 }
 
 static void
@@ -128,11 +267,10 @@ ide_open_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage
 	struct rte_mbuf *in[WEFT_BURST_MAX];
 	uint16_t n = b->n, out = 0;
 
-	(void)env;
 	assert(n <= WEFT_BURST_MAX);
 	memcpy(in, b->pkt, n * sizeof(in[0]));
 	for (uint16_t i = 0; i < n; i++)
-		out = (uint16_t)(out + ide_open_frame(in[i], b->pkt + out, st));
+		out = (uint16_t)(out + ide_open_frame(env, in[i], b->pkt + out, st));
 	b->n = out;
 }
 

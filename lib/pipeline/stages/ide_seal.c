@@ -4,17 +4,18 @@
 /*
  * Stage ide_seal: encrypts the flits of connections that have IDE on, in the order they will be
  * sent (encapsulation.md section 5). Whoever packs the flits keeps slot 0 for IDE.MAC where one is
- * due and puts an IDE.TMAC flit with an empty MAC where traffic pauses; this stage fills both in.
- * Hot: runs per burst.
+ * due and puts an IDE.TMAC flit with an empty MAC where traffic pauses; this stage fills both in. An
+ * IDE.Start flit changes the key. Hot: runs per burst.
  */
 
 #include "weft_stage.h"
 
-enum { COUNT_SEALED, COUNT_TMAC };
+enum { COUNT_SEALED, COUNT_TMAC, COUNT_KEY_CHANGES };
 
 static const struct weft_counter ide_seal_counters[] = {
 	[COUNT_SEALED] = { "sealed", "flits", "flits encrypted" },
 	[COUNT_TMAC] = { "tmac", "flits", "IDE.TMAC flits, each closing an epoch early" },
+	[COUNT_KEY_CHANGES] = { "key_changes", "flits", "IDE.Start flits" },
 };
 
 static const char *
@@ -24,28 +25,47 @@ ide_seal_check(const struct weft_env *env)
 	return NULL;
 }
 
-/* Flits before the first IDE.TMAC. */
+static int
+ide_seal_control(const uint8_t *flit)
+{
+	return weft_llctrl_get(flit + WEFT_FLIT_H_OFF);
+}
+
+/* Flits before the first IDE.TMAC or IDE.Start. */
 static unsigned int
-ide_seal_before_tmac(const uint8_t *flits, unsigned int n)
+ide_seal_before_turn(const uint8_t *flits, unsigned int n)
 {
 	unsigned int i = 0;
 
-	while (i < n && weft_llctrl_get(flits + i * (size_t)WEFT_FLIT_LEN + WEFT_FLIT_H_OFF) !=
-				WEFT_LLCTRL_IDE_TMAC)
-		i++;
+	for (; i < n; i++) {
+		const int c = ide_seal_control(flits + i * (size_t)WEFT_FLIT_LEN);
+
+		if (c == WEFT_LLCTRL_IDE_TMAC || c == WEFT_LLCTRL_IDE_START)
+			break;
+	}
 	return i;
+}
+
+static bool
+ide_seal_start(const struct weft_env *env, struct weft_conn *c, uint8_t *flit)
+{
+	if (weft_ide_start(c->stream, flit) != 0)
+		return false;
+	if (env->conns != NULL)
+		weft_conns_next_key(env->conns, c);
+	return true;
 }
 
 /* Whether the packer and the stream agree on what these flits are. */
 static bool
-ide_seal_flits(
-	struct weft_ide_stream *s, uint8_t *flits, unsigned int n, struct weft_stage_stats *st)
+ide_seal_flits(const struct weft_env *env, struct weft_conn *c, uint8_t *flits, unsigned int n,
+	struct weft_stage_stats *st)
 {
 	unsigned int run, sealed;
 
 	while (n > 0) {
-		run = ide_seal_before_tmac(flits, n);
-		sealed = weft_ide_seal_run(s, flits, run);
+		run = ide_seal_before_turn(flits, n);
+		sealed = weft_ide_seal_run(c->stream, flits, run);
 		st->counts[COUNT_SEALED] += sealed + (sealed < run);
 		if (sealed < run)
 			return false;
@@ -53,9 +73,15 @@ ide_seal_flits(
 		n -= run;
 		if (n == 0)
 			break;
-		st->counts[COUNT_TMAC]++;
-		if (weft_ide_close(s, flits) != WEFT_IDE_CLOSE_TMAC)
-			return false;
+		if (ide_seal_control(flits) == WEFT_LLCTRL_IDE_START) {
+			st->counts[COUNT_KEY_CHANGES]++;
+			if (!ide_seal_start(env, c, flits))
+				return false;
+		} else {
+			st->counts[COUNT_TMAC]++;
+			if (weft_ide_close(c->stream, flits) != WEFT_IDE_CLOSE_TMAC)
+				return false;
+		}
 		flits += WEFT_FLIT_LEN;
 		n--;
 	}
@@ -67,7 +93,6 @@ ide_seal_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage
 {
 	uint16_t kept = 0;
 
-	(void)env;
 	for (uint16_t i = 0; i < b->n; i++) {
 		struct rte_mbuf *m = b->pkt[i];
 		struct weft_frame *f = weft_frame(m);
@@ -76,7 +101,7 @@ ide_seal_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage
 		if (f->conn != NULL && f->conn->ide != WEFT_IDE_OFF) {
 			/* Never in the clear: without a key, or out of step, nothing is sent. */
 			good = f->conn->stream != NULL;
-			good = good && ide_seal_flits(f->conn->stream, weft_frame_flits(m),
+			good = good && ide_seal_flits(env, f->conn, weft_frame_flits(m),
 					       f->hdr.n_flits, st);
 		}
 		if (good) {
