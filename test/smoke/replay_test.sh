@@ -40,7 +40,6 @@ same "wrong form" 0 "$(replay --isn pseudo; r 'o["crc"]["good"]')"
 key=$(printf '%064x' 12345)
 printf '# a key\nrxl 101 200 0 1 %s\ncxl 02:00:00:00:00:01 %s\n' "$key" "$key" >"$work/keys"
 chmod 600 "$work/keys"
-# Even numbers: the last flit can then close its epoch, and nothing is held back at the end.
 for mode in cxl rxl; do
 	for ide in containment skid; do
 		for pcrc in on off; do
@@ -51,6 +50,38 @@ for mode in cxl rxl; do
 		done
 	done
 done
+# Late poison, epochs cut short, key changes; odd numbers of flits too.
+many() { for i in 1 2 3 4 5 6; do printf '%s %064x\n' "$1" $((i * 77)); done; }
+{ many 'rxl 101 200 0 1'; many 'cxl 02:00:00:00:00:01'; } >"$work/many"
+for mode in cxl rxl; do
+	for ide in containment skid; do
+		for poison in protected open; do
+			for n in 1 3 4 38 9001; do
+				set -- --ide $ide --key-file "$work/many" --poison $poison
+				gen --flits $n --mode $mode "$@" --late-poison 0.1 --truncate 0.05 --refresh 1000 --seed $n 2>"$work/err"
+				replay "$@" 2>"$work/err"
+				is_clean "$mode, $ide, poison $poison, $n flits"
+				same "$mode, $ide, poison $poison, $n flits: IDE" "$(g '[o["ide"][k] for k in ("epochs", "flits", "poison")] + [0]')" \
+					"$(r '[o["ide"][k] for k in ("epochs_good", "flits_released", "poison", "epochs_bad")]')"
+			done
+			same "all keys used" 5 "$(g 'o["ide"]["key_changes"]')"
+			if [ $poison = protected ]; then
+				replay --ide $ide --key-file "$work/many" --poison open 2>"$work/err"
+				same "$mode, $ide: ends that differ on poison" 1 "$(r 'o["ide"]["epochs_bad"]')"
+			fi
+		done
+	done
+done
+gen --flits 20000 --ide skid --key-file "$work/many" --late-poison 1 2>"$work/err"
+replay --ide skid --key-file "$work/many" 2>"$work/err"
+is_clean "all the poison there may be"
+gen --flits 5000 --ide skid --key-file "$work/many" --refresh 1000 2>"$work/err"
+grep -v "$(printf '%064x' 231)" "$work/many" >"$work/gap"
+replay --ide skid --key-file "$work/gap" 2>"$work/err"
+same "a key left out of the file" 1 "$(r 'o["ide"]["epochs_bad"]')"
+replay --ide containment --key-file "$work/many" 2>"$work/err"
+same "the other mode" "0 1" "$(r 'str(o["ide"]["epochs_good"]) + " " + str(o["ide"]["epochs_bad"])')"
+gen --flits 3002 --mode rxl --ide skid --key-file "$work/keys" --pcrc off
 replay --ide skid --key-file "$work/keys" --pcrc on
 same "PCRC that differs: epochs" "0 1" "$(r 'str(o["ide"]["epochs_good"]) + " " + str(o["ide"]["epochs_bad"])')"
 gen --flits 1000 --ide containment --key-file "$work/keys"
@@ -137,12 +168,22 @@ refuses '--ide needs --key-file' "$app/weft-replay" --in "$work/t.pcap" --ide sk
 refuses 'no stage is called "foo"' "$app/weft-replay" --in "$work/t.pcap" --layout deframe,foo
 refuses '--first-seq: expected a number of 0 to 1023' "$app/weft-replay" --in "$work/t.pcap" --first-seq 1024
 refuses '--out: ' "$app/weft-replay" --in "$work/t.pcap" --out /nonesuch/f
+gen --flits 100 --ide skid --key-file "$work/keys"
 chmod 644 "$work/keys"
-refuses 'expected a file of your own with mode 0600' "$app/weft-replay" --in "$work/t.pcap" --ide skid --key-file "$work/keys"
+replay --ide skid --key-file "$work/keys" 2>"$work/err"
+grep -q 'others may read it' "$work/err" || die "a key file for all to read, and not a word"
+same "key file for all to read: epochs" 4 "$(r 'o["ide"]["epochs_good"]')"
 chmod 600 "$work/keys"
+echo "rxl 101 200 0 1 $key" >>"$work/keys"
+refuses "keys:4: this stream had this key before" "$app/weft-replay" --in "$work/t.pcap" --ide skid --key-file "$work/keys"
+sed -i '$d' "$work/keys"
 echo "rxl 1 2 0 0 ${key}00" >>"$work/keys"
 refuses "keys:4: expected a key of 64 hex digits" "$app/weft-replay" --in "$work/t.pcap" --ide skid --key-file "$work/keys"
 if grep -q "$key" "$work/err"; then die "a key was printed"; fi
+refuses '--refresh needs a second key' "$app/weft-gen" --flits 1 --out "$work/x" --ide skid --key-file "$work/other" --spid 1 --dpid 2 --session 0 --refresh 10
+refuses '--late-poison, --truncate and --refresh need --ide' "$app/weft-gen" --flits 1 --out "$work/x" --truncate 0.1
+refuses '--truncate: expected a probability of 0 to 1' "$app/weft-gen" --flits 1 --out "$work/x" --truncate 2
+refuses '--poison: expected one of open, protected' "$app/weft-replay" --in "$work/t.pcap" --poison maybe
 refuses '--flits N is missing' "$app/weft-gen" --out "$work/x"
 refuses '--errors: expected none, or a list' "$app/weft-gen" --flits 1 --out "$work/x" --errors drop=2
 refuses 'no key for this stream' "$app/weft-gen" --flits 1 --out "$work/x" --ide skid --key-file "$work/other"
