@@ -39,6 +39,50 @@ weft_ats_range_get(uint64_t word, uint64_t *base)
 	return (int)log2;
 }
 
+/* Smallest aligned range around both addresses. */
+static struct weft_ats_range
+range_around(uint64_t from, uint64_t last, unsigned int unit)
+{
+	const uint64_t differ = from ^ last;
+	unsigned int log2 = differ == 0 ? 0 : 64 - (unsigned int)__builtin_clzll(differ);
+
+	log2 = log2 < unit ? unit : log2;
+	return (struct weft_ats_range){ from & ~weft_mask64(log2), (uint8_t)log2 };
+}
+
+/* Largest aligned range that begins at @p from and does not pass @p last. */
+static struct weft_ats_range
+range_within(uint64_t from, uint64_t last, unsigned int unit)
+{
+	unsigned int log2 = unit;
+
+	while (log2 < 64 && (from & weft_mask64(log2 + 1)) == 0 &&
+		weft_mask64(log2 + 1) <= last - from)
+		log2++;
+	return (struct weft_ats_range){ from, (uint8_t)log2 };
+}
+
+unsigned int
+weft_ats_cover(uint64_t from, uint64_t last, unsigned int unit, struct weft_ats_range *out,
+	unsigned int max)
+{
+	unsigned int n = 0;
+	uint64_t end;
+
+	assert(from <= last && max != 0);
+	from &= ~weft_mask64(unit);
+	last |= weft_mask64(unit);
+	for (;;) {
+		out[n] = n + 1 == max ? range_around(from, last, unit)
+		                      : range_within(from, last, unit);
+		end = out[n].base | weft_mask64(out[n].log2);
+		n++;
+		if (end >= last)
+			return n;
+		from = end + 1;
+	}
+}
+
 static bool
 xlat_put(const struct weft_ats_xlat *x, uint8_t *p)
 {

@@ -193,6 +193,25 @@ uint64_t weft_ats_range_put(uint64_t base, unsigned int log2);
  */
 int weft_ats_range_get(uint64_t word, uint64_t *base);
 
+/** An aligned range of 1 << log2 bytes. */
+struct weft_ats_range {
+	uint64_t base;
+	uint8_t log2; /**< 12..64 */
+};
+
+/**
+ * Cover @p from .. @p last by aligned ranges, for an invalidation: exactly if @p max are enough, else
+ * what is left by one that is larger than it (section 3).
+ *
+ * @param from  start, rounded down to a smallest unit
+ * @param last  last address, not below @p from
+ * @param unit  log2 of the smallest unit, 12..43
+ * @param out   receives up to @p max ranges, 1 or more
+ * @return how many
+ */
+unsigned int weft_ats_cover(uint64_t from, uint64_t last, unsigned int unit,
+	struct weft_ats_range *out, unsigned int max);
+
 #ifdef __cplusplus
 }
 #endif

@@ -269,7 +269,7 @@ aborts_are_tried_again_and_end(void **state)
 	tag = ask(0, 0x10000, 1);
 	for (unsigned int i = 0; i < 2; i++) {
 		assert_int_equal(answer_status(tag, WEFT_ATS_CA, now), WEFT_OK);
-		now += BACKOFF << i;
+		now += (uint64_t)BACKOFF << i;
 		weft_ats_atc_time(atc, now - 1);
 		assert_int_equal(weft_ats_atc_send_request(atc, buf, sizeof(buf), now), 0);
 		weft_ats_atc_time(atc, now);
@@ -617,6 +617,60 @@ agent_gives_no_answer_that_breaks_the_rules(void **state)
 	assert_true(is_cached(0, 0x10000) && is_cached(0, 0x11000));
 }
 
+/* Any bytes at all: both peers stay in bounds, and every invalidation that was taken is answered. */
+static void
+damaged_packets_do_no_harm(void **state)
+{
+	uint8_t buf[WEFT_ATS_PACKET_MAX];
+	unsigned int answered = 0;
+	struct weft_rand r;
+
+	(void)state;
+	weft_test_seed(&r, "damage");
+	for (unsigned int i = 0; i < 300000; i++) {
+		const uint8_t n = (uint8_t)(1 + weft_rand_below(&r, 3));
+		struct weft_ats_xlat x[3];
+		struct weft_ats_packet p = { .requester = DEVICE, .target = AGENT };
+		struct weft_ats_done done;
+		uint8_t data[128];
+		size_t len;
+
+		weft_ats_atc_request(
+			atc, 0, weft_rand_below(&r, 16) << 12, n, weft_rand_below(&r, 2) != 0);
+		while ((len = weft_ats_atc_send_request(atc, buf, sizeof(buf), i)) != 0)
+			continue;
+		for (unsigned int k = 0; k < 3; k++)
+			x[k] = (struct weft_ats_xlat){ weft_rand_below(&r, 64) << 12, RW, 12 };
+		if (weft_rand_below(&r, 2) == 0) {
+			p = (struct weft_ats_packet){ .kind = WEFT_ATS_INVALIDATE,
+				.requester = AGENT,
+				.target = DEVICE,
+				.itag = (uint8_t)weft_rand_below(&r, 32),
+				.addr = weft_rand_below(&r, 16) << 12,
+				.log2 = 12 };
+		} else {
+			p.tag = (uint8_t)weft_rand_below(&r, 3);
+			weft_ats_xlats_put(&p, x, n, n, WEFT_ATS_ONLY, data);
+		}
+		len = weft_ats_encode(&p, buf, sizeof(buf));
+		for (uint64_t flips = weft_rand_below(&r, 4); flips != 0; flips--)
+			buf[weft_rand_below(&r, len)] ^= (uint8_t)(1u << weft_rand_below(&r, 8));
+		len = weft_rand_below(&r, 8) == 0 ? weft_rand_below(&r, len + 1) : len;
+		weft_ats_atc_receive(atc, buf, len, i);
+		weft_ats_ta_receive(ta, buf, len);
+		weft_ats_atc_time(atc, i);
+		while (weft_ats_atc_done(atc, &done))
+			assert_true(done.slot < 2);
+		if (i % 64 == 0)
+			answered += (unsigned int)__builtin_popcount(completion(0).itags);
+		if (!(weft_ats_atc_reg(atc, WEFT_ATS_REG_ATS_CTL) & WEFT_ATS_CTL_E))
+			weft_ats_atc_reg_set(atc, WEFT_ATS_REG_ATS_CTL, WEFT_ATS_CTL_E);
+	}
+	answered += (unsigned int)__builtin_popcount(completion(0).itags);
+	assert_int_equal(answered, weft_ats_atc_counts(atc)[WEFT_ATS_ATC_N_INVALIDATIONS]);
+	assert_true(answered > 10000);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_rig, drop_rig)
 
 int
@@ -641,6 +695,7 @@ main(void)
 		TEST(agent_keeps_to_the_queue_depth),
 		TEST(agent_isolates_who_does_not_answer),
 		TEST(agent_gives_no_answer_that_breaks_the_rules),
+		TEST(damaged_packets_do_no_harm),
 	};
 
 	return cmocka_run_group_tests_name("ats/peers", tests, NULL, NULL);

@@ -172,6 +172,49 @@ every_size_at_any_base_comes_back(void **state)
 	}
 }
 
+/* Section 3: 8 KB across a 128 MB border are two pages, or 256 MB at once. */
+static void
+covers_are_exact_or_one_larger(void **state)
+{
+	struct weft_ats_range got[64];
+	struct weft_rand r;
+
+	(void)state;
+	assert_int_equal(weft_ats_cover(0x7FFF000, 0x8000FFF, 12, got, 1), 1);
+	assert_true(got[0].base == 0 && got[0].log2 == 28);
+	assert_int_equal(weft_ats_cover(0x7FFF000, 0x8000FFF, 12, got, 2), 2);
+	assert_true(got[1].base == 0x8000000 && got[1].log2 == 12);
+	assert_int_equal(weft_ats_cover(0, UINT64_MAX, 12, got, 64), 1);
+	assert_int_equal(got[0].log2, 64);
+	assert_int_equal(weft_ats_cover(0x1000, UINT64_MAX, 12, got, 64), 52);
+
+	weft_test_seed(&r, "covers");
+	for (unsigned int i = 0; i < RUNS; i++) {
+		const uint64_t a = weft_rand_u64(&r) >> weft_rand_below(&r, 52);
+		const uint64_t b = weft_rand_u64(&r) >> weft_rand_below(&r, 52);
+		const unsigned int unit = 12 + (unsigned int)weft_rand_below(&r, 10);
+		const unsigned int max = 1 + (unsigned int)weft_rand_below(&r, 64);
+		uint64_t from = a < b ? a : b, last = a < b ? b : a, next;
+		const unsigned int n = weft_ats_cover(from, last, unit, got, max);
+
+		assert_in_range(n, 1, max);
+		from &= ~weft_mask64(unit);
+		last |= weft_mask64(unit);
+		next = from;
+		for (unsigned int k = 0; k < n; k++) {
+			const uint64_t end = got[k].base + weft_mask64(got[k].log2);
+
+			assert_true(got[k].log2 >= unit && got[k].log2 <= 64);
+			assert_int_equal(got[k].base & weft_mask64(got[k].log2), 0);
+			assert_true(got[k].base <= next && end >= next);
+			if (k + 1 < max) /* exact but for the last that was allowed */
+				assert_true(got[k].base == next && end <= last);
+			next = end + 1;
+		}
+		assert_true(next - 1 >= last);
+	}
+}
+
 static struct weft_ats_packet
 random_packet(struct weft_rand *r, uint8_t *data)
 {
@@ -481,6 +524,7 @@ main(void)
 		cmocka_unit_test(itag_vector_of_the_deck),
 		cmocka_unit_test(ranges_of_the_table),
 		cmocka_unit_test(every_size_at_any_base_comes_back),
+		cmocka_unit_test(covers_are_exact_or_one_larger),
 		cmocka_unit_test(every_packet_comes_back_and_no_other_length_does),
 		cmocka_unit_test(damage_is_refused_or_means_something),
 		cmocka_unit_test(malformed_packets_are_named),
