@@ -342,6 +342,53 @@ invalidation_overtakes_an_answer(void **state)
 	expect_done(WEFT_ATS_INSTALLED);
 }
 
+static void
+every_invalidation_since_the_request_counts(void **state)
+{
+	const struct weft_ats_xlat large = { 0x400000, RW, 21 };
+	const uint8_t tag = ask(0, 0x210000, 1);
+
+	(void)state;
+	assert_int_equal(invalidate(0, 0x3FF000, 12, -1, false), WEFT_OK);
+	assert_int_equal(invalidate(1, 0x1000, 12, -1, false), WEFT_OK);
+	assert_int_equal(answer(tag, &large, 1, 1, WEFT_ATS_ONLY), WEFT_OK);
+	expect_done(WEFT_ATS_AGAIN);
+}
+
+static void
+poisoned_invalidation_takes_everything(void **state)
+{
+	const struct weft_ats_packet p = { .kind = WEFT_ATS_INVALIDATE,
+		.poisoned = true,
+		.requester = AGENT,
+		.target = DEVICE,
+		.log2 = 12 };
+
+	(void)state;
+	assert_int_equal(weft_ats_atc_bind(atc, 1, 7), 0);
+	weft_ats_atc_reg_set(atc, WEFT_ATS_REG_PASID_CTL, WEFT_ATS_PASID_E);
+	install(1, 0x5000, 0x1000, 12);
+	assert_int_equal(to_device(&p, 0), WEFT_OK);
+	assert_false(is_cached(1, 0x5000));
+}
+
+static void
+halves_of_different_answers_do_not_join(void **state)
+{
+	const struct weft_ats_xlat x[3] = { { 0x8000, RW, 12 }, { 0x9000, RW, 12 },
+		{ 0xA000, RW, 12 } };
+	uint8_t tag = ask(0, 0x10000, 4);
+
+	(void)state;
+	assert_int_equal(answer(tag, x, 3, 1, WEFT_ATS_FIRST), WEFT_OK);
+	assert_int_equal(answer(tag, x, 2, 1, WEFT_ATS_SECOND), WEFT_DROP_ATS_SPLIT);
+	expect_done(WEFT_ATS_ABORTED);
+	tag = ask(0, 0x10000, 4);
+	assert_int_equal(answer(tag, x, 3, 1, WEFT_ATS_FIRST), WEFT_OK);
+	assert_int_equal(answer_status(tag, WEFT_ATS_SUCCESS, 0), WEFT_DROP_ATS_SPLIT);
+	expect_done(WEFT_ATS_ABORTED);
+}
+
 /* A7. */
 static void
 small_invalidation_removes_a_large_page(void **state)
@@ -685,6 +732,9 @@ main(void)
 		TEST(late_completion_meets_no_other_request),
 		TEST(requests_for_the_same_are_merged),
 		TEST(invalidation_overtakes_an_answer),
+		TEST(every_invalidation_since_the_request_counts),
+		TEST(poisoned_invalidation_takes_everything),
+		TEST(halves_of_different_answers_do_not_join),
 		TEST(small_invalidation_removes_a_large_page),
 		TEST(queue_of_32_collapses),
 		TEST(completion_waits_for_earlier_writes_only),
