@@ -90,11 +90,6 @@ links_warn(const struct daemon *d)
 {
 	const struct weft_topo *t = d->topo;
 
-	if (weft_topo_has_circle(t) == 1)
-		cli_warn(
-			"routes of fabric %s close a circle: in cxl mode messages may come to wait "
-			"for each other for ever",
-			t->fabric);
 	for (uint16_t p = 0; p < t->n_ports; p++) {
 		const struct weft_topo_node *n = &t->node[t->port[p].node];
 

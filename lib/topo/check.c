@@ -27,6 +27,7 @@ static const struct {
 	{ NODE_MEMORY, WEFT_TOPO_GFD, "memory" },
 	{ NODE_SOCKET, WEFT_TOPO_GFD, "socket" },
 	{ NODE_TRAFFIC, WEFT_TOPO_HOST, "traffic" },
+	{ NODE_AT, WEFT_TOPO_SWITCH, "at" },
 };
 
 static int
@@ -73,6 +74,29 @@ check_unique(struct topo_load *l, unsigned int i)
 				"of %s, line %u",
 				src->out.pid, other->out.name, other->at[NODE_PID]);
 		}
+	}
+	return 0;
+}
+
+/* Coordinates of a mesh are of one length and each taken once. */
+static int
+check_at(struct topo_load *l, unsigned int i)
+{
+	const struct weft_topo_node *node = &l->node[i].out;
+
+	topo_where(l, "nodes[%u].at", i);
+	for (unsigned int j = 0; j < i && node->n_at != 0; j++) {
+		const struct weft_topo_node *other = &l->node[j].out;
+
+		if (other->n_at != 0 && other->n_at != node->n_at)
+			return topo_fail(l, -EINVAL, l->node[i].at[NODE_AT],
+				"coordinates of another length, expected %u as for %s, got %u",
+				other->n_at, other->name, node->n_at);
+		if (other->n_at != 0 && memcmp(other->at, node->at, sizeof(node->at)) == 0)
+			return topo_fail(l, -EINVAL, l->node[i].at[NODE_AT],
+				"coordinates taken, expected those of no other switch, got those "
+				"of %s, line %u",
+				other->name, l->node[j].at[NODE_AT]);
 	}
 	return 0;
 }
@@ -187,6 +211,8 @@ topo_check_nodes(struct topo_load *l)
 			rc = check_unique(l, i);
 		if (rc == 0)
 			rc = check_server(l, i);
+		if (rc == 0)
+			rc = check_at(l, i);
 	}
 	return rc == 0 ? share_lines(l) : rc;
 }

@@ -208,6 +208,7 @@ static const struct topo_key node_keys[NODE_KEYS] = {
 		SIZE("memory", OPTIONAL, struct topo_node_src, out.memory, MIN_MEMORY, MAX_MEMORY),
 	[NODE_SOCKET] = OTHER("socket", OPTIONAL, topo_read_numa),
 	[NODE_TRAFFIC] = OTHER("traffic", OPTIONAL, read_traffic),
+	[NODE_AT] = OTHER("at", OPTIONAL, topo_read_at),
 };
 
 static int
@@ -379,6 +380,7 @@ read_ide(struct topo_load *l, const struct topo_value *v, const struct topo_key 
 static const struct topo_key root_keys[ROOT_KEYS] = {
 	[ROOT_FABRIC] = TEXT("fabric", REQUIRED, struct topo_load, t.fabric, NAME_CHARS),
 	[ROOT_MODE] = WORD("mode", OPTIONAL, struct topo_load, t.mode, mode_words),
+	[ROOT_ROUTING] = WORD("routing", OPTIONAL, struct topo_load, t.routing, topo_routing_words),
 	[ROOT_DEFAULTS] = OTHER("defaults", OPTIONAL, read_defaults),
 	[ROOT_IDE] = OTHER("ide", OPTIONAL, read_ide),
 	[ROOT_NODES] = OTHER("nodes", REQUIRED, read_nodes),

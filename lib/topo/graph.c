@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * The fabric as a graph: shortest paths through switches, the ports that follow from them, frame
- * sizes along a path and the addresses of GFDs (fabric.md sections 1.2 and 1.10, encapsulation.md
- * section 2). Everything is computed on demand from the loaded arrays; a tie goes to the port with
- * the lowest number, so every daemon with the same file finds the same paths.
+ * The fabric as a graph: shortest paths through switches, what the routes say, frame sizes along
+ * them and the addresses of GFDs (fabric.md sections 1.2 and 1.10, encapsulation.md section 2). Of
+ * several shortest paths the port with the lowest number wins; nothing here or in the other engines
+ * is left to chance, so every daemon with the same file finds the same routes.
  */
 
 #include <errno.h>
@@ -79,6 +79,57 @@ nearer_port(const struct weft_topo *t, unsigned int node, const struct topo_hops
 	return -1;
 }
 
+bool
+weft_topo_passes(const struct weft_topo *t, unsigned int node)
+{
+	return t->node[node].kind == WEFT_TOPO_SWITCH;
+}
+
+uint8_t *
+topo_route_at(struct weft_topo *t, unsigned int node, unsigned int to)
+{
+	return &t->route[(size_t)node * t->n_nodes + to];
+}
+
+/* An end has one way out: to its switch's destinations, or to the end that it is joined to. */
+void
+topo_route_ends(struct weft_topo *t)
+{
+	for (unsigned int i = 0; i < t->n_nodes; i++) {
+		unsigned int next;
+
+		if (weft_topo_passes(t, i) || t->node[i].n_ports == 0)
+			continue;
+		next = (unsigned int)weft_topo_neighbour(t, i, 0);
+		for (unsigned int to = 0; to < t->n_nodes; to++)
+			if (to == next || (to != i && weft_topo_passes(t, next) &&
+						  topo_next_port(t, next, to) >= 0))
+				*topo_route_at(t, i, to) = 0;
+	}
+}
+
+int
+topo_route_shortest(struct weft_topo *t, struct weft_topo_fault *f)
+{
+	struct topo_hops hops;
+
+	(void)f;
+	for (unsigned int to = 0; to < t->n_nodes; to++) {
+		topo_hops_to(t, to, &hops);
+		for (unsigned int i = 0; i < t->n_nodes; i++)
+			*topo_route_at(t, i, to) = (uint8_t)nearer_port(t, i, &hops);
+	}
+	return 0;
+}
+
+int
+topo_next_port(const struct weft_topo *t, unsigned int node, unsigned int to)
+{
+	uint8_t port = t->route[(size_t)node * t->n_nodes + to];
+
+	return port == WEFT_TOPO_NO_ROUTE ? -1 : port;
+}
+
 static int
 find_pid(const struct weft_topo *t, uint16_t pid)
 {
@@ -92,40 +143,31 @@ find_pid(const struct weft_topo *t, uint16_t pid)
 int
 weft_topo_next_port(const struct weft_topo *t, unsigned int node, uint16_t dpid)
 {
-	struct topo_hops hops;
 	int to = find_pid(t, dpid);
 
 	if (node >= t->n_nodes || to < 0)
 		return -1;
-	topo_hops_to(t, (unsigned int)to, &hops);
-	return nearer_port(t, node, &hops);
+	return topo_next_port(t, node, (unsigned int)to);
 }
 
 int
 weft_topo_routes(const struct weft_topo *t, unsigned int node, struct weft_drt *drt)
 {
-	struct topo_hops hops;
-
 	if (node >= t->n_nodes)
 		return -EINVAL;
 	memset(drt, 0, sizeof(*drt));
-	for (unsigned int to = 0; to < t->n_nodes; to++) {
-		topo_hops_to(t, to, &hops);
-		weft_drt_set(drt, t->node[to].pid, nearer_port(t, node, &hops));
-	}
+	for (unsigned int to = 0; to < t->n_nodes; to++)
+		weft_drt_set(drt, t->node[to].pid, topo_next_port(t, node, to));
 	return 0;
 }
 
 int
 weft_topo_routes_to(const struct weft_topo *t, unsigned int to, int16_t *port)
 {
-	struct topo_hops hops;
-
 	if (to >= t->n_nodes)
 		return -EINVAL;
-	topo_hops_to(t, to, &hops);
 	for (unsigned int i = 0; i < t->n_nodes; i++)
-		port[i] = (int16_t)nearer_port(t, i, &hops);
+		port[i] = (int16_t)topo_next_port(t, i, to);
 	return 0;
 }
 
@@ -144,17 +186,16 @@ static unsigned int
 way_flits(const struct weft_topo *t, unsigned int from, unsigned int to)
 {
 	unsigned int least = WEFT_WIRE_FLITS_MAX;
-	struct topo_hops hops;
 
-	topo_hops_to(t, to, &hops);
-	if (hops.hop[from] == NO_HOPS)
-		return 0;
 	while (from != to) {
-		unsigned int number = (unsigned int)nearer_port(t, from, &hops);
-		unsigned int fits = weft_topo_port_flits(t, t->node[from].first_port + number);
+		const int number = topo_next_port(t, from, to);
+		unsigned int fits;
 
+		if (number < 0)
+			return 0;
+		fits = weft_topo_port_flits(t, t->node[from].first_port + (unsigned int)number);
 		least = fits < least ? fits : least;
-		from = (unsigned int)weft_topo_neighbour(t, from, number);
+		from = (unsigned int)weft_topo_neighbour(t, from, (unsigned int)number);
 	}
 	return least;
 }
@@ -166,7 +207,7 @@ weft_topo_path_flits(const struct weft_topo *t, unsigned int host, unsigned int 
 
 	if (host >= t->n_nodes || gfd >= t->n_nodes || host == gfd)
 		return 0;
-	/* With several shortest paths the ways there and back may differ. */
+	/* The ways there and back may differ. */
 	there = way_flits(t, host, gfd);
 	back = way_flits(t, gfd, host);
 	if (there != 0 && t->flits_per_frame != 0)

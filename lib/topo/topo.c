@@ -77,6 +77,7 @@ load_release(struct topo_load *l)
 	free(l->t.port);
 	free(l->t.host);
 	free(l->t.gfd);
+	free(l->t.route);
 }
 
 /* Move the nodes out of their sources and list the hosts and the GFDs. */
@@ -84,7 +85,6 @@ static int
 load_nodes(struct topo_load *l)
 {
 	struct weft_topo *t = &l->t;
-	uint16_t n_switches = 0;
 
 	t->node = calloc(t->n_nodes, sizeof(*t->node));
 	t->host = calloc(t->n_nodes, sizeof(*t->host));
@@ -104,7 +104,7 @@ load_nodes(struct topo_load *l)
 			if (l->node[i].at[NODE_MEMORY] == 0)
 				node->memory = DEFAULT_MEMORY;
 		} else {
-			node->order = n_switches++;
+			node->order = t->n_switches++;
 		}
 	}
 	return 0;
@@ -131,6 +131,8 @@ load_steps(struct topo_load *l, const char *yaml, size_t len)
 		rc = topo_check_links(l);
 	if (rc == 0)
 		rc = topo_check_paths(l);
+	if (rc == 0)
+		rc = topo_route(l);
 	return rc;
 }
 
@@ -224,5 +226,6 @@ weft_topo_free(struct weft_topo *t)
 	free(t->port);
 	free(t->host);
 	free(t->gfd);
+	free(t->route);
 	free(t);
 }

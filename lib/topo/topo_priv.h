@@ -37,7 +37,16 @@ struct topo_tree {
 };
 
 /* For every table of keys: at[key] is the line of its value, 0 where the file does not give it. */
-enum { ROOT_FABRIC, ROOT_MODE, ROOT_DEFAULTS, ROOT_IDE, ROOT_NODES, ROOT_LINKS, ROOT_KEYS };
+enum {
+	ROOT_FABRIC,
+	ROOT_MODE,
+	ROOT_ROUTING,
+	ROOT_DEFAULTS,
+	ROOT_IDE,
+	ROOT_NODES,
+	ROOT_LINKS,
+	ROOT_KEYS
+};
 enum { DEF_MTU, DEF_FLITS, DEF_ISN, DEF_CRC, DEF_RETRY, DEF_KEYS };
 enum { RETRY_ACK_EVERY, RETRY_WINDOW, RETRY_SELECTIVE, RETRY_RX_BUFFER, RETRY_KEYS };
 enum {
@@ -59,6 +68,7 @@ enum {
 	NODE_MEMORY,
 	NODE_SOCKET,
 	NODE_TRAFFIC,
+	NODE_AT,
 	NODE_KEYS
 };
 enum {
@@ -162,6 +172,8 @@ int topo_read_pci(
 	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
 int topo_read_lcores(
 	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
+int topo_read_at(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
 int topo_read_numa(
 	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
 
@@ -185,6 +197,24 @@ int topo_check_paths(struct topo_load *l);
 int topo_join(struct topo_load *l);
 /* check_link.c: settle devices, drivers and MTUs of the ports. After topo_join(). */
 int topo_check_links(struct topo_load *l);
+
+/* route.c: choose an engine and fill t.route. After topo_check_links(). */
+int topo_route(struct topo_load *l);
+/* Words of enum weft_topo_routing, NULL-ended. */
+extern const char *const topo_routing_words[];
+
+/* An engine: fill t->route, all none before. -EINVAL and f->text if it is not for this fabric. */
+typedef int (*topo_route_fn)(struct weft_topo *t, struct weft_topo_fault *f);
+int topo_route_shortest(struct weft_topo *t, struct weft_topo_fault *f);
+int topo_route_layers(struct weft_topo *t, struct weft_topo_fault *f);
+int topo_route_root(struct weft_topo *t, struct weft_topo_fault *f);
+int topo_route_dimension(struct weft_topo *t, struct weft_topo_fault *f);
+int topo_route_rising(struct weft_topo *t, struct weft_topo_fault *f);
+/* graph.c: row of @node for @to; and the rows of all that are no switches from those that are. */
+uint8_t *topo_route_at(struct weft_topo *t, unsigned int node, unsigned int to);
+void topo_route_ends(struct weft_topo *t);
+/* graph.c: port number of @node on the way to @to, or -1. */
+int topo_next_port(const struct weft_topo *t, unsigned int node, unsigned int to);
 
 /* graph.c: hops of every node to one node; UINT16_MAX where there is no way through switches. */
 struct topo_hops {

@@ -280,3 +280,29 @@ topo_read_numa(
 	src->out.numa = (int16_t)value;
 	return 0;
 }
+
+int
+topo_read_at(struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
+{
+	struct topo_node_src *src = base;
+	unsigned int n = 0;
+
+	(void)k;
+	if (v->kind != TOPO_LIST || v->count == 0 || v->count > WEFT_TOPO_DIMENSIONS)
+		return topo_bad(
+			l, v, "bad coordinates", "a list of 1..%d numbers", WEFT_TOPO_DIMENSIONS);
+	for (unsigned int i = v->first; i != 0; i = l->tree.value[i].next) {
+		const struct topo_key coordinate = {
+			.offset = offsetof(struct topo_node_src, out.at) +
+			          n++ * sizeof(src->out.at[0]),
+			.width = sizeof(src->out.at[0]),
+			.max = WEFT_TOPO_NODES - 1,
+		};
+		int rc = topo_read_number(l, &l->tree.value[i], &coordinate, base);
+
+		if (rc < 0)
+			return rc;
+	}
+	src->out.n_at = (uint8_t)n;
+	return 0;
+}

@@ -40,6 +40,18 @@ extern "C" {
 
 struct weft_drt;
 
+/** What computes the routes; doc/topology.md says when each is free of circles. */
+enum weft_topo_routing {
+	WEFT_TOPO_ROUTING_AUTO,
+	WEFT_TOPO_ROUTING_SHORTEST,
+	WEFT_TOPO_ROUTING_UPDOWN,
+	WEFT_TOPO_ROUTING_DIMENSION,
+	WEFT_TOPO_ROUTING_RISING
+};
+
+#define WEFT_TOPO_DIMENSIONS 4
+#define WEFT_TOPO_NO_ROUTE 0xFF /**< in weft_topo.route */
+
 enum weft_topo_kind { WEFT_TOPO_HOST, WEFT_TOPO_SWITCH, WEFT_TOPO_GFD };
 
 /** What opens a port. AUTO leaves the choice to the port ladder. */
@@ -92,6 +104,8 @@ struct weft_topo_node {
 	uint16_t n_lcores; /**< 0 = the daemon chooses */
 	uint16_t lcore[WEFT_TOPO_NODE_LCORES]; /**< CPU numbers, as written, no duplicates */
 	int16_t numa; /**< GFD: NUMA node of its memory, or -1 for the one that serves it */
+	uint16_t at[WEFT_TOPO_DIMENSIONS]; /**< switch: coordinates in a mesh */
+	uint8_t n_at; /**< 1..4, the same for all that have them; 0 = not given */
 	bool has_traffic; /**< host: false = it sends nothing */
 	uint64_t memory; /**< GFD: bytes, a multiple of 4 KiB, 4 KiB .. 64 GiB; others 0 */
 	struct weft_topo_traffic traffic; /**< valid when has_traffic */
@@ -131,6 +145,7 @@ struct weft_topo {
 	char fabric[WEFT_TOPO_NAME_ROOM];
 	uint8_t mode; /**< enum weft_mode (weft_wire.h) */
 	uint8_t isn; /**< enum weft_isn_form (weft_isn.h), never NONE */
+	uint8_t routing; /**< enum weft_topo_routing, the one that was taken: never AUTO */
 	uint8_t crc_order; /**< enum weft_crc_order (weft_crc.h) */
 	uint8_t ide; /**< enum weft_ide_mode (weft_ide.h) */
 	struct weft_topo_ide ide_opts;
@@ -142,11 +157,13 @@ struct weft_topo {
 	uint16_t n_ports; /**< 2 * n_links */
 	uint16_t n_hosts;
 	uint16_t n_gfds;
+	uint16_t n_switches;
 	struct weft_topo_node *node;
 	struct weft_topo_link *link;
 	struct weft_topo_port *port;
 	uint16_t *host; /**< n_hosts indexes into node[] */
 	uint16_t *gfd; /**< n_gfds indexes into node[] */
+	uint8_t *route; /**< n_nodes rows of n_nodes; weft_topo_next_port() reads them */
 };
 
 /** Why a topology was refused. */
@@ -205,9 +222,11 @@ int weft_topo_select(const struct weft_topo *t, const char *server, const char *
 /** Node at the other end of port @p number of node @p node, or -ENOENT if there is no such port. */
 int weft_topo_neighbour(const struct weft_topo *t, unsigned int node, unsigned int number);
 
+/** Whether paths may lead through node @p node: a switch. */
+bool weft_topo_passes(const struct weft_topo *t, unsigned int node);
+
 /**
- * Port number of @p node on the shortest path to the node with PID @p dpid; of several the lowest.
- * Only switches are passed through.
+ * Port number of @p node on the way to the node with PID @p dpid. Only switches are passed through.
  *
  * @return 0..254; -1 if @p dpid is nobody's, is the node's own, or cannot be reached
  */
@@ -230,13 +249,35 @@ int weft_topo_routes(const struct weft_topo *t, unsigned int node, struct weft_d
  */
 int weft_topo_routes_to(const struct weft_topo *t, unsigned int to, int16_t *port);
 
+enum weft_topo_fault_kind {
+	WEFT_TOPO_FAULT_NO_ROUTE, /**< a node that is linked cannot be reached, or only through an end */
+	WEFT_TOPO_FAULT_LOOP, /**< a message would go round for ever */
+	WEFT_TOPO_FAULT_CIRCLE /**< links would wait for each other: they may stand still for ever */
+};
+
+/** What is wrong with routing tables. */
+struct weft_topo_fault {
+	uint8_t kind; /**< enum weft_topo_fault_kind */
+	char text[256]; /**< names the nodes, for a circle in their order */
+};
+
 /**
- * Whether the paths between hosts and GFDs make links wait for each other in a circle, so that
- * messages which are buffered link by link could stand still for ever. Never in a tree.
- *
- * @return 1 if they do, 0 if not, -ENOMEM
+ * A routing table to be judged: port number by which node @p node sends on a message for @p dpid
+ * that came in by its port @p in (-1: it began here); -1 for none.
  */
-int weft_topo_has_circle(const struct weft_topo *t);
+typedef int (*weft_topo_port_fn)(const void *arg, unsigned int node, int in, uint16_t dpid);
+
+/**
+ * Prove routing tables: hosts and GFDs reach every node that they are linked with and are reached
+ * from it, no message goes round, and no links wait for each other in a circle (fabric.md section 3.3). Loading has done so
+ * with the topology's own tables.
+ *
+ * @param port  called from within, many times
+ * @param f     filled on -EINVAL
+ * @return 0, -EINVAL for a fault, -ENOMEM
+ */
+int weft_topo_check_routes(const struct weft_topo *t, weft_topo_port_fn port, const void *arg,
+	struct weft_topo_fault *f);
 
 /** Flits that fit a frame over the link of port index @p port, 1..64, by both ends' MTU. */
 unsigned int weft_topo_port_flits(const struct weft_topo *t, unsigned int port);

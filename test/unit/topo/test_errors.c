@@ -49,10 +49,11 @@ static const struct error_row rows[] = {
 
 	/* keys */
 	{ 2, "default: {mtu: 1500}", 2,
-		"unknown key, expected fabric|mode|defaults|ide|nodes|links, got \"default\"" },
+		"unknown key, expected fabric|mode|routing|defaults|ide|nodes|links, got "
+		"\"default\"" },
 	{ 6, "  - {name: s0, kind: switch,\n     pid: 0x010, sever: lab1}", 7,
 		"nodes[1]: unknown key, expected name|kind|server|pid|lcores|memory|socket|"
-		"traffic, got \"sever\"" },
+		"traffic|at, got \"sever\"" },
 	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, traffic: {line: 1}}", 5,
 		"nodes[0].traffic: unknown key, expected requests|" },
 	{ 9, "  - {a: h0, c: s0}", 9, "links[0]: unknown key" },

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Which engine routes a fabric (fabric.md section 3.3, Q22). The file names one or leaves it to
+ * the first below whose tables stand the check of route_check.c; no topology is handed out with
+ * others. All tables are indexed by destination alone, so one serves every ingress port.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "weft_base.h"
+#include "weft_pbr.h"
+
+#include "topo_priv.h"
+
+const char *const topo_routing_words[] = {
+	[WEFT_TOPO_ROUTING_AUTO] = "auto",
+	[WEFT_TOPO_ROUTING_SHORTEST] = "shortest",
+	[WEFT_TOPO_ROUTING_UPDOWN] = "updown",
+	[WEFT_TOPO_ROUTING_DIMENSION] = "dimension",
+	[WEFT_TOPO_ROUTING_RISING] = "rising",
+	NULL,
+};
+
+/* In the order of trial: auto takes any but rising, whose detours only who asks for them gets. */
+static const struct {
+	uint8_t routing;
+	bool is_auto;
+	topo_route_fn fill;
+} engines[] = {
+	{ WEFT_TOPO_ROUTING_DIMENSION, true, topo_route_dimension },
+	{ WEFT_TOPO_ROUTING_SHORTEST, true, topo_route_shortest },
+	{ WEFT_TOPO_ROUTING_UPDOWN, true, topo_route_layers },
+	{ WEFT_TOPO_ROUTING_UPDOWN, true, topo_route_root },
+	{ WEFT_TOPO_ROUTING_RISING, false, topo_route_rising },
+};
+
+static int
+port_of(const void *arg, unsigned int node, int in, uint16_t dpid)
+{
+	const struct weft_drt *drt = arg;
+
+	(void)in;
+	return weft_drt_port(&drt[node], dpid);
+}
+
+/* Fill the tables as they will be given out, and have those judged. */
+static int
+judge(const struct weft_topo *t, struct weft_drt *drt, struct weft_topo_fault *f)
+{
+	for (unsigned int i = 0; i < t->n_nodes; i++)
+		weft_topo_routes(t, i, &drt[i]);
+	return weft_topo_check_routes(t, port_of, drt, f);
+}
+
+int
+topo_route(struct topo_load *l)
+{
+	struct weft_topo *t = &l->t;
+	const uint8_t asked = t->routing;
+	const size_t len = (size_t)t->n_nodes * t->n_nodes;
+	struct weft_topo_fault f = { .text = "no engine fits" };
+	struct weft_drt *drt = calloc(t->n_nodes, sizeof(*drt));
+	int rc = -EINVAL;
+
+	t->route = malloc(len);
+	if (drt == NULL || t->route == NULL) {
+		free(drt);
+		return -ENOMEM;
+	}
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(engines) && rc == -EINVAL; i++) {
+		if (asked == WEFT_TOPO_ROUTING_AUTO ? !engines[i].is_auto
+						    : engines[i].routing != asked)
+			continue;
+		memset(t->route, WEFT_TOPO_NO_ROUTE, len);
+		t->routing = engines[i].routing;
+		rc = engines[i].fill(t, &f);
+		if (rc == 0)
+			rc = judge(t, drt, &f);
+	}
+	free(drt);
+	if (rc != -EINVAL)
+		return rc;
+	topo_where(l, "routing");
+	return topo_fail(l, rc, l->at[ROOT_ROUTING], "%s: expected routes without a circle, got %s",
+		topo_routing_words[asked], f.text);
+}
