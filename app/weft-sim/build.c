@@ -381,6 +381,13 @@ sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, si
 			snprintf(err, err_len, "%s", why.text);
 			return -1;
 		}
+		if (!s->topo->is_plain) {
+			snprintf(err, err_len,
+				"%s: segments, groups, access: expected a fabric where every gfd "
+				"is a segment that all hosts may reach",
+				opt->topology);
+			return -1;
+		}
 	}
 	scenario_draw(&s->sc, opt, seed, s->topo == NULL ? NULL : &s->topo->retry);
 	if (s->topo == NULL) {

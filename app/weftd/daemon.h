@@ -174,12 +174,21 @@ daemon_is_cxl(const struct daemon *d)
 struct run_options {
 	const char *server;
 	bool check;
+	const char *resolve; /* file */
+	const char *from;
+	const char *hpa;
+	bool uio;
 };
 
 /* --- options.c --- */
 
 /** Read the command line; ends the program where it is wrong or asks for no run. */
 void options_parse(struct daemon_cfg *c, struct run_options *run, int argc, char **argv);
+
+/* --- resolve.c --- */
+
+/** Answer --resolve, as text or, with @p json, as JSON. Ends the program if it cannot. */
+void resolve_print(const struct run_options *run, const char *json);
 
 /* --- main.c --- */
 

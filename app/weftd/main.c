@@ -439,10 +439,17 @@ main(int argc, char **argv)
 	d.fec = weft_fec_kernel_find(NULL, d.features);
 	d.crc = weft_crc_kernel_find(NULL, d.features);
 	d.atc = weft_atc_kernel_find(NULL, d.features);
+	if (opts.resolve != NULL) {
+		resolve_print(&opts, d.cfg.json);
+		return EXIT_SUCCESS;
+	}
 	cli_report_kernels();
 	load_topology(&d, &opts);
 	if (opts.check)
 		return print_check(&d);
+	if (!d.topo->is_plain)
+		cli_fail("segments, groups, access: weftd checks and resolves them, but runs only "
+			 "fabrics where every gfd is a segment that all hosts may reach");
 	if (daemon_is_cxl(&d))
 		links_warn(&d);
 	live_layout(&d);

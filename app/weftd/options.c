@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli.h"
 #include "daemon.h"
@@ -19,7 +20,10 @@ static const char usage_text[] =
 	"GFDs)\n"
 	"  --node NAME[,NAME]    run these nodes, whatever server they name\n"
 	"  --server NAME         this machine's name in the file (the host name)\n"
-	"  --check               read and check the topology, say what it holds, and end\n"
+	"  --check [FILE]        read and check the topology, say what it holds, and end\n"
+	"  --resolve FILE        say what would happen to an address, and end; with --from, --hpa\n"
+	"  --from HOST, --hpa ADDRESS   who asks for what\n"
+	"  --uio                 by UIO instead of CXL.mem\n"
 	"  --seconds S           end after S seconds (without: SIGINT or SIGTERM ends it)\n"
 	"  --until-done          end when every host here has done its requests\n"
 	"  --wait S              with --until-done: give up if connections take longer (30)\n"
@@ -27,7 +31,7 @@ static const char usage_text[] =
 	"  --rx-layout LAYOUT    receive pipeline of hosts and GFDs (" WEFT_LAYOUT_RX_RETRY ")\n"
 	"  --switch-layout LAYOUT   pipeline of switches (" WEFT_LAYOUT_SWITCH ")\n"
 	"  --capture PORT=FILE   write the frames of a port, such as s0.0, to a pcapng file\n"
-	"  --json FILE|-         write the counts as JSON at the end\n"
+	"  --json [FILE|-]       write the counts, or the answer of --resolve, as JSON\n"
 	"  --quiet               no text but errors\n"
 	"  --version, --help\n"
 	"\n"
@@ -38,6 +42,10 @@ enum {
 	OPT_NODE,
 	OPT_SERVER,
 	OPT_CHECK,
+	OPT_RESOLVE,
+	OPT_FROM,
+	OPT_HPA,
+	OPT_UIO,
 	OPT_SECONDS,
 	OPT_UNTIL_DONE,
 	OPT_WAIT,
@@ -56,6 +64,10 @@ static const struct option long_options[] = {
 	{ "node", required_argument, NULL, OPT_NODE },
 	{ "server", required_argument, NULL, OPT_SERVER },
 	{ "check", no_argument, NULL, OPT_CHECK },
+	{ "resolve", required_argument, NULL, OPT_RESOLVE },
+	{ "from", required_argument, NULL, OPT_FROM },
+	{ "hpa", required_argument, NULL, OPT_HPA },
+	{ "uio", no_argument, NULL, OPT_UIO },
 	{ "seconds", required_argument, NULL, OPT_SECONDS },
 	{ "until-done", no_argument, NULL, OPT_UNTIL_DONE },
 	{ "wait", required_argument, NULL, OPT_WAIT },
@@ -63,7 +75,7 @@ static const struct option long_options[] = {
 	{ "rx-layout", required_argument, NULL, OPT_RX_LAYOUT },
 	{ "switch-layout", required_argument, NULL, OPT_SWITCH_LAYOUT },
 	{ "capture", required_argument, NULL, OPT_CAPTURE },
-	{ "json", required_argument, NULL, OPT_JSON },
+	{ "json", optional_argument, NULL, OPT_JSON },
 	{ "quiet", no_argument, NULL, OPT_QUIET },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ "help", no_argument, NULL, OPT_HELP },
@@ -81,14 +93,27 @@ parse_seconds(const char *option, const char *text)
 	return v;
 }
 
+/* The word behind an option that may have one; without, standard output. */
+static const char *
+next_word(int argc, char **argv)
+{
+	if (optind < argc && strncmp(argv[optind], "--", 2) != 0)
+		return argv[optind++];
+	return "-";
+}
+
 static void
-parse_option(struct daemon_cfg *c, struct run_options *run, int opt)
+parse_option(struct daemon_cfg *c, struct run_options *run, int opt, int argc, char **argv)
 {
 	switch (opt) {
 	case OPT_TOPOLOGY: c->topology = optarg; break;
 	case OPT_NODE: c->nodes = optarg; break;
 	case OPT_SERVER: run->server = optarg; break;
 	case OPT_CHECK: run->check = true; break;
+	case OPT_RESOLVE: run->resolve = optarg; break;
+	case OPT_FROM: run->from = optarg; break;
+	case OPT_HPA: run->hpa = optarg; break;
+	case OPT_UIO: run->uio = true; break;
 	case OPT_SECONDS: c->seconds = parse_seconds("--seconds", optarg); break;
 	case OPT_UNTIL_DONE: c->until_done = true; break;
 	case OPT_WAIT: c->wait_s = parse_seconds("--wait", optarg); break;
@@ -104,7 +129,7 @@ parse_option(struct daemon_cfg *c, struct run_options *run, int opt)
 				sizeof(c->captures) / sizeof(c->captures[0]));
 		c->captures[c->n_captures++] = optarg;
 		break;
-	case OPT_JSON: c->json = optarg; break;
+	case OPT_JSON: c->json = optarg != NULL ? optarg : next_word(argc, argv); break;
 	case OPT_QUIET: c->quiet = true; break;
 	case OPT_VERSION: puts("weftd " WEFT_VERSION); exit(EXIT_SUCCESS);
 	case OPT_HELP: fputs(usage_text, stdout); exit(EXIT_SUCCESS);
@@ -121,7 +146,9 @@ options_parse(struct daemon_cfg *c, struct run_options *run, int argc, char **ar
 	c->switch_layout = WEFT_LAYOUT_SWITCH;
 	c->wait_s = 30;
 	while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1)
-		parse_option(c, run, opt);
+		parse_option(c, run, opt, argc, argv);
+	if (run->check && optind < argc && c->topology == NULL)
+		c->topology = argv[optind++];
 	if (optind < argc)
 		cli_fail("expected options only, got \"%s\"; EAL arguments go behind --",
 			argv[optind]);

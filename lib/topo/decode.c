@@ -16,58 +16,19 @@
 #include "weft_isn.h"
 #include "weft_wire.h"
 
-#include "topo_priv.h"
-
-#define LOWER "abcdefghijklmnopqrstuvwxyz"
-#define DIGITS "0123456789"
-#define NAME_CHARS LOWER DIGITS "_-"
-#define HOST_CHARS LOWER "ABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS "._-"
-#define SOCKET_CHARS HOST_CHARS "/@+:~" /* no comma: the path goes into device arguments */
+#include "topo_keys.h"
 
 #define MAX_PID 0xFFE /* 0xFFF is reserved: fabric.md section 2.1 */
 #define MIN_MTU 68
 #define MIN_MEMORY 4096
 #define MAX_MEMORY (UINT64_C(1) << WEFT_TOPO_SEGMENT_LOG2)
+#define MIN_SEGMENT (UINT64_C(1) << WEFT_TOPO_SEGMENT_LOG2)
+#define MAX_SEGMENT (UINT64_C(1) << WEFT_TOPO_SEGMENT_LOG2_MAX)
 #define MAX_LINES (MAX_MEMORY / 64)
 #define MIN_WINDOW 8 /* of lib/end; the number on the wire allows MAX_WINDOW */
 #define MAX_WINDOW 511
 #define MAX_REQUESTS (UINT64_C(1) << 48)
 #define MAX_REKEY_MS 86400000 /* a day */
-
-/* One key of a table: word in the file, whether it must be there, and where the value goes. */
-#define FIELD(word, need, fn, type, member)                                                        \
-	.name = word, .required = need, .read = fn, .offset = offsetof(type, member)
-#define WIDTH(type, member) sizeof(((type *)NULL)->member)
-#define NUMBER(word, need, type, member, low, high)                                                \
-	{                                                                                          \
-		FIELD(word, need, topo_read_number, type, member), .width = WIDTH(type, member),   \
-								   .min = low, .max = high         \
-	}
-#define SIZE(word, need, type, member, low, high)                                                  \
-	{                                                                                          \
-		FIELD(word, need, topo_read_size, type, member), .width = WIDTH(type, member),     \
-								 .min = low, .max = high           \
-	}
-#define WORD(word, need, type, member, list)                                                       \
-	{                                                                                          \
-		FIELD(word, need, topo_read_word, type, member), .width = WIDTH(type, member),     \
-								 .words = list                     \
-	}
-#define TEXT(word, need, type, member, chars)                                                      \
-	{                                                                                          \
-		FIELD(word, need, topo_read_text, type, member),                                   \
-			.min = 1, .max = WIDTH(type, member) - 1, .allowed = chars                 \
-	}
-#define OTHER(word, need, fn)                                                                      \
-	{                                                                                          \
-		.name = word, .required = need, .read = fn                                         \
-	}
-#define OTHER_AT(word, need, fn, type, member)                                                     \
-	{                                                                                          \
-		FIELD(word, need, fn, type, member)                                                \
-	}
-#define REQUIRED true
-#define OPTIONAL false
 
 /* Index = value of the enum; the last word is followed by NULL. */
 static const char *const mode_words[] = { [WEFT_MODE_CXL] = "cxl", [WEFT_MODE_RXL] = "rxl", NULL };
@@ -138,9 +99,8 @@ decode_pair(struct topo_load *l, const struct topo_value *v, const struct topo_k
 	return rc;
 }
 
-/* Read a mapping by its table; at[i] receives the line of key i. */
-static int
-decode_map(struct topo_load *l, const struct topo_value *v, const struct topo_key *keys,
+int
+topo_decode_map(struct topo_load *l, const struct topo_value *v, const struct topo_key *keys,
 	unsigned int n, void *base, unsigned int *at)
 {
 	int rc;
@@ -195,7 +155,7 @@ read_traffic(struct topo_load *l, const struct topo_value *v, const struct topo_
 		.timeout_ms = 1000,
 		.write_percent = 50,
 	};
-	return decode_map(l, v, traffic_keys, TRAFFIC_KEYS, src, src->traffic_at);
+	return topo_decode_map(l, v, traffic_keys, TRAFFIC_KEYS, src, src->traffic_at);
 }
 
 static const struct topo_key node_keys[NODE_KEYS] = {
@@ -208,6 +168,8 @@ static const struct topo_key node_keys[NODE_KEYS] = {
 		SIZE("memory", OPTIONAL, struct topo_node_src, out.memory, MIN_MEMORY, MAX_MEMORY),
 	[NODE_SOCKET] = OTHER("socket", OPTIONAL, topo_read_numa),
 	[NODE_TRAFFIC] = OTHER("traffic", OPTIONAL, read_traffic),
+	[NODE_ACCESS] =
+		NAMES("access", OPTIONAL, struct topo_node_src, access, 0, WEFT_TOPO_GROUPS),
 	[NODE_AT] = OTHER("at", OPTIONAL, topo_read_at),
 };
 
@@ -218,7 +180,7 @@ read_node(struct topo_load *l, const struct topo_value *v, unsigned int index)
 
 	src->line = v->line;
 	src->out.numa = -1;
-	return decode_map(l, v, node_keys, NODE_KEYS, src, src->at);
+	return topo_decode_map(l, v, node_keys, NODE_KEYS, src, src->at);
 }
 
 static const struct topo_key end_keys[END_KEYS] = {
@@ -237,7 +199,7 @@ read_end(struct topo_load *l, const struct topo_value *v, const struct topo_key 
 	struct topo_end_src *end = (struct topo_end_src *)((char *)base + k->offset);
 
 	end->line = v->line;
-	return decode_map(l, v, end_keys, END_KEYS, end, end->at);
+	return topo_decode_map(l, v, end_keys, END_KEYS, end, end->at);
 }
 
 static const struct topo_key link_keys[LINK_KEYS] = {
@@ -257,12 +219,11 @@ read_link(struct topo_load *l, const struct topo_value *v, unsigned int index)
 	src->line = v->line;
 	src->end[0].line = v->line;
 	src->end[1].line = v->line;
-	return decode_map(l, v, link_keys, LINK_KEYS, src, src->at);
+	return topo_decode_map(l, v, link_keys, LINK_KEYS, src, src->at);
 }
 
-/* Read each item of a list, with its index on the path. */
-static int
-decode_list(struct topo_load *l, const struct topo_value *v,
+int
+topo_decode_list(struct topo_load *l, const struct topo_value *v,
 	int (*read_item)(struct topo_load *, const struct topo_value *, unsigned int))
 {
 	size_t end = strlen(l->where);
@@ -280,8 +241,8 @@ decode_list(struct topo_load *l, const struct topo_value *v,
 	return 0;
 }
 
-static int
-check_list(struct topo_load *l, const struct topo_value *v, unsigned int max)
+int
+topo_check_list(struct topo_load *l, const struct topo_value *v, unsigned int max)
 {
 	if (v->kind != TOPO_LIST || v->count == 0)
 		return topo_bad(l, v, v->kind == TOPO_LIST ? "empty list" : "wrong type",
@@ -295,7 +256,7 @@ check_list(struct topo_load *l, const struct topo_value *v, unsigned int max)
 static int
 read_nodes(struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
 {
-	int rc = check_list(l, v, WEFT_TOPO_NODES);
+	int rc = topo_check_list(l, v, WEFT_TOPO_NODES);
 
 	(void)k;
 	(void)base;
@@ -305,13 +266,13 @@ read_nodes(struct topo_load *l, const struct topo_value *v, const struct topo_ke
 	if (l->node == NULL)
 		return -ENOMEM;
 	l->t.n_nodes = (uint16_t)v->count;
-	return decode_list(l, v, read_node);
+	return topo_decode_list(l, v, read_node);
 }
 
 static int
 read_links(struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
 {
-	int rc = check_list(l, v, WEFT_TOPO_LINKS);
+	int rc = topo_check_list(l, v, WEFT_TOPO_LINKS);
 
 	(void)k;
 	(void)base;
@@ -321,7 +282,7 @@ read_links(struct topo_load *l, const struct topo_value *v, const struct topo_ke
 	if (l->link == NULL)
 		return -ENOMEM;
 	l->t.n_links = (uint16_t)v->count;
-	return decode_list(l, v, read_link);
+	return topo_decode_list(l, v, read_link);
 }
 
 static const struct topo_key retry_keys[RETRY_KEYS] = {
@@ -339,7 +300,7 @@ static int
 read_retry(struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
 {
 	(void)k;
-	return decode_map(l, v, retry_keys, RETRY_KEYS, base, l->retry_at);
+	return topo_decode_map(l, v, retry_keys, RETRY_KEYS, base, l->retry_at);
 }
 
 static const struct topo_key defaults_keys[DEF_KEYS] = {
@@ -355,7 +316,7 @@ static int
 read_defaults(struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
 {
 	(void)k;
-	return decode_map(l, v, defaults_keys, DEF_KEYS, base, l->defaults_at);
+	return topo_decode_map(l, v, defaults_keys, DEF_KEYS, base, l->defaults_at);
 }
 
 static const struct topo_key ide_keys[IDE_KEYS] = {
@@ -374,7 +335,7 @@ static int
 read_ide(struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
 {
 	(void)k;
-	return decode_map(l, v, ide_keys, IDE_KEYS, base, l->ide_at);
+	return topo_decode_map(l, v, ide_keys, IDE_KEYS, base, l->ide_at);
 }
 
 static const struct topo_key root_keys[ROOT_KEYS] = {
@@ -383,6 +344,10 @@ static const struct topo_key root_keys[ROOT_KEYS] = {
 	[ROOT_ROUTING] = WORD("routing", OPTIONAL, struct topo_load, t.routing, topo_routing_words),
 	[ROOT_DEFAULTS] = OTHER("defaults", OPTIONAL, read_defaults),
 	[ROOT_IDE] = OTHER("ide", OPTIONAL, read_ide),
+	[ROOT_SEGMENT_SIZE] = SIZE(
+		"segment_size", OPTIONAL, struct topo_load, segment_size, MIN_SEGMENT, MAX_SEGMENT),
+	[ROOT_SEGMENTS] = OTHER("segments", OPTIONAL, topo_read_segments),
+	[ROOT_GROUPS] = OTHER("groups", OPTIONAL, topo_read_groups),
 	[ROOT_NODES] = OTHER("nodes", REQUIRED, read_nodes),
 	[ROOT_LINKS] = OTHER("links", REQUIRED, read_links),
 };
@@ -390,5 +355,5 @@ static const struct topo_key root_keys[ROOT_KEYS] = {
 int
 topo_decode(struct topo_load *l)
 {
-	return decode_map(l, &l->tree.value[0], root_keys, ROOT_KEYS, l, l->at);
+	return topo_decode_map(l, &l->tree.value[0], root_keys, ROOT_KEYS, l, l->at);
 }

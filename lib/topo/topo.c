@@ -72,12 +72,19 @@ load_release(struct topo_load *l)
 	topo_tree_free(&l->tree);
 	free(l->node);
 	free(l->link);
+	free(l->segment);
+	free(l->group);
+	free(l->range);
 	free(l->t.node);
 	free(l->t.link);
 	free(l->t.port);
 	free(l->t.host);
 	free(l->t.gfd);
 	free(l->t.route);
+	free(l->t.segment);
+	free(l->t.target);
+	free(l->t.group);
+	free(l->t.range);
 }
 
 /* Move the nodes out of their sources and list the hosts and the GFDs. */
@@ -126,6 +133,8 @@ load_steps(struct topo_load *l, const char *yaml, size_t len)
 	if (rc == 0)
 		rc = topo_check_nodes(l);
 	if (rc == 0)
+		rc = topo_space(l);
+	if (rc == 0)
 		rc = topo_join(l);
 	if (rc == 0)
 		rc = topo_check_links(l);
@@ -144,6 +153,7 @@ weft_topo_parse(struct weft_topo **out, const char *name, const char *yaml, size
 		.file = name,
 		.err = err,
 		.mtu = DEFAULT_MTU,
+		.segment_size = UINT64_C(1) << WEFT_TOPO_SEGMENT_LOG2,
 		.t.mode = WEFT_MODE_RXL,
 		.t.retry.selective = -1,
 		.t.ide_opts = { .pcrc = 1, .rekey_ms = 120000, .rekey_flits = UINT64_C(1) << 32 },
@@ -227,5 +237,9 @@ weft_topo_free(struct weft_topo *t)
 	free(t->host);
 	free(t->gfd);
 	free(t->route);
+	free(t->segment);
+	free(t->target);
+	free(t->group);
+	free(t->range);
 	free(t);
 }

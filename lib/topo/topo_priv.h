@@ -43,6 +43,9 @@ enum {
 	ROOT_ROUTING,
 	ROOT_DEFAULTS,
 	ROOT_IDE,
+	ROOT_SEGMENT_SIZE,
+	ROOT_SEGMENTS,
+	ROOT_GROUPS,
 	ROOT_NODES,
 	ROOT_LINKS,
 	ROOT_KEYS
@@ -69,6 +72,7 @@ enum {
 	NODE_SOCKET,
 	NODE_TRAFFIC,
 	NODE_AT,
+	NODE_ACCESS,
 	NODE_KEYS
 };
 enum {
@@ -83,11 +87,17 @@ enum {
 enum { LINK_A, LINK_B, LINK_DRIVER, LINK_A_PORT, LINK_B_PORT, LINK_WIRE, LINK_KEYS };
 enum { END_PCI, END_NETIF, END_VDEV, END_DRIVER, END_MTU, END_SOCKET, END_WIRE, END_KEYS };
 
+enum { SEGMENT_TARGET, SEGMENT_INTERLEAVE, SEGMENT_GIM, SEGMENT_SIZE, SEGMENT_KEYS };
+enum { INTERLEAVE_WAYS, INTERLEAVE_GRANULARITY, INTERLEAVE_TARGETS, INTERLEAVE_KEYS };
+enum { GROUP_NAME, GROUP_RANGES, GROUP_KEYS };
+enum { RANGE_GFD, RANGE_BASE, RANGE_SIZE, RANGE_KEYS };
+
 struct topo_node_src {
 	struct weft_topo_node out;
 	unsigned int line;
 	unsigned int at[NODE_KEYS];
 	unsigned int traffic_at[TRAFFIC_KEYS];
+	unsigned int access; /* value of a list of names */
 };
 
 struct topo_end_src {
@@ -112,6 +122,30 @@ struct topo_link_src {
 	unsigned int at[LINK_KEYS];
 };
 
+struct topo_segment_src {
+	char name[WEFT_TOPO_NAME_ROOM]; /* target or gim */
+	uint16_t ways;
+	uint64_t granularity;
+	unsigned int targets; /* value of a list of names */
+	uint64_t size;
+	unsigned int line;
+	unsigned int at[SEGMENT_KEYS];
+	unsigned int interleave_at[INTERLEAVE_KEYS];
+};
+
+struct topo_range_src {
+	struct weft_topo_range out;
+	char gfd[WEFT_TOPO_NAME_ROOM];
+	unsigned int line;
+	unsigned int at[RANGE_KEYS];
+};
+
+struct topo_group_src {
+	struct weft_topo_group out;
+	unsigned int line;
+	unsigned int at[GROUP_KEYS];
+};
+
 /* One load, from the first byte to the finished topology or the error. */
 struct topo_load {
 	const char *file;
@@ -121,6 +155,11 @@ struct topo_load {
 	struct weft_topo t; /* given away at the end */
 	struct topo_node_src *node; /* t.n_nodes */
 	struct topo_link_src *link; /* t.n_links */
+	struct topo_segment_src *segment; /* n_segments: those of the file */
+	unsigned int n_segments;
+	uint64_t segment_size;
+	struct topo_group_src *group; /* t.n_groups: those of the file */
+	struct topo_range_src *range; /* t.n_ranges, by group */
 	uint16_t mtu; /* defaults.mtu */
 	unsigned int at[ROOT_KEYS];
 	unsigned int defaults_at[DEF_KEYS];
@@ -183,6 +222,25 @@ int topo_read_wire(
 /* wire.c: as "seed=...,key=value", with what is not the default. */
 void topo_wire_text(const struct weft_impair_cfg *cfg, char text[WEFT_TOPO_WIRE_ROOM]);
 
+/* A list of names, stored as the number of its value; empty if the key's min is 0. */
+int topo_read_names(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
+
+/* decode.c: read a mapping by its table; at[i] receives the line of key i. */
+int topo_decode_map(struct topo_load *l, const struct topo_value *v, const struct topo_key *keys,
+	unsigned int n, void *base, unsigned int *at);
+/* decode.c: read each item of a list, with its index on the path. */
+int topo_decode_list(struct topo_load *l, const struct topo_value *v,
+	int (*read_item)(struct topo_load *, const struct topo_value *, unsigned int));
+/* decode.c: whether @v is a list of 1..@max. */
+int topo_check_list(struct topo_load *l, const struct topo_value *v, unsigned int max);
+
+/* decode_space.c: the keys of the address space and of rights. */
+int topo_read_segments(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
+int topo_read_groups(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
+
 /* decode.c: l->tree into the structs of l and the plain fields of l->t. */
 int topo_decode(struct topo_load *l);
 /* Words of enum weft_topo_kind and enum weft_topo_driver, NULL-ended. */
@@ -193,6 +251,8 @@ extern const char *const topo_driver_words[];
 int topo_check_nodes(struct topo_load *l);
 /* check.c: every host reaches every GFD. After topo_join(). */
 int topo_check_paths(struct topo_load *l);
+/* space.c: place the segments, groups and rights of the file, or those that stand for none. */
+int topo_space(struct topo_load *l);
 /* join.c: resolve the names of links, count and number the ports. */
 int topo_join(struct topo_load *l);
 /* check_link.c: settle devices, drivers and MTUs of the ports. After topo_join(). */

@@ -282,6 +282,20 @@ topo_read_numa(
 }
 
 int
+topo_read_names(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
+{
+	if (v->kind != TOPO_LIST || v->count < k->min || v->count > k->max)
+		return topo_bad(l, v, "bad list", "a list of %llu..%llu names",
+			(unsigned long long)k->min, (unsigned long long)k->max);
+	for (unsigned int i = v->first; i != 0; i = l->tree.value[i].next)
+		if (l->tree.value[i].kind != TOPO_SCALAR)
+			return topo_bad(l, &l->tree.value[i], "bad name", "a name");
+	*(unsigned int *)((char *)base + k->offset) = (unsigned int)(v - l->tree.value);
+	return 0;
+}
+
+int
 topo_read_at(struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
 {
 	struct topo_node_src *src = base;

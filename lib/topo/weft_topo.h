@@ -34,8 +34,9 @@ extern "C" {
 #define WEFT_TOPO_PATH_ROOM 256
 #define WEFT_TOPO_WIRE_ROOM 640 /**< every key of weft_impair.h at its longest */
 
-/** Fabric addresses: GFD k, in file order, begins at base + k segments (fabric.md section 1.2). */
-#define WEFT_TOPO_SEGMENT_LOG2 36
+/** Fabric addresses: segment k begins at base + k segment sizes (fabric.md section 1.2). */
+#define WEFT_TOPO_SEGMENT_LOG2 36 /**< least, and where the file gives none */
+#define WEFT_TOPO_SEGMENT_LOG2_MAX 43
 #define WEFT_TOPO_FAST_BASE (UINT64_C(1) << 40)
 
 struct weft_drt;
@@ -49,6 +50,11 @@ enum weft_topo_routing {
 	WEFT_TOPO_ROUTING_RISING
 };
 
+#define WEFT_TOPO_SEGMENTS 4096
+#define WEFT_TOPO_WAYS 256
+#define WEFT_TOPO_DECODERS 8 /**< segments that may have memory of one GFD */
+#define WEFT_TOPO_GROUPS 64
+#define WEFT_TOPO_BLOCK 4096 /**< unit of groups and of shares of segments */
 #define WEFT_TOPO_DIMENSIONS 4
 #define WEFT_TOPO_NO_ROUTE 0xFF /**< in weft_topo.route */
 
@@ -106,6 +112,7 @@ struct weft_topo_node {
 	int16_t numa; /**< GFD: NUMA node of its memory, or -1 for the one that serves it */
 	uint16_t at[WEFT_TOPO_DIMENSIONS]; /**< switch: coordinates in a mesh */
 	uint8_t n_at; /**< 1..4, the same for all that have them; 0 = not given */
+	uint64_t access; /**< host: bit k = may reach group k; others 0 */
 	bool has_traffic; /**< host: false = it sends nothing */
 	uint64_t memory; /**< GFD: bytes, a multiple of 4 KiB, 4 KiB .. 64 GiB; others 0 */
 	struct weft_topo_traffic traffic; /**< valid when has_traffic */
@@ -140,6 +147,40 @@ struct weft_topo_ide {
 	uint64_t rekey_flits; /**< or when it has sealed so many flits, 1.. */
 };
 
+/**
+ * A segment of the fabric address space: memory of one GFD, of several that take turns, or of
+ * another host (GIM). Its ways are target[first_target .. first_target + (1 << ways_log2) - 1].
+ */
+struct weft_topo_segment {
+	uint64_t base; /**< fabric address */
+	uint64_t
+		size; /**< bytes that lead somewhere, from the base on; each way has an equal share */
+	uint32_t first_target;
+	uint8_t ways_log2; /**< 0..8, as Intlv */
+	uint8_t gran; /**< 0..6, as Gran: 256 << gran bytes go to a way at a time */
+	bool is_gim;
+};
+
+/** A way of a segment. */
+struct weft_topo_target {
+	uint16_t node; /**< GFD, or host of a GIM segment */
+	uint8_t decoder; /**< GFD: which of its decoders, 0..7 */
+	uint64_t dpa; /**< GFD: where the share begins in its memory, multiple of WEFT_TOPO_BLOCK */
+};
+
+/** A memory group: number k in the topology is number k in every GFD. */
+struct weft_topo_group {
+	char name[WEFT_TOPO_NAME_ROOM];
+};
+
+/** Memory of a GFD that belongs to a group. No two ranges overlap; what is in none is nobody's. */
+struct weft_topo_range {
+	uint16_t gfd; /**< node */
+	uint8_t group;
+	uint64_t base; /**< in the GFD's memory, multiple of WEFT_TOPO_BLOCK */
+	uint64_t size; /**< the same, above 0 */
+};
+
 /** A whole fabric. Arrays stand in file order, ports by node and then by link. */
 struct weft_topo {
 	char fabric[WEFT_TOPO_NAME_ROOM];
@@ -158,6 +199,17 @@ struct weft_topo {
 	uint16_t n_hosts;
 	uint16_t n_gfds;
 	uint16_t n_switches;
+	uint8_t segment_log2; /**< size of every segment, 36..43 */
+	/** One segment for each GFD in file order with all its memory, and every host may reach it. */
+	bool is_plain;
+	uint16_t n_segments;
+	uint32_t n_targets;
+	uint16_t n_groups;
+	uint16_t n_ranges;
+	struct weft_topo_segment *segment;
+	struct weft_topo_target *target;
+	struct weft_topo_group *group;
+	struct weft_topo_range *range;
 	struct weft_topo_node *node;
 	struct weft_topo_link *link;
 	struct weft_topo_port *port;
@@ -291,7 +343,19 @@ unsigned int weft_topo_port_flits(const struct weft_topo *t, unsigned int port);
  */
 unsigned int weft_topo_path_flits(const struct weft_topo *t, unsigned int host, unsigned int gfd);
 
-/** Fabric address at which GFD @p gfd_index (index into t->gfd[]) begins; 0 if there is none. */
+/** Address of segment 0: a multiple of the segment size, not below WEFT_TOPO_FAST_BASE. */
+static inline uint64_t
+weft_topo_fast_base(const struct weft_topo *t)
+{
+	const uint64_t size = UINT64_C(1) << t->segment_log2;
+
+	return size > WEFT_TOPO_FAST_BASE ? size : WEFT_TOPO_FAST_BASE;
+}
+
+/**
+ * Fabric address at which the first segment with memory of GFD @p gfd_index (index into t->gfd[])
+ * begins; 0 if there is none.
+ */
 uint64_t weft_topo_hpa(const struct weft_topo *t, unsigned int gfd_index);
 
 #ifdef __cplusplus

@@ -49,11 +49,12 @@ static const struct error_row rows[] = {
 
 	/* keys */
 	{ 2, "default: {mtu: 1500}", 2,
-		"unknown key, expected fabric|mode|routing|defaults|ide|nodes|links, got "
+		"unknown key, expected "
+		"fabric|mode|routing|defaults|ide|segment_size|segments|groups|nodes|links, got "
 		"\"default\"" },
 	{ 6, "  - {name: s0, kind: switch,\n     pid: 0x010, sever: lab1}", 7,
 		"nodes[1]: unknown key, expected name|kind|server|pid|lcores|memory|socket|"
-		"traffic|at, got \"sever\"" },
+		"traffic|at|access, got \"sever\"" },
 	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, traffic: {line: 1}}", 5,
 		"nodes[0].traffic: unknown key, expected requests|" },
 	{ 9, "  - {a: h0, c: s0}", 9, "links[0]: unknown key" },
@@ -301,6 +302,104 @@ static const struct error_row rows[] = {
 	{ 9, "  - {a: h0, b: s0, a_port: {pci: 5e:00.0}, b_port: {pci: \"0000:5E:00.0\"}}", 9,
 		"links[0].b_port: 0000:5e:00.0 used twice, expected one of its own, got that of "
 		"links[0]" },
+
+	/* routes and coordinates */
+	{ 3, "routing: best", 3,
+		"routing: bad word, expected auto|shortest|updown|dimension|rising, got" },
+	{ 3, "routing: dimension", 3,
+		"routing: dimension: expected routes without a circle, got no \"at\" for switch "
+	        "s0" },
+	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, at: [1]}", 5,
+		"nodes[0].at: key of another kind, expected it in a switch only, got it in a "
+	        "host" },
+	{ 6, "  - {name: s0, kind: switch, pid: 2, server: lab1, at: []}", 6,
+		"nodes[1].at: bad coordinates, expected a list of 1..4 numbers" },
+	{ 6, "  - {name: s0, kind: switch, pid: 2, server: lab1, at: [1, 4095]}", 6,
+		"nodes[1].at: bad number, expected 0..4094, got \"4095\"" },
+	{ 6,
+		"  - {name: s0, kind: switch, pid: 2, server: lab1, at: [1, 2]}\n"
+		"  - {name: s1, kind: switch, pid: 3, server: lab1, at: [1]}",
+		7, "nodes[2].at: coordinates of another length, expected 2 as for s0, got 1" },
+	{ 6,
+		"  - {name: s0, kind: switch, pid: 2, server: lab1, at: [1, 2]}\n"
+		"  - {name: s1, kind: switch, pid: 3, server: lab1, at: [1, 2]}",
+		7, "nodes[2].at: coordinates taken, expected those of no other switch, got those" },
+
+	/* segments */
+	{ 3, "segments: []", 3, "segments: empty list, expected a list of 1..4096" },
+	{ 3, "segments:\n  - {size: 4K}", 4,
+		"segments[0]: bad segment, expected one of target, interleave and gim, got none" },
+	{ 3, "segments:\n  - {target: g0, gim: h0}", 4, "and gim, got several" },
+	{ 3, "segments: [{target: h0}]", 3,
+		"segments[0].target: bad target, expected the name of a gfd, got \"h0\"" },
+	{ 3, "segments: [{gim: g0}]", 3,
+		"segments[0].gim: bad target, expected the name of a host, got \"g0\"" },
+	{ 3, "segments: [{target: g0, size: 6000}]", 3,
+		"segments[0].size: bad size, expected a multiple of 4096 up to 68719476736, got" },
+	{ 3, "segments: [{target: g0, size: 12K}]", 3,
+		"segments[0].size: more than gfd g0 has left, expected at most 8192 for each of 1 "
+		"ways, got 12288" },
+	{ 3, "segments: [{target: g0, size: 4K}, {target: g0, size: 8K}]", 3,
+		"segments[1].size: more than gfd g0 has left, expected at most 4096" },
+	{ 3, "segments: [{target: g0},\n {target: g0}]", 4,
+		"segments[1].size: bad size, expected a multiple of 4096 up to 68719476736, got "
+	        "0" },
+	{ 3, "segments: [{interleave: {ways: 3, targets: [g0, g0]}}]", 3,
+		"segments[0].interleave: bad ways, expected 2|4|8|16|32|64|128|256 (fabric.md "
+	        "1.3), "
+		"got 3" },
+	{ 3, "segments: [{interleave: {ways: 512, targets: [g0, g0]}}]", 3,
+		"segments[0].interleave.ways: bad number, expected 2..256" },
+	{ 3, "segments: [{interleave: {ways: 4, targets: [g0, g0]}}]", 3,
+		"segments[0].interleave: bad targets, expected as many as ways, 4, got 2" },
+	{ 3, "segments: [{interleave: {ways: 2, targets: [g0, g0]}}]", 3,
+		"segments[0].interleave.targets: target twice, expected another gfd for each way, "
+	        "as "
+		"a decoder has one way (fabric.md 1.6), got g0 again" },
+	{ 3, "segments: [{interleave: {ways: 2, granularity: 768, targets: [g0, g0]}}]", 3,
+		"segments[0].interleave: bad granularity, expected a power of 2 from 256 to 16K" },
+	{ 3, "segments: [{interleave: {ways: 2, granularity: 32K, targets: [g0, g0]}}]", 3,
+		"segments[0].interleave.granularity: bad size, expected 256..16384 bytes" },
+	{ 3, "segments: [{interleave: {ways: 2, targets: [g0, [g0]]}}]", 3,
+		"segments[0].interleave.targets: bad name, expected a name, got a list" },
+	{ 3, "segments: [{interleave: {ways: 2, targets: [g0]}}]", 3,
+		"segments[0].interleave.targets: bad list, expected a list of 2..256 names" },
+	{ 3, "segment_size: 96G", 3,
+		"segment_size: bad size, expected a power of 2 (fabric.md 1.2), got 103079215104" },
+	{ 3, "segment_size: 32G", 3, "segment_size: bad size, expected 68719476736.." },
+	{ 7,
+		"  - {name: g0, kind: gfd, pid: 0x200, server: lab1, memory: 1M}\nsegments:\n"
+		"  [{target: g0, size: 4K}, {target: g0, size: 4K}, {target: g0, size: 4K},\n"
+		"  {target: g0, size: 4K}, {target: g0, size: 4K}, {target: g0, size: 4K},\n"
+		"  {target: g0, size: 4K}, {target: g0, size: 4K},\n {target: g0, size: 4K}]",
+		12, "segments[8].target: too many segments of gfd g0, expected at most 8, its" },
+
+	/* groups and rights */
+	{ 3, "groups: [{name: a}]", 3, "groups[0]: key missing, expected ranges, got none" },
+	{ 3, "groups:\n  - {name: a, ranges: [{gfd: h0}]}", 4,
+		"groups[0].ranges: bad range, expected the name of a gfd, got \"h0\"" },
+	{ 3, "groups: [{name: a, ranges: [{gfd: g0, base: 4K, size: 8K}]}]", 3,
+		"groups[0].ranges: bad range, expected multiples of 4096 in the 8192 bytes of g0, "
+	        "got "
+		"8192 from 4096 on" },
+	{ 3, "groups: [{name: a, ranges: [{gfd: g0, base: 100}]}]", 3, "bad range" },
+	{ 3, "groups: [{name: a, ranges: [{gfd: g0, base: 8K}]}]", 3, "got 0 from 8192 on" },
+	{ 3,
+		"groups:\n  - {name: a, ranges: [{gfd: g0}]}\n"
+		"  - {name: b, ranges: [{gfd: g0, base: 4K}]}",
+		5,
+		"groups[1].ranges: ranges overlap, expected one group for a block (fabric.md 1.7), "
+		"got memory of g0 of line 4 again" },
+	{ 3,
+		"groups: [{name: a, ranges: [{gfd: g0, size: 4K}]},\n"
+		" {name: a, ranges: [{gfd: g0, base: 4K}]}]",
+		4,
+		"groups[1].name: duplicate name, expected one no other group has, got \"a\" of" },
+	{ 5, "  - {name: h0, kind: host, pid: 0x101, server: lab1, access: [all]}", 5,
+		"nodes[0].access: unknown group, expected a name under groups, got \"all\"" },
+	{ 7, "  - {name: g0, kind: gfd, pid: 0x200, server: lab1, access: []}", 7,
+		"nodes[2].access: key of another kind, expected it in a host only, got it in a "
+	        "gfd" },
 
 	/* servers and paths */
 	{ 6, "  - {name: s0, kind: switch, pid: 0x010, server: lab2}", 9,

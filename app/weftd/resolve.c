@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* --resolve: what would happen to an address, for people and as JSON. Starts nothing. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "daemon.h"
+#include "json.h"
+#include "weft_resolve.h"
+
+/* One question and its answer. */
+struct answer {
+	const struct weft_topo *t;
+	unsigned int from;
+	uint64_t hpa;
+	bool uio;
+	struct weft_resolve r;
+	struct weft_resolve_hop *hop;
+};
+
+static uint64_t
+parse_address(const char *text)
+{
+	char *end;
+	unsigned long long v = strtoull(text, &end, 0);
+
+	if (end == text || *end != '\0' || text[0] == '-' || v >> 52 != 0)
+		cli_fail("--hpa: expected an address below 2^52, such as 0x10000000000, got \"%s\"",
+			text);
+	return v;
+}
+
+static void
+print_path(const struct answer *a)
+{
+	fputs("  path     ", stdout);
+	for (unsigned int i = 0; i < a->r.n_hops; i++) {
+		const struct weft_resolve_hop *h = &a->hop[i];
+
+		if (h->in >= 0)
+			printf("%d:", h->in);
+		fputs(a->t->node[h->node].name, stdout);
+		if (h->out >= 0)
+			printf(":%d > ", h->out);
+	}
+	putchar('\n');
+}
+
+static void
+print_text(const struct answer *a)
+{
+	const struct weft_topo *t = a->t;
+	const struct weft_resolve *r = &a->r;
+
+	printf("0x%llx from %s (PID 0x%03x) by %s\n", (unsigned long long)a->hpa,
+		t->node[a->from].name, r->spid, a->uio ? "UIO" : "CXL.mem");
+	if (r->segment != WEFT_RESOLVE_NONE) {
+		const struct weft_topo_segment *s = &t->segment[r->segment];
+
+		printf("  decoder  FAST segment %u from 0x%llx%s, %u way%s", r->segment,
+			(unsigned long long)s->base, s->is_gim ? " (GIM)" : "", 1u << s->ways_log2,
+			s->ways_log2 == 0 ? "" : "s");
+		if (s->ways_log2 != 0)
+			printf(" of %u bytes", 256u << s->gran);
+		printf("\n  way      %u: %s (PID 0x%03x)\n", r->way, t->node[r->target].name,
+			r->dpid);
+	}
+	if (r->n_hops != 0)
+		print_path(a);
+	if (r->decoder != WEFT_RESOLVE_NONE)
+		printf("  memory   decoder %u of %s, DPA 0x%llx\n", r->decoder,
+			t->node[r->target].name, (unsigned long long)r->dpa);
+	if (r->group != WEFT_RESOLVE_NONE)
+		printf("  group    %u: %s\n", r->group, t->group[r->group].name);
+	printf("  %-8s %s: %s\n", weft_resolve_is_allowed(r->rule) ? "allowed" : "denied",
+		weft_resolve_word(r->rule), weft_resolve_text(r->rule));
+	printf("  answer   to a read: %s; to a write: %s\n",
+		weft_resolve_answer(r->rule, a->uio, false),
+		weft_resolve_answer(r->rule, a->uio, true));
+}
+
+static void
+set_number(json_t *o, const char *key, uint16_t value)
+{
+	json_object_set_new(o, key, value == WEFT_RESOLVE_NONE ? json_null() : json_integer(value));
+}
+
+static void
+set_address(json_t *o, const char *key, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)value);
+	json_object_set_new(o, key, json_string(text));
+}
+
+static json_t *
+path_json(const struct answer *a)
+{
+	json_t *path = json_array();
+
+	for (unsigned int i = 0; i < a->r.n_hops; i++) {
+		json_t *o = json_object();
+
+		json_object_set_new(o, "node", json_string(a->t->node[a->hop[i].node].name));
+		set_number(o, "in", (uint16_t)a->hop[i].in);
+		set_number(o, "out", (uint16_t)a->hop[i].out);
+		json_array_append_new(path, o);
+	}
+	return path;
+}
+
+static void
+write_json(const struct answer *a, const char *file)
+{
+	const struct weft_resolve *r = &a->r;
+	json_t *o = json_object();
+	int rc;
+
+	json_object_set_new(o, "fabric", json_string(a->t->fabric));
+	json_object_set_new(o, "from", json_string(a->t->node[a->from].name));
+	json_object_set_new(o, "kind", json_string(a->uio ? "uio" : "mem"));
+	set_address(o, "hpa", a->hpa);
+	json_object_set_new(
+		o, "decoder", r->segment == WEFT_RESOLVE_NONE ? json_null() : json_string("fast"));
+	set_number(o, "segment", r->segment);
+	set_number(o, "way", r->way);
+	set_number(o, "spid", r->spid);
+	set_number(o, "dpid", r->dpid);
+	json_object_set_new(o, "target",
+		r->target == WEFT_RESOLVE_NONE ? json_null()
+					       : json_string(a->t->node[r->target].name));
+	json_object_set_new(o, "path", path_json(a));
+	set_number(o, "gfd_decoder", r->decoder);
+	if (r->decoder == WEFT_RESOLVE_NONE)
+		json_object_set_new(o, "dpa", json_null());
+	else
+		set_address(o, "dpa", r->dpa);
+	json_object_set_new(o, "group",
+		r->group == WEFT_RESOLVE_NONE ? json_null()
+					      : json_string(a->t->group[r->group].name));
+	json_object_set_new(o, "allowed", json_boolean(weft_resolve_is_allowed(r->rule)));
+	json_object_set_new(o, "rule", json_string(weft_resolve_word(r->rule)));
+	json_object_set_new(
+		o, "read_answer", json_string(weft_resolve_answer(r->rule, a->uio, false)));
+	json_object_set_new(
+		o, "write_answer", json_string(weft_resolve_answer(r->rule, a->uio, true)));
+	rc = json_write(file, o);
+	json_decref(o);
+	if (rc != 0)
+		cli_fail("--json %s: %s", file, strerror(-rc));
+}
+
+void
+resolve_print(const struct run_options *run, const char *json)
+{
+	struct weft_topo_error e = { 0 };
+	struct answer a = { .uio = run->uio };
+	struct weft_topo *t;
+	int from;
+
+	if (run->from == NULL || run->hpa == NULL)
+		cli_fail("--resolve: expected --from NODE and --hpa ADDRESS with it");
+	a.hpa = parse_address(run->hpa);
+	if (weft_topo_load(&t, run->resolve, &e) != 0)
+		cli_fail("%s", e.text);
+	from = weft_topo_find(t, run->from);
+	a.t = t;
+	a.hop = calloc(t->n_nodes, sizeof(*a.hop));
+	if (a.hop == NULL)
+		cli_fail("out of memory");
+	a.from = (unsigned int)from;
+	if (from < 0 || weft_resolve(t, a.from, a.hpa, a.uio, &a.r, a.hop) != 0)
+		cli_fail("--from: expected the name of a host of fabric %s, got \"%s\"", t->fabric,
+			run->from);
+	if (json != NULL)
+		write_json(&a, json);
+	else
+		print_text(&a);
+	free(a.hop);
+	weft_topo_free(t);
+}

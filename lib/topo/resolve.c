@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * An address, step by step: FAST and IDT at the edge, access vector, routes, decoder of the GFD,
+ * group, rights (fabric.md section 1.12). edge_decode() and gfd_decode() hold all the arithmetic of
+ * interleaving.
+ */
+
+#include <errno.h>
+#include <string.h>
+
+#include "topo_priv.h"
+#include "weft_resolve.h"
+
+static const struct {
+	const char *word;
+	const char *text;
+	const char *read;
+	const char *write;
+	const char *uio;
+} rules[WEFT_RESOLVE_RULES] = {
+	[WEFT_RESOLVE_ALLOWED] = { "allowed", "the group is open to the requester", "MemData",
+		"Cmp", "completion" },
+	[WEFT_RESOLVE_GIM] = { "gim", "memory of another host, whose own tables decide", "-", "-",
+		"completion of the host" },
+	[WEFT_RESOLVE_NO_DECODE] = { "no-decode", "no segment holds the address", "MemData-NXM",
+		"Cmp, not written", "UR" },
+	[WEFT_RESOLVE_GIM_UIO_ONLY] = { "gim-uio-only",
+		"memory of another host can be reached by UIO only", "MemData-NXM",
+		"Cmp, not written", "-" },
+	[WEFT_RESOLVE_GIM_SELF] = { "gim-self", "the memory is the requester's own", "MemData-NXM",
+		"Cmp, not written", "UR" },
+	[WEFT_RESOLVE_VECTOR] = { "access-vector",
+		"no group of the gfd is open to the requester: its edge port stops it",
+		"MemData-NXM", "Cmp, not written", "UR" },
+	[WEFT_RESOLVE_NO_ROUTE] = { "no-route", "the row of a routing table is invalid",
+		"none, dropped", "none, dropped", "none, dropped" },
+	[WEFT_RESOLVE_NO_HIT] = { "no-hit", "behind the gfd's part of the segment", "MemData-NXM",
+		"Cmp, not written", "UR" },
+	[WEFT_RESOLVE_NO_GROUP] = { "no-group", "the memory is in no group", "MemData, all ones",
+		"Cmp, not written", "CA" },
+	[WEFT_RESOLVE_DENIED] = { "sat-denied", "the group is closed to the requester",
+		"MemData, all ones", "Cmp, not written", "CA" },
+};
+
+bool
+weft_resolve_is_allowed(enum weft_resolve_rule rule)
+{
+	return rule == WEFT_RESOLVE_ALLOWED || rule == WEFT_RESOLVE_GIM;
+}
+
+const char *
+weft_resolve_word(enum weft_resolve_rule rule)
+{
+	return rule < WEFT_RESOLVE_RULES ? rules[rule].word : "unknown";
+}
+
+const char *
+weft_resolve_text(enum weft_resolve_rule rule)
+{
+	return rule < WEFT_RESOLVE_RULES ? rules[rule].text : "unknown";
+}
+
+const char *
+weft_resolve_answer(enum weft_resolve_rule rule, bool uio, bool write)
+{
+	if (rule >= WEFT_RESOLVE_RULES)
+		return "unknown";
+	if (uio)
+		return rules[rule].uio;
+	return write ? rules[rule].write : rules[rule].read;
+}
+
+/* Segment, way and DPID of an address, as an edge port finds them. */
+static bool
+edge_decode(const struct weft_topo *t, uint64_t hpa, struct weft_resolve *r)
+{
+	const uint64_t base = weft_topo_fast_base(t);
+	const struct weft_topo_segment *s;
+
+	if (hpa < base || (hpa - base) >> t->segment_log2 >= t->n_segments)
+		return false;
+	r->segment = (uint16_t)((hpa - base) >> t->segment_log2);
+	s = &t->segment[r->segment];
+	r->way = (uint16_t)(hpa >> (8 + s->gran) & ((1u << s->ways_log2) - 1));
+	r->target = t->target[s->first_target + r->way].node;
+	r->dpid = t->node[r->target].pid;
+	return true;
+}
+
+/* Decoder and address in the GFD: the bits of the way are cut out. */
+static bool
+gfd_decode(const struct weft_topo *t, uint64_t hpa, struct weft_resolve *r)
+{
+	const struct weft_topo_segment *s = &t->segment[r->segment];
+	const struct weft_topo_target *target = &t->target[s->first_target + r->way];
+	const unsigned int g = 8u + s->gran;
+	const uint64_t off = hpa - s->base;
+	const uint64_t cut = off >> (g + s->ways_log2) << g | (off & ((UINT64_C(1) << g) - 1));
+
+	if (cut >= s->size >> s->ways_log2)
+		return false;
+	r->decoder = target->decoder;
+	r->dpa = target->dpa + cut;
+	return true;
+}
+
+static bool
+edge_allows(const struct weft_topo *t, unsigned int from, unsigned int gfd)
+{
+	for (unsigned int i = 0; i < t->n_ranges; i++)
+		if (t->range[i].gfd == gfd && (t->node[from].access >> t->range[i].group & 1) != 0)
+			return true;
+	return false;
+}
+
+static bool
+find_group(const struct weft_topo *t, struct weft_resolve *r)
+{
+	for (unsigned int i = 0; i < t->n_ranges; i++) {
+		if (t->range[i].gfd != r->target || r->dpa < t->range[i].base ||
+			r->dpa - t->range[i].base >= t->range[i].size)
+			continue;
+		r->group = t->range[i].group;
+		return true;
+	}
+	return false;
+}
+
+static bool
+walk(const struct weft_topo *t, unsigned int from, struct weft_resolve *r,
+	struct weft_resolve_hop *hop)
+{
+	int16_t in = -1;
+
+	for (unsigned int at = from;;) {
+		const int out = at == r->target ? -1 : topo_next_port(t, at, r->target);
+		const struct weft_topo_port *port;
+
+		hop[r->n_hops++] = (struct weft_resolve_hop){ (uint16_t)at, in, (int16_t)out };
+		if (out < 0 || r->n_hops == t->n_nodes)
+			return at == r->target;
+		port = &t->port[t->node[at].first_port + out];
+		at = t->port[port->peer].node;
+		in = (int16_t)(port->peer - t->node[at].first_port);
+	}
+}
+
+static enum weft_resolve_rule
+decide(const struct weft_topo *t, unsigned int from, uint64_t hpa, bool uio, struct weft_resolve *r,
+	struct weft_resolve_hop *hop)
+{
+	const bool found = edge_decode(t, hpa, r);
+	const bool is_gim = found && t->segment[r->segment].is_gim;
+
+	if (!found)
+		return WEFT_RESOLVE_NO_DECODE;
+	if (is_gim && !uio)
+		return WEFT_RESOLVE_GIM_UIO_ONLY;
+	if (is_gim && r->target == from)
+		return WEFT_RESOLVE_GIM_SELF;
+	if (!is_gim && !edge_allows(t, from, r->target))
+		return WEFT_RESOLVE_VECTOR;
+	if (!walk(t, from, r, hop))
+		return WEFT_RESOLVE_NO_ROUTE;
+	if (is_gim)
+		return WEFT_RESOLVE_GIM;
+	if (!gfd_decode(t, hpa, r))
+		return WEFT_RESOLVE_NO_HIT;
+	if (!find_group(t, r))
+		return WEFT_RESOLVE_NO_GROUP;
+	return (t->node[from].access >> r->group & 1) != 0 ? WEFT_RESOLVE_ALLOWED
+	                                                   : WEFT_RESOLVE_DENIED;
+}
+
+int
+weft_resolve(const struct weft_topo *t, unsigned int from, uint64_t hpa, bool uio,
+	struct weft_resolve *r, struct weft_resolve_hop *hop)
+{
+	if (from >= t->n_nodes || t->node[from].kind != WEFT_TOPO_HOST)
+		return -EINVAL;
+	*r = (struct weft_resolve){
+		.segment = WEFT_RESOLVE_NONE,
+		.way = WEFT_RESOLVE_NONE,
+		.spid = t->node[from].pid,
+		.dpid = WEFT_RESOLVE_NONE,
+		.target = WEFT_RESOLVE_NONE,
+		.decoder = WEFT_RESOLVE_NONE,
+		.group = WEFT_RESOLVE_NONE,
+	};
+	r->rule = (uint8_t)decide(t, from, hpa, uio, r, hop);
+	return 0;
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * The address space and who may reach what (fabric.md sections 1.2 to 1.7 and 2.4): segments take
+ * memory of their GFDs in file order, groups name ranges of it, hosts name groups. A file that says
+ * nothing of it gets a segment for each GFD and a group of everything.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "topo_priv.h"
+
+#define ADDRESS_BITS 52
+
+/* What is being placed. */
+struct placing {
+	struct topo_load *l;
+	const struct topo_segment_src *src;
+	struct weft_topo_segment *segment;
+	unsigned int index;
+	uint64_t *used; /* bytes of each node's memory that segments have */
+	uint8_t *decoders; /* of each node */
+};
+
+static unsigned int
+ways_of(const struct weft_topo_segment *s)
+{
+	return 1u << s->ways_log2;
+}
+
+static int
+find_form(struct placing *p)
+{
+	const unsigned int *at = p->src->at;
+	const int n =
+		(at[SEGMENT_TARGET] != 0) + (at[SEGMENT_INTERLEAVE] != 0) + (at[SEGMENT_GIM] != 0);
+
+	topo_where(p->l, "segments[%u]", p->index);
+	if (n != 1)
+		return topo_fail(p->l, -EINVAL, p->src->line,
+			"bad segment, expected one of target, interleave and gim, got %s",
+			n == 0 ? "none" : "several");
+	p->segment->is_gim = at[SEGMENT_GIM] != 0;
+	if (at[SEGMENT_INTERLEAVE] == 0)
+		return 0;
+	topo_where(p->l, "segments[%u].interleave", p->index);
+	if ((p->src->ways & (p->src->ways - 1)) != 0)
+		return topo_fail(p->l, -EINVAL, p->src->interleave_at[INTERLEAVE_WAYS],
+			"bad ways, expected 2|4|8|16|32|64|128|256 (fabric.md 1.3), got %u",
+			p->src->ways);
+	if (p->l->tree.value[p->src->targets].count != p->src->ways)
+		return topo_fail(p->l, -EINVAL, p->src->interleave_at[INTERLEAVE_TARGETS],
+			"bad targets, expected as many as ways, %u, got %u", p->src->ways,
+			p->l->tree.value[p->src->targets].count);
+	if ((p->src->granularity & (p->src->granularity - 1)) != 0)
+		return topo_fail(p->l, -EINVAL, p->src->interleave_at[INTERLEAVE_GRANULARITY],
+			"bad granularity, expected a power of 2 from 256 to 16K (fabric.md 1.3), "
+			"got %llu",
+			(unsigned long long)p->src->granularity);
+	p->segment->ways_log2 = (uint8_t)__builtin_ctz(p->src->ways);
+	p->segment->gran = (uint8_t)(__builtin_ctzll(p->src->granularity) - 8);
+	return 0;
+}
+
+static int
+add_target(struct placing *p, const char *name, unsigned int line)
+{
+	struct weft_topo *t = &p->l->t;
+	const uint8_t kind = p->segment->is_gim ? WEFT_TOPO_HOST : WEFT_TOPO_GFD;
+	int node = weft_topo_find(t, name);
+
+	if (node < 0 || t->node[node].kind != kind)
+		return topo_fail(p->l, -EINVAL, line,
+			"bad target, expected the name of a %s, got \"%.48s\"",
+			topo_kind_words[kind], name);
+	for (uint32_t i = p->segment->first_target; i < t->n_targets; i++)
+		if (t->target[i].node == node)
+			return topo_fail(p->l, -EINVAL, line,
+				"target twice, expected another gfd for each way, as a decoder has "
+				"one way (fabric.md 1.6), got %s again",
+				name);
+	if (p->decoders[node] == WEFT_TOPO_DECODERS && !p->segment->is_gim)
+		return topo_fail(p->l, -EINVAL, line,
+			"too many segments of gfd %s, expected at most %d, its decoders for a "
+			"requester (fabric.md 1.6), got one more",
+			name, WEFT_TOPO_DECODERS);
+	t->target[t->n_targets++] = (struct weft_topo_target){
+		.node = (uint16_t)node,
+		.decoder = p->segment->is_gim ? 0 : p->decoders[node]++,
+		.dpa = p->segment->is_gim ? 0 : p->used[node],
+	};
+	return 0;
+}
+
+static int
+add_targets(struct placing *p)
+{
+	const struct topo_value *value = p->l->tree.value;
+	const unsigned int *at = p->src->at;
+	int rc = 0;
+
+	p->segment->first_target = p->l->t.n_targets;
+	if (at[SEGMENT_INTERLEAVE] == 0) {
+		topo_where(
+			p->l, "segments[%u].%s", p->index, p->segment->is_gim ? "gim" : "target");
+		return add_target(
+			p, p->src->name, at[p->segment->is_gim ? SEGMENT_GIM : SEGMENT_TARGET]);
+	}
+	topo_where(p->l, "segments[%u].interleave.targets", p->index);
+	for (unsigned int i = value[p->src->targets].first; i != 0 && rc == 0; i = value[i].next)
+		rc = add_target(p, value[i].text, value[i].line);
+	return rc;
+}
+
+/* Unit of a segment's size: whole blocks and whole turns of all ways. */
+static uint64_t
+unit_of(const struct placing *p)
+{
+	const uint64_t gran = UINT64_C(256) << p->segment->gran;
+
+	return (gran > WEFT_TOPO_BLOCK ? gran : WEFT_TOPO_BLOCK) << p->segment->ways_log2;
+}
+
+/* Bytes of a way, by the target with the least memory left. */
+static uint64_t
+room_of(const struct placing *p, const struct weft_topo_node **least)
+{
+	const struct weft_topo *t = &p->l->t;
+	uint64_t room = UINT64_MAX;
+
+	for (unsigned int w = 0; w < ways_of(p->segment); w++) {
+		unsigned int node = t->target[p->segment->first_target + w].node;
+		uint64_t left = t->node[node].memory - p->used[node];
+
+		if (left < room) {
+			room = left;
+			*least = &t->node[node];
+		}
+	}
+	return room;
+}
+
+static int
+take_memory(struct placing *p)
+{
+	struct weft_topo *t = &p->l->t;
+	const uint64_t whole = UINT64_C(1) << t->segment_log2, unit = unit_of(p);
+	const struct weft_topo_node *least = NULL;
+	const uint64_t room = p->segment->is_gim ? whole : room_of(p, &least);
+	uint64_t size = p->src->at[SEGMENT_SIZE] != 0
+	                        ? p->src->size
+	                        : (room << p->segment->ways_log2) / unit * unit;
+
+	size = p->src->at[SEGMENT_SIZE] == 0 && size > whole ? whole : size;
+	topo_where(p->l, "segments[%u].size", p->index);
+	if (size == 0 || size > whole || size % unit != 0)
+		return topo_fail(p->l, -EINVAL, size == 0 ? p->src->line : p->src->at[SEGMENT_SIZE],
+			"bad size, expected a multiple of %llu up to %llu, got %llu",
+			(unsigned long long)unit, (unsigned long long)whole,
+			(unsigned long long)size);
+	if (size >> p->segment->ways_log2 > room)
+		return topo_fail(p->l, -EINVAL, p->src->at[SEGMENT_SIZE],
+			"more than gfd %s has left, expected at most %llu for each of %u ways, got "
+			"%llu",
+			least->name, (unsigned long long)room, ways_of(p->segment),
+			(unsigned long long)(size >> p->segment->ways_log2));
+	p->segment->size = size;
+	for (unsigned int w = 0; !p->segment->is_gim && w < ways_of(p->segment); w++)
+		p->used[t->target[p->segment->first_target + w].node] +=
+			size >> p->segment->ways_log2;
+	return 0;
+}
+
+static int
+place_segments(struct topo_load *l, struct placing *p)
+{
+	int rc = 0;
+
+	for (unsigned int i = 0; i < l->n_segments && rc == 0; i++) {
+		p->index = i;
+		p->src = &l->segment[i];
+		p->segment = &l->t.segment[i];
+		p->segment->base = weft_topo_fast_base(&l->t) + ((uint64_t)i << l->t.segment_log2);
+		rc = find_form(p);
+		if (rc == 0)
+			rc = add_targets(p);
+		if (rc == 0)
+			rc = take_memory(p);
+	}
+	return rc;
+}
+
+static void
+plain_segments(struct weft_topo *t)
+{
+	for (uint16_t g = 0; g < t->n_gfds; g++) {
+		t->segment[g] = (struct weft_topo_segment){
+			.base = weft_topo_fast_base(t) + ((uint64_t)g << t->segment_log2),
+			.size = t->node[t->gfd[g]].memory,
+			.first_target = g,
+		};
+		t->target[g].node = t->gfd[g];
+	}
+	t->n_targets = t->n_gfds;
+}
+
+static int
+make_segments(struct topo_load *l)
+{
+	struct weft_topo *t = &l->t;
+	const bool given = l->at[ROOT_SEGMENTS] != 0;
+	size_t targets = t->n_gfds;
+	struct placing p = { .l = l };
+	int rc = -ENOMEM;
+
+	topo_where(l, "segment_size");
+	if ((l->segment_size & (l->segment_size - 1)) != 0)
+		return topo_fail(l, -EINVAL, l->at[ROOT_SEGMENT_SIZE],
+			"bad size, expected a power of 2 (fabric.md 1.2), got %llu",
+			(unsigned long long)l->segment_size);
+	t->segment_log2 = (uint8_t)__builtin_ctzll(l->segment_size);
+	t->n_segments = given ? (uint16_t)l->n_segments : t->n_gfds;
+	if (weft_topo_fast_base(t) + ((uint64_t)t->n_segments << t->segment_log2) >
+		UINT64_C(1) << ADDRESS_BITS)
+		return topo_fail(l, -EINVAL, l->at[ROOT_SEGMENT_SIZE],
+			"segments do not fit, expected all of them below 2^%d, got %u",
+			ADDRESS_BITS, t->n_segments);
+	for (unsigned int i = 0; given && i < l->n_segments; i++)
+		targets += l->segment[i].ways;
+	t->segment = calloc(t->n_segments + 1u, sizeof(*t->segment));
+	t->target = calloc(targets + 1, sizeof(*t->target));
+	p.used = calloc(t->n_nodes, sizeof(*p.used));
+	p.decoders = calloc(t->n_nodes, sizeof(*p.decoders));
+	if (t->segment != NULL && t->target != NULL && p.used != NULL && p.decoders != NULL) {
+		rc = given ? place_segments(l, &p) : 0;
+		if (!given)
+			plain_segments(t);
+	}
+	free(p.used);
+	free(p.decoders);
+	return rc;
+}
+
+static int
+place_range(struct topo_load *l, unsigned int i)
+{
+	struct weft_topo *t = &l->t;
+	struct topo_range_src *src = &l->range[i];
+	const int node = weft_topo_find(t, src->gfd);
+
+	topo_where(l, "groups[%u].ranges", src->out.group);
+	if (node < 0 || t->node[node].kind != WEFT_TOPO_GFD)
+		return topo_fail(l, -EINVAL, src->at[RANGE_GFD],
+			"bad range, expected the name of a gfd, got \"%s\"", src->gfd);
+	src->out.gfd = (uint16_t)node;
+	if (src->at[RANGE_SIZE] == 0 && src->out.base < t->node[node].memory)
+		src->out.size = t->node[node].memory - src->out.base;
+	if (src->out.base % WEFT_TOPO_BLOCK != 0 || src->out.size % WEFT_TOPO_BLOCK != 0 ||
+		src->out.size == 0 || src->out.base + src->out.size > t->node[node].memory)
+		return topo_fail(l, -EINVAL, src->line,
+			"bad range, expected multiples of %d in the %llu bytes of %s, got %llu "
+			"from %llu on",
+			WEFT_TOPO_BLOCK, (unsigned long long)t->node[node].memory, src->gfd,
+			(unsigned long long)src->out.size, (unsigned long long)src->out.base);
+	for (unsigned int j = 0; j < i; j++) {
+		const struct topo_range_src *o = &l->range[j];
+
+		if (o->out.gfd == node && src->out.base < o->out.base + o->out.size &&
+			o->out.base < src->out.base + src->out.size)
+			return topo_fail(l, -EINVAL, src->line,
+				"ranges overlap, expected one group for a block (fabric.md 1.7), "
+				"got memory of %s of line %u again",
+				src->gfd, o->line);
+	}
+	t->range[i] = src->out;
+	return 0;
+}
+
+static int
+check_group(struct topo_load *l, unsigned int i)
+{
+	topo_where(l, "groups[%u].name", i);
+	for (unsigned int j = 0; j < i; j++)
+		if (strcmp(l->group[i].out.name, l->group[j].out.name) == 0)
+			return topo_fail(l, -EINVAL, l->group[i].at[GROUP_NAME],
+				"duplicate name, expected one no other group has, got \"%s\" of "
+				"line %u",
+				l->group[i].out.name, l->group[j].at[GROUP_NAME]);
+	l->t.group[i] = l->group[i].out;
+	return 0;
+}
+
+/* A group of all memory. */
+static void
+plain_groups(struct weft_topo *t)
+{
+	t->n_groups = 1;
+	strcpy(t->group[0].name, "all");
+	for (uint16_t g = 0; g < t->n_gfds; g++)
+		t->range[t->n_ranges++] = (struct weft_topo_range){
+			.gfd = t->gfd[g],
+			.size = t->node[t->gfd[g]].memory,
+		};
+}
+
+static int
+make_groups(struct topo_load *l)
+{
+	struct weft_topo *t = &l->t;
+	int rc = 0;
+
+	t->group = calloc(t->n_groups + 1u, sizeof(*t->group));
+	t->range = calloc((size_t)t->n_ranges + t->n_gfds + 1u, sizeof(*t->range));
+	if (t->group == NULL || t->range == NULL)
+		return -ENOMEM;
+	if (l->at[ROOT_GROUPS] == 0)
+		plain_groups(t);
+	for (unsigned int i = 0; l->at[ROOT_GROUPS] != 0 && i < t->n_groups && rc == 0; i++)
+		rc = check_group(l, i);
+	for (unsigned int i = 0; l->at[ROOT_GROUPS] != 0 && i < t->n_ranges && rc == 0; i++)
+		rc = place_range(l, i);
+	return rc;
+}
+
+/* A host that names no groups may reach all of them. */
+static int
+grant(struct topo_load *l, unsigned int i)
+{
+	struct weft_topo *t = &l->t;
+	const struct topo_value *value = l->tree.value;
+
+	if (l->node[i].at[NODE_ACCESS] == 0) {
+		t->node[i].access = UINT64_MAX >> (WEFT_TOPO_GROUPS - t->n_groups);
+		return 0;
+	}
+	topo_where(l, "nodes[%u].access", i);
+	for (unsigned int v = value[l->node[i].access].first; v != 0; v = value[v].next) {
+		unsigned int g = 0;
+
+		while (g < t->n_groups && strcmp(t->group[g].name, value[v].text) != 0)
+			g++;
+		if (g == t->n_groups || l->at[ROOT_GROUPS] == 0)
+			return topo_fail(l, -EINVAL, value[v].line,
+				"unknown group, expected a name under groups, got \"%.48s\"",
+				value[v].text);
+		t->node[i].access |= UINT64_C(1) << g;
+	}
+	return 0;
+}
+
+int
+topo_space(struct topo_load *l)
+{
+	int rc = make_segments(l);
+
+	if (rc == 0)
+		rc = make_groups(l);
+	l->t.is_plain = l->at[ROOT_SEGMENTS] == 0 && l->at[ROOT_GROUPS] == 0 &&
+	                l->at[ROOT_SEGMENT_SIZE] == 0;
+	for (unsigned int h = 0; h < l->t.n_hosts && rc == 0; h++) {
+		rc = grant(l, l->t.host[h]);
+		if (l->node[l->t.host[h]].at[NODE_ACCESS] != 0)
+			l->t.is_plain = false;
+	}
+	return rc;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * What would happen to an address in a fabric: the decisions of the edge port, the switches and the
+ * GFD one after the other (fabric.md sections 1.9 and 1.12), from the topology alone.
+ */
+#ifndef WEFT_RESOLVE_H
+#define WEFT_RESOLVE_H
+
+#include "weft_topo.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How it ends, in the order of the tests. Each has a word, an explanation and an answer. */
+enum weft_resolve_rule {
+	WEFT_RESOLVE_ALLOWED,
+	WEFT_RESOLVE_GIM, /**< goes to another host, whose own tables decide */
+	WEFT_RESOLVE_NO_DECODE, /**< no segment holds the address */
+	WEFT_RESOLVE_GIM_UIO_ONLY,
+	WEFT_RESOLVE_GIM_SELF, /**< the memory is the requester's own */
+	WEFT_RESOLVE_VECTOR, /**< no group of the GFD is open to the host: stopped at the edge */
+	WEFT_RESOLVE_NO_ROUTE,
+	WEFT_RESOLVE_NO_HIT, /**< behind the GFD's part of the segment */
+	WEFT_RESOLVE_NO_GROUP,
+	WEFT_RESOLVE_DENIED, /**< by the SAT */
+	WEFT_RESOLVE_RULES
+};
+
+#define WEFT_RESOLVE_NONE UINT16_MAX
+
+/** A node on the way. */
+struct weft_resolve_hop {
+	uint16_t node;
+	int16_t in; /**< port number, -1 at the first */
+	int16_t out; /**< port number, -1 at the last */
+};
+
+/** The answer. What the rule did not come to is WEFT_RESOLVE_NONE, or 0 for addresses. */
+struct weft_resolve {
+	uint8_t rule; /**< enum weft_resolve_rule */
+	uint16_t segment; /**< number of the FAST entry */
+	uint16_t way;
+	uint16_t spid;
+	uint16_t dpid;
+	uint16_t target; /**< node */
+	uint16_t n_hops;
+	uint16_t decoder; /**< of the GFD */
+	uint16_t group;
+	uint64_t dpa; /**< in the GFD's memory */
+};
+
+/**
+ * Follow a request.
+ *
+ * @param from  node index of a host
+ * @param uio   by CXL.io UIO; otherwise by CXL.mem
+ * @param r     written whole
+ * @param hop   room for n_nodes; the first r->n_hops are written
+ * @return 0, or -EINVAL if @p from is no host
+ */
+int weft_resolve(const struct weft_topo *t, unsigned int from, uint64_t hpa, bool uio,
+	struct weft_resolve *r, struct weft_resolve_hop *hop);
+
+/** Whether the request is done, or goes on to a host that decides. */
+bool weft_resolve_is_allowed(enum weft_resolve_rule rule);
+
+/** Word for programs, such as "sat-denied", and a sentence for people. Constant. */
+const char *weft_resolve_word(enum weft_resolve_rule rule);
+const char *weft_resolve_text(enum weft_resolve_rule rule);
+
+/** What a read, or a write, gets as its answer, such as "MemData-NXM". Constant. */
+const char *weft_resolve_answer(enum weft_resolve_rule rule, bool uio, bool write);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEFT_RESOLVE_H */

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Where addresses lead and who may go there, against arithmetic by division and groups looked up
+ * byte by byte.
+ */
+
+#include "topo_test.h"
+
+#include "weft_resolve.h"
+
+#include <errno.h>
+
+static struct weft_topo *
+parse(const char *yaml)
+{
+	struct weft_topo_error err;
+	struct weft_topo *t;
+
+	if (weft_topo_parse(&t, "space", yaml, strlen(yaml), &err) != 0)
+		fail_msg("%s\n%s", err.text, yaml);
+	return t;
+}
+
+static void
+plain_files_have_a_segment_for_each_gfd(void **state)
+{
+	struct weft_topo *t = topo_test_load(TOPO_FORMS);
+
+	(void)state;
+	assert_true(t->is_plain);
+	assert_int_equal(t->n_segments, t->n_gfds);
+	assert_int_equal(t->n_groups, 1);
+	assert_string_equal(t->group[0].name, "all");
+	for (uint16_t g = 0; g < t->n_gfds; g++) {
+		const struct weft_topo_node *gfd = &t->node[t->gfd[g]];
+
+		assert_int_equal(t->segment[g].base, weft_topo_hpa(t, g));
+		assert_int_equal(t->segment[g].size, gfd->memory);
+		assert_int_equal(t->segment[g].ways_log2, 0);
+		assert_int_equal(t->target[t->segment[g].first_target].node, t->gfd[g]);
+	}
+	for (uint16_t h = 0; h < t->n_hosts; h++)
+		assert_int_equal(t->node[t->host[h]].access, 1);
+	weft_topo_free(t);
+}
+
+/* @ways GFDs of 1 MiB behind one switch, all in one set behind a segment of the last one's. */
+static struct weft_topo *
+interleaved(unsigned int ways, unsigned int granularity, uint64_t size)
+{
+	struct weft_topo *t;
+	char *yaml;
+	size_t len;
+	FILE *out = open_memstream(&yaml, &len);
+
+	assert_non_null(out);
+	fprintf(out,
+		"fabric: x\nsegment_size: 128G\nsegments:\n"
+		"  - {target: g%u, size: 64K}\n"
+		"  - {interleave: {ways: %u, granularity: %u, targets: [",
+		ways - 1, ways, granularity);
+	for (unsigned int i = 0; i < ways; i++)
+		fprintf(out, "%sg%u", i == 0 ? "" : ", ", i);
+	fprintf(out,
+		"]}, size: %llu}\nnodes:\n  - {name: h, kind: host, pid: 1}\n"
+		"  - {name: s, kind: switch, pid: 2}\n  - {name: s2, kind: switch, pid: 3}\n",
+		(unsigned long long)size);
+	for (unsigned int i = 0; i < ways; i++)
+		fprintf(out, "  - {name: g%u, kind: gfd, pid: %u, memory: 1M}\n", i, 256 + i);
+	fprintf(out, "links:\n  - {a: h, b: s}\n  - {a: s, b: s2}\n");
+	for (unsigned int i = 0; i < ways; i++)
+		fprintf(out, "  - {a: s%s, b: g%u}\n", i % 2 == 0 ? "" : "2", i);
+	fclose(out);
+	t = parse(yaml);
+	free(yaml);
+	return t;
+}
+
+static void
+interleave_takes_turns(void **state)
+{
+	static struct weft_resolve_hop hop[300];
+	struct weft_rand r;
+
+	(void)state;
+	weft_test_seed(&r, __func__);
+	for (unsigned int n = 1; n <= 8; n++) {
+		for (unsigned int gran = 0; gran <= 6; gran++) {
+			const uint64_t ways = 1u << n, bytes = UINT64_C(256) << gran;
+			const uint64_t size = ways * (512 << 10);
+			struct weft_topo *t =
+				interleaved((unsigned int)ways, (unsigned int)bytes, size);
+			const uint64_t base = t->segment[1].base;
+
+			assert_int_equal(base, (UINT64_C(1) << 40) + (UINT64_C(1) << 37));
+			for (unsigned int i = 0; i < 500; i++) {
+				uint64_t off =
+					i < 3 ? size - 1 + i : weft_rand_below(&r, size + size / 8);
+				uint64_t turn = off / bytes, way = turn % ways;
+				uint64_t dpa = turn / ways * bytes + off % bytes;
+				struct weft_resolve a;
+
+				dpa += way == ways - 1 ? 64 << 10 : 0;
+				assert_int_equal(weft_resolve(t, 0, base + off, false, &a, hop), 0);
+				assert_int_equal(a.segment, 1);
+				assert_int_equal(a.way, way);
+				assert_int_equal(a.dpid, 256 + way);
+				assert_int_equal(a.rule,
+					off < size ? WEFT_RESOLVE_ALLOWED : WEFT_RESOLVE_NO_HIT);
+				assert_int_equal(a.n_hops, way % 2 == 0 ? 3 : 4);
+				if (off >= size)
+					continue;
+				assert_int_equal(a.dpa, dpa);
+				assert_int_equal(a.decoder, way == ways - 1 ? 1 : 0);
+			}
+			weft_topo_free(t);
+		}
+	}
+}
+
+static const char rights_yaml[] =
+	"fabric: x\n"
+	"segments:\n"
+	"  - {target: g0}\n"
+	"  - {target: g1, size: 32K}\n"
+	"  - {gim: h1}\n"
+	"  - {target: g1}\n"
+	"groups:\n"
+	"  - {name: a, ranges: [{gfd: g0, size: 16K}, {gfd: g1, base: 48K, size: 8K}]}\n"
+	"  - {name: b, ranges: [{gfd: g0, base: 20K, size: 12K}]}\n"
+	"  - {name: c, ranges: [{gfd: g0, base: 32K}]}\n"
+	"nodes:\n"
+	"  - {name: h0, kind: host, pid: 10, access: [b]}\n"
+	"  - {name: h1, kind: host, pid: 11}\n"
+	"  - {name: h2, kind: host, pid: 12, access: []}\n"
+	"  - {name: h3, kind: host, pid: 13, access: [c, a]}\n"
+	"  - {name: s, kind: switch, pid: 1}\n"
+	"  - {name: g0, kind: gfd, pid: 20, memory: 64K}\n"
+	"  - {name: g1, kind: gfd, pid: 21, memory: 64K}\n"
+	"links: [{a: h0, b: s}, {a: h1, b: s}, {a: h2, b: s}, {a: h3, b: s}, {a: s, b: g0}, {a: s, "
+        "b: g1}]\n";
+
+/* Group of each KiB of g0 and g1: - none. */
+static const char groups_of[2][65] = {
+	"aaaaaaaaaaaaaaaa----bbbbbbbbbbbbcccccccccccccccccccccccccccccccc",
+	"------------------------------------------------aaaaaaaa--------",
+};
+
+static void
+rights_hold_for_every_block(void **state)
+{
+	static const char *const may[] = { "b", "abc", "", "ac" };
+	static const bool at_edge[4][2] = { { true, false }, { true, true }, { false, false },
+		{ true, true } };
+	struct weft_topo *t = parse(rights_yaml);
+	struct weft_resolve_hop hop[16];
+
+	(void)state;
+	assert_false(t->is_plain);
+	assert_int_equal(t->node[0].access, 2);
+	assert_int_equal(t->node[1].access, 7);
+	assert_int_equal(t->node[2].access, 0);
+	for (unsigned int h = 0; h < 4; h++) {
+		for (unsigned int k = 0; k < 128; k++) {
+			const unsigned int gfd = k / 64, dpa = k % 64 * 1024;
+			const unsigned int segment = gfd == 0 ? 0 : dpa < 32768 ? 1 : 3;
+			const uint64_t hpa =
+				t->segment[segment].base + (segment == 3 ? dpa - 32768u : dpa);
+			const char group = groups_of[gfd][k % 64];
+			struct weft_resolve r;
+			unsigned int want = !at_edge[h][gfd]                ? WEFT_RESOLVE_VECTOR
+			                    : group == '-'                  ? WEFT_RESOLVE_NO_GROUP
+			                    : strchr(may[h], group) != NULL ? WEFT_RESOLVE_ALLOWED
+			                                                    : WEFT_RESOLVE_DENIED;
+
+			assert_int_equal(weft_resolve(t, h, hpa, k % 2 == 0, &r, hop), 0);
+			assert_int_equal(r.rule, want);
+			assert_int_equal(r.spid, 10 + h);
+			assert_int_equal(r.dpid, 20 + gfd);
+			if (want == WEFT_RESOLVE_VECTOR) {
+				assert_int_equal(r.n_hops, 0);
+				continue;
+			}
+			assert_int_equal(r.dpa, dpa);
+			assert_int_equal(r.decoder, segment == 3);
+			assert_int_equal(r.group,
+				group == '-' ? WEFT_RESOLVE_NONE : (unsigned int)(group - 'a'));
+		}
+	}
+	weft_topo_free(t);
+}
+
+static void
+memory_of_hosts_is_for_uio(void **state)
+{
+	struct weft_topo *t = parse(rights_yaml);
+	const uint64_t hpa = t->segment[2].base + 5;
+	struct weft_resolve_hop hop[16];
+	struct weft_resolve r;
+
+	(void)state;
+	assert_int_equal(weft_resolve(t, 2, hpa, false, &r, hop), 0);
+	assert_int_equal(r.rule, WEFT_RESOLVE_GIM_UIO_ONLY);
+	assert_int_equal(weft_resolve(t, 2, hpa, true, &r, hop), 0);
+	assert_int_equal(r.rule, WEFT_RESOLVE_GIM);
+	assert_int_equal(r.dpid, 11);
+	assert_int_equal(r.n_hops, 3);
+	assert_int_equal(hop[0].node, 2);
+	assert_int_equal(hop[0].in, -1);
+	assert_int_equal(hop[0].out, 0);
+	assert_int_equal(hop[1].node, 4);
+	assert_int_equal(hop[1].in, 2);
+	assert_int_equal(hop[1].out, 1);
+	assert_int_equal(hop[2].node, 1);
+	assert_int_equal(hop[2].out, -1);
+	assert_int_equal(weft_resolve(t, 1, hpa, true, &r, hop), 0);
+	assert_int_equal(r.rule, WEFT_RESOLVE_GIM_SELF);
+	assert_int_equal(weft_resolve(t, 4, hpa, true, &r, hop), -EINVAL);
+	assert_int_equal(weft_resolve(t, t->n_nodes, hpa, true, &r, hop), -EINVAL);
+	weft_topo_free(t);
+}
+
+static void
+nothing_is_outside_the_segments(void **state)
+{
+	struct weft_topo *t = parse(rights_yaml);
+	const uint64_t end = t->segment[3].base + (UINT64_C(1) << 36);
+	const uint64_t outside[] = { 0, t->segment[0].base - 1, end, UINT64_MAX };
+	struct weft_resolve_hop hop[16];
+	struct weft_resolve r;
+
+	(void)state;
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(outside); i++) {
+		assert_int_equal(weft_resolve(t, 1, outside[i], false, &r, hop), 0);
+		assert_int_equal(r.rule, WEFT_RESOLVE_NO_DECODE);
+		assert_int_equal(r.segment, WEFT_RESOLVE_NONE);
+		assert_int_equal(r.n_hops, 0);
+	}
+	assert_int_equal(weft_resolve(t, 1, end - 1, false, &r, hop), 0);
+	assert_int_equal(r.rule, WEFT_RESOLVE_NO_HIT);
+	weft_topo_free(t);
+}
+
+static void
+every_rule_has_its_words(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < WEFT_RESOLVE_RULES; i++) {
+		for (unsigned int j = 0; j < i; j++)
+			assert_string_not_equal(weft_resolve_word(i), weft_resolve_word(j));
+		assert_string_not_equal(weft_resolve_text(i), "unknown");
+		assert_string_not_equal(weft_resolve_answer(i, i % 2 == 0, i % 3 == 0), "unknown");
+	}
+	assert_string_equal(weft_resolve_word(WEFT_RESOLVE_RULES), "unknown");
+	assert_string_equal(weft_resolve_text(WEFT_RESOLVE_RULES), "unknown");
+	assert_string_equal(weft_resolve_answer(WEFT_RESOLVE_RULES, true, true), "unknown");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(plain_files_have_a_segment_for_each_gfd),
+		cmocka_unit_test(interleave_takes_turns),
+		cmocka_unit_test(rights_hold_for_every_block),
+		cmocka_unit_test(memory_of_hosts_is_for_uio),
+		cmocka_unit_test(nothing_is_outside_the_segments),
+		cmocka_unit_test(every_rule_has_its_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
