@@ -383,8 +383,8 @@ sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, si
 		}
 		if (!s->topo->is_plain) {
 			snprintf(err, err_len,
-				"%s: segments, groups, access: expected a fabric where every gfd "
-				"is a segment that all hosts may reach",
+				"%s: expected no devices, HBR switches, bindings, segments, groups "
+				"or access, which are not simulated",
 				opt->topology);
 			return -1;
 		}

@@ -32,7 +32,16 @@ static const char *const kinds[] = {
 	[WEFT_TOPO_HOST] = "host",
 	[WEFT_TOPO_SWITCH] = "switch",
 	[WEFT_TOPO_GFD] = "gfd",
+	[WEFT_TOPO_DEVICE] = "device",
+	[WEFT_TOPO_HBR] = "hbr",
 };
+
+static void
+print_finding(void *arg, const struct weft_topo_error *e)
+{
+	(void)arg;
+	cli_warn("%s", e->text);
+}
 
 static void
 load_topology(struct daemon *d, const struct run_options *run)
@@ -42,6 +51,9 @@ load_topology(struct daemon *d, const struct run_options *run)
 	uint16_t *index;
 	int n;
 
+	if (run->check && d->cfg.topology != NULL &&
+		weft_topo_check(d->cfg.topology, print_finding, NULL) != 0)
+		exit(EXIT_FAILURE);
 	n = d->cfg.topology != NULL ? weft_topo_load(&d->topo, d->cfg.topology, &e)
 	                            : weft_topo_parse(&d->topo, WEFT_TOPO_DEMO_NAME,
 					      weft_topo_demo_yaml, strlen(weft_topo_demo_yaml), &e);
@@ -56,6 +68,9 @@ load_topology(struct daemon *d, const struct run_options *run)
 	if (index == NULL || d->node == NULL)
 		cli_fail("out of memory");
 	n = weft_topo_select(d->topo, host, d->cfg.nodes, index, &e);
+	/* Whether a file is good can be asked on any machine. */
+	if (n < 0 && run->check && run->server == NULL && d->cfg.nodes == NULL)
+		n = 0;
 	if (n < 0)
 		cli_fail("%s", e.text);
 	d->n_nodes = (uint16_t)n;
@@ -111,8 +126,9 @@ live_layout(struct daemon *d)
 static int
 print_check(const struct daemon *d)
 {
-	printf("fabric %s: %u nodes, %u links; here:\n", d->topo->fabric, d->topo->n_nodes,
-		d->topo->n_links);
+	printf("fabric %s: %u nodes, %u links, %u segments, routes %s; here:\n", d->topo->fabric,
+		d->topo->n_nodes, d->topo->n_links, d->topo->n_segments,
+		weft_topo_routing_word(d->topo->routing));
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		const struct weft_topo_node *n = d->node[i].topo;
 
@@ -448,8 +464,9 @@ main(int argc, char **argv)
 	if (opts.check)
 		return print_check(&d);
 	if (!d.topo->is_plain)
-		cli_fail("segments, groups, access: weftd checks and resolves them, but runs only "
-			 "fabrics where every gfd is a segment that all hosts may reach");
+		cli_fail("fabric %s: weftd checks and resolves devices, HBR switches, bindings, "
+			 "segments, groups and access, but does not run fabrics with them yet",
+			d.topo->fabric);
 	if (daemon_is_cxl(&d))
 		links_warn(&d);
 	live_layout(&d);

@@ -267,10 +267,12 @@ topo_check_links(struct topo_load *l)
 	int rc = 0;
 
 	for (unsigned int i = 0; i < l->t.n_links && rc == 0; i++) {
+		const unsigned int before = l->n_fails;
+
 		rc = settle_end(l, i, 0);
-		if (rc == 0)
+		if (rc == 0 && l->n_fails == before)
 			rc = settle_end(l, i, 1);
-		if (rc == 0)
+		if (rc == 0 && l->n_fails == before)
 			rc = check_pair(l, i);
 	}
 	return rc == 0 ? check_shared_devices(l) : rc;

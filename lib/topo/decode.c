@@ -44,9 +44,17 @@ static const char *const ide_words[] = { [WEFT_IDE_OFF] = "off",
 	[WEFT_IDE_SKID] = "skid",
 	NULL };
 static const char *const switch_words[] = { "off", "on", NULL };
-const char *const topo_kind_words[] = {
-	[WEFT_TOPO_HOST] = "host", [WEFT_TOPO_SWITCH] = "switch", [WEFT_TOPO_GFD] = "gfd", NULL
-};
+const char *const topo_kind_words[] = { [WEFT_TOPO_HOST] = "host",
+	[WEFT_TOPO_SWITCH] = "switch",
+	[WEFT_TOPO_GFD] = "gfd",
+	[WEFT_TOPO_DEVICE] = "device",
+	[WEFT_TOPO_HBR] = "hbr",
+	NULL };
+static const char *const role_words[] = { [TOPO_ROLE_AUTO] = "auto",
+	[TOPO_ROLE_USP] = "usp",
+	[TOPO_ROLE_DSP] = "dsp",
+	[TOPO_ROLE_FPORT] = "fport",
+	NULL };
 const char *const topo_driver_words[] = { [WEFT_TOPO_AUTO] = "auto",
 	[WEFT_TOPO_VFIO] = "vfio",
 	[WEFT_TOPO_AF_XDP] = "af_xdp",
@@ -190,6 +198,7 @@ static const struct topo_key end_keys[END_KEYS] = {
 	[END_DRIVER] = WORD("driver", OPTIONAL, struct topo_end_src, driver, topo_driver_words),
 	[END_MTU] = NUMBER("mtu", OPTIONAL, struct topo_end_src, mtu, MIN_MTU, UINT16_MAX),
 	[END_SOCKET] = TEXT("socket", OPTIONAL, struct topo_end_src, socket, SOCKET_CHARS),
+	[END_ROLE] = WORD("role", OPTIONAL, struct topo_end_src, role, role_words),
 	[END_WIRE] = OTHER_AT("wire", OPTIONAL, topo_read_wire, struct topo_end_src, wire),
 };
 
@@ -244,9 +253,12 @@ topo_decode_list(struct topo_load *l, const struct topo_value *v,
 int
 topo_check_list(struct topo_load *l, const struct topo_value *v, unsigned int max)
 {
-	if (v->kind != TOPO_LIST || v->count == 0)
-		return topo_bad(l, v, v->kind == TOPO_LIST ? "empty list" : "wrong type",
+	/* Nobody can go on with the items: an error in any case. */
+	if (v->kind != TOPO_LIST || v->count == 0) {
+		topo_bad(l, v, v->kind == TOPO_LIST ? "empty list" : "wrong type",
 			"a list of 1..%u", max);
+		return -EINVAL;
+	}
 	if (v->count > max)
 		return topo_fail(
 			l, -EFBIG, v->line, "too long, expected at most %u, got %u", max, v->count);
@@ -348,6 +360,7 @@ static const struct topo_key root_keys[ROOT_KEYS] = {
 		"segment_size", OPTIONAL, struct topo_load, segment_size, MIN_SEGMENT, MAX_SEGMENT),
 	[ROOT_SEGMENTS] = OTHER("segments", OPTIONAL, topo_read_segments),
 	[ROOT_GROUPS] = OTHER("groups", OPTIONAL, topo_read_groups),
+	[ROOT_BINDINGS] = OTHER("bindings", OPTIONAL, topo_read_bindings),
 	[ROOT_NODES] = OTHER("nodes", REQUIRED, read_nodes),
 	[ROOT_LINKS] = OTHER("links", REQUIRED, read_links),
 };

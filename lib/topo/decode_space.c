@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* The keys of segments, groups and their parts; space.c checks what they say together. */
+/*
+ * The keys of segments, groups and bindings, and of their parts; space.c and attach.c check what they
+ * say together.
+ */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -132,4 +135,37 @@ topo_read_groups(
 		return rc;
 	l->group = calloc(v->count, sizeof(*l->group));
 	return l->group == NULL ? -ENOMEM : topo_decode_list(l, v, read_group);
+}
+
+static const struct topo_key binding_keys[BINDING_KEYS] = {
+	[BINDING_HOST] = TEXT("host", REQUIRED, struct topo_binding_src, host, NAME_CHARS),
+	[BINDING_DEVICE] = TEXT("device", REQUIRED, struct topo_binding_src, device, NAME_CHARS),
+	[BINDING_PID] =
+		NUMBER("pid", OPTIONAL, struct topo_binding_src, pid, 0, WEFT_TOPO_NO_PID - 1),
+};
+
+static int
+read_binding(struct topo_load *l, const struct topo_value *v, unsigned int index)
+{
+	struct topo_binding_src *src = &l->binding[index];
+
+	src->line = v->line;
+	return topo_decode_map(l, v, binding_keys, BINDING_KEYS, src, src->at);
+}
+
+int
+topo_read_bindings(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
+{
+	int rc = topo_check_list(l, v, WEFT_TOPO_NODES);
+
+	(void)k;
+	(void)base;
+	if (rc < 0)
+		return rc;
+	l->binding = calloc(v->count, sizeof(*l->binding));
+	if (l->binding == NULL)
+		return -ENOMEM;
+	l->t.n_bindings = (uint16_t)v->count;
+	return topo_decode_list(l, v, read_binding);
 }

@@ -50,7 +50,7 @@ topo_hops_to(const struct weft_topo *t, unsigned int node, struct topo_hops *h)
 	while (head < tail) {
 		unsigned int here = queue[head++];
 
-		if (here != node && t->node[here].kind != WEFT_TOPO_SWITCH)
+		if (here != node && !weft_topo_passes(t, here))
 			continue;
 		for (unsigned int n = 0; n < t->node[here].n_ports; n++) {
 			unsigned int next = (unsigned int)weft_topo_neighbour(t, here, n);
@@ -63,15 +63,14 @@ topo_hops_to(const struct weft_topo *t, unsigned int node, struct topo_hops *h)
 	}
 }
 
-/* Lowest port of @node that leads one hop nearer, or -1. */
-static int
-nearer_port(const struct weft_topo *t, unsigned int node, const struct topo_hops *h)
+int
+topo_nearer_port(const struct weft_topo *t, unsigned int node, const struct topo_hops *h)
 {
 	if (h->hop[node] == NO_HOPS || h->hop[node] == 0)
 		return -1;
 	for (unsigned int n = 0; n < t->node[node].n_ports; n++) {
 		unsigned int next = (unsigned int)weft_topo_neighbour(t, node, n);
-		bool lets_in = h->hop[next] == 0 || t->node[next].kind == WEFT_TOPO_SWITCH;
+		bool lets_in = h->hop[next] == 0 || weft_topo_passes(t, next);
 
 		if (lets_in && h->hop[next] + 1 == h->hop[node])
 			return (int)n;
@@ -82,7 +81,7 @@ nearer_port(const struct weft_topo *t, unsigned int node, const struct topo_hops
 bool
 weft_topo_passes(const struct weft_topo *t, unsigned int node)
 {
-	return t->node[node].kind == WEFT_TOPO_SWITCH;
+	return t->node[node].kind == WEFT_TOPO_SWITCH || t->node[node].kind == WEFT_TOPO_HBR;
 }
 
 uint8_t *
@@ -117,7 +116,7 @@ topo_route_shortest(struct weft_topo *t, struct weft_topo_fault *f)
 	for (unsigned int to = 0; to < t->n_nodes; to++) {
 		topo_hops_to(t, to, &hops);
 		for (unsigned int i = 0; i < t->n_nodes; i++)
-			*topo_route_at(t, i, to) = (uint8_t)nearer_port(t, i, &hops);
+			*topo_route_at(t, i, to) = (uint8_t)topo_nearer_port(t, i, &hops);
 	}
 	return 0;
 }
@@ -158,6 +157,10 @@ weft_topo_routes(const struct weft_topo *t, unsigned int node, struct weft_drt *
 	memset(drt, 0, sizeof(*drt));
 	for (unsigned int to = 0; to < t->n_nodes; to++)
 		weft_drt_set(drt, t->node[to].pid, topo_next_port(t, node, to));
+	for (unsigned int i = 0; i < t->n_bindings; i++)
+		if (t->binding[i].pid != WEFT_TOPO_NO_PID)
+			weft_drt_set(drt, t->binding[i].pid,
+				topo_next_port(t, node, t->binding[i].device_switch));
 	return 0;
 }
 

@@ -3,7 +3,7 @@
 
 /*
  * From links between names to numbered ports of nodes. A switch numbers its ports in the order of
- * its links in the file; a host or a GFD has exactly one, so no path can lead through it.
+ * its links in the file; a host GFD or device has exactly one, so no path can lead through it.
  */
 
 #include <errno.h>
@@ -49,7 +49,7 @@ count_port(struct topo_load *l, unsigned int link, unsigned int end)
 	struct weft_topo_node *node = &l->t.node[src->end[end].node];
 
 	topo_where(l, "links[%u].%c", link, "ab"[end]);
-	if (node->kind != WEFT_TOPO_SWITCH && node->n_ports == 1)
+	if (!weft_topo_passes(&l->t, src->end[end].node) && node->n_ports == 1)
 		return topo_fail(l, -EINVAL, line,
 			"second link of %s %s, expected exactly one, got another after line %u",
 			topo_kind_words[node->kind], node->name,
@@ -68,7 +68,7 @@ check_linked(struct topo_load *l)
 	for (unsigned int i = 0; i < l->t.n_nodes; i++) {
 		const struct weft_topo_node *node = &l->t.node[i];
 
-		if (node->kind == WEFT_TOPO_SWITCH || node->n_ports == 1)
+		if (weft_topo_passes(&l->t, i) || node->n_ports == 1)
 			continue;
 		topo_where(l, "nodes[%u]", i);
 		return topo_fail(l, -EINVAL, l->node[i].line,
@@ -118,11 +118,11 @@ topo_join(struct topo_load *l)
 		for (unsigned int e = 0; e < 2 && rc == 0; e++)
 			rc = resolve_end(l, i, e);
 	}
-	for (unsigned int i = 0; i < l->t.n_links && rc == 0; i++) {
+	for (unsigned int i = 0; i < l->t.n_links && rc == 0 && l->n_findings == 0; i++) {
 		for (unsigned int e = 0; e < 2 && rc == 0; e++)
 			rc = count_port(l, i, e);
 	}
-	if (rc == 0)
+	if (rc == 0 && l->n_findings == 0)
 		rc = check_linked(l);
-	return rc == 0 ? make_ports(&l->t, l->link) : rc;
+	return rc == 0 && l->n_findings == 0 ? make_ports(&l->t, l->link) : rc;
 }

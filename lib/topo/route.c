@@ -25,6 +25,12 @@ const char *const topo_routing_words[] = {
 	NULL,
 };
 
+const char *
+weft_topo_routing_word(unsigned int routing)
+{
+	return routing <= WEFT_TOPO_ROUTING_RISING ? topo_routing_words[routing] : "unknown";
+}
+
 /* In the order of trial: auto takes any but rising, whose detours only who asks for them gets. */
 static const struct {
 	uint8_t routing;

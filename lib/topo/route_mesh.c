@@ -16,15 +16,6 @@
 
 #include "topo_priv.h"
 
-/* The switch that a node is, or hangs at. */
-static unsigned int
-switch_of(const struct weft_topo *t, unsigned int node)
-{
-	if (t->node[node].kind == WEFT_TOPO_SWITCH || t->node[node].n_ports == 0)
-		return node;
-	return t->port[t->port[t->node[node].first_port].peer].node;
-}
-
 static unsigned int
 peer_of(const struct weft_topo *t, unsigned int node, unsigned int number)
 {
@@ -79,9 +70,41 @@ dimension_port(const struct weft_topo *t, unsigned int here, unsigned int end)
 	return best;
 }
 
-/* Rows of all switches: straight to an end that hangs here, else by @toward to the end's switch. */
+/* The PBR switch that a node is, or hangs at through HBR switches or none. */
+static unsigned int
+switch_of(const struct weft_topo *t, const struct topo_hops *h)
+{
+	unsigned int best = 0;
+
+	for (unsigned int i = 0; i < t->n_nodes; i++)
+		if (t->node[i].kind == WEFT_TOPO_SWITCH &&
+			(t->node[best].kind != WEFT_TOPO_SWITCH || h->hop[i] < h->hop[best]))
+			best = i;
+	return best;
+}
+
+/* What is no PBR switch is a tree below one: there the shortest way is the only one. */
 static void
-fill_switches(struct weft_topo *t,
+fill_column(struct weft_topo *t, unsigned int to)
+{
+	struct topo_hops hops;
+	unsigned int end;
+
+	topo_hops_to(t, to, &hops);
+	end = switch_of(t, &hops);
+	for (unsigned int i = 0; i < t->n_nodes; i++) {
+		const bool is_pbr = t->node[i].kind == WEFT_TOPO_SWITCH;
+
+		if (!is_pbr || (i == end && to != end))
+			*topo_route_at(t, i, to) = (uint8_t)topo_nearer_port(t, i, &hops);
+		else if (to != end && hops.hop[i] != UINT16_MAX)
+			*topo_route_at(t, i, to) = *topo_route_at(t, i, end);
+	}
+}
+
+/* All rows: between PBR switches by @toward. */
+static void
+fill_rows(struct weft_topo *t,
 	uint8_t (*toward)(const struct weft_topo *, unsigned int, unsigned int))
 {
 	for (unsigned int here = 0; here < t->n_nodes; here++) {
@@ -93,16 +116,8 @@ fill_switches(struct weft_topo *t,
 			*topo_route_at(t, here, end) = toward(t, here, end);
 		}
 	}
-	for (unsigned int to = 0; to < t->n_nodes; to++) {
-		const unsigned int end = switch_of(t, to);
-
-		for (unsigned int here = 0; end != to && here < t->n_nodes; here++)
-			if (t->node[here].kind == WEFT_TOPO_SWITCH)
-				*topo_route_at(t, here, to) =
-					here == end ? link_to(t, here, to)
-						    : *topo_route_at(t, here, end);
-	}
-	topo_route_ends(t);
+	for (unsigned int to = 0; to < t->n_nodes; to++)
+		fill_column(t, to);
 }
 
 int
@@ -114,7 +129,7 @@ topo_route_dimension(struct weft_topo *t, struct weft_topo_fault *f)
 		snprintf(f->text, sizeof(f->text), "no \"at\" for switch %s", t->node[i].name);
 		return -EINVAL;
 	}
-	fill_switches(t, dimension_port);
+	fill_rows(t, dimension_port);
 	return 0;
 }
 
@@ -147,6 +162,6 @@ int
 topo_route_rising(struct weft_topo *t, struct weft_topo_fault *f)
 {
 	(void)f;
-	fill_switches(t, rising_port);
+	fill_rows(t, rising_port);
 	return 0;
 }

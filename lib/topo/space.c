@@ -180,14 +180,16 @@ place_segments(struct topo_load *l, struct placing *p)
 	int rc = 0;
 
 	for (unsigned int i = 0; i < l->n_segments && rc == 0; i++) {
+		const unsigned int before = l->n_fails;
+
 		p->index = i;
 		p->src = &l->segment[i];
 		p->segment = &l->t.segment[i];
 		p->segment->base = weft_topo_fast_base(&l->t) + ((uint64_t)i << l->t.segment_log2);
 		rc = find_form(p);
-		if (rc == 0)
+		if (rc == 0 && l->n_fails == before)
 			rc = add_targets(p);
-		if (rc == 0)
+		if (rc == 0 && l->n_fails == before)
 			rc = take_memory(p);
 	}
 	return rc;
@@ -359,7 +361,10 @@ topo_space(struct topo_load *l)
 	if (rc == 0)
 		rc = make_groups(l);
 	l->t.is_plain = l->at[ROOT_SEGMENTS] == 0 && l->at[ROOT_GROUPS] == 0 &&
-	                l->at[ROOT_SEGMENT_SIZE] == 0;
+	                l->at[ROOT_SEGMENT_SIZE] == 0 && l->at[ROOT_BINDINGS] == 0;
+	for (unsigned int i = 0; i < l->t.n_nodes; i++)
+		if (l->t.node[i].kind >= WEFT_TOPO_DEVICE)
+			l->t.is_plain = false;
 	for (unsigned int h = 0; h < l->t.n_hosts && rc == 0; h++) {
 		rc = grant(l, l->t.host[h]);
 		if (l->node[l->t.host[h]].at[NODE_ACCESS] != 0)

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "weft_base.h"
 #include "weft_wire.h"
 
 #include "topo_priv.h"
@@ -53,7 +54,16 @@ topo_fail(struct topo_load *l, int err, unsigned int line, const char *fmt, ...)
 	if (l->err != NULL)
 		l->err->line = line;
 	topo_error_text(l->err, prefix, l->where[0] == '.' ? l->where + 1 : l->where, message);
-	return err;
+	l->n_fails++;
+	if (l->on_finding == NULL)
+		return err;
+	/* What else is said of a line follows from the first, or waits until that is mended. */
+	if (l->n_findings == 0 || line != l->last_line) {
+		l->n_findings++;
+		l->on_finding(l->arg, l->err);
+	}
+	l->last_line = line;
+	return err == -EINVAL && l->goes_on ? 0 : err;
 }
 
 void
@@ -75,6 +85,7 @@ load_release(struct topo_load *l)
 	free(l->segment);
 	free(l->group);
 	free(l->range);
+	free(l->binding);
 	free(l->t.node);
 	free(l->t.link);
 	free(l->t.port);
@@ -85,6 +96,7 @@ load_release(struct topo_load *l)
 	free(l->t.target);
 	free(l->t.group);
 	free(l->t.range);
+	free(l->t.binding);
 }
 
 /* Move the nodes out of their sources and list the hosts and the GFDs. */
@@ -92,6 +104,7 @@ static int
 load_nodes(struct topo_load *l)
 {
 	struct weft_topo *t = &l->t;
+	uint16_t others[2] = { 0 };
 
 	t->node = calloc(t->n_nodes, sizeof(*t->node));
 	t->host = calloc(t->n_nodes, sizeof(*t->host));
@@ -110,12 +123,29 @@ load_nodes(struct topo_load *l)
 			t->gfd[t->n_gfds++] = i;
 			if (l->node[i].at[NODE_MEMORY] == 0)
 				node->memory = DEFAULT_MEMORY;
-		} else {
+		} else if (node->kind == WEFT_TOPO_SWITCH) {
 			node->order = t->n_switches++;
+		} else {
+			node->order = others[node->kind - WEFT_TOPO_DEVICE]++;
 		}
 	}
 	return 0;
 }
+
+static const struct {
+	int (*run)(struct topo_load *l);
+	bool goes_on; /* after a finding, to find more */
+} steps[] = {
+	{ topo_decode, true },
+	{ load_nodes, false },
+	{ topo_check_nodes, true },
+	{ topo_space, true },
+	{ topo_join, true },
+	{ topo_check_attached, true },
+	{ topo_check_links, true },
+	{ topo_check_paths, true },
+	{ topo_route, false },
+};
 
 static int
 load_steps(struct topo_load *l, const char *yaml, size_t len)
@@ -126,30 +156,18 @@ load_steps(struct topo_load *l, const char *yaml, size_t len)
 		return topo_fail(l, -EFBIG, 0, "file too large, expected at most %u bytes, got %zu",
 			WEFT_TOPO_BYTES, len);
 	rc = topo_tree_build(l, yaml, len);
-	if (rc == 0)
-		rc = topo_decode(l);
-	if (rc == 0)
-		rc = load_nodes(l);
-	if (rc == 0)
-		rc = topo_check_nodes(l);
-	if (rc == 0)
-		rc = topo_space(l);
-	if (rc == 0)
-		rc = topo_join(l);
-	if (rc == 0)
-		rc = topo_check_links(l);
-	if (rc == 0)
-		rc = topo_check_paths(l);
-	if (rc == 0)
-		rc = topo_route(l);
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(steps) && rc == 0 && l->n_findings == 0; i++) {
+		l->goes_on = steps[i].goes_on;
+		rc = steps[i].run(l);
+	}
+	l->goes_on = false;
 	return rc;
 }
 
-int
-weft_topo_parse(struct weft_topo **out, const char *name, const char *yaml, size_t len,
-	struct weft_topo_error *err)
+static void
+load_begin(struct topo_load *l, const char *name, struct weft_topo_error *err)
 {
-	struct topo_load l = {
+	*l = (struct topo_load){
 		.file = name,
 		.err = err,
 		.mtu = DEFAULT_MTU,
@@ -158,8 +176,17 @@ weft_topo_parse(struct weft_topo **out, const char *name, const char *yaml, size
 		.t.retry.selective = -1,
 		.t.ide_opts = { .pcrc = 1, .rekey_ms = 120000, .rekey_flits = UINT64_C(1) << 32 },
 	};
-	int rc = load_steps(&l, yaml, len);
+}
 
+int
+weft_topo_parse(struct weft_topo **out, const char *name, const char *yaml, size_t len,
+	struct weft_topo_error *err)
+{
+	struct topo_load l;
+	int rc;
+
+	load_begin(&l, name, err);
+	rc = load_steps(&l, yaml, len);
 	*out = NULL;
 	if (rc == 0) {
 		*out = malloc(sizeof(**out));
@@ -174,6 +201,22 @@ weft_topo_parse(struct weft_topo **out, const char *name, const char *yaml, size
 		topo_fail(&l, rc, 0, "out of memory");
 	load_release(&l);
 	return rc;
+}
+
+unsigned int
+weft_topo_check_text(
+	const char *name, const char *yaml, size_t len, weft_topo_finding_fn fn, void *arg)
+{
+	struct weft_topo_error e;
+	struct topo_load l;
+
+	load_begin(&l, name, &e);
+	l.on_finding = fn;
+	l.arg = arg;
+	if (load_steps(&l, yaml, len) == -ENOMEM)
+		topo_fail(&l, -ENOMEM, 0, "out of memory");
+	load_release(&l);
+	return l.n_findings;
 }
 
 /* Read to the end of the file, but at most one byte more than is allowed. */
@@ -194,36 +237,56 @@ read_file(int fd, char *buf, size_t room, size_t *len)
 	return 0;
 }
 
+/* The whole file in @buf, the caller's to free, or the error in @l. */
+static int
+load_file(struct topo_load *l, char **buf, size_t *len)
+{
+	const size_t room = WEFT_TOPO_BYTES + 1;
+	int fd = open(l->file, O_RDONLY | O_CLOEXEC);
+	int rc = fd < 0 ? -errno : 0;
+
+	*buf = NULL;
+	if (fd < 0)
+		return topo_fail(l, rc, 0, "cannot open: %s", strerror(-rc));
+	*buf = malloc(room);
+	if (*buf == NULL) {
+		rc = topo_fail(l, -ENOMEM, 0, "out of memory");
+	} else {
+		rc = read_file(fd, *buf, room, len);
+		if (rc < 0)
+			topo_fail(l, rc, 0, "cannot read: %s", strerror(-rc));
+	}
+	close(fd);
+	return rc;
+}
+
 int
 weft_topo_load(struct weft_topo **out, const char *path, struct weft_topo_error *err)
 {
 	struct topo_load l = { .file = path, .err = err };
-	size_t room = WEFT_TOPO_BYTES + 1;
 	size_t len = 0;
 	char *buf;
-	int fd;
-	int rc;
+	int rc = load_file(&l, &buf, &len);
 
 	*out = NULL;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		rc = -errno;
-		return topo_fail(&l, rc, 0, "cannot open: %s", strerror(-rc));
-	}
-	buf = malloc(room);
-	if (buf == NULL) {
-		rc = topo_fail(&l, -ENOMEM, 0, "out of memory");
-		goto close_file;
-	}
-	rc = read_file(fd, buf, room, &len);
-	if (rc < 0)
-		topo_fail(&l, rc, 0, "cannot read: %s", strerror(-rc));
-	else
+	if (rc == 0)
 		rc = weft_topo_parse(out, path, buf, len, err);
 	free(buf);
-close_file:
-	close(fd);
 	return rc;
+}
+
+unsigned int
+weft_topo_check(const char *path, weft_topo_finding_fn fn, void *arg)
+{
+	struct weft_topo_error e;
+	struct topo_load l = { .file = path, .err = &e, .on_finding = fn, .arg = arg };
+	size_t len = 0;
+	char *buf;
+
+	if (load_file(&l, &buf, &len) == 0)
+		l.n_findings = weft_topo_check_text(path, buf, len, fn, arg);
+	free(buf);
+	return l.n_findings;
 }
 
 void
@@ -241,5 +304,6 @@ weft_topo_free(struct weft_topo *t)
 	free(t->target);
 	free(t->group);
 	free(t->range);
+	free(t->binding);
 	free(t);
 }

@@ -46,6 +46,7 @@ enum {
 	ROOT_SEGMENT_SIZE,
 	ROOT_SEGMENTS,
 	ROOT_GROUPS,
+	ROOT_BINDINGS,
 	ROOT_NODES,
 	ROOT_LINKS,
 	ROOT_KEYS
@@ -85,7 +86,19 @@ enum {
 	TRAFFIC_KEYS
 };
 enum { LINK_A, LINK_B, LINK_DRIVER, LINK_A_PORT, LINK_B_PORT, LINK_WIRE, LINK_KEYS };
-enum { END_PCI, END_NETIF, END_VDEV, END_DRIVER, END_MTU, END_SOCKET, END_WIRE, END_KEYS };
+enum {
+	END_PCI,
+	END_NETIF,
+	END_VDEV,
+	END_DRIVER,
+	END_MTU,
+	END_SOCKET,
+	END_WIRE,
+	END_ROLE,
+	END_KEYS
+};
+enum { TOPO_ROLE_AUTO, TOPO_ROLE_USP, TOPO_ROLE_DSP, TOPO_ROLE_FPORT };
+enum { BINDING_HOST, BINDING_DEVICE, BINDING_PID, BINDING_KEYS };
 
 enum { SEGMENT_TARGET, SEGMENT_INTERLEAVE, SEGMENT_GIM, SEGMENT_SIZE, SEGMENT_KEYS };
 enum { INTERLEAVE_WAYS, INTERLEAVE_GRANULARITY, INTERLEAVE_TARGETS, INTERLEAVE_KEYS };
@@ -106,6 +119,7 @@ struct topo_end_src {
 	char vdev[WEFT_TOPO_DEVICE_ROOM];
 	char socket[WEFT_TOPO_SOCKET_ROOM];
 	uint8_t driver;
+	uint8_t role; /* TOPO_ROLE_ */
 	uint16_t mtu;
 	struct weft_impair_cfg wire;
 	uint16_t node; /* set by topo_join() */
@@ -146,10 +160,24 @@ struct topo_group_src {
 	unsigned int at[GROUP_KEYS];
 };
 
+struct topo_binding_src {
+	char host[WEFT_TOPO_NAME_ROOM];
+	char device[WEFT_TOPO_NAME_ROOM];
+	uint16_t pid;
+	unsigned int line;
+	unsigned int at[BINDING_KEYS];
+};
+
 /* One load, from the first byte to the finished topology or the error. */
 struct topo_load {
 	const char *file;
 	struct weft_topo_error *err;
+	weft_topo_finding_fn on_finding; /* NULL: the first error ends the load */
+	void *arg;
+	bool goes_on; /* in this step one finding does not end it */
+	unsigned int n_fails; /* topo_fail() so far */
+	unsigned int n_findings; /* told of */
+	unsigned int last_line; /* of a finding */
 	char where[96]; /* path of the value being looked at, ".nodes[2].pid" */
 	struct topo_tree tree;
 	struct weft_topo t; /* given away at the end */
@@ -160,6 +188,7 @@ struct topo_load {
 	uint64_t segment_size;
 	struct topo_group_src *group; /* t.n_groups: those of the file */
 	struct topo_range_src *range; /* t.n_ranges, by group */
+	struct topo_binding_src *binding; /* t.n_bindings */
 	uint16_t mtu; /* defaults.mtu */
 	unsigned int at[ROOT_KEYS];
 	unsigned int defaults_at[DEF_KEYS];
@@ -167,7 +196,11 @@ struct topo_load {
 	unsigned int ide_at[IDE_KEYS];
 };
 
-/* topo.c: fill the error as "file:line: where: <fmt>"; returns @err, so a caller can return it. */
+/*
+ * topo.c: fill the error as "file:line: where: <fmt>"; returns @err, so a caller can return it. Where
+ * all findings are wanted it may count one and return 0: the caller returns that as well, and who
+ * builds on its success looks whether l->n_fails grew.
+ */
 int topo_fail(struct topo_load *l, int err, unsigned int line, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /* Say where the next error is; replaces the path. */
@@ -238,6 +271,8 @@ int topo_check_list(struct topo_load *l, const struct topo_value *v, unsigned in
 /* decode_space.c: the keys of the address space and of rights. */
 int topo_read_segments(
 	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
+int topo_read_bindings(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
 int topo_read_groups(
 	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
 
@@ -251,12 +286,20 @@ extern const char *const topo_driver_words[];
 int topo_check_nodes(struct topo_load *l);
 /* check.c: every host reaches every GFD. After topo_join(). */
 int topo_check_paths(struct topo_load *l);
+/* attach.c: roles of ports, what may be attached to what, bindings. After topo_join(). */
+int topo_check_attached(struct topo_load *l);
 /* space.c: place the segments, groups and rights of the file, or those that stand for none. */
 int topo_space(struct topo_load *l);
 /* join.c: resolve the names of links, count and number the ports. */
 int topo_join(struct topo_load *l);
 /* check_link.c: settle devices, drivers and MTUs of the ports. After topo_join(). */
 int topo_check_links(struct topo_load *l);
+
+/* graph.c: hops of every node to one node; UINT16_MAX where there is no way through switches. */
+struct topo_hops {
+	uint16_t hop[WEFT_TOPO_NODES];
+};
+void topo_hops_to(const struct weft_topo *t, unsigned int node, struct topo_hops *h);
 
 /* route.c: choose an engine and fill t.route. After topo_check_links(). */
 int topo_route(struct topo_load *l);
@@ -273,13 +316,9 @@ int topo_route_rising(struct weft_topo *t, struct weft_topo_fault *f);
 /* graph.c: row of @node for @to; and the rows of all that are no switches from those that are. */
 uint8_t *topo_route_at(struct weft_topo *t, unsigned int node, unsigned int to);
 void topo_route_ends(struct weft_topo *t);
+/* graph.c: lowest port of @node that leads one hop nearer, or -1. */
+int topo_nearer_port(const struct weft_topo *t, unsigned int node, const struct topo_hops *h);
 /* graph.c: port number of @node on the way to @to, or -1. */
 int topo_next_port(const struct weft_topo *t, unsigned int node, unsigned int to);
-
-/* graph.c: hops of every node to one node; UINT16_MAX where there is no way through switches. */
-struct topo_hops {
-	uint16_t hop[WEFT_TOPO_NODES];
-};
-void topo_hops_to(const struct weft_topo *t, unsigned int node, struct topo_hops *h);
 
 #endif /* TOPO_PRIV_H */

@@ -58,7 +58,25 @@ enum weft_topo_routing {
 #define WEFT_TOPO_DIMENSIONS 4
 #define WEFT_TOPO_NO_ROUTE 0xFF /**< in weft_topo.route */
 
-enum weft_topo_kind { WEFT_TOPO_HOST, WEFT_TOPO_SWITCH, WEFT_TOPO_GFD };
+enum weft_topo_kind {
+	WEFT_TOPO_HOST,
+	WEFT_TOPO_SWITCH, /**< PBR switch */
+	WEFT_TOPO_GFD,
+	WEFT_TOPO_DEVICE, /**< a device that is no GFD */
+	WEFT_TOPO_HBR /**< HBR switch: a host's or a PBR port's hierarchy goes on below it */
+};
+
+/** What a port is (fabric.md section 3.1). */
+enum weft_topo_role {
+	WEFT_TOPO_ROLE_ROOT, /**< of a host */
+	WEFT_TOPO_ROLE_DEVICE,
+	WEFT_TOPO_ROLE_GFD,
+	WEFT_TOPO_ROLE_PBR_USP,
+	WEFT_TOPO_ROLE_PBR_DSP, /**< an HBR port unless a GFD is behind it */
+	WEFT_TOPO_ROLE_FPORT,
+	WEFT_TOPO_ROLE_HBR_USP,
+	WEFT_TOPO_ROLE_HBR_DSP
+};
 
 /** What opens a port. AUTO leaves the choice to the port ladder. */
 enum weft_topo_driver {
@@ -106,7 +124,7 @@ struct weft_topo_node {
 	uint16_t pid; /**< 0..0xFFE */
 	uint16_t order; /**< index among the nodes of its kind, in file order */
 	uint16_t first_port;
-	uint16_t n_ports; /**< exactly 1 for a host or GFD, up to 255 for a switch */
+	uint16_t n_ports; /**< exactly 1 for a host, GFD or device, up to 255 for a switch */
 	uint16_t n_lcores; /**< 0 = the daemon chooses */
 	uint16_t lcore[WEFT_TOPO_NODE_LCORES]; /**< CPU numbers, as written, no duplicates */
 	int16_t numa; /**< GFD: NUMA node of its memory, or -1 for the one that serves it */
@@ -125,6 +143,7 @@ struct weft_topo_port {
 	uint16_t peer; /**< index in port[] of the other end */
 	uint16_t mtu; /**< bytes behind the Ethernet header; at least one flit fits */
 	uint8_t device_kind; /**< enum weft_topo_device */
+	uint8_t role; /**< enum weft_topo_role */
 	uint8_t driver; /**< enum weft_topo_driver; agrees with the device */
 	char device[WEFT_TOPO_DEVICE_ROOM]; /**< "" for WEFT_TOPO_NO_DEVICE */
 	char socket[WEFT_TOPO_SOCKET_ROOM]; /**< memif socket, the same at both ends; "" = chosen */
@@ -181,6 +200,17 @@ struct weft_topo_range {
 	uint64_t size; /**< the same, above 0 */
 };
 
+#define WEFT_TOPO_NO_PID 0xFFF
+
+/** A vDSP of a host's switch bound to the vUSP above a device (fabric.md section 3.2). */
+struct weft_topo_binding {
+	uint16_t host; /**< node */
+	uint16_t device; /**< node, a device or an HBR switch */
+	uint16_t host_switch; /**< node */
+	uint16_t device_switch; /**< node; if that of the host, the binding is of ordinary vPPBs */
+	uint16_t pid; /**< of the downstream FPort; WEFT_TOPO_NO_PID at one switch */
+};
+
 /** A whole fabric. Arrays stand in file order, ports by node and then by link. */
 struct weft_topo {
 	char fabric[WEFT_TOPO_NAME_ROOM];
@@ -200,16 +230,21 @@ struct weft_topo {
 	uint16_t n_gfds;
 	uint16_t n_switches;
 	uint8_t segment_log2; /**< size of every segment, 36..43 */
-	/** One segment for each GFD in file order with all its memory, and every host may reach it. */
+	/**
+	 * Hosts, PBR switches and GFDs only; one segment for each GFD in file order with all its
+	 * memory, and every host may reach it.
+	 */
 	bool is_plain;
 	uint16_t n_segments;
 	uint32_t n_targets;
 	uint16_t n_groups;
+	uint16_t n_bindings;
 	uint16_t n_ranges;
 	struct weft_topo_segment *segment;
 	struct weft_topo_target *target;
 	struct weft_topo_group *group;
 	struct weft_topo_range *range;
+	struct weft_topo_binding *binding;
 	struct weft_topo_node *node;
 	struct weft_topo_link *link;
 	struct weft_topo_port *port;
@@ -251,6 +286,22 @@ int weft_topo_load(struct weft_topo **out, const char *path, struct weft_topo_er
 int weft_topo_parse(struct weft_topo **out, const char *name, const char *yaml, size_t len,
 	struct weft_topo_error *err);
 
+/** Told of each finding; @p e lives as long as the call. */
+typedef void (*weft_topo_finding_fn)(void *arg, const struct weft_topo_error *e);
+
+/**
+ * Say what is wrong with a topology file, not only the first: all findings of one step of loading
+ * (words, nodes, address space, links, attachment, devices, paths, routes), as later steps build on
+ * it; one for a line.
+ *
+ * @return how many findings; 0 for a file that loads
+ */
+unsigned int weft_topo_check(const char *path, weft_topo_finding_fn fn, void *arg);
+
+/** The same from memory, as for weft_topo_parse(). */
+unsigned int weft_topo_check_text(
+	const char *name, const char *yaml, size_t len, weft_topo_finding_fn fn, void *arg);
+
 /** Free a topology. NULL is allowed. */
 void weft_topo_free(struct weft_topo *t);
 
@@ -274,7 +325,10 @@ int weft_topo_select(const struct weft_topo *t, const char *server, const char *
 /** Node at the other end of port @p number of node @p node, or -ENOENT if there is no such port. */
 int weft_topo_neighbour(const struct weft_topo *t, unsigned int node, unsigned int number);
 
-/** Whether paths may lead through node @p node: a switch. */
+/** Word of enum weft_topo_routing as in the file; "unknown" out of range. Constant. */
+const char *weft_topo_routing_word(unsigned int routing);
+
+/** Whether paths may lead through node @p node: a switch of either kind. */
 bool weft_topo_passes(const struct weft_topo *t, unsigned int node);
 
 /**
@@ -286,7 +340,8 @@ int weft_topo_next_port(const struct weft_topo *t, unsigned int node, uint16_t d
 
 /**
  * Fill the DPID routing table of node @p node: for every node of the fabric the port that
- * weft_topo_next_port() names; all other rows invalid.
+ * weft_topo_next_port() names, and for the FPort PID of every binding that to its switch; all
+ * other rows invalid.
  *
  * @param drt  written whole (weft_pbr.h)
  * @return 0, or -EINVAL if there is no such node

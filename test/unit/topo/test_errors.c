@@ -50,7 +50,8 @@ static const struct error_row rows[] = {
 	/* keys */
 	{ 2, "default: {mtu: 1500}", 2,
 		"unknown key, expected "
-		"fabric|mode|routing|defaults|ide|segment_size|segments|groups|nodes|links, got "
+		"fabric|mode|routing|defaults|ide|segment_size|segments|groups|bindings|nodes|"
+		"links, got "
 		"\"default\"" },
 	{ 6, "  - {name: s0, kind: switch,\n     pid: 0x010, sever: lab1}", 7,
 		"nodes[1]: unknown key, expected name|kind|server|pid|lcores|memory|socket|"
@@ -98,7 +99,7 @@ static const struct error_row rows[] = {
 	{ 3, "ide: {mode: on}", 3, "ide.mode: bad word, expected off|containment|skid" },
 	{ 3, "ide: {mode: off, key_file: \"a\\nb\"}", 3, "ide.key_file: bad character" },
 	{ 6, "  - {name: s0, kind: swich, pid: 0x010, server: lab1}", 6,
-		"nodes[1].kind: bad word, expected host|switch|gfd, got \"swich\"" },
+		"nodes[1].kind: bad word, expected host|switch|gfd|device|hbr, got \"swich\"" },
 	{ 6, "  - {name: s 0, kind: switch, pid: 0x010, server: lab1}", 6,
 		"nodes[1].name: bad character" },
 	{ 6, "  - {name: s0, kind: switch, pid: 0x010, server: lab_1/}", 6,
@@ -308,10 +309,10 @@ static const struct error_row rows[] = {
 		"routing: bad word, expected auto|shortest|updown|dimension|rising, got" },
 	{ 3, "routing: dimension", 3,
 		"routing: dimension: expected routes without a circle, got no \"at\" for switch "
-	        "s0" },
+		"s0" },
 	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, at: [1]}", 5,
 		"nodes[0].at: key of another kind, expected it in a switch only, got it in a "
-	        "host" },
+		"host" },
 	{ 6, "  - {name: s0, kind: switch, pid: 2, server: lab1, at: []}", 6,
 		"nodes[1].at: bad coordinates, expected a list of 1..4 numbers" },
 	{ 6, "  - {name: s0, kind: switch, pid: 2, server: lab1, at: [1, 4095]}", 6,
@@ -343,10 +344,10 @@ static const struct error_row rows[] = {
 		"segments[1].size: more than gfd g0 has left, expected at most 4096" },
 	{ 3, "segments: [{target: g0},\n {target: g0}]", 4,
 		"segments[1].size: bad size, expected a multiple of 4096 up to 68719476736, got "
-	        "0" },
+		"0" },
 	{ 3, "segments: [{interleave: {ways: 3, targets: [g0, g0]}}]", 3,
 		"segments[0].interleave: bad ways, expected 2|4|8|16|32|64|128|256 (fabric.md "
-	        "1.3), "
+		"1.3), "
 		"got 3" },
 	{ 3, "segments: [{interleave: {ways: 512, targets: [g0, g0]}}]", 3,
 		"segments[0].interleave.ways: bad number, expected 2..256" },
@@ -354,7 +355,7 @@ static const struct error_row rows[] = {
 		"segments[0].interleave: bad targets, expected as many as ways, 4, got 2" },
 	{ 3, "segments: [{interleave: {ways: 2, targets: [g0, g0]}}]", 3,
 		"segments[0].interleave.targets: target twice, expected another gfd for each way, "
-	        "as "
+		"as "
 		"a decoder has one way (fabric.md 1.6), got g0 again" },
 	{ 3, "segments: [{interleave: {ways: 2, granularity: 768, targets: [g0, g0]}}]", 3,
 		"segments[0].interleave: bad granularity, expected a power of 2 from 256 to 16K" },
@@ -380,7 +381,7 @@ static const struct error_row rows[] = {
 		"groups[0].ranges: bad range, expected the name of a gfd, got \"h0\"" },
 	{ 3, "groups: [{name: a, ranges: [{gfd: g0, base: 4K, size: 8K}]}]", 3,
 		"groups[0].ranges: bad range, expected multiples of 4096 in the 8192 bytes of g0, "
-	        "got "
+		"got "
 		"8192 from 4096 on" },
 	{ 3, "groups: [{name: a, ranges: [{gfd: g0, base: 100}]}]", 3, "bad range" },
 	{ 3, "groups: [{name: a, ranges: [{gfd: g0, base: 8K}]}]", 3, "got 0 from 8192 on" },
@@ -399,7 +400,7 @@ static const struct error_row rows[] = {
 		"nodes[0].access: unknown group, expected a name under groups, got \"all\"" },
 	{ 7, "  - {name: g0, kind: gfd, pid: 0x200, server: lab1, access: []}", 7,
 		"nodes[2].access: key of another kind, expected it in a host only, got it in a "
-	        "gfd" },
+		"gfd" },
 
 	/* servers and paths */
 	{ 6, "  - {name: s0, kind: switch, pid: 0x010, server: lab2}", 9,
@@ -510,14 +511,596 @@ static const struct {
 			.text = "nodes[0]: host h0 cannot reach gfd g0, expected a path of "
 				"switches, got none" } },
 	{ "fabric: x\nnodes:\n"
-	  "  - {name: g0, kind: gfd, pid: 4}\n"
 	  "  - {name: h0, kind: host, pid: 1}\n"
-	  "  - {name: g1, kind: gfd, pid: 5}\n"
 	  "  - {name: h1, kind: host, pid: 2}\n"
-	  "links:\n"
+	  "  - {name: s0, kind: switch, pid: 3}\n"
+	  "  - {name: s1, kind: switch, pid: 4}\n"
+	  "  - {name: b0, kind: hbr, pid: 5}\n"
+	  "  - {name: b1, kind: hbr, pid: 6}\n"
+	  "  - {name: d0, kind: device, pid: 7}\n"
+	  "  - {name: d1, kind: device, pid: 8}\n"
+	  "  - {name: g0, kind: gfd, pid: 9}\n"
+	  "  - {name: g1, kind: gfd, pid: 10}\n"
+	  "links:\n" /* 13 */
+	  "  - {a: h0, b: s0}\n"
+	  "  - {a: s0, b: s1}\n"
+	  "  - {a: s0, b: g0}\n"
+	  "  - {a: s1, b: b0}\n"
+	  "  - {a: b0, b: d0}\n"
+	  "  - {a: h1, b: s1}\n"
+	  "  - {a: g1, b: b0}\n"
+	  "  - {a: s0, b: d1}\n"
+	  "  - {a: b0, b: b1}\n",
+		{ .line = 20,
+			.text = "links[6]: a GFD attaches to a DSP of a PBR switch (fabric.md "
+				"3.1): expected that for g1, got an HBR DSP of b0" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: h0, kind: host, pid: 1}\n"
+	  "  - {name: h1, kind: host, pid: 2}\n"
+	  "  - {name: s0, kind: switch, pid: 3}\n"
+	  "  - {name: s1, kind: switch, pid: 4}\n"
+	  "  - {name: b0, kind: hbr, pid: 5}\n"
+	  "  - {name: b1, kind: hbr, pid: 6}\n"
+	  "  - {name: d0, kind: device, pid: 7}\n"
+	  "  - {name: d1, kind: device, pid: 8}\n"
+	  "  - {name: g0, kind: gfd, pid: 9}\n"
+	  "  - {name: g1, kind: gfd, pid: 10}\n"
+	  "links:\n" /* 13 */
 	  "  - {a: h0, b: h1}\n"
-	  "  - {a: g0, b: g1}\n",
-		{ .line = 4, .text = "nodes[1]: host h0 cannot reach gfd g0" } },
+	  "  - {a: s0, b: g1}\n"
+	  "  - {a: s0, b: s1}\n"
+	  "  - {a: s0, b: g0}\n"
+	  "  - {a: s1, b: b0}\n"
+	  "  - {a: b0, b: d0}\n"
+	  "  - {a: s0, b: d1}\n"
+	  "  - {a: b0, b: b1}\n",
+		{ .line = 14,
+			.text = "links[0]: a host's root port attaches to a USP or a device but no "
+				"GFD (fabric.md 3.1): expected that for h0, got a host's root port "
+				"of h1" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: h0, kind: host, pid: 1}\n"
+	  "  - {name: h1, kind: host, pid: 2}\n"
+	  "  - {name: s0, kind: switch, pid: 3}\n"
+	  "  - {name: s1, kind: switch, pid: 4}\n"
+	  "  - {name: b0, kind: hbr, pid: 5}\n"
+	  "  - {name: b1, kind: hbr, pid: 6}\n"
+	  "  - {name: d0, kind: device, pid: 7}\n"
+	  "  - {name: d1, kind: device, pid: 8}\n"
+	  "  - {name: g0, kind: gfd, pid: 9}\n"
+	  "  - {name: g1, kind: gfd, pid: 10}\n"
+	  "links:\n" /* 13 */
+	  "  - {a: h0, b: s0}\n"
+	  "  - {a: s0, b: s1}\n"
+	  "  - {a: s0, b: g0}\n"
+	  "  - {a: s1, b: b0}\n"
+	  "  - {a: d0, b: d1}\n"
+	  "  - {a: h1, b: s1}\n"
+	  "  - {a: s1, b: g1}\n"
+	  "  - {a: b0, b: b1}\n",
+		{ .line = 18,
+			.text = "links[4]: a device attaches to a DSP or a root port (fabric.md "
+				"3.1): expected that for d0, got a device of d1" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: h0, kind: host, pid: 1}\n"
+	  "  - {name: h1, kind: host, pid: 2}\n"
+	  "  - {name: s0, kind: switch, pid: 3}\n"
+	  "  - {name: s1, kind: switch, pid: 4}\n"
+	  "  - {name: b0, kind: hbr, pid: 5}\n"
+	  "  - {name: b1, kind: hbr, pid: 6}\n"
+	  "  - {name: d0, kind: device, pid: 7}\n"
+	  "  - {name: d1, kind: device, pid: 8}\n"
+	  "  - {name: g0, kind: gfd, pid: 9}\n"
+	  "  - {name: g1, kind: gfd, pid: 10}\n"
+	  "links:\n" /* 13 */
+	  "  - {a: h0, b: s0}\n"
+	  "  - {a: s0, b: s1}\n"
+	  "  - {a: s0, b: g0}\n"
+	  "  - {a: s1, b: b0}\n"
+	  "  - {a: b0, b: d0}\n"
+	  "  - {a: h1, b: s1}\n"
+	  "  - {a: g1, b: d1}\n"
+	  "  - {a: b0, b: b1}\n",
+		{ .line = 20, .text = "links[6]: a GFD attaches to a DSP of a PBR switch" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: h0, kind: host, pid: 1}\n"
+	  "  - {name: h1, kind: host, pid: 2}\n"
+	  "  - {name: s0, kind: switch, pid: 3}\n"
+	  "  - {name: s1, kind: switch, pid: 4}\n"
+	  "  - {name: b0, kind: hbr, pid: 5}\n"
+	  "  - {name: b1, kind: hbr, pid: 6}\n"
+	  "  - {name: d0, kind: device, pid: 7}\n"
+	  "  - {name: d1, kind: device, pid: 8}\n"
+	  "  - {name: g0, kind: gfd, pid: 9}\n"
+	  "  - {name: g1, kind: gfd, pid: 10}\n"
+	  "links:\n" /* 13 */
+	  "  - {a: h0, b: s0}\n"
+	  "  - {a: s0, b: s1, a_port: {role: dsp}}\n"
+	  "  - {a: s0, b: g0}\n"
+	  "  - {a: s1, b: b0}\n"
+	  "  - {a: b0, b: d0}\n"
+	  "  - {a: h1, b: s1}\n"
+	  "  - {a: s1, b: g1}\n"
+	  "  - {a: s0, b: d1}\n"
+	  "  - {a: b0, b: b1}\n",
+		{ .line = 15,
+			.text = "links[1]: a PBR DSP attaches to a device, a GFD or an HBR USP "
+				"(fabric.md 3.1): expected that for s0, got an FPort of s1" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: h0, kind: host, pid: 1}\n"
+	  "  - {name: h1, kind: host, pid: 2}\n"
+	  "  - {name: s0, kind: switch, pid: 3}\n"
+	  "  - {name: s1, kind: switch, pid: 4}\n"
+	  "  - {name: b0, kind: hbr, pid: 5}\n"
+	  "  - {name: b1, kind: hbr, pid: 6}\n"
+	  "  - {name: d0, kind: device, pid: 7}\n"
+	  "  - {name: d1, kind: device, pid: 8}\n"
+	  "  - {name: g0, kind: gfd, pid: 9}\n"
+	  "  - {name: g1, kind: gfd, pid: 10}\n"
+	  "links:\n" /* 13 */
+	  "  - {a: h0, b: s0}\n"
+	  "  - {a: s0, b: s1, a_port: {role: dsp}, b_port: {role: usp}}\n"
+	  "  - {a: s0, b: g0}\n"
+	  "  - {a: s1, b: b0}\n"
+	  "  - {a: b0, b: d0}\n"
+	  "  - {a: h1, b: s1}\n"
+	  "  - {a: s1, b: g1}\n"
+	  "  - {a: s0, b: d1}\n"
+	  "  - {a: b0, b: b1}\n",
+		{ .line = 15,
+			.text = "links[1]: a PBR DSP attaches to a device, a GFD or an HBR USP "
+				"(fabric.md 3.1): expected that for s0, got a PBR USP of s1" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: h0, kind: host, pid: 1}\n"
+	  "  - {name: h1, kind: host, pid: 2}\n"
+	  "  - {name: s0, kind: switch, pid: 3}\n"
+	  "  - {name: s1, kind: switch, pid: 4}\n"
+	  "  - {name: b0, kind: hbr, pid: 5}\n"
+	  "  - {name: b1, kind: hbr, pid: 6}\n"
+	  "  - {name: d0, kind: device, pid: 7}\n"
+	  "  - {name: d1, kind: device, pid: 8}\n"
+	  "  - {name: g0, kind: gfd, pid: 9}\n"
+	  "  - {name: g1, kind: gfd, pid: 10}\n"
+	  "links:\n" /* 13 */
+	  "  - {a: h0, b: s0, b_port: {role: fport}}\n"
+	  "  - {a: s0, b: s1}\n"
+	  "  - {a: s0, b: g0}\n"
+	  "  - {a: s1, b: b0}\n"
+	  "  - {a: b0, b: d0}\n"
+	  "  - {a: h1, b: s1}\n"
+	  "  - {a: s1, b: g1}\n"
+	  "  - {a: s0, b: d1}\n"
+	  "  - {a: b0, b: b1}\n",
+		{ .line = 14,
+			.text = "links[0]: a host's root port attaches to a USP or a device but no "
+				"GFD (fabric.md 3.1): expected that for h0, got an FPort of s0" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: h0, kind: host, pid: 1}\n"
+	  "  - {name: h1, kind: host, pid: 2}\n"
+	  "  - {name: s0, kind: switch, pid: 3}\n"
+	  "  - {name: s1, kind: switch, pid: 4}\n"
+	  "  - {name: b0, kind: hbr, pid: 5}\n"
+	  "  - {name: b1, kind: hbr, pid: 6}\n"
+	  "  - {name: d0, kind: device, pid: 7}\n"
+	  "  - {name: d1, kind: device, pid: 8}\n"
+	  "  - {name: g0, kind: gfd, pid: 9}\n"
+	  "  - {name: g1, kind: gfd, pid: 10}\n"
+	  "links:\n" /* 13 */
+	  "  - {a: h0, b: s0}\n"
+	  "  - {a: s0, b: s1}\n"
+	  "  - {a: s0, b: g0, a_port: {role: usp}}\n"
+	  "  - {a: s1, b: b0}\n"
+	  "  - {a: b0, b: d0}\n"
+	  "  - {a: h1, b: s1}\n"
+	  "  - {a: s1, b: g1}\n"
+	  "  - {a: s0, b: d1}\n"
+	  "  - {a: b0, b: b1}\n",
+		{ .line = 16,
+			.text = "links[2]: a PBR USP attaches to a root port (fabric.md 3.1): "
+				"expected that for s0, got a GFD of g0" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: h0, kind: host, pid: 1}\n"
+	  "  - {name: h1, kind: host, pid: 2}\n"
+	  "  - {name: s0, kind: switch, pid: 3}\n"
+	  "  - {name: s1, kind: switch, pid: 4}\n"
+	  "  - {name: b0, kind: hbr, pid: 5}\n"
+	  "  - {name: b1, kind: hbr, pid: 6}\n"
+	  "  - {name: d0, kind: device, pid: 7}\n"
+	  "  - {name: d1, kind: device, pid: 8}\n"
+	  "  - {name: g0, kind: gfd, pid: 9}\n"
+	  "  - {name: g1, kind: gfd, pid: 10}\n"
+	  "links:\n" /* 13 */
+	  "  - {a: h0, b: s0}\n"
+	  "  - {a: s0, b: s1}\n"
+	  "  - {a: s0, b: g0}\n"
+	  "  - {a: s1, b: b0, a_port: {role: usp}, b_port: {role: dsp}}\n"
+	  "  - {a: b0, b: d0}\n"
+	  "  - {a: h1, b: s1}\n"
+	  "  - {a: s1, b: g1}\n"
+	  "  - {a: s0, b: d1}\n"
+	  "  - {a: b0, b: b1}\n",
+		{ .line = 17,
+			.text = "links[3]: a PBR USP attaches to a root port (fabric.md 3.1): "
+				"expected that for s1, got an HBR DSP of b0" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: h0, kind: host, pid: 1}\n"
+	  "  - {name: h1, kind: host, pid: 2}\n"
+	  "  - {name: s0, kind: switch, pid: 3}\n"
+	  "  - {name: s1, kind: switch, pid: 4}\n"
+	  "  - {name: b0, kind: hbr, pid: 5}\n"
+	  "  - {name: b1, kind: hbr, pid: 6}\n"
+	  "  - {name: d0, kind: device, pid: 7}\n"
+	  "  - {name: d1, kind: device, pid: 8}\n"
+	  "  - {name: g0, kind: gfd, pid: 9}\n"
+	  "  - {name: g1, kind: gfd, pid: 10}\n"
+	  "links:\n" /* 13 */
+	  "  - {a: h0, b: s0}\n"
+	  "  - {a: s0, b: s1}\n"
+	  "  - {a: s0, b: g0}\n"
+	  "  - {a: s1, b: b0, b_port: {role: fport}}\n"
+	  "  - {a: b0, b: d0}\n"
+	  "  - {a: h1, b: s1}\n"
+	  "  - {a: s1, b: g1}\n"
+	  "  - {a: s0, b: d1}\n"
+	  "  - {a: b0, b: b1}\n",
+		{ .line = 17,
+			.text = "links[3].b_port.role: FPort of an HBR switch, expected usp|dsp "
+				"(fabric.md 3.1), got fport at b0" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: h0, kind: host, pid: 1}\n"
+	  "  - {name: h1, kind: host, pid: 2}\n"
+	  "  - {name: s0, kind: switch, pid: 3}\n"
+	  "  - {name: s1, kind: switch, pid: 4}\n"
+	  "  - {name: b0, kind: hbr, pid: 5}\n"
+	  "  - {name: b1, kind: hbr, pid: 6}\n"
+	  "  - {name: d0, kind: device, pid: 7}\n"
+	  "  - {name: d1, kind: device, pid: 8}\n"
+	  "  - {name: g0, kind: gfd, pid: 9}\n"
+	  "  - {name: g1, kind: gfd, pid: 10}\n"
+	  "links:\n" /* 13 */
+	  "  - {a: h0, b: s0, a_port: {role: usp}}\n"
+	  "  - {a: s0, b: s1}\n"
+	  "  - {a: s0, b: g0}\n"
+	  "  - {a: s1, b: b0}\n"
+	  "  - {a: b0, b: d0}\n"
+	  "  - {a: h1, b: s1}\n"
+	  "  - {a: s1, b: g1}\n"
+	  "  - {a: s0, b: d1}\n"
+	  "  - {a: b0, b: b1}\n",
+		{ .line = 14,
+			.text = "links[0].a_port.role: role of a host, expected it at a port of a "
+				"switch only, got it at h0" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: h0, kind: host, pid: 1}\n"
+	  "  - {name: h1, kind: host, pid: 2}\n"
+	  "  - {name: s0, kind: switch, pid: 3}\n"
+	  "  - {name: s1, kind: switch, pid: 4}\n"
+	  "  - {name: b0, kind: hbr, pid: 5}\n"
+	  "  - {name: b1, kind: hbr, pid: 6}\n"
+	  "  - {name: d0, kind: device, pid: 7}\n"
+	  "  - {name: d1, kind: device, pid: 8}\n"
+	  "  - {name: g0, kind: gfd, pid: 9}\n"
+	  "  - {name: g1, kind: gfd, pid: 10}\n"
+	  "links:\n" /* 13 */
+	  "  - {a: h0, b: s0}\n"
+	  "  - {a: s0, b: s1}\n"
+	  "  - {a: s0, b: g0}\n"
+	  "  - {a: s1, b: b0}\n"
+	  "  - {a: b0, b: d0}\n"
+	  "  - {a: h1, b: s1}\n"
+	  "  - {a: s1, b: g1}\n"
+	  "  - {a: s0, b: d1}\n"
+	  "  - {a: b0, b: b1}\n"
+	  "  - {a: s0, b: b0}\n",
+		{ .line = 7,
+			.text = "nodes[4]: an HBR switch has one USP (fabric.md 3.1): expected one "
+				"for b0, got 2" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: h0, kind: host, pid: 1}\n"
+	  "  - {name: h1, kind: host, pid: 2}\n"
+	  "  - {name: s0, kind: switch, pid: 3}\n"
+	  "  - {name: s1, kind: switch, pid: 4}\n"
+	  "  - {name: b0, kind: hbr, pid: 5}\n"
+	  "  - {name: b1, kind: hbr, pid: 6}\n"
+	  "  - {name: d0, kind: device, pid: 7}\n"
+	  "  - {name: d1, kind: device, pid: 8}\n"
+	  "  - {name: g0, kind: gfd, pid: 9}\n"
+	  "  - {name: g1, kind: gfd, pid: 10}\n"
+	  "links:\n" /* 13 */
+	  "  - {a: h0, b: s0}\n"
+	  "  - {a: s0, b: s1}\n"
+	  "  - {a: s0, b: g0}\n"
+	  "  - {a: s1, b: b0}\n"
+	  "  - {a: b0, b: d0}\n"
+	  "  - {a: h1, b: s1}\n"
+	  "  - {a: s1, b: g1}\n"
+	  "  - {a: s0, b: d1}\n"
+	  "  - {a: b1, b: b0}\n",
+		{ .line = 7,
+			.text = "nodes[4]: an HBR switch has one USP (fabric.md 3.1): expected one "
+				"for b0, got 2" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: h0, kind: host, pid: 1}\n"
+	  "  - {name: h1, kind: host, pid: 2}\n"
+	  "  - {name: s0, kind: switch, pid: 3}\n"
+	  "  - {name: s1, kind: switch, pid: 4}\n"
+	  "  - {name: b0, kind: hbr, pid: 5}\n"
+	  "  - {name: b1, kind: hbr, pid: 6}\n"
+	  "  - {name: d0, kind: device, pid: 7}\n"
+	  "  - {name: d1, kind: device, pid: 8}\n"
+	  "  - {name: g0, kind: gfd, pid: 9}\n"
+	  "  - {name: g1, kind: gfd, pid: 10}\n"
+	  "links:\n" /* 13 */
+	  "  - {a: h0, b: s0}\n"
+	  "  - {a: s0, b: s1}\n"
+	  "  - {a: s0, b: g0}\n"
+	  "  - {a: s1, b: b0}\n"
+	  "  - {a: b0, b: d0}\n"
+	  "  - {a: h1, b: s1}\n"
+	  "  - {a: s1, b: g1}\n"
+	  "  - {a: s0, b: d1}\n"
+	  "  - {a: b0, b: b1}\n"
+	  "  - {a: d0, b: s0}\n",
+		{ .line = 23,
+			.text = "links[9].a: second link of device d0, expected exactly one" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: h0, kind: host, pid: 1}\n"
+	  "  - {name: h1, kind: host, pid: 2}\n"
+	  "  - {name: s0, kind: switch, pid: 3}\n"
+	  "  - {name: s1, kind: switch, pid: 4}\n"
+	  "  - {name: b0, kind: hbr, pid: 5}\n"
+	  "  - {name: b1, kind: hbr, pid: 6}\n"
+	  "  - {name: d0, kind: device, pid: 7}\n"
+	  "  - {name: d1, kind: device, pid: 8}\n"
+	  "  - {name: g0, kind: gfd, pid: 9}\n"
+	  "  - {name: g1, kind: gfd, pid: 10}\n"
+	  "links:\n" /* 13 */
+	  "  - {a: h0, b: s0}\n"
+	  "  - {a: s0, b: s1}\n"
+	  "  - {a: s0, b: g0}\n"
+	  "  - {a: s1, b: b0}\n"
+	  "  - {a: b0, b: d0}\n"
+	  "  - {a: h1, b: s1}\n"
+	  "  - {a: s1, b: g1}\n"
+	  "  - {a: s0, b: d1}\n"
+	  "  - {a: b0, b: b1}\n"
+	  "bindings:\n" /* 23 */
+	  "  - {host: s0, device: d1}\n",
+		{ .line = 24,
+			.text = "bindings[0].host: bad host, expected a host at a PBR switch, "
+				"where its vDSPs are (fabric.md 3.2), got \"s0\"" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: h0, kind: host, pid: 1}\n"
+	  "  - {name: h1, kind: host, pid: 2}\n"
+	  "  - {name: s0, kind: switch, pid: 3}\n"
+	  "  - {name: s1, kind: switch, pid: 4}\n"
+	  "  - {name: b0, kind: hbr, pid: 5}\n"
+	  "  - {name: b1, kind: hbr, pid: 6}\n"
+	  "  - {name: d0, kind: device, pid: 7}\n"
+	  "  - {name: d1, kind: device, pid: 8}\n"
+	  "  - {name: g0, kind: gfd, pid: 9}\n"
+	  "  - {name: g1, kind: gfd, pid: 10}\n"
+	  "links:\n" /* 13 */
+	  "  - {a: h0, b: s0}\n"
+	  "  - {a: s0, b: s1}\n"
+	  "  - {a: s0, b: g0}\n"
+	  "  - {a: s1, b: b0}\n"
+	  "  - {a: b0, b: d0}\n"
+	  "  - {a: h1, b: s1}\n"
+	  "  - {a: s1, b: g1}\n"
+	  "  - {a: s0, b: d1}\n"
+	  "  - {a: b0, b: b1}\n"
+	  "bindings:\n" /* 23 */
+	  "  - {host: h0, device: g0}\n",
+		{ .line = 24,
+			.text = "bindings[0].device: binding of a gfd, expected none, as G-FAM "
+				"goes edge to edge (fabric.md 3.2), got g0" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: h0, kind: host, pid: 1}\n"
+	  "  - {name: h1, kind: host, pid: 2}\n"
+	  "  - {name: s0, kind: switch, pid: 3}\n"
+	  "  - {name: s1, kind: switch, pid: 4}\n"
+	  "  - {name: b0, kind: hbr, pid: 5}\n"
+	  "  - {name: b1, kind: hbr, pid: 6}\n"
+	  "  - {name: d0, kind: device, pid: 7}\n"
+	  "  - {name: d1, kind: device, pid: 8}\n"
+	  "  - {name: g0, kind: gfd, pid: 9}\n"
+	  "  - {name: g1, kind: gfd, pid: 10}\n"
+	  "links:\n" /* 13 */
+	  "  - {a: h0, b: s0}\n"
+	  "  - {a: s0, b: s1}\n"
+	  "  - {a: s0, b: g0}\n"
+	  "  - {a: s1, b: b0}\n"
+	  "  - {a: b0, b: d0}\n"
+	  "  - {a: h1, b: s1}\n"
+	  "  - {a: s1, b: g1}\n"
+	  "  - {a: s0, b: d1}\n"
+	  "  - {a: b0, b: b1}\n"
+	  "bindings:\n" /* 23 */
+	  "  - {host: h0, device: d0}\n",
+		{ .line = 24,
+			.text = "bindings[0].device: bad device, expected a device or an hbr at a "
+				"PBR DSP (fabric.md 3.2), got \"d0\"" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: h0, kind: host, pid: 1}\n"
+	  "  - {name: h1, kind: host, pid: 2}\n"
+	  "  - {name: s0, kind: switch, pid: 3}\n"
+	  "  - {name: s1, kind: switch, pid: 4}\n"
+	  "  - {name: b0, kind: hbr, pid: 5}\n"
+	  "  - {name: b1, kind: hbr, pid: 6}\n"
+	  "  - {name: d0, kind: device, pid: 7}\n"
+	  "  - {name: d1, kind: device, pid: 8}\n"
+	  "  - {name: g0, kind: gfd, pid: 9}\n"
+	  "  - {name: g1, kind: gfd, pid: 10}\n"
+	  "links:\n" /* 13 */
+	  "  - {a: h0, b: s0}\n"
+	  "  - {a: s0, b: s1}\n"
+	  "  - {a: s0, b: g0}\n"
+	  "  - {a: s1, b: b0}\n"
+	  "  - {a: b0, b: d0}\n"
+	  "  - {a: h1, b: s1}\n"
+	  "  - {a: s1, b: g1}\n"
+	  "  - {a: s0, b: d1}\n"
+	  "  - {a: b0, b: b1}\n"
+	  "bindings:\n" /* 23 */
+	  "  - {host: h0, device: d2}\n",
+		{ .line = 24, .text = "bindings[0].device: bad device" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: h0, kind: host, pid: 1}\n"
+	  "  - {name: h1, kind: host, pid: 2}\n"
+	  "  - {name: s0, kind: switch, pid: 3}\n"
+	  "  - {name: s1, kind: switch, pid: 4}\n"
+	  "  - {name: b0, kind: hbr, pid: 5}\n"
+	  "  - {name: b1, kind: hbr, pid: 6}\n"
+	  "  - {name: d0, kind: device, pid: 7}\n"
+	  "  - {name: d1, kind: device, pid: 8}\n"
+	  "  - {name: g0, kind: gfd, pid: 9}\n"
+	  "  - {name: g1, kind: gfd, pid: 10}\n"
+	  "links:\n" /* 13 */
+	  "  - {a: h0, b: s0}\n"
+	  "  - {a: s0, b: s1}\n"
+	  "  - {a: s0, b: g0}\n"
+	  "  - {a: s1, b: b0}\n"
+	  "  - {a: b0, b: d0}\n"
+	  "  - {a: h1, b: s1}\n"
+	  "  - {a: s1, b: g1}\n"
+	  "  - {a: s0, b: d1}\n"
+	  "  - {a: b0, b: b1}\n"
+	  "bindings:\n" /* 23 */
+	  "  - {host: h0, device: b0}\n",
+		{ .line = 24,
+			.text = "bindings[0].pid: vDSP and vUSP, expected a pid of the FPort "
+				"between two switches (fabric.md 3.2), got none" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: h0, kind: host, pid: 1}\n"
+	  "  - {name: h1, kind: host, pid: 2}\n"
+	  "  - {name: s0, kind: switch, pid: 3}\n"
+	  "  - {name: s1, kind: switch, pid: 4}\n"
+	  "  - {name: b0, kind: hbr, pid: 5}\n"
+	  "  - {name: b1, kind: hbr, pid: 6}\n"
+	  "  - {name: d0, kind: device, pid: 7}\n"
+	  "  - {name: d1, kind: device, pid: 8}\n"
+	  "  - {name: g0, kind: gfd, pid: 9}\n"
+	  "  - {name: g1, kind: gfd, pid: 10}\n"
+	  "links:\n" /* 13 */
+	  "  - {a: h0, b: s0}\n"
+	  "  - {a: s0, b: s1}\n"
+	  "  - {a: s0, b: g0}\n"
+	  "  - {a: s1, b: b0}\n"
+	  "  - {a: b0, b: d0}\n"
+	  "  - {a: h1, b: s1}\n"
+	  "  - {a: s1, b: g1}\n"
+	  "  - {a: s0, b: d1}\n"
+	  "  - {a: b0, b: b1}\n"
+	  "bindings:\n" /* 23 */
+	  "  - {host: h0, device: d1, pid: 0xC00}\n",
+		{ .line = 24,
+			.text = "bindings[0].pid: vDSP and vUSP, expected a pid of the FPort only "
+				"if there are two switches (fabric.md 3.2), got one" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: h0, kind: host, pid: 1}\n"
+	  "  - {name: h1, kind: host, pid: 2}\n"
+	  "  - {name: s0, kind: switch, pid: 3}\n"
+	  "  - {name: s1, kind: switch, pid: 4}\n"
+	  "  - {name: b0, kind: hbr, pid: 5}\n"
+	  "  - {name: b1, kind: hbr, pid: 6}\n"
+	  "  - {name: d0, kind: device, pid: 7}\n"
+	  "  - {name: d1, kind: device, pid: 8}\n"
+	  "  - {name: g0, kind: gfd, pid: 9}\n"
+	  "  - {name: g1, kind: gfd, pid: 10}\n"
+	  "links:\n" /* 13 */
+	  "  - {a: h0, b: s0}\n"
+	  "  - {a: s0, b: s1}\n"
+	  "  - {a: s0, b: g0}\n"
+	  "  - {a: s1, b: b0}\n"
+	  "  - {a: b0, b: d0}\n"
+	  "  - {a: h1, b: s1}\n"
+	  "  - {a: s1, b: g1}\n"
+	  "  - {a: s0, b: d1}\n"
+	  "  - {a: b0, b: b1}\n"
+	  "bindings:\n" /* 23 */
+	  "  - {host: h0, device: b0, pid: 9}\n",
+		{ .line = 24,
+			.text = "bindings[0].pid: PID of a node, expected one for FPorts "
+				"(fabric.md 2.1), got that of g0" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: h0, kind: host, pid: 1}\n"
+	  "  - {name: h1, kind: host, pid: 2}\n"
+	  "  - {name: s0, kind: switch, pid: 3}\n"
+	  "  - {name: s1, kind: switch, pid: 4}\n"
+	  "  - {name: b0, kind: hbr, pid: 5}\n"
+	  "  - {name: b1, kind: hbr, pid: 6}\n"
+	  "  - {name: d0, kind: device, pid: 7}\n"
+	  "  - {name: d1, kind: device, pid: 8}\n"
+	  "  - {name: g0, kind: gfd, pid: 9}\n"
+	  "  - {name: g1, kind: gfd, pid: 10}\n"
+	  "links:\n" /* 13 */
+	  "  - {a: h0, b: s0}\n"
+	  "  - {a: s0, b: s1}\n"
+	  "  - {a: s0, b: g0}\n"
+	  "  - {a: s1, b: b0}\n"
+	  "  - {a: b0, b: d0}\n"
+	  "  - {a: h1, b: s1}\n"
+	  "  - {a: s1, b: g1}\n"
+	  "  - {a: s0, b: d1}\n"
+	  "  - {a: b0, b: b1}\n"
+	  "bindings:\n" /* 23 */
+	  "  - {host: h0, device: d1}\n"
+	  "  - {host: h0, device: d1}\n",
+		{ .line = 25,
+			.text = "bindings[1]: bound twice, expected one vDSP for a vUSP (fabric.md "
+				"3.2), got d1 of line 24 again" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: h0, kind: host, pid: 1}\n"
+	  "  - {name: h1, kind: host, pid: 2}\n"
+	  "  - {name: s0, kind: switch, pid: 3}\n"
+	  "  - {name: s1, kind: switch, pid: 4}\n"
+	  "  - {name: b0, kind: hbr, pid: 5}\n"
+	  "  - {name: b1, kind: hbr, pid: 6}\n"
+	  "  - {name: d0, kind: device, pid: 7}\n"
+	  "  - {name: d1, kind: device, pid: 8}\n"
+	  "  - {name: g0, kind: gfd, pid: 9}\n"
+	  "  - {name: g1, kind: gfd, pid: 10}\n"
+	  "links:\n" /* 13 */
+	  "  - {a: h0, b: s0}\n"
+	  "  - {a: s0, b: s1}\n"
+	  "  - {a: s0, b: g0}\n"
+	  "  - {a: s1, b: b0}\n"
+	  "  - {a: b0, b: d0}\n"
+	  "  - {a: h1, b: s1}\n"
+	  "  - {a: s1, b: g1}\n"
+	  "  - {a: s0, b: d1}\n"
+	  "  - {a: b0, b: b1}\n"
+	  "bindings:\n" /* 23 */
+	  "  - {host: h0, device: b0, pid: 0xC00}\n"
+	  "  - {host: h1, device: d1, pid: 0xC00}\n",
+		{ .line = 25,
+			.text = "bindings[1]: FPort PID of two switches, expected one for each "
+				"(fabric.md 2.1), got that of line 24" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: h0, kind: host, pid: 1}\n"
+	  "  - {name: h1, kind: host, pid: 2}\n"
+	  "  - {name: s0, kind: switch, pid: 3}\n"
+	  "  - {name: s1, kind: switch, pid: 4}\n"
+	  "  - {name: b0, kind: hbr, pid: 5}\n"
+	  "  - {name: b1, kind: hbr, pid: 6}\n"
+	  "  - {name: d0, kind: device, pid: 7}\n"
+	  "  - {name: d1, kind: device, pid: 8}\n"
+	  "  - {name: g0, kind: gfd, pid: 9}\n"
+	  "  - {name: g1, kind: gfd, pid: 10}\n"
+	  "links:\n" /* 13 */
+	  "  - {a: h0, b: s0}\n"
+	  "  - {a: s0, b: s1}\n"
+	  "  - {a: s0, b: g0}\n"
+	  "  - {a: s1, b: b0}\n"
+	  "  - {a: b0, b: d0}\n"
+	  "  - {a: h1, b: s1}\n"
+	  "  - {a: s1, b: g1}\n"
+	  "  - {a: s0, b: d1}\n"
+	  "  - {a: b0, b: b1}\n"
+	  "bindings:\n" /* 23 */
+	  "  - {host: h0}\n",
+		{ .line = 24, .text = "bindings[0]: key missing, expected device, got none" } },
 };
 
 static void

@@ -115,12 +115,27 @@ assert_whole(const struct weft_topo *t)
 	}
 }
 
+/* Findings of a file; the first one's text. */
+struct findings {
+	unsigned int n;
+	char first[512];
+};
+
+static void
+keep_first(void *arg, const struct weft_topo_error *e)
+{
+	struct findings *f = arg;
+
+	if (f->n++ == 0)
+		strcpy(f->first, e->text);
+}
+
 static void
 damaged_files_load_whole_or_not_at_all(void **state)
 {
-	static const char *const paths[] = { TOPO_FORMS, TOPO_DIAMOND, TOPO_EXAMPLE };
+	static const char *const paths[] = { TOPO_FORMS, TOPO_DIAMOND, TOPO_EXAMPLE, TOPO_POOL };
 	struct sample samples[WEFT_ARRAY_SIZE(paths)];
-	unsigned int good = 0;
+	unsigned int good = 0, several = 0;
 	struct weft_rand r;
 
 	(void)state;
@@ -130,12 +145,20 @@ damaged_files_load_whole_or_not_at_all(void **state)
 	for (unsigned int i = 0; i < ROUNDS; i++) {
 		struct sample s = samples[i % WEFT_ARRAY_SIZE(paths)];
 		struct weft_topo_error err = { 0 };
+		struct findings found = { 0 };
 		struct weft_topo *t;
+		unsigned int n_found;
 		int rc;
 
 		for (uint64_t n = 1 + weft_rand_below(&r, 3); n > 0; n--)
 			(weft_rand_below(&r, 2) == 0 ? damage_bytes : damage_word)(&r, &s);
 		rc = weft_topo_parse(&t, "m", s.text, s.len, &err);
+		n_found = weft_topo_check_text("m", s.text, s.len, keep_first, &found);
+		assert_int_equal(n_found, found.n);
+		assert_int_equal(found.n == 0, rc == 0);
+		several += found.n > 1;
+		if (rc != 0)
+			assert_string_equal(found.first, err.text);
 		if (rc == 0) {
 			assert_whole(t);
 			weft_topo_free(t);
@@ -149,6 +172,7 @@ damaged_files_load_whole_or_not_at_all(void **state)
 	}
 	/* Damage that is always fatal, or never, would test only half of this. */
 	assert_in_range(good, ROUNDS / 100, ROUNDS / 2);
+	assert_in_range(several, ROUNDS / 100, ROUNDS / 2);
 }
 
 int

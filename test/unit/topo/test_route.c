@@ -615,7 +615,7 @@ engines_say_what_they_miss(void **state)
 	shape_end(&s, 0);
 	shape_end(&s, 2);
 	assert_int_equal(shape_load(&s, &t, &err), -EINVAL);
-	assert_non_null(strstr(err.text, "got no route from e0 to s2: none at e0"));
+	assert_non_null(strstr(err.text, "got no route from e0 to s2: none at s0"));
 }
 
 static void

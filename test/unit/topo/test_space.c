@@ -8,6 +8,7 @@
 
 #include "topo_test.h"
 
+#include "weft_pbr.h"
 #include "weft_resolve.h"
 
 #include <errno.h>
@@ -140,7 +141,7 @@ static const char rights_yaml[] =
 	"  - {name: g0, kind: gfd, pid: 20, memory: 64K}\n"
 	"  - {name: g1, kind: gfd, pid: 21, memory: 64K}\n"
 	"links: [{a: h0, b: s}, {a: h1, b: s}, {a: h2, b: s}, {a: h3, b: s}, {a: s, b: g0}, {a: s, "
-        "b: g1}]\n";
+	"b: g1}]\n";
 
 /* Group of each KiB of g0 and g1: - none. */
 static const char groups_of[2][65] = {
@@ -223,6 +224,49 @@ memory_of_hosts_is_for_uio(void **state)
 }
 
 static void
+bindings_and_roles_are_found(void **state)
+{
+	static const struct {
+		const char *node;
+		uint8_t number, role, peer_role;
+	} rows[] = {
+		{ "s0", 0, WEFT_TOPO_ROLE_PBR_USP, WEFT_TOPO_ROLE_ROOT },
+		{ "s0", 2, WEFT_TOPO_ROLE_FPORT, WEFT_TOPO_ROLE_FPORT },
+		{ "s0", 3, WEFT_TOPO_ROLE_PBR_DSP, WEFT_TOPO_ROLE_GFD },
+		{ "s0", 4, WEFT_TOPO_ROLE_PBR_DSP, WEFT_TOPO_ROLE_DEVICE },
+		{ "s1", 4, WEFT_TOPO_ROLE_PBR_DSP, WEFT_TOPO_ROLE_HBR_USP },
+		{ "b0", 1, WEFT_TOPO_ROLE_HBR_DSP, WEFT_TOPO_ROLE_DEVICE },
+	};
+	struct weft_topo *t = topo_test_load(TOPO_POOL);
+	struct weft_drt drt;
+	int s0 = weft_topo_find(t, "s0"), s1 = weft_topo_find(t, "s1");
+
+	(void)state;
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
+		const struct weft_topo_node *n = &t->node[weft_topo_find(t, rows[i].node)];
+		const struct weft_topo_port *p = &t->port[n->first_port + rows[i].number];
+
+		assert_int_equal(p->role, rows[i].role);
+		assert_int_equal(t->port[p->peer].role, rows[i].peer_role);
+	}
+	assert_int_equal(t->n_bindings, 3);
+	assert_int_equal(t->binding[0].host_switch, s0);
+	assert_int_equal(t->binding[0].device_switch, s1);
+	assert_int_equal(t->binding[0].pid, 0xC00);
+	assert_int_equal(t->binding[1].device, weft_topo_find(t, "d0"));
+	assert_int_equal(t->binding[2].device_switch, s0);
+	assert_int_equal(t->binding[2].pid, WEFT_TOPO_NO_PID);
+	/* The PID of the FPort above the vUSP leads to its switch. */
+	assert_int_equal(weft_topo_routes(t, (unsigned int)s0, &drt), 0);
+	assert_int_equal(weft_drt_port(&drt, 0xC00), 2);
+	assert_int_equal(weft_drt_port(&drt, 0x603), 2);
+	assert_int_equal(weft_topo_routes(t, (unsigned int)s1, &drt), 0);
+	assert_int_equal(weft_drt_port(&drt, 0xC00), -1);
+	assert_int_equal(weft_drt_port(&drt, 0x603), 4); /* by the HBR switch */
+	weft_topo_free(t);
+}
+
+static void
 nothing_is_outside_the_segments(void **state)
 {
 	struct weft_topo *t = parse(rights_yaml);
@@ -266,6 +310,7 @@ main(void)
 		cmocka_unit_test(interleave_takes_turns),
 		cmocka_unit_test(rights_hold_for_every_block),
 		cmocka_unit_test(memory_of_hosts_is_for_uio),
+		cmocka_unit_test(bindings_and_roles_are_found),
 		cmocka_unit_test(nothing_is_outside_the_segments),
 		cmocka_unit_test(every_rule_has_its_words),
 	};

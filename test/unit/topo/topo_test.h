@@ -10,6 +10,7 @@
 
 #define TOPO_FORMS WEFT_TEST_VECTORS "/topo/forms.yaml"
 #define TOPO_DIAMOND WEFT_TEST_VECTORS "/topo/diamond.yaml"
+#define TOPO_POOL WEFT_TEST_VECTORS "/topo/pool.yaml"
 #define TOPO_EXAMPLE WEFT_TEST_VECTORS "/../../doc/example-lab.yaml"
 
 /** Load a file that is good; the error is printed if it is not. */

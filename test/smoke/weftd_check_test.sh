@@ -1,0 +1,154 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# weftd --check names what is wrong with a fabric, line by line; --resolve says where an address leads.
+# Neither starts anything.
+. "$(dirname "$0")/lib.sh"
+export XDG_RUNTIME_DIR=$work
+lab=$work/lab.yaml
+
+fabric() {
+	cat >"$lab" <<-'Y'
+	fabric: lab
+	segments:
+	  - {interleave: {ways: 4, granularity: 1K, targets: [g0, g1, g2, g3]}, size: 32M}
+	  - {target: g0}
+	  - {gim: h1}
+	groups:
+	  - {name: shared, ranges: [{gfd: g0, size: 8M}, {gfd: g1, size: 8M}, {gfd: g2}]}
+	  - {name: private, ranges: [{gfd: g0, base: 8M, size: 4M}]}
+	nodes:
+	  - {name: h0, kind: host, pid: 0x101, access: [shared]}
+	  - {name: h1, kind: host, pid: 0x102}
+	  - {name: s0, kind: switch, pid: 0x010}
+	  - {name: s1, kind: switch, pid: 0x011}
+	  - {name: g0, kind: gfd, pid: 0x200}
+	  - {name: g1, kind: gfd, pid: 0x201}
+	  - {name: g2, kind: gfd, pid: 0x202}
+	  - {name: g3, kind: gfd, pid: 0x203}
+	  - {name: b0, kind: hbr, pid: 0x600}
+	  - {name: d0, kind: device, pid: 0x601}
+	links:
+	  - {a: h0, b: s0}
+	  - {a: h1, b: s1}
+	  - {a: s0, b: s1}
+	  - {a: s0, b: g0}
+	  - {a: s0, b: g1}
+	  - {a: s1, b: g2}
+	  - {a: s1, b: g3}
+	  - {a: s1, b: b0}
+	  - {a: b0, b: d0}
+	bindings:
+	  - {host: h0, device: b0, pid: 0xC00}
+	Y
+}
+
+# wrong LINE TEXT SED...: the fabric, changed, is refused with the line and the text.
+wrong() {
+	local line=$1 text=$2
+	shift 2
+	fabric
+	cp "$lab" "$work/good.yaml"
+	sed -i "$@" "$lab"
+	! cmp -s "$lab" "$work/good.yaml" || die "nothing was changed by $*"
+	refuses "lab.yaml:$line: " "$app/weftd" --check "$lab"
+	grep -qF -- "$text" "$work/err" || die "expected \"$text\", got: $(cat "$work/err")"
+}
+
+fabric
+"$app/weftd" --check "$lab" >"$work/out"
+grep -q 'fabric lab: 10 nodes, 9 links, 3 segments, routes shortest; here:' "$work/out" || die "$(cat "$work/out")"
+"$app/weftd" --check >/dev/null
+sed -i 's/\(kind: [a-z]*\)/\1, server: elsewhere/' "$lab"
+"$app/weftd" --check "$lab" >/dev/null || die "a good file is not good on another machine"
+refuses 'nothing to run' "$app/weftd" --check "$lab" --server lab1
+
+wrong 3 'segments[0].interleave: bad ways, expected 2|4|8|16|32|64|128|256' '3s/ways: 4/ways: 3/'
+wrong 3 'bad targets, expected as many as ways, 4, got 3' '3s/, g3//'
+wrong 3 'target twice, expected another gfd for each way' '3s/g3/g1/'
+wrong 3 'bad granularity, expected a power of 2 from 256 to 16K' '3s/1K/768/'
+wrong 3 'more than gfd g0 has left, expected at most 16777216 for each of 4 ways, got 33554432' '3s/32M/128M/'
+wrong 4 'bad target, expected the name of a gfd, got "g9"' '4s/g0/g9/'
+wrong 5 'bad target, expected the name of a host, got "s0"' '5s/h1/s0/'
+wrong 5 'bad segment, expected one of target, interleave and gim, got several' '5s/gim: h1/gim: h1, target: g0/'
+wrong 8 'ranges overlap, expected one group for a block' '8s/base: 8M/base: 4M/'
+wrong 8 'bad range, expected multiples of 4096 in the 16777216 bytes of g0' '8s/size: 4M/size: 9M/'
+wrong 10 'unknown group, expected a name under groups, got "secret"' '10s/shared/secret/'
+wrong 11 'duplicate PID, expected one no other node has' '11s/0x102/0x101/'
+wrong 14 'key of another kind, expected it in a host only, got it in a gfd' '14s/0x200/0x200, access: []/'
+wrong 23 'a PBR DSP attaches to a device, a GFD or an HBR USP (fabric.md 3.1)' '23s/b: s1/b: s1, a_port: {role: dsp}/'
+wrong 27 'an HBR DSP attaches to a device or an HBR USP (fabric.md 3.1): expected that for b0, got a GFD of g3' '27s/a: s1/a: b0/'
+wrong 27 'a GFD attaches to a DSP of a PBR switch (fabric.md 3.1): expected that for g3, got an HBR DSP of b0' \
+	'27s/a: s1, b: g3/a: g3, b: b0/'
+wrong 21 "a host's root port attaches to a USP or a device but no GFD" '21s/b: s0/b: s0, b_port: {role: fport}/'
+wrong 18 'an HBR switch has one USP (fabric.md 3.1): expected one for b0, got 2' '29s/$/\n  - {a: s0, b: b0}/'
+wrong 31 'expected a pid of the FPort between two switches (fabric.md 3.2), got none' '31s/, pid: 0xC00//'
+wrong 31 'PID of a node, expected one for FPorts (fabric.md 2.1), got that of g0' '31s/0xC00/0x200/'
+wrong 31 'binding of a gfd, expected none, as G-FAM goes edge to edge' '31s/b0/g0/'
+wrong 13 'coordinates of another length, expected 1 as for s0, got 2' \
+	'12s/0x010/0x010, at: [1]/;13s/0x011/0x011, at: [1, 2]/'
+wrong 2 'routing: dimension: expected routes without a circle, got no "at" for switch s0' '1s/$/\nrouting: dimension/'
+
+# Five switches in a ring: the shortest ways close a circle, which is named.
+{
+	printf 'fabric: ring\nrouting: shortest\nnodes:\n'
+	for i in 0 1 2 3 4; do
+		printf '  - {name: s%d, kind: switch, pid: %d}\n  - {name: h%d, kind: host, pid: %d}\n' $i $i $i $((10 + i))
+	done
+	printf '  - {name: g, kind: gfd, pid: 20}\nlinks:\n  - {a: s0, b: g}\n'
+	for i in 0 1 2 3 4; do
+		printf '  - {a: s%d, b: s%d}\n  - {a: h%d, b: s%d}\n' $i $(((i + 1) % 5)) $i $i
+	done
+} >"$work/ring.yaml"
+refuses 'ring.yaml:2: routing: shortest: expected routes without a circle, got a circle of links that wait: s0 > s1 > s2 > s3 > s4 > s0' \
+	"$app/weftd" --check "$work/ring.yaml"
+sed -i 's/shortest/auto/' "$work/ring.yaml"
+"$app/weftd" --check "$work/ring.yaml" | grep -q 'routes updown' || die "the ring is not broken"
+
+# Several findings: a line each, in their order.
+fabric
+sed -i '10s/0x101/0x1000/;14s/kind: gfd/kind: memory/;21s/b: s0/c: s0/' "$lab"
+if "$app/weftd" --check "$lab" >"$work/out" 2>"$work/err"; then die "three mistakes are good"; fi
+same "lines of the findings" "10 14 21" "$(sed 's/.*lab.yaml:\([0-9]*\): .*/\1/' "$work/err" | xargs)"
+
+# What would happen to an address.
+resolve() { "$app/weftd" --resolve "$lab" --from "$@"; }
+value() { # value FROM HPA EXPRESSION [option]
+	resolve "$1" --hpa "$2" --json ${4:+"$4"} >"$work/r.json"
+	json "$work/r.json" "$3"
+}
+fabric
+same "text" "0x10000000800 from h0 (PID 0x101) by CXL.mem
+  decoder  FAST segment 0 from 0x10000000000, 4 ways of 1024 bytes
+  way      2: g2 (PID 0x202)
+  path     h0:0 > 0:s0:1 > 1:s1:2 > 0:g2
+  memory   decoder 0 of g2, DPA 0x0
+  group    0: shared
+  allowed  allowed: the group is open to the requester
+  answer   to a read: MemData; to a write: Cmp" "$(resolve h0 --hpa 0x10000000800)"
+same "keys" "allowed decoder dpa dpid fabric from gfd_decoder group hpa kind path read_answer rule segment spid target way write_answer" \
+	"$(value h0 0x10000000800 '" ".join(sorted(o))')"
+same "way 3, denied at the edge" "(3, 'access-vector', False, 'MemData-NXM', [])" \
+	"$(value h0 0x10000000c00 'o["way"], o["rule"], o["allowed"], o["read_answer"], o["path"]')"
+same "second turn" "(2, '0x41f', 'allowed')" "$(value h0 0x1000000181f 'o["way"], o["dpa"], o["rule"]')"
+same "second decoder, closed group" "(1, '0x800000', 'private', 'sat-denied', 'MemData, all ones')" \
+	"$(value h0 0x11000000000 'o["gfd_decoder"], o["dpa"], o["group"], o["rule"], o["read_answer"]')"
+same "open to another" "('private', 'allowed')" "$(value h1 0x11000000000 'o["group"], o["rule"]')"
+same "no group" "('0xc00000', None, 'no-group')" "$(value h0 0x11000400000 'o["dpa"], o["group"], o["rule"]')"
+same "behind the memory" "(0, None, 'no-hit')" "$(value h0 0x10002000000 'o["way"], o["dpa"], o["rule"]')"
+same "no segment" "(None, None, 'no-decode')" "$(value h0 0x13000000000 'o["decoder"], o["target"], o["rule"]')"
+same "memory of a host" "gim-uio-only" "$(value h0 0x12000000000 'o["rule"]')"
+same "memory of a host, by UIO" "(True, 'gim', 'h1')" \
+	"$(value h0 0x12000000000 'o["allowed"], o["rule"], o["target"]' --uio)"
+same "its own" "('gim-self', 'UR')" "$(value h1 0x12000000000 'o["rule"], o["read_answer"]' --uio)"
+same "ports of the path" "[('h0', None, 0), ('s0', 0, 1), ('s1', 1, 2), ('g2', 0, None)]" \
+	"$(value h0 0x10000000800 '[(h["node"], h["in"], h["out"]) for h in o["path"]]')"
+resolve h0 --hpa 0x10000000800 --json "$work/file.json"
+same "a file" "0x202" "$(json "$work/file.json" 'hex(o["dpid"])')"
+refuses '--resolve: expected --from NODE and --hpa ADDRESS' "$app/weftd" --resolve "$lab" --from h0
+refuses '--from: expected the name of a host of fabric lab, got "s0"' "$app/weftd" --resolve "$lab" --from s0 --hpa 0
+refuses '--hpa: expected an address below 2^52' "$app/weftd" --resolve "$lab" --from h0 --hpa 0x10000000000000
+refuses '--hpa: expected an address below 2^52' "$app/weftd" --resolve "$lab" --from h0 --hpa 12x
+refuses 'No such file' "$app/weftd" --resolve "$work/nonesuch" --from h0 --hpa 0
+refuses 'does not run fabrics with them yet' "$app/weftd" --topology "$lab"
+[ -z "$(find "$work" -name '*dpdk*' -print -quit)" ] || die "something was started"
+echo "a fabric can be asked before it runs"
