@@ -51,12 +51,12 @@ load_topology(struct daemon *d, const struct run_options *run)
 	uint16_t *index;
 	int n;
 
-	if (run->check && d->cfg.topology != NULL &&
-		weft_topo_check(d->cfg.topology, print_finding, NULL) != 0)
-		exit(EXIT_FAILURE);
 	n = d->cfg.topology != NULL ? weft_topo_load(&d->topo, d->cfg.topology, &e)
 	                            : weft_topo_parse(&d->topo, WEFT_TOPO_DEMO_NAME,
 					      weft_topo_demo_yaml, strlen(weft_topo_demo_yaml), &e);
+	if (n != 0 && run->check && d->cfg.topology != NULL &&
+		weft_topo_check(d->cfg.topology, print_finding, NULL) != 0)
+		exit(EXIT_FAILURE);
 	if (n != 0)
 		cli_fail("%s", e.text);
 	if (run->server != NULL)

@@ -33,7 +33,7 @@ weft_topo_neighbour(const struct weft_topo *t, unsigned int node, unsigned int n
 {
 	if (node >= t->n_nodes || number >= t->node[node].n_ports)
 		return -ENOENT;
-	return t->port[t->port[t->node[node].first_port + number].peer].node;
+	return t->neighbour[t->node[node].first_port + number];
 }
 
 /* Breadth first from the destination; only it and switches let anybody in. */

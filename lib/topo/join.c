@@ -87,7 +87,8 @@ make_ports(struct weft_topo *t, const struct topo_link_src *src)
 	t->n_ports = (uint16_t)(2 * t->n_links);
 	t->port = calloc(t->n_ports, sizeof(*t->port));
 	t->link = calloc(t->n_links, sizeof(*t->link));
-	if (t->port == NULL || t->link == NULL)
+	t->neighbour = calloc(t->n_ports, sizeof(*t->neighbour));
+	if (t->port == NULL || t->link == NULL || t->neighbour == NULL)
 		return -ENOMEM;
 	for (unsigned int i = 1; i < t->n_nodes; i++)
 		t->node[i].first_port =
@@ -104,6 +105,8 @@ make_ports(struct weft_topo *t, const struct topo_link_src *src)
 		}
 		t->port[index[0]].peer = index[1];
 		t->port[index[1]].peer = index[0];
+		t->neighbour[index[0]] = src[i].end[1].node;
+		t->neighbour[index[1]] = src[i].end[0].node;
 		t->link[i] = (struct weft_topo_link){ .a = index[0], .b = index[1] };
 	}
 	return 0;

@@ -23,7 +23,6 @@
 /* A direction of a link, named by the port that it leaves by. */
 struct channel {
 	uint64_t goes_on[WORDS]; /* by these ports of the node that it leads to */
-	uint32_t walk; /* last that came by; all to one destination have numbers of their own */
 	uint16_t came_from; /* on the search for a circle */
 	uint16_t next; /* port to be looked at */
 	bool seen;
@@ -36,6 +35,10 @@ struct proof {
 	const void *arg;
 	struct weft_topo_fault *f;
 	struct channel *channel;
+	/* By channel: what is looked at in every step, out of the large structs. */
+	uint32_t *last_walk; /* all walks to one destination have numbers of their own */
+	uint16_t *leads_to;
+	uint16_t *comes_in; /* port number there */
 	uint16_t *part; /* of the fabric that a node belongs to: index of a node in it */
 	uint32_t first_walk; /* to this destination */
 	uint32_t walk;
@@ -49,7 +52,7 @@ fault(struct proof *p, enum weft_topo_fault_kind kind, const char *fmt, ...)
 {
 	va_list args;
 
-	p->f->kind = kind;
+	p->f->kind = (uint8_t)kind;
 	va_start(args, fmt);
 	vsnprintf(p->f->text, sizeof(p->f->text), fmt, args);
 	va_end(args);
@@ -65,16 +68,24 @@ part_of(struct proof *p, uint16_t node)
 }
 
 static void
-find_parts(struct proof *p)
+look_round(struct proof *p)
 {
 	for (uint16_t i = 0; i < p->t->n_nodes; i++)
 		p->part[i] = i;
+	for (unsigned int c = 0; c < p->t->n_ports; c++) {
+		const unsigned int peer = p->t->port[c].peer;
+
+		p->leads_to[c] = p->t->port[peer].node;
+		p->comes_in[c] = (uint16_t)(peer - p->t->node[p->leads_to[c]].first_port);
+	}
 	for (unsigned int i = 0; i < p->t->n_links; i++) {
 		uint16_t a = part_of(p, p->t->port[p->t->link[i].a].node);
 		uint16_t b = part_of(p, p->t->port[p->t->link[i].b].node);
 
 		p->part[a] = b;
 	}
+	for (uint16_t i = 0; i < p->t->n_nodes; i++)
+		p->part[i] = part_of(p, i);
 }
 
 /* Follow one message until it arrives or meets an earlier walk to the same node. */
@@ -82,14 +93,15 @@ static int
 follow(struct proof *p, unsigned int from, unsigned int to)
 {
 	const struct weft_topo_node *node = p->t->node;
-	unsigned int at = from;
+	const uint16_t dpid = node[to].pid;
 	struct channel *before = NULL;
+	unsigned int at = from;
 	int in = -1;
 
 	p->walk++;
 	while (at != to) {
-		int number = p->port(p->arg, at, in, node[to].pid);
-		struct channel *c;
+		const int number = p->port(p->arg, at, in, dpid);
+		unsigned int c;
 
 		/* Switches have nothing to say to each other: their ways may be left out. */
 		if (number < 0 && before == NULL && weft_topo_passes(p->t, from) &&
@@ -103,20 +115,19 @@ follow(struct proof *p, unsigned int from, unsigned int to)
 			return fault(p, WEFT_TOPO_FAULT_NO_ROUTE,
 				"a route from %s to %s through %s, which is no switch",
 				node[from].name, node[to].name, node[at].name);
-		c = &p->channel[node[at].first_port + number];
+		c = node[at].first_port + (unsigned int)number;
 		if (before != NULL)
 			before->goes_on[number / 64] |= WEFT_BIT64(number % 64);
-		if (c->walk == p->walk)
+		if (p->last_walk[c] == p->walk)
 			return fault(p, WEFT_TOPO_FAULT_LOOP,
 				"a route from %s to %s that comes back to %s", node[from].name,
 				node[to].name, node[at].name);
-		if (c->walk >= p->first_walk)
+		if (p->last_walk[c] >= p->first_walk)
 			return 0;
-		c->walk = p->walk;
-		before = c;
-		number = p->t->port[node[at].first_port + number].peer;
-		at = p->t->port[number].node;
-		in = number - node[at].first_port;
+		p->last_walk[c] = p->walk;
+		before = &p->channel[c];
+		at = p->leads_to[c];
+		in = p->comes_in[c];
 	}
 	return 0;
 }
@@ -130,7 +141,7 @@ follow_all(struct proof *p)
 	for (uint16_t to = 0; to < t->n_nodes; to++) {
 		p->first_walk = p->walk + 1;
 		for (uint16_t from = 0; from < t->n_nodes && rc == 0; from++)
-			if (part_of(p, from) == part_of(p, to))
+			if (p->part[from] == p->part[to])
 				rc = follow(p, from, to);
 	}
 	return rc;
@@ -188,7 +199,7 @@ search(struct proof *p, uint16_t first)
 
 	channel[at].seen = channel[at].open = true;
 	for (;;) {
-		const unsigned int leads_to = p->t->port[p->t->port[at].peer].node;
+		const unsigned int leads_to = p->leads_to[at];
 		const int number = next_port(&channel[at]);
 		uint16_t next;
 
@@ -218,14 +229,21 @@ weft_topo_check_routes(const struct weft_topo *t, weft_topo_port_fn port, const 
 	int rc = -ENOMEM;
 
 	p.channel = calloc(t->n_ports + 1u, sizeof(*p.channel));
+	p.last_walk = calloc(t->n_ports + 1u, sizeof(*p.last_walk));
+	p.leads_to = calloc(t->n_ports + 1u, sizeof(*p.leads_to));
+	p.comes_in = calloc(t->n_ports + 1u, sizeof(*p.comes_in));
 	p.part = calloc(t->n_nodes + 1u, sizeof(*p.part));
-	if (p.channel != NULL && p.part != NULL) {
-		find_parts(&p);
+	if (p.channel != NULL && p.last_walk != NULL && p.leads_to != NULL && p.comes_in != NULL &&
+		p.part != NULL) {
+		look_round(&p);
 		rc = follow_all(&p);
 		for (uint16_t c = 0; rc == 0 && c < t->n_ports; c++)
 			rc = p.channel[c].seen ? 0 : search(&p, c);
 	}
 	free(p.channel);
+	free(p.last_walk);
+	free(p.leads_to);
+	free(p.comes_in);
 	free(p.part);
 	return rc;
 }

@@ -19,7 +19,7 @@
 static unsigned int
 peer_of(const struct weft_topo *t, unsigned int node, unsigned int number)
 {
-	return t->port[t->port[t->node[node].first_port + number].peer].node;
+	return t->neighbour[t->node[node].first_port + number];
 }
 
 /* Lowest port of @from that leads to @to, or WEFT_TOPO_NO_ROUTE. */

@@ -34,7 +34,7 @@ struct updown {
 static unsigned int
 peer_of(const struct weft_topo *t, unsigned int node, unsigned int number)
 {
-	return t->port[t->port[t->node[node].first_port + number].peer].node;
+	return t->neighbour[t->node[node].first_port + number];
 }
 
 /* Levels of switches, breadth first from those that are in the queue. */

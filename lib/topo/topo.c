@@ -92,6 +92,7 @@ load_release(struct topo_load *l)
 	free(l->t.host);
 	free(l->t.gfd);
 	free(l->t.route);
+	free(l->t.neighbour);
 	free(l->t.segment);
 	free(l->t.target);
 	free(l->t.group);
@@ -300,6 +301,7 @@ weft_topo_free(struct weft_topo *t)
 	free(t->host);
 	free(t->gfd);
 	free(t->route);
+	free(t->neighbour);
 	free(t->segment);
 	free(t->target);
 	free(t->group);

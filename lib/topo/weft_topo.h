@@ -248,6 +248,8 @@ struct weft_topo {
 	struct weft_topo_node *node;
 	struct weft_topo_link *link;
 	struct weft_topo_port *port;
+	uint16_t
+		*neighbour; /**< n_ports: node at the other end; what port[] says, close together */
 	uint16_t *host; /**< n_hosts indexes into node[] */
 	uint16_t *gfd; /**< n_gfds indexes into node[] */
 	uint8_t *route; /**< n_nodes rows of n_nodes; weft_topo_next_port() reads them */
