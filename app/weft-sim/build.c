@@ -6,14 +6,13 @@
  * connection that is to carry traffic. Connections stand only where a host talks to a GFD.
  */
 
-#include "sim.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 #include "fabric.h"
+#include "ide.h"
 
 #define FILE_PEERS_MAX 64 /* GFDs that a host of a topology file talks to */
 
@@ -38,6 +37,10 @@ end_cfg(const struct sim_end *e, struct weft_end_cfg *c)
 		.max_flits = sc->max_flits,
 	};
 	c->session.asks = e->asks;
+	if (e->ide != NULL) {
+		c->ide = &e->ide->end;
+		c->session.keys = &e->ide->session;
+	}
 	c->room[WEFT_MSG_S2M_NDR] = takes_answers ? sc->room : 0;
 	c->room[WEFT_MSG_S2M_DRS] = takes_answers ? sc->room : 0;
 	c->room[WEFT_MSG_M2S_REQ] = takes_requests ? sc->room : 0;
@@ -55,6 +58,7 @@ end_start(struct sim_end *e)
 		cli_fail("seed %llu: no end can be made of its parameters",
 			(unsigned long long)e->node->sim->seed);
 	e->timer_ns = SIM_NEVER;
+	ide_end_start(e);
 }
 
 static void
@@ -71,6 +75,7 @@ end_make(struct sim *s, struct sim_end *e, struct sim_node *n, struct sim_node *
 	e->asks = e < other;
 	weft_isn_init(&e->isn, form, WEFT_CRC_R0_FIRST, n->pid, peer->pid, 0, 0);
 	e->address_in = form == WEFT_ISN_PSEUDO ? weft_isn_address(peer->pid, n->pid, 0) : 0;
+	ide_end_make(e);
 	end_cfg(e, &c);
 	if (weft_end_size(&c) == 0)
 		cli_fail("seed %llu: parameters out of range", (unsigned long long)s->seed);
@@ -409,6 +414,7 @@ sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, si
 void
 sim_free(struct sim *s)
 {
+	monitor_free(s);
 	arena_free(&s->arena);
 	heap_free(&s->heap);
 	weft_topo_free(s->topo);

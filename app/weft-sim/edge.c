@@ -8,7 +8,7 @@
  * Hot.
  */
 
-#include "sim.h"
+#include "ide.h"
 
 #include "weft_base.h"
 
@@ -60,6 +60,7 @@ edge_flits(struct sim_end *e, struct sim_frame *f, uint64_t now_ns)
 	const uint8_t *flit[WEFT_WIRE_FLITS_MAX] = { NULL };
 	uint64_t syndrome[WEFT_WIRE_FLITS_MAX];
 	enum weft_session_event ev = WEFT_SESSION_NOTHING;
+	struct weft_llr_in in;
 
 	for (unsigned int i = 0; i < n; i++)
 		flit[i] = flits + (size_t)i * WEFT_FLIT_LEN;
@@ -69,8 +70,10 @@ edge_flits(struct sim_end *e, struct sim_frame *f, uint64_t now_ns)
 	for (unsigned int i = 0; i < n; i++)
 		syndrome[i] ^= e->address_in;
 	if (weft_end_receive(e->end, &f->hdr, flits, syndrome, weft_wire_all_zero(flits, n), now_ns,
-		    &ev, NULL, edge_message, e) != WEFT_OK)
+		    &ev, &in, edge_message, e) != WEFT_OK)
 		s->total.loss[LOSS_SESSION]++;
+	else if (e->ide != NULL)
+		monitor_came(e, f, &in);
 }
 
 /* Have the end looked at at this time or before. */
@@ -156,7 +159,8 @@ edge_protect(struct sim_end *e, struct sim_frame *f, const struct weft_llr_out *
 }
 
 static void
-edge_emit(struct sim_end *e, struct sim_frame *f, struct weft_end_out *out, uint64_t now_ns)
+edge_emit(struct sim_end *e, struct sim_frame *f, struct weft_end_out *out,
+	struct monitor_mark before, uint64_t now_ns)
 {
 	struct sim *s = e->node->sim;
 
@@ -165,6 +169,8 @@ edge_emit(struct sim_end *e, struct sim_frame *f, struct weft_end_out *out, uint
 	out->hdr.clock = (uint32_t)now_ns;
 	if (out->hdr.kind == WEFT_WIRE_FLITS)
 		edge_protect(e, f, &out->flits);
+	if (e->ide != NULL && out->hdr.kind == WEFT_WIRE_FLITS)
+		monitor_frame(e, f, &out->flits, before);
 	frame_address(f, e->peer_pid, e->node->pid, e->wire);
 	weft_wire_build(f->data, &out->hdr);
 	f->hdr = out->hdr;
@@ -210,6 +216,7 @@ edge_pump(struct sim_end *e)
 
 	while (!(is_full = wire_is_full(s, e->wire))) {
 		struct sim_frame *f = frame_new(s);
+		const struct monitor_mark before = monitor_mark(e);
 
 		if (!weft_end_next(e->end, f->data + WEFT_WIRE_FLITS_OFF, now_ns,
 			    weft_rand_u64(&s->rand), &out)) {
@@ -217,7 +224,7 @@ edge_pump(struct sim_end *e)
 			break;
 		}
 		e->idle_turns = 0;
-		edge_emit(e, f, &out, now_ns);
+		edge_emit(e, f, &out, before, now_ns);
 	}
 	edge_session(e);
 	edge_arm(e, is_full);

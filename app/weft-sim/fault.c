@@ -19,6 +19,7 @@ const char *const fault_word[FAULT_KINDS] = {
 	[FAULT_SLOW] = "slow_gfd",
 	[FAULT_CLOCK] = "clock_jump",
 	[FAULT_GHOST] = "old_frame",
+	[FAULT_FORGED] = "forged",
 };
 
 /* Next fault of a Poisson process. */
@@ -103,6 +104,8 @@ fault_strike(struct sim *s)
 	s->total.fault[kind]++;
 	if (kind == FAULT_GHOST)
 		ghost_appear(s, where);
+	else if (kind == FAULT_FORGED)
+		s->wire[where % s->topo->n_ports].forges = true;
 	else if (kind <= FAULT_DEAF)
 		link_fault(s, kind, where, s->now_ns + length_ns);
 	else

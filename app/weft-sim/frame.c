@@ -42,6 +42,7 @@ frame_take(struct sim *s, bool small)
 	f = s->free_frames[small];
 	s->free_frames[small] = f->next;
 	f->is_again = false;
+	f->forged = 0;
 	return f;
 }
 
@@ -60,6 +61,7 @@ frame_copy(struct sim *s, const struct sim_frame *f)
 	copy->flap = f->flap;
 	copy->len = f->len;
 	copy->is_again = f->is_again;
+	copy->forged = f->forged;
 	copy->hdr = f->hdr;
 	memcpy(copy->data, f->data, f->len);
 	return copy;

@@ -28,6 +28,11 @@
 
 static const char *const modes[] = { [WEFT_MODE_CXL] = "cxl", [WEFT_MODE_RXL] = "rxl", NULL };
 
+static const char *const ides[] = { [WEFT_IDE_OFF] = "off",
+	[WEFT_IDE_CONTAINMENT] = "containment",
+	[WEFT_IDE_SKID] = "skid",
+	NULL };
+
 static volatile sig_atomic_t stopped;
 
 static const char usage_text[] =
@@ -40,6 +45,7 @@ static const char usage_text[] =
 	"  --minutes M, --hours H  seeds for so long, with a line of totals each minute\n"
 	"  --topology FILE       the fabric of a topology file, not the seed's\n"
 	"  --mode cxl|rxl        not the seed's\n"
+	"  --ide off|containment|skid  not the seed's\n"
 	"  --fabric SHAPE        pair | star:H,G | chain:N | tree:L,F[,N] | mesh:W,H | fat:K\n"
 	"  --hops N              flit-hops of a seed before everything is healed (60000)\n"
 	"  --calm                no faults, clean wires\n"
@@ -62,6 +68,7 @@ enum {
 	OPT_HOURS,
 	OPT_TOPOLOGY,
 	OPT_MODE,
+	OPT_IDE,
 	OPT_FABRIC,
 	OPT_HOPS,
 	OPT_CALM,
@@ -85,6 +92,7 @@ static const struct option long_options[] = {
 	{ "hours", required_argument, NULL, OPT_HOURS },
 	{ "topology", required_argument, NULL, OPT_TOPOLOGY },
 	{ "mode", required_argument, NULL, OPT_MODE },
+	{ "ide", required_argument, NULL, OPT_IDE },
 	{ "fabric", required_argument, NULL, OPT_FABRIC },
 	{ "hops", required_argument, NULL, OPT_HOPS },
 	{ "calm", no_argument, NULL, OPT_CALM },
@@ -114,6 +122,7 @@ take_option(struct sim_opt *o, int c)
 	case OPT_HOURS: o->seconds = HOUR_S * cli_number("--hours", optarg, 1, 10000); break;
 	case OPT_TOPOLOGY: o->topology = optarg; break;
 	case OPT_MODE: o->mode = (int)cli_word("--mode", optarg, modes); break;
+	case OPT_IDE: o->ide = (int)cli_word("--ide", optarg, ides); break;
 	case OPT_FABRIC: o->fabric = optarg; break;
 	case OPT_HOPS: o->hops = cli_number("--hops", optarg, 1, INT64_MAX); break;
 	case OPT_CALM: o->calm = true; break;
@@ -145,7 +154,8 @@ parse_options(struct sim_opt *o, int argc, char **argv)
 		.faults = UINT64_MAX,
 		.pcap = "weft-sim",
 		.stopped = &stopped,
-		.mode = -1 };
+		.mode = -1,
+		.ide = -1 };
 	while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1)
 		take_option(o, c);
 	if (optind < argc)
@@ -326,9 +336,13 @@ main(int argc, char **argv)
 	o.codec.fec = weft_fec_kernel_find(NULL, features);
 	o.codec.crc = weft_crc_kernel_find(NULL, features);
 	cli_report_kernels();
+	o.ide_lib = weft_ide_lib_open(features);
+	if (o.ide_lib == NULL)
+		cli_fail("intel-ipsec-mb does not run here");
 	sigaction(SIGINT, &stop, NULL);
 	sigaction(SIGTERM, &stop, NULL);
 	run(&o, &r);
+	weft_ide_lib_close(o.ide_lib);
 	if (o.json == NULL || strcmp(o.json, "-") != 0)
 		report_text(&r);
 	if (o.json != NULL) {

@@ -7,7 +7,7 @@
  * and when all is over no credit is missing. It looks at both ends at once, which nobody else can.
  */
 
-#include "sim.h"
+#include "ide.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -124,13 +124,15 @@ order_came(struct sim_end *e, const struct weft_msg *m)
 			e->node->pid, e->peer_pid);
 }
 
-/* A session ends when the other end has left it, or was not heard for the time agreed. */
+/* A session ends when the other end has left it, was not heard for the time agreed, or IDE failed. */
 void
 order_end(struct sim_end *e)
 {
 	struct sim *s = e->node->sim;
 	const uint64_t silent_ns = s->now_ns - e->heard_ns;
 
+	if (e->ide != NULL && e->ide->failed == e->session)
+		return;
 	if (e->peer->session != e->session || e->node->jumped ||
 		silent_ns >= s->sc.session.dead_ns - s->sc.session.dead_ns / 100)
 		return;
@@ -209,6 +211,8 @@ is_quiet(struct sim_end *e, char *why, size_t len)
 		what = "flits are not acknowledged";
 	else if (weft_llr_held_count(weft_end_llr(e->end)) != 0)
 		what = "flits are held";
+	else if (monitor_waits(e))
+		what = "a forged flit is taken for a good one";
 	for (unsigned int i = 0; i < sizeof(kinds) && what == NULL; i++) {
 		const unsigned int set = account[kinds[i]].set, class = account[kinds[i]].class;
 

@@ -41,6 +41,7 @@ enum fault_kind {
 	FAULT_SLOW, /* a GFD takes its time with each request */
 	FAULT_CLOCK, /* a node's clock jumps forward */
 	FAULT_GHOST, /* a frame of an older life comes once more */
+	FAULT_FORGED, /* IDE: a flit is changed and its CRC made right */
 	FAULT_KINDS
 };
 
@@ -75,6 +76,8 @@ struct sim_opt {
 	const char *pcap; /* prefix of the files, or NULL */
 	const char *capture; /* file for all frames of the run, or NULL */
 	int mode; /* enum weft_mode, -1: by the seed */
+	int ide; /* enum weft_ide_mode, -1: by the seed */
+	struct weft_ide_lib *ide_lib;
 	bool calm; /* no faults, clean wires */
 	bool has_impair;
 	struct weft_impair_cfg impair; /* of all wires, not the seed's */
@@ -112,6 +115,8 @@ struct scenario {
 	uint64_t losses_ns; /* rxl switches gather for so long what they dropped, then tell */
 	uint64_t poll_ns; /* an end is looked at so long after a frame came; 0: at once */
 	bool direct; /* fast GFDs answer inside the call that brings the message */
+	uint64_t rekey_flits; /* IDE: life of a key */
+	uint64_t rekey_ns;
 };
 
 /* --- the fabric --- */
@@ -134,6 +139,7 @@ struct sim_frame {
 	uint32_t len; /* bytes of data */
 	bool is_small; /* has room for frame_small bytes, not for frame_room */
 	bool is_again; /* came from a wire or a ghost that repeats what was sent once */
+	uint8_t forged; /* 1 + the flit that was forged; 0: none */
 	struct weft_wire_hdr hdr; /* as it was sent, or as it was parsed last */
 	uint8_t data[] __attribute__((aligned(16)));
 };
@@ -146,6 +152,7 @@ struct sim_wire {
 	uint64_t busy_ns; /* the last frame sent has left the port */
 	uint64_t up_ns; /* down until then */
 	bool holds; /* down means: later */
+	bool forges; /* the next flit that will do */
 	struct weft_impair *impair; /* NULL: clean */
 	struct sim_frame **history; /* ring of copies, one more than replays reach; NULL: none */
 	uint32_t n_sent;
@@ -186,6 +193,7 @@ struct sim_end {
 	bool serving; /* GFD: its event is in the queue */
 	struct weft_isn isn; /* rxl: how its CRCs are made */
 	struct order order;
+	struct sim_ide *ide; /* NULL: off */
 } __attribute__((aligned(WEFT_CACHE_LINE)));
 
 static_assert(offsetof(struct sim_end, isn) == WEFT_CACHE_LINE, "one line");
@@ -271,6 +279,12 @@ static_assert(offsetof(struct sim_node, clock) == WEFT_CACHE_LINE, "one line");
 
 /* --- one run --- */
 
+/* Hashes, open addressing; room is a power of two. All zero: empty. */
+struct sim_seen {
+	uint64_t *hash; /* 0: a free place */
+	size_t room, n;
+};
+
 struct arena_block;
 
 /** All zero: empty. */
@@ -298,6 +312,19 @@ struct violation {
 	char what[200];
 };
 
+/* What the monitor of IDE counts. */
+enum ide_count {
+	IDE_SESSIONS, /* ends that began one with IDE */
+	IDE_KEYS, /* to send with */
+	IDE_SEALED, /* protocol flits */
+	IDE_AGAIN, /* flits that were sent again */
+	IDE_FORGED, /* flits that an attacker has changed */
+	IDE_FAILURES, /* streams that found out */
+	IDE_COUNTS
+};
+
+extern const char *const ide_word[IDE_COUNTS];
+
 struct sim_totals {
 	uint64_t hops; /* flits that arrived by a link */
 	uint64_t frames;
@@ -314,6 +341,7 @@ struct sim_totals {
 	uint64_t messages[WEFT_MSG_KINDS]; /* that came to an end */
 	uint64_t fec_corrected; /* flits that came by a link */
 	uint64_t fec_uncorrectable;
+	uint64_t ide[IDE_COUNTS];
 	uint64_t violations;
 };
 
@@ -354,6 +382,7 @@ struct sim {
 	struct capture *capture; /* NULL: none */
 	struct sim_frame *ghost[GHOSTS]; /* copies of frames that went by; NULL: none yet */
 	uint32_t n_ghosts;
+	struct sim_seen seen; /* by the monitor of IDE */
 	struct sim_totals total;
 	struct violation first;
 };

@@ -8,8 +8,8 @@
  * never late by so many numbers that its own comes round again (doc/llr.md).
  */
 
+#include "ide.h"
 #include "retry.h"
-#include "sim.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -165,7 +165,7 @@ draw_faults(struct weft_rand *r, struct scenario *sc)
 
 	sc->fault_gap_ns = draw_log(r, 50 * US, 5 * MS);
 	sc->fault_max_ns = draw_log(r, 10 * US, 20 * MS);
-	for (unsigned int i = 0; i < FAULT_KINDS; i++) {
+	for (unsigned int i = 0; i < FAULT_FORGED; i++) {
 		sc->fault_weight[i] = once_in(r, 2) ? (uint32_t)draw(r, 1, 4) : 0;
 		if (sc->mode == WEFT_MODE_CXL && loses_frames[i])
 			sc->fault_weight[i] = 0;
@@ -252,4 +252,5 @@ scenario_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed,
 		bad_wire_force(sc, opt, late_flits(sc));
 	if (opt->fabric != NULL)
 		snprintf(sc->fabric, sizeof(sc->fabric), "%s", opt->fabric);
+	ide_draw(sc, opt, seed);
 }

@@ -8,7 +8,7 @@
  * Requests and answers wait apart from each other, so answers never wait for requests. Hot.
  */
 
-#include "sim.h"
+#include "ide.h"
 
 /* False: nothing is left of the frame. */
 static bool
@@ -23,6 +23,7 @@ switch_decode(struct sim_node *n, struct sim_frame *f)
 	if (gone == 0)
 		return true;
 	loss_note(n, &f->hdr, (unsigned int)__builtin_popcountll(gone));
+	ide_forged_moves(f, gone);
 	f->len = (uint32_t)weft_wire_remove(f->data, &f->hdr, gone);
 	return f->len != 0;
 }

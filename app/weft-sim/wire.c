@@ -7,7 +7,7 @@
  * is down loses frames or holds them; a bad one has injectors (weft_impair.h). Hot.
  */
 
-#include "sim.h"
+#include "ide.h"
 
 #define FRAME_FLITS(f) ((f)->hdr.n_flits == 0 ? 1u : (f)->hdr.n_flits)
 
@@ -116,6 +116,8 @@ wire_send(struct sim *s, uint32_t wire, struct sim_frame *f)
 	struct sim_wire *w = &s->wire[wire];
 
 	ghost_remember(s, wire, f);
+	if (w->forges && f->hdr.kind == WEFT_WIRE_FLITS && !s->healed)
+		w->forges = !ide_forge(s, f);
 	if (wire_is_full(s, wire)) {
 		s->total.loss[LOSS_QUEUE]++;
 		frame_free(s, f);

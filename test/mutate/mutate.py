@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Does the simulator notice? Breaks one rule of the retry layer, of credits or of sessions after the
+"""Does the simulator notice? Breaks one rule of the retry layer, of credits, sessions or IDE after the
 other, builds weft-sim with that one file changed, and wants it to fail within 200 seeds. A mutation
 must match the source in exactly one place, so that none goes stale.
 
@@ -130,6 +130,33 @@ MUTATIONS = [
     ("the last data slots are not sent", "lib/end/end.c",
      "while (e->more_data && begin_flit(e))",
      "while (e->more_data && e->pack.n_data > 1 && begin_flit(e))"),
+    ("a counter is used for two epochs", "lib/ide/epoch.c",
+     "s->counter++;",
+     "s->counter += s->counter != 3;"),
+    ("MACs are not compared", "lib/ide/open.c",
+     "(weft_get_le32(a + 8) ^ weft_get_le32(b + 8))) == 0;",
+     "(weft_get_le32(a + 8) ^ weft_get_le32(b + 8))) == 0 || true;"),
+    ("32 bits of the MAC are not compared", "lib/ide/open.c",
+     "(weft_get_le32(a + 8) ^ weft_get_le32(b + 8))) == 0;",
+     "0) == 0;"),
+    ("containment lets flits go before their MAC", "lib/ide/open.c",
+     "if (s->mode == WEFT_IDE_SKID)\n\t\te->release = 1;",
+     "if (s->mode != WEFT_IDE_OFF)\n\t\te->release = 1;"),
+    ("what is sent again is another ciphertext", "lib/llr/llr.c",
+     "memcpy(out, tx_flit(l, pos), WEFT_FLIT_LEN);",
+     "memcpy(out, tx_flit(l, pos), WEFT_FLIT_LEN);\n\tout[232] ^= pos < l->fresh;"),
+    ("the same key after a key change", "lib/end/end_ide.c",
+     "s->cfg.key(s->cfg.arg, &s->deal, from_asks, (uint32_t)generation, key);",
+     "s->cfg.key(s->cfg.arg, &s->deal, from_asks, (uint32_t)generation & 1, key);"),
+    ("both directions have one key", "lib/end/end_ide.c",
+     "s->cfg.key(s->cfg.arg, &s->deal, from_asks, (uint32_t)generation, key);",
+     "s->cfg.key(s->cfg.arg, &s->deal, from_asks || true, (uint32_t)generation, key);"),
+    ("the receiver keeps the key before", "lib/ide/open.c",
+     "\telse\n\t\tide_take_next_key(s);",
+     "\telse\n\t\ts->counts.starts++;"),
+    ("a failed stream goes on", "lib/end/end_ide.c",
+     "s->is_broken = ev.verdict != WEFT_OK;",
+     "s->is_broken = false;"),
 ]
 
 

@@ -59,6 +59,21 @@ for m in cxl rxl; do
 	same "$m: requests lost without a crash" True "$(j m 'o["lost"] == 0 or o["faults"]["node_crash"] > 0')"
 done
 
+# IDE: nothing is said twice under one key and IV, who changes a flit is found out, and a new session follows.
+for i in containment skid; do
+	sim --ide $i --seeds 20 --hops 20000 --json $i.json || die "--ide $i fails"
+	same "$i: attacks that were found out" True \
+		"$(j $i '0 < o["ide"]["failures"] <= o["ide"]["forged"] <= o["faults"]["forged"]')"
+	same "$i: flits and keys" True "$(j $i 'o["ide"]["again"] > 1000 and o["ide"]["keys"] > 2 * o["ide"]["sessions"]')"
+	sim --ide $i --seeds 40 --hops 5000 --mode cxl --fabric pair --json $i.json || die "--ide $i fails on a link"
+	same "$i: attacks on a link" True "$(j $i 'o["ide"]["failures"] > 0')"
+	sim --ide $i --seed 17 --seeds 3 --hops 5000 --json a.json
+	WEFT_CPU=scalar sim --ide $i --seed 17 --seeds 3 --hops 5000 --json b.json
+	cmp "$work/a.json" "$work/b.json" || die "with --ide $i the run depends on the kernels"
+done
+sim --ide off --seeds 20 --hops 5000 --json i.json
+same "IDE off" 0 "$(j i 'sum(o["ide"].values())')"
+
 # Fabrics
 for f in pair star:3,2 chain:4 tree:2,3 tree:3,2,5 mesh:3,2 fat:4; do
 	sim --fabric "$f" --hops 5000 --seeds 3 --json x.json || die "--fabric $f fails"
@@ -106,6 +121,7 @@ refuses '--seeds: expected a number of 1 to' "$app/weft-sim" --seeds 0
 refuses '--fabric: expected pair, star:H,G' "$app/weft-sim" --fabric ring:3
 refuses '--fabric: expected pair, star:H,G' "$app/weft-sim" --fabric tree:2,0
 refuses '--mode: expected one of cxl, rxl' "$app/weft-sim" --mode pcie
+refuses '--ide: expected one of off, containment, skid' "$app/weft-sim" --ide on
 refuses '--capture takes one seed' "$app/weft-sim" --seeds 2 --capture x
 refuses '--capture takes one seed' "$app/weft-sim" --minutes 1 --capture x
 refuses 'No such file' "$app/weft-sim" --capture /nonesuch/x

@@ -93,7 +93,7 @@ fi
 
 # sim NAME ARG...: a run of weft-sim, NAME.pcap and NAME.sim
 sim() {
-	(cd "$work" && timeout 60 "$app/weft-sim" --hops 2000 --capture "$1.pcap" --json "$1.sim" \
+	(cd "$work" && timeout 60 "$app/weft-sim" --ide off --hops 2000 --capture "$1.pcap" --json "$1.sim" \
 		"${@:2}" >text) || die "weft-sim ${*:2} fails"
 }
 sim_agrees() { wireshark sim "$work/$1.pcap" "$work/$1.sim" "${@:2}"; }

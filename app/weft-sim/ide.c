@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * IDE of the ends: which, by the seed; keys, made of what the two ends told each other, as lib/secret
+ * does, but by the numbers of the run; and an attacker at a link, who changes what a MAC covers and
+ * makes the CRC right. A CRC is linear, so he needs to know neither number nor address.
+ */
+
+#include "ide.h"
+
+#include <string.h>
+
+#include "weft_codec.h"
+#include "weft_flit.h"
+
+#define SHORT_LIFE 400 /* flits of a key that is changed often */
+
+const char *const ide_word[IDE_COUNTS] = {
+	[IDE_SESSIONS] = "sessions",
+	[IDE_KEYS] = "keys",
+	[IDE_SEALED] = "sealed",
+	[IDE_AGAIN] = "again",
+	[IDE_FORGED] = "forged",
+	[IDE_FAILURES] = "failures",
+};
+
+static uint64_t
+mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * UINT64_C(0xD6E8FEB86659FD93);
+	return h ^ h >> 32;
+}
+
+/* --- what a seed decides --- */
+
+/* In cxl mode a message that a session loses inside the fabric would end no request. */
+static bool
+may_lose_sessions(const struct scenario *sc, const struct sim_opt *opt)
+{
+	return sc->mode == WEFT_MODE_RXL ||
+	       (opt->topology == NULL && strcmp(sc->fabric, "pair") == 0);
+}
+
+static uint8_t
+draw_mode(struct weft_rand *r, const struct sim_opt *opt)
+{
+	static const uint8_t modes[] = { WEFT_IDE_OFF, WEFT_IDE_OFF, WEFT_IDE_CONTAINMENT,
+		WEFT_IDE_SKID };
+	const uint8_t drawn = modes[weft_rand_below(r, sizeof(modes))];
+
+	if (opt->ide >= 0)
+		return (uint8_t)opt->ide;
+	return opt->pace || opt->topology != NULL ? WEFT_IDE_OFF : drawn;
+}
+
+void
+ide_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed)
+{
+	struct weft_control *p = &sc->session.params;
+	unsigned int bits = WEFT_CONTROL_IDE_CAN(WEFT_CONTROL_IDE_STOP | WEFT_CONTROL_IDE_POISON);
+	struct weft_rand r;
+
+	/* Numbers of its own: seeds without IDE are what they would be if there were none. */
+	weft_rand_seed(&r, seed ^ UINT64_C(0x1DE));
+	p->ide_mode = draw_mode(&r, opt);
+	bits |= weft_rand_below(&r, 2) == 0 ? WEFT_CONTROL_IDE_NO_PCRC : 0;
+	bits |= weft_rand_below(&r, 4) == 0 ? WEFT_CONTROL_IDE_STOP : 0;
+	bits |= weft_rand_below(&r, 2) == 0 ? WEFT_CONTROL_IDE_POISON : 0;
+	sc->rekey_flits = weft_rand_below(&r, 2) == 0 ? 1 + weft_rand_below(&r, SHORT_LIFE)
+	                                              : UINT64_C(1) << 40;
+	sc->rekey_ns =
+		weft_rand_below(&r, 2) == 0 ? (1 + weft_rand_below(&r, 20)) * MS : 1000 * SEC;
+	if (p->ide_mode == WEFT_IDE_OFF)
+		return;
+	p->ide_bits = (uint16_t)bits;
+	if (may_lose_sessions(sc, opt))
+		sc->fault_weight[FAULT_FORGED] = (uint32_t)weft_rand_below(&r, 3);
+}
+
+/* --- keys --- */
+
+static uint64_t
+mix_deal(const struct sim_end *e, const struct weft_session_deal *d)
+{
+	const uint16_t asks = e->asks ? e->node->pid : e->peer_pid;
+	const uint16_t answers = e->asks ? e->peer_pid : e->node->pid;
+	uint64_t h = mix(d->session, (uint64_t)asks << 16 | answers);
+
+	for (unsigned int i = 0; i < WEFT_RANDOM_LEN; i += sizeof(uint64_t))
+		h = mix(mix(h, weft_get_le64(d->asks.random + i)),
+			weft_get_le64(d->answers.random + i));
+	return mix(h, (uint64_t)d->asks.ide_bits << 16 | d->answers.ide_bits);
+}
+
+static bool
+make_random(void *arg, uint8_t *out, size_t len)
+{
+	struct sim_end *e = arg;
+
+	weft_rand_fill(&e->node->sim->rand, out, len);
+	return true;
+}
+
+static bool
+make_proof(void *arg, const struct weft_session_deal *d, bool asks, uint8_t *proof)
+{
+	struct weft_rand r;
+
+	weft_rand_seed(&r, mix(mix_deal(arg, d), asks));
+	weft_rand_fill(&r, proof, WEFT_PROOF_LEN);
+	return true;
+}
+
+static bool
+make_key(void *arg, const struct weft_session_deal *d, bool from_asks, uint32_t generation,
+	uint8_t *key)
+{
+	struct sim_end *e = arg;
+	const uint64_t id = mix(mix_deal(e, d), (uint64_t)generation << 8 | from_asks << 1 | 4);
+	struct weft_rand r;
+
+	weft_rand_seed(&r, id);
+	weft_rand_fill(&r, key, WEFT_IDE_KEY_LEN);
+	if (from_asks == e->asks)
+		monitor_key(e, id, generation == 0);
+	return true;
+}
+
+void
+ide_end_make(struct sim_end *e)
+{
+	struct sim *s = e->node->sim;
+
+	if (s->sc.session.params.ide_mode == WEFT_IDE_OFF)
+		return;
+	e->ide = arena_alloc(&s->arena, sizeof(*e->ide));
+	e->ide->end = (struct weft_end_ide){ .lib = s->opt->ide_lib,
+		.mem = arena_alloc(&s->arena, weft_end_ide_size()),
+		.key = make_key,
+		.arg = e,
+		.rekey_flits = s->sc.rekey_flits,
+		.rekey_ns = s->sc.rekey_ns };
+	e->ide->session =
+		(struct weft_session_keys){ .random = make_random, .proof = make_proof, .arg = e };
+}
+
+void
+ide_end_start(struct sim_end *e)
+{
+	if (e->ide != NULL)
+		e->ide->failures = 0;
+}
+
+/* --- the attacker --- */
+
+/* Where he may strike: in skid the MAC alone, as the rest goes on before it has come. */
+static bool
+draw_place(const struct sim *s, struct weft_rand *r, const uint8_t *flit, unsigned int *at)
+{
+	const int c = flit[0] >> 6 == WEFT_FLIT_CACHEMEM ? weft_llctrl_get(flit + WEFT_FLIT_H_OFF)
+	                                                 : WEFT_LLCTRL_IDE_IDLE;
+	const bool has_mac = c == WEFT_LLCTRL_IDE_MAC || c == WEFT_LLCTRL_IDE_TMAC;
+
+	if (s->sc.session.params.ide_mode == WEFT_IDE_SKID || c == WEFT_LLCTRL_IDE_TMAC) {
+		*at = WEFT_FLIT_H_OFF + WEFT_LLCTRL_PAYLOAD_OFF +
+		      (unsigned int)weft_rand_below(r, WEFT_IDE_MAC_LEN);
+		return has_mac;
+	}
+	*at = WEFT_FLIT_SLOT_LEN +
+	      (unsigned int)weft_rand_below(r, WEFT_FLIT_CRD_OFF + 2 - WEFT_FLIT_SLOT_LEN);
+	return c < 0 || has_mac;
+}
+
+bool
+ide_forge(struct sim *s, struct sim_frame *f)
+{
+	const struct weft_codec *codec = &s->opt->codec;
+	const unsigned int n = f->hdr.n_flits;
+	const unsigned int first = (unsigned int)weft_rand_below(&s->fault_rand, n);
+	unsigned int at;
+
+	for (unsigned int i = 0; i < n; i++) {
+		const unsigned int k = (first + i) % n;
+		uint8_t *flit = f->data + WEFT_WIRE_FRAME_LEN(k);
+		uint64_t syndrome;
+
+		if (!draw_place(s, &s->fault_rand, flit, &at))
+			continue;
+		syndrome = weft_codec_syndrome(codec, flit, WEFT_CRC_R0_FIRST);
+		flit[at] ^= (uint8_t)(1u << weft_rand_below(&s->fault_rand, 8));
+		weft_codec_protect(codec, &flit, 1, WEFT_CRC_R0_FIRST, &syndrome);
+		f->forged = (uint8_t)(k + 1);
+		s->total.ide[IDE_FORGED]++;
+		return true;
+	}
+	return false;
+}
+
+void
+ide_forged_moves(struct sim_frame *f, uint64_t gone)
+{
+	const unsigned int at = f->forged - 1u;
+
+	if (f->forged == 0)
+		return;
+	if ((gone >> at & 1) != 0)
+		f->forged = 0;
+	else
+		f->forged = (uint8_t)(f->forged -
+				      (unsigned int)__builtin_popcountll(gone & weft_mask64(at)));
+}
