@@ -258,15 +258,7 @@ peer_flits(struct peer *p, struct rte_mbuf *m, weft_end_msg_fn fn, void *arg)
 {
 	const struct weft_frame *f = weft_frame(m);
 
-	for (uint64_t left = f->taken; left != 0; left &= left - 1) {
-		const unsigned int i = (unsigned int)__builtin_ctzll(left);
-		const uint8_t *flit = weft_frame_flits(m) + i * (size_t)WEFT_FLIT_LEN;
-
-		if ((f->dropped & WEFT_BIT64(i)) == 0)
-			weft_end_deliver(p->end, flit, fn, arg);
-		else
-			weft_end_skip(p->end, flit);
-	}
+	weft_end_deliver(p->end, weft_frame_flits(m), f->taken, f->dropped, fn, arg);
 	p->due_ns = 0;
 }
 
@@ -320,13 +312,9 @@ peer_send_frame(struct peer *p)
 static void
 peer_take_held(struct peer *p, weft_end_msg_fn fn, void *arg)
 {
-	struct weft_llr *l = weft_end_llr(p->end);
-	const uint8_t *flit;
-
-	if (weft_llr_ready_count(l) == 0 || weft_pipe_is_busy(p->node->rx))
+	if (weft_llr_ready_count(weft_end_llr(p->end)) == 0 || weft_pipe_is_busy(p->node->rx))
 		return;
-	while ((flit = weft_llr_held(l)) != NULL)
-		weft_end_deliver(p->end, flit, fn, arg);
+	weft_end_deliver_held(p->end, fn, arg);
 	p->due_ns = 0;
 }
 

@@ -135,7 +135,7 @@ weft_end_size(const struct weft_end_cfg *cfg)
 	len = aligned(sizeof(struct weft_end)) + aligned(weft_llr_size(&cfg->llr));
 	for (unsigned int k = 0; k < WEFT_MSG_LLCTRL; k++)
 		len += aligned(cfg->room[k] * sizeof(struct weft_msg));
-	return cfg->ide == NULL ? len : len + sizeof(struct end_ide);
+	return cfg->ide == NULL ? len : len + aligned(sizeof(struct end_ide));
 }
 
 struct weft_end *
@@ -161,7 +161,8 @@ weft_end_init(void *mem, const struct weft_end_cfg *cfg, uint64_t now_ns)
 	}
 	if (cfg->ide != NULL) {
 		e->ide = (struct end_ide *)at;
-		*e->ide = (struct end_ide){ .cfg = *cfg->ide };
+		memset(e->ide, 0, sizeof(*e->ide));
+		e->ide->cfg = *cfg->ide;
 	}
 	return e;
 }
@@ -208,7 +209,7 @@ begin_flit(struct weft_end *e)
 
 	if (flit == NULL)
 		return false;
-	weft_pack_begin(&e->pack, flit, e->ide != NULL && weft_ide_mac_due(e->ide->tx));
+	weft_pack_begin(&e->pack, flit, e->ide != NULL && e->ide->pace.mac_due);
 	e->flit_open = true;
 	return true;
 }
@@ -330,7 +331,7 @@ close_epoch(struct weft_end *e)
 
 		if (flit == NULL)
 			return false;
-		c = weft_ide_close(e->ide->tx, flit);
+		c = end_ide_close(e->ide, flit);
 		if (c == WEFT_IDE_CLOSED)
 			break;
 		if (c == WEFT_IDE_CLOSE_TMAC) {
@@ -376,8 +377,10 @@ complete(struct weft_end *e, uint64_t now_ns)
 		e->count[WEFT_END_N_CREDIT_FLITS]++;
 		note_owed(e, now_ns);
 	}
-	if (e->ide != NULL)
-		complete_ide(e, now_ns);
+	if (e->ide == NULL)
+		return;
+	complete_ide(e, now_ns);
+	end_ide_flush(e->ide);
 }
 
 bool
@@ -503,46 +506,79 @@ skip_flit(struct weft_end *e, const uint8_t *flit)
 		credits_came(e, weft_flit_crd(flit));
 }
 
-/* Decrypt it, and go on with what that lets go. */
 static void
-open_flit(struct weft_end *e, const uint8_t *flit, bool skip)
+hand_on(struct weft_end *e, const uint8_t *flit, bool skip)
+{
+	if (skip)
+		skip_flit(e, flit);
+	else
+		deliver(e, flit);
+}
+
+/* Decrypt what was taken, and go on with what that lets go. */
+static void
+open_taken(struct weft_end *e)
 {
 	const uint64_t keys = e->ide->rx_keys;
 	const bool was_broken = e->ide->is_broken;
-	unsigned int release, dropped;
+	struct weft_ide_run run;
+	bool skip;
 
-	e->count[WEFT_END_N_IDE_EPOCHS] += end_ide_open(e->ide, flit, skip, &release, &dropped);
+	end_ide_open(e->ide, &run);
+	e->count[WEFT_END_N_IDE_EPOCHS] += run.epochs_good;
 	e->count[WEFT_END_N_IDE_REKEYED] += e->ide->rx_keys - keys;
-	e->count[WEFT_END_N_IDE_DROPPED] += dropped;
+	e->count[WEFT_END_N_IDE_DROPPED] += (uint64_t)run.failed + run.insecure;
 	e->count[WEFT_END_N_IDE_FAILURES] += e->ide->is_broken && !was_broken;
-	for (; release > 0; release--) {
-		const struct end_ide_held *h = end_ide_released(e->ide);
+	for (; run.release > 0; run.release--) {
+		const uint8_t *flit = end_ide_released(e->ide, &skip);
 
-		if (h->skip)
-			skip_flit(e, h->flit);
-		else
-			deliver(e, h->flit);
+		hand_on(e, flit, skip);
 	}
 }
 
-void
-weft_end_deliver(struct weft_end *e, const uint8_t *flit, weft_end_msg_fn fn, void *arg)
+static void
+take_sealed(struct weft_end *e, const uint8_t *flit, bool skip)
 {
-	e->fn = fn;
-	e->arg = arg;
-	if (e->ide == NULL)
-		deliver(e, flit);
-	else
-		open_flit(e, flit, false);
+	if (end_ide_take(e->ide, flit, skip))
+		return;
+	open_taken(e);
+	end_ide_take(e->ide, flit, skip);
 }
 
 void
-weft_end_skip(struct weft_end *e, const uint8_t *flit)
+weft_end_deliver(struct weft_end *e, const uint8_t *flits, uint64_t live, uint64_t refused,
+	weft_end_msg_fn fn, void *arg)
 {
-	if (e->ide == NULL)
-		skip_flit(e, flit);
-	else
-		open_flit(e, flit, true);
+	e->fn = fn;
+	e->arg = arg;
+	for (uint64_t left = live; left != 0; left &= left - 1) {
+		const unsigned int i = (unsigned int)__builtin_ctzll(left);
+		const uint8_t *flit = flits + i * (size_t)WEFT_FLIT_LEN;
+		const bool skip = (refused & WEFT_BIT64(i)) != 0;
+
+		if (e->ide == NULL)
+			hand_on(e, flit, skip);
+		else
+			take_sealed(e, flit, skip);
+	}
+	if (e->ide != NULL)
+		open_taken(e);
+}
+
+void
+weft_end_deliver_held(struct weft_end *e, weft_end_msg_fn fn, void *arg)
+{
+	const uint8_t *flit;
+
+	e->fn = fn;
+	e->arg = arg;
+	while ((flit = weft_llr_held(e->llr)) != NULL)
+		if (e->ide == NULL)
+			deliver(e, flit);
+		else
+			take_sealed(e, flit, false);
+	if (e->ide != NULL)
+		open_taken(e);
 }
 
 enum weft_verdict
@@ -552,7 +588,6 @@ weft_end_receive(struct weft_end *e, const struct weft_wire_hdr *h, const uint8_
 {
 	enum weft_verdict v = weft_end_frame(e, h->session, now_ns, ev);
 	struct weft_llr_in none;
-	const uint8_t *flit;
 
 	if (in == NULL)
 		in = &none;
@@ -560,10 +595,8 @@ weft_end_receive(struct weft_end *e, const struct weft_wire_hdr *h, const uint8_
 	if (v != WEFT_OK)
 		return v;
 	weft_llr_take(e->llr, flits, syndrome, h->n_flits, skip, now_ns, in);
-	for (uint64_t left = in->deliver; left != 0; left &= left - 1)
-		weft_end_deliver(e, flits + (size_t)__builtin_ctzll(left) * WEFT_FLIT_LEN, fn, arg);
-	while ((flit = weft_llr_held(e->llr)) != NULL)
-		weft_end_deliver(e, flit, fn, arg);
+	weft_end_deliver(e, flits, in->deliver, 0, fn, arg);
+	weft_end_deliver_held(e, fn, arg);
 	return WEFT_OK;
 }
 

@@ -64,6 +64,7 @@ end_ide_begin(struct end_ide *s, const struct weft_session *session, uint64_t no
 	s->tx = make_stream(s, s->asks);
 	s->rx = make_stream(s, !s->asks);
 	s->key_ns = now_ns;
+	weft_ide_pace_init(&s->pace, (enum weft_ide_mode)s->deal.asks.ide_mode);
 	s->is_broken = s->tx == NULL || s->rx == NULL;
 	return !s->is_broken;
 }
@@ -75,21 +76,48 @@ end_ide_end(struct end_ide *s)
 		weft_ide_stream_wipe(s->tx);
 	if (s->rx != NULL)
 		weft_ide_stream_wipe(s->rx);
-	*s = (struct end_ide){ .cfg = s->cfg };
+	explicit_bzero((uint8_t *)s + sizeof(s->cfg), sizeof(*s) - sizeof(s->cfg));
 }
 
 /* --- sender --- */
 
 void
+end_ide_flush(struct end_ide *s)
+{
+	unsigned int n;
+
+	if (s->n_unsealed == 0)
+		return;
+	n = weft_ide_seal_run(s->tx, s->unsealed, s->n_unsealed);
+	assert(n == s->n_unsealed); /* MACs have their places, and no idles are asked for */
+	(void)n;
+	s->n_unsealed = 0;
+}
+
+void
 end_ide_seal(struct end_ide *s, uint8_t *flit)
 {
-	const int rc = weft_ide_seal(s->tx, flit);
-
-	assert(rc == 0); /* the packer was told where the MAC goes, and no idles are asked for */
-	(void)rc;
+	/* The buffer is a ring. */
+	if (s->n_unsealed != 0 && flit != s->unsealed + s->n_unsealed * (size_t)WEFT_FLIT_LEN)
+		end_ide_flush(s);
+	if (s->n_unsealed++ == 0)
+		s->unsealed = flit;
+	weft_ide_pace_flit(&s->pace);
 	s->is_open = s->is_fresh = true;
 	if (++s->key_flits >= s->cfg.rekey_flits)
 		s->rekey_due = true;
+}
+
+enum weft_ide_close
+end_ide_close(struct end_ide *s, uint8_t *flit)
+{
+	enum weft_ide_close c;
+
+	end_ide_flush(s);
+	c = weft_ide_close(s->tx, flit);
+	if (c == WEFT_IDE_CLOSE_TMAC)
+		weft_ide_pace_close(&s->pace);
+	return c;
 }
 
 bool
@@ -139,38 +167,75 @@ end_ide_start(struct end_ide *s, uint8_t *flit, uint64_t now_ns)
 /* --- receiver --- */
 
 bool
-end_ide_open(struct end_ide *s, const uint8_t *flit, bool skip, unsigned int *release,
-	unsigned int *dropped)
+end_ide_take(struct end_ide *s, const uint8_t *flit, bool skip)
 {
-	struct end_ide_held *h = &s->held[(s->head + s->n_held) % WEFT_ARRAY_SIZE(s->held)];
-	struct weft_ide_event ev;
-
-	*release = 0;
-	*dropped = 1;
-	if (s->is_broken || s->rx == NULL)
+	if (s->n == END_IDE_ROOM)
 		return false;
-	memcpy(h->flit, flit, WEFT_FLIT_LEN);
-	h->skip = skip;
-	s->n_held++;
-	weft_ide_open(s->rx, h->flit, &ev);
-	*release = ev.release;
-	*dropped = ev.dropped;
-	s->is_broken = ev.verdict != WEFT_OK;
-	if (weft_ide_counts(s->rx)->starts > s->rx_keys) {
-		s->rx_keys++;
-		if (!ready_next_key(s, s->rx, !s->asks, s->rx_keys + 1))
-			s->is_broken = true;
+	if (s->head + s->n == END_IDE_ROOM) {
+		memmove(s->flit[0], s->flit[s->head], s->n * (size_t)WEFT_FLIT_LEN);
+		memmove(s->skip, s->skip + s->head, s->n * sizeof(s->skip[0]));
+		s->head = 0;
 	}
-	return ev.epoch_good;
+	memcpy(s->flit[s->head + s->n], flit, WEFT_FLIT_LEN);
+	s->skip[s->head + s->n] = skip;
+	s->n++;
+	return true;
 }
 
-const struct end_ide_held *
-end_ide_released(struct end_ide *s)
+static bool
+is_start(const uint8_t *flit)
 {
-	const struct end_ide_held *h = &s->held[s->head];
+	return flit[0] >> 6 == WEFT_FLIT_CACHEMEM &&
+	       weft_llctrl_get(flit + WEFT_FLIT_H_OFF) == WEFT_LLCTRL_IDE_START;
+}
 
-	assert(s->n_held != 0);
-	s->head = (uint8_t)((s->head + 1) % WEFT_ARRAY_SIZE(s->held));
-	s->n_held--;
-	return h;
+/* Decrypt @p n flits, of which at most the last is IDE.Start: behind it a key must be made. */
+static void
+open_some(struct end_ide *s, unsigned int from, unsigned int n, struct weft_ide_run *sum)
+{
+	struct weft_ide_run run;
+
+	weft_ide_open_run(s->rx, s->flit[s->head + from], weft_mask64(n), &run);
+	sum->release = (uint8_t)(sum->release + run.release);
+	sum->failed = (uint8_t)(sum->failed + run.failed);
+	sum->insecure = (uint8_t)(sum->insecure + run.insecure);
+	sum->epochs_good = (uint8_t)(sum->epochs_good + run.epochs_good);
+	s->is_broken = run.failed != 0;
+	if (weft_ide_counts(s->rx)->starts == s->rx_keys)
+		return;
+	s->rx_keys++;
+	if (!ready_next_key(s, s->rx, !s->asks, s->rx_keys + 1))
+		s->is_broken = true;
+}
+
+void
+end_ide_open(struct end_ide *s, struct weft_ide_run *run)
+{
+	unsigned int from;
+
+	*run = (struct weft_ide_run){ 0 };
+	from = s->rx == NULL ? 0 : weft_ide_held(s->rx);
+	while (from < s->n && s->rx != NULL && !s->is_broken) {
+		unsigned int n = 1;
+
+		while (n < WEFT_WIRE_FLITS_MAX && from + n < s->n &&
+			!is_start(s->flit[s->head + from + n - 1]))
+			n++;
+		open_some(s, from, n, run);
+		from += n;
+	}
+	run->insecure = (uint8_t)(run->insecure + s->n - from);
+	s->n -= run->failed + run->insecure;
+}
+
+const uint8_t *
+end_ide_released(struct end_ide *s, bool *skip)
+{
+	const unsigned int at = s->head;
+
+	assert(s->n != 0);
+	s->n--;
+	s->head = s->n == 0 ? 0 : at + 1;
+	*skip = s->skip[at];
+	return s->flit[at];
 }

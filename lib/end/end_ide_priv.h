@@ -12,11 +12,10 @@
 #include "weft_end.h"
 
 #include "weft_flit.h"
+#include "weft_ide_pace.h"
 
-struct end_ide_held {
-	uint8_t flit[WEFT_FLIT_LEN];
-	bool skip; /* refused by the owner */
-};
+/* Flits of the largest frame, what containment may hold, and some so that these seldom move. */
+#define END_IDE_ROOM (WEFT_WIRE_FLITS_MAX + WEFT_IDE_HELD_MAX + 24)
 
 struct end_ide {
 	struct weft_end_ide cfg;
@@ -25,6 +24,9 @@ struct end_ide {
 	struct weft_ide_stream *tx, *rx; /* NULL without a session */
 	uint64_t tx_keys, rx_keys; /* generation in use */
 	/* sender */
+	struct weft_ide_pace pace; /* of what is packed */
+	uint8_t *unsealed; /* flits back to back in the replay buffer that end_ide_flush() seals */
+	unsigned int n_unsealed;
 	bool is_open; /* an epoch may be unfinished, or its MAC unsent */
 	bool is_fresh; /* sealed since `sealed_ns` */
 	bool rekey_due; /* nothing may be sent but what leads to a new key */
@@ -33,9 +35,10 @@ struct end_ide {
 	uint64_t key_ns; /* since when it is */
 	/* either */
 	bool is_broken; /* the session must end: the owner has not been told yet */
-	/* receiver */
-	uint8_t head, n_held;
-	struct end_ide_held held[WEFT_IDE_HELD_MAX + 1];
+	/* receiver: flits from `head` on, those that are held and then those just taken */
+	unsigned int head, n;
+	bool skip[END_IDE_ROOM]; /* refused by the owner */
+	uint8_t flit[END_IDE_ROOM][WEFT_FLIT_LEN] __attribute__((aligned(WEFT_CACHE_LINE)));
 };
 
 /* Make the streams of the session that begins. False: there are no keys, so it must not. */
@@ -44,8 +47,15 @@ bool end_ide_begin(struct end_ide *s, const struct weft_session *session, uint64
 /* Wipe what the session had. */
 void end_ide_end(struct end_ide *s);
 
-/* Seal a flit that is complete but for its MAC. */
+/*
+ * A flit in the replay buffer is complete but for its MAC. It is sealed with those beside it, by
+ * end_ide_flush(), which must come before anything is sent.
+ */
 void end_ide_seal(struct end_ide *s, uint8_t *flit);
+void end_ide_flush(struct end_ide *s);
+
+/* As weft_ide_close(), for all that was packed. */
+enum weft_ide_close end_ide_close(struct end_ide *s, uint8_t *flit);
 
 /* Whether the open epoch should be ended by now. @p delay_ns how long skid may leave it open. */
 bool end_ide_must_close(struct end_ide *s, uint64_t now_ns, uint64_t delay_ns);
@@ -56,14 +66,16 @@ uint64_t end_ide_deadline(const struct end_ide *s, uint64_t delay_ns);
 /* The IDE.Start flit of a key change that is due, outside an epoch. False: the session is broken. */
 bool end_ide_start(struct end_ide *s, uint8_t *flit, uint64_t now_ns);
 
-/*
- * Take a flit that is in turn. What it gives is to be fetched by end_ide_released() before the next.
- * @return epochs that were good: 0 or 1; dropped receives flits lost to a failure
- */
-bool end_ide_open(struct end_ide *s, const uint8_t *flit, bool skip, unsigned int *release,
-	unsigned int *dropped);
+/* Take a flit that is in turn: it waits for end_ide_open(). False: there is no room, open first. */
+bool end_ide_take(struct end_ide *s, const uint8_t *flit, bool skip);
 
-/* The oldest flit that is held; it is not held any more. */
-const struct end_ide_held *end_ide_released(struct end_ide *s);
+/*
+ * Decrypt what was taken. What it releases is to be fetched by end_ide_released() before more is
+ * taken; the rest is dropped, or held.
+ */
+void end_ide_open(struct end_ide *s, struct weft_ide_run *run);
+
+/* The oldest flit that is held; it is not held any more. @p skip receives whether it was refused. */
+const uint8_t *end_ide_released(struct end_ide *s, bool *skip);
 
 #endif /* END_IDE_PRIV_H */

@@ -125,16 +125,20 @@ enum weft_verdict weft_end_frame(
 	struct weft_end *e, uint32_t session, uint64_t now_ns, enum weft_session_event *ev);
 
 /**
- * Take one flit that is in turn: unpack it, and before that, with IDE, decrypt it. Containment may
- * keep it until a later call. A flit that fails its MAC ends the session: weft_end_tick() says so.
+ * Take flits that are in turn: unpack them, and before that, with IDE, decrypt them together.
+ * Containment may keep some until a later call. A flit that fails its MAC ends the session:
+ * weft_end_tick() says so.
+ *
+ * @param flits    256 bytes each, back to back; only read
+ * @param live     a bit for each that is to be taken
+ * @param refused  those of them that the owner has refused: their credits count, their messages are
+ *                 lost, and so are those whose data runs over into them or out of them
  */
-void weft_end_deliver(struct weft_end *e, const uint8_t *flit, weft_end_msg_fn fn, void *arg);
+void weft_end_deliver(struct weft_end *e, const uint8_t *flits, uint64_t live, uint64_t refused,
+	weft_end_msg_fn fn, void *arg);
 
-/**
- * A flit that is in turn was refused by the owner: its credits count, its messages are lost, and so
- * are those whose data runs over into it or out of it.
- */
-void weft_end_skip(struct weft_end *e, const uint8_t *flit);
+/** The same with all that weft_llr_held() gives. */
+void weft_end_deliver_held(struct weft_end *e, weft_end_msg_fn fn, void *arg);
 
 /**
  * All three steps for a frame whose syndromes are known (see weft_llr_take()).

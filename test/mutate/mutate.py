@@ -155,7 +155,7 @@ MUTATIONS = [
      "\telse\n\t\tide_take_next_key(s);",
      "\telse\n\t\ts->counts.starts++;"),
     ("a failed stream goes on", "lib/end/end_ide.c",
-     "s->is_broken = ev.verdict != WEFT_OK;",
+     "s->is_broken = run.failed != 0;",
      "s->is_broken = false;"),
 ]
 
