@@ -259,14 +259,32 @@ edge_fetch_peer(const struct sim_end *e)
 	__builtin_prefetch(e->order.life);
 }
 
+/* Perhaps its data turns out to be bad now. Data that is bad already is left alone. */
+static bool
+edge_poisons(struct sim_end *e, const struct weft_msg *m)
+{
+	struct sim *s = e->node->sim;
+
+	if (s->sc.poison_one_in == 0 || s->healed || !weft_msg_has_data(m) || m->poison != 0 ||
+		weft_rand_below(&s->rand, s->sc.poison_one_in) != 0 || weft_end_poison(e->end) != 0)
+		return false;
+	s->total.poisoned++;
+	/* If the other end is in another session, the message will not arrive. */
+	if (e->session == e->peer->session)
+		oracle_poisoned(s, m);
+	return true;
+}
+
 void
 edge_send(struct sim_end *e, const struct weft_msg *m)
 {
+	struct sim *s = e->node->sim;
 	const int rc = weft_end_send(e->end, m);
+	const bool late = rc == 0 && edge_poisons(e, m);
 
 	if (rc != 0)
-		violation(e->node->sim, "end %u>%u can send a %s, but gives %d", e->node->pid,
-			e->peer_pid, weft_msg_kind_name((enum weft_msg_kind)m->kind), rc);
+		violation(s, "end %u>%u can send a %s, but gives %d", e->node->pid, e->peer_pid,
+			weft_msg_kind_name((enum weft_msg_kind)m->kind), rc);
 	else
-		order_sent(e, m);
+		order_sent(e, m, late);
 }

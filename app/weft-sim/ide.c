@@ -71,6 +71,8 @@ ide_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed)
 	                                              : UINT64_C(1) << 40;
 	sc->rekey_ns =
 		weft_rand_below(&r, 2) == 0 ? (1 + weft_rand_below(&r, 20)) * MS : 1000 * SEC;
+	if (!opt->pace && !opt->calm && weft_rand_below(&r, 2) == 0)
+		sc->poison_one_in = 2 + (uint32_t)weft_rand_below(&r, 100);
 	if (p->ide_mode == WEFT_IDE_OFF)
 		return;
 	p->ide_bits = (uint16_t)bits;

@@ -18,6 +18,7 @@ struct sim_ide {
 	/* The monitor: what this end has sent in its session. */
 	uint64_t n_sent;
 	uint64_t body[MONITOR_FLITS]; /* hashes of all that is not header, CRC and FEC */
+	uint64_t spoilt; /* hash of a flit that went out with a spoilt CRC; 0: none */
 	unsigned int flits; /* of the epoch */
 	bool mac_due;
 };

@@ -96,6 +96,7 @@ monitor_key(struct sim_end *e, uint64_t id, bool first)
 		return;
 	s->total.ide[IDE_SESSIONS]++;
 	e->ide->n_sent = 0;
+	e->ide->spoilt = 0;
 	e->ide->flits = 0;
 	e->ide->mac_due = false;
 }
@@ -147,6 +148,20 @@ watch_first(struct sim_end *e, const uint8_t *flit)
 	i->mac_due = true;
 }
 
+/* Behind a spoilt flit come Poison and that flit, nothing else for the first time. */
+static void
+watch_spoilt(struct sim_end *e, const uint8_t *flit, uint64_t body)
+{
+	struct sim_ide *i = e->ide;
+
+	if (i->spoilt == 0 || weft_llctrl_get(flit + WEFT_FLIT_H_OFF) == WEFT_LLCTRL_POISON)
+		return;
+	if (body != i->spoilt)
+		violation(e->node->sim, "end %u>%u sends another flit behind one it has spoilt",
+			e->node->pid, e->peer_pid);
+	i->spoilt = 0;
+}
+
 static bool
 was_sent(const struct sim_ide *i, uint64_t body)
 {
@@ -167,16 +182,20 @@ monitor_frame(struct sim_end *e, const struct sim_frame *f, const struct weft_ll
 	const struct monitor_mark now = monitor_mark(e);
 	const unsigned int fresh = (unsigned int)(now.sent - before.sent);
 	const unsigned int again = (unsigned int)(now.resent - before.resent);
+	const unsigned int spoilt = out->n - fresh - again - out->nops;
 
-	if (fresh + again + out->nops != out->n)
+	if (spoilt > 1 || (spoilt != 0 && (out->spoil & 1) == 0))
 		violation(s, "end %u>%u sends %u flits and counts %u", e->node->pid, e->peer_pid,
 			out->n, fresh + again + out->nops);
-	for (unsigned int k = 0; k < fresh + again; k++) {
+	for (unsigned int k = 0; k < spoilt + again + fresh; k++) {
 		const uint8_t *flit = f->data + WEFT_WIRE_FRAME_LEN(k);
 		/* From slot 0 to CRD: 240 bytes. */
 		const uint64_t body = hash(flit + WEFT_FLIT_H_OFF, WEFT_FLIT_CRD_OFF);
 
-		if (k >= again) {
+		if (k < spoilt) {
+			i->spoilt = body;
+		} else if (k >= spoilt + again) {
+			watch_spoilt(e, flit, body);
 			watch_first(e, flit);
 			i->body[i->n_sent++ % MONITOR_FLITS] = body;
 		} else if (!was_sent(i, body)) {

@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+#define POISONED 1 /* in place of a hash: a line of bad data */
+
 static uint64_t
 hash_data(const uint8_t *data)
 {
@@ -67,7 +69,7 @@ oracle_request(struct sim_node *n, const struct weft_msg *m)
 		return;
 	}
 	l->open = true;
-	l->executed = false;
+	l->executed = l->answer_poisoned = false;
 	l->is_write = m->kind == WEFT_MSG_M2S_RWD;
 	l->writes = l->is_write ? hash_data(m->data) : 0;
 	t->open++;
@@ -76,10 +78,19 @@ oracle_request(struct sim_node *n, const struct weft_msg *m)
 }
 
 static void
-read_ends(struct sim_node *n, struct sim_target *t, struct shadow_line *l, const uint8_t *data)
+read_ends(struct sim_node *n, struct sim_target *t, struct shadow_line *l,
+	const struct weft_host_completion *c)
 {
-	const uint64_t hash = hash_data(data);
+	const bool is_bad = c->status == WEFT_HOST_POISON;
+	const uint64_t hash = is_bad ? POISONED : hash_data(c->data);
 	bool known = l->anything;
+
+	if (l->answer_poisoned) { /* which says nothing about the line */
+		if (!is_bad)
+			violation(n->sim, "host %u takes data of gfd %u that was poisoned late",
+				n->pid, t->dpid);
+		return;
+	}
 
 	for (unsigned int i = 0; i < l->n; i++)
 		known |= l->may_be[i] == hash;
@@ -106,12 +117,12 @@ oracle_response(struct sim_node *n, const struct weft_msg *m, const struct weft_
 			n->sim, "a request of host %u ends that gfd %u never saw", n->pid, t->dpid);
 	l->open = false;
 	t->open--;
-	if (c->status != WEFT_HOST_DONE)
+	if (c->status != WEFT_HOST_DONE && (l->is_write || c->status != WEFT_HOST_POISON))
 		violation(n->sim, "a request of host %u to gfd %u fails", n->pid, t->dpid);
 	else if (l->is_write)
 		line_becomes(l, l->writes);
 	else
-		read_ends(n, t, l, c->data);
+		read_ends(n, t, l, c);
 }
 
 uint32_t
@@ -134,6 +145,24 @@ oracle_lost(struct sim_node *n, struct sim_target *t)
 			l->may_be[l->n++] = l->writes;
 	}
 	return open;
+}
+
+void
+oracle_poisoned(struct sim *s, const struct weft_msg *m)
+{
+	const bool is_write = m->kind == WEFT_MSG_M2S_RWD;
+	struct sim_node *n = s->by_pid[is_write ? m->spid : m->dpid];
+	const uint32_t at = is_write ? 0 : n->host.line_of_tag[m->tag & (n->host.tags - 1)];
+	struct sim_target *t =
+		is_write ? target_of(n, m->dpid) : &n->host.target[at / n->host.lines];
+	struct shadow_line *l = is_write ? line_at(n, t, m->addr) : &t->shadow[at % n->host.lines];
+
+	if (!l->open || l->is_write != is_write)
+		return;
+	if (is_write)
+		l->writes = POISONED;
+	else
+		l->answer_poisoned = true;
 }
 
 void

@@ -36,9 +36,9 @@ mix(uint64_t h, uint64_t v)
 }
 
 static uint64_t
-hash_message(const struct weft_msg *m)
+hash_message(const struct weft_msg *m, bool late)
 {
-	uint64_t h = mix(m->kind, m->op);
+	uint64_t h = mix(m->kind, m->op | (late || m->poison != 0 ? UINT64_C(1) << 32 : 0));
 
 	h = mix(h, (uint64_t)m->tag << 32 | (uint64_t)m->dpid << 16 | m->spid);
 	h = mix(h, m->addr);
@@ -83,7 +83,7 @@ order_begin(struct sim_end *e)
 }
 
 void
-order_sent(struct sim_end *e, const struct weft_msg *m)
+order_sent(struct sim_end *e, const struct weft_msg *m, bool late)
 {
 	struct order_life *life = life_of(e, e->session);
 	const uint8_t class = account[m->kind].order;
@@ -97,7 +97,7 @@ order_sent(struct sim_end *e, const struct weft_msg *m)
 		life->sent[class] - e->peer->order.came[class] >= e->node->sim->sc.room)
 		violation(e->node->sim, "end %u>%u sends more than the other end has room for",
 			e->node->pid, e->peer_pid);
-	*place(e, life, class, life->sent[class]++) = hash_message(m);
+	*place(e, life, class, life->sent[class]++) = hash_message(m, late);
 }
 
 void
@@ -114,11 +114,12 @@ order_came(struct sim_end *e, const struct weft_msg *m)
 		return;
 	}
 	s->total.messages[m->kind]++;
+	s->total.poison_came += m->poison != 0;
 	n = e->order.came[class]++;
 	if (n >= life->sent[class])
 		violation(s, "a %s comes to end %u>%u that was not sent",
 			weft_msg_kind_name((enum weft_msg_kind)m->kind), e->node->pid, e->peer_pid);
-	else if (*place(e, life, class, n) != hash_message(m))
+	else if (*place(e, life, class, n) != hash_message(m, false))
 		violation(s, "%s %llu at end %u>%u is not the one that was sent",
 			weft_msg_kind_name((enum weft_msg_kind)m->kind), (unsigned long long)n,
 			e->node->pid, e->peer_pid);

@@ -82,6 +82,8 @@ report_text(const struct report *r)
 		       " frames of link control, %" PRIu64 " refused\n",
 			r->capture.frames, r->capture.flits, r->capture.control,
 			r->capture.refused);
+	printf("poisoned late %" PRIu64 ", messages with poison that came %" PRIu64 "\n",
+		t->poisoned, t->poison_came);
 	text_words("ide", ide_word, t->ide, IDE_COUNTS);
 	text_rows("retry", weft_llr_counters(), t->llr, WEFT_LLR_N_COUNTERS);
 	printf("digest %016" PRIx64 "\n", r->digest);
@@ -194,6 +196,8 @@ report_json(const struct report *r, const char *path)
 	json_object_set_new(o, "fec",
 		json_pack("{s:I, s:I}", "corrected", (json_int_t)t->fec_corrected, "uncorrectable",
 			(json_int_t)t->fec_uncorrectable));
+	set(o, "poisoned_late", t->poisoned);
+	set(o, "poison_came", t->poison_came);
 	json_object_set_new(o, "ide", json_words(ide_word, t->ide, IDE_COUNTS));
 	json_object_set_new(o, "messages", json_messages(t->messages));
 	if (r->has_capture)

@@ -115,6 +115,7 @@ struct scenario {
 	uint64_t losses_ns; /* rxl switches gather for so long what they dropped, then tell */
 	uint64_t poll_ns; /* an end is looked at so long after a frame came; 0: at once */
 	bool direct; /* fast GFDs answer inside the call that brings the message */
+	uint32_t poison_one_in; /* of messages with data is poisoned late; 0: none */
 	uint64_t rekey_flits; /* IDE: life of a key */
 	uint64_t rekey_ns;
 };
@@ -207,6 +208,7 @@ struct shadow_line {
 	bool anything; /* too much was lost to know */
 	bool open;
 	bool is_write;
+	bool answer_poisoned; /* the open read's, late */
 	bool executed; /* the open request, by the GFD */
 	uint64_t may_be[SHADOW_MAX]; /* hashes of what it may hold */
 };
@@ -339,6 +341,8 @@ struct sim_totals {
 	uint64_t impair[WEFT_IMPAIR_N_COUNTERS];
 	uint64_t llr[WEFT_LLR_N_COUNTERS];
 	uint64_t messages[WEFT_MSG_KINDS]; /* that came to an end */
+	uint64_t poisoned; /* messages, late */
+	uint64_t poison_came; /* messages with poison that came */
 	uint64_t fec_corrected; /* flits that came by a link */
 	uint64_t fec_uncorrectable;
 	uint64_t ide[IDE_COUNTS];
@@ -516,10 +520,13 @@ void oracle_response(
 	struct sim_node *n, const struct weft_msg *m, const struct weft_host_completion *c);
 /** The open requests of a target end as lost. @return how many the library has to report */
 uint32_t oracle_lost(struct sim_node *n, struct sim_target *t);
+/** The data of a message was poisoned on its way. */
+void oracle_poisoned(struct sim *s, const struct weft_msg *m);
 void oracle_executes(struct sim_node *gfd, const struct weft_msg *m);
 
 /* order.c: messages of a connection, sessions and bounds */
-void order_sent(struct sim_end *e, const struct weft_msg *m);
+/** @param late  its data was poisoned behind it */
+void order_sent(struct sim_end *e, const struct weft_msg *m, bool late);
 void order_came(struct sim_end *e, const struct weft_msg *m);
 void order_begin(struct sim_end *e);
 /** The session of @p e is over: was there a reason? */

@@ -17,6 +17,7 @@
 #define LLR_HOT 576 /* bytes of the retry layer that each frame needs, about */
 #define SEND_ROOM 3 /* flits that one message may need beyond what is packed */
 #define IDE_ROOM 3 /* flits that end an epoch and change the key */
+#define POISON_ROOM 2 /* the flit at hand, and Poison */
 
 /* Messages of one kind that wait for the owner. */
 struct box {
@@ -34,6 +35,8 @@ struct weft_end {
 	uint8_t max_flits; /* what both ends take */
 	bool flit_open; /* the packer fills the flit reserved */
 	bool more_data; /* data slots of the last message wait for the next flit */
+	bool may_poison; /* the last message has data, and its header is in the flit that is open */
+	uint8_t n_data; /* messages with data in that flit, one that runs over into it included */
 	bool init_seen;
 	bool owes; /* credits, since owed_ns */
 	uint64_t owed_ns;
@@ -64,6 +67,7 @@ static const struct weft_counter rows[] = {
 	[WEFT_END_N_IDE_DROPPED] = { "ide_dropped", "flits", "flits lost to a stream's failure" },
 	[WEFT_END_N_IDE_REKEYS] = { "ide_rekeys", "keys", "keys changed in flight, sending" },
 	[WEFT_END_N_IDE_REKEYED] = { "ide_rekeyed", "keys", "keys changed in flight, receiving" },
+	[WEFT_END_N_POISONED] = { "poisoned", "messages", "messages whose data was poisoned late" },
 };
 
 static_assert(WEFT_ARRAY_SIZE(rows) == WEFT_END_N_COUNTERS, "one row a counter");
@@ -210,24 +214,70 @@ begin_flit(struct weft_end *e)
 	if (flit == NULL)
 		return false;
 	weft_pack_begin(&e->pack, flit, e->ide != NULL && e->ide->pace.mac_due);
+	e->n_data = e->more_data;
 	e->flit_open = true;
 	return true;
 }
 
-static void
-end_flit(struct weft_end *e)
+/* The flit at hand is complete, but for its MAC and what the retry layer adds. */
+static uint8_t *
+fill_flit(struct weft_end *e)
 {
 	uint8_t *flit = weft_llr_reserve(e->llr);
 
 	e->more_data = weft_pack_end(&e->pack);
 	weft_put_le16(flit + WEFT_FLIT_CRD_OFF, weft_flow_crd(&e->flow));
 	e->owes = false;
-	if (e->ide != NULL) {
-		end_ide_seal(e->ide, flit);
-		e->count[WEFT_END_N_IDE_SEALED]++;
-	}
-	weft_llr_commit(e->llr);
 	e->flit_open = false;
+	e->may_poison = false;
+	return flit;
+}
+
+static void
+seal_flit(struct weft_end *e, uint8_t *flit)
+{
+	if (e->ide == NULL)
+		return;
+	end_ide_seal(e->ide, flit);
+	e->count[WEFT_END_N_IDE_SEALED]++;
+}
+
+static void
+end_flit(struct weft_end *e)
+{
+	seal_flit(e, fill_flit(e));
+	weft_llr_commit(e->llr);
+}
+
+static void
+make_poison(struct weft_end *e, uint8_t *flit, uint8_t offset)
+{
+	weft_ide_poison_put(flit, offset);
+	if (e->ide != NULL)
+		end_ide_poison(e->ide, flit);
+}
+
+/* Data is still to come: Poison goes before it. */
+static void
+poison_rest(struct weft_end *e)
+{
+	end_flit(e);
+	make_poison(e, weft_llr_reserve(e->llr), 0);
+	weft_llr_commit(e->llr);
+}
+
+/* The retry layer makes the same Poison flit, and moves the flit behind it. */
+static void
+poison_flit(struct weft_end *e, uint8_t offset)
+{
+	uint8_t poison[WEFT_FLIT_LEN], *flit;
+
+	make_poison(e, poison, offset);
+	flit = fill_flit(e);
+	seal_flit(e, flit);
+	if (e->ide != NULL)
+		end_ide_flush(e->ide);
+	weft_llr_commit_poisoned(e->llr, offset); /* there is room */
 }
 
 /* INIT.Param is the first flit of a session: nothing is known of the other end's room yet. */
@@ -263,6 +313,7 @@ begin_session(struct weft_end *e, uint64_t now_ns)
 		e->max_flits = e->session.peer.max_flits;
 	e->flit_open = false;
 	e->more_data = false;
+	e->may_poison = false;
 	e->init_seen = false;
 	e->owes = false;
 	if (e->ide == NULL || end_ide_begin(e->ide, &e->session, now_ns))
@@ -305,6 +356,8 @@ weft_end_send(struct weft_end *e, const struct weft_msg *m)
 		if (rc == 0) {
 			weft_flow_take(&e->flow, set_of(kind), class_of(kind));
 			e->count[WEFT_END_N_MESSAGES_SENT]++;
+			e->may_poison = weft_msg_has_data(m);
+			e->n_data = (uint8_t)(e->n_data + e->may_poison);
 			return 0;
 		}
 		if (rc != -ENOSPC)
@@ -312,6 +365,24 @@ weft_end_send(struct weft_end *e, const struct weft_msg *m)
 		end_flit(e);
 	}
 	return -EAGAIN;
+}
+
+int
+weft_end_poison(struct weft_end *e)
+{
+	if (!weft_session_is_live(&e->session))
+		return -ENOTCONN;
+	if (!e->may_poison)
+		return -EALREADY;
+	if (weft_llr_room(e->llr) < POISON_ROOM + (e->ide == NULL ? 0 : IDE_ROOM) ||
+		(e->ide != NULL && !end_ide_may_poison(e->ide)))
+		return -EAGAIN;
+	if (weft_pack_waits(&e->pack))
+		poison_rest(e);
+	else
+		poison_flit(e, (uint8_t)(e->n_data - 1));
+	e->count[WEFT_END_N_POISONED]++;
+	return 0;
 }
 
 /* How long credits wait for a flit with messages to ride on. */

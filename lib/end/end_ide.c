@@ -103,9 +103,31 @@ end_ide_seal(struct end_ide *s, uint8_t *flit)
 	if (s->n_unsealed++ == 0)
 		s->unsealed = flit;
 	weft_ide_pace_flit(&s->pace);
+	if (s->pace.in_epoch == 0)
+		s->n_poison = 0;
 	s->is_open = s->is_fresh = true;
 	if (++s->key_flits >= s->cfg.rekey_flits)
 		s->rekey_due = true;
+}
+
+bool
+end_ide_may_poison(const struct end_ide *s)
+{
+	return s->n_poison < WEFT_IDE_POISON_MAX;
+}
+
+void
+end_ide_poison(struct end_ide *s, const uint8_t *flit)
+{
+	uint8_t poison[WEFT_FLIT_LEN];
+	int rc;
+
+	end_ide_flush(s);
+	memcpy(poison, flit, WEFT_FLIT_LEN);
+	rc = weft_ide_seal(s->tx, poison); /* it passes as it is */
+	assert(rc == 0);
+	(void)rc;
+	s->n_poison++;
 }
 
 enum weft_ide_close
@@ -115,8 +137,10 @@ end_ide_close(struct end_ide *s, uint8_t *flit)
 
 	end_ide_flush(s);
 	c = weft_ide_close(s->tx, flit);
-	if (c == WEFT_IDE_CLOSE_TMAC)
+	if (c == WEFT_IDE_CLOSE_TMAC) {
 		weft_ide_pace_close(&s->pace);
+		s->n_poison = 0;
+	}
 	return c;
 }
 

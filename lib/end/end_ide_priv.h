@@ -27,6 +27,7 @@ struct end_ide {
 	struct weft_ide_pace pace; /* of what is packed */
 	uint8_t *unsealed; /* flits back to back in the replay buffer that end_ide_flush() seals */
 	unsigned int n_unsealed;
+	uint8_t n_poison; /* in the epoch that is being packed */
 	bool is_open; /* an epoch may be unfinished, or its MAC unsent */
 	bool is_fresh; /* sealed since `sealed_ns` */
 	bool rekey_due; /* nothing may be sent but what leads to a new key */
@@ -53,6 +54,12 @@ void end_ide_end(struct end_ide *s);
  */
 void end_ide_seal(struct end_ide *s, uint8_t *flit);
 void end_ide_flush(struct end_ide *s);
+
+/* Whether a Poison flit has room in the epoch. */
+bool end_ide_may_poison(const struct end_ide *s);
+
+/* A Poison flit goes out next. */
+void end_ide_poison(struct end_ide *s, const uint8_t *flit);
 
 /* As weft_ide_close(), for all that was packed. */
 enum weft_ide_close end_ide_close(struct end_ide *s, uint8_t *flit);

@@ -80,6 +80,7 @@ enum weft_end_counter {
 	WEFT_END_N_IDE_DROPPED, /**< flits lost to that */
 	WEFT_END_N_IDE_REKEYS, /**< keys changed within a session, as sender */
 	WEFT_END_N_IDE_REKEYED, /**< the same as receiver */
+	WEFT_END_N_POISONED, /**< messages whose data was poisoned late */
 	WEFT_END_N_COUNTERS
 };
 
@@ -166,6 +167,19 @@ bool weft_end_can_send(const struct weft_end *e, enum weft_msg_kind kind);
  *         the window; -ENOTCONN: no session; -EINVAL: the message cannot be packed
  */
 int weft_end_send(struct weft_end *e, const struct weft_msg *m);
+
+/**
+ * Late poison: the data of the message that weft_end_send() took last turned out to be bad. It will
+ * arrive, with its poison bit set. To be called before the next weft_end_send() or weft_end_next().
+ *
+ * On the wire, a LLCTRL Poison flit comes before the rest of the data; if the flit at hand has all of
+ * it, that flit goes out with its CRC spoilt, then Poison, then the flit as it is, with nothing in
+ * between (wire-formats.md section 4.6). With IDE the epoch's MAC is made after that, once.
+ *
+ * @return 0; -EALREADY: that message is out of reach, or has no data; -EAGAIN: no room in the window,
+ *         or too many in one epoch (28); -ENOTCONN: no session
+ */
+int weft_end_poison(struct weft_end *e);
 
 /** A frame to send. */
 struct weft_end_out {

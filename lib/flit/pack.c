@@ -203,6 +203,12 @@ weft_pack_end(struct weft_packer *p)
 }
 
 bool
+weft_pack_waits(const struct weft_packer *p)
+{
+	return p->n_data != 0;
+}
+
+bool
 weft_pack_used(const struct weft_packer *p)
 {
 	return p->used;

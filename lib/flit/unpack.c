@@ -24,6 +24,7 @@ weft_unpack_restart(struct weft_unpacker *u)
 	u->n_pending = 0;
 	u->n_slots = 0;
 	u->head_slots = 0;
+	u->late_poison = 0;
 }
 
 static void
@@ -117,10 +118,21 @@ unpack_data(struct weft_unpacker *u, const uint8_t *slot, weft_msg_fn fn, void *
 	u->n_slots--;
 	if (u->head_slots < slots)
 		return;
+	m->poison |= u->late_poison & 1;
+	u->late_poison >>= 1;
 	u->head = (uint8_t)ring(u, 1);
 	u->n_pending--;
 	u->head_slots = 0;
 	hand_on(fn, arg, m);
+}
+
+/* Offsets above 7 name nothing. */
+static void
+unpack_poison(struct weft_unpacker *u, const uint8_t *flit)
+{
+	const unsigned int offset = flit[WEFT_FLIT_H_OFF + WEFT_LLCTRL_PAYLOAD_OFF] & 0xF;
+
+	u->late_poison |= (uint8_t)(1u << offset);
 }
 
 /* One header slot. False: the walk cannot go on. */
@@ -155,6 +167,8 @@ weft_unpack_flit(struct weft_unpacker *u, const uint8_t *flit, weft_msg_fn fn, v
 	if (llctrl >= 0) {
 		struct weft_msg m = { .kind = WEFT_MSG_LLCTRL, .op = (uint8_t)llctrl };
 
+		if (llctrl == WEFT_LLCTRL_POISON)
+			unpack_poison(u, flit);
 		unpack_seen(u, WEFT_MSG_LLCTRL);
 		hand_on(fn, arg, &m);
 		if (llctrl != WEFT_LLCTRL_IDE_MAC)

@@ -129,6 +129,7 @@ struct weft_unpacker {
 	uint8_t n_pending; /* messages waiting for data */
 	uint8_t n_slots; /* data and trailer slots still to come, over all of them */
 	uint8_t head_slots; /* slots that the message at `head` has had */
+	uint8_t late_poison; /* LLCTRL Poison came for data: bit i for the i-th from the head on */
 	uint8_t trailer[WEFT_UNPACK_PENDING_MAX]; /* slots.h: what trailer follows its data */
 	uint64_t *seen; /* the owner's; may be NULL */
 	struct weft_msg pending[WEFT_UNPACK_PENDING_MAX];
@@ -148,7 +149,8 @@ void weft_unpack_restart(struct weft_unpacker *u);
 /**
  * Walk one cachemem flit and call @p fn (may be NULL) for every message that is complete, LLCTRL
  * included.
- * A message with data is handed on when its last data (and trailer) slot has come. An Empty flit
+ * A message with data is handed on when its last data (and trailer) slot has come; its poison is set
+ * if LLCTRL Poison has named it, by counting data from those under way on (wire-formats.md section 4.6). An Empty flit
  * holds nothing. After an LLCTRL other than IDE.MAC the rest of the flit is reserved.
  *
  * @return WEFT_OK; WEFT_DROP_SLOT_FORMAT if the walk ended at a reserved slot format or at more
@@ -205,6 +207,9 @@ int weft_pack_msg(struct weft_packer *p, const struct weft_msg *m);
  * @return true if data slots are left over: begin another flit even without messages
  */
 bool weft_pack_end(struct weft_packer *p);
+
+/** Whether data slots of the last message had no room in the flit begun. */
+bool weft_pack_waits(const struct weft_packer *p);
 
 /** Whether the flit begun holds any message or data yet. */
 bool weft_pack_used(const struct weft_packer *p);

@@ -73,6 +73,7 @@ for i in containment skid; do
 	cmp "$work/a.json" "$work/b.json" || die "with --ide $i the run depends on the kernels"
 done
 sim --ide off --seeds 20 --hops 5000 --json i.json
+same "late poison" True "$(j i '0 < o["poisoned_late"] and o["poison_came"] > 0')"
 same "IDE off" 0 "$(j i 'sum(o["ide"].values())')"
 
 # Fabrics

@@ -12,6 +12,7 @@
 
 #define MAX_FLITS 5
 #define FRAMES 2048
+#define POISON_TAGS 512
 
 struct frame {
 	uint64_t at_ns;
@@ -30,6 +31,7 @@ struct side {
 	uint64_t came[WEFT_MSG_KINDS]; /* messages consumed */
 	uint16_t tag[WEFT_MSG_KINDS]; /* the next must have */
 	uint64_t wrong;
+	bool poisoned[WEFT_MSG_KINDS][POISON_TAGS]; /* by tag: data that must come poisoned */
 	bool consumes; /* at once; otherwise messages wait */
 	void *ide; /* of who uses the rig */
 	unsigned int begun, ended;
@@ -74,6 +76,7 @@ side_start(struct rig *r, unsigned int i)
 	s->end = weft_end_init(s->end, &s->cfg, r->now_ns);
 	assert_non_null(s->end);
 	memset(s->tag, 0, sizeof(s->tag));
+	memset(s->poisoned, 0, sizeof(s->poisoned));
 }
 
 static inline void
@@ -112,6 +115,7 @@ static inline void
 note(struct side *s, const struct weft_msg *m)
 {
 	s->wrong += m->tag != s->tag[m->kind];
+	s->wrong += (m->poison != 0) != s->poisoned[m->kind][m->tag % POISON_TAGS];
 	s->tag[m->kind] = (uint16_t)(m->tag + 1);
 	s->came[m->kind]++;
 }
@@ -172,6 +176,8 @@ leave(struct rig *r, unsigned int i)
 		unsigned int number = out.flits.first + (k < numbered ? k : numbered);
 
 		f.syndrome[k] = r->is_cxl ? 0 : weft_isn_number(number % WEFT_ISN_NUMBERS);
+		if ((out.flits.spoil & WEFT_BIT64(k)) != 0)
+			f.syndrome[k] ^= UINT64_MAX;
 		if (chance(r, r->bad))
 			f.syndrome[k] ^= weft_rand_u64(&r->rnd) | 1;
 	}

@@ -5,9 +5,10 @@
  * Two ends with IDE over a bad wire, with real keys: what a session without IDE promises holds; what
  * is sent again is the same ciphertext; no key is used twice over restarts and key changes; what is
  * changed on the way ends the session and is never delivered in containment; another pre-shared key
- * delivers nothing.
+ * delivers nothing; late poison arrives with its data, and with no other.
  */
 
+#include <errno.h>
 #include <unistd.h>
 
 #include "end_rig.h"
@@ -15,6 +16,8 @@
 #include "weft_derive.h"
 #include "weft_ide_monitor.h"
 
+/* Poison is authenticated. */
+#define PROTECT (WEFT_CONTROL_IDE_POISON | WEFT_CONTROL_IDE_CAN(WEFT_CONTROL_IDE_POISON))
 #define KEYS 64 /* generations kept */
 
 /* IDE of one side, and what a monitor at its wire knows. */
@@ -31,6 +34,8 @@ struct keys {
 	uint8_t sent[WEFT_ISN_NUMBERS][WEFT_FLIT_LEN];
 	uint64_t again; /* flits seen again */
 	uint64_t protocol;
+	bool is_spoilt; /* a flit went out with a bad CRC: Poison must follow, and it again */
+	uint8_t spoilt[WEFT_FLIT_LEN];
 };
 
 static struct weft_ide_lib *lib;
@@ -40,6 +45,10 @@ static uint64_t *used; /* ids of all keys that any side has sent with */
 static size_t n_used;
 static uint32_t tampers; /* parts of a million of flits changed, with a CRC that is right */
 static uint64_t tampered;
+static uint32_t poisons; /* parts of a million of messages with data */
+static uint16_t more_bits; /* of IDE Control */
+static uint64_t n_plain, n_spoilt; /* Poison flits before the rest of data; flits spoilt */
+static uint32_t eager = 300000; /* to send more: parts of a million */
 static struct weft_rand tamper_rnd;
 
 static const struct weft_derive_domain domain = { .asks = 0x101, .answers = 0x200 };
@@ -96,6 +105,23 @@ proof_of(void *arg, const struct weft_session_deal *d, bool asks, uint8_t *proof
 	return weft_derive_proof(k->psk, &domain, d, asks, proof);
 }
 
+static bool
+is_poison(const uint8_t *flit)
+{
+	return weft_llctrl_get(flit + WEFT_FLIT_H_OFF) == WEFT_LLCTRL_POISON;
+}
+
+/* What follows a flit with a spoilt CRC, for the first time. */
+static void
+watch_spoilt(struct keys *k, const uint8_t *flit)
+{
+	n_plain += is_poison(flit) && !k->is_spoilt;
+	if (!k->is_spoilt || is_poison(flit))
+		return;
+	assert_memory_equal(flit + 2, k->spoilt + 2, 240);
+	k->is_spoilt = false;
+}
+
 /* A flit on the wire for the first time. */
 static void
 watch_first(struct rig *r, struct keys *k, unsigned int from, const uint8_t *flit)
@@ -123,9 +149,16 @@ watch(struct rig *r, unsigned int from, struct frame *f, const struct weft_llr_o
 		const uint16_t number = (uint16_t)((out->first + i) % WEFT_ISN_NUMBERS);
 		uint8_t *flit = f->payload + i * (size_t)WEFT_FLIT_LEN;
 
+		if ((out->spoil & WEFT_BIT64(i)) != 0) {
+			memcpy(k->spoilt, flit, WEFT_FLIT_LEN);
+			k->is_spoilt = true;
+			n_spoilt++;
+			continue;
+		}
 		if (!k->has_begun)
 			k->next = number;
 		if (number == k->next) {
+			watch_spoilt(k, flit);
 			watch_first(r, k, from, flit);
 			memcpy(k->sent[number], flit, WEFT_FLIT_LEN);
 			k->next = (uint16_t)((number + 1) % WEFT_ISN_NUMBERS);
@@ -161,10 +194,12 @@ ide_side(struct rig *r, unsigned int i, enum weft_ide_mode mode, bool pcrc, uint
 	k->session = (struct weft_session_keys){
 		.random = weft_secret_random, .proof = proof_of, .arg = k
 	};
-	s->cfg.ide = &k->ide;
+	s->cfg.ide = mode == WEFT_IDE_OFF ? NULL : &k->ide;
 	s->cfg.session.keys = &k->session;
 	s->cfg.session.params.ide_mode = (uint8_t)mode;
-	s->cfg.session.params.ide_bits = pcrc ? 0 : WEFT_CONTROL_IDE_NO_PCRC;
+	if (mode != WEFT_IDE_OFF)
+		s->cfg.session.params.ide_bits =
+			(uint16_t)(more_bits | (pcrc ? 0 : WEFT_CONTROL_IDE_NO_PCRC));
 	if (r->is_cxl) {
 		s->cfg.session.params.mode = WEFT_MODE_CXL;
 		s->cfg.session.params.isn_form = WEFT_ISN_NONE;
@@ -185,7 +220,7 @@ ide_rig(struct rig *r, uint64_t seed, bool is_cxl, enum weft_ide_mode mode, bool
 {
 	rig_init(r, seed);
 	r->is_cxl = is_cxl;
-	r->tap = watch;
+	r->tap = mode == WEFT_IDE_OFF ? NULL : watch;
 	tampers = 0;
 	weft_rand_seed(&tamper_rnd, seed);
 	for (unsigned int i = 0; i < 2; i++)
@@ -198,6 +233,13 @@ ide_rig_free(struct rig *r)
 	for (unsigned int i = 0; i < 2; i++)
 		weft_end_fini(r->side[i].end);
 	rig_free(r);
+}
+
+static void
+perhaps_poison(struct rig *r, unsigned int from, const struct weft_msg *m)
+{
+	if (weft_msg_has_data(m) && chance(r, poisons) && weft_end_poison(r->side[from].end) == 0)
+		r->side[1 - from].poisoned[m->kind][m->tag % POISON_TAGS] = true;
 }
 
 /* Messages of all kinds both ways; returns false when a session ended meanwhile. */
@@ -219,9 +261,11 @@ talk(struct rig *r, unsigned int each)
 			for (unsigned int k = 0; k < 2; k++) {
 				struct weft_msg m = message(kinds[i][k], sent[i][k]);
 
-				if (sent[i][k] < each && chance(r, 300000) &&
-					weft_end_send(r->side[i].end, &m) == 0)
-					sent[i][k]++;
+				while (sent[i][k] < each && chance(r, eager) &&
+					weft_end_send(r->side[i].end, &m) == 0) {
+					perhaps_poison(r, i, &m);
+					m = message(kinds[i][k], ++sent[i][k]);
+				}
 				todo += r->side[1 - i].came[kinds[i][k]] - came[i][k] < each;
 			}
 		if (!step(r) || r->side[0].ended + r->side[1].ended != 0)
@@ -279,6 +323,88 @@ sessions_with_ide_keep_their_promises(void **state)
 		(unsigned long)rekeys);
 	assert_true(again > 1000);
 	assert_true(rekeys > 20);
+}
+
+/* Both flows, with and without IDE, and its MACs whether they cover Poison or not. */
+static void
+late_poison_arrives_with_its_data(void **state)
+{
+	uint64_t poisoned = 0;
+	struct weft_rand pick;
+
+	(void)state;
+	weft_test_seed(&pick, __func__);
+	n_plain = n_spoilt = 0;
+	eager = 900000;
+	for (unsigned int run = 0; run < 96; run++) {
+		const enum weft_ide_mode mode = (enum weft_ide_mode)(run % 3);
+		const bool is_cxl = run % 4 == 3, is_bad = run % 16 < 12;
+		struct rig r;
+
+		more_bits = mode != WEFT_IDE_OFF && run % 8 < 4 ? PROTECT : 0;
+		ide_rig(&r, weft_rand_u64(&pick), is_cxl, mode, run % 5 != 0,
+			run % 5 == 1 ? 1 + weft_rand_below(&pick, 100) : UINT64_C(1) << 40);
+		poisons = 400000;
+		r.bad = is_bad ? (uint32_t)weft_rand_below(&pick, 40000) : 0;
+		r.drop = is_bad && !is_cxl ? (uint32_t)weft_rand_below(&pick, 40000) : 0;
+		while (!both_up(&r))
+			assert_true(step(&r));
+		assert_true(talk(&r, 300));
+		for (unsigned int i = 0; i < 2; i++) {
+			const uint64_t *c = weft_end_counts(r.side[i].end);
+
+			assert_int_equal(r.side[i].wrong, 0);
+			assert_int_equal(c[WEFT_END_N_MESSAGES], 600);
+			assert_int_equal(c[WEFT_END_N_IDE_FAILURES], 0);
+			poisoned += c[WEFT_END_N_POISONED];
+		}
+		ide_rig_free(&r);
+	}
+	poisons = 0;
+	more_bits = 0;
+	eager = 300000;
+	printf("%lu messages poisoned late; with IDE on rxl %lu before the rest, %lu flits "
+	       "spoilt\n",
+		(unsigned long)poisoned, (unsigned long)n_plain, (unsigned long)n_spoilt);
+	assert_true(poisoned > 5000);
+	assert_true(n_spoilt > 1000 && n_plain > 300);
+}
+
+/* One that is out of reach is told so; nothing is changed by that. */
+static void
+late_poison_has_its_time(void **state)
+{
+	const struct weft_msg data = message(WEFT_MSG_M2S_RWD, 0);
+	const struct weft_msg none = message(WEFT_MSG_M2S_REQ, 0);
+	struct weft_end *e;
+	struct weft_end_out out;
+	uint8_t payload[MAX_FLITS * WEFT_FLIT_LEN];
+	unsigned int n = 0;
+	struct rig r;
+
+	(void)state;
+	more_bits = PROTECT;
+	ide_rig(&r, 9, false, WEFT_IDE_SKID, true, 1000);
+	e = r.side[0].end;
+	assert_int_equal(weft_end_poison(e), -ENOTCONN);
+	run_until(&r, 1000000);
+	assert_int_equal(weft_end_poison(e), -EALREADY);
+	assert_int_equal(weft_end_send(e, &none), 0);
+	assert_int_equal(weft_end_poison(e), -EALREADY);
+	assert_int_equal(weft_end_send(e, &data), 0);
+	assert_int_equal(weft_end_poison(e), 0);
+	assert_int_equal(weft_end_poison(e), -EALREADY);
+	assert_int_equal(weft_end_send(e, &data), 0);
+	while (weft_end_next(e, payload, r.now_ns, 1, &out))
+		;
+	assert_int_equal(weft_end_poison(e), -EALREADY);
+	/* 28 of an epoch, then no more. */
+	while (weft_end_send(e, &data) == 0 && weft_end_poison(e) == 0)
+		n++;
+	assert_in_range(n, 10, 28);
+	assert_int_equal(weft_end_counts(e)[WEFT_END_N_POISONED], n + 1);
+	more_bits = 0;
+	ide_rig_free(&r);
 }
 
 /* The rule of the limit: no key seals more than it, but for the flit that ends the epoch. */
@@ -552,6 +678,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sessions_with_ide_keep_their_promises),
+		cmocka_unit_test(late_poison_arrives_with_its_data),
+		cmocka_unit_test(late_poison_has_its_time),
 		cmocka_unit_test(a_key_seals_no_more_than_its_limit),
 		cmocka_unit_test(keys_change_by_time_too),
 		cmocka_unit_test(a_thousand_restarts_repeat_no_key),
