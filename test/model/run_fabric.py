@@ -1,0 +1,70 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Weft Authors
+"""Run scripts through pbr_script, gfam_script and ats_script and through the model, and compare:
+random ones, and small tables whole. Each script counts as one test."""
+
+import argparse
+import os
+import random
+import sys
+
+from weftmodel import fabric_cases
+
+
+def pbr_scripts(seed, cases):
+    for make in fabric_cases.WHOLE:
+        yield make.__name__, lambda make=make: make(seed)
+    length = 2500
+    for n in range(max(1, cases // length)):
+        yield f"random {n}", lambda n=n: fabric_cases.RandomScene(seed + n, length)
+    for n in range(3):
+        yield f"large {n}", lambda n=n: fabric_cases.large(seed + n, 1 << 20)
+
+
+PARTS = {"pbr": pbr_scripts}
+
+
+def run(part, program, opts):
+    passed = failed = lines = 0
+    for name, make in PARTS[part](opts.seed, opts.cases):
+        if opts.only and not name.startswith(opts.only):
+            continue
+        right, wrong = make().play(program)
+        lines += right
+        passed, failed = passed + (not wrong), failed + bool(wrong)
+        for text in wrong:
+            print(f"FAIL {part} {name}, seed {opts.seed}: {text}", flush=True)
+    print(f"{part}: {lines} answers as they should be", flush=True)
+    return passed, failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    for part in PARTS:
+        parser.add_argument(f"--{part}", metavar="PROGRAM", help=f"the {part}_script to test")
+    parser.add_argument("--seed", type=int, help="default: a random one, printed")
+    parser.add_argument("--cases", type=int, default=100000,
+                        help="lines in random scripts, for each program (default: %(default)s)")
+    parser.add_argument("--only", metavar="NAME", help="scripts whose names begin so")
+    opts = parser.parse_args()
+    if opts.seed is None:
+        opts.seed = random.SystemRandom().getrandbits(31)
+    print(f"seed {opts.seed}", flush=True)
+    passed = failed = skipped = 0
+    for part in PARTS:
+        program = getattr(opts, part)
+        if program is None:
+            print(f"skipped {part}: no program given")
+            skipped += 1
+        elif not os.access(program, os.X_OK):
+            parser.error(f"{program}: not an executable")
+        else:
+            p, f = run(part, os.path.abspath(program), opts)
+            passed, failed = passed + p, failed + f
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
