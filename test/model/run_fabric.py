@@ -9,7 +9,7 @@ import os
 import random
 import sys
 
-from weftmodel import fabric_cases
+from weftmodel import fabric_cases, gfam_cases
 
 
 def pbr_scripts(seed, cases):
@@ -22,7 +22,15 @@ def pbr_scripts(seed, cases):
         yield f"large {n}", lambda n=n: fabric_cases.large(seed + n, 1 << 20)
 
 
-PARTS = {"pbr": pbr_scripts}
+def gfam_scripts(seed, cases):
+    for make in gfam_cases.WHOLE:
+        yield make.__name__, lambda make=make: make(seed)
+    length = 1000
+    for n in range(max(1, cases // length)):
+        yield f"random {n}", lambda n=n: gfam_cases.RandomScene(seed + n, length)
+
+
+PARTS = {"pbr": pbr_scripts, "gfam": gfam_scripts}
 
 
 def run(part, program, opts):

@@ -21,11 +21,17 @@ class Batch:
 
     def __init__(self):
         self.sent, self.wanted, self.bytes = [], [], []
+        self.judges = {}
 
     def say(self, line, *allowed):
         self.sent.append(line.encode())
         self.wanted.append(allowed)
         self.bytes.append(None)
+
+    def say_judged(self, line, judge, text):
+        """A line whose answer judge(answer) calls right; text says what it should be."""
+        self.judges[len(self.sent)] = judge
+        self.say(line, (text,))
 
     def say_bytes(self, line, data, head, want):
         """A line, then bytes; the answer is a line, then 2-byte numbers."""
@@ -52,10 +58,10 @@ class Batch:
             if end < 0:
                 return i, [f"{where}: no answer, exit status {done.returncode} "
                            f"{done.stderr.decode(errors='replace').strip()[-500:]}"]
-            got, at = words(out[at:end].decode(errors="replace")), end + 1
-            if not any(got == want or callable(want) and want(got) for want in allowed):
-                shown = " or ".join(" ".join(map(str, want)) for want in allowed
-                                    if not callable(want))
+            answer, at = out[at:end].decode(errors="replace"), end + 1
+            got = words(answer)
+            if not (self.judges[i](answer) if i in self.judges else got in allowed):
+                shown = " or ".join(" ".join(map(str, want)) for want in allowed)
                 return i, [f"{where}: {' '.join(map(str, got))}, expected {shown}"]
             if data:
                 got, at = out[at:at + len(data[1])], at + len(data[1])
