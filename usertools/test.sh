@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Install what is missing, build with gcc and clang, run every test: the suite as it is, the suite
 # with scalar kernels only, the suite under AddressSanitizer and UBSan, the traces of the Python
-# model against weft-replay, its scripts against the retry layer. Models for Spin and broken rules
-# run once. Ends with "N passed, N failed, N skipped"; exit status 1 if any failed.
+# model against weft-replay, its scripts against the retry layer and the fabric's tables. Models for
+# Spin and broken rules run once. Ends with "N passed, N failed, N skipped"; exit status 1 if any failed.
 # Safe to repeat. WEFT_TEST_DIR=DIR keeps builds there (default: build, build-*).
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -157,7 +157,8 @@ say "suite with scalar kernels only (WEFT_CPU=scalar)"
 suite "$main" scalar WEFT_CPU=scalar
 
 say "the model: published vectors, its own runner, retry rules, captures"
-for script in test_vectors test_ide test_runner test_retry test_check_wire test_signature test_session_keys; do
+for script in test_vectors test_ide test_runner test_retry test_check_wire test_signature test_session_keys \
+	test_fabric; do
 	if /usr/bin/python3 test/model/$script.py >"$work/$script.log" 2>&1; then
 		pass
 		grep -E '^(Ran|skipped) ' "$work/$script.log"
@@ -190,6 +191,20 @@ else
 	skipped=$((skipped + 1))
 fi
 
+# fabric BUILD [options]: the script programs of that build against the model of the fabric.
+fabric() {
+	local dir=$1 part programs=()
+	shift
+	for part in pbr gfam ats; do
+		[ ! -x "$dir/test/unit/${part}_script" ] ||
+			programs+=("--$part" "$dir/test/unit/${part}_script")
+	done
+	counted /usr/bin/python3 test/model/run_fabric.py "${programs[@]}" "$@"
+}
+
+say "tables of switches and GFDs, packets of ATS, against the model"
+fabric "$main"
+
 say "suite under AddressSanitizer and UBSan"
 if setup "$dir/build-asan" gcc -Db_sanitize=address,undefined -Db_lundef=false --buildtype debug \
 	-Doptimization=1 "${driver[@]}"; then
@@ -203,6 +218,7 @@ if setup "$dir/build-asan" gcc -Db_sanitize=address,undefined -Db_lundef=false -
 	fi
 	counted /usr/bin/python3 test/model/run_retry.py \
 		--script "$dir/build-asan/test/unit/llr_script"
+	fabric "$dir/build-asan" --cases 20000
 else
 	fail "build with sanitizers"
 fi

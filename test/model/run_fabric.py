@@ -9,7 +9,7 @@ import os
 import random
 import sys
 
-from weftmodel import fabric_cases, gfam_cases
+from weftmodel import ats_cases, fabric_cases, gfam_cases
 
 
 def pbr_scripts(seed, cases):
@@ -30,7 +30,15 @@ def gfam_scripts(seed, cases):
         yield f"random {n}", lambda n=n: gfam_cases.RandomScene(seed + n, length)
 
 
-PARTS = {"pbr": pbr_scripts, "gfam": gfam_scripts}
+def ats_scripts(seed, cases):
+    for make in ats_cases.WHOLE:
+        yield make.__name__, lambda make=make: make(seed)
+    length = 5000
+    for n in range(max(1, cases // length)):
+        yield f"random {n}", lambda n=n: ats_cases.RandomScene(seed + n, length)
+
+
+PARTS = {"pbr": pbr_scripts, "gfam": gfam_scripts, "ats": ats_scripts}
 
 
 def run(part, program, opts):

@@ -3,10 +3,15 @@
 # Copyright (c) 2026 The Weft Authors
 """The models of the fabric tables and of ATS against the numbers in their specifications."""
 
+import os
+import stat
+import tempfile
 import unittest
 
+from weftmodel import ats
 from weftmodel import fabric as f
 from weftmodel import gfam as g
+from weftmodel.script import Batch
 
 PB = 1 << 50
 
@@ -140,6 +145,103 @@ class Device(unittest.TestCase):
         self.assertEqual([gfd.note(t, 0x13, 0, False)[1] for t in times], [0, None, None, 2, None])
         self.assertEqual(gfd.note(7, 0x13, 0, True)[1], None)
         self.assertEqual(gfd.note(7, 0x14, 0, True)[1], 0)
+
+
+class Translation(unittest.TestCase):
+    """ats.md 2 and 3"""
+
+    def test_ranges(self):
+        for log2, word, base, based in (
+                (12, 0, 0x2000, 0x2000), (13, 0x800, 0x4000, 0x4800),
+                (14, 0x1800, 0x8000, 0x9800), (15, 0x3800, 0x10000, 0x13800),
+                (16, 0x7800, 0x20000, 0x27800), (17, 0xF800, 0x40000, 0x4F800),
+                (21, 0xFF800, 0x400000, 0x4FF800), (30, 0x1FFFF800, 0x80000000, 0x9FFFF800),
+                (64, 0x7FFFFFFFFFFFF800, 0, 0x7FFFFFFFFFFFF800)):
+            self.assertEqual((ats.put_range(0, log2), ats.put_range(base, log2)), (word, based))
+            self.assertEqual((ats.get_range(word), ats.get_range(based)),
+                             ((0, log2), (base, log2)))
+        self.assertRaises(ats.Malformed, ats.get_range, 2**64 - 1)
+
+    def test_bytes(self):
+        ids = {"requester": 0x0102, "target": 0x0304}
+        for kind, fields, want in (
+                ("request", {"requester": 0x102, "tag": 7, "tc": 3, "length": 16, "no_write": 1,
+                             "addr": 0x123456789000}, "20300410 010207ff 0000123456789001"),
+                ("write", {"requester": 0x102, "at": 2, "enables": 15, "length": 1,
+                           "addr": 0x5004, "data": b"abcd"},
+                 "60000801 0102000f 0000000000005004 61626364"),
+                ("cpl", {**ids, "tag": 9, "status": 4}, "0a000000 03048000 01020900"),
+                ("cpld", {**ids, "tag": 9, "length": 2, "byte_count": 16, "lower_addr": 0x78,
+                          "data": bytes.fromhex("000000012ff80003")},
+                 "4a000002 03040010 01020978 00000001 2ff80003"),
+                ("invalidate", {**ids, "itag": 31, "addr": 0x40000000, "log2": 21, "global": 1},
+                 "72000002 01021f01 03040000 00000000 00000000 400ff801"),
+                ("invalidated", {**ids, "itags": sum(1 << i for i in (0, 1, 3, 6, 8)), "tc": 1,
+                                 "count": 8}, "32100000 01020002 03040000 0000014b"),
+                ("page", {"requester": 0x102, "addr": 0x5000, "group": 3, "page_bits": 6},
+                 "30000000 01020004 00000000 0000501e")):
+            data = bytes.fromhex(want)
+            self.assertEqual(ats.encode(kind, fields).hex(), data.hex())
+            self.assertEqual(ats.decode(data, 64), (kind, fields))
+
+    def test_one_or_two_packets(self):
+        """2.5: every number of translations and every cut."""
+        cases = 0
+        for rcb in (64, 128):
+            for n in range(1, rcb // 8 + 1):
+                whole = [(i << 12, 12, 3) for i in range(n)]
+                packet = ats.answer(whole, n, 0, {})
+                self.assertEqual(ats.read_translations(packet, rcb), ("only", whole))
+                for first in range(1, n):
+                    for part, name, some in ((1, "first", whole[:first]),
+                                             (2, "second", whole[first:])):
+                        packet = ats.answer(whole, first, part, {})
+                        self.assertEqual(ats.read_translations(packet, rcb), (name, some))
+                        cases += 1
+        self.assertEqual(ats.answer([(0, 12, 3)] * 2, 2, 0, {})[11], 0x70)
+        self.assertRaises(ats.Malformed, ats.classify, 4, 8, 0, 64)
+        self.assertEqual(cases, 2 * (28 + 120))
+
+    def test_what_is_malformed(self):
+        good = ats.encode("request", {"length": 2})
+        for at, value in ((2, 0x0C), (3, 0), (3, 3), (3, 18)):
+            bad = good[:at] + bytes([value]) + good[at + 1:]
+            self.assertRaises(ats.Malformed, ats.decode, bad, 64)
+        for status in range(8):
+            data = ats.encode("cpl", {"status": status})
+            if status in (0, 1, 4):
+                self.assertEqual(ats.decode(data, 64)[0], "cpl")
+            else:
+                self.assertRaises(ats.Malformed, ats.decode, data, 64)
+
+
+class Judge(unittest.TestCase):
+    """A program that answers anything else is found out."""
+
+    def play(self, answers):
+        batch = Batch()
+        batch.say("one", ("to", 0x11))
+        batch.say_judged("two", lambda got: got == "2", "2")
+        batch.say_bytes("run", b"ab", ("ports", 1), b"\x05\x00")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "fake")
+            with open(path, "w", encoding="ascii") as out:
+                out.write(f"#!/usr/bin/python3\nimport sys\nsys.stdin.read()\n"
+                          f"sys.stdout.write({answers!r})\n")
+            os.chmod(path, stat.S_IRWXU)
+            return batch.play(path)
+
+    def test_right_answers(self):
+        self.assertEqual(self.play("to 17\n2\nports 1\n\5\0"), (3, []))
+        self.assertEqual(self.play("to 0x11\n2\nports 1\n\5\0"), (3, []))
+
+    def test_wrong_answers(self):
+        for right, answers in ((0, "to 18\n2\nports 1\n\5\0"), (0, ""), (1, "to 17\n3\n"),
+                               (1, "to 17\n2"), (2, "to 17\n2\nports 1\n\5\1"),
+                               (2, "to 17\n2\nports 1\n\5"),
+                               (3, "to 17\n2\nports 1\n\5\0more\n")):
+            got, wrong = self.play(answers)
+            self.assertEqual((got, len(wrong)), (right, 1))
 
 
 if __name__ == "__main__":
