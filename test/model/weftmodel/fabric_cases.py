@@ -52,6 +52,9 @@ class Scene(Batch):
                     {"ldst_idt": 4097}, {"rerouter": 65}, {"vp": 4}, {"tables": 0},
                     {"tables": 17}, {"rgt": 3}, {"rgt": 257}, {"rgt": 512}):
             assert not self.new(**bad)
+        self.new(ldst_idt=0)
+        for line in ("ldst-config 0 0 0", "ldst 0 0 0 0 0", "ldst-idt 0 1"):
+            self.say_judged(line, lambda got: got.startswith("error "), "error ...")
 
     # ---- set-up --------------------------------------------------------------------------
 
@@ -285,7 +288,8 @@ class RandomScene(Scene):
         start = self.seldom(0x1000 - len(rows), self.pid())
         if rng.random() < 0.01:
             rows[0] = (1, 256)
-        self.drt(rng.randrange(len(self.switch.drt)), start, rows)
+        tables = len(self.switch.drt)
+        self.drt(self.seldom(tables, rng.randrange(tables)), start, rows)
 
     def draw_rgt(self):
         rng = self.rng
@@ -299,7 +303,8 @@ class RandomScene(Scene):
                          highest | primaries << 3 | self.seldom(rng.randrange(4), 0) << 6,
                          mode | rng.randrange(8) << 3 | self.seldom(rng.randrange(4), 0) << 6))
         start = self.seldom(rgt, rng.randint(0, max(0, rgt - len(rows))))
-        self.rgt(rng.randrange(len(self.switch.rgt)), start, rows)
+        tables = len(self.switch.rgt)
+        self.rgt(self.seldom(tables, rng.randrange(tables)), start, rows)
 
     def draw_queue(self):
         rng = self.rng
@@ -561,10 +566,19 @@ def large(seed, count):
     ports = np.array([0xFFFF if p is None else p for p in ports] + [0xFFFF], dtype="<u2")
     port = ports[np.minimum(dpid, 4096)]
     some = draw.integers(0, 4095, count).astype("<u2")
-    data = hpa.astype("<u8").tobytes()
-    scene.say_bytes(f"mem-run {count}", data, ("dpids", count), dpid.astype("<u2").tobytes())
-    scene.say_bytes(f"port-run 1 {count}", data, ("ports", count), port.tobytes())
-    scene.say_bytes(f"drt-run 1 {count}", some.tobytes(), ("ports", count), ports[some].tobytes())
+    some[:2] = (0xFFE, 0)
+    data, dpid = hpa.astype("<u8"), dpid.astype("<u2")
+    # Short runs too: kernels have an end of their own for what does not fill a vector.
+    start = 0
+    for n in (*range(70), count):
+        end = start + n if n < count else count
+        start = start if n < count else 0
+        run, n = slice(start, end), end - start
+        scene.say_bytes(f"mem-run {n}", data[run].tobytes(), ("dpids", n), dpid[run].tobytes())
+        scene.say_bytes(f"port-run 1 {n}", data[run].tobytes(), ("ports", n), port[run].tobytes())
+        scene.say_bytes(f"drt-run 1 {n}", some[run].tobytes(), ("ports", n),
+                        ports[some[run]].tobytes())
+        start = end
     return scene
 
 

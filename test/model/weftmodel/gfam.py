@@ -71,7 +71,8 @@ def apart(ranges):
 
 class Gfd:
     def __init__(self, rows, groups, blocks, knobs, media):
-        need(1 <= rows <= 4095 and 1 <= groups <= 64 and 1 <= len(media) <= 4)
+        need(1 <= rows <= 4095 and 1 <= groups <= 64 and 1 <= len(media) <= 4 and blocks >= 1)
+        need(not any(mask % 2**6 or mask >> 52 for mask, _ in media))
         self.max_rows, self.groups, self.blocks, self.knobs = rows, groups, blocks, knobs
         self.media = media              # (block sizes, flags)
         self.dmps = [None] * len(media)

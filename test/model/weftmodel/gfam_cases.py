@@ -29,9 +29,16 @@ class Scene(Batch):
         return True
 
     def new(self, rows=16, groups=64, blocks=1024, knobs=0, media=((0x10000000, 0x30),)):
-        self.gfd = g.Gfd(rows, groups, blocks, knobs, media)
+        def make():
+            self.gfd = g.Gfd(rows, groups, blocks, knobs, media)
         pairs = " ".join(f"{mask:#x} {flags}" for mask, flags in media)
-        self.say(f"new {rows} {groups} {blocks} {knobs} {pairs}", ("OK",))
+        return self.set(f"new {rows} {groups} {blocks} {knobs} {pairs}", make)
+
+    def bad_new(self):
+        """One value out of range at a time; the next new is a good one."""
+        for bad in ({"rows": 0}, {"rows": 4096}, {"groups": 0}, {"groups": 65}, {"blocks": 0},
+                    {"media": ((0x10000020, 0),)}, {"media": ((0x10000000, 0), (1 << 52, 0))}):
+            assert not self.new(**bad)
 
     def dmp(self, i, base, length, block):
         return self.set(f"dmp {i} {base:#x} {length:#x} {block:#x}", self.gfd.set_dmp, i, base,
@@ -108,6 +115,8 @@ class RandomScene(Scene):
     def __init__(self, seed, length):
         super().__init__(random.Random(seed))
         rng = self.rng
+        if seed % 8 == 0:
+            self.bad_new()
         count = rng.randint(1, 4)
         media = [(1 << rng.choice((24, 26, 28, 29)) | rng.choice((0, 1 << 20, 1 << 27)),
                   rng.choice((0, 0, 0x10, 0x10, 0x30, 0x20, 0x40, 0x70, 0x0C)))
