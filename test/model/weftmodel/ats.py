@@ -221,13 +221,14 @@ def read_translations(data, rcb):
 
 
 def answer(translations, first, part, f):
-    """The packets of a Translation Request: part 0 only, 1 first, 2 second of two."""
+    """A packet that answers a Translation Request: part 0 only, 1 first, 2 second of two. None if
+    there is none; FREE for different sizes, which an answer never has."""
     if len({t[1] for t in translations}) > 1:
         return FREE
     parts = {0: translations, 1: translations[:first], 2: translations[first:]}
     mine = parts[part]
     if not translations or not mine or part and not 0 < first < len(translations) \
-            or len(translations) > 16:
+            or len(translations) > 16 or any(pa % 2**log2 for pa, log2, _ in translations):
         return None
     data = b"".join((put_range(pa, log2) | bits).to_bytes(8, "big") for pa, log2, bits in mine)
     left = 8 * len(translations if part != 2 else mine)

@@ -105,7 +105,7 @@ class Scene(Batch):
     def answer(self, translations, first, part, head):
         data = ats.answer(translations, first, part, ats.decode(head, 128)[1])
         items = " ".join(f"{pa:x},{log2:x},{bits:x}" for pa, log2, bits in translations)
-        line = f"answer {len(translations):x} {first:x} {part} {head.hex()} {items}"
+        line = f"answer {len(translations):x} {first:x} {part} {head.hex()} {items}".rstrip()
         if data is ats.FREE:
             self.say_judged(line, lambda got: bool(got), "anything")
             return None
@@ -205,6 +205,9 @@ def every_answer(seed):
                     scene.translations(ats.encode("cpld", f), rcb)
     for first, part in ((0, 1), (0, 2), (2, 1), (2, 2)):
         scene.answer(scene.some_translations(2), first, part, scene.head())
+    for n in (0, 17, 31):
+        scene.answer(scene.some_translations(n), n, 0, scene.head())
+    scene.answer([(0x1000, 13, 3)], 1, 0, scene.head())
     return scene
 
 

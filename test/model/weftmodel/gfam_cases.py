@@ -173,6 +173,9 @@ class RandomScene(Scene):
         elif style == 6:
             base = 2**64 - unit
             length = 2 * unit
+        elif style == 7:
+            # Not a power of 2, though the media has one of its bits.
+            block, base, length = block // 2 * 3, i * 12 * unit, 3 * unit
         self.dmp(i, base, length, block)
 
     def a_dmp(self):
