@@ -3,7 +3,8 @@
 # Install what is missing, build with gcc and clang, run every test: the suite as it is, the suite
 # with scalar kernels only, the suite under AddressSanitizer and UBSan, the traces of the Python
 # model against weft-replay, its scripts against the retry layer and the fabric's tables. Models for
-# Spin and broken rules run once. Ends with "N passed, N failed, N skipped"; exit status 1 if any failed.
+# Spin and broken rules run once. Ends with "N passed, N failed, N skipped"; exit status 1 if any
+# failed.
 # Safe to repeat. WEFT_TEST_DIR=DIR keeps builds there (default: build, build-*).
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -157,8 +158,8 @@ say "suite with scalar kernels only (WEFT_CPU=scalar)"
 suite "$main" scalar WEFT_CPU=scalar
 
 say "the model: published vectors, its own runner, retry rules, captures"
-for script in test_vectors test_ide test_runner test_retry test_check_wire test_signature test_session_keys \
-	test_fabric; do
+for script in test_vectors test_ide test_runner test_retry test_check_wire test_signature \
+	test_session_keys test_fabric; do
 	if /usr/bin/python3 test/model/$script.py >"$work/$script.log" 2>&1; then
 		pass
 		grep -E '^(Ran|skipped) ' "$work/$script.log"

@@ -91,8 +91,10 @@ class Device(unittest.TestCase):
 
     def test_cutting(self):
         for hpa, gran, intlv, way, want in (
-                (0x123456789ABC, 0, 1, 0, 0x91A2B3C4DBC), (0x123456789ABC, 0, 8, 0x9A, 0x12345678BC),
-                (0x123456789ABC, 4, 3, 1, 0x2468ACF1ABC), (0x123456789ABC, 6, 8, 0xE2, 0x1234565ABC),
+                (0x123456789ABC, 0, 1, 0, 0x91A2B3C4DBC),
+                (0x123456789ABC, 0, 8, 0x9A, 0x12345678BC),
+                (0x123456789ABC, 4, 3, 1, 0x2468ACF1ABC),
+                (0x123456789ABC, 6, 8, 0xE2, 0x1234565ABC),
                 (0x1000003FC0, 0, 4, 0xF, 0x1000003C0)):
             d = g.Decoder(1, 0, 0, 0, 2**60, intlv, gran, way)
             self.assertEqual(g.to_dpa(d, hpa, False), want)

@@ -144,7 +144,8 @@ class RandomScene(Scene):
                     self.vector(name, pid, True)
         for name in self.tables_of_segments():
             self.fill(name)
-        kinds = (self.fill, self.draw_config, self.draw_rows, self.draw_idt, self.draw_vector, self.draw_vp,
+        kinds = (self.fill, self.draw_config, self.draw_rows, self.draw_idt, self.draw_vector,
+                 self.draw_vp,
                  self.draw_rerouter, self.draw_hdm, self.draw_pcie, self.draw_drt, self.draw_rgt,
                  self.draw_queue, self.draw_request, self.draw_completion, self.draw_egress,
                  self.draw_route, self.draw_way)
