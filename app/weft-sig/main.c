@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +22,10 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "spec.h"
+#include "weft_sig_text.h"
 
 #define CHUNK (1u << 18)
+#define BAD_ARGUMENT 2
 
 static const char usage_text[] =
 	"usage: weft-sig tx|rx --mem SPEC --wire SPEC [options] <in >out\n"
@@ -45,7 +47,7 @@ static const char usage_text[] =
 
 struct options {
 	enum weft_sig_dir dir;
-	struct spec mem, wire;
+	struct weft_sig_text mem, wire;
 	struct weft_sig_attr attr;
 	bool has_mem, has_wire;
 	uint64_t block0;
@@ -75,6 +77,43 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
+static void bad_argument(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+static void
+bad_argument(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("weft-sig: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	exit(BAD_ARGUMENT);
+}
+
+static uint64_t
+parse_hex(const char *option, const char *text, uint64_t most)
+{
+	uint64_t v;
+
+	if (weft_sig_text_hex(text, most, &v) != 0)
+		bad_argument("%s: expected a hex number up to %" PRIx64 ", got \"%s\"", option,
+			most, text);
+	return v;
+}
+
+static const struct weft_sig_domain *
+parse_domain(const char *option, const char *text, struct weft_sig_text *s)
+{
+	const struct weft_sig_domain *d;
+	char err[160];
+
+	if (weft_sig_text_parse(s, text, &d, err, sizeof(err)) != 0)
+		bad_argument("%s: %s", option, err);
+	return d;
+}
+
 /* Decimal, or hex behind 0x. */
 static uint64_t
 parse_block0(const char *text)
@@ -83,7 +122,7 @@ parse_block0(const char *text)
 	char *end;
 
 	if (strncmp(text, "0x", 2) == 0)
-		return spec_hex("--block0", text, UINT64_MAX);
+		return parse_hex("--block0", text, UINT64_MAX);
 	errno = 0;
 	v = strtoull(text, &end, 10);
 	if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0)
@@ -96,25 +135,25 @@ parse_option(struct options *o, int opt)
 {
 	switch (opt) {
 	case OPT_MEM:
-		o->attr.mem = spec_parse("--mem", optarg, &o->mem);
+		o->attr.mem = parse_domain("--mem", optarg, &o->mem);
 		o->has_mem = true;
 		break;
 	case OPT_WIRE:
-		o->attr.wire = spec_parse("--wire", optarg, &o->wire);
+		o->attr.wire = parse_domain("--wire", optarg, &o->wire);
 		o->has_wire = true;
 		break;
 	case OPT_CHECK:
-		o->attr.check_mask = (uint8_t)spec_hex("--check-mask", optarg, UINT8_MAX);
+		o->attr.check_mask = (uint8_t)parse_hex("--check-mask", optarg, UINT8_MAX);
 		break;
 	case OPT_COPY:
-		o->attr.copy_mask = (uint8_t)spec_hex("--copy-mask", optarg, UINT8_MAX);
+		o->attr.copy_mask = (uint8_t)parse_hex("--copy-mask", optarg, UINT8_MAX);
 		o->attr.flags = WEFT_SIG_COPY_MASK;
 		break;
 	case OPT_BLOCK0: o->block0 = parse_block0(optarg); break;
 	case OPT_STREAM: o->stream = true; break;
 	case OPT_VERSION: puts("weft-sig " WEFT_VERSION); exit(EXIT_SUCCESS);
 	case OPT_HELP: fputs(usage_text, stdout); exit(EXIT_SUCCESS);
-	default: exit(2); /* getopt said why */
+	default: exit(BAD_ARGUMENT); /* getopt said why */
 	}
 }
 

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* Domains as words: see weft_sig_text.h. */
+
+#include "weft_sig_text.h"
+
+#include "weft_base.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One text on its way into a domain. */
+struct reader {
+	struct weft_sig_text *s;
+	char *err;
+	size_t err_len;
+};
+
+static int bad(const struct reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static int
+bad(const struct reader *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(r->err, r->err_len, fmt, ap);
+	va_end(ap);
+	return -EINVAL;
+}
+
+int
+weft_sig_text_hex(const char *text, uint64_t most, uint64_t *v)
+{
+	char *end;
+
+	errno = 0;
+	*v = strtoull(text, &end, 16);
+	/* strtoull takes signs and leading blanks: a number here has neither. */
+	if (!isxdigit((unsigned char)text[0]) || *end != '\0' || errno != 0 || *v > most)
+		return -EINVAL;
+	return 0;
+}
+
+static int
+read_hex(const struct reader *r, const char *text, uint64_t most, uint64_t *v)
+{
+	if (weft_sig_text_hex(text, most, v) == 0)
+		return 0;
+	return bad(r, "expected a hex number up to %" PRIx64 ", got \"%.32s\"", most, text);
+}
+
+static int
+read_block(const struct reader *r, const char *text)
+{
+	for (const uint32_t *size = weft_sig_block_sizes(); *size != 0; size++) {
+		char word[16];
+
+		snprintf(word, sizeof(word), "%" PRIu32, *size);
+		if (strcmp(word, text) == 0) {
+			r->s->domain.block_size = *size;
+			return 0;
+		}
+	}
+	return bad(
+		r, "expected a block of 512, 520, 4048, 4096 or 4160 bytes, got \"%.32s\"", text);
+}
+
+/* The value of WORD=VALUE if @p text begins with it; NULL otherwise. */
+static const char *
+value_of(const char *text, const char *word)
+{
+	const size_t len = strlen(word);
+
+	return strncmp(text, word, len) == 0 && text[len] == '=' ? text + len + 1 : NULL;
+}
+
+static int
+read_crc(const struct reader *r, char *rest)
+{
+	struct weft_sig_crc *crc = &r->s->crc;
+	const uint64_t ones = crc->type == WEFT_SIG_CRC64_XP10 ? UINT64_MAX : UINT32_MAX;
+	char *save = NULL;
+
+	crc->seed = ones;
+	for (char *w = strtok_r(rest, ",", &save); w != NULL; w = strtok_r(NULL, ",", &save)) {
+		const char *seed = value_of(w, "seed");
+
+		if (seed == NULL)
+			return bad(r, "expected seed=X, got \"%.32s\"", w);
+		if (read_hex(r, seed, ones, &crc->seed) != 0)
+			return -EINVAL;
+	}
+	if (crc->seed != 0 && crc->seed != ones)
+		return bad(r, "a seed is 0 or %" PRIx64, ones);
+	r->s->domain.sig_type = WEFT_SIG_CRC;
+	r->s->domain.sig.crc = crc;
+	return 0;
+}
+
+static int
+read_guard(const struct reader *r, const char *value)
+{
+	if (strcmp(value, "crc") == 0)
+		r->s->dif.bg_type = WEFT_SIG_BG_CRC;
+	else if (strcmp(value, "csum") == 0)
+		r->s->dif.bg_type = WEFT_SIG_BG_CSUM;
+	else
+		return bad(r, "expected guard=crc or guard=csum, got \"%.32s\"", value);
+	return 0;
+}
+
+static int
+read_dif_flag(const struct reader *r, const char *word)
+{
+	uint16_t *flags = &r->s->dif.flags;
+
+	if (strcmp(word, "remap") == 0)
+		*flags |= WEFT_SIG_REF_REMAP;
+	else if (strcmp(word, "app-escape") == 0)
+		*flags |= WEFT_SIG_APP_ESCAPE;
+	else if (strcmp(word, "app-ref-escape") == 0)
+		*flags |= WEFT_SIG_APP_REF_ESCAPE;
+	else
+		return bad(r,
+			"expected guard=, bg=, app=, ref=, remap, app-escape or app-ref-escape, "
+			"got \"%.32s\"",
+			word);
+	return 0;
+}
+
+enum { GUARD = 1, BG = 2, APP = 4, REF = 8, ALL = 15 };
+
+static int
+read_dif_word(const struct reader *r, const char *word, unsigned int *seen)
+{
+	struct weft_sig_t10dif *dif = &r->s->dif;
+	const char *value;
+	uint64_t v = 0;
+	int rc;
+
+	if ((value = value_of(word, "guard")) != NULL) {
+		*seen |= GUARD;
+		return read_guard(r, value);
+	}
+	if ((value = value_of(word, "bg")) != NULL) {
+		*seen |= BG;
+		rc = read_hex(r, value, UINT16_MAX, &v);
+		dif->bg = (uint16_t)v;
+		return rc;
+	}
+	if ((value = value_of(word, "app")) != NULL) {
+		*seen |= APP;
+		rc = read_hex(r, value, UINT16_MAX, &v);
+		dif->app_tag = (uint16_t)v;
+		return rc;
+	}
+	if ((value = value_of(word, "ref")) != NULL) {
+		*seen |= REF;
+		rc = read_hex(r, value, UINT32_MAX, &v);
+		dif->ref_tag = (uint32_t)v;
+		return rc;
+	}
+	return read_dif_flag(r, word);
+}
+
+static int
+read_dif(const struct reader *r, char *rest)
+{
+	struct weft_sig_t10dif *dif = &r->s->dif;
+	unsigned int seen = 0;
+	char *save = NULL;
+
+	for (char *w = strtok_r(rest, ",", &save); w != NULL; w = strtok_r(NULL, ",", &save))
+		if (read_dif_word(r, w, &seen) != 0)
+			return -EINVAL;
+	if (seen != ALL)
+		return bad(r, "dif needs guard=, bg=, app= and ref=");
+	if (dif->bg != 0 && dif->bg != UINT16_MAX)
+		return bad(r, "bg is 0 or ffff");
+	r->s->domain.sig_type = WEFT_SIG_T10DIF;
+	r->s->domain.sig.dif = dif;
+	return 0;
+}
+
+/* TYPE:BLOCK,... in a copy that may be cut up. */
+static int
+read_domain(const struct reader *r, char *text)
+{
+	static const char *const crcs[] = { [WEFT_SIG_CRC32] = "crc32",
+		[WEFT_SIG_CRC32C] = "crc32c",
+		[WEFT_SIG_CRC64_XP10] = "crc64" };
+	char *block = strchr(text, ':'), *rest;
+
+	if (block == NULL)
+		return bad(r, "expected none or TYPE:BLOCK, got \"%.32s\"", text);
+	*block++ = '\0';
+	rest = block + strcspn(block, ",");
+	if (*rest != '\0')
+		*rest++ = '\0';
+	if (read_block(r, block) != 0)
+		return -EINVAL;
+	if (strcmp(text, "dif") == 0)
+		return read_dif(r, rest);
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(crcs); i++) {
+		if (strcmp(text, crcs[i]) != 0)
+			continue;
+		r->s->crc.type = (enum weft_sig_crc_type)i;
+		return read_crc(r, rest);
+	}
+	return bad(r, "expected none, crc32, crc32c, crc64 or dif, got \"%.32s\"", text);
+}
+
+int
+weft_sig_text_parse(struct weft_sig_text *s, const char *text, const struct weft_sig_domain **d,
+	char *err, size_t err_len)
+{
+	const struct reader r = { s, err, err_len };
+	char copy[WEFT_SIG_TEXT_ROOM];
+
+	*s = (struct weft_sig_text){ 0 };
+	*d = NULL;
+	if (strcmp(text, "none") == 0)
+		return 0;
+	if (strlen(text) >= sizeof(copy))
+		return bad(&r, "expected at most %zu characters, got %zu", sizeof(copy) - 1,
+			strlen(text));
+	strcpy(copy, text);
+	if (read_domain(&r, copy) != 0)
+		return -EINVAL;
+	*d = &s->domain;
+	return 0;
+}
+
+int
+weft_sig_domain_len(const struct weft_sig_domain *d, uint64_t data_len, uint64_t *len)
+{
+	uint64_t blocks;
+
+	*len = data_len;
+	if (d == NULL)
+		return 0;
+	blocks = data_len / d->block_size;
+	if (data_len % d->block_size != 0)
+		return -EINVAL;
+	*len += blocks *
+	        (d->sig_type == WEFT_SIG_CRC && d->sig.crc->type != WEFT_SIG_CRC64_XP10 ? 4 : 8);
+	return 0;
+}
