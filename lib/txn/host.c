@@ -154,6 +154,20 @@ weft_host_write(struct weft_host *h, uint16_t dpid, uint64_t hpa, const uint8_t 
 	return 0;
 }
 
+int
+weft_host_write_partial(struct weft_host *h, uint16_t dpid, uint64_t hpa, const uint8_t *data,
+	uint64_t enables, uint64_t cookie, uint64_t now_ns, struct weft_msg *msg)
+{
+	const int rc = weft_host_write(h, dpid, hpa, data, cookie, now_ns, msg);
+
+	if (rc != 0)
+		return rc;
+	msg->op = WEFT_M2S_RWD_MEMWRPTL;
+	msg->trp = 1;
+	msg->byte_enables = enables;
+	return 0;
+}
+
 /* The open request that @p msg answers, or NULL: why not is counted. */
 static struct host_tag *
 request_of(struct weft_host *h, const struct weft_msg *msg)

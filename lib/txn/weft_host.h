@@ -123,6 +123,15 @@ int weft_host_write(struct weft_host *h, uint16_t dpid, uint64_t hpa, const uint
 	uint64_t cookie, uint64_t now_ns, struct weft_msg *msg);
 
 /**
+ * Begin a write of some bytes of a line: MemWrPtl. As weft_host_write().
+ *
+ * @param data     64 bytes, copied; those not written do not matter
+ * @param enables  bit k: byte k is written
+ */
+int weft_host_write_partial(struct weft_host *h, uint16_t dpid, uint64_t hpa, const uint8_t *data,
+	uint64_t enables, uint64_t cookie, uint64_t now_ns, struct weft_msg *msg);
+
+/**
  * Take a response. Whatever the verdict, it is counted.
  *
  * @param c  receives the completion on WEFT_OK; its data points into @p msg

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Signed transfers: weft_xfer.h. Hot: next and complete run per line; the engine runs over whole
+ * windows where it can, since it likes its blocks in one piece. A copy is buffered whole between its
+ * two halves: data that was found wrong must not get a good signature on its way out.
+ */
+
+#include "weft_xfer.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include "weft_base.h"
+#include "weft_sig_text.h"
+
+#define LINE 64
+#define HPA_END (UINT64_C(1) << 52)
+
+/* What came for a line of the window. */
+enum { LINE_NONE, LINE_GOOD, LINE_POISONED, LINE_LOST };
+
+/*
+ * The half of a transfer that is on its way. Lines are counted from the one that has its first byte.
+ * Reading: head <= next <= head + window; those between are on their way or wait in the stage, line
+ * k in slot k % window. Writing: the stage holds the lines from `head` to `staged`, from its
+ * beginning on, and those before `next` have left.
+ */
+struct half {
+	struct weft_xfer_place place;
+	uint64_t lines;
+	uint64_t next;
+	uint64_t head;
+	uint64_t staged;
+	uint32_t open; /* requests */
+	uint32_t lead; /* bytes of the first line before the first byte */
+	uint64_t moved; /* bytes of mem that are done */
+};
+
+struct weft_xfer_run {
+	struct weft_host *host;
+	struct weft_xfer *x;
+	unsigned int n;
+	unsigned int at; /* the transfer that runs, or comes next; n: all have ended */
+	uint32_t window;
+	struct half half;
+	uint8_t *came; /* [window], reading */
+	uint8_t *stage; /* [window][LINE] */
+	struct weft_sig_stream stream;
+};
+
+int
+weft_xfer_lens(const struct weft_xfer_cfg *cfg, uint64_t *mem_len, uint64_t *wire_len)
+{
+	if (weft_sig_domain_len(cfg->sig.mem, cfg->data_len, mem_len) != 0)
+		return -EINVAL;
+	return weft_sig_domain_len(cfg->sig.wire, cfg->data_len, wire_len);
+}
+
+/* Number of the block that the engine takes first: block0 counts those of a copy's first half. */
+static uint64_t
+first_block(const struct weft_xfer *x, enum weft_sig_dir dir)
+{
+	const struct weft_sig_spec *mem = &x->key.now.spec[WEFT_SIG_MEM];
+	const struct weft_sig_spec *wire = &x->key.now.spec[WEFT_SIG_WIRE];
+
+	if (x->kind != WEFT_XFER_COPY || dir == WEFT_SIG_RX || mem->sig_len == 0 ||
+		wire->sig_len == 0)
+		return x->block0;
+	return x->block0 * wire->block / mem->block;
+}
+
+static int
+key_set(struct weft_sig_key *key, const struct weft_xfer_cfg *cfg)
+{
+	weft_sig_key_init(key, WEFT_SIG_KEY_BLOCK_SIGNATURE, cfg->kernel);
+	if (cfg->sig.mem == NULL && cfg->sig.wire == NULL)
+		return cfg->sig.flags == 0 ? 0 : -EINVAL;
+	weft_sig_key_configure(key, 0, 0);
+	weft_sig_key_set_sig(key, &cfg->sig);
+	return weft_sig_key_complete(key);
+}
+
+static bool
+place_ok(const struct weft_xfer_place *p, uint64_t len)
+{
+	return p->dpid < WEFT_HOST_PEERS - 1 && p->hpa < HPA_END && len <= HPA_END - p->hpa;
+}
+
+int
+weft_xfer_init(struct weft_xfer *x, const struct weft_xfer_cfg *cfg)
+{
+	const enum weft_sig_dir dir = cfg->kind == WEFT_XFER_WRITE ? WEFT_SIG_TX : WEFT_SIG_RX;
+	struct weft_sig_stream probe;
+
+	memset(x, 0, sizeof(*x));
+	x->kind = (uint8_t)cfg->kind;
+	x->block0 = cfg->block0;
+	x->from = cfg->from;
+	x->to = cfg->to;
+	x->mem = cfg->mem;
+	x->want = cfg->want;
+	x->data_len = cfg->data_len;
+	x->differs_at = UINT64_MAX;
+	if (cfg->data_len == 0 || weft_xfer_lens(cfg, &x->mem_len, &x->wire_len) != 0)
+		return -EINVAL;
+	if (cfg->kind != WEFT_XFER_WRITE && !place_ok(&x->from, x->wire_len))
+		return -EINVAL;
+	if (cfg->kind != WEFT_XFER_READ && !place_ok(&x->to, x->wire_len))
+		return -EINVAL;
+	if (key_set(&x->key, cfg) != 0)
+		return -EINVAL;
+	return weft_sig_begin(&probe, &x->key, dir, x->block0, 0);
+}
+
+static size_t
+line_up(size_t n)
+{
+	return (n + LINE - 1) & ~(size_t)(LINE - 1);
+}
+
+size_t
+weft_xfer_run_size(uint32_t window)
+{
+	if (window == 0 || window > WEFT_XFER_WINDOW_MAX || (window & (window - 1)) != 0)
+		return 0;
+	return line_up(sizeof(struct weft_xfer_run)) + line_up(window) + (size_t)window * LINE;
+}
+
+struct weft_xfer_run *
+weft_xfer_run_init(
+	void *mem, struct weft_host *host, uint32_t window, struct weft_xfer *x, unsigned int n)
+{
+	struct weft_xfer_run *r = mem;
+
+	if (weft_xfer_run_size(window) == 0 || (uintptr_t)mem % LINE != 0)
+		return NULL;
+	memset(mem, 0, weft_xfer_run_size(window));
+	r->host = host;
+	r->x = x;
+	r->n = n;
+	r->window = window;
+	r->came = (uint8_t *)mem + line_up(sizeof(*r));
+	r->stage = r->came + line_up(window);
+	return r;
+}
+
+static void
+half_begin(struct weft_xfer_run *r, bool writes)
+{
+	struct weft_xfer *x = &r->x[r->at];
+	const enum weft_sig_dir dir = writes ? WEFT_SIG_TX : WEFT_SIG_RX;
+	struct half *h = &r->half;
+
+	*h = (struct half){ .place = writes ? x->to : x->from };
+	h->lead = h->place.hpa % LINE;
+	h->place.hpa -= h->lead;
+	h->lines = (h->lead + x->wire_len + LINE - 1) / LINE;
+	x->writes = writes;
+	/* Both blocks were found good by weft_xfer_init(). */
+	weft_sig_begin(&r->stream, &x->key, dir, first_block(x, dir), 0);
+}
+
+static enum weft_xfer_status
+judge(const struct weft_xfer *x)
+{
+	if (x->lost != 0)
+		return WEFT_XFER_LOST;
+	if (x->poisoned != 0)
+		return WEFT_XFER_POISONED;
+	if (x->error.type != WEFT_SIG_NO_ERROR)
+		return WEFT_XFER_SIGNATURE_ERROR;
+	return x->differs_at == UINT64_MAX ? WEFT_XFER_OK : WEFT_XFER_MISMATCH;
+}
+
+static void
+half_end(struct weft_xfer_run *r, uint64_t now_ns)
+{
+	struct weft_xfer *x = &r->x[r->at];
+	enum weft_xfer_status status;
+
+	weft_sig_end(&r->stream);
+	weft_sig_key_check(&x->key, &x->error);
+	status = judge(x);
+	if (status == WEFT_XFER_OK && x->kind == WEFT_XFER_COPY && !x->writes) {
+		half_begin(r, true);
+		return;
+	}
+	x->status = (uint8_t)status;
+	x->ended_ns = now_ns;
+	r->at++;
+}
+
+/* --- reading: lines to the engine --- */
+
+static void
+compare(struct weft_xfer *x, uint64_t at, uint64_t len)
+{
+	if (x->want == NULL || x->differs_at != UINT64_MAX ||
+		memcmp(x->mem + at, x->want + at, len) == 0)
+		return;
+	while (x->mem[at] == x->want[at])
+		at++;
+	x->differs_at = at;
+}
+
+/* Lines from the head on that came alike, one behind the other in the stage. */
+static uint32_t
+came_alike(const struct weft_xfer_run *r)
+{
+	const uint32_t slot = (uint32_t)r->half.head & (r->window - 1);
+	uint32_t n = 1;
+
+	while (slot + n < r->window && r->half.head + n < r->half.next &&
+		r->came[slot + n] == r->came[slot])
+		n++;
+	return n;
+}
+
+static void
+feed(struct weft_xfer_run *r, uint32_t n)
+{
+	static const uint32_t marks[] = {
+		[LINE_POISONED] = WEFT_SIG_PIECE_POISONED, [LINE_LOST] = WEFT_SIG_PIECE_LOST
+	};
+	struct weft_xfer *x = &r->x[r->at];
+	struct half *h = &r->half;
+	const uint32_t slot = (uint32_t)h->head & (r->window - 1);
+	const uint64_t end = h->lead + x->wire_len - h->head * LINE;
+	const uint32_t skip = h->head == 0 ? h->lead : 0;
+	const uint64_t last = end < (uint64_t)n * LINE ? end : (uint64_t)n * LINE;
+	struct weft_sig_piece from = { r->stage + (size_t)slot * LINE + skip, last - skip,
+		marks[r->came[slot]] };
+	struct weft_sig_piece to = { x->mem + h->moved, x->mem_len - h->moved, 0 };
+	struct weft_sig_list in = { .piece = &from, .n = 1 }, out = { .piece = &to, .n = 1 };
+
+	weft_sig_push(&r->stream, &in, &out);
+	compare(x, h->moved, out.done);
+	h->moved += out.done;
+	memset(r->came + slot, LINE_NONE, n);
+	h->head += n;
+}
+
+static void
+read_complete(struct weft_xfer_run *r, uint64_t line, const struct weft_host_completion *c)
+{
+	const uint32_t slot = (uint32_t)line & (r->window - 1);
+	struct weft_xfer *x = &r->x[r->at];
+	struct half *h = &r->half;
+
+	if (c->status == WEFT_HOST_DONE || c->status == WEFT_HOST_POISON)
+		memcpy(r->stage + (size_t)slot * LINE, c->data, LINE);
+	if (c->status == WEFT_HOST_DONE) {
+		r->came[slot] = LINE_GOOD;
+	} else if (c->status == WEFT_HOST_POISON) {
+		r->came[slot] = LINE_POISONED;
+		x->poisoned++;
+	} else {
+		r->came[slot] = LINE_LOST;
+		x->lost++;
+	}
+	while (h->head < h->next && r->came[h->head & (r->window - 1)] != LINE_NONE)
+		feed(r, came_alike(r));
+}
+
+static int
+next_read(struct weft_xfer_run *r, uint64_t now_ns, struct weft_msg *msg)
+{
+	struct half *h = &r->half;
+	int rc;
+
+	if (h->next == h->lines || h->next - h->head == r->window)
+		return -EAGAIN;
+	rc = weft_host_read(r->host, h->place.dpid, h->place.hpa + h->next * LINE,
+		WEFT_XFER_COOKIE | h->next, now_ns, msg);
+	h->next += rc == 0;
+	return rc;
+}
+
+/* --- writing: lines from the engine --- */
+
+static void
+fill(struct weft_xfer_run *r)
+{
+	struct weft_xfer *x = &r->x[r->at];
+	struct half *h = &r->half;
+	const uint64_t end = h->lead + x->wire_len - h->staged * LINE;
+	const uint64_t room = (uint64_t)r->window * LINE, last = end < room ? end : room;
+	const uint32_t skip = h->staged == 0 ? h->lead : 0;
+	struct weft_sig_piece from = { x->mem + h->moved, x->mem_len - h->moved, 0 };
+	struct weft_sig_piece to = { r->stage + skip, last - skip, 0 };
+	struct weft_sig_list in = { .piece = &from, .n = 1 }, out = { .piece = &to, .n = 1 };
+
+	weft_sig_push(&r->stream, &in, &out);
+	assert(out.done == last - skip); /* the lengths were made to fit */
+	h->moved += in.done;
+	h->head = h->staged;
+	h->staged += (last + LINE - 1) / LINE;
+}
+
+static int
+next_write(struct weft_xfer_run *r, uint64_t now_ns, struct weft_msg *msg)
+{
+	const struct weft_xfer *x = &r->x[r->at];
+	struct half *h = &r->half;
+	const uint8_t *data;
+	uint64_t hpa, end, enables = UINT64_MAX;
+	int rc;
+
+	if (h->next == h->lines || h->open == r->window)
+		return -EAGAIN;
+	if (h->next == h->staged)
+		fill(r);
+	data = r->stage + (h->next - h->head) * LINE;
+	hpa = h->place.hpa + h->next * LINE;
+	end = h->lead + x->wire_len - h->next * LINE;
+	if (h->next == 0)
+		enables <<= h->lead;
+	if (end < LINE)
+		enables &= weft_mask64((unsigned int)end);
+	rc = enables == UINT64_MAX ? weft_host_write(r->host, h->place.dpid, hpa, data,
+					     WEFT_XFER_COOKIE | h->next, now_ns, msg)
+	                           : weft_host_write_partial(r->host, h->place.dpid, hpa, data,
+					     enables, WEFT_XFER_COOKIE | h->next, now_ns, msg);
+	h->next += rc == 0;
+	return rc;
+}
+
+/* --- both --- */
+
+int
+weft_xfer_next(struct weft_xfer_run *r, uint64_t now_ns, struct weft_msg *msg)
+{
+	struct weft_xfer *x = &r->x[r->at];
+	int rc;
+
+	if (r->at == r->n)
+		return -ESHUTDOWN;
+	if (x->status == WEFT_XFER_WAITING) {
+		half_begin(r, x->kind == WEFT_XFER_WRITE);
+		x->begun_ns = now_ns;
+		x->status = WEFT_XFER_RUNNING;
+	}
+	rc = x->writes ? next_write(r, now_ns, msg) : next_read(r, now_ns, msg);
+	r->half.open += rc == 0;
+	return rc;
+}
+
+void
+weft_xfer_complete(struct weft_xfer_run *r, const struct weft_host_completion *c, uint64_t now_ns)
+{
+	const uint64_t line = c->cookie & ~WEFT_XFER_COOKIE;
+	struct weft_xfer *x = &r->x[r->at];
+	struct half *h = &r->half;
+
+	assert(h->open != 0 && line < h->next);
+	h->open--;
+	if (x->writes)
+		x->lost += c->status == WEFT_HOST_LOST;
+	else
+		read_complete(r, line, c);
+	if (h->next == h->lines && h->open == 0)
+		half_end(r, now_ns);
+}
+
+const char *
+weft_xfer_status_name(unsigned int status)
+{
+	static const char *const names[WEFT_XFER_STATUSES] = {
+		[WEFT_XFER_WAITING] = "waiting",
+		[WEFT_XFER_RUNNING] = "running",
+		[WEFT_XFER_LOST] = "lost",
+		[WEFT_XFER_POISONED] = "poisoned",
+		[WEFT_XFER_SIGNATURE_ERROR] = "signature_error",
+		[WEFT_XFER_MISMATCH] = "mismatch",
+		[WEFT_XFER_OK] = "ok",
+	};
+
+	return status < WEFT_XFER_STATUSES ? names[status] : "unknown";
+}
+
+const char *
+weft_xfer_error_name(unsigned int type)
+{
+	static const char *const names[WEFT_SIG_ERROR_TYPES] = {
+		[WEFT_SIG_NO_ERROR] = "ok",
+		[WEFT_SIG_BAD_GUARD] = "bad_guard",
+		[WEFT_SIG_BAD_REFTAG] = "bad_reftag",
+		[WEFT_SIG_BAD_APPTAG] = "bad_apptag",
+		[WEFT_SIG_POISONED] = "poisoned",
+		[WEFT_SIG_LOST] = "lost",
+	};
+
+	return type < WEFT_SIG_ERROR_TYPES ? names[type] : "unknown";
+}
+
+const char *
+weft_xfer_outcome(const struct weft_xfer *x)
+{
+	if (x->status == WEFT_XFER_WAITING || x->status == WEFT_XFER_RUNNING)
+		return "unfinished";
+	return x->status == WEFT_XFER_SIGNATURE_ERROR ? weft_xfer_error_name(x->error.type)
+	                                              : weft_xfer_status_name(x->status);
+}
