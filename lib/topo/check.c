@@ -27,6 +27,7 @@ static const struct {
 	{ NODE_MEMORY, WEFT_TOPO_GFD, "memory" },
 	{ NODE_SOCKET, WEFT_TOPO_GFD, "socket" },
 	{ NODE_TRAFFIC, WEFT_TOPO_HOST, "traffic" },
+	{ NODE_TRANSFERS, WEFT_TOPO_HOST, "transfers" },
 	{ NODE_ACCESS, WEFT_TOPO_HOST, "access" },
 	{ NODE_AT, WEFT_TOPO_SWITCH, "at" },
 };

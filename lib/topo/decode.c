@@ -27,6 +27,7 @@
 #define MAX_LINES (MAX_MEMORY / 64)
 #define MIN_WINDOW 8 /* of lib/end; the number on the wire allows MAX_WINDOW */
 #define MAX_WINDOW 511
+#define MAX_TRANSFER (UINT64_C(1) << 30) /* the host holds all of it */
 #define MAX_REQUESTS (UINT64_C(1) << 48)
 #define MAX_REKEY_MS 86400000 /* a day */
 
@@ -55,6 +56,10 @@ static const char *const role_words[] = { [TOPO_ROLE_AUTO] = "auto",
 	[TOPO_ROLE_DSP] = "dsp",
 	[TOPO_ROLE_FPORT] = "fport",
 	NULL };
+/* enum weft_topo_transfer_kind */
+static const char *const transfer_words[] = { "write", "read", "copy", NULL };
+const char *const weft_topo_outcomes[] = { "ok", "bad_guard", "bad_apptag", "bad_reftag",
+	"poisoned", "lost", "mismatch", NULL };
 const char *const topo_driver_words[] = { [WEFT_TOPO_AUTO] = "auto",
 	[WEFT_TOPO_VFIO] = "vfio",
 	[WEFT_TOPO_AF_XDP] = "af_xdp",
@@ -166,6 +171,64 @@ read_traffic(struct topo_load *l, const struct topo_value *v, const struct topo_
 	return topo_decode_map(l, v, traffic_keys, TRAFFIC_KEYS, src, src->traffic_at);
 }
 
+#define TRANSFER_NUMBER(word, member, high)                                                        \
+	NUMBER(word, OPTIONAL, struct topo_transfer_src, out.member, 0, high)
+static const struct topo_key transfer_keys[TRANSFER_KEYS] = {
+	[TRANSFER_NAME] = TEXT("name", OPTIONAL, struct topo_transfer_src, out.name, NAME_CHARS),
+	[TRANSFER_KIND] =
+		WORD("kind", REQUIRED, struct topo_transfer_src, out.kind, transfer_words),
+	[TRANSFER_GFD] = TEXT("gfd", REQUIRED, struct topo_transfer_src, gfd, NAME_CHARS),
+	[TRANSFER_OFFSET] =
+		SIZE("offset", OPTIONAL, struct topo_transfer_src, out.offset, 0, MAX_MEMORY - 1),
+	[TRANSFER_TO] = TEXT("to", OPTIONAL, struct topo_transfer_src, to, NAME_CHARS),
+	[TRANSFER_TO_OFFSET] = SIZE(
+		"to_offset", OPTIONAL, struct topo_transfer_src, out.to_offset, 0, MAX_MEMORY - 1),
+	[TRANSFER_BYTES] =
+		SIZE("bytes", REQUIRED, struct topo_transfer_src, out.bytes, 1, MAX_TRANSFER),
+	[TRANSFER_MEM] = TEXT("mem", OPTIONAL, struct topo_transfer_src, out.mem, NULL),
+	[TRANSFER_WIRE] = TEXT("wire", OPTIONAL, struct topo_transfer_src, out.wire, NULL),
+	[TRANSFER_CHECK_MASK] = TRANSFER_NUMBER("check_mask", check_mask, UINT8_MAX),
+	[TRANSFER_COPY_MASK] = TRANSFER_NUMBER("copy_mask", copy_mask, UINT8_MAX),
+	[TRANSFER_BLOCK0] = TRANSFER_NUMBER("block0", block0, UINT32_MAX),
+	[TRANSFER_SEED] = TRANSFER_NUMBER("seed", seed, UINT64_MAX),
+	[TRANSFER_FILL] = TRANSFER_NUMBER("fill", fill, UINT8_MAX),
+	[TRANSFER_FILE] = TEXT("file", OPTIONAL, struct topo_transfer_src, out.file, NULL),
+	[TRANSFER_EXPECT] =
+		WORD("expect", OPTIONAL, struct topo_transfer_src, out.expect, weft_topo_outcomes),
+};
+
+static int
+read_transfer(struct topo_load *l, const struct topo_value *v, unsigned int index)
+{
+	struct topo_transfer_src *src = &l->transfer[l->n_transfers++];
+
+	*src = (struct topo_transfer_src){ .line = v->line, .out.check_mask = UINT8_MAX };
+	snprintf(src->out.name, sizeof(src->out.name), "%u", index);
+	strcpy(src->out.mem, "none");
+	strcpy(src->out.wire, "none");
+	return topo_decode_map(l, v, transfer_keys, TRANSFER_KEYS, src, src->at);
+}
+
+static int
+read_transfers(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
+{
+	struct topo_node_src *src = base;
+	int rc = topo_check_list(l, v, WEFT_TOPO_TRANSFERS - l->n_transfers);
+	struct topo_transfer_src *more;
+
+	(void)k;
+	if (rc < 0)
+		return rc;
+	more = realloc(l->transfer, (l->n_transfers + v->count) * sizeof(*more));
+	if (more == NULL)
+		return -ENOMEM;
+	l->transfer = more;
+	src->out.first_transfer = l->n_transfers;
+	src->out.n_transfers = (uint16_t)v->count;
+	return topo_decode_list(l, v, read_transfer);
+}
+
 static const struct topo_key node_keys[NODE_KEYS] = {
 	[NODE_NAME] = TEXT("name", REQUIRED, struct topo_node_src, out.name, NAME_CHARS),
 	[NODE_KIND] = WORD("kind", REQUIRED, struct topo_node_src, out.kind, topo_kind_words),
@@ -176,6 +239,7 @@ static const struct topo_key node_keys[NODE_KEYS] = {
 		SIZE("memory", OPTIONAL, struct topo_node_src, out.memory, MIN_MEMORY, MAX_MEMORY),
 	[NODE_SOCKET] = OTHER("socket", OPTIONAL, topo_read_numa),
 	[NODE_TRAFFIC] = OTHER("traffic", OPTIONAL, read_traffic),
+	[NODE_TRANSFERS] = OTHER("transfers", OPTIONAL, read_transfers),
 	[NODE_ACCESS] =
 		NAMES("access", OPTIONAL, struct topo_node_src, access, 0, WEFT_TOPO_GROUPS),
 	[NODE_AT] = OTHER("at", OPTIONAL, topo_read_at),

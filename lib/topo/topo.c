@@ -86,6 +86,7 @@ load_release(struct topo_load *l)
 	free(l->group);
 	free(l->range);
 	free(l->binding);
+	free(l->transfer);
 	free(l->t.node);
 	free(l->t.link);
 	free(l->t.port);
@@ -98,6 +99,7 @@ load_release(struct topo_load *l)
 	free(l->t.group);
 	free(l->t.range);
 	free(l->t.binding);
+	free(l->t.transfer);
 }
 
 /* Move the nodes out of their sources and list the hosts and the GFDs. */
@@ -140,6 +142,7 @@ static const struct {
 	{ topo_decode, true },
 	{ load_nodes, false },
 	{ topo_check_nodes, true },
+	{ topo_check_transfers, true },
 	{ topo_space, true },
 	{ topo_join, true },
 	{ topo_check_attached, true },
@@ -307,5 +310,6 @@ weft_topo_free(struct weft_topo *t)
 	free(t->group);
 	free(t->range);
 	free(t->binding);
+	free(t->transfer);
 	free(t);
 }

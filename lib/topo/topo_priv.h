@@ -72,6 +72,7 @@ enum {
 	NODE_MEMORY,
 	NODE_SOCKET,
 	NODE_TRAFFIC,
+	NODE_TRANSFERS,
 	NODE_AT,
 	NODE_ACCESS,
 	NODE_KEYS
@@ -84,6 +85,25 @@ enum {
 	TRAFFIC_SEED,
 	TRAFFIC_TIMEOUT_MS,
 	TRAFFIC_KEYS
+};
+enum {
+	TRANSFER_NAME,
+	TRANSFER_KIND,
+	TRANSFER_GFD,
+	TRANSFER_OFFSET,
+	TRANSFER_TO,
+	TRANSFER_TO_OFFSET,
+	TRANSFER_BYTES,
+	TRANSFER_MEM,
+	TRANSFER_WIRE,
+	TRANSFER_CHECK_MASK,
+	TRANSFER_COPY_MASK,
+	TRANSFER_BLOCK0,
+	TRANSFER_SEED,
+	TRANSFER_FILL,
+	TRANSFER_FILE,
+	TRANSFER_EXPECT,
+	TRANSFER_KEYS
 };
 enum { LINK_A, LINK_B, LINK_DRIVER, LINK_A_PORT, LINK_B_PORT, LINK_WIRE, LINK_KEYS };
 enum {
@@ -111,6 +131,14 @@ struct topo_node_src {
 	unsigned int at[NODE_KEYS];
 	unsigned int traffic_at[TRAFFIC_KEYS];
 	unsigned int access; /* value of a list of names */
+};
+
+struct topo_transfer_src {
+	struct weft_topo_transfer out;
+	char gfd[WEFT_TOPO_NAME_ROOM];
+	char to[WEFT_TOPO_NAME_ROOM];
+	unsigned int line;
+	unsigned int at[TRANSFER_KEYS];
 };
 
 struct topo_end_src {
@@ -183,6 +211,8 @@ struct topo_load {
 	struct weft_topo t; /* given away at the end */
 	struct topo_node_src *node; /* t.n_nodes */
 	struct topo_link_src *link; /* t.n_links */
+	struct topo_transfer_src *transfer; /* n_transfers, by node */
+	uint16_t n_transfers;
 	struct topo_segment_src *segment; /* n_segments: those of the file */
 	unsigned int n_segments;
 	uint64_t segment_size;
@@ -284,6 +314,8 @@ extern const char *const topo_driver_words[];
 
 /* check.c: what one node says, and what nodes say together. Gives each host its lines. */
 int topo_check_nodes(struct topo_load *l);
+/* transfer.c: resolve the names of transfers, check them with those who make them. */
+int topo_check_transfers(struct topo_load *l);
 /* check.c: every host reaches every GFD. After topo_join(). */
 int topo_check_paths(struct topo_load *l);
 /* attach.c: roles of ports, what may be attached to what, bindings. After topo_join(). */

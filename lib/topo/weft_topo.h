@@ -32,6 +32,8 @@ extern "C" {
 #define WEFT_TOPO_DEVICE_ROOM 256
 #define WEFT_TOPO_SOCKET_ROOM 108 /**< what sockaddr_un holds */
 #define WEFT_TOPO_PATH_ROOM 256
+#define WEFT_TOPO_DOMAIN_ROOM 128
+#define WEFT_TOPO_TRANSFERS 1024 /**< of all hosts */
 #define WEFT_TOPO_WIRE_ROOM 640 /**< every key of weft_impair.h at its longest */
 
 /** Fabric addresses: segment k begins at base + k segment sizes (fabric.md section 1.2). */
@@ -108,6 +110,42 @@ struct weft_topo_traffic {
 	uint8_t write_percent; /**< 0..100 */
 };
 
+/** What a transfer does; the order of enum weft_xfer_kind (weft_xfer.h). */
+enum weft_topo_transfer_kind { WEFT_TOPO_WRITE, WEFT_TOPO_READ, WEFT_TOPO_COPY };
+
+/** Where the data of a transfer comes from, or what a read compares with. */
+enum weft_topo_data {
+	WEFT_TOPO_ANY_DATA, /**< read: compares with nothing; copy */
+	WEFT_TOPO_SEED, /**< random bytes of a seed */
+	WEFT_TOPO_FILL, /**< one byte over and over */
+	WEFT_TOPO_FILE /**< write: from it; read: to it. In the mem domain */
+};
+
+/** A transfer of a host with block signatures (weft_xfer.h). */
+struct weft_topo_transfer {
+	char name[WEFT_TOPO_NAME_ROOM];
+	uint8_t kind; /**< enum weft_topo_transfer_kind */
+	uint8_t data; /**< enum weft_topo_data */
+	uint8_t fill;
+	uint8_t expect; /**< how it is to end: index into weft_topo_outcomes */
+	uint8_t check_mask;
+	uint8_t copy_mask; /**< valid when has_copy_mask */
+	bool has_copy_mask;
+	uint16_t gfd; /**< node index: of a copy the source */
+	uint16_t to; /**< node index: destination of a copy */
+	uint64_t offset; /**< bytes in the memory of `gfd` */
+	uint64_t to_offset;
+	uint64_t bytes; /**< data without signatures: whole blocks, 1..1 GiB */
+	uint64_t block0;
+	uint64_t seed;
+	char mem[WEFT_TOPO_DOMAIN_ROOM]; /**< domains as in weft_sig_text.h, known to be good */
+	char wire[WEFT_TOPO_DOMAIN_ROOM];
+	char file[WEFT_TOPO_PATH_ROOM];
+};
+
+/** Words for how a transfer ends, as weft_xfer_outcome() has them; NULL-ended, "ok" is 0. */
+extern const char *const weft_topo_outcomes[];
+
 /** How the retry layers are to work (weft_llr.h); what is not given is the program's choice. */
 struct weft_topo_retry {
 	uint16_t window; /**< flits that may be out, 8..511; 0 = not given */
@@ -134,6 +172,8 @@ struct weft_topo_node {
 	bool has_traffic; /**< host: false = it sends nothing */
 	uint64_t memory; /**< GFD: bytes, a multiple of 4 KiB, 4 KiB .. 64 GiB; others 0 */
 	struct weft_topo_traffic traffic; /**< valid when has_traffic */
+	uint16_t first_transfer; /**< host: transfer[first_transfer] and those behind, in order */
+	uint16_t n_transfers;
 };
 
 /** One end of a link. Its number at its node is its index less the node's first_port. */
@@ -248,6 +288,7 @@ struct weft_topo {
 	struct weft_topo_node *node;
 	struct weft_topo_link *link;
 	struct weft_topo_port *port;
+	struct weft_topo_transfer *transfer; /**< of all hosts; NULL without any */
 	uint16_t
 		*neighbour; /**< n_ports: node at the other end; what port[] says, close together */
 	uint16_t *host; /**< n_hosts indexes into node[] */

@@ -32,6 +32,10 @@ struct error_row {
 	const char *text; /* part of it, behind "lab.yaml:LINE: " */
 };
 
+#define TRANSFER(keys)                                                                             \
+	"  - {name: h0, kind: host, pid: 0x101, server: lab1, traffic: {lines: 64},\n     "        \
+	"transfers: [{" keys "}]}"
+
 static const struct error_row rows[] = {
 	/* YAML itself */
 	{ 2, "defaults: {mtu: 1500", 3, "not YAML, expected a topology, got: did not find" },
@@ -55,7 +59,7 @@ static const struct error_row rows[] = {
 		"\"default\"" },
 	{ 6, "  - {name: s0, kind: switch,\n     pid: 0x010, sever: lab1}", 7,
 		"nodes[1]: unknown key, expected name|kind|server|pid|lcores|memory|socket|"
-		"traffic|at|access, got \"sever\"" },
+		"traffic|transfers|at|access, got \"sever\"" },
 	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, traffic: {line: 1}}", 5,
 		"nodes[0].traffic: unknown key, expected requests|" },
 	{ 9, "  - {a: h0, c: s0}", 9, "links[0]: unknown key" },
@@ -209,6 +213,66 @@ static const struct error_row rows[] = {
 		"nodes[0].traffic: traffic without a destination, expected a gfd, got none" },
 	{ 3, "ide:\n  mode: skid", 4,
 		"ide: key missing, expected key_file as ide is on, got none" },
+
+	/* transfers */
+	{ 5, TRANSFER("kind: write, gfd: g0, bytes: 512, offsett: 0"), 6,
+		"nodes[0].transfers[0]: unknown key, expected "
+		"name|kind|gfd|offset|to|to_offset|bytes|mem|wire|" },
+	{ 5, TRANSFER("kind: write, bytes: 512"), 6,
+		"nodes[0].transfers[0]: key missing, expected gfd" },
+	{ 5, TRANSFER("kind: write, gfd: g0"), 6,
+		"nodes[0].transfers[0]: key missing, expected bytes" },
+	{ 5, TRANSFER("kind: move, gfd: g0, bytes: 512"), 6,
+		"transfers[0].kind: bad word, expected write|read|copy, got \"move\"" },
+	{ 5, TRANSFER("kind: write, gfd: s0, bytes: 512"), 6,
+		"transfers[0]: no such gfd, expected the name of one, got \"s0\"" },
+	{ 5, TRANSFER("kind: write, gfd: g9, bytes: 512"), 6,
+		"transfers[0]: no such gfd, expected the name of one, got \"g9\"" },
+	{ 5, TRANSFER("kind: read, gfd: g0, bytes: 0"), 6,
+		"transfers[0].bytes: bad size, expected 1..1073741824 bytes" },
+	{ 5, TRANSFER("kind: read, gfd: g0, bytes: 512, wire: \"crc32c:500\""), 6,
+		"transfers[0]: expected a block of 512, 520, 4048, 4096 or 4160 bytes, got "
+		"\"500\"" },
+	{ 5, TRANSFER("kind: read, gfd: g0, bytes: 512, mem: \"dif:512,guard=crc,bg=0\""), 6,
+		"transfers[0]: dif needs guard=, bg=, app= and ref=" },
+	{ 5, TRANSFER("kind: read, gfd: g0, bytes: 513, wire: \"crc32c:512\""), 6,
+		"transfers[0]: not whole blocks, expected a multiple of the blocks of mem and "
+		"wire, got 513" },
+	{ 5, TRANSFER("kind: read, gfd: g0, bytes: 8K, wire: \"crc32c:512\""), 6,
+		"transfers[0]: beyond the memory of gfd g0, expected 8192 bytes at most, got 8256 "
+		"with the signatures, at 0" },
+	{ 5, TRANSFER("kind: read, gfd: g0, bytes: 64, offset: 8129"), 6,
+		"transfers[0]: beyond the memory of gfd g0" },
+	{ 5, TRANSFER("kind: read, gfd: g0, bytes: 512, wire: \"crc32c:512\", copy_mask: 0xff"), 6,
+		"transfers[0]: copy_mask without a signature that can be copied" },
+	{ 5,
+		TRANSFER("kind: write, gfd: g0, bytes: 4K, mem: \"crc32:512\", wire: "
+			 "\"crc64:4096\", offset: 4K, block0: 3"),
+		6,
+		"transfers[0]: a block inside one of the output, expected one that begins it, got "
+		"3" },
+	{ 5, TRANSFER("kind: write, gfd: g0, bytes: 64, offset: 4095"), 6,
+		"transfers[0]: writes over the lines of traffic, expected an offset of 4096 or "
+		"more, got 4095" },
+	{ 5, TRANSFER("kind: copy, gfd: g0, bytes: 64, to: g0, to_offset: 64"), 6,
+		"transfers[0]: writes over the lines of traffic" },
+	{ 5, TRANSFER("kind: copy, gfd: g0, bytes: 64"), 6,
+		"transfers[0]: key missing, expected to, got none" },
+	{ 5, TRANSFER("kind: read, gfd: g0, bytes: 64, to: g0"), 6,
+		"transfers[0]: key of another kind, expected to in a copy only, got it in a read" },
+	{ 5, TRANSFER("kind: copy, gfd: g0, to: g0, to_offset: 4K, bytes: 64, seed: 1"), 6,
+		"key of another kind, expected seed in a write or read only, got it in a copy" },
+	{ 5, TRANSFER("kind: read, gfd: g0, bytes: 64, seed: 1, fill: 1"), 6,
+		"transfers[0]: data twice, expected one of seed, fill, file, got more" },
+	{ 5, TRANSFER("kind: read, gfd: g0, bytes: 64, expect: bad"), 6,
+		"transfers[0].expect: bad word, expected "
+		"ok|bad_guard|bad_apptag|bad_reftag|poisoned|lost|mismatch" },
+	{ 6,
+		"  - {name: s0, kind: switch, pid: 1, server: lab1,\n     transfers: [{kind: read, "
+		"gfd: g0, bytes: 1}]}",
+		7, "nodes[1].transfers: key of another kind, expected it in a host only" },
+	{ 5, "  - {name: h0, kind: host, pid: 0x101, server: lab1,\n     transfers: []}", 6,
+		"nodes[0].transfers: empty list" },
 
 	/* links */
 	{ 9, "  - {a: h0,\n     b: s9}", 10,

@@ -267,6 +267,72 @@ file_errors_have_no_line(void **state)
 	unlink(path);
 }
 
+static void
+transfers_are_loaded_in_order(void **state)
+{
+	static const char yaml[] =
+		"fabric: lab\n"
+		"nodes:\n"
+		"  - {name: g0, kind: gfd, pid: 1}\n"
+		"  - name: h0\n"
+		"    kind: host\n"
+		"    pid: 2\n"
+		"    transfers:\n"
+		"      - {kind: write, gfd: g1, offset: 4104, bytes: 64K, mem: none,\n"
+		"         wire: \"dif:4096,guard=crc,bg=ffff,app=7,ref=0,remap\", block0: 16}\n"
+		"      - {name: move, kind: copy, gfd: g1, to: g0, to_offset: 1K, bytes: 1,\n"
+		"         expect: mismatch}\n"
+		"  - {name: s0, kind: switch, pid: 3}\n"
+		"  - {name: h1, kind: host, pid: 4, transfers: [{kind: read, gfd: g0, bytes: 512,\n"
+		"     mem: \"crc32c:512\", wire: \"crc32c:512\", check_mask: 0xf0, copy_mask: "
+	        "0x10,\n"
+		"     fill: 0xa5}]}\n"
+		"  - {name: g1, kind: gfd, pid: 5}\n"
+		"links:\n"
+		"  - {a: h0, b: s0}\n"
+		"  - {a: h1, b: s0}\n"
+		"  - {a: g0, b: s0}\n"
+		"  - {a: g1, b: s0}\n";
+	struct weft_topo_error e = { 0 };
+	const struct weft_topo_transfer *tr;
+	struct weft_topo *t;
+
+	(void)state;
+	if (weft_topo_parse(&t, "lab.yaml", yaml, strlen(yaml), &e) != 0)
+		fail_msg("%s", e.text);
+	assert_int_equal(t->node[1].n_transfers, 2);
+	assert_int_equal(t->node[3].n_transfers, 1);
+	assert_int_equal(t->node[0].n_transfers, 0);
+	tr = &t->transfer[t->node[1].first_transfer];
+	assert_string_equal(tr[0].name, "0");
+	assert_int_equal(tr[0].kind, WEFT_TOPO_WRITE);
+	assert_int_equal(tr[0].gfd, 4);
+	assert_int_equal(tr[0].offset, 4104);
+	assert_int_equal(tr[0].bytes, 65536);
+	assert_int_equal(tr[0].block0, 16);
+	assert_int_equal(tr[0].check_mask, 0xFF);
+	assert_false(tr[0].has_copy_mask);
+	assert_int_equal(tr[0].data, WEFT_TOPO_SEED);
+	assert_string_equal(tr[0].mem, "none");
+	assert_string_equal(tr[0].wire, "dif:4096,guard=crc,bg=ffff,app=7,ref=0,remap");
+	assert_string_equal(weft_topo_outcomes[tr[0].expect], "ok");
+	assert_string_equal(tr[1].name, "move");
+	assert_int_equal(tr[1].kind, WEFT_TOPO_COPY);
+	assert_int_equal(tr[1].gfd, 4);
+	assert_int_equal(tr[1].to, 0);
+	assert_int_equal(tr[1].to_offset, 1024);
+	assert_int_equal(tr[1].data, WEFT_TOPO_ANY_DATA);
+	assert_string_equal(weft_topo_outcomes[tr[1].expect], "mismatch");
+	tr = &t->transfer[t->node[3].first_transfer];
+	assert_int_equal(tr->kind, WEFT_TOPO_READ);
+	assert_int_equal(tr->check_mask, 0xF0);
+	assert_true(tr->has_copy_mask);
+	assert_int_equal(tr->copy_mask, 0x10);
+	assert_int_equal(tr->data, WEFT_TOPO_FILL);
+	assert_int_equal(tr->fill, 0xA5);
+	weft_topo_free(t);
+}
+
 int
 main(void)
 {
@@ -279,6 +345,7 @@ main(void)
 		cmocka_unit_test(documented_example_loads),
 		cmocka_unit_test(built_in_fabric_runs_in_one_process),
 		cmocka_unit_test(file_errors_have_no_line),
+		cmocka_unit_test(transfers_are_loaded_in_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
