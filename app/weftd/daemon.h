@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jansson.h>
+
 #include "weft_capture.h"
 #include "weft_control.h"
 #include "weft_end.h"
@@ -25,11 +27,13 @@
 #include "weft_secret.h"
 #include "weft_topo.h"
 #include "weft_traffic.h"
+#include "weft_xfer.h"
 
 #define NODE_PEERS_MAX 1024 /* hosts of a GFD, or GFDs of a host */
 #define NODE_BACKLOG 1024 /* frames that wait for a port; a power of two */
 #define PEER_CREDITS 256 /* messages of each kind that an end has room for */
 #define PEER_WINDOW 256 /* flits on their way to the other end */
+#define TRANSFER_WINDOW PEER_CREDITS /* lines of a transfer on their way */
 #define NODE_ERROR_MAX 512
 
 /* Frames on their way to one port, for as long as it takes none. */
@@ -83,6 +87,13 @@ struct losses {
 	} loss[32];
 };
 
+/* The host's memory of a transfer. */
+struct transfer {
+	uint8_t *mem;
+	uint8_t *want; /* what is to be read; NULL: anything */
+	uint64_t mem_len;
+};
+
 /* One node of the topology that runs here. */
 struct node {
 	struct daemon *daemon;
@@ -119,7 +130,11 @@ struct node {
 	char refusal[128];
 	/* host */
 	struct weft_host *host;
-	struct weft_traffic *traffic;
+	struct weft_traffic *traffic; /* NULL: none */
+	struct weft_xfer_run *xfers; /* likewise */
+	struct weft_xfer *xfer; /* topo->n_transfers of these */
+	struct transfer *transfer;
+	bool transfers_turn; /* they, or traffic, have the next request */
 	uint8_t is_done; /* read by the control thread */
 	bool was_up; /* every GFD has answered once: requests may go out */
 	uint64_t expire_due_ns;
@@ -162,6 +177,7 @@ struct daemon {
 	const struct weft_fec_kernel *fec;
 	const struct weft_crc_kernel *crc;
 	const struct weft_atc_kernel *atc;
+	const struct weft_sig_kernel *sig;
 	int exit_status;
 };
 
@@ -169,6 +185,13 @@ static inline bool
 daemon_is_cxl(const struct daemon *d)
 {
 	return d->topo->mode == WEFT_MODE_CXL;
+}
+
+/* Whether a host asks anything of GFDs. */
+static inline bool
+host_sends(const struct weft_topo_node *n)
+{
+	return n->has_traffic || n->n_transfers != 0;
 }
 
 struct run_options {
@@ -299,6 +322,21 @@ unsigned int switch_poll(void *arg);
 /** A switch in cxl mode: it ends links, and stores and forwards messages. */
 int store_init(struct node *n, char *err, size_t err_len);
 unsigned int store_poll(void *arg);
+
+/* --- transfer.c: signed transfers of a host --- */
+
+/** Make memory for them, and what is to be written. 0, or -errno. */
+int transfers_init(struct node *n, char *err, size_t err_len);
+void transfers_fini(struct node *n);
+
+/** Write the files of those that read. 0, or -errno. */
+int transfers_save(const struct node *n, char *err, size_t err_len);
+
+/** Those that are over ended as they had to. */
+bool transfers_are_good(const struct node *n);
+
+json_t *transfers_json(const struct node *n);
+void transfers_text(const struct node *n);
 
 /* --- node.c --- */
 

@@ -3,7 +3,7 @@
 
 /*
  * A host: brings a session up with every GFD (in cxl mode: on its link), then reads and writes their memory and checks what
- * comes back. Its requests are decoded by FAST at its edge: the address decides where they go.
+ * comes back, moves data with signatures (transfer.c), or both. Its requests are decoded by FAST at its edge: the address decides where they go.
  */
 
 #include "daemon.h"
@@ -17,8 +17,18 @@
 #define EXPIRE_EVERY_NS UINT64_C(1000000)
 #define EXPIRE_BATCH 64
 #define REQUESTS_A_POLL 128
+#define TRANSFER_TIMEOUT_NS UINT64_C(10000000000) /* without traffic, which names one */
 #define REST_NS UINT64_C(5000000000) /* a link that flaps was seen to hold frames for 3 s */
 #define REST_CXL_NS UINT64_C(60000000000) /* messages wait in switches while a link is down */
+
+static void
+host_complete(struct node *n, const struct weft_host_completion *c)
+{
+	if ((c->cookie & WEFT_XFER_COOKIE) != 0)
+		weft_xfer_complete(n->xfers, c, n->now_ns);
+	else
+		weft_traffic_complete(n->traffic, c);
+}
 
 static bool
 host_message(void *arg, const struct weft_msg *m)
@@ -35,7 +45,7 @@ host_message(void *arg, const struct weft_msg *m)
 	}
 	v = weft_host_response(n->host, m, n->now_ns, &c);
 	if (v == WEFT_OK)
-		weft_traffic_complete(n->traffic, &c);
+		host_complete(n, &c);
 	else
 		n->drops[v]++;
 	return true;
@@ -63,7 +73,7 @@ host_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 static void
 host_lost(void *arg, const struct weft_host_completion *c)
 {
-	weft_traffic_complete(((struct node *)arg)->traffic, c);
+	host_complete(arg, c);
 }
 
 /* rxl: what was open in a session that ended is lost. */
@@ -157,12 +167,27 @@ host_is_up(const struct node *n)
 	return true;
 }
 
+/* Traffic and transfers in turn. */
 static int
 host_next(struct node *n, struct weft_msg *m)
 {
+	bool is_over = true;
+
 	if (daemon_is_cxl(n->daemon))
 		host_allow(n);
-	return weft_traffic_next(n->traffic, n->now_ns, m);
+	for (unsigned int i = 0; i < 2; i++) {
+		int rc = -ESHUTDOWN;
+
+		n->transfers_turn = !n->transfers_turn;
+		if (n->transfers_turn && n->xfers != NULL)
+			rc = weft_xfer_next(n->xfers, n->now_ns, m);
+		else if (!n->transfers_turn && n->traffic != NULL)
+			rc = weft_traffic_next(n->traffic, n->now_ns, m);
+		if (rc == 0)
+			return 0;
+		is_over = is_over && rc == -ESHUTDOWN;
+	}
+	return is_over ? -ESHUTDOWN : -EAGAIN;
 }
 
 static unsigned int
@@ -264,12 +289,17 @@ static int
 host_engine(struct node *n, char *err, size_t err_len)
 {
 	const struct weft_topo_traffic *tr = &n->topo->traffic;
+	const uint64_t timeout_ns =
+		n->topo->has_traffic ? (uint64_t)tr->timeout_ms * 1000000 : TRANSFER_TIMEOUT_NS;
+	uint32_t tags = (n->topo->has_traffic ? tr->outstanding : 0) +
+	                (n->topo->n_transfers != 0 ? TRANSFER_WINDOW : 0);
 	struct weft_host_cfg cfg = {
-		.timeout_ns = (uint64_t)tr->timeout_ms * 1000000,
-		.quarantine_ns = (uint64_t)tr->timeout_ms * 1000000,
-		.tags = tags_for(tr->outstanding),
+		.timeout_ns = timeout_ns,
+		.quarantine_ns = timeout_ns,
+		.tags = tags_for(tags < WEFT_HOST_TAGS_MAX ? tags : WEFT_HOST_TAGS_MAX),
 		.spid = n->topo->pid,
 	};
+	int rc;
 	void *mem = rte_zmalloc("weft_host", weft_host_size(&cfg), WEFT_CACHE_LINE);
 
 	n->host = mem == NULL ? NULL : weft_host_init(mem, &cfg);
@@ -278,7 +308,8 @@ host_engine(struct node *n, char *err, size_t err_len)
 		snprintf(err, err_len, "host %s: out of memory", n->topo->name);
 		return -ENOMEM;
 	}
-	return host_traffic(n, tr, err, err_len);
+	rc = transfers_init(n, err, err_len);
+	return rc == 0 && n->topo->has_traffic ? host_traffic(n, tr, err, err_len) : rc;
 }
 
 /* rxl: a connection to every GFD. */
@@ -288,7 +319,7 @@ host_connections(struct node *n, char *err, size_t err_len)
 	const struct weft_topo *t = n->daemon->topo;
 	int rc = 0;
 
-	n->n_peers = n->topo->has_traffic ? t->n_gfds : 0;
+	n->n_peers = host_sends(n->topo) ? t->n_gfds : 0;
 	n->peer = calloc((size_t)n->n_peers + 1, sizeof(*n->peer));
 	if (n->peer == NULL)
 		return -ENOMEM;
@@ -326,14 +357,14 @@ host_init(struct node *n, char *err, size_t err_len)
 	/* Answers carry no address: the host's own way in is by DPID alone. */
 	n->env.fast = NULL;
 	n->env.take_control = true;
-	if (rc == 0 && n->topo->has_traffic)
+	if (rc == 0 && host_sends(n->topo))
 		rc = host_engine(n, err, err_len);
 	if (rc == 0)
 		rc = daemon_is_cxl(n->daemon) ? links_init(n, err, err_len)
 		                              : host_connections(n, err, err_len);
 	if (rc != 0)
 		return rc;
-	n->is_done = !n->topo->has_traffic;
+	n->is_done = !host_sends(n->topo);
 	n->rx = weft_pipe_create(&cfg, err, err_len);
 	return n->rx == NULL ? -EINVAL : 0;
 }
@@ -341,6 +372,7 @@ host_init(struct node *n, char *err, size_t err_len)
 void
 host_fini(struct node *n)
 {
+	transfers_fini(n);
 	rte_free(n->traffic);
 	rte_free(n->host);
 }

@@ -193,7 +193,7 @@ ends_mb(const struct daemon *d)
 
 		if (daemon_is_cxl(d))
 			ends += n->n_ports;
-		else if (n->kind == WEFT_TOPO_HOST && n->has_traffic)
+		else if (n->kind == WEFT_TOPO_HOST && host_sends(n))
 			ends += d->topo->n_gfds;
 		else if (n->kind == WEFT_TOPO_GFD)
 			ends += d->topo->n_hosts;
@@ -425,6 +425,14 @@ finish(struct daemon *d, double seconds)
 			d->exit_status = EXIT_FAILURE;
 		}
 	}
+	for (uint16_t i = 0; i < d->n_nodes; i++) {
+		char err[NODE_ERROR_MAX];
+
+		if (d->node[i].xfers == NULL || transfers_save(&d->node[i], err, sizeof(err)) == 0)
+			continue;
+		cli_warn("%s", err);
+		d->exit_status = EXIT_FAILURE;
+	}
 	if (!report_is_good(d))
 		d->exit_status = EXIT_FAILURE;
 	for (unsigned int i = 0; i < d->n_loops; i++)
@@ -454,6 +462,7 @@ main(int argc, char **argv)
 	d.features = cli_cpu_features();
 	d.fec = weft_fec_kernel_find(NULL, d.features);
 	d.crc = weft_crc_kernel_find(NULL, d.features);
+	d.sig = weft_sig_kernel_find(NULL, d.features);
 	d.atc = weft_atc_kernel_find(NULL, d.features);
 	if (opts.resolve != NULL) {
 		resolve_print(&opts, d.cfg.json);

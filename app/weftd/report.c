@@ -126,9 +126,12 @@ host_json(const struct node *n, json_t *o)
 	json_object_set_new(o, "requests",
 		counters_json(
 			weft_host_counters(), weft_host_counts(n->host), WEFT_HOST_N_COUNTERS));
-	json_object_set_new(o, "traffic",
-		counters_json(weft_traffic_counters(), weft_traffic_counts(n->traffic),
-			WEFT_TRAFFIC_N_COUNTERS));
+	if (n->traffic != NULL)
+		json_object_set_new(o, "traffic",
+			counters_json(weft_traffic_counters(), weft_traffic_counts(n->traffic),
+				WEFT_TRAFFIC_N_COUNTERS));
+	if (n->xfers != NULL)
+		json_object_set_new(o, "transfers", transfers_json(n));
 	put(o, "outstanding", weft_host_outstanding(n->host));
 	put(o, "done", n->is_done);
 	json_object_set_new(o, "latency_ns",
@@ -233,6 +236,8 @@ report_is_good(const struct daemon *d)
 		const struct node *n = &d->node[i];
 		const uint64_t *c;
 
+		if (n->xfers != NULL && !transfers_are_good(n))
+			return false;
 		if (n->topo->kind != WEFT_TOPO_HOST || n->traffic == NULL)
 			continue;
 		c = weft_traffic_counts(n->traffic);
@@ -314,6 +319,8 @@ report_text(const struct daemon *d, double seconds)
 
 		text_node(n);
 		text_retry(n);
+		if (n->xfers != NULL)
+			transfers_text(n);
 		if (n->traffic == NULL)
 			continue;
 		text_host(n, seconds);
@@ -364,9 +371,10 @@ handle_node(const char *cmd, const char *params, struct rte_tel_data *data)
 	if (n->host != NULL) {
 		telemetry_rows(data, "host", weft_host_counters(), weft_host_counts(n->host),
 			WEFT_HOST_N_COUNTERS);
+	}
+	if (n->traffic != NULL)
 		telemetry_rows(data, "traffic", weft_traffic_counters(),
 			weft_traffic_counts(n->traffic), WEFT_TRAFFIC_N_COUNTERS);
-	}
 	if (n->topo->kind == WEFT_TOPO_GFD)
 		telemetry_rows(data, "gfd", weft_gfd_counters(), n->gfd.count, WEFT_GFD_N_COUNTERS);
 	for (unsigned int v = WEFT_OK + 1; v < WEFT_VERDICT_COUNT; v++) {
@@ -434,6 +442,7 @@ handle_kernels(const char *cmd, const char *params, struct rte_tel_data *data)
 	rte_tel_data_start_dict(data);
 	rte_tel_data_add_dict_string(data, "fec", telemetry_daemon->fec->k.name);
 	rte_tel_data_add_dict_string(data, "crc", telemetry_daemon->crc->k.name);
+	rte_tel_data_add_dict_string(data, "sig", telemetry_daemon->sig->k.name);
 	rte_tel_data_add_dict_string(data, "atc", telemetry_daemon->atc->k.name);
 	rte_tel_data_add_dict_u64(data, "self_tests_failed", n);
 	for (unsigned int i = 0; (f = weft_kernel_failure(i)) != NULL; i++) {
