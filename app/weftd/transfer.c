@@ -274,17 +274,34 @@ put(json_t *o, const char *key, uint64_t v)
 	json_object_set_new(o, key, json_integer((json_int_t)v));
 }
 
-static json_t *
-error_json(const struct weft_sig_error *e)
+/* A CRC64 is a text: numbers of JSON end at 2^63 here, and at 2^53 for some readers. */
+static void
+put_value(json_t *o, const char *key, uint64_t v, bool is_text)
 {
+	char text[24];
+
+	if (!is_text) {
+		put(o, key, v);
+		return;
+	}
+	snprintf(text, sizeof(text), "%" PRIu64, v);
+	json_object_set_new(o, key, json_string(text));
+}
+
+static json_t *
+error_json(const struct weft_xfer *x)
+{
+	const struct weft_sig_error *e = &x->error;
+	const struct weft_sig_spec *d = &x->key.now.spec[e->domain];
+	const bool is_text = d->sig_len == 8 && !d->is_dif;
 	json_t *o = json_object();
 
 	json_object_set_new(o, "error", json_string(weft_xfer_error_name(e->type)));
 	json_object_set_new(o, "domain", json_string(e->domain == WEFT_SIG_WIRE ? "wire" : "mem"));
 	put(o, "block", e->block);
 	put(o, "offset", e->offset);
-	put(o, "computed", e->computed);
-	put(o, "stored", e->stored);
+	put_value(o, "computed", e->computed, is_text);
+	put_value(o, "stored", e->stored, is_text);
 	return o;
 }
 
@@ -304,7 +321,7 @@ transfer_json(const struct node *n, unsigned int i)
 	json_object_set_new(o, "expect", json_string(expected(n, i)));
 	json_object_set_new(o, "as_expected", json_boolean(is_as_expected(n, i)));
 	if (x->error.type != WEFT_SIG_NO_ERROR)
-		json_object_set_new(o, "error", error_json(&x->error));
+		json_object_set_new(o, "error", error_json(x));
 	if (x->status == WEFT_XFER_MISMATCH)
 		put(o, "differs_at", x->differs_at);
 	put(o, "lost_lines", x->lost);
