@@ -285,7 +285,7 @@ transfers_are_loaded_in_order(void **state)
 		"  - {name: s0, kind: switch, pid: 3}\n"
 		"  - {name: h1, kind: host, pid: 4, transfers: [{kind: read, gfd: g0, bytes: 512,\n"
 		"     mem: \"crc32c:512\", wire: \"crc32c:512\", check_mask: 0xf0, copy_mask: "
-	        "0x10,\n"
+		"0x10,\n"
 		"     fill: 0xa5}]}\n"
 		"  - {name: g1, kind: gfd, pid: 5}\n"
 		"links:\n"
