@@ -119,7 +119,8 @@ make_key(void *arg, const struct weft_session_deal *d, bool from_asks, uint32_t 
 	uint8_t *key)
 {
 	struct sim_end *e = arg;
-	const uint64_t id = mix(mix_deal(e, d), (uint64_t)generation << 8 | from_asks << 1 | 4);
+	const uint64_t id =
+		mix(mix_deal(e, d), (uint64_t)generation << 8 | (uint64_t)from_asks << 1 | 4);
 	struct weft_rand r;
 
 	weft_rand_seed(&r, id);

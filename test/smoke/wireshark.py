@@ -231,7 +231,7 @@ def sim(capture, path, fabric=""):
     checker = wirecheck.Checker(set(), made["isn"])
     model_report = checker.run([(capture, None)])
     sums = {k: model_report[k] for k in ("nops", *COMMANDS[1:])}
-    sums["bad"] = checker.count["bad"]
+    sums["bad"] = checker.count["bad"] + checker.count["spoiled"]  # late poison
     yield from expect_counts("check_wire", sums, {**got, "nops": got["no number"], **{
         k: got[k] for k in ("bad", *COMMANDS[1:])}})
     yield from expect_counts("check_wire", {"control": dict(checker.control)}, {
