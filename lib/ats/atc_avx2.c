@@ -26,5 +26,5 @@ match_avx2(const struct atc_set *set, uint64_t key)
 void
 weft_atc_run_avx2(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n)
 {
-	atc_run(c, q, n, match_avx2);
+	atc_run(c, q, n, match_avx2, atc_stretch_of_one_class);
 }

@@ -29,7 +29,7 @@ weft_atc_lookup(struct weft_atc *c, uint16_t ctx, uint64_t va, unsigned int want
 void
 weft_atc_run_scalar(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n)
 {
-	atc_run(c, q, n, atc_match);
+	atc_run(c, q, n, atc_match, atc_stretch_of_one_class);
 }
 
 void

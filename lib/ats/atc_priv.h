@@ -22,6 +22,8 @@
 #define ATC_PAGE_LOG2_MIN 12
 #define ATC_GENERATIONS 4096u
 #define ATC_GENERATION_SHIFT 52
+#define ATC_HASH_1 UINT64_C(0x9E3779B97F4A7C15)
+#define ATC_HASH_2 UINT64_C(0xD6E8FEB86659FD93)
 #define ATC_FLAGS_MASK ((unsigned int)(WEFT_ATC_R | WEFT_ATC_W | WEFT_ATC_U))
 
 static const uint8_t atc_class_log2[WEFT_ATC_CLASSES] = { 12, 16, 21, 30 };
@@ -121,9 +123,9 @@ atc_value_pa(uint64_t value)
 static inline uint32_t
 atc_hash(uint64_t key, uint32_t sets)
 {
-	key *= UINT64_C(0x9E3779B97F4A7C15);
+	key *= ATC_HASH_1;
 	key ^= key >> 32;
-	key *= UINT64_C(0xD6E8FEB86659FD93);
+	key *= ATC_HASH_2;
 	return (uint32_t)((key >> 32) * sets >> 32);
 }
 

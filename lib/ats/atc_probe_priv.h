@@ -230,9 +230,14 @@ atc_only_class(const struct weft_atc *c, uint16_t ctx)
 	return class;
 }
 
+/* How a kernel does a stretch of one context and class: atc_stretch_of_one_class() or better. */
+typedef void (*atc_stretch_fn)(struct weft_atc *c, const struct weft_atc_run *q, unsigned int at,
+	unsigned int n, unsigned int class, uint64_t *by_result, atc_match_fn match);
+
 /* A run, in stretches of one context: first all sets are asked for, then looked at. */
 ATC_INLINE void
-atc_run(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n, atc_match_fn match)
+atc_run(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n, atc_match_fn match,
+	atc_stretch_fn stretch)
 {
 	uint64_t by_result[WEFT_ATC_UNTRANSLATED + 1] = { 0 };
 	unsigned int end;
@@ -243,7 +248,7 @@ atc_run(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n, atc_ma
 		for (end = at + 1; end < n && end - at < ATC_RUN && q->ctx[end] == q->ctx[at];)
 			end++;
 		if (class < WEFT_ATC_CLASSES)
-			atc_stretch_of_one_class(c, q, at, end - at, class, by_result, match);
+			stretch(c, q, at, end - at, class, by_result, match);
 		else
 			atc_stretch(c, q, at, end - at, by_result, match);
 	}
