@@ -194,6 +194,12 @@ main(int argc, char **argv)
 		bench_print_list(&o);
 		return EXIT_SUCCESS;
 	}
+	if (o.atc.workloads != 0) {
+		rc = atc_sim_run(&o.atc, o.json);
+		if (rc != 0)
+			cli_warn("--json %s: %s", o.json, strerror(-rc));
+		return rc == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	}
 	features = cli_cpu_features();
 	s.text = o.json == NULL || strcmp(o.json, "-") != 0;
 	p.pool = start_dpdk(&eal, &pool);

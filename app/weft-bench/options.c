@@ -33,6 +33,12 @@ static const char usage_text[] =
 	"  --seconds S           time for each result, 0.01 to 60 (0.5)\n"
 	"  --iterations N        exactly N timed runs for each result instead, 1 to 100000\n"
 	"  --count               count instructions a flit too (counters, else single steps)\n"
+	"  --atc-workload NAME[,NAME]|all  hit ratios of the translation cache instead of speed:\n"
+	"                        streams, uniform, zipf, nvme, nic, kv\n"
+	"  --atc-entries N[,N]   entries of the cache (64,256,1024,4096,16384,65536)\n"
+	"  --atc-page SIZE[,SIZE]  4K, 64K, 2M, 1G (4K)\n"
+	"  --atc-prefetch N[,N]  translations a request at most, 1 to 15 (1)\n"
+	"  --atc-accesses N      of 256 B, the first quarter being warm-up (4000000)\n"
 	"  --json FILE|-         write the results as JSON\n"
 	"  --version, --help\n";
 
@@ -46,6 +52,11 @@ enum {
 	OPT_SECONDS,
 	OPT_ITERATIONS,
 	OPT_COUNT,
+	OPT_ATC_WORKLOAD,
+	OPT_ATC_ENTRIES,
+	OPT_ATC_PAGE,
+	OPT_ATC_PREFETCH,
+	OPT_ATC_ACCESSES,
 	OPT_JSON,
 	OPT_VERSION,
 	OPT_HELP,
@@ -61,6 +72,11 @@ static const struct option long_options[] = {
 	{ "seconds", required_argument, NULL, OPT_SECONDS },
 	{ "iterations", required_argument, NULL, OPT_ITERATIONS },
 	{ "count", no_argument, NULL, OPT_COUNT },
+	{ "atc-workload", required_argument, NULL, OPT_ATC_WORKLOAD },
+	{ "atc-entries", required_argument, NULL, OPT_ATC_ENTRIES },
+	{ "atc-page", required_argument, NULL, OPT_ATC_PAGE },
+	{ "atc-prefetch", required_argument, NULL, OPT_ATC_PREFETCH },
+	{ "atc-accesses", required_argument, NULL, OPT_ATC_ACCESSES },
 	{ "json", required_argument, NULL, OPT_JSON },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ "help", no_argument, NULL, OPT_HELP },
@@ -149,6 +165,11 @@ parse_option(struct options *o, int opt)
 		o->iterations = (unsigned int)cli_number("--iterations", optarg, 1, SLICES_MAX);
 		break;
 	case OPT_COUNT: o->count = true; break;
+	case OPT_ATC_WORKLOAD: atc_sim_workload(&o->atc, optarg); break;
+	case OPT_ATC_ENTRIES: atc_sim_entries(&o->atc, optarg); break;
+	case OPT_ATC_PAGE: atc_sim_page(&o->atc, optarg); break;
+	case OPT_ATC_PREFETCH: atc_sim_prefetch(&o->atc, optarg); break;
+	case OPT_ATC_ACCESSES: atc_sim_accesses(&o->atc, optarg); break;
 	case OPT_JSON: o->json = optarg; break;
 	case OPT_VERSION: puts("weft-bench " WEFT_VERSION); exit(EXIT_SUCCESS);
 	case OPT_HELP: fputs(usage_text, stdout); exit(EXIT_SUCCESS);
@@ -165,6 +186,7 @@ options_parse(struct options *o, int argc, char **argv)
 		.frame_flits = { FRAME_FLITS_DEFAULT },
 		.n_frame_flits = 1,
 		.seconds = 0.5 };
+	atc_sim_defaults(&o->atc);
 	while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1)
 		parse_option(o, opt);
 	if (optind < argc)

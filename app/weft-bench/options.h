@@ -5,6 +5,7 @@
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
+#include "atc_sim.h"
 #include "bench.h"
 
 #define STAGES_MAX 48
@@ -22,6 +23,7 @@ struct options {
 	unsigned int iterations; /* instead of seconds; 0: not asked for */
 	bool count;
 	bool list;
+	struct atc_sim_cfg atc; /* instead of all benchmarks, if it names a workload */
 	bool sig; /* the benchmarks of signatures, which otherwise run only by name */
 };
 

@@ -191,7 +191,7 @@ bad_arguments_change_nothing(void **state)
 	assert_int_equal(weft_atc_install(c, 8, 0, 0, 12, RW), -EINVAL);
 	assert_int_equal(weft_atc_install(c, 0, 0, 0, 11, RW), -EINVAL);
 	assert_int_equal(weft_atc_install(c, 0, 0, 0, 65, RW), -EINVAL);
-	assert_int_equal(weft_atc_install(c, 0, 0, 0, 12, RW | 8), -EINVAL);
+	assert_int_equal(weft_atc_install(c, 0, 0, 0, 12, RW | 16), -EINVAL);
 	assert_int_equal(weft_atc_install(c, 0, 4 * K, 8 * K, 13, RW), -EINVAL);
 	assert_int_equal(weft_atc_install(c, 0, 8 * K, 4 * K, 13, RW), -EINVAL);
 	assert_int_equal(weft_atc_install(c, 0, va_end, 0, 12, RW), -EINVAL);
