@@ -12,12 +12,13 @@
 
 #define WAYS 4
 #define STREAMS_MAX 65536
+#define CHANCES 8
 
 struct stream {
 	uint64_t next; /* address behind the last question */
 	uint16_t ctx;
 	uint8_t n; /* pages last asked for; 0: not in use */
-	uint8_t second_chance; /* it went on at least once and has not been passed over since */
+	uint8_t chances; /* times it may be passed over; none before it went on once */
 };
 
 struct stream_set {
@@ -84,9 +85,9 @@ make_room(struct weft_atc_streams *s, struct stream_set *set)
 	for (;;) {
 		struct stream *t = &set->way[s->hand++ % WAYS];
 
-		if (t->second_chance == 0)
+		if (t->chances == 0)
 			return t;
-		t->second_chance = 0;
+		t->chances--;
 	}
 }
 
@@ -99,7 +100,7 @@ weft_atc_streams_miss(struct weft_atc_streams *s, uint16_t ctx, uint64_t va, uns
 
 	if (t != NULL) {
 		now.n = 2 * t->n < s->most ? (uint8_t)(2 * t->n) : s->most;
-		now.second_chance = 1;
+		now.chances = CHANCES;
 		t->n = 0;
 	}
 	now.next = page + ((uint64_t)now.n << log2);

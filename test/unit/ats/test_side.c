@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* What stands beside the cache: streams among misses, parked flits, the mailbox of one thread. */
+
+#include "weft_test.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "weft_atc_mail.h"
+#include "weft_atc_park.h"
+#include "weft_atc_stream.h"
+#include "weft_guard.h"
+
+#define PAGE UINT64_C(4096)
+#define RW (WEFT_ATC_R | WEFT_ATC_W)
+
+static void *
+filled(size_t size)
+{
+	void *mem = aligned_alloc(64, (size + 63) & ~(size_t)63);
+
+	assert_true(size > 0);
+	assert_non_null(mem);
+	memset(mem, 0xA5, size); /* init must not rely on zeroed memory */
+	return mem;
+}
+
+static struct weft_atc_streams *
+streams_new(unsigned int streams, unsigned int most)
+{
+	return weft_atc_streams_init(filled(weft_atc_streams_size(streams)), streams, most);
+}
+
+static struct weft_atc *
+cache_new(uint16_t contexts)
+{
+	const struct weft_atc_cfg cfg = { { 64, 0, 8, 0 }, contexts, NULL };
+
+	return weft_atc_init(filled(weft_atc_size(&cfg)), &cfg);
+}
+
+static enum weft_atc_result
+look(struct weft_atc *c, uint16_t ctx, uint64_t va)
+{
+	uint64_t pa;
+
+	return weft_atc_lookup(c, ctx, va, WEFT_ATC_R, &pa);
+}
+
+static void
+stream_that_goes_on_is_asked_for_more(void **state)
+{
+	struct weft_atc_streams *s = streams_new(64, 8);
+	const unsigned int expected[] = { 1, 2, 4, 8, 8, 8 };
+	uint64_t va = 16 * PAGE + 100;
+
+	(void)state;
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(expected); i++) {
+		assert_int_equal(weft_atc_streams_miss(s, 1, va, 12), expected[i]);
+		va += expected[i] * PAGE;
+	}
+	/* Not where it ended, another context, backwards: each is a beginning. */
+	assert_int_equal(weft_atc_streams_miss(s, 1, va + PAGE, 12), 1);
+	assert_int_equal(weft_atc_streams_miss(s, 2, va, 12), 1);
+	assert_int_equal(weft_atc_streams_miss(s, 1, 15 * PAGE, 12), 1);
+	assert_int_equal(weft_atc_streams_miss(s, 1, va, 12), 8);
+	free(s);
+}
+
+static void
+streams_have_limits(void **state)
+{
+	struct weft_atc_streams *s;
+
+	(void)state;
+	assert_int_equal(weft_atc_streams_size(3), 0);
+	assert_int_equal(weft_atc_streams_size(2), 0);
+	assert_int_equal(weft_atc_streams_size(131072), 0);
+	s = streams_new(64, 1);
+	for (unsigned int i = 0; i < 100; i++)
+		assert_int_equal(weft_atc_streams_miss(s, 0, i * PAGE, 12), 1);
+	assert_null(weft_atc_streams_init(s, 64, 0));
+	assert_null(weft_atc_streams_init(s, 64, WEFT_ATC_AHEAD_MAX + 1));
+	assert_null(weft_atc_streams_init((uint8_t *)s + 8, 64, 1));
+	free(s);
+	s = streams_new(64, WEFT_ATC_AHEAD_MAX);
+	for (unsigned int i = 0, n = 0; i < 1000; i += n) {
+		n = weft_atc_streams_miss(s, 0, i * PAGE, 12);
+		assert_in_range(n, 1, WEFT_ATC_AHEAD_MAX);
+	}
+	free(s);
+}
+
+/* 16 streams go on although there are 8 random misses between two of theirs. */
+static void
+random_misses_do_not_push_streams_out(void **state)
+{
+	struct weft_atc_streams *s = streams_new(256, 4);
+	uint64_t at[16];
+	struct weft_rand r;
+	unsigned int broken = 0;
+
+	(void)state;
+	weft_test_seed(&r, "streams");
+	for (unsigned int i = 0; i < 16; i++)
+		at[i] = (uint64_t)i << 34;
+	for (unsigned int turn = 0; turn < 2000; turn++) {
+		const unsigned int i = turn % 16;
+		const unsigned int n = weft_atc_streams_miss(s, 0, at[i], 12);
+
+		broken += turn >= 64 && n != 4;
+		at[i] += n * PAGE;
+		for (unsigned int k = 0; k < 8; k++)
+			weft_atc_streams_miss(s, 1, weft_rand_below(&r, 1u << 30) * PAGE, 12);
+	}
+	assert_true(broken < 200);
+	free(s);
+}
+
+/* Fetched ahead goes first: a set of nothing but used pages keeps them all. */
+static void
+what_is_ahead_makes_room_before_what_was_used(void **state)
+{
+	const struct weft_atc_cfg cfg = { { 1, 0, 0, 0 }, 1, NULL };
+	struct weft_atc *c = weft_atc_init(filled(weft_atc_size(&cfg)), &cfg);
+
+	(void)state;
+	for (unsigned int i = 0; i < 7; i++)
+		weft_atc_install(c, 0, i * PAGE, 0, 12, RW);
+	weft_atc_install(c, 0, 7 * PAGE, 0, 12, RW | WEFT_ATC_AHEAD);
+	weft_atc_install(c, 0, 8 * PAGE, 0, 12, RW);
+	for (unsigned int i = 0; i < 9; i++)
+		assert_int_equal(look(c, 0, i * PAGE), i == 7 ? WEFT_ATC_MISS : WEFT_ATC_HIT);
+	free(c);
+}
+
+static void
+parked_leave_in_order_and_by_slot(void **state)
+{
+	const struct weft_atc_park_cfg cfg = { 3, 6, 4, 4 };
+	struct weft_atc_park *p = weft_atc_park_init(filled(weft_atc_park_size(&cfg)), &cfg);
+	int flit[7];
+
+	(void)state;
+	assert_int_equal(weft_atc_park_add(p, 0, 0, &flit[0]), 0);
+	assert_int_equal(weft_atc_park_add(p, 2, 0, &flit[1]), 0);
+	assert_int_equal(weft_atc_park_add(p, 0, 0, &flit[2]), 0);
+	assert_int_equal(weft_atc_park_add(p, 0, 0, &flit[3]), 0);
+	/* Context 0 has its share; others have room, then nobody has. */
+	assert_int_equal(weft_atc_park_add(p, 1, 0, &flit[4]), -EAGAIN);
+	assert_int_equal(weft_atc_park_add(p, 1, 3, &flit[4]), 0);
+	assert_int_equal(weft_atc_park_add(p, 0, 1, &flit[5]), 0);
+	assert_int_equal(weft_atc_park_add(p, 0, 2, &flit[6]), -EAGAIN);
+	assert_int_equal(weft_atc_park_used(p), 6);
+	assert_ptr_equal(weft_atc_park_take(p, 0), &flit[0]);
+	assert_ptr_equal(weft_atc_park_take(p, 0), &flit[2]);
+	assert_ptr_equal(weft_atc_park_take(p, 1), &flit[4]);
+	assert_null(weft_atc_park_take(p, 1));
+	assert_int_equal(weft_atc_park_add(p, 0, 0, &flit[6]), 0);
+	assert_ptr_equal(weft_atc_park_take(p, 0), &flit[3]);
+	assert_ptr_equal(weft_atc_park_take(p, 0), &flit[5]);
+	assert_ptr_equal(weft_atc_park_take(p, 0), &flit[6]);
+	assert_ptr_equal(weft_atc_park_take(p, 2), &flit[1]);
+	assert_null(weft_atc_park_take(p, 0));
+	assert_int_equal(weft_atc_park_used(p), 0);
+	assert_int_equal(weft_atc_park_most(p), 6);
+	assert_int_equal(weft_atc_park_add(p, 3, 0, &flit[0]), -EINVAL);
+	assert_int_equal(weft_atc_park_add(p, 0, 4, &flit[0]), -EINVAL);
+	assert_int_equal(weft_atc_park_add(p, 0, 0, NULL), -EINVAL);
+	assert_null(weft_atc_park_take(p, 3));
+	free(p);
+}
+
+static void
+park_of_bad_numbers_is_refused(void **state)
+{
+	static const struct weft_atc_park_cfg bad[] = { { 0, 1, 1, 1 }, { 1025, 1, 1, 1 },
+		{ 1, 0, 1, 1 }, { 1, 1, 0, 1 }, { 1, 1, 1, 0 }, { 1, 4, 1, 5 } };
+	const struct weft_atc_park_cfg least = { 1, 1, 1, 1 };
+	uint64_t mem[16];
+
+	(void)state;
+	assert_in_range(weft_atc_park_size(&least), 1, sizeof(mem) - 8);
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad); i++) {
+		assert_int_equal(weft_atc_park_size(&bad[i]), 0);
+		assert_null(weft_atc_park_init(mem, &bad[i]));
+	}
+	assert_null(weft_atc_park_init((uint8_t *)mem + 1, &least));
+}
+
+/* Any order of adding and taking against plain queues, the park's memory between guard pages. */
+static void
+park_is_queues(void **state)
+{
+	const struct weft_atc_park_cfg cfg = { 8, 50, 5, 20 };
+	static uintptr_t queue[8][4096];
+	unsigned int first[8] = { 0 }, last[8] = { 0 }, taken[5] = { 0 }, used = 0;
+	const size_t size = (weft_atc_park_size(&cfg) + 7) & ~(size_t)7;
+	struct weft_guard g;
+	struct weft_atc_park *p;
+	struct weft_rand r;
+
+	(void)state;
+	weft_test_seed(&r, "park");
+	weft_guard_open(&g, size);
+	p = weft_atc_park_init(weft_guard_last(&g, size), &cfg);
+	assert_non_null(p);
+	for (uintptr_t i = 1; i < 4000; i++) {
+		const unsigned int slot = (unsigned int)weft_rand_below(&r, 8);
+		const uint16_t ctx = (uint16_t)weft_rand_below(&r, 5);
+
+		if (weft_rand_below(&r, 100) < 52) {
+			const uintptr_t what = i * 8 + ctx;
+			const bool fits = used < cfg.places && taken[ctx] < cfg.share;
+
+			assert_int_equal(
+				weft_atc_park_add(p, slot, ctx, (void *)what), fits ? 0 : -EAGAIN);
+			if (fits)
+				queue[slot][last[slot]++] = what;
+			used += fits;
+			taken[ctx] += fits;
+		} else if (first[slot] == last[slot]) {
+			assert_null(weft_atc_park_take(p, slot));
+		} else {
+			const uintptr_t what = queue[slot][first[slot]++];
+
+			assert_ptr_equal(weft_atc_park_take(p, slot), (void *)what);
+			used--;
+			taken[what % 8]--;
+		}
+		assert_int_equal(weft_atc_park_used(p), used);
+	}
+	assert_int_equal(weft_atc_park_most(p), cfg.places);
+	weft_guard_close(&g);
+}
+
+static void
+count_mark(void *arg, const struct weft_atc_order *order)
+{
+	unsigned int *n = arg;
+
+	assert_in_range(order->log2, 12, 64);
+	++*n;
+}
+
+static void
+order_is_done_when_every_worker_online_says_so(void **state)
+{
+	struct weft_atc_mail *m = weft_atc_mail_init(filled(weft_atc_mail_size(3, 4)), 3, 4);
+	const struct weft_atc_order page = { 5 * PAGE, 1, 12 };
+	struct weft_atc *c[2] = { cache_new(2), cache_new(2) };
+	unsigned int marks = 0;
+	uint64_t number, at[2];
+
+	(void)state;
+	/* Nobody is online: nothing to wait for. */
+	number = weft_atc_mail_post(m, &page);
+	assert_int_equal(number, 1);
+	assert_true(weft_atc_mail_is_done(m, number));
+	for (unsigned int w = 0; w < 2; w++) {
+		weft_atc_mail_online(m, w, c[w], NULL, NULL);
+		weft_atc_install(c[w], 1, 5 * PAGE, 0, 12, RW);
+		weft_atc_install(c[w], 0, 5 * PAGE, 0, 12, RW);
+	}
+	number = weft_atc_mail_post(m, &page);
+	for (unsigned int w = 0; w < 2; w++) {
+		assert_int_equal(look(c[w], 1, 5 * PAGE), WEFT_ATC_HIT);
+		at[w] = weft_atc_mail_poll(m, w, c[w], count_mark, &marks);
+		assert_int_equal(at[w], number);
+		assert_int_equal(look(c[w], 1, 5 * PAGE), WEFT_ATC_MISS);
+		assert_int_equal(look(c[w], 0, 5 * PAGE), WEFT_ATC_HIT);
+		assert_false(weft_atc_mail_is_done(m, number));
+	}
+	assert_int_equal(marks, 2);
+	weft_atc_mail_done(m, 0, at[0]);
+	assert_false(weft_atc_mail_is_done(m, number));
+	/* The other one leaves: it is not waited for. Back again it has forgotten all. */
+	weft_atc_mail_offline(m, 1);
+	assert_true(weft_atc_mail_is_done(m, number));
+	weft_atc_mail_online(m, 1, c[1], count_mark, &marks);
+	assert_int_equal(marks, 3);
+	assert_int_equal(look(c[1], 0, 5 * PAGE), WEFT_ATC_MISS);
+	assert_true(weft_atc_mail_is_done(m, number));
+	free(c[0]);
+	free(c[1]);
+	free(m);
+}
+
+static void
+full_mailbox_takes_no_order_until_the_slowest_is_done(void **state)
+{
+	struct weft_atc_mail *m = weft_atc_mail_init(filled(weft_atc_mail_size(2, 4)), 2, 4);
+	const struct weft_atc_order order = { 0, 0, 12 };
+	struct weft_atc *c = cache_new(1);
+	uint64_t newest = 0;
+
+	(void)state;
+	for (unsigned int w = 0; w < 2; w++)
+		weft_atc_mail_online(m, w, c, NULL, NULL);
+	for (uint64_t round = 0; round < 10; round++) {
+		for (unsigned int i = 0; i < 4; i++) {
+			newest++;
+			assert_int_equal(weft_atc_mail_post(m, &order), newest);
+		}
+		assert_int_equal(weft_atc_mail_post(m, &order), 0);
+		weft_atc_mail_done(m, 0, weft_atc_mail_poll(m, 0, c, NULL, NULL));
+		assert_int_equal(weft_atc_mail_post(m, &order), 0);
+		weft_atc_mail_done(m, 1, weft_atc_mail_poll(m, 1, c, NULL, NULL));
+		assert_true(weft_atc_mail_is_done(m, newest));
+	}
+	free(c);
+	free(m);
+}
+
+static void
+order_for_all_contexts_reaches_all(void **state)
+{
+	struct weft_atc_mail *m = weft_atc_mail_init(filled(weft_atc_mail_size(1, 4)), 1, 4);
+	const struct weft_atc_order page = { 3 * PAGE, WEFT_ATC_ALL_CONTEXTS, 12 };
+	const struct weft_atc_order foreign = { 4 * PAGE, 9, 12 };
+	struct weft_atc *c = cache_new(3);
+
+	(void)state;
+	weft_atc_mail_online(m, 0, c, NULL, NULL);
+	for (uint16_t ctx = 0; ctx < 3; ctx++) {
+		weft_atc_install(c, ctx, 3 * PAGE, 0, 12, RW);
+		weft_atc_install(c, ctx, 4 * PAGE, 0, 12, RW);
+	}
+	weft_atc_mail_post(m, &page);
+	weft_atc_mail_post(m, &foreign);
+	weft_atc_mail_poll(m, 0, c, NULL, NULL);
+	for (uint16_t ctx = 0; ctx < 3; ctx++) {
+		assert_int_equal(look(c, ctx, 3 * PAGE), WEFT_ATC_MISS);
+		assert_int_equal(look(c, ctx, 4 * PAGE), WEFT_ATC_HIT);
+	}
+	free(c);
+	free(m);
+}
+
+static void
+mailbox_of_bad_numbers_is_refused(void **state)
+{
+	static _Alignas(64) uint8_t mem[1024];
+
+	(void)state;
+	assert_int_equal(weft_atc_mail_size(0, 4), 0);
+	assert_int_equal(weft_atc_mail_size(WEFT_ATC_MAIL_WORKERS_MAX + 1, 4), 0);
+	assert_int_equal(weft_atc_mail_size(1, 1), 0);
+	assert_int_equal(weft_atc_mail_size(1, 6), 0);
+	assert_int_equal(weft_atc_mail_size(1, 131072), 0);
+	assert_in_range(weft_atc_mail_size(1, 2), 1, sizeof(mem));
+	assert_null(weft_atc_mail_init(mem + 8, 1, 2));
+	assert_null(weft_atc_mail_init(mem, 1, 3));
+	assert_non_null(weft_atc_mail_init(mem, 1, 2));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stream_that_goes_on_is_asked_for_more),
+		cmocka_unit_test(streams_have_limits),
+		cmocka_unit_test(random_misses_do_not_push_streams_out),
+		cmocka_unit_test(what_is_ahead_makes_room_before_what_was_used),
+		cmocka_unit_test(parked_leave_in_order_and_by_slot),
+		cmocka_unit_test(park_of_bad_numbers_is_refused),
+		cmocka_unit_test(park_is_queues),
+		cmocka_unit_test(order_is_done_when_every_worker_online_says_so),
+		cmocka_unit_test(full_mailbox_takes_no_order_until_the_slowest_is_done),
+		cmocka_unit_test(order_for_all_contexts_reaches_all),
+		cmocka_unit_test(mailbox_of_bad_numbers_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
