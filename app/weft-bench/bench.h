@@ -73,6 +73,8 @@ extern const struct bench bench_codec[], bench_data[], bench_ide[], bench_route[
 	bench_sig[];
 extern const unsigned int bench_n_codec, bench_n_data, bench_n_ide, bench_n_route, bench_n_pipe,
 	bench_n_sig;
+extern const struct bench bench_mail[];
+extern const unsigned int bench_n_mail;
 extern const struct bench bench_gfam[];
 extern const unsigned int bench_n_gfam;
 extern const struct bench bench_pbr[];

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* Single-page invalidations through a mailbox: posted, applied to a cache of 16384 pages, answered. */
+
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "weft_atc_mail.h"
+#include "weft_base.h"
+#include "weft_rand.h"
+
+#define PAGES 16384
+#define ORDERS 64
+
+struct mail {
+	void *cache_mem, *mail_mem;
+	struct weft_atc *cache;
+	struct weft_atc_mail *mail;
+	struct weft_rand r;
+	struct weft_atc_order order[ORDERS];
+	uint64_t number;
+	bool good;
+};
+
+/* Other pages than before; all are there. */
+static void
+mail_prepare(void *ctx)
+{
+	struct mail *m = ctx;
+	const uint64_t first = weft_rand_below(&m->r, PAGES);
+
+	for (unsigned int i = 0; i < ORDERS; i++) {
+		const uint64_t va = (first + i * UINT64_C(9973)) % PAGES << 12;
+
+		weft_atc_install(m->cache, 0, va, va, 12, WEFT_ATC_R);
+		m->order[i] = (struct weft_atc_order){ .va = va, .ctx = 0, .log2 = 12 };
+	}
+}
+
+static uint64_t
+mail_run(void *ctx)
+{
+	struct mail *m = ctx;
+
+	for (unsigned int i = 0; i < ORDERS; i++)
+		m->number = weft_atc_mail_post(m->mail, &m->order[i]);
+	weft_atc_mail_done(m->mail, 0, weft_atc_mail_poll(m->mail, 0, m->cache, NULL, NULL));
+	m->good &= weft_atc_mail_is_done(m->mail, m->number);
+	return ORDERS;
+}
+
+/* None of the last run's pages is there any more, and every order dropped one. */
+static bool
+mail_is_right(const struct mail *m)
+{
+	bool good = m->good && weft_atc_counts(m->cache)[WEFT_ATC_N_INVALIDATED] == m->number;
+	uint64_t pa;
+
+	for (unsigned int i = 0; i < ORDERS; i++)
+		good &= weft_atc_lookup(m->cache, 0, m->order[i].va, WEFT_ATC_R, &pa) ==
+		        WEFT_ATC_MISS;
+	return good;
+}
+
+static void
+mail_free(struct mail *m)
+{
+	free(m->mail_mem);
+	free(m->cache_mem);
+	free(m);
+}
+
+static bool
+mail_teardown(void *ctx)
+{
+	struct mail *m = ctx;
+	const bool good = mail_is_right(m);
+
+	mail_free(m);
+	return good;
+}
+
+static void *
+mail_setup(const struct bench *b, const struct bench_params *p, char *err, size_t err_len)
+{
+	const struct weft_atc_cfg cfg = {
+		.sets = { [WEFT_ATC_4K] = PAGES / 2 }, .contexts = 1, .kernel = p->atc
+	};
+	struct mail *m = bench_alloc(sizeof(*m));
+
+	m->good = true;
+	m->cache_mem = bench_alloc(weft_atc_size(&cfg));
+	m->cache = weft_atc_init(m->cache_mem, &cfg);
+	m->mail_mem = bench_alloc(weft_atc_mail_size(1, ORDERS));
+	m->mail = weft_atc_mail_init(m->mail_mem, 1, ORDERS);
+	weft_rand_seed(&m->r, 1);
+	weft_atc_mail_online(m->mail, 0, m->cache, NULL, NULL);
+	for (uint64_t page = 0; page < PAGES; page++)
+		weft_atc_install(m->cache, 0, page << 12, page << 12, 12, WEFT_ATC_R);
+	mail_prepare(m);
+	mail_run(m);
+	if (mail_is_right(m))
+		return m;
+	snprintf(err, err_len, "%s: wrong answer", b->name);
+	mail_free(m);
+	return NULL;
+}
+
+const struct bench bench_mail[] = {
+	{ "atc-mail", "64 single-page invalidations through a mailbox, of 16384 pages", BENCH_PLAIN,
+		1 << BENCH_RTC, 0, mail_setup, mail_prepare, mail_run, mail_teardown },
+};
+
+const unsigned int bench_n_mail = sizeof(bench_mail) / sizeof(bench_mail[0]);
