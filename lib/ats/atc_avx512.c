@@ -50,18 +50,15 @@ group_begin(const struct group_cfg *g, const uint64_t *va, uint64_t *key, uint64
 	}
 }
 
-/* What the ways of 8 keys hold. @return whether each has one */
-ATC_INLINE bool
+/* What the ways of 8 keys hold; 0 for a key that has none. */
+ATC_INLINE void
 group_match(const struct group_cfg *g, const uint64_t *key, const uint64_t *set, uint64_t *value)
 {
-	unsigned int missing = 0;
-
 	for (unsigned int i = 0; i < GROUP; i++) {
 		const struct atc_set *s = &g->a.set[set[i]];
 		struct atc_clock *clock = &g->a.clock[set[i]];
 		const unsigned int hits = match_avx512(s, key[i]);
 
-		missing |= (unsigned int)(hits == 0);
 		/* Compressed, not found by its number: that would take two steps more. */
 		_mm_storel_epi64(
 			(void *)&value[i], _mm512_castsi512_si128(_mm512_maskz_compress_epi64(
@@ -69,7 +66,6 @@ group_match(const struct group_cfg *g, const uint64_t *key, const uint64_t *set,
 		if (__builtin_expect((clock->ref & hits) != hits, 0))
 			clock->ref |= (uint8_t)hits;
 	}
-	return missing == 0;
 }
 
 /* @return whether all 8 are hits, and answered */
@@ -91,6 +87,8 @@ group_judge(const struct group_cfg *g, const struct weft_atc_run *q, unsigned in
 	bad = _mm512_cmpneq_epi64_mask(_mm512_srli_epi64(v, ATC_GENERATION_SHIFT),
 		_mm512_set1_epi64((long long)g->generation));
 	bad |= _mm512_cmpneq_epi64_mask(_mm512_and_si512(v, want), want);
+	/* What is cached permits something, so this tells what is not there. */
+	bad |= _mm512_testn_epi64_mask(v, _mm512_set1_epi64(WEFT_ATC_R | WEFT_ATC_W));
 	bad |= _mm512_test_epi64_mask(v, _mm512_set1_epi64(WEFT_ATC_U));
 	bad |= _mm512_test_epi64_mask(va, _mm512_set1_epi64((long long)~weft_mask64(ATC_VA_BITS)));
 	if (__builtin_expect(bad != 0, 0))
@@ -119,16 +117,15 @@ stretch_avx512(struct weft_atc *c, const struct weft_atc_run *q, unsigned int at
 	_Alignas(WEFT_CACHE_LINE) uint64_t key[ATC_RUN];
 	_Alignas(WEFT_CACHE_LINE) uint64_t set[ATC_RUN];
 	_Alignas(WEFT_CACHE_LINE) uint64_t value[ATC_RUN];
-	bool found[ATC_RUN / GROUP];
 	const unsigned int grouped = n & ~(GROUP - 1u);
 
 	for (unsigned int i = 0; i < grouped; i += GROUP)
 		group_begin(&g, q->va + at + i, key + i, set + i);
 	/* Behind each other: values stored one by one are not loaded as a line at once. */
 	for (unsigned int i = 0; i < grouped; i += GROUP)
-		found[i / GROUP] = group_match(&g, key + i, set + i, value + i);
+		group_match(&g, key + i, set + i, value + i);
 	for (unsigned int i = 0; i < grouped; i += GROUP) {
-		if (found[i / GROUP] && group_judge(&g, q, at + i, value + i, &x->last))
+		if (group_judge(&g, q, at + i, value + i, &x->last))
 			by_result[WEFT_ATC_HIT] += GROUP;
 		else
 			atc_stretch_of_one_class(c, q, at + i, GROUP, class, by_result, match);

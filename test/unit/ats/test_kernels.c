@@ -150,7 +150,14 @@ run_kernel(const struct weft_atc_kernel *kernel)
 	for (unsigned int i = 0; i < 500; i++)
 		one_run(w, 0);
 	assert_int_equal(weft_atc_counts(w->c)[WEFT_ATC_N_MISSES], 0);
-	for (unsigned int i = 0; i < 10000; i++) {
+	/* Generations begin at 0, as does a value that is not there. */
+	for (uint16_t ctx = 0; ctx < CONTEXTS; ctx++) {
+		weft_atc_invalidate(w->c, ctx, 0, log2_of[ctx]);
+		w->page[ctx][0].flags = 0;
+	}
+	for (unsigned int i = 0; i < 1000; i++)
+		one_run(w, 10);
+	for (unsigned int i = 0; i < 5000; i++) {
 		change(w);
 		one_run(w, 4 + i % 60);
 	}
