@@ -18,13 +18,16 @@
 #include "weft_control.h"
 #include "weft_end.h"
 #include "weft_eal.h"
+#include "weft_gfam_log.h"
 #include "weft_host.h"
 #include "weft_loop.h"
 #include "weft_memory.h"
 #include "weft_msg.h"
 #include "weft_pipe.h"
 #include "weft_port.h"
+#include "weft_resolve.h"
 #include "weft_secret.h"
+#include "weft_tables_writer.h"
 #include "weft_topo.h"
 #include "weft_traffic.h"
 #include "weft_xfer.h"
@@ -35,6 +38,7 @@
 #define PEER_WINDOW 256 /* flits on their way to the other end */
 #define TRANSFER_WINDOW PEER_CREDITS /* lines of a transfer on their way */
 #define NODE_ERROR_MAX 512
+#define EDGE_REASONS (WEFT_EDGE_UNEXPECTED + 1)
 
 /* Frames on their way to one port, for as long as it takes none. */
 struct backlog {
@@ -105,9 +109,7 @@ struct node {
 	struct backlog *out; /* by port number */
 	struct rte_mempool *pool;
 	struct weft_env env;
-	struct weft_drt drt;
-	struct weft_fast fast;
-	struct weft_fast_entry *fast_entry;
+	struct weft_tables_writer tables; /* edge 0 is a host's or GFD's, DRT 0 everybody's */
 	struct weft_conns *conns; /* NULL: a switch in rxl mode */
 	struct weft_pipe *rx;
 	struct weft_pipe *tx; /* likewise */
@@ -139,10 +141,16 @@ struct node {
 	bool was_up; /* every GFD has answered once: requests may go out */
 	uint64_t expire_due_ns;
 	uint8_t allowed; /* cxl: bit k: requests of enum weft_host_kind k may begin */
+	uint64_t stopped[EDGE_REASONS]; /* requests that its edge port answered, by why */
+	struct weft_resolve_hop *hop; /* room for a path, while its traffic is set up */
 	/* GFD */
 	struct weft_gfd gfd;
 	void *memory;
 	size_t memory_len;
+	struct weft_gfam *access; /* these: NULL in a fabric where everybody reaches everything */
+	struct weft_gfam_log *access_log;
+	struct weft_gfam_ref access_now;
+	struct weft_gfam_guard guard;
 };
 
 struct daemon_cfg {
@@ -338,6 +346,25 @@ bool transfers_are_good(const struct node *n);
 json_t *transfers_json(const struct node *n);
 void transfers_text(const struct node *n);
 
+/* --- fabric.c: the topology's address space, rights and routes as tables --- */
+
+/** Put the node's first tables in force: DRT, and at a host or GFD an edge port. 0, or -errno. */
+int fabric_tables(struct node *n, char *err, size_t err_len);
+
+/** GFD: tables of decoders, groups and rights, and the guard that asks them. 0, or -errno. */
+int fabric_access(struct node *n, char *err, size_t err_len);
+
+void fabric_fini(struct node *n);
+
+/** Port by which the node sends messages for @p dpid, or -1. */
+int fabric_port(const struct node *n, uint16_t dpid);
+
+/** What the node's edge port decides about an address. */
+void fabric_decide(const struct node *n, uint64_t hpa, struct weft_edge_decision *d);
+
+/** Traffic of a host: who answers at an address, and how (weft_traffic_place_fn). */
+enum weft_traffic_answer fabric_place(void *arg, uint64_t hpa, uint16_t *dpid);
+
 /* --- node.c --- */
 
 /** Everything of a node but its ports. */
@@ -346,9 +373,6 @@ void node_fini(struct node *n);
 
 /** The pipeline's source: ports in turn. */
 uint16_t node_source(void *arg, struct rte_mbuf **pkt, uint16_t n);
-
-/** FAST of the whole fabric, for hosts and GFDs. */
-int node_fast(struct node *n, char *err, size_t err_len);
 
 /** Monotonic nanoseconds from the TSC. */
 uint64_t node_now_ns(void);

@@ -93,6 +93,7 @@ gfd_poll(void *arg)
 	unsigned int worked = backlog_flush(&n->out[0]);
 
 	node_clock(n);
+	n->guard.now_ns = n->now_ns;
 	for (unsigned int s = 0; s < weft_pipe_segments(n->rx); s++)
 		worked += weft_pipe_poll(n->rx, s);
 	for (uint16_t i = 0; i < n->n_peers; i++) {
@@ -106,15 +107,16 @@ gfd_poll(void *arg)
 	return worked;
 }
 
-/* Every host may reach the segments of all GFDs; finer rights are another layer's. */
+/* Every host may ask for any segment; who may have what is for the tables of each GFD to say. */
 static void
 gfd_walk(void *arg, uint16_t ctx, uint64_t va, struct weft_walk *w)
 {
-	const struct node *n = arg;
+	const struct weft_topo *t = ((const struct node *)arg)->daemon->topo;
+	const uint64_t base = weft_topo_fast_base(t);
 
 	(void)ctx;
 	memset(w, 0, sizeof(*w));
-	if (va < n->fast.base || va >= n->fast.limit)
+	if (va < base || (va - base) >> t->segment_log2 >= t->n_segments)
 		return;
 	w->log2 = (uint8_t)weft_atc_class_log2(WEFT_ATC_1G);
 	w->va = va & ~weft_mask64(w->log2);
@@ -245,12 +247,14 @@ gfd_init(struct node *n, char *err, size_t err_len)
 	int rc = 0;
 
 	n->env.take_control = true;
-	if (routes)
-		rc = node_fast(n, err, err_len);
-	if (rc == 0 && routes)
+	if (routes) {
+		n->env.edge = 0;
 		rc = gfd_atc(n);
+	}
 	if (rc == 0)
 		rc = gfd_memory(n, err, err_len);
+	if (rc == 0)
+		rc = fabric_access(n, err, err_len);
 	if (rc == 0)
 		rc = cxl ? links_init(n, err, err_len) : gfd_connections(n, err, err_len);
 	if (rc != 0)

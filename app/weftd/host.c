@@ -190,6 +190,23 @@ host_next(struct node *n, struct weft_msg *m)
 	return is_over ? -ESHUTDOWN : -EAGAIN;
 }
 
+/* The edge port answers what may not go on, as a GFD where nothing is (fabric.md section 1.9). */
+static void
+host_refuse(struct node *n, const struct weft_msg *m, enum weft_edge_reason why)
+{
+	struct weft_msg reply = {
+		.kind = m->kind == WEFT_MSG_M2S_RWD ? WEFT_MSG_S2M_NDR : WEFT_MSG_S2M_DRS,
+		.meta_field = WEFT_META_FIELD_NOOP,
+		.op = m->kind == WEFT_MSG_M2S_RWD ? WEFT_S2M_NDR_CMP : WEFT_S2M_DRS_MEMDATA_NXM,
+		.dpid = m->spid,
+		.tag = m->tag,
+	};
+
+	memset(reply.data, 0xFF, sizeof(reply.data));
+	n->stopped[why]++;
+	host_message(n, &reply);
+}
+
 static unsigned int
 host_requests(struct node *n)
 {
@@ -199,15 +216,21 @@ host_requests(struct node *n)
 	int rc = 0;
 
 	while (sent < REQUESTS_A_POLL && (rc = host_next(n, &m)) == 0) {
-		int dpid = weft_fast_dpid(&n->fast, m.addr);
-		struct peer *p = cxl ? n->peer : peer_find(n, (uint16_t)dpid);
+		struct weft_edge_decision d;
+		struct peer *p;
 
 		sent++;
-		if (dpid < 0 || p == NULL) {
-			n->drops[WEFT_DROP_NO_DECODE]++;
+		fabric_decide(n, m.addr, &d);
+		if (d.reason != WEFT_EDGE_OK) {
+			host_refuse(n, &m, (enum weft_edge_reason)d.reason);
 			continue;
 		}
-		m.dpid = (uint16_t)dpid;
+		p = cxl ? n->peer : peer_find(n, d.dpid);
+		if (p == NULL) {
+			n->drops[WEFT_DROP_NO_CONN]++;
+			continue;
+		}
+		m.dpid = d.dpid;
 		host_send(p, &m);
 	}
 	if (rc == -ESHUTDOWN)
@@ -248,19 +271,53 @@ tags_for(uint32_t outstanding)
 	return tags;
 }
 
+/* None of the host's number of lines from @p hpa on may be reached by it. */
+static bool
+is_closed(struct node *n, uint64_t hpa)
+{
+	uint16_t dpid;
+
+	for (uint64_t i = 0; i < n->topo->traffic.lines; i++)
+		if (fabric_place(n, hpa + i * WEFT_MSG_DATA_LEN, &dpid) == WEFT_TRAFFIC_DATA)
+			return false;
+	return true;
+}
+
+/*
+ * The host's own lines of a segment. Where it may reach nothing it asks for the first ones, which
+ * are another's: were one of its writes done, their owner would see it.
+ */
+static struct weft_traffic_target
+host_target(struct node *n, const struct weft_topo_segment *s)
+{
+	const struct weft_topo *t = n->daemon->topo;
+	const uint64_t own = n->topo->traffic.first_line * WEFT_MSG_DATA_LEN;
+	struct weft_traffic_target target = {
+		.hpa_base = s->base,
+		.len_bytes = s->size,
+		.dpid = t->node[t->target[s->first_target].node].pid,
+	};
+
+	if (t->is_plain || !is_closed(n, s->base + own) || !is_closed(n, s->base)) {
+		target.hpa_base += own;
+		target.len_bytes = s->size > own ? s->size - own : 0;
+	}
+	return target;
+}
+
 static int
 host_traffic(struct node *n, const struct weft_topo_traffic *tr, char *err, size_t err_len)
 {
 	const struct weft_topo *t = n->daemon->topo;
-	struct weft_traffic_target *target = calloc(t->n_gfds, sizeof(*target));
+	struct weft_traffic_target *target = calloc(t->n_segments, sizeof(*target));
 	struct weft_traffic_cfg cfg = {
 		.seed = tr->seed,
 		.requests = tr->requests == 0 ? UINT64_MAX : tr->requests,
 		.targets = target,
-		.n_targets = t->n_gfds,
+		.place = t->is_plain ? NULL : fabric_place,
+		.place_arg = n,
 		.lines = (uint32_t)tr->lines,
 		.outstanding = tr->outstanding,
-		.first_line = tr->first_line,
 		.host_index = n->topo->order,
 		.write_percent = tr->write_percent,
 		.rest_ns = daemon_is_cxl(n->daemon) ? REST_CXL_NS : REST_NS,
@@ -268,19 +325,28 @@ host_traffic(struct node *n, const struct weft_topo_traffic *tr, char *err, size
 	size_t size;
 	void *mem;
 
-	for (uint16_t g = 0; target != NULL && g < t->n_gfds; g++) {
-		target[g].hpa_base = weft_topo_hpa(t, g);
-		target[g].len_bytes = t->node[t->gfd[g]].memory;
-		target[g].dpid = t->node[t->gfd[g]].pid;
+	n->hop = calloc(t->n_nodes, sizeof(*n->hop));
+	if (n->hop == NULL) {
+		free(target);
+		target = NULL;
 	}
+	for (uint16_t s = 0; target != NULL && s < t->n_segments; s++)
+		if (!t->segment[s].is_gim)
+			target[cfg.n_targets++] = host_target(n, &t->segment[s]);
 	size = target == NULL ? 0 : weft_traffic_size(&cfg);
 	mem = size == 0 ? NULL : rte_zmalloc("weft_traffic", size, WEFT_CACHE_LINE);
 	n->traffic = mem == NULL ? NULL : weft_traffic_init(mem, &cfg, n->host);
 	free(target);
+	free(n->hop);
+	n->hop = NULL;
 	if (n->traffic != NULL)
 		return 0;
-	snprintf(err, err_len, "host %s: no room for the traffic's %zu bytes of state",
-		n->topo->name, size);
+	if (size == 0)
+		snprintf(err, err_len, "host %s: a segment has no room for its %u lines behind %lu",
+			n->topo->name, cfg.lines, (unsigned long)tr->first_line);
+	else
+		snprintf(err, err_len, "host %s: no room for the traffic's %zu bytes of state",
+			n->topo->name, size);
 	rte_free(mem);
 	return -ENOMEM;
 }
@@ -308,6 +374,8 @@ host_engine(struct node *n, char *err, size_t err_len)
 		snprintf(err, err_len, "host %s: out of memory", n->topo->name);
 		return -ENOMEM;
 	}
+	/* What its edge port answers never waits. */
+	weft_host_grant(n->host, n->topo->pid, UINT16_MAX, UINT16_MAX);
 	rc = transfers_init(n, err, err_len);
 	return rc == 0 && n->topo->has_traffic ? host_traffic(n, tr, err, err_len) : rc;
 }
@@ -351,13 +419,11 @@ host_init(struct node *n, char *err, size_t err_len)
 		.sink_arg = n,
 		.socket = SOCKET_ID_ANY,
 	};
-	int rc;
+	int rc = 0;
 
-	rc = node_fast(n, err, err_len);
 	/* Answers carry no address: the host's own way in is by DPID alone. */
-	n->env.fast = NULL;
 	n->env.take_control = true;
-	if (rc == 0 && host_sends(n->topo))
+	if (host_sends(n->topo))
 		rc = host_engine(n, err, err_len);
 	if (rc == 0)
 		rc = daemon_is_cxl(n->daemon) ? links_init(n, err, err_len)

@@ -447,6 +447,15 @@ finish(struct daemon *d, double seconds)
 	weft_eal_stop();
 }
 
+static bool
+runs(const struct weft_topo *t)
+{
+	for (uint16_t i = 0; i < t->n_nodes; i++)
+		if (t->node[i].kind >= WEFT_TOPO_DEVICE)
+			return false;
+	return t->n_bindings == 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -472,9 +481,9 @@ main(int argc, char **argv)
 	load_topology(&d, &opts);
 	if (opts.check)
 		return print_check(&d);
-	if (!d.topo->is_plain)
-		cli_fail("fabric %s: weftd checks and resolves devices, HBR switches, bindings, "
-			 "segments, groups and access, but does not run fabrics with them yet",
+	if (!runs(d.topo))
+		cli_fail("fabric %s: weftd checks and resolves devices, HBR switches and bindings, "
+			 "but does not run fabrics with them yet",
 			d.topo->fabric);
 	if (daemon_is_cxl(&d))
 		links_warn(&d);

@@ -81,7 +81,6 @@ end_init(struct node *n, char *err, size_t err_len)
 		.sink_arg = n,
 		.socket = SOCKET_ID_ANY,
 	};
-	int rc;
 
 	/* Two directions for each peer. */
 	n->conns = weft_conns_create(n->topo->name,
@@ -95,45 +94,16 @@ end_init(struct node *n, char *err, size_t err_len)
 	n->env.pid = cxl ? WEFT_PID_ANY : n->topo->pid;
 	n->env.ends_know_session = true;
 	n->env.now_ns = &n->ends_ns;
-	rc = cxl ? 0 : weft_drt_set(&n->drt, n->topo->pid, 0);
-	if (rc != 0)
-		return rc;
 	snprintf(name, sizeof(name), "%s-tx", n->topo->name);
 	n->tx = weft_pipe_create(&cfg, err, err_len);
 	return n->tx == NULL ? -rte_errno : 0;
 }
 
 int
-node_fast(struct node *n, char *err, size_t err_len)
-{
-	const struct weft_topo *t = n->daemon->topo;
-	uint64_t segment = UINT64_C(1) << WEFT_TOPO_SEGMENT_LOG2;
-	uint8_t depth = 0;
-	int rc;
-
-	if (t->n_gfds == 0)
-		return 0;
-	while ((1u << depth) < t->n_gfds)
-		depth++;
-	n->fast_entry = rte_zmalloc("weft_fast", sizeof(*n->fast_entry) << depth, WEFT_CACHE_LINE);
-	if (n->fast_entry == NULL)
-		return -ENOMEM;
-	rc = weft_fast_init(&n->fast, n->fast_entry, weft_topo_hpa(t, 0),
-		weft_topo_hpa(t, 0) + t->n_gfds * segment, WEFT_TOPO_SEGMENT_LOG2, depth);
-	for (uint16_t g = 0; rc == 0 && g < t->n_gfds; g++)
-		rc = weft_fast_set(&n->fast, weft_topo_hpa(t, g), t->node[t->gfd[g]].pid);
-	if (rc != 0)
-		snprintf(err, err_len, "node %s: fabric address table: %s", n->topo->name,
-			strerror(-rc));
-	n->env.fast = &n->fast;
-	return rc;
-}
-
-int
 node_init(struct node *n, char *err, size_t err_len)
 {
 	struct daemon *d = n->daemon;
-	int rc = 0;
+	int rc;
 
 	snprintf(err, err_len, "node %s: out of memory", n->topo->name);
 	n->out = rte_zmalloc("weft_out", n->n_ports * sizeof(*n->out), WEFT_CACHE_LINE);
@@ -149,12 +119,15 @@ node_init(struct node *n, char *err, size_t err_len)
 		.pid = WEFT_PID_ANY,
 		.fec = d->fec,
 		.crc = d->crc,
-		.drt = &n->drt,
+		.tables = &n->tables.slot,
+		.edge = UINT16_MAX,
 	};
 	memcpy(n->env.src_mac, mac_prefix, sizeof(mac_prefix));
 	weft_put_be16(n->env.src_mac + sizeof(mac_prefix), n->topo->pid);
 	memcpy(n->env.dst_mac, mac_group, sizeof(mac_group));
-	weft_topo_routes(d->topo, n->index, &n->drt);
+	rc = fabric_tables(n, err, err_len);
+	if (rc != 0)
+		return rc;
 	if (n->topo->kind == WEFT_TOPO_SWITCH && !daemon_is_cxl(d))
 		return switch_init(n, err, err_len);
 	rc = end_init(n, err, err_len);
@@ -180,7 +153,7 @@ node_fini(struct node *n)
 		gfd_fini(n);
 	for (uint16_t p = 0; p < n->n_ports && n->out != NULL; p++)
 		backlog_free(&n->out[p]);
-	rte_free(n->fast_entry);
+	fabric_fini(n);
 	rte_free(n->out);
 	free(n->port);
 	free(n->peer);

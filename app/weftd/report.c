@@ -115,6 +115,18 @@ messages_json(const struct node *n)
 	return o;
 }
 
+/* Requests that the host's edge port answered, by why. */
+static json_t *
+edge_json(const struct node *n)
+{
+	json_t *o = json_object();
+
+	for (unsigned int r = WEFT_EDGE_OK + 1; r < EDGE_REASONS; r++)
+		if (n->stopped[r] != 0)
+			put(o, weft_edge_reason_word((enum weft_edge_reason)r), n->stopped[r]);
+	return o;
+}
+
 static void
 host_json(const struct node *n, json_t *o)
 {
@@ -132,6 +144,7 @@ host_json(const struct node *n, json_t *o)
 				WEFT_TRAFFIC_N_COUNTERS));
 	if (n->xfers != NULL)
 		json_object_set_new(o, "transfers", transfers_json(n));
+	json_object_set_new(o, "edge", edge_json(n));
 	put(o, "outstanding", weft_host_outstanding(n->host));
 	put(o, "done", n->is_done);
 	json_object_set_new(o, "latency_ns",
@@ -186,6 +199,37 @@ connections_json(const struct node *n)
 	return list;
 }
 
+static void
+failed_json(json_t *o, const uint64_t *failed, uint64_t read_only)
+{
+	put(o, "decode", failed[WEFT_GFAM_T_DECODE]);
+	put(o, "group", failed[WEFT_GFAM_T_GROUP]);
+	put(o, "sat", failed[WEFT_GFAM_T_SAT]);
+	put(o, "read_only", read_only);
+}
+
+/* What the tables of a GFD refused, in all and to each host. */
+static json_t *
+access_json(const struct node *n)
+{
+	const struct weft_topo *t = n->daemon->topo;
+	json_t *o = json_object(), *hosts = json_array();
+
+	failed_json(o, n->access_log->failed, n->access_log->read_only);
+	for (uint16_t h = 0; h < t->n_hosts; h++) {
+		const struct weft_topo_node *host = &t->node[t->host[h]];
+		const struct weft_gfam_counts *c = &n->access_log->rpid[host->pid];
+		json_t *one = json_object();
+
+		json_object_set_new(one, "host", json_string(host->name));
+		put(one, "spid", host->pid);
+		failed_json(one, c->failed, c->read_only);
+		json_array_append_new(hosts, one);
+	}
+	json_object_set_new(o, "hosts", hosts);
+	return o;
+}
+
 static json_t *
 node_json(const struct node *n)
 {
@@ -200,6 +244,8 @@ node_json(const struct node *n)
 	if (n->topo->kind == WEFT_TOPO_GFD)
 		json_object_set_new(o, "memory",
 			counters_json(weft_gfd_counters(), n->gfd.count, WEFT_GFD_N_COUNTERS));
+	if (n->access_log != NULL)
+		json_object_set_new(o, "access", access_json(n));
 	if (n->conns != NULL) {
 		json_object_set_new(o, "messages", messages_json(n));
 		json_object_set_new(o, "connections", connections_json(n));

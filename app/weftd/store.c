@@ -34,7 +34,7 @@ store_drop(struct node *n, enum weft_verdict v)
 static bool
 store_forward(struct node *n, const struct weft_msg *m)
 {
-	const int port = weft_drt_port(&n->drt, m->dpid);
+	const int port = fabric_port(n, m->dpid);
 	struct peer *out;
 	int rc;
 

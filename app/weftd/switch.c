@@ -78,7 +78,7 @@ switch_report(struct node *n, const struct loss *loss)
 	h.dpid = loss->hdr.spid;
 	h.clock = 0;
 	memcpy(c.node, n->topo->name, strnlen(n->topo->name, WEFT_NODE_ID_LEN));
-	port = weft_drt_port(&n->drt, h.dpid);
+	port = fabric_port(n, h.dpid);
 	m = port < 0 ? NULL : rte_pktmbuf_alloc(n->pool);
 	if (m == NULL) {
 		n->drops[port < 0 ? WEFT_DROP_NO_ROUTE : WEFT_DROP_NO_MBUF]++;

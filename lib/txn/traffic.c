@@ -29,6 +29,8 @@ struct traffic_line {
 	uint64_t rests_until_ns; /* no write before: a lost one may still arrive */
 	uint32_t unsure;
 	bool busy; /* a request for it is open */
+	uint8_t answer; /* enum weft_traffic_answer */
+	uint16_t dpid;
 };
 
 struct weft_traffic {
@@ -60,6 +62,10 @@ static const struct weft_counter counters[WEFT_TRAFFIC_N_COUNTERS] = {
 	[WEFT_TRAFFIC_N_LOST] = { "lost", "requests", "Requests without a response in time" },
 	[WEFT_TRAFFIC_N_UNCERTAIN] = { "uncertain", "writes",
 		"Lost writes: the line may hold the old or the new version" },
+	[WEFT_TRAFFIC_N_REFUSED] = { "refused", "requests",
+		"Reads answered with all ones, and writes done, of lines that are closed" },
+	[WEFT_TRAFFIC_N_NOT_REFUSED] = { "not_refused", "lines",
+		"Mismatches: a closed line was answered in another way" },
 };
 
 static bool
@@ -106,6 +112,29 @@ weft_traffic_size(const struct weft_traffic_cfg *cfg)
 	       line_up((size_t)cfg->n_targets * cfg->lines * sizeof(struct traffic_line));
 }
 
+static const struct weft_traffic_target *
+target_of(const struct weft_traffic *t, uint64_t i)
+{
+	return &t->target[i / t->cfg.lines];
+}
+
+static uint64_t
+hpa_of(const struct weft_traffic *t, uint64_t i)
+{
+	const uint64_t line = t->cfg.first_line + i % t->cfg.lines;
+
+	return target_of(t, i)->hpa_base + line * LINE_LEN;
+}
+
+static void
+place(struct weft_traffic *t, uint64_t i)
+{
+	t->line[i].dpid = target_of(t, i)->dpid;
+	if (t->cfg.place != NULL)
+		t->line[i].answer =
+			(uint8_t)t->cfg.place(t->cfg.place_arg, hpa_of(t, i), &t->line[i].dpid);
+}
+
 struct weft_traffic *
 weft_traffic_init(void *mem, const struct weft_traffic_cfg *cfg, struct weft_host *host)
 {
@@ -123,23 +152,11 @@ weft_traffic_init(void *mem, const struct weft_traffic_cfg *cfg, struct weft_hos
 	memcpy(t->target, cfg->targets, cfg->n_targets * sizeof(*t->target));
 	t->cfg.targets = t->target;
 	t->line = (struct traffic_line *)(void *)(at + targets_size(cfg));
+	for (uint64_t i = 0; i < t->n_lines; i++)
+		place(t, i);
 	/* Hosts that share a seed must not choose alike. */
 	weft_rand_seed(&t->rand, cfg->seed ^ (uint64_t)cfg->host_index << 32);
 	return t;
-}
-
-static const struct weft_traffic_target *
-target_of(const struct weft_traffic *t, uint64_t i)
-{
-	return &t->target[i / t->cfg.lines];
-}
-
-static uint64_t
-hpa_of(const struct weft_traffic *t, uint64_t i)
-{
-	const uint64_t line = t->cfg.first_line + i % t->cfg.lines;
-
-	return target_of(t, i)->hpa_base + line * LINE_LEN;
 }
 
 static void
@@ -154,7 +171,7 @@ begun(struct weft_traffic *t, uint64_t i, uint64_t now_ns, enum weft_traffic_cou
 static int
 begin_read(struct weft_traffic *t, uint64_t i, uint64_t now_ns, struct weft_msg *msg)
 {
-	const int rc = weft_host_read(t->host, target_of(t, i)->dpid, hpa_of(t, i), i, now_ns, msg);
+	const int rc = weft_host_read(t->host, t->line[i].dpid, hpa_of(t, i), i, now_ns, msg);
 
 	if (rc == 0)
 		begun(t, i, now_ns, WEFT_TRAFFIC_N_READS);
@@ -169,7 +186,7 @@ begin_write(struct weft_traffic *t, uint64_t i, uint64_t now_ns, struct weft_msg
 	int rc;
 
 	weft_line_fill(data, t->cfg.seed, &id);
-	rc = weft_host_write(t->host, target_of(t, i)->dpid, id.hpa, data, i, now_ns, msg);
+	rc = weft_host_write(t->host, t->line[i].dpid, id.hpa, data, i, now_ns, msg);
 	if (rc == 0) {
 		t->line[i].last++;
 		begun(t, i, now_ns, WEFT_TRAFFIC_N_WRITES);
@@ -259,7 +276,7 @@ note_mismatch(struct weft_traffic *t, uint64_t i, enum weft_traffic_counter why,
 	if (t->count[WEFT_TRAFFIC_N_MISMATCHES]++ > 0)
 		return;
 	t->first.hpa = hpa_of(t, i);
-	t->first.dpid = target_of(t, i)->dpid;
+	t->first.dpid = l->dpid;
 	t->first.why = (uint8_t)why;
 	t->first.version = version;
 	t->first.version_min = l->last - l->unsure;
@@ -278,6 +295,30 @@ verify(struct weft_traffic *t, uint64_t i, const uint8_t *data)
 		l->unsure = (uint32_t)(l->last - version); /* versions only rise */
 	else
 		note_mismatch(t, i, what, version);
+}
+
+static bool
+is_ones(const uint8_t *data)
+{
+	for (unsigned int i = 0; i < LINE_LEN; i++)
+		if (data[i] != 0xFF)
+			return false;
+	return true;
+}
+
+/* A line that is closed to this host. */
+static void
+complete_refused(struct weft_traffic *t, const struct weft_host_completion *c)
+{
+	const uint8_t want =
+		t->line[c->cookie].answer == WEFT_TRAFFIC_NXM ? WEFT_HOST_NXM : WEFT_HOST_DONE;
+
+	if (c->kind == WEFT_HOST_WRITE || (c->status == want && is_ones(c->data))) {
+		t->count[WEFT_TRAFFIC_N_REFUSED]++;
+		return;
+	}
+	t->count[WEFT_TRAFFIC_N_NOT_REFUSED]++;
+	note_mismatch(t, c->cookie, WEFT_TRAFFIC_N_NOT_REFUSED, 0);
 }
 
 static void
@@ -301,6 +342,8 @@ weft_traffic_complete(struct weft_traffic *t, const struct weft_host_completion 
 	t->open--;
 	if (c->status == WEFT_HOST_LOST)
 		lost(t, l, c);
+	else if (l->answer != WEFT_TRAFFIC_DATA)
+		complete_refused(t, c);
 	else if (c->kind == WEFT_HOST_WRITE)
 		l->unsure = 0;
 	else if (c->status == WEFT_HOST_DONE)

@@ -28,6 +28,19 @@ struct weft_traffic_target {
 	uint16_t dpid;
 };
 
+/** How reads of a line are to be answered. */
+enum weft_traffic_answer {
+	WEFT_TRAFFIC_DATA, /**< what was written */
+	WEFT_TRAFFIC_ONES, /**< all ones: there is no right to it, and writes change nothing */
+	WEFT_TRAFFIC_NXM /**< MemData-NXM, all ones: it leads nowhere, as above */
+};
+
+/**
+ * Says about the line at @p hpa who answers, in @p dpid, and how. Called within
+ * weft_traffic_init(), once for each line.
+ */
+typedef enum weft_traffic_answer (*weft_traffic_place_fn)(void *arg, uint64_t hpa, uint16_t *dpid);
+
 struct weft_traffic_cfg {
 	uint64_t seed; /**< of the choices and of the data; the same for all hosts is fine */
 	uint64_t requests; /**< reads and writes before the sweep */
@@ -43,6 +56,8 @@ struct weft_traffic_cfg {
 	uint64_t first_line; /**< of each GFD it owns this line and those behind, `lines` of them */
 	uint32_t host_index; /**< who wrote a line: different for every host */
 	uint8_t write_percent; /**< 0..100 */
+	weft_traffic_place_fn place; /**< NULL: the target's dpid, with data */
+	void *place_arg;
 };
 
 /** Row order of weft_traffic_counters() and of the values. */
@@ -58,6 +73,8 @@ enum weft_traffic_counter {
 	WEFT_TRAFFIC_N_FAILED,
 	WEFT_TRAFFIC_N_LOST,
 	WEFT_TRAFFIC_N_UNCERTAIN,
+	WEFT_TRAFFIC_N_REFUSED,
+	WEFT_TRAFFIC_N_NOT_REFUSED,
 	WEFT_TRAFFIC_N_COUNTERS
 };
 
@@ -67,7 +84,7 @@ struct weft_traffic_mismatch {
 	uint64_t version_min, version_max; /**< what it may have held; 0 = never written */
 	uint64_t version; /**< what it held; 0 if the line is damaged or zero */
 	uint16_t dpid;
-	uint8_t why; /**< WEFT_TRAFFIC_N_STALE, _MISPLACED or _DAMAGED */
+	uint8_t why; /**< WEFT_TRAFFIC_N_STALE, _MISPLACED, _DAMAGED or _NOT_REFUSED */
 };
 
 struct weft_traffic;

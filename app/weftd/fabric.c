@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * What the topology says of addresses, rights and routes, as the tables that decide: FAST, IDT and
+ * GMV of the edge port of each host and GFD, DRT of every node, GDT, MGT and SAT of each GFD
+ * (fabric.md sections 1.2 to 1.10). --resolve answers from the topology without them, and hosts
+ * hold what the tables do to its answers.
+ */
+
+#include "daemon.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_malloc.h>
+
+#include "weft_resolve.h"
+
+#define DMP_UNIT (UINT64_C(256) << 20) /* a DMP is a multiple of it, memory need not be */
+#define BLOCK_LOG2 12
+
+static_assert(WEFT_TOPO_BLOCK == 1 << BLOCK_LOG2, "groups are made of blocks");
+
+static int
+fail(const struct node *n, const char *what, int rc, char *err, size_t err_len)
+{
+	snprintf(err, err_len, "node %s: %s: %s", n->topo->name, what, strerror(-rc));
+	return rc;
+}
+
+/* What a host may reach any memory of; a GFD's own port is for looking where requests belong. */
+static bool
+may_reach(const struct weft_topo *t, const struct weft_topo_node *from, uint16_t gfd)
+{
+	for (unsigned int i = 0; i < t->n_ranges; i++)
+		if (t->range[i].gfd == gfd && (from->access >> t->range[i].group & 1) != 0)
+			return true;
+	return from->kind == WEFT_TOPO_GFD;
+}
+
+/* IDT entries of all segments that take turns; 1 where there are none, since no IDT is no FAST. */
+static unsigned int
+idt_entries(const struct weft_topo *t)
+{
+	unsigned int n = 0;
+
+	for (unsigned int s = 0; s < t->n_segments; s++)
+		if (t->segment[s].ways_log2 != 0)
+			n += 1u << t->segment[s].ways_log2;
+	return n == 0 ? 1 : n;
+}
+
+static int
+set_segment(
+	struct weft_edge *e, const struct weft_topo *t, unsigned int index, unsigned int *idt_used)
+{
+	const struct weft_topo_segment *s = &t->segment[index];
+	const unsigned int ways = 1u << s->ways_log2;
+	struct weft_fast_entry entry = {
+		.flags = (uint8_t)(WEFT_SEG_VALID | (s->is_gim ? WEFT_SEG_GIM : 0)),
+		.intlv = s->ways_log2,
+		.gran = s->gran,
+	};
+	uint16_t pid[WEFT_TOPO_WAYS];
+	int rc;
+
+	for (unsigned int w = 0; w < ways; w++) {
+		pid[w] = t->node[t->target[s->first_target + w].node].pid;
+		rc = weft_edge_allow(e, s->is_gim ? WEFT_VTV : WEFT_GMV, pid[w], true);
+		if (rc != 0)
+			return rc;
+	}
+	entry.dpid = pid[0];
+	if (ways > 1) {
+		entry.dpid = (uint16_t)*idt_used;
+		rc = weft_seg_set_idt(&e->fast, *idt_used, pid, ways);
+		if (rc != 0)
+			return rc;
+		*idt_used += ways;
+	}
+	return weft_seg_set_entries(&e->fast,
+		(unsigned int)(s->base >> t->segment_log2) & e->fast.index_mask, &entry, 1);
+}
+
+/* Entries may name a PID only while it is in GMV: what this node may not reach is taken out last. */
+static int
+set_edge(struct weft_edge *e, const struct node *n)
+{
+	const struct weft_topo *t = n->daemon->topo;
+	const uint64_t base = weft_topo_fast_base(t);
+	unsigned int idt_used = 0;
+	int rc = 0;
+
+	if (t->n_segments != 0)
+		rc = weft_seg_set_range(&e->fast, t->segment_log2, base,
+			base + ((uint64_t)t->n_segments << t->segment_log2));
+	for (unsigned int s = 0; s < t->n_segments && rc == 0; s++)
+		rc = set_segment(e, t, s, &idt_used);
+	for (unsigned int g = 0; g < t->n_gfds && rc == 0; g++)
+		if (!may_reach(t, n->topo, t->gfd[g]))
+			rc = weft_edge_allow(e, WEFT_GMV, t->node[t->gfd[g]].pid, false);
+	return rc;
+}
+
+static int
+set_routes(struct weft_route *r, const struct node *n)
+{
+	struct weft_drt drt;
+	int rc = weft_topo_routes(n->daemon->topo, n->index, &drt);
+
+	if (rc == 0 && n->topo->kind != WEFT_TOPO_SWITCH && !daemon_is_cxl(n->daemon))
+		rc = weft_drt_set(&drt, n->topo->pid, 0);
+	return rc != 0 ? rc : weft_route_set_drt(r, 0, drt.entry, WEFT_PID_RESERVED);
+}
+
+int
+fabric_tables(struct node *n, char *err, size_t err_len)
+{
+	const struct weft_topo *t = n->daemon->topo;
+	const bool has_edge = n->topo->kind != WEFT_TOPO_SWITCH;
+	struct weft_edge_cfg edge = { .pid = n->topo->pid, .gim = true };
+	struct weft_tables_cfg cfg = { .n_edges = has_edge, .edge = &edge, .n_routes = 1 };
+	struct weft_tables *tables;
+	int rc;
+
+	if (idt_entries(t) > WEFT_SEG_ENTRIES) {
+		snprintf(err, err_len, "fabric %s: interleave of %u ways in all, an IDT holds %u",
+			t->fabric, idt_entries(t), WEFT_SEG_ENTRIES);
+		return -E2BIG;
+	}
+	edge.fast_idt = (uint16_t)idt_entries(t);
+	while (1u << edge.fast_depth_log2 < t->n_segments)
+		edge.fast_depth_log2++;
+	rc = weft_tables_writer_init(&n->tables, &cfg, SOCKET_ID_ANY);
+	if (rc != 0) {
+		n->tables.slot.now = NULL;
+		return fail(n, "routing tables", rc, err, err_len);
+	}
+	tables = weft_tables_begin(&n->tables);
+	rc = set_routes(weft_tables_route_rw(tables, 0), n);
+	if (rc == 0 && has_edge)
+		rc = set_edge(weft_tables_edge_rw(tables, 0), n);
+	if (rc != 0)
+		return fail(n, "routing tables", rc, err, err_len);
+	weft_tables_commit(&n->tables);
+	return 0;
+}
+
+/* Decoders of this GFD for each host: its share of each segment. */
+static int
+set_decoders(struct weft_gfam *g, const struct node *n)
+{
+	const struct weft_topo *t = n->daemon->topo;
+	int rc = 0;
+
+	for (unsigned int s = 0; s < t->n_segments; s++) {
+		const struct weft_topo_segment *seg = &t->segment[s];
+
+		for (unsigned int w = 0; w < 1u << seg->ways_log2; w++) {
+			const struct weft_topo_target *target = &t->target[seg->first_target + w];
+			const struct weft_gfam_decoder d = {
+				.hpa_base = seg->base,
+				.dpa_base = target->dpa,
+				.dpa_len = seg->size >> seg->ways_log2,
+				.valid = true,
+				.intlv = seg->ways_log2,
+				.gran = seg->gran,
+				.way = (uint8_t)w,
+			};
+
+			for (unsigned int h = 0; target->node == n->index && h < t->n_hosts; h++)
+				rc = rc != 0 ? rc
+				             : weft_gfam_set_gdt(g, WEFT_GFAM_SELF,
+						       t->node[t->host[h]].pid, target->decoder, &d,
+						       1);
+		}
+	}
+	return rc;
+}
+
+static int
+set_rights(struct weft_gfam *g, const struct node *n)
+{
+	const struct weft_topo *t = n->daemon->topo;
+	int rc = 0;
+
+	for (unsigned int i = 0; i < t->n_ranges && rc == 0; i++)
+		if (t->range[i].gfd == n->index)
+			rc = weft_gfam_set_blocks(
+				g, t->range[i].base, t->range[i].size, t->range[i].group);
+	for (unsigned int h = 0; h < t->n_hosts && rc == 0; h++)
+		rc = weft_gfam_set_sat(g, t->node[t->host[h]].pid, t->node[t->host[h]].access);
+	return rc;
+}
+
+int
+fabric_access(struct node *n, char *err, size_t err_len)
+{
+	const struct weft_topo *t = n->daemon->topo;
+	const uint64_t len = (n->topo->memory + DMP_UNIT - 1) & ~(DMP_UNIT - 1);
+	const struct weft_gfam_cfg cfg = {
+		.rows = t->n_hosts == 0 ? 1 : t->n_hosts,
+		.groups = (uint8_t)t->n_groups,
+		.dmps = 1,
+		.blocks = (uint32_t)(len >> BLOCK_LOG2),
+		.media[0].block_sizes = WEFT_TOPO_BLOCK,
+	};
+	void *mem = NULL;
+	int rc;
+
+	if (t->is_plain)
+		return 0;
+	n->access_log = calloc(1, sizeof(*n->access_log));
+	if (n->access_log == NULL ||
+		posix_memalign(&mem, WEFT_CACHE_LINE, weft_gfam_size(&cfg)) != 0)
+		return fail(n, "tables of rights", -ENOMEM, err, err_len);
+	n->access = weft_gfam_init(mem, &cfg);
+	if (n->access == NULL) {
+		free(mem);
+		return fail(n, "tables of rights", -EINVAL, err, err_len);
+	}
+	rc = weft_gfam_set_dmp(n->access, 0, 0, len, WEFT_TOPO_BLOCK);
+	if (rc == 0)
+		rc = set_decoders(n->access, n);
+	if (rc == 0)
+		rc = set_rights(n->access, n);
+	if (rc != 0)
+		return fail(n, "tables of rights", rc, err, err_len);
+	weft_gfam_publish(&n->access_now, n->access);
+	weft_gfam_log_init(n->access_log);
+	n->guard = (struct weft_gfam_guard){ .tables = &n->access_now, .log = n->access_log };
+	weft_gfd_set_guard(&n->gfd, &n->guard);
+	return 0;
+}
+
+void
+fabric_fini(struct node *n)
+{
+	free(n->access);
+	free(n->access_log);
+	if (n->tables.slot.now != NULL)
+		weft_tables_writer_fini(&n->tables);
+}
+
+int
+fabric_port(const struct node *n, uint16_t dpid)
+{
+	const struct weft_tables *t = weft_tables_now(&n->tables.slot);
+
+	return dpid < WEFT_PID_RESERVED ? weft_tables_route(t, 0)->first[dpid] : -1;
+}
+
+void
+fabric_decide(const struct node *n, uint64_t hpa, struct weft_edge_decision *d)
+{
+	const struct weft_tables *t = weft_tables_now(&n->tables.slot);
+
+	weft_edge_request(weft_tables_edge(t, 0), WEFT_EDGE_MEM, hpa, WEFT_EDGE_ABSENT, d);
+}
+
+enum weft_traffic_answer
+fabric_place(void *arg, uint64_t hpa, uint16_t *dpid)
+{
+	const struct node *n = arg;
+	struct weft_edge_decision d;
+	struct weft_resolve r;
+
+	fabric_decide(n, hpa, &d);
+	*dpid = d.reason == WEFT_EDGE_OK ? d.dpid : n->topo->pid;
+	if (weft_resolve(n->daemon->topo, n->index, hpa, false, &r, n->hop) != 0)
+		return WEFT_TRAFFIC_NXM;
+	if (r.rule == WEFT_RESOLVE_ALLOWED)
+		return WEFT_TRAFFIC_DATA;
+	return r.rule == WEFT_RESOLVE_DENIED || r.rule == WEFT_RESOLVE_NO_GROUP ? WEFT_TRAFFIC_ONES
+	                                                                        : WEFT_TRAFFIC_NXM;
+}
