@@ -331,8 +331,7 @@ host_traffic(struct node *n, const struct weft_topo_traffic *tr, char *err, size
 		target = NULL;
 	}
 	for (uint16_t s = 0; target != NULL && s < t->n_segments; s++)
-		if (!t->segment[s].is_gim)
-			target[cfg.n_targets++] = host_target(n, &t->segment[s]);
+		target[cfg.n_targets++] = host_target(n, &t->segment[s]);
 	size = target == NULL ? 0 : weft_traffic_size(&cfg);
 	mem = size == 0 ? NULL : rte_zmalloc("weft_traffic", size, WEFT_CACHE_LINE);
 	n->traffic = mem == NULL ? NULL : weft_traffic_init(mem, &cfg, n->host);
