@@ -69,6 +69,7 @@ struct peer {
 	uint16_t port; /* its frames leave by this one */
 	uint8_t state; /* enum peer_state; written by the node's lcore, read by the control thread */
 	uint8_t max_flits; /* of a frame to it, by the path */
+	bool is_host; /* nobody but it can ask here: by its own PID, or not at all */
 	uint64_t begun; /* sessions of the end that the node knows of */
 	uint64_t due_ns; /* when the end has something to do by time */
 	struct weft_end *end;

@@ -150,6 +150,7 @@ peer_init(struct peer *p, bool asks)
 
 	int rc;
 
+	p->is_host = p->node->daemon->topo->node[p->topo_node].kind == WEFT_TOPO_HOST;
 	peer_cfg(p, asks, &cfg);
 	rc = ide_peer(p, asks, &cfg);
 	if (rc != 0)

@@ -32,12 +32,16 @@ store_drop(struct node *n, enum weft_verdict v)
 
 /* False: it has to wait. */
 static bool
-store_forward(struct node *n, const struct weft_msg *m)
+store_forward(const struct peer *in, const struct weft_msg *m)
 {
+	struct node *n = in->node;
 	const int port = fabric_port(n, m->dpid);
 	struct peer *out;
 	int rc;
 
+	/* Rights go by the SPID: no host asks in another's name. */
+	if (in->is_host && m->spid != in->pid)
+		return store_drop(n, WEFT_DROP_NO_CONN);
 	if (port < 0)
 		return store_drop(n, WEFT_DROP_NO_ROUTE);
 	out = &n->peer[port];
@@ -55,12 +59,13 @@ store_forward(struct node *n, const struct weft_msg *m)
 static bool
 store_message(void *arg, const struct weft_msg *m)
 {
-	struct node *n = arg;
+	const struct peer *in = arg;
+	struct node *n = in->node;
 
 	if (m->kind == WEFT_MSG_LLCTRL)
 		return true; /* the link's own */
 	/* While any of its kind wait it waits with them: they are served in turn. */
-	if ((n->queued & 1u << m->kind) == 0 && store_forward(n, m))
+	if ((n->queued & 1u << m->kind) == 0 && store_forward(in, m))
 		return true;
 	n->queued |= 1u << m->kind;
 	return false;
@@ -80,7 +85,7 @@ store_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 		else if (f->hdr.kind == WEFT_WIRE_CONTROL)
 			peer_control(p, pkt[i]);
 		else
-			peer_flits(p, pkt[i], store_message, node);
+			peer_flits(p, pkt[i], store_message, p);
 	}
 	rte_pktmbuf_free_bulk(pkt, n);
 }
@@ -93,7 +98,7 @@ store_move(struct peer *in, enum weft_msg_kind kind)
 
 	if (m == NULL)
 		return false;
-	if (!store_forward(in->node, m)) {
+	if (!store_forward(in, m)) {
 		in->node->queued |= 1u << kind;
 		return false;
 	}
@@ -140,7 +145,7 @@ store_poll(void *arg)
 	}
 	store_serve(n);
 	for (uint16_t i = 0; i < n->n_peers; i++)
-		worked += peer_flush(&n->peer[i], store_message, n);
+		worked += peer_flush(&n->peer[i], store_message, &n->peer[i]);
 	return worked;
 }
 

@@ -410,6 +410,86 @@ expect_found(unsigned int mismatches, enum weft_traffic_counter why, unsigned in
 	rig_free();
 }
 
+static enum weft_traffic_answer
+place_closed(void *arg, uint64_t hpa, uint16_t *dpid)
+{
+	assert_true(hpa >= BASE + HOST_INDEX * LINES * 64 && hpa < BASE + ROOM * 64);
+	*dpid = PID + 1;
+	return *(const enum weft_traffic_answer *)arg;
+}
+
+/* Lines that are closed: whoever answers with anything but what is due is found out. */
+static void
+closed_lines_hold_ones_of_the_right_kind(void **state)
+{
+	static const struct {
+		uint8_t op, poison, fill,
+			flip; /* MemData or NXM; bytes, and a change of the last */
+		bool right[3]; /* by enum weft_traffic_answer */
+	} given[] = {
+		{ WEFT_S2M_DRS_MEMDATA, 0, 0xFF, 0, { false, true, false } },
+		{ WEFT_S2M_DRS_MEMDATA_NXM, 0, 0xFF, 0, { false, false, true } },
+		{ WEFT_S2M_DRS_MEMDATA, 1, 0xFF, 0, { false, false, false } },
+		{ WEFT_S2M_DRS_MEMDATA, 0, 0xFF, 0x80, { false, false, false } },
+		{ WEFT_S2M_DRS_MEMDATA_NXM, 0, 0xFF, 1, { false, false, false } },
+		{ WEFT_S2M_DRS_MEMDATA, 0, 0, 0, { true, false, false } },
+	};
+
+	(void)state;
+	for (enum weft_traffic_answer due = 0; due <= WEFT_TRAFFIC_NXM; due++) {
+		for (size_t g = 0; g < WEFT_ARRAY_SIZE(given); g++) {
+			struct weft_traffic_cfg cfg = cfg_of(1, 0);
+			const bool right = given[g].right[due];
+			struct weft_msg m, reply = { .kind = WEFT_MSG_S2M_DRS };
+
+			cfg.place = place_closed;
+			cfg.place_arg = &due;
+			rig_new(&cfg);
+			assert_int_equal(weft_traffic_next(rig.traffic, 0, &m), -EAGAIN);
+			assert_int_equal(weft_host_grant(rig.host, PID + 1, 1, 1), 0);
+			assert_int_equal(weft_traffic_next(rig.traffic, 0, &m), 0);
+			assert_int_equal(m.dpid, PID + 1);
+			reply.op = given[g].op;
+			reply.poison = given[g].poison;
+			reply.dpid = m.spid;
+			reply.tag = m.tag;
+			memset(reply.data, given[g].fill, sizeof(reply.data));
+			reply.data[63] ^= given[g].flip;
+			answer(&reply);
+			assert_int_equal(count(WEFT_TRAFFIC_N_REFUSED), right && due != 0);
+			assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), right && due == 0);
+			assert_int_equal(count(WEFT_TRAFFIC_N_NOT_REFUSED), !right && due != 0);
+			if (!right && due != 0)
+				assert_int_equal(weft_traffic_first_mismatch(rig.traffic)->why,
+					WEFT_TRAFFIC_N_NOT_REFUSED);
+			rig_free();
+		}
+	}
+}
+
+/* Their writes are done and forgotten: the sweep finds ones there, and no version. */
+static void
+writes_to_closed_lines_are_swept_as_closed(void **state)
+{
+	enum weft_traffic_answer due = WEFT_TRAFFIC_ONES;
+	struct weft_traffic_cfg cfg = cfg_of(50, 100);
+
+	(void)state;
+	cfg.place = place_closed;
+	cfg.place_arg = &due;
+	rig_new(&cfg);
+	rig.gfd.pid = PID + 1;
+	assert_int_equal(weft_host_grant(rig.host, PID + 1, 1, 1), 0);
+	for (unsigned int i = 0; i < 50; i++)
+		assert_int_equal(step(), 0);
+	assert_int_equal(count(WEFT_TRAFFIC_N_REFUSED), 50);
+	/* This GFD did what it was told, which the sweep must find. */
+	run_to_end();
+	assert_int_equal(count(WEFT_TRAFFIC_N_SWEPT), LINES);
+	assert_int_equal(count(WEFT_TRAFFIC_N_NOT_REFUSED), LINES);
+	rig_free();
+}
+
 static void
 every_flipped_bit_is_found(void **state)
 {
@@ -729,6 +809,8 @@ main(void)
 		cmocka_unit_test(without_credit_nothing_is_begun_or_counted),
 		cmocka_unit_test(hosts_stay_on_their_own_lines),
 		cmocka_unit_test(same_seed_same_requests),
+		cmocka_unit_test(closed_lines_hold_ones_of_the_right_kind),
+		cmocka_unit_test(writes_to_closed_lines_are_swept_as_closed),
 		cmocka_unit_test(every_flipped_bit_is_found),
 		cmocka_unit_test(swapped_lines_are_found),
 		cmocka_unit_test(line_of_another_writer_is_found),
