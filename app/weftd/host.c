@@ -340,12 +340,8 @@ host_traffic(struct node *n, const struct weft_topo_traffic *tr, char *err, size
 	n->hop = NULL;
 	if (n->traffic != NULL)
 		return 0;
-	if (size == 0)
-		snprintf(err, err_len, "host %s: a segment has no room for its %u lines behind %lu",
-			n->topo->name, cfg.lines, (unsigned long)tr->first_line);
-	else
-		snprintf(err, err_len, "host %s: no room for the traffic's %zu bytes of state",
-			n->topo->name, size);
+	snprintf(err, err_len, "host %s: no room for the traffic's %zu bytes of state",
+		n->topo->name, size);
 	rte_free(mem);
 	return -ENOMEM;
 }

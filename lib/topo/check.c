@@ -7,6 +7,7 @@
  */
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "weft_ide.h"
@@ -140,35 +141,6 @@ smallest_gfd(const struct weft_topo *t)
 	return least;
 }
 
-/* A line has one writer: hosts take theirs one behind the other, in every GFD the same. */
-static int
-share_lines(struct topo_load *l)
-{
-	const struct weft_topo_node *gfd = smallest_gfd(&l->t);
-	uint64_t used = 0;
-
-	for (unsigned int h = 0; h < l->t.n_hosts; h++) {
-		unsigned int i = l->t.host[h];
-		struct weft_topo_node *host = &l->t.node[i];
-
-		if (!host->has_traffic)
-			continue;
-		topo_where(l, "nodes[%u].traffic", i);
-		if (gfd == NULL)
-			return topo_fail(l, -EINVAL, l->node[i].at[NODE_TRAFFIC],
-				"traffic without a destination, expected a gfd, got none");
-		host->traffic.first_line = used;
-		used += host->traffic.lines;
-		if (used > gfd->memory / LINE)
-			return topo_fail(l, -EINVAL, traffic_line(&l->node[i]),
-				"more lines than gfd %s holds, expected at most %llu for all "
-				"hosts, got %llu",
-				gfd->name, (unsigned long long)gfd->memory / LINE,
-				(unsigned long long)used);
-	}
-	return 0;
-}
-
 static int
 check_ide(struct topo_load *l)
 {
@@ -216,7 +188,56 @@ topo_check_nodes(struct topo_load *l)
 		if (rc == 0)
 			rc = check_at(l, i);
 	}
-	return rc == 0 ? share_lines(l) : rc;
+	return rc;
+}
+
+/* Bytes where the lines of all hosts must have room, and the name of what has the least. */
+static uint64_t
+least_room(const struct topo_load *l, char *name, size_t len)
+{
+	const struct weft_topo_node *gfd = smallest_gfd(&l->t);
+	uint64_t least = UINT64_MAX;
+
+	if (l->at[ROOT_SEGMENTS] == 0) {
+		snprintf(name, len, "gfd %s", gfd->name);
+		return gfd->memory;
+	}
+	for (unsigned int i = 0; i < l->t.n_segments; i++) {
+		if (l->t.segment[i].size >= least)
+			continue;
+		least = l->t.segment[i].size;
+		snprintf(name, len, "segments[%u]", i);
+	}
+	return least;
+}
+
+/* A line has one writer: hosts take theirs one behind the other, in every segment the same. */
+int
+topo_check_traffic(struct topo_load *l)
+{
+	char name[WEFT_TOPO_NAME_ROOM + 8] = "";
+	uint64_t used = 0, room;
+
+	for (unsigned int h = 0; h < l->t.n_hosts; h++) {
+		unsigned int i = l->t.host[h];
+		struct weft_topo_node *host = &l->t.node[i];
+
+		if (!host->has_traffic)
+			continue;
+		topo_where(l, "nodes[%u].traffic", i);
+		if (l->t.n_gfds == 0)
+			return topo_fail(l, -EINVAL, l->node[i].at[NODE_TRAFFIC],
+				"traffic without a destination, expected a gfd, got none");
+		room = least_room(l, name, sizeof(name)) / LINE;
+		host->traffic.first_line = used;
+		used += host->traffic.lines;
+		if (used > room)
+			return topo_fail(l, -EINVAL, traffic_line(&l->node[i]),
+				"more lines than %s holds, expected at most %llu for all "
+				"hosts, got %llu",
+				name, (unsigned long long)room, (unsigned long long)used);
+	}
+	return 0;
 }
 
 int

@@ -144,6 +144,7 @@ static const struct {
 	{ topo_check_nodes, true },
 	{ topo_check_transfers, true },
 	{ topo_space, true },
+	{ topo_check_traffic, true },
 	{ topo_join, true },
 	{ topo_check_attached, true },
 	{ topo_check_links, true },

@@ -322,6 +322,9 @@ int topo_check_paths(struct topo_load *l);
 int topo_check_attached(struct topo_load *l);
 /* space.c: place the segments, groups and rights of the file, or those that stand for none. */
 int topo_space(struct topo_load *l);
+
+/** Give each host lines of its own in every segment. */
+int topo_check_traffic(struct topo_load *l);
 /* join.c: resolve the names of links, count and number the ports. */
 int topo_join(struct topo_load *l);
 /* check_link.c: settle devices, drivers and MTUs of the ports. After topo_join(). */

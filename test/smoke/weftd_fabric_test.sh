@@ -135,4 +135,27 @@ same "groups: GFDs asked" "[True, False, True, False]" \
 	"$(json "$work/groups.json" "[n['memory']['writes'] > 0 for n in o['nodes'] if n['kind'] == 'gfd']")"
 same "groups: h1 verified" 0 "$(traffic groups h1 verified)"
 
+# Hosts in processes of their own: rights hold between them as well.
+nodes_of=(g0,g1,g2,g3,s0,s1 h0,h2,h4 h1,h3)
+for k in 0 1 2; do
+	until_done=--until-done
+	[ $k -ne 0 ] || until_done=--quiet # the others end it
+	"$app/weftd" --topology "$work/rxl.yaml" --node "${nodes_of[k]}" --quiet $until_done \
+		--json "$work/part$k.json" >"$work/part$k.log" 2>&1 &
+	pids+=($!)
+done
+for k in 1 2; do
+	wait "${pids[k]}" || die "the hosts of process $k: $(cat "$work/part$k.log")"
+	pids[k]=
+done
+for k in 1 2; do
+	same "process $k: answers" True "$(json "$work/part$k.json" 'o["good"] and
+		all(n["traffic"]["refused"] + n["traffic"]["verified"] > 8000 for n in o["nodes"] if n["kind"] == "host")')"
+done
+
+# More lines than a segment has are refused before anything starts.
+rights rxl 4096 1 >"$work/lines.yaml"
+refuses 'more lines than segments[3] holds, expected at most 12288 for all hosts, got 16384' \
+	"$app/weftd" --check "$work/lines.yaml"
+
 echo "fabrics with interleave and rights do what --resolve says"
