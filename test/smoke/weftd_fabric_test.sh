@@ -136,7 +136,7 @@ same "groups: GFDs asked" "[True, False, True, False]" \
 same "groups: h1 verified" 0 "$(traffic groups h1 verified)"
 
 # Hosts in processes of their own: rights hold between them as well.
-nodes_of=(g0,g1,g2,g3,s0,s1 h0,h2,h4 h1,h3)
+nodes_of=("g0,g1,g2,g3,s0,s1" "h0,h2,h4" "h1,h3")
 for k in 0 1 2; do
 	until_done=--until-done
 	[ $k -ne 0 ] || until_done=--quiet # the others end it
