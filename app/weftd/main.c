@@ -447,6 +447,21 @@ finish(struct daemon *d, double seconds)
 	weft_eal_stop();
 }
 
+/* A transfer takes the memory of a GFD to be in one piece, from its first segment's base on. */
+static bool
+transfers_have_place(const struct weft_topo *t)
+{
+	bool whole = t->n_segments == t->n_gfds;
+
+	if (t->transfer == NULL)
+		return true;
+	for (uint16_t s = 0; s < t->n_segments && whole; s++)
+		whole = t->segment[s].ways_log2 == 0 && !t->segment[s].is_gim &&
+		        t->segment[s].size ==
+		                t->node[t->target[t->segment[s].first_target].node].memory;
+	return whole;
+}
+
 static bool
 runs(const struct weft_topo *t)
 {
@@ -481,6 +496,10 @@ main(int argc, char **argv)
 	load_topology(&d, &opts);
 	if (opts.check)
 		return print_check(&d);
+	if (!transfers_have_place(d.topo))
+		cli_fail("fabric %s: weftd does not run transfers where segments are not each the "
+			 "whole memory of a gfd, in their order, yet",
+			d.topo->fabric);
 	if (!runs(d.topo))
 		cli_fail("fabric %s: weftd checks and resolves devices, HBR switches and bindings, "
 			 "but does not run fabrics with them yet",

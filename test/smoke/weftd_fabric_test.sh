@@ -158,4 +158,11 @@ rights rxl 4096 1 >"$work/lines.yaml"
 refuses 'more lines than segments[3] holds, expected at most 12288 for all hosts, got 16384' \
 	"$app/weftd" --check "$work/lines.yaml"
 
+# A transfer is to one GFD.
+{
+	printf '%s\n' "fabric: turns" "segments:" "  - {interleave: {ways: 2, targets: [g0, g1]}}"
+	nodes 64 1 - | sed 's/traffic: {.*}/transfers: [{kind: write, gfd: g0, offset: 64K, bytes: 4K}]}/'
+} >"$work/turns.yaml"
+refuses 'does not run transfers where segments' "$app/weftd" --topology "$work/turns.yaml"
+
 echo "fabrics with interleave and rights do what --resolve says"

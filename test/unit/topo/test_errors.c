@@ -256,6 +256,13 @@ static const struct error_row rows[] = {
 		"more, got 4095" },
 	{ 5, TRANSFER("kind: copy, gfd: g0, bytes: 64, to: g0, to_offset: 64"), 6,
 		"transfers[0]: writes over the lines of traffic" },
+	{ 5,
+		"  - {name: h1, kind: host, pid: 0x102, server: lab1, traffic: {lines: 32}}\n"
+		"  - {name: h0, kind: host, pid: 0x101, server: lab1, traffic: {lines: 32},\n"
+		"     transfers: [{kind: write, gfd: g0, bytes: 512, offset: 2048}]}",
+		7,
+		"transfers[0]: writes over the lines of traffic, expected an offset of "
+		"4096" },
 	{ 5, TRANSFER("kind: copy, gfd: g0, bytes: 64"), 6,
 		"transfers[0]: key missing, expected to, got none" },
 	{ 5, TRANSFER("kind: read, gfd: g0, bytes: 64, to: g0"), 6,
