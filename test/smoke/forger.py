@@ -53,7 +53,10 @@ def main():
     print("ready", flush=True)
     while True:
         for s in select.select(ends, [], [])[0]:
-            packet, address = s.recvfrom(1 << 16)
+            try:
+                packet, address = s.recvfrom(1 << 16)
+            except OSError:     # an interface was down for a moment
+                continue
             if address[2] == OUTGOING:
                 continue
             at = frame.HEADER
@@ -62,7 +65,10 @@ def main():
                 if forged < most and seen >= first and (seen - first) % every == 0:
                     packet = packet[:at] + forge(packet[at:at + 256]) + packet[at + 256:]
                     forged += 1
-            ends[s is ends[0]].send(packet)
+            try:
+                ends[s is ends[0]].send(packet)
+            except OSError:     # no room: a frame is lost, as on any cable
+                pass
 
 
 main()

@@ -51,7 +51,7 @@ attack() {
 		--json "$work/$1.json" >"$work/$1.log" 2>&1 && host=0 || host=$?
 	kill -TERM $gfd
 	wait $gfd || true
-	kill -TERM $forger
+	kill -TERM $forger || die "$1: the forger is gone: $(cat "$work/forger.err")"
 	wait $forger || true
 	pids=()
 	[ -s "$work/$1.json" ] && [ -s "$work/$1-g0.json" ] ||
