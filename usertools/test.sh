@@ -64,7 +64,6 @@ suite() {
 	for word in Fail Timeout 'Unexpected Pass'; do
 		n=$(sed -n "s/^$word: *\([0-9]*\) *$/\1/p" "$log" | tail -n 1)
 		failed=$((failed + ${n:-0}))
-		[ "${n:-0}" -eq 0 ] || sed -n '/^=.* [0-9]*\/[0-9]* /,/^=*$/p' "$log" | tail -n 60
 	done
 	n=$(sed -n 's/^Ok: *\([0-9]*\) *$/\1/p' "$log" | tail -n 1)
 	# No count at all: meson itself failed.
@@ -75,23 +74,26 @@ suite() {
 	passed=$((passed + ${n:-0}))
 	n=$(sed -n 's/^Skipped: *\([0-9]*\) *$/\1/p' "$log" | tail -n 1)
 	skipped=$((skipped + ${n:-0}))
-	explain_skips "$dir" "$name"
+	explain "$dir" "$name"
 	tail -n 12 "$log" | grep -E '^(Ok|Fail|Skipped|Timeout):' | tr -s ' ' | paste -sd ' '
 }
 
-# A skip says why: show the last line that each skipped test printed.
-explain_skips() {
+# A skip says why: the last line that the test printed. What failed, its last lines, each by itself.
+explain() {
 	/usr/bin/python3 - "$1/meson-logs/log-$2.json" <<'PY'
 import json, sys
 try:
-    lines = open(sys.argv[1])
+    tests = [json.loads(line) for line in open(sys.argv[1])]
 except OSError:
     sys.exit()
-for line in lines:
-    t = json.loads(line)
+for t in tests:
+    lines = (t.get("stdout") or "").splitlines() + (t.get("stderr") or "").splitlines()
+    said = [line for line in lines if line.strip()] or ["no reason given"]
     if t["result"] == "SKIP":
-        said = (t.get("stdout", "") + t.get("stderr", "")).strip().splitlines() or ["no reason given"]
         print(f"skipped {t['name']}: {said[-1]}")
+    elif t["result"] not in ("OK", "EXPECTEDFAIL"):
+        for line in said[-25:]:
+            print(f"FAIL {t['name']} ({t['result']}, {t['returncode']}): {line}")
 PY
 }
 
