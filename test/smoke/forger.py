@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Somebody at a cable between two interfaces: forger.py A B FIRST EVERY MOST. Hands frames on, and
+"""Somebody at a cable between two interfaces: forger.py A B FIRST EVERY MOST [data]. Hands frames on, and
 changes one bit of flits on their way, the FIRST that will do and every EVERY-th behind it, MOST in all,
 each with a CRC and FEC that are right: the CRC is linear, so neither number nor address must be known.
-On SIGTERM it prints how many."""
+With "data" behind that, only flits that begin with a write, and in its data: the fabric's own business
+goes on. On SIGTERM it prints how many."""
 import pathlib
 import select
 import signal
@@ -30,10 +31,15 @@ def is_protocol(flit):
     return flit[0] >> 6 == CACHEMEM and control in (None, MAC)
 
 
-def forge(flit):
-    """The same flit with a bit of slot 7 changed."""
+def is_write(flit):
+    """Slot 0 is a valid RwD: slot 1 is data, its own or of a message before it."""
+    return flit[0] >> 6 == CACHEMEM and flit[2] & 0x1F == 0x1E
+
+
+def forge(flit, slot):
+    """The same flit with a bit of a slot changed."""
     new = bytearray(flit)
-    new[7 * 16 + 5] ^= 0x10
+    new[slot * 16 + 5] ^= 0x10
     value = crc.from_bytes(flit[242:250]) ^ crc.crc(flit[:242]) ^ crc.crc(new[:242])
     new[242:250] = crc.to_bytes(value)
     new[250:] = fec.encode(bytes(new[:250]))
@@ -42,7 +48,8 @@ def forge(flit):
 
 def main():
     ends = [attach(name) for name in sys.argv[1:3]]
-    first, every, most = map(int, sys.argv[3:])
+    first, every, most = map(int, sys.argv[3:6])
+    may_forge, slot = (is_write, 1) if sys.argv[6:] == ["data"] else (is_protocol, 7)
     seen = forged = 0
 
     def stop(*_):
@@ -60,10 +67,10 @@ def main():
             if address[2] == OUTGOING:
                 continue
             at = frame.HEADER
-            if len(packet) > at + 255 and packet[14] == 0x10 and is_protocol(packet[at:at + 256]):
+            if len(packet) > at + 255 and packet[14] == 0x10 and may_forge(packet[at:at + 256]):
                 seen += 1
                 if forged < most and seen >= first and (seen - first) % every == 0:
-                    packet = packet[:at] + forge(packet[at:at + 256]) + packet[at + 256:]
+                    packet = packet[:at] + forge(packet[at:at + 256], slot) + packet[at + 256:]
                     forged += 1
             try:
                 ends[s is ends[0]].send(packet)

@@ -17,7 +17,12 @@ finish() {
 }
 trap finish EXIT
 
+# The programs' own last words first: the last line of all is what failed.
 die() {
+	local log
+	for log in "$work"/*.log "$work"/*.err; do
+		[ ! -s "$log" ] || tail -n 4 "$log" | sed "s,^,${log##*/}: ,"
+	done
 	echo "FAILED: $*"
 	exit 1
 }

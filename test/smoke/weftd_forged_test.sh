@@ -8,7 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 [ "$(id -u)" -eq 0 ] || skip "skipped: needs root to make network interfaces and raw sockets"
 command -v ip >/dev/null || skip "skipped: needs ip (package iproute2)"
-# All interfaces are in a network namespace of this script's own, and go with it.
+# All interfaces are in network namespaces of this script's own, and go with it.
 if [ -z "${WEFT_FORGED_INSIDE:-}" ]; then
 	unshare -n true 2>/dev/null || skip "skipped: network namespaces cannot be made here"
 	rm -rf "$work"
@@ -16,46 +16,60 @@ if [ -z "${WEFT_FORGED_INSIDE:-}" ]; then
 fi
 export XDG_RUNTIME_DIR=$work
 
+holders=()
+cleanup() {
+	[ ${#holders[@]} -eq 0 ] || kill "${holders[@]}" || true
+}
+own_namespace() { [ "$(readlink "/proc/$1/ns/net")" != "$(readlink /proc/self/ns/net)" ]; }
+
 ip link add eh type veth peer name mh && ip link add eg type veth peer name mg ||
 	skip "skipped: no veth interfaces here"
-for i in eh mh eg mg; do
-	ip link set "$i" mtu 4000 up promisc on
+# A namespace for each end, as two machines are: in one the two might be given the same packet group.
+declare -A ns
+for end in h g; do
+	unshare -n sleep 1000 &
+	ns[$end]=$!
+	holders+=($!)
+	wait_for 10 own_namespace "$!"
+	ip link set "e$end" netns "$!"
+	ip link set "m$end" mtu 4000 up promisc on
+	nsenter -t "$!" -n ip link set "e$end" mtu 4000 up promisc on
 done
 (umask 077 && od -An -N32 -tx1 /dev/urandom | tr -d ' \n' >"$work/psk")
 
-fabric() { # fabric IDE
+fabric() { # fabric IDE TIMEOUT_MS
 	cat <<-Y
 	fabric: forged
 	mode: rxl
 	defaults: {mtu: 4000}
 	$1
 	nodes:
-	  - {name: h0, kind: host, pid: 0x101, traffic: {requests: 3000, outstanding: 8, write_percent: 50, timeout_ms: 1000, lines: 256, seed: 1}}
+	  - {name: h0, kind: host, pid: 0x101, traffic: {requests: 3000, outstanding: 8, write_percent: 50, timeout_ms: $2, lines: 256, seed: 1}}
 	  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}
 	links:
 	  - {a: h0, b: g0, driver: af_packet, a_port: {netif: eh}, b_port: {netif: eg}}
 	Y
 }
 
-# attack NAME IDE: run it with somebody at the cable; NAME.json is h0's report, `forged` what he did.
+# attack NAME WHAT TIMEOUT_MS IDE: run it with somebody at the cable; NAME.json is h0's report, `forged` what he did.
 attack() {
-	fabric "$2" >"$work/$1.yaml"
-	/usr/bin/python3 "$here/forger.py" mh mg 100 400 4 >"$work/forger" 2>"$work/forger.err" &
-	local forger=$! gfd host
+	fabric "$4" "$3" >"$work/$1.yaml"
+	/usr/bin/python3 "$here/forger.py" mh mg $2 >"$work/forger" 2>"$work/forger.err" &
+	local forger=$! gfd
 	pids+=($forger)
 	wait_for 20 grep -q ready "$work/forger"
-	"$app/weftd" --topology "$work/$1.yaml" --node g0 --json "$work/$1-g0.json" >"$work/$1-g0.log" 2>&1 &
+	nsenter -t "${ns[g]}" -n "$app/weftd" --topology "$work/$1.yaml" --node g0 --json "$work/$1-g0.json" >"$work/$1-g0.log" 2>&1 &
 	gfd=$!
 	pids+=($gfd)
-	timeout -k 2 60 "$app/weftd" --topology "$work/$1.yaml" --node h0 --until-done --quiet \
+	timeout -k 2 120 nsenter -t "${ns[h]}" -n "$app/weftd" --topology "$work/$1.yaml" --node h0 --until-done --quiet \
 		--json "$work/$1.json" >"$work/$1.log" 2>&1 && host=0 || host=$?
-	kill -TERM $gfd
+	kill -TERM $gfd || die "$1: g0 is gone: $(tail -n 3 "$work/$1-g0.log")"
 	wait $gfd || true
 	kill -TERM $forger || die "$1: the forger is gone: $(cat "$work/forger.err")"
 	wait $forger || true
 	pids=()
 	[ -s "$work/$1.json" ] && [ -s "$work/$1-g0.json" ] ||
-		die "$1: no report, status $host: $(tail -n 3 "$work/$1.log" "$work/$1-g0.log")"
+		die "$1: no report, status $host: $(tail -n 20 "$work/$1.log" "$work/$1-g0.log")"
 	forged=$(tail -n 1 "$work/forger")
 }
 sum() { # sum NAME GROUP COUNTER: at both ends
@@ -67,12 +81,14 @@ sum() { # sum NAME GROUP COUNTER: at both ends
 }
 host() { json "$work/$1.json" "o['nodes'][0]['traffic']['$2']"; }
 
-attack open ""
+# In the data of writes: what changes a tag or an address may cost a request without IDE.
+attack open "20 40 4 data" 30000 ""
 [ "$forged" -ge 2 ] || die "nothing was forged: $(cat "$work/forger.err")"
 same "flits that a CRC found bad" 0 "$(sum open retry bad)"
 same "requests that were lost without IDE" 0 "$(host open lost)"
 
-attack sealed "ide: {mode: containment, key_file: $work/psk}"
+# Tags of lost requests rest for the timeout, all that there are: a short one.
+attack sealed "40 80 4" 1000 "ide: {mode: containment, key_file: $work/psk}"
 [ "$forged" -ge 2 ] || die "nothing was forged with IDE: $(cat "$work/forger.err")"
 same "lines that are not what was written" 0 "$(host sealed mismatches)"
 failures=$(sum sealed end ide_failures)
