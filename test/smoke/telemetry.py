@@ -8,13 +8,25 @@ import sys
 
 pid, command = sys.argv[1:]
 runtime = os.environ.get("XDG_RUNTIME_DIR", "/nonexistent")
-places = [f"{top}/dpdk/*{pid}*/dpdk_telemetry.v2" for top in ("/var/run", runtime, "/tmp", "/tmp/weft-*", "/run/user/*")]
+places = [f"{top}/dpdk/*-{pid}/dpdk_telemetry.v2" for top in ("/var/run", runtime, "/tmp", "/tmp/weft-*", "/run/user/*")]
 paths = [p for place in places for p in glob.glob(place)]
-if not paths:
-    sys.exit(f"process {pid} has no telemetry socket")
-with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
-    s.settimeout(5)
-    s.connect(paths[0])
-    s.recv(1 << 16)
-    s.send(command.encode())
-    print(s.recv(1 << 20).decode())
+
+
+def ask(path):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+        s.settimeout(5)
+        s.connect(path)
+        s.recv(1 << 16)
+        s.send(command.encode())
+        return s.recv(1 << 20).decode()
+
+
+# What was killed leaves its folder behind, and its number may be another program's by now.
+for path in paths:
+    try:
+        print(ask(path))
+        break
+    except OSError:
+        continue
+else:
+    sys.exit(f"process {pid} answers at no telemetry socket")
