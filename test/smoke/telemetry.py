@@ -14,7 +14,7 @@ paths = [p for place in places for p in glob.glob(place)]
 
 def ask(path):
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
-        s.settimeout(5)
+        s.settimeout(20)
         s.connect(path)
         s.recv(1 << 16)
         s.send(command.encode())

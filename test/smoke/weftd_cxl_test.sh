@@ -130,12 +130,16 @@ end_others() {
 	pids=()
 }
 
+reads_done() { # reads_done HOST PID
+	ask "$2" "/weft/node,$1" | json /dev/stdin 'o["/weft/node"]["host_reads_done"]'
+}
+# At both hosts: one that starts late would not see what is done to the others.
 has_traffic() {
-	[ "$(ask "$pid_h0" /weft/node,h0 | json /dev/stdin 'o["/weft/node"]["host_reads_done"]')" -gt 1000 ]
+	[ "$(reads_done h0 "$pid_h0")" -gt 1000 ] && [ "$(reads_done h1 "$pid_h1")" -gt 1000 ]
 }
 
 # A GFD that is stopped for longer than a silence: links keep what they have.
-fabric 1000000 64 30000 >"$work/live.yaml"
+fabric 1000000 64 60000 >"$work/live.yaml"
 start_all
 wait_for 60 has_traffic
 same "telemetry of a switch's link" 1 \
