@@ -87,8 +87,8 @@ topology() {
 	mode: rxl
 	defaults: {mtu: $mtu}
 	nodes:
-	  - {name: h0, kind: host, pid: 0x101, traffic: {requests: 100000, outstanding: 64, write_percent: 50, lines: 4096, seed: 1}}
-	  - {name: h1, kind: host, pid: 0x102, traffic: {requests: 100000, outstanding: 64, write_percent: 50, lines: 2048, seed: 2}}
+	  - {name: h0, kind: host, pid: 0x101, traffic: {requests: 100000, outstanding: 64, write_percent: 50, lines: 4096, timeout_ms: 20000, seed: 1}}
+	  - {name: h1, kind: host, pid: 0x102, traffic: {requests: 100000, outstanding: 64, write_percent: 50, lines: 2048, timeout_ms: 20000, seed: 2}}
 	  - {name: s0, kind: switch, pid: 0x010}
 	  - {name: s1, kind: switch, pid: 0x011}
 	  - {name: g0, kind: gfd, pid: 0x200, memory: 16M}

@@ -23,13 +23,13 @@ grep -q '^port h0.0: ring' "$work/text" || die "port and its reason not said"
 	--json "$work/r.json"
 same "with a ring inside" True "$(json "$work/r.json" 'o["good"]')"
 
-fabric() { # fabric FILE [crc_order] [requests]
+fabric() { # fabric FILE [crc_order] [requests] [timeout_ms]
 	cat >"$1" <<-Y
 	fabric: smoke
 	mode: rxl
 	defaults: {crc_order: ${2:-r0}}
 	nodes:
-	  - {name: h0, kind: host, pid: 0x101, traffic: {requests: ${3:-20000}, outstanding: 64, write_percent: 50, lines: 1024, seed: 1, timeout_ms: 300}}
+	  - {name: h0, kind: host, pid: 0x101, traffic: {requests: ${3:-20000}, outstanding: 64, write_percent: 50, lines: 1024, seed: 1, timeout_ms: ${4:-30000}}}
 	  - {name: s0, kind: switch, pid: 0x010}
 	  - {name: g0, kind: gfd, pid: 0x200, memory: 16M}
 	links:
@@ -96,7 +96,7 @@ stop "$s"
 stop "$g"
 
 # A GFD that is killed: requests are reported as lost; back again, a new session
-fabric "$work/long.yaml" r0 0
+fabric "$work/long.yaml" r0 0 300
 run g0 "$work/long.yaml" g0
 g=$pid
 run s0 "$work/long.yaml" s0

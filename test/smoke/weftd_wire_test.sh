@@ -7,12 +7,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 ask() { /usr/bin/python3 "$here/telemetry.py" "$@"; }
 export XDG_RUNTIME_DIR=$work
 
-fabric() { # fabric REQUESTS WIRE
+fabric() { # fabric REQUESTS WIRE TIMEOUT_MS
 	cat >"$work/f.yaml" <<-Y
 	fabric: wire
 	mode: rxl
 	nodes:
-	  - {name: h0, kind: host, pid: 0x101, traffic: {requests: $1, outstanding: 64, write_percent: 50, lines: 1024, seed: 1, timeout_ms: 300}}
+	  - {name: h0, kind: host, pid: 0x101, traffic: {requests: $1, outstanding: 64, write_percent: 50, lines: 1024, seed: 1, timeout_ms: $3}}
 	  - {name: s0, kind: switch, pid: 0x010}
 	  - {name: g0, kind: gfd, pid: 0x200, memory: 16M}
 	links:
@@ -21,7 +21,7 @@ fabric() { # fabric REQUESTS WIRE
 	Y
 }
 
-fabric 20000 "burst: 3@0.02, delay_us: 10, seed: 7"
+fabric 20000 "burst: 3@0.02, delay_us: 10, seed: 7" 30000
 if ! timeout 60 "$app/weftd" --topology "$work/f.yaml" --until-done --json "$work/r.json" \
 	>"$work/text" 2>"$work/err"; then
 	grep -q 'built without the driver net_flitwire' "$work/err" &&
@@ -32,7 +32,7 @@ same "good" True "$(json "$work/r.json" 'o["good"]')"
 same "flits were put right" True "$(grep -o '"corrected": [0-9]*' "$work/r.json" | awk '{n += $2} END {print (n > 10 ? "True" : "False")}')"
 grep -q '^port h0.0: memif .*, bad wire seed=7,burst=3,burst_p=0.02,' "$work/text" || die "$(cat "$work/text")"
 
-fabric 0 "seed: 1"
+fabric 0 "seed: 1" 300
 "$app/weftd" --topology "$work/f.yaml" --json "$work/r.json" >"$work/log" 2>&1 &
 pid=$!
 pids+=("$pid")
