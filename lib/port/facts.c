@@ -5,9 +5,12 @@
 
 #include "port_priv.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/capability.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
@@ -89,6 +92,31 @@ facts_first_userns(void)
 	return is_first;
 }
 
+/*
+ * DPDK's af_packet driver puts its socket into a packet group (PACKET_FANOUT) that it numbers by the
+ * process and the interface, in 16 bits. A group of that number on another interface is in the way.
+ */
+static bool
+facts_group_taken(const char *netif)
+{
+	struct sockaddr_ll at = { .sll_family = AF_PACKET,
+		.sll_protocol = htons(ETH_P_ALL),
+		.sll_ifindex = (int)if_nametoindex(netif) };
+	const int flags =
+		PACKET_FANOUT_HASH | PACKET_FANOUT_FLAG_DEFRAG | PACKET_FANOUT_FLAG_ROLLOVER;
+	const int group = ((getpid() ^ at.sll_ifindex) & 0xFFFF) | flags << 16;
+	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+	bool taken;
+
+	if (fd < 0)
+		return false;
+	taken = bind(fd, (const struct sockaddr *)&at, sizeof(at)) == 0 &&
+	        setsockopt(fd, SOL_PACKET, PACKET_FANOUT, &group, sizeof(group)) != 0 &&
+	        errno == EINVAL;
+	close(fd);
+	return taken;
+}
+
 void
 port_facts_read(const struct weft_port_spec *spec, struct port_facts *facts)
 {
@@ -104,4 +132,6 @@ port_facts_read(const struct weft_port_spec *spec, struct port_facts *facts)
 		rte_mempool_calc_obj_size(spec->pool->elt_size, spec->pool->flags, NULL);
 	if (spec->netif != NULL)
 		facts->netif_rc = facts_netif(spec->netif, facts);
+	if (spec->netif != NULL && facts->netif_rc == 0 && facts->is_up)
+		facts->is_group_taken = facts_group_taken(spec->netif);
 }

@@ -202,9 +202,16 @@ port_choose(const struct weft_port_spec *spec, const struct port_facts *facts,
 	memset(choice, 0, sizeof(*choice));
 	if (spec->driver == WEFT_PORT_AUTO) {
 		ladder_choose_auto(spec, facts, choice);
-		return 0;
+	} else {
+		choice->driver = spec->driver;
+		snprintf(choice->why, sizeof(choice->why), "as configured");
 	}
-	choice->driver = spec->driver;
-	snprintf(choice->why, sizeof(choice->why), "as configured");
+	if (choice->driver == WEFT_PORT_AF_PACKET && facts->is_group_taken) {
+		snprintf(err, errlen,
+			"port %s: the kernel's packet group of this process number on %s is in "
+			"use on another interface: start again, for another number",
+			spec->name, spec->netif);
+		return -EADDRINUSE;
+	}
 	return 0;
 }

@@ -23,6 +23,7 @@ struct port_facts {
 	unsigned int mtu; /* of the interface */
 	bool is_up;
 	bool can_packet; /* CAP_NET_RAW */
+	bool is_group_taken; /* the packet group of an af_packet port is another process's */
 	bool can_xdp; /* may load programs: CAP_BPF and CAP_NET_ADMIN outside a user namespace */
 	size_t lockable; /* bytes this process may still lock; SIZE_MAX: no limit */
 	size_t buffer_len; /* a whole buffer of the pool, bookkeeping included, in bytes */

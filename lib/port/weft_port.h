@@ -127,7 +127,8 @@ struct weft_port {
  *         -EMSGSIZE  the interface's MTU is too small for max_flits
  *         -ENETDOWN  the interface is down
  *         -EPERM     no right to open raw sockets (CAP_NET_RAW)
- *         -EADDRINUSE  memif socket is served by a process already
+ *         -EADDRINUSE  memif socket is served by a process already; af_packet: the packet group
+ *                    that DPDK numbers by process and interface is in use on another interface
  *         -EEXIST    a port of this name is open
  *         -ENOMEM, or what DPDK returned
  */

@@ -85,6 +85,10 @@ static const struct {
 	{ { .netif = "v0", .max_flits = 5 }, { .mtu = 1500, UP }, -EPERM,
 		"port p: no right to open raw sockets on v0: needs CAP_NET_RAW (root, a user "
 		"namespace, or setcap cap_net_raw,cap_net_admin+ep)" },
+	{ { .netif = "v0", .max_flits = 5 },
+		{ .mtu = 9000, UP, .can_packet = true, .is_group_taken = true }, -EADDRINUSE,
+		"port p: the kernel's packet group of this process number on v0 is in use on "
+		"another interface: start again, for another number" },
 };
 
 static void
