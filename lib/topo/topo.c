@@ -76,6 +76,25 @@ topo_where(struct topo_load *l, const char *fmt, ...)
 	va_end(args);
 }
 
+/* What a topology points to. */
+static void
+release(struct weft_topo *t)
+{
+	free(t->node);
+	free(t->link);
+	free(t->port);
+	free(t->host);
+	free(t->gfd);
+	free(t->route);
+	free(t->neighbour);
+	free(t->segment);
+	free(t->target);
+	free(t->group);
+	free(t->range);
+	free(t->binding);
+	free(t->transfer);
+}
+
 static void
 load_release(struct topo_load *l)
 {
@@ -87,19 +106,7 @@ load_release(struct topo_load *l)
 	free(l->range);
 	free(l->binding);
 	free(l->transfer);
-	free(l->t.node);
-	free(l->t.link);
-	free(l->t.port);
-	free(l->t.host);
-	free(l->t.gfd);
-	free(l->t.route);
-	free(l->t.neighbour);
-	free(l->t.segment);
-	free(l->t.target);
-	free(l->t.group);
-	free(l->t.range);
-	free(l->t.binding);
-	free(l->t.transfer);
+	release(&l->t);
 }
 
 /* Move the nodes out of their sources and list the hosts and the GFDs. */
@@ -299,18 +306,6 @@ weft_topo_free(struct weft_topo *t)
 {
 	if (t == NULL)
 		return;
-	free(t->node);
-	free(t->link);
-	free(t->port);
-	free(t->host);
-	free(t->gfd);
-	free(t->route);
-	free(t->neighbour);
-	free(t->segment);
-	free(t->target);
-	free(t->group);
-	free(t->range);
-	free(t->binding);
-	free(t->transfer);
+	release(t);
 	free(t);
 }
