@@ -92,7 +92,8 @@ find_role(struct topo_load *l, unsigned int i, unsigned int e, uint8_t *role)
 		return topo_fail(l, -EINVAL, end->at[END_ROLE],
 			"FPort of an HBR switch, expected usp|dsp (fabric.md 3.1), got fport at %s",
 			node->name);
-	*role = said[is_hbr][end->role];
+	if (end->role != TOPO_ROLE_AUTO)
+		*role = said[is_hbr][end->role];
 	return 0;
 }
 

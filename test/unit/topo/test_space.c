@@ -266,6 +266,33 @@ bindings_and_roles_are_found(void **state)
 	weft_topo_free(t);
 }
 
+/* As if the file said nothing. */
+static void
+auto_is_the_usual_role(void **state)
+{
+	struct weft_topo *t = parse("fabric: x\nnodes:\n"
+				    "  - {name: h, kind: host, pid: 1}\n"
+				    "  - {name: s, kind: switch, pid: 2}\n"
+				    "  - {name: b, kind: hbr, pid: 3}\n"
+				    "  - {name: d, kind: device, pid: 4}\n"
+				    "links:\n"
+				    "  - {a: h, b: s, b_port: {role: auto}}\n"
+				    "  - {a: s, b: b, a_port: {role: auto}, b_port: {role: auto}}\n"
+				    "  - {a: b, b: d, a_port: {role: auto}}\n");
+	static const uint8_t roles[][2] = {
+		{ WEFT_TOPO_ROLE_ROOT, WEFT_TOPO_ROLE_PBR_USP },
+		{ WEFT_TOPO_ROLE_PBR_DSP, WEFT_TOPO_ROLE_HBR_USP },
+		{ WEFT_TOPO_ROLE_HBR_DSP, WEFT_TOPO_ROLE_DEVICE },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < t->n_links; i++) {
+		assert_int_equal(t->port[t->link[i].a].role, roles[i][0]);
+		assert_int_equal(t->port[t->link[i].b].role, roles[i][1]);
+	}
+	weft_topo_free(t);
+}
+
 static void
 nothing_is_outside_the_segments(void **state)
 {
@@ -311,6 +338,7 @@ main(void)
 		cmocka_unit_test(rights_hold_for_every_block),
 		cmocka_unit_test(memory_of_hosts_is_for_uio),
 		cmocka_unit_test(bindings_and_roles_are_found),
+		cmocka_unit_test(auto_is_the_usual_role),
 		cmocka_unit_test(nothing_is_outside_the_segments),
 		cmocka_unit_test(every_rule_has_its_words),
 	};
