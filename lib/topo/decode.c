@@ -102,11 +102,13 @@ decode_pair(struct topo_load *l, const struct topo_value *v, const struct topo_k
 	int rc;
 
 	snprintf(l->where + end, sizeof(l->where) - end, ".%s", key->name);
-	if (*line != 0)
-		return topo_fail(l, -EINVAL, v->key_line,
+	if (*line != 0) {
+		rc = topo_fail(l, -EINVAL, v->key_line,
 			"duplicate key, expected it once, got it again after line %u", *line);
-	*line = v->line;
-	rc = key->read(l, v, key, base);
+	} else {
+		*line = v->line;
+		rc = key->read(l, v, key, base);
+	}
 	if (rc == 0)
 		l->where[end] = '\0';
 	return rc;

@@ -1287,6 +1287,41 @@ error_is_one_printable_line(void **state)
 	assert_memory_equal(err.text, "a?b?:1: ", 8);
 }
 
+struct findings {
+	unsigned int n;
+	char text[4][512];
+};
+
+static void
+keep(void *arg, const struct weft_topo_error *e)
+{
+	struct findings *f = arg;
+
+	assert_true(f->n < WEFT_ARRAY_SIZE(f->text));
+	strcpy(f->text[f->n++], e->text);
+}
+
+/* Each finding says where it is itself, whatever was found before it. */
+static void
+findings_have_paths_of_their_own(void **state)
+{
+	static const char yaml[] = "fabric: x\nnodes:\n"
+				   "  - name: h0\n"
+				   "    kind: host\n"
+				   "    kind: host\n"
+				   "    pid: 0xFFF\n"
+				   "  - {name: g0, kind: gfd, pid: none}\n"
+				   "links:\n"
+				   "  - {a: h0, b: g0}\n";
+	struct findings f = { 0 };
+
+	(void)state;
+	assert_int_equal(weft_topo_check_text("x", yaml, strlen(yaml), keep, &f), 3);
+	assert_memory_equal(f.text[0], "x:5: nodes[0].kind: duplicate key", 33);
+	assert_memory_equal(f.text[1], "x:6: nodes[0].pid: bad number", 29);
+	assert_memory_equal(f.text[2], "x:7: nodes[1].pid: bad number", 29);
+}
+
 int
 main(void)
 {
@@ -1298,6 +1333,7 @@ main(void)
 		cmocka_unit_test(switch_has_no_256th_port),
 		cmocka_unit_test(deep_nesting_ends_at_once),
 		cmocka_unit_test(error_is_one_printable_line),
+		cmocka_unit_test(findings_have_paths_of_their_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
