@@ -341,6 +341,41 @@ receiving_side_can_be_bad_too(void **state)
 	close_wire();
 }
 
+/* Frees what has come. @return how many */
+static unsigned int
+take(void)
+{
+	struct rte_mbuf *got[64];
+	const uint16_t n = weft_port_rx(port, got, 64);
+
+	rte_pktmbuf_free_bulk(got, n);
+	return n;
+}
+
+/* When more are due than stand ready at a time, what arrives meanwhile has to wait in the ring. */
+static void
+frames_that_are_due_together_all_arrive(void **state)
+{
+	const unsigned int late = 1500, more = 256;
+	unsigned int came = 0;
+	uint64_t end;
+
+	(void)state;
+	open_wire(",dir=rx,delay_us=300000");
+	for (unsigned int i = 0; i < late; i++) {
+		send_frames(i, 1);
+		came += take();
+	}
+	usleep(400000);
+	send_frames(late, (uint16_t)more);
+	end = rte_get_timer_cycles() + 10 * rte_get_timer_hz();
+	while (came < late + more && rte_get_timer_cycles() < end)
+		came += take();
+	assert_int_equal(came, late + more);
+	assert_int_equal(xstat("rx_wire_late_full"), 0);
+	close_wire();
+}
+
 /* One question to the telemetry socket of this process. */
 static void
 ask(const char *question, char *reply, size_t room)
@@ -456,6 +491,7 @@ main(void)
 		cmocka_unit_test(too_many_late_frames_are_dropped_and_counted),
 		cmocka_unit_test(full_lower_port_pushes_back),
 		cmocka_unit_test(receiving_side_can_be_bad_too),
+		cmocka_unit_test(frames_that_are_due_together_all_arrive),
 		cmocka_unit_test(settings_change_by_telemetry),
 		cmocka_unit_test(bad_arguments_make_no_device),
 		cmocka_unit_test(one_wire_a_port),

@@ -79,13 +79,16 @@ receive_through(struct flitwire *f, struct rte_mbuf **mbufs, uint16_t n)
 	struct line *l = &f->line[FLITWIRE_RX];
 	struct rte_mbuf *burst[LINE_BURST];
 	uint64_t came = 0; /* counted when it is given on */
+	uint64_t now;
 	uint16_t got = 0;
 
 	rte_spinlock_lock(&l->lock);
-	/* What has come must be taken, so ask for no more than fits. */
+	now = rte_rdtsc();
+	line_release(l, now);
+	/* What has come must be taken, so ask for no more than fits beside what is due now. */
 	if (l->n_ready + LINE_PER_FRAME * LINE_BURST <= LINE_READY_MAX)
 		got = rte_eth_rx_burst(f->lower, 0, burst, n < LINE_BURST ? n : LINE_BURST);
-	line_put(l, burst, got, rte_rdtsc(), &came);
+	line_put(l, burst, got, now, &came);
 	got = line_peek(l, mbufs, n);
 	line_took(l, got);
 	rte_spinlock_unlock(&l->lock);
