@@ -84,11 +84,9 @@ unknown_key(struct topo_load *l, const struct topo_value *v, const struct topo_k
 	unsigned int n)
 {
 	char list[160] = "";
-	size_t used = 0;
 
 	for (unsigned int i = 0; i < n; i++)
-		used += (size_t)snprintf(
-			list + used, sizeof(list) - used, "%s%s", i == 0 ? "" : "|", keys[i].name);
+		topo_add_word(list, sizeof(list), keys[i].name);
 	return topo_fail(
 		l, -EINVAL, v->key_line, "unknown key, expected %s, got \"%.48s\"", list, v->key);
 }

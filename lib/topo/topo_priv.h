@@ -260,6 +260,8 @@ struct topo_key {
 	const char *allowed; /* text: characters, or NULL for everything but control characters */
 };
 
+/* Add a word to "a|b" in an error, or as much of it as has room. */
+void topo_add_word(char *list, size_t room, const char *word);
 int topo_bad(struct topo_load *l, const struct topo_value *v, const char *what,
 	const char *expected, ...) __attribute__((format(printf, 4, 5)));
 int topo_read_number(

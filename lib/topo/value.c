@@ -38,6 +38,14 @@ topo_bad(struct topo_load *l, const struct topo_value *v, const char *what, cons
 		l, -EINVAL, v->line, "%s, expected %s, got \"%.48s\"", what, want, v->text);
 }
 
+void
+topo_add_word(char *list, size_t room, const char *word)
+{
+	const size_t used = strlen(list);
+
+	snprintf(list + used, room - used, "%s%s", used == 0 ? "" : "|", word);
+}
+
 static int
 digit_of(char c)
 {
@@ -138,15 +146,13 @@ topo_read_word(
 	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
 {
 	char list[128] = "";
-	size_t used = 0;
 
 	for (unsigned int i = 0; k->words[i] != NULL; i++) {
 		if (v->kind == TOPO_SCALAR && strcmp(v->text, k->words[i]) == 0) {
 			store(base, k, i);
 			return 0;
 		}
-		used += (size_t)snprintf(
-			list + used, sizeof(list) - used, "%s%s", i == 0 ? "" : "|", k->words[i]);
+		topo_add_word(list, sizeof(list), k->words[i]);
 	}
 	return topo_bad(l, v, "bad word", "%s", list);
 }
