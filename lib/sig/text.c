@@ -241,15 +241,15 @@ weft_sig_text_parse(struct weft_sig_text *s, const char *text, const struct weft
 int
 weft_sig_domain_len(const struct weft_sig_domain *d, uint64_t data_len, uint64_t *len)
 {
-	uint64_t blocks;
+	unsigned int sig_len = 8;
 
 	*len = data_len;
 	if (d == NULL)
 		return 0;
-	blocks = data_len / d->block_size;
-	if (data_len % d->block_size != 0)
+	if (d->sig_type == WEFT_SIG_CRC && d->sig.crc->type != WEFT_SIG_CRC64_XP10)
+		sig_len = 4;
+	if (data_len % d->block_size != 0 ||
+		__builtin_add_overflow(data_len, data_len / d->block_size * sig_len, len))
 		return -EINVAL;
-	*len += blocks *
-	        (d->sig_type == WEFT_SIG_CRC && d->sig.crc->type != WEFT_SIG_CRC64_XP10 ? 4 : 8);
 	return 0;
 }

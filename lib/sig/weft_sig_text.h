@@ -44,9 +44,9 @@ int weft_sig_text_hex(const char *text, uint64_t most, uint64_t *v);
 /**
  * Bytes of @p data_len bytes of data in domain @p d, signatures included.
  *
- * @param d    NULL: no signature
+ * @param d    NULL: no signature; else one that weft_sig_key_set_sig() would take
  * @param len  receives them
- * @return 0, or -EINVAL if the data is not whole blocks
+ * @return 0, or -EINVAL if the data is not whole blocks, or they are 2^64 or more
  */
 int weft_sig_domain_len(const struct weft_sig_domain *d, uint64_t data_len, uint64_t *len);
 

@@ -52,7 +52,7 @@ struct weft_xfer_cfg {
 	struct weft_xfer_place from; /**< read, copy */
 	struct weft_xfer_place to; /**< write, copy */
 	/**
-	 * Data in the mem domain, weft_xfer_mem_len() bytes of the caller's for the life of the
+	 * Data in the mem domain, the bytes of weft_xfer_lens(), the caller's for the life of the
 	 * transfer: read for a write, written otherwise.
 	 */
 	uint8_t *mem;
@@ -96,7 +96,10 @@ struct weft_xfer {
 
 struct weft_xfer_run;
 
-/** Bytes in memory and on the wire. 0, or -EINVAL if the data is not whole blocks of both. */
+/**
+ * Bytes in memory and on the wire, of domains that weft_sig_key_set_sig() would take. 0, or -EINVAL
+ * if the data is not whole blocks of both.
+ */
 int weft_xfer_lens(const struct weft_xfer_cfg *cfg, uint64_t *mem_len, uint64_t *wire_len);
 
 /**

@@ -104,13 +104,14 @@ weft_xfer_init(struct weft_xfer *x, const struct weft_xfer_cfg *cfg)
 	x->want = cfg->want;
 	x->data_len = cfg->data_len;
 	x->differs_at = UINT64_MAX;
+	/* The key first: it tells whether the domains can be used at all. */
+	if (key_set(&x->key, cfg) != 0)
+		return -EINVAL;
 	if (cfg->data_len == 0 || weft_xfer_lens(cfg, &x->mem_len, &x->wire_len) != 0)
 		return -EINVAL;
 	if (cfg->kind != WEFT_XFER_WRITE && !place_ok(&x->from, x->wire_len))
 		return -EINVAL;
 	if (cfg->kind != WEFT_XFER_READ && !place_ok(&x->to, x->wire_len))
-		return -EINVAL;
-	if (key_set(&x->key, cfg) != 0)
 		return -EINVAL;
 	return weft_sig_begin(&probe, &x->key, dir, x->block0, 0);
 }

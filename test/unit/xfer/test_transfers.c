@@ -544,6 +544,7 @@ bad_arguments_are_refused(void **state)
 	};
 	struct given gm, gw;
 	const struct weft_xfer_cfg good = cfg_of(&p, WEFT_XFER_WRITE, &gm, &gw);
+	struct weft_sig_domain bad = *good.sig.mem;
 	struct weft_xfer_cfg cfg = good;
 	struct weft_xfer x;
 
@@ -562,6 +563,19 @@ bad_arguments_are_refused(void **state)
 	cfg.sig.flags = WEFT_SIG_COPY_MASK;
 	assert_int_equal(weft_xfer_init(&x, &cfg), -EINVAL);
 	cfg.sig.mem = cfg.sig.wire = NULL;
+	assert_int_equal(weft_xfer_init(&x, &cfg), -EINVAL);
+	cfg = good;
+	cfg.sig.mem = &bad;
+	bad.block_size = 0;
+	assert_int_equal(weft_xfer_init(&x, &cfg), -EINVAL);
+	bad.block_size = 512;
+	assert_int_equal(weft_xfer_init(&x, &cfg), 0);
+	bad.sig_type = WEFT_SIG_CRC;
+	bad.sig.crc = NULL;
+	assert_int_equal(weft_xfer_init(&x, &cfg), -EINVAL);
+	cfg = good;
+	/* With signatures 2^64 and a little. */
+	cfg.data_len = (UINT64_MAX / (4096 + 8) + 1) * 4096;
 	assert_int_equal(weft_xfer_init(&x, &cfg), -EINVAL);
 	cfg = good;
 	cfg.to.hpa = (UINT64_C(1) << 52) - 64;
