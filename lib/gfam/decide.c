@@ -150,16 +150,16 @@ weft_gfam_decide_uio(const struct weft_gfam *t, uint16_t spid, uint64_t hpa, uin
 {
 	struct weft_gfam_decision line;
 	const uint64_t lines = (hpa % UIO_LINE + len + UIO_LINE - 1) / UIO_LINE;
-	uint64_t in = 0;
+	uint64_t in;
 
 	if (t == NULL || (t->cfg.knobs & WEFT_GFAM_UIO) == 0) {
 		refuse(d, WEFT_GFAM_UIO_OFF);
 		return;
 	}
-	weft_gfam_decide(t, spid, hpa, write, d);
-	for (uint64_t i = 0; i < lines; i++) {
-		decide(t, spid, i == 0 ? hpa : (hpa & ~(uint64_t)(UIO_LINE - 1)) + i * UIO_LINE,
-			write, &line);
+	decide(t, spid, hpa, write, d);
+	in = weft_gfam_trigger(d->result) != 0;
+	for (uint64_t i = 1; i < lines; i++) {
+		decide(t, spid, (hpa & ~(uint64_t)(UIO_LINE - 1)) + i * UIO_LINE, write, &line);
 		if (weft_gfam_trigger(line.result) == 0)
 			continue;
 		in++;
