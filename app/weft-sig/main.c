@@ -25,6 +25,8 @@
 #include "weft_sig_text.h"
 
 #define CHUNK (1u << 18)
+/* Signatures of whole blocks, and the units that a chunk begins and ends in. */
+#define OUT_ROOM (CHUNK + CHUNK / WEFT_SIG_BLOCK_MIN * WEFT_SIG_LEN_MAX + 2 * WEFT_SIG_OUT_MAX)
 #define BAD_ARGUMENT 2
 
 static const char usage_text[] =
@@ -284,18 +286,34 @@ input_is_file(void)
 
 /* At most one unit ends in @p len bytes: each gets its report. */
 static void
-piece_push(struct weft_sig_stream *s, uint8_t *p, size_t len)
+piece_push(struct weft_sig_stream *s, uint8_t *p, size_t len, struct weft_sig_list *out)
 {
-	static uint8_t out[CHUNK + WEFT_SIG_OUT_MAX];
-	struct weft_sig_piece from = { p, len, 0 }, to = { out, sizeof(out), 0 };
-	struct weft_sig_list in = { .piece = &from, .n = 1 }, list = { .piece = &to, .n = 1 };
+	struct weft_sig_piece from = { p, len, 0 };
+	struct weft_sig_list in = { .piece = &from, .n = 1 };
 	struct weft_sig_error e;
 
-	weft_sig_push(s, &in, &list);
+	weft_sig_push(s, &in, out);
 	weft_sig_key_check(s->key, &e);
 	if (e.type != WEFT_SIG_NO_ERROR)
 		error_report(&e);
-	write_all(STDOUT_FILENO, "standard output", out, list.done);
+}
+
+/* What was read at once, and its output written at once. */
+static void
+chunk_push(struct weft_sig_stream *s, uint8_t *p, size_t len)
+{
+	static uint8_t room[OUT_ROOM];
+	struct weft_sig_piece to = { room, sizeof(room), 0 };
+	struct weft_sig_list out = { .piece = &to, .n = 1 };
+
+	for (size_t at = 0; at < len;) {
+		const size_t unit = s->unit != 0 ? s->unit - weft_sig_partial(s) : len;
+		const size_t n = unit < len - at ? unit : len - at;
+
+		piece_push(s, p + at, n, &out);
+		at += n;
+	}
+	write_all(STDOUT_FILENO, "standard output", room, out.done);
 }
 
 static void
@@ -328,15 +346,8 @@ main(int argc, char **argv)
 			input_spool(in, sizeof(in));
 		length_judge(&key, &o);
 	}
-	while ((len = input_read(in, sizeof(in))) > 0) {
-		for (size_t at = 0; at < len;) {
-			const size_t unit = s.unit != 0 ? s.unit - weft_sig_partial(&s) : len;
-			const size_t n = unit < len - at ? unit : len - at;
-
-			piece_push(&s, in + at, n);
-			at += n;
-		}
-	}
+	while ((len = input_read(in, sizeof(in))) > 0)
+		chunk_push(&s, in, len);
 	stream_end(&s);
 	return EXIT_SUCCESS;
 }
