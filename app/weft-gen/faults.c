@@ -16,8 +16,8 @@ const char faults_syntax[] =
 	"none, or a list of ber=P, burst=SYMBOLS:P, drop=P, dup=P, reorder=P, garbage=P with "
 	"probabilities of 0 to 1";
 
-static bool
-parse_probability(const char *text, double *p)
+bool
+faults_probability(const char *text, double *p)
 {
 	char *end;
 
@@ -38,7 +38,7 @@ parse_burst(char *value, struct faults *f)
 	if (end == value || *end != '\0' || len < 1 || len > FAULT_BURST_MAX)
 		return false;
 	f->burst_len = (unsigned int)len;
-	return parse_probability(colon + 1, &f->burst);
+	return faults_probability(colon + 1, &f->burst);
 }
 
 static bool
@@ -63,7 +63,7 @@ parse_fault(char *item, struct faults *f)
 		return parse_burst(value, f);
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(plain); i++)
 		if (strcmp(item, plain[i].name) == 0)
-			return parse_probability(value, plain[i].field);
+			return faults_probability(value, plain[i].field);
 	return false;
 }
 

@@ -43,6 +43,9 @@ extern const char faults_syntax[];
  */
 int faults_parse(const char *text, struct faults *f, char *err, size_t err_len);
 
+/** Read a probability, 0..1. @return false: @p text is none */
+bool faults_probability(const char *text, double *p);
+
 /** Start the wire that damages flits as @p f, as faults_parse() left it, says. */
 void faults_wire(const struct faults *f, uint64_t seed, struct weft_impair *w);
 

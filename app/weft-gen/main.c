@@ -165,10 +165,9 @@ parse_rate(const char *text)
 static double
 parse_probability(const char *option, const char *text)
 {
-	char *end;
-	double p = strtod(text, &end);
+	double p;
 
-	if (end == text || *end != '\0' || !(p >= 0 && p <= 1))
+	if (!faults_probability(text, &p))
 		cli_fail("%s: expected a probability of 0 to 1, got \"%s\"", option, text);
 	return p;
 }
