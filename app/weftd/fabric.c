@@ -80,8 +80,7 @@ set_segment(
 			return rc;
 		*idt_used += ways;
 	}
-	return weft_seg_set_entries(&e->fast,
-		(unsigned int)(s->base >> t->segment_log2) & e->fast.index_mask, &entry, 1);
+	return weft_seg_set_entries(&e->fast, index, &entry, 1);
 }
 
 /* Entries may name a PID only while it is in GMV: what this node may not reach is taken out last. */

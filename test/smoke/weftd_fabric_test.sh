@@ -135,6 +135,24 @@ same "groups: GFDs asked" "[True, False, True, False]" \
 	"$(json "$work/groups.json" "[n['memory']['writes'] > 0 for n in o['nodes'] if n['kind'] == 'gfd']")"
 same "groups: h1 verified" 0 "$(traffic groups h1 verified)"
 
+# Segments that do not begin at a multiple of the whole table: more of them than lie below their base
+# (17 of 64 GiB), and large ones (2 of 2 TiB).
+many() { # many GFDS SEGMENT_SIZE
+	printf '%s\n' "fabric: many" "segment_size: $2" "nodes:" \
+		"  - {name: h0, kind: host, pid: 1, traffic: {requests: 2000, lines: 64, timeout_ms: 20000}}" \
+		"  - {name: s0, kind: switch, pid: 2}"
+	for ((g = 0; g < $1; g++)); do echo "  - {name: g$g, kind: gfd, pid: $((16 + g)), memory: 1M}"; done
+	printf '%s\n' "links:" "  - {a: h0, b: s0}"
+	for ((g = 0; g < $1; g++)); do echo "  - {a: g$g, b: s0}"; done
+}
+for form in "17 64G" "2 2048G"; do
+	# shellcheck disable=SC2086
+	many $form >"$work/many.yaml"
+	run many || die "$form: weftd ended with $?"
+	same "$form: GFDs without requests" 0 "$(json "$work/many.json" \
+		"sum(n['memory']['writes'] == 0 for n in o['nodes'] if n['kind'] == 'gfd')")"
+done
+
 # Hosts in processes of their own: rights hold between them as well.
 nodes_of=("g0,g1,g2,g3,s0,s1" "h0,h2,h4" "h1,h3")
 for k in 0 1 2; do
