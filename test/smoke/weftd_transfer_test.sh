@@ -98,7 +98,7 @@ print(65536 + n * {'crc32c': 4}.get(k, 8))")
 
 dif=dif:512,guard=crc,bg=ffff,app=abcd,ref=fffffff0,remap
 dix=dif:512,guard=csum,bg=0,app=abcd,ref=fffffff0,remap
-bad="ber: 2e-5, drop: 0.01, dup: 0.01, reorder: 0.01"
+bad="ber: 2e-5, drop: 0.1, dup: 0.01, reorder: 0.01"
 while read -r name mode wires mem wire; do
 	case $wires in bad) wires=$bad ;; ber) wires="ber: 2e-5" ;; *) wires= ;; esac
 	[ -z "$wires" ] || [ $driver = 1 ] || continue
