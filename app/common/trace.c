@@ -82,6 +82,15 @@ trace_close(struct trace *t)
 	free(t);
 }
 
+bool
+trace_is_file(const struct trace *t, const char *path)
+{
+	struct stat in, other;
+
+	return t->size >= 0 && fstat(fileno(pcap_file(t->pcap)), &in) == 0 &&
+	       stat(path, &other) == 0 && in.st_dev == other.st_dev && in.st_ino == other.st_ino;
+}
+
 int
 trace_link(const struct trace *t)
 {

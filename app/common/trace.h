@@ -33,6 +33,9 @@ struct trace *trace_open(const char *path, char *err, size_t err_len);
 
 void trace_close(struct trace *t);
 
+/** Whether @p path names the regular file that is being read. */
+bool trace_is_file(const struct trace *t, const char *path);
+
 /** TRACE_LINK_ETHERNET or TRACE_LINK_RAW_FLITS. */
 int trace_link(const struct trace *t);
 

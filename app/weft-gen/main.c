@@ -516,12 +516,13 @@ main(int argc, char **argv)
 		if (keys == NULL)
 			cli_fail("%s", err);
 	}
+	g.pool = start_dpdk(&eal, &pool);
+	start(&g, keys, features);
+	/* Last of all that may fail: until then a file of that name stays as it is. */
 	g.out = trace_create(g.opt.out, g.opt.is_raw ? TRACE_LINK_RAW_FLITS : TRACE_LINK_ETHERNET,
 		err, sizeof(err));
 	if (g.out == NULL)
 		cli_fail("--out: %s", err);
-	g.pool = start_dpdk(&eal, &pool);
-	start(&g, keys, features);
 	generate(&g);
 	if (trace_finish(g.out) != 0) {
 		cli_warn("--out %s: could not be written whole", g.opt.out);

@@ -341,6 +341,25 @@ on_signal(int sig)
 	stopped = 1;
 }
 
+/* Writing over the trace would empty it before it is read. */
+static void
+keep_trace(const struct replay *r, const char *option, const char *path)
+{
+	if (path != NULL && trace_is_file(r->trace, path))
+		cli_fail("%s: expected another file than --in, got \"%s\"", option, path);
+}
+
+/* Last of all that may fail: until then a file of that name stays as it is. */
+static void
+open_out(struct replay *r)
+{
+	char err[512];
+
+	r->rx.cfg.out = trace_create(r->opt.out, r->opt.rx.link, err, sizeof(err));
+	if (r->rx.cfg.out == NULL)
+		cli_fail("--out: %s", err);
+}
+
 /* Report, close, and say whether all that was asked for was written. */
 static int
 finish(struct replay *r, double seconds)
@@ -358,7 +377,7 @@ finish(struct replay *r, double seconds)
 		}
 	}
 	receiver_fini(&r->rx);
-	if (r->opt.rx.out != NULL && trace_finish(r->opt.rx.out) != 0) {
+	if (r->rx.cfg.out != NULL && trace_finish(r->rx.cfg.out) != 0) {
 		cli_warn("--out %s: could not be written whole", r->opt.out);
 		rc = EXIT_FAILURE;
 	}
@@ -398,15 +417,14 @@ main(int argc, char **argv)
 	r.trace = trace_open(r.opt.in, err, sizeof(err));
 	if (r.trace == NULL)
 		cli_fail("%s", err);
+	keep_trace(&r, "--out", r.opt.out);
+	keep_trace(&r, "--json", r.opt.json);
 	r.opt.rx.link = trace_link(r.trace);
-	if (r.opt.out != NULL) {
-		r.opt.rx.out = trace_create(r.opt.out, r.opt.rx.link, err, sizeof(err));
-		if (r.opt.rx.out == NULL)
-			cli_fail("--out: %s", err);
-	}
 	r.opt.rx.pool = start_dpdk(&eal, &pool);
 	if (receiver_init(&r.rx, &r.opt.rx, source, &r, err, sizeof(err)) != 0)
 		cli_fail("%s", err);
+	if (r.opt.out != NULL)
+		open_out(&r);
 	sigaction(SIGINT, &stop, NULL);
 	sigaction(SIGTERM, &stop, NULL);
 	start = now_ns();

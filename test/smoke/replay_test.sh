@@ -168,6 +168,17 @@ refuses '--ide needs --key-file' "$app/weft-replay" --in "$work/t.pcap" --ide sk
 refuses 'no stage is called "foo"' "$app/weft-replay" --in "$work/t.pcap" --layout deframe,foo
 refuses '--first-seq: expected a number of 0 to 1023' "$app/weft-replay" --in "$work/t.pcap" --first-seq 1024
 refuses '--out: ' "$app/weft-replay" --in "$work/t.pcap" --out /nonesuch/f
+# What is refused writes over nothing, least of all over the trace itself.
+cp "$work/t.pcap" "$work/before.pcap"
+ln -s t.pcap "$work/link.pcap"
+for option in --out --json; do
+	refuses "$option: expected another file than --in" "$app/weft-replay" --in "$work/t.pcap" "$option" "$work/t.pcap"
+	refuses "$option: expected another file than --in" "$app/weft-replay" --in "$work/t.pcap" "$option" "$work/link.pcap"
+done
+refuses "--out: expected another file" "$app/weft-replay" --in - --out "$work/t.pcap" <"$work/t.pcap"
+cmp "$work/t.pcap" "$work/before.pcap" || die "--out wrote over the trace that was read"
+echo kept >"$work/kept"
+refuses 'no stage is called "foo"' "$app/weft-replay" --in "$work/t.pcap" --layout foo --out "$work/kept"
 gen --flits 100 --ide skid --key-file "$work/keys"
 chmod 644 "$work/keys"
 replay --ide skid --key-file "$work/keys" 2>"$work/err"
@@ -186,7 +197,8 @@ refuses '--truncate: expected a probability of 0 to 1' "$app/weft-gen" --flits 1
 refuses '--poison: expected one of open, protected' "$app/weft-replay" --in "$work/t.pcap" --poison maybe
 refuses '--flits N is missing' "$app/weft-gen" --out "$work/x"
 refuses '--errors: expected none, or a list' "$app/weft-gen" --flits 1 --out "$work/x" --errors drop=2
-refuses 'no key for this stream' "$app/weft-gen" --flits 1 --out "$work/x" --ide skid --key-file "$work/other"
+refuses 'no key for this stream' "$app/weft-gen" --flits 1 --out "$work/kept" --ide skid --key-file "$work/other"
+same "a file behind two refusals" kept "$(cat "$work/kept")"
 
 # No root, no hugepages
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
