@@ -111,6 +111,21 @@ receiver_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 	rte_pktmbuf_free_bulk(pkt, n);
 }
 
+/* Stages work with what deframe writes about a frame: a trace has frames as they came. */
+static int
+layout_judge(const char *text, char *err, size_t err_len)
+{
+	struct weft_layout l;
+	int rc = weft_layout_parse(text, &l, err, err_len);
+
+	if (rc == 0 && strcmp(l.stage[0]->name, "deframe") != 0) {
+		snprintf(err, err_len, "layout: expected deframe as the first stage, got \"%s\"",
+			l.stage[0]->name);
+		rc = -EINVAL;
+	}
+	return rc;
+}
+
 int
 receiver_init(struct receiver *r, const struct receiver_cfg *cfg, weft_source_fn source,
 	void *source_arg, char *err, size_t err_len)
@@ -128,6 +143,8 @@ receiver_init(struct receiver *r, const struct receiver_cfg *cfg, weft_source_fn
 
 	memset(r, 0, sizeof(*r));
 	r->cfg = *cfg;
+	if (layout_judge(cfg->layout, err, err_len) != 0)
+		return -EINVAL;
 	if (cfg->ide != WEFT_IDE_OFF) {
 		r->ide = weft_ide_lib_open(cfg->features);
 		if (r->ide == NULL) {

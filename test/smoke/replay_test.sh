@@ -166,6 +166,9 @@ refuses '--speed: expected max or a factor' "$app/weft-replay" --in "$work/t.pca
 refuses '--mode: expected one of cxl, rxl' "$app/weft-replay" --in "$work/t.pcap" --mode pcie
 refuses '--ide needs --key-file' "$app/weft-replay" --in "$work/t.pcap" --ide skid
 refuses 'no stage is called "foo"' "$app/weft-replay" --in "$work/t.pcap" --layout deframe,foo
+for layout in crc_check crc_first crc_protect enframe,deframe 'fec_check|deframe' fec_encode fec_relay ide_open ide_seal route; do
+	refuses 'layout: expected deframe as the first stage' "$app/weft-replay" --in "$work/t.pcap" --layout "$layout"
+done
 refuses '--first-seq: expected a number of 0 to 1023' "$app/weft-replay" --in "$work/t.pcap" --first-seq 1024
 refuses '--out: ' "$app/weft-replay" --in "$work/t.pcap" --out /nonesuch/f
 # What is refused writes over nothing, least of all over the trace itself.
