@@ -235,7 +235,7 @@ if [ -z "${WEFT_BUILD:-}" ]; then
 		tail -n 30 "$work/log"
 		fail "ninja -C build did not work"
 	}
-	echo "built: build/app/{weftd,weft-replay,weft-gen,weft-bench}"
+	echo "built: build/app/{weftd,weft-replay,weft-gen,weft-bench,weft-sim,weft-sig}"
 fi
 
 if [ "$only" -eq 0 ]; then
