@@ -7,12 +7,15 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "weft_cpu.h"
+
+static volatile sig_atomic_t stopped;
 
 static void
 cli_print(const char *fmt, va_list ap)
@@ -73,6 +76,28 @@ cli_word(const char *option, const char *text, const char *const *words)
 				i == 0 ? "" : ", ", words[i]);
 	}
 	cli_fail("%s: expected one of %s, got \"%s\"", option, list, text);
+}
+
+static void
+cli_on_stop(int sig)
+{
+	(void)sig;
+	stopped = 1;
+}
+
+void
+cli_catch_stop(void)
+{
+	struct sigaction stop = { .sa_handler = cli_on_stop, .sa_flags = (int)SA_RESETHAND };
+
+	sigaction(SIGINT, &stop, NULL);
+	sigaction(SIGTERM, &stop, NULL);
+}
+
+bool
+cli_is_stopped(void)
+{
+	return stopped != 0;
 }
 
 int

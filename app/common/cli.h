@@ -24,6 +24,15 @@ uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64
  */
 unsigned int cli_word(const char *option, const char *text, const char *const *words);
 
+/**
+ * From now on the first SIGINT or SIGTERM only sets what cli_is_stopped() says, so that the program
+ * can end as usual and DPDK take its folder away; the second ends it at once.
+ */
+void cli_catch_stop(void);
+
+/** Whether a signal came since cli_catch_stop(). Any thread. */
+bool cli_is_stopped(void);
+
 /** How many of @p argv belong to the program: up to "--". The rest, behind it, is for EAL. */
 int cli_split_eal(int argc, char **argv, int *eal_argc, char *const **eal_argv);
 

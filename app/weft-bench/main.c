@@ -125,7 +125,8 @@ run_layouts(struct session *s, const struct bench *b, const char *kernel)
 			.frame_flits = s->p->frame_flits,
 			.kernel = kernel };
 
-		if (!(b->layouts & 1 << l) || (s->o->layout >= 0 && s->o->layout != l))
+		if (!(b->layouts & 1 << l) || (s->o->layout >= 0 && s->o->layout != l) ||
+			cli_is_stopped())
 			continue;
 		s->p->layout = r.layout;
 		s->good &= run_one(s->p, s->o, &r);
@@ -156,6 +157,11 @@ run_all(struct session *s)
 			s->p->frame_flits = o->frame_flits[k];
 			run_layouts(s, b, kernel);
 		}
+	}
+	if (cli_is_stopped()) {
+		cli_warn("stopped by a signal: results are missing");
+		s->good = false;
+		return;
 	}
 	if (json_array_size(s->results) == 0)
 		cli_fail("nothing to measure: %s",
@@ -215,6 +221,7 @@ main(int argc, char **argv)
 	if (p.ide == NULL)
 		cli_fail("intel-ipsec-mb does not run on this CPU");
 	s.results = json_array();
+	cli_catch_stop();
 	run_all(&s);
 	if (o.json != NULL)
 		rc = results_write(o.json, s.results);

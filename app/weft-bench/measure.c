@@ -3,6 +3,7 @@
 
 /* Cycles per flit by the TSC: slices of runs, of which the median stands for all. */
 
+#include "cli.h"
 #include "result.h"
 
 #include <stdlib.h>
@@ -70,10 +71,10 @@ measure(const struct bench *b, void *ctx, double seconds, unsigned int iteration
 	unsigned int n = 0;
 
 	if (iterations != 0)
-		while (n < iterations)
+		while (n < iterations && (n == 0 || !cli_is_stopped()))
 			slice[n++] = one_slice(b, ctx, 0, &sums);
 	else
-		while (n < SLICES_MAX &&
+		while (n < SLICES_MAX && (n == 0 || !cli_is_stopped()) &&
 			(n < SLICES_MIN || cpu_seconds(CLOCK_MONOTONIC) - wall < seconds))
 			slice[n++] = one_slice(b, ctx, SLICE_CYCLES, &sums);
 	wall = cpu_seconds(CLOCK_MONOTONIC) - wall;

@@ -395,13 +395,16 @@ make_frame(struct gen *g, unsigned int flits, uint64_t left)
 static void
 generate(struct gen *g)
 {
-	for (uint64_t left = g->opt.flits; left > 0;) {
+	uint64_t left = g->opt.flits;
+
+	while (left > 0 && !cli_is_stopped()) {
 		unsigned int flits =
 			left < g->opt.frame_flits ? (unsigned int)left : g->opt.frame_flits;
 
 		make_frame(g, flits, left);
 		left -= flits;
 	}
+	g->opt.flits -= left; /* what was made, for the report */
 	put_late(g);
 	write_frame(g);
 }
@@ -523,7 +526,13 @@ main(int argc, char **argv)
 		err, sizeof(err));
 	if (g.out == NULL)
 		cli_fail("--out: %s", err);
+	cli_catch_stop();
 	generate(&g);
+	if (cli_is_stopped()) {
+		cli_warn(
+			"stopped by a signal: the trace ends after %" PRIu64 " flits", g.flits_out);
+		rc = EXIT_FAILURE;
+	}
 	if (trace_finish(g.out) != 0) {
 		cli_warn("--out %s: could not be written whole", g.opt.out);
 		rc = EXIT_FAILURE;

@@ -170,6 +170,20 @@ for layout in crc_check crc_first crc_protect enframe,deframe 'fec_check|deframe
 	refuses 'layout: expected deframe as the first stage' "$app/weft-replay" --in "$work/t.pcap" --layout "$layout"
 done
 refuses '--first-seq: expected a number of 0 to 1023' "$app/weft-replay" --in "$work/t.pcap" --first-seq 1024
+# Stopped by a signal: what is written is whole, and DPDK's folder is gone.
+"$app/weft-gen" --flits 1000000000 --out "$work/long.pcap" 2>"$work/err" &
+pids+=($!)
+wait_for 20 test -s "$work/long.pcap"
+kill -INT $!
+if wait $!; then die "weft-gen was stopped and ended with 0"; fi
+grep -q 'stopped by a signal' "$work/err" || die "weft-gen was stopped without a word: $(cat "$work/err")"
+if find /run/dpdk "${XDG_RUNTIME_DIR:-/nonesuch}/dpdk" -maxdepth 1 -name "weft-gen-$!" 2>/dev/null | grep -q .; then
+	die "weft-gen was stopped and left its folder"
+fi
+"$app/weft-replay" --in "$work/long.pcap" --json - >"$work/r.json"
+same "a trace that was stopped: truncated" 0 "$(r 'o["truncated"]')"
+rm "$work/long.pcap"
+
 refuses '--out: ' "$app/weft-replay" --in "$work/t.pcap" --out /nonesuch/f
 # What is refused writes over nothing, least of all over the trace itself.
 cp "$work/t.pcap" "$work/before.pcap"
