@@ -17,7 +17,7 @@ from weftmodel import frame, pcapio, retry_link, wirecheck
 SETTINGS = ((1, 1, 511), (1, 0, 511), (1, 1, 20), (0, 0, 511), (1, 0, 3))
 TICK_NS = 2000
 FRAME = 8
-STUCK_TICKS = 20000             # without progress; bad luck with time-outs is shorter
+STUCK_TICKS = 100000            # without progress: 20 of the longest time-outs, one after the other
 
 
 class End:
