@@ -6,77 +6,11 @@
  * changes in flight, IDE.Stop and the way back, and what of these is ignored where it must not be.
  */
 
-#include "ide_rig.h"
+#include "ide_pair.h"
 
 #include <errno.h>
 
 #include "ide_priv.h"
-#include "weft_cpu.h"
-
-static struct weft_ide_lib *lib;
-static struct weft_rand rnd;
-static struct weft_ide_config cfg;
-static struct weft_ide_stream *tx;
-static struct rig_rx rx;
-static uint8_t plain[RIG_FLITS_MAX][WEFT_FLIT_LEN]; /* all that was sent, in order */
-static unsigned int n_plain;
-
-static int
-open_lib(void **state)
-{
-	(void)state;
-	weft_test_seed(&rnd, "life");
-	lib = weft_ide_lib_open(weft_cpu_detect());
-	return lib == NULL ? -1 : 0;
-}
-
-static int
-close_lib(void **state)
-{
-	(void)state;
-	free(tx);
-	free(rx.s);
-	weft_ide_lib_close(lib);
-	return 0;
-}
-
-static void
-start_with(struct weft_ide_config c)
-{
-	uint8_t key[WEFT_IDE_KEY_LEN];
-
-	free(tx);
-	free(rx.s);
-	memset(&rx, 0, sizeof(rx));
-	n_plain = 0;
-	weft_rand_fill(&rnd, key, sizeof(key));
-	cfg = c;
-	tx = rig_setup(lib, &cfg, key, 1);
-	rx.s = rig_setup(lib, &cfg, key, 1);
-}
-
-static void
-make_flit(uint8_t *flit)
-{
-	rig_protocol_flit(&rnd, flit);
-	if (weft_ide_mac_due(tx) && !weft_ide_is_stopped(tx))
-		rig_control_flit(&rnd, flit, WEFT_LLCTRL_IDE_MAC);
-}
-
-static void
-send_flits(unsigned int n)
-{
-	for (unsigned int i = 0; i < n; i++) {
-		uint8_t *p = plain[n_plain++], flit[WEFT_FLIT_LEN];
-
-		make_flit(p);
-		memcpy(flit, p, WEFT_FLIT_LEN);
-		assert_int_equal(rig_seal(tx, flit), 0);
-		if (rig_is_mac(p))
-			memcpy(p + 4, flit + 4, WEFT_IDE_MAC_LEN);
-		rig_receive(&rx, flit);
-	}
-}
 
 static void
 receive_made(void)
@@ -104,17 +38,6 @@ send_close(void)
 		send_flits(1);
 	assert_int_equal(rig_close(tx, plain[n_plain]), WEFT_IDE_CLOSE_TMAC);
 	receive_made();
-}
-
-static void
-give_next_key(void)
-{
-	uint8_t key[WEFT_IDE_KEY_LEN];
-
-	weft_rand_fill(&rnd, key, sizeof(key));
-	rig_next_key(tx, lib, key);
-	rig_next_key(rx.s, lib, key);
-	assert_true(weft_ide_has_next_key(tx));
 }
 
 static void
@@ -175,7 +98,7 @@ missing_idles_are_counted(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
-		uint8_t key[WEFT_IDE_KEY_LEN], flit[WEFT_FLIT_LEN];
+		uint8_t flit[WEFT_FLIT_LEN];
 
 		start_with((struct weft_ide_config){ .mode = WEFT_IDE_CONTAINMENT });
 		weft_rand_fill(&rnd, key, sizeof(key));
@@ -587,7 +510,7 @@ empty_flits_are_refused(void **state)
 static void
 monitor_finds_a_key_used_twice(void **state)
 {
-	uint8_t key[WEFT_IDE_KEY_LEN], flit[2][WEFT_FLIT_LEN], mac[2][WEFT_FLIT_LEN];
+	uint8_t flit[2][WEFT_FLIT_LEN], mac[2][WEFT_FLIT_LEN];
 	const struct weft_ide_config c = { .mode = WEFT_IDE_CONTAINMENT };
 	const uint64_t seed = UINT64_C(0xCBF29CE484222325);
 	struct weft_ide_monitor *m;

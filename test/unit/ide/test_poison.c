@@ -7,70 +7,23 @@
  * corrupted CRC.
  */
 
-#include "ide_rig.h"
+#include "ide_pair.h"
 
 #include <errno.h>
 
 #include "ide_priv.h"
-#include "weft_cpu.h"
-
-static struct weft_ide_lib *lib;
-static struct weft_rand rnd;
-static uint8_t key[WEFT_IDE_KEY_LEN];
-static struct weft_ide_config cfg;
-static struct weft_ide_stream *tx;
-static struct rig_rx rx;
-
-static int
-open_lib(void **state)
-{
-	(void)state;
-	weft_test_seed(&rnd, "poison");
-	lib = weft_ide_lib_open(weft_cpu_detect());
-	return lib == NULL ? -1 : 0;
-}
-
-static int
-close_lib(void **state)
-{
-	(void)state;
-	free(tx);
-	free(rx.s);
-	weft_ide_lib_close(lib);
-	return 0;
-}
 
 static void
 start(enum weft_ide_mode mode, bool tx_poison, bool rx_poison)
 {
+	struct weft_ide_config c = { .mode = mode, .pcrc = true, .poison = rx_poison };
+
+	start_with(c);
+	if (rx_poison == tx_poison)
+		return;
+	cfg.poison = tx_poison;
 	free(tx);
-	free(rx.s);
-	memset(&rx, 0, sizeof(rx));
-	weft_rand_fill(&rnd, key, sizeof(key));
-	cfg = (struct weft_ide_config){ .mode = mode, .pcrc = true, .poison = tx_poison };
 	tx = rig_setup(lib, &cfg, key, 1);
-	cfg.poison = rx_poison;
-	rx.s = rig_setup(lib, &cfg, key, 1);
-}
-
-static void
-seal_next(uint8_t *flit)
-{
-	rig_protocol_flit(&rnd, flit);
-	if (weft_ide_mac_due(tx))
-		rig_control_flit(&rnd, flit, WEFT_LLCTRL_IDE_MAC);
-	assert_int_equal(rig_seal(tx, flit), 0);
-}
-
-static void
-send_flits(unsigned int n)
-{
-	uint8_t flit[WEFT_FLIT_LEN];
-
-	for (unsigned int i = 0; i < n; i++) {
-		seal_next(flit);
-		rig_receive(&rx, flit);
-	}
 }
 
 static void
@@ -172,7 +125,7 @@ attack_poison(enum weft_ide_mode mode, bool protect, unsigned int at, enum attac
 	for (unsigned int i = 0; i <= n; i++) {
 		if (i == at)
 			assert_int_equal(rig_seal(tx, poison), 0);
-		seal_next(wire[i]);
+		next_flit(wire[i]);
 	}
 	if (a == ATTACK_CHANGE)
 		poison[4] ^= 1;
@@ -238,11 +191,11 @@ four_bits_of_a_poison_flit_are_protected(void **state)
 			bit == 6 || bit == 7 || (bit >= 16 && bit < 28) || (bit >= 32 && bit < 36);
 
 		start(WEFT_IDE_CONTAINMENT, true, true);
-		seal_next(wire[0]);
+		next_flit(wire[0]);
 		weft_ide_poison_put(wire[1], 2);
 		assert_int_equal(rig_seal(tx, wire[1]), 0);
-		seal_next(wire[2]);
-		seal_next(wire[3]);
+		next_flit(wire[2]);
+		next_flit(wire[3]);
 		wire[1][bit / 8] ^= (uint8_t)(1 << bit % 8);
 		for (unsigned int i = 0; i < 4; i++)
 			rig_receive(&rx, wire[i]);
@@ -430,9 +383,7 @@ poison_is_refused_when_the_mac_is_gone(void **state)
 	/* IDE.Start: the full epoch's MAC is computed with the old key. */
 	start(WEFT_IDE_CONTAINMENT, true, true);
 	send_flits(2);
-	weft_rand_fill(&rnd, key, sizeof(key));
-	rig_next_key(tx, lib, key);
-	rig_next_key(rx.s, lib, key);
+	give_next_key();
 	assert_int_equal(rig_start(tx, flit), 0);
 	rig_receive(&rx, flit);
 	assert_int_equal(weft_ide_poison_last(tx, WEFT_IDE_SPOILT_CRC, 0, flit), -EALREADY);
@@ -453,7 +404,7 @@ second_half_of_lopt_is_never_spoilt(void **state)
 		cfg.poison = i == 0;
 		cfg.format = WEFT_IDE_LOPT;
 		tx = rig_setup(lib, &cfg, key, 1);
-		seal_next(flit);
+		next_flit(flit);
 		assert_int_equal(
 			weft_ide_poison_last(tx, WEFT_IDE_SPOILT_SECOND_HALF, 0, flit), -ENOTSUP);
 		assert_int_equal(weft_ide_poison_last(tx, WEFT_IDE_SPOILT_CRC, 0, flit), 0);

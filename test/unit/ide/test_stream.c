@@ -3,76 +3,16 @@
 
 /* The rules of a stream (wire-formats.md section 5.4): where MACs go, what is held, what fails. */
 
-#include "ide_rig.h"
+#include "ide_pair.h"
 
 #include <errno.h>
 
 #include "ide_priv.h"
-#include "weft_cpu.h"
-
-static struct weft_ide_lib *lib;
-static struct weft_rand rnd;
-static uint8_t key[WEFT_IDE_KEY_LEN];
-static struct weft_ide_stream *tx;
-static struct rig_rx rx;
-static uint8_t plain[RIG_FLITS_MAX][WEFT_FLIT_LEN]; /* all that was sent, in order */
-static unsigned int n_plain;
-
-static int
-open_lib(void **state)
-{
-	(void)state;
-	weft_test_seed(&rnd, "stream");
-	lib = weft_ide_lib_open(weft_cpu_detect());
-	return lib == NULL ? -1 : 0;
-}
-
-static int
-close_lib(void **state)
-{
-	(void)state;
-	free(tx);
-	free(rx.s);
-	weft_ide_lib_close(lib);
-	return 0;
-}
 
 static void
 start(enum weft_ide_mode mode)
 {
-	free(tx);
-	free(rx.s);
-	memset(&rx, 0, sizeof(rx));
-	n_plain = 0;
-	weft_rand_fill(&rnd, key, sizeof(key));
-	tx = rig_stream(lib, mode, key, 1, true);
-	rx.s = rig_stream(lib, mode, key, 1, true);
-}
-
-/* Make the next protocol flit, with the MAC slot if one is due, and seal it into @p flit. */
-static void
-next_flit(uint8_t *flit)
-{
-	uint8_t *p = plain[n_plain++];
-
-	rig_protocol_flit(&rnd, p);
-	if (weft_ide_mac_due(tx))
-		rig_control_flit(&rnd, p, WEFT_LLCTRL_IDE_MAC);
-	memcpy(flit, p, WEFT_FLIT_LEN);
-	assert_int_equal(rig_seal(tx, flit), 0);
-	if (rig_is_mac(p))
-		memcpy(p + 4, flit + 4, WEFT_IDE_MAC_LEN);
-}
-
-static void
-send_flits(unsigned int n)
-{
-	uint8_t flit[WEFT_FLIT_LEN];
-
-	for (unsigned int i = 0; i < n; i++) {
-		next_flit(flit);
-		rig_receive(&rx, flit);
-	}
+	start_with((struct weft_ide_config){ .mode = mode, .pcrc = true });
 }
 
 static void
