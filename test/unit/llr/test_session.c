@@ -187,6 +187,17 @@ bring_up(struct net *n)
 	assert_up(n);
 }
 
+/* Both start again and find each other; sessions' ends are counted from then on. */
+static void
+start_over(struct net *n)
+{
+	boot(n, ASKS);
+	boot(n, ANSWERS);
+	memset(n->ended, 0, sizeof(n->ended));
+	run(n, HELLO);
+	assert_up(n);
+}
+
 /* A frame from nowhere, such as one that was recorded in an older life. */
 static void
 inject(struct net *n, unsigned int to, enum weft_control_type type, uint32_t id)
@@ -588,10 +599,7 @@ ends_restart_in_any_order(void **state)
 		const bool asks = which % 3 != 1, answers = which % 3 != 0;
 		uint32_t id;
 
-		boot(n, ASKS);
-		boot(n, ANSWERS);
-		run(n, HELLO);
-		assert_up(n);
+		start_over(n);
 		n->streams[ASKS] = which >= 6;
 		n->streams[ANSWERS] = which >= 9;
 		id = n->s[ASKS].id;
@@ -694,11 +702,7 @@ a_break_that_lasts_ends_the_session_at_both_ends(void **state)
 	struct net *n = *state;
 
 	for (unsigned int which = 1; which < 4; which++) {
-		boot(n, ASKS);
-		boot(n, ANSWERS);
-		memset(n->ended, 0, sizeof(n->ended));
-		run(n, HELLO);
-		assert_up(n);
+		start_over(n);
 		n->cut[ASKS] = which & 1;
 		n->cut[ANSWERS] = which & 2;
 		run(n, DEAD - KEEPALIVE);
@@ -781,11 +785,7 @@ goodbye_ends_a_session_at_once(void **state)
 	struct net *n = *state;
 
 	for (unsigned int end = 0; end < ENDS; end++) {
-		boot(n, ASKS);
-		boot(n, ANSWERS);
-		run(n, HELLO);
-		assert_up(n);
-		memset(n->ended, 0, sizeof(n->ended));
+		start_over(n);
 		weft_session_close(&n->s[end]);
 		assert_false(weft_session_is_live(&n->s[end]));
 		run(n, LATENCY);
@@ -804,11 +804,7 @@ a_lost_goodbye_is_made_good_by_reset(void **state)
 	struct net *n = *state;
 
 	for (unsigned int end = 0; end < ENDS; end++) {
-		boot(n, ASKS);
-		boot(n, ANSWERS);
-		run(n, HELLO);
-		assert_up(n);
-		memset(n->ended, 0, sizeof(n->ended));
+		start_over(n);
 		n->drop_type = WEFT_CONTROL_GOODBYE;
 		weft_session_close(&n->s[end]);
 		run(n, KEEPALIVE + 2 * LATENCY);
