@@ -15,34 +15,13 @@ rxl_cfg(void)
 	return c;
 }
 
-static uint64_t
-count(const struct rig *r, unsigned int end, enum weft_llr_counter c)
-{
-	return weft_llr_counts(r->end[end].llr)[c];
-}
-
 static void
 clean_wire_costs_nothing(void **state)
 {
 	struct weft_llr_cfg cfg = rxl_cfg();
-	struct rig r;
 
 	(void)state;
-	rig_init(&r, &cfg, 1);
-	r.end[0].to_send = 5000;
-	r.end[1].to_send = 3000;
-	assert_true(rig_run(&r, 1000000000));
-	for (unsigned int i = 0; i < 2; i++) {
-		assert_int_equal(r.end[i].wrong, 0);
-		assert_int_equal(count(&r, i, WEFT_LLR_N_RESENT), 0);
-		assert_int_equal(count(&r, i, WEFT_LLR_N_NAKS_SENT), 0);
-		assert_int_equal(count(&r, i, WEFT_LLR_N_OUT_OF_WINDOW), 0);
-		assert_int_equal(count(&r, i, WEFT_LLR_N_TIMEOUTS), 0);
-		/* One Ack for ten flits; a few more when idle. */
-		assert_in_range(count(&r, i, WEFT_LLR_N_ACKS_SENT), r.end[1 - i].committed / 20,
-			r.end[1 - i].committed / 8 + 64);
-	}
-	rig_free(&r);
+	rig_clean_wire_costs_nothing(&cfg);
 }
 
 /* Move every frame under way into the other end at once, losing those of @p lose (bit: order). */
@@ -90,7 +69,7 @@ a_lost_flit_is_asked_for_by_itself(void **state)
 	deliver(&r, 1, WEFT_BIT64(1) | WEFT_BIT64(3)); /* numbers 2 and 4 */
 	assert_int_equal(r.end[1].received, 1);
 	assert_int_equal(weft_llr_held_count(r.end[1].llr), 2);
-	assert_int_equal(count(&r, 1, WEFT_LLR_N_LOST), 2);
+	assert_int_equal(rig_count(&r, 1, WEFT_LLR_N_LOST), 2);
 	/* Both at once, in one frame of NOPs. */
 	assert_true(rig_send(&r, 1));
 	assert_int_equal(r.end[0].frame[0].n, 2);
@@ -100,7 +79,7 @@ a_lost_flit_is_asked_for_by_itself(void **state)
 	assert_int_equal(h.seq, 1);
 	assert_int_equal(weft_flit_hdr_get(r.end[0].frame[0].flit[1]).seq, 3);
 	deliver(&r, 0, 0);
-	assert_int_equal(count(&r, 0, WEFT_LLR_N_SINGLES), 2);
+	assert_int_equal(rig_count(&r, 0, WEFT_LLR_N_SINGLES), 2);
 	/* They acknowledge nothing. */
 	assert_int_equal(weft_llr_unacked(r.end[0].llr), 5);
 	r.now_ns += 1000;
@@ -111,7 +90,7 @@ a_lost_flit_is_asked_for_by_itself(void **state)
 	deliver(&r, 1, 0);
 	assert_int_equal(r.end[1].received, 5);
 	assert_int_equal(r.end[1].wrong, 0);
-	assert_int_equal(count(&r, 0, WEFT_LLR_N_RESENT), 2);
+	assert_int_equal(rig_count(&r, 0, WEFT_LLR_N_RESENT), 2);
 	rig_free(&r);
 }
 
@@ -138,8 +117,8 @@ without_an_rx_buffer_it_goes_back(void **state)
 	assert_true(rig_send(&r, 0));
 	deliver(&r, 1, 0);
 	assert_int_equal(r.end[1].received, 5);
-	assert_int_equal(count(&r, 0, WEFT_LLR_N_RESENT), 4);
-	assert_int_equal(count(&r, 0, WEFT_LLR_N_REPLAYS), 1);
+	assert_int_equal(rig_count(&r, 0, WEFT_LLR_N_RESENT), 4);
+	assert_int_equal(rig_count(&r, 0, WEFT_LLR_N_REPLAYS), 1);
 	rig_free(&r);
 }
 
@@ -183,7 +162,7 @@ a_nop_shows_a_lost_tail(void **state)
 	assert_true(rig_send(&r, 0));
 	assert_int_equal(header_of_last(&r, 1).type, WEFT_FLIT_IDLE_NOP);
 	deliver(&r, 1, 0);
-	assert_int_equal(count(&r, 1, WEFT_LLR_N_LOST), 1);
+	assert_int_equal(rig_count(&r, 1, WEFT_LLR_N_LOST), 1);
 	r.now_ns += 1000;
 	assert_true(rig_send(&r, 1));
 	assert_int_equal(header_of_last(&r, 0).replay_cmd, WEFT_REPLAY_NAK_SELECTIVE);
@@ -220,7 +199,7 @@ acks_out_of_the_window_change_nothing(void **state)
 				assert_int_equal(weft_llr_unacked(r.end[0].llr), 9 - n);
 			else
 				assert_int_equal(weft_llr_unacked(r.end[0].llr), 9);
-			assert_int_equal(count(&r, 0, WEFT_LLR_N_OUT_OF_WINDOW), n > 9);
+			assert_int_equal(rig_count(&r, 0, WEFT_LLR_N_OUT_OF_WINDOW), n > 9);
 			if (n > 9) {
 				r.now_ns += 10;
 				assert_false(rig_send(&r, 0));
@@ -447,8 +426,8 @@ single_flits_cost_less_than_going_back(void **state)
 		r.faults.bad = 2000;
 		r.end[0].to_send = 100000;
 		assert_true(rig_run(&r, UINT64_C(60000000000)));
-		resent[selective] = count(&r, 0, WEFT_LLR_N_RESENT);
-		naks[selective] = count(&r, 1, WEFT_LLR_N_NAKS_SENT);
+		resent[selective] = rig_count(&r, 0, WEFT_LLR_N_RESENT);
+		naks[selective] = rig_count(&r, 1, WEFT_LLR_N_NAKS_SENT);
 		rig_free(&r);
 	}
 	printf("resent %llu going back, %llu single; naks %llu, %llu\n",
