@@ -16,14 +16,6 @@ for a in o["atc"] for b in o["atc"] if a["entries"] < b["entries"] and all(a[k] 
 "$app/weft-bench" --atc-workload kv --atc-entries 64 --atc-accesses 20000 --json - >"$work/b.json"
 same "the same addresses every time" "$("$app/weft-bench" --atc-workload kv --atc-entries 64 --atc-accesses 20000 --json -)" \
 	"$(cat "$work/b.json")"
-refuses() {
-	local what=$1
-	shift
-	"$@" 2>"$work/err" >"$work/out" && die "$* was taken"
-	grep -qF -- "$what" "$work/err" || die "\"$what\" is not in $(cat "$work/err")"
-	same "lines about $*" 1 "$(wc -l <"$work/err")"
-}
-
 bench=$app/weft-bench
 refuses '--atc-workload: expected one of streams, uniform, zipf, nvme, nic, kv, all' "$bench" --atc-workload x
 refuses '--atc-entries: expected powers of two from 8 on' "$bench" --atc-workload kv --atc-entries 100

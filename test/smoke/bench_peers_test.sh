@@ -3,7 +3,6 @@
 # bench-peers: what it reads out of programs that printed peers/*.txt, ratios that are known, programs
 # that fail, hang or are missing, nothing left behind; then a short round with DPDK's real ones.
 . "$(dirname "$0")/lib.sh"
-here=$(cd "$(dirname "$0")" && pwd)
 peers=$here/../../usertools/bench-peers
 fake=$work/fake
 export work

@@ -4,6 +4,7 @@
 
 set -eu
 app=${WEFT_BUILD:?the build folder}/app
+here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 pids=()
 
@@ -32,18 +33,19 @@ skip() {
 	exit 77
 }
 
-# refuses TEXT COMMAND...: exit status 1, one line on stderr, and TEXT in it.
-refuses() {
-	local want=$1
-	shift
-	if timeout 20 "$@" >"$work/out" 2>"$work/err"; then
-		die "$* was not refused"
-	elif [ $? -ne 1 ]; then
-		die "$* ended with another status than 1"
-	fi
+# refuses_with STATUS TEXT COMMAND...: that exit status, one line on stderr, and TEXT in it.
+refuses_with() {
+	local status=$1 want=$2 got=0
+	shift 2
+	timeout 20 "$@" >"$work/out" 2>"$work/err" || got=$?
+	[ $got -ne 0 ] || die "$* was not refused"
+	[ $got -eq "$status" ] || die "$* ended with $got, not with $status"
 	[ "$(wc -l <"$work/err")" -eq 1 ] || die "$* said more or less than one line: $(cat "$work/err")"
 	grep -qF -- "$want" "$work/err" || die "$* did not say \"$want\" but: $(cat "$work/err")"
 }
+
+# refuses TEXT COMMAND...: with exit status 1.
+refuses() { refuses_with 1 "$@"; }
 
 # json FILE EXPRESSION: value of a Python expression over the object `o`.
 json() {
@@ -65,4 +67,76 @@ wait_for() {
 		[ $SECONDS -lt $end ] || die "waited in vain for: $*"
 		sleep 0.05
 	done
+}
+
+# --- fabrics that run ---
+
+# ask PID COMMAND: a process's telemetry.
+ask() { /usr/bin/python3 "$here/telemetry.py" "$@"; }
+
+# reads_done PID: by host h0, so far.
+reads_done() { ask "$1" /weft/node,h0 | json /dev/stdin 'o["/weft/node"]["host_reads_done"]'; }
+
+# has_read PID MORE: h0 has done more reads than that.
+has_read() { [ "$(reads_done "$1")" -gt "$2" ]; }
+
+# good FILE: every request ended once and nothing was wrong.
+good() {
+	json "$1" 'all(n["traffic"][k] == 0 for n in o["nodes"] if n["kind"] == "host"
+		for k in ("lost", "mismatches", "failed", "uncertain")) and
+		all(n["outstanding"] == 0 for n in o["nodes"] if n["kind"] == "host")'
+}
+
+# sum FILE GROUP COUNTER: over all connections and ends of links.
+sum() {
+	json "$1" "sum(c['$2']['$3'] for n in o['nodes'] for c in n.get('connections', []))"
+}
+
+# six_nodes REQUESTS OUTSTANDING TIMEOUT_MS: YAML of two hosts, two switches and two GFDs.
+six_nodes() {
+	local traffic="requests: $1, outstanding: $2, write_percent: 50, timeout_ms: $3"
+	cat <<-Y
+	nodes:
+	  - {name: h0, kind: host, pid: 0x101, traffic: {$traffic, lines: 4096, seed: 1}}
+	  - {name: h1, kind: host, pid: 0x102, traffic: {$traffic, lines: 2048, seed: 2}}
+	  - {name: s0, kind: switch, pid: 0x010}
+	  - {name: s1, kind: switch, pid: 0x011}
+	  - {name: g0, kind: gfd, pid: 0x200, memory: 4M}
+	  - {name: g1, kind: gfd, pid: 0x201, memory: 4M}
+	Y
+}
+
+# start NODE [options]: of $topology, in the background; its number is in pid_NODE.
+topology=$work/live.yaml
+start() {
+	local node=$1
+	shift
+	"$app/weftd" --topology "$topology" --node "$node" "$@" >>"$work/$node.log" 2>&1 &
+	pids+=($!)
+	eval "pid_$node=$!"
+}
+
+# start_all: six_nodes, a process each; hosts end when they are done.
+start_all() {
+	local node
+	rm -f "$work"/*.log "$work"/h?.json
+	for node in s0 s1 g0 g1; do
+		start "$node"
+	done
+	start h0 --until-done --quiet --json "$work/h0.json"
+	start h1 --until-done --quiet --json "$work/h1.json"
+}
+
+# hosts_end: whether both ended well.
+hosts_end() {
+	local status=0
+	wait "$pid_h0" || status=1
+	wait "$pid_h1" || status=1
+	return $status
+}
+
+end_others() {
+	kill -TERM "$pid_s0" "$pid_s1" "$pid_g0" "$pid_g1"
+	wait "$pid_s0" "$pid_s1" "$pid_g0" "$pid_g1" || true
+	pids=()
 }

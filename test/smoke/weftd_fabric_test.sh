@@ -4,7 +4,6 @@
 # written, who has no rights reads all ones and changes nothing, and every request ends where
 # --resolve says, by the rule that it names.
 . "$(dirname "$0")/lib.sh"
-here=$(cd "$(dirname "$0")" && pwd)
 export XDG_RUNTIME_DIR=$work
 
 # nodes LINES REQUESTS ACCESS...: a host for each ACCESS ("-": names none), two switches, GFDs g0..g3.

@@ -5,7 +5,6 @@
 # holds, and keys are new in every session. Ends that do not fit say why, and what they would not take
 # is never delivered. The pre-shared key is in no output, file, argument or dump.
 . "$(dirname "$0")/lib.sh"
-here=$(cd "$(dirname "$0")" && pwd)
 export XDG_RUNTIME_DIR=$work
 ulimit -c 0
 
@@ -17,20 +16,13 @@ new_key other
 
 # fabric MODE IDE REQUESTS TIMEOUT_MS [WIRE]: two hosts, two switches, two GFDs.
 fabric() {
-	local wire=${5:+, driver: memif, wire: {seed: SEED, $5\}} traffic
-	traffic="requests: $3, outstanding: 64, write_percent: 50, timeout_ms: $4"
+	local wire=${5:+, driver: memif, wire: {seed: SEED, $5\}}
 	cat <<-Y
 	fabric: ide
 	mode: $1
 	defaults: {mtu: 4000}
 	ide: $2
-	nodes:
-	  - {name: h0, kind: host, pid: 0x101, traffic: {$traffic, lines: 4096, seed: 1}}
-	  - {name: h1, kind: host, pid: 0x102, traffic: {$traffic, lines: 2048, seed: 2}}
-	  - {name: s0, kind: switch, pid: 0x010}
-	  - {name: s1, kind: switch, pid: 0x011}
-	  - {name: g0, kind: gfd, pid: 0x200, memory: 4M}
-	  - {name: g1, kind: gfd, pid: 0x201, memory: 4M}
+	$(six_nodes "$3" 64 "$4")
 	links:
 	  - {a: h0, b: s0${wire/SEED/1}}
 	  - {a: h1, b: s1${wire/SEED/2}}
@@ -38,17 +30,6 @@ fabric() {
 	  - {a: s0, b: g0${wire/SEED/4}}
 	  - {a: s1, b: g1${wire/SEED/5}}
 	Y
-}
-
-good() {
-	json "$1" 'all(n["traffic"][k] == 0 for n in o["nodes"] if n["kind"] == "host"
-		for k in ("lost", "mismatches", "failed", "uncertain")) and
-		all(n["outstanding"] == 0 for n in o["nodes"] if n["kind"] == "host")'
-}
-
-# sum FILE GROUP COUNTER: over all connections or links.
-sum() {
-	json "$1" "sum(c['$2']['$3'] for n in o['nodes'] for c in n.get('connections', []))"
 }
 
 run() { # run NAME [options]
@@ -137,14 +118,6 @@ done
 # --- ends that do not fit ---
 
 fabric rxl "{mode: containment, key_file: $work/psk}" 0 3000 >"$work/live.yaml"
-start() { # start NODE [options]: in the background; its number is in pid_NODE.
-	local node=$1
-	shift
-	"$app/weftd" --topology "${topology:-$work/live.yaml}" --node "$node" "$@" \
-		>>"$work/$node.log" 2>&1 &
-	pids+=($!)
-	eval "pid_$node=$!"
-}
 stop_all() {
 	for pid in "${pids[@]}"; do
 		kill -TERM "$pid" 2>/dev/null || true

@@ -4,8 +4,6 @@
 # clean and bad wires and in both modes; a wrong byte and a swapped page are found where they are, by
 # the model's numbers; loss has its own name; what is not as expected ends with 1.
 . "$(dirname "$0")/lib.sh"
-here=$(cd "$(dirname "$0")" && pwd)
-ask() { /usr/bin/python3 "$here/telemetry.py" "$@"; }
 export XDG_RUNTIME_DIR=$work
 cd "$work"
 
@@ -166,9 +164,8 @@ fabric rxl "drop: 0" "{name: a, kind: read, $zero}, {name: b, kind: read, $zero}
 "$app/weftd" --topology f.yaml --until-done --json r.json >log 2>&1 &
 pid=$!
 pids+=("$pid")
-done_reads() { ask "$pid" /weft/node,h0 | json /dev/stdin 'o["/weft/node"]["host_reads_done"]'; }
 wait_for 20 grep -q ' run$' log
-wait_for 20 eval '[ "$(done_reads)" -gt 1000 ]'
+wait_for 20 has_read "$pid" 1000
 ask "$pid" /weft/flitwire,net_flitwire_h0.0,drop=1 >/dev/null
 sleep 1
 ask "$pid" /weft/flitwire,net_flitwire_h0.0,drop=0 >/dev/null

@@ -3,8 +3,6 @@
 # A link with a bad wire: the FEC puts right what it can, and a wire that is cut by telemetry while
 # traffic runs loses requests.
 . "$(dirname "$0")/lib.sh"
-here=$(cd "$(dirname "$0")" && pwd)
-ask() { /usr/bin/python3 "$here/telemetry.py" "$@"; }
 export XDG_RUNTIME_DIR=$work
 
 fabric() { # fabric REQUESTS WIRE TIMEOUT_MS
@@ -36,9 +34,8 @@ fabric 0 "seed: 1" 300
 "$app/weftd" --topology "$work/f.yaml" --json "$work/r.json" >"$work/log" 2>&1 &
 pid=$!
 pids+=("$pid")
-done_reads() { ask "$pid" /weft/node,h0 | json /dev/stdin 'o["/weft/node"]["host_reads_done"]'; }
 wait_for 20 grep -q ' run$' "$work/log"
-wait_for 20 eval '[ "$(done_reads)" -gt 100 ]'
+wait_for 20 has_read "$pid" 100
 same "wires" "['net_flitwire_h0.0', 'net_flitwire_s0.0']" \
 	"$(ask "$pid" /weft/flitwire | json /dev/stdin 'sorted(o["/weft/flitwire"])')"
 same "wire is cut" 1 "$(ask "$pid" /weft/flitwire,net_flitwire_h0.0,drop=1 | json /dev/stdin 'o["/weft/flitwire"]["drop"]')"

@@ -4,7 +4,6 @@
 # of the Python model, captures of weftd and weft-sim against what these count themselves, and packets
 # that nobody sent on purpose.
 . "$(dirname "$0")/lib.sh"
-here=$(cd "$(dirname "$0")" && pwd)
 command -v tshark >/dev/null || skip "tshark is not installed"
 tshark --version 2>/dev/null | tr '\n' ' ' | grep -q 'with Lua' || skip "tshark is built without Lua"
 /usr/bin/python3 -c 'import numpy' 2>/dev/null || skip "python3-numpy is not installed"
