@@ -45,4 +45,17 @@ test_wrong_bits(const uint8_t *flit)
 	return wrong;
 }
 
+/* The two wires lose the same of the next frames. */
+static inline void
+test_same_drops(struct weft_impair *w, struct weft_impair *v, unsigned int frames)
+{
+	for (unsigned int i = 0; i < frames; i++) {
+		struct weft_impair_fate a, b;
+
+		weft_impair_frame(w, &a);
+		weft_impair_frame(v, &b);
+		assert_int_equal(a.drop, b.drop);
+	}
+}
+
 #endif /* IMPAIR_TEST_H */

@@ -243,29 +243,16 @@ settings_change_at_run_time(void **state)
 	/* The frames never noticed: same fate as on a wire left alone. */
 	cfg = (struct weft_impair_cfg){ .seed = 1, .drop = 0.5 };
 	test_wire(&v, &cfg);
-	for (unsigned int i = 0; i < 1000; i++) {
-		struct weft_impair_fate a, b;
-
-		if (i == 500) {
-			cfg.ber = 1e-3;
-			assert_int_equal(weft_impair_set(&w, &cfg), 0);
-		}
-		weft_impair_frame(&w, &a);
-		weft_impair_frame(&v, &b);
-		assert_int_equal(a.drop, b.drop);
-	}
+	test_same_drops(&w, &v, 500);
+	cfg.ber = 1e-3;
+	assert_int_equal(weft_impair_set(&w, &cfg), 0);
+	test_same_drops(&w, &v, 500);
 
 	/* Another seed: as if begun with it. */
 	cfg.seed = 99;
 	assert_int_equal(weft_impair_set(&w, &cfg), 0);
 	test_wire(&v, &cfg);
-	for (unsigned int i = 0; i < 1000; i++) {
-		struct weft_impair_fate a, b;
-
-		weft_impair_frame(&w, &a);
-		weft_impair_frame(&v, &b);
-		assert_int_equal(a.drop, b.drop);
-	}
+	test_same_drops(&w, &v, 1000);
 }
 
 int

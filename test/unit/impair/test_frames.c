@@ -116,13 +116,7 @@ one_injector_does_not_move_another(void **state)
 	many.ber = 1e-3;
 	test_wire(&w, &few);
 	test_wire(&v, &many);
-	for (unsigned int i = 0; i < 10000; i++) {
-		struct weft_impair_fate a, b;
-
-		weft_impair_frame(&w, &a);
-		weft_impair_frame(&v, &b);
-		assert_int_equal(a.drop, b.drop);
-	}
+	test_same_drops(&w, &v, 10000);
 }
 
 int
