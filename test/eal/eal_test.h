@@ -12,8 +12,12 @@
 #include "weft_test.h"
 
 #include <rte_cycles.h>
+#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_mbuf.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "weft_eal.h"
@@ -42,6 +46,44 @@ test_eal_start(const char *lcores)
 		fprintf(stderr, "%s\n", err);
 		exit(1);
 	}
+}
+
+/* How many CPUs this process may run on, and the first and the last of them. */
+static inline unsigned int
+test_cpus(size_t *first, size_t *last)
+{
+	cpu_set_t cpus;
+
+	if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0)
+		exit(1);
+	*first = CPU_SETSIZE;
+	*last = 0;
+	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &cpus))
+			continue;
+		*first = cpu < *first ? cpu : *first;
+		*last = cpu;
+	}
+	return (unsigned int)CPU_COUNT(&cpus);
+}
+
+/* One question to the telemetry socket of this process; the answer in @p reply. */
+static inline void
+test_ask(const char *question, char *reply, size_t room)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	ssize_t n;
+
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/dpdk_telemetry.v2",
+		rte_eal_get_runtime_dir());
+	assert_int_equal(connect(fd, (const struct sockaddr *)&addr, sizeof(addr)), 0);
+	assert_true(read(fd, reply, room) > 0);
+	assert_int_equal(write(fd, question, strlen(question)), (ssize_t)strlen(question));
+	n = read(fd, reply, room - 1);
+	assert_true(n > 0);
+	reply[n] = '\0';
+	close(fd);
 }
 
 static inline struct rte_mempool *

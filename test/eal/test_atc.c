@@ -326,20 +326,12 @@ main(void)
 		cmocka_unit_test(answer_before_the_order_is_applied_is_noticed),
 		cmocka_unit_test(overtaken_answer_that_is_installed_is_noticed),
 	};
-	size_t cpu[2] = { CPU_SETSIZE, 0 };
+	size_t first, last;
 	char lcores[128];
-	cpu_set_t cpus;
 	int failed;
 
-	if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0)
-		return 1;
-	for (size_t i = 0; i < CPU_SETSIZE; i++) {
-		if (!CPU_ISSET(i, &cpus))
-			continue;
-		cpu[0] = i < cpu[0] ? i : cpu[0];
-		cpu[1] = i;
-	}
-	snprintf(lcores, sizeof(lcores), "0@%zu,1@%zu,2@%zu,3@%zu", cpu[0], cpu[1], cpu[0], cpu[1]);
+	test_cpus(&first, &last);
+	snprintf(lcores, sizeof(lcores), "0@%zu,1@%zu,2@%zu,3@%zu", first, last, first, last);
 	test_eal_start(lcores);
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
 	weft_eal_stop();

@@ -10,10 +10,7 @@
 
 #include <errno.h>
 #include <rte_bus_vdev.h>
-#include <rte_eal.h>
 #include <rte_ethdev.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
 #include "weft_impair.h"
 #include "weft_wire.h"
@@ -376,25 +373,6 @@ frames_that_are_due_together_all_arrive(void **state)
 	close_wire();
 }
 
-/* One question to the telemetry socket of this process. */
-static void
-ask(const char *question, char *reply, size_t room)
-{
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
-	ssize_t n;
-
-	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/dpdk_telemetry.v2",
-		rte_eal_get_runtime_dir());
-	assert_int_equal(connect(fd, (const struct sockaddr *)&addr, sizeof(addr)), 0);
-	assert_true(read(fd, reply, room) > 0);
-	assert_int_equal(write(fd, question, strlen(question)), (ssize_t)strlen(question));
-	n = read(fd, reply, room - 1);
-	assert_true(n > 0);
-	reply[n] = '\0';
-	close(fd);
-}
-
 static void
 settings_change_by_telemetry(void **state)
 {
@@ -403,10 +381,10 @@ settings_change_by_telemetry(void **state)
 
 	(void)state;
 	open_wire(",seed=77");
-	ask("/weft/flitwire", reply, sizeof(reply));
+	test_ask("/weft/flitwire", reply, sizeof(reply));
 	assert_string_equal(reply, "{\"/weft/flitwire\":[\"net_flitwire0\"]}");
 	send_frames(0, 10);
-	ask("/weft/flitwire,net_flitwire0,drop=1,delay_us=2.5@0.5", reply, sizeof(reply));
+	test_ask("/weft/flitwire,net_flitwire0,drop=1,delay_us=2.5@0.5", reply, sizeof(reply));
 	assert_non_null(strstr(reply, "\"port\":\"net_ring0\""));
 	assert_non_null(strstr(reply, "\"seed\":\"77\""));
 	assert_non_null(strstr(reply, "\"drop\":\"1\""));
@@ -415,15 +393,15 @@ settings_change_by_telemetry(void **state)
 	assert_null(strstr(reply, "rx_wire_"));
 	send_frames(0, 5);
 	assert_int_equal(xstat("tx_wire_dropped"), 5);
-	ask("/weft/flitwire,net_flitwire0,drop=2", reply, sizeof(reply));
+	test_ask("/weft/flitwire,net_flitwire0,drop=2", reply, sizeof(reply));
 	assert_non_null(strstr(reply, "\"error\":\"drop: expected P: of a frame to be lost"));
-	ask("/weft/flitwire,net_flitwire0,bits_p=1", reply, sizeof(reply));
+	test_ask("/weft/flitwire,net_flitwire0,bits_p=1", reply, sizeof(reply));
 	assert_non_null(strstr(reply, "\"error\":\"bits must be 1 to 64\""));
-	ask("/weft/flitwire,net_flitwire0", reply, sizeof(reply));
+	test_ask("/weft/flitwire,net_flitwire0", reply, sizeof(reply));
 	assert_non_null(strstr(reply, "\"drop\":\"1\""));
-	ask("/weft/flitwire,nobody", reply, sizeof(reply));
+	test_ask("/weft/flitwire,nobody", reply, sizeof(reply));
 	assert_string_equal(reply, "{\"/weft/flitwire\":null}");
-	ask("/weft/flitwire,net_flitwire0,drop=0", reply, sizeof(reply));
+	test_ask("/weft/flitwire,net_flitwire0,drop=0", reply, sizeof(reply));
 	for (int i = 0; i < 10; i++) {
 		assert_int_equal(weft_port_rx(port, &m, 1), 1);
 		rte_pktmbuf_free(m);
@@ -431,7 +409,7 @@ settings_change_by_telemetry(void **state)
 	assert_int_equal(rte_eth_xstats_reset(wire), 0);
 	assert_int_equal(xstat("tx_wire_frames"), 0);
 	close_wire();
-	ask("/weft/flitwire", reply, sizeof(reply));
+	test_ask("/weft/flitwire", reply, sizeof(reply));
 	assert_string_equal(reply, "{\"/weft/flitwire\":[]}");
 }
 

@@ -306,20 +306,11 @@ main(void)
 		cmocka_unit_test(quiesce_outlasts_every_reader),
 		cmocka_unit_test(late_neighbour_makes_a_spinning_loop_yield),
 	};
-	size_t first = CPU_SETSIZE, last = 0;
+	size_t first, last;
 	char lcores[128];
-	cpu_set_t cpus;
 	int failed;
 
-	if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0)
-		return 1;
-	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		if (!CPU_ISSET(cpu, &cpus))
-			continue;
-		first = cpu < first ? cpu : first;
-		last = cpu;
-	}
-	n_cpus = (unsigned int)CPU_COUNT(&cpus);
+	n_cpus = test_cpus(&first, &last);
 	cpu_of_lcore_1 = last;
 	snprintf(lcores, sizeof(lcores), "0@(%zu,%zu),1@%zu,2@%zu,3@%zu", first, last, last, first,
 		first);

@@ -6,9 +6,6 @@
 #include "eal_test.h"
 
 #include <errno.h>
-#include <rte_eal.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
 static struct rte_mempool *pool;
 
@@ -135,25 +132,6 @@ other_drivers_cannot_be_paired(void **state)
 	assert_string_equal(err, "port b: driver memif cannot join two nodes inside a process");
 }
 
-/* One question to the telemetry socket of this process; the answer in @reply. */
-static void
-ask(const char *question, char *reply, size_t room)
-{
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
-	ssize_t n;
-
-	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/dpdk_telemetry.v2",
-		rte_eal_get_runtime_dir());
-	assert_int_equal(connect(fd, (const struct sockaddr *)&addr, sizeof(addr)), 0);
-	assert_true(read(fd, reply, room) > 0);
-	assert_int_equal(write(fd, question, strlen(question)), (ssize_t)strlen(question));
-	n = read(fd, reply, room - 1);
-	assert_true(n > 0);
-	reply[n] = '\0';
-	close(fd);
-}
-
 static void
 telemetry_tells_names_and_counters(void **state)
 {
@@ -164,19 +142,19 @@ telemetry_tells_names_and_counters(void **state)
 	(void)state;
 	open_pair(ports, 0);
 	send_burst(ports[0], mbufs, 3);
-	ask("/weft/ports", reply, sizeof(reply));
+	test_ask("/weft/ports", reply, sizeof(reply));
 	assert_string_equal(reply, "{\"/weft/ports\":[\"s0.0\",\"h0.0\"]}");
-	ask("/weft/port,h0.0", reply, sizeof(reply));
+	test_ask("/weft/port,h0.0", reply, sizeof(reply));
 	assert_non_null(strstr(reply, "\"driver\":\"ring\""));
 	assert_non_null(strstr(reply, "\"tx_frames\":3,"));
 	assert_non_null(strstr(reply, "\"max_flits\":15,"));
 	weft_port_close(ports[0]);
-	ask("/weft/port,h0.0", reply, sizeof(reply));
+	test_ask("/weft/port,h0.0", reply, sizeof(reply));
 	assert_string_equal(reply, "{\"/weft/port\":null}");
-	ask("/weft/port", reply, sizeof(reply));
+	test_ask("/weft/port", reply, sizeof(reply));
 	assert_string_equal(reply, "{\"/weft/port\":null}");
 	weft_port_close(ports[1]);
-	ask("/weft/ports", reply, sizeof(reply));
+	test_ask("/weft/ports", reply, sizeof(reply));
 	assert_string_equal(reply, "{\"/weft/ports\":[]}");
 }
 

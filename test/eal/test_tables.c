@@ -209,19 +209,11 @@ main(void)
 		cmocka_unit_test(readers_see_whole_snapshots_only),
 		cmocka_unit_test(changes_without_commit_are_forgotten),
 	};
-	size_t first = CPU_SETSIZE, last = 0;
+	size_t first, last;
 	char lcores[96];
-	cpu_set_t cpus;
 	int failed;
 
-	if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0)
-		return 1;
-	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		if (!CPU_ISSET(cpu, &cpus))
-			continue;
-		first = cpu < first ? cpu : first;
-		last = cpu;
-	}
+	test_cpus(&first, &last);
 	snprintf(lcores, sizeof(lcores), "0@(%zu,%zu),1@%zu,2@%zu", first, last, first, last);
 	test_eal_start(lcores);
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
