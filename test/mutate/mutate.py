@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Does the simulator notice? Breaks one rule of the retry layer, of credits, sessions or IDE after the
 other, builds weft-sim with that one file changed, and wants it to fail within 200 seeds. A mutation
-must match the source in exactly one place, so that none goes stale.
+must match the source in exactly one place, so that none goes stale. The source as it is, built the same
+way, must not fail: else whatever fails there would notice everything.
 
 usage: mutate.py BUILD [NAME...]
 """
@@ -167,6 +168,7 @@ MUTATIONS = [
      "s->is_broken = run.failed != 0;",
      "s->is_broken = false;"),
 ]
+INTACT = ("nothing broken", *MUTATIONS[0][1:3], MUTATIONS[0][2])
 
 
 def commands(build):
@@ -218,17 +220,29 @@ def noticed(exe, work):
     return r.returncode != 0, said
 
 
+def try_one(root, build, mutation, compile_of, link):
+    """Whether the mutant fails, None if it cannot be built, and why."""
+    with tempfile.TemporaryDirectory() as folder:
+        work = pathlib.Path(folder)
+        exe, why = mutate(root, build, work, mutation, compile_of, link)
+        return (None, why) if exe is None else noticed(exe, work)
+
+
 def main():
     root = pathlib.Path(__file__).resolve().parents[2]
     build = pathlib.Path(sys.argv[1]).resolve()
     chosen = [m for m in MUTATIONS if len(sys.argv) == 2 or m[0] in sys.argv[2:]]
+    if not chosen:
+        print("no mutation is called so")
+        return 1
     compile_of, link = commands(build)
+    failed, said = try_one(root, build, INTACT, compile_of, link)
+    if failed is not False or said:
+        print(f"{INTACT[0]}, and yet: {said}")
+        return 1
     missed = 0
     for mutation in chosen:
-        with tempfile.TemporaryDirectory() as folder:
-            work = pathlib.Path(folder)
-            exe, why = mutate(root, build, work, mutation, compile_of, link)
-            ok, said = (False, why) if exe is None else noticed(exe, work)
+        ok, said = try_one(root, build, mutation, compile_of, link)
         missed += not ok
         print(f"{'noticed' if ok else 'MISSED '}  {mutation[0]}: {said}", flush=True)
     print(f"{len(chosen) - missed} of {len(chosen)} mutations noticed")
