@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 from weftmodel import flit as fl
-from weftmodel import frame, pcapio, retry_link, wirecheck
+from weftmodel import frame, pcapio, retry_link, script, wirecheck
 
 SETTINGS = ((1, 1, 511), (1, 0, 511), (1, 1, 20), (0, 0, 511), (1, 0, 3))
 TICK_NS = 2000
@@ -38,14 +38,13 @@ class End:
     def event(self, line):
         """Flits that it sends then: [(number, id, command, ack)]."""
         self._write(line)
-        head, _, sent = self.process.stdout.readline().partition(" t")
-        words = head.split()
-        if not words:
+        answer = script.retry_answer(self.process.stdout.readline())
+        if answer is None:
             raise RuntimeError("llr_script died")
-        at = words.index("l")
-        self.got += [int(w) for w in words[3:at]]
-        self.unacked = int(words[at + 3])
-        return [tuple(map(int, w.split(","))) for w in sent.split()]
+        said, sent = answer
+        self.got += said["delivered"]
+        self.unacked = said["unacked"]
+        return sent
 
     def commit(self, most):
         k = min(most, self.window - self.unacked)

@@ -16,6 +16,7 @@ import sys
 
 from weftmodel import flit as fl
 from weftmodel import retry
+from weftmodel.script import retry_answer
 
 LETTER = {retry.DELIVERED: "o", retry.HELD: "o", retry.DUPLICATE: "D", retry.BAD: "B",
           retry.NOP: "N", retry.REFUSED: "R"}
@@ -181,21 +182,18 @@ class Judge:
         self.newest = 0             # own flit sent last for the first time
 
     def line(self, answer, want):
-        head, _, sent = answer.partition(" t")
-        words = head.split()
-        if len(words) < 7 or words[0] != "c":
+        said = retry_answer(answer)
+        if said is None:
             raise Wrong(f"no answer: {answer!r}")
-        at = words.index("l")
-        got = {"classes": words[1], "delivered": [int(w) for w in words[3:at]],
-               "lost": int(words[at + 1]), "unacked": int(words[at + 3])}
+        got, sent = said
         want["unacked"] = want["next"] - want["oldest"]
         got["classes"] = "".join(ANY if w == ANY and g in "DR" else g for g, w in zip(
             got["classes"], want["classes"])) + got["classes"][len(want["classes"]):]
         for key, value in got.items():
             if value != want[key]:
                 raise Wrong(f"{key}: {value}, expected {want[key]}")
-        for word in sent.split():
-            self._sent(*map(int, word.split(",")), want)
+        for flit in sent:
+            self._sent(*flit, want)
         if want["quiet"] and self.said != want["acknowledged"]:
             raise Wrong(f"acknowledged {self.said}, expected {want['acknowledged']}")
 

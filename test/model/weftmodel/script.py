@@ -16,6 +16,19 @@ def words(line):
     return tuple(out)
 
 
+def retry_answer(line):
+    """What llr_script says of an event: (what became of each flit and so on by name, [(number, id,
+    command, ack)] of each flit it sends); None if it says something else."""
+    head, _, sent = line.partition(" t")
+    said = head.split()
+    if len(said) < 7 or said[0] != "c":
+        return None
+    at = said.index("l")
+    return ({"classes": said[1], "delivered": [int(w) for w in said[3:at]],
+             "lost": int(said[at + 1]), "unacked": int(said[at + 3])},
+            [tuple(map(int, w.split(","))) for w in sent.split()])
+
+
 class Batch:
     """Lines and the answers allowed for each; an answer is a tuple of words and numbers."""
 
