@@ -53,14 +53,7 @@ loss_row(struct exp *x, const char *id, const char *what, const char *topic, enu
 	uint64_t sum[EXP_SUMS];
 	double lost;
 
-	cfg = (struct rig_cfg){ .mode = mode,
-		.levels = levels,
-		.uncorrectable = Q,
-		.frame_flits = 1,
-		.there = PAPER_ROUND_TRIP / 2,
-		.back = PAPER_ROUND_TRIP / 2,
-		.load = 1,
-		.slots = exp_sample(x, 30000000) / PIECES };
+	cfg = rig_paper(mode, levels, Q, exp_sample(x, 30000000) / PIECES);
 	exp_work(x, topic, bandwidth_piece, PIECES, sum);
 	/* The way itself holds flits at the end of each piece. */
 	sum[SLOTS] -= (uint64_t)PIECES * cfg.there;
@@ -88,11 +81,8 @@ separate_acks(struct exp *x, const struct exp_row *direct)
 	uint64_t sum[EXP_SUMS];
 	double scale;
 
-	cfg.mode = WEFT_MODE_CXL;
-	cfg.levels = 0;
+	cfg = rig_paper(WEFT_MODE_CXL, 0, PAPER_FER_UC, exp_sample(x, 4000000) / PIECES);
 	cfg.one_way = true;
-	cfg.uncorrectable = PAPER_FER_UC;
-	cfg.slots = exp_sample(x, 4000000) / PIECES;
 	exp_work(x, "acks", bandwidth_piece, PIECES, sum);
 	exp_row_rate(r, sum[NOPS_BACK], sum[USEFUL], 1);
 	scale = 1 - direct->measured;

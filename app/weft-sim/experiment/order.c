@@ -39,14 +39,7 @@ static void
 run(const struct exp *x, const char *topic, enum weft_mode mode, unsigned int levels, double q,
 	uint64_t slots, uint64_t *sum)
 {
-	cfg = (struct rig_cfg){ .mode = mode,
-		.levels = levels,
-		.uncorrectable = q,
-		.frame_flits = 1,
-		.there = PAPER_ROUND_TRIP / 2,
-		.back = PAPER_ROUND_TRIP / 2,
-		.load = 1,
-		.slots = slots / PIECES };
+	cfg = rig_paper(mode, levels, q, slots / PIECES);
 	exp_work(x, topic, order_piece, PIECES, sum);
 }
 

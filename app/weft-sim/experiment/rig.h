@@ -26,6 +26,20 @@ struct rig_cfg {
 	uint64_t slots;
 };
 
+/** The paper's link: one flit a frame, as many as can be sent, @p slots with a share lost. */
+static inline struct rig_cfg
+rig_paper(enum weft_mode mode, unsigned int levels, double uncorrectable, uint64_t slots)
+{
+	return (struct rig_cfg){ .mode = mode,
+		.levels = levels,
+		.uncorrectable = uncorrectable,
+		.frame_flits = 1,
+		.there = PAPER_ROUND_TRIP / 2,
+		.back = PAPER_ROUND_TRIP / 2,
+		.load = 1,
+		.slots = slots };
+}
+
 #define RIG_LATENCY_MAX 4096 /* slots; later ones are counted as that */
 
 struct rig_result {
