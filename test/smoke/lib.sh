@@ -74,11 +74,11 @@ wait_for() {
 # ask PID COMMAND: a process's telemetry.
 ask() { /usr/bin/python3 "$here/telemetry.py" "$@"; }
 
-# reads_done PID: by host h0, so far.
-reads_done() { ask "$1" /weft/node,h0 | json /dev/stdin 'o["/weft/node"]["host_reads_done"]'; }
+# reads_done HOST PID: how many so far.
+reads_done() { ask "$2" "/weft/node,$1" | json /dev/stdin 'o["/weft/node"]["host_reads_done"]'; }
 
-# has_read PID MORE: h0 has done more reads than that.
-has_read() { [ "$(reads_done "$1")" -gt "$2" ]; }
+# has_read HOST PID MORE: it has done more reads than that.
+has_read() { [ "$(reads_done "$1" "$2")" -gt "$3" ]; }
 
 # good FILE: every request ended once and nothing was wrong.
 good() {
@@ -126,6 +126,9 @@ start_all() {
 	start h0 --until-done --quiet --json "$work/h0.json"
 	start h1 --until-done --quiet --json "$work/h1.json"
 }
+
+# has_traffic: at both hosts; one that starts late would not see what is done to the others.
+has_traffic() { has_read h0 "$pid_h0" 1000 && has_read h1 "$pid_h1" 1000; }
 
 # hosts_end: whether both ended well.
 hosts_end() {

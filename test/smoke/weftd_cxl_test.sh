@@ -4,26 +4,17 @@
 # on every hop every read and write completes once; with back-pressure everywhere nothing stands
 # still. A switch that is killed takes messages with it: the daemons say so, and the fabric goes on.
 . "$(dirname "$0")/lib.sh"
-here=$(cd "$(dirname "$0")" && pwd)
 export XDG_RUNTIME_DIR=$work
-ask() { /usr/bin/python3 "$here/telemetry.py" "$@"; }
 
 # fabric REQUESTS OUTSTANDING TIMEOUT_MS [DEFAULTS [WIRE]]: two hosts, two switches
 # joined twice, two GFDs.
 fabric() {
-	local wire=${5:+, driver: memif, wire: {seed: SEED, $5\}} traffic
-	traffic="requests: $1, outstanding: $2, write_percent: 50, timeout_ms: $3"
+	local wire=${5:+, driver: memif, wire: {seed: SEED, $5\}}
 	cat <<-Y
 	fabric: cxl
 	mode: cxl
 	defaults: {mtu: 4000${4:+, $4}}
-	nodes:
-	  - {name: h0, kind: host, pid: 0x101, traffic: {$traffic, lines: 4096, seed: 1}}
-	  - {name: h1, kind: host, pid: 0x102, traffic: {$traffic, lines: 2048, seed: 2}}
-	  - {name: s0, kind: switch, pid: 0x010}
-	  - {name: s1, kind: switch, pid: 0x011}
-	  - {name: g0, kind: gfd, pid: 0x200, memory: 4M}
-	  - {name: g1, kind: gfd, pid: 0x201, memory: 4M}
+	$(six_nodes "$1" "$2" "$3")
 	links:
 	  - {a: h0, b: s0${wire/SEED/1}}
 	  - {a: s1, b: h1${wire/SEED/2}}
@@ -32,18 +23,6 @@ fabric() {
 	  - {a: s0, b: g0${wire/SEED/4}}
 	  - {a: g1, b: s1${wire/SEED/5}}
 	Y
-}
-
-# good FILE: every request ended once and nothing was wrong.
-good() {
-	json "$1" 'all(n["traffic"][k] == 0 for n in o["nodes"] if n["kind"] == "host"
-		for k in ("lost", "mismatches", "failed", "uncertain")) and
-		all(n["outstanding"] == 0 for n in o["nodes"] if n["kind"] == "host")'
-}
-
-# sum FILE GROUP COUNTER: over all ends of links.
-sum() {
-	json "$1" "sum(c['$2']['$3'] for n in o['nodes'] for c in n['connections'])"
 }
 
 run() { # run NAME [options]: the whole fabric of $work/NAME.yaml in one process
@@ -98,47 +77,7 @@ if [ $wires -eq 1 ]; then
 	done
 fi
 
-# One process a node.
-start() { # start NODE [options]
-	local node=$1
-	shift
-	"$app/weftd" --topology "$work/live.yaml" --node "$node" "$@" >>"$work/$node.log" 2>&1 &
-	pids+=($!)
-	eval "pid_$node=$!"
-}
-
-start_all() {
-	local node
-	rm -f "$work"/*.log "$work"/h?.json
-	for node in s0 s1 g0 g1; do
-		start "$node"
-	done
-	start h0 --until-done --quiet --json "$work/h0.json"
-	start h1 --until-done --quiet --json "$work/h1.json"
-}
-
-hosts_end() {
-	local status=0
-	wait "$pid_h0" || status=1
-	wait "$pid_h1" || status=1
-	return $status
-}
-
-end_others() {
-	kill -TERM "$pid_s0" "$pid_s1" "$pid_g0" "$pid_g1"
-	wait "$pid_s0" "$pid_s1" "$pid_g0" "$pid_g1" || true
-	pids=()
-}
-
-reads_done() { # reads_done HOST PID
-	ask "$2" "/weft/node,$1" | json /dev/stdin 'o["/weft/node"]["host_reads_done"]'
-}
-# At both hosts: one that starts late would not see what is done to the others.
-has_traffic() {
-	[ "$(reads_done h0 "$pid_h0")" -gt 1000 ] && [ "$(reads_done h1 "$pid_h1")" -gt 1000 ]
-}
-
-# A GFD that is stopped for longer than a silence: links keep what they have.
+# One process a node from here. A GFD that is stopped for longer than a silence: links keep what they have.
 fabric 1000000 64 60000 >"$work/live.yaml"
 start_all
 wait_for 60 has_traffic

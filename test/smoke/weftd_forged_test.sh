@@ -4,7 +4,6 @@
 # notices; with containment nothing of it is delivered: the stream becomes Insecure, which is said, the
 # session ends, and a new one with new keys goes on to the end.
 . "$(dirname "$0")/lib.sh"
-here=$(cd "$(dirname "$0")" && pwd)
 
 [ "$(id -u)" -eq 0 ] || skip "skipped: needs root to make network interfaces and raw sockets"
 command -v ip >/dev/null || skip "skipped: needs ip (package iproute2)"

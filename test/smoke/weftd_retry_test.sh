@@ -8,19 +8,12 @@ export XDG_RUNTIME_DIR=$work
 
 # fabric REQUESTS TIMEOUT_MS [WIRE]: two hosts, two switches, two GFDs.
 fabric() {
-	local wire=${3:+, wire: {seed: SEED, $3\}} traffic
-	traffic="requests: $1, outstanding: 64, write_percent: 50, timeout_ms: $2"
+	local wire=${3:+, wire: {seed: SEED, $3\}}
 	cat <<-Y
 	fabric: retry
 	mode: rxl
 	defaults: {mtu: 4000}
-	nodes:
-	  - {name: h0, kind: host, pid: 0x101, traffic: {$traffic, lines: 4096, seed: 1}}
-	  - {name: h1, kind: host, pid: 0x102, traffic: {$traffic, lines: 2048, seed: 2}}
-	  - {name: s0, kind: switch, pid: 0x010}
-	  - {name: s1, kind: switch, pid: 0x011}
-	  - {name: g0, kind: gfd, pid: 0x200, memory: 4M}
-	  - {name: g1, kind: gfd, pid: 0x201, memory: 4M}
+	$(six_nodes "$1" 64 "$2")
 	links:
 	  - {a: h0, b: s0, driver: memif${wire/SEED/1}}
 	  - {a: h1, b: s1, driver: memif${wire/SEED/2}}
@@ -28,18 +21,6 @@ fabric() {
 	  - {a: s0, b: g0, driver: memif${wire/SEED/4}}
 	  - {a: s1, b: g1, driver: memif${wire/SEED/5}}
 	Y
-}
-
-# good FILE: every request ended once and nothing was wrong.
-good() {
-	json "$1" 'all(n["traffic"][k] == 0 for n in o["nodes"] if n["kind"] == "host"
-		for k in ("lost", "mismatches", "failed", "uncertain")) and
-		all(n["outstanding"] == 0 for n in o["nodes"] if n["kind"] == "host")'
-}
-
-# sum FILE GROUP COUNTER: over the connections of hosts and GFDs.
-sum() {
-	json "$1" "sum(c['$2']['$3'] for n in o['nodes'] for c in n.get('connections', []))"
 }
 
 bad_wires() {
@@ -66,47 +47,6 @@ if [ $wires -eq 1 ]; then
 	bad_wires "ber: 1e-5, uncorrectable: 1e-3, drop: 1e-3, dup: 1e-3, reorder: 1e-3"
 	bad_wires "ber: 1e-4, uncorrectable: 1e-2, drop: 2e-2, dup: 2e-2, reorder: 2e-2, channel: 1e-2"
 fi
-
-# start NODE [options]: in the background; its number is in pid_NODE.
-start() {
-	local node=$1
-	shift
-	"$app/weftd" --topology "$work/live.yaml" --node "$node" "$@" >>"$work/$node.log" 2>&1 &
-	pids+=($!)
-	eval "pid_$node=$!"
-}
-
-start_all() {
-	rm -f "$work"/*.log "$work"/h?.json
-	for node in s0 s1 g0 g1; do
-		start "$node"
-	done
-	start h0 --until-done --quiet --json "$work/h0.json"
-	start h1 --until-done --quiet --json "$work/h1.json"
-}
-
-hosts_end() {
-	local status=0
-	wait "$pid_h0" || status=1
-	wait "$pid_h1" || status=1
-	return $status
-}
-
-end_others() {
-	kill -TERM "$pid_s0" "$pid_s1" "$pid_g0" "$pid_g1"
-	wait "$pid_s0" "$pid_s1" "$pid_g0" "$pid_g1" || true
-	pids=()
-}
-
-here=$(cd "$(dirname "$0")" && pwd)
-reads_done() { # reads_done HOST PID
-	/usr/bin/python3 "$here/telemetry.py" "$2" "/weft/node,$1" |
-		json /dev/stdin 'o["/weft/node"]["host_reads_done"]'
-}
-# At both hosts: one that starts late would not see what is done to the others.
-has_traffic() {
-	[ "$(reads_done h0 "$pid_h0")" -gt 1000 ] && [ "$(reads_done h1 "$pid_h1")" -gt 1000 ]
-}
 
 # A switch has no state that matters: killed and started again, nothing is lost.
 fabric 1000000 60000 >"$work/live.yaml"

@@ -102,14 +102,14 @@ s=$pid
 run h0 "$work/long.yaml" h0 --json "$work/h.json"
 h=$pid
 wait_for 20 sh -c "grep -q 'run' '$work/h0.log'"
-wait_for 20 has_read "$h" 100
+wait_for 20 has_read h0 "$h" 100
 kill -KILL "$g"
 wait "$g" 2>/dev/null || true
 sleep 1
-stalled=$(reads_done "$h")
+stalled=$(reads_done h0 "$h")
 run g0 "$work/long.yaml" g0
 g=$pid
-wait_for 30 has_read "$h" $((stalled + 100))
+wait_for 30 has_read h0 "$h" $((stalled + 100))
 kill -INT "$h"
 if wait "$h"; then die "a host that lost requests ended well"; fi
 same "lost requests are reported" True "$(json "$work/h.json" 'o["nodes"][0]["traffic"]["lost"] > 0')"

@@ -165,7 +165,7 @@ fabric rxl "drop: 0" "{name: a, kind: read, $zero}, {name: b, kind: read, $zero}
 pid=$!
 pids+=("$pid")
 wait_for 20 grep -q ' run$' log
-wait_for 20 has_read "$pid" 1000
+wait_for 20 has_read h0 "$pid" 1000
 ask "$pid" /weft/flitwire,net_flitwire_h0.0,drop=1 >/dev/null
 sleep 1
 ask "$pid" /weft/flitwire,net_flitwire_h0.0,drop=0 >/dev/null

@@ -35,7 +35,7 @@ fabric 0 "seed: 1" 300
 pid=$!
 pids+=("$pid")
 wait_for 20 grep -q ' run$' "$work/log"
-wait_for 20 has_read "$pid" 100
+wait_for 20 has_read h0 "$pid" 100
 same "wires" "['net_flitwire_h0.0', 'net_flitwire_s0.0']" \
 	"$(ask "$pid" /weft/flitwire | json /dev/stdin 'sorted(o["/weft/flitwire"])')"
 same "wire is cut" 1 "$(ask "$pid" /weft/flitwire,net_flitwire_h0.0,drop=1 | json /dev/stdin 'o["/weft/flitwire"]["drop"]')"
