@@ -164,6 +164,8 @@ def model_case(path):
 
 def model(folder):
     paths = sorted(glob.glob(os.path.join(folder, "*.json")))
+    if not paths:
+        yield f"{folder}: no traces"
     with ThreadPoolExecutor(2) as pool:
         for wrong in pool.map(model_case, paths):
             yield from wrong
@@ -477,6 +479,8 @@ def slots():
         pcapio.write_pcap(path, [pcapio.Packet(0, flits) for flits, _ in cases], pcapio.USER0)
         got, _ = rows(path, ["weft.msg." + name for name in names], "-o", "weft.check:FALSE",
                       "-o", "weft.raw_mode:" + mode)
+        if not cases or len(got) != len(cases):
+            yield f"{form}: {len(cases)} slots, {len(got)} rows"
         for i, (row, (_, want)) in enumerate(zip(got, cases)):
             for name in names:
                 values = row["weft.msg." + name]
@@ -613,6 +617,8 @@ def controls():
     messages = [filled(kind) for kind in control.CARRIES]
     pcapio.write_pcap(path, [pcapio.Packet(0, start + with_check(m)) for m in messages])
     got, _ = rows(path, ["weft.control." + name for name in NAMED])
+    if len(got) != len(messages):
+        yield f"{len(messages)} control messages, {len(got)} rows"
     for row, message in zip(got, messages):
         want = {k: v.hex() if k == control.NODE else int.from_bytes(v, "big") for k, v in message}
         shown_values = {k + 1: v[0] if k + 1 == control.NODE else int(v[0], 0)
