@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What hosts, GFDs and (in cxl mode) switches have in common: ends of connections, or of links. Frames come in, lose what FEC
- * cannot correct, and are given to the end with their syndromes; what an end has to send gets its
- * CRC and FEC here. An end is looked at when a frame comes or at its deadline, never otherwise.
- * Hot.
+ * What hosts, GFDs and (in cxl mode) switches have in common: ends of connections, or of links.
+ * Frames come in, lose what FEC cannot correct, and are given to the end with their syndromes; what
+ * an end has to send gets its CRC and FEC here. An end is looked at when a frame comes or at its
+ * deadline, never otherwise. Hot.
  */
 
 #include "ide.h"

@@ -33,14 +33,13 @@ fault_plan(struct sim *s)
 }
 
 static void
-wire_fail(struct sim *s, struct sim_wire *w, uint64_t until_ns, bool holds)
+wire_fail(struct sim_wire *w, uint64_t until_ns, bool holds)
 {
 	if (until_ns <= w->up_ns)
 		return;
 	w->up_ns = until_ns;
 	w->holds = holds;
 	w->flaps += !holds;
-	(void)s;
 }
 
 static void
@@ -50,9 +49,9 @@ link_fault(struct sim *s, enum fault_kind kind, uint64_t where, uint64_t until_n
 	const bool both = kind != FAULT_DEAF;
 
 	if (both || (where & 1) == 0)
-		wire_fail(s, &s->wire[l->a], until_ns, kind == FAULT_HOLD);
+		wire_fail(&s->wire[l->a], until_ns, kind == FAULT_HOLD);
 	if (both || (where & 1) == 1)
-		wire_fail(s, &s->wire[l->b], until_ns, kind == FAULT_HOLD);
+		wire_fail(&s->wire[l->b], until_ns, kind == FAULT_HOLD);
 }
 
 static void

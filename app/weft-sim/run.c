@@ -59,14 +59,13 @@ digest(struct sim *s, const struct event *e, uint64_t what)
 }
 
 static void
-end_event(struct sim *s, struct sim_end *e, uint64_t time_ns)
+end_event(struct sim_end *e, uint64_t time_ns)
 {
 	if (e->timer_ns != time_ns)
 		return; /* another came before it */
 	e->timer_ns = SIM_NEVER;
 	if (e->node->resume_ns == 0)
 		edge_timer(e);
-	(void)s;
 }
 
 /* After the faults: is it over, or does it hang? */
@@ -110,7 +109,7 @@ dispatch(struct sim *s, const struct event *e)
 		break;
 	case EV_END:
 		digest(s, e, (uint64_t)((struct sim_end *)e->object - s->end));
-		end_event(s, e->object, e->time_ns);
+		end_event(e->object, e->time_ns);
 		break;
 	case EV_HOST: host_poll(e->object); break;
 	case EV_SERVE: gfd_serve_event(e->object); break;
