@@ -43,10 +43,6 @@ traffic() { # traffic NAME HOST COUNTER
 	json "$work/$1.json" "[n['traffic']['$3'] for n in o['nodes'] if n['name'] == '$2'][0]"
 }
 
-memory() { # memory NAME COUNTER: of all GFDs
-	json "$work/$1.json" "[n['memory']['$2'] for n in o['nodes'] if n['kind'] == 'gfd']"
-}
-
 # All ways that go through the two to four GFDs, every granularity: all data verified, and each GFD has
 # an equal share of the requests (6 sigma; the lines of both hosts are whole turns of the ways).
 even() { # even NAME GFDS
@@ -117,9 +113,7 @@ done
 
 # Each host asks for a few lines of each segment, often enough to have asked for all of them: which
 # GFDs heard of it, and what it was refused by, is what --resolve says of those addresses.
-{
-	rights rxl 3 1000
-} >"$work/few.yaml"
+rights rxl 3 1000 >"$work/few.yaml"
 run few || die "few: weftd ended with $?"
 /usr/bin/python3 "$here/weftd_fabric.py" "$app/weftd" "$work/few.yaml" "$work/few.json" ||
 	die "the daemon and --resolve differ"
