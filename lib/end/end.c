@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "end_ide_priv.h"
+#include "end_io_priv.h"
 #include "weft_base.h"
 #include "weft_credit.h"
 #include "weft_flit.h"
@@ -31,6 +32,7 @@ struct weft_end {
 	struct weft_flow flow;
 	struct weft_llr *llr;
 	struct end_ide *ide; /* NULL: off */
+	struct end_io *io;
 	uint64_t count[WEFT_END_N_COUNTERS];
 	uint8_t max_flits; /* what both ends take */
 	bool flit_open; /* the packer fills the flit reserved */
@@ -68,6 +70,17 @@ static const struct weft_counter rows[] = {
 	[WEFT_END_N_IDE_REKEYS] = { "ide_rekeys", "keys", "keys changed in flight, sending" },
 	[WEFT_END_N_IDE_REKEYED] = { "ide_rekeyed", "keys", "keys changed in flight, receiving" },
 	[WEFT_END_N_POISONED] = { "poisoned", "messages", "messages whose data was poisoned late" },
+	[WEFT_END_N_IO_SENT] = { "io_sent", "packets", "CXL.io packets packed" },
+	[WEFT_END_N_IO_POSTED] = { "io_posted", "packets", "posted CXL.io packets that came" },
+	[WEFT_END_N_IO_REQUESTS] = { "io_requests", "packets", "CXL.io requests that came" },
+	[WEFT_END_N_IO_COMPLETIONS] = { "io_completions", "packets",
+		"CXL.io completions that came" },
+	[WEFT_END_N_IO_NO_CREDIT] = { "io_no_credit", "packets",
+		"CXL.io packets dropped: there was no credit for them" },
+	[WEFT_END_N_IO_CREDIT_FLITS] = { "io_credit_flits", "flits",
+		"CXL.io flits sent for credits alone" },
+	[WEFT_END_N_IO_MALFORMED] = { "io_malformed", "streams",
+		"CXL.io streams that went wrong; each ends its session" },
 };
 
 static_assert(WEFT_ARRAY_SIZE(rows) == WEFT_END_N_COUNTERS, "one row a counter");
@@ -114,6 +127,9 @@ cfg_is_valid(const struct weft_end_cfg *c)
 	for (unsigned int k = 0; k < WEFT_MSG_LLCTRL; k++)
 		if (c->room[k] > WEFT_FLOW_ROOM_MAX)
 			return false;
+	for (unsigned int i = 0; i < WEFT_IO_CLASSES; i++)
+		if (c->io_room[i] > (c->ide == NULL ? WEFT_END_IO_ROOM_MAX : 0))
+			return false;
 	if ((c->ide != NULL) != (c->session.params.ide_mode != WEFT_IDE_OFF) ||
 		(c->ide != NULL && (c->ide->rekey_flits == 0 || c->ide->rekey_ns == 0 ||
 					   (uintptr_t)c->ide->mem % WEFT_CACHE_LINE != 0)))
@@ -139,6 +155,7 @@ weft_end_size(const struct weft_end_cfg *cfg)
 	len = aligned(sizeof(struct weft_end)) + aligned(weft_llr_size(&cfg->llr));
 	for (unsigned int k = 0; k < WEFT_MSG_LLCTRL; k++)
 		len += aligned(cfg->room[k] * sizeof(struct weft_msg));
+	len += end_io_size(cfg->io_room);
 	return cfg->ide == NULL ? len : len + aligned(sizeof(struct end_ide));
 }
 
@@ -163,12 +180,21 @@ weft_end_init(void *mem, const struct weft_end_cfg *cfg, uint64_t now_ns)
 		e->box[k] = (struct box){ .msg = (struct weft_msg *)at, .room = cfg->room[k] };
 		at += aligned(cfg->room[k] * sizeof(struct weft_msg));
 	}
+	e->io = end_io_init(at, cfg, e->count);
+	at += end_io_size(cfg->io_room);
 	if (cfg->ide != NULL) {
 		e->ide = (struct end_ide *)at;
 		memset(e->ide, 0, sizeof(*e->ide));
 		e->ide->cfg = *cfg->ide;
 	}
 	return e;
+}
+
+/* Only a new session goes on. */
+static bool
+is_broken(const struct weft_end *e)
+{
+	return e->io->is_broken || (e->ide != NULL && e->ide->is_broken);
 }
 
 static void
@@ -247,6 +273,8 @@ end_flit(struct weft_end *e)
 {
 	seal_flit(e, fill_flit(e));
 	weft_llr_commit(e->llr);
+	if (e->io->ahead > -END_IO_TURN)
+		e->io->ahead--;
 }
 
 static void
@@ -316,8 +344,24 @@ begin_session(struct weft_end *e, uint64_t now_ns)
 	e->may_poison = false;
 	e->init_seen = false;
 	e->owes = false;
+	end_io_begin(e->io);
 	if (e->ide == NULL || end_ide_begin(e->ide, &e->session, now_ns))
 		send_init(e);
+}
+
+/* Flits to leave to CXL.io: the one at hand, and its turn. */
+static unsigned int
+left_to_io(const struct weft_end *e)
+{
+	return e->io->open + (e->io->may_ever && e->io->ahead < 0 ? END_IO_TURN : 0u);
+}
+
+/* The like for messages: the flit at hand and one that their data runs over into, and their turn. */
+static unsigned int
+left_to_messages(const struct weft_end *e)
+{
+	return e->flit_open + (unsigned int)(e->more_data || weft_pack_waits(&e->pack)) +
+	       (e->io->ahead > 0 ? END_IO_TURN : 0u);
 }
 
 static bool
@@ -332,7 +376,8 @@ weft_end_can_send(const struct weft_end *e, enum weft_msg_kind kind)
 {
 	return weft_session_is_live(&e->session) && (unsigned int)kind < WEFT_MSG_LLCTRL &&
 	       e->flow.may_send[set_of(kind)][class_of(kind)] != 0 &&
-	       weft_llr_room(e->llr) >= SEND_ROOM && (e->ide == NULL || ide_may_send(e));
+	       weft_llr_room(e->llr) >= SEND_ROOM + left_to_io(e) &&
+	       (e->ide == NULL || ide_may_send(e));
 }
 
 int
@@ -365,6 +410,59 @@ weft_end_send(struct weft_end *e, const struct weft_msg *m)
 		end_flit(e);
 	}
 	return -EAGAIN;
+}
+
+/* The flit with packets goes into the window. False: that is full. */
+static bool
+commit_io(struct weft_end *e)
+{
+	uint8_t *slot;
+
+	if (e->flit_open)
+		end_flit(e);
+	slot = weft_llr_reserve(e->llr);
+	if (slot == NULL)
+		return false;
+	end_io_put(e->io, slot);
+	weft_llr_commit(e->llr);
+	if (e->io->ahead < END_IO_TURN)
+		e->io->ahead++;
+	return true;
+}
+
+bool
+weft_end_can_send_io(const struct weft_end *e, enum weft_io_class c)
+{
+	return weft_session_is_live(&e->session) && (unsigned int)c < WEFT_IO_CLASSES &&
+	       end_io_has_credit(e->io, c) &&
+	       weft_llr_room(e->llr) >= END_IO_ROOM + left_to_messages(e);
+}
+
+int
+weft_end_send_io(struct weft_end *e, const struct weft_io_tlp *t)
+{
+	enum weft_io_class c;
+	int rc;
+
+	if (!weft_session_is_live(&e->session))
+		return -ENOTCONN;
+	if (e->ide != NULL || !weft_io_is_valid(t))
+		return -EINVAL;
+	c = (enum weft_io_class)weft_io_class(t);
+	if (!weft_end_can_send_io(e, c))
+		return -EAGAIN;
+	end_io_open(e->io);
+	while ((rc = weft_io_pack_tlp(&e->io->pack, t)) == -ENOSPC) {
+		if (!commit_io(e))
+			return -EAGAIN;
+		end_io_open(e->io);
+	}
+	e->io->sent[c]++;
+	e->count[WEFT_END_N_IO_SENT]++;
+	/* What runs over goes into the next flit at once: at most one flit is ever at hand. */
+	while (weft_io_pack_waits(&e->io->pack) && commit_io(e))
+		;
+	return rc;
 }
 
 int
@@ -432,6 +530,31 @@ complete_ide(struct weft_end *e, uint64_t now_ns)
 	e->count[WEFT_END_N_IDE_REKEYS]++;
 }
 
+static void
+note_owed_io(struct weft_end *e, uint64_t now_ns)
+{
+	if (e->io->owes || !end_io_owes(e->io))
+		return;
+	e->io->owes = true;
+	e->io->owed_ns = now_ns;
+}
+
+/* The same for CXL.io. */
+static void
+complete_io(struct weft_end *e, uint64_t now_ns)
+{
+	while (e->io->open && commit_io(e))
+		;
+	note_owed_io(e, now_ns);
+	while (e->io->owes && weft_llr_room(e->llr) != 0 &&
+		(end_io_is_urgent(e->io) || now_ns >= e->io->owed_ns + credit_delay_ns(e))) {
+		end_io_open(e->io);
+		commit_io(e);
+		e->count[WEFT_END_N_IO_CREDIT_FLITS]++;
+		note_owed_io(e, now_ns);
+	}
+}
+
 /* Let what is packed, and credits that are worth a flit, go out. */
 static void
 complete(struct weft_end *e, uint64_t now_ns)
@@ -448,6 +571,7 @@ complete(struct weft_end *e, uint64_t now_ns)
 		e->count[WEFT_END_N_CREDIT_FLITS]++;
 		note_owed(e, now_ns);
 	}
+	complete_io(e, now_ns);
 	if (e->ide == NULL)
 		return;
 	complete_ide(e, now_ns);
@@ -471,7 +595,7 @@ weft_end_next(struct weft_end *e, uint8_t *payload, uint64_t now_ns, uint64_t rn
 	}
 	if (!weft_session_is_live(&e->session))
 		return false;
-	if (e->ide != NULL && e->ide->is_broken)
+	if (is_broken(e))
 		return false;
 	complete(e, now_ns);
 	if (weft_llr_fill(e->llr, payload, e->max_flits, now_ns, &out->flits) == 0)
@@ -559,6 +683,20 @@ credits_came(struct weft_end *e, uint16_t crd)
 		e->count[WEFT_END_N_BAD_CRD]++;
 }
 
+/* With IDE there are none: what comes in the clear is no one's that has the key. */
+static void
+io_flit(struct weft_end *e, const uint8_t *flit, bool skip)
+{
+	if (e->ide != NULL)
+		return;
+	if (!e->init_seen)
+		e->count[WEFT_END_N_BEFORE_INIT]++;
+	else if (skip)
+		end_io_lost(e->io);
+	else
+		end_io_flit(e->io, flit);
+}
+
 static void
 deliver(struct weft_end *e, const uint8_t *flit)
 {
@@ -580,7 +718,9 @@ skip_flit(struct weft_end *e, const uint8_t *flit)
 static void
 hand_on(struct weft_end *e, const uint8_t *flit, bool skip)
 {
-	if (skip)
+	if (flit[0] >> 6 == WEFT_FLIT_IO)
+		io_flit(e, flit, skip);
+	else if (skip)
 		skip_flit(e, flit);
 	else
 		deliver(e, flit);
@@ -645,7 +785,7 @@ weft_end_deliver_held(struct weft_end *e, weft_end_msg_fn fn, void *arg)
 	e->arg = arg;
 	while ((flit = weft_llr_held(e->llr)) != NULL)
 		if (e->ide == NULL)
-			deliver(e, flit);
+			hand_on(e, flit, false);
 		else
 			take_sealed(e, flit, false);
 	if (e->ide != NULL)
@@ -690,15 +830,39 @@ weft_end_pop(struct weft_end *e, enum weft_msg_kind kind)
 	weft_flow_consumed(&e->flow, set_of(kind), class_of(kind));
 }
 
+const struct weft_io_tlp *
+weft_end_io_peek(const struct weft_end *e, enum weft_io_class c)
+{
+	return end_io_peek(e->io, c);
+}
+
+void
+weft_end_io_pop(struct weft_end *e, enum weft_io_class c)
+{
+	end_io_pop(e->io, c);
+}
+
 /* --- time, and looking at it --- */
 
 enum weft_session_event
 weft_end_tick(struct weft_end *e, uint64_t now_ns)
 {
-	/* Insecure: only a new session with new keys goes on. */
-	if (e->ide != NULL && e->ide->is_broken)
+	/* Insecure: only a new session with new keys goes on; malformed: one with a new stream. */
+	if (is_broken(e))
 		return seen(e, weft_session_abandon(&e->session, now_ns), now_ns);
 	return seen(e, weft_session_tick(&e->session, now_ns), now_ns);
+}
+
+static uint64_t
+io_deadline(const struct weft_end *e)
+{
+	if (weft_llr_room(e->llr) == 0)
+		return UINT64_MAX;
+	if (e->io->open)
+		return 0;
+	if (!end_io_owes(e->io))
+		return UINT64_MAX;
+	return !e->io->owes || end_io_is_urgent(e->io) ? 0 : e->io->owed_ns + credit_delay_ns(e);
 }
 
 uint64_t
@@ -709,9 +873,9 @@ weft_end_deadline(const struct weft_end *e)
 
 	if (at == 0 || !weft_session_is_live(&e->session))
 		return at;
+	if (is_broken(e))
+		return 0;
 	if (e->ide != NULL) {
-		if (e->ide->is_broken)
-			return 0;
 		t = weft_llr_room(e->llr) == 0 ? at : end_ide_deadline(e->ide, credit_delay_ns(e));
 		at = t < at ? t : at;
 	}
@@ -723,6 +887,8 @@ weft_end_deadline(const struct weft_end *e)
 		if ((t = e->owed_ns + credit_delay_ns(e)) < at)
 			at = t;
 	}
+	t = io_deadline(e);
+	at = t < at ? t : at;
 	t = weft_llr_deadline(e->llr);
 	return t < at ? t : at;
 }

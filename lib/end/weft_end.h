@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * One end of a retry domain, whole: session, retry, credits, packing. Messages go in at one side and
- * come out in order, once, at the other; the owner moves frames and makes and checks CRC and FEC.
+ * One end of a retry domain, whole: session, retry, credits, packing. Messages and CXL.io packets go
+ * in at one side and come out in order, once, at the other; the owner moves frames and makes and checks CRC and FEC.
  * weftd and the simulator run the same object. Pure: time and random bits come in. One thread at a
  * time.
  */
@@ -17,6 +17,7 @@
 #include "weft_control.h"
 #include "weft_flow.h"
 #include "weft_ide.h"
+#include "weft_io.h"
 #include "weft_llr.h"
 #include "weft_msg.h"
 #include "weft_session.h"
@@ -47,6 +48,17 @@ struct weft_end_ide {
 	uint64_t rekey_ns; /**< or after so long, if it has sealed any; 1 or more */
 };
 
+#define WEFT_END_IO_ROOM_MAX 127 /**< CXL.io packets of a class that an end may grant */
+
+/**
+ * Called for a CXL.io packet that is complete and in order; valid during the call only.
+ *
+ * @return true: consumed, its credit goes back; false: it waits in the end's room until
+ *         weft_end_io_pop(). Behind one that waits, packets of its class wait without a call, and
+ *         behind a posted one all that came after it
+ */
+typedef bool (*weft_end_io_fn)(void *arg, const struct weft_io_tlp *t);
+
 struct weft_end_cfg {
 	struct weft_session_cfg session; /**< its params say mode, ISN form and largest frame */
 	struct weft_llr_cfg llr; /**< window 8 or more */
@@ -62,6 +74,14 @@ struct weft_end_cfg {
 	uint64_t *seen;
 	/** With session.params.ide_mode on, else NULL. Mode and options are those of the params. */
 	const struct weft_end_ide *ide;
+	/**
+	 * CXL.io packets of each class (enum weft_io_class) that may wait here, 0..127; that many are
+	 * granted. 0: this end takes none; if neither end takes any, no CXL.io flit is sent. Not with
+	 * IDE, which does not cover such flits.
+	 */
+	uint16_t io_room[WEFT_IO_CLASSES];
+	weft_end_io_fn io; /**< may be NULL: all wait */
+	void *io_arg;
 };
 
 /** Row order of weft_end_counters(). */
@@ -81,6 +101,13 @@ enum weft_end_counter {
 	WEFT_END_N_IDE_REKEYS, /**< keys changed within a session, as sender */
 	WEFT_END_N_IDE_REKEYED, /**< the same as receiver */
 	WEFT_END_N_POISONED, /**< messages whose data was poisoned late */
+	WEFT_END_N_IO_SENT, /**< CXL.io packets packed */
+	WEFT_END_N_IO_POSTED, /**< CXL.io packets that came, by class */
+	WEFT_END_N_IO_REQUESTS,
+	WEFT_END_N_IO_COMPLETIONS,
+	WEFT_END_N_IO_NO_CREDIT, /**< that came without credit: dropped */
+	WEFT_END_N_IO_CREDIT_FLITS, /**< CXL.io flits sent for their credits alone */
+	WEFT_END_N_IO_MALFORMED, /**< CXL.io streams that went wrong, each ending its session */
 	WEFT_END_N_COUNTERS
 };
 
@@ -133,7 +160,8 @@ enum weft_verdict weft_end_frame(
  * @param flits    256 bytes each, back to back; only read
  * @param live     a bit for each that is to be taken
  * @param refused  those of them that the owner has refused: their credits count, their messages are
- *                 lost, and so are those whose data runs over into them or out of them
+ *                 lost, and so are those whose data runs over into them or out of them; a CXL.io
+ *                 flit that is refused ends the session
  */
 void weft_end_deliver(struct weft_end *e, const uint8_t *flits, uint64_t live, uint64_t refused,
 	weft_end_msg_fn fn, void *arg);
@@ -181,6 +209,28 @@ int weft_end_send(struct weft_end *e, const struct weft_msg *m);
  */
 int weft_end_poison(struct weft_end *e);
 
+/** Whether weft_end_send_io() of a packet of class @p c would succeed. */
+bool weft_end_can_send_io(const struct weft_end *e, enum weft_io_class c);
+
+/**
+ * Send a CXL.io packet. When the window is nearly full, flits with packets and flits with messages
+ * take turns.
+ *
+ * @return 0: it will arrive in order of its class, once, and behind the posted packets sent before
+ *         it, if the session lasts; -EAGAIN: no credit or no room in the window; -ENOTCONN: no
+ *         session; -EINVAL: the packet is not valid (weft_io_is_valid()), or IDE is on
+ */
+int weft_end_send_io(struct weft_end *e, const struct weft_io_tlp *t);
+
+/**
+ * The oldest CXL.io packet of a class that waits, or NULL: also while a posted one waits that came
+ * before it. Valid until weft_end_io_pop() of the class.
+ */
+const struct weft_io_tlp *weft_end_io_peek(const struct weft_end *e, enum weft_io_class c);
+
+/** It is consumed: its credit goes back. */
+void weft_end_io_pop(struct weft_end *e, enum weft_io_class c);
+
 /** A frame to send. */
 struct weft_end_out {
 	struct weft_wire_hdr
@@ -198,7 +248,10 @@ struct weft_end_out {
 bool weft_end_next(struct weft_end *e, uint8_t *payload, uint64_t now_ns, uint64_t rnd,
 	struct weft_end_out *out);
 
-/** Look at time. To be called at the deadline or later. END: the session is dead, or Insecure. */
+/**
+ * Look at time. To be called at the deadline or later. END: the session is dead, Insecure, or its
+ * CXL.io stream is malformed.
+ */
 enum weft_session_event weft_end_tick(struct weft_end *e, uint64_t now_ns);
 
 /** When tick or next has something to do: 0 for now, UINT64_MAX never by time alone. */

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* CXL.io packets of an end. Nothing passes a posted packet that came before it. */
+
+#include "end_io_priv.h"
+
+#include "weft_base.h"
+
+static const enum weft_end_counter came_rows[WEFT_IO_CLASSES] = {
+	[WEFT_IO_POSTED] = WEFT_END_N_IO_POSTED,
+	[WEFT_IO_REQUEST] = WEFT_END_N_IO_REQUESTS,
+	[WEFT_IO_COMPLETION] = WEFT_END_N_IO_COMPLETIONS,
+};
+
+static size_t
+aligned(size_t len)
+{
+	return (len + WEFT_CACHE_LINE - 1) & ~(size_t)(WEFT_CACHE_LINE - 1);
+}
+
+static size_t
+box_size(uint16_t room)
+{
+	return aligned(room * sizeof(struct weft_io_tlp)) + aligned(room * sizeof(uint32_t));
+}
+
+size_t
+end_io_size(const uint16_t *room)
+{
+	size_t len = aligned(sizeof(struct end_io));
+
+	for (unsigned int c = 0; c < WEFT_IO_CLASSES; c++)
+		len += box_size(room[c]);
+	return len;
+}
+
+struct end_io *
+end_io_init(void *mem, const struct weft_end_cfg *cfg, uint64_t *count)
+{
+	struct end_io *io = mem;
+	uint8_t *at = (uint8_t *)mem + aligned(sizeof(*io));
+
+	memset(io, 0, sizeof(*io));
+	io->fn = cfg->io;
+	io->arg = cfg->io_arg;
+	io->count = count;
+	for (unsigned int c = 0; c < WEFT_IO_CLASSES; c++) {
+		io->box[c] = (struct end_io_box){ .tlp = (struct weft_io_tlp *)at,
+			.behind = (uint32_t *)(at + aligned(cfg->io_room[c] *
+							    sizeof(struct weft_io_tlp))),
+			.room = cfg->io_room[c] };
+		at += box_size(cfg->io_room[c]);
+	}
+	return io;
+}
+
+void
+end_io_begin(struct end_io *io)
+{
+	weft_io_pack_init(&io->pack);
+	weft_io_unpack_init(&io->unpack);
+	io->open = io->may_ever = io->owes = io->is_broken = false;
+	io->ahead = 0;
+	io->turn = 0;
+	io->posted_came = io->posted_gone = 0;
+	for (unsigned int c = 0; c < WEFT_IO_CLASSES; c++) {
+		io->allowed[c] = io->sent[c] = io->told[c] = io->came[c] = 0;
+		io->granted[c] = (uint8_t)io->box[c].room;
+		io->box[c].head = io->box[c].n = 0;
+	}
+}
+
+/* --- sending --- */
+
+bool
+end_io_has_credit(const struct end_io *io, enum weft_io_class c)
+{
+	return io->allowed[c] != io->sent[c];
+}
+
+static uint8_t
+owed(const struct end_io *io, unsigned int c)
+{
+	return (uint8_t)(io->granted[c] - io->told[c]);
+}
+
+bool
+end_io_owes(const struct end_io *io)
+{
+	return (owed(io, WEFT_IO_POSTED) | owed(io, WEFT_IO_REQUEST) |
+		       owed(io, WEFT_IO_COMPLETION)) != 0;
+}
+
+bool
+end_io_is_urgent(const struct end_io *io)
+{
+	for (unsigned int c = 0; c < WEFT_IO_CLASSES; c++)
+		if (owed(io, c) != 0 && owed(io, c) >= io->box[c].room / 2)
+			return true;
+	return false;
+}
+
+/* Classes take turns; a count says all that it said before, so nothing is lost by waiting. */
+static void
+put_dllp(struct end_io *io, uint8_t *dllp)
+{
+	for (unsigned int i = 0; i < WEFT_IO_CLASSES; i++) {
+		const unsigned int c = (io->turn + i) % WEFT_IO_CLASSES;
+
+		if (owed(io, c) == 0)
+			continue;
+		weft_io_update_put(dllp, (enum weft_io_class)c, io->granted[c]);
+		io->told[c] = io->granted[c];
+		io->turn = (uint8_t)((c + 1) % WEFT_IO_CLASSES);
+		return;
+	}
+	weft_io_dllp_nop(dllp);
+}
+
+void
+end_io_open(struct end_io *io)
+{
+	if (io->open)
+		return;
+	weft_io_pack_begin(&io->pack, io->flit);
+	io->open = true;
+}
+
+void
+end_io_put(struct end_io *io, uint8_t *slot)
+{
+	const bool runs_over = weft_io_pack_end(&io->pack);
+
+	put_dllp(io, io->flit + WEFT_IO_DLLP_OFF);
+	memcpy(slot, io->flit, WEFT_FLIT_LEN);
+	io->open = false;
+	io->owes = false;
+	if (runs_over)
+		end_io_open(io);
+}
+
+/* --- receiving --- */
+
+static void
+consumed(struct end_io *io, enum weft_io_class c)
+{
+	io->posted_gone += c == WEFT_IO_POSTED;
+	io->granted[c]++;
+}
+
+static bool
+posted_first(const struct end_io *io, enum weft_io_class c, uint32_t behind)
+{
+	return c != WEFT_IO_POSTED && (int32_t)(io->posted_gone - behind) < 0;
+}
+
+static void
+packet(void *arg, const struct weft_io_tlp *t)
+{
+	struct end_io *io = arg;
+	const enum weft_io_class c = (enum weft_io_class)weft_io_class(t); /* it was unpacked */
+	struct end_io_box *b = &io->box[c];
+	const uint32_t behind = io->posted_came;
+	unsigned int at;
+
+	if (io->came[c] == io->told[c]) {
+		io->count[WEFT_END_N_IO_NO_CREDIT]++;
+		return;
+	}
+	io->came[c]++;
+	io->count[came_rows[c]]++;
+	io->posted_came += c == WEFT_IO_POSTED;
+	if (b->n == 0 && !posted_first(io, c, behind) && io->fn != NULL && io->fn(io->arg, t)) {
+		consumed(io, c);
+		return;
+	}
+	at = (uint16_t)(b->head + b->n++) % b->room;
+	b->tlp[at] = *t;
+	b->behind[at] = behind;
+}
+
+static void
+credits_came(struct end_io *io, const uint8_t *flit)
+{
+	uint8_t total;
+	int c;
+
+	/* Of the other kind of DLLP none is known here. */
+	if (weft_flit_hdr_get(flit).dllp_type)
+		return;
+	c = weft_io_update_get(flit + WEFT_IO_DLLP_OFF, &total);
+	if (c < 0)
+		return;
+	/* More than any receiver grants, or less than it has granted. */
+	if ((uint8_t)(total - io->sent[c]) > WEFT_END_IO_ROOM_MAX) {
+		io->count[WEFT_END_N_BAD_CRD]++;
+		return;
+	}
+	io->allowed[c] = total;
+	io->may_ever = true;
+}
+
+void
+end_io_flit(struct end_io *io, const uint8_t *flit)
+{
+	if (io->is_broken)
+		return;
+	credits_came(io, flit);
+	if (weft_io_unpack_flit(&io->unpack, flit, packet, io) == WEFT_OK)
+		return;
+	io->is_broken = true;
+	io->count[WEFT_END_N_IO_MALFORMED]++;
+}
+
+void
+end_io_lost(struct end_io *io)
+{
+	io->count[WEFT_END_N_IO_MALFORMED] += !io->is_broken;
+	io->is_broken = true;
+}
+
+const struct weft_io_tlp *
+end_io_peek(const struct end_io *io, enum weft_io_class c)
+{
+	const struct end_io_box *b = &io->box[c];
+
+	return b->n == 0 || posted_first(io, c, b->behind[b->head]) ? NULL : &b->tlp[b->head];
+}
+
+void
+end_io_pop(struct end_io *io, enum weft_io_class c)
+{
+	struct end_io_box *b = &io->box[c];
+
+	assert(b->n != 0);
+	b->head = (uint16_t)((b->head + 1) % b->room);
+	b->n--;
+	consumed(io, c);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * CXL.io half of an end: credits of the three classes, the flit being packed, what waits for the
+ * owner. end.c moves its flits through the window, beside those with messages.
+ */
+#ifndef END_IO_PRIV_H
+#define END_IO_PRIV_H
+
+#include "weft_end.h"
+
+/* Flits that a packet may commit or begin beyond the one at hand. */
+#define END_IO_ROOM 3
+/* Flits that whoever sent more of late leaves to the other when the window is nearly full. */
+#define END_IO_TURN 3
+
+/* Packets of a class that wait. */
+struct end_io_box {
+	struct weft_io_tlp *tlp;
+	uint32_t *behind; /* posted packets that came before each */
+	uint16_t head, n, room;
+};
+
+/* Counts are modulo 256, as on the wire. */
+struct end_io {
+	/* sending */
+	struct weft_io_packer pack;
+	bool open; /* flit[] is begun */
+	bool may_ever; /* the other end has granted something: this link has CXL.io */
+	int8_t ahead; /* of messages in flits, -END_IO_TURN..END_IO_TURN */
+	uint8_t allowed[WEFT_IO_CLASSES]; /* granted by the other end */
+	uint8_t sent[WEFT_IO_CLASSES];
+	/* giving credit */
+	uint8_t granted[WEFT_IO_CLASSES]; /* consumed, and the room at first */
+	uint8_t told[WEFT_IO_CLASSES];
+	uint8_t came[WEFT_IO_CLASSES];
+	uint8_t turn; /* class whose credits go first */
+	bool owes; /* since owed_ns */
+	uint64_t owed_ns;
+	/* receiving */
+	struct weft_io_unpacker unpack;
+	bool is_broken; /* the stream is malformed: the session ends */
+	uint32_t posted_came, posted_gone;
+	struct end_io_box box[WEFT_IO_CLASSES];
+	weft_end_io_fn fn;
+	void *arg;
+	uint64_t *count; /* of the end */
+	uint8_t flit[WEFT_FLIT_LEN];
+};
+
+/* Bytes, 64-byte aligned in all, of an end's half and its boxes; room[] is in range. */
+size_t end_io_size(const uint16_t *room);
+
+struct end_io *end_io_init(void *mem, const struct weft_end_cfg *cfg, uint64_t *count);
+
+/* A session begins. */
+void end_io_begin(struct end_io *io);
+
+bool end_io_has_credit(const struct end_io *io, enum weft_io_class c);
+
+/* Whether credits are owed; whether so much that a flit for them alone is worth it. */
+bool end_io_owes(const struct end_io *io);
+bool end_io_is_urgent(const struct end_io *io);
+
+/* End the flit at hand into the window's @p slot. Begins the next if a packet runs over. */
+void end_io_put(struct end_io *io, uint8_t *slot);
+
+/* Begin a flit if none is at hand. */
+void end_io_open(struct end_io *io);
+
+/* A flit of type 01 came. */
+void end_io_flit(struct end_io *io, const uint8_t *flit);
+
+/* One was refused: what it carried cannot be passed over. */
+void end_io_lost(struct end_io *io);
+
+const struct weft_io_tlp *end_io_peek(const struct end_io *io, enum weft_io_class c);
+void end_io_pop(struct end_io *io, enum weft_io_class c);
+
+#endif /* END_IO_PRIV_H */

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * TLPs into flits and out of them. Both go by DWs; a TLP's length comes from its header, and is
+ * judged before a byte of it is taken for more than that.
+ */
+
+#include <errno.h>
+
+#include "weft_io.h"
+
+#define DW 4u
+#define LOCAL_PREFIX_MASK 0x3Fu
+#define LOCAL_PREFIX_LEAST 0x0Du
+#define LOCAL_PREFIX_MOST 0x0Fu
+
+/* --- into flits --- */
+
+void
+weft_io_pack_init(struct weft_io_packer *p)
+{
+	p->flit = NULL;
+	p->at = p->n = 0;
+}
+
+static void
+place(struct weft_io_packer *p)
+{
+	const unsigned int room = WEFT_IO_OFF + WEFT_IO_LEN - p->pos, left = p->n - p->at;
+	const unsigned int len = left < room ? left : room;
+
+	memcpy(p->flit + p->pos, p->wire + p->at, len);
+	p->pos = (uint16_t)(p->pos + len);
+	p->at = (uint16_t)(p->at + len);
+}
+
+void
+weft_io_pack_begin(struct weft_io_packer *p, uint8_t *flit)
+{
+	struct weft_flit_hdr h = { .type = WEFT_FLIT_IO };
+
+	memset(flit, 0, WEFT_FLIT_LEN); /* a NOP DW is all zero */
+	weft_flit_hdr_put(flit, &h);
+	p->flit = flit;
+	p->pos = WEFT_IO_OFF;
+	place(p);
+}
+
+int
+weft_io_pack_tlp(struct weft_io_packer *p, const struct weft_io_tlp *t)
+{
+	unsigned int at = 0;
+
+	assert(p->flit != NULL);
+	if (!weft_io_is_valid(t))
+		return -EINVAL;
+	if (p->pos == WEFT_IO_OFF + WEFT_IO_LEN)
+		return -ENOSPC;
+	if (t->has_prefix) {
+		weft_io_prefix_put(p->wire, t->prefix_pid);
+		at = DW;
+	}
+	weft_io_pth_put(p->wire + at, t);
+	memcpy(p->wire + at + DW, t->tlp, t->len);
+	p->at = 0;
+	p->n = (uint16_t)(at + DW + t->len);
+	place(p);
+	return 0;
+}
+
+bool
+weft_io_pack_end(struct weft_io_packer *p)
+{
+	assert(p->flit != NULL);
+	p->flit = NULL;
+	return weft_io_pack_waits(p);
+}
+
+bool
+weft_io_pack_waits(const struct weft_io_packer *p)
+{
+	return p->at != p->n;
+}
+
+/* --- out of flits --- */
+
+void
+weft_io_unpack_init(struct weft_io_unpacker *u)
+{
+	memset(u, 0, sizeof(*u));
+}
+
+static void
+next_tlp(struct weft_io_unpacker *u)
+{
+	u->in_tlp = u->prefixed = false;
+	u->need = 0;
+	u->t.has_prefix = false;
+	u->t.prefix_pid = 0;
+	u->t.len = 0;
+}
+
+/* A DW before the PTH (wire-formats.md section 6). False: malformed. */
+static bool
+take_before(struct weft_io_unpacker *u, const uint8_t *dw)
+{
+	const unsigned int low = dw[0] & LOCAL_PREFIX_MASK;
+	int pid;
+
+	switch (dw[0] >> 6) {
+	case 0: return dw[0] == 0 && !u->prefixed; /* NOP */
+	case 1: return true; /* to be passed over */
+	case 2:
+		if (low < LOCAL_PREFIX_LEAST || low > LOCAL_PREFIX_MOST)
+			return false;
+		u->prefixed = true;
+		pid = weft_io_prefix_get(dw);
+		if (pid < 0)
+			return true; /* another local prefix says nothing here */
+		if (u->t.has_prefix)
+			return false;
+		u->t.has_prefix = true;
+		u->t.prefix_pid = (uint16_t)pid;
+		return true;
+	default: u->in_tlp = true; return weft_io_pth_get(dw, &u->t);
+	}
+}
+
+/* The DW that tells the length, or the PASID prefix before it. False: malformed. */
+static bool
+take_head(struct weft_io_unpacker *u, const uint8_t *dw)
+{
+	memcpy(u->t.tlp + u->t.len, dw, DW);
+	u->t.len = (uint16_t)(u->t.len + DW);
+	if (u->t.len == DW && dw[0] == WEFT_IO_PASID_PREFIX)
+		return true;
+	u->need = (uint16_t)weft_io_tlp_len(u->t.tlp, u->t.len);
+	return u->need != 0;
+}
+
+static unsigned int
+take_rest(struct weft_io_unpacker *u, const uint8_t *from, unsigned int have, weft_io_fn fn,
+	void *arg)
+{
+	const unsigned int left = (unsigned int)u->need - u->t.len;
+	const unsigned int len = left < have ? left : have;
+
+	memcpy(u->t.tlp + u->t.len, from, len);
+	u->t.len = (uint16_t)(u->t.len + len);
+	if (u->t.len == u->need) {
+		if (fn != NULL)
+			fn(arg, &u->t);
+		next_tlp(u);
+	}
+	return len;
+}
+
+enum weft_verdict
+weft_io_unpack_flit(struct weft_io_unpacker *u, const uint8_t *flit, weft_io_fn fn, void *arg)
+{
+	const uint8_t *at = flit + WEFT_IO_OFF, *end = at + WEFT_IO_LEN;
+
+	if (u->is_broken)
+		return WEFT_DROP_IO_STREAM;
+	while (at != end) {
+		if (u->need != 0) {
+			at += take_rest(u, at, (unsigned int)(end - at), fn, arg);
+			continue;
+		}
+		if (!(u->in_tlp ? take_head(u, at) : take_before(u, at))) {
+			u->is_broken = true;
+			return WEFT_DROP_IO_STREAM;
+		}
+		at += DW;
+	}
+	return WEFT_OK;
+}
