@@ -70,6 +70,7 @@ struct peer {
 	uint8_t state; /* enum peer_state; written by the node's lcore, read by the control thread */
 	uint8_t max_flits; /* of a frame to it, by the path */
 	bool is_host; /* nobody but it can ask here: by its own PID, or not at all */
+	bool is_switch; /* packets of others come from here */
 	uint64_t begun; /* sessions of the end that the node knows of */
 	uint64_t due_ns; /* when the end has something to do by time */
 	struct weft_end *end;
@@ -125,6 +126,7 @@ struct node {
 	uint64_t losses_reported; /* frames sent for them */
 	uint16_t next_peer; /* cxl: whose messages go first */
 	uint32_t queued; /* cxl: bit k: messages of kind k wait */
+	uint32_t queued_io; /* cxl: bit c: CXL.io packets of class c wait */
 	/* whoever has retry domains */
 	struct peer *peer;
 	uint16_t n_peers;
@@ -328,9 +330,17 @@ void gfd_fini(struct node *n);
 int switch_init(struct node *n, char *err, size_t err_len);
 unsigned int switch_poll(void *arg);
 
-/** A switch in cxl mode: it ends links, and stores and forwards messages. */
+/** A switch in cxl mode: it ends links, and stores and forwards messages and CXL.io packets. */
 int store_init(struct node *n, char *err, size_t err_len);
 unsigned int store_poll(void *arg);
+
+/**
+ * A CXL.io packet came from the peer @p arg (weft_end_io_fn), for each kind of node. Hosts and GFDs
+ * serve none: they count and drop them.
+ */
+bool host_packet(void *arg, const struct weft_io_tlp *t);
+bool gfd_packet(void *arg, const struct weft_io_tlp *t);
+bool store_packet(void *arg, const struct weft_io_tlp *t);
 
 /* --- transfer.c: signed transfers of a host --- */
 

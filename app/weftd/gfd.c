@@ -67,6 +67,16 @@ gfd_waiting(struct peer *p)
 	}
 }
 
+bool
+gfd_packet(void *arg, const struct weft_io_tlp *t)
+{
+	const struct peer *p = arg;
+
+	(void)t;
+	p->node->drops[WEFT_DROP_WRONG_CLASS]++;
+	return true;
+}
+
 static void
 gfd_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 {

@@ -51,6 +51,16 @@ host_message(void *arg, const struct weft_msg *m)
 	return true;
 }
 
+bool
+host_packet(void *arg, const struct weft_io_tlp *t)
+{
+	const struct peer *p = arg;
+
+	(void)t;
+	p->node->drops[WEFT_DROP_WRONG_CLASS]++;
+	return true;
+}
+
 static void
 host_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 {

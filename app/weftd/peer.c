@@ -58,8 +58,23 @@ peer_room(const struct peer *p, struct weft_end_cfg *c)
 	c->room[WEFT_MSG_S2M_DRS] = answers;
 }
 
+static_assert(WEFT_TOPO_CXL_IO_MAX == WEFT_END_IO_ROOM_MAX, "what a topology may ask for is given");
+
 static void
-peer_cfg(const struct peer *p, bool asks, struct weft_end_cfg *c)
+peer_io(struct peer *p, struct weft_end_cfg *c)
+{
+	const uint8_t kind = p->node->topo->kind;
+
+	for (unsigned int i = 0; i < WEFT_IO_CLASSES; i++)
+		c->io_room[i] = p->node->daemon->topo->cxl_io;
+	c->io = kind == WEFT_TOPO_HOST  ? host_packet
+	        : kind == WEFT_TOPO_GFD ? gfd_packet
+	                                : store_packet;
+	c->io_arg = p;
+}
+
+static void
+peer_cfg(struct peer *p, bool asks, struct weft_end_cfg *c)
 {
 	const struct weft_topo *t = p->node->daemon->topo;
 	struct weft_control *own = &c->session.params;
@@ -90,6 +105,7 @@ peer_cfg(const struct peer *p, bool asks, struct weft_end_cfg *c)
 	c->max_flits = p->max_flits;
 	c->seen = p->node->messages;
 	peer_room(p, c);
+	peer_io(p, c);
 }
 
 size_t
@@ -102,7 +118,8 @@ peer_memory(const struct weft_topo *t)
 
 	/* Both buffers of the retry layer, what waits to be consumed, and the allocator's rounding. */
 	return 2 * window * WEFT_FLIT_LEN + kinds * PEER_CREDITS * sizeof(struct weft_msg) +
-	       sizeof(struct waiting) + 32768;
+	       WEFT_IO_CLASSES * t->cxl_io * sizeof(struct weft_io_tlp) + sizeof(struct waiting) +
+	       32768;
 }
 
 static struct weft_conn *
@@ -144,13 +161,14 @@ peer_keys(const struct peer *p, struct weft_conn_key *rx, struct weft_conn_key *
 int
 peer_init(struct peer *p, bool asks)
 {
+	const uint8_t kind = p->node->daemon->topo->node[p->topo_node].kind;
 	struct weft_conn_key rx, tx;
 	struct weft_end_cfg cfg;
 	void *mem;
-
 	int rc;
 
-	p->is_host = p->node->daemon->topo->node[p->topo_node].kind == WEFT_TOPO_HOST;
+	p->is_host = kind == WEFT_TOPO_HOST;
+	p->is_switch = kind == WEFT_TOPO_SWITCH;
 	peer_cfg(p, asks, &cfg);
 	rc = ide_peer(p, asks, &cfg);
 	if (rc != 0)

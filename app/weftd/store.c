@@ -3,7 +3,7 @@
 
 /*
  * A PBR switch in cxl mode: every link ends here, and messages are stored and forwarded by their
- * DPID. One waits in the room that was granted for it until the link it goes to has credit and
+ * DPID, and so are CXL.io packets. One waits in the room that was granted for it until the link it goes to has credit and
  * window; so nothing is dropped for want of room, and the kinds wait apart from each other: answers
  * never stand behind requests. Hot.
  */
@@ -71,6 +71,41 @@ store_message(void *arg, const struct weft_msg *m)
 	return false;
 }
 
+/* False: it has to wait. */
+static bool
+store_forward_io(const struct peer *in, const struct weft_io_tlp *t)
+{
+	struct node *n = in->node;
+	const int port = fabric_port(n, t->dpid);
+	struct peer *out;
+	int rc;
+
+	if (!in->is_switch && t->spid != in->pid)
+		return store_drop(n, WEFT_DROP_NO_CONN);
+	if (port < 0)
+		return store_drop(n, WEFT_DROP_NO_ROUTE);
+	out = &n->peer[port];
+	rc = weft_end_send_io(out->end, t);
+	if (rc == 0) {
+		out->due_ns = 0;
+		return true;
+	}
+	return rc == -ENOTCONN && n->ends_ns > out->up_ns + DOWN_NS &&
+	       store_drop(n, WEFT_DROP_PORT_DOWN);
+}
+
+bool
+store_packet(void *arg, const struct weft_io_tlp *t)
+{
+	const struct peer *in = arg;
+	const uint32_t class = 1u << weft_io_class(t);
+
+	if ((in->node->queued_io & class) == 0 && store_forward_io(in, t))
+		return true;
+	in->node->queued_io |= class;
+	return false;
+}
+
 static void
 store_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 {
@@ -107,19 +142,39 @@ store_move(struct peer *in, enum weft_msg_kind kind)
 	return true;
 }
 
+static bool
+store_move_io(struct peer *in, enum weft_io_class class)
+{
+	const struct weft_io_tlp *t = weft_end_io_peek(in->end, class);
+
+	if (t == NULL)
+		return false;
+	if (!store_forward_io(in, t)) {
+		in->node->queued_io |= 1u << class;
+		return false;
+	}
+	weft_end_io_pop(in->end, class);
+	in->due_ns = 0;
+	return true;
+}
+
 /* Move what waits: one of each in turn, and first that of another link every time. */
 static void
 store_serve(struct node *n)
 {
-	bool moved = n->queued != 0;
+	bool moved = (n->queued | n->queued_io) != 0;
 
 	while (moved) {
 		moved = false;
-		n->queued = 0;
-		for (uint16_t i = 0; i < n->n_peers; i++)
+		n->queued = n->queued_io = 0;
+		for (uint16_t i = 0; i < n->n_peers; i++) {
+			struct peer *in = &n->peer[(n->next_peer + i) % n->n_peers];
+
 			for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(kinds); k++)
-				moved |= store_move(&n->peer[(n->next_peer + i) % n->n_peers],
-					(enum weft_msg_kind)kinds[k]);
+				moved |= store_move(in, (enum weft_msg_kind)kinds[k]);
+			for (unsigned int c = 0; c < WEFT_IO_CLASSES; c++)
+				moved |= store_move_io(in, (enum weft_io_class)c);
+		}
 		n->next_peer = (uint16_t)((n->next_peer + 1) % n->n_peers);
 	}
 }

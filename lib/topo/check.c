@@ -144,6 +144,12 @@ smallest_gfd(const struct weft_topo *t)
 static int
 check_ide(struct topo_load *l)
 {
+	if (l->t.ide != WEFT_IDE_OFF && l->t.cxl_io != 0) {
+		topo_where(l, "defaults.cxl_io");
+		return topo_fail(l, -EINVAL, l->defaults_at[DEF_CXL_IO],
+			"CXL.io with ide on, expected 0 as ide covers no CXL.io flits, got %u",
+			l->t.cxl_io);
+	}
 	if (l->t.ide == WEFT_IDE_OFF || l->ide_at[IDE_KEY_FILE] != 0)
 		return 0;
 	topo_where(l, "ide");

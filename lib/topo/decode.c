@@ -386,6 +386,8 @@ static const struct topo_key defaults_keys[DEF_KEYS] = {
 	[DEF_ISN] = WORD("isn", OPTIONAL, struct topo_load, t.isn, isn_words),
 	[DEF_CRC] = WORD("crc_order", OPTIONAL, struct topo_load, t.crc_order, crc_words),
 	[DEF_RETRY] = OTHER("retry", OPTIONAL, read_retry),
+	[DEF_CXL_IO] =
+		NUMBER("cxl_io", OPTIONAL, struct topo_load, t.cxl_io, 0, WEFT_TOPO_CXL_IO_MAX),
 };
 
 static int

@@ -241,6 +241,7 @@ struct weft_topo_range {
 };
 
 #define WEFT_TOPO_NO_PID 0xFFF
+#define WEFT_TOPO_CXL_IO_MAX 127 /**< as WEFT_END_IO_ROOM_MAX */
 
 /** A vDSP of a host's switch bound to the vUSP above a device (fabric.md section 3.2). */
 struct weft_topo_binding {
@@ -262,6 +263,8 @@ struct weft_topo {
 	struct weft_topo_ide ide_opts;
 	uint8_t flits_per_frame; /**< 1..64 and fits every link; 0 = as many as fit */
 	struct weft_topo_retry retry;
+	/** CXL.io packets of each class that an end takes, 0..WEFT_TOPO_CXL_IO_MAX; 0 with ide on. */
+	uint8_t cxl_io;
 	char key_file[WEFT_TOPO_PATH_ROOM]; /**< "" when ide is off and none is given */
 	uint16_t n_nodes;
 	uint16_t n_links;

@@ -62,6 +62,9 @@ sed -i 's/\(kind: [a-z]*\)/\1, server: elsewhere/' "$lab"
 "$app/weftd" --check "$lab" >/dev/null || die "a good file is not good on another machine"
 refuses 'nothing to run' "$app/weftd" --check "$lab" --server lab1
 
+wrong 2 'defaults.cxl_io: CXL.io with ide on, expected 0 as ide covers no CXL.io flits, got 8' \
+	'1a defaults: {cxl_io: 8}\nide: {mode: skid, key_file: psk}'
+wrong 2 'defaults.cxl_io: bad number, expected 0..127, got "128"' '1a defaults: {cxl_io: 128}'
 wrong 3 'segments[0].interleave: bad ways, expected 2|4|8|16|32|64|128|256' '3s/ways: 4/ways: 3/'
 wrong 3 'bad targets, expected as many as ways, 4, got 3' '3s/, g3//'
 wrong 3 'target twice, expected another gfd for each way' '3s/g3/g1/'

@@ -52,6 +52,12 @@ same "nothing sent again" 0 "$(sum "$work/clean.json" retry bad)"
 same "messages in a capture" "$(json "$work/clean.json" \
 	'[[n["traffic"][k] for k in ("reads", "writes")] for n in o["nodes"] if n["name"] == "h0"][0] * 2')" \
 	"$(json "$work/c.json" '[o["messages"][k] for k in ("m2s_req", "m2s_rwd", "s2m_drs", "s2m_ndr")]')"
+# Links that could carry CXL.io packets as well.
+fabric 20000 64 20000 'cxl_io: 16' >"$work/io.yaml"
+calm io
+same "ends that gave credit for CXL.io" True "$(json "$work/io.json" '
+	all(c["end"]["io_credit_flits"] >= 3 for n in o["nodes"] for c in n["connections"])')"
+same "CXL.io flits without cxl_io" 0 "$(sum "$work/clean.json" end io_credit_flits)"
 # Many more requests than a link has credits for, through windows of 8 flits.
 fabric 50000 4096 20000 'retry: {window: 8, ack_every: 2}' >"$work/tight.yaml"
 calm tight
