@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Weft Authors
-"""Run scripts through pbr_script, gfam_script and ats_script and through the model, and compare:
+"""Run scripts through pbr_script, gfam_script, ats_script and io_script and through the model, and compare:
 random ones, and small tables whole. Each script counts as one test."""
 
 import argparse
@@ -9,7 +9,7 @@ import os
 import random
 import sys
 
-from weftmodel import ats_cases, fabric_cases, gfam_cases
+from weftmodel import ats_cases, fabric_cases, gfam_cases, io_cases
 
 
 def pbr_scripts(seed, cases):
@@ -38,7 +38,15 @@ def ats_scripts(seed, cases):
         yield f"random {n}", lambda n=n: ats_cases.RandomScene(seed + n, length)
 
 
-PARTS = {"pbr": pbr_scripts, "gfam": gfam_scripts, "ats": ats_scripts}
+def io_scripts(seed, cases):
+    for make in io_cases.WHOLE:
+        yield make.__name__, lambda make=make: make(seed)
+    length = 2500
+    for n in range(max(1, cases // length)):
+        yield f"random {n}", lambda n=n: io_cases.RandomScene(seed + n, length)
+
+
+PARTS = {"pbr": pbr_scripts, "gfam": gfam_scripts, "ats": ats_scripts, "io": io_scripts}
 
 
 def run(part, program, opts):

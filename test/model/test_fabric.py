@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Weft Authors
-"""The models of the fabric tables and of ATS against the numbers in their specifications."""
+"""The models of the fabric tables, of ATS and of CXL.io packets against the numbers in their specifications."""
 
 import os
 import stat
@@ -11,6 +11,7 @@ import unittest
 from weftmodel import ats
 from weftmodel import fabric as f
 from weftmodel import gfam as g
+from weftmodel import io
 from weftmodel.script import Batch
 
 PB = 1 << 50
@@ -215,6 +216,29 @@ class Translation(unittest.TestCase):
                 self.assertEqual(ats.decode(data, 64)[0], "cpl")
             else:
                 self.assertRaises(ats.Malformed, ats.decode, data, 64)
+
+
+class Packets(unittest.TestCase):
+    """fabric.md 2.3, wire-formats.md 6"""
+
+    def test_pth(self):
+        read = b"\x20" + bytes(15)
+        for packet, pth in ((io.Packet(0xA01, 0xB01, 6, None, read), "c6a01b01"),
+                            (io.Packet(0x011, 0x201, 1, None, read), "c1011201")):
+            self.assertEqual(io.on_wire(packet).hex(), pth + read.hex())
+            self.assertEqual(io.packets(bytes(8) + io.on_wire(packet)), ([packet], False))
+
+    def test_ats_packets_are_known(self):
+        for kind, length, want in (("read", 16, io.REQUEST), ("request", 16, io.REQUEST),
+                                   ("cpl", 12, io.COMPLETION), ("invalidate", 24, io.POSTED),
+                                   ("invalidated", 16, io.POSTED), ("page", 16, io.POSTED),
+                                   ("page_group", 16, io.POSTED)):
+            fields = {"length": 2} if kind in ("read", "request") else {}
+            if kind == "invalidate":
+                fields = {"addr": 0, "log2": 12}
+            if kind == "invalidated":
+                fields = {"count": 1}
+            self.assertEqual(io.head(ats.encode(kind, fields)), (length, want))
 
 
 class Judge(unittest.TestCase):

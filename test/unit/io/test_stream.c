@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * CXL.io packets into flits and out again: what goes in comes out, whatever its length and wherever it is
+ * cut; nothing is read or written outside the flit, whatever the flit holds; a stream that is
+ * malformed stays so. The formats themselves are compared with a model: test/model/run_fabric.py.
+ */
+
+#include <errno.h>
+
+#include "weft_guard.h"
+
+#include "weft_io.h"
+
+#define QUEUE 4096
+
+static const uint8_t types[] = { WEFT_IO_MRD, WEFT_IO_MWR, WEFT_IO_CPL, WEFT_IO_CPLD,
+	WEFT_IO_MSG_ROOT, WEFT_IO_MSG_ID, WEFT_IO_MSG_LOCAL, WEFT_IO_MSG_ROOT | WEFT_IO_MSG_DATA,
+	WEFT_IO_MSG_ID | WEFT_IO_MSG_DATA, WEFT_IO_MSG_LOCAL | WEFT_IO_MSG_DATA, WEFT_IO_UIO_MRD,
+	WEFT_IO_UIO_MWR, WEFT_IO_UIO_CPL, WEFT_IO_UIO_CPLD };
+
+static void
+fill(struct weft_rand *r, uint8_t *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		p[i] = (uint8_t)weft_rand_u64(r);
+}
+
+static struct weft_io_tlp
+packet(struct weft_rand *r, uint8_t type, unsigned int dws)
+{
+	struct weft_io_tlp t;
+	const unsigned int at = dws < 60 && weft_rand_below(r, 4) == 0 ? 4 : 0;
+
+	memset(&t, 0, sizeof(t));
+	t.spid = (uint16_t)weft_rand_below(r, 0x1000);
+	t.dpid = (uint16_t)weft_rand_below(r, 0x1000);
+	t.hie = weft_rand_below(r, 2) != 0;
+	t.pif = weft_rand_below(r, 2) != 0;
+	t.dsar = weft_rand_below(r, 2) != 0;
+	t.has_prefix = weft_rand_below(r, 2) != 0;
+	t.prefix_pid = t.has_prefix ? (uint16_t)weft_rand_below(r, 0x1000) : 0;
+	if (at != 0)
+		t.tlp[0] = WEFT_IO_PASID_PREFIX;
+	t.tlp[at] = type;
+	weft_put_be16(t.tlp + at + 2, (uint16_t)dws);
+	t.len = (uint16_t)weft_io_tlp_len(t.tlp, at + 4);
+	assert_true(t.len != 0);
+	fill(r, t.tlp + at + 4, t.len - at - 4u);
+	return t;
+}
+
+static struct weft_io_tlp queue[QUEUE];
+static unsigned int head, tail;
+
+static void
+came(void *arg, const struct weft_io_tlp *t)
+{
+	const struct weft_io_tlp *want = &queue[head % QUEUE];
+
+	(void)arg;
+	assert_true(head != tail);
+	head++;
+	assert_int_equal(t->spid, want->spid);
+	assert_int_equal(t->dpid, want->dpid);
+	assert_true(t->hie == want->hie && t->pif == want->pif && t->dsar == want->dsar);
+	assert_true(t->has_prefix == want->has_prefix && t->prefix_pid == want->prefix_pid);
+	assert_int_equal(t->len, want->len);
+	assert_memory_equal(t->tlp, want->tlp, t->len);
+	assert_int_equal(weft_io_class(t), weft_io_class(want));
+}
+
+struct line {
+	struct weft_io_packer pack;
+	struct weft_io_unpacker unpack;
+	uint8_t flit[WEFT_FLIT_LEN];
+};
+
+static void
+move(struct line *l)
+{
+	weft_io_pack_end(&l->pack);
+	assert_int_equal(weft_flit_hdr_get(l->flit).type, WEFT_FLIT_IO);
+	for (unsigned int i = WEFT_IO_DLLP_OFF; i < WEFT_FLIT_LEN; i++)
+		assert_int_equal(l->flit[i], 0);
+	assert_int_equal(weft_io_unpack_flit(&l->unpack, l->flit, came, NULL), WEFT_OK);
+	weft_io_pack_begin(&l->pack, l->flit);
+}
+
+static void
+send(struct line *l, const struct weft_io_tlp *t)
+{
+	while (weft_io_pack_tlp(&l->pack, t) == -ENOSPC)
+		move(l);
+	queue[tail++ % QUEUE] = *t;
+	while (weft_io_pack_waits(&l->pack))
+		move(l);
+}
+
+static void
+line_init(struct line *l)
+{
+	head = tail = 0;
+	weft_io_pack_init(&l->pack);
+	weft_io_unpack_init(&l->unpack);
+	weft_io_pack_begin(&l->pack, l->flit);
+}
+
+static void
+every_length_and_cut(void **state)
+{
+	struct weft_rand r;
+	struct line l;
+
+	(void)state;
+	weft_test_seed(&r, "cuts");
+	line_init(&l);
+	for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(types); k++)
+		for (unsigned int dws = 1; dws <= 64; dws++) {
+			const struct weft_io_tlp t = packet(&r, types[k], dws);
+
+			send(&l, &t);
+		}
+	/* A packet behind so many DWs of the flit. */
+	for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(types); k++)
+		for (unsigned int before = 5; before < WEFT_IO_LEN / 4; before++) {
+			struct weft_io_tlp t = packet(&r, WEFT_IO_MWR, 1);
+
+			move(&l);
+			t.has_prefix = false;
+			t.tlp[0] = WEFT_IO_MWR;
+			weft_put_be16(t.tlp + 2, (uint16_t)(before - 5 == 0 ? 1 : before - 5));
+			t.len = (uint16_t)weft_io_tlp_len(t.tlp, 4);
+			t.prefix_pid = 0;
+			send(&l, &t);
+			t = packet(&r, types[k], 64);
+			send(&l, &t);
+		}
+	move(&l);
+	move(&l);
+	assert_int_equal(head, tail);
+}
+
+static void
+random_streams(void **state)
+{
+	struct weft_rand r;
+	struct line l;
+
+	(void)state;
+	weft_test_seed(&r, "streams");
+	line_init(&l);
+	for (unsigned int i = 0; i < 100000; i++) {
+		const struct weft_io_tlp t =
+			packet(&r, types[weft_rand_below(&r, WEFT_ARRAY_SIZE(types))],
+				1 + (unsigned int)weft_rand_below(&r, 64));
+
+		send(&l, &t);
+		if (weft_rand_below(&r, 8) == 0)
+			move(&l);
+	}
+	move(&l);
+	assert_int_equal(head, tail);
+}
+
+static void
+is_whole(void *arg, const struct weft_io_tlp *t)
+{
+	uint64_t *n = arg;
+
+	(*n)++;
+	assert_true(weft_io_is_valid(t));
+	assert_true(weft_io_class(t) >= 0);
+}
+
+/* Garbage at the very end of memory, and just behind nothing. */
+static void
+garbage_is_a_verdict(void **state)
+{
+	/* First bytes that lead somewhere, so that streams get past them. */
+	static const uint8_t leads[] = { 0x00, 0x8E, 0xC0, 0xC6, 0x20, 0x60, 0x4A, 0x72, 0x4F, 0x91,
+		0x40 };
+	struct weft_io_unpacker u;
+	struct weft_guard g;
+	struct weft_rand r;
+	uint64_t n = 0, broken = 0;
+	uint8_t *flit;
+
+	(void)state;
+	weft_test_seed(&r, "garbage");
+	weft_guard_open(&g, WEFT_FLIT_LEN);
+	/* Bytes behind 237 are not there at all. */
+	flit = weft_guard_last(&g, WEFT_IO_OFF + WEFT_IO_LEN);
+	for (unsigned int i = 0; i < 200000; i++) {
+		weft_io_unpack_init(&u);
+		for (unsigned int k = 0; k < 4; k++) {
+			enum weft_verdict v;
+
+			fill(&r, flit, WEFT_IO_OFF + WEFT_IO_LEN);
+			for (unsigned int dw = WEFT_IO_OFF; dw < WEFT_IO_OFF + WEFT_IO_LEN;
+				dw += 4) {
+				flit[dw] = leads[weft_rand_below(&r, WEFT_ARRAY_SIZE(leads))];
+				flit[dw + 2] &= weft_rand_below(&r, 4) == 0 ? 0xFF : 0x7C;
+				flit[dw + 3] &= 0x7F;
+			}
+			v = weft_io_unpack_flit(&u, flit, is_whole, &n);
+			if (v == WEFT_OK)
+				continue;
+			broken++;
+			assert_int_equal(v, WEFT_DROP_IO_STREAM);
+			memset(flit, 0, WEFT_IO_OFF + WEFT_IO_LEN);
+			assert_int_equal(
+				weft_io_unpack_flit(&u, flit, is_whole, &n), WEFT_DROP_IO_STREAM);
+			break;
+		}
+	}
+	assert_true(n > 1000);
+	assert_true(broken > 1000);
+	weft_guard_close(&g);
+}
+
+static void
+vectors(void **state)
+{
+	struct weft_io_tlp t = {
+		.spid = 0xA01, .dpid = 0xB01, .dsar = true, .hie = true, .len = 0
+	};
+	struct weft_io_tlp back = { .len = 0 };
+	uint8_t dw[4], total;
+
+	(void)state;
+	/* fabric.md section 2.3 */
+	weft_io_pth_put(dw, &t);
+	assert_int_equal(weft_get_be32(dw), 0xc6a01b01);
+	assert_true(weft_io_pth_get(dw, &back));
+	assert_memory_equal(&back, &t, sizeof(t));
+	t = (struct weft_io_tlp){ .spid = 0x011, .dpid = 0x201, .pif = true };
+	weft_io_pth_put(dw, &t);
+	assert_int_equal(weft_get_be32(dw), 0xc1011201);
+	dw[0] = 0xF9; /* reserved bits are ignored */
+	assert_true(weft_io_pth_get(dw, &back));
+	assert_true(back.pif && !back.hie && !back.dsar);
+	dw[0] = 0x41;
+	assert_false(weft_io_pth_get(dw, &back));
+	weft_io_prefix_put(dw, 0x123);
+	assert_int_equal(weft_get_be32(dw), 0x8e123000);
+	assert_int_equal(weft_io_prefix_get(dw), 0x123);
+	weft_io_update_put(dw, WEFT_IO_COMPLETION, 0xFF);
+	assert_int_equal(weft_get_be32(dw), 0xa03fc000);
+	assert_int_equal(weft_io_update_get(dw, &total), WEFT_IO_COMPLETION);
+	assert_int_equal(total, 0xFF);
+	weft_io_dllp_nop(dw);
+	assert_int_equal(weft_io_update_get(dw, &total), -ENOENT);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_length_and_cut),
+		cmocka_unit_test(random_streams),
+		cmocka_unit_test(garbage_is_a_verdict),
+		cmocka_unit_test(vectors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
