@@ -19,6 +19,7 @@
 /* What the application keeps of a connection. */
 struct end {
 	struct weft_unpacker unpack;
+	struct weft_io_unpacker io;
 	struct weft_isn out; /* numbers of re-protected flits, see end_write() */
 };
 
@@ -49,6 +50,7 @@ receiver_new_conn(void *arg, const struct weft_conn_key *key)
 	}
 	weft_unpack_init(&e->unpack, key->mode == WEFT_MODE_CXL ? r->cfg.cxl_form : WEFT_FORM_PBR,
 		r->messages);
+	weft_io_unpack_init(&e->io);
 	e->out = c->isn;
 	c->user = e;
 	r->n_conns++;
@@ -82,6 +84,14 @@ end_write(struct receiver *r, struct rte_mbuf *m)
 }
 
 static void
+count_packet(void *arg, const struct weft_io_tlp *t)
+{
+	struct receiver *r = arg;
+
+	r->packets_io[weft_io_class(t)]++;
+}
+
+static void
 end_frame(struct receiver *r, struct rte_mbuf *m)
 {
 	struct weft_frame *f = weft_frame(m);
@@ -92,10 +102,14 @@ end_frame(struct receiver *r, struct rte_mbuf *m)
 
 		/* Behind a hole nobody knows how much data is still to come. Messages are counted
 		 * by their headers: data that is lost does not unmake them. */
-		if (f->hole & WEFT_BIT64(i))
+		if (f->hole & WEFT_BIT64(i)) {
 			weft_unpack_restart(&e->unpack);
+			e->io.is_broken = true; /* nor where a CXL.io packet begins, ever */
+		}
 		if (f->dropped & WEFT_BIT64(i))
 			continue;
+		if (flit[0] >> 6 == WEFT_FLIT_IO)
+			weft_io_unpack_flit(&e->io, flit, count_packet, r);
 		if (weft_unpack_flit(&e->unpack, flit, NULL, NULL) != WEFT_OK)
 			r->skipped[WEFT_DROP_SLOT_FORMAT]++;
 	}

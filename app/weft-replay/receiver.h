@@ -6,6 +6,7 @@
 #define RECEIVER_H
 
 #include "trace.h"
+#include "weft_io.h"
 #include "weft_keys.h"
 #include "weft_msg.h"
 #include "weft_pipe.h"
@@ -42,6 +43,7 @@ struct receiver {
 	uint64_t skipped
 		[WEFT_VERDICT_COUNT]; /* by the reader and the end, beside the stages' drops */
 	uint64_t messages[WEFT_MSG_KINDS];
+	uint64_t packets_io[WEFT_IO_CLASSES]; /* CXL.io */
 };
 
 /**

@@ -70,6 +70,20 @@ report_messages(const struct receiver *r)
 }
 
 static json_t *
+report_io(const struct receiver *r)
+{
+	static const char *const names[WEFT_IO_CLASSES] = { [WEFT_IO_POSTED] = "posted",
+		[WEFT_IO_REQUEST] = "requests",
+		[WEFT_IO_COMPLETION] = "completions" };
+	json_t *o = json_object();
+
+	for (unsigned int c = 0; c < WEFT_IO_CLASSES; c++)
+		if (r->packets_io[c] != 0)
+			put(o, names[c], r->packets_io[c]);
+	return o;
+}
+
+static json_t *
 report_stages(const struct receiver *r)
 {
 	json_t *list = json_array();
@@ -127,6 +141,9 @@ report_object(const struct receiver *r, bool truncated, double seconds)
 	json_object_set_new(o, "isn", report_counters(r, "crc_check", isn));
 	json_object_set_new(o, "ide", report_counters(r, "ide_open", ide));
 	json_object_set_new(o, "messages", report_messages(r));
+	json_object_set_new(o, "io", report_io(r));
+	if (json_object_size(json_object_get(o, "io")) == 0)
+		json_object_del(o, "io");
 	json_object_set_new(o, "seconds", json_real(seconds));
 	json_object_set_new(
 		o, "mflits_per_s", json_real(seconds > 0 ? (double)flits / seconds / 1e6 : 0));
@@ -184,7 +201,8 @@ text_stages(json_t *list, uint64_t hz)
 void
 report_text(const struct receiver *r, bool truncated, double seconds)
 {
-	static const char *const groups[] = { "skipped", "fec", "crc", "isn", "ide", "messages" };
+	static const char *const groups[] = { "skipped", "fec", "crc", "isn", "ide", "messages",
+		"io" };
 	json_t *o = report_object(r, truncated, seconds);
 
 	printf("%-10s %" JSON_INTEGER_FORMAT " packets, %" JSON_INTEGER_FORMAT

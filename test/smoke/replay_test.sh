@@ -228,4 +228,15 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 		same "as an ordinary user" 100 "$(r 'o["flits"]')"
 	fi
 fi
+# CXL.io packets are counted; a trace without any does not speak of them.
+same "io without packets" False "$(r '"io" in o')"
+here=$(cd "$(dirname "$0")" && pwd)
+if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+	/usr/bin/python3 "$here/io_trace.py" "$work/t.pcap"
+	replay --mode rxl
+	same "io" "{'completions': 50, 'posted': 20, 'requests': 30}" "$(r 'dict(sorted(o["io"].items()))')"
+	same "io: messages" "{}" "$(r 'o["messages"]')"
+else
+	echo "skipped: CXL.io packets in a trace: no numpy"
+fi
 echo "weft-gen and weft-replay do what they say"
