@@ -47,7 +47,7 @@ any_region(const struct weft_gfam *t, const struct gfam_dmp *d)
 static bool
 dmp_range_ok(const struct weft_gfam *t, unsigned int i, uint64_t base, uint64_t len)
 {
-	if (((base | len) & (GFAM_STEP - 1)) != 0 || len > UINT64_MAX - base)
+	if (((base | len) & (GFAM_STEP - 1)) != 0 || len - 1 > UINT64_MAX - base)
 		return false;
 	for (unsigned int k = 0; k < t->cfg.dmps; k++) {
 		if (k != i && gfam_overlap(base, len, t->dmp[k].base, t->dmp[k].len))

@@ -13,6 +13,13 @@
 #define INTLV_MAX 8
 #define GRAN_MAX 6
 
+/* Last address of the set; its length may be 2^64. */
+static uint64_t
+hpa_last(const struct weft_gfam_decoder *d)
+{
+	return d->hpa_base + ((d->dpa_len << d->intlv) - 1);
+}
+
 /* Rules that need no other decoder. */
 static int
 decoder_check(const struct weft_gfam *t, const struct weft_gfam_decoder *d)
@@ -31,8 +38,8 @@ decoder_check(const struct weft_gfam *t, const struct weft_gfam_decoder *d)
 	/* FAST takes the way from the address, the GDT cuts it out of a distance. */
 	if ((d->hpa_base & weft_mask64(8u + d->gran + d->intlv)) != 0)
 		return -EINVAL;
-	if (d->dpa_len > UINT64_MAX >> d->intlv ||
-		d->hpa_base > UINT64_MAX - (d->dpa_len << d->intlv))
+	/* The set may end with the last address, but not beyond. */
+	if (d->dpa_len - 1 > UINT64_MAX >> d->intlv || hpa_last(d) < d->hpa_base)
 		return -EINVAL;
 	return d->coherent && (t->dmp[i].flags & WEFT_GFAM_COHERENT) == 0 ? -ENOTSUP : 0;
 }
@@ -45,9 +52,8 @@ decoders_clash(const struct weft_gfam *t, const struct weft_gfam_decoder *a,
 		return false;
 	if (gfam_overlap(a->dpa_base, a->dpa_len, b->dpa_base, b->dpa_len))
 		return true;
-	return (t->cfg.knobs & WEFT_GFAM_HPA_OVERLAP) == 0 &&
-	       gfam_overlap(
-		       a->hpa_base, a->dpa_len << a->intlv, b->hpa_base, b->dpa_len << b->intlv);
+	return (t->cfg.knobs & WEFT_GFAM_HPA_OVERLAP) == 0 && a->hpa_base <= hpa_last(b) &&
+	       b->hpa_base <= hpa_last(a);
 }
 
 /* The new ones by themselves, then each with all the others. */

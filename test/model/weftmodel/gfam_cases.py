@@ -172,7 +172,7 @@ class RandomScene(Scene):
             base, length, block = 0, 0, 0
         elif style == 6:
             base = 2**64 - unit
-            length = 2 * unit
+            length = rng.choice((1, 2)) * unit
         elif style == 7:
             # Not a power of 2, though the media has one of its bits.
             block, base, length = block // 2 * 3, i * 12 * unit, 3 * unit
@@ -265,7 +265,8 @@ class RandomScene(Scene):
         unit = max(dmp.block, 256 << gran + intlv)
         hpa = rng.choice((rng.randrange(24), rng.randrange(24), rng.randrange(2**12))) * unit
         if rng.random() < 0.03:
-            hpa = 2**64 // unit * unit - ((count * dmp.block << intlv) // unit + 2) * unit
+            hpa = 2**64 // unit * unit - ((count * dmp.block << intlv) // unit +
+                                          rng.randrange(3)) * unit
         coh = int(rng.random() < 0.3)
         d = decoder(hpa, dpa, count * dmp.block, intlv, gran, rng.randrange(2**intlv), coh)
         return self.spoil(d, dmp, unit) if rng.random() < 0.15 else d

@@ -110,6 +110,10 @@ dmp_rules(void **state)
 	BAD(-EINVAL, 0, 0 - GB, 2 * GB, GB); /* wraps */
 	BAD(-ENOSPC, 0, 8 * GB, GB + STEP, 64 * MB); /* 20 blocks */
 #undef BAD
+	assert_int_equal(weft_gfam_set_dmp(t, 0, 0 - GB, GB, GB), 0); /* ends with the last byte */
+	assert_int_equal(weft_gfam_set_blocks(t, 0 - GB, GB, 3), 0);
+	assert_int_equal(weft_gfam_group(t, UINT64_MAX), 3);
+	assert_int_equal(weft_gfam_set_blocks(t, 0 - GB, GB, WEFT_GFAM_NO_GROUP), 0);
 	assert_int_equal(weft_gfam_set_dmp(t, 0, 5 * GB, 4 * GB, STEP), 0);
 	assert_int_equal(weft_gfam_set_dmp(t, 0, 3 * GB, GB, 64 * MB), 0);
 	assert_int_equal(weft_gfam_set_blocks(t, 3 * GB, 64 * MB, 30), 0);

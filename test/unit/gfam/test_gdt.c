@@ -279,6 +279,10 @@ sets_at_the_end_of_all_addresses(void **state)
 	};
 	struct ref *r = malloc(sizeof(*r));
 	struct weft_gfam *u = ref_new(r, &huge);
+	struct weft_gfam_decoder set2[2] = {
+		{ .valid = true, .intlv = 7, .dpa_len = 32 * block },
+		{ .valid = true, .intlv = 7, .dpa_len = 32 * block, .dpa_base = 32 * block },
+	};
 	struct weft_gfam_decision d;
 
 	(void)state;
@@ -304,13 +308,33 @@ sets_at_the_end_of_all_addresses(void **state)
 			assert_int_equal(d.result, WEFT_GFAM_NO_HIT);
 			weft_gfam_decide(u, 0, UINT64_MAX, false, &d);
 			assert_int_equal(d.result, WEFT_GFAM_NO_HIT);
-			e.hpa_base += block; /* ends with the last address, as none may */
-			assert_int_equal(weft_gfam_set_gdt(u, 0, 0, 0, &e, 1), -EINVAL);
+			e.hpa_base += block; /* ends with the last address */
+			e.way = (uint8_t)((1u << n) - 1);
+			assert_int_equal(weft_gfam_set_gdt(u, 0, 0, 0, &e, 1), 0);
+			weft_gfam_decide(u, 0, UINT64_MAX, false, &d);
+			assert_int_equal(d.result, WEFT_GFAM_UNGROUPED);
+			assert_int_equal(d.dpa, e.dpa_len - 1);
+			assert_int_equal(weft_gfam_reverse(u, 0, e.dpa_len - 1, &e.hpa_base), 0);
+			assert_int_equal(e.hpa_base, UINT64_MAX);
+			e.hpa_base = 0 - span;
+			weft_gfam_decide(u, 0, e.hpa_base - 1, false, &d);
+			assert_int_equal(d.result, WEFT_GFAM_NO_HIT);
+			e.hpa_base += block; /* beyond it, but for what then begins at 0 */
+			assert_int_equal(weft_gfam_set_gdt(u, 0, 0, 0, &e, 1),
+				e.hpa_base == 0 ? 0 : -EINVAL);
+			e.way = 0;
 		}
 		e.hpa_base = 0;
 		e.dpa_len = 64 * block;
-		assert_int_equal(weft_gfam_set_gdt(u, 0, 0, 0, &e, 1), n < 7 ? 0 : -EINVAL);
+		assert_int_equal(weft_gfam_set_gdt(u, 0, 0, 0, &e, 1), n <= 7 ? 0 : -EINVAL);
 	}
+	/* All addresses: halves go together, the whole with nothing. */
+	set2[1].hpa_base = WEFT_BIT64(63);
+	assert_int_equal(weft_gfam_set_gdt(u, 0, 0, 0, set2, 2), 0);
+	set2[0].intlv = 8;
+	assert_int_equal(weft_gfam_set_gdt(u, 0, 0, 0, set2, 1), -EINVAL);
+	set2[1].valid = false;
+	assert_int_equal(weft_gfam_set_gdt(u, 0, 0, 0, set2, 2), 0);
 	free(u);
 	free(r);
 }
