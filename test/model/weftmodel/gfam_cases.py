@@ -337,7 +337,7 @@ class RandomScene(Scene):
             dpa = d.dpa + rng.choice((0, d.length - 64, d.length, rng.randrange(d.length)))
         else:
             dpa = rng.randrange(dmp.base, dmp.base + dmp.length) if dmp else 0
-        self.reverse(rpid, dpa)
+        self.reverse(rpid, dpa % 2**64)
 
     def draw_note(self):
         for spid in [self.spid(True)] * self.rng.randint(1, 4):
@@ -348,7 +348,7 @@ class RandomScene(Scene):
         rng, dmp = self.rng, self.a_dmp()
         self.get(self.spid(), rng.randrange(8))
         if dmp:
-            self.group(rng.randrange(dmp.base, dmp.base + 2 * dmp.length))
+            self.group(rng.randrange(dmp.base, dmp.base + 2 * dmp.length) % 2**64)
 
     def draw_copy(self):
         self.say("copy", ("OK",))
