@@ -124,11 +124,6 @@ fabric_tables(struct node *n, char *err, size_t err_len)
 	struct weft_tables *tables;
 	int rc;
 
-	if (idt_entries(t) > WEFT_SEG_ENTRIES) {
-		snprintf(err, err_len, "fabric %s: interleave of %u ways in all, an IDT holds %u",
-			t->fabric, idt_entries(t), WEFT_SEG_ENTRIES);
-		return -E2BIG;
-	}
 	edge.fast_idt = (uint16_t)idt_entries(t);
 	while (1u << edge.fast_depth_log2 < t->n_segments)
 		edge.fast_depth_log2++;

@@ -126,9 +126,10 @@ live_layout(struct daemon *d)
 static int
 print_check(const struct daemon *d)
 {
-	printf("fabric %s: %u nodes, %u links, %u segments, routes %s; here:\n", d->topo->fabric,
+	printf("fabric %s: %u nodes, %u links, %u segments, routes %s; %s\n", d->topo->fabric,
 		d->topo->n_nodes, d->topo->n_links, d->topo->n_segments,
-		weft_topo_routing_word(d->topo->routing));
+		weft_topo_routing_word(d->topo->routing),
+		d->n_nodes == 0 ? "no node is of this machine" : "here:");
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		const struct weft_topo_node *n = d->node[i].topo;
 

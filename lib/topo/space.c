@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "weft_seg.h"
+
 #include "topo_priv.h"
 
 #define ADDRESS_BITS 52
@@ -21,6 +23,7 @@ struct placing {
 	const struct topo_segment_src *src;
 	struct weft_topo_segment *segment;
 	unsigned int index;
+	unsigned int n_ways; /* of segments that take turns, so far */
 	uint64_t *used; /* bytes of each node's memory that segments have */
 	uint8_t *decoders; /* of each node */
 };
@@ -174,6 +177,22 @@ take_memory(struct placing *p)
 	return 0;
 }
 
+/* Those that take turns share the IDT of an edge port. */
+static int
+count_ways(struct placing *p)
+{
+	if (p->segment->ways_log2 == 0)
+		return 0;
+	p->n_ways += ways_of(p->segment);
+	if (p->n_ways <= WEFT_SEG_ENTRIES || p->n_ways - ways_of(p->segment) > WEFT_SEG_ENTRIES)
+		return 0;
+	topo_where(p->l, "segments[%u].interleave.ways", p->index);
+	return topo_fail(p->l, -EINVAL, p->src->interleave_at[INTERLEAVE_WAYS],
+		"too many ways, expected at most %u of all segments, the size of an IDT (fabric.md "
+		"1.4), got %u",
+		WEFT_SEG_ENTRIES, p->n_ways);
+}
+
 static int
 place_segments(struct topo_load *l, struct placing *p)
 {
@@ -187,6 +206,8 @@ place_segments(struct topo_load *l, struct placing *p)
 		p->segment = &l->t.segment[i];
 		p->segment->base = weft_topo_fast_base(&l->t) + ((uint64_t)i << l->t.segment_log2);
 		rc = find_form(p);
+		if (rc == 0 && l->n_fails == before)
+			rc = count_ways(p);
 		if (rc == 0 && l->n_fails == before)
 			rc = add_targets(p);
 		if (rc == 0 && l->n_fails == before)

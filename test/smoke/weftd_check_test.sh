@@ -59,7 +59,10 @@ fabric
 grep -q 'fabric lab: 10 nodes, 9 links, 3 segments, routes shortest; here:' "$work/out" || die "$(cat "$work/out")"
 "$app/weftd" --check >/dev/null
 sed -i 's/\(kind: [a-z]*\)/\1, server: elsewhere/' "$lab"
-"$app/weftd" --check "$lab" >/dev/null || die "a good file is not good on another machine"
+"$app/weftd" --check "$lab" >"$work/out" || die "a good file is not good on another machine"
+same "words where no node is here" \
+	'fabric lab: 10 nodes, 9 links, 3 segments, routes shortest; no node is of this machine' \
+	"$(tail -n 1 "$work/out")"
 refuses 'nothing to run' "$app/weftd" --check "$lab" --server lab1
 
 wrong 2 'defaults.cxl_io: CXL.io with ide on, expected 0 as ide covers no CXL.io flits, got 8' \
@@ -106,6 +109,26 @@ refuses 'ring.yaml:2: routing: shortest: expected routes without a circle, got a
 	"$app/weftd" --check "$work/ring.yaml"
 sed -i 's/shortest/auto/' "$work/ring.yaml"
 "$app/weftd" --check "$work/ring.yaml" | grep -q 'routes updown' || die "the ring is not broken"
+
+# All segments that take turns share an IDT of 4096 entries: 16 of 256 ways fit, one more does not.
+turns() { # turns SEGMENTS
+	printf 'fabric: turns\nsegments:\n'
+	for ((i = 0; i < $1; i++)); do
+		printf '  - {size: 1M, interleave: {ways: 256, targets: ['
+		printf 'g%d, ' $(seq $((i / 8 * 256)) $((i / 8 * 256 + 255))) | sed 's/, $//'
+		printf ']}}\n'
+	done
+	printf 'nodes:\n  - {name: h, kind: host, pid: 4000}\n'
+	printf '  - {name: s%d, kind: switch, pid: %d}\n' 0 4001 1 4002 2 4003 3 4004
+	printf '  - {name: g%d, kind: gfd, pid: %d}\n' $(seq 0 767 | sed 's/.*/& &/')
+	printf 'links:\n  - {a: h, b: s0}\n  - {a: s0, b: s1}\n  - {a: s1, b: s2}\n  - {a: s2, b: s3}\n'
+	printf '  - {a: g%d, b: s%d}\n' $(for ((i = 0; i < 768; i++)); do echo $i $((i / 192)); done)
+}
+turns 16 >"$work/turns.yaml"
+"$app/weftd" --check "$work/turns.yaml" >/dev/null || die "4096 ways are refused"
+turns 17 >"$work/turns.yaml"
+refuses 'turns.yaml:19: segments[16].interleave.ways: too many ways, expected at most 4096 of all segments' \
+	"$app/weftd" --check "$work/turns.yaml"
 
 # Several findings: a line each, in their order.
 fabric
