@@ -28,10 +28,18 @@ struct traffic_line {
 	uint64_t begun_ns; /* busy: when */
 	uint64_t rests_until_ns; /* no write before: a lost one may still arrive */
 	uint32_t unsure;
-	bool busy; /* a request for it is open */
+	bool busy : 1; /* a request for it is open */
+	bool written : 1; /* a write of it was begun */
+	bool raised : 1; /* the open write is `last`; one that cannot be done is not */
+	/* A change of rights may not have come to its GFD yet: answers from before it. */
+	bool may_data : 1;
+	bool may_ones : 1;
+	bool may_nxm : 1;
 	uint8_t answer; /* enum weft_traffic_answer */
 	uint16_t dpid;
 };
+
+static_assert(sizeof(struct traffic_line) == 32, "two in a cache line");
 
 struct weft_traffic {
 	struct weft_traffic_cfg cfg;
@@ -66,6 +74,8 @@ static const struct weft_counter counters[WEFT_TRAFFIC_N_COUNTERS] = {
 		"Reads answered with all ones, and writes done, of lines that are closed" },
 	[WEFT_TRAFFIC_N_NOT_REFUSED] = { "not_refused", "lines",
 		"Mismatches: a closed line was answered in another way" },
+	[WEFT_TRAFFIC_N_BEFORE] = { "before", "requests",
+		"Answers that the change of rights under way had not come to yet" },
 };
 
 static bool
@@ -183,12 +193,15 @@ begin_write(struct weft_traffic *t, uint64_t i, uint64_t now_ns, struct weft_msg
 {
 	const struct line_id id = { hpa_of(t, i), t->line[i].last + 1, t->cfg.host_index };
 	uint8_t data[LINE_LEN];
+	struct traffic_line *l = &t->line[i];
 	int rc;
 
 	weft_line_fill(data, t->cfg.seed, &id);
-	rc = weft_host_write(t->host, t->line[i].dpid, id.hpa, data, i, now_ns, msg);
+	rc = weft_host_write(t->host, l->dpid, id.hpa, data, i, now_ns, msg);
 	if (rc == 0) {
-		t->line[i].last++;
+		l->raised = l->answer == WEFT_TRAFFIC_DATA || l->may_data;
+		l->last += l->raised;
+		l->written = true;
 		begun(t, i, now_ns, WEFT_TRAFFIC_N_WRITES);
 	}
 	return rc;
@@ -223,7 +236,7 @@ next_sweep(struct weft_traffic *t, uint64_t now_ns, struct weft_msg *msg)
 	if (t->sweep_at == 0 && t->open > 0)
 		return -EAGAIN;
 	for (unsigned int n = 0; n < SWEEP_SKIP_MAX && t->sweep_at < t->n_lines; n++) {
-		if (t->line[t->sweep_at].last == 0) {
+		if (!t->line[t->sweep_at].written) {
 			t->sweep_at++;
 			continue;
 		}
@@ -306,19 +319,83 @@ is_ones(const uint8_t *data)
 	return true;
 }
 
+static enum weft_traffic_answer
+answer_of(const struct weft_host_completion *c)
+{
+	if ((c->status != WEFT_HOST_NXM && c->status != WEFT_HOST_DONE) || !is_ones(c->data))
+		return WEFT_TRAFFIC_DATA;
+	return c->status == WEFT_HOST_NXM ? WEFT_TRAFFIC_NXM : WEFT_TRAFFIC_ONES;
+}
+
+static bool
+may_be(const struct traffic_line *l, enum weft_traffic_answer a)
+{
+	return a == WEFT_TRAFFIC_DATA   ? l->may_data
+	       : a == WEFT_TRAFFIC_ONES ? l->may_ones
+	                                : l->may_nxm;
+}
+
+static void
+allow(struct traffic_line *l, uint8_t answer)
+{
+	l->may_data |= answer == WEFT_TRAFFIC_DATA;
+	l->may_ones |= answer == WEFT_TRAFFIC_ONES;
+	l->may_nxm |= answer == WEFT_TRAFFIC_NXM;
+}
+
+static bool
+is_changing(const struct traffic_line *l)
+{
+	return l->may_data || l->may_ones || l->may_nxm;
+}
+
 /* A line that is closed to this host. */
 static void
-complete_refused(struct weft_traffic *t, const struct weft_host_completion *c)
+refused(struct weft_traffic *t, uint64_t i, bool is_right)
 {
-	const uint8_t want =
-		t->line[c->cookie].answer == WEFT_TRAFFIC_NXM ? WEFT_HOST_NXM : WEFT_HOST_DONE;
-
-	if (c->kind == WEFT_HOST_WRITE || (c->status == want && is_ones(c->data))) {
+	if (is_right) {
 		t->count[WEFT_TRAFFIC_N_REFUSED]++;
 		return;
 	}
 	t->count[WEFT_TRAFFIC_N_NOT_REFUSED]++;
-	note_mismatch(t, c->cookie, WEFT_TRAFFIC_N_NOT_REFUSED, 0);
+	note_mismatch(t, i, WEFT_TRAFFIC_N_NOT_REFUSED, 0);
+}
+
+static void
+complete_read(struct weft_traffic *t, const struct weft_host_completion *c)
+{
+	struct traffic_line *l = &t->line[c->cookie];
+	const enum weft_traffic_answer got = answer_of(c);
+	const bool is_before = got != l->answer && may_be(l, got);
+
+	t->count[WEFT_TRAFFIC_N_BEFORE] += is_before;
+	/* The first answer as it is now: from here on there are no others. */
+	if (got == l->answer)
+		l->may_data = l->may_ones = l->may_nxm = false;
+	if (is_before && got != WEFT_TRAFFIC_DATA)
+		return;
+	if (!is_before && l->answer != WEFT_TRAFFIC_DATA)
+		refused(t, c->cookie, got == l->answer);
+	else if (c->status == WEFT_HOST_DONE)
+		verify(t, c->cookie, c->data);
+	else
+		t->count[WEFT_TRAFFIC_N_FAILED]++;
+}
+
+/* The answer to a write does not tell whether it was done. */
+static void
+complete_write(struct weft_traffic *t, uint64_t i)
+{
+	struct traffic_line *l = &t->line[i];
+
+	if (!l->raised) {
+		refused(t, i, true);
+	} else if (is_changing(l)) {
+		t->count[WEFT_TRAFFIC_N_BEFORE] += l->answer != WEFT_TRAFFIC_DATA;
+		l->unsure++;
+	} else {
+		l->unsure = 0;
+	}
 }
 
 static void
@@ -327,6 +404,7 @@ lost(struct weft_traffic *t, struct traffic_line *l, const struct weft_host_comp
 	t->count[WEFT_TRAFFIC_N_LOST]++;
 	if (c->kind == WEFT_HOST_WRITE) {
 		t->count[WEFT_TRAFFIC_N_UNCERTAIN]++;
+		l->last += !l->raised; /* a late one may find the line open */
 		l->unsure++;
 		l->rests_until_ns = l->begun_ns + c->latency_ns + t->cfg.rest_ns;
 	}
@@ -342,14 +420,41 @@ weft_traffic_complete(struct weft_traffic *t, const struct weft_host_completion 
 	t->open--;
 	if (c->status == WEFT_HOST_LOST)
 		lost(t, l, c);
-	else if (l->answer != WEFT_TRAFFIC_DATA)
-		complete_refused(t, c);
 	else if (c->kind == WEFT_HOST_WRITE)
-		l->unsure = 0;
-	else if (c->status == WEFT_HOST_DONE)
-		verify(t, c->cookie, c->data);
+		complete_write(t, c->cookie);
 	else
-		t->count[WEFT_TRAFFIC_N_FAILED]++;
+		complete_read(t, c);
+}
+
+uint64_t
+weft_traffic_lines(const struct weft_traffic *t)
+{
+	return t->n_lines;
+}
+
+const struct weft_traffic_target *
+weft_traffic_targets(const struct weft_traffic *t)
+{
+	return t->target;
+}
+
+int
+weft_traffic_change(struct weft_traffic *t, const struct weft_traffic_change *c)
+{
+	if (t->open != 0)
+		return -EBUSY;
+	memcpy(t->target, c->targets, t->cfg.n_targets * sizeof(*t->target));
+	for (uint64_t i = 0; i < t->n_lines; i++) {
+		struct traffic_line *l = &t->line[i];
+
+		if (c->lines[i].before != c->lines[i].after) {
+			allow(l, l->answer);
+			allow(l, c->lines[i].before);
+		}
+		l->answer = c->lines[i].after;
+		l->dpid = c->lines[i].dpid;
+	}
+	return 0;
 }
 
 void

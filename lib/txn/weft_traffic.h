@@ -75,7 +75,22 @@ enum weft_traffic_counter {
 	WEFT_TRAFFIC_N_UNCERTAIN,
 	WEFT_TRAFFIC_N_REFUSED,
 	WEFT_TRAFFIC_N_NOT_REFUSED,
+	WEFT_TRAFFIC_N_BEFORE,
 	WEFT_TRAFFIC_N_COUNTERS
+};
+
+/** What a change of rights makes of a line. */
+struct weft_traffic_line_change {
+	uint8_t before; /**< enum weft_traffic_answer by what is in force until then */
+	uint8_t after; /**< and from then on */
+	uint16_t dpid; /**< who answers */
+};
+
+/** A change of rights while a source is at work. */
+struct weft_traffic_change {
+	/** As many as the source has; one may move only if all its lines were closed until now. */
+	const struct weft_traffic_target *targets;
+	const struct weft_traffic_line_change *lines; /**< weft_traffic_lines() of them */
 };
 
 /** The first mismatch of a run. */
@@ -119,6 +134,20 @@ int weft_traffic_next(struct weft_traffic *t, uint64_t now_ns, struct weft_msg *
  * Data of a read is compared with what the line may hold.
  */
 void weft_traffic_complete(struct weft_traffic *t, const struct weft_host_completion *c);
+
+/** Lines of all targets: line i is line i % cfg.lines of target i / cfg.lines. Any thread. */
+uint64_t weft_traffic_lines(const struct weft_traffic *t);
+
+/** Its targets, as they are now: they change in weft_traffic_change() only. */
+const struct weft_traffic_target *weft_traffic_targets(const struct weft_traffic *t);
+
+/**
+ * Take a change of rights that comes into force later. Both answers to a line are right until the
+ * first read of it that was answered in the new way; what a write did meanwhile is not known.
+ *
+ * @return 0; -EBUSY while a request is open, and then nothing has changed
+ */
+int weft_traffic_change(struct weft_traffic *t, const struct weft_traffic_change *c);
 
 /** End the random requests now and go on to the sweep. */
 void weft_traffic_stop(struct weft_traffic *t);

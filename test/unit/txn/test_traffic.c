@@ -490,6 +490,151 @@ writes_to_closed_lines_are_swept_as_closed(void **state)
 	rig_free();
 }
 
+static bool writes_all; /* the GFD does writes that it should not */
+
+/* One request, answered by tables that say @as of every line. @return whether it was a write */
+static bool
+step_as(enum weft_traffic_answer as)
+{
+	struct weft_msg m, reply = { .kind = WEFT_MSG_S2M_DRS };
+
+	assert_int_equal(weft_traffic_next(rig.traffic, ++rig.now, &m), 0);
+	if (as == WEFT_TRAFFIC_DATA || (writes_all && m.kind == WEFT_MSG_M2S_RWD)) {
+		assert_int_equal(weft_gfd_request(&rig.gfd, &m, &reply), WEFT_OK);
+	} else if (m.kind == WEFT_MSG_M2S_RWD) {
+		reply = (struct weft_msg){ .kind = WEFT_MSG_S2M_NDR, .op = WEFT_S2M_NDR_CMP };
+	} else {
+		reply.op = as == WEFT_TRAFFIC_NXM ? WEFT_S2M_DRS_MEMDATA_NXM : WEFT_S2M_DRS_MEMDATA;
+		memset(reply.data, 0xFF, sizeof(reply.data));
+	}
+	reply.dpid = m.spid;
+	reply.tag = m.tag;
+	answer(&reply);
+	return m.kind == WEFT_MSG_M2S_RWD;
+}
+
+static int
+change_to(enum weft_traffic_answer before, enum weft_traffic_answer after)
+{
+	struct weft_traffic_line_change lines[LINES];
+	const struct weft_traffic_change c = { &target, lines };
+
+	assert_int_equal(weft_traffic_lines(rig.traffic), LINES);
+	for (unsigned int i = 0; i < LINES; i++)
+		lines[i] =
+			(struct weft_traffic_line_change){ (uint8_t)before, (uint8_t)after, PID };
+	return weft_traffic_change(rig.traffic, &c);
+}
+
+/* Rights come and go at random, and the tables follow at some time behind each change. */
+static void
+answers_follow_changes_of_rights(void **state)
+{
+	const struct weft_traffic_cfg cfg = cfg_of(200000, 50);
+	struct weft_rand r;
+	enum weft_traffic_answer now = WEFT_TRAFFIC_DATA;
+	unsigned int late = 0;
+
+	(void)state;
+	weft_test_seed(&r, "answers_follow_changes_of_rights");
+	rig_new(&cfg);
+	for (unsigned int i = 0; i < 2000; i++) {
+		const enum weft_traffic_answer next =
+			(enum weft_traffic_answer)weft_rand_below(&r, 3);
+		uint64_t n;
+
+		assert_int_equal(change_to(now, next), 0);
+		for (n = weft_rand_below(&r, 4) * weft_rand_below(&r, 8); n != 0; n--)
+			late += !step_as(now) && now != next;
+		for (n = weft_rand_below(&r, 4) * weft_rand_below(&r, 8); n != 0; n--)
+			step_as(next);
+		now = next;
+	}
+	assert_int_equal(change_to(now, WEFT_TRAFFIC_DATA), 0);
+	weft_traffic_stop(rig.traffic);
+	run_to_end();
+	assert_int_equal(count(WEFT_TRAFFIC_N_MISMATCHES) + count(WEFT_TRAFFIC_N_FAILED), 0);
+	assert_true(late > 1000 && count(WEFT_TRAFFIC_N_BEFORE) >= late);
+	rig_free();
+}
+
+/* Once a line was answered in the new way, the old one is a mistake. */
+static void
+rights_do_not_come_back_by_themselves(void **state)
+{
+	const struct weft_traffic_cfg cfg = cfg_of(1000, 0);
+
+	(void)state;
+	for (enum weft_traffic_answer was = 0; was <= WEFT_TRAFFIC_NXM; was++) {
+		const enum weft_traffic_answer is =
+			was == WEFT_TRAFFIC_DATA ? WEFT_TRAFFIC_ONES : WEFT_TRAFFIC_DATA;
+
+		rig_new(&cfg);
+		assert_int_equal(change_to(WEFT_TRAFFIC_DATA, was), 0);
+		for (unsigned int i = 0; i < 100; i++)
+			step_as(was);
+		assert_int_equal(change_to(was, is), 0);
+		for (unsigned int i = 0; i < 100; i++)
+			step_as(is);
+		assert_int_equal(
+			count(WEFT_TRAFFIC_N_MISMATCHES) + count(WEFT_TRAFFIC_N_FAILED), 0);
+		step_as(was);
+		assert_int_equal(
+			count(WEFT_TRAFFIC_N_MISMATCHES) + count(WEFT_TRAFFIC_N_FAILED), 1);
+		rig_free();
+	}
+}
+
+/* A write that was done without a right is found when the line may be read again. */
+static void
+writes_without_rights_are_found_later(void **state)
+{
+	const struct weft_traffic_cfg cfg = cfg_of(1000, 50);
+
+	(void)state;
+	rig_new(&cfg);
+	assert_int_equal(change_to(WEFT_TRAFFIC_DATA, WEFT_TRAFFIC_ONES), 0);
+	for (unsigned int i = 0; i < 200; i++)
+		step_as(WEFT_TRAFFIC_ONES);
+	while (!step_as(WEFT_TRAFFIC_ONES))
+		;
+	assert_int_equal(change_to(WEFT_TRAFFIC_ONES, WEFT_TRAFFIC_DATA), 0);
+	run_to_end();
+	assert_int_equal(count(WEFT_TRAFFIC_N_MISMATCHES), 0);
+	rig_free();
+
+	rig_new(&cfg);
+	assert_int_equal(change_to(WEFT_TRAFFIC_DATA, WEFT_TRAFFIC_ONES), 0);
+	for (unsigned int i = 0; i < 400; i++) {
+		writes_all = i >= 200;
+		step_as(WEFT_TRAFFIC_ONES);
+	}
+	writes_all = false;
+	assert_int_equal(count(WEFT_TRAFFIC_N_MISMATCHES), 0);
+	assert_int_equal(change_to(WEFT_TRAFFIC_ONES, WEFT_TRAFFIC_DATA), 0);
+	weft_traffic_stop(rig.traffic);
+	run_to_end();
+	assert_int_equal(count(WEFT_TRAFFIC_N_STALE), LINES);
+	rig_free();
+}
+
+static void
+change_waits_for_open_requests(void **state)
+{
+	const struct weft_traffic_cfg cfg = cfg_of(10, 0);
+	struct weft_msg m, reply;
+
+	(void)state;
+	rig_new(&cfg);
+	assert_int_equal(weft_traffic_next(rig.traffic, ++rig.now, &m), 0);
+	assert_int_equal(change_to(WEFT_TRAFFIC_DATA, WEFT_TRAFFIC_ONES), -EBUSY);
+	assert_int_equal(weft_gfd_request(&rig.gfd, &m, &reply), WEFT_OK);
+	answer(&reply);
+	assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), 1);
+	assert_int_equal(change_to(WEFT_TRAFFIC_DATA, WEFT_TRAFFIC_ONES), 0);
+	rig_free();
+}
+
 static void
 every_flipped_bit_is_found(void **state)
 {
@@ -811,6 +956,10 @@ main(void)
 		cmocka_unit_test(same_seed_same_requests),
 		cmocka_unit_test(closed_lines_hold_ones_of_the_right_kind),
 		cmocka_unit_test(writes_to_closed_lines_are_swept_as_closed),
+		cmocka_unit_test(answers_follow_changes_of_rights),
+		cmocka_unit_test(rights_do_not_come_back_by_themselves),
+		cmocka_unit_test(writes_without_rights_are_found_later),
+		cmocka_unit_test(change_waits_for_open_requests),
 		cmocka_unit_test(every_flipped_bit_is_found),
 		cmocka_unit_test(swapped_lines_are_found),
 		cmocka_unit_test(line_of_another_writer_is_found),
