@@ -145,12 +145,15 @@ struct node {
 	uint64_t expire_due_ns;
 	uint8_t allowed; /* cxl: bit k: requests of enum weft_host_kind k may begin */
 	uint64_t stopped[EDGE_REASONS]; /* requests that its edge port answered, by why */
-	struct weft_resolve_hop *hop; /* room for a path, while its traffic is set up */
+	struct weft_resolve_hop *hop; /* room for a path: at the start, then the control thread's */
+	struct host_change *change; /* set by the control thread; NULL again once it is taken */
+	bool is_changing; /* it waits for open requests */
 	/* GFD */
 	struct weft_gfd gfd;
 	void *memory;
 	size_t memory_len;
 	struct weft_gfam *access; /* these: NULL in a fabric where everybody reaches everything */
+	struct weft_gfam *access_next; /* made but not in force, or no longer */
 	struct weft_gfam_log *access_log;
 	struct weft_gfam_ref access_now;
 	struct weft_gfam_guard guard;
@@ -173,9 +176,19 @@ struct daemon_cfg {
 	char *const *eal_argv;
 };
 
+/* What a change of rights is to the traffic of a host. */
+struct host_change {
+	struct weft_traffic_change change;
+	struct weft_traffic_target *targets;
+	struct weft_traffic_line_change *lines;
+};
+
 struct daemon {
 	struct daemon_cfg cfg;
-	struct weft_topo *topo;
+	struct weft_topo *topo; /* that it began with: what cannot change */
+	struct weft_topo *now; /* routes, segments and rights in force; daemon_now() */
+	uint64_t updates; /* changes of them, and files that were refused */
+	uint64_t updates_refused;
 	struct node *node;
 	uint16_t n_nodes;
 	struct weft_port **port; /* by port index of the topology; NULL: not here */
@@ -196,6 +209,13 @@ static inline bool
 daemon_is_cxl(const struct daemon *d)
 {
 	return d->topo->mode == WEFT_MODE_CXL;
+}
+
+/** The topology in force. A poll function may use it until it returns. */
+static inline const struct weft_topo *
+daemon_now(const struct daemon *d)
+{
+	return __atomic_load_n(&d->now, __ATOMIC_ACQUIRE);
 }
 
 /* Whether a host asks anything of GFDs. */
@@ -320,6 +340,10 @@ const char *ide_state(const struct peer *p);
 /* --- host.c, gfd.c, switch.c, store.c --- */
 
 int host_init(struct node *n, char *err, size_t err_len);
+
+/** What @p t changes for the traffic of a host; NULL in *@p out: nothing. 0, or -ENOMEM. */
+int host_prepare(struct node *n, const struct weft_topo *t, struct host_change **out);
+void host_change_free(struct host_change *c);
 unsigned int host_poll(void *arg);
 void host_fini(struct node *n);
 
@@ -373,8 +397,23 @@ int fabric_port(const struct node *n, uint16_t dpid);
 /** What the node's edge port decides about an address. */
 void fabric_decide(const struct node *n, uint64_t hpa, struct weft_edge_decision *d);
 
-/** Traffic of a host: who answers at an address, and how (weft_traffic_place_fn). */
-enum weft_traffic_answer fabric_place(void *arg, uint64_t hpa, uint16_t *dpid);
+/** Traffic of a host: who answers at an address by @p t, and how. Uses n->hop. */
+enum weft_traffic_answer fabric_answer(
+	const struct node *n, const struct weft_topo *t, uint64_t hpa, uint16_t *dpid);
+
+/** Make the tables that @p t asks for, beside those in force. Control thread. 0, or -errno. */
+int fabric_prepare(struct node *n, const struct weft_topo *t, char *err, size_t err_len);
+
+/** Put them in force, if they differ. */
+bool fabric_publish(struct node *n);
+
+/** Once nobody reads the old ones, or to give the prepared ones up: free them. */
+void fabric_settle(struct node *n);
+
+/* --- update.c --- */
+
+/** Read the topology file again and change what may change. Control thread. */
+void update_run(struct daemon *d);
 
 /* --- node.c --- */
 

@@ -32,24 +32,14 @@ fail(const struct node *n, const char *what, int rc, char *err, size_t err_len)
 
 /* What a host may reach any memory of; a GFD's own port is for looking where requests belong. */
 static bool
-may_reach(const struct weft_topo *t, const struct weft_topo_node *from, uint16_t gfd)
+may_reach(const struct weft_topo *t, uint16_t node, uint16_t gfd)
 {
+	const struct weft_topo_node *from = &t->node[node];
+
 	for (unsigned int i = 0; i < t->n_ranges; i++)
 		if (t->range[i].gfd == gfd && (from->access >> t->range[i].group & 1) != 0)
 			return true;
 	return from->kind == WEFT_TOPO_GFD;
-}
-
-/* IDT entries of all segments that take turns; 1 where there are none, since no IDT is no FAST. */
-static unsigned int
-idt_entries(const struct weft_topo *t)
-{
-	unsigned int n = 0;
-
-	for (unsigned int s = 0; s < t->n_segments; s++)
-		if (t->segment[s].ways_log2 != 0)
-			n += 1u << t->segment[s].ways_log2;
-	return n == 0 ? 1 : n;
 }
 
 static int
@@ -85,9 +75,8 @@ set_segment(
 
 /* Entries may name a PID only while it is in GMV: what this node may not reach is taken out last. */
 static int
-set_edge(struct weft_edge *e, const struct node *n)
+set_edge(struct weft_edge *e, const struct node *n, const struct weft_topo *t)
 {
-	const struct weft_topo *t = n->daemon->topo;
 	const uint64_t base = weft_topo_fast_base(t);
 	unsigned int idt_used = 0;
 	int rc = 0;
@@ -98,44 +87,63 @@ set_edge(struct weft_edge *e, const struct node *n)
 	for (unsigned int s = 0; s < t->n_segments && rc == 0; s++)
 		rc = set_segment(e, t, s, &idt_used);
 	for (unsigned int g = 0; g < t->n_gfds && rc == 0; g++)
-		if (!may_reach(t, n->topo, t->gfd[g]))
+		if (!may_reach(t, n->index, t->gfd[g]))
 			rc = weft_edge_allow(e, WEFT_GMV, t->node[t->gfd[g]].pid, false);
 	return rc;
 }
 
 static int
-set_routes(struct weft_route *r, const struct node *n)
+set_routes(struct weft_route *r, const struct node *n, const struct weft_topo *t)
 {
 	struct weft_drt drt;
-	int rc = weft_topo_routes(n->daemon->topo, n->index, &drt);
+	int rc = weft_topo_routes(t, n->index, &drt);
 
 	if (rc == 0 && n->topo->kind != WEFT_TOPO_SWITCH && !daemon_is_cxl(n->daemon))
 		rc = weft_drt_set(&drt, n->topo->pid, 0);
 	return rc != 0 ? rc : weft_route_set_drt(r, 0, drt.entry, WEFT_PID_RESERVED);
 }
 
+/* Of the full size: what a topology names may change while the node runs. */
+static struct weft_edge_cfg
+edge_cfg(const struct node *n)
+{
+	return (struct weft_edge_cfg){
+		.pid = n->topo->pid,
+		.gim = true,
+		.fast_depth_log2 = __builtin_ctz(WEFT_SEG_ENTRIES),
+		.fast_idt = WEFT_SEG_ENTRIES,
+	};
+}
+
+/* Write a copy of the tables in force anew. */
+static int
+set_tables(struct weft_tables *tables, const struct node *n, const struct weft_topo *t)
+{
+	const struct weft_edge_cfg cfg = edge_cfg(n);
+	int rc = set_routes(weft_tables_route_rw(tables, 0), n, t);
+
+	if (rc != 0 || n->topo->kind == WEFT_TOPO_SWITCH)
+		return rc;
+	rc = weft_edge_init(weft_tables_edge_rw(tables, 0), &cfg);
+	return rc != 0 ? rc : set_edge(weft_tables_edge_rw(tables, 0), n, t);
+}
+
 int
 fabric_tables(struct node *n, char *err, size_t err_len)
 {
-	const struct weft_topo *t = n->daemon->topo;
-	const bool has_edge = n->topo->kind != WEFT_TOPO_SWITCH;
-	struct weft_edge_cfg edge = { .pid = n->topo->pid, .gim = true };
-	struct weft_tables_cfg cfg = { .n_edges = has_edge, .edge = &edge, .n_routes = 1 };
-	struct weft_tables *tables;
-	int rc;
+	const struct weft_edge_cfg edge = edge_cfg(n);
+	const struct weft_tables_cfg cfg = {
+		.n_edges = n->topo->kind != WEFT_TOPO_SWITCH,
+		.edge = &edge,
+		.n_routes = 1,
+	};
+	int rc = weft_tables_writer_init(&n->tables, &cfg, SOCKET_ID_ANY);
 
-	edge.fast_idt = (uint16_t)idt_entries(t);
-	while (1u << edge.fast_depth_log2 < t->n_segments)
-		edge.fast_depth_log2++;
-	rc = weft_tables_writer_init(&n->tables, &cfg, SOCKET_ID_ANY);
 	if (rc != 0) {
 		n->tables.slot.now = NULL;
 		return fail(n, "routing tables", rc, err, err_len);
 	}
-	tables = weft_tables_begin(&n->tables);
-	rc = set_routes(weft_tables_route_rw(tables, 0), n);
-	if (rc == 0 && has_edge)
-		rc = set_edge(weft_tables_edge_rw(tables, 0), n);
+	rc = set_tables(weft_tables_begin(&n->tables), n, n->daemon->topo);
 	if (rc != 0)
 		return fail(n, "routing tables", rc, err, err_len);
 	weft_tables_commit(&n->tables);
@@ -144,9 +152,8 @@ fabric_tables(struct node *n, char *err, size_t err_len)
 
 /* Decoders of this GFD for each host: its share of each segment. */
 static int
-set_decoders(struct weft_gfam *g, const struct node *n)
+set_decoders(struct weft_gfam *g, const struct node *n, const struct weft_topo *t)
 {
-	const struct weft_topo *t = n->daemon->topo;
 	int rc = 0;
 
 	for (unsigned int s = 0; s < t->n_segments; s++) {
@@ -175,9 +182,8 @@ set_decoders(struct weft_gfam *g, const struct node *n)
 }
 
 static int
-set_rights(struct weft_gfam *g, const struct node *n)
+set_rights(struct weft_gfam *g, const struct node *n, const struct weft_topo *t)
 {
-	const struct weft_topo *t = n->daemon->topo;
 	int rc = 0;
 
 	for (unsigned int i = 0; i < t->n_ranges && rc == 0; i++)
@@ -189,10 +195,10 @@ set_rights(struct weft_gfam *g, const struct node *n)
 	return rc;
 }
 
-int
-fabric_access(struct node *n, char *err, size_t err_len)
+/* Tables of rights by @t in *@out, the caller's to free(). */
+static int
+make_access(const struct node *n, const struct weft_topo *t, struct weft_gfam **out)
 {
-	const struct weft_topo *t = n->daemon->topo;
 	const uint64_t len = (n->topo->memory + DMP_UNIT - 1) & ~(DMP_UNIT - 1);
 	const struct weft_gfam_cfg cfg = {
 		.rows = t->n_hosts == 0 ? 1 : t->n_hosts,
@@ -201,25 +207,35 @@ fabric_access(struct node *n, char *err, size_t err_len)
 		.blocks = (uint32_t)(len >> BLOCK_LOG2),
 		.media[0].block_sizes = WEFT_TOPO_BLOCK,
 	};
+	struct weft_gfam *g;
 	void *mem = NULL;
+	int rc;
+
+	if (posix_memalign(&mem, WEFT_CACHE_LINE, weft_gfam_size(&cfg)) != 0)
+		return -ENOMEM;
+	g = weft_gfam_init(mem, &cfg);
+	rc = g == NULL ? -EINVAL : weft_gfam_set_dmp(g, 0, 0, len, WEFT_TOPO_BLOCK);
+	if (rc == 0)
+		rc = set_decoders(g, n, t);
+	if (rc == 0)
+		rc = set_rights(g, n, t);
+	if (rc == 0)
+		*out = g;
+	else
+		free(mem);
+	return rc;
+}
+
+int
+fabric_access(struct node *n, char *err, size_t err_len)
+{
+	const struct weft_topo *t = n->daemon->topo;
 	int rc;
 
 	if (t->is_plain)
 		return 0;
 	n->access_log = calloc(1, sizeof(*n->access_log));
-	if (n->access_log == NULL ||
-		posix_memalign(&mem, WEFT_CACHE_LINE, weft_gfam_size(&cfg)) != 0)
-		return fail(n, "tables of rights", -ENOMEM, err, err_len);
-	n->access = weft_gfam_init(mem, &cfg);
-	if (n->access == NULL) {
-		free(mem);
-		return fail(n, "tables of rights", -EINVAL, err, err_len);
-	}
-	rc = weft_gfam_set_dmp(n->access, 0, 0, len, WEFT_TOPO_BLOCK);
-	if (rc == 0)
-		rc = set_decoders(n->access, n);
-	if (rc == 0)
-		rc = set_rights(n->access, n);
+	rc = n->access_log == NULL ? -ENOMEM : make_access(n, t, &n->access);
 	if (rc != 0)
 		return fail(n, "tables of rights", rc, err, err_len);
 	weft_gfam_publish(&n->access_now, n->access);
@@ -227,6 +243,52 @@ fabric_access(struct node *n, char *err, size_t err_len)
 	n->guard = (struct weft_gfam_guard){ .tables = &n->access_now, .log = n->access_log };
 	weft_gfd_set_guard(&n->gfd, &n->guard);
 	return 0;
+}
+
+int
+fabric_prepare(struct node *n, const struct weft_topo *t, char *err, size_t err_len)
+{
+	int rc = set_tables(weft_tables_begin(&n->tables), n, t);
+
+	if (rc != 0)
+		return fail(n, "routing tables", rc, err, err_len);
+	if (n->access != NULL)
+		rc = make_access(n, t, &n->access_next);
+	return rc == 0 ? 0 : fail(n, "tables of rights", rc, err, err_len);
+}
+
+/* But for its generation, which comes first. */
+static bool
+tables_differ(const struct weft_tables *a, const struct weft_tables *b)
+{
+	const size_t from = offsetof(struct weft_tables, size);
+
+	return memcmp((const char *)a + from, (const char *)b + from, a->size - from) != 0;
+}
+
+bool
+fabric_publish(struct node *n)
+{
+	bool is_changed = tables_differ(n->tables.live, n->tables.spare);
+
+	if (is_changed)
+		weft_tables_commit(&n->tables);
+	if (n->access_next != NULL && weft_gfam_differs(n->access, n->access_next)) {
+		struct weft_gfam *old = n->access;
+
+		is_changed = true;
+		weft_gfam_publish(&n->access_now, n->access_next);
+		n->access = n->access_next;
+		n->access_next = old;
+	}
+	return is_changed;
+}
+
+void
+fabric_settle(struct node *n)
+{
+	free(n->access_next);
+	n->access_next = NULL;
 }
 
 void
@@ -255,16 +317,16 @@ fabric_decide(const struct node *n, uint64_t hpa, struct weft_edge_decision *d)
 }
 
 enum weft_traffic_answer
-fabric_place(void *arg, uint64_t hpa, uint16_t *dpid)
+fabric_answer(const struct node *n, const struct weft_topo *t, uint64_t hpa, uint16_t *dpid)
 {
-	const struct node *n = arg;
-	struct weft_edge_decision d;
 	struct weft_resolve r;
 
-	fabric_decide(n, hpa, &d);
-	*dpid = d.reason == WEFT_EDGE_OK ? d.dpid : n->topo->pid;
-	if (weft_resolve(n->daemon->topo, n->index, hpa, false, &r, n->hop) != 0)
+	*dpid = n->topo->pid;
+	if (weft_resolve(t, n->index, hpa, false, &r, n->hop) != 0)
 		return WEFT_TRAFFIC_NXM;
+	/* Also where its edge port stops it: it may not do so for ever. */
+	if (r.target != WEFT_RESOLVE_NONE && t->node[r.target].kind == WEFT_TOPO_GFD)
+		*dpid = r.dpid;
 	if (r.rule == WEFT_RESOLVE_ALLOWED)
 		return WEFT_TRAFFIC_DATA;
 	return r.rule == WEFT_RESOLVE_DENIED || r.rule == WEFT_RESOLVE_NO_GROUP ? WEFT_TRAFFIC_ONES

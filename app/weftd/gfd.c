@@ -121,7 +121,7 @@ gfd_poll(void *arg)
 static void
 gfd_walk(void *arg, uint16_t ctx, uint64_t va, struct weft_walk *w)
 {
-	const struct weft_topo *t = ((const struct node *)arg)->daemon->topo;
+	const struct weft_topo *t = daemon_now(((const struct node *)arg)->daemon);
 	const uint64_t base = weft_topo_fast_base(t);
 
 	(void)ctx;

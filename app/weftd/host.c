@@ -191,6 +191,8 @@ host_next(struct node *n, struct weft_msg *m)
 		n->transfers_turn = !n->transfers_turn;
 		if (n->transfers_turn && n->xfers != NULL)
 			rc = weft_xfer_next(n->xfers, n->now_ns, m);
+		else if (!n->transfers_turn && n->traffic != NULL && n->is_changing)
+			rc = -EAGAIN;
 		else if (!n->transfers_turn && n->traffic != NULL)
 			rc = weft_traffic_next(n->traffic, n->now_ns, m);
 		if (rc == 0)
@@ -248,6 +250,17 @@ host_requests(struct node *n)
 	return sent;
 }
 
+/* A change of rights: requests that are open end first, then it is known which answers are right. */
+static void
+host_change(struct node *n)
+{
+	const struct host_change *c = __atomic_load_n(&n->change, __ATOMIC_ACQUIRE);
+
+	n->is_changing = c != NULL && weft_traffic_change(n->traffic, &c->change) != 0;
+	if (c != NULL && !n->is_changing)
+		__atomic_store_n(&n->change, NULL, __ATOMIC_RELEASE);
+}
+
 unsigned int
 host_poll(void *arg)
 {
@@ -263,6 +276,7 @@ host_poll(void *arg)
 		n->expire_due_ns = n->now_ns + EXPIRE_EVERY_NS;
 		weft_host_expire(n->host, n->now_ns, host_lost, n, EXPIRE_BATCH);
 	}
+	host_change(n);
 	/* A port that takes nothing holds back new requests; answers are taken all the same. */
 	if (n->out[0].n == 0 && !n->is_done && (n->was_up || (n->was_up = host_is_up(n))))
 		worked += host_requests(n);
@@ -283,12 +297,12 @@ tags_for(uint32_t outstanding)
 
 /* None of the host's number of lines from @p hpa on may be reached by it. */
 static bool
-is_closed(struct node *n, uint64_t hpa)
+is_closed(const struct node *n, const struct weft_topo *t, uint64_t hpa)
 {
 	uint16_t dpid;
 
 	for (uint64_t i = 0; i < n->topo->traffic.lines; i++)
-		if (fabric_place(n, hpa + i * WEFT_MSG_DATA_LEN, &dpid) == WEFT_TRAFFIC_DATA)
+		if (fabric_answer(n, t, hpa + i * WEFT_MSG_DATA_LEN, &dpid) == WEFT_TRAFFIC_DATA)
 			return false;
 	return true;
 }
@@ -298,9 +312,8 @@ is_closed(struct node *n, uint64_t hpa)
  * are another's: were one of its writes done, their owner would see it.
  */
 static struct weft_traffic_target
-host_target(struct node *n, const struct weft_topo_segment *s)
+host_target(const struct node *n, const struct weft_topo *t, const struct weft_topo_segment *s)
 {
-	const struct weft_topo *t = n->daemon->topo;
 	const uint64_t own = n->topo->traffic.first_line * WEFT_MSG_DATA_LEN;
 	struct weft_traffic_target target = {
 		.hpa_base = s->base,
@@ -308,11 +321,93 @@ host_target(struct node *n, const struct weft_topo_segment *s)
 		.dpid = t->node[t->target[s->first_target].node].pid,
 	};
 
-	if (t->is_plain || !is_closed(n, s->base + own) || !is_closed(n, s->base)) {
+	if (t->is_plain || !is_closed(n, t, s->base + own) || !is_closed(n, t, s->base)) {
 		target.hpa_base += own;
 		target.len_bytes = s->size > own ? s->size - own : 0;
 	}
 	return target;
+}
+
+static enum weft_traffic_answer
+host_place(void *arg, uint64_t hpa, uint16_t *dpid)
+{
+	const struct node *n = arg;
+
+	return fabric_answer(n, n->daemon->topo, hpa, dpid);
+}
+
+void
+host_change_free(struct host_change *c)
+{
+	if (c == NULL)
+		return;
+	free(c->targets);
+	free(c->lines);
+	free(c);
+}
+
+static struct host_change *
+change_alloc(size_t targets, size_t lines)
+{
+	struct host_change *c = calloc(1, sizeof(*c));
+
+	if (c == NULL)
+		return NULL;
+	c->targets = calloc(targets, sizeof(*c->targets));
+	c->lines = calloc(lines, sizeof(*c->lines));
+	c->change = (struct weft_traffic_change){ c->targets, c->lines };
+	if (c->targets != NULL && c->lines != NULL)
+		return c;
+	host_change_free(c);
+	return NULL;
+}
+
+/* A host that had no right to a segment goes to lines of its own there with its first. */
+static bool
+change_targets(const struct node *n, const struct weft_topo *t, struct host_change *c)
+{
+	const struct weft_traffic_target *now = weft_traffic_targets(n->traffic);
+	bool is_moved = false;
+
+	for (unsigned int s = 0; s < n->daemon->topo->n_segments; s++) {
+		c->targets[s] = now[s];
+		if (now[s].hpa_base == t->segment[s].base)
+			c->targets[s] = host_target(n, t, &t->segment[s]);
+		is_moved |= c->targets[s].hpa_base != now[s].hpa_base;
+	}
+	return is_moved;
+}
+
+int
+host_prepare(struct node *n, const struct weft_topo *t, struct host_change **out)
+{
+	const struct weft_topo *now = daemon_now(n->daemon);
+	const uint64_t lines = n->topo->traffic.lines;
+	uint64_t total;
+	struct host_change *c;
+	bool is_changed;
+
+	*out = NULL;
+	if (n->traffic == NULL || n->daemon->topo->is_plain)
+		return 0;
+	total = weft_traffic_lines(n->traffic);
+	c = change_alloc(n->daemon->topo->n_segments, total);
+	if (c == NULL)
+		return -ENOMEM;
+	is_changed = change_targets(n, t, c);
+	for (uint64_t i = 0; i < total && !daemon_is_stopped(); i++) {
+		const uint64_t hpa = c->targets[i / lines].hpa_base + i % lines * WEFT_MSG_DATA_LEN;
+		struct weft_traffic_line_change *l = &c->lines[i];
+
+		l->before = (uint8_t)fabric_answer(n, now, hpa, &l->dpid);
+		l->after = (uint8_t)fabric_answer(n, t, hpa, &l->dpid);
+		is_changed |= l->before != l->after;
+	}
+	if (is_changed)
+		*out = c;
+	else
+		host_change_free(c);
+	return 0;
 }
 
 static int
@@ -324,7 +419,7 @@ host_traffic(struct node *n, const struct weft_topo_traffic *tr, char *err, size
 		.seed = tr->seed,
 		.requests = tr->requests == 0 ? UINT64_MAX : tr->requests,
 		.targets = target,
-		.place = t->is_plain ? NULL : fabric_place,
+		.place = t->is_plain ? NULL : host_place,
 		.place_arg = n,
 		.lines = (uint32_t)tr->lines,
 		.outstanding = tr->outstanding,
@@ -341,13 +436,11 @@ host_traffic(struct node *n, const struct weft_topo_traffic *tr, char *err, size
 		target = NULL;
 	}
 	for (uint16_t s = 0; target != NULL && s < t->n_segments; s++)
-		target[cfg.n_targets++] = host_target(n, &t->segment[s]);
+		target[cfg.n_targets++] = host_target(n, t, &t->segment[s]);
 	size = target == NULL ? 0 : weft_traffic_size(&cfg);
 	mem = size == 0 ? NULL : rte_zmalloc("weft_traffic", size, WEFT_CACHE_LINE);
 	n->traffic = mem == NULL ? NULL : weft_traffic_init(mem, &cfg, n->host);
 	free(target);
-	free(n->hop);
-	n->hop = NULL;
 	if (n->traffic != NULL)
 		return 0;
 	snprintf(err, err_len, "host %s: no room for the traffic's %zu bytes of state",
@@ -444,6 +537,7 @@ void
 host_fini(struct node *n)
 {
 	transfers_fini(n);
+	free(n->hop);
 	rte_free(n->traffic);
 	rte_free(n->host);
 }

@@ -27,6 +27,7 @@
 #define DEVICE_POOL 6144 /* for any other: descriptors both ways, and what a driver keeps */
 
 static volatile sig_atomic_t stop_signal;
+static volatile sig_atomic_t update_asked;
 
 static const char *const kinds[] = {
 	[WEFT_TOPO_HOST] = "host",
@@ -63,6 +64,7 @@ load_topology(struct daemon *d, const struct run_options *run)
 		snprintf(host, sizeof(host), "%s", run->server);
 	else if (gethostname(host, sizeof(host) - 1) != 0)
 		host[0] = '\0';
+	d->now = d->topo;
 	index = calloc(d->topo->n_nodes, sizeof(*index));
 	d->node = calloc(d->topo->n_nodes, sizeof(*d->node));
 	if (index == NULL || d->node == NULL)
@@ -288,6 +290,13 @@ on_signal(int sig)
 	stop_signal = sig;
 }
 
+static void
+on_update(int sig)
+{
+	(void)sig;
+	update_asked = 1;
+}
+
 bool
 daemon_is_stopped(void)
 {
@@ -367,6 +376,10 @@ control(void *arg)
 		if (daemon_is_cxl(d))
 			links_tell(d);
 		ide_tell(d);
+		if (update_asked != 0) {
+			update_asked = 0;
+			update_run(d);
+		}
 		if (++naps % (1000 / TEND_EVERY_MS) == 0)
 			ports_tend(d);
 		nanosleep(&nap, NULL);
@@ -444,6 +457,8 @@ finish(struct daemon *d, double seconds)
 	ide_close(d);
 	free(d->loop);
 	free(d->node);
+	if (d->now != d->topo)
+		weft_topo_free(d->now);
 	weft_topo_free(d->topo);
 	weft_eal_stop();
 }
@@ -477,7 +492,7 @@ main(int argc, char **argv)
 {
 	static struct daemon d;
 	struct run_options opts = { 0 };
-	struct sigaction sa = { .sa_handler = on_signal };
+	struct sigaction sa = { .sa_handler = on_signal }, hup = { .sa_handler = on_update };
 	char err[NODE_ERROR_MAX];
 
 	/* Lines of a daemon are read as they come, by people and by scripts. */
@@ -513,6 +528,7 @@ main(int argc, char **argv)
 	start(&d);
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGHUP, &hup, NULL);
 	if (ports_open(&d, err, sizeof(err)) != 0)
 		cli_fail("%s", err);
 	for (uint16_t i = 0; i < d.n_nodes; i++)

@@ -268,8 +268,9 @@ report_json(const struct daemon *d, double seconds, const char *path)
 
 	for (uint16_t i = 0; i < d->n_nodes; i++)
 		json_array_append_new(nodes, node_json(&d->node[i]));
-	o = json_pack("{s:s, s:f, s:b, s:o}", "fabric", d->topo->fabric, "seconds", seconds, "good",
-		report_is_good(d), "nodes", nodes);
+	o = json_pack("{s:s, s:f, s:b, s:{s:I, s:I}, s:o}", "fabric", d->topo->fabric, "seconds",
+		seconds, "good", report_is_good(d), "updates", "done", (json_int_t)d->updates,
+		"refused", (json_int_t)d->updates_refused, "nodes", nodes);
 	rc = json_write(path, o);
 	json_decref(o);
 	return rc;

@@ -86,6 +86,12 @@ weft_gfam_copy(void *mem, const struct weft_gfam *from)
 	return mem;
 }
 
+bool
+weft_gfam_differs(const struct weft_gfam *a, const struct weft_gfam *b)
+{
+	return a->size != b->size || memcmp(a, b, a->size) != 0;
+}
+
 uint32_t
 weft_gfam_knobs(const struct weft_gfam *t)
 {

@@ -75,6 +75,9 @@ struct weft_gfam *weft_gfam_init(void *mem, const struct weft_gfam_cfg *cfg);
 /** A copy in @p mem (as for weft_gfam_init(), of the same configuration), free to be changed. */
 struct weft_gfam *weft_gfam_copy(void *mem, const struct weft_gfam *from);
 
+/** Whether two tables differ in anything. */
+bool weft_gfam_differs(const struct weft_gfam *a, const struct weft_gfam *b);
+
 /** Where readers find the tables. One writer, any readers. */
 struct weft_gfam_ref {
 	const struct weft_gfam *now;

@@ -348,6 +348,27 @@ unsigned int weft_topo_check(const char *path, weft_topo_finding_fn fn, void *ar
 unsigned int weft_topo_check_text(
 	const char *name, const char *yaml, size_t len, weft_topo_finding_fn fn, void *arg);
 
+/**
+ * Whether a fabric that began as @p now may go on as @p next: only routes, segments that neither
+ * traffic nor transfers of the file use, groups and rights may differ.
+ *
+ * @param file  stands for the file's name in errors
+ * @param err   filled on -EINVAL, with line 0; may be NULL
+ * @return 0, or -EINVAL
+ */
+int weft_topo_check_change(const struct weft_topo *now, const struct weft_topo *next,
+	const char *file, struct weft_topo_error *err);
+
+/**
+ * Whether no links wait for each other in a circle while some nodes route by @p now and some by
+ * @p next, which differ in nothing else. Whether a mixed way is ever gone is not asked, so that it
+ * may refuse a change that would do no harm.
+ *
+ * @return as above, or -ENOMEM
+ */
+int weft_topo_check_mixed_routes(const struct weft_topo *now, const struct weft_topo *next,
+	const char *file, struct weft_topo_error *err);
+
 /** Free a topology. NULL is allowed. */
 void weft_topo_free(struct weft_topo *t);
 

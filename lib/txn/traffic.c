@@ -450,6 +450,8 @@ weft_traffic_change(struct weft_traffic *t, const struct weft_traffic_change *c)
 		if (c->lines[i].before != c->lines[i].after) {
 			allow(l, l->answer);
 			allow(l, c->lines[i].before);
+			/* An edge port that opens before the rights do, or closes behind them. */
+			allow(l, WEFT_TRAFFIC_ONES);
 		}
 		l->answer = c->lines[i].after;
 		l->dpid = c->lines[i].dpid;

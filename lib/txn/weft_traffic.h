@@ -142,8 +142,9 @@ uint64_t weft_traffic_lines(const struct weft_traffic *t);
 const struct weft_traffic_target *weft_traffic_targets(const struct weft_traffic *t);
 
 /**
- * Take a change of rights that comes into force later. Both answers to a line are right until the
- * first read of it that was answered in the new way; what a write did meanwhile is not known.
+ * Take a change of rights that comes into force later. Both answers to a line, and ones where some
+ * of the tables have changed, are right until the first read of it that was answered in the new way;
+ * what a write did meanwhile is not known.
  *
  * @return 0; -EBUSY while a request is open, and then nothing has changed
  */

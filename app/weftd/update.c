@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * SIGHUP: the topology file is read again, and routes, segments, groups and rights are changed under
+ * traffic. All tables of all nodes here are made before any is put in force; one that cannot be made
+ * leaves everything as it was. On the control thread.
+ */
+
+#include "daemon.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "cli.h"
+
+#define POLL_NS 50000 /* for hosts that let open requests end */
+
+static uint64_t
+clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Frames of a connection were sized by its path. */
+static int
+check_frames(const struct daemon *d, const struct weft_topo *t, struct weft_topo_error *e)
+{
+	for (uint16_t i = 0; i < d->n_nodes && !daemon_is_cxl(d); i++) {
+		const struct node *n = &d->node[i];
+
+		for (uint16_t p = 0; p < n->n_peers; p++) {
+			const uint16_t other = n->peer[p].topo_node;
+			const unsigned int fit = weft_topo_path_flits(t, n->index, other);
+
+			if (fit >= n->peer[p].max_flits)
+				continue;
+			snprintf(e->text, sizeof(e->text),
+				"%s: routing: expected ways for frames of %u flits between %s and "
+				"%s, got %u",
+				d->cfg.topology, n->peer[p].max_flits, n->topo->name,
+				t->node[other].name, fit);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+/* The file as it is now, if the fabric here can go on by it. */
+static struct weft_topo *
+load(const struct daemon *d, struct weft_topo_error *e)
+{
+	const struct weft_topo *now = daemon_now(d);
+	struct weft_topo *t = NULL;
+	int rc;
+
+	if (d->cfg.topology == NULL) {
+		snprintf(e->text, sizeof(e->text), "the built-in fabric has no file to read again");
+		return NULL;
+	}
+	snprintf(e->text, sizeof(e->text), "out of memory");
+	rc = weft_topo_load(&t, d->cfg.topology, e);
+	if (rc == 0)
+		rc = weft_topo_check_change(d->topo, t, d->cfg.topology, e);
+	if (rc == 0)
+		rc = check_frames(d, t, e);
+	/* Switches that hold messages back must not come to wait for each other. */
+	if (rc == 0 && daemon_is_cxl(d) &&
+		memcmp(now->route, t->route, (size_t)t->n_nodes * t->n_nodes) != 0)
+		rc = weft_topo_check_mixed_routes(now, t, d->cfg.topology, e);
+	if (rc == 0)
+		return t;
+	weft_topo_free(t);
+	return NULL;
+}
+
+static int
+prepare(struct daemon *d, const struct weft_topo *t, struct host_change **change, char *err,
+	size_t err_len)
+{
+	int rc = 0;
+
+	snprintf(err, err_len, "out of memory");
+	for (uint16_t i = 0; i < d->n_nodes && rc == 0; i++) {
+		rc = fabric_prepare(&d->node[i], t, err, err_len);
+		if (rc == 0)
+			rc = host_prepare(&d->node[i], t, &change[i]);
+	}
+	return rc;
+}
+
+/* Hosts learn first: none may be surprised by an answer of the new tables. False: the run ends. */
+static bool
+tell_hosts(struct daemon *d, struct host_change *const *change)
+{
+	const struct timespec nap = { .tv_nsec = POLL_NS };
+
+	for (uint16_t i = 0; i < d->n_nodes; i++)
+		__atomic_store_n(&d->node[i].change, change[i], __ATOMIC_RELEASE);
+	for (uint16_t i = 0; i < d->n_nodes; i++)
+		while (__atomic_load_n(&d->node[i].change, __ATOMIC_ACQUIRE) != NULL &&
+			!daemon_is_stopped())
+			nanosleep(&nap, NULL);
+	if (!daemon_is_stopped())
+		return true;
+	for (uint16_t i = 0; i < d->n_nodes; i++)
+		__atomic_store_n(&d->node[i].change, NULL, __ATOMIC_RELEASE);
+	weft_loop_quiesce();
+	return false;
+}
+
+/* Put everything in force; what it replaced is free once every loop has turned. */
+static void
+publish(struct daemon *d, struct weft_topo *t)
+{
+	struct weft_topo *old = d->now;
+	const uint64_t from = clock_ns();
+	unsigned int changed = 0;
+	uint64_t took;
+
+	__atomic_store_n(&d->now, t, __ATOMIC_RELEASE);
+	for (uint16_t i = 0; i < d->n_nodes; i++)
+		changed += fabric_publish(&d->node[i]);
+	weft_loop_quiesce();
+	took = clock_ns() - from;
+	if (old != d->topo)
+		weft_topo_free(old);
+	d->updates++;
+	if (!d->cfg.quiet)
+		printf("tables: changed in %u nodes, visible after %llu us\n", changed,
+			(unsigned long long)(took / 1000));
+}
+
+void
+update_run(struct daemon *d)
+{
+	struct host_change **change = calloc(d->n_nodes, sizeof(struct host_change *));
+	struct weft_topo_error e = { 0 };
+	struct weft_topo *t = change == NULL ? NULL : load(d, &e);
+
+	if (t != NULL && prepare(d, t, change, e.text, sizeof(e.text)) != 0) {
+		weft_topo_free(t);
+		t = NULL;
+	}
+	if (t != NULL) {
+		if (tell_hosts(d, change))
+			publish(d, t);
+		else
+			weft_topo_free(t);
+	} else {
+		d->updates_refused++;
+		cli_warn("tables: not changed: %s", e.text);
+	}
+	for (uint16_t i = 0; i < d->n_nodes; i++)
+		fabric_settle(&d->node[i]);
+	for (uint16_t i = 0; i < d->n_nodes && change != NULL; i++)
+		host_change_free(change[i]);
+	free(change);
+}
