@@ -438,7 +438,12 @@ void report_text(const struct daemon *d, double seconds);
 /** Every request ended, every read was right, nothing was lost. */
 bool report_is_good(const struct daemon *d);
 
-/** Register /weft/nodes and /weft/node,NAME. */
+/**
+ * Telemetry of weftd, in three steps, all on the thread that starts it: before DPDK starts, commands
+ * that wait; when the nodes are ready, answers; before they go, no more of them.
+ */
+void report_telemetry_soon(void);
 void report_telemetry(struct daemon *d);
+void report_telemetry_end(void);
 
 #endif /* DAEMON_H */

@@ -449,6 +449,7 @@ finish(struct daemon *d, double seconds)
 	}
 	if (!report_is_good(d))
 		d->exit_status = EXIT_FAILURE;
+	report_telemetry_end();
 	for (unsigned int i = 0; i < d->n_loops; i++)
 		weft_loop_free(d->loop[i]);
 	ports_close(d); /* frames that nobody took come back before their nodes go */
@@ -525,6 +526,7 @@ main(int argc, char **argv)
 	live_layout(&d);
 	if (ide_open(&d, err, sizeof(err)) != 0)
 		cli_fail("%s", err);
+	report_telemetry_soon();
 	start(&d);
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);

@@ -11,6 +11,7 @@
 #include "json.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 
 #include <jansson.h>
@@ -24,7 +25,9 @@ static const char *const kind_words[] = {
 	[WEFT_TOPO_GFD] = "gfd",
 };
 
-static struct daemon *telemetry_daemon;
+/* Telemetry has a thread of its own: it waits until the nodes are there, and they for it at the end. */
+static pthread_mutex_t telemetry_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct daemon *telemetry_daemon; /* NULL: over */
 
 static void
 put(json_t *o, const char *key, uint64_t v)
@@ -379,9 +382,8 @@ report_text(const struct daemon *d, double seconds)
 }
 
 static int
-handle_nodes(const char *cmd, const char *params, struct rte_tel_data *data)
+tell_nodes(const char *params, struct rte_tel_data *data)
 {
-	(void)cmd;
 	(void)params;
 	rte_tel_data_start_array(data, RTE_TEL_STRING_VAL);
 	for (uint16_t i = 0; i < telemetry_daemon->n_nodes; i++)
@@ -402,11 +404,10 @@ telemetry_rows(struct rte_tel_data *data, const char *prefix, const struct weft_
 }
 
 static int
-handle_node(const char *cmd, const char *params, struct rte_tel_data *data)
+tell_node(const char *params, struct rte_tel_data *data)
 {
 	const struct node *n = NULL;
 
-	(void)cmd;
 	for (uint16_t i = 0; params != NULL && i < telemetry_daemon->n_nodes; i++)
 		if (strcmp(telemetry_daemon->node[i].topo->name, params) == 0)
 			n = &telemetry_daemon->node[i];
@@ -437,7 +438,7 @@ handle_node(const char *cmd, const char *params, struct rte_tel_data *data)
 
 /* Sums over the connections of a node, or one of them: NODE or NODE,PEER. */
 static int
-handle_retry(const char *cmd, const char *params, struct rte_tel_data *data)
+tell_retry(const char *params, struct rte_tel_data *data)
 {
 	uint64_t llr[WEFT_LLR_N_COUNTERS] = { 0 }, session[WEFT_SESSION_N_COUNTERS] = { 0 };
 	uint64_t end[WEFT_END_N_COUNTERS] = { 0 };
@@ -446,7 +447,6 @@ handle_retry(const char *cmd, const char *params, struct rte_tel_data *data)
 	const struct node *n = NULL;
 	unsigned int found = 0;
 
-	(void)cmd;
 	for (uint16_t i = 0; i < telemetry_daemon->n_nodes; i++) {
 		const char *name = telemetry_daemon->node[i].topo->name;
 
@@ -477,12 +477,11 @@ handle_retry(const char *cmd, const char *params, struct rte_tel_data *data)
 }
 
 static int
-handle_kernels(const char *cmd, const char *params, struct rte_tel_data *data)
+tell_kernels(const char *params, struct rte_tel_data *data)
 {
 	const struct weft_kernel_failure *f;
 	unsigned int n = 0;
 
-	(void)cmd;
 	(void)params;
 	while (weft_kernel_failure(n) != NULL)
 		n++;
@@ -501,16 +500,51 @@ handle_kernels(const char *cmd, const char *params, struct rte_tel_data *data)
 	return 0;
 }
 
+static const struct {
+	const char *cmd;
+	int (*tell)(const char *params, struct rte_tel_data *data);
+	const char *help;
+} commands[] = {
+	{ "/weft/nodes", tell_nodes, "Names of the nodes that run here. Takes no parameters" },
+	{ "/weft/kernels", tell_kernels,
+		"Kernels in use, and those that failed their self-test. Takes no parameters" },
+	{ "/weft/retry", tell_retry,
+		"Sessions, retry and credits. Parameters: node name, or node name and peer's" },
+	{ "/weft/node", tell_node, "What a node counted. Parameter: node name" },
+};
+
+static int
+handle(const char *cmd, const char *params, struct rte_tel_data *data)
+{
+	int rc = -ENOENT;
+
+	pthread_mutex_lock(&telemetry_lock);
+	for (unsigned int i = 0; telemetry_daemon != NULL && i < WEFT_ARRAY_SIZE(commands); i++)
+		if (strcmp(commands[i].cmd, cmd) == 0)
+			rc = commands[i].tell(params, data);
+	pthread_mutex_unlock(&telemetry_lock);
+	return rc;
+}
+
+void
+report_telemetry_soon(void)
+{
+	pthread_mutex_lock(&telemetry_lock);
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(commands); i++)
+		rte_telemetry_register_cmd(commands[i].cmd, handle, commands[i].help);
+}
+
 void
 report_telemetry(struct daemon *d)
 {
 	telemetry_daemon = d;
-	rte_telemetry_register_cmd("/weft/nodes", handle_nodes,
-		"Names of the nodes that run here. Takes no parameters");
-	rte_telemetry_register_cmd("/weft/kernels", handle_kernels,
-		"Kernels in use, and those that failed their self-test. Takes no parameters");
-	rte_telemetry_register_cmd("/weft/retry", handle_retry,
-		"Sessions, retry and credits. Parameters: node name, or node name and peer's");
-	rte_telemetry_register_cmd(
-		"/weft/node", handle_node, "What a node counted. Parameter: node name");
+	pthread_mutex_unlock(&telemetry_lock);
+}
+
+void
+report_telemetry_end(void)
+{
+	pthread_mutex_lock(&telemetry_lock);
+	telemetry_daemon = NULL;
+	pthread_mutex_unlock(&telemetry_lock);
 }
