@@ -83,7 +83,7 @@ rgt_check(const struct weft_rgt_entry *e)
 	if (((e->counts | e->mode) & 0xC0) != 0 || (e->reserved[0] | e->reserved[1]) != 0 ||
 		e->counts >> 3 > (e->counts & 7) || (mode >= 3 && mode <= 5))
 		return -EINVAL;
-	return mode <= WEFT_RGT_LEAST_LOADED ? 0 : -ENOTSUP;
+	return (WEFT_RGT_MODES >> mode & 1) != 0 ? 0 : -ENOTSUP;
 }
 
 int

@@ -67,6 +67,9 @@ enum weft_rgt_mode {
 	WEFT_RGT_LEAST_LOADED = 1 /**< group by mix, then the member with the least queued */
 };
 
+/** Modes there are, as Identify PBR Switch tells them (5700h, byte Bh): bit k is mode k. */
+#define WEFT_RGT_MODES (1u << WEFT_RGT_RANDOM | 1u << WEFT_RGT_LEAST_LOADED)
+
 /** Mix 0..6: primary takes (7 - mix) / 8 of the messages. 7: primary whenever it can. */
 #define WEFT_RGT_MIX_PRIMARY_FIRST 7
 
