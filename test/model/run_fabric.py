@@ -12,25 +12,33 @@ import sys
 from weftmodel import ats_cases, fabric_cases, gfam_cases, io_cases
 
 
-def pbr_scripts(seed, cases):
+LARGE = 1 << 20     # look-ups of one large script, at most
+
+
+def large(make, seed, lookups):
+    for n, at in enumerate(range(0, lookups, LARGE)):
+        yield f"large {n}", lambda n=n, at=at: make(seed + n, min(LARGE, lookups - at))
+
+
+def pbr_scripts(seed, cases, lookups):
     for make in fabric_cases.WHOLE:
         yield make.__name__, lambda make=make: make(seed)
     length = 2500
     for n in range(max(1, cases // length)):
         yield f"random {n}", lambda n=n: fabric_cases.RandomScene(seed + n, length)
-    for n in range(3):
-        yield f"large {n}", lambda n=n: fabric_cases.large(seed + n, 1 << 20)
+    yield from large(fabric_cases.large, seed, lookups)
 
 
-def gfam_scripts(seed, cases):
+def gfam_scripts(seed, cases, lookups):
     for make in gfam_cases.WHOLE:
         yield make.__name__, lambda make=make: make(seed)
     length = 1000
     for n in range(max(1, cases // length)):
         yield f"random {n}", lambda n=n: gfam_cases.RandomScene(seed + n, length)
+    yield from large(gfam_cases.large, seed, lookups)
 
 
-def ats_scripts(seed, cases):
+def ats_scripts(seed, cases, _):
     for make in ats_cases.WHOLE:
         yield make.__name__, lambda make=make: make(seed)
     length = 5000
@@ -51,7 +59,7 @@ PARTS = {"pbr": pbr_scripts, "gfam": gfam_scripts, "ats": ats_scripts, "io": io_
 
 def run(part, program, opts):
     passed = failed = lines = 0
-    for name, make in PARTS[part](opts.seed, opts.cases):
+    for name, make in PARTS[part](opts.seed, opts.cases, opts.lookups):
         if opts.only and not name.startswith(opts.only):
             continue
         right, wrong = make().play(program)
@@ -70,6 +78,9 @@ def main():
     parser.add_argument("--seed", type=int, help="default: a random one, printed")
     parser.add_argument("--cases", type=int, default=100000,
                         help="lines in random scripts, for each program (default: %(default)s)")
+    parser.add_argument("--lookups", type=int, default=1000000,
+                        help="random look-ups of large tables, for pbr and gfam each "
+                        "(default: %(default)s)")
     parser.add_argument("--only", metavar="NAME", help="scripts whose names begin so")
     opts = parser.parse_args()
     if opts.seed is None:

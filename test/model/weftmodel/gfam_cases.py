@@ -5,6 +5,8 @@ snoop filter whose answers decide what is asked next."""
 
 import random
 
+import numpy as np
+
 from weftmodel import gfam as g
 from weftmodel.script import Batch, Talk
 
@@ -352,6 +354,127 @@ class RandomScene(Scene):
 
     def draw_copy(self):
         self.say("copy", ("OK",))
+
+
+# ---- a large device, many accesses at once ---------------------------------------------------
+
+RESULTS = ("allowed", "no_row", "no_hit", "wrong_way", "several", "ungrouped", "denied", "no_write")
+LARGE_ROWS, LARGE_BLOCKS = 1500, 4096
+
+
+def _large_row(rng, dmps):
+    """Eight decoders, each in its eighth of the device; HPAs of a few of them may meet."""
+    row = []
+    for k in range(8):
+        dmp = dmps[k // 2]
+        unit = dmp.length // 2
+        length = rng.randrange(1, LARGE_BLOCKS // 2) * dmp.block
+        intlv, gran = rng.randrange(9), rng.randrange(7)
+        align = max(dmp.block, 256 << gran + intlv)
+        slot = k if rng.random() < 0.9 else rng.randrange(8)
+        hpa = (slot + 1) * 2**49 + rng.randrange(2**10) * align
+        row.append(g.Decoder(int(rng.random() < 0.95), int(k < 2 and rng.random() < 0.5), hpa,
+                             dmp.base + k % 2 * unit, length, intlv, gran,
+                             rng.randrange(2**intlv)))
+    return row
+
+
+def _large_draw(draw, columns, count):
+    """Requesters and addresses: most of what a decoder takes, some beside it, some anywhere."""
+    n = columns["v"].shape[0]
+    spid = draw.integers(0, n + 20, count)
+    d = {name: column[np.minimum(spid, n - 1), draw.integers(0, 8, count)]
+         for name, column in columns.items()}
+    at = (draw.random(count) * d["length"]).astype(np.uint64)
+    style = draw.random(count)
+    at = np.where(style < 0.02, np.uint64(0), np.where(style > 0.98, d["length"] - 1, at))
+    way = np.where(draw.random(count) < 0.8, d["way"], draw.integers(0, 256, count, dtype=np.uint64) %
+                   (np.uint64(1) << d["intlv"]))
+    step = np.uint64(256) << d["gran"]
+    hpa = d["hpa"] + (at // step * (np.uint64(1) << d["intlv"]) + way) * step + at % step
+    hpa = np.where(draw.random(count) < 0.03, hpa - d["length"], hpa)
+    hpa = np.where(draw.random(count) < 0.02,
+                   draw.integers(0, 2**64, count, dtype=np.uint64, endpoint=False), hpa)
+    return spid.astype(np.uint64), hpa, draw.random(count) < 0.5
+
+
+def _large_decide(columns, dmps, flags, groups, sat, spid, hpa, write):
+    """1.12 once more, for arrays: (DPA, result, decoder, DMP, group, coherent)."""
+    known = spid < len(columns["v"])
+    row = np.minimum(spid, len(columns["v"]) - 1).astype(np.int64)
+    hits, near, any_on = (np.zeros(len(hpa), dtype=int) for _ in range(3))
+    dpa, decoder, coh = np.zeros_like(hpa), np.zeros_like(hits), np.zeros_like(hits)
+    for k in range(8):
+        d = {name: column[row, k] for name, column in columns.items()}
+        step, ways = np.uint64(256) << d["gran"], np.uint64(1) << d["intlv"]
+        far = hpa - d["hpa"]
+        off = far // (step * ways) * step + far % step
+        on = known & (d["v"] == 1)
+        inside = on & (hpa >= d["hpa"]) & (off < d["length"])
+        hit = inside & (hpa // step % ways == d["way"])
+        any_on, near, hits = any_on + on, near + inside, hits + hit
+        dpa = np.where(hit, d["dpa"] + off, dpa)
+        decoder = np.where(hit, k, decoder)
+        coh = np.where(hit, d["coh"], coh)
+    one = hits == 1
+    dmp, group, mask = np.zeros_like(hits), np.full_like(hits, g.NO_GROUP), np.zeros_like(hits)
+    for i, place in enumerate(dmps):
+        inside = one & (dpa >= np.uint64(place.base)) & (dpa < np.uint64(place.base + place.length))
+        block = np.where(inside, (dpa - np.uint64(place.base)) // np.uint64(place.block), 0)
+        there = groups[i][block.astype(np.int64)]
+        group = np.where(inside, there, group)
+        dmp = np.where(inside & (there != g.NO_GROUP), i, dmp)
+        mask = np.where(inside, flags[i], mask)
+    open_to = sat[np.minimum(spid, len(sat) - 1).astype(np.int64)] >> np.minimum(group, 63).astype(
+        np.uint64) & np.uint64(1) == 1
+    result = np.select(
+        [any_on == 0, hits > 1, ~one & (near > 0), ~one, group == g.NO_GROUP, ~open_to,
+         write & (mask & g.READ_ONLY != 0)], [1, 4, 3, 2, 5, 6, 7], 0)
+    coh = np.where((result == 0) & (mask & g.COHERENT != 0), coh, 0)
+    return (np.where(one, dpa, 0), result, np.where(one, decoder, 0), dmp, group, coh)
+
+
+def large(seed, count):
+    """Four DMPs, 1500 requesters with eight decoders each; count random accesses at once. The
+    decision is made here once more, for arrays; a thousand of them are checked against the slow
+    one."""
+    rng = random.Random(seed)
+    scene = Scene(rng)
+    flags = (g.COHERENT, g.READ_ONLY, 0, 0)
+    bits = [rng.randrange(16, 30) for _ in flags]
+    scene.new(LARGE_ROWS, 64, LARGE_BLOCKS, g.OVERLAP, [(1 << b, f) for b, f in zip(bits, flags)])
+    for i, b in enumerate(bits):
+        scene.dmp(i, (i + 1) << 44, LARGE_BLOCKS << b, 1 << b)
+    dmps = scene.gfd.dmps
+    for dmp in dmps:
+        for k in range(64):
+            total = dmp.length // dmp.block
+            if rng.random() < 0.9:
+                scene.blocks(dmp.base + k * (total // 64) * dmp.block,
+                             max(1, total // 64) * dmp.block, rng.randrange(64))
+    for spid in range(LARGE_ROWS):
+        scene.sat(spid, rng.getrandbits(64))
+        scene.gdt(spid, spid, 0, _large_row(rng, dmps))
+    rows = [scene.gfd.gdt.get(spid, [g.OFF] * 8) for spid in range(LARGE_ROWS)]
+    columns = {name: np.array([[getattr(d, name) for d in row] for row in rows], dtype=np.uint64)
+               for name in g.Decoder._fields}
+    groups = [np.array([scene.gfd.group_of[i].get(k, g.NO_GROUP)
+                        for k in range(dmp.length // dmp.block)]) for i, dmp in enumerate(dmps)]
+    sat = np.array([scene.gfd.sat.get(spid, 0) for spid in range(LARGE_ROWS + 20)], dtype=np.uint64)
+    draw = np.random.default_rng(seed)
+    spid, hpa, write = _large_draw(draw, columns, count)
+    want = _large_decide(columns, dmps, flags, groups, sat, spid, hpa, write)
+    for i in range(1000):
+        slow = scene.gfd.access(int(spid[i]), int(hpa[i]), bool(write[i]))
+        mine = (int(want[0][i]), *(int(column[i]) for column in want[2:]))
+        assert RESULTS[want[1][i]] == slow.result and mine == slow[3:], (i, slow, mine)
+    assert len(np.unique(want[1])) >= 7
+    data = np.zeros(count, dtype=[("hpa", "<u8"), ("spid", "<u2"), ("write", "u1")])
+    data["hpa"], data["spid"], data["write"] = hpa, spid, write
+    out = np.zeros(count, dtype=[("dpa", "<u8"), ("rest", "u1", 5), ("zero", "u1", 3)])
+    out["dpa"], out["rest"] = want[0], np.stack(want[1:], axis=1)
+    scene.say_bytes(f"run {count}", data.tobytes(), ("decisions", count), out.tobytes())
+    return scene
 
 
 # ---- small devices, whole ----------------------------------------------------------------

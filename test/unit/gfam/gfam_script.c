@@ -49,6 +49,10 @@
  *        crosses. Otherwise UIO answers for its first line that is not allowed (DPA of the line's
  *        start, but for the first line of the byte), else for its first byte.
  *        SPID may be anything; above 0xffe is no_row.
+ *   run N     N (up to 1048576) CXL.mem accesses in binary: behind the line N times 8 bytes HPA, 2
+ *        bytes SPID, 1 byte 0|1 write, little-endian. Answers "decisions N", and behind it N times 8
+ *        bytes DPA and a byte each of RESULT (its place in the list above), DECODER, DMP, GROUP,
+ *        COHERENT, and three of zero
  *   rev RPID DPA                      DPA to HPA: "0x..." or ENOENT
  *   note NOW SPID HPA r|w OPCODE      access as above at time NOW (ns), counted; answers "quiet" or
  *        "report HEX SUPPRESSED": 40 bytes of 0107h from PID 0x123, and how many were kept back
@@ -293,6 +297,60 @@ do_access(const struct words *c)
 	print_decision(&d, write ? WEFT_GFAM_WRITE : WEFT_GFAM_READ);
 }
 
+#define RUN_MAX (1u << 20)
+#define RUN_STEP 1000 /* no multiple of anything */
+#define ACCESS_LEN 11
+#define DECISION_LEN 16
+
+static void
+run_of(const uint8_t *in, uint8_t *out, unsigned int n)
+{
+	uint16_t spid[RUN_STEP];
+	uint64_t hpa[RUN_STEP];
+	bool write[RUN_STEP];
+	struct weft_gfam_decision d[RUN_STEP];
+
+	for (unsigned int i = 0; i < n; i++) {
+		hpa[i] = weft_get_le64(in + (size_t)ACCESS_LEN * i);
+		spid[i] = weft_get_le16(in + (size_t)ACCESS_LEN * i + 8);
+		write[i] = in[(size_t)ACCESS_LEN * i + 10] != 0;
+	}
+	weft_gfam_decide_run(tables, spid, hpa, write, d, n);
+	for (unsigned int i = 0; i < n; i++) {
+		uint8_t *to = out + (size_t)DECISION_LEN * i;
+
+		weft_put_le64(to, d[i].dpa);
+		to[8] = d[i].result;
+		to[9] = d[i].decoder;
+		to[10] = d[i].dmp;
+		to[11] = d[i].group;
+		to[12] = d[i].coherent;
+	}
+}
+
+static void
+do_run(const struct words *c)
+{
+	const uint64_t n = num(c, 1);
+	uint8_t *in, *out;
+
+	if (n > RUN_MAX) {
+		puts("EINVAL");
+		return;
+	}
+	in = calloc(n + 1, ACCESS_LEN);
+	out = calloc(n + 1, DECISION_LEN);
+	if (in == NULL || out == NULL || fread(in, ACCESS_LEN, n, stdin) != n)
+		exit(1);
+	for (uint64_t i = 0; i < n; i += RUN_STEP)
+		run_of(in + i * ACCESS_LEN, out + i * DECISION_LEN,
+			(unsigned int)(n - i < RUN_STEP ? n - i : RUN_STEP));
+	printf("decisions %llu\n", (unsigned long long)n);
+	fwrite(out, DECISION_LEN, n, stdout);
+	free(in);
+	free(out);
+}
+
 static void
 do_uio(const struct words *c)
 {
@@ -443,6 +501,7 @@ static const struct command {
 	{ "group", do_group, 1, 1, TABLES },
 	{ "r", do_access, 2, 2, TABLES },
 	{ "w", do_access, 2, 2, TABLES },
+	{ "run", do_run, 1, 1, TABLES },
 	{ "ur", do_uio, 3, 3, TABLES },
 	{ "uw", do_uio, 3, 3, TABLES },
 	{ "rev", do_rev, 2, 2, TABLES },
