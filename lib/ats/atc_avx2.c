@@ -23,8 +23,8 @@ match_avx2(const struct atc_set *set, uint64_t key)
 	return match_four(set->key, k) | match_four(set->key + 4, k) << 4;
 }
 
-void
+unsigned int
 weft_atc_run_avx2(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n)
 {
-	atc_run(c, q, n, match_avx2, atc_stretch_of_one_class);
+	return atc_run(c, q, n, match_avx2, atc_stretch_of_one_class, atc_same_context);
 }

@@ -12,6 +12,7 @@
 #include "atc_probe_priv.h"
 
 #define GROUP 8
+#define FETCH_SETS 2048 /* a larger array is not in the second cache: its lines are asked for */
 
 static inline unsigned int
 match_avx512(const struct atc_set *set, uint64_t key)
@@ -28,9 +29,39 @@ struct group_cfg {
 	uint64_t generation;
 };
 
-/* Keys and sets of 8 addresses: atc_key() and atc_hash(). Their lines are asked for. */
+/* Of a group between its steps: one line each, so that a step reads what another wrote at once. */
+struct group {
+	_Alignas(WEFT_CACHE_LINE) uint64_t key[GROUP];
+	uint64_t set[GROUP]; /* addresses of their sets */
+	uint64_t clock[GROUP]; /* and of their clocks */
+	uint64_t value[GROUP]; /* what their ways hold; 0: nothing */
+};
+
+/* Whether the context's last translation answers all 8. */
+ATC_INLINE bool
+group_again(const struct weft_atc_run *q, unsigned int at, const struct atc_last *last)
+{
+	const __m512i va = _mm512_loadu_si512(q->va + at);
+	const uint64_t lacks = (WEFT_ATC_R | WEFT_ATC_W) & ~last->flags;
+	uint64_t want;
+
+	memcpy(&want, q->want + at, sizeof(want));
+	if (last->flags == 0 ||
+		_mm512_cmpneq_epi64_mask(
+			_mm512_andnot_si512(_mm512_set1_epi64((long long)last->mask), va),
+			_mm512_set1_epi64((long long)last->va)) != 0 ||
+		(want & lacks * UINT64_C(0x0101010101010101)) != 0)
+		return false;
+	_mm512_storeu_si512(q->pa + at,
+		_mm512_or_si512(_mm512_and_si512(va, _mm512_set1_epi64((long long)last->mask)),
+			_mm512_set1_epi64((long long)last->pa)));
+	memset(q->result + at, WEFT_ATC_HIT, GROUP);
+	return true;
+}
+
+/* Keys and sets of 8 addresses: atc_key() and atc_hash(). */
 ATC_INLINE void
-group_begin(const struct group_cfg *g, const uint64_t *va, uint64_t *key, uint64_t *set)
+group_begin(const struct group_cfg *g, const uint64_t *va, struct group *p)
 {
 	const __m512i k = _mm512_or_si512(
 		_mm512_slli_epi64(
@@ -42,27 +73,41 @@ group_begin(const struct group_cfg *g, const uint64_t *va, uint64_t *key, uint64
 	h = _mm512_xor_si512(h, _mm512_srli_epi64(h, 32));
 	h = _mm512_mullo_epi64(h, _mm512_set1_epi64((long long)ATC_HASH_2));
 	h = _mm512_mul_epu32(_mm512_srli_epi64(h, 32), _mm512_set1_epi64(g->a.sets));
-	_mm512_store_si512(key, k);
-	_mm512_store_si512(set, _mm512_srli_epi64(h, 32));
+	h = _mm512_srli_epi64(h, 32);
+	_mm512_store_si512(p->key, k);
+	_mm512_store_si512(p->set, _mm512_add_epi64(_mm512_slli_epi64(h, ATC_SET_LOG2),
+					   _mm512_set1_epi64((long long)(uintptr_t)g->a.set)));
+	_mm512_store_si512(p->clock, _mm512_add_epi64(_mm512_slli_epi64(h, ATC_CLOCK_LOG2),
+					     _mm512_set1_epi64((long long)(uintptr_t)g->a.clock)));
+}
+
+/* Ask for the lines of a group. */
+ATC_INLINE void
+group_fetch(const struct group *p)
+{
+#pragma GCC unroll 8
 	for (unsigned int i = 0; i < GROUP; i++) {
-		__builtin_prefetch(g->a.set[set[i]].key);
-		__builtin_prefetch(g->a.set[set[i]].value);
+		const struct atc_set *s = (const struct atc_set *)(uintptr_t)p->set[i];
+
+		__builtin_prefetch(s->key);
+		__builtin_prefetch(s->value);
 	}
 }
 
 /* What the ways of 8 keys hold; 0 for a key that has none. */
 ATC_INLINE void
-group_match(const struct group_cfg *g, const uint64_t *key, const uint64_t *set, uint64_t *value)
+group_match(struct group *p)
 {
+#pragma GCC unroll 8
 	for (unsigned int i = 0; i < GROUP; i++) {
-		const struct atc_set *s = &g->a.set[set[i]];
-		struct atc_clock *clock = &g->a.clock[set[i]];
-		const unsigned int hits = match_avx512(s, key[i]);
+		const struct atc_set *s = (const struct atc_set *)(uintptr_t)p->set[i];
+		struct atc_clock *clock = (struct atc_clock *)(uintptr_t)p->clock[i];
+		const unsigned int hits = match_avx512(s, p->key[i]);
 
 		/* Compressed, not found by its number: that would take two steps more. */
-		_mm_storel_epi64(
-			(void *)&value[i], _mm512_castsi512_si128(_mm512_maskz_compress_epi64(
-						   (__mmask8)hits, _mm512_load_si512(s->value))));
+		_mm_storel_epi64((void *)&p->value[i],
+			_mm512_castsi512_si128(_mm512_maskz_compress_epi64(
+				(__mmask8)hits, _mm512_load_si512(s->value))));
 		if (__builtin_expect((clock->ref & hits) != hits, 0))
 			clock->ref |= (uint8_t)hits;
 	}
@@ -114,28 +159,48 @@ stretch_avx512(struct weft_atc *c, const struct weft_atc_run *q, unsigned int at
 		.low_key = atc_key((enum weft_atc_class) class, q->ctx[at], 0),
 		.generation = x->generation,
 	};
-	_Alignas(WEFT_CACHE_LINE) uint64_t key[ATC_RUN];
-	_Alignas(WEFT_CACHE_LINE) uint64_t set[ATC_RUN];
-	_Alignas(WEFT_CACHE_LINE) uint64_t value[ATC_RUN];
 	const unsigned int grouped = n & ~(GROUP - 1u);
+	struct group group[ATC_RUN / GROUP], *p;
+	unsigned int i;
 
-	for (unsigned int i = 0; i < grouped; i += GROUP)
-		group_begin(&g, q->va + at + i, key + i, set + i);
+	/* A stream is answered here, up to where it leaves its page. */
+	for (i = 0; i < grouped && group_again(q, at + i, &x->last); i += GROUP)
+		by_result[WEFT_ATC_HIT] += GROUP;
+	at += i;
+	n -= i;
+	p = group;
+	for (i = 0; i + GROUP <= n; i += GROUP) {
+		group_begin(&g, q->va + at + i, p);
+		if (g.a.sets > FETCH_SETS)
+			group_fetch(p);
+		p++;
+	}
 	/* Behind each other: values stored one by one are not loaded as a line at once. */
-	for (unsigned int i = 0; i < grouped; i += GROUP)
-		group_match(&g, key + i, set + i, value + i);
-	for (unsigned int i = 0; i < grouped; i += GROUP) {
-		if (group_judge(&g, q, at + i, value + i, &x->last))
+	for (p = group, i = 0; i + GROUP <= n; i += GROUP)
+		group_match(p++);
+	for (p = group, i = 0; i + GROUP <= n; i += GROUP, p++) {
+		if (group_judge(&g, q, at + i, p->value, &x->last))
 			by_result[WEFT_ATC_HIT] += GROUP;
 		else
 			atc_stretch_of_one_class(c, q, at + i, GROUP, class, by_result, match);
 	}
-	if (grouped < n)
-		atc_stretch_of_one_class(c, q, at + grouped, n - grouped, class, by_result, match);
+	if (i < n)
+		atc_stretch_of_one_class(c, q, at + i, n - i, class, by_result, match);
 }
 
-void
+/* How many of @p n contexts, from the first on, are the same. */
+ATC_INLINE unsigned int
+same_context(const uint16_t *ctx, unsigned int n)
+{
+	const __mmask32 there = (__mmask32)weft_mask64(n < ATC_RUN ? n : ATC_RUN);
+	const __mmask32 others = _mm512_mask_cmpneq_epi16_mask(
+		there, _mm512_maskz_loadu_epi16(there, ctx), _mm512_set1_epi16((short)ctx[0]));
+
+	return (unsigned int)__builtin_ctzll((uint64_t)others | ((uint64_t)there + 1));
+}
+
+unsigned int
 weft_atc_run_avx512(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n)
 {
-	atc_run(c, q, n, match_avx512, stretch_avx512);
+	return atc_run(c, q, n, match_avx512, stretch_avx512, same_context);
 }

@@ -26,16 +26,16 @@ weft_atc_lookup(struct weft_atc *c, uint16_t ctx, uint64_t va, unsigned int want
 	return r;
 }
 
-void
+unsigned int
 weft_atc_run_scalar(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n)
 {
-	atc_run(c, q, n, atc_match, atc_stretch_of_one_class);
+	return atc_run(c, q, n, atc_match, atc_stretch_of_one_class, atc_same_context);
 }
 
-void
+unsigned int
 weft_atc_lookup_run(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n)
 {
-	c->kernel->run(c, q, n);
+	return c->kernel->run(c, q, n);
 }
 
 /* Two pages in one set, a refusal and a miss: what the kernel says of them. */

@@ -33,13 +33,19 @@ struct atc_set {
 	uint64_t value[WEFT_ATC_WAYS];
 };
 
+#define ATC_SET_LOG2 7
+
 static_assert(sizeof(struct atc_set) == 2 * WEFT_CACHE_LINE, "a line of keys, a line of values");
+static_assert(sizeof(struct atc_set) == 1 << ATC_SET_LOG2, "the log2 of its size");
 
 /* CLOCK of a set, beside it so that a lookup that hits a referenced way stores nothing. */
 struct atc_clock {
 	uint8_t ref; /* bit per way: used since the hand last passed */
 	uint8_t hand; /* way to look at first, 0..7 */
 };
+
+#define ATC_CLOCK_LOG2 1
+static_assert(sizeof(struct atc_clock) == 1 << ATC_CLOCK_LOG2, "the log2 of its size");
 
 struct atc_array {
 	struct atc_set *set;
@@ -142,9 +148,9 @@ atc_match(const struct atc_set *set, uint64_t key)
 }
 
 /* The kernels: weft_atc_run_fn. */
-void weft_atc_run_scalar(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n);
-void weft_atc_run_avx2(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n);
-void weft_atc_run_avx512(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n);
+unsigned int weft_atc_run_scalar(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n);
+unsigned int weft_atc_run_avx2(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n);
+unsigned int weft_atc_run_avx512(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n);
 
 static inline struct atc_place
 atc_find(const struct atc_array *a, uint64_t key)

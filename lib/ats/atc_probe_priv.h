@@ -234,25 +234,38 @@ atc_only_class(const struct weft_atc *c, uint16_t ctx)
 typedef void (*atc_stretch_fn)(struct weft_atc *c, const struct weft_atc_run *q, unsigned int at,
 	unsigned int n, unsigned int class, uint64_t *by_result, atc_match_fn match);
 
+/* How many of @p n contexts, from the first on, are the same: up to ATC_RUN. */
+typedef unsigned int (*atc_same_fn)(const uint16_t *ctx, unsigned int n);
+
+ATC_INLINE unsigned int
+atc_same_context(const uint16_t *ctx, unsigned int n)
+{
+	unsigned int end = 1;
+
+	while (end < n && end < ATC_RUN && ctx[end] == ctx[0])
+		end++;
+	return end;
+}
+
 /* A run, in stretches of one context: first all sets are asked for, then looked at. */
-ATC_INLINE void
+ATC_INLINE unsigned int
 atc_run(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n, atc_match_fn match,
-	atc_stretch_fn stretch)
+	atc_stretch_fn stretch, atc_same_fn same)
 {
 	uint64_t by_result[WEFT_ATC_UNTRANSLATED + 1] = { 0 };
-	unsigned int end;
+	unsigned int len;
 
-	for (unsigned int at = 0; at < n; at = end) {
+	for (unsigned int at = 0; at < n; at += len) {
 		const unsigned int class = atc_only_class(c, q->ctx[at]);
 
-		for (end = at + 1; end < n && end - at < ATC_RUN && q->ctx[end] == q->ctx[at];)
-			end++;
+		len = same(q->ctx + at, n - at);
 		if (class < WEFT_ATC_CLASSES)
-			stretch(c, q, at, end - at, class, by_result, match);
+			stretch(c, q, at, len, class, by_result, match);
 		else
-			atc_stretch(c, q, at, end - at, by_result, match);
+			atc_stretch(c, q, at, len, by_result, match);
 	}
 	atc_count(c, by_result);
+	return (unsigned int)by_result[WEFT_ATC_HIT];
 }
 
 #endif /* WEFT_ATC_PROBE_PRIV_H */

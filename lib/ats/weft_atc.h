@@ -96,10 +96,15 @@ struct weft_atc_run {
 	uint8_t *result; /**< receives enum weft_atc_result */
 };
 
-/** Translate a run of @p n addresses: as weft_atc_lookup() for each, in order. */
-void weft_atc_lookup_run(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n);
+/**
+ * Translate a run of @p n addresses: as weft_atc_lookup() for each, in order.
+ *
+ * @return how many are hits
+ */
+unsigned int weft_atc_lookup_run(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n);
 
-typedef void (*weft_atc_run_fn)(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n);
+typedef unsigned int (*weft_atc_run_fn)(
+	struct weft_atc *c, const struct weft_atc_run *q, unsigned int n);
 
 /** One row a kernel, best first, scalar last. */
 struct weft_atc_kernel {

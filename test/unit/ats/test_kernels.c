@@ -72,6 +72,7 @@ one_run(struct world *w, unsigned int odd)
 	struct weft_guard g[3];
 	struct weft_atc_run q = { .va = va };
 	uint16_t ctx[RUN_MAX];
+	unsigned int hits;
 
 	for (unsigned int k = 0; k < 3; k++)
 		weft_guard_open(&g[k], RUN_MAX * 8);
@@ -91,7 +92,7 @@ one_run(struct world *w, unsigned int odd)
 			((uint8_t *)(uintptr_t)q.want)[i] = (uint8_t)weft_rand_u64(&w->r);
 	}
 	memcpy(before, weft_atc_counts(w->c), sizeof(before));
-	weft_atc_lookup_run(w->c, &q, n);
+	hits = weft_atc_lookup_run(w->c, &q, n);
 	for (unsigned int i = 0; i < n; i++) {
 		uint64_t pa = UINT64_C(0x5A5A5A5A5A5A5A5A);
 		const enum weft_atc_result r = expected(w, ctx[i], va[i], q.want[i] & RW, &pa);
@@ -100,6 +101,7 @@ one_run(struct world *w, unsigned int odd)
 		assert_int_equal(q.pa[i], pa);
 		count[r]++;
 	}
+	assert_int_equal(hits, count[WEFT_ATC_HIT]);
 	assert_int_equal(weft_atc_counts(w->c)[WEFT_ATC_N_HITS] - before[WEFT_ATC_N_HITS],
 		count[WEFT_ATC_HIT]);
 	assert_int_equal(weft_atc_counts(w->c)[WEFT_ATC_N_MISSES] - before[WEFT_ATC_N_MISSES],
