@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* Hot: runs per burst. A run of addresses through a segment decoder, without a branch on the data. */
+/* Hot: runs per burst. A run of addresses through a segment decoder. */
 
 #include "weft_base.h"
 #include "weft_seg.h"
+
+#define GROUP 8 /* addresses that are asked for at once if they have one answer */
 
 /* The entry of any address, inside the range or not. */
 static inline const struct weft_seg_way *
@@ -13,18 +15,64 @@ way_at(const struct weft_seg *s, uint64_t hpa)
 	return &s->way[hpa >> s->segment_log2 & s->index_mask];
 }
 
-unsigned int
-weft_seg_run(const struct weft_seg *s, const uint64_t *hpa, int16_t *dpid, unsigned int n)
+/* The DPID of an address, by its entry. */
+static inline int16_t
+dpid_at(const struct weft_seg *s, const struct weft_seg_way *w, uint64_t hpa)
+{
+	const uint16_t lane = weft_seg_lane(s, w, hpa);
+	const bool pass = (hpa - s->base < s->span) & ((lane & w->need_mem) != 0);
+
+	return (int16_t)(pass ? lane & WEFT_LANE_PID : -1);
+}
+
+/* Without a branch on the data. */
+static unsigned int
+run_each(const struct weft_seg *s, const uint64_t *hpa, int16_t *dpid, unsigned int n)
 {
 	unsigned int found = 0;
 
 	for (unsigned int i = 0; i < n; i++) {
-		const struct weft_seg_way *w = way_at(s, hpa[i]);
-		const uint16_t lane = weft_seg_lane(s, w, hpa[i]);
-		const bool pass = (hpa[i] - s->base < s->span) & ((lane & w->need_mem) != 0);
-
-		dpid[i] = (int16_t)(pass ? lane & WEFT_LANE_PID : -1);
-		found += pass;
+		dpid[i] = dpid_at(s, way_at(s, hpa[i]), hpa[i]);
+		found += dpid[i] >= 0;
 	}
 	return found;
+}
+
+/* Whether bits in which addresses differ lead them to other segments or ways. */
+static inline bool
+is_split(const struct weft_seg *s, const struct weft_seg_way *w, uint64_t differ)
+{
+	return (differ >> s->segment_log2 | (differ >> w->shift & w->mask)) != 0;
+}
+
+/*
+ * Requests of a frame go to one node, so they mostly are of one segment and one way: then they have
+ * one answer. Base and limit are multiples of the segment, so one address tells the range for all.
+ */
+unsigned int
+weft_seg_run(const struct weft_seg *s, const uint64_t *hpa, int16_t *dpid, unsigned int n)
+{
+	unsigned int i, found = 0;
+
+	for (i = 0; i + GROUP <= n; i += GROUP) {
+		const struct weft_seg_way *w = way_at(s, hpa[i]);
+		uint64_t all = hpa[i], any = hpa[i], differ, four;
+		int16_t one;
+
+		for (unsigned int k = 1; k < GROUP; k++) {
+			all &= hpa[i + k];
+			any |= hpa[i + k];
+		}
+		differ = all ^ any;
+		if (__builtin_expect(is_split(s, w, differ), 0)) {
+			found += run_each(s, hpa + i, dpid + i, GROUP);
+			continue;
+		}
+		one = dpid_at(s, w, hpa[i]);
+		four = (uint16_t)one * UINT64_C(0x0001000100010001);
+		memcpy(dpid + i, &four, sizeof(four));
+		memcpy(dpid + i + GROUP / 2, &four, sizeof(four));
+		found += one >= 0 ? GROUP : 0;
+	}
+	return found + run_each(s, hpa + i, dpid + i, n - i);
 }

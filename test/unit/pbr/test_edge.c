@@ -523,8 +523,15 @@ random_tables_equal_a_search(void **state)
 		for (unsigned int burst = 0; burst < 50; burst++) {
 			const unsigned int len = (unsigned int)weft_rand_below(&r, 65);
 
+			const unsigned int near_log2 = (unsigned int)weft_rand_below(&r, 40);
+
+			/* Runs of addresses that differ in few bits, low or high, and jumps. */
 			for (unsigned int i = 0; i < len; i++)
-				hpa[i] = base - size + weft_rand_below(&r, (n + 2) * size);
+				if (i != 0 && weft_rand_below(&r, 24) != 0)
+					hpa[i] =
+						hpa[i - 1] ^ (weft_rand_below(&r, 64) << near_log2);
+				else
+					hpa[i] = base - size + weft_rand_below(&r, (n + 2) * size);
 			weft_edge_mem_run(&edge, hpa, dpid, len);
 			for (unsigned int i = 0; i < len; i++) {
 				assert_int_equal(dpid[i], search(m, n, size, idt, allowed, hpa[i]));
