@@ -201,6 +201,7 @@ struct daemon {
 	const struct weft_fec_kernel *fec;
 	const struct weft_crc_kernel *crc;
 	const struct weft_atc_kernel *atc;
+	const struct weft_heads_kernel *heads;
 	const struct weft_sig_kernel *sig;
 	int exit_status;
 };

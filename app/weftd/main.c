@@ -505,6 +505,7 @@ main(int argc, char **argv)
 	d.crc = weft_crc_kernel_find(NULL, d.features);
 	d.sig = weft_sig_kernel_find(NULL, d.features);
 	d.atc = weft_atc_kernel_find(NULL, d.features);
+	d.heads = weft_heads_kernel_find(NULL, d.features);
 	if (opts.resolve != NULL) {
 		resolve_print(&opts, d.cfg.json);
 		return EXIT_SUCCESS;

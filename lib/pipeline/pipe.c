@@ -56,6 +56,9 @@ pipe_find_partners(struct weft_pipe *p)
 	const struct weft_layout *l = &p->layout;
 
 	for (unsigned int s = 0; s < l->n_segments; s++)
+		for (unsigned int i = l->first[s]; i < l->first[s + 1]; i++)
+			p->segment[s].polls |= l->stage[i]->poll != NULL;
+	for (unsigned int s = 0; s < l->n_segments; s++)
 		for (unsigned int i = l->first[s]; i + 1 < l->first[s + 1]; i++) {
 			const char *next = l->stage[i + 1]->name;
 
@@ -185,20 +188,43 @@ pipe_run_stages(struct weft_pipe *p, struct weft_burst *b, unsigned int first, u
 	}
 }
 
-/* Run the burst of a segment through its stages and hand it on. */
+/* Run the burst of a segment through its stages, from @p first on, and hand it on. */
 static void
-pipe_run(struct weft_pipe *p, unsigned int segment)
+pipe_run(struct weft_pipe *p, unsigned int segment, unsigned int first)
 {
 	struct pipe_segment *seg = &p->segment[segment];
 	struct weft_burst *b = &seg->burst;
 
-	pipe_run_stages(p, b, p->layout.first[segment], p->layout.first[segment + 1]);
+	pipe_run_stages(p, b, first, p->layout.first[segment + 1]);
 	if (b->n == 0)
 		return;
 	if (seg->out != NULL)
 		rte_ring_sp_enqueue_bulk(seg->out, (void **)b->pkt, b->n, NULL);
 	else
 		p->sink(p->sink_arg, b->pkt, b->n);
+}
+
+/* Let stages give up frames that they held back, though none came in. @return frames given up */
+static unsigned int
+pipe_poll_stages(struct weft_pipe *p, unsigned int segment)
+{
+	struct weft_burst *b = &p->segment[segment].burst;
+	unsigned int given = 0;
+
+	for (unsigned int i = p->layout.first[segment]; i < p->layout.first[segment + 1]; i++) {
+		const struct weft_stage *s = p->layout.stage[i];
+
+		if (s->poll == NULL)
+			continue;
+		b->n = 0;
+		s->poll(p->env, b, &p->stats[i]);
+		given += (unsigned int)b->n + b->n_drop;
+		rte_pktmbuf_free_bulk(b->drop, b->n_drop);
+		b->n_drop = 0;
+		if (b->n != 0)
+			pipe_run(p, segment, i + 1);
+	}
+	return given;
 }
 
 static bool
@@ -225,7 +251,9 @@ weft_pipe_poll(struct weft_pipe *p, unsigned int segment)
 		b->n = 0;
 	taken = b->n;
 	if (taken != 0)
-		pipe_run(p, segment);
+		pipe_run(p, segment, p->layout.first[segment]);
+	else if (seg->polls)
+		taken = pipe_poll_stages(p, segment);
 	return taken;
 }
 
@@ -239,7 +267,7 @@ weft_pipe_push(struct weft_pipe *p, struct rte_mbuf **pkt, uint16_t n)
 		return 0;
 	memcpy(seg->burst.pkt, pkt, n * sizeof(pkt[0]));
 	seg->burst.n = n;
-	pipe_run(p, 0);
+	pipe_run(p, 0, 0);
 	return n;
 }
 

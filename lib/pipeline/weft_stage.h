@@ -12,9 +12,11 @@
 #include <stdint.h>
 
 #include "weft_atc.h"
+#include "weft_atc_mail.h"
 #include "weft_conn.h"
 #include "weft_fec.h"
 #include "weft_frame.h"
+#include "weft_heads.h"
 #include "weft_pbr.h"
 #include "weft_tables.h"
 #include "weft_telem.h"
@@ -48,6 +50,8 @@ struct weft_burst {
 	bool handed;
 	uint64_t syndrome[WEFT_BURST_FLITS]; /* fec_check to crc_check: of every flit, in order */
 };
+
+struct weft_route_wait;
 
 /** What one stage of one pipeline counted. Written by its lcore only; others may read. */
 struct weft_stage_stats {
@@ -115,8 +119,21 @@ struct weft_env {
 	const struct weft_tables_slot *tables;
 	uint16_t edge;
 	struct weft_atc *atc; /* with fast; private to the route stage */
-	weft_walk_fn walk; /* with atc */
+	weft_walk_fn walk; /* with atc, and without wait */
 	void *walk_arg;
+	struct weft_route_wait *wait; /* frames wait for what the cache misses; NULL: walk */
+	/*
+	 * Invalidations for atc, or NULL. The stage applies them between bursts and writes the newest
+	 * order's number to mail_applied. The lcore's owner takes part (weft_atc_mail_online()), and
+	 * reports that number (weft_atc_mail_done()) when what the pipeline gave its sink before is
+	 * in its ordered channel; frames in a ring behind the stage are not.
+	 */
+	struct weft_atc_mail *mail;
+	unsigned int mail_worker;
+	weft_atc_order_fn mail_mark; /* for what is asked and not answered; may be NULL */
+	void *mail_arg;
+	uint64_t *mail_applied; /* with mail */
+	const struct weft_heads_kernel *heads; /* NULL: the scalar one */
 	/* enframe */
 	uint8_t src_mac[6];
 	uint8_t dst_mac[6];
@@ -133,6 +150,11 @@ struct weft_stage {
 	 * The frames are the stage's during the call. Counters are added to @p st.
 	 */
 	void (*run)(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st);
+	/**
+	 * No burst came in: as run() with an empty one, for a stage that gives frames up or has other
+	 * work without traffic. NULL for all else.
+	 */
+	void (*poll)(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st);
 	/**
 	 * Traffic has ended: give up frames that were held back, at most WEFT_BURST_MAX of them, into
 	 * b->pkt[] from 0 on, with every flit that may not be used marked as dropped. Called until

@@ -10,257 +10,610 @@
  * address translated (ATC) and decoded (FAST, or all decoders of an edge port); the DPID found must
  * be the one in the frame header, or the flit is dropped: a frame may not carry a request to
  * another target than it says. Only H-slots are read: G-slots may hold data. Hot: runs per burst.
+ *
+ * What the cache does not know is asked of a table at once (env->walk), or asked of somebody who
+ * answers later (env->wait): then the frame waits, with all later ones of its context behind it.
  */
 
+#include <errno.h>
+
+#include "route_wait_priv.h"
+#include "weft_heads.h"
 #include "weft_msg.h"
 #include "weft_stage.h"
 
-enum { COUNT_DECODED, COUNT_WALKS };
+enum { COUNT_DECODED, COUNT_WALKS, COUNT_ASKED, COUNT_PARKED, COUNT_RELEASED, COUNT_REFUSED };
 
 static const struct weft_counter route_counters[] = {
 	[COUNT_DECODED] = { "decoded", "flits", "flits whose address was translated and decoded" },
 	[COUNT_WALKS] = { "walks", "walks", "table walks after a translation cache miss" },
+	[COUNT_ASKED] = { "asked", "questions", "translations asked for after a cache miss" },
+	[COUNT_PARKED] = { "parked", "frames", "frames that had to wait for a translation" },
+	[COUNT_RELEASED] = { "released", "frames", "frames that waited and went on" },
+	[COUNT_REFUSED] = { "refused", "frames",
+		"frames dropped because no place to wait was left" },
 };
 
-/* H-slot bits 77:32 are Addr[51:6] in M2S Req and RwD, in both forms (wire-formats.md 4.2). */
-#define H_SLOT_FMT_M2S_REQ 0x4
-#define H_SLOT_FMT_M2S_RWD 0xE
-#define H_SLOT_VAL_BIT 4
+#define ROUTE_RUN 64 /* requests looked up at a time */
+#define ROUTE_ROOM (ROUTE_RUN + WEFT_HEADS_STEP)
+#define ROUTE_FRAMES WEFT_BURST_MAX /* frames of a run at most */
+#define ROUTE_ASK 8 /* questions of one frame at a time: it leaves slots to others */
+#define ROUTE_TRIES 1000 /* answers in a row that may not help a frame */
+
+static_assert(ROUTE_RUN >= WEFT_WIRE_FLITS_MAX, "the requests of a frame fit a run");
+static_assert((int)WEFT_HEAD_READ == WEFT_ATC_R && (int)WEFT_HEAD_WRITE == WEFT_ATC_W,
+	"what a request wants is what a translation gives");
+
+/* A frame in a run: its requests are the run's next ones. */
+struct route_frame {
+	struct weft_frame *f;
+	uint64_t is; /* flits that begin with a request to be looked up */
+	struct wait_frame *waited; /* it has waited already */
+	uint16_t at; /* in the burst */
+};
+
+/* Requests of a few frames. */
+struct route_run {
+	unsigned int n;
+	unsigned int n_frames;
+	uint64_t va[ROUTE_ROOM];
+	uint64_t pa[ROUTE_ROOM];
+	uint16_t ctx[ROUTE_ROOM];
+	int16_t dpid[ROUTE_ROOM];
+	int16_t expect[ROUTE_ROOM]; /* the frame's DPID */
+	uint8_t want[ROUTE_ROOM];
+	uint8_t result[ROUTE_ROOM]; /* WEFT_ATC_MISS: left alone, its frame waits or is refused */
+	struct route_frame frame[ROUTE_FRAMES];
+};
+
+/* What a burst is worked on with. */
+struct route_work {
+	const struct weft_env *env;
+	struct weft_burst *b; /* pkt[0..n-1] are the frames that go on; NULL: one that does not */
+	struct weft_stage_stats *st;
+	/* One snapshot, or the plain tables. */
+	const struct weft_tables *tables;
+	const struct weft_edge *edge;
+	const struct weft_drt *drt;
+	const struct weft_fast *fast;
+	weft_heads_fn heads;
+	const struct weft_answer *answer; /* that frames of the run waited for, or NULL */
+	bool gaps; /* of NULLs in the burst */
+	struct route_run q;
+};
 
 static const char *
 route_check(const struct weft_env *env)
 {
 	if (env->drt == NULL && env->tables == NULL)
 		return "a DRT";
-	if ((env->fast != NULL || env->tables != NULL) && env->atc != NULL && env->walk == NULL)
+	if ((env->fast != NULL || env->tables != NULL) && env->atc != NULL && env->walk == NULL &&
+		env->wait == NULL)
 		return "a table walk behind the translation cache";
+	if ((env->wait != NULL || env->mail != NULL) && env->atc == NULL)
+		return "a translation cache";
 	return NULL;
 }
 
-/* What a burst is routed by: one snapshot, or the plain tables. */
-struct route_by {
-	const struct weft_tables *tables;
-	const struct weft_edge *edge;
-	const struct weft_drt *drt;
-	const struct weft_fast *fast;
-};
-
-static inline struct route_by
-route_tables(const struct weft_env *env)
+static inline void
+route_begin(struct route_work *w, const struct weft_env *env, struct weft_burst *b,
+	struct weft_stage_stats *st)
 {
-	struct route_by by = { 0 };
-
+	w->env = env;
+	w->b = b;
+	w->st = st;
+	w->tables = NULL;
+	w->edge = NULL;
+	w->drt = NULL;
+	w->fast = NULL;
+	w->heads = env->heads == NULL ? weft_heads_scalar : env->heads->run;
+	w->answer = NULL;
+	w->gaps = false;
+	w->q.n = 0;
+	w->q.n_frames = 0;
 	if (env->tables == NULL) {
-		by.drt = __atomic_load_n(&env->drt, __ATOMIC_ACQUIRE);
-		by.fast = __atomic_load_n(&env->fast, __ATOMIC_ACQUIRE);
-		return by;
+		w->drt = __atomic_load_n(&env->drt, __ATOMIC_ACQUIRE);
+		w->fast = __atomic_load_n(&env->fast, __ATOMIC_ACQUIRE);
+		return;
 	}
-	by.tables = weft_tables_now(env->tables);
-	if (env->edge < by.tables->n_edges)
-		by.edge = weft_tables_edge(by.tables, env->edge);
-	return by;
+	w->tables = weft_tables_now(env->tables);
+	if (env->edge < w->tables->n_edges)
+		w->edge = weft_tables_edge(w->tables, env->edge);
+}
+
+static inline bool
+route_decodes(const struct route_work *w)
+{
+	return w->fast != NULL || w->edge != NULL;
 }
 
 static inline int
-route_port(const struct route_by *by, const struct weft_frame *f)
+route_port(const struct route_work *w, const struct weft_frame *f)
 {
-	if (by->tables == NULL)
-		return weft_drt_port(by->drt, f->hdr.dpid);
+	if (w->tables == NULL)
+		return weft_drt_port(w->drt, f->hdr.dpid);
 	return f->hdr.dpid >= WEFT_PIDS
 	               ? WEFT_ROUTE_NONE
-	               : weft_tables_route_of(by->tables, (uint8_t)f->in_port)->first[f->hdr.dpid];
+	               : weft_tables_route_of(w->tables, (uint8_t)f->in_port)->first[f->hdr.dpid];
 }
 
 static inline void
-route_decode(const struct route_by *by, const uint64_t *hpa, int16_t *dpid, unsigned int n)
+route_decode(const struct route_work *w, const uint64_t *hpa, int16_t *dpid, unsigned int n)
 {
-	if (by->edge != NULL)
-		weft_edge_mem_run(by->edge, hpa, dpid, n);
+	if (w->edge != NULL)
+		weft_edge_mem_run(w->edge, hpa, dpid, n);
 	else
-		weft_fast_run(by->fast, hpa, dpid, n);
+		weft_fast_run(w->fast, hpa, dpid, n);
 }
 
-/* The first four bytes of a flit that begins with a request, the format aside. */
-#define ROUTE_HEAD_MASK (UINT32_C(0xC0) | UINT32_C(1) << (8 * WEFT_FLIT_H_OFF + H_SLOT_VAL_BIT))
-#define ROUTE_HEAD                                                                                 \
-	((uint32_t)WEFT_FLIT_CACHEMEM << 6 | UINT32_C(1) << (8 * WEFT_FLIT_H_OFF + H_SLOT_VAL_BIT))
-#define ROUTE_FMT_SHIFT (8 * WEFT_FLIT_H_OFF)
-#define ROUTE_FMTS (1u << H_SLOT_FMT_M2S_REQ | 1u << H_SLOT_FMT_M2S_RWD)
-
-#define ROUTE_RUN 64 /* requests looked up at a time */
-#define ROUTE_ROOM (ROUTE_RUN + 1) /* and one place to write what is no request */
-
-/* Requests of a few frames: the arrays of a run of look-ups, and where each stands. */
-struct route_run {
-	unsigned int n;
-	uint16_t ctx[ROUTE_ROOM];
-	uint8_t want[ROUTE_ROOM];
-	uint8_t result[ROUTE_ROOM];
-	uint64_t va[ROUTE_ROOM];
-	uint64_t pa[ROUTE_ROOM];
-	int16_t dpid[ROUTE_ROOM];
-	int16_t expect[ROUTE_ROOM]; /* the frame's DPID */
-	struct weft_frame *frame[ROUTE_ROOM];
-	uint8_t flit[ROUTE_ROOM];
-};
-
-static_assert(ROUTE_RUN >= WEFT_WIRE_FLITS_MAX, "the requests of a frame fit a run");
+/* What a page from a table says of a request; WEFT_ATC_MISS if it is about another address. */
+static enum weft_atc_result
+route_by_page(const struct weft_walk *p, uint64_t va, unsigned int want, uint64_t *pa)
+{
+	if (p->flags == 0)
+		return WEFT_ATC_DENY;
+	if (p->flags & WEFT_ATC_U)
+		return WEFT_ATC_UNTRANSLATED;
+	*pa = p->pa + (va - p->va);
+	return (p->flags & want) == want ? WEFT_ATC_HIT : WEFT_ATC_DENY;
+}
 
 static enum weft_atc_result
-route_walk(const struct weft_env *env, uint16_t ctx, uint64_t va, unsigned int want, uint64_t *pa)
+route_walk(struct route_work *w, unsigned int i)
 {
-	struct weft_walk w;
+	struct route_run *q = &w->q;
+	struct weft_walk page;
 
-	env->walk(env->walk_arg, ctx, va, &w);
-	if (w.flags == 0)
-		return WEFT_ATC_DENY;
-	weft_atc_install(env->atc, ctx, w.va, w.pa, w.log2, w.flags);
-	if (w.flags & WEFT_ATC_U)
-		return WEFT_ATC_UNTRANSLATED;
-	*pa = w.pa + (va - w.va);
-	return (w.flags & want) == want ? WEFT_ATC_HIT : WEFT_ATC_DENY;
+	w->st->counts[COUNT_WALKS]++;
+	w->env->walk(w->env->walk_arg, q->ctx[i], q->va[i], &page);
+	if (page.flags != 0)
+		weft_atc_install(w->env->atc, q->ctx[i], page.va, page.pa, page.log2, page.flags);
+	return route_by_page(&page, q->va[i], q->want[i], &q->pa[i]);
 }
 
-/* Out of line: what the cache did not answer with a translation. */
-static __attribute__((noinline)) void
-route_resolve(const struct weft_env *env, struct route_run *q, struct weft_stage_stats *st)
+/* A request of which something is known now. */
+static void
+route_settle(struct route_work *w, const struct route_frame *fr, unsigned int flit, unsigned int i,
+	enum weft_atc_result r)
 {
+	struct route_run *q = &w->q;
+
+	if (r == WEFT_ATC_UNTRANSLATED)
+		q->pa[i] = q->va[i];
+	if (r == WEFT_ATC_DENY) {
+		fr->f->dropped |= WEFT_BIT64(flit);
+		w->st->drops[WEFT_DROP_ATC_DENY]++;
+	}
+	if (r == WEFT_ATC_DENY || r == WEFT_ATC_MISS)
+		q->pa[i] = 0;
+	q->result[i] = (uint8_t)r;
+}
+
+/* Out of line: what the cache did not answer with a translation; a table is at hand. */
+static __attribute__((noinline)) void
+route_resolve(struct route_work *w)
+{
+	struct route_run *q = &w->q;
 	bool walked = false;
+	unsigned int i = 0;
 
-	for (unsigned int i = 0; i < q->n; i++) {
-		enum weft_atc_result r = (enum weft_atc_result)q->result[i];
+	for (unsigned int k = 0; k < q->n_frames; k++)
+		for (uint64_t is = q->frame[k].is; is != 0; is &= is - 1, i++) {
+			enum weft_atc_result r = (enum weft_atc_result)q->result[i];
 
-		/* The walk for an earlier request may have brought this one's page. */
-		if (r == WEFT_ATC_MISS && walked)
-			r = weft_atc_lookup(env->atc, q->ctx[i], q->va[i], q->want[i], &q->pa[i]);
-		if (r == WEFT_ATC_MISS) {
-			st->counts[COUNT_WALKS]++;
-			r = route_walk(env, q->ctx[i], q->va[i], q->want[i], &q->pa[i]);
-			walked = true;
+			/* The walk for an earlier request may have brought this one's page. */
+			if (r == WEFT_ATC_MISS && walked)
+				r = weft_atc_lookup(
+					w->env->atc, q->ctx[i], q->va[i], q->want[i], &q->pa[i]);
+			if (r == WEFT_ATC_MISS) {
+				r = route_walk(w, i);
+				walked = true;
+			}
+			route_settle(w, &q->frame[k], (unsigned int)__builtin_ctzll(is), i, r);
 		}
-		if (r == WEFT_ATC_UNTRANSLATED)
-			q->pa[i] = q->va[i];
-		if (r == WEFT_ATC_DENY) {
-			q->frame[i]->dropped |= WEFT_BIT64(q->flit[i]);
-			st->drops[WEFT_DROP_ATC_DENY]++;
+}
+
+/* What the answer that frames waited for says of a request that the cache does not know. */
+static enum weft_atc_result
+route_by_answer(struct route_work *w, unsigned int i)
+{
+	const struct weft_answer *a = w->answer;
+	struct route_run *q = &w->q;
+
+	if (a == NULL || a->look || a->ctx != q->ctx[i] || a->page.log2 > 63 ||
+		(q->va[i] & ~weft_mask64(a->page.log2)) != a->page.va)
+		return WEFT_ATC_MISS;
+	return route_by_page(&a->page, q->va[i], q->want[i], &q->pa[i]);
+}
+
+/* A frame leaves the burst: it waits in @p slot, or is dropped for want of a place. */
+static void
+route_park(struct route_work *w, struct route_frame *fr, unsigned int slot, uint64_t known)
+{
+	struct weft_route_wait *wait = w->env->wait;
+	struct rte_mbuf *m = w->b->pkt[fr->at];
+	struct wait_frame *p = fr->waited != NULL ? fr->waited : wait_new(wait, m);
+	const uint16_t ctx = wait_ctx(m);
+
+	w->b->pkt[fr->at] = NULL;
+	w->gaps = true;
+	if (p != NULL && wait_park(wait, slot, ctx, p)) {
+		if (fr->waited == NULL)
+			w->st->counts[COUNT_PARKED]++;
+		p->known = known;
+		p->epoch = wait->epoch[ctx];
+		return;
+	}
+	if (p != NULL && fr->waited == NULL)
+		wait_delete(wait, p);
+	w->st->counts[COUNT_REFUSED]++;
+	w->st->drops[WEFT_DROP_ATC_FULL]++;
+	weft_burst_drop(w->b, m);
+}
+
+/* Ask for what request @p i misses. @return where to wait; -1: the access is refused. */
+static int
+route_ask(struct route_work *w, unsigned int i)
+{
+	struct weft_route_wait *wait = w->env->wait;
+	const int slot = wait_ask(wait, w->q.ctx[i], w->q.va[i], w->q.want[i]);
+
+	w->st->counts[COUNT_ASKED] += slot >= 0;
+	if (slot == -EAGAIN)
+		return wait_line(wait);
+	return slot < 0 ? -1 : slot;
+}
+
+/* One frame of a run, whose requests begin with @p i. @return the first behind them. */
+static unsigned int
+route_settle_frame(struct route_work *w, struct route_frame *fr, unsigned int i)
+{
+	const bool hopeless = fr->waited != NULL && fr->waited->tries >= ROUTE_TRIES;
+	struct weft_route_wait *wait = w->env->wait;
+	unsigned int asked = 0;
+	uint64_t missing = 0;
+	int slot = -1;
+
+	for (uint64_t is = fr->is; is != 0; is &= is - 1, i++) {
+		enum weft_atc_result r = (enum weft_atc_result)w->q.result[i];
+		int where = slot;
+
+		if (r == WEFT_ATC_MISS)
+			r = route_by_answer(w, i);
+		if (r == WEFT_ATC_MISS && asked < ROUTE_ASK) {
+			where = hopeless ? -1 : route_ask(w, i);
+			asked += where >= 0;
+			slot = slot < 0 ? where : slot;
+			if (where == wait_line(wait))
+				asked = ROUTE_ASK;
+		}
+		if (r == WEFT_ATC_MISS && where < 0)
+			r = WEFT_ATC_DENY;
+		if (r == WEFT_ATC_MISS)
+			missing |= is & -is;
+		route_settle(w, fr, (unsigned int)__builtin_ctzll(is), i, r);
+	}
+	if (fr->waited != NULL && w->answer != NULL)
+		fr->waited->tries = (uint16_t)(missing == fr->is ? fr->waited->tries + 1 : 0);
+	w->st->counts[COUNT_DECODED] -= (unsigned int)__builtin_popcountll(missing);
+	if (missing != 0)
+		route_park(w, fr, (unsigned int)slot,
+			(fr->waited != NULL ? fr->waited->known : 0) | (fr->is & ~missing));
+	return i;
+}
+
+/* Out of line: the same where answers come later. Frames of a context that waits go behind it. */
+static __attribute__((noinline)) void
+route_resolve_later(struct route_work *w)
+{
+	struct weft_route_wait *wait = w->env->wait;
+	struct route_run *q = &w->q;
+	unsigned int i = 0;
+
+	for (unsigned int k = 0; k < q->n_frames; k++) {
+		struct route_frame *fr = &q->frame[k];
+		const uint16_t ctx = wait_ctx(w->b->pkt[fr->at]);
+		const unsigned int n = (unsigned int)__builtin_popcountll(fr->is);
+
+		if (!wait_has(wait, ctx)) {
+			i = route_settle_frame(w, fr, i);
+			continue;
+		}
+		for (unsigned int end = i + n; i < end; i++) {
+			q->result[i] = WEFT_ATC_MISS;
 			q->pa[i] = 0;
 		}
-		q->result[i] = (uint8_t)r;
+		w->st->counts[COUNT_DECODED] -= n;
+		route_park(w, fr, wait->at[ctx], fr->waited != NULL ? fr->waited->known : 0);
 	}
 }
 
 /* Out of line: some flit goes elsewhere than its frame says. */
 static __attribute__((noinline)) void
-route_drop_others(struct route_run *q, struct weft_stage_stats *st)
+route_drop_others(struct route_work *w)
 {
-	for (unsigned int i = 0; i < q->n; i++) {
-		if (q->dpid[i] == q->expect[i] || q->result[i] == WEFT_ATC_DENY)
-			continue;
-		q->frame[i]->dropped |= WEFT_BIT64(q->flit[i]);
-		st->drops[WEFT_DROP_NO_DECODE]++;
-	}
+	struct route_run *q = &w->q;
+	unsigned int i = 0;
+
+	for (unsigned int k = 0; k < q->n_frames; k++)
+		for (uint64_t is = q->frame[k].is; is != 0; is &= is - 1, i++) {
+			if (q->dpid[i] == q->expect[i] || q->result[i] == WEFT_ATC_DENY ||
+				q->result[i] == WEFT_ATC_MISS)
+				continue;
+			q->frame[k].f->dropped |= is & -is;
+			w->st->drops[WEFT_DROP_NO_DECODE]++;
+		}
 }
 
 /* Translate, decode and compare with the frame's DPID; then the run is empty. */
 static void
-route_flush(const struct weft_env *env, const struct route_by *by, struct route_run *q,
-	struct weft_stage_stats *st)
+route_flush(struct route_work *w)
 {
+	const struct weft_env *env = w->env;
+	struct route_run *q = &w->q;
 	const struct weft_atc_run run = { q->ctx, q->va, q->want, q->pa, q->result };
-	unsigned int other = 0, elsewhere = 0;
 
-	if (env->atc != NULL) {
-		weft_atc_lookup_run(env->atc, &run, q->n);
-		for (unsigned int i = 0; i < q->n; i++)
-			other |= q->result[i] ^ WEFT_ATC_HIT;
-		if (__builtin_expect(other != 0, 0))
-			route_resolve(env, q, st);
-		route_decode(by, q->pa, q->dpid, q->n);
-	} else {
+	w->st->counts[COUNT_DECODED] += q->n;
+	if (env->atc == NULL) {
 		memset(q->result, WEFT_ATC_HIT, q->n);
-		route_decode(by, q->va, q->dpid, q->n);
+		route_decode(w, q->va, q->dpid, q->n);
+	} else {
+		const bool all = weft_atc_lookup_run(env->atc, &run, q->n) == q->n;
+
+		if (__builtin_expect(!all, 0) && env->wait == NULL)
+			route_resolve(w);
+		if (env->wait != NULL && (!all || weft_route_wait_used(env->wait) != 0))
+			route_resolve_later(w);
+		route_decode(w, q->pa, q->dpid, q->n);
 	}
-	for (unsigned int i = 0; i < q->n; i++)
-		elsewhere |= (unsigned int)(q->dpid[i] ^ q->expect[i]);
-	if (__builtin_expect(elsewhere != 0, 0))
-		route_drop_others(q, st);
-	st->counts[COUNT_DECODED] += q->n;
+	if (__builtin_expect(memcmp(q->dpid, q->expect, q->n * sizeof(q->dpid[0])) != 0, 0))
+		route_drop_others(w);
 	q->n = 0;
+	q->n_frames = 0;
 }
 
-/*
- * Add the requests of a frame to the run, which has room for them. Every flit is written to the
- * run's end, which moves on only behind a request: what a flit begins with is hard to predict.
- */
+/* Four at a time: there is room behind. */
 static inline void
-route_collect(struct route_run *q, struct rte_mbuf *m, struct weft_frame *f)
+route_fill(void *to, uint16_t value, unsigned int n)
 {
-	const uint16_t ctx = f->conn == NULL ? 0 : f->conn->index;
-	const uint8_t *flits = weft_frame_flits(m);
-	const int16_t dpid = (int16_t)f->hdr.dpid;
-	const unsigned int n_flits = f->hdr.n_flits;
-	uint64_t live = ~f->dropped;
-	unsigned int n = q->n;
+	const uint64_t four = value * UINT64_C(0x0001000100010001);
+	uint8_t *p = to;
 
-	for (unsigned int i = 0; i < n_flits; i++, live >>= 1) {
-		const uint8_t *flit = flits + i * (size_t)WEFT_FLIT_LEN;
-		const uint32_t head = weft_get_le32(flit);
-		const unsigned int fmt = head >> ROUTE_FMT_SHIFT & 0xF;
+	for (unsigned int i = 0; i < n; i += 4, p += sizeof(four))
+		memcpy(p, &four, sizeof(four));
+}
 
-		q->va[n] = (weft_get_le64(flit + WEFT_FLIT_H_OFF + 4) & weft_mask64(46)) << 6;
-		q->ctx[n] = ctx;
-		q->want[n] = fmt == H_SLOT_FMT_M2S_RWD ? WEFT_ATC_W : WEFT_ATC_R;
-		q->expect[n] = dpid;
-		q->frame[n] = f;
-		q->flit[n] = (uint8_t)i;
-		n += (unsigned int)((head & ROUTE_HEAD_MASK) == ROUTE_HEAD) & ROUTE_FMTS >> fmt &
-		     (unsigned int)live;
-	}
-	q->n = n;
+/* Add the requests of a frame, except for those of @p known flits, to the run. */
+static inline void
+route_collect(struct route_work *w, struct rte_mbuf *m, uint16_t at, struct wait_frame *waited,
+	uint64_t known)
+{
+	struct weft_frame *f = weft_frame(m);
+	struct route_run *q = &w->q;
+	unsigned int n;
+	uint64_t is;
+
+	if (q->n + f->hdr.n_flits > ROUTE_RUN || q->n_frames == ROUTE_FRAMES)
+		route_flush(w);
+	is = w->heads(weft_frame_flits(m), f->hdr.n_flits, ~(f->dropped | known), q->va + q->n,
+		q->want + q->n);
+	if (is == 0 && w->env->wait == NULL)
+		return;
+	n = (unsigned int)__builtin_popcountll(is);
+	route_fill(q->ctx + q->n, wait_ctx(m), n);
+	route_fill(q->expect + q->n, f->hdr.dpid, n);
+	q->frame[q->n_frames++] = (struct route_frame){ f, is, waited, at };
+	q->n += n;
 }
 
 /* The first line of each flit, for the frame after this one: on their way meanwhile. */
 static inline void
 route_prefetch(struct rte_mbuf *m)
 {
-	const uint8_t *flits = weft_frame_flits(m);
+	const uint8_t *flit = weft_frame_flits(m);
+	unsigned int n = weft_frame(m)->hdr.n_flits;
 
-	for (unsigned int i = 0; i < weft_frame(m)->hdr.n_flits; i++)
-		__builtin_prefetch(flits + i * (size_t)WEFT_FLIT_LEN);
+	for (; n >= 4; n -= 4, flit += 4 * WEFT_FLIT_LEN) {
+		__builtin_prefetch(flit);
+		__builtin_prefetch(flit + WEFT_FLIT_LEN);
+		__builtin_prefetch(flit + 2 * WEFT_FLIT_LEN);
+		__builtin_prefetch(flit + 3 * WEFT_FLIT_LEN);
+	}
+	for (; n != 0; n--, flit += WEFT_FLIT_LEN)
+		__builtin_prefetch(flit);
+}
+
+/* The port of a frame, which is the burst's next then. @return false: there is none, it is dropped */
+static inline bool
+route_onward(struct route_work *w, struct rte_mbuf *m)
+{
+	struct weft_frame *f = weft_frame(m);
+	const int port = route_port(w, f);
+
+	if (port < 0 && f->hdr.dpid != WEFT_PID_RESERVED) {
+		w->st->drops[WEFT_DROP_NO_ROUTE]++;
+		weft_burst_drop(w->b, m);
+		return false;
+	}
+	f->out_port = (int16_t)port;
+	w->b->pkt[w->b->n++] = m;
+	return true;
+}
+
+/* Frames that came in. They may be the burst's own: one that goes on never overtakes. */
+static inline void
+route_frames(struct route_work *w, struct rte_mbuf **pkt, uint16_t n)
+{
+	const bool decodes = route_decodes(w);
+
+	for (uint16_t i = 0; i < n; i++) {
+		struct rte_mbuf *m = pkt[i];
+
+		if (decodes && i + 1 < n)
+			route_prefetch(pkt[i + 1]);
+		if (route_onward(w, m) && decodes)
+			route_collect(w, m, (uint16_t)(w->b->n - 1), NULL, 0);
+	}
+	if (w->q.n_frames != 0)
+		route_flush(w);
+}
+
+/* Close the gaps that frames left which wait now. */
+static void
+route_close_gaps(struct weft_burst *b)
+{
+	uint16_t kept = 0;
+
+	for (uint16_t i = 0; i < b->n; i++)
+		if (b->pkt[i] != NULL)
+			b->pkt[kept++] = b->pkt[i];
+	b->n = kept;
+}
+
+/* Frames that waited in a slot are looked at again, in their order. */
+static void
+route_release(struct route_work *w, unsigned int slot, const struct weft_answer *a)
+{
+	struct weft_route_wait *wait = w->env->wait;
+	struct wait_frame *list[WEFT_BURST_CAP];
+	const unsigned int n = wait_take(wait, slot, list);
+
+	w->answer = a;
+	for (unsigned int i = 0; i < n; i++) {
+		struct wait_frame *p = list[i];
+		const uint16_t ctx = wait_ctx(p->m);
+
+		if (route_onward(w, p->m) && route_decodes(w))
+			route_collect(w, p->m, (uint16_t)(w->b->n - 1), p,
+				p->epoch == wait->epoch[ctx] ? p->known : 0);
+	}
+	if (w->q.n_frames != 0)
+		route_flush(w);
+	w->answer = NULL;
+	for (unsigned int i = 0; i < n; i++)
+		if (!list[i]->parked) {
+			wait_delete(wait, list[i]);
+			w->st->counts[COUNT_RELEASED]++;
+		}
+}
+
+/* Answers that have come, and the frames that waited for them; @p more come into the burst behind. */
+static void
+route_answers(struct route_work *w, unsigned int more)
+{
+	struct weft_route_wait *wait = w->env->wait;
+	struct weft_answer a;
+	bool any = false;
+
+	if (!route_decodes(w)) /* the decoder was taken away: nobody waits any more */
+		for (unsigned int slot = 0; slot <= wait_line(wait); slot++)
+			route_release(w, slot, NULL);
+	/* Without room for all that waits in the burst, answers keep. */
+	if (more + weft_route_wait_used(wait) > WEFT_BURST_CAP)
+		return;
+	while (wait_answer(wait, &a)) {
+		if (!a.look && a.page.flags != 0)
+			weft_atc_install(w->env->atc, a.ctx, a.page.va, a.page.pa, a.page.log2,
+				a.page.flags);
+		route_release(w, a.slot, &a);
+		any = true;
+	}
+	/* Who could not ask may find a slot free now. */
+	if (any || wait->n_asked == 0)
+		route_release(w, wait_line(wait), NULL);
+}
+
+/* Out of line: something waits, or was asked. Frames that waited go before those that came in. */
+static __attribute__((noinline)) void
+route_run_behind(struct route_work *w)
+{
+	struct rte_mbuf *in[WEFT_BURST_CAP];
+	const uint16_t n = w->b->n;
+
+	memcpy(in, w->b->pkt, n * sizeof(in[0]));
+	w->b->n = 0;
+	route_answers(w, n);
+	route_frames(w, in, n);
+}
+
+static void
+route_mark(void *arg, const struct weft_atc_order *order)
+{
+	const struct weft_env *env = arg;
+
+	if (env->wait != NULL)
+		wait_forget(env->wait, order);
+	if (env->mail_mark != NULL)
+		env->mail_mark(env->mail_arg, order);
+}
+
+/* Orders take effect between bursts. Who sends what leaves the pipeline reports them as done. */
+static __attribute__((noinline)) void
+route_mail(const struct weft_env *env)
+{
+	*env->mail_applied = weft_atc_mail_poll(
+		env->mail, env->mail_worker, env->atc, route_mark, (void *)(uintptr_t)env);
 }
 
 static void
 route_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
 {
-	const struct route_by by = route_tables(env);
-	const bool decodes = by.fast != NULL || by.edge != NULL;
-	struct route_run q;
-	uint16_t kept = 0;
+	const struct weft_route_wait *wait = env->wait;
+	struct route_work w;
+	const uint16_t n = b->n;
 
-	q.n = 0;
-	for (uint16_t i = 0; i < b->n; i++) {
-		struct rte_mbuf *m = b->pkt[i];
-		struct weft_frame *f = weft_frame(m);
-		const int port = route_port(&by, f);
-
-		if (decodes && i + 1 < b->n)
-			route_prefetch(b->pkt[i + 1]);
-		if (port < 0 && f->hdr.dpid != WEFT_PID_RESERVED) {
-			st->drops[WEFT_DROP_NO_ROUTE]++;
-			weft_burst_drop(b, m);
-			continue;
-		}
-		f->out_port = (int16_t)port;
-		b->pkt[kept++] = m;
-		if (!decodes)
-			continue;
-		if (q.n + f->hdr.n_flits > ROUTE_RUN)
-			route_flush(env, &by, &q, st);
-		route_collect(&q, m, f);
+	if (env->mail != NULL)
+		route_mail(env);
+	route_begin(&w, env, b, st);
+	if (wait != NULL && (weft_route_wait_used(wait) != 0 || wait->n_asked != 0)) {
+		route_run_behind(&w);
+	} else {
+		b->n = 0;
+		route_frames(&w, b->pkt, n);
 	}
-	b->n = kept;
-	if (q.n != 0)
-		route_flush(env, &by, &q, st);
+	if (w.gaps)
+		route_close_gaps(b);
+}
+
+/* Nothing came in: orders and answers do not wait for frames. */
+static void
+route_poll(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
+{
+	if (env->mail != NULL || env->wait != NULL)
+		route_run(env, b, st);
+}
+
+/* A frame for which no answer came: requests that are not known to be in order are not used. */
+static void
+route_give_up(struct route_work *w, const struct wait_frame *p)
+{
+	struct weft_frame *f = weft_frame(p->m);
+	uint64_t va[ROUTE_ROOM];
+	uint8_t want[ROUTE_ROOM];
+
+	f->out_port = (int16_t)route_port(w, f);
+	f->dropped |= w->heads(weft_frame_flits(p->m), f->hdr.n_flits, UINT64_MAX, va, want) &
+	              ~(p->epoch == w->env->wait->epoch[wait_ctx(p->m)] ? p->known : 0);
+}
+
+static void
+route_drain(const struct weft_env *env, struct weft_burst *b)
+{
+	struct weft_route_wait *wait = env->wait;
+	struct route_work w;
+	struct wait_frame *p;
+
+	if (wait == NULL)
+		return;
+	route_begin(&w, env, b, NULL);
+	for (unsigned int slot = 0; slot <= wait_line(wait); slot++)
+		while (b->n < WEFT_BURST_MAX &&
+			(p = weft_atc_park_take(wait->park, slot)) != NULL) {
+			wait->at[wait_ctx(p->m)] = WAIT_NOWHERE;
+			route_give_up(&w, p);
+			b->pkt[b->n++] = p->m;
+			wait_delete(wait, p);
+		}
 }
 
 static const struct weft_stage route = {
@@ -268,6 +621,8 @@ static const struct weft_stage route = {
 	.help = "address translation and decode, DPID to port",
 	.check = route_check,
 	.run = route_run,
+	.poll = route_poll,
+	.drain = route_drain,
 	.counters = route_counters,
 	.n_counters = WEFT_ARRAY_SIZE(route_counters),
 };
