@@ -481,11 +481,11 @@ route_release(struct route_work *w, unsigned int slot, const struct weft_answer 
 	w->answer = a;
 	for (unsigned int i = 0; i < n; i++) {
 		struct wait_frame *p = list[i];
-		const uint16_t ctx = wait_ctx(p->m);
 
+		if (p->epoch != wait->epoch[wait_ctx(p->m)])
+			p->known = 0;
 		if (route_onward(w, p->m) && route_decodes(w))
-			route_collect(w, p->m, (uint16_t)(w->b->n - 1), p,
-				p->epoch == wait->epoch[ctx] ? p->known : 0);
+			route_collect(w, p->m, (uint16_t)(w->b->n - 1), p, p->known);
 	}
 	if (w->q.n_frames != 0)
 		route_flush(w);

@@ -1,0 +1,730 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * The stage route where translations are asked for and come later. The table of pages is the test's
+ * own, and so is who answers: in any order, late, and overtaken by invalidations. What comes out is
+ * judged by the table: no request passes that it forbids now, none is dropped that it never forbade,
+ * every connection's frames come in order, each once.
+ */
+
+#include "eal_test.h"
+
+#include <errno.h>
+
+#include "weft_atc_mail.h"
+#include "weft_pipe.h"
+#include "weft_route_wait.h"
+
+#define CONNS 6
+#define PAGES 40
+#define SLOTS 5
+#define FLITS_MAX 64
+#define BASE (UINT64_C(1) << 40)
+#define SEGMENT_LOG2 36
+#define PORT 5
+#define FIRST_DPID 0x200
+#define ORDERS 64
+#define STEPS 1500
+
+enum page_kind { GOOD, READ_ONLY, NO_PAGE, ELSEWHERE, AS_IT_IS, PAGE_KINDS };
+
+struct question {
+	bool used, marked;
+	uint16_t ctx;
+	unsigned int page;
+	struct weft_walk found; /* when it was asked */
+};
+
+/* What a frame carries of the test's, in the second slot of its first flit. */
+struct label {
+	uint32_t seq;
+	uint32_t born;
+};
+
+static struct world {
+	struct weft_rand r;
+	struct rte_mempool *pool;
+	struct weft_conns *conns;
+	struct weft_conn *conn[CONNS];
+	struct weft_env env;
+	struct weft_drt drt;
+	struct weft_fast fast;
+	struct weft_fast_entry entry[8];
+	struct weft_pipe *pipe;
+	void *atc_mem, *mail_mem;
+	uint64_t applied;
+
+	enum page_kind kind[CONNS][PAGES];
+	uint32_t forbidden[CONNS][PAGES][2]; /* when last, by what is wanted */
+	uint32_t now;
+	bool exact; /* nothing waits: what comes out is what the table says */
+
+	struct question question[SLOTS];
+	uint16_t ended[SLOTS]; /* to be answered, in this order */
+	unsigned int slots, n_ended, asked;
+	bool installs; /* the one who is asked changes the cache itself */
+
+	uint32_t sent[CONNS], seen[CONNS]; /* sequence numbers */
+	uint64_t in, out;
+	uint32_t order[512]; /* connection and number of what came out, for tests that look */
+} w;
+
+static struct weft_walk
+page_now(uint16_t ctx, unsigned int page)
+{
+	static const uint8_t flags[PAGE_KINDS] = { WEFT_ATC_R | WEFT_ATC_W, WEFT_ATC_R, 0,
+		WEFT_ATC_R | WEFT_ATC_W, WEFT_ATC_R | WEFT_ATC_W | WEFT_ATC_U };
+	const enum page_kind k = w.kind[ctx][page];
+	const uint64_t segment = k == ELSEWHERE ? (ctx + 1u) % CONNS : ctx;
+
+	return (struct weft_walk){ .va = BASE + ((uint64_t)page << 12),
+		.pa = BASE + (segment << SEGMENT_LOG2) + ((uint64_t)(page * 7 % 64) << 12),
+		.log2 = 12,
+		.flags = flags[k] };
+}
+
+static bool
+permits(uint16_t ctx, unsigned int page, bool write)
+{
+	switch (w.kind[ctx][page]) {
+	case GOOD: return true;
+	case READ_ONLY: return !write;
+	case AS_IT_IS: return ctx == 0; /* whose segment holds the addresses as they are */
+	default: return false;
+	}
+}
+
+static void
+note_what_is_forbidden(uint16_t ctx, unsigned int page)
+{
+	for (unsigned int write = 0; write < 2; write++)
+		if (!permits(ctx, page, write != 0))
+			w.forbidden[ctx][page][write] = w.now;
+}
+
+static void
+page_set(uint16_t ctx, unsigned int page, enum page_kind k)
+{
+	note_what_is_forbidden(ctx, page);
+	w.kind[ctx][page] = k;
+	note_what_is_forbidden(ctx, page);
+}
+
+/* Who is asked. */
+
+static int
+ask(void *arg, uint16_t ctx, uint64_t va, unsigned int want)
+{
+	const unsigned int page = (unsigned int)((va - BASE) >> 12);
+
+	(void)arg;
+	(void)want;
+	w.asked++;
+	if (va < BASE || page >= PAGES)
+		return -EINVAL;
+	for (unsigned int i = 0; i < w.slots; i++)
+		if (w.question[i].used && w.question[i].ctx == ctx && w.question[i].page == page)
+			return (int)i;
+	for (unsigned int i = 0; i < w.slots; i++) {
+		if (w.question[i].used)
+			continue;
+		w.question[i] = (struct question){
+			.used = true, .ctx = ctx, .page = page, .found = page_now(ctx, page)
+		};
+		return (int)i;
+	}
+	return -EAGAIN;
+}
+
+static bool
+answer(void *arg, struct weft_answer *a)
+{
+	struct question *q;
+
+	(void)arg;
+	if (w.n_ended == 0)
+		return false;
+	a->slot = w.ended[0];
+	q = &w.question[a->slot];
+	a->ctx = q->ctx;
+	a->look = q->marked;
+	a->page = q->found;
+	if (w.installs && !q->marked && q->found.flags != 0) {
+		weft_atc_install(w.env.atc, q->ctx, q->found.va, q->found.pa, 12, q->found.flags);
+		a->look = true;
+	}
+	q->used = false;
+	memmove(w.ended, w.ended + 1, --w.n_ended * sizeof(w.ended[0]));
+	return true;
+}
+
+/* Let a question that is under way end. False: there is none. */
+static bool
+end_one(unsigned int from)
+{
+	for (unsigned int k = 0; k < w.slots; k++) {
+		const uint16_t i = (uint16_t)((from + k) % w.slots);
+		bool ended = !w.question[i].used;
+
+		for (unsigned int j = 0; j < w.n_ended; j++)
+			ended |= w.ended[j] == i;
+		if (ended)
+			continue;
+		w.ended[w.n_ended++] = i;
+		return true;
+	}
+	return false;
+}
+
+static void
+mark(void *arg, const struct weft_atc_order *o)
+{
+	(void)arg;
+	for (unsigned int i = 0; i < w.slots; i++) {
+		struct question *q = &w.question[i];
+
+		if (o->ctx == q->ctx || o->ctx == WEFT_ATC_ALL_CONTEXTS)
+			q->marked |= o->log2 > 40 || q->found.va == o->va;
+	}
+}
+
+static void
+walk(void *arg, uint16_t ctx, uint64_t va, struct weft_walk *found)
+{
+	(void)arg;
+	*found = page_now(ctx, (unsigned int)((va - BASE) >> 12));
+}
+
+/* What comes out. */
+
+static void
+judge_flit(const struct rte_mbuf *m, const struct weft_frame *f, unsigned int i, uint32_t born)
+{
+	const uint8_t *slot = weft_frame_flits((struct rte_mbuf *)(uintptr_t)m) +
+	                      i * (size_t)WEFT_FLIT_LEN + WEFT_FLIT_H_OFF;
+	const unsigned int page = (unsigned int)((weft_get_le64(slot + 4) << 6) - BASE) >> 12;
+	const bool dropped = (f->dropped >> i & 1) != 0, write = slot[0] == 0x1E;
+	const uint16_t ctx = f->conn->index;
+
+	if (slot[0] == 0) {
+		assert_false(dropped);
+		return;
+	}
+	note_what_is_forbidden(ctx, page);
+	if (!dropped)
+		assert_true(permits(ctx, page, write));
+	else if (w.exact)
+		assert_false(permits(ctx, page, write));
+	else
+		assert_true(w.forbidden[ctx][page][write] >= born);
+}
+
+static void
+sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
+{
+	(void)arg;
+	for (uint16_t k = 0; k < n; k++) {
+		const struct weft_frame *f = weft_frame(pkt[k]);
+		struct label l;
+
+		memcpy(&l, weft_frame_flits(pkt[k]) + WEFT_FLIT_SLOT_LEN, sizeof(l));
+		assert_int_equal(f->out_port, PORT);
+		assert_true(l.seq > w.seen[f->conn->index]);
+		w.seen[f->conn->index] = l.seq;
+		for (unsigned int i = 0; i < f->hdr.n_flits; i++)
+			judge_flit(pkt[k], f, i, l.born);
+		if (w.out < WEFT_ARRAY_SIZE(w.order))
+			w.order[w.out] = f->conn->index * 1000u + l.seq;
+		w.out++;
+	}
+	rte_pktmbuf_free_bulk(pkt, n);
+}
+
+/* A frame of flits without requests. */
+static struct rte_mbuf *
+frame_of(uint16_t conn, unsigned int flits)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(w.pool);
+	const struct label l = { ++w.sent[conn], w.now };
+	struct weft_frame *f;
+
+	assert_non_null(m);
+	f = weft_frame(m);
+	rte_pktmbuf_append(m, (uint16_t)WEFT_WIRE_FRAME_LEN(flits));
+	memset(f, 0, sizeof(*f));
+	f->conn = w.conn[conn];
+	f->hdr = (struct weft_wire_hdr){
+		.mode = WEFT_MODE_RXL, .n_flits = (uint8_t)flits, .dpid = w.conn[conn]->key.dpid
+	};
+	for (unsigned int i = 0; i < flits; i++) {
+		uint8_t *flit = weft_frame_flits(m) + i * (size_t)WEFT_FLIT_LEN;
+
+		weft_rand_fill(&w.r, flit, WEFT_FLIT_LEN);
+		flit[0] = (uint8_t)(WEFT_FLIT_CACHEMEM << 6);
+		memset(flit + WEFT_FLIT_H_OFF, 0, WEFT_FLIT_H_LEN);
+	}
+	memcpy(weft_frame_flits(m) + WEFT_FLIT_SLOT_LEN, &l, sizeof(l));
+	return m;
+}
+
+static void
+request(struct rte_mbuf *m, unsigned int flit, unsigned int page, bool write)
+{
+	uint8_t *slot = weft_frame_flits(m) + flit * (size_t)WEFT_FLIT_LEN + WEFT_FLIT_H_OFF;
+	const uint64_t va = BASE + ((uint64_t)page << 12) + 64 * weft_rand_below(&w.r, 64);
+
+	slot[0] = write ? 0x1E : 0x14;
+	weft_put_le64(slot + 4, va >> 6);
+}
+
+/* A frame of one request. */
+static struct rte_mbuf *
+frame_for(uint16_t conn, unsigned int page)
+{
+	struct rte_mbuf *m = frame_of(conn, 1);
+
+	request(m, 0, page, false);
+	return m;
+}
+
+static void
+push(struct rte_mbuf **m, uint16_t n)
+{
+	w.in += n;
+	assert_int_equal(weft_pipe_push(w.pipe, m, n), n);
+}
+
+static void
+idle(void)
+{
+	weft_pipe_poll(w.pipe, 0);
+}
+
+static uint64_t
+count(const char *name)
+{
+	return weft_pipe_count(w.pipe, "route", name);
+}
+
+struct setup {
+	const struct weft_heads_kernel *heads;
+	const struct weft_atc_kernel *atc;
+	uint32_t sets;
+	unsigned int slots;
+	uint16_t places, share; /* places 0: the table is at hand */
+};
+
+static void
+start(const struct setup *s)
+{
+	const struct weft_atc_cfg atc = { { s->sets, 0, 0, 0 }, CONNS, s->atc };
+	const struct weft_route_wait_cfg wait = { ask, answer, NULL, (uint16_t)s->slots, s->places,
+		s->share, CONNS, SOCKET_ID_ANY };
+	const struct weft_pipe_cfg pipe = { .name = "wait",
+		.layout = "route",
+		.env = &w.env,
+		.sink = sink,
+		.socket = SOCKET_ID_ANY };
+	const struct weft_rand r = w.r;
+	struct rte_mempool *pool = w.pool;
+	char err[256] = "";
+
+	memset(&w, 0, sizeof(w));
+	w.r = r;
+	w.pool = pool;
+	w.slots = s->slots;
+	w.conns = weft_conns_create("wait", CONNS, NULL, SOCKET_ID_ANY);
+	assert_int_equal(weft_fast_init(&w.fast, w.entry, BASE,
+				 BASE + ((uint64_t)CONNS << SEGMENT_LOG2), SEGMENT_LOG2, 3),
+		0);
+	for (uint16_t i = 0; i < CONNS; i++) {
+		const struct weft_conn_key key = { .mode = WEFT_MODE_RXL,
+			.spid = 1,
+			.dpid = (uint16_t)(FIRST_DPID + i),
+			.session = 1 };
+		const struct weft_conn_cfg cfg = { .first = WEFT_ISN_FIRST };
+
+		w.conn[i] = weft_conns_add(w.conns, &key, &cfg);
+		assert_non_null(w.conn[i]);
+		assert_int_equal(w.conn[i]->index, i);
+		weft_drt_set(&w.drt, key.dpid, PORT);
+		weft_fast_set(&w.fast, BASE + ((uint64_t)i << SEGMENT_LOG2), key.dpid);
+	}
+	w.atc_mem = aligned_alloc(64, weft_atc_size(&atc));
+	w.mail_mem = aligned_alloc(64, weft_atc_mail_size(1, ORDERS));
+	w.env = (struct weft_env){ .drt = &w.drt,
+		.fast = &w.fast,
+		.atc = weft_atc_init(w.atc_mem, &atc),
+		.heads = s->heads,
+		.walk = walk,
+		.mail = weft_atc_mail_init(w.mail_mem, 1, ORDERS),
+		.mail_mark = mark,
+		.mail_applied = &w.applied };
+	if (s->places != 0) {
+		w.env.wait = weft_route_wait_create(&wait);
+		assert_non_null(w.env.wait);
+	}
+	weft_atc_mail_online(w.env.mail, 0, w.env.atc, NULL, NULL);
+	w.pipe = weft_pipe_create(&pipe, err, sizeof(err));
+	if (w.pipe == NULL)
+		fail_msg("%s", err);
+}
+
+static void
+stop(void)
+{
+	weft_pipe_free(w.pipe);
+	weft_route_wait_free(w.env.wait);
+	weft_conns_free(w.conns);
+	free(w.atc_mem);
+	free(w.mail_mem);
+	test_pool_is_whole(w.pool);
+}
+
+static void
+others_pass_a_frame_that_waits(void **state)
+{
+	static const struct setup s = { .sets = 64, .slots = SLOTS, .places = 16, .share = 16 };
+	static const uint32_t order[] = { 1001, 2001, 1002, 0001, 0002, 0003 };
+	struct rte_mbuf *m[5];
+
+	(void)state;
+	start(&s);
+	page_set(0, 1, GOOD);
+	page_set(1, 1, GOOD);
+	page_set(2, 1, GOOD);
+	for (uint16_t c = 1; c < 3; c++) {
+		const struct weft_walk p = page_now(c, 1);
+
+		weft_atc_install(w.env.atc, c, p.va, p.pa, p.log2, p.flags);
+	}
+	m[0] = frame_for(0, 1);
+	m[1] = frame_for(1, 1);
+	m[2] = frame_of(0, 3); /* without a request: it waits behind the first all the same */
+	m[3] = frame_for(2, 1);
+	push(m, 4);
+	assert_int_equal(w.out, 2);
+	for (unsigned int burst = 0; burst < 10; burst++)
+		idle();
+	m[0] = frame_for(1, 1);
+	m[1] = frame_for(0, 1);
+	push(m, 2);
+	assert_int_equal(w.out, 3); /* in the same call: its own burst only */
+	assert_int_equal(weft_route_wait_used(w.env.wait), 3);
+	assert_int_equal(w.asked, 1);
+	assert_true(end_one(0));
+	idle();
+	assert_int_equal(w.out, 6);
+	for (unsigned int i = 0; i < 6; i++)
+		assert_int_equal(w.order[i], order[i]);
+	assert_int_equal(count("parked"), 3);
+	assert_int_equal(count("released"), 3);
+	assert_int_equal(count("refused"), 0);
+	assert_int_equal(weft_route_wait_most(w.env.wait), 3);
+	stop();
+}
+
+static void
+room_to_wait_is_bounded_and_shared(void **state)
+{
+	static const struct setup s = { .sets = 64, .slots = SLOTS, .places = 6, .share = 4 };
+	struct rte_mbuf *m[12];
+
+	(void)state;
+	start(&s);
+	for (unsigned int i = 0; i < 7; i++)
+		m[i] = frame_for(0, 1); /* 4 wait, 3 are refused */
+	for (unsigned int i = 7; i < 10; i++)
+		m[i] = frame_for(1, 1); /* 2 wait */
+	m[10] = frame_of(2, 1);
+	push(m, 11);
+	assert_int_equal(w.out, 1);
+	assert_int_equal(count("parked"), 6);
+	assert_int_equal(count("refused"), 4);
+	assert_int_equal(weft_pipe_drops(w.pipe, WEFT_DROP_ATC_FULL), 4);
+	while (end_one(0))
+		idle();
+	assert_int_equal(w.out, 7);
+	assert_int_equal(weft_route_wait_used(w.env.wait), 0);
+	m[0] = frame_for(0, 1);
+	push(m, 1);
+	assert_int_equal(w.out, 8);
+	stop();
+}
+
+/* Fewer slots than contexts that ask: each has its turn. */
+static void
+who_finds_no_slot_asks_later(void **state)
+{
+	static const struct setup s = { .sets = 64, .slots = 1, .places = 32, .share = 8 };
+	struct rte_mbuf *m[CONNS * 2];
+
+	(void)state;
+	start(&s);
+	for (uint16_t i = 0; i < CONNS * 2; i++)
+		m[i] = frame_for(i % CONNS, 1 + i / CONNS);
+	push(m, CONNS * 2);
+	assert_int_equal(w.out, 0);
+	for (unsigned int i = 0; i < CONNS * 2; i++) {
+		assert_true(end_one(0));
+		idle();
+		assert_int_equal(w.out, i + 1);
+	}
+	assert_false(end_one(0));
+	stop();
+}
+
+static void
+no_translation_drops_the_request_alone(void **state)
+{
+	static const struct setup s = { .sets = 64, .slots = SLOTS, .places = 8, .share = 8 };
+	struct rte_mbuf *m;
+
+	(void)state;
+	start(&s);
+	page_set(0, 2, NO_PAGE);
+	page_set(0, 4, NO_PAGE);
+	m = frame_of(0, 5);
+	for (unsigned int i = 0; i < 5; i++)
+		request(m, i, 1 + i, false);
+	push(&m, 1);
+	assert_int_equal(w.out, 0);
+	while (end_one(2))
+		idle();
+	assert_int_equal(w.out, 1);
+	assert_int_equal(weft_pipe_drops(w.pipe, WEFT_DROP_ATC_DENY), 2);
+	assert_int_equal(count("decoded"), 5);
+	assert_int_equal(weft_route_wait_used(w.env.wait), 0);
+	stop();
+}
+
+static uint64_t
+invalidate(uint16_t ctx, unsigned int page)
+{
+	const struct weft_atc_order o = { page_now(ctx, page).va, ctx, 12 };
+
+	return weft_atc_mail_post(w.env.mail, &o);
+}
+
+static void
+an_invalidation_is_done_when_it_is_reported(void **state)
+{
+	static const struct setup s = { .sets = 64, .slots = SLOTS, .places = 8, .share = 8 };
+	struct rte_mbuf *m[2];
+	uint64_t number;
+
+	(void)state;
+	start(&s);
+	m[0] = frame_for(0, 1);
+	push(m, 1);
+	assert_int_equal(w.asked, 1);
+	/* The answer is on its way as the page changes. */
+	page_set(0, 1, NO_PAGE);
+	number = invalidate(0, 1);
+	assert_true(end_one(0));
+	assert_int_equal(w.applied, 0);
+	idle(); /* no traffic: it takes effect all the same, and the page is asked for again */
+	assert_int_equal(w.applied, number);
+	assert_int_equal(w.asked, 2);
+	assert_int_equal(w.out, 0);
+	assert_false(weft_atc_mail_is_done(w.env.mail, number));
+	assert_true(end_one(0));
+	idle();
+	assert_int_equal(w.out, 1);
+	assert_int_equal(weft_pipe_drops(w.pipe, WEFT_DROP_ATC_DENY), 1);
+	assert_false(weft_atc_mail_is_done(w.env.mail, number));
+	weft_atc_mail_done(w.env.mail, 0, w.applied);
+	assert_true(weft_atc_mail_is_done(w.env.mail, number));
+	/* Known before the invalidation, and asked for again because the frame still waits. */
+	m[0] = frame_of(1, 2);
+	request(m[0], 0, 1, false);
+	request(m[0], 1, 2, false);
+	push(m, 1);
+	assert_true(end_one(0));
+	idle();
+	page_set(1, 1, ELSEWHERE);
+	invalidate(1, 1);
+	while (end_one(0))
+		idle();
+	assert_int_equal(w.out, 2);
+	assert_int_equal(weft_pipe_drops(w.pipe, WEFT_DROP_NO_DECODE), 1);
+	stop();
+}
+
+static void
+a_drain_gives_up_what_waits(void **state)
+{
+	static const struct setup s = { .sets = 64, .slots = SLOTS, .places = 40, .share = 40 };
+	struct rte_mbuf *m[4];
+
+	(void)state;
+	start(&s);
+	for (uint16_t c = 0; c < 2; c++)
+		for (unsigned int p = 0; p < PAGES; p++)
+			page_set(c, p, NO_PAGE);
+	for (unsigned int i = 0; i < 10; i++) {
+		m[0] = frame_for(0, i);
+		m[1] = frame_of(0, 2);
+		m[2] = frame_for(1, i);
+		m[3] = frame_of(1, 3);
+		push(m, 4);
+	}
+	assert_int_equal(w.out, 0);
+	weft_pipe_drain(w.pipe);
+	assert_int_equal(w.out, 40);
+	assert_int_equal(weft_route_wait_used(w.env.wait), 0);
+	/* What waits when the pipeline goes is freed with the places. */
+	m[0] = frame_for(0, 1);
+	push(m, 1);
+	stop();
+}
+
+static void
+numbers_out_of_range_are_refused(void **state)
+{
+	const struct weft_route_wait_cfg good = { ask, answer, NULL, 8, 8, 8, 8, SOCKET_ID_ANY };
+	struct weft_route_wait_cfg bad[6] = { good, good, good, good, good, good };
+	struct weft_route_wait *wait = weft_route_wait_create(&good);
+
+	(void)state;
+	bad[0].ask = NULL;
+	bad[1].answer = NULL;
+	bad[2].slots = 0;
+	bad[3].places = WEFT_ROUTE_WAIT_MAX + 1;
+	bad[4].share = 9;
+	bad[5].contexts = 0;
+	assert_non_null(wait);
+	weft_route_wait_free(wait);
+	weft_route_wait_free(NULL);
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(bad); i++) {
+		assert_null(weft_route_wait_create(&bad[i]));
+		assert_int_equal(rte_errno, EINVAL);
+	}
+}
+
+static void
+random_burst(void)
+{
+	const uint16_t n = (uint16_t)(1 + weft_rand_below(&w.r, WEFT_BURST_MAX));
+	struct rte_mbuf *m[WEFT_BURST_MAX];
+
+	for (uint16_t k = 0; k < n; k++) {
+		const uint64_t size = weft_rand_below(&w.r, 16);
+		const unsigned int flits =
+			1 + (unsigned int)weft_rand_below(&w.r, size == 0  ? FLITS_MAX
+								: size < 8 ? 8
+									   : 3);
+		const unsigned int requests = (unsigned int)weft_rand_below(&w.r, 5);
+		/* Some frames stay in a page, as a stream does. */
+		const unsigned int page = (unsigned int)weft_rand_below(&w.r, 2 * PAGES);
+
+		m[k] = frame_of((uint16_t)weft_rand_below(&w.r, CONNS), flits);
+		for (unsigned int i = 0; i < flits; i++)
+			if (weft_rand_below(&w.r, 4) < requests)
+				request(m[k], i,
+					page < PAGES ? page
+						     : (unsigned int)weft_rand_below(&w.r, PAGES),
+					weft_rand_below(&w.r, 4) == 0);
+	}
+	push(m, n);
+}
+
+static void
+random_step(void)
+{
+	const uint16_t ctx = (uint16_t)weft_rand_below(&w.r, CONNS);
+	const unsigned int page = (unsigned int)weft_rand_below(&w.r, PAGES);
+
+	w.now++;
+	switch (weft_rand_below(&w.r, 10)) {
+	case 0:
+	case 1:
+	case 2: random_burst(); break;
+	case 3:
+	case 4:
+	case 5:
+	case 6: end_one((unsigned int)weft_rand_below(&w.r, w.slots)); break;
+	case 7:
+		page_set(ctx, page,
+			weft_rand_below(&w.r, 3) != 0
+				? GOOD
+				: (enum page_kind)weft_rand_below(&w.r, PAGE_KINDS));
+		assert_int_not_equal(invalidate(ctx, page), 0);
+		break;
+	default: idle(); break;
+	}
+	w.installs = weft_rand_below(&w.r, 2) != 0;
+	weft_atc_mail_done(w.env.mail, 0, w.applied);
+	if (w.applied != 0)
+		assert_true(weft_atc_mail_is_done(w.env.mail, w.applied));
+	if (weft_rand_below(&w.r, 16) == 0)
+		idle(); /* the mailbox never fills */
+}
+
+static void
+run_script(const struct setup *s)
+{
+	start(s);
+	w.exact = s->places == 0;
+	for (unsigned int i = 0; i < STEPS; i++)
+		random_step();
+	if (s->places != 0)
+		assert_true(count("parked") > 100);
+	for (unsigned int i = 0; i < 100000 && w.in != w.out + count("refused"); i++) {
+		end_one((unsigned int)weft_rand_below(&w.r, w.slots));
+		idle();
+	}
+	assert_int_equal(w.in, w.out + count("refused"));
+	assert_int_equal(count("parked"), count("released"));
+	if (w.env.wait != NULL) {
+		assert_int_equal(weft_route_wait_used(w.env.wait), 0);
+		assert_true(weft_route_wait_most(w.env.wait) <= s->places);
+	}
+	stop();
+}
+
+static void
+nothing_is_lost_or_let_through(void **state)
+{
+	static const struct {
+		uint32_t sets;
+		uint16_t places, share;
+	} sizes[] = { { 64, 0, 0 }, { 1, 0, 0 }, { 64, 300, 50 }, { 1, 300, 50 }, { 64, 9, 3 },
+		{ 2, WEFT_ROUTE_WAIT_MAX, WEFT_ROUTE_WAIT_MAX } };
+
+	(void)state;
+	for (unsigned int h = 0; h < weft_heads_n_kernels; h++)
+		for (unsigned int a = 0; a < weft_atc_n_kernels; a++) {
+			if (!weft_kernel_usable(&weft_heads_kernels[h].k, weft_cpu_detect()) ||
+				!weft_kernel_usable(&weft_atc_kernels[a].k, weft_cpu_detect()))
+				continue;
+			for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(sizes); i++) {
+				const struct setup s = { &weft_heads_kernels[h],
+					&weft_atc_kernels[a], sizes[i].sets, SLOTS, sizes[i].places,
+					sizes[i].share };
+
+				run_script(&s);
+			}
+		}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(others_pass_a_frame_that_waits),
+		cmocka_unit_test(room_to_wait_is_bounded_and_shared),
+		cmocka_unit_test(who_finds_no_slot_asks_later),
+		cmocka_unit_test(no_translation_drops_the_request_alone),
+		cmocka_unit_test(an_invalidation_is_done_when_it_is_reported),
+		cmocka_unit_test(a_drain_gives_up_what_waits),
+		cmocka_unit_test(numbers_out_of_range_are_refused),
+		cmocka_unit_test(nothing_is_lost_or_let_through),
+	};
+
+	test_eal_start(NULL);
+	w.pool = test_pool("wait", 2047, FLITS_MAX);
+	weft_test_seed(&w.r, "route_wait");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
