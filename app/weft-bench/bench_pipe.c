@@ -38,6 +38,8 @@ static const char *const layouts[][BENCH_LAYOUTS] = {
 	[PIPE_TX_IDE] = { WEFT_LAYOUT_TX_IDE, "ide_seal|crc_protect,fec_encode,enframe" },
 	[PIPE_SWITCH] = { WEFT_LAYOUT_SWITCH, "deframe|fec_relay,route" },
 	[PIPE_ROUTE] = { "route", "route" },
+	[PIPE_ROUTE_WAIT] = { "route", "route" },
+	[PIPE_RX_NO_ROUTE] = { "deframe,fec_check,crc_check", "deframe,fec_check|crc_check" },
 };
 
 static void
@@ -113,7 +115,11 @@ pipe_prepare(void *ctx)
 	restore_conn(c, c->conn);
 	for (unsigned int i = 0; i < c->n_frames; i++)
 		restore_frame(c, i, tx ? c->plain : c->wire,
-			tx || c->kind == PIPE_ROUTE ? c->conn : NULL);
+			c->kind == PIPE_ROUTE_WAIT    ? c->one_of[i % PIPE_WAIT_CONNS]
+			: tx || c->kind == PIPE_ROUTE ? c->conn
+						      : NULL);
+	if (c->kind == PIPE_ROUTE_WAIT)
+		wait_prepare(c);
 }
 
 /* Frames that a run cannot see out: containment keeps those of the open epoch. */
@@ -149,6 +155,8 @@ pipe_run(void *ctx)
 			rte_pause();
 	if (c->p->layout == BENCH_RING)
 		wait_for_sink(c);
+	if (c->kind == PIPE_ROUTE_WAIT)
+		wait_run(c);
 	return (uint64_t)c->n_frames * c->p->frame_flits;
 }
 
@@ -262,7 +270,8 @@ pipe_is_right(struct pipe *c)
 	for (unsigned int v = 0; v < WEFT_VERDICT_COUNT; v++)
 		if (weft_pipe_drops(c->pipe, (enum weft_verdict)v) != 0)
 			return false;
-	if (c->sunk != c->expect || (!is_tx(c) && c->right_port != c->expect))
+	if (c->sunk != c->expect ||
+		(!is_tx(c) && c->kind != PIPE_RX_NO_ROUTE && c->right_port != c->expect))
 		return false;
 	if (weft_pipe_count(c->pipe, "crc_check", "gaps") != 0 ||
 		weft_pipe_count(c->pipe, "crc_first", "gaps") != 0 ||
@@ -302,7 +311,7 @@ make_conn(struct pipe *c)
 		.pcrc = true,
 	};
 
-	c->conns = weft_conns_create("bench", 1, c->p->ide, SOCKET_ID_ANY);
+	c->conns = weft_conns_create("bench", PIPE_WAIT_CONNS, c->p->ide, SOCKET_ID_ANY);
 	return c->conns == NULL ? NULL : weft_conns_add(c->conns, &k, &cfg);
 }
 
@@ -334,9 +343,10 @@ make_tables(struct pipe *c)
 static void
 make_env(struct pipe *c)
 {
-	const struct weft_atc_cfg atc = {
-		.sets = { [WEFT_ATC_4K] = 64 }, .contexts = 1, .kernel = c->p->atc
-	};
+	const struct weft_atc_cfg atc = { .sets = { [WEFT_ATC_4K] =
+							    c->kind == PIPE_ROUTE_WAIT ? 512 : 64 },
+		.contexts = PIPE_WAIT_CONNS,
+		.kernel = c->p->atc };
 
 	make_tables(c);
 	c->atc_mem = bench_alloc(weft_atc_size(&atc));
@@ -382,6 +392,7 @@ pipe_free(struct pipe *c)
 		rte_eal_wait_lcore(c->p->worker);
 	}
 	weft_pipe_free(c->pipe);
+	weft_route_wait_free(c->env.wait);
 	weft_conns_free(c->conns);
 	rte_pktmbuf_free_bulk(c->frame, c->n_frames);
 	free(c->atc_mem);
@@ -429,6 +440,10 @@ pipe_setup(const struct bench *b, const struct bench_params *p, char *err, size_
 		goto fail;
 	}
 	make_env(c);
+	if (c->kind == PIPE_ROUTE_WAIT && !wait_setup(c, FAST_BASE)) {
+		snprintf(err, err_len, "%s: %s", b->name, rte_strerror(rte_errno));
+		goto fail;
+	}
 	fill_plain(c);
 	if (!make_wire(c, err, err_len))
 		goto fail;
@@ -459,9 +474,14 @@ fail:
 const struct bench bench_pipe[] = {
 	{ "route", "ATC, FAST and DRT for 32 frames of requests", BENCH_ATC, 1 << BENCH_RTC,
 		PIPE_ROUTE, pipe_setup, pipe_prepare, pipe_run, pipe_teardown },
+	{ "route-wait", "the same, where one connection of 8 waits for a translation", BENCH_ATC,
+		1 << BENCH_RTC, PIPE_ROUTE_WAIT, pipe_setup, pipe_prepare, pipe_run,
+		pipe_teardown },
 	{ "ring-hop", "frames from one lcore to another by a ring", BENCH_PLAIN, 1 << BENCH_RING, 0,
 		ring_setup, NULL, ring_run, ring_teardown },
 	PIPE("rx-pipeline", "receive: deframe, FEC, CRC/ISN, route", BOTH, PIPE_RX),
+	PIPE("rx-pipeline-no-route", "receive without route: what it adds is the difference",
+		1 << BENCH_RTC, PIPE_RX_NO_ROUTE),
 	PIPE("rx-pipeline-crc-first", "receive where a good CRC spares the FEC", BOTH,
 		PIPE_RX_CRC_FIRST),
 	PIPE("rx-pipeline-ide", "receive with IDE containment", BOTH, PIPE_RX_IDE),
