@@ -82,7 +82,7 @@ one_call(const struct weft_heads_kernel *k, struct weft_rand *r, struct weft_gua
 static void
 encoded(const struct weft_heads_kernel *k, struct weft_rand *r)
 {
-	static const enum weft_msg_kind kinds[] = { WEFT_MSG_M2S_REQ, WEFT_MSG_M2S_RWD };
+	static const uint8_t kinds[] = { WEFT_MSG_M2S_REQ, WEFT_MSG_M2S_RWD };
 
 	for (unsigned int i = 0; i < 64; i++) {
 		const struct weft_msg m = { .kind = kinds[i % 2],
