@@ -8,6 +8,7 @@
 #include "heads_priv.h"
 
 #define LANES WEFT_HEADS_STEP
+#define FEW 2 /* flits that are sooner looked at one by one */
 
 /* The first 16 bytes of the flits at @p first and every other behind it. */
 static inline __m512i
@@ -65,6 +66,8 @@ weft_heads_avx512(
 {
 	uint64_t found = 0;
 
+	if (n <= FEW)
+		return weft_heads_scalar(flits, n, live, addr, kind);
 	for (unsigned int i = 0; i < n; i += LANES) {
 		const uint8_t *base = flits + i * (size_t)WEFT_FLIT_LEN;
 		const unsigned int left = n - i;

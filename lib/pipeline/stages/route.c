@@ -559,7 +559,8 @@ static void
 route_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
 {
 	const struct weft_route_wait *wait = env->wait;
-	struct route_work w;
+	struct route_work w
+		__attribute__((uninitialized)); /* arrays are written before they are read */
 	const uint16_t n = b->n;
 
 	if (env->mail != NULL)
