@@ -50,6 +50,13 @@ print_path(const struct answer *a)
 	putchar('\n');
 }
 
+/* Whether the segment is memory of a device, which LDST decodes and not FAST. */
+static bool
+is_direct(const struct answer *a)
+{
+	return a->r.target != WEFT_RESOLVE_NONE && a->t->node[a->r.target].kind == WEFT_TOPO_DEVICE;
+}
+
 static void
 print_text(const struct answer *a)
 {
@@ -61,8 +68,9 @@ print_text(const struct answer *a)
 	if (r->segment != WEFT_RESOLVE_NONE) {
 		const struct weft_topo_segment *s = &t->segment[r->segment];
 
-		printf("  decoder  FAST segment %u from 0x%llx%s, %u way%s", r->segment,
-			(unsigned long long)s->base, s->is_gim ? " (GIM)" : "", 1u << s->ways_log2,
+		printf("  decoder  %s segment %u from 0x%llx%s, %u way%s",
+			is_direct(a) ? "LDST" : "FAST", r->segment, (unsigned long long)s->base,
+			s->is_gim ? " (GIM)" : "", 1u << s->ways_log2,
 			s->ways_log2 == 0 ? "" : "s");
 		if (s->ways_log2 != 0)
 			printf(" of %u bytes", 256u << s->gran);
@@ -76,6 +84,8 @@ print_text(const struct answer *a)
 			t->node[r->target].name, (unsigned long long)r->dpa);
 	if (r->group != WEFT_RESOLVE_NONE)
 		printf("  group    %u: %s\n", r->group, t->group[r->group].name);
+	if (r->window != WEFT_RESOLVE_NONE)
+		printf("  window   %u of %s\n", r->window, t->node[r->target].name);
 	printf("  %-8s %s: %s\n", weft_resolve_is_allowed(r->rule) ? "allowed" : "denied",
 		weft_resolve_word(r->rule), weft_resolve_text(r->rule));
 	printf("  answer   to a read: %s; to a write: %s\n",
@@ -125,8 +135,9 @@ write_json(const struct answer *a, const char *file)
 	json_object_set_new(o, "from", json_string(a->t->node[a->from].name));
 	json_object_set_new(o, "kind", json_string(a->uio ? "uio" : "mem"));
 	set_address(o, "hpa", a->hpa);
-	json_object_set_new(
-		o, "decoder", r->segment == WEFT_RESOLVE_NONE ? json_null() : json_string("fast"));
+	json_object_set_new(o, "decoder",
+		r->segment == WEFT_RESOLVE_NONE ? json_null()
+						: json_string(is_direct(a) ? "ldst" : "fast"));
 	set_number(o, "segment", r->segment);
 	set_number(o, "way", r->way);
 	set_number(o, "spid", r->spid);
@@ -143,6 +154,7 @@ write_json(const struct answer *a, const char *file)
 	json_object_set_new(o, "group",
 		r->group == WEFT_RESOLVE_NONE ? json_null()
 					      : json_string(a->t->group[r->group].name));
+	set_number(o, "window", r->window);
 	json_object_set_new(o, "allowed", json_boolean(weft_resolve_is_allowed(r->rule)));
 	json_object_set_new(o, "rule", json_string(weft_resolve_word(r->rule)));
 	json_object_set_new(
@@ -175,8 +187,8 @@ resolve_print(const struct run_options *run, const char *json)
 		cli_fail("out of memory");
 	a.from = (unsigned int)from;
 	if (from < 0 || weft_resolve(t, a.from, a.hpa, a.uio, &a.r, a.hop) != 0)
-		cli_fail("--from: expected the name of a host of fabric %s, got \"%s\"", t->fabric,
-			run->from);
+		cli_fail("--from: expected the name of a host or device of fabric %s, got \"%s\"",
+			t->fabric, run->from);
 	if (json != NULL)
 		write_json(&a, json);
 	else

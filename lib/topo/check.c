@@ -3,7 +3,8 @@
 
 /*
  * What the values of nodes must fulfil beside their own ranges: names and PIDs are unique, keys
- * belong to the kind of node, traffic fits the memory it goes to, every host reaches every GFD.
+ * belong to the kind of node, traffic fits the memory it goes to, every host reaches every GFD and
+ * who sends by UIO whom it asks.
  */
 
 #include <errno.h>
@@ -19,18 +20,28 @@
 #define PAGE 4096
 #define LINE 64
 
-/* Keys that only one kind of node has. */
+/* Keys that only one kind of node has, or that and devices. */
 static const struct {
 	unsigned int key;
 	uint8_t kind;
+	uint8_t other;
 	const char *name;
 } kind_keys[] = {
-	{ NODE_MEMORY, WEFT_TOPO_GFD, "memory" },
-	{ NODE_SOCKET, WEFT_TOPO_GFD, "socket" },
-	{ NODE_TRAFFIC, WEFT_TOPO_HOST, "traffic" },
-	{ NODE_TRANSFERS, WEFT_TOPO_HOST, "transfers" },
-	{ NODE_ACCESS, WEFT_TOPO_HOST, "access" },
-	{ NODE_AT, WEFT_TOPO_SWITCH, "at" },
+	{ NODE_MEMORY, WEFT_TOPO_GFD, WEFT_TOPO_DEVICE, "memory" },
+	{ NODE_SOCKET, WEFT_TOPO_GFD, WEFT_TOPO_GFD, "socket" },
+	{ NODE_TRAFFIC, WEFT_TOPO_HOST, WEFT_TOPO_HOST, "traffic" },
+	{ NODE_TRANSFERS, WEFT_TOPO_HOST, WEFT_TOPO_HOST, "transfers" },
+	{ NODE_ACCESS, WEFT_TOPO_HOST, WEFT_TOPO_DEVICE, "access" },
+	{ NODE_AT, WEFT_TOPO_SWITCH, WEFT_TOPO_SWITCH, "at" },
+	{ NODE_GIM, WEFT_TOPO_HOST, WEFT_TOPO_HOST, "gim" },
+	{ NODE_WINDOWS, WEFT_TOPO_HOST, WEFT_TOPO_HOST, "windows" },
+	{ NODE_FORWARD, WEFT_TOPO_HOST, WEFT_TOPO_HOST, "forward" },
+	{ NODE_OVERRIDE, WEFT_TOPO_HOST, WEFT_TOPO_HOST, "override" },
+	{ NODE_VTV, WEFT_TOPO_HOST, WEFT_TOPO_DEVICE, "vtv" },
+	{ NODE_LAV, WEFT_TOPO_DEVICE, WEFT_TOPO_DEVICE, "lav" },
+	{ NODE_INGRESS_PREFIX, WEFT_TOPO_HOST, WEFT_TOPO_DEVICE, "ingress_prefix" },
+	{ NODE_EGRESS_PREFIX, WEFT_TOPO_HOST, WEFT_TOPO_DEVICE, "egress_prefix" },
+	{ NODE_UIO, WEFT_TOPO_HOST, WEFT_TOPO_DEVICE, "uio" },
 };
 
 static int
@@ -39,12 +50,17 @@ check_kind_keys(struct topo_load *l, unsigned int i)
 	const struct topo_node_src *src = &l->node[i];
 
 	for (unsigned int k = 0; k < sizeof(kind_keys) / sizeof(kind_keys[0]); k++) {
-		if (src->at[kind_keys[k].key] == 0 || src->out.kind == kind_keys[k].kind)
+		const uint8_t kind = kind_keys[k].kind, other = kind_keys[k].other;
+
+		if (src->at[kind_keys[k].key] == 0 || src->out.kind == kind ||
+			src->out.kind == other)
 			continue;
 		topo_where(l, "nodes[%u].%s", i, kind_keys[k].name);
 		return topo_fail(l, -EINVAL, src->at[kind_keys[k].key],
-			"key of another kind, expected it in a %s only, got it in a %s",
-			topo_kind_words[kind_keys[k].kind], topo_kind_words[src->out.kind]);
+			"key of another kind, expected it in a %s%s%s only, got it in a %s",
+			topo_kind_words[kind], other == kind ? "" : " or ",
+			other == kind ? "" : topo_kind_words[other],
+			topo_kind_words[src->out.kind]);
 	}
 	if (src->out.memory % PAGE != 0) {
 		topo_where(l, "nodes[%u].memory", i);
@@ -204,7 +220,7 @@ least_room(const struct topo_load *l, char *name, size_t len)
 	const struct weft_topo_node *gfd = smallest_gfd(&l->t);
 	uint64_t least = UINT64_MAX;
 
-	if (l->at[ROOT_SEGMENTS] == 0) {
+	if (l->at[ROOT_SEGMENTS] == 0 && gfd != NULL) {
 		snprintf(name, len, "gfd %s", gfd->name);
 		return gfd->memory;
 	}
@@ -215,6 +231,36 @@ least_room(const struct topo_load *l, char *name, size_t len)
 		snprintf(name, len, "segments[%u]", i);
 	}
 	return least;
+}
+
+/* Behind them the lines of UIO; a request does not cross a unit. */
+static int
+check_uio_lines(struct topo_load *l, uint64_t used)
+{
+	const uint64_t unit = WEFT_TOPO_UIO_UNIT / LINE;
+	char name[WEFT_TOPO_NAME_ROOM + 8] = "";
+
+	used = (used + unit - 1) / unit * unit;
+	for (unsigned int i = 0; i < l->t.n_nodes; i++) {
+		struct weft_topo_node *node = &l->t.node[i];
+		uint64_t room;
+
+		if (!node->has_uio)
+			continue;
+		topo_where(l, "nodes[%u].uio", i);
+		if (l->t.n_segments == 0)
+			return topo_fail(l, -EINVAL, l->node[i].at[NODE_UIO],
+				"uio without a destination, expected a segment or a gfd, got none");
+		room = least_room(l, name, sizeof(name)) / LINE;
+		node->uio.first_line = used;
+		used += node->uio.lines;
+		if (used > room)
+			return topo_fail(l, -EINVAL, l->node[i].at[NODE_UIO],
+				"more lines than %s holds, expected at most %llu for all traffic, "
+				"got %llu",
+				name, (unsigned long long)room, (unsigned long long)used);
+	}
+	return 0;
 }
 
 /* A line has one writer: hosts take theirs one behind the other, in every segment the same. */
@@ -243,7 +289,7 @@ topo_check_traffic(struct topo_load *l)
 				"hosts, got %llu",
 				name, (unsigned long long)room, (unsigned long long)used);
 	}
-	return 0;
+	return check_uio_lines(l, used);
 }
 
 int
@@ -251,19 +297,27 @@ topo_check_paths(struct topo_load *l)
 {
 	const struct weft_topo *t = &l->t;
 	struct topo_hops hops;
+	bool has_uio = false;
 
-	for (unsigned int g = 0; g < t->n_gfds; g++) {
-		topo_hops_to(t, t->gfd[g], &hops);
-		for (unsigned int h = 0; h < t->n_hosts; h++) {
-			unsigned int i = t->host[h];
+	for (unsigned int i = 0; i < t->n_nodes; i++)
+		has_uio = has_uio || t->node[i].has_uio;
+	for (unsigned int to = 0; to < t->n_nodes; to++) {
+		const bool is_gfd = t->node[to].kind == WEFT_TOPO_GFD;
 
-			if (hops.hop[i] != UINT16_MAX)
+		if (!is_gfd && (!has_uio || !topo_has_segment(t, to)))
+			continue;
+		topo_hops_to(t, to, &hops);
+		for (unsigned int i = 0; i < t->n_nodes; i++) {
+			const bool asks = (is_gfd && t->node[i].kind == WEFT_TOPO_HOST) ||
+			                  (t->node[i].has_uio && weft_topo_may_ask(t, i, to));
+
+			if (!asks || hops.hop[i] != UINT16_MAX)
 				continue;
 			topo_where(l, "nodes[%u]", i);
 			return topo_fail(l, -EINVAL, l->node[i].line,
-				"host %s cannot reach gfd %s, expected a path of switches, "
-				"got none",
-				t->node[i].name, t->node[t->gfd[g]].name);
+				"%s %s cannot reach %s %s, expected a path of switches, got none",
+				topo_kind_words[t->node[i].kind], t->node[i].name,
+				topo_kind_words[t->node[to].kind], t->node[to].name);
 		}
 	}
 	return 0;

@@ -40,6 +40,7 @@ static const char *const crc_words[] = {
 	[WEFT_CRC_R0_FIRST] = "r0", [WEFT_CRC_R7_FIRST] = "r7", NULL
 };
 static const char *const bool_words[] = { "false", "true", NULL };
+static const char *const override_words[] = { "none", "gim-forward", NULL };
 static const char *const ide_words[] = { [WEFT_IDE_OFF] = "off",
 	[WEFT_IDE_CONTAINMENT] = "containment",
 	[WEFT_IDE_SKID] = "skid",
@@ -83,7 +84,7 @@ static int
 unknown_key(struct topo_load *l, const struct topo_value *v, const struct topo_key *keys,
 	unsigned int n)
 {
-	char list[160] = "";
+	char list[256] = "";
 
 	for (unsigned int i = 0; i < n; i++)
 		topo_add_word(list, sizeof(list), keys[i].name);
@@ -243,6 +244,18 @@ static const struct topo_key node_keys[NODE_KEYS] = {
 	[NODE_ACCESS] =
 		NAMES("access", OPTIONAL, struct topo_node_src, access, 0, WEFT_TOPO_GROUPS),
 	[NODE_AT] = OTHER("at", OPTIONAL, topo_read_at),
+	[NODE_GIM] = SIZE("gim", OPTIONAL, struct topo_node_src, out.gim, MIN_MEMORY, MAX_MEMORY),
+	[NODE_WINDOWS] = OTHER("windows", OPTIONAL, topo_read_windows),
+	[NODE_VTV] = NAMES("vtv", OPTIONAL, struct topo_node_src, vtv, 0, WEFT_TOPO_NODES),
+	[NODE_LAV] = NAMES("lav", OPTIONAL, struct topo_node_src, lav, 0, WEFT_TOPO_NODES),
+	[NODE_INGRESS_PREFIX] = WORD(
+		"ingress_prefix", OPTIONAL, struct topo_node_src, out.ingress_prefix, bool_words),
+	[NODE_EGRESS_PREFIX] = WORD(
+		"egress_prefix", OPTIONAL, struct topo_node_src, out.egress_prefix, bool_words),
+	[NODE_FORWARD] = WORD("forward", OPTIONAL, struct topo_node_src, out.forward, bool_words),
+	[NODE_OVERRIDE] =
+		WORD("override", OPTIONAL, struct topo_node_src, out.override, override_words),
+	[NODE_UIO] = OTHER("uio", OPTIONAL, topo_read_uio),
 };
 
 static int

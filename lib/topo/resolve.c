@@ -21,14 +21,15 @@ static const struct {
 	const char *write;
 	const char *uio;
 } rules[WEFT_RESOLVE_RULES] = {
-	[WEFT_RESOLVE_ALLOWED] = { "allowed", "the group is open to the requester", "MemData",
-		"Cmp", "completion" },
+	[WEFT_RESOLVE_ALLOWED] = { "allowed",
+		"the group, window or device is open to the requester", "MemData", "Cmp",
+		"completion" },
 	[WEFT_RESOLVE_GIM] = { "gim", "memory of another host, whose own tables decide", "-", "-",
 		"completion of the host" },
 	[WEFT_RESOLVE_NO_DECODE] = { "no-decode", "no segment holds the address", "MemData-NXM",
 		"Cmp, not written", "UR" },
 	[WEFT_RESOLVE_GIM_UIO_ONLY] = { "gim-uio-only",
-		"memory of another host can be reached by UIO only", "MemData-NXM",
+		"memory of another host or device can be reached by UIO only", "MemData-NXM",
 		"Cmp, not written", "-" },
 	[WEFT_RESOLVE_GIM_SELF] = { "gim-self", "the memory is the requester's own", "MemData-NXM",
 		"Cmp, not written", "UR" },
@@ -43,6 +44,20 @@ static const struct {
 		"Cmp, not written", "CA" },
 	[WEFT_RESOLVE_DENIED] = { "sat-denied", "the group is closed to the requester",
 		"MemData, all ones", "Cmp, not written", "CA" },
+	[WEFT_RESOLVE_VTV] = { "vtv",
+		"the target is not in the VTV of the requester's port, which stops it", "-", "-",
+		"UR" },
+	[WEFT_RESOLVE_LAV] = { "lav",
+		"the target is not in the LAV of the requester's port, which stops it", "-", "-",
+		"UR" },
+	[WEFT_RESOLVE_EGRESS] = { "egress-prefix", "the target's port adds no prefix", "-", "-",
+		"UR" },
+	[WEFT_RESOLVE_NO_WINDOW] = { "no-window", "the memory is in no window", "-", "-", "CA" },
+	[WEFT_RESOLVE_WINDOW] = { "window-denied", "the window is closed to the requester", "-",
+		"-", "CA" },
+	[WEFT_RESOLVE_ANSWER] = { "answer-vtv",
+		"the requester is not in the VTV of the target's port, which drops the answer", "-",
+		"-", "none, dropped" },
 };
 
 bool
@@ -148,27 +163,78 @@ walk(const struct weft_topo *t, unsigned int from, struct weft_resolve *r,
 	}
 }
 
+/* A host offers memory: its port hands the requester's PID over, and its windows decide. */
 static enum weft_resolve_rule
-decide(const struct weft_topo *t, unsigned int from, uint64_t hpa, bool uio, struct weft_resolve *r,
-	struct weft_resolve_hop *hop)
+gim_decide(const struct weft_topo *t, unsigned int from, uint64_t hpa, struct weft_resolve *r)
 {
-	const bool found = edge_decode(t, hpa, r);
-	const bool is_gim = found && t->segment[r->segment].is_gim;
+	const struct weft_topo_node *host = &t->node[r->target];
 
-	if (!found)
-		return WEFT_RESOLVE_NO_DECODE;
+	if (host->gim == 0)
+		return WEFT_RESOLVE_GIM;
+	if (!host->egress_prefix)
+		return WEFT_RESOLVE_EGRESS;
+	if (!weft_topo_in_vtv(t, r->target, from))
+		return WEFT_RESOLVE_ANSWER;
+	if (!gfd_decode(t, hpa, r))
+		return WEFT_RESOLVE_NO_HIT;
+	for (unsigned int i = 0; i < host->n_windows; i++) {
+		const struct weft_topo_window *w = &t->window[host->first_window + i];
+
+		if (r->dpa < w->base || r->dpa - w->base >= w->size)
+			continue;
+		r->window = (uint16_t)i;
+		for (unsigned int k = 0; k < w->nodes.n; k++)
+			if (t->list[w->nodes.first + k] == from)
+				return WEFT_RESOLVE_ALLOWED;
+		return WEFT_RESOLVE_WINDOW;
+	}
+	return WEFT_RESOLVE_NO_WINDOW;
+}
+
+/* What the requester's port says; WEFT_RESOLVE_ALLOWED: it goes on. */
+static enum weft_resolve_rule
+edge_decide(const struct weft_topo *t, unsigned int from, bool uio, const struct weft_resolve *r)
+{
+	const bool is_gim = t->segment[r->segment].is_gim;
+
+	if (t->node[r->target].kind == WEFT_TOPO_DEVICE) {
+		/* Only the port above a device has an LDST. */
+		if (t->node[from].kind != WEFT_TOPO_DEVICE)
+			return WEFT_RESOLVE_NO_DECODE;
+		if (!uio)
+			return WEFT_RESOLVE_GIM_UIO_ONLY;
+		return weft_topo_in_lav(t, from, r->target) ? WEFT_RESOLVE_ALLOWED
+		                                            : WEFT_RESOLVE_LAV;
+	}
 	if (is_gim && !uio)
 		return WEFT_RESOLVE_GIM_UIO_ONLY;
 	if (is_gim && r->target == from)
 		return WEFT_RESOLVE_GIM_SELF;
-	if (!is_gim && !edge_allows(t, from, r->target))
-		return WEFT_RESOLVE_VECTOR;
+	if (is_gim)
+		return weft_topo_in_vtv(t, from, r->target) ? WEFT_RESOLVE_ALLOWED
+		                                            : WEFT_RESOLVE_VTV;
+	return edge_allows(t, from, r->target) ? WEFT_RESOLVE_ALLOWED : WEFT_RESOLVE_VECTOR;
+}
+
+static enum weft_resolve_rule
+decide(const struct weft_topo *t, unsigned int from, uint64_t hpa, bool uio, struct weft_resolve *r,
+	struct weft_resolve_hop *hop)
+{
+	enum weft_resolve_rule rule;
+
+	if (!edge_decode(t, hpa, r))
+		return WEFT_RESOLVE_NO_DECODE;
+	rule = edge_decide(t, from, uio, r);
+	if (rule != WEFT_RESOLVE_ALLOWED)
+		return rule;
 	if (!walk(t, from, r, hop))
 		return WEFT_RESOLVE_NO_ROUTE;
-	if (is_gim)
-		return WEFT_RESOLVE_GIM;
+	if (t->segment[r->segment].is_gim)
+		return gim_decide(t, from, hpa, r);
 	if (!gfd_decode(t, hpa, r))
 		return WEFT_RESOLVE_NO_HIT;
+	if (t->node[r->target].kind == WEFT_TOPO_DEVICE)
+		return WEFT_RESOLVE_ALLOWED;
 	if (!find_group(t, r))
 		return WEFT_RESOLVE_NO_GROUP;
 	return (t->node[from].access >> r->group & 1) != 0 ? WEFT_RESOLVE_ALLOWED
@@ -179,7 +245,8 @@ int
 weft_resolve(const struct weft_topo *t, unsigned int from, uint64_t hpa, bool uio,
 	struct weft_resolve *r, struct weft_resolve_hop *hop)
 {
-	if (from >= t->n_nodes || t->node[from].kind != WEFT_TOPO_HOST)
+	if (from >= t->n_nodes ||
+		(t->node[from].kind != WEFT_TOPO_HOST && t->node[from].kind != WEFT_TOPO_DEVICE))
 		return -EINVAL;
 	*r = (struct weft_resolve){
 		.segment = WEFT_RESOLVE_NONE,
@@ -189,6 +256,7 @@ weft_resolve(const struct weft_topo *t, unsigned int from, uint64_t hpa, bool ui
 		.target = WEFT_RESOLVE_NONE,
 		.decoder = WEFT_RESOLVE_NONE,
 		.group = WEFT_RESOLVE_NONE,
+		.window = WEFT_RESOLVE_NONE,
 	};
 	r->rule = (uint8_t)decide(t, from, hpa, uio, r, hop);
 	return 0;

@@ -68,32 +68,44 @@ find_form(struct placing *p)
 	return 0;
 }
 
+/* A host that does not say what it offers: its segment is as large as the file has it. */
+static bool
+is_unknown(const struct placing *p, const struct weft_topo_node *node)
+{
+	return p->segment->is_gim && node->gim == 0;
+}
+
 static int
 add_target(struct placing *p, const char *name, unsigned int line)
 {
 	struct weft_topo *t = &p->l->t;
 	const uint8_t kind = p->segment->is_gim ? WEFT_TOPO_HOST : WEFT_TOPO_GFD;
 	int node = weft_topo_find(t, name);
+	const bool is_device = node >= 0 && p->src->at[SEGMENT_TARGET] != 0 &&
+	                       t->node[node].kind == WEFT_TOPO_DEVICE;
 
-	if (node < 0 || t->node[node].kind != kind)
+	if (node < 0 || (t->node[node].kind != kind && !is_device))
 		return topo_fail(p->l, -EINVAL, line,
 			"bad target, expected the name of a %s, got \"%.48s\"",
 			topo_kind_words[kind], name);
+	if (is_device && t->node[node].memory == 0)
+		return topo_fail(p->l, -EINVAL, line,
+			"device without memory, expected one with it, got %s", name);
 	for (uint32_t i = p->segment->first_target; i < t->n_targets; i++)
 		if (t->target[i].node == node)
 			return topo_fail(p->l, -EINVAL, line,
 				"target twice, expected another gfd for each way, as a decoder has "
 				"one way (fabric.md 1.6), got %s again",
 				name);
-	if (p->decoders[node] == WEFT_TOPO_DECODERS && !p->segment->is_gim)
+	if (p->decoders[node] == WEFT_TOPO_DECODERS)
 		return topo_fail(p->l, -EINVAL, line,
-			"too many segments of gfd %s, expected at most %d, its decoders for a "
+			"too many segments of %s %s, expected at most %d, its decoders for a "
 			"requester (fabric.md 1.6), got one more",
-			name, WEFT_TOPO_DECODERS);
+			topo_kind_words[t->node[node].kind], name, WEFT_TOPO_DECODERS);
 	t->target[t->n_targets++] = (struct weft_topo_target){
 		.node = (uint16_t)node,
-		.decoder = p->segment->is_gim ? 0 : p->decoders[node]++,
-		.dpa = p->segment->is_gim ? 0 : p->used[node],
+		.decoder = p->decoders[node]++,
+		.dpa = is_unknown(p, &t->node[node]) ? 0 : p->used[node],
 	};
 	return 0;
 }
@@ -136,7 +148,8 @@ room_of(const struct placing *p, const struct weft_topo_node **least)
 
 	for (unsigned int w = 0; w < ways_of(p->segment); w++) {
 		unsigned int node = t->target[p->segment->first_target + w].node;
-		uint64_t left = t->node[node].memory - p->used[node];
+		uint64_t left = (p->segment->is_gim ? t->node[node].gim : t->node[node].memory) -
+		                p->used[node];
 
 		if (left < room) {
 			room = left;
@@ -152,7 +165,8 @@ take_memory(struct placing *p)
 	struct weft_topo *t = &p->l->t;
 	const uint64_t whole = UINT64_C(1) << t->segment_log2, unit = unit_of(p);
 	const struct weft_topo_node *least = NULL;
-	const uint64_t room = p->segment->is_gim ? whole : room_of(p, &least);
+	const bool unknown = is_unknown(p, &t->node[t->target[p->segment->first_target].node]);
+	const uint64_t room = unknown ? whole : room_of(p, &least);
 	uint64_t size = p->src->at[SEGMENT_SIZE] != 0
 	                        ? p->src->size
 	                        : (room << p->segment->ways_log2) / unit * unit;
@@ -166,12 +180,12 @@ take_memory(struct placing *p)
 			(unsigned long long)size);
 	if (size >> p->segment->ways_log2 > room)
 		return topo_fail(p->l, -EINVAL, p->src->at[SEGMENT_SIZE],
-			"more than gfd %s has left, expected at most %llu for each of %u ways, got "
+			"more than %s %s has left, expected at most %llu for each of %u ways, got "
 			"%llu",
-			least->name, (unsigned long long)room, ways_of(p->segment),
-			(unsigned long long)(size >> p->segment->ways_log2));
+			topo_kind_words[least->kind], least->name, (unsigned long long)room,
+			ways_of(p->segment), (unsigned long long)(size >> p->segment->ways_log2));
 	p->segment->size = size;
-	for (unsigned int w = 0; !p->segment->is_gim && w < ways_of(p->segment); w++)
+	for (unsigned int w = 0; !unknown && w < ways_of(p->segment); w++)
 		p->used[t->target[p->segment->first_target + w].node] +=
 			size >> p->segment->ways_log2;
 	return 0;
@@ -348,7 +362,7 @@ make_groups(struct topo_load *l)
 	return rc;
 }
 
-/* A host that names no groups may reach all of them. */
+/* A host or device that names no groups may reach all of them. */
 static int
 grant(struct topo_load *l, unsigned int i)
 {
@@ -384,11 +398,13 @@ topo_space(struct topo_load *l)
 	l->t.is_plain = l->at[ROOT_SEGMENTS] == 0 && l->at[ROOT_GROUPS] == 0 &&
 	                l->at[ROOT_SEGMENT_SIZE] == 0 && l->at[ROOT_BINDINGS] == 0;
 	for (unsigned int i = 0; i < l->t.n_nodes; i++)
-		if (l->t.node[i].kind >= WEFT_TOPO_DEVICE)
+		if (l->t.node[i].kind >= WEFT_TOPO_DEVICE || l->t.node[i].has_uio)
 			l->t.is_plain = false;
-	for (unsigned int h = 0; h < l->t.n_hosts && rc == 0; h++) {
-		rc = grant(l, l->t.host[h]);
-		if (l->node[l->t.host[h]].at[NODE_ACCESS] != 0)
+	for (unsigned int i = 0; i < l->t.n_nodes && rc == 0; i++) {
+		if (l->t.node[i].kind != WEFT_TOPO_HOST && l->t.node[i].kind != WEFT_TOPO_DEVICE)
+			continue;
+		rc = grant(l, i);
+		if (l->node[i].at[NODE_ACCESS] != 0)
 			l->t.is_plain = false;
 	}
 	return rc;

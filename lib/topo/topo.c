@@ -92,6 +92,8 @@ release(struct weft_topo *t)
 	free(t->group);
 	free(t->range);
 	free(t->binding);
+	free(t->window);
+	free(t->list);
 	free(t->transfer);
 }
 
@@ -105,6 +107,7 @@ load_release(struct topo_load *l)
 	free(l->group);
 	free(l->range);
 	free(l->binding);
+	free(l->window);
 	free(l->transfer);
 	release(&l->t);
 }
@@ -150,6 +153,7 @@ static const struct {
 	{ load_nodes, false },
 	{ topo_check_nodes, true },
 	{ topo_space, true },
+	{ topo_uio, true },
 	{ topo_check_traffic, true },
 	{ topo_check_transfers, true },
 	{ topo_join, true },

@@ -75,6 +75,15 @@ enum {
 	NODE_TRANSFERS,
 	NODE_AT,
 	NODE_ACCESS,
+	NODE_GIM,
+	NODE_WINDOWS,
+	NODE_VTV,
+	NODE_LAV,
+	NODE_INGRESS_PREFIX,
+	NODE_EGRESS_PREFIX,
+	NODE_FORWARD,
+	NODE_OVERRIDE,
+	NODE_UIO,
 	NODE_KEYS
 };
 enum {
@@ -86,6 +95,18 @@ enum {
 	TRAFFIC_TIMEOUT_MS,
 	TRAFFIC_KEYS
 };
+enum {
+	UIO_REQUESTS,
+	UIO_OUTSTANDING,
+	UIO_WRITE_PERCENT,
+	UIO_LINES,
+	UIO_BYTES,
+	UIO_PREFIX,
+	UIO_SEED,
+	UIO_TIMEOUT_MS,
+	UIO_KEYS
+};
+enum { WINDOW_NODES, WINDOW_BASE, WINDOW_SIZE, WINDOW_KEYS };
 enum {
 	TRANSFER_NAME,
 	TRANSFER_KIND,
@@ -130,7 +151,17 @@ struct topo_node_src {
 	unsigned int line;
 	unsigned int at[NODE_KEYS];
 	unsigned int traffic_at[TRAFFIC_KEYS];
-	unsigned int access; /* value of a list of names */
+	unsigned int uio_at[UIO_KEYS];
+	unsigned int access; /* these: value of a list of names */
+	unsigned int vtv;
+	unsigned int lav;
+};
+
+struct topo_window_src {
+	struct weft_topo_window out;
+	unsigned int nodes; /* value of a list of names */
+	unsigned int line;
+	unsigned int at[WINDOW_KEYS];
 };
 
 struct topo_transfer_src {
@@ -219,6 +250,7 @@ struct topo_load {
 	struct topo_group_src *group; /* t.n_groups: those of the file */
 	struct topo_range_src *range; /* t.n_ranges, by group */
 	struct topo_binding_src *binding; /* t.n_bindings */
+	struct topo_window_src *window; /* t.n_windows, by node */
 	uint16_t mtu; /* defaults.mtu */
 	unsigned int at[ROOT_KEYS];
 	unsigned int defaults_at[DEF_KEYS];
@@ -308,6 +340,12 @@ int topo_read_bindings(
 int topo_read_groups(
 	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
 
+/* decode_uio.c: the keys of UIO and of the memory that hosts offer. */
+int topo_read_uio(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
+int topo_read_windows(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
+
 /* decode.c: l->tree into the structs of l and the plain fields of l->t. */
 int topo_decode(struct topo_load *l);
 /* Words of enum weft_topo_kind and enum weft_topo_driver, NULL-ended. */
@@ -324,6 +362,12 @@ int topo_check_paths(struct topo_load *l);
 int topo_check_attached(struct topo_load *l);
 /* space.c: place the segments, groups and rights of the file, or those that stand for none. */
 int topo_space(struct topo_load *l);
+
+/* uio.c: windows, vectors, and what may not be together. After topo_space(). */
+int topo_uio(struct topo_load *l);
+/* uio.c: whether a segment has memory of the node; whether a host offers some or has such a segment. */
+bool topo_has_segment(const struct weft_topo *t, unsigned int node);
+bool topo_answers_gim(const struct weft_topo *t, unsigned int node);
 
 /** Give each host lines of its own in every segment. */
 int topo_check_traffic(struct topo_load *l);

@@ -117,11 +117,13 @@ traffic_bytes(const struct weft_topo *t)
 {
 	uint64_t lines = 0;
 
-	for (unsigned int h = 0; h < t->n_hosts; h++) {
-		const struct weft_topo_node *n = &t->node[t->host[h]];
+	for (unsigned int i = 0; i < t->n_nodes; i++) {
+		const struct weft_topo_node *n = &t->node[i];
 
 		if (n->has_traffic && n->traffic.first_line + n->traffic.lines > lines)
 			lines = n->traffic.first_line + n->traffic.lines;
+		if (n->has_uio && n->uio.first_line + n->uio.lines > lines)
+			lines = n->uio.first_line + n->uio.lines;
 	}
 	return lines * LINE;
 }

@@ -3,7 +3,8 @@
 
 /*
  * What would happen to an address in a fabric: the decisions of the edge port, the switches and the
- * GFD one after the other (fabric.md sections 1.9 and 1.12), from the topology alone.
+ * GFD, host or device one after the other (fabric.md sections 1.5, 1.9, 1.12 and 2.4), from the
+ * topology alone.
  */
 #ifndef WEFT_RESOLVE_H
 #define WEFT_RESOLVE_H
@@ -26,6 +27,12 @@ enum weft_resolve_rule {
 	WEFT_RESOLVE_NO_HIT, /**< behind the GFD's part of the segment */
 	WEFT_RESOLVE_NO_GROUP,
 	WEFT_RESOLVE_DENIED, /**< by the SAT */
+	WEFT_RESOLVE_VTV, /**< GIM: the target is not in the VTV of the requester's port */
+	WEFT_RESOLVE_LAV, /**< the device is not in the LAV of the requester's port */
+	WEFT_RESOLVE_EGRESS, /**< GIM: the target's port adds no prefix */
+	WEFT_RESOLVE_NO_WINDOW, /**< GIM: memory that is in no window */
+	WEFT_RESOLVE_WINDOW, /**< GIM: the window is closed to the requester */
+	WEFT_RESOLVE_ANSWER, /**< GIM: the requester is not in the VTV of the target's port */
 	WEFT_RESOLVE_RULES
 };
 
@@ -47,19 +54,20 @@ struct weft_resolve {
 	uint16_t dpid;
 	uint16_t target; /**< node */
 	uint16_t n_hops;
-	uint16_t decoder; /**< of the GFD */
-	uint16_t group;
-	uint64_t dpa; /**< in the GFD's memory */
+	uint16_t decoder; /**< of the GFD, device or host */
+	uint16_t group; /**< of a GFD */
+	uint16_t window; /**< of a host: number among its own */
+	uint64_t dpa; /**< in the memory of the target */
 };
 
 /**
  * Follow a request.
  *
- * @param from  node index of a host
+ * @param from  node index of a host or device
  * @param uio   by CXL.io UIO; otherwise by CXL.mem
  * @param r     written whole
  * @param hop   room for n_nodes; the first r->n_hops are written
- * @return 0, or -EINVAL if @p from is no host
+ * @return 0, or -EINVAL if @p from is neither
  */
 int weft_resolve(const struct weft_topo *t, unsigned int from, uint64_t hpa, bool uio,
 	struct weft_resolve *r, struct weft_resolve_hop *hop);

@@ -56,7 +56,9 @@ enum weft_topo_routing {
 #define WEFT_TOPO_WAYS 256
 #define WEFT_TOPO_DECODERS 8 /**< segments that may have memory of one GFD */
 #define WEFT_TOPO_GROUPS 64
-#define WEFT_TOPO_BLOCK 4096 /**< unit of groups and of shares of segments */
+#define WEFT_TOPO_WINDOWS 64 /**< of one host */
+#define WEFT_TOPO_BLOCK 4096 /**< unit of groups, windows and shares of segments */
+#define WEFT_TOPO_UIO_UNIT 256 /**< bytes; no UIO request crosses a multiple of it */
 #define WEFT_TOPO_DIMENSIONS 4
 #define WEFT_TOPO_NO_ROUTE 0xFF /**< in weft_topo.route */
 
@@ -108,6 +110,26 @@ struct weft_topo_traffic {
 	uint32_t outstanding; /**< most requests in flight, 1..4096 */
 	uint32_t timeout_ms; /**< a request without an answer is lost after this */
 	uint8_t write_percent; /**< 0..100 */
+};
+
+/** What a host or device sends by UIO. Its lines are behind those of all traffic. */
+struct weft_topo_uio {
+	uint64_t requests; /**< reads and writes in all; 0 = until stopped */
+	uint64_t seed;
+	uint64_t first_line; /**< of every segment that is this node's own; multiple of 4 */
+	uint64_t lines; /**< lines from there on, in every segment; multiple of 4 */
+	uint32_t outstanding; /**< most requests in flight, 1..1024 */
+	uint32_t timeout_ms; /**< a request without an answer is lost after this */
+	uint16_t bytes; /**< most of a request: 64, 128, 192 or 256 */
+	uint8_t write_percent; /**< 0..100 */
+	uint8_t prefix; /**< 1: GIM by VendPrefixL0 (flow 2), 0: by FAST (flow 1) */
+};
+
+/** Nodes by name: list[first .. first + n - 1] of the topology. */
+struct weft_topo_names {
+	uint32_t first;
+	uint16_t n;
+	bool is_given;
 };
 
 /** What a transfer does; the order of enum weft_xfer_kind (weft_xfer.h). */
@@ -168,9 +190,21 @@ struct weft_topo_node {
 	int16_t numa; /**< GFD: NUMA node of its memory, or -1 for the one that serves it */
 	uint16_t at[WEFT_TOPO_DIMENSIONS]; /**< switch: coordinates in a mesh */
 	uint8_t n_at; /**< 1..4, the same for all that have them; 0 = not given */
-	uint64_t access; /**< host: bit k = may reach group k; others 0 */
+	uint64_t access; /**< host, device: bit k = may reach group k; others 0 */
 	bool has_traffic; /**< host: false = it sends nothing */
-	uint64_t memory; /**< GFD: bytes, a multiple of 4 KiB, 4 KiB .. 64 GiB; others 0 */
+	/** GFD, device: bytes, a multiple of 4 KiB, 4 KiB .. 64 GiB; a device may have none; others 0 */
+	uint64_t memory;
+	uint64_t gim; /**< host: bytes of memory that it offers to others, as above; 0: none */
+	uint32_t first_window; /**< host: window[first_window] and those behind, in order */
+	uint16_t n_windows;
+	uint8_t ingress_prefix; /**< host, device: 1 = requests may come in with VendPrefixL0 */
+	uint8_t egress_prefix; /**< host, device: 1 = requests with PIF leave with VendPrefixL0 */
+	uint8_t forward; /**< host: 1 = UIO of devices below it goes on to the fabric */
+	uint8_t override; /**< host: 1 = in spite of fabric.md section 3.5 */
+	struct weft_topo_names vtv; /**< host, device; weft_topo_in_vtv() reads it */
+	struct weft_topo_names lav; /**< device; weft_topo_in_lav() reads it */
+	bool has_uio; /**< host, device: false = it sends nothing by UIO */
+	struct weft_topo_uio uio; /**< valid when has_uio */
 	struct weft_topo_traffic traffic; /**< valid when has_traffic */
 	uint16_t first_transfer; /**< host: transfer[first_transfer] and those behind, in order */
 	uint16_t n_transfers;
@@ -222,9 +256,9 @@ struct weft_topo_segment {
 
 /** A way of a segment. */
 struct weft_topo_target {
-	uint16_t node; /**< GFD, or host of a GIM segment */
-	uint8_t decoder; /**< GFD: which of its decoders, 0..7 */
-	uint64_t dpa; /**< GFD: where the share begins in its memory, multiple of WEFT_TOPO_BLOCK */
+	uint16_t node; /**< GFD, device, or host of a GIM segment */
+	uint8_t decoder; /**< which of its decoders, 0..7 */
+	uint64_t dpa; /**< where the share begins in its memory, multiple of WEFT_TOPO_BLOCK */
 };
 
 /** A memory group: number k in the topology is number k in every GFD. */
@@ -237,6 +271,14 @@ struct weft_topo_range {
 	uint16_t gfd; /**< node */
 	uint8_t group;
 	uint64_t base; /**< in the GFD's memory, multiple of WEFT_TOPO_BLOCK */
+	uint64_t size; /**< the same, above 0 */
+};
+
+/** Memory of a host that some nodes may reach by GIM. No two windows of a host overlap. */
+struct weft_topo_window {
+	uint16_t host; /**< node */
+	struct weft_topo_names nodes; /**< hosts and devices */
+	uint64_t base; /**< in the memory that the host offers, multiple of WEFT_TOPO_BLOCK */
 	uint64_t size; /**< the same, above 0 */
 };
 
@@ -274,7 +316,7 @@ struct weft_topo {
 	uint16_t n_switches;
 	uint8_t segment_log2; /**< size of every segment, 36..43 */
 	/**
-	 * Hosts, PBR switches and GFDs only; one segment for each GFD in file order with all its
+	 * Hosts, PBR switches and GFDs only, and nothing by UIO; one segment for each GFD in file order with all its
 	 * memory, and every host may reach it.
 	 */
 	bool is_plain;
@@ -283,11 +325,15 @@ struct weft_topo {
 	uint16_t n_groups;
 	uint16_t n_bindings;
 	uint16_t n_ranges;
+	uint32_t n_windows;
+	uint32_t n_list;
 	struct weft_topo_segment *segment;
 	struct weft_topo_target *target;
 	struct weft_topo_group *group;
 	struct weft_topo_range *range;
 	struct weft_topo_binding *binding;
+	struct weft_topo_window *window;
+	uint16_t *list; /**< n_list node indexes: what weft_topo_names point to */
 	struct weft_topo_node *node;
 	struct weft_topo_link *link;
 	struct weft_topo_port *port;
@@ -452,6 +498,25 @@ typedef int (*weft_topo_port_fn)(const void *arg, unsigned int node, int in, uin
  */
 int weft_topo_check_routes(const struct weft_topo *t, weft_topo_port_fn port, const void *arg,
 	struct weft_topo_fault *f);
+
+/**
+ * Whether @p other is in the VTV of the edge port of node @p node: those that the file names there,
+ * or else every host that offers memory or that a GIM segment names, and at a host that offers memory
+ * every other host and device.
+ */
+bool weft_topo_in_vtv(const struct weft_topo *t, unsigned int node, unsigned int other);
+
+/**
+ * Whether @p other is in the LAV of the port of device @p node: devices with memory that the file
+ * names there, or else all; and devices in whose LAV @p node is, as it answers them.
+ */
+bool weft_topo_in_lav(const struct weft_topo *t, unsigned int node, unsigned int other);
+
+/**
+ * Whether node @p from, a host or device, may ask node @p to by UIO: @p to has memory in a segment
+ * that @p from's port decodes. Rights are another question.
+ */
+bool weft_topo_may_ask(const struct weft_topo *t, unsigned int from, unsigned int to);
 
 /** Flits that fit a frame over the link of port index @p port, 1..64, by both ends' MTU. */
 unsigned int weft_topo_port_flits(const struct weft_topo *t, unsigned int port);

@@ -80,7 +80,7 @@ wrong 8 'ranges overlap, expected one group for a block' '8s/base: 8M/base: 4M/'
 wrong 8 'bad range, expected multiples of 4096 in the 16777216 bytes of g0' '8s/size: 4M/size: 9M/'
 wrong 10 'unknown group, expected a name under groups, got "secret"' '10s/shared/secret/'
 wrong 11 'duplicate PID, expected one no other node has' '11s/0x102/0x101/'
-wrong 14 'key of another kind, expected it in a host only, got it in a gfd' '14s/0x200/0x200, access: []/'
+wrong 14 'key of another kind, expected it in a host or device only, got it in a gfd' '14s/0x200/0x200, access: []/'
 wrong 23 'a PBR DSP attaches to a device, a GFD or an HBR USP (fabric.md 3.1)' '23s/b: s1/b: s1, a_port: {role: dsp}/'
 wrong 27 'an HBR DSP attaches to a device or an HBR USP (fabric.md 3.1): expected that for b0, got a GFD of g3' '27s/a: s1/a: b0/'
 wrong 27 'a GFD attaches to a DSP of a PBR switch (fabric.md 3.1): expected that for g3, got an HBR DSP of b0' \

@@ -59,7 +59,8 @@ static const struct error_row rows[] = {
 		"\"default\"" },
 	{ 6, "  - {name: s0, kind: switch,\n     pid: 0x010, sever: lab1}", 7,
 		"nodes[1]: unknown key, expected name|kind|server|pid|lcores|memory|socket|"
-		"traffic|transfers|at|access, got \"sever\"" },
+		"traffic|transfers|at|access|gim|windows|vtv|lav|ingress_prefix|egress_prefix|"
+		"forward|override|uio, got \"sever\"" },
 	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, traffic: {line: 1}}", 5,
 		"nodes[0].traffic: unknown key, expected requests|" },
 	{ 9, "  - {a: h0, c: s0}", 9, "links[0]: unknown key" },
@@ -195,7 +196,8 @@ static const struct error_row rows[] = {
 		"nodes[1]: server for some nodes only, expected it for all or none, got one for "
 		"s0" },
 	{ 6, "  - {name: s0, kind: switch, pid: 1, server: lab1, memory: 4K}", 6,
-		"nodes[1].memory: key of another kind, expected it in a gfd only, got it in a "
+		"nodes[1].memory: key of another kind, expected it in a gfd or device only, got it "
+		"in a "
 		"switch" },
 	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, socket: any}", 5,
 		"nodes[0].socket: key of another kind" },
@@ -470,7 +472,8 @@ static const struct error_row rows[] = {
 	{ 5, "  - {name: h0, kind: host, pid: 0x101, server: lab1, access: [all]}", 5,
 		"nodes[0].access: unknown group, expected a name under groups, got \"all\"" },
 	{ 7, "  - {name: g0, kind: gfd, pid: 0x200, server: lab1, access: []}", 7,
-		"nodes[2].access: key of another kind, expected it in a host only, got it in a "
+		"nodes[2].access: key of another kind, expected it in a host or device only, got "
+		"it in a "
 		"gfd" },
 
 	/* servers and paths */
