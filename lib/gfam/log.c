@@ -63,10 +63,13 @@ weft_gfam_log_note(struct weft_gfam_log *log, uint64_t now_ns, uint16_t spid, ui
 		.time_ns = now_ns,
 		.hpa = hpa,
 		.rpid = spid,
-		.flags = KNOWS_RPID | KNOWS_HPA | KNOWS_OPCODE,
+		.flags = KNOWS_RPID | KNOWS_HPA,
 		.trigger = (uint8_t)trigger,
-		.opcode = opcode,
 	};
+	if (opcode != WEFT_GFAM_NO_OPCODE) {
+		r->opcode = opcode;
+		r->flags |= KNOWS_OPCODE;
+	}
 	if (trigger != WEFT_GFAM_T_DECODE) {
 		r->dpa = d->dpa;
 		r->flags |= KNOWS_DPA;
@@ -109,19 +112,38 @@ weft_gfam_report_pack(
 	weft_put_le64(out + 0x20, r->time_ns);
 }
 
-enum weft_gfam_answer
-weft_gfam_guard_ask(const struct weft_gfam_guard *g, uint16_t spid, uint64_t hpa, uint8_t opcode,
-	bool write, struct weft_gfam_decision *d)
+/* Count what is not allowed, report it if that is due, and say how it is answered. */
+static enum weft_gfam_answer
+judged(const struct weft_gfam_guard *g, const struct weft_gfam *t, uint16_t spid, uint64_t hpa,
+	uint8_t opcode, enum weft_gfam_access access, const struct weft_gfam_decision *d)
 {
-	const struct weft_gfam *t = weft_gfam_current(g->tables);
 	struct weft_gfam_report r;
 
-	weft_gfam_decide(t, spid, hpa, write, d);
 	if (d->result == WEFT_GFAM_ALLOWED)
 		return WEFT_GFAM_SERVE;
 	if (g->log != NULL && weft_gfam_log_note(g->log, g->now_ns, spid, hpa, opcode, d, &r) &&
 		g->report != NULL)
 		g->report(g->report_arg, &r);
-	return weft_gfam_answer(
-		d->result, write ? WEFT_GFAM_WRITE : WEFT_GFAM_READ, weft_gfam_knobs(t));
+	return weft_gfam_answer(d->result, access, weft_gfam_knobs(t));
+}
+
+enum weft_gfam_answer
+weft_gfam_guard_ask(const struct weft_gfam_guard *g, uint16_t spid, uint64_t hpa, uint8_t opcode,
+	bool write, struct weft_gfam_decision *d)
+{
+	const struct weft_gfam *t = weft_gfam_current(g->tables);
+
+	weft_gfam_decide(t, spid, hpa, write, d);
+	return judged(g, t, spid, hpa, opcode, write ? WEFT_GFAM_WRITE : WEFT_GFAM_READ, d);
+}
+
+enum weft_gfam_answer
+weft_gfam_guard_ask_uio(const struct weft_gfam_guard *g, uint16_t spid, uint64_t hpa, uint32_t len,
+	bool write, struct weft_gfam_decision *d)
+{
+	const struct weft_gfam *t = weft_gfam_current(g->tables);
+
+	weft_gfam_decide_uio(t, spid, hpa, len, write, d);
+	return judged(g, t, spid, hpa, WEFT_GFAM_NO_OPCODE,
+		write ? WEFT_GFAM_UIO_WRITE : WEFT_GFAM_UIO_READ, d);
 }

@@ -19,6 +19,9 @@
 extern "C" {
 #endif
 
+/** Of a request that is no CXL.mem message: UIO. */
+#define WEFT_GFAM_NO_OPCODE 0xFF
+
 /** No more than one report a requester and trigger in this time. */
 #define WEFT_GFAM_REPORT_NS UINT64_C(100000000)
 #define WEFT_GFAM_REPORT_LEN 40 /* 0107h */
@@ -67,7 +70,7 @@ struct weft_gfam_report {
  * Count a decision that did not allow its access.
  *
  * @param now_ns  any clock that does not go back
- * @param opcode  of the request, for the report
+ * @param opcode  of the request, for the report, or WEFT_GFAM_NO_OPCODE
  * @param r       receives the report if one is due
  * @return whether one is
  */
@@ -99,6 +102,10 @@ struct weft_gfam_guard {
  */
 enum weft_gfam_answer weft_gfam_guard_ask(const struct weft_gfam_guard *g, uint16_t spid,
 	uint64_t hpa, uint8_t opcode, bool write, struct weft_gfam_decision *d);
+
+/** The same for a UIO access of @p len bytes, 1..4096 (weft_gfam_decide_uio()). */
+enum weft_gfam_answer weft_gfam_guard_ask_uio(const struct weft_gfam_guard *g, uint16_t spid,
+	uint64_t hpa, uint32_t len, bool write, struct weft_gfam_decision *d);
 
 #ifdef __cplusplus
 }

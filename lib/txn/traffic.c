@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-#include "line_priv.h"
+#include "weft_line.h"
 #include "weft_base.h"
 #include "weft_rand.h"
 #include "weft_telem.h"
@@ -81,8 +81,9 @@ static const struct weft_counter counters[WEFT_TRAFFIC_N_COUNTERS] = {
 static bool
 target_ok(const struct weft_traffic_target *g, uint64_t lines_needed)
 {
-	return g->dpid <= DPID_MAX && g->hpa_base % LINE_LEN == 0 && g->hpa_base < HPA_END &&
-	       g->len_bytes <= HPA_END - g->hpa_base && lines_needed <= g->len_bytes / LINE_LEN;
+	return g->dpid <= DPID_MAX && g->hpa_base % WEFT_LINE_LEN == 0 && g->hpa_base < HPA_END &&
+	       g->len_bytes <= HPA_END - g->hpa_base &&
+	       lines_needed <= g->len_bytes / WEFT_LINE_LEN;
 }
 
 static bool
@@ -133,7 +134,7 @@ hpa_of(const struct weft_traffic *t, uint64_t i)
 {
 	const uint64_t line = t->cfg.first_line + i % t->cfg.lines;
 
-	return target_of(t, i)->hpa_base + line * LINE_LEN;
+	return target_of(t, i)->hpa_base + line * WEFT_LINE_LEN;
 }
 
 static void
@@ -191,8 +192,8 @@ begin_read(struct weft_traffic *t, uint64_t i, uint64_t now_ns, struct weft_msg 
 static int
 begin_write(struct weft_traffic *t, uint64_t i, uint64_t now_ns, struct weft_msg *msg)
 {
-	const struct line_id id = { hpa_of(t, i), t->line[i].last + 1, t->cfg.host_index };
-	uint8_t data[LINE_LEN];
+	const struct weft_line_id id = { hpa_of(t, i), t->line[i].last + 1, t->cfg.host_index };
+	uint8_t data[WEFT_LINE_LEN];
 	struct traffic_line *l = &t->line[i];
 	int rc;
 
@@ -267,7 +268,7 @@ static enum weft_traffic_counter
 judge(const struct weft_traffic *t, uint64_t i, const uint8_t *data, uint64_t *version)
 {
 	const struct traffic_line *l = &t->line[i];
-	struct line_id id = { 0 };
+	struct weft_line_id id = { 0 };
 
 	*version = 0;
 	if (!weft_line_is_zero(data)) {
@@ -313,7 +314,7 @@ verify(struct weft_traffic *t, uint64_t i, const uint8_t *data)
 static bool
 is_ones(const uint8_t *data)
 {
-	for (unsigned int i = 0; i < LINE_LEN; i++)
+	for (unsigned int i = 0; i < WEFT_LINE_LEN; i++)
 		if (data[i] != 0xFF)
 			return false;
 	return true;

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * A source that checks: see weft_uio_traffic.h. A unit of 256 bytes has one request open at most, as
+ * a fabric promises no order between two. So what a line holds is known: its last version, or, if
+ * writes were lost, that or one of theirs.
+ */
+
+#include "weft_uio_traffic.h"
+
+#include <errno.h>
+
+#include "weft_base.h"
+#include "weft_line.h"
+#include "weft_rand.h"
+#include "weft_telem.h"
+
+#define UNIT (WEFT_UIO_UNIT_LINES * WEFT_LINE_LEN)
+#define LINES_MAX (1u << 24)
+#define TARGETS_MAX 4096
+#define SWEEP_SKIP_MAX 1024 /* units never written that one call may pass over */
+#define FIRST_SHIFT 60 /* of a cookie: which line of the unit is the first */
+
+/* What is known of a line. It holds a version from last - unsure to last; 0 is fresh memory. */
+struct line {
+	uint64_t last; /* version written last, lost writes included */
+	uint32_t unsure;
+};
+
+struct unit {
+	struct line line[WEFT_UIO_UNIT_LINES];
+	uint64_t begun_ns; /* busy: when */
+	uint64_t rests_until_ns; /* no write before: a lost one may still arrive */
+	bool busy;
+	uint8_t answer; /* enum weft_uio_answer */
+};
+
+struct weft_uio_traffic {
+	struct weft_uio_traffic_cfg cfg;
+	struct weft_uio_requester *requester;
+	uint64_t *base; /* cfg.n_targets */
+	struct unit *unit; /* cfg.lines / 4 of each target in turn */
+	uint64_t n_units;
+	uint64_t issued; /* random requests */
+	uint64_t sweep_at; /* next unit to sweep */
+	uint32_t open;
+	struct weft_rand rand;
+	struct weft_uio_mismatch first; /* valid once a mismatch is counted */
+	uint64_t count[WEFT_UIO_TRAFFIC_N_COUNTERS];
+};
+
+/* A request: lines [first, first + n) of a unit. */
+struct range {
+	uint64_t unit;
+	unsigned int first, n;
+};
+
+static const struct weft_counter counters[WEFT_UIO_TRAFFIC_N_COUNTERS] = {
+	[WEFT_UIO_TRAFFIC_N_READS] = { "reads", "requests", "Reads begun, the sweep's included" },
+	[WEFT_UIO_TRAFFIC_N_WRITES] = { "writes", "requests", "Writes begun" },
+	[WEFT_UIO_TRAFFIC_N_SWEPT] = { "swept", "requests", "Reads of the sweep" },
+	[WEFT_UIO_TRAFFIC_N_VERIFIED] = { "verified", "lines", "Lines that held what they should" },
+	[WEFT_UIO_TRAFFIC_N_MISMATCHES] = { "mismatches", "lines",
+		"Lines that did not, and requests answered in another way than they should" },
+	[WEFT_UIO_TRAFFIC_N_STALE] = { "stale", "lines", "Mismatches: another version" },
+	[WEFT_UIO_TRAFFIC_N_MISPLACED] = { "misplaced", "lines",
+		"Mismatches: a whole line of another address or writer" },
+	[WEFT_UIO_TRAFFIC_N_DAMAGED] = { "damaged", "lines",
+		"Mismatches: not a line that was written" },
+	[WEFT_UIO_TRAFFIC_N_WRONG_ANSWER] = { "wrong_answer", "requests",
+		"Mismatches: a closed unit that was answered in another way" },
+	[WEFT_UIO_TRAFFIC_N_FAILED] = { "failed", "requests",
+		"Answered with UR, CA or poison where data was to come" },
+	[WEFT_UIO_TRAFFIC_N_LOST] = { "lost", "requests", "Requests without an answer in time" },
+	[WEFT_UIO_TRAFFIC_N_UNCERTAIN] = { "uncertain", "lines",
+		"Lines of lost writes: they may hold the old or the new version" },
+	[WEFT_UIO_TRAFFIC_N_REFUSED] = { "refused", "requests",
+		"Requests for closed units that were answered as they should" },
+};
+
+static bool
+cfg_ok(const struct weft_uio_traffic_cfg *cfg)
+{
+	if (cfg->n_targets == 0 || cfg->n_targets > TARGETS_MAX || cfg->lines == 0 ||
+		cfg->lines > LINES_MAX || cfg->lines % WEFT_UIO_UNIT_LINES != 0 ||
+		cfg->outstanding == 0 || cfg->write_percent > 100 || cfg->bytes == 0 ||
+		cfg->bytes > UNIT || cfg->bytes % WEFT_LINE_LEN != 0)
+		return false;
+	for (uint32_t i = 0; i < cfg->n_targets; i++)
+		if (cfg->base[i] % UNIT != 0)
+			return false;
+	return true;
+}
+
+static size_t
+line_up(size_t n)
+{
+	return (n + WEFT_CACHE_LINE - 1) & ~(size_t)(WEFT_CACHE_LINE - 1);
+}
+
+static size_t
+bases_size(const struct weft_uio_traffic_cfg *cfg)
+{
+	return line_up(cfg->n_targets * sizeof(uint64_t));
+}
+
+size_t
+weft_uio_traffic_size(const struct weft_uio_traffic_cfg *cfg)
+{
+	if (!cfg_ok(cfg))
+		return 0;
+	return line_up(sizeof(struct weft_uio_traffic)) + bases_size(cfg) +
+	       line_up((size_t)cfg->n_targets * cfg->lines / WEFT_UIO_UNIT_LINES *
+		       sizeof(struct unit));
+}
+
+static uint64_t
+addr_of(const struct weft_uio_traffic *s, uint64_t unit, unsigned int line)
+{
+	const uint64_t units = s->cfg.lines / WEFT_UIO_UNIT_LINES;
+
+	return s->base[unit / units] + unit % units * UNIT + line * WEFT_LINE_LEN;
+}
+
+struct weft_uio_traffic *
+weft_uio_traffic_init(
+	void *mem, const struct weft_uio_traffic_cfg *cfg, struct weft_uio_requester *requester)
+{
+	struct weft_uio_traffic *s = mem;
+	uint8_t *at = mem;
+
+	if (!cfg_ok(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
+		return NULL;
+	memset(mem, 0, weft_uio_traffic_size(cfg));
+	s->cfg = *cfg;
+	s->requester = requester;
+	s->n_units = (uint64_t)cfg->n_targets * cfg->lines / WEFT_UIO_UNIT_LINES;
+	at += line_up(sizeof(*s));
+	s->base = (uint64_t *)(void *)at;
+	memcpy(s->base, cfg->base, cfg->n_targets * sizeof(*s->base));
+	s->cfg.base = s->base;
+	s->unit = (struct unit *)(void *)(at + bases_size(cfg));
+	for (uint64_t i = 0; cfg->place != NULL && i < s->n_units; i++)
+		s->unit[i].answer = (uint8_t)cfg->place(cfg->place_arg, addr_of(s, i, 0));
+	/* Sources that share a seed must not choose alike. */
+	weft_rand_seed(&s->rand, cfg->seed ^ (uint64_t)cfg->writer << 32);
+	return s;
+}
+
+static uint64_t
+cookie_of(const struct range *r)
+{
+	return r->unit | (uint64_t)r->first << FIRST_SHIFT;
+}
+
+static int
+begun(struct weft_uio_traffic *s, const struct range *r, uint64_t now_ns,
+	enum weft_uio_traffic_counter kind)
+{
+	s->unit[r->unit].busy = true;
+	s->unit[r->unit].begun_ns = now_ns;
+	s->open++;
+	s->count[kind]++;
+	return 0;
+}
+
+static int
+begin_read(
+	struct weft_uio_traffic *s, const struct range *r, uint64_t now_ns, struct weft_io_tlp *t)
+{
+	const int rc = weft_uio_read(s->requester, addr_of(s, r->unit, r->first),
+		(uint16_t)(r->n * WEFT_LINE_LEN), cookie_of(r), now_ns, t);
+
+	return rc == 0 ? begun(s, r, now_ns, WEFT_UIO_TRAFFIC_N_READS) : rc;
+}
+
+static int
+begin_write(
+	struct weft_uio_traffic *s, const struct range *r, uint64_t now_ns, struct weft_io_tlp *t)
+{
+	struct line *line = &s->unit[r->unit].line[r->first];
+	uint8_t data[UNIT];
+	int rc;
+
+	for (unsigned int i = 0; i < r->n; i++) {
+		const struct weft_line_id id = { addr_of(s, r->unit, r->first + i),
+			line[i].last + 1, s->cfg.writer };
+
+		weft_line_fill(data + (size_t)i * WEFT_LINE_LEN, s->cfg.seed, &id);
+	}
+	rc = weft_uio_write(s->requester, addr_of(s, r->unit, r->first), data,
+		(uint16_t)(r->n * WEFT_LINE_LEN), cookie_of(r), now_ns, t);
+	if (rc != 0)
+		return rc;
+	for (unsigned int i = 0; i < r->n; i++)
+		line[i].last++;
+	return begun(s, r, now_ns, WEFT_UIO_TRAFFIC_N_WRITES);
+}
+
+static int
+next_random(struct weft_uio_traffic *s, uint64_t now_ns, struct weft_io_tlp *t, struct range *r)
+{
+	const unsigned int most = s->cfg.bytes / WEFT_LINE_LEN;
+	bool is_write = weft_rand_below(&s->rand, 100) < s->cfg.write_percent;
+	int rc;
+
+	if (s->open >= s->n_units)
+		return -EAGAIN;
+	r->unit = weft_rand_below(&s->rand, s->n_units);
+	r->n = 1 + (unsigned int)weft_rand_below(&s->rand, most);
+	r->first = (unsigned int)weft_rand_below(&s->rand, WEFT_UIO_UNIT_LINES + 1 - r->n);
+	while (s->unit[r->unit].busy) /* at most `open` steps, as one unit at least is idle */
+		r->unit = r->unit + 1 == s->n_units ? 0 : r->unit + 1;
+	is_write = is_write && now_ns >= s->unit[r->unit].rests_until_ns;
+	rc = is_write ? begin_write(s, r, now_ns, t) : begin_read(s, r, now_ns, t);
+	s->issued += rc == 0;
+	return rc;
+}
+
+static bool
+was_written(const struct unit *u)
+{
+	uint64_t last = 0;
+
+	for (unsigned int i = 0; i < WEFT_UIO_UNIT_LINES; i++)
+		last |= u->line[i].last;
+	return last != 0;
+}
+
+/* The sweep starts when nothing else is open, so none of its units is busy. */
+static int
+next_sweep(struct weft_uio_traffic *s, uint64_t now_ns, struct weft_io_tlp *t, struct range *r)
+{
+	int rc;
+
+	if (s->sweep_at == 0 && s->open > 0)
+		return -EAGAIN;
+	for (unsigned int n = 0; n < SWEEP_SKIP_MAX && s->sweep_at < s->n_units; n++) {
+		if (!was_written(&s->unit[s->sweep_at])) {
+			s->sweep_at++;
+			continue;
+		}
+		*r = (struct range){ s->sweep_at, 0, WEFT_UIO_UNIT_LINES };
+		rc = begin_read(s, r, now_ns, t);
+		if (rc == 0) {
+			s->sweep_at++;
+			s->count[WEFT_UIO_TRAFFIC_N_SWEPT]++;
+		}
+		return rc;
+	}
+	return weft_uio_traffic_done(s) ? -ESHUTDOWN : -EAGAIN;
+}
+
+int
+weft_uio_traffic_next(
+	struct weft_uio_traffic *s, uint64_t now_ns, struct weft_io_tlp *t, uint64_t *addr)
+{
+	struct range r;
+	int rc;
+
+	if (s->open >= s->cfg.outstanding)
+		return -EAGAIN;
+	rc = s->issued < s->cfg.requests ? next_random(s, now_ns, t, &r)
+	                                 : next_sweep(s, now_ns, t, &r);
+	if (rc == 0)
+		*addr = addr_of(s, r.unit, r.first);
+	return rc;
+}
+
+static void
+note_mismatch(struct weft_uio_traffic *s, uint64_t addr, enum weft_uio_traffic_counter why,
+	const struct weft_uio_done *d)
+{
+	if (s->count[WEFT_UIO_TRAFFIC_N_MISMATCHES]++ > 0)
+		return;
+	s->first = (struct weft_uio_mismatch){ addr, (uint8_t)why, d->end };
+}
+
+/* WEFT_UIO_TRAFFIC_N_VERIFIED, or the kind of mismatch; @p version is what the line holds. */
+static enum weft_uio_traffic_counter
+judge(const struct weft_uio_traffic *s, const struct line *l, uint64_t addr, const uint8_t *data,
+	uint64_t *version)
+{
+	struct weft_line_id id = { 0 };
+
+	*version = 0;
+	if (!weft_line_is_zero(data)) {
+		if (!weft_line_read(data, s->cfg.seed, &id))
+			return WEFT_UIO_TRAFFIC_N_DAMAGED;
+		*version = id.version;
+		if (id.hpa != addr || id.writer != s->cfg.writer)
+			return WEFT_UIO_TRAFFIC_N_MISPLACED;
+	}
+	/* A version never written is above `last`; the difference wraps and is no small number. */
+	return l->last - *version <= l->unsure ? WEFT_UIO_TRAFFIC_N_VERIFIED
+	                                       : WEFT_UIO_TRAFFIC_N_STALE;
+}
+
+static void
+verify(struct weft_uio_traffic *s, const struct range *r, const struct weft_uio_done *d)
+{
+	for (unsigned int i = 0; i < r->n; i++) {
+		const uint64_t addr = addr_of(s, r->unit, r->first + i);
+		struct line *l = &s->unit[r->unit].line[r->first + i];
+		uint64_t version;
+		const enum weft_uio_traffic_counter what =
+			judge(s, l, addr, d->data + (size_t)i * WEFT_LINE_LEN, &version);
+
+		s->count[what]++;
+		if (what == WEFT_UIO_TRAFFIC_N_VERIFIED)
+			l->unsure = (uint32_t)(l->last - version); /* versions only rise */
+		else
+			note_mismatch(s, addr, what, d);
+	}
+}
+
+static void
+lost(struct weft_uio_traffic *s, const struct range *r, const struct weft_uio_done *d)
+{
+	struct unit *u = &s->unit[r->unit];
+
+	s->count[WEFT_UIO_TRAFFIC_N_LOST]++;
+	if (d->kind != WEFT_UIO_WRITE)
+		return;
+	for (unsigned int i = 0; i < r->n; i++)
+		u->line[r->first + i].unsure++;
+	s->count[WEFT_UIO_TRAFFIC_N_UNCERTAIN] += r->n;
+	u->rests_until_ns = u->begun_ns + d->latency_ns + s->cfg.rest_ns;
+}
+
+/* A unit that is closed to this requester. */
+static void
+complete_refused(struct weft_uio_traffic *s, const struct range *r, const struct weft_uio_done *d)
+{
+	static const uint8_t ends[] = { [WEFT_UIO_ANSWER_UR] = WEFT_UIO_REFUSED_UR,
+		[WEFT_UIO_ANSWER_CA] = WEFT_UIO_REFUSED_CA,
+		[WEFT_UIO_ANSWER_NONE] = WEFT_UIO_LOST };
+
+	if (d->end == ends[s->unit[r->unit].answer]) {
+		s->count[WEFT_UIO_TRAFFIC_N_REFUSED]++;
+		return;
+	}
+	if (d->end == WEFT_UIO_LOST) {
+		s->count[WEFT_UIO_TRAFFIC_N_LOST]++;
+		return;
+	}
+	s->count[WEFT_UIO_TRAFFIC_N_WRONG_ANSWER]++;
+	note_mismatch(s, addr_of(s, r->unit, r->first), WEFT_UIO_TRAFFIC_N_WRONG_ANSWER, d);
+}
+
+void
+weft_uio_traffic_complete(struct weft_uio_traffic *s, const struct weft_uio_done *d)
+{
+	const struct range r = { d->cookie & (WEFT_BIT64(FIRST_SHIFT) - 1),
+		(unsigned int)(d->cookie >> FIRST_SHIFT), d->len / WEFT_LINE_LEN };
+	struct unit *u = &s->unit[r.unit];
+
+	assert(r.unit < s->n_units && u->busy);
+	u->busy = false;
+	s->open--;
+	if (u->answer != WEFT_UIO_ANSWER_DATA)
+		complete_refused(s, &r, d);
+	else if (d->end == WEFT_UIO_LOST)
+		lost(s, &r, d);
+	else if (d->end != WEFT_UIO_DONE)
+		s->count[WEFT_UIO_TRAFFIC_N_FAILED]++;
+	else if (d->kind == WEFT_UIO_READ)
+		verify(s, &r, d);
+	else
+		for (unsigned int i = 0; i < r.n; i++)
+			u->line[r.first + i].unsure = 0;
+}
+
+bool
+weft_uio_traffic_done(const struct weft_uio_traffic *s)
+{
+	return s->issued >= s->cfg.requests && s->sweep_at == s->n_units && s->open == 0;
+}
+
+const struct weft_uio_mismatch *
+weft_uio_traffic_first_mismatch(const struct weft_uio_traffic *s)
+{
+	return s->count[WEFT_UIO_TRAFFIC_N_MISMATCHES] > 0 ? &s->first : NULL;
+}
+
+const struct weft_counter *
+weft_uio_traffic_counters(void)
+{
+	return counters;
+}
+
+const uint64_t *
+weft_uio_traffic_counts(const struct weft_uio_traffic *s)
+{
+	return s->count;
+}
