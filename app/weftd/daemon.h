@@ -38,6 +38,8 @@
 #define PEER_WINDOW 256 /* flits on their way to the other end */
 #define TRANSFER_WINDOW PEER_CREDITS /* lines of a transfer on their way */
 #define NODE_ERROR_MAX 512
+#define REST_NS UINT64_C(5000000000) /* a link that flaps was seen to hold frames for 3 s */
+#define REST_CXL_NS UINT64_C(60000000000) /* messages wait in switches while a link is down */
 #define EDGE_REASONS (WEFT_EDGE_UNEXPECTED + 1)
 
 /* Frames on their way to one port, for as long as it takes none. */
@@ -148,7 +150,8 @@ struct node {
 	struct weft_resolve_hop *hop; /* room for a path: at the start, then the control thread's */
 	struct host_change *change; /* set by the control thread; NULL again once it is taken */
 	bool is_changing; /* it waits for open requests */
-	/* GFD */
+	struct uio *uio; /* host, GFD, device; NULL: the fabric has none */
+	/* GFD; its tables also of a host that offers memory, and of a device with memory */
 	struct weft_gfd gfd;
 	void *memory;
 	size_t memory_len;
@@ -226,6 +229,8 @@ host_sends(const struct weft_topo_node *n)
 	return n->has_traffic || n->n_transfers != 0;
 }
 
+struct uio;
+
 struct run_options {
 	const char *server;
 	bool check;
@@ -290,6 +295,18 @@ void peer_flits(struct peer *p, struct rte_mbuf *m, weft_end_msg_fn fn, void *ar
 /** Let everything leave that is due, while the port takes it. Returns frames sent. */
 unsigned int peer_flush(struct peer *p, weft_end_msg_fn fn, void *arg);
 
+/**
+ * rxl: whether a node has a connection to another: a host that sends to every GFD, and whoever sends
+ * by UIO to whom it may ask. @p asks: this side asks for the session.
+ */
+bool peer_is_wanted(const struct weft_topo *t, unsigned int node, unsigned int other, bool *asks);
+
+/** rxl: make a peer of each node that is wanted. 0, or -errno. */
+int connections_init(struct node *n, char *err, size_t err_len);
+
+/** Whether every peer's session is up. */
+bool peers_are_up(const struct node *n);
+
 /** Say goodbye. */
 void peer_close(struct peer *p);
 
@@ -338,7 +355,32 @@ void ide_tell(struct daemon *d);
 /** A word for reports: "off", "down", "secure", "insecure", "closed". */
 const char *ide_state(const struct peer *p);
 
-/* --- host.c, gfd.c, switch.c, store.c --- */
+/* --- uio.c: UIO at a host, GFD or device, with its edge port --- */
+
+/** Make what the node asks and answers by UIO, if the fabric has any. Peers are there. */
+int uio_init(struct node *n, char *err, size_t err_len);
+void uio_fini(struct node *n);
+
+/** A CXL.io packet came from a peer (weft_end_io_fn). */
+bool uio_packet(struct peer *p, const struct weft_io_tlp *t);
+
+/** Answer what waits; ask, if @p may_ask. Returns requests begun. */
+unsigned int uio_poll(struct node *n, bool may_ask);
+
+/** Whether everything that the node asks by UIO has ended. Any thread. */
+bool uio_is_done(const struct node *n);
+
+/** Every answer was as it should be, nothing was lost. */
+bool uio_is_good(const struct node *n);
+
+json_t *uio_json(const struct node *n);
+void uio_text(const struct node *n);
+
+typedef void (*uio_row_fn)(void *arg, const char *prefix, const struct weft_counter *rows,
+	const uint64_t *values, unsigned int n);
+void uio_rows(const struct node *n, uio_row_fn fn, void *arg);
+
+/* --- host.c, gfd.c, device.c, switch.c, store.c --- */
 
 int host_init(struct node *n, char *err, size_t err_len);
 
@@ -352,6 +394,9 @@ int gfd_init(struct node *n, char *err, size_t err_len);
 unsigned int gfd_poll(void *arg);
 void gfd_fini(struct node *n);
 
+int device_init(struct node *n, char *err, size_t err_len);
+unsigned int device_poll(void *arg);
+
 int switch_init(struct node *n, char *err, size_t err_len);
 unsigned int switch_poll(void *arg);
 
@@ -359,12 +404,10 @@ unsigned int switch_poll(void *arg);
 int store_init(struct node *n, char *err, size_t err_len);
 unsigned int store_poll(void *arg);
 
-/**
- * A CXL.io packet came from the peer @p arg (weft_end_io_fn), for each kind of node. Hosts and GFDs
- * serve none: they count and drop them.
- */
+/** A CXL.io packet came from the peer @p arg (weft_end_io_fn), for each kind of node. */
 bool host_packet(void *arg, const struct weft_io_tlp *t);
 bool gfd_packet(void *arg, const struct weft_io_tlp *t);
+bool device_packet(void *arg, const struct weft_io_tlp *t);
 bool store_packet(void *arg, const struct weft_io_tlp *t);
 
 /* --- transfer.c: signed transfers of a host --- */
@@ -387,7 +430,10 @@ void transfers_text(const struct node *n);
 /** Put the node's first tables in force: DRT, and at a host or GFD an edge port. 0, or -errno. */
 int fabric_tables(struct node *n, char *err, size_t err_len);
 
-/** GFD: tables of decoders, groups and rights, and the guard that asks them. 0, or -errno. */
+/**
+ * Tables of decoders, groups and rights, and the guard that asks them: of a GFD, a host that offers
+ * memory (its windows are the groups), or a device with memory. 0, or -errno.
+ */
 int fabric_access(struct node *n, char *err, size_t err_len);
 
 void fabric_fini(struct node *n);

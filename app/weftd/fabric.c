@@ -23,6 +23,12 @@
 
 static_assert(WEFT_TOPO_BLOCK == 1 << BLOCK_LOG2, "groups are made of blocks");
 
+static bool
+is_requester(const struct weft_topo_node *n)
+{
+	return n->kind == WEFT_TOPO_HOST || n->kind == WEFT_TOPO_DEVICE;
+}
+
 static int
 fail(const struct node *n, const char *what, int rc, char *err, size_t err_len)
 {
@@ -42,6 +48,21 @@ may_reach(const struct weft_topo *t, uint16_t node, uint16_t gfd)
 	return from->kind == WEFT_TOPO_GFD;
 }
 
+/* What the FAST of any port, or the LDST of a device's, says of memory of a device. */
+static int
+set_direct(struct weft_edge *e, const struct weft_topo *t, unsigned int index)
+{
+	const struct weft_topo_segment *s = &t->segment[index];
+	const uint16_t pid = t->node[t->target[s->first_target].node].pid;
+	const struct weft_fast_entry entry = { .flags = WEFT_SEG_VALID, .dpid = pid };
+	int rc;
+
+	if (e->cfg.ldst_idt == 0)
+		return 0;
+	rc = weft_edge_allow(e, WEFT_LAV, pid, true);
+	return rc != 0 ? rc : weft_seg_set_entries(&e->ldst, index, &entry, 1);
+}
+
 static int
 set_segment(
 	struct weft_edge *e, const struct weft_topo *t, unsigned int index, unsigned int *idt_used)
@@ -56,6 +77,8 @@ set_segment(
 	uint16_t pid[WEFT_TOPO_WAYS];
 	int rc;
 
+	if (t->node[t->target[s->first_target].node].kind == WEFT_TOPO_DEVICE)
+		return set_direct(e, t, index);
 	for (unsigned int w = 0; w < ways; w++) {
 		pid[w] = t->node[t->target[s->first_target + w].node].pid;
 		rc = weft_edge_allow(e, s->is_gim ? WEFT_VTV : WEFT_GMV, pid[w], true);
@@ -73,23 +96,81 @@ set_segment(
 	return weft_seg_set_entries(&e->fast, index, &entry, 1);
 }
 
+/* A completion of a device finds its way back by who asked: its requester id is its PID. */
+static int
+set_rerouter(struct weft_edge *e, const struct weft_topo *t, unsigned int node)
+{
+	unsigned int n = 0;
+	int rc = 0;
+
+	for (unsigned int i = 0; i < t->n_nodes && rc == 0; i++) {
+		const uint16_t pid = t->node[i].pid;
+		const struct weft_reroute row = {
+			.pid = pid, .bus = (uint8_t)(pid >> 8), .devfn = (uint8_t)pid
+		};
+
+		if (!t->node[i].has_uio || !weft_topo_in_lav(t, node, i))
+			continue;
+		if (n == WEFT_REROUTER_ROWS)
+			return -E2BIG;
+		rc = weft_edge_allow(e, WEFT_LAV, pid, true);
+		if (rc == 0)
+			rc = weft_edge_set_rerouter(e, n++, &row, 1);
+	}
+	return rc;
+}
+
+/* Last, what the vectors of the file do not have: entries may name a PID only while it is in them. */
+static int
+set_vectors(struct weft_edge *e, const struct weft_topo *t, unsigned int node)
+{
+	int rc = 0;
+
+	for (unsigned int i = 0; i < t->n_nodes && rc == 0; i++) {
+		if (t->node[i].kind != WEFT_TOPO_HOST && t->node[i].kind != WEFT_TOPO_DEVICE)
+			continue;
+		rc = weft_edge_allow(e, WEFT_VTV, t->node[i].pid, weft_topo_in_vtv(t, node, i));
+		if (rc == 0)
+			rc = weft_edge_allow(
+				e, WEFT_LAV, t->node[i].pid, weft_topo_in_lav(t, node, i));
+	}
+	return rc;
+}
+
+/* Switch, fabric manager and host agree on what the file says. */
+static int
+set_prefixes(struct weft_edge *e, const struct weft_topo_node *n)
+{
+	const unsigned int vp = (n->ingress_prefix ? WEFT_VP_INGRESS : 0u) |
+	                        (n->egress_prefix ? WEFT_VP_EGRESS : 0u);
+	const int rc = weft_edge_set_vp_vcs(e, vp);
+
+	return rc != 0 ? rc : weft_edge_set_vp_host(e, vp);
+}
+
 /* Entries may name a PID only while it is in GMV: what this node may not reach is taken out last. */
 static int
 set_edge(struct weft_edge *e, const struct node *n, const struct weft_topo *t)
 {
 	const uint64_t base = weft_topo_fast_base(t);
+	const uint64_t limit = base + ((uint64_t)t->n_segments << t->segment_log2);
 	unsigned int idt_used = 0;
 	int rc = 0;
 
 	if (t->n_segments != 0)
-		rc = weft_seg_set_range(&e->fast, t->segment_log2, base,
-			base + ((uint64_t)t->n_segments << t->segment_log2));
+		rc = weft_seg_set_range(&e->fast, t->segment_log2, base, limit);
+	if (rc == 0 && e->cfg.ldst_idt != 0 && t->n_segments != 0)
+		rc = weft_seg_set_range(&e->ldst, t->segment_log2, base, limit);
 	for (unsigned int s = 0; s < t->n_segments && rc == 0; s++)
 		rc = set_segment(e, t, s, &idt_used);
 	for (unsigned int g = 0; g < t->n_gfds && rc == 0; g++)
 		if (!may_reach(t, n->index, t->gfd[g]))
 			rc = weft_edge_allow(e, WEFT_GMV, t->node[t->gfd[g]].pid, false);
-	return rc;
+	if (rc == 0 && n->topo->kind == WEFT_TOPO_DEVICE && n->topo->memory != 0)
+		rc = set_rerouter(e, t, n->index);
+	if (rc == 0)
+		rc = set_vectors(e, t, n->index);
+	return rc == 0 ? set_prefixes(e, n->topo) : rc;
 }
 
 static int
@@ -107,12 +188,22 @@ set_routes(struct weft_route *r, const struct node *n, const struct weft_topo *t
 static struct weft_edge_cfg
 edge_cfg(const struct node *n)
 {
-	return (struct weft_edge_cfg){
+	struct weft_edge_cfg edge = {
 		.pid = n->topo->pid,
 		.gim = true,
+		.vp = WEFT_VP_EGRESS | WEFT_VP_INGRESS,
+		.pbr_link = n->topo->kind == WEFT_TOPO_GFD,
 		.fast_depth_log2 = __builtin_ctz(WEFT_SEG_ENTRIES),
 		.fast_idt = WEFT_SEG_ENTRIES,
 	};
+
+	/* Ports above devices have what leads to other devices. */
+	if (n->topo->kind == WEFT_TOPO_DEVICE) {
+		edge.ldst_idt = 1;
+		edge.ldst_depth_log2 = edge.fast_depth_log2;
+		edge.rerouter_rows = WEFT_REROUTER_ROWS;
+	}
+	return edge;
 }
 
 /* Write a copy of the tables in force anew. */
@@ -150,7 +241,7 @@ fabric_tables(struct node *n, char *err, size_t err_len)
 	return 0;
 }
 
-/* Decoders of this GFD for each host: its share of each segment. */
+/* Decoders of this node for each host and device: its share of each segment. */
 static int
 set_decoders(struct weft_gfam *g, const struct node *n, const struct weft_topo *t)
 {
@@ -171,12 +262,50 @@ set_decoders(struct weft_gfam *g, const struct node *n, const struct weft_topo *
 				.way = (uint8_t)w,
 			};
 
-			for (unsigned int h = 0; target->node == n->index && h < t->n_hosts; h++)
-				rc = rc != 0 ? rc
-				             : weft_gfam_set_gdt(g, WEFT_GFAM_SELF,
-						       t->node[t->host[h]].pid, target->decoder, &d,
-						       1);
+			for (unsigned int h = 0; target->node == n->index && h < t->n_nodes; h++)
+				if (rc == 0 && is_requester(&t->node[h]))
+					rc = weft_gfam_set_gdt(g, WEFT_GFAM_SELF, t->node[h].pid,
+						target->decoder, &d, 1);
 		}
+	}
+	return rc;
+}
+
+/* Which groups of this node are open to another: of a host they are its windows. */
+static uint64_t
+groups_of(const struct node *n, const struct weft_topo *t, unsigned int other)
+{
+	uint64_t vec = 0;
+
+	if (n->topo->kind == WEFT_TOPO_GFD)
+		return t->node[other].access;
+	if (n->topo->kind == WEFT_TOPO_DEVICE)
+		return weft_topo_in_lav(t, n->index, other);
+	for (unsigned int i = 0; i < n->topo->n_windows; i++) {
+		const struct weft_topo_window *w = &t->window[n->topo->first_window + i];
+
+		for (unsigned int k = 0; k < w->nodes.n; k++)
+			if (t->list[w->nodes.first + k] == other)
+				vec |= UINT64_C(1) << i;
+	}
+	return vec;
+}
+
+static int
+set_blocks(struct weft_gfam *g, const struct node *n, const struct weft_topo *t)
+{
+	int rc = 0;
+
+	if (n->topo->kind == WEFT_TOPO_DEVICE)
+		return weft_gfam_set_blocks(g, 0, n->topo->memory, 0);
+	for (unsigned int i = 0; i < t->n_ranges && rc == 0; i++)
+		if (t->range[i].gfd == n->index)
+			rc = weft_gfam_set_blocks(
+				g, t->range[i].base, t->range[i].size, t->range[i].group);
+	for (unsigned int i = 0; i < n->topo->n_windows && rc == 0; i++) {
+		const struct weft_topo_window *w = &t->window[n->topo->first_window + i];
+
+		rc = weft_gfam_set_blocks(g, w->base, w->size, (uint8_t)i);
 	}
 	return rc;
 }
@@ -184,26 +313,44 @@ set_decoders(struct weft_gfam *g, const struct node *n, const struct weft_topo *
 static int
 set_rights(struct weft_gfam *g, const struct node *n, const struct weft_topo *t)
 {
-	int rc = 0;
+	int rc = set_blocks(g, n, t);
 
-	for (unsigned int i = 0; i < t->n_ranges && rc == 0; i++)
-		if (t->range[i].gfd == n->index)
-			rc = weft_gfam_set_blocks(
-				g, t->range[i].base, t->range[i].size, t->range[i].group);
-	for (unsigned int h = 0; h < t->n_hosts && rc == 0; h++)
-		rc = weft_gfam_set_sat(g, t->node[t->host[h]].pid, t->node[t->host[h]].access);
+	for (unsigned int i = 0; i < t->n_nodes && rc == 0; i++)
+		if (is_requester(&t->node[i]))
+			rc = weft_gfam_set_sat(g, t->node[i].pid, groups_of(n, t, i));
 	return rc;
+}
+
+static uint16_t
+count_requesters(const struct weft_topo *t)
+{
+	uint16_t n = 0;
+
+	for (unsigned int i = 0; i < t->n_nodes; i++)
+		n = (uint16_t)(n + is_requester(&t->node[i]));
+	return n;
+}
+
+static uint64_t
+memory_of(const struct weft_topo_node *n)
+{
+	return n->kind == WEFT_TOPO_HOST ? n->gim : n->memory;
 }
 
 /* Tables of rights by @t in *@out, the caller's to free(). */
 static int
 make_access(const struct node *n, const struct weft_topo *t, struct weft_gfam **out)
 {
-	const uint64_t len = (n->topo->memory + DMP_UNIT - 1) & ~(DMP_UNIT - 1);
+	const uint64_t len = (memory_of(n->topo) + DMP_UNIT - 1) & ~(DMP_UNIT - 1);
+	const uint16_t rows = count_requesters(t);
+	const unsigned int groups = n->topo->kind == WEFT_TOPO_GFD    ? t->n_groups
+	                            : n->topo->kind == WEFT_TOPO_HOST ? n->topo->n_windows
+	                                                              : 1;
 	const struct weft_gfam_cfg cfg = {
-		.rows = t->n_hosts == 0 ? 1 : t->n_hosts,
-		.groups = (uint8_t)t->n_groups,
+		.rows = rows == 0 ? 1 : rows,
+		.groups = (uint8_t)(groups == 0 ? 1 : groups),
 		.dmps = 1,
+		.knobs = WEFT_GFAM_UIO,
 		.blocks = (uint32_t)(len >> BLOCK_LOG2),
 		.media[0].block_sizes = WEFT_TOPO_BLOCK,
 	};
@@ -241,7 +388,8 @@ fabric_access(struct node *n, char *err, size_t err_len)
 	weft_gfam_publish(&n->access_now, n->access);
 	weft_gfam_log_init(n->access_log);
 	n->guard = (struct weft_gfam_guard){ .tables = &n->access_now, .log = n->access_log };
-	weft_gfd_set_guard(&n->gfd, &n->guard);
+	if (n->topo->kind == WEFT_TOPO_GFD)
+		weft_gfd_set_guard(&n->gfd, &n->guard);
 	return 0;
 }
 

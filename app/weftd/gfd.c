@@ -70,11 +70,7 @@ gfd_waiting(struct peer *p)
 bool
 gfd_packet(void *arg, const struct weft_io_tlp *t)
 {
-	const struct peer *p = arg;
-
-	(void)t;
-	p->node->drops[WEFT_DROP_WRONG_CLASS]++;
-	return true;
+	return uio_packet(arg, t);
 }
 
 static void
@@ -112,8 +108,10 @@ gfd_poll(void *arg)
 		peer_ended(p);
 		peer_began(p);
 		gfd_waiting(p);
-		worked += peer_flush(p, gfd_message, p);
 	}
+	uio_poll(n, false);
+	for (uint16_t i = 0; i < n->n_peers; i++)
+		worked += peer_flush(&n->peer[i], gfd_message, &n->peer[i]);
 	return worked;
 }
 
@@ -209,32 +207,6 @@ gfd_memory(struct node *n, char *err, size_t err_len)
 	return 0;
 }
 
-/* rxl: a connection for every host. */
-static int
-gfd_connections(struct node *n, char *err, size_t err_len)
-{
-	const struct weft_topo *t = n->daemon->topo;
-	int rc = 0;
-
-	n->n_peers = t->n_hosts;
-	n->peer = calloc((size_t)n->n_peers + 1, sizeof(*n->peer));
-	if (n->peer == NULL)
-		return -ENOMEM;
-	for (uint16_t i = 0; rc == 0 && i < n->n_peers; i++) {
-		struct peer *p = &n->peer[i];
-
-		p->node = n;
-		p->topo_node = t->host[i];
-		p->pid = t->node[t->host[i]].pid;
-		p->max_flits = (uint8_t)weft_topo_path_flits(t, t->host[i], n->index);
-		rc = peer_init(p, false);
-		if (rc != 0)
-			snprintf(err, err_len, "gfd %s: connection to %s: %s", n->topo->name,
-				t->node[t->host[i]].name, strerror(-rc));
-	}
-	return rc;
-}
-
 int
 gfd_init(struct node *n, char *err, size_t err_len)
 {
@@ -266,7 +238,9 @@ gfd_init(struct node *n, char *err, size_t err_len)
 	if (rc == 0)
 		rc = fabric_access(n, err, err_len);
 	if (rc == 0)
-		rc = cxl ? links_init(n, err, err_len) : gfd_connections(n, err, err_len);
+		rc = cxl ? links_init(n, err, err_len) : connections_init(n, err, err_len);
+	if (rc == 0)
+		rc = uio_init(n, err, err_len);
 	if (rc != 0)
 		return rc;
 	n->rx = weft_pipe_create(&cfg, err, err_len);

@@ -18,8 +18,6 @@
 #define EXPIRE_BATCH 64
 #define REQUESTS_A_POLL 128
 #define TRANSFER_TIMEOUT_NS UINT64_C(10000000000) /* without traffic, which names one */
-#define REST_NS UINT64_C(5000000000) /* a link that flaps was seen to hold frames for 3 s */
-#define REST_CXL_NS UINT64_C(60000000000) /* messages wait in switches while a link is down */
 
 static void
 host_complete(struct node *n, const struct weft_host_completion *c)
@@ -54,11 +52,7 @@ host_message(void *arg, const struct weft_msg *m)
 bool
 host_packet(void *arg, const struct weft_io_tlp *t)
 {
-	const struct peer *p = arg;
-
-	(void)t;
-	p->node->drops[WEFT_DROP_WRONG_CLASS]++;
-	return true;
+	return uio_packet(arg, t);
 }
 
 static void
@@ -90,6 +84,12 @@ host_lost(void *arg, const struct weft_host_completion *c)
 static void
 host_session(struct node *n, struct peer *p)
 {
+	/* Of UIO alone: what is open waits for its timeout. */
+	if (p->waiting == NULL) {
+		peer_ended(p);
+		peer_began(p);
+		return;
+	}
 	if (peer_ended(p)) {
 		weft_host_grant(n->host, p->pid, 0, 0);
 		p->waiting->n = 0;
@@ -147,7 +147,8 @@ host_follow(struct node *n, struct peer *p)
 		return;
 	}
 	host_session(n, p);
-	host_send_waiting(p);
+	if (p->waiting != NULL)
+		host_send_waiting(p);
 }
 
 static void
@@ -166,15 +167,6 @@ host_send(struct peer *p, const struct weft_msg *m)
 	/* No more are open at a peer than it granted, so there is room. */
 	assert(w->n < WEFT_ARRAY_SIZE(w->msg));
 	w->msg[(w->head + w->n++) % WEFT_ARRAY_SIZE(w->msg)] = *m;
-}
-
-static bool
-host_is_up(const struct node *n)
-{
-	for (uint16_t i = 0; i < n->n_peers; i++)
-		if (n->peer[i].state != PEER_UP)
-			return false;
-	return true;
 }
 
 /* Traffic and transfers in turn. */
@@ -268,6 +260,7 @@ host_poll(void *arg)
 	unsigned int worked = backlog_flush(&n->out[0]);
 
 	node_clock(n);
+	n->guard.now_ns = n->now_ns;
 	for (unsigned int s = 0; s < weft_pipe_segments(n->rx); s++)
 		worked += weft_pipe_poll(n->rx, s);
 	for (uint16_t i = 0; i < n->n_peers; i++)
@@ -278,8 +271,10 @@ host_poll(void *arg)
 	}
 	host_change(n);
 	/* A port that takes nothing holds back new requests; answers are taken all the same. */
-	if (n->out[0].n == 0 && !n->is_done && (n->was_up || (n->was_up = host_is_up(n))))
+	n->was_up = n->was_up || peers_are_up(n);
+	if (n->out[0].n == 0 && !n->is_done && n->was_up)
 		worked += host_requests(n);
+	worked += uio_poll(n, n->was_up && n->out[0].n == 0);
 	for (uint16_t i = 0; i < n->n_peers; i++)
 		worked += peer_flush(&n->peer[i], host_message, n);
 	return worked;
@@ -478,32 +473,6 @@ host_engine(struct node *n, char *err, size_t err_len)
 	return rc == 0 && n->topo->has_traffic ? host_traffic(n, tr, err, err_len) : rc;
 }
 
-/* rxl: a connection to every GFD. */
-static int
-host_connections(struct node *n, char *err, size_t err_len)
-{
-	const struct weft_topo *t = n->daemon->topo;
-	int rc = 0;
-
-	n->n_peers = host_sends(n->topo) ? t->n_gfds : 0;
-	n->peer = calloc((size_t)n->n_peers + 1, sizeof(*n->peer));
-	if (n->peer == NULL)
-		return -ENOMEM;
-	for (uint16_t i = 0; rc == 0 && i < n->n_peers; i++) {
-		struct peer *p = &n->peer[i];
-
-		p->node = n;
-		p->topo_node = t->gfd[i];
-		p->pid = t->node[t->gfd[i]].pid;
-		p->max_flits = (uint8_t)weft_topo_path_flits(t, n->index, t->gfd[i]);
-		rc = peer_init(p, true);
-		if (rc != 0)
-			snprintf(err, err_len, "host %s: connection to %s: %s", n->topo->name,
-				t->node[t->gfd[i]].name, strerror(-rc));
-	}
-	return rc;
-}
-
 int
 host_init(struct node *n, char *err, size_t err_len)
 {
@@ -525,7 +494,9 @@ host_init(struct node *n, char *err, size_t err_len)
 		rc = host_engine(n, err, err_len);
 	if (rc == 0)
 		rc = daemon_is_cxl(n->daemon) ? links_init(n, err, err_len)
-		                              : host_connections(n, err, err_len);
+		                              : connections_init(n, err, err_len);
+	if (rc == 0)
+		rc = uio_init(n, err, err_len);
 	if (rc != 0)
 		return rc;
 	n->is_done = !host_sends(n->topo);

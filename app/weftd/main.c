@@ -185,6 +185,17 @@ lcore_list(const struct daemon *d, char *list, size_t len)
 		cli_fail("lcores: more CPUs than a command line holds");
 }
 
+static size_t
+wanted(const struct weft_topo *t, unsigned int node)
+{
+	size_t n = 0;
+	bool asks;
+
+	for (unsigned int i = 0; i < t->n_nodes; i++)
+		n += peer_is_wanted(t, node, i, &asks);
+	return n;
+}
+
 /* Megabytes for the connections or links of the nodes here. */
 static unsigned int
 ends_mb(const struct daemon *d)
@@ -196,10 +207,8 @@ ends_mb(const struct daemon *d)
 
 		if (daemon_is_cxl(d))
 			ends += n->n_ports;
-		else if (n->kind == WEFT_TOPO_HOST && host_sends(n))
-			ends += d->topo->n_gfds;
-		else if (n->kind == WEFT_TOPO_GFD)
-			ends += d->topo->n_hosts;
+		else
+			ends += wanted(d->topo, d->node[i].index);
 	}
 	return (unsigned int)(ends * peer_memory(d->topo) >> 20);
 }
@@ -248,6 +257,7 @@ make_loops(struct daemon *d)
 		[WEFT_TOPO_HOST] = host_poll,
 		[WEFT_TOPO_SWITCH] = switch_poll,
 		[WEFT_TOPO_GFD] = gfd_poll,
+		[WEFT_TOPO_DEVICE] = device_poll,
 	};
 	static struct weft_poll polls[POLLS_MAX];
 	const bool cxl = daemon_is_cxl(d);
@@ -326,14 +336,14 @@ what_fails(struct daemon *d, double seconds, char *line, size_t len)
 			return line;
 		}
 		if (!d->cfg.until_done || seconds < d->cfg.wait_s ||
-			n->topo->kind != WEFT_TOPO_HOST)
+			(n->topo->kind != WEFT_TOPO_HOST && !n->topo->has_uio))
 			continue;
 		for (uint16_t p = 0; p < n->n_peers; p++) {
 			if (__atomic_load_n(&n->peer[p].state, __ATOMIC_RELAXED) == PEER_UP)
 				continue;
-			snprintf(line, len, "host %s: no answer from %s (PID 0x%03x) in %.0f s",
-				n->topo->name, d->topo->node[n->peer[p].topo_node].name,
-				n->peer[p].pid, seconds);
+			snprintf(line, len, "%s %s: no answer from %s (PID 0x%03x) in %.0f s",
+				kinds[n->topo->kind], n->topo->name,
+				d->topo->node[n->peer[p].topo_node].name, n->peer[p].pid, seconds);
 			return line;
 		}
 	}
@@ -344,8 +354,9 @@ static bool
 all_done(const struct daemon *d)
 {
 	for (uint16_t i = 0; i < d->n_nodes; i++)
-		if (d->node[i].topo->kind == WEFT_TOPO_HOST &&
-			!__atomic_load_n(&d->node[i].is_done, __ATOMIC_RELAXED))
+		if ((d->node[i].topo->kind == WEFT_TOPO_HOST &&
+			    !__atomic_load_n(&d->node[i].is_done, __ATOMIC_RELAXED)) ||
+			!uio_is_done(&d->node[i]))
 			return false;
 	return true;
 }
@@ -483,7 +494,7 @@ static bool
 runs(const struct weft_topo *t)
 {
 	for (uint16_t i = 0; i < t->n_nodes; i++)
-		if (t->node[i].kind >= WEFT_TOPO_DEVICE)
+		if (t->node[i].kind == WEFT_TOPO_HBR)
 			return false;
 	return t->n_bindings == 0;
 }
@@ -519,7 +530,7 @@ main(int argc, char **argv)
 			 "whole memory of a gfd, in their order, yet",
 			d.topo->fabric);
 	if (!runs(d.topo))
-		cli_fail("fabric %s: weftd checks and resolves devices, HBR switches and bindings, "
+		cli_fail("fabric %s: weftd checks and resolves HBR switches and bindings, "
 			 "but does not run fabrics with them yet",
 			d.topo->fabric);
 	if (daemon_is_cxl(&d))

@@ -136,6 +136,8 @@ node_init(struct node *n, char *err, size_t err_len)
 		return rc;
 	if (n->topo->kind == WEFT_TOPO_SWITCH)
 		return store_init(n, err, err_len);
+	if (n->topo->kind == WEFT_TOPO_DEVICE)
+		return device_init(n, err, err_len);
 	return n->topo->kind == WEFT_TOPO_HOST ? host_init(n, err, err_len)
 	                                       : gfd_init(n, err, err_len);
 }
@@ -148,6 +150,7 @@ node_fini(struct node *n)
 	for (uint16_t i = 0; i < n->n_peers && n->peer != NULL; i++)
 		peer_fini(&n->peer[i]);
 	weft_conns_free(n->conns);
+	uio_fini(n);
 	if (n->topo->kind == WEFT_TOPO_HOST)
 		host_fini(n);
 	else if (n->topo->kind == WEFT_TOPO_GFD)

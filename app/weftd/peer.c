@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/random.h>
 
 #include <rte_errno.h>
@@ -49,8 +50,9 @@ static void
 peer_room(const struct peer *p, struct weft_end_cfg *c)
 {
 	const uint8_t kind = p->node->topo->kind;
-	const uint16_t requests = kind == WEFT_TOPO_HOST ? 0 : PEER_CREDITS;
-	const uint16_t answers = kind == WEFT_TOPO_GFD ? 0 : PEER_CREDITS;
+	const bool none = kind == WEFT_TOPO_DEVICE;
+	const uint16_t requests = kind == WEFT_TOPO_HOST || none ? 0 : PEER_CREDITS;
+	const uint16_t answers = kind == WEFT_TOPO_GFD || none ? 0 : PEER_CREDITS;
 
 	c->room[WEFT_MSG_M2S_REQ] = requests;
 	c->room[WEFT_MSG_M2S_RWD] = requests;
@@ -67,9 +69,10 @@ peer_io(struct peer *p, struct weft_end_cfg *c)
 
 	for (unsigned int i = 0; i < WEFT_IO_CLASSES; i++)
 		c->io_room[i] = p->node->daemon->topo->cxl_io;
-	c->io = kind == WEFT_TOPO_HOST  ? host_packet
-	        : kind == WEFT_TOPO_GFD ? gfd_packet
-	                                : store_packet;
+	c->io = kind == WEFT_TOPO_HOST     ? host_packet
+	        : kind == WEFT_TOPO_GFD    ? gfd_packet
+	        : kind == WEFT_TOPO_DEVICE ? device_packet
+	                                   : store_packet;
 	c->io_arg = p;
 }
 
@@ -167,7 +170,7 @@ peer_init(struct peer *p, bool asks)
 	void *mem;
 	int rc;
 
-	p->is_host = kind == WEFT_TOPO_HOST;
+	p->is_host = kind == WEFT_TOPO_HOST || kind == WEFT_TOPO_DEVICE;
 	p->is_switch = kind == WEFT_TOPO_SWITCH;
 	peer_cfg(p, asks, &cfg);
 	rc = ide_peer(p, asks, &cfg);
@@ -181,7 +184,7 @@ peer_init(struct peer *p, bool asks)
 		rte_free(mem);
 		return -EINVAL;
 	}
-	if (asks && cfg.llr.mode == WEFT_MODE_RXL) {
+	if (cfg.llr.mode == WEFT_MODE_RXL && kind == WEFT_TOPO_GFD && host_sends(p->node->topo)) {
 		p->waiting = rte_zmalloc("weft_waiting", sizeof(*p->waiting), WEFT_CACHE_LINE);
 		if (p->waiting == NULL)
 			return -ENOMEM;
@@ -207,7 +210,66 @@ peer_fini(struct peer *p)
 	rte_free(p->waiting);
 }
 
+static bool
+asks_by_uio(const struct weft_topo *t, unsigned int node, unsigned int other)
+{
+	return t->node[node].has_uio && weft_topo_may_ask(t, node, other);
+}
+
+bool
+peer_is_wanted(const struct weft_topo *t, unsigned int node, unsigned int other, bool *asks)
+{
+	const struct weft_topo_node *n = &t->node[node], *o = &t->node[other];
+	const bool host_asks =
+		n->kind == WEFT_TOPO_HOST && o->kind == WEFT_TOPO_GFD && host_sends(n);
+	const bool gfd_waits = n->kind == WEFT_TOPO_GFD && o->kind == WEFT_TOPO_HOST;
+	const bool there = asks_by_uio(t, node, other), back = asks_by_uio(t, other, node);
+
+	/* Of two that ask each other it is the first. */
+	*asks = host_asks || (there && (!back || node < other));
+	return host_asks || gfd_waits || there || back;
+}
+
+int
+connections_init(struct node *n, char *err, size_t err_len)
+{
+	const struct weft_topo *t = n->daemon->topo;
+	bool asks;
+
+	n->peer = calloc(t->n_nodes, sizeof(*n->peer));
+	if (n->peer == NULL)
+		return -ENOMEM;
+	for (uint16_t i = 0; i < t->n_nodes; i++) {
+		struct peer *p = &n->peer[n->n_peers];
+		int rc;
+
+		if (!peer_is_wanted(t, n->index, i, &asks))
+			continue;
+		n->n_peers++;
+		p->node = n;
+		p->topo_node = i;
+		p->pid = t->node[i].pid;
+		p->max_flits = (uint8_t)weft_topo_path_flits(t, n->index, i);
+		rc = peer_init(p, asks);
+		if (rc != 0) {
+			snprintf(err, err_len, "node %s: connection to %s: %s", n->topo->name,
+				t->node[i].name, strerror(-rc));
+			return rc;
+		}
+	}
+	return 0;
+}
+
 /* --- sessions --- */
+
+bool
+peers_are_up(const struct node *n)
+{
+	for (uint16_t i = 0; i < n->n_peers; i++)
+		if (n->peer[i].state != PEER_UP)
+			return false;
+	return true;
+}
 
 bool
 peer_ended(struct peer *p)

@@ -23,6 +23,7 @@ static const char *const kind_words[] = {
 	[WEFT_TOPO_HOST] = "host",
 	[WEFT_TOPO_SWITCH] = "switch",
 	[WEFT_TOPO_GFD] = "gfd",
+	[WEFT_TOPO_DEVICE] = "device",
 };
 
 /* Telemetry has a thread of its own: it waits until the nodes are there, and they for it at the end. */
@@ -211,7 +212,7 @@ failed_json(json_t *o, const uint64_t *failed, uint64_t read_only)
 	put(o, "read_only", read_only);
 }
 
-/* What the tables of a GFD refused, in all and to each host. */
+/* What the tables of a node refused, in all and to each host and device. */
 static json_t *
 access_json(const struct node *n)
 {
@@ -219,10 +220,14 @@ access_json(const struct node *n)
 	json_t *o = json_object(), *hosts = json_array();
 
 	failed_json(o, n->access_log->failed, n->access_log->read_only);
-	for (uint16_t h = 0; h < t->n_hosts; h++) {
-		const struct weft_topo_node *host = &t->node[t->host[h]];
+	for (uint16_t h = 0; h < t->n_nodes; h++) {
+		const struct weft_topo_node *host = &t->node[h];
 		const struct weft_gfam_counts *c = &n->access_log->rpid[host->pid];
-		json_t *one = json_object();
+		json_t *one;
+
+		if (host->kind != WEFT_TOPO_HOST && host->kind != WEFT_TOPO_DEVICE)
+			continue;
+		one = json_object();
 
 		json_object_set_new(one, "host", json_string(host->name));
 		put(one, "spid", host->pid);
@@ -247,6 +252,8 @@ node_json(const struct node *n)
 	if (n->topo->kind == WEFT_TOPO_GFD)
 		json_object_set_new(o, "memory",
 			counters_json(weft_gfd_counters(), n->gfd.count, WEFT_GFD_N_COUNTERS));
+	if (n->uio != NULL)
+		json_object_set_new(o, "uio", uio_json(n));
 	if (n->access_log != NULL)
 		json_object_set_new(o, "access", access_json(n));
 	if (n->conns != NULL) {
@@ -286,7 +293,7 @@ report_is_good(const struct daemon *d)
 		const struct node *n = &d->node[i];
 		const uint64_t *c;
 
-		if (n->xfers != NULL && !transfers_are_good(n))
+		if (!uio_is_good(n) || (n->xfers != NULL && !transfers_are_good(n)))
 			return false;
 		if (n->topo->kind != WEFT_TOPO_HOST || n->traffic == NULL)
 			continue;
@@ -369,6 +376,7 @@ report_text(const struct daemon *d, double seconds)
 
 		text_node(n);
 		text_retry(n);
+		uio_text(n);
 		if (n->xfers != NULL)
 			transfers_text(n);
 		if (n->traffic == NULL)
@@ -403,6 +411,13 @@ telemetry_rows(struct rte_tel_data *data, const char *prefix, const struct weft_
 	}
 }
 
+static void
+telemetry_uio(void *data, const char *prefix, const struct weft_counter *rows,
+	const uint64_t *values, unsigned int n)
+{
+	telemetry_rows(data, prefix, rows, values, n);
+}
+
 static int
 tell_node(const char *params, struct rte_tel_data *data)
 {
@@ -425,6 +440,8 @@ tell_node(const char *params, struct rte_tel_data *data)
 			weft_traffic_counts(n->traffic), WEFT_TRAFFIC_N_COUNTERS);
 	if (n->topo->kind == WEFT_TOPO_GFD)
 		telemetry_rows(data, "gfd", weft_gfd_counters(), n->gfd.count, WEFT_GFD_N_COUNTERS);
+	if (n->uio != NULL)
+		uio_rows(n, telemetry_uio, data);
 	for (unsigned int v = WEFT_OK + 1; v < WEFT_VERDICT_COUNT; v++) {
 		char name[64];
 		uint64_t sum = node_drops(n, (enum weft_verdict)v);

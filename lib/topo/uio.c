@@ -14,6 +14,7 @@
 
 #include "topo_priv.h"
 
+#define CXL_IO 64 /* packets of each class that an end takes where the file does not say */
 #define LINES_A_UNIT (WEFT_TOPO_UIO_UNIT / 64)
 
 static bool
@@ -183,7 +184,13 @@ check_traffic(struct topo_load *l, unsigned int i)
 
 	if (!n->has_uio)
 		return 0;
+	if (l->defaults_at[DEF_CXL_IO] == 0)
+		l->t.cxl_io = CXL_IO;
 	topo_where(l, "nodes[%u].uio", i);
+	if (l->t.cxl_io == 0)
+		return topo_fail(l, -EINVAL, src->at[NODE_UIO],
+			"uio without CXL.io packets, expected no defaults.cxl_io or one above 0, "
+			"got 0");
 	if (n->uio.bytes % 64 != 0)
 		return topo_fail(l, -EINVAL, src->uio_at[UIO_BYTES],
 			"bad bytes, expected 64|128|192|256, got %u", n->uio.bytes);

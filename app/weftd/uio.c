@@ -1,0 +1,698 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * UIO at a host, GFD or device, and its edge port (fabric.md sections 1.5, 1.12 and 2.4): requests are
+ * decoded by FAST or LDST, or go where their prefix says; what comes in is given a prefix, or refused;
+ * answers go back by prefix or re-router. Between the two there is a PTH and no prefix.
+ */
+
+#include "daemon.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include <rte_malloc.h>
+
+#include "weft_line.h"
+#include "weft_uio_memory.h"
+#include "weft_uio_traffic.h"
+
+#define EXPIRE_EVERY_NS UINT64_C(1000000)
+#define EXPIRE_BATCH 64
+#define REQUESTS_A_POLL 64
+#define SPLIT 128 /* completions end at multiples of it */
+#define WRITER 0x10000u /* the first writer that is none of CXL.mem */
+
+enum uio_counter {
+	UIO_N_FAST,
+	UIO_N_GIM,
+	UIO_N_PREFIX,
+	UIO_N_LDST,
+	UIO_N_PREFIX_ADDED,
+	UIO_N_EGRESS_UR,
+	UIO_N_BY_PREFIX,
+	UIO_N_REROUTED,
+	UIO_N_UNEXPECTED,
+	UIO_N_COUNTERS
+};
+
+static const struct weft_counter counters[UIO_N_COUNTERS] = {
+	[UIO_N_FAST] = { "fast", "requests", "Sent to a GFD by FAST" },
+	[UIO_N_GIM] = { "gim_fast", "requests", "Sent to a host by FAST (flow 1)" },
+	[UIO_N_PREFIX] = { "gim_prefix", "requests", "Sent to a host by their prefix (flow 2)" },
+	[UIO_N_LDST] = { "ldst", "requests", "Sent to a device by LDST" },
+	[UIO_N_PREFIX_ADDED] = { "prefix_added", "requests", "Came in and were given a prefix" },
+	[UIO_N_EGRESS_UR] = { "egress_ur", "requests",
+		"Came in and were refused, as the port adds no prefix" },
+	[UIO_N_BY_PREFIX] = { "answers_prefix", "packets", "Answers that went by their prefix" },
+	[UIO_N_REROUTED] = { "answers_rerouted", "packets", "Answers that went by the re-router" },
+	[UIO_N_UNEXPECTED] = { "unexpected", "packets",
+		"Answers dropped, as the port may not send them (Unexpected Completion)" },
+};
+
+/* Answers that wait for credit or window; no request is executed before they have gone. */
+struct uio_answers {
+	unsigned int at, n;
+	struct weft_io_tlp cpl[WEFT_UIO_CPLS_MAX];
+};
+
+struct uio {
+	struct weft_uio_requester *requester; /* these two: NULL: it asks nothing */
+	struct weft_uio_traffic *traffic;
+	struct weft_uio_memory memory;
+	uint8_t *own; /* mapped here: what a host offers, or a device has */
+	size_t own_len;
+	struct uio_answers *answers; /* by peer */
+	struct weft_io_tlp held; /* request that waits for credit or window */
+	struct peer *held_for; /* NULL: none waits */
+	uint64_t held_ns;
+	uint64_t expire_due_ns;
+	uint64_t stopped[EDGE_REASONS]; /* requests that the edge port answered, by why */
+	uint64_t count[UIO_N_COUNTERS];
+	uint8_t is_done; /* read by the control thread */
+};
+
+static const struct weft_edge *
+edge_of(const struct node *n)
+{
+	return weft_tables_edge(weft_tables_now(&n->tables.slot), 0);
+}
+
+static struct peer *
+peer_to(struct node *n, uint16_t dpid)
+{
+	return daemon_is_cxl(n->daemon) ? n->peer : peer_find(n, dpid);
+}
+
+/* --- answers, on their way out --- */
+
+static void
+send_answers(struct node *n, struct uio_answers *a)
+{
+	for (; a->at < a->n; a->at++) {
+		struct peer *p = peer_to(n, a->cpl[a->at].dpid);
+		const int rc = p == NULL ? -EINVAL : weft_end_send_io(p->end, &a->cpl[a->at]);
+
+		if (rc == -EAGAIN)
+			return;
+		/* A session that is over takes its answers with it. */
+		if (rc != 0)
+			n->drops[WEFT_DROP_NO_CONN]++;
+		else
+			p->due_ns = 0;
+	}
+	a->at = a->n = 0;
+}
+
+/* What the edge port makes of an answer of the host or device. @return whether it goes on */
+static bool
+edge_answer(struct node *n, struct weft_io_tlp *cpl)
+{
+	struct weft_edge_decision d;
+	struct weft_uio u;
+
+	if (weft_uio_decode(cpl, &u) != 0)
+		return false;
+	weft_edge_completion(edge_of(n), u.requester, WEFT_EDGE_ABSENT, false,
+		cpl->has_prefix ? cpl->prefix_pid : WEFT_EDGE_ABSENT, &d);
+	if (d.reason != WEFT_EDGE_OK) {
+		n->uio->count[UIO_N_UNEXPECTED]++;
+		return false;
+	}
+	n->uio->count[d.decoder == WEFT_EDGE_BY_PREFIX ? UIO_N_BY_PREFIX : UIO_N_REROUTED]++;
+	cpl->has_prefix = false;
+	cpl->spid = d.spid;
+	cpl->dpid = d.dpid;
+	cpl->pif = d.pif;
+	cpl->dsar = n->topo->kind == WEFT_TOPO_HOST;
+	return true;
+}
+
+static void
+to_requester(const struct node *n, const struct weft_io_tlp *req, struct weft_io_tlp *cpl)
+{
+	cpl->spid = n->topo->pid;
+	cpl->dpid = req->spid;
+	cpl->pif = true;
+	cpl->has_prefix = false;
+}
+
+/* Serve a request as it came from the fabric; @p a receives the answers, addressed. */
+static void
+serve(struct node *n, const struct weft_io_tlp *t, struct uio_answers *a)
+{
+	struct weft_io_tlp req = *t;
+	enum weft_verdict v;
+	unsigned int made = 0;
+
+	switch (weft_edge_egress(edge_of(n), WEFT_EDGE_UIO, t->pif)) {
+	case WEFT_EGRESS_UR:
+		n->uio->count[UIO_N_EGRESS_UR]++;
+		if (weft_uio_refuse(t, WEFT_UIO_UR, 0, &a->cpl[0]) != 0)
+			return;
+		to_requester(n, t, &a->cpl[0]);
+		a->n = 1;
+		return;
+	case WEFT_EGRESS_PREFIX:
+		n->uio->count[UIO_N_PREFIX_ADDED]++;
+		req.has_prefix = true;
+		req.prefix_pid = t->spid;
+		break;
+	default: break;
+	}
+	v = weft_uio_serve(&n->uio->memory, &req, a->cpl, &made);
+	if (v != WEFT_OK)
+		n->drops[v]++;
+	for (unsigned int i = 0; i < made; i++) {
+		if (n->topo->kind == WEFT_TOPO_GFD)
+			to_requester(n, &req, &a->cpl[i]);
+		else if (!edge_answer(n, &a->cpl[i]))
+			continue;
+		a->cpl[a->n++] = a->cpl[i];
+	}
+}
+
+/* --- packets that come in --- */
+
+/* False: it has to wait, as its answers would. */
+static bool
+request_in(struct peer *p, const struct weft_io_tlp *t)
+{
+	struct node *n = p->node;
+	struct uio_answers *a = &n->uio->answers[p - n->peer];
+
+	send_answers(n, a);
+	if (a->n != 0)
+		return false;
+	serve(n, t, a);
+	send_answers(n, a);
+	return true;
+}
+
+static void
+ended(struct node *n, const struct weft_uio_done *d)
+{
+	if (d->end != WEFT_UIO_PART)
+		weft_uio_traffic_complete(n->uio->traffic, d);
+}
+
+static void
+answer_in(struct node *n, const struct weft_io_tlp *t)
+{
+	enum weft_verdict v = WEFT_DROP_NO_TAG;
+	struct weft_uio_done d;
+
+	if (n->uio->requester != NULL)
+		v = weft_uio_take(n->uio->requester, t, n->now_ns, &d);
+	if (v == WEFT_OK)
+		ended(n, &d);
+	else
+		n->drops[v]++;
+}
+
+bool
+uio_packet(struct peer *p, const struct weft_io_tlp *t)
+{
+	struct node *n = p->node;
+	enum weft_verdict why = WEFT_DROP_WRONG_CLASS;
+
+	/* Nobody asks or answers in another's name: behind a link of a switch it has seen to that. */
+	if (!p->is_switch && t->spid != p->pid)
+		why = WEFT_DROP_NO_CONN;
+	else if (t->dpid != n->topo->pid)
+		why = WEFT_DROP_NOT_MINE;
+	else if (n->uio != NULL && weft_io_class(t) == WEFT_IO_REQUEST)
+		return request_in(p, t);
+	else if (n->uio != NULL && weft_io_class(t) == WEFT_IO_COMPLETION) {
+		answer_in(n, t);
+		return true;
+	}
+	n->drops[why]++;
+	return true;
+}
+
+/* --- requests, on their way out --- */
+
+static void
+lost(void *arg, const struct weft_uio_done *d)
+{
+	ended(arg, d);
+}
+
+static enum uio_counter
+counter_of(const struct weft_topo *t, const struct weft_edge_decision *d)
+{
+	if (d->decoder == WEFT_EDGE_BY_PREFIX)
+		return UIO_N_PREFIX;
+	if (d->decoder == WEFT_EDGE_BY_LDST)
+		return UIO_N_LDST;
+	for (unsigned int h = 0; h < t->n_hosts; h++)
+		if (t->node[t->host[h]].pid == d->dpid)
+			return UIO_N_GIM;
+	return UIO_N_FAST;
+}
+
+/* The edge port answers what may not go on. */
+static void
+stop(struct node *n, const struct weft_io_tlp *t, uint8_t why)
+{
+	struct weft_io_tlp cpl;
+
+	n->uio->stopped[why]++;
+	if (weft_uio_refuse(t, WEFT_UIO_UR, 0, &cpl) == 0)
+		answer_in(n, &cpl);
+}
+
+/* @return whom it goes to, or NULL: it was answered here */
+static struct peer *
+edge_request(struct node *n, struct weft_io_tlp *t, uint64_t addr)
+{
+	struct weft_edge_decision d;
+	struct peer *p;
+
+	weft_edge_request(edge_of(n), WEFT_EDGE_UIO, addr,
+		t->has_prefix ? t->prefix_pid : WEFT_EDGE_ABSENT, &d);
+	if (d.reason != WEFT_EDGE_OK) {
+		stop(n, t, d.reason);
+		return NULL;
+	}
+	n->uio->count[counter_of(n->daemon->topo, &d)]++;
+	t->has_prefix = false;
+	t->spid = d.spid;
+	t->dpid = d.dpid;
+	t->pif = d.pif;
+	t->dsar = n->topo->kind == WEFT_TOPO_HOST;
+	weft_uio_sent_to(n->uio->requester, t, d.dpid);
+	p = peer_to(n, d.dpid);
+	if (p == NULL)
+		n->drops[WEFT_DROP_NO_CONN]++;
+	return p;
+}
+
+/* A host or device that uses flow 2 says itself who has the memory. */
+static void
+add_prefix(const struct node *n, struct weft_io_tlp *t, uint64_t addr)
+{
+	const struct weft_topo *topo = n->daemon->topo;
+	const uint64_t index = (addr - weft_topo_fast_base(topo)) >> topo->segment_log2;
+	const struct weft_topo_segment *s = &topo->segment[index];
+
+	if (n->topo->uio.prefix == 0 || !s->is_gim)
+		return;
+	t->has_prefix = true;
+	t->prefix_pid = topo->node[topo->target[s->first_target].node].pid;
+}
+
+/* @return whether the request that was held has gone */
+static bool
+send_held(struct node *n)
+{
+	struct uio *u = n->uio;
+	struct peer *p = u->held_for;
+	int rc;
+
+	if (p == NULL)
+		return true;
+	/* Given up by now: it must not turn up later than its line is left alone for. */
+	if (n->now_ns - u->held_ns >= (uint64_t)n->topo->uio.timeout_ms * 1000000) {
+		u->held_for = NULL;
+		return true;
+	}
+	rc = weft_end_send_io(p->end, &u->held);
+	if (rc == -EAGAIN || rc == -ENOTCONN)
+		return false;
+	if (rc == 0)
+		p->due_ns = 0;
+	else
+		n->drops[WEFT_DROP_BAD_OPCODE]++;
+	u->held_for = NULL;
+	return true;
+}
+
+static unsigned int
+send_requests(struct node *n)
+{
+	struct uio *u = n->uio;
+	unsigned int sent = 0;
+	int rc = 0;
+
+	while (sent < REQUESTS_A_POLL && send_held(n)) {
+		uint64_t addr;
+
+		rc = weft_uio_traffic_next(u->traffic, n->now_ns, &u->held, &addr);
+		if (rc != 0)
+			break;
+		sent++;
+		u->held_ns = n->now_ns;
+		add_prefix(n, &u->held, addr);
+		u->held_for = edge_request(n, &u->held, addr);
+	}
+	if (rc == -ESHUTDOWN)
+		__atomic_store_n(&u->is_done, 1, __ATOMIC_RELAXED);
+	return sent;
+}
+
+unsigned int
+uio_poll(struct node *n, bool may_ask)
+{
+	struct uio *u = n->uio;
+
+	if (u == NULL)
+		return 0;
+	for (uint16_t i = 0; i < n->n_peers; i++) {
+		struct peer *p = &n->peer[i];
+		const struct weft_io_tlp *t;
+
+		send_answers(n, &u->answers[i]);
+		while ((t = weft_end_io_peek(p->end, WEFT_IO_REQUEST)) != NULL &&
+			request_in(p, t)) {
+			weft_end_io_pop(p->end, WEFT_IO_REQUEST);
+			p->due_ns = 0;
+		}
+	}
+	if (u->traffic == NULL)
+		return 0;
+	if (n->now_ns >= u->expire_due_ns) {
+		u->expire_due_ns = n->now_ns + EXPIRE_EVERY_NS;
+		weft_uio_expire(u->requester, n->now_ns, lost, n, EXPIRE_BATCH);
+	}
+	return may_ask && !u->is_done ? send_requests(n) : 0;
+}
+
+bool
+uio_is_done(const struct node *n)
+{
+	return n->uio == NULL || n->uio->traffic == NULL ||
+	       __atomic_load_n(&n->uio->is_done, __ATOMIC_RELAXED);
+}
+
+/* --- set up --- */
+
+static enum weft_uio_answer
+answer_of_rule(const struct weft_topo *t, unsigned int from, const struct weft_resolve *r)
+{
+	switch (r->rule) {
+	case WEFT_RESOLVE_ALLOWED: return WEFT_UIO_ANSWER_DATA;
+	case WEFT_RESOLVE_NO_GROUP:
+	case WEFT_RESOLVE_DENIED:
+	case WEFT_RESOLVE_NO_WINDOW:
+	case WEFT_RESOLVE_WINDOW: return WEFT_UIO_ANSWER_CA;
+	case WEFT_RESOLVE_NO_ROUTE:
+	case WEFT_RESOLVE_ANSWER: return WEFT_UIO_ANSWER_NONE;
+	case WEFT_RESOLVE_GIM:
+		/* It offers nothing, and says so if its port lets it. */
+		return t->node[r->target].egress_prefix && !weft_topo_in_vtv(t, r->target, from)
+		               ? WEFT_UIO_ANSWER_NONE
+		               : WEFT_UIO_ANSWER_UR;
+	default: return WEFT_UIO_ANSWER_UR;
+	}
+}
+
+/* What --resolve says, and the port's rule for prefixes, which it does not ask about. */
+static enum weft_uio_answer
+place(void *arg, uint64_t addr)
+{
+	const struct node *n = arg;
+	const struct weft_topo *t = n->daemon->topo;
+	struct weft_resolve r;
+
+	if (weft_resolve(t, n->index, addr, true, &r, n->hop) != 0)
+		return WEFT_UIO_ANSWER_UR;
+	if (n->topo->uio.prefix != 0 && !n->topo->ingress_prefix &&
+		r.segment != WEFT_RESOLVE_NONE && t->segment[r.segment].is_gim)
+		return WEFT_UIO_ANSWER_UR;
+	return answer_of_rule(t, n->index, &r);
+}
+
+static bool
+is_closed(struct node *n, uint64_t addr)
+{
+	for (uint64_t i = 0; i < n->topo->uio.lines; i += WEFT_UIO_UNIT_LINES)
+		if (place(n, addr + i * WEFT_LINE_LEN) == WEFT_UIO_ANSWER_DATA)
+			return false;
+	return true;
+}
+
+/*
+ * The node's own lines of each segment. Where it may reach nothing it asks for the first ones, which
+ * are another's: were one of its writes done, their owner would see it.
+ */
+static uint64_t *
+own_lines(struct node *n)
+{
+	const struct weft_topo *t = n->daemon->topo;
+	uint64_t *base = calloc(t->n_segments, sizeof(*base));
+
+	for (uint16_t s = 0; base != NULL && s < t->n_segments; s++) {
+		const uint64_t first = t->segment[s].base;
+
+		base[s] = first + n->topo->uio.first_line * WEFT_LINE_LEN;
+		if (is_closed(n, base[s]) && is_closed(n, first))
+			base[s] = first;
+	}
+	return base;
+}
+
+static int
+make_traffic(struct node *n)
+{
+	const struct weft_topo_uio *tr = &n->topo->uio;
+	struct uio *u = n->uio;
+	struct weft_uio_traffic_cfg cfg = {
+		.seed = tr->seed,
+		.requests = tr->requests == 0 ? UINT64_MAX : tr->requests,
+		.rest_ns = daemon_is_cxl(n->daemon) ? REST_CXL_NS : REST_NS,
+		.n_targets = n->daemon->topo->n_segments,
+		.lines = (uint32_t)tr->lines,
+		.outstanding = tr->outstanding,
+		.writer = WRITER + n->index,
+		.bytes = tr->bytes,
+		.write_percent = tr->write_percent,
+		.place = place,
+		.place_arg = n,
+	};
+	uint64_t *base;
+	size_t size;
+	void *mem;
+
+	n->hop = calloc(n->daemon->topo->n_nodes, sizeof(*n->hop));
+	base = n->hop == NULL ? NULL : own_lines(n);
+	cfg.base = base;
+	size = base == NULL ? 0 : weft_uio_traffic_size(&cfg);
+	mem = size == 0 ? NULL : rte_zmalloc("weft_uio", size, WEFT_CACHE_LINE);
+	u->traffic = mem == NULL ? NULL : weft_uio_traffic_init(mem, &cfg, u->requester);
+	free(base);
+	free(n->hop);
+	n->hop = NULL;
+	return u->traffic == NULL ? -ENOMEM : 0;
+}
+
+static uint32_t
+tags_for(uint32_t outstanding)
+{
+	uint32_t tags = 1;
+
+	while (tags < outstanding)
+		tags *= 2;
+	return tags;
+}
+
+static int
+make_requester(struct node *n)
+{
+	const uint64_t timeout_ns = (uint64_t)n->topo->uio.timeout_ms * 1000000;
+	const struct weft_uio_requester_cfg cfg = {
+		.timeout_ns = timeout_ns,
+		.quarantine_ns = timeout_ns,
+		.tags = tags_for(n->topo->uio.outstanding),
+		.id = n->topo->pid,
+	};
+	void *mem = rte_zmalloc("weft_uio", weft_uio_requester_size(&cfg), WEFT_CACHE_LINE);
+
+	n->uio->requester = mem == NULL ? NULL : weft_uio_requester_init(mem, &cfg);
+	return n->uio->requester == NULL ? -ENOMEM : make_traffic(n);
+}
+
+/* Address of the first segment with memory of the node, 0 without one. */
+static uint64_t
+first_base(const struct node *n)
+{
+	const struct weft_topo *t = n->daemon->topo;
+
+	for (unsigned int s = 0; s < t->n_segments; s++)
+		if (t->target[t->segment[s].first_target].node == n->index)
+			return t->segment[s].base;
+	return 0;
+}
+
+/* A GFD has its memory already; that of hosts and devices is made here. */
+static int
+make_memory(struct node *n, char *err, size_t err_len)
+{
+	struct uio *u = n->uio;
+	struct weft_uio_memory_cfg cfg = { .split = SPLIT, .hpa_base = first_base(n) };
+	int rc = 0;
+
+	if (n->topo->kind == WEFT_TOPO_GFD) {
+		cfg.mem = n->memory;
+		cfg.len = n->memory_len;
+		cfg.poison = n->gfd.poison;
+	} else {
+		cfg.len = n->topo->kind == WEFT_TOPO_HOST ? n->topo->gim : n->topo->memory;
+		cfg.by_prefix = n->topo->kind == WEFT_TOPO_HOST;
+		cfg.completer = n->topo->kind == WEFT_TOPO_DEVICE ? n->topo->pid : 0;
+		u->own = cfg.len == 0 ? NULL
+		                      : mmap(NULL, cfg.len, PROT_READ | PROT_WRITE,
+						MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (u->own == MAP_FAILED) {
+			u->own = NULL;
+			return -ENOMEM;
+		}
+		u->own_len = cfg.len;
+		cfg.mem = u->own;
+		if (cfg.len != 0)
+			rc = fabric_access(n, err, err_len);
+	}
+	if (n->access != NULL)
+		cfg.guard = &n->guard;
+	return rc == 0 ? weft_uio_memory_init(&u->memory, &cfg) : rc;
+}
+
+int
+uio_init(struct node *n, char *err, size_t err_len)
+{
+	int rc = 0;
+
+	if (n->daemon->topo->cxl_io == 0)
+		return 0;
+	n->uio = calloc(1, sizeof(*n->uio));
+	if (n->uio == NULL)
+		return -ENOMEM;
+	n->uio->answers = calloc((size_t)n->n_peers + 1, sizeof(*n->uio->answers));
+	snprintf(err, err_len, "node %s: no room for UIO", n->topo->name);
+	if (n->uio->answers == NULL)
+		return -ENOMEM;
+	rc = make_memory(n, err, err_len);
+	return rc == 0 && n->topo->has_uio ? make_requester(n) : rc;
+}
+
+void
+uio_fini(struct node *n)
+{
+	struct uio *u = n->uio;
+
+	if (u == NULL)
+		return;
+	rte_free(u->traffic);
+	rte_free(u->requester);
+	if (u->own != NULL)
+		munmap(u->own, u->own_len);
+	free(u->answers);
+	free(u);
+	n->uio = NULL;
+}
+
+/* --- what was counted --- */
+
+static void
+put_rows(json_t *o, const char *key, const struct weft_counter *rows, const uint64_t *values,
+	unsigned int n)
+{
+	json_t *list = json_object();
+
+	for (unsigned int i = 0; i < n; i++)
+		json_object_set_new(list, rows[i].name, json_integer((json_int_t)values[i]));
+	json_object_set_new(o, key, list);
+}
+
+static json_t *
+stopped_json(const struct uio *u)
+{
+	json_t *o = json_object();
+
+	for (unsigned int r = WEFT_EDGE_OK + 1; r < EDGE_REASONS; r++)
+		if (u->stopped[r] != 0)
+			json_object_set_new(o, weft_edge_reason_word((enum weft_edge_reason)r),
+				json_integer((json_int_t)u->stopped[r]));
+	return o;
+}
+
+json_t *
+uio_json(const struct node *n)
+{
+	const struct uio *u = n->uio;
+	json_t *o = json_object();
+
+	if (u->traffic != NULL) {
+		put_rows(o, "requests", weft_uio_counters(), weft_uio_counts(u->requester),
+			WEFT_UIO_N_COUNTERS);
+		put_rows(o, "traffic", weft_uio_traffic_counters(),
+			weft_uio_traffic_counts(u->traffic), WEFT_UIO_TRAFFIC_N_COUNTERS);
+		json_object_set_new(o, "outstanding",
+			json_integer((json_int_t)weft_uio_outstanding(u->requester)));
+		json_object_set_new(o, "done", json_integer(u->is_done));
+	}
+	put_rows(o, "memory", weft_uio_memory_counters(), u->memory.count,
+		WEFT_UIO_MEMORY_N_COUNTERS);
+	put_rows(o, "edge", counters, u->count, UIO_N_COUNTERS);
+	json_object_set_new(o, "stopped", stopped_json(u));
+	return o;
+}
+
+void
+uio_rows(const struct node *n, uio_row_fn fn, void *arg)
+{
+	const struct uio *u = n->uio;
+
+	if (u->traffic != NULL) {
+		fn(arg, "uio", weft_uio_counters(), weft_uio_counts(u->requester),
+			WEFT_UIO_N_COUNTERS);
+		fn(arg, "uio_traffic", weft_uio_traffic_counters(),
+			weft_uio_traffic_counts(u->traffic), WEFT_UIO_TRAFFIC_N_COUNTERS);
+	}
+	fn(arg, "uio_memory", weft_uio_memory_counters(), u->memory.count,
+		WEFT_UIO_MEMORY_N_COUNTERS);
+	fn(arg, "uio_edge", counters, u->count, UIO_N_COUNTERS);
+}
+
+bool
+uio_is_good(const struct node *n)
+{
+	const uint64_t *c;
+
+	if (n->uio == NULL || n->uio->traffic == NULL)
+		return true;
+	c = weft_uio_traffic_counts(n->uio->traffic);
+	return c[WEFT_UIO_TRAFFIC_N_MISMATCHES] == 0 && c[WEFT_UIO_TRAFFIC_N_FAILED] == 0 &&
+	       c[WEFT_UIO_TRAFFIC_N_LOST] == 0;
+}
+
+void
+uio_text(const struct node *n)
+{
+	const struct weft_uio_mismatch *bad;
+	const struct weft_latency *l;
+	const uint64_t *c;
+
+	if (n->uio == NULL || n->uio->traffic == NULL)
+		return;
+	c = weft_uio_traffic_counts(n->uio->traffic);
+	l = weft_uio_latency(n->uio->requester);
+	printf("  uio: %lu writes, %lu reads, %lu lines verified, %lu mismatches, %lu refused, %lu "
+	       "lost; latency p50 %.1f us p99 %.1f us\n",
+		(unsigned long)c[WEFT_UIO_TRAFFIC_N_WRITES],
+		(unsigned long)c[WEFT_UIO_TRAFFIC_N_READS],
+		(unsigned long)c[WEFT_UIO_TRAFFIC_N_VERIFIED],
+		(unsigned long)c[WEFT_UIO_TRAFFIC_N_MISMATCHES],
+		(unsigned long)c[WEFT_UIO_TRAFFIC_N_REFUSED],
+		(unsigned long)c[WEFT_UIO_TRAFFIC_N_LOST],
+		(double)weft_latency_quantile(l, 5000) / 1e3,
+		(double)weft_latency_quantile(l, 9900) / 1e3);
+	bad = weft_uio_traffic_first_mismatch(n->uio->traffic);
+	if (bad != NULL)
+		printf("  first mismatch by UIO: address %#lx, %s\n", (unsigned long)bad->addr,
+			weft_uio_traffic_counters()[bad->why].name);
+}
