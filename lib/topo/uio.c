@@ -198,10 +198,21 @@ check_traffic(struct topo_load *l, unsigned int i)
 		return topo_fail(l, -EINVAL, src->uio_at[UIO_LINES],
 			"bad lines, expected a multiple of %d, got %llu", LINES_A_UNIT,
 			(unsigned long long)n->uio.lines);
-	if (l->t.ide != WEFT_IDE_OFF)
-		return topo_fail(l, -EINVAL, src->at[NODE_UIO],
+	return 0;
+}
+
+/* Said once, of the first node, as it is one decision. */
+static int
+check_ide(struct topo_load *l)
+{
+	for (unsigned int i = 0; i < l->t.n_nodes && l->t.ide != WEFT_IDE_OFF; i++) {
+		if (!l->t.node[i].has_uio)
+			continue;
+		topo_where(l, "nodes[%u].uio", i);
+		return topo_fail(l, -EINVAL, l->node[i].at[NODE_UIO],
 			"uio beside ide, expected one of them, as IDE of CXL.cachemem does not "
 			"cover CXL.io, got both");
+	}
 	return 0;
 }
 
@@ -240,6 +251,7 @@ topo_uio(struct topo_load *l)
 	t->list = calloc((size_t)l->tree.n + 1, sizeof(*t->list));
 	if (t->window == NULL || t->list == NULL)
 		return -ENOMEM;
+	rc = check_ide(l);
 	for (unsigned int i = 0; i < t->n_nodes && rc == 0; i++)
 		rc = place_node(l, i);
 	for (unsigned int i = 0; i < t->n_nodes && rc == 0; i++) {
