@@ -96,9 +96,9 @@ send_answers(struct node *n, struct uio_answers *a)
 		struct peer *p = peer_to(n, a->cpl[a->at].dpid);
 		const int rc = p == NULL ? -EINVAL : weft_end_send_io(p->end, &a->cpl[a->at]);
 
-		if (rc == -EAGAIN)
+		/* A link that is down comes back; a connection's session takes its answers with it. */
+		if (rc == -EAGAIN || (rc == -ENOTCONN && daemon_is_cxl(n->daemon)))
 			return;
-		/* A session that is over takes its answers with it. */
 		if (rc != 0)
 			n->drops[WEFT_DROP_NO_CONN]++;
 		else
@@ -620,6 +620,13 @@ stopped_json(const struct uio *u)
 	return o;
 }
 
+static json_t *
+latency_json(const struct weft_latency *l)
+{
+	return json_pack("{s:I, s:I, s:I}", "p50", (json_int_t)weft_latency_quantile(l, 5000),
+		"p99", (json_int_t)weft_latency_quantile(l, 9900), "max", (json_int_t)l->max_ns);
+}
+
 json_t *
 uio_json(const struct node *n)
 {
@@ -634,6 +641,7 @@ uio_json(const struct node *n)
 		json_object_set_new(o, "outstanding",
 			json_integer((json_int_t)weft_uio_outstanding(u->requester)));
 		json_object_set_new(o, "done", json_integer(u->is_done));
+		json_object_set_new(o, "latency_ns", latency_json(weft_uio_latency(u->requester)));
 	}
 	put_rows(o, "memory", weft_uio_memory_counters(), u->memory.count,
 		WEFT_UIO_MEMORY_N_COUNTERS);

@@ -149,9 +149,9 @@ same "text" "0x10000000800 from h0 (PID 0x101) by CXL.mem
   path     h0:0 > 0:s0:1 > 1:s1:2 > 0:g2
   memory   decoder 0 of g2, DPA 0x0
   group    0: shared
-  allowed  allowed: the group is open to the requester
+  allowed  allowed: the group, window or device is open to the requester
   answer   to a read: MemData; to a write: Cmp" "$(resolve h0 --hpa 0x10000000800)"
-same "keys" "allowed decoder dpa dpid fabric from gfd_decoder group hpa kind path read_answer rule segment spid target way write_answer" \
+same "keys" "allowed decoder dpa dpid fabric from gfd_decoder group hpa kind path read_answer rule segment spid target way window write_answer" \
 	"$(value h0 0x10000000800 '" ".join(sorted(o))')"
 same "way 3, denied at the edge" "(3, 'access-vector', False, 'MemData-NXM', [])" \
 	"$(value h0 0x10000000c00 'o["way"], o["rule"], o["allowed"], o["read_answer"], o["path"]')"
@@ -171,7 +171,7 @@ same "ports of the path" "[('h0', None, 0), ('s0', 0, 1), ('s1', 1, 2), ('g2', 0
 resolve h0 --hpa 0x10000000800 --json "$work/file.json"
 same "a file" "0x202" "$(json "$work/file.json" 'hex(o["dpid"])')"
 refuses '--resolve: expected --from NODE and --hpa ADDRESS' "$app/weftd" --resolve "$lab" --from h0
-refuses '--from: expected the name of a host of fabric lab, got "s0"' "$app/weftd" --resolve "$lab" --from s0 --hpa 0
+refuses '--from: expected the name of a host or device of fabric lab, got "s0"' "$app/weftd" --resolve "$lab" --from s0 --hpa 0
 refuses '--hpa: expected an address below 2^52' "$app/weftd" --resolve "$lab" --from h0 --hpa 0x10000000000000
 refuses '--hpa: expected an address below 2^52' "$app/weftd" --resolve "$lab" --from h0 --hpa 12x
 refuses 'No such file' "$app/weftd" --resolve "$work/nonesuch" --from h0 --hpa 0
