@@ -136,6 +136,27 @@ same "vtv: answers to d0 and d1" True "$(of vtv h1 "n['uio']['edge']['unexpected
 same "vtv: d0 heard nothing" True "$(of vtv d0 "(lambda t, r: t['refused'] == r['lost'] == t['reads'] + t['writes'] >= 40)(
 	n['uio']['traffic'], n['uio']['requests'])")"
 
+# Askers in processes of their own; who answers is seen by telemetry while it runs.
+fabric rxl 2000 256 "" | sed '/gim: h0, size/d' >"$work/parts.yaml"
+nodes_of=("g0,g1,s0,s1,d1,h1" "h0" "d0,d2")
+for k in 0 1 2; do
+	until_done=--until-done
+	[ $k -ne 0 ] || until_done=--quiet # the others end it
+	"$app/weftd" --topology "$work/parts.yaml" --node "${nodes_of[k]}" --quiet $until_done \
+		--json "$work/part$k.json" >"$work/part$k.log" 2>&1 &
+	pids+=($!)
+done
+ask() { /usr/bin/python3 "$here/telemetry.py" "${pids[0]}" "$@"; }
+answered() { ask /weft/node,h1 | json /dev/stdin 'o["/weft/node"]["uio_memory_reads"]'; }
+wait_for 60 eval '[ "$(answered)" -gt 10 ]'
+for k in 1 2; do
+	wait "${pids[k]}" || die "process $k: $(cat "$work/part$k.log")"
+	pids[k]=
+	same "process $k" True "$(json "$work/part$k.json" 'o["good"] and any(n["uio"]["traffic"]["verified"] > 500
+		for n in o["nodes"] if "traffic" in n["uio"])')"
+done
+same "prefixes at h1" True "$(ask /weft/node,h1 | json /dev/stdin 'o["/weft/node"]["uio_edge_prefix_added"] > 500')"
+
 # On wires that damage flits, and in rxl lose frames.
 good=1
 for mode in rxl cxl; do
