@@ -198,7 +198,7 @@ fi
 fabric() {
 	local dir=$1 part programs=()
 	shift
-	for part in pbr gfam ats io; do
+	for part in pbr gfam ats io uio; do
 		[ ! -x "$dir/test/unit/${part}_script" ] ||
 			programs+=("--$part" "$dir/test/unit/${part}_script")
 	done

@@ -1,15 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Weft Authors
-"""Run scripts through pbr_script, gfam_script, ats_script and io_script and through the model, and compare:
-random ones, and small tables whole. Each script counts as one test."""
+"""Run scripts through pbr_script, gfam_script, ats_script, io_script and uio_script and through
+the model, and compare: random ones, and small tables whole. Each script counts as one test."""
 
 import argparse
 import os
 import random
 import sys
 
-from weftmodel import ats_cases, fabric_cases, gfam_cases, io_cases
+from weftmodel import ats_cases, fabric_cases, gfam_cases, io_cases, uio_cases
 
 
 LARGE = 1 << 20     # look-ups of one large script, at most
@@ -54,7 +54,16 @@ def io_scripts(seed, cases):
         yield f"random {n}", lambda n=n: io_cases.RandomScene(seed + n, length)
 
 
-PARTS = {"pbr": pbr_scripts, "gfam": gfam_scripts, "ats": ats_scripts, "io": io_scripts}
+def uio_scripts(seed, cases):
+    for make in uio_cases.WHOLE:
+        yield make.__name__, lambda make=make: make(seed)
+    length = 2500
+    for n in range(max(1, cases // length)):
+        yield f"random {n}", lambda n=n: uio_cases.RandomScene(seed + n, length)
+
+
+PARTS = {"pbr": pbr_scripts, "gfam": gfam_scripts, "ats": ats_scripts, "io": io_scripts,
+         "uio": uio_scripts}
 
 
 def run(part, program, opts):
