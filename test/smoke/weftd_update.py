@@ -116,7 +116,7 @@ def traffic(host, *counters):
     """Over telemetry."""
     if not telemetry:
         places = ("/var/run", os.environ["XDG_RUNTIME_DIR"], "/tmp", "/run/user/*")
-        found = [p for top in places for p in glob.glob(f"{top}/dpdk/*{daemon.pid}*/dpdk_telemetry.v2")]
+        found = [p for top in places for p in glob.glob(f"{top}/dpdk/weftd-{daemon.pid}/dpdk_telemetry.v2")]
         telemetry.append(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
         telemetry[0].settimeout(20)
         telemetry[0].connect(found[0])
@@ -158,6 +158,11 @@ try:
     for i in range(CHANGES // 2 - 2):
         change(routing=rng.choice(routes), h1=rng.choice(("low", "high", "", "low, high")),
                h2=rng.choice(("low", "high", "")), spare=rng.random() < 0.5)
+
+    # Each GFD refuses who may reach another part of it: others are stopped at their edge port.
+    for group in ("high", "spare"):
+        change(h1=group)
+        grows("h1", "refused", 2000)
 
     # What cannot change says so, and nothing does.
     good = fabric()
