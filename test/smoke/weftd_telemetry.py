@@ -36,7 +36,7 @@ def ask(k):
     s.settimeout(60)
     try:
         while True:
-            paths = [p for top in places for p in glob.glob(f"{top}/dpdk/*{pid}*/dpdk_telemetry.v2")]
+            paths = [p for top in places for p in glob.glob(f"{top}/dpdk/weftd-{pid}/dpdk_telemetry.v2")]
             try:
                 s.connect(paths[0])
                 break
