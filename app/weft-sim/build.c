@@ -388,8 +388,9 @@ sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, si
 		}
 		if (!s->topo->is_plain) {
 			snprintf(err, err_len,
-				"%s: expected no devices, HBR switches, bindings, segments, groups "
-				"or access, which are not simulated",
+				"%s: expected no devices, HBR switches, bindings, segments, "
+			        "groups, "
+				"access or translations, which are not simulated",
 				opt->topology);
 			return -1;
 		}

@@ -529,6 +529,10 @@ main(int argc, char **argv)
 		cli_fail("fabric %s: weftd does not run transfers where segments are not each the "
 			 "whole memory of a gfd, in their order, yet",
 			d.topo->fabric);
+	if (d.topo->n_translations != 0)
+		cli_fail("fabric %s: weftd checks and resolves translations, but does not run them "
+			 "yet",
+			d.topo->fabric);
 	if (!runs(d.topo))
 		cli_fail("fabric %s: weftd checks and resolves HBR switches and bindings, "
 			 "but does not run fabrics with them yet",

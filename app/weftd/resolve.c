@@ -18,6 +18,7 @@ struct answer {
 	unsigned int from;
 	uint64_t hpa;
 	bool uio;
+	struct weft_resolve_xlat x;
 	struct weft_resolve r;
 	struct weft_resolve_hop *hop;
 };
@@ -57,6 +58,37 @@ is_direct(const struct answer *a)
 	return a->r.target != WEFT_RESOLVE_NONE && a->t->node[a->r.target].kind == WEFT_TOPO_DEVICE;
 }
 
+/* The permissions of a translation are told: the rest of the answer is of the address behind it. */
+static void
+print_translation(const struct answer *a)
+{
+	const struct weft_topo_translation *x = a->x.rule;
+
+	if (a->x.agent == WEFT_RESOLVE_NONE)
+		return;
+	printf("  agent    %s: ", a->t->node[a->x.agent].name);
+	if (x == NULL)
+		printf("no translation\n");
+	else
+		printf("virtual 0x%llx is 0x%llx, page of %llu bytes, rights %s%s%s\n",
+			(unsigned long long)a->x.va, (unsigned long long)a->x.pa,
+			1ull << x->page_log2, weft_topo_rights_word(x->rights),
+			x->move_to != 0 ? ", may have moved" : "",
+			x->on_demand ? ", there once it was asked for" : "");
+}
+
+/* Whether it may read (or write) by its translation, if it has one. */
+static const char *
+answer_to(const struct answer *a, bool write)
+{
+	const unsigned int need = write ? WEFT_TOPO_W : WEFT_TOPO_R;
+	const enum weft_resolve_rule rule = a->x.rule != NULL && (a->x.rule->rights & need) == 0
+	                                            ? WEFT_RESOLVE_NO_TRANSLATION
+	                                            : (enum weft_resolve_rule)a->r.rule;
+
+	return weft_resolve_answer(rule, a->uio, write);
+}
+
 static void
 print_text(const struct answer *a)
 {
@@ -65,6 +97,7 @@ print_text(const struct answer *a)
 
 	printf("0x%llx from %s (PID 0x%03x) by %s\n", (unsigned long long)a->hpa,
 		t->node[a->from].name, r->spid, a->uio ? "UIO" : "CXL.mem");
+	print_translation(a);
 	if (r->segment != WEFT_RESOLVE_NONE) {
 		const struct weft_topo_segment *s = &t->segment[r->segment];
 
@@ -88,9 +121,8 @@ print_text(const struct answer *a)
 		printf("  window   %u of %s\n", r->window, t->node[r->target].name);
 	printf("  %-8s %s: %s\n", weft_resolve_is_allowed(r->rule) ? "allowed" : "denied",
 		weft_resolve_word(r->rule), weft_resolve_text(r->rule));
-	printf("  answer   to a read: %s; to a write: %s\n",
-		weft_resolve_answer(r->rule, a->uio, false),
-		weft_resolve_answer(r->rule, a->uio, true));
+	printf("  answer   to a read: %s; to a write: %s\n", answer_to(a, false),
+		answer_to(a, true));
 }
 
 static void
@@ -122,6 +154,24 @@ path_json(const struct answer *a)
 		json_array_append_new(path, o);
 	}
 	return path;
+}
+
+static json_t *
+translation_json(const struct answer *a)
+{
+	json_t *o;
+
+	if (a->x.agent == WEFT_RESOLVE_NONE)
+		return json_null();
+	o = json_object();
+	json_object_set_new(o, "agent", json_string(a->t->node[a->x.agent].name));
+	if (a->x.rule != NULL) {
+		set_address(o, "pa", a->x.pa);
+		json_object_set_new(o, "page", json_integer((json_int_t)1 << a->x.rule->page_log2));
+		json_object_set_new(
+			o, "rights", json_string(weft_topo_rights_word(a->x.rule->rights)));
+	}
+	return o;
 }
 
 static void
@@ -157,10 +207,9 @@ write_json(const struct answer *a, const char *file)
 	set_number(o, "window", r->window);
 	json_object_set_new(o, "allowed", json_boolean(weft_resolve_is_allowed(r->rule)));
 	json_object_set_new(o, "rule", json_string(weft_resolve_word(r->rule)));
-	json_object_set_new(
-		o, "read_answer", json_string(weft_resolve_answer(r->rule, a->uio, false)));
-	json_object_set_new(
-		o, "write_answer", json_string(weft_resolve_answer(r->rule, a->uio, true)));
+	json_object_set_new(o, "read_answer", json_string(answer_to(a, false)));
+	json_object_set_new(o, "write_answer", json_string(answer_to(a, true)));
+	json_object_set_new(o, "translation", translation_json(a));
 	rc = json_write(file, o);
 	json_decref(o);
 	if (rc != 0)
@@ -186,7 +235,7 @@ resolve_print(const struct run_options *run, const char *json)
 	if (a.hop == NULL)
 		cli_fail("out of memory");
 	a.from = (unsigned int)from;
-	if (from < 0 || weft_resolve(t, a.from, a.hpa, a.uio, &a.r, a.hop) != 0)
+	if (from < 0 || weft_resolve_from(t, a.from, a.hpa, a.uio, &a.x, &a.r, a.hop) != 0)
 		cli_fail("--from: expected the name of a host or device of fabric %s, got \"%s\"",
 			t->fabric, run->from);
 	if (json != NULL)

@@ -42,6 +42,9 @@ static const struct {
 	{ NODE_INGRESS_PREFIX, WEFT_TOPO_HOST, WEFT_TOPO_DEVICE, "ingress_prefix" },
 	{ NODE_EGRESS_PREFIX, WEFT_TOPO_HOST, WEFT_TOPO_DEVICE, "egress_prefix" },
 	{ NODE_UIO, WEFT_TOPO_HOST, WEFT_TOPO_DEVICE, "uio" },
+	{ NODE_ATS, WEFT_TOPO_HOST, WEFT_TOPO_HOST, "ats" },
+	{ NODE_TRANSLATIONS, WEFT_TOPO_HOST, WEFT_TOPO_HOST, "translations" },
+	{ NODE_CHANGE, WEFT_TOPO_HOST, WEFT_TOPO_HOST, "change" },
 };
 
 static int
@@ -135,8 +138,8 @@ check_server(struct topo_load *l, unsigned int i)
 		has_server ? "one" : "none", src->out.name);
 }
 
-static unsigned int
-traffic_line(const struct topo_node_src *src)
+unsigned int
+topo_traffic_line(const struct topo_node_src *src)
 {
 	return src->traffic_at[TRAFFIC_LINES] != 0 ? src->traffic_at[TRAFFIC_LINES]
 	                                           : src->at[NODE_TRAFFIC];
@@ -274,7 +277,7 @@ topo_check_traffic(struct topo_load *l)
 		unsigned int i = l->t.host[h];
 		struct weft_topo_node *host = &l->t.node[i];
 
-		if (!host->has_traffic)
+		if (!host->has_traffic || host->translates)
 			continue;
 		topo_where(l, "nodes[%u].traffic", i);
 		if (l->t.n_gfds == 0)
@@ -284,7 +287,7 @@ topo_check_traffic(struct topo_load *l)
 		host->traffic.first_line = used;
 		used += host->traffic.lines;
 		if (used > room)
-			return topo_fail(l, -EINVAL, traffic_line(&l->node[i]),
+			return topo_fail(l, -EINVAL, topo_traffic_line(&l->node[i]),
 				"more lines than %s holds, expected at most %llu for all "
 				"hosts, got %llu",
 				name, (unsigned long long)room, (unsigned long long)used);

@@ -243,6 +243,9 @@ static const struct topo_key node_keys[NODE_KEYS] = {
 	[NODE_TRANSFERS] = OTHER("transfers", OPTIONAL, read_transfers),
 	[NODE_ACCESS] =
 		NAMES("access", OPTIONAL, struct topo_node_src, access, 0, WEFT_TOPO_GROUPS),
+	[NODE_ATS] = OTHER("ats", OPTIONAL, topo_read_ats),
+	[NODE_TRANSLATIONS] = OTHER("translations", OPTIONAL, topo_read_translations),
+	[NODE_CHANGE] = OTHER("change", OPTIONAL, topo_read_change),
 	[NODE_AT] = OTHER("at", OPTIONAL, topo_read_at),
 	[NODE_GIM] = SIZE("gim", OPTIONAL, struct topo_node_src, out.gim, MIN_MEMORY, MAX_MEMORY),
 	[NODE_WINDOWS] = OTHER("windows", OPTIONAL, topo_read_windows),
@@ -265,6 +268,7 @@ read_node(struct topo_load *l, const struct topo_value *v, unsigned int index)
 
 	src->line = v->line;
 	src->out.numa = -1;
+	topo_change_defaults(&src->out.change);
 	return topo_decode_map(l, v, node_keys, NODE_KEYS, src, src->at);
 }
 

@@ -58,6 +58,9 @@ static const struct {
 	[WEFT_RESOLVE_ANSWER] = { "answer-vtv",
 		"the requester is not in the VTV of the target's port, which drops the answer", "-",
 		"-", "none, dropped" },
+	[WEFT_RESOLVE_NO_TRANSLATION] = { "no-translation",
+		"the translation agent of the host has none for the address", "MemData-NXM",
+		"Cmp, not written", "-" },
 };
 
 bool
@@ -241,13 +244,9 @@ decide(const struct weft_topo *t, unsigned int from, uint64_t hpa, bool uio, str
 	                                                   : WEFT_RESOLVE_DENIED;
 }
 
-int
-weft_resolve(const struct weft_topo *t, unsigned int from, uint64_t hpa, bool uio,
-	struct weft_resolve *r, struct weft_resolve_hop *hop)
+static void
+answer_begin(const struct weft_topo *t, unsigned int from, struct weft_resolve *r)
 {
-	if (from >= t->n_nodes ||
-		(t->node[from].kind != WEFT_TOPO_HOST && t->node[from].kind != WEFT_TOPO_DEVICE))
-		return -EINVAL;
 	*r = (struct weft_resolve){
 		.segment = WEFT_RESOLVE_NONE,
 		.way = WEFT_RESOLVE_NONE,
@@ -258,6 +257,32 @@ weft_resolve(const struct weft_topo *t, unsigned int from, uint64_t hpa, bool ui
 		.group = WEFT_RESOLVE_NONE,
 		.window = WEFT_RESOLVE_NONE,
 	};
+}
+
+int
+weft_resolve(const struct weft_topo *t, unsigned int from, uint64_t hpa, bool uio,
+	struct weft_resolve *r, struct weft_resolve_hop *hop)
+{
+	if (from >= t->n_nodes ||
+		(t->node[from].kind != WEFT_TOPO_HOST && t->node[from].kind != WEFT_TOPO_DEVICE))
+		return -EINVAL;
+	answer_begin(t, from, r);
 	r->rule = (uint8_t)decide(t, from, hpa, uio, r, hop);
+	return 0;
+}
+
+int
+weft_resolve_from(const struct weft_topo *t, unsigned int from, uint64_t addr, bool uio,
+	struct weft_resolve_xlat *x, struct weft_resolve *r, struct weft_resolve_hop *hop)
+{
+	*x = (struct weft_resolve_xlat){ .va = addr, .pa = addr, .agent = WEFT_RESOLVE_NONE };
+	if (from >= t->n_nodes || !t->node[from].translates)
+		return weft_resolve(t, from, addr, uio, r, hop);
+	x->agent = t->node[from].ats.agent;
+	x->rule = weft_topo_translate(t, from, addr, &x->pa);
+	if (x->rule != NULL)
+		return weft_resolve(t, from, x->pa, uio, r, hop);
+	answer_begin(t, from, r);
+	r->rule = WEFT_RESOLVE_NO_TRANSLATION;
 	return 0;
 }

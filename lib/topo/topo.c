@@ -95,6 +95,7 @@ release(struct weft_topo *t)
 	free(t->window);
 	free(t->list);
 	free(t->transfer);
+	free(t->translation);
 }
 
 static void
@@ -109,6 +110,7 @@ load_release(struct topo_load *l)
 	free(l->binding);
 	free(l->window);
 	free(l->transfer);
+	free(l->translation);
 	release(&l->t);
 }
 
@@ -156,6 +158,7 @@ static const struct {
 	{ topo_uio, true },
 	{ topo_check_traffic, true },
 	{ topo_check_transfers, true },
+	{ topo_check_ats, true },
 	{ topo_join, true },
 	{ topo_check_attached, true },
 	{ topo_check_links, true },

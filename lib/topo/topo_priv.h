@@ -84,6 +84,9 @@ enum {
 	NODE_FORWARD,
 	NODE_OVERRIDE,
 	NODE_UIO,
+	NODE_ATS,
+	NODE_TRANSLATIONS,
+	NODE_CHANGE,
 	NODE_KEYS
 };
 enum {
@@ -126,6 +129,19 @@ enum {
 	TRANSFER_EXPECT,
 	TRANSFER_KEYS
 };
+enum { ATS_AGENT, ATS_ENTRIES, ATS_PREFETCH, ATS_KEYS };
+enum { CHANGE_EVERY_MS, CHANGE_AT_ONCE, CHANGE_TIMEOUT_MS, CHANGE_FENCE_MS, CHANGE_KEYS };
+enum {
+	TRANSLATION_HOST,
+	TRANSLATION_VA,
+	TRANSLATION_PA,
+	TRANSLATION_SIZE,
+	TRANSLATION_PAGE,
+	TRANSLATION_RIGHTS,
+	TRANSLATION_MOVE_TO,
+	TRANSLATION_DEMAND,
+	TRANSLATION_KEYS
+};
 enum { LINK_A, LINK_B, LINK_DRIVER, LINK_A_PORT, LINK_B_PORT, LINK_WIRE, LINK_KEYS };
 enum {
 	END_PCI,
@@ -155,6 +171,9 @@ struct topo_node_src {
 	unsigned int access; /* these: value of a list of names */
 	unsigned int vtv;
 	unsigned int lav;
+	char agent[WEFT_TOPO_NAME_ROOM];
+	unsigned int ats_at[ATS_KEYS];
+	unsigned int change_at[CHANGE_KEYS];
 };
 
 struct topo_window_src {
@@ -162,6 +181,14 @@ struct topo_window_src {
 	unsigned int nodes; /* value of a list of names */
 	unsigned int line;
 	unsigned int at[WINDOW_KEYS];
+};
+
+struct topo_translation_src {
+	struct weft_topo_translation out;
+	char host[WEFT_TOPO_NAME_ROOM];
+	uint64_t page;
+	unsigned int line;
+	unsigned int at[TRANSLATION_KEYS];
 };
 
 struct topo_transfer_src {
@@ -244,6 +271,8 @@ struct topo_load {
 	struct topo_link_src *link; /* t.n_links */
 	struct topo_transfer_src *transfer; /* n_transfers, by node */
 	uint16_t n_transfers;
+	struct topo_translation_src *translation; /* n_translations, by node */
+	uint16_t n_translations;
 	struct topo_segment_src *segment; /* n_segments: those of the file */
 	unsigned int n_segments;
 	uint64_t segment_size;
@@ -345,6 +374,15 @@ int topo_read_uio(
 	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
 int topo_read_windows(
 	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
+/* ats.c: the keys of address translation, and what they say together. After topo_check_traffic(). */
+int topo_read_ats(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
+int topo_read_translations(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
+int topo_read_change(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
+void topo_change_defaults(struct weft_topo_change *c);
+int topo_check_ats(struct topo_load *l);
 
 /* decode.c: l->tree into the structs of l and the plain fields of l->t. */
 int topo_decode(struct topo_load *l);
@@ -369,6 +407,8 @@ int topo_uio(struct topo_load *l);
 bool topo_has_segment(const struct weft_topo *t, unsigned int node);
 bool topo_answers_gim(const struct weft_topo *t, unsigned int node);
 
+/* check.c: line of the file that says how many lines a host has. */
+unsigned int topo_traffic_line(const struct topo_node_src *src);
 /** Give each host lines of its own in every segment. */
 int topo_check_traffic(struct topo_load *l);
 /* join.c: resolve the names of links, count and number the ports. */

@@ -33,6 +33,7 @@ enum weft_resolve_rule {
 	WEFT_RESOLVE_NO_WINDOW, /**< GIM: memory that is in no window */
 	WEFT_RESOLVE_WINDOW, /**< GIM: the window is closed to the requester */
 	WEFT_RESOLVE_ANSWER, /**< GIM: the requester is not in the VTV of the target's port */
+	WEFT_RESOLVE_NO_TRANSLATION, /**< the agent of the host has none */
 	WEFT_RESOLVE_RULES
 };
 
@@ -43,6 +44,14 @@ struct weft_resolve_hop {
 	uint16_t node;
 	int16_t in; /**< port number, -1 at the first */
 	int16_t out; /**< port number, -1 at the last */
+};
+
+/** What the agent of a host that translates answers (ats.md section 2.4). */
+struct weft_resolve_xlat {
+	const struct weft_topo_translation *rule; /**< NULL: none, or the host translates nothing */
+	uint64_t va;
+	uint64_t pa;
+	uint16_t agent; /**< node; WEFT_RESOLVE_NONE: the host goes by fabric addresses */
 };
 
 /** The answer. What the rule did not come to is WEFT_RESOLVE_NONE, or 0 for addresses. */
@@ -71,6 +80,14 @@ struct weft_resolve {
  */
 int weft_resolve(const struct weft_topo *t, unsigned int from, uint64_t hpa, bool uio,
 	struct weft_resolve *r, struct weft_resolve_hop *hop);
+
+/**
+ * The same for an address as the host itself uses it: virtual where it translates.
+ *
+ * @param x  written whole. Without a translation the rule is WEFT_RESOLVE_NO_TRANSLATION
+ */
+int weft_resolve_from(const struct weft_topo *t, unsigned int from, uint64_t addr, bool uio,
+	struct weft_resolve_xlat *x, struct weft_resolve *r, struct weft_resolve_hop *hop);
 
 /** Whether the request is done, or goes on to a host that decides. */
 bool weft_resolve_is_allowed(enum weft_resolve_rule rule);

@@ -34,6 +34,7 @@ extern "C" {
 #define WEFT_TOPO_PATH_ROOM 256
 #define WEFT_TOPO_DOMAIN_ROOM 128
 #define WEFT_TOPO_TRANSFERS 1024 /**< of all hosts */
+#define WEFT_TOPO_TRANSLATIONS 1024 /**< of all agents */
 #define WEFT_TOPO_WIRE_ROOM 640 /**< every key of weft_impair.h at its longest */
 
 /** Fabric addresses: segment k begins at base + k segment sizes (fabric.md section 1.2). */
@@ -168,6 +169,36 @@ struct weft_topo_transfer {
 /** Words for how a transfer ends, as weft_xfer_outcome() has them; NULL-ended, "ok" is 0. */
 extern const char *const weft_topo_outcomes[];
 
+/** How a host translates addresses (weft_ats_atc.h). */
+struct weft_topo_ats {
+	uint32_t entries; /**< of its cache, for pages of one size: a power of 2, 8..2^20 */
+	uint16_t agent; /**< node whom it asks */
+	uint8_t prefetch; /**< translations of one request at most, 1..15 */
+};
+
+/** What an agent does to translations, and how long it waits. */
+struct weft_topo_change {
+	uint32_t every_ms; /**< a page is moved so often; 0: never */
+	uint32_t timeout_ms; /**< an invalidation unanswered for so long failed, 1.. */
+	uint32_t fence_ms; /**< what a host sent before its session ended has arrived by then */
+	uint8_t at_once; /**< pages that move at a time, 1..32 */
+};
+
+/** Bits of weft_topo_translation.rights. */
+enum weft_topo_rights { WEFT_TOPO_R = 1 << 0, WEFT_TOPO_W = 1 << 1 };
+
+/** Pages of a host: addresses from va on stand for memory from pa on. */
+struct weft_topo_translation {
+	uint64_t va; /**< below 2^52; a multiple of the page, as all of these */
+	uint64_t pa; /**< fabric address, all of it in one segment */
+	uint64_t size; /**< bytes */
+	uint64_t move_to; /**< where its pages are moved, and back from; 0: nowhere */
+	uint16_t host; /**< node */
+	uint8_t page_log2; /**< 12..30 */
+	uint8_t rights; /**< enum weft_topo_rights */
+	uint8_t on_demand; /**< 1: a page is there once it was asked for */
+};
+
 /** How the retry layers are to work (weft_llr.h); what is not given is the program's choice. */
 struct weft_topo_retry {
 	uint16_t window; /**< flits that may be out, 8..511; 0 = not given */
@@ -208,6 +239,11 @@ struct weft_topo_node {
 	struct weft_topo_traffic traffic; /**< valid when has_traffic */
 	uint16_t first_transfer; /**< host: transfer[first_transfer] and those behind, in order */
 	uint16_t n_transfers;
+	bool translates; /**< host: its traffic is by virtual addresses, see `ats` */
+	struct weft_topo_ats ats;
+	uint16_t first_translation; /**< agent: translation[first_translation] and those behind */
+	uint16_t n_translations; /**< 0: it is no agent */
+	struct weft_topo_change change; /**< agent */
 };
 
 /** One end of a link. Its number at its node is its index less the node's first_port. */
@@ -316,8 +352,8 @@ struct weft_topo {
 	uint16_t n_switches;
 	uint8_t segment_log2; /**< size of every segment, 36..43 */
 	/**
-	 * Hosts, PBR switches and GFDs only, and nothing by UIO; one segment for each GFD in file order with all its
-	 * memory, and every host may reach it.
+	 * Hosts, PBR switches and GFDs only, and nothing by UIO; one segment for each GFD in file order
+	 * with all its memory, and every host may reach it, by its own address.
 	 */
 	bool is_plain;
 	uint16_t n_segments;
@@ -338,6 +374,8 @@ struct weft_topo {
 	struct weft_topo_link *link;
 	struct weft_topo_port *port;
 	struct weft_topo_transfer *transfer; /**< of all hosts; NULL without any */
+	struct weft_topo_translation *translation; /**< of all agents; NULL without any */
+	uint16_t n_translations;
 	uint16_t
 		*neighbour; /**< n_ports: node at the other end; what port[] says, close together */
 	uint16_t *host; /**< n_hosts indexes into node[] */
@@ -544,6 +582,18 @@ weft_topo_fast_base(const struct weft_topo *t)
  * begins; 0 if there is none.
  */
 uint64_t weft_topo_hpa(const struct weft_topo *t, unsigned int gfd_index);
+
+/**
+ * What the agent of @p host answers about an address, before it has moved anything.
+ *
+ * @param pa  receives the fabric address
+ * @return the translation, or NULL if there is none
+ */
+const struct weft_topo_translation *weft_topo_translate(
+	const struct weft_topo *t, unsigned int host, uint64_t va, uint64_t *pa);
+
+/** Word for rights: "none", "r", "w", "rw". Constant. */
+const char *weft_topo_rights_word(unsigned int rights);
 
 #ifdef __cplusplus
 }

@@ -60,7 +60,7 @@ static const struct error_row rows[] = {
 	{ 6, "  - {name: s0, kind: switch,\n     pid: 0x010, sever: lab1}", 7,
 		"nodes[1]: unknown key, expected name|kind|server|pid|lcores|memory|socket|"
 		"traffic|transfers|at|access|gim|windows|vtv|lav|ingress_prefix|egress_prefix|"
-		"forward|override|uio, got \"sever\"" },
+		"forward|override|uio|ats|translations|change, got \"sever\"" },
 	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, traffic: {line: 1}}", 5,
 		"nodes[0].traffic: unknown key, expected requests|" },
 	{ 9, "  - {a: h0, c: s0}", 9, "links[0]: unknown key" },

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Address translation: the keys of agents and of hosts that translate, what they say together, and
+ * what an agent answers before it has changed anything.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "topo_keys.h"
+
+#include "weft_base.h"
+#include "weft_ide.h"
+
+#define MAX_VA (UINT64_C(1) << 52)
+#define MAX_PAGE (UINT64_C(1) << 30)
+#define MAX_MEMORY (UINT64_C(1) << WEFT_TOPO_SEGMENT_LOG2)
+#define MAX_MS 60000
+#define MAX_OPEN 256 /* requests of a host that translates */
+#define LINE 64
+
+static const char *const rights_words[] = { "none", "r", "w", "rw", NULL };
+static const char *const bool_words[] = { "false", "true", NULL };
+
+static const struct topo_key ats_keys[ATS_KEYS] = {
+	[ATS_AGENT] = TEXT("agent", REQUIRED, struct topo_node_src, agent, NAME_CHARS),
+	[ATS_ENTRIES] =
+		NUMBER("entries", OPTIONAL, struct topo_node_src, out.ats.entries, 8, 1u << 20),
+	[ATS_PREFETCH] =
+		NUMBER("prefetch", OPTIONAL, struct topo_node_src, out.ats.prefetch, 1, 15),
+};
+
+int
+topo_read_ats(struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
+{
+	struct topo_node_src *src = base;
+
+	(void)k;
+	src->out.translates = true;
+	src->out.ats = (struct weft_topo_ats){ .entries = 1024, .prefetch = 8 };
+	return topo_decode_map(l, v, ats_keys, ATS_KEYS, src, src->ats_at);
+}
+
+static const struct topo_key change_keys[CHANGE_KEYS] = {
+	[CHANGE_EVERY_MS] =
+		NUMBER("every_ms", OPTIONAL, struct topo_node_src, out.change.every_ms, 0, MAX_MS),
+	[CHANGE_AT_ONCE] =
+		NUMBER("at_once", OPTIONAL, struct topo_node_src, out.change.at_once, 1, 32),
+	[CHANGE_TIMEOUT_MS] = NUMBER(
+		"timeout_ms", OPTIONAL, struct topo_node_src, out.change.timeout_ms, 1, MAX_MS),
+	[CHANGE_FENCE_MS] =
+		NUMBER("fence_ms", OPTIONAL, struct topo_node_src, out.change.fence_ms, 0, MAX_MS),
+};
+
+int
+topo_read_change(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
+{
+	struct topo_node_src *src = base;
+
+	(void)k;
+	return topo_decode_map(l, v, change_keys, CHANGE_KEYS, src, src->change_at);
+}
+
+void
+topo_change_defaults(struct weft_topo_change *c)
+{
+	*c = (struct weft_topo_change){ .at_once = 4, .timeout_ms = 1000, .fence_ms = 5000 };
+}
+
+#define TRANSLATION_SIZE(word, need, member, low, high)                                            \
+	SIZE(word, need, struct topo_translation_src, out.member, low, high)
+static const struct topo_key translation_keys[TRANSLATION_KEYS] = {
+	[TRANSLATION_HOST] = TEXT("host", REQUIRED, struct topo_translation_src, host, NAME_CHARS),
+	[TRANSLATION_VA] = TRANSLATION_SIZE("va", REQUIRED, va, 0, MAX_VA - 1),
+	[TRANSLATION_PA] = TRANSLATION_SIZE("pa", REQUIRED, pa, 0, MAX_VA - 1),
+	[TRANSLATION_SIZE] = TRANSLATION_SIZE("size", REQUIRED, size, WEFT_TOPO_BLOCK, MAX_MEMORY),
+	[TRANSLATION_PAGE] = SIZE(
+		"page", OPTIONAL, struct topo_translation_src, page, WEFT_TOPO_BLOCK, MAX_PAGE),
+	[TRANSLATION_RIGHTS] =
+		WORD("rights", OPTIONAL, struct topo_translation_src, out.rights, rights_words),
+	[TRANSLATION_MOVE_TO] = TRANSLATION_SIZE("move_to", OPTIONAL, move_to, 0, MAX_VA - 1),
+	[TRANSLATION_DEMAND] =
+		WORD("demand", OPTIONAL, struct topo_translation_src, out.on_demand, bool_words),
+};
+
+static int
+read_translation(struct topo_load *l, const struct topo_value *v, unsigned int index)
+{
+	struct topo_translation_src *src = &l->translation[l->n_translations++];
+
+	(void)index;
+	*src = (struct topo_translation_src){
+		.line = v->line,
+		.page = WEFT_TOPO_BLOCK,
+		.out.rights = WEFT_TOPO_R | WEFT_TOPO_W,
+	};
+	return topo_decode_map(l, v, translation_keys, TRANSLATION_KEYS, src, src->at);
+}
+
+int
+topo_read_translations(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
+{
+	struct topo_node_src *src = base;
+	int rc = topo_check_list(l, v, WEFT_TOPO_TRANSLATIONS - l->n_translations);
+	struct topo_translation_src *more;
+
+	(void)k;
+	if (rc < 0)
+		return rc;
+	more = realloc(l->translation, ((size_t)l->n_translations + v->count) * sizeof(*more));
+	if (more == NULL)
+		return -ENOMEM;
+	l->translation = more;
+	src->out.first_translation = l->n_translations;
+	src->out.n_translations = (uint16_t)v->count;
+	return topo_decode_list(l, v, read_translation);
+}
+
+/* --- what the keys say together --- */
+
+/* A stretch of addresses of a segment with memory. */
+static bool
+has_memory(const struct weft_topo *t, uint64_t pa, uint64_t size)
+{
+	const uint64_t base = weft_topo_fast_base(t);
+	const struct weft_topo_segment *s;
+
+	if (pa < base || (pa - base) >> t->segment_log2 >= t->n_segments)
+		return false;
+	s = &t->segment[(pa - base) >> t->segment_log2];
+	return !s->is_gim && pa - s->base <= s->size && size <= s->size - (pa - s->base);
+}
+
+/* The lines that other traffic believes to be its own stand first in every segment. */
+static uint64_t
+plain_bytes(const struct weft_topo *t)
+{
+	uint64_t lines = 0;
+
+	for (unsigned int h = 0; h < t->n_hosts; h++) {
+		const struct weft_topo_node *n = &t->node[t->host[h]];
+
+		if (n->has_traffic && !n->translates &&
+			n->traffic.first_line + n->traffic.lines > lines)
+			lines = n->traffic.first_line + n->traffic.lines;
+	}
+	return lines * LINE;
+}
+
+static int
+check_place(
+	struct topo_load *l, const struct topo_translation_src *src, unsigned int key, uint64_t pa)
+{
+	const struct weft_topo *t = &l->t;
+	const uint64_t used = plain_bytes(t);
+
+	if (pa % src->page != 0)
+		return topo_fail(l, -EINVAL, src->at[key],
+			"not aligned, expected a multiple of the page of %llu bytes, got 0x%llx",
+			(unsigned long long)src->page, (unsigned long long)pa);
+	if (!has_memory(t, pa, src->out.size))
+		return topo_fail(l, -EINVAL, src->at[key],
+			"not in one segment, expected memory for %llu bytes, got 0x%llx",
+			(unsigned long long)src->out.size, (unsigned long long)pa);
+	if ((pa & ((UINT64_C(1) << t->segment_log2) - 1)) < used)
+		return topo_fail(l, -EINVAL, src->at[key],
+			"over the lines of traffic, expected %llu bytes or more into the segment, "
+			"got 0x%llx",
+			(unsigned long long)used, (unsigned long long)pa);
+	return 0;
+}
+
+static bool
+meets(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
+{
+	return a < b + b_size && b < a + a_size;
+}
+
+/* Memory is moved, wiped and owned: no two translations share any. */
+static bool
+shares_memory(const struct weft_topo_translation *a, const struct weft_topo_translation *b)
+{
+	return meets(a->pa, a->size, b->pa, b->size) ||
+	       (a->move_to != 0 && meets(a->move_to, a->size, b->pa, b->size)) ||
+	       (b->move_to != 0 && meets(a->pa, a->size, b->move_to, b->size)) ||
+	       (a->move_to != 0 && b->move_to != 0 &&
+		       meets(a->move_to, a->size, b->move_to, b->size));
+}
+
+static int
+check_others(struct topo_load *l, unsigned int i)
+{
+	const struct topo_translation_src *src = &l->translation[i];
+
+	for (unsigned int j = 0; j < i; j++) {
+		const struct topo_translation_src *o = &l->translation[j];
+
+		if (o->out.host == src->out.host &&
+			meets(o->out.va, o->out.size, src->out.va, src->out.size))
+			return topo_fail(l, -EINVAL, src->at[TRANSLATION_VA],
+				"address translated twice, expected one translation of host %s, "
+				"got that of line %u again",
+				src->host, o->line);
+		if (shares_memory(&src->out, &o->out))
+			return topo_fail(l, -EINVAL, src->line,
+				"memory of another translation, expected some of its own, got "
+				"that of line %u",
+				o->line);
+	}
+	return 0;
+}
+
+static int
+check_translation(struct topo_load *l, unsigned int agent, unsigned int i)
+{
+	struct topo_translation_src *src = &l->translation[i];
+	struct weft_topo_translation *x = &src->out;
+	const int host = weft_topo_find(&l->t, src->host);
+	int rc;
+
+	if (host < 0 || !l->t.node[host].translates || l->t.node[host].ats.agent != agent)
+		return topo_fail(l, -EINVAL, src->at[TRANSLATION_HOST],
+			"no client, expected a host with ats: {agent: %s}, got \"%s\"",
+			l->t.node[agent].name, src->host);
+	x->host = (uint16_t)host;
+	if ((src->page & (src->page - 1)) != 0)
+		return topo_fail(l, -EINVAL, src->at[TRANSLATION_PAGE],
+			"bad page, expected a power of 2, got %llu", (unsigned long long)src->page);
+	x->page_log2 = (uint8_t)__builtin_ctzll(src->page);
+	if (x->va % src->page != 0 || x->size % src->page != 0 || x->va + x->size > MAX_VA)
+		return topo_fail(l, -EINVAL, src->line,
+			"not whole pages, expected va and size as multiples of %llu below 2^52, "
+			"got 0x%llx and %llu",
+			(unsigned long long)src->page, (unsigned long long)x->va,
+			(unsigned long long)x->size);
+	rc = check_place(l, src, TRANSLATION_PA, x->pa);
+	if (rc == 0 && src->at[TRANSLATION_MOVE_TO] != 0)
+		rc = check_place(l, src, TRANSLATION_MOVE_TO, x->move_to);
+	if (rc == 0 && x->move_to != 0 && meets(x->pa, x->size, x->move_to, x->size))
+		rc = topo_fail(l, -EINVAL, src->at[TRANSLATION_MOVE_TO],
+			"moves onto itself, expected other memory than pa, got 0x%llx",
+			(unsigned long long)x->move_to);
+	return rc != 0 ? rc : check_others(l, i);
+}
+
+static int
+check_agent(struct topo_load *l, unsigned int i)
+{
+	const struct topo_node_src *src = &l->node[i];
+	const struct weft_topo_node *n = &l->t.node[i];
+
+	topo_where(l, "nodes[%u]", i);
+	if (n->n_translations == 0 && src->at[NODE_CHANGE] != 0)
+		return topo_fail(l, -EINVAL, src->at[NODE_CHANGE],
+			"nothing to change, expected change beside translations, got it without");
+	if (n->n_translations == 0)
+		return 0;
+	if (n->has_traffic || n->n_transfers != 0 || n->translates)
+		return topo_fail(l, -EINVAL, src->at[NODE_TRANSLATIONS],
+			"an agent that has requests of its own, expected translations without "
+			"traffic, transfers and ats, got both");
+	for (unsigned int k = 0; k < n->n_translations; k++) {
+		int rc;
+
+		topo_where(l, "nodes[%u].translations[%u]", i, k);
+		rc = check_translation(l, i, n->first_translation + k);
+		if (rc != 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* Every target of its traffic is one translation, and its lines begin at the first of each. */
+static int
+check_lines(struct topo_load *l, unsigned int i)
+{
+	struct weft_topo_node *n = &l->t.node[i];
+	uint64_t least = UINT64_MAX;
+
+	if (!n->has_traffic)
+		return 0;
+	for (unsigned int k = 0; k < l->n_translations; k++)
+		if (l->translation[k].out.host == i && l->translation[k].out.size < least)
+			least = l->translation[k].out.size;
+	topo_where(l, "nodes[%u].traffic", i);
+	if (least == UINT64_MAX)
+		return topo_fail(l, -EINVAL, l->node[i].at[NODE_TRAFFIC],
+			"traffic without a destination, expected a translation of host %s at %s, "
+			"got none",
+			n->name, l->t.node[n->ats.agent].name);
+	if (n->traffic.lines > least / LINE)
+		return topo_fail(l, -EINVAL, topo_traffic_line(&l->node[i]),
+			"more lines than a translation holds, expected at most %llu, got %llu",
+			(unsigned long long)(least / LINE), (unsigned long long)n->traffic.lines);
+	if (n->traffic.outstanding > MAX_OPEN)
+		return topo_fail(l, -EINVAL, l->node[i].traffic_at[TRAFFIC_OUTSTANDING],
+			"too many at once, expected at most %d of a host that translates, got %u",
+			MAX_OPEN, n->traffic.outstanding);
+	return 0;
+}
+
+static int
+check_client(struct topo_load *l, unsigned int i)
+{
+	const struct topo_node_src *src = &l->node[i];
+	struct weft_topo_node *n = &l->t.node[i];
+	const int agent = weft_topo_find(&l->t, src->agent);
+
+	if (!n->translates)
+		return 0;
+	topo_where(l, "nodes[%u].ats", i);
+	if (l->t.ide != WEFT_IDE_OFF)
+		return topo_fail(l, -EINVAL, src->at[NODE_ATS],
+			"ats with ide, expected ide off as IDE does not cover CXL.io, got it on");
+	if (agent < 0 || l->t.node[agent].n_translations == 0)
+		return topo_fail(l, -EINVAL, src->ats_at[ATS_AGENT],
+			"no agent, expected the name of a host with translations, got \"%s\"",
+			src->agent);
+	n->ats.agent = (uint16_t)agent;
+	if ((n->ats.entries & (n->ats.entries - 1)) != 0)
+		return topo_fail(l, -EINVAL, src->ats_at[ATS_ENTRIES],
+			"bad number, expected a power of 2, got %u", n->ats.entries);
+	if (n->n_transfers != 0)
+		return topo_fail(l, -EINVAL, src->at[NODE_TRANSFERS],
+			"transfers of a host that translates, expected traffic only, got some");
+	return 0;
+}
+
+int
+topo_check_ats(struct topo_load *l)
+{
+	struct weft_topo *t = &l->t;
+	int rc = 0;
+
+	for (unsigned int h = 0; h < t->n_hosts && rc == 0; h++)
+		rc = check_client(l, t->host[h]);
+	for (unsigned int h = 0; h < t->n_hosts && rc == 0 && l->n_findings == 0; h++)
+		rc = check_agent(l, t->host[h]);
+	for (unsigned int h = 0; h < t->n_hosts && rc == 0 && l->n_findings == 0; h++)
+		if (t->node[t->host[h]].translates)
+			rc = check_lines(l, t->host[h]);
+	if (rc != 0 || l->n_translations == 0)
+		return rc;
+	t->translation = calloc(l->n_translations, sizeof(*t->translation));
+	if (t->translation == NULL)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < l->n_translations; i++)
+		t->translation[i] = l->translation[i].out;
+	t->n_translations = l->n_translations;
+	t->is_plain = false;
+	return 0;
+}
+
+const struct weft_topo_translation *
+weft_topo_translate(const struct weft_topo *t, unsigned int host, uint64_t va, uint64_t *pa)
+{
+	for (unsigned int i = 0; i < t->n_translations; i++) {
+		const struct weft_topo_translation *x = &t->translation[i];
+
+		if (x->host != host || va < x->va || va - x->va >= x->size)
+			continue;
+		*pa = x->pa + (va - x->va);
+		return x;
+	}
+	return NULL;
+}
+
+const char *
+weft_topo_rights_word(unsigned int rights)
+{
+	return rights < WEFT_ARRAY_SIZE(rights_words) - 1 ? rights_words[rights] : "unknown";
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* Agents and hosts that translate: what loads, what it answers, and each mistake in one line. */
+
+#include "topo_test.h"
+
+#include <errno.h>
+
+#define H0 "  - {name: h0, kind: host, pid: 0x101, traffic: {lines: 64}, ats: {agent: ta}}"
+#define TRANSLATIONS(rest)                                                                         \
+	"  - {name: ta, kind: host, pid: 0x100, change: {every_ms: 2},\n"                          \
+	"     translations: [{host: h0, va: 0x1000, pa: 0x10000100000, size: 64K,\n"               \
+	"      move_to: 0x10000200000}" rest "]}"
+
+static const char *const good[] = {
+	"fabric: lab", /* 1 */
+	"ide: {mode: off}", /* 2 */
+	"nodes:", /* 3 */
+	TRANSLATIONS(", {host: h1, va: 0x1000, pa: 0x10000300000, size: 1M, rights: r}"), /* 4-6 */
+	H0, /* 7 */
+	"  - {name: h1, kind: host, pid: 0x102, ats: {agent: ta, entries: 64, prefetch: 1}}",
+	"  - {name: h2, kind: host, pid: 0x103, traffic: {lines: 64}}", /* 9 */
+	"  - {name: s0, kind: switch, pid: 0x010}", /* 10 */
+	"  - {name: g0, kind: gfd, pid: 0x200}", /* 11 */
+	"links:\n  - {a: h0, b: s0}\n  - {a: h1, b: s0}\n  - {a: h2, b: s0}\n  - {a: ta, b: s0}\n"
+	"  - {a: s0, b: g0}",
+};
+
+/* Of good[]. */
+enum { IDE = 1, TA = 3, HOST0, HOST1, HOST2, SWITCH };
+
+static struct weft_topo *
+parse(unsigned int replaced, const char *by, struct weft_topo_error *e, int *rc)
+{
+	char text[4096] = "";
+	struct weft_topo *t;
+
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(good); i++) {
+		strcat(text, i == replaced ? by : good[i]);
+		strcat(text, "\n");
+	}
+	*rc = weft_topo_parse(&t, "lab.yaml", text, strlen(text), e);
+	return t;
+}
+
+static void
+loads_and_answers(void **state)
+{
+	struct weft_topo_error e;
+	int rc;
+	struct weft_topo *t = parse(UINT32_MAX, NULL, &e, &rc);
+	const struct weft_topo_translation *x;
+	const struct weft_topo_node *ta, *h1;
+	uint64_t pa = 0;
+
+	(void)state;
+	if (rc != 0)
+		fail_msg("%s", e.text);
+	ta = &t->node[weft_topo_find(t, "ta")];
+	h1 = &t->node[weft_topo_find(t, "h1")];
+	assert_int_equal(ta->n_translations, 2);
+	assert_int_equal(ta->change.every_ms, 2);
+	assert_int_equal(ta->change.at_once, 4);
+	assert_true(h1->translates && !ta->translates && !t->is_plain);
+	assert_int_equal(h1->ats.entries, 64);
+	assert_int_equal(h1->ats.agent, weft_topo_find(t, "ta"));
+	x = weft_topo_translate(t, (unsigned int)weft_topo_find(t, "h0"), 0x10fff, &pa);
+	assert_non_null(x);
+	assert_int_equal(pa, 0x1000010ffff);
+	assert_int_equal(x->page_log2, 12);
+	assert_int_equal(x->rights, WEFT_TOPO_R | WEFT_TOPO_W);
+	assert_null(weft_topo_translate(t, (unsigned int)weft_topo_find(t, "h0"), 0x11000, &pa));
+	assert_null(weft_topo_translate(t, (unsigned int)weft_topo_find(t, "h0"), 0xfff, &pa));
+	/* The same address of another host is another's. */
+	x = weft_topo_translate(t, (unsigned int)weft_topo_find(t, "h1"), 0x1000, &pa);
+	assert_int_equal(pa, 0x10000300000);
+	assert_string_equal(weft_topo_rights_word(x->rights), "r");
+	/* Its lines are not among those of hosts that go by fabric addresses. */
+	assert_int_equal(t->node[weft_topo_find(t, "h2")].traffic.first_line, 0);
+	weft_topo_free(t);
+}
+
+static const struct {
+	unsigned int replaced;
+	const char *by;
+	unsigned int line;
+	const char *text;
+} rows[] = {
+	{ IDE, "ide: {mode: skid, key_file: k}", 7,
+		"nodes[1].ats: ats with ide, expected ide off as IDE does not cover CXL.io" },
+	{ HOST0, "  - {name: h0, kind: host, pid: 0x101, ats: {entries: 64}}", 7,
+		"nodes[1].ats: key missing, expected agent" },
+	{ HOST0, "  - {name: h0, kind: host, pid: 0x101, ats: {agent: h2}}", 7,
+		"nodes[1].ats: no agent, expected the name of a host with translations, got "
+		"\"h2\"" },
+	{ HOST0, "  - {name: h0, kind: host, pid: 0x101, ats: {agent: ta, entries: 100}}", 7,
+		"nodes[1].ats: bad number, expected a power of 2, got 100" },
+	{ HOST0, "  - {name: h0, kind: host, pid: 0x101, ats: {agent: ta, prefetch: 16}}", 7,
+		"nodes[1].ats.prefetch: bad number, expected 1..15" },
+	{ HOST0,
+		"  - {name: h0, kind: host, pid: 0x101, ats: {agent: ta},\n"
+		"     traffic: {lines: 64, outstanding: 512}}",
+		8, "nodes[1].traffic: too many at once, expected at most 256" },
+	{ HOST0,
+		"  - {name: h0, kind: host, pid: 0x101, ats: {agent: ta},\n"
+		"     traffic: {lines: 1025}}",
+		8, "nodes[1].traffic: more lines than a translation holds, expected at most 1024" },
+	{ HOST0,
+		"  - {name: h0, kind: host, pid: 0x101, ats: {agent: ta},\n"
+		"     transfers: [{kind: read, gfd: g0, bytes: 64}]}",
+		8, "nodes[1].ats: transfers of a host that translates" },
+	{ HOST2, "  - {name: h2, kind: host, pid: 0x103, traffic: {lines: 16385}}", 5,
+		"nodes[0].translations[0]: over the lines of traffic, expected 1048640 bytes or "
+		"more into the segment, got 0x10000100000" },
+	{ HOST2, "  - {name: h2, kind: host, pid: 0x103, ats: {agent: ta}, traffic: {}}", 9,
+		"nodes[3].traffic: traffic without a destination, expected a translation of host "
+		"h2 at ta, got none" },
+	{ HOST2, "  - {name: h2, kind: host, pid: 0x103, change: {every_ms: 1}}", 9,
+		"nodes[3]: nothing to change, expected change beside translations" },
+	{ SWITCH, "  - {name: s0, kind: switch, pid: 0x010, ats: {agent: ta}}", 10,
+		"nodes[4].ats: key of another kind, expected it in a host only" },
+	{ TA, TRANSLATIONS(", {host: h2, va: 0, pa: 0x10000300000, size: 4K}"), 6,
+		"translations[1]: no client, expected a host with ats: {agent: ta}, got \"h2\"" },
+	{ TA, TRANSLATIONS(", {host: h1, va: 0, pa: 0x10000300000, size: 4K, page: 5000}"), 6,
+		"translations[1]: bad page, expected a power of 2, got 5000" },
+	{ TA, TRANSLATIONS(", {host: h1, va: 4K, pa: 0x10000300000, size: 8K, page: 8K}"), 6,
+		"translations[1]: not whole pages, expected va and size as multiples of 8192" },
+	{ TA, TRANSLATIONS(", {host: h1, va: 0, pa: 0x10000300100, size: 4K}"), 6,
+		"translations[1]: not aligned, expected a multiple of the page of 4096 bytes" },
+	{ TA, TRANSLATIONS(", {host: h1, va: 0, pa: 0x10001000000, size: 4K}"), 6,
+		"translations[1]: not in one segment, expected memory for 4096 bytes, got "
+		"0x10001000000" },
+	{ TA, TRANSLATIONS(", {host: h1, va: 0, pa: 0x1000, size: 4K}"), 6,
+		"translations[1]: not in one segment" },
+	{ TA, TRANSLATIONS(", {host: h0, va: 0x10000, pa: 0x10000300000, size: 4K}"), 6,
+		"translations[1]: address translated twice, expected one translation of host h0, "
+		"got that of line 5 again" },
+	{ TA, TRANSLATIONS(", {host: h1, va: 0, pa: 0x1000020f000, size: 8K}"), 6,
+		"translations[1]: memory of another translation, expected some of its own, got "
+		"that of line 5" },
+	{ TA,
+		TRANSLATIONS(", {host: h1, va: 0, pa: 0x10000300000, size: 8K, move_to: "
+			     "0x10000301000}"),
+		6, "translations[1]: moves onto itself" },
+	{ TA, TRANSLATIONS(", {host: h1, va: 0, pa: 0x10000300000, size: 4K, rights: x}"), 6,
+		"translations[1].rights: bad word, expected none|r|w|rw, got \"x\"" },
+	{ TA, TRANSLATIONS("], traffic: {}, access: ["), 5,
+		"nodes[0]: an agent that has requests of its own" },
+};
+
+static void
+mistakes_are_refused(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
+		struct weft_topo_error e;
+		char where[32];
+		int rc;
+
+		assert_null(parse(rows[i].replaced, rows[i].by, &e, &rc));
+		assert_int_equal(rc, -EINVAL);
+		snprintf(where, sizeof(where), "lab.yaml:%u: ", rows[i].line);
+		if (strncmp(e.text, where, strlen(where)) != 0 ||
+			strstr(e.text, rows[i].text) == NULL)
+			fail_msg("row %u: expected \"%s...%s\", got \"%s\"", i, where, rows[i].text,
+				e.text);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(loads_and_answers),
+		cmocka_unit_test(mistakes_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
