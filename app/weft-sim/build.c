@@ -389,7 +389,7 @@ sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, si
 		if (!s->topo->is_plain) {
 			snprintf(err, err_len,
 				"%s: expected no devices, HBR switches, bindings, segments, "
-			        "groups, "
+				"groups, "
 				"access or translations, which are not simulated",
 				opt->topology);
 			return -1;

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* An agent: its memory, its clients' sessions, packets in and out. */
+
+#include "ats_agent_priv.h"
+
+#include "weft_telem.h"
+
+#define RCB 128
+
+static const struct weft_counter counters[WEFT_ATS_AGENT_N_COUNTERS] = {
+	[WEFT_ATS_AGENT_N_ANSWERED] = { "answered", "requests",
+		"Translation Requests answered with a page or more" },
+	[WEFT_ATS_AGENT_N_NO_PAGE] = { "no_page", "requests", "The others" },
+	[WEFT_ATS_AGENT_N_WAITED] = { "waited", "requests", "Waited, as their page moved" },
+	[WEFT_ATS_AGENT_N_PAGES] = { "pages", "pages", "Given for Page Requests" },
+	[WEFT_ATS_AGENT_N_PAGES_DENIED] = { "pages_denied", "packets",
+		"Page Requests for what their client may not have" },
+	[WEFT_ATS_AGENT_N_MOVES] = { "moves", "pages", "Moves begun" },
+	[WEFT_ATS_AGENT_N_MOVED] = { "moved", "pages", "Moves ended" },
+	[WEFT_ATS_AGENT_N_HELD] = { "held", "pages",
+		"Not reused, as an invalidation was not completed in time" },
+	[WEFT_ATS_AGENT_N_FENCED] = { "fenced", "pages",
+		"Reused only after the fence, as their client's session ended" },
+	[WEFT_ATS_AGENT_N_COPY_AGAIN] = { "copy_again", "lines", "Lost in a move, made again" },
+};
+
+const struct weft_counter *
+weft_ats_agent_counters(void)
+{
+	return counters;
+}
+
+const uint64_t *
+weft_ats_agent_counts(const struct weft_ats_agent *a)
+{
+	return a->count;
+}
+
+const struct weft_ats_ta *
+weft_ats_agent_peer(const struct weft_ats_agent *a)
+{
+	return a->ta;
+}
+
+static size_t
+line_up(size_t n)
+{
+	return (n + WEFT_CACHE_LINE - 1) & ~(size_t)(WEFT_CACHE_LINE - 1);
+}
+
+static struct weft_ats_ta_cfg
+ta_cfg(const struct weft_ats_agent_cfg *cfg)
+{
+	return (struct weft_ats_ta_cfg){
+		.timeout_ns = cfg->timeout_ns,
+		.id = cfg->id,
+		.rcb = RCB,
+		.devices = cfg->n_clients,
+		.walks = AGENT_WALKS,
+	};
+}
+
+static bool
+map_ok(const struct weft_ats_agent_cfg *cfg, const struct weft_ats_agent_map *m)
+{
+	if (m->client >= cfg->n_clients || m->page_log2 > 30 ||
+		m->page_log2 < WEFT_ATS_PAGE_LOG2 + cfg->client[m->client].unit || m->size == 0)
+		return false;
+	return ((m->va | m->pa | m->size | m->move_to) & weft_mask64(m->page_log2)) == 0;
+}
+
+static uint64_t
+pages_of(const struct weft_ats_agent_cfg *cfg)
+{
+	uint64_t n = 0;
+
+	for (unsigned int i = 0; i < cfg->n_maps; i++) {
+		if (!map_ok(cfg, &cfg->map[i]))
+			return 0;
+		n += cfg->map[i].size >> cfg->map[i].page_log2;
+	}
+	return n < UINT32_MAX ? n : 0;
+}
+
+size_t
+weft_ats_agent_size(const struct weft_ats_agent_cfg *cfg)
+{
+	struct weft_ats_ta_cfg ta;
+
+	if (cfg->n_clients == 0 || cfg->n_maps == 0 || cfg->moves == 0 ||
+		cfg->moves > WEFT_ATS_AGENT_MOVES || cfg->timeout_ns == 0)
+		return 0;
+	ta = ta_cfg(cfg);
+	if (pages_of(cfg) == 0 || weft_ats_ta_size(&ta) == 0)
+		return 0;
+	return line_up(sizeof(struct weft_ats_agent)) + line_up(weft_ats_ta_size(&ta)) +
+	       line_up(cfg->n_clients * sizeof(struct agent_client)) +
+	       line_up((cfg->n_maps + 1u) * sizeof(uint32_t)) + line_up(pages_of(cfg));
+}
+
+static void
+fill_pages(struct weft_ats_agent *a)
+{
+	uint32_t n = 0;
+
+	for (unsigned int i = 0; i < a->cfg.n_maps; i++) {
+		const struct weft_ats_agent_map *m = &a->cfg.map[i];
+
+		a->first_page[i] = n;
+		n += (uint32_t)(m->size >> m->page_log2);
+		for (uint32_t p = a->first_page[i]; p < n; p++)
+			a->page[p] = m->on_demand ? 0 : AGENT_PRESENT;
+	}
+	a->first_page[a->cfg.n_maps] = n;
+}
+
+struct weft_ats_agent *
+weft_ats_agent_init(void *mem, const struct weft_ats_agent_cfg *cfg)
+{
+	const size_t size = weft_ats_agent_size(cfg);
+	const struct weft_ats_ta_cfg ta = ta_cfg(cfg);
+	struct weft_ats_agent *a = mem;
+	uint8_t *at = mem;
+
+	if (size == 0 || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
+		return NULL;
+	memset(mem, 0, size);
+	a->cfg = *cfg;
+	at += line_up(sizeof(*a));
+	a->ta = weft_ats_ta_init(at, &ta);
+	at += line_up(weft_ats_ta_size(&ta));
+	a->client = (struct agent_client *)(void *)at;
+	at += line_up(cfg->n_clients * sizeof(*a->client));
+	a->first_page = (uint32_t *)(void *)at;
+	a->page = at + line_up((cfg->n_maps + 1u) * sizeof(*a->first_page));
+	fill_pages(a);
+	a->pages = (struct weft_ats_pages){
+		.page = a->wanted,
+		.room = AGENT_PAGES,
+		.id = cfg->id,
+	};
+	for (unsigned int i = 0; i < cfg->n_clients; i++)
+		if (weft_ats_ta_add(a->ta, cfg->client[i].id, cfg->client[i].unit, 0) != (int)i)
+			return NULL;
+	return a;
+}
+
+/* --- sessions --- */
+
+void
+weft_ats_agent_up(struct weft_ats_agent *a, unsigned int client)
+{
+	if (client < a->cfg.n_clients)
+		a->client[client].is_up = true;
+}
+
+void
+weft_ats_agent_down(struct weft_ats_agent *a, unsigned int client, uint64_t now_ns)
+{
+	uint32_t kept = 0;
+
+	if (client >= a->cfg.n_clients)
+		return;
+	a->client[client].is_up = false;
+	a->client[client].fence_ns = now_ns + a->cfg.fence_ns;
+	weft_ats_ta_reset(a->ta, client);
+	agent_walks_drop(a, client);
+	for (uint32_t i = 0; i < a->n_replies; i++)
+		if (a->reply[i].to != a->cfg.client[client].id)
+			a->reply[kept++] = a->reply[i];
+	a->n_replies = kept;
+}
+
+void
+weft_ats_agent_time(struct weft_ats_agent *a, uint64_t now_ns)
+{
+	weft_ats_ta_time(a->ta, now_ns);
+	agent_moves(a, now_ns);
+	agent_walks(a);
+	agent_pages(a);
+}
+
+uint64_t
+weft_ats_agent_isolated(struct weft_ats_agent *a)
+{
+	return __atomic_exchange_n(&a->isolated, 0, __ATOMIC_RELAXED);
+}
+
+/* --- packets --- */
+
+enum weft_verdict
+weft_ats_agent_receive(struct weft_ats_agent *a, uint16_t from, const uint8_t *p, size_t len)
+{
+	uint8_t reply[WEFT_ATS_HEADER_MAX];
+	struct weft_ats_packet packet;
+	size_t reply_len = 0;
+	enum weft_verdict v = weft_ats_decode(p, len, RCB, &packet);
+
+	if (v == WEFT_OK && packet.requester != from)
+		return WEFT_DROP_ATS_PEER;
+	if (v != WEFT_OK || packet.kind != WEFT_ATS_PAGE)
+		return weft_ats_ta_receive(a->ta, p, len);
+	v = weft_ats_pages_receive(&a->pages, p, len, reply, &reply_len);
+	if (reply_len != 0)
+		agent_reply(a, from, reply, reply_len);
+	return v;
+}
+
+size_t
+weft_ats_agent_send_answer(struct weft_ats_agent *a, uint8_t *buf, size_t room, uint16_t *to)
+{
+	const size_t len = weft_ats_ta_send_completion(a->ta, buf, room);
+	struct weft_ats_packet packet;
+
+	if (len == 0 || weft_ats_decode(buf, len, RCB, &packet) != WEFT_OK)
+		return 0;
+	*to = packet.requester;
+	return len;
+}
+
+static size_t
+take_reply(struct weft_ats_agent *a, uint16_t to, uint8_t *buf)
+{
+	for (uint32_t i = 0; i < a->n_replies; i++) {
+		const size_t len = a->reply[i].len;
+
+		if (a->reply[i].to != to)
+			continue;
+		memcpy(buf, a->reply[i].packet, len);
+		memmove(&a->reply[i], &a->reply[i + 1], (--a->n_replies - i) * sizeof(a->reply[0]));
+		return len;
+	}
+	return 0;
+}
+
+size_t
+weft_ats_agent_send_posted(
+	struct weft_ats_agent *a, unsigned int client, uint8_t *buf, size_t room, uint64_t now_ns)
+{
+	size_t len;
+
+	if (client >= a->cfg.n_clients || !a->client[client].is_up || room < WEFT_ATS_PACKET_MAX)
+		return 0;
+	len = weft_ats_ta_send_invalidate(a->ta, client, buf, room, now_ns);
+	return len != 0 ? len : take_reply(a, a->cfg.client[client].id, buf);
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* Moves of pages: out of the table, invalidated, copied, the old place wiped, back into the table. */
+
+#include "ats_agent_priv.h"
+
+#include <errno.h>
+
+static const uint8_t wiped[WEFT_ATS_AGENT_LINE] = { [0 ... WEFT_ATS_AGENT_LINE - 1] =
+							    WEFT_ATS_AGENT_WIPED };
+
+static struct agent_client *
+client_of(const struct weft_ats_agent *a, const struct agent_move *m)
+{
+	return &a->client[a->cfg.map[m->map].client];
+}
+
+/* --- begin --- */
+
+static bool
+may_move(const struct weft_ats_agent *a, unsigned int map, uint32_t page)
+{
+	const struct weft_ats_agent_map *m = &a->cfg.map[map];
+
+	return m->move_to != 0 && a->client[m->client].is_up &&
+	       weft_ats_ta_allows(a->ta, a->cfg.client[m->client].id) &&
+	       (*agent_page_at(a, map, page) & (AGENT_PRESENT | AGENT_MOVING)) == AGENT_PRESENT;
+}
+
+/* The next page whose turn it is. */
+static bool
+choose(struct weft_ats_agent *a, uint16_t *map, uint32_t *page)
+{
+	const uint32_t all = a->first_page[a->cfg.n_maps];
+	uint16_t at = 0;
+
+	for (uint32_t i = 0; i < all; i++) {
+		const uint32_t n = a->next_page;
+
+		a->next_page = (n + 1) % all;
+		if (n == 0 || n < a->first_page[at])
+			at = 0;
+		while (a->first_page[at + 1] <= n)
+			at++;
+		if (!may_move(a, at, n - a->first_page[at]))
+			continue;
+		*map = at;
+		*page = n - a->first_page[at];
+		return true;
+	}
+	return false;
+}
+
+static void
+begin(struct weft_ats_agent *a, struct agent_move *v)
+{
+	const struct weft_ats_agent_map *m;
+	struct weft_ats_inv inv = { .pasid = -1 };
+	uint8_t *bits;
+	int itag;
+
+	if (!choose(a, &v->map, &v->page))
+		return;
+	m = &a->cfg.map[v->map];
+	bits = agent_page_at(a, v->map, v->page);
+	/* First the table, then the invalidation; there is no walker's cache to be flushed. */
+	*bits |= AGENT_MOVING;
+	inv.addr = m->va + ((uint64_t)v->page << m->page_log2);
+	inv.log2 = m->page_log2;
+	itag = weft_ats_ta_invalidate(a->ta, m->client, &inv);
+	if (itag < 0) {
+		*bits &= (uint8_t)~AGENT_MOVING;
+		return;
+	}
+	weft_ats_ta_flushed(a->ta, m->client, 1u << itag);
+	v->itag = (uint8_t)itag;
+	v->from = (*bits & AGENT_SECOND) != 0 ? m->move_to : m->pa;
+	v->to = (*bits & AGENT_SECOND) != 0 ? m->pa : m->move_to;
+	v->from += (uint64_t)v->page << m->page_log2;
+	v->to += (uint64_t)v->page << m->page_log2;
+	v->lines = (1u << m->page_log2) / WEFT_ATS_AGENT_LINE;
+	v->next_line = v->done = 0;
+	v->is_held = false;
+	memset(v->op, 0, sizeof(v->op));
+	v->state = AGENT_MOVE_ASKED;
+	a->count[WEFT_ATS_AGENT_N_MOVES]++;
+}
+
+/* --- go on --- */
+
+/* Only a move whose every completion came, or whose client is gone and fenced, may copy. */
+static void
+follow(struct weft_ats_agent *a, struct agent_move *v, uint64_t now_ns)
+{
+	const unsigned int client = a->cfg.map[v->map].client;
+	const enum weft_ats_inv_state s = weft_ats_ta_state(a->ta, client, v->itag);
+
+	if (v->state == AGENT_MOVE_ASKED && s == WEFT_ATS_INV_FAILED && !v->is_held) {
+		v->is_held = true;
+		a->count[WEFT_ATS_AGENT_N_HELD]++;
+		if (client < 64)
+			a->isolated |= UINT64_C(1) << client;
+	}
+	if (v->state == AGENT_MOVE_ASKED && s == WEFT_ATS_INV_DONE) {
+		weft_ats_ta_release(a->ta, client, v->itag);
+		v->is_held = false;
+		v->until_ns = client_of(a, v)->fence_ns;
+		v->state = AGENT_MOVE_FENCED;
+		a->count[WEFT_ATS_AGENT_N_FENCED] += v->until_ns > now_ns;
+	}
+	if (v->state == AGENT_MOVE_FENCED && now_ns >= v->until_ns)
+		v->state = AGENT_MOVE_COPYING;
+}
+
+void
+agent_moves(struct weft_ats_agent *a, uint64_t now_ns)
+{
+	struct agent_move *unused = NULL;
+
+	for (struct agent_move *v = a->move; v < a->move + a->cfg.moves; v++) {
+		if (v->state == AGENT_MOVE_FREE)
+			unused = v;
+		else
+			follow(a, v, now_ns);
+	}
+	if (a->cfg.every_ns == 0 || now_ns < a->move_due_ns || unused == NULL)
+		return;
+	a->move_due_ns = now_ns + a->cfg.every_ns;
+	begin(a, unused);
+}
+
+/* --- lines --- */
+
+static uint32_t
+cookie_of(const struct weft_ats_agent *a, const struct agent_move *v, const struct agent_op *op)
+{
+	return (uint32_t)(v - a->move) * AGENT_OPS + (uint32_t)(op - v->op);
+}
+
+static bool
+offer(const struct weft_ats_agent *a, struct agent_move *v, struct agent_op *op, uint64_t now_ns,
+	struct weft_ats_agent_op *out)
+{
+	if (op->step == AGENT_IDLE && v->next_line < v->lines) {
+		op->step = AGENT_READ;
+		op->line = v->next_line++;
+	}
+	if (op->step == AGENT_IDLE || op->is_begun || now_ns < op->not_before_ns)
+		return false;
+	out->cookie = cookie_of(a, v, op);
+	out->hpa = (op->step == AGENT_WRITE ? v->to : v->from) +
+	           (uint64_t)op->line * WEFT_ATS_AGENT_LINE;
+	out->data = op->step == AGENT_READ ? NULL : op->step == AGENT_WIPE ? wiped : op->data;
+	return true;
+}
+
+bool
+weft_ats_agent_op(struct weft_ats_agent *a, uint64_t now_ns, struct weft_ats_agent_op *out)
+{
+	for (unsigned int i = 0; i < a->cfg.moves; i++) {
+		struct agent_move *v = &a->move[(a->next_move + i) % a->cfg.moves];
+
+		if (v->state != AGENT_MOVE_COPYING)
+			continue;
+		for (unsigned int k = 0; k < AGENT_OPS; k++) {
+			if (!offer(a, v, &v->op[k], now_ns, out))
+				continue;
+			a->next_move = (uint8_t)((v - a->move + 1) % a->cfg.moves);
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct agent_op *
+op_of(struct weft_ats_agent *a, uint32_t cookie, struct agent_move **v)
+{
+	assert(cookie / AGENT_OPS < WEFT_ATS_AGENT_MOVES);
+	*v = &a->move[cookie / AGENT_OPS];
+	return &(*v)->op[cookie % AGENT_OPS];
+}
+
+void
+weft_ats_agent_op_begun(struct weft_ats_agent *a, uint32_t cookie)
+{
+	struct agent_move *v;
+
+	op_of(a, cookie, &v)->is_begun = true;
+}
+
+static void
+end(struct weft_ats_agent *a, struct agent_move *v)
+{
+	uint8_t *bits = agent_page_at(a, v->map, v->page);
+
+	*bits = (uint8_t)((*bits ^ AGENT_SECOND) & ~AGENT_MOVING);
+	v->state = AGENT_MOVE_FREE;
+	a->count[WEFT_ATS_AGENT_N_MOVED]++;
+	agent_walks_again(a);
+}
+
+void
+weft_ats_agent_op_done(struct weft_ats_agent *a, uint32_t cookie, enum weft_ats_agent_op_end how,
+	const uint8_t *data, uint64_t now_ns)
+{
+	struct agent_move *v;
+	struct agent_op *op = op_of(a, cookie, &v);
+
+	op->is_begun = false;
+	if (how == WEFT_ATS_AGENT_OP_LOST) {
+		/* A write that comes late must not come behind those of the page's owner. */
+		op->not_before_ns = now_ns + a->cfg.fence_ns;
+		a->count[WEFT_ATS_AGENT_N_COPY_AGAIN]++;
+		return;
+	}
+	if (op->step == AGENT_READ)
+		memcpy(op->data, data, sizeof(op->data));
+	op->step = op->step == AGENT_WIPE ? AGENT_IDLE : (uint8_t)(op->step + 1);
+	if (op->step == AGENT_IDLE && ++v->done == v->lines)
+		end(a, v);
+}
+
+unsigned int
+weft_ats_agent_moving(const struct weft_ats_agent *a)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < a->cfg.moves; i++)
+		n += a->move[i].state != AGENT_MOVE_FREE;
+	return n;
+}
+
+unsigned int
+weft_ats_agent_holding(const struct weft_ats_agent *a)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < a->cfg.moves; i++)
+		n += a->move[i].state == AGENT_MOVE_ASKED && a->move[i].is_held;
+	return n;
+}

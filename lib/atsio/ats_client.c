@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* A client: requests from the host to the cache, to what they wait for, and out. */
+
+#include "ats_client_priv.h"
+
+#include <errno.h>
+
+#include "weft_telem.h"
+
+#define SLOTS 32
+#define STREAMS 64
+#define RCB 128
+#define RETRIES 2
+#define BACKOFFS 16 /* the first is a part of the time for an answer */
+#define TC 0
+
+static const struct weft_counter counters[WEFT_ATS_CLIENT_N_COUNTERS] = {
+	[WEFT_ATS_CLIENT_N_TRANSLATED] = { "translated", "requests", "Sent by a translation" },
+	[WEFT_ATS_CLIENT_N_MISSED] = { "missed", "requests",
+		"Waited for an answer of the agent, each time counted" },
+	[WEFT_ATS_CLIENT_N_DENIED] = { "denied", "requests",
+		"Refused: their translation does not permit them" },
+	[WEFT_ATS_CLIENT_N_NO_PAGE] = { "no_page", "requests", "Refused: there is no translation" },
+	[WEFT_ATS_CLIENT_N_PAGES] = { "pages", "packets", "Page Requests sent" },
+	[WEFT_ATS_CLIENT_N_AGAIN] = { "again", "requests",
+		"Reads made again, as an invalidation overtook their data" },
+	[WEFT_ATS_CLIENT_N_EXPIRED] = { "expired", "requests",
+		"Given up by their host while they waited" },
+	[WEFT_ATS_CLIENT_N_RESETS] = { "resets", "times",
+		"The cache was emptied: a session ended" },
+};
+
+const struct weft_counter *
+weft_ats_client_counters(void)
+{
+	return counters;
+}
+
+const uint64_t *
+weft_ats_client_counts(const struct weft_ats_client *c)
+{
+	return c->count;
+}
+
+const struct weft_ats_atc *
+weft_ats_client_peer(const struct weft_ats_client *c)
+{
+	return c->peer;
+}
+
+const struct weft_atc *
+weft_ats_client_cache(const struct weft_ats_client *c)
+{
+	return c->cache;
+}
+
+unsigned int
+weft_ats_client_waiting(const struct weft_ats_client *c)
+{
+	return weft_atc_park_used(c->park) + c->list[CLIENT_LATER].n + c->list[CLIENT_PAGE].n;
+}
+
+/* --- memory --- */
+
+static size_t
+line_up(size_t n)
+{
+	return (n + WEFT_CACHE_LINE - 1) & ~(size_t)(WEFT_CACHE_LINE - 1);
+}
+
+static bool
+is_power(uint32_t n)
+{
+	return n != 0 && (n & (n - 1)) == 0;
+}
+
+static bool
+cfg_ok(const struct weft_ats_client_cfg *cfg)
+{
+	return cfg->answer_ns != 0 && is_power(cfg->entries) && cfg->entries >= WEFT_ATC_WAYS &&
+	       cfg->entries <= 1u << 20 && is_power(cfg->tags) &&
+	       cfg->tags <= WEFT_ATS_CLIENT_TAGS_MAX && cfg->ahead >= 1 &&
+	       cfg->ahead <= WEFT_ATC_AHEAD_MAX && cfg->unit <= 18;
+}
+
+static struct weft_atc_cfg
+cache_cfg(const struct weft_ats_client_cfg *cfg)
+{
+	struct weft_atc_cfg cache = { .contexts = 1, .kernel = cfg->kernel };
+
+	for (unsigned int k = 0; k < WEFT_ATC_CLASSES; k++)
+		cache.sets[k] = cfg->entries / WEFT_ATC_WAYS;
+	return cache;
+}
+
+static struct weft_atc_park_cfg
+park_cfg(const struct weft_ats_client_cfg *cfg)
+{
+	return (struct weft_atc_park_cfg){
+		.slots = SLOTS,
+		.places = (uint16_t)cfg->tags,
+		.contexts = 1,
+		.share = (uint16_t)cfg->tags,
+	};
+}
+
+static struct weft_ats_atc_cfg
+peer_cfg(const struct weft_ats_client_cfg *cfg, struct weft_atc *cache)
+{
+	return (struct weft_ats_atc_cfg){
+		.cache = cache,
+		.timeout_ns = cfg->answer_ns,
+		.backoff_ns = cfg->answer_ns / BACKOFFS,
+		.id = cfg->id,
+		.rcb = RCB,
+		.slots = SLOTS,
+		.reads = (uint16_t)cfg->tags,
+		.tcs = 1 << TC,
+		.retries = RETRIES,
+	};
+}
+
+/* The peer's memory is told by its cache, which has one context here: no less than for its slots. */
+static size_t
+peer_size(const struct weft_ats_client_cfg *cfg, struct weft_atc *cache)
+{
+	const struct weft_ats_atc_cfg peer = peer_cfg(cfg, cache);
+
+	return line_up(weft_ats_atc_size(&peer));
+}
+
+/* Bytes of the peer of a cache with one context: a cache of the least size says it. */
+static size_t
+least_peer_size(const struct weft_ats_client_cfg *cfg)
+{
+	const struct weft_atc_cfg least = { .sets = { 1 }, .contexts = 1 };
+	uint8_t mem[8192] __attribute__((aligned(WEFT_CACHE_LINE)));
+
+	if (weft_atc_size(&least) > sizeof(mem))
+		return 0;
+	return peer_size(cfg, weft_atc_init(mem, &least));
+}
+
+size_t
+weft_ats_client_size(const struct weft_ats_client_cfg *cfg)
+{
+	struct weft_atc_cfg cache;
+	struct weft_atc_park_cfg park;
+	size_t peer;
+
+	if (!cfg_ok(cfg))
+		return 0;
+	cache = cache_cfg(cfg);
+	park = park_cfg(cfg);
+	peer = least_peer_size(cfg);
+	if (peer == 0)
+		return 0;
+	return line_up(sizeof(struct weft_ats_client)) + line_up(weft_atc_size(&cache)) + peer +
+	       line_up(weft_atc_park_size(&park)) + line_up(weft_atc_streams_size(STREAMS)) +
+	       line_up(cfg->tags * sizeof(struct client_request));
+}
+
+struct weft_ats_client *
+weft_ats_client_init(void *mem, const struct weft_ats_client_cfg *cfg)
+{
+	struct weft_ats_client *c = mem;
+	struct weft_atc_park_cfg park;
+	struct weft_ats_atc_cfg peer;
+	struct weft_atc_cfg cache;
+	uint8_t *at = mem;
+
+	if (!cfg_ok(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
+		return NULL;
+	memset(mem, 0, weft_ats_client_size(cfg));
+	c->cfg = *cfg;
+	at += line_up(sizeof(*c));
+	cache = cache_cfg(cfg);
+	c->cache = weft_atc_init(at, &cache);
+	at += line_up(weft_atc_size(&cache));
+	peer = peer_cfg(cfg, c->cache);
+	c->peer = weft_ats_atc_init(at, &peer);
+	at += peer_size(cfg, c->cache);
+	park = park_cfg(cfg);
+	c->park = weft_atc_park_init(at, &park);
+	at += line_up(weft_atc_park_size(&park));
+	c->streams = weft_atc_streams_init(at, STREAMS, cfg->ahead);
+	at += line_up(weft_atc_streams_size(STREAMS));
+	c->request = (struct client_request *)(void *)at;
+	for (unsigned int l = 0; l < CLIENT_LISTS; l++)
+		c->list[l] = (struct client_ends){ CLIENT_NONE, CLIENT_NONE, 0 };
+	client_page_reset(c);
+	return c->cache == NULL || c->peer == NULL || c->park == NULL || c->streams == NULL ? NULL
+	                                                                                    : c;
+}
+
+/* --- lists --- */
+
+void
+client_list_put(struct weft_ats_client *c, enum client_list list, struct client_request *r)
+{
+	struct client_ends *e = &c->list[list];
+	const uint16_t i = (uint16_t)(r - c->request);
+
+	r->state = CLIENT_LISTED;
+	r->next = CLIENT_NONE;
+	if (e->n++ == 0)
+		e->head = i;
+	else
+		c->request[e->tail].next = i;
+	e->tail = i;
+}
+
+struct client_request *
+client_list_take(struct weft_ats_client *c, enum client_list list)
+{
+	struct client_ends *e = &c->list[list];
+	struct client_request *r;
+
+	if (e->n == 0)
+		return NULL;
+	r = &c->request[e->head];
+	e->head = r->next;
+	e->n--;
+	return r;
+}
+
+void
+client_retry(struct weft_ats_client *c, struct client_request *r)
+{
+	client_list_put(c, r->msg.kind == WEFT_MSG_M2S_RWD ? CLIENT_WRITE : CLIENT_READ, r);
+}
+
+/* --- sessions --- */
+
+void
+weft_ats_client_enable(struct weft_ats_client *c)
+{
+	c->is_on = true;
+	weft_ats_atc_reg_set(c->peer, WEFT_ATS_REG_ATS_CTL,
+		WEFT_ATS_CTL_E | (uint32_t)c->cfg.unit << WEFT_ATS_CTL_STU_SHIFT);
+	client_page_on(c);
+}
+
+void
+weft_ats_client_reset(struct weft_ats_client *c, uint64_t now_ns)
+{
+	c->is_on = false;
+	c->count[WEFT_ATS_CLIENT_N_RESETS]++;
+	weft_ats_atc_flr(c->peer, now_ns);
+	client_page_reset(c);
+}
+
+void
+weft_ats_client_ended(struct weft_ats_client *c, uint16_t dpid)
+{
+	for (uint32_t i = c->write_head; i != c->write_tail; i++) {
+		struct client_write *w = &c->write[i % CLIENT_WRITES];
+
+		w->is_lost |= w->dpid == dpid;
+	}
+	if (!c->is_on)
+		return;
+	c->count[WEFT_ATS_CLIENT_N_RESETS]++;
+	weft_ats_atc_reg_set(
+		c->peer, WEFT_ATS_REG_ATS_CTL, (uint32_t)c->cfg.unit << WEFT_ATS_CTL_STU_SHIFT);
+	weft_ats_client_enable(c);
+}
+
+/* Writes pass in their order: the peer knows only how many did. */
+static void
+writes_passed(struct weft_ats_client *c)
+{
+	while (c->write_head != c->write_tail && c->write[c->write_head % CLIENT_WRITES].is_done) {
+		c->write_head++;
+		weft_ats_atc_write_done(c->peer, TC);
+	}
+}
+
+void
+weft_ats_client_began(struct weft_ats_client *c, uint16_t dpid)
+{
+	for (uint32_t i = c->write_head; i != c->write_tail; i++) {
+		struct client_write *w = &c->write[i % CLIENT_WRITES];
+
+		w->is_done |= w->is_lost && w->dpid == dpid;
+	}
+	writes_passed(c);
+}
+
+/* --- requests --- */
+
+static struct client_request *
+request_at(struct weft_ats_client *c, uint16_t tag)
+{
+	return &c->request[tag & (c->cfg.tags - 1)];
+}
+
+int
+weft_ats_client_submit(struct weft_ats_client *c, const struct weft_msg *m, uint64_t now_ns)
+{
+	struct client_request *r = request_at(c, m->tag);
+
+	if (r->state == CLIENT_LISTED || r->state == CLIENT_PARKED)
+		return -EBUSY;
+	/* Lost, and its answer, if there will be one, is nobody's. */
+	if (r->state == CLIENT_SENT && r->read >= 0)
+		weft_ats_atc_read_done(c->peer, (unsigned int)r->read);
+	*r = (struct client_request){
+		.msg = *m,
+		.until_ns = now_ns + c->cfg.life_ns,
+		.read = -1,
+	};
+	client_retry(c, r);
+	return 0;
+}
+
+/* It misses: ask, or wait until something can be asked. */
+static void
+ask(struct weft_ats_client *c, struct client_request *r)
+{
+	const unsigned int n = weft_atc_streams_miss(
+		c->streams, 0, r->msg.addr, WEFT_ATS_PAGE_LOG2 + (unsigned int)c->cfg.unit);
+	const int slot = weft_ats_atc_request(c->peer, 0, r->msg.addr, n, false);
+
+	if (slot < 0 || weft_atc_park_add(c->park, (unsigned int)slot, 0, r) != 0) {
+		client_list_put(c, CLIENT_LATER, r);
+		return;
+	}
+	c->count[WEFT_ATS_CLIENT_N_MISSED]++;
+	r->state = CLIENT_PARKED;
+}
+
+static bool
+begin_write(struct weft_ats_client *c, struct client_request *r)
+{
+	if (c->write_tail - c->write_head == CLIENT_WRITES)
+		return false;
+	r->has_write = true;
+	r->write = c->write_tail++;
+	c->write[r->write % CLIENT_WRITES] =
+		(struct client_write){ .tag = r->msg.tag, .dpid = CLIENT_NONE };
+	weft_ats_atc_write_begin(c->peer, TC);
+	return true;
+}
+
+static bool
+begin(struct weft_ats_client *c, struct client_request *r)
+{
+	int read;
+
+	r->has_write = false;
+	r->read = -1;
+	if (r->msg.kind == WEFT_MSG_M2S_RWD)
+		return begin_write(c, r);
+	read = weft_ats_atc_read_begin(c->peer, 0, r->msg.addr, WEFT_MSG_DATA_LEN);
+	r->read = (int16_t)read;
+	return read >= 0;
+}
+
+static enum weft_ats_client_next
+refuse(struct weft_ats_client *c, struct client_request *r, enum weft_ats_client_counter why,
+	struct weft_msg *m)
+{
+	c->count[why]++;
+	r->state = CLIENT_SENT;
+	r->has_write = false;
+	r->read = -1;
+	*m = r->msg;
+	return WEFT_ATS_CLIENT_REFUSE;
+}
+
+/* NONE: it waits somewhere now, or is gone. */
+static enum weft_ats_client_next
+try_one(struct weft_ats_client *c, struct client_request *r, uint64_t now_ns, struct weft_msg *m)
+{
+	const unsigned int want = r->msg.kind == WEFT_MSG_M2S_RWD ? WEFT_ATC_W : WEFT_ATC_R;
+	uint64_t pa = 0;
+
+	if (now_ns >= r->until_ns) {
+		c->count[WEFT_ATS_CLIENT_N_EXPIRED]++;
+		r->state = CLIENT_FREE;
+		return WEFT_ATS_CLIENT_NONE;
+	}
+	if (r->is_denied)
+		return refuse(c, r, WEFT_ATS_CLIENT_N_NO_PAGE, m);
+	switch (weft_atc_lookup(c->cache, 0, r->msg.addr, want, &pa)) {
+	case WEFT_ATC_HIT: break;
+	case WEFT_ATC_MISS: ask(c, r); return WEFT_ATS_CLIENT_NONE;
+	default: return refuse(c, r, WEFT_ATS_CLIENT_N_DENIED, m);
+	}
+	if (!begin(c, r)) {
+		client_list_put(c, CLIENT_LATER, r);
+		return WEFT_ATS_CLIENT_NONE;
+	}
+	c->count[WEFT_ATS_CLIENT_N_TRANSLATED]++;
+	r->state = CLIENT_SENT;
+	*m = r->msg;
+	m->addr = pa;
+	return WEFT_ATS_CLIENT_SEND;
+}
+
+enum weft_ats_client_next
+weft_ats_client_next(
+	struct weft_ats_client *c, unsigned int kinds, uint64_t now_ns, struct weft_msg *m)
+{
+	static_assert(1 << CLIENT_READ == WEFT_ATS_CLIENT_READS &&
+			      1 << CLIENT_WRITE == WEFT_ATS_CLIENT_WRITES,
+		"lists by kind");
+
+	for (unsigned int i = 0; i < 2; i++) {
+		const enum client_list list = c->writes_turn ? CLIENT_WRITE : CLIENT_READ;
+		struct client_request *r;
+
+		c->writes_turn = !c->writes_turn;
+		while ((kinds >> list & 1) != 0 && (r = client_list_take(c, list)) != NULL) {
+			const enum weft_ats_client_next what = try_one(c, r, now_ns, m);
+
+			if (what != WEFT_ATS_CLIENT_NONE)
+				return what;
+		}
+	}
+	return WEFT_ATS_CLIENT_NONE;
+}
+
+void
+weft_ats_client_sent(struct weft_ats_client *c, uint16_t tag, uint16_t dpid)
+{
+	const struct client_request *r = request_at(c, tag);
+
+	if (r->state == CLIENT_SENT && r->msg.tag == tag && r->has_write)
+		c->write[r->write % CLIENT_WRITES].dpid = dpid;
+}
+
+/* The answer to a write that its host gave up, and whose tag is another request's by now. */
+static void
+late_write(struct weft_ats_client *c, uint16_t tag)
+{
+	for (uint32_t i = c->write_head; i != c->write_tail; i++)
+		if (c->write[i % CLIENT_WRITES].tag == tag)
+			c->write[i % CLIENT_WRITES].is_done = true;
+	writes_passed(c);
+}
+
+bool
+weft_ats_client_response(struct weft_ats_client *c, const struct weft_msg *m)
+{
+	struct client_request *r = request_at(c, m->tag);
+
+	if (r->state != CLIENT_SENT || r->msg.tag != m->tag) {
+		if (m->kind == WEFT_MSG_S2M_NDR)
+			late_write(c, m->tag);
+		return true;
+	}
+	r->state = CLIENT_FREE;
+	if (r->has_write) {
+		c->write[r->write % CLIENT_WRITES].is_done = true;
+		writes_passed(c);
+	}
+	if (r->read < 0 || weft_ats_atc_read_done(c->peer, (unsigned int)r->read))
+		return true;
+	c->count[WEFT_ATS_CLIENT_N_AGAIN]++;
+	client_retry(c, r);
+	return false;
+}
+
+/* --- answers --- */
+
+/* What a request does once its question has an answer: nearly always it looks again. */
+static void
+settle(struct weft_ats_client *c, struct client_request *r, const struct weft_ats_done *d,
+	uint64_t now_ns)
+{
+	const unsigned int log2 = WEFT_ATS_PAGE_LOG2 + (unsigned int)c->cfg.unit;
+
+	if (d->result == WEFT_ATS_NO_PAGE && r->msg.addr >> log2 == d->va >> log2)
+		client_page_wait(c, r, now_ns);
+	else
+		client_retry(c, r);
+}
+
+void
+weft_ats_client_time(struct weft_ats_client *c, uint64_t now_ns)
+{
+	const uint32_t later = c->list[CLIENT_LATER].n;
+	struct client_request *r;
+	struct weft_ats_done d;
+
+	weft_ats_atc_time(c->peer, now_ns);
+	while (weft_ats_atc_done(c->peer, &d))
+		while ((r = weft_atc_park_take(c->park, d.slot)) != NULL)
+			settle(c, r, &d, now_ns);
+	client_page_time(c, now_ns);
+	for (uint32_t i = 0; i < later; i++)
+		client_retry(c, client_list_take(c, CLIENT_LATER));
+}
+
+/* --- packets --- */
+
+enum weft_verdict
+weft_ats_client_receive(struct weft_ats_client *c, const uint8_t *p, size_t len, uint64_t now_ns)
+{
+	struct weft_ats_packet packet;
+	const enum weft_verdict v = weft_ats_decode(p, len, RCB, &packet);
+
+	if (v == WEFT_OK && packet.kind == WEFT_ATS_PAGE_GROUP)
+		return client_page_receive(c, p, len);
+	return weft_ats_atc_receive(c->peer, p, len, now_ns);
+}
+
+size_t
+weft_ats_client_send_request(struct weft_ats_client *c, uint8_t *buf, size_t room, uint64_t now_ns)
+{
+	return weft_ats_atc_send_request(c->peer, buf, room, now_ns);
+}
+
+size_t
+weft_ats_client_send_posted(struct weft_ats_client *c, uint8_t *buf, size_t room)
+{
+	const size_t len = weft_ats_atc_send_completion(c->peer, TC, buf, room);
+
+	return len != 0 || room < WEFT_ATS_HEADER_MAX ? len : client_page_send(c, buf);
+}
