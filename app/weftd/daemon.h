@@ -71,6 +71,7 @@ struct peer {
 	uint16_t port; /* its frames leave by this one */
 	uint8_t state; /* enum peer_state; written by the node's lcore, read by the control thread */
 	uint8_t max_flits; /* of a frame to it, by the path */
+	bool asks; /* for the session */
 	bool is_host; /* nobody but it can ask here: by its own PID, or not at all */
 	bool is_switch; /* packets of others come from here */
 	uint64_t begun; /* sessions of the end that the node knows of */
@@ -136,6 +137,7 @@ struct node {
 		refused; /* what a peer would not agree to; NULL: nothing. Read by the control thread */
 	char refusal[128];
 	/* host */
+	struct ats *ats; /* NULL: it neither translates nor is an agent */
 	struct weft_host *host;
 	struct weft_traffic *traffic; /* NULL: none */
 	struct weft_xfer_run *xfers; /* likewise */
@@ -222,11 +224,11 @@ daemon_now(const struct daemon *d)
 	return __atomic_load_n(&d->now, __ATOMIC_ACQUIRE);
 }
 
-/* Whether a host asks anything of GFDs. */
+/* Whether a host asks anything of GFDs: of its own, or to move pages. */
 static inline bool
 host_sends(const struct weft_topo_node *n)
 {
-	return n->has_traffic || n->n_transfers != 0;
+	return n->has_traffic || n->n_transfers != 0 || n->n_translations != 0;
 }
 
 struct uio;
@@ -403,6 +405,69 @@ unsigned int switch_poll(void *arg);
 /** A switch in cxl mode: it ends links, and stores and forwards messages and CXL.io packets. */
 int store_init(struct node *n, char *err, size_t err_len);
 unsigned int store_poll(void *arg);
+
+/**
+ * cxl: let the host engine begin what the link takes now; rxl: nothing, connections grant. To be
+ * called before each request.
+ */
+void host_allow(struct node *n);
+
+/** Send a request to where its address leads; what the edge port stops is answered here. */
+void host_forward(struct node *n, struct weft_msg *m);
+
+/** Tags of a host engine for so many requests at a time. */
+uint32_t host_tags(uint32_t outstanding);
+
+/* --- ats.c: a host that translates addresses, or an agent --- */
+
+/** Make what the host needs of it, if anything; after its engine. 0, or -errno. */
+int ats_init(struct node *n, char *err, size_t err_len);
+void ats_fini(struct node *n);
+
+/** Packets, time, and what an agent copies. Returns what was begun. */
+unsigned int ats_poll(struct node *n);
+
+/** A packet came. @return false: it has to wait */
+bool ats_packet(struct peer *p, const struct weft_io_tlp *t);
+
+/** What became of a peer's session, in this order. */
+void ats_session(struct peer *p, bool ended, bool began);
+
+/** Whether requests of the host go through ats_submit() and ats_next(). */
+bool ats_translates(const struct node *n);
+
+/** A request with a virtual address. */
+void ats_submit(struct node *n, const struct weft_msg *m);
+
+/** Next request that leaves, or (@p refused) is to be answered here. @return false: none now */
+bool ats_next(struct node *n, struct weft_msg *m, bool *refused);
+
+/** It was sent to m->dpid. */
+void ats_sent(struct node *n, const struct weft_msg *m);
+
+/** Whether the host engine may have an answer. */
+bool ats_response(struct node *n, const struct weft_msg *m);
+
+/** Take the end of an agent's request. @return false: the node is no agent */
+bool ats_complete(struct node *n, const struct weft_host_completion *c);
+
+/** Control thread: say who was isolated since the last call, a line each. */
+void ats_tell(struct daemon *d);
+
+/** Counters of one part. */
+struct ats_row {
+	const char *part;
+	const struct weft_counter *rows;
+	const uint64_t *values;
+	unsigned int n;
+};
+#define ATS_ROWS 3
+
+/** All of them. @return how many parts; 0: the node has none */
+unsigned int ats_rows(const struct node *n, struct ats_row row[ATS_ROWS]);
+
+/** Requests that wait, pages that move, and those of them that are held. */
+void ats_gauges(const struct node *n, uint64_t *waiting, uint64_t *moving, uint64_t *holding);
 
 /** A CXL.io packet came from the peer @p arg (weft_end_io_fn), for each kind of node. */
 bool host_packet(void *arg, const struct weft_io_tlp *t);

@@ -467,14 +467,20 @@ fabric_decide(const struct node *n, uint64_t hpa, struct weft_edge_decision *d)
 enum weft_traffic_answer
 fabric_answer(const struct node *n, const struct weft_topo *t, uint64_t hpa, uint16_t *dpid)
 {
+	struct weft_resolve_xlat x;
 	struct weft_resolve r;
 
 	*dpid = n->topo->pid;
-	if (weft_resolve(t, n->index, hpa, false, &r, n->hop) != 0)
+	if (weft_resolve_from(t, n->index, hpa, false, &x, &r, n->hop) != 0)
 		return WEFT_TRAFFIC_NXM;
-	/* Also where its edge port stops it: it may not do so for ever. */
-	if (r.target != WEFT_RESOLVE_NONE && t->node[r.target].kind == WEFT_TOPO_GFD)
+	if (x.rule != NULL && (x.rule->rights & WEFT_TOPO_R) == 0)
+		return WEFT_TRAFFIC_NXM;
+	/* Also where its edge port stops it: it may not do so for ever. Translations say it later. */
+	if (!n->topo->translates && r.target != WEFT_RESOLVE_NONE &&
+		t->node[r.target].kind == WEFT_TOPO_GFD)
 		*dpid = r.dpid;
+	if (x.rule != NULL && x.rule->rights == WEFT_TOPO_R && r.rule == WEFT_RESOLVE_ALLOWED)
+		return WEFT_TRAFFIC_READ_ONLY;
 	if (r.rule == WEFT_RESOLVE_ALLOWED)
 		return WEFT_TRAFFIC_DATA;
 	return r.rule == WEFT_RESOLVE_DENIED || r.rule == WEFT_RESOLVE_NO_GROUP ? WEFT_TRAFFIC_ONES

@@ -17,11 +17,14 @@
 #define EXPIRE_EVERY_NS UINT64_C(1000000)
 #define EXPIRE_BATCH 64
 #define REQUESTS_A_POLL 128
+#define MOVE_LINES 512 /* of an agent, on their way */
 #define TRANSFER_TIMEOUT_NS UINT64_C(10000000000) /* without traffic, which names one */
 
 static void
 host_complete(struct node *n, const struct weft_host_completion *c)
 {
+	if (ats_complete(n, c))
+		return;
 	if ((c->cookie & WEFT_XFER_COOKIE) != 0)
 		weft_xfer_complete(n->xfers, c, n->now_ns);
 	else
@@ -41,6 +44,8 @@ host_message(void *arg, const struct weft_msg *m)
 		n->drops[WEFT_DROP_NO_TAG]++;
 		return true;
 	}
+	if (!ats_response(n, m))
+		return true; /* to be read again */
 	v = weft_host_response(n->host, m, n->now_ns, &c);
 	if (v == WEFT_OK)
 		host_complete(n, &c);
@@ -52,7 +57,9 @@ host_message(void *arg, const struct weft_msg *m)
 bool
 host_packet(void *arg, const struct weft_io_tlp *t)
 {
-	return uio_packet(arg, t);
+	const struct peer *p = arg;
+
+	return p->node->ats != NULL ? ats_packet(arg, t) : uio_packet(arg, t);
 }
 
 static void
@@ -84,18 +91,16 @@ host_lost(void *arg, const struct weft_host_completion *c)
 static void
 host_session(struct node *n, struct peer *p)
 {
-	/* Of UIO alone: what is open waits for its timeout. */
-	if (p->waiting == NULL) {
-		peer_ended(p);
-		peer_began(p);
-		return;
-	}
-	if (peer_ended(p)) {
+	const bool ended = peer_ended(p), began = peer_began(p);
+
+	/* Without `waiting` nothing is asked by CXL.mem: what is open waits for its timeout. */
+	if (ended && p->waiting != NULL) {
 		weft_host_grant(n->host, p->pid, 0, 0);
 		p->waiting->n = 0;
 		weft_host_abort(n->host, p->pid, n->now_ns, host_lost, n);
 	}
-	if (peer_began(p)) {
+	ats_session(p, ended, began);
+	if (began && p->waiting != NULL) {
 		uint16_t credits = weft_end_session(p->end)->peer.credits;
 
 		if (credits > PEER_CREDITS)
@@ -108,15 +113,19 @@ host_session(struct node *n, struct peer *p)
  * cxl: what the link takes now may be asked of any GFD, so nothing waits between the two. A session
  * of the link that ends takes some requests with it; the others are answered in the next.
  */
-static void
+void
 host_allow(struct node *n)
 {
 	const struct weft_topo *t = n->daemon->topo;
 	const struct weft_end *e = n->peer[0].end;
-	const bool reads = weft_end_can_send(e, WEFT_MSG_M2S_REQ);
-	const bool writes = weft_end_can_send(e, WEFT_MSG_M2S_RWD);
-	const uint8_t allowed = (uint8_t)(reads << WEFT_HOST_READ | writes << WEFT_HOST_WRITE);
+	bool reads, writes;
+	uint8_t allowed;
 
+	if (!daemon_is_cxl(n->daemon))
+		return;
+	reads = weft_end_can_send(e, WEFT_MSG_M2S_REQ);
+	writes = weft_end_can_send(e, WEFT_MSG_M2S_RWD);
+	allowed = (uint8_t)(reads << WEFT_HOST_READ | writes << WEFT_HOST_WRITE);
 	if (allowed == n->allowed)
 		return;
 	n->allowed = allowed;
@@ -142,8 +151,9 @@ static void
 host_follow(struct node *n, struct peer *p)
 {
 	if (daemon_is_cxl(n->daemon)) {
-		peer_ended(p);
-		peer_began(p);
+		const bool ended = peer_ended(p);
+
+		ats_session(p, ended, peer_began(p));
 		return;
 	}
 	host_session(n, p);
@@ -164,8 +174,14 @@ host_send(struct peer *p, const struct weft_msg *m)
 	}
 	if (w->n == 0 && weft_end_send(p->end, m) == 0)
 		return;
-	/* No more are open at a peer than it granted, so there is room. */
-	assert(w->n < WEFT_ARRAY_SIZE(w->msg));
+	/*
+	 * No more are open at a peer than it granted, so there is room; but for a host that translates,
+	 * whose requests have no destination while they are counted.
+	 */
+	if (w->n == WEFT_ARRAY_SIZE(w->msg)) {
+		p->node->drops[WEFT_DROP_TX_FULL]++;
+		return;
+	}
 	w->msg[(w->head + w->n++) % WEFT_ARRAY_SIZE(w->msg)] = *m;
 }
 
@@ -175,8 +191,7 @@ host_next(struct node *n, struct weft_msg *m)
 {
 	bool is_over = true;
 
-	if (daemon_is_cxl(n->daemon))
-		host_allow(n);
+	host_allow(n);
 	for (unsigned int i = 0; i < 2; i++) {
 		int rc = -ESHUTDOWN;
 
@@ -194,9 +209,9 @@ host_next(struct node *n, struct weft_msg *m)
 	return is_over ? -ESHUTDOWN : -EAGAIN;
 }
 
-/* The edge port answers what may not go on, as a GFD where nothing is (fabric.md section 1.9). */
+/* What may not go on is answered here, as by a GFD where nothing is (fabric.md section 1.9). */
 static void
-host_refuse(struct node *n, const struct weft_msg *m, enum weft_edge_reason why)
+host_refuse(struct node *n, const struct weft_msg *m)
 {
 	struct weft_msg reply = {
 		.kind = m->kind == WEFT_MSG_M2S_RWD ? WEFT_MSG_S2M_NDR : WEFT_MSG_S2M_DRS,
@@ -207,39 +222,67 @@ host_refuse(struct node *n, const struct weft_msg *m, enum weft_edge_reason why)
 	};
 
 	memset(reply.data, 0xFF, sizeof(reply.data));
-	n->stopped[why]++;
 	host_message(n, &reply);
+}
+
+void
+host_forward(struct node *n, struct weft_msg *m)
+{
+	struct weft_edge_decision d;
+	struct peer *p;
+
+	fabric_decide(n, m->addr, &d);
+	if (d.reason != WEFT_EDGE_OK) {
+		n->stopped[d.reason]++;
+		host_refuse(n, m);
+		return;
+	}
+	p = daemon_is_cxl(n->daemon) ? n->peer : peer_find(n, d.dpid);
+	if (p == NULL) {
+		n->drops[WEFT_DROP_NO_CONN]++;
+		return;
+	}
+	m->dpid = d.dpid;
+	if (ats_translates(n))
+		ats_sent(n, m);
+	host_send(p, m);
+}
+
+/* Requests of a host that translates, as their translations come. */
+static unsigned int
+host_translated(struct node *n)
+{
+	unsigned int sent = 0;
+	struct weft_msg m;
+	bool refused;
+
+	for (; sent < REQUESTS_A_POLL && ats_next(n, &m, &refused); sent++) {
+		if (refused)
+			host_refuse(n, &m);
+		else
+			host_forward(n, &m);
+	}
+	return sent;
 }
 
 static unsigned int
 host_requests(struct node *n)
 {
-	const bool cxl = daemon_is_cxl(n->daemon);
+	const bool translates = ats_translates(n);
 	unsigned int sent = 0;
 	struct weft_msg m;
 	int rc = 0;
 
 	while (sent < REQUESTS_A_POLL && (rc = host_next(n, &m)) == 0) {
-		struct weft_edge_decision d;
-		struct peer *p;
-
 		sent++;
-		fabric_decide(n, m.addr, &d);
-		if (d.reason != WEFT_EDGE_OK) {
-			host_refuse(n, &m, (enum weft_edge_reason)d.reason);
-			continue;
-		}
-		p = cxl ? n->peer : peer_find(n, d.dpid);
-		if (p == NULL) {
-			n->drops[WEFT_DROP_NO_CONN]++;
-			continue;
-		}
-		m.dpid = d.dpid;
-		host_send(p, &m);
+		if (translates)
+			ats_submit(n, &m);
+		else
+			host_forward(n, &m);
 	}
 	if (rc == -ESHUTDOWN)
 		__atomic_store_n(&n->is_done, 1, __ATOMIC_RELAXED);
-	return sent;
+	return translates ? sent + host_translated(n) : sent;
 }
 
 /* A change of rights: requests that are open end first, then it is known which answers are right. */
@@ -270,6 +313,7 @@ host_poll(void *arg)
 		weft_host_expire(n->host, n->now_ns, host_lost, n, EXPIRE_BATCH);
 	}
 	host_change(n);
+	worked += ats_poll(n);
 	/* A port that takes nothing holds back new requests; answers are taken all the same. */
 	n->was_up = n->was_up || peers_are_up(n);
 	if (n->out[0].n == 0 && !n->is_done && n->was_up)
@@ -280,8 +324,8 @@ host_poll(void *arg)
 	return worked;
 }
 
-static uint32_t
-tags_for(uint32_t outstanding)
+uint32_t
+host_tags(uint32_t outstanding)
 {
 	uint32_t tags = 1;
 
@@ -405,11 +449,29 @@ host_prepare(struct node *n, const struct weft_topo *t, struct host_change **out
 	return 0;
 }
 
+/* The translations of a host that goes by them; where a line is in the fabric changes all the time. */
+static uint32_t
+translated_targets(struct node *n, struct weft_traffic_target *target)
+{
+	const struct weft_topo *t = n->daemon->topo;
+	uint32_t used = 0;
+
+	for (unsigned int i = 0; i < t->n_translations; i++)
+		if (t->translation[i].host == n->index)
+			target[used++] = (struct weft_traffic_target){
+				.hpa_base = t->translation[i].va,
+				.len_bytes = t->translation[i].size,
+				.dpid = n->topo->pid,
+			};
+	return used;
+}
+
 static int
 host_traffic(struct node *n, const struct weft_topo_traffic *tr, char *err, size_t err_len)
 {
 	const struct weft_topo *t = n->daemon->topo;
-	struct weft_traffic_target *target = calloc(t->n_segments, sizeof(*target));
+	struct weft_traffic_target *target =
+		calloc((size_t)t->n_segments + t->n_translations, sizeof(*target));
 	struct weft_traffic_cfg cfg = {
 		.seed = tr->seed,
 		.requests = tr->requests == 0 ? UINT64_MAX : tr->requests,
@@ -430,7 +492,9 @@ host_traffic(struct node *n, const struct weft_topo_traffic *tr, char *err, size
 		free(target);
 		target = NULL;
 	}
-	for (uint16_t s = 0; target != NULL && s < t->n_segments; s++)
+	if (target != NULL && n->topo->translates)
+		cfg.n_targets = translated_targets(n, target);
+	for (uint16_t s = 0; target != NULL && !n->topo->translates && s < t->n_segments; s++)
 		target[cfg.n_targets++] = host_target(n, t, &t->segment[s]);
 	size = target == NULL ? 0 : weft_traffic_size(&cfg);
 	mem = size == 0 ? NULL : rte_zmalloc("weft_traffic", size, WEFT_CACHE_LINE);
@@ -451,11 +515,12 @@ host_engine(struct node *n, char *err, size_t err_len)
 	const uint64_t timeout_ns =
 		n->topo->has_traffic ? (uint64_t)tr->timeout_ms * 1000000 : TRANSFER_TIMEOUT_NS;
 	uint32_t tags = (n->topo->has_traffic ? tr->outstanding : 0) +
-	                (n->topo->n_transfers != 0 ? TRANSFER_WINDOW : 0);
+	                (n->topo->n_transfers != 0 ? TRANSFER_WINDOW : 0) +
+	                (n->topo->n_translations != 0 ? MOVE_LINES : 0);
 	struct weft_host_cfg cfg = {
 		.timeout_ns = timeout_ns,
 		.quarantine_ns = timeout_ns,
-		.tags = tags_for(tags < WEFT_HOST_TAGS_MAX ? tags : WEFT_HOST_TAGS_MAX),
+		.tags = host_tags(tags < WEFT_HOST_TAGS_MAX ? tags : WEFT_HOST_TAGS_MAX),
 		.spid = n->topo->pid,
 	};
 	int rc;
@@ -470,6 +535,8 @@ host_engine(struct node *n, char *err, size_t err_len)
 	/* What its edge port answers never waits. */
 	weft_host_grant(n->host, n->topo->pid, UINT16_MAX, UINT16_MAX);
 	rc = transfers_init(n, err, err_len);
+	if (rc == 0)
+		rc = ats_init(n, err, err_len);
 	return rc == 0 && n->topo->has_traffic ? host_traffic(n, tr, err, err_len) : rc;
 }
 
@@ -499,7 +566,7 @@ host_init(struct node *n, char *err, size_t err_len)
 		rc = uio_init(n, err, err_len);
 	if (rc != 0)
 		return rc;
-	n->is_done = !host_sends(n->topo);
+	n->is_done = !n->topo->has_traffic && n->topo->n_transfers == 0;
 	n->rx = weft_pipe_create(&cfg, err, err_len);
 	return n->rx == NULL ? -EINVAL : 0;
 }
@@ -509,6 +576,7 @@ host_fini(struct node *n)
 {
 	transfers_fini(n);
 	free(n->hop);
+	ats_fini(n);
 	rte_free(n->traffic);
 	rte_free(n->host);
 }

@@ -336,7 +336,8 @@ what_fails(struct daemon *d, double seconds, char *line, size_t len)
 			return line;
 		}
 		if (!d->cfg.until_done || seconds < d->cfg.wait_s ||
-			(n->topo->kind != WEFT_TOPO_HOST && !n->topo->has_uio))
+			(n->topo->kind != WEFT_TOPO_HOST && !n->topo->has_uio) ||
+			n->topo->n_translations != 0)
 			continue;
 		for (uint16_t p = 0; p < n->n_peers; p++) {
 			if (__atomic_load_n(&n->peer[p].state, __ATOMIC_RELAXED) == PEER_UP)
@@ -391,6 +392,7 @@ control(void *arg)
 			update_asked = 0;
 			update_run(d);
 		}
+		ats_tell(d);
 		if (++naps % (1000 / TEND_EVERY_MS) == 0)
 			ports_tend(d);
 		nanosleep(&nap, NULL);
@@ -528,10 +530,6 @@ main(int argc, char **argv)
 	if (!transfers_have_place(d.topo))
 		cli_fail("fabric %s: weftd does not run transfers where segments are not each the "
 			 "whole memory of a gfd, in their order, yet",
-			d.topo->fabric);
-	if (d.topo->n_translations != 0)
-		cli_fail("fabric %s: weftd checks and resolves translations, but does not run them "
-			 "yet",
 			d.topo->fabric);
 	if (!runs(d.topo))
 		cli_fail("fabric %s: weftd checks and resolves HBR switches and bindings, "

@@ -170,6 +170,7 @@ peer_init(struct peer *p, bool asks)
 	void *mem;
 	int rc;
 
+	p->asks = asks;
 	p->is_host = kind == WEFT_TOPO_HOST || kind == WEFT_TOPO_DEVICE;
 	p->is_switch = kind == WEFT_TOPO_SWITCH;
 	peer_cfg(p, asks, &cfg);
@@ -216,6 +217,13 @@ asks_by_uio(const struct weft_topo *t, unsigned int node, unsigned int other)
 	return t->node[node].has_uio && weft_topo_may_ask(t, node, other);
 }
 
+/* Of the agent @p of. */
+static bool
+is_client(const struct weft_topo_node *n, unsigned int of)
+{
+	return n->translates && n->has_traffic && n->ats.agent == of;
+}
+
 bool
 peer_is_wanted(const struct weft_topo *t, unsigned int node, unsigned int other, bool *asks)
 {
@@ -224,10 +232,11 @@ peer_is_wanted(const struct weft_topo *t, unsigned int node, unsigned int other,
 		n->kind == WEFT_TOPO_HOST && o->kind == WEFT_TOPO_GFD && host_sends(n);
 	const bool gfd_waits = n->kind == WEFT_TOPO_GFD && o->kind == WEFT_TOPO_HOST;
 	const bool there = asks_by_uio(t, node, other), back = asks_by_uio(t, other, node);
+	const bool client = is_client(n, other), agent = is_client(o, node);
 
 	/* Of two that ask each other it is the first. */
-	*asks = host_asks || (there && (!back || node < other));
-	return host_asks || gfd_waits || there || back;
+	*asks = host_asks || client || (there && (!back || node < other));
+	return host_asks || gfd_waits || client || agent || there || back;
 }
 
 int
@@ -266,7 +275,9 @@ bool
 peers_are_up(const struct node *n)
 {
 	for (uint16_t i = 0; i < n->n_peers; i++)
-		if (n->peer[i].state != PEER_UP)
+		/* Those that ask an agent come and go. */
+		if (n->peer[i].state != PEER_UP && (n->peer[i].asks || daemon_is_cxl(n->daemon) ||
+							   n->topo->n_translations == 0))
 			return false;
 	return true;
 }

@@ -131,6 +131,24 @@ edge_json(const struct node *n)
 	return o;
 }
 
+static json_t *
+ats_json(const struct node *n)
+{
+	struct ats_row row[ATS_ROWS];
+	const unsigned int parts = ats_rows(n, row);
+	uint64_t waiting, moving, holding;
+	json_t *o = json_object();
+
+	for (unsigned int i = 0; i < parts; i++)
+		json_object_set_new(
+			o, row[i].part, counters_json(row[i].rows, row[i].values, row[i].n));
+	ats_gauges(n, &waiting, &moving, &holding);
+	put(o, "waiting", waiting);
+	put(o, "moving", moving);
+	put(o, "holding", holding);
+	return o;
+}
+
 static void
 host_json(const struct node *n, json_t *o)
 {
@@ -146,6 +164,8 @@ host_json(const struct node *n, json_t *o)
 		json_object_set_new(o, "traffic",
 			counters_json(weft_traffic_counters(), weft_traffic_counts(n->traffic),
 				WEFT_TRAFFIC_N_COUNTERS));
+	if (n->ats != NULL)
+		json_object_set_new(o, "ats", ats_json(n));
 	if (n->xfers != NULL)
 		json_object_set_new(o, "transfers", transfers_json(n));
 	json_object_set_new(o, "edge", edge_json(n));
@@ -453,6 +473,30 @@ tell_node(const char *params, struct rte_tel_data *data)
 	return 0;
 }
 
+static int
+tell_ats(const char *params, struct rte_tel_data *data)
+{
+	struct ats_row row[ATS_ROWS];
+	const struct node *n = NULL;
+	uint64_t waiting, moving, holding;
+	unsigned int parts;
+
+	for (uint16_t i = 0; params != NULL && i < telemetry_daemon->n_nodes; i++)
+		if (strcmp(telemetry_daemon->node[i].topo->name, params) == 0)
+			n = &telemetry_daemon->node[i];
+	if (n == NULL || n->ats == NULL)
+		return -ENOENT;
+	rte_tel_data_start_dict(data);
+	parts = ats_rows(n, row);
+	for (unsigned int i = 0; i < parts; i++)
+		telemetry_rows(data, row[i].part, row[i].rows, row[i].values, row[i].n);
+	ats_gauges(n, &waiting, &moving, &holding);
+	rte_tel_data_add_dict_u64(data, "waiting", waiting);
+	rte_tel_data_add_dict_u64(data, "moving", moving);
+	rte_tel_data_add_dict_u64(data, "holding", holding);
+	return 0;
+}
+
 /* Sums over the connections of a node, or one of them: NODE or NODE,PEER. */
 static int
 tell_retry(const char *params, struct rte_tel_data *data)
@@ -525,6 +569,8 @@ static const struct {
 	{ "/weft/nodes", tell_nodes, "Names of the nodes that run here. Takes no parameters" },
 	{ "/weft/kernels", tell_kernels,
 		"Kernels in use, and those that failed their self-test. Takes no parameters" },
+	{ "/weft/ats", tell_ats,
+		"Address translation of a host or an agent. Parameter: node name" },
 	{ "/weft/retry", tell_retry,
 		"Sessions, retry and credits. Parameters: node name, or node name and peer's" },
 	{ "/weft/node", tell_node, "What a node counted. Parameter: node name" },

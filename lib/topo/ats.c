@@ -21,6 +21,7 @@
 #define MAX_MS 60000
 #define MAX_OPEN 256 /* requests of a host that translates */
 #define LINE 64
+#define CXL_IO 64 /* what agents and their clients speak is CXL.io */
 
 static const char *const rights_words[] = { "none", "r", "w", "rw", NULL };
 static const char *const bool_words[] = { "false", "true", NULL };
@@ -353,6 +354,8 @@ topo_check_ats(struct topo_load *l)
 		t->translation[i] = l->translation[i].out;
 	t->n_translations = l->n_translations;
 	t->is_plain = false;
+	if (t->cxl_io == 0)
+		t->cxl_io = CXL_IO;
 	return 0;
 }
 

@@ -367,16 +367,19 @@ complete_read(struct weft_traffic *t, const struct weft_host_completion *c)
 {
 	struct traffic_line *l = &t->line[c->cookie];
 	const enum weft_traffic_answer got = answer_of(c);
-	const bool is_before = got != l->answer && may_be(l, got);
+	const enum weft_traffic_answer want = l->answer == WEFT_TRAFFIC_READ_ONLY
+	                                              ? WEFT_TRAFFIC_DATA
+	                                              : (enum weft_traffic_answer)l->answer;
+	const bool is_before = got != want && may_be(l, got);
 
 	t->count[WEFT_TRAFFIC_N_BEFORE] += is_before;
 	/* The first answer as it is now: from here on there are no others. */
-	if (got == l->answer)
+	if (got == want)
 		l->may_data = l->may_ones = l->may_nxm = false;
 	if (is_before && got != WEFT_TRAFFIC_DATA)
 		return;
-	if (!is_before && l->answer != WEFT_TRAFFIC_DATA)
-		refused(t, c->cookie, got == l->answer);
+	if (!is_before && want != WEFT_TRAFFIC_DATA)
+		refused(t, c->cookie, got == want);
 	else if (c->status == WEFT_HOST_DONE)
 		verify(t, c->cookie, c->data);
 	else
@@ -405,7 +408,8 @@ lost(struct weft_traffic *t, struct traffic_line *l, const struct weft_host_comp
 	t->count[WEFT_TRAFFIC_N_LOST]++;
 	if (c->kind == WEFT_HOST_WRITE) {
 		t->count[WEFT_TRAFFIC_N_UNCERTAIN]++;
-		l->last += !l->raised; /* a late one may find the line open */
+		/* A late one may find the line open, unless it may only be read. */
+		l->last += !l->raised && l->answer != WEFT_TRAFFIC_READ_ONLY;
 		l->unsure++;
 		l->rests_until_ns = l->begun_ns + c->latency_ns + t->cfg.rest_ns;
 	}
