@@ -209,12 +209,23 @@ judge_itags(const struct ats_device *d, const struct weft_ats_packet *p)
 	for (uint32_t left = p->itags; left != 0; left &= left - 1) {
 		const struct ats_inv *v = &d->inv[__builtin_ctz(left)];
 
-		if (v->state != WEFT_ATS_INV_SENT)
+		if (v->state != WEFT_ATS_INV_SENT && v->state != WEFT_ATS_INV_FAILED)
 			return WEFT_DROP_ATS_ITAG;
 		if (v->count != 0 && v->count != p->count)
 			return WEFT_DROP_ATS_SPLIT;
 	}
 	return WEFT_OK;
+}
+
+/* Late or not, a completion certifies: who has completed everything is isolated no more. */
+static void
+inv_done(struct ats_device *d, struct ats_inv *v)
+{
+	v->state = WEFT_ATS_INV_DONE;
+	for (unsigned int i = 0; i < WEFT_ATS_ITAGS; i++)
+		if (d->inv[i].state == WEFT_ATS_INV_FAILED)
+			return;
+	d->is_isolated = false;
 }
 
 enum weft_verdict
@@ -240,7 +251,7 @@ ats_ta_completion(struct weft_ats_ta *t, const struct weft_ats_packet *p)
 		inv->count = p->count;
 		t->count[WEFT_ATS_TA_N_COMPLETIONS]++;
 		if (__builtin_popcount(inv->came) == p->count)
-			inv->state = WEFT_ATS_INV_DONE;
+			inv_done(&t->device[i], inv);
 	}
 	return WEFT_OK;
 }

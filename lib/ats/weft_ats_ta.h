@@ -39,7 +39,8 @@ enum weft_ats_inv_state {
 	WEFT_ATS_INV_READY, /**< may be sent */
 	WEFT_ATS_INV_SENT,
 	WEFT_ATS_INV_DONE, /**< every completion came */
-	WEFT_ATS_INV_FAILED /**< timed out: the device is isolated, memory must not be reused */
+	WEFT_ATS_INV_FAILED /**< timed out: the device is isolated, memory must not be reused; DONE if
+	                         the completions come after all */
 };
 
 /** What to invalidate. */
@@ -158,7 +159,8 @@ size_t weft_ats_ta_send_completion(struct weft_ats_ta *t, uint8_t *buf, size_t r
 
 /**
  * Time passes: an invalidation without its completions FAILED, and its device is isolated: no
- * translation is given, no translated access allowed until it was reset.
+ * translation is given, no translated access allowed until it was reset, or has completed all that
+ * failed.
  *
  * @return invalidations that failed now
  */

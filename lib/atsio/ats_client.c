@@ -30,6 +30,8 @@ static const struct weft_counter counters[WEFT_ATS_CLIENT_N_COUNTERS] = {
 		"Given up by their host while they waited" },
 	[WEFT_ATS_CLIENT_N_RESETS] = { "resets", "times",
 		"The cache was emptied: a session ended" },
+	[WEFT_ATS_CLIENT_N_ISOLATED] = { "isolated", "times",
+		"The agent served this host no more; each time it was asked counted" },
 };
 
 const struct weft_counter *
@@ -238,6 +240,7 @@ void
 weft_ats_client_enable(struct weft_ats_client *c)
 {
 	c->is_on = true;
+	c->isolated_until_ns = 0;
 	weft_ats_atc_reg_set(c->peer, WEFT_ATS_REG_ATS_CTL,
 		WEFT_ATS_CTL_E | (uint32_t)c->cfg.unit << WEFT_ATS_CTL_STU_SHIFT);
 	client_page_on(c);
@@ -488,9 +491,17 @@ weft_ats_client_time(struct weft_ats_client *c, uint64_t now_ns)
 	struct weft_ats_done d;
 
 	weft_ats_atc_time(c->peer, now_ns);
-	while (weft_ats_atc_done(c->peer, &d))
+	/* The agent may have heard from it since: an invalidation that it was late with. */
+	if (c->isolated_until_ns != 0 && now_ns >= c->isolated_until_ns && c->is_on)
+		weft_ats_client_enable(c);
+	while (weft_ats_atc_done(c->peer, &d)) {
+		if (d.result == WEFT_ATS_REFUSED) {
+			c->isolated_until_ns = now_ns + c->cfg.answer_ns;
+			c->count[WEFT_ATS_CLIENT_N_ISOLATED]++;
+		}
 		while ((r = weft_atc_park_take(c->park, d.slot)) != NULL)
 			settle(c, r, &d, now_ns);
+	}
 	client_page_time(c, now_ns);
 	for (uint32_t i = 0; i < later; i++)
 		client_retry(c, client_list_take(c, CLIENT_LATER));

@@ -80,6 +80,7 @@ struct weft_ats_client {
 	struct client_ask ask[CLIENT_ASKS];
 	struct weft_ats_pri pri;
 	uint16_t next_group;
+	uint64_t isolated_until_ns; /* then ask again; 0: not isolated */
 	bool is_on;
 	bool writes_turn;
 	uint64_t count[WEFT_ATS_CLIENT_N_COUNTERS];

@@ -625,6 +625,29 @@ agent_isolates_who_does_not_answer(void **state)
 	assert_true(weft_ats_ta_allows(ta, DEVICE));
 }
 
+/* A completion that comes after all proves what it always proves. */
+static void
+late_completion_ends_the_isolation(void **state)
+{
+	const unsigned int itag = begin_invalidation();
+	const struct weft_ats_packet p = { .kind = WEFT_ATS_INVALIDATED,
+		.requester = DEVICE,
+		.target = AGENT,
+		.itags = 1u << itag,
+		.count = 1 };
+	uint8_t buf[WEFT_ATS_PACKET_MAX];
+	const size_t len = weft_ats_encode(&p, buf, sizeof(buf));
+
+	(void)state;
+	assert_int_equal(weft_ats_ta_time(ta, TIMEOUT), 1);
+	assert_int_equal(weft_ats_ta_release(ta, 0, itag), -EBUSY);
+	assert_int_equal(weft_ats_ta_receive(ta, buf, len), WEFT_OK);
+	assert_int_equal(weft_ats_ta_state(ta, 0, itag), WEFT_ATS_INV_DONE);
+	assert_true(weft_ats_ta_allows(ta, DEVICE));
+	assert_int_equal(weft_ats_ta_release(ta, 0, itag), 0);
+	assert_int_equal(weft_ats_ta_receive(ta, buf, len), WEFT_DROP_ATS_ITAG);
+}
+
 static void
 agent_gives_no_answer_that_breaks_the_rules(void **state)
 {
@@ -746,6 +769,7 @@ main(void)
 		TEST(agent_counts_by_traffic_class),
 		TEST(agent_keeps_to_the_queue_depth),
 		TEST(agent_isolates_who_does_not_answer),
+		TEST(late_completion_ends_the_isolation),
 		TEST(agent_gives_no_answer_that_breaks_the_rules),
 		TEST(damaged_packets_do_no_harm),
 	};

@@ -491,6 +491,71 @@ silent_client_holds_its_page(void **state)
 	free(a);
 }
 
+static size_t
+pass(size_t len)
+{
+	assert_int_not_equal(len, 0);
+	return len;
+}
+
+/* A client that completes late is isolated until then, and no longer. */
+static void
+late_client_comes_back(void **state)
+{
+	static const struct weft_ats_agent_client client = { 7, 0 };
+	static const struct weft_ats_agent_map map = { VA, PA, 4096, PA + SECOND, 0, 12,
+		WEFT_ATS_R | WEFT_ATS_W, false };
+	const struct weft_ats_agent_cfg cfg = { .timeout_ns = 1000,
+		.fence_ns = 500,
+		.every_ns = 100000,
+		.map = &map,
+		.client = &client,
+		.n_maps = 1,
+		.n_clients = 1,
+		.id = AGENT_ID,
+		.moves = 1 };
+	const struct weft_ats_client_cfg cc = {
+		.answer_ns = 2000, .life_ns = 1u << 30, .entries = 8, .tags = 4, .id = 7, .ahead = 1
+	};
+	struct weft_ats_agent *a = weft_ats_agent_init(room(weft_ats_agent_size(&cfg)), &cfg);
+	struct weft_ats_client *c = weft_ats_client_init(room(weft_ats_client_size(&cc)), &cc);
+	uint8_t late[WEFT_ATS_PACKET_MAX], buf[WEFT_ATS_PACKET_MAX];
+	struct weft_msg m = { .kind = WEFT_MSG_M2S_REQ, .addr = VA };
+	struct weft_ats_agent_op op;
+	size_t late_len, len;
+	uint16_t to;
+
+	(void)state;
+	weft_ats_agent_up(a, 0);
+	weft_ats_client_enable(c);
+	weft_ats_agent_time(a, 1);
+	late_len = pass(weft_ats_agent_send_posted(a, 0, late, sizeof(late), 1));
+	weft_ats_agent_time(a, 1001);
+	assert_int_equal(weft_ats_agent_holding(a), 1);
+	assert_int_equal(weft_ats_client_submit(c, &m, 1001), 0);
+	assert_int_equal(weft_ats_client_next(c, 3, 1001, &m), WEFT_ATS_CLIENT_NONE);
+	len = pass(weft_ats_client_send_request(c, buf, sizeof(buf), 1001));
+	assert_int_equal(weft_ats_agent_receive(a, 7, buf, len), WEFT_OK);
+	len = pass(weft_ats_agent_send_answer(a, buf, sizeof(buf), &to));
+	assert_int_equal(weft_ats_client_receive(c, buf, len, 1001), WEFT_OK);
+	weft_ats_client_time(c, 1002);
+	assert_int_equal(weft_ats_client_counts(c)[WEFT_ATS_CLIENT_N_ISOLATED], 1);
+	assert_int_equal(weft_ats_client_next(c, 3, 1002, &m), WEFT_ATS_CLIENT_NONE);
+	assert_int_equal(weft_ats_client_send_request(c, buf, sizeof(buf), 1002), 0);
+	/* Now the Invalidate Request. */
+	assert_int_equal(weft_ats_client_receive(c, late, late_len, 1002), WEFT_OK);
+	len = pass(weft_ats_client_send_posted(c, buf, sizeof(buf)));
+	assert_int_equal(weft_ats_agent_receive(a, 7, buf, len), WEFT_OK);
+	weft_ats_agent_time(a, 1003);
+	assert_int_equal(weft_ats_agent_holding(a), 0);
+	assert_true(weft_ats_agent_op(a, 1003, &op));
+	weft_ats_client_time(c, 3002);
+	assert_int_equal(weft_ats_client_next(c, 3, 3002, &m), WEFT_ATS_CLIENT_NONE);
+	pass(weft_ats_client_send_request(c, buf, sizeof(buf), 3002));
+	free(a);
+	free(c);
+}
+
 int
 main(void)
 {
@@ -498,6 +563,7 @@ main(void)
 		cmocka_unit_test(moving_pages_keep_their_data),
 		cmocka_unit_test(without_a_fence_it_goes_wrong),
 		cmocka_unit_test(silent_client_holds_its_page),
+		cmocka_unit_test(late_client_comes_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
