@@ -237,7 +237,9 @@ next_sweep(struct weft_traffic *t, uint64_t now_ns, struct weft_msg *msg)
 	if (t->sweep_at == 0 && t->open > 0)
 		return -EAGAIN;
 	for (unsigned int n = 0; n < SWEEP_SKIP_MAX && t->sweep_at < t->n_lines; n++) {
-		if (!t->line[t->sweep_at].written) {
+		const struct traffic_line *l = &t->line[t->sweep_at];
+
+		if (!l->written && l->answer != WEFT_TRAFFIC_READ_ONLY) {
 			t->sweep_at++;
 			continue;
 		}

@@ -32,8 +32,8 @@ struct weft_traffic_target {
 enum weft_traffic_answer {
 	WEFT_TRAFFIC_DATA, /**< what was written */
 	WEFT_TRAFFIC_ONES, /**< all ones: there is no right to it, and writes change nothing */
-	WEFT_TRAFFIC_READ_ONLY, /**< zeros, as nobody writes it: writes change nothing */
-	WEFT_TRAFFIC_NXM /**< MemData-NXM, all ones: it leads nowhere, as above */
+	WEFT_TRAFFIC_NXM, /**< MemData-NXM, all ones: it leads nowhere, as above */
+	WEFT_TRAFFIC_READ_ONLY /**< zeros, as nobody writes it: writes change nothing */
 };
 
 /**

@@ -635,6 +635,33 @@ change_waits_for_open_requests(void **state)
 	rig_free();
 }
 
+/* What may only be read stays zero: a write that was done all the same is found. */
+static void
+writes_to_read_only_lines_are_found(void **state)
+{
+	enum weft_traffic_answer due = WEFT_TRAFFIC_READ_ONLY;
+	struct weft_traffic_cfg cfg = cfg_of(50, 100);
+
+	(void)state;
+	for (unsigned int obeys = 0; obeys < 2; obeys++) {
+		cfg.place = place_closed;
+		cfg.place_arg = &due;
+		rig_new(&cfg);
+		rig.gfd.pid = PID + 1;
+		assert_int_equal(weft_host_grant(rig.host, PID + 1, 1, 1), 0);
+		for (unsigned int i = 0; i < 50; i++)
+			assert_int_equal(step(), 0);
+		assert_int_equal(count(WEFT_TRAFFIC_N_REFUSED), 50);
+		for (unsigned int i = 0; i < LINES && !obeys; i++)
+			memset(line(i), 0, 64);
+		run_to_end();
+		assert_int_equal(count(WEFT_TRAFFIC_N_SWEPT), LINES);
+		assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), obeys ? 0 : LINES);
+		assert_int_equal(count(WEFT_TRAFFIC_N_STALE), obeys ? LINES : 0);
+		rig_free();
+	}
+}
+
 static void
 every_flipped_bit_is_found(void **state)
 {
@@ -960,6 +987,7 @@ main(void)
 		cmocka_unit_test(rights_do_not_come_back_by_themselves),
 		cmocka_unit_test(writes_without_rights_are_found_later),
 		cmocka_unit_test(change_waits_for_open_requests),
+		cmocka_unit_test(writes_to_read_only_lines_are_found),
 		cmocka_unit_test(every_flipped_bit_is_found),
 		cmocka_unit_test(swapped_lines_are_found),
 		cmocka_unit_test(line_of_another_writer_is_found),
