@@ -4,7 +4,8 @@
 /*
  * Address translation in a fabric: a host that translates, or the agent that its clients ask
  * (lib/atsio). Here their packets meet connections or links, and what an agent copies meets the
- * host engine. doc/ats.md, "In a fabric".
+ * host engine. An agent has the clock of the ends: while it is not polled nobody is late.
+ * doc/ats.md, "In a fabric".
  */
 
 #include "daemon.h"
@@ -199,7 +200,7 @@ agent_packets(struct node *n)
 
 		while (p != NULL && weft_end_can_send_io(p->end, WEFT_IO_POSTED) &&
 			(len = weft_ats_agent_send_posted(
-				 a->agent, i, buf, sizeof(buf), n->now_ns)) != 0)
+				 a->agent, i, buf, sizeof(buf), n->ends_ns)) != 0)
 			send_packet(p, a->clients[i].id, buf, len);
 	}
 }
@@ -210,7 +211,7 @@ static void
 agent_session(struct node *n, unsigned int client, bool ended, bool began)
 {
 	if (ended)
-		weft_ats_agent_down(n->ats->agent, client, n->now_ns);
+		weft_ats_agent_down(n->ats->agent, client, n->ends_ns);
 	if (began)
 		weft_ats_agent_up(n->ats->agent, client);
 }
@@ -313,7 +314,7 @@ ats_complete(struct node *n, const struct weft_host_completion *c)
 	/* Whatever is no data must not be copied as if it were. */
 	weft_ats_agent_op_done(n->ats->agent, (uint32_t)c->cookie,
 		c->status == WEFT_HOST_DONE ? WEFT_ATS_AGENT_OP_DONE : WEFT_ATS_AGENT_OP_LOST,
-		c->data, n->now_ns);
+		c->data, n->ends_ns);
 	return true;
 }
 
@@ -324,7 +325,7 @@ agent_ops(struct node *n)
 	struct weft_ats_agent_op op;
 	unsigned int sent = 0;
 
-	while (sent < OPS_A_POLL && weft_ats_agent_op(n->ats->agent, n->now_ns, &op)) {
+	while (sent < OPS_A_POLL && weft_ats_agent_op(n->ats->agent, n->ends_ns, &op)) {
 		struct weft_edge_decision d;
 		struct weft_msg m;
 		int rc;
@@ -357,7 +358,7 @@ ats_poll(struct node *n)
 		client_packets(n);
 		return 0;
 	}
-	weft_ats_agent_time(a->agent, n->now_ns);
+	weft_ats_agent_time(a->agent, n->ends_ns);
 	agent_packets(n);
 	return n->out[0].n == 0 ? agent_ops(n) : 0;
 }
