@@ -13,6 +13,10 @@
 	"     translations: [{host: h0, va: 0x1000, pa: 0x10000100000, size: 64K,\n"               \
 	"      move_to: 0x10000200000}" rest "]}"
 
+#define LINKS                                                                                      \
+	"links:\n  - {a: h0, b: s0}\n  - {a: h1, b: s0}\n  - {a: h2, b: s0}\n"                     \
+	"  - {a: ta, b: s0}\n  - {a: s0, b: g0}"
+
 static const char *const good[] = {
 	"fabric: lab", /* 1 */
 	"ide: {mode: off}", /* 2 */
@@ -23,8 +27,7 @@ static const char *const good[] = {
 	"  - {name: h2, kind: host, pid: 0x103, traffic: {lines: 64}}", /* 9 */
 	"  - {name: s0, kind: switch, pid: 0x010}", /* 10 */
 	"  - {name: g0, kind: gfd, pid: 0x200}", /* 11 */
-	"links:\n  - {a: h0, b: s0}\n  - {a: h1, b: s0}\n  - {a: h2, b: s0}\n  - {a: ta, b: s0}\n"
-	"  - {a: s0, b: g0}",
+	LINKS,
 };
 
 /* Of good[]. */
