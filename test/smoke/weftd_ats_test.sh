@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Hosts with virtual addresses and their agent in live fabrics: the agent moves pages, and wipes where
 # they were, under traffic that compares every read. A host that is killed completes nothing: the
-# agent says so, and reuses its page only when its session is over.
+# agent says so, and reuses its page only when its session is over. Hosts survive an agent that is.
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 export XDG_RUNTIME_DIR=$work
@@ -125,6 +125,22 @@ wait "$pid_rest" || die "the others suffered: $(cat "$work/rest.log")"
 pids=()
 same "the other host" '[0, 0, 0]' "$(node "$work/rest.json" h1 \
 	'[n["traffic"][k] for k in ("lost", "mismatches", "failed")]')"
+
+# An agent that is killed and comes again, having moved nothing: hosts forget all it said, and go on.
+fabric rxl 'every_ms: 0' >"$work/lab.yaml"
+run rest --node h0,h1,s0,g0,g1
+run ta --node ta
+wait_for 60 is "$pid_rest" h0 'client_translated > 1000'
+kill -KILL "$pid_ta"
+wait "$pid_ta" 2>/dev/null || true
+run ta --node ta
+wait_for 60 is "$pid_rest" h0 'client_resets > 0'
+sent=$(value "$pid_rest" h0 client_translated)
+wait_for 60 is "$pid_rest" h0 "client_translated > $((sent + 1000))"
+kill -TERM "$pid_rest" "$pid_ta"
+wait "$pid_rest" || die "hosts of an agent that was killed: $(cat "$work/rest.log")"
+wait "$pid_ta" || die "the second agent: $(cat "$work/ta.log")"
+pids=()
 
 # Before anything runs.
 "$app/weftd" --resolve "$work/lab.yaml" --from h1 --hpa 0x110040 --json "$work/r.json"
