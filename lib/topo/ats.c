@@ -261,10 +261,10 @@ check_agent(struct topo_load *l, unsigned int i)
 			"nothing to change, expected change beside translations, got it without");
 	if (n->n_translations == 0)
 		return 0;
-	if (n->has_traffic || n->n_transfers != 0 || n->translates)
+	if (n->has_traffic || n->has_uio || n->n_transfers != 0 || n->translates)
 		return topo_fail(l, -EINVAL, src->at[NODE_TRANSLATIONS],
 			"an agent that has requests of its own, expected translations without "
-			"traffic, transfers and ats, got both");
+			"traffic, uio, transfers and ats, got both");
 	for (unsigned int k = 0; k < n->n_translations; k++) {
 		int rc;
 
@@ -329,6 +329,9 @@ check_client(struct topo_load *l, unsigned int i)
 	if (n->n_transfers != 0)
 		return topo_fail(l, -EINVAL, src->at[NODE_TRANSFERS],
 			"transfers of a host that translates, expected traffic only, got some");
+	if (n->has_uio)
+		return topo_fail(l, -EINVAL, src->at[NODE_UIO],
+			"uio of a host that translates, expected traffic only, got some");
 	return 0;
 }
 

@@ -199,6 +199,17 @@ compare_segments(const struct change *c)
 	return 0;
 }
 
+/* What their traffic expects is worked out when it begins. */
+static bool
+is_fixed(const struct weft_topo *t)
+{
+	bool fixed = t->n_translations != 0;
+
+	for (unsigned int i = 0; i < t->n_nodes; i++)
+		fixed = fixed || t->node[i].has_uio || t->node[i].gim != 0;
+	return fixed;
+}
+
 int
 weft_topo_check_change(const struct weft_topo *now, const struct weft_topo *next, const char *file,
 	struct weft_topo_error *err)
@@ -214,6 +225,9 @@ weft_topo_check_change(const struct weft_topo *now, const struct weft_topo *next
 		rc = refuse(&c, "",
 			"segments, groups and access cannot come while the fabric runs, expected "
 			"one that began with them");
+	if (rc == 0 && (is_fixed(now) || is_fixed(next)))
+		rc = refuse(&c, "",
+			"a fabric with uio, gim or translations cannot change while it runs");
 	return rc != 0 ? rc : compare_segments(&c);
 }
 

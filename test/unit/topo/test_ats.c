@@ -113,6 +113,10 @@ static const struct {
 		"  - {name: h0, kind: host, pid: 0x101, ats: {agent: ta},\n"
 		"     transfers: [{kind: read, gfd: g0, bytes: 64}]}",
 		8, "nodes[1].ats: transfers of a host that translates" },
+	{ HOST0,
+		"  - {name: h0, kind: host, pid: 0x101, ats: {agent: ta},\n"
+		"     uio: {}}",
+		8, "nodes[1].ats: uio of a host that translates" },
 	{ HOST2, "  - {name: h2, kind: host, pid: 0x103, traffic: {lines: 16385}}", 5,
 		"nodes[0].translations[0]: over the lines of traffic, expected 1048640 bytes or "
 		"more into the segment, got 0x10000100000" },
