@@ -357,6 +357,11 @@ void ide_tell(struct daemon *d);
 /** A word for reports: "off", "down", "secure", "insecure", "closed". */
 const char *ide_state(const struct peer *p);
 
+/* --- layout.c --- */
+
+/** Judge the layouts of the options, and make of that of hosts and GFDs one for live connections. */
+void layouts_check(struct daemon *d);
+
 /* --- uio.c: UIO at a host, GFD or device, with its edge port --- */
 
 /** Make what the node asks and answers by UIO, if the fabric has any. Peers are there. */

@@ -83,46 +83,6 @@ load_topology(struct daemon *d, const struct run_options *run)
 		d->node[i].n_ports = d->node[i].topo->n_ports;
 	}
 	free(index);
-	if (daemon_is_cxl(d) && strcmp(d->cfg.switch_layout, WEFT_LAYOUT_SWITCH) != 0)
-		cli_fail("--switch-layout: in cxl mode switches end links, as hosts and GFDs do: "
-			 "expected --rx-layout");
-}
-
-/*
- * Live connections need the stage retry where traces are read with crc_check; layouts that were
- * written for crc_check go on to work.
- */
-static void
-live_layout(struct daemon *d)
-{
-	static char text[WEFT_PIPE_STAGES_MAX * 32];
-	struct weft_layout l;
-	char err[256];
-	size_t used = 0;
-	bool retry = false;
-
-	if (weft_layout_parse(d->cfg.rx_layout, &l, err, sizeof(err)) != 0)
-		cli_fail("--rx-layout: %s", err);
-	for (unsigned int i = 0, segment = 0; i < l.n_stages; i++) {
-		const char *name = l.stage[i]->name;
-		const char *between = i == 0 ? "" : ",";
-
-		if (i == l.first[segment + 1]) {
-			between = "|";
-			segment++;
-		}
-		if (strcmp(name, "crc_check") == 0)
-			name = "retry";
-		else if (strcmp(name, "crc_first") == 0)
-			name = "fec_check,retry";
-		retry |= strstr(name, "retry") != NULL;
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", between, name);
-	}
-	if (!retry)
-		cli_fail("--rx-layout: expected a stage retry (or crc_check) in \"%s\": without it "
-			 "flits would not come in order",
-			d->cfg.rx_layout);
-	d->cfg.rx_layout = text;
 }
 
 static int
@@ -537,7 +497,7 @@ main(int argc, char **argv)
 			d.topo->fabric);
 	if (daemon_is_cxl(&d))
 		links_warn(&d);
-	live_layout(&d);
+	layouts_check(&d);
 	if (ide_open(&d, err, sizeof(err)) != 0)
 		cli_fail("%s", err);
 	report_telemetry_soon();

@@ -30,6 +30,11 @@ t '--seconds: expected seconds' --seconds -1
 t '--idle: expected one of auto, spin, yield' --idle sleep
 t 'no stage is called "x"' --rx-layout x
 t 'stage "deframe" stands twice' --rx-layout deframe,deframe
+t '--rx-layout: expected deframe as the first stage, got "retry"' --rx-layout retry,route
+t '--rx-layout: expected a stage retry (or crc_check)' --rx-layout deframe,route
+t '--switch-layout: layout, character 1: no stage is called "x"' --switch-layout x
+t '--switch-layout: expected deframe as the first stage, got "route"' --switch-layout route
+t '--switch-layout: expected a stage route' --switch-layout deframe,fec_relay
 topology ', driver: memif' 'mtu: 9000, speed: 7'
 t 't.yaml:3:' --check
 topology '' 'mtu: 1500, flits_per_frame: 34'
