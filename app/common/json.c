@@ -6,8 +6,46 @@
 #include "json.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+static int
+may_write(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char dir[PATH_MAX];
+	struct stat st;
+
+	if (strcmp(path, "-") == 0)
+		return 0;
+	if (stat(path, &st) == 0) {
+		if (S_ISDIR(st.st_mode))
+			return -EISDIR;
+		return access(path, W_OK) == 0 ? 0 : -errno;
+	}
+	if (errno != ENOENT)
+		return -errno;
+	if (slash == NULL)
+		snprintf(dir, sizeof(dir), ".");
+	else if (snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path) + 1, path) >=
+		 (int)sizeof(dir))
+		return -ENAMETOOLONG;
+	return access(dir, W_OK | X_OK) == 0 ? 0 : -errno;
+}
+
+void
+json_check(const char *path)
+{
+	const int rc = path == NULL ? 0 : may_write(path);
+
+	if (rc != 0)
+		cli_fail("--json %s: %s", path, strerror(-rc));
+}
 
 int
 json_write(const char *path, const json_t *o)
@@ -17,8 +55,9 @@ json_write(const char *path, const json_t *o)
 
 	if (f == NULL)
 		return -errno;
+	errno = EIO; /* if the dump fails by itself */
 	if (json_dumpf(o, f, JSON_INDENT(2)) != 0 || fputc('\n', f) == EOF)
-		rc = -EIO;
+		rc = -errno;
 	if ((f == stdout ? fflush(f) : fclose(f)) != 0 && rc == 0)
 		rc = -errno;
 	return rc;

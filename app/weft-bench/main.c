@@ -14,6 +14,7 @@
 #include <rte_lcore.h>
 
 #include "cli.h"
+#include "json.h"
 #include "options.h"
 #include "result.h"
 #include "start.h"
@@ -203,6 +204,7 @@ main(int argc, char **argv)
 		bench_print_list(&o);
 		return EXIT_SUCCESS;
 	}
+	json_check(o.json);
 	if (o.atc.workloads != 0) {
 		rc = atc_sim_run(&o.atc, o.json);
 		if (rc != 0)

@@ -16,6 +16,7 @@
 
 #include "capture.h"
 #include "cli.h"
+#include "json.h"
 #include "experiment/experiment.h"
 #include "report.h"
 #include "weft_fec.h"
@@ -332,6 +333,7 @@ main(int argc, char **argv)
 	if (is_experiment(argc, argv))
 		return experiment_main(argc, argv);
 	parse_options(&o, argc, argv);
+	json_check(o.json);
 	features = cli_cpu_features();
 	o.codec.fec = weft_fec_kernel_find(NULL, features);
 	o.codec.crc = weft_crc_kernel_find(NULL, features);

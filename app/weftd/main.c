@@ -18,6 +18,7 @@
 #include <rte_lcore.h>
 
 #include "cli.h"
+#include "json.h"
 #include "daemon.h"
 #include "start.h"
 
@@ -473,6 +474,7 @@ main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	argc = cli_split_eal(argc, argv, &d.cfg.eal_argc, &d.cfg.eal_argv);
 	options_parse(&d.cfg, &opts, argc, argv);
+	json_check(d.cfg.json);
 	d.features = cli_cpu_features();
 	d.fec = weft_fec_kernel_find(NULL, d.features);
 	d.crc = weft_crc_kernel_find(NULL, d.features);

@@ -119,6 +119,7 @@ echo "M flit-hops/s: $small with 15 nodes, $large with 3616:" \
 same "no files left" "" "$(cd "$work" && ls | grep pcap || true)"
 
 # Refused
+refuses '--json /nonesuch/f: No such file' timeout 5 "$app/weft-sim" --hours 8 --json /nonesuch/f
 refuses '--seeds: expected a number of 1 to' "$app/weft-sim" --seeds 0
 refuses '--fabric: expected pair, star:H,G' "$app/weft-sim" --fabric ring:3
 refuses '--fabric: expected pair, star:H,G' "$app/weft-sim" --fabric tree:2,0

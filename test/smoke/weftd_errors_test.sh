@@ -26,6 +26,8 @@ topology
 t 'nonesuch' --node nonesuch
 t '--capture x=y: expected PORT=FILE' --capture x=y
 t 'capture of port h0.0 to /nonesuch/f: No such file' --capture h0.0=/nonesuch/f
+t '--json /nonesuch/f: No such file' --json /nonesuch/f
+t '--json /: Is a directory' --json /
 t '--seconds: expected seconds' --seconds -1
 t '--idle: expected one of auto, spin, yield' --idle sleep
 t 'no stage is called "x"' --rx-layout x

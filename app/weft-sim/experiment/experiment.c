@@ -201,6 +201,7 @@ experiment_main(int argc, char **argv)
 	int err;
 
 	parse(&o, argc, argv);
+	json_check(o.json);
 	x.seed = o.seed;
 	x.quick = o.quick;
 	x.threads = o.threads;
