@@ -228,6 +228,9 @@ weft_topo_check_change(const struct weft_topo *now, const struct weft_topo *next
 	if (rc == 0 && (is_fixed(now) || is_fixed(next)))
 		rc = refuse(&c, "",
 			"a fabric with uio, gim or translations cannot change while it runs");
+	/* Behind that, as uio and translations bring a value of their own. */
+	if (rc == 0 && now->cxl_io != next->cxl_io)
+		rc = refuse(&c, "", "defaults.cxl_io cannot change while the fabric runs");
 	return rc != 0 ? rc : compare_segments(&c);
 }
 

@@ -92,6 +92,7 @@ all_else_is_refused_by_name(void **state)
 		{ "lab\n", "other\n", "lab: fabric cannot change" },
 		{ "rxl", "cxl", "mode cannot" },
 		{ "mtu: 9000", "mtu: 8000", "port h0.0: mtu cannot" },
+		{ "frame: 4", "frame: 4, cxl_io: 9", "defaults.cxl_io cannot" },
 		{ "frame: 4", "frame: 5", "defaults.flits_per_frame cannot" },
 		{ "window: 64", "window: 65", "defaults.retry.window cannot" },
 		{ "mode: rxl\n", "mode: rxl\nide: {mode: skid, key_file: /k}\n",
