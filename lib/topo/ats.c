@@ -124,33 +124,54 @@ topo_read_translations(
 
 /* --- what the keys say together --- */
 
-/* A stretch of addresses of a segment with memory. */
+static bool
+meets(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
+{
+	return a < b + b_size && b < a + a_size;
+}
+
+static const struct weft_topo_segment *
+segment_of(const struct weft_topo *t, uint64_t pa)
+{
+	const uint64_t base = weft_topo_fast_base(t);
+
+	if (pa < base || (pa - base) >> t->segment_log2 >= t->n_segments)
+		return NULL;
+	return &t->segment[(pa - base) >> t->segment_log2];
+}
+
+/* A stretch of addresses of a segment that CXL.mem reaches: memory of GFDs. */
 static bool
 has_memory(const struct weft_topo *t, uint64_t pa, uint64_t size)
 {
-	const uint64_t base = weft_topo_fast_base(t);
-	const struct weft_topo_segment *s;
+	const struct weft_topo_segment *s = segment_of(t, pa);
 
-	if (pa < base || (pa - base) >> t->segment_log2 >= t->n_segments)
-		return false;
-	s = &t->segment[(pa - base) >> t->segment_log2];
-	return !s->is_gim && pa - s->base <= s->size && size <= s->size - (pa - s->base);
+	return s != NULL && t->node[t->target[s->first_target].node].kind == WEFT_TOPO_GFD &&
+	       pa - s->base <= s->size && size <= s->size - (pa - s->base);
 }
 
-/* The lines that other traffic believes to be its own stand first in every segment. */
-static uint64_t
-plain_bytes(const struct weft_topo *t)
+/*
+ * Whether a transfer writes there. Transfers go by the GFD's own addresses, and run only where a
+ * segment is all of its memory: nothing to look for where memory takes turns.
+ */
+static bool
+is_written(const struct topo_load *l, uint64_t pa, uint64_t size)
 {
-	uint64_t lines = 0;
+	const struct weft_topo_segment *s = segment_of(&l->t, pa);
+	const struct weft_topo_target *at = &l->t.target[s->first_target];
 
-	for (unsigned int h = 0; h < t->n_hosts; h++) {
-		const struct weft_topo_node *n = &t->node[t->host[h]];
+	for (unsigned int i = 0; i < l->n_transfers && s->ways_log2 == 0; i++) {
+		const struct weft_topo_transfer *tr = &l->transfer[i].out;
+		const bool is_copy = tr->kind == WEFT_TOPO_COPY;
 
-		if (n->has_traffic && !n->translates &&
-			n->traffic.first_line + n->traffic.lines > lines)
-			lines = n->traffic.first_line + n->traffic.lines;
+		if (tr->kind == WEFT_TOPO_READ || l->transfer[i].wire_len == 0 ||
+			(is_copy ? tr->to : tr->gfd) != at->node)
+			continue;
+		if (meets(at->dpa + (pa - s->base), size, is_copy ? tr->to_offset : tr->offset,
+			    l->transfer[i].wire_len))
+			return true;
 	}
-	return lines * LINE;
+	return false;
 }
 
 static int
@@ -158,7 +179,7 @@ check_place(
 	struct topo_load *l, const struct topo_translation_src *src, unsigned int key, uint64_t pa)
 {
 	const struct weft_topo *t = &l->t;
-	const uint64_t used = plain_bytes(t);
+	const uint64_t used = topo_traffic_bytes(t);
 
 	if (pa % src->page != 0)
 		return topo_fail(l, -EINVAL, src->at[key],
@@ -173,13 +194,11 @@ check_place(
 			"over the lines of traffic, expected %llu bytes or more into the segment, "
 			"got 0x%llx",
 			(unsigned long long)used, (unsigned long long)pa);
+	if (is_written(l, pa, src->out.size))
+		return topo_fail(l, -EINVAL, src->at[key],
+			"where a transfer writes, expected memory of its own, got 0x%llx",
+			(unsigned long long)pa);
 	return 0;
-}
-
-static bool
-meets(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
-{
-	return a < b + b_size && b < a + a_size;
 }
 
 /* Memory is moved, wiped and owned: no two translations share any. */
@@ -322,6 +341,10 @@ check_client(struct topo_load *l, unsigned int i)
 		return topo_fail(l, -EINVAL, src->ats_at[ATS_AGENT],
 			"no agent, expected the name of a host with translations, got \"%s\"",
 			src->agent);
+	if (l->defaults_at[DEF_CXL_IO] != 0 && l->t.cxl_io == 0)
+		return topo_fail(l, -EINVAL, src->at[NODE_ATS],
+			"ats without CXL.io packets, expected no defaults.cxl_io or one above 0, "
+			"got 0");
 	n->ats.agent = (uint16_t)agent;
 	if ((n->ats.entries & (n->ats.entries - 1)) != 0)
 		return topo_fail(l, -EINVAL, src->ats_at[ATS_ENTRIES],

@@ -195,6 +195,7 @@ struct topo_transfer_src {
 	struct weft_topo_transfer out;
 	char gfd[WEFT_TOPO_NAME_ROOM];
 	char to[WEFT_TOPO_NAME_ROOM];
+	uint64_t wire_len; /* bytes in the GFDs, signatures included; 0 before it is checked */
 	unsigned int line;
 	unsigned int at[TRANSFER_KEYS];
 };
@@ -394,6 +395,8 @@ extern const char *const topo_driver_words[];
 int topo_check_nodes(struct topo_load *l);
 /* transfer.c: resolve the names of transfers, check them with those who make them. */
 int topo_check_transfers(struct topo_load *l);
+/** Bytes at the beginning of each segment that lines of traffic take, of CXL.mem and of UIO. */
+uint64_t topo_traffic_bytes(const struct weft_topo *t);
 /* check.c: every host reaches every GFD. After topo_join(). */
 int topo_check_paths(struct topo_load *l);
 /* attach.c: roles of ports, what may be attached to what, bindings. After topo_join(). */

@@ -111,16 +111,16 @@ check_range(struct topo_load *l, const struct topo_transfer_src *src, uint16_t n
 		(unsigned long long)offset);
 }
 
-/* The lines that traffic believes to be its own. */
-static uint64_t
-traffic_bytes(const struct weft_topo *t)
+uint64_t
+topo_traffic_bytes(const struct weft_topo *t)
 {
 	uint64_t lines = 0;
 
 	for (unsigned int i = 0; i < t->n_nodes; i++) {
 		const struct weft_topo_node *n = &t->node[i];
 
-		if (n->has_traffic && n->traffic.first_line + n->traffic.lines > lines)
+		if (n->has_traffic && !n->translates &&
+			n->traffic.first_line + n->traffic.lines > lines)
 			lines = n->traffic.first_line + n->traffic.lines;
 		if (n->has_uio && n->uio.first_line + n->uio.lines > lines)
 			lines = n->uio.first_line + n->uio.lines;
@@ -139,16 +139,16 @@ check_places(struct topo_load *l, const struct topo_transfer_src *src, uint64_t 
 
 	if (rc == 0 && is_copy)
 		rc = check_range(l, src, tr->to, tr->to_offset, TRANSFER_TO_OFFSET, len);
-	if (rc != 0 || tr->kind == WEFT_TOPO_READ || written_at >= traffic_bytes(&l->t))
+	if (rc != 0 || tr->kind == WEFT_TOPO_READ || written_at >= topo_traffic_bytes(&l->t))
 		return rc;
 	return topo_fail(l, -EINVAL, src->at[key] != 0 ? src->at[key] : src->line,
 		"writes over the lines of traffic, expected an offset of %llu or more, got %llu",
-		(unsigned long long)traffic_bytes(&l->t), (unsigned long long)written_at);
+		(unsigned long long)topo_traffic_bytes(&l->t), (unsigned long long)written_at);
 }
 
 /* Lengths, masks and first block, as the transfer itself judges them. */
 static int
-check_blocks(struct topo_load *l, const struct topo_transfer_src *src)
+check_blocks(struct topo_load *l, struct topo_transfer_src *src)
 {
 	const struct weft_topo_transfer *tr = &src->out;
 	struct weft_xfer_cfg cfg = { .kind = (enum weft_xfer_kind)tr->kind,
@@ -179,6 +179,7 @@ check_blocks(struct topo_load *l, const struct topo_transfer_src *src)
 		return topo_fail(l, -EINVAL, src->at[TRANSFER_BLOCK0],
 			"a block inside one of the output, expected one that begins it, got %llu",
 			(unsigned long long)tr->block0);
+	src->wire_len = wire_len;
 	return check_places(l, src, wire_len);
 }
 

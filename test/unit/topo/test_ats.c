@@ -13,6 +13,10 @@
 	"     translations: [{host: h0, va: 0x1000, pa: 0x10000100000, size: 64K,\n"               \
 	"      move_to: 0x10000200000}" rest "]}"
 
+#define TRANSFER(kind, place)                                                                      \
+	"  - {name: h2, kind: host, pid: 0x103,\n"                                                 \
+	"     transfers: [{kind: " kind ", gfd: g0, bytes: 64, " place "}]}"
+
 #define LINKS                                                                                      \
 	"links:\n  - {a: h0, b: s0}\n  - {a: h1, b: s0}\n  - {a: h2, b: s0}\n"                     \
 	"  - {a: ta, b: s0}\n  - {a: s0, b: g0}"
@@ -45,6 +49,56 @@ parse(unsigned int replaced, const char *by, struct weft_topo_error *e, int *rc)
 	}
 	*rc = weft_topo_parse(&t, "lab.yaml", text, strlen(text), e);
 	return t;
+}
+
+/* Beside lines of others in the same GFD, and next to what a transfer writes; reads are let pass. */
+static void
+neighbours_are_let_pass(void **state)
+{
+	static const char *const host[] = {
+		"  - {name: h2, kind: host, pid: 0x103, uio: {lines: 16384}}",
+		"  - {name: h2, kind: host, pid: 0x103, traffic: {lines: 16384}}",
+		TRANSFER("write", "offset: 1048512"),
+		TRANSFER("write", "offset: 1114112"),
+		TRANSFER("write", "offset: 0"),
+		TRANSFER("read", "offset: 1M"),
+		TRANSFER("copy", "offset: 1M, to: g0, to_offset: 4M"),
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(host); i++) {
+		struct weft_topo_error e;
+		int rc;
+		struct weft_topo *t = parse(HOST2, host[i], &e, &rc);
+
+		if (rc != 0)
+			fail_msg("%s: %s", host[i], e.text);
+		weft_topo_free(t);
+	}
+}
+
+/* Memory of a device stands in a segment, but no host reads or writes it by CXL.mem. */
+static void
+memory_of_devices_is_none(void **state)
+{
+	static const char text[] =
+		"fabric: lab\nsegments:\n  - {target: g0}\n  - {target: d0}\nnodes:\n"
+		"  - {name: ta, kind: host, pid: 0x100,\n"
+		"     translations: [{host: h0, va: 0, pa: 0x11000000000, size: 4K}]}\n"
+		"  - {name: h0, kind: host, pid: 0x101, ats: {agent: ta}}\n"
+		"  - {name: s0, kind: switch, pid: 0x010}\n"
+		"  - {name: d0, kind: device, pid: 0x300, memory: 1M}\n"
+		"  - {name: g0, kind: gfd, pid: 0x200}\n"
+		"links:\n  - {a: h0, b: s0}\n  - {a: ta, b: s0}\n  - {a: d0, b: s0}\n"
+		"  - {a: s0, b: g0}\n";
+	struct weft_topo_error e;
+	struct weft_topo *t;
+
+	(void)state;
+	assert_int_equal(weft_topo_parse(&t, "lab.yaml", text, strlen(text), &e), -EINVAL);
+	assert_string_equal(e.text,
+		"lab.yaml:7: nodes[0].translations[0]: not in one segment, expected memory for "
+		"4096 bytes, got 0x11000000000");
 }
 
 static void
@@ -120,6 +174,21 @@ static const struct {
 	{ HOST2, "  - {name: h2, kind: host, pid: 0x103, traffic: {lines: 16385}}", 5,
 		"nodes[0].translations[0]: over the lines of traffic, expected 1048640 bytes or "
 		"more into the segment, got 0x10000100000" },
+	{ HOST2, "  - {name: h2, kind: host, pid: 0x103, uio: {lines: 16388}}", 5,
+		"nodes[0].translations[0]: over the lines of traffic, expected 1048832 bytes or "
+		"more into the segment, got 0x10000100000" },
+	{ HOST2, TRANSFER("write", "offset: 1M"), 5,
+		"nodes[0].translations[0]: where a transfer writes, expected memory of its own, "
+		"got 0x10000100000" },
+	{ HOST2, TRANSFER("write", "offset: 2162684"), 6,
+		"nodes[0].translations[0]: where a transfer writes, expected memory of its own, "
+		"got 0x10000200000" },
+	{ HOST2, TRANSFER("copy", "to: g0, to_offset: 4194300"), 6,
+		"nodes[0].translations[1]: where a transfer writes, expected memory of its own, "
+		"got 0x10000300000" },
+	{ IDE, "defaults: {cxl_io: 0}", 7,
+		"nodes[1].ats: ats without CXL.io packets, expected no defaults.cxl_io or one "
+		"above 0, got 0" },
 	{ HOST2, "  - {name: h2, kind: host, pid: 0x103, ats: {agent: ta}, traffic: {}}", 9,
 		"nodes[3].traffic: traffic without a destination, expected a translation of host "
 		"h2 at ta, got none" },
@@ -180,6 +249,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(loads_and_answers),
+		cmocka_unit_test(neighbours_are_let_pass),
+		cmocka_unit_test(memory_of_devices_is_none),
 		cmocka_unit_test(mistakes_are_refused),
 	};
 
