@@ -467,7 +467,8 @@ main(int argc, char **argv)
 {
 	static struct daemon d;
 	struct run_options opts = { 0 };
-	struct sigaction sa = { .sa_handler = on_signal }, hup = { .sa_handler = on_update };
+	struct sigaction sa = { .sa_handler = on_signal };
+	struct sigaction hup = { .sa_handler = on_update, .sa_flags = SA_RESTART };
 	char err[NODE_ERROR_MAX];
 
 	/* Lines of a daemon are read as they come, by people and by scripts. */
@@ -486,6 +487,8 @@ main(int argc, char **argv)
 		return EXIT_SUCCESS;
 	}
 	cli_report_kernels();
+	/* From before the file is read: what comes while DPDK starts is done then, and ends nothing. */
+	sigaction(SIGHUP, &hup, NULL);
 	load_topology(&d, &opts);
 	if (opts.check)
 		return print_check(&d);
@@ -506,7 +509,6 @@ main(int argc, char **argv)
 	start(&d);
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
-	sigaction(SIGHUP, &hup, NULL);
 	if (ports_open(&d, err, sizeof(err)) != 0)
 		cli_fail("%s", err);
 	for (uint16_t i = 0; i < d.n_nodes; i++)

@@ -21,4 +21,21 @@ wait_for 60 grep -q 'not changed: the built-in fabric has no file to read again'
 kill -TERM $!
 wait $! || die "the built-in fabric ended with $?"
 
+# Asked while it starts, it changes as soon as it runs. The pipe shows that the file is being read.
+mkfifo "$work/pipe.yaml"
+{ echo 'fabric: early'; six_nodes 0 8 1000; echo 'links:'
+	for link in 'h0, b: s0' 'h1, b: s1' 's0, b: s1' 's0, b: g0' 's1, b: g1'; do
+		echo "  - {a: $link}"
+	done; } >"$work/early.yaml"
+"$app/weftd" --topology "$work/pipe.yaml" >"$work/out" 2>"$work/err" &
+pids+=($!)
+# shellcheck disable=SC2016
+timeout 60 sh -c 'exec 3>"$1"; kill -HUP "$2"; cat "$3" >&3' sh "$work/pipe.yaml" $! "$work/early.yaml" ||
+	die "the topology was not read"
+timeout 60 sh -c '(echo "routing: updown"; cat "$1") >"$2"' sh "$work/early.yaml" "$work/pipe.yaml" ||
+	die "the topology was not read again"
+wait_for 60 grep -q 'tables: changed in' "$work/out"
+kill -TERM $!
+wait $! || die "a signal at the start ended it with $?"
+
 echo "tables change under traffic"
