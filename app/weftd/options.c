@@ -14,7 +14,7 @@
 static const char usage_text[] =
 	"usage: weftd [--topology FILE] [options] [-- EAL arguments]\n"
 	"\n"
-	"Run the nodes of a fabric that are this machine's: hosts, switches, GFDs.\n"
+	"Run the nodes of a fabric that are this machine's: hosts, switches, GFDs, devices.\n"
 	"\n"
 	"  --topology FILE       the lab (without: a built-in fabric of 2 hosts, 2 switches, 2 "
 	"GFDs)\n"
@@ -22,10 +22,10 @@ static const char usage_text[] =
 	"  --server NAME         this machine's name in the file (the host name)\n"
 	"  --check [FILE]        read and check the topology, say what it holds, and end\n"
 	"  --resolve FILE        say what would happen to an address, and end; with --from, --hpa\n"
-	"  --from HOST, --hpa ADDRESS   who asks for what\n"
+	"  --from NODE, --hpa ADDRESS   who asks for what\n"
 	"  --uio                 by UIO instead of CXL.mem\n"
 	"  --seconds S           end after S seconds (without: SIGINT or SIGTERM ends it)\n"
-	"  --until-done          end when every host here has done its requests\n"
+	"  --until-done          end when every host and device here has done its requests\n"
 	"  --wait S              with --until-done: give up if connections take longer (30)\n"
 	"  --idle auto|spin|yield   what an lcore does that finds no work (auto)\n"
 	"  --rx-layout LAYOUT    receive pipeline of hosts and GFDs (" WEFT_LAYOUT_RX_RETRY ")\n"
@@ -147,6 +147,8 @@ options_parse(struct daemon_cfg *c, struct run_options *run, int argc, char **ar
 	c->wait_s = 30;
 	while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1)
 		parse_option(c, run, opt, argc, argv);
+	if (run->resolve == NULL && (run->from != NULL || run->hpa != NULL || run->uio))
+		cli_fail("--from, --hpa and --uio: expected --resolve FILE with them");
 	if (run->check && optind < argc && c->topology == NULL)
 		c->topology = argv[optind++];
 	if (optind < argc)
