@@ -475,6 +475,36 @@ who_finds_no_slot_asks_later(void **state)
 	stop();
 }
 
+/* Answers that come together move all of a context from slot to slot, in one call. */
+static void
+many_wait_through_answers_that_come_together(void **state)
+{
+	static const struct setup s = { .sets = 64,
+		.slots = SLOTS,
+		.places = WEFT_ROUTE_WAIT_MAX,
+		.share = WEFT_ROUTE_WAIT_MAX };
+	struct rte_mbuf *m[WEFT_BURST_MAX];
+
+	(void)state;
+	start(&s);
+	m[0] = frame_of(0, SLOTS);
+	for (unsigned int i = 0; i < SLOTS; i++)
+		request(m[0], i, 1 + i, false);
+	push(m, 1);
+	for (unsigned int i = 0; i < WEFT_ROUTE_WAIT_MAX / WEFT_BURST_MAX - 1; i++) {
+		for (unsigned int k = 0; k < WEFT_BURST_MAX; k++)
+			m[k] = frame_of(0, 1);
+		push(m, WEFT_BURST_MAX);
+	}
+	assert_int_equal(w.out, 0);
+	while (end_one(0))
+		;
+	assert_int_equal(w.n_ended, SLOTS);
+	idle();
+	assert_int_equal(w.out, w.in);
+	stop();
+}
+
 static void
 no_translation_drops_the_request_alone(void **state)
 {
@@ -716,6 +746,7 @@ main(void)
 		cmocka_unit_test(others_pass_a_frame_that_waits),
 		cmocka_unit_test(room_to_wait_is_bounded_and_shared),
 		cmocka_unit_test(who_finds_no_slot_asks_later),
+		cmocka_unit_test(many_wait_through_answers_that_come_together),
 		cmocka_unit_test(no_translation_drops_the_request_alone),
 		cmocka_unit_test(an_invalidation_is_done_when_it_is_reported),
 		cmocka_unit_test(a_drain_gives_up_what_waits),

@@ -458,16 +458,20 @@ route_frames(struct route_work *w, struct rte_mbuf **pkt, uint16_t n)
 		route_flush(w);
 }
 
-/* Close the gaps that frames left which wait now. */
+/* Close the gaps that frames left which wait now. No run is open. */
 static void
-route_close_gaps(struct weft_burst *b)
+route_close_gaps(struct route_work *w)
 {
+	struct weft_burst *b = w->b;
 	uint16_t kept = 0;
 
+	if (!w->gaps)
+		return;
 	for (uint16_t i = 0; i < b->n; i++)
 		if (b->pkt[i] != NULL)
 			b->pkt[kept++] = b->pkt[i];
 	b->n = kept;
+	w->gaps = false;
 }
 
 /* Frames that waited in a slot are looked at again, in their order. */
@@ -490,6 +494,8 @@ route_release(struct route_work *w, unsigned int slot, const struct weft_answer 
 	if (w->q.n_frames != 0)
 		route_flush(w);
 	w->answer = NULL;
+	/* At once: the next answer may bring the same frames here again. */
+	route_close_gaps(w);
 	for (unsigned int i = 0; i < n; i++)
 		if (!list[i]->parked) {
 			wait_delete(wait, list[i]);
@@ -572,8 +578,7 @@ route_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_st
 		b->n = 0;
 		route_frames(&w, b->pkt, n);
 	}
-	if (w.gaps)
-		route_close_gaps(b);
+	route_close_gaps(&w);
 }
 
 /* Nothing came in: orders and answers do not wait for frames. */
