@@ -329,6 +329,15 @@ lost(struct weft_uio_traffic *s, const struct range *r, const struct weft_uio_do
 	u->rests_until_ns = u->begun_ns + d->latency_ns + s->cfg.rest_ns;
 }
 
+/* It was refused, or is poison. A write that was refused was not done: its lines are as before. */
+static void
+failed(struct weft_uio_traffic *s, const struct range *r, const struct weft_uio_done *d)
+{
+	s->count[WEFT_UIO_TRAFFIC_N_FAILED]++;
+	for (unsigned int i = 0; d->kind == WEFT_UIO_WRITE && i < r->n; i++)
+		s->unit[r->unit].line[r->first + i].last--;
+}
+
 /* A unit that is closed to this requester. */
 static void
 complete_refused(struct weft_uio_traffic *s, const struct range *r, const struct weft_uio_done *d)
@@ -364,7 +373,7 @@ weft_uio_traffic_complete(struct weft_uio_traffic *s, const struct weft_uio_done
 	else if (d->end == WEFT_UIO_LOST)
 		lost(s, &r, d);
 	else if (d->end != WEFT_UIO_DONE)
-		s->count[WEFT_UIO_TRAFFIC_N_FAILED]++;
+		failed(s, &r, d);
 	else if (d->kind == WEFT_UIO_READ)
 		verify(s, &r, d);
 	else

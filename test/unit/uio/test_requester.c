@@ -201,6 +201,32 @@ every_request_ends_once_and_is_true(void **state)
 	}
 }
 
+/* What is refused for a while fails, and was not done: lines hold what they held before. */
+static void
+a_refused_write_is_not_done(void **state)
+{
+	static struct world w;
+
+	(void)state;
+	weft_test_seed(&w.rand, __func__);
+	for (unsigned int i = 0; i < 4; i++) {
+		const uint64_t *c;
+
+		world_make(&w, i % 2 == 0 ? 0 : 3, (uint16_t)(i < 2 ? 64 : 256));
+		for (unsigned int k = 0; k < 3000; k++) {
+			w.m[0].cfg.len = k / 500 % 2 == 0 ? BYTES : 0;
+			step(&w);
+		}
+		w.m[0].cfg.len = BYTES;
+		while (!weft_uio_traffic_done(w.s))
+			step(&w);
+		c = weft_uio_traffic_counts(w.s);
+		assert_true(c[WEFT_UIO_TRAFFIC_N_FAILED] > 20);
+		assert_int_equal(c[WEFT_UIO_TRAFFIC_N_MISMATCHES], 0);
+		world_free(&w);
+	}
+}
+
 static void
 a_lie_is_seen(void **state)
 {
@@ -311,6 +337,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_request_ends_once_and_is_true),
+		cmocka_unit_test(a_refused_write_is_not_done),
 		cmocka_unit_test(a_lie_is_seen),
 		cmocka_unit_test(only_what_fits_is_taken),
 	};
