@@ -3,9 +3,9 @@
 
 /*
  * One end of a retry domain, whole: session, retry, credits, packing. Messages and CXL.io packets go
- * in at one side and come out in order, once, at the other; the owner moves frames and makes and checks CRC and FEC.
- * weftd and the simulator run the same object. Pure: time and random bits come in. One thread at a
- * time.
+ * in at one side and come out in order, once, at the other; the owner moves frames and makes and
+ * checks CRC and FEC. weftd and the simulator run the same object. Pure: time and random bits come
+ * in. One thread at a time.
  */
 #ifndef WEFT_END_H
 #define WEFT_END_H

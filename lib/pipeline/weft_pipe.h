@@ -92,8 +92,8 @@ unsigned int weft_pipe_segments(const struct weft_pipe *p);
 /**
  * Run one burst through a segment. Each segment belongs to one lcore at a time.
  *
- * @return frames taken in, or that went on after they had waited inside; 0: nothing to do, or the ring behind is full (nothing is lost: frames
- *         stay where they are)
+ * @return frames taken in, or that went on after they had waited inside; 0: nothing to do, or the
+ *         ring behind is full (nothing is lost: frames stay where they are)
  */
 unsigned int weft_pipe_poll(struct weft_pipe *p, unsigned int segment);
 
