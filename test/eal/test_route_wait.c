@@ -27,7 +27,7 @@
 #define ORDERS 64
 #define STEPS 1500
 
-enum page_kind { GOOD, READ_ONLY, NO_PAGE, ELSEWHERE, AS_IT_IS, PAGE_KINDS };
+enum page_kind { GOOD, READ_ONLY, NO_PAGE, ELSEWHERE, AS_IT_IS, READ_AS_IT_IS, PAGE_KINDS };
 
 struct question {
 	bool used, marked;
@@ -74,7 +74,8 @@ static struct weft_walk
 page_now(uint16_t ctx, unsigned int page)
 {
 	static const uint8_t flags[PAGE_KINDS] = { WEFT_ATC_R | WEFT_ATC_W, WEFT_ATC_R, 0,
-		WEFT_ATC_R | WEFT_ATC_W, WEFT_ATC_R | WEFT_ATC_W | WEFT_ATC_U };
+		WEFT_ATC_R | WEFT_ATC_W, WEFT_ATC_R | WEFT_ATC_W | WEFT_ATC_U,
+		WEFT_ATC_R | WEFT_ATC_U };
 	const enum page_kind k = w.kind[ctx][page];
 	const uint64_t segment = k == ELSEWHERE ? (ctx + 1u) % CONNS : ctx;
 
@@ -91,6 +92,7 @@ permits(uint16_t ctx, unsigned int page, bool write)
 	case GOOD: return true;
 	case READ_ONLY: return !write;
 	case AS_IT_IS: return ctx == 0; /* whose segment holds the addresses as they are */
+	case READ_AS_IT_IS: return ctx == 0 && !write;
 	default: return false;
 	}
 }

@@ -146,16 +146,16 @@ route_decode(const struct route_work *w, const uint64_t *hpa, int16_t *dpid, uns
 		weft_fast_run(w->fast, hpa, dpid, n);
 }
 
-/* What a page from a table says of a request; WEFT_ATC_MISS if it is about another address. */
+/* What a page from a table says of a request: as the cache does, the rights first. */
 static enum weft_atc_result
 route_by_page(const struct weft_walk *p, uint64_t va, unsigned int want, uint64_t *pa)
 {
-	if (p->flags == 0)
+	if ((p->flags & want) != want)
 		return WEFT_ATC_DENY;
-	if (p->flags & WEFT_ATC_U)
+	if ((p->flags & WEFT_ATC_U) != 0)
 		return WEFT_ATC_UNTRANSLATED;
 	*pa = p->pa + (va - p->va);
-	return (p->flags & want) == want ? WEFT_ATC_HIT : WEFT_ATC_DENY;
+	return WEFT_ATC_HIT;
 }
 
 static enum weft_atc_result
