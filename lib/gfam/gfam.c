@@ -39,6 +39,21 @@ lay_out(struct weft_gfam *t, const struct weft_gfam_cfg *c)
 	t->size = round_line(t->mgt_off + (size_t)c->dmps * c->blocks);
 }
 
+/* Members only: what lies between them is not the same twice, and tables are compared by bytes. */
+static void
+copy_cfg(struct weft_gfam_cfg *to, const struct weft_gfam_cfg *from)
+{
+	to->rows = from->rows;
+	to->groups = from->groups;
+	to->dmps = from->dmps;
+	to->blocks = from->blocks;
+	to->knobs = from->knobs;
+	for (unsigned int i = 0; i < WEFT_GFAM_DMPS; i++) {
+		to->media[i].block_sizes = from->media[i].block_sizes;
+		to->media[i].flags = from->media[i].flags;
+	}
+}
+
 size_t
 weft_gfam_size(const struct weft_gfam_cfg *cfg)
 {
@@ -61,7 +76,7 @@ weft_gfam_init(void *mem, const struct weft_gfam_cfg *cfg)
 	if (!cfg_ok(cfg))
 		return NULL;
 	memset(t, 0, weft_gfam_size(cfg));
-	t->cfg = *cfg;
+	copy_cfg(&t->cfg, cfg);
 	lay_out(t, cfg);
 	for (unsigned int i = 0; i < WEFT_GFAM_RPIDS; i++) {
 		t->rpid[i].row = GFAM_NO_ROW;

@@ -246,6 +246,36 @@ copy_is_its_own(void **state)
 	free(mem);
 }
 
+/* Two configurations of the same members, with other bytes between them. */
+static void
+only_what_is_said_differs(void **state)
+{
+	struct weft_gfam *u[2];
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct weft_gfam_cfg c;
+
+		memset(&c, i == 0 ? 0x5A : 0xA5, sizeof(c));
+		c.rows = cfg.rows;
+		c.groups = cfg.groups;
+		c.dmps = cfg.dmps;
+		c.blocks = cfg.blocks;
+		c.knobs = cfg.knobs;
+		for (unsigned int k = 0; k < WEFT_GFAM_DMPS; k++) {
+			c.media[k].block_sizes = cfg.media[k].block_sizes;
+			c.media[k].flags = cfg.media[k].flags;
+		}
+		u[i] = weft_gfam_init(aligned_alloc(WEFT_CACHE_LINE, size), &c);
+		assert_int_equal(weft_gfam_set_dmp(u[i], 0, GB, GB, 64 * MB), 0);
+	}
+	assert_false(weft_gfam_differs(u[0], u[1]));
+	assert_int_equal(weft_gfam_set_sat(u[1], 9, 16), 0);
+	assert_true(weft_gfam_differs(u[0], u[1]));
+	free(u[0]);
+	free(u[1]);
+}
+
 int
 main(void)
 {
@@ -258,6 +288,7 @@ main(void)
 		CASE(sat_rules),
 		CASE(hosts_are_kept_from_the_managers_commands),
 		CASE(copy_is_its_own),
+		CASE(only_what_is_said_differs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
