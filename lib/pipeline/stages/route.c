@@ -15,14 +15,7 @@
  * answers later (env->wait): then the frame waits, with all later ones of its context behind it.
  */
 
-#include <errno.h>
-
-#include "route_wait_priv.h"
-#include "weft_heads.h"
-#include "weft_msg.h"
-#include "weft_stage.h"
-
-enum { COUNT_DECODED, COUNT_WALKS, COUNT_ASKED, COUNT_PARKED, COUNT_RELEASED, COUNT_REFUSED };
+#include "route_priv.h"
 
 static const struct weft_counter route_counters[] = {
 	[COUNT_DECODED] = { "decoded", "flits", "flits whose address was translated and decoded" },
@@ -32,54 +25,6 @@ static const struct weft_counter route_counters[] = {
 	[COUNT_RELEASED] = { "released", "frames", "frames that waited and went on" },
 	[COUNT_REFUSED] = { "refused", "frames",
 		"frames dropped because no place to wait was left" },
-};
-
-#define ROUTE_RUN 64 /* requests looked up at a time */
-#define ROUTE_ROOM (ROUTE_RUN + WEFT_HEADS_STEP)
-#define ROUTE_FRAMES WEFT_BURST_MAX /* frames of a run at most */
-#define ROUTE_ASK 8 /* questions of one frame at a time: it leaves slots to others */
-#define ROUTE_TRIES 1000 /* answers in a row that may not help a frame */
-
-static_assert(ROUTE_RUN >= WEFT_WIRE_FLITS_MAX, "the requests of a frame fit a run");
-static_assert((int)WEFT_HEAD_READ == WEFT_ATC_R && (int)WEFT_HEAD_WRITE == WEFT_ATC_W,
-	"what a request wants is what a translation gives");
-
-/* A frame in a run: its requests are the run's next ones. */
-struct route_frame {
-	struct weft_frame *f;
-	uint64_t is; /* flits that begin with a request to be looked up */
-	struct wait_frame *waited; /* it has waited already */
-	uint16_t at; /* in the burst */
-};
-
-/* Requests of a few frames. */
-struct route_run {
-	unsigned int n;
-	unsigned int n_frames;
-	uint64_t va[ROUTE_ROOM];
-	uint64_t pa[ROUTE_ROOM];
-	uint16_t ctx[ROUTE_ROOM];
-	int16_t dpid[ROUTE_ROOM];
-	int16_t expect[ROUTE_ROOM]; /* the frame's DPID */
-	uint8_t want[ROUTE_ROOM];
-	uint8_t result[ROUTE_ROOM]; /* WEFT_ATC_MISS: left alone, its frame waits or is refused */
-	struct route_frame frame[ROUTE_FRAMES];
-};
-
-/* What a burst is worked on with. */
-struct route_work {
-	const struct weft_env *env;
-	struct weft_burst *b; /* pkt[0..n-1] are the frames that go on; NULL: one that does not */
-	struct weft_stage_stats *st;
-	/* One snapshot, or the plain tables. */
-	const struct weft_tables *tables;
-	const struct weft_edge *edge;
-	const struct weft_drt *drt;
-	const struct weft_fast *fast;
-	weft_heads_fn heads;
-	const struct weft_answer *answer; /* that frames of the run waited for, or NULL */
-	bool gaps; /* of NULLs in the burst */
-	struct route_run q;
 };
 
 static const char *
@@ -121,12 +66,6 @@ route_begin(struct route_work *w, const struct weft_env *env, struct weft_burst 
 		w->edge = weft_tables_edge(w->tables, env->edge);
 }
 
-static inline bool
-route_decodes(const struct route_work *w)
-{
-	return w->fast != NULL || w->edge != NULL;
-}
-
 static inline int
 route_port(const struct route_work *w, const struct weft_frame *f)
 {
@@ -146,18 +85,6 @@ route_decode(const struct route_work *w, const uint64_t *hpa, int16_t *dpid, uns
 		weft_fast_run(w->fast, hpa, dpid, n);
 }
 
-/* What a page from a table says of a request: as the cache does, the rights first. */
-static enum weft_atc_result
-route_by_page(const struct weft_walk *p, uint64_t va, unsigned int want, uint64_t *pa)
-{
-	if ((p->flags & want) != want)
-		return WEFT_ATC_DENY;
-	if ((p->flags & WEFT_ATC_U) != 0)
-		return WEFT_ATC_UNTRANSLATED;
-	*pa = p->pa + (va - p->va);
-	return WEFT_ATC_HIT;
-}
-
 static enum weft_atc_result
 route_walk(struct route_work *w, unsigned int i)
 {
@@ -169,24 +96,6 @@ route_walk(struct route_work *w, unsigned int i)
 	if (page.flags != 0)
 		weft_atc_install(w->env->atc, q->ctx[i], page.va, page.pa, page.log2, page.flags);
 	return route_by_page(&page, q->va[i], q->want[i], &q->pa[i]);
-}
-
-/* A request of which something is known now. */
-static void
-route_settle(struct route_work *w, const struct route_frame *fr, unsigned int flit, unsigned int i,
-	enum weft_atc_result r)
-{
-	struct route_run *q = &w->q;
-
-	if (r == WEFT_ATC_UNTRANSLATED)
-		q->pa[i] = q->va[i];
-	if (r == WEFT_ATC_DENY) {
-		fr->f->dropped |= WEFT_BIT64(flit);
-		w->st->drops[WEFT_DROP_ATC_DENY]++;
-	}
-	if (r == WEFT_ATC_DENY || r == WEFT_ATC_MISS)
-		q->pa[i] = 0;
-	q->result[i] = (uint8_t)r;
 }
 
 /* Out of line: what the cache did not answer with a translation; a table is at hand. */
@@ -211,121 +120,6 @@ route_resolve(struct route_work *w)
 			}
 			route_settle(w, &q->frame[k], (unsigned int)__builtin_ctzll(is), i, r);
 		}
-}
-
-/* What the answer that frames waited for says of a request that the cache does not know. */
-static enum weft_atc_result
-route_by_answer(struct route_work *w, unsigned int i)
-{
-	const struct weft_answer *a = w->answer;
-	struct route_run *q = &w->q;
-
-	if (a == NULL || a->look || a->ctx != q->ctx[i] || a->page.log2 > 63 ||
-		(q->va[i] & ~weft_mask64(a->page.log2)) != a->page.va)
-		return WEFT_ATC_MISS;
-	return route_by_page(&a->page, q->va[i], q->want[i], &q->pa[i]);
-}
-
-/* A frame leaves the burst: it waits in @p slot, or is dropped for want of a place. */
-static void
-route_park(struct route_work *w, struct route_frame *fr, unsigned int slot, uint64_t known)
-{
-	struct weft_route_wait *wait = w->env->wait;
-	struct rte_mbuf *m = w->b->pkt[fr->at];
-	struct wait_frame *p = fr->waited != NULL ? fr->waited : wait_new(wait, m);
-	const uint16_t ctx = wait_ctx(m);
-
-	w->b->pkt[fr->at] = NULL;
-	w->gaps = true;
-	if (p != NULL && wait_park(wait, slot, ctx, p)) {
-		if (fr->waited == NULL)
-			w->st->counts[COUNT_PARKED]++;
-		p->known = known;
-		p->epoch = wait->epoch[ctx];
-		return;
-	}
-	if (p != NULL && fr->waited == NULL)
-		wait_delete(wait, p);
-	w->st->counts[COUNT_REFUSED]++;
-	w->st->drops[WEFT_DROP_ATC_FULL]++;
-	weft_burst_drop(w->b, m);
-}
-
-/* Ask for what request @p i misses. @return where to wait; -1: the access is refused. */
-static int
-route_ask(struct route_work *w, unsigned int i)
-{
-	struct weft_route_wait *wait = w->env->wait;
-	const int slot = wait_ask(wait, w->q.ctx[i], w->q.va[i], w->q.want[i]);
-
-	w->st->counts[COUNT_ASKED] += slot >= 0;
-	if (slot == -EAGAIN)
-		return wait_line(wait);
-	return slot < 0 ? -1 : slot;
-}
-
-/* One frame of a run, whose requests begin with @p i. @return the first behind them. */
-static unsigned int
-route_settle_frame(struct route_work *w, struct route_frame *fr, unsigned int i)
-{
-	const bool hopeless = fr->waited != NULL && fr->waited->tries >= ROUTE_TRIES;
-	struct weft_route_wait *wait = w->env->wait;
-	unsigned int asked = 0;
-	uint64_t missing = 0;
-	int slot = -1;
-
-	for (uint64_t is = fr->is; is != 0; is &= is - 1, i++) {
-		enum weft_atc_result r = (enum weft_atc_result)w->q.result[i];
-		int where = slot;
-
-		if (r == WEFT_ATC_MISS)
-			r = route_by_answer(w, i);
-		if (r == WEFT_ATC_MISS && asked < ROUTE_ASK) {
-			where = hopeless ? -1 : route_ask(w, i);
-			asked += where >= 0;
-			slot = slot < 0 ? where : slot;
-			if (where == wait_line(wait))
-				asked = ROUTE_ASK;
-		}
-		if (r == WEFT_ATC_MISS && where < 0)
-			r = WEFT_ATC_DENY;
-		if (r == WEFT_ATC_MISS)
-			missing |= is & -is;
-		route_settle(w, fr, (unsigned int)__builtin_ctzll(is), i, r);
-	}
-	if (fr->waited != NULL && w->answer != NULL)
-		fr->waited->tries = (uint16_t)(missing == fr->is ? fr->waited->tries + 1 : 0);
-	w->st->counts[COUNT_DECODED] -= (unsigned int)__builtin_popcountll(missing);
-	if (missing != 0)
-		route_park(w, fr, (unsigned int)slot,
-			(fr->waited != NULL ? fr->waited->known : 0) | (fr->is & ~missing));
-	return i;
-}
-
-/* Out of line: the same where answers come later. Frames of a context that waits go behind it. */
-static __attribute__((noinline)) void
-route_resolve_later(struct route_work *w)
-{
-	struct weft_route_wait *wait = w->env->wait;
-	struct route_run *q = &w->q;
-	unsigned int i = 0;
-
-	for (unsigned int k = 0; k < q->n_frames; k++) {
-		struct route_frame *fr = &q->frame[k];
-		const uint16_t ctx = wait_ctx(w->b->pkt[fr->at]);
-		const unsigned int n = (unsigned int)__builtin_popcountll(fr->is);
-
-		if (!wait_has(wait, ctx)) {
-			i = route_settle_frame(w, fr, i);
-			continue;
-		}
-		for (unsigned int end = i + n; i < end; i++) {
-			q->result[i] = WEFT_ATC_MISS;
-			q->pa[i] = 0;
-		}
-		w->st->counts[COUNT_DECODED] -= n;
-		route_park(w, fr, wait->at[ctx], fr->waited != NULL ? fr->waited->known : 0);
-	}
 }
 
 /* Out of line: some flit goes elsewhere than its frame says. */
@@ -370,6 +164,13 @@ route_flush(struct route_work *w)
 		route_drop_others(w);
 	q->n = 0;
 	q->n_frames = 0;
+}
+
+void
+route_finish(struct route_work *w)
+{
+	if (w->q.n_frames != 0)
+		route_flush(w);
 }
 
 /* Four at a time: there is room behind. */
@@ -454,79 +255,14 @@ route_frames(struct route_work *w, struct rte_mbuf **pkt, uint16_t n)
 		if (route_onward(w, m) && decodes)
 			route_collect(w, m, (uint16_t)(w->b->n - 1), NULL, 0);
 	}
-	if (w->q.n_frames != 0)
-		route_flush(w);
+	route_finish(w);
 }
 
-/* Close the gaps that frames left which wait now. No run is open. */
-static void
-route_close_gaps(struct route_work *w)
+void
+route_again(struct route_work *w, struct wait_frame *p)
 {
-	struct weft_burst *b = w->b;
-	uint16_t kept = 0;
-
-	if (!w->gaps)
-		return;
-	for (uint16_t i = 0; i < b->n; i++)
-		if (b->pkt[i] != NULL)
-			b->pkt[kept++] = b->pkt[i];
-	b->n = kept;
-	w->gaps = false;
-}
-
-/* Frames that waited in a slot are looked at again, in their order. */
-static void
-route_release(struct route_work *w, unsigned int slot, const struct weft_answer *a)
-{
-	struct weft_route_wait *wait = w->env->wait;
-	struct wait_frame *list[WEFT_BURST_CAP];
-	const unsigned int n = wait_take(wait, slot, list);
-
-	w->answer = a;
-	for (unsigned int i = 0; i < n; i++) {
-		struct wait_frame *p = list[i];
-
-		if (p->epoch != wait->epoch[wait_ctx(p->m)])
-			p->known = 0;
-		if (route_onward(w, p->m) && route_decodes(w))
-			route_collect(w, p->m, (uint16_t)(w->b->n - 1), p, p->known);
-	}
-	if (w->q.n_frames != 0)
-		route_flush(w);
-	w->answer = NULL;
-	/* At once: the next answer may bring the same frames here again. */
-	route_close_gaps(w);
-	for (unsigned int i = 0; i < n; i++)
-		if (!list[i]->parked) {
-			wait_delete(wait, list[i]);
-			w->st->counts[COUNT_RELEASED]++;
-		}
-}
-
-/* Answers that have come, and the frames that waited for them; @p more come into the burst behind. */
-static void
-route_answers(struct route_work *w, unsigned int more)
-{
-	struct weft_route_wait *wait = w->env->wait;
-	struct weft_answer a;
-	bool any = false;
-
-	if (!route_decodes(w)) /* the decoder was taken away: nobody waits any more */
-		for (unsigned int slot = 0; slot <= wait_line(wait); slot++)
-			route_release(w, slot, NULL);
-	/* Without room for all that waits in the burst, answers keep. */
-	if (more + weft_route_wait_used(wait) > WEFT_BURST_CAP)
-		return;
-	while (wait_answer(wait, &a)) {
-		if (!a.look && a.page.flags != 0)
-			weft_atc_install(w->env->atc, a.ctx, a.page.va, a.page.pa, a.page.log2,
-				a.page.flags);
-		route_release(w, a.slot, &a);
-		any = true;
-	}
-	/* Who could not ask may find a slot free now. */
-	if (any || wait->n_asked == 0)
-		route_release(w, wait_line(wait), NULL);
+	if (route_onward(w, p->m) && route_decodes(w))
+		route_collect(w, p->m, (uint16_t)(w->b->n - 1), p, p->known);
 }
 
 /* Out of line: something waits, or was asked. Frames that waited go before those that came in. */

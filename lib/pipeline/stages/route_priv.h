@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* Inside the stage route: a burst at work. route.c is what every burst runs, route_later.c waits. */
+#ifndef ROUTE_PRIV_H
+#define ROUTE_PRIV_H
+
+#include "route_wait_priv.h"
+#include "weft_heads.h"
+#include "weft_stage.h"
+
+enum { COUNT_DECODED, COUNT_WALKS, COUNT_ASKED, COUNT_PARKED, COUNT_RELEASED, COUNT_REFUSED };
+
+#define ROUTE_RUN 64 /* requests looked up at a time */
+#define ROUTE_ROOM (ROUTE_RUN + WEFT_HEADS_STEP)
+#define ROUTE_FRAMES WEFT_BURST_MAX /* frames of a run at most */
+
+static_assert(ROUTE_RUN >= WEFT_WIRE_FLITS_MAX, "the requests of a frame fit a run");
+static_assert((int)WEFT_HEAD_READ == WEFT_ATC_R && (int)WEFT_HEAD_WRITE == WEFT_ATC_W,
+	"what a request wants is what a translation gives");
+
+/* A frame in a run: its requests are the run's next ones. */
+struct route_frame {
+	struct weft_frame *f;
+	uint64_t is; /* flits that begin with a request to be looked up */
+	struct wait_frame *waited; /* it has waited already */
+	uint16_t at; /* in the burst */
+};
+
+/* Requests of a few frames. */
+struct route_run {
+	unsigned int n;
+	unsigned int n_frames;
+	uint64_t va[ROUTE_ROOM];
+	uint64_t pa[ROUTE_ROOM];
+	uint16_t ctx[ROUTE_ROOM];
+	int16_t dpid[ROUTE_ROOM];
+	int16_t expect[ROUTE_ROOM]; /* the frame's DPID */
+	uint8_t want[ROUTE_ROOM];
+	uint8_t result[ROUTE_ROOM]; /* WEFT_ATC_MISS: left alone, its frame waits or is refused */
+	struct route_frame frame[ROUTE_FRAMES];
+};
+
+/* What a burst is worked on with. */
+struct route_work {
+	const struct weft_env *env;
+	struct weft_burst *b; /* pkt[0..n-1] are the frames that go on; NULL: one that does not */
+	struct weft_stage_stats *st;
+	/* One snapshot, or the plain tables. */
+	const struct weft_tables *tables;
+	const struct weft_edge *edge;
+	const struct weft_drt *drt;
+	const struct weft_fast *fast;
+	weft_heads_fn heads;
+	const struct weft_answer *answer; /* that frames of the run waited for, or NULL */
+	bool gaps; /* of NULLs in the burst */
+	struct route_run q;
+};
+
+static inline bool
+route_decodes(const struct route_work *w)
+{
+	return w->fast != NULL || w->edge != NULL;
+}
+
+/* What a page from a table says of a request: as the cache does, the rights first. */
+static inline enum weft_atc_result
+route_by_page(const struct weft_walk *p, uint64_t va, unsigned int want, uint64_t *pa)
+{
+	if ((p->flags & want) != want)
+		return WEFT_ATC_DENY;
+	if ((p->flags & WEFT_ATC_U) != 0)
+		return WEFT_ATC_UNTRANSLATED;
+	*pa = p->pa + (va - p->va);
+	return WEFT_ATC_HIT;
+}
+
+/* A request of which something is known now. */
+static inline void
+route_settle(struct route_work *w, const struct route_frame *fr, unsigned int flit, unsigned int i,
+	enum weft_atc_result r)
+{
+	struct route_run *q = &w->q;
+
+	if (r == WEFT_ATC_UNTRANSLATED)
+		q->pa[i] = q->va[i];
+	if (r == WEFT_ATC_DENY) {
+		fr->f->dropped |= WEFT_BIT64(flit);
+		w->st->drops[WEFT_DROP_ATC_DENY]++;
+	}
+	if (r == WEFT_ATC_DENY || r == WEFT_ATC_MISS)
+		q->pa[i] = 0;
+	q->result[i] = (uint8_t)r;
+}
+
+/* --- route.c --- */
+
+/* A frame that waited is looked at again: it is the burst's next, and in the run. */
+void route_again(struct route_work *w, struct wait_frame *p);
+
+/* Nothing of the run is left open. */
+void route_finish(struct route_work *w);
+
+/* --- route_later.c --- */
+
+/*
+ * What the cache did not answer with a translation, where answers come later. Frames of a context
+ * that waits go behind it.
+ */
+void route_resolve_later(struct route_work *w);
+
+/* Answers that have come, and the frames that waited for them; @p more come into the burst behind. */
+void route_answers(struct route_work *w, unsigned int more);
+
+/* Close the gaps that frames left which wait now. No run is open. */
+void route_close_gaps(struct route_work *w);
+
+#endif /* ROUTE_PRIV_H */
