@@ -152,7 +152,7 @@ struct node {
 	struct weft_resolve_hop *hop; /* room for a path: at the start, then the control thread's */
 	struct host_change *change; /* set by the control thread; NULL again once it is taken */
 	bool is_changing; /* it waits for open requests */
-	struct uio *uio; /* host, GFD, device; NULL: the fabric has none */
+	struct uio *uio; /* host, GFD, device; NULL: the fabric has none, or `ats` has it */
 	/* GFD; its tables also of a host that offers memory, and of a device with memory */
 	struct weft_gfd gfd;
 	void *memory;

@@ -566,7 +566,8 @@ uio_init(struct node *n, char *err, size_t err_len)
 {
 	int rc = 0;
 
-	if (n->daemon->topo->cxl_io == 0)
+	/* What comes to an agent or its client is theirs, also what waits. */
+	if (n->daemon->topo->cxl_io == 0 || n->ats != NULL)
 		return 0;
 	n->uio = calloc(1, sizeof(*n->uio));
 	if (n->uio == NULL)

@@ -87,6 +87,9 @@ calm() { # calm MODE
 		same "$1: $h refused" True "$(node "$f" "$h" 'n["traffic"]["refused"] > 100')"
 		same "$1: $h resets" 0 "$(node "$f" "$h" 'n["ats"]["client"]["resets"]')"
 	done
+	# What waits at an agent is answered by nobody else.
+	same "$1: no UIO where translations are spoken" "['g0', 'g1']" \
+		"$(json "$f" '[n["name"] for n in o["nodes"] if "uio" in n]')"
 	# What began has ended, but for what is under way.
 	same "$1: completed" True "$(node "$f" ta '0 <= n["ats"]["peer"]["invalidations"] -
 		n["ats"]["peer"]["completions"] <= n["ats"]["moving"]')"
