@@ -284,6 +284,9 @@ check_agent(struct topo_load *l, unsigned int i)
 		return topo_fail(l, -EINVAL, src->at[NODE_TRANSLATIONS],
 			"an agent that has requests of its own, expected translations without "
 			"traffic, uio, transfers and ats, got both");
+	if (topo_answers_gim(&l->t, i))
+		return topo_fail(l, -EINVAL, src->at[NODE_TRANSLATIONS],
+			"gim of an agent, expected translations without, got both");
 	for (unsigned int k = 0; k < n->n_translations; k++) {
 		int rc;
 
@@ -355,6 +358,9 @@ check_client(struct topo_load *l, unsigned int i)
 	if (n->has_uio)
 		return topo_fail(l, -EINVAL, src->at[NODE_UIO],
 			"uio of a host that translates, expected traffic only, got some");
+	if (topo_answers_gim(&l->t, i))
+		return topo_fail(l, -EINVAL, src->at[NODE_ATS],
+			"gim of a host that translates, expected traffic only, got some");
 	return 0;
 }
 

@@ -171,6 +171,10 @@ static const struct {
 		"  - {name: h0, kind: host, pid: 0x101, ats: {agent: ta},\n"
 		"     uio: {}}",
 		8, "nodes[1].ats: uio of a host that translates" },
+	{ HOST0,
+		"  - {name: h0, kind: host, pid: 0x101, gim: 1M,\n"
+		"     ats: {agent: ta}, traffic: {lines: 64}}",
+		8, "nodes[1].ats: gim of a host that translates" },
 	{ HOST2, "  - {name: h2, kind: host, pid: 0x103, traffic: {lines: 16385}}", 5,
 		"nodes[0].translations[0]: over the lines of traffic, expected 1048640 bytes or "
 		"more into the segment, got 0x10000100000" },
@@ -223,6 +227,7 @@ static const struct {
 		"translations[1].rights: bad word, expected none|r|w|rw, got \"x\"" },
 	{ TA, TRANSLATIONS("], traffic: {}, access: ["), 5,
 		"nodes[0]: an agent that has requests of its own" },
+	{ TA, TRANSLATIONS("], gim: 1M, access: ["), 5, "nodes[0]: gim of an agent" },
 };
 
 static void
