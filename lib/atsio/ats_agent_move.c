@@ -100,7 +100,7 @@ follow(struct weft_ats_agent *a, struct agent_move *v, uint64_t now_ns)
 		v->is_held = true;
 		a->count[WEFT_ATS_AGENT_N_HELD]++;
 		if (client < 64)
-			a->isolated |= UINT64_C(1) << client;
+			__atomic_fetch_or(&a->isolated, UINT64_C(1) << client, __ATOMIC_RELAXED);
 	}
 	if (v->state == AGENT_MOVE_ASKED && s == WEFT_ATS_INV_DONE) {
 		weft_ats_ta_release(a->ta, client, v->itag);

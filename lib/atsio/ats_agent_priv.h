@@ -78,7 +78,7 @@ struct weft_ats_agent {
 	uint32_t *first_page; /* of each map, and their sum behind */
 	uint8_t *page; /* enum agent_page */
 	uint64_t move_due_ns;
-	uint64_t isolated;
+	uint64_t isolated; /* atomic: another thread takes it */
 	uint32_t next_page; /* whose turn it is to move */
 	uint8_t next_move; /* whose lines go first */
 	uint32_t n_held;

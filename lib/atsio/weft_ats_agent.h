@@ -10,8 +10,8 @@
  * A client that does not complete in time is isolated, and its page stays where it is, held, until
  * the client's session has ended and whatever it sent in it must have arrived.
  *
- * Pure: no clock and no allocation; one thread. Packets are those of weft_ats_wire.h; the lines of a
- * copy are read and written by the caller.
+ * Pure: no clock and no allocation; one thread, but for weft_ats_agent_isolated(). Packets are those
+ * of weft_ats_wire.h; the lines of a copy are read and written by the caller.
  */
 #ifndef WEFT_ATS_AGENT_H
 #define WEFT_ATS_AGENT_H
@@ -144,7 +144,7 @@ enum weft_ats_agent_op_end { WEFT_ATS_AGENT_OP_DONE, WEFT_ATS_AGENT_OP_LOST };
 void weft_ats_agent_op_done(struct weft_ats_agent *a, uint32_t cookie,
 	enum weft_ats_agent_op_end end, const uint8_t *data, uint64_t now_ns);
 
-/** Clients isolated since the last call, as a bit each of the first 64: to be told to people. */
+/** Clients isolated since the last call, a bit each of the first 64: to tell people. Any thread. */
 uint64_t weft_ats_agent_isolated(struct weft_ats_agent *a);
 
 /** Moves under way, and those of them whose client did not complete. */
