@@ -207,11 +207,25 @@ agent_packets(struct node *n)
 
 /* --- sessions --- */
 
+/* In the next session an answer of this one could be taken for that to another question. */
+static void
+drop_answers(struct ats *a, uint16_t to)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < a->n_stashed; i++)
+		if (a->stash[i].to != to && kept++ != i)
+			a->stash[kept - 1] = a->stash[i];
+	a->n_stashed = kept;
+}
+
 static void
 agent_session(struct node *n, unsigned int client, bool ended, bool began)
 {
-	if (ended)
+	if (ended && client < n->ats->n_clients) {
 		weft_ats_agent_down(n->ats->agent, client, n->ends_ns);
+		drop_answers(n->ats, n->ats->clients[client].id);
+	}
 	if (began)
 		weft_ats_agent_up(n->ats->agent, client);
 }
