@@ -100,6 +100,9 @@ tell_hosts(struct daemon *d, struct host_change *const *change)
 {
 	const struct timespec nap = { .tv_nsec = POLL_NS };
 
+	/* What host_prepare() did not end must not come to anybody. */
+	if (daemon_is_stopped())
+		return false;
 	for (uint16_t i = 0; i < d->n_nodes; i++)
 		__atomic_store_n(&d->node[i].change, change[i], __ATOMIC_RELEASE);
 	for (uint16_t i = 0; i < d->n_nodes; i++)
