@@ -420,7 +420,7 @@ void host_allow(struct node *n);
 /** Send a request to where its address leads; what the edge port stops is answered here. */
 void host_forward(struct node *n, struct weft_msg *m);
 
-/** Tags of a host engine for so many requests at a time. */
+/** Tags of a host engine, or of a requester of UIO, for so many requests at a time. */
 uint32_t host_tags(uint32_t outstanding);
 
 /* --- ats.c: a host that translates addresses, or an agent --- */

@@ -575,7 +575,6 @@ void
 host_fini(struct node *n)
 {
 	transfers_fini(n);
-	free(n->hop);
 	ats_fini(n);
 	rte_free(n->traffic);
 	rte_free(n->host);

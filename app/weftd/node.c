@@ -159,6 +159,7 @@ node_fini(struct node *n)
 		backlog_free(&n->out[p]);
 	fabric_fini(n);
 	rte_free(n->out);
+	free(n->hop);
 	free(n->port);
 	free(n->peer);
 }

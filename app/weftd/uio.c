@@ -478,26 +478,15 @@ make_traffic(struct node *n)
 	size_t size;
 	void *mem;
 
-	n->hop = calloc(n->daemon->topo->n_nodes, sizeof(*n->hop));
+	if (n->hop == NULL) /* traffic by CXL.mem has some */
+		n->hop = calloc(n->daemon->topo->n_nodes, sizeof(*n->hop));
 	base = n->hop == NULL ? NULL : own_lines(n);
 	cfg.base = base;
 	size = base == NULL ? 0 : weft_uio_traffic_size(&cfg);
 	mem = size == 0 ? NULL : rte_zmalloc("weft_uio", size, WEFT_CACHE_LINE);
 	u->traffic = mem == NULL ? NULL : weft_uio_traffic_init(mem, &cfg, u->requester);
 	free(base);
-	free(n->hop);
-	n->hop = NULL;
 	return u->traffic == NULL ? -ENOMEM : 0;
-}
-
-static uint32_t
-tags_for(uint32_t outstanding)
-{
-	uint32_t tags = 1;
-
-	while (tags < outstanding)
-		tags *= 2;
-	return tags;
 }
 
 static int
@@ -507,7 +496,7 @@ make_requester(struct node *n)
 	const struct weft_uio_requester_cfg cfg = {
 		.timeout_ns = timeout_ns,
 		.quarantine_ns = timeout_ns,
-		.tags = tags_for(n->topo->uio.outstanding),
+		.tags = host_tags(n->topo->uio.outstanding),
 		.id = n->topo->pid,
 	};
 	void *mem = rte_zmalloc("weft_uio", weft_uio_requester_size(&cfg), WEFT_CACHE_LINE);
