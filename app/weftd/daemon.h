@@ -552,6 +552,12 @@ void node_clock(struct node *n);
 int report_json(const struct daemon *d, double seconds, const char *path);
 void report_text(const struct daemon *d, double seconds);
 
+/** Counters by name. */
+json_t *report_counters(const struct weft_counter *rows, const uint64_t *values, unsigned int n);
+
+/** EDGE_REASONS counts of requests that an edge port answered, by why: those above 0. */
+json_t *report_stopped(const uint64_t *stopped);
+
 /** Every request ended, every read was right, nothing was lost. */
 bool report_is_good(const struct daemon *d);
 

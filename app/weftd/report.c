@@ -36,8 +36,8 @@ put(json_t *o, const char *key, uint64_t v)
 	json_object_set_new(o, key, json_integer((json_int_t)v));
 }
 
-static json_t *
-counters_json(const struct weft_counter *rows, const uint64_t *values, unsigned int n)
+json_t *
+report_counters(const struct weft_counter *rows, const uint64_t *values, unsigned int n)
 {
 	json_t *o = json_object();
 
@@ -80,7 +80,7 @@ stages_add(json_t *list, const struct weft_pipe *p)
 	for (unsigned int i = 0; p != NULL && i < weft_pipe_n_stages(p); i++) {
 		const struct weft_stage *s = weft_pipe_stage(p, i);
 		const struct weft_stage_stats *st = weft_pipe_stats(p, i);
-		json_t *o = counters_json(s->counters, st->counts, s->n_counters);
+		json_t *o = report_counters(s->counters, st->counts, s->n_counters);
 
 		json_object_set_new(o, "stage", json_string(s->name));
 		put(o, "bursts", st->bursts);
@@ -101,7 +101,7 @@ ports_json(const struct node *n)
 		json_t *o;
 
 		weft_port_stats(n->port[p], &st);
-		o = counters_json(weft_port_counters, (const uint64_t *)&st, WEFT_PORT_COUNTERS);
+		o = report_counters(weft_port_counters, (const uint64_t *)&st, WEFT_PORT_COUNTERS);
 		json_object_set_new(o, "port", json_string(weft_port_name(n->port[p])));
 		json_array_append_new(list, o);
 	}
@@ -119,15 +119,14 @@ messages_json(const struct node *n)
 	return o;
 }
 
-/* Requests that the host's edge port answered, by why. */
-static json_t *
-edge_json(const struct node *n)
+json_t *
+report_stopped(const uint64_t *stopped)
 {
 	json_t *o = json_object();
 
 	for (unsigned int r = WEFT_EDGE_OK + 1; r < EDGE_REASONS; r++)
-		if (n->stopped[r] != 0)
-			put(o, weft_edge_reason_word((enum weft_edge_reason)r), n->stopped[r]);
+		if (stopped[r] != 0)
+			put(o, weft_edge_reason_word((enum weft_edge_reason)r), stopped[r]);
 	return o;
 }
 
@@ -141,7 +140,7 @@ ats_json(const struct node *n)
 
 	for (unsigned int i = 0; i < parts; i++)
 		json_object_set_new(
-			o, row[i].part, counters_json(row[i].rows, row[i].values, row[i].n));
+			o, row[i].part, report_counters(row[i].rows, row[i].values, row[i].n));
 	ats_gauges(n, &waiting, &moving, &holding);
 	put(o, "waiting", waiting);
 	put(o, "moving", moving);
@@ -158,17 +157,17 @@ host_json(const struct node *n, json_t *o)
 		return;
 	l = weft_host_latency(n->host);
 	json_object_set_new(o, "requests",
-		counters_json(
+		report_counters(
 			weft_host_counters(), weft_host_counts(n->host), WEFT_HOST_N_COUNTERS));
 	if (n->traffic != NULL)
 		json_object_set_new(o, "traffic",
-			counters_json(weft_traffic_counters(), weft_traffic_counts(n->traffic),
+			report_counters(weft_traffic_counters(), weft_traffic_counts(n->traffic),
 				WEFT_TRAFFIC_N_COUNTERS));
 	if (n->ats != NULL)
 		json_object_set_new(o, "ats", ats_json(n));
 	if (n->xfers != NULL)
 		json_object_set_new(o, "transfers", transfers_json(n));
-	json_object_set_new(o, "edge", edge_json(n));
+	json_object_set_new(o, "edge", report_stopped(n->stopped));
 	put(o, "outstanding", weft_host_outstanding(n->host));
 	put(o, "done", n->is_done);
 	json_object_set_new(o, "latency_ns",
@@ -210,13 +209,13 @@ connections_json(const struct node *n)
 		put(o, "unacked", weft_llr_unacked(l));
 		put(o, "round_trip_ns", weft_llr_rtt(l)->mean_ns);
 		json_object_set_new(o, "session",
-			counters_json(weft_session_counters(), weft_end_session(p->end)->count,
+			report_counters(weft_session_counters(), weft_end_session(p->end)->count,
 				WEFT_SESSION_N_COUNTERS));
 		json_object_set_new(o, "retry",
-			counters_json(
+			report_counters(
 				weft_llr_counters(), weft_llr_counts(l), WEFT_LLR_N_COUNTERS));
 		json_object_set_new(o, "end",
-			counters_json(
+			report_counters(
 				weft_end_counters(), weft_end_counts(p->end), WEFT_END_N_COUNTERS));
 		json_array_append_new(list, o);
 	}
@@ -271,7 +270,7 @@ node_json(const struct node *n)
 		host_json(n, o);
 	if (n->topo->kind == WEFT_TOPO_GFD)
 		json_object_set_new(o, "memory",
-			counters_json(weft_gfd_counters(), n->gfd.count, WEFT_GFD_N_COUNTERS));
+			report_counters(weft_gfd_counters(), n->gfd.count, WEFT_GFD_N_COUNTERS));
 	if (n->uio != NULL)
 		json_object_set_new(o, "uio", uio_json(n));
 	if (n->access_log != NULL)

@@ -587,29 +587,6 @@ uio_fini(struct node *n)
 
 /* --- what was counted --- */
 
-static void
-put_rows(json_t *o, const char *key, const struct weft_counter *rows, const uint64_t *values,
-	unsigned int n)
-{
-	json_t *list = json_object();
-
-	for (unsigned int i = 0; i < n; i++)
-		json_object_set_new(list, rows[i].name, json_integer((json_int_t)values[i]));
-	json_object_set_new(o, key, list);
-}
-
-static json_t *
-stopped_json(const struct uio *u)
-{
-	json_t *o = json_object();
-
-	for (unsigned int r = WEFT_EDGE_OK + 1; r < EDGE_REASONS; r++)
-		if (u->stopped[r] != 0)
-			json_object_set_new(o, weft_edge_reason_word((enum weft_edge_reason)r),
-				json_integer((json_int_t)u->stopped[r]));
-	return o;
-}
-
 static json_t *
 latency_json(const struct weft_latency *l)
 {
@@ -624,19 +601,22 @@ uio_json(const struct node *n)
 	json_t *o = json_object();
 
 	if (u->traffic != NULL) {
-		put_rows(o, "requests", weft_uio_counters(), weft_uio_counts(u->requester),
-			WEFT_UIO_N_COUNTERS);
-		put_rows(o, "traffic", weft_uio_traffic_counters(),
-			weft_uio_traffic_counts(u->traffic), WEFT_UIO_TRAFFIC_N_COUNTERS);
+		json_object_set_new(o, "requests",
+			report_counters(weft_uio_counters(), weft_uio_counts(u->requester),
+				WEFT_UIO_N_COUNTERS));
+		json_object_set_new(o, "traffic",
+			report_counters(weft_uio_traffic_counters(),
+				weft_uio_traffic_counts(u->traffic), WEFT_UIO_TRAFFIC_N_COUNTERS));
 		json_object_set_new(o, "outstanding",
 			json_integer((json_int_t)weft_uio_outstanding(u->requester)));
 		json_object_set_new(o, "done", json_integer(u->is_done));
 		json_object_set_new(o, "latency_ns", latency_json(weft_uio_latency(u->requester)));
 	}
-	put_rows(o, "memory", weft_uio_memory_counters(), u->memory.count,
-		WEFT_UIO_MEMORY_N_COUNTERS);
-	put_rows(o, "edge", counters, u->count, UIO_N_COUNTERS);
-	json_object_set_new(o, "stopped", stopped_json(u));
+	json_object_set_new(o, "memory",
+		report_counters(
+			weft_uio_memory_counters(), u->memory.count, WEFT_UIO_MEMORY_N_COUNTERS));
+	json_object_set_new(o, "edge", report_counters(counters, u->count, UIO_N_COUNTERS));
+	json_object_set_new(o, "stopped", report_stopped(u->stopped));
 	return o;
 }
 
