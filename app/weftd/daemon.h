@@ -74,6 +74,7 @@ struct peer {
 	bool asks; /* for the session */
 	bool is_host; /* nobody but it can ask here: by its own PID, or not at all */
 	bool is_switch; /* packets of others come from here */
+	bool is_needed; /* the node asks it, or by it; others come and go */
 	uint64_t begun; /* sessions of the end that the node knows of */
 	uint64_t due_ns; /* when the end has something to do by time */
 	struct weft_end *end;
@@ -299,14 +300,14 @@ unsigned int peer_flush(struct peer *p, weft_end_msg_fn fn, void *arg);
 
 /**
  * rxl: whether a node has a connection to another: a host that sends to every GFD, and whoever sends
- * by UIO to whom it may ask. @p asks: this side asks for the session.
+ * by UIO to whom it may ask. @p first: this side asks for the session.
  */
-bool peer_is_wanted(const struct weft_topo *t, unsigned int node, unsigned int other, bool *asks);
+bool peer_is_wanted(const struct weft_topo *t, unsigned int node, unsigned int other, bool *first);
 
 /** rxl: make a peer of each node that is wanted. 0, or -errno. */
 int connections_init(struct node *n, char *err, size_t err_len);
 
-/** Whether every peer's session is up. */
+/** Whether the session of every peer that is needed is up. */
 bool peers_are_up(const struct node *n);
 
 /** Say goodbye. */

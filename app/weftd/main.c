@@ -297,11 +297,11 @@ what_fails(struct daemon *d, double seconds, char *line, size_t len)
 			return line;
 		}
 		if (!d->cfg.until_done || seconds < d->cfg.wait_s ||
-			(n->topo->kind != WEFT_TOPO_HOST && !n->topo->has_uio) ||
-			n->topo->n_translations != 0)
+			(n->topo->kind != WEFT_TOPO_HOST && !n->topo->has_uio))
 			continue;
 		for (uint16_t p = 0; p < n->n_peers; p++) {
-			if (__atomic_load_n(&n->peer[p].state, __ATOMIC_RELAXED) == PEER_UP)
+			if (__atomic_load_n(&n->peer[p].state, __ATOMIC_RELAXED) == PEER_UP ||
+				!n->peer[p].is_needed)
 				continue;
 			snprintf(line, len, "%s %s: no answer from %s (PID 0x%03x) in %.0f s",
 				kinds[n->topo->kind], n->topo->name,

@@ -161,6 +161,19 @@ peer_keys(const struct peer *p, struct weft_conn_key *rx, struct weft_conn_key *
 	link_mac(t, port, tx->mac);
 }
 
+/* Of a GFD by CXL.mem, of an agent, or of anybody by UIO. */
+static bool
+node_asks(const struct weft_topo *t, unsigned int node, unsigned int other)
+{
+	const struct weft_topo_node *n = &t->node[node], *o = &t->node[other];
+
+	if (n->kind == WEFT_TOPO_HOST && o->kind == WEFT_TOPO_GFD && host_sends(n))
+		return true;
+	if (n->translates && n->has_traffic && n->ats.agent == other)
+		return true;
+	return n->has_uio && weft_topo_may_ask(t, node, other);
+}
+
 int
 peer_init(struct peer *p, bool asks)
 {
@@ -173,6 +186,8 @@ peer_init(struct peer *p, bool asks)
 	p->asks = asks;
 	p->is_host = kind == WEFT_TOPO_HOST || kind == WEFT_TOPO_DEVICE;
 	p->is_switch = kind == WEFT_TOPO_SWITCH;
+	p->is_needed = daemon_is_cxl(p->node->daemon) ||
+	               node_asks(p->node->daemon->topo, p->node->index, p->topo_node);
 	peer_cfg(p, asks, &cfg);
 	rc = ide_peer(p, asks, &cfg);
 	if (rc != 0)
@@ -211,39 +226,22 @@ peer_fini(struct peer *p)
 	rte_free(p->waiting);
 }
 
-static bool
-asks_by_uio(const struct weft_topo *t, unsigned int node, unsigned int other)
-{
-	return t->node[node].has_uio && weft_topo_may_ask(t, node, other);
-}
-
-/* Of the agent @p of. */
-static bool
-is_client(const struct weft_topo_node *n, unsigned int of)
-{
-	return n->translates && n->has_traffic && n->ats.agent == of;
-}
-
 bool
-peer_is_wanted(const struct weft_topo *t, unsigned int node, unsigned int other, bool *asks)
+peer_is_wanted(const struct weft_topo *t, unsigned int node, unsigned int other, bool *first)
 {
-	const struct weft_topo_node *n = &t->node[node], *o = &t->node[other];
-	const bool host_asks =
-		n->kind == WEFT_TOPO_HOST && o->kind == WEFT_TOPO_GFD && host_sends(n);
-	const bool gfd_waits = n->kind == WEFT_TOPO_GFD && o->kind == WEFT_TOPO_HOST;
-	const bool there = asks_by_uio(t, node, other), back = asks_by_uio(t, other, node);
-	const bool client = is_client(n, other), agent = is_client(o, node);
+	const bool there = node_asks(t, node, other), back = node_asks(t, other, node);
 
 	/* Of two that ask each other it is the first. */
-	*asks = host_asks || client || (there && (!back || node < other));
-	return host_asks || gfd_waits || client || agent || there || back;
+	*first = there && (!back || node < other);
+	return there || back ||
+	       (t->node[node].kind == WEFT_TOPO_GFD && t->node[other].kind == WEFT_TOPO_HOST);
 }
 
 int
 connections_init(struct node *n, char *err, size_t err_len)
 {
 	const struct weft_topo *t = n->daemon->topo;
-	bool asks;
+	bool first;
 
 	n->peer = calloc(t->n_nodes, sizeof(*n->peer));
 	if (n->peer == NULL)
@@ -252,14 +250,14 @@ connections_init(struct node *n, char *err, size_t err_len)
 		struct peer *p = &n->peer[n->n_peers];
 		int rc;
 
-		if (!peer_is_wanted(t, n->index, i, &asks))
+		if (!peer_is_wanted(t, n->index, i, &first))
 			continue;
 		n->n_peers++;
 		p->node = n;
 		p->topo_node = i;
 		p->pid = t->node[i].pid;
 		p->max_flits = (uint8_t)weft_topo_path_flits(t, n->index, i);
-		rc = peer_init(p, asks);
+		rc = peer_init(p, first);
 		if (rc != 0) {
 			snprintf(err, err_len, "node %s: connection to %s: %s", n->topo->name,
 				t->node[i].name, strerror(-rc));
@@ -275,9 +273,7 @@ bool
 peers_are_up(const struct node *n)
 {
 	for (uint16_t i = 0; i < n->n_peers; i++)
-		/* Those that ask an agent come and go. */
-		if (n->peer[i].state != PEER_UP && (n->peer[i].asks || daemon_is_cxl(n->daemon) ||
-							   n->topo->n_translations == 0))
+		if (n->peer[i].state != PEER_UP && n->peer[i].is_needed)
 			return false;
 	return true;
 }

@@ -157,6 +157,19 @@ for k in 1 2; do
 done
 same "prefixes at h1" True "$(ask /weft/node,h1 | json /dev/stdin 'o["/weft/node"]["uio_edge_prefix_added"] > 500')"
 
+# Who only answers needs nobody who asks.
+cat >"$work/asked.yaml" <<-Y
+	fabric: asked
+	segments: [{target: g0}, {gim: h0, size: 64K}]
+	nodes:
+	  - {name: h0, kind: host, pid: 0x101, gim: 64K, traffic: {requests: 1000, lines: 8}}
+	  - {name: d0, kind: device, pid: 0x601, $(uio 200 8)}
+	  - {name: s0, kind: switch, pid: 0x010}
+	  - {name: g0, kind: gfd, pid: 0x201, memory: 1M}
+	links: [{a: h0, b: s0}, {a: s0, b: d0}, {a: g0, b: s0}]
+Y
+run asked --node h0,s0,g0 || die "asked: h0 ended with $? without d0"
+
 # On wires that damage flits, and in rxl lose frames.
 good=1
 for mode in rxl cxl; do
