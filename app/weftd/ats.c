@@ -447,6 +447,9 @@ agent_map(struct node *n, struct weft_ats_agent_map *m, const struct weft_topo_t
 
 	if (rc == 0 && x->move_to != 0)
 		rc = check_reach(n, n->index, x->move_to, err, err_len);
+	/* What the host is answered must not depend on where the page is. */
+	if (rc == 0 && x->move_to != 0)
+		rc = check_reach(n, x->host, x->pa, err, err_len);
 	if (rc == 0 && x->move_to != 0)
 		rc = check_reach(n, x->host, x->move_to, err, err_len);
 	while (client < a->n_clients && a->node[client] != x->host)

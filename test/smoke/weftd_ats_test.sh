@@ -163,4 +163,9 @@ sed 's/^nodes:/groups: [{name: a, ranges: [{gfd: g0, size: 4M}, {gfd: g1}]}]\nno
 	"$work/lab.yaml" >"$work/closed.yaml"
 refuses 'host ta: translations need 0x11000000000, which ta may not reach: no-group' \
 	"$app/weftd" --topology "$work/closed.yaml" --quiet
+# Nor may a page move between what its host may reach and what it may not.
+sed -e 's/name: h0,/name: h0, access: [high],/' -e 's/^nodes:/groups: [{name: low, ranges: [{gfd: g0, size: 4M}, {gfd: g1}]}, {name: high, ranges: [{gfd: g0, base: 4M}]}]\nnodes:/' \
+	"$work/lab.yaml" >"$work/half.yaml"
+refuses 'host ta: translations need 0x10000100000, which h0 may not reach: sat-denied' \
+	"$app/weftd" --topology "$work/half.yaml" --quiet
 echo "all well"
