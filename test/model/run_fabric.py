@@ -46,7 +46,7 @@ def ats_scripts(seed, cases, _):
         yield f"random {n}", lambda n=n: ats_cases.RandomScene(seed + n, length)
 
 
-def io_scripts(seed, cases):
+def io_scripts(seed, cases, _):
     for make in io_cases.WHOLE:
         yield make.__name__, lambda make=make: make(seed)
     length = 2500
@@ -54,7 +54,7 @@ def io_scripts(seed, cases):
         yield f"random {n}", lambda n=n: io_cases.RandomScene(seed + n, length)
 
 
-def uio_scripts(seed, cases):
+def uio_scripts(seed, cases, _):
     for make in uio_cases.WHOLE:
         yield make.__name__, lambda make=make: make(seed)
     length = 2500

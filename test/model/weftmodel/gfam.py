@@ -277,8 +277,14 @@ def read_report(data):
             for name, (at, form) in REPORT_FIELDS.items()}
 
 
+NO_OPCODE = 255     # in a script: the request had none, as those of UIO have not
+
+
 def want_report(pid, spid, hpa, opcode, now, access):
     flags = 1 << 1 | 1 << 3 | 1 << 5
+    if opcode == NO_OPCODE:
+        opcode = 0
+        flags &= ~(1 << 5)
     want = {"pid": pid, "type": 2, "trigger": 1 << access.trigger, "rpid": spid, "hpa": hpa,
             "opcode": opcode, "reserved": 0, "time": now}
     if access.trigger in (2, 3):

@@ -93,7 +93,7 @@ class Scene(Batch):
     def note(self, spid, hpa, write):
         self.now += self.rng.choice((0, 1, 1000, g.REPORT_EVERY // 3, g.REPORT_EVERY,
                                      self.rng.randrange(2 * g.REPORT_EVERY)))
-        opcode = self.rng.randrange(256)
+        opcode = self.rng.choice((g.NO_OPCODE, self.rng.randrange(256)))
         access, kept = self.gfd.note(self.now, spid, hpa, write)
         line = f"note {self.now} {spid} {hpa:#x} {'rw'[write]} {opcode}"
         if kept is None:

@@ -305,9 +305,10 @@ do_access(const struct words *c)
 static void
 run_of(const uint8_t *in, uint8_t *out, unsigned int n)
 {
-	uint16_t spid[RUN_STEP];
-	uint64_t hpa[RUN_STEP];
-	bool write[RUN_STEP];
+	/* gcc with sanitizers does not see that as many are written as are read. */
+	uint16_t spid[RUN_STEP] = { 0 };
+	uint64_t hpa[RUN_STEP] = { 0 };
+	bool write[RUN_STEP] = { false };
 	struct weft_gfam_decision d[RUN_STEP];
 
 	for (unsigned int i = 0; i < n; i++) {
