@@ -185,33 +185,34 @@ set_routes(struct weft_route *r, const struct node *n, const struct weft_topo *t
 }
 
 /* Of the full size: what a topology names may change while the node runs. */
-static void
-edge_cfg(const struct node *n, struct weft_edge_cfg *edge)
+static struct weft_edge_cfg
+edge_cfg(const struct node *n)
 {
-	/* With what lies between its members: tables are compared byte by byte. */
-	memset(edge, 0, sizeof(*edge));
-	edge->pid = n->topo->pid;
-	edge->gim = true;
-	edge->vp = WEFT_VP_EGRESS | WEFT_VP_INGRESS;
-	edge->pbr_link = n->topo->kind == WEFT_TOPO_GFD;
-	edge->fast_depth_log2 = __builtin_ctz(WEFT_SEG_ENTRIES);
-	edge->fast_idt = WEFT_SEG_ENTRIES;
-	if (n->topo->kind != WEFT_TOPO_DEVICE)
-		return;
+	struct weft_edge_cfg edge = {
+		.pid = n->topo->pid,
+		.gim = true,
+		.vp = WEFT_VP_EGRESS | WEFT_VP_INGRESS,
+		.pbr_link = n->topo->kind == WEFT_TOPO_GFD,
+		.fast_depth_log2 = __builtin_ctz(WEFT_SEG_ENTRIES),
+		.fast_idt = WEFT_SEG_ENTRIES,
+	};
+
 	/* Ports above devices have what leads to other devices. */
-	edge->ldst_idt = 1;
-	edge->ldst_depth_log2 = edge->fast_depth_log2;
-	edge->rerouter_rows = WEFT_REROUTER_ROWS;
+	if (n->topo->kind == WEFT_TOPO_DEVICE) {
+		edge.ldst_idt = 1;
+		edge.ldst_depth_log2 = edge.fast_depth_log2;
+		edge.rerouter_rows = WEFT_REROUTER_ROWS;
+	}
+	return edge;
 }
 
 /* Write a copy of the tables in force anew. */
 static int
 set_tables(struct weft_tables *tables, const struct node *n, const struct weft_topo *t)
 {
-	struct weft_edge_cfg cfg;
+	const struct weft_edge_cfg cfg = edge_cfg(n);
 	int rc = set_routes(weft_tables_route_rw(tables, 0), n, t);
 
-	edge_cfg(n, &cfg);
 	if (rc != 0 || n->topo->kind == WEFT_TOPO_SWITCH)
 		return rc;
 	rc = weft_edge_init(weft_tables_edge_rw(tables, 0), &cfg);
@@ -221,16 +222,14 @@ set_tables(struct weft_tables *tables, const struct node *n, const struct weft_t
 int
 fabric_tables(struct node *n, char *err, size_t err_len)
 {
-	struct weft_edge_cfg edge;
+	const struct weft_edge_cfg edge = edge_cfg(n);
 	const struct weft_tables_cfg cfg = {
 		.n_edges = n->topo->kind != WEFT_TOPO_SWITCH,
 		.edge = &edge,
 		.n_routes = 1,
 	};
-	int rc;
+	int rc = weft_tables_writer_init(&n->tables, &cfg, SOCKET_ID_ANY);
 
-	edge_cfg(n, &edge);
-	rc = weft_tables_writer_init(&n->tables, &cfg, SOCKET_ID_ANY);
 	if (rc != 0) {
 		n->tables.slot.now = NULL;
 		return fail(n, "routing tables", rc, err, err_len);

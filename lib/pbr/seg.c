@@ -30,7 +30,11 @@ weft_seg_init(struct weft_seg *s, const struct weft_seg_cfg *cfg)
 	if (cfg->depth_log2 > DEPTH_LOG2_MAX || cfg->idt_depth > WEFT_SEG_ENTRIES)
 		return -EINVAL;
 	memset(s, 0, sizeof(*s));
-	s->cfg = *cfg;
+	/* Members only: tables are compared by bytes, and what lies between them is left to chance. */
+	s->cfg.kind = cfg->kind;
+	s->cfg.depth_log2 = cfg->depth_log2;
+	s->cfg.idt_depth = cfg->idt_depth;
+	s->cfg.gim = cfg->gim;
 	s->index_mask = (1u << cfg->depth_log2) - 1;
 	s->segment_log2 = SEGMENT_LOG2_MIN;
 	for (unsigned int i = 0; i < WEFT_SEG_ENTRIES; i++)

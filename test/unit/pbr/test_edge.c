@@ -542,6 +542,31 @@ random_tables_equal_a_search(void **state)
 	}
 }
 
+/* Tables of one description are compared by bytes: nothing of the caller's stack may be in them. */
+static void
+ports_of_one_description_have_the_same_bytes(void **state)
+{
+	static struct weft_edge e[2];
+	struct weft_edge_cfg cfg;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		memset(&e[i], i == 0 ? 0x00 : 0xFF, sizeof(e[i]));
+		memset(&cfg, i == 0 ? 0x00 : 0xFF, sizeof(cfg));
+		cfg.pid = MY_PID;
+		cfg.fast_depth_log2 = 12;
+		cfg.fast_idt = 4096;
+		cfg.ldst_depth_log2 = 4;
+		cfg.ldst_idt = 16;
+		cfg.rerouter_rows = 2;
+		cfg.gim = true;
+		cfg.vp = WEFT_VP_EGRESS;
+		cfg.pbr_link = false;
+		assert_int_equal(weft_edge_init(&e[i], &cfg), 0);
+	}
+	assert_memory_equal(&e[0], &e[1], sizeof(e[0]));
+}
+
 int
 main(void)
 {
@@ -558,6 +583,7 @@ main(void)
 		cmocka_unit_test_setup(egress_rules, setup),
 		cmocka_unit_test_setup(completions_find_their_way, setup),
 		cmocka_unit_test_setup(random_tables_equal_a_search, setup),
+		cmocka_unit_test(ports_of_one_description_have_the_same_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
