@@ -121,6 +121,8 @@ struct node {
 	struct weft_pipe *tx; /* likewise */
 	uint16_t next_port; /* source: whose turn it is */
 	uint64_t drops[WEFT_VERDICT_COUNT]; /* of the node itself, beside those of its stages */
+	weft_end_msg_fn
+		message; /* what becomes of one; its argument is the peer that it came from */
 	uint64_t messages[WEFT_MSG_KINDS];
 	uint64_t now_ns; /* of this poll */
 	uint64_t ends_ns; /* clock of the ends: it does not run while the node is not polled */
@@ -289,14 +291,11 @@ void peer_fini(struct peer *p);
 /** Bytes of DPDK's memory that a peer takes. */
 size_t peer_memory(const struct weft_topo *t);
 
-/** A link control frame came from the peer. */
-void peer_control(struct peer *p, struct rte_mbuf *m);
-
-/** Unpack the flits of a frame that the stage retry handed on. */
-void peer_flits(struct peer *p, struct rte_mbuf *m, weft_end_msg_fn fn, void *arg);
+/** The receive pipeline's sink of every node that has peers: messages go to node->message. */
+void peers_sink(void *arg, struct rte_mbuf **pkt, uint16_t n);
 
 /** Let everything leave that is due, while the port takes it. Returns frames sent. */
-unsigned int peer_flush(struct peer *p, weft_end_msg_fn fn, void *arg);
+unsigned int peer_flush(struct peer *p);
 
 /**
  * rxl: whether a node has a connection to another: a host that sends to every GFD, and whoever sends
@@ -370,7 +369,7 @@ int uio_init(struct node *n, char *err, size_t err_len);
 void uio_fini(struct node *n);
 
 /** A CXL.io packet came from a peer (weft_end_io_fn). */
-bool uio_packet(struct peer *p, const struct weft_io_tlp *t);
+bool uio_packet(void *arg, const struct weft_io_tlp *t);
 
 /** Answer what waits; ask, if @p may_ask. Returns requests begun. */
 unsigned int uio_poll(struct node *n, bool may_ask);
@@ -475,10 +474,8 @@ unsigned int ats_rows(const struct node *n, struct ats_row row[ATS_ROWS]);
 /** Requests that wait, pages that move, and those of them that are held. */
 void ats_gauges(const struct node *n, uint64_t *waiting, uint64_t *moving, uint64_t *holding);
 
-/** A CXL.io packet came from the peer @p arg (weft_end_io_fn), for each kind of node. */
+/** A CXL.io packet came from the peer @p arg (weft_end_io_fn), at a host and at a cxl switch. */
 bool host_packet(void *arg, const struct weft_io_tlp *t);
-bool gfd_packet(void *arg, const struct weft_io_tlp *t);
-bool device_packet(void *arg, const struct weft_io_tlp *t);
 bool store_packet(void *arg, const struct weft_io_tlp *t);
 
 /* --- transfer.c: signed transfers of a host --- */
@@ -539,8 +536,8 @@ void update_run(struct daemon *d);
 int node_init(struct node *n, char *err, size_t err_len);
 void node_fini(struct node *n);
 
-/** The pipeline's source: ports in turn. */
-uint16_t node_source(void *arg, struct rte_mbuf **pkt, uint16_t n);
+/** Make the receive pipeline, from the ports in turn to @p sink, whose argument is the node. */
+int node_rx(struct node *n, const char *layout, weft_sink_fn sink, char *err, size_t err_len);
 
 /** Monotonic nanoseconds from the TSC. */
 uint64_t node_now_ns(void);

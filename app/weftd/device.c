@@ -10,36 +10,11 @@
 static bool
 device_message(void *arg, const struct weft_msg *m)
 {
-	struct node *n = arg;
+	struct node *n = ((struct peer *)arg)->node;
 
 	if (m->kind != WEFT_MSG_LLCTRL)
 		n->drops[WEFT_DROP_WRONG_CLASS]++;
 	return true;
-}
-
-bool
-device_packet(void *arg, const struct weft_io_tlp *t)
-{
-	return uio_packet(arg, t);
-}
-
-static void
-device_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
-{
-	struct node *node = arg;
-
-	for (uint16_t i = 0; i < n; i++) {
-		struct weft_frame *f = weft_frame(pkt[i]);
-		struct peer *p = peer_of_frame(node, f);
-
-		if (p == NULL)
-			node->drops[WEFT_DROP_NO_CONN]++;
-		else if (f->hdr.kind == WEFT_WIRE_CONTROL)
-			peer_control(p, pkt[i]);
-		else
-			peer_flits(p, pkt[i], device_message, node);
-	}
-	rte_pktmbuf_free_bulk(pkt, n);
 }
 
 unsigned int
@@ -59,32 +34,21 @@ device_poll(void *arg)
 	n->was_up = n->was_up || peers_are_up(n);
 	worked += uio_poll(n, n->was_up && n->out[0].n == 0);
 	for (uint16_t i = 0; i < n->n_peers; i++)
-		worked += peer_flush(&n->peer[i], device_message, n);
+		worked += peer_flush(&n->peer[i]);
 	return worked;
 }
 
 int
 device_init(struct node *n, char *err, size_t err_len)
 {
-	struct weft_pipe_cfg cfg = {
-		.name = n->topo->name,
-		.layout = n->daemon->cfg.rx_layout,
-		.env = &n->env,
-		.source = node_source,
-		.source_arg = n,
-		.sink = device_sink,
-		.sink_arg = n,
-		.socket = SOCKET_ID_ANY,
-	};
 	int rc;
 
-	n->env.take_control = true;
+	n->message = device_message;
 	rc = daemon_is_cxl(n->daemon) ? links_init(n, err, err_len)
 	                              : connections_init(n, err, err_len);
 	if (rc == 0)
 		rc = uio_init(n, err, err_len);
 	if (rc != 0)
 		return rc;
-	n->rx = weft_pipe_create(&cfg, err, err_len);
-	return n->rx == NULL ? -EINVAL : 0;
+	return node_rx(n, n->daemon->cfg.rx_layout, peers_sink, err, err_len);
 }

@@ -67,31 +67,6 @@ gfd_waiting(struct peer *p)
 	}
 }
 
-bool
-gfd_packet(void *arg, const struct weft_io_tlp *t)
-{
-	return uio_packet(arg, t);
-}
-
-static void
-gfd_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
-{
-	struct node *node = arg;
-
-	for (uint16_t i = 0; i < n; i++) {
-		struct weft_frame *f = weft_frame(pkt[i]);
-		struct peer *p = peer_of_frame(node, f);
-
-		if (p == NULL)
-			node->drops[WEFT_DROP_NO_CONN]++;
-		else if (f->hdr.kind == WEFT_WIRE_CONTROL)
-			peer_control(p, pkt[i]);
-		else
-			peer_flits(p, pkt[i], gfd_message, p);
-	}
-	rte_pktmbuf_free_bulk(pkt, n);
-}
-
 unsigned int
 gfd_poll(void *arg)
 {
@@ -111,7 +86,7 @@ gfd_poll(void *arg)
 	}
 	uio_poll(n, false);
 	for (uint16_t i = 0; i < n->n_peers; i++)
-		worked += peer_flush(&n->peer[i], gfd_message, &n->peer[i]);
+		worked += peer_flush(&n->peer[i]);
 	return worked;
 }
 
@@ -210,16 +185,6 @@ gfd_memory(struct node *n, char *err, size_t err_len)
 int
 gfd_init(struct node *n, char *err, size_t err_len)
 {
-	struct weft_pipe_cfg cfg = {
-		.name = n->topo->name,
-		.layout = n->daemon->cfg.rx_layout,
-		.env = &n->env,
-		.source = node_source,
-		.source_arg = n,
-		.sink = gfd_sink,
-		.sink_arg = n,
-		.socket = SOCKET_ID_ANY,
-	};
 	const bool cxl = daemon_is_cxl(n->daemon);
 	/*
 	 * The route stage compares addresses with the DPID of the frame: in cxl mode there is none, and
@@ -228,7 +193,7 @@ gfd_init(struct node *n, char *err, size_t err_len)
 	const bool routes = !cxl && n->daemon->topo->ide == WEFT_IDE_OFF;
 	int rc = 0;
 
-	n->env.take_control = true;
+	n->message = gfd_message;
 	if (routes) {
 		n->env.edge = 0;
 		rc = gfd_atc(n);
@@ -243,8 +208,7 @@ gfd_init(struct node *n, char *err, size_t err_len)
 		rc = uio_init(n, err, err_len);
 	if (rc != 0)
 		return rc;
-	n->rx = weft_pipe_create(&cfg, err, err_len);
-	return n->rx == NULL ? -EINVAL : 0;
+	return node_rx(n, n->daemon->cfg.rx_layout, peers_sink, err, err_len);
 }
 
 void

@@ -32,9 +32,8 @@ host_complete(struct node *n, const struct weft_host_completion *c)
 }
 
 static bool
-host_message(void *arg, const struct weft_msg *m)
+host_take(struct node *n, const struct weft_msg *m)
 {
-	struct node *n = arg;
 	struct weft_host_completion c;
 	enum weft_verdict v;
 
@@ -54,31 +53,18 @@ host_message(void *arg, const struct weft_msg *m)
 	return true;
 }
 
+static bool
+host_message(void *arg, const struct weft_msg *m)
+{
+	return host_take(((struct peer *)arg)->node, m);
+}
+
 bool
 host_packet(void *arg, const struct weft_io_tlp *t)
 {
 	const struct peer *p = arg;
 
 	return p->node->ats != NULL ? ats_packet(arg, t) : uio_packet(arg, t);
-}
-
-static void
-host_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
-{
-	struct node *node = arg;
-
-	for (uint16_t i = 0; i < n; i++) {
-		struct weft_frame *f = weft_frame(pkt[i]);
-		struct peer *p = peer_of_frame(node, f);
-
-		if (p == NULL)
-			node->drops[WEFT_DROP_NO_CONN]++;
-		else if (f->hdr.kind == WEFT_WIRE_CONTROL)
-			peer_control(p, pkt[i]);
-		else
-			peer_flits(p, pkt[i], host_message, node);
-	}
-	rte_pktmbuf_free_bulk(pkt, n);
 }
 
 static void
@@ -222,7 +208,7 @@ host_refuse(struct node *n, const struct weft_msg *m)
 	};
 
 	memset(reply.data, 0xFF, sizeof(reply.data));
-	host_message(n, &reply);
+	host_take(n, &reply);
 }
 
 void
@@ -320,7 +306,7 @@ host_poll(void *arg)
 		worked += host_requests(n);
 	worked += uio_poll(n, n->was_up && n->out[0].n == 0);
 	for (uint16_t i = 0; i < n->n_peers; i++)
-		worked += peer_flush(&n->peer[i], host_message, n);
+		worked += peer_flush(&n->peer[i]);
 	return worked;
 }
 
@@ -543,20 +529,10 @@ host_engine(struct node *n, char *err, size_t err_len)
 int
 host_init(struct node *n, char *err, size_t err_len)
 {
-	struct weft_pipe_cfg cfg = {
-		.name = n->topo->name,
-		.layout = n->daemon->cfg.rx_layout,
-		.env = &n->env,
-		.source = node_source,
-		.source_arg = n,
-		.sink = host_sink,
-		.sink_arg = n,
-		.socket = SOCKET_ID_ANY,
-	};
 	int rc = 0;
 
 	/* Answers carry no address: the host's own way in is by DPID alone. */
-	n->env.take_control = true;
+	n->message = host_message;
 	if (host_sends(n->topo))
 		rc = host_engine(n, err, err_len);
 	if (rc == 0)
@@ -567,8 +543,7 @@ host_init(struct node *n, char *err, size_t err_len)
 	if (rc != 0)
 		return rc;
 	n->is_done = !n->topo->has_traffic && n->topo->n_transfers == 0;
-	n->rx = weft_pipe_create(&cfg, err, err_len);
-	return n->rx == NULL ? -EINVAL : 0;
+	return node_rx(n, n->daemon->cfg.rx_layout, peers_sink, err, err_len);
 }
 
 void

@@ -40,7 +40,7 @@ node_clock(struct node *n)
 	n->now_ns = now_ns;
 }
 
-uint16_t
+static uint16_t
 node_source(void *arg, struct rte_mbuf **pkt, uint16_t n)
 {
 	struct node *node = arg;
@@ -57,6 +57,25 @@ node_source(void *arg, struct rte_mbuf **pkt, uint16_t n)
 		node->next_port = (uint16_t)((port + 1) % node->n_ports);
 	}
 	return got;
+}
+
+int
+node_rx(struct node *n, const char *layout, weft_sink_fn sink, char *err, size_t err_len)
+{
+	struct weft_pipe_cfg cfg = {
+		.name = n->topo->name,
+		.layout = layout,
+		.env = &n->env,
+		.source = node_source,
+		.source_arg = n,
+		.sink = sink,
+		.sink_arg = n,
+		.socket = SOCKET_ID_ANY,
+	};
+
+	n->env.take_control = true;
+	n->rx = weft_pipe_create(&cfg, err, err_len);
+	return n->rx == NULL ? -EINVAL : 0;
 }
 
 static void

@@ -70,9 +70,8 @@ peer_io(struct peer *p, struct weft_end_cfg *c)
 	for (unsigned int i = 0; i < WEFT_IO_CLASSES; i++)
 		c->io_room[i] = p->node->daemon->topo->cxl_io;
 	c->io = kind == WEFT_TOPO_HOST     ? host_packet
-	        : kind == WEFT_TOPO_GFD    ? gfd_packet
-	        : kind == WEFT_TOPO_DEVICE ? device_packet
-	                                   : store_packet;
+	        : kind == WEFT_TOPO_SWITCH ? store_packet
+	                                   : uio_packet;
 	c->io_arg = p;
 }
 
@@ -328,7 +327,7 @@ peer_began(struct peer *p)
 	return true;
 }
 
-void
+static void
 peer_control(struct peer *p, struct rte_mbuf *m)
 {
 	weft_end_control(p->end, &weft_frame(m)->hdr,
@@ -341,13 +340,32 @@ peer_control(struct peer *p, struct rte_mbuf *m)
 
 /* --- frames --- */
 
-void
-peer_flits(struct peer *p, struct rte_mbuf *m, weft_end_msg_fn fn, void *arg)
+static void
+peer_flits(struct peer *p, struct rte_mbuf *m)
 {
 	const struct weft_frame *f = weft_frame(m);
 
-	weft_end_deliver(p->end, weft_frame_flits(m), f->taken, f->dropped, fn, arg);
+	weft_end_deliver(p->end, weft_frame_flits(m), f->taken, f->dropped, p->node->message, p);
 	p->due_ns = 0;
+}
+
+void
+peers_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
+{
+	struct node *node = arg;
+
+	for (uint16_t i = 0; i < n; i++) {
+		const struct weft_frame *f = weft_frame(pkt[i]);
+		struct peer *p = peer_of_frame(node, f);
+
+		if (p == NULL)
+			node->drops[WEFT_DROP_NO_CONN]++;
+		else if (f->hdr.kind == WEFT_WIRE_CONTROL)
+			peer_control(p, pkt[i]);
+		else
+			peer_flits(p, pkt[i]);
+	}
+	rte_pktmbuf_free_bulk(pkt, n);
 }
 
 static struct rte_mbuf *
@@ -398,21 +416,20 @@ peer_send_frame(struct peer *p)
 
 /* Flits that the stage retry had no buffer for; behind them nothing is on its way to the sink. */
 static void
-peer_take_held(struct peer *p, weft_end_msg_fn fn, void *arg)
+peer_take_held(struct peer *p)
 {
 	if (weft_llr_ready_count(weft_end_llr(p->end)) == 0 || weft_pipe_is_busy(p->node->rx))
 		return;
-	weft_end_deliver_held(p->end, fn, arg);
+	weft_end_deliver_held(p->end, p->node->message, p);
 	p->due_ns = 0;
 }
 
-unsigned int
-peer_flush(struct peer *p, weft_end_msg_fn fn, void *arg)
+static unsigned int
+peer_send(struct peer *p)
 {
 	struct node *n = p->node;
 	unsigned int sent = 0;
 
-	peer_take_held(p, fn, arg);
 	if (n->ends_ns < p->due_ns)
 		return 0;
 	weft_end_tick(p->end, n->ends_ns);
@@ -422,11 +439,18 @@ peer_flush(struct peer *p, weft_end_msg_fn fn, void *arg)
 	return sent;
 }
 
+unsigned int
+peer_flush(struct peer *p)
+{
+	peer_take_held(p);
+	return peer_send(p);
+}
+
 void
 peer_close(struct peer *p)
 {
 	weft_end_close(p->end);
 	p->due_ns = 0;
 	node_clock(p->node);
-	peer_flush(p, NULL, NULL);
+	peer_send(p);
 }

@@ -106,25 +106,6 @@ store_packet(void *arg, const struct weft_io_tlp *t)
 	return false;
 }
 
-static void
-store_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
-{
-	struct node *node = arg;
-
-	for (uint16_t i = 0; i < n; i++) {
-		const struct weft_frame *f = weft_frame(pkt[i]);
-		struct peer *p = peer_of_frame(node, f);
-
-		if (p == NULL)
-			node->drops[WEFT_DROP_NO_CONN]++;
-		else if (f->hdr.kind == WEFT_WIRE_CONTROL)
-			peer_control(p, pkt[i]);
-		else
-			peer_flits(p, pkt[i], store_message, p);
-	}
-	rte_pktmbuf_free_bulk(pkt, n);
-}
-
 /* Move one message that came by a link. @return whether it went */
 static bool
 store_move(struct peer *in, enum weft_msg_kind kind)
@@ -200,31 +181,20 @@ store_poll(void *arg)
 	}
 	store_serve(n);
 	for (uint16_t i = 0; i < n->n_peers; i++)
-		worked += peer_flush(&n->peer[i], store_message, &n->peer[i]);
+		worked += peer_flush(&n->peer[i]);
 	return worked;
 }
 
 int
 store_init(struct node *n, char *err, size_t err_len)
 {
-	struct weft_pipe_cfg cfg = {
-		.name = n->topo->name,
-		.layout = n->daemon->cfg.rx_layout,
-		.env = &n->env,
-		.source = node_source,
-		.source_arg = n,
-		.sink = store_sink,
-		.sink_arg = n,
-		.socket = SOCKET_ID_ANY,
-	};
 	int rc;
 
-	n->env.take_control = true;
+	n->message = store_message;
 	rc = links_init(n, err, err_len);
 	if (rc != 0)
 		return rc;
 	for (uint16_t i = 0; i < n->n_peers; i++)
 		n->peer[i].up_ns = n->ends_ns + START_NS;
-	n->rx = weft_pipe_create(&cfg, err, err_len);
-	return n->rx == NULL ? -EINVAL : 0;
+	return node_rx(n, n->daemon->cfg.rx_layout, peers_sink, err, err_len);
 }

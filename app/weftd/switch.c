@@ -113,22 +113,9 @@ switch_report_losses(struct node *n)
 int
 switch_init(struct node *n, char *err, size_t err_len)
 {
-	struct weft_pipe_cfg cfg = {
-		.name = n->topo->name,
-		.layout = n->daemon->cfg.switch_layout,
-		.env = &n->env,
-		.source = node_source,
-		.source_arg = n,
-		.sink = switch_sink,
-		.sink_arg = n,
-		.socket = SOCKET_ID_ANY,
-	};
-
-	n->env.take_control = true;
 	n->env.lost = switch_lost;
 	n->env.lost_arg = n;
-	n->rx = weft_pipe_create(&cfg, err, err_len);
-	return n->rx == NULL ? -EINVAL : 0;
+	return node_rx(n, n->daemon->cfg.switch_layout, switch_sink, err, err_len);
 }
 
 unsigned int

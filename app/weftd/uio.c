@@ -214,8 +214,9 @@ answer_in(struct node *n, const struct weft_io_tlp *t)
 }
 
 bool
-uio_packet(struct peer *p, const struct weft_io_tlp *t)
+uio_packet(void *arg, const struct weft_io_tlp *t)
 {
+	struct peer *p = arg;
 	struct node *n = p->node;
 	enum weft_verdict why = WEFT_DROP_WRONG_CLASS;
 
