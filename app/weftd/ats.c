@@ -16,7 +16,7 @@
 
 #include <rte_malloc.h>
 
-#include "cli.h"
+#include "event.h"
 #include "weft_ats_agent.h"
 #include "weft_ats_atc.h"
 #include "weft_ats_client.h"
@@ -565,9 +565,10 @@ ats_tell(struct daemon *d)
 		for (; isolated != 0; isolated &= isolated - 1) {
 			const uint16_t c = n->ats->node[__builtin_ctzll(isolated)];
 
-			cli_warn("agent %s: %s did not complete an invalidation in %u ms: it is "
-				 "isolated, and the page is not reused",
-				n->topo->name, d->topo->node[c].name, n->topo->change.timeout_ms);
+			event_tell(EVENT_ISOLATED, n->topo->name, d->topo->node[c].name, 1,
+				"%s did not complete an invalidation in %u ms: it is isolated, and "
+				"the page is not reused",
+				d->topo->node[c].name, n->topo->change.timeout_ms);
 		}
 	}
 }

@@ -177,6 +177,7 @@ struct daemon_cfg {
 	unsigned int n_captures;
 	bool until_done;
 	bool quiet;
+	bool verbose;
 	double seconds; /* 0: until told to stop */
 	double wait_s; /* for connections to come up */
 	enum weft_idle idle;
@@ -232,6 +233,13 @@ static inline bool
 host_sends(const struct weft_topo_node *n)
 {
 	return n->has_traffic || n->n_transfers != 0 || n->n_translations != 0;
+}
+
+/** Name of a peer's node. */
+static inline const char *
+peer_name(const struct peer *p)
+{
+	return p->node->daemon->topo->node[p->topo_node].name;
 }
 
 struct uio;

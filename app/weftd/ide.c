@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli.h"
+#include "event.h"
 #include "weft_derive.h"
 
 struct peer_ide {
@@ -147,14 +147,13 @@ ide_tell(struct daemon *d)
 			const uint64_t *c = weft_end_counts(p->end);
 			const uint64_t n = c[WEFT_END_N_IDE_FAILURES];
 
-			if (n == p->ide_told)
-				continue;
-			p->ide_told = n;
-			cli_warn("node %s: IDE of what came from %s failed (%llu times, %llu flits "
-				 "dropped): the session ends, a new one gets new keys",
-				d->node[k].topo->name, d->topo->node[p->topo_node].name,
-				(unsigned long long)n,
+			event_tell(EVENT_IDE_FAILED, d->node[k].topo->name, peer_name(p),
+				n - p->ide_told,
+				"IDE of what came from %s failed (%llu times, %llu flits dropped): "
+				"the session ends, a new one gets new keys",
+				peer_name(p), (unsigned long long)n,
 				(unsigned long long)c[WEFT_END_N_IDE_DROPPED]);
+			p->ide_told = n;
 		}
 }
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "cli.h"
+#include "event.h"
 
 #define MAC_PORT 3 /* byte of a source address */
 #define FRAME_SRC 6 /* where it stands in a frame */
@@ -114,9 +115,11 @@ links_tell(struct daemon *d)
 				weft_end_session(p->end)->count[WEFT_SESSION_N_BEGUN];
 
 			if (begun > p->told && p->told != 0)
-				cli_warn("link %s.%u to %s: a new session; messages on their way "
-					 "in the old one are lost",
-					n->topo->name, p->port, d->topo->node[p->topo_node].name);
+				event_tell(EVENT_SESSION_LOST, n->topo->name, peer_name(p),
+					begun - p->told,
+					"link %s.%u to %s: a new session; messages on their way in "
+					"the old one are lost",
+					n->topo->name, p->port, peer_name(p));
 			p->told = begun;
 		}
 	}

@@ -20,6 +20,7 @@
 #include "cli.h"
 #include "json.h"
 #include "daemon.h"
+#include "event.h"
 #include "start.h"
 
 #define TEND_EVERY_MS 20
@@ -354,6 +355,7 @@ control(void *arg)
 			update_run(d);
 		}
 		ats_tell(d);
+		events_tend();
 		if (++naps % (1000 / TEND_EVERY_MS) == 0)
 			ports_tend(d);
 		nanosleep(&nap, NULL);
@@ -470,6 +472,7 @@ main(int argc, char **argv)
 	struct sigaction sa = { .sa_handler = on_signal };
 	struct sigaction hup = { .sa_handler = on_update, .sa_flags = SA_RESTART };
 	char err[NODE_ERROR_MAX];
+	double seconds;
 
 	/* Lines of a daemon are read as they come, by people and by scripts. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -503,6 +506,8 @@ main(int argc, char **argv)
 	if (daemon_is_cxl(&d))
 		links_warn(&d);
 	layouts_check(&d);
+	if (events_init(d.cfg.quiet ? EVENT_ERROR : d.cfg.verbose ? EVENT_DETAIL : EVENT_INFO) != 0)
+		cli_fail("out of memory");
 	if (ide_open(&d, err, sizeof(err)) != 0)
 		cli_fail("%s", err);
 	report_telemetry_soon();
@@ -520,6 +525,8 @@ main(int argc, char **argv)
 	report_telemetry(&d);
 	if (!d.cfg.quiet)
 		printf("weftd: %u nodes of fabric %s run\n", d.n_nodes, d.topo->fabric);
-	finish(&d, run(&d));
+	seconds = run(&d);
+	events_fini();
+	finish(&d, seconds);
 	return d.exit_status;
 }

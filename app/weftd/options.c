@@ -32,7 +32,8 @@ static const char usage_text[] =
 	"  --switch-layout LAYOUT   pipeline of switches (" WEFT_LAYOUT_SWITCH ")\n"
 	"  --capture PORT=FILE   write the frames of a port, such as s0.0, to a pcapng file\n"
 	"  --json [FILE|-]       write the counts, or the answer of --resolve, as JSON\n"
-	"  --quiet               no text but errors\n"
+	"  -v, --verbose         say more: every session that comes up\n"
+	"  -q, --quiet           no text but errors\n"
 	"  --version, --help\n"
 	"\n"
 	"Exit status: 0; 1 if it could not run, or a host lost a request or read wrong data.\n";
@@ -54,7 +55,6 @@ enum {
 	OPT_SWITCH_LAYOUT,
 	OPT_CAPTURE,
 	OPT_JSON,
-	OPT_QUIET,
 	OPT_VERSION,
 	OPT_HELP,
 };
@@ -76,7 +76,8 @@ static const struct option long_options[] = {
 	{ "switch-layout", required_argument, NULL, OPT_SWITCH_LAYOUT },
 	{ "capture", required_argument, NULL, OPT_CAPTURE },
 	{ "json", optional_argument, NULL, OPT_JSON },
-	{ "quiet", no_argument, NULL, OPT_QUIET },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "quiet", no_argument, NULL, 'q' },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ NULL, 0, NULL, 0 },
@@ -97,7 +98,7 @@ parse_seconds(const char *option, const char *text)
 static const char *
 next_word(int argc, char **argv)
 {
-	if (optind < argc && strncmp(argv[optind], "--", 2) != 0)
+	if (optind < argc && (argv[optind][0] != '-' || argv[optind][1] == '\0'))
 		return argv[optind++];
 	return "-";
 }
@@ -130,7 +131,8 @@ parse_option(struct daemon_cfg *c, struct run_options *run, int opt, int argc, c
 		c->captures[c->n_captures++] = optarg;
 		break;
 	case OPT_JSON: c->json = optarg != NULL ? optarg : next_word(argc, argv); break;
-	case OPT_QUIET: c->quiet = true; break;
+	case 'v': c->verbose = true; break;
+	case 'q': c->quiet = true; break;
 	case OPT_VERSION: puts("weftd " WEFT_VERSION); exit(EXIT_SUCCESS);
 	case OPT_HELP: fputs(usage_text, stdout); exit(EXIT_SUCCESS);
 	default: exit(EXIT_FAILURE); /* getopt said why */
@@ -145,8 +147,10 @@ options_parse(struct daemon_cfg *c, struct run_options *run, int argc, char **ar
 	c->rx_layout = WEFT_LAYOUT_RX_RETRY;
 	c->switch_layout = WEFT_LAYOUT_SWITCH;
 	c->wait_s = 30;
-	while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1)
+	while ((opt = getopt_long(argc, argv, "vq", long_options, NULL)) != -1)
 		parse_option(c, run, opt, argc, argv);
+	if (c->quiet && c->verbose)
+		cli_fail("--quiet and --verbose: expected one of them");
 	if (run->resolve == NULL && (run->from != NULL || run->hpa != NULL || run->uio))
 		cli_fail("--from, --hpa and --uio: expected --resolve FILE with them");
 	if (run->check && optind < argc && c->topology == NULL)

@@ -8,6 +8,7 @@
 
 #include "daemon.h"
 
+#include "event.h"
 #include "json.h"
 
 #include <errno.h>
@@ -18,6 +19,8 @@
 
 #include <rte_cycles.h>
 #include <rte_telemetry.h>
+
+#define TELEMETRY_EVENTS 16 /* lines that an answer surely holds */
 
 static const char *const kind_words[] = {
 	[WEFT_TOPO_HOST] = "host",
@@ -300,6 +303,8 @@ report_json(const struct daemon *d, double seconds, const char *path)
 	o = json_pack("{s:s, s:f, s:b, s:{s:I, s:I}, s:o}", "fabric", d->topo->fabric, "seconds",
 		seconds, "good", report_is_good(d), "updates", "done", (json_int_t)d->updates,
 		"refused", (json_int_t)d->updates_refused, "nodes", nodes);
+	json_object_set_new(o, "event_counts", events_counts_json());
+	json_object_set_new(o, "events", events_list_json());
 	rc = json_write(path, o);
 	json_decref(o);
 	return rc;
@@ -560,6 +565,35 @@ tell_kernels(const char *params, struct rte_tel_data *data)
 	return 0;
 }
 
+/* One string of lines: those of lists and dictionaries are cut at 128 characters. */
+static int
+tell_events(const char *params, struct rte_tel_data *data)
+{
+	char text[RTE_TEL_MAX_SINGLE_STRING_LEN] = "";
+	size_t used = 0;
+
+	(void)params;
+	for (unsigned int back = TELEMETRY_EVENTS; back-- > 0;) {
+		char line[sizeof(text) / TELEMETRY_EVENTS];
+
+		if (event_line(back, line, sizeof(line)) == 0)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+				used == 0 ? "" : "\n", line);
+	}
+	return rte_tel_data_string(data, text);
+}
+
+static int
+tell_event_counts(const char *params, struct rte_tel_data *data)
+{
+	(void)params;
+	rte_tel_data_start_dict(data);
+	for (unsigned int k = 0; k < EVENT_KINDS; k++)
+		rte_tel_data_add_dict_u64(
+			data, event_word((enum event_kind)k), event_count((enum event_kind)k));
+	return 0;
+}
+
 static const struct {
 	const char *cmd;
 	int (*tell)(const char *params, struct rte_tel_data *data);
@@ -572,6 +606,9 @@ static const struct {
 		"Address translation of a host or an agent. Parameter: node name" },
 	{ "/weft/retry", tell_retry,
 		"Sessions, retry and credits. Parameters: node name, or node name and peer's" },
+	{ "/weft/events", tell_events,
+		"The newest events as lines, oldest first. Takes no parameters" },
+	{ "/weft/event_counts", tell_event_counts, "Events by kind. Takes no parameters" },
 	{ "/weft/node", tell_node, "What a node counted. Parameter: node name" },
 };
 

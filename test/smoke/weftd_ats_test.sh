@@ -111,7 +111,7 @@ wait_for 60 is "$pid_h0" h0 'peer_invalidations > 5'
 kill -KILL "$pid_h0"
 wait "$pid_h0" 2>/dev/null || true
 wait_for 60 is "$pid_rest" ta 'holding > 0'
-wait_for 10 grep -q 'agent ta: h0 did not complete an invalidation in 3000 ms' "$work/rest.log"
+wait_for 10 grep -q 'node ta: h0 did not complete an invalidation in 3000 ms' "$work/rest.log"
 same "an isolated host holds its pages" True "$(json <(ask "$pid_rest" /weft/ats,ta) \
 	'0 < o["/weft/ats"]["holding"] <= o["/weft/ats"]["agent_held"]')"
 # It comes again: the old session is over, and its pages move on, behind the fence.

@@ -16,7 +16,8 @@ import time
 
 pid, enough = sys.argv[1:]
 NODES = ["h0", "h1", "s0", "s1", "g0", "g1"]
-COMMANDS = ["/weft/nodes", "/weft/kernels", "/weft/pipelines", "/weft/ports"] + [
+COMMANDS = ["/weft/nodes", "/weft/kernels", "/weft/pipelines", "/weft/ports",
+            "/weft/event_counts"] + [
     f"/weft/{what},{node}" for node in NODES for what in ("node", "retry")]
 ASKERS = 3
 places = ("/var/run", os.environ["XDG_RUNTIME_DIR"], "/tmp", "/run/user/*")
