@@ -188,12 +188,13 @@ ide_forge(struct sim *s, struct sim_frame *f)
 		uint8_t *flit = f->data + WEFT_WIRE_FRAME_LEN(k);
 		uint64_t syndrome;
 
-		if (!draw_place(s, &s->fault_rand, flit, &at))
+		/* Changed twice it might be as it was. */
+		if ((f->forged >> k & 1) != 0 || !draw_place(s, &s->fault_rand, flit, &at))
 			continue;
 		syndrome = weft_codec_syndrome(codec, flit, WEFT_CRC_R0_FIRST);
 		flit[at] ^= (uint8_t)(1u << weft_rand_below(&s->fault_rand, 8));
 		weft_codec_protect(codec, &flit, 1, WEFT_CRC_R0_FIRST, &syndrome);
-		f->forged = (uint8_t)(k + 1);
+		f->forged |= WEFT_BIT64(k);
 		s->total.ide[IDE_FORGED]++;
 		return true;
 	}
@@ -203,13 +204,13 @@ ide_forge(struct sim *s, struct sim_frame *f)
 void
 ide_forged_moves(struct sim_frame *f, uint64_t gone)
 {
-	const unsigned int at = f->forged - 1u;
+	uint64_t moved = 0;
 
-	if (f->forged == 0)
-		return;
-	if ((gone >> at & 1) != 0)
-		f->forged = 0;
-	else
-		f->forged = (uint8_t)(f->forged -
-				      (unsigned int)__builtin_popcountll(gone & weft_mask64(at)));
+	for (uint64_t left = f->forged & ~gone; left != 0; left &= left - 1) {
+		const unsigned int at = (unsigned int)__builtin_ctzll(left);
+
+		moved |=
+			WEFT_BIT64(at - (unsigned int)__builtin_popcountll(gone & weft_mask64(at)));
+	}
+	f->forged = moved;
 }

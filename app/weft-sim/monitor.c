@@ -215,7 +215,7 @@ monitor_came(struct sim_end *e, const struct sim_frame *f, const struct weft_llr
 	struct sim_ide *i = e->ide;
 	const uint64_t failures = weft_end_counts(e->end)[WEFT_END_N_IDE_FAILURES];
 
-	if (f->forged != 0 && ((in->deliver | in->held) >> (f->forged - 1) & 1) != 0)
+	if ((f->forged & (in->deliver | in->held)) != 0)
 		i->forged = f->hdr.session;
 	if (failures == i->failures)
 		return;

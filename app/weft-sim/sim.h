@@ -140,7 +140,7 @@ struct sim_frame {
 	uint32_t len; /* bytes of data */
 	bool is_small; /* has room for frame_small bytes, not for frame_room */
 	bool is_again; /* came from a wire or a ghost that repeats what was sent once */
-	uint8_t forged; /* 1 + the flit that was forged; 0: none */
+	uint64_t forged; /* bit i: an attacker has changed flit i */
 	struct weft_wire_hdr hdr; /* as it was sent, or as it was parsed last */
 	uint8_t data[] __attribute__((aligned(16)));
 };

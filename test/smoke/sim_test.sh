@@ -18,6 +18,12 @@ same "losses heard of, told of and there" True \
 	"$(j all '0 < o["losses_heard"] <= o["losses_told"] <= o["dropped"]["uncorrectable_flits"]')"
 same "hops" True "$(j all 'o["hops"] > o["seeds"] * 10000')"
 
+# Seeds that failed once
+while read -r seed options; do
+	# shellcheck disable=SC2086
+	sim --seed "$seed" $options || die "--seed $seed $options fails: $(tail -n 3 "$work/text")"
+done < <(grep -v '^#' "$here/sim_seeds.txt")
+
 # A seed is a run.
 for i in a b; do sim --seed 17 --seeds 3 --json $i.json --verbose; mv "$work/text" "$work/$i.txt"; done
 cmp "$work/a.json" "$work/b.json" || die "two runs of the same seeds differ"

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * The simulator's judge: it remembers every forged flit of a frame.
+ */
+
+#include "weft_test.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "ide.h"
+
+static volatile sig_atomic_t stopped;
+static struct sim_opt opt;
+static struct sim s;
+
+/* A host and a GFD in a session, without faults. */
+static void
+run_pair(const char *mode, int ide)
+{
+	char err[400];
+
+	opt = (struct sim_opt){ .seed = 1,
+		.hops = 3000,
+		.faults = 0,
+		.fabric = "pair",
+		.mode = strcmp(mode, "cxl") == 0 ? WEFT_MODE_CXL : WEFT_MODE_RXL,
+		.ide = ide,
+		.calm = true,
+		.stopped = &stopped };
+	opt.codec.fec = weft_fec_kernel_find("scalar", 0);
+	opt.codec.crc = weft_crc_kernel_find("scalar", 0);
+	opt.ide_lib = weft_ide_lib_open(0);
+	assert_non_null(opt.ide_lib);
+	assert_int_equal(sim_build(&s, &opt, 1, err, sizeof(err)), 0);
+	sim_run(&s);
+	assert_int_equal(s.total.violations, 0);
+	assert_int_not_equal(s.end[0].session, 0);
+	assert_int_equal(s.end[0].session, s.end[1].session);
+}
+
+static void
+end_pair(void)
+{
+	sim_free(&s);
+	weft_ide_lib_close(opt.ide_lib);
+}
+
+/* --- what an attacker has changed --- */
+
+static void
+every_forged_flit_is_remembered(void **state)
+{
+	static struct {
+		struct sim_frame f;
+		uint8_t room[WEFT_WIRE_FRAME_LEN(WEFT_WIRE_FLITS_MAX)];
+	} at;
+	uint8_t *flits = at.f.data + WEFT_WIRE_FLITS_OFF;
+	struct sim_frame *f = &at.f;
+	struct weft_rand r;
+
+	(void)state;
+	run_pair("rxl", WEFT_IDE_CONTAINMENT);
+	weft_test_seed(&r, __func__);
+	for (unsigned int round = 0; round < 300; round++) {
+		const unsigned int n = 1 + (unsigned int)weft_rand_below(&r, WEFT_WIRE_FLITS_MAX);
+		const unsigned int times = (unsigned int)weft_rand_below(&r, n + 1);
+		uint64_t gone = weft_rand_u64(&r) & weft_rand_u64(&r), seen = 0;
+		unsigned int to = 0;
+
+		memset(&at, 0, sizeof(at));
+		for (unsigned int i = 0; i < n; i++)
+			flits[i * WEFT_FLIT_LEN] = WEFT_FLIT_CACHEMEM << 6;
+		f->hdr.n_flits = (uint8_t)n;
+		for (unsigned int i = 0; i < times; i++)
+			assert_true(ide_forge(&s, f));
+		/* An intact flit has zeros in its slots here. */
+		for (unsigned int i = 0; i < n; i++) {
+			const uint8_t *flit = flits + i * WEFT_FLIT_LEN;
+
+			for (unsigned int k = 1; k < WEFT_FLIT_CRD_OFF + 2; k++)
+				seen |= flit[k] != 0 ? WEFT_BIT64(i) : 0;
+		}
+		assert_int_equal(f->forged, seen);
+		assert_int_equal(__builtin_popcountll(seen), times);
+		if (times == n)
+			assert_false(ide_forge(&s, f));
+		gone &= weft_mask64(n);
+		ide_forged_moves(f, gone);
+		for (unsigned int i = 0; i < n; i++)
+			if ((gone >> i & 1) == 0)
+				assert_int_equal(f->forged >> to++ & 1, seen >> i & 1);
+		assert_int_equal(f->forged & ~weft_mask64(to), 0);
+	}
+	end_pair();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_forged_flit_is_remembered),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
