@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * The simulator's judge: it remembers every forged flit of a frame.
+ * The simulator's judge: it remembers every forged flit of a frame, and blames neither an end nor an
+ * attacker for what they have not done.
  */
 
 #include "weft_test.h"
@@ -11,6 +12,8 @@
 #include <string.h>
 
 #include "ide.h"
+
+#define TURNS 5000
 
 static volatile sig_atomic_t stopped;
 static struct sim_opt opt;
@@ -46,6 +49,16 @@ end_pair(void)
 {
 	sim_free(&s);
 	weft_ide_lib_close(opt.ide_lib);
+}
+
+/* @return whether there was one since the last look */
+static bool
+violated(void)
+{
+	const bool was = s.total.violations != 0;
+
+	s.total.violations = 0;
+	return was;
 }
 
 /* --- what an attacker has changed --- */
@@ -97,11 +110,36 @@ every_forged_flit_is_remembered(void **state)
 	end_pair();
 }
 
+/* --- an end that wants to send and gives nothing --- */
+
+static void
+idle_turns_count_once_an_instant(void **state)
+{
+	struct sim_end *e;
+
+	(void)state;
+	run_pair("cxl", WEFT_IDE_OFF);
+	e = &s.end[0];
+	s.now_ns += s.sc.session.silence_ns; /* it wants to be ticked, and is not */
+	for (unsigned int i = 0; i < TURNS; i++)
+		edge_pump(e);
+	assert_true(weft_end_deadline(e->end) <= node_now(e->node));
+	assert_false(violated());
+	for (unsigned int i = 0; i < TURNS; i++) {
+		e->timer_ns = SIM_NEVER; /* as its event has come */
+		s.now_ns++;
+		edge_pump(e);
+	}
+	assert_true(violated());
+	end_pair();
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_forged_flit_is_remembered),
+		cmocka_unit_test(idle_turns_count_once_an_instant),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
