@@ -8,14 +8,12 @@
 
 #include "sim.h"
 
-#define RATE_LOG2 20
-
 uint64_t
 clock_local(const struct sim_clock *c, uint64_t now_ns)
 {
 	const uint64_t passed = now_ns - c->at_ns;
 
-	return c->local_ns + passed + (uint64_t)((int64_t)passed * c->rate >> RATE_LOG2);
+	return c->local_ns + passed + (uint64_t)((int64_t)passed * c->rate >> CLOCK_RATE_LOG2);
 }
 
 /* The first simulated time at which it shows @local_ns or more. */
@@ -30,8 +28,8 @@ clock_sim(const struct sim_clock *c, uint64_t local_ns)
 		return SIM_NEVER;
 	if (c->rate == 0)
 		return c->at_ns + (local_ns - c->local_ns);
-	now = c->at_ns + ((local_ns - c->local_ns) << RATE_LOG2) /
-	                         (uint64_t)((INT64_C(1) << RATE_LOG2) + c->rate);
+	now = c->at_ns + ((local_ns - c->local_ns) << CLOCK_RATE_LOG2) /
+	                         (uint64_t)((INT64_C(1) << CLOCK_RATE_LOG2) + c->rate);
 	while (clock_local(c, now) < local_ns)
 		now++;
 	return now;

@@ -70,7 +70,7 @@ node_fault(struct sim *s, enum fault_kind kind, uint64_t where, uint64_t until_n
 		break;
 	default:
 		clock_set(&n->clock, s->now_ns, length_ns, n->clock.rate);
-		n->jumped = true;
+		order_clock_jumps(n, length_ns);
 		break;
 	}
 }

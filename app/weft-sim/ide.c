@@ -151,8 +151,10 @@ ide_end_make(struct sim_end *e)
 void
 ide_end_start(struct sim_end *e)
 {
-	if (e->ide != NULL)
-		e->ide->failures = 0;
+	if (e->ide == NULL)
+		return;
+	e->ide->failures = 0;
+	e->ide->blame.session = 0;
 }
 
 /* --- the attacker --- */

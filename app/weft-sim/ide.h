@@ -9,11 +9,20 @@
 
 #define MONITOR_FLITS 512 /* that may be sent again: a window */
 
+/* A forged flit that was taken: the stream has to fail by the MAC of its epoch. */
+struct sim_blame {
+	uint32_t session; /* 0: none */
+	bool is_held; /* by the retry layer: perhaps not in turn yet */
+	bool is_sure; /* a cxl retry layer may forget what it holds */
+	uint64_t delivered; /* flits in turn when it was held */
+	uint64_t epochs; /* with a good MAC when it was in turn */
+};
+
 struct sim_ide {
 	struct weft_end_ide end;
 	struct weft_session_keys session;
 	uint64_t failures; /* of the end's streams, since it was started */
-	uint32_t forged; /* session in which a forged flit was taken; 0: none */
+	struct sim_blame blame;
 	uint32_t failed; /* session that its stream's failure has ended */
 	/* The monitor: what this end has sent in its session. */
 	uint64_t n_sent;

@@ -208,6 +208,43 @@ monitor_frame(struct sim_end *e, const struct sim_frame *f, const struct weft_ll
 
 /* --- what it takes --- */
 
+/* A forged flit is taken, or the one that was held is in turn. The first in turn decides. */
+static void
+blame_take(struct sim_end *e, const struct sim_frame *f, const struct weft_llr_in *in)
+{
+	const struct scenario *sc = &e->node->sim->sc;
+	const uint64_t delivered = weft_llr_counts(weft_end_llr(e->end))[WEFT_LLR_N_DELIVERED];
+	const uint64_t epochs = weft_end_counts(e->end)[WEFT_END_N_IDE_EPOCHS];
+	struct sim_blame *b = &e->ide->blame;
+	const bool is_open = b->session == f->hdr.session;
+
+	if ((!is_open || b->is_held) && (f->forged & in->deliver) != 0)
+		*b = (struct sim_blame){ f->hdr.session, false, true, delivered, epochs };
+	else if (!is_open && (f->forged & in->held) != 0)
+		*b = (struct sim_blame){ f->hdr.session, true, sc->mode == WEFT_MODE_RXL, delivered,
+			epochs };
+	if (!b->is_held || b->session != f->hdr.session)
+		return;
+	b->epochs = epochs;
+	b->is_held = weft_llr_held_count(weft_end_llr(e->end)) != 0 &&
+	             delivered - b->delivered <= sc->llr.rx_flits;
+}
+
+/* The MAC of the epoch before may still come and be good. Then that of its own comes. */
+static void
+blame_pass(struct sim_end *e)
+{
+	struct sim_blame *b = &e->ide->blame;
+
+	if (b->session == 0 || b->is_held || e->ide->failed == b->session ||
+		weft_end_counts(e->end)[WEFT_END_N_IDE_EPOCHS] <= b->epochs + 1)
+		return;
+	if (b->is_sure)
+		violation(e->node->sim, "end %u>%u takes a forged flit for a good one",
+			e->node->pid, e->peer_pid);
+	b->session = 0;
+}
+
 void
 monitor_came(struct sim_end *e, const struct sim_frame *f, const struct weft_llr_in *in)
 {
@@ -215,14 +252,17 @@ monitor_came(struct sim_end *e, const struct sim_frame *f, const struct weft_llr
 	struct sim_ide *i = e->ide;
 	const uint64_t failures = weft_end_counts(e->end)[WEFT_END_N_IDE_FAILURES];
 
-	if ((f->forged & (in->deliver | in->held)) != 0)
-		i->forged = f->hdr.session;
+	if (i->blame.session != f->hdr.session)
+		i->blame.session = 0;
+	if (f->forged != 0 || i->blame.is_held)
+		blame_take(e, f, in);
+	blame_pass(e);
 	if (failures == i->failures)
 		return;
 	i->failures = failures;
 	i->failed = f->hdr.session;
 	s->total.ide[IDE_FAILURES]++;
-	if (i->forged != f->hdr.session)
+	if (i->blame.session == 0)
 		violation(s, "IDE of end %u>%u fails, and nobody has attacked it", e->node->pid,
 			e->peer_pid);
 }
@@ -230,6 +270,6 @@ monitor_came(struct sim_end *e, const struct sim_frame *f, const struct weft_llr
 bool
 monitor_waits(const struct sim_end *e)
 {
-	return e->ide != NULL && e->session != 0 && e->ide->forged == e->session &&
-	       e->ide->failed != e->session;
+	return e->ide != NULL && e->session != 0 && e->ide->blame.session == e->session &&
+	       e->ide->blame.is_sure && e->ide->failed != e->session;
 }

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define ROUNDED_NS 100 /* more than a clock that jumps now and then rounds off */
+
 /* The kinds that hosts and GFDs send, and the account each is booked to. */
 static const uint8_t kinds[] = { WEFT_MSG_M2S_REQ, WEFT_MSG_M2S_RWD, WEFT_MSG_S2M_NDR,
 	WEFT_MSG_S2M_DRS };
@@ -125,6 +127,33 @@ order_came(struct sim_end *e, const struct weft_msg *m)
 			e->node->pid, e->peer_pid);
 }
 
+/* A session counts of a jump what it counts of time in which it did not run: half of silence_ns. */
+void
+order_clock_jumps(struct sim_node *n, uint64_t jump_ns)
+{
+	const uint64_t most_ns = n->sim->sc.session.silence_ns / 2;
+
+	for (uint32_t i = 0; i < n->n_ends; i++) {
+		struct sim_end *e = &n->end[i];
+
+		if (e->jump_heard_ns != e->heard_ns)
+			e->jumped_ns = 0;
+		e->jump_heard_ns = e->heard_ns;
+		e->jumped_ns += jump_ns < most_ns ? jump_ns : most_ns;
+	}
+}
+
+/* For how long the end has heard nothing, at most, by its own clock. */
+static uint64_t
+silence_of(const struct sim_end *e)
+{
+	const uint64_t passed_ns = e->node->sim->now_ns - e->heard_ns;
+	const int64_t fast_ns = (int64_t)passed_ns * e->node->clock.rate >> CLOCK_RATE_LOG2;
+
+	return passed_ns + (uint64_t)fast_ns + ROUNDED_NS +
+	       (e->jump_heard_ns == e->heard_ns ? e->jumped_ns : 0);
+}
+
 /* A session ends when the other end has left it, was not heard for the time agreed, or IDE failed. */
 void
 order_end(struct sim_end *e)
@@ -134,8 +163,7 @@ order_end(struct sim_end *e)
 
 	if (e->ide != NULL && e->ide->failed == e->session)
 		return;
-	if (e->peer->session != e->session || e->node->jumped ||
-		silent_ns >= s->sc.session.dead_ns - s->sc.session.dead_ns / 100)
+	if (e->peer->session != e->session || silence_of(e) >= s->sc.session.dead_ns)
 		return;
 	violation(s, "end %u>%u ends session %x for no reason, heard %llu ns ago", e->node->pid,
 		e->peer_pid, e->session, (unsigned long long)silent_ns);

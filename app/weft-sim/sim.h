@@ -129,8 +129,10 @@ struct sim_node;
 struct sim_clock {
 	uint64_t at_ns; /* simulated time of the last change */
 	uint64_t local_ns; /* what it showed then */
-	int32_t rate; /* it runs 1 + rate / 2^20 times as fast */
+	int32_t rate; /* it runs 1 + rate / 2^CLOCK_RATE_LOG2 times as fast */
 };
+
+#define CLOCK_RATE_LOG2 20
 
 /* A frame on its way. The flits stand on cache lines. */
 struct sim_frame {
@@ -194,6 +196,8 @@ struct sim_end {
 	bool serving; /* GFD: its event is in the queue */
 	struct weft_isn isn; /* rxl: how its CRCs are made */
 	struct order order;
+	uint64_t jumped_ns; /* by its clock since jump_heard_ns, as far as a session counts it */
+	uint64_t jump_heard_ns; /* heard_ns at the last jump */
 	struct sim_ide *ide; /* NULL: off */
 } __attribute__((aligned(WEFT_CACHE_LINE)));
 
@@ -267,7 +271,6 @@ struct sim_node {
 	uint16_t pid;
 	uint8_t kind; /* enum weft_topo_kind */
 	bool down;
-	bool jumped; /* its clock did */
 	struct sim_clock clock;
 	struct sim_host host;
 	struct sim_gfd gfd;
@@ -531,6 +534,8 @@ void order_came(struct sim_end *e, const struct weft_msg *m);
 void order_begin(struct sim_end *e);
 /** The session of @p e is over: was there a reason? */
 void order_end(struct sim_end *e);
+/** The clock of @p n jumps forward: its ends take that for silence. */
+void order_clock_jumps(struct sim_node *n, uint64_t jump_ns);
 void order_bounds(struct sim_end *e);
 /** A switch has dropped flits that @p e sent in this session. */
 void order_dropped(struct sim_end *e, uint32_t session, unsigned int flits);

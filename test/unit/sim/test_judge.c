@@ -110,6 +110,104 @@ every_forged_flit_is_remembered(void **state)
 	end_pair();
 }
 
+/* --- whose fault is a stream that fails --- */
+
+static void
+count(struct sim_end *e, enum weft_end_counter which, unsigned int n)
+{
+	((uint64_t *)(uintptr_t)weft_end_counts(e->end))[which] += n;
+}
+
+/* A frame of the session comes, @p epochs good MACs in it, and perhaps a failure. */
+static void
+comes(struct sim_end *e, uint64_t forged, struct weft_llr_in in, unsigned int epochs, bool fails)
+{
+	struct sim_frame f = { .forged = forged, .hdr.session = e->session, .hdr.n_flits = 4 };
+
+	count(e, WEFT_END_N_IDE_EPOCHS, epochs);
+	count(e, WEFT_END_N_IDE_FAILURES, fails);
+	monitor_came(e, &f, &in);
+}
+
+static void
+a_failure_has_a_forged_flit_in_its_epoch(void **state)
+{
+	const struct weft_llr_in taken = { .deliver = 0xf }, bad = { .deliver = 0xe, .bad = 1 };
+	const struct weft_llr_in held = { .deliver = 0xe, .held = 1 };
+	struct sim_end *e;
+
+	(void)state;
+	run_pair("rxl", WEFT_IDE_CONTAINMENT);
+	e = &s.end[1];
+	comes(e, 0, taken, 2, true);
+	assert_true(violated()); /* nobody has */
+	comes(e, 1, bad, 0, true);
+	assert_true(violated()); /* its CRC did */
+	e->ide->failed = 0;
+	comes(e, 4, taken, 2, false);
+	comes(e, 0, taken, 1, true); /* the epoch before was good */
+	assert_false(violated());
+	e->ide->failed = 0;
+	e->ide->blame.session = 0;
+	comes(e, 4, taken, 2, false);
+	assert_true(monitor_waits(e));
+	comes(e, 0, taken, 2, false);
+	assert_true(violated()); /* its epoch was good */
+	comes(e, 0, taken, 0, true);
+	assert_true(violated()); /* too late to be its fault */
+	e->ide->failed = 0;
+	comes(e, 1, held, 2, false); /* nothing else is held: it is in turn at once */
+	comes(e, 0, taken, 2, false);
+	assert_true(violated());
+	end_pair();
+}
+
+/* --- why a session ends --- */
+
+/* The session of the first end ends, @p silent_ns after it has heard the other. */
+static bool
+may_end(uint64_t silent_ns)
+{
+	s.end[0].heard_ns = s.now_ns;
+	s.now_ns += silent_ns;
+	order_end(&s.end[0]);
+	return !violated();
+}
+
+static void
+a_jump_explains_no_more_than_it_adds(void **state)
+{
+	struct sim_end *e = &s.end[0];
+	uint64_t dead_ns, silence_ns;
+
+	(void)state;
+	run_pair("rxl", WEFT_IDE_OFF);
+	e = &s.end[0];
+	dead_ns = s.sc.session.dead_ns;
+	silence_ns = s.sc.session.silence_ns;
+	assert_false(may_end(dead_ns - dead_ns / 1000));
+	assert_true(may_end(dead_ns));
+	order_clock_jumps(e->node, 100 * dead_ns);
+	s.now_ns += 1;
+	assert_false(may_end(dead_ns - silence_ns / 2)); /* it has been heard since */
+	for (unsigned int k = 0; k < 2; k++) {
+		/* Of a long jump half of silence_ns counts, of a short one all. */
+		const uint64_t jump_ns = k == 0 ? 100 * dead_ns : silence_ns / 4;
+		const uint64_t counts_ns = k == 0 ? silence_ns / 2 : silence_ns / 4;
+
+		e->heard_ns = s.now_ns;
+		order_clock_jumps(e->node, jump_ns);
+		order_clock_jumps(e->node, jump_ns);
+		s.now_ns += dead_ns - 2 * counts_ns - US;
+		order_end(e);
+		assert_true(violated());
+		s.now_ns += 2 * US;
+		order_end(e);
+		assert_false(violated());
+	}
+	end_pair();
+}
+
 /* --- an end that wants to send and gives nothing --- */
 
 static void
@@ -139,6 +237,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_forged_flit_is_remembered),
+		cmocka_unit_test(a_failure_has_a_forged_flit_in_its_epoch),
+		cmocka_unit_test(a_jump_explains_no_more_than_it_adds),
 		cmocka_unit_test(idle_turns_count_once_an_instant),
 	};
 
