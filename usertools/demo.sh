@@ -7,13 +7,14 @@ set -u
 self=$(readlink -f "$0")
 cd "$(dirname "$self")/.." || exit 1
 . usertools/packages.sh
+. usertools/build.sh
 
 usage() {
 	cat <<-U
 	usage: usertools/demo.sh [--netns|--processes|--rings] [--driver af_packet|af_xdp] [--fabric-only]
 
 	  --netns         one daemon a network namespace, over veth (root, or a user namespace);
-	                  what is run if it can be
+	                  what is run if it can be; --rings is where it cannot
 	  --driver D      with --netns: af_packet with MTU 9000, or af_xdp with MTU 3498 (root)
 	  --processes     one daemon a node, over memif; no root
 	  --rings         all nodes in one process, on one lcore; no root
@@ -104,13 +105,33 @@ topology() {
 
 links=("h0 s0" "h1 s1" "s0 s1" "s0 g0" "s1 g1")
 
+# What make_netns and the daemons do there, on a small scale: two namespaces, a veth pair, a command in
+# each, a packet socket. As root, or as root of a user namespace.
+probe_netns() {
+	local a=weft-$$-try0 b=weft-$$-try1 rc=1
+	ip netns add "$a" && ip netns add "$b" &&
+		ip link add "w$$t0" netns "$a" type veth peer name "w$$t1" netns "$b" &&
+		ip -n "$b" link set "w$$t1" up && ip netns exec "$a" true &&
+		ip netns exec "$b" python3 -c "import socket as s
+s.socket(s.AF_PACKET, s.SOCK_RAW, s.htons(3)).bind(('w$$t1', 0))" && rc=0
+	ip netns del "$a"
+	ip netns del "$b"
+	return $rc
+}
+
+# can_netns: whether that works; why not is in $netns_error.
 can_netns() {
-	command -v ip >/dev/null || return 1
-	if [ "$(id -u)" -eq 0 ]; then
-		ip netns add "weft-$$-try" 2>/dev/null && ip netns del "weft-$$-try"
-	else
-		unshare -Urnm true 2>/dev/null
-	fi
+	netns_error=$(
+		command -v ip 2>&1 >/dev/null || { echo "there is no program ip" && exit 1; }
+		if [ "$(id -u)" -eq 0 ]; then
+			probe_netns 2>&1
+		else
+			unshare -Urnm bash -c "$(declare -f probe_netns)
+				mount -t tmpfs none /run && probe_netns" 2>&1
+		fi
+	) && return 0
+	netns_error=${netns_error%%$'\n'*}
+	return 1
 }
 
 # Namespaces, one a node, and a veth pair a link between them.
@@ -204,7 +225,7 @@ fabric_rings() {
 # Inside a user namespace of our own the script is root, over interfaces that it makes.
 if [ "$how" = netns ] && [ "$(id -u)" -ne 0 ] && [ -z "${WEFT_DEMO_INSIDE:-}" ]; then
 	[ "$driver" = af_packet ] || fail "--driver af_xdp needs root"
-	can_netns || fail "--netns needs root or user namespaces; try --processes or --rings"
+	can_netns || fail "--netns needs root or user namespaces ($netns_error); try --processes or --rings"
 	rm -rf "$work"
 	trap - EXIT
 	args=(--netns)
@@ -215,26 +236,12 @@ fi
 
 export XDG_RUNTIME_DIR=$work
 if [ -z "${WEFT_BUILD:-}" ]; then
-	title "Packages and build"
+	title "Packages and build (minutes the first time, seconds later)"
 	# shellcheck disable=SC2086
 	weft_install $WEFT_BUILD_PACKAGES || fail "packages could not be installed"
-	if [ ! -f build/build.ninja ]; then
-		headers=$PWD/build-driver-headers
-		usertools/driver-headers.sh "$headers" || {
-			headers=
-			echo "(built without the driver net_flitwire)"
-		}
-		meson setup build -Ddpdk_driver_headers="$headers" \
-			-Dtests="$(pkg-config --exists cmocka && echo true || echo false)" \
-			>"$work/log" 2>&1 || {
-			tail -n 20 "$work/log"
-			fail "meson setup build did not work"
-		}
-	fi
-	ninja -C build >"$work/log" 2>&1 || {
-		tail -n 30 "$work/log"
-		fail "ninja -C build did not work"
-	}
+	headers=$(weft_driver_headers build build-driver-headers) ||
+		echo "(built without the driver net_flitwire)"
+	weft_build build gcc -Ddpdk_driver_headers="$headers" programs || fail "build/ could not be built"
 	echo "built: build/app/{weftd,weft-replay,weft-gen,weft-bench,weft-sim,weft-sig}"
 fi
 
@@ -256,7 +263,8 @@ if [ -z "$how" ]; then
 		how=netns
 		[ "$(id -u)" -eq 0 ] || how=netns_as_user
 	else
-		echo "(no network namespaces here: rings; --processes is the other way)"
+		echo "(no network namespaces here: ${netns_error:-they do not work})"
+		echo "(so rings in one process; --processes is the other way)"
 	fi
 fi
 "fabric_$how" || fail "the fabric lost requests, or did not come up"

@@ -3,32 +3,64 @@
 # What Weft needs on Debian 12, and a function that installs what is missing of a list. Sourced by
 # the scripts beside it.
 
-# To build and run.
-WEFT_BUILD_PACKAGES="gcc libc6-dev meson ninja-build pkg-config python3 dpdk libdpdk-dev libisal-dev
-libipsec-mb-dev libnuma-dev libpcap-dev libyaml-dev libjansson-dev libssl-dev iproute2"
+# To build and run. xz-utils unpacks the headers for the driver net_flitwire.
+WEFT_BUILD_PACKAGES="gcc libc6-dev meson ninja-build pkg-config python3 xz-utils dpdk libdpdk-dev
+libisal-dev libipsec-mb-dev libnuma-dev libpcap-dev libyaml-dev libjansson-dev libssl-dev iproute2"
 
 # To run every test, beyond that.
 WEFT_TEST_PACKAGES="clang g++ libclang-rt-14-dev clang-format-14 libcmocka-dev python3-numpy
 python3-cryptography python3-cryptography-vectors python3-matplotlib dpdk-dev tshark jq spin"
 
+
+# weft_apt LOG WORD...: apt-get as root. What it says goes to LOG; how far it is, to stdout.
+weft_apt() {
+	local log=$1 run=() line kind percent shown=""
+	shift
+	[ "$(id -u)" -eq 0 ] || run=(sudo)
+	: >"$log"
+	# Fd 1 because sudo closes all others.
+	set -o pipefail
+	"${run[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 \
+		-o APT::Status-Fd=1 "$@" 2>&1 </dev/null | while IFS= read -r line; do
+		IFS=: read -r kind _ percent _ <<<"$line"
+		case $kind in
+		dlstatus) kind=fetched ;;
+		pmstatus) kind=installed ;;
+		*)
+			echo "$line" >>"$log"
+			continue
+			;;
+		esac
+		percent=${percent%%[!0-9]*}
+		percent="$kind $((${percent:-0} / 20 * 20)) %"
+		[ "$percent" = "$shown" ] || [ "${percent#* }" = "0 %" ] || echo "  packages $percent"
+		shown=$percent
+	done
+	set -- $?
+	set +o pipefail
+	return "$1"
+}
+
 # weft_install PACKAGE...: install what is missing; nothing is asked, nothing done when all is there.
 weft_install() {
-	local missing=() package run=()
+	local missing=() package log status=0
 	for package in "$@"; do
 		dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null |
 			grep -qx installed || missing+=("$package")
 	done
 	[ "${#missing[@]}" -eq 0 ] && return 0
-	if [ "$(id -u)" -ne 0 ]; then
-		command -v sudo >/dev/null || {
-			echo "weft: these packages are missing: ${missing[*]}" >&2
-			echo "weft: install them as root: apt-get install ${missing[*]}" >&2
-			return 1
-		}
-		run=(sudo)
+	if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
+		echo "weft: these packages are missing: ${missing[*]}" >&2
+		echo "weft: install them as root: apt-get install ${missing[*]}" >&2
+		return 1
 	fi
 	echo "weft: installing ${missing[*]}"
-	"${run[@]}" apt-get update -q >/dev/null || return 1
-	"${run[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
-		--no-install-recommends "${missing[@]}" >/dev/null
+	log=$(mktemp)
+	{ weft_apt "$log" update && weft_apt "$log" install --no-install-recommends "${missing[@]}"; } || {
+		grep -E '^(E|W|Err)[: ]' "$log" | tail -n 5 >&2
+		echo "weft: apt-get could not install: ${missing[*]}" >&2
+		status=1
+	}
+	rm -f "$log"
+	return $status
 }

@@ -9,9 +9,9 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . usertools/packages.sh
+. usertools/build.sh
 
 passed=0 failed=0 skipped=0
-jobs=$(nproc)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -31,22 +31,6 @@ add_counts() {
 	[ -n "$line" ] || return 1
 	read -r p _ f _ s _ <<<"${line//,/}"
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-}
-
-# setup DIR CC [meson options]: configure (or keep) and build.
-setup() {
-	local dir=$1 cc=$2
-	shift 2
-	if [ ! -f "$dir/build.ninja" ]; then
-		CC=$cc meson setup "$dir" "$@" >"$work/setup.log" 2>&1 || {
-			tail -n 30 "$work/setup.log"
-			return 1
-		}
-	fi
-	ninja -C "$dir" -j "$jobs" >"$work/build.log" 2>&1 || {
-		tail -n 60 "$work/build.log"
-		return 1
-	}
 }
 
 # suite DIR NAME [env ...]: run meson's tests there and add up what they say.
@@ -130,16 +114,16 @@ dir=${WEFT_TEST_DIR:-.}
 main=$dir/build
 
 say "headers for DPDK drivers"
-driver=()
-if usertools/driver-headers.sh "$dir/build-driver-headers"; then
-	driver=(-Ddpdk_driver_headers="$(readlink -f "$dir/build-driver-headers")")
+options=(-Dtests=true)
+if headers=$(weft_driver_headers "$main" "$dir/build-driver-headers"); then
+	options+=(-Ddpdk_driver_headers="$headers")
 	echo "there"
 else
 	echo "not there: the driver net_flitwire is neither built nor tested"
 fi
 
 say "build with gcc"
-if ! setup "$main" gcc "${driver[@]}"; then
+if ! weft_build "$main" gcc "${options[@]}"; then
 	fail "build with gcc"
 	finish
 fi
@@ -209,8 +193,8 @@ say "tables of switches and GFDs, packets of ATS, against the model"
 fabric "$main"
 
 say "suite under AddressSanitizer and UBSan"
-if setup "$dir/build-asan" gcc -Db_sanitize=address,undefined -Db_lundef=false --buildtype debug \
-	-Doptimization=1 "${driver[@]}"; then
+if weft_build "$dir/build-asan" gcc -Db_sanitize=address,undefined -Db_lundef=false -Ddebug=true \
+	-Doptimization=1 "${options[@]}"; then
 	pass
 	suite "$dir/build-asan" asan WEFT_SIM_SEEDS=60 WEFT_SIM_PACE_HOPS=100000 WEFT_SIM_THREADS=2 \
 		ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 \
@@ -227,7 +211,7 @@ else
 fi
 
 say "build and suite with clang"
-if setup "$dir/build-clang" clang "${driver[@]}"; then
+if weft_build "$dir/build-clang" clang "${options[@]}"; then
 	pass
 	suite "$dir/build-clang" clang
 else

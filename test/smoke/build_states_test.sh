@@ -1,0 +1,100 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# usertools/build.sh: from whatever stands in a build folder comes a build with the options asked for;
+# what is good stays. The tree configures without cmocka. A small project stands for the tree.
+. "$(dirname "$0")/lib.sh"
+tree=$(cd "$here/../.." && pwd)
+
+# The tree itself, with a pkg-config (and no cmake) that knows no cmocka.
+mkdir "$work/bin"
+cat >"$work/bin/pkg-config" <<-'W'
+	#!/bin/sh
+	case " $* " in *cmocka*) exit 1 ;; esac
+	exec /usr/bin/pkg-config "$@"
+W
+printf '#!/bin/sh\nexit 1\n' >"$work/bin/cmake"
+chmod +x "$work/bin/"*
+env PKG_CONFIG="$work/bin/pkg-config" PATH="$work/bin:$PATH" CC=gcc meson setup "$work/tree" "$tree" \
+	>"$work/setup.log" 2>&1 || die "the tree does not configure without cmocka"
+grep -q 'no tests: cmocka is not there' "$work/setup.log" || die "cmocka is there, or nothing is said"
+same "programs of tests without cmocka" 0 \
+	"$(ninja -C "$work/tree" -t targets all | grep -c '^test/' || true)"
+
+mkdir "$work/small" "$work/headers"
+cd "$work/small"
+cat >meson.build <<-'M'
+	project('small', 'c')
+	a = static_library('a', 'a.c')
+	alias_target('programs', executable('small', 'm.c', link_with: a))
+	if get_option('tests') != 'false'
+	  executable('small_test', 'm.c', link_with: a)
+	endif
+M
+options="option('dpdk_driver_headers', type: 'string', value: '')"
+new="option('tests', type: 'combo', choices: ['auto', 'true', 'false'], value: 'auto')"
+old="option('tests', type: 'boolean', value: true)"
+printf '%s\n' "$options" "$new" >meson_options.txt
+echo 'int a(void); int a(void) { return 0; }' >a.c
+echo 'int a(void); int main(void) { return a(); }' >m.c
+. "$tree/usertools/build.sh"
+
+# builds WHAT LINE [TARGET]: weft_build ends with both options set, both programs made and LINE in what
+# it says ("" for nothing said).
+builds() {
+	weft_build build gcc -Dtests=true -Ddpdk_driver_headers="$work/headers" >"$work/said" 2>&1 ||
+		die "$1: $(cat "$work/said")"
+	if [ -n "$2" ]; then
+		grep -qF "$2" "$work/said" || die "$1: not said: $2: $(cat "$work/said")"
+	else
+		[ ! -s "$work/said" ] || die "$1: said $(cat "$work/said")"
+	fi
+	same "$1: option tests" true "$(weft_option build tests)"
+	same "$1: option of headers" "$work/headers" "$(weft_option build dpdk_driver_headers)"
+	build/small && build/small_test || die "$1: the programs do not run"
+}
+builds "nothing there" ""
+touch build/kept
+builds "all good" ""
+meson setup --reconfigure build -Dtests=false -Ddpdk_driver_headers= >/dev/null
+builds "configured without tests and headers" ""
+
+# state WANT WHAT [CC]: what weft_setup_state says of a copy of the good folder in which WHAT was done.
+state() {
+	rm -rf copy && cp -r build copy && (cd copy && eval "$2")
+	same "state after: $2" "$1" "$(weft_setup_state copy "${3:-gcc}" -Dtests=true)"
+}
+state good true
+state options "sed -i 's/\"value\": \"true\"/\"value\": \"false\"/' meson-info/intro-buildoptions.json"
+state broken 'rm build.ninja'
+state broken ': >meson-private/coredata.dat'
+state broken 'rm meson-private/build.dat'
+state broken 'echo garbage >meson-info/meson-info.json'
+state broken "sed -i 's/\"full\": \"[^\"]*\"/\"full\": \"0.1\"/' meson-info/meson-info.json"
+state broken "sed -i 's,\"source\": \"[^\"]*\",\"source\": \"$work\",' meson-info/meson-info.json"
+state broken "sed -i 's/command = gcc /command = nonesuch gcc /' build.ninja"
+state broken true sh
+state none 'find . -mindepth 1 -delete; echo garbage >file'
+
+rm build/build.ninja
+[ -e build/kept ] || die "a good build was begun again"
+builds "no build.ninja" "weft: build cannot be built on: begun again"
+[ ! -e build/kept ] || die "a broken build was kept"
+printf '%s\n' "$options" "$old" >meson_options.txt
+rm -rf build && sed -i "s/ != 'false'//" meson.build && CC=gcc meson setup build -Dtests=false >/dev/null
+printf '%s\n' "$options" "$new" >meson_options.txt
+sed -i "s/if get_option('tests')/& != 'false'/" meson.build
+builds "an earlier release's options" ""
+find build -name '*.a' -exec sh -c 'echo garbage >"$1"' sh {} \;
+rm build/small
+builds "a library cut short" "weft: build does not build: begun again"
+
+echo 'int a(void); int main(void) { return b; }' >m.c
+touch build/kept
+if weft_build build gcc >"$work/said" 2>&1; then die "a bad source is built"; fi
+grep -q 'm.c:1:' "$work/said" || die "the error in the source is not shown: $(cat "$work/said")"
+[ -e build/kept ] || die "an error in a source cost the build"
+rm -rf build && : >build
+if weft_build build gcc >"$work/said" 2>&1; then die "a file is built in"; fi
+same "a file called build" "weft: build: no folder that $(id -un) may write to; move it away" \
+	"$(cat "$work/said")"
+echo "a build comes from whatever was there"
