@@ -1,59 +1,173 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* Traces by libpcap, which reads both byte orders, both resolutions and pcapng. */
+/*
+ * The files behind lib/pcap: one buffer, as long as the longest record so far, that records are read
+ * from in place.
+ */
 
 #include "trace.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include <pcap/pcap.h>
+#include "weft_pcap.h"
+
+#define BUFFER_MIN (1u << 18)
+#define SNAPLEN 65535u
 
 struct trace {
-	pcap_t *pcap;
+	int fd;
 	char *path;
 	long long size; /* -1: unknown */
+	uint8_t *buf;
+	size_t room;
+	size_t from, to; /* what of it is read and not consumed */
+	bool is_at_end; /* of the file */
+	bool has_next; /* trace_start() went so far to learn the link type */
+	enum trace_read next;
+	struct weft_pcap_record record;
+	struct weft_pcap pcap;
+	char why[512]; /* it was TRACE_TRUNCATED or TRACE_BROKEN */
 };
 
 struct trace_writer {
-	pcap_t *dead;
-	pcap_dumper_t *dump;
+	FILE *file;
 };
 
-#define NS_PER_S UINT64_C(1000000000)
+/* Have at least @p needed bytes from `from` on. 1; 0: the file ends before; -errno. */
+static int
+trace_fill(struct trace *t, size_t needed)
+{
+	uint8_t *more;
+	ssize_t n;
 
+	if (t->from > 0) {
+		memmove(t->buf, t->buf + t->from, t->to - t->from);
+		t->to -= t->from;
+		t->from = 0;
+	}
+	if (needed > t->room) {
+		more = realloc(t->buf, needed);
+		if (more == NULL)
+			return -ENOMEM;
+		t->buf = more;
+		t->room = needed;
+	}
+	while (t->to < needed && !t->is_at_end) {
+		n = read(t->fd, t->buf + t->to, t->room - t->to);
+		if (n < 0)
+			return -errno;
+		t->is_at_end = n == 0;
+		t->to += (size_t)n;
+	}
+	return t->to >= needed;
+}
+
+/* The file's end, inside a record or not. */
+static enum trace_read
+trace_ended(struct trace *t, size_t needed)
+{
+	const size_t have = t->to - t->from;
+
+	if (have == 0)
+		return TRACE_END;
+	snprintf(t->why, sizeof(t->why),
+		"%s: ends inside the record at byte %" PRIu64
+		", of which it has %zu of %s%zu bytes",
+		t->path, t->pcap.offset, have, needed <= 16 ? "at least " : "", needed);
+	return TRACE_TRUNCATED;
+}
+
+static enum trace_read
+trace_broken(struct trace *t)
+{
+	const struct weft_pcap_record *r = &t->record;
+
+	snprintf(t->why, sizeof(t->why),
+		r->is_hex ? "%s: byte %" PRIu64 ": %s: expected %s, got %" PRIx64
+			  : "%s: byte %" PRIu64 ": %s: expected %s, got %" PRIu64,
+		t->path, r->offset, r->what, r->expected, r->got);
+	return TRACE_BROKEN;
+}
+
+static enum trace_read
+trace_unreadable(struct trace *t, int error)
+{
+	if (error == EINTR)
+		return TRACE_END; /* a signal ends the run, and this is not the file's fault */
+	snprintf(t->why, sizeof(t->why), "%s: byte %" PRIu64 ": %s", t->path,
+		t->pcap.offset + (t->to - t->from), strerror(error));
+	return TRACE_BROKEN;
+}
+
+/* Next packet, or the end. */
+static enum trace_read
+trace_record(struct trace *t)
+{
+	int rc;
+
+	for (;;) {
+		switch (weft_pcap_next(&t->pcap, t->buf + t->from, t->to - t->from, &t->record)) {
+		case WEFT_PCAP_PACKET: t->from += t->record.used; return TRACE_PACKET;
+		case WEFT_PCAP_OTHER: t->from += t->record.used; break;
+		case WEFT_PCAP_BROKEN: return trace_broken(t);
+		case WEFT_PCAP_MORE:
+			rc = trace_fill(t, t->record.needed);
+			if (rc < 0)
+				return trace_unreadable(t, -rc);
+			if (rc == 0)
+				return trace_ended(t, t->record.needed);
+			break;
+		}
+	}
+}
+
+/* Read up to the first packet. What a file holds is known then, or that it is none. */
 static int
 trace_start(struct trace *t, char *err, size_t err_len)
 {
-	char why[PCAP_ERRBUF_SIZE];
-	struct stat st;
-	int link;
-
-	t->pcap = pcap_open_offline_with_tstamp_precision(t->path, PCAP_TSTAMP_PRECISION_NANO, why);
-	if (t->pcap == NULL) {
-		/* libpcap names the file in some of its errors, not in others. */
-		if (strncmp(why, t->path, strlen(t->path)) == 0)
-			snprintf(err, err_len, "%s", why);
+	weft_pcap_begin(&t->pcap);
+	t->from = t->to = 0;
+	t->is_at_end = false;
+	t->next = trace_record(t);
+	t->has_next = true;
+	if (t->pcap.offset == 0) {
+		if (t->next == TRACE_END)
+			snprintf(err, err_len, "%s: expected a pcap or pcapng file, got no bytes",
+				t->path);
 		else
-			snprintf(err, err_len, "%s: %s", t->path, why);
+			snprintf(err, err_len, "%s", t->why);
 		return -EINVAL;
 	}
-	link = pcap_datalink(t->pcap);
-	if (link != TRACE_LINK_ETHERNET && link != TRACE_LINK_RAW_FLITS) {
+	if (!weft_pcap_is_ng(&t->pcap) && !weft_pcap_has_link(&t->pcap, TRACE_LINK_ETHERNET) &&
+		!weft_pcap_has_link(&t->pcap, TRACE_LINK_RAW_FLITS)) {
 		snprintf(err, err_len,
-			"%s: expected link type 1 (Ethernet) or 147 (raw flits), got %d", t->path,
-			link);
-		pcap_close(t->pcap);
-		t->pcap = NULL;
+			"%s: expected link type 1 (Ethernet) or 147 (raw flits), got %u", t->path,
+			(unsigned int)t->pcap.ifs[0].link);
 		return -EINVAL;
 	}
-	t->size = fstat(fileno(pcap_file(t->pcap)), &st) == 0 && S_ISREG(st.st_mode) ? st.st_size
-	                                                                             : -1;
 	return 0;
+}
+
+static int
+trace_open_file(struct trace *t, char *err, size_t err_len)
+{
+	struct stat st;
+
+	t->fd = strcmp(t->path, "-") == 0 ? dup(STDIN_FILENO) : open(t->path, O_RDONLY | O_CLOEXEC);
+	if (t->fd < 0 || fstat(t->fd, &st) != 0) {
+		snprintf(err, err_len, "%s: %s", t->path, strerror(errno));
+		return -errno;
+	}
+	t->size = S_ISREG(st.st_mode) ? st.st_size : -1;
+	return trace_start(t, err, err_len);
 }
 
 struct trace *
@@ -61,23 +175,28 @@ trace_open(const char *path, char *err, size_t err_len)
 {
 	struct trace *t = calloc(1, sizeof(*t));
 
-	if (t == NULL || (t->path = strdup(path)) == NULL) {
+	if (t != NULL) {
+		t->fd = -1;
+		t->path = strdup(path);
+		t->room = BUFFER_MIN;
+		t->buf = malloc(t->room);
+	}
+	if (t == NULL || t->path == NULL || t->buf == NULL) {
 		snprintf(err, err_len, "%s: out of memory", path);
-		free(t);
-		return NULL;
+	} else if (trace_open_file(t, err, err_len) == 0) {
+		return t;
 	}
-	if (trace_start(t, err, err_len) != 0) {
+	if (t != NULL)
 		trace_close(t);
-		return NULL;
-	}
-	return t;
+	return NULL;
 }
 
 void
 trace_close(struct trace *t)
 {
-	if (t->pcap != NULL)
-		pcap_close(t->pcap);
+	if (t->fd >= 0)
+		close(t->fd);
+	free(t->buf);
 	free(t->path);
 	free(t);
 }
@@ -87,32 +206,42 @@ trace_is_file(const struct trace *t, const char *path)
 {
 	struct stat in, other;
 
-	return t->size >= 0 && fstat(fileno(pcap_file(t->pcap)), &in) == 0 &&
-	       stat(path, &other) == 0 && in.st_dev == other.st_dev && in.st_ino == other.st_ino;
+	return t->size >= 0 && fstat(t->fd, &in) == 0 && stat(path, &other) == 0 &&
+	       in.st_dev == other.st_dev && in.st_ino == other.st_ino;
 }
 
 int
 trace_link(const struct trace *t)
 {
-	return pcap_datalink(t->pcap);
+	return weft_pcap_has_link(&t->pcap, TRACE_LINK_RAW_FLITS) &&
+	                       !weft_pcap_has_link(&t->pcap, TRACE_LINK_ETHERNET)
+	               ? TRACE_LINK_RAW_FLITS
+	               : TRACE_LINK_ETHERNET;
 }
 
 enum trace_read
 trace_next(struct trace *t, struct trace_packet *p)
 {
-	struct pcap_pkthdr *h;
-	const u_char *data;
-	int rc = pcap_next_ex(t->pcap, &h, &data);
+	const struct weft_pcap_packet *from = &t->record.packet;
+	const enum trace_read got = t->has_next ? t->next : trace_record(t);
 
-	if (rc == PCAP_ERROR_BREAK)
-		return TRACE_END;
-	if (rc != 1)
-		return TRACE_TRUNCATED;
-	p->time_ns = (uint64_t)h->ts.tv_sec * NS_PER_S + (uint64_t)h->ts.tv_usec;
-	p->data = data;
-	p->len = h->caplen;
-	p->is_whole = h->caplen == h->len;
-	return TRACE_PACKET;
+	t->has_next = false;
+	if (got == TRACE_PACKET)
+		*p = (struct trace_packet){
+			.time_ns = from->time_ns,
+			.has_time = from->has_time,
+			.link = from->link,
+			.data = from->data,
+			.len = from->len,
+			.is_whole = from->len >= from->wire_len,
+		};
+	return got;
+}
+
+const char *
+trace_why(const struct trace *t)
+{
+	return t->why;
 }
 
 int
@@ -122,64 +251,61 @@ trace_rewind(struct trace *t, char *err, size_t err_len)
 		snprintf(err, err_len, "%s: not a regular file, cannot be read twice", t->path);
 		return -ESPIPE;
 	}
-	pcap_close(t->pcap);
+	if (lseek(t->fd, 0, SEEK_SET) != 0) {
+		snprintf(err, err_len, "%s: %s", t->path, strerror(errno));
+		return -errno;
+	}
 	return trace_start(t, err, err_len);
 }
 
 int
 trace_percent(const struct trace *t)
 {
-	long at = ftell(pcap_file(t->pcap));
-
-	if (t->size <= 0 || at < 0)
+	if (t->size <= 0)
 		return -1;
-	return (int)(at * 100LL / t->size);
+	return t->pcap.offset >= (uint64_t)t->size
+	               ? 100
+	               : (int)(t->pcap.offset * 100 / (uint64_t)t->size);
 }
 
 struct trace_writer *
 trace_create(const char *path, int link, char *err, size_t err_len)
 {
 	struct trace_writer *w = calloc(1, sizeof(*w));
+	uint8_t header[WEFT_PCAP_FILE_HEADER_LEN];
 
-	if (w != NULL)
-		w->dead = pcap_open_dead_with_tstamp_precision(
-			link, 65535, PCAP_TSTAMP_PRECISION_NANO);
-	if (w == NULL || w->dead == NULL) {
+	if (w == NULL) {
 		snprintf(err, err_len, "%s: out of memory", path);
+		return NULL;
+	}
+	w->file = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
+	if (w->file == NULL) {
+		snprintf(err, err_len, "%s: %s", path, strerror(errno));
 		free(w);
 		return NULL;
 	}
-	w->dump = pcap_dump_open(w->dead, path);
-	if (w->dump == NULL) {
-		snprintf(err, err_len, "%s", pcap_geterr(w->dead));
-		pcap_close(w->dead);
-		free(w);
-		return NULL;
-	}
+	weft_pcap_put_file_header(header, (uint16_t)link, SNAPLEN);
+	fwrite(header, sizeof(header), 1, w->file); /* trace_finish() asks whether all went well */
 	return w;
 }
 
 void
 trace_write(struct trace_writer *w, uint64_t time_ns, const uint8_t *data, uint32_t len)
 {
-	/* With nanosecond precision tv_usec holds nanoseconds. */
-	struct pcap_pkthdr h = {
-		.ts = { .tv_sec = (time_t)(time_ns / NS_PER_S),
-			.tv_usec = (suseconds_t)(time_ns % NS_PER_S) },
-		.caplen = len,
-		.len = len,
-	};
+	uint8_t header[WEFT_PCAP_PACKET_HEADER_LEN];
 
-	pcap_dump((u_char *)w->dump, &h, data);
+	weft_pcap_put_packet_header(header, time_ns, len);
+	fwrite(header, sizeof(header), 1, w->file);
+	fwrite(data, 1, len, w->file);
 }
 
 int
 trace_finish(struct trace_writer *w)
 {
-	int rc = pcap_dump_flush(w->dump) == 0 && !ferror(pcap_dump_file(w->dump)) ? 0 : -EIO;
+	int rc = ferror(w->file) ? -EIO : 0;
 
-	pcap_dump_close(w->dump);
-	pcap_close(w->dead);
+	if ((w->file == stdout ? fflush(stdout) : fclose(w->file)) != 0 && rc == 0)
+		rc = -errno;
 	free(w);
 	return rc;
 }

@@ -17,12 +17,19 @@ struct trace;
 /** A packet as the file has it. */
 struct trace_packet {
 	uint64_t time_ns;
+	bool has_time; /* false: time_ns is that of the packet before */
+	uint16_t link; /* of its interface: any */
 	const uint8_t *data; /* valid until the next read */
 	uint32_t len; /* bytes at data */
 	bool is_whole; /* false: the capture cut it short */
 };
 
-enum trace_read { TRACE_PACKET, TRACE_END, TRACE_TRUNCATED };
+enum trace_read {
+	TRACE_PACKET,
+	TRACE_END,
+	TRACE_TRUNCATED, /* the file ends inside a record */
+	TRACE_BROKEN, /* what follows is no record, or cannot be read */
+};
 
 /**
  * Open a file ("-" is standard input).
@@ -36,11 +43,17 @@ void trace_close(struct trace *t);
 /** Whether @p path names the regular file that is being read. */
 bool trace_is_file(const struct trace *t, const char *path);
 
-/** TRACE_LINK_ETHERNET or TRACE_LINK_RAW_FLITS. */
+/**
+ * TRACE_LINK_RAW_FLITS if only such packets may come, as far as the interfaces say that the file
+ * describes before its first packet; TRACE_LINK_ETHERNET otherwise.
+ */
 int trace_link(const struct trace *t);
 
-/** Next packet. A file that ends inside a record, or turns to garbage, is TRACE_TRUNCATED. */
+/** Next packet. After anything but TRACE_PACKET nothing more can be read. */
 enum trace_read trace_next(struct trace *t, struct trace_packet *p);
+
+/** What trace_next() ended with, for TRACE_TRUNCATED and TRACE_BROKEN: file, byte and reason. */
+const char *trace_why(const struct trace *t);
 
 /** Back to the first packet. 0, or -errno (standard input cannot). */
 int trace_rewind(struct trace *t, char *err, size_t err_len);

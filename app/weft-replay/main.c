@@ -41,7 +41,7 @@ struct replay {
 	struct trace_packet next;
 	bool has_next;
 	bool ended;
-	bool truncated;
+	struct report_end end;
 	bool is_first; /* of this loop */
 	uint64_t first_time_ns;
 	uint64_t start_ns;
@@ -216,6 +216,8 @@ now_ns(void)
 static uint64_t
 due_ns(struct replay *r)
 {
+	if (!r->next.has_time)
+		return 0;
 	if (r->is_first) {
 		r->is_first = false;
 		r->first_time_ns = r->next.time_ns;
@@ -248,8 +250,8 @@ read_next(struct replay *r)
 	got = trace_next(r->trace, &r->next);
 	r->has_next = got == TRACE_PACKET;
 	r->ended = !r->has_next;
-	if (got == TRACE_TRUNCATED)
-		r->truncated = true;
+	r->end.is_truncated |= got == TRACE_TRUNCATED;
+	r->end.is_broken |= got == TRACE_BROKEN;
 	return r->has_next;
 }
 
@@ -355,27 +357,29 @@ open_out(struct replay *r)
 {
 	char err[512];
 
-	r->rx.cfg.out = trace_create(r->opt.out, r->opt.rx.link, err, sizeof(err));
+	r->rx.cfg.out = trace_create(r->opt.out, r->opt.rx.out_link, err, sizeof(err));
 	if (r->rx.cfg.out == NULL)
 		cli_fail("--out: %s", err);
 }
 
 /* Report, close, and say whether all that was asked for was written. */
 static int
-finish(struct replay *r, double seconds)
+finish(struct replay *r)
 {
-	int rc = EXIT_SUCCESS;
+	int rc = r->end.is_broken ? EXIT_FAILURE : EXIT_SUCCESS;
 
 	if (r->opt.json == NULL || strcmp(r->opt.json, "-") != 0)
-		report_text(&r->rx, r->truncated, seconds);
+		report_text(&r->rx, &r->end);
 	if (r->opt.json != NULL) {
-		int e = report_json(&r->rx, r->truncated, seconds, r->opt.json);
+		int e = report_json(&r->rx, &r->end, r->opt.json);
 
 		if (e != 0) {
 			cli_warn("--json %s: %s", r->opt.json, strerror(-e));
 			rc = EXIT_FAILURE;
 		}
 	}
+	if (r->end.is_truncated || r->end.is_broken)
+		cli_warn("%s; replayed up to there", trace_why(r->trace));
 	receiver_fini(&r->rx);
 	if (r->rx.cfg.out != NULL && trace_finish(r->rx.cfg.out) != 0) {
 		cli_warn("--out %s: could not be written whole", r->opt.out);
@@ -419,7 +423,7 @@ main(int argc, char **argv)
 		cli_fail("%s", err);
 	keep_trace(&r, "--out", r.opt.out);
 	keep_trace(&r, "--json", r.opt.json);
-	r.opt.rx.link = trace_link(r.trace);
+	r.opt.rx.out_link = trace_link(r.trace);
 	r.opt.rx.pool = start_dpdk(&eal, &pool);
 	if (receiver_init(&r.rx, &r.opt.rx, source, &r, err, sizeof(err)) != 0)
 		cli_fail("%s", err);
@@ -429,7 +433,8 @@ main(int argc, char **argv)
 	sigaction(SIGTERM, &stop, NULL);
 	start = now_ns();
 	run(&r);
-	rc = finish(&r, (double)(now_ns() - start) / 1e9);
+	r.end.seconds = (double)(now_ns() - start) / 1e9;
+	rc = finish(&r);
 	weft_keys_free(keys);
 	weft_eal_stop();
 	return rc;

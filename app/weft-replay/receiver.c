@@ -76,7 +76,7 @@ end_write(struct receiver *r, struct rte_mbuf *m)
 		weft_isn_protect(&e->out, r->env.crc, weft_frame_flits(m), f->hdr.n_flits);
 		weft_fec_encode(r->env.fec, weft_frame_flits(m), f->hdr.n_flits);
 	}
-	if (r->cfg.link == TRACE_LINK_RAW_FLITS)
+	if (r->cfg.out_link == TRACE_LINK_RAW_FLITS)
 		trace_write(r->cfg.out, f->time_ns, frame + WEFT_WIRE_FLITS_OFF,
 			(uint32_t)(len - WEFT_WIRE_FLITS_OFF));
 	else
@@ -230,13 +230,15 @@ raw_header(const struct receiver *r, uint8_t *frame, uint32_t flits)
 
 /* Why a packet cannot even be copied into a frame, or WEFT_OK. */
 static enum weft_verdict
-packet_check(const struct receiver *r, const struct trace_packet *p)
+packet_check(const struct trace_packet *p)
 {
 	struct weft_wire_hdr h;
 
 	if (!p->is_whole)
 		return WEFT_DROP_CAPLEN;
-	if (r->cfg.link == TRACE_LINK_RAW_FLITS) {
+	if (p->link != TRACE_LINK_ETHERNET && p->link != TRACE_LINK_RAW_FLITS)
+		return WEFT_DROP_LINK_TYPE;
+	if (p->link == TRACE_LINK_RAW_FLITS) {
 		uint32_t flits = p->len / WEFT_FLIT_LEN;
 
 		return p->len % WEFT_FLIT_LEN != 0 || flits < 1 || flits > WEFT_WIRE_FLITS_MAX
@@ -255,8 +257,8 @@ packet_check(const struct receiver *r, const struct trace_packet *p)
 struct rte_mbuf *
 receiver_frame(struct receiver *r, const struct trace_packet *p)
 {
-	enum weft_verdict v = packet_check(r, p);
-	uint32_t head = r->cfg.link == TRACE_LINK_RAW_FLITS ? WEFT_WIRE_FLITS_OFF : 0;
+	enum weft_verdict v = packet_check(p);
+	uint32_t head = p->link == TRACE_LINK_RAW_FLITS ? WEFT_WIRE_FLITS_OFF : 0;
 	struct rte_mbuf *m = NULL;
 	uint8_t *frame;
 

@@ -27,7 +27,7 @@ struct receiver_cfg {
 	const char *layout;
 	uint32_t features; /* that kernels may use */
 	struct rte_mempool *pool;
-	int link; /* of the trace */
+	int out_link; /* of `out` */
 	struct trace_writer *out; /* NULL: none */
 };
 

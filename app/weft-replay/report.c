@@ -117,7 +117,7 @@ report_accepted(const struct receiver *r, uint64_t *frames, uint64_t *flits)
 }
 
 static json_t *
-report_object(const struct receiver *r, bool truncated, double seconds)
+report_object(const struct receiver *r, const struct report_end *end)
 {
 	static const char *const fec[] = { "clean", "corrected", "corrected_bytes", "uncorrectable",
 		NULL };
@@ -135,7 +135,8 @@ report_object(const struct receiver *r, bool truncated, double seconds)
 	put(o, "bytes", flits * WEFT_FLIT_LEN);
 	put(o, "connections", r->n_conns);
 	json_object_set_new(o, "skipped", report_skipped(r));
-	put(o, "truncated", truncated);
+	put(o, "truncated", end->is_truncated);
+	put(o, "broken", end->is_broken);
 	json_object_set_new(o, "fec", report_counters(r, "fec_check", fec));
 	json_object_set_new(o, "crc", report_counters(r, "crc_check", crc));
 	json_object_set_new(o, "isn", report_counters(r, "crc_check", isn));
@@ -144,9 +145,9 @@ report_object(const struct receiver *r, bool truncated, double seconds)
 	json_object_set_new(o, "io", report_io(r));
 	if (json_object_size(json_object_get(o, "io")) == 0)
 		json_object_del(o, "io");
-	json_object_set_new(o, "seconds", json_real(seconds));
-	json_object_set_new(
-		o, "mflits_per_s", json_real(seconds > 0 ? (double)flits / seconds / 1e6 : 0));
+	json_object_set_new(o, "seconds", json_real(end->seconds));
+	json_object_set_new(o, "mflits_per_s",
+		json_real(end->seconds > 0 ? (double)flits / end->seconds / 1e6 : 0));
 	json_object_set_new(o, "kernels",
 		json_pack("{s:s, s:s}", "fec", r->env.fec->k.name, "crc", r->env.crc->k.name));
 	json_object_set_new(o, "stages", report_stages(r));
@@ -154,9 +155,9 @@ report_object(const struct receiver *r, bool truncated, double seconds)
 }
 
 int
-report_json(const struct receiver *r, bool truncated, double seconds, const char *path)
+report_json(const struct receiver *r, const struct report_end *end, const char *path)
 {
-	json_t *o = report_object(r, truncated, seconds);
+	json_t *o = report_object(r, end);
 	int rc = json_write(path, o);
 
 	json_decref(o);
@@ -199,11 +200,11 @@ text_stages(json_t *list, uint64_t hz)
 }
 
 void
-report_text(const struct receiver *r, bool truncated, double seconds)
+report_text(const struct receiver *r, const struct report_end *end)
 {
 	static const char *const groups[] = { "skipped", "fec", "crc", "isn", "ide", "messages",
 		"io" };
-	json_t *o = report_object(r, truncated, seconds);
+	json_t *o = report_object(r, end);
 
 	printf("%-10s %" JSON_INTEGER_FORMAT " packets, %" JSON_INTEGER_FORMAT
 	       " frames, %" JSON_INTEGER_FORMAT " flits, %" JSON_INTEGER_FORMAT " connections\n",
@@ -213,9 +214,12 @@ report_text(const struct receiver *r, bool truncated, double seconds)
 		json_integer_value(json_object_get(o, "connections")));
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(groups); i++)
 		text_counts(json_object_get(o, groups[i]), groups[i]);
-	if (truncated)
+	if (end->is_truncated)
 		printf("%-10s the file ends inside a packet: replayed up to there\n", "truncated");
-	printf("%-10s %.3f s, %.3f Mflit/s\n", "time", seconds,
+	if (end->is_broken)
+		printf("%-10s the file cannot be read to its end: replayed up to there\n",
+			"broken");
+	printf("%-10s %.3f s, %.3f Mflit/s\n", "time", end->seconds,
 		json_real_value(json_object_get(o, "mflits_per_s")));
 	text_stages(json_object_get(o, "stages"), rte_get_tsc_hz());
 	json_decref(o);

@@ -7,10 +7,17 @@
 
 #include "receiver.h"
 
+/* How the reading of the trace ended, and how long it took. */
+struct report_end {
+	bool is_truncated; /* the file ends inside a record */
+	bool is_broken; /* it turned to something that is no record */
+	double seconds;
+};
+
 /** Write the report as one JSON object to @p path ("-": standard output). 0, or -errno. */
-int report_json(const struct receiver *r, bool truncated, double seconds, const char *path);
+int report_json(const struct receiver *r, const struct report_end *end, const char *path);
 
 /** Print it as text on standard output. */
-void report_text(const struct receiver *r, bool truncated, double seconds);
+void report_text(const struct receiver *r, const struct report_end *end);
 
 #endif /* REPORT_H */

@@ -22,7 +22,9 @@ CASES = {name: build for module in (cases, ide_cases, ide_flow_cases, ide_attack
 
 
 def write_trace(path, case):
-    if case.ng:
+    if case.mixed:
+        pcapio.write_mixed(path, case.packets)
+    elif case.ng:
         pcapio.write_pcapng(path, case.packets, case.linktype, case.big)
     else:
         pcapio.write_pcap(path, case.packets, case.linktype, case.nano, case.big)

@@ -377,6 +377,22 @@ class Capture(unittest.TestCase):
                 pcapio.write_pcapng(path, packets, big=big)
                 self.assertEqual(pcapio.read(path), (packets, False))
 
+    def test_mixed_reads_back(self):
+        rng = random.Random(20)
+        links = [ifc[0] for ifc in pcapio.MIXED]
+        packets = [pcapio.Packet(10**18 + i * 10**9, rng.randbytes(i), i + i % 2, rng.choice(links))
+                   for i in range(100)]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "t")
+            pcapio.write_mixed(path, packets)
+            got, truncated = pcapio.read(path)
+        self.assertFalse(truncated)
+        for was, is_now in zip(packets, got, strict=True):
+            self.assertEqual((was.data, was.original, was.linktype),
+                             (is_now.data, is_now.original, is_now.linktype))
+            # A simple block has no time: that of the one before.
+            self.assertIn(is_now.time_ns, (was.time_ns, was.time_ns - 10**9, 0))
+
     def test_every_cut_is_noticed(self):
         packets = [pcapio.Packet(i, bytes(i + 5)) for i in range(3)]
         with tempfile.TemporaryDirectory() as folder:

@@ -148,9 +148,48 @@ gen --flits 1000
 "$app/weft-replay" --in - --json - <"$work/t.pcap" >"$work/r.json"
 same "standard input" 1000 "$(r 'o["flits"]')"
 head -c 100000 "$work/t.pcap" >"$work/cut"
+cp "$work/t.pcap" "$work/whole.pcap"
 mv "$work/cut" "$work/t.pcap"
-replay
-same "truncated" 1 "$(r 'o["truncated"]')"
+replay 2>"$work/err"
+same "truncated" "1 0" "$(r 'str(o["truncated"]) + " " + str(o["broken"])')"
+grep -q 't.pcap: ends inside the record at byte 99624, of which it has 376 of 1328 bytes; replayed up to there' "$work/err" || die "truncated without a word: $(cat "$work/err")"
+# What is no record ends a replay too, but not well; what stood before is reported.
+{ cat "$work/whole.pcap"; head -c 100 /dev/zero | tr '\0' '\377'; } >"$work/t.pcap"
+replay 2>"$work/err" && die "garbage behind a trace is good"
+same "broken" "0 1 1000" "$(r 'str(o["truncated"]) + " " + str(o["broken"]) + " " + str(o["flits"])')"
+same "broken: the line" "weft-replay: $work/t.pcap: byte 265632: length of a packet: expected at most 16777200, got 4294967295; replayed up to there" "$(cat "$work/err")"
+grep -q '^broken ' <("$app/weft-replay" --in "$work/t.pcap" 2>/dev/null) || die "the text report does not say that the file is broken"
+# pcapng as a capture of many interfaces has it: each with a snaplen and a link type of its own.
+# Every other frame goes over another interface, so two senders are seen, both with holes.
+/usr/bin/python3 - "$work/whole.pcap" "$work/t.pcap" <<-'P'
+	import struct, sys
+	raw = open(sys.argv[1], "rb").read()
+	def block(end, kind, body):
+	    body += bytes(-len(body) % 4)
+	    n = struct.pack(end + "I", len(body) + 12)
+	    return struct.pack(end + "I", kind) + n + body + n
+	def begin(end):
+	    return block(end, 0x0A0D0D0A, struct.pack(end + "IHHq", 0x1A2B3C4D, 1, 0, -1)) + b"".join(
+	        block(end, 1, struct.pack(end + "HHI", link, 0, snaplen)) for link, snaplen in ((1, 65535), (147, 0), (228, 96)))
+	def packet(end, number, data):
+	    return block(end, 6, struct.pack(end + "IIIII", number, 0, 0, len(data), len(data)) + data)
+	out, at, i = begin("<"), 24, 0
+	while at < len(raw):
+	    n = struct.unpack_from("<I", raw, at + 8)[0]
+	    frame = raw[at + 16:at + 16 + n]
+	    if i == 100:
+	        out += begin(">") + packet(">", 2, bytes(40)) + packet(">", 0, bytes(5 << 20))
+	    out += packet("<>"[i >= 100], *((1, frame[32:]) if i % 2 else (0, frame)))
+	    at, i = at + 16 + n, i + 1
+	open(sys.argv[2], "wb").write(out)
+	P
+replay --spid 0x101 --dpid 0x200
+same "many interfaces" "202 1000 {'link_type': 1, 'ethertype': 1}" "$(r 'str(o["packets"]) + " " + str(o["flits"]) + " " + str({k: v for k, v in o["skipped"].items() if k != "slot_format"})')"
+same "many interfaces: status" "0 0" "$(r 'str(o["truncated"]) + " " + str(o["broken"])')"
+# --out of such a file is Ethernet; frames are made of raw flits.
+replay --spid 0x101 --dpid 0x200 --out "$work/out.pcap"
+"$app/weft-replay" --in "$work/out.pcap" --json "$work/r.json" >/dev/null
+same "many interfaces: --out" "1000 0" "$(r 'str(o["flits"]) + " " + str(o["crc"]["bad"])')"
 if command -v editcap >/dev/null; then
 	gen --flits 1000
 	editcap -F pcapng "$work/t.pcap" "$work/ng" && mv "$work/ng" "$work/t.pcap"
@@ -161,7 +200,15 @@ fi
 # Refused
 refuses '--in FILE is missing' "$app/weft-replay"
 refuses 'No such file' "$app/weft-replay" --in "$work/nonesuch"
-refuses 'unknown file format' "$app/weft-replay" --in "$work/keys"
+refuses 'keys: byte 0: first four bytes: expected those of a pcap or pcapng file, got 23206120' "$app/weft-replay" --in "$work/keys"
+: >"$work/empty"
+refuses 'empty: expected a pcap or pcapng file, got no bytes' "$app/weft-replay" --in "$work/empty"
+refuses 'Is a directory' "$app/weft-replay" --in "$work"
+head -c 20 "$work/t.pcap" >"$work/head"
+refuses 'head: ends inside the record at byte 0' "$app/weft-replay" --in "$work/head"
+{ head -c 20 "$work/whole.pcap"; printf '\145\0\0\0'; } >"$work/link"
+refuses 'expected link type 1 (Ethernet) or 147 (raw flits), got 101' "$app/weft-replay" --in "$work/link"
+refuses 'cannot be read twice' sh -c "cat $work/t.pcap | $app/weft-replay --in - --loop 2"
 refuses '--speed: expected max or a factor' "$app/weft-replay" --in "$work/t.pcap" --speed fast
 refuses '--mode: expected one of cxl, rxl' "$app/weft-replay" --in "$work/t.pcap" --mode pcie
 refuses '--ide needs --key-file' "$app/weft-replay" --in "$work/t.pcap" --ide skid

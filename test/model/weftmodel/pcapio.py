@@ -9,7 +9,7 @@ ETHERNET = 1
 USER0 = 147
 SNAPLEN = 262144
 MICRO, NANO = 0xA1B2C3D4, 0xA1B23C4D
-SHB, IDB, SPB, EPB, NRB = 0x0A0D0D0A, 1, 3, 6, 4
+SHB, IDB, OPB, SPB, EPB, NRB = 0x0A0D0D0A, 1, 2, 3, 6, 4
 BYTE_ORDER = 0x1A2B3C4D
 
 
@@ -56,6 +56,46 @@ def write_pcapng(path, packets, linktype=ETHERNET, big=False):
                 p.wire_length()) + p.data))
 
 
+# Interfaces of every section of write_mixed(): link type, snaplen, if_tsresol, if_tsoffset.
+MIXED = ((ETHERNET, SNAPLEN, 9, 0), (USER0, 65535, 6, 7), (228, 0, 0x80 + 20, -3),
+         (ETHERNET, 0, 7, 0))
+
+
+def _ticks(time_ns, resolution, offset):
+    ns = time_ns - offset * 10**9
+    if resolution & 0x80:
+        return (ns << (resolution & 0x7F)) // 10**9
+    return ns * 10**resolution // 10**9
+
+
+def _mixed_packet(out, end, i, p):
+    """Packet i of a mixed file: an enhanced, an obsolete or, where it may, a simple block."""
+    number = [n for n, ifc in enumerate(MIXED) if ifc[0] == p.linktype][-(i // 3 % 2)]
+    ticks = _ticks(p.time_ns, *MIXED[number][2:])
+    rest = struct.pack(end + "IIII", ticks >> 32, ticks & 0xFFFFFFFF, len(p.data),
+                       p.wire_length()) + p.data
+    if i % 3 == 0 and number == 0 and p.wire_length() == len(p.data):
+        out.write(_block(end, SPB, struct.pack(end + "I", len(p.data)) + p.data))
+    elif i % 3 == 1:
+        out.write(_block(end, OPB, struct.pack(end + "HH", number, 0xFFFF) + rest))
+    else:
+        out.write(_block(end, EPB, struct.pack(end + "I", number) + rest))
+
+
+def write_mixed(path, packets):
+    """pcapng: sections of both byte orders, interfaces of several kinds, every packet block."""
+    with open(path, "wb") as out:
+        for i, p in enumerate(packets):
+            end = "<>"[i // 7 % 2]
+            if i % 7 == 0:
+                out.write(_block(end, SHB, struct.pack(end + "IHHq", BYTE_ORDER, 1, 0, -1)))
+                for linktype, snaplen, resolution, offset in MIXED:
+                    out.write(_block(end, IDB, struct.pack(
+                        end + "HHIHHB3xHHqHH", linktype, 0, snaplen, 9, 1, resolution, 14, 8,
+                        offset, 0, 0)))
+            _mixed_packet(out, end, i, p)
+
+
 def _read_pcap(raw):
     magics = {struct.pack(e + "I", m): (e, m == NANO) for e in "<>" for m in (MICRO, NANO)}
     end, nano = magics[raw[:4]]
@@ -75,17 +115,22 @@ def _read_pcap(raw):
 
 def _interface(end, body):
     linktype, _, snaplen = struct.unpack_from(end + "HHI", body)
-    unit, at = 1000, 8
+    resolution, offset, at = 6, 0, 8
     while at + 4 <= len(body):
         code, length = struct.unpack_from(end + "HH", body, at)
         if code == 0:
             break
         if code == 9:
-            if body[at + 4] > 9:
-                raise ValueError("time stamp resolution is not a decimal of 1 s .. 1 ns")
-            unit = 10 ** (9 - body[at + 4])
+            resolution = body[at + 4]
+        if code == 14:
+            offset = struct.unpack_from(end + "q", body, at + 4)[0]
         at += 4 + length + -length % 4
-    return linktype, snaplen, unit
+    return linktype, snaplen, resolution, offset
+
+
+def _stamp(ticks, resolution, offset):
+    per_s = 2 ** (resolution & 0x7F) if resolution & 0x80 else 10**resolution
+    return min(max(ticks * 10**9 // per_s + offset * 10**9, 0), 2**64 - 1)
 
 
 def _read_pcapng(raw):
@@ -104,15 +149,18 @@ def _read_pcapng(raw):
         body = raw[at + 8:at + length - 4]
         if kind == IDB:
             interfaces.append(_interface(end, body))
-        elif kind == EPB:
-            ifc, high, low, caught, original = struct.unpack_from(end + "IIIII", body)
-            linktype, _, unit = interfaces[ifc]
-            packets.append(Packet((high << 32 | low) * unit, body[20:20 + caught], original,
-                                  linktype))
+        elif kind in (EPB, OPB):
+            ifc = struct.unpack_from(end + ("I" if kind == EPB else "H"), body)[0]
+            high, low, caught, original = struct.unpack_from(end + "IIII", body, 4)
+            linktype, _, *clock = interfaces[ifc]
+            packets.append(Packet(_stamp(high << 32 | low, *clock), body[20:20 + caught],
+                                  original, linktype))
         elif kind == SPB:
             original = struct.unpack_from(end + "I", body)[0]
-            linktype, snaplen, _ = interfaces[0]
-            packets.append(Packet(0, body[4:4 + min(original, snaplen)], original, linktype))
+            linktype, snaplen, *_ = interfaces[0]
+            packets.append(Packet(packets[-1].time_ns if packets else 0,
+                                  body[4:4 + min(original, snaplen or original)], original,
+                                  linktype))
         at += length
     return packets, False
 

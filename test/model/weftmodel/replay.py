@@ -189,7 +189,7 @@ class Replay:
         elif packet.linktype == pcapio.ETHERNET:
             self._frame(packet.data)
         else:
-            self.skipped["linktype"] += 1
+            self.skipped["link_type"] += 1
 
     def _raw(self, data):
         if not data or len(data) % fl.SIZE or len(data) > fl.SIZE * frame.MAX_FLITS:
@@ -257,6 +257,7 @@ class Replay:
             "bytes": fl.SIZE * len(self.arrivals),
             "skipped": {name: n for name, n in sorted(self.skipped.items()) if n},
             "truncated": int(truncated),
+            "broken": 0,
             "fec": {k: self.fec[k] for k in ("clean", "corrected", "corrected_bytes",
                                              "uncorrectable")},
             "crc": {"good": t["crc_good"], "bad": t["crc_bad"]},

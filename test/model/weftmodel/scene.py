@@ -26,6 +26,7 @@ class Case:
     tampered: bool = False                          # intact flits are not all the senders'
     linktype: int = pcapio.ETHERNET
     ng: bool = False
+    mixed: bool = False                             # pcapng with many interfaces
     nano: bool = False
     big: bool = False
     cut: bool = False
