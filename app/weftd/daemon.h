@@ -212,6 +212,7 @@ struct daemon {
 	const struct weft_atc_kernel *atc;
 	const struct weft_heads_kernel *heads;
 	const struct weft_sig_kernel *sig;
+	uint32_t run; /* in the data that hosts and devices here write: this run of the process */
 	int exit_status;
 };
 
@@ -364,6 +365,11 @@ void ide_tell(struct daemon *d);
 
 /** A word for reports: "off", "down", "secure", "insecure", "closed". */
 const char *ide_state(const struct peer *p);
+
+/* --- generation.c --- */
+
+/** Draw the number of this run. 0, or -EIO: the system gives no random bits. */
+int generation_run(struct daemon *d);
 
 /* --- layout.c --- */
 

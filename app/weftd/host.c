@@ -467,6 +467,7 @@ host_traffic(struct node *n, const struct weft_topo_traffic *tr, char *err, size
 		.lines = (uint32_t)tr->lines,
 		.outstanding = tr->outstanding,
 		.host_index = n->topo->order,
+		.run = n->daemon->run,
 		.write_percent = tr->write_percent,
 		.rest_ns = daemon_is_cxl(n->daemon) ? REST_CXL_NS : REST_NS,
 	};

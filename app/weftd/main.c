@@ -510,6 +510,8 @@ main(int argc, char **argv)
 		cli_fail("out of memory");
 	if (ide_open(&d, err, sizeof(err)) != 0)
 		cli_fail("%s", err);
+	if (generation_run(&d) != 0)
+		cli_fail("the system gives no random bits (getrandom)");
 	report_telemetry_soon();
 	start(&d);
 	sigaction(SIGINT, &sa, NULL);

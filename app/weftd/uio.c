@@ -414,7 +414,7 @@ answer_of_rule(const struct weft_topo *t, unsigned int from, const struct weft_r
 
 /* What --resolve says, and the port's rule for prefixes, which it does not ask about. */
 static enum weft_uio_answer
-place(void *arg, uint64_t addr)
+place(void *arg, uint64_t addr, uint16_t *dpid)
 {
 	const struct node *n = arg;
 	const struct weft_topo *t = n->daemon->topo;
@@ -422,6 +422,7 @@ place(void *arg, uint64_t addr)
 
 	if (weft_resolve(t, n->index, addr, true, &r, n->hop) != 0)
 		return WEFT_UIO_ANSWER_UR;
+	*dpid = r.dpid;
 	if (n->topo->uio.prefix != 0 && !n->topo->ingress_prefix &&
 		r.segment != WEFT_RESOLVE_NONE && t->segment[r.segment].is_gim)
 		return WEFT_UIO_ANSWER_UR;
@@ -431,8 +432,10 @@ place(void *arg, uint64_t addr)
 static bool
 is_closed(struct node *n, uint64_t addr)
 {
+	uint16_t dpid;
+
 	for (uint64_t i = 0; i < n->topo->uio.lines; i += WEFT_UIO_UNIT_LINES)
-		if (place(n, addr + i * WEFT_LINE_LEN) == WEFT_UIO_ANSWER_DATA)
+		if (place(n, addr + i * WEFT_LINE_LEN, &dpid) == WEFT_UIO_ANSWER_DATA)
 			return false;
 	return true;
 }
@@ -470,6 +473,7 @@ make_traffic(struct node *n)
 		.lines = (uint32_t)tr->lines,
 		.outstanding = tr->outstanding,
 		.writer = WRITER + n->index,
+		.run = n->daemon->run,
 		.bytes = tr->bytes,
 		.write_percent = tr->write_percent,
 		.place = place,

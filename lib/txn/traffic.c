@@ -4,15 +4,16 @@
 /*
  * Checking traffic source (reliability.md section 5). Nobody else writes its lines, and it never has
  * two requests open for one line, since a fabric promises no order between them. So what a line
- * holds is known: its last version, or, if writes were lost, that or one of theirs.
+ * holds is known (weft_line_state.h): its last version, or, if writes were lost, that or one of theirs.
  */
 
 #include "weft_traffic.h"
 
 #include <errno.h>
 
-#include "weft_line.h"
 #include "weft_base.h"
+#include "weft_line.h"
+#include "weft_line_state.h"
 #include "weft_rand.h"
 #include "weft_telem.h"
 
@@ -22,15 +23,14 @@
 #define HPA_END (UINT64_C(1) << 52)
 #define SWEEP_SKIP_MAX 1024 /* lines never written that one call may pass over */
 
-/** What is known of one line. It holds a version from last - unsure to last; 0 is fresh memory. */
 struct traffic_line {
-	uint64_t last; /* version written last, lost writes included */
+	struct weft_line_state state;
 	uint64_t begun_ns; /* busy: when */
 	uint64_t rests_until_ns; /* no write before: a lost one may still arrive */
-	uint32_t unsure;
 	bool busy : 1; /* a request for it is open */
 	bool written : 1; /* a write of it was begun */
-	bool raised : 1; /* the open write is `last`; one that cannot be done is not */
+	bool raised : 1; /* the open write is in `state`; one that cannot be done is not */
+	bool renewed : 1; /* the memory was replaced since the open request began */
 	/* A change of rights may not have come to its GFD yet: answers from before it. */
 	bool may_data : 1;
 	bool may_ones : 1;
@@ -39,7 +39,7 @@ struct traffic_line {
 	uint16_t dpid;
 };
 
-static_assert(sizeof(struct traffic_line) == 32, "two in a cache line");
+static_assert(sizeof(struct traffic_line) == 40, "a host has as many as lines");
 
 struct weft_traffic {
 	struct weft_traffic_cfg cfg;
@@ -76,6 +76,10 @@ static const struct weft_counter counters[WEFT_TRAFFIC_N_COUNTERS] = {
 		"Mismatches: a closed line was answered in another way" },
 	[WEFT_TRAFFIC_N_BEFORE] = { "before", "requests",
 		"Answers that the change of rights under way had not come to yet" },
+	[WEFT_TRAFFIC_N_FORMER] = { "former", "lines",
+		"Reads that held what an earlier run of this host had written" },
+	[WEFT_TRAFFIC_N_FORGOTTEN] = { "forgotten", "lines",
+		"Lines whose data went with memory that was replaced" },
 };
 
 static bool
@@ -91,9 +95,9 @@ cfg_ok(const struct weft_traffic_cfg *cfg)
 {
 	const uint64_t lines_needed = cfg->first_line + cfg->lines;
 
-	if (cfg->first_line >= HPA_END || cfg->n_targets == 0 || cfg->n_targets > TARGETS_MAX ||
-		cfg->lines == 0 || cfg->lines > LINES_MAX || cfg->outstanding == 0 ||
-		cfg->write_percent > 100)
+	if (cfg->first_line >= HPA_END || cfg->run > WEFT_LINE_RUN_MAX || cfg->n_targets == 0 ||
+		cfg->n_targets > TARGETS_MAX || cfg->lines == 0 || cfg->lines > LINES_MAX ||
+		cfg->outstanding == 0 || cfg->write_percent > 100)
 		return false;
 	for (uint32_t i = 0; i < cfg->n_targets; i++) {
 		if (!target_ok(&cfg->targets[i], lines_needed))
@@ -140,6 +144,7 @@ hpa_of(const struct weft_traffic *t, uint64_t i)
 static void
 place(struct weft_traffic *t, uint64_t i)
 {
+	weft_line_state_init(&t->line[i].state, t->cfg.run);
 	t->line[i].dpid = target_of(t, i)->dpid;
 	if (t->cfg.place != NULL)
 		t->line[i].answer =
@@ -174,6 +179,7 @@ static void
 begun(struct weft_traffic *t, uint64_t i, uint64_t now_ns, enum weft_traffic_counter kind)
 {
 	t->line[i].busy = true;
+	t->line[i].renewed = false;
 	t->line[i].begun_ns = now_ns;
 	t->open++;
 	t->count[kind]++;
@@ -192,16 +198,18 @@ begin_read(struct weft_traffic *t, uint64_t i, uint64_t now_ns, struct weft_msg 
 static int
 begin_write(struct weft_traffic *t, uint64_t i, uint64_t now_ns, struct weft_msg *msg)
 {
-	const struct weft_line_id id = { hpa_of(t, i), t->line[i].last + 1, t->cfg.host_index };
-	uint8_t data[WEFT_LINE_LEN];
 	struct traffic_line *l = &t->line[i];
+	const struct weft_line_id id = { hpa_of(t, i), weft_line_state_next(&l->state, t->cfg.run),
+		t->cfg.host_index };
+	uint8_t data[WEFT_LINE_LEN];
 	int rc;
 
 	weft_line_fill(data, t->cfg.seed, &id);
 	rc = weft_host_write(t->host, l->dpid, id.hpa, data, i, now_ns, msg);
 	if (rc == 0) {
 		l->raised = l->answer == WEFT_TRAFFIC_DATA || l->may_data;
-		l->last += l->raised;
+		if (l->raised)
+			weft_line_state_begin(&l->state, t->cfg.run);
 		l->written = true;
 		begun(t, i, now_ns, WEFT_TRAFFIC_N_WRITES);
 	}
@@ -269,7 +277,6 @@ weft_traffic_next(struct weft_traffic *t, uint64_t now_ns, struct weft_msg *msg)
 static enum weft_traffic_counter
 judge(const struct weft_traffic *t, uint64_t i, const uint8_t *data, uint64_t *version)
 {
-	const struct traffic_line *l = &t->line[i];
 	struct weft_line_id id = { 0 };
 
 	*version = 0;
@@ -280,8 +287,9 @@ judge(const struct weft_traffic *t, uint64_t i, const uint8_t *data, uint64_t *v
 		if (id.hpa != hpa_of(t, i) || id.writer != t->cfg.host_index)
 			return WEFT_TRAFFIC_N_MISPLACED;
 	}
-	/* A version never written is above `last`; the difference wraps and is no small number. */
-	return l->last - *version <= l->unsure ? WEFT_TRAFFIC_N_VERIFIED : WEFT_TRAFFIC_N_STALE;
+	return weft_line_state_admits(&t->line[i].state, t->cfg.run, *version)
+	               ? WEFT_TRAFFIC_N_VERIFIED
+	               : WEFT_TRAFFIC_N_STALE;
 }
 
 static void
@@ -295,22 +303,24 @@ note_mismatch(struct weft_traffic *t, uint64_t i, enum weft_traffic_counter why,
 	t->first.dpid = l->dpid;
 	t->first.why = (uint8_t)why;
 	t->first.version = version;
-	t->first.version_min = l->last - l->unsure;
-	t->first.version_max = l->last;
+	t->first.version_min = l->state.last - l->state.unsure;
+	t->first.version_max = l->state.last;
 }
 
 static void
 verify(struct weft_traffic *t, uint64_t i, const uint8_t *data)
 {
-	struct traffic_line *l = &t->line[i];
 	uint64_t version;
 	const enum weft_traffic_counter what = judge(t, i, data, &version);
 
 	t->count[what]++;
-	if (what == WEFT_TRAFFIC_N_VERIFIED)
-		l->unsure = (uint32_t)(l->last - version); /* versions only rise */
-	else
+	if (what != WEFT_TRAFFIC_N_VERIFIED) {
 		note_mismatch(t, i, what, version);
+		return;
+	}
+	t->count[WEFT_TRAFFIC_N_FORMER] +=
+		version != 0 && version >> WEFT_LINE_RUN_SHIFT != t->cfg.run;
+	weft_line_state_seen(&t->line[i].state, t->cfg.run, version);
 }
 
 static bool
@@ -398,9 +408,9 @@ complete_write(struct weft_traffic *t, uint64_t i)
 		refused(t, i, true);
 	} else if (is_changing(l)) {
 		t->count[WEFT_TRAFFIC_N_BEFORE] += l->answer != WEFT_TRAFFIC_DATA;
-		l->unsure++;
+		weft_line_state_doubt(&l->state);
 	} else {
-		l->unsure = 0;
+		weft_line_state_settle(&l->state);
 	}
 }
 
@@ -411,10 +421,26 @@ lost(struct weft_traffic *t, struct traffic_line *l, const struct weft_host_comp
 	if (c->kind == WEFT_HOST_WRITE) {
 		t->count[WEFT_TRAFFIC_N_UNCERTAIN]++;
 		/* A late one may find the line open, unless it may only be read. */
-		l->last += !l->raised && l->answer != WEFT_TRAFFIC_READ_ONLY;
-		l->unsure++;
+		if (!l->raised && l->answer != WEFT_TRAFFIC_READ_ONLY)
+			weft_line_state_begin(&l->state, t->cfg.run);
+		weft_line_state_doubt(&l->state);
 		l->rests_until_ns = l->begun_ns + c->latency_ns + t->cfg.rest_ns;
 	}
+}
+
+/*
+ * Answered, but it is not known by which memory, the one before or the one now. A read then says
+ * nothing, and a write may be in either.
+ */
+static void
+complete_renewed(
+	struct weft_traffic *t, struct traffic_line *l, const struct weft_host_completion *c)
+{
+	if (c->kind == WEFT_HOST_READ)
+		return;
+	if (!l->raised && l->answer != WEFT_TRAFFIC_READ_ONLY)
+		weft_line_state_begin(&l->state, t->cfg.run);
+	weft_line_state_doubt(&l->state);
 }
 
 void
@@ -427,6 +453,8 @@ weft_traffic_complete(struct weft_traffic *t, const struct weft_host_completion 
 	t->open--;
 	if (c->status == WEFT_HOST_LOST)
 		lost(t, l, c);
+	else if (l->renewed)
+		complete_renewed(t, l, c);
 	else if (c->kind == WEFT_HOST_WRITE)
 		complete_write(t, c->cookie);
 	else
@@ -464,6 +492,23 @@ weft_traffic_change(struct weft_traffic *t, const struct weft_traffic_change *c)
 		l->dpid = c->lines[i].dpid;
 	}
 	return 0;
+}
+
+uint64_t
+weft_traffic_forget(struct weft_traffic *t, uint16_t dpid, enum weft_line_loss how)
+{
+	uint64_t forgotten = 0;
+
+	for (uint64_t i = 0; i < t->n_lines; i++) {
+		struct traffic_line *l = &t->line[i];
+
+		if (l->dpid != dpid)
+			continue;
+		forgotten += weft_line_state_forget(&l->state, t->cfg.run, how);
+		l->renewed = true;
+	}
+	t->count[WEFT_TRAFFIC_N_FORGOTTEN] += forgotten;
+	return forgotten;
 }
 
 void

@@ -5,8 +5,9 @@
  * A traffic source that checks what it reads (the oracle of reliability.md section 5). Each host
  * owns some lines of each GFD alone. Every 64-byte line written tells its address, writer and
  * version, and all its bytes depend on them, so a wrong, stale or torn line is recognised. After
- * the random reads and writes a sweep reads back every line written. The memory must be zero at the
- * start. A source belongs to one thread, that of its host.
+ * the random reads and writes a sweep reads back every line written. At the start the memory must be
+ * zero, or with `run` hold what earlier runs of the same source left. A source belongs to one thread,
+ * that of its host.
  */
 #ifndef WEFT_TRAFFIC_H
 #define WEFT_TRAFFIC_H
@@ -16,6 +17,7 @@
 #include <stdint.h>
 
 #include "weft_host.h"
+#include "weft_line_state.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -56,6 +58,12 @@ struct weft_traffic_cfg {
 	uint32_t outstanding; /**< most requests at once, 1 or more */
 	uint64_t first_line; /**< of each GFD it owns this line and those behind, `lines` of them */
 	uint32_t host_index; /**< who wrote a line: different for every host */
+	/**
+	 * 1..WEFT_LINE_RUN_MAX, drawn afresh for each life of the host: what an earlier one wrote, with
+	 * the same seed and host_index, is no mismatch in a line that this one has not written. 0: the
+	 * memory is zero at the start
+	 */
+	uint32_t run;
 	uint8_t write_percent; /**< 0..100 */
 	weft_traffic_place_fn place; /**< NULL: the target's dpid, with data */
 	void *place_arg;
@@ -77,6 +85,8 @@ enum weft_traffic_counter {
 	WEFT_TRAFFIC_N_REFUSED,
 	WEFT_TRAFFIC_N_NOT_REFUSED,
 	WEFT_TRAFFIC_N_BEFORE,
+	WEFT_TRAFFIC_N_FORMER,
+	WEFT_TRAFFIC_N_FORGOTTEN,
 	WEFT_TRAFFIC_N_COUNTERS
 };
 
@@ -150,6 +160,14 @@ const struct weft_traffic_target *weft_traffic_targets(const struct weft_traffic
  * @return 0; -EBUSY while a request is open, and then nothing has changed
  */
 int weft_traffic_change(struct weft_traffic *t, const struct weft_traffic_change *c);
+
+/**
+ * The memory of @p dpid was replaced by a new one, all zeros: from now on its lines hold zeros, or
+ * what is written from now on. An answer to a request that is open says nothing.
+ *
+ * @return lines that were known to hold data
+ */
+uint64_t weft_traffic_forget(struct weft_traffic *t, uint16_t dpid, enum weft_line_loss how);
 
 /** End the random requests now and go on to the sweep. */
 void weft_traffic_stop(struct weft_traffic *t);

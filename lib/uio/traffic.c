@@ -13,6 +13,7 @@
 
 #include "weft_base.h"
 #include "weft_line.h"
+#include "weft_line_state.h"
 #include "weft_rand.h"
 #include "weft_telem.h"
 
@@ -22,17 +23,13 @@
 #define SWEEP_SKIP_MAX 1024 /* units never written that one call may pass over */
 #define FIRST_SHIFT 60 /* of a cookie: which line of the unit is the first */
 
-/* What is known of a line. It holds a version from last - unsure to last; 0 is fresh memory. */
-struct line {
-	uint64_t last; /* version written last, lost writes included */
-	uint32_t unsure;
-};
-
 struct unit {
-	struct line line[WEFT_UIO_UNIT_LINES];
+	struct weft_line_state line[WEFT_UIO_UNIT_LINES];
 	uint64_t begun_ns; /* busy: when */
 	uint64_t rests_until_ns; /* no write before: a lost one may still arrive */
+	uint16_t dpid; /* who answers */
 	bool busy;
+	bool renewed; /* the memory was replaced since the open request began */
 	uint8_t answer; /* enum weft_uio_answer */
 };
 
@@ -77,6 +74,10 @@ static const struct weft_counter counters[WEFT_UIO_TRAFFIC_N_COUNTERS] = {
 		"Lines of lost writes: they may hold the old or the new version" },
 	[WEFT_UIO_TRAFFIC_N_REFUSED] = { "refused", "requests",
 		"Requests for closed units that were answered as they should" },
+	[WEFT_UIO_TRAFFIC_N_FORMER] = { "former", "lines",
+		"Lines that held what an earlier run of this source had written" },
+	[WEFT_UIO_TRAFFIC_N_FORGOTTEN] = { "forgotten", "lines",
+		"Lines whose data went with memory that was replaced" },
 };
 
 static bool
@@ -85,7 +86,8 @@ cfg_ok(const struct weft_uio_traffic_cfg *cfg)
 	if (cfg->n_targets == 0 || cfg->n_targets > TARGETS_MAX || cfg->lines == 0 ||
 		cfg->lines > LINES_MAX || cfg->lines % WEFT_UIO_UNIT_LINES != 0 ||
 		cfg->outstanding == 0 || cfg->write_percent > 100 || cfg->bytes == 0 ||
-		cfg->bytes > UNIT || cfg->bytes % WEFT_LINE_LEN != 0)
+		cfg->bytes > UNIT || cfg->bytes % WEFT_LINE_LEN != 0 ||
+		cfg->run > WEFT_LINE_RUN_MAX)
 		return false;
 	for (uint32_t i = 0; i < cfg->n_targets; i++)
 		if (cfg->base[i] % UNIT != 0)
@@ -123,6 +125,17 @@ addr_of(const struct weft_uio_traffic *s, uint64_t unit, unsigned int line)
 	return s->base[unit / units] + unit % units * UNIT + line * WEFT_LINE_LEN;
 }
 
+static void
+unit_init(struct weft_uio_traffic *s, uint64_t i)
+{
+	struct unit *u = &s->unit[i];
+
+	for (unsigned int k = 0; k < WEFT_UIO_UNIT_LINES; k++)
+		weft_line_state_init(&u->line[k], s->cfg.run);
+	if (s->cfg.place != NULL)
+		u->answer = (uint8_t)s->cfg.place(s->cfg.place_arg, addr_of(s, i, 0), &u->dpid);
+}
+
 struct weft_uio_traffic *
 weft_uio_traffic_init(
 	void *mem, const struct weft_uio_traffic_cfg *cfg, struct weft_uio_requester *requester)
@@ -141,8 +154,8 @@ weft_uio_traffic_init(
 	memcpy(s->base, cfg->base, cfg->n_targets * sizeof(*s->base));
 	s->cfg.base = s->base;
 	s->unit = (struct unit *)(void *)(at + bases_size(cfg));
-	for (uint64_t i = 0; cfg->place != NULL && i < s->n_units; i++)
-		s->unit[i].answer = (uint8_t)cfg->place(cfg->place_arg, addr_of(s, i, 0));
+	for (uint64_t i = 0; i < s->n_units; i++)
+		unit_init(s, i);
 	/* Sources that share a seed must not choose alike. */
 	weft_rand_seed(&s->rand, cfg->seed ^ (uint64_t)cfg->writer << 32);
 	return s;
@@ -159,6 +172,7 @@ begun(struct weft_uio_traffic *s, const struct range *r, uint64_t now_ns,
 	enum weft_uio_traffic_counter kind)
 {
 	s->unit[r->unit].busy = true;
+	s->unit[r->unit].renewed = false;
 	s->unit[r->unit].begun_ns = now_ns;
 	s->open++;
 	s->count[kind]++;
@@ -179,13 +193,13 @@ static int
 begin_write(
 	struct weft_uio_traffic *s, const struct range *r, uint64_t now_ns, struct weft_io_tlp *t)
 {
-	struct line *line = &s->unit[r->unit].line[r->first];
+	struct weft_line_state *line = &s->unit[r->unit].line[r->first];
 	uint8_t data[UNIT];
 	int rc;
 
 	for (unsigned int i = 0; i < r->n; i++) {
 		const struct weft_line_id id = { addr_of(s, r->unit, r->first + i),
-			line[i].last + 1, s->cfg.writer };
+			weft_line_state_next(&line[i], s->cfg.run), s->cfg.writer };
 
 		weft_line_fill(data + (size_t)i * WEFT_LINE_LEN, s->cfg.seed, &id);
 	}
@@ -194,7 +208,7 @@ begin_write(
 	if (rc != 0)
 		return rc;
 	for (unsigned int i = 0; i < r->n; i++)
-		line[i].last++;
+		weft_line_state_begin(&line[i], s->cfg.run);
 	return begun(s, r, now_ns, WEFT_UIO_TRAFFIC_N_WRITES);
 }
 
@@ -219,13 +233,13 @@ next_random(struct weft_uio_traffic *s, uint64_t now_ns, struct weft_io_tlp *t, 
 }
 
 static bool
-was_written(const struct unit *u)
+was_written(const struct weft_uio_traffic *s, const struct unit *u)
 {
-	uint64_t last = 0;
+	bool written = false;
 
 	for (unsigned int i = 0; i < WEFT_UIO_UNIT_LINES; i++)
-		last |= u->line[i].last;
-	return last != 0;
+		written |= weft_line_state_is_written(&u->line[i], s->cfg.run);
+	return written;
 }
 
 /* The sweep starts when nothing else is open, so none of its units is busy. */
@@ -237,7 +251,7 @@ next_sweep(struct weft_uio_traffic *s, uint64_t now_ns, struct weft_io_tlp *t, s
 	if (s->sweep_at == 0 && s->open > 0)
 		return -EAGAIN;
 	for (unsigned int n = 0; n < SWEEP_SKIP_MAX && s->sweep_at < s->n_units; n++) {
-		if (!was_written(&s->unit[s->sweep_at])) {
+		if (!was_written(s, &s->unit[s->sweep_at])) {
 			s->sweep_at++;
 			continue;
 		}
@@ -279,8 +293,8 @@ note_mismatch(struct weft_uio_traffic *s, uint64_t addr, enum weft_uio_traffic_c
 
 /* WEFT_UIO_TRAFFIC_N_VERIFIED, or the kind of mismatch; @p version is what the line holds. */
 static enum weft_uio_traffic_counter
-judge(const struct weft_uio_traffic *s, const struct line *l, uint64_t addr, const uint8_t *data,
-	uint64_t *version)
+judge(const struct weft_uio_traffic *s, const struct weft_line_state *l, uint64_t addr,
+	const uint8_t *data, uint64_t *version)
 {
 	struct weft_line_id id = { 0 };
 
@@ -292,9 +306,8 @@ judge(const struct weft_uio_traffic *s, const struct line *l, uint64_t addr, con
 		if (id.hpa != addr || id.writer != s->cfg.writer)
 			return WEFT_UIO_TRAFFIC_N_MISPLACED;
 	}
-	/* A version never written is above `last`; the difference wraps and is no small number. */
-	return l->last - *version <= l->unsure ? WEFT_UIO_TRAFFIC_N_VERIFIED
-	                                       : WEFT_UIO_TRAFFIC_N_STALE;
+	return weft_line_state_admits(l, s->cfg.run, *version) ? WEFT_UIO_TRAFFIC_N_VERIFIED
+	                                                       : WEFT_UIO_TRAFFIC_N_STALE;
 }
 
 static void
@@ -302,16 +315,19 @@ verify(struct weft_uio_traffic *s, const struct range *r, const struct weft_uio_
 {
 	for (unsigned int i = 0; i < r->n; i++) {
 		const uint64_t addr = addr_of(s, r->unit, r->first + i);
-		struct line *l = &s->unit[r->unit].line[r->first + i];
+		struct weft_line_state *l = &s->unit[r->unit].line[r->first + i];
 		uint64_t version;
 		const enum weft_uio_traffic_counter what =
 			judge(s, l, addr, d->data + (size_t)i * WEFT_LINE_LEN, &version);
 
 		s->count[what]++;
-		if (what == WEFT_UIO_TRAFFIC_N_VERIFIED)
-			l->unsure = (uint32_t)(l->last - version); /* versions only rise */
-		else
+		if (what != WEFT_UIO_TRAFFIC_N_VERIFIED) {
 			note_mismatch(s, addr, what, d);
+			continue;
+		}
+		s->count[WEFT_UIO_TRAFFIC_N_FORMER] +=
+			version != 0 && version >> WEFT_LINE_RUN_SHIFT != s->cfg.run;
+		weft_line_state_seen(l, s->cfg.run, version);
 	}
 }
 
@@ -324,7 +340,7 @@ lost(struct weft_uio_traffic *s, const struct range *r, const struct weft_uio_do
 	if (d->kind != WEFT_UIO_WRITE)
 		return;
 	for (unsigned int i = 0; i < r->n; i++)
-		u->line[r->first + i].unsure++;
+		weft_line_state_doubt(&u->line[r->first + i]);
 	s->count[WEFT_UIO_TRAFFIC_N_UNCERTAIN] += r->n;
 	u->rests_until_ns = u->begun_ns + d->latency_ns + s->cfg.rest_ns;
 }
@@ -335,7 +351,19 @@ failed(struct weft_uio_traffic *s, const struct range *r, const struct weft_uio_
 {
 	s->count[WEFT_UIO_TRAFFIC_N_FAILED]++;
 	for (unsigned int i = 0; d->kind == WEFT_UIO_WRITE && i < r->n; i++)
-		s->unit[r->unit].line[r->first + i].last--;
+		weft_line_state_undo(&s->unit[r->unit].line[r->first + i]);
+}
+
+/* A write that was done, or may be, if it is not known in which memory. */
+static void
+written(struct unit *u, const struct range *r)
+{
+	for (unsigned int i = 0; i < r->n; i++) {
+		if (u->renewed)
+			weft_line_state_doubt(&u->line[r->first + i]);
+		else
+			weft_line_state_settle(&u->line[r->first + i]);
+	}
 }
 
 /* A unit that is closed to this requester. */
@@ -374,11 +402,28 @@ weft_uio_traffic_complete(struct weft_uio_traffic *s, const struct weft_uio_done
 		lost(s, &r, d);
 	else if (d->end != WEFT_UIO_DONE)
 		failed(s, &r, d);
-	else if (d->kind == WEFT_UIO_READ)
+	else if (d->kind == WEFT_UIO_WRITE)
+		written(u, &r);
+	else if (!u->renewed)
 		verify(s, &r, d);
-	else
-		for (unsigned int i = 0; i < r.n; i++)
-			u->line[r.first + i].unsure = 0;
+}
+
+uint64_t
+weft_uio_traffic_forget(struct weft_uio_traffic *s, uint16_t dpid, enum weft_line_loss how)
+{
+	uint64_t forgotten = 0;
+
+	for (uint64_t i = 0; i < s->n_units; i++) {
+		struct unit *u = &s->unit[i];
+
+		if (u->dpid != dpid || u->answer != WEFT_UIO_ANSWER_DATA)
+			continue;
+		for (unsigned int k = 0; k < WEFT_UIO_UNIT_LINES; k++)
+			forgotten += weft_line_state_forget(&u->line[k], s->cfg.run, how);
+		u->renewed = true;
+	}
+	s->count[WEFT_UIO_TRAFFIC_N_FORGOTTEN] += forgotten;
+	return forgotten;
 }
 
 bool

@@ -5,7 +5,8 @@
  * A source of UIO that checks what it reads, as weft_traffic.h does for CXL.mem: each requester owns
  * some lines of each target alone; a request is of one to four of them, within 256 bytes. Every line
  * written tells its address, writer and version. After the random requests a sweep reads back every
- * line written. The memory must be zero at the start. A source belongs to one thread.
+ * line written. At the start the memory must be zero, or with `run` hold what earlier runs of the same
+ * source left. A source belongs to one thread.
  */
 #ifndef WEFT_UIO_TRAFFIC_H
 #define WEFT_UIO_TRAFFIC_H
@@ -14,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "weft_line_state.h"
 #include "weft_uio_requester.h"
 
 #ifdef __cplusplus
@@ -30,8 +32,11 @@ enum weft_uio_answer {
 	WEFT_UIO_ANSWER_NONE /**< not at all: the request is lost */
 };
 
-/** Says how requests for the 256 bytes at @p addr are answered. Called within init, once for each. */
-typedef enum weft_uio_answer (*weft_uio_place_fn)(void *arg, uint64_t addr);
+/**
+ * Says how requests for the 256 bytes at @p addr are answered, and by whom in @p dpid. Called within
+ * init, once for each.
+ */
+typedef enum weft_uio_answer (*weft_uio_place_fn)(void *arg, uint64_t addr, uint16_t *dpid);
 
 struct weft_uio_traffic_cfg {
 	uint64_t seed; /**< of the choices and of the data; the same for all sources is fine */
@@ -44,9 +49,10 @@ struct weft_uio_traffic_cfg {
 	uint32_t lines; /**< lines owned in each target: 4..2^24, a multiple of 4 */
 	uint32_t outstanding; /**< most requests at once, 1 or more */
 	uint32_t writer; /**< who wrote a line: different for every source of the fabric */
+	uint32_t run; /**< as that of weft_traffic_cfg */
 	uint16_t bytes; /**< most of a request: 64, 128, 192 or 256 */
 	uint8_t write_percent; /**< 0..100 */
-	weft_uio_place_fn place; /**< NULL: data everywhere */
+	weft_uio_place_fn place; /**< NULL: data everywhere, of DPID 0 */
 	void *place_arg;
 };
 
@@ -65,6 +71,8 @@ enum weft_uio_traffic_counter {
 	WEFT_UIO_TRAFFIC_N_LOST,
 	WEFT_UIO_TRAFFIC_N_UNCERTAIN,
 	WEFT_UIO_TRAFFIC_N_REFUSED,
+	WEFT_UIO_TRAFFIC_N_FORMER,
+	WEFT_UIO_TRAFFIC_N_FORGOTTEN,
 	WEFT_UIO_TRAFFIC_N_COUNTERS
 };
 
@@ -103,6 +111,14 @@ int weft_uio_traffic_next(
 
 /** Take the end of one of its requests, from weft_uio_take() or weft_uio_expire(). No PART. */
 void weft_uio_traffic_complete(struct weft_uio_traffic *s, const struct weft_uio_done *d);
+
+/**
+ * The memory of @p dpid was replaced by a new one, all zeros: as weft_traffic_forget().
+ *
+ * @return lines that were known to hold data
+ */
+uint64_t weft_uio_traffic_forget(
+	struct weft_uio_traffic *s, uint16_t dpid, enum weft_line_loss how);
 
 /** Whether everything, the sweep included, was issued and has ended. */
 bool weft_uio_traffic_done(const struct weft_uio_traffic *s);

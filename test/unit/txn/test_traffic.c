@@ -174,6 +174,7 @@ config_out_of_range_is_refused(void **state)
 	} while (0)
 	REFUSED(c.n_targets = 0);
 	REFUSED(c.n_targets = 4096);
+	REFUSED(c.run = WEFT_LINE_RUN_MAX + 1);
 	REFUSED(c.lines = 0);
 	REFUSED(c.lines = (1u << 24) + 1);
 	REFUSED(c.lines = LINES + 1);
@@ -954,6 +955,211 @@ poison_and_nxm_fail_without_being_compared(void **state)
 	rig_free();
 }
 
+/* Another life of the same host at the same memory, with what both have counted. */
+static void
+rig_again(const struct weft_traffic_cfg *cfg)
+{
+	const struct weft_host_cfg host_cfg = { TIMEOUT, 10, 64, 1 };
+
+	rig_free();
+	rig.host = weft_host_init(dirty_memory(weft_host_size(&host_cfg)), &host_cfg);
+	assert_int_equal(weft_host_grant(rig.host, PID, 64, 64), 0);
+	rig.traffic = weft_traffic_init(dirty_memory(weft_traffic_size(cfg)), cfg, rig.host);
+	assert_non_null(rig.traffic);
+}
+
+static void
+lines_of_an_earlier_run_are_no_mismatch(void **state)
+{
+	struct weft_traffic_cfg cfg = cfg_of(300, 30);
+	uint64_t former = 0;
+
+	(void)state;
+	for (cfg.seed = 0; cfg.seed < 20; cfg.seed++) {
+		cfg.run = 1;
+		rig_new(&cfg);
+		run_to_end();
+		assert_int_equal(count(WEFT_TRAFFIC_N_FORMER), 0);
+		for (cfg.run = 2; cfg.run < 5; cfg.run++) {
+			rig_again(&cfg);
+			run_to_end();
+			assert_int_equal(count(WEFT_TRAFFIC_N_MISMATCHES), 0);
+			former += count(WEFT_TRAFFIC_N_FORMER);
+			assert_int_equal(
+				count(WEFT_TRAFFIC_N_VERIFIED), count(WEFT_TRAFFIC_N_READS));
+		}
+		rig_free();
+	}
+	assert_true(former > 100);
+}
+
+/* One line, written by an earlier run; this run reads it, writes it, or both. */
+static void
+rig_former(uint8_t write_percent, uint8_t former[64])
+{
+	struct weft_traffic_cfg cfg = cfg_of(UINT64_MAX, 100);
+
+	cfg.lines = 1;
+	cfg.first_line = HOST_INDEX * LINES;
+	cfg.run = WEFT_LINE_RUN_MAX;
+	rig_new(&cfg);
+	assert_int_equal(step(), 0);
+	memcpy(former, line(0), 64);
+	assert_int_equal(step(), 0);
+	cfg.run = 5;
+	cfg.write_percent = write_percent;
+	rig_again(&cfg);
+}
+
+/* Once it was read, or written, only that is right: neither another version of before nor zeros. */
+static void
+an_earlier_run_excuses_only_what_this_one_has_not_seen(void **state)
+{
+	uint8_t older[64];
+
+	(void)state;
+	for (unsigned int writes = 0; writes < 2; writes++) {
+		for (unsigned int lie = 0; lie < 2; lie++) {
+			rig_former(writes ? 100 : 0, older);
+			assert_int_equal(step(), 0);
+			assert_int_equal(count(WEFT_TRAFFIC_N_FORMER), !writes);
+			if (lie)
+				memset(line(0), 0, 64);
+			else
+				memcpy(line(0), older, 64);
+			if (writes) {
+				weft_traffic_stop(rig.traffic);
+				run_to_end();
+			} else {
+				assert_int_equal(step(), 0);
+			}
+			assert_int_equal(count(WEFT_TRAFFIC_N_STALE), 1);
+			rig_free();
+		}
+	}
+}
+
+/* A write over a former line was lost: both are right until one was seen; damage never is. */
+static void
+a_lost_write_over_an_earlier_run_leaves_both(void **state)
+{
+	uint8_t older[64];
+
+	(void)state;
+	for (unsigned int k = 0; k < 3; k++) {
+		rig_former(100, older);
+		lose(k == 1);
+		line(0)[40] ^= (uint8_t)(k == 2);
+		weft_traffic_stop(rig.traffic);
+		run_to_end();
+		assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), k != 2);
+		assert_int_equal(count(WEFT_TRAFFIC_N_DAMAGED), k == 2);
+		assert_int_equal(count(WEFT_TRAFFIC_N_FORMER), k == 0);
+		rig_free();
+	}
+}
+
+/* Memory that was replaced holds zeros, and they are right only from the event on. */
+static void
+new_memory_holds_zeros_and_no_old_data(void **state)
+{
+	for (unsigned int k = 0; k < 3; k++) {
+		uint8_t old[LINES][64];
+
+		(void)state;
+		rig_written(old);
+		memcpy(old, line(0), sizeof(old));
+		memset(rig.mem, 0, sizeof(rig.mem));
+		if (k == 0) { /* nobody was told */
+			weft_traffic_stop(rig.traffic);
+			run_to_end();
+			assert_int_equal(count(WEFT_TRAFFIC_N_STALE), LINES);
+			rig_free();
+			continue;
+		}
+		assert_int_equal(weft_traffic_forget(rig.traffic, PID + 1, WEFT_LINE_LOST_ALL), 0);
+		assert_int_equal(weft_traffic_forget(rig.traffic, PID, WEFT_LINE_LOST_ALL), LINES);
+		assert_int_equal(weft_traffic_forget(rig.traffic, PID, WEFT_LINE_LOST_ALL), 0);
+		assert_int_equal(count(WEFT_TRAFFIC_N_FORGOTTEN), LINES);
+		if (k == 2)
+			memcpy(line(1), old[1], 64); /* whose memory is this? */
+		weft_traffic_stop(rig.traffic);
+		run_to_end();
+		assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), k == 2 ? LINES - 1 : LINES);
+		assert_int_equal(count(WEFT_TRAFFIC_N_STALE), k == 2);
+		rig_free();
+	}
+}
+
+/* Written again, a line of new memory is as any other: zeros are stale. */
+static void
+new_memory_keeps_what_is_written(void **state)
+{
+	uint8_t old[LINES][64];
+
+	(void)state;
+	rig_written(old);
+	memset(rig.mem, 0, sizeof(rig.mem));
+	weft_traffic_forget(rig.traffic, PID, WEFT_LINE_LOST_ALL);
+	for (unsigned int i = 0; i < 100; i++)
+		assert_int_equal(step(), 0);
+	memset(line(2), 0, 64);
+	expect_found(1, WEFT_TRAFFIC_N_STALE, 2);
+}
+
+/* An answer to a request that was open says nothing: not a read's, not a write's. */
+static void
+answers_across_a_replacement_say_nothing(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 4; k++) {
+		const bool writes = (k & 1) != 0, by_new = (k & 2) != 0;
+		struct weft_traffic_cfg cfg = cfg_of(UINT64_MAX, 100);
+		struct weft_msg m, reply;
+
+		cfg.lines = 1;
+		cfg.first_line = HOST_INDEX * LINES;
+		rig_new(&cfg);
+		assert_int_equal(step(), 0);
+		if (!writes)
+			weft_traffic_stop(rig.traffic);
+		assert_int_equal(weft_traffic_next(rig.traffic, ++rig.now, &m), 0);
+		assert_int_equal(m.kind == WEFT_MSG_M2S_RWD, writes);
+		if (by_new)
+			memset(rig.mem, 0, sizeof(rig.mem));
+		assert_int_equal(weft_gfd_request(&rig.gfd, &m, &reply), WEFT_OK);
+		if (!by_new)
+			memset(rig.mem, 0, sizeof(rig.mem));
+		weft_traffic_forget(rig.traffic, PID, WEFT_LINE_LOST_LATE);
+		answer(&reply);
+		assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), 0);
+		weft_traffic_stop(rig.traffic);
+		run_to_end();
+		assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), writes);
+		assert_int_equal(count(WEFT_TRAFFIC_N_MISMATCHES), 0);
+		rig_free();
+	}
+}
+
+/* Only some of what stands behind the addresses was replaced: zeros and every version are right. */
+static void
+memory_that_was_replaced_in_parts_may_hold_any_version(void **state)
+{
+	uint8_t old[LINES][64];
+
+	(void)state;
+	rig_written(old);
+	memset(line(0), 0, 64);
+	memcpy(line(2), old[2], 64);
+	assert_int_equal(weft_traffic_forget(rig.traffic, PID, WEFT_LINE_LOST_PARTLY), LINES);
+	line(3)[9] ^= 1;
+	weft_traffic_stop(rig.traffic);
+	run_to_end();
+	assert_int_equal(count(WEFT_TRAFFIC_N_DAMAGED), 1);
+	assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), LINES - 1);
+	rig_free();
+}
+
 static void
 every_counter_has_a_name_of_its_own(void **state)
 {
@@ -1004,6 +1210,13 @@ main(void)
 		cmocka_unit_test(version_once_seen_does_not_go_back),
 		cmocka_unit_test(lost_read_makes_nothing_uncertain),
 		cmocka_unit_test(poison_and_nxm_fail_without_being_compared),
+		cmocka_unit_test(lines_of_an_earlier_run_are_no_mismatch),
+		cmocka_unit_test(an_earlier_run_excuses_only_what_this_one_has_not_seen),
+		cmocka_unit_test(a_lost_write_over_an_earlier_run_leaves_both),
+		cmocka_unit_test(new_memory_holds_zeros_and_no_old_data),
+		cmocka_unit_test(new_memory_keeps_what_is_written),
+		cmocka_unit_test(answers_across_a_replacement_say_nothing),
+		cmocka_unit_test(memory_that_was_replaced_in_parts_may_hold_any_version),
 		cmocka_unit_test(every_counter_has_a_name_of_its_own),
 	};
 

@@ -117,9 +117,10 @@ step(struct world *w)
 }
 
 static enum weft_uio_answer
-place(void *arg, uint64_t addr)
+place(void *arg, uint64_t addr, uint16_t *dpid)
 {
 	(void)arg;
+	*dpid = (uint16_t)(7 + ((addr - BASE) >> 36));
 	return (addr - BASE) >> 36 != 2 ? WEFT_UIO_ANSWER_DATA : WEFT_UIO_ANSWER_UR;
 }
 
