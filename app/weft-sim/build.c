@@ -34,9 +34,10 @@ end_cfg(const struct sim_end *e, struct weft_end_cfg *c)
 		.session = sc->session,
 		.llr = sc->llr,
 		.form = WEFT_FORM_PBR,
-		.max_flits = sc->max_flits,
+		.max_flits = e->max_flits,
 	};
 	c->session.asks = e->asks;
+	c->session.params.max_flits = e->max_flits;
 	if (e->ide != NULL) {
 		c->ide = &e->ide->end;
 		c->session.keys = &e->ide->session;
@@ -61,6 +62,20 @@ end_start(struct sim_end *e)
 	ide_end_start(e);
 }
 
+/* Flits of a frame, no more than a file's links take. */
+static uint8_t
+flits_of(const struct sim *s, const struct sim_end *e, const struct sim_node *peer)
+{
+	const struct weft_topo *t = s->topo;
+	unsigned int fits = s->sc.max_flits;
+
+	if (s->opt->topology != NULL && s->sc.mode == WEFT_MODE_RXL)
+		fits = weft_topo_path_flits(t, e->node->index, peer->index);
+	else if (s->opt->topology != NULL)
+		fits = weft_topo_port_flits(t, e->wire);
+	return fits < s->sc.max_flits ? (uint8_t)fits : s->sc.max_flits;
+}
+
 static void
 end_make(struct sim *s, struct sim_end *e, struct sim_node *n, struct sim_node *peer,
 	struct sim_end *other, uint32_t wire)
@@ -72,8 +87,9 @@ end_make(struct sim *s, struct sim_end *e, struct sim_node *n, struct sim_node *
 	e->peer = other;
 	e->peer_pid = peer->pid;
 	e->wire = wire;
+	e->max_flits = flits_of(s, e, peer);
 	e->asks = e < other;
-	weft_isn_init(&e->isn, form, WEFT_CRC_R0_FIRST, n->pid, peer->pid, 0, 0);
+	weft_isn_init(&e->isn, form, (enum weft_crc_order)s->sc.crc_order, n->pid, peer->pid, 0, 0);
 	e->address_in = form == WEFT_ISN_PSEUDO ? weft_isn_address(peer->pid, n->pid, 0) : 0;
 	ide_end_make(e);
 	end_cfg(e, &c);
@@ -394,8 +410,15 @@ sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, si
 				opt->topology);
 			return -1;
 		}
+		if (opt->mode < 0 && s->topo->mode == WEFT_MODE_CXL && bad_wire_needs_rxl(opt)) {
+			snprintf(err, err_len,
+				"--impair: drop, dup, reorder, replay and delay need rxl, but %s "
+				"says mode: cxl; give --mode rxl",
+				opt->topology);
+			return -1;
+		}
 	}
-	scenario_draw(&s->sc, opt, seed, s->topo == NULL ? NULL : &s->topo->retry);
+	scenario_draw(&s->sc, opt, seed, s->topo);
 	if (s->topo == NULL) {
 		s->topo = fabric_make(s->sc.fabric, s->sc.mode, 65535, err, err_len);
 		if (s->topo == NULL)

@@ -66,7 +66,8 @@ edge_flits(struct sim_end *e, struct sim_frame *f, uint64_t now_ns)
 		flit[i] = flits + (size_t)i * WEFT_FLIT_LEN;
 	/* What FEC could not correct goes on: its CRC tells. */
 	flits_decode(s, flit, n);
-	weft_codec_syndromes(&s->opt->codec, flit, n, WEFT_CRC_R0_FIRST, syndrome);
+	weft_codec_syndromes(
+		&s->opt->codec, flit, n, (enum weft_crc_order)s->sc.crc_order, syndrome);
 	for (unsigned int i = 0; i < n; i++)
 		syndrome[i] ^= e->address_in;
 	if (weft_end_receive(e->end, &f->hdr, flits, syndrome, weft_wire_all_zero(flits, n), now_ns,
@@ -155,7 +156,8 @@ edge_protect(struct sim_end *e, struct sim_frame *f, const struct weft_llr_out *
 	for (unsigned int i = 0; i < out->n; i++)
 		if ((out->spoil & WEFT_BIT64(i)) != 0)
 			implicit[i] = ~implicit[i];
-	weft_codec_protect(&s->opt->codec, flit, out->n, WEFT_CRC_R0_FIRST, implicit);
+	weft_codec_protect(
+		&s->opt->codec, flit, out->n, (enum weft_crc_order)s->sc.crc_order, implicit);
 }
 
 static void

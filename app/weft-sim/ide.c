@@ -43,7 +43,7 @@ may_lose_sessions(const struct scenario *sc, const struct sim_opt *opt)
 }
 
 static uint8_t
-draw_mode(struct weft_rand *r, const struct sim_opt *opt)
+draw_mode(struct weft_rand *r, const struct sim_opt *opt, const struct weft_topo *file)
 {
 	static const uint8_t modes[] = { WEFT_IDE_OFF, WEFT_IDE_OFF, WEFT_IDE_CONTAINMENT,
 		WEFT_IDE_SKID };
@@ -51,11 +51,27 @@ draw_mode(struct weft_rand *r, const struct sim_opt *opt)
 
 	if (opt->ide >= 0)
 		return (uint8_t)opt->ide;
-	return opt->pace || opt->topology != NULL ? WEFT_IDE_OFF : drawn;
+	if (file != NULL)
+		return file->ide;
+	return opt->pace ? WEFT_IDE_OFF : drawn;
+}
+
+static void
+take_options(struct scenario *sc, const struct weft_topo_ide *o)
+{
+	unsigned int bits = WEFT_CONTROL_IDE_CAN(WEFT_CONTROL_IDE_STOP | WEFT_CONTROL_IDE_POISON);
+
+	bits |= o->pcrc ? 0 : WEFT_CONTROL_IDE_NO_PCRC;
+	bits |= o->stop ? WEFT_CONTROL_IDE_STOP : 0;
+	bits |= o->poison ? WEFT_CONTROL_IDE_POISON : 0;
+	sc->session.params.ide_bits = (uint16_t)bits;
+	sc->rekey_flits = o->rekey_flits;
+	sc->rekey_ns = o->rekey_ms * MS;
 }
 
 void
-ide_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed)
+ide_draw(
+	struct scenario *sc, const struct sim_opt *opt, uint64_t seed, const struct weft_topo *file)
 {
 	struct weft_control *p = &sc->session.params;
 	unsigned int bits = WEFT_CONTROL_IDE_CAN(WEFT_CONTROL_IDE_STOP | WEFT_CONTROL_IDE_POISON);
@@ -63,7 +79,7 @@ ide_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed)
 
 	/* Numbers of its own: seeds without IDE are what they would be if there were none. */
 	weft_rand_seed(&r, seed ^ UINT64_C(0x1DE));
-	p->ide_mode = draw_mode(&r, opt);
+	p->ide_mode = draw_mode(&r, opt, file);
 	bits |= weft_rand_below(&r, 2) == 0 ? WEFT_CONTROL_IDE_NO_PCRC : 0;
 	bits |= weft_rand_below(&r, 4) == 0 ? WEFT_CONTROL_IDE_STOP : 0;
 	bits |= weft_rand_below(&r, 2) == 0 ? WEFT_CONTROL_IDE_POISON : 0;
@@ -76,6 +92,8 @@ ide_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed)
 	if (p->ide_mode == WEFT_IDE_OFF)
 		return;
 	p->ide_bits = (uint16_t)bits;
+	if (file != NULL && file->ide != WEFT_IDE_OFF)
+		take_options(sc, &file->ide_opts);
 	if (may_lose_sessions(sc, opt))
 		sc->fault_weight[FAULT_FORGED] = (uint32_t)weft_rand_below(&r, 3);
 }
@@ -180,6 +198,7 @@ draw_place(const struct sim *s, struct weft_rand *r, const uint8_t *flit, unsign
 bool
 ide_forge(struct sim *s, struct sim_frame *f)
 {
+	const enum weft_crc_order order = (enum weft_crc_order)s->sc.crc_order;
 	const struct weft_codec *codec = &s->opt->codec;
 	const unsigned int n = f->hdr.n_flits;
 	const unsigned int first = (unsigned int)weft_rand_below(&s->fault_rand, n);
@@ -193,9 +212,9 @@ ide_forge(struct sim *s, struct sim_frame *f)
 		/* Changed twice it might be as it was. */
 		if ((f->forged >> k & 1) != 0 || !draw_place(s, &s->fault_rand, flit, &at))
 			continue;
-		syndrome = weft_codec_syndrome(codec, flit, WEFT_CRC_R0_FIRST);
+		syndrome = weft_codec_syndrome(codec, flit, order);
 		flit[at] ^= (uint8_t)(1u << weft_rand_below(&s->fault_rand, 8));
-		weft_codec_protect(codec, &flit, 1, WEFT_CRC_R0_FIRST, &syndrome);
+		weft_codec_protect(codec, &flit, 1, order, &syndrome);
 		f->forged |= WEFT_BIT64(k);
 		s->total.ide[IDE_FORGED]++;
 		return true;

@@ -33,8 +33,9 @@ struct sim_ide {
 };
 
 /* ide.c */
-/** All that the seed decides about IDE; last of the scenario. */
-void ide_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed);
+/** All that the seed decides about IDE; last of the scenario. @p file as of scenario_draw() */
+void ide_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed,
+	const struct weft_topo *file);
 void ide_end_make(struct sim_end *e);
 /** The end is new. */
 void ide_end_start(struct sim_end *e);

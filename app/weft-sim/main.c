@@ -44,9 +44,9 @@ static const char usage_text[] =
 	"  --seed X              first seed (1); the same seed is the same run\n"
 	"  --seeds N             so many seeds, one after another (1)\n"
 	"  --minutes M, --hours H  seeds for so long, with a line of totals each minute\n"
-	"  --topology FILE       the fabric of a topology file, not the seed's\n"
-	"  --mode cxl|rxl        not the seed's\n"
-	"  --ide off|containment|skid  not the seed's\n"
+	"  --topology FILE       fabric and wire format of a topology file, not the seed's\n"
+	"  --mode cxl|rxl        not the seed's, nor the file's\n"
+	"  --ide off|containment|skid  not the seed's, nor the file's\n"
 	"  --fabric SHAPE        pair | star:H,G | chain:N | tree:L,F[,N] | mesh:W,H | fat:K\n"
 	"  --hops N              flit-hops of a seed before everything is healed (60000)\n"
 	"  --calm                no faults, clean wires\n"
@@ -240,6 +240,7 @@ capture_end(struct sim *s, const char *path, struct report *r)
 
 	r->has_capture = true;
 	r->captured = s->sc.llr;
+	r->crc_order = s->sc.crc_order;
 	if (rc != 0)
 		cli_fail("--capture %s: %s", path, strerror(-rc));
 }

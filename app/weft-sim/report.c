@@ -161,6 +161,8 @@ json_capture(const struct report *r)
 	json_object_set_new(o, "mode", json_string(is_rxl ? "rxl" : "cxl"));
 	json_object_set_new(o, "isn", json_string(isn[r->captured.isn]));
 	json_object_set_new(o, "gap_decoding", json_boolean(r->captured.gap_decoding));
+	json_object_set_new(
+		o, "crc_order", json_string(r->crc_order == WEFT_CRC_R0_FIRST ? "r0" : "r7"));
 	set(o, "frames", c->frames);
 	set(o, "flits", c->flits);
 	set(o, "control", c->control);

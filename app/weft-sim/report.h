@@ -25,6 +25,7 @@ struct report {
 	struct sim_totals total;
 	struct capture_counts capture;
 	struct weft_llr_cfg captured; /* how its flits were made */
+	uint8_t crc_order; /* and their CRCs, enum weft_crc_order */
 	bool has_capture;
 	struct failure failure[REPORT_FAILURES];
 	unsigned int n_failures;

@@ -92,6 +92,7 @@ struct sim_opt {
 struct scenario {
 	char fabric[64];
 	uint8_t mode; /* enum weft_mode */
+	uint8_t crc_order; /* enum weft_crc_order */
 	uint8_t max_flits;
 	uint16_t peers; /* GFDs that a host talks to, at most */
 	uint32_t lines; /* of a host at each of them */
@@ -196,6 +197,7 @@ struct sim_end {
 	bool serving; /* GFD: its event is in the queue */
 	struct weft_isn isn; /* rxl: how its CRCs are made */
 	struct order order;
+	uint8_t max_flits; /* of a frame */
 	uint64_t jumped_ns; /* by its clock since jump_heard_ns, as far as a session counts it */
 	uint64_t jump_heard_ns; /* heard_ns at the last jump */
 	struct sim_ide *ide; /* NULL: off */
@@ -395,9 +397,9 @@ struct sim {
 };
 
 /* swarm.c */
-/** @param retry  of the topology file; NULL: all is drawn */
+/** @param file  the topology file, whose settings count; NULL: all is drawn */
 void scenario_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed,
-	const struct weft_topo_retry *retry);
+	const struct weft_topo *file);
 
 /* bad_wire.c */
 /** Read the keys of a bad wire; what is impossible ends the program with a message. */

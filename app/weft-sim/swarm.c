@@ -66,9 +66,11 @@ draw_fabric(struct weft_rand *r, struct scenario *sc)
 }
 
 static void
-draw_llr(struct weft_rand *r, struct weft_llr_cfg *c, enum weft_mode mode)
+draw_llr(struct weft_rand *r, struct weft_llr_cfg *c, enum weft_mode mode,
+	const struct weft_topo *file)
 {
-	const bool xor = once_in(r, 8), gap = !once_in(r, 6), selective = !once_in(r, 3);
+	const bool drawn = once_in(r, 8), gap = !once_in(r, 6), selective = !once_in(r, 3);
+	const bool xor = file == NULL ? drawn : file->isn == WEFT_ISN_XOR;
 
 	weft_llr_defaults(c, mode);
 	c->window = (uint16_t)draw_log(r, 8, WEFT_LLR_WINDOW_MAX);
@@ -107,7 +109,7 @@ draw_session(struct weft_rand *r, struct scenario *sc)
 		.version = WEFT_WIRE_VERSION,
 		.mode = sc->mode,
 		.max_flits = sc->max_flits,
-		.crc_order = WEFT_CRC_R0_FIRST,
+		.crc_order = sc->crc_order,
 		.isn_form = sc->llr.isn,
 	};
 }
@@ -185,12 +187,16 @@ make_calm(struct scenario *sc)
 }
 
 static void
-make_fast(struct scenario *sc)
+make_fast(struct scenario *sc, const struct weft_topo *file)
 {
 	make_calm(sc);
 	weft_llr_defaults(&sc->llr, (enum weft_mode)sc->mode);
+	if (file != NULL && file->isn == WEFT_ISN_XOR && sc->mode == WEFT_MODE_RXL) {
+		sc->llr.isn = WEFT_ISN_XOR;
+		sc->llr.gap_decoding = sc->llr.selective = false;
+	}
 	sc->llr.window = 8;
-	sc->llr.rx_flits = 4;
+	sc->llr.rx_flits = sc->llr.selective ? 4 : 0;
 	sc->max_flits = 16;
 	sc->session.params.max_flits = 16;
 	sc->session.params.isn_form = sc->llr.isn;
@@ -211,20 +217,48 @@ make_fast(struct scenario *sc)
 	sc->session.dead_ns = 10 * SEC;
 }
 
+static uint8_t
+draw_mode(struct weft_rand *r, const struct sim_opt *opt, const struct weft_topo *file)
+{
+	const bool is_cxl = once_in(r, 4);
+
+	if (opt->mode >= 0)
+		return (uint8_t)opt->mode;
+	if (file != NULL)
+		return file->mode;
+	return is_cxl && !opt->pace && !bad_wire_needs_rxl(opt) ? WEFT_MODE_CXL : WEFT_MODE_RXL;
+}
+
+/* The most that a link takes: what a path or a link takes is seen to when ends are made. */
+static uint8_t
+file_flits(const struct weft_topo *t)
+{
+	unsigned int most = 1;
+
+	for (unsigned int i = 0; i < t->n_ports; i++) {
+		const unsigned int fits = weft_topo_port_flits(t, i);
+
+		most = fits > most ? fits : most;
+	}
+	return t->flits_per_frame != 0 ? t->flits_per_frame : (uint8_t)most;
+}
+
 void
-scenario_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed,
-	const struct weft_topo_retry *retry)
+scenario_draw(
+	struct scenario *sc, const struct sim_opt *opt, uint64_t seed, const struct weft_topo *file)
 {
 	static const uint8_t frame_flits[] = { 1, 2, 5, 8, 16, 35, 64 };
 	struct weft_rand r;
 
 	memset(sc, 0, sizeof(*sc));
 	weft_rand_seed(&r, seed);
-	sc->mode = once_in(&r, 4) ? WEFT_MODE_CXL : WEFT_MODE_RXL;
-	if (opt->mode >= 0 || opt->pace || bad_wire_needs_rxl(opt))
-		sc->mode = opt->mode == WEFT_MODE_CXL ? WEFT_MODE_CXL : WEFT_MODE_RXL;
+	sc->mode = draw_mode(&r, opt, file);
 	draw_fabric(&r, sc);
 	sc->max_flits = frame_flits[weft_rand_below(&r, sizeof(frame_flits))];
+	if (file != NULL) {
+		sc->max_flits = file_flits(file);
+		sc->crc_order = file->crc_order;
+	}
 	sc->peers = (uint16_t)draw(&r, 1, 4);
 	sc->outstanding = (uint32_t)draw_log(&r, 1, 64);
 	sc->lines = (uint32_t)draw_log(&r, 4, 128);
@@ -237,9 +271,9 @@ scenario_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed,
 	sc->poll_ns = once_in(&r, 2) ? draw_log(&r, 100, 10 * US) : 0;
 	sc->skew_ppm = once_in(&r, 2) ? (int32_t)draw(&r, 1, 200) : 0;
 	sc->phase_ns = 400 * MS;
-	draw_llr(&r, &sc->llr, (enum weft_mode)sc->mode);
-	if (retry != NULL)
-		retry_from_topo(&sc->llr, retry);
+	draw_llr(&r, &sc->llr, (enum weft_mode)sc->mode, file);
+	if (file != NULL)
+		retry_from_topo(&sc->llr, &file->retry);
 	draw_session(&r, sc);
 	draw_impair(&r, sc);
 	draw_faults(&r, sc);
@@ -247,10 +281,10 @@ scenario_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed,
 	if (opt->calm)
 		make_calm(sc);
 	if (opt->pace)
-		make_fast(sc);
+		make_fast(sc, file);
 	if (opt->has_impair)
 		bad_wire_force(sc, opt, late_flits(sc));
 	if (opt->fabric != NULL)
 		snprintf(sc->fabric, sizeof(sc->fabric), "%s", opt->fabric);
-	ide_draw(sc, opt, seed);
+	ide_draw(sc, opt, seed, file);
 }

@@ -108,6 +108,45 @@ for retry in '' 'window: 8, selective: false'; do
 			"$(j r 'o["retry"]["held"] > 0')"
 	done
 done
+# What the file says counts, if no option says otherwise.
+sed 's/^fabric: file/&\nmode: cxl/' "$work/topology.yaml" >"$work/cxl.yaml"
+for m in cxl topology; do
+	sim --topology $m.yaml --calm --hops 3000 --json a.json
+	[ $m = cxl ] || m=rxl
+	sim --topology topology.yaml --mode $m --calm --hops 3000 --json b.json
+	sim --topology cxl.yaml --mode $m --calm --hops 3000 --json c.json
+	same "the file's mode: $m" "$(j b 'o["digest"]')" "$(j a 'o["digest"]')"
+	same "--mode $m wins" "$(j b 'o["digest"]')" "$(j c 'o["digest"]')"
+	j a 'o["digest"]' >>"$work/digests"
+done
+same "modes that differ" 2 "$(sort -u "$work/digests" | wc -l)"
+refuses 'need rxl, but cxl.yaml says mode: cxl' env -C "$work" "$app/weft-sim" --topology cxl.yaml --impair drop=0.1
+# file_says DEFAULTS MODE ISN ORDER FLITS OPTIONS...: the largest frame has FLITS; weft-replay reads all with OPTIONS.
+file_says() {
+	sed "s/^fabric: file/&\ndefaults: {$1}/" "$work/$2.yaml" >"$work/says.yaml"
+	sim --topology says.yaml --calm --hops 3000 --json t.json --capture t.cap
+	same "{$1}" "$2 $3 $4" "$(j t '"%s %s %s" % tuple(o["capture"][k] for k in ("mode", "isn", "crc_order"))')"
+	same "{$1}: flits of the largest frame" "$5" "$(/usr/bin/python3 - "$work/t.cap" <<-'END'
+		import struct, sys
+		data, at, most = open(sys.argv[1], "rb").read(), 24, 0
+		while at < len(data):
+		    size = struct.unpack_from("<I", data, at + 8)[0]
+		    at, most = at + 16 + size, max(most, size)
+		print((most - 32) // 256)
+	END
+	)"
+	"$app/weft-replay" --in "$work/t.cap" "${@:6}" --json "$work/read.json" >/dev/null
+	same "{$1}: flits with a good CRC" "$(j t 'o["capture"]["flits"]') 0" "$(j read '"%(good)d %(bad)d" % o["crc"]')"
+}
+# One link, so that every flit is captured once.
+for m in cxl rxl; do
+	sed "/s0, kind/d; /name: h1/d; /a: h1/d; /a: s0/d; s/b: s0/b: g0/; s/^fabric: file/&\nmode: $m/" \
+		"$work/topology.yaml" >"$work/$m.yaml"
+done
+file_says 'mtu: 9000' rxl pseudo r0 35
+file_says 'mtu: 544, isn: xor' rxl xor r0 2 --isn xor
+file_says 'mtu: 9000, flits_per_frame: 7, crc_order: r7' rxl pseudo r7 7 --crc-order r7
+file_says 'mtu: 1500, crc_order: r7' cxl none r7 5 --mode cxl --cxl-form pbr --crc-order r7
 for m in cxl rxl; do
 	sim --mode $m --seed 3 --hops 2000 --json h.json
 	sim --mode $m --seed 3 --hops 2000 --json cap.json --capture c.cap
