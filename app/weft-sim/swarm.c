@@ -90,6 +90,8 @@ draw_llr(struct weft_rand *r, struct weft_llr_cfg *c, enum weft_mode mode,
 	c->timeout_min_ns = draw_log(r, US, 100 * US);
 	c->timeout_first_ns = draw_log(r, 100 * US, 5 * MS);
 	c->timeout_max_ns = c->timeout_first_ns * draw(r, 1, 16);
+	/* Of a number that was drawn for something else: what a seed means stays. */
+	c->resend_after_ns = (c->timeout_min_ns & 1) != 0 ? c->timeout_first_ns : 0;
 	c->replays_max = (uint8_t)draw(r, 1, 8);
 }
 

@@ -19,6 +19,7 @@
 #include <rte_malloc.h>
 
 #define RETRY_TIMEOUT_MIN_NS UINT64_C(2000000)
+#define RESEND_AFTER_NS UINT64_C(100000000)
 
 struct peer *
 peer_find(struct node *n, uint16_t pid)
@@ -88,8 +89,9 @@ peer_cfg(struct peer *p, bool asks, struct weft_end_cfg *c)
 		c->llr.gap_decoding = t->isn == WEFT_ISN_PSEUDO;
 		c->llr.selective = c->llr.gap_decoding;
 	}
-	/* A process that shares its CPU may be away for so long; lost tails are found sooner. */
 	c->llr.timeout_min_ns = RETRY_TIMEOUT_MIN_NS;
+	/* A process that shares its CPU may be away for so long; lost tails are found sooner. */
+	c->llr.resend_after_ns = RESEND_AFTER_NS;
 	c->llr.window = PEER_WINDOW;
 	c->llr.rx_flits = c->llr.selective ? PEER_WINDOW - 1 : 0;
 	retry_from_topo(&c->llr, &t->retry);

@@ -363,7 +363,8 @@ text_node(const struct node *n)
 	for (unsigned int v = WEFT_OK + 1; v < WEFT_VERDICT_COUNT; v++) {
 		uint64_t sum = node_drops(n, (enum weft_verdict)v);
 
-		if (sum != 0)
+		/* What came before is not lost: it stands in the line of retry. */
+		if (sum != 0 && v != WEFT_DROP_DUPLICATE)
 			printf("  dropped %lu: %s\n", (unsigned long)sum,
 				weft_verdict_help((enum weft_verdict)v));
 	}
@@ -381,7 +382,9 @@ text_retry(const struct node *n)
 			sum, weft_llr_counts(weft_end_llr(n->peer[i].end)), WEFT_LLR_N_COUNTERS);
 		losses += weft_end_session(n->peer[i].end)->count[WEFT_SESSION_N_LOSSES];
 	}
-	if (sum[WEFT_LLR_N_RESENT] + sum[WEFT_LLR_N_BAD] + sum[WEFT_LLR_N_LOST] == 0)
+	if (sum[WEFT_LLR_N_RESENT] + sum[WEFT_LLR_N_BAD] + sum[WEFT_LLR_N_LOST] +
+			sum[WEFT_LLR_N_DUPLICATES] ==
+		0)
 		return;
 	printf("  retry: %lu bad, %lu missing, %lu duplicates in; %lu of %lu flits sent again, "
 	       "%lu reported lost by switches\n",

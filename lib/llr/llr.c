@@ -12,6 +12,8 @@
 
 #include "weft_telem.h"
 
+#define RESEND_AFTER_MAX_NS UINT64_C(10000000000)
+
 static const struct weft_counter rows[] = {
 	[WEFT_LLR_N_SENT] = { "sent", "flits", "flits with a number, first sending" },
 	[WEFT_LLR_N_RESENT] = { "resent", "flits", "flits with a number, sent again" },
@@ -77,7 +79,8 @@ cfg_is_valid(const struct weft_llr_cfg *c)
 	return c->ack_every >= 1 && c->ack_every <= 255 && c->nak_repeat >= 1 &&
 	       c->nak_repeat <= 1023 && c->timeout_min_ns >= 1 &&
 	       c->timeout_min_ns <= c->timeout_first_ns &&
-	       c->timeout_first_ns <= c->timeout_max_ns && c->replays_max >= 1;
+	       c->timeout_first_ns <= c->timeout_max_ns &&
+	       c->resend_after_ns <= RESEND_AFTER_MAX_NS && c->replays_max >= 1;
 }
 
 static uint32_t
@@ -154,7 +157,7 @@ weft_llr_init(void *mem, const struct weft_llr_cfg *cfg, uint64_t now_ns)
 	l->ack_every = own.ack_every;
 	if (l->ack_every > (own.window + 1) / 2)
 		l->ack_every = (uint16_t)((own.window + 1) / 2);
-	l->timer_ns = now_ns;
+	l->timer_ns = l->since_ns = now_ns;
 	weft_rtt_init(&l->rtt, own.timeout_min_ns, own.timeout_first_ns, own.timeout_max_ns);
 	l->ops->start(l, now_ns);
 	return l;
@@ -256,7 +259,7 @@ llr_acked(struct weft_llr *l, uint64_t pos, uint64_t now_ns)
 	if (l->cursor < pos)
 		l->cursor = pos;
 	weft_rtt_progress(&l->rtt);
-	l->timer_ns = now_ns;
+	l->timer_ns = l->since_ns = now_ns;
 	l->replays = 0;
 	if (l->shown == WEFT_LLR_STUCK)
 		l->shown = WEFT_LLR_RUNNING;
@@ -387,9 +390,13 @@ look_at_time(struct weft_llr *l, uint64_t now_ns)
 	}
 	if (now_ns < l->timer_ns + weft_rtt_timeout(&l->rtt))
 		return;
-	l->count[WEFT_LLR_N_TIMEOUTS]++;
 	l->timer_ns = now_ns;
 	weft_rtt_timed_out(&l->rtt);
+	if (now_ns < l->since_ns + l->cfg.resend_after_ns) {
+		l->nudge = true;
+		return;
+	}
+	l->count[WEFT_LLR_N_TIMEOUTS]++;
 	if (l->replays < l->cfg.replays_max)
 		l->replays++;
 	if (l->replays == l->cfg.replays_max && l->shown == WEFT_LLR_RUNNING)
@@ -407,7 +414,7 @@ put_flit(struct weft_llr *l, uint8_t *out, uint64_t pos, uint64_t now_ns)
 	l->prior_payload = true;
 	if (pos >= l->fresh) {
 		if (l->acked == l->fresh)
-			l->timer_ns = now_ns;
+			l->timer_ns = l->since_ns = now_ns;
 		l->fresh = pos + 1;
 		l->count[WEFT_LLR_N_SENT]++;
 	} else {

@@ -60,6 +60,7 @@ struct weft_llr {
 	uint32_t n_again;
 	uint32_t tx_mask; /* ring of slots and flits, by position */
 	uint64_t timer_ns; /* the retry time-out counts from here */
+	uint64_t since_ns; /* last progress, or the first flit after all had been acknowledged */
 	uint64_t sent_ns; /* last flit with a number */
 	uint8_t replays; /* time-outs in a row without progress */
 	bool reserved;

@@ -56,6 +56,11 @@ struct weft_llr_cfg {
 	uint64_t timeout_min_ns; /**< bounds of the retry time-out; see weft_rtt_init() */
 	uint64_t timeout_first_ns;
 	uint64_t timeout_max_ns;
+	/**
+	 * Without progress for less than this, a time-out sends a NOP and nothing again: what is lost
+	 * shows by it, and who merely was slow (its CPU was another's) gets nothing twice. 0..10 s.
+	 */
+	uint64_t resend_after_ns;
 	uint8_t replays_max; /**< time-outs in a row without progress, then retrain (cxl); 1..255 */
 };
 
@@ -83,7 +88,7 @@ enum weft_llr_counter {
 	WEFT_LLR_N_OUT_OF_WINDOW, /**< Ack, Nak or number outside what is possible: ignored */
 	WEFT_LLR_N_REPLAYS, /**< go-back-N */
 	WEFT_LLR_N_SINGLES, /**< single-flit retries */
-	WEFT_LLR_N_TIMEOUTS,
+	WEFT_LLR_N_TIMEOUTS, /**< those that sent flits again */
 	WEFT_LLR_N_RETRAINS,
 	WEFT_LLR_N_OVERFLOWS, /**< Rx buffer full, or too many holes: go back N */
 	WEFT_LLR_N_COUNTERS

@@ -23,6 +23,10 @@ for h in h0 h1; do
 		die "$h: no clean report"
 	}
 done
+# Nothing is lost on veth, and who shares its CPU with others is waited for.
+grep -q '^ *dropped' "$work/log" && die "a healthy fabric dropped something: $(grep -h 'dropped' "$work/log")"
+again=$(sed -n 's/.* \([0-9]*\) of [0-9]* flits sent again.*/\1/p' "$work/log" | awk '{ n += $1 } END { print n + 0 }')
+[ "$again" -lt 500 ] || die "a healthy fabric sent $again flits again: $(grep -h 'retry:' "$work/log")"
 grep -q 'af_packet' "$work/log" || die "not over af_packet: $(cat "$work/log")"
 same "namespaces left" "$before" "$(ip netns list 2>/dev/null | wc -l)"
 echo "a fabric over veth reads back what it wrote"

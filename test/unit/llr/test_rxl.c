@@ -237,6 +237,40 @@ a_lost_nak_is_said_again(void **state)
 	}
 }
 
+/* The other end does not run for a while: it is asked what it has, and sent nothing twice. */
+static void
+who_is_slow_gets_nothing_twice(void **state)
+{
+	const uint64_t away_ns = 50000000;
+
+	(void)state;
+	for (unsigned int lossy = 0; lossy < 2; lossy++) {
+		struct weft_llr_cfg cfg = rxl_cfg();
+		struct rig r;
+
+		cfg.resend_after_ns = 2 * away_ns;
+		rig_init(&r, &cfg, 1);
+		r.end[0].to_send = 1;
+		assert_true(rig_run(&r, 1000000000)); /* the round trip is known */
+		r.end[0].to_send = 5;
+		for (const uint64_t end_ns = r.now_ns + away_ns; r.now_ns < end_ns;
+			r.now_ns += 100000)
+			while (rig_send(&r, 0))
+				;
+		assert_int_equal(rig_count(&r, 0, WEFT_LLR_N_RESENT), 0);
+		assert_in_range(rig_count(&r, 0, WEFT_LLR_N_NOPS_SENT), 3, 20);
+		/* Flits and the first NOP were lost: another one shows it, long before the time-out. */
+		if (lossy != 0)
+			deliver(&r, 1, 3);
+		assert_true(rig_run(&r, r.now_ns + away_ns / 2));
+		assert_int_equal(rig_count(&r, 0, WEFT_LLR_N_RESENT), lossy == 0 ? 0 : 5);
+		assert_int_equal(rig_count(&r, 1, WEFT_LLR_N_DUPLICATES), 0);
+		assert_int_equal(rig_count(&r, 0, WEFT_LLR_N_TIMEOUTS), 0);
+		assert_int_equal(r.end[1].wrong, 0);
+		rig_free(&r);
+	}
+}
+
 static void
 late_poison_goes_out_in_order(void **state)
 {
@@ -327,6 +361,7 @@ impossible_options_are_refused(void **state)
 	REFUSED(c.nak_repeat = 0);
 	REFUSED(c.nak_repeat = 1024);
 	REFUSED(c.timeout_min_ns = 0);
+	REFUSED(c.resend_after_ns = UINT64_MAX);
 	REFUSED(c.timeout_first_ns = c.timeout_max_ns + 1);
 	REFUSED(c.replays_max = 0);
 	assert_null(weft_llr_init(mem + 1, &good, 0));
@@ -459,6 +494,7 @@ main(void)
 		cmocka_unit_test(a_nop_shows_a_lost_tail),
 		cmocka_unit_test(acks_out_of_the_window_change_nothing),
 		cmocka_unit_test(a_lost_nak_is_said_again),
+		cmocka_unit_test(who_is_slow_gets_nothing_twice),
 		cmocka_unit_test(late_poison_goes_out_in_order),
 		cmocka_unit_test(a_window_of_flits_and_no_more),
 		cmocka_unit_test(impossible_options_are_refused),
