@@ -119,6 +119,9 @@ struct node {
 	struct weft_conns *conns; /* NULL: a switch in rxl mode */
 	struct weft_pipe *rx;
 	struct weft_pipe *tx; /* likewise */
+	struct weft_ingress *ingress; /* these three by port number: who may send in by it */
+	struct weft_ingress_drops *ingress_drops;
+	struct ingress_told *ingress_told; /* control thread */
 	uint16_t next_port; /* source: whose turn it is */
 	uint64_t drops[WEFT_VERDICT_COUNT]; /* of the node itself, beside those of its stages */
 	weft_end_msg_fn
@@ -347,6 +350,25 @@ void links_warn(const struct daemon *d);
 
 /** Control thread: say which links lost their session since the last call, a line each. */
 void links_tell(struct daemon *d);
+
+/* --- ingress.c: who may send in by each port --- */
+
+/** Set the rule of every port of the node. 0, or -ENOMEM. */
+int ingress_init(struct node *n);
+void ingress_fini(struct node *n);
+
+/** Drop a message or CXL.io packet of @p in that names another sender: counts it. Returns true. */
+bool ingress_refuse(const struct peer *in, uint16_t spid);
+
+/** Control thread: say which ports refused what since the last call. */
+void ingress_tell(struct daemon *d);
+
+/** What a port takes and has refused: {spid, flits, control, messages}. */
+json_t *ingress_json(const struct node *n, unsigned int port);
+
+/** The same of all ports, those above 0: "port_1_refused_flits". */
+void ingress_rows(
+	const struct node *n, void (*fn)(void *arg, const char *name, uint64_t value), void *arg);
 
 /* --- ide.c --- */
 

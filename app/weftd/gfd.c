@@ -42,14 +42,15 @@ gfd_message(void *arg, const struct weft_msg *m)
 		return true;
 	if (!gfd_can_answer(p))
 		return false;
+	p->due_ns = 0;
 	/* The message must be the host's own: nobody asks, or writes, in another's name. */
-	v = p->is_host && m->spid != p->pid ? WEFT_DROP_NO_CONN
-	                                    : weft_gfd_request(&n->gfd, m, &reply);
+	if (p->is_host && m->spid != p->pid)
+		return ingress_refuse(p, m->spid);
+	v = weft_gfd_request(&n->gfd, m, &reply);
 	if (v == WEFT_OK && weft_end_send(p->end, &reply) != 0)
 		v = WEFT_DROP_TX_FULL; /* cannot be: it was asked before */
 	if (v != WEFT_OK)
 		n->drops[v]++;
-	p->due_ns = 0;
 	return true;
 }
 

@@ -87,6 +87,22 @@ load_topology(struct daemon *d, const struct run_options *run)
 	free(index);
 }
 
+/* What a port leads to, how large its frames are, and the rule of the edge check. */
+static void
+print_check_port(const struct daemon *d, unsigned int node, unsigned int p)
+{
+	const struct weft_topo *t = d->topo;
+	const unsigned int port = t->node[node].first_port + p;
+	const uint16_t spid = weft_topo_port_spid(t, port);
+
+	printf("  port %u to %s (%u flits a frame), takes ", p, t->node[t->neighbour[port]].name,
+		weft_topo_port_flits(t, port));
+	if (spid == WEFT_TOPO_ANY_SPID)
+		printf("any SPID");
+	else
+		printf("SPID 0x%03x", spid);
+}
+
 static int
 print_check(const struct daemon *d)
 {
@@ -99,10 +115,7 @@ print_check(const struct daemon *d)
 
 		printf("  %-6s %-12s PID 0x%03x", kinds[n->kind], n->name, n->pid);
 		for (uint16_t p = 0; p < n->n_ports; p++)
-			printf("  port %u to %s (%u flits a frame)", p,
-				d->topo->node[weft_topo_neighbour(d->topo, d->node[i].index, p)]
-					.name,
-				weft_topo_port_flits(d->topo, n->first_port + p));
+			print_check_port(d, d->node[i].index, p);
 		putchar('\n');
 	}
 	return EXIT_SUCCESS;
@@ -350,6 +363,7 @@ control(void *arg)
 		if (daemon_is_cxl(d))
 			links_tell(d);
 		ide_tell(d);
+		ingress_tell(d);
 		if (update_asked != 0) {
 			update_asked = 0;
 			update_run(d);

@@ -145,7 +145,9 @@ node_init(struct node *n, char *err, size_t err_len)
 	memcpy(n->env.src_mac, mac_prefix, sizeof(mac_prefix));
 	weft_put_be16(n->env.src_mac + sizeof(mac_prefix), n->topo->pid);
 	memcpy(n->env.dst_mac, mac_group, sizeof(mac_group));
-	rc = fabric_tables(n, err, err_len);
+	rc = ingress_init(n);
+	if (rc == 0)
+		rc = fabric_tables(n, err, err_len);
 	if (rc != 0)
 		return rc;
 	if (n->topo->kind == WEFT_TOPO_SWITCH && !daemon_is_cxl(d))
@@ -177,6 +179,7 @@ node_fini(struct node *n)
 	for (uint16_t p = 0; p < n->n_ports && n->out != NULL; p++)
 		backlog_free(&n->out[p]);
 	fabric_fini(n);
+	ingress_fini(n);
 	rte_free(n->out);
 	free(n->hop);
 	free(n->port);

@@ -106,6 +106,7 @@ ports_json(const struct node *n)
 		weft_port_stats(n->port[p], &st);
 		o = report_counters(weft_port_counters, (const uint64_t *)&st, WEFT_PORT_COUNTERS);
 		json_object_set_new(o, "port", json_string(weft_port_name(n->port[p])));
+		json_object_set_new(o, "ingress", ingress_json(n, p));
 		json_array_append_new(list, o);
 	}
 	return list;
@@ -445,6 +446,12 @@ telemetry_uio(void *data, const char *prefix, const struct weft_counter *rows,
 	telemetry_rows(data, prefix, rows, values, n);
 }
 
+static void
+telemetry_row(void *data, const char *name, uint64_t value)
+{
+	rte_tel_data_add_dict_u64(data, name, value);
+}
+
 static int
 tell_node(const char *params, struct rte_tel_data *data)
 {
@@ -469,6 +476,7 @@ tell_node(const char *params, struct rte_tel_data *data)
 		telemetry_rows(data, "gfd", weft_gfd_counters(), n->gfd.count, WEFT_GFD_N_COUNTERS);
 	if (n->uio != NULL)
 		uio_rows(n, telemetry_uio, data);
+	ingress_rows(n, telemetry_row, data);
 	for (unsigned int v = WEFT_OK + 1; v < WEFT_VERDICT_COUNT; v++) {
 		char name[64];
 		uint64_t sum = node_drops(n, (enum weft_verdict)v);

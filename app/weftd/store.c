@@ -22,6 +22,9 @@
 
 static const uint8_t kinds[] = { WEFT_MSG_S2M_NDR, WEFT_MSG_S2M_DRS, WEFT_MSG_M2S_REQ,
 	WEFT_MSG_M2S_RWD };
+static const uint32_t with_spid = 1u << WEFT_MSG_M2S_REQ | 1u << WEFT_MSG_M2S_RWD |
+                                  1u << WEFT_MSG_M2S_BIRSP | 1u << WEFT_MSG_S2M_BISNP |
+                                  1u << WEFT_MSG_D2H_REQ | 1u << WEFT_MSG_H2D_REQ;
 
 static bool
 store_drop(struct node *n, enum weft_verdict v)
@@ -39,9 +42,9 @@ store_forward(const struct peer *in, const struct weft_msg *m)
 	struct peer *out;
 	int rc;
 
-	/* Rights go by the SPID: no host asks in another's name. */
-	if (in->is_host && m->spid != in->pid)
-		return store_drop(n, WEFT_DROP_NO_CONN);
+	/* Rights go by the SPID: nobody asks in another's name. Answers have none. */
+	if ((with_spid >> m->kind & 1) != 0 && !weft_ingress_spid(&n->ingress[in->port], m->spid))
+		return ingress_refuse(in, m->spid);
 	if (port < 0)
 		return store_drop(n, WEFT_DROP_NO_ROUTE);
 	out = &n->peer[port];
@@ -80,8 +83,8 @@ store_forward_io(const struct peer *in, const struct weft_io_tlp *t)
 	struct peer *out;
 	int rc;
 
-	if (!in->is_switch && t->spid != in->pid)
-		return store_drop(n, WEFT_DROP_NO_CONN);
+	if (!weft_ingress_spid(&n->ingress[in->port], t->spid))
+		return ingress_refuse(in, t->spid);
 	if (port < 0)
 		return store_drop(n, WEFT_DROP_NO_ROUTE);
 	out = &n->peer[port];

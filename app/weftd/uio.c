@@ -222,8 +222,8 @@ uio_packet(void *arg, const struct weft_io_tlp *t)
 
 	/* Nobody asks or answers in another's name: behind a link of a switch it has seen to that. */
 	if (!p->is_switch && t->spid != p->pid)
-		why = WEFT_DROP_NO_CONN;
-	else if (t->dpid != n->topo->pid)
+		return ingress_refuse(p, t->spid);
+	if (t->dpid != n->topo->pid)
 		why = WEFT_DROP_NOT_MINE;
 	else if (n->uio != NULL && weft_io_class(t) == WEFT_IO_REQUEST)
 		return request_in(p, t);

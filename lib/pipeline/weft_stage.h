@@ -17,6 +17,7 @@
 #include "weft_fec.h"
 #include "weft_frame.h"
 #include "weft_heads.h"
+#include "weft_ingress.h"
 #include "weft_pbr.h"
 #include "weft_tables.h"
 #include "weft_telem.h"
@@ -92,6 +93,12 @@ struct weft_env {
 	int only_mode; /* enum weft_mode, or -1: both */
 	uint16_t pid; /* DPID that is ours, or WEFT_PID_ANY */
 	bool take_control; /* hand link control frames on; otherwise they are dropped */
+	/*
+	 * Who may send in, by in_port, and what was refused. NULL: anybody. Also of a port that is
+	 * not in the topology nothing is known, so every in_port has its row.
+	 */
+	const struct weft_ingress *ingress;
+	struct weft_ingress_drops *ingress_drops;
 	struct weft_conns *conns; /* NULL: frames belong to no connection (a switch) */
 	weft_new_conn_fn new_conn; /* NULL: an unknown connection is refused */
 	void *new_conn_arg;

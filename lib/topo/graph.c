@@ -184,6 +184,14 @@ weft_topo_port_flits(const struct weft_topo *t, unsigned int port)
 	return WEFT_WIRE_FLITS_FOR_MTU(least);
 }
 
+uint16_t
+weft_topo_port_spid(const struct weft_topo *t, unsigned int port)
+{
+	const struct weft_topo_node *n = &t->node[t->neighbour[port]];
+
+	return n->kind == WEFT_TOPO_SWITCH ? WEFT_TOPO_ANY_SPID : n->pid;
+}
+
 /* Smallest frame on the way from one node to another, 0 if there is no way. */
 static unsigned int
 way_flits(const struct weft_topo *t, unsigned int from, unsigned int to)

@@ -559,6 +559,14 @@ bool weft_topo_may_ask(const struct weft_topo *t, unsigned int from, unsigned in
 /** Flits that fit a frame over the link of port index @p port, 1..64, by both ends' MTU. */
 unsigned int weft_topo_port_flits(const struct weft_topo *t, unsigned int port);
 
+#define WEFT_TOPO_ANY_SPID 0xFFFF
+
+/**
+ * The SPID that frames and messages may come in with by port index @p port: the PID of the host, GFD,
+ * device or HBR switch at the other end; WEFT_TOPO_ANY_SPID behind a PBR switch, which has checked.
+ */
+uint16_t weft_topo_port_spid(const struct weft_topo *t, unsigned int port);
+
 /**
  * Largest number of flits a frame may carry between two nodes, there and back.
  *

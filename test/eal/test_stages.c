@@ -89,6 +89,78 @@ deframe_counts_every_reason(void **state)
 	rig_stop();
 }
 
+/* By every port and with every SPID: only what the port's rule has goes on. */
+static void
+deframe_lets_in_what_may_come_by_the_port(void **state)
+{
+	static const struct weft_ingress rule[] = { { .spid = WEFT_SPID_ANY }, { .spid = 0x102 },
+		{ .spid = RIG_SPID } };
+	struct weft_ingress_drops drops[3] = { 0 };
+	unsigned int in = 0;
+
+	(void)state;
+	rig_start(WEFT_IDE_OFF, "deframe");
+	rig.rx_env.conns = NULL;
+	rig.rx_env.take_control = true;
+	rig.rx_env.ingress = rule;
+	rig.rx_env.ingress_drops = drops;
+	for (uint16_t port = 0; port < 3; port++)
+		for (unsigned int i = 0; i < 2 * WEFT_PIDS; i++) {
+			struct rte_mbuf *m = rig_frame(&r, 1);
+			struct weft_wire_hdr h = weft_frame(m)->hdr;
+
+			h.spid = (uint16_t)(i / 2);
+			h.kind = i % 2;
+			h.n_flits = i % 2 == 0;
+			rebuild(m, h);
+			weft_frame(m)->in_port = port;
+			rig_receive(m);
+			in += rig.n;
+			rig_free_frames();
+		}
+	assert_int_equal(in, 2 * WEFT_PIDS + 2 + 2);
+	assert_int_equal(weft_pipe_drops(rig.rx, WEFT_DROP_SPID), 2 * 2 * (WEFT_PIDS - 1));
+	assert_int_equal(
+		drops[0].count[WEFT_INGRESS_FLITS] + drops[0].count[WEFT_INGRESS_CONTROL], 0);
+	for (unsigned int port = 1; port < 3; port++) {
+		assert_int_equal(drops[port].count[WEFT_INGRESS_FLITS], WEFT_PIDS - 1);
+		assert_int_equal(drops[port].count[WEFT_INGRESS_CONTROL], WEFT_PIDS - 1);
+	}
+	rig_stop();
+}
+
+/* In cxl mode a frame says by its source address whose it is. */
+static void
+deframe_in_cxl_mode_goes_by_the_source_address(void **state)
+{
+	static const struct weft_ingress rule[] = { { .spid = 0x102,
+		.mac = { 2, 'W', 'E', 1, 0, 16 } } };
+	struct weft_ingress_drops drops[1] = { 0 };
+
+	(void)state;
+	rig_start(WEFT_IDE_OFF, "deframe");
+	rig.rx_env.conns = NULL;
+	rig.rx_env.pid = WEFT_PID_ANY;
+	rig.rx_env.ingress = rule;
+	rig.rx_env.ingress_drops = drops;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct rte_mbuf *m = rig_frame(&r, 1);
+		struct weft_wire_hdr h = weft_frame(m)->hdr;
+
+		h.mode = WEFT_MODE_CXL;
+		h.spid = h.dpid = WEFT_PID_NONE;
+		rebuild(m, h);
+		memcpy(rte_pktmbuf_mtod_offset(m, uint8_t *, 6), rule[0].mac, 6);
+		rte_pktmbuf_mtod(m, uint8_t *)[6 + 3] += (uint8_t)i; /* of another port */
+		weft_frame(m)->in_port = 0;
+		rig_receive(m);
+		assert_int_equal(rig.n, 1);
+		assert_int_equal(drops[0].count[WEFT_INGRESS_FLITS], i);
+	}
+	assert_int_equal(drops[0].spid, WEFT_PID_NONE);
+	rig_stop();
+}
+
 static void
 flits_lie_on_cache_lines(void **state)
 {
@@ -496,6 +568,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_list_of_stages_is_this),
 		cmocka_unit_test(deframe_counts_every_reason),
+		cmocka_unit_test(deframe_lets_in_what_may_come_by_the_port),
+		cmocka_unit_test(deframe_in_cxl_mode_goes_by_the_source_address),
 		cmocka_unit_test(flits_lie_on_cache_lines),
 		cmocka_unit_test(crc_check_tells_loss_from_damage),
 		cmocka_unit_test(crc_first_mends_what_the_crc_fails),

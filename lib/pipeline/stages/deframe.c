@@ -2,12 +2,14 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Stage deframe: believes a frame's header or drops the frame, and finds the connection it belongs
- * to (encapsulation.md sections 1 and 2). Hot: runs per burst. Frames of one connection come in
+ * Stage deframe: believes a frame's header or drops the frame, asks whether its sender may send by
+ * this port, and finds the connection it belongs to (encapsulation.md sections 1 and 2). Hot: runs per burst. Frames of one connection come in
  * runs, so the last one found is tried first.
  */
 
 #include "weft_stage.h"
+
+#define SRC_MAC 6 /* where a frame's source address stands */
 
 enum { COUNT_CONTROL, COUNT_NEW_CONNS };
 
@@ -34,7 +36,7 @@ deframe_key(struct weft_conn_key *k, const struct weft_wire_hdr *h, const uint8_
 	k->session = h->session;
 	if (h->mode == WEFT_MODE_CXL) {
 		/* A direction of a link is its source address, whatever channel or session. */
-		memcpy(k->mac, frame + 6, sizeof(k->mac));
+		memcpy(k->mac, frame + SRC_MAC, sizeof(k->mac));
 		k->vc = 0;
 		k->session = 0;
 	}
@@ -56,6 +58,22 @@ deframe_find(const struct weft_env *env, const struct weft_conn_key *key, struct
 	return WEFT_OK;
 }
 
+/* Whether the frame may come in by its port; in cxl mode a direction of a link is its address. */
+static enum weft_verdict
+deframe_ingress(const struct weft_env *env, struct rte_mbuf *m, const struct weft_frame *f)
+{
+	const struct weft_ingress *in = &env->ingress[f->in_port];
+
+	if (f->hdr.mode == WEFT_MODE_CXL
+			? weft_ingress_mac(in, rte_pktmbuf_mtod(m, const uint8_t *) + SRC_MAC)
+			: weft_ingress_spid(in, f->hdr.spid))
+		return WEFT_OK;
+	weft_ingress_refused(&env->ingress_drops[f->in_port],
+		f->hdr.kind == WEFT_WIRE_CONTROL ? WEFT_INGRESS_CONTROL : WEFT_INGRESS_FLITS,
+		f->hdr.spid);
+	return WEFT_DROP_SPID;
+}
+
 /* Everything that is decided without the connection. */
 static enum weft_verdict
 deframe_header(const struct weft_env *env, struct rte_mbuf *m, struct weft_frame *f)
@@ -69,6 +87,9 @@ deframe_header(const struct weft_env *env, struct rte_mbuf *m, struct weft_frame
 		return v;
 	if (env->only_mode >= 0 && f->hdr.mode != env->only_mode)
 		return WEFT_DROP_MODE;
+	v = env->ingress == NULL ? WEFT_OK : deframe_ingress(env, m, f);
+	if (v != WEFT_OK)
+		return v;
 	if (env->pid != WEFT_PID_ANY && f->hdr.dpid != env->pid)
 		return WEFT_DROP_NOT_MINE;
 	if (f->hdr.kind == WEFT_WIRE_CONTROL && !env->take_control)
