@@ -103,7 +103,6 @@ static void
 end_epoch(struct source *s)
 {
 	s->made.epochs++;
-	s->in_epoch = 0;
 }
 
 static bool
@@ -134,11 +133,10 @@ try_refresh(struct source *s, uint8_t *flit)
 static bool
 try_poison(struct source *s, uint8_t *flit)
 {
-	if (!chance(s, s->ide.poison) || s->in_epoch + 1 == WEFT_IDE_POISON_MAX)
+	if (!chance(s, s->ide.poison))
 		return false;
 	control_flit(s, flit, WEFT_LLCTRL_POISON, (uint8_t)weft_rand_below(&s->chance, 8));
 	s->made.poison++;
-	s->in_epoch++;
 	s->has_poison = true;
 	return true;
 }

@@ -103,8 +103,7 @@ end_ide_seal(struct end_ide *s, uint8_t *flit)
 	if (s->n_unsealed++ == 0)
 		s->unsealed = flit;
 	weft_ide_pace_flit(&s->pace);
-	if (s->pace.in_epoch == 0)
-		s->n_poison = 0;
+	s->n_poison = 0;
 	s->is_open = s->is_fresh = true;
 	if (++s->key_flits >= s->cfg.rekey_flits)
 		s->rekey_due = true;
@@ -137,10 +136,8 @@ end_ide_close(struct end_ide *s, uint8_t *flit)
 
 	end_ide_flush(s);
 	c = weft_ide_close(s->tx, flit);
-	if (c == WEFT_IDE_CLOSE_TMAC) {
+	if (c == WEFT_IDE_CLOSE_TMAC)
 		weft_ide_pace_close(&s->pace);
-		s->n_poison = 0;
-	}
 	return c;
 }
 

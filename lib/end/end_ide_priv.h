@@ -27,7 +27,7 @@ struct end_ide {
 	struct weft_ide_pace pace; /* of what is packed */
 	uint8_t *unsealed; /* flits back to back in the replay buffer that end_ide_flush() seals */
 	unsigned int n_unsealed;
-	uint8_t n_poison; /* in the epoch that is being packed */
+	uint8_t n_poison; /* Poison in front of the next flit that is sealed */
 	bool is_open; /* an epoch may be unfinished, or its MAC unsent */
 	bool is_fresh; /* sealed since `sealed_ns` */
 	bool rekey_due; /* nothing may be sent but what leads to a new key */
@@ -55,7 +55,7 @@ void end_ide_end(struct end_ide *s);
 void end_ide_seal(struct end_ide *s, uint8_t *flit);
 void end_ide_flush(struct end_ide *s);
 
-/* Whether a Poison flit has room in the epoch. */
+/* Whether one more Poison flit may stand in front of the next flit. */
 bool end_ide_may_poison(const struct end_ide *s);
 
 /* A Poison flit goes out next. */

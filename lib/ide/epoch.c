@@ -90,7 +90,7 @@ poison_offset(const uint8_t *flit)
 bool
 ide_poison_wait(struct weft_ide_stream *s, const uint8_t *flit)
 {
-	if (!ide_poison_has_room(s))
+	if (s->n_poison == WEFT_IDE_POISON_MAX)
 		return false;
 	s->poison[s->n_poison++] = poison_offset(flit);
 	return true;
@@ -104,6 +104,7 @@ ide_poison_insert(struct weft_ide_stream *s, uint8_t offset)
 	memcpy(last + IDE_AAD_WORD, last, IDE_AAD_WORD);
 	put_aad(s, s->aad_words - 1U, offset);
 	s->aad_words++;
+	s->last_poison++;
 	s->counts.poison++;
 }
 
@@ -122,6 +123,7 @@ count_in(struct weft_ide_stream *s, const uint8_t *flit, enum ide_kind kind)
 {
 	const uint32_t crd = weft_flit_crd(flit);
 
+	s->last_poison = s->n_poison;
 	if (s->n_poison > 0)
 		take_poison(s);
 	put_aad(s, s->aad_words,
@@ -273,10 +275,12 @@ ide_epoch_plain_flits(struct weft_ide_stream *s, uint8_t *flits, unsigned int n,
 			break;
 		put_aad(s, s->aad_words + i, crd << 4 | fmt);
 	}
-	if (i > 0)
+	if (i > 0) {
 		wait_for_more(s, flits, i, IDE_KIND_PLAIN, is_open);
+		s->last_poison = 0;
+	}
 	s->flits = (uint8_t)(s->flits + i);
-	s->aad_words = (uint8_t)(s->aad_words + i);
+	s->aad_words = (uint16_t)(s->aad_words + i);
 	return i;
 }
 

@@ -24,7 +24,8 @@
 #define IDE_P_MAX (WEFT_IDE_EPOCH_MAX * IDE_COVERED)
 #define IDE_PCRC_LEN 4
 #define IDE_AAD_WORD 4
-#define IDE_AAD_WORDS_MAX 64 /* the kernels load whole vectors */
+/* Flits, and what may stand in front of each. */
+#define IDE_AAD_WORDS_MAX (WEFT_IDE_EPOCH_MAX * (1 + WEFT_IDE_POISON_MAX))
 #define IDE_MAC_OFF (WEFT_FLIT_H_OFF + WEFT_LLCTRL_PAYLOAD_OFF)
 
 /* What IDE makes of a flit. */
@@ -65,7 +66,7 @@ struct weft_ide_stream {
 	/* The epoch being filled. */
 	bool in_one_pass; /* decided by its first flit; says which of the states below it is in */
 	uint8_t flits;
-	uint8_t aad_words; /* one a flit, and one for each Poison before it */
+	uint16_t aad_words; /* one a flit, and one for each Poison before it */
 	/*
 	 * Sender with late poison: the epoch is full and stays here, its MAC not computed, until it
 	 * has to go out. Only between calls.
@@ -96,6 +97,7 @@ struct weft_ide_stream {
 	uint8_t refresh_idles;
 	unsigned int idles_due;
 	uint8_t n_poison; /* Poison that waits for its protocol flit */
+	uint8_t last_poison; /* words of Poison in front of the last protocol flit */
 	uint8_t poison[WEFT_IDE_POISON_MAX];
 	struct ide_gcm *next_gcm; /* valid, as next_pass_key, with has_next_key */
 	struct ide_pass_key next_pass_key;
@@ -109,8 +111,6 @@ ide_note_special(struct weft_ide_stream *s)
 	                s->insecure || s->is_stopped;
 }
 
-static_assert(WEFT_IDE_EPOCH_MAX + WEFT_IDE_POISON_MAX <= IDE_PASS_AAD_WORDS, "AAD has a bound");
-
 enum ide_kind ide_kind(const uint8_t *flit);
 
 /* LLCTRL << 4 | SubType of a flit that is IDE_KIND_CONTROL; -1 if it is another protocol's. */
@@ -122,13 +122,6 @@ ide_control(const uint8_t *flit)
 
 /* Have Poison wait for the next protocol flit. @return false if it is one too many */
 bool ide_poison_wait(struct weft_ide_stream *s, const uint8_t *flit);
-
-/* Whether one more word for Poison has room in the epoch that is open. */
-static inline bool
-ide_poison_has_room(const struct weft_ide_stream *s)
-{
-	return s->aad_words - s->flits + s->n_poison < WEFT_IDE_POISON_MAX;
-}
 
 /* Put Poison's word in front of the last flit's. */
 void ide_poison_insert(struct weft_ide_stream *s, uint8_t offset);

@@ -24,7 +24,7 @@
 #define IDE_PASS_ROUNDS 14 /* of AES-256 */
 #define IDE_PASS_SHARE 15 /* blocks of P in a flit, slot 0 included */
 #define IDE_PASS_POWERS (2 * 16 + 8) /* so that 16 can be read from H^15 on, or any lower */
-#define IDE_PASS_AAD_WORDS 60 /* 15 blocks: as many powers as lie in a row */
+#define IDE_PASS_AAD_WORDS 60 /* folded at a time: 15 blocks, as many powers as lie in a row */
 
 /* Where H^n, 1..30, is: in the lanes of two flits. */
 #define IDE_PASS_POWER(n) (31 - (n) - ((n) > IDE_PASS_SHARE))
@@ -101,8 +101,7 @@ struct ide_pass_kernel {
 	void (*pairs)(const struct ide_pass_key *key, struct ide_pass *pass, uint8_t *flit,
 		unsigned int n, unsigned int way);
 	/*
-	 * The epoch's tag, 16 bytes. @p aad is @p aad_len bytes, a multiple of 4, 4 to
-	 * 4 * IDE_PASS_AAD_WORDS.
+	 * The epoch's tag, 16 bytes. @p aad is @p aad_len bytes, a multiple of 4, 4 or more.
 	 */
 	void (*tag)(struct ide_pass_key *key, const struct ide_pass *pass, const uint8_t *aad,
 		unsigned int aad_len, bool pcrc, uint8_t *tag);

@@ -652,7 +652,7 @@ sum_add_aad(struct sum512 *sum, const struct ide_pass_key *key, const uint8_t *a
 		_mm512_loadu_si512(key->power[IDE_PASS_POWER(blocks) + 4 * v]));
 }
 
-/* Blocks of AAD as one that takes their place, with the block behind the last as its end. */
+/* Up to 15 blocks of AAD as one that takes their place, with the block behind the last as its end. */
 static inline __m128i
 fold_aad(const struct ide_pass_key *key, const uint8_t *aad, unsigned int words)
 {
@@ -667,6 +667,22 @@ fold_aad(const struct ide_pass_key *key, const uint8_t *aad, unsigned int words)
 		for (unsigned int v = 2; v < 4; v++)
 			sum_add_aad(&sum, key, aad, blocks, mask, v);
 	return sum_reduce(&sum);
+}
+
+/* The same for any number: only an epoch with much Poison has more. */
+static __attribute__((noinline)) __m128i
+fold_long_aad(const struct ide_pass_key *key, const uint8_t *aad, unsigned int words)
+{
+	__m128i head = _mm_setzero_si128();
+
+	for (unsigned int at = 0; at < words; at += IDE_PASS_AAD_WORDS) {
+		const unsigned int left = words - at;
+		const unsigned int n = left < IDE_PASS_AAD_WORDS ? left : IDE_PASS_AAD_WORDS;
+
+		head = multiply(head, load(key->power[IDE_PASS_POWER((n + 3) / 4)]));
+		head = _mm_xor_si128(head, fold_aad(key, aad + 4 * at, n));
+	}
+	return head;
 }
 
 void
@@ -689,8 +705,10 @@ ide_pass_tag_vaes512(struct ide_pass_key *key, const struct ide_pass *pass, cons
 		if (words == 2)
 			memcpy(&word[1], aad + 4, 4);
 		head = _mm_shuffle_epi8(_mm_set_epi32(0, 0, word[1], word[0]), rev);
-	} else {
+	} else if (words <= IDE_PASS_AAD_WORDS) {
 		head = fold_aad(key, aad, words);
+	} else {
+		head = fold_long_aad(key, aad, words);
 	}
 	sum_add(&sum, _mm512_zextsi128_si512(head),
 		_mm512_zextsi128_si512(far_power(key, far_exponent(blocks, words))));

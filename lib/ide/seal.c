@@ -253,7 +253,7 @@ weft_ide_poison_last(
 			return -ENOTSUP;
 		if (s->has_poison && s->flits == 0)
 			return -EALREADY;
-		if (s->has_poison && !ide_poison_has_room(s))
+		if (s->has_poison && s->last_poison == WEFT_IDE_POISON_MAX)
 			return -ENOBUFS;
 		if (s->has_poison)
 			ide_poison_insert(s, offset);

@@ -24,7 +24,12 @@ extern "C" {
 #define WEFT_IDE_KEY_LEN 32
 #define WEFT_IDE_MAC_LEN 12
 #define WEFT_IDE_EPOCH_MAX 32
-#define WEFT_IDE_POISON_MAX 28 /**< Poison flits that one epoch can authenticate */
+/**
+ * Poison flits in front of one protocol flit: each names a data message that is in transfer, by an
+ * offset of 0..7, so a ninth would say nothing (wire-formats.md section 4.6). An epoch may have so
+ * many in front of each of its protocol flits.
+ */
+#define WEFT_IDE_POISON_MAX 8
 
 enum weft_ide_mode { WEFT_IDE_OFF, WEFT_IDE_CONTAINMENT, WEFT_IDE_SKID };
 
@@ -270,11 +275,16 @@ struct weft_ide_event {
  * are ignored and counted, and go on as any control flit does.
  *
  * At most WEFT_IDE_HELD_MAX flits are held, control flits included: more of them between an epoch
- * and its MAC is a failure.
+ * and its MAC is a failure, and so is Poison beyond WEFT_IDE_POISON_MAX in front of a protocol flit.
  */
 void weft_ide_open(struct weft_ide_stream *s, uint8_t *flit, struct weft_ide_event *e);
 
-#define WEFT_IDE_HELD_MAX 8
+/*
+ * Containment: an epoch of two flits and the one that may come before its MAC, each with all the
+ * Poison that there can be in front of it, Poison in front of the flit with the MAC, and five other
+ * control flits.
+ */
+#define WEFT_IDE_HELD_MAX (3 * (1 + WEFT_IDE_POISON_MAX) + WEFT_IDE_POISON_MAX + 5)
 
 /**
  * What a run did, to flits of before and of the run, oldest first: `release` may go on, then
@@ -282,8 +292,8 @@ void weft_ide_open(struct weft_ide_stream *s, uint8_t *flit, struct weft_ide_eve
  * Of flits in the run that is as many as are live, less those that are held now.
  */
 struct weft_ide_run {
-	uint8_t release; /**< 0..72 */
-	uint8_t failed; /**< 0..9; not 0: an epoch failed in this run */
+	uint8_t release; /**< 0..64 + WEFT_IDE_HELD_MAX */
+	uint8_t failed; /**< 0..WEFT_IDE_HELD_MAX + 1; not 0: an epoch failed in this run */
 	uint8_t insecure; /**< 0..64 */
 	uint8_t epochs_good; /**< epochs whose MAC was good */
 };

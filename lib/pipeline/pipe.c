@@ -19,7 +19,7 @@
 
 #include "pipe_priv.h"
 
-#define PIPE_RING_FRAMES 1024
+#define PIPE_RING_FRAMES 2048
 
 static int
 pipe_check(const struct weft_pipe_cfg *cfg, const struct weft_layout *l, char *err, size_t err_len)

@@ -70,7 +70,7 @@ struct weft_pipe_cfg {
 	void *source_arg;
 	weft_sink_fn sink;
 	void *sink_arg;
-	uint32_t ring_frames; /* between segments; 0: 1024; a power of two above WEFT_BURST_CAP */
+	uint32_t ring_frames; /* between segments; 0: 2048; a power of two above WEFT_BURST_CAP */
 	int socket; /* NUMA node of rings and state, or SOCKET_ID_ANY */
 };
 

@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 #define WEFT_BURST_MAX 32 /**< frames a source puts into a burst */
-#define WEFT_BURST_CAP 384 /**< room: ide_open may let go of frames it held for every connection */
+#define WEFT_BURST_CAP 1344 /**< room: ide_open may let go of frames it held for every connection */
 #define WEFT_BURST_FLITS (WEFT_BURST_MAX * WEFT_WIRE_FLITS_MAX) /**< of a burst from a source */
 #define WEFT_STAGE_COUNTERS_MAX 8
 #define WEFT_PID_ANY 0xFFFF

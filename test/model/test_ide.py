@@ -283,11 +283,18 @@ class Rules(unittest.TestCase):
             self.run_order(order)
             self.assertEqual((order, self.handed), (order, handed))
 
-    def test_no_more_than_eight_are_held(self):
-        self.assertEqual(self.follow("PPSIIIPVM"), (1, 0, 2))
-        self.assertEqual(self.follow("PPSIIIPVVM"), (0, 1, 0))
-        self.assertEqual(self.follow("P" * 31 + "VVVVVVVVVPM", "skid"), (1, 0, 33))
-        self.assertEqual(self.run_order("33333333V").bad, 1)
+    def test_no_more_than_forty_are_held(self):
+        self.assertEqual(self.follow("PPSIIIPV" + 32 * "V" + "M"), (1, 0, 2))
+        self.assertEqual(self.follow("PPSIIIPVV" + 32 * "V" + "M"), (0, 1, 0))
+        self.assertEqual(self.follow("P" * 31 + 41 * "V" + "PM", "skid"), (1, 0, 33))
+        self.assertEqual(self.run_order("P01234567" + 30 * "V").bad, 0)
+        self.assertEqual(self.run_order("P01234567" + 32 * "V").bad, 1)
+
+    def test_poison_of_every_message_in_transfer(self):
+        for mode, flits in (("containment", "PP" + "MP" * 16), ("skid", "P" * 32 + "M")):
+            order = "".join("01234567" + flit for flit in flits)
+            self.assertEqual(self.run_order(order, mode).bad, 0)
+            self.assertEqual(self.run_order("P012345670", mode).bad, 1)
 
     def test_control_goes_on_at_once_in_skid(self):
         self.run_order("3P4PIV", "skid")

@@ -12,8 +12,10 @@ from . import ide, messages
 # Idle flits that a receiver may ask for: after IDE.TMAC at most, after IDE.Start or IDE.Stop.
 TRUNCATION_DELAY = 4
 REFRESH_DELAY = 3
+# Offsets of Poison are 0..7: more of it in front of a protocol flit says nothing.
+MAX_POISON = 8
 # A receiver in containment holds no more flits for want of a MAC (doc/decisions.md).
-MAX_HELD = 8
+MAX_HELD = 3 * (1 + MAX_POISON) + MAX_POISON + 5
 SPOILED = -1                    # instead of an epoch: to be sent with its CRC inverted
 
 
@@ -181,6 +183,9 @@ class Receiver:
         """item: whatever the caller wants back on release; flit: a bytearray, opened in place."""
         out = self._accept(item, flit)
         if len(self.full_held) + len(self.held) + len(self.waiting) > MAX_HELD and self.hold:
+            return self._fail()
+        poison = sum(1 for _, offset in self.waiting if offset is not None)
+        if poison > MAX_POISON and (self.hold or self.protect_poison):
             return self._fail()
         return out
 

@@ -168,10 +168,9 @@ def _poisoned(rng, s, corrupt=True):
     if corrupt and rng.random() < 0.02:
         s.sender.poison_by_corruption(rng.randrange(8))
     else:
-        # One a flit, or a receiver would have to hold too many; more where it holds none.
-        idle = not s.sender.epoch.flits and s.sender.due is None
-        for _ in range((rng.random() < 0.1) * (rng.choice((1, 1, 2)) if idle else 1)):
-            s.sender.poison(rng.randrange(8))
+        # Of each message that can be in transfer, at the most.
+        for offset in rng.sample(range(8), (rng.random() < 0.1) * rng.choice((1, 1, 2, 8))):
+            s.sender.poison(offset)
         s.sender.protocol_flit()
     if s.sender.can_truncate() and rng.random() < 0.05:
         late = rng.random() < 0.2

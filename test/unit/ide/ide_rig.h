@@ -55,7 +55,7 @@ rig_is_mac(const uint8_t *flit)
 /* --- the reference --- */
 
 struct ref_epoch {
-	uint8_t aad[(WEFT_IDE_EPOCH_MAX + WEFT_IDE_POISON_MAX) * 4],
+	uint8_t aad[WEFT_IDE_EPOCH_MAX * (1 + WEFT_IDE_POISON_MAX) * 4],
 		p[WEFT_IDE_EPOCH_MAX * 240 + 4];
 	size_t aad_len, p_len;
 };

@@ -12,6 +12,8 @@
 
 #include "ide_priv.h"
 
+#define IDLES_HELD (WEFT_IDE_HELD_MAX - 2 - 1) /* beside an epoch and IDE.Start */
+
 static void
 receive_made(void)
 {
@@ -240,13 +242,14 @@ start_is_refused_where_it_must_not_be(void **state)
 	uint8_t flit[WEFT_FLIT_LEN];
 
 	(void)state;
-	start_with((struct weft_ide_config){ .mode = WEFT_IDE_CONTAINMENT, .refresh_idles = 6 });
+	start_with((struct weft_ide_config){
+		.mode = WEFT_IDE_CONTAINMENT, .refresh_idles = IDLES_HELD + 1 });
 	assert_int_equal(weft_ide_start(tx, flit), -ENOKEY);
 	give_next_key();
 	send_flits(1);
 	assert_int_equal(weft_ide_start(tx, flit), -EBUSY); /* inside an epoch */
 	send_flits(1);
-	assert_int_equal(weft_ide_start(tx, flit), -EBUSY); /* 2 + 1 + 6 flits to hold */
+	assert_int_equal(weft_ide_start(tx, flit), -EBUSY); /* one too many to hold */
 	send_flits(1);
 	send_close();
 	send_start();
@@ -254,7 +257,8 @@ start_is_refused_where_it_must_not_be(void **state)
 	send_flits(5);
 	expect_all_delivered();
 
-	start_with((struct weft_ide_config){ .mode = WEFT_IDE_CONTAINMENT, .refresh_idles = 5 });
+	start_with((struct weft_ide_config){
+		.mode = WEFT_IDE_CONTAINMENT, .refresh_idles = IDLES_HELD });
 	give_next_key();
 	send_flits(2);
 	send_start();

@@ -293,13 +293,14 @@ too_much_poison_is_refused(void **state)
 	start(WEFT_IDE_SKID, true, true);
 	send_poison(1);
 	send_flits(1);
-	for (unsigned int i = 1; i < WEFT_IDE_POISON_MAX; i++)
-		send_poison((uint8_t)(i % 8));
+	for (unsigned int i = 0; i < WEFT_IDE_POISON_MAX; i++)
+		send_poison((uint8_t)i);
 	weft_ide_poison_put(flit, 1);
 	assert_int_equal(rig_seal(tx, flit), -ENOBUFS);
 	assert_int_equal(rig_seal_run(tx, flit, 1), 0);
+	send_flits(1);
 	assert_int_equal(weft_ide_poison_last(tx, WEFT_IDE_SPOILT_CRC, 1, flit), -ENOBUFS);
-	send_flits(32);
+	send_flits(31);
 	assert_int_equal(rx.epochs_good, 1);
 	for (unsigned int i = 0; i < WEFT_IDE_POISON_MAX; i++)
 		send_poison(3);
@@ -307,6 +308,26 @@ too_much_poison_is_refused(void **state)
 	weft_ide_poison_put(flit, 1);
 	rig_receive(&rx, flit);
 	assert_int_equal(rx.failures, 1);
+}
+
+/* Between any two protocol flits as much as the format has, in both modes, and it is legal. */
+static void
+all_the_poison_of_the_format(void **state)
+{
+	(void)state;
+	for (unsigned int m = 0; m < 4; m++) {
+		const enum weft_ide_mode mode = m % 2 == 0 ? WEFT_IDE_CONTAINMENT : WEFT_IDE_SKID;
+
+		start(mode, m / 2 == 0, m / 2 == 0);
+		for (unsigned int k = 0; k < WEFT_IDE_EPOCH_MAX; k++) {
+			for (unsigned int i = 0; i < WEFT_IDE_POISON_MAX; i++)
+				send_poison((uint8_t)i);
+			send_flits(1);
+		}
+		send_flits(1);
+		assert_int_equal(rx.failures, 0);
+		assert_int_equal(rx.epochs_good, WEFT_IDE_EPOCH_MAX / weft_ide_epoch_flits(mode));
+	}
 }
 
 /* --- CRC corruption --- */
@@ -425,6 +446,7 @@ main(void)
 		cmocka_unit_test(poison_needs_a_carrier_before_tmac),
 		cmocka_unit_test(poison_before_tmac_is_the_next_epochs),
 		cmocka_unit_test(too_much_poison_is_refused),
+		cmocka_unit_test(all_the_poison_of_the_format),
 		cmocka_unit_test(spoilt_flit_gets_poison_before_its_mac),
 		cmocka_unit_test(spoilt_flit_without_protection),
 		cmocka_unit_test(poison_is_refused_when_the_mac_is_gone),

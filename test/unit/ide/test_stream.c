@@ -271,7 +271,7 @@ flits_of_other_protocols_pass_untouched(void **state)
 }
 
 static void
-nine_held_flits_are_too_many(void **state)
+one_held_flit_too_many_fails(void **state)
 {
 	(void)state;
 	start(WEFT_IDE_CONTAINMENT);
@@ -298,7 +298,7 @@ protocol_flit_over_the_bound_fails_too(void **state)
 }
 
 static void
-eight_held_flits_are_let_go_by_the_mac(void **state)
+all_held_flits_are_let_go_by_the_mac(void **state)
 {
 	(void)state;
 	start(WEFT_IDE_CONTAINMENT);
@@ -574,9 +574,9 @@ main(void)
 		cmocka_unit_test(control_flits_keep_their_place),
 		cmocka_unit_test(control_flits_between_epochs_go_with_the_earlier),
 		cmocka_unit_test(flits_of_other_protocols_pass_untouched),
-		cmocka_unit_test(nine_held_flits_are_too_many),
+		cmocka_unit_test(one_held_flit_too_many_fails),
 		cmocka_unit_test(protocol_flit_over_the_bound_fails_too),
-		cmocka_unit_test(eight_held_flits_are_let_go_by_the_mac),
+		cmocka_unit_test(all_held_flits_are_let_go_by_the_mac),
 		cmocka_unit_test(mac_in_the_second_flit_is_taken),
 		cmocka_unit_test(second_flit_without_the_mac_fails),
 		cmocka_unit_test(mac_that_is_not_due_fails),
