@@ -71,7 +71,7 @@ host_abort(struct sim_end *e)
 			continue;
 		weft_host_grant(n->host.host, t->dpid, 0, 0);
 		open = oracle_lost(n, t);
-		ended = weft_host_abort(n->host.host, t->dpid, node_now(n), host_lost, n);
+		ended = weft_host_abort(n->host.host, t->dpid, true, node_now(n), host_lost, n);
 		if (open != ended)
 			violation(n->sim, "host %u had %u requests open to %u, but %u ended",
 				n->pid, open, t->dpid, ended);

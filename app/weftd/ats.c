@@ -103,7 +103,7 @@ take(struct peer *p, const struct weft_io_tlp *t)
 	else if (a->agent != NULL)
 		v = weft_ats_agent_receive(a->agent, t->spid, t->tlp, t->len);
 	else if (t->spid == agent_pid(n))
-		v = weft_ats_client_receive(a->client, t->tlp, t->len, n->now_ns);
+		v = weft_ats_client_receive(a->client, t->tlp, t->len, n->ends_ns);
 	if (v == WEFT_DROP_TX_FULL)
 		return false; /* more questions than the agent holds: it waits */
 	if (v != WEFT_OK)
@@ -149,7 +149,7 @@ client_packets(struct node *n)
 		(len = weft_ats_client_send_posted(c, buf, sizeof(buf))) != 0)
 		send_packet(p, agent_pid(n), buf, len);
 	while (p != NULL && weft_end_can_send_io(p->end, WEFT_IO_REQUEST) &&
-		(len = weft_ats_client_send_request(c, buf, sizeof(buf), n->now_ns)) != 0)
+		(len = weft_ats_client_send_request(c, buf, sizeof(buf), n->ends_ns)) != 0)
 		send_packet(p, agent_pid(n), buf, len);
 }
 
@@ -261,7 +261,7 @@ ats_session(struct peer *p, bool ended, bool began)
 		agent_session(n, (unsigned int)client_index(a, p->pid), ended, began);
 	} else if (p->pid == agent_pid(n)) {
 		if (ended)
-			weft_ats_client_reset(a->client, n->now_ns);
+			weft_ats_client_reset(a->client, n->ends_ns);
 		if (began)
 			weft_ats_client_enable(a->client);
 	} else {
@@ -294,7 +294,7 @@ ats_translates(const struct node *n)
 void
 ats_submit(struct node *n, const struct weft_msg *m)
 {
-	if (weft_ats_client_submit(n->ats->client, m, n->now_ns) != 0)
+	if (weft_ats_client_submit(n->ats->client, m, n->ends_ns) != 0)
 		n->drops[WEFT_DROP_TX_FULL]++;
 }
 
@@ -302,7 +302,7 @@ bool
 ats_next(struct node *n, struct weft_msg *m, bool *refused)
 {
 	const enum weft_ats_client_next what =
-		weft_ats_client_next(n->ats->client, kinds_now(n), n->now_ns, m);
+		weft_ats_client_next(n->ats->client, kinds_now(n), n->ends_ns, m);
 
 	*refused = what == WEFT_ATS_CLIENT_REFUSE;
 	return what != WEFT_ATS_CLIENT_NONE;
@@ -368,7 +368,7 @@ ats_poll(struct node *n)
 		return 0;
 	take_waiting(n);
 	if (a->client != NULL) {
-		weft_ats_client_time(a->client, n->now_ns);
+		weft_ats_client_time(a->client, n->ends_ns);
 		client_packets(n);
 		return 0;
 	}

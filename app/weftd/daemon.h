@@ -25,6 +25,7 @@
 #include "weft_msg.h"
 #include "weft_pipe.h"
 #include "weft_port.h"
+#include "weft_request_clock.h"
 #include "weft_resolve.h"
 #include "weft_secret.h"
 #include "weft_tables_writer.h"
@@ -76,6 +77,7 @@ struct peer {
 	bool is_switch; /* packets of others come from here */
 	bool is_needed; /* the node asks it, or by it; others come and go */
 	uint64_t begun; /* sessions of the end that the node knows of */
+	bool is_stalled; /* as the clock of requests knows it */
 	uint64_t due_ns; /* when the end has something to do by time */
 	struct weft_end *end;
 	struct weft_conn *rx;
@@ -142,6 +144,9 @@ struct node {
 	const char *
 		refused; /* what a peer would not agree to; NULL: nothing. Read by the control thread */
 	char refusal[128];
+	/* host, device: whoever asks */
+	struct weft_request_clock *clock; /* of its requests: what makes none older */
+	uint16_t n_stalled; /* peers */
 	/* host */
 	struct ats *ats; /* NULL: it neither translates nor is an agent */
 	struct weft_host *host;
@@ -388,6 +393,11 @@ void ide_tell(struct daemon *d);
 /** A word for reports: "off", "down", "secure", "insecure", "closed". */
 const char *ide_state(const struct peer *p);
 
+/* --- follow.c --- */
+
+/** peer_ended() and peer_began(), and what they, and stalls, are to requests that are open. */
+void follow_session(struct peer *p, bool *ended, bool *began);
+
 /* --- generation.c --- */
 
 /** Draw the number of this run. 0, or -EIO: the system gives no random bits. */
@@ -409,6 +419,9 @@ bool uio_packet(void *arg, const struct weft_io_tlp *t);
 
 /** Answer what waits; ask, if @p may_ask. Returns requests begun. */
 unsigned int uio_poll(struct node *n, bool may_ask);
+
+/** rxl: the session with a destination is over, and with it what is open there. */
+void uio_abort(struct node *n, uint16_t dpid);
 
 /** Whether everything that the node asks by UIO has ended. Any thread. */
 bool uio_is_done(const struct node *n);
@@ -452,6 +465,9 @@ unsigned int store_poll(void *arg);
  * called before each request.
  */
 void host_allow(struct node *n);
+
+/** A request has ended: tell whose it was. */
+void host_complete(struct node *n, const struct weft_host_completion *c);
 
 /** Send a request to where its address leads; what the edge port stops is answered here. */
 void host_forward(struct node *n, struct weft_msg *m);

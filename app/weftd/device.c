@@ -28,8 +28,9 @@ device_poll(void *arg)
 	for (unsigned int s = 0; s < weft_pipe_segments(n->rx); s++)
 		worked += weft_pipe_poll(n->rx, s);
 	for (uint16_t i = 0; i < n->n_peers; i++) {
-		peer_ended(&n->peer[i]);
-		peer_began(&n->peer[i]);
+		bool ended, began;
+
+		follow_session(&n->peer[i], &ended, &began);
 	}
 	n->was_up = n->was_up || peers_are_up(n);
 	worked += uio_poll(n, n->was_up && n->out[0].n == 0);

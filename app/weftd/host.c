@@ -18,9 +18,9 @@
 #define EXPIRE_BATCH 64
 #define REQUESTS_A_POLL 128
 #define MOVE_LINES 512 /* of an agent, on their way */
-#define TRANSFER_TIMEOUT_NS UINT64_C(10000000000) /* without traffic, which names one */
+#define TRANSFER_TIMEOUT_NS (WEFT_TOPO_TIMEOUT_MS * UINT64_C(1000000)) /* without traffic */
 
-static void
+void
 host_complete(struct node *n, const struct weft_host_completion *c)
 {
 	if (ats_complete(n, c))
@@ -73,26 +73,15 @@ host_lost(void *arg, const struct weft_host_completion *c)
 	host_complete(arg, c);
 }
 
-/* rxl: what was open in a session that ended is lost. */
+/* rxl: the destination grants with the session. */
 static void
-host_session(struct node *n, struct peer *p)
+host_granted(struct node *n, const struct peer *p)
 {
-	const bool ended = peer_ended(p), began = peer_began(p);
+	uint16_t credits = weft_end_session(p->end)->peer.credits;
 
-	/* Without `waiting` nothing is asked by CXL.mem: what is open waits for its timeout. */
-	if (ended && p->waiting != NULL) {
-		weft_host_grant(n->host, p->pid, 0, 0);
-		p->waiting->n = 0;
-		weft_host_abort(n->host, p->pid, n->now_ns, host_lost, n);
-	}
-	ats_session(p, ended, began);
-	if (began && p->waiting != NULL) {
-		uint16_t credits = weft_end_session(p->end)->peer.credits;
-
-		if (credits > PEER_CREDITS)
-			credits = PEER_CREDITS; /* what `waiting` has room for */
-		weft_host_grant(n->host, p->pid, credits, credits);
-	}
+	if (credits > PEER_CREDITS)
+		credits = PEER_CREDITS; /* what `waiting` has room for */
+	weft_host_grant(n->host, p->pid, credits, credits);
 }
 
 /*
@@ -136,15 +125,15 @@ host_send_waiting(struct peer *p)
 static void
 host_follow(struct node *n, struct peer *p)
 {
-	if (daemon_is_cxl(n->daemon)) {
-		const bool ended = peer_ended(p);
+	bool ended, began;
 
-		ats_session(p, ended, peer_began(p));
+	follow_session(p, &ended, &began);
+	ats_session(p, ended, began);
+	if (p->waiting == NULL)
 		return;
-	}
-	host_session(n, p);
-	if (p->waiting != NULL)
-		host_send_waiting(p);
+	if (began)
+		host_granted(n, p);
+	host_send_waiting(p);
 }
 
 static void
@@ -509,6 +498,7 @@ host_engine(struct node *n, char *err, size_t err_len)
 		.quarantine_ns = timeout_ns,
 		.tags = host_tags(tags < WEFT_HOST_TAGS_MAX ? tags : WEFT_HOST_TAGS_MAX),
 		.spid = n->topo->pid,
+		.clock = n->clock,
 	};
 	int rc;
 	void *mem = rte_zmalloc("weft_host", weft_host_size(&cfg), WEFT_CACHE_LINE);

@@ -36,8 +36,14 @@ node_clock(struct node *n)
 	uint64_t now_ns = node_now_ns(), passed_ns = now_ns - n->now_ns;
 
 	/* What the node did not see while it was paused is not the other ends' silence. */
-	n->ends_ns += passed_ns < PAUSE_NS ? passed_ns : PAUSE_NS;
 	n->now_ns = now_ns;
+	if (passed_ns <= PAUSE_NS) {
+		n->ends_ns += passed_ns;
+		return;
+	}
+	n->ends_ns += PAUSE_NS;
+	if (n->clock != NULL)
+		weft_request_clock_forgive(n->clock, passed_ns - PAUSE_NS);
 }
 
 static uint16_t
@@ -145,6 +151,11 @@ node_init(struct node *n, char *err, size_t err_len)
 	memcpy(n->env.src_mac, mac_prefix, sizeof(mac_prefix));
 	weft_put_be16(n->env.src_mac + sizeof(mac_prefix), n->topo->pid);
 	memcpy(n->env.dst_mac, mac_group, sizeof(mac_group));
+	if (n->topo->kind == WEFT_TOPO_HOST || n->topo->kind == WEFT_TOPO_DEVICE) {
+		n->clock = calloc(1, sizeof(*n->clock));
+		if (n->clock == NULL)
+			return -ENOMEM;
+	}
 	rc = ingress_init(n);
 	if (rc == 0)
 		rc = fabric_tables(n, err, err_len);
@@ -182,6 +193,7 @@ node_fini(struct node *n)
 	ingress_fini(n);
 	rte_free(n->out);
 	free(n->hop);
+	free(n->clock);
 	free(n->port);
 	free(n->peer);
 }

@@ -68,7 +68,6 @@ struct uio {
 	struct uio_answers *answers; /* by peer */
 	struct weft_io_tlp held; /* request that waits for credit or window */
 	struct peer *held_for; /* NULL: none waits */
-	uint64_t held_ns;
 	uint64_t expire_due_ns;
 	uint64_t stopped[EDGE_REASONS]; /* requests that the edge port answered, by why */
 	uint64_t count[UIO_N_COUNTERS];
@@ -318,7 +317,7 @@ send_held(struct node *n)
 	if (p == NULL)
 		return true;
 	/* Given up by now: it must not turn up later than its line is left alone for. */
-	if (n->now_ns - u->held_ns >= (uint64_t)n->topo->uio.timeout_ms * 1000000) {
+	if (!weft_uio_is_open(u->requester, &u->held)) {
 		u->held_for = NULL;
 		return true;
 	}
@@ -347,7 +346,6 @@ send_requests(struct node *n)
 		if (rc != 0)
 			break;
 		sent++;
-		u->held_ns = n->now_ns;
 		add_prefix(n, &u->held, addr);
 		u->held_for = edge_request(n, &u->held, addr);
 	}
@@ -381,6 +379,13 @@ uio_poll(struct node *n, bool may_ask)
 		weft_uio_expire(u->requester, n->now_ns, lost, n, EXPIRE_BATCH);
 	}
 	return may_ask && !u->is_done ? send_requests(n) : 0;
+}
+
+void
+uio_abort(struct node *n, uint16_t dpid)
+{
+	if (n->uio != NULL && n->uio->traffic != NULL)
+		weft_uio_abort(n->uio->requester, dpid, true, n->now_ns, lost, n);
 }
 
 bool
@@ -503,6 +508,7 @@ make_requester(struct node *n)
 		.quarantine_ns = timeout_ns,
 		.tags = host_tags(n->topo->uio.outstanding),
 		.id = n->topo->pid,
+		.clock = n->clock,
 	};
 	void *mem = rte_zmalloc("weft_uio", weft_uio_requester_size(&cfg), WEFT_CACHE_LINE);
 

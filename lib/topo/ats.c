@@ -69,7 +69,9 @@ topo_read_change(
 void
 topo_change_defaults(struct weft_topo_change *c)
 {
-	*c = (struct weft_topo_change){ .at_once = 4, .timeout_ms = 1000, .fence_ms = 5000 };
+	*c = (struct weft_topo_change){
+		.at_once = 4, .timeout_ms = WEFT_TOPO_TIMEOUT_MS, .fence_ms = 5000
+	};
 }
 
 #define TRANSLATION_SIZE(word, need, member, low, high)                                            \

@@ -166,7 +166,7 @@ read_traffic(struct topo_load *l, const struct topo_value *v, const struct topo_
 		.seed = 1,
 		.lines = 4096,
 		.outstanding = 64,
-		.timeout_ms = 1000,
+		.timeout_ms = WEFT_TOPO_TIMEOUT_MS,
 		.write_percent = 50,
 	};
 	return topo_decode_map(l, v, traffic_keys, TRAFFIC_KEYS, src, src->traffic_at);

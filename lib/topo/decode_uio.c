@@ -44,7 +44,7 @@ topo_read_uio(struct topo_load *l, const struct topo_value *v, const struct topo
 		.seed = 1,
 		.lines = 4096,
 		.outstanding = 64,
-		.timeout_ms = 1000,
+		.timeout_ms = WEFT_TOPO_TIMEOUT_MS,
 		.bytes = WEFT_TOPO_UIO_UNIT,
 		.write_percent = 50,
 	};

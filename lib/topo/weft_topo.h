@@ -61,6 +61,8 @@ enum weft_topo_routing {
 #define WEFT_TOPO_BLOCK 4096 /**< unit of groups, windows and shares of segments */
 #define WEFT_TOPO_UIO_UNIT 256 /**< bytes; no UIO request crosses a multiple of it */
 #define WEFT_TOPO_DIMENSIONS 4
+/** Default of every `timeout_ms`: the end of a session, after 10 s of silence, comes first. */
+#define WEFT_TOPO_TIMEOUT_MS 15000
 #define WEFT_TOPO_NO_ROUTE 0xFF /**< in weft_topo.route */
 
 enum weft_topo_kind {

@@ -114,6 +114,7 @@ request_begin(struct weft_host *h, enum weft_host_kind kind, uint16_t dpid, uint
 	h->count[kind == WEFT_HOST_READ ? WEFT_HOST_N_READS : WEFT_HOST_N_WRITES]++;
 	t->cookie = cookie;
 	t->since_ns = now_ns;
+	t->stood = weft_request_clock_stood(h->cfg.clock, dpid, now_ns);
 	t->dpid = dpid;
 	t->kind = (uint8_t)kind;
 	weft_host_tag_move(h, t, HOST_OPEN);
@@ -265,19 +266,30 @@ request_lost(
 	t->since_ns = now_ns;
 }
 
+static struct host_tag *
+tag_behind(struct weft_host *h, const struct host_tag *t)
+{
+	return t->next == HOST_NONE ? NULL : &h->tag[t->next];
+}
+
 unsigned int
 weft_host_expire(
 	struct weft_host *h, uint64_t now_ns, weft_host_lost_fn fn, void *arg, unsigned int max)
 {
 	struct weft_host_completion c;
-	struct host_tag *t;
+	struct host_tag *t, *behind;
 	unsigned int n = 0;
 
 	while ((t = weft_host_tag_oldest(h, HOST_QUARANTINE)) != NULL &&
 		now_ns - t->since_ns >= h->cfg.quarantine_ns)
 		weft_host_tag_release(h, t);
-	while (n < max && (t = weft_host_tag_oldest(h, HOST_OPEN)) != NULL &&
-		now_ns - t->since_ns >= h->cfg.timeout_ns) {
+	/* In the order of real time; what a clock that stood still has kept young is passed over. */
+	for (t = weft_host_tag_oldest(h, HOST_OPEN);
+		n < max && t != NULL && now_ns - t->since_ns >= h->cfg.timeout_ns; t = behind) {
+		behind = tag_behind(h, t);
+		if (weft_request_clock_age(h->cfg.clock, t->dpid, t->since_ns, t->stood, now_ns) <
+			h->cfg.timeout_ns)
+			continue;
 		request_lost(h, t, now_ns, &c);
 		weft_host_tag_move(h, t, HOST_QUARANTINE);
 		n++;
@@ -287,22 +299,26 @@ weft_host_expire(
 }
 
 unsigned int
-weft_host_abort(
-	struct weft_host *h, uint16_t dpid, uint64_t now_ns, weft_host_lost_fn fn, void *arg)
+weft_host_abort(struct weft_host *h, uint16_t dpid, bool is_over, uint64_t now_ns,
+	weft_host_lost_fn fn, void *arg)
 {
 	struct weft_host_completion c;
 	unsigned int n = 0;
 
 	for (uint32_t i = 0; i < h->cfg.tags; i++) {
 		struct host_tag *t = &h->tag[i];
+		const bool is_open = t->queue == HOST_OPEN;
 
-		if (t->queue != HOST_OPEN || t->dpid != dpid)
+		if (t->queue == HOST_FREE || t->dpid != dpid || (!is_open && !is_over))
 			continue;
-		request_lost(h, t, now_ns, &c);
-		if (h->cfg.quarantine_ns == 0)
+		if (is_open)
+			request_lost(h, t, now_ns, &c);
+		if (is_over)
 			weft_host_tag_release(h, t);
 		else
 			weft_host_tag_move(h, t, HOST_QUARANTINE);
+		if (!is_open)
+			continue;
 		n++;
 		fn(arg, &c);
 	}

@@ -25,6 +25,7 @@ struct host_tag {
 	uint16_t prev, next; /* in its queue, or HOST_NONE */
 	uint8_t queue; /* enum host_queue */
 	uint8_t kind; /* enum weft_host_kind */
+	uint32_t stood; /* open: by cfg.clock, when it was sent */
 };
 
 static_assert(sizeof(struct host_tag) == 32, "two tags a cache line");

@@ -10,11 +10,13 @@
 #ifndef WEFT_HOST_H
 #define WEFT_HOST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "weft_latency.h"
 #include "weft_msg.h"
+#include "weft_request_clock.h"
 #include "weft_verdict.h"
 
 #ifdef __cplusplus
@@ -29,6 +31,8 @@ struct weft_host_cfg {
 	uint64_t quarantine_ns; /**< how long the tag of a lost request then stays unused */
 	uint32_t tags; /**< most requests outstanding: a power of two, 1..WEFT_HOST_TAGS_MAX */
 	uint16_t spid; /**< this host's PID, 0..0xFFE */
+	/** What of its time makes no request older; the caller's, for the host's life. NULL: all does. */
+	const struct weft_request_clock *clock;
 };
 
 enum weft_host_kind { WEFT_HOST_READ, WEFT_HOST_WRITE, WEFT_HOST_KINDS };
@@ -147,7 +151,7 @@ enum weft_verdict weft_host_response(struct weft_host *h, const struct weft_msg 
 typedef void (*weft_host_lost_fn)(void *arg, const struct weft_host_completion *c);
 
 /**
- * End requests that are timeout_ns old or older, and free tags whose quarantine is over. To be
+ * End requests that are timeout_ns old or older (by cfg.clock), and free tags whose quarantine is over. To be
  * called now and then; nothing else times out a request.
  *
  * @param max  most requests to end in this call
@@ -157,14 +161,16 @@ unsigned int weft_host_expire(
 	struct weft_host *h, uint64_t now_ns, weft_host_lost_fn fn, void *arg, unsigned int max);
 
 /**
- * End every open request to a destination as lost, now: the session it went by is over. With a
- * quarantine of 0 their tags are free at once, as nothing of a session outlives it.
+ * End every open request to a destination as lost, now.
  *
- * @param fn  called for each; must not begin requests
+ * @param is_over  the session that they went by is over, so that no answer can come any more: the tags
+ *                 of all requests to it are free at once, of those lost before as well. Else they rest
+ *                 for the quarantine
+ * @param fn       called for each; must not begin requests
  * @return how many ended
  */
-unsigned int weft_host_abort(
-	struct weft_host *h, uint16_t dpid, uint64_t now_ns, weft_host_lost_fn fn, void *arg);
+unsigned int weft_host_abort(struct weft_host *h, uint16_t dpid, bool is_over, uint64_t now_ns,
+	weft_host_lost_fn fn, void *arg);
 
 /** Requests that are open now. */
 uint32_t weft_host_outstanding(const struct weft_host *h);

@@ -28,6 +28,7 @@ struct slot {
 	uint16_t len;
 	uint16_t got; /* bytes of a read that came */
 	uint16_t dpid; /* who answers, or ANYBODY */
+	uint32_t stood; /* open: by cfg.clock, when it was begun, or sent to somebody */
 	uint8_t queue;
 	uint8_t kind;
 	bool poisoned;
@@ -166,6 +167,7 @@ begin(struct weft_uio_requester *r, const struct weft_uio *u, uint64_t cookie, u
 	s->len = u->len;
 	s->got = 0;
 	s->dpid = ANYBODY;
+	s->stood = weft_request_clock_stood(r->cfg.clock, ANYBODY, now_ns);
 	s->kind = u->kind;
 	s->poisoned = false;
 	move(r, s, OPEN);
@@ -208,8 +210,10 @@ weft_uio_sent_to(struct weft_uio_requester *r, const struct weft_io_tlp *t, uint
 	struct weft_uio u;
 	struct slot *s = weft_uio_decode(t, &u) == 0 ? open_slot(r, u.tag) : NULL;
 
-	if (s != NULL)
-		s->dpid = dpid;
+	if (s == NULL)
+		return;
+	s->dpid = dpid;
+	s->stood = weft_request_clock_stood(r->cfg.clock, dpid, s->since_ns);
 }
 
 static void
@@ -298,25 +302,69 @@ weft_uio_take(struct weft_uio_requester *r, const struct weft_io_tlp *t, uint64_
 	return WEFT_OK;
 }
 
+static void
+lose(struct weft_uio_requester *r, struct slot *s, uint64_t now_ns, weft_uio_lost_fn fn, void *arg)
+{
+	struct weft_uio_done d;
+
+	end(r, s, WEFT_UIO_LOST, now_ns, &d);
+	r->count[WEFT_UIO_N_LOST]++;
+	fn(arg, &d);
+}
+
 unsigned int
 weft_uio_expire(struct weft_uio_requester *r, uint64_t now_ns, weft_uio_lost_fn fn, void *arg,
 	unsigned int max)
 {
 	unsigned int n = 0;
-	struct slot *s;
+	struct slot *s, *behind;
 
 	while ((s = oldest(r, RESTING)) != NULL && now_ns - s->since_ns >= r->cfg.quarantine_ns)
 		move(r, s, FREE);
-	while (n < max && (s = oldest(r, OPEN)) != NULL &&
-		now_ns - s->since_ns >= r->cfg.timeout_ns) {
-		struct weft_uio_done d;
-
-		end(r, s, WEFT_UIO_LOST, now_ns, &d);
-		r->count[WEFT_UIO_N_LOST]++;
+	/* In the order of real time; what a clock that stood still has kept young is passed over. */
+	for (s = oldest(r, OPEN); n < max && s != NULL && now_ns - s->since_ns >= r->cfg.timeout_ns;
+		s = behind) {
+		behind = s->next == NONE ? NULL : &r->slot[s->next];
+		if (weft_request_clock_age(r->cfg.clock, s->dpid, s->since_ns, s->stood, now_ns) <
+			r->cfg.timeout_ns)
+			continue;
+		lose(r, s, now_ns, fn, arg);
 		n++;
-		fn(arg, &d);
 	}
 	return n;
+}
+
+unsigned int
+weft_uio_abort(struct weft_uio_requester *r, uint16_t dpid, bool is_over, uint64_t now_ns,
+	weft_uio_lost_fn fn, void *arg)
+{
+	unsigned int n = 0;
+
+	for (uint32_t i = 0; i < r->cfg.tags; i++) {
+		struct slot *s = &r->slot[i];
+
+		if (s->dpid != dpid)
+			continue;
+		if (s->queue == OPEN) {
+			lose(r, s, now_ns, fn, arg);
+			n++;
+		}
+		if (s->queue == RESTING && is_over)
+			move(r, s, FREE);
+	}
+	return n;
+}
+
+bool
+weft_uio_is_open(const struct weft_uio_requester *r, const struct weft_io_tlp *t)
+{
+	const struct slot *s;
+	struct weft_uio u;
+
+	if (weft_uio_decode(t, &u) != 0)
+		return false;
+	s = &r->slot[u.tag & (r->cfg.tags - 1)];
+	return s->queue == OPEN && s->tag == u.tag;
 }
 
 uint32_t

@@ -10,10 +10,12 @@
 #ifndef WEFT_UIO_REQUESTER_H
 #define WEFT_UIO_REQUESTER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "weft_latency.h"
+#include "weft_request_clock.h"
 #include "weft_uio.h"
 #include "weft_verdict.h"
 
@@ -26,6 +28,8 @@ struct weft_uio_requester_cfg {
 	uint64_t quarantine_ns; /**< how long the tag of a lost request then stays unused */
 	uint32_t tags; /**< most requests outstanding: a power of two, 1..WEFT_UIO_TAGS */
 	uint16_t id; /**< requester id */
+	/** What of its time makes no request older; the caller's, for its life. NULL: all does. */
+	const struct weft_request_clock *clock;
 };
 
 enum weft_uio_end {
@@ -119,7 +123,7 @@ enum weft_verdict weft_uio_take(struct weft_uio_requester *r, const struct weft_
 typedef void (*weft_uio_lost_fn)(void *arg, const struct weft_uio_done *d);
 
 /**
- * End requests that are timeout_ns old or older, and free tags whose quarantine is over. To be called
+ * End requests that are timeout_ns old or older (by cfg.clock), and free tags whose quarantine is over. To be called
  * now and then; nothing else times out a request.
  *
  * @param max  most requests to end in this call
@@ -127,6 +131,18 @@ typedef void (*weft_uio_lost_fn)(void *arg, const struct weft_uio_done *d);
  */
 unsigned int weft_uio_expire(struct weft_uio_requester *r, uint64_t now_ns, weft_uio_lost_fn fn,
 	void *arg, unsigned int max);
+
+/**
+ * End every open request to a destination (weft_uio_sent_to()) as lost, now. @p is_over, @p fn: as
+ * those of weft_host_abort().
+ *
+ * @return how many ended
+ */
+unsigned int weft_uio_abort(struct weft_uio_requester *r, uint16_t dpid, bool is_over,
+	uint64_t now_ns, weft_uio_lost_fn fn, void *arg);
+
+/** Whether a request that was begun has not ended. */
+bool weft_uio_is_open(const struct weft_uio_requester *r, const struct weft_io_tlp *t);
 
 /** Requests that are open now. */
 uint32_t weft_uio_outstanding(const struct weft_uio_requester *r);

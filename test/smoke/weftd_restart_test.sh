@@ -1,16 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Nodes that go away and come back, a process each over memif: a host finds the lines of its former
-# self.
+# self; with the defaults a host waits for a switch that is away for 5 s, and forgives itself a pause.
 . "$(dirname "$0")/lib.sh"
 export XDG_RUNTIME_DIR=$work
 
-# fabric REQUESTS: at $topology, with the defaults, as people have them.
+# fabric REQUESTS [timeout_ms: N]: at $topology, with the defaults, as people have them.
 fabric() {
+	local more="requests: $1${2:+, $2}"
 	cat >"$topology" <<-Y
 	fabric: restart
 	nodes:
-	  - {name: h0, kind: host, pid: 0x101, traffic: {requests: $1, lines: 1024}, uio: {requests: $1, lines: 256}}
+	  - {name: h0, kind: host, pid: 0x101, traffic: {$more, lines: 1024}, uio: {$more, lines: 256}}
 	  - {name: s0, kind: switch, pid: 0x010}
 	  - {name: g0, kind: gfd, pid: 0x200, memory: 4M}
 	links:
@@ -40,4 +41,37 @@ for again in 1 2; do
 		die "start $again ended with $?: $(total mismatches) mismatches, $(total lost) lost"
 	[ "$(total former)" -gt 100 ] || die "start $again: only $(total former) former lines were read"
 done
-echo "hosts come back to their lines"
+
+# again: what the host has read by now goes on.
+again() {
+	local before
+	before=$(reads_done h0 "$pid_h0")
+	wait_for 20 has_read h0 "$pid_h0" $((before + 1000))
+}
+ends_well() {
+	kill -INT "$pid_h0"
+	wait "$pid_h0" || die "$1: status $?, $(total lost) lost, $(total mismatches) mismatches"
+}
+
+# A switch that is killed and away for 5 s: the host waits.
+fabric 0
+start h0 --json "$work/h.json"
+wait_for 20 has_read h0 "$pid_h0" 1000
+kill_hard "$pid_s0"
+sleep 5
+start s0
+again
+ends_well "a switch was away"
+
+# A host that is stopped for longer than its timeout: in that time no request has grown older.
+fabric 0 "timeout_ms: 300"
+start h0 --json "$work/h.json"
+wait_for 20 has_read h0 "$pid_h0" 1000
+for _ in 1 2 3; do
+	kill -STOP "$pid_h0"
+	sleep 0.6
+	kill -CONT "$pid_h0"
+	again
+done
+ends_well "the host was stopped"
+echo "hosts come back to their lines, and lose nothing while a switch or they themselves are away"

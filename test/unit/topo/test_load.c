@@ -78,7 +78,7 @@ traffic_has_defaults_and_hosts_own_their_lines(void **state)
 	assert_int_equal(a->first_line, 0);
 	assert_int_equal(a->lines, 4096);
 	assert_int_equal(a->seed, 1);
-	assert_int_equal(a->timeout_ms, 1000);
+	assert_int_equal(a->timeout_ms, 15000);
 	assert_int_equal(b->requests, 0);
 	assert_int_equal(b->outstanding, 4096);
 	assert_int_equal(b->write_percent, 100);

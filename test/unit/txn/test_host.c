@@ -17,7 +17,7 @@
 #define QUARANTINE 300
 #define PLENTY 10000
 
-static const struct weft_host_cfg cfg4 = { TIMEOUT, QUARANTINE, 4, SPID };
+static const struct weft_host_cfg cfg4 = { TIMEOUT, QUARANTINE, 4, SPID, NULL };
 
 static struct weft_host *
 host_new(const struct weft_host_cfg *cfg)
@@ -136,15 +136,15 @@ static void
 config_out_of_range_is_refused(void **state)
 {
 	static const struct weft_host_cfg bad[] = {
-		{ TIMEOUT, 0, 0, SPID },
-		{ TIMEOUT, 0, 3, SPID },
-		{ TIMEOUT, 0, 8192, SPID },
-		{ 0, 0, 4, SPID },
-		{ TIMEOUT, 0, 4, 0xFFF },
+		{ TIMEOUT, 0, 0, SPID, NULL },
+		{ TIMEOUT, 0, 3, SPID, NULL },
+		{ TIMEOUT, 0, 8192, SPID, NULL },
+		{ 0, 0, 4, SPID, NULL },
+		{ TIMEOUT, 0, 4, 0xFFF, NULL },
 	};
 	static const struct weft_host_cfg good[] = {
-		{ 1, 0, 1, 0 },
-		{ UINT64_MAX, UINT64_MAX, 4096, 0xFFE },
+		{ 1, 0, 1, 0, NULL },
+		{ UINT64_MAX, UINT64_MAX, 4096, 0xFFE, NULL },
 	};
 	uint8_t *mem = aligned_alloc(64, weft_host_size(&good[1]));
 
@@ -273,7 +273,7 @@ one_more_than_the_tags_has_to_wait(void **state)
 
 	(void)state;
 	for (size_t k = 0; k < WEFT_ARRAY_SIZE(tags); k++) {
-		const struct weft_host_cfg cfg = { TIMEOUT, QUARANTINE, tags[k], SPID };
+		const struct weft_host_cfg cfg = { TIMEOUT, QUARANTINE, tags[k], SPID, NULL };
 		struct weft_host *h = host_new(&cfg);
 		struct weft_msg first = { 0 }, m;
 
@@ -385,7 +385,7 @@ response_twice_or_never_asked_for_has_no_tag(void **state)
 static void
 tag_numbers_come_round_after_all_65536(void **state)
 {
-	const struct weft_host_cfg cfg = { TIMEOUT, QUARANTINE, 1, SPID };
+	const struct weft_host_cfg cfg = { TIMEOUT, QUARANTINE, 1, SPID, NULL };
 	struct weft_host *h = host_new(&cfg);
 	struct weft_msg first = read_of(h, 0, 0), before = first;
 
@@ -465,11 +465,9 @@ expiry_takes_the_oldest_first_and_no_more_than_asked(void **state)
 static void
 abort_ends_what_is_open_to_one_destination(void **state)
 {
-	const uint64_t quarantine[] = { 0, QUARANTINE };
-
 	(void)state;
-	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(quarantine); i++) {
-		const struct weft_host_cfg cfg = { TIMEOUT, quarantine[i], 4, SPID };
+	for (unsigned int is_over = 0; is_over < 2; is_over++) {
+		const struct weft_host_cfg cfg = { TIMEOUT, QUARANTINE, 4, SPID, NULL };
 		struct weft_host *h = host_new(&cfg);
 		struct weft_msg ended = read_of(h, 1, 0), m, other;
 		struct lost l = { 0 };
@@ -479,17 +477,89 @@ abort_ends_what_is_open_to_one_destination(void **state)
 		assert_int_equal(weft_host_read(h, GFD + 1, 0, 3, 2, &other), 0);
 		expect_ended(h, &ended, 3, 1);
 		write_of(h, 4, 4);
-		assert_int_equal(weft_host_abort(h, GFD, 9, note_lost, &l), 2);
+		assert_int_equal(weft_host_abort(h, GFD, is_over, 9, note_lost, &l), 2);
 		assert_int_equal(l.n, 2);
 		assert_int_equal(weft_host_outstanding(h), 1);
-		assert_int_equal(weft_host_abort(h, GFD, 9, note_lost, &l), 0);
+		assert_int_equal(weft_host_abort(h, GFD, is_over, 9, note_lost, &l), 0);
 		assert_int_equal(weft_host_counts(h)[WEFT_HOST_N_READS_LOST], 1);
 		assert_int_equal(weft_host_counts(h)[WEFT_HOST_N_WRITES_LOST], 1);
 		expect_ended(h, &other, 10, 3);
-		/* Without a quarantine all four tags are free; with it two of them. */
-		for (unsigned int n = 0; n < (quarantine[i] == 0 ? 4 : 2); n++)
+		/* When the session is over all four tags are free, else two of them. */
+		for (unsigned int n = 0; n < (is_over ? 4 : 2); n++)
 			assert_int_equal(weft_host_read(h, GFD + 1, 0, n, 10, &m), 0);
 		assert_int_equal(weft_host_read(h, GFD + 1, 0, 9, 10, &m), -EAGAIN);
+		free(h);
+	}
+}
+
+/* Tags that rest are free when the session is over, but only those of its destination. */
+static void
+the_end_of_a_session_ends_the_quarantine(void **state)
+{
+	const struct weft_host_cfg cfg = { TIMEOUT, QUARANTINE, 4, SPID, NULL };
+	struct weft_host *h = host_new(&cfg);
+	struct lost l = { 0 };
+	struct weft_msg m, late;
+
+	(void)state;
+	weft_host_grant(h, GFD, 3, 3);
+	weft_host_grant(h, GFD + 1, 4, 4);
+	m = read_of(h, 1, 0);
+	late = response_to(&m);
+	read_of(h, 2, 0);
+	write_of(h, 3, 0);
+	assert_int_equal(weft_host_read(h, GFD + 1, 0, 4, 0, &m), 0);
+	assert_int_equal(weft_host_expire(h, TIMEOUT, note_lost, &l, 9), 4);
+	assert_int_equal(weft_host_read(h, GFD, 0, 5, TIMEOUT, &m), -EAGAIN);
+	assert_int_equal(weft_host_abort(h, GFD, false, TIMEOUT, note_lost, &l), 0);
+	assert_int_equal(weft_host_read(h, GFD, 0, 5, TIMEOUT, &m), -EAGAIN);
+	assert_int_equal(weft_host_abort(h, GFD, true, TIMEOUT, note_lost, &l), 0);
+	assert_int_equal(l.n, 4);
+	for (unsigned int n = 0; n < 3; n++)
+		assert_int_equal(weft_host_read(h, GFD, 0, n, TIMEOUT, &m), 0);
+	assert_int_equal(weft_host_read(h, GFD, 0, 9, TIMEOUT, &m), -EAGAIN);
+	expect_refused(h, &late, WEFT_DROP_NO_TAG, WEFT_HOST_N_UNMATCHED);
+	free(h);
+}
+
+#define MS UINT64_C(1000000)
+
+/* Neither a pause nor a stall makes a request older, not even both at once; another's stall does. */
+static void
+requests_do_not_grow_older_while_time_stands_still(void **state)
+{
+	static struct weft_request_clock clock;
+	const struct weft_host_cfg cfg = { 100 * MS, 0, 8, SPID, &clock };
+
+	(void)state;
+	for (unsigned int k = 0; k < 4; k++) {
+		const bool stalls = (k & 1) != 0, pauses = (k & 2) != 0;
+		struct weft_host *h;
+		struct weft_msg m;
+
+		memset(&clock, 0, sizeof(clock));
+		weft_request_clock_forgive(&clock, 77 * MS); /* before it all */
+		h = host_new(&cfg);
+		weft_host_grant(h, GFD + 1, 8, 8);
+		read_of(h, 1, 10 * MS);
+		assert_int_equal(weft_host_read(h, GFD + 1, 0, 2, 10 * MS, &m), 0);
+		if (stalls)
+			weft_request_clock_stall(&clock, GFD, true, 60 * MS);
+		if (pauses)
+			weft_request_clock_forgive(&clock, 3000 * MS);
+		assert_int_equal(expire(h, 109 * MS), 0);
+		/* The one behind it in the queue is not held up by it. */
+		assert_int_equal(expire(h, 111 * MS), pauses ? 0 : stalls ? 1 : 2);
+		assert_int_equal(expire(h, 3059 * MS), 0);
+		if (stalls) {
+			weft_request_clock_stall(&clock, GFD, true, 2000 * MS);
+			weft_request_clock_stall(&clock, GFD, false, 3060 * MS);
+			weft_request_clock_stall(&clock, GFD, false, 9000 * MS);
+		}
+		assert_int_equal(expire(h, 3109 * MS), 0);
+		assert_int_equal(expire(h, 3111 * MS), !pauses ? stalls : stalls ? 1 : 2);
+		assert_int_equal(expire(h, 6111 * MS), pauses && stalls);
+		assert_int_equal(weft_host_outstanding(h), 0);
 		free(h);
 	}
 }
@@ -497,7 +567,7 @@ abort_ends_what_is_open_to_one_destination(void **state)
 static void
 lost_tag_and_credit_come_back_exactly_after_quarantine(void **state)
 {
-	const struct weft_host_cfg cfg = { TIMEOUT, QUARANTINE, 1, SPID };
+	const struct weft_host_cfg cfg = { TIMEOUT, QUARANTINE, 1, SPID, NULL };
 	struct weft_host *h = host_new(&cfg);
 	struct weft_msg r = read_of(h, 1, 0), m;
 
@@ -590,6 +660,8 @@ main(void)
 		cmocka_unit_test(response_before_expiry_counts_however_old),
 		cmocka_unit_test(expiry_takes_the_oldest_first_and_no_more_than_asked),
 		cmocka_unit_test(abort_ends_what_is_open_to_one_destination),
+		cmocka_unit_test(the_end_of_a_session_ends_the_quarantine),
+		cmocka_unit_test(requests_do_not_grow_older_while_time_stands_still),
 		cmocka_unit_test(lost_tag_and_credit_come_back_exactly_after_quarantine),
 		cmocka_unit_test(late_response_is_counted_apart_each_time),
 		cmocka_unit_test(lost_request_may_be_repeated_from_the_callback),

@@ -67,7 +67,7 @@ dirty_memory(size_t size)
 static void
 rig_new(const struct weft_traffic_cfg *cfg)
 {
-	const struct weft_host_cfg host_cfg = { TIMEOUT, 10, 64, 1 };
+	const struct weft_host_cfg host_cfg = { TIMEOUT, 10, 64, 1, NULL };
 
 	memset(&rig, 0, sizeof(rig));
 	rig.host = weft_host_init(dirty_memory(weft_host_size(&host_cfg)), &host_cfg);
@@ -959,7 +959,7 @@ poison_and_nxm_fail_without_being_compared(void **state)
 static void
 rig_again(const struct weft_traffic_cfg *cfg)
 {
-	const struct weft_host_cfg host_cfg = { TIMEOUT, 10, 64, 1 };
+	const struct weft_host_cfg host_cfg = { TIMEOUT, 10, 64, 1, NULL };
 
 	rig_free();
 	rig.host = weft_host_init(dirty_memory(weft_host_size(&host_cfg)), &host_cfg);

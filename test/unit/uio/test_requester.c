@@ -333,10 +333,53 @@ only_what_fits_is_taken(void **state)
 	free(r);
 }
 
+static void
+note_lost(void *arg, const struct weft_uio_done *d)
+{
+	assert_int_equal(d->end, WEFT_UIO_LOST);
+	++*(unsigned int *)arg;
+}
+
+/* What is open to a destination ends with its session, and its tags are free; others' are not. */
+static void
+the_end_of_a_session_ends_what_went_by_it(void **state)
+{
+	static struct weft_request_clock clock;
+	const struct weft_uio_requester_cfg rc = {
+		.timeout_ns = TIMEOUT, .quarantine_ns = TIMEOUT, .tags = 4, .id = 1, .clock = &clock
+	};
+	struct weft_uio_requester *r =
+		weft_uio_requester_init(uio_rig_mem(weft_uio_requester_size(&rc)), &rc);
+	struct weft_io_tlp t[4], more;
+	unsigned int n = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++) {
+		assert_int_equal(weft_uio_read(r, BASE, 64, i, 0, &t[i]), 0);
+		weft_uio_sent_to(r, &t[i], (uint16_t)(7 + i / 2));
+	}
+	weft_request_clock_forgive(&clock, 1 << 20);
+	assert_int_equal(weft_uio_expire(r, TIMEOUT, note_lost, &n, 9), 0);
+	assert_int_equal(weft_uio_abort(r, 7, false, TIMEOUT, note_lost, &n), 2);
+	assert_int_equal(n, 2);
+	assert_false(weft_uio_is_open(r, &t[0]));
+	assert_true(weft_uio_is_open(r, &t[2]));
+	assert_int_equal(weft_uio_read(r, BASE, 64, 9, TIMEOUT, &more), -EAGAIN);
+	assert_int_equal(weft_uio_abort(r, 7, true, TIMEOUT, note_lost, &n), 0);
+	assert_int_equal(weft_uio_abort(r, 9, true, TIMEOUT, note_lost, &n), 0);
+	assert_int_equal(weft_uio_outstanding(r), 2);
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(weft_uio_read(r, BASE, 64, 9, TIMEOUT, &more), 0);
+	assert_int_equal(weft_uio_read(r, BASE, 64, 9, TIMEOUT, &more), -EAGAIN);
+	assert_int_equal(weft_uio_expire(r, TIMEOUT + (1 << 20) + (1 << 17), note_lost, &n, 9), 4);
+	free(r);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_end_of_a_session_ends_what_went_by_it),
 		cmocka_unit_test(every_request_ends_once_and_is_true),
 		cmocka_unit_test(a_refused_write_is_not_done),
 		cmocka_unit_test(a_lie_is_seen),

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * What becomes of requests with the session that they went by. While it is stalled, requests do not
+ * grow older: it may resume, for dead_ns at most. When it is over (rxl), no answer can come any more:
+ * what is open ends as lost, and no tag rests. In cxl mode the session is that of the link alone, and
+ * what has passed it may still be answered: requests end by their own timeout.
+ */
+
+#include "daemon.h"
+
+static void
+follow_cxl_mem(void *arg, const struct weft_host_completion *c)
+{
+	host_complete(arg, c);
+}
+
+static void
+follow_stall(struct peer *p, bool is_stalled)
+{
+	struct node *n = p->node;
+	const struct weft_topo *t = n->daemon->topo;
+
+	p->is_stalled = is_stalled;
+	n->n_stalled = (uint16_t)(is_stalled ? n->n_stalled + 1 : n->n_stalled - 1);
+	/* Where a request of a host that translates leads is not known while it is counted. */
+	weft_request_clock_stall(n->clock, n->topo->pid, n->n_stalled != 0, n->now_ns);
+	if (!daemon_is_cxl(n->daemon)) {
+		weft_request_clock_stall(n->clock, p->pid, is_stalled, n->now_ns);
+		return;
+	}
+	for (uint16_t i = 0; i < t->n_nodes; i++)
+		if (i != n->index)
+			weft_request_clock_stall(n->clock, t->node[i].pid, is_stalled, n->now_ns);
+}
+
+void
+follow_session(struct peer *p, bool *ended, bool *began)
+{
+	struct node *n = p->node;
+	const bool is_stalled = weft_end_session(p->end)->state == WEFT_SESSION_STALLED;
+
+	*ended = peer_ended(p);
+	*began = peer_began(p);
+	if (n->clock != NULL && is_stalled != p->is_stalled)
+		follow_stall(p, is_stalled);
+	if (!*ended || daemon_is_cxl(n->daemon))
+		return;
+	if (p->waiting != NULL) {
+		weft_host_grant(n->host, p->pid, 0, 0);
+		p->waiting->n = 0;
+		weft_host_abort(n->host, p->pid, true, n->now_ns, follow_cxl_mem, n);
+	}
+	uio_abort(n, p->pid);
+}
