@@ -68,11 +68,11 @@ local IDE_TURNS = { [IDE_START] = true, [IDE_TMAC] = true, [IDE_MAC] = true, [ID
 -- Link control (doc/wire.md): the records of each message, besides 1 and 16 which all have; and the
 -- records: name, label, length, least, most, names of values.
 local CONTROL_MESSAGES = { "HELLO", "WELCOME", "REFUSE", "GOODBYE", "READY", "KEEPALIVE", "RESET",
-	"LOSS" }
+	"LOSS", "CHALLENGE", "GONE" }
 local CONTROL_HAS = { "2 3 4 5 6 7 8 9 10 15", "2 3 4 5 6 7 8 9 10 13 15", "2 3 4 5 6 7 8 9 10 11",
-	"", "", "12", "", "8 9 14" }
--- Those that a message has with IDE on. READY does not say whether it is.
-local CONTROL_HAS_IDE = { "17 18", "17 18 19", "17", [5] = "20" }
+	"", "", "12", "", "8 9 14", "21", "21" }
+-- Those that a message has with IDE on. Some do not say whether it is.
+local CONTROL_HAS_IDE = { "17 18", "17 18 19", "17", "22 23", "20", "22 23", [10] = "20" }
 local RECORD_TYPE, RECORD_IDE, RECORD_PADDED, RECORD_CHECK = 1, 7, 15, 16
 local CONTROL_RECORDS = {
 	{ "type", "Message", 1, 1, #CONTROL_MESSAGES, CONTROL_MESSAGES },
@@ -97,6 +97,9 @@ local CONTROL_RECORDS = {
 	{ "random", "Share in the keys", 32 },
 	{ "proof", "Proof of the pre-shared key", 16 },
 	{ "ready_proof", "Proof of the pre-shared key", 16 },
+	{ "challenge", "Challenge", 8, 1 },
+	{ "number", "Number", 8, 1 },
+	{ "mac", "MAC", 16 },
 }
 
 -- Messages: length, then fields at the slot bits they have in the first message of a slot, which
@@ -1171,13 +1174,15 @@ for message, types in pairs(CONTROL_HAS_IDE) do
 	end
 end
 
-local function record_fault(r, len, value, seen)
+local function record_fault(r, len, value, is_zero, seen)
 	if seen then
 		return "comes twice"
 	elseif len ~= r[3] then
 		return format("has %d bytes, not %d", len, r[3])
 	elseif value and (value < r[4] or value > r[5]) then
 		return format("is out of range: %d", value)
+	elseif is_zero and r[4] == 1 then
+		return "is 0"
 	end
 end
 
@@ -1185,7 +1190,8 @@ end
 local function show_record(tree, tvb, at, len, r, seen)
 	local range = tvb(at, len + 2)
 	local value = len > 0 and len <= 4 and len == r[3] and tvb(at + 2, len):uint() or nil
-	local fault = record_fault(r, len, value, seen)
+	local is_zero = len == 8 and tvb(at + 2, 8):uint64() == UInt64(0)
+	local fault = record_fault(r, len, value, is_zero, seen)
 	local item
 	if value then
 		item = tree:add(F["control." .. r[1]], range, value)
@@ -1223,11 +1229,16 @@ local function set_fault(values)
 	local set = CONTROL_SETS[values[RECORD_TYPE]]
 	local ide_set = CONTROL_IDE_SETS[values[RECORD_TYPE]] or {}
 	local ide = values[RECORD_IDE]
+	for kind in pairs(ide_set) do
+		if not ide and values[kind] then
+			ide = 1 -- one of them says that it is on
+		end
+	end
 	for kind, r in ipairs(CONTROL_RECORDS) do
 		local must = set and (set[kind] or ide_set[kind] and ide and ide ~= 0)
 		if must and not values[kind] then
 			return r[2] .. " is missing"
-		elseif set and not must and not (ide_set[kind] and not ide) and values[kind] then
+		elseif set and not must and values[kind] then
 			return r[2] .. " does not belong here"
 		end
 	end

@@ -13,16 +13,16 @@
 #include "weft_wire.h"
 
 /* When a message has its record. */
-enum { ALWAYS, WITH_IDE, IF_ANY };
+enum { ALWAYS, WITH_IDE, IF_PROVEN, IF_NUMBERED };
 
 struct record {
 	uint8_t type;
-	uint8_t len; /* bytes of the value; more than four are no number */
+	uint8_t len; /* bytes of the value; more than eight are no number */
 	uint8_t when;
 	uint8_t off; /* of the field in struct weft_control */
 	uint16_t messages; /* bit t: message t has it, once; others may not */
-	uint32_t least; /* of the number */
-	uint32_t most;
+	uint64_t least; /* of the number */
+	uint64_t most;
 };
 
 #define RECORD_WHEN(when, type, len, messages, least, most, field)                                 \
@@ -35,9 +35,11 @@ struct record {
 
 enum {
 	RECORD_CHECK = 16, /* over the records before it; the last */
+	RECORD_MAC = 23,
 	CHECK_LEN = 2,
 	IN_ALL = (1u << WEFT_CONTROL_TYPES) - 1,
 	IN_TALKS = IN(HELLO) | IN(WELCOME) | IN(REFUSE),
+	IN_NUMBERED = IN(KEEPALIVE) | IN(GOODBYE),
 };
 
 static const struct record records[] = {
@@ -59,7 +61,10 @@ static const struct record records[] = {
 	RECORD_WHEN(WITH_IDE, 17, 2, IN_TALKS, 0, UINT16_MAX, ide_bits),
 	RECORD_WHEN(WITH_IDE, 18, WEFT_RANDOM_LEN, IN(HELLO) | IN(WELCOME), 0, 0, random),
 	RECORD_WHEN(WITH_IDE, 19, WEFT_PROOF_LEN, IN(WELCOME), 0, 0, proof),
-	RECORD_WHEN(IF_ANY, 20, WEFT_PROOF_LEN, IN(READY), 0, 0, proof),
+	RECORD_WHEN(IF_PROVEN, 20, WEFT_PROOF_LEN, IN(READY) | IN(GONE), 0, 0, proof),
+	RECORD(21, 8, IN(CHALLENGE) | IN(GONE), 1, UINT64_MAX, challenge),
+	RECORD_WHEN(IF_NUMBERED, 22, 8, IN_NUMBERED, 1, UINT64_MAX, number),
+	RECORD_WHEN(IF_NUMBERED, RECORD_MAC, WEFT_CONTROL_MAC_LEN, IN_NUMBERED, 0, 0, mac),
 };
 
 static int
@@ -71,27 +76,58 @@ record_find(uint8_t type)
 	return -1;
 }
 
+static uint64_t
+be_get(const uint8_t *value, unsigned int len)
+{
+	uint64_t number = 0;
+
+	for (unsigned int i = 0; i < len; i++)
+		number = number << 8 | value[i];
+	return number;
+}
+
+/* A number, from the wire to a field of its size or back. */
+static uint64_t
+field_get(const uint8_t *field, unsigned int len)
+{
+	uint64_t number;
+	uint32_t word;
+	uint16_t half;
+
+	switch (len) {
+	case 1: return *field;
+	case 2: memcpy(&half, field, sizeof(half)); return half;
+	case 4: memcpy(&word, field, sizeof(word)); return word;
+	default: memcpy(&number, field, sizeof(number)); return number;
+	}
+}
+
+static void
+field_put(uint8_t *field, unsigned int len, uint64_t number)
+{
+	const uint32_t word = (uint32_t)number;
+	const uint16_t half = (uint16_t)number;
+
+	switch (len) {
+	case 1: *field = (uint8_t)number; break;
+	case 2: memcpy(field, &half, sizeof(half)); break;
+	case 4: memcpy(field, &word, sizeof(word)); break;
+	default: memcpy(field, &number, sizeof(number)); break;
+	}
+}
+
 static bool
 record_get(const struct record *r, const uint8_t *value, struct weft_control *c)
 {
 	uint8_t *field = (uint8_t *)c + r->off;
-	uint32_t number = value[0];
-	uint16_t half;
+	uint64_t number;
 
 	if (r->len > sizeof(number)) {
 		memcpy(field, value, r->len);
 		return true;
 	}
-	if (r->len == 1) {
-		*field = value[0];
-	} else if (r->len == 2) {
-		half = weft_get_be16(value);
-		number = half;
-		memcpy(field, &half, sizeof(half));
-	} else {
-		number = weft_get_be32(value);
-		memcpy(field, &number, sizeof(number));
-	}
+	number = be_get(value, r->len);
+	field_put(field, r->len, number);
 	return number >= r->least && number <= r->most;
 }
 
@@ -99,24 +135,16 @@ static void
 record_put(const struct record *r, uint8_t *value, const struct weft_control *c)
 {
 	const uint8_t *field = (const uint8_t *)c + r->off;
-	uint32_t number = *field;
-	uint16_t half;
+	uint64_t number;
 
 	if (r->len > sizeof(number)) {
 		memcpy(value, field, r->len);
 		return;
 	}
-	if (r->len == 1) {
-		*value = *field;
-	} else if (r->len == 2) {
-		memcpy(&half, field, sizeof(half));
-		number = half;
-		weft_put_be16(value, half);
-	} else {
-		memcpy(&number, field, sizeof(number));
-		weft_put_be32(value, number);
-	}
+	number = field_get(field, r->len);
 	assert(number >= r->least && number <= r->most);
+	for (unsigned int i = r->len; i > 0; i--, number >>= 8)
+		value[i - 1] = (uint8_t)number;
 }
 
 static bool
@@ -129,20 +157,26 @@ is_proof_given(const struct weft_control *c)
 	return any != 0;
 }
 
+static bool
+record_is_due(uint8_t when, const struct weft_control *c)
+{
+	switch (when) {
+	case WITH_IDE: return c->ide_mode != 0;
+	case IF_PROVEN: return is_proof_given(c);
+	case IF_NUMBERED: return c->number != 0;
+	default: return true;
+	}
+}
+
 /* Rows of the records that a message has, one bit each. */
 static unsigned int
 records_of(const struct weft_control *c)
 {
 	unsigned int rows = 0;
 
-	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(records); i++) {
-		const struct record *r = &records[i];
-
-		if ((r->messages & 1u << c->type) &&
-			(r->when == ALWAYS || (r->when == WITH_IDE && c->ide_mode != 0) ||
-				(r->when == IF_ANY && is_proof_given(c))))
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(records); i++)
+		if ((records[i].messages & 1u << c->type) && record_is_due(records[i].when, c))
 			rows |= 1u << i;
-	}
 	return rows;
 }
 
@@ -187,21 +221,36 @@ weft_control_parse(const uint8_t *rec, size_t len, struct weft_control *c)
 	return WEFT_DROP_BAD_CONTROL;
 }
 
-size_t
-weft_control_build(uint8_t *rec, const struct weft_control *c)
+/* All records but @p without and the check; 0 is no record. */
+static size_t
+records_put(uint8_t *rec, const struct weft_control *c, uint8_t without)
 {
-	const bool may_pad = c->type == WEFT_CONTROL_HELLO || c->type == WEFT_CONTROL_WELCOME;
 	const unsigned int rows = records_of(c);
-	size_t at = 0, padded;
+	size_t at = 0;
 
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(records); i++) {
-		if (!(rows & 1u << i))
+		if (!(rows & 1u << i) || records[i].type == without)
 			continue;
 		rec[at] = records[i].type;
 		rec[at + 1] = records[i].len;
 		record_put(&records[i], rec + at + 2, c);
 		at += 2 + (size_t)records[i].len;
 	}
+	return at;
+}
+
+size_t
+weft_control_image(uint8_t *rec, const struct weft_control *c)
+{
+	return records_put(rec, c, RECORD_MAC);
+}
+
+size_t
+weft_control_build(uint8_t *rec, const struct weft_control *c)
+{
+	const bool may_pad = c->type == WEFT_CONTROL_HELLO || c->type == WEFT_CONTROL_WELCOME;
+	size_t at = records_put(rec, c, 0), padded;
+
 	rec[at] = RECORD_CHECK;
 	rec[at + 1] = CHECK_LEN;
 	weft_put_be16(rec + at + 2, weft_crc16_t10dif(0, rec, at));

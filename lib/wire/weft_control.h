@@ -25,6 +25,7 @@ extern "C" {
 #define WEFT_CONTROL_MAX 128 /**< most bytes of records in a message, padding aside */
 #define WEFT_RANDOM_LEN 32
 #define WEFT_PROOF_LEN 16
+#define WEFT_CONTROL_MAC_LEN 16
 
 /** Messages. X and S: the session ids of weft_session.h; where not said, the header carries S. */
 enum weft_control_type {
@@ -36,6 +37,8 @@ enum weft_control_type {
 	WEFT_CONTROL_KEEPALIVE = 6, /**< I live: see `flags` */
 	WEFT_CONTROL_RESET = 7, /**< the session in the header is unknown here */
 	WEFT_CONTROL_LOSS = 8, /**< a switch had to drop `count` flits of yours in this session */
+	WEFT_CONTROL_CHALLENGE = 9, /**< is it true that the session is over? Say `challenge` */
+	WEFT_CONTROL_GONE = 10, /**< it is: to a CHALLENGE, with its number */
 	WEFT_CONTROL_TYPES
 };
 
@@ -84,9 +87,13 @@ struct weft_control {
 	uint8_t padded; /**< HELLO, WELCOME: as long as a frame of so many flits, 1..64; 0: not */
 	uint32_t session; /**< WELCOME: S, not 0 */
 	uint32_t count; /**< LOSS: flits dropped, 1 or more */
+	uint64_t challenge; /**< CHALLENGE, GONE: a random number, not 0 */
 	/* With IDE on, else 0: */
 	uint8_t random[WEFT_RANDOM_LEN]; /**< HELLO, WELCOME: the sender's share in the keys */
-	uint8_t proof[WEFT_PROOF_LEN]; /**< WELCOME, READY: the sender has the pre-shared key */
+	uint8_t proof
+		[WEFT_PROOF_LEN]; /**< WELCOME, READY, GONE: the sender has the pre-shared key */
+	uint64_t number; /**< KEEPALIVE, GOODBYE: counts from 1 in a session; 0: there is no MAC */
+	uint8_t mac[WEFT_CONTROL_MAC_LEN]; /**< with a number: of weft_control_image() */
 };
 
 /**
@@ -111,6 +118,15 @@ enum weft_verdict weft_control_parse(const uint8_t *rec, size_t len, struct weft
  * @return bytes written: those of the records, or `padded` x 256
  */
 size_t weft_control_build(uint8_t *rec, const struct weft_control *c);
+
+/**
+ * What the MAC of a message is made of: its records as weft_control_build() writes them, but MAC,
+ * check and padding. What is not in there has no meaning to the one who reads it.
+ *
+ * @param rec  room for WEFT_CONTROL_MAX bytes
+ * @return bytes written
+ */
+size_t weft_control_image(uint8_t *rec, const struct weft_control *c);
 
 /**
  * First parameter on which @p ours and @p theirs cannot work together.

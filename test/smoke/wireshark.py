@@ -237,7 +237,7 @@ def sim(capture, path, fabric=""):
     yield from expect_counts("check_wire", sums, {**got, "nops": got["no number"], **{
         k: got[k] for k in ("bad", *COMMANDS[1:])}})
     yield from expect_counts("check_wire", {"control": dict(checker.control)}, {
-        "control": {k: got[f"control {k}"] for k in range(1, 9)}})
+        "control": {k: got[f"control {k}"] for k in control.CARRIES}})
     if fabric == "pair" and sees_all(report):
         yield from expect_counts("ends", {"nops": retry["nops"], "bad": retry["bad"]},
                                  {"nops": got["no number"], "bad": got["bad"]})
@@ -528,13 +528,14 @@ def split(message):
 NODE = b"node" + bytes(12)
 FILLED = {control.VERSION: 1, control.MODE: 1, control.MAX_FLITS: 5, control.PORT: 7,
           control.CREDITS: 64, control.DIFFERS: 4, control.FLAGS: 1, control.SESSION: 0xFEDCBA98,
-          control.COUNT: 0x01020304}
-OUT_OF_RANGE = {control.TYPE: (0, 9), control.MODE: (2,), control.MAX_FLITS: (0, 65),
+          control.COUNT: 0x01020304, control.CHALLENGED: 0x123456789ABCDEF0}
+OUT_OF_RANGE = {control.TYPE: (0, 11), control.MODE: (2,), control.MAX_FLITS: (0, 65),
                 control.CRC_ORDER: (2,), control.ISN: (3,), control.IDE: (3,),
                 control.DIFFERS: (0, 11), control.FLAGS: (2,), control.SESSION: (0,),
-                control.COUNT: (0,), control.PADDED: (65,)}
+                control.COUNT: (0,), control.PADDED: (65,), control.CHALLENGED: (0,)}
 NAMED = ("type", "version", "mode", "max_flits", "crc_order", "isn", "ide", "port", "node",
-         "credits", "differs", "flags", "session", "count", "padded", "check")
+         "credits", "differs", "flags", "session", "count", "padded", "check",
+         "ide_bits", "random", "proof", "ready_proof", "challenge", "number", "mac")
 
 
 def filled(kind):
@@ -562,10 +563,10 @@ def wrong_records(records):
         yield records[:i] + [(kind, value[:-1])] + records[i + 1:]
         for number in OUT_OF_RANGE.get(kind, ()):
             yield put(records, kind, number)
-    is_ready = records[0][1] == bytes([control.READY])
+    may = control.MAY_CARRY.get(records[0][1][0], ())
     for kind in set(control.LENGTH) - has:
-        if kind == control.READY_PROOF and is_ready:
-            continue  # it may have one
+        if len(may) == 1 and kind in may:
+            continue
         value = 1 if kind in OUT_OF_RANGE else 0
         yield records + [(kind, value.to_bytes(control.LENGTH[kind], "big"))]
 
@@ -592,8 +593,12 @@ def control_cases():
         yield with_check(put(records, control.IDE, 0)), False
         for i in range(len(records) - len(more), len(records)):
             yield with_check(records[:i] + records[i + 1:]), False
-    yield with_check([(control.TYPE, bytes([control.READY])),
-                      (control.READY_PROOF, bytes(16))]), True
+    for kind, more in control.MAY_CARRY.items():
+        records = filled(kind)[:-1] + [(k, bytes(range(1, 1 + control.LENGTH[k]))) for k in more]
+        yield with_check(records), True
+        for i in range(len(records) - len(more), len(records) if len(more) > 1 else 0):
+            yield with_check(records[:i] + records[i + 1:]), False
+        yield with_check(put(records, control.NUMBER, 0)), control.NUMBER not in more
     for kind in (control.HELLO, control.WELCOME):
         long = with_check(put(filled(kind), control.PADDED, 2))
         yield long, False
@@ -615,13 +620,16 @@ def controls():
     yield from expect_rows("control", [[] if good else ["bad_control"] for _, good in cases],
                            [row["weft.drop"] for row in got])
     messages = [filled(kind) for kind in control.CARRIES]
+    messages += [split(with_check(filled(kind)[:-1] +
+                                  [(k, bytes(range(1, 1 + control.LENGTH[k]))) for k in more]))
+                 for kind, more in control.MAY_CARRY.items()]
     pcapio.write_pcap(path, [pcapio.Packet(0, start + with_check(m)) for m in messages])
     got, _ = rows(path, ["weft.control." + name for name in NAMED])
     if len(got) != len(messages):
         yield f"{len(messages)} control messages, {len(got)} rows"
     for row, message in zip(got, messages):
-        want = {k: v.hex() if k == control.NODE else int.from_bytes(v, "big") for k, v in message}
-        shown_values = {k + 1: v[0] if k + 1 == control.NODE else int(v[0], 0)
+        want = {k: v.hex() if len(v) > 4 else int.from_bytes(v, "big") for k, v in message}
+        shown_values = {k + 1: v[0] if control.LENGTH[k + 1] > 4 else int(v[0], 0)
                         for k, v in enumerate(row.values()) if v}
         if shown_values != want:
             yield f"control message {message[0][1].hex()}: expected {want}, got {shown_values}"
@@ -636,7 +644,7 @@ def random_control(rng):
         records = b""
         for _ in range(rng.randrange(14)):
             length = rng.choice((0, 1, 2, 4, 16, rng.randrange(256)))
-            records += bytes([rng.randrange(1, 20), length]) + rng.randbytes(length)
+            records += bytes([rng.randrange(1, 26), length]) + rng.randbytes(length)
     head = bytes([0x11, 1, 0, 0]) + rng.randbytes(12)
     head = head[:4] + bytes([head[4] & 15, head[5], head[6] & 15]) + head[7:]
     records = records[:rng.randrange(len(records) + 1)] if rng.random() < 0.5 else records

@@ -4,19 +4,23 @@
 
 from . import frame
 
-HELLO, WELCOME, REFUSE, GOODBYE, READY, KEEPALIVE, RESET, LOSS = range(1, 9)
+HELLO, WELCOME, REFUSE, GOODBYE, READY, KEEPALIVE, RESET, LOSS, CHALLENGE, GONE = range(1, 11)
 TYPE, VERSION, MODE, MAX_FLITS, CRC_ORDER, ISN, IDE, PORT, NODE, CREDITS = range(1, 11)
 DIFFERS, FLAGS, SESSION, COUNT, PADDED, CHECK = range(11, 17)
-IDE_BITS, RANDOM, PROOF, READY_PROOF = range(17, 21)
+IDE_BITS, RANDOM, PROOF, READY_PROOF, CHALLENGED, NUMBER, MAC = range(17, 24)
 LENGTH = {TYPE: 1, VERSION: 1, MODE: 1, MAX_FLITS: 1, CRC_ORDER: 1, ISN: 1, IDE: 1, PORT: 2,
           NODE: 16, CREDITS: 2, DIFFERS: 1, FLAGS: 1, SESSION: 4, COUNT: 4, PADDED: 1, CHECK: 2,
-          IDE_BITS: 2, RANDOM: 32, PROOF: 16, READY_PROOF: 16}
+          IDE_BITS: 2, RANDOM: 32, PROOF: 16, READY_PROOF: 16, CHALLENGED: 8, NUMBER: 8, MAC: 16}
 _PARAMETERS = tuple(range(VERSION, CREDITS + 1))
 CARRIES = {HELLO: _PARAMETERS + (PADDED,), WELCOME: _PARAMETERS + (SESSION, PADDED),
            REFUSE: _PARAMETERS + (DIFFERS,), GOODBYE: (), READY: (), KEEPALIVE: (FLAGS,),
-           RESET: (), LOSS: (PORT, NODE, COUNT)}
-# With IDE on. A READY does not say whether it is.
+           RESET: (), LOSS: (PORT, NODE, COUNT), CHALLENGE: (CHALLENGED,), GONE: (CHALLENGED,)}
+# With IDE on.
 CARRIES_IDE = {HELLO: (IDE_BITS, RANDOM), WELCOME: (IDE_BITS, RANDOM, PROOF), REFUSE: (IDE_BITS,)}
+# The same; these do not say whether it is.
+MAY_CARRY = {READY: {READY_PROOF}, GONE: {READY_PROOF}, KEEPALIVE: {NUMBER, MAC},
+             GOODBYE: {NUMBER, MAC}}
+NOT_ZERO = (CHALLENGED, NUMBER)
 
 
 def parse(records):
@@ -30,7 +34,9 @@ def parse(records):
         if len(value) < length or length != LENGTH.get(kind, length) or kind in values:
             return None
         if kind in LENGTH:
-            values[kind] = value if length > 4 else int.from_bytes(value, "big")
+            values[kind] = value if length > 8 else int.from_bytes(value, "big")
+        if kind in NOT_ZERO and values[kind] == 0:
+            return None
         if kind == CHECK and frame.t10dif(records[:at]) != values[CHECK]:
             return None
         at += 2 + length
@@ -38,17 +44,28 @@ def parse(records):
     want = {TYPE, CHECK, *CARRIES.get(kind, (-1,))}
     if values.get(IDE):
         want.update(CARRIES_IDE.get(kind, ()))
-    if kind == READY:
-        want.update({READY_PROOF} & set(values))
+    if MAY_CARRY.get(kind, set()) & set(values):
+        want.update(MAY_CARRY[kind])
     if set(values) != want:
         return None
     return values
 
 
+def image(records):
+    """What the MAC of a message is made of: the records of `records` but MAC and check, in order."""
+    parts, at = [], 0
+    while records[at] != CHECK:
+        length = 2 + records[at + 1]
+        if records[at] != MAC:
+            parts.append(records[at:at + length])
+        at += length
+    return b"".join(sorted(parts))
+
+
 def build(kind, **values):
     """Records of a message; those not named are 0 (version 1, mode rxl)."""
     known = {"version": VERSION, "mode": MODE, "offered": SESSION, "ide": IDE, "isn": ISN,
-             "max_flits": MAX_FLITS, "crc_order": CRC_ORDER}
+             "max_flits": MAX_FLITS, "crc_order": CRC_ORDER, "challenge": CHALLENGED}
     given = {VERSION: 1, MODE: frame.RXL, MAX_FLITS: frame.MAX_FLITS}
     given.update({known[name]: value for name, value in values.items()})
     out = bytes([TYPE, 1, kind])

@@ -36,15 +36,18 @@ static const struct weft_control example = {
 	.ide_bits = 0x0605,
 	.random = "thirty-two bytes of randomness..",
 	.proof = "a proof of 16 B.",
+	.challenge = 0x0102030405060708,
+	.number = 0x1112131415161718,
+	.mac = "the MAC, 16 byte",
 };
 
 /* One record each, as doc/wire.md says them: type, length, value. In the order of building. */
 static const struct {
 	uint8_t len;
 	uint8_t bytes[34];
-	const char *messages; /* that have it, by their numbers */
+	const char *messages; /* that have it, by their numbers; ':' is 10 */
 } example_records[] = {
-	{ 3, { 1, 1, 3 }, "12345678" },
+	{ 3, { 1, 1, 3 }, "123456789:" },
 	{ 3, { 2, 1, 1 }, "123" },
 	{ 3, { 3, 1, 1 }, "123" },
 	{ 3, { 4, 1, 35 }, "123" },
@@ -62,7 +65,10 @@ static const struct {
 	{ 4, { 17, 2, 0x06, 0x05 }, "123" },
 	{ 34, "\x12\x20thirty-two bytes of randomness..", "12" },
 	{ 18, "\x13\x10\x61 proof of 16 B.", "2" },
-	{ 18, "\x14\x10\x61 proof of 16 B.", "5" },
+	{ 18, "\x14\x10\x61 proof of 16 B.", "5:" },
+	{ 10, { 21, 8, 1, 2, 3, 4, 5, 6, 7, 8 }, "9:" },
+	{ 10, { 22, 8, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18 }, "46" },
+	{ 18, "\x17\x10the MAC, 16 byte", "46" },
 };
 
 #define RECORDS WEFT_ARRAY_SIZE(example_records)
@@ -136,6 +142,10 @@ example_as(unsigned int message)
 		memset(c.random, 0, sizeof(c.random));
 	if (!message_has(message, 17) && !message_has(message, 18))
 		memset(c.proof, 0, sizeof(c.proof));
+	c.challenge = message_has(message, 19) ? c.challenge : 0;
+	c.number = message_has(message, 20) ? c.number : 0;
+	if (!message_has(message, 21))
+		memset(c.mac, 0, sizeof(c.mac));
 	return c;
 }
 
@@ -188,6 +198,8 @@ assert_same(const struct weft_control *a, const struct weft_control *b)
 	assert_int_equal(a->ide_bits, b->ide_bits);
 	assert_memory_equal(a->random, b->random, WEFT_RANDOM_LEN);
 	assert_memory_equal(a->proof, b->proof, WEFT_PROOF_LEN);
+	assert_true(a->challenge == b->challenge && a->number == b->number);
+	assert_memory_equal(a->mac, b->mac, WEFT_CONTROL_MAC_LEN);
 }
 
 static void
@@ -242,8 +254,16 @@ what_was_built_parses_to_the_same(void **state)
 			if (c.ide_mode != 0 && c.type == WEFT_CONTROL_WELCOME)
 				weft_rand_fill(&r, c.proof, sizeof(c.proof));
 		}
-		if (c.type == WEFT_CONTROL_READY && weft_rand_below(&r, 2) == 0)
+		if ((c.type == WEFT_CONTROL_READY || c.type == WEFT_CONTROL_GONE) &&
+			weft_rand_below(&r, 2) == 0)
 			weft_rand_fill(&r, c.proof, sizeof(c.proof));
+		if (c.type == WEFT_CONTROL_CHALLENGE || c.type == WEFT_CONTROL_GONE)
+			c.challenge = weft_rand_u64(&r) | 1;
+		if ((c.type == WEFT_CONTROL_KEEPALIVE || c.type == WEFT_CONTROL_GOODBYE) &&
+			weft_rand_below(&r, 2) == 0) {
+			c.number = weft_rand_u64(&r) | 1;
+			weft_rand_fill(&r, c.mac, sizeof(c.mac));
+		}
 		if (c.type <= WEFT_CONTROL_REFUSE || c.type == WEFT_CONTROL_LOSS) {
 			c.port = (uint16_t)weft_rand_below(&r, 65536);
 			weft_rand_fill(&r, c.node, sizeof(c.node));
@@ -320,6 +340,56 @@ values_out_of_range_are_refused(void **state)
 	}
 }
 
+/* Challenge and number, and a message without number and MAC. */
+static void
+long_numbers_are_never_zero(void **state)
+{
+	static const uint8_t plain[] = { 1, 1, WEFT_CONTROL_GOODBYE };
+	uint8_t rec[ROOM] = { 0 };
+	struct weft_control c;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		const unsigned int record = 19 + i, message = i == 0 ? 9 : 4;
+		size_t len = put_message(rec, message);
+
+		for (unsigned int bit = 0; bit <= 64; bit++) {
+			/* Behind the message, which is the first record; a MAC stands behind it. */
+			memset(rec + 5, 0, 8);
+			if (bit < 64)
+				rec[5 + bit / 8] = (uint8_t)(1 << bit % 8);
+			seal(rec, len);
+			assert_int_equal(rec[3], example_records[record].bytes[0]);
+			assert_int_equal(parse(rec, len + CHECK_LEN, &c),
+				bit < 64 ? WEFT_OK : WEFT_DROP_BAD_CONTROL);
+		}
+	}
+	memcpy(rec, plain, sizeof(plain));
+	assert_int_equal(parse(rec, seal(rec, sizeof(plain)), &c), WEFT_OK);
+	assert_true(c.number == 0);
+}
+
+/* What the MAC is made of changes with all that has a meaning, and not with the MAC. */
+static void
+the_image_holds_all_records_but_mac_and_check(void **state)
+{
+	uint8_t want[ROOM], got[ROOM];
+
+	(void)state;
+	for (unsigned int message = 1; message < WEFT_CONTROL_TYPES; message++) {
+		struct weft_control c = example;
+		size_t len = 0;
+
+		c.type = (uint8_t)message;
+		for (unsigned int i = 0; i < RECORDS; i++)
+			if (message_has(message, i) && i != 21)
+				len = put_record(want, len, message, i);
+		memset(c.mac, 0xA5, sizeof(c.mac));
+		assert_int_equal(weft_control_image(got, &c), len);
+		assert_memory_equal(got, want, len);
+	}
+}
+
 static void
 every_truncation_is_refused(void **state)
 {
@@ -358,10 +428,10 @@ missing_repeated_and_strange_records_are_refused(void **state)
 				if (message_has(message, k) && k != i)
 					len = put_record(rec, len, message, k);
 			seal(rec, len);
-			/* READY may go without a proof. */
-			assert_int_equal(parse(rec, ROOM, &c),
-				message_has(message, i) && i != RECORDS - 1 ? WEFT_DROP_BAD_CONTROL
-									    : WEFT_OK);
+			/* READY and GONE may go without a proof. */
+			assert_int_equal(parse(rec, ROOM, &c), message_has(message, i) && i != 18
+								       ? WEFT_DROP_BAD_CONTROL
+								       : WEFT_OK);
 
 			/* Twice, or once where it does not belong. */
 			memset(rec, 0, sizeof(rec));
@@ -511,7 +581,8 @@ noise_never_yields_a_value_out_of_range(void **state)
 		if (round % 2 == 0) {
 			weft_rand_fill(&r, rec, len);
 		} else {
-			len = put_message(rec, 1 + (unsigned int)weft_rand_below(&r, 8));
+			len = put_message(
+				rec, 1 + (unsigned int)weft_rand_below(&r, WEFT_CONTROL_TYPES - 1));
 			for (unsigned int i = 0; i < 1 + weft_rand_below(&r, 3); i++)
 				rec[weft_rand_below(&r, len)] = (uint8_t)weft_rand_below(&r, 256);
 		}
@@ -530,6 +601,9 @@ noise_never_yields_a_value_out_of_range(void **state)
 		assert_in_range(c.padded, 0, 64);
 		assert_int_equal(c.session != 0, c.type == WEFT_CONTROL_WELCOME);
 		assert_int_equal(c.count != 0, c.type == WEFT_CONTROL_LOSS);
+		assert_int_equal(c.challenge != 0, c.type >= WEFT_CONTROL_CHALLENGE);
+		if (c.type != WEFT_CONTROL_KEEPALIVE && c.type != WEFT_CONTROL_GOODBYE)
+			assert_true(c.number == 0);
 	}
 	assert_in_range(good, 1000, 49000); /* both outcomes were met */
 }
@@ -605,6 +679,8 @@ main(void)
 		cmocka_unit_test(records_are_the_bytes_of_the_page),
 		cmocka_unit_test(what_was_built_parses_to_the_same),
 		cmocka_unit_test(values_out_of_range_are_refused),
+		cmocka_unit_test(long_numbers_are_never_zero),
+		cmocka_unit_test(the_image_holds_all_records_but_mac_and_check),
 		cmocka_unit_test(every_truncation_is_refused),
 		cmocka_unit_test(missing_repeated_and_strange_records_are_refused),
 		cmocka_unit_test(wrong_lengths_are_refused),
