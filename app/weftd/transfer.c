@@ -366,6 +366,8 @@ text_transfer(const struct node *n, unsigned int i)
 			e->block, e->offset, e->computed, e->stored);
 	if (x->status == WEFT_XFER_MISMATCH)
 		printf(" at %" PRIu64, x->differs_at);
+	if (x->status == WEFT_XFER_MEMORY_LOST)
+		printf(": a gfd of it restarted with empty memory");
 	if (is_over(x) && !is_as_expected(n, i))
 		printf(", expected %s", expected(n, i));
 	else if (is_over(x) && x->status != WEFT_XFER_OK)

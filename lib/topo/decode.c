@@ -60,7 +60,7 @@ static const char *const role_words[] = { [TOPO_ROLE_AUTO] = "auto",
 /* enum weft_topo_transfer_kind */
 static const char *const transfer_words[] = { "write", "read", "copy", NULL };
 const char *const weft_topo_outcomes[] = { "ok", "bad_guard", "bad_apptag", "bad_reftag",
-	"poisoned", "lost", "mismatch", NULL };
+	"poisoned", "lost", "mismatch", "memory_lost", NULL };
 const char *const topo_driver_words[] = { [WEFT_TOPO_AUTO] = "auto",
 	[WEFT_TOPO_VFIO] = "vfio",
 	[WEFT_TOPO_AF_XDP] = "af_xdp",

@@ -64,6 +64,7 @@ struct weft_xfer_cfg {
 enum weft_xfer_status {
 	WEFT_XFER_WAITING, /**< not begun */
 	WEFT_XFER_RUNNING,
+	WEFT_XFER_MEMORY_LOST, /**< what it had written, or was to read, went with its memory */
 	WEFT_XFER_LOST, /**< requests had no answer, or lines do not exist */
 	WEFT_XFER_POISONED,
 	WEFT_XFER_SIGNATURE_ERROR, /**< a signature did not match: see error */
@@ -75,6 +76,7 @@ enum weft_xfer_status {
 /** One transfer. Result fields may be read, the rest is private. */
 struct weft_xfer {
 	uint8_t status; /**< enum weft_xfer_status */
+	bool memory_lost; /**< it is to end so, or has */
 	bool writes; /**< now, or at its end: the data is on its way to the GFD */
 	struct weft_sig_error error; /**< the first; its type may be LOST or POISONED too */
 	uint64_t lost; /**< lines */
@@ -134,6 +136,15 @@ int weft_xfer_next(struct weft_xfer_run *r, uint64_t now_ns, struct weft_msg *ms
 /** Take the completion of a request whose cookie has WEFT_XFER_COOKIE. */
 void weft_xfer_complete(
 	struct weft_xfer_run *r, const struct weft_host_completion *c, uint64_t now_ns);
+
+/**
+ * The memory of @p dpid was replaced by a new one, all zeros: what runs and has written to it, or reads
+ * it, ends as WEFT_XFER_MEMORY_LOST, and so does what is to read there, unless one before it is to write
+ * all that first.
+ *
+ * @return how many will end so for this reason
+ */
+unsigned int weft_xfer_replaced(struct weft_xfer_run *r, uint16_t dpid);
 
 /** Name of a status in reports, such as "signature_error"; "unknown" out of range. */
 const char *weft_xfer_status_name(unsigned int status);

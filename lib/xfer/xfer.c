@@ -167,6 +167,8 @@ half_begin(struct weft_xfer_run *r, bool writes)
 static enum weft_xfer_status
 judge(const struct weft_xfer *x)
 {
+	if (x->memory_lost)
+		return WEFT_XFER_MEMORY_LOST;
 	if (x->lost != 0)
 		return WEFT_XFER_LOST;
 	if (x->poisoned != 0)
@@ -331,14 +333,30 @@ next_write(struct weft_xfer_run *r, uint64_t now_ns, struct weft_msg *msg)
 
 /* --- both --- */
 
+/* Pass over those whose data is gone before they have begun. */
+static void
+skip_lost(struct weft_xfer_run *r, uint64_t now_ns)
+{
+	for (; r->at < r->n; r->at++) {
+		struct weft_xfer *x = &r->x[r->at];
+
+		if (x->status != WEFT_XFER_WAITING || !x->memory_lost)
+			return;
+		x->status = WEFT_XFER_MEMORY_LOST;
+		x->begun_ns = x->ended_ns = now_ns;
+	}
+}
+
 int
 weft_xfer_next(struct weft_xfer_run *r, uint64_t now_ns, struct weft_msg *msg)
 {
-	struct weft_xfer *x = &r->x[r->at];
+	struct weft_xfer *x;
 	int rc;
 
+	skip_lost(r, now_ns);
 	if (r->at == r->n)
 		return -ESHUTDOWN;
+	x = &r->x[r->at];
 	if (x->status == WEFT_XFER_WAITING) {
 		half_begin(r, x->kind == WEFT_XFER_WRITE);
 		x->begun_ns = now_ns;
@@ -366,12 +384,57 @@ weft_xfer_complete(struct weft_xfer_run *r, const struct weft_host_completion *c
 		half_end(r, now_ns);
 }
 
+static bool
+is_of(const struct weft_xfer_place *p, uint16_t dpid, bool uses)
+{
+	return uses && p->dpid == dpid;
+}
+
+/* Whether a transfer before number @p i, and not begun to write, is to write all that it reads. */
+static bool
+is_written_first(const struct weft_xfer_run *r, unsigned int i)
+{
+	const struct weft_xfer_place *from = &r->x[i].from;
+
+	for (unsigned int k = r->at; k < i; k++) {
+		const struct weft_xfer *w = &r->x[k];
+		const bool is_whole =
+			w->status == WEFT_XFER_WAITING || (w->kind == WEFT_XFER_COPY && !w->writes);
+
+		if (w->kind != WEFT_XFER_READ && is_whole && !w->memory_lost &&
+			w->to.dpid == from->dpid && w->to.hpa <= from->hpa &&
+			from->hpa - w->to.hpa + r->x[i].wire_len <= w->wire_len)
+			return true;
+	}
+	return false;
+}
+
+unsigned int
+weft_xfer_replaced(struct weft_xfer_run *r, uint16_t dpid)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = r->at; i < r->n; i++) {
+		struct weft_xfer *x = &r->x[i];
+		const bool runs = x->status == WEFT_XFER_RUNNING;
+		const bool reads = is_of(&x->from, dpid, x->kind != WEFT_XFER_WRITE && !x->writes);
+
+		if (x->memory_lost || (!(runs && is_of(&x->to, dpid, x->writes)) &&
+					      !(reads && (runs || !is_written_first(r, i)))))
+			continue;
+		x->memory_lost = true;
+		n++;
+	}
+	return n;
+}
+
 const char *
 weft_xfer_status_name(unsigned int status)
 {
 	static const char *const names[WEFT_XFER_STATUSES] = {
 		[WEFT_XFER_WAITING] = "waiting",
 		[WEFT_XFER_RUNNING] = "running",
+		[WEFT_XFER_MEMORY_LOST] = "memory_lost",
 		[WEFT_XFER_LOST] = "lost",
 		[WEFT_XFER_POISONED] = "poisoned",
 		[WEFT_XFER_SIGNATURE_ERROR] = "signature_error",

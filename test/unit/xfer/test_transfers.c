@@ -590,6 +590,100 @@ bad_arguments_are_refused(void **state)
 	assert_string_equal(weft_xfer_error_name(99), "unknown");
 }
 
+enum { WRITE_A, READ_A, READ_B, COPY_B, READ_C, PLAIN };
+
+/* Of 4 KiB each: to A of the first GFD, back, from B of it, from there to C of the second, from C. */
+static void
+plain_transfers(struct weft_xfer *x)
+{
+	static const struct weft_xfer_place a = { BASE, PID }, b = { BASE + 8192, PID },
+					    c = { BASE + SEGMENT, PID + 1 };
+	static const struct {
+		enum weft_xfer_kind kind;
+		struct weft_xfer_place from, to;
+	} given[PLAIN] = {
+		[WRITE_A] = { WEFT_XFER_WRITE, { 0 }, a },
+		[READ_A] = { WEFT_XFER_READ, a, { 0 } },
+		[READ_B] = { WEFT_XFER_READ, b, { 0 } },
+		[COPY_B] = { WEFT_XFER_COPY, b, c },
+		[READ_C] = { WEFT_XFER_READ, c, { 0 } },
+	};
+
+	for (unsigned int i = 0; i < PLAIN; i++) {
+		const struct weft_xfer_cfg cfg = { .kind = given[i].kind,
+			.data_len = 4096,
+			.from = given[i].from,
+			.to = given[i].to,
+			.mem = host_bytes + i * (size_t)4096 };
+
+		assert_int_equal(weft_xfer_init(&x[i], &cfg), 0);
+	}
+}
+
+/* A step of a run without faults. False: it has ended. */
+static bool
+plain_step(struct weft_xfer_run *run)
+{
+	struct weft_msg m;
+	const int rc = weft_xfer_next(run, ++lab.now, &m);
+
+	if (rc == 0)
+		lab.flying[lab.n_flying++] = m;
+	else if (rc == -EAGAIN)
+		answer(run);
+	return rc != -ESHUTDOWN;
+}
+
+/*
+ * A GFD's memory goes while transfer @at runs, its first lines done, or (PLAIN) before any. Whoever
+ * has data there, or was to read what nobody writes before, ends so; the others are as ever.
+ */
+static void
+transfers_end_with_the_memory_that_had_their_data(void **state)
+{
+	static const struct {
+		unsigned int at, gfd, lost; /* a bit for each that ends so */
+	} cases[] = {
+		{ PLAIN, 0, 1 << READ_B | 1 << COPY_B },
+		{ WRITE_A, 0, 1 << WRITE_A | 1 << READ_A | 1 << READ_B | 1 << COPY_B },
+		{ READ_A, 0, 1 << READ_A | 1 << READ_B | 1 << COPY_B },
+		{ READ_B, 0, 1 << READ_B | 1 << COPY_B }, { COPY_B, 0, 1 << COPY_B },
+		{ READ_C, 0, 0 }, { PLAIN, 1, 0 },
+		{ COPY_B, 1, 0 }, /* it has not written yet, but will */
+		{ READ_C, 1, 1 << READ_C }, { WRITE_A, 2, 0 }, /* nobody's */
+	};
+	struct weft_rand r;
+
+	(void)state;
+	weft_test_seed(&r, __func__);
+	for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(cases); k++) {
+		struct weft_xfer x[PLAIN];
+		struct weft_xfer_run *run;
+		void *mem = aligned_alloc(64, weft_xfer_run_size(8));
+
+		lab_new(&r);
+		plain_transfers(x);
+		run = weft_xfer_run_init(mem, lab.host, 8, x, PLAIN);
+		while (cases[k].at != PLAIN && x[cases[k].at].status == WEFT_XFER_WAITING)
+			assert_true(plain_step(run));
+		for (unsigned int i = 0; cases[k].at != PLAIN && i < 20; i++)
+			assert_true(plain_step(run));
+		assert_int_equal(weft_xfer_replaced(run, (uint16_t)(PID + cases[k].gfd)),
+			__builtin_popcount(cases[k].lost));
+		assert_int_equal(weft_xfer_replaced(run, (uint16_t)(PID + cases[k].gfd)), 0);
+		while (plain_step(run))
+			;
+		for (unsigned int i = 0; i < PLAIN; i++)
+			assert_int_equal(x[i].status, (cases[k].lost & 1u << i) != 0
+							      ? WEFT_XFER_MEMORY_LOST
+							      : WEFT_XFER_OK);
+		assert_string_equal(weft_xfer_status_name(WEFT_XFER_MEMORY_LOST), "memory_lost");
+		assert_int_equal(weft_host_outstanding(lab.host), 0);
+		free(mem);
+		lab_end();
+	}
+}
+
 int
 main(void)
 {
@@ -597,6 +691,7 @@ main(void)
 		cmocka_unit_test(written_lies_there_and_reads_back),
 		cmocka_unit_test(each_wrong_byte_is_found_where_it_is),
 		cmocka_unit_test(lost_and_poisoned_are_no_bad_guard),
+		cmocka_unit_test(transfers_end_with_the_memory_that_had_their_data),
 		cmocka_unit_test(a_lost_write_is_reported),
 		cmocka_unit_test(what_does_not_exist_is_lost),
 		cmocka_unit_test(a_swapped_page_does_not_move),
