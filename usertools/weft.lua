@@ -73,6 +73,8 @@ local CONTROL_HAS = { "2 3 4 5 6 7 8 9 10 15", "2 3 4 5 6 7 8 9 10 13 15", "2 3 
 	"", "", "12", "", "8 9 14", "21", "21" }
 -- Those that a message has with IDE on. Some do not say whether it is.
 local CONTROL_HAS_IDE = { "17 18", "17 18 19", "17", "22 23", "20", "22 23", [10] = "20" }
+-- Of those that offer memory.
+local CONTROL_MAY_HAVE = { { [24] = true }, { [24] = true } }
 local RECORD_TYPE, RECORD_IDE, RECORD_PADDED, RECORD_CHECK = 1, 7, 15, 16
 local CONTROL_RECORDS = {
 	{ "type", "Message", 1, 1, #CONTROL_MESSAGES, CONTROL_MESSAGES },
@@ -100,6 +102,7 @@ local CONTROL_RECORDS = {
 	{ "challenge", "Challenge", 8, 1 },
 	{ "number", "Number", 8, 1 },
 	{ "mac", "MAC", 16 },
+	{ "memory", "Memory generation", 8, 1 },
 }
 
 -- Messages: length, then fields at the slot bits they have in the first message of a slot, which
@@ -1228,6 +1231,7 @@ end
 local function set_fault(values)
 	local set = CONTROL_SETS[values[RECORD_TYPE]]
 	local ide_set = CONTROL_IDE_SETS[values[RECORD_TYPE]] or {}
+	local may = CONTROL_MAY_HAVE[values[RECORD_TYPE]] or {}
 	local ide = values[RECORD_IDE]
 	for kind in pairs(ide_set) do
 		if not ide and values[kind] then
@@ -1238,7 +1242,7 @@ local function set_fault(values)
 		local must = set and (set[kind] or ide_set[kind] and ide and ide ~= 0)
 		if must and not values[kind] then
 			return r[2] .. " is missing"
-		elseif set and not must and values[kind] then
+		elseif set and not must and not may[kind] and values[kind] then
 			return r[2] .. " does not belong here"
 		end
 	end

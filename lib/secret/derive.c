@@ -12,7 +12,7 @@
 #include "weft_base.h"
 
 #define PURPOSE_LEN 16
-#define SIDE_LEN 28
+#define SIDE_LEN 36
 #define INFO_LEN (PURPOSE_LEN + 14 + 2 * SIDE_LEN)
 
 bool
@@ -55,6 +55,7 @@ put_side(uint8_t *at, const struct weft_control *c)
 	weft_put_be16(at + 8, c->credits);
 	weft_put_be16(at + 10, c->port);
 	memcpy(at + 12, c->node, WEFT_NODE_ID_LEN);
+	weft_put_be64(at + 12 + WEFT_NODE_ID_LEN, c->memory);
 	return SIDE_LEN;
 }
 

@@ -88,6 +88,8 @@ struct weft_control {
 	uint32_t session; /**< WELCOME: S, not 0 */
 	uint32_t count; /**< LOSS: flits dropped, 1 or more */
 	uint64_t challenge; /**< CHALLENGE, GONE: a random number, not 0 */
+	/** HELLO, WELCOME: generation of the memory that the sender offers, drawn at random; 0: none. */
+	uint64_t memory;
 	/* With IDE on, else 0: */
 	uint8_t random[WEFT_RANDOM_LEN]; /**< HELLO, WELCOME: the sender's share in the keys */
 	uint8_t proof

@@ -10,7 +10,8 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../vectors/ide_keys.txt")
-SIDE = "version mode max_flits crc_order isn_form ide_mode ide_bits credits port node random".split()
+SIDE = ("version mode max_flits crc_order isn_form ide_mode ide_bits credits port node memory "
+        "random").split()
 
 
 def derive(length, purpose, psk, direction, generation, pids, vc, session, sides):
@@ -18,7 +19,7 @@ def derive(length, purpose, psk, direction, generation, pids, vc, session, sides
     info = purpose.encode().ljust(16, b"\0")
     info += struct.pack(">BIHHBI", direction, generation, *pids, vc, session)
     for s in sides:
-        info += struct.pack(">6B3H16s", *(s[k] for k in SIDE[:-1]))
+        info += struct.pack(">6B3H16s8s", *(s[k] for k in SIDE[:-1]))
     salt = sides[0]["random"] + sides[1]["random"]
     return HKDF(hashes.SHA256(), length, salt, info).derive(psk)
 
@@ -29,6 +30,7 @@ def side(i, n):
     s = {k: (base + j) % 256 for j, k in enumerate(SIDE[:6])}
     s.update({k: 300 * (n + 1) + 7 * i + j for j, k in enumerate(SIDE[6:9])})
     s["node"] = bytes((base + j) % 256 for j in range(16))
+    s["memory"] = bytes((7 * base + j) % 256 if n else 0 for j in range(8))
     s["random"] = bytes((3 * base + 5 * j) % 256 for j in range(32))
     return s
 

@@ -535,7 +535,8 @@ OUT_OF_RANGE = {control.TYPE: (0, 11), control.MODE: (2,), control.MAX_FLITS: (0
                 control.COUNT: (0,), control.PADDED: (65,), control.CHALLENGED: (0,)}
 NAMED = ("type", "version", "mode", "max_flits", "crc_order", "isn", "ide", "port", "node",
          "credits", "differs", "flags", "session", "count", "padded", "check",
-         "ide_bits", "random", "proof", "ready_proof", "challenge", "number", "mac")
+         "ide_bits", "random", "proof", "ready_proof", "challenge", "number", "mac",
+         "memory")
 
 
 def filled(kind):

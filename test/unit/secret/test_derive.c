@@ -115,7 +115,8 @@ read_side(char **words, struct weft_control *c)
 		.credits = (uint16_t)v[7],
 		.port = (uint16_t)v[8] };
 	assert_int_equal(hex(words[9], c->node), WEFT_NODE_ID_LEN);
-	assert_int_equal(hex(words[10], c->random), WEFT_RANDOM_LEN);
+	c->memory = strtoull(words[10], NULL, 16);
+	assert_int_equal(hex(words[11], c->random), WEFT_RANDOM_LEN);
 }
 
 static void
@@ -128,7 +129,7 @@ labels_are_those_of_the_model(void **state)
 	(void)state;
 	assert_non_null(f);
 	while (fgets(line, sizeof(line), f) != NULL) {
-		char *word[32], *save = NULL, *w = strtok_r(line, " \n", &save);
+		char *word[34], *save = NULL, *w = strtok_r(line, " \n", &save);
 		struct weft_derive_domain domain;
 		struct weft_session_deal d = { 0 };
 		uint8_t want[32], got[32];
@@ -138,9 +139,9 @@ labels_are_those_of_the_model(void **state)
 
 		if (w == NULL || w[0] == '#')
 			continue;
-		for (; w != NULL && n < 32; w = strtok_r(NULL, " \n", &save))
+		for (; w != NULL && n < 34; w = strtok_r(NULL, " \n", &save))
 			word[n++] = w;
-		assert_int_equal(n, 32);
+		assert_int_equal(n, 34);
 		psk = psk_of(word[0]);
 		domain.asks = (uint16_t)strtoul(word[1], NULL, 16);
 		domain.answers = (uint16_t)strtoul(word[2], NULL, 16);
@@ -148,12 +149,12 @@ labels_are_those_of_the_model(void **state)
 		d.session = (uint32_t)strtoul(word[4], NULL, 16);
 		generation = (uint32_t)strtoul(word[5], NULL, 16);
 		read_side(word + 6, &d.asks);
-		read_side(word + 17, &d.answers);
+		read_side(word + 18, &d.answers);
 		for (unsigned int from = 0; from < 2; from++) {
-			hex(word[28 + from], want);
+			hex(word[30 + from], want);
 			assert_true(weft_derive_key(psk, &domain, &d, from == 0, generation, got));
 			assert_memory_equal(got, want, 32);
-			hex(word[30 + from], want);
+			hex(word[32 + from], want);
 			assert_true(weft_derive_proof(psk, &domain, &d, from == 0, got));
 			assert_memory_equal(got, want, WEFT_PROOF_LEN);
 		}

@@ -39,6 +39,7 @@ static const struct weft_control example = {
 	.challenge = 0x0102030405060708,
 	.number = 0x1112131415161718,
 	.mac = "the MAC, 16 byte",
+	.memory = 0x2122232425262728,
 };
 
 /* One record each, as doc/wire.md says them: type, length, value. In the order of building. */
@@ -69,6 +70,7 @@ static const struct {
 	{ 10, { 21, 8, 1, 2, 3, 4, 5, 6, 7, 8 }, "9:" },
 	{ 10, { 22, 8, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18 }, "46" },
 	{ 18, "\x17\x10the MAC, 16 byte", "46" },
+	{ 10, { 24, 8, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28 }, "12" },
 };
 
 #define RECORDS WEFT_ARRAY_SIZE(example_records)
@@ -146,6 +148,7 @@ example_as(unsigned int message)
 	c.number = message_has(message, 20) ? c.number : 0;
 	if (!message_has(message, 21))
 		memset(c.mac, 0, sizeof(c.mac));
+	c.memory = message_has(message, 22) ? c.memory : 0;
 	return c;
 }
 
@@ -199,6 +202,7 @@ assert_same(const struct weft_control *a, const struct weft_control *b)
 	assert_memory_equal(a->random, b->random, WEFT_RANDOM_LEN);
 	assert_memory_equal(a->proof, b->proof, WEFT_PROOF_LEN);
 	assert_true(a->challenge == b->challenge && a->number == b->number);
+	assert_true(a->memory == b->memory);
 	assert_memory_equal(a->mac, b->mac, WEFT_CONTROL_MAC_LEN);
 }
 
@@ -268,6 +272,8 @@ what_was_built_parses_to_the_same(void **state)
 			c.port = (uint16_t)weft_rand_below(&r, 65536);
 			weft_rand_fill(&r, c.node, sizeof(c.node));
 		}
+		if (c.type <= WEFT_CONTROL_WELCOME && weft_rand_below(&r, 2) == 0)
+			c.memory = weft_rand_u64(&r) | 1;
 		if (c.type == WEFT_CONTROL_REFUSE)
 			c.differs = (uint8_t)(1 + weft_rand_below(&r, WEFT_PARAM_COUNT - 1));
 		if (c.type == WEFT_CONTROL_WELCOME)
@@ -319,11 +325,11 @@ values_out_of_range_are_refused(void **state)
 		const unsigned int message = record == 12 ? 2 : 8;
 		size_t len = put_message(rec, message);
 
-		/* Session and count, from the end; behind a session stand records 15, 17 to 19. */
-		memset(rec + len - (record == 12 ? 63 : 4), 0, 4);
+		/* Session and count, from the end; behind a session stand records 15, 17 to 19, 24. */
+		memset(rec + len - (record == 12 ? 73 : 4), 0, 4);
 		seal(rec, len);
 		assert_int_equal(parse(rec, ROOM, &c), WEFT_DROP_BAD_CONTROL);
-		memset(rec + len - (record == 12 ? 63 : 4), 0xFF, 4);
+		memset(rec + len - (record == 12 ? 73 : 4), 0xFF, 4);
 		seal(rec, len);
 		memset(rec + len + CHECK_LEN, 0, ROOM - len - CHECK_LEN);
 		assert_int_equal(parse(rec, ROOM, &c), WEFT_OK);
@@ -428,10 +434,11 @@ missing_repeated_and_strange_records_are_refused(void **state)
 				if (message_has(message, k) && k != i)
 					len = put_record(rec, len, message, k);
 			seal(rec, len);
-			/* READY and GONE may go without a proof. */
-			assert_int_equal(parse(rec, ROOM, &c), message_has(message, i) && i != 18
-								       ? WEFT_DROP_BAD_CONTROL
-								       : WEFT_OK);
+			/* READY and GONE may go without a proof, who has no memory says none. */
+			assert_int_equal(
+				parse(rec, ROOM, &c), message_has(message, i) && i != 18 && i != 22
+							      ? WEFT_DROP_BAD_CONTROL
+							      : WEFT_OK);
 
 			/* Twice, or once where it does not belong. */
 			memset(rec, 0, sizeof(rec));
@@ -504,7 +511,7 @@ unknown_records_are_passed_over(void **state)
 	struct weft_control c;
 
 	(void)state;
-	for (unsigned int type = RECORDS + 3; type < 256; type++) {
+	for (unsigned int type = RECORDS + 2; type < 256; type++) {
 		uint8_t rec[ROOM];
 		const size_t value_len = (type * 7) % 256;
 		size_t len = 2 + value_len;
