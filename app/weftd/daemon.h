@@ -78,6 +78,13 @@ struct peer {
 	bool is_needed; /* the node asks it, or by it; others come and go */
 	uint64_t begun; /* sessions of the end that the node knows of */
 	bool is_stalled; /* as the clock of requests knows it */
+	struct peer_memory {
+		uint64_t generation; /* 0: none met yet */
+		uint64_t before; /* the one that it took the place of */
+		uint64_t replaced; /* times; written last, read by the control thread */
+		uint64_t forgotten, transfers; /* lines and transfers that this cost, in all */
+		uint64_t told; /* control thread: of `replaced` */
+	} memory; /* of the other end, as it says */
 	uint64_t due_ns; /* when the end has something to do by time */
 	struct weft_end *end;
 	struct weft_conn *rx;
@@ -164,6 +171,7 @@ struct node {
 	struct host_change *change; /* set by the control thread; NULL again once it is taken */
 	bool is_changing; /* it waits for open requests */
 	struct uio *uio; /* host, GFD, device; NULL: the fabric has none, or `ats` has it */
+	uint64_t generation; /* of the memory that the node offers; 0: none */
 	/* GFD; its tables also of a host that offers memory, and of a device with memory */
 	struct weft_gfd gfd;
 	void *memory;
@@ -403,6 +411,18 @@ void follow_session(struct peer *p, bool *ended, bool *began);
 /** Draw the number of this run. 0, or -EIO: the system gives no random bits. */
 int generation_run(struct daemon *d);
 
+/** Draw the generation of the memory that the node offers, if any. 0, or -EIO with a line. */
+int generation_init(struct node *n, char *err, size_t err_len);
+
+/** A session with @p p begins, which says this of its memory; 0: nothing. Before any request goes. */
+void generation_met(struct peer *p, uint64_t generation);
+
+/** Control thread: say whose memory was replaced since the last call, a line each. */
+void generation_tell(struct daemon *d);
+
+/** Times that memory of any peer was replaced. Any thread. */
+uint64_t generation_replacements(const struct node *n);
+
 /* --- layout.c --- */
 
 /** Judge the layouts of the options, and make of that of hosts and GFDs one for live connections. */
@@ -422,6 +442,9 @@ unsigned int uio_poll(struct node *n, bool may_ask);
 
 /** rxl: the session with a destination is over, and with it what is open there. */
 void uio_abort(struct node *n, uint16_t dpid);
+
+/** Memory there was replaced. Returns lines that were known to hold data. */
+uint64_t uio_forget(struct node *n, uint16_t dpid, enum weft_line_loss how);
 
 /** Whether everything that the node asks by UIO has ended. Any thread. */
 bool uio_is_done(const struct node *n);

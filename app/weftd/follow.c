@@ -45,12 +45,17 @@ follow_session(struct peer *p, bool *ended, bool *began)
 	*began = peer_began(p);
 	if (n->clock != NULL && is_stalled != p->is_stalled)
 		follow_stall(p, is_stalled);
-	if (!*ended || daemon_is_cxl(n->daemon))
+	if (daemon_is_cxl(n->daemon))
 		return;
-	if (p->waiting != NULL) {
-		weft_host_grant(n->host, p->pid, 0, 0);
-		p->waiting->n = 0;
-		weft_host_abort(n->host, p->pid, true, n->now_ns, follow_cxl_mem, n);
+	if (*ended) {
+		if (p->waiting != NULL) {
+			weft_host_grant(n->host, p->pid, 0, 0);
+			p->waiting->n = 0;
+			weft_host_abort(n->host, p->pid, true, n->now_ns, follow_cxl_mem, n);
+		}
+		uio_abort(n, p->pid);
 	}
-	uio_abort(n, p->pid);
+	/* What was open has ended: it counts for the memory before. */
+	if (*began)
+		generation_met(p, weft_end_session(p->end)->peer.memory);
 }

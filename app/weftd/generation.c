@@ -3,13 +3,19 @@
 
 /*
  * Which life of a process or of a memory something is of. Data in memory tells the run of the host
- * that wrote it, so a host that is started again knows its former lines.
+ * that wrote it, so a host that is started again knows its former lines. Memory has a random
+ * generation, which its node tells in every session: who meets another one than before knows that all
+ * it had there is gone, and tells those who use it before any request of theirs can be answered.
  */
 
 #include "daemon.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <sys/random.h>
+
+#include "event.h"
 
 int
 generation_run(struct daemon *d)
@@ -21,4 +27,87 @@ generation_run(struct daemon *d)
 		return -EIO;
 	d->run = 1 + random % WEFT_LINE_RUN_MAX;
 	return 0;
+}
+
+int
+generation_init(struct node *n, char *err, size_t err_len)
+{
+	const struct weft_topo_node *t = n->topo;
+	const bool offers = t->kind == WEFT_TOPO_GFD ||
+	                    (t->kind == WEFT_TOPO_HOST && t->gim != 0) ||
+	                    (t->kind == WEFT_TOPO_DEVICE && t->memory != 0);
+
+	while (offers && n->generation == 0) {
+		if (getrandom(&n->generation, sizeof(n->generation), 0) == sizeof(n->generation))
+			continue;
+		snprintf(err, err_len, "node %s: no random bits (getrandom)", t->name);
+		return -EIO;
+	}
+	return 0;
+}
+
+/* Tell everybody here who has data there. */
+static void
+generation_replaced(struct peer *p, uint64_t generation, bool is_late)
+{
+	const enum weft_line_loss how = is_late ? WEFT_LINE_LOST_LATE : WEFT_LINE_LOST_ALL;
+	struct node *n = p->node;
+	uint64_t forgotten = 0;
+
+	/* Where the lines of a host that translates are, its agent knows. */
+	if (n->traffic != NULL && ats_translates(n))
+		forgotten = weft_traffic_forget(n->traffic, n->topo->pid, WEFT_LINE_LOST_PARTLY);
+	else if (n->traffic != NULL)
+		forgotten = weft_traffic_forget(n->traffic, p->pid, how);
+	forgotten += uio_forget(n, p->pid, how);
+	if (n->xfers != NULL)
+		p->memory.transfers += weft_xfer_replaced(n->xfers, p->pid);
+	p->memory.forgotten += forgotten;
+	p->memory.before = p->memory.generation;
+	p->memory.generation = generation;
+	__atomic_store_n(&p->memory.replaced, p->memory.replaced + 1, __ATOMIC_RELEASE);
+}
+
+void
+generation_met(struct peer *p, uint64_t generation)
+{
+	if (p->memory.generation != 0 && generation != p->memory.generation)
+		generation_replaced(p, generation, false);
+	else
+		p->memory.generation = generation;
+}
+
+void
+generation_tell(struct daemon *d)
+{
+	for (uint16_t i = 0; i < d->n_nodes; i++) {
+		struct node *n = &d->node[i];
+
+		for (uint16_t k = 0; k < n->n_peers; k++) {
+			struct peer *p = &n->peer[k];
+			const uint64_t replaced =
+				__atomic_load_n(&p->memory.replaced, __ATOMIC_ACQUIRE);
+
+			if (replaced == p->memory.told)
+				continue;
+			event_tell(EVENT_MEMORY_NEW, n->topo->name, peer_name(p),
+				replaced - p->memory.told,
+				"%s restarted with empty memory (generation %016" PRIx64
+				", before %016" PRIx64 "), %" PRIu64 " lines forgotten, %" PRIu64
+				" transfers lost",
+				peer_name(p), p->memory.generation, p->memory.before,
+				p->memory.forgotten, p->memory.transfers);
+			p->memory.told = replaced;
+		}
+	}
+}
+
+uint64_t
+generation_replacements(const struct node *n)
+{
+	uint64_t sum = 0;
+
+	for (uint16_t i = 0; i < n->n_peers; i++)
+		sum += __atomic_load_n(&n->peer[i].memory.replaced, __ATOMIC_RELAXED);
+	return sum;
 }

@@ -369,6 +369,7 @@ control(void *arg)
 			update_run(d);
 		}
 		ats_tell(d);
+		generation_tell(d);
 		events_tend();
 		if (++naps % (1000 / TEND_EVERY_MS) == 0)
 			ports_tend(d);

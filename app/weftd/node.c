@@ -156,7 +156,9 @@ node_init(struct node *n, char *err, size_t err_len)
 		if (n->clock == NULL)
 			return -ENOMEM;
 	}
-	rc = ingress_init(n);
+	rc = generation_init(n, err, err_len);
+	if (rc == 0)
+		rc = ingress_init(n);
 	if (rc == 0)
 		rc = fabric_tables(n, err, err_len);
 	if (rc != 0)

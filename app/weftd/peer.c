@@ -103,6 +103,8 @@ peer_cfg(struct peer *p, bool asks, struct weft_end_cfg *c)
 	own->crc_order = t->crc_order;
 	own->isn_form = c->llr.isn;
 	own->credits = PEER_CREDITS;
+	/* cxl: the other end of a link is not the one who uses the memory. */
+	own->memory = t->mode == WEFT_MODE_RXL ? p->node->generation : 0;
 	memcpy(own->node, p->node->topo->name,
 		strnlen(p->node->topo->name, WEFT_NODE_ID_LEN)); /* the rest stays 0 */
 	c->form = WEFT_FORM_PBR; /* in both modes: switches need the DPID */

@@ -12,6 +12,7 @@
 #include "json.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 
@@ -194,6 +195,16 @@ session_word(const struct peer *p)
 	return words[weft_end_session(p->end)->state];
 }
 
+/* A text: numbers of JSON end at 2^63 here, and at 2^53 for some readers. */
+static void
+put_generation(json_t *o, uint64_t generation)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%016" PRIx64, generation);
+	json_object_set_new(o, "memory_generation", json_string(text));
+}
+
 /* Every connection of a host or GFD, or every link in cxl mode: what its session, retry layer and end counted. */
 static json_t *
 connections_json(const struct node *n)
@@ -210,6 +221,9 @@ connections_json(const struct node *n)
 		put(o, "pid", p->pid);
 		json_object_set_new(o, "state", json_string(session_word(p)));
 		json_object_set_new(o, "ide", json_string(ide_state(p)));
+		put(o, "memory_replaced", p->memory.replaced);
+		if (p->memory.generation != 0)
+			put_generation(o, p->memory.generation);
 		put(o, "unacked", weft_llr_unacked(l));
 		put(o, "round_trip_ns", weft_llr_rtt(l)->mean_ns);
 		json_object_set_new(o, "session",
@@ -270,6 +284,8 @@ node_json(const struct node *n)
 	json_object_set_new(o, "kind", json_string(kind_words[n->topo->kind]));
 	put(o, "pid", n->topo->pid);
 	put(o, "lcore", n->lcore);
+	if (n->generation != 0)
+		put_generation(o, n->generation);
 	if (n->topo->kind == WEFT_TOPO_HOST)
 		host_json(n, o);
 	if (n->topo->kind == WEFT_TOPO_GFD)
@@ -465,6 +481,7 @@ tell_node(const char *params, struct rte_tel_data *data)
 	rte_tel_data_start_dict(data);
 	rte_tel_data_add_dict_string(data, "kind", kind_words[n->topo->kind]);
 	rte_tel_data_add_dict_u64(data, "pid", n->topo->pid);
+	rte_tel_data_add_dict_u64(data, "memory_replaced", generation_replacements(n));
 	if (n->host != NULL) {
 		telemetry_rows(data, "host", weft_host_counters(), weft_host_counts(n->host),
 			WEFT_HOST_N_COUNTERS);

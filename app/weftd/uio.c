@@ -388,6 +388,14 @@ uio_abort(struct node *n, uint16_t dpid)
 		weft_uio_abort(n->uio->requester, dpid, true, n->now_ns, lost, n);
 }
 
+uint64_t
+uio_forget(struct node *n, uint16_t dpid, enum weft_line_loss how)
+{
+	if (n->uio == NULL || n->uio->traffic == NULL)
+		return 0;
+	return weft_uio_traffic_forget(n->uio->traffic, dpid, how);
+}
+
 bool
 uio_is_done(const struct node *n)
 {

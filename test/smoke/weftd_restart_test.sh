@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Nodes that go away and come back, a process each over memif: a host finds the lines of its former
-# self; with the defaults a host waits for a switch that is away for 5 s, and forgives itself a pause.
+# self; with the defaults a host waits for a switch that is away for 5 s, and forgives itself a pause; the
+# empty memory of a GFD that was killed is not taken for data.
 . "$(dirname "$0")/lib.sh"
 export XDG_RUNTIME_DIR=$work
 
@@ -74,4 +75,21 @@ for _ in 1 2 3; do
 	again
 done
 ends_well "the host was stopped"
-echo "hosts come back to their lines, and lose nothing while a switch or they themselves are away"
+
+# A GFD that is killed has empty memory: a host hears so, forgets its lines, and goes on with zeros.
+fabric 0
+start h0 --json "$work/h.json"
+wait_for 20 has_read h0 "$pid_h0" 3000
+kill_hard "$pid_g0"
+start g0
+again
+again
+status=0
+kill -INT "$pid_h0"
+wait "$pid_h0" || status=$?
+same "old lines or zeros taken for others" 0 "$(total mismatches)"
+[ "$(total forgotten)" -gt 200 ] || die "only $(total forgotten) lines were forgotten"
+[ "$status" -eq $(($(total lost) > 0)) ] || die "status $status with $(total lost) lost"
+same "new memories met" 1 "$(json "$work/h.json" 'o["nodes"][0]["connections"][0]["memory_replaced"]')"
+grep -q 'node h0: g0 restarted with empty memory (generation' "$work/h0.log" || die "the host said nothing of it"
+echo "hosts come back to their lines, wait for switches, forgive themselves pauses, and tell new memory from old"

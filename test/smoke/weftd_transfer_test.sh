@@ -156,8 +156,8 @@ refuses "f.yaml:5: nodes[0].transfers[0]: expected a block of" "$app/weftd" --ch
 
 [ $driver = 1 ] || skip "bad wires: weftd was built without the driver net_flitwire (usertools/driver-headers.sh)"
 
-# A wire that is cut: lines are lost, and no guard is bad. A unit of zeros has a good signature here. Their timeout is shorter than the
-# silence that makes a session stalled, or they would wait.
+# A wire that is cut: lines are lost, and no guard is bad. A unit of zeros has a good signature here.
+# The timeout is shorter than the silence that makes a session stalled: else lines would wait.
 zero="gfd: g1, bytes: 32M, wire: \"dif:512,guard=crc,bg=0,app=0,ref=0\""
 fabric rxl "drop: 0" "{name: a, kind: read, $zero}, {name: b, kind: read, $zero},
 	{name: c, kind: read, $zero}, {name: d, kind: read, $zero}" \
