@@ -97,7 +97,7 @@ lines() {
 	/usr/bin/python3 - "$1" <<-'P'
 	import re, sys
 	data = open(sys.argv[1], "rb").read()
-	line = re.compile(rb"...\x00\x00\x01\x00\x00[^\0]...\0{4}..\0{6}", re.S)
+	line = re.compile(rb"...\x00\x00\x01\x00\x00[^\0]...\0.....\0{6}", re.S)
 	print(len(line.findall(data)))
 	P
 }
