@@ -85,7 +85,7 @@ static void
 control_flit(struct source *s, uint8_t *flit, enum weft_llctrl c, uint8_t payload)
 {
 	const uint8_t bytes[WEFT_LLCTRL_PAYLOAD_LEN] = { payload };
-	struct weft_flit_hdr h = { .type = WEFT_FLIT_CACHEMEM, .prior_payload = true };
+	struct weft_flit_hdr h = { .type = WEFT_FLIT_CACHEMEM };
 
 	memset(flit, 0, WEFT_FLIT_LEN);
 	weft_flit_hdr_put(flit, &h);
@@ -161,14 +161,11 @@ try_control(struct source *s, uint8_t *flit, uint64_t left)
 	       try_poison(s, flit);
 }
 
-void
-source_flit(struct source *s, uint8_t *flit, uint64_t left)
+static void
+protocol_flit(struct source *s, uint8_t *flit, uint64_t left)
 {
 	bool with_mac = s->pace.mac_due;
 
-	s->since_key++;
-	if (try_control(s, flit, left))
-		return;
 	weft_pack_begin(&s->pack, flit, with_mac);
 	s->messages[WEFT_MSG_LLCTRL] += with_mac;
 	if (with_mac)
@@ -179,4 +176,19 @@ source_flit(struct source *s, uint8_t *flit, uint64_t left)
 	weft_ide_pace_flit(&s->pace);
 	s->made.protocol++;
 	s->has_poison = false;
+}
+
+void
+source_flit(struct source *s, uint8_t *flit, uint64_t left)
+{
+	struct weft_flit_hdr h;
+
+	s->since_key++;
+	if (!try_control(s, flit, left))
+		protocol_flit(s, flit, left);
+	/* Control flits are payload too, so the packer does not know what went before. */
+	h = weft_flit_hdr_get(flit);
+	h.prior_payload = s->sent_any;
+	weft_flit_hdr_put(flit, &h);
+	s->sent_any = true;
 }

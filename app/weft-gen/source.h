@@ -34,6 +34,7 @@ struct source {
 	struct source_ide ide;
 	struct weft_ide_pace pace;
 	struct source_counts made;
+	bool sent_any; /* flits: all of them are payload */
 	uint64_t since_key; /* flits */
 	bool has_poison; /* the next flit is a protocol flit, as Poison is in front of it */
 	enum weft_form form;

@@ -75,6 +75,17 @@ done
 gen --flits 20000 --ide skid --key-file "$work/many" --late-poison 1 2>"$work/err"
 replay --ide skid --key-file "$work/many" 2>"$work/err"
 is_clean "all the poison there may be"
+# All flits of a trace are payload, control flits too: only in front of the first there was none.
+same "Prior Flit Type" "0 19999" "$(/usr/bin/python3 - "$work/t.pcap" <<-'P'
+	import struct, sys
+	raw, at, bits = open(sys.argv[1], "rb").read(), 24, []
+	while at < len(raw):
+	    n = struct.unpack_from("<I", raw, at + 8)[0]
+	    bits += [b >> 5 & 1 for b in raw[at + 16 + 32:at + 16 + n:256]]
+	    at += 16 + n
+	print(bits[0], sum(bits[1:]))
+	P
+)"
 gen --flits 5000 --ide skid --key-file "$work/many" --refresh 1000 2>"$work/err"
 grep -v "$(printf '%064x' 231)" "$work/many" >"$work/gap"
 replay --ide skid --key-file "$work/gap" 2>"$work/err"
