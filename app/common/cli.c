@@ -37,6 +37,17 @@ cli_fail(const char *fmt, ...)
 }
 
 void
+cli_usage(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	cli_print(fmt, ap);
+	va_end(ap);
+	exit(CLI_USAGE);
+}
+
+void
 cli_warn(const char *fmt, ...)
 {
 	va_list ap;
@@ -57,7 +68,7 @@ cli_number(const char *option, const char *text, uint64_t least, uint64_t most)
 	v = strtoull(text, &end, is_hex ? 16 : 10);
 	/* strtoull takes signs and leading blanks: a number here has neither. */
 	if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || v < least || v > most)
-		cli_fail("%s: expected a number of %" PRIu64 " to %" PRIu64 ", got \"%s\"", option,
+		cli_usage("%s: expected a number of %" PRIu64 " to %" PRIu64 ", got \"%s\"", option,
 			least, most, text);
 	return v;
 }
@@ -75,7 +86,7 @@ cli_word(const char *option, const char *text, const char *const *words)
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
 				i == 0 ? "" : ", ", words[i]);
 	}
-	cli_fail("%s: expected one of %s, got \"%s\"", option, list, text);
+	cli_usage("%s: expected one of %s, got \"%s\"", option, list, text);
 }
 
 static void
@@ -122,7 +133,7 @@ cli_cpu_features(void)
 	uint32_t mask;
 
 	if (weft_cpu_parse(words, &mask, &bad) != 0)
-		cli_fail("WEFT_CPU=%s: expected a comma-separated list of %s, got \"%s\"", words,
+		cli_usage("WEFT_CPU=%s: expected a comma-separated list of %s, got \"%s\"", words,
 			weft_cpu_words(), bad);
 	return weft_cpu_detect() & mask;
 }

@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /* What the command lines of all programs share: one clear line for what is wrong, numbers read
- * whole or not at all. Exit status 1 means: refused, with that line on stderr. */
+ * whole or not at all. Exit status 2 means: the command line (or WEFT_CPU) makes no sense; 1: what it
+ * asks for cannot be done here. Either comes with that line on stderr. */
 #ifndef CLI_H
 #define CLI_H
 
@@ -10,17 +11,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** Exit status for a command line that makes no sense. */
+#define CLI_USAGE 2
+
 /** Print "PROGRAM: ..." on stderr, end of line included, and exit with 1. */
 void cli_fail(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+/** As cli_fail(), for what is wrong with the arguments themselves: exit with CLI_USAGE. */
+void cli_usage(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 /** Print "PROGRAM: ..." on stderr, end of line included. */
 void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/** Number of an option, decimal or 0x hex, in @p least..@p most; cli_fail() otherwise. */
+/** Number of an option, decimal or 0x hex, in @p least..@p most; cli_usage() otherwise. */
 uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64_t most);
 
 /**
- * Index of @p text in @p words, which ends with NULL; cli_fail() with the list otherwise.
+ * Index of @p text in @p words, which ends with NULL; cli_usage() with the list otherwise.
  */
 unsigned int cli_word(const char *option, const char *text, const char *const *words);
 
@@ -36,7 +43,7 @@ bool cli_is_stopped(void);
 /** How many of @p argv belong to the program: up to "--". The rest, behind it, is for EAL. */
 int cli_split_eal(int argc, char **argv, int *eal_argc, char *const **eal_argv);
 
-/** Features that kernels may use: those of the CPU, less what WEFT_CPU masks; cli_fail() if bad. */
+/** Features that kernels may use: those of the CPU, less what WEFT_CPU masks; cli_usage() if bad. */
 uint32_t cli_cpu_features(void);
 
 /** Warn of every kernel that failed its self-test so far; what runs instead is in the reports. */

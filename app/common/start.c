@@ -15,12 +15,17 @@ start_dpdk(struct weft_eal_cfg *eal, struct weft_pool_cfg *pool)
 {
 	struct rte_mempool *p;
 	char err[512];
+	int rc;
 
 	pool->priv_size = WEFT_FRAME_PRIV;
 	pool->socket = SOCKET_ID_ANY;
 	eal->program = program_invocation_short_name;
 	eal->memory_mb += weft_pool_mb(pool);
-	if (weft_eal_start(eal, err, sizeof(err)) != 0)
+	rc = weft_eal_start(eal, err, sizeof(err));
+	/* The arguments of the user are all that can be invalid but for those that a file gave. */
+	if (rc == -EINVAL && eal->user_argc > 0)
+		cli_usage("%s", err);
+	if (rc != 0)
 		cli_fail("%s", err);
 	p = weft_pool_create(pool, err, sizeof(err));
 	if (p == NULL)

@@ -43,7 +43,7 @@ atc_sim_workload(struct atc_sim_cfg *cfg, char *text)
 		cfg->workloads |= i < atc_n_workloads ? 1u << i : (1u << atc_n_workloads) - 1;
 	}
 	if (cfg->workloads == 0)
-		cli_fail("--atc-workload: expected a name, got nothing");
+		cli_usage("--atc-workload: expected a name, got nothing");
 }
 
 static unsigned int
@@ -53,11 +53,11 @@ read_list(const char *option, char *text, unsigned int *list, unsigned int most)
 
 	for (char *word = strtok(text, ","); word != NULL; word = strtok(NULL, ",")) {
 		if (n == ATC_SIM_LIST_MAX)
-			cli_fail("%s: more than %d numbers", option, ATC_SIM_LIST_MAX);
+			cli_usage("%s: more than %d numbers", option, ATC_SIM_LIST_MAX);
 		list[n++] = (unsigned int)cli_number(option, word, 1, most);
 	}
 	if (n == 0)
-		cli_fail("%s: expected numbers, got nothing", option);
+		cli_usage("%s: expected numbers, got nothing", option);
 	return n;
 }
 
@@ -69,7 +69,7 @@ atc_sim_entries(struct atc_sim_cfg *cfg, char *text)
 		const unsigned int n = cfg->entries[i];
 
 		if (n < WEFT_ATC_WAYS || (n & (n - 1)) != 0)
-			cli_fail("--atc-entries: expected powers of two from %d on, got %u",
+			cli_usage("--atc-entries: expected powers of two from %d on, got %u",
 				WEFT_ATC_WAYS, n);
 	}
 }
@@ -81,7 +81,7 @@ atc_sim_page(struct atc_sim_cfg *cfg, char *text)
 	for (char *word = strtok(text, ","); word != NULL; word = strtok(NULL, ","))
 		cfg->pages |= (uint8_t)(1u << cli_word("--atc-page", word, page_words));
 	if (cfg->pages == 0)
-		cli_fail("--atc-page: expected a page size, got nothing");
+		cli_usage("--atc-page: expected a page size, got nothing");
 }
 
 void

@@ -40,7 +40,7 @@ static const char usage_text[] =
 	"  --atc-prefetch N[,N]  translations a request at most, 1 to 15 (1)\n"
 	"  --atc-accesses N      of 256 B, the first quarter being warm-up (4000000)\n"
 	"  --json FILE|-         write the results as JSON\n"
-	"  --version, --help\n";
+	"  --version, -h, --help\n";
 
 enum {
 	OPT_LIST = 256,
@@ -59,7 +59,6 @@ enum {
 	OPT_ATC_ACCESSES,
 	OPT_JSON,
 	OPT_VERSION,
-	OPT_HELP,
 };
 
 static const struct option long_options[] = {
@@ -79,7 +78,7 @@ static const struct option long_options[] = {
 	{ "atc-accesses", required_argument, NULL, OPT_ATC_ACCESSES },
 	{ "json", required_argument, NULL, OPT_JSON },
 	{ "version", no_argument, NULL, OPT_VERSION },
-	{ "help", no_argument, NULL, OPT_HELP },
+	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -119,9 +118,9 @@ add_stages(struct options *o, char *list)
 		while ((b = bench_at(i)) != NULL && strcmp(b->name, name) != 0)
 			i++;
 		if (b == NULL)
-			cli_fail("--stage: no stage is called \"%s\"; --list shows them", name);
+			cli_usage("--stage: no stage is called \"%s\"; --list shows them", name);
 		if (o->n_stages == STAGES_MAX)
-			cli_fail("--stage: more than %d stages", STAGES_MAX);
+			cli_usage("--stage: more than %d stages", STAGES_MAX);
 		o->stage[o->n_stages++] = b->name;
 	}
 }
@@ -133,7 +132,7 @@ parse_seconds(const char *text)
 	double v = strtod(text, &end);
 
 	if (end == text || *end != '\0' || !(v >= 0.01 && v <= 60))
-		cli_fail("--seconds: expected 0.01 to 60, got \"%s\"", text);
+		cli_usage("--seconds: expected 0.01 to 60, got \"%s\"", text);
 	return v;
 }
 
@@ -143,12 +142,12 @@ parse_frame_flits(struct options *o, char *list)
 	o->n_frame_flits = 0;
 	for (char *word = strtok(list, ","); word != NULL; word = strtok(NULL, ",")) {
 		if (o->n_frame_flits == FRAME_FLITS_LIST_MAX)
-			cli_fail("--frame-flits: more than %d numbers", FRAME_FLITS_LIST_MAX);
+			cli_usage("--frame-flits: more than %d numbers", FRAME_FLITS_LIST_MAX);
 		o->frame_flits[o->n_frame_flits++] =
 			(unsigned int)cli_number("--frame-flits", word, 1, WEFT_WIRE_FLITS_MAX);
 	}
 	if (o->n_frame_flits == 0)
-		cli_fail("--frame-flits: expected numbers such as 1,8,35, got nothing");
+		cli_usage("--frame-flits: expected numbers such as 1,8,35, got nothing");
 }
 
 static void
@@ -173,8 +172,8 @@ parse_option(struct options *o, int opt)
 	case OPT_ATC_ACCESSES: atc_sim_accesses(&o->atc, optarg); break;
 	case OPT_JSON: o->json = optarg; break;
 	case OPT_VERSION: puts("weft-bench " WEFT_VERSION); exit(EXIT_SUCCESS);
-	case OPT_HELP: fputs(usage_text, stdout); exit(EXIT_SUCCESS);
-	default: exit(EXIT_FAILURE); /* getopt said why */
+	case 'h': fputs(usage_text, stdout); exit(EXIT_SUCCESS);
+	default: exit(CLI_USAGE); /* getopt said why */
 	}
 }
 
@@ -188,10 +187,10 @@ options_parse(struct options *o, int argc, char **argv)
 		.n_frame_flits = 1,
 		.seconds = 0.5 };
 	atc_sim_defaults(&o->atc);
-	while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1)
+	while ((opt = getopt_long(argc, argv, "h", long_options, NULL)) != -1)
 		parse_option(o, opt);
 	if (optind < argc)
-		cli_fail("expected options only, got \"%s\"; EAL arguments go behind --",
+		cli_usage("expected options only, got \"%s\"; EAL arguments go behind --",
 			argv[optind]);
 }
 

@@ -39,6 +39,7 @@ struct options {
 	uint64_t seed;
 	double mflits_per_s;
 	bool is_raw;
+	bool has_spid, has_dpid, has_session; /* given */
 	unsigned int frame_flits;
 	struct weft_conn_key key;
 	struct weft_conn_cfg conn;
@@ -81,6 +82,7 @@ static const char usage_text[] =
 	"  --frame-flits N       flits a frame, 1 to 64 (5, what an MTU of 1500 carries)\n"
 	"  --raw                 raw flits (link type 147) instead of Ethernet frames\n"
 	"  --spid X --dpid Y --vc V --session S   addresses in rxl mode (0x101 0x200 0 1)\n"
+	"                        raw flits: SPID and DPID only (0 0), as weft-replay takes them\n"
 	"  --isn pseudo|xor|none, --crc-order r0|r7, --first-seq N   as in weft-replay\n"
 	"  --ide containment|skid|off   encrypt (off); needs --key-file with a key for the stream\n"
 	"  --key-file FILE, --pcrc on|off, --poison protected|open   as in weft-replay\n"
@@ -92,7 +94,7 @@ static const char usage_text[] =
 	"  --seed S              of traffic and faults (1)\n"
 	"  --rate R              time stamps for R Mflit/s (1)\n"
 	"  --json FILE|-         write what was made as JSON\n"
-	"  --version, --help\n";
+	"  --version, -h, --help\n";
 
 enum {
 	OPT_FLITS = 256,
@@ -119,7 +121,6 @@ enum {
 	OPT_RATE,
 	OPT_JSON,
 	OPT_VERSION,
-	OPT_HELP,
 };
 
 static const struct option long_options[] = {
@@ -147,7 +148,7 @@ static const struct option long_options[] = {
 	{ "rate", required_argument, NULL, OPT_RATE },
 	{ "json", required_argument, NULL, OPT_JSON },
 	{ "version", no_argument, NULL, OPT_VERSION },
-	{ "help", no_argument, NULL, OPT_HELP },
+	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -158,7 +159,7 @@ parse_rate(const char *text)
 	double v = strtod(text, &end);
 
 	if (end == text || *end != '\0' || !(v >= 1e-6 && v <= 1e6))
-		cli_fail("--rate: expected Mflit/s of 0.000001 to 1000000, got \"%s\"", text);
+		cli_usage("--rate: expected Mflit/s of 0.000001 to 1000000, got \"%s\"", text);
 	return v;
 }
 
@@ -168,7 +169,7 @@ parse_probability(const char *option, const char *text)
 	double p;
 
 	if (!faults_probability(text, &p))
-		cli_fail("%s: expected a probability of 0 to 1, got \"%s\"", option, text);
+		cli_usage("%s: expected a probability of 0 to 1, got \"%s\"", option, text);
 	return p;
 }
 
@@ -192,11 +193,18 @@ parse_option(struct options *o, int opt)
 			(unsigned int)cli_number("--frame-flits", optarg, 1, WEFT_WIRE_FLITS_MAX);
 		break;
 	case OPT_RAW: o->is_raw = true; break;
-	case OPT_SPID: o->key.spid = (uint16_t)cli_number("--spid", optarg, 0, 0xFFF); break;
-	case OPT_DPID: o->key.dpid = (uint16_t)cli_number("--dpid", optarg, 0, 0xFFF); break;
+	case OPT_SPID:
+		o->key.spid = (uint16_t)cli_number("--spid", optarg, 0, 0xFFF);
+		o->has_spid = true;
+		break;
+	case OPT_DPID:
+		o->key.dpid = (uint16_t)cli_number("--dpid", optarg, 0, 0xFFF);
+		o->has_dpid = true;
+		break;
 	case OPT_VC: o->key.vc = (uint8_t)cli_number("--vc", optarg, 0, 7); break;
 	case OPT_SESSION:
 		o->key.session = (uint32_t)cli_number("--session", optarg, 0, UINT32_MAX);
+		o->has_session = true;
 		break;
 	case OPT_ISN: o->conn.isn = cli_word("--isn", optarg, forms); break;
 	case OPT_CRC_ORDER: o->conn.order = cli_word("--crc-order", optarg, orders); break;
@@ -215,15 +223,29 @@ parse_option(struct options *o, int opt)
 		break;
 	case OPT_ERRORS:
 		if (faults_parse(optarg, &o->faults, err, sizeof(err)) != 0)
-			cli_fail("--errors: %s", err);
+			cli_usage("--errors: %s", err);
 		break;
 	case OPT_SEED: o->seed = cli_number("--seed", optarg, 0, UINT64_MAX); break;
 	case OPT_RATE: o->mflits_per_s = parse_rate(optarg); break;
 	case OPT_JSON: o->json = optarg; break;
 	case OPT_VERSION: puts("weft-gen " WEFT_VERSION); exit(EXIT_SUCCESS);
-	case OPT_HELP: fputs(usage_text, stdout); exit(EXIT_SUCCESS);
-	default: exit(EXIT_FAILURE); /* getopt said why */
+	case 'h': fputs(usage_text, stdout); exit(EXIT_SUCCESS);
+	default: exit(CLI_USAGE); /* getopt said why */
 	}
+}
+
+/* Raw flits have no header: who reads them is told SPID and DPID, and 0 if not. */
+static void
+raw_key(struct options *o)
+{
+	if (o->key.vc != 0 || (o->has_session && o->key.session != 0))
+		cli_usage("%s: raw flits have no header to hold it; leave it out, or --raw",
+			o->key.vc != 0 ? "--vc" : "--session");
+	o->key.session = 0;
+	if (!o->has_spid)
+		o->key.spid = 0;
+	if (!o->has_dpid)
+		o->key.dpid = 0;
 }
 
 /* Addresses that the kind of trace does not have. */
@@ -232,6 +254,9 @@ normalise_key(struct options *o)
 {
 	static const uint8_t src[6] = { 0x02, 0, 0, 0, 0, 0x01 };
 
+	if (o->is_raw)
+		raw_key(o);
+
 	if (o->key.mode == WEFT_MODE_CXL) {
 		o->key.spid = WEFT_PID_NONE;
 		o->key.dpid = WEFT_PID_NONE;
@@ -239,9 +264,6 @@ normalise_key(struct options *o)
 		o->key.session = 0;
 		if (!o->is_raw)
 			memcpy(o->key.mac, src, sizeof(src));
-	} else if (o->is_raw) {
-		o->key.vc = 0;
-		o->key.session = 0;
 	}
 }
 
@@ -257,21 +279,21 @@ parse_options(struct options *o, int argc, char **argv)
 		.key = { .mode = WEFT_MODE_RXL, .spid = 0x101, .dpid = 0x200, .session = 1 },
 		.conn = { .first = WEFT_ISN_FIRST, .pcrc = true, .poison = true },
 	};
-	while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1)
+	while ((opt = getopt_long(argc, argv, "h", long_options, NULL)) != -1)
 		parse_option(o, opt);
 	if (optind < argc)
-		cli_fail("expected options only, got \"%s\"; EAL arguments go behind --",
+		cli_usage("expected options only, got \"%s\"; EAL arguments go behind --",
 			argv[optind]);
 	if (o->flits == 0 || o->out == NULL)
-		cli_fail("%s is missing; --help lists the options",
+		cli_usage("%s is missing; --help lists the options",
 			o->flits == 0 ? "--flits N" : "--out FILE");
 	if (o->conn.ide != WEFT_IDE_OFF && o->key_file == NULL)
-		cli_fail("--ide needs --key-file");
+		cli_usage("--ide needs --key-file");
 	if (o->conn.ide == WEFT_IDE_OFF &&
 		(o->ide.poison > 0 || o->ide.truncate > 0 || o->ide.refresh > 0))
-		cli_fail("--late-poison, --truncate and --refresh need --ide");
+		cli_usage("--late-poison, --truncate and --refresh need --ide");
 	if (o->key.mode == WEFT_MODE_CXL && o->conn.first == 0)
-		cli_fail("--first-seq: numbers of cxl mode begin at 1");
+		cli_usage("--first-seq: numbers of cxl mode begin at 1");
 	normalise_key(o);
 }
 

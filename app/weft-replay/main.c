@@ -74,7 +74,7 @@ static const char usage_text[] =
 	"                        (" LAYOUT ")\n"
 	"  --out FILE            write the flits that were good, as pcap\n"
 	"  --json FILE|-         write the report as JSON\n"
-	"  --version, --help\n";
+	"  --version, -h, --help\n";
 
 static double
 parse_speed(const char *text)
@@ -86,7 +86,7 @@ parse_speed(const char *text)
 		return 0;
 	v = strtod(text, &end);
 	if (end == text || *end != '\0' || !isfinite(v) || v < 1e-6 || v > 1e6)
-		cli_fail("--speed: expected max or a factor of 0.000001 to 1000000, got \"%s\"",
+		cli_usage("--speed: expected max or a factor of 0.000001 to 1000000, got \"%s\"",
 			text);
 	return v;
 }
@@ -111,7 +111,6 @@ enum {
 	OPT_OUT,
 	OPT_JSON,
 	OPT_VERSION,
-	OPT_HELP,
 };
 
 static const struct option long_options[] = {
@@ -134,7 +133,7 @@ static const struct option long_options[] = {
 	{ "out", required_argument, NULL, OPT_OUT },
 	{ "json", required_argument, NULL, OPT_JSON },
 	{ "version", no_argument, NULL, OPT_VERSION },
-	{ "help", no_argument, NULL, OPT_HELP },
+	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -171,14 +170,15 @@ parse_option(struct options *o, int opt)
 	case OPT_OUT: o->out = optarg; break;
 	case OPT_JSON: o->json = optarg; break;
 	case OPT_VERSION: puts("weft-replay " WEFT_VERSION); exit(EXIT_SUCCESS);
-	case OPT_HELP: fputs(usage_text, stdout); exit(EXIT_SUCCESS);
-	default: exit(EXIT_FAILURE); /* getopt said why */
+	case 'h': fputs(usage_text, stdout); exit(EXIT_SUCCESS);
+	default: exit(CLI_USAGE); /* getopt said why */
 	}
 }
 
 static void
 parse_options(struct options *o, int argc, char **argv)
 {
+	char err[512];
 	int opt;
 
 	*o = (struct options){
@@ -190,17 +190,19 @@ parse_options(struct options *o, int argc, char **argv)
 			.stop = true,
 			.layout = LAYOUT },
 	};
-	while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1)
+	while ((opt = getopt_long(argc, argv, "h", long_options, NULL)) != -1)
 		parse_option(o, opt);
 	if (optind < argc)
-		cli_fail("expected options only, got \"%s\"; EAL arguments go behind --",
+		cli_usage("expected options only, got \"%s\"; EAL arguments go behind --",
 			argv[optind]);
 	if (o->in == NULL)
-		cli_fail("--in FILE is missing; --help lists the options");
+		cli_usage("--in FILE is missing; --help lists the options");
 	if (o->rx.ide != WEFT_IDE_OFF && o->key_file == NULL)
-		cli_fail("--ide needs --key-file");
+		cli_usage("--ide needs --key-file");
 	if (o->rx.first == 0 && o->rx.mode != WEFT_MODE_RXL)
-		cli_fail("--first-seq 0 exists in rxl mode only: add --mode rxl");
+		cli_usage("--first-seq 0 exists in rxl mode only: add --mode rxl");
+	if (receiver_check_layout(o->rx.layout, err, sizeof(err)) != 0)
+		cli_usage("%s", err);
 }
 
 static uint64_t

@@ -126,8 +126,8 @@ receiver_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 }
 
 /* Stages work with what deframe writes about a frame: a trace has frames as they came. */
-static int
-layout_judge(const char *text, char *err, size_t err_len)
+int
+receiver_check_layout(const char *text, char *err, size_t err_len)
 {
 	struct weft_layout l;
 	int rc = weft_layout_parse(text, &l, err, err_len);
@@ -157,8 +157,6 @@ receiver_init(struct receiver *r, const struct receiver_cfg *cfg, weft_source_fn
 
 	memset(r, 0, sizeof(*r));
 	r->cfg = *cfg;
-	if (layout_judge(cfg->layout, err, err_len) != 0)
-		return -EINVAL;
 	if (cfg->ide != WEFT_IDE_OFF) {
 		r->ide = weft_ide_lib_open(cfg->features);
 		if (r->ide == NULL) {

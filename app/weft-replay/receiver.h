@@ -46,8 +46,11 @@ struct receiver {
 	uint64_t packets_io[WEFT_IO_CLASSES]; /* CXL.io */
 };
 
+/** Whether a layout can replay a trace. @return 0, or -EINVAL with a line in @p err */
+int receiver_check_layout(const char *text, char *err, size_t err_len);
+
 /**
- * Set up. @p source gives the pipeline its frames, made by receiver_frame().
+ * Set up, with a layout that receiver_check_layout() likes. @p source gives the pipeline its frames, made by receiver_frame().
  *
  * @return 0, or -EINVAL with a line in @p err
  */

@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +26,6 @@
 #define CHUNK (1u << 18)
 /* Signatures of whole blocks, and the units that a chunk begins and ends in. */
 #define OUT_ROOM (CHUNK + CHUNK / WEFT_SIG_BLOCK_MIN * WEFT_SIG_LEN_MAX + 2 * WEFT_SIG_OUT_MAX)
-#define BAD_ARGUMENT 2
 
 static const char usage_text[] =
 	"usage: weft-sig tx|rx --mem SPEC --wire SPEC [options] <in >out\n"
@@ -45,7 +43,7 @@ static const char usage_text[] =
 	"                   domains have in common)\n"
 	"  --block0 N       number of the first block (0)\n"
 	"  --stream         pass data on as it comes; judge its length at the end\n"
-	"  --version, --help\n";
+	"  --version, -h, --help\n";
 
 struct options {
 	enum weft_sig_dir dir;
@@ -64,7 +62,6 @@ enum {
 	OPT_BLOCK0,
 	OPT_STREAM,
 	OPT_VERSION,
-	OPT_HELP
 };
 
 static const struct option long_options[] = {
@@ -75,24 +72,9 @@ static const struct option long_options[] = {
 	{ "block0", required_argument, NULL, OPT_BLOCK0 },
 	{ "stream", no_argument, NULL, OPT_STREAM },
 	{ "version", no_argument, NULL, OPT_VERSION },
-	{ "help", no_argument, NULL, OPT_HELP },
+	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
-
-static void bad_argument(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
-
-static void
-bad_argument(const char *fmt, ...)
-{
-	va_list ap;
-
-	fputs("weft-sig: ", stderr);
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-	exit(BAD_ARGUMENT);
-}
 
 static uint64_t
 parse_hex(const char *option, const char *text, uint64_t most)
@@ -100,8 +82,8 @@ parse_hex(const char *option, const char *text, uint64_t most)
 	uint64_t v;
 
 	if (weft_sig_text_hex(text, most, &v) != 0)
-		bad_argument("%s: expected a hex number up to %" PRIx64 ", got \"%s\"", option,
-			most, text);
+		cli_usage("%s: expected a hex number up to %" PRIx64 ", got \"%s\"", option, most,
+			text);
 	return v;
 }
 
@@ -112,7 +94,7 @@ parse_domain(const char *option, const char *text, struct weft_sig_text *s)
 	char err[160];
 
 	if (weft_sig_text_parse(s, text, &d, err, sizeof(err)) != 0)
-		bad_argument("%s: %s", option, err);
+		cli_usage("%s: %s", option, err);
 	return d;
 }
 
@@ -128,7 +110,7 @@ parse_block0(const char *text)
 	errno = 0;
 	v = strtoull(text, &end, 10);
 	if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0)
-		bad_argument("--block0: expected a number, got \"%s\"", text);
+		cli_usage("--block0: expected a number, got \"%s\"", text);
 	return v;
 }
 
@@ -154,8 +136,8 @@ parse_option(struct options *o, int opt)
 	case OPT_BLOCK0: o->block0 = parse_block0(optarg); break;
 	case OPT_STREAM: o->stream = true; break;
 	case OPT_VERSION: puts("weft-sig " WEFT_VERSION); exit(EXIT_SUCCESS);
-	case OPT_HELP: fputs(usage_text, stdout); exit(EXIT_SUCCESS);
-	default: exit(BAD_ARGUMENT); /* getopt said why */
+	case 'h': fputs(usage_text, stdout); exit(EXIT_SUCCESS);
+	default: exit(CLI_USAGE); /* getopt said why */
 	}
 }
 
@@ -165,16 +147,16 @@ parse_options(struct options *o, int argc, char **argv)
 	int opt;
 
 	*o = (struct options){ .attr.check_mask = UINT8_MAX };
-	while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1)
+	while ((opt = getopt_long(argc, argv, "h", long_options, NULL)) != -1)
 		parse_option(o, opt);
 	if (argc - optind != 1)
-		bad_argument("expected one of tx, rx%s%s", optind < argc ? ", got also " : "",
+		cli_usage("expected one of tx, rx%s%s", optind < argc ? ", got also " : "",
 			optind < argc ? argv[optind + 1] : "");
 	if (strcmp(argv[optind], "tx") != 0 && strcmp(argv[optind], "rx") != 0)
-		bad_argument("expected tx or rx, got \"%s\"", argv[optind]);
+		cli_usage("expected tx or rx, got \"%s\"", argv[optind]);
 	o->dir = argv[optind][0] == 't' ? WEFT_SIG_TX : WEFT_SIG_RX;
 	if (!o->has_mem || !o->has_wire)
-		bad_argument("expected --mem and --wire");
+		cli_usage("expected --mem and --wire");
 }
 
 static void
@@ -189,15 +171,14 @@ key_open(struct weft_sig_key *key, const struct options *o)
 		weft_sig_key_set_sig(key, &o->attr);
 	/* Each domain alone was found good by its parser. */
 	if ((!signs && o->attr.flags != 0) || weft_sig_key_complete(key) != 0)
-		bad_argument("--copy-mask: both domains must have the same type and block");
+		cli_usage("--copy-mask: both domains must have the same type and block");
 }
 
 static void
 stream_open(struct weft_sig_stream *s, struct weft_sig_key *key, const struct options *o)
 {
 	if (weft_sig_begin(s, key, o->dir, o->block0, 0) != 0)
-		bad_argument("--block0: block %" PRIu64
-			     " of input does not begin a block of output",
+		cli_usage("--block0: block %" PRIu64 " of input does not begin a block of output",
 			o->block0);
 }
 

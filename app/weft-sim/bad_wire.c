@@ -31,22 +31,22 @@ bad_wire_read(struct weft_impair_cfg *c, const char *text)
 	weft_impair_defaults(c);
 	if (weft_impair_parse_list(c, text, err, sizeof(err)) != 0 ||
 		weft_impair_check(c, err, sizeof(err)) != 0)
-		cli_fail("--impair: %s", err);
+		cli_usage("--impair: %s", err);
 	if ((c->delay_p > 0 ? c->delay_ns + c->jitter_ns : 0) +
 			(c->reorder > 0 ? c->reorder_ns : 0) >
 		LATE_MAX_NS)
-		cli_fail("--impair: frames can be late by 100 us at most, or their numbers would "
-			 "come "
-			 "round");
+		cli_usage("--impair: frames can be late by 100 us at most, or their numbers would "
+			  "come "
+			  "round");
 }
 
 void
 bad_wire_check(const struct sim_opt *o)
 {
 	if (o->mode == WEFT_MODE_CXL && moves_frames(&o->impair))
-		cli_fail("--impair: drop, dup, reorder, replay and delay need --mode rxl: what is "
-			 "between two retry layers of cxl is a wire, which keeps its flits in "
-			 "order");
+		cli_usage("--impair: drop, dup, reorder, replay and delay need --mode rxl: what is "
+			  "between two retry layers of cxl is a wire, which keeps its flits in "
+			  "order");
 }
 
 bool

@@ -60,7 +60,7 @@ static const char usage_text[] =
 	"  --json FILE|-         write the report as JSON\n"
 	"  --verbose             a line for each seed\n"
 	"  --experiment rxl      instead: measure what the RXL paper calculates; see there --help\n"
-	"  --version, --help\n";
+	"  --version, -h, --help\n";
 
 enum {
 	OPT_SEED = 256,
@@ -83,7 +83,6 @@ enum {
 	OPT_JSON,
 	OPT_VERBOSE,
 	OPT_VERSION,
-	OPT_HELP,
 };
 
 static const struct option long_options[] = {
@@ -107,7 +106,7 @@ static const struct option long_options[] = {
 	{ "json", required_argument, NULL, OPT_JSON },
 	{ "verbose", no_argument, NULL, OPT_VERBOSE },
 	{ "version", no_argument, NULL, OPT_VERSION },
-	{ "help", no_argument, NULL, OPT_HELP },
+	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
 
@@ -140,8 +139,8 @@ take_option(struct sim_opt *o, int c)
 	case OPT_JSON: o->json = optarg; break;
 	case OPT_VERBOSE: o->verbose = true; break;
 	case OPT_VERSION: puts("weft-sim " WEFT_VERSION); exit(EXIT_SUCCESS);
-	case OPT_HELP: fputs(usage_text, stdout); exit(EXIT_SUCCESS);
-	default: exit(EXIT_FAILURE); /* getopt has said why */
+	case 'h': fputs(usage_text, stdout); exit(EXIT_SUCCESS);
+	default: exit(CLI_USAGE); /* getopt has said why */
 	}
 }
 
@@ -157,14 +156,14 @@ parse_options(struct sim_opt *o, int argc, char **argv)
 		.stopped = &stopped,
 		.mode = -1,
 		.ide = -1 };
-	while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1)
+	while ((c = getopt_long(argc, argv, "h", long_options, NULL)) != -1)
 		take_option(o, c);
 	if (optind < argc)
-		cli_fail("unexpected argument \"%s\"", argv[optind]);
+		cli_usage("unexpected argument \"%s\"", argv[optind]);
 	if (o->topology != NULL && o->fabric != NULL)
-		cli_fail("--topology and --fabric exclude each other");
+		cli_usage("--topology and --fabric exclude each other");
 	if (o->capture != NULL && (o->seeds != 1 || o->seconds != 0))
-		cli_fail("--capture takes one seed, not --seeds, --minutes or --hours");
+		cli_usage("--capture takes one seed, not --seeds, --minutes or --hours");
 	bad_wire_check(o);
 	if (o->hops == 0)
 		o->hops = o->pace ? PACE_HOPS : DEFAULT_HOPS;
@@ -188,7 +187,7 @@ build(struct sim *s, const struct sim_opt *o, uint64_t seed)
 		return;
 	if (o->topology != NULL)
 		cli_fail("%s", err);
-	cli_fail("--fabric: %s", err);
+	cli_usage("--fabric: %s", err);
 }
 
 /* What the counters of ends and wires say goes into the totals. */

@@ -25,9 +25,9 @@ parse(const char *option, const char *text, struct weft_layout *l)
 	char err[256];
 
 	if (weft_layout_parse(text, l, err, sizeof(err)) != 0)
-		cli_fail("%s: %s", option, err);
+		cli_usage("%s: %s", option, err);
 	if (strcmp(l->stage[0]->name, "deframe") != 0)
-		cli_fail("%s: expected deframe as the first stage, got \"%s\"", option,
+		cli_usage("%s: expected deframe as the first stage, got \"%s\"", option,
 			l->stage[0]->name);
 }
 
@@ -44,8 +44,9 @@ rx_layout(struct daemon *d)
 
 	parse("--rx-layout", d->cfg.rx_layout, &l);
 	if (!has_stage(&l, "retry") && !has_stage(&l, "crc_check") && !has_stage(&l, "crc_first"))
-		cli_fail("--rx-layout: expected a stage retry (or crc_check) in \"%s\": without it "
-			 "flits would not come in order",
+		cli_usage(
+			"--rx-layout: expected a stage retry (or crc_check) in \"%s\": without it "
+			"flits would not come in order",
 			d->cfg.rx_layout);
 	for (unsigned int i = 0, segment = 0; i < l.n_stages; i++) {
 		const char *name = l.stage[i]->name;
@@ -73,8 +74,9 @@ layouts_check(struct daemon *d)
 	if (!daemon_is_cxl(d)) {
 		parse("--switch-layout", d->cfg.switch_layout, &l);
 		if (!has_stage(&l, "route"))
-			cli_fail("--switch-layout: expected a stage route in \"%s\": without it no "
-				 "frame leaves",
+			cli_usage(
+				"--switch-layout: expected a stage route in \"%s\": without it no "
+				"frame leaves",
 				d->cfg.switch_layout);
 	} else if (strcmp(d->cfg.switch_layout, WEFT_LAYOUT_SWITCH) != 0) {
 		cli_fail("--switch-layout: in cxl mode switches end links, as hosts and GFDs do: "

@@ -34,9 +34,11 @@ static const char usage_text[] =
 	"  --json [FILE|-]       write the counts, or the answer of --resolve, as JSON\n"
 	"  -v, --verbose         say more: every session that comes up\n"
 	"  -q, --quiet           no text but errors\n"
-	"  --version, --help\n"
+	"  --version, -h, --help\n"
 	"\n"
-	"Exit status: 0; 1 if it could not run, or a host lost a request or read wrong data.\n";
+	"Exit status: 0; 1 if it could not run, or a host lost a request or read wrong data; 2 "
+	"for\n"
+	"a command line that makes no sense.\n";
 
 enum {
 	OPT_TOPOLOGY = 256,
@@ -56,7 +58,6 @@ enum {
 	OPT_CAPTURE,
 	OPT_JSON,
 	OPT_VERSION,
-	OPT_HELP,
 };
 
 static const struct option long_options[] = {
@@ -79,7 +80,7 @@ static const struct option long_options[] = {
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "version", no_argument, NULL, OPT_VERSION },
-	{ "help", no_argument, NULL, OPT_HELP },
+	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -90,7 +91,8 @@ parse_seconds(const char *option, const char *text)
 	double v = strtod(text, &end);
 
 	if (end == text || *end != '\0' || !(v > 0 && v <= 1e9))
-		cli_fail("%s: expected seconds above 0 up to 1000000000, got \"%s\"", option, text);
+		cli_usage(
+			"%s: expected seconds above 0 up to 1000000000, got \"%s\"", option, text);
 	return v;
 }
 
@@ -120,13 +122,13 @@ parse_option(struct daemon_cfg *c, struct run_options *run, int opt, int argc, c
 	case OPT_WAIT: c->wait_s = parse_seconds("--wait", optarg); break;
 	case OPT_IDLE:
 		if (weft_idle_parse(optarg, &c->idle) != 0)
-			cli_fail("--idle: expected one of auto, spin, yield, got \"%s\"", optarg);
+			cli_usage("--idle: expected one of auto, spin, yield, got \"%s\"", optarg);
 		break;
 	case OPT_RX_LAYOUT: c->rx_layout = optarg; break;
 	case OPT_SWITCH_LAYOUT: c->switch_layout = optarg; break;
 	case OPT_CAPTURE:
 		if (c->n_captures == sizeof(c->captures) / sizeof(c->captures[0]))
-			cli_fail("--capture: more than %zu captures",
+			cli_usage("--capture: more than %zu captures",
 				sizeof(c->captures) / sizeof(c->captures[0]));
 		c->captures[c->n_captures++] = optarg;
 		break;
@@ -134,8 +136,8 @@ parse_option(struct daemon_cfg *c, struct run_options *run, int opt, int argc, c
 	case 'v': c->verbose = true; break;
 	case 'q': c->quiet = true; break;
 	case OPT_VERSION: puts("weftd " WEFT_VERSION); exit(EXIT_SUCCESS);
-	case OPT_HELP: fputs(usage_text, stdout); exit(EXIT_SUCCESS);
-	default: exit(EXIT_FAILURE); /* getopt said why */
+	case 'h': fputs(usage_text, stdout); exit(EXIT_SUCCESS);
+	default: exit(CLI_USAGE); /* getopt said why */
 	}
 }
 
@@ -147,15 +149,15 @@ options_parse(struct daemon_cfg *c, struct run_options *run, int argc, char **ar
 	c->rx_layout = WEFT_LAYOUT_RX_RETRY;
 	c->switch_layout = WEFT_LAYOUT_SWITCH;
 	c->wait_s = 30;
-	while ((opt = getopt_long(argc, argv, "vq", long_options, NULL)) != -1)
+	while ((opt = getopt_long(argc, argv, "hvq", long_options, NULL)) != -1)
 		parse_option(c, run, opt, argc, argv);
 	if (c->quiet && c->verbose)
-		cli_fail("--quiet and --verbose: expected one of them");
+		cli_usage("--quiet and --verbose: expected one of them");
 	if (run->resolve == NULL && (run->from != NULL || run->hpa != NULL || run->uio))
-		cli_fail("--from, --hpa and --uio: expected --resolve FILE with them");
+		cli_usage("--from, --hpa and --uio: expected --resolve FILE with them");
 	if (run->check && optind < argc && c->topology == NULL)
 		c->topology = argv[optind++];
 	if (optind < argc)
-		cli_fail("expected options only, got \"%s\"; EAL arguments go behind --",
+		cli_usage("expected options only, got \"%s\"; EAL arguments go behind --",
 			argv[optind]);
 }

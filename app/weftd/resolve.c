@@ -30,7 +30,8 @@ parse_address(const char *text)
 	unsigned long long v = strtoull(text, &end, 0);
 
 	if (end == text || *end != '\0' || text[0] == '-' || v >> 52 != 0)
-		cli_fail("--hpa: expected an address below 2^52, such as 0x10000000000, got \"%s\"",
+		cli_usage(
+			"--hpa: expected an address below 2^52, such as 0x10000000000, got \"%s\"",
 			text);
 	return v;
 }
@@ -225,7 +226,7 @@ resolve_print(const struct run_options *run, const char *json)
 	int from;
 
 	if (run->from == NULL || run->hpa == NULL)
-		cli_fail("--resolve: expected --from NODE and --hpa ADDRESS with it");
+		cli_usage("--resolve: expected --from NODE and --hpa ADDRESS with it");
 	a.hpa = parse_address(run->hpa);
 	if (weft_topo_load(&t, run->resolve, &e) != 0)
 		cli_fail("%s", e.text);

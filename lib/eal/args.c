@@ -24,7 +24,8 @@ enum topic {
 	TOPIC_LCORES,
 	TOPIC_PCI,
 	TOPIC_PREFIX,
-	TOPIC_IOVA
+	TOPIC_IOVA,
+	TOPIC_WORDS
 };
 
 static const struct {
@@ -52,6 +53,11 @@ static const struct {
 	{ "--no-pci", TOPIC_PCI },
 	{ "--file-prefix", TOPIC_PREFIX },
 	{ "--iova-mode", TOPIC_IOVA },
+	{ "-h", TOPIC_WORDS },
+	{ "--help", TOPIC_WORDS },
+	{ "-v", TOPIC_WORDS },
+	{ "--version", TOPIC_WORDS },
+	{ "--log-level", TOPIC_WORDS },
 };
 
 /* Is @arg this option? Then *@value is what is attached to it, or NULL. */
@@ -88,6 +94,7 @@ user_note(struct eal_user *user, enum topic topic, const char *value)
 	case TOPIC_LCORES: user->lcores = true; break;
 	case TOPIC_PCI: user->pci = true; break;
 	case TOPIC_PREFIX: user->prefix = true; break;
+	case TOPIC_WORDS: user->words = true; break;
 	case TOPIC_IOVA: user->iova = true; break;
 	}
 }

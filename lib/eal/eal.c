@@ -68,9 +68,23 @@ eal_choose_memory(const struct eal_user *user, unsigned int memory_mb, enum eal_
 	return rc;
 }
 
-static int
-eal_init(const char *lcores, bool own_prefix, char *err, size_t errlen)
+/* The line of an EAL that did not start; @why is empty if it said why by itself, or not at all. */
+static void
+eal_say_why(const char *lcores, const char *why, int rc, char *err, size_t errlen)
 {
+	if (why[0] != '\0')
+		snprintf(err, errlen, "DPDK did not start: %s", why);
+	else
+		snprintf(err, errlen,
+			"DPDK did not start: %s (lcores %s; its own message is above)",
+			rte_strerror(-rc), lcores != NULL ? lcores : "chosen automatically");
+}
+
+static int
+eal_init(const char *lcores, const struct eal_user *user, char *err, size_t errlen)
+{
+	char why[256] = "";
+	bool is_hushed;
 	/* EAL sorts and overwrites entries of its vector: it gets a copy, so that ours stays whole. */
 	size_t size = ((size_t)args.argc + 1) * sizeof(*args.argv);
 	char **argv = malloc(size);
@@ -82,16 +96,18 @@ eal_init(const char *lcores, bool own_prefix, char *err, size_t errlen)
 	}
 	memcpy(argv, args.argv, size);
 	/* Registered before EAL's own handler, so run after it, when the sockets are gone. */
-	if (own_prefix)
+	if (!user->prefix)
 		atexit(eal_remove_runtime_dir);
+	is_hushed = !user->words && eal_hush_begin();
 	rc = rte_eal_init(args.argc, argv);
+	if (is_hushed)
+		eal_hush_end(rc >= 0, why, sizeof(why));
 	free(argv);
 	snprintf(runtime_dir, sizeof(runtime_dir), "%s", rte_eal_get_runtime_dir());
 	if (rc >= 0)
 		return 0;
 	rc = rte_errno > 0 ? -rte_errno : -EINVAL;
-	snprintf(err, errlen, "DPDK did not start: %s (lcores %s; its own message is above)",
-		rte_strerror(-rc), lcores != NULL ? lcores : "chosen automatically");
+	eal_say_why(lcores, why, rc, err, errlen);
 	return rc;
 }
 
@@ -127,7 +143,7 @@ weft_eal_start(const struct weft_eal_cfg *cfg, char *err, size_t errlen)
 		snprintf(err, errlen, "DPDK did not start: out of memory for its arguments");
 		return rc;
 	}
-	rc = eal_init(cfg->lcores, !user.prefix, err, errlen);
+	rc = eal_init(cfg->lcores, &user, err, errlen);
 	if (rc != 0)
 		return rc;
 	rc = eal_loops_init();

@@ -44,6 +44,7 @@ struct eal_user {
 	bool pci;
 	bool prefix; /* run-time folder */
 	bool iova;
+	bool words; /* what EAL says is wanted */
 };
 
 void eal_user_read(struct eal_user *user, int argc, char *const *argv);
@@ -58,6 +59,15 @@ struct eal_args {
 /* Build EAL's vector: ours first, the user's after, so that theirs win. 0 or -ENOMEM. */
 int eal_args_build(struct eal_args *args, const struct weft_eal_cfg *cfg,
 	const struct eal_user *user, enum eal_mem mem, unsigned int memory_mb);
+
+/* Keep from now on what EAL writes, all but its crash. False: it could not be kept. */
+bool eal_hush_begin(void);
+
+/*
+ * End that. What came to standard error comes there now if EAL @is_good; its first line, if there is
+ * one, goes to @why if not.
+ */
+void eal_hush_end(bool is_good, char *why, size_t len);
 
 /* "0-3,8" for a set. Truncates rather than overruns. */
 void eal_cpuset_format(const cpu_set_t *set, char *buf, size_t len);

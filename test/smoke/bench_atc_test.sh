@@ -17,12 +17,12 @@ for a in o["atc"] for b in o["atc"] if a["entries"] < b["entries"] and all(a[k] 
 same "the same addresses every time" "$("$app/weft-bench" --atc-workload kv --atc-entries 64 --atc-accesses 20000 --json -)" \
 	"$(cat "$work/b.json")"
 bench=$app/weft-bench
-refuses '--atc-workload: expected one of streams, uniform, zipf, nvme, nic, kv, all' "$bench" --atc-workload x
-refuses '--atc-entries: expected powers of two from 8 on' "$bench" --atc-workload kv --atc-entries 100
-refuses '--atc-entries: expected numbers' "$bench" --atc-workload kv --atc-entries ,
-refuses '--atc-page: expected one of 4K, 64K, 2M, 1G' "$bench" --atc-workload kv --atc-page 8K
-refuses '--atc-prefetch: expected a number of 1 to 15' "$bench" --atc-workload kv --atc-prefetch 16
-refuses '--atc-accesses: expected a number of 1000' "$bench" --atc-workload kv --atc-accesses 10
+misused '--atc-workload: expected one of streams, uniform, zipf, nvme, nic, kv, all' "$bench" --atc-workload x
+misused '--atc-entries: expected powers of two from 8 on' "$bench" --atc-workload kv --atc-entries 100
+misused '--atc-entries: expected numbers' "$bench" --atc-workload kv --atc-entries ,
+misused '--atc-page: expected one of 4K, 64K, 2M, 1G' "$bench" --atc-workload kv --atc-page 8K
+misused '--atc-prefetch: expected a number of 1 to 15' "$bench" --atc-workload kv --atc-prefetch 16
+misused '--atc-accesses: expected a number of 1000' "$bench" --atc-workload kv --atc-accesses 10
 refuses '--json /nonesuch/f: No such file' "$bench" --atc-workload kv --atc-entries 8 --atc-accesses 1000 --json /nonesuch/f
 
 report=$(dirname "$0")/../../usertools/bench-report

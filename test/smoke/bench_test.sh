@@ -66,18 +66,18 @@ for kernel in avx512-vpclmul scalar; do
 r["stage"].startswith("sig-t") for r in o["results"]) == 100')"
 done
 
-refuses '--stage: no stage is called "nonesuch"' "$app/weft-bench" --stage nonesuch
+misused '--stage: no stage is called "nonesuch"' "$app/weft-bench" --stage nonesuch
 refuses '--kernel nonesuch: stage crc has no such kernel' "$app/weft-bench" --stage crc --kernel nonesuch
-refuses '--layout: expected one of rtc, ring' "$app/weft-bench" --layout both
-refuses '--frame-flits: expected a number of 1 to 64' "$app/weft-bench" --frame-flits 65
-refuses '--frame-flits: expected a number of 1 to 64' "$app/weft-bench" --frame-flits 1,,x
-refuses '--frame-flits: expected numbers' "$app/weft-bench" --frame-flits ,
-refuses '--frame-flits: more than 16 numbers' "$app/weft-bench" --frame-flits "$(seq -s, 17)"
-refuses '--iterations: expected a number of 1 to 100000' "$app/weft-bench" --iterations 0
-refuses '--seconds: expected 0.01 to 60' "$app/weft-bench" --seconds 0
+misused '--layout: expected one of rtc, ring' "$app/weft-bench" --layout both
+misused '--frame-flits: expected a number of 1 to 64' "$app/weft-bench" --frame-flits 65
+misused '--frame-flits: expected a number of 1 to 64' "$app/weft-bench" --frame-flits 1,,x
+misused '--frame-flits: expected numbers' "$app/weft-bench" --frame-flits ,
+misused '--frame-flits: more than 16 numbers' "$app/weft-bench" --frame-flits "$(seq -s, 17)"
+misused '--iterations: expected a number of 1 to 100000' "$app/weft-bench" --iterations 0
+misused '--seconds: expected 0.01 to 60' "$app/weft-bench" --seconds 0
 refuses 'do not have this layout' "$app/weft-bench" --stage crc --layout ring
-refuses 'WEFT_CPU=sse9: expected' env WEFT_CPU=sse9 "$app/weft-bench" --stage crc
-refuses 'unrecognized option' "$app/weft-bench" --nonesuch
-refuses 'expected options only' "$app/weft-bench" crc
+misused 'WEFT_CPU=sse9: expected' env WEFT_CPU=sse9 "$app/weft-bench" --stage crc
+misused 'unrecognized option' "$app/weft-bench" --nonesuch
+misused 'expected options only' "$app/weft-bench" crc
 refuses '--json /nonesuch/f: No such file' "$app/weft-bench" --stage crc --seconds 0.01 --json /nonesuch/f
 echo "weft-bench does what it says"

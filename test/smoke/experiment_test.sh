@@ -111,9 +111,9 @@ same "rows of the text" "$(json "$work/2.json" 'len(o["rows"])')" "$(($(wc -l <"
 grep -q '^| *fer_uc_iid .*paper disagrees' "$work/text" || die "no table: $(cat "$work/text")"
 cmp -s "$work/text" "$work/r/report.md" || die "report.md is not what was printed"
 
-refuses '--experiment: expected one of rxl, got "x"' "$sim" --experiment x
-refuses '--seed: expected a number' "$sim" --experiment rxl --seed x
-refuses 'unexpected argument "x"' "$sim" --experiment rxl x
+misused '--experiment: expected one of rxl, got "x"' "$sim" --experiment x
+misused '--seed: expected a number' "$sim" --experiment rxl --seed x
+misused 'unexpected argument "x"' "$sim" --experiment rxl x
 refuses "/nonesuch.json: No such file" "$report" --run /nonesuch.json --out "$work/no"
 echo '{"experiment": "rxl", "rows": 3}' >"$work/bad.json"
 refuses '"rows" is not a list' "$report" --run "$work/bad.json" --out "$work/no"

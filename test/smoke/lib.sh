@@ -44,8 +44,11 @@ refuses_with() {
 	grep -qF -- "$want" "$work/err" || die "$* did not say \"$want\" but: $(cat "$work/err")"
 }
 
-# refuses TEXT COMMAND...: with exit status 1.
+# refuses TEXT COMMAND...: with exit status 1: it cannot be done.
 refuses() { refuses_with 1 "$@"; }
+
+# misused TEXT COMMAND...: with exit status 2: it makes no sense.
+misused() { refuses_with 2 "$@"; }
 
 # json FILE EXPRESSION: value of a Python expression over the object `o`.
 json() {

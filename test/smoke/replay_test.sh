@@ -25,6 +25,9 @@ for mode in cxl rxl; do
 	gen --flits 2000 --mode $mode --raw --spid 0x123 --dpid 0x456
 	replay --mode $mode --spid 0x123 --dpid 0x456
 	is_clean "$mode, raw"
+	gen --flits 40 --mode $mode --raw
+	replay --mode $mode
+	is_clean "$mode, raw, as it is without addresses"
 	gen --flits 2000 --mode $mode --crc-order r7 --first-seq 900
 	replay --crc-order r7 --first-seq 900
 	is_clean "$mode, r7, first 900"
@@ -209,7 +212,7 @@ if command -v editcap >/dev/null; then
 fi
 
 # Refused
-refuses '--in FILE is missing' "$app/weft-replay"
+misused '--in FILE is missing' "$app/weft-replay"
 refuses 'No such file' "$app/weft-replay" --in "$work/nonesuch"
 refuses 'keys: byte 0: first four bytes: expected those of a pcap or pcapng file, got 23206120' "$app/weft-replay" --in "$work/keys"
 : >"$work/empty"
@@ -220,14 +223,14 @@ refuses 'head: ends inside the record at byte 0' "$app/weft-replay" --in "$work/
 { head -c 20 "$work/whole.pcap"; printf '\145\0\0\0'; } >"$work/link"
 refuses 'expected link type 1 (Ethernet) or 147 (raw flits), got 101' "$app/weft-replay" --in "$work/link"
 refuses 'cannot be read twice' sh -c "cat $work/t.pcap | $app/weft-replay --in - --loop 2"
-refuses '--speed: expected max or a factor' "$app/weft-replay" --in "$work/t.pcap" --speed fast
-refuses '--mode: expected one of cxl, rxl' "$app/weft-replay" --in "$work/t.pcap" --mode pcie
-refuses '--ide needs --key-file' "$app/weft-replay" --in "$work/t.pcap" --ide skid
-refuses 'no stage is called "foo"' "$app/weft-replay" --in "$work/t.pcap" --layout deframe,foo
+misused '--speed: expected max or a factor' "$app/weft-replay" --in "$work/t.pcap" --speed fast
+misused '--mode: expected one of cxl, rxl' "$app/weft-replay" --in "$work/t.pcap" --mode pcie
+misused '--ide needs --key-file' "$app/weft-replay" --in "$work/t.pcap" --ide skid
+misused 'no stage is called "foo"' "$app/weft-replay" --in "$work/t.pcap" --layout deframe,foo
 for layout in crc_check crc_first crc_protect enframe,deframe 'fec_check|deframe' fec_encode fec_relay ide_open ide_seal route; do
-	refuses 'layout: expected deframe as the first stage' "$app/weft-replay" --in "$work/t.pcap" --layout "$layout"
+	misused 'layout: expected deframe as the first stage' "$app/weft-replay" --in "$work/t.pcap" --layout "$layout"
 done
-refuses '--first-seq: expected a number of 0 to 1023' "$app/weft-replay" --in "$work/t.pcap" --first-seq 1024
+misused '--first-seq: expected a number of 0 to 1023' "$app/weft-replay" --in "$work/t.pcap" --first-seq 1024
 # Stopped by a signal: what is written is whole, and DPDK's folder is gone.
 "$app/weft-gen" --flits 1000000000 --out "$work/long.pcap" 2>"$work/err" &
 pids+=($!)
@@ -253,7 +256,7 @@ done
 refuses "--out: expected another file" "$app/weft-replay" --in - --out "$work/t.pcap" <"$work/t.pcap"
 cmp "$work/t.pcap" "$work/before.pcap" || die "--out wrote over the trace that was read"
 echo kept >"$work/kept"
-refuses 'no stage is called "foo"' "$app/weft-replay" --in "$work/t.pcap" --layout foo --out "$work/kept"
+misused 'no stage is called "foo"' "$app/weft-replay" --in "$work/t.pcap" --layout foo --out "$work/kept"
 gen --flits 100 --ide skid --key-file "$work/keys"
 chmod 644 "$work/keys"
 replay --ide skid --key-file "$work/keys" 2>"$work/err"
@@ -267,11 +270,16 @@ echo "rxl 1 2 0 0 ${key}00" >>"$work/keys"
 refuses "keys:4: expected a key of 64 hex digits" "$app/weft-replay" --in "$work/t.pcap" --ide skid --key-file "$work/keys"
 if grep -q "$key" "$work/err"; then die "a key was printed"; fi
 refuses '--refresh needs a second key' "$app/weft-gen" --flits 1 --out "$work/x" --ide skid --key-file "$work/other" --spid 1 --dpid 2 --session 0 --refresh 10
-refuses '--late-poison, --truncate and --refresh need --ide' "$app/weft-gen" --flits 1 --out "$work/x" --truncate 0.1
-refuses '--truncate: expected a probability of 0 to 1' "$app/weft-gen" --flits 1 --out "$work/x" --truncate 2
-refuses '--poison: expected one of open, protected' "$app/weft-replay" --in "$work/t.pcap" --poison maybe
-refuses '--flits N is missing' "$app/weft-gen" --out "$work/x"
-refuses '--errors: expected none, or a list' "$app/weft-gen" --flits 1 --out "$work/x" --errors drop=2
+misused '--late-poison, --truncate and --refresh need --ide' "$app/weft-gen" --flits 1 --out "$work/x" --truncate 0.1
+misused '--truncate: expected a probability of 0 to 1' "$app/weft-gen" --flits 1 --out "$work/x" --truncate 2
+misused '--poison: expected one of open, protected' "$app/weft-replay" --in "$work/t.pcap" --poison maybe
+misused '--vc: raw flits have no header to hold it' "$app/weft-gen" --flits 1 --out "$work/x" --raw --vc 3
+misused '--session: raw flits have no header to hold it' "$app/weft-gen" --flits 1 --out "$work/x" --raw --session 7
+gen --flits 40 --raw --vc 0 --session 0
+replay
+is_clean "raw, with what it has anyway"
+misused '--flits N is missing' "$app/weft-gen" --out "$work/x"
+misused '--errors: expected none, or a list' "$app/weft-gen" --flits 1 --out "$work/x" --errors drop=2
 refuses 'no key for this stream' "$app/weft-gen" --flits 1 --out "$work/kept" --ide skid --key-file "$work/other"
 same "a file behind two refusals" kept "$(cat "$work/kept")"
 

@@ -78,32 +78,32 @@ cmp out c516 || die "none to none changes data"
 
 # Refused
 s=$app/weft-sig
-refuses_with 2 'expected one of tx, rx' "$s"
-refuses_with 2 'expected tx or rx, got "up"' "$s" up --mem none --wire none
-refuses_with 2 'expected --mem and --wire' "$s" tx --mem none
-refuses_with 2 'expected one of tx, rx' "$s" tx rx --mem none --wire none
-refuses_with 2 'unrecognized option' "$s" tx --frob
-refuses_with 2 'expected none or TYPE:BLOCK' "$s" tx --mem crc32 --wire none
-refuses_with 2 'expected none, crc32, crc32c' "$s" tx --mem crc16:512 --wire none
-refuses_with 2 'expected a block of 512' "$s" tx --mem crc32:513 --wire none
-refuses_with 2 'expected a block of 512' "$s" tx --mem crc32:0512 --wire none
-refuses_with 2 'expected seed=X' "$s" tx --mem crc32:512,bg=0 --wire none
-refuses_with 2 'a seed is 0 or ffffffff' "$s" tx --mem crc32:512,seed=1 --wire none
-refuses_with 2 'expected a hex number up to ffffffff' "$s" tx --mem crc32:512,seed=ffffffffffffffff --wire none
-refuses_with 2 'a seed is 0 or ffffffffffffffff' "$s" tx --mem crc64:512,seed=ffffffff --wire none
-refuses_with 2 'dif needs' "$s" tx --mem dif:512 --wire none
-refuses_with 2 'dif needs' "$s" tx --mem dif:512,guard=crc,bg=0,app=0 --wire none
-refuses_with 2 'expected guard=crc or' "$s" tx --mem dif:512,guard=md5 --wire none
-refuses_with 2 'bg is 0 or ffff' "$s" tx --mem dif:512,guard=crc,bg=1,app=0,ref=0 --wire none
-refuses_with 2 'expected a hex number up to ffff' "$s" tx --mem dif:512,guard=crc,bg=0,app=10000,ref=0 --wire none
-refuses_with 2 'app-ref-escape, got "remapp"' "$s" tx --mem dif:512,$dif,remapp --wire none
-refuses_with 2 'expected a hex number up to ff' "$s" tx --mem crc32:512 --wire none --check-mask 100
-refuses_with 2 'expected a hex number up to ff' "$s" tx --mem crc32:512 --wire none --check-mask -1
-refuses_with 2 'same type and block' "$s" tx --mem crc32:512 --wire none --copy-mask ff
-refuses_with 2 'same type and block' "$s" tx --mem crc32:512 --wire crc32c:512 --copy-mask ff
-refuses_with 2 'same type and block' "$s" tx --mem none --wire none --copy-mask ff
-refuses_with 2 '--block0: expected a number' "$s" tx --mem crc32:512 --wire none --block0 x
-refuses_with 2 'does not begin a block of output' "$s" tx --mem crc32:512 --wire crc32:4096 --block0 1
+misused 'expected one of tx, rx' "$s"
+misused 'expected tx or rx, got "up"' "$s" up --mem none --wire none
+misused 'expected --mem and --wire' "$s" tx --mem none
+misused 'expected one of tx, rx' "$s" tx rx --mem none --wire none
+misused 'unrecognized option' "$s" tx --frob
+misused 'expected none or TYPE:BLOCK' "$s" tx --mem crc32 --wire none
+misused 'expected none, crc32, crc32c' "$s" tx --mem crc16:512 --wire none
+misused 'expected a block of 512' "$s" tx --mem crc32:513 --wire none
+misused 'expected a block of 512' "$s" tx --mem crc32:0512 --wire none
+misused 'expected seed=X' "$s" tx --mem crc32:512,bg=0 --wire none
+misused 'a seed is 0 or ffffffff' "$s" tx --mem crc32:512,seed=1 --wire none
+misused 'expected a hex number up to ffffffff' "$s" tx --mem crc32:512,seed=ffffffffffffffff --wire none
+misused 'a seed is 0 or ffffffffffffffff' "$s" tx --mem crc64:512,seed=ffffffff --wire none
+misused 'dif needs' "$s" tx --mem dif:512 --wire none
+misused 'dif needs' "$s" tx --mem dif:512,guard=crc,bg=0,app=0 --wire none
+misused 'expected guard=crc or' "$s" tx --mem dif:512,guard=md5 --wire none
+misused 'bg is 0 or ffff' "$s" tx --mem dif:512,guard=crc,bg=1,app=0,ref=0 --wire none
+misused 'expected a hex number up to ffff' "$s" tx --mem dif:512,guard=crc,bg=0,app=10000,ref=0 --wire none
+misused 'app-ref-escape, got "remapp"' "$s" tx --mem dif:512,$dif,remapp --wire none
+misused 'expected a hex number up to ff' "$s" tx --mem crc32:512 --wire none --check-mask 100
+misused 'expected a hex number up to ff' "$s" tx --mem crc32:512 --wire none --check-mask -1
+misused 'same type and block' "$s" tx --mem crc32:512 --wire none --copy-mask ff
+misused 'same type and block' "$s" tx --mem crc32:512 --wire crc32c:512 --copy-mask ff
+misused 'same type and block' "$s" tx --mem none --wire none --copy-mask ff
+misused '--block0: expected a number' "$s" tx --mem crc32:512 --wire none --block0 x
+misused 'does not begin a block of output' "$s" tx --mem crc32:512 --wire crc32:4096 --block0 1
 refuses_with 1 'standard input' bash -c "exec $s tx --mem none --wire none <&-"
 refuses_with 1 'standard output' bash -c "exec $s tx --mem none --wire none </etc/passwd >/dev/full"
 "$s" --help | grep -q '^usage: weft-sig tx|rx' || die "--help has no usage"

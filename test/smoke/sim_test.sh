@@ -165,22 +165,22 @@ same "no files left" "" "$(cd "$work" && ls | grep pcap || true)"
 
 # Refused
 refuses '--json /nonesuch/f: No such file' timeout 5 "$app/weft-sim" --hours 8 --json /nonesuch/f
-refuses '--seeds: expected a number of 1 to' "$app/weft-sim" --seeds 0
-refuses '--fabric: expected pair, star:H,G' "$app/weft-sim" --fabric ring:3
-refuses '--fabric: expected pair, star:H,G' "$app/weft-sim" --fabric tree:2,0
-refuses '--mode: expected one of cxl, rxl' "$app/weft-sim" --mode pcie
-refuses '--ide: expected one of off, containment, skid' "$app/weft-sim" --ide on
-refuses '--capture takes one seed' "$app/weft-sim" --seeds 2 --capture x
-refuses '--capture takes one seed' "$app/weft-sim" --minutes 1 --capture x
+misused '--seeds: expected a number of 1 to' "$app/weft-sim" --seeds 0
+misused '--fabric: expected pair, star:H,G' "$app/weft-sim" --fabric ring:3
+misused '--fabric: expected pair, star:H,G' "$app/weft-sim" --fabric tree:2,0
+misused '--mode: expected one of cxl, rxl' "$app/weft-sim" --mode pcie
+misused '--ide: expected one of off, containment, skid' "$app/weft-sim" --ide on
+misused '--capture takes one seed' "$app/weft-sim" --seeds 2 --capture x
+misused '--capture takes one seed' "$app/weft-sim" --minutes 1 --capture x
 refuses 'No such file' "$app/weft-sim" --capture /nonesuch/x
 refuses '--capture /dev/full' "$app/weft-sim" --hops 100 --capture /dev/full
-refuses '--impair: unknown key "x"' "$app/weft-sim" --impair x=1
-refuses '--impair: drop: expected P' "$app/weft-sim" --impair drop=2
-refuses '--impair: bits must be 1 to 64' "$app/weft-sim" --impair bits=65@1
-refuses '--impair: frames can be late by 100 us' "$app/weft-sim" --impair delay_us=90,jitter_us=20
-refuses 'need --mode rxl' "$app/weft-sim" --mode cxl --impair dup=0.1
-refuses 'exclude each other' "$app/weft-sim" --fabric pair --topology x
+misused '--impair: unknown key "x"' "$app/weft-sim" --impair x=1
+misused '--impair: drop: expected P' "$app/weft-sim" --impair drop=2
+misused '--impair: bits must be 1 to 64' "$app/weft-sim" --impair bits=65@1
+misused '--impair: frames can be late by 100 us' "$app/weft-sim" --impair delay_us=90,jitter_us=20
+misused 'need --mode rxl' "$app/weft-sim" --mode cxl --impair dup=0.1
+misused 'exclude each other' "$app/weft-sim" --fabric pair --topology x
 refuses 'No such file' "$app/weft-sim" --topology /nonesuch
-refuses 'unexpected argument "x"' "$app/weft-sim" x
-refuses 'unrecognized option' "$app/weft-sim" --frob
+misused 'unexpected argument "x"' "$app/weft-sim" x
+misused 'unrecognized option' "$app/weft-sim" --frob
 echo "weft-sim does what it says"

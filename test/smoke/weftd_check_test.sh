@@ -170,11 +170,11 @@ same "ports of the path" "[('h0', None, 0), ('s0', 0, 1), ('s1', 1, 2), ('g2', 0
 	"$(value h0 0x10000000800 '[(h["node"], h["in"], h["out"]) for h in o["path"]]')"
 resolve h0 --hpa 0x10000000800 --json "$work/file.json"
 same "a file" "0x202" "$(json "$work/file.json" 'hex(o["dpid"])')"
-refuses '--resolve: expected --from NODE and --hpa ADDRESS' "$app/weftd" --resolve "$lab" --from h0
-refuses '--from, --hpa and --uio: expected --resolve' "$app/weftd" --uio
+misused '--resolve: expected --from NODE and --hpa ADDRESS' "$app/weftd" --resolve "$lab" --from h0
+misused '--from, --hpa and --uio: expected --resolve' "$app/weftd" --uio
 refuses '--from: expected the name of a host or device of fabric lab, got "s0"' "$app/weftd" --resolve "$lab" --from s0 --hpa 0
-refuses '--hpa: expected an address below 2^52' "$app/weftd" --resolve "$lab" --from h0 --hpa 0x10000000000000
-refuses '--hpa: expected an address below 2^52' "$app/weftd" --resolve "$lab" --from h0 --hpa 12x
+misused '--hpa: expected an address below 2^52' "$app/weftd" --resolve "$lab" --from h0 --hpa 0x10000000000000
+misused '--hpa: expected an address below 2^52' "$app/weftd" --resolve "$lab" --from h0 --hpa 12x
 refuses 'No such file' "$app/weftd" --resolve "$work/nonesuch" --from h0 --hpa 0
 refuses 'does not run fabrics with them yet' "$app/weftd" --topology "$lab"
 [ -z "$(find "$work" -name '*dpdk*' -print -quit)" ] || die "something was started"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# weftd refuses what it cannot run: exit status 1 and one line that says where and what was expected.
+# weftd refuses what it cannot run: exit status 1 and one line that says where and what was expected;
+# a command line that makes no sense: 2, as all programs do.
 . "$(dirname "$0")/lib.sh"
 export XDG_RUNTIME_DIR=$work
 
@@ -19,6 +20,7 @@ topology() { # topology [link fields] [defaults] [extra top level]
 }
 weftd() { "$app/weftd" --topology "$work/t.yaml" "$@"; }
 t() { refuses "$1" "$app/weftd" --topology "$work/t.yaml" "${@:2}"; }
+u() { misused "$1" "$app/weftd" --topology "$work/t.yaml" "${@:2}"; }
 
 topology
 "$app/weftd" --topology "$work/t.yaml" --check >/dev/null
@@ -28,15 +30,15 @@ t '--capture x=y: expected PORT=FILE' --capture x=y
 t 'capture of port h0.0 to /nonesuch/f: No such file' --capture h0.0=/nonesuch/f
 t '--json /nonesuch/f: No such file' --json /nonesuch/f
 t '--json /: Is a directory' --json /
-t '--seconds: expected seconds' --seconds -1
-t '--idle: expected one of auto, spin, yield' --idle sleep
-t 'no stage is called "x"' --rx-layout x
-t 'stage "deframe" stands twice' --rx-layout deframe,deframe
-t '--rx-layout: expected deframe as the first stage, got "retry"' --rx-layout retry,route
-t '--rx-layout: expected a stage retry (or crc_check)' --rx-layout deframe,route
-t '--switch-layout: layout, character 1: no stage is called "x"' --switch-layout x
-t '--switch-layout: expected deframe as the first stage, got "route"' --switch-layout route
-t '--switch-layout: expected a stage route' --switch-layout deframe,fec_relay
+u '--seconds: expected seconds' --seconds -1
+u '--idle: expected one of auto, spin, yield' --idle sleep
+u 'no stage is called "x"' --rx-layout x
+u 'stage "deframe" stands twice' --rx-layout deframe,deframe
+u '--rx-layout: expected deframe as the first stage, got "retry"' --rx-layout retry,route
+u '--rx-layout: expected a stage retry (or crc_check)' --rx-layout deframe,route
+u '--switch-layout: layout, character 1: no stage is called "x"' --switch-layout x
+u '--switch-layout: expected deframe as the first stage, got "route"' --switch-layout route
+u '--switch-layout: expected a stage route' --switch-layout deframe,fec_relay
 topology ', driver: memif' 'mtu: 9000, speed: 7'
 t 't.yaml:3:' --check
 topology '' 'mtu: 1500, flits_per_frame: 34'
@@ -65,8 +67,23 @@ t 't.yaml:'
 head -c 2000000 /dev/zero | tr '\0' '#' >"$work/t.yaml"
 t 't.yaml'
 refuses 'No such file' "$app/weftd" --topology "$work/nonesuch"
-refuses 'unrecognized option' "$app/weftd" --nonesuch
-refuses 'expected options only' "$app/weftd" start
+misused 'unrecognized option' "$app/weftd" --nonesuch
+misused 'expected options only' "$app/weftd" start
+# DPDK's own words about its arguments are two hundred lines: one is enough.
+for program in weftd "weft-gen --flits 1 --out $work/x.pcap" "weft-replay --in $work/x.pcap" weft-bench; do
+	[ "${program%% *}" != weft-replay ] || "$app/weft-gen" --flits 1 --out "$work/x.pcap"
+	# shellcheck disable=SC2086
+	misused "DPDK did not start: unrecognized option '--frob'" "$app/"$program -- --frob
+	[ ! -s "$work/out" ] || die "$program: a wrong option of DPDK and $(wc -l <"$work/out") lines of help"
+done
+misused "DPDK did not start: lcore 4095 >= RTE_MAX_LCORE" "$app/weft-bench" -- -l 4095
+"$app/weft-bench" -- --help | grep -q 'EAL common options' || die "DPDK's help is kept away from who asks for it"
+for program in weftd weft-bench weft-gen weft-replay weft-sig weft-sim; do
+	misused "unrecognized option '--frob'" "$app/$program" --frob
+	"$app/$program" -h >"$work/out" || die "$program -h ended with $?"
+	"$app/$program" --help | cmp - "$work/out" || die "$program: -h and --help differ"
+	grep -q "^usage: $program" "$work/out" || die "$program -h does not help"
+done
 topology
 sed -i 's/memory: 1M/memory: 64G/' "$work/t.yaml"
 if [ "$(awk '/^MemTotal/ {print $2}' /proc/meminfo)" -lt 60000000 ] && [ "$(cat /proc/sys/vm/overcommit_memory)" -ne 1 ]; then

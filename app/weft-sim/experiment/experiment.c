@@ -37,7 +37,7 @@ static const char usage_text[] =
 	"  --threads N     threads to work on (CPUs, 2 at most); results do not depend on it\n"
 	"  --json FILE|-   write rows and plots' data as JSON\n"
 	"  --csv FILE|-    write the rows as CSV\n"
-	"  --version, --help\n";
+	"  --version, -h, --help\n";
 
 enum {
 	OPT_EXPERIMENT = 256,
@@ -47,7 +47,6 @@ enum {
 	OPT_JSON,
 	OPT_CSV,
 	OPT_VERSION,
-	OPT_HELP,
 };
 
 static const struct option long_options[] = {
@@ -58,7 +57,7 @@ static const struct option long_options[] = {
 	{ "json", required_argument, NULL, OPT_JSON },
 	{ "csv", required_argument, NULL, OPT_CSV },
 	{ "version", no_argument, NULL, OPT_VERSION },
-	{ "help", no_argument, NULL, OPT_HELP },
+	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -70,7 +69,7 @@ parse(struct options *o, int argc, char **argv)
 	int opt;
 
 	*o = (struct options){ .seed = 1, .threads = cpus < 2 ? 1 : 2 };
-	while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
 		switch (opt) {
 		case OPT_EXPERIMENT: cli_word("--experiment", optarg, names); break;
 		case OPT_SEED: o->seed = cli_number("--seed", optarg, 0, UINT64_MAX); break;
@@ -81,12 +80,12 @@ parse(struct options *o, int argc, char **argv)
 		case OPT_JSON: o->json = optarg; break;
 		case OPT_CSV: o->csv = optarg; break;
 		case OPT_VERSION: puts("weft-sim " WEFT_VERSION); exit(EXIT_SUCCESS);
-		case OPT_HELP: fputs(usage_text, stdout); exit(EXIT_SUCCESS);
-		default: exit(EXIT_FAILURE); /* getopt has said why */
+		case 'h': fputs(usage_text, stdout); exit(EXIT_SUCCESS);
+		default: exit(CLI_USAGE); /* getopt has said why */
 		}
 	}
 	if (optind < argc)
-		cli_fail("unexpected argument \"%s\"", argv[optind]);
+		cli_usage("unexpected argument \"%s\"", argv[optind]);
 }
 
 /* --- output --- */
