@@ -3,7 +3,8 @@
 
 /*
  * weft-sig: standard input through the two domains of a key to standard output. What does not match
- * is a line of JSON on standard error, and the data flows on. Input that is not whole blocks moves
+ * is a line of JSON on standard error, and the data flows on; so is, at the end, how many blocks were
+ * not looked at because of their tags. Input that is not whole blocks moves
  * nothing (signature.md section 6.2), so its length must be known first: a file has one, a pipe is
  * read to its end. doc/signature.md is its manual.
  *
@@ -310,6 +311,16 @@ stream_end(struct weft_sig_stream *s)
 	cli_fail("input ended inside block %" PRIu64 " of output", s->out_block);
 }
 
+/* Blocks that nobody has checked, and how many of them have a signature now that does not say so. */
+static void
+escapes_report(const struct weft_sig_counters *c)
+{
+	if (c->escaped != 0)
+		fprintf(stderr,
+			"{\"escaped\": %" PRIu64 ", \"escaped_unprotected\": %" PRIu64 "}\n",
+			c->escaped, c->escaped_unprotected);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -329,6 +340,7 @@ main(int argc, char **argv)
 	}
 	while ((len = input_read(in, sizeof(in))) > 0)
 		chunk_push(&s, in, len);
+	escapes_report(&s.counters);
 	stream_end(&s);
 	return EXIT_SUCCESS;
 }

@@ -329,6 +329,8 @@ transfer_json(const struct node *n, unsigned int i)
 	put(o, "checked", c->checked);
 	put(o, "generated", c->generated);
 	put(o, "copied", c->copied);
+	put(o, "escaped", c->escaped);
+	put(o, "escaped_unprotected", c->escaped_unprotected);
 	put(o, "bad_blocks",
 		c->errors[WEFT_SIG_BAD_GUARD] + c->errors[WEFT_SIG_BAD_APPTAG] +
 			c->errors[WEFT_SIG_BAD_REFTAG]);
@@ -364,6 +366,9 @@ text_transfer(const struct node *n, unsigned int i)
 		printf(" in block %" PRIu64 " at %" PRIu64 ", computed %#" PRIx64
 		       ", stored %#" PRIx64,
 			e->block, e->offset, e->computed, e->stored);
+	if (x->key.counters.escaped != 0)
+		printf(", %" PRIu64 " blocks not checked because of their tags",
+			x->key.counters.escaped);
 	if (x->status == WEFT_XFER_MISMATCH)
 		printf(" at %" PRIu64, x->differs_at);
 	if (x->status == WEFT_XFER_MEMORY_LOST)

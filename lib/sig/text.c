@@ -86,6 +86,7 @@ read_crc(const struct reader *r, char *rest)
 {
 	struct weft_sig_crc *crc = &r->s->crc;
 	const uint64_t ones = crc->type == WEFT_SIG_CRC64_XP10 ? UINT64_MAX : UINT32_MAX;
+	bool has_seed = false;
 	char *save = NULL;
 
 	crc->seed = ones;
@@ -94,6 +95,9 @@ read_crc(const struct reader *r, char *rest)
 
 		if (seed == NULL)
 			return bad(r, "expected seed=X, got \"%.32s\"", w);
+		if (has_seed)
+			return bad(r, "expected each key once, got \"%.32s\" again", w);
+		has_seed = true;
 		if (read_hex(r, seed, ones, &crc->seed) != 0)
 			return -EINVAL;
 	}
@@ -103,6 +107,9 @@ read_crc(const struct reader *r, char *rest)
 	r->s->domain.sig.crc = crc;
 	return 0;
 }
+
+/* Keys of dif, a bit each; the first four must be there. */
+enum { GUARD = 1, BG = 2, APP = 4, REF = 8, ALL = 15, REMAP = 16, APP_ESC = 32, REF_ESC = 64 };
 
 static int
 read_guard(const struct reader *r, const char *value)
@@ -117,57 +124,56 @@ read_guard(const struct reader *r, const char *value)
 }
 
 static int
-read_dif_flag(const struct reader *r, const char *word)
+read_dif_number(const struct reader *r, unsigned int key, const char *value)
 {
-	uint16_t *flags = &r->s->dif.flags;
+	struct weft_sig_t10dif *dif = &r->s->dif;
+	uint64_t v = 0;
+	const int rc = read_hex(r, value, key == REF ? UINT32_MAX : UINT16_MAX, &v);
 
-	if (strcmp(word, "remap") == 0)
-		*flags |= WEFT_SIG_REF_REMAP;
-	else if (strcmp(word, "app-escape") == 0)
-		*flags |= WEFT_SIG_APP_ESCAPE;
-	else if (strcmp(word, "app-ref-escape") == 0)
-		*flags |= WEFT_SIG_APP_REF_ESCAPE;
-	else
-		return bad(r,
-			"expected guard=, bg=, app=, ref=, remap, app-escape or app-ref-escape, "
-			"got \"%.32s\"",
-			word);
-	return 0;
+	switch (key) {
+	case BG: dif->bg = (uint16_t)v; break;
+	case APP: dif->app_tag = (uint16_t)v; break;
+	default: dif->ref_tag = (uint32_t)v; break;
+	}
+	return rc;
 }
-
-enum { GUARD = 1, BG = 2, APP = 4, REF = 8, ALL = 15 };
 
 static int
 read_dif_word(const struct reader *r, const char *word, unsigned int *seen)
 {
-	struct weft_sig_t10dif *dif = &r->s->dif;
-	const char *value;
-	uint64_t v = 0;
-	int rc;
+	static const struct {
+		const char *name;
+		unsigned int key;
+		uint16_t flag; /* of those that have no value */
+	} known[] = {
+		{ "guard", GUARD, 0 },
+		{ "bg", BG, 0 },
+		{ "app", APP, 0 },
+		{ "ref", REF, 0 },
+		{ "remap", REMAP, WEFT_SIG_REF_REMAP },
+		{ "app-escape", APP_ESC, WEFT_SIG_APP_ESCAPE },
+		{ "app-ref-escape", REF_ESC, WEFT_SIG_APP_REF_ESCAPE },
+	};
 
-	if ((value = value_of(word, "guard")) != NULL) {
-		*seen |= GUARD;
-		return read_guard(r, value);
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(known); i++) {
+		const bool is_flag = known[i].flag != 0;
+		const char *value = is_flag ? NULL : value_of(word, known[i].name);
+
+		if (is_flag ? strcmp(word, known[i].name) != 0 : value == NULL)
+			continue;
+		if (*seen & known[i].key)
+			return bad(r, "expected each key once, got \"%.32s\" again", word);
+		*seen |= known[i].key;
+		r->s->dif.flags |= known[i].flag;
+		if (is_flag)
+			return 0;
+		return known[i].key == GUARD ? read_guard(r, value)
+		                             : read_dif_number(r, known[i].key, value);
 	}
-	if ((value = value_of(word, "bg")) != NULL) {
-		*seen |= BG;
-		rc = read_hex(r, value, UINT16_MAX, &v);
-		dif->bg = (uint16_t)v;
-		return rc;
-	}
-	if ((value = value_of(word, "app")) != NULL) {
-		*seen |= APP;
-		rc = read_hex(r, value, UINT16_MAX, &v);
-		dif->app_tag = (uint16_t)v;
-		return rc;
-	}
-	if ((value = value_of(word, "ref")) != NULL) {
-		*seen |= REF;
-		rc = read_hex(r, value, UINT32_MAX, &v);
-		dif->ref_tag = (uint32_t)v;
-		return rc;
-	}
-	return read_dif_flag(r, word);
+	return bad(r,
+		"expected guard=, bg=, app=, ref=, remap, app-escape or app-ref-escape, "
+		"got \"%.32s\"",
+		word);
 }
 
 static int
@@ -180,7 +186,7 @@ read_dif(const struct reader *r, char *rest)
 	for (char *w = strtok_r(rest, ",", &save); w != NULL; w = strtok_r(NULL, ",", &save))
 		if (read_dif_word(r, w, &seen) != 0)
 			return -EINVAL;
-	if (seen != ALL)
+	if ((seen & ALL) != ALL)
 		return bad(r, "dif needs guard=, bg=, app= and ref=");
 	if (dif->bg != 0 && dif->bg != UINT16_MAX)
 		return bad(r, "bg is 0 or ffff");

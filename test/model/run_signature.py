@@ -30,7 +30,10 @@ BAD_SPECS = (
     "dif:512,guard=crc,bg=0,app=10000,ref=0", "dif:512,guard=crc,bg=0,app=0,ref=100000000",
     "dif:512,guard=crc,bg=0,app=0,ref=g", "dif:512,guard=crc,bg=0,app=0,ref=0,escape",
     "dif:500,guard=crc,bg=0,app=0,ref=0", "dif:516,guard=crc,bg=0,app=0,ref=0",
-    "dif:512,guard=crc,bg=0,app=0,ref=0,seed=0")
+    "dif:512,guard=crc,bg=0,app=0,ref=0,seed=0",
+    "dif:512,guard=crc,bg=0,app=0,ref=0,guard=crc", "dif:512,guard=crc,bg=0,app=0,ref=0,bg=0",
+    "dif:512,guard=crc,bg=0,app=0,ref=0,app=1", "dif:512,guard=crc,bg=0,app=0,ref=0,ref=0",
+    "dif:512,guard=crc,bg=0,app=0,ref=0,remap,remap", "crc32:512,seed=0,seed=0")
 BAD_OPTIONS = (
     ("--check-mask", "100"), ("--check-mask", "-1"), ("--check-mask", "x"), ("--block0", "x"),
     ("--block0", "-1"), ("--copy-mask", "100"), ("--copy-mask", ""), ("--no-such-option", "1"))
@@ -38,8 +41,9 @@ BAD_OPTIONS = (
 FIELDS = ("error", "block", "offset", "computed", "stored")
 
 # errors: one for each line on stderr. Two tags change what is right: "cut" is data of a bad length,
-# whose output may begin so at most, "bare" are two domains without signature.
-Case = namedtuple("Case", "args data status output errors tags")
+# whose output may begin so at most, "bare" are two domains without signature. escaped: the last line,
+# how many units were not checked, or None.
+Case = namedtuple("Case", "args data status output errors tags escaped", defaults=[None])
 
 
 def ones(kind):
@@ -244,7 +248,9 @@ def draw(rng):
         tags.append("escaped")
     if result.error:
         tags.append("error")
-    return Case(args, data, 0, result.output, result.errors, tags)
+    told = {key: result.counters[key] for key in ("escaped", "escaped_unprotected")}
+    return Case(args, data, 0, result.output, result.errors, tags,
+                told if told["escaped"] else None)
 
 
 def judge(case, status, output, complaint, streamed=False):
@@ -267,6 +273,10 @@ def judge(case, status, output, complaint, streamed=False):
     if case.status:
         return
     lines = complaint.decode(errors="replace").splitlines()
+    if case.escaped:
+        told = lines.pop() if lines else ""
+        if told != json.dumps(case.escaped):
+            yield f"last line {json.dumps(case.escaped)}, got {told}"
     want = [{key: error._asdict()[key] for key in FIELDS} for error in case.errors]
     try:
         got = [{key: json.loads(line).get(key) for key in FIELDS} for line in lines]

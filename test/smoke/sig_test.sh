@@ -58,6 +58,13 @@ same "block0" '{"error": "bad_reftag", "block": 3, "offset": 12312, "computed": 
 sig tx --mem $page --wire ${page/abcd/ffff} --check-mask cf --copy-mask 30 <hurt >out
 same "carried tag" "00cd" "$(hex out | cut -c8197-8200)"
 
+# Blocks that are not checked because of their tags are counted: with a CRC nobody could tell.
+py 'sys.stdout.buffer.write((b"x" * 512 + b"ab" + b"\xff" * 6) * 3)' >escape
+sig tx --mem dif:512,guard=crc,bg=0,app=1,ref=2,app-escape --wire crc32c:512 <escape >out
+same "escaped" '{"escaped": 3, "escaped_unprotected": 3}' "$(cat err)"
+sig tx --mem dif:512,guard=crc,bg=0,app=1,ref=2,app-ref-escape --wire dif:512,guard=csum,bg=0,app=1,ref=2 --stream <escape >out
+same "escaped, and said so" '{"escaped": 3, "escaped_unprotected": 0}' "$(cat err)"
+
 # What does not end where a block does
 cat c516 | sig tx --mem none --wire crc32:512 >out && die "4 bytes too many are taken"
 same "a partial block" "weft-sig: 516 bytes of input are not whole blocks; nothing was written" "$(cat err)"
@@ -88,6 +95,11 @@ misused 'expected none, crc32, crc32c' "$s" tx --mem crc16:512 --wire none
 misused 'expected a block of 512' "$s" tx --mem crc32:513 --wire none
 misused 'expected a block of 512' "$s" tx --mem crc32:0512 --wire none
 misused 'expected seed=X' "$s" tx --mem crc32:512,bg=0 --wire none
+misused 'expected each key once, got "seed=0" again' "$s" tx --mem crc32:512,seed=0,seed=0 --wire none
+for word in guard=csum bg=0 app=2 ref=3 remap app-escape app-ref-escape; do
+	misused "expected each key once, got \"$word\" again" "$s" tx --wire none \
+		--mem "dif:512,guard=crc,bg=ffff,app=1,ref=2,remap,app-escape,app-ref-escape,$word"
+done
 misused 'a seed is 0 or ffffffff' "$s" tx --mem crc32:512,seed=1 --wire none
 misused 'expected a hex number up to ffffffff' "$s" tx --mem crc32:512,seed=ffffffffffffffff --wire none
 misused 'a seed is 0 or ffffffffffffffff' "$s" tx --mem crc64:512,seed=ffffffff --wire none
