@@ -149,6 +149,18 @@ plan_host(struct sim *s, struct plan *p, uint16_t host, uint32_t want, struct we
 }
 
 static void
+scale_sessions(struct sim *s, const struct plan *p, uint32_t want)
+{
+	uint32_t *load = sim_alloc(s, s->topo->n_ports * sizeof(*load));
+
+	for (uint16_t h = 0; h < s->topo->n_hosts; h++)
+		for (uint32_t i = 0; i < p->n_of_host[h]; i++)
+			scale_count(s, load, &s->node[s->topo->host[h]],
+				&s->node[s->topo->gfd[p->gfd[(size_t)h * want + i]]]);
+	scale_links(s, load);
+}
+
+static void
 connect(struct sim *s, struct sim_node *h, struct sim_node *g, struct sim_target *t, uint32_t at)
 {
 	struct sim_end *he = &h->end[at], *ge = &g->end[g->n_ends];
@@ -285,6 +297,7 @@ build_ends(struct sim *s, struct weft_rand *r)
 		if (s->opt->topology == NULL || t->node[t->host[h]].has_traffic)
 			plan_host(s, &p, h, want, r);
 	if (s->sc.mode == WEFT_MODE_RXL) {
+		scale_sessions(s, &p, want);
 		s->end = sim_alloc(s, 2 * (size_t)t->n_hosts * want * sizeof(*s->end));
 		for (uint16_t h = 0; h < t->n_hosts; h++)
 			node_give_ends(s, &s->node[t->host[h]], p.n_of_host[h]);
@@ -424,6 +437,7 @@ sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, si
 		if (s->topo == NULL)
 			return -1;
 	}
+	scale_faults(s);
 	s->frame_room = (uint32_t)WEFT_WIRE_FRAME_LEN(s->sc.max_flits);
 	if (s->frame_room < WEFT_WIRE_FLITS_OFF + WEFT_CONTROL_MAX)
 		s->frame_room = WEFT_WIRE_FLITS_OFF + WEFT_CONTROL_MAX;

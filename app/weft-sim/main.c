@@ -24,7 +24,6 @@
 #define PROGRESS_S 60
 #define MINUTE_S 60
 #define HOUR_S 3600
-#define DEFAULT_HOPS 60000
 #define PACE_HOPS 3000000
 
 static const char *const modes[] = { [WEFT_MODE_CXL] = "cxl", [WEFT_MODE_RXL] = "rxl", NULL };
@@ -48,7 +47,8 @@ static const char usage_text[] =
 	"  --mode cxl|rxl        not the seed's, nor the file's\n"
 	"  --ide off|containment|skid  not the seed's, nor the file's\n"
 	"  --fabric SHAPE        pair | star:H,G | chain:N | tree:L,F[,N] | mesh:W,H | fat:K\n"
-	"  --hops N              flit-hops of a seed before everything is healed (60000)\n"
+	"  --hops N              flit-hops of a seed before everything is healed (60000, or\n"
+	"                        1500 for each node if those are more)\n"
 	"  --calm                no faults, clean wires\n"
 	"  --impair KEY=VALUE,...  this bad wire on every link (doc/impair.md), not the seed's\n"
 	"  --faults N            only the first N faults of links and nodes\n"
@@ -165,8 +165,8 @@ parse_options(struct sim_opt *o, int argc, char **argv)
 	if (o->capture != NULL && (o->seeds != 1 || o->seconds != 0))
 		cli_usage("--capture takes one seed, not --seeds, --minutes or --hours");
 	bad_wire_check(o);
-	if (o->hops == 0)
-		o->hops = o->pace ? PACE_HOPS : DEFAULT_HOPS;
+	if (o->hops == 0 && o->pace)
+		o->hops = PACE_HOPS;
 }
 
 static double

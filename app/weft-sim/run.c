@@ -207,8 +207,7 @@ sim_run(struct sim *s)
 		dispatch(s, &e);
 		if (s->step == s->opt->stop_at || (s->step % STOP_STEPS == 0 && *s->opt->stopped))
 			break;
-		if (!s->healed &&
-			(s->total.hops >= s->opt->hops || s->hosts_done == s->n_sources)) {
+		if (!s->healed && (s->total.hops >= s->hops || s->hosts_done == s->n_sources)) {
 			progress(s);
 			fault_heal(s);
 		}

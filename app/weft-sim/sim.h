@@ -66,7 +66,7 @@ extern const char *const loss_word[LOSS_KINDS];
 struct sim_opt {
 	uint64_t seed;
 	uint64_t seeds;
-	uint64_t hops; /* budget of a seed's fault phase, in flit-hops */
+	uint64_t hops; /* budget of a seed's fault phase, in flit-hops; 0: by the nodes */
 	uint64_t stop_at; /* step at which to stop; 0: never */
 	uint64_t faults; /* only the first so many; UINT64_MAX: all */
 	uint64_t seconds; /* long mode: for so long; 0: by seeds */
@@ -374,6 +374,7 @@ struct sim {
 	bool stop;
 	uint64_t progress_ns; /* a request ended */
 	uint64_t progress_step;
+	uint64_t hops; /* budget of the fault phase */
 	uint64_t n_sources; /* hosts that make requests */
 	uint64_t hosts_done;
 
@@ -414,6 +415,15 @@ int sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err
 void sim_free(struct sim *s);
 /** Make one end new, as after a start of its node. */
 void end_start(struct sim_end *e);
+
+/* scale.c: what large fabrics need */
+/** As many faults for each node, for as long, as in a fabric of the size that seeds draw. */
+void scale_faults(struct sim *s);
+/** The wires between two nodes, both ways, carry one connection more. @p load of each wire */
+void scale_count(
+	const struct sim *s, uint32_t *load, const struct sim_node *a, const struct sim_node *b);
+/** Sessions and queues that fit the wire that carries the most; before ends are made. */
+void scale_links(struct sim *s, const uint32_t *load);
 
 /* run.c */
 void sim_run(struct sim *s);

@@ -86,6 +86,10 @@ same "IDE off" 0 "$(j i 'sum(o["ide"].values())')"
 for f in pair star:3,2 chain:4 tree:2,3 tree:3,2,5 mesh:3,2 fat:4; do
 	sim --fabric "$f" --hops 5000 --seeds 3 --json x.json || die "--fabric $f fails"
 done
+# A large one with faults becomes quiet, and every node has its share of them.
+sim --fabric tree:3,15 --seed 7 --hops 200000 --json x.json || die "3,616 nodes: $(tail -n 1 "$work/text")"
+same "faults of 3,616 nodes" True "$(j x 'sum(n for k, n in o["faults"].items() if k[:5] != "wire_") > 200')"
+same "steps of 3,616 nodes" True "$(j x 'o["steps"] < 3000000')"
 cat >"$work/topology.yaml" <<'END'
 fabric: file
 nodes:
