@@ -176,6 +176,7 @@ struct node {
 	struct weft_gfd gfd;
 	void *memory;
 	size_t memory_len;
+	struct late *late; /* GFD */
 	struct weft_gfam *access; /* these: NULL in a fabric where everybody reaches everything */
 	struct weft_gfam *access_next; /* made but not in force, or no longer */
 	struct weft_gfam_log *access_log;
@@ -472,6 +473,20 @@ void host_fini(struct node *n);
 int gfd_init(struct node *n, char *err, size_t err_len);
 unsigned int gfd_poll(void *arg);
 void gfd_fini(struct node *n);
+
+/* --- late.c: data of a GFD that turns out bad behind its header --- */
+
+/** For a GFD with memory. @return 0, or -ENOMEM; late_fini() is due either way */
+int late_init(struct node *n);
+void late_fini(struct node *n);
+
+/** Take a mark that waits. */
+void late_poll(struct node *n);
+
+struct rte_tel_data;
+
+/** Telemetry: mark lines of a GFD that runs here. */
+int late_tell(struct daemon *d, const char *params, struct rte_tel_data *data);
 
 int device_init(struct node *n, char *err, size_t err_len);
 unsigned int device_poll(void *arg);

@@ -29,6 +29,22 @@ gfd_can_answer(const struct peer *p)
 	       weft_end_can_send(p->end, WEFT_MSG_S2M_DRS);
 }
 
+/* Data that turns out bad is poisoned behind its header, or in it where the window has no room. */
+static enum weft_verdict
+gfd_answer(struct peer *p, struct weft_msg *reply, bool turns_bad)
+{
+	const bool late = turns_bad && weft_end_can_poison(p->end);
+	int rc;
+
+	reply->poison |= turns_bad && !late;
+	if (weft_end_send(p->end, reply) != 0)
+		return WEFT_DROP_TX_FULL; /* cannot be: it was asked before */
+	rc = late ? weft_end_poison(p->end) : 0;
+	assert(rc == 0);
+	(void)rc;
+	return WEFT_OK;
+}
+
 /* False: it has to wait, for a credit or for the window. */
 static bool
 gfd_message(void *arg, const struct weft_msg *m)
@@ -47,8 +63,8 @@ gfd_message(void *arg, const struct weft_msg *m)
 	if (p->is_host && m->spid != p->pid)
 		return ingress_refuse(p, m->spid);
 	v = weft_gfd_request(&n->gfd, m, &reply);
-	if (v == WEFT_OK && weft_end_send(p->end, &reply) != 0)
-		v = WEFT_DROP_TX_FULL; /* cannot be: it was asked before */
+	if (v == WEFT_OK)
+		v = gfd_answer(p, &reply, n->gfd.turns_bad);
 	if (v != WEFT_OK)
 		n->drops[v]++;
 	return true;
@@ -76,6 +92,7 @@ gfd_poll(void *arg)
 
 	node_clock(n);
 	n->guard.now_ns = n->now_ns;
+	late_poll(n);
 	for (unsigned int s = 0; s < weft_pipe_segments(n->rx); s++)
 		worked += weft_pipe_poll(n->rx, s);
 	for (uint16_t i = 0; i < n->n_peers; i++) {
@@ -180,6 +197,10 @@ gfd_memory(struct node *n, char *err, size_t err_len)
 		snprintf(err, err_len, "gfd %s: out of memory", n->topo->name);
 		return -ENOMEM;
 	}
+	if (late_init(n) != 0) {
+		snprintf(err, err_len, "gfd %s: out of memory", n->topo->name);
+		return -ENOMEM;
+	}
 	return 0;
 }
 
@@ -215,6 +236,7 @@ gfd_init(struct node *n, char *err, size_t err_len)
 void
 gfd_fini(struct node *n)
 {
+	late_fini(n);
 	free(n->gfd.poison);
 	rte_free(n->env.atc);
 	if (n->memory != NULL)

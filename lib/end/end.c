@@ -465,6 +465,19 @@ weft_end_send_io(struct weft_end *e, const struct weft_io_tlp *t)
 	return rc;
 }
 
+static bool
+poison_has_room(const struct weft_end *e, unsigned int flits)
+{
+	return weft_llr_room(e->llr) >= flits + POISON_ROOM + (e->ide == NULL ? 0 : IDE_ROOM) &&
+	       (e->ide == NULL || end_ide_may_poison(e->ide));
+}
+
+bool
+weft_end_can_poison(const struct weft_end *e)
+{
+	return weft_session_is_live(&e->session) && poison_has_room(e, SEND_ROOM);
+}
+
 int
 weft_end_poison(struct weft_end *e)
 {
@@ -472,8 +485,7 @@ weft_end_poison(struct weft_end *e)
 		return -ENOTCONN;
 	if (!e->may_poison)
 		return -EALREADY;
-	if (weft_llr_room(e->llr) < POISON_ROOM + (e->ide == NULL ? 0 : IDE_ROOM) ||
-		(e->ide != NULL && !end_ide_may_poison(e->ide)))
+	if (!poison_has_room(e, 0))
 		return -EAGAIN;
 	if (weft_pack_waits(&e->pack))
 		poison_rest(e);

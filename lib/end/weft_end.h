@@ -205,9 +205,12 @@ int weft_end_send(struct weft_end *e, const struct weft_msg *m);
  * between (wire-formats.md section 4.6). With IDE the epoch's MAC is made after that, once.
  *
  * @return 0; -EALREADY: that message is out of reach, or has no data; -EAGAIN: no room in the window,
- *         or too many in one epoch (28); -ENOTCONN: no session
+ *         or, with IDE, WEFT_IDE_POISON_MAX in front of one flit; -ENOTCONN: no session
  */
 int weft_end_poison(struct weft_end *e);
+
+/** Whether weft_end_poison() would succeed behind a weft_end_send() of data that succeeds now. */
+bool weft_end_can_poison(const struct weft_end *e);
 
 /** Whether weft_end_send_io() of a packet of class @p c would succeed. */
 bool weft_end_can_send_io(const struct weft_end *e, enum weft_io_class c);

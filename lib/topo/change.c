@@ -70,6 +70,8 @@ static const struct fixed of_node[] = {
 	OF_NODE(lcore, "lcores"),
 	OF_NODE(numa, "socket"),
 	OF_NODE(memory, "memory"),
+	OF_NODE(late_poison, "late_poison"),
+	OF_NODE(late_poison_seed, "late_poison_seed"),
 	OF_NODE(has_traffic, "traffic"),
 	OF_NODE(traffic.requests, "traffic.requests"),
 	OF_NODE(traffic.seed, "traffic.seed"),

@@ -28,6 +28,8 @@ static const struct {
 	const char *name;
 } kind_keys[] = {
 	{ NODE_MEMORY, WEFT_TOPO_GFD, WEFT_TOPO_DEVICE, "memory" },
+	{ NODE_LATE_POISON, WEFT_TOPO_GFD, WEFT_TOPO_GFD, "late_poison" },
+	{ NODE_LATE_POISON_SEED, WEFT_TOPO_GFD, WEFT_TOPO_GFD, "late_poison_seed" },
 	{ NODE_SOCKET, WEFT_TOPO_GFD, WEFT_TOPO_GFD, "socket" },
 	{ NODE_TRAFFIC, WEFT_TOPO_HOST, WEFT_TOPO_HOST, "traffic" },
 	{ NODE_TRANSFERS, WEFT_TOPO_HOST, WEFT_TOPO_HOST, "transfers" },

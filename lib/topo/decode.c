@@ -238,6 +238,10 @@ static const struct topo_key node_keys[NODE_KEYS] = {
 	[NODE_LCORES] = OTHER("lcores", OPTIONAL, topo_read_lcores),
 	[NODE_MEMORY] =
 		SIZE("memory", OPTIONAL, struct topo_node_src, out.memory, MIN_MEMORY, MAX_MEMORY),
+	[NODE_LATE_POISON] = OTHER_AT(
+		"late_poison", OPTIONAL, topo_read_share, struct topo_node_src, out.late_poison),
+	[NODE_LATE_POISON_SEED] = NUMBER("late_poison_seed", OPTIONAL, struct topo_node_src,
+		out.late_poison_seed, 0, UINT64_MAX),
 	[NODE_SOCKET] = OTHER("socket", OPTIONAL, topo_read_numa),
 	[NODE_TRAFFIC] = OTHER("traffic", OPTIONAL, read_traffic),
 	[NODE_TRANSFERS] = OTHER("transfers", OPTIONAL, read_transfers),

@@ -70,6 +70,8 @@ enum {
 	NODE_PID,
 	NODE_LCORES,
 	NODE_MEMORY,
+	NODE_LATE_POISON,
+	NODE_LATE_POISON_SEED,
 	NODE_SOCKET,
 	NODE_TRAFFIC,
 	NODE_TRANSFERS,
@@ -327,6 +329,8 @@ void topo_add_word(char *list, size_t room, const char *word);
 int topo_bad(struct topo_load *l, const struct topo_value *v, const char *what,
 	const char *expected, ...) __attribute__((format(printf, 4, 5)));
 int topo_read_number(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
+int topo_read_share(
 	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
 int topo_read_size(
 	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);

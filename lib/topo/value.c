@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "topo_priv.h"
@@ -114,6 +115,24 @@ topo_read_number(
 		return topo_bad(l, v, "bad number", "%llu..%llu", (unsigned long long)k->min,
 			(unsigned long long)k->max);
 	store(base, k, value);
+	return 0;
+}
+
+/* A decimal, such as 0.25 or 1e-3. Plain digits first: strtod() takes blanks, signs and words. */
+int
+topo_read_share(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
+{
+	double *to = (double *)(void *)((char *)base + k->offset);
+	double value = 0;
+	char *end = NULL;
+
+	if (is_plain(v) && digit_of(v->text[0]) < 10 &&
+		strspn(v->text, "0123456789.eE-") == strlen(v->text))
+		value = strtod(v->text, &end);
+	if (end == NULL || *end != '\0' || !(value >= 0 && value <= 1))
+		return topo_bad(l, v, "bad share", "0..1, such as 0.01");
+	*to = value;
 	return 0;
 }
 

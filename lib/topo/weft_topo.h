@@ -227,6 +227,8 @@ struct weft_topo_node {
 	bool has_traffic; /**< host: false = it sends nothing */
 	/** GFD, device: bytes, a multiple of 4 KiB, 4 KiB .. 64 GiB; a device may have none; others 0 */
 	uint64_t memory;
+	double late_poison; /**< GFD: share of reads whose data turns out bad late, 0..1 */
+	uint64_t late_poison_seed; /**< of its draws */
 	uint64_t gim; /**< host: bytes of memory that it offers to others, as above; 0: none */
 	uint32_t first_window; /**< host: window[first_window] and those behind, in order */
 	uint16_t n_windows;

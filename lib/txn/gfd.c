@@ -17,6 +17,7 @@
 #define LINE WEFT_MSG_DATA_LEN
 #define HPA_END (UINT64_C(1) << 52)
 #define PID_NOBODY 0xFFF
+#define SHARE_BITS 53 /* of a draw, as many as a double has */
 #define OUTSIDE UINT64_MAX
 
 static const struct weft_counter counters[WEFT_GFD_N_COUNTERS] = {
@@ -36,6 +37,8 @@ static const struct weft_counter counters[WEFT_GFD_N_COUNTERS] = {
 		"Writes to read-only memory: dropped, completed all the same" },
 	[WEFT_GFD_N_POISON_READS] = { "poison_reads", "requests", "Reads of a poisoned line" },
 	[WEFT_GFD_N_POISON_WRITES] = { "poison_writes", "requests", "Writes that carry poison" },
+	[WEFT_GFD_N_LATE_POISON] = { "late_poison", "requests",
+		"Reads whose data turned out bad behind their header" },
 	[WEFT_GFD_N_NOT_MINE] = { "not_mine", "messages", "Requests for another DPID" },
 	[WEFT_GFD_N_WRONG_CLASS] = { "wrong_class", "messages", "Messages that are no request" },
 	[WEFT_GFD_N_BAD_OPCODE] = { "bad_opcode", "messages", "Requests not served here" },
@@ -73,6 +76,18 @@ weft_gfd_set_guard(struct weft_gfd *g, const struct weft_gfam_guard *guard)
 	g->guard = guard;
 }
 
+int
+weft_gfd_set_late(struct weft_gfd *g, double share, uint64_t seed, uint64_t *lines)
+{
+	if (!(share >= 0 && share <= 1))
+		return -EINVAL;
+	g->late.line = lines;
+	g->late.share = (uint64_t)(share * (double)WEFT_BIT64(SHARE_BITS));
+	weft_rand_seed(&g->late.rand, seed);
+	memset(lines, 0, weft_gfd_poison_size(g->len_bytes));
+	return 0;
+}
+
 /* Where a request leads, and what is to be done there. */
 struct place {
 	uint64_t dpa; /* OUTSIDE: nowhere */
@@ -104,18 +119,50 @@ place_of(const struct weft_gfd *g, const struct weft_msg *msg, bool write)
 }
 
 static bool
-poison_get(const struct weft_gfd *g, uint64_t dpa)
+line_get(const uint64_t *map, uint64_t dpa)
 {
-	return (g->poison[dpa / LINE / 64] >> (dpa / LINE % 64) & 1) != 0;
+	return (map[dpa / LINE / 64] >> (dpa / LINE % 64) & 1) != 0;
 }
 
 static void
-poison_set(struct weft_gfd *g, uint64_t dpa, bool poisoned)
+line_set(uint64_t *map, uint64_t dpa, bool on)
 {
-	uint64_t *word = &g->poison[dpa / LINE / 64];
 	const uint64_t bit = WEFT_BIT64(dpa / LINE % 64);
 
-	*word = poisoned ? *word | bit : *word & ~bit;
+	map[dpa / LINE / 64] = on ? map[dpa / LINE / 64] | bit : map[dpa / LINE / 64] & ~bit;
+}
+
+/* What is written is no longer found late. */
+static void
+poison_set(struct weft_gfd *g, uint64_t dpa, bool poisoned)
+{
+	line_set(g->poison, dpa, poisoned);
+	if (g->late.line != NULL)
+		line_set(g->late.line, dpa, false);
+}
+
+int
+weft_gfd_mark_late(struct weft_gfd *g, uint64_t offset, uint64_t lines)
+{
+	if (g->late.line == NULL || lines == 0 || offset >= g->len_bytes ||
+		lines > g->len_bytes / LINE - offset / LINE)
+		return -EINVAL;
+	for (uint64_t i = 0; i < lines; i++) {
+		line_set(g->poison, offset + i * LINE, true);
+		line_set(g->late.line, offset + i * LINE, true);
+	}
+	return 0;
+}
+
+/* Whether the data of a line turns out bad only when the header has left. */
+static bool
+turns_bad(struct weft_gfd *g, uint64_t dpa, bool poisoned)
+{
+	if (g->late.line == NULL)
+		return false;
+	if (poisoned)
+		return line_get(g->late.line, dpa);
+	return weft_rand_u64(&g->late.rand) >> (64 - SHARE_BITS) < g->late.share;
 }
 
 static void
@@ -144,6 +191,7 @@ static void
 serve_read(struct weft_gfd *g, const struct weft_msg *msg, struct weft_msg *reply)
 {
 	const struct place p = place_of(g, msg, false);
+	bool poisoned;
 
 	g->count[WEFT_GFD_N_READS]++;
 	if (p.answer != WEFT_GFAM_SERVE) {
@@ -151,8 +199,11 @@ serve_read(struct weft_gfd *g, const struct weft_msg *msg, struct weft_msg *repl
 		return;
 	}
 	reply->op = WEFT_S2M_DRS_MEMDATA;
-	reply->poison = poison_get(g, p.dpa);
-	g->count[WEFT_GFD_N_POISON_READS] += reply->poison;
+	poisoned = line_get(g->poison, p.dpa);
+	g->turns_bad = turns_bad(g, p.dpa, poisoned);
+	g->count[WEFT_GFD_N_LATE_POISON] += g->turns_bad;
+	reply->poison = poisoned && !g->turns_bad;
+	g->count[WEFT_GFD_N_POISON_READS] += poisoned;
 	memcpy(reply->data, g->mem + p.dpa, LINE);
 }
 
@@ -241,6 +292,7 @@ serve_rwd(struct weft_gfd *g, const struct weft_msg *msg, struct weft_msg *reply
 enum weft_verdict
 weft_gfd_request(struct weft_gfd *g, const struct weft_msg *msg, struct weft_msg *reply)
 {
+	g->turns_bad = false;
 	if (msg->kind != WEFT_MSG_M2S_REQ && msg->kind != WEFT_MSG_M2S_RWD) {
 		g->count[WEFT_GFD_N_WRONG_CLASS]++;
 		return WEFT_DROP_WRONG_CLASS;

@@ -67,6 +67,8 @@ static const struct weft_counter counters[WEFT_TRAFFIC_N_COUNTERS] = {
 	[WEFT_TRAFFIC_N_DAMAGED] = { "damaged", "lines",
 		"Mismatches: not a line that was written" },
 	[WEFT_TRAFFIC_N_FAILED] = { "failed", "requests", "Reads answered with poison or NXM" },
+	[WEFT_TRAFFIC_N_POISONED] = { "poisoned", "requests",
+		"Reads answered with poison: their data is not used" },
 	[WEFT_TRAFFIC_N_LOST] = { "lost", "requests", "Requests without a response in time" },
 	[WEFT_TRAFFIC_N_UNCERTAIN] = { "uncertain", "writes",
 		"Lost writes: the line may hold the old or the new version" },
@@ -396,6 +398,7 @@ complete_read(struct weft_traffic *t, const struct weft_host_completion *c)
 		verify(t, c->cookie, c->data);
 	else
 		t->count[WEFT_TRAFFIC_N_FAILED]++;
+	t->count[WEFT_TRAFFIC_N_POISONED] += c->status == WEFT_HOST_POISON;
 }
 
 /* The answer to a write does not tell whether it was done. */

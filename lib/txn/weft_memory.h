@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "weft_msg.h"
+#include "weft_rand.h"
 #include "weft_verdict.h"
 
 #ifdef __cplusplus
@@ -34,6 +35,7 @@ enum weft_gfd_counter {
 	WEFT_GFD_N_READ_ONLY_WRITES,
 	WEFT_GFD_N_POISON_READS,
 	WEFT_GFD_N_POISON_WRITES,
+	WEFT_GFD_N_LATE_POISON,
 	WEFT_GFD_N_NOT_MINE,
 	WEFT_GFD_N_WRONG_CLASS,
 	WEFT_GFD_N_BAD_OPCODE,
@@ -43,6 +45,13 @@ enum weft_gfd_counter {
 struct weft_counter;
 struct weft_gfam_guard;
 
+/** Bad data that is found when the header of the answer has left; see weft_gfd_set_late(). */
+struct weft_gfd_late {
+	uint64_t *line; /* one bit a line that is marked; NULL: nothing turns bad */
+	uint64_t share; /* of reads of good lines, times 2^53 */
+	struct weft_rand rand;
+};
+
 /** A GFD; set by weft_gfd_init(), to be read only. */
 struct weft_gfd {
 	uint8_t *mem;
@@ -50,6 +59,9 @@ struct weft_gfd {
 	uint64_t hpa_base;
 	uint64_t len_bytes;
 	const struct weft_gfam_guard *guard; /* NULL: none is asked */
+	struct weft_gfd_late late;
+	/** Of the reply made last: its data turns out bad, and its header does not say so. */
+	bool turns_bad;
 	uint64_t count[WEFT_GFD_N_COUNTERS];
 	uint16_t pid;
 };
@@ -80,9 +92,32 @@ int weft_gfd_init(struct weft_gfd *g, uint16_t pid, uint64_t hpa_base, void *mem
 void weft_gfd_set_guard(struct weft_gfd *g, const struct weft_gfam_guard *guard);
 
 /**
+ * Have data turn out bad when the header of its answer has left (late poison, wire-formats.md section
+ * 4.6): of a share of the reads of good lines, and of every read of a line that weft_gfd_mark_late()
+ * marked. weft_gfd_request() says so in `turns_bad`; the owner then poisons the message on its way, or,
+ * where it cannot, sets the poison bit of the header. A clean write of a whole line heals it.
+ *
+ * @param share  0..1
+ * @param seed   of the draws
+ * @param lines  weft_gfd_poison_size() bytes, the caller's for the GFD's life; cleared here
+ * @return 0, or -EINVAL for a share out of range
+ */
+int weft_gfd_set_late(struct weft_gfd *g, double share, uint64_t seed, uint64_t *lines);
+
+/**
+ * Mark lines bad: poisoned, which is found late. By the thread that serves requests.
+ *
+ * @param offset  bytes from the first one of the memory; the line it is in is the first
+ * @param lines   1 or more
+ * @return 0, or -EINVAL if some are beyond the memory, or without weft_gfd_set_late()
+ */
+int weft_gfd_mark_late(struct weft_gfd *g, uint64_t offset, uint64_t lines);
+
+/**
  * Execute one request and build its reply, which goes to the requester (DPID = the request's SPID).
  *
- *   MemRd, MemRdData   MemData, poison if the line is; beyond the memory MemData-NXM, all ones
+ *   MemRd, MemRdData   MemData, poison if the line is, but for what weft_gfd_set_late() says; beyond
+ *                      the memory MemData-NXM, all ones
  *   MemInv             Cmp: there is no metadata to change
  *   MemWr, MemWrPtl    Cmp; beyond the memory nothing is written, and Cmp all the same
  *   guard says no      no decoder: as beyond the memory; no right: MemData, all ones, or Cmp with

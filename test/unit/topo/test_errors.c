@@ -58,8 +58,9 @@ static const struct error_row rows[] = {
 		"links, got "
 		"\"default\"" },
 	{ 6, "  - {name: s0, kind: switch,\n     pid: 0x010, sever: lab1}", 7,
-		"nodes[1]: unknown key, expected name|kind|server|pid|lcores|memory|socket|"
-		"traffic|transfers|at|access|gim|windows|vtv|lav|ingress_prefix|egress_prefix|"
+		"nodes[1]: unknown key, expected name|kind|server|pid|lcores|memory|"
+		"late_poison|late_poison_seed|socket|traffic|transfers|at|access|gim|windows|vtv|"
+		"lav|ingress_prefix|egress_prefix|"
 		"forward|override|uio|ats|translations|change, got \"sever\"" },
 	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, traffic: {line: 1}}", 5,
 		"nodes[0].traffic: unknown key, expected requests|" },
@@ -157,6 +158,18 @@ static const struct error_row rows[] = {
 		"nodes[1].lcores: bad CPU list" },
 	{ 7, "  - {name: g0, kind: gfd, pid: 0x200, server: lab1, memory: 4095}", 7,
 		"nodes[2].memory: bad size, expected 4096..68719476736 bytes" },
+	{ 7, "  - {name: g0, kind: gfd, pid: 0x200, server: lab1, late_poison: 1.5}", 7,
+		"nodes[2].late_poison: bad share, expected 0..1, such as 0.01, got \"1.5\"" },
+	{ 7, "  - {name: g0, kind: gfd, pid: 0x200, server: lab1, late_poison: -0.5}", 7,
+		"nodes[2].late_poison: bad share" },
+	{ 7, "  - {name: g0, kind: gfd, pid: 0x200, server: lab1, late_poison: nan}", 7,
+		"nodes[2].late_poison: bad share" },
+	{ 7, "  - {name: g0, kind: gfd, pid: 0x200, server: lab1, late_poison: 0.5x}", 7,
+		"nodes[2].late_poison: bad share" },
+	{ 7, "  - {name: g0, kind: gfd, pid: 0x200, server: lab1, late_poison: [0.5]}", 7,
+		"nodes[2].late_poison: bad share" },
+	{ 6, "  - {name: s0, kind: switch, pid: 0x010, server: lab1, late_poison: 0.5}", 6,
+		"late_poison" },
 	{ 7, "  - {name: g0, kind: gfd, pid: 0x200, server: lab1, memory: 65G}", 7,
 		"nodes[2].memory: bad size" },
 	{ 7, "  - {name: g0, kind: gfd, pid: 0x200, server: lab1, memory: 17179869184G}", 7,

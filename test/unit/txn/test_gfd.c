@@ -323,6 +323,80 @@ what_is_not_served_gets_no_reply(void **state)
 	expect_refused(&m, WEFT_DROP_NOT_MINE, WEFT_GFD_N_NOT_MINE);
 }
 
+static uint64_t late[3];
+
+static void
+marked_lines_turn_bad_late_until_written(void **state)
+{
+	struct weft_msg m;
+
+	(void)state;
+	gfd_new();
+	assert_int_equal(weft_gfd_mark_late(&gfd, 0, 1), -EINVAL); /* nothing turns bad yet */
+	memset(late, 0xFF, sizeof(late));
+	assert_int_equal(weft_gfd_set_late(&gfd, 0, 1, late), 0);
+	assert_int_equal(weft_gfd_mark_late(&gfd, LEN, 1), -EINVAL);
+	assert_int_equal(weft_gfd_mark_late(&gfd, 0, 0), -EINVAL);
+	assert_int_equal(weft_gfd_mark_late(&gfd, LEN - 64, 2), -EINVAL);
+	assert_int_equal(weft_gfd_mark_late(&gfd, 0, UINT64_MAX), -EINVAL);
+	assert_int_equal(weft_gfd_mark_late(&gfd, LEN - 1, 1), 0);
+	assert_int_equal(weft_gfd_mark_late(&gfd, 64 * 63, 2), 0);
+	for (uint64_t i = 0; i < LINES; i++) {
+		const bool bad = i == 63 || i == 64 || i == LINES - 1;
+
+		/* The header says nothing. */
+		assert_int_equal(read_line(BASE + 64 * i).poison, 0);
+		assert_int_equal(gfd.turns_bad, bad);
+	}
+	assert_int_equal(gfd.count[WEFT_GFD_N_LATE_POISON], 3);
+	assert_int_equal(gfd.count[WEFT_GFD_N_POISON_READS], 3);
+	m = request(WEFT_MSG_M2S_RWD, WEFT_M2S_RWD_MEMWR, BASE + 64 * 63);
+	write_msg(&m);
+	read_line(BASE + 64 * 63);
+	assert_false(gfd.turns_bad);
+	/* Poison that came with a write is known at once. */
+	m.poison = 1;
+	m.addr = BASE + 64 * 64;
+	write_msg(&m);
+	assert_int_equal(read_line(BASE + 64 * 64).poison, 1);
+	assert_false(gfd.turns_bad);
+	/* What is said of the read before must not stick to other answers. */
+	read_line(BASE + LEN - 64);
+	assert_true(gfd.turns_bad);
+	m.addr = BASE;
+	write_msg(&m);
+	assert_false(gfd.turns_bad);
+	read_line(BASE + LEN - 64);
+	read_line(BASE + LEN);
+	assert_false(gfd.turns_bad);
+}
+
+static void
+a_share_of_reads_turns_bad_late(void **state)
+{
+	static const double shares[] = { 0, 0.01, 0.25, 1 };
+	unsigned int n[2];
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
+		for (unsigned int again = 0; again < 2; again++) {
+			gfd_new();
+			assert_int_equal(weft_gfd_set_late(&gfd, shares[i], 9, late), 0);
+			n[again] = 0;
+			for (unsigned int k = 0; k < 10000; k++) {
+				assert_int_equal(read_line(BASE + 64 * (k % LINES)).poison, 0);
+				n[again] += gfd.turns_bad ? 1 : 0;
+			}
+			/* Four standard deviations of 10,000 draws at the most. */
+			assert_true(n[again] + 200.0 * (shares[i] > 0) >= 10000 * shares[i]);
+			assert_true(n[again] <= 10000 * shares[i] + 200.0 * (shares[i] > 0));
+		}
+		assert_int_equal(n[0], n[1]); /* the seed's draws */
+	}
+	assert_int_equal(weft_gfd_set_late(&gfd, 1.01, 9, late), -EINVAL);
+	assert_int_equal(weft_gfd_set_late(&gfd, -0.01, 9, late), -EINVAL);
+}
+
 static void
 every_counter_has_a_name_of_its_own(void **state)
 {
@@ -349,6 +423,8 @@ main(void)
 		cmocka_unit_test(partial_write_poisons_if_it_writes_and_heals_if_whole),
 		cmocka_unit_test(invalidate_completes_and_changes_nothing),
 		cmocka_unit_test(what_is_not_served_gets_no_reply),
+		cmocka_unit_test(marked_lines_turn_bad_late_until_written),
+		cmocka_unit_test(a_share_of_reads_turns_bad_late),
 		cmocka_unit_test(every_counter_has_a_name_of_its_own),
 	};
 
