@@ -97,7 +97,8 @@ weft_ats_agent_size(const struct weft_ats_agent_cfg *cfg)
 		return 0;
 	return line_up(sizeof(struct weft_ats_agent)) + line_up(weft_ats_ta_size(&ta)) +
 	       line_up(cfg->n_clients * sizeof(struct agent_client)) +
-	       line_up((cfg->n_maps + 1u) * sizeof(uint32_t)) + line_up(pages_of(cfg));
+	       line_up((cfg->n_maps + 1u) * sizeof(uint32_t)) +
+	       line_up(pages_of(cfg) * sizeof(uint32_t)) + line_up(pages_of(cfg));
 }
 
 static void
@@ -134,7 +135,9 @@ weft_ats_agent_init(void *mem, const struct weft_ats_agent_cfg *cfg)
 	a->client = (struct agent_client *)(void *)at;
 	at += line_up(cfg->n_clients * sizeof(*a->client));
 	a->first_page = (uint32_t *)(void *)at;
-	a->page = at + line_up((cfg->n_maps + 1u) * sizeof(*a->first_page));
+	at += line_up((cfg->n_maps + 1u) * sizeof(*a->first_page));
+	a->stays = (uint32_t *)(void *)at;
+	a->page = at + line_up(pages_of(cfg) * sizeof(*a->stays));
 	fill_pages(a);
 	a->pages = (struct weft_ats_pages){
 		.page = a->wanted,

@@ -18,6 +18,39 @@ client_of(const struct weft_ats_agent *a, const struct agent_move *m)
 
 /* --- begin --- */
 
+/*
+ * Users have a page for so many times as long as its move took it from them, so that it is theirs for
+ * most of the time however often pages are to move.
+ */
+#define STAY_TIMES 3
+#define STAY_MAX                                                                                   \
+	(1u << 26) /* 69 s; what is told apart when the units come round, after 73 minutes */
+
+static uint32_t
+stay_units(uint64_t ns)
+{
+	return (uint32_t)((ns + (1u << AGENT_STAY_LOG2) - 1) >> AGENT_STAY_LOG2);
+}
+
+static void
+stay(struct weft_ats_agent *a, const struct agent_move *v, uint64_t now_ns)
+{
+	const uint64_t most_ns = (uint64_t)STAY_MAX << AGENT_STAY_LOG2;
+	const uint64_t ns = STAY_TIMES * (now_ns - v->begun_ns);
+
+	a->stays[a->first_page[v->map] + v->page] =
+		stay_units(now_ns + (ns < most_ns ? ns : most_ns));
+}
+
+/* A page that has never moved may seem to stay, for STAY_MAX at most, once in 73 minutes. */
+static bool
+must_stay(const struct weft_ats_agent *a, uint32_t page, uint64_t now_ns)
+{
+	const uint32_t left = a->stays[page] - stay_units(now_ns);
+
+	return left != 0 && left <= STAY_MAX;
+}
+
 static bool
 may_move(const struct weft_ats_agent *a, unsigned int map, uint32_t page)
 {
@@ -30,7 +63,7 @@ may_move(const struct weft_ats_agent *a, unsigned int map, uint32_t page)
 
 /* The next page whose turn it is. */
 static bool
-choose(struct weft_ats_agent *a, uint16_t *map, uint32_t *page)
+choose(struct weft_ats_agent *a, uint64_t now_ns, uint16_t *map, uint32_t *page)
 {
 	const uint32_t all = a->first_page[a->cfg.n_maps];
 	uint16_t at = 0;
@@ -43,7 +76,7 @@ choose(struct weft_ats_agent *a, uint16_t *map, uint32_t *page)
 			at = 0;
 		while (a->first_page[at + 1] <= n)
 			at++;
-		if (!may_move(a, at, n - a->first_page[at]))
+		if (must_stay(a, n, now_ns) || !may_move(a, at, n - a->first_page[at]))
 			continue;
 		*map = at;
 		*page = n - a->first_page[at];
@@ -53,15 +86,16 @@ choose(struct weft_ats_agent *a, uint16_t *map, uint32_t *page)
 }
 
 static void
-begin(struct weft_ats_agent *a, struct agent_move *v)
+begin(struct weft_ats_agent *a, struct agent_move *v, uint64_t now_ns)
 {
 	const struct weft_ats_agent_map *m;
 	struct weft_ats_inv inv = { .pasid = -1 };
 	uint8_t *bits;
 	int itag;
 
-	if (!choose(a, &v->map, &v->page))
+	if (!choose(a, now_ns, &v->map, &v->page))
 		return;
+	v->begun_ns = now_ns;
 	m = &a->cfg.map[v->map];
 	bits = agent_page_at(a, v->map, v->page);
 	/* First the table, then the invalidation; there is no walker's cache to be flushed. */
@@ -127,7 +161,7 @@ agent_moves(struct weft_ats_agent *a, uint64_t now_ns)
 	if (a->cfg.every_ns == 0 || now_ns < a->move_due_ns || unused == NULL)
 		return;
 	a->move_due_ns = now_ns + a->cfg.every_ns;
-	begin(a, unused);
+	begin(a, unused, now_ns);
 }
 
 /* --- lines --- */
@@ -190,12 +224,13 @@ weft_ats_agent_op_begun(struct weft_ats_agent *a, uint32_t cookie)
 }
 
 static void
-end(struct weft_ats_agent *a, struct agent_move *v)
+end(struct weft_ats_agent *a, struct agent_move *v, uint64_t now_ns)
 {
 	uint8_t *bits = agent_page_at(a, v->map, v->page);
 
 	*bits = (uint8_t)((*bits ^ AGENT_SECOND) & ~AGENT_MOVING);
 	v->state = AGENT_MOVE_FREE;
+	stay(a, v, now_ns);
 	a->count[WEFT_ATS_AGENT_N_MOVED]++;
 	agent_walks_again(a);
 }
@@ -218,7 +253,7 @@ weft_ats_agent_op_done(struct weft_ats_agent *a, uint32_t cookie, enum weft_ats_
 		memcpy(op->data, data, sizeof(op->data));
 	op->step = op->step == AGENT_WIPE ? AGENT_IDLE : (uint8_t)(op->step + 1);
 	if (op->step == AGENT_IDLE && ++v->done == v->lines)
-		end(a, v);
+		end(a, v, now_ns);
 }
 
 unsigned int

@@ -15,6 +15,7 @@
 #define AGENT_PAGES 512 /* page requests that wait */
 #define AGENT_REPLIES 64 /* answers to them that wait for the way out */
 #define AGENT_OPS 16 /* lines of a move at a time */
+#define AGENT_STAY_LOG2 10 /* ns */
 
 /* Of a page. */
 enum agent_page {
@@ -44,6 +45,7 @@ struct agent_op {
 struct agent_move {
 	uint64_t from, to;
 	uint64_t until_ns;
+	uint64_t begun_ns;
 	uint32_t page; /* of its map */
 	uint32_t lines, next_line, done;
 	uint16_t map;
@@ -76,6 +78,7 @@ struct weft_ats_agent {
 	struct weft_ats_pages pages;
 	struct agent_client *client; /* cfg.n_clients */
 	uint32_t *first_page; /* of each map, and their sum behind */
+	uint32_t *stays; /* of each page: it does not move before, in units of AGENT_STAY_LOG2 */
 	uint8_t *page; /* enum agent_page */
 	uint64_t move_due_ns;
 	uint64_t isolated; /* atomic: another thread takes it */

@@ -7,6 +7,9 @@
  * take the page out of the table, invalidate, wait until every completion came, copy, wipe the old
  * place, put the page back. Questions about a page that moves wait.
  *
+ * A page that has moved stays for three times as long as its move took it from its users, and then moves
+ * again at the earliest; so it is theirs for three quarters of the time, whatever every_ns says.
+ *
  * A client that does not complete in time is isolated, and its page stays where it is, held, until
  * the client's session has ended and whatever it sent in it must have arrived.
  *
@@ -48,7 +51,7 @@ struct weft_ats_agent_client {
 struct weft_ats_agent_cfg {
 	uint64_t timeout_ns; /**< of an invalidation */
 	uint64_t fence_ns; /**< what was sent in a session that ended has arrived after so long */
-	uint64_t every_ns; /**< a page is moved so often; 0: never */
+	uint64_t every_ns; /**< a page is moved so often at most; 0: never */
 	const struct weft_ats_agent_map *map; /**< the caller's, for the agent's life */
 	const struct weft_ats_agent_client *client; /**< likewise */
 	uint16_t n_maps; /**< 1.. */

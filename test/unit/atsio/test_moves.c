@@ -68,6 +68,8 @@ static struct {
 	bool up[CLIENTS];
 	uint64_t now_ns, seed;
 	uint64_t wrong, verified, refused, losses;
+	uint64_t every_ns; /* 0: 2000 */
+	bool is_still; /* only the page given on demand moves, one of each client */
 } w;
 
 static unsigned int
@@ -312,7 +314,7 @@ world_begin(uint64_t fence_ns)
 	struct weft_ats_agent_cfg cfg = {
 		.timeout_ns = UINT64_C(1) << 40,
 		.fence_ns = fence_ns,
-		.every_ns = 2000,
+		.every_ns = w.every_ns == 0 ? 2000 : w.every_ns,
 		.map = map,
 		.client = client,
 		.n_maps = CLIENTS * 3,
@@ -332,8 +334,8 @@ world_begin(uint64_t fence_ns)
 			.ahead = 4,
 		};
 
-		map[3 * c] = (struct weft_ats_agent_map){ VA, pa, PAGES * 4096, pa + SECOND, c, 12,
-			WEFT_ATS_R | WEFT_ATS_W, false };
+		map[3 * c] = (struct weft_ats_agent_map){ VA, pa, PAGES * 4096,
+			w.is_still ? 0 : pa + SECOND, c, 12, WEFT_ATS_R | WEFT_ATS_W, false };
 		map[3 * c + 1] = (struct weft_ats_agent_map){ VA + PAGES * 4096, pa + PAGES * 4096,
 			4096, 0, c, 12, WEFT_ATS_R, false };
 		map[3 * c + 2] = (struct weft_ats_agent_map){ VA + (PAGES + 1) * 4096,
@@ -428,6 +430,37 @@ moving_pages_keep_their_data(void **state)
 		n[WEFT_ATS_AGENT_N_MOVES]);
 	assert_int_equal(n[WEFT_ATS_AGENT_N_PAGES], CLIENTS);
 	assert_int_equal(n[WEFT_ATS_AGENT_N_HELD], 0);
+	world_end();
+}
+
+/*
+ * Two pages that are to move all the time, as often as can be: their users have them for three quarters
+ * of it, but for what a move takes that no page waits for.
+ */
+static void
+a_page_is_with_its_users_most_of_the_time(void **state)
+{
+	uint64_t moving_ns = 0;
+
+	(void)state;
+	memset(&w, 0, sizeof(w));
+	weft_test_seed(&w.rand, __func__);
+	w.every_ns = 1;
+	w.is_still = true;
+	world_begin(FENCE);
+	for (unsigned int i = 0; i < 300000; i++) {
+		const unsigned int moving = weft_ats_agent_moving(w.agent);
+		const uint64_t before_ns = w.now_ns;
+
+		step(false);
+		moving_ns += moving * (w.now_ns - before_ns);
+	}
+	printf("%llu moves, away for %.1f %% of the time\n",
+		(unsigned long long)weft_ats_agent_counts(w.agent)[WEFT_ATS_AGENT_N_MOVED],
+		100 * (double)moving_ns / (double)(CLIENTS * w.now_ns));
+	assert_int_equal(w.wrong, 0);
+	assert_true(weft_ats_agent_counts(w.agent)[WEFT_ATS_AGENT_N_MOVED] > 20);
+	assert_true(moving_ns * 100 <= 27 * CLIENTS * w.now_ns);
 	world_end();
 }
 
@@ -561,6 +594,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(moving_pages_keep_their_data),
+		cmocka_unit_test(a_page_is_with_its_users_most_of_the_time),
 		cmocka_unit_test(without_a_fence_it_goes_wrong),
 		cmocka_unit_test(silent_client_holds_its_page),
 		cmocka_unit_test(late_client_comes_back),
