@@ -148,6 +148,41 @@ make_key(void *arg, const struct weft_session_deal *d, bool from_asks, uint32_t 
 	return true;
 }
 
+static bool
+bind_keys(void *arg, const struct weft_session_deal *d)
+{
+	struct sim_end *e = arg;
+
+	e->ide->control = d == NULL ? 0 : mix_deal(e, d);
+	return true;
+}
+
+static bool
+make_mac(void *arg, bool from_asks, const uint8_t *image, size_t len, uint8_t *mac)
+{
+	const struct sim_end *e = arg;
+	uint64_t h = mix(e->ide->control, from_asks);
+	struct weft_rand r;
+
+	for (size_t i = 0; i < len; i++)
+		h = mix(h, image[i]);
+	weft_rand_seed(&r, h);
+	weft_rand_fill(&r, mac, WEFT_CONTROL_MAC_LEN);
+	return true;
+}
+
+static bool
+make_gone(void *arg, uint32_t session, bool from_asks, uint64_t number, uint8_t *proof)
+{
+	const struct sim_end *e = arg;
+	const uint64_t pids = (uint64_t)e->node->pid * e->peer_pid; /* the same at both ends */
+	struct weft_rand r;
+
+	weft_rand_seed(&r, mix(mix(mix(session, number), from_asks), pids));
+	weft_rand_fill(&r, proof, WEFT_PROOF_LEN);
+	return true;
+}
+
 void
 ide_end_make(struct sim_end *e)
 {
@@ -162,8 +197,12 @@ ide_end_make(struct sim_end *e)
 		.arg = e,
 		.rekey_flits = s->sc.rekey_flits,
 		.rekey_ns = s->sc.rekey_ns };
-	e->ide->session =
-		(struct weft_session_keys){ .random = make_random, .proof = make_proof, .arg = e };
+	e->ide->session = (struct weft_session_keys){ .random = make_random,
+		.proof = make_proof,
+		.bind = bind_keys,
+		.mac = make_mac,
+		.gone = make_gone,
+		.arg = e };
 }
 
 void

@@ -335,7 +335,7 @@ int connections_init(struct node *n, char *err, size_t err_len);
 /** Whether the session of every peer that is needed is up. */
 bool peers_are_up(const struct node *n);
 
-/** Say goodbye. */
+/** Say goodbye. Its frames still have to come and go for a while: weft_session_is_parting(). */
 void peer_close(struct peer *p);
 
 /** What became of the session since the last call: its events, in this order, and the new state. */

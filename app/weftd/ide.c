@@ -21,6 +21,7 @@ struct peer_ide {
 	struct weft_session_keys session;
 	struct weft_derive_domain domain;
 	const struct weft_psk *psk;
+	struct weft_control_keys *control; /* behind end.mem, of the session that began last */
 };
 
 int
@@ -82,6 +83,40 @@ ide_proof(void *arg, const struct weft_session_deal *deal, bool asks, uint8_t *p
 	return weft_derive_proof(i->psk, &i->domain, deal, asks, proof);
 }
 
+static bool
+ide_bind(void *arg, const struct weft_session_deal *deal)
+{
+	const struct peer_ide *i = arg;
+
+	if (deal != NULL)
+		return weft_derive_control_keys(i->psk, &i->domain, deal, i->control);
+	explicit_bzero(i->control, sizeof(*i->control));
+	return true;
+}
+
+static bool
+ide_mac(void *arg, bool from_asks, const uint8_t *image, size_t len, uint8_t *mac)
+{
+	const struct peer_ide *i = arg;
+
+	return weft_control_mac(i->control, from_asks, image, len, mac);
+}
+
+static bool
+ide_gone(void *arg, uint32_t session, bool from_asks, uint64_t number, uint8_t *proof)
+{
+	const struct peer_ide *i = arg;
+
+	return weft_derive_gone(i->psk, &i->domain, session, from_asks, number, proof);
+}
+
+/* Keys of both streams, and those of control frames behind them. */
+static size_t
+ide_memory(void)
+{
+	return weft_end_ide_size() + sizeof(struct weft_control_keys);
+}
+
 static uint16_t
 ide_bits(const struct weft_topo_ide *o)
 {
@@ -111,17 +146,21 @@ ide_peer(struct peer *p, bool asks, struct weft_end_cfg *c)
 	i->domain.answers = asks ? p->pid : own;
 	if (t->mode == WEFT_MODE_CXL)
 		i->domain.asks = i->domain.answers = WEFT_PID_NONE;
-	i->session = (struct weft_session_keys){
-		.random = weft_secret_random, .proof = ide_proof, .arg = i
-	};
+	i->session = (struct weft_session_keys){ .random = weft_secret_random,
+		.proof = ide_proof,
+		.bind = ide_bind,
+		.mac = ide_mac,
+		.gone = ide_gone,
+		.arg = i };
 	i->end = (struct weft_end_ide){ .lib = d->ide,
-		.mem = weft_secret_alloc(weft_end_ide_size()),
+		.mem = weft_secret_alloc(ide_memory()),
 		.key = ide_key,
 		.arg = i,
 		.rekey_flits = t->ide_opts.rekey_flits,
 		.rekey_ns = (uint64_t)t->ide_opts.rekey_ms * 1000000 };
 	if (i->end.mem == NULL)
 		return -ENOLCK;
+	i->control = (struct weft_control_keys *)((uint8_t *)i->end.mem + weft_end_ide_size());
 	c->ide = &i->end;
 	c->session.keys = &i->session;
 	c->session.params.ide_mode = t->ide;
@@ -133,7 +172,7 @@ void
 ide_peer_fini(struct peer *p)
 {
 	if (p->ide != NULL)
-		weft_secret_free(p->ide->end.mem, weft_end_ide_size());
+		weft_secret_free(p->ide->end.mem, ide_memory());
 	free(p->ide);
 	p->ide = NULL;
 }

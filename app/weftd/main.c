@@ -24,6 +24,8 @@
 #include "start.h"
 
 #define TEND_EVERY_MS 20
+#define PART_NS UINT64_C(200000000) /* for the other ends to ask whether a goodbye is true */
+#define PART_NAP_NS 50000
 #define POLLS_MAX 1024
 #define RING_POOL 1536 /* buffers for a port that is a ring */
 #define DEVICE_POOL 6144 /* for any other: descriptors both ways, and what a driver keeps */
@@ -380,16 +382,51 @@ control(void *arg)
 	return NULL;
 }
 
-/* Tell the other ends, so that they need not find out. */
+/* What comes and goes at a node whose ends are closed. */
+static void
+poll_parting(struct node *n)
+{
+	if (n->conns == NULL) {
+		switch_poll(n);
+		return;
+	}
+	node_clock(n);
+	for (unsigned int s = 0; s < weft_pipe_segments(n->rx); s++)
+		weft_pipe_poll(n->rx, s);
+	for (uint16_t p = 0; p < n->n_peers; p++)
+		peer_flush(&n->peer[p]);
+	for (uint16_t p = 0; p < n->n_ports; p++)
+		backlog_flush(&n->out[p]);
+}
+
+static bool
+is_parting(const struct daemon *d)
+{
+	for (uint16_t i = 0; i < d->n_nodes; i++)
+		for (uint16_t p = 0; p < d->node[i].n_peers; p++)
+			if (weft_session_is_parting(weft_end_session(d->node[i].peer[p].end)))
+				return true;
+	return false;
+}
+
+/* Tell the other ends, so that they need not find out; without keys they ask whether it is true. */
 static void
 say_goodbye(struct daemon *d)
 {
+	const struct timespec nap = { .tv_nsec = PART_NAP_NS };
+	const uint64_t until_ns = node_now_ns() + PART_NS;
+
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		struct node *n = &d->node[i];
 
 		for (uint16_t p = 0; p < n->n_peers; p++)
 			if (n->peer[p].state == PEER_UP)
 				peer_close(&n->peer[p]);
+	}
+	while (is_parting(d) && node_now_ns() < until_ns) {
+		for (uint16_t i = 0; i < d->n_nodes; i++)
+			poll_parting(&d->node[i]);
+		nanosleep(&nap, NULL);
 	}
 }
 

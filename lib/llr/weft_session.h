@@ -13,7 +13,14 @@
  * The answering end gives up the session it had only when READY of the new one proves that the
  * asking end lives now; the asking end takes a WELCOME only for the HELLO it sends now. So no frame
  * of an older life, however late, starts, ends or enters a session, and the asking end is never in a
- * session that the answering end has not begun. A pure state machine: time and random bits come in
+ * session that the answering end has not begun. A session that is said to be over ends when it is
+ * proven: GOODBYE by a MAC, if there are keys; else it is asked about:
+ *
+ *	RESET(S), GOODBYE(S) ->     they may be from anybody
+ *	              <- CHALLENGE(S) with a random number
+ *	GONE(S) with it      ->     over; with keys GONE shows the pre-shared key
+ *
+ * A pure state machine: time and random bits come in
  * with each call. One thread at a time.
  */
 #ifndef WEFT_SESSION_H
@@ -47,6 +54,21 @@ struct weft_session_keys {
 	bool (*random)(void *arg, uint8_t *out, size_t len);
 	/** Make WEFT_PROOF_LEN bytes that only an end with the pre-shared key can make; false: cannot. */
 	bool (*proof)(void *arg, const struct weft_session_deal *d, bool asks, uint8_t *proof);
+	/**
+	 * Make the keys of control frames, one a direction, of a session that begins, in place of those
+	 * there are; @p d NULL: wipe them. False: cannot, and those there were stay.
+	 */
+	bool (*bind)(void *arg, const struct weft_session_deal *d);
+	/**
+	 * Make WEFT_CONTROL_MAC_LEN bytes of @p image with the key of a direction. @p from_asks: the
+	 * asking end sends. False: cannot.
+	 */
+	bool (*mac)(void *arg, bool from_asks, const uint8_t *image, size_t len, uint8_t *mac);
+	/**
+	 * Make WEFT_PROOF_LEN bytes by which an end with the pre-shared key shows that @p session is over
+	 * there, for the one who asked with @p number. False: cannot.
+	 */
+	bool (*gone)(void *arg, uint32_t session, bool from_asks, uint64_t number, uint8_t *proof);
 	void *arg;
 };
 
@@ -100,7 +122,11 @@ enum weft_session_counter {
 	WEFT_SESSION_N_REFUSALS, /**< sent or heeded */
 	WEFT_SESSION_N_LOSSES, /**< flits that switches reported as dropped */
 	WEFT_SESSION_N_BAD_PROOFS, /**< the other end, or somebody, has another pre-shared key */
-	WEFT_SESSION_N_NO_RANDOM, /**< nothing was asked or offered for want of random bytes */
+	WEFT_SESSION_N_NO_RANDOM, /**< nothing was asked or offered for want of random bytes or keys */
+	WEFT_SESSION_N_BAD_MACS, /**< with keys: frames of the session that are forged */
+	WEFT_SESSION_N_OLD_NUMBERS, /**< with keys: frames of the session that are played back */
+	WEFT_SESSION_N_CHALLENGES, /**< sent, to whom is said to have ended the session */
+	WEFT_SESSION_N_FALSE_GONES, /**< answers that prove nothing */
 	WEFT_SESSION_N_COUNTERS
 };
 
@@ -112,6 +138,9 @@ struct weft_session {
 	bool is_deaf; /* live: nothing came for silence_ns */
 	bool peer_is_deaf; /* live: the other end says so of itself */
 	bool owes_welcome, owes_refusal, owes_ready, owes_keepalive, owes_reset, owes_goodbye;
+	bool owes_challenge, owes_gone;
+	bool is_probing; /* asking end, in this attempt: has sent a HELLO without padding */
+	uint8_t suspected; /* asking end, in this attempt: what somebody says differs */
 	bool probe_answered; /* asking end, in this attempt: the other end lives, full frames or not */
 	bool was_probed; /* answering end, since a session began: by a HELLO without padding */
 	uint8_t pad_flits; /* asking end: of the next HELLO that is padded */
@@ -135,10 +164,19 @@ struct weft_session {
 	uint64_t deaf_ns; /* peer_is_deaf: when it last said so */
 	uint64_t ask_ns; /* when to send the next HELLO */
 	uint64_t reset_ns; /* no RESET before */
+	uint64_t tx_number, rx_number; /* live, IDE: of the last signed frame, either way */
+	uint64_t challenge; /* live: number that was asked with; 0: none */
+	uint64_t challenge_ns; /* when that was drawn */
+	uint64_t challenge_after_ns, gone_after_ns; /* none before */
+	uint64_t gone_number; /* of the GONE owed */
+	uint32_t gone_id;
+	uint32_t
+		parting; /* CLOSED, without keys: session that the other end has not asked about yet */
+	struct weft_control goodbye; /* owed */
 	struct weft_control offered; /* what the other end said when it was to begin */
 	uint8_t offer_random[WEFT_RANDOM_LEN]; /* IDE: own share in what is asked or offered */
 	uint8_t live_random[WEFT_RANDOM_LEN]; /* IDE: own share in the live session */
-	/** What the other end says of itself; valid from BEGIN on, and in REFUSED. */
+	/** What the other end says of itself; valid in a session, and in REFUSED. */
 	struct weft_control peer;
 	uint64_t count[WEFT_SESSION_N_COUNTERS];
 };
@@ -200,9 +238,16 @@ uint64_t weft_session_deadline(const struct weft_session *s);
 
 /**
  * Say goodbye and stay closed. The live session is over for the owner. The goodbye is sent once: an
- * end that has not heard it is told by RESET if it goes on, or finds out in dead_ns.
+ * end that has not heard it is told by RESET if it goes on, or finds out in dead_ns. Without keys the
+ * other end asks whether it is true; see weft_session_is_parting().
  */
 void weft_session_close(struct weft_session *s);
+
+/**
+ * Closed, and the other end has not asked yet. An owner that goes on giving the session its frames for
+ * some round trips lets it know at once; else it finds out in dead_ns.
+ */
+bool weft_session_is_parting(const struct weft_session *s);
 
 /**
  * Give up the live session, if there is one: as if it had died, with a goodbye. The asking end asks

@@ -13,7 +13,9 @@
 
 #define PURPOSE_LEN 16
 #define SIDE_LEN 36
-#define INFO_LEN (PURPOSE_LEN + 14 + 2 * SIDE_LEN)
+#define WHERE_LEN 14
+#define INFO_LEN (PURPOSE_LEN + WHERE_LEN + 2 * SIDE_LEN)
+#define HMAC_LEN 32
 
 bool
 weft_hkdf(const uint8_t *key, size_t key_len, const uint8_t *salt, size_t salt_len,
@@ -59,23 +61,33 @@ put_side(uint8_t *at, const struct weft_control *c)
 	return SIDE_LEN;
 }
 
-static bool
-derive(const struct weft_psk *psk, const char *purpose, const struct weft_derive_domain *domain,
-	const struct weft_session_deal *d, bool from_asks, uint32_t generation, uint8_t *out,
-	size_t out_len)
+/* What a label begins with. */
+static size_t
+put_where(uint8_t *at, const char *purpose, const struct weft_derive_domain *domain,
+	uint32_t session, bool from_asks, uint32_t generation)
 {
-	uint8_t salt[2 * WEFT_RANDOM_LEN], info[INFO_LEN] = { 0 }, *at = info + PURPOSE_LEN;
-
-	memcpy(salt, d->asks.random, WEFT_RANDOM_LEN);
-	memcpy(salt + WEFT_RANDOM_LEN, d->answers.random, WEFT_RANDOM_LEN);
-	memcpy(info, purpose, strnlen(purpose, PURPOSE_LEN));
+	memset(at, 0, PURPOSE_LEN);
+	memcpy(at, purpose, strnlen(purpose, PURPOSE_LEN));
+	at += PURPOSE_LEN;
 	at[0] = from_asks ? 0 : 1;
 	weft_put_be32(at + 1, generation);
 	weft_put_be16(at + 5, domain->asks);
 	weft_put_be16(at + 7, domain->answers);
 	at[9] = domain->vc;
-	weft_put_be32(at + 10, d->session);
-	at += 14;
+	weft_put_be32(at + 10, session);
+	return PURPOSE_LEN + WHERE_LEN;
+}
+
+static bool
+derive(const struct weft_psk *psk, const char *purpose, const struct weft_derive_domain *domain,
+	const struct weft_session_deal *d, bool from_asks, uint32_t generation, uint8_t *out,
+	size_t out_len)
+{
+	uint8_t salt[2 * WEFT_RANDOM_LEN], info[INFO_LEN] = { 0 }, *at = info;
+
+	memcpy(salt, d->asks.random, WEFT_RANDOM_LEN);
+	memcpy(salt + WEFT_RANDOM_LEN, d->answers.random, WEFT_RANDOM_LEN);
+	at += put_where(at, purpose, domain, d->session, from_asks, generation);
 	at += put_side(at, &d->asks);
 	at += put_side(at, &d->answers);
 	assert(at == info + INFO_LEN);
@@ -96,4 +108,49 @@ weft_derive_proof(const struct weft_psk *psk, const struct weft_derive_domain *d
 	const struct weft_session_deal *d, bool asks, uint8_t *proof)
 {
 	return derive(psk, "weft ide proof", domain, d, asks, 0, proof, WEFT_PROOF_LEN);
+}
+
+bool
+weft_derive_control_keys(const struct weft_psk *psk, const struct weft_derive_domain *domain,
+	const struct weft_session_deal *d, struct weft_control_keys *keys)
+{
+	struct weft_control_keys k;
+	bool good = true;
+
+	for (unsigned int back = 0; back < 2; back++)
+		good &= derive(psk, "weft ide control", domain, d, back == 0, 0, k.key[back],
+			WEFT_TRAFFIC_KEY_LEN);
+	if (good)
+		*keys = k;
+	explicit_bzero(&k, sizeof(k));
+	return good;
+}
+
+bool
+weft_control_mac(const struct weft_control_keys *keys, bool from_asks, const uint8_t *image,
+	size_t len, uint8_t *mac)
+{
+	uint8_t whole[HMAC_LEN];
+	size_t got = 0;
+	const bool good =
+		EVP_Q_mac(NULL, "HMAC", NULL, "SHA256", NULL, keys->key[from_asks ? 0 : 1],
+			WEFT_TRAFFIC_KEY_LEN, image, len, whole, sizeof(whole), &got) != NULL &&
+		got == sizeof(whole);
+
+	if (good)
+		memcpy(mac, whole, WEFT_CONTROL_MAC_LEN);
+	explicit_bzero(whole, sizeof(whole));
+	return good;
+}
+
+bool
+weft_derive_gone(const struct weft_psk *psk, const struct weft_derive_domain *domain,
+	uint32_t session, bool from_asks, uint64_t number, uint8_t *proof)
+{
+	uint8_t salt[sizeof(number)], info[PURPOSE_LEN + WHERE_LEN];
+
+	weft_put_be64(salt, number);
+	put_where(info, "weft ide gone", domain, session, from_asks, 0);
+	return weft_hkdf(weft_psk_bytes(psk), WEFT_PSK_LEN, salt, sizeof(salt), info, sizeof(info),
+		proof, WEFT_PROOF_LEN);
 }

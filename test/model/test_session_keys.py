@@ -1,27 +1,56 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keys of IDE sessions (doc/ide.md) against the `cryptography` package: test/vectors/ide_keys.txt is
+"""Keys of IDE sessions and MACs of their control frames (doc/ide.md) against the `cryptography` package: test/vectors/ide_keys.txt is
 what this file writes with --write, and what the C library derives."""
 import os
 import struct
 import sys
 import unittest
 
-from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives import hashes, hmac
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from weftmodel import control
 
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../vectors/ide_keys.txt")
 SIDE = ("version mode max_flits crc_order isn_form ide_mode ide_bits credits port node memory "
         "random").split()
 
 
+def where(purpose, direction, generation, pids, vc, session):
+    """What every label begins with."""
+    return (purpose.encode().ljust(16, b"\0") +
+            struct.pack(">BIHHBI", direction, generation, *pids, vc, session))
+
+
 def derive(length, purpose, psk, direction, generation, pids, vc, session, sides):
     """HKDF-SHA-256 with the label of doc/ide.md."""
-    info = purpose.encode().ljust(16, b"\0")
-    info += struct.pack(">BIHHBI", direction, generation, *pids, vc, session)
+    info = where(purpose, direction, generation, pids, vc, session)
     for s in sides:
         info += struct.pack(">6B3H16s8s", *(s[k] for k in SIDE[:-1]))
     salt = sides[0]["random"] + sides[1]["random"]
     return HKDF(hashes.SHA256(), length, salt, info).derive(psk)
+
+
+def gone(psk, direction, pids, vc, session, number):
+    """What shows that a session is over."""
+    info = where("weft ide gone", direction, 0, pids, vc, session)
+    return HKDF(hashes.SHA256(), 16, struct.pack(">Q", number), info).derive(psk)
+
+
+def mac(key, records):
+    """MAC of a control frame, from its records."""
+    h = hmac.HMAC(key, hashes.SHA256())
+    h.update(control.image(records))
+    return h.finalize()[:16]
+
+
+def message(kind, number):
+    """A KEEPALIVE or GOODBYE with this number, and a MAC still to be made."""
+    records = bytes([control.TYPE, 1, kind])
+    if kind == control.KEEPALIVE:
+        records += bytes([control.FLAGS, 1, number & 1])
+    records += bytes([control.NUMBER, 8]) + struct.pack(">Q", number)
+    return records + bytes([control.MAC, 16]) + bytes(16) + bytes([control.CHECK, 2, 0, 0])
 
 
 def side(i, n):
@@ -46,13 +75,21 @@ def cases():
         out = [derive(32, "weft ide key", psk, d, generation, pids, vc, session, sides)
                for d in (0, 1)]
         out += [derive(16, "weft ide proof", psk, d, 0, pids, vc, session, sides) for d in (0, 1)]
+        number = (1 << 40 * (n % 2)) + n
+        keys = [derive(32, "weft ide control", psk, d, 0, pids, vc, session, sides)
+                for d in (0, 1)]
+        out += [mac(keys[0], message(control.KEEPALIVE, number)),
+                mac(keys[1], message(control.GOODBYE, number)), struct.pack(">Q", number)]
+        out += [gone(psk, d, pids, vc, session, number) for d in (0, 1)]
         yield common, out
 
 
 def text():
     """The file as it has to be."""
     lines = ["# psk pids vc session generation; asks, answers: " + " ".join(SIDE),
-             "# then the keys asks->answers and back, the proofs of asks and answers; all in hex"]
+             "# then the keys asks->answers and back, the proofs of asks and answers, the MAC of a",
+             "# KEEPALIVE there (DEAF if the number is odd) and of a GOODBYE back, their number, and the",
+             "# proofs that the session is gone, by asks and by answers, to that number; all in hex"]
     for (psk, pids, vc, session, generation, sides), out in cases():
         words = [psk.hex(), *("%03x" % p for p in pids), "%x" % vc, "%08x" % session,
                  "%08x" % generation]

@@ -25,6 +25,7 @@ struct keys {
 	struct weft_end_ide ide;
 	struct weft_session_keys session;
 	const struct weft_psk *psk;
+	struct weft_control_keys control;
 	bool asks;
 	uint8_t tx_key[KEYS][WEFT_IDE_KEY_LEN]; /* by generation */
 	uint32_t generation; /* that the wire has seen */
@@ -103,6 +104,33 @@ proof_of(void *arg, const struct weft_session_deal *d, bool asks, uint8_t *proof
 	const struct keys *k = arg;
 
 	return weft_derive_proof(k->psk, &domain, d, asks, proof);
+}
+
+static bool
+bind_control(void *arg, const struct weft_session_deal *d)
+{
+	struct keys *k = arg;
+
+	if (d != NULL)
+		return weft_derive_control_keys(k->psk, &domain, d, &k->control);
+	memset(&k->control, 0, sizeof(k->control));
+	return true;
+}
+
+static bool
+mac_of(void *arg, bool from_asks, const uint8_t *image, size_t len, uint8_t *mac)
+{
+	const struct keys *k = arg;
+
+	return weft_control_mac(&k->control, from_asks, image, len, mac);
+}
+
+static bool
+gone_of(void *arg, uint32_t session, bool from_asks, uint64_t number, uint8_t *proof)
+{
+	const struct keys *k = arg;
+
+	return weft_derive_gone(k->psk, &domain, session, from_asks, number, proof);
 }
 
 static bool
@@ -191,9 +219,12 @@ ide_side(struct rig *r, unsigned int i, enum weft_ide_mode mode, bool pcrc, uint
 		.arg = k,
 		.rekey_flits = rekey_flits,
 		.rekey_ns = UINT64_C(3600000000000) };
-	k->session = (struct weft_session_keys){
-		.random = weft_secret_random, .proof = proof_of, .arg = k
-	};
+	k->session = (struct weft_session_keys){ .random = weft_secret_random,
+		.proof = proof_of,
+		.bind = bind_control,
+		.mac = mac_of,
+		.gone = gone_of,
+		.arg = k };
 	s->cfg.ide = mode == WEFT_IDE_OFF ? NULL : &k->ide;
 	s->cfg.session.keys = &k->session;
 	s->cfg.session.params.ide_mode = (uint8_t)mode;

@@ -2,216 +2,11 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Sessions, rule by rule: two ends and a wire of fixed latency between them in simulated time.
- * Control frames go through their bytes. Each rule has a test that breaks the wire, an end or a
- * clock in one way and says by when both ends must agree again.
+ * Sessions, rule by rule. Each rule has a test that breaks the wire, an end or a clock in one way and
+ * says by when both ends must agree again.
  */
 
-#include "session_rig.h"
-
-#define LATENCY 2
-#define QUEUE 1024
-
-struct frame {
-	uint64_t at;
-	uint8_t to;
-	bool flits;
-	uint32_t id;
-	size_t len;
-	uint8_t rec[8 * WEFT_WIRE_FLIT_LEN];
-};
-
-struct net {
-	struct weft_session s[ENDS];
-	struct weft_session_cfg cfg[ENDS];
-	bool off[ENDS]; /* not running: hears and says nothing */
-	bool cut[ENDS]; /* frames to this end are lost */
-	bool streams[ENDS]; /* sends flits all the time while it is live */
-	uint8_t path_flits; /* longer frames are lost */
-	uint64_t now, latency;
-	uint32_t drop_type; /* the next frame of this type is lost; 0: none */
-	uint32_t fresh;
-	unsigned int begun[ENDS], ended[ENDS];
-	unsigned int sent[ENDS][WEFT_CONTROL_TYPES]; /* control frames, by type */
-	unsigned int n;
-	struct frame queue[QUEUE];
-	struct weft_control last[WEFT_CONTROL_TYPES]; /* of each type, as sent last */
-	uint32_t last_id[WEFT_CONTROL_TYPES];
-};
-
-static void
-boot(struct net *n, unsigned int end)
-{
-	assert_int_equal(weft_session_init(&n->s[end], &n->cfg[end], n->now), 0);
-	n->off[end] = false;
-}
-
-static int
-open_net(void **state)
-{
-	struct net *n = calloc(1, sizeof(*n));
-
-	assert_non_null(n);
-	n->latency = LATENCY;
-	n->path_flits = WEFT_WIRE_FLITS_MAX;
-	n->now = 1000;
-	n->fresh = 100;
-	for (unsigned int end = 0; end < ENDS; end++) {
-		n->cfg[end] = session_cfg(end);
-		boot(n, end);
-	}
-	*state = n;
-	return 0;
-}
-
-static int
-close_net(void **state)
-{
-	free(*state);
-	return 0;
-}
-
-static void
-note(struct net *n, unsigned int end, enum weft_session_event ev)
-{
-	n->begun[end] += ev == WEFT_SESSION_BEGIN;
-	n->ended[end] += ev == WEFT_SESSION_END;
-}
-
-static void
-put(struct net *n, unsigned int from, bool flits, uint32_t id, const struct weft_control *c)
-{
-	struct frame *f = &n->queue[n->n];
-
-	assert_true(n->n < QUEUE);
-	*f = (struct frame){
-		.at = n->now + n->latency, .to = (uint8_t)!from, .flits = flits, .id = id
-	};
-	if (!flits)
-		f->len = weft_control_build(f->rec, c);
-	if (n->cut[!from] || f->len > (size_t)n->path_flits * WEFT_WIRE_FLIT_LEN)
-		return;
-	if (!flits && c->type == n->drop_type) {
-		n->drop_type = 0;
-		return;
-	}
-	n->n++;
-}
-
-static void
-deliver(struct net *n, struct frame f)
-{
-	struct weft_session *s = &n->s[f.to];
-	enum weft_session_event ev;
-	struct weft_control c;
-
-	if (n->off[f.to])
-		return;
-	if (f.flits) {
-		weft_session_flits(s, f.id, n->now, &ev);
-	} else {
-		assert_int_equal(weft_control_parse(f.rec, f.len, &c), WEFT_OK);
-		ev = weft_session_control(s, f.id, &c, n->now, ++n->fresh);
-	}
-	note(n, f.to, ev);
-}
-
-/* What an end does by itself at this moment. */
-static void
-serve(struct net *n, unsigned int end)
-{
-	struct weft_session *s = &n->s[end];
-	struct weft_control c;
-	uint32_t id;
-
-	if (n->off[end])
-		return;
-	if (weft_session_deadline(s) <= n->now)
-		note(n, end, weft_session_tick(s, n->now));
-	while (weft_session_next(s, n->now, ++n->fresh, &id, &c)) {
-		n->sent[end][c.type]++;
-		n->last[c.type] = c;
-		n->last_id[c.type] = id;
-		put(n, end, false, id, &c);
-	}
-	assert_true(weft_session_deadline(s) > n->now); /* else an owner would spin */
-	if (n->streams[end] && weft_session_is_live(s)) {
-		weft_session_sent(s, n->now);
-		put(n, end, true, s->id, NULL);
-	}
-}
-
-static void
-run(struct net *n, uint64_t units)
-{
-	const uint64_t until = n->now + units;
-
-	for (;; n->now++) {
-		/* In the order of sending, whatever has arrived. */
-		for (unsigned int i = 0; i < n->n;) {
-			struct frame f = n->queue[i];
-
-			if (f.at > n->now) {
-				i++;
-				continue;
-			}
-			memmove(&n->queue[i], &n->queue[i + 1], (--n->n - i) * sizeof(f));
-			deliver(n, f);
-		}
-		serve(n, ASKS);
-		serve(n, ANSWERS);
-		if (n->now >= until)
-			return;
-	}
-}
-
-static void
-assert_state(const struct net *n, enum weft_session_state asks, enum weft_session_state answers)
-{
-	assert_int_equal(n->s[ASKS].state, asks);
-	assert_int_equal(n->s[ANSWERS].state, answers);
-}
-
-static void
-assert_up(const struct net *n)
-{
-	assert_state(n, WEFT_SESSION_UP, WEFT_SESSION_UP);
-	assert_int_not_equal(n->s[ASKS].id, 0);
-	assert_int_equal(n->s[ASKS].id, n->s[ANSWERS].id);
-}
-
-static void
-bring_up(struct net *n)
-{
-	run(n, 5 * LATENCY);
-	assert_up(n);
-}
-
-/* Both start again and find each other; sessions' ends are counted from then on. */
-static void
-start_over(struct net *n)
-{
-	boot(n, ASKS);
-	boot(n, ANSWERS);
-	memset(n->ended, 0, sizeof(n->ended));
-	run(n, HELLO);
-	assert_up(n);
-}
-
-/* A frame from nowhere, such as one that was recorded in an older life. */
-static void
-inject(struct net *n, unsigned int to, enum weft_control_type type, uint32_t id)
-{
-	struct weft_control c = n->cfg[!to].params;
-
-	c.type = (uint8_t)type;
-	c.session = 77;
-	c.padded = 8;
-	c.count = 3;
-	c.flags = 0;
-	c.differs = WEFT_PARAM_MODE;
-	note(n, to, weft_session_control(&n->s[to], id, &c, n->now, ++n->fresh));
-}
+#include "session_net.h"
 
 /* --- coming up --- */
 
@@ -448,8 +243,8 @@ both_ends_name_what_differs(void **state)
 	struct net *n = *state;
 	static struct rig_keys keys; /* the net outlives this test */
 
-	keys.ops = (struct weft_session_keys){ .random = rig_random, .proof = rig_proof, &keys };
-	n->cfg[ANSWERS].keys = &keys.ops;
+	rig_ide(&n->cfg[ANSWERS], &keys);
+	n->cfg[ANSWERS].params.ide_mode = 0;
 
 	for (unsigned int p = WEFT_PARAM_VERSION; p <= WEFT_PARAM_IDE_MODE; p++) {
 		const struct weft_session_cfg good = n->cfg[ANSWERS];
@@ -464,6 +259,8 @@ both_ends_name_what_differs(void **state)
 		boot(n, ASKS);
 		boot(n, ANSWERS);
 		run(n, 3 * LATENCY);
+		assert_state(n, WEFT_SESSION_DOWN, WEFT_SESSION_REFUSED);
+		run(n, HELLO); /* nothing better came */
 		assert_state(n, WEFT_SESSION_REFUSED, WEFT_SESSION_REFUSED);
 		for (unsigned int end = 0; end < ENDS; end++) {
 			assert_int_equal(n->s[end].differs, p);
@@ -581,7 +378,7 @@ the_first_short_hello_is_no_refusal(void **state)
 	c.type = WEFT_CONTROL_HELLO;
 	weft_session_control(&n->s[ANSWERS], 5, &c, n->now, ++n->fresh);
 	bring_up(n);
-	inject(n, ANSWERS, WEFT_CONTROL_GOODBYE, n->s[ANSWERS].id);
+	weft_session_abandon(&n->s[ANSWERS], n->now);
 	weft_session_control(&n->s[ANSWERS], 6, &c, n->now, ++n->fresh);
 	assert_int_equal(n->s[ANSWERS].state, WEFT_SESSION_DOWN);
 	weft_session_control(&n->s[ANSWERS], 7, &c, n->now, ++n->fresh);
@@ -640,7 +437,8 @@ reset_is_sent_seldom_and_by_the_answering_end(void **state)
 	assert_int_equal(n->sent[ASKS][WEFT_CONTROL_RESET], 0);
 	assert_int_equal(n->s[ASKS].count[WEFT_SESSION_N_UNKNOWN], 1000);
 	assert_up(n); /* none of them was for the live session */
-	inject(n, ASKS, WEFT_CONTROL_RESET, n->s[ASKS].id);
+	boot(n, ANSWERS);
+	run(n, KEEPALIVE + 4 * LATENCY);
 	assert_int_equal(n->ended[ASKS], 1);
 	run(n, 5 * LATENCY);
 	assert_up(n);
@@ -708,6 +506,8 @@ a_break_that_lasts_ends_the_session_at_both_ends(void **state)
 		run(n, DEAD - KEEPALIVE);
 		assert_state(n, WEFT_SESSION_STALLED, WEFT_SESSION_STALLED);
 		run(n, KEEPALIVE + 2 * LATENCY);
+		/* Whom a goodbye reaches asks back, and hears nothing either way. */
+		run(n, DEAD);
 		assert_state(n, WEFT_SESSION_DOWN, WEFT_SESSION_DOWN);
 		assert_int_equal(n->ended[ASKS], 1);
 		assert_int_equal(n->ended[ANSWERS], 1);
@@ -788,8 +588,10 @@ goodbye_ends_a_session_at_once(void **state)
 		start_over(n);
 		weft_session_close(&n->s[end]);
 		assert_false(weft_session_is_live(&n->s[end]));
-		run(n, LATENCY);
+		assert_true(weft_session_is_parting(&n->s[end]));
+		run(n, 3 * LATENCY);
 		assert_int_equal(n->ended[!end], 1);
+		assert_false(weft_session_is_parting(&n->s[end]));
 		run(n, 10 * HELLO);
 		assert_int_equal(n->s[end].state, WEFT_SESSION_CLOSED);
 		assert_int_equal(n->s[!end].state, WEFT_SESSION_DOWN);
@@ -807,7 +609,7 @@ a_lost_goodbye_is_made_good_by_reset(void **state)
 		start_over(n);
 		n->drop_type = WEFT_CONTROL_GOODBYE;
 		weft_session_close(&n->s[end]);
-		run(n, KEEPALIVE + 2 * LATENCY);
+		run(n, KEEPALIVE + 4 * LATENCY);
 		assert_int_equal(n->drop_type, 0);
 		assert_int_equal(n->ended[!end], 1);
 		assert_int_equal(n->s[!end].state, WEFT_SESSION_DOWN);
@@ -834,32 +636,21 @@ an_end_may_close_while_it_comes_up(void **state)
 }
 
 static void
-goodbye_may_overtake_ready(void **state)
+both_ends_may_close_at_once(void **state)
 {
 	struct net *n = *state;
-	uint32_t offer;
 
-	inject(n, ANSWERS, WEFT_CONTROL_HELLO, 5);
-	offer = n->s[ANSWERS].offer;
-	assert_int_not_equal(offer, 0);
-	inject(n, ANSWERS, WEFT_CONTROL_GOODBYE, offer);
-	inject(n, ANSWERS, WEFT_CONTROL_READY, offer);
-	assert_int_equal(n->s[ANSWERS].state, WEFT_SESSION_DOWN);
-	assert_int_equal(n->begun[ANSWERS], 0);
+	bring_up(n);
+	weft_session_close(&n->s[ASKS]);
+	weft_session_close(&n->s[ANSWERS]);
+	run(n, LATENCY);
+	for (unsigned int end = 0; end < ENDS; end++) {
+		assert_int_equal(n->s[end].state, WEFT_SESSION_CLOSED);
+		assert_false(weft_session_is_parting(&n->s[end]));
+	}
 }
 
 /* --- what keys are made from --- */
-
-static void
-ide_on(struct net *n, struct rig_keys *keys)
-{
-	memset(keys, 0, ENDS * sizeof(*keys));
-	for (unsigned int end = 0; end < ENDS; end++) {
-		keys[end].drawn = 1000 * end;
-		rig_ide(&n->cfg[end], &keys[end]);
-		boot(n, end);
-	}
-}
 
 static uint64_t
 deal_of(const struct net *n, unsigned int end)
@@ -968,8 +759,6 @@ options_of_ide_must_agree(void **state)
 	}
 }
 
-#define CASE(test) cmocka_unit_test_setup_teardown(test, open_net, close_net)
-
 int
 main(void)
 {
@@ -1001,7 +790,7 @@ main(void)
 		CASE(flits_stand_in_for_keepalives_and_losses_do_not),
 		CASE(goodbye_ends_a_session_at_once),
 		CASE(a_lost_goodbye_is_made_good_by_reset),
-		CASE(goodbye_may_overtake_ready),
+		CASE(both_ends_may_close_at_once),
 		CASE(an_end_may_close_while_it_comes_up),
 		CASE(shares_are_fresh_in_every_session),
 		CASE(another_key_never_begins_a_session),

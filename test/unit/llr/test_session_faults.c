@@ -3,7 +3,8 @@
 
 /*
  * Sessions under every fault at once: the channel loses, doubles, delays, reorders and replays any
- * frame of any life, full frames stop passing, ends crash and start again, clocks jump. Checked at
+ * frame of any life, full frames stop passing, ends crash and start again, clocks jump, and somebody
+ * who knows all session ids makes frames of his own. Checked at
  * every step, by what the tester knows and the ends do not (which life sent a frame, who is in which
  * session): see the functions named must_. Ids come from a counter, so that none repeats by chance.
  */
@@ -52,7 +53,7 @@ static struct world {
 	bool calm;
 	uint64_t calm_at; /* since when */
 	bool short_path; /* full frames do not pass */
-	uint32_t loss, dup, replay; /* parts of a thousand */
+	uint32_t loss, dup, replay, forge; /* parts of a thousand */
 	struct side side[ENDS];
 	struct fate fate[IDS];
 	uint32_t first_id, n_ids;
@@ -60,7 +61,7 @@ static struct world {
 	unsigned int n_queue;
 	struct frame history[HISTORY];
 	unsigned int n_history;
-	uint64_t sessions, taken, dropped, replays, ended_live; /* over all runs */
+	uint64_t sessions, taken, dropped, replays, forged, ended_live; /* over all runs */
 } w;
 
 #define MUST(what, end)                                                                            \
@@ -264,6 +265,50 @@ replay(void)
 	enqueue(&w.history[weft_rand_below(&w.r, n)], 0);
 }
 
+/* An id that means something to one of the ends, or to none. */
+static uint32_t
+some_id(void)
+{
+	const struct weft_session *a = &w.side[ASKS].s, *b = &w.side[ANSWERS].s;
+	const uint32_t ids[] = { a->id, b->id, a->id, b->id, a->asked, a->wanted, b->offer,
+		b->offer_for, a->last, b->last, (uint32_t)weft_rand_u64(&w.r) };
+
+	return ids[weft_rand_below(&w.r, WEFT_ARRAY_SIZE(ids))];
+}
+
+/*
+ * Somebody says something. Without keys he may not begin sessions, or say that an end lives: who sees
+ * S can do that.
+ */
+static void
+forge(void)
+{
+	const unsigned int to = (unsigned int)weft_rand_below(&w.r, ENDS);
+	const uint32_t id = some_id(), before = w.side[to].s.id;
+	struct weft_session *s = &w.side[to].s;
+	struct weft_control c = w.side[!to].s.cfg.params;
+
+	c.type = (uint8_t)(1 + weft_rand_below(&w.r, WEFT_CONTROL_TYPES - 1));
+	if (w.run % 2 == 0 && (c.type == WEFT_CONTROL_WELCOME || c.type == WEFT_CONTROL_READY ||
+				      c.type == WEFT_CONTROL_KEEPALIVE))
+		return;
+	/* Nor drown HELLOs in others. */
+	if (c.type == WEFT_CONTROL_HELLO && chance(900))
+		return;
+	c.padded = chance(500) ? 8 : 0;
+	c.session = chance(500) ? some_id() : 77;
+	c.flags = chance(500) ? WEFT_CONTROL_DEAF : 0;
+	c.differs = (uint8_t)(1 + weft_rand_below(&w.r, WEFT_PARAM_COUNT - 1));
+	c.count = 1;
+	c.challenge = weft_rand_u64(&w.r) | 1;
+	c.number = chance(100) ? 0 : weft_rand_u64(&w.r);
+	weft_rand_fill(&w.r, c.proof, sizeof(c.proof));
+	weft_rand_fill(&w.r, c.mac, sizeof(c.mac));
+	w.forged++;
+	note(to, before, weft_session_control(s, id, &c, clock_of(to), fresh()));
+	count_id(s->drawn);
+}
+
 /* --- ends --- */
 
 static void
@@ -323,6 +368,7 @@ some_fault(void)
 		w.loss = chance(300) ? 0 : (uint32_t)weft_rand_below(&w.r, 1001);
 		w.dup = (uint32_t)weft_rand_below(&w.r, 300);
 		w.replay = chance(500) ? 0 : (uint32_t)weft_rand_below(&w.r, 500);
+		w.forge = chance(500) ? 0 : (uint32_t)weft_rand_below(&w.r, 1001);
 	}
 	if (chance(w.replay))
 		replay();
@@ -334,6 +380,8 @@ step(void)
 	w.now += weft_rand_below(&w.r, 12);
 	if (!w.calm)
 		some_fault();
+	if (chance(w.forge))
+		forge();
 	deliver_all();
 	serve(ASKS);
 	serve(ANSWERS);
@@ -345,7 +393,7 @@ start(unsigned int run)
 	w.run = run;
 	w.now = 1;
 	w.calm = w.short_path = false;
-	w.loss = w.dup = w.replay = 100;
+	w.loss = w.dup = w.replay = w.forge = 100;
 	memset(w.side, 0, sizeof(w.side));
 	memset(w.fate, 0, sizeof(w.fate));
 	w.first_id = 1 + (uint32_t)weft_rand_below(&w.r, UINT32_MAX / 2);
@@ -379,7 +427,7 @@ sessions_survive_faults(void **state)
 		w.calm = true;
 		w.calm_at = w.now;
 		w.short_path = false;
-		w.loss = w.dup = w.replay = 0;
+		w.loss = w.dup = w.replay = w.forge = 0;
 		while (w.now - w.calm_at < CALM) {
 			step();
 			if (!both_are_up())
@@ -390,16 +438,19 @@ sessions_survive_faults(void **state)
 		MUST(up != 0, ENDS);
 		longest = up - w.calm_at > longest ? up - w.calm_at : longest;
 		id = w.side[ASKS].s.id;
+		w.forge = 1000; /* all that is said from here on is forged, or of this session */
 		while (w.now - w.calm_at < CALM + DEAD) {
 			step();
 			MUST(both_are_up() && w.side[ASKS].s.id == id, ENDS);
 		}
 	}
-	printf("%llu sessions, %llu frames taken, %llu dropped, %llu replays, up %llu HELLO times "
+	printf("%llu sessions, %llu frames taken, %llu dropped, %llu replays, %llu forged, up %llu "
+	       "HELLO times "
 	       "after the last fault at most, %llu sessions ended by silence\n",
 		(unsigned long long)w.sessions, (unsigned long long)w.taken,
 		(unsigned long long)w.dropped, (unsigned long long)w.replays,
-		(unsigned long long)(longest / HELLO), (unsigned long long)w.ended_live);
+		(unsigned long long)w.forged, (unsigned long long)(longest / HELLO),
+		(unsigned long long)w.ended_live);
 	/* Every kind of thing happened. */
 	assert_true(w.sessions > 5 * RUNS && w.taken > 100 * RUNS && w.dropped > RUNS);
 	assert_true(w.ended_live != 0);

@@ -119,6 +119,34 @@ read_side(char **words, struct weft_control *c)
 	assert_int_equal(hex(words[11], c->random), WEFT_RANDOM_LEN);
 }
 
+/* MACs and proofs of control frames; @p word those behind the proofs. */
+static void
+check_control(const struct weft_psk *psk, const struct weft_derive_domain *domain,
+	const struct weft_session_deal *d, char **word)
+{
+	uint8_t want[WEFT_PROOF_LEN], got[WEFT_PROOF_LEN], image[WEFT_CONTROL_MAX];
+	const uint64_t number = strtoull(word[2], NULL, 16);
+	struct weft_control_keys keys;
+
+	assert_true(weft_derive_control_keys(psk, domain, d, &keys));
+	for (unsigned int from = 0; from < 2; from++) {
+		struct weft_control c = { .type = WEFT_CONTROL_KEEPALIVE, .number = number };
+		size_t len;
+
+		c.flags = number & 1;
+		if (from == 1)
+			c.type = WEFT_CONTROL_GOODBYE;
+		memset(c.mac, 0xA5, sizeof(c.mac)); /* not in it */
+		len = weft_control_image(image, &c);
+		assert_true(weft_control_mac(&keys, from == 0, image, len, got));
+		hex(word[from], want);
+		assert_memory_equal(got, want, sizeof(want));
+		assert_true(weft_derive_gone(psk, domain, d->session, from == 0, number, got));
+		hex(word[3 + from], want);
+		assert_memory_equal(got, want, sizeof(want));
+	}
+}
+
 static void
 labels_are_those_of_the_model(void **state)
 {
@@ -129,7 +157,7 @@ labels_are_those_of_the_model(void **state)
 	(void)state;
 	assert_non_null(f);
 	while (fgets(line, sizeof(line), f) != NULL) {
-		char *word[34], *save = NULL, *w = strtok_r(line, " \n", &save);
+		char *word[39], *save = NULL, *w = strtok_r(line, " \n", &save);
 		struct weft_derive_domain domain;
 		struct weft_session_deal d = { 0 };
 		uint8_t want[32], got[32];
@@ -139,9 +167,9 @@ labels_are_those_of_the_model(void **state)
 
 		if (w == NULL || w[0] == '#')
 			continue;
-		for (; w != NULL && n < 34; w = strtok_r(NULL, " \n", &save))
+		for (; w != NULL && n < 39; w = strtok_r(NULL, " \n", &save))
 			word[n++] = w;
-		assert_int_equal(n, 34);
+		assert_int_equal(n, 39);
 		psk = psk_of(word[0]);
 		domain.asks = (uint16_t)strtoul(word[1], NULL, 16);
 		domain.answers = (uint16_t)strtoul(word[2], NULL, 16);
@@ -158,6 +186,7 @@ labels_are_those_of_the_model(void **state)
 			assert_true(weft_derive_proof(psk, &domain, &d, from == 0, got));
 			assert_memory_equal(got, want, WEFT_PROOF_LEN);
 		}
+		check_control(psk, &domain, &d, word + 34);
 		weft_psk_free(psk);
 		lines++;
 	}

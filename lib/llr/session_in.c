@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Control frames that come for a session, by type. Anybody can send any of them (doc/session.md,
+ * "Frames that are not true"): none ends a live session but one that is proven, by a MAC, or by the
+ * number of a challenge that only the other end has heard.
+ */
+
+#include "session_priv.h"
+
+#include "weft_base.h"
+
+#define GONE_SHARE 8 /* so many GONEs in keepalive_ns, at most */
+
+/* --- HELLO, WELCOME, REFUSE, READY --- */
+
+static void
+hello(struct weft_session *s, uint32_t x, const struct weft_control *c, uint64_t rnd)
+{
+	uint8_t differs = (uint8_t)weft_control_compare(&s->cfg.params, c);
+
+	if (differs == WEFT_PARAM_NONE && c->padded == 0)
+		differs = WEFT_PARAM_FRAME_SIZE; /* it asks why long ones get no answer */
+	if (differs != WEFT_PARAM_NONE) {
+		s->owes_refusal = true;
+		s->refusal = differs;
+		s->refusal_for = x;
+		/* The first short one may be due to this end having been away. */
+		if (differs == WEFT_PARAM_FRAME_SIZE && !s->was_probed)
+			s->was_probed = true;
+		else if (s->id == 0)
+			session_refused(s, differs, c);
+		return;
+	}
+	/* Only a session proves that full frames pass both ways. */
+	if (s->state == WEFT_SESSION_REFUSED && s->differs != WEFT_PARAM_FRAME_SIZE)
+		s->state = WEFT_SESSION_DOWN;
+	s->owes_welcome = true;
+	s->welcome_for = x;
+	s->welcome_flits = c->max_flits < s->cfg.pad_flits ? c->max_flits : s->cfg.pad_flits;
+	/* Asked again, for want of an answer: the same answer. */
+	if ((s->id != 0 && x == s->for_x) || (s->offer != 0 && x == s->offer_for))
+		return;
+	s->offer = s->offer_for = 0; /* its share is overwritten */
+	if (!session_draw_share(s))
+		return;
+	s->offer = session_draw(s, rnd);
+	s->offer_for = x;
+	s->offered = *c;
+}
+
+/*
+ * Somebody says that the ends disagree. It may be anybody: the attempt goes on, and if no better
+ * answer comes before the next HELLO, this was it.
+ */
+static void
+suspect(struct weft_session *s, uint8_t differs, const struct weft_control *c)
+{
+	if (s->wanted != 0 || s->suspected != WEFT_PARAM_NONE)
+		return;
+	s->suspected = differs;
+	s->peer = *c;
+}
+
+static void
+welcome(struct weft_session *s, const struct weft_control *c, uint64_t now_ns)
+{
+	const enum weft_control_param differs = weft_control_compare(&s->cfg.params, c);
+	const uint8_t pad = c->max_flits < s->cfg.pad_flits ? c->max_flits : s->cfg.pad_flits;
+
+	if (differs != WEFT_PARAM_NONE) {
+		suspect(s, (uint8_t)differs, c);
+		return;
+	}
+	if (!session_is_proven(s, c->session, c, c->proof)) {
+		suspect(s, WEFT_PARAM_IDE_KEY, c);
+		return;
+	}
+	if (pad > s->pad_flits) {
+		/* It takes more than what was tried for the end that was there before. */
+		s->pad_flits = pad;
+		session_ask_anew(s, now_ns);
+		return;
+	}
+	s->offered = *c;
+	if (!session_bind(s, c->session))
+		return;
+	s->state = WEFT_SESSION_DOWN;
+	s->suspected = WEFT_PARAM_NONE;
+	s->unanswered = 0;
+	s->wanted = c->session;
+	s->owes_ready = true;
+}
+
+static void
+refuse(struct weft_session *s, const struct weft_control *c, uint64_t now_ns)
+{
+	const bool is_size = c->differs == WEFT_PARAM_FRAME_SIZE;
+
+	/* Who has offered a session does not refuse it, and size is the answer to a short HELLO. */
+	if (s->wanted != 0 || (is_size && !s->is_probing)) {
+		s->count[WEFT_SESSION_N_STALE]++;
+		return;
+	}
+	s->count[WEFT_SESSION_N_REFUSALS]++;
+	if (!is_size) {
+		suspect(s, c->differs, c);
+		return;
+	}
+	if (!s->probe_answered || c->max_flits < s->pad_flits) {
+		/* It lives. Whether long frames pass is seen now, of the size that it takes. */
+		s->probe_answered = true;
+		if (c->max_flits < s->pad_flits)
+			s->pad_flits = c->max_flits;
+		session_ask_anew(s, now_ns);
+		return;
+	}
+	session_refused(s, c->differs, c);
+	session_ask_anew(s, now_ns + SESSION_REFUSED_TIMES * s->cfg.hello_ns);
+}
+
+static enum weft_session_event
+ready(struct weft_session *s, uint32_t id, const struct weft_control *c, uint64_t now_ns)
+{
+	if (id != s->id)
+		return session_is_proven(s, id, &s->offered, c->proof)
+		               ? session_begin(s, id, now_ns)
+		               : WEFT_SESSION_NOTHING;
+	/* With keys it may be a copy. */
+	if (session_has_ide(s))
+		s->count[WEFT_SESSION_N_STALE]++;
+	else
+		session_heard(s, now_ns);
+	return WEFT_SESSION_NOTHING;
+}
+
+/* --- in a session --- */
+
+static enum weft_session_event
+keepalive(struct weft_session *s, uint32_t id, const struct weft_control *c, uint64_t now_ns)
+{
+	const bool is_ours = id != 0 && (id == s->id || id == s->wanted);
+	enum weft_session_event ev;
+
+	if (is_ours && !session_is_authentic(s, c))
+		return WEFT_SESSION_NOTHING;
+	if (!session_is_in(s, id, now_ns, &ev))
+		return ev;
+	s->rx_number = c->number;
+	s->peer_is_deaf = (c->flags & WEFT_CONTROL_DEAF) != 0;
+	s->deaf_ns = now_ns;
+	session_stalled_or_not(s);
+	return ev;
+}
+
+/* --- the end of one --- */
+
+/* Somebody says that the live session is over: the other end is asked. */
+static void
+challenge(struct weft_session *s, uint64_t now_ns)
+{
+	if (now_ns < s->challenge_after_ns)
+		return;
+	s->owes_challenge = true;
+	s->challenge_after_ns = now_ns + s->cfg.keepalive_ns;
+}
+
+static enum weft_session_event
+goodbye(struct weft_session *s, uint32_t id, const struct weft_control *c, uint64_t now_ns)
+{
+	if (id == s->parting) {
+		s->parting = 0; /* both part at once */
+		return WEFT_SESSION_NOTHING;
+	}
+	if (session_has_ide(s))
+		return session_is_authentic(s, c) ? session_end(s, now_ns) : WEFT_SESSION_NOTHING;
+	challenge(s, now_ns);
+	return WEFT_SESSION_NOTHING;
+}
+
+static enum weft_session_event
+gone(struct weft_session *s, uint32_t id, const struct weft_control *c, uint64_t now_ns)
+{
+	if (id == s->parting) {
+		s->parting = 0;
+		return WEFT_SESSION_NOTHING;
+	}
+	if (s->challenge == 0 || c->challenge != s->challenge || !session_is_gone_proven(s, c)) {
+		s->count[WEFT_SESSION_N_FALSE_GONES]++;
+		return WEFT_SESSION_NOTHING;
+	}
+	return session_end(s, now_ns);
+}
+
+/*
+ * Whether session @p id can be said to be over here for ever. While it asks, an end may be about to
+ * begin any but the one it has been in.
+ */
+static bool
+is_over(const struct weft_session *s, uint32_t id)
+{
+	return id != 0 && id != s->id && id != s->wanted && id != s->offer &&
+	       (!session_is_asking(s) || id == s->last);
+}
+
+static void
+challenged(struct weft_session *s, uint32_t id, const struct weft_control *c, uint64_t now_ns)
+{
+	if (now_ns < s->gone_after_ns)
+		return;
+	s->owes_gone = true;
+	s->gone_id = id;
+	s->gone_number = c->challenge;
+	s->gone_after_ns = now_ns + s->cfg.keepalive_ns / GONE_SHARE;
+}
+
+/* Whether a control frame is for something that is open here. */
+static bool
+is_for_us(const struct weft_session *s, uint32_t id, uint8_t type)
+{
+	const bool answers = !s->cfg.asks && s->state != WEFT_SESSION_CLOSED;
+
+	switch (type) {
+	case WEFT_CONTROL_KEEPALIVE: return true; /* judges for itself */
+	case WEFT_CONTROL_HELLO: return answers && id != 0;
+	case WEFT_CONTROL_WELCOME:
+	case WEFT_CONTROL_REFUSE: return session_is_asking(s) && id != 0 && id == s->asked;
+	case WEFT_CONTROL_READY: return answers && id != 0 && (id == s->id || id == s->offer);
+	case WEFT_CONTROL_GOODBYE:
+	case WEFT_CONTROL_GONE: return id != 0 && (id == s->id || id == s->parting);
+	case WEFT_CONTROL_RESET:
+	case WEFT_CONTROL_LOSS: return id != 0 && id == s->id;
+	case WEFT_CONTROL_CHALLENGE: return is_over(s, id);
+	default: return false;
+	}
+}
+
+enum weft_session_event
+weft_session_control(struct weft_session *s, uint32_t id, const struct weft_control *c,
+	uint64_t now_ns, uint64_t rnd)
+{
+	if (!is_for_us(s, id, c->type)) {
+		s->count[WEFT_SESSION_N_STALE]++;
+		return WEFT_SESSION_NOTHING;
+	}
+	switch (c->type) {
+	case WEFT_CONTROL_HELLO: hello(s, id, c, rnd); break;
+	case WEFT_CONTROL_WELCOME: welcome(s, c, now_ns); break;
+	case WEFT_CONTROL_REFUSE: refuse(s, c, now_ns); break;
+	case WEFT_CONTROL_READY: return ready(s, id, c, now_ns);
+	case WEFT_CONTROL_KEEPALIVE: return keepalive(s, id, c, now_ns);
+	case WEFT_CONTROL_GOODBYE: return goodbye(s, id, c, now_ns);
+	case WEFT_CONTROL_GONE: return gone(s, id, c, now_ns);
+	case WEFT_CONTROL_RESET: challenge(s, now_ns); break;
+	case WEFT_CONTROL_CHALLENGE: challenged(s, id, c, now_ns); break;
+	default: /* LOSS: of a switch, or of anybody: counted, no sign of life, nothing more */
+		s->count[WEFT_SESSION_N_LOSSES] += c->count;
+	}
+	return WEFT_SESSION_NOTHING;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* Control frames that a session sends, and when. */
+
+#include "session_priv.h"
+
+#include "weft_base.h"
+
+#define PADDED_TRIES 3 /* HELLOs in a row before one asks whether a short one passes */
+
+/*
+ * When the next KEEPALIVE is due. In a stall flits do not stand in for it: they cannot say who is
+ * deaf.
+ */
+static uint64_t
+keepalive_at(const struct weft_session *s)
+{
+	const uint64_t last = s->state == WEFT_SESSION_STALLED ? s->kept_ns : s->sent_ns;
+
+	return s->owes_keepalive ? 0 : last + s->cfg.keepalive_ns;
+}
+
+static uint64_t
+sooner(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+uint64_t
+weft_session_deadline(const struct weft_session *s)
+{
+	uint64_t at;
+
+	if (s->owes_welcome || s->owes_refusal || s->owes_ready || s->owes_reset ||
+		s->owes_goodbye || s->owes_challenge || s->owes_gone)
+		return 0;
+	if (s->id == 0)
+		return session_is_asking(s) ? s->ask_ns : UINT64_MAX;
+	at = sooner(keepalive_at(s), s->ticked_ns + s->cfg.keepalive_ns);
+	if (!s->is_deaf)
+		at = sooner(at, s->ticked_ns + (s->cfg.silence_ns - s->quiet_ns));
+	if (s->peer_is_deaf && !s->is_deaf)
+		at = sooner(at, s->deaf_ns + s->cfg.silence_ns);
+	return sooner(at, s->ticked_ns + (s->cfg.dead_ns - s->quiet_ns));
+}
+
+/* Nothing better came than what says that the ends disagree. */
+static void
+give_up_attempt(struct weft_session *s, uint64_t now_ns)
+{
+	const struct weft_control said = s->peer;
+
+	session_refused(s, s->suspected, &said);
+	session_ask_anew(s, now_ns + SESSION_REFUSED_TIMES * s->cfg.hello_ns);
+}
+
+static bool
+send_hello(
+	struct weft_session *s, uint64_t now_ns, uint64_t rnd, uint32_t *id, struct weft_control *c)
+{
+	const bool is_probe = s->unanswered == PADDED_TRIES;
+
+	if (s->suspected != WEFT_PARAM_NONE) {
+		give_up_attempt(s, now_ns);
+		return false;
+	}
+	if (s->asked == 0 && !session_draw_share(s)) {
+		s->ask_ns = now_ns + s->cfg.hello_ns;
+		return false;
+	}
+	if (s->asked == 0)
+		s->asked = session_draw(s, rnd);
+	if (is_probe) {
+		s->wanted = 0; /* what was offered came to nothing */
+		s->is_probing = true;
+	}
+	s->unanswered = is_probe ? 0 : (uint8_t)(s->unanswered + 1);
+	s->ask_ns = now_ns + s->cfg.hello_ns;
+	s->count[WEFT_SESSION_N_HELLOS]++;
+	*c = s->cfg.params;
+	c->type = WEFT_CONTROL_HELLO;
+	c->padded = is_probe ? 0 : s->pad_flits;
+	if (session_has_ide(s))
+		memcpy(c->random, s->offer_random, WEFT_RANDOM_LEN);
+	*id = s->asked;
+	return true;
+}
+
+/* False: what was offered is gone. */
+static bool
+send_welcome(struct weft_session *s, uint32_t *id, struct weft_control *c)
+{
+	const bool is_live = s->id != 0 && s->welcome_for == s->for_x;
+
+	s->owes_welcome = false;
+	if (!is_live && (s->offer == 0 || s->welcome_for != s->offer_for))
+		return false;
+	*c = s->cfg.params;
+	c->type = WEFT_CONTROL_WELCOME;
+	c->padded = s->welcome_flits;
+	c->session = is_live ? s->id : s->offer;
+	if (session_has_ide(s))
+		memcpy(c->random, is_live ? s->live_random : s->offer_random, WEFT_RANDOM_LEN);
+	*id = s->welcome_for;
+	return session_prove(s, c->session, is_live, c->proof);
+}
+
+static bool
+send_refusal(struct weft_session *s, uint32_t *id, struct weft_control *c)
+{
+	s->owes_refusal = false;
+	s->count[WEFT_SESSION_N_REFUSALS]++;
+	*c = s->cfg.params;
+	c->type = WEFT_CONTROL_REFUSE;
+	c->differs = s->refusal;
+	*id = s->refusal_for;
+	return true;
+}
+
+static bool
+send_ready(struct weft_session *s, uint32_t *id, struct weft_control *c)
+{
+	s->owes_ready = false;
+	c->type = WEFT_CONTROL_READY;
+	*id = s->wanted;
+	return session_prove(s, s->wanted, false, c->proof);
+}
+
+static bool
+send_keepalive(struct weft_session *s, uint64_t now_ns, uint32_t *id, struct weft_control *c)
+{
+	s->owes_keepalive = false;
+	s->sent_ns = s->kept_ns = now_ns;
+	c->type = WEFT_CONTROL_KEEPALIVE;
+	c->flags = s->is_deaf ? WEFT_CONTROL_DEAF : 0;
+	session_sign(s, c);
+	*id = s->id;
+	return true;
+}
+
+static bool
+send_goodbye(struct weft_session *s, uint32_t *id, struct weft_control *c)
+{
+	s->owes_goodbye = false;
+	*c = s->goodbye; /* signed when there were keys */
+	*id = s->goodbye_id;
+	return true;
+}
+
+static bool
+send_reset(struct weft_session *s, uint32_t *id, struct weft_control *c)
+{
+	s->owes_reset = false;
+	s->count[WEFT_SESSION_N_RESETS]++;
+	c->type = WEFT_CONTROL_RESET;
+	*id = s->reset_id;
+	return true;
+}
+
+/* One number serves for all that comes meanwhile: an answer may take longer than the next doubt. */
+static bool
+send_challenge(
+	struct weft_session *s, uint64_t now_ns, uint64_t rnd, uint32_t *id, struct weft_control *c)
+{
+	s->owes_challenge = false;
+	if (s->id == 0)
+		return false;
+	if (s->challenge == 0 || now_ns - s->challenge_ns >= s->cfg.dead_ns) {
+		s->challenge = rnd;
+		s->challenge_ns = now_ns;
+	}
+	if (s->challenge == 0) {
+		s->count[WEFT_SESSION_N_NO_RANDOM]++;
+		return false;
+	}
+	s->count[WEFT_SESSION_N_CHALLENGES]++;
+	c->type = WEFT_CONTROL_CHALLENGE;
+	c->challenge = s->challenge;
+	*id = s->id;
+	return true;
+}
+
+static bool
+send_gone(struct weft_session *s, uint32_t *id, struct weft_control *c)
+{
+	s->owes_gone = false;
+	if (s->gone_id == s->parting)
+		s->parting = 0;
+	c->type = WEFT_CONTROL_GONE;
+	c->challenge = s->gone_number;
+	*id = s->gone_id;
+	return session_prove_gone(s, *id, c->challenge, c->proof);
+}
+
+bool
+weft_session_next(
+	struct weft_session *s, uint64_t now_ns, uint64_t rnd, uint32_t *id, struct weft_control *c)
+{
+	memset(c, 0, sizeof(*c));
+	if (s->owes_goodbye)
+		return send_goodbye(s, id, c);
+	if (s->owes_gone && send_gone(s, id, c))
+		return true;
+	if (s->owes_challenge && send_challenge(s, now_ns, rnd, id, c))
+		return true;
+	if (s->owes_reset)
+		return send_reset(s, id, c);
+	if (s->owes_refusal)
+		return send_refusal(s, id, c);
+	if (s->owes_welcome && send_welcome(s, id, c))
+		return true;
+	if (s->owes_ready)
+		return send_ready(s, id, c);
+	if (s->id != 0 && now_ns >= keepalive_at(s))
+		return send_keepalive(s, now_ns, id, c);
+	if (session_is_asking(s) && now_ns >= s->ask_ns)
+		return send_hello(s, now_ns, rnd, id, c);
+	return false;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * What an end with IDE shows and asks for (doc/session.md, doc/ide.md): proofs of the pre-shared key,
+ * over all that was agreed on, and MACs of control frames, with keys of the session. All is compared
+ * in a time that does not tell how much was right.
+ */
+
+#include "session_priv.h"
+
+#include "weft_base.h"
+
+bool
+session_draw_share(struct weft_session *s)
+{
+	if (!session_has_ide(s) ||
+		s->cfg.keys->random(s->cfg.keys->arg, s->offer_random, WEFT_RANDOM_LEN))
+		return true;
+	s->count[WEFT_SESSION_N_NO_RANDOM]++;
+	return false;
+}
+
+static void
+make_deal(const struct weft_session *s, uint32_t id, const struct weft_control *peer,
+	const uint8_t *random, struct weft_session_deal *d)
+{
+	struct weft_control *own = s->cfg.asks ? &d->asks : &d->answers;
+	struct weft_control *other = s->cfg.asks ? &d->answers : &d->asks;
+
+	d->session = id;
+	*own = s->cfg.params;
+	memcpy(own->random, random, WEFT_RANDOM_LEN);
+	*other = *peer;
+	own->type = other->type = 0;
+	own->padded = other->padded = 0;
+	own->session = other->session = 0;
+	memset(own->proof, 0, WEFT_PROOF_LEN);
+	memset(other->proof, 0, WEFT_PROOF_LEN);
+}
+
+void
+weft_session_deal(const struct weft_session *s, struct weft_session_deal *d)
+{
+	make_deal(s, s->id, &s->peer, s->live_random, d);
+}
+
+static bool
+is_equal(const uint8_t *a, const uint8_t *b, size_t len)
+{
+	uint8_t differs = 0;
+
+	for (size_t i = 0; i < len; i++)
+		differs |= a[i] ^ b[i];
+	return differs == 0;
+}
+
+bool
+session_prove(const struct weft_session *s, uint32_t id, bool is_live, uint8_t *proof)
+{
+	struct weft_session_deal d;
+
+	if (!session_has_ide(s))
+		return true;
+	if (is_live)
+		weft_session_deal(s, &d);
+	else
+		make_deal(s, id, &s->offered, s->offer_random, &d);
+	return s->cfg.keys->proof(s->cfg.keys->arg, &d, s->cfg.asks, proof);
+}
+
+bool
+session_is_proven(
+	struct weft_session *s, uint32_t id, const struct weft_control *peer, const uint8_t *proof)
+{
+	struct weft_session_deal d;
+	uint8_t want[WEFT_PROOF_LEN];
+
+	if (!session_has_ide(s))
+		return true;
+	make_deal(s, id, peer, s->offer_random, &d);
+	if (!s->cfg.keys->proof(s->cfg.keys->arg, &d, !s->cfg.asks, want))
+		return false;
+	if (is_equal(want, proof, WEFT_PROOF_LEN))
+		return true;
+	s->count[WEFT_SESSION_N_BAD_PROOFS]++;
+	return false;
+}
+
+bool
+session_bind(struct weft_session *s, uint32_t id)
+{
+	struct weft_session_deal d;
+
+	if (!session_has_ide(s))
+		return true;
+	make_deal(s, id, &s->offered, s->offer_random, &d);
+	if (s->cfg.keys->bind(s->cfg.keys->arg, &d))
+		return true;
+	s->count[WEFT_SESSION_N_NO_RANDOM]++;
+	return false;
+}
+
+void
+session_unbind(struct weft_session *s)
+{
+	if (session_has_ide(s))
+		s->cfg.keys->bind(s->cfg.keys->arg, NULL);
+}
+
+static bool
+make_mac(const struct weft_session *s, bool from_asks, const struct weft_control *c, uint8_t *mac)
+{
+	uint8_t image[WEFT_CONTROL_MAX];
+	const size_t len = weft_control_image(image, c);
+
+	return s->cfg.keys->mac(s->cfg.keys->arg, from_asks, image, len, mac);
+}
+
+void
+session_sign(struct weft_session *s, struct weft_control *c)
+{
+	if (!session_has_ide(s))
+		return;
+	c->number = ++s->tx_number;
+	if (!make_mac(s, s->cfg.asks, c, c->mac))
+		c->number = 0; /* it goes without, and is not believed */
+}
+
+bool
+session_is_authentic(struct weft_session *s, const struct weft_control *c)
+{
+	uint8_t want[WEFT_CONTROL_MAC_LEN];
+
+	if (!session_has_ide(s))
+		return true;
+	if (c->number == 0 || !make_mac(s, !s->cfg.asks, c, want) ||
+		!is_equal(want, c->mac, WEFT_CONTROL_MAC_LEN)) {
+		s->count[WEFT_SESSION_N_BAD_MACS]++;
+		return false;
+	}
+	if (c->number <= s->rx_number) {
+		s->count[WEFT_SESSION_N_OLD_NUMBERS]++;
+		return false;
+	}
+	return true;
+}
+
+bool
+session_prove_gone(const struct weft_session *s, uint32_t id, uint64_t number, uint8_t *proof)
+{
+	return !session_has_ide(s) ||
+	       s->cfg.keys->gone(s->cfg.keys->arg, id, s->cfg.asks, number, proof);
+}
+
+bool
+session_is_gone_proven(const struct weft_session *s, const struct weft_control *c)
+{
+	uint8_t want[WEFT_PROOF_LEN];
+
+	if (!session_has_ide(s))
+		return true;
+	return s->cfg.keys->gone(s->cfg.keys->arg, s->id, !s->cfg.asks, c->challenge, want) &&
+	       is_equal(want, c->proof, WEFT_PROOF_LEN);
+}

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Somebody who sees all frames sends frames of his own, with the right session ids: what he says
+ * ends no session, keeps none from beginning, and costs both ends a bounded number of answers.
+ */
+
+#include "session_net.h"
+
+/* Everything that may be said of a session, to one end. */
+static void
+forge(struct net *n, unsigned int to, enum weft_control_type type, uint32_t id)
+{
+	struct weft_control c = n->cfg[!to].params;
+
+	c.type = (uint8_t)type;
+	c.session = 77 + ++n->fresh;
+	c.padded = 8;
+	c.count = 3;
+	c.flags = WEFT_CONTROL_DEAF;
+	c.differs = WEFT_PARAM_MODE;
+	c.challenge = n->fresh;
+	c.number = 1000000 + n->fresh;
+	memset(c.proof, 0xA5, sizeof(c.proof));
+	memset(c.mac, 0x5A, sizeof(c.mac));
+	note(n, to, weft_session_control(&n->s[to], id, &c, n->now, n->fresh));
+}
+
+static uint64_t
+counted(const struct net *n, unsigned int end, enum weft_session_counter c)
+{
+	return n->s[end].count[c];
+}
+
+static void
+said_without_proof_ends_no_session(void **state)
+{
+	static const enum weft_control_type types[] = { WEFT_CONTROL_GOODBYE, WEFT_CONTROL_RESET,
+		WEFT_CONTROL_GONE };
+	static struct rig_keys keys[ENDS];
+	struct net *n = *state;
+
+	for (unsigned int with_keys = 0; with_keys < 2; with_keys++) {
+		uint32_t id;
+
+		if (with_keys)
+			ide_on(n, keys);
+		bring_up(n);
+		id = n->s[ASKS].id;
+		for (unsigned int i = 0; i < 20 * KEEPALIVE; i++) {
+			for (unsigned int end = 0; end < ENDS; end++)
+				forge(n, end, types[i % 3], id);
+			run(n, 1);
+			assert_up(n);
+		}
+		assert_int_equal(n->s[ASKS].id, id);
+		for (unsigned int end = 0; end < ENDS; end++) {
+			assert_int_equal(counted(n, end, WEFT_SESSION_N_BEGUN), 1);
+			assert_in_range(
+				counted(n, end, WEFT_SESSION_N_CHALLENGES), 10, 21); /* rate */
+			assert_in_range(counted(n, end, WEFT_SESSION_N_FALSE_GONES), 160, 170);
+			assert_in_range(counted(n, end, WEFT_SESSION_N_BAD_MACS),
+				with_keys ? 160 : 0, with_keys ? 170 : 0);
+			assert_int_equal(n->sent[end][WEFT_CONTROL_GONE], 0);
+		}
+	}
+	assert_int_equal(n->ended[ASKS] + n->ended[ANSWERS], 0);
+}
+
+/* A flood, within one keepalive_ns. */
+static void
+doubts_are_answered_seldom_and_with_no_more_than_was_said(void **state)
+{
+	struct net *n = *state;
+	uint8_t rec[2][WEFT_CONTROL_MAX];
+	struct weft_control c = { .type = WEFT_CONTROL_CHALLENGE, .challenge = 1 };
+	size_t len;
+
+	bring_up(n);
+	for (unsigned int i = 0; i < 1000; i++) {
+		forge(n, ASKS, WEFT_CONTROL_RESET, n->s[ASKS].id);
+		forge(n, ANSWERS, WEFT_CONTROL_CHALLENGE, 5);
+	}
+	run(n, 1);
+	assert_int_equal(n->sent[ASKS][WEFT_CONTROL_CHALLENGE], 1);
+	assert_int_equal(n->sent[ANSWERS][WEFT_CONTROL_GONE], 1);
+	len = weft_control_build(rec[0], &c);
+	c.type = WEFT_CONTROL_GONE;
+	assert_int_equal(weft_control_build(rec[1], &c), len);
+	/* Padded to the least that Ethernet carries, neither is longer than a RESET. */
+	assert_true(WEFT_WIRE_FLITS_OFF + len <= 60);
+}
+
+/* What is true is found out: the answering end has forgotten the session. */
+static void
+an_end_that_knows_nothing_says_so(void **state)
+{
+	static struct rig_keys keys[ENDS];
+	struct net *n = *state;
+
+	for (unsigned int with_keys = 0; with_keys < 2; with_keys++) {
+		uint32_t id;
+
+		if (with_keys)
+			ide_on(n, keys);
+		else
+			start_over(n);
+		run(n, HELLO);
+		assert_up(n);
+		id = n->s[ASKS].id;
+		boot(n, ANSWERS);
+		run(n, KEEPALIVE + 4 * LATENCY);
+		assert_int_equal(n->last[WEFT_CONTROL_GONE].challenge,
+			n->last[WEFT_CONTROL_CHALLENGE].challenge);
+		assert_int_not_equal(n->s[ASKS].id, id);
+		run(n, HELLO);
+		assert_up(n);
+	}
+	/* Another pre-shared key, and it is not believed. */
+	ide_on(n, keys);
+	run(n, HELLO);
+	keys[ANSWERS].psk = 100;
+	boot(n, ANSWERS);
+	run(n, DEAD / 2);
+	assert_true(counted(n, ASKS, WEFT_SESSION_N_FALSE_GONES) > 5);
+	assert_int_equal(n->s[ASKS].state, WEFT_SESSION_STALLED);
+}
+
+/* A number that was heard once is of no use for the next session, nor long after. */
+static void
+a_challenge_is_fresh(void **state)
+{
+	struct net *n = *state;
+	struct weft_control c = { .type = WEFT_CONTROL_GONE };
+	uint64_t seen[3];
+
+	for (unsigned int i = 0; i < 3; i++) {
+		if (i == 2)
+			start_over(n);
+		else
+			run(n, i == 0 ? HELLO : DEAD + 1);
+		forge(n, ASKS, WEFT_CONTROL_RESET, n->s[ASKS].id);
+		run(n, 1);
+		seen[i] = n->last[WEFT_CONTROL_CHALLENGE].challenge;
+		for (unsigned int k = 0; k < i; k++) {
+			assert_true(seen[i] != seen[k]);
+			c.challenge = seen[k];
+			note(n, ASKS,
+				weft_session_control(&n->s[ASKS], n->s[ASKS].id, &c, n->now, 1));
+		}
+		assert_up(n);
+	}
+	/* The right one does end it. */
+	c.challenge = seen[2];
+	note(n, ASKS, weft_session_control(&n->s[ASKS], n->s[ASKS].id, &c, n->now, 1));
+	assert_int_equal(n->ended[ASKS], 1);
+}
+
+static void
+without_random_bytes_nothing_is_asked(void **state)
+{
+	struct net *n = *state;
+	struct weft_control c;
+	uint32_t id;
+
+	bring_up(n);
+	forge(n, ASKS, WEFT_CONTROL_RESET, n->s[ASKS].id);
+	assert_false(weft_session_next(&n->s[ASKS], n->now, 0, &id, &c));
+	assert_int_equal(counted(n, ASKS, WEFT_SESSION_N_NO_RANDOM), 1);
+	/* And 0 is no answer to it. */
+	c = (struct weft_control){ .type = WEFT_CONTROL_GONE };
+	weft_session_control(&n->s[ASKS], n->s[ASKS].id, &c, n->now, 1);
+	assert_up(n);
+}
+
+/* With keys: whatever is said in a session, or played back, changes nothing of it. */
+static void
+what_has_no_mac_changes_nothing(void **state)
+{
+	static struct rig_keys keys[ENDS];
+	struct net *n = *state;
+
+	ide_on(n, keys);
+	bring_up(n);
+	run(n, 3 * KEEPALIVE);
+	n->cut[ASKS] = n->cut[ANSWERS] = true;
+	n->n = 0;
+	for (unsigned int i = 0; i < SILENCE / 2; i++) {
+		for (unsigned int end = 0; end < ENDS; end++) {
+			const struct weft_session before = n->s[end];
+
+			forge(n, end, WEFT_CONTROL_KEEPALIVE, before.id);
+			forge(n, end, WEFT_CONTROL_READY, before.id);
+			forge(n, end, WEFT_CONTROL_GOODBYE, before.id);
+			forge(n, end, WEFT_CONTROL_LOSS, before.id);
+			assert_int_equal(n->s[end].id, before.id);
+			assert_int_equal(n->s[end].state, before.state);
+			assert_true(n->s[end].quiet_ns == before.quiet_ns);
+			assert_true(n->s[end].peer_is_deaf == before.peer_is_deaf);
+			assert_true(n->s[end].rx_number == before.rx_number);
+			assert_true(n->s[end].count[WEFT_SESSION_N_BAD_MACS] ==
+				    before.count[WEFT_SESSION_N_BAD_MACS] + 2);
+		}
+		run(n, 1);
+	}
+	run(n, SILENCE);
+	assert_state(n, WEFT_SESSION_STALLED, WEFT_SESSION_STALLED); /* no sign of life */
+}
+
+/* The last KEEPALIVE of each end, again and again; and to the one who sent it. */
+static void
+what_came_before_is_no_sign_of_life(void **state)
+{
+	static struct rig_keys keys[ENDS];
+	struct net *n = *state;
+	struct weft_control c;
+	uint32_t id;
+
+	ide_on(n, keys);
+	bring_up(n);
+	for (unsigned int end = 0; end < ENDS; end++) {
+		run(n, 3 * KEEPALIVE);
+		id = n->s[end].id;
+		n->cut[!end] = true;
+		n->n = 0;
+		n->sent[end][WEFT_CONTROL_KEEPALIVE] = 0;
+		while (n->sent[end][WEFT_CONTROL_KEEPALIVE] == 0)
+			run(n, 1);
+		c = n->last[WEFT_CONTROL_KEEPALIVE];
+		for (unsigned int i = 0; i < SILENCE + KEEPALIVE; i++) {
+			const enum weft_session_event ev =
+				weft_session_control(&n->s[!end], id, &c, n->now, 1);
+
+			assert_int_equal(ev, WEFT_SESSION_NOTHING);
+			assert_int_equal(weft_session_control(&n->s[end], id, &c, n->now, 1), ev);
+			run(n, 1);
+		}
+		assert_true(n->s[!end].is_deaf);
+		assert_int_equal(counted(n, !end, WEFT_SESSION_N_OLD_NUMBERS),
+			SILENCE + KEEPALIVE - 1); /* it was new once */
+		assert_int_equal(counted(n, end, WEFT_SESSION_N_BAD_MACS), SILENCE + KEEPALIVE);
+		n->cut[!end] = false;
+		run(n, 2 * SILENCE);
+		assert_up(n);
+		assert_int_equal(n->s[end].id, id);
+		ide_on(n, keys);
+		n->n = 0;
+		run(n, HELLO);
+		assert_up(n);
+	}
+}
+
+/* A MAC covers all that is in the message, its type first. */
+static void
+a_changed_message_has_another_mac(void **state)
+{
+	static struct rig_keys keys[ENDS];
+	struct net *n = *state;
+	struct weft_control c, changed;
+
+	ide_on(n, keys);
+	bring_up(n);
+	n->cut[ASKS] = true;
+	n->sent[ANSWERS][WEFT_CONTROL_KEEPALIVE] = 0;
+	while (n->sent[ANSWERS][WEFT_CONTROL_KEEPALIVE] == 0)
+		run(n, 1);
+	c = n->last[WEFT_CONTROL_KEEPALIVE];
+	for (unsigned int what = 0; what < 4; what++) {
+		changed = c;
+		changed.flags ^= what == 0;
+		changed.number += what == 1;
+		if (what == 2)
+			changed.type = WEFT_CONTROL_GOODBYE;
+		changed.mac[15] ^= what == 3;
+		weft_session_control(&n->s[ASKS], n->s[ASKS].id, &changed, n->now, 1);
+		assert_int_equal(counted(n, ASKS, WEFT_SESSION_N_BAD_MACS), what + 1);
+	}
+	assert_int_equal(n->ended[ASKS], 0);
+	weft_session_control(&n->s[ASKS], n->s[ASKS].id, &c, n->now, 1);
+	assert_int_equal(counted(n, ASKS, WEFT_SESSION_N_BAD_MACS), 4);
+}
+
+static void
+goodbye_with_a_mac_is_believed_at_once(void **state)
+{
+	static struct rig_keys keys[ENDS];
+	struct net *n = *state;
+
+	for (unsigned int end = 0; end < ENDS; end++) {
+		ide_on(n, keys);
+		n->ended[!end] = 0;
+		bring_up(n);
+		weft_session_close(&n->s[end]);
+		assert_false(weft_session_is_parting(&n->s[end]));
+		assert_true(keys[end].control == 0); /* wiped */
+		run(n, LATENCY);
+		assert_int_equal(n->ended[!end], 1);
+		assert_int_equal(n->sent[!end][WEFT_CONTROL_CHALLENGE], 0);
+	}
+}
+
+/* While the ends come up, somebody answers each HELLO at once, and all the time. */
+static void
+nothing_said_keeps_a_session_from_beginning(void **state)
+{
+	static struct rig_keys keys[ENDS];
+	struct net *n = *state;
+
+	for (unsigned int with_keys = 0; with_keys < 2; with_keys++)
+		for (unsigned int shift = 0; shift < 3; shift++) {
+			if (with_keys)
+				ide_on(n, keys);
+			boot(n, ASKS);
+			boot(n, ANSWERS);
+			n->n = 0;
+			run(n, shift);
+			for (unsigned int i = 0; i < 5 * LATENCY; i++) {
+				const struct weft_session *a = &n->s[ASKS];
+
+				forge(n, ASKS, WEFT_CONTROL_REFUSE, a->asked);
+				forge(n, ASKS, WEFT_CONTROL_GOODBYE, a->wanted);
+				forge(n, ASKS, WEFT_CONTROL_RESET, a->wanted);
+				forge(n, ANSWERS, WEFT_CONTROL_GOODBYE, n->s[ANSWERS].offer);
+				if (with_keys) {
+					forge(n, ASKS, WEFT_CONTROL_WELCOME, a->asked);
+					forge(n, ASKS, WEFT_CONTROL_KEEPALIVE, a->wanted);
+					forge(n, ANSWERS, WEFT_CONTROL_READY, n->s[ANSWERS].offer);
+				}
+				assert_int_not_equal(a->state, WEFT_SESSION_REFUSED);
+				run(n, 1);
+			}
+			assert_up(n);
+			assert_int_equal(counted(n, ASKS, WEFT_SESSION_N_HELLOS), 1);
+		}
+}
+
+/* Whoever was offered a session does not give that up, whatever else he is told. */
+static void
+an_offer_that_was_proven_is_not_given_up(void **state)
+{
+	static struct rig_keys keys[ENDS];
+	struct net *n = *state;
+
+	ide_on(n, keys);
+	n->drop_type = WEFT_CONTROL_READY;
+	run(n, 3 * LATENCY);
+	assert_int_not_equal(n->s[ASKS].wanted, 0);
+	forge(n, ASKS, WEFT_CONTROL_WELCOME, n->s[ASKS].asked);
+	forge(n, ASKS, WEFT_CONTROL_REFUSE, n->s[ASKS].asked);
+	run(n, HELLO + 3 * LATENCY);
+	assert_up(n);
+}
+
+/* The answering end may be about to begin it: it says nothing of it. */
+static void
+what_is_offered_is_not_said_to_be_gone(void **state)
+{
+	struct net *n = *state;
+
+	run(n, 2 * LATENCY - 1); /* READY is not sent yet */
+	assert_int_not_equal(n->s[ANSWERS].offer, 0);
+	forge(n, ANSWERS, WEFT_CONTROL_CHALLENGE, n->s[ANSWERS].offer);
+	run(n, 3 * LATENCY);
+	assert_up(n);
+	assert_int_equal(n->sent[ANSWERS][WEFT_CONTROL_GONE], 0);
+}
+
+/* Whoever is told that the ends disagree goes on asking, and finds out when it is not so. */
+static void
+a_refusal_is_not_for_ever(void **state)
+{
+	struct net *n = *state;
+
+	n->off[ANSWERS] = true;
+	for (unsigned int i = 0; i < 50 * HELLO; i++) {
+		forge(n, ASKS, WEFT_CONTROL_REFUSE, n->s[ASKS].asked);
+		run(n, 1);
+	}
+	assert_int_equal(n->s[ASKS].state, WEFT_SESSION_REFUSED);
+	assert_in_range(counted(n, ASKS, WEFT_SESSION_N_HELLOS), 4, 6);
+	boot(n, ANSWERS);
+	for (unsigned int i = 0; i < 11 * HELLO; i++) {
+		forge(n, ASKS, WEFT_CONTROL_REFUSE, n->s[ASKS].asked);
+		run(n, 1);
+	}
+	assert_up(n);
+}
+
+/* A short frame is refused for its size only if one was sent. */
+static void
+nobody_makes_hellos_short(void **state)
+{
+	struct net *n = *state;
+	struct weft_control c = n->cfg[ANSWERS].params;
+
+	n->cut[ANSWERS] = true;
+	c.type = WEFT_CONTROL_REFUSE;
+	c.differs = WEFT_PARAM_FRAME_SIZE;
+	c.max_flits = 1;
+	run(n, 1);
+	for (unsigned int i = 0; i < 10; i++)
+		weft_session_control(&n->s[ASKS], n->s[ASKS].asked, &c, n->now, 1);
+	assert_int_equal(n->s[ASKS].pad_flits, 8);
+	assert_int_equal(counted(n, ASKS, WEFT_SESSION_N_STALE), 10);
+}
+
+static void
+with_keys_no_flit_begins_a_session(void **state)
+{
+	static struct rig_keys keys[ENDS];
+	struct net *n = *state;
+
+	ide_on(n, keys);
+	n->streams[ANSWERS] = true;
+	n->drop_type = WEFT_CONTROL_KEEPALIVE;
+	run(n, HELLO);
+	assert_state(n, WEFT_SESSION_DOWN, WEFT_SESSION_UP);
+	assert_true(counted(n, ASKS, WEFT_SESSION_N_UNKNOWN) > 0);
+	run(n, KEEPALIVE + 6 * LATENCY); /* the next HELLO is answered with the same session */
+	assert_up(n);
+	assert_int_equal(n->begun[ANSWERS], 1);
+}
+
+static void
+nothing_begins_without_keys_for_control_frames(void **state)
+{
+	static struct rig_keys keys[ENDS];
+	struct net *n = *state;
+
+	for (unsigned int end = 0; end < ENDS; end++) {
+		ide_on(n, keys);
+		n->begun[ASKS] = n->begun[ANSWERS] = 0;
+		keys[end].numb = true;
+		run(n, 5 * HELLO);
+		assert_int_equal(n->begun[ASKS] + n->begun[ANSWERS], 0);
+		assert_true(counted(n, end, WEFT_SESSION_N_NO_RANDOM) > 0);
+		keys[end].numb = false;
+		run(n, 12 * HELLO);
+		assert_up(n);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(said_without_proof_ends_no_session),
+		CASE(doubts_are_answered_seldom_and_with_no_more_than_was_said),
+		CASE(an_end_that_knows_nothing_says_so),
+		CASE(a_challenge_is_fresh),
+		CASE(without_random_bytes_nothing_is_asked),
+		CASE(what_has_no_mac_changes_nothing),
+		CASE(what_came_before_is_no_sign_of_life),
+		CASE(a_changed_message_has_another_mac),
+		CASE(goodbye_with_a_mac_is_believed_at_once),
+		CASE(nothing_said_keeps_a_session_from_beginning),
+		CASE(an_offer_that_was_proven_is_not_given_up),
+		CASE(what_is_offered_is_not_said_to_be_gone),
+		CASE(a_refusal_is_not_for_ever),
+		CASE(nobody_makes_hellos_short),
+		CASE(with_keys_no_flit_begins_a_session),
+		CASE(nothing_begins_without_keys_for_control_frames),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
