@@ -179,8 +179,8 @@ ethdev_say_done(void *done)
  * Wait until EAL's interrupt thread has dealt with what has happened so far. It takes events as they
  * come in batches, in no order: an alarm set when the first has gone off is behind all of them.
  */
-static void
-ethdev_settle_interrupts(void)
+void
+port_settle_interrupts(void)
 {
 	for (unsigned int round = 0; round < 2; round++) {
 		bool done = false;
@@ -202,17 +202,20 @@ ethdev_close(uint16_t id, bool is_ours)
 {
 	struct rte_eth_dev_info info;
 	bool has_info = rte_eth_dev_info_get(id, &info) == 0;
+	bool is_memif = has_info && strcmp(info.driver_name, "net_memif") == 0;
+	int level = is_memif ? port_memif_hush() : -1;
 
 	rte_eth_dev_stop(id);
 	rte_eth_dev_close(id);
 	if (is_ours && has_info)
 		rte_dev_remove(info.device);
+	port_memif_unhush(level);
 	/*
 	 * If the other end of a memif is in this process too, the interrupt thread now frees what
 	 * it shared with us. Closing that end meanwhile would free it twice.
 	 */
-	if (has_info && strcmp(info.driver_name, "net_memif") == 0)
-		ethdev_settle_interrupts();
+	if (is_memif)
+		port_settle_interrupts();
 }
 
 void

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * The socket two memif ends meet at: in a folder only its owner can enter, and free of what a
- * server that was killed left behind. Whoever can connect to it shares memory with us.
+ * The socket two memif ends meet at: in a folder only its owner can enter. Whoever can connect to it
+ * shares memory with us.
  */
 
 #include "port_priv.h"
@@ -11,59 +11,91 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <rte_ethdev.h>
 #include <rte_log.h>
 
-/* Is someone listening? 0: no (and nothing is in the way), -EADDRINUSE, or another errno. */
-static int
-memif_clear_stale(const char *path)
-{
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	struct stat st;
-	int fd, rc;
+#include "weft_file.h"
+#include "weft_socket.h"
 
-	if (lstat(path, &st) != 0)
-		return errno == ENOENT ? 0 : -errno;
-	if (!S_ISSOCK(st.st_mode))
-		return -EEXIST;
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return -errno;
-	memcpy(addr.sun_path, path, strlen(path));
-	rc = connect(fd, (const struct sockaddr *)&addr, sizeof(addr));
-	rc = rc == 0 || errno == EAGAIN ? -EADDRINUSE : -errno;
-	close(fd);
-	if (rc == -ECONNREFUSED)
-		return unlink(path) == 0 ? 0 : -errno;
-	return rc;
+/*
+ * Nobody else may be able to put a socket where ours is looked for. A folder that the user named may
+ * be open to others if they cannot remove or replace what is not theirs.
+ */
+static bool
+memif_folder_is_safe(const char *folder, bool is_named)
+{
+	struct stat st;
+
+	if (!is_named)
+		return weft_file_is_private_dir(folder);
+	return stat(folder, &st) == 0 && S_ISDIR(st.st_mode) &&
+	       (st.st_uid == geteuid() || st.st_uid == 0) &&
+	       ((st.st_mode & 022) == 0 || (st.st_mode & S_ISVTX) != 0);
 }
 
 static int
-memif_make_folder(const char *path)
+memif_prepare_folder(const struct weft_port_spec *spec, char *err, size_t errlen)
 {
-	char folder[sizeof(((struct sockaddr_un *)0)->sun_path)];
-	const char *slash = strrchr(path, '/');
-	size_t len;
+	char folder[WEFT_SOCKET_PATH_MAX];
+	const char *slash = strrchr(spec->socket, '/');
 
-	if (slash == NULL || slash == path)
+	if (slash == NULL || slash == spec->socket)
 		return 0;
-	len = (size_t)(slash - path);
-	memcpy(folder, path, len);
-	folder[len] = '\0';
-	if (mkdir(folder, 0700) != 0 && errno != EEXIST)
-		return -errno;
-	return 0;
+	snprintf(folder, sizeof(folder), "%.*s", (int)(slash - spec->socket), spec->socket);
+	if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
+		const int rc = -errno;
+
+		snprintf(err, errlen, "port %s: cannot make the folder of %s: %s", spec->name,
+			spec->socket, strerror(-rc));
+		return rc;
+	}
+	if (memif_folder_is_safe(folder, spec->socket_is_named))
+		return 0;
+	snprintf(err, errlen,
+		"port %s: folder %s of its socket: expected one of user %u %s; whoever can enter "
+		"it could take part: remove it, or mend its owner and mode",
+		spec->name, folder, geteuid(),
+		spec->socket_is_named ? "or root that others cannot write to"
+				      : "with mode 0700 and not a link");
+	return -EPERM;
+}
+
+/* A client shares memory with whoever made the socket. */
+static int
+memif_check_socket(const struct weft_port_spec *spec, char *err, size_t errlen)
+{
+	struct stat st;
+	int rc;
+
+	if (!spec->memif_server) {
+		if (lstat(spec->socket, &st) != 0 || st.st_uid == geteuid() || st.st_uid == 0)
+			return 0;
+		snprintf(err, errlen, "port %s: socket %s belongs to user %u, not to %u or root",
+			spec->name, spec->socket, st.st_uid, geteuid());
+		return -EACCES;
+	}
+	rc = weft_socket_is_served(spec->socket);
+	if (rc == 0)
+		return 0;
+	if (rc == 1) {
+		snprintf(err, errlen,
+			"port %s: socket %s is served by another process: stop it, or choose "
+			"another path",
+			spec->name, spec->socket);
+		return -EADDRINUSE;
+	}
+	snprintf(err, errlen, "port %s: socket %s: %s", spec->name, spec->socket,
+		rc == -EEXIST ? "a file that is no socket is in the way" : strerror(-rc));
+	return rc;
 }
 
 int
 port_memif_prepare(const struct weft_port_spec *spec, char *err, size_t errlen)
 {
-	const size_t room = sizeof(((struct sockaddr_un *)0)->sun_path);
+	const size_t room = WEFT_SOCKET_PATH_MAX;
 	int rc;
 
 	if (strlen(spec->socket) >= room || strpbrk(spec->socket, ",[]\"") != NULL) {
@@ -73,24 +105,8 @@ port_memif_prepare(const struct weft_port_spec *spec, char *err, size_t errlen)
 			spec->name, spec->socket, room);
 		return -EINVAL;
 	}
-	rc = memif_make_folder(spec->socket);
-	if (rc != 0) {
-		snprintf(err, errlen, "port %s: cannot make the folder of %s: %s", spec->name,
-			spec->socket, strerror(-rc));
-		return rc;
-	}
-	if (!spec->memif_server)
-		return 0;
-	rc = memif_clear_stale(spec->socket);
-	if (rc == -EADDRINUSE)
-		snprintf(err, errlen,
-			"port %s: socket %s is served by another process: stop it, or choose "
-			"another path",
-			spec->name, spec->socket);
-	else if (rc != 0)
-		snprintf(err, errlen, "port %s: socket %s: %s", spec->name, spec->socket,
-			rc == -EEXIST ? "a file that is no socket is in the way" : strerror(-rc));
-	return rc;
+	rc = memif_prepare_folder(spec, err, errlen);
+	return rc != 0 ? rc : memif_check_socket(spec, err, errlen);
 }
 
 bool
@@ -103,17 +119,31 @@ port_memif_client(const struct port_ethdev *dev, uint16_t *id)
 	       strcmp(info.driver_name, "net_memif") == 0;
 }
 
+int
+port_memif_hush(void)
+{
+	const int level = rte_log_get_level((uint32_t)rte_log_register("pmd.net.memif"));
+
+	rte_log_set_level_pattern("pmd.net.memif", RTE_LOG_EMERG);
+	return level;
+}
+
+void
+port_memif_unhush(int level)
+{
+	if (level >= 0)
+		rte_log_set_level_pattern("pmd.net.memif", (uint32_t)level);
+}
+
 bool
 port_memif_connect(uint16_t id)
 {
-	const int level = rte_log_get_level((uint32_t)rte_log_register("pmd.net.memif"));
+	/* It says each time that nobody is there; who looks at the port knows. */
+	const int level = port_memif_hush();
 	int rc;
 
-	/* It says each time that nobody is there; who looks at the port knows. */
-	rte_log_set_level_pattern("pmd.net.memif", RTE_LOG_EMERG);
 	rte_eth_dev_stop(id);
 	rc = rte_eth_dev_start(id);
-	if (level >= 0)
-		rte_log_set_level_pattern("pmd.net.memif", (uint32_t)level);
+	port_memif_unhush(level);
 	return rc == 0;
 }

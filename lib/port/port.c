@@ -3,7 +3,7 @@
 
 /* Opening and closing ports, and the pair of rings between two nodes of one process. */
 
-#include "port_priv.h"
+#include "memif_door_priv.h"
 
 #include <rte_cycles.h>
 #include <rte_log.h>
@@ -97,6 +97,15 @@ port_device(const struct weft_port_spec *spec)
 	                            : spec->socket;
 }
 
+static void
+port_write_line(
+	struct weft_port *port, const struct weft_port_spec *spec, const struct port_choice *choice)
+{
+	snprintf(port->ctl->line, sizeof(port->ctl->line), "port %s: %s on %s (%s)%s%s", spec->name,
+		weft_port_driver_word(choice->driver), port_device(spec), choice->why,
+		spec->wire != NULL ? ", bad wire " : "", spec->wire != NULL ? spec->wire : "");
+}
+
 static int
 port_bring_up(struct weft_port *port, const struct weft_port_spec *spec,
 	const struct port_facts *facts, const struct port_choice *choice, char *err, size_t errlen)
@@ -111,11 +120,6 @@ port_bring_up(struct weft_port *port, const struct weft_port_spec *spec,
 		snprintf(err, errlen, "port %s: the name of its device is too long", spec->name);
 		return rc;
 	}
-	if (choice->driver == WEFT_PORT_MEMIF) {
-		rc = port_memif_prepare(spec, err, errlen);
-		if (rc != 0)
-			return rc;
-	}
 	if (choice->driver == WEFT_PORT_AF_XDP)
 		port_quiet_xdp();
 	rc = port_ethdev_open(&port->ctl->ethdev, spec, choice->driver, &args, err, errlen);
@@ -123,10 +127,42 @@ port_bring_up(struct weft_port *port, const struct weft_port_spec *spec,
 		return rc;
 	port->ethdev = port->ctl->ethdev.id;
 	port->driver = (uint8_t)choice->driver;
-	snprintf(port->ctl->line, sizeof(port->ctl->line), "port %s: %s on %s (%s)%s%s", spec->name,
-		weft_port_driver_word(choice->driver), port_device(spec), choice->why,
-		spec->wire != NULL ? ", bad wire " : "", spec->wire != NULL ? spec->wire : "");
+	port_write_line(port, spec, choice);
 	return 0;
+}
+
+/* A server's driver listens where nobody can find it; who asks for the port comes to the door. */
+static int
+port_bring_up_server(struct weft_port *port, const struct weft_port_spec *spec,
+	const struct port_facts *facts, const struct port_choice *choice, char *err, size_t errlen)
+{
+	struct weft_port_spec behind = *spec;
+	struct memif_door *door = port_memif_door_new(port, spec->socket);
+	int rc;
+
+	if (door == NULL) {
+		snprintf(err, errlen, "port %s: no door for socket %s: %s", spec->name,
+			spec->socket, strerror(errno));
+		return -ENOMEM;
+	}
+	behind.socket = port_memif_door_behind(door);
+	rc = port_bring_up(port, &behind, facts, choice, err, errlen);
+	if (rc != 0)
+		goto close_door;
+	rc = port_memif_door_open(door);
+	if (rc != 0) {
+		snprintf(err, errlen, "port %s: socket %s: %s", spec->name, spec->socket,
+			strerror(-rc));
+		port_ethdev_close(&port->ctl->ethdev);
+		goto close_door;
+	}
+	port->ctl->door = door;
+	port_write_line(port, spec, choice);
+	return 0;
+
+close_door:
+	port_memif_door_close(door);
+	return rc;
 }
 
 /* Try af_xdp where af_packet would do as well: the driver's complaints are then not errors. */
@@ -136,6 +172,13 @@ port_bring_up_or_fall(struct weft_port *port, const struct weft_port_spec *spec,
 {
 	int rc;
 
+	if (choice->driver == WEFT_PORT_MEMIF) {
+		rc = port_memif_prepare(spec, err, errlen);
+		if (rc != 0)
+			return rc;
+		if (spec->memif_server)
+			return port_bring_up_server(port, spec, facts, choice, err, errlen);
+	}
 	if (!choice->may_fall)
 		return port_bring_up(port, spec, facts, choice, err, errlen);
 	rte_log_set_level_pattern("pmd.net.af_xdp", RTE_LOG_EMERG);
@@ -176,6 +219,7 @@ weft_port_open(const struct weft_port_spec *spec, struct weft_port **port, char 
 	return 0;
 
 close_ethdev:
+	port_memif_door_close(p->ctl->door);
 	port_ethdev_close(&p->ctl->ethdev);
 free_port:
 	port_free(p);
@@ -332,6 +376,7 @@ weft_port_close(struct weft_port *port)
 		weft_capture_close(port, NULL);
 	weft_loop_quiesce();
 	pair = port->ctl->pair;
+	port_memif_door_close(port->ctl->door);
 	if (pair == NULL)
 		port_ethdev_close(&port->ctl->ethdev);
 	else if (--pair->open_ends == 0)
@@ -368,6 +413,25 @@ weft_port_tend(struct weft_port *port)
 	}
 	if (port_memif_connect(id))
 		__atomic_store_n(&port->held, false, __ATOMIC_RELEASE);
+}
+
+bool
+weft_port_next_event(struct weft_port *port, struct weft_port_event *event)
+{
+	struct weft_port_ctl *ctl = port->ctl;
+	char why[192];
+	uint64_t refused;
+
+	if (ctl->door == NULL)
+		return false;
+	refused = port_memif_door_refused(ctl->door, why, sizeof(why));
+	if (refused == ctl->refused_told)
+		return false;
+	event->kind = WEFT_PORT_CALLERS;
+	event->n = refused - ctl->refused_told;
+	snprintf(event->text, sizeof(event->text), "turned away a caller at its socket, %s", why);
+	ctl->refused_told = refused;
+	return true;
 }
 
 bool

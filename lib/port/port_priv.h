@@ -53,7 +53,7 @@ struct port_devargs {
 int port_devargs_write(struct port_devargs *args, const struct weft_port_spec *spec,
 	const struct port_facts *facts, enum weft_port_driver driver, unsigned int index);
 
-/* Make the folder of a memif socket, and clear away what a dead server left. */
+/* Make the folder of a memif socket, and see that nobody else can be at either. */
 int port_memif_prepare(const struct weft_port_spec *spec, char *err, size_t errlen);
 
 /* A device brought up as one queue each way. */
@@ -73,8 +73,19 @@ int port_ethdev_open(struct port_ethdev *dev, const struct weft_port_spec *spec,
 void port_ethdev_close(const struct port_ethdev *dev);
 bool port_ethdev_is_up(uint16_t id);
 
+/*
+ * Wait until EAL's interrupt thread has dealt with what has happened so far. At most a second or
+ * two. Not from that thread.
+ */
+void port_settle_interrupts(void);
+
 /* The memif of a port. NULL if it is none, or a server, which waits for its client. */
 bool port_memif_client(const struct port_ethdev *dev, uint16_t *id);
+
+/* Its driver says of what is no error that it is one: keep it quiet, and end that. */
+int port_memif_hush(void);
+void port_memif_unhush(int level);
+
 /* Connect it anew while no lcore uses the port. False: there is no server yet. */
 bool port_memif_connect(uint16_t id);
 
@@ -89,7 +100,9 @@ struct weft_port_ctl {
 	char line[PORT_LINE_MAX];
 	unsigned int max_flits;
 	struct port_ethdev ethdev;
+	struct memif_door *door; /* NULL: no memif server */
 	struct port_pair *pair; /* NULL: an ethdev */
+	uint64_t refused_told; /* control thread: callers that an event was made of */
 	struct weft_port *next; /* list of open ports, under its lock */
 };
 

@@ -3,7 +3,7 @@
 
 /* The list of open ports, their counters, and both in telemetry: /weft/ports, /weft/port,NAME. */
 
-#include "port_priv.h"
+#include "memif_door_priv.h"
 
 #include <rte_telemetry.h>
 
@@ -27,6 +27,7 @@ const struct weft_counter weft_port_counters[] = {
 	{ "rx_missed_frames", "frames", "lost by the device: we were late, or out of buffers" },
 	{ "rx_errors", "frames", "received broken, by the device's count" },
 	{ "tx_errors", "frames", "not sent, by the device's count" },
+	{ "callers_refused", "connections", "to the port's socket that were no peer's" },
 };
 
 static_assert(WEFT_ARRAY_SIZE(weft_port_counters) == WEFT_PORT_COUNTERS, "a row a field");
@@ -41,6 +42,7 @@ void
 weft_port_stats(const struct weft_port *port, struct weft_port_stats *stats)
 {
 	struct rte_eth_stats eth;
+	char why[1];
 
 	*stats = (struct weft_port_stats){
 		.rx_frames = stats_load(&port->rx_frames),
@@ -49,6 +51,8 @@ weft_port_stats(const struct weft_port *port, struct weft_port_stats *stats)
 		.tx_bursts = stats_load(&port->tx_bursts),
 		.tx_full_frames = stats_load(&port->tx_full_frames),
 	};
+	if (port->ctl->door != NULL)
+		stats->callers_refused = port_memif_door_refused(port->ctl->door, why, sizeof(why));
 	if (port->rx_ring != NULL || rte_eth_stats_get(port->ethdev, &eth) != 0)
 		return;
 	stats->rx_missed_frames = eth.imissed + eth.rx_nombuf;

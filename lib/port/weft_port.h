@@ -60,6 +60,11 @@ struct weft_port_spec {
 	const char *netif; /**< kernel interface */
 	const char *vdev; /**< devargs such as "net_null0,size=288"; handed on verbatim */
 	const char *socket; /**< memif: path of the socket; its folder is made, mode 0700 */
+	/**
+	 * The user chose that path: its folder may be open to others, as long as they cannot replace
+	 * what is there. Otherwise it must be this user's alone.
+	 */
+	bool socket_is_named;
 	bool memif_server; /**< memif: one end is the server, the other is not */
 	unsigned int
 		memif_id; /**< memif: tells links over one socket apart; the same at both ends */
@@ -86,6 +91,8 @@ struct weft_port_stats {
 		rx_missed_frames; /**< ethdev: lost before we could take them (imissed + rx_nombuf) */
 	uint64_t rx_errors; /**< ethdev: ierrors */
 	uint64_t tx_errors; /**< ethdev: oerrors */
+	uint64_t
+		callers_refused; /**< memif server: connections to its socket that were no peer's */
 };
 
 #define WEFT_PORT_COUNTERS (sizeof(struct weft_port_stats) / sizeof(uint64_t))
@@ -126,7 +133,9 @@ struct weft_port {
  *         -ENODEV    no such interface or device, or its driver refused it
  *         -EMSGSIZE  the interface's MTU is too small for max_flits
  *         -ENETDOWN  the interface is down
- *         -EPERM     no right to open raw sockets (CAP_NET_RAW)
+ *         -EPERM     no right to open raw sockets (CAP_NET_RAW); memif: the socket's folder is
+ *                    open to others
+ *         -EACCES    memif client: the socket is another user's
  *         -EADDRINUSE  memif socket is served by a process already; af_packet: the packet group
  *                    that DPDK numbers by process and interface is in use on another interface
  *         -EEXIST    a port of this name is open
@@ -166,6 +175,20 @@ bool weft_port_is_up(struct weft_port *port);
  * Control thread, about once a second; the lcores that use the port run weft_loop.
  */
 void weft_port_tend(struct weft_port *port);
+
+/** What may happen to a port while it is open. */
+enum weft_port_event_kind {
+	WEFT_PORT_CALLERS, /**< memif server: callers at its socket were turned away */
+};
+
+struct weft_port_event {
+	enum weft_port_event_kind kind;
+	uint64_t n; /**< how often since this kind was last taken */
+	char text[256]; /**< what happened, without the port's name and a full stop */
+};
+
+/** Take the next event of the port, if there is one. Control thread. @return whether there is */
+bool weft_port_next_event(struct weft_port *port, struct weft_port_event *event);
 
 /** Read the counters. Any thread; a burst under way may be missing. */
 void weft_port_stats(const struct weft_port *port, struct weft_port_stats *stats);

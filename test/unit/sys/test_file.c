@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* Output files: made, emptied, refused; a FIFO is never waited for, a link not followed by root. */
+
+#include "weft_test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "weft_file.h"
+
+static char folder[] = "/tmp/weft-file-XXXXXX";
+static char path[64], other[64];
+
+static void
+write_there(const char *text)
+{
+	int fd = weft_file_create(path, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+}
+
+static void
+a_file_is_made_and_emptied(void **state)
+{
+	struct stat st;
+	FILE *f;
+
+	(void)state;
+	write_there("more than later");
+	write_there("less");
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_size, 4);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	f = weft_file_stream(path);
+	assert_non_null(f);
+	assert_int_equal(fcntl(fileno(f), F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(weft_file_create("/nonesuch/f", 0600), -ENOENT);
+	assert_string_equal(weft_file_error(-ENOENT), strerror(ENOENT));
+	assert_null(weft_file_stream(folder));
+	assert_int_equal(errno, EISDIR);
+}
+
+static void
+a_fifo_needs_its_reader_first(void **state)
+{
+	int reader, fd;
+
+	(void)state;
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(weft_file_create(path, 0600), -ENXIO);
+	assert_non_null(strstr(weft_file_error(-ENXIO), "start the reader first"));
+	reader = open(path, O_RDONLY | O_NONBLOCK);
+	assert_true(reader >= 0);
+	fd = weft_file_create(path, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
+	close(fd);
+	close(reader);
+	assert_int_equal(unlink(path), 0);
+}
+
+static void
+root_follows_no_link(void **state)
+{
+	(void)state;
+	assert_int_equal(symlink(other, path), 0);
+	assert_int_equal(weft_file_is_link(path), geteuid() == 0);
+	if (geteuid() == 0) {
+		assert_int_equal(weft_file_create(path, 0600), -ELOOP);
+		assert_int_equal(access(other, F_OK), -1);
+		assert_non_null(strstr(weft_file_error(-ELOOP), "symbolic link"));
+	} else {
+		write_there("x");
+		assert_int_equal(unlink(other), 0);
+	}
+	assert_int_equal(unlink(path), 0);
+	/* A link of the system's. */
+	assert_false(weft_file_is_link("/dev/stdout"));
+	assert_false(weft_file_is_link("/proc/self/fd/1"));
+	assert_false(weft_file_is_link("/nonesuch"));
+}
+
+static void
+a_private_folder_is_ours_alone(void **state)
+{
+	(void)state;
+	assert_true(weft_file_is_private_dir(folder));
+	assert_false(weft_file_is_private_dir("/nonesuch"));
+	assert_false(weft_file_is_private_dir("/tmp"));
+	write_there("x");
+	assert_false(weft_file_is_private_dir(path));
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink(folder, path), 0);
+	assert_false(weft_file_is_private_dir(path));
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(chmod(folder, 0750), 0);
+	assert_false(weft_file_is_private_dir(folder));
+	assert_int_equal(chmod(folder, 0700), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_is_made_and_emptied),
+		cmocka_unit_test(a_fifo_needs_its_reader_first),
+		cmocka_unit_test(root_follows_no_link),
+		cmocka_unit_test(a_private_folder_is_ours_alone),
+	};
+	int failed;
+
+	if (mkdtemp(folder) == NULL)
+		return 1;
+	snprintf(path, sizeof(path), "%s/f", folder);
+	snprintf(other, sizeof(other), "%s/other", folder);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	rmdir(folder);
+	return failed;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* A lock: one holder, whose number the others learn; it ends with its process. */
+
+#include "weft_test.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "weft_lock.h"
+
+static char folder[] = "/tmp/weft-lock-XXXXXX";
+static char path[64];
+
+static void
+one_holds_it_and_the_other_learns_who(void **state)
+{
+	pid_t holder = 1;
+	int fd = weft_lock_take(path, &holder), again;
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(holder, 0);
+	assert_int_equal(weft_lock_take(path, &holder), -EBUSY);
+	assert_int_equal(holder, getpid());
+	weft_lock_release(fd, path);
+	assert_int_equal(access(path, F_OK), -1);
+	again = weft_lock_take(path, &holder);
+	assert_true(again >= 0);
+	weft_lock_release(again, path);
+	assert_int_equal(weft_lock_take("/nonesuch/lock", &holder), -ENOENT);
+}
+
+static void
+it_ends_with_its_process(void **state)
+{
+	int ready[2], status, fd;
+	pid_t child, holder;
+	char byte;
+
+	(void)state;
+	assert_int_equal(pipe(ready), 0);
+	child = fork();
+	if (child == 0) {
+		if (weft_lock_take(path, &holder) < 0 || write(ready[1], "x", 1) != 1)
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	assert_int_equal(weft_lock_take(path, &holder), -EBUSY);
+	assert_int_equal(holder, child);
+	kill(child, SIGKILL);
+	waitpid(child, &status, 0);
+	/* The file it left is no lock. */
+	assert_int_equal(access(path, F_OK), 0);
+	fd = weft_lock_take(path, &holder);
+	assert_true(fd >= 0);
+	weft_lock_release(fd, path);
+	close(ready[0]);
+	close(ready[1]);
+}
+
+static void
+a_removed_file_is_not_given_back_again(void **state)
+{
+	pid_t holder;
+	int old = weft_lock_take(path, &holder), fresh;
+
+	(void)state;
+	assert_int_equal(unlink(path), 0);
+	fresh = weft_lock_take(path, &holder);
+	assert_true(fresh >= 0);
+	weft_lock_release(old, path);
+	assert_int_equal(access(path, F_OK), 0);
+	weft_lock_release(fresh, path);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_holds_it_and_the_other_learns_who),
+		cmocka_unit_test(it_ends_with_its_process),
+		cmocka_unit_test(a_removed_file_is_not_given_back_again),
+	};
+	int failed;
+
+	if (mkdtemp(folder) == NULL)
+		return 1;
+	snprintf(path, sizeof(path), "%s/lock", folder);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	rmdir(folder);
+	return failed;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* Sockets in the file system: asked after without being disturbed, replaced when dead, hidden. */
+
+#include "weft_test.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "weft_socket.h"
+
+static char folder[] = "/tmp/weft-socket-XXXXXX";
+static char path[64];
+
+static void
+a_server_does_not_notice_that_it_was_asked(void **state)
+{
+	struct pollfd p = { .events = POLLIN };
+	struct stat st;
+	int other;
+
+	(void)state;
+	assert_int_equal(weft_socket_is_served(path), 0);
+	p.fd = weft_socket_listen(path);
+	assert_true(p.fd >= 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(weft_socket_is_served(path), 1);
+	assert_int_equal(poll(&p, 1, 20), 0);
+	assert_int_equal(weft_socket_listen(path), -EADDRINUSE);
+	close(p.fd);
+	/* Dead: its name is still there, and is taken. */
+	assert_int_equal(access(path, F_OK), 0);
+	assert_int_equal(weft_socket_is_served(path), 0);
+	other = weft_socket_listen(path);
+	assert_true(other >= 0);
+	close(other);
+	assert_int_equal(unlink(path), 0);
+}
+
+static void
+what_is_no_socket_stays(void **state)
+{
+	char too_long[200];
+
+	(void)state;
+	fclose(fopen(path, "w"));
+	assert_int_equal(weft_socket_is_served(path), -EEXIST);
+	assert_int_equal(weft_socket_listen(path), -EEXIST);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(weft_socket_listen("/nonesuch/s"), -ENOENT);
+	memset(too_long, 'x', sizeof(too_long) - 1);
+	too_long[sizeof(too_long) - 1] = '\0';
+	assert_int_equal(weft_socket_listen(too_long), -ENAMETOOLONG);
+	assert_int_equal(weft_socket_is_served("/dev/null/s"), -ENOTDIR);
+}
+
+static void
+a_hidden_socket_is_reached_by_its_descriptor_only(void **state)
+{
+	int listener = weft_socket_listen(path), hidden, us, them;
+	char name[32] = "", byte;
+
+	(void)state;
+	assert_int_equal(weft_socket_hide("/nonesuch/s"), -ENOENT);
+	hidden = weft_socket_hide(path);
+	assert_true(hidden >= 0);
+	assert_int_equal(access(path, F_OK), -1);
+	us = weft_socket_reach(hidden, 100);
+	assert_true(us >= 0);
+	them = accept(listener, NULL, NULL);
+	assert_true(them >= 0);
+	assert_int_equal(weft_socket_peer(them, name, sizeof(name)), getpid());
+	assert_string_equal(name, "test_sys_socket");
+	/* Whoever waits for an answer does so for a while. */
+	assert_int_equal(read(us, &byte, 1), -1);
+	assert_int_equal(errno, EAGAIN);
+	close(us);
+	close(them);
+	close(listener);
+	assert_int_equal(weft_socket_reach(hidden, 100), -ECONNREFUSED);
+	close(hidden);
+	assert_int_equal(weft_socket_peer(-1, name, sizeof(name)), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_server_does_not_notice_that_it_was_asked),
+		cmocka_unit_test(what_is_no_socket_stays),
+		cmocka_unit_test(a_hidden_socket_is_reached_by_its_descriptor_only),
+	};
+	int failed;
+
+	if (mkdtemp(folder) == NULL)
+		return 1;
+	snprintf(path, sizeof(path), "%s/s", folder);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	rmdir(folder);
+	return failed;
+}
