@@ -23,6 +23,8 @@ may_write(const char *path)
 
 	if (strcmp(path, "-") == 0)
 		return 0;
+	if (weft_file_is_link(path))
+		return -ELOOP;
 	if (stat(path, &st) == 0) {
 		if (S_ISDIR(st.st_mode))
 			return -EISDIR;
@@ -44,13 +46,13 @@ json_check(const char *path)
 	const int rc = path == NULL ? 0 : may_write(path);
 
 	if (rc != 0)
-		cli_fail("--json %s: %s", path, strerror(-rc));
+		cli_fail("--json %s: %s", path, weft_file_error(rc));
 }
 
 int
 json_write(const char *path, const json_t *o)
 {
-	FILE *f = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
+	FILE *f = strcmp(path, "-") == 0 ? stdout : weft_file_stream(path);
 	int rc = 0;
 
 	if (f == NULL)

@@ -7,13 +7,18 @@
 
 #include <jansson.h>
 
+#include "weft_file.h"
+
 /**
  * End the program with one line if json_write() could not begin now: for those that run for long
  * before they report. Writes nothing. @p path may be NULL.
  */
 void json_check(const char *path);
 
-/** Write @p o, indented, to the file @p path, or to standard output for "-". 0 or -errno. */
+/**
+ * Write @p o, indented, to the file @p path, or to standard output for "-". 0, or
+ * -errno, for which weft_file_error() has words.
+ */
 int json_write(const char *path, const json_t *o);
 
 #endif /* JSON_H */

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "weft_file.h"
 #include "weft_pcap.h"
 
 #define BUFFER_MIN (1u << 18)
@@ -278,9 +279,9 @@ trace_create(const char *path, int link, char *err, size_t err_len)
 		snprintf(err, err_len, "%s: out of memory", path);
 		return NULL;
 	}
-	w->file = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
+	w->file = strcmp(path, "-") == 0 ? stdout : weft_file_stream(path);
 	if (w->file == NULL) {
-		snprintf(err, err_len, "%s: %s", path, strerror(errno));
+		snprintf(err, err_len, "%s: %s", path, weft_file_error(-errno));
 		free(w);
 		return NULL;
 	}

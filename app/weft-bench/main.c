@@ -208,7 +208,7 @@ main(int argc, char **argv)
 	if (o.atc.workloads != 0) {
 		rc = atc_sim_run(&o.atc, o.json);
 		if (rc != 0)
-			cli_warn("--json %s: %s", o.json, strerror(-rc));
+			cli_warn("--json %s: %s", o.json, weft_file_error(rc));
 		return rc == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 	}
 	features = cli_cpu_features();
@@ -231,7 +231,7 @@ main(int argc, char **argv)
 	if (o.json != NULL)
 		rc = results_write(o.json, s.results);
 	if (rc != 0)
-		cli_warn("--json %s: %s", o.json, strerror(-rc));
+		cli_warn("--json %s: %s", o.json, weft_file_error(rc));
 	json_decref(s.results);
 	weft_ide_lib_close(p.ide);
 	weft_eal_stop();

@@ -561,7 +561,7 @@ main(int argc, char **argv)
 	}
 	e = g.opt.json == NULL ? 0 : report(&g);
 	if (e != 0) {
-		cli_warn("--json %s: %s", g.opt.json, strerror(-e));
+		cli_warn("--json %s: %s", g.opt.json, weft_file_error(e));
 		rc = EXIT_FAILURE;
 	}
 	weft_pipe_free(g.pipe);

@@ -19,6 +19,7 @@
 #include "receiver.h"
 #include "report.h"
 #include "start.h"
+#include "weft_file.h"
 
 #define POOL_FRAMES 4095
 #define SECOND_NS UINT64_C(1000000000)
@@ -376,7 +377,7 @@ finish(struct replay *r)
 		int e = report_json(&r->rx, &r->end, r->opt.json);
 
 		if (e != 0) {
-			cli_warn("--json %s: %s", r->opt.json, strerror(-e));
+			cli_warn("--json %s: %s", r->opt.json, weft_file_error(e));
 			rc = EXIT_FAILURE;
 		}
 	}

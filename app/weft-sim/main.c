@@ -351,7 +351,7 @@ main(int argc, char **argv)
 		const int e = report_json(&r, o.json);
 
 		if (e != 0) {
-			cli_warn("--json %s: %s", o.json, strerror(-e));
+			cli_warn("--json %s: %s", o.json, weft_file_error(e));
 			rc = EXIT_FAILURE;
 		}
 	}

@@ -214,7 +214,7 @@ write_json(const struct answer *a, const char *file)
 	rc = json_write(file, o);
 	json_decref(o);
 	if (rc != 0)
-		cli_fail("--json %s: %s", file, strerror(-rc));
+		cli_fail("--json %s: %s", file, weft_file_error(rc));
 }
 
 void

@@ -15,6 +15,7 @@
 
 #include <rte_malloc.h>
 
+#include "weft_file.h"
 #include "weft_rand.h"
 #include "weft_sig_text.h"
 
@@ -201,7 +202,7 @@ transfers_save(const struct node *n, char *err, size_t err_len)
 		if (tr->kind != WEFT_TOPO_READ || tr->data != WEFT_TOPO_FILE ||
 			n->xfer[i].status <= WEFT_XFER_RUNNING)
 			continue;
-		f = fopen(tr->file, "wb");
+		f = weft_file_stream(tr->file);
 		if (f == NULL)
 			return fail(n, i, err, err_len, -errno, strerror(errno));
 		wrote = fwrite(t->mem, 1, t->mem_len, f);

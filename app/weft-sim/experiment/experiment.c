@@ -19,6 +19,7 @@
 #include "cli.h"
 #include "exp.h"
 #include "json.h"
+#include "weft_file.h"
 
 struct options {
 	const char *json, *csv;
@@ -121,7 +122,7 @@ print_table(const struct exp *x)
 static int
 write_csv(const char *path, const struct exp *x)
 {
-	FILE *f = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
+	FILE *f = strcmp(path, "-") == 0 ? stdout : weft_file_stream(path);
 	bool failed;
 
 	if (f == NULL)
@@ -222,9 +223,9 @@ experiment_main(int argc, char **argv)
 		print_table(&x);
 	all = report(&x);
 	if (o.json != NULL && (err = json_write(o.json, all)) != 0)
-		cli_fail("--json %s: %s", o.json, strerror(-err));
+		cli_fail("--json %s: %s", o.json, weft_file_error(err));
 	if (o.csv != NULL && (err = write_csv(o.csv, &x)) != 0)
-		cli_fail("--csv %s: %s", o.csv, strerror(-err));
+		cli_fail("--csv %s: %s", o.csv, weft_file_error(err));
 	json_decref(all);
 	json_decref(x.crc);
 	json_decref(x.fit);
