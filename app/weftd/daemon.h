@@ -120,6 +120,8 @@ struct node {
 	uint16_t index; /* in the topology */
 	uint16_t n_ports;
 	unsigned int lcore;
+	int lock; /* that it runs once; control side. -1: none */
+	char *lock_path;
 	struct weft_port **port; /* by port number */
 	struct backlog *out; /* by port number */
 	struct rte_mempool *pool;
@@ -291,6 +293,18 @@ bool daemon_is_stopped(void);
 /** Open every port of the nodes that run here; prints the choice. 0, or -errno with a line. */
 int ports_open(struct daemon *d, char *err, size_t err_len);
 void ports_close(struct daemon *d);
+
+/** Whether a link is a pair of rings inside this process. */
+bool port_is_ring(const struct daemon *d, const struct weft_topo_link *l);
+
+/* --- single.c --- */
+
+/** Where this user's sockets and locks are. */
+void run_folder(char *path, size_t len);
+
+/** See that no other process here runs a node of ours. 0, or -errno with a line. */
+int single_init(struct daemon *d, char *err, size_t err_len);
+void single_fini(struct daemon *d);
 
 /** Start the captures asked for. */
 int ports_capture(struct daemon *d, char *err, size_t err_len);

@@ -463,7 +463,7 @@ finish(struct daemon *d, double seconds)
 		int e = report_json(d, seconds, d->cfg.json);
 
 		if (e != 0) {
-			cli_warn("--json %s: %s", d->cfg.json, strerror(-e));
+			cli_warn("--json %s: %s", d->cfg.json, weft_file_error(e));
 			d->exit_status = EXIT_FAILURE;
 		}
 	}
@@ -484,6 +484,7 @@ finish(struct daemon *d, double seconds)
 	for (uint16_t i = 0; i < d->n_nodes; i++)
 		node_fini(&d->node[i]);
 	ide_close(d);
+	single_fini(d);
 	free(d->loop);
 	free(d->node);
 	if (d->now != d->topo)
@@ -564,6 +565,8 @@ main(int argc, char **argv)
 		cli_fail("%s", err);
 	if (generation_run(&d) != 0)
 		cli_fail("the system gives no random bits (getrandom)");
+	if (single_init(&d, err, sizeof(err)) != 0)
+		cli_fail("%s", err);
 	report_telemetry_soon();
 	start(&d);
 	sigaction(SIGINT, &sa, NULL);

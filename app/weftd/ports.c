@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "event.h"
+
 #define CLIENT_NAP_MS 100
 #define LINK_WAIT_MS 0 /* a link that comes up later is fine: hosts go on asking */
 
@@ -31,12 +33,12 @@ static const uint8_t port_drivers[] = {
 
 struct port_names {
 	char name[WEFT_PORT_NAME_MAX];
-	char socket[WEFT_TOPO_SOCKET_ROOM + 2];
+	char socket[256]; /* too long for a socket: the port says so */
 };
 
 /* The node that runs here and has this index in the topology, or NULL. */
 static struct node *
-local_node(struct daemon *d, unsigned int index)
+local_node(const struct daemon *d, unsigned int index)
 {
 	for (uint16_t i = 0; i < d->n_nodes; i++)
 		if (d->node[i].index == index)
@@ -48,17 +50,13 @@ local_node(struct daemon *d, unsigned int index)
 static void
 memif_path(const struct daemon *d, const struct weft_topo_port *tp, char *path, size_t len)
 {
-	const char *dir = getenv("XDG_RUNTIME_DIR");
+	char folder[200];
 
+	run_folder(folder, sizeof(folder));
 	if (tp->socket[0] != '\0')
 		snprintf(path, len, "%s", tp->socket);
-	else if (dir != NULL && dir[0] == '/')
-		snprintf(path, len, "%s/weft/%s-%u.sock", dir, d->topo->fabric, tp->link);
-	else if (geteuid() == 0)
-		snprintf(path, len, "/run/weft/%s-%u.sock", d->topo->fabric, tp->link);
 	else
-		snprintf(path, len, "/tmp/weft-%u/%s-%u.sock", (unsigned int)geteuid(),
-			d->topo->fabric, tp->link);
+		snprintf(path, len, "%s/%s-%u.sock", folder, d->topo->fabric, tp->link);
 }
 
 static void
@@ -86,32 +84,23 @@ port_spec(struct daemon *d, struct node *n, unsigned int index, struct weft_port
 	default:
 		memif_path(d, tp, names->socket, sizeof(names->socket));
 		s->socket = names->socket;
+		s->socket_is_named = tp->socket[0] != '\0';
 		break;
 	}
 }
 
-static bool
-is_ring(const struct daemon *d, const struct weft_topo_link *l, bool both_here)
+bool
+port_is_ring(const struct daemon *d, const struct weft_topo_link *l)
 {
 	const struct weft_topo_port *tp = &d->topo->port[l->a];
+	const bool both_here =
+		local_node(d, tp->node) != NULL && local_node(d, d->topo->port[l->b].node) != NULL;
 
 	/* A bad wire stands before a device: a memif then, and each end has its own. */
 	if (tp->wire[0] != '\0' || d->topo->port[l->b].wire[0] != '\0')
 		return false;
 	return tp->device_kind == WEFT_TOPO_NO_DEVICE && both_here &&
 	       (tp->driver == WEFT_TOPO_AUTO || tp->driver == WEFT_TOPO_RING);
-}
-
-/* Two ends of one memif in one process must not spell the socket's path the same. */
-static void
-respell_socket(struct port_names *names)
-{
-	char *slash = strrchr(names->socket, '/');
-
-	if (slash != NULL && strlen(names->socket) + 2 < sizeof(names->socket)) {
-		memmove(slash + 2, slash, strlen(slash) + 1);
-		slash[1] = '.';
-	}
 }
 
 /*
@@ -161,7 +150,7 @@ link_open(struct daemon *d, const struct weft_topo_link *l, char *err, size_t er
 		if (n[e] != NULL)
 			port_spec(d, n[e], end[e], &spec[e], &names[e]);
 	}
-	if (is_ring(d, l, n[0] != NULL && n[1] != NULL)) {
+	if (port_is_ring(d, l)) {
 		spec[0].driver = WEFT_PORT_RING;
 		spec[1].driver = WEFT_PORT_RING;
 		rc = weft_port_open_pair(&spec[0], &spec[1], pair, err, err_len);
@@ -171,8 +160,6 @@ link_open(struct daemon *d, const struct weft_topo_link *l, char *err, size_t er
 		}
 		return rc;
 	}
-	if (n[0] != NULL && n[1] != NULL)
-		respell_socket(&names[1]);
 	for (unsigned int e = 0; e < 2; e++) {
 		if (n[e] == NULL)
 			continue;
@@ -255,7 +242,19 @@ ports_capture(struct daemon *d, char *err, size_t err_len)
 void
 ports_tend(struct daemon *d)
 {
-	for (uint16_t i = 0; i < d->topo->n_ports; i++)
-		if (d->port[i] != NULL)
-			weft_port_tend(d->port[i]);
+	static const enum event_kind kinds[] = {
+		[WEFT_PORT_CALLERS] = EVENT_CALLER,
+	};
+
+	for (uint16_t i = 0; i < d->topo->n_ports; i++) {
+		const char *node = d->topo->node[d->topo->port[i].node].name;
+		struct weft_port_event e;
+
+		if (d->port[i] == NULL)
+			continue;
+		weft_port_tend(d->port[i]);
+		while (weft_port_next_event(d->port[i], &e))
+			event_tell(kinds[e.kind], node, weft_port_name(d->port[i]), e.n,
+				"port %s: %s", weft_port_name(d->port[i]), e.text);
+	}
 }
