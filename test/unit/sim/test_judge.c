@@ -66,9 +66,9 @@ violated(void)
 static void
 every_forged_flit_is_remembered(void **state)
 {
-	static struct {
+	static union {
 		struct sim_frame f;
-		uint8_t room[WEFT_WIRE_FRAME_LEN(WEFT_WIRE_FLITS_MAX)];
+		uint8_t room[sizeof(struct sim_frame) + WEFT_WIRE_FRAME_LEN(WEFT_WIRE_FLITS_MAX)];
 	} at;
 	uint8_t *flits = at.f.data + WEFT_WIRE_FLITS_OFF;
 	struct sim_frame *f = &at.f;
