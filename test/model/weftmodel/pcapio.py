@@ -74,7 +74,8 @@ def _mixed_packet(out, end, i, p):
     ticks = _ticks(p.time_ns, *MIXED[number][2:])
     rest = struct.pack(end + "IIII", ticks >> 32, ticks & 0xFFFFFFFF, len(p.data),
                        p.wire_length()) + p.data
-    if i % 3 == 0 and number == 0 and p.wire_length() == len(p.data):
+    # A simple block says no length caught: what is longer than the snaplen would read as cut.
+    if i % 3 == 0 and number == 0 and p.wire_length() == len(p.data) <= MIXED[0][1]:
         out.write(_block(end, SPB, struct.pack(end + "I", len(p.data)) + p.data))
     elif i % 3 == 1:
         out.write(_block(end, OPB, struct.pack(end + "HH", number, 0xFFFF) + rest))
