@@ -1,21 +1,99 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Install what is missing, build with gcc and clang, run every test: the suite as it is, the suite
-# with scalar kernels only, the suite under AddressSanitizer and UBSan, the traces of the Python
-# model against weft-replay, its scripts against the retry layer and the fabric's tables. Models for
-# Spin and broken rules run once. Ends with "N passed, N failed, N skipped"; exit status 1 if any
-# failed.
-# Safe to repeat. WEFT_TEST_DIR=DIR keeps builds there (default: build, build-*).
+# Install what is missing, build, run every test: see --help, and doc/testing.md for what runs under
+# which build. Ends with "N passed, N failed, N skipped"; exit status 1 if any failed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . usertools/packages.sh
 . usertools/build.sh
 
+# Parts in the order they run: name, what. Those with a star are the quick round.
+parts() {
+	cat <<-'P'
+		format   * layout of the code (clang-format 14)
+		quick    * gcc build, unit tests, the programs' quick tests (part of gcc)
+		gcc        gcc build, every test
+		model      the Python model against itself and against the programs of the gcc build
+		scalar     gcc build, unit tests and those that start DPDK, with scalar kernels
+		asan       gcc build with AddressSanitizer and UBSan, every test of C code
+		clang      clang build, unit tests and those that start DPDK; the programs with scalar kernels
+		fuzz       clang build, fuzzers of the parsers, 20 s each
+	P
+}
+
+usage() {
+	cat <<-U
+	usage: usertools/test.sh [--quick | --only PART[,PART...]] [--list]
+
+	Installs what is missing, builds, runs every test, and ends with "N passed, N failed, N skipped" and
+	status 1 if any failed. Some 15 minutes on two cores, plus the packages the first time. Safe to repeat
+	and to interrupt.
+
+	  --quick        under 3 minutes on two cores: parts format and quick
+	  --only PARTS   only those; builds that they need are made
+	  --list         the parts (doc/testing.md says what runs where, and why):
+
+	U
+	parts | sed 's/^/    /'
+	cat <<-U
+
+	  WEFT_TEST_DIR=DIR  builds are DIR/build, DIR/build-asan, DIR/build-clang (default: this tree)
+	  WEFT_TEST_SEED=N   the seed of property tests, which they print
+	U
+}
+
+known() { parts | sed 's/ .*//'; }
+
+# choose PART[,PART...]
+choose() {
+	local part
+	chosen=${1//,/ }
+	[ -n "${chosen// /}" ] || chosen="(none given)"
+	for part in $chosen; do
+		known | grep -qx -- "$part" || {
+			echo "test.sh: --only: there is no part \"$part\"; --list shows them" >&2
+			exit 2
+		}
+	done
+}
+
+chosen="format gcc model scalar asan clang fuzz"
+while [ $# -gt 0 ]; do
+	case $1 in
+	--quick) chosen="format quick" ;;
+	--only)
+		choose "${2:-}"
+		[ $# -lt 2 ] || shift
+		;;
+	--only=*) choose "${1#*=}" ;;
+	--list)
+		parts
+		exit 0
+		;;
+	--help | -h)
+		usage
+		exit 0
+		;;
+	*)
+		echo "test.sh: unknown option \"$1\"; --help shows what there is" >&2
+		exit 2
+		;;
+	esac
+	shift
+done
+
 passed=0 failed=0 skipped=0
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+background=""
+finish() {
+	trap - EXIT
+	[ -z "$background" ] || kill -- "-$background" 2>/dev/null
+	rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
 
-say() { printf '\n== %s\n' "$*"; }
+say() { printf '\n== %s (%d:%02d)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }
 
 pass() { passed=$((passed + 1)); }
 
@@ -23,6 +101,17 @@ fail() {
 	failed=$((failed + 1))
 	echo "FAIL $*"
 }
+
+totals() { echo "$passed passed, $failed failed, $skipped skipped"; }
+
+end() {
+	echo
+	totals
+	[ "$failed" -eq 0 ]
+	exit
+}
+
+wants() { [[ " $chosen " = *" $1 "* ]]; }
 
 # add_counts FILE: the numbers of a line "N passed, N failed, N skipped" that ends FILE.
 add_counts() {
@@ -33,17 +122,17 @@ add_counts() {
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 }
 
-# suite DIR NAME [env ...]: run meson's tests there and add up what they say.
+# suite DIR NAME [ENV=VALUE...] [meson option...]: run meson's tests there and add up what they say.
 suite() {
-	local dir=$1 name=$2 n log once=()
+	local dir=$1 name=$2 n log env=()
 	shift 2
+	while [[ ${1:-} = *=* ]] && [[ $1 != -* ]]; do
+		env+=("$1")
+		shift
+	done
 	log=$work/meson-$name.log
-	if [ "$name" != main ]; then
-		once=(--no-suite mutate --no-suite model)
-		set -- WEFT_TEST_AGAIN=1 "$@"
-	fi
-	env "$@" meson test -C "$dir" --no-rebuild --print-errorlogs --logbase "log-$name" \
-		"${once[@]}" >"$log" 2>&1
+	env "${env[@]}" meson test -C "$dir" --no-rebuild --print-errorlogs --logbase "log-$name" "$@" \
+		>"$log" 2>&1
 	grep -E '^ *[0-9]+/[0-9]+ .*(FAIL|ERROR|TIMEOUT|SKIP)' "$log"
 	for word in Fail Timeout 'Unexpected Pass'; do
 		n=$(sed -n "s/^$word: *\([0-9]*\) *$/\1/p" "$log" | tail -n 1)
@@ -95,23 +184,177 @@ counted() {
 	tail -n 1 "$work/counted.log"
 }
 
-finish() {
-	echo
-	echo "$passed passed, $failed failed, $skipped skipped"
-	[ "$failed" -eq 0 ]
-	exit
+model() { /usr/bin/python3 "test/model/$1.py" "${@:2}"; }
+
+# traces: of the model, in $work/traces; made once.
+traces() {
+	[ ! -d "$work/traces" ] || return 0
+	model make_traces --out "$work/traces.new" >"$work/traces.log" 2>&1 || {
+		tail -n 20 "$work/traces.log"
+		fail "the model could not make its traces"
+		return 1
+	}
+	mv "$work/traces.new" "$work/traces"
+}
+
+# replay DIR: the model's traces through weft-replay of that build.
+replay() {
+	traces && counted model run_replay --replay "$1/app/weft-replay" --dir "$work/traces"
+}
+
+# fabric DIR [options]: the script programs of that build against the model of the fabric.
+fabric() {
+	local dir=$1 part programs=()
+	shift
+	for part in pbr gfam ats io uio; do
+		[ ! -x "$dir/test/unit/${part}_script" ] ||
+			programs+=("--$part" "$dir/test/unit/${part}_script")
+	done
+	counted model run_fabric "${programs[@]}" "$@"
+}
+
+part_format() {
+	say "layout of the code (clang-format 14)"
+	if CHECK=1 usertools/format.sh clang-format-14 >"$work/format.log" 2>&1; then
+		pass
+	else
+		grep -m 10 error "$work/format.log"
+		fail "usertools/format.sh would change files"
+	fi
+}
+
+# need gcc|asan|clang: that build, made once a run; counted as one test.
+built=""
+need() {
+	local more=() cc=gcc dir=$main
+	case $1 in
+	asan)
+		dir=$asan
+		more=(-Db_sanitize='address,undefined' -Db_lundef=false -Ddebug=true -Doptimization=1)
+		;;
+	clang)
+		cc=clang dir=$clang
+		! has_fuzz || more=(-Dfuzz=true)
+		;;
+	esac
+	[[ " $built " != *" $1 "* ]] || return 0
+	[[ " $built " != *" -$1 "* ]] || return 1
+	say "build: $1"
+	if weft_build "$dir" $cc "${more[@]}" "${options[@]}"; then
+		built+=" $1"
+		pass
+	else
+		built+=" -$1"
+		fail "the build with $1"
+		return 1
+	fi
+}
+
+part_quick() {
+	need gcc || return
+	say "unit tests and quick tests of the programs"
+	suite "$main" quick --suite unit --suite quick
+}
+
+# The model beside the tests of the gcc build: neither uses all CPUs all the time.
+part_gcc() {
+	need gcc || return
+	if wants model; then
+		set -m
+		(passed=0 failed=0 skipped=0; run_model; totals) \
+			>"$work/model.out" 2>&1 &
+		background=$!
+		set +m
+	fi
+	say "every test"
+	suite "$main" gcc --no-suite fuzz
+}
+
+part_model() {
+	need gcc || return
+	say "the model"
+	if [ -n "$background" ]; then
+		wait "$background"
+		background=""
+	else
+		(passed=0 failed=0 skipped=0; run_model; totals) >"$work/model.out" 2>&1
+	fi
+	head -n -1 "$work/model.out"
+	add_counts "$work/model.out" || fail "the model did not run to its end"
+}
+
+# run_model: published vectors, its own runner, its rules; then the programs against it.
+run_model() {
+	local script
+	for script in test_vectors test_ide test_runner test_retry test_check_wire test_signature \
+		test_session_keys test_fabric; do
+		if model $script >"$work/$script.log" 2>&1; then
+			pass
+			echo "$script: $(grep -E '^(Ran|skipped) ' "$work/$script.log" | paste -sd ' ')"
+		else
+			tail -n 20 "$work/$script.log"
+			fail "test/model/$script.py"
+		fi
+	done
+	echo "-- its traces, replayed"
+	replay "$main"
+	echo "-- its scripts, through the retry layer"
+	counted model run_retry --script "$main/test/unit/llr_script"
+	echo "-- two retry layers with a bad wire between them, judged by it"
+	counted model run_loop --script "$main/test/unit/llr_script"
+	echo "-- block signatures"
+	counted model run_signature --sig "$main/app/weft-sig"
+	echo "-- tables of switches and GFDs, packets of ATS, CXL.io and UIO"
+	fabric "$main"
+}
+
+# Kernels of a build are chosen when a program starts. Each has its own unit tests whatever is chosen;
+# these are about all that runs upon them.
+part_scalar() {
+	need gcc || return
+	say "unit tests and those that start DPDK, scalar kernels (WEFT_CPU=scalar)"
+	suite "$main" scalar WEFT_CPU=scalar WEFT_TEST_AGAIN=1 --suite unit --suite eal
+}
+
+part_asan() {
+	need asan || return
+	say "AddressSanitizer and UBSan"
+	suite "$asan" asan WEFT_TEST_AGAIN=1 WEFT_SIM_SEEDS=60 WEFT_SIM_PACE_HOPS=100000 WEFT_SIM_THREADS=2 \
+		ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 \
+		UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 --no-suite once --no-suite fuzz
+	ASAN_OPTIONS=detect_leaks=0 replay "$asan"
+	counted model run_retry --script "$asan/test/unit/llr_script"
+	fabric "$asan" --cases 20000
+}
+
+part_clang() {
+	need clang || return
+	say "clang: unit tests and those that start DPDK"
+	suite "$clang" clang WEFT_TEST_AGAIN=1 --suite unit --suite eal
+	say "clang: the programs, scalar kernels"
+	suite "$clang" clang-scalar WEFT_CPU=scalar WEFT_TEST_AGAIN=1 --suite smoke --no-suite once
+}
+
+# has_fuzz: whether these sources have fuzzers.
+has_fuzz() { grep -q "^option('fuzz'" meson_options.txt; }
+
+part_fuzz() {
+	has_fuzz || return
+	need clang || return
+	say "fuzzers"
+	suite "$clang" fuzz --suite fuzz
 }
 
 say "packages"
 # shellcheck disable=SC2086
 if ! weft_install $WEFT_BUILD_PACKAGES $WEFT_TEST_PACKAGES; then
 	fail "packages could not be installed"
-	finish
+	end
 fi
 echo "all there"
 
 dir=${WEFT_TEST_DIR:-.}
-main=$dir/build
+main=$dir/build asan=$dir/build-asan clang=$dir/build-clang
 
 say "headers for DPDK drivers"
 options=(-Dtests=true)
@@ -122,100 +365,7 @@ else
 	echo "not there: the driver net_flitwire is neither built nor tested"
 fi
 
-say "build with gcc"
-if ! weft_build "$main" gcc "${options[@]}"; then
-	fail "build with gcc"
-	finish
-fi
-pass
-
-say "layout of the code (clang-format 14)"
-if CHECK=1 usertools/format.sh clang-format-14 >"$work/format.log" 2>&1; then
-	pass
-else
-	grep -m 10 error "$work/format.log"
-	fail "usertools/format.sh would change files"
-fi
-
-say "suite"
-suite "$main" main
-
-say "suite with scalar kernels only (WEFT_CPU=scalar)"
-suite "$main" scalar WEFT_CPU=scalar
-
-say "the model: published vectors, its own runner, retry rules, captures"
-for script in test_vectors test_ide test_runner test_retry test_check_wire test_signature \
-	test_session_keys test_fabric; do
-	if /usr/bin/python3 test/model/$script.py >"$work/$script.log" 2>&1; then
-		pass
-		grep -E '^(Ran|skipped) ' "$work/$script.log"
-	else
-		tail -n 20 "$work/$script.log"
-		fail "test/model/$script.py"
-	fi
+for part in $(known); do
+	! wants "$part" || "part_$part"
 done
-
-say "traces of the model, replayed"
-if /usr/bin/python3 test/model/make_traces.py --out "$work/traces" >"$work/traces.log" 2>&1; then
-	counted /usr/bin/python3 test/model/run_replay.py --replay "$main/app/weft-replay" \
-		--dir "$work/traces"
-else
-	tail -n 20 "$work/traces.log"
-	fail "the model could not make its traces"
-fi
-
-say "scripts of the model, through the retry layer"
-counted /usr/bin/python3 test/model/run_retry.py --script "$main/test/unit/llr_script"
-
-say "two retry layers with a bad wire between them, judged by the model"
-counted /usr/bin/python3 test/model/run_loop.py --script "$main/test/unit/llr_script"
-
-say "block signatures, against the model"
-if [ -x "$main/app/weft-sig" ]; then
-	counted /usr/bin/python3 test/model/run_signature.py --sig "$main/app/weft-sig"
-else
-	echo "skipped: no weft-sig in this build"
-	skipped=$((skipped + 1))
-fi
-
-# fabric BUILD [options]: the script programs of that build against the model of the fabric.
-fabric() {
-	local dir=$1 part programs=()
-	shift
-	for part in pbr gfam ats io uio; do
-		[ ! -x "$dir/test/unit/${part}_script" ] ||
-			programs+=("--$part" "$dir/test/unit/${part}_script")
-	done
-	counted /usr/bin/python3 test/model/run_fabric.py "${programs[@]}" "$@"
-}
-
-say "tables of switches and GFDs, packets of ATS, against the model"
-fabric "$main"
-
-say "suite under AddressSanitizer and UBSan"
-if weft_build "$dir/build-asan" gcc -Db_sanitize=address,undefined -Db_lundef=false -Ddebug=true \
-	-Doptimization=1 "${options[@]}"; then
-	pass
-	suite "$dir/build-asan" asan WEFT_SIM_SEEDS=60 WEFT_SIM_PACE_HOPS=100000 WEFT_SIM_THREADS=2 \
-		ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 \
-		UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-	if [ -d "$work/traces" ]; then
-		counted env ASAN_OPTIONS=detect_leaks=0 /usr/bin/python3 test/model/run_replay.py \
-			--replay "$dir/build-asan/app/weft-replay" --dir "$work/traces"
-	fi
-	counted /usr/bin/python3 test/model/run_retry.py \
-		--script "$dir/build-asan/test/unit/llr_script"
-	fabric "$dir/build-asan" --cases 20000
-else
-	fail "build with sanitizers"
-fi
-
-say "build and suite with clang"
-if weft_build "$dir/build-clang" clang "${options[@]}"; then
-	pass
-	suite "$dir/build-clang" clang
-else
-	fail "build with clang"
-fi
-
-finish
+end

@@ -1,9 +1,46 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
+# Options of test.sh and fresh-test.sh, what driver-headers.sh says when it fails, progress of packages.
 # usertools/build.sh: from whatever stands in a build folder comes a build with the options asked for;
 # what is good stays. The tree configures without cmocka. A small project stands for the tree.
 . "$(dirname "$0")/lib.sh"
 tree=$(cd "$here/../.." && pwd)
+
+for script in test fresh-test; do
+	refuses_with 2 "$script.sh: unknown option \"--frob\"" "$tree/usertools/$script.sh" --frob
+	"$tree/usertools/$script.sh" --help >"$work/help" || die "$script.sh --help fails"
+done
+"$tree/usertools/test.sh" --help >"$work/help"
+for word in --quick --only --list WEFT_TEST_DIR $("$tree/usertools/test.sh" --list | sed 's/ .*//'); do
+	grep -q -e "$word" "$work/help" || die "test.sh --help does not say $word"
+done
+refuses_with 2 'there is no part "frob"' "$tree/usertools/test.sh" --only format,frob
+refuses_with 2 'expected demo or test, got "x"' "$tree/usertools/fresh-test.sh" --first x
+if [ "$(id -u)" -eq 0 ]; then
+	PATH=$(mkdir "$work/few" && cd "$work/few" && ln -s /bin/bash /usr/bin/id /usr/bin/dirname . && pwd) \
+		"$tree/usertools/fresh-test.sh" >"$work/said" || die "fresh-test.sh without debootstrap"
+	same "without debootstrap" "skipped: debootstrap is not installed (package debootstrap)
+0 passed, 0 failed, 1 skipped" "$(cat "$work/said")"
+fi
+
+# A source package that cannot be unpacked, and no xz at all: a line each.
+mkdir "$work/fake" "$work/none"
+printf '#!/bin/sh\necho "500 https://host/debian bookworm/main"\n' >"$work/fake/apt-cache"
+printf '#!/bin/sh\necho 9\n' >"$work/fake/dpkg-query"
+cat >"$work/fake/apt-get" <<-'W'
+	#!/bin/sh
+	echo "dlstatus:1:45.5:Retrieving"; echo text; echo "pmstatus:x:61.0:Unpacking"
+	: >dpdk_9.orig.tar.xz
+W
+chmod +x "$work/fake/"*
+PATH=$work/fake:$PATH refuses "ethdev_driver.h cannot be unpacked" "$tree/usertools/driver-headers.sh" "$work/h"
+refuses "there is no program xz" env PATH="$work/none" /bin/sh "$tree/usertools/driver-headers.sh" "$work/h"
+if [ "$(id -u)" -eq 0 ]; then
+	(cd "$work" && . "$tree/usertools/packages.sh" && PATH=$work/fake:$PATH && weft_apt "$work/apt" install x) \
+		>"$work/said" || die "weft_apt: $(cat "$work/said")"
+	same "progress of packages" "  packages fetched 40 %,  packages installed 60 %" "$(paste -sd , "$work/said")"
+	same "the rest of apt's output" text "$(cat "$work/apt")"
+fi
 
 # The tree itself, with a pkg-config (and no cmake) that knows no cmocka.
 mkdir "$work/bin"
