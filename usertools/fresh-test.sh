@@ -83,14 +83,28 @@ fi
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/weft-fresh.XXXXXX")
 cache=${WEFT_FRESH_CACHE:-$work/cache}
-clean() {
-	[ $keep -eq 0 ] || { echo "kept: $work" && return; }
+# remove DIR: and first what is mounted there, by us or by what ran there. Nothing of this machine may be
+# below what is removed.
+remove() {
 	local mounted
-	# Nothing of this machine may be below what is removed.
-	grep -o " $work/[^ ]*" /proc/self/mounts | sort -r | while read -r mounted; do
+	mounted_in "$1" | sort -r | while read -r mounted; do
 		umount -l "$mounted"
 	done
-	grep -q " $work/" /proc/self/mounts || rm -rf --one-file-system "$work"
+	if mounted_in "$1" | grep -q .; then
+		echo "fresh-test.sh: $1: something is mounted there still; not removed" >&2
+	else
+		rm -rf --one-file-system "$1"
+	fi
+}
+
+mounted_in() { awk -v d="$1" '$2 == d || index($2, d "/") == 1 { print $2 }' /proc/self/mounts; }
+
+clean() {
+	if [ "$keep" -ne 0 ]; then
+		echo "kept: $work"
+	else
+		remove "$work"
+	fi
 }
 trap clean EXIT
 trap 'exit 130' INT TERM
@@ -163,11 +177,7 @@ order() {
 	run "$root" "usertools/demo.sh, $1 first" usertools/demo.sh
 	run "$root" "usertools/demo.sh again" usertools/demo.sh
 	[ "$1" = test ] || run "$root" "usertools/test.sh ${options[*]}, after the demo" usertools/test.sh "${options[@]}"
-	if [ $keep -eq 0 ]; then
-		umount -R "$root/dev" "$root/proc" "$root/sys" "$root/var/cache/apt/archives"
-		[ -z "$kind" ] || umount -R "$root"
-		rm -rf --one-file-system "$root"
-	fi
+	[ "$keep" -ne 0 ] || remove "$root"
 }
 
 if [ ! -f "$cache/base.tar" ]; then
