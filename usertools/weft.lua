@@ -73,8 +73,8 @@ local CONTROL_HAS = { "2 3 4 5 6 7 8 9 10 15", "2 3 4 5 6 7 8 9 10 13 15", "2 3 
 	"", "", "12", "", "8 9 14", "21", "21" }
 -- Those that a message has with IDE on. Some do not say whether it is.
 local CONTROL_HAS_IDE = { "17 18", "17 18 19", "17", "22 23", "20", "22 23", [10] = "20" }
--- Of those that offer memory.
-local CONTROL_MAY_HAVE = { { [24] = true }, { [24] = true } }
+-- Of those that offer memory, or know some.
+local CONTROL_MAY_HAVE = { { [24] = true, [25] = true }, { [24] = true, [25] = true } }
 local RECORD_TYPE, RECORD_IDE, RECORD_PADDED, RECORD_CHECK = 1, 7, 15, 16
 local CONTROL_RECORDS = {
 	{ "type", "Message", 1, 1, #CONTROL_MESSAGES, CONTROL_MESSAGES },
@@ -103,6 +103,7 @@ local CONTROL_RECORDS = {
 	{ "number", "Number", 8, 1 },
 	{ "mac", "MAC", 16 },
 	{ "memory", "Memory generation", 8, 1 },
+	{ "known", "Memory generation of the receiver, as known", 8, 1 },
 }
 
 -- Messages: length, then fields at the slot bits they have in the first message of a slot, which

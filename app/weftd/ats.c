@@ -323,12 +323,15 @@ ats_response(struct node *n, const struct weft_msg *m)
 bool
 ats_complete(struct node *n, const struct weft_host_completion *c)
 {
+	/* Whatever is no data must not be copied as if it were. */
+	const enum weft_ats_agent_op_end how = c->status == WEFT_HOST_DONE ? WEFT_ATS_AGENT_OP_DONE
+	                                       : c->status == WEFT_HOST_POISON
+	                                               ? WEFT_ATS_AGENT_OP_POISON
+	                                               : WEFT_ATS_AGENT_OP_LOST;
+
 	if (n->ats == NULL || n->ats->agent == NULL)
 		return false;
-	/* Whatever is no data must not be copied as if it were. */
-	weft_ats_agent_op_done(n->ats->agent, (uint32_t)c->cookie,
-		c->status == WEFT_HOST_DONE ? WEFT_ATS_AGENT_OP_DONE : WEFT_ATS_AGENT_OP_LOST,
-		c->data, n->ends_ns);
+	weft_ats_agent_op_done(n->ats->agent, (uint32_t)c->cookie, how, c->data, n->ends_ns);
 	return true;
 }
 
@@ -352,6 +355,7 @@ agent_ops(struct node *n)
 				       n->host, d.dpid, op.hpa, op.data, op.cookie, n->now_ns, &m);
 		if (rc != 0)
 			break;
+		m.poison = op.is_poison;
 		weft_ats_agent_op_begun(n->ats->agent, op.cookie);
 		host_forward(n, &m);
 		sent++;

@@ -84,6 +84,10 @@ struct peer {
 		uint64_t replaced; /* times; written last, read by the control thread */
 		uint64_t forgotten, transfers; /* lines and transfers that this cost, in all */
 		uint64_t told; /* control thread: of `replaced` */
+		/* And of this node's, as the other end knows it for those behind it: */
+		uint64_t asked; /* sessions begun whose word on it was heeded */
+		uint64_t poisoned; /* times that it knew another; written and read as `replaced` */
+		uint64_t poison_told;
 	} memory; /* of the other end, as it says */
 	uint64_t due_ns; /* when the end has something to do by time */
 	struct weft_end *end;
@@ -432,6 +436,9 @@ int generation_init(struct node *n, char *err, size_t err_len);
 /** A session with @p p begins, which says this of its memory; 0: nothing. Before any request goes. */
 void generation_met(struct peer *p, uint64_t generation);
 
+/** cxl: others behind @p p knew other memory here: poison all of it, until it is written. */
+void generation_poison(struct peer *p);
+
 /** Control thread: say whose memory was replaced since the last call, a line each. */
 void generation_tell(struct daemon *d);
 
@@ -448,6 +455,9 @@ void layouts_check(struct daemon *d);
 /** Make what the node asks and answers by UIO, if the fabric has any. Peers are there. */
 int uio_init(struct node *n, char *err, size_t err_len);
 void uio_fini(struct node *n);
+
+/** Poison all memory that the node offers by UIO and is no GFD's. */
+void uio_poison(struct node *n);
 
 /** A CXL.io packet came from a peer (weft_end_io_fn). */
 bool uio_packet(void *arg, const struct weft_io_tlp *t);

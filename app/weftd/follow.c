@@ -45,9 +45,7 @@ follow_session(struct peer *p, bool *ended, bool *began)
 	*began = peer_began(p);
 	if (n->clock != NULL && is_stalled != p->is_stalled)
 		follow_stall(p, is_stalled);
-	if (daemon_is_cxl(n->daemon))
-		return;
-	if (*ended) {
+	if (*ended && !daemon_is_cxl(n->daemon)) {
 		if (p->waiting != NULL) {
 			weft_host_grant(n->host, p->pid, 0, 0);
 			p->waiting->n = 0;

@@ -5,7 +5,9 @@
  * Which life of a process or of a memory something is of. Data in memory tells the run of the host
  * that wrote it, so a host that is started again knows its former lines. Memory has a random
  * generation, which its node tells in every session: who meets another one than before knows that all
- * it had there is gone, and tells those who use it before any request of theirs can be answered.
+ * it had there is gone, and tells those who use it before any request of theirs can be answered. In cxl
+ * mode a session is of a link, and the users are elsewhere: the switch keeps the generation in their name
+ * and says so to the node, whose memory is poisoned then until it is written.
  */
 
 #include "daemon.h"
@@ -71,10 +73,40 @@ generation_replaced(struct peer *p, uint64_t generation, bool is_late)
 void
 generation_met(struct peer *p, uint64_t generation)
 {
+	const bool is_cxl = daemon_is_cxl(p->node->daemon);
+
 	if (p->memory.generation != 0 && generation != p->memory.generation)
-		generation_replaced(p, generation, false);
+		generation_replaced(p, generation, is_cxl);
 	else
 		p->memory.generation = generation;
+	if (is_cxl && p->node->topo->kind == WEFT_TOPO_SWITCH)
+		weft_end_knows(p->end, generation);
+}
+
+void
+generation_poison(struct peer *p)
+{
+	struct node *n = p->node;
+
+	if (n->topo->kind == WEFT_TOPO_GFD)
+		weft_gfd_poison_all(&n->gfd);
+	else
+		uio_poison(n);
+	__atomic_store_n(&p->memory.poisoned, p->memory.poisoned + 1, __ATOMIC_RELEASE);
+}
+
+static void
+generation_tell_poison(const struct node *n, struct peer *p)
+{
+	const uint64_t poisoned = __atomic_load_n(&p->memory.poisoned, __ATOMIC_ACQUIRE);
+
+	if (poisoned != p->memory.poison_told)
+		event_tell(EVENT_MEMORY_NEW, n->topo->name, peer_name(p),
+			poisoned - p->memory.poison_told,
+			"memory is new (generation %016" PRIx64 "), and %s knew other: it reads "
+			"as poison until it is written",
+			n->generation, peer_name(p));
+	p->memory.poison_told = poisoned;
 }
 
 void
@@ -88,6 +120,7 @@ generation_tell(struct daemon *d)
 			const uint64_t replaced =
 				__atomic_load_n(&p->memory.replaced, __ATOMIC_ACQUIRE);
 
+			generation_tell_poison(n, p);
 			if (replaced == p->memory.told)
 				continue;
 			event_tell(EVENT_MEMORY_NEW, n->topo->name, peer_name(p),

@@ -103,8 +103,7 @@ peer_cfg(struct peer *p, bool asks, struct weft_end_cfg *c)
 	own->crc_order = t->crc_order;
 	own->isn_form = c->llr.isn;
 	own->credits = PEER_CREDITS;
-	/* cxl: the other end of a link is not the one who uses the memory. */
-	own->memory = t->mode == WEFT_MODE_RXL ? p->node->generation : 0;
+	own->memory = p->node->generation;
 	memcpy(own->node, p->node->topo->name,
 		strnlen(p->node->topo->name, WEFT_NODE_ID_LEN)); /* the rest stays 0 */
 	c->form = WEFT_FORM_PBR; /* in both modes: switches need the DPID */
@@ -331,6 +330,19 @@ peer_began(struct peer *p)
 	return true;
 }
 
+/* Behind a switch are those who knew the memory before: nothing of this session is answered first. */
+static void
+peer_new_memory(struct peer *p)
+{
+	const struct weft_session *s = weft_end_session(p->end);
+
+	if (p->node->generation == 0 || s->count[WEFT_SESSION_N_BEGUN] == p->memory.asked)
+		return;
+	p->memory.asked = s->count[WEFT_SESSION_N_BEGUN];
+	if (s->peer.known != 0 && s->peer.known != p->node->generation)
+		generation_poison(p);
+}
+
 static void
 peer_control(struct peer *p, struct rte_mbuf *m)
 {
@@ -338,6 +350,7 @@ peer_control(struct peer *p, struct rte_mbuf *m)
 		rte_pktmbuf_mtod_offset(m, const uint8_t *, WEFT_WIRE_FLITS_OFF),
 		rte_pktmbuf_data_len(m) - (size_t)WEFT_WIRE_FLITS_OFF, p->node->ends_ns,
 		p->node->random);
+	peer_new_memory(p);
 	fresh_random(p->node);
 	p->due_ns = 0;
 }
@@ -349,6 +362,7 @@ peer_flits(struct peer *p, struct rte_mbuf *m)
 {
 	const struct weft_frame *f = weft_frame(m);
 
+	peer_new_memory(p);
 	weft_end_deliver(p->end, weft_frame_flits(m), f->taken, f->dropped, p->node->message, p);
 	p->due_ns = 0;
 }

@@ -177,8 +177,9 @@ store_poll(void *arg)
 	for (uint16_t i = 0; i < n->n_peers; i++) {
 		struct peer *p = &n->peer[i];
 
-		peer_ended(p);
-		peer_began(p);
+		bool ended, began;
+
+		follow_session(p, &ended, &began);
 		if (p->state == PEER_UP)
 			p->up_ns = n->ends_ns;
 	}

@@ -65,6 +65,7 @@ struct uio {
 	struct weft_uio_memory memory;
 	uint8_t *own; /* mapped here: what a host offers, or a device has */
 	size_t own_len;
+	uint64_t *poison; /* of `own`, a bit a line */
 	struct uio_answers *answers; /* by peer */
 	struct weft_io_tlp held; /* request that waits for credit or window */
 	struct peer *held_for; /* NULL: none waits */
@@ -172,6 +173,13 @@ serve(struct node *n, const struct weft_io_tlp *t, struct uio_answers *a)
 			continue;
 		a->cpl[a->n++] = a->cpl[i];
 	}
+}
+
+void
+uio_poison(struct node *n)
+{
+	if (n->uio != NULL && n->uio->poison != NULL)
+		memset(n->uio->poison, 0xFF, weft_gfd_poison_size(n->uio->own_len));
 }
 
 /* --- packets that come in --- */
@@ -561,6 +569,10 @@ make_memory(struct node *n, char *err, size_t err_len)
 		}
 		u->own_len = cfg.len;
 		cfg.mem = u->own;
+		u->poison = calloc(1, weft_gfd_poison_size(cfg.len) + sizeof(uint64_t));
+		if (u->poison == NULL)
+			return -ENOMEM;
+		cfg.poison = u->poison;
 		if (cfg.len != 0)
 			rc = fabric_access(n, err, err_len);
 	}
@@ -600,6 +612,7 @@ uio_fini(struct node *n)
 	if (u->own != NULL)
 		munmap(u->own, u->own_len);
 	free(u->answers);
+	free(u->poison);
 	free(u);
 	n->uio = NULL;
 }

@@ -185,6 +185,7 @@ offer(const struct weft_ats_agent *a, struct agent_move *v, struct agent_op *op,
 	out->cookie = cookie_of(a, v, op);
 	out->hpa = (op->step == AGENT_WRITE ? v->to : v->from) +
 	           (uint64_t)op->line * WEFT_ATS_AGENT_LINE;
+	out->is_poison = op->step == AGENT_WRITE && op->is_poison;
 	out->data = op->step == AGENT_READ ? NULL : op->step == AGENT_WIPE ? wiped : op->data;
 	return true;
 }
@@ -249,8 +250,10 @@ weft_ats_agent_op_done(struct weft_ats_agent *a, uint32_t cookie, enum weft_ats_
 		a->count[WEFT_ATS_AGENT_N_COPY_AGAIN]++;
 		return;
 	}
-	if (op->step == AGENT_READ)
+	if (op->step == AGENT_READ) {
 		memcpy(op->data, data, sizeof(op->data));
+		op->is_poison = how == WEFT_ATS_AGENT_OP_POISON;
+	}
 	op->step = op->step == AGENT_WIPE ? AGENT_IDLE : (uint8_t)(op->step + 1);
 	if (op->step == AGENT_IDLE && ++v->done == v->lines)
 		end(a, v, now_ns);

@@ -39,6 +39,7 @@ struct agent_op {
 	uint32_t line;
 	uint8_t step; /* enum agent_step */
 	bool is_begun;
+	bool is_poison; /* what was read */
 	uint8_t data[WEFT_ATS_AGENT_LINE];
 };
 

@@ -79,6 +79,7 @@ struct weft_ats_agent_op {
 	const uint8_t *data; /**< to be written; NULL: it is to be read */
 	uint64_t hpa;
 	uint32_t cookie;
+	bool is_poison; /**< to be written as poison: what was read was */
 };
 
 struct weft_ats_agent;
@@ -137,12 +138,16 @@ bool weft_ats_agent_op(struct weft_ats_agent *a, uint64_t now_ns, struct weft_at
 void weft_ats_agent_op_begun(struct weft_ats_agent *a, uint32_t cookie);
 
 /** How a line ended. */
-enum weft_ats_agent_op_end { WEFT_ATS_AGENT_OP_DONE, WEFT_ATS_AGENT_OP_LOST };
+enum weft_ats_agent_op_end {
+	WEFT_ATS_AGENT_OP_DONE,
+	WEFT_ATS_AGENT_OP_POISON, /**< read, and poison: it is copied as that */
+	WEFT_ATS_AGENT_OP_LOST
+};
 
 /**
  * It has ended.
  *
- * @param data  64 bytes, of a read that is DONE. A lost one is made again after cfg.fence_ns
+ * @param data  64 bytes, of a read that is DONE or POISON. A lost one is made again after cfg.fence_ns
  */
 void weft_ats_agent_op_done(struct weft_ats_agent *a, uint32_t cookie,
 	enum weft_ats_agent_op_end end, const uint8_t *data, uint64_t now_ns);

@@ -920,6 +920,12 @@ weft_end_fini(struct weft_end *e)
 		end_ide_end(e->ide);
 }
 
+void
+weft_end_knows(struct weft_end *e, uint64_t generation)
+{
+	weft_session_knows(&e->session, generation);
+}
+
 struct weft_llr *
 weft_end_llr(struct weft_end *e)
 {

@@ -266,6 +266,9 @@ void weft_end_close(struct weft_end *e);
 /** With IDE: wipe the keys. The end is not used any more. Without IDE nothing. */
 void weft_end_fini(struct weft_end *e);
 
+/** As weft_session_knows(). */
+void weft_end_knows(struct weft_end *e, uint64_t generation);
+
 struct weft_llr *weft_end_llr(struct weft_end *e);
 const struct weft_session *weft_end_session(const struct weft_end *e);
 const struct weft_flow *weft_end_flow(const struct weft_end *e);

@@ -99,6 +99,12 @@ session_draw(struct weft_session *s, uint64_t rnd)
 	return id;
 }
 
+void
+weft_session_knows(struct weft_session *s, uint64_t generation)
+{
+	s->cfg.params.known = generation;
+}
+
 /* --- a session's life --- */
 
 void
@@ -138,6 +144,7 @@ session_begin(struct weft_session *s, uint32_t id, uint64_t now_ns)
 	s->offer = s->offer_for = 0;
 	s->wanted = 0;
 	s->peer = s->offered;
+	s->said = s->cfg.params;
 	memcpy(s->live_random, s->offer_random, WEFT_RANDOM_LEN);
 	s->state = WEFT_SESSION_UP;
 	s->differs = WEFT_PARAM_NONE;

@@ -96,7 +96,7 @@ send_welcome(struct weft_session *s, uint32_t *id, struct weft_control *c)
 	s->owes_welcome = false;
 	if (!is_live && (s->offer == 0 || s->welcome_for != s->offer_for))
 		return false;
-	*c = s->cfg.params;
+	*c = is_live ? s->said : s->cfg.params;
 	c->type = WEFT_CONTROL_WELCOME;
 	c->padded = s->welcome_flits;
 	c->session = is_live ? s->id : s->offer;

@@ -22,14 +22,14 @@ session_draw_share(struct weft_session *s)
 }
 
 static void
-make_deal(const struct weft_session *s, uint32_t id, const struct weft_control *peer,
-	const uint8_t *random, struct weft_session_deal *d)
+make_deal(const struct weft_session *s, uint32_t id, const struct weft_control *said,
+	const struct weft_control *peer, const uint8_t *random, struct weft_session_deal *d)
 {
 	struct weft_control *own = s->cfg.asks ? &d->asks : &d->answers;
 	struct weft_control *other = s->cfg.asks ? &d->answers : &d->asks;
 
 	d->session = id;
-	*own = s->cfg.params;
+	*own = *said;
 	memcpy(own->random, random, WEFT_RANDOM_LEN);
 	*other = *peer;
 	own->type = other->type = 0;
@@ -42,7 +42,7 @@ make_deal(const struct weft_session *s, uint32_t id, const struct weft_control *
 void
 weft_session_deal(const struct weft_session *s, struct weft_session_deal *d)
 {
-	make_deal(s, s->id, &s->peer, s->live_random, d);
+	make_deal(s, s->id, &s->said, &s->peer, s->live_random, d);
 }
 
 static bool
@@ -65,7 +65,7 @@ session_prove(const struct weft_session *s, uint32_t id, bool is_live, uint8_t *
 	if (is_live)
 		weft_session_deal(s, &d);
 	else
-		make_deal(s, id, &s->offered, s->offer_random, &d);
+		make_deal(s, id, &s->cfg.params, &s->offered, s->offer_random, &d);
 	return s->cfg.keys->proof(s->cfg.keys->arg, &d, s->cfg.asks, proof);
 }
 
@@ -78,7 +78,7 @@ session_is_proven(
 
 	if (!session_has_ide(s))
 		return true;
-	make_deal(s, id, peer, s->offer_random, &d);
+	make_deal(s, id, &s->cfg.params, peer, s->offer_random, &d);
 	if (!s->cfg.keys->proof(s->cfg.keys->arg, &d, !s->cfg.asks, want))
 		return false;
 	if (is_equal(want, proof, WEFT_PROOF_LEN))
@@ -94,7 +94,7 @@ session_bind(struct weft_session *s, uint32_t id)
 
 	if (!session_has_ide(s))
 		return true;
-	make_deal(s, id, &s->offered, s->offer_random, &d);
+	make_deal(s, id, &s->cfg.params, &s->offered, s->offer_random, &d);
 	if (s->cfg.keys->bind(s->cfg.keys->arg, &d))
 		return true;
 	s->count[WEFT_SESSION_N_NO_RANDOM]++;

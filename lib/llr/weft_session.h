@@ -176,6 +176,7 @@ struct weft_session {
 	struct weft_control offered; /* what the other end said when it was to begin */
 	uint8_t offer_random[WEFT_RANDOM_LEN]; /* IDE: own share in what is asked or offered */
 	uint8_t live_random[WEFT_RANDOM_LEN]; /* IDE: own share in the live session */
+	struct weft_control said; /* what this end said of itself for the live session */
 	/** What the other end says of itself; valid in a session, and in REFUSED. */
 	struct weft_control peer;
 	uint64_t count[WEFT_SESSION_N_COUNTERS];
@@ -254,6 +255,12 @@ bool weft_session_is_parting(const struct weft_session *s);
  * for a new one at once.
  */
 enum weft_session_event weft_session_abandon(struct weft_session *s, uint64_t now_ns);
+
+/**
+ * The generation of the other end's memory that this end knows, to be said from the next session on;
+ * 0: none. To be called when a session begins, or while none is offered.
+ */
+void weft_session_knows(struct weft_session *s, uint64_t generation);
 
 /** What was agreed on for the live session. */
 void weft_session_deal(const struct weft_session *s, struct weft_session_deal *d);

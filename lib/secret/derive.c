@@ -12,7 +12,7 @@
 #include "weft_base.h"
 
 #define PURPOSE_LEN 16
-#define SIDE_LEN 36
+#define SIDE_LEN 44
 #define WHERE_LEN 14
 #define INFO_LEN (PURPOSE_LEN + WHERE_LEN + 2 * SIDE_LEN)
 #define HMAC_LEN 32
@@ -58,6 +58,7 @@ put_side(uint8_t *at, const struct weft_control *c)
 	weft_put_be16(at + 10, c->port);
 	memcpy(at + 12, c->node, WEFT_NODE_ID_LEN);
 	weft_put_be64(at + 12 + WEFT_NODE_ID_LEN, c->memory);
+	weft_put_be64(at + 20 + WEFT_NODE_ID_LEN, c->known);
 	return SIDE_LEN;
 }
 

@@ -118,6 +118,12 @@ place_of(const struct weft_gfd *g, const struct weft_msg *msg, bool write)
 	return p;
 }
 
+void
+weft_gfd_poison_all(struct weft_gfd *g)
+{
+	memset(g->poison, 0xFF, weft_gfd_poison_size(g->len_bytes));
+}
+
 static bool
 line_get(const uint64_t *map, uint64_t dpa)
 {

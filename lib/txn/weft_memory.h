@@ -82,6 +82,9 @@ size_t weft_gfd_poison_size(uint64_t len_bytes);
 int weft_gfd_init(struct weft_gfd *g, uint16_t pid, uint64_t hpa_base, void *mem,
 	uint64_t len_bytes, uint64_t *poison);
 
+/** Poison every line: what was known of it is gone. Each write of a whole line heals it. */
+void weft_gfd_poison_all(struct weft_gfd *g);
+
 /**
  * Ask @p guard (weft_gfam_log.h) before each access from now on: it decides by the request's SPID
  * and address, and the device address is then its answer, not the distance to hpa_base. What it

@@ -13,7 +13,7 @@
 #include "weft_wire.h"
 
 /* When a message has its record. */
-enum { ALWAYS, WITH_IDE, IF_PROVEN, IF_NUMBERED, IF_MEMORY };
+enum { ALWAYS, WITH_IDE, IF_PROVEN, IF_NUMBERED, IF_MEMORY, IF_KNOWN };
 
 struct record {
 	uint8_t type;
@@ -66,6 +66,7 @@ static const struct record records[] = {
 	RECORD_WHEN(IF_NUMBERED, 22, 8, IN_NUMBERED, 1, UINT64_MAX, number),
 	RECORD_WHEN(IF_NUMBERED, RECORD_MAC, WEFT_CONTROL_MAC_LEN, IN_NUMBERED, 0, 0, mac),
 	RECORD_WHEN(IF_MEMORY, 24, 8, IN(HELLO) | IN(WELCOME), 1, UINT64_MAX, memory),
+	RECORD_WHEN(IF_KNOWN, 25, 8, IN(HELLO) | IN(WELCOME), 1, UINT64_MAX, known),
 };
 
 static int
@@ -166,6 +167,7 @@ record_is_due(uint8_t when, const struct weft_control *c)
 	case IF_PROVEN: return is_proof_given(c);
 	case IF_NUMBERED: return c->number != 0;
 	case IF_MEMORY: return c->memory != 0;
+	case IF_KNOWN: return c->known != 0;
 	default: return true;
 	}
 }

@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 #define WEFT_NODE_ID_LEN 16
-#define WEFT_CONTROL_MAX 128 /**< most bytes of records in a message, padding aside */
+#define WEFT_CONTROL_MAX 160 /**< most bytes of records in a message, padding aside */
 #define WEFT_RANDOM_LEN 32
 #define WEFT_PROOF_LEN 16
 #define WEFT_CONTROL_MAC_LEN 16
@@ -90,6 +90,8 @@ struct weft_control {
 	uint64_t challenge; /**< CHALLENGE, GONE: a random number, not 0 */
 	/** HELLO, WELCOME: generation of the memory that the sender offers, drawn at random; 0: none. */
 	uint64_t memory;
+	uint64_t
+		known; /**< HELLO, WELCOME: that of the other end as met last, for others; 0: none */
 	/* With IDE on, else 0: */
 	uint8_t random[WEFT_RANDOM_LEN]; /**< HELLO, WELCOME: the sender's share in the keys */
 	uint8_t proof

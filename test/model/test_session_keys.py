@@ -13,7 +13,7 @@ from weftmodel import control
 
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../vectors/ide_keys.txt")
 SIDE = ("version mode max_flits crc_order isn_form ide_mode ide_bits credits port node memory "
-        "random").split()
+        "known random").split()
 
 
 def where(purpose, direction, generation, pids, vc, session):
@@ -26,7 +26,7 @@ def derive(length, purpose, psk, direction, generation, pids, vc, session, sides
     """HKDF-SHA-256 with the label of doc/ide.md."""
     info = where(purpose, direction, generation, pids, vc, session)
     for s in sides:
-        info += struct.pack(">6B3H16s8s", *(s[k] for k in SIDE[:-1]))
+        info += struct.pack(">6B3H16s8s8s", *(s[k] for k in SIDE[:-1]))
     salt = sides[0]["random"] + sides[1]["random"]
     return HKDF(hashes.SHA256(), length, salt, info).derive(psk)
 
@@ -60,6 +60,7 @@ def side(i, n):
     s.update({k: 300 * (n + 1) + 7 * i + j for j, k in enumerate(SIDE[6:9])})
     s["node"] = bytes((base + j) % 256 for j in range(16))
     s["memory"] = bytes((7 * base + j) % 256 if n else 0 for j in range(8))
+    s["known"] = bytes((9 * base + 2 * j) % 256 if n > 1 else 0 for j in range(8))
     s["random"] = bytes((3 * base + 5 * j) % 256 for j in range(32))
     return s
 

@@ -11,6 +11,7 @@ fabric() {
 	local more="requests: $1${2:+, $2}"
 	cat >"$topology" <<-Y
 	fabric: restart
+	mode: ${mode:-rxl}
 	nodes:
 	  - {name: h0, kind: host, pid: 0x101, traffic: {$more, lines: 1024}, uio: {$more, lines: 256}}
 	  - {name: s0, kind: switch, pid: 0x010}
@@ -92,4 +93,22 @@ same "old lines or zeros taken for others" 0 "$(total mismatches)"
 [ "$status" -eq $(($(total lost) > 0)) ] || die "status $status with $(total lost) lost"
 same "new memories met" 1 "$(json "$work/h.json" 'o["nodes"][0]["connections"][0]["memory_replaced"]')"
 grep -q 'node h0: g0 restarted with empty memory (generation' "$work/h0.log" || die "the host said nothing of it"
+
+# In cxl mode the switch tells the GFD: what it had is poison, no zeros, until it is written.
+for node in s0 g0; do kill_hard "$(eval "echo \$pid_$node")"; done
+mode=cxl
+fabric 0 "timeout_ms: 500"
+start s0
+start g0
+start h0 --json "$work/h.json"
+wait_for 20 has_read h0 "$pid_h0" 3000
+kill_hard "$pid_g0"
+start g0
+wait_for 20 grep -q 'node g0: memory is new (generation .*), and s0 knew other' "$work/g0.log"
+again
+kill -INT "$pid_h0"
+if wait "$pid_h0"; then die "a host whose data is gone ended well"; fi
+same "zeros taken for data" 0 "$(total mismatches)"
+[ "$(total failed)" -gt 50 ] || die "only $(total failed) reads of poison"
+grep -q 'node s0: g0 restarted with empty memory (generation' "$work/s0.log" || die "the switch said nothing of it"
 echo "hosts come back to their lines, wait for switches, forgive themselves pauses, and tell new memory from old"

@@ -536,7 +536,7 @@ OUT_OF_RANGE = {control.TYPE: (0, 11), control.MODE: (2,), control.MAX_FLITS: (0
 NAMED = ("type", "version", "mode", "max_flits", "crc_order", "isn", "ide", "port", "node",
          "credits", "differs", "flags", "session", "count", "padded", "check",
          "ide_bits", "random", "proof", "ready_proof", "challenge", "number", "mac",
-         "memory")
+         "memory", "known")
 
 
 def filled(kind):
@@ -565,10 +565,11 @@ def wrong_records(records):
         for number in OUT_OF_RANGE.get(kind, ()):
             yield put(records, kind, number)
     may = control.MAY_CARRY.get(records[0][1][0], ())
+    optional = control.OPTIONAL.get(records[0][1][0], ())
     for kind in set(control.LENGTH) - has:
         if len(may) == 1 and kind in may:
             continue
-        value = 1 if kind in OUT_OF_RANGE else 0
+        value = 1 if kind in OUT_OF_RANGE and kind not in optional else 0
         yield records + [(kind, value.to_bytes(control.LENGTH[kind], "big"))]
 
 
@@ -600,6 +601,10 @@ def control_cases():
         for i in range(len(records) - len(more), len(records) if len(more) > 1 else 0):
             yield with_check(records[:i] + records[i + 1:]), False
         yield with_check(put(records, control.NUMBER, 0)), control.NUMBER not in more
+    for kind, more in control.OPTIONAL.items():
+        for k in more:
+            yield with_check(filled(kind)[:-1] + [(k, bytes(range(8)))]), True
+        yield with_check(filled(kind)[:-1] + [(k, bytes(range(8))) for k in more]), True
     for kind in (control.HELLO, control.WELCOME):
         long = with_check(put(filled(kind), control.PADDED, 2))
         yield long, False
@@ -623,7 +628,7 @@ def controls():
     messages = [filled(kind) for kind in control.CARRIES]
     messages += [split(with_check(filled(kind)[:-1] +
                                   [(k, bytes(range(1, 1 + control.LENGTH[k]))) for k in more]))
-                 for kind, more in control.MAY_CARRY.items()]
+                 for kind, more in [*control.MAY_CARRY.items(), *control.OPTIONAL.items()]]
     pcapio.write_pcap(path, [pcapio.Packet(0, start + with_check(m)) for m in messages])
     got, _ = rows(path, ["weft.control." + name for name in NAMED])
     if len(got) != len(messages):
@@ -645,7 +650,7 @@ def random_control(rng):
         records = b""
         for _ in range(rng.randrange(14)):
             length = rng.choice((0, 1, 2, 4, 16, rng.randrange(256)))
-            records += bytes([rng.randrange(1, 26), length]) + rng.randbytes(length)
+            records += bytes([rng.randrange(1, 28), length]) + rng.randbytes(length)
     head = bytes([0x11, 1, 0, 0]) + rng.randbytes(12)
     head = head[:4] + bytes([head[4] & 15, head[5], head[6] & 15]) + head[7:]
     records = records[:rng.randrange(len(records) + 1)] if rng.random() < 0.5 else records

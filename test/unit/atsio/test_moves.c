@@ -481,6 +481,28 @@ without_a_fence_it_goes_wrong(void **state)
 	assert_true(wrong != 0);
 }
 
+/* Of a page's first lines every other one is poison where it was: it is nowhere clean afterwards. */
+static void
+poison_is_copied_as_poison(struct weft_ats_agent *a, struct weft_ats_agent_op *op)
+{
+	static const uint8_t data[LINE] = { 7 };
+	uint64_t at_ns = 2000000, done = 0;
+
+	do {
+		const unsigned int line = (unsigned int)(op->hpa % 4096 / LINE);
+		const bool is_copy = op->data != NULL && op->hpa >= PA + SECOND;
+
+		assert_int_equal(op->is_poison, is_copy && line % 2 == 0);
+		weft_ats_agent_op_begun(a, op->cookie);
+		weft_ats_agent_op_done(a, op->cookie,
+			op->data == NULL && line % 2 == 0 ? WEFT_ATS_AGENT_OP_POISON
+							  : WEFT_ATS_AGENT_OP_DONE,
+			data, at_ns);
+		done++;
+	} while (weft_ats_agent_op(a, at_ns++, op));
+	assert_int_equal(done, 3 * 4096 / LINE);
+}
+
 /* A client that does not complete: its page is not reused until its session has ended. */
 static void
 silent_client_holds_its_page(void **state)
@@ -521,6 +543,7 @@ silent_client_holds_its_page(void **state)
 	assert_true(weft_ats_agent_op(a, 1000500, &op));
 	assert_int_equal(op.hpa, PA);
 	assert_null(op.data);
+	poison_is_copied_as_poison(a, &op);
 	free(a);
 }
 

@@ -116,7 +116,8 @@ read_side(char **words, struct weft_control *c)
 		.port = (uint16_t)v[8] };
 	assert_int_equal(hex(words[9], c->node), WEFT_NODE_ID_LEN);
 	c->memory = strtoull(words[10], NULL, 16);
-	assert_int_equal(hex(words[11], c->random), WEFT_RANDOM_LEN);
+	c->known = strtoull(words[11], NULL, 16);
+	assert_int_equal(hex(words[12], c->random), WEFT_RANDOM_LEN);
 }
 
 /* MACs and proofs of control frames; @p word those behind the proofs. */
@@ -157,7 +158,7 @@ labels_are_those_of_the_model(void **state)
 	(void)state;
 	assert_non_null(f);
 	while (fgets(line, sizeof(line), f) != NULL) {
-		char *word[39], *save = NULL, *w = strtok_r(line, " \n", &save);
+		char *word[41], *save = NULL, *w = strtok_r(line, " \n", &save);
 		struct weft_derive_domain domain;
 		struct weft_session_deal d = { 0 };
 		uint8_t want[32], got[32];
@@ -167,9 +168,9 @@ labels_are_those_of_the_model(void **state)
 
 		if (w == NULL || w[0] == '#')
 			continue;
-		for (; w != NULL && n < 39; w = strtok_r(NULL, " \n", &save))
+		for (; w != NULL && n < 41; w = strtok_r(NULL, " \n", &save))
 			word[n++] = w;
-		assert_int_equal(n, 39);
+		assert_int_equal(n, 41);
 		psk = psk_of(word[0]);
 		domain.asks = (uint16_t)strtoul(word[1], NULL, 16);
 		domain.answers = (uint16_t)strtoul(word[2], NULL, 16);
@@ -177,16 +178,16 @@ labels_are_those_of_the_model(void **state)
 		d.session = (uint32_t)strtoul(word[4], NULL, 16);
 		generation = (uint32_t)strtoul(word[5], NULL, 16);
 		read_side(word + 6, &d.asks);
-		read_side(word + 18, &d.answers);
+		read_side(word + 19, &d.answers);
 		for (unsigned int from = 0; from < 2; from++) {
-			hex(word[30 + from], want);
+			hex(word[32 + from], want);
 			assert_true(weft_derive_key(psk, &domain, &d, from == 0, generation, got));
 			assert_memory_equal(got, want, 32);
-			hex(word[32 + from], want);
+			hex(word[34 + from], want);
 			assert_true(weft_derive_proof(psk, &domain, &d, from == 0, got));
 			assert_memory_equal(got, want, WEFT_PROOF_LEN);
 		}
-		check_control(psk, &domain, &d, word + 34);
+		check_control(psk, &domain, &d, word + 36);
 		weft_psk_free(psk);
 		lines++;
 	}

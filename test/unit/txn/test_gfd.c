@@ -409,10 +409,34 @@ every_counter_has_a_name_of_its_own(void **state)
 	}
 }
 
+/* All of the memory, its last line too, and nothing else; whole writes heal line by line. */
+static void
+poison_of_all_is_healed_by_writes(void **state)
+{
+	(void)state;
+	assert_int_equal(weft_gfd_init(&gfd, PID, BASE, mem, LEN, poison), 0);
+	weft_gfd_poison_all(&gfd);
+	for (unsigned int healed = 0; healed <= LINES; healed++) {
+		for (unsigned int i = 0; i < LINES; i++) {
+			struct weft_msg m = { .kind = WEFT_MSG_M2S_REQ,
+				.op = WEFT_M2S_REQ_MEMRD,
+				.dpid = PID,
+				.addr = BASE + i * 64 };
+			struct weft_msg reply;
+
+			assert_int_equal(weft_gfd_request(&gfd, &m, &reply), WEFT_OK);
+			assert_int_equal(reply.poison, i >= healed);
+		}
+		if (healed < LINES)
+			write_line(BASE + healed * 64, false);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(poison_of_all_is_healed_by_writes),
 		cmocka_unit_test(init_refuses_what_is_out_of_range),
 		cmocka_unit_test(reads_return_the_line_and_keep_contents),
 		cmocka_unit_test(write_changes_its_line_and_no_other_byte),

@@ -40,6 +40,7 @@ static const struct weft_control example = {
 	.number = 0x1112131415161718,
 	.mac = "the MAC, 16 byte",
 	.memory = 0x2122232425262728,
+	.known = 0x3132333435363738,
 };
 
 /* One record each, as doc/wire.md says them: type, length, value. In the order of building. */
@@ -71,6 +72,7 @@ static const struct {
 	{ 10, { 22, 8, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18 }, "46" },
 	{ 18, "\x17\x10the MAC, 16 byte", "46" },
 	{ 10, { 24, 8, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28 }, "12" },
+	{ 10, { 25, 8, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38 }, "12" },
 };
 
 #define RECORDS WEFT_ARRAY_SIZE(example_records)
@@ -149,6 +151,7 @@ example_as(unsigned int message)
 	if (!message_has(message, 21))
 		memset(c.mac, 0, sizeof(c.mac));
 	c.memory = message_has(message, 22) ? c.memory : 0;
+	c.known = message_has(message, 23) ? c.known : 0;
 	return c;
 }
 
@@ -202,7 +205,7 @@ assert_same(const struct weft_control *a, const struct weft_control *b)
 	assert_memory_equal(a->random, b->random, WEFT_RANDOM_LEN);
 	assert_memory_equal(a->proof, b->proof, WEFT_PROOF_LEN);
 	assert_true(a->challenge == b->challenge && a->number == b->number);
-	assert_true(a->memory == b->memory);
+	assert_true(a->memory == b->memory && a->known == b->known);
 	assert_memory_equal(a->mac, b->mac, WEFT_CONTROL_MAC_LEN);
 }
 
@@ -274,6 +277,8 @@ what_was_built_parses_to_the_same(void **state)
 		}
 		if (c.type <= WEFT_CONTROL_WELCOME && weft_rand_below(&r, 2) == 0)
 			c.memory = weft_rand_u64(&r) | 1;
+		if (c.type <= WEFT_CONTROL_WELCOME && weft_rand_below(&r, 2) == 0)
+			c.known = weft_rand_u64(&r) | 1;
 		if (c.type == WEFT_CONTROL_REFUSE)
 			c.differs = (uint8_t)(1 + weft_rand_below(&r, WEFT_PARAM_COUNT - 1));
 		if (c.type == WEFT_CONTROL_WELCOME)
@@ -325,11 +330,11 @@ values_out_of_range_are_refused(void **state)
 		const unsigned int message = record == 12 ? 2 : 8;
 		size_t len = put_message(rec, message);
 
-		/* Session and count, from the end; behind a session stand records 15, 17 to 19, 24. */
-		memset(rec + len - (record == 12 ? 73 : 4), 0, 4);
+		/* Session and count, from the end; behind a session stand records 15, 17 to 19, 24, 25. */
+		memset(rec + len - (record == 12 ? 83 : 4), 0, 4);
 		seal(rec, len);
 		assert_int_equal(parse(rec, ROOM, &c), WEFT_DROP_BAD_CONTROL);
-		memset(rec + len - (record == 12 ? 73 : 4), 0xFF, 4);
+		memset(rec + len - (record == 12 ? 83 : 4), 0xFF, 4);
 		seal(rec, len);
 		memset(rec + len + CHECK_LEN, 0, ROOM - len - CHECK_LEN);
 		assert_int_equal(parse(rec, ROOM, &c), WEFT_OK);
@@ -435,10 +440,10 @@ missing_repeated_and_strange_records_are_refused(void **state)
 					len = put_record(rec, len, message, k);
 			seal(rec, len);
 			/* READY and GONE may go without a proof, who has no memory says none. */
-			assert_int_equal(
-				parse(rec, ROOM, &c), message_has(message, i) && i != 18 && i != 22
-							      ? WEFT_DROP_BAD_CONTROL
-							      : WEFT_OK);
+			assert_int_equal(parse(rec, ROOM, &c),
+				message_has(message, i) && i != 18 && i != 22 && i != 23
+					? WEFT_DROP_BAD_CONTROL
+					: WEFT_OK);
 
 			/* Twice, or once where it does not belong. */
 			memset(rec, 0, sizeof(rec));
