@@ -40,10 +40,14 @@ table() {
 		retry | -DGAP -DOLD -DAGE=5 -DANY_ACK -DFAULTS=0 -DEARLY=1 | acked<=0 | Acks outside the window are obeyed
 		retry | -DNO_RENAK -DFLITS=2 -DFAULTS=2 -DEARLY=0 | non-progress cycle | Nak never repeated, two faults
 		retry | -DNO_RENAK -DFLITS=2 -DFAULTS=1 -DEARLY=1 | non-progress cycle | Nak never repeated, late Ack and lost Nak
-		session | -DXS=2 -DSS=4 -DCRASHES=2 -DFLITS=1 | order | handshake, two crashes
 		session | -DXS=3 -DSS=4 -DCRASHES=1 -DFLITS=1 | order | handshake, one crash, more attempts
 		session | -DXS=2 -DSS=3 -DCRASHES=2 -DFLITS=2 | order | handshake, two crashes, two flits
-		session | -DCALM -DXS=2 -DSS=3 -DCRASHES=2 -DFLITS=1 | ends | handshake, both in one session in the end
+		session | -DCALM -DXS=2 -DSS=3 -DCRASHES=2 -DFLITS=0 | ends | handshake, both in one session in the end
+		session | -DKEYS -DXS=2 -DSS=3 -DCRASHES=2 -DFLITS=1 | order | handshake, GOODBYE with a MAC
+		session | -DNO_CHALLENGE | id!=s | RESET and GOODBYE are believed
+		session | -DNO_NUMBER | s!=end[ | GONE is believed whatever its number
+		session | -DGONE_SOON | s!=end[ | an end says GONE of what it is offered
+		session | -DKEYS -DNO_MAC | id!=s | GOODBYE without a MAC is believed
 		session | -DNO_CHECK | l==end[e].partner | flits of any session are taken
 		session | -DNO_X | begun[e].by[s]==0 | WELCOME is believed whatever X it answers
 		session | -DDROP_AT_HELLO | end[1].id==0 | HELLO ends the session there is

@@ -3,19 +3,24 @@
 
 /*
  * The session handshake (encapsulation.md section 2, reliability.md section 3.6; doc/spin.md): end
- * A asks, end B answers. HELLO(X), WELCOME(X, S), READY(S), then KEEPALIVEs and flits of S; RESET,
- * GOODBYE.
+ * A asks, end B answers. HELLO(X), WELCOME(X, S), READY(S), then KEEPALIVEs and flits of S; and how
+ * a session ends: whoever hears that it is over, by RESET or GOODBYE, asks by CHALLENGE, and GONE is the
+ * answer.
  *
  * The network before `calm` is as bad as can be: every frame ever sent may come at any time, any
  * number of times, or never. So no frame is kept: what may come follows from what was ever sent,
  * and an end may as well send all that its state allows at once. Ends crash and forget everything.
+ * Somebody else says RESET and GOODBYE of any session at any time, too, and CHALLENGE with the numbers
+ * that were asked with; not GONE with a number that he has not seen. With KEYS, GOODBYE has a MAC: it comes
+ * only if it was sent, and is believed.
  *
  * Promised (assertions): an end takes flits only of the life that its session was made with, from
  * number 1 on; a session begins once at each end, at B first; none that both ends are in is ended
  * by a frame. With CALM the faults stop at any moment, and every run must end with both ends in one
  * session.
  *
- * Broken on purpose, each by a switch: NO_CHECK, NO_X, DROP_AT_HELLO, COUNTED.
+ * Broken on purpose, each by a switch: NO_CHECK, NO_X, DROP_AT_HELLO, COUNTED; NO_CHALLENGE, NO_NUMBER,
+ * GONE_SOON, NO_MAC.
  */
 
 #ifndef XS
@@ -41,6 +46,7 @@ typedef end_state {
 	byte id; /* live session; 0: none */
 	byte asked; /* A: X of the HELLO that is out */
 	byte wanted; /* A: S that was offered */
+	byte last; /* A: session that it was in last */
 	byte for_x; /* B: X that the live session answers */
 	byte offer, offer_for; /* B: candidate, and the X that it answers */
 	byte expected; /* number of the flit expected in the live session */
@@ -58,12 +64,15 @@ byte x_of[MAX_S + 1]; /* WELCOMEs: S was offered for this X; 0: S was not drawn 
 byte readied[MAX_S + 1]; /* READYs of S: bit l: from A's life l */
 typedef per_session { byte by[MAX_S + 1] };
 per_session begun[2]; /* flits, KEEPALIVEs: bit l: life l was in S */
+per_session asked[2]; /* CHALLENGEs about S: a number was drawn, by an end in S */
+per_session gone[2]; /* GONEs of S, to that number */
+#ifdef KEYS
 per_session bye[2]; /* GOODBYEs of S */
-byte reset[MAX_S + 1]; /* RESETs of S, by B */
+#endif
 
 /* In the calm: what is under way, at most one frame of a kind; 0: none. */
 byte hello_now, welcome_now, welcome_for, ready_now, reset_now;
-byte alive_now[2];
+byte alive_now[2], asked_now[2], gone_now[2];
 
 /* --- what both ends do --- */
 
@@ -75,6 +84,7 @@ inline begin(e, s, of_life)
 	begun[e].by[s] = begun[e].by[s] | (1 << end[e].life);
 	end[e].for_x = end[e].offer_for;
 	end[e].id = s;
+	end[e].last = (e == A -> s : 0);
 	end[e].expected = 1;
 	end[e].partner = of_life;
 	end[e].offer = 0;
@@ -100,6 +110,7 @@ inline finish(e)
 inline crash(e)
 {
 	finish(e);
+	end[e].last = 0;
 	end[e].offer = 0;
 	end[e].offer_for = 0;
 	end[e].life++;
@@ -130,9 +141,7 @@ inline got_frame(e, s, of_life, n)
 		fi
 	:: else ->
 		if
-		:: e == B ->
-			reset[s] = 1;
-			reset_now = (calm -> s : 0)
+		:: e == B -> reset_now = (calm -> s : 0)
 		:: else
 		fi
 	fi
@@ -194,26 +203,50 @@ inline got_welcome(x, s)
 	fi
 }
 
-inline got_reset(s)
+/* --- how a session ends --- */
+
+/* Somebody says that it is over. */
+inline hears_over(e, s)
 {
 	if
-	:: s == end[A].id ->
-		assert(end[B].id != s);
-		finish(A)
+	:: s == end[e].id ->
+#ifdef NO_CHALLENGE
+		assert(end[1 - e].id != s);
+		finish(e)
+#else
+		asked[e].by[s] = 1;
+		asked_now[e] = (calm -> s : 0)
+#endif
 	:: else
 	fi
 }
 
-inline got_bye(e, s)
+#ifdef GONE_SOON
+#define is_over(e, s) (s != end[e].id)
+#else
+/* While it asks, A may be about to begin any but the one it was in. */
+#define is_over(e, s)                                                                              \
+	(s != end[e].id && s != end[e].wanted && s != end[e].offer &&                              \
+		(e == B || !asks || s == end[e].last))
+#endif
+
+inline got_challenge(e, s)
+{
+	if
+	:: is_over(e, s) ->
+		gone[e].by[s] = 1;
+		gone_now[e] = (calm -> s : 0)
+	:: else
+	fi
+}
+
+inline got_gone(e, s)
 {
 	if
 	:: s == end[e].id ->
 		assert(end[1 - e].id != s);
+		assert(s != end[1 - e].wanted);
 		finish(e)
-	:: s != end[e].id && s == end[e].wanted -> ask_anew(e)
-	:: s != end[e].id && s == end[e].offer ->
-		end[e].offer = 0;
-		end[e].offer_for = 0
 	:: else
 	fi
 }
@@ -240,9 +273,23 @@ progress_before:
 		select(s : 1 .. SS);
 		if
 		:: x_of[s] != 0 -> d_step { got_welcome(x_of[s], s) }
-		:: reset[s] != 0 -> d_step { got_reset(s) }
-		:: bye[A].by[s] != 0 -> d_step { got_bye(B, s) }
-		:: bye[B].by[s] != 0 -> d_step { got_bye(A, s) }
+		:: s == end[A].id && asked[A].by[s] == 0 -> d_step { hears_over(A, s) }
+		:: s == end[B].id && asked[B].by[s] == 0 -> d_step { hears_over(B, s) }
+		:: asked[A].by[s] != 0 -> d_step { got_challenge(B, s) }
+		:: asked[B].by[s] != 0 -> d_step { got_challenge(A, s) }
+#ifdef NO_NUMBER
+		:: s == end[A].id -> d_step { got_gone(A, s) }
+		:: s == end[B].id -> d_step { got_gone(B, s) }
+#endif
+		:: gone[A].by[s] != 0 -> d_step { got_gone(B, s) }
+		:: gone[B].by[s] != 0 -> d_step { got_gone(A, s) }
+#ifdef KEYS
+#ifdef NO_MAC
+		:: true -> d_step { got_gone(A, s) }
+#endif
+		:: bye[A].by[s] != 0 -> d_step { got_gone(B, s) }
+		:: bye[B].by[s] != 0 -> d_step { got_gone(A, s) }
+#endif
 		:: true ->
 			select(e : A .. B);
 			if
@@ -280,7 +327,9 @@ progress_before:
 		if
 		:: end[e].id != 0 ->
 			d_step {
+#ifdef KEYS
 				bye[e].by[end[e].id] = 1;
+#endif
 				finish(e)
 			}
 		:: crashes > 0 -> d_step { crash(e) }
@@ -312,7 +361,11 @@ progress_before:
 		got_ready(s, end[A].life);
 		s = 0
 	   }
-	:: d_step { reset_now != 0 -> s = reset_now; reset_now = 0; got_reset(s); s = 0 }
+	:: d_step { reset_now != 0 -> s = reset_now; reset_now = 0; hears_over(A, s); s = 0 }
+	:: d_step { asked_now[A] != 0 -> s = asked_now[A]; asked_now[A] = 0; got_challenge(B, s); s = 0 }
+	:: d_step { asked_now[B] != 0 -> s = asked_now[B]; asked_now[B] = 0; got_challenge(A, s); s = 0 }
+	:: d_step { gone_now[A] != 0 -> s = gone_now[A]; gone_now[A] = 0; got_gone(B, s); s = 0 }
+	:: d_step { gone_now[B] != 0 -> s = gone_now[B]; gone_now[B] = 0; got_gone(A, s); s = 0 }
 	:: d_step {
 		alive_now[A] != 0 ->
 		s = alive_now[A];

@@ -68,7 +68,8 @@ def image(records):
 def build(kind, **values):
     """Records of a message; those not named are 0 (version 1, mode rxl)."""
     known = {"version": VERSION, "mode": MODE, "offered": SESSION, "ide": IDE, "isn": ISN,
-             "max_flits": MAX_FLITS, "crc_order": CRC_ORDER, "challenge": CHALLENGED}
+             "max_flits": MAX_FLITS, "crc_order": CRC_ORDER, "challenge": CHALLENGED,
+             "differs": DIFFERS}
     given = {VERSION: 1, MODE: frame.RXL, MAX_FLITS: frame.MAX_FLITS}
     given.update({known[name]: value for name, value in values.items()})
     out = bytes([TYPE, 1, kind])

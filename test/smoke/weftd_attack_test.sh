@@ -1,0 +1,108 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Somebody on the link of two daemons says in the name of either that their session is over, 24 times a
+# second and 4,000 times, with IDE and without: it goes on, nothing is lost, and counters tell.
+. "$(dirname "$0")/lib.sh"
+
+[ "$(id -u)" -eq 0 ] || skip "skipped: needs root to make network interfaces and raw sockets"
+command -v ip >/dev/null || skip "skipped: needs ip (package iproute2)"
+# All interfaces are in network namespaces of this script's own, and go with it.
+if [ -z "${WEFT_ATTACK_INSIDE:-}" ]; then
+	unshare -n true 2>/dev/null || skip "skipped: network namespaces cannot be made here"
+	rm -rf "$work"
+	WEFT_ATTACK_INSIDE=1 exec unshare -n bash "$0"
+fi
+export XDG_RUNTIME_DIR=$work
+
+holders=()
+cleanup() {
+	[ ${#holders[@]} -eq 0 ] || kill "${holders[@]}" || true
+}
+own_namespace() { [ "$(readlink "/proc/$1/ns/net")" != "$(readlink /proc/self/ns/net)" ]; }
+
+declare -A ns
+for end in h g; do
+	unshare -n sleep 1000 &
+	ns[$end]=$!
+	holders+=($!)
+	wait_for 10 own_namespace "$!"
+done
+ip link add eh mtu 4000 netns "${ns[h]}" type veth peer name eg mtu 4000 netns "${ns[g]}" ||
+	skip "skipped: no veth interfaces here"
+for end in h g; do
+	nsenter -t "${ns[$end]}" -n ip link set "e$end" up promisc on
+done
+(umask 077 && od -An -N32 -tx1 /dev/urandom | tr -d ' \n' >"$work/psk")
+see_h=/proc/${ns[h]}/ns/net:eh see_g=/proc/${ns[g]}/ns/net:eg
+
+# fabric IDE
+fabric() {
+	cat <<-Y
+	fabric: attacked
+	mode: rxl
+	defaults: {mtu: 4000}
+	$1
+	nodes:
+	  - {name: h0, kind: host, pid: 0x101, traffic: {requests: 0, outstanding: 8, write_percent: 50, timeout_ms: 5000, lines: 256, seed: 1}}
+	  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}
+	links:
+	  - {a: h0, b: g0, driver: af_packet, a_port: {netif: eh}, b_port: {netif: eg}}
+	Y
+}
+
+# in_ns END NODE: a daemon in the background; its number is in pid_NODE.
+in_ns() {
+	nsenter -t "${ns[$1]}" -n "$app/weftd" --topology "$topology" --node "$2" --json "$work/$2.json" \
+		>"$work/$2.log" 2>&1 &
+	pids+=($!)
+	eval "pid_$2=$!"
+}
+
+# up NAME IDE: both daemons, and traffic.
+up() {
+	topology=$work/$1.yaml
+	fabric "$2" >"$topology"
+	in_ns g g0
+	in_ns h h0
+	wait_for 20 has_read h0 "$pid_h0" 500
+}
+
+# down NAME: both end; their reports are NAME-h0.json and NAME-g0.json.
+down() {
+	local status=0
+	kill -TERM "$pid_h0"
+	wait "$pid_h0" || status=$?
+	kill -TERM "$pid_g0"
+	wait "$pid_g0" || true
+	pids=()
+	mv "$work/h0.json" "$work/$1-h0.json" && mv "$work/g0.json" "$work/$1-g0.json" ||
+		die "$1: no report"
+	same "$1: the host's status" 0 "$status"
+}
+# count NAME GROUP COUNTER: at both ends.
+count() { echo $(($(sum "$work/$1-h0.json" "$2" "$3") + $(sum "$work/$1-g0.json" "$2" "$3"))); }
+
+# talked_to NAME IDE: somebody says things at 24 a second for some seconds, and then at 4,000.
+talked_to() {
+	local reads
+	up "$1" "$2"
+	/usr/bin/python3 "$here/forge_control.py" 6 24 "$see_h" "$see_g" >"$work/forger" 2>"$work/forger.err" ||
+		die "$1: $(cat "$work/forger.err")"
+	/usr/bin/python3 "$here/forge_control.py" 500 4000 "$see_h" "$see_g" >"$work/forger" 2>"$work/forger.err" ||
+		die "$1: $(cat "$work/forger.err")"
+	reads=$(reads_done h0 "$pid_h0")
+	wait_for 5 has_read h0 "$pid_h0" "$((reads + 500))"
+	down "$1"
+	same "$1: sessions begun at both ends" 2 "$(count "$1" session begun)"
+	same "$1: requests lost" 0 "$(json "$work/$1-h0.json" "o['nodes'][0]['traffic']['lost']")"
+	same "$1: lines that are not what was written" 0 "$(json "$work/$1-h0.json" "o['nodes'][0]['traffic']['mismatches']")"
+	[ "$(count "$1" session challenges)" -ge 4 ] || die "$1: nobody was asked"
+	[ "$(count "$1" session false_gones)" -ge 100 ] || die "$1: false answers were not counted"
+}
+
+talked_to open ""
+same "MACs without keys" 0 "$(count open session bad_macs)"
+open=$(count open session challenges)
+talked_to sealed "ide: {mode: containment, key_file: $work/psk}"
+[ "$(count sealed session bad_macs)" -ge 200 ] || die "forged frames were not counted"
+echo "nobody ended a session; asked $open and $(count sealed session challenges) times, $(count sealed session bad_macs) wrong MACs"
