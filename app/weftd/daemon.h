@@ -98,6 +98,10 @@ struct peer {
 	struct peer_ide *ide; /* NULL: off */
 	uint64_t ide_told; /* control thread: failures that it has spoken of */
 	uint64_t told; /* control thread: sessions begun that it has spoken of */
+	/* control thread: frames that prove nothing, and challenges, that it has spoken of */
+	uint64_t forged_told, doubts_told;
+	uint64_t doubt_ns; /* since when there are more challenges; 0: there are not */
+	uint64_t doubt_begun; /* the session that they are about */
 };
 
 /* Flits that FEC gave up in a switch, by connection, until their sender is told. */
@@ -108,6 +112,13 @@ struct losses {
 		struct weft_wire_hdr hdr; /* of a frame that lost some */
 		uint32_t flits;
 	} loss[32];
+};
+
+/* HELLOs that this file's fabric has no place for. */
+struct misfit {
+	uint64_t about; /* the last: port 63:48, SPID 47:32, DPID 31:16, verdict 15:8, mode 7:0 */
+	uint64_t n; /* written by the node's lcore */
+	uint64_t told; /* control thread */
 };
 
 /* The host's memory of a transfer. */
@@ -147,6 +158,8 @@ struct node {
 	uint64_t random; /* fresh bits for whichever end needs them first */
 	/* switch */
 	struct losses losses;
+	struct misfit misfit;
+	uint64_t misfit_after_ns; /* none is answered before */
 	uint64_t losses_reported; /* frames sent for them */
 	uint16_t next_peer; /* cxl: whose messages go first */
 	uint32_t queued; /* cxl: bit k: messages of kind k wait */
@@ -444,6 +457,19 @@ void generation_tell(struct daemon *d);
 
 /** Times that memory of any peer was replaced. Any thread. */
 uint64_t generation_replacements(const struct node *n);
+
+/* --- forged.c --- */
+
+/** Control thread: say which sessions somebody tried to end, a line each. */
+void forged_tell(struct daemon *d);
+
+/* --- misfit.c: servers whose files differ --- */
+
+/** A frame is dropped for its mode or its DPID (weft_misfit_fn). */
+void misfit_came(void *arg, struct rte_mbuf *m, enum weft_verdict why);
+
+/** Control thread: say what came since the last call, a line a node. */
+void misfit_tell(struct daemon *d);
 
 /* --- layout.c --- */
 

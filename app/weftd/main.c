@@ -366,6 +366,8 @@ control(void *arg)
 			links_tell(d);
 		ide_tell(d);
 		ingress_tell(d);
+		misfit_tell(d);
+		forged_tell(d);
 		if (update_asked != 0) {
 			update_asked = 0;
 			update_run(d);

@@ -147,6 +147,8 @@ node_init(struct node *n, char *err, size_t err_len)
 		.heads = d->heads,
 		.tables = &n->tables.slot,
 		.edge = UINT16_MAX,
+		.misfit = misfit_came,
+		.misfit_arg = n,
 	};
 	memcpy(n->env.src_mac, mac_prefix, sizeof(mac_prefix));
 	weft_put_be16(n->env.src_mac + sizeof(mac_prefix), n->topo->pid);

@@ -303,7 +303,12 @@ peer_refused(struct peer *p)
 	__atomic_store_n(&p->state, PEER_REFUSED, __ATOMIC_RELAXED);
 	if (n->refused != NULL || !s->cfg.asks)
 		return; /* whoever asked has a reason to give up, nobody else */
-	if (differs == WEFT_PARAM_IDE_KEY)
+	if (differs == WEFT_PARAM_PID)
+		snprintf(n->refusal, sizeof(n->refusal),
+			"%.*s knows nobody with PID 0x%03x, which is %s here: the files differ",
+			WEFT_NODE_ID_LEN, (const char *)s->peer.node, p->pid,
+			n->daemon->topo->node[p->topo_node].name);
+	else if (differs == WEFT_PARAM_IDE_KEY)
 		snprintf(n->refusal, sizeof(n->refusal),
 			"%.*s has another pre-shared key than ide.key_file here", WEFT_NODE_ID_LEN,
 			(const char *)s->peer.node);

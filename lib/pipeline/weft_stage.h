@@ -85,10 +85,18 @@ typedef struct weft_conn *(*weft_new_conn_fn)(void *arg, const struct weft_conn_
 typedef void (*weft_lost_fn)(void *arg, const struct weft_wire_hdr *h, unsigned int flits);
 
 /**
+ * Frame @p m is going to be dropped: it is of the other mode, for another node, or for one that there
+ * is no way to. Only read; its header is in weft_frame(). Called by deframe and route.
+ */
+typedef void (*weft_misfit_fn)(void *arg, struct rte_mbuf *m, enum weft_verdict why);
+
+/**
  * What the stages of a pipeline work with. It must outlive the pipeline; all but the tables marked
  * so is constant meanwhile.
  */
 struct weft_env {
+	weft_misfit_fn misfit; /* NULL: only counted */
+	void *misfit_arg;
 	/* deframe */
 	int only_mode; /* enum weft_mode, or -1: both */
 	uint16_t pid; /* DPID that is ours, or WEFT_PID_ANY */

@@ -325,6 +325,7 @@ weft_control_param_name(enum weft_control_param p)
 		[WEFT_PARAM_IDE_STOP] = "IDE.Stop",
 		[WEFT_PARAM_IDE_POISON] = "IDE protection of poison",
 		[WEFT_PARAM_IDE_KEY] = "pre-shared key",
+		[WEFT_PARAM_PID] = "PID",
 	};
 
 	return (unsigned int)p < WEFT_ARRAY_SIZE(names) ? names[p] : "unknown";

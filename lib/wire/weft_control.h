@@ -55,6 +55,7 @@ enum weft_control_param {
 	WEFT_PARAM_IDE_STOP,
 	WEFT_PARAM_IDE_POISON,
 	WEFT_PARAM_IDE_KEY, /**< the proof shows another pre-shared key */
+	WEFT_PARAM_PID, /**< nobody has the PID that is asked for; of whoever got the HELLO instead */
 	WEFT_PARAM_COUNT
 };
 

@@ -96,6 +96,7 @@ talked_to() {
 	same "$1: sessions begun at both ends" 2 "$(count "$1" session begun)"
 	same "$1: requests lost" 0 "$(json "$work/$1-h0.json" "o['nodes'][0]['traffic']['lost']")"
 	same "$1: lines that are not what was written" 0 "$(json "$work/$1-h0.json" "o['nodes'][0]['traffic']['mismatches']")"
+	grep -q 'node g0: somebody says that the session with h0 is over' "$work/g0.log" || die "$1: g0 did not say so"
 	[ "$(count "$1" session challenges)" -ge 4 ] || die "$1: nobody was asked"
 	[ "$(count "$1" session false_gones)" -ge 100 ] || die "$1: false answers were not counted"
 }
@@ -105,4 +106,5 @@ same "MACs without keys" 0 "$(count open session bad_macs)"
 open=$(count open session challenges)
 talked_to sealed "ide: {mode: containment, key_file: $work/psk}"
 [ "$(count sealed session bad_macs)" -ge 200 ] || die "forged frames were not counted"
+grep -q 'node g0: control frames in the name of h0 that prove nothing' "$work/g0.log" || die "forged frames were not said"
 echo "nobody ended a session; asked $open and $(count sealed session challenges) times, $(count sealed session bad_macs) wrong MACs"

@@ -531,7 +531,7 @@ FILLED = {control.VERSION: 1, control.MODE: 1, control.MAX_FLITS: 5, control.POR
           control.COUNT: 0x01020304, control.CHALLENGED: 0x123456789ABCDEF0}
 OUT_OF_RANGE = {control.TYPE: (0, 11), control.MODE: (2,), control.MAX_FLITS: (0, 65),
                 control.CRC_ORDER: (2,), control.ISN: (3,), control.IDE: (3,),
-                control.DIFFERS: (0, 11), control.FLAGS: (2,), control.SESSION: (0,),
+                control.DIFFERS: (0, 12), control.FLAGS: (2,), control.SESSION: (0,),
                 control.COUNT: (0,), control.PADDED: (65,), control.CHALLENGED: (0,)}
 NAMED = ("type", "version", "mode", "max_flits", "crc_order", "isn", "ide", "port", "node",
          "credits", "differs", "flags", "session", "count", "padded", "check",

@@ -127,6 +127,8 @@ deframe_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_
 			b->pkt[kept++] = m;
 			continue;
 		}
+		if (env->misfit != NULL && (v == WEFT_DROP_MODE || v == WEFT_DROP_NOT_MINE))
+			env->misfit(env->misfit_arg, m, v);
 		f->hdr.n_flits = 0;
 		st->drops[v]++;
 		weft_burst_drop(b, m);

@@ -232,6 +232,8 @@ route_onward(struct route_work *w, struct rte_mbuf *m)
 	const int port = route_port(w, f);
 
 	if (port < 0 && f->hdr.dpid != WEFT_PID_RESERVED) {
+		if (w->env->misfit != NULL)
+			w->env->misfit(w->env->misfit_arg, m, WEFT_DROP_NO_ROUTE);
 		w->st->drops[WEFT_DROP_NO_ROUTE]++;
 		weft_burst_drop(w->b, m);
 		return false;

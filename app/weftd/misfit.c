@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Servers whose topology files differ: somebody asks for a session in the other mode, or with a PID
+ * that this file does not know. No session can tell, as no end gets such a frame. So the node that
+ * cannot take the HELLO answers with REFUSE, in the asker's own mode and by the way that it came, and
+ * says it here. Nothing else is answered, and no more often than ANSWER_NS.
+ */
+
+#include "daemon.h"
+
+#include "event.h"
+
+#define ANSWER_NS UINT64_C(20000000)
+#define FRAME_SRC 6
+
+static const char *
+mode_word(unsigned int mode)
+{
+	return mode == WEFT_MODE_CXL ? "cxl" : "rxl";
+}
+
+/* Whether the records are those of a HELLO. What they say beside that does not matter. */
+static bool
+is_hello(const struct rte_mbuf *m)
+{
+	struct weft_control c;
+
+	return weft_control_parse(rte_pktmbuf_mtod_offset(m, const uint8_t *, WEFT_WIRE_FLITS_OFF),
+		       rte_pktmbuf_data_len(m) - (size_t)WEFT_WIRE_FLITS_OFF, &c) == WEFT_OK &&
+	       c.type == WEFT_CONTROL_HELLO;
+}
+
+static void
+answer(struct node *n, const struct weft_frame *f, uint8_t differs)
+{
+	const struct weft_topo *t = n->daemon->topo;
+	struct weft_control c = { .type = WEFT_CONTROL_REFUSE,
+		.version = WEFT_WIRE_VERSION,
+		.mode = t->mode,
+		.max_flits = 1,
+		.crc_order = t->crc_order,
+		.isn_form = t->isn,
+		.ide_mode = t->ide,
+		.differs = differs };
+	struct weft_wire_hdr h = f->hdr;
+	struct rte_mbuf *m = rte_pktmbuf_alloc(n->pool);
+
+	if (m == NULL) {
+		n->drops[WEFT_DROP_NO_MBUF]++;
+		return;
+	}
+	memcpy(c.node, n->topo->name, strnlen(n->topo->name, WEFT_NODE_ID_LEN));
+	h.spid = f->hdr.dpid;
+	h.dpid = f->hdr.spid;
+	h.clock = 0;
+	memset(weft_frame(m), 0, sizeof(struct weft_frame));
+	rte_pktmbuf_append(m, WEFT_WIRE_FLITS_OFF);
+	rte_pktmbuf_append(
+		m, (uint16_t)weft_control_build(
+			   rte_pktmbuf_mtod_offset(m, uint8_t *, WEFT_WIRE_FLITS_OFF), &c));
+	memcpy(rte_pktmbuf_mtod(m, uint8_t *), n->env.dst_mac, sizeof(n->env.dst_mac));
+	/* In cxl mode the address is who it comes from. */
+	link_mac(t, n->topo->first_port + f->in_port,
+		rte_pktmbuf_mtod_offset(m, uint8_t *, FRAME_SRC));
+	weft_wire_build(rte_pktmbuf_mtod(m, uint8_t *), &h);
+	backlog_send(&n->out[f->in_port], &m, 1);
+}
+
+void
+misfit_came(void *arg, struct rte_mbuf *m, enum weft_verdict why)
+{
+	struct node *n = arg;
+	const struct weft_frame *f = weft_frame(m);
+	struct misfit *x = &n->misfit;
+
+	if (f->hdr.kind != WEFT_WIRE_CONTROL || n->now_ns < n->misfit_after_ns || !is_hello(m))
+		return;
+	n->misfit_after_ns = n->now_ns + ANSWER_NS;
+	__atomic_store_n(&x->about,
+		(uint64_t)f->in_port << 48 | (uint64_t)f->hdr.spid << 32 |
+			(uint64_t)f->hdr.dpid << 16 | (uint64_t)why << 8 | f->hdr.mode,
+		__ATOMIC_RELAXED);
+	__atomic_store_n(&x->n, x->n + 1, __ATOMIC_RELEASE);
+	answer(n, f, why == WEFT_DROP_MODE ? WEFT_PARAM_MODE : WEFT_PARAM_PID);
+}
+
+static void
+misfit_say(const struct node *n, uint64_t about, uint64_t more)
+{
+	const struct weft_topo *t = n->daemon->topo;
+	const unsigned int port = (unsigned int)(about >> 48), spid = about >> 32 & UINT16_MAX;
+	const char *other = t->node[t->neighbour[n->topo->first_port + port]].name;
+
+	if ((about >> 8 & UINT8_MAX) == WEFT_DROP_MODE)
+		event_tell(EVENT_MISFIT, n->topo->name, other, more,
+			"port %u (%s): somebody asks for a session in mode %s; this file says %s",
+			port, other, mode_word(about & UINT8_MAX), mode_word(t->mode));
+	else
+		event_tell(EVENT_MISFIT, n->topo->name, other, more,
+			"port %u (%s): PID 0x%03x asks for PID 0x%03x, which this file gives to "
+			"nobody that way",
+			port, other, spid, (unsigned int)(about >> 16 & UINT16_MAX));
+}
+
+void
+misfit_tell(struct daemon *d)
+{
+	for (uint16_t i = 0; i < d->n_nodes; i++) {
+		struct node *n = &d->node[i];
+		const uint64_t all = __atomic_load_n(&n->misfit.n, __ATOMIC_ACQUIRE);
+
+		if (all == n->misfit.told)
+			continue;
+		misfit_say(n, __atomic_load_n(&n->misfit.about, __ATOMIC_RELAXED),
+			all - n->misfit.told);
+		n->misfit.told = all;
+	}
+}

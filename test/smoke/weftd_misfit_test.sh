@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Servers whose topology files differ in mode or in a PID: whoever asks hears which word it is, through a
+# switch too, and who was asked says it as well.
+. "$(dirname "$0")/lib.sh"
+export XDG_RUNTIME_DIR=$work
+
+# file NAME MODE GFD_PID [switch]: a fabric of one host and one GFD.
+file() {
+	cat >"$work/$1.yaml" <<-Y
+	fabric: misfit
+	mode: $2
+	nodes:
+	  - {name: h0, kind: host, pid: 0x101, traffic: {requests: 100, lines: 256}}
+	  - {name: g0, kind: gfd, pid: $3, memory: 1M}
+	$([ -z "${4:-}" ] || echo "  - {name: s0, kind: switch, pid: 0x010}")
+	links:
+	$(if [ -z "${4:-}" ]; then
+		echo "  - {a: h0, b: g0, driver: memif}"
+	else
+		echo "  - {a: h0, b: s0, driver: memif}"
+		echo "  - {a: s0, b: g0, driver: memif}"
+	fi)
+	Y
+}
+
+# differ WHAT HOST_FILE OTHERS... -- TEXT NODE SAID: the host runs with one file, each NODE=FILE of the others
+# with its own; the host ends with TEXT, and NODE says SAID.
+differ() {
+	local what=$1 host=$2 other status=0
+	shift 2
+	rm -f "$work"/*.log
+	while [ "$1" != -- ]; do
+		other=${1%%=*}
+		topology=$work/${1#*=}.yaml
+		start "$other"
+		shift
+	done
+	timeout -k 2 30 "$app/weftd" --topology "$work/$host.yaml" --node h0 --until-done --quiet >"$work/h0.log" 2>&1 || status=$?
+	same "$what: the host's status" 1 "$status"
+	grep -qF -- "$2" "$work/h0.log" || die "$what: h0 did not say \"$2\" but: $(cat "$work/h0.log")"
+	[ "$(wc -l <"$work/h0.log")" -eq 1 ] || die "$what: h0 said more than one line: $(cat "$work/h0.log")"
+	kill -TERM "${pids[@]}"
+	wait "${pids[@]}" || true
+	pids=()
+	grep -qF -- "$4" "$work/$3.log" || die "$what: $3 did not say \"$4\" but: $(cat "$work/$3.log")"
+}
+
+file rxl rxl 0x200
+file cxl cxl 0x200
+file other rxl 0x201
+differ "mode" rxl g0=cxl -- "g0 refuses: mode is cxl there, rxl here" g0 "in mode rxl; this file says cxl"
+differ "mode, the other way" cxl g0=rxl -- "g0 refuses: mode is rxl there, cxl here" g0 "in mode cxl; this file says rxl"
+differ "PID" other g0=rxl -- "g0 knows nobody with PID 0x201, which is g0 here" g0 "asks for PID 0x201"
+file s-rxl rxl 0x200 switch
+file s-cxl cxl 0x200 switch
+file s-other rxl 0x201 switch
+differ "mode behind a switch" s-rxl s0=s-rxl g0=s-cxl -- "g0 refuses: mode is cxl there, rxl here" g0 "in mode rxl"
+differ "mode of the switch" s-rxl s0=s-cxl g0=s-rxl -- "s0 refuses: mode is cxl there, rxl here" s0 "in mode rxl"
+differ "PID at the switch" s-other s0=s-rxl g0=s-rxl -- "s0 knows nobody with PID 0x201" s0 "asks for PID 0x201"
+differ "PID behind the switch" s-other s0=s-other g0=s-rxl -- "g0 knows nobody with PID 0x201" g0 "asks for PID 0x201"
+echo "whoever has another file than the rest hears which word differs"
