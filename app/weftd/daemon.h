@@ -170,6 +170,8 @@ struct node {
 	const char *
 		refused; /* what a peer would not agree to; NULL: nothing. Read by the control thread */
 	char refusal[128];
+	const char *refused_again; /* the same where there was a session; told, it is NULL again */
+	char refusal_again[128];
 	/* host, device: whoever asks */
 	struct weft_request_clock *clock; /* of its requests: what makes none older */
 	uint16_t n_stalled; /* peers */

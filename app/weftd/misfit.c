@@ -110,7 +110,12 @@ misfit_tell(struct daemon *d)
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		struct node *n = &d->node[i];
 		const uint64_t all = __atomic_load_n(&n->misfit.n, __ATOMIC_ACQUIRE);
+		const char *again = __atomic_load_n(&n->refused_again, __ATOMIC_ACQUIRE);
 
+		if (again != NULL) {
+			event_tell(EVENT_MISFIT, n->topo->name, NULL, 1, "%s", again);
+			__atomic_store_n(&n->refused_again, NULL, __ATOMIC_RELEASE);
+		}
 		if (all == n->misfit.told)
 			continue;
 		misfit_say(n, __atomic_load_n(&n->misfit.about, __ATOMIC_RELAXED),

@@ -294,31 +294,46 @@ peer_ended(struct peer *p)
 }
 
 static void
-peer_refused(struct peer *p)
+refusal_text(const struct peer *p, char *text, size_t len)
 {
 	const struct weft_session *s = weft_end_session(p->end);
 	const enum weft_control_param differs = (enum weft_control_param)s->differs;
-	struct node *n = p->node;
+	const char *who = (const char *)s->peer.node;
 
-	__atomic_store_n(&p->state, PEER_REFUSED, __ATOMIC_RELAXED);
-	if (n->refused != NULL || !s->cfg.asks)
-		return; /* whoever asked has a reason to give up, nobody else */
 	if (differs == WEFT_PARAM_PID)
-		snprintf(n->refusal, sizeof(n->refusal),
+		snprintf(text, len,
 			"%.*s knows nobody with PID 0x%03x, which is %s here: the files differ",
-			WEFT_NODE_ID_LEN, (const char *)s->peer.node, p->pid,
-			n->daemon->topo->node[p->topo_node].name);
+			WEFT_NODE_ID_LEN, who, p->pid,
+			p->node->daemon->topo->node[p->topo_node].name);
 	else if (differs == WEFT_PARAM_IDE_KEY)
-		snprintf(n->refusal, sizeof(n->refusal),
-			"%.*s has another pre-shared key than ide.key_file here", WEFT_NODE_ID_LEN,
-			(const char *)s->peer.node);
+		snprintf(text, len, "%.*s has another pre-shared key than ide.key_file here",
+			WEFT_NODE_ID_LEN, who);
 	else
-		snprintf(n->refusal, sizeof(n->refusal), "%.*s refuses: %s is %s there, %s here",
-			WEFT_NODE_ID_LEN, (const char *)s->peer.node,
+		snprintf(text, len, "%.*s refuses: %s is %s there, %s here", WEFT_NODE_ID_LEN, who,
 			weft_control_param_name(differs),
 			weft_control_param_value(&s->peer, differs),
 			weft_control_param_value(&s->cfg.params, differs));
-	__atomic_store_n(&n->refused, n->refusal, __ATOMIC_RELEASE);
+}
+
+/*
+ * Whoever asked has a reason to give up, nobody else, and not where there was a session before: this
+ * may be anybody's word, and ends no run.
+ */
+static void
+peer_refused(struct peer *p)
+{
+	struct node *n = p->node;
+
+	__atomic_store_n(&p->state, PEER_REFUSED, __ATOMIC_RELAXED);
+	if (!weft_end_session(p->end)->cfg.asks)
+		return;
+	if (p->begun == 0 && n->refused == NULL) {
+		refusal_text(p, n->refusal, sizeof(n->refusal));
+		__atomic_store_n(&n->refused, n->refusal, __ATOMIC_RELEASE);
+	} else if (p->begun != 0 && __atomic_load_n(&n->refused_again, __ATOMIC_ACQUIRE) == NULL) {
+		refusal_text(p, n->refusal_again, sizeof(n->refusal_again));
+		__atomic_store_n(&n->refused_again, n->refusal_again, __ATOMIC_RELEASE);
+	}
 }
 
 bool
