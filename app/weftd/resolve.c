@@ -83,7 +83,8 @@ static const char *
 answer_to(const struct answer *a, bool write)
 {
 	const unsigned int need = write ? WEFT_TOPO_W : WEFT_TOPO_R;
-	const enum weft_resolve_rule rule = a->x.rule != NULL && (a->x.rule->rights & need) == 0
+	const enum weft_resolve_rule rule = a->r.is_unanswered ? WEFT_RESOLVE_ANSWER
+	                                    : a->x.rule != NULL && (a->x.rule->rights & need) == 0
 	                                            ? WEFT_RESOLVE_NO_TRANSLATION
 	                                            : (enum weft_resolve_rule)a->r.rule;
 

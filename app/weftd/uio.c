@@ -414,21 +414,17 @@ uio_is_done(const struct node *n)
 /* --- set up --- */
 
 static enum weft_uio_answer
-answer_of_rule(const struct weft_topo *t, unsigned int from, const struct weft_resolve *r)
+answer_of_rule(const struct weft_resolve *r)
 {
+	if (r->is_unanswered)
+		return WEFT_UIO_ANSWER_NONE;
 	switch (r->rule) {
 	case WEFT_RESOLVE_ALLOWED: return WEFT_UIO_ANSWER_DATA;
 	case WEFT_RESOLVE_NO_GROUP:
 	case WEFT_RESOLVE_DENIED:
 	case WEFT_RESOLVE_NO_WINDOW:
 	case WEFT_RESOLVE_WINDOW: return WEFT_UIO_ANSWER_CA;
-	case WEFT_RESOLVE_NO_ROUTE:
-	case WEFT_RESOLVE_ANSWER: return WEFT_UIO_ANSWER_NONE;
-	case WEFT_RESOLVE_GIM:
-		/* It offers nothing, and says so if its port lets it. */
-		return t->node[r->target].egress_prefix && !weft_topo_in_vtv(t, r->target, from)
-		               ? WEFT_UIO_ANSWER_NONE
-		               : WEFT_UIO_ANSWER_UR;
+	case WEFT_RESOLVE_NO_ROUTE: return WEFT_UIO_ANSWER_NONE;
 	default: return WEFT_UIO_ANSWER_UR;
 	}
 }
@@ -447,7 +443,7 @@ place(void *arg, uint64_t addr, uint16_t *dpid)
 	if (n->topo->uio.prefix != 0 && !n->topo->ingress_prefix &&
 		r.segment != WEFT_RESOLVE_NONE && t->segment[r.segment].is_gim)
 		return WEFT_UIO_ANSWER_UR;
-	return answer_of_rule(t, n->index, &r);
+	return answer_of_rule(&r);
 }
 
 static bool

@@ -128,13 +128,27 @@ static int
 check_hbr(struct topo_load *l, unsigned int i)
 {
 	const struct weft_topo_node *node = &l->t.node[i];
-	unsigned int n_usp = 0;
+	const struct weft_topo_node *pbr = NULL;
+	unsigned int n_usp = 0, n_hosts = 0;
 
-	for (unsigned int p = 0; p < node->n_ports; p++)
-		n_usp += l->t.port[node->first_port + p].role == WEFT_TOPO_ROLE_HBR_USP;
+	for (unsigned int p = 0; p < node->n_ports; p++) {
+		const struct weft_topo_node *other = &l->t.node[weft_topo_neighbour(&l->t, i, p)];
+
+		if (l->t.port[node->first_port + p].role != WEFT_TOPO_ROLE_HBR_USP)
+			continue;
+		n_usp++;
+		n_hosts += other->kind == WEFT_TOPO_HOST;
+		pbr = other->kind == WEFT_TOPO_SWITCH ? other : pbr;
+	}
 	if (n_usp == 1)
 		return 0;
 	topo_where(l, "nodes[%u]", i);
+	/* With a host above it, a PBR switch is meant to hang below. */
+	if (n_usp > 1 && n_hosts != 0 && pbr != NULL)
+		return topo_fail(l, -EINVAL, l->node[i].line,
+			"PBR switches may not hang below an HBR switch (fabric.md 3.1): expected "
+			"none for %s, whose USP is a host's, got %s",
+			node->name, pbr->name);
 	return topo_fail(l, -EINVAL, l->node[i].line,
 		"an HBR switch has one USP (fabric.md 3.1): expected one for %s, got %u",
 		node->name, n_usp);

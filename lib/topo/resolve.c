@@ -24,8 +24,7 @@ static const struct {
 	[WEFT_RESOLVE_ALLOWED] = { "allowed",
 		"the group, window or device is open to the requester", "MemData", "Cmp",
 		"completion" },
-	[WEFT_RESOLVE_GIM] = { "gim", "memory of another host, whose own tables decide", "-", "-",
-		"completion of the host" },
+	[WEFT_RESOLVE_GIM] = { "gim", "the host offers no memory", "-", "-", "UR" },
 	[WEFT_RESOLVE_NO_DECODE] = { "no-decode", "no segment holds the address", "MemData-NXM",
 		"Cmp, not written", "UR" },
 	[WEFT_RESOLVE_GIM_UIO_ONLY] = { "gim-uio-only",
@@ -56,8 +55,9 @@ static const struct {
 	[WEFT_RESOLVE_WINDOW] = { "window-denied", "the window is closed to the requester", "-",
 		"-", "CA" },
 	[WEFT_RESOLVE_ANSWER] = { "answer-vtv",
-		"the requester is not in the VTV of the target's port, which drops the answer", "-",
-		"-", "none, dropped" },
+		"done, but the requester is not in the VTV of the target's port, which drops the "
+		"answer",
+		"-", "-", "none, dropped" },
 	[WEFT_RESOLVE_NO_TRANSLATION] = { "no-translation",
 		"the translation agent of the host has none for the address", "MemData-NXM",
 		"Cmp, not written", "-" },
@@ -66,7 +66,7 @@ static const struct {
 bool
 weft_resolve_is_allowed(enum weft_resolve_rule rule)
 {
-	return rule == WEFT_RESOLVE_ALLOWED || rule == WEFT_RESOLVE_GIM;
+	return rule == WEFT_RESOLVE_ALLOWED || rule == WEFT_RESOLVE_ANSWER;
 }
 
 const char *
@@ -89,6 +89,21 @@ weft_resolve_answer(enum weft_resolve_rule rule, bool uio, bool write)
 	if (uio)
 		return rules[rule].uio;
 	return write ? rules[rule].write : rules[rule].read;
+}
+
+static void
+answer_begin(const struct weft_topo *t, unsigned int from, struct weft_resolve *r)
+{
+	*r = (struct weft_resolve){
+		.segment = WEFT_RESOLVE_NONE,
+		.way = WEFT_RESOLVE_NONE,
+		.spid = t->node[from].pid,
+		.dpid = WEFT_RESOLVE_NONE,
+		.target = WEFT_RESOLVE_NONE,
+		.decoder = WEFT_RESOLVE_NONE,
+		.group = WEFT_RESOLVE_NONE,
+		.window = WEFT_RESOLVE_NONE,
+	};
 }
 
 /* Segment, way and DPID of an address, as an edge port finds them. */
@@ -166,18 +181,14 @@ walk(const struct weft_topo *t, unsigned int from, struct weft_resolve *r,
 	}
 }
 
-/* A host offers memory: its port hands the requester's PID over, and its windows decide. */
+/* A host's windows decide. */
 static enum weft_resolve_rule
-gim_decide(const struct weft_topo *t, unsigned int from, uint64_t hpa, struct weft_resolve *r)
+host_decide(const struct weft_topo *t, unsigned int from, uint64_t hpa, struct weft_resolve *r)
 {
 	const struct weft_topo_node *host = &t->node[r->target];
 
 	if (host->gim == 0)
 		return WEFT_RESOLVE_GIM;
-	if (!host->egress_prefix)
-		return WEFT_RESOLVE_EGRESS;
-	if (!weft_topo_in_vtv(t, r->target, from))
-		return WEFT_RESOLVE_ANSWER;
 	if (!gfd_decode(t, hpa, r))
 		return WEFT_RESOLVE_NO_HIT;
 	for (unsigned int i = 0; i < host->n_windows; i++) {
@@ -192,6 +203,23 @@ gim_decide(const struct weft_topo *t, unsigned int from, uint64_t hpa, struct we
 		return WEFT_RESOLVE_WINDOW;
 	}
 	return WEFT_RESOLVE_NO_WINDOW;
+}
+
+/*
+ * The port of a host hands the requester's PID over; it asks its VTV only when the answer comes, so
+ * what the host did stays done (fabric.md section 2.4).
+ */
+static enum weft_resolve_rule
+gim_decide(const struct weft_topo *t, unsigned int from, uint64_t hpa, struct weft_resolve *r)
+{
+	const struct weft_topo_node *host = &t->node[r->target];
+	enum weft_resolve_rule rule;
+
+	if (!host->egress_prefix)
+		return host->gim == 0 ? WEFT_RESOLVE_GIM : WEFT_RESOLVE_EGRESS;
+	r->is_unanswered = !weft_topo_in_vtv(t, r->target, from);
+	rule = host_decide(t, from, hpa, r);
+	return rule == WEFT_RESOLVE_ALLOWED && r->is_unanswered ? WEFT_RESOLVE_ANSWER : rule;
 }
 
 /* What the requester's port says; WEFT_RESOLVE_ALLOWED: it goes on. */
@@ -228,6 +256,8 @@ decide(const struct weft_topo *t, unsigned int from, uint64_t hpa, bool uio, str
 	if (!edge_decode(t, hpa, r))
 		return WEFT_RESOLVE_NO_DECODE;
 	rule = edge_decide(t, from, uio, r);
+	if (rule == WEFT_RESOLVE_NO_DECODE)
+		answer_begin(t, from, r); /* the segment is in no table of this port */
 	if (rule != WEFT_RESOLVE_ALLOWED)
 		return rule;
 	if (!walk(t, from, r, hop))
@@ -242,21 +272,6 @@ decide(const struct weft_topo *t, unsigned int from, uint64_t hpa, bool uio, str
 		return WEFT_RESOLVE_NO_GROUP;
 	return (t->node[from].access >> r->group & 1) != 0 ? WEFT_RESOLVE_ALLOWED
 	                                                   : WEFT_RESOLVE_DENIED;
-}
-
-static void
-answer_begin(const struct weft_topo *t, unsigned int from, struct weft_resolve *r)
-{
-	*r = (struct weft_resolve){
-		.segment = WEFT_RESOLVE_NONE,
-		.way = WEFT_RESOLVE_NONE,
-		.spid = t->node[from].pid,
-		.dpid = WEFT_RESOLVE_NONE,
-		.target = WEFT_RESOLVE_NONE,
-		.decoder = WEFT_RESOLVE_NONE,
-		.group = WEFT_RESOLVE_NONE,
-		.window = WEFT_RESOLVE_NONE,
-	};
 }
 
 int

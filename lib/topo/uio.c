@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "weft_edge.h"
 #include "weft_ide.h"
 
 #include "topo_priv.h"
@@ -240,6 +241,27 @@ check_forward(struct topo_load *l, unsigned int i)
 	return 0;
 }
 
+/* The port above a device knows by its re-router where answers to other devices go. */
+static int
+check_rerouter(struct topo_load *l, unsigned int i)
+{
+	const struct weft_topo *t = &l->t;
+	const struct topo_node_src *src = &l->node[i];
+	unsigned int rows = 0;
+
+	if (t->node[i].memory == 0)
+		return 0;
+	for (unsigned int k = 0; k < t->n_nodes; k++)
+		rows += t->node[k].has_uio && weft_topo_in_lav(t, i, k);
+	if (rows <= WEFT_REROUTER_ROWS)
+		return 0;
+	topo_where(l, "nodes[%u].lav", i);
+	return topo_fail(l, -EINVAL, src->at[NODE_LAV] != 0 ? src->at[NODE_LAV] : src->line,
+		"more requesters than the re-router of a port has rows, expected at most %d that "
+		"have uio, got %u",
+		WEFT_REROUTER_ROWS, rows);
+}
+
 int
 topo_uio(struct topo_load *l)
 {
@@ -258,6 +280,8 @@ topo_uio(struct topo_load *l)
 		rc = check_traffic(l, i);
 		if (rc == 0)
 			rc = check_forward(l, i);
+		if (rc == 0)
+			rc = check_rerouter(l, i);
 	}
 	return rc;
 }

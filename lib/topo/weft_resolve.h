@@ -18,7 +18,7 @@ extern "C" {
 /** How it ends, in the order of the tests. Each has a word, an explanation and an answer. */
 enum weft_resolve_rule {
 	WEFT_RESOLVE_ALLOWED,
-	WEFT_RESOLVE_GIM, /**< goes to another host, whose own tables decide */
+	WEFT_RESOLVE_GIM, /**< the host offers no memory */
 	WEFT_RESOLVE_NO_DECODE, /**< no segment holds the address */
 	WEFT_RESOLVE_GIM_UIO_ONLY,
 	WEFT_RESOLVE_GIM_SELF, /**< the memory is the requester's own */
@@ -32,7 +32,7 @@ enum weft_resolve_rule {
 	WEFT_RESOLVE_EGRESS, /**< GIM: the target's port adds no prefix */
 	WEFT_RESOLVE_NO_WINDOW, /**< GIM: memory that is in no window */
 	WEFT_RESOLVE_WINDOW, /**< GIM: the window is closed to the requester */
-	WEFT_RESOLVE_ANSWER, /**< GIM: the requester is not in the VTV of the target's port */
+	WEFT_RESOLVE_ANSWER, /**< GIM: done, but the answer is dropped by the target's port */
 	WEFT_RESOLVE_NO_TRANSLATION, /**< the agent of the host has none */
 	WEFT_RESOLVE_RULES
 };
@@ -57,6 +57,7 @@ struct weft_resolve_xlat {
 /** The answer. What the rule did not come to is WEFT_RESOLVE_NONE, or 0 for addresses. */
 struct weft_resolve {
 	uint8_t rule; /**< enum weft_resolve_rule */
+	bool is_unanswered; /**< whatever it would be, the target's port drops the answer */
 	uint16_t segment; /**< number of the FAST entry */
 	uint16_t way;
 	uint16_t spid;
@@ -89,14 +90,14 @@ int weft_resolve(const struct weft_topo *t, unsigned int from, uint64_t hpa, boo
 int weft_resolve_from(const struct weft_topo *t, unsigned int from, uint64_t addr, bool uio,
 	struct weft_resolve_xlat *x, struct weft_resolve *r, struct weft_resolve_hop *hop);
 
-/** Whether the request is done, or goes on to a host that decides. */
+/** Whether the request is done. */
 bool weft_resolve_is_allowed(enum weft_resolve_rule rule);
 
 /** Word for programs, such as "sat-denied", and a sentence for people. Constant. */
 const char *weft_resolve_word(enum weft_resolve_rule rule);
 const char *weft_resolve_text(enum weft_resolve_rule rule);
 
-/** What a read, or a write, gets as its answer, such as "MemData-NXM". Constant. */
+/** What a read, or a write, gets as its answer, if it gets one, such as "MemData-NXM". Constant. */
 const char *weft_resolve_answer(enum weft_resolve_rule rule, bool uio, bool write);
 
 #ifdef __cplusplus

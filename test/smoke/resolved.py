@@ -37,7 +37,7 @@ class Run:
             base = SEGMENT0 + s * SEGMENT
             first, own = ([self.resolve(name, at + i) for i in range(0, self.lines * LINE, unit)]
                           for at in (base, base + order * self.lines * LINE))
-            closed = not any(r["allowed"] for r in first + own)
+            closed = not any(r["rule"] == "allowed" for r in first + own)
             answers += first if closed else own
         self.rules |= {a["rule"] for a in answers}
         return answers

@@ -86,6 +86,8 @@ wrong 27 'an HBR DSP attaches to a device or an HBR USP (fabric.md 3.1): expecte
 wrong 27 'a GFD attaches to a DSP of a PBR switch (fabric.md 3.1): expected that for g3, got an HBR DSP of b0' \
 	'27s/a: s1, b: g3/a: g3, b: b0/'
 wrong 21 "a host's root port attaches to a USP or a device but no GFD" '21s/b: s0/b: s0, b_port: {role: fport}/'
+wrong 18 'PBR switches may not hang below an HBR switch (fabric.md 3.1): expected none for b0, whose USP is a host'"'"'s, got s1' \
+	'21s/b: s0/b: b0/'
 wrong 18 'an HBR switch has one USP (fabric.md 3.1): expected one for b0, got 2' '29s/$/\n  - {a: s0, b: b0}/'
 wrong 31 'expected a pid of the FPort between two switches (fabric.md 3.2), got none' '31s/, pid: 0xC00//'
 wrong 31 'PID of a node, expected one for FPorts (fabric.md 2.1), got that of g0' '31s/0xC00/0x200/'
@@ -163,8 +165,8 @@ same "no group" "('0xc00000', None, 'no-group')" "$(value h0 0x11000400000 'o["d
 same "behind the memory" "(0, None, 'no-hit')" "$(value h0 0x10002000000 'o["way"], o["dpa"], o["rule"]')"
 same "no segment" "(None, None, 'no-decode')" "$(value h0 0x13000000000 'o["decoder"], o["target"], o["rule"]')"
 same "memory of a host" "gim-uio-only" "$(value h0 0x12000000000 'o["rule"]')"
-same "memory of a host, by UIO" "(True, 'gim', 'h1')" \
-	"$(value h0 0x12000000000 'o["allowed"], o["rule"], o["target"]' --uio)"
+same "memory of a host that offers none, by UIO" "(False, 'gim', 'h1', 'UR')" \
+	"$(value h0 0x12000000000 'o["allowed"], o["rule"], o["target"], o["write_answer"]' --uio)"
 same "its own" "('gim-self', 'UR')" "$(value h1 0x12000000000 'o["rule"], o["read_answer"]' --uio)"
 same "ports of the path" "[('h0', None, 0), ('s0', 0, 1), ('s1', 1, 2), ('g2', 0, None)]" \
 	"$(value h0 0x10000000800 '[(h["node"], h["in"], h["out"]) for h in o["path"]]')"

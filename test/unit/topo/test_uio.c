@@ -52,34 +52,37 @@ static const struct {
 	unsigned int segment, kib;
 	bool uio;
 	enum weft_resolve_rule rule;
+	bool is_unanswered;
 } answers[] = {
-	{ "h0", 0, 0, true, WEFT_RESOLVE_ALLOWED },
-	{ "h0", 0, 64, true, WEFT_RESOLVE_NO_HIT },
-	{ "d0", 0, 0, true, WEFT_RESOLVE_VECTOR },
-	{ "d1", 0, 0, true, WEFT_RESOLVE_ALLOWED },
-	{ "h1", 1, 0, true, WEFT_RESOLVE_ALLOWED },
-	{ "h1", 1, 15, true, WEFT_RESOLVE_ALLOWED },
-	{ "h1", 1, 16, true, WEFT_RESOLVE_NO_WINDOW },
-	{ "h1", 1, 32, true, WEFT_RESOLVE_ALLOWED },
-	{ "h1", 1, 40, true, WEFT_RESOLVE_NO_WINDOW },
-	{ "h1", 1, 64, true, WEFT_RESOLVE_NO_HIT },
-	{ "h1", 1, 0, false, WEFT_RESOLVE_GIM_UIO_ONLY },
-	{ "h0", 1, 0, true, WEFT_RESOLVE_GIM_SELF },
-	{ "h2", 1, 0, true, WEFT_RESOLVE_VTV },
-	{ "d0", 1, 0, true, WEFT_RESOLVE_ALLOWED },
-	{ "d0", 1, 32, true, WEFT_RESOLVE_WINDOW },
-	{ "d1", 1, 0, true, WEFT_RESOLVE_WINDOW },
-	{ "d2", 1, 0, true, WEFT_RESOLVE_VTV },
-	{ "h0", 2, 0, true, WEFT_RESOLVE_EGRESS },
-	{ "d2", 2, 0, true, WEFT_RESOLVE_EGRESS },
-	{ "h0", 4, 0, true, WEFT_RESOLVE_ANSWER },
-	{ "d0", 3, 0, true, WEFT_RESOLVE_ALLOWED },
-	{ "d0", 3, 32, true, WEFT_RESOLVE_NO_HIT },
-	{ "d0", 3, 0, false, WEFT_RESOLVE_GIM_UIO_ONLY },
-	{ "d2", 3, 0, true, WEFT_RESOLVE_LAV },
-	{ "h0", 3, 0, true, WEFT_RESOLVE_NO_DECODE },
-	{ "h0", 3, 0, false, WEFT_RESOLVE_NO_DECODE },
-	{ "d0", 5, 0, true, WEFT_RESOLVE_NO_DECODE },
+	{ "h0", 0, 0, true, WEFT_RESOLVE_ALLOWED, false },
+	{ "h0", 0, 64, true, WEFT_RESOLVE_NO_HIT, false },
+	{ "d0", 0, 0, true, WEFT_RESOLVE_VECTOR, false },
+	{ "d1", 0, 0, true, WEFT_RESOLVE_ALLOWED, false },
+	{ "h1", 1, 0, true, WEFT_RESOLVE_ALLOWED, false },
+	{ "h1", 1, 15, true, WEFT_RESOLVE_ALLOWED, false },
+	{ "h1", 1, 16, true, WEFT_RESOLVE_NO_WINDOW, false },
+	{ "h1", 1, 32, true, WEFT_RESOLVE_ALLOWED, false },
+	{ "h1", 1, 40, true, WEFT_RESOLVE_NO_WINDOW, false },
+	{ "h1", 1, 64, true, WEFT_RESOLVE_NO_HIT, false },
+	{ "h1", 1, 0, false, WEFT_RESOLVE_GIM_UIO_ONLY, false },
+	{ "h0", 1, 0, true, WEFT_RESOLVE_GIM_SELF, false },
+	{ "h2", 1, 0, true, WEFT_RESOLVE_VTV, false },
+	{ "d0", 1, 0, true, WEFT_RESOLVE_ALLOWED, false },
+	{ "d0", 1, 32, true, WEFT_RESOLVE_WINDOW, false },
+	{ "d1", 1, 0, true, WEFT_RESOLVE_WINDOW, false },
+	{ "d2", 1, 0, true, WEFT_RESOLVE_VTV, false },
+	{ "h0", 2, 0, true, WEFT_RESOLVE_EGRESS, false },
+	{ "d2", 2, 0, true, WEFT_RESOLVE_EGRESS, false },
+	{ "h0", 4, 0, true, WEFT_RESOLVE_ANSWER, true },
+	{ "h0", 4, 64, true, WEFT_RESOLVE_NO_HIT, true },
+	{ "d1", 4, 0, true, WEFT_RESOLVE_WINDOW, true },
+	{ "d0", 3, 0, true, WEFT_RESOLVE_ALLOWED, false },
+	{ "d0", 3, 32, true, WEFT_RESOLVE_NO_HIT, false },
+	{ "d0", 3, 0, false, WEFT_RESOLVE_GIM_UIO_ONLY, false },
+	{ "d2", 3, 0, true, WEFT_RESOLVE_LAV, false },
+	{ "h0", 3, 0, true, WEFT_RESOLVE_NO_DECODE, false },
+	{ "h0", 3, 0, false, WEFT_RESOLVE_NO_DECODE, false },
+	{ "d0", 5, 0, true, WEFT_RESOLVE_NO_DECODE, false },
 };
 
 static void
@@ -105,7 +108,17 @@ every_answer_has_its_rule(void **state)
 		if (r.rule != answers[i].rule)
 			fail_msg("row %u: %s, not %s", i, weft_resolve_word(r.rule),
 				weft_resolve_word(answers[i].rule));
-		if (r.rule == WEFT_RESOLVE_ALLOWED)
+		assert_int_equal(r.is_unanswered, answers[i].is_unanswered);
+		/* No table of the port has it: nothing is named. */
+		if (r.rule == WEFT_RESOLVE_NO_DECODE) {
+			assert_int_equal(r.segment, WEFT_RESOLVE_NONE);
+			assert_int_equal(r.target, WEFT_RESOLVE_NONE);
+			assert_int_equal(r.dpid, WEFT_RESOLVE_NONE);
+			assert_int_equal(r.n_hops, 0);
+		}
+		assert_int_equal(weft_resolve_is_allowed(r.rule),
+			r.rule == WEFT_RESOLVE_ALLOWED || r.rule == WEFT_RESOLVE_ANSWER);
+		if (weft_resolve_is_allowed(r.rule))
 			assert_int_equal(r.dpa, answers[i].kib << 10);
 		if (r.rule == WEFT_RESOLVE_WINDOW)
 			assert_int_equal(r.window, answers[i].kib == 32);
@@ -193,10 +206,47 @@ what_cannot_be_is_refused_with_its_rule(void **state)
 	}
 }
 
+/* One too many who ask by UIO for one device's re-router, then one of them not in its LAV. */
+static void
+a_rerouter_has_so_many_rows(void **state)
+{
+	char *yaml = malloc(32 * 1024);
+
+	(void)state;
+	for (unsigned int askers = 64; askers <= 66; askers++) {
+		struct weft_topo_error err = { 0 };
+		struct weft_topo *t;
+		int rc, n;
+
+		n = sprintf(yaml, "fabric: x\nsegments: [{target: d}]\nnodes:\n"
+				  "  - {name: s, kind: switch, pid: 1}\n"
+				  "  - {name: d, kind: device, pid: 2, memory: 1M");
+		if (askers == 66)
+			n += sprintf(yaml + n, ", lav: [e0, e1]");
+		n += sprintf(yaml + n, "}\n");
+		for (unsigned int i = 0; i < askers; i++)
+			n += sprintf(yaml + n,
+				"  - {name: e%u, kind: device, pid: %u, uio: {lines: 64}%s}\n", i,
+				100 + i, askers == 66 ? ", lav: []" : "");
+		n += sprintf(yaml + n, "links:\n  - {a: d, b: s}\n");
+		for (unsigned int i = 0; i < askers; i++)
+			n += sprintf(yaml + n, "  - {a: e%u, b: s}\n", i);
+		rc = weft_topo_parse(&t, "uio", yaml, (size_t)n, &err);
+		assert_int_equal(rc, askers == 65 ? -EINVAL : 0);
+		if (rc != 0)
+			assert_string_equal(err.text,
+				"uio:5: nodes[1].lav: more requesters than the re-router of a port "
+				"has rows, expected at most 64 that have uio, got 65");
+		weft_topo_free(t);
+	}
+	free(yaml);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_rerouter_has_so_many_rows),
 		cmocka_unit_test(every_answer_has_its_rule),
 		cmocka_unit_test(vectors_are_those_of_the_file_or_all),
 		cmocka_unit_test(what_cannot_be_is_refused_with_its_rule),
