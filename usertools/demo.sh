@@ -180,7 +180,7 @@ run_daemons() {
 	echo
 	for node in $nodes; do
 		sed -n '/^fabric /,$p' "$work/$node.log" | sed 1,1d
-		grep -h '^weftd: ' "$work/$node.log" | grep -v ' run$'
+		grep -h '^weftd: ' "$work/$node.log" | grep -vE ' runs?$'
 	done
 	return $status
 }

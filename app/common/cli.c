@@ -7,11 +7,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "weft_cpu.h"
 
@@ -109,6 +111,18 @@ bool
 cli_is_stopped(void)
 {
 	return stopped != 0;
+}
+
+int
+cli_output_end(void)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO };
+
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	if (poll(&out, 1, 0) != 1 || (out.revents & POLLERR) == 0)
+		cli_warn("standard output could not be written whole");
+	return -EIO;
 }
 
 int

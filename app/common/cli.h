@@ -40,6 +40,12 @@ void cli_catch_stop(void);
 /** Whether a signal came since cli_catch_stop(). Any thread. */
 bool cli_is_stopped(void);
 
+/**
+ * The end of what was printed. 0, or -EIO if not all of it went out: a line says so, unless it was a
+ * pipe whose reader has gone.
+ */
+int cli_output_end(void);
+
 /** How many of @p argv belong to the program: up to "--". The rest, behind it, is for EAL. */
 int cli_split_eal(int argc, char **argv, int *eal_argc, char *const **eal_argv);
 

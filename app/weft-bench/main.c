@@ -235,5 +235,5 @@ main(int argc, char **argv)
 	json_decref(s.results);
 	weft_ide_lib_close(p.ide);
 	weft_eal_stop();
-	return s.good && rc == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return cli_output_end() == 0 && s.good && rc == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -277,7 +277,7 @@ parse_options(struct options *o, int argc, char **argv)
 		.mflits_per_s = 1,
 		.frame_flits = WEFT_WIRE_FLITS_FOR_MTU(1500),
 		.key = { .mode = WEFT_MODE_RXL, .spid = 0x101, .dpid = 0x200, .session = 1 },
-		.conn = { .first = WEFT_ISN_FIRST, .pcrc = true, .poison = true },
+		.conn = { .first = WEFT_ISN_FIRST, .pcrc = true },
 	};
 	while ((opt = getopt_long(argc, argv, "h", long_options, NULL)) != -1)
 		parse_option(o, opt);
@@ -570,5 +570,5 @@ main(int argc, char **argv)
 		weft_ide_lib_close(g.ide);
 	weft_keys_free(keys);
 	weft_eal_stop();
-	return rc;
+	return cli_output_end() != 0 ? EXIT_FAILURE : rc;
 }

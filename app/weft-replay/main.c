@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@
 
 #define POOL_FRAMES 4095
 #define SECOND_NS UINT64_C(1000000000)
+#define AFTER_MAX_NS 4e18 /* a century: no trace is slower */
 #define LAYOUT "deframe,fec_check,crc_check,ide_open,route"
 
 struct options {
@@ -67,9 +69,9 @@ static const char usage_text[] =
 	"  --key-file FILE       keys: rxl SPID DPID VC SESSION KEY | cxl MAC KEY;\n"
 	"                        further lines of a stream: its keys from each IDE.Start on\n"
 	"  --pcrc on|off         plaintext CRC in MAC epochs (on)\n"
-	"  --poison protected|open   whether MACs cover Poison in H-slots (protected)\n"
-	"  --stop on|off         whether IDE.Stop ends decryption (on)\n"
-	"  --speed max|FACTOR    as fast as possible (max), or time stamps times FACTOR\n"
+	"  --poison protected|open   whether MACs cover Poison in H-slots (open)\n"
+	"  --stop on|off         whether IDE.Stop ends decryption (off)\n"
+	"  --speed max|FACTOR    as fast as possible (max), or FACTOR times as fast as recorded\n"
 	"  --loop N              replay N times, each with fresh receivers (1)\n"
 	"  --layout LAYOUT       stages and rings, or @FILE\n"
 	"                        (" LAYOUT ")\n"
@@ -184,12 +186,7 @@ parse_options(struct options *o, int argc, char **argv)
 
 	*o = (struct options){
 		.loops = 1,
-		.rx = { .mode = -1,
-			.first = WEFT_ISN_FIRST,
-			.pcrc = true,
-			.poison = true,
-			.stop = true,
-			.layout = LAYOUT },
+		.rx = { .mode = -1, .first = WEFT_ISN_FIRST, .pcrc = true, .layout = LAYOUT },
 	};
 	while ((opt = getopt_long(argc, argv, "h", long_options, NULL)) != -1)
 		parse_option(o, opt);
@@ -219,6 +216,8 @@ now_ns(void)
 static uint64_t
 due_ns(struct replay *r)
 {
+	double after;
+
 	if (!r->next.has_time)
 		return 0;
 	if (r->is_first) {
@@ -229,8 +228,8 @@ due_ns(struct replay *r)
 	/* A time stamp before the first one is due at once. */
 	if (r->next.time_ns <= r->first_time_ns)
 		return r->start_ns;
-	return r->start_ns +
-	       (uint64_t)((double)(r->next.time_ns - r->first_time_ns) / r->opt.speed);
+	after = (double)(r->next.time_ns - r->first_time_ns) / r->opt.speed;
+	return r->start_ns + (uint64_t)(after < AFTER_MAX_NS ? after : AFTER_MAX_NS);
 }
 
 static void
@@ -365,6 +364,27 @@ open_out(struct replay *r)
 		cli_fail("--out: %s", err);
 }
 
+/* Whether there was nothing to replay, and why: of what kind all packets were. */
+static bool
+says_nothing(const struct replay *r)
+{
+	static const char *const modes[] = { [WEFT_MODE_CXL] = "cxl", [WEFT_MODE_RXL] = "rxl" };
+	const int mode = r->opt.rx.mode;
+	const uint64_t others = weft_pipe_drops(r->rx.pipe, WEFT_DROP_MODE);
+	const uint64_t strange = r->rx.skipped[WEFT_DROP_LINK_TYPE];
+
+	if (r->rx.n_conns != 0)
+		return false;
+	if (others != 0)
+		cli_warn("--mode %s: %s has %" PRIu64 " frames of %s and none of %s: use --mode %s",
+			modes[mode], r->opt.in, others, modes[!mode], modes[mode], modes[!mode]);
+	else if (strange != 0 && strange == r->rx.packets)
+		cli_warn("%s: expected packets of link type 1 (Ethernet) or 147 (raw flits), got "
+			 "%" PRIu64 " of others",
+			r->opt.in, strange);
+	return others != 0 || (strange != 0 && strange == r->rx.packets);
+}
+
 /* Report, close, and say whether all that was asked for was written. */
 static int
 finish(struct replay *r)
@@ -383,6 +403,8 @@ finish(struct replay *r)
 	}
 	if (r->end.is_truncated || r->end.is_broken)
 		cli_warn("%s; replayed up to there", trace_why(r->trace));
+	if (says_nothing(r))
+		rc = EXIT_FAILURE;
 	receiver_fini(&r->rx);
 	if (r->rx.cfg.out != NULL && trace_finish(r->rx.cfg.out) != 0) {
 		cli_warn("--out %s: could not be written whole", r->opt.out);
@@ -440,5 +462,5 @@ main(int argc, char **argv)
 	rc = finish(&r);
 	weft_keys_free(keys);
 	weft_eal_stop();
-	return rc;
+	return cli_output_end() != 0 ? EXIT_FAILURE : rc;
 }

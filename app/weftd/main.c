@@ -105,11 +105,18 @@ print_check_port(const struct daemon *d, unsigned int node, unsigned int p)
 		printf("SPID 0x%03x", spid);
 }
 
+static const char *
+plural(unsigned int n)
+{
+	return n == 1 ? "" : "s";
+}
+
 static int
 print_check(const struct daemon *d)
 {
-	printf("fabric %s: %u nodes, %u links, %u segments, routes %s; %s\n", d->topo->fabric,
-		d->topo->n_nodes, d->topo->n_links, d->topo->n_segments,
+	printf("fabric %s: %u node%s, %u link%s, %u segment%s, routes %s; %s\n", d->topo->fabric,
+		d->topo->n_nodes, plural(d->topo->n_nodes), d->topo->n_links,
+		plural(d->topo->n_links), d->topo->n_segments, plural(d->topo->n_segments),
 		weft_topo_routing_word(d->topo->routing),
 		d->n_nodes == 0 ? "no node is of this machine" : "here:");
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
@@ -357,6 +364,11 @@ control(void *arg)
 			break;
 		if (d->cfg.until_done && all_done(d))
 			break;
+		/* Who read its lines has gone: the end of a pipe ends the run. */
+		if (ferror(stdout)) {
+			d->exit_status = EXIT_FAILURE;
+			break;
+		}
 		if (what_fails(d, seconds, line, sizeof(line)) != NULL) {
 			cli_warn("%s", line);
 			d->exit_status = EXIT_FAILURE;
@@ -583,9 +595,10 @@ main(int argc, char **argv)
 	make_loops(&d);
 	report_telemetry(&d);
 	if (!d.cfg.quiet)
-		printf("weftd: %u nodes of fabric %s run\n", d.n_nodes, d.topo->fabric);
+		printf("weftd: %u node%s of fabric %s run%s\n", d.n_nodes, plural(d.n_nodes),
+			d.topo->fabric, d.n_nodes == 1 ? "s" : "");
 	seconds = run(&d);
 	events_fini();
 	finish(&d, seconds);
-	return d.exit_status;
+	return cli_output_end() != 0 ? EXIT_FAILURE : d.exit_status;
 }

@@ -104,7 +104,8 @@ port_is_ring(const struct daemon *d, const struct weft_topo_link *l)
 }
 
 /*
- * The client of a memif cannot open before its server is there, so wait for the other daemon. Links
+ * The client of a memif cannot open before its server is there, so wait for the other daemon, for as
+ * long as the run is to last. Links
  * are opened in the order of the file by every daemon, so no two wait for each other.
  */
 static int
@@ -112,9 +113,11 @@ client_open(struct daemon *d, const struct weft_port_spec *s, struct weft_port *
 	size_t err_len)
 {
 	const struct timespec nap = { .tv_nsec = CLIENT_NAP_MS * 1000000L };
+	struct timespec start, now;
 	bool said = false;
 	struct stat st;
 
+	clock_gettime(CLOCK_MONOTONIC, &start);
 	for (;;) {
 		int rc = -ENOENT;
 
@@ -130,6 +133,13 @@ client_open(struct daemon *d, const struct weft_port_spec *s, struct weft_port *
 			snprintf(err, err_len, "port %s: stopped while waiting for %s", s->name,
 				s->socket);
 			return -EINTR;
+		}
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		if (d->cfg.seconds > 0 && (double)(now.tv_sec - start.tv_sec) >= d->cfg.seconds) {
+			snprintf(err, err_len,
+				"port %s: expected another daemon at %s, got none in %g s", s->name,
+				s->socket, d->cfg.seconds);
+			return -ETIMEDOUT;
 		}
 		nanosleep(&nap, NULL);
 	}

@@ -211,6 +211,23 @@ if command -v editcap >/dev/null; then
 	is_clean pcapng
 fi
 
+# A trace of the other mode alone is no empty one.
+gen --flits 100
+replay --mode cxl 2>"$work/err" && die "--mode cxl on a trace of rxl is good"
+same "the other mode: the line" "weft-replay: --mode cxl: $work/t.pcap has 20 frames of rxl and none of cxl: use --mode rxl" "$(cat "$work/err")"
+same "the other mode" "0 {'mode': 20}" "$(r 'str(o["flits"]) + " " + str(o["skipped"])')"
+
+# Registers begin with 0: Poison is open, IDE.Stop ignored, unless one says otherwise.
+"$app/weft-replay" --help | grep -q 'Poison in H-slots (open)' || die "--help of --poison"
+for said in "" "--poison open"; do
+	# shellcheck disable=SC2086
+	gen --flits 5000 --ide skid --key-file "$work/many" --late-poison 0.1 $said 2>"$work/err"
+	replay --ide skid --key-file "$work/many" 2>"$work/err"
+	same "poison: open by default" "0 True" "$(r 'str(o["ide"]["epochs_bad"]) + " " + str(o["ide"]["poison"] > 100)')"
+	replay --ide skid --key-file "$work/many" --poison protected 2>"$work/err"
+	same "poison: protected when said" 1 "$(r 'o["ide"]["epochs_bad"]')"
+done
+
 # Refused
 misused '--in FILE is missing' "$app/weft-replay"
 refuses 'No such file' "$app/weft-replay" --in "$work/nonesuch"

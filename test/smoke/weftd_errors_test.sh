@@ -85,6 +85,31 @@ for program in weftd weft-bench weft-gen weft-replay weft-sig weft-sim; do
 	grep -q "^usage: $program" "$work/out" || die "$program -h does not help"
 done
 topology
+weftd --check >"$work/out"
+grep -q '^fabric bad: 2 nodes, 1 link, 1 segment,' "$work/out" || die "one of a kind: $(cat "$work/out")"
+# Nobody reads what it prints, or it cannot be written: an ordinary end, and not a good one.
+into_closed_pipe() {
+	/usr/bin/python3 -c 'import os, subprocess, sys
+r, w = os.pipe()
+os.close(r)
+sys.exit(abs(subprocess.run(sys.argv[1:], stdout=w, timeout=60).returncode))' "$@"
+}
+for command in "weftd --topology $work/t.yaml --seconds 50" "weft-replay --in $work/x.pcap"; do
+	# shellcheck disable=SC2086
+	set -- $command
+	status=0
+	XDG_RUNTIME_DIR=$work into_closed_pipe "$app/$1" "${@:2}" 2>"$work/err" || status=$?
+	same "$1 into a closed pipe: status" 1 "$status"
+	same "$1 into a closed pipe: said" "" "$(cat "$work/err")"
+	status=0
+	timeout 60 "$app/$1" "${@:2}" >/dev/full 2>"$work/err" || status=$?
+	same "$1 to a full disk: status" 1 "$status"
+	grep -q 'standard output could not be written whole' "$work/err" || die "$1 to a full disk: $(cat "$work/err")"
+done
+# A memif whose other end does not come: --seconds ends that too.
+topology ', driver: memif'
+refuses 'expected another daemon at' "$app/weftd" --topology "$work/t.yaml" --node g0 --quiet --seconds 1
+topology
 sed -i 's/memory: 1M/memory: 64G/' "$work/t.yaml"
 if [ "$(awk '/^MemTotal/ {print $2}' /proc/meminfo)" -lt 60000000 ] && [ "$(cat /proc/sys/vm/overcommit_memory)" -ne 1 ]; then
 	t 'gfd g0: memory of 68719476736 bytes: Cannot allocate memory'

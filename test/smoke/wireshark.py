@@ -113,7 +113,7 @@ def preferences(args):
     """Options of weft-replay as options of tshark: (only_mode, has_ide, options)."""
     parser = argparse.ArgumentParser()
     for name in ("--mode", "--isn", "--crc-order", "--spid", "--dpid", "--first-seq", "--ide",
-                 "--key-file", "--pcrc", "--poison"):
+                 "--key-file", "--pcrc", "--poison", "--stop"):
         parser.add_argument(name)
     o = parser.parse_args(args)
     prefs = {"isn": o.isn, "crc_order": o.crc_order, "first": o.first_seq, "raw_mode": o.mode,

@@ -28,7 +28,10 @@ def _without_key(rng, n):
 
 
 def ide_args(mode, *more):
-    return ["--ide", mode, "--key-file", "@KEY@", *more]
+    """Poison is protected and IDE.Stop obeyed, unless the case says otherwise."""
+    if "--poison" not in more:
+        more = ("--poison", "protected", *more)
+    return ["--ide", mode, "--key-file", "@KEY@", *more, "--stop", "on"]
 
 
 def whole_truth(streams):

@@ -151,7 +151,9 @@ class Receiver:
     """One stream as a receiver sees it. `accept` returns the flits to hand on, in order; nobody
     may call it once the stream is `insecure`."""
 
-    def __init__(self, keys, mode, pcrc, protect_poison=True, layout=ide.STANDARD):
+    def __init__(self, keys, mode, pcrc, protect_poison=True, layout=ide.STANDARD,
+                 obeys_stop=True):
+        self.obeys_stop = obeys_stop
         self.size = ide.EPOCH_FLITS[mode]
         self.hold = mode == "containment"
         self.protect_poison = protect_poison
@@ -264,8 +266,8 @@ class Receiver:
         return self._control(item)
 
     def _stop(self, item, after_tmac):
-        """Dropped unless it stands right behind a good IDE.TMAC."""
-        if not after_tmac:
+        """Dropped unless it stands right behind a good IDE.TMAC, and where it is not obeyed."""
+        if not after_tmac or not self.obeys_stop:
             return []
         self.clear = True
         out, self.waiting = [poison for poison, _ in self.waiting if self.hold], []

@@ -6,6 +6,7 @@ keys, stop, send late poison. See cases.py for what a case is."""
 from . import flit as fl
 from . import messages, mutate
 from .ide_cases import ide_case
+from .ide_ends import REFRESH_DELAY
 from .scene import DOWN, UP, bursts, case
 from .traffic import Cxl, Rxl
 
@@ -162,6 +163,24 @@ def ide_stop_dropped(rng, n):
 
     return ide_case(rng, run(streams, n, step), "containment", more=POISON, senders=[],
                     tampered=True)
+
+
+@case
+def ide_stop_ignored(rng, n):
+    """IDE.Stop that somebody put in where it may stand: who does not ask for it goes on."""
+    streams = [stream(rng, i, "containment") for i in range(3)]
+
+    def step(s):
+        epoch(s.sender, rng.randint(1, 2))
+        while not s.sender.can_truncate():
+            s.sender.protocol_flit()
+        s.sender.truncate(idles=False)
+        s.sender.control(fl.IDE_STOP)
+        s.sender.idle(REFRESH_DELAY)
+
+    made = ide_case(rng, run(streams, n, step), "containment", senders=[], tampered=True)
+    made.args = made.args[:-2]
+    return made
 
 
 def _poisoned(rng, s, corrupt=True):

@@ -26,7 +26,8 @@ def add_options(parser):
     parser.add_argument("--key-file")
     parser.add_argument("--ide", choices=("off", "containment", "skid"), default="off")
     parser.add_argument("--pcrc", choices=("on", "off"), default="on")
-    parser.add_argument("--poison", choices=("protected", "open"), default="protected")
+    parser.add_argument("--poison", choices=("protected", "open"), default="open")
+    parser.add_argument("--stop", choices=("on", "off"), default="off")
 
 
 def options(args):
@@ -46,7 +47,8 @@ class Stream:
         self.has_no_key = opts.ide != "off" and name not in keys
         if opts.ide != "off" and name in keys:
             self.ide = ide_ends.Receiver(keys[name], opts.ide, opts.pcrc == "on",
-                                         opts.poison == "protected")
+                                         opts.poison == "protected",
+                                         obeys_stop=opts.stop == "on")
 
     def use(self, flit):
         """One used flit."""
