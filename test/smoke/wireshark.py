@@ -59,8 +59,10 @@ def rows(path, fields, *args):
     return [dict(zip(fields, values)) for values in split], truncated
 
 
-COUNTED = ("frame.len", "frame.cap_len", "frame.protocols", "weft.drop", "weft.kind", "weft.mode",
-           "weft.count", "weft.stream", "weft.flit.index", "weft.flit.fec_status",
+# Ethernet and USER0 as Wireshark numbers them.
+ENCAPSULATIONS = (["1"], ["45"])
+COUNTED = ("frame.len", "frame.cap_len", "frame.encap_type", "frame.protocols", "weft.drop",
+           "weft.kind", "weft.mode", "weft.count", "weft.stream", "weft.flit.index", "weft.flit.fec_status",
            "weft.flit.fec_bytes", "weft.flit.crc_status", "weft.flit.verdict", "weft.flit.lost",
            "weft.slot.refused", "weft.msg.kind")
 
@@ -69,6 +71,8 @@ def why_skipped(row, only_mode):
     """weft-replay's reason not to look at a packet's flits, or None."""
     if row["frame.cap_len"] != row["frame.len"]:
         return "caplen"
+    if row["frame.encap_type"] not in ENCAPSULATIONS:
+        return "link_type"
     if row["weft.drop"] and row["weft.drop"] != ["bad_control"]:
         return row["weft.drop"][0]
     if not row["weft.kind"] and not row["weft.flit.index"]:

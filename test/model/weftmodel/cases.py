@@ -269,14 +269,14 @@ def truncated_pcapng(rng, n):
 
 @case
 def mixed_pcapng(rng, n):
-    """Frames and raw flits of one file; other link types and a packet of 5 MB are passed over."""
+    """Frames and raw flits of one file; other link types and a packet of 260 kB are passed over."""
     streams = [Rxl(rng, 1, 2, 3, 4).make(n), Rxl(rng, 0x123, 0x456, 0, 0).make(n // 4)]
     raw_ones = raw_packets(rng, streams[1].wire)
     for p in raw_ones:
         p.linktype = pcapio.USER0
     left = [interleave(rng, streams[:1]), raw_ones,
             [pcapio.Packet(10**18 + i, rng.randbytes(99), linktype=228) for i in range(50)],
-            [pcapio.Packet(10**18, bytes(5_000_000))]]
+            [pcapio.Packet(10**18, bytes(260_000))]]
     packets = []
     while any(left):
         packets.append(rng.choice([part for part in left if part]).pop(0))
