@@ -369,6 +369,15 @@ wire_impair(struct sim *s, struct sim_wire *w, struct weft_rand *r)
 		w->history = sim_alloc(s, (c.history + 1) * sizeof(struct sim_frame *));
 }
 
+/* Who may send in behind port @from: only switches send for others. */
+static uint16_t
+ingress_of(const struct weft_topo *t, uint16_t from)
+{
+	const struct weft_topo_node *n = &t->node[t->port[from].node];
+
+	return n->kind == WEFT_TOPO_SWITCH ? WEFT_SPID_ANY : n->pid;
+}
+
 static void
 build_wires(struct sim *s, struct weft_rand *r)
 {
@@ -380,6 +389,7 @@ build_wires(struct sim *s, struct weft_rand *r)
 		const uint16_t peer = t->port[i].peer;
 
 		s->wire[i].to = t->port[peer].node;
+		s->wire[i].ingress.spid = ingress_of(t, i);
 		s->wire[i].to_port = (uint16_t)(peer - t->node[s->wire[i].to].first_port);
 	}
 	for (unsigned int i = 0; i < 4; i++)

@@ -11,6 +11,7 @@
 #include "ide.h"
 
 #include "weft_base.h"
+#include "weft_control.h"
 
 #define TURNS_MAX 1000 /* times in a row that an end may want to send and give nothing */
 
@@ -29,6 +30,8 @@ edge_session(struct sim_end *e)
 			host_abort(e);
 	}
 	e->session = id;
+	if (e->ide != NULL)
+		e->ide->number = 0;
 	e->heard_ns = e->node->sim->now_ns;
 	if (id == 0)
 		return;
@@ -112,6 +115,22 @@ edge_control(struct sim_end *e, const struct sim_frame *f, uint64_t now_ns)
 	return *losses - before;
 }
 
+/* Whether a frame of its session is a sign of life. With keys each of link control is so once. */
+static bool
+is_heard(struct sim_end *e, const struct sim_frame *f)
+{
+	struct weft_control c;
+
+	if (f->is_forged || e->ide == NULL || f->hdr.kind != WEFT_WIRE_CONTROL)
+		return !f->is_forged;
+	if (weft_control_parse(f->data + WEFT_WIRE_FLITS_OFF, f->len - WEFT_WIRE_FLITS_OFF, &c) !=
+			WEFT_OK ||
+		c.number <= e->ide->number)
+		return false;
+	e->ide->number = c.number;
+	return true;
+}
+
 void
 edge_receive(struct sim_node *n, struct sim_frame *f)
 {
@@ -130,9 +149,11 @@ edge_receive(struct sim_node *n, struct sim_frame *f)
 	else
 		edge_flits(e, f, now_ns);
 	edge_session(e);
-	if (told != 0)
+	if (f->is_stolen)
+		violation(s, "end %u>%u has a frame from the port of another", n->pid, e->peer_pid);
+	if (told != 0 && !f->is_forged)
 		order_told(e, told, f->is_again);
-	else if (f->hdr.session == e->session)
+	else if (f->hdr.session == e->session && is_heard(e, f))
 		e->heard_ns = s->now_ns;
 	frame_free(s, f);
 	order_bounds(e);

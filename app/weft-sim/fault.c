@@ -20,6 +20,8 @@ const char *const fault_word[FAULT_KINDS] = {
 	[FAULT_CLOCK] = "clock_jump",
 	[FAULT_GHOST] = "old_frame",
 	[FAULT_FORGED] = "forged",
+	[FAULT_CONTROL] = "forged_control",
+	[FAULT_SPID] = "forged_spid",
 };
 
 /* Next fault of a Poisson process. */
@@ -105,6 +107,10 @@ fault_strike(struct sim *s)
 		ghost_appear(s, where);
 	else if (kind == FAULT_FORGED)
 		s->wire[where % s->topo->n_ports].forges = true;
+	else if (kind == FAULT_CONTROL)
+		forge_control(s, where);
+	else if (kind == FAULT_SPID)
+		forge_spid(s, where);
 	else if (kind <= FAULT_DEAF)
 		link_fault(s, kind, where, s->now_ns + length_ns);
 	else

@@ -41,7 +41,7 @@ frame_take(struct sim *s, bool small)
 		frames_make(s, small);
 	f = s->free_frames[small];
 	s->free_frames[small] = f->next;
-	f->is_again = false;
+	f->is_again = f->is_forged = f->is_stolen = false;
 	f->forged = 0;
 	return f;
 }
@@ -61,6 +61,8 @@ frame_copy(struct sim *s, const struct sim_frame *f)
 	copy->flap = f->flap;
 	copy->len = f->len;
 	copy->is_again = f->is_again;
+	copy->is_forged = f->is_forged;
+	copy->is_stolen = f->is_stolen;
 	copy->forged = f->forged;
 	copy->hdr = f->hdr;
 	memcpy(copy->data, f->data, f->len);

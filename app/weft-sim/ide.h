@@ -24,6 +24,7 @@ struct sim_ide {
 	uint64_t control; /* key of the session's control frames */
 	uint64_t failures; /* of the end's streams, since it was started */
 	struct sim_blame blame;
+	uint64_t number; /* of the last control frame of its session that showed the key */
 	uint32_t failed; /* session that its stream's failure has ended */
 	/* The monitor: what this end has sent in its session. */
 	uint64_t n_sent;

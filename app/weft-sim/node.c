@@ -68,6 +68,10 @@ node_take(struct sim_node *n, struct sim_frame *f)
 	if (weft_wire_parse(f->data, f->len, &f->hdr) != WEFT_OK) {
 		s->total.loss[LOSS_HEADER]++;
 		frame_free(s, f);
+	} else if (s->sc.mode == WEFT_MODE_RXL &&
+		   !weft_ingress_spid(&s->wire[f->wire].ingress, f->hdr.spid)) {
+		s->total.loss[LOSS_SPID]++;
+		frame_free(s, f);
 	} else if (n->kind == WEFT_TOPO_SWITCH && s->sc.mode == WEFT_MODE_RXL) {
 		switch_receive(n, f);
 	} else {

@@ -22,6 +22,7 @@ const char *const loss_word[LOSS_KINDS] = {
 	[LOSS_DOWN] = "link_down",
 	[LOSS_NODE] = "node_down",
 	[LOSS_HEADER] = "bad_header",
+	[LOSS_SPID] = "spid",
 	[LOSS_ROUTE] = "no_route",
 	[LOSS_FEC] = "uncorrectable_flits",
 	[LOSS_SESSION] = "no_session",

@@ -19,6 +19,7 @@
 #include "weft_codec.h"
 #include "weft_end.h"
 #include "weft_impair.h"
+#include "weft_ingress.h"
 #include "weft_memory.h"
 #include "weft_pbr.h"
 #include "weft_rand.h"
@@ -42,6 +43,8 @@ enum fault_kind {
 	FAULT_CLOCK, /* a node's clock jumps forward */
 	FAULT_GHOST, /* a frame of an older life comes once more */
 	FAULT_FORGED, /* IDE: a flit is changed and its CRC made right */
+	FAULT_CONTROL, /* link control comes in the name of an end, on a link between the two */
+	FAULT_SPID, /* a frame comes under another's PID from a link to one node alone */
 	FAULT_KINDS
 };
 
@@ -53,6 +56,7 @@ enum loss_kind {
 	LOSS_DOWN, /* the link was down, or went down meanwhile */
 	LOSS_NODE, /* the node was down, or its input full */
 	LOSS_HEADER, /* the frame's header was wrong */
+	LOSS_SPID, /* its SPID may not come in by that port */
 	LOSS_ROUTE,
 	LOSS_FEC, /* flits that a switch could not correct */
 	LOSS_SESSION, /* frames of no live session */
@@ -143,6 +147,8 @@ struct sim_frame {
 	uint32_t len; /* bytes of data */
 	bool is_small; /* has room for frame_small bytes, not for frame_room */
 	bool is_again; /* came from a wire or a ghost that repeats what was sent once */
+	bool is_forged; /* an attacker has made it */
+	bool is_stolen; /* under another's PID, where ports know whose may come in */
 	uint64_t forged; /* bit i: an attacker has changed flit i */
 	struct weft_wire_hdr hdr; /* as it was sent, or as it was parsed last */
 	uint8_t data[] __attribute__((aligned(16)));
@@ -160,7 +166,10 @@ struct sim_wire {
 	struct weft_impair *impair; /* NULL: clean */
 	struct sim_frame **history; /* ring of copies, one more than replays reach; NULL: none */
 	uint32_t n_sent;
+	struct weft_ingress ingress; /* of the port it leads to */
 } __attribute__((aligned(WEFT_CACHE_LINE)));
+
+static_assert(sizeof(struct sim_wire) == WEFT_CACHE_LINE, "one line");
 
 #define ORDER_KINDS 4 /* of messages that hosts and GFDs send */
 
@@ -522,6 +531,14 @@ void loss_report(struct sim_node *n);
 void ghost_remember(struct sim *s, uint32_t wire, const struct sim_frame *f);
 /** Let one of those kept come once more, if nothing but its session can tell that it is old. */
 void ghost_appear(struct sim *s, uint64_t which);
+
+/* forge.c */
+/** What the seed decides about the attacker. */
+void forge_draw(struct scenario *sc, uint64_t seed);
+/** Some control frames for an end come, which its other end has not sent. */
+void forge_control(struct sim *s, uint64_t where);
+/** A frame for an end comes from the link of another. */
+void forge_spid(struct sim *s, uint64_t where);
 
 /* fault.c */
 void fault_plan(struct sim *s);

@@ -289,4 +289,5 @@ scenario_draw(
 	if (opt->fabric != NULL)
 		snprintf(sc->fabric, sizeof(sc->fabric), "%s", opt->fabric);
 	ide_draw(sc, opt, seed, file);
+	forge_draw(sc, seed);
 }

@@ -19,16 +19,16 @@ static volatile sig_atomic_t stopped;
 static struct sim_opt opt;
 static struct sim s;
 
-/* A host and a GFD in a session, without faults. */
+/* Hosts and GFDs in sessions, without faults. */
 static void
-run_pair(const char *mode, int ide)
+run_fabric(const char *fabric, const char *mode, int ide)
 {
 	char err[400];
 
 	opt = (struct sim_opt){ .seed = 1,
 		.hops = 3000,
 		.faults = 0,
-		.fabric = "pair",
+		.fabric = fabric,
 		.mode = strcmp(mode, "cxl") == 0 ? WEFT_MODE_CXL : WEFT_MODE_RXL,
 		.ide = ide,
 		.calm = true,
@@ -41,7 +41,13 @@ run_pair(const char *mode, int ide)
 	sim_run(&s);
 	assert_int_equal(s.total.violations, 0);
 	assert_int_not_equal(s.end[0].session, 0);
-	assert_int_equal(s.end[0].session, s.end[1].session);
+	assert_int_equal(s.end[0].session, s.end[0].peer->session);
+}
+
+static void
+run_pair(const char *mode, int ide)
+{
+	run_fabric("pair", mode, ide);
 }
 
 static void
@@ -232,6 +238,64 @@ idle_turns_count_once_an_instant(void **state)
 	end_pair();
 }
 
+/* --- frames of an attacker --- */
+
+/* Until all that was injected has come. */
+static void
+run_on(void)
+{
+	struct event e;
+
+	while (heap_pop(&s.heap, &e)) {
+		if (event_kind(&e) != EV_ARRIVE)
+			continue;
+		s.now_ns = e.time_ns;
+		node_arrive(&s, e.object);
+	}
+}
+
+static void
+forged_control_ends_no_session(void **state)
+{
+	(void)state;
+	for (int ide = WEFT_IDE_OFF; ide <= WEFT_IDE_SKID; ide++) {
+		uint32_t session;
+
+		run_pair("rxl", ide);
+		run_on();
+		session = s.end[0].session;
+		for (unsigned int i = 0; i < TURNS; i++) {
+			forge_control(&s, i);
+			run_on();
+		}
+		assert_false(violated());
+		assert_int_equal(s.end[0].session, session);
+		assert_int_equal(s.end[1].session, session);
+		end_pair();
+	}
+}
+
+static void
+a_stolen_spid_stays_out(void **state)
+{
+	(void)state;
+	run_fabric("star:2,1", "rxl", WEFT_IDE_OFF);
+	run_on();
+	for (unsigned int i = 0; i < TURNS; i++)
+		forge_spid(&s, i);
+	run_on();
+	assert_int_equal(s.total.loss[LOSS_SPID], TURNS);
+	assert_false(violated());
+	for (unsigned int i = 0; i < s.topo->n_ports; i++)
+		s.wire[i].ingress.spid = WEFT_SPID_ANY;
+	for (unsigned int i = 0; i < TURNS; i++)
+		forge_spid(&s, i);
+	run_on();
+	assert_int_equal(s.total.loss[LOSS_SPID], TURNS);
+	assert_true(violated());
+	end_pair();
+}
+
 int
 main(void)
 {
@@ -240,6 +304,8 @@ main(void)
 		cmocka_unit_test(a_failure_has_a_forged_flit_in_its_epoch),
 		cmocka_unit_test(a_jump_explains_no_more_than_it_adds),
 		cmocka_unit_test(idle_turns_count_once_an_instant),
+		cmocka_unit_test(forged_control_ends_no_session),
+		cmocka_unit_test(a_stolen_spid_stays_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

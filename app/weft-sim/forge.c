@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * An attacker who sends frames of his own: link control in the name of an end's other end, on a link
+ * between the two, and frames under another's PID, from a link that leads to one node alone. He has
+ * seen which sessions live and are asked for, and what ends say of themselves. Without keys he has
+ * not seen what is fresh, an id that was just offered or the number of a challenge: with that he
+ * would be the other end. With keys he has seen all, and has no key.
+ */
+
+#include "ide.h"
+
+#include <string.h>
+
+#include "weft_control.h"
+
+#define FRAMES_MAX 4 /* of one attack */
+
+void
+forge_draw(struct scenario *sc, uint64_t seed)
+{
+	struct weft_rand r;
+
+	weft_rand_seed(&r, seed ^ UINT64_C(0xF06E)); /* of its own, as for IDE */
+	sc->fault_weight[FAULT_CONTROL] = (uint32_t)weft_rand_below(&r, 3);
+	sc->fault_weight[FAULT_SPID] = (uint32_t)weft_rand_below(&r, 2);
+	if (sc->mode == WEFT_MODE_CXL)
+		sc->fault_weight[FAULT_SPID] = 0; /* frames have none */
+}
+
+/* A session id that @e may take a message of this type for. */
+static uint32_t
+draw_id(struct sim *s, const struct sim_end *e, uint8_t type)
+{
+	const struct weft_session *live = weft_end_session(e->end);
+	uint32_t id = live->id;
+
+	if (type == WEFT_CONTROL_WELCOME || type == WEFT_CONTROL_REFUSE)
+		id = live->asked;
+	else if (type == WEFT_CONTROL_CHALLENGE)
+		id = live->last;
+	else if (e->ide != NULL && type == WEFT_CONTROL_READY)
+		id = live->offer;
+	else if (e->ide != NULL && id == 0)
+		id = live->wanted;
+	return id != 0 ? id : (uint32_t)weft_rand_u64(&s->fault_rand);
+}
+
+/* What @e might believe of its other end. */
+static void
+make_message(struct sim *s, const struct sim_end *e, struct weft_control *c)
+{
+	const struct weft_session *live = weft_end_session(e->end);
+	struct weft_rand *r = &s->fault_rand;
+
+	*c = s->sc.session.params;
+	c->type = (uint8_t)(1 + weft_rand_below(r, WEFT_CONTROL_TYPES - 1));
+	c->max_flits = e->max_flits;
+	c->padded = weft_rand_below(r, 4) == 0 ? 0 : e->max_flits;
+	c->differs = (uint8_t)(1 + weft_rand_below(r, WEFT_PARAM_COUNT - 1));
+	c->flags = (uint8_t)weft_rand_below(r, WEFT_CONTROL_DEAF + 1);
+	c->session = (uint32_t)weft_rand_u64(r) | 1;
+	c->count = (uint32_t)(1 + weft_rand_below(r, 1000));
+	c->challenge = weft_rand_u64(r) | 1;
+	if (e->ide == NULL)
+		return;
+	if (live->challenge != 0)
+		c->challenge = live->challenge;
+	c->number = live->rx_number + 1 + weft_rand_below(r, 2);
+	weft_rand_fill(r, c->random, sizeof(c->random));
+	weft_rand_fill(r, c->proof, sizeof(c->proof));
+	weft_rand_fill(r, c->mac, sizeof(c->mac));
+}
+
+/* It comes out of @p wire a moment later. */
+static void
+inject(struct sim *s, uint32_t wire, struct sim_frame *f, const struct weft_control *c)
+{
+	size_t len = WEFT_FLIT_LEN;
+
+	frame_address(f, f->hdr.dpid, f->hdr.spid, wire);
+	weft_wire_build(f->data, &f->hdr);
+	if (f->hdr.kind == WEFT_WIRE_CONTROL)
+		len = weft_control_build(f->data + WEFT_WIRE_FLITS_OFF, c);
+	else
+		memset(f->data + WEFT_WIRE_FLITS_OFF, 0, len);
+	f->len = (uint32_t)(WEFT_WIRE_FLITS_OFF + len);
+	f->wire = wire;
+	f->flap = s->wire[wire].flaps;
+	f->is_forged = true;
+	heap_push(&s->heap, s->now_ns + 1 + weft_rand_below(&s->fault_rand, s->sc.latency_ns),
+		EV_ARRIVE, frame_pack(s, f));
+}
+
+/* One of the wires that lead from the other end of @e to it. */
+static uint32_t
+draw_wire(struct sim *s, const struct sim_end *e)
+{
+	uint32_t wire = e->peer->wire;
+
+	for (;;) {
+		const struct sim_node *n = &s->node[s->wire[wire].to];
+		const int port = n->drt == NULL || s->sc.mode == WEFT_MODE_CXL
+		                         ? -1
+		                         : weft_drt_port(n->drt, e->node->pid);
+
+		if (port < 0 || weft_rand_below(&s->fault_rand, 2) == 0)
+			return wire;
+		wire = n->first_wire + (uint32_t)port;
+	}
+}
+
+void
+forge_control(struct sim *s, uint64_t where)
+{
+	const struct sim_end *e = &s->end[where % s->n_ends];
+	const unsigned int n = 1 + (unsigned int)weft_rand_below(&s->fault_rand, FRAMES_MAX);
+	const bool has_ids = s->sc.mode == WEFT_MODE_RXL;
+	const uint32_t wire = draw_wire(s, e);
+
+	for (unsigned int i = 0; i < n; i++) {
+		struct sim_frame *f = frame_new(s);
+		struct weft_control c;
+
+		make_message(s, e, &c);
+		f->hdr = (struct weft_wire_hdr){ .kind = WEFT_WIRE_CONTROL,
+			.mode = s->sc.mode,
+			.spid = has_ids ? e->peer_pid : WEFT_PID_NONE,
+			.dpid = has_ids ? e->node->pid : WEFT_PID_NONE,
+			.session = draw_id(s, e, c.type) };
+		inject(s, wire, f, &c);
+	}
+}
+
+void
+forge_spid(struct sim *s, uint64_t where)
+{
+	const struct sim_end *e = &s->end[where % s->n_ends];
+	const struct sim_node *from = s->end[weft_rand_below(&s->fault_rand, s->n_ends)].node;
+	const bool has_flits = weft_rand_below(&s->fault_rand, 2) == 0;
+	struct sim_frame *f = frame_new(s);
+	struct weft_control c;
+
+	make_message(s, e, &c);
+	f->hdr = (struct weft_wire_hdr){ .kind = has_flits ? WEFT_WIRE_FLITS : WEFT_WIRE_CONTROL,
+		.mode = s->sc.mode,
+		.n_flits = has_flits,
+		.spid = e->peer_pid != from->pid ? e->peer_pid : WEFT_PID_NONE - 1,
+		.dpid = e->node->pid,
+		.session = draw_id(s, e, c.type) };
+	f->is_stolen = true;
+	inject(s, from->first_wire, f, &c);
+}
