@@ -69,6 +69,8 @@ rig_deal_hash(uint64_t h, const struct weft_session_deal *d)
 		h = rig_hash(h, &of[i]->port, sizeof(of[i]->port));
 		h = rig_hash(h, &of[i]->ide_mode, sizeof(of[i]->ide_mode));
 		h = rig_hash(h, of[i]->random, WEFT_RANDOM_LEN);
+		h = rig_hash(h, &of[i]->memory, sizeof(of[i]->memory));
+		h = rig_hash(h, &of[i]->known, sizeof(of[i]->known));
 		assert_int_equal(of[i]->type | of[i]->padded | (int)of[i]->session, 0);
 	}
 	return h;

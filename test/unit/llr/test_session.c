@@ -661,6 +661,43 @@ deal_of(const struct net *n, unsigned int end)
 	return rig_deal_hash(7, &d);
 }
 
+/*
+ * What an end comes to know of the other's memory in a session it says from the next on, and what was
+ * agreed on for this one stays, however long it lives and whichever end asks again.
+ */
+static void
+what_is_known_is_said_from_the_next_session_on(void **state)
+{
+	struct net *n = *state;
+	static struct rig_keys keys[ENDS];
+	uint64_t known[ENDS] = { 0 };
+
+	ide_on(n, keys);
+	for (unsigned int i = 0; i < 24; i++) {
+		const unsigned int end = i / 3 % ENDS, leaver = i % ENDS;
+		uint64_t agreed;
+
+		run(n, 20 * HELLO);
+		assert_up(n);
+		for (unsigned int e = 0; e < ENDS; e++)
+			assert_true(n->s[1 - e].peer.known == known[e]);
+		agreed = deal_of(n, ASKS);
+		known[end] = 100 + i;
+		weft_session_knows(&n->s[end], known[end]);
+		run(n, 5 * HELLO);
+		assert_up(n);
+		assert_true(deal_of(n, ASKS) == agreed && deal_of(n, ANSWERS) == agreed);
+		if (i % 4 == 3) {
+			boot(n, leaver);
+			known[leaver] = 0;
+		} else {
+			note(n, leaver, weft_session_abandon(&n->s[leaver], n->now));
+		}
+	}
+	assert_int_equal(n->s[ASKS].count[WEFT_SESSION_N_BAD_PROOFS], 0);
+	assert_int_equal(n->s[ANSWERS].count[WEFT_SESSION_N_BAD_PROOFS], 0);
+}
+
 /* Both ends have the same deal, and no two sessions do. */
 static void
 shares_are_fresh_in_every_session(void **state)
@@ -792,6 +829,7 @@ main(void)
 		CASE(a_lost_goodbye_is_made_good_by_reset),
 		CASE(both_ends_may_close_at_once),
 		CASE(an_end_may_close_while_it_comes_up),
+		CASE(what_is_known_is_said_from_the_next_session_on),
 		CASE(shares_are_fresh_in_every_session),
 		CASE(another_key_never_begins_a_session),
 		CASE(nothing_begins_without_random_bytes),
