@@ -97,11 +97,18 @@ struct peer {
 	uint64_t up_ns; /* cxl switch: when the link was last in a session */
 	struct peer_ide *ide; /* NULL: off */
 	uint64_t ide_told; /* control thread: failures that it has spoken of */
-	uint64_t told; /* control thread: sessions begun that it has spoken of */
 	/* control thread: frames that prove nothing, and challenges, that it has spoken of */
 	uint64_t forged_told, doubts_told;
 	uint64_t doubt_ns; /* since when there are more challenges; 0: there are not */
 	uint64_t doubt_begun; /* the session that they are about */
+	struct session_watch { /* control thread: what it has seen of the session and spoken of */
+		uint64_t begun;
+		uint64_t since_ns; /* when it saw the present state first */
+		double since; /* the same in seconds since 1970 */
+		uint64_t stuck_ns; /* when it saw the retry layer stuck first; 0: it is not */
+		uint8_t state; /* enum weft_session_state */
+		bool told_stall, told_down, told_stuck;
+	} watch;
 };
 
 /* Flits that FEC gave up in a switch, by connection, until their sender is told. */
@@ -145,9 +152,11 @@ struct node {
 	struct weft_conns *conns; /* NULL: a switch in rxl mode */
 	struct weft_pipe *rx;
 	struct weft_pipe *tx; /* likewise */
-	struct weft_ingress *ingress; /* these three by port number: who may send in by it */
+	struct weft_ingress *ingress; /* these by port number: who may send in by it */
 	struct weft_ingress_drops *ingress_drops;
-	struct ingress_told *ingress_told; /* control thread */
+	struct weft_ingress_seen *ingress_seen;
+	struct ingress_told *ingress_told; /* control thread, as the next one */
+	struct link_watch *link_watch; /* by port number */
 	uint16_t next_port; /* source: whose turn it is */
 	uint64_t drops[WEFT_VERDICT_COUNT]; /* of the node itself, beside those of its stages */
 	weft_end_msg_fn
@@ -395,9 +404,6 @@ void link_sink(void *arg, struct rte_mbuf **pkt, uint16_t n);
 /** Say at the start what of the topology does not go well with cxl mode, a line each. */
 void links_warn(const struct daemon *d);
 
-/** Control thread: say which links lost their session since the last call, a line each. */
-void links_tell(struct daemon *d);
-
 /* --- ingress.c: who may send in by each port --- */
 
 /** Set the rule of every port of the node. 0, or -ENOMEM. */
@@ -416,6 +422,23 @@ json_t *ingress_json(const struct node *n, unsigned int port);
 /** The same of all ports, those above 0: "port_1_refused_flits". */
 void ingress_rows(
 	const struct node *n, void (*fn)(void *arg, const char *name, uint64_t value), void *arg);
+
+/* --- watch_sessions.c, watch_links.c: the control thread looks, and says what changed --- */
+
+/** Sessions: every round of the control thread. */
+void sessions_watch(struct daemon *d);
+
+/** A word for the state of a session: "down", "up", "stalled", "refused", "closed". */
+const char *session_word(const struct peer *p);
+
+/** Links, their interfaces and MTUs, and ways that nobody takes: once a second. */
+void links_watch(struct daemon *d);
+
+/** Before the first: make room. 0, or -ENOMEM. */
+int links_watch_init(struct node *n);
+
+/** What was seen of a port: {link, since, mtu}; mtu is null if it has none that can change. */
+json_t *link_watch_json(const struct node *n, unsigned int port);
 
 /* --- ide.c --- */
 

@@ -199,6 +199,22 @@ events_list_json(void)
 	return list;
 }
 
+json_t *
+event_last_json(const char *node, const char *peer)
+{
+	json_t *text = NULL;
+
+	pthread_mutex_lock(&lock);
+	for (uint64_t i = 0; text == NULL && i < EVENTS_KEPT && i < n_told; i++) {
+		const struct weft_event *e = &told[(n_told - 1 - i) % EVENTS_KEPT].e;
+
+		if (strcmp(e->node, node) == 0 && strcmp(e->peer, peer) == 0)
+			text = json_string(e->text);
+	}
+	pthread_mutex_unlock(&lock);
+	return text == NULL ? json_null() : text;
+}
+
 int
 event_line(unsigned int back, char *text, size_t len)
 {

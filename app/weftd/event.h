@@ -67,6 +67,9 @@ const char *event_word(enum event_kind kind);
 json_t *events_counts_json(void);
 json_t *events_list_json(void);
 
+/** Text of the newest kept event of @p node about @p peer, or null. */
+json_t *event_last_json(const char *node, const char *peer);
+
 /** The @p back-th newest event as one line, 0 the newest. @return 0, or -ENOENT */
 int event_line(unsigned int back, char *text, size_t len);
 

@@ -30,8 +30,10 @@ ingress_init(struct node *n)
 
 	n->ingress = calloc(n->n_ports, sizeof(*n->ingress));
 	n->ingress_drops = calloc(n->n_ports, sizeof(*n->ingress_drops));
+	n->ingress_seen = calloc(n->n_ports, sizeof(*n->ingress_seen));
 	n->ingress_told = calloc(n->n_ports, sizeof(*n->ingress_told));
-	if (n->ingress == NULL || n->ingress_drops == NULL || n->ingress_told == NULL)
+	if (n->ingress == NULL || n->ingress_drops == NULL || n->ingress_seen == NULL ||
+		n->ingress_told == NULL)
 		return -ENOMEM;
 	for (uint16_t p = 0; p < n->n_ports; p++) {
 		const unsigned int port = n->topo->first_port + p;
@@ -41,6 +43,7 @@ ingress_init(struct node *n)
 	}
 	n->env.ingress = n->ingress;
 	n->env.ingress_drops = n->ingress_drops;
+	n->env.ingress_seen = n->ingress_seen;
 	return 0;
 }
 
@@ -49,6 +52,7 @@ ingress_fini(struct node *n)
 {
 	free(n->ingress);
 	free(n->ingress_drops);
+	free(n->ingress_seen);
 	free(n->ingress_told);
 }
 

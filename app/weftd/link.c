@@ -13,7 +13,6 @@
 #include <stdlib.h>
 
 #include "cli.h"
-#include "event.h"
 
 #define MAC_PORT 3 /* byte of a source address */
 #define FRAME_SRC 6 /* where it stands in a frame */
@@ -100,27 +99,5 @@ links_warn(const struct daemon *d)
 			 "that is not always noticed",
 			n->name, p - n->first_port);
 		return; /* where one is, there are more */
-	}
-}
-
-void
-links_tell(struct daemon *d)
-{
-	for (uint16_t i = 0; i < d->n_nodes; i++) {
-		struct node *n = &d->node[i];
-
-		for (uint16_t k = 0; k < n->n_peers; k++) {
-			struct peer *p = &n->peer[k];
-			const uint64_t begun =
-				weft_end_session(p->end)->count[WEFT_SESSION_N_BEGUN];
-
-			if (begun > p->told && p->told != 0)
-				event_tell(EVENT_SESSION_LOST, n->topo->name, peer_name(p),
-					begun - p->told,
-					"link %s.%u to %s: a new session; messages on their way in "
-					"the old one are lost",
-					n->topo->name, p->port, peer_name(p));
-			p->told = begun;
-		}
 	}
 }

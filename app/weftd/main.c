@@ -346,6 +346,13 @@ all_done(const struct daemon *d)
 	return true;
 }
 
+static void
+once_a_second(struct daemon *d)
+{
+	ports_tend(d);
+	links_watch(d);
+}
+
 /* Until something ends the run. Never on the data path. */
 static void *
 control(void *arg)
@@ -374,8 +381,7 @@ control(void *arg)
 			d->exit_status = EXIT_FAILURE;
 			break;
 		}
-		if (daemon_is_cxl(d))
-			links_tell(d);
+		sessions_watch(d);
 		ide_tell(d);
 		ingress_tell(d);
 		misfit_tell(d);
@@ -388,7 +394,7 @@ control(void *arg)
 		generation_tell(d);
 		events_tend();
 		if (++naps % (1000 / TEND_EVERY_MS) == 0)
-			ports_tend(d);
+			once_a_second(d);
 		nanosleep(&nap, NULL);
 	}
 	for (unsigned int i = 0; i < d->n_loops; i++)

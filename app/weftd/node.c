@@ -162,6 +162,8 @@ node_init(struct node *n, char *err, size_t err_len)
 	if (rc == 0)
 		rc = ingress_init(n);
 	if (rc == 0)
+		rc = links_watch_init(n);
+	if (rc == 0)
 		rc = fabric_tables(n, err, err_len);
 	if (rc != 0)
 		return rc;
@@ -198,6 +200,7 @@ node_fini(struct node *n)
 	rte_free(n->out);
 	free(n->hop);
 	free(n->clock);
+	free(n->link_watch);
 	free(n->port);
 	free(n->peer);
 }

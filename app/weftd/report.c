@@ -108,6 +108,7 @@ ports_json(const struct node *n)
 		o = report_counters(weft_port_counters, (const uint64_t *)&st, WEFT_PORT_COUNTERS);
 		json_object_set_new(o, "port", json_string(weft_port_name(n->port[p])));
 		json_object_set_new(o, "ingress", ingress_json(n, p));
+		json_object_set_new(o, "state", link_watch_json(n, p));
 		json_array_append_new(list, o);
 	}
 	return list;
@@ -181,20 +182,6 @@ host_json(const struct node *n, json_t *o)
 			(json_int_t)weft_latency_quantile(l, 9990), "max", (json_int_t)l->max_ns));
 }
 
-static const char *
-session_word(const struct peer *p)
-{
-	static const char *const words[] = {
-		[WEFT_SESSION_DOWN] = "down",
-		[WEFT_SESSION_UP] = "up",
-		[WEFT_SESSION_STALLED] = "stalled",
-		[WEFT_SESSION_REFUSED] = "refused",
-		[WEFT_SESSION_CLOSED] = "closed",
-	};
-
-	return words[weft_end_session(p->end)->state];
-}
-
 /* A text: numbers of JSON end at 2^63 here, and at 2^53 for some readers. */
 static void
 put_generation(json_t *o, uint64_t generation)
@@ -220,6 +207,8 @@ connections_json(const struct node *n)
 			o, "peer", json_string(n->daemon->topo->node[p->topo_node].name));
 		put(o, "pid", p->pid);
 		json_object_set_new(o, "state", json_string(session_word(p)));
+		json_object_set_new(o, "since", json_real(p->watch.since));
+		json_object_set_new(o, "last_event", event_last_json(n->topo->name, peer_name(p)));
 		json_object_set_new(o, "ide", json_string(ide_state(p)));
 		put(o, "memory_replaced", p->memory.replaced);
 		if (p->memory.generation != 0)
@@ -585,6 +574,49 @@ tell_retry(const char *params, struct rte_tel_data *data)
 	return 0;
 }
 
+static void
+tell_session(const struct peer *p, struct rte_tel_data *data)
+{
+	rte_tel_data_add_dict_string(data, "state", session_word(p));
+	rte_tel_data_add_dict_u64(data, "since", (uint64_t)p->watch.since);
+	telemetry_rows(data, "session", weft_session_counters(), weft_end_session(p->end)->count,
+		WEFT_SESSION_N_COUNTERS);
+}
+
+/* States of the sessions of a node by peer; of one peer, what is known of it. */
+static int
+tell_sessions(const char *params, struct rte_tel_data *data)
+{
+	const char *peer = params == NULL ? NULL : strchr(params, ',');
+	const size_t len = params == NULL ? 0
+	                   : peer == NULL ? strlen(params)
+	                                  : (size_t)(peer - params);
+	const struct node *n = NULL;
+	unsigned int found = 0;
+
+	for (uint16_t i = 0; i < telemetry_daemon->n_nodes; i++) {
+		const char *name = telemetry_daemon->node[i].topo->name;
+
+		if (len != 0 && strlen(name) == len && memcmp(name, params, len) == 0)
+			n = &telemetry_daemon->node[i];
+	}
+	if (n == NULL)
+		return -ENOENT;
+	rte_tel_data_start_dict(data);
+	for (uint16_t i = 0; i < n->n_peers && found < RTE_TEL_MAX_DICT_ENTRIES; i++) {
+		const struct peer *p = &n->peer[i];
+
+		if (peer == NULL)
+			rte_tel_data_add_dict_string(data, peer_name(p), session_word(p));
+		else if (strcmp(peer + 1, peer_name(p)) == 0)
+			tell_session(p, data);
+		else
+			continue;
+		found++;
+	}
+	return peer != NULL && found == 0 ? -ENOENT : 0;
+}
+
 static int
 tell_kernels(const char *params, struct rte_tel_data *data)
 {
@@ -661,6 +693,8 @@ static const struct {
 	{ "/weft/event_counts", tell_event_counts, "Events by kind. Takes no parameters" },
 	{ "/weft/late_poison", tell_late_poison,
 		"Mark lines of a GFD bad, found late. Parameters: GFD, offset, lines (1)" },
+	{ "/weft/sessions", tell_sessions,
+		"States of sessions. Parameters: node name, or node name and peer's" },
 	{ "/weft/node", tell_node, "What a node counted. Parameter: node name" },
 };
 

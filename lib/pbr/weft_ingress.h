@@ -34,6 +34,12 @@ enum weft_ingress_kind {
 	WEFT_INGRESS_KINDS
 };
 
+/** What came in by a port under the rule. Written by the lcore that receives, any readers. */
+struct weft_ingress_seen {
+	uint64_t frames; /**< of either kind */
+	uint64_t flits;
+};
+
 /** What a port refused. Written by the lcore that receives, any readers. */
 struct weft_ingress_drops {
 	uint64_t count[WEFT_INGRESS_KINDS];

@@ -102,11 +102,12 @@ struct weft_env {
 	uint16_t pid; /* DPID that is ours, or WEFT_PID_ANY */
 	bool take_control; /* hand link control frames on; otherwise they are dropped */
 	/*
-	 * Who may send in, by in_port, and what was refused. NULL: anybody. Also of a port that is
-	 * not in the topology nothing is known, so every in_port has its row.
+	 * Who may send in, what was refused and what was taken, by in_port: a row for each. NULL, all
+	 * three: anybody may, and nothing is counted.
 	 */
 	const struct weft_ingress *ingress;
 	struct weft_ingress_drops *ingress_drops;
+	struct weft_ingress_seen *ingress_seen;
 	struct weft_conns *conns; /* NULL: frames belong to no connection (a switch) */
 	weft_new_conn_fn new_conn; /* NULL: an unknown connection is refused */
 	void *new_conn_arg;

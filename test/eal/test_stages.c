@@ -96,6 +96,7 @@ deframe_lets_in_what_may_come_by_the_port(void **state)
 	static const struct weft_ingress rule[] = { { .spid = WEFT_SPID_ANY }, { .spid = 0x102 },
 		{ .spid = RIG_SPID } };
 	struct weft_ingress_drops drops[3] = { 0 };
+	struct weft_ingress_seen seen[3] = { 0 };
 	unsigned int in = 0;
 
 	(void)state;
@@ -104,6 +105,7 @@ deframe_lets_in_what_may_come_by_the_port(void **state)
 	rig.rx_env.take_control = true;
 	rig.rx_env.ingress = rule;
 	rig.rx_env.ingress_drops = drops;
+	rig.rx_env.ingress_seen = seen;
 	for (uint16_t port = 0; port < 3; port++)
 		for (unsigned int i = 0; i < 2 * WEFT_PIDS; i++) {
 			struct rte_mbuf *m = rig_frame(&r, 1);
@@ -122,7 +124,11 @@ deframe_lets_in_what_may_come_by_the_port(void **state)
 	assert_int_equal(weft_pipe_drops(rig.rx, WEFT_DROP_SPID), 2 * 2 * (WEFT_PIDS - 1));
 	assert_int_equal(
 		drops[0].count[WEFT_INGRESS_FLITS] + drops[0].count[WEFT_INGRESS_CONTROL], 0);
+	assert_int_equal(seen[0].frames, 2 * WEFT_PIDS);
+	assert_int_equal(seen[0].flits, WEFT_PIDS);
 	for (unsigned int port = 1; port < 3; port++) {
+		assert_int_equal(seen[port].frames, 2);
+		assert_int_equal(seen[port].flits, 1);
 		assert_int_equal(drops[port].count[WEFT_INGRESS_FLITS], WEFT_PIDS - 1);
 		assert_int_equal(drops[port].count[WEFT_INGRESS_CONTROL], WEFT_PIDS - 1);
 	}
@@ -136,6 +142,7 @@ deframe_in_cxl_mode_goes_by_the_source_address(void **state)
 	static const struct weft_ingress rule[] = { { .spid = 0x102,
 		.mac = { 2, 'W', 'E', 1, 0, 16 } } };
 	struct weft_ingress_drops drops[1] = { 0 };
+	struct weft_ingress_seen seen[1] = { 0 };
 
 	(void)state;
 	rig_start(WEFT_IDE_OFF, "deframe");
@@ -143,6 +150,7 @@ deframe_in_cxl_mode_goes_by_the_source_address(void **state)
 	rig.rx_env.pid = WEFT_PID_ANY;
 	rig.rx_env.ingress = rule;
 	rig.rx_env.ingress_drops = drops;
+	rig.rx_env.ingress_seen = seen;
 	for (unsigned int i = 0; i < 2; i++) {
 		struct rte_mbuf *m = rig_frame(&r, 1);
 		struct weft_wire_hdr h = weft_frame(m)->hdr;

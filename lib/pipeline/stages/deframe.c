@@ -66,8 +66,13 @@ deframe_ingress(const struct weft_env *env, struct rte_mbuf *m, const struct wef
 
 	if (f->hdr.mode == WEFT_MODE_CXL
 			? weft_ingress_mac(in, rte_pktmbuf_mtod(m, const uint8_t *) + SRC_MAC)
-			: weft_ingress_spid(in, f->hdr.spid))
+			: weft_ingress_spid(in, f->hdr.spid)) {
+		struct weft_ingress_seen *seen = &env->ingress_seen[f->in_port];
+
+		__atomic_store_n(&seen->frames, seen->frames + 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&seen->flits, seen->flits + f->hdr.n_flits, __ATOMIC_RELAXED);
 		return WEFT_OK;
+	}
 	weft_ingress_refused(&env->ingress_drops[f->in_port],
 		f->hdr.kind == WEFT_WIRE_CONTROL ? WEFT_INGRESS_CONTROL : WEFT_INGRESS_FLITS,
 		f->hdr.spid);
