@@ -12,6 +12,8 @@ static void
 backlog_push(struct backlog *b, struct rte_mbuf *m)
 {
 	if (b->n == NODE_BACKLOG) {
+		__atomic_store_n(
+			&b->flits, b->flits - weft_frame(m)->hdr.n_flits, __ATOMIC_RELAXED);
 		rte_pktmbuf_free(m);
 		b->dropped++;
 		return;
@@ -44,8 +46,13 @@ backlog_flush(struct backlog *b)
 void
 backlog_send(struct backlog *b, struct rte_mbuf **frame, uint16_t n)
 {
+	uint64_t flits = b->flits;
 	uint16_t took = 0;
 
+	/* Now: once sent they are the port's. */
+	for (uint16_t i = 0; i < n; i++)
+		flits += weft_frame(frame[i])->hdr.n_flits;
+	__atomic_store_n(&b->flits, flits, __ATOMIC_RELAXED);
 	if (b->n != 0)
 		backlog_flush(b);
 	while (b->n == 0 && took < n) {

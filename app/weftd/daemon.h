@@ -49,6 +49,7 @@ struct backlog {
 	uint32_t head;
 	uint32_t n;
 	uint64_t dropped; /* TX_FULL */
+	uint64_t flits; /* taken, of frames that were not dropped; any readers */
 	struct rte_mbuf *frame[NODE_BACKLOG];
 };
 
@@ -226,6 +227,7 @@ struct daemon_cfg {
 	bool quiet;
 	bool verbose;
 	double seconds; /* 0: until told to stop */
+	double stats_s; /* print rates so often; 0: never */
 	double wait_s; /* for connections to come up */
 	enum weft_idle idle;
 	int eal_argc;
@@ -248,6 +250,7 @@ struct daemon {
 	struct node *node;
 	uint16_t n_nodes;
 	struct weft_port **port; /* by port index of the topology; NULL: not here */
+	struct rates *rates;
 	uint32_t features;
 	struct weft_loop **loop;
 	unsigned int n_loops;
@@ -439,6 +442,32 @@ int links_watch_init(struct node *n);
 
 /** What was seen of a port: {link, since, mtu}; mtu is null if it has none that can change. */
 json_t *link_watch_json(const struct node *n, unsigned int port);
+
+/* --- rate.c: flits a second --- */
+
+struct rate {
+	double in, out; /* over the whole run */
+	double last_in, last_out; /* over the last interval: --stats-interval, or 1 s */
+};
+
+/** Before the nodes run. 0, or -ENOMEM. */
+int rates_init(struct daemon *d);
+
+/** Control thread, every round: end an interval when it is over, and print it if that was asked for. */
+void rates_tend(struct daemon *d);
+
+/** Add what port @p p of a node did in @p seconds of run to @p r; 0: only the last interval. */
+void rate_add(const struct node *n, unsigned int p, double seconds, struct rate *r);
+
+/** The same of all ports of a node, and of all nodes of an lcore. False: it has no node. */
+void rate_node(const struct node *n, double seconds, struct rate *r);
+bool rate_lcore(const struct daemon *d, unsigned int lcore, double seconds, struct rate *r);
+
+/** {in, out, last_in, last_out} in Mflit/s. */
+json_t *rate_json(const struct rate *r);
+
+/** A line: the node, and its links by who is at the other end if it has more than one. */
+void rate_text(const struct node *n, double seconds);
 
 /* --- ide.c --- */
 

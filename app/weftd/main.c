@@ -382,6 +382,7 @@ control(void *arg)
 			break;
 		}
 		sessions_watch(d);
+		rates_tend(d);
 		ide_tell(d);
 		ingress_tell(d);
 		misfit_tell(d);
@@ -500,6 +501,7 @@ finish(struct daemon *d, double seconds)
 	report_telemetry_end();
 	for (unsigned int i = 0; i < d->n_loops; i++)
 		weft_loop_free(d->loop[i]);
+	free(d->rates);
 	ports_close(d); /* frames that nobody took come back before their nodes go */
 	for (uint16_t i = 0; i < d->n_nodes; i++)
 		node_fini(&d->node[i]);
@@ -598,6 +600,8 @@ main(int argc, char **argv)
 			cli_fail("%s", err);
 	if (ports_capture(&d, err, sizeof(err)) != 0)
 		cli_fail("%s", err);
+	if (rates_init(&d) != 0)
+		cli_fail("out of memory");
 	make_loops(&d);
 	report_telemetry(&d);
 	if (!d.cfg.quiet)

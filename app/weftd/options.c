@@ -32,6 +32,7 @@ static const char usage_text[] =
 	"  --switch-layout LAYOUT   pipeline of switches (" WEFT_LAYOUT_SWITCH ")\n"
 	"  --capture PORT=FILE   write the frames of a port, such as s0.0, to a pcapng file\n"
 	"  --json [FILE|-]       write the counts, or the answer of --resolve, as JSON\n"
+	"  --stats-interval S    print Mflit/s of every node here each S seconds\n"
 	"  -v, --verbose         say more: every session that comes up\n"
 	"  -q, --quiet           no text but errors\n"
 	"  --version, -h, --help\n"
@@ -57,6 +58,7 @@ enum {
 	OPT_SWITCH_LAYOUT,
 	OPT_CAPTURE,
 	OPT_JSON,
+	OPT_STATS,
 	OPT_VERSION,
 };
 
@@ -77,6 +79,7 @@ static const struct option long_options[] = {
 	{ "switch-layout", required_argument, NULL, OPT_SWITCH_LAYOUT },
 	{ "capture", required_argument, NULL, OPT_CAPTURE },
 	{ "json", optional_argument, NULL, OPT_JSON },
+	{ "stats-interval", required_argument, NULL, OPT_STATS },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "version", no_argument, NULL, OPT_VERSION },
@@ -133,6 +136,7 @@ parse_option(struct daemon_cfg *c, struct run_options *run, int opt, int argc, c
 		c->captures[c->n_captures++] = optarg;
 		break;
 	case OPT_JSON: c->json = optarg != NULL ? optarg : next_word(argc, argv); break;
+	case OPT_STATS: c->stats_s = parse_seconds("--stats-interval", optarg); break;
 	case 'v': c->verbose = true; break;
 	case 'q': c->quiet = true; break;
 	case OPT_VERSION: puts("weftd " WEFT_VERSION); exit(EXIT_SUCCESS);

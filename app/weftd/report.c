@@ -96,18 +96,21 @@ stages_add(json_t *list, const struct weft_pipe *p)
 }
 
 static json_t *
-ports_json(const struct node *n)
+ports_json(const struct node *n, double seconds)
 {
 	json_t *list = json_array();
 
 	for (uint16_t p = 0; p < n->n_ports; p++) {
 		struct weft_port_stats st;
+		struct rate rate = { 0 };
 		json_t *o;
 
 		weft_port_stats(n->port[p], &st);
 		o = report_counters(weft_port_counters, (const uint64_t *)&st, WEFT_PORT_COUNTERS);
 		json_object_set_new(o, "port", json_string(weft_port_name(n->port[p])));
 		json_object_set_new(o, "ingress", ingress_json(n, p));
+		rate_add(n, p, seconds, &rate);
+		json_object_set_new(o, "mflits", rate_json(&rate));
 		json_object_set_new(o, "state", link_watch_json(n, p));
 		json_array_append_new(list, o);
 	}
@@ -265,9 +268,10 @@ access_json(const struct node *n)
 }
 
 static json_t *
-node_json(const struct node *n)
+node_json(const struct node *n, double seconds)
 {
 	json_t *o = json_object(), *stages = json_array();
+	struct rate rate;
 
 	json_object_set_new(o, "name", json_string(n->topo->name));
 	json_object_set_new(o, "kind", json_string(kind_words[n->topo->kind]));
@@ -275,6 +279,8 @@ node_json(const struct node *n)
 	put(o, "lcore", n->lcore);
 	if (n->generation != 0)
 		put_generation(o, n->generation);
+	rate_node(n, seconds, &rate);
+	json_object_set_new(o, "mflits", rate_json(&rate));
 	if (n->topo->kind == WEFT_TOPO_HOST)
 		host_json(n, o);
 	if (n->topo->kind == WEFT_TOPO_GFD)
@@ -291,11 +297,24 @@ node_json(const struct node *n)
 		put(o, "losses_reported", n->losses_reported);
 	}
 	json_object_set_new(o, "drops", drops_json(n));
-	json_object_set_new(o, "ports", ports_json(n));
+	json_object_set_new(o, "ports", ports_json(n, seconds));
 	stages_add(stages, n->rx);
 	stages_add(stages, n->tx);
 	json_object_set_new(o, "stages", stages);
 	return o;
+}
+
+static json_t *
+lcores_json(const struct daemon *d, double seconds)
+{
+	json_t *list = json_array();
+	struct rate rate;
+
+	for (unsigned int lcore = 0; lcore < RTE_MAX_LCORE; lcore++)
+		if (rate_lcore(d, lcore, seconds, &rate))
+			json_array_append_new(list, json_pack("{s:i, s:o}", "lcore", (int)lcore,
+							    "mflits", rate_json(&rate)));
+	return list;
 }
 
 int
@@ -305,10 +324,11 @@ report_json(const struct daemon *d, double seconds, const char *path)
 	int rc;
 
 	for (uint16_t i = 0; i < d->n_nodes; i++)
-		json_array_append_new(nodes, node_json(&d->node[i]));
+		json_array_append_new(nodes, node_json(&d->node[i], seconds));
 	o = json_pack("{s:s, s:f, s:b, s:{s:I, s:I}, s:o}", "fabric", d->topo->fabric, "seconds",
 		seconds, "good", report_is_good(d), "updates", "done", (json_int_t)d->updates,
 		"refused", (json_int_t)d->updates_refused, "nodes", nodes);
+	json_object_set_new(o, "lcores", lcores_json(d, seconds));
 	json_object_set_new(o, "event_counts", events_counts_json());
 	json_object_set_new(o, "events", events_list_json());
 	rc = json_write(path, o);
@@ -418,12 +438,15 @@ text_retry(const struct node *n)
 void
 report_text(const struct daemon *d, double seconds)
 {
+	struct rate rate;
+
 	printf("\nfabric %s, %.2f s\n", d->topo->fabric, seconds);
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		const struct node *n = &d->node[i];
 		const struct weft_traffic_mismatch *bad;
 
 		text_node(n);
+		rate_text(n, seconds);
 		text_retry(n);
 		uio_text(n);
 		if (n->xfers != NULL)
@@ -436,6 +459,10 @@ report_text(const struct daemon *d, double seconds)
 			printf("  first mismatch: address %#lx of PID %#x\n",
 				(unsigned long)bad->hpa, bad->dpid);
 	}
+	for (unsigned int lcore = 0; lcore < RTE_MAX_LCORE; lcore++)
+		if (rate_lcore(d, lcore, seconds, &rate))
+			printf("lcore %u  %.3f Mflit/s in, %.3f out\n", lcore, rate.in / 1e6,
+				rate.out / 1e6);
 }
 
 static int
@@ -617,6 +644,49 @@ tell_sessions(const char *params, struct rte_tel_data *data)
 	return peer != NULL && found == 0 ? -ENOENT : 0;
 }
 
+static void
+telemetry_rate(struct rte_tel_data *data, const char *what, const struct rate *r)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s_in", what);
+	rte_tel_data_add_dict_u64(data, name, (uint64_t)r->last_in);
+	snprintf(name, sizeof(name), "%s_out", what);
+	rte_tel_data_add_dict_u64(data, name, (uint64_t)r->last_out);
+}
+
+/* Flits a second of the last interval: of nodes and lcores, or of the ports of a node. */
+static int
+tell_rates(const char *params, struct rte_tel_data *data)
+{
+	const bool one = params != NULL && params[0] != '\0';
+	unsigned int found = 0;
+	struct rate rate;
+	char name[64];
+
+	rte_tel_data_start_dict(data);
+	for (uint16_t i = 0; i < telemetry_daemon->n_nodes; i++) {
+		const struct node *n = &telemetry_daemon->node[i];
+
+		rate_node(n, 0, &rate);
+		if (!one)
+			telemetry_rate(data, n->topo->name, &rate);
+		for (unsigned int p = 0;
+			one && strcmp(n->topo->name, params) == 0 && p < n->n_ports; p++) {
+			rate = (struct rate){ 0 };
+			rate_add(n, p, 0, &rate);
+			telemetry_rate(data, weft_port_name(n->port[p]), &rate);
+			found++;
+		}
+	}
+	for (unsigned int lcore = 0; !one && lcore < RTE_MAX_LCORE; lcore++) {
+		snprintf(name, sizeof(name), "lcore_%u", lcore);
+		if (rate_lcore(telemetry_daemon, lcore, 0, &rate))
+			telemetry_rate(data, name, &rate);
+	}
+	return one && found == 0 ? -ENOENT : 0;
+}
+
 static int
 tell_kernels(const char *params, struct rte_tel_data *data)
 {
@@ -695,6 +765,9 @@ static const struct {
 		"Mark lines of a GFD bad, found late. Parameters: GFD, offset, lines (1)" },
 	{ "/weft/sessions", tell_sessions,
 		"States of sessions. Parameters: node name, or node name and peer's" },
+	{ "/weft/rates", tell_rates,
+		"Flits a second of nodes and lcores. Parameter: none, or a node name, then of its "
+		"ports" },
 	{ "/weft/node", tell_node, "What a node counted. Parameter: node name" },
 };
 

@@ -17,7 +17,7 @@ import time
 pid, enough = sys.argv[1:]
 NODES = ["h0", "h1", "s0", "s1", "g0", "g1"]
 COMMANDS = ["/weft/nodes", "/weft/kernels", "/weft/pipelines", "/weft/ports",
-            "/weft/event_counts"] + [
+            "/weft/event_counts", "/weft/rates"] + [
     f"/weft/{what},{node}" for node in NODES for what in ("node", "retry")] + [
     f"/weft/sessions,{node}" for node in NODES if node[0] != "s"]
 ASKERS = 3

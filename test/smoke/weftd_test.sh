@@ -6,7 +6,7 @@
 export XDG_RUNTIME_DIR=$work
 
 # Everything in one process
-"$app/weftd" --until-done --json "$work/r.json" >"$work/text"
+"$app/weftd" --until-done --stats-interval 0.05 --json "$work/r.json" >"$work/text" 2>"$work/events"
 same "good" True "$(json "$work/r.json" 'o["good"]')"
 for h in h0 h1; do
 	same "$h: every read verified" True "$(json "$work/r.json" "[n['traffic']['verified'] ==
@@ -17,6 +17,18 @@ same "nothing dropped" "[{}, {}, {}, {}, {}, {}]" "$(json "$work/r.json" '[n["dr
 grep -q '^memory: ' "$work/text" || die "memory not said"
 grep -qE '^lcore [0-9]+ on CPU .*(spins|yields)' "$work/text" || die "idle policy not said"
 grep -q '^port h0.0: ring' "$work/text" || die "port and its reason not said"
+same "events of a healthy run" "" "$(cat "$work/events")"
+# Flits a second: a node is the sum of its links, an lcore that of its nodes, and what leaves comes in elsewhere.
+same "rates" True "$(json "$work/r.json" 'all(abs(sum(p["mflits"][k] for p in n["ports"]) - n["mflits"][k]) < 1e-6
+		for n in o["nodes"] for k in ("in", "out", "last_in", "last_out")) and
+	all(abs(sum(n["mflits"][k] for n in o["nodes"]) - sum(l["mflits"][k] for l in o["lcores"])) < 1e-6 for k in ("in", "out")) and
+	0.98 < sum(n["mflits"]["in"] for n in o["nodes"]) / sum(n["mflits"]["out"] for n in o["nodes"]) <= 1.000001')"
+flits=$(json "$work/r.json" '[n["stages"][0]["flits"] for n in o["nodes"] if n["name"] == "s0"][0]')
+same "flits of s0 by its rate" True "$(json "$work/r.json" \
+	"0.98 < [n['mflits']['in'] for n in o['nodes'] if n['name'] == 's0'][0] * 1e6 * o['seconds'] / ($flits + 1) < 1.02")"
+grep -qE '^Mflit/s in, out:  h0 [0-9.]+, [0-9.]+  h1 ' "$work/text" || die "--stats-interval says nothing"
+grep -qE '^  [0-9.]+ Mflit/s in, [0-9.]+ out; h0 [0-9.]+, [0-9.]+; s1 ' "$work/text" || die "no rates of s0 and its links"
+grep -qE '^lcore 0  [0-9.]+ Mflit/s in, [0-9.]+ out' "$work/text" || die "no rate of the lcore"
 "$app/weftd" --until-done --rx-layout 'deframe,fec_check|crc_check,route' --idle spin --quiet \
 	--json "$work/r.json"
 same "with a ring inside" True "$(json "$work/r.json" 'o["good"]')"
