@@ -101,12 +101,12 @@ sim() {
 }
 sim_agrees() { wireshark sim "$work/$1.pcap" "$work/$1.sim" "${@:2}"; }
 
-# The first seed that has faults, Naks and counters of all that was sent
+# The first seed that has faults, Naks, flits sent again in vain, and counters of all that was sent
 for ((seed = 1; seed <= 100; seed++)); do
 	sim pair --mode rxl --fabric pair --seed $seed
 	[ "$(json "$work/pair.sim" 'o["capture"]["isn"] == "pseudo" and o["capture"]["gap_decoding"] and
 		o["faults"]["node_crash"] + o["dropped"]["no_session"] + o["dropped"]["spid"] == 0 and
-		o["fec"]["uncorrectable"] > 0 and o["retry"]["naks_sent"] > 0 and
+		o["fec"]["uncorrectable"] > 0 and o["retry"]["naks_sent"] > 0 and o["retry"]["duplicates"] > 0 and
 		o["dropped"]["link_down"] > 0')" = True ] && break
 done
 [ $seed -le 100 ] || die "no seed of weft-sim will do"
