@@ -33,18 +33,18 @@ while [ $# -gt 0 ]; do
 		af_packet | af_xdp) ;;
 		*)
 			echo "demo.sh: --driver: expected af_packet or af_xdp, got \"$driver\"" >&2
-			exit 1
+			exit 2
 			;;
 		esac
 		;;
 	--fabric-only) only=1 ;;
-	--help)
+	-h | --help)
 		usage
 		exit 0
 		;;
 	*)
 		echo "demo.sh: unknown option \"$1\"; --help shows what there is" >&2
-		exit 1
+		exit 2
 		;;
 	esac
 	shift

@@ -84,6 +84,8 @@ for program in weftd weft-bench weft-gen weft-replay weft-sig weft-sim; do
 	"$app/$program" --help | cmp - "$work/out" || die "$program: -h and --help differ"
 	grep -q "^usage: $program" "$work/out" || die "$program -h does not help"
 done
+misused 'demo.sh: unknown option "--frob"' "$here/../../usertools/demo.sh" --frob
+misused 'demo.sh: --driver: expected af_packet or af_xdp' "$here/../../usertools/demo.sh" --driver x
 topology
 weftd --check >"$work/out"
 grep -q '^fabric bad: 2 nodes, 1 link, 1 segment,' "$work/out" || die "one of a kind: $(cat "$work/out")"
