@@ -28,6 +28,12 @@ static const uint8_t per_groups_max[WEFT_MSG_LLCTRL] = {
 	[WEFT_MSG_M2S_BIRSP] = 3,
 };
 
+unsigned int
+weft_pack_limit(enum weft_msg_kind kind)
+{
+	return (unsigned int)kind < WEFT_MSG_LLCTRL ? per_groups_max[kind] : 0;
+}
+
 void
 weft_pack_init(struct weft_packer *p, enum weft_form form)
 {

@@ -24,6 +24,10 @@ folder = sys.argv[1]
 first, second = (json.load(open(f"{folder}/{name}")) for name in ("r/rxl.json", "2.json"))
 ids = ["fer", "fec_detect_4", "fec_detect_5", "fec_detect_6", "fer_uc_iid", "fer_uc_burst"]
 ids += [f"order_{mode}_l{level}" for mode in ("cxl", "rxl") for level in (1, 2, 3, 4)]
+ids += ["fec_detect_7", "fec_detect_64", "fer_ualink", "fer_uc_ualink", "p_correct", "p_uncorrectable"]
+ids += ["fer_drop", "erroneous_per_s", "log10_cxl_to_rxl", "log10_cxl_to_direct", "bwloss_acks_p1"]
+ids += ["order_cxl_p0.5", "buffer_multipath", "buffer_selective", "messages_limit", "fig5a_cxl_twice"]
+ids += ["fig5a_rxl", "fig5b_cxl", "fig5b_rxl", "order_rxl_no_fsn", "gain_no_fsn"]
 ids += ["fit_cxl_l1", "fit_rxl_l1", "bwloss_direct", "bwloss_l1", "bwloss_separate_acks"]
 
 
@@ -72,6 +76,20 @@ for run in first, second:
         assert row["sample"] >= 90000 and row["measured"] == row["events"] / row["sample"]
         assert abs(row["measured"] - (1 - missed)) < 4 * math.sqrt(missed / row["sample"]), row
         assert row["verdict"] == "paper rounds"
+    # Longer bursts, by the table of the specification.
+    for burst, share in ((7, 0.964537), (8, 0.963964), (9, 0.963382)):
+        assert abs(rows[f"fec_detect_{burst}"]["exact"] - share) < 1e-6, burst
+    assert abs(rows["fer_ualink"]["exact"] - (1 - (1 - 2.4e-4) ** 2048)) < 1e-9
+    assert abs(rows["p_correct"]["exact"] - 0.9849) < 1e-4
+    assert abs(rows["p_correct"]["measured"] + rows["p_uncorrectable"]["measured"] - 1) < 1e-12
+    assert rows["p_uncorrectable_iid"]["verdict"] == "paper disagrees"
+    assert rows["buffer_multipath"]["measured"] == 128e6 and rows["messages_limit"]["measured"] == 44
+    # A duplicate and an order failure that a host sees in CXL, and not in RXL.
+    for name, least in (("fig5a_cxl_twice", 10), ("fig5b_cxl", 10)):
+        assert rows[name]["events"] >= least, rows[name]
+    for name in "fig5a_rxl", "fig5b_rxl", "order_rxl_no_fsn":
+        assert rows[name]["events"] == 0 and rows[name]["sample"] > 1e5, rows[name]
+    assert 9 < rows["gain_no_fsn"]["measured"] < 11
     assert abs(rows["fer"]["exact"] - 2.045905e-3) < 1e-9
     assert abs(rows["fer_uc_iid"]["exact"] - 6.9057e-7) < 1e-11
     assert rows["fer_uc_iid"]["verdict"] == "paper disagrees" and rows["fer_uc_iid"]["note"]

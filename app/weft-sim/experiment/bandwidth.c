@@ -6,6 +6,8 @@
  * 3.5, equations 11 to 14), and what Acks in flits of their own cost on top.
  */
 
+#include <stdio.h>
+
 #include "rig.h"
 
 #define PIECES 16
@@ -97,6 +99,33 @@ separate_acks(struct exp *x, const struct exp_row *direct)
 	r->note = "eq. 13 is the Acks alone: here with the retries of a direct link";
 }
 
+/* Equation 13 and section 7.2.2 at other levels of coalescing, up to an Ack for every flit. */
+static void
+acks_of_other_levels(struct exp *x)
+{
+	static const uint16_t every[] = { 20, 5, 2, 1 };
+
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(every); i++) {
+		const double p = 1.0 / every[i];
+		struct exp_row *r = exp_row(
+			x, "bandwidth that separate Acks take (eq. 13)", "bwloss_acks_p%g", p);
+		uint64_t sum[EXP_SUMS];
+		char topic[16];
+
+		snprintf(topic, sizeof(topic), "acks%u", every[i]);
+		cfg = rig_paper(WEFT_MODE_CXL, 0, PAPER_FER_UC, exp_sample(x, 4000000) / PIECES);
+		cfg.one_way = true;
+		cfg.ack_every = every[i];
+		exp_work(x, topic, bandwidth_piece, PIECES, sum);
+		exp_row_rate(r, sum[NOPS_BACK], sum[USEFUL], 1);
+		r->paper = r->exact = p;
+		r->paper_half = 0.005;
+		r->note = every[i] == 1
+		                  ? "an Ack for every flit: the way back has room for nothing else"
+		                  : "Acks alone; of the way back's slots";
+	}
+}
+
 void
 exp_bandwidth(struct exp *x)
 {
@@ -115,4 +144,5 @@ exp_bandwidth(struct exp *x)
 	r->paper = 0.0030;
 	r->paper_half = 0.00005;
 	separate_acks(x, direct);
+	acks_of_other_levels(x);
 }

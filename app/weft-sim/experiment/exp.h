@@ -50,7 +50,8 @@ struct exp {
 
 	/* Measured by one part, used by another. */
 	struct exp_row *fec_detect_4, *fer_uc_burst;
-	uint64_t channel_missed, channel_uncorrectable;
+	uint64_t channel_missed, channel_uncorrectable, channel_flits;
+	double channel_uc; /* by arithmetic: share of the channel's bursts beyond FEC */
 };
 
 /* --- row.c --- */
@@ -58,6 +59,9 @@ struct exp {
 /** A new row, zeroed but for its names and EXP_NONE; it stays where it is. */
 struct exp_row *exp_row(struct exp *x, const char *what, const char *id, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/** The row of that id, which there must be. */
+const struct exp_row *exp_row_find(const struct exp *x, const char *id);
 
 /** Measured is the share @p events of @p n, times @p scale. */
 void exp_row_share(struct exp_row *r, uint64_t events, uint64_t n, double scale);
@@ -118,6 +122,8 @@ void exp_flit_errors(struct exp *x);
 void exp_crc_slope(struct exp *x);
 void exp_order(struct exp *x);
 void exp_bandwidth(struct exp *x);
+void exp_figures(struct exp *x);
+void exp_arithmetic(struct exp *x);
 void exp_beyond(struct exp *x);
 
 #endif /* EXP_H */

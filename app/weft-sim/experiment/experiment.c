@@ -192,6 +192,8 @@ experiment_main(int argc, char **argv)
 		{ "CRC slope", exp_crc_slope },
 		{ "order failures", exp_order },
 		{ "bandwidth", exp_bandwidth },
+		{ "figures 5 and section 6.2", exp_figures },
+		{ "what follows from these", exp_arithmetic },
 		{ "beyond the paper", exp_beyond },
 	};
 	static struct exp x;

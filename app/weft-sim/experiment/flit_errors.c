@@ -20,6 +20,7 @@
 #define FLIT_BITS (WEFT_WIRE_FLIT_LEN * 8)
 #define K_MAX 8
 #define PLAIN_BER 1e-4
+#define UALINK_BER 2.4e-4 /* of 200 GT/s Ethernet, which UALink takes its physical layer from */
 #define CHANNEL_FER 2.0e-3
 #define WAYS 3
 #define BURST_BITS 200 /* longer ones come less often than 1e-18 */
@@ -222,6 +223,18 @@ independent_bits(struct exp *x)
 	r = exp_row(x, "FEC cannot put right, BER 1e-4, plain", "fer_uc_1e-4");
 	r->exact = exact_fer_uc(PLAIN_BER);
 	exp_row_share(r, sum[UNCORRECTABLE], sum[FLITS], 1);
+
+	run(x, "ualink", "ber=%g", UALINK_BER, 3000000, sum);
+	r = exp_row(x, "flits with errors at UALink's BER of 2.4e-4", "fer_ualink");
+	r->exact = exact_fer(UALINK_BER);
+	r->note = "the paper names the BER alone; a flit of 256 bytes there has an error in two of "
+		  "five cases";
+	exp_row_share(r, sum[WRONG], sum[FLITS], 1);
+	r = exp_row(x, "FEC cannot put right, UALink's BER", "fer_uc_ualink");
+	r->exact = exact_fer_uc(UALINK_BER);
+	r->note = "independent bits and this FEC, 1100 times the paper's 3e-5: such a link needs "
+		  "the FEC of its Ethernet below";
+	exp_row_share(r, sum[UNCORRECTABLE], sum[FLITS], 1);
 }
 
 static void
@@ -234,13 +247,15 @@ bursts(struct exp *x)
 	r = exp_row(x, "flits FEC cannot put right, bursts", "fer_uc_burst");
 	r->paper = PAPER_FER_UC;
 	r->paper_half = 0.05e-5;
-	r->exact = CHANNEL_FER * exact_burst_uc();
+	x->channel_uc = exact_burst_uc();
+	r->exact = CHANNEL_FER * x->channel_uc;
 	r->note = "bursts start in 2.0e-3 of the flits and go on by one more bit with 0.811; every "
 		  "flit of the sample has one";
 	exp_row_share(r, sum[UNCORRECTABLE], sum[FLITS], CHANNEL_FER);
 	x->fer_uc_burst = r;
 	x->channel_missed = sum[MISSED];
 	x->channel_uncorrectable = sum[UNCORRECTABLE];
+	x->channel_flits = sum[FLITS];
 	r = exp_row(x, "of those FEC notices, bursts", "fec_detect_channel");
 	exp_row_share(r, sum[UNCORRECTABLE] - sum[MISSED], sum[UNCORRECTABLE], 1);
 	r->note = "no closed form: the burst's ends are not random symbols";

@@ -15,6 +15,7 @@
 #include "cli.h"
 #include "weft_fec.h"
 #include "weft_flit.h"
+#include "weft_msg.h"
 #include "weft_wire.h"
 
 #define LEVELS_MAX 8
@@ -41,8 +42,13 @@ struct way {
 	uint64_t *word; /* a flit: first what goes into its CRC, then its syndrome */
 };
 
+#define SEEN 4096 /* messages that are remembered, a power of two */
+#define ACK_OFF 224 /* where a flit without FSN has its Ack message: the last slot */
+
 struct end {
 	struct weft_llr *llr;
+	struct weft_packer pack;
+	struct weft_unpacker unpack;
 	uint64_t committed; /* flits given to the retry layer */
 	uint64_t expected; /* next true count */
 };
@@ -59,6 +65,8 @@ struct rig {
 	uint64_t made;
 	uint32_t made_slot[MADE_MAX]; /* when, low bits */
 	uint64_t slot; /* first of this step */
+	uint64_t next_message; /* the first that was not handed up, nor any behind it */
+	uint64_t seen[SEEN]; /* message + 1 that was handed up, by its low bits */
 };
 
 static void *
@@ -83,6 +91,8 @@ end_open(struct end *e, const struct rig_cfg *cfg)
 	if (!cfg->selective)
 		c.rx_flits = 0;
 	c.ack_delay_ns = 100000; /* Acks ride by count, not by time */
+	if (cfg->ack_every != 0)
+		c.ack_every = cfg->ack_every;
 	c.timeout_min_ns = 3 * PAPER_SLOT_NS * (cfg->there + cfg->back);
 	*e = (struct end){ .llr = take_memory(weft_llr_size(&c)) };
 	if (weft_llr_init(e->llr, &c, 0) == NULL)
@@ -134,11 +144,35 @@ way_word(const struct way *w, uint64_t step)
 
 /* --- what is sent --- */
 
+/* A message that says which one it is. */
+static void
+pack_message(const struct rig *g, struct end *e, uint8_t *flit)
+{
+	struct weft_msg m = { .kind = g->cfg->kind, .op = WEFT_M2S_REQ_MEMRD };
+
+	if (m.kind == WEFT_MSG_S2M_DRS) {
+		m.op = WEFT_S2M_DRS_MEMDATA;
+		weft_put_le64(m.data, e->committed);
+	} else {
+		m.addr = e->committed << 6;
+	}
+	weft_pack_begin(&e->pack, flit, false);
+	if (weft_pack_msg(&e->pack, &m) != 0 || weft_pack_end(&e->pack))
+		cli_fail("a message does not fit into a flit");
+}
+
 static void
 commit_flit(struct rig *g, struct end *e)
 {
 	uint8_t *flit = weft_llr_reserve(e->llr);
 	struct weft_flit_hdr h = { .type = WEFT_FLIT_CACHEMEM };
+
+	if (g->cfg->has_messages && e == &g->a) {
+		pack_message(g, e, flit);
+		weft_llr_commit(e->llr);
+		e->committed++;
+		return;
+	}
 
 	memcpy(flit, g->payload[e->committed % PAYLOADS], WEFT_WIRE_FLIT_LEN);
 	weft_flit_hdr_put(flit, &h);
@@ -168,6 +202,32 @@ number_word(const struct rig *g, const struct way *w, unsigned int number)
 	return w->address ^ weft_isn_number(number % WEFT_ISN_NUMBERS);
 }
 
+/* Section 6.2: the FSN and the ReplayCmd leave the header, and what they say becomes a message. */
+static void
+strip_fsn(struct rig *g, uint8_t *flit)
+{
+	struct weft_flit_hdr h = weft_flit_hdr_get(flit);
+	const uint16_t ack = (uint16_t)(h.seq | h.replay_cmd << 10);
+
+	g->r->ack_flits++;
+	g->r->ack_messages += ack != 0;
+	weft_put_le16(flit + ACK_OFF, ack);
+	h.seq = 0;
+	h.replay_cmd = 0;
+	weft_flit_hdr_put(flit, &h);
+}
+
+static void
+restore_fsn(uint8_t *flit)
+{
+	struct weft_flit_hdr h = weft_flit_hdr_get(flit);
+	const uint16_t ack = weft_get_le16(flit + ACK_OFF);
+
+	h.seq = ack & 0x3FF;
+	h.replay_cmd = (uint8_t)(ack >> 10 & 3);
+	weft_flit_hdr_put(flit, &h);
+}
+
 static void
 send_step(struct rig *g, struct end *e, struct way *w, uint64_t step, uint64_t now_ns)
 {
@@ -187,6 +247,8 @@ send_step(struct rig *g, struct end *e, struct way *w, uint64_t step, uint64_t n
 			unsigned int number = out.first + (i < numbered ? i : numbered);
 
 			implicit[s->n + i] = number_word(g, w, number);
+			if (g->cfg->no_fsn)
+				strip_fsn(g, way_flit(w, step, s->n + i));
 		}
 		s->n = (uint8_t)(s->n + out.n);
 		if (out.nops != 0)
@@ -246,11 +308,34 @@ transport(struct rig *g, struct way *w, uint64_t first)
 
 /* --- what arrives --- */
 
+/* What the host or device sees: is it the next one, one too early, or one that it has had? */
+static void
+take_message(void *arg, const struct weft_msg *m)
+{
+	struct rig *g = arg;
+	const uint64_t id = m->kind == WEFT_MSG_S2M_DRS ? weft_get_le64(m->data) : m->addr >> 6;
+	const bool had = g->seen[id % SEEN] == id + 1;
+
+	g->r->messages++;
+	g->r->early += id > g->next_message;
+	g->r->twice += had;
+	g->r->late += id < g->next_message && !had;
+	g->seen[id % SEEN] = id + 1;
+	if (id >= g->next_message)
+		g->next_message = id + 1;
+}
+
 static void
 hand_up(struct rig *g, struct end *e, const uint8_t *flit)
 {
-	uint64_t tag = weft_get_le64(flit + TAG_OFF);
 	bool counts = e == &g->b;
+	uint64_t tag;
+
+	if (g->cfg->has_messages && counts) {
+		weft_unpack_flit(&e->unpack, flit, take_message, g);
+		return;
+	}
+	tag = weft_get_le64(flit + TAG_OFF);
 
 	if (tag < e->expected) {
 		g->r->stale += counts;
@@ -276,15 +361,20 @@ receive_step(struct rig *g, struct end *e, const struct way *w, uint64_t step, u
 	const struct step *s = &w->step[step % w->ring];
 	const uint8_t *held;
 	struct weft_llr_in in;
+	uint64_t n_held = 0;
 
 	if (s->alive == 0)
 		return;
+	for (unsigned int i = 0; g->cfg->no_fsn && i < s->n; i++)
+		restore_fsn(way_flit(w, step, i));
 	weft_llr_take(
 		e->llr, way_flit(w, step, 0), way_word(w, step), s->n, ~s->alive, now_ns, &in);
 	for (; in.deliver != 0; in.deliver &= in.deliver - 1)
 		hand_up(g, e, way_flit(w, step, (unsigned int)__builtin_ctzll(in.deliver)));
-	while ((held = weft_llr_held(e->llr)) != NULL)
+	for (; (held = weft_llr_held(e->llr)) != NULL; n_held++)
 		hand_up(g, e, held);
+	if (n_held > g->r->held_max)
+		g->r->held_max = n_held;
 }
 
 static void
@@ -339,6 +429,8 @@ rig_run(const struct exp *x, const struct rig_cfg *cfg, uint64_t seed, struct ri
 		memset(g->payload[i] + WEFT_FLIT_CRD_OFF, 0, 2);
 	end_open(&g->a, cfg);
 	end_open(&g->b, cfg);
+	weft_pack_init(&g->a.pack, WEFT_FORM_PBR);
+	weft_unpack_init(&g->b.unpack, WEFT_FORM_PBR, NULL);
 	g->back.is_clean = true;
 	if (cfg->mode == WEFT_MODE_RXL) {
 		g->there.address = weft_isn_address(0x123, 0x456, 0);

@@ -24,6 +24,12 @@ struct rig_cfg {
 	unsigned int there, back; /* slots on the way, multiples of frame_flits */
 	double load; /* flits made a slot; 1: as many as can be sent */
 	uint64_t slots;
+	uint16_t ack_every; /* flits for an Ack; 0: as the retry layer has it */
+	/** enum weft_msg_kind of M2S_REQ or S2M_DRS: each flit on the way there has one, see `twice` */
+	bool has_messages;
+	uint8_t kind;
+	/** rxl: the header's 12 bits of FSN and ReplayCmd are not sent; Acks and Naks are messages */
+	bool no_fsn;
 };
 
 /** The paper's link: one flit a frame, as many as can be sent, @p slots with a share lost. */
@@ -51,6 +57,11 @@ struct rig_result {
 	uint64_t replays, singles, timeouts;
 	uint64_t nops_back; /* on the way back */
 	uint64_t made; /* flits made, at a load below 1 */
+	uint64_t held_max; /* flits that waited in the Rx buffer at a time */
+	/* Messages, with has_messages: handed up, before an earlier one, once more, at last. */
+	uint64_t messages, early, twice, late;
+	uint64_t ack_messages,
+		ack_flits; /* with no_fsn, both ways: flits, and of them with an Ack */
 };
 
 /** Run; counts are added to @p r and, unless NULL, latencies in slots to @p latency. */

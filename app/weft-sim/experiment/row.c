@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "exp.h"
 
@@ -30,6 +31,18 @@ exp_row(struct exp *x, const char *what, const char *id, ...)
 	vsnprintf(r->id, sizeof(r->id), id, ap);
 	va_end(ap);
 	return r;
+}
+
+const struct exp_row *
+exp_row_find(const struct exp *x, const char *id)
+{
+	unsigned int i = 0;
+
+	while (strcmp(x->row[i].id, id) != 0) {
+		i++;
+		assert(i < x->n_rows);
+	}
+	return &x->row[i];
 }
 
 static struct stats_range

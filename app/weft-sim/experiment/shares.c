@@ -2,10 +2,11 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What share of bursts of 4, 5 and 6 wrong symbols FEC notices (reliability.md section 3.1), through
+ * What share of bursts of 4 wrong symbols and more FEC notices (reliability.md section 3.1), through
  * the encoder and the decoder.
  */
 
+#include <math.h>
 #include <stdio.h>
 
 #include "exp.h"
@@ -15,6 +16,7 @@
 #define PIECES 16
 #define RUN WEFT_IMPAIR_RUN_MAX
 #define WAYS 3
+#define CRC_BURST_MAX 6 /* longer ones may pass the CRC, too seldom to be seen */
 
 enum { BURSTS, NOTICED, CRC_MISSED };
 
@@ -56,9 +58,40 @@ way_symbols(unsigned int way)
 }
 
 /*
- * Two wrong symbols of a way of n go unnoticed in (n - 2) of the 255 ratios of their errors. Of a
- * burst of 4 to 6, len - 3 ways have two, and FEC is silent if all of them are.
+ * Code words of a way whose symbols are all wrong at k given places, and right elsewhere: the full
+ * weight of a code of length k with two check symbols (of an MDS code, by its distance alone).
  */
+static double
+code_words(unsigned int k)
+{
+	double words = 0, term = 1;
+
+	if (k < WAYS)
+		return 0;
+	for (unsigned int j = 0; j + WAYS <= k; j++) {
+		words += term * pow(256, k - WAYS - j);
+		term *= -(double)(k - 1 - j) / (j + 1);
+	}
+	return 255 * words;
+}
+
+/*
+ * Share of k wrong symbols of a way of n, all values alike, that the decoder takes for none or one:
+ * code words at a distance of at most one. One more or one other place, one fewer, or another value.
+ */
+static double
+way_missed(unsigned int n, unsigned int k)
+{
+	double words;
+
+	if (k <= 1)
+		return 1; /* put right, or there is nothing */
+	words = code_words(k) + (n - k) * code_words(k + 1) + k * 254.0 * code_words(k) +
+	        k * 255.0 * code_words(k - 1);
+	return words / pow(255, k);
+}
+
+/* FEC is silent about a burst if all ways are. */
 static double
 exact_share(unsigned int len)
 {
@@ -68,8 +101,9 @@ exact_share(unsigned int len)
 	for (unsigned int start = 0; start < starts; start++) {
 		double all = 1;
 
-		for (unsigned int i = 0; i < len - WAYS; i++)
-			all *= (way_symbols((start + i) % WAYS) - 2) / 255.0;
+		for (unsigned int i = 0; i < WAYS; i++)
+			all *= way_missed(
+				way_symbols((start + i) % WAYS), (len - i + WAYS - 1) / WAYS);
 		missed += all / starts;
 	}
 	return 1 - missed;
@@ -78,21 +112,33 @@ exact_share(unsigned int len)
 void
 exp_shares(struct exp *x)
 {
-	static const double paper[] = { 2.0 / 3, 8.0 / 9, 26.0 / 27 };
-	static const char *const what[] = { "FEC notices a burst of 4 symbols",
-		"FEC notices a burst of 5 symbols", "FEC notices a burst of 6 symbols" };
-	uint64_t missed = 0, bursts = 0;
+	static const struct {
+		unsigned int len;
+		double paper; /* for 6 and more it has one number */
+		const char *what;
+	} bursts[] = {
+		{ 4, 2.0 / 3, "FEC notices a burst of 4 symbols" },
+		{ 5, 8.0 / 9, "FEC notices a burst of 5 symbols" },
+		{ 6, 26.0 / 27, "FEC notices a burst of 6 symbols" },
+		{ 7, 26.0 / 27, "FEC notices a burst of 7 symbols" },
+		{ 8, 26.0 / 27, "FEC notices a burst of 8 symbols" },
+		{ 9, 26.0 / 27, "FEC notices a burst of 9 symbols" },
+		{ 16, 26.0 / 27, "FEC notices a burst of 16 symbols" },
+		{ 64, 26.0 / 27, "FEC notices a burst of 64 symbols" },
+	};
+	uint64_t missed = 0, silent = 0;
 	struct exp_row *r;
 
-	for (unsigned int len = 4; len <= 6; len++) {
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(bursts); i++) {
+		const unsigned int len = bursts[i].len;
 		uint64_t sum[EXP_SUMS];
 		char topic[8];
 
 		snprintf(topic, sizeof(topic), "burst%u", len);
 		burst_len = len;
 		exp_work(x, topic, share_piece, PIECES, sum);
-		r = exp_row(x, what[len - 4], "fec_detect_%u", len);
-		r->paper = paper[len - 4];
+		r = exp_row(x, bursts[i].what, "fec_detect_%u", len);
+		r->paper = bursts[i].paper;
 		r->exact = exact_share(len);
 		r->note =
 			"the ways hold 86, 85 and 85 symbols; the paper's powers of 1/3 stand for "
@@ -100,12 +146,14 @@ exp_shares(struct exp *x)
 		exp_row_share(r, sum[NOTICED], sum[BURSTS], 1);
 		if (len == 4)
 			x->fec_detect_4 = r;
+		if (len > CRC_BURST_MAX)
+			continue;
 		missed += sum[CRC_MISSED];
-		bursts += sum[BURSTS] - sum[NOTICED];
+		silent += sum[BURSTS] - sum[NOTICED];
 	}
-	r = exp_row(x, "CRC misses such a burst after FEC did", "crc_miss_bursts");
+	r = exp_row(x, "CRC misses such a burst of 4 to 6 after FEC did", "crc_miss_bursts");
 	r->exact = 0;
 	r->note = "what FEC left of bursts of 4 and 5 has up to 6 wrong symbols: below the "
 		  "distance of 9";
-	exp_row_share(r, missed, bursts, 1);
+	exp_row_share(r, missed, silent, 1);
 }
