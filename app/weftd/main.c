@@ -440,6 +440,7 @@ say_goodbye(struct daemon *d)
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		struct node *n = &d->node[i];
 
+		n->env.is_parting = true; /* no lcore runs any more */
 		for (uint16_t p = 0; p < n->n_peers; p++)
 			if (n->peer[p].state == PEER_UP)
 				peer_close(&n->peer[p]);

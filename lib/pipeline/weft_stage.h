@@ -116,6 +116,8 @@ struct weft_env {
 	 * session that was offered may be what begins it.
 	 */
 	bool ends_know_session;
+	/* retry: the ends are closed, and what still comes of their sessions is not counted as dropped */
+	bool is_parting;
 	/* retry: time of this poll in nanoseconds, kept by the lcore that runs the stage */
 	const uint64_t *now_ns;
 	/* codecs */

@@ -100,7 +100,7 @@ retry_frame(const struct weft_env *env, struct rte_mbuf *m, uint64_t *syndrome, 
 
 	v = weft_end_frame(f->conn->end, f->hdr.session, *env->now_ns, &ev);
 	if (v != WEFT_OK) {
-		st->drops[v] += n;
+		st->drops[v] += env->is_parting ? 0 : n;
 		return false;
 	}
 	for (unsigned int i = 0; i < n; i++) {
