@@ -47,9 +47,26 @@ eal_remove_runtime_dir(void)
 }
 
 static int
-eal_choose_memory(const struct eal_user *user, unsigned int memory_mb, enum eal_mem *mem, char *err,
-	size_t errlen)
+eal_check_limits(
+	unsigned int memory_mb, unsigned int files, char *err, size_t errlen, bool *is_limited)
 {
+	struct eal_limits limits;
+	uint64_t files_wanted;
+	int rc;
+
+	eal_limits_read(&limits);
+	*is_limited = limits.space_mb != UINT64_MAX;
+	rc = eal_limits_check(&limits, files, memory_mb, &files_wanted, err, errlen);
+	if (rc == 0)
+		eal_limits_raise_files(files_wanted);
+	return rc;
+}
+
+static int
+eal_choose_memory(const struct eal_user *user, unsigned int memory_mb, unsigned int files,
+	enum eal_mem *mem, char *err, size_t errlen)
+{
+	bool is_limited;
 	struct eal_mem_facts facts;
 	char line[sizeof(memory_line)];
 	int rc;
@@ -59,7 +76,13 @@ eal_choose_memory(const struct eal_user *user, unsigned int memory_mb, enum eal_
 		snprintf(memory_line, sizeof(memory_line), "memory: as the EAL arguments say");
 		return 0;
 	}
+	rc = eal_check_limits(memory_mb, files, err, errlen, &is_limited);
+	if (rc != 0)
+		return rc;
 	eal_mem_read(&facts);
+	/* For hugepages EAL reserves address space by the terabyte. */
+	if (is_limited)
+		facts.huge_free_mb = 0;
 	rc = eal_mem_choose(&facts, memory_mb, mem, line, sizeof(line));
 	if (rc == 0)
 		snprintf(memory_line, sizeof(memory_line), "%s", line);
@@ -104,8 +127,15 @@ eal_init(const char *lcores, const struct eal_user *user, char *err, size_t errl
 		eal_hush_end(rc >= 0, why, sizeof(why));
 	free(argv);
 	snprintf(runtime_dir, sizeof(runtime_dir), "%s", rte_eal_get_runtime_dir());
-	if (rc >= 0)
+	if (rc >= 0) {
+		/* Another process's folder, if the user named one, is not ours to change. */
+		if (!user->prefix) {
+			eal_remove_dead_rundirs(runtime_dir);
+			/* Without it telemetry is DPDK's, or off as the user wished. */
+			eal_telemetry_open(runtime_dir);
+		}
 		return 0;
+	}
 	rc = rte_errno > 0 ? -rte_errno : -EINVAL;
 	eal_say_why(lcores, why, rc, err, errlen);
 	return rc;
@@ -135,7 +165,7 @@ weft_eal_start(const struct weft_eal_cfg *cfg, char *err, size_t errlen)
 	memory_mb = user.size_mb != 0     ? user.size_mb
 	            : cfg->memory_mb != 0 ? cfg->memory_mb
 	                                  : WEFT_EAL_MEMORY_MB;
-	rc = eal_choose_memory(&user, memory_mb, &mem, err, errlen);
+	rc = eal_choose_memory(&user, memory_mb, cfg->n_files, &mem, err, errlen);
 	if (rc != 0)
 		return rc;
 	rc = eal_args_build(&args, cfg, &user, mem, memory_mb);

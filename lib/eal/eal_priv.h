@@ -19,6 +19,24 @@ struct eal_mem_facts {
 	uint64_t avail_mb; /* MemAvailable */
 };
 
+/* What the process may have. */
+struct eal_limits {
+	uint64_t files; /* open at a time */
+	uint64_t files_most; /* that it may allow itself */
+	uint64_t space_mb; /* address space; UINT64_MAX: no limit */
+	uint64_t used_mb; /* of it */
+};
+
+void eal_limits_read(struct eal_limits *limits);
+
+/*
+ * Will EAL, memory of @memory_mb and @files files of others fit? 0, -EMFILE or -ENOMEM with a line.
+ * @files_wanted: what eal_limits_raise_files() is to allow; 0: nothing to do. Pure.
+ */
+int eal_limits_check(const struct eal_limits *limits, unsigned int files, unsigned int memory_mb,
+	uint64_t *files_wanted, char *err, size_t errlen);
+void eal_limits_raise_files(uint64_t files);
+
 enum eal_mem { EAL_MEM_HUGE, EAL_MEM_PLAIN, EAL_MEM_USER };
 
 void eal_mem_read(struct eal_mem_facts *facts);
@@ -35,6 +53,21 @@ int eal_mem_choose(const struct eal_mem_facts *facts, unsigned int need_mb, enum
  * that nobody else will clear away.
  */
 bool eal_choose_rundir(const char *root_dir, const char *users_dir, const char *tmp_dir);
+
+/*
+ * Stand before DPDK's telemetry socket in @runtime_dir, so that connections that say nothing keep
+ * nobody out. 0, or -errno: then DPDK's own serves as it does.
+ */
+int eal_telemetry_open(const char *runtime_dir);
+
+/* After how long a connection is closed that never asked, and one that did. For tests. */
+void eal_telemetry_set_patience(unsigned int silent_ms, unsigned int idle_ms);
+
+/*
+ * Remove what processes of ours that were killed left beside @own, this process's run-time folder.
+ * How many folders went.
+ */
+unsigned int eal_remove_dead_rundirs(const char *own);
 
 /* What the user's own arguments settle, so that ours keep out of the way. */
 struct eal_user {

@@ -26,6 +26,7 @@ extern "C" {
 struct weft_eal_cfg {
 	const char *program; /**< argv[0], head of log lines and of the file prefix; NULL: "weft" */
 	unsigned int memory_mb; /**< memory for buffers and tables, MB; 0: WEFT_EAL_MEMORY_MB */
+	unsigned int n_files; /**< files and sockets the program opens itself, ports included */
 	/** EAL's --lcores syntax, such as "2-3" or "0@0,1@0". NULL: see n_lcores. */
 	const char *lcores;
 	/**
@@ -47,7 +48,10 @@ struct weft_eal_cfg {
  * @param err  receives one line on failure; may be NULL when @p errlen is 0
  * @return 0, or
  *         -EALREADY  was started before, successfully or not (EAL cannot be started twice)
- *         -ENOMEM    too little free memory; the line says needed, available and what to do
+ *         -ENOMEM    too little free memory, or address space by the process's limit; the line
+ *                    says needed, available and what to do
+ *         -EMFILE    too few open files by the process's limit; likewise. Up to the hard limit it
+ *                    is raised
  *         -EINVAL    lcores cannot be read, or EAL refused an argument
  *         another negative errno EAL failed with
  */

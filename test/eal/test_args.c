@@ -344,10 +344,45 @@ telemetry_finds_a_folder_of_the_users_own(void **state)
 		unlink(mine) | rmdir(dpdk) | rmdir(users_me) | rmdir(users) | rmdir(top), 0);
 }
 
+static void
+limits_are_told_with_what_is_needed(void **state)
+{
+	struct eal_limits l = {
+		.files = 1024, .files_most = 4096, .space_mb = UINT64_MAX, .used_mb = 40
+	};
+	uint64_t wanted = 1;
+	char err[256] = "";
+
+	(void)state;
+	assert_int_equal(eal_limits_check(&l, 100, 300, &wanted, err, sizeof(err)), 0);
+	assert_int_equal(wanted, 0);
+	/* What the process may allow itself, it does. */
+	assert_int_equal(eal_limits_check(&l, 2000, 300, &wanted, err, sizeof(err)), 0);
+	assert_int_equal(wanted, 2048);
+	l.files = l.files_most = 8;
+	assert_int_equal(eal_limits_check(&l, 2, 300, &wanted, err, sizeof(err)), -EMFILE);
+	assert_string_equal(err,
+		"too few open files allowed: 50 needed, 8 allowed: raise the limit "
+		"(ulimit -n 50)");
+	l.files = l.files_most = 50;
+	l.space_mb = 403;
+	assert_int_equal(eal_limits_check(&l, 2, 300, &wanted, err, sizeof(err)), -ENOMEM);
+	assert_string_equal(err,
+		"too little address space allowed: 404 MB needed, 403 MB allowed: raise the limit "
+		"(ulimit -v 413696), or use fewer or smaller packet buffers");
+	l.space_mb = 404;
+	assert_int_equal(eal_limits_check(&l, 2, 300, &wanted, err, sizeof(err)), 0);
+	eal_limits_read(&l);
+	assert_true(l.files <= l.files_most && l.used_mb > 0);
+	eal_limits_raise_files(0);
+	eal_limits_raise_files(l.files);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(limits_are_told_with_what_is_needed),
 		cmocka_unit_test(memory_is_chosen_by_what_is_free),
 		cmocka_unit_test(machine_tells_its_memory),
 		cmocka_unit_test(defaults_need_neither_hugepages_nor_pci),
