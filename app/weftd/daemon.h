@@ -223,6 +223,7 @@ struct daemon_cfg {
 	const char *switch_layout;
 	const char *captures[16]; /* PORT=FILE */
 	unsigned int n_captures;
+	uint64_t capture_limit; /* bytes of each file; 0: none */
 	bool until_done;
 	bool quiet;
 	bool verbose;
@@ -325,6 +326,9 @@ bool daemon_is_stopped(void);
 int ports_open(struct daemon *d, char *err, size_t err_len);
 void ports_close(struct daemon *d);
 
+/** Files and sockets that the ports here need, captures included. */
+unsigned int ports_files(const struct daemon *d);
+
 /** Whether a link is a pair of rings inside this process. */
 bool port_is_ring(const struct daemon *d, const struct weft_topo_link *l);
 
@@ -337,8 +341,19 @@ void run_folder(char *path, size_t len);
 int single_init(struct daemon *d, char *err, size_t err_len);
 void single_fini(struct daemon *d);
 
-/** Start the captures asked for. */
-int ports_capture(struct daemon *d, char *err, size_t err_len);
+/* --- captures.c --- */
+
+/** Start the captures asked for; telemetry may begin and end others from then on. */
+int captures_open(struct daemon *d, char *err, size_t err_len);
+
+/** Once a second: end those that cannot go on, and say so. */
+void captures_tend(struct daemon *d);
+
+/** End all. A failure is said and becomes the exit status. The ports are there. */
+void captures_close(struct daemon *d);
+
+/** What became of each; after captures_close(). */
+json_t *captures_json(void);
 
 /** Look after links: once a second from the control thread. */
 void ports_tend(struct daemon *d);

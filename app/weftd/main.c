@@ -209,6 +209,7 @@ start(struct daemon *d)
 	struct rte_mempool *p;
 	char lcores[1024];
 
+	eal.n_files = ports_files(d);
 	size_pool(d, &pool);
 	lcore_list(d, lcores, sizeof(lcores));
 	eal.lcores = lcores[0] == '\0' ? NULL : lcores;
@@ -350,6 +351,7 @@ static void
 once_a_second(struct daemon *d)
 {
 	ports_tend(d);
+	captures_tend(d);
 	links_watch(d);
 }
 
@@ -479,6 +481,7 @@ run(struct daemon *d)
 static void
 finish(struct daemon *d, double seconds)
 {
+	captures_close(d);
 	if (!d->cfg.quiet && (d->cfg.json == NULL || strcmp(d->cfg.json, "-") != 0))
 		report_text(d, seconds);
 	if (d->cfg.json != NULL) {
@@ -599,7 +602,7 @@ main(int argc, char **argv)
 	for (uint16_t i = 0; i < d.n_nodes; i++)
 		if (node_init(&d.node[i], err, sizeof(err)) != 0)
 			cli_fail("%s", err);
-	if (ports_capture(&d, err, sizeof(err)) != 0)
+	if (captures_open(&d, err, sizeof(err)) != 0)
 		cli_fail("%s", err);
 	if (rates_init(&d) != 0)
 		cli_fail("out of memory");

@@ -11,6 +11,8 @@
 #include "cli.h"
 #include "daemon.h"
 
+#define CAPTURE_LIMIT_MIN 4096u
+
 static const char usage_text[] =
 	"usage: weftd [--topology FILE] [options] [-- EAL arguments]\n"
 	"\n"
@@ -31,6 +33,7 @@ static const char usage_text[] =
 	"  --rx-layout LAYOUT    receive pipeline of hosts and GFDs (" WEFT_LAYOUT_RX_RETRY ")\n"
 	"  --switch-layout LAYOUT   pipeline of switches (" WEFT_LAYOUT_SWITCH ")\n"
 	"  --capture PORT=FILE   write the frames of a port, such as s0.0, to a pcapng file\n"
+	"  --capture-limit SIZE  such as 100M: a capture ends when its file has that size\n"
 	"  --json [FILE|-]       write the counts, or the answer of --resolve, as JSON\n"
 	"  --stats-interval S    print Mflit/s of every node here each S seconds\n"
 	"  -v, --verbose         say more: every session that comes up\n"
@@ -57,6 +60,7 @@ enum {
 	OPT_RX_LAYOUT,
 	OPT_SWITCH_LAYOUT,
 	OPT_CAPTURE,
+	OPT_CAPTURE_LIMIT,
 	OPT_JSON,
 	OPT_STATS,
 	OPT_VERSION,
@@ -78,6 +82,7 @@ static const struct option long_options[] = {
 	{ "rx-layout", required_argument, NULL, OPT_RX_LAYOUT },
 	{ "switch-layout", required_argument, NULL, OPT_SWITCH_LAYOUT },
 	{ "capture", required_argument, NULL, OPT_CAPTURE },
+	{ "capture-limit", required_argument, NULL, OPT_CAPTURE_LIMIT },
 	{ "json", optional_argument, NULL, OPT_JSON },
 	{ "stats-interval", required_argument, NULL, OPT_STATS },
 	{ "verbose", no_argument, NULL, 'v' },
@@ -97,6 +102,23 @@ parse_seconds(const char *option, const char *text)
 		cli_usage(
 			"%s: expected seconds above 0 up to 1000000000, got \"%s\"", option, text);
 	return v;
+}
+
+/* "4096", "64K", "100M", "2G". */
+static uint64_t
+parse_size(const char *option, const char *text)
+{
+	static const char units[] = "KMG";
+	char *end;
+	unsigned long long v = strtoull(text, &end, 10);
+	const char *unit = *end == '\0' ? NULL : strchr(units, *end);
+	const unsigned int shift = unit == NULL ? 0 : 10 * (unsigned int)(unit - units + 1);
+
+	if (text[0] < '0' || text[0] > '9' || (unit == NULL ? *end : end[1]) != '\0' ||
+		v > UINT64_MAX >> 20 >> shift || v << shift < CAPTURE_LIMIT_MIN)
+		cli_fail("%s: expected a size of %u bytes or more, such as 100M, got \"%s\"",
+			option, CAPTURE_LIMIT_MIN, text);
+	return v << shift;
 }
 
 /* The word behind an option that may have one; without, standard output. */
@@ -135,6 +157,7 @@ parse_option(struct daemon_cfg *c, struct run_options *run, int opt, int argc, c
 				sizeof(c->captures) / sizeof(c->captures[0]));
 		c->captures[c->n_captures++] = optarg;
 		break;
+	case OPT_CAPTURE_LIMIT: c->capture_limit = parse_size("--capture-limit", optarg); break;
 	case OPT_JSON: c->json = optarg != NULL ? optarg : next_word(argc, argv); break;
 	case OPT_STATS: c->stats_s = parse_seconds("--stats-interval", optarg); break;
 	case 'v': c->verbose = true; break;

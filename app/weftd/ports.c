@@ -19,6 +19,7 @@
 #include "event.h"
 
 #define CLIENT_NAP_MS 100
+#define PORT_FILES 24 /* of a memif server with callers at its door; others need fewer */
 #define LINK_WAIT_MS 0 /* a link that comes up later is fine: hosts go on asking */
 
 static const uint8_t port_drivers[] = {
@@ -145,6 +146,21 @@ client_open(struct daemon *d, const struct weft_port_spec *s, struct weft_port *
 	}
 }
 
+unsigned int
+ports_files(const struct daemon *d)
+{
+	unsigned int files = d->cfg.n_captures;
+
+	for (uint16_t i = 0; i < d->n_nodes; i++)
+		for (uint16_t p = 0; p < d->node[i].n_ports; p++) {
+			const unsigned int port = d->node[i].topo->first_port + p;
+
+			if (!port_is_ring(d, &d->topo->link[d->topo->port[port].link]))
+				files += PORT_FILES;
+		}
+	return files;
+}
+
 static int
 link_open(struct daemon *d, const struct weft_topo_link *l, char *err, size_t err_len)
 {
@@ -214,46 +230,13 @@ ports_close(struct daemon *d)
 	d->port = NULL;
 }
 
-static struct weft_port *
-port_by_name(struct daemon *d, const char *name, size_t len)
-{
-	for (uint16_t i = 0; i < d->topo->n_ports; i++)
-		if (d->port[i] != NULL && strlen(weft_port_name(d->port[i])) == len &&
-			memcmp(weft_port_name(d->port[i]), name, len) == 0)
-			return d->port[i];
-	return NULL;
-}
-
-int
-ports_capture(struct daemon *d, char *err, size_t err_len)
-{
-	for (unsigned int i = 0; i < d->cfg.n_captures; i++) {
-		const char *text = d->cfg.captures[i], *eq = strchr(text, '=');
-		struct weft_capture_cfg cfg = { .path = eq == NULL ? NULL : eq + 1,
-			.lossless = true };
-		struct weft_port *p =
-			eq == NULL ? NULL : port_by_name(d, text, (size_t)(eq - text));
-		int rc;
-
-		if (p == NULL) {
-			snprintf(err, err_len,
-				"--capture %s: expected PORT=FILE with a port of a node that runs "
-				"here, such as %s",
-				text, d->topo->n_ports == 0 ? "s0.0=f.pcapng" : "NODE.0=f.pcapng");
-			return -EINVAL;
-		}
-		rc = weft_capture_open(p, &cfg, err, err_len);
-		if (rc != 0)
-			return rc;
-	}
-	return 0;
-}
-
 void
 ports_tend(struct daemon *d)
 {
 	static const enum event_kind kinds[] = {
 		[WEFT_PORT_CALLERS] = EVENT_CALLER,
+		[WEFT_PORT_GONE] = EVENT_INTERFACE_GONE,
+		[WEFT_PORT_BACK] = EVENT_INTERFACE_BACK,
 	};
 
 	for (uint16_t i = 0; i < d->topo->n_ports; i++) {

@@ -329,6 +329,7 @@ report_json(const struct daemon *d, double seconds, const char *path)
 		seconds, "good", report_is_good(d), "updates", "done", (json_int_t)d->updates,
 		"refused", (json_int_t)d->updates_refused, "nodes", nodes);
 	json_object_set_new(o, "lcores", lcores_json(d, seconds));
+	json_object_set_new(o, "captures", captures_json());
 	json_object_set_new(o, "event_counts", events_counts_json());
 	json_object_set_new(o, "events", events_list_json());
 	rc = json_write(path, o);

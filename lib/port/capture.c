@@ -15,6 +15,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -22,18 +24,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "pcapng_priv.h"
 #include "port_priv.h"
 #include "weft_base.h"
+#include "weft_file.h"
 #include "weft_loop.h"
 
 #define CAPTURE_FRAMES 1024
 #define CAPTURE_FRAMES_MAX (1u << 20)
 #define CAPTURE_SNAPLEN_MIN 2048
 #define CAPTURE_IDLE_NS 500000
+#define CAPTURE_STALL_MS 5000
 
 struct capture_slot {
 	uint64_t time_ns;
@@ -51,12 +56,18 @@ struct weft_capture {
 	uint32_t snaplen;
 	bool lossless;
 	FILE *file;
+	int fd; /* its */
+	bool is_pipe;
+	unsigned int stall_ms;
+	uint64_t limit; /* UINT64_MAX: none */
 	pthread_t writer;
 	/* Written by the lcores of the port. */
 	alignas(WEFT_CACHE_LINE) _Atomic uint64_t frames;
 	_Atomic uint64_t dropped;
 	/* Written by the writer, stop excepted. */
 	alignas(WEFT_CACHE_LINE) _Atomic uint64_t written;
+	_Atomic uint64_t bytes;
+	atomic_bool is_full;
 	atomic_int error;
 	atomic_bool stop;
 };
@@ -162,21 +173,70 @@ weft_port_capture_tx(struct weft_port *port, struct rte_mbuf **mbufs, uint16_t n
 	return sent;
 }
 
-/* After a failed write the rest is thrown away, so that a full disk does not stop the traffic. */
+/* Under the stream: bytes to the file. A pipe is asked first whether it takes a piece at once. */
+static ssize_t
+capture_write(void *arg, const char *bytes, size_t len)
+{
+	struct weft_capture *c = arg;
+	size_t done = 0;
+
+	/* What the stream still holds after a failure is not tried again: a pipe would wait again. */
+	errno = atomic_load(&c->error);
+	while (errno == 0 && done < len) {
+		size_t piece = len - done;
+		struct pollfd p = { .fd = c->fd, .events = POLLOUT };
+		ssize_t n;
+
+		if (c->is_pipe) {
+			piece = piece < PIPE_BUF ? piece : PIPE_BUF;
+			if (poll(&p, 1, (int)c->stall_ms) == 0) {
+				errno = ETIMEDOUT;
+				return 0;
+			}
+		}
+		n = write(c->fd, bytes + done, piece);
+		if (n > 0)
+			done += (size_t)n;
+		else if (errno == EINTR)
+			errno = 0;
+	}
+	return done == len ? (ssize_t)len : 0; /* errno says why; the stream takes 0 for an error */
+}
+
+static int
+capture_close_fd(void *arg)
+{
+	return close(((struct weft_capture *)arg)->fd);
+}
+
+static bool
+writer_has_room(const struct weft_capture *c, uint64_t len)
+{
+	return atomic_load(&c->bytes) + len + pcapng_end_len() <= c->limit;
+}
+
+/*
+ * After a failed write, and beyond the limit, the rest is thrown away: neither stops the traffic.
+ */
 static void
 writer_write(struct weft_capture *c, struct capture_slot **slots, unsigned int n)
 {
-	uint64_t done = 0;
-
-	for (unsigned int i = 0; i < n && atomic_load(&c->error) == 0; i++) {
+	for (unsigned int i = 0; i < n; i++) {
 		const struct capture_slot *s = slots[i];
+		const uint64_t len = pcapng_packet_len(s->len);
 
-		if (pcapng_packet(c->file, s->time_ns, s->direction, s->bytes, s->len, s->wire_len))
-			done++;
-		else
+		if (atomic_load(&c->error) != 0 || atomic_load(&c->is_full))
+			return;
+		if (!writer_has_room(c, len)) {
+			atomic_store(&c->is_full, true);
+		} else if (pcapng_packet(c->file, s->time_ns, s->direction, s->bytes, s->len,
+				   s->wire_len)) {
+			atomic_fetch_add(&c->written, 1);
+			atomic_fetch_add(&c->bytes, len);
+		} else {
 			atomic_store(&c->error, errno);
+		}
 	}
-	atomic_fetch_add(&c->written, done);
 }
 
 static void
@@ -192,9 +252,10 @@ writer_end(struct weft_capture *c)
 {
 	uint64_t frames = atomic_load(&c->frames), dropped = atomic_load(&c->dropped);
 
-	if (atomic_load(&c->error) == 0 &&
-		!pcapng_end(c->file, capture_now_ns(), frames + dropped, dropped))
+	if (atomic_load(&c->error) == 0 && !pcapng_end(c->file, capture_now_ns(), frames + dropped,
+						   frames + dropped - atomic_load(&c->written)))
 		atomic_store(&c->error, errno);
+	atomic_fetch_add(&c->bytes, pcapng_end_len());
 	writer_flush(c);
 }
 
@@ -275,6 +336,8 @@ capture_new(const struct weft_port *port, const struct weft_capture_cfg *cfg)
 		return NULL;
 	memset(c, 0, sizeof(*c));
 	c->lossless = cfg->lossless;
+	c->stall_ms = cfg->stall_ms != 0 ? cfg->stall_ms : CAPTURE_STALL_MS;
+	c->limit = cfg->limit_bytes != 0 ? cfg->limit_bytes : UINT64_MAX;
 	c->snaplen = (uint32_t)WEFT_WIRE_FRAME_LEN(port->ctl->max_flits);
 	if (c->snaplen < CAPTURE_SNAPLEN_MIN)
 		c->snaplen = CAPTURE_SNAPLEN_MIN;
@@ -298,27 +361,45 @@ fail:
 	return NULL;
 }
 
-static FILE *
-capture_open_file(const char *path)
+static int
+capture_open_fd(const char *path)
 {
-	int fd = strcmp(path, "-") == 0
-	                 ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
-	                 : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+	int fd;
 
-	if (f == NULL && fd >= 0)
-		close(fd);
-	return f;
+	if (strcmp(path, "-") != 0)
+		return weft_file_create(path, 0600);
+	fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	return fd < 0 ? -errno : fd;
+}
+
+static int
+capture_open_file(struct weft_capture *c, const char *path)
+{
+	static const cookie_io_functions_t to_file = { .write = capture_write,
+		.close = capture_close_fd };
+	struct stat st;
+	int rc;
+
+	c->fd = capture_open_fd(path);
+	if (c->fd < 0)
+		return c->fd;
+	c->is_pipe = fstat(c->fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+	c->file = fopencookie(c, "w", to_file);
+	if (c->file != NULL)
+		return 0;
+	rc = -errno;
+	close(c->fd);
+	return rc;
 }
 
 static int
 capture_start(struct weft_capture *c, const struct weft_port *port, const char *path)
 {
-	int rc;
+	int rc = capture_open_file(c, path);
 
-	c->file = capture_open_file(path);
-	if (c->file == NULL)
-		return -errno;
+	if (rc != 0)
+		return rc;
+	atomic_store(&c->bytes, pcapng_begin_len(port->ctl->name));
 	/* The headers go out at once: a reader of a pipe can start, a full disk shows here. */
 	if (!pcapng_begin(c->file, port->ctl->name, c->snaplen) || fflush(c->file) != 0) {
 		rc = -errno;
@@ -352,7 +433,7 @@ weft_capture_open(
 	rc = c == NULL ? -ENOMEM : capture_start(c, port, cfg->path);
 	if (rc != 0) {
 		snprintf(err, errlen, "capture of port %s to %s: %s", port->ctl->name, cfg->path,
-			strerror(-rc));
+			weft_file_error(rc));
 		if (c != NULL)
 			capture_free(c);
 		return rc;
@@ -373,6 +454,8 @@ capture_read_stats(const struct weft_capture *c, struct weft_capture_stats *stat
 	stats->frames = atomic_load(&c->frames);
 	stats->dropped = atomic_load(&c->dropped);
 	stats->written = atomic_load(&c->written);
+	stats->bytes = atomic_load(&c->bytes);
+	stats->is_full = atomic_load(&c->is_full);
 	stats->error = atomic_load(&c->error);
 }
 

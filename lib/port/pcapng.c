@@ -17,6 +17,7 @@ enum { OPT_END = 0, SHB_APPLICATION = 4, IF_NAME = 2, IF_TSRESOL = 9, EPB_FLAGS 
 enum { ISB_RECEIVED = 4, ISB_DROPPED = 5 };
 
 #define LINKTYPE_ETHERNET 1
+#define BLOCK_FRAME 12 /* type, and length twice */
 #define PAD4(n) (((n) + 3u) & ~3u)
 
 /* A block's fixed part and options, before the frame's bytes if it has any. */
@@ -117,6 +118,27 @@ pcapng_packet(FILE *f, uint64_t time_ns, enum pcapng_direction direction, const 
 	block_put_u32(&head, wire_len);
 	return put(f, head.bytes, head.len) && put(f, bytes, len) &&
 	       put(f, zeros, PAD4(len) - len) && put(f, tail.bytes, tail.len);
+}
+
+uint64_t
+pcapng_begin_len(const char *interface)
+{
+	const size_t application = sizeof("weft " WEFT_VERSION) - 1, name = strlen(interface);
+
+	return BLOCK_FRAME + 16 + 4 + PAD4(application) + 4 + BLOCK_FRAME + 8 + 4 + PAD4(name) + 8 +
+	       4;
+}
+
+uint64_t
+pcapng_packet_len(uint32_t len)
+{
+	return BLOCK_FRAME + 20 + PAD4(len) + 8 + 4;
+}
+
+uint64_t
+pcapng_end_len(void)
+{
+	return BLOCK_FRAME + 12 + 12 + 12 + 4;
 }
 
 bool

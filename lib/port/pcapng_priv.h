@@ -21,6 +21,11 @@ bool pcapng_begin(FILE *f, const char *interface, uint32_t snaplen);
 bool pcapng_packet(FILE *f, uint64_t time_ns, enum pcapng_direction direction, const void *bytes,
 	uint32_t len, uint32_t wire_len);
 
+/* Bytes that pcapng_begin(), a frame of @len captured bytes, and pcapng_end() take. */
+uint64_t pcapng_begin_len(const char *interface);
+uint64_t pcapng_packet_len(uint32_t len);
+uint64_t pcapng_end_len(void);
+
 /* Interface statistics: what was seen and what of it is not in the file. */
 bool pcapng_end(FILE *f, uint64_t time_ns, uint64_t seen, uint64_t dropped);
 

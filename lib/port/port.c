@@ -50,6 +50,7 @@ port_new(const struct weft_port_spec *spec, struct weft_port **port, char *err, 
 	}
 	snprintf(p->ctl->name, sizeof(p->ctl->name), "%s", spec->name);
 	p->ctl->max_flits = spec->max_flits;
+	p->ctl->connect_wait = PORT_CONNECT_TENDS;
 	*port = p;
 	return 0;
 }
@@ -57,6 +58,7 @@ port_new(const struct weft_port_spec *spec, struct weft_port **port, char *err, 
 static void
 port_free(struct weft_port *port)
 {
+	port_netif_forget(port->ctl);
 	rte_free(port->ctl);
 	rte_free(port);
 }
@@ -192,10 +194,23 @@ port_bring_up_or_fall(struct weft_port *port, const struct weft_port_spec *spec,
 }
 
 int
-weft_port_open(const struct weft_port_spec *spec, struct weft_port **port, char *err, size_t errlen)
+port_open_device(
+	struct weft_port *port, const struct weft_port_spec *spec, char *err, size_t errlen)
 {
 	struct port_choice choice;
 	struct port_facts facts;
+	int rc;
+
+	port_facts_read(spec, &facts);
+	rc = port_choose(spec, &facts, &choice, err, errlen);
+	if (rc == 0)
+		rc = port_bring_up_or_fall(port, spec, &facts, &choice, err, errlen);
+	return rc;
+}
+
+int
+weft_port_open(const struct weft_port_spec *spec, struct weft_port **port, char *err, size_t errlen)
+{
 	struct weft_port *p;
 	int rc;
 
@@ -205,11 +220,12 @@ weft_port_open(const struct weft_port_spec *spec, struct weft_port **port, char 
 	rc = port_check_pool(spec, err, errlen);
 	if (rc != 0)
 		goto free_port;
-	port_facts_read(spec, &facts);
-	rc = port_choose(spec, &facts, &choice, err, errlen);
-	if (rc != 0)
+	if (spec->netif != NULL && port_netif_keep(p->ctl, spec) != 0) {
+		snprintf(err, errlen, "port %s: out of memory", spec->name);
+		rc = -ENOMEM;
 		goto free_port;
-	rc = port_bring_up_or_fall(p, spec, &facts, &choice, err, errlen);
+	}
+	rc = port_open_device(p, spec, err, errlen);
 	if (rc != 0)
 		goto free_port;
 	rc = port_enlist(p, err, errlen);
@@ -377,9 +393,9 @@ weft_port_close(struct weft_port *port)
 	weft_loop_quiesce();
 	pair = port->ctl->pair;
 	port_memif_door_close(port->ctl->door);
-	if (pair == NULL)
+	if (pair == NULL && !port->ctl->netif.is_gone)
 		port_ethdev_close(&port->ctl->ethdev);
-	else if (--pair->open_ends == 0)
+	else if (pair != NULL && --pair->open_ends == 0)
 		pair_free(pair);
 	port_free(port);
 }
@@ -401,18 +417,31 @@ weft_port_tend(struct weft_port *port)
 {
 	uint16_t id;
 
+	if (port->ctl->netif.is_kept) {
+		port_netif_tend(port);
+		return;
+	}
 	if (port->ctl->pair != NULL || port->driver != WEFT_PORT_MEMIF ||
 		!port_memif_client(&port->ctl->ethdev, &id))
 		return;
-	if (!port->held && port_ethdev_is_up(id))
+	if (!port->held && port_ethdev_is_up(id)) {
+		port->ctl->connect_wait = 0;
 		return;
+	}
+	/* A handshake on a busy machine takes a while, and beginning anew would cut it short. */
+	if (port->ctl->connect_wait != 0) {
+		port->ctl->connect_wait--;
+		return;
+	}
 	if (!port->held) {
 		/* DPDK's driver does not connect again by itself, only when it is started. */
 		__atomic_store_n(&port->held, true, __ATOMIC_RELEASE);
 		weft_loop_quiesce();
 	}
-	if (port_memif_connect(id))
+	if (port_memif_connect(id)) {
 		__atomic_store_n(&port->held, false, __ATOMIC_RELEASE);
+		port->ctl->connect_wait = PORT_CONNECT_TENDS;
+	}
 }
 
 bool
@@ -422,6 +451,8 @@ weft_port_next_event(struct weft_port *port, struct weft_port_event *event)
 	char why[192];
 	uint64_t refused;
 
+	if (ctl->netif.is_kept)
+		return port_netif_next_event(port, event);
 	if (ctl->door == NULL)
 		return false;
 	refused = port_memif_door_refused(ctl->door, why, sizeof(why));
@@ -438,5 +469,6 @@ bool
 weft_port_is_up(struct weft_port *port)
 {
 	/* A ring's other end is there as long as the process is. */
-	return port->ctl->pair != NULL || port_ethdev_is_up(port->ethdev);
+	return port->ctl->pair != NULL ||
+	       (!port->ctl->netif.is_gone && port_ethdev_is_up(port->ethdev));
 }

@@ -16,6 +16,7 @@
 
 #define PORT_LINE_MAX 256
 #define PORT_RING_FRAMES 1024
+#define PORT_CONNECT_TENDS 4
 
 /* What the machine says about a spec. */
 struct port_facts {
@@ -94,17 +95,46 @@ void port_quiet_xdp(void);
 
 struct port_pair;
 
+/* What is needed to open the port of a kernel interface again. */
+struct port_netif {
+	struct weft_port_spec spec; /* with strings of its own */
+	unsigned int index; /* of the interface that is open */
+	bool is_kept; /* the port is one of a kernel interface */
+	bool is_gone; /* its device is closed; under the list's lock */
+	bool tell_gone, tell_back;
+	char gone[96];
+	char why[256]; /* an interface that is there was not taken */
+};
+
 /* The control half of a port. */
 struct weft_port_ctl {
 	char name[WEFT_PORT_NAME_MAX];
 	char line[PORT_LINE_MAX];
 	unsigned int max_flits;
 	struct port_ethdev ethdev;
+	unsigned int connect_wait; /* memif client: calls to tend it before it connects anew */
 	struct memif_door *door; /* NULL: no memif server */
 	struct port_pair *pair; /* NULL: an ethdev */
+	struct port_netif netif;
 	uint64_t refused_told; /* control thread: callers that an event was made of */
 	struct weft_port *next; /* list of open ports, under its lock */
 };
+
+/* Ask the machine, choose a driver, and bring the device up. 0, or as weft_port_open(). */
+int port_open_device(
+	struct weft_port *port, const struct weft_port_spec *spec, char *err, size_t errlen);
+
+/* Remember how the port of an interface was opened; 0, or -1: no memory. */
+int port_netif_keep(struct weft_port_ctl *ctl, const struct weft_port_spec *spec);
+void port_netif_forget(struct weft_port_ctl *ctl);
+
+/* See whether the interface is still the one that was opened. */
+void port_netif_tend(struct weft_port *port);
+bool port_netif_next_event(struct weft_port *port, struct weft_port_event *event);
+
+/* Telemetry reads the ports on a thread of its own. */
+void port_list_lock(void);
+void port_list_unlock(void);
 
 /* The list of open ports, for names and telemetry. */
 int port_list_add(struct weft_port *port);

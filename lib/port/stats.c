@@ -53,7 +53,8 @@ weft_port_stats(const struct weft_port *port, struct weft_port_stats *stats)
 	};
 	if (port->ctl->door != NULL)
 		stats->callers_refused = port_memif_door_refused(port->ctl->door, why, sizeof(why));
-	if (port->rx_ring != NULL || rte_eth_stats_get(port->ethdev, &eth) != 0)
+	if (port->rx_ring != NULL || port->ctl->netif.is_gone ||
+		rte_eth_stats_get(port->ethdev, &eth) != 0)
 		return;
 	stats->rx_missed_frames = eth.imissed + eth.rx_nombuf;
 	stats->rx_errors = eth.ierrors;
@@ -116,6 +117,18 @@ telemetry_port(const char *cmd, const char *params, struct rte_tel_data *d)
 		telemetry_fill(d, port);
 	pthread_mutex_unlock(&lock);
 	return port != NULL ? 0 : -ENOENT;
+}
+
+void
+port_list_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void
+port_list_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
 }
 
 int

@@ -23,11 +23,13 @@ extern "C" {
 struct weft_capture_cfg {
 	const char *path; /**< file to write (made anew, mode 0600), or "-": standard output */
 	unsigned int ring_frames; /**< copies that may wait to be written; 0: 1024 */
+	uint64_t limit_bytes; /**< the file grows to no more; 0: as far as the disk goes */
 	/**
-	 * The data path waits for room instead of dropping the copy. For tests: a slow disk then
-	 * slows the traffic.
+	 * The data path waits for room instead of dropping the copy: a slow disk then slows the
+	 * traffic.
 	 */
 	bool lossless;
+	unsigned int stall_ms; /**< a pipe that takes nothing for so long ends the file; 0: 5000 */
 };
 
 /** Frames that came by, and what became of their copies. */
@@ -35,6 +37,8 @@ struct weft_capture_stats {
 	uint64_t frames; /**< copies handed to the writer */
 	uint64_t dropped; /**< frames that passed uncaptured: the ring was full */
 	uint64_t written; /**< frames in the file */
+	uint64_t bytes; /**< of the file */
+	bool is_full; /**< the limit was reached: frames that came later are not in the file */
 	int error; /**< errno of the first write that failed, or 0; then frames > written */
 };
 

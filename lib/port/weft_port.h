@@ -171,7 +171,9 @@ const char *weft_port_line(const struct weft_port *port);
 bool weft_port_is_up(struct weft_port *port);
 
 /**
- * Look after the link: a memif client whose server went away connects again once a server is there.
+ * Look after the link: a memif client whose server went away connects again once a server is there; a
+ * kernel interface that was deleted is used again once one of its name is up. Until then the port
+ * takes and gives nothing, and counts of the device begin anew.
  * Control thread, about once a second; the lcores that use the port run weft_loop.
  */
 void weft_port_tend(struct weft_port *port);
@@ -179,6 +181,8 @@ void weft_port_tend(struct weft_port *port);
 /** What may happen to a port while it is open. */
 enum weft_port_event_kind {
 	WEFT_PORT_CALLERS, /**< memif server: callers at its socket were turned away */
+	WEFT_PORT_GONE, /**< its kernel interface is not there any more, or not fit for use */
+	WEFT_PORT_BACK, /**< an interface of that name is in use again */
 };
 
 struct weft_port_event {

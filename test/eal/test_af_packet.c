@@ -137,6 +137,71 @@ mtu_too_small_names_both_numbers(void **state)
 	assert_string_equal(err, "port h0.0: interface lo is down: ip link set lo up");
 }
 
+static void
+an_interface_made_again_is_used_again(void **state)
+{
+	struct weft_port *a = open_on("h0.2", "weft4", FLITS);
+	struct weft_port *b = open_on("s0.2", "weft5", FLITS);
+	struct weft_port_event e;
+	struct weft_port_stats stats;
+	struct rte_mbuf *m;
+
+	(void)state;
+	weft_port_tend(a);
+	assert_false(weft_port_next_event(a, &e));
+	pass(a, b, FLITS);
+	assert_int_equal(system("ip link del weft4"), 0);
+	weft_port_tend(a);
+	weft_port_tend(b);
+	assert_true(weft_port_next_event(a, &e));
+	assert_int_equal(e.kind, WEFT_PORT_GONE);
+	assert_string_equal(e.text, "interface weft4 is gone");
+	assert_false(weft_port_next_event(a, &e));
+	assert_false(weft_port_is_up(a));
+	m = test_frame(pool, 0, 60);
+	assert_int_equal(weft_port_tx(a, &m, 1), 0);
+	rte_pktmbuf_free(m);
+	assert_int_equal(weft_port_rx(a, &m, 1), 0);
+	weft_port_stats(a, &stats);
+	assert_int_equal(stats.tx_frames, FRAMES);
+	/* There again, and no good yet: said once. */
+	assert_int_equal(system("ip link add weft4 mtu 1500 type veth peer name weft5 mtu 9000 && "
+				"ip link set weft4 up && ip link set weft5 up"),
+		0);
+	for (int i = 0; i < 3; i++) {
+		weft_port_tend(a);
+		assert_int_equal(weft_port_next_event(a, &e), i == 0);
+	}
+	assert_int_equal(e.kind, WEFT_PORT_GONE);
+	assert_non_null(strstr(e.text, "interface weft4 is there but not taken: port h0.2: MTU"));
+	assert_int_equal(system("ip link set weft4 mtu 9000"), 0);
+	weft_port_tend(a);
+	weft_port_tend(b);
+	assert_true(weft_port_next_event(a, &e));
+	assert_int_equal(e.kind, WEFT_PORT_BACK);
+	assert_string_equal(e.text, "interface weft4 is back, over af_packet");
+	pass(a, b, FLITS);
+	pass(b, a, FLITS);
+	/* Deleted and made again between two looks. */
+	assert_int_equal(system("ip link del weft4 && "
+				"ip link add weft4 mtu 9000 type veth peer name weft5 mtu 9000 && "
+				"ip link set weft4 up && ip link set weft5 up"),
+		0);
+	weft_port_tend(a);
+	weft_port_tend(b);
+	assert_true(weft_port_next_event(a, &e));
+	assert_string_equal(e.text, "interface weft4 is gone: another has its name");
+	assert_true(weft_port_next_event(a, &e));
+	assert_int_equal(e.kind, WEFT_PORT_BACK);
+	pass(a, b, FLITS);
+	/* Closed while it is away. */
+	assert_int_equal(system("ip link del weft4"), 0);
+	weft_port_tend(a);
+	weft_port_close(a);
+	weft_port_close(b);
+	test_pool_is_whole(pool);
+}
+
 /* A network of our own: as root, or as root of a user namespace (or programs run by us lose it). */
 static bool
 enter_network(void)
@@ -162,6 +227,7 @@ main(void)
 		cmocka_unit_test(jumbo_frames_pass_over_veth),
 		cmocka_unit_test(af_xdp_carries_its_largest_frames),
 		cmocka_unit_test(mtu_too_small_names_both_numbers),
+		cmocka_unit_test(an_interface_made_again_is_used_again),
 	};
 	int failed;
 
@@ -171,7 +237,8 @@ main(void)
 	}
 	if (system("ip link add weft0 mtu 9000 type veth peer name weft1 mtu 9000 && "
 		   "ip link add weft2 mtu 3498 type veth peer name weft3 mtu 3498 && "
-		   "for i in 0 1 2 3; do ip link set weft$i up || exit 1; done") != 0) {
+		   "ip link add weft4 mtu 9000 type veth peer name weft5 mtu 9000 && "
+		   "for i in 0 1 2 3 4 5; do ip link set weft$i up || exit 1; done") != 0) {
 		printf("skipped: no veth pair can be made here\n");
 		return 77;
 	}

@@ -9,8 +9,11 @@
 #include "eal_test.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pcap/pcap.h>
 #include <rte_lcore.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -52,7 +55,9 @@ close_ports(void **state)
 static void
 start(struct weft_port *port, unsigned int ring_frames, bool lossless)
 {
-	const struct weft_capture_cfg cfg = { path, ring_frames, lossless };
+	const struct weft_capture_cfg cfg = {
+		.path = path, .ring_frames = ring_frames, .lossless = lossless
+	};
 	char err[256] = "";
 
 	if (weft_capture_open(port, &cfg, err, sizeof(err)) != 0)
@@ -73,6 +78,13 @@ pass(int from, uint32_t first, uint16_t n)
 	for (uint16_t i = 0; i < n; i++)
 		test_frame_is(mbufs[i], first + i, len_of(first + i));
 	rte_pktmbuf_free_bulk(mbufs, n);
+}
+
+static void
+pass_many(uint32_t first, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i += 50)
+		pass(0, first + i, 50);
 }
 
 static pcap_t *
@@ -294,6 +306,111 @@ full_disk_is_told_and_traffic_goes_on(void **state)
 	pass(0, 0, 50);
 }
 
+/* Until everything that was handed over has been written, or thrown away. */
+static void
+wait_stats(struct weft_capture_stats *s, bool (*is_so)(const struct weft_capture_stats *))
+{
+	for (int i = 0; i < 10000; i++) {
+		assert_int_equal(weft_capture_stats(ports[0], s), 0);
+		if (is_so(s))
+			return;
+		usleep(1000);
+	}
+	fail_msg("waited in vain");
+}
+
+static bool
+has_failed(const struct weft_capture_stats *s)
+{
+	return s->error != 0;
+}
+
+static bool
+is_full(const struct weft_capture_stats *s)
+{
+	return s->is_full;
+}
+
+static void
+disk_that_fills_up_ends_the_file(void **state)
+{
+	struct rlimit was, limit;
+	struct weft_capture_stats s;
+
+	(void)state;
+	/* A limit of the process's files is as good as a full disk, and needs no right. */
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+	limit = (struct rlimit){ .rlim_cur = 65536, .rlim_max = was.rlim_max };
+	start(ports[0], 0, true);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	pass_many(0, 200);
+	wait_stats(&s, has_failed);
+	assert_int_equal(s.error, EFBIG);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+	pass(0, 200, 50);
+	assert_int_equal(weft_capture_close(ports[0], &s), -EFBIG);
+	assert_int_equal(s.frames, 250);
+	assert_true(s.written < 250);
+}
+
+static void
+limit_ends_the_file_whole(void **state)
+{
+	const struct weft_capture_cfg cfg = {
+		.path = path, .limit_bytes = 65536, .lossless = true
+	};
+	struct weft_capture_stats s;
+	uint64_t in_file = 0;
+	struct pcap_pkthdr *head;
+	const u_char *bytes;
+	char err[PCAP_ERRBUF_SIZE];
+	struct stat st;
+	pcap_t *p;
+
+	(void)state;
+	assert_int_equal(weft_capture_open(ports[0], &cfg, err, sizeof(err)), 0);
+	pass_many(0, 200);
+	wait_stats(&s, is_full);
+	assert_int_equal(weft_capture_close(ports[0], &s), 0);
+	assert_int_equal(s.frames, 200);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_size, s.bytes);
+	assert_true(s.bytes <= cfg.limit_bytes && s.bytes > cfg.limit_bytes - FRAME_MAX - 100);
+	p = pcap_open_offline(path, err);
+	assert_non_null(p);
+	while (pcap_next_ex(p, &head, &bytes) == 1)
+		in_file++;
+	assert_int_equal(in_file, s.written);
+	pcap_close(p);
+}
+
+/* A FIFO whose reader takes nothing ends the capture, not the node. */
+static void
+reader_that_does_not_read_is_left(void **state)
+{
+	struct weft_capture_cfg cfg = { .lossless = true, .ring_frames = 64, .stall_ms = 200 };
+	struct weft_capture_stats s;
+	char fifo[64], err[256];
+	int reader;
+
+	(void)state;
+	snprintf(fifo, sizeof(fifo), "%s.fifo", path);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	cfg.path = fifo;
+	assert_int_equal(weft_capture_open(ports[0], &cfg, err, sizeof(err)), -ENXIO);
+	assert_non_null(strstr(err, "start the reader first"));
+	reader = open(fifo, O_RDONLY | O_NONBLOCK);
+	assert_int_equal(weft_capture_open(ports[0], &cfg, err, sizeof(err)), 0);
+	pass_many(0, 500);
+	wait_stats(&s, has_failed);
+	assert_int_equal(s.error, ETIMEDOUT);
+	assert_int_equal(weft_capture_close(ports[0], &s), -ETIMEDOUT);
+	assert_int_equal(s.frames, 500);
+	close(reader);
+	assert_int_equal(unlink(fifo), 0);
+}
+
 static void
 bad_requests_are_refused(void **state)
 {
@@ -399,6 +516,9 @@ main(void)
 		WITH_PORTS(frame_not_taken_is_not_in_the_file),
 		WITH_PORTS(full_ring_drops_the_copy_and_counts_it),
 		WITH_PORTS(full_disk_is_told_and_traffic_goes_on),
+		WITH_PORTS(disk_that_fills_up_ends_the_file),
+		WITH_PORTS(limit_ends_the_file_whole),
+		WITH_PORTS(reader_that_does_not_read_is_left),
 		WITH_PORTS(bad_requests_are_refused),
 		WITH_PORTS(captures_come_and_go_while_traffic_flows),
 	};

@@ -73,4 +73,82 @@ wait "$pid_s0" || die "s0 did not end well"
 wait "$pid_g0" || die "g0 did not end well"
 pids=()
 same "sockets and locks left" "" "$(ls "$work/weft")"
+
+# Limits that would stop DPDK half-way: one line with what is needed.
+refuses 'too few open files allowed: 48 needed, 8 allowed: raise the limit (ulimit -n 48)' \
+	bash -c 'ulimit -n 8; exec "$0" --until-done' "$app/weftd"
+refuses 'too little address space allowed: ' \
+	bash -c 'ulimit -v 300000; exec "$0" --until-done' "$app/weftd"
+
+# Outputs that are no files.
+mkfifo "$work/fifo"
+refuses "capture of port h0.0 to $work/fifo: a FIFO or socket that nobody reads" \
+	"$app/weftd" --capture "h0.0=$work/fifo" --seconds 1
+if [ "$(id -u)" -eq 0 ]; then
+	ln -s "$work/elsewhere" "$work/link"
+	refuses "capture of port h0.0 to $work/link: a symbolic link" \
+		"$app/weftd" --capture "h0.0=$work/link" --seconds 1
+	refuses "--json $work/link: a symbolic link" "$app/weftd" --json "$work/link" --seconds 1
+	[ ! -e "$work/elsewhere" ] || die "a link was followed"
+fi
+
+# A capture that cannot go on: a line, a count, and the exit status; the traffic goes on.
+"$app/weftd" --capture "h0.0=$work/full.pcapng" --seconds 4 --quiet --json "$work/full.json" 2>"$work/full.err" &
+pid=$!
+pids+=($pid)
+wait_for 20 test -s "$work/full.pcapng"
+/usr/bin/python3 -c "import resource; resource.prlimit($pid, resource.RLIMIT_FSIZE, (300000, 300000))"
+status=0
+wait $pid || status=$?
+same "exit status of a full disk" 1 $status
+grep -q 'capture of port h0.0 to .* stopped: File too large; [0-9]* frames are in it' "$work/full.err" ||
+	die "no line of the capture: $(cat "$work/full.err")"
+same "lines" 1 "$(wc -l <"$work/full.err")"
+same "the error in the report" True "$(json "$work/full.json" 'o["captures"][0]["error"] == "File too large" and
+	o["captures"][0]["frames"] > o["captures"][0]["written"] > 0 and o["good"]')"
+"$app/weftd" --capture "h0.0=$work/some.pcapng" --capture-limit 100K --seconds 2 --quiet \
+	--json "$work/some.json" 2>"$work/some.err" || die "a limit is no failure"
+grep -q 'stopped: the limit of its size is reached' "$work/some.err" || die "$(cat "$work/some.err")"
+same "a capture within its limit" True "$(json "$work/some.json" 'o["captures"][0]["full"] and
+	90000 < o["captures"][0]["bytes"] <= 102400')"
+same "its size" "$(json "$work/some.json" 'o["captures"][0]["bytes"]')" "$(stat -c %s "$work/some.pcapng")"
+refuses '--capture-limit: expected a size' "$app/weftd" --capture-limit 1 --seconds 1
+
+# Begun and ended by telemetry.
+"$app/weftd" --seconds 30 --quiet &
+pid=$!
+pids+=($pid)
+wait_for 20 ask $pid /weft/ports
+wait_for 20 test "$(ask $pid "/weft/capture,h0.0=$work/later.pcapng" | json /dev/stdin 'o["/weft/capture"].get("port")')" = h0.0
+same "a second of one port" True "$(ask $pid "/weft/capture,h0.0=$work/x" | json /dev/stdin '"being captured" in o["/weft/capture"]["error"]')"
+sleep 0.5
+same "it captured" True "$(ask $pid /weft/capture_stop,h0.0 | json /dev/stdin 'o["/weft/capture_stop"]["written"] > 0')"
+same "nothing to end" True "$(ask $pid /weft/capture_stop,h0.0 | json /dev/stdin '"error" in o["/weft/capture_stop"]')"
+size=$(stat -c %s "$work/later.pcapng")
+
+# Half-open connections to telemetry keep nobody out; killed processes' folders go.
+/usr/bin/python3 - "$work/dpdk" <<-'PY'
+import glob, socket, sys
+held = []
+for path in glob.glob(sys.argv[1] + "/weftd-*/dpdk_telemetry.v2") or glob.glob("/run/dpdk/weftd-*/dpdk_telemetry.v2"):
+    for i in range(1000):
+        k = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            k.connect(path)
+        except OSError:
+            break # of a daemon that is not this test's
+        held.append(k)
+    try:
+        k.recv(1024)
+        k.send(b"/weft/ports")
+        assert b"h0.0" in k.recv(65536), path
+    except OSError:
+        pass
+PY
+same "answers beside silent connections" True "$(ask $pid /weft/ports | json /dev/stdin '"h0.0" in o["/weft/ports"]')"
+kill -KILL $pid
+wait $pid 2>/dev/null || true
+"$app/weftd" --until-done --quiet
+same "folders of killed processes" "" "$(find /run/dpdk "$work/dpdk" -maxdepth 1 -name "weftd-$pid" 2>/dev/null)"
+same "a capture that had ended" "$size" "$(stat -c %s "$work/later.pcapng")"
 echo "a stranger on the same machine does no harm"

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Captures of ports: those of --capture, and those that telemetry begins and ends while the daemon
+ * runs. Of one that stops by itself an operator hears at once: a full disk is a failure of the run,
+ * the limit is not.
+ */
+
+#include "daemon.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_telemetry.h>
+
+#include "cli.h"
+#include "event.h"
+#include "weft_file.h"
+
+#define CAPTURES_MAX 64 /* in a run */
+
+struct capture {
+	struct weft_port *port;
+	const char *node;
+	char *file;
+	struct weft_capture_stats stats; /* the last, once it is over */
+	bool is_over;
+};
+
+/* Telemetry comes on a thread of DPDK's. Everything here is under the lock. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct daemon *daemon_of; /* NULL: not yet, or no more */
+static struct capture captures[CAPTURES_MAX];
+static unsigned int n_captures;
+
+static struct weft_port *
+capture_port(const struct daemon *d, const char *name, size_t len, const char **node)
+{
+	for (uint16_t i = 0; i < d->topo->n_ports; i++) {
+		struct weft_port *p = d->port[i];
+
+		if (p == NULL || strlen(weft_port_name(p)) != len ||
+			memcmp(weft_port_name(p), name, len) != 0)
+			continue;
+		*node = d->topo->node[d->topo->port[i].node].name;
+		return p;
+	}
+	return NULL;
+}
+
+static int
+capture_begin(struct daemon *d, const char *text, char *err, size_t err_len)
+{
+	const char *eq = strchr(text, '=');
+	struct capture *c = &captures[n_captures];
+	struct weft_capture_cfg cfg = { .lossless = true, .limit_bytes = d->cfg.capture_limit };
+	int rc;
+
+	if (n_captures == CAPTURES_MAX) {
+		snprintf(err, err_len, "more than %u captures in a run", CAPTURES_MAX);
+		return -ENOSPC;
+	}
+	c->port = eq == NULL ? NULL : capture_port(d, text, (size_t)(eq - text), &c->node);
+	if (c->port == NULL) {
+		snprintf(err, err_len,
+			"--capture %s: expected PORT=FILE with a port of a node that runs here, "
+			"such as %s",
+			text, d->topo->n_ports == 0 ? "s0.0=f.pcapng" : "NODE.0=f.pcapng");
+		return -EINVAL;
+	}
+	c->file = strdup(eq + 1);
+	if (c->file == NULL) {
+		snprintf(err, err_len, "out of memory");
+		return -ENOMEM;
+	}
+	cfg.path = c->file;
+	rc = weft_capture_open(c->port, &cfg, err, err_len);
+	if (rc != 0) {
+		free(c->file);
+		return rc;
+	}
+	c->is_over = false;
+	n_captures++;
+	return 0;
+}
+
+/* Why it stopped by itself, or NULL. */
+static const char *
+capture_fault(const struct weft_capture_stats *s)
+{
+	if (s->error != 0)
+		return s->error == ETIMEDOUT ? "nobody reads it" : weft_file_error(-s->error);
+	return s->is_full ? "the limit of its size is reached" : NULL;
+}
+
+static void
+capture_end(struct daemon *d, struct capture *c)
+{
+	weft_capture_close(c->port, &c->stats);
+	c->is_over = true;
+	if (c->stats.error != 0)
+		d->exit_status = EXIT_FAILURE;
+}
+
+static void
+capture_say(const struct capture *c, char *text, size_t len)
+{
+	snprintf(text, len,
+		"capture of port %s to %s stopped: %s; %" PRIu64 " frames are in it, %" PRIu64
+		" came too late",
+		weft_port_name(c->port), c->file, capture_fault(&c->stats), c->stats.written,
+		c->stats.frames + c->stats.dropped - c->stats.written);
+}
+
+void
+captures_tend(struct daemon *d)
+{
+	struct weft_capture_stats stats;
+	char text[512];
+
+	pthread_mutex_lock(&lock);
+	for (unsigned int i = 0; i < n_captures; i++) {
+		struct capture *c = &captures[i];
+
+		if (c->is_over || weft_capture_stats(c->port, &stats) != 0 ||
+			capture_fault(&stats) == NULL)
+			continue;
+		capture_end(d, c);
+		capture_say(c, text, sizeof(text));
+		event_tell(EVENT_CAPTURE_STOPPED, c->node, weft_port_name(c->port), 1, "%s", text);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* --- telemetry --- */
+
+static struct capture *
+capture_of(const char *port)
+{
+	for (unsigned int i = 0; port != NULL && i < n_captures; i++)
+		if (!captures[i].is_over && strcmp(weft_port_name(captures[i].port), port) == 0)
+			return &captures[i];
+	return NULL;
+}
+
+static void
+telemetry_state(struct rte_tel_data *data, const struct capture *c)
+{
+	struct weft_capture_stats s = c->stats;
+
+	if (!c->is_over)
+		weft_capture_stats(c->port, &s);
+	rte_tel_data_add_dict_string(data, "port", weft_port_name(c->port));
+	rte_tel_data_add_dict_string(data, "file", c->file);
+	rte_tel_data_add_dict_u64(data, "written", s.written);
+	rte_tel_data_add_dict_u64(data, "bytes", s.bytes);
+}
+
+static int
+telemetry_begin(const char *cmd, const char *params, struct rte_tel_data *data)
+{
+	char err[NODE_ERROR_MAX] = "the daemon is not ready, or ends";
+
+	(void)cmd;
+	rte_tel_data_start_dict(data);
+	pthread_mutex_lock(&lock);
+	if (daemon_of != NULL &&
+		capture_begin(daemon_of, params == NULL ? "" : params, err, sizeof(err)) == 0)
+		telemetry_state(data, &captures[n_captures - 1]);
+	else
+		rte_tel_data_add_dict_string(data, "error", err);
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+static int
+telemetry_end(const char *cmd, const char *params, struct rte_tel_data *data)
+{
+	struct capture *c;
+
+	(void)cmd;
+	rte_tel_data_start_dict(data);
+	pthread_mutex_lock(&lock);
+	c = daemon_of == NULL ? NULL : capture_of(params);
+	if (c != NULL) {
+		capture_end(daemon_of, c);
+		telemetry_state(data, c);
+	} else {
+		rte_tel_data_add_dict_string(data, "error", "no such port is being captured");
+	}
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+int
+captures_open(struct daemon *d, char *err, size_t err_len)
+{
+	int rc = 0;
+
+	/* A file that may grow no further is an error of writing, not our end. */
+	signal(SIGXFSZ, SIG_IGN);
+	pthread_mutex_lock(&lock);
+	for (unsigned int i = 0; rc == 0 && i < d->cfg.n_captures; i++)
+		rc = capture_begin(d, d->cfg.captures[i], err, err_len);
+	daemon_of = d;
+	pthread_mutex_unlock(&lock);
+	rte_telemetry_register_cmd("/weft/capture", telemetry_begin,
+		"Capture a port to a pcapng file. Parameter: PORT=FILE.");
+	rte_telemetry_register_cmd("/weft/capture_stop", telemetry_end,
+		"End the capture of a port. Parameter: its name.");
+	return rc;
+}
+
+void
+captures_close(struct daemon *d)
+{
+	char text[512];
+
+	pthread_mutex_lock(&lock);
+	daemon_of = NULL;
+	for (unsigned int i = 0; i < n_captures; i++) {
+		struct capture *c = &captures[i];
+
+		if (c->is_over)
+			continue;
+		capture_end(d, c);
+		if (capture_fault(&c->stats) == NULL)
+			continue;
+		capture_say(c, text, sizeof(text));
+		cli_warn("%s", text);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+json_t *
+captures_json(void)
+{
+	json_t *list = json_array();
+
+	pthread_mutex_lock(&lock);
+	for (unsigned int i = 0; i < n_captures; i++) {
+		const struct capture *c = &captures[i];
+		const struct weft_capture_stats *s = &c->stats;
+
+		json_array_append_new(list,
+			json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:b, s:s?}", "port",
+				weft_port_name(c->port), "file", c->file, "frames",
+				(json_int_t)s->frames, "written", (json_int_t)s->written, "dropped",
+				(json_int_t)s->dropped, "bytes", (json_int_t)s->bytes, "full",
+				s->is_full, "error", s->error == 0 ? NULL : capture_fault(s)));
+	}
+	pthread_mutex_unlock(&lock);
+	return list;
+}
