@@ -98,6 +98,7 @@ struct peer {
 	uint64_t up_ns; /* cxl switch: when the link was last in a session */
 	struct peer_ide *ide; /* NULL: off */
 	uint64_t ide_told; /* control thread: failures that it has spoken of */
+	uint64_t others_told; /* control thread: sessions ended for flits of others, likewise */
 	/* control thread: frames that prove nothing, and challenges, that it has spoken of */
 	uint64_t forged_told, doubts_told;
 	uint64_t doubt_ns; /* since when there are more challenges; 0: there are not */
@@ -498,6 +499,9 @@ void ide_peer_fini(struct peer *p);
 
 /** Control thread: say which streams failed since the last call, a line each. */
 void ide_tell(struct daemon *d);
+
+/* Say of which peers somebody else sends flits. Control thread. */
+void peers_tell(struct daemon *d);
 
 /** A word for reports: "off", "down", "secure", "insecure", "closed". */
 const char *ide_state(const struct peer *p);

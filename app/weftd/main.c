@@ -389,6 +389,7 @@ control(void *arg)
 		ingress_tell(d);
 		misfit_tell(d);
 		forged_tell(d);
+		peers_tell(d);
 		if (update_asked != 0) {
 			update_asked = 0;
 			update_run(d);

@@ -8,6 +8,7 @@
  */
 
 #include "daemon.h"
+#include "event.h"
 #include "retry.h"
 
 #include <errno.h>
@@ -124,7 +125,7 @@ peer_memory(const struct weft_topo *t)
 	/* Both buffers of the retry layer, what waits to be consumed, and the allocator's rounding. */
 	return 2 * window * WEFT_FLIT_LEN + kinds * PEER_CREDITS * sizeof(struct weft_msg) +
 	       WEFT_IO_CLASSES * t->cxl_io * sizeof(struct weft_io_tlp) + sizeof(struct waiting) +
-	       32768;
+	       45056;
 }
 
 static struct weft_conn *
@@ -491,4 +492,22 @@ peer_close(struct peer *p)
 	p->due_ns = 0;
 	node_clock(p->node);
 	peer_send(p);
+}
+
+void
+peers_tell(struct daemon *d)
+{
+	for (uint16_t k = 0; k < d->n_nodes; k++)
+		for (uint16_t i = 0; i < d->node[k].n_peers; i++) {
+			struct peer *p = &d->node[k].peer[i];
+			const uint64_t n = weft_end_counts(p->end)[WEFT_END_N_DOUBTED];
+			const uint64_t *c = weft_llr_counts(weft_end_llr(p->end));
+
+			event_tell(EVENT_DOUBTED, d->node[k].topo->name, peer_name(p),
+				n - p->others_told,
+				"flits came in the name of %s that it did not send (%llu numbers "
+				"with two contents): a new session begins, what was open is lost",
+				peer_name(p), (unsigned long long)c[WEFT_LLR_N_CONFLICTS]);
+			p->others_told = n;
+		}
 }

@@ -18,6 +18,7 @@
 #define LLR_HOT 576 /* bytes of the retry layer that each frame needs, about */
 #define SEND_ROOM 3 /* flits that one message may need beyond what is packed */
 #define IDE_ROOM 3 /* flits that end an epoch and change the key */
+#define DOUBT_NS UINT64_C(250000000) /* between two sessions that end for doubt */
 #define POISON_ROOM 2 /* the flit at hand, and Poison */
 
 /* Messages of one kind that wait for the owner. */
@@ -42,6 +43,7 @@ struct weft_end {
 	bool init_seen;
 	bool owes; /* credits, since owed_ns */
 	uint64_t owed_ns;
+	uint64_t doubt_ns; /* no session ends for doubt before */
 	struct weft_packer pack;
 	struct weft_unpacker unpack;
 	struct box box[WEFT_MSG_LLCTRL];
@@ -81,6 +83,8 @@ static const struct weft_counter rows[] = {
 		"CXL.io flits sent for credits alone" },
 	[WEFT_END_N_IO_MALFORMED] = { "io_malformed", "streams",
 		"CXL.io streams that went wrong; each ends its session" },
+	[WEFT_END_N_DOUBTED] = { "doubted", "sessions",
+		"sessions ended because somebody else sent flits in them" },
 };
 
 static_assert(WEFT_ARRAY_SIZE(rows) == WEFT_END_N_COUNTERS, "one row a counter");
@@ -195,6 +199,16 @@ static bool
 is_broken(const struct weft_end *e)
 {
 	return e->io->is_broken || (e->ide != NULL && e->ide->is_broken);
+}
+
+/*
+ * Somebody else sends in this session. With IDE its MACs are the judge of what came, and here only
+ * of what was acknowledged.
+ */
+static bool
+is_in_doubt(const struct weft_end *e)
+{
+	return (weft_llr_doubt(e->llr) & (e->ide == NULL ? ~0u : WEFT_LLR_DOUBT_ACKS)) != 0;
 }
 
 static void
@@ -862,6 +876,12 @@ weft_end_tick(struct weft_end *e, uint64_t now_ns)
 	/* Insecure: only a new session with new keys goes on; malformed: one with a new stream. */
 	if (is_broken(e))
 		return seen(e, weft_session_abandon(&e->session, now_ns), now_ns);
+	/* A new session is what nobody has recorded anything of. Not at every forged flit, though. */
+	if (is_in_doubt(e) && now_ns >= e->doubt_ns && weft_session_is_live(&e->session)) {
+		e->doubt_ns = now_ns + DOUBT_NS;
+		e->count[WEFT_END_N_DOUBTED]++;
+		return seen(e, weft_session_abandon(&e->session, now_ns), now_ns);
+	}
 	return seen(e, weft_session_tick(&e->session, now_ns), now_ns);
 }
 
@@ -887,6 +907,8 @@ weft_end_deadline(const struct weft_end *e)
 		return at;
 	if (is_broken(e))
 		return 0;
+	if (is_in_doubt(e) && e->doubt_ns < at)
+		at = e->doubt_ns;
 	if (e->ide != NULL) {
 		t = weft_llr_room(e->llr) == 0 ? at : end_ide_deadline(e->ide, credit_delay_ns(e));
 		at = t < at ? t : at;

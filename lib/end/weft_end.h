@@ -108,6 +108,7 @@ enum weft_end_counter {
 	WEFT_END_N_IO_NO_CREDIT, /**< that came without credit: dropped */
 	WEFT_END_N_IO_CREDIT_FLITS, /**< CXL.io flits sent for their credits alone */
 	WEFT_END_N_IO_MALFORMED, /**< CXL.io streams that went wrong, each ending its session */
+	WEFT_END_N_DOUBTED, /**< sessions ended for a doubt of the retry layer's */
 	WEFT_END_N_COUNTERS
 };
 

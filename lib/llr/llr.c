@@ -12,6 +12,7 @@
 
 #include "weft_telem.h"
 
+#define REFUTED_ENOUGH 4 /* Acks and Naks of one number that fits nothing, to be taken for a sign */
 #define RESEND_AFTER_MAX_NS UINT64_C(10000000000)
 
 static const struct weft_counter rows[] = {
@@ -38,6 +39,10 @@ static const struct weft_counter rows[] = {
 	[WEFT_LLR_N_TIMEOUTS] = { "timeouts", "timeouts", "retry time-outs" },
 	[WEFT_LLR_N_RETRAINS] = { "retrains", "retrains", "links brought up again" },
 	[WEFT_LLR_N_OVERFLOWS] = { "overflows", "flits", "flits that found the Rx buffer full" },
+	[WEFT_LLR_N_CONFLICTS] = { "conflicts", "flits",
+		"numbers that came with two contents: one was forged or replayed" },
+	[WEFT_LLR_N_REVOKED] = { "revoked", "naks", "Naks for what had been acknowledged: sent" },
+	[WEFT_LLR_N_GIVEN_UP] = { "given_up", "gaps", "gaps given up, asked for in vain" },
 };
 
 static_assert(WEFT_ARRAY_SIZE(rows) == WEFT_LLR_N_COUNTERS, "one row a counter");
@@ -244,6 +249,49 @@ llr_position(const struct weft_llr *l, uint16_t n, uint64_t *pos)
 	return true;
 }
 
+bool
+llr_revoke(struct weft_llr *l, uint16_t n, uint64_t *pos, uint64_t now_ns)
+{
+	const uint16_t newest = l->ops->number(l->acked - 1);
+	const unsigned int back = (unsigned int)(newest + l->ops->numbers - n) % l->ops->numbers;
+	const uint64_t from = l->acked - back;
+
+	/* A window has this many places, and the next flit to be committed may be in one already. */
+	if (n >= WEFT_ISN_NUMBERS || back > l->acked || l->next - from >= l->cfg.window)
+		return false;
+	for (uint64_t p = from; p < l->acked; p++) {
+		llr_slot(l, p)->resent = true; /* how long its Ack takes says nothing */
+		llr_slot(l, p)->again = false;
+	}
+	if (l->acked == l->fresh)
+		l->timer_ns = l->since_ns = now_ns;
+	l->acked = from;
+	l->count[WEFT_LLR_N_REVOKED]++;
+	*pos = from;
+	return true;
+}
+
+void
+llr_refuted(struct weft_llr *l, uint16_t n, uint64_t now_ns)
+{
+	const uint64_t while_ns = l->cfg.timeout_max_ns / 2;
+
+	if (l->acked == l->fresh)
+		return;
+	if (l->refuted == 0 || (n != l->refuted_n && now_ns >= l->refuted_last_ns + while_ns)) {
+		l->refuted = 0;
+		l->refuted_n = n;
+		l->refuted_ns = now_ns;
+	}
+	if (n != l->refuted_n)
+		return;
+	l->refuted_last_ns = now_ns;
+	if (l->refuted < REFUTED_ENOUGH)
+		l->refuted++;
+	if (l->refuted == REFUTED_ENOUGH && now_ns >= l->refuted_ns + while_ns)
+		l->doubt |= WEFT_LLR_DOUBT_ACKS;
+}
+
 void
 llr_acked(struct weft_llr *l, uint64_t pos, uint64_t now_ns)
 {
@@ -374,20 +422,24 @@ may_send(const struct weft_llr *l)
 static uint64_t
 probe_ns(const struct weft_llr *l)
 {
-	if (l->probed || l->acked == l->fresh || l->cursor != l->next)
+	if (l->probed || l->fresh == 0 || l->cursor != l->next)
 		return WEFT_LLR_NEVER;
+	/* Acknowledged by the other end, one trusts; a forged Ack shows by what it then asks for. */
+	if (l->acked == l->fresh)
+		return l->cfg.mode == WEFT_MODE_RXL ? l->sent_ns + l->cfg.timeout_max_ns
+		                                    : WEFT_LLR_NEVER;
 	return l->sent_ns + weft_rtt_guess(&l->rtt) * 3 / 2 + llr_ack_delay(l);
 }
 
 static void
 look_at_time(struct weft_llr *l, uint64_t now_ns)
 {
-	if (l->acked == l->fresh)
-		return;
 	if (now_ns >= probe_ns(l)) {
 		l->probed = true;
 		l->nudge = true;
 	}
+	if (l->acked == l->fresh)
+		return;
 	if (now_ns < l->timer_ns + weft_rtt_timeout(&l->rtt))
 		return;
 	l->timer_ns = now_ns;
@@ -531,12 +583,10 @@ weft_llr_deadline(const struct weft_llr *l)
 		return 0;
 	if (l->owed && (t = l->owed_ns + llr_ack_delay(l)) < at)
 		at = t;
-	if (l->acked != l->fresh) {
-		if ((t = l->timer_ns + weft_rtt_timeout(&l->rtt)) < at)
-			at = t;
-		if ((t = probe_ns(l)) < at)
-			at = t;
-	}
+	if ((t = probe_ns(l)) < at)
+		at = t;
+	if (l->acked != l->fresh && (t = l->timer_ns + weft_rtt_timeout(&l->rtt)) < at)
+		at = t;
 	return at;
 }
 
@@ -606,6 +656,12 @@ enum weft_llr_state
 weft_llr_state(const struct weft_llr *l)
 {
 	return (enum weft_llr_state)l->shown;
+}
+
+unsigned int
+weft_llr_doubt(const struct weft_llr *l)
+{
+	return l->doubt;
 }
 
 unsigned int

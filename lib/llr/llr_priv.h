@@ -62,6 +62,11 @@ struct weft_llr {
 	uint64_t timer_ns; /* the retry time-out counts from here */
 	uint64_t since_ns; /* last progress, or the first flit after all had been acknowledged */
 	uint64_t sent_ns; /* last flit with a number */
+	uint64_t refuted_ns; /* since when Acks and Naks name a number that is none of those out */
+	uint64_t refuted_last_ns;
+	uint16_t refuted_n; /* that number */
+	uint8_t refuted; /* how many did, with none between that fits */
+	uint8_t doubt; /* enum weft_llr_doubt, or-ed */
 	uint8_t replays; /* time-outs in a row without progress */
 	bool reserved;
 	bool nudge; /* a NOP shall go out */
@@ -109,6 +114,21 @@ void llr_ack_sent(struct weft_llr *l);
 /** Position that number @p n names among those sent and not acknowledged, and the one before them;
  * false: it names none. */
 bool llr_position(const struct weft_llr *l, uint16_t n, uint64_t *pos);
+
+/**
+ * A Nak that asks from number @p n + 1 on, which an Ack freed: that Ack was not the other end's, or
+ * this Nak is late. What is still in the buffer counts as not acknowledged from there on.
+ *
+ * @param pos  receives where it asks from; false: that is not there any more
+ */
+bool llr_revoke(struct weft_llr *l, uint16_t n, uint64_t *pos, uint64_t now_ns);
+
+/**
+ * An Ack or Nak named @p n, which is none of those out, while some are. A few come late, and forged
+ * ones name any number; when the same comes again and again and none that fits, the other end has
+ * not had what it seems to have acknowledged, or had what was never sent.
+ */
+void llr_refuted(struct weft_llr *l, uint16_t n, uint64_t now_ns);
 
 /** Ack of everything before @p pos. */
 void llr_acked(struct weft_llr *l, uint64_t pos, uint64_t now_ns);

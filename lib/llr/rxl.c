@@ -13,9 +13,14 @@
 
 #include "llr_priv.h"
 
+#include "weft_crc.h"
+
 #define NUMBERS WEFT_ISN_NUMBERS
 #define HALF (NUMBERS / 2)
 #define SINGLES_MAX 64 /* with more missing, going back costs less than asking */
+#define NAKS_MAX 512 /* in one go: whoever forges numbers does not choose how many are asked for */
+#define IN_VAIN_MAX 8
+#define KNOWN (NUMBERS / 2) /* numbers behind the one expected whose flits are known by their CRC */
 
 struct rxl {
 	uint16_t expected; /* number of the next flit in turn */
@@ -28,7 +33,15 @@ struct rxl {
 	uint16_t last; /* number of the flit that came last */
 	bool went_back; /* a standard Nak went out for the pass of the sender that is coming in */
 	uint16_t bad_since; /* bad flits since the last Nak */
+	uint16_t naks; /* single-flit Naks that went out since naks_ns */
+	uint64_t naks_ns;
 	uint64_t asked_ns;
+	uint64_t took_ns; /* a flit that was missing came, or the gap was found */
+	uint8_t in_vain; /* times since then that all was asked for again */
+	uint32_t in_turn; /* flits taken in turn, up to KNOWN */
+	/* By number, of what was taken or is held: the header it came with, and its CRC as it stood. */
+	uint16_t hdr[NUMBERS];
+	uint64_t crc[NUMBERS];
 };
 
 static struct rxl *
@@ -50,6 +63,13 @@ plus(uint16_t number, unsigned int n)
 }
 
 static void
+rxl_took(struct rxl *r, uint64_t now_ns)
+{
+	r->took_ns = now_ns;
+	r->in_vain = 0;
+}
+
+static void
 rxl_start(struct weft_llr *l, uint64_t now_ns)
 {
 	struct rxl *r = rxl_of(l);
@@ -59,12 +79,62 @@ rxl_start(struct weft_llr *l, uint64_t now_ns)
 	r->ask = WEFT_ISN_FIRST;
 	r->ask_to = WEFT_ISN_FIRST;
 	r->asked_ns = now_ns;
+	r->naks_ns = now_ns;
+	r->took_ns = now_ns;
 }
 
 static uint16_t
 rxl_number(uint64_t pos)
 {
 	return (uint16_t)((pos + WEFT_ISN_FIRST) & (NUMBERS - 1));
+}
+
+/* --- whether a number came with two contents --- */
+
+/* CRC of a flit of zeros but for one bit of its header, bits 0..15 (byte 1 is the lower). */
+static const uint64_t header_crc[16] = {
+	UINT64_C(0x6943dbdfcb1f296b),
+	UINT64_C(0xd2869d95bd3e52d6),
+	UINT64_C(0x8f271101517ca487),
+	UINT64_C(0x354e2202a2f86325),
+	UINT64_C(0x6a9c44046fdbc64a),
+	UINT64_C(0xd4138808de9da794),
+	UINT64_C(0x83263b1097116503),
+	UINT64_C(0x2d4c76200522ca06),
+	UINT64_C(0x61b9a7e91ac33b0b),
+	UINT64_C(0xc25965f934ad7616),
+	UINT64_C(0xafb2cad96871ec2c),
+	UINT64_C(0x754fbf99d0e2f358),
+	UINT64_C(0xea9e55198befcdb0),
+	UINT64_C(0xff17aa323df5b14b),
+	UINT64_C(0xd52e7f647ac14996),
+	UINT64_C(0x815cfec8f4a99207),
+};
+
+static void
+rxl_know(struct rxl *r, uint16_t number, const uint8_t *flit)
+{
+	r->hdr[number] = weft_get_be16(flit);
+	r->crc[number] = weft_get_le64(flit + WEFT_CRC_OFF);
+}
+
+/*
+ * A number that is known comes again. Sent twice, a flit differs in its header alone: the CRC is
+ * linear, so it tells. If there is more, one of the two is not the other end's: it was forged, or
+ * recorded when the number stood for something else, and nobody knows which one was taken.
+ */
+static void
+rxl_compare(struct weft_llr *l, struct rxl *r, uint16_t number, const uint8_t *flit)
+{
+	uint64_t differs = r->crc[number] ^ weft_get_le64(flit + WEFT_CRC_OFF);
+	uint64_t may = 0;
+
+	for (unsigned int h = r->hdr[number] ^ weft_get_be16(flit); h != 0; h &= h - 1)
+		may ^= header_crc[__builtin_ctz(h)];
+	if (differs == may || differs == __builtin_bswap64(may)) /* either order of the CRC */
+		return;
+	l->count[WEFT_LLR_N_CONFLICTS]++;
+	l->doubt |= WEFT_LLR_DOUBT_CONFLICT;
 }
 
 /* --- what the receiver asks for --- */
@@ -81,13 +151,22 @@ rxl_next_missing(const struct weft_llr *l, struct rxl *r)
 		r->ask = r->ask_to;
 	while (r->ask != r->ask_to && llr_has(l, r->ask))
 		r->ask = plus(r->ask, 1);
-	return r->ask != r->ask_to;
+	return r->ask != r->ask_to && r->naks < NAKS_MAX;
 }
 
 static bool
 rxl_gap_is_open(const struct rxl *r)
 {
 	return r->expected != r->horizon;
+}
+
+static void
+rxl_gap_closed(struct rxl *r)
+{
+	r->asking = false;
+	r->overflowed = false;
+	r->went_back = false;
+	r->bad_since = 0;
 }
 
 static void
@@ -110,17 +189,43 @@ rxl_ask_again(struct weft_llr *l, struct rxl *r, uint16_t to)
 	rxl_ask(l, r, r->expected, to);
 }
 
+/*
+ * What is asked for does not come, so perhaps it was never sent, and somebody made the gap up. Flits
+ * behind it are given up: what there is of them the other end sends again, at its time-out.
+ */
+static void
+rxl_asked_in_vain(struct weft_llr *l, struct rxl *r)
+{
+	llr_forget(l);
+	r->horizon = r->expected;
+	r->missing = 0;
+	r->ask = r->ask_to = r->expected;
+	rxl_gap_closed(r);
+	l->count[WEFT_LLR_N_GIVEN_UP]++;
+}
+
 /* Ask again when flits came that do not help, or none did. */
 static bool
 rxl_tick(struct weft_llr *l, uint64_t now_ns)
 {
 	struct rxl *r = rxl_of(l);
 
+	if (now_ns >= r->naks_ns + llr_patience_ns(l)) {
+		r->naks_ns = now_ns;
+		r->naks = 0;
+	}
 	if (r->go_back)
 		return true;
 	if (r->asking && rxl_next_missing(l, r))
 		return true;
 	if (r->asking && now_ns >= r->asked_ns + llr_patience_ns(l)) {
+		if (rxl_gap_is_open(r) && r->in_vain == IN_VAIN_MAX &&
+			now_ns >= r->took_ns + l->cfg.timeout_max_ns) {
+			rxl_asked_in_vain(l, r);
+			return false;
+		}
+		if (r->in_vain < IN_VAIN_MAX)
+			r->in_vain++;
 		r->asked_ns = now_ns;
 		/* Of no gap it is known, so nothing can be asked for by itself. */
 		r->go_back = !rxl_gap_is_open(r);
@@ -168,6 +273,7 @@ rxl_header(struct weft_llr *l, uint8_t *flit, bool nop, uint64_t pos, uint64_t n
 		h.replay_cmd = WEFT_REPLAY_NAK_SELECTIVE;
 		h.seq = plus(r->ask, NUMBERS - 1);
 		r->ask = plus(r->ask, 1);
+		r->naks++;
 		r->asked_ns = now_ns;
 		l->count[WEFT_LLR_N_NAKS_SENT]++;
 	} else if (nop || llr_ack_is_due(l, now_ns)) {
@@ -192,10 +298,13 @@ rxl_field(struct weft_llr *l, const uint8_t *flit, uint64_t now_ns)
 			l->count[WEFT_LLR_N_OUT_OF_WINDOW]++;
 		return;
 	}
-	if (!llr_position(l, h.seq, &pos)) {
+	if (!llr_position(l, h.seq, &pos) &&
+		(h.replay_cmd == WEFT_REPLAY_ACK || !llr_revoke(l, h.seq, &pos, now_ns))) {
 		l->count[WEFT_LLR_N_OUT_OF_WINDOW]++;
+		llr_refuted(l, h.seq, now_ns);
 		return;
 	}
+	l->refuted = 0;
 	switch (h.replay_cmd) {
 	case WEFT_REPLAY_ACK: llr_acked(l, pos, now_ns); break;
 	case WEFT_REPLAY_NAK_STANDARD:
@@ -221,15 +330,6 @@ rxl_step(struct rxl *r)
 }
 
 static void
-rxl_gap_closed(struct rxl *r)
-{
-	r->asking = false;
-	r->overflowed = false;
-	r->went_back = false;
-	r->bad_since = 0;
-}
-
-static void
 rxl_in_turn(struct weft_llr *l, const uint8_t *flit, uint64_t bit, uint64_t now_ns,
 	struct weft_llr_in *in)
 {
@@ -250,6 +350,9 @@ rxl_in_turn(struct weft_llr *l, const uint8_t *flit, uint64_t bit, uint64_t now_
 		in->deliver |= bit;
 		l->count[WEFT_LLR_N_DELIVERED]++;
 	}
+	rxl_know(r, r->expected, flit);
+	r->in_turn += r->in_turn < KNOWN;
+	rxl_took(r, now_ns);
 	if (ahead(r->expected, r->last) >= HALF)
 		r->went_back = false; /* the sender has gone back once more */
 	if (rxl_gap_is_open(r))
@@ -259,6 +362,7 @@ rxl_in_turn(struct weft_llr *l, const uint8_t *flit, uint64_t bit, uint64_t now_
 	while (rxl_gap_is_open(r) && l->cfg.rx_flits != 0 && llr_has(l, r->expected)) {
 		llr_ready(l, r->expected);
 		rxl_step(r);
+		r->in_turn += r->in_turn < KNOWN;
 		llr_owe(l, 1, now_ns);
 	}
 	if (!rxl_gap_is_open(r))
@@ -275,6 +379,8 @@ rxl_gap(struct weft_llr *l, uint16_t number, uint64_t now_ns)
 
 	if (more == 0 || more >= HALF)
 		return;
+	if (!rxl_gap_is_open(r))
+		rxl_took(r, now_ns);
 	r->horizon = number;
 	r->missing = (uint16_t)(r->missing + more);
 	l->count[WEFT_LLR_N_LOST] += more;
@@ -323,6 +429,8 @@ rxl_too_early(struct weft_llr *l, const uint8_t *flit, uint16_t number, uint64_t
 	uint64_t now_ns, struct weft_llr_in *in)
 {
 	struct rxl *r = rxl_of(l);
+	/* Else its place in the buffer is another number's. */
+	const bool has_room = l->ready + ahead(number, r->expected) <= l->cfg.rx_flits;
 	bool newest;
 
 	rxl_gap(l, number, now_ns);
@@ -330,14 +438,18 @@ rxl_too_early(struct weft_llr *l, const uint8_t *flit, uint16_t number, uint64_t
 	if (newest)
 		r->horizon = plus(number, 1);
 	else if (l->cfg.selective && llr_has(l, number)) {
+		if (has_room)
+			rxl_compare(l, r, number, flit);
 		in->duplicate |= bit;
 		l->count[WEFT_LLR_N_DUPLICATES]++;
 		return;
 	} else {
 		rxl_sent_again(l, number);
 	}
-	if (l->cfg.selective && l->ready + ahead(number, r->expected) <= l->cfg.rx_flits) {
+	if (l->cfg.selective && has_room) {
 		llr_hold(l, number, flit);
+		rxl_know(r, number, flit);
+		rxl_took(r, now_ns);
 		in->held |= bit;
 		l->count[WEFT_LLR_N_HELD]++;
 		r->missing = (uint16_t)(r->missing - !newest);
@@ -353,7 +465,7 @@ rxl_too_early(struct weft_llr *l, const uint8_t *flit, uint16_t number, uint64_t
 }
 
 static void
-rxl_bad(struct weft_llr *l, uint64_t bit, struct weft_llr_in *in)
+rxl_bad(struct weft_llr *l, uint64_t bit, uint64_t now_ns, struct weft_llr_in *in)
 {
 	struct rxl *r = rxl_of(l);
 
@@ -364,7 +476,8 @@ rxl_bad(struct weft_llr *l, uint64_t bit, struct weft_llr_in *in)
 	if (!l->cfg.gap_decoding && !r->asking && !r->go_back) {
 		r->go_back = true;
 		r->bad_since = 0;
-	} else if (r->bad_since >= l->cfg.nak_repeat) {
+	} else if (r->bad_since >= l->cfg.nak_repeat &&
+		   (!l->cfg.gap_decoding || now_ns >= r->asked_ns + weft_rtt_guess(&l->rtt))) {
 		/* What was asked for got lost, or flits are so bad that none tells its number. */
 		if (r->asking && rxl_gap_is_open(r))
 			rxl_ask_again(l, r, r->horizon);
@@ -397,7 +510,7 @@ rxl_flit(struct weft_llr *l, const uint8_t *flit, uint64_t syndrome, uint64_t bi
 	uint16_t by;
 
 	if (number < 0) {
-		rxl_bad(l, bit, in);
+		rxl_bad(l, bit, now_ns, in);
 		return;
 	}
 	rxl_field(l, flit, now_ns);
@@ -420,6 +533,8 @@ rxl_flit(struct weft_llr *l, const uint8_t *flit, uint64_t syndrome, uint64_t bi
 		l->count[WEFT_LLR_N_OUT_OF_WINDOW]++;
 	} else {
 		/* The sender goes back, so it may not have had the Ack. */
+		if ((unsigned int)NUMBERS - by <= r->in_turn)
+			rxl_compare(l, r, (uint16_t)number, flit);
 		in->duplicate |= bit;
 		l->count[WEFT_LLR_N_DUPLICATES]++;
 		llr_owe(l, 0, now_ns);

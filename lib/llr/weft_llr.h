@@ -91,6 +91,9 @@ enum weft_llr_counter {
 	WEFT_LLR_N_TIMEOUTS, /**< those that sent flits again */
 	WEFT_LLR_N_RETRAINS,
 	WEFT_LLR_N_OVERFLOWS, /**< Rx buffer full, or too many holes: go back N */
+	WEFT_LLR_N_CONFLICTS, /**< rxl: a number came with two contents */
+	WEFT_LLR_N_REVOKED, /**< rxl: a Nak for what had been acknowledged, obeyed */
+	WEFT_LLR_N_GIVEN_UP, /**< rxl: gaps given up, asked for in vain */
 	WEFT_LLR_N_COUNTERS
 };
 
@@ -204,6 +207,20 @@ enum weft_llr_state {
 };
 
 enum weft_llr_state weft_llr_state(const struct weft_llr *l);
+
+/**
+ * Signs that somebody else sends in this session too, so that what was handed on is not what the
+ * other end sent. Nothing in the retry layer can mend that: only a new session does. A damaged,
+ * lost, doubled or late flit is no such sign, nor is a silence.
+ */
+enum weft_llr_doubt {
+	WEFT_LLR_DOUBT_CONFLICT =
+		1, /**< a number came with two contents; told by gap decoding only */
+	WEFT_LLR_DOUBT_ACKS = 2 /**< for a while no Ack or Nak has fitted what is out */
+};
+
+/** The signs of this session, or-ed; 0: none. They stay until weft_llr_restart(). */
+unsigned int weft_llr_doubt(const struct weft_llr *l);
 
 /** Committed flits that are not acknowledged. */
 unsigned int weft_llr_unacked(const struct weft_llr *l);

@@ -75,6 +75,8 @@ class Script:
             self.own.ack(number)
         elif command == fl.NAK:
             self.own.nak(number)
+        elif command == fl.NAK_SELECTIVE:
+            self.own.nak_selective(number)
 
     def _is_possible(self, position):
         """Whether a right sender could have sent it."""

@@ -92,12 +92,36 @@ class Sender:
 
 
 class RxlSender(Sender):
+    """An Ack makes room, but is not final: a Nak may ask for a flit that was acknowledged as long as
+    it and all flits behind it are fewer than a window (doc/llr.md)."""
+
     def __init__(self, window=WINDOW):
         super().__init__(RXL_MODULUS, window)
+        self.freed = {}
+
+    def _free(self, upto):
+        self.freed.update((p, self.kept[p]) for p in range(self.oldest, upto + 1))
+        super()._free(upto)
+
+    def _revoke(self, number):
+        """Position before the one asked for; from there on nothing is acknowledged. Or None."""
+        first = self.oldest - (self.oldest - 1 - number) % self.modulus
+        if first < 1 or self.next - first >= self.window:
+            return None
+        self.kept.update((p, self.freed[p]) for p in range(first, self.oldest))
+        self.oldest = first
+        return first - 1
+
+    def nak(self, number):
+        if self._position(number) is None:
+            self._revoke(number)
+        return super().nak(number)
 
     def nak_selective(self, number):
         """Ask for one flit. It acknowledges nothing, so that several holes can be asked for."""
         position = self._position(number)
+        if position is None:
+            position = self._revoke(number)
         if position is None or position + 1 == self.next:
             self.out_of_window += position is None
             return False

@@ -4,11 +4,12 @@
 /*
  * Two retry layers and two one-way channels between them, in simulated time. Flits carry a counter
  * in their payload, so the receiver's side knows what should have come. Syndromes are made here, as
- * an end with a CRC would find them.
+ * an end with a CRC would find them; the CRC bytes are those without number and address.
  */
 #ifndef LLR_RIG_H
 #define LLR_RIG_H
 
+#include "weft_crc.h"
 #include "weft_flit.h"
 #include "weft_isn.h"
 #include "weft_llr.h"
@@ -92,6 +93,12 @@ rig_syndrome(const struct rig *r, unsigned int number)
 	return r->isn == WEFT_ISN_XOR ? weft_isn_xor_number(number) : weft_isn_number(number);
 }
 
+static inline void
+rig_crc(uint8_t *flit)
+{
+	weft_crc_store(flit, weft_crc_update(0, flit, WEFT_CRC_OFF), WEFT_CRC_R0_FIRST);
+}
+
 static inline bool
 rig_chance(struct rig *r, uint32_t ppm)
 {
@@ -139,6 +146,7 @@ rig_send(struct rig *r, unsigned int i)
 		if (rig_chance(r, r->faults.vanish))
 			continue;
 		memmove(f.flit[f.n], f.flit[k], WEFT_FLIT_LEN);
+		rig_crc(f.flit[f.n]);
 		f.syndrome[f.n] = rig_syndrome(r, number);
 		if ((out.spoil & WEFT_BIT64(k)) != 0)
 			f.syndrome[f.n] ^= UINT64_MAX;

@@ -54,6 +54,7 @@ configure(const char *line)
 	c.selective = selective != 0;
 	c.window = (uint16_t)window;
 	c.rx_flits = selective != 0 ? WEFT_LLR_WINDOW_MAX : 0;
+	c.timeout_max_ns = UINT64_C(1000000000000); /* no gap is given up: the model has no time */
 	mem = weft_llr_size(&c) == 0 ? NULL : aligned_alloc(64, weft_llr_size(&c));
 	llr = mem == NULL ? NULL : weft_llr_init(mem, &c, now_ns);
 	if (llr == NULL)

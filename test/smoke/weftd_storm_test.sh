@@ -1,0 +1,117 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Somebody on the segment between two daemons without keys: recorded frames sent again, NOPs with forged Acks
+# and Naks, noise, each at full rate. When it ends the fabric is at its former rate within a second or two;
+# what was dropped is counted, and what was open in a session that somebody else sent in is told as lost.
+. "$(dirname "$0")/lib.sh"
+
+[ "$(id -u)" -eq 0 ] || skip "skipped: needs root to make network interfaces and raw sockets"
+command -v ip >/dev/null || skip "skipped: needs ip (package iproute2)"
+export XDG_RUNTIME_DIR=$work
+seconds=2
+
+spaces=()
+cleanup() {
+	local s
+	for s in "${spaces[@]:-}"; do
+		[ -z "$s" ] || ip netns del "$s" || true
+	done
+}
+
+# A bridge between the two ends: frames go to a group, so whoever is at it hears both.
+for n in h g m; do
+	ip netns add "weft-$$-$n" 2>/dev/null || skip "skipped: network namespaces cannot be made here"
+	spaces+=("weft-$$-$n")
+	ip netns exec "weft-$$-$n" sh -c \
+		'echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6; echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6' 2>/dev/null || true
+done
+middle=weft-$$-m
+ip -n "$middle" link add name sw0 type bridge mcast_snooping 0 2>/dev/null || skip "skipped: no bridges here"
+ip -n "$middle" link set sw0 up
+for n in h g; do
+	ip link add "e$n" mtu 4000 netns "weft-$$-$n" type veth peer name "m$n" mtu 4000 netns "$middle" ||
+		skip "skipped: no veth interfaces here"
+	ip -n "weft-$$-$n" link set "e$n" up
+	ip -n "$middle" link set "m$n" up master sw0
+done
+cat >"$work/f.yaml" <<-Y
+	fabric: attacked
+	defaults: {mtu: 4000}
+	nodes:
+	  - {name: h0, kind: host, pid: 0x101, traffic: {requests: 0, outstanding: 16, timeout_ms: 20000, lines: 512}}
+	  - {name: g0, kind: gfd, pid: 0x200, memory: 4M}
+	links:
+	  - {a: h0, b: g0, driver: af_packet, a_port: {netif: eh}, b_port: {netif: eg}}
+Y
+
+begin() {
+	local n
+	for n in g h; do
+		ip netns exec "weft-$$-$n" "$app/weftd" --topology "$work/f.yaml" --node ${n}0 --json "$work/${n}0.json" \
+			>"$work/${n}0.log" 2>&1 &
+		pids+=($!)
+		eval "pid_$n=$!"
+	done
+	wait_for 20 has_read h0 "$pid_h" 1000
+}
+
+# end: daemons end; what they counted is in h0.json and g0.json.
+end() {
+	kill -TERM "$pid_h"
+	wait "$pid_h" || true
+	kill -TERM "$pid_g"
+	wait "$pid_g" || true
+	pids=()
+}
+
+# rate: reads in a second.
+rate() {
+	local before after
+	before=$(reads_done h0 "$pid_h")
+	sleep 1
+	after=$(reads_done h0 "$pid_h")
+	echo $((after - before))
+}
+
+# attack WHAT TO: TO is h or g. Other programs use the machine too, so more than one second may be given.
+attack() {
+	local from=h before after tries
+	[ "$2" = g ] || from=g
+	before=$(rate)
+	/usr/bin/python3 "$here/attack.py" "$1" $seconds "/run/netns/$middle:m$from" "/run/netns/$middle:m$2" \
+		>"$work/attack" 2>"$work/attack.err" || die "$1: $(cat "$work/attack.err")"
+	sleep 1
+	for tries in 1 2 3; do
+		after=$(rate)
+		[ $((after * 4)) -lt "$before" ] || break
+	done
+	[ $((after * 4)) -ge "$before" ] || die "$1 to $2: $before reads/s before, $after behind it"
+	echo "$1 to $2: $(tail -n 1 "$work/attack") frames; $before reads/s before, $after behind it"
+}
+
+# both GROUP COUNTER: at both ends.
+both() { echo $(($(sum "$work/h0.json" "$1" "$2") + $(sum "$work/g0.json" "$1" "$2"))); }
+
+begin
+attack garbage g
+attack garbage h
+attack naks g
+attack naks h
+end
+same "requests lost to noise and forged Acks and Naks" 0 "$(json "$work/h0.json" 'o["nodes"][0]["traffic"]["lost"]')"
+same "lines that are not what was written" 0 "$(json "$work/h0.json" 'o["nodes"][0]["traffic"]["mismatches"]')"
+same "sessions" 2 "$(both session begun)"
+[ "$(both retry bad)" -gt 1000 ] || die "the noise was not counted"
+[ "$(both retry out_of_window)" -gt 1000 ] || die "forged Acks and Naks were not counted"
+
+# What is recorded is intact, so some of it is taken: a new session begins, of which nothing was recorded.
+begin
+attack replay g
+attack replay h
+end
+[ "$(both retry conflicts)" -gt 0 ] || die "no flit was found to come with two contents"
+[ "$(both end doubted)" -gt 0 ] || die "no session ended for it"
+[ "$(both end doubted)" -le 20 ] || die "too many sessions ended"
+grep -hq 'that it did not send' "$work/h0.log" "$work/g0.log" || die "nobody was told"
+json "$work/g0.json" 'o["nodes"][0]["drops"].get("session", 0)' | grep -q '[0-9]' || die "no drops"
+echo "the former rate is back behind every attack"

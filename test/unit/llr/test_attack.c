@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Somebody between two retry layers, without keys: forges Acks, Naks and NOPs with any number, sends
+ * noise, sends again what he recorded. When he stops, everything goes on within a second: what was
+ * sent arrives, or the retry layer says that only a new session helps, and that one works.
+ */
+
+#include "llr_rig.h"
+
+#define MS UINT64_C(1000000)
+#define RECORDED 64
+
+struct attacker {
+	bool forges, noisy, replays;
+	struct rig_frame frame[RECORDED];
+	unsigned int n_frames;
+};
+
+static struct weft_llr_cfg
+attacked_cfg(void)
+{
+	struct weft_llr_cfg c;
+
+	weft_llr_defaults(&c, WEFT_MODE_RXL);
+	c.window = 256;
+	c.rx_flits = 255;
+	c.resend_after_ns = 100 * MS;
+	c.timeout_min_ns = 2 * MS;
+	return c;
+}
+
+/* An intact flit that nobody sent: a NOP, its number and what it says of Acks as given. */
+static void
+forge(struct rig *r, struct rig_frame *f, unsigned int cmd, unsigned int seq, unsigned int number)
+{
+	struct weft_flit_hdr h = {
+		.type = WEFT_FLIT_IDLE_NOP, .replay_cmd = (uint8_t)cmd, .seq = (uint16_t)seq
+	};
+
+	f->n = 1;
+	f->at_ns = r->now_ns;
+	memset(f->flit[0], 0, WEFT_FLIT_LEN);
+	weft_flit_hdr_put(f->flit[0], &h);
+	rig_crc(f->flit[0]);
+	f->syndrome[0] = rig_syndrome(r, number);
+}
+
+static void
+attack(struct rig *r, struct attacker *a, unsigned int to)
+{
+	struct rig_end *e = &r->end[to];
+	struct rig_frame f;
+
+	/* Of what is under way, some is recorded. */
+	if (e->n_frames != 0 && weft_rand_below(&r->rnd, 4) == 0)
+		a->frame[a->n_frames++ % RECORDED] = e->frame[0];
+	if (a->forges) {
+		forge(r, &f, (unsigned int)weft_rand_below(&r->rnd, 4),
+			(unsigned int)weft_rand_below(&r->rnd, WEFT_ISN_NUMBERS),
+			(unsigned int)weft_rand_below(&r->rnd, WEFT_ISN_NUMBERS));
+		rig_take(r, e, &f);
+	}
+	if (a->noisy) {
+		forge(r, &f, 0, 0, 0);
+		f.syndrome[0] = weft_rand_u64(&r->rnd);
+		rig_take(r, e, &f);
+	}
+	if (a->replays && a->n_frames >= RECORDED) {
+		f = a->frame[weft_rand_below(&r->rnd, RECORDED)];
+		rig_take(r, e, &f);
+	}
+}
+
+static bool
+in_doubt(const struct rig *r)
+{
+	return weft_llr_doubt(r->end[0].llr) != 0 || weft_llr_doubt(r->end[1].llr) != 0;
+}
+
+/* A new session, as lib/end begins it; what was on its way belongs to the old one. */
+static void
+new_session(struct rig *r)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		weft_llr_restart(r->end[i].llr, r->now_ns);
+		r->end[i].n_frames = 0;
+	}
+	for (unsigned int i = 0; i < 2; i++) {
+		r->end[i].received = r->end[1 - i].committed;
+		r->end[i].wrong = 0;
+	}
+}
+
+static void
+keep_busy(struct rig *r)
+{
+	for (unsigned int i = 0; i < 2; i++)
+		if (r->end[i].to_send == 0)
+			r->end[i].to_send = weft_rand_below(&r->rnd, 20);
+}
+
+struct outcome {
+	unsigned int sessions; /* begun anew */
+	unsigned int lost; /* runs that went on in a new session only after the attack */
+};
+
+static void
+one_attack(struct attacker *a, uint64_t seed, struct outcome *o)
+{
+	struct weft_llr_cfg cfg = attacked_cfg();
+	uint64_t end_ns;
+	struct rig r;
+
+	rig_init(&r, &cfg, seed);
+	a->n_frames = 0;
+	r.faults.drop = 20000;
+	while (r.now_ns < 5 * MS) {
+		keep_busy(&r);
+		if (!rig_step(&r))
+			r.now_ns += 1000;
+		attack(&r, a, (unsigned int)weft_rand_below(&r.rnd, 2));
+		if (in_doubt(&r)) {
+			new_session(&r);
+			o->sessions++;
+			a->n_frames = 0; /* of no use: they name another session */
+		}
+	}
+	end_ns = r.now_ns + 1000 * MS;
+	/* Some more, so that it shows what each end believes the other one has. */
+	r.end[0].to_send += 200;
+	r.end[1].to_send += 200;
+	while (!rig_is_done(&r) && !in_doubt(&r) && r.now_ns < end_ns && rig_step(&r))
+		;
+	if (in_doubt(&r)) {
+		o->lost++;
+		new_session(&r);
+		r.end[0].to_send = r.end[1].to_send = 200;
+		rig_run(&r, end_ns);
+	}
+	if (!rig_is_done(&r) || r.end[0].wrong + r.end[1].wrong != 0) {
+		printf("seed %llu: not within a second: %llu of %llu, %llu of %llu, wrong %llu "
+		       "%llu\n",
+			(unsigned long long)seed, (unsigned long long)r.end[1].received,
+			(unsigned long long)r.end[0].committed,
+			(unsigned long long)r.end[0].received,
+			(unsigned long long)r.end[1].committed, (unsigned long long)r.end[0].wrong,
+			(unsigned long long)r.end[1].wrong);
+		fail();
+	}
+	rig_free(&r);
+}
+
+static void
+attacks(const char *what, const struct attacker *like, unsigned int runs, struct outcome *o)
+{
+	static struct attacker a;
+	struct weft_rand pick;
+
+	weft_test_seed(&pick, what);
+	*o = (struct outcome){ 0 };
+	for (unsigned int run = 0; run < runs; run++) {
+		a = *like;
+		one_attack(&a, weft_rand_u64(&pick), o);
+	}
+	printf("%s: %u runs, %u new sessions under it, %u behind it\n", what, runs, o->sessions,
+		o->lost);
+}
+
+static void
+forged_acks_and_naks_stop_nothing(void **state)
+{
+	const struct attacker a = { .forges = true };
+	struct outcome o;
+
+	(void)state;
+	attacks("forged Acks and Naks", &a, 8, &o);
+}
+
+/* Nothing of it is intact, so nothing of it may cost a session. */
+static void
+noise_stops_nothing(void **state)
+{
+	const struct attacker a = { .noisy = true };
+	struct outcome o;
+
+	(void)state;
+	attacks("noise", &a, 8, &o);
+	assert_int_equal(o.sessions + o.lost, 0);
+}
+
+static void
+replays_stop_nothing(void **state)
+{
+	const struct attacker a = { .replays = true };
+	struct outcome o;
+
+	(void)state;
+	attacks("replays", &a, 8, &o);
+}
+
+static void
+all_of_it_stops_nothing(void **state)
+{
+	const struct attacker a = { .forges = true, .noisy = true, .replays = true };
+	struct outcome o;
+
+	(void)state;
+	attacks("all at once", &a, 8, &o);
+}
+
+/* What goes wrong on a channel that nobody attacks is no sign of an attack. */
+static void
+a_bad_channel_is_not_doubted(void **state)
+{
+	struct weft_rand pick;
+
+	(void)state;
+	weft_test_seed(&pick, "no doubt");
+	for (unsigned int run = 0; run < 60; run++) {
+		struct weft_llr_cfg cfg = attacked_cfg();
+		struct rig r;
+
+		rig_init(&r, &cfg, weft_rand_u64(&pick));
+		r.faults.bad = (uint32_t)weft_rand_below(&pick, 100000);
+		r.faults.drop = (uint32_t)weft_rand_below(&pick, 150000);
+		r.faults.dup = (uint32_t)weft_rand_below(&pick, 50000);
+		r.faults.late = (uint32_t)weft_rand_below(&pick, 50000);
+		r.end[0].to_send = weft_rand_below(&pick, 3000);
+		r.end[1].to_send = weft_rand_below(&pick, 3000);
+		assert_true(rig_run(&r, UINT64_C(20000000000)));
+		for (unsigned int i = 0; i < 2; i++) {
+			assert_int_equal(r.end[i].wrong, 0);
+			assert_int_equal(weft_llr_doubt(r.end[i].llr), 0);
+			assert_int_equal(rig_count(&r, i, WEFT_LLR_N_CONFLICTS), 0);
+		}
+		rig_free(&r);
+	}
+}
+
+/* One end's flits 1..n, made by hand. */
+static void
+payload(struct rig *r, struct rig_frame *f, unsigned int number, unsigned int ack, uint8_t content)
+{
+	forge(r, f, ack == 0 ? WEFT_REPLAY_EXPLICIT : WEFT_REPLAY_ACK, ack, number);
+	f->flit[0][0] |= WEFT_FLIT_CACHEMEM << 6;
+	f->flit[0][100] = content;
+	rig_crc(f->flit[0]);
+}
+
+static void
+two_contents_of_a_number_are_told_from_two_headers(void **state)
+{
+	struct weft_llr_cfg cfg = attacked_cfg();
+
+	(void)state;
+	for (unsigned int held = 0; held < 2; held++) {
+		const unsigned int number = 1 + held; /* held: number 1 is missing */
+		struct rig_frame f;
+		struct rig r;
+
+		rig_init(&r, &cfg, 1);
+		payload(&r, &f, number, 0, 5);
+		rig_take(&r, &r.end[1], &f);
+		for (unsigned int bit = 0; bit < 14; bit++) {
+			payload(&r, &f, number, 0, 5);
+			f.flit[0][bit < 8 ? 1 : 0] ^= (uint8_t)(1u << bit % 8);
+			rig_crc(f.flit[0]);
+			rig_take(&r, &r.end[1], &f);
+			assert_int_equal(r.end[1].in.duplicate, 1);
+			assert_int_equal(weft_llr_doubt(r.end[1].llr), 0);
+		}
+		payload(&r, &f, number, 0, 6);
+		rig_take(&r, &r.end[1], &f);
+		assert_int_equal(weft_llr_doubt(r.end[1].llr), WEFT_LLR_DOUBT_CONFLICT);
+		assert_int_equal(rig_count(&r, 1, WEFT_LLR_N_CONFLICTS), 1);
+		weft_llr_restart(r.end[1].llr, r.now_ns);
+		assert_int_equal(weft_llr_doubt(r.end[1].llr), 0);
+		/* Numbers before the first of a session are known to nobody. */
+		payload(&r, &f, 1020, 0, 7);
+		rig_take(&r, &r.end[1], &f);
+		assert_int_equal(weft_llr_doubt(r.end[1].llr), 0);
+		rig_free(&r);
+	}
+}
+
+/* What a forged Ack freed and the other end asks for is sent. */
+static void
+a_forged_ack_frees_nothing_for_good(void **state)
+{
+	struct weft_llr_cfg cfg = attacked_cfg();
+	struct rig_frame f;
+	struct rig r;
+
+	(void)state;
+	rig_init(&r, &cfg, 1);
+	r.end[0].to_send = 40;
+	for (unsigned int i = 0; i < 5; i++, r.now_ns += 1000)
+		assert_true(rig_send(&r, 0));
+	r.end[1].n_frames = 0; /* all are lost */
+	forge(&r, &f, WEFT_REPLAY_ACK, 40, 1);
+	rig_take(&r, &r.end[0], &f);
+	assert_int_equal(weft_llr_unacked(r.end[0].llr), 0);
+	assert_true(rig_run(&r, r.now_ns + 1000 * MS));
+	assert_int_equal(r.end[1].wrong, 0);
+	assert_int_equal(r.end[1].received, 40);
+	assert_in_range(rig_count(&r, 0, WEFT_LLR_N_REVOKED), 1, 40);
+	assert_int_equal(weft_llr_doubt(r.end[0].llr), 0);
+	rig_free(&r);
+}
+
+/*
+ * The two ends disagree on what was received, and the flit is not there any more: the other end can
+ * but ask for it for ever. Late Acks, and forged ones of any number, are no such sign.
+ */
+static void
+acks_that_never_fit_are_a_sign(void **state)
+{
+	struct weft_llr_cfg cfg = attacked_cfg();
+
+	(void)state;
+	for (unsigned int how = 0; how < 3; how++) {
+		struct rig_frame f;
+		struct rig r;
+
+		rig_init(&r, &cfg, 1);
+		r.end[0].to_send = 600;
+		for (unsigned int acked = 0; r.end[0].committed < 600; acked += 8, r.now_ns += 1000)
+			if (!rig_send(&r, 0)) {
+				forge(&r, &f, WEFT_REPLAY_ACK, acked, 1);
+				rig_take(&r, &r.end[0], &f);
+				r.end[1].n_frames = 0;
+			}
+		assert_int_not_equal(weft_llr_unacked(r.end[0].llr), 0);
+		for (unsigned int i = 0; i < 40; i++, r.now_ns += 10 * MS) {
+			const unsigned int any = 900 + (unsigned int)weft_rand_below(&r.rnd, 100);
+
+			forge(&r, &f, WEFT_REPLAY_NAK_SELECTIVE, how == 1 ? any : 3, 1);
+			rig_take(&r, &r.end[0], &f);
+			if (how == 2 && i % 3 == 0) { /* one that fits, too */
+				forge(&r, &f, WEFT_REPLAY_ACK, 600, 1);
+				f.flit[0][1] = (uint8_t)(r.end[0].committed - 1);
+				f.flit[0][0] = (uint8_t)((f.flit[0][0] & ~3u) |
+							 (r.end[0].committed - 1) >> 8);
+				rig_take(&r, &r.end[0], &f);
+			}
+		}
+		assert_int_equal(weft_llr_doubt(r.end[0].llr), how == 0 ? WEFT_LLR_DOUBT_ACKS : 0);
+		rig_free(&r);
+	}
+}
+
+/* However many numbers are forged: what goes out for it has a bound. */
+static void
+a_forged_number_does_not_choose_how_much_is_asked_for(void **state)
+{
+	struct weft_llr_cfg cfg = attacked_cfg();
+	struct rig r;
+
+	(void)state;
+	rig_init(&r, &cfg, 1);
+	for (unsigned int i = 0; i < 100000; i++) {
+		struct rig_frame f;
+
+		r.now_ns += 1000;
+		payload(&r, &f, 1 + (unsigned int)weft_rand_below(&r.rnd, 500), 0, (uint8_t)i);
+		if (rig_syndrome(&r, 1) == f.syndrome[0])
+			continue; /* in turn: it would be taken */
+		rig_take(&r, &r.end[1], &f);
+		rig_send(&r, 1);
+		r.end[0].n_frames = 0;
+	}
+	/* 100 ms: a window at most in each of the time-outs, 10 ms before anything is measured. */
+	assert_in_range(rig_count(&r, 1, WEFT_LLR_N_NAKS_SENT), 1, 512 * 11);
+	rig_free(&r);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(two_contents_of_a_number_are_told_from_two_headers),
+		cmocka_unit_test(a_forged_ack_frees_nothing_for_good),
+		cmocka_unit_test(acks_that_never_fit_are_a_sign),
+		cmocka_unit_test(a_forged_number_does_not_choose_how_much_is_asked_for),
+		cmocka_unit_test(a_bad_channel_is_not_doubted),
+		cmocka_unit_test(forged_acks_and_naks_stop_nothing),
+		cmocka_unit_test(noise_stops_nothing),
+		cmocka_unit_test(replays_stop_nothing),
+		cmocka_unit_test(all_of_it_stops_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
