@@ -10,6 +10,8 @@
 
 #include <math.h>
 
+#define STORM_MAX 400 /* frames */
+
 const char *const fault_word[FAULT_KINDS] = {
 	[FAULT_FLAP] = "link_flap",
 	[FAULT_HOLD] = "link_hold",
@@ -22,6 +24,7 @@ const char *const fault_word[FAULT_KINDS] = {
 	[FAULT_FORGED] = "forged",
 	[FAULT_CONTROL] = "forged_control",
 	[FAULT_SPID] = "forged_spid",
+	[FAULT_STORM] = "storm",
 };
 
 /* Next fault of a Poisson process. */
@@ -111,6 +114,8 @@ fault_strike(struct sim *s)
 		forge_control(s, where);
 	else if (kind == FAULT_SPID)
 		forge_spid(s, where);
+	else if (kind == FAULT_STORM)
+		s->wire[where % s->topo->n_ports].storm = (uint16_t)(1 + length_ns % STORM_MAX);
 	else if (kind <= FAULT_DEAF)
 		link_fault(s, kind, where, s->now_ns + length_ns);
 	else

@@ -45,6 +45,7 @@ enum fault_kind {
 	FAULT_FORGED, /* IDE: a flit is changed and its CRC made right */
 	FAULT_CONTROL, /* link control comes in the name of an end, on a link between the two */
 	FAULT_SPID, /* a frame comes under another's PID from a link to one node alone */
+	FAULT_STORM, /* rxl: noise and forged Naks at the link's rate */
 	FAULT_KINDS
 };
 
@@ -163,6 +164,7 @@ struct sim_wire {
 	uint64_t up_ns; /* down until then */
 	bool holds; /* down means: later */
 	bool forges; /* the next flit that will do */
+	uint16_t storm; /* frames that somebody sends in the name of the next one */
 	struct weft_impair *impair; /* NULL: clean */
 	struct sim_frame **history; /* ring of copies, one more than replays reach; NULL: none */
 	uint32_t n_sent;
@@ -539,6 +541,10 @@ void forge_draw(struct scenario *sc, uint64_t seed);
 void forge_control(struct sim *s, uint64_t where);
 /** A frame for an end comes from the link of another. */
 void forge_spid(struct sim *s, uint64_t where);
+
+/* storm.c */
+/** The frames of a storm, made like one that goes by. */
+void storm_break(struct sim *s, uint32_t wire, const struct sim_frame *like);
 
 /* fault.c */
 void fault_plan(struct sim *s);

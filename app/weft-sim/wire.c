@@ -118,6 +118,8 @@ wire_send(struct sim *s, uint32_t wire, struct sim_frame *f)
 	ghost_remember(s, wire, f);
 	if (w->forges && f->hdr.kind == WEFT_WIRE_FLITS && !s->healed)
 		w->forges = !ide_forge(s, f);
+	if (w->storm != 0 && f->hdr.kind == WEFT_WIRE_FLITS && !s->healed)
+		storm_break(s, wire, f);
 	if (wire_is_full(s, wire)) {
 		s->total.loss[LOSS_QUEUE]++;
 		frame_free(s, f);
