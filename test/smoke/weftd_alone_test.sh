@@ -119,7 +119,8 @@ refuses '--capture-limit: expected a size' "$app/weftd" --capture-limit 1 --seco
 pid=$!
 pids+=($pid)
 wait_for 20 ask $pid /weft/ports
-wait_for 20 test "$(ask $pid "/weft/capture,h0.0=$work/later.pcapng" | json /dev/stdin 'o["/weft/capture"].get("port")')" = h0.0
+begun() { ask $pid "/weft/capture,h0.0=$work/later.pcapng" | json /dev/stdin 'o["/weft/capture"]["port"]'; }
+wait_for 20 begun
 same "a second of one port" True "$(ask $pid "/weft/capture,h0.0=$work/x" | json /dev/stdin '"being captured" in o["/weft/capture"]["error"]')"
 sleep 0.5
 same "it captured" True "$(ask $pid /weft/capture_stop,h0.0 | json /dev/stdin 'o["/weft/capture_stop"]["written"] > 0')"
