@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Seeds of the fuzz targets, into test/fuzz/corpus: small inputs that get behind the first checks,
+# written from the formats. Targets mend checks themselves where their first byte says so.
+import os
+import struct
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+VECTORS = os.path.join(HERE, "..", "vectors")
+
+
+def seed(target, name, data):
+    folder = os.path.join(HERE, "corpus", target)
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, name), "wb") as f:
+        f.write(data)
+
+
+def frame(n, kind=0, mode=1, spid=1, dpid=2, payload=None):
+    head = bytes(range(12)) + struct.pack(">HBBBBHHIIH", 0x88B5, 0x10 | kind, mode, n, 0, spid, dpid,
+                                          0xC0FFEE, 1, 0)
+    return head + (payload if payload is not None else bytes(range(256)) * n)
+
+
+def wire():
+    for name, gone, f in (("rxl_one", 0, frame(1)), ("rxl_three", 2, frame(3)),
+                          ("cxl", 1, frame(2, mode=0, spid=0xFFF, dpid=0xFFF)),
+                          ("control", 0, frame(0, kind=1, payload=b"\1\1\7"))):
+        seed("wire", name, b"\3" + struct.pack("<Q", gone) + f)
+
+
+TALK = {2: b"\1", 3: b"\1", 4: b"\x23", 5: b"\0", 6: b"\0", 8: b"\0\1", 9: b"node" + bytes(12),
+        10: b"\1\0"}
+IDE = {17: b"\6\5"}
+BIG = {24: b"\x21" * 8, 25: b"\x31" * 8}
+MESSAGES = {  # name: type, records
+    "hello": (1, {**TALK, 7: b"\0", 15: b"\0"}),
+    "hello_ide": (1, {**TALK, 7: b"\1", 15: b"\0", **IDE, 18: b"r" * 32, **BIG}),
+    "welcome": (2, {**TALK, 7: b"\0", 13: b"\0\0\0\5", 15: b"\0", **BIG}),
+    "welcome_ide": (2, {**TALK, 7: b"\2", 13: b"\0\0\0\5", 15: b"\0", **IDE, 18: b"R" * 32, 19: b"p" * 16}),
+    "refuse": (3, {**TALK, 7: b"\0", 11: b"\3"}),
+    "goodbye": (4, {}),
+    "goodbye_signed": (4, {22: bytes(7) + b"\1", 23: b"m" * 16}),
+    "ready": (5, {}),
+    "ready_proven": (5, {20: b"p" * 16}),
+    "keepalive": (6, {12: b"\1"}),
+    "reset": (7, {}),
+    "loss": (8, {8: b"\0\1", 9: b"n" * 16, 14: b"\0\0\0\7"}),
+    "challenge": (9, {21: b"\7" * 8}),
+    "gone": (10, {20: b"p" * 16, 21: b"\7" * 8}),
+    "unknown_record": (7, {200: b"later"}),
+}
+
+
+def control():
+    for name, (kind, records) in MESSAGES.items():
+        body = b"\1\1" + bytes([kind])
+        for t in sorted(records):
+            body += bytes([t, len(records[t])]) + records[t]
+        seed("control", name, b"\1" + body)
+        if name == "hello":
+            body = body[:-1] + b"\1"
+            seed("control", "hello_padded", b"\xff" + body)
+
+
+def block(kind, body, e="<"):
+    body += bytes(-len(body) % 4)
+    return struct.pack(e + "II", kind, 12 + len(body)) + body + struct.pack(e + "I", 12 + len(body))
+
+
+def pcap():
+    packet = frame(1)[:64]
+    for name, e, magic in (("usec_le", "<", 0xA1B2C3D4), ("nsec_le", "<", 0xA1B23C4D),
+                           ("usec_be", ">", 0xA1B2C3D4), ("nsec_be", ">", 0xA1B23C4D)):
+        f = struct.pack(e + "IHHIIII", magic, 2, 4, 0, 0, 65535, 1)
+        for t in (1, 2):
+            f += struct.pack(e + "IIII", t, 5, len(packet), 288) + packet
+        seed("pcap", name, b"\0" + f)
+    for name, e in (("ng_le", "<"), ("ng_be", ">")):
+        f = block(0x0A0D0D0A, struct.pack(e + "IHHq", 0x1A2B3C4D, 1, 0, -1), e)
+        f += block(1, struct.pack(e + "HHIHHB3xHHqHH", 1, 0, 0, 9, 1, 9, 14, 8, -5, 0, 0), e)
+        f += block(6, struct.pack(e + "IIIII", 0, 1, 2, len(packet), 288) + packet, e)
+        f += block(2, struct.pack(e + "HHIIII", 0, 0, 1, 2, 8, 8) + packet[:8], e)
+        f += block(3, struct.pack(e + "I", 12) + packet[:12], e)
+        f += block(5, struct.pack(e + "III", 0, 1, 2), e) + f[:28]
+        seed("pcap", name, b"\7" + f)
+
+
+def memory(kind, length_dw, addr, payload=b"", requester=0x0102, tag=5):
+    return struct.pack(">BBHHBBQ", kind, tag >> 8 & 3, length_dw, requester, tag & 0xFF, 0xFF,
+                       addr) + payload
+
+
+def completion(kind, length_dw, byte_count, payload=b"", status=0, requester=0x0102, tag=5):
+    return struct.pack(">BBHHHHBB", kind, 0, length_dw, 0x0300, status << 13 | byte_count, requester, tag,
+                       0) + payload
+
+
+PTH = bytes([0xC0, 0x10, 0x02, 0])
+LINE = bytes(range(64))
+
+
+def io():
+    tlps = [memory(0x20, 16, 0x1000), memory(0x60, 16, 0x2000, LINE), completion(0x0A, 0, 4),
+            completion(0x4A, 16, 64, LINE), b"\x91\0\0\7" + memory(0x60, 16, 0x3000, LINE)]
+    for name, first in (("mixed", 0), ("writes", 1)):
+        row = b"".join(PTH + t for t in tlps[first:]) * 3
+        seed("io", name, b"\x10" + row + bytes(-len(row) % 240))
+
+
+def uio():
+    seed("uio", "read", b"\0" + memory(0x22, 16, 0x1000))
+    seed("uio", "write", b"\1" + memory(0x62, 16, 0x1000, LINE))
+    seed("uio", "cpl", b"\0" + completion(0x0F, 0, 4))
+    seed("uio", "cpl_refused", b"\0" + completion(0x0F, 0, 4, status=1))
+    seed("uio", "cpld", b"\0" + completion(0x4F, 16, 64, LINE))
+    seed("uio", "mrd", b"\0" + memory(0x20, 16, 0x1000))
+
+
+def ats():
+    seed("ats", "read", b"\0" + memory(0x20, 16, 0x1000))
+    seed("ats", "write", b"\0" + memory(0x60, 16, 0x1000, LINE))
+    seed("ats", "request", b"\1" + memory(0x20, 2 | 1 << 10, 0x1000))
+    seed("ats", "cpl", b"\0" + completion(0x0A, 0, 4))
+    seed("ats", "cpld", b"\0" + completion(0x4A, 4, 16, struct.pack(">QQ", 0x1003, 0x3803)))
+    for name, kind, code, tail in (
+            ("invalidate", 0x72, 0x01, struct.pack(">QQ", 0, 0x1000)), ("invalidated", 0x32, 0x02, bytes(8)),
+            ("page", 0x30, 0x04, struct.pack(">Q", 0x1007)), ("page_group", 0x32, 0x05, bytes(8))):
+        seed("ats", name, b"\0" + struct.pack(">BBHHBB", kind, 0, 2 if kind == 0x72 else 0, 0x0102, 0,
+                                              code) + tail)
+        seed("ats", name + "_pasid", b"\0\x91\0\0\7" + struct.pack(
+            ">BBHHBB", kind, 0, 2 if kind == 0x72 else 0, 0x0102, 0, code) + tail)
+
+
+for make in (wire, control, pcap, io, uio, ats):
+    make()
