@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,6 +201,22 @@ find(const char *name)
 	return NULL;
 }
 
+/* An error with the text at fault, of which a person gets one line. */
+__attribute__((format(printf, 3, 4))) static void
+say(char *err, size_t len, const char *format, ...)
+{
+	va_list args;
+
+	if (len == 0)
+		return;
+	va_start(args, format);
+	vsnprintf(err, len, format, args);
+	va_end(args);
+	for (; *err != '\0'; err++)
+		if (!isprint((unsigned char)*err))
+			*err = '?';
+}
+
 int
 weft_impair_parse(
 	struct weft_impair_cfg *cfg, const char *key, const char *value, char *err, size_t len)
@@ -208,13 +225,11 @@ weft_impair_parse(
 	struct weft_impair_cfg changed = *cfg;
 
 	if (k == NULL) {
-		if (len > 0)
-			snprintf(err, len, "unknown key \"%s\"", key);
+		say(err, len, "unknown key \"%s\"", key);
 		return -ENOENT;
 	}
 	if (!set(&changed, k, value)) {
-		if (len > 0)
-			snprintf(err, len, "%s: expected %s; got \"%s\"", key, k->help, value);
+		say(err, len, "%s: expected %s; got \"%s\"", key, k->help, value);
 		return -EINVAL;
 	}
 	*cfg = changed;
@@ -228,8 +243,7 @@ weft_impair_parse_list(struct weft_impair_cfg *cfg, const char *text, char *err,
 	char copy[512], *save, *item;
 
 	if (strlen(text) >= sizeof(copy)) {
-		if (len > 0)
-			snprintf(err, len, "more than %zu characters", sizeof(copy) - 1);
+		say(err, len, "more than %zu characters", sizeof(copy) - 1);
 		return -EINVAL;
 	}
 	strcpy(copy, text);
@@ -238,8 +252,7 @@ weft_impair_parse_list(struct weft_impair_cfg *cfg, const char *text, char *err,
 		int rc;
 
 		if (value == NULL) {
-			if (len > 0)
-				snprintf(err, len, "expected key=value; got \"%s\"", item);
+			say(err, len, "expected key=value; got \"%s\"", item);
 			return -EINVAL;
 		}
 		*value++ = '\0';

@@ -85,6 +85,10 @@ bad_text_is_refused_with_a_line(void **state)
 	} rows[] = {
 		{ "bre=1", -ENOENT, "unknown key \"bre\"" },
 		{ "ber", -EINVAL, "expected key=value; got \"ber\"" },
+		{ "b\nr=1", -ENOENT, "unknown key \"b?r\"" },
+		{ "ber=\n\033[2J", -EINVAL,
+			"ber: expected P: of each bit to be wrong; got \"??[2J\"" },
+		{ "\n", -EINVAL, "expected key=value; got \"?\"" },
 		{ "ber=2", -EINVAL, "ber: expected P: of each bit to be wrong; got \"2\"" },
 		{ "ber=", -EINVAL, "ber: expected P: of each bit to be wrong; got \"\"" },
 		{ "drop=-0.1", -EINVAL, "drop: expected P: of a frame to be lost; got \"-0.1\"" },
