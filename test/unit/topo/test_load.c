@@ -149,13 +149,16 @@ wires_reach_their_ports(void **state)
 		"links:\n"
 		"  - {a: h0, b: s0, wire: {burst: 3@0.01, delay_us: 20}}\n"
 		"  - {a: s0, b: s1, wire: {drop: 0.5, seed: 7}, b_port: {wire: {ber: 1e-6}}}\n"
-		"  - {a: s1, b: g0, a_port: {wire: {}}}\n";
+		"  - {a: s1, b: g0, a_port: {wire: {}}, b_port: {wire: {bits: 2@0, delay_us: 20@0, "
+		"jitter_us: 5@0}}}\n";
 	static const char *const wires[][2] = {
 		{ "seed=1,burst=3,burst_p=0.01,delay_us=20,delay_p=1",
 			"seed=18446744073709551614,burst=3,burst_p=0.01,delay_us=20,delay_p=1" },
 		{ "seed=7,drop=0.5", "seed=1,ber=1e-06" },
-		{ "seed=1", "" },
+		/* A number alone would switch on its probability: it is switched off again. */
+		{ "seed=1", "seed=1,bits=2,bits_p=0,delay_us=20,delay_p=0,jitter_us=5,delay_p=0" },
 	};
+	struct weft_impair_cfg off;
 	struct weft_topo_error err;
 	struct weft_topo *t;
 
@@ -171,6 +174,9 @@ wires_reach_their_ports(void **state)
 		assert_int_equal(weft_impair_parse_list(&cfg, wires[i][0], NULL, 0), 0);
 		assert_int_equal(weft_impair_check(&cfg, NULL, 0), 0);
 	}
+	weft_impair_defaults(&off);
+	assert_int_equal(weft_impair_parse_list(&off, wires[2][1], NULL, 0), 0);
+	assert_true(off.bits_p <= 0 && off.delay_p <= 0);
 	weft_topo_free(t);
 }
 
