@@ -132,5 +132,56 @@ def ats():
             ">BBHHBB", kind, 0, 2 if kind == 0x72 else 0, 0x0102, 0, code) + tail)
 
 
-for make in (wire, control, pcap, io, uio, ats):
+def unpack():
+    # Slots of the model in flits: a kind's last vectors behind an empty H-slot.
+    forms = {"hbr": [], "pbr": []}
+    with open(os.path.join(VECTORS, "slots.txt")) as f:
+        for line in f:
+            words = line.split()
+            if words and words[0] == "G":
+                forms[words[1]].append(bytes.fromhex(words[3]))
+    for form, slots in forms.items():
+        for i in range(0, len(slots), 14):
+            g = b"".join(slots[i:i + 14])
+            seed("unpack", "%s_%d" % (form, i // 14),
+                 bytes([form == "pbr"]) + b"\x80\0" + bytes(14) + g + bytes(226 - len(g)))
+
+
+def codec():
+    flits = bytes(i * 7 & 0xFF for i in range(512))
+    seed("codec", "clean", b"\x09" + bytes(24) + flits)
+    seed("codec", "damaged", b"\x19\0\3\1" + bytes(21) + flits)
+    seed("codec", "burst", b"\x09\0\3\1\0\4\1\0\5\1\0\6\1" + bytes(12) + flits)
+    seed("codec", "random", b"\x01" + bytes(24) + flits)
+
+
+def impair():
+    for name, text in (("ber", "seed=7,ber=1e-6"), ("bits", "bits=2@0.01"), ("burst", "burst=4@1e-3"),
+                       ("frames", "drop=0.1,dup=0.1,reorder=0.1,reorder_us=10.5,replay=0.1,history=9"),
+                       ("delay", "delay_us=100@0.5,jitter_us=1.25"), ("bad", "drop=2,nothing=1"),
+                       ("channel", "channel=0.002,uncorrectable=0.001")):
+        seed("impair", name, text.encode())
+
+
+def topo():
+    folder = os.path.join(VECTORS, "topo")
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name), "rb") as f:
+            seed("topo", name, f.read())
+
+
+def session():
+    # Steps are bytes of flags; random ones of a fixed row go everywhere.
+    state = 1
+    for i in range(8):
+        steps = bytearray([i & 3])
+        for _ in range(200):
+            state = state * 1103515245 + 12345 & 0x7FFFFFFF
+            steps.append(state >> 16 & 0xFF)
+        seed("session", "steps_%d" % i, bytes(steps))
+    seed("impair", "probability_off", b"delay_us=100@0.5,jitter_us=1.@0")
+    seed("impair", "newline", b"unco\nec=1")
+
+
+for make in (wire, control, pcap, io, uio, ats, unpack, codec, impair, topo, session):
     make()

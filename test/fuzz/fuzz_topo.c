@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Topology files. What is refused says where and why in one printable line, and that is a finding
+ * too; what is taken has none, may follow itself, and each of its nodes is found by its name.
+ */
+
+#include "weft_fuzz.h"
+
+#include "weft_topo.h"
+
+static void
+check_error(const struct weft_topo_error *e, unsigned int lines)
+{
+	FUZZ_CHECK(memchr(e->text, '\0', sizeof(e->text)) != NULL && e->text[0] != '\0');
+	FUZZ_CHECK(e->line <= lines);
+	for (const char *c = e->text; *c != '\0'; c++)
+		FUZZ_CHECK((unsigned char)*c >= ' ' && *c != 0x7F);
+}
+
+static void
+take_finding(void *arg, const struct weft_topo_error *e)
+{
+	check_error(e, *(const unsigned int *)arg);
+}
+
+static void
+check_taken(const struct weft_topo *t)
+{
+	struct weft_topo_error e;
+
+	FUZZ_CHECK(t->n_nodes >= 1 && t->n_nodes <= WEFT_TOPO_NODES);
+	FUZZ_CHECK(t->n_ports == 2 * t->n_links && t->routing != WEFT_TOPO_ROUTING_AUTO);
+	for (unsigned int i = 0; i < t->n_nodes; i++)
+		FUZZ_CHECK(weft_topo_find(t, t->node[i].name) == (int)i);
+	for (unsigned int i = 0; i < t->n_ports; i++)
+		FUZZ_CHECK(t->neighbour[i] < t->n_nodes);
+	for (unsigned int i = 0; i < t->n_list; i++)
+		FUZZ_CHECK(t->list[i] < t->n_nodes);
+	FUZZ_CHECK(weft_topo_check_change(t, t, "fuzz", &e) == 0);
+	FUZZ_CHECK(weft_topo_check_mixed_routes(t, t, "fuzz", &e) == 0);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	char *yaml = (char *)fuzz_copy(data, len);
+	unsigned int lines = 2, findings;
+	struct weft_topo_error e = { 0 };
+	struct weft_topo *t = NULL;
+	int rc;
+
+	/* YAML has more line breaks than these two; any of them is a byte or more. */
+	for (size_t i = 0; i < len; i++)
+		lines += yaml[i] == '\n' || yaml[i] == '\r' || (uint8_t)yaml[i] >= 0x80;
+	rc = weft_topo_parse(&t, "fuzz", yaml, len, &e);
+	findings = weft_topo_check_text("fuzz", yaml, len, take_finding, &lines);
+	FUZZ_CHECK((rc == 0) == (findings == 0) && (rc == 0) == (t != NULL));
+	if (rc != 0)
+		check_error(&e, lines);
+	else
+		check_taken(t);
+	weft_topo_free(t);
+	free(yaml);
+	return 0;
+}
