@@ -33,8 +33,9 @@ struct side {
 	struct weft_session s;
 	uint32_t life;
 	uint64_t clock; /* ahead of the tester's by so much */
-	uint64_t heard; /* tester's time of the last frame of its session */
-	uint32_t jumps; /* since then */
+	uint64_t heard; /* tester's time of the last sign of life of its session */
+	uint64_t number; /* of the last KEEPALIVE that was one */
+	uint32_t jumps; /* since it heard */
 	bool lazy; /* looks at its deadline now and then only */
 };
 
@@ -161,6 +162,30 @@ must_take(unsigned int end, const struct frame *f)
 	MUST(w.side[end].life == (end == ASKS ? fate->ready_life : fate->offer_life), end);
 }
 
+/* Whether a frame of its session, which the other end made, tells an end that the other one lives. */
+static bool
+is_sign_of_life(const struct side *e, const struct frame *f)
+{
+	const bool has_keys = w.run % 2 == 1;
+
+	if (f->flits)
+		return true;
+	/* With keys a copy of what has come is none. */
+	if (f->c.type == WEFT_CONTROL_KEEPALIVE)
+		return !has_keys || f->c.number > e->number;
+	return f->c.type == WEFT_CONTROL_READY && !has_keys;
+}
+
+/* Every sign of life ends the silence, and nothing else does: @p quiet_ns up to @p ticked_ns before. */
+static void
+must_hear(unsigned int end, bool sign, uint64_t quiet_ns, uint64_t ticked_ns)
+{
+	const struct weft_session *s = &w.side[end].s;
+
+	MUST(s->quiet_ns == (sign ? 0 : quiet_ns), end);
+	MUST(s->ticked_ns == (sign ? clock_of(end) : ticked_ns), end);
+}
+
 /* A session that both ends are in ends only where nothing has come of it for long. */
 static void
 must_end(unsigned int end, uint32_t id)
@@ -218,9 +243,11 @@ deliver(const struct frame *f)
 {
 	const unsigned int end = !f->from;
 	struct side *e = &w.side[end];
+	const uint64_t quiet_ns = e->s.quiet_ns, ticked_ns = e->s.ticked_ns;
 	const uint32_t before = e->s.id;
 	enum weft_session_event ev;
 	enum weft_verdict v = WEFT_OK;
+	bool sign;
 
 	if (f->flits)
 		v = weft_session_flits(&e->s, f->id, clock_of(end), &ev);
@@ -228,9 +255,16 @@ deliver(const struct frame *f)
 		ev = weft_session_control(&e->s, f->id, &f->c, clock_of(end), fresh());
 	count_id(e->s.drawn);
 	note(end, before, ev);
-	if (e->s.id != 0 && f->id == e->s.id && e->s.quiet_ns == 0) {
+	if (ev == WEFT_SESSION_BEGIN)
+		e->number = 0;
+	sign = ev == WEFT_SESSION_BEGIN ||
+	       (e->s.id != 0 && f->id == e->s.id && is_sign_of_life(e, f));
+	must_hear(end, sign, quiet_ns, ticked_ns);
+	if (sign) {
 		e->heard = w.now;
 		e->jumps = 0;
+		if (!f->flits && f->c.type == WEFT_CONTROL_KEEPALIVE)
+			e->number = f->c.number;
 	}
 	if (f->flits && v == WEFT_OK) {
 		must_take(end, f);
@@ -286,6 +320,7 @@ forge(void)
 	const unsigned int to = (unsigned int)weft_rand_below(&w.r, ENDS);
 	const uint32_t id = some_id(), before = w.side[to].s.id;
 	struct weft_session *s = &w.side[to].s;
+	const uint64_t quiet_ns = s->quiet_ns, ticked_ns = s->ticked_ns;
 	struct weft_control c = w.side[!to].s.cfg.params;
 
 	c.type = (uint8_t)(1 + weft_rand_below(&w.r, WEFT_CONTROL_TYPES - 1));
@@ -306,6 +341,7 @@ forge(void)
 	weft_rand_fill(&w.r, c.mac, sizeof(c.mac));
 	w.forged++;
 	note(to, before, weft_session_control(s, id, &c, clock_of(to), fresh()));
+	must_hear(to, false, quiet_ns, ticked_ns);
 	count_id(s->drawn);
 }
 
