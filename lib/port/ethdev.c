@@ -21,6 +21,7 @@
 #include "weft_base.h"
 
 #define ETHDEV_DESCRIPTORS 1024
+#define ETHDEV_DRAIN_BURST 32
 #define SETTLE_MS 1000
 #define US_PER_MS 1000
 
@@ -102,6 +103,24 @@ ethdev_queues(uint16_t id, struct rte_mempool *pool)
 	return rc;
 }
 
+/*
+ * The af_packet driver's socket hears every interface of the namespace until it is bound to its own:
+ * what came in by then is other ports' frames.
+ */
+static void
+ethdev_drain(uint16_t id)
+{
+	struct rte_mbuf *pkt[ETHDEV_DRAIN_BURST];
+	uint16_t n;
+
+	for (unsigned int i = 0; i < ETHDEV_DESCRIPTORS / ETHDEV_DRAIN_BURST; i++) {
+		n = rte_eth_rx_burst(id, 0, pkt, ETHDEV_DRAIN_BURST);
+		rte_pktmbuf_free_bulk(pkt, n);
+		if (n == 0)
+			return;
+	}
+}
+
 static int
 ethdev_set_up(uint16_t id, enum weft_port_driver driver, const struct weft_port_spec *spec,
 	const char **step)
@@ -121,6 +140,8 @@ ethdev_set_up(uint16_t id, enum weft_port_driver driver, const struct weft_port_
 	rc = ethdev_queues(id, spec->pool);
 	if (rc != 0)
 		return rc;
+	if (driver == WEFT_PORT_AF_PACKET)
+		ethdev_drain(id);
 	*step = "it cannot be made promiscuous";
 	rc = rte_eth_promiscuous_enable(id);
 	return rc == -ENOTSUP ? 0 : rc;

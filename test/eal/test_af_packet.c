@@ -9,8 +9,15 @@
 
 #include "eal_test.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #define FLITS 35
 #define XDP_FLITS 13
@@ -97,6 +104,57 @@ jumbo_frames_pass_over_veth(void **state)
 	pass(b, a, FLITS);
 	weft_port_close(a);
 	weft_port_close(b);
+	test_pool_is_whole(pool);
+}
+
+static atomic_bool flood_ends;
+
+/* Frames by weft3, which come in by weft2, as fast as they can be sent. */
+static void *
+flood(void *arg)
+{
+	const struct sockaddr_ll to = { .sll_family = AF_PACKET,
+		.sll_protocol = htons(0x88B5),
+		.sll_ifindex = (int)if_nametoindex("weft3"),
+		.sll_halen = 6 };
+	const int fd = socket(AF_PACKET, SOCK_RAW, 0);
+	uint8_t frame[64] = { 0 };
+	cpu_set_t all;
+
+	(void)arg;
+	/* Not on the CPU of the port's thread, where it would wait for what it is to disturb. */
+	memset(&all, 0xFF, sizeof(all));
+	pthread_setaffinity_np(pthread_self(), sizeof(all), &all);
+	weft_put_be16(frame + 12, 0x88B5);
+	while (fd >= 0 && !flood_ends)
+		if (sendto(fd, frame, sizeof(frame), 0, (const struct sockaddr *)(const void *)&to,
+			    sizeof(to)) < 0)
+			sched_yield();
+	close(fd);
+	return NULL;
+}
+
+/* The driver's socket hears them until it is bound. */
+static void
+frames_of_other_interfaces_stay_out(void **state)
+{
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, flood, NULL), 0);
+	for (unsigned int i = 0; i < 24; i++) {
+		struct weft_port *port = open_on("h0.0", "weft0", FLITS);
+		struct rte_mbuf *m;
+
+		while (test_receive(port, &m, 1, 5) == 1) {
+			assert_int_not_equal(
+				weft_get_be16(rte_pktmbuf_mtod(m, const uint8_t *) + 12), 0x88B5);
+			rte_pktmbuf_free(m);
+		}
+		weft_port_close(port);
+	}
+	flood_ends = true;
+	pthread_join(thread, NULL);
 	test_pool_is_whole(pool);
 }
 
@@ -225,6 +283,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jumbo_frames_pass_over_veth),
+		cmocka_unit_test(frames_of_other_interfaces_stay_out),
 		cmocka_unit_test(af_xdp_carries_its_largest_frames),
 		cmocka_unit_test(mtu_too_small_names_both_numbers),
 		cmocka_unit_test(an_interface_made_again_is_used_again),
