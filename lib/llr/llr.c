@@ -331,6 +331,13 @@ llr_go_back(struct weft_llr *l, uint64_t now_ns)
 	l->count[WEFT_LLR_N_REPLAYS]++;
 }
 
+/* A measured round trip may be a pause of this end: a time-out must not wait for it as well. */
+static uint64_t
+llr_at_most_timeout(const struct weft_llr *l, uint64_t ns)
+{
+	return ns < l->cfg.timeout_max_ns ? ns : l->cfg.timeout_max_ns;
+}
+
 bool
 llr_rewind(struct weft_llr *l, uint64_t now_ns)
 {
@@ -349,7 +356,7 @@ llr_rewind(struct weft_llr *l, uint64_t now_ns)
 	/* Under way from there, or sent again less than a round trip ago. */
 	if (l->cursor == l->acked)
 		return false;
-	if (oldest->resent && now_ns - oldest->sent_ns < patience_ns)
+	if (oldest->resent && now_ns - oldest->sent_ns < llr_at_most_timeout(l, patience_ns))
 		return false;
 	llr_go_back(l, now_ns);
 	return true;
@@ -362,7 +369,8 @@ llr_resend(struct weft_llr *l, uint64_t pos, uint64_t now_ns)
 
 	if (pos < l->acked || pos >= l->fresh || pos >= l->cursor)
 		return false;
-	if (s->again || (s->resent && now_ns - s->sent_ns < weft_rtt_guess(&l->rtt) / 2))
+	if (s->again || (s->resent && now_ns - s->sent_ns <
+					      llr_at_most_timeout(l, weft_rtt_guess(&l->rtt) / 2)))
 		return false;
 	s->again = true;
 	l->n_again++;
