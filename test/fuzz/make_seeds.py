@@ -170,18 +170,22 @@ def topo():
             seed("topo", name, f.read())
 
 
-def session():
+def scripts():
     # Steps are bytes of flags; random ones of a fixed row go everywhere.
     state = 1
     for i in range(8):
-        steps = bytearray([i & 3])
+        steps = bytearray()
         for _ in range(200):
             state = state * 1103515245 + 12345 & 0x7FFFFFFF
             steps.append(state >> 16 & 0xFF)
-        seed("session", "steps_%d" % i, bytes(steps))
+        seed("session", "steps_%d" % i, bytes([i & 3]) + steps)
+        seed("llr", "steps_%d" % i, bytes([i | 0x70]) + steps)
+
+
+def impair_found():
     seed("impair", "probability_off", b"delay_us=100@0.5,jitter_us=1.@0")
     seed("impair", "newline", b"unco\nec=1")
 
 
-for make in (wire, control, pcap, io, uio, ats, unpack, codec, impair, topo, session):
+for make in (wire, control, pcap, io, uio, ats, unpack, codec, impair, topo, scripts, impair_found):
     make()
