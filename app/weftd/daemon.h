@@ -103,6 +103,13 @@ struct peer {
 	uint64_t forged_told, doubts_told;
 	uint64_t doubt_ns; /* since when there are more challenges; 0: there are not */
 	uint64_t doubt_begun; /* the session that they are about */
+	struct replay_watch { /* control thread: frames that are none of the session's */
+		uint64_t begun; /* the session it is about */
+		uint64_t from_ns; /* since when they are counted */
+		uint64_t old, odd, acks; /* what the counters said then */
+		uint64_t told_ns, told_old,
+			told_odd; /* when it spoke of them last; from_ns: not yet */
+	} replay;
 	struct session_watch { /* control thread: what it has seen of the session and spoken of */
 		uint64_t begun;
 		uint64_t since_ns; /* when it saw the present state first */
@@ -533,7 +540,7 @@ uint64_t generation_replacements(const struct node *n);
 
 /* --- forged.c --- */
 
-/** Control thread: say which sessions somebody tried to end, a line each. */
+/** Control thread: say which sessions somebody tried to end or disturb, a line each. */
 void forged_tell(struct daemon *d);
 
 /* --- misfit.c: servers whose files differ --- */

@@ -3,7 +3,8 @@
 
 /*
  * What is said of sessions that live: control frames that prove nothing, and words of their end that
- * the other end does not confirm (doc/session.md). Sessions count them; here they become lines.
+ * the other end does not confirm (doc/session.md); and frames that were sent before. Sessions count them;
+ * here they become lines.
  */
 
 #include "daemon.h"
@@ -11,6 +12,14 @@
 #include "event.h"
 
 #define CONFIRM_NS UINT64_C(1000000000) /* a session that lives so long after is not over */
+/*
+ * A session that is new hears the rest of the one before, wires double and reorder, and an Ack that was
+ * overtaken is out of the window: a tenth of all frames doubled and another reordered give one such Ack in ten.
+ */
+#define REPLAY_SETTLE_NS UINT64_C(1000000000)
+#define REPLAY_SPAN_NS UINT64_C(10000000000)
+#define REPLAY_OLD 250 /* in a span: more than half as many as a session has keepalives */
+#define REPLAY_ODD 1000 /* in a span, and more than there were good Acks */
 
 static void
 tell_forged(struct peer *p, const char *node, const char *other)
@@ -52,6 +61,61 @@ tell_doubts(struct peer *p, const char *node, const char *other, uint64_t now_ns
 	p->doubt_ns = 0;
 }
 
+static void
+replay_begin(const struct peer *p, struct replay_watch *w, uint64_t from_ns)
+{
+	const uint64_t *s = weft_end_session(p->end)->count;
+	const uint64_t *r = weft_llr_counts(weft_end_llr(p->end));
+
+	w->begun = s[WEFT_SESSION_N_BEGUN];
+	w->from_ns = w->told_ns = from_ns;
+	w->old = w->told_old = s[WEFT_SESSION_N_UNKNOWN] + s[WEFT_SESSION_N_OLD_NUMBERS];
+	w->odd = w->told_odd = r[WEFT_LLR_N_OUT_OF_WINDOW];
+	w->acks = r[WEFT_LLR_N_ACKS];
+}
+
+static void
+replay_say(struct peer *p, const char *other, const struct replay_watch *now)
+{
+	const uint64_t old = now->old - p->replay.old, odd = now->odd - p->replay.odd;
+	struct replay_watch *w = &p->replay;
+	char since[48];
+
+	event_since(since, sizeof(since), now->from_ns - w->from_ns);
+	if (now->old - w->told_old >= REPLAY_OLD)
+		event_tell(EVENT_REPLAYED, p->node->topo->name, other, now->old - w->told_old,
+			"%llu frames in the name of %s %s, that were sent before or are of no "
+			"session that lives: dropped",
+			(unsigned long long)old, other, since);
+	else if (now->odd - w->told_odd >= REPLAY_ODD && odd > now->acks - w->acks)
+		event_tell(EVENT_REPLAYED, p->node->topo->name, other, now->odd - w->told_odd,
+			"%llu Acks, Naks and flit numbers in the name of %s %s, that cannot be, "
+			"more than there are good ones: ignored",
+			(unsigned long long)odd, other, since);
+	else
+		return;
+	w->told_ns = now->from_ns;
+	w->told_old = now->old;
+	w->told_odd = now->odd;
+}
+
+/* From the first of them on until a span has passed with few. */
+static void
+tell_replayed(struct peer *p, const char *other, uint64_t now_ns)
+{
+	struct replay_watch now, *w = &p->replay;
+
+	replay_begin(p, &now, now_ns);
+	if (now.begun != w->begun || !weft_session_is_live(weft_end_session(p->end)))
+		replay_begin(p, w, now_ns + REPLAY_SETTLE_NS);
+	else if (now_ns < w->from_ns)
+		replay_begin(p, w, w->from_ns);
+	else if (now_ns - w->told_ns >= REPLAY_SPAN_NS)
+		replay_begin(p, w, now_ns);
+	else
+		replay_say(p, other, &now);
+}
+
 void
 forged_tell(struct daemon *d)
 {
@@ -64,5 +128,6 @@ forged_tell(struct daemon *d)
 
 			tell_forged(p, d->node[k].topo->name, other);
 			tell_doubts(p, d->node[k].topo->name, other, now_ns);
+			tell_replayed(p, other, now_ns);
 		}
 }

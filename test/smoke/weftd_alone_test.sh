@@ -106,6 +106,8 @@ grep -q 'capture of port h0.0 to .* stopped: File too large; [0-9]* frames are i
 same "lines" 1 "$(wc -l <"$work/full.err")"
 same "the error in the report" True "$(json "$work/full.json" 'o["captures"][0]["error"] == "File too large" and
 	o["captures"][0]["frames"] > o["captures"][0]["written"] > 0 and o["good"]')"
+same "the event in the report" "h0 h0.0 error" "$(json "$work/full.json" \
+	'" ".join("%(node)s %(peer)s %(level)s" % e for e in o["events"] if e["kind"] == "capture_stopped")')"
 "$app/weftd" --capture "h0.0=$work/some.pcapng" --capture-limit 100K --seconds 2 --quiet \
 	--json "$work/some.json" 2>"$work/some.err" || die "a limit is no failure"
 grep -q 'stopped: the limit of its size is reached' "$work/some.err" || die "$(cat "$work/some.err")"

@@ -142,8 +142,16 @@ ip link set mh down
 hears alone 'h0: port 0 (g0): the link is down since'
 ip link set mh up
 hears alone 'h0: port 0 (g0): the link is up after'
+ip link del eh
+hears alone 'h0: port h0.0: interface eh is gone: it is taken again when it is back$'
+ip link add eh mtu 4000 type veth peer name mh mtu 4000
+ip link set eh up
+ip link set mh up
+hears alone 'h0: port h0.0: interface eh is back, over af_packet$'
 kill -TERM "$pid_alone"
 wait "$pid_alone" || true
 same "link and MTU in the JSON" "up 4000" "$(json "$work/alone.json" \
 	'"%(link)s %(mtu)d" % o["nodes"][0]["ports"][0]["state"]')"
+same "events of the interface in the JSON" "warning info" "$(json "$work/alone.json" \
+	'" ".join(e["level"] for e in o["events"] if e["kind"] in ("interface_gone", "interface_back") and "eh is" in e["text"])')"
 echo "a dead switch, a link that goes and comes and an MTU that shrinks are said, and nothing else"

@@ -35,6 +35,7 @@ bad_wires() {
 	[ "$(sum "$f" session losses)" -gt 0 ] || die "no switch reported a loss"
 	same "sessions begun" 8 "$(sum "$f" session begun)"
 	same "messages without credit" 0 "$(sum "$f" end no_credit)"
+	same "replays seen where there are none" 0 "$(json "$f" 'o["event_counts"].get("replayed", 0)')"
 }
 
 wires=1

@@ -103,6 +103,7 @@ same "lines that are not what was written" 0 "$(json "$work/h0.json" 'o["nodes"]
 same "sessions" 2 "$(both session begun)"
 [ "$(both retry bad)" -gt 1000 ] || die "the noise was not counted"
 [ "$(both retry out_of_window)" -gt 1000 ] || die "forged Acks and Naks were not counted"
+cat "$work"/?0.log | grep -q ' Acks, Naks and flit numbers in the name of .*, that cannot be' || die "forged Acks and Naks were not said"
 
 # What is recorded is intact, so some of it is taken: a new session begins, of which nothing was recorded.
 begin
@@ -113,5 +114,7 @@ end
 [ "$(both end doubted)" -gt 0 ] || die "no session ended for it"
 [ "$(both end doubted)" -le 20 ] || die "too many sessions ended"
 grep -hq 'that it did not send' "$work/h0.log" "$work/g0.log" || die "nobody was told"
+cat "$work"/?0.log | grep -q ' frames in the name of .*, that were sent before or are of no session' || die "frames of an old session were not said"
+same "events by kind" True "$(json "$work/g0.json" 'o["event_counts"].get("replayed", 0) >= 250')"
 json "$work/g0.json" 'o["nodes"][0]["drops"].get("session", 0)' | grep -q '[0-9]' || die "no drops"
 echo "the former rate is back behind every attack"
