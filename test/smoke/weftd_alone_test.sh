@@ -130,16 +130,16 @@ same "nothing to end" True "$(ask $pid /weft/capture_stop,h0.0 | json /dev/stdin
 size=$(stat -c %s "$work/later.pcapng")
 
 # Half-open connections to telemetry keep nobody out; killed processes' folders go.
-/usr/bin/python3 - "$work/dpdk" <<-'PY'
+/usr/bin/python3 - "weftd-$pid/dpdk_telemetry.v2" "$work/dpdk" <<-'PY'
 import glob, socket, sys
 held = []
-for path in glob.glob(sys.argv[1] + "/weftd-*/dpdk_telemetry.v2") or glob.glob("/run/dpdk/weftd-*/dpdk_telemetry.v2"):
+for path in glob.glob(f"{sys.argv[2]}/{sys.argv[1]}") + glob.glob(f"/run/dpdk/{sys.argv[1]}"):
     for i in range(1000):
         k = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
             k.connect(path)
         except OSError:
-            break # of a daemon that is not this test's
+            break # no more are taken
         held.append(k)
     try:
         k.recv(1024)
@@ -147,6 +147,7 @@ for path in glob.glob(sys.argv[1] + "/weftd-*/dpdk_telemetry.v2") or glob.glob("
         assert b"h0.0" in k.recv(65536), path
     except OSError:
         pass
+assert held, "no telemetry"
 PY
 same "answers beside silent connections" True "$(ask $pid /weft/ports | json /dev/stdin '"h0.0" in o["/weft/ports"]')"
 kill -KILL $pid

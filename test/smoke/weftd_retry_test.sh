@@ -59,7 +59,7 @@ for _ in 1 2; do
 	sleep 0.3
 	rm -f "$work/s1.log"
 	start s1
-	wait_for 60 grep -q ' run$' "$work/s1.log"
+	wait_for 60 grep -q ' runs$' "$work/s1.log"
 	sleep 0.5
 done
 hosts_end || die "a switch that came back cost requests: $(cat "$work"/h?.log)"
