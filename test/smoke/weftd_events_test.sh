@@ -115,7 +115,7 @@ same "events in the JSON" True "$(json "$work/near.json" \
 
 hears alone 'h0: no session with g0 since [0-9:]*, [0-9.]* s ago: there never was one: see whether the other node runs'
 topology=$work/alone.yaml
-far_side "$app/weftd" --topology "$work/alone.yaml" --node g0 >"$work/other.log" 2>&1 &
+nsenter -t "$holder" -n "$app/weftd" --topology "$work/alone.yaml" --node g0 >"$work/other.log" 2>&1 &
 pids+=($!)
 pid_other=$!
 hears alone 'h0: session with g0 is up again\|h0: session with g0 is up$'
@@ -126,8 +126,9 @@ hears alone 'h0: session with g0: no flit is acknowledged since [0-9:]*, [0-9.]*
 rm "$work/short"
 before=$(reads_done h0 "$pid_alone")
 wait_for 20 has_read h0 "$pid_alone" $((before + 20))
-kill -TERM "$pid_alone" "$pid_other"
+kill -TERM "$pid_alone"
 wait "$pid_alone" || die "the host lost something: $(cat "$work/alone.log")"
+kill -TERM "$pid_other"
 wait "$pid_other" || true
 
 # Only its interface is of interest now: with frames under way a driver could stumble over the MTU.

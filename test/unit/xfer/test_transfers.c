@@ -598,7 +598,7 @@ plain_transfers(struct weft_xfer *x)
 {
 	static const struct weft_xfer_place a = { BASE, PID }, b = { BASE + 8192, PID },
 					    c = { BASE + SEGMENT, PID + 1 };
-	static const struct {
+	const struct {
 		enum weft_xfer_kind kind;
 		struct weft_xfer_place from, to;
 	} given[PLAIN] = {
