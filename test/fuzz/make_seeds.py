@@ -182,10 +182,18 @@ def scripts():
         seed("llr", "steps_%d" % i, bytes([i | 0x70]) + steps)
 
 
+def sig():
+    dif = b"dif:512,guard=crc,bg=ffff,app=1,ref=0,remap"
+    for i, (mem, wire_domain) in enumerate((
+            (b"none", b"crc32c:512"), (b"crc32c:512", b"none"), (dif, b"none"), (b"none", dif),
+            (b"crc64:4096", b"crc32:512"), (dif, b"crc64:4160"), (b"bad:1", b"none"), (dif, dif))):
+        seed("sig", "domains_%d" % i, bytes([i << 1 | 0x30 | i & 1, 3 * i]) + mem + b"\0" + wire_domain + b"\0" + LINE)
+
+
 def impair_found():
     seed("impair", "probability_off", b"delay_us=100@0.5,jitter_us=1.@0")
     seed("impair", "newline", b"unco\nec=1")
 
 
-for make in (wire, control, pcap, io, uio, ats, unpack, codec, impair, topo, scripts, impair_found):
+for make in (wire, control, pcap, io, uio, ats, unpack, codec, impair, topo, scripts, sig, impair_found):
     make()
