@@ -67,8 +67,9 @@ static size_t
 put_where(uint8_t *at, const char *purpose, const struct weft_derive_domain *domain,
 	uint32_t session, bool from_asks, uint32_t generation)
 {
+	assert(strlen(purpose) <= PURPOSE_LEN);
 	memset(at, 0, PURPOSE_LEN);
-	memcpy(at, purpose, strnlen(purpose, PURPOSE_LEN));
+	memcpy(at, purpose, strlen(purpose));
 	at += PURPOSE_LEN;
 	at[0] = from_asks ? 0 : 1;
 	weft_put_be32(at + 1, generation);

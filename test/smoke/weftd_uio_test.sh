@@ -157,6 +157,10 @@ for k in 1 2; do
 done
 same "prefixes at h1" True "$(ask /weft/node,h1 | json /dev/stdin 'o["/weft/node"]["uio_edge_prefix_added"] > 500')"
 
+kill -TERM "${pids[0]}"
+wait "${pids[0]}" || die "process 0: $(cat "$work/part0.log")"
+pids=()
+
 # Who only answers needs nobody who asks.
 cat >"$work/asked.yaml" <<-Y
 	fabric: asked
