@@ -107,12 +107,19 @@ edge_turn(struct sim_end *e)
 static uint64_t
 edge_control(struct sim_end *e, const struct sim_frame *f, uint64_t now_ns)
 {
-	const uint64_t *losses = &weft_end_session(e->end)->count[WEFT_SESSION_N_LOSSES];
-	const uint64_t before = *losses;
+	const struct weft_session *session = weft_end_session(e->end);
+	const uint64_t before = session->count[WEFT_SESSION_N_LOSSES];
+	const uint32_t asked = session->asked;
+	const uint32_t wanted = session->wanted;
 
 	weft_end_control(e->end, &f->hdr, f->data + WEFT_WIRE_FLITS_OFF,
 		f->len - WEFT_WIRE_FLITS_OFF, now_ns, weft_rand_u64(&e->node->sim->rand));
-	return *losses - before;
+	/* An old WELCOME does no lasting harm, so nothing else would show that it was believed. */
+	if (session->wanted != 0 && session->wanted != wanted && f->hdr.session != asked)
+		violation(e->node->sim,
+			"end %u>%u takes session %08x, offered to %08x, not to %08x", e->node->pid,
+			e->peer_pid, session->wanted, f->hdr.session, asked);
+	return session->count[WEFT_SESSION_N_LOSSES] - before;
 }
 
 /* Whether a frame of its session is a sign of life. With keys each of link control is so once. */
