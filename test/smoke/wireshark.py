@@ -65,6 +65,13 @@ COUNTED = ("frame.len", "frame.cap_len", "frame.encap_type", "frame.protocols", 
            "weft.kind", "weft.mode", "weft.count", "weft.stream", "weft.flit.index", "weft.flit.fec_status",
            "weft.flit.fec_bytes", "weft.flit.crc_status", "weft.flit.verdict", "weft.flit.lost",
            "weft.slot.refused", "weft.msg.kind")
+# Expert notes, and the count of a report that is how often these are raised, no more and no less.
+NOTES = (
+    (("gap",), "isn", "gaps"), (("replay", "duplicate", "late"), "isn", "duplicates"),
+    (("crc_bad",), "crc", "bad"), (("fec_corrected",), "fec", "corrected"),
+    (("fec_uncorrectable",), "fec", "uncorrectable"),
+)
+NOTED = tuple("weft.expert." + name for names, _, _ in NOTES for name in names)
 
 
 def why_skipped(row, only_mode):
@@ -84,8 +91,8 @@ def why_skipped(row, only_mode):
 
 def counts(path, only_mode, *prefs):
     """What the dissector found, in the form of weft-replay's report."""
-    packets, truncated = rows(path, COUNTED, *prefs)
-    skipped, fec, crc, verdict, messages = (Counter() for _ in range(5))
+    packets, truncated = rows(path, COUNTED + NOTED, *prefs)
+    skipped, fec, crc, verdict, messages, raised = (Counter() for _ in range(6))
     frames = flits = lost = 0
     streams = set()
     for row in packets:
@@ -103,6 +110,7 @@ def counts(path, only_mode, *prefs):
         lost += sum(map(int, row["weft.flit.lost"]))
         messages.update(row["weft.msg.kind"])
         skipped["slot_format"] += len(row["weft.slot.refused"])
+        raised.update({name: len(row[name]) for name in NOTED})
     skipped["all_zero"] = verdict["all zero"]
     return {
         "frames": frames, "flits": flits, "connections": len(streams), "skipped": skipped,
@@ -110,6 +118,7 @@ def counts(path, only_mode, *prefs):
         "fec": {k: fec[k] for k in ("clean", "corrected", "corrected_bytes", "uncorrectable")},
         "crc": {k: crc[k] for k in ("good", "bad")},
         "isn": {"gaps": verdict["gap"], "lost_flits": lost, "duplicates": verdict["duplicate"]},
+        "notes": [sum(raised["weft.expert." + name] for name in names) for names, _, _ in NOTES],
     }
 
 
@@ -148,6 +157,9 @@ def compare(capture, expect, args):
     for key, value in got.items():
         if key in expect and without_zeros(value) != without_zeros(expect[key]):
             yield f"{key}: expected {without_zeros(expect[key])}, got {without_zeros(value)}"
+    for (names, group, count), times in zip(NOTES, got["notes"]):
+        if times != expect[group][count]:
+            yield f"notes {'/'.join(names)}: expected {expect[group][count]}, got {times}"
 
 
 def same_twice(capture, *options):
