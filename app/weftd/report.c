@@ -562,23 +562,36 @@ tell_ats(const char *params, struct rte_tel_data *data)
 	return 0;
 }
 
+/* NODE or NODE,PEER: the node that runs here, or NULL; ",PEER", or NULL. */
+static const struct node *
+node_and_peer(const char *params, const char **peer)
+{
+	size_t len;
+
+	*peer = NULL;
+	if (params == NULL)
+		return NULL;
+	*peer = strchr(params, ',');
+	len = *peer == NULL ? strlen(params) : (size_t)(*peer - params);
+	for (uint16_t i = 0; i < telemetry_daemon->n_nodes; i++) {
+		const char *name = telemetry_daemon->node[i].topo->name;
+
+		if (len != 0 && strlen(name) == len && memcmp(name, params, len) == 0)
+			return &telemetry_daemon->node[i];
+	}
+	return NULL;
+}
+
 /* Sums over the connections of a node, or one of them: NODE or NODE,PEER. */
 static int
 tell_retry(const char *params, struct rte_tel_data *data)
 {
 	uint64_t llr[WEFT_LLR_N_COUNTERS] = { 0 }, session[WEFT_SESSION_N_COUNTERS] = { 0 };
 	uint64_t end[WEFT_END_N_COUNTERS] = { 0 };
-	const char *peer = params == NULL ? NULL : strchr(params, ',');
-	size_t len = params == NULL ? 0 : peer == NULL ? strlen(params) : (size_t)(peer - params);
-	const struct node *n = NULL;
+	const char *peer;
+	const struct node *n = node_and_peer(params, &peer);
 	unsigned int found = 0;
 
-	for (uint16_t i = 0; i < telemetry_daemon->n_nodes; i++) {
-		const char *name = telemetry_daemon->node[i].topo->name;
-
-		if (len != 0 && strlen(name) == len && memcmp(name, params, len) == 0)
-			n = &telemetry_daemon->node[i];
-	}
 	if (n == NULL)
 		return -ENOENT;
 	for (uint16_t i = 0; i < n->n_peers; i++) {
@@ -615,19 +628,10 @@ tell_session(const struct peer *p, struct rte_tel_data *data)
 static int
 tell_sessions(const char *params, struct rte_tel_data *data)
 {
-	const char *peer = params == NULL ? NULL : strchr(params, ',');
-	const size_t len = params == NULL ? 0
-	                   : peer == NULL ? strlen(params)
-	                                  : (size_t)(peer - params);
-	const struct node *n = NULL;
+	const char *peer;
+	const struct node *n = node_and_peer(params, &peer);
 	unsigned int found = 0;
 
-	for (uint16_t i = 0; i < telemetry_daemon->n_nodes; i++) {
-		const char *name = telemetry_daemon->node[i].topo->name;
-
-		if (len != 0 && strlen(name) == len && memcmp(name, params, len) == 0)
-			n = &telemetry_daemon->node[i];
-	}
 	if (n == NULL)
 		return -ENOENT;
 	rte_tel_data_start_dict(data);

@@ -67,10 +67,8 @@ figure_5a(struct exp *x)
 	r->paper = 0;
 	r->exact = 1;
 	r->note = "figure 5a has the lost request come with the replay: there the receiver knows "
-		  "which "
-		  "one is missing. Here the one that overtook was counted in its place, so the "
-		  "replay "
-		  "begins behind it";
+		  "which one is missing. Here the one that overtook was counted in its place, "
+		  "so the replay begins behind it";
 	exp_row_rate(r, sum[EARLY] - sum[LATE], sum[EARLY], 1);
 	run(x, "fig5a-rxl", WEFT_MODE_RXL, WEFT_MSG_M2S_REQ, sum);
 	r = exp_row(x, "requests carried out twice, RXL", "fig5a_rxl");
