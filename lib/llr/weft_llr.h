@@ -130,7 +130,7 @@ void weft_llr_commit(struct weft_llr *l);
 /**
  * As weft_llr_commit(), for a flit whose data turned out to be poisoned when it was already under
  * way: on the wire come the flit with its CRC inverted, the LLCTRL Poison flit, the flit as it is,
- * with nothing in between (seed 000 section 11.3.11.1; wire-formats.md section 4.6). Uses two
+ * with nothing in between (the late-poison ECN; wire-formats.md section 4.6). Uses two
  * numbers.
  *
  * @param message  message offset, 0..7: payload of the Poison message

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Who may send in by a port (edges.md section 8.4). Behind an edge port
+ * Who may send in by a port (reliability.md S7). Behind an edge port
  * stands one host, device or GFD, and only its PID may come in as SPID; what comes by a fabric port
  * was checked where it entered the fabric. In cxl mode frames have no SPID: there the source address
  * says whose frame it is, and SPIDs are those of messages. Hot.

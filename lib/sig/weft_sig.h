@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Block signatures that travel with data from memory to memory (signature.md; doc/signature.md).
+ * Block signatures that travel with data from memory to memory (doc/spec/signature.md; doc/signature.md).
  *
  * A key has two domains: mem, what lies in memory, and wire, what crosses the fabric. A domain is
  * absent or cuts data into units: a block and its signature behind it. A stream moves data in one

@@ -22,7 +22,7 @@ KEYS = [KEY, bytes(range(32, 64)), bytes(range(64, 96))]
 
 
 class Ide(unittest.TestCase):
-    """wire-formats 5 and (c), IDE"""
+    """wire-formats.md 5 and (c), IDE"""
 
     def setUp(self):
         self.first = bytearray((7 * i + 3) & 255 for i in range(256))
@@ -135,7 +135,7 @@ def control(codes, payload=b""):
 
 
 class Rules(unittest.TestCase):
-    """wire-formats 5.4 and the late-poison ECN, flit by flit, against a receiver with keys KEYS."""
+    """wire-formats.md 5.4 and the late-poison ECN, flit by flit, against a receiver with keys KEYS."""
 
     CONTROL = {"I": (2, 0), "S": (2, 1), "T": (2, 2), "M": (2, 3), "X": (2, 4), "V": (3, 0)}
 
@@ -362,7 +362,7 @@ class EveryBit(unittest.TestCase):
 
 
 class Lopt(unittest.TestCase):
-    """wire-formats 5.2 for the latency-optimised flit"""
+    """wire-formats.md 5.2 for the latency-optimised flit"""
 
     def flits(self):
         rng = random.Random(25)

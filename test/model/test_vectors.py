@@ -32,7 +32,7 @@ def one(at, value, size=242):
 
 
 class Crc(unittest.TestCase):
-    """wire-formats 2.1 and (c)"""
+    """wire-formats.md 2.1 and (c)"""
 
     PLAIN = (
         (bytes(242), "0000000000000000", "000000000000", "000000000000"),
@@ -97,7 +97,7 @@ class Crc(unittest.TestCase):
 
 
 class Isn(unittest.TestCase):
-    """encapsulation 3; wire-formats (c), ISN"""
+    """encapsulation.md 3; wire-formats.md (c), ISN"""
 
     PSEUDO = (
         (COUNT, 0, 0, 0, 0, "5650ba1b432ce5bc", "15a03dc7ffa8"),
@@ -158,7 +158,7 @@ class Isn(unittest.TestCase):
 
 
 class Fec(unittest.TestCase):
-    """wire-formats 2.2 and (c)"""
+    """wire-formats.md 2.2 and (c)"""
 
     def setUp(self):
         self.good = protect(SHA, crc.crc(SHA))
@@ -223,7 +223,7 @@ class Fec(unittest.TestCase):
         return out
 
     def test_double_error_shares(self):
-        """reliability 3.1: of all value pairs, (n-2)/255 are missed; checked place by place."""
+        """reliability.md section 3.1: of all value pairs, (n-2)/255 are missed; checked place by place."""
         for group, size in ((0, 84), (1, 83), (2, 83)):
             places = [3 * k + group for k in range(size)]
             places += [fec.CHECK_AT[group], fec.PARITY_AT[group]]
@@ -239,7 +239,7 @@ class Fec(unittest.TestCase):
 
 
 class DataCrc(unittest.TestCase):
-    """signature 3.1 to 3.5"""
+    """signature.md sections 3.1 to 3.5"""
 
     def test_printed_vectors(self):
         up = bytes(range(256)) * 2
@@ -267,7 +267,7 @@ class DataCrc(unittest.TestCase):
 
 
 class Frame(unittest.TestCase):
-    """encapsulation 2"""
+    """encapsulation.md 2"""
 
     def test_header_check(self):
         self.assertEqual(frame.t10dif(b"123456789"), 0xD0DB)
@@ -294,7 +294,7 @@ class Frame(unittest.TestCase):
 
 
 class Slots(unittest.TestCase):
-    """wire-formats 4.1: the lengths printed in the format table"""
+    """wire-formats.md 4.1: the lengths printed in the format table"""
 
     BITS = {  # code: G HBR, G PBR, H HBR, H PBR
         0: (112, 92, 72, 92), 1: (120, 96, 80, 96), 2: (124, 96, 100, 96),
@@ -362,7 +362,7 @@ class Slots(unittest.TestCase):
 
 
 class Capture(unittest.TestCase):
-    """encapsulation 4"""
+    """encapsulation.md 4"""
 
     def test_each_format_reads_back(self):
         rng = random.Random(19)
@@ -410,7 +410,7 @@ class Capture(unittest.TestCase):
 
 
 class Numbers(unittest.TestCase):
-    """The receivers' arithmetic at its edges (encapsulation 3, wire-formats 3)"""
+    """The receivers' arithmetic at its edges (encapsulation.md 3, wire-formats.md 3)"""
 
     def take(self, name, first, numbers):
         opts = replay.options(["--first-seq", str(first)])

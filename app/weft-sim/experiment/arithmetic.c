@@ -12,7 +12,7 @@
 #include "weft_flit.h"
 #include "weft_msg.h"
 
-#define SKEW_SLOTS 500000 /* 1 ms, section 5 */
+#define SKEW_SLOTS 500000 /* 1 ms, the paper's section 5 */
 #define FLIT_BYTES 256
 
 static void
@@ -75,7 +75,7 @@ by_the_second(struct exp *x)
 	r->paper_half = 0.05e6;
 }
 
-/* The powers of ten of sections 7.1.3 and 7.1.4. */
+/* The powers of ten of the paper's sections 7.1.3 and 7.1.4. */
 static void
 powers_of_ten(struct exp *x)
 {

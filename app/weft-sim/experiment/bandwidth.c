@@ -99,7 +99,7 @@ separate_acks(struct exp *x, const struct exp_row *direct)
 	r->note = "eq. 13 is the Acks alone: here with the retries of a direct link";
 }
 
-/* Equation 13 and section 7.2.2 at other levels of coalescing, up to an Ack for every flit. */
+/* Equation 13 and the paper's section 7.2.2 at other levels, up to an Ack for every flit. */
 static void
 acks_of_other_levels(struct exp *x)
 {

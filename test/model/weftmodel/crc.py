@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Weft Authors
-"""The 8-byte flit CRC and the implicit sequence number (wire-formats 2.1, encapsulation 3).
+"""The 8-byte flit CRC and the implicit sequence number (wire-formats.md 2.1, encapsulation.md 3).
 
 A CRC is an integer whose top byte is r7. `by_division` is the definition; `batch` computes many
 flits at once with numpy and is checked against it by the self-test. Everything about numbers
@@ -16,7 +16,7 @@ from .gf import Field
 
 FIELD = Field(0x12B)
 COVERED = 242
-INVERTED = (1 << 64) - 1        # what a CRC made wrong on purpose differs by (wire-formats 1.2)
+INVERTED = (1 << 64) - 1        # what a CRC made wrong on purpose differs by (wire-formats.md 1.2)
 CRC_OFF = 242
 
 

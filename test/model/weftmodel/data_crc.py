@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Weft Authors
-"""The CRCs of data blocks (signature 3.1), by polynomial division of one big integer.
+"""The CRCs of data blocks (signature.md section 3.1), by polynomial division of one big integer.
 
 `start` and result are finished CRCs, so that crc(kind, crc(kind, 0, a), b) = crc(kind, 0, a + b).
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Weft Authors
-"""The 6-byte, three-way interleaved FEC of the Standard flit (wire-formats 2.2)."""
+"""The 6-byte, three-way interleaved FEC of the Standard flit (wire-formats.md 2.2)."""
 
 import numpy as np
 

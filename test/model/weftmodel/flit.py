@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Weft Authors
 """The Standard 256 B flit: header, slots, credits, and the reader that counts messages
-(wire-formats 1.1, 1.2, 4.4-4.6)."""
+(wire-formats.md 1.1, 1.2, 4.4-4.6)."""
 
 from collections import Counter
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Weft Authors
-"""The Ethernet frame that carries flits (encapsulation 2): building one, and judging one."""
+"""The Ethernet frame that carries flits (encapsulation.md 2): building one, and judging one."""
 
 from dataclasses import dataclass
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Weft Authors
-"""Arithmetic in GF(2^8) for a given field polynomial (wire-formats 2.1, 2.2).
+"""Arithmetic in GF(2^8) for a given field polynomial (wire-formats.md 2.1, 2.2).
 
 The flit CRC lives in the field of 0x12B, the FEC in that of 0x11D. Both have alpha = 02h.
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Weft Authors
-"""The cryptography of IDE for CXL.cachemem flits (wire-formats 5): one MAC epoch under
+"""The cryptography of IDE for CXL.cachemem flits (wire-formats.md 5): one MAC epoch under
 AES-256-GCM, of Standard and PBR flits (which look alike) or of latency-optimised ones."""
 
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -46,7 +46,7 @@ def poison_word(offset):
 
 
 class _Standard:
-    """Where slots 1-14 are, and how they come to stand in P (wire-formats 5.2)."""
+    """Where slots 1-14 are, and how they come to stand in P (wire-formats.md 5.2)."""
 
     @staticmethod
     def slots(flit):

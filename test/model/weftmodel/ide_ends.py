@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Weft Authors
-"""Both ends of an IDE stream (wire-formats 5.4 and the late-poison ECN).
+"""Both ends of an IDE stream (wire-formats.md 5.4 and the late-poison ECN).
 
 `Sender` decides where epochs end, which flit carries a MAC, when keys change. `Receiver` follows
 a stream and says which flits may be handed on.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Weft Authors
 """A passive listener beside IDE senders. It has no key: it counts flits as the rules of
-wire-formats 5.4 say and so knows under which key and IV every byte was encrypted.
+wire-formats.md 5.4 say and so knows under which key and IV every byte was encrypted.
 
 What it holds senders to: one ciphertext and one tag per key and IV (two of either give away what
 encryption hides), nothing sent again in another form, and the idles that must follow IDE.TMAC,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Weft Authors
-"""CXL.cachemem messages and slot formats (wire-formats 4.1-4.4).
+"""CXL.cachemem messages and slot formats (wire-formats.md 4.1-4.4).
 
 Bit places are written as in the specification: for the first message of a slot, whose Val is
 slot bit 4. A message is an integer whose bit 0 is Val. `hbr` is the host-bus form of `cxl`
@@ -142,5 +142,5 @@ def build_slot(slot, form, code, messages):
 
 
 def llctrl_slot(llctrl, subtype, payload=b""):
-    """An H-slot with a link-layer control message (wire-formats 4.6)."""
+    """An H-slot with a link-layer control message (wire-formats.md 4.6)."""
     return bytes([llctrl << 4 | LLCTRL, subtype]) + payload + bytes(12 - len(payload))

@@ -72,7 +72,7 @@ class Stream:
 
 
 class RxlReceiver:
-    """Receiver of one connection (encapsulation 3)."""
+    """Receiver of one connection (encapsulation.md 3)."""
 
     def __init__(self, name, opts, stream, tally):
         _, self.spid, self.dpid, self.vc, _ = name

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Weft Authors
-"""The retry rules of both modes as plain state machines (encapsulation 1, 3; wire-formats 1.2, 3).
+"""The retry rules of both modes as plain state machines (encapsulation.md 1, 3; wire-formats.md 1.2, 3).
 
 Slow and clear: positions are counted without end (1 is the first flit of a session), and turned
 into the number on the wire only where a flit is made or read. What the specification leaves to

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Weft Authors
-"""Block signatures (signature.md): domains, masks, transfers, the error record, key states.
+"""Block signatures (doc/spec/signature.md): domains, masks, transfers, the error record, key states.
 
 Slow and plain on purpose: one signature is made for each block, and checking is comparing it
 with the stored one byte by byte.

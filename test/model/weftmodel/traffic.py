@@ -2,7 +2,7 @@
 # Copyright (c) 2026 The Weft Authors
 """Random but lawful traffic: packed flits, protected flits, and streams of them.
 
-A Packer obeys the packing rules of wire-formats 4.4: data slots roll over from flit to flit,
+A Packer obeys the packing rules of wire-formats.md 4.4: data slots roll over from flit to flit,
 groups are packed tightly, and no rolling pair of groups holds more of a kind than allowed.
 """
 
