@@ -12,7 +12,7 @@
 
 #define STORM_MAX 400 /* frames */
 
-const char *const fault_word[FAULT_KINDS] = {
+const char *const fault_word[FAULT_KINDS + 1] = {
 	[FAULT_FLAP] = "link_flap",
 	[FAULT_HOLD] = "link_hold",
 	[FAULT_DEAF] = "link_deaf",

@@ -52,6 +52,7 @@ static const char usage_text[] =
 	"  --calm                no faults, clean wires\n"
 	"  --impair KEY=VALUE,...  this bad wire on every link (doc/impair.md), not the seed's\n"
 	"  --faults N            only the first N faults of links and nodes\n"
+	"  --without KIND        no faults of this kind (doc/sim.md); once for each kind\n"
 	"  --stop-at STEP        stop there\n"
 	"  --pace                no faults, larger buffers, one long run: how fast it goes\n"
 	"  --until-failure       no more seeds after one that fails\n"
@@ -75,6 +76,7 @@ enum {
 	OPT_CALM,
 	OPT_IMPAIR,
 	OPT_FAULTS,
+	OPT_WITHOUT,
 	OPT_STOP_AT,
 	OPT_PACE,
 	OPT_UNTIL_FAILURE,
@@ -98,6 +100,7 @@ static const struct option long_options[] = {
 	{ "calm", no_argument, NULL, OPT_CALM },
 	{ "impair", required_argument, NULL, OPT_IMPAIR },
 	{ "faults", required_argument, NULL, OPT_FAULTS },
+	{ "without", required_argument, NULL, OPT_WITHOUT },
 	{ "stop-at", required_argument, NULL, OPT_STOP_AT },
 	{ "pace", no_argument, NULL, OPT_PACE },
 	{ "until-failure", no_argument, NULL, OPT_UNTIL_FAILURE },
@@ -131,6 +134,9 @@ take_option(struct sim_opt *o, int c)
 		o->has_impair = true;
 		break;
 	case OPT_FAULTS: o->faults = cli_number("--faults", optarg, 0, INT64_MAX); break;
+	case OPT_WITHOUT:
+		o->without |= WEFT_BIT64(cli_word("--without", optarg, fault_word));
+		break;
 	case OPT_STOP_AT: o->stop_at = cli_number("--stop-at", optarg, 1, INT64_MAX); break;
 	case OPT_PACE: o->pace = true; break;
 	case OPT_UNTIL_FAILURE: o->until_failure = true; break;

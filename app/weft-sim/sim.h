@@ -49,7 +49,8 @@ enum fault_kind {
 	FAULT_KINDS
 };
 
-extern const char *const fault_word[FAULT_KINDS];
+/** Names, and NULL behind them. */
+extern const char *const fault_word[FAULT_KINDS + 1];
 
 /* Frames that did not get through for another reason. */
 enum loss_kind {
@@ -74,6 +75,7 @@ struct sim_opt {
 	uint64_t hops; /* budget of a seed's fault phase, in flit-hops; 0: by the nodes */
 	uint64_t stop_at; /* step at which to stop; 0: never */
 	uint64_t faults; /* only the first so many; UINT64_MAX: all */
+	uint64_t without; /* bit k: none of kind k */
 	uint64_t seconds; /* long mode: for so long; 0: by seeds */
 	const char *topology; /* file, or NULL */
 	const char *fabric; /* fabric_make(), or NULL */

@@ -222,6 +222,21 @@ make_fast(struct scenario *sc, const struct weft_topo *file)
 	sc->session.dead_ns = 10 * SEC;
 }
 
+/* What the user wants none of. */
+static void
+leave_out(struct scenario *sc, uint64_t kinds)
+{
+	uint32_t any = 0;
+
+	for (unsigned int i = 0; i < FAULT_KINDS; i++) {
+		if ((kinds & WEFT_BIT64(i)) != 0)
+			sc->fault_weight[i] = 0;
+		any += sc->fault_weight[i];
+	}
+	if (any == 0)
+		sc->fault_gap_ns = 0;
+}
+
 static uint8_t
 draw_mode(struct weft_rand *r, const struct sim_opt *opt, const struct weft_topo *file)
 {
@@ -293,4 +308,5 @@ scenario_draw(
 		snprintf(sc->fabric, sizeof(sc->fabric), "%s", opt->fabric);
 	ide_draw(sc, opt, seed, file);
 	forge_draw(sc, seed);
+	leave_out(sc, opt->without);
 }

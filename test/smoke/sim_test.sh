@@ -39,6 +39,8 @@ mv "$work/text" "$work/stop.json"
 same "steps" 1000 "$(j stop 'o["steps"]')"
 sim --seed 5 --seeds 20 --faults 0 --json f.json
 same "no faults" 0 "$(j f 'sum(n for k, n in o["faults"].items() if not k.startswith("wire_"))')"
+sim --seed 5 --seeds 20 --without node_crash --without storm --json w.json
+same "left out" "0 0 True" "$(j w '"%d %d %s" % (o["faults"]["node_crash"], o["faults"]["storm"], o["faults"]["node_stall"] > 0)')"
 sim --seed 5 --seeds 20 --calm --json calm.json
 same "calm" "0 0" "$(j calm 'str(sum(o["faults"].values())) + " " + str(o["lost"])')"
 sim --seed 3 --hops 2000 --json h.json
@@ -172,6 +174,7 @@ refuses '--json /nonesuch/f: No such file' timeout 5 "$app/weft-sim" --hours 8 -
 misused '--seeds: expected a number of 1 to' "$app/weft-sim" --seeds 0
 misused '--fabric: expected pair, star:H,G' "$app/weft-sim" --fabric ring:3
 misused '--fabric: expected pair, star:H,G' "$app/weft-sim" --fabric tree:2,0
+misused '--without: expected one of link_flap, link_hold' "$app/weft-sim" --without rain
 misused '--mode: expected one of cxl, rxl' "$app/weft-sim" --mode pcie
 misused '--ide: expected one of off, containment, skid' "$app/weft-sim" --ide on
 misused '--capture takes one seed' "$app/weft-sim" --seeds 2 --capture x
