@@ -38,6 +38,7 @@ end_cfg(const struct sim_end *e, struct weft_end_cfg *c)
 	};
 	c->session.asks = e->asks;
 	c->session.params.max_flits = e->max_flits;
+	c->session.params.memory = e->node->gfd.generation;
 	if (e->ide != NULL) {
 		c->ide = &e->ide->end;
 		c->session.keys = &e->ide->session;
@@ -337,6 +338,8 @@ build_nodes(struct sim *s, struct weft_rand *r)
 		s->by_pid[n->pid] = n;
 		if (n->kind == WEFT_TOPO_SWITCH)
 			n->drt = sim_alloc(s, sizeof(*n->drt));
+		if (n->kind == WEFT_TOPO_GFD)
+			gfd_draw_generation(n);
 	}
 }
 
@@ -418,6 +421,7 @@ sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, si
 	weft_rand_seed(&r, seed ^ UINT64_C(0x5eed));
 	weft_rand_seed(&s->rand, weft_rand_u64(&r));
 	weft_rand_seed(&s->fault_rand, weft_rand_u64(&r));
+	weft_rand_seed(&s->memory_rand, seed ^ UINT64_C(0x6E4));
 	if (opt->topology != NULL) {
 		struct weft_topo_error why;
 

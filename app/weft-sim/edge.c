@@ -37,6 +37,8 @@ edge_session(struct sim_end *e)
 		return;
 	e->node->sim->total.sessions++;
 	order_begin(e);
+	if (e->node->kind == WEFT_TOPO_HOST)
+		host_met(e);
 }
 
 static bool

@@ -25,6 +25,7 @@ const char *const fault_word[FAULT_KINDS + 1] = {
 	[FAULT_CONTROL] = "forged_control",
 	[FAULT_SPID] = "forged_spid",
 	[FAULT_STORM] = "storm",
+	[FAULT_MEMORY] = "memory_loss",
 };
 
 /* Next fault of a Poisson process. */
@@ -68,6 +69,11 @@ node_fault(struct sim *s, enum fault_kind kind, uint64_t where, uint64_t until_n
 	switch (kind) {
 	case FAULT_STALL: node_stall(n, until_ns); break;
 	case FAULT_CRASH: node_crash(n, until_ns); break;
+	case FAULT_MEMORY:
+		n = &s->node[s->topo->gfd[where % s->topo->n_gfds]];
+		node_crash(n, until_ns);
+		gfd_forget(n);
+		break;
 	case FAULT_SLOW:
 		n = &s->node[s->topo->gfd[where % s->topo->n_gfds]];
 		n->gfd.serve_ns = 1 + length_ns / 64;

@@ -62,7 +62,7 @@ make_message(struct sim *s, const struct sim_end *e, struct weft_control *c)
 	c->flags = (uint8_t)weft_rand_below(r, WEFT_CONTROL_DEAF + 1);
 	c->session = (uint32_t)weft_rand_u64(r) | 1;
 	c->count = (uint32_t)(1 + weft_rand_below(r, 1000));
-	c->challenge = weft_rand_u64(r) | 1;
+	c->challenge = c->memory = weft_rand_u64(r) | 1;
 	if (e->ide == NULL)
 		return;
 	if (live->challenge != 0)

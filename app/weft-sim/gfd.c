@@ -9,6 +9,28 @@
 
 #include "sim.h"
 
+#include <string.h>
+
+void
+gfd_draw_generation(struct sim_node *n)
+{
+	do
+		n->gfd.generation = weft_rand_u64(&n->sim->memory_rand);
+	while (n->gfd.generation == 0);
+}
+
+void
+gfd_forget(struct sim_node *n)
+{
+	struct weft_gfd *g = &n->gfd.gfd;
+
+	gfd_draw_generation(n);
+	if (g->len_bytes == 0)
+		return; /* nobody uses it */
+	memset(g->mem, 0, g->len_bytes);
+	memset(g->poison, 0, weft_gfd_poison_size(g->len_bytes));
+}
+
 static enum weft_msg_kind
 answer_kind(const struct weft_msg *m)
 {

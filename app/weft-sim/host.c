@@ -78,6 +78,24 @@ host_abort(struct sim_end *e)
 	}
 }
 
+void
+host_met(struct sim_end *e)
+{
+	const uint64_t generation = weft_end_session(e->end)->peer.memory;
+	struct sim_node *n = e->node;
+
+	for (uint32_t i = 0; i < n->host.n_targets; i++) {
+		struct sim_target *t = &n->host.target[i];
+
+		if (t->end != e)
+			continue;
+		if (t->generation != 0 && t->generation != generation)
+			n->sim->total.forgotten +=
+				weft_traffic_forget(n->host.traffic, t->dpid, WEFT_LINE_LOST_ALL);
+		t->generation = generation;
+	}
+}
+
 static struct sim_target *
 host_target(struct sim_node *n, uint16_t dpid)
 {

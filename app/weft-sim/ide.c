@@ -110,6 +110,7 @@ mix_deal(const struct sim_end *e, const struct weft_session_deal *d)
 	for (unsigned int i = 0; i < WEFT_RANDOM_LEN; i += sizeof(uint64_t))
 		h = mix(mix(h, weft_get_le64(d->asks.random + i)),
 			weft_get_le64(d->answers.random + i));
+	h = mix(mix(h, d->asks.memory), d->answers.memory);
 	return mix(h, (uint64_t)d->asks.ide_bits << 16 | d->answers.ide_bits);
 }
 

@@ -58,6 +58,22 @@ oracle_line_init(struct shadow_line *l, const uint8_t *data)
 }
 
 void
+oracle_met(struct sim_end *host, uint64_t memory)
+{
+	static const uint8_t zero[WEFT_MSG_DATA_LEN];
+	struct sim_node *n = host->node;
+	struct sim_target *t = target_of(n, host->peer_pid);
+	const bool is_new = t->memory != 0 && t->memory != memory;
+
+	t->memory = memory;
+	if (is_new && t->open != 0)
+		violation(n->sim, "host %u keeps %u requests to memory of gfd %u that is gone",
+			n->pid, t->open, t->dpid);
+	for (uint32_t i = 0; is_new && i < n->host.lines; i++)
+		oracle_line_init(&t->shadow[i], zero);
+}
+
+void
 oracle_request(struct sim_node *n, const struct weft_msg *m)
 {
 	struct sim_target *t = target_of(n, m->dpid);
@@ -68,6 +84,11 @@ oracle_request(struct sim_node *n, const struct weft_msg *m)
 			l == NULL ? "not its own" : "busy");
 		return;
 	}
+	if (t->open != 0 && t->session != t->end->session)
+		violation(n->sim,
+			"host %u asks gfd %u, and %u requests of another session are open", n->pid,
+			t->dpid, t->open);
+	t->session = t->end->session;
 	l->open = true;
 	l->executed = l->answer_poisoned = false;
 	l->is_write = m->kind == WEFT_MSG_M2S_RWD;
@@ -179,5 +200,8 @@ oracle_executes(struct sim_node *gfd, const struct weft_msg *m)
 	/* One that was lost may still come: of it nothing is known. */
 	if (l->open && l->executed)
 		violation(gfd->sim, "gfd %u executes a request of host %u twice", gfd->pid, n->pid);
+	if (l->open && t->memory != 0 && t->memory != gfd->gfd.generation)
+		violation(gfd->sim, "gfd %u answers host %u from memory that it was not told of",
+			gfd->pid, n->pid);
 	l->executed = true;
 }

@@ -68,6 +68,26 @@ place(const struct sim_end *e, const struct order_life *life, unsigned int class
 	return &life->hash[class * room + n % room];
 }
 
+/* rxl: a host has to be told which memory a session leads to, before anything goes out in it. */
+static void
+order_memory(struct sim_end *e)
+{
+	struct sim *s = e->node->sim;
+	const uint64_t told = weft_end_session(e->end)->peer.memory;
+	const struct order_life *life = life_of(e->peer, e->session);
+
+	if (s->sc.mode != WEFT_MODE_RXL || e->node->kind != WEFT_TOPO_HOST)
+		return;
+	if (life == NULL)
+		violation(s, "end %u>%u begins a session that the other end has not begun",
+			e->node->pid, e->peer_pid);
+	else if (told != life->memory)
+		violation(s, "host %u is told of memory %llx of gfd %u, not of %llx", e->node->pid,
+			(unsigned long long)told, e->peer_pid, (unsigned long long)life->memory);
+	else
+		oracle_met(e, told);
+}
+
 void
 order_begin(struct sim_end *e)
 {
@@ -81,7 +101,9 @@ order_begin(struct sim_end *e)
 	life->session = e->session;
 	memset(life->sent, 0, sizeof(life->sent));
 	life->dropped = life->told = 0;
+	life->memory = e->node->gfd.generation;
 	memset(o->came, 0, sizeof(o->came));
+	order_memory(e);
 }
 
 void

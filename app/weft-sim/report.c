@@ -70,8 +70,8 @@ report_text(const struct report *r)
 		r->seeds, r->steps, t->hops, t->frames, r->seconds,
 		r->seconds > 0 ? (double)t->hops / r->seconds / 1e6 : 0);
 	printf("requests %" PRIu64 ", completed %" PRIu64 ", lost with their session %" PRIu64
-	       ", sessions %" PRIu64 "\n",
-		t->requests, t->completed, t->lost, t->sessions);
+	       ", sessions %" PRIu64 ", lines forgotten %" PRIu64 "\n",
+		t->requests, t->completed, t->lost, t->sessions, t->forgotten);
 	text_words("faults", fault_word, t->fault, FAULT_KINDS);
 	text_rows("wires", weft_impair_counters(), t->impair, WEFT_IMPAIR_N_COUNTERS);
 	text_words("dropped", loss_word, t->loss, LOSS_KINDS);
@@ -189,6 +189,7 @@ report_json(const struct report *r, const char *path)
 	set(o, "requests", t->requests);
 	set(o, "completed", t->completed);
 	set(o, "lost", t->lost);
+	set(o, "forgotten", t->forgotten);
 	set(o, "sessions", t->sessions);
 	json_object_set_new(o, "faults", faults);
 	json_object_set_new(o, "dropped", json_words(loss_word, t->loss, LOSS_KINDS));

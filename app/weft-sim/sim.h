@@ -46,6 +46,7 @@ enum fault_kind {
 	FAULT_CONTROL, /* link control comes in the name of an end, on a link between the two */
 	FAULT_SPID, /* a frame comes under another's PID from a link to one node alone */
 	FAULT_STORM, /* rxl: noise and forged Naks at the link's rate */
+	FAULT_MEMORY, /* rxl: a GFD crashes, and its memory is new when it starts again */
 	FAULT_KINDS
 };
 
@@ -184,6 +185,7 @@ struct order_life {
 	uint64_t sent[ORDER_KINDS];
 	uint32_t dropped; /* flits, by switches */
 	uint32_t told; /* of them, in reports that came */
+	uint64_t memory; /* generation that the end's own node had when it began; 0: none */
 } __attribute__((aligned(WEFT_CACHE_LINE)));
 
 #define ORDER_LIVES 4 /* sessions that are remembered */
@@ -238,6 +240,9 @@ struct sim_target {
 	struct shadow_line *shadow; /* of the host's lines there */
 	uint64_t hpa_base; /* of the first of them */
 	uint32_t open; /* requests */
+	uint32_t session; /* that they went by */
+	uint64_t generation; /* of the memory that the host met last; 0: none */
+	uint64_t memory; /* that the judge has told about, by the session; 0: none */
 	uint16_t dpid;
 	bool has_sent; /* in the turn at hand */
 };
@@ -256,6 +261,7 @@ struct sim_host {
 
 struct sim_gfd {
 	struct weft_gfd gfd;
+	uint64_t generation; /* of its memory */
 	uint64_t serve_ns; /* a request takes so long; 0: none */
 	uint64_t slow_until_ns;
 };
@@ -351,6 +357,7 @@ struct sim_totals {
 	uint64_t requests;
 	uint64_t completed;
 	uint64_t lost; /* completed with "lost", because a session ended */
+	uint64_t forgotten; /* lines whose data went with the memory, as the hosts say */
 	uint64_t sessions;
 	uint64_t fault[FAULT_KINDS];
 	uint64_t loss[LOSS_KINDS];
@@ -381,6 +388,7 @@ struct sim {
 	uint64_t digest;
 	struct heap heap;
 	struct weft_rand rand; /* of the nodes: session ids */
+	struct weft_rand memory_rand; /* of GFDs: generations */
 	struct weft_rand fault_rand;
 	uint64_t n_faults;
 	bool healed;
@@ -511,11 +519,17 @@ void host_pump(struct sim_node *n);
 void host_poll(struct sim_node *n);
 /** The session of an end is over: the requests that went by it end as lost. */
 void host_abort(struct sim_end *e);
+/** One has begun: data in memory that is no longer there is forgotten. */
+void host_met(struct sim_end *e);
 
 /* gfd.c */
 bool gfd_message(void *arg, const struct weft_msg *m);
 void gfd_serve(struct sim_end *e);
 void gfd_serve_event(struct sim_end *e);
+/** A number of its own for memory that is new. */
+void gfd_draw_generation(struct sim_node *n);
+/** Its memory is lost: what it has from now on is all zeros. */
+void gfd_forget(struct sim_node *n);
 
 /* switch.c */
 /** rxl: frames. */
@@ -563,6 +577,8 @@ uint32_t oracle_lost(struct sim_node *n, struct sim_target *t);
 /** The data of a message was poisoned on its way. */
 void oracle_poisoned(struct sim *s, const struct weft_msg *m);
 void oracle_executes(struct sim_node *gfd, const struct weft_msg *m);
+/** A host begins a session with a target that has this memory: now it knows. */
+void oracle_met(struct sim_end *host, uint64_t memory);
 
 /* order.c: messages of a connection, sessions and bounds */
 /** @param late  its data was poisoned behind it */

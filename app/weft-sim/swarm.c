@@ -222,6 +222,18 @@ make_fast(struct scenario *sc, const struct weft_topo *file)
 	sc->session.dead_ns = 10 * SEC;
 }
 
+/* Numbers of their own: seeds without this are what they would be if there were none. */
+static void
+draw_memory(struct scenario *sc, uint64_t seed)
+{
+	struct weft_rand r;
+
+	weft_rand_seed(&r, seed ^ UINT64_C(0x3E30));
+	/* Like a crash: in cxl mode messages of others would be lost with it. */
+	if (once_in(&r, 2) && sc->mode == WEFT_MODE_RXL)
+		sc->fault_weight[FAULT_MEMORY] = (uint32_t)draw(&r, 1, 3);
+}
+
 /* What the user wants none of. */
 static void
 leave_out(struct scenario *sc, uint64_t kinds)
@@ -308,5 +320,6 @@ scenario_draw(
 		snprintf(sc->fabric, sizeof(sc->fabric), "%s", opt->fabric);
 	ide_draw(sc, opt, seed, file);
 	forge_draw(sc, seed);
+	draw_memory(sc, seed);
 	leave_out(sc, opt->without);
 }

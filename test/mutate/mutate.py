@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Does the simulator notice? Breaks one rule of the retry layer, of credits, sessions or IDE after the
-other, builds weft-sim with that one file changed, and wants it to fail within 200 seeds. A mutation
+"""Does the simulator notice? Breaks one rule of the retry layer, of credits, sessions, IDE or memory after
+the other, builds weft-sim with that one file changed, and wants it to fail within 200 seeds. A mutation
 must match the source in exactly one place, so that none goes stale. The source as it is, built the same
 way, must not fail: else whatever fails there would notice everything.
 
@@ -146,6 +146,24 @@ MUTATIONS = [
      "\tcase WEFT_CONTROL_RESET:\n\tcase WEFT_CONTROL_LOSS: return id != 0 && id == s->id;",
      "\tcase WEFT_CONTROL_RESET: return id != 0 && id == s->id;\n"
      "\tcase WEFT_CONTROL_LOSS: return s->id != 0;"),
+    ("a session keeps the memory of the one before", "lib/llr/session.c",
+     "s->peer = s->offered;",
+     "{ const uint64_t m = s->peer.memory; s->peer = s->offered; if (m != 0) s->peer.memory = m; }"),
+    ("generations are not compared", "app/weft-sim/host.c",
+     "if (t->generation != 0 && t->generation != generation)",
+     "if (t->generation != 0 && generation == 0)"),
+    ("new memory says it is the old one", "app/weft-sim/gfd.c",
+     "\tgfd_draw_generation(n);\n\tif",
+     "\tif"),
+    ("lines of memory that is gone are not forgotten", "lib/txn/traffic.c",
+     "forgotten += weft_line_state_forget(&l->state, t->cfg.run, how);",
+     "(void)how;"),
+    ("all memory is forgotten", "lib/txn/traffic.c",
+     "if (l->dpid != dpid)\n\t\t\tcontinue;\n\t\tforgotten",
+     "if (l->dpid != dpid && t->n_lines == 0)\n\t\t\tcontinue;\n\t\tforgotten"),
+    ("requests outlive their session", "app/weft-sim/edge.c",
+     "\t\tif (e->node->kind == WEFT_TOPO_HOST)\n\t\t\thost_abort(e);\n",
+     ""),
     ("messages of the last session stay", "lib/end/end.c",
      "e->box[k].n = 0;\n",
      ""),
@@ -223,10 +241,12 @@ def mutate(root, build, work, mutation, compile_of, link):
     if len(sources) != 1:
         return None, f"{path} is not part of weft-sim"
     command = compile_of[sources[0]].split(" -MD ")[0]
+    # In a library the first of the name is taken; the program's own objects are all there is.
+    original = compile_of[sources[0]].split(" -o ")[1].split()[0]
     folder = (root / path).parent
     obj, exe = work / "mutant.o", work / "weft-sim"
     steps = [f"{command} -w -I{folder} -o {obj} -c {source}",
-             link.replace(" -o app/weft-sim ", f" -o {exe} {obj} ")]
+             link.replace(f" {original}", "").replace(" -o app/weft-sim ", f" -o {exe} {obj} ")]
     for step in steps:
         r = subprocess.run(step, shell=True, cwd=build, capture_output=True, text=True)
         if r.returncode != 0:

@@ -265,7 +265,8 @@ OPCODE_KINDS = ("m2s_req", "m2s_rwd", "m2s_birsp", "s2m_bisnp", "s2m_ndr", "s2m_
 def sees_all(report):
     """Whether the counters of weft-sim's ends are of all flits of a capture without switches: no
     end forgot what it had counted, and every flit was of its session."""
-    return (report["capture"]["mode"] == "rxl" and report["faults"]["node_crash"] == 0
+    return (report["capture"]["mode"] == "rxl"
+            and report["faults"]["node_crash"] + report["faults"]["memory_loss"] == 0
             and report["dropped"]["no_session"] == 0)
 
 

@@ -105,7 +105,7 @@ sim_agrees() { wireshark sim "$work/$1.pcap" "$work/$1.sim" "${@:2}"; }
 # that was sent, and a capture in which weft-replay finds flits lost and damaged.
 pair_fits() {
 	[ "$(json "$work/pair.sim" 'o["capture"]["isn"] == "pseudo" and o["capture"]["gap_decoding"] and
-		o["faults"]["node_crash"] + o["dropped"]["no_session"] + o["dropped"]["spid"] == 0 and
+		o["faults"]["node_crash"] + o["faults"]["memory_loss"] + o["dropped"]["no_session"] + o["dropped"]["spid"] == 0 and
 		o["fec"]["uncorrectable"] > 0 and o["retry"]["naks_sent"] > 0 and
 		o["retry"]["duplicates"] > 0')" = True ] || return 1
 	"$app/weft-replay" --in "$work/pair.pcap" --json "$work/pair.json" >/dev/null
