@@ -40,6 +40,7 @@ HEADING = re.compile(r"#{1,6}\s+(?P<text>.*?)\s*#*\s*$")
 NUMBER = re.compile(r"(?P<number>\d+(?:\.\d+)*|\([a-z]\))\.?(?:\s|$)")
 ROW = re.compile(r"\|\s*(?P<id>[A-Z]\d+)\s*\|")
 RULE = re.compile(r"\b(?P<id>(?:FRAME|ISN|SESS|RETRY)-[1-9]\d*)\b")
+RULES = re.compile(rf"\b(?P<kind>FRAME|ISN|SESS|RETRY)-(?P<first>\d+){GAP}to{GAP}(?P=kind)-(?P<last>\d+)\b")
 DEFINED = re.compile(r"\*\*(?P<id>[A-Z]+-[1-9]\d*)\*\*")
 LINK = re.compile(r"!?\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 
@@ -112,6 +113,7 @@ class Tree:
         self.cited = []  # path, line, file of doc/spec, section
         self.rules = {}  # id: where defined
         self.uses = {}  # id: paths that cite it
+        self.runs = []  # path, kind, first and last of "FRAME-1 to FRAME-7"
         self.links = 0
 
     def paths(self):
@@ -208,7 +210,14 @@ class Tree:
             else:
                 self.rules[m["id"]] = path
 
+        for m in RULES.finditer(text):
+            self.runs.append((path, m["kind"], int(m["first"]), int(m["last"])))
+
     def check_rules(self):
+        for path, kind, first, last in self.runs:
+            for number in range(first + 1, last):
+                if f"{kind}-{number}" in self.rules:
+                    self.uses.setdefault(f"{kind}-{number}", []).append((path, 0))
         for name, uses in self.uses.items():
             if name not in self.rules:
                 for path, at in uses:
@@ -247,9 +256,10 @@ SMALL = {
     "doc/ats.md": "# ats\n## In a fabric\nAs ats.md 2.1 to 2.3 and [fabric.md](spec/fabric.md) section 1.9.\n",
     "doc/spec/ats.md": "# A\n## 2. Packets\n### 2.1 One\n### 2.3 Three (see `doc/x`)\n",
     "doc/spec/fabric.md": "# F\n## 1. Tables\n### 1.2 A\n### 1.9 When\n## (c) Vectors\n| S16 | config |\n"
-                          "- **FRAME-1** holds.\n- **FRAME-2** too.\n",
+                          "- **FRAME-1** holds.\n- **FRAME-2** too.\n- **FRAME-3** is cited by a run\n"
+                          "- **FRAME-5** as well.\n",
     "lib/a.c": "/* fabric.md\n * section 1.9, ats.md sections 2.1 and\n * 2.3; fabric.md, S16; doc/ats.md\n"
-               " * FRAME-1 */\nerr(\"bad (fabric.md \"\n\t\"1.2)\"); /* fabric.md section 1, 4 bytes */\n",
+               " * FRAME-1, FRAME-3 to\n * FRAME-5 */\nerr(\"bad (fabric.md \"\n\t\"1.2)\"); /* fabric.md section 1, 4 bytes */\n",
     "test/t.py": "# fabric.md part (c)\n",
 }
 WRONG = {  # what is added, and the one fault that it makes
@@ -262,7 +272,7 @@ WRONG = {  # what is added, and the one fault that it makes
     "lib/w17.c": ("/* fabric.md section 1.9, (section 1.1); the paper's section 7 */", "fabric.md has no section 1.1"),
     "usertools/w7.lua": ("-- fabric.md (d)\n", "fabric.md has no section (d)"),
     "test/w8.c": ("/* fabric.md S17 */", "fabric.md has no section S17"),
-    "lib/w9.c": ("/* FRAME-3 */", "no page defines FRAME-3"),
+    "lib/w9.c": ("/* FRAME-4 */", "no page defines FRAME-4"),
     "doc/spec/w10.md": ("**FRAME-1** again", "FRAME-1 is defined twice"),
     "doc/w11.md": ("[x](gone.md)", "link to gone.md: doc/gone.md is not there"),
     "doc/w12.md": ("[x](ats.md#nowhere)", "link to ats.md#nowhere: doc/ats.md has no such heading"),
@@ -289,7 +299,7 @@ def self_test():
         tree = look(top)
         if tree.faults or len(tree.cited) != 10 or tree.links != 3:
             bad.append(f"a good tree: {tree.faults}, {len(tree.cited)} citations, {tree.links} links")
-        if tree.unproved(("lib", "app")) != ["FRAME-2"] or len(tree.unproved(("test",))) != 2:
+        if tree.unproved(("lib", "app")) != ["FRAME-2"] or len(tree.unproved(("test",))) != 4:
             bad.append(f"rules without code: {tree.unproved(('lib', 'app'))}")
         for path, (text, want) in WRONG.items():
             write(top, path, text)
