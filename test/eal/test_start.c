@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Starts that fail, each in a process of its own: one line that says why, nothing else written, standard
+ * output and error where they were, and no folder left behind. What a start can do without, it does.
+ */
+
+#include "eal_test.h"
+#include "weft_fail.h"
+
+#include <dirent.h>
+#include <rte_errno.h>
+#include <rte_rcu_qsbr.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "weft_socket.h"
+
+WEFT_FAIL(void *, calloc, (size_t n, size_t len), (n, len), NULL)
+WEFT_FAIL(void *, malloc, (size_t len), (len), NULL)
+WEFT_FAIL(int, memfd_create, (const char *name, unsigned int flags), (name, flags), -1)
+WEFT_FAIL(int, fcntl64, (int fd, int what, long arg), (fd, what, arg), -1)
+WEFT_FAIL(int, dup2, (int from, int to), (from, to), -1)
+WEFT_FAIL(int, open64, (const char *name, int flags, mode_t mode), (name, flags, mode), -1)
+WEFT_FAIL(DIR *, opendir, (const char *name), (name), NULL)
+WEFT_FAIL(int, sched_getaffinity, (pid_t pid, size_t len, cpu_set_t *set), (pid, len, set), -1)
+WEFT_FAIL(int, rename, (const char *from, const char *to), (from, to), -1)
+WEFT_FAIL(void *, rte_zmalloc, (const char *type, size_t len, unsigned int align),
+	(type, len, align), NULL)
+WEFT_FAIL(int, rte_rcu_qsbr_init, (struct rte_rcu_qsbr * v, uint32_t n), (v, n), 1)
+WEFT_FAIL(int, weft_socket_listen, (const char *path), (path), -weft_fail.error)
+WEFT_FAIL(int, weft_socket_reach, (int hidden, unsigned int ms), (hidden, ms), -weft_fail.error)
+WEFT_FAIL(int, rte_ctrl_thread_create,
+	(pthread_t * thread, const char *name, const pthread_attr_t *attr, void *(*fn)(void *),
+		void *arg),
+	(thread, name, attr, fn, arg), -weft_fail.error)
+
+/* Hardened builds call the second. */
+int __real_vasprintf(char **s, const char *fmt, va_list ap);
+int __wrap_vasprintf(char **s, const char *fmt, va_list ap);
+int __wrap___vasprintf_chk(char **s, int flag, const char *fmt, va_list ap);
+
+int
+__wrap_vasprintf(char **s, const char *fmt, va_list ap)
+{
+	return weft_fail_now("vasprintf") ? -1 : __real_vasprintf(s, fmt, ap);
+}
+
+int
+__wrap___vasprintf_chk(char **s, int flag, const char *fmt, va_list ap)
+{
+	(void)flag;
+	return __wrap_vasprintf(s, fmt, ap);
+}
+
+/* What EAL does when it starts, instead of starting. */
+static enum { EAL_STARTS, EAL_SAYS_NOTHING, EAL_SAYS_WHY, EAL_CRASHES } eal_does;
+int __real_rte_eal_init(int argc, char **argv);
+int __wrap_rte_eal_init(int argc, char **argv);
+
+int
+__wrap_rte_eal_init(int argc, char **argv)
+{
+	switch (eal_does) {
+	case EAL_STARTS: return __real_rte_eal_init(argc, argv);
+	case EAL_SAYS_NOTHING: rte_errno = 0; return -1;
+	case EAL_SAYS_WHY:
+		printf("a hundred lines of help\n");
+		fprintf(stderr, "weft-test: it is too cold\nEAL: FATAL: and it fails\n");
+		rte_errno = ENODEV;
+		return -1;
+	case EAL_CRASHES: fprintf(stderr, "EAL: its last words\n"); abort();
+	}
+	return -1;
+}
+
+static char folder[] = "/tmp/weft-start-XXXXXX";
+
+/* How a start ended. */
+struct start {
+	int rc;
+	bool hit; /* what was to fail did */
+	bool same_output; /* standard output and error are what they were */
+	char err[512];
+	bool died;
+	char said[512]; /* on its terminal */
+};
+
+static struct weft_eal_cfg cfg;
+
+/* In a process of its own. */
+static void
+start_there(const char *name, int error, unsigned int nth, int output, int answer)
+{
+	struct start s = { .rc = 0 };
+	struct stat want, out, err;
+
+	dup2(output, STDOUT_FILENO);
+	dup2(output, STDERR_FILENO);
+	weft_fail_set(name, error, nth);
+	s.rc = weft_eal_start(&cfg, s.err, sizeof(s.err));
+	s.hit = weft_fail_end();
+	s.same_output = fstat(output, &want) == 0 && fstat(STDOUT_FILENO, &out) == 0 &&
+	                fstat(STDERR_FILENO, &err) == 0 && out.st_ino == want.st_ino &&
+	                err.st_ino == want.st_ino;
+	if (write(answer, &s, sizeof(s)) != sizeof(s))
+		abort();
+	weft_eal_stop();
+	exit(0);
+}
+
+static void
+start(const char *name, int error, unsigned int nth, struct start *s)
+{
+	int output = memfd_create("output", 0), answer[2], status;
+	pid_t pid;
+	ssize_t n;
+
+	memset(s, 0, sizeof(*s));
+	assert_true(output >= 0);
+	assert_int_equal(pipe(answer), 0);
+	fflush(stdout);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		start_there(name, error, nth, output, answer[1]);
+	close(answer[1]);
+	n = read(answer[0], s, sizeof(*s));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	s->died = n != sizeof(*s) || !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+	n = pread(output, s->said, sizeof(s->said) - 1, 0);
+	s->said[n > 0 ? n : 0] = '\0';
+	close(answer[0]);
+	close(output);
+}
+
+/* Folders of processes, of which each had one. */
+static unsigned int
+folders(void)
+{
+	char name[64];
+	unsigned int n = 0;
+	const struct dirent *e;
+	DIR *dir;
+
+	snprintf(name, sizeof(name), "%s/dpdk", folder);
+	dir = opendir(name);
+	while (dir != NULL && (e = readdir(dir)) != NULL)
+		n += e->d_name[0] != '.';
+	if (dir != NULL)
+		closedir(dir);
+	return n;
+}
+
+static void
+ends_in_order(const struct start *s, const char *what, unsigned int nth)
+{
+	if (s->died || !s->same_output || s->said[0] != '\0' || folders() != 0)
+		fail_msg("%s, call %u: %d \"%s\", said \"%s\", %u folders left", what, nth, s->rc,
+			s->err, s->said, folders());
+	if ((s->rc == 0) != (s->err[0] == '\0') || strchr(s->err, '\n') != NULL || s->rc > 0)
+		fail_msg("%s, call %u: %d \"%s\"", what, nth, s->rc, s->err);
+}
+
+/* It cannot do without. */
+static bool
+no_start(const char *name, int error, unsigned int nth)
+{
+	struct start s;
+
+	start(name, error, nth, &s);
+	ends_in_order(&s, name, nth);
+	assert_int_equal(s.rc != 0, s.hit);
+	return s.hit;
+}
+
+/* It can. */
+static bool
+a_start_all_the_same(const char *name, int error, unsigned int nth)
+{
+	struct start s;
+
+	start(name, error, nth, &s);
+	ends_in_order(&s, name, nth);
+	assert_int_equal(s.rc, 0);
+	return s.hit;
+}
+
+static void
+what_a_start_needs_is_named(void **state)
+{
+	static const char *const calls[] = { "calloc", "malloc", "vasprintf", "sched_getaffinity",
+		"rte_zmalloc", "rte_rcu_qsbr_init" };
+
+	(void)state;
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(calls); i++)
+		weft_fail_each(calls[i], ENOMEM, no_start);
+}
+
+/* Quiet, a telemetry that no silent visitor blocks, folders of dead processes: all that is comfort. */
+static void
+what_a_start_wants_it_can_do_without(void **state)
+{
+	static const char *const calls[] = { "memfd_create", "fcntl64", "open64", "opendir",
+		"rename", "weft_socket_listen", "weft_socket_reach", "rte_ctrl_thread_create" };
+
+	(void)state;
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(calls); i++)
+		weft_fail_each(calls[i], EMFILE, a_start_all_the_same);
+}
+
+static void
+what_eal_says_comes_through(void **state)
+{
+	struct start s;
+
+	(void)state;
+	eal_does = EAL_SAYS_WHY;
+	start(NULL, 0, 0, &s);
+	ends_in_order(&s, "an EAL that says why", 0);
+	assert_int_equal(s.rc, -ENODEV);
+	assert_string_equal(s.err, "DPDK did not start: it is too cold");
+	eal_does = EAL_SAYS_NOTHING;
+	start(NULL, 0, 0, &s);
+	ends_in_order(&s, "an EAL that does not", 0);
+	assert_string_equal(s.err, "DPDK did not start: Invalid argument (lcores chosen "
+				   "automatically; its own message is above)");
+	cfg.lcores = "0";
+	start(NULL, 0, 0, &s);
+	assert_non_null(strstr(s.err, "(lcores 0; its own"));
+	cfg.lcores = NULL;
+	/* Its last words are not lost with it. */
+	eal_does = EAL_CRASHES;
+	start(NULL, 0, 0, &s);
+	assert_true(s.died);
+	assert_string_equal(s.said, "EAL: its last words\n");
+	eal_does = EAL_STARTS;
+}
+
+static void
+wrong_lcores_are_told_before_eal_is_asked(void **state)
+{
+	struct start s;
+
+	(void)state;
+	cfg.lcores = "1;2";
+	start(NULL, 0, 0, &s);
+	ends_in_order(&s, cfg.lcores, 0);
+	assert_int_equal(s.rc, -EINVAL);
+	cfg.lcores = "1000";
+	start(NULL, 0, 0, &s);
+	ends_in_order(&s, cfg.lcores, 0);
+	assert_non_null(strstr(s.err, "there is no CPU 1000 here, only 0"));
+	cfg.lcores = NULL;
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_start_needs_is_named),
+		cmocka_unit_test(what_a_start_wants_it_can_do_without),
+		cmocka_unit_test(what_eal_says_comes_through),
+		cmocka_unit_test(wrong_lcores_are_told_before_eal_is_asked),
+	};
+	char command[64];
+	int failed;
+
+	if (mkdtemp(folder) == NULL)
+		return 1;
+	setenv("RUNTIME_DIRECTORY", folder, 1);
+	cfg = (struct weft_eal_cfg){ .program = "weft-test", .memory_mb = 16 };
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	return system(command) == 0 ? failed : 1;
+}
