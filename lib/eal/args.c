@@ -189,7 +189,7 @@ eal_args_build(struct eal_args *args, const struct weft_eal_cfg *cfg, const stru
 	enum eal_mem mem, unsigned int memory_mb)
 {
 	const char *program = cfg->program != NULL ? cfg->program : "weft";
-	int rc = 0;
+	int rc = 0, lcores_rc = 0;
 
 	args->argc = 0;
 	args->room = cfg->user_argc + 16;
@@ -201,7 +201,7 @@ eal_args_build(struct eal_args *args, const struct weft_eal_cfg *cfg, const stru
 	rc |= args_add(args, "--log-level=error");
 	rc |= args_add_memory(args, mem, memory_mb);
 	if (!user->lcores)
-		rc |= args_add_lcores(args, cfg);
+		lcores_rc = args_add_lcores(args, cfg);
 	if (!cfg->pci && !user->pci)
 		rc |= args_add(args, "--no-pci");
 	if (!user->prefix)
@@ -211,5 +211,5 @@ eal_args_build(struct eal_args *args, const struct weft_eal_cfg *cfg, const stru
 		rc |= args_add(args, "--iova-mode=va");
 	for (int i = 0; i < cfg->user_argc; i++)
 		args->argv[args->argc++] = cfg->user_argv[i];
-	return rc == 0 ? 0 : -ENOMEM;
+	return rc == 0 ? lcores_rc : -ENOMEM;
 }

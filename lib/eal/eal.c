@@ -170,7 +170,8 @@ weft_eal_start(const struct weft_eal_cfg *cfg, char *err, size_t errlen)
 		return rc;
 	rc = eal_args_build(&args, cfg, &user, mem, memory_mb);
 	if (rc != 0) {
-		snprintf(err, errlen, "DPDK did not start: out of memory for its arguments");
+		snprintf(err, errlen, "DPDK did not start: its arguments cannot be made: %s",
+			strerror(-rc));
 		return rc;
 	}
 	rc = eal_init(cfg->lcores, &user, err, errlen);

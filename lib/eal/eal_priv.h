@@ -89,7 +89,10 @@ struct eal_args {
 	int room;
 };
 
-/* Build EAL's vector: ours first, the user's after, so that theirs win. 0 or -ENOMEM. */
+/*
+ * Build EAL's vector: ours first, the user's after, so that theirs win. 0, -ENOMEM, or why the kernel
+ * does not say which CPUs we have.
+ */
 int eal_args_build(struct eal_args *args, const struct weft_eal_cfg *cfg,
 	const struct eal_user *user, enum eal_mem mem, unsigned int memory_mb);
 

@@ -77,11 +77,15 @@ eal_hush_begin(void)
 	            dup2(nowhere, STDOUT_FILENO) >= 0 && dup2(hushed.text, STDERR_FILENO) >= 0;
 	if (nowhere >= 0)
 		close(nowhere);
-	if (!is_hushed)
-		hush_close();
-	else
+	if (is_hushed) {
 		sigaction(SIGABRT, &on_abort, &hushed.before);
-	return is_hushed;
+		return true;
+	}
+	/* Standard output may be away already. */
+	if (hushed.out >= 0)
+		dup2(hushed.out, STDOUT_FILENO);
+	hush_close();
+	return false;
 }
 
 /* First line of what was written, without the name of who said it. */

@@ -192,12 +192,19 @@ a_start_all_the_same(const char *name, int error, unsigned int nth)
 static void
 what_a_start_needs_is_named(void **state)
 {
-	static const char *const calls[] = { "calloc", "malloc", "vasprintf", "sched_getaffinity",
-		"rte_zmalloc", "rte_rcu_qsbr_init" };
+	static const char *const calls[] = { "calloc", "malloc", "vasprintf", "rte_zmalloc",
+		"rte_rcu_qsbr_init" };
+	struct start s;
 
 	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(calls); i++)
 		weft_fail_each(calls[i], ENOMEM, no_start);
+	/* As on a machine with more CPUs than fit. */
+	start("sched_getaffinity", EINVAL, 1, &s);
+	ends_in_order(&s, "sched_getaffinity", 1);
+	assert_int_equal(s.rc, -EINVAL);
+	assert_string_equal(
+		s.err, "DPDK did not start: its arguments cannot be made: Invalid argument");
 }
 
 /* Quiet, a telemetry that no silent visitor blocks, folders of dead processes: all that is comfort. */
@@ -210,6 +217,9 @@ what_a_start_wants_it_can_do_without(void **state)
 	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(calls); i++)
 		weft_fail_each(calls[i], EMFILE, a_start_all_the_same);
+	/* To keep output away; bringing it back is another matter. */
+	assert_true(a_start_all_the_same("dup2", EBUSY, 1));
+	assert_true(a_start_all_the_same("dup2", EBUSY, 2));
 }
 
 static void
