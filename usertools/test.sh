@@ -16,7 +16,7 @@ parts() {
 		model      the Python model against itself and against the programs of the gcc build
 		scalar     gcc build, unit tests and those that start DPDK, with scalar kernels
 		asan       gcc build with AddressSanitizer and UBSan, every test of C code
-		clang      clang build, unit tests and those that start DPDK; the programs with scalar kernels
+		clang      clang build, unit tests and those that start DPDK; programs that code flits with scalar kernels
 		fuzz       clang build, fuzzers of the parsers, 20 s each
 	P
 }
@@ -331,8 +331,8 @@ part_clang() {
 	need clang || return
 	say "clang: unit tests and those that start DPDK"
 	suite "$clang" clang WEFT_TEST_AGAIN=1 --suite unit --suite eal
-	say "clang: the programs, scalar kernels"
-	suite "$clang" clang-scalar WEFT_CPU=scalar WEFT_TEST_AGAIN=1 --suite smoke --no-suite once
+	say "clang: programs that code flits, scalar kernels"
+	suite "$clang" clang-scalar WEFT_CPU=scalar WEFT_TEST_AGAIN=1 --suite kernels
 }
 
 # has_fuzz: whether these sources have fuzzers.
