@@ -122,6 +122,9 @@ add_counts() {
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 }
 
+# Tests at a time: each program sleeps when it starts, while DPDK measures its clock, and waits for others.
+jobs=$(($(nproc) + ($(nproc) + 1) / 2))
+
 # suite DIR NAME [ENV=VALUE...] [meson option...]: run meson's tests there and add up what they say.
 suite() {
 	local dir=$1 name=$2 n log env=()
@@ -131,8 +134,8 @@ suite() {
 		shift
 	done
 	log=$work/meson-$name.log
-	env "${env[@]}" meson test -C "$dir" --no-rebuild --print-errorlogs --logbase "log-$name" "$@" \
-		>"$log" 2>&1
+	env "${env[@]}" meson test -C "$dir" --no-rebuild --print-errorlogs --logbase "log-$name" \
+		--num-processes "$jobs" "$@" >"$log" 2>&1
 	grep -E '^ *[0-9]+/[0-9]+ .*(FAIL|ERROR|TIMEOUT|SKIP)' "$log"
 	for word in Fail Timeout 'Unexpected Pass'; do
 		n=$(sed -n "s/^$word: *\([0-9]*\) *$/\1/p" "$log" | tail -n 1)
