@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * What all programs share: numbers and words of a command line, files for reports, and what a topology
+ * says of retry. What ends a program ends a process of the test's.
+ */
+
+#include "weft_test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "json.h"
+#include "retry.h"
+
+static char folder[] = "/tmp/weft-cli-XXXXXX";
+
+/* @p run ends its process with that status and one line on standard error that has that text. */
+static void
+dies(void (*run)(const char *arg), const char *arg, int status, const char *text)
+{
+	char said[2 * PATH_MAX] = "";
+	int err[2], how;
+	pid_t pid;
+	ssize_t n = 0, more;
+
+	assert_int_equal(pipe(err), 0);
+	fflush(stdout);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		dup2(err[1], STDERR_FILENO);
+		run(arg);
+		exit(0);
+	}
+	close(err[1]);
+	while ((more = read(err[0], said + n, sizeof(said) - 1 - (size_t)n)) > 0)
+		n += more;
+	close(err[0]);
+	assert_int_equal(waitpid(pid, &how, 0), pid);
+	assert_true(WIFEXITED(how));
+	if (WEXITSTATUS(how) != status || strstr(said, text) == NULL ||
+		strncmp(said, "test_common_cli: ", n > 0 ? 17 : 0) != 0 ||
+		strchr(said, '\n') != (n > 0 ? said + n - 1 : NULL))
+		fail_msg("%.80s: status %d, said: %.200s", arg, WEXITSTATUS(how), said);
+}
+
+static void
+number(const char *text)
+{
+	cli_number("--n", text, 2, 0x10);
+}
+
+static void
+numbers_are_numbers_and_nothing_else(void **state)
+{
+	static const char *const bad[] = { "", "x", "-1", "+2", " 2", "2 ", "2x", "0x", "0xg", "1",
+		"17", "0x11", "0X1", "99999999999999999999", "0x-2" };
+
+	(void)state;
+	assert_int_equal(cli_number("--n", "2", 2, 16), 2);
+	assert_int_equal(cli_number("--n", "010", 2, 16), 10); /* not octal */
+	assert_int_equal(cli_number("--n", "0x10", 2, 16), 16);
+	assert_int_equal(cli_number("--n", "0X0a", 2, 16), 10);
+	assert_int_equal(cli_number("--n", "18446744073709551615", 0, UINT64_MAX), UINT64_MAX);
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad); i++)
+		dies(number, bad[i], 2, "--n: expected a number of 2 to 16, got \"");
+}
+
+static const char *const words[] = { "cxl", "rxl", NULL };
+static const char *many[100];
+
+static void
+word(const char *text)
+{
+	cli_word("--mode", text, words);
+}
+
+static void
+one_of_many(const char *text)
+{
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(many) - 1; i++)
+		many[i] = "a-word-of-some-length";
+	cli_word("--many", text, many);
+}
+
+static void
+words_are_listed_as_far_as_a_line_goes(void **state)
+{
+	(void)state;
+	assert_int_equal(cli_word("--mode", "rxl", words), 1);
+	dies(word, "pcie", 2, "--mode: expected one of cxl, rxl, got \"pcie\"");
+	dies(word, "", 2, "got \"\"");
+	dies(one_of_many, "x", 2, "--many: expected one of a-word-of-some-length, a-word");
+}
+
+static void
+kernels(const char *text)
+{
+	setenv("WEFT_CPU", text, 1);
+	cli_cpu_features();
+}
+
+static void
+arguments_of_dpdk_stand_behind_two_dashes(void **state)
+{
+	char *argv[] = { (char *)(uintptr_t) "p", (char *)(uintptr_t) "--x",
+		(char *)(uintptr_t) "--", (char *)(uintptr_t) "-l0", NULL };
+	char *const *eal_argv = argv;
+	int eal_argc = 7;
+
+	(void)state;
+	assert_int_equal(cli_split_eal(2, argv, &eal_argc, &eal_argv), 2);
+	assert_int_equal(eal_argc, 0);
+	assert_null(eal_argv);
+	assert_int_equal(cli_split_eal(4, argv, &eal_argc, &eal_argv), 2);
+	assert_int_equal(eal_argc, 1);
+	assert_string_equal(eal_argv[0], "-l0");
+	dies(kernels, "scalar", 0, "");
+	dies(kernels, "scalar,abacus", 2,
+		"WEFT_CPU=scalar,abacus: expected a comma-separated list");
+}
+
+/* --- reports --- */
+
+static void
+check(const char *path)
+{
+	json_check(path);
+}
+
+static void
+root_again(void)
+{
+	if (setresuid(0, 0, 0) != 0)
+		_exit(9);
+}
+
+/* Whoever looks at the process when it ends may need root's rights. */
+static void
+check_as_a_user(const char *path)
+{
+	if (atexit(root_again) != 0 || setresuid(65534, 65534, 0) != 0)
+		_exit(9);
+	json_check(path);
+}
+
+static void
+a_report_that_cannot_be_written_is_refused_at_the_start(void **state)
+{
+	char here[512], path[96], long_path[PATH_MAX + 64];
+
+	(void)state;
+	assert_non_null(getcwd(here, sizeof(here)));
+	assert_int_equal(chdir(folder), 0);
+	dies(check, NULL, 0, "");
+	dies(check, "-", 0, "");
+	dies(check, "new.json", 0, "");
+	dies(check, "/dev/null", 0, "");
+	assert_int_equal(access("new.json", F_OK), -1); /* asking makes nothing */
+	dies(check, folder, 1, ": Is a directory");
+	dies(check, "/nonesuch/r.json", 1, "--json /nonesuch/r.json: No such file");
+	dies(check, "/dev/null/r.json", 1, ": Not a directory");
+	memset(long_path, 'x', sizeof(long_path));
+	memcpy(long_path, "./", 2);
+	long_path[sizeof(long_path) - 1] = '\0';
+	dies(check, long_path, 1, ": File name too long");
+	snprintf(path, sizeof(path), "%s/closed", folder);
+	assert_int_equal(mkdir(path, 0755), 0);
+	snprintf(path, sizeof(path), "%s/closed/r.json", folder);
+	/* A file there is, and may not be written; and there is none, and none may be made. */
+	if (geteuid() == 0) {
+		assert_int_equal(chmod(folder, 0755), 0);
+		dies(check_as_a_user, path, 1, ": Permission denied");
+		fclose(fopen(path, "w"));
+		dies(check_as_a_user, path, 1, ": Permission denied");
+		assert_int_equal(unlink(path), 0);
+	}
+	snprintf(path, sizeof(path), "%s/closed", folder);
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(chdir(here), 0);
+}
+
+static void
+a_report_is_whole_or_the_reason_is_told(void **state)
+{
+	json_t *o = json_pack("{s:i}", "n", 1), *large = json_array();
+	char path[64], text[32] = "";
+	FILE *f;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/r.json", folder);
+	assert_int_equal(json_write(path, o), 0);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	assert_int_equal(fread(text, 1, sizeof(text) - 1, f), 13);
+	assert_string_equal(text, "{\n  \"n\": 1\n}\n");
+	fclose(f);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(json_write("/nonesuch/r.json", o), -ENOENT);
+	if (access("/dev/full", W_OK) == 0) {
+		/* Seen when it is closed, or while it is written. */
+		assert_int_equal(json_write("/dev/full", o), -ENOSPC);
+		for (int i = 0; i < 10000; i++)
+			json_array_append_new(large, json_integer(i));
+		assert_int_equal(json_write("/dev/full", large), -ENOSPC);
+	}
+	json_decref(o);
+	json_decref(large);
+}
+
+/* --- retry --- */
+
+/* Every combination of what a topology may say, over every kind of end: what is valid stays so. */
+static void
+what_a_topology_says_of_retry_is_always_valid(void **state)
+{
+	static const uint16_t windows[] = { 0, 8, 100, 511 }, acks[] = { 0, 1, 255 };
+	static const uint16_t buffers[] = { 0, 1, 511 };
+	const struct weft_llr_cfg base = { .window = 64,
+		.rx_flits = 63,
+		.ack_every = 8,
+		.nak_repeat = 8,
+		.timeout_min_ns = 1000,
+		.timeout_first_ns = 100000,
+		.timeout_max_ns = 1000000,
+		.replays_max = 8,
+		.selective = true };
+	unsigned int cases = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < 4 * 3 * 3 * 3 * 3 * 2; i++) {
+		unsigned int n = i;
+		struct weft_topo_retry r = { .window = windows[n % 4] };
+		struct weft_llr_cfg c = base, b;
+
+		r.ack_every = acks[(n /= 4) % 3];
+		r.rx_buffer = buffers[(n /= 3) % 3];
+		r.selective = (int8_t)((int)((n /= 3) % 3) - 1);
+		switch ((n /= 3) % 3) { /* cxl, rxl that reads numbers, rxl that goes back */
+		case 0:
+			c.mode = WEFT_MODE_CXL;
+			c.isn = WEFT_ISN_NONE;
+			break;
+		case 1:
+			c.mode = WEFT_MODE_RXL;
+			c.gap_decoding = true;
+			break;
+		default:
+			c.mode = WEFT_MODE_RXL;
+			c.selective = false;
+			c.rx_flits = 0;
+			break;
+		}
+		if ((n / 3) % 2 != 0) { /* it goes back by itself */
+			c.selective = false;
+			c.rx_flits = 0;
+		}
+		b = c;
+		if (weft_llr_size(&b) == 0)
+			fail_msg("case %u: what was before is not valid", i);
+		retry_from_topo(&c, &r);
+		if (weft_llr_size(&c) == 0)
+			fail_msg("case %u: window %u, rx %u, selective %d", i, c.window, c.rx_flits,
+				c.selective);
+		assert_int_equal(c.window, r.window != 0 ? r.window : b.window);
+		assert_int_equal(c.ack_every, r.ack_every != 0 ? r.ack_every : b.ack_every);
+		if (r.selective == 0 || (b.mode == WEFT_MODE_RXL && !b.gap_decoding))
+			assert_false(c.selective);
+		else
+			assert_int_equal(c.selective, r.selective < 0 ? b.selective : true);
+		if (!c.selective)
+			assert_int_equal(c.rx_flits, 0);
+		else if (r.rx_buffer != 0)
+			assert_int_equal(c.rx_flits, r.rx_buffer);
+		else /* all that can come behind a gap */
+			assert_int_equal(c.rx_flits, c.window - 1);
+		cases++;
+	}
+	assert_int_equal(cases, 648);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_are_numbers_and_nothing_else),
+		cmocka_unit_test(words_are_listed_as_far_as_a_line_goes),
+		cmocka_unit_test(arguments_of_dpdk_stand_behind_two_dashes),
+		cmocka_unit_test(a_report_that_cannot_be_written_is_refused_at_the_start),
+		cmocka_unit_test(a_report_is_whole_or_the_reason_is_told),
+		cmocka_unit_test(what_a_topology_says_of_retry_is_always_valid),
+	};
+	int failed;
+
+	if (mkdtemp(folder) == NULL)
+		return 1;
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	rmdir(folder);
+	return failed;
+}

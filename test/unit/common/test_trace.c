@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Trace files that cannot be read or written to their end: what stood before comes all the same, and the
+ * reason names the file and the byte.
+ */
+
+#include "weft_fail.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace.h"
+#include "weft_pcap.h"
+
+WEFT_FAIL(void *, calloc, (size_t n, size_t len), (n, len), NULL)
+WEFT_FAIL(void *, malloc, (size_t len), (len), NULL)
+WEFT_FAIL(void *, realloc, (void *at, size_t len), (at, len), NULL)
+WEFT_FAIL(char *, strdup, (const char *s), (s), NULL)
+WEFT_FAIL(int, fstat64, (int fd, struct stat *st), (fd, st), -1)
+WEFT_FAIL(off_t, lseek64, (int fd, off_t to, int from), (fd, to, from), -1)
+WEFT_FAIL(ssize_t, read, (int fd, void *to, size_t len), (fd, to, len), -1)
+
+#define LARGE (1u << 19) /* more than the reader begins with */
+
+static char folder[] = "/tmp/weft-trace-XXXXXX";
+static char path[64], other[64];
+static uint8_t data[LARGE];
+
+/* A file of three packets; the last is large. */
+static void
+write_file(int link)
+{
+	char err[256];
+	struct trace_writer *w = trace_create(path, link, err, sizeof(err));
+
+	assert_non_null(w);
+	trace_write(w, 1000, data, 256);
+	trace_write(w, 2000, data, 512);
+	trace_write(w, 3000, data, LARGE);
+	assert_int_equal(trace_finish(w), 0);
+}
+
+static struct trace *
+open_file(void)
+{
+	char err[256] = "";
+	struct trace *t = trace_open(path, err, sizeof(err));
+
+	if (t == NULL)
+		fail_msg("%s", err);
+	return t;
+}
+
+static bool
+no_trace(const char *name, int error, unsigned int nth)
+{
+	char err[256] = "";
+	struct trace *t;
+	bool failed;
+
+	weft_fail_set(name, error, nth);
+	t = trace_open(path, err, sizeof(err));
+	failed = weft_fail_end();
+	assert_int_equal(t == NULL, failed);
+	if (failed && (strncmp(err, path, strlen(path)) != 0 || strchr(err, '\n') != NULL))
+		fail_msg("said: %s", err);
+	if (t != NULL)
+		trace_close(t);
+	return failed;
+}
+
+static bool
+no_writer(const char *name, int error, unsigned int nth)
+{
+	char err[256] = "";
+	struct trace_writer *w;
+	bool failed;
+
+	weft_fail_set(name, error, nth);
+	w = trace_create(other, TRACE_LINK_ETHERNET, err, sizeof(err));
+	failed = weft_fail_end();
+	assert_int_equal(w == NULL, failed);
+	assert_int_equal(strncmp(err, other, strlen(other)) == 0, failed);
+	if (w != NULL)
+		assert_int_equal(trace_finish(w), 0);
+	return failed;
+}
+
+static void
+a_file_is_opened_or_named(void **state)
+{
+	(void)state;
+	write_file(TRACE_LINK_ETHERNET);
+	weft_fail_each("calloc", ENOMEM, no_trace);
+	weft_fail_each("strdup", ENOMEM, no_trace);
+	weft_fail_each("malloc", ENOMEM, no_trace);
+	weft_fail_each("fstat64", EIO, no_trace);
+	weft_fail_each("calloc", ENOMEM, no_writer);
+	assert_int_equal(unlink(other), 0);
+}
+
+/* Two packets come, and then what @p want says. */
+static void
+ends_with(struct trace *t, enum trace_read end, const char *want)
+{
+	struct trace_packet p;
+
+	assert_int_equal(trace_next(t, &p), TRACE_PACKET);
+	assert_int_equal(p.len, 256);
+	assert_true(p.is_whole && p.has_time && p.time_ns == 1000);
+	assert_int_equal(trace_next(t, &p), TRACE_PACKET);
+	assert_int_equal(p.len, 512);
+	assert_int_equal(trace_next(t, &p), end);
+	if (want != NULL && strstr(trace_why(t), want) == NULL)
+		fail_msg("said: %s", trace_why(t));
+	trace_close(t);
+}
+
+/* The first read is that of opening, the next comes with the large packet. */
+static void
+what_stood_before_a_failure_comes(void **state)
+{
+	struct trace *t;
+
+	(void)state;
+	write_file(TRACE_LINK_ETHERNET);
+	t = open_file();
+	weft_fail_set("realloc", ENOMEM, 1);
+	ends_with(t, TRACE_BROKEN, "f: byte 262144: Cannot allocate memory");
+	assert_true(weft_fail_end());
+	t = open_file();
+	weft_fail_set("read", EIO, 1);
+	ends_with(t, TRACE_BROKEN, "f: byte 262144: Input/output error");
+	assert_true(weft_fail_end());
+	/* A signal ends the reading, and is not the file's fault. */
+	t = open_file();
+	weft_fail_set("read", EINTR, 1);
+	ends_with(t, TRACE_END, NULL);
+	assert_true(weft_fail_end());
+	assert_int_equal(truncate(path, 300000), 0);
+	ends_with(open_file(), TRACE_TRUNCATED, "f: ends inside the record at byte 824");
+}
+
+static void
+a_file_can_be_read_again_and_a_pipe_not(void **state)
+{
+	struct trace_packet p;
+	char err[256];
+	struct trace *t;
+	int in, pipes[2];
+
+	(void)state;
+	write_file(TRACE_LINK_RAW_FLITS);
+	t = open_file();
+	assert_int_equal(trace_link(t), TRACE_LINK_RAW_FLITS);
+	assert_true(trace_is_file(t, path));
+	assert_false(trace_is_file(t, folder));
+	assert_false(trace_is_file(t, "/nonesuch"));
+	assert_in_range(trace_percent(t), 0, 1);
+	while (trace_next(t, &p) == TRACE_PACKET)
+		;
+	assert_int_equal(trace_percent(t), 100);
+	weft_fail_set("lseek64", EIO, 1);
+	assert_int_equal(trace_rewind(t, err, sizeof(err)), -EIO);
+	assert_true(weft_fail_end());
+	assert_non_null(strstr(err, "f: Input/output error"));
+	assert_int_equal(trace_rewind(t, err, sizeof(err)), 0);
+	ends_with(t, TRACE_PACKET, NULL);
+	/* By then somebody wrote over it. */
+	t = open_file();
+	assert_int_equal(truncate(path, 0), 0);
+	assert_int_equal(trace_rewind(t, err, sizeof(err)), -EINVAL);
+	assert_non_null(strstr(err, "f: expected a pcap or pcapng file, got no bytes"));
+	trace_close(t);
+
+	write_file(TRACE_LINK_ETHERNET);
+	in = dup(STDIN_FILENO);
+	assert_int_equal(pipe(pipes), 0);
+	assert_int_equal(
+		write(pipes[1], "\xd4\xc3\xb2\xa1\2\0\4\0\0\0\0\0\0\0\0\0\0\0\4\0\1\0\0\0", 24),
+		24);
+	close(pipes[1]);
+	assert_int_equal(dup2(pipes[0], STDIN_FILENO), STDIN_FILENO);
+	t = trace_open("-", err, sizeof(err));
+	assert_non_null(t);
+	assert_int_equal(trace_next(t, &p), TRACE_END);
+	assert_int_equal(trace_percent(t), -1);
+	assert_false(trace_is_file(t, path));
+	assert_int_equal(trace_rewind(t, err, sizeof(err)), -ESPIPE);
+	trace_close(t);
+	close(pipes[0]);
+	dup2(in, STDIN_FILENO);
+	close(in);
+}
+
+static void
+a_disk_that_is_full_is_noticed(void **state)
+{
+	char err[256];
+	struct trace_writer *w;
+
+	(void)state;
+	if (access("/dev/full", W_OK) != 0)
+		skip();
+	/* While it is written, and when what is left is written at the end. */
+	w = trace_create("/dev/full", TRACE_LINK_ETHERNET, err, sizeof(err));
+	assert_non_null(w);
+	trace_write(w, 0, data, LARGE);
+	assert_int_equal(trace_finish(w), -EIO);
+	w = trace_create("/dev/full", TRACE_LINK_ETHERNET, err, sizeof(err));
+	assert_non_null(w);
+	assert_int_equal(trace_finish(w), -ENOSPC);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_is_opened_or_named),
+		cmocka_unit_test(what_stood_before_a_failure_comes),
+		cmocka_unit_test(a_file_can_be_read_again_and_a_pipe_not),
+		cmocka_unit_test(a_disk_that_is_full_is_noticed),
+	};
+	int failed;
+
+	if (mkdtemp(folder) == NULL)
+		return 1;
+	snprintf(path, sizeof(path), "%s/f", folder);
+	snprintf(other, sizeof(other), "%s/o", folder);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	unlink(path);
+	rmdir(folder);
+	return failed;
+}
