@@ -60,7 +60,7 @@ links_init(struct node *n, char *err, size_t err_len)
 		p->port = i;
 		p->topo_node = t->port[t->port[port].peer].node;
 		p->pid = t->node[p->topo_node].pid;
-		p->max_flits = (uint8_t)weft_topo_port_flits(t, port);
+		p->max_flits = (uint8_t)weft_topo_link_flits(t, port);
 		rc = peer_init(p, t->link[t->port[port].link].a == port);
 		if (rc != 0) {
 			snprintf(err, err_len, "node %s: link to %s: %s", n->topo->name,

@@ -157,11 +157,9 @@ static unsigned int
 needed_mtu(const struct node *n, unsigned int port)
 {
 	const struct weft_topo *t = n->daemon->topo;
-	const unsigned int flits = t->flits_per_frame != 0
-	                                   ? t->flits_per_frame
-	                                   : weft_topo_port_flits(t, n->topo->first_port + port);
 
-	return WEFT_WIRE_HDR_LEN + WEFT_WIRE_FLIT_LEN * flits;
+	return WEFT_WIRE_HDR_LEN +
+	       WEFT_WIRE_FLIT_LEN * weft_topo_link_flits(t, n->topo->first_port + port);
 }
 
 static void

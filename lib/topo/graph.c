@@ -184,6 +184,12 @@ weft_topo_port_flits(const struct weft_topo *t, unsigned int port)
 	return WEFT_WIRE_FLITS_FOR_MTU(least);
 }
 
+unsigned int
+weft_topo_link_flits(const struct weft_topo *t, unsigned int port)
+{
+	return t->flits_per_frame != 0 ? t->flits_per_frame : weft_topo_port_flits(t, port);
+}
+
 uint16_t
 weft_topo_port_spid(const struct weft_topo *t, unsigned int port)
 {

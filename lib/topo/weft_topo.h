@@ -563,6 +563,9 @@ bool weft_topo_may_ask(const struct weft_topo *t, unsigned int from, unsigned in
 /** Flits that fit a frame over the link of port index @p port, 1..64, by both ends' MTU. */
 unsigned int weft_topo_port_flits(const struct weft_topo *t, unsigned int port);
 
+/** Flits of the largest frame to send there: flits_per_frame where the file sets it, else what fits. */
+unsigned int weft_topo_link_flits(const struct weft_topo *t, unsigned int port);
+
 #define WEFT_TOPO_ANY_SPID 0xFFFF
 
 /**

@@ -52,6 +52,20 @@ same "nothing sent again" 0 "$(sum "$work/clean.json" retry bad)"
 same "messages in a capture" "$(json "$work/clean.json" \
 	'[[n["traffic"][k] for k in ("reads", "writes")] for n in o["nodes"] if n["name"] == "h0"][0] * 2')" \
 	"$(json "$work/c.json" '[o["messages"][k] for k in ("m2s_req", "m2s_rwd", "s2m_drs", "s2m_ndr")]')"
+# Frames as large as they are told to be.
+fabric 2000 64 20000 'flits_per_frame: 2' >"$work/small.yaml"
+calm small --capture "s0.0=$work/small.pcapng"
+same "bytes of the largest frame" $((32 + 2 * 256)) "$(/usr/bin/python3 - "$work/small.pcapng" <<-'P'
+	import struct, sys
+	raw, at, largest = open(sys.argv[1], "rb").read(), 0, 0
+	while at < len(raw):
+	    kind, length = struct.unpack_from("<II", raw, at)
+	    if kind == 6:
+	        largest = max(largest, struct.unpack_from("<I", raw, at + 20)[0])
+	    at += length
+	print(largest)
+	P
+)"
 # Links that could carry CXL.io packets as well.
 fabric 20000 64 20000 'cxl_io: 16' >"$work/io.yaml"
 calm io

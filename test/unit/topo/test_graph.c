@@ -109,6 +109,7 @@ smallest_frame_of_both_ways_counts(void **state)
 	assert_int_equal(weft_topo_port_flits(t, t->link[2].a), 13);
 	assert_int_equal(weft_topo_port_flits(t, t->link[3].a), 35);
 	assert_int_equal(weft_topo_port_flits(t, wide), 64); /* the frame's own limit */
+	assert_int_equal(weft_topo_link_flits(t, wide), 64);
 	/* there by s1 (16 flits), back by s2 (5) */
 	assert_int_equal(weft_topo_path_flits(t, 1, 0), 5);
 	assert_int_equal(weft_topo_path_flits(t, 6, 0), 35);
@@ -118,6 +119,7 @@ smallest_frame_of_both_ways_counts(void **state)
 
 	t = topo_test_load(TOPO_FORMS);
 	assert_int_equal(weft_topo_path_flits(t, 0, 4), 5); /* set in the file */
+	assert_int_equal(weft_topo_link_flits(t, 0), 5);
 	weft_topo_free(t);
 }
 
