@@ -244,7 +244,7 @@ static void
 payload(struct rig *r, struct rig_frame *f, unsigned int number, unsigned int ack, uint8_t content)
 {
 	forge(r, f, ack == 0 ? WEFT_REPLAY_EXPLICIT : WEFT_REPLAY_ACK, ack, number);
-	f->flit[0][0] |= WEFT_FLIT_CACHEMEM << 6;
+	f->flit[0][0] |= WEFT_FLIT_ALMP << 6; /* of any type but NOP, with any one bit turned */
 	f->flit[0][100] = content;
 	rig_crc(f->flit[0]);
 }
@@ -263,7 +263,7 @@ two_contents_of_a_number_are_told_from_two_headers(void **state)
 		rig_init(&r, &cfg, 1);
 		payload(&r, &f, number, 0, 5);
 		rig_take(&r, &r.end[1], &f);
-		for (unsigned int bit = 0; bit < 14; bit++) {
+		for (unsigned int bit = 0; bit < 16; bit++) {
 			payload(&r, &f, number, 0, 5);
 			f.flit[0][bit < 8 ? 1 : 0] ^= (uint8_t)(1u << bit % 8);
 			rig_crc(f.flit[0]);
