@@ -7,10 +7,11 @@ app=${WEFT_BUILD:?the build folder}/app
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 pids=()
+holders=() # of network namespaces
 
 # Every process of the test is ended by its number, whatever happened.
 finish() {
-	for pid in "${pids[@]:-}"; do
+	for pid in "${pids[@]:-}" "${holders[@]:-}"; do
 		{ [ -n "$pid" ] && kill -KILL "$pid" 2>/dev/null && wait "$pid" 2>/dev/null; } || true
 	done
 	type cleanup >/dev/null 2>&1 && cleanup
@@ -70,6 +71,36 @@ wait_for() {
 		[ $SECONDS -lt $end ] || die "waited in vain for: $*"
 		sleep 0.05
 	done
+}
+
+# --- network interfaces ---
+
+# enter_netns: the test once more in a network namespace of its own, which goes with all its interfaces.
+# False: there are none here.
+enter_netns() {
+	export XDG_RUNTIME_DIR=$work
+	[ -z "${WEFT_INSIDE:-}" ] || return 0
+	[ "$(id -u)" -eq 0 ] && command -v ip >/dev/null && unshare -n true 2>/dev/null || return 1
+	rm -rf "$work"
+	WEFT_INSIDE=1 exec unshare -n bash "$0"
+}
+
+# need_netns: the same, or the test is skipped.
+need_netns() {
+	[ "$(id -u)" -eq 0 ] || skip "skipped: needs root to make network interfaces and raw sockets"
+	command -v ip >/dev/null || skip "skipped: needs ip (package iproute2)"
+	enter_netns || skip "skipped: network namespaces cannot be made here"
+}
+
+is_elsewhere() { [ "$(readlink "/proc/$1/ns/net")" != "$(readlink /proc/self/ns/net)" ]; }
+
+# make_netns END: another namespace, as another machine would be; a process in it is ns[END].
+declare -A ns
+make_netns() {
+	unshare -n sleep 1000 &
+	ns[$1]=$!
+	holders+=($!)
+	wait_for 10 is_elsewhere $!
 }
 
 # --- fabrics that run ---

@@ -4,29 +4,9 @@
 # second and 4,000 times, with IDE and without: it goes on, nothing is lost, and counters tell.
 . "$(dirname "$0")/lib.sh"
 
-[ "$(id -u)" -eq 0 ] || skip "skipped: needs root to make network interfaces and raw sockets"
-command -v ip >/dev/null || skip "skipped: needs ip (package iproute2)"
-# All interfaces are in network namespaces of this script's own, and go with it.
-if [ -z "${WEFT_ATTACK_INSIDE:-}" ]; then
-	unshare -n true 2>/dev/null || skip "skipped: network namespaces cannot be made here"
-	rm -rf "$work"
-	WEFT_ATTACK_INSIDE=1 exec unshare -n bash "$0"
-fi
-export XDG_RUNTIME_DIR=$work
-
-holders=()
-cleanup() {
-	[ ${#holders[@]} -eq 0 ] || kill "${holders[@]}" || true
-}
-own_namespace() { [ "$(readlink "/proc/$1/ns/net")" != "$(readlink /proc/self/ns/net)" ]; }
-
-declare -A ns
-for end in h g; do
-	unshare -n sleep 1000 &
-	ns[$end]=$!
-	holders+=($!)
-	wait_for 10 own_namespace "$!"
-done
+need_netns
+make_netns h
+make_netns g
 ip link add eh mtu 4000 netns "${ns[h]}" type veth peer name eg mtu 4000 netns "${ns[g]}" ||
 	skip "skipped: no veth interfaces here"
 for end in h g; do

@@ -3,11 +3,7 @@
 # The edge check: by the port of a host comes in what has its PID as SPID, and nothing else. A neighbour
 # that has, or takes, another's PID is dropped, counted at its port, said in one line, and disturbs nobody.
 . "$(dirname "$0")/lib.sh"
-if [ -z "${WEFT_EDGE_INSIDE:-}" ] && [ "$(id -u)" -eq 0 ] && command -v ip >/dev/null && unshare -n true 2>/dev/null; then
-	rm -rf "$work"
-	WEFT_EDGE_INSIDE=1 exec unshare -n bash "$0"
-fi
-export XDG_RUNTIME_DIR=$work
+enter_netns || true
 
 # fabric MODE PID_H0 PID_H1 LINK_OF_H1
 fabric() {
@@ -67,7 +63,7 @@ for mode in rxl cxl; do
 	esac
 	same "$mode: lines about it" 2 "$(grep -c "$line" "$work/s0.log")" # at once, and the rest at the end
 done
-[ -n "${WEFT_EDGE_INSIDE:-}" ] || { echo "an impostor is dropped at its port (without root no raw frames)"; exit 0; }
+[ -n "${WEFT_INSIDE:-}" ] || { echo "an impostor is dropped at its port (without root no raw frames)"; exit 0; }
 
 # All SPIDs that there are, flits and control frames, by the cable of h1.
 ip link add es mtu 4000 type veth peer name eh mtu 4000 || skip "skipped: no veth interfaces here"

@@ -4,11 +4,7 @@
 # killed on the way of a session though there is a way around; a path loses long frames; an interface loses
 # its carrier and its MTU.
 . "$(dirname "$0")/lib.sh"
-if [ -z "${WEFT_EVENTS_INSIDE:-}" ] && [ "$(id -u)" -eq 0 ] && command -v ip >/dev/null && unshare -n true 2>/dev/null; then
-	rm -rf "$work"
-	WEFT_EVENTS_INSIDE=1 exec unshare -n bash "$0"
-fi
-export XDG_RUNTIME_DIR=$work
+enter_netns || true
 
 # run NAME NODES [options]: its number is in pid_NAME.
 run() {
@@ -23,20 +19,16 @@ says() { grep -q "^weftd: node $2" "$work/$1.log"; }
 hears() { wait_for 20 says "$1" "$2"; }
 # silent NAME: no event so far.
 silent() { ! grep '^weftd: node' "$work/$1.log" || die "$1 has something to say of what goes well"; }
-other_namespace() { [ "$(readlink "/proc/$holder/ns/net")" != "$(readlink /proc/self/ns/net)" ]; }
-far_side() { nsenter -t "$holder" -n "$@"; }
+far_side() { nsenter -t "${ns[g]}" -n "$@"; }
 alone_runs() { has_read h0 "$pid_alone" 20; }
 host_runs() { has_read h0 "$pid_near" "$1"; }
 
-if [ -n "${WEFT_EVENTS_INSIDE:-}" ]; then
+if [ -n "${WEFT_INSIDE:-}" ]; then
 	ip link add eh mtu 4000 type veth peer name mh mtu 4000 || skip "skipped: no veth interfaces here"
 	ip link add eg mtu 4000 type veth peer name mg mtu 4000
 	# As on two machines: in one namespace the two might be given the same packet group.
-	unshare -n sleep 1000 &
-	holder=$!
-	pids+=($!)
-	wait_for 10 other_namespace
-	ip link set eg netns $holder
+	make_netns g
+	ip link set eg netns "${ns[g]}"
 	for i in eh mh mg; do
 		ip link set $i up
 	done
@@ -111,11 +103,11 @@ same "the last event of the session, in the JSON" True "$(json "$work/near.json"
 	'[c["last_event"].startswith("session with g0") and c["since"] > 1e9 for n in o["nodes"] for c in n.get("connections", [])][0]')"
 same "events in the JSON" True "$(json "$work/near.json" \
 	'{"link_down", "link_up", "no_way_around", "session_stalled"} <= {e["kind"] for e in o["events"]} & set(o["event_counts"])')"
-[ -n "${WEFT_EVENTS_INSIDE:-}" ] || { echo "a dead switch is said, and what it means (without root no interfaces)"; exit 0; }
+[ -n "${WEFT_INSIDE:-}" ] || { echo "a dead switch is said, and what it means (without root no interfaces)"; exit 0; }
 
 hears alone 'h0: no session with g0 since [0-9:]*, [0-9.]* s ago: there never was one: see whether the other node runs'
 topology=$work/alone.yaml
-nsenter -t "$holder" -n "$app/weftd" --topology "$work/alone.yaml" --node g0 >"$work/other.log" 2>&1 &
+far_side "$app/weftd" --topology "$work/alone.yaml" --node g0 >"$work/other.log" 2>&1 &
 pids+=($!)
 pid_other=$!
 hears alone 'h0: session with g0 is up again\|h0: session with g0 is up$'

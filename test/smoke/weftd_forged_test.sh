@@ -5,34 +5,16 @@
 # session ends, and a new one with new keys goes on to the end.
 . "$(dirname "$0")/lib.sh"
 
-[ "$(id -u)" -eq 0 ] || skip "skipped: needs root to make network interfaces and raw sockets"
-command -v ip >/dev/null || skip "skipped: needs ip (package iproute2)"
-# All interfaces are in network namespaces of this script's own, and go with it.
-if [ -z "${WEFT_FORGED_INSIDE:-}" ]; then
-	unshare -n true 2>/dev/null || skip "skipped: network namespaces cannot be made here"
-	rm -rf "$work"
-	WEFT_FORGED_INSIDE=1 exec unshare -n bash "$0"
-fi
-export XDG_RUNTIME_DIR=$work
-
-holders=()
-cleanup() {
-	[ ${#holders[@]} -eq 0 ] || kill "${holders[@]}" || true
-}
-own_namespace() { [ "$(readlink "/proc/$1/ns/net")" != "$(readlink /proc/self/ns/net)" ]; }
+need_netns
 
 ip link add eh type veth peer name mh && ip link add eg type veth peer name mg ||
 	skip "skipped: no veth interfaces here"
 # A namespace for each end, as two machines are: in one the two might be given the same packet group.
-declare -A ns
 for end in h g; do
-	unshare -n sleep 1000 &
-	ns[$end]=$!
-	holders+=($!)
-	wait_for 10 own_namespace "$!"
-	ip link set "e$end" netns "$!"
+	make_netns $end
+	ip link set "e$end" netns "${ns[$end]}"
 	ip link set "m$end" mtu 4000 up promisc on
-	nsenter -t "$!" -n ip link set "e$end" mtu 4000 up promisc on
+	nsenter -t "${ns[$end]}" -n ip link set "e$end" mtu 4000 up promisc on
 done
 (umask 077 && od -An -N32 -tx1 /dev/urandom | tr -d ' \n' >"$work/psk")
 

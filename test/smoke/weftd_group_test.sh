@@ -3,14 +3,7 @@
 # Two processes whose numbers give them the same packet group on two interfaces: the second says so.
 . "$(dirname "$0")/lib.sh"
 
-[ "$(id -u)" -eq 0 ] || skip "skipped: needs root to make network interfaces and raw sockets"
-command -v ip >/dev/null || skip "skipped: needs ip (package iproute2)"
-if [ -z "${WEFT_GROUP_INSIDE:-}" ]; then
-	unshare -n true 2>/dev/null || skip "skipped: network namespaces cannot be made here"
-	rm -rf "$work"
-	WEFT_GROUP_INSIDE=1 exec unshare -n bash "$0"
-fi
-export XDG_RUNTIME_DIR=$work
+need_netns
 
 ip link add ga type veth peer name gb || skip "skipped: no veth interfaces here"
 ip link set ga mtu 4000 up
