@@ -131,6 +131,8 @@ open_stopped(struct weft_ide_stream *s, const uint8_t *flit, enum ide_kind kind,
 	e->release = 1;
 	if (ide_control(flit) == WEFT_LLCTRL_IDE_START)
 		open_start(s);
+	else if (ide_control(flit) == WEFT_LLCTRL_IDE_IDLE)
+		s->idles_due -= s->idles_due > 0; /* of the IDE.TMAC in front of IDE.Stop */
 	ide_note_special(s);
 }
 

@@ -359,6 +359,7 @@ stop_ends_protection_and_start_brings_it_back(void **state)
 		assert_int_equal(rx.epochs_good, 2);
 		assert_int_equal(weft_ide_counts(rx.s)->stops, 1);
 		assert_int_equal(weft_ide_counts(rx.s)->stops_ignored, 0);
+		assert_int_equal(weft_ide_counts(rx.s)->idles_missing, 0);
 	}
 }
 
