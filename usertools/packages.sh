@@ -5,10 +5,10 @@
 
 # To build and run. xz-utils unpacks the headers for the driver net_flitwire.
 WEFT_BUILD_PACKAGES="gcc libc6-dev meson ninja-build pkg-config python3 xz-utils dpdk libdpdk-dev
-libisal-dev libipsec-mb-dev libnuma-dev libpcap-dev libyaml-dev libjansson-dev libssl-dev iproute2"
+libisal-dev libipsec-mb-dev libnuma-dev libyaml-dev libjansson-dev libssl-dev iproute2"
 
 # To run every test, beyond that.
-WEFT_TEST_PACKAGES="clang g++ libclang-rt-14-dev clang-format-14 libcmocka-dev python3-numpy
+WEFT_TEST_PACKAGES="clang g++ libclang-rt-14-dev clang-format-14 libcmocka-dev libpcap-dev python3-numpy
 python3-cryptography python3-cryptography-vectors python3-matplotlib dpdk-dev tshark jq spin"
 
 
