@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* What the nodes count, over DPDK telemetry. */
+
+#include "daemon.h"
+
+#include "event.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#include <rte_telemetry.h>
+
+#define TELEMETRY_EVENTS 16 /* lines that an answer surely holds */
+
+/* Telemetry has a thread of its own: it waits until the nodes are there, and they for it at the end. */
+static pthread_mutex_t telemetry_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct daemon *telemetry_daemon; /* NULL: over */
+
+static int
+tell_nodes(const char *params, struct rte_tel_data *data)
+{
+	(void)params;
+	rte_tel_data_start_array(data, RTE_TEL_STRING_VAL);
+	for (uint16_t i = 0; i < telemetry_daemon->n_nodes; i++)
+		rte_tel_data_add_array_string(data, telemetry_daemon->node[i].topo->name);
+	return 0;
+}
+
+static void
+telemetry_rows(struct rte_tel_data *data, const char *prefix, const struct weft_counter *rows,
+	const uint64_t *values, unsigned int n)
+{
+	char name[64];
+
+	for (unsigned int i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "%s_%s", prefix, rows[i].name);
+		rte_tel_data_add_dict_u64(data, name, values[i]);
+	}
+}
+
+static void
+telemetry_uio(void *data, const char *prefix, const struct weft_counter *rows,
+	const uint64_t *values, unsigned int n)
+{
+	telemetry_rows(data, prefix, rows, values, n);
+}
+
+static void
+telemetry_row(void *data, const char *name, uint64_t value)
+{
+	rte_tel_data_add_dict_u64(data, name, value);
+}
+
+static int
+tell_node(const char *params, struct rte_tel_data *data)
+{
+	const struct node *n = NULL;
+
+	for (uint16_t i = 0; params != NULL && i < telemetry_daemon->n_nodes; i++)
+		if (strcmp(telemetry_daemon->node[i].topo->name, params) == 0)
+			n = &telemetry_daemon->node[i];
+	if (n == NULL)
+		return -ENOENT;
+	rte_tel_data_start_dict(data);
+	rte_tel_data_add_dict_string(data, "kind", report_kind(n->topo->kind));
+	rte_tel_data_add_dict_u64(data, "pid", n->topo->pid);
+	rte_tel_data_add_dict_u64(data, "memory_replaced", generation_replacements(n));
+	if (n->host != NULL) {
+		telemetry_rows(data, "host", weft_host_counters(), weft_host_counts(n->host),
+			WEFT_HOST_N_COUNTERS);
+	}
+	if (n->traffic != NULL)
+		telemetry_rows(data, "traffic", weft_traffic_counters(),
+			weft_traffic_counts(n->traffic), WEFT_TRAFFIC_N_COUNTERS);
+	if (n->topo->kind == WEFT_TOPO_GFD)
+		telemetry_rows(data, "gfd", weft_gfd_counters(), n->gfd.count, WEFT_GFD_N_COUNTERS);
+	if (n->uio != NULL)
+		uio_rows(n, telemetry_uio, data);
+	ingress_rows(n, telemetry_row, data);
+	for (unsigned int v = WEFT_OK + 1; v < WEFT_VERDICT_COUNT; v++) {
+		char name[64];
+		uint64_t sum = report_drops(n, (enum weft_verdict)v);
+
+		snprintf(name, sizeof(name), "drop_%s", weft_verdict_name((enum weft_verdict)v));
+		if (sum != 0)
+			rte_tel_data_add_dict_u64(data, name, sum);
+	}
+	return 0;
+}
+
+static int
+tell_ats(const char *params, struct rte_tel_data *data)
+{
+	struct ats_row row[ATS_ROWS];
+	const struct node *n = NULL;
+	uint64_t waiting, moving, holding;
+	unsigned int parts;
+
+	for (uint16_t i = 0; params != NULL && i < telemetry_daemon->n_nodes; i++)
+		if (strcmp(telemetry_daemon->node[i].topo->name, params) == 0)
+			n = &telemetry_daemon->node[i];
+	if (n == NULL || n->ats == NULL)
+		return -ENOENT;
+	rte_tel_data_start_dict(data);
+	parts = ats_rows(n, row);
+	for (unsigned int i = 0; i < parts; i++)
+		telemetry_rows(data, row[i].part, row[i].rows, row[i].values, row[i].n);
+	ats_gauges(n, &waiting, &moving, &holding);
+	rte_tel_data_add_dict_u64(data, "waiting", waiting);
+	rte_tel_data_add_dict_u64(data, "moving", moving);
+	rte_tel_data_add_dict_u64(data, "holding", holding);
+	return 0;
+}
+
+/* NODE or NODE,PEER: the node that runs here, or NULL; ",PEER", or NULL. */
+static const struct node *
+node_and_peer(const char *params, const char **peer)
+{
+	size_t len;
+
+	*peer = NULL;
+	if (params == NULL)
+		return NULL;
+	*peer = strchr(params, ',');
+	len = *peer == NULL ? strlen(params) : (size_t)(*peer - params);
+	for (uint16_t i = 0; i < telemetry_daemon->n_nodes; i++) {
+		const char *name = telemetry_daemon->node[i].topo->name;
+
+		if (len != 0 && strlen(name) == len && memcmp(name, params, len) == 0)
+			return &telemetry_daemon->node[i];
+	}
+	return NULL;
+}
+
+/* Sums over the connections of a node, or one of them: NODE or NODE,PEER. */
+static int
+tell_retry(const char *params, struct rte_tel_data *data)
+{
+	uint64_t llr[WEFT_LLR_N_COUNTERS] = { 0 }, session[WEFT_SESSION_N_COUNTERS] = { 0 };
+	uint64_t end[WEFT_END_N_COUNTERS] = { 0 };
+	const char *peer;
+	const struct node *n = node_and_peer(params, &peer);
+	unsigned int found = 0;
+
+	if (n == NULL)
+		return -ENOENT;
+	for (uint16_t i = 0; i < n->n_peers; i++) {
+		const struct peer *p = &n->peer[i];
+
+		if (peer != NULL && strcmp(peer + 1, n->daemon->topo->node[p->topo_node].name) != 0)
+			continue;
+		found++;
+		weft_counters_add(llr, weft_llr_counts(weft_end_llr(p->end)), WEFT_LLR_N_COUNTERS);
+		weft_counters_add(
+			session, weft_end_session(p->end)->count, WEFT_SESSION_N_COUNTERS);
+		weft_counters_add(end, weft_end_counts(p->end), WEFT_END_N_COUNTERS);
+	}
+	if (peer != NULL && found == 0)
+		return -ENOENT;
+	rte_tel_data_start_dict(data);
+	rte_tel_data_add_dict_u64(data, "connections", found);
+	telemetry_rows(data, "session", weft_session_counters(), session, WEFT_SESSION_N_COUNTERS);
+	telemetry_rows(data, "retry", weft_llr_counters(), llr, WEFT_LLR_N_COUNTERS);
+	telemetry_rows(data, "end", weft_end_counters(), end, WEFT_END_N_COUNTERS);
+	return 0;
+}
+
+static void
+tell_session(const struct peer *p, struct rte_tel_data *data)
+{
+	rte_tel_data_add_dict_string(data, "state", session_word(p));
+	rte_tel_data_add_dict_u64(data, "since", (uint64_t)p->watch.since);
+	telemetry_rows(data, "session", weft_session_counters(), weft_end_session(p->end)->count,
+		WEFT_SESSION_N_COUNTERS);
+}
+
+/* States of the sessions of a node by peer; of one peer, what is known of it. */
+static int
+tell_sessions(const char *params, struct rte_tel_data *data)
+{
+	const char *peer;
+	const struct node *n = node_and_peer(params, &peer);
+	unsigned int found = 0;
+
+	if (n == NULL)
+		return -ENOENT;
+	rte_tel_data_start_dict(data);
+	for (uint16_t i = 0; i < n->n_peers && found < RTE_TEL_MAX_DICT_ENTRIES; i++) {
+		const struct peer *p = &n->peer[i];
+
+		if (peer == NULL)
+			rte_tel_data_add_dict_string(data, peer_name(p), session_word(p));
+		else if (strcmp(peer + 1, peer_name(p)) == 0)
+			tell_session(p, data);
+		else
+			continue;
+		found++;
+	}
+	return peer != NULL && found == 0 ? -ENOENT : 0;
+}
+
+static void
+telemetry_rate(struct rte_tel_data *data, const char *what, const struct rate *r)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s_in", what);
+	rte_tel_data_add_dict_u64(data, name, (uint64_t)r->last_in);
+	snprintf(name, sizeof(name), "%s_out", what);
+	rte_tel_data_add_dict_u64(data, name, (uint64_t)r->last_out);
+}
+
+/* Flits a second of the last interval: of nodes and lcores, or of the ports of a node. */
+static int
+tell_rates(const char *params, struct rte_tel_data *data)
+{
+	const bool one = params != NULL && params[0] != '\0';
+	unsigned int found = 0;
+	struct rate rate;
+	char name[64];
+
+	rte_tel_data_start_dict(data);
+	for (uint16_t i = 0; i < telemetry_daemon->n_nodes; i++) {
+		const struct node *n = &telemetry_daemon->node[i];
+
+		rate_node(n, 0, &rate);
+		if (!one)
+			telemetry_rate(data, n->topo->name, &rate);
+		for (unsigned int p = 0;
+			one && strcmp(n->topo->name, params) == 0 && p < n->n_ports; p++) {
+			rate = (struct rate){ 0 };
+			rate_add(n, p, 0, &rate);
+			telemetry_rate(data, weft_port_name(n->port[p]), &rate);
+			found++;
+		}
+	}
+	for (unsigned int lcore = 0; !one && lcore < RTE_MAX_LCORE; lcore++) {
+		snprintf(name, sizeof(name), "lcore_%u", lcore);
+		if (rate_lcore(telemetry_daemon, lcore, 0, &rate))
+			telemetry_rate(data, name, &rate);
+	}
+	return one && found == 0 ? -ENOENT : 0;
+}
+
+static int
+tell_kernels(const char *params, struct rte_tel_data *data)
+{
+	const struct weft_kernel_failure *f;
+	unsigned int n = 0;
+
+	(void)params;
+	while (weft_kernel_failure(n) != NULL)
+		n++;
+	rte_tel_data_start_dict(data);
+	rte_tel_data_add_dict_string(data, "fec", telemetry_daemon->fec->k.name);
+	rte_tel_data_add_dict_string(data, "crc", telemetry_daemon->crc->k.name);
+	rte_tel_data_add_dict_string(data, "sig", telemetry_daemon->sig->k.name);
+	rte_tel_data_add_dict_string(data, "atc", telemetry_daemon->atc->k.name);
+	rte_tel_data_add_dict_u64(data, "self_tests_failed", n);
+	for (unsigned int i = 0; (f = weft_kernel_failure(i)) != NULL; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "failed_%u", i);
+		rte_tel_data_add_dict_string(data, name, f->kernel);
+	}
+	return 0;
+}
+
+/* One string of lines: those of lists and dictionaries are cut at 128 characters. */
+static int
+tell_events(const char *params, struct rte_tel_data *data)
+{
+	char text[RTE_TEL_MAX_SINGLE_STRING_LEN] = "";
+	size_t used = 0;
+
+	(void)params;
+	for (unsigned int back = TELEMETRY_EVENTS; back-- > 0;) {
+		char line[sizeof(text) / TELEMETRY_EVENTS];
+
+		if (event_line(back, line, sizeof(line)) == 0)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+				used == 0 ? "" : "\n", line);
+	}
+	return rte_tel_data_string(data, text);
+}
+
+static int
+tell_event_counts(const char *params, struct rte_tel_data *data)
+{
+	(void)params;
+	rte_tel_data_start_dict(data);
+	for (unsigned int k = 0; k < EVENT_KINDS; k++)
+		rte_tel_data_add_dict_u64(
+			data, event_word((enum event_kind)k), event_count((enum event_kind)k));
+	return 0;
+}
+
+static int
+tell_late_poison(const char *params, struct rte_tel_data *data)
+{
+	return late_tell(telemetry_daemon, params, data);
+}
+
+static const struct {
+	const char *cmd;
+	int (*tell)(const char *params, struct rte_tel_data *data);
+	const char *help;
+} commands[] = {
+	{ "/weft/nodes", tell_nodes, "Names of the nodes that run here. Takes no parameters" },
+	{ "/weft/kernels", tell_kernels,
+		"Kernels in use, and those that failed their self-test. Takes no parameters" },
+	{ "/weft/ats", tell_ats,
+		"Address translation of a host or an agent. Parameter: node name" },
+	{ "/weft/retry", tell_retry,
+		"Sessions, retry and credits. Parameters: node name, or node name and peer's" },
+	{ "/weft/events", tell_events,
+		"The newest events as lines, oldest first. Takes no parameters" },
+	{ "/weft/event_counts", tell_event_counts, "Events by kind. Takes no parameters" },
+	{ "/weft/late_poison", tell_late_poison,
+		"Mark lines of a GFD bad, found late. Parameters: GFD, offset, lines (1)" },
+	{ "/weft/sessions", tell_sessions,
+		"States of sessions. Parameters: node name, or node name and peer's" },
+	{ "/weft/rates", tell_rates,
+		"Flits a second of nodes and lcores. Parameter: none, or a node name, then of its "
+		"ports" },
+	{ "/weft/node", tell_node, "What a node counted. Parameter: node name" },
+};
+
+static int
+handle(const char *cmd, const char *params, struct rte_tel_data *data)
+{
+	int rc = -ENOENT;
+
+	pthread_mutex_lock(&telemetry_lock);
+	for (unsigned int i = 0; telemetry_daemon != NULL && i < WEFT_ARRAY_SIZE(commands); i++)
+		if (strcmp(commands[i].cmd, cmd) == 0)
+			rc = commands[i].tell(params, data);
+	pthread_mutex_unlock(&telemetry_lock);
+	return rc;
+}
+
+void
+report_telemetry_soon(void)
+{
+	pthread_mutex_lock(&telemetry_lock);
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(commands); i++)
+		rte_telemetry_register_cmd(commands[i].cmd, handle, commands[i].help);
+}
+
+void
+report_telemetry(struct daemon *d)
+{
+	telemetry_daemon = d;
+	pthread_mutex_unlock(&telemetry_lock);
+}
+
+void
+report_telemetry_end(void)
+{
+	pthread_mutex_lock(&telemetry_lock);
+	telemetry_daemon = NULL;
+	pthread_mutex_unlock(&telemetry_lock);
+}
