@@ -182,6 +182,27 @@ def scripts():
         seed("llr", "steps_%d" % i, bytes([i | 0x70]) + steps)
 
 
+def ide():
+    send, pair, deliver, close, start = 8 << 3 | 1, 2, 0x33, 0x47, 0x27
+    other, key, stop, poison, last, wrong = 0x07, 0x17, 0x37, 0x1D, 0x0E, 0x04
+    good = bytes([send, deliver, pair, poison, pair, last, deliver, close, deliver, other, wrong, key, start,
+                  send, 0xF9, deliver, 0xF3, deliver, close, stop, deliver, send, key, start, send, close, deliver])
+    for modes in range(0, 64, 3):
+        seed("ide", "good_%02x" % modes, bytes([modes]) + good * 2)
+    for i, damage in enumerate((b"\0\3\x20\x10", b"\x08\2\2\x88", b"\x10\1", b"\x18\1", b"\x20\0", b"\x28\2",
+                                b"\x30\3", b"\x38\1")):
+        seed("ide", "bad_%d" % i, bytes([i * 9 & 0x3F, send, send]) + damage + bytes([deliver, send, 0xFB, close, 0xF3]))
+
+
+def km():
+    # Capabilities; then how, object, port: keys, starts, changes of keys and stops.
+    steps = bytes([0x20, 0, 0, 0x30, 2, 0, 0x10, 4, 0, 0x38, 2, 0, 0x18, 4, 0, 0x10, 5, 0, 0x08, 7, 1, 0x21, 2, 1])
+    for caps in (0, 0x11, 0x43, 0x73):
+        seed("km", "keys_%02x" % caps, bytes([caps]) + steps * 2)
+    seed("km", "bytes", b"\x73" + bytes([4, 2]) + struct.pack("<HBHHBBBB", 3, 2, 0x1E98, 9, 0, 2, 0, 0) + bytes(5))
+    seed("km", "changed", b"\x73" + b"".join(bytes([0x32, 2, 0, i, 0xFF]) for i in range(0, 60, 3)))
+
+
 def sig():
     dif = b"dif:512,guard=crc,bg=ffff,app=1,ref=0,remap"
     for i, (mem, wire_domain) in enumerate((
@@ -190,10 +211,15 @@ def sig():
         seed("sig", "domains_%d" % i, bytes([i << 1 | 0x30 | i & 1, 3 * i]) + mem + b"\0" + wire_domain + b"\0" + LINE)
 
 
+def ide_found():
+    seed("ide", "idles_behind_stop", b"\x3F\x41\x47\x37\x41\x17\x27\x41")
+
+
 def impair_found():
     seed("impair", "probability_off", b"delay_us=100@0.5,jitter_us=1.@0")
     seed("impair", "newline", b"unco\nec=1")
 
 
-for make in (wire, control, pcap, io, uio, ats, unpack, codec, impair, topo, scripts, sig, impair_found):
+for make in (wire, control, pcap, io, uio, ats, unpack, codec, impair, topo, scripts, ide, km, sig,
+             ide_found, impair_found):
     make()
