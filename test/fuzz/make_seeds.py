@@ -231,6 +231,19 @@ def gfam():
              looks + uio + bytes([5, 1]) + dmps + groups + gdt + looks)
 
 
+def atc():
+    state = 7
+    for i in range(6):
+        steps = bytearray()
+        for _ in range(240):
+            state = state * 1103515245 + 12345 & 0x7FFFFFFF
+            steps.append(state >> 16 & 0xFF)
+        seed("atc", "steps_%d" % i, bytes([(i & 1) | 0x1E | i << 5]) + steps)
+    # Asked, walked, overtaken by an invalidation, answered; then the old address is used no more.
+    seed("atc", "overtaken", b"\x01" + bytes([0, 3, 0x0C, 9, 2, 3, 1, 3, 4, 0x14, 4, 0x0C, 6, 3, 0, 3, 0x0C, 9, 3, 4, 6, 3,
+                                              0x16, 3, 0x26, 3, 2, 3, 3, 4, 0x0C, 7, 0x0C, 0x0F, 0x0C, 6, 3]))
+
+
 def sig():
     dif = b"dif:512,guard=crc,bg=ffff,app=1,ref=0,remap"
     for i, (mem, wire_domain) in enumerate((
@@ -248,6 +261,6 @@ def impair_found():
     seed("impair", "newline", b"unco\nec=1")
 
 
-for make in (wire, control, pcap, io, uio, ats, unpack, codec, impair, topo, scripts, ide, km, pbr, gfam, sig,
+for make in (wire, control, pcap, io, uio, ats, unpack, codec, impair, topo, scripts, ide, km, pbr, gfam, atc, sig,
              ide_found, impair_found):
     make()
