@@ -300,6 +300,12 @@ trace_write(struct trace_writer *w, uint64_t time_ns, const uint8_t *data, uint3
 	fwrite(data, 1, len, w->file);
 }
 
+bool
+trace_is_writable(const struct trace_writer *w)
+{
+	return !ferror(w->file);
+}
+
 int
 trace_finish(struct trace_writer *w)
 {

@@ -68,6 +68,9 @@ struct trace_writer *trace_create(const char *path, int link, char *err, size_t 
 
 void trace_write(struct trace_writer *w, uint64_t time_ns, const uint8_t *data, uint32_t len);
 
+/** False: a write failed, so that nothing more need be made. */
+bool trace_is_writable(const struct trace_writer *w);
+
 /** Flush and close. 0, or -errno: the file is not whole. */
 int trace_finish(struct trace_writer *w);
 

@@ -419,7 +419,7 @@ generate(struct gen *g)
 {
 	uint64_t left = g->opt.flits;
 
-	while (left > 0 && !cli_is_stopped()) {
+	while (left > 0 && !cli_is_stopped() && trace_is_writable(g->out)) {
 		unsigned int flits =
 			left < g->opt.frame_flits ? (unsigned int)left : g->opt.frame_flits;
 

@@ -271,6 +271,8 @@ source(void *arg, struct rte_mbuf **pkt, uint16_t n)
 				if (got != 0)
 					break;
 				sleep_until(due);
+				if (stopped)
+					break; /* it was not due */
 			}
 		}
 		pkt[got] = receiver_frame(&r->rx, &r->next);
