@@ -13,6 +13,7 @@
 #include "cli.h"
 #include "fabric.h"
 #include "ide.h"
+#include "replay.h"
 
 #define FILE_PEERS_MAX 64 /* GFDs that a host of a topology file talks to */
 
@@ -61,6 +62,7 @@ end_start(struct sim_end *e)
 			(unsigned long long)e->node->sim->seed);
 	e->timer_ns = SIM_NEVER;
 	ide_end_start(e);
+	replay_end_start(e);
 }
 
 /* Flits of a frame, no more than a file's links take. */
@@ -93,6 +95,7 @@ end_make(struct sim *s, struct sim_end *e, struct sim_node *n, struct sim_node *
 	weft_isn_init(&e->isn, form, (enum weft_crc_order)s->sc.crc_order, n->pid, peer->pid, 0, 0);
 	e->address_in = form == WEFT_ISN_PSEUDO ? weft_isn_address(peer->pid, n->pid, 0) : 0;
 	ide_end_make(e);
+	replay_end_make(e);
 	end_cfg(e, &c);
 	if (weft_end_size(&c) == 0)
 		cli_fail("seed %llu: parameters out of range", (unsigned long long)s->seed);
@@ -458,6 +461,7 @@ sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, si
 	s->frame_small = (uint32_t)WEFT_WIRE_FRAME_LEN(1);
 	build_nodes(s, &r);
 	build_wires(s, &r);
+	replay_make(s);
 	build_routes(s);
 	build_ends(s, &r);
 	return 0;

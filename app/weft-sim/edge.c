@@ -9,6 +9,7 @@
  */
 
 #include "ide.h"
+#include "replay.h"
 
 #include "weft_base.h"
 #include "weft_control.h"
@@ -66,6 +67,9 @@ edge_flits(struct sim_end *e, struct sim_frame *f, uint64_t now_ns)
 	uint64_t syndrome[WEFT_WIRE_FLITS_MAX];
 	enum weft_session_event ev = WEFT_SESSION_NOTHING;
 	struct weft_llr_in in;
+	struct replay_mark mark = { 0 };
+	const bool watched = replay_watches(e, f);
+	bool is_in;
 
 	for (unsigned int i = 0; i < n; i++)
 		flit[i] = flits + (size_t)i * WEFT_FLIT_LEN;
@@ -75,10 +79,14 @@ edge_flits(struct sim_end *e, struct sim_frame *f, uint64_t now_ns)
 		&s->opt->codec, flit, n, (enum weft_crc_order)s->sc.crc_order, syndrome);
 	for (unsigned int i = 0; i < n; i++)
 		syndrome[i] ^= e->address_in;
-	if (weft_end_receive(e->end, &f->hdr, flits, syndrome, weft_wire_all_zero(flits, n), now_ns,
-		    &ev, &in, edge_message, e) != WEFT_OK)
-		s->total.loss[LOSS_SESSION]++;
-	else if (e->ide != NULL)
+	if (watched)
+		mark = replay_mark(e, f, syndrome);
+	is_in = weft_end_receive(e->end, &f->hdr, flits, syndrome, weft_wire_all_zero(flits, n),
+			now_ns, &ev, &in, edge_message, e) == WEFT_OK;
+	s->total.loss[LOSS_SESSION] += !is_in;
+	if (watched)
+		replay_came(e, f, syndrome, &in, &mark);
+	if (is_in && e->ide != NULL)
 		monitor_came(e, f, &in);
 }
 
@@ -105,12 +113,29 @@ edge_turn(struct sim_end *e)
 		switch_serve(e->node);
 }
 
+/* The number of a signed frame of link control; 0: it has none. */
+static uint64_t
+control_number(const struct sim_frame *f)
+{
+	struct weft_control c;
+
+	return weft_control_parse(
+		       f->data + WEFT_WIRE_FLITS_OFF, f->len - WEFT_WIRE_FLITS_OFF, &c) == WEFT_OK
+	               ? c.number
+	               : 0;
+}
+
 /* @return flits that a switch says it has dropped */
 static uint64_t
 edge_control(struct sim_end *e, const struct sim_frame *f, uint64_t now_ns)
 {
 	const struct weft_session *session = weft_end_session(e->end);
 	const uint64_t before = session->count[WEFT_SESSION_N_LOSSES];
+	const uint64_t old_before = session->count[WEFT_SESSION_N_OLD_NUMBERS];
+	const uint64_t number =
+		e->ide != NULL && f->is_replayed && !f->is_forged && session->id == f->hdr.session
+			? control_number(f)
+			: 0;
 	const uint32_t asked = session->asked;
 	const uint32_t wanted = session->wanted;
 
@@ -121,6 +146,11 @@ edge_control(struct sim_end *e, const struct sim_frame *f, uint64_t now_ns)
 		violation(e->node->sim,
 			"end %u>%u takes session %08x, offered to %08x, not to %08x", e->node->pid,
 			e->peer_pid, session->wanted, f->hdr.session, asked);
+	/* Nor does an old KEEPALIVE. */
+	if (number != 0 && number <= e->ide->number &&
+		session->count[WEFT_SESSION_N_OLD_NUMBERS] == old_before)
+		violation(e->node->sim, "end %u>%u believes link control that was played back",
+			e->node->pid, e->peer_pid);
 	return session->count[WEFT_SESSION_N_LOSSES] - before;
 }
 
@@ -128,15 +158,14 @@ edge_control(struct sim_end *e, const struct sim_frame *f, uint64_t now_ns)
 static bool
 is_heard(struct sim_end *e, const struct sim_frame *f)
 {
-	struct weft_control c;
+	uint64_t number;
 
 	if (f->is_forged || e->ide == NULL || f->hdr.kind != WEFT_WIRE_CONTROL)
 		return !f->is_forged;
-	if (weft_control_parse(f->data + WEFT_WIRE_FLITS_OFF, f->len - WEFT_WIRE_FLITS_OFF, &c) !=
-			WEFT_OK ||
-		c.number <= e->ide->number)
+	number = control_number(f);
+	if (number <= e->ide->number)
 		return false;
-	e->ide->number = c.number;
+	e->ide->number = number;
 	return true;
 }
 
@@ -207,6 +236,8 @@ edge_emit(struct sim_end *e, struct sim_frame *f, struct weft_end_out *out,
 	weft_wire_build(f->data, &out->hdr);
 	f->hdr = out->hdr;
 	f->len = (uint32_t)(WEFT_WIRE_FLITS_OFF + out->len);
+	if (e->replay != NULL && f->hdr.kind == WEFT_WIRE_FLITS)
+		replay_sent(e, f, &out->flits);
 	wire_send(s, e->wire, frame_pack(s, f));
 }
 
@@ -303,7 +334,7 @@ edge_poisons(struct sim_end *e, const struct weft_msg *m)
 		return false;
 	s->total.poisoned++;
 	/* If the other end is in another session, the message will not arrive. */
-	if (e->session == e->peer->session)
+	if (e->session == e->peer->session && !replay_excuses(e))
 		oracle_poisoned(s, m);
 	return true;
 }
@@ -315,6 +346,8 @@ edge_send(struct sim_end *e, const struct weft_msg *m)
 	const int rc = weft_end_send(e->end, m);
 	const bool late = rc == 0 && edge_poisons(e, m);
 
+	if (rc != 0 && replay_excuses(e))
+		return;
 	if (rc != 0)
 		violation(s, "end %u>%u can send a %s, but gives %d", e->node->pid, e->peer_pid,
 			weft_msg_kind_name((enum weft_msg_kind)m->kind), rc);

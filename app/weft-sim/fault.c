@@ -6,11 +6,12 @@
  * numbers of their own, so that a run with only the first few of them is the same up to there.
  */
 
-#include "sim.h"
+#include "replay.h"
 
 #include <math.h>
 
 #define STORM_MAX 400 /* frames */
+#define REPLAY_MAX 400 /* flits */
 
 const char *const fault_word[FAULT_KINDS + 1] = {
 	[FAULT_FLAP] = "link_flap",
@@ -26,6 +27,7 @@ const char *const fault_word[FAULT_KINDS + 1] = {
 	[FAULT_SPID] = "forged_spid",
 	[FAULT_STORM] = "storm",
 	[FAULT_MEMORY] = "memory_loss",
+	[FAULT_REPLAY] = "replays",
 };
 
 /* Next fault of a Poisson process. */
@@ -122,6 +124,8 @@ fault_strike(struct sim *s)
 		forge_spid(s, where);
 	else if (kind == FAULT_STORM)
 		s->wire[where % s->topo->n_ports].storm = (uint16_t)(1 + length_ns % STORM_MAX);
+	else if (kind == FAULT_REPLAY)
+		replay_play(s, where, 1 + length_ns % REPLAY_MAX);
 	else if (kind <= FAULT_DEAF)
 		link_fault(s, kind, where, s->now_ns + length_ns);
 	else
@@ -133,6 +137,7 @@ void
 fault_heal(struct sim *s)
 {
 	s->healed = true;
+	s->healed_ns = s->now_ns;
 	for (uint32_t i = 0; i < s->topo->n_ports; i++)
 		if (s->wire[i].up_ns > s->now_ns)
 			s->wire[i].up_ns = s->now_ns;

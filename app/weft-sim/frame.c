@@ -41,7 +41,7 @@ frame_take(struct sim *s, bool small)
 		frames_make(s, small);
 	f = s->free_frames[small];
 	s->free_frames[small] = f->next;
-	f->is_again = f->is_forged = f->is_stolen = false;
+	f->is_again = f->is_forged = f->is_replayed = f->is_stolen = false;
 	f->forged = 0;
 	return f;
 }
@@ -62,6 +62,7 @@ frame_copy(struct sim *s, const struct sim_frame *f)
 	copy->len = f->len;
 	copy->is_again = f->is_again;
 	copy->is_forged = f->is_forged;
+	copy->is_replayed = f->is_replayed;
 	copy->is_stolen = f->is_stolen;
 	copy->forged = f->forged;
 	copy->hdr = f->hdr;

@@ -10,6 +10,7 @@
  */
 
 #include "ide.h"
+#include "replay.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -221,8 +222,8 @@ blame_take(struct sim_end *e, const struct sim_frame *f, const struct weft_llr_i
 	if ((!is_open || b->is_held) && (f->forged & in->deliver) != 0)
 		*b = (struct sim_blame){ f->hdr.session, false, true, delivered, epochs };
 	else if (!is_open && (f->forged & in->held) != 0)
-		*b = (struct sim_blame){ f->hdr.session, true, sc->mode == WEFT_MODE_RXL, delivered,
-			epochs };
+		*b = (struct sim_blame){ f->hdr.session, true,
+			sc->mode == WEFT_MODE_RXL && !f->is_replayed, delivered, epochs };
 	if (!b->is_held || b->session != f->hdr.session)
 		return;
 	b->epochs = epochs;
@@ -262,7 +263,7 @@ monitor_came(struct sim_end *e, const struct sim_frame *f, const struct weft_llr
 	i->failures = failures;
 	i->failed = f->hdr.session;
 	s->total.ide[IDE_FAILURES]++;
-	if (i->blame.session == 0)
+	if (i->blame.session == 0 && !replay_fooled(e))
 		violation(s, "IDE of end %u>%u fails, and nobody has attacked it", e->node->pid,
 			e->peer_pid);
 }

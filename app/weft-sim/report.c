@@ -85,6 +85,7 @@ report_text(const struct report *r)
 	printf("poisoned late %" PRIu64 ", messages with poison that came %" PRIu64 "\n",
 		t->poisoned, t->poison_came);
 	text_words("ide", ide_word, t->ide, IDE_COUNTS);
+	text_words("played back", replay_word, t->replay, REPLAY_COUNTS);
 	text_rows("retry", weft_llr_counters(), t->llr, WEFT_LLR_N_COUNTERS);
 	printf("digest %016" PRIx64 "\n", r->digest);
 	printf("violations %" PRIu64 "\n", t->violations);
@@ -202,6 +203,7 @@ report_json(const struct report *r, const char *path)
 	set(o, "poisoned_late", t->poisoned);
 	set(o, "poison_came", t->poison_came);
 	json_object_set_new(o, "ide", json_words(ide_word, t->ide, IDE_COUNTS));
+	json_object_set_new(o, "played_back", json_words(replay_word, t->replay, REPLAY_COUNTS));
 	json_object_set_new(o, "messages", json_messages(t->messages));
 	if (r->has_capture)
 		json_object_set_new(o, "capture", json_capture(r));

@@ -7,7 +7,7 @@
  * is under way to arrive.
  */
 
-#include "sim.h"
+#include "replay.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -80,6 +80,7 @@ look(struct sim *s)
 		progress(s);
 		fault_heal(s);
 	}
+	replay_look(s);
 	if (!s->healed)
 		return;
 	if (s->hosts_done == s->n_sources && order_is_quiet(s, why, sizeof(why))) {

@@ -47,6 +47,7 @@ enum fault_kind {
 	FAULT_SPID, /* a frame comes under another's PID from a link to one node alone */
 	FAULT_STORM, /* rxl: noise and forged Naks at the link's rate */
 	FAULT_MEMORY, /* rxl: a GFD crashes, and its memory is new when it starts again */
+	FAULT_REPLAY, /* rxl: frames that somebody has recorded come again, as fast as they can */
 	FAULT_KINDS
 };
 
@@ -152,6 +153,7 @@ struct sim_frame {
 	bool is_small; /* has room for frame_small bytes, not for frame_room */
 	bool is_again; /* came from a wire or a ghost that repeats what was sent once */
 	bool is_forged; /* an attacker has made it */
+	bool is_replayed; /* somebody plays it back */
 	bool is_stolen; /* under another's PID, where ports know whose may come in */
 	uint64_t forged; /* bit i: an attacker has changed flit i */
 	struct weft_wire_hdr hdr; /* as it was sent, or as it was parsed last */
@@ -168,6 +170,7 @@ struct sim_wire {
 	bool holds; /* down means: later */
 	bool forges; /* the next flit that will do */
 	uint16_t storm; /* frames that somebody sends in the name of the next one */
+	uint8_t tape; /* 1 + that of who records what goes by; 0: nobody does */
 	struct weft_impair *impair; /* NULL: clean */
 	struct sim_frame **history; /* ring of copies, one more than replays reach; NULL: none */
 	uint32_t n_sent;
@@ -216,6 +219,7 @@ struct sim_end {
 	uint64_t jumped_ns; /* by its clock since jump_heard_ns, as far as a session counts it */
 	uint64_t jump_heard_ns; /* heard_ns at the last jump */
 	struct sim_ide *ide; /* NULL: off */
+	struct sim_replay *replay; /* NULL: nobody records */
 } __attribute__((aligned(WEFT_CACHE_LINE)));
 
 static_assert(offsetof(struct sim_end, isn) == WEFT_CACHE_LINE, "one line");
@@ -231,6 +235,7 @@ struct shadow_line {
 	bool is_write;
 	bool answer_poisoned; /* the open read's, late */
 	bool executed; /* the open request, by the GFD */
+	bool tainted; /* a session that was fooled reached it, and nobody has written it since */
 	uint64_t may_be[SHADOW_MAX]; /* hashes of what it may hold */
 };
 
@@ -243,6 +248,7 @@ struct sim_target {
 	uint32_t session; /* that they went by */
 	uint64_t generation; /* of the memory that the host met last; 0: none */
 	uint64_t memory; /* that the judge has told about, by the session; 0: none */
+	uint64_t progress_ns; /* a request began where none was open, or ended */
 	uint16_t dpid;
 	bool has_sent; /* in the turn at hand */
 };
@@ -255,6 +261,7 @@ struct sim_host {
 	uint32_t lines; /* at each of them */
 	uint32_t tags;
 	uint32_t *line_of_tag; /* target * lines + line */
+	uint64_t excused; /* reads of lines that were tainted: its source may not expect them */
 	bool polls; /* its event is in the queue */
 	bool done;
 };
@@ -351,6 +358,18 @@ enum ide_count {
 
 extern const char *const ide_word[IDE_COUNTS];
 
+/* What comes of frames that are played back. */
+enum replay_count {
+	REPLAY_FRAMES, /* played back */
+	REPLAY_OLD, /* flits that came intact in their session, and whose number stands for others */
+	REPLAY_TAKEN, /* of them */
+	REPLAY_DOUBTED, /* sessions that ends gave up for it */
+	REPLAY_RESTARTS, /* hosts that were started again, as nobody could find out */
+	REPLAY_COUNTS
+};
+
+extern const char *const replay_word[REPLAY_COUNTS];
+
 struct sim_totals {
 	uint64_t hops; /* flits that arrived by a link */
 	uint64_t frames;
@@ -371,6 +390,7 @@ struct sim_totals {
 	uint64_t fec_corrected; /* flits that came by a link */
 	uint64_t fec_uncorrectable;
 	uint64_t ide[IDE_COUNTS];
+	uint64_t replay[REPLAY_COUNTS];
 	uint64_t violations;
 };
 
@@ -392,6 +412,8 @@ struct sim {
 	struct weft_rand fault_rand;
 	uint64_t n_faults;
 	bool healed;
+	uint64_t healed_ns;
+	uint64_t replayed_ns; /* the last frame that is played back arrives */
 	bool stop;
 	uint64_t progress_ns; /* a request ended */
 	uint64_t progress_step;
@@ -413,6 +435,8 @@ struct sim {
 	struct capture *capture; /* NULL: none */
 	struct sim_frame *ghost[GHOSTS]; /* copies of frames that went by; NULL: none yet */
 	uint32_t n_ghosts;
+	struct sim_tape *tape; /* of who records frames; NULL: nobody does */
+	uint32_t n_tapes;
 	struct sim_seen seen; /* by the monitor of IDE */
 	struct sim_totals total;
 	struct violation first;
@@ -570,13 +594,15 @@ void fault_heal(struct sim *s);
 /* oracle.c: requests and memory */
 void oracle_line_init(struct shadow_line *l, const uint8_t *data);
 void oracle_request(struct sim_node *n, const struct weft_msg *m);
+/** @param e  by which it came */
 void oracle_response(
-	struct sim_node *n, const struct weft_msg *m, const struct weft_host_completion *c);
+	struct sim_end *e, const struct weft_msg *m, const struct weft_host_completion *c);
 /** The open requests of a target end as lost. @return how many the library has to report */
 uint32_t oracle_lost(struct sim_node *n, struct sim_target *t);
 /** The data of a message was poisoned on its way. */
 void oracle_poisoned(struct sim *s, const struct weft_msg *m);
-void oracle_executes(struct sim_node *gfd, const struct weft_msg *m);
+/** @param e  of the GFD, by which it came */
+void oracle_executes(struct sim_end *e, const struct weft_msg *m);
 /** A host begins a session with a target that has this memory: now it knows. */
 void oracle_met(struct sim_end *host, uint64_t memory);
 

@@ -44,6 +44,7 @@ storm_break(struct sim *s, uint32_t wire, const struct sim_frame *like)
 
 		at_ns += s->sc.flit_ns;
 		f->is_again = true;
+		f->is_replayed = false;
 		f->forged = 0;
 		f->wire = wire;
 		f->flap = w->flaps;

@@ -9,6 +9,7 @@
  */
 
 #include "ide.h"
+#include "replay.h"
 #include "retry.h"
 
 #include <math.h>
@@ -321,5 +322,6 @@ scenario_draw(
 	ide_draw(sc, opt, seed, file);
 	forge_draw(sc, seed);
 	draw_memory(sc, seed);
+	replay_draw(sc, seed);
 	leave_out(sc, opt->without);
 }

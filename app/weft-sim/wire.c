@@ -8,6 +8,7 @@
  */
 
 #include "ide.h"
+#include "replay.h"
 
 #define FRAME_FLITS(f) ((f)->hdr.n_flits == 0 ? 1u : (f)->hdr.n_flits)
 
@@ -116,6 +117,8 @@ wire_send(struct sim *s, uint32_t wire, struct sim_frame *f)
 	struct sim_wire *w = &s->wire[wire];
 
 	ghost_remember(s, wire, f);
+	if (w->tape != 0 && !s->healed)
+		replay_record(s, wire, f);
 	if (w->forges && f->hdr.kind == WEFT_WIRE_FLITS && !s->healed)
 		w->forges = !ide_forge(s, f);
 	if (w->storm != 0 && f->hdr.kind == WEFT_WIRE_FLITS && !s->healed)

@@ -94,10 +94,11 @@ if [ $wire -eq 1 ]; then
 	wireshark notes "$work/wire.pcapng" nak_selective replay late fec_corrected fec_uncorrectable
 fi
 
-# sim NAME ARG...: a run of weft-sim, NAME.pcap and NAME.sim
+# sim NAME ARG...: a run of weft-sim, NAME.pcap and NAME.sim. Nobody plays frames back: which of two flits of a
+# number is the true one readers cannot know.
 sim() {
-	(cd "$work" && timeout 60 "$app/weft-sim" --ide off --hops 2000 --capture "$1.pcap" --json "$1.sim" \
-		"${@:2}" >text) || die "weft-sim ${*:2} fails"
+	(cd "$work" && timeout 60 "$app/weft-sim" --ide off --hops 2000 --without replays --capture "$1.pcap" \
+		--json "$1.sim" "${@:2}" >text) || die "weft-sim ${*:2} fails"
 }
 sim_agrees() { wireshark sim "$work/$1.pcap" "$work/$1.sim" "${@:2}"; }
 
