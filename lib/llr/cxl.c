@@ -5,17 +5,28 @@
  * Retry of cxl mode (wire-formats.md section 3; doc/llr.md). One header field holds the number of
  * the flit or an Ack or a Nak, so the receiver counts flits that do not show their number. A flit
  * that vanishes before one of those is not noticed: the weakness that rxl mode is there for.
+ * Somebody else's flits are noticed by what the other end's own then say: doc/llr.md.
  */
 
 #include "llr_priv.h"
 
+#include "weft_crc.h"
+
 #define NUMBERS 1023
 #define RUN 3 /* flits in a row with explicit numbers */
+#define KNOWN 1024 /* a power of two: a window behind the position expected, and one ahead */
 
 enum cxl_phase {
 	CXL_NORMAL,
 	CXL_ASKING, /* no explicit number of the other end was heard yet */
 	CXL_ANSWERING /* it was; now Ack or payload has to show that ours was heard */
+};
+
+/* What is known of the number of a flit that does not show it. */
+enum cxl_count {
+	CXL_LOST, /* nothing */
+	CXL_MISLED, /* a number was shown that does not fit: not the other end's, or it went back */
+	CXL_SURE
 };
 
 enum cxl_nak { CXL_NAK_NONE, CXL_NAK_STANDARD, CXL_NAK_SELECTIVE };
@@ -35,12 +46,15 @@ struct cxl {
 	/* receiver: positions of the other end's sender, which may lie before its first */
 	int64_t expected;
 	int64_t counted; /* of the next flit that does not show its number */
-	bool known; /* counted is sure */
+	uint8_t count; /* enum cxl_count: of counted */
 	bool doubt; /* one bad flit came: the next one tells whether it used a number */
 	uint8_t nak; /* enum cxl_nak: what was asked for and has not come */
 	bool nak_due; /* it has to be said (again) */
 	uint16_t useless; /* flits since the last Nak that did not help */
 	uint64_t asked_ns;
+	/* By position, of what was taken or is held: the header it came with, its CRC as it stood. */
+	uint16_t hdr[KNOWN];
+	uint64_t crc[KNOWN];
 };
 
 static struct cxl *
@@ -56,6 +70,29 @@ cxl_number(uint64_t pos)
 	uint16_t n = (uint16_t)((pos + 1) % NUMBERS);
 
 	return n == 0 ? NUMBERS : n;
+}
+
+static void
+cxl_know(struct cxl *c, int64_t pos, const uint8_t *flit)
+{
+	c->hdr[pos & (KNOWN - 1)] = weft_get_be16(flit);
+	c->crc[pos & (KNOWN - 1)] = weft_get_le64(flit + WEFT_CRC_OFF);
+}
+
+/* Whether it is the flit that was taken or is held for @p pos. */
+static bool
+cxl_is_known(const struct cxl *c, int64_t pos, const uint8_t *flit)
+{
+	/* Before the first there were some that nobody knows. */
+	return pos < 0 ||
+	       llr_is_sent_again(c->hdr[pos & (KNOWN - 1)], c->crc[pos & (KNOWN - 1)], flit);
+}
+
+static void
+cxl_duplicate(struct weft_llr *l, uint64_t bit, struct weft_llr_in *in)
+{
+	in->duplicate |= bit;
+	l->count[WEFT_LLR_N_DUPLICATES]++;
 }
 
 /* --- what the receiver asks for --- */
@@ -85,6 +122,14 @@ cxl_ask_again(struct weft_llr *l, struct cxl *c)
 	c->nak_due = true;
 	c->useless = 0;
 	l->count[WEFT_LLR_N_NAKS_REPEATED]++;
+}
+
+/* The sender went back, but not to what was asked for. Sooner than this it would not obey again. */
+static void
+cxl_asked_in_vain(struct weft_llr *l, struct cxl *c, uint64_t now_ns)
+{
+	if (!c->nak_due && now_ns >= c->asked_ns + llr_half_trip_ns(l))
+		cxl_ask_again(l, c);
 }
 
 /* Numbers are missing from the expected one on. */
@@ -137,7 +182,7 @@ cxl_retrain(struct weft_llr *l, enum cxl_phase phase, uint64_t now_ns)
 	c->nak = CXL_NAK_NONE;
 	c->nak_due = false;
 	c->doubt = false;
-	c->known = false;
+	c->count = CXL_LOST;
 	cxl_handshake(l, phase, now_ns);
 }
 
@@ -197,6 +242,16 @@ static bool
 cxl_may_send(const struct weft_llr *l)
 {
 	return cxl_of(l)->phase == CXL_NORMAL;
+}
+
+/* A NOP with the number, and an Ack behind it, so that it does not look like asking. */
+static void
+cxl_show_last(struct weft_llr *l)
+{
+	struct cxl *c = cxl_of(l);
+
+	if (c->run_left == 0)
+		c->run_left = 2;
 }
 
 /* --- sending --- */
@@ -313,18 +368,20 @@ cxl_field(struct weft_llr *l, const struct weft_flit_hdr *h, uint64_t now_ns)
 
 	if (h->seq == 0)
 		return;
-	if (!llr_position(l, h->seq, &pos)) {
+	if (!llr_position(l, h->seq, &pos) &&
+		(h->replay_cmd == WEFT_REPLAY_ACK || !llr_revoke(l, h->seq, &pos, now_ns))) {
 		l->count[WEFT_LLR_N_OUT_OF_WINDOW]++;
+		llr_refuted(l, h->seq, now_ns);
 		return;
 	}
+	l->refuted = 0;
 	llr_acked(l, pos, now_ns);
 	if (h->replay_cmd == WEFT_REPLAY_ACK)
 		return;
 	if (l->acked == l->fresh) {
-		/* Nothing is out: say so. An Ack behind it, so that it does not look like asking. */
+		/* Nothing is out: say so. */
 		c->explicit_left = RUN;
-		if (c->run_left == 0)
-			c->run_left = 2;
+		cxl_show_last(l);
 		l->count[WEFT_LLR_N_NAKS_IGNORED]++;
 		return;
 	}
@@ -366,7 +423,14 @@ cxl_in_turn(struct weft_llr *l, const uint8_t *flit, uint64_t bit, uint64_t now_
 	struct weft_llr_in *in)
 {
 	struct cxl *c = cxl_of(l);
+	bool misjudged = false;
 
+	if (c->nak == CXL_NAK_SELECTIVE && llr_has(l, (uint64_t)c->expected + 1) &&
+		cxl_is_known(c, c->expected + 1, flit)) {
+		/* It is held already: the bad flit before it was nobody's and used no number. */
+		misjudged = true;
+		llr_forget(l);
+	}
 	if (l->ready != 0) {
 		/* Others wait to be fetched: this one goes behind them, if there is room. */
 		if (l->ready >= l->cfg.rx_flits) {
@@ -382,7 +446,7 @@ cxl_in_turn(struct weft_llr *l, const uint8_t *flit, uint64_t bit, uint64_t now_
 		in->deliver |= bit;
 		l->count[WEFT_LLR_N_DELIVERED]++;
 	}
-	c->expected++;
+	cxl_know(c, c->expected++, flit);
 	llr_owe(l, 1, now_ns);
 	while (c->nak == CXL_NAK_SELECTIVE && llr_has(l, (uint64_t)c->expected)) {
 		llr_ready(l, (uint64_t)c->expected++);
@@ -390,6 +454,8 @@ cxl_in_turn(struct weft_llr *l, const uint8_t *flit, uint64_t bit, uint64_t now_
 	}
 	c->nak = CXL_NAK_NONE;
 	c->nak_due = false;
+	if (misjudged)
+		cxl_ask_all(l, c);
 }
 
 /* Behind the one flit that was asked for, without a hole, they are kept. False: not kept. */
@@ -399,18 +465,20 @@ cxl_keep(struct weft_llr *l, struct cxl *c, const uint8_t *flit, int64_t pos, ui
 {
 	int64_t next = c->expected + 1 + (l->held - l->ready);
 
-	if (pos < next) {
-		in->duplicate |= bit;
-		l->count[WEFT_LLR_N_DUPLICATES]++;
+	if (pos < next && cxl_is_known(c, pos, flit)) {
+		cxl_duplicate(l, bit, in);
 		return true;
 	}
-	if (pos > next) {
+	if (pos < next) {
+		/* None of those held was handed on: their numbers were a guess, which was wrong. */
+	} else if (pos > next) {
 		l->count[WEFT_LLR_N_LOST] += (uint64_t)(pos - next);
 		l->count[WEFT_LLR_N_GAPS]++;
 	} else if (l->ready + (pos - c->expected) > l->cfg.rx_flits) {
 		l->count[WEFT_LLR_N_OVERFLOWS]++;
 	} else {
 		llr_hold(l, (uint64_t)pos, flit);
+		cxl_know(c, pos, flit);
 		in->held |= bit;
 		l->count[WEFT_LLR_N_HELD]++;
 		return true;
@@ -427,39 +495,58 @@ cxl_payload(struct weft_llr *l, const uint8_t *flit, int64_t pos, uint64_t bit, 
 	bool sent_before = pos < c->counted;
 
 	c->counted = pos + 1;
-	c->known = true;
 	if (pos == c->expected) {
 		cxl_in_turn(l, flit, bit, now_ns, in);
 		return;
 	}
 	if (pos < c->expected) {
 		/* The sender goes back, so it may not have had the Ack. */
-		in->duplicate |= bit;
-		l->count[WEFT_LLR_N_DUPLICATES]++;
+		if (!cxl_is_known(c, pos, flit))
+			llr_conflict(l);
+		cxl_duplicate(l, bit, in);
 		llr_owe(l, 0, now_ns);
 		return;
 	}
 	if (c->nak == CXL_NAK_NONE)
 		cxl_gap(l, c, pos - c->expected);
 	else if (c->nak == CXL_NAK_STANDARD && sent_before)
-		cxl_ask_again(l, c); /* a replay whose first flit did not come */
+		cxl_asked_in_vain(l, c, now_ns); /* a replay whose first flit did not come */
 	if (c->nak != CXL_NAK_SELECTIVE || !cxl_keep(l, c, flit, pos, bit, in))
 		cxl_refuse(l, c, bit, in);
 }
 
-/* A NOP tells the number of the newest flit sent. */
+/* A number is shown: whether those behind it that are not can be counted on from there. */
+static void
+cxl_shown(struct cxl *c, int64_t next)
+{
+	const int64_t skipped = next - c->counted;
+
+	/* Where the other end goes back it shows three, so the second one fits the first. */
+	if (c->count == CXL_LOST || skipped == 0 || skipped == 1)
+		c->count = CXL_SURE;
+	else
+		c->count = CXL_MISLED;
+}
+
+/* A NOP tells the number of the newest flit sent. Less than was taken is believed if said twice. */
 static void
 cxl_newest(struct weft_llr *l, struct cxl *c, int64_t pos)
 {
+	const bool said_before = c->counted == pos + 1;
+
 	c->counted = pos + 1;
-	c->known = true;
-	if (c->counted <= c->expected) {
-		/* Flits came twice and were counted: without this no Ack would ever fit again. */
-		if (c->phase != CXL_NORMAL)
+	if (c->counted == c->expected || (c->counted < c->expected && said_before)) {
+		/*
+		 * More was taken than was sent: somebody else's, or flits came twice and were counted.
+		 * Without this no Ack would ever fit again.
+		 */
+		if (c->phase != CXL_NORMAL && c->counted < c->expected) {
+			l->doubt |= WEFT_LLR_DOUBT_CONFLICT;
 			c->expected = c->counted;
+		}
 		c->nak = CXL_NAK_NONE;
 		c->nak_due = false;
-	} else if (c->phase == CXL_NORMAL && c->nak == CXL_NAK_NONE) {
+	} else if (c->counted > c->expected && c->phase == CXL_NORMAL && c->nak == CXL_NAK_NONE) {
 		cxl_gap(l, c, c->counted - c->expected);
 	}
 }
@@ -475,7 +562,7 @@ cxl_bad(struct weft_llr *l, struct cxl *c, uint64_t bit, struct weft_llr_in *in)
 		return;
 	}
 	/* Of several bad flits nobody knows how many used a number: count on from the next shown. */
-	c->known = false;
+	c->count = CXL_LOST;
 	cxl_ask_all(l, c);
 	cxl_useless(l, c);
 }
@@ -484,14 +571,14 @@ cxl_bad(struct weft_llr *l, struct cxl *c, uint64_t bit, struct weft_llr_in *in)
 static void
 cxl_lost_one(struct weft_llr *l, struct cxl *c)
 {
-	bool is_next = c->known && c->counted == c->expected;
+	bool is_next = c->count == CXL_SURE && c->counted == c->expected;
 
 	c->counted++;
 	if (is_next)
 		cxl_gap(l, c, 1);
 	if (c->nak == CXL_NAK_SELECTIVE)
 		return;
-	c->known = false;
+	c->count = CXL_LOST;
 	cxl_ask_all(l, c);
 }
 
@@ -527,13 +614,15 @@ cxl_flit(struct weft_llr *l, const uint8_t *flit, uint64_t syndrome, uint64_t bi
 			cxl_refuse(l, c, bit, in);
 		return;
 	}
+	if (shown)
+		cxl_shown(c, pos + nop);
 	if (!shown && doubt && h.prior_payload) {
 		cxl_lost_one(l, c);
 		pos = c->counted;
 	}
 	if (nop && shown) {
 		cxl_newest(l, c, pos);
-	} else if (!nop && (shown || c->known)) {
+	} else if (!nop && (shown || c->count == CXL_SURE)) {
 		cxl_payload(l, flit, pos, bit, now_ns, in);
 	} else if (!nop) {
 		cxl_ask_all(l, c);
@@ -562,4 +651,5 @@ const struct llr_ops llr_cxl_ops = {
 	.deadline = cxl_deadline,
 	.timed_out = cxl_timed_out,
 	.may_send = cxl_may_send,
+	.show_last = cxl_show_last,
 };

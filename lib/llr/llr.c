@@ -10,6 +10,7 @@
 
 #include <errno.h>
 
+#include "weft_crc.h"
 #include "weft_telem.h"
 
 #define REFUTED_ENOUGH 4 /* Acks and Naks of one number that fits nothing, to be taken for a sign */
@@ -338,6 +339,12 @@ llr_at_most_timeout(const struct weft_llr *l, uint64_t ns)
 	return ns < l->cfg.timeout_max_ns ? ns : l->cfg.timeout_max_ns;
 }
 
+uint64_t
+llr_half_trip_ns(const struct weft_llr *l)
+{
+	return llr_at_most_timeout(l, weft_rtt_guess(&l->rtt) / 2);
+}
+
 bool
 llr_rewind(struct weft_llr *l, uint64_t now_ns)
 {
@@ -369,13 +376,52 @@ llr_resend(struct weft_llr *l, uint64_t pos, uint64_t now_ns)
 
 	if (pos < l->acked || pos >= l->fresh || pos >= l->cursor)
 		return false;
-	if (s->again || (s->resent && now_ns - s->sent_ns <
-					      llr_at_most_timeout(l, weft_rtt_guess(&l->rtt) / 2)))
+	if (s->again || (s->resent && now_ns - s->sent_ns < llr_half_trip_ns(l)))
 		return false;
 	s->again = true;
 	l->n_again++;
 	l->count[WEFT_LLR_N_SINGLES]++;
 	return true;
+}
+
+/* --- whether a number came with two contents --- */
+
+/* CRC of a flit of zeros but for one bit of its header, bits 0..15 (byte 1 is the lower). */
+static const uint64_t header_crc[16] = {
+	UINT64_C(0x6943dbdfcb1f296b),
+	UINT64_C(0xd2869d95bd3e52d6),
+	UINT64_C(0x8f271101517ca487),
+	UINT64_C(0x354e2202a2f86325),
+	UINT64_C(0x6a9c44046fdbc64a),
+	UINT64_C(0xd4138808de9da794),
+	UINT64_C(0x83263b1097116503),
+	UINT64_C(0x2d4c76200522ca06),
+	UINT64_C(0x61b9a7e91ac33b0b),
+	UINT64_C(0xc25965f934ad7616),
+	UINT64_C(0xafb2cad96871ec2c),
+	UINT64_C(0x754fbf99d0e2f358),
+	UINT64_C(0xea9e55198befcdb0),
+	UINT64_C(0xff17aa323df5b14b),
+	UINT64_C(0xd52e7f647ac14996),
+	UINT64_C(0x815cfec8f4a99207),
+};
+
+bool
+llr_is_sent_again(uint16_t hdr, uint64_t crc, const uint8_t *flit)
+{
+	uint64_t differs = crc ^ weft_get_le64(flit + WEFT_CRC_OFF);
+	uint64_t may = 0;
+
+	for (unsigned int h = hdr ^ weft_get_be16(flit); h != 0; h &= h - 1)
+		may ^= header_crc[__builtin_ctz(h)];
+	return differs == may || differs == __builtin_bswap64(may); /* either order of the CRC */
+}
+
+void
+llr_conflict(struct weft_llr *l)
+{
+	l->count[WEFT_LLR_N_CONFLICTS]++;
+	l->doubt |= WEFT_LLR_DOUBT_CONFLICT;
 }
 
 /* --- Acks owed, Naks repeated --- */
@@ -434,8 +480,7 @@ probe_ns(const struct weft_llr *l)
 		return WEFT_LLR_NEVER;
 	/* Acknowledged by the other end, one trusts; a forged Ack shows by what it then asks for. */
 	if (l->acked == l->fresh)
-		return l->cfg.mode == WEFT_MODE_RXL ? l->sent_ns + l->cfg.timeout_max_ns
-		                                    : WEFT_LLR_NEVER;
+		return l->sent_ns + l->cfg.timeout_max_ns;
 	return l->sent_ns + weft_rtt_guess(&l->rtt) * 3 / 2 + llr_ack_delay(l);
 }
 
@@ -444,7 +489,10 @@ look_at_time(struct weft_llr *l, uint64_t now_ns)
 {
 	if (now_ns >= probe_ns(l)) {
 		l->probed = true;
-		l->nudge = true;
+		if (l->acked == l->fresh && l->ops->show_last != NULL)
+			l->ops->show_last(l);
+		else
+			l->nudge = true;
 	}
 	if (l->acked == l->fresh)
 		return;

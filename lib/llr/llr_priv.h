@@ -41,6 +41,8 @@ struct llr_ops {
 	void (*timed_out)(struct weft_llr *l, uint64_t now_ns);
 	/* Whether flits with numbers may be sent now. NULL: always. */
 	bool (*may_send)(const struct weft_llr *l);
+	/* All is acknowledged: have the number sent last shown. NULL: any NOP shows it. */
+	void (*show_last)(struct weft_llr *l);
 };
 
 struct weft_llr {
@@ -99,6 +101,9 @@ extern const struct llr_ops llr_cxl_ops;
 /** How long to wait for what was asked for: the sender's own measure of the round trip. */
 uint64_t llr_patience_ns(const struct weft_llr *l);
 
+/** A Nak is obeyed once in such a time: as long as what answers the one before is on its way. */
+uint64_t llr_half_trip_ns(const struct weft_llr *l);
+
 /** Acks may wait so long. */
 uint64_t llr_ack_delay(const struct weft_llr *l);
 
@@ -129,6 +134,18 @@ bool llr_revoke(struct weft_llr *l, uint16_t n, uint64_t *pos, uint64_t now_ns);
  * not had what it seems to have acknowledged, or had what was never sent.
  */
 void llr_refuted(struct weft_llr *l, uint16_t n, uint64_t now_ns);
+
+/**
+ * Whether @p flit is the one of which the header @p hdr that it came with and its CRC @p crc as it
+ * stood are known. Sent twice, a flit differs in its header alone: the CRC is linear, so it tells.
+ */
+bool llr_is_sent_again(uint16_t hdr, uint64_t crc, const uint8_t *flit);
+
+/**
+ * A number came with two contents: one of the two is not the other end's. It was forged, or recorded
+ * when the number stood for something else, and nobody knows which one was taken.
+ */
+void llr_conflict(struct weft_llr *l);
 
 /** Ack of everything before @p pos. */
 void llr_acked(struct weft_llr *l, uint64_t pos, uint64_t now_ns);

@@ -89,28 +89,6 @@ rxl_number(uint64_t pos)
 	return (uint16_t)((pos + WEFT_ISN_FIRST) & (NUMBERS - 1));
 }
 
-/* --- whether a number came with two contents --- */
-
-/* CRC of a flit of zeros but for one bit of its header, bits 0..15 (byte 1 is the lower). */
-static const uint64_t header_crc[16] = {
-	UINT64_C(0x6943dbdfcb1f296b),
-	UINT64_C(0xd2869d95bd3e52d6),
-	UINT64_C(0x8f271101517ca487),
-	UINT64_C(0x354e2202a2f86325),
-	UINT64_C(0x6a9c44046fdbc64a),
-	UINT64_C(0xd4138808de9da794),
-	UINT64_C(0x83263b1097116503),
-	UINT64_C(0x2d4c76200522ca06),
-	UINT64_C(0x61b9a7e91ac33b0b),
-	UINT64_C(0xc25965f934ad7616),
-	UINT64_C(0xafb2cad96871ec2c),
-	UINT64_C(0x754fbf99d0e2f358),
-	UINT64_C(0xea9e55198befcdb0),
-	UINT64_C(0xff17aa323df5b14b),
-	UINT64_C(0xd52e7f647ac14996),
-	UINT64_C(0x815cfec8f4a99207),
-};
-
 static void
 rxl_know(struct rxl *r, uint16_t number, const uint8_t *flit)
 {
@@ -118,23 +96,11 @@ rxl_know(struct rxl *r, uint16_t number, const uint8_t *flit)
 	r->crc[number] = weft_get_le64(flit + WEFT_CRC_OFF);
 }
 
-/*
- * A number that is known comes again. Sent twice, a flit differs in its header alone: the CRC is
- * linear, so it tells. If there is more, one of the two is not the other end's: it was forged, or
- * recorded when the number stood for something else, and nobody knows which one was taken.
- */
 static void
 rxl_compare(struct weft_llr *l, struct rxl *r, uint16_t number, const uint8_t *flit)
 {
-	uint64_t differs = r->crc[number] ^ weft_get_le64(flit + WEFT_CRC_OFF);
-	uint64_t may = 0;
-
-	for (unsigned int h = r->hdr[number] ^ weft_get_be16(flit); h != 0; h &= h - 1)
-		may ^= header_crc[__builtin_ctz(h)];
-	if (differs == may || differs == __builtin_bswap64(may)) /* either order of the CRC */
-		return;
-	l->count[WEFT_LLR_N_CONFLICTS]++;
-	l->doubt |= WEFT_LLR_DOUBT_CONFLICT;
+	if (!llr_is_sent_again(r->hdr[number], r->crc[number], flit))
+		llr_conflict(l);
 }
 
 /* --- what the receiver asks for --- */
@@ -500,6 +466,29 @@ rxl_read_number(const struct weft_llr *l, uint64_t syndrome)
 	return l->cfg.gap_decoding ? weft_isn_decode(syndrome) : -1;
 }
 
+/*
+ * Without gap decoding nothing follows for retry from a flit out of turn; but it says whether somebody
+ * else sends. In the form XOR it looks as one that is damaged in ten of its bits: no sign of anything.
+ */
+static void
+rxl_out_of_turn(struct weft_llr *l, const uint8_t *flit, uint64_t syndrome, uint64_t now_ns)
+{
+	const struct weft_flit_hdr h = weft_flit_hdr_get(flit);
+	struct rxl *r = rxl_of(l);
+	uint64_t pos;
+	int number;
+
+	if (l->cfg.gap_decoding || l->cfg.isn != WEFT_ISN_PSEUDO)
+		return;
+	number = weft_isn_decode(syndrome);
+	if (number < 0)
+		return;
+	if (h.replay_cmd != WEFT_REPLAY_EXPLICIT && !llr_position(l, h.seq, &pos))
+		llr_refuted(l, h.seq, now_ns);
+	if (h.type != WEFT_FLIT_IDLE_NOP && ahead(r->expected, (uint16_t)number) <= r->in_turn)
+		rxl_compare(l, r, (uint16_t)number, flit);
+}
+
 static void
 rxl_flit(struct weft_llr *l, const uint8_t *flit, uint64_t syndrome, uint64_t bit, uint64_t now_ns,
 	struct weft_llr_in *in)
@@ -510,6 +499,7 @@ rxl_flit(struct weft_llr *l, const uint8_t *flit, uint64_t syndrome, uint64_t bi
 	uint16_t by;
 
 	if (number < 0) {
+		rxl_out_of_turn(l, flit, syndrome, now_ns);
 		rxl_bad(l, bit, now_ns, in);
 		return;
 	}

@@ -91,8 +91,8 @@ enum weft_llr_counter {
 	WEFT_LLR_N_TIMEOUTS, /**< those that sent flits again */
 	WEFT_LLR_N_RETRAINS,
 	WEFT_LLR_N_OVERFLOWS, /**< Rx buffer full, or too many holes: go back N */
-	WEFT_LLR_N_CONFLICTS, /**< rxl: a number came with two contents */
-	WEFT_LLR_N_REVOKED, /**< rxl: a Nak for what had been acknowledged, obeyed */
+	WEFT_LLR_N_CONFLICTS, /**< a number came with two contents */
+	WEFT_LLR_N_REVOKED, /**< a Nak for what had been acknowledged, obeyed */
 	WEFT_LLR_N_GIVEN_UP, /**< rxl: gaps given up, asked for in vain */
 	WEFT_LLR_N_COUNTERS
 };
@@ -214,8 +214,11 @@ enum weft_llr_state weft_llr_state(const struct weft_llr *l);
  * lost, doubled or late flit is no such sign, nor is a silence.
  */
 enum weft_llr_doubt {
-	WEFT_LLR_DOUBT_CONFLICT =
-		1, /**< a number came with two contents; told by gap decoding only */
+	/**
+	 * A number came with two contents, or (cxl) more was taken than was sent. Not told in the
+	 * form XOR, whose numbers cannot be read.
+	 */
+	WEFT_LLR_DOUBT_CONFLICT = 1,
 	WEFT_LLR_DOUBT_ACKS = 2 /**< for a while no Ack or Nak has fitted what is out */
 };
 

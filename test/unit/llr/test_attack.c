@@ -11,6 +11,7 @@
 
 #define MS UINT64_C(1000000)
 #define RECORDED 64
+#define RUNS 8
 
 struct attacker {
 	bool forges, noisy, replays;
@@ -18,14 +19,20 @@ struct attacker {
 	unsigned int n_frames;
 };
 
+enum kind { RXL, RXL_GO_BACK_N, CXL };
+
 static struct weft_llr_cfg
-attacked_cfg(void)
+attacked_cfg(enum kind kind)
 {
 	struct weft_llr_cfg c;
 
-	weft_llr_defaults(&c, WEFT_MODE_RXL);
+	weft_llr_defaults(&c, kind == CXL ? WEFT_MODE_CXL : WEFT_MODE_RXL);
 	c.window = 256;
 	c.rx_flits = 255;
+	if (kind == RXL_GO_BACK_N) {
+		c.gap_decoding = c.selective = false;
+		c.rx_flits = 0;
+	}
 	c.resend_after_ns = 100 * MS;
 	c.timeout_min_ns = 2 * MS;
 	return c;
@@ -107,15 +114,15 @@ struct outcome {
 };
 
 static void
-one_attack(struct attacker *a, uint64_t seed, struct outcome *o)
+one_attack(struct attacker *a, const struct weft_llr_cfg *cfg, uint64_t seed, struct outcome *o)
 {
-	struct weft_llr_cfg cfg = attacked_cfg();
 	uint64_t end_ns;
 	struct rig r;
 
-	rig_init(&r, &cfg, seed);
+	rig_init(&r, cfg, seed);
 	a->n_frames = 0;
-	r.faults.drop = 20000;
+	/* A link of cxl mode does not lose frames without a trace. */
+	*(cfg->mode == WEFT_MODE_RXL ? &r.faults.drop : &r.faults.bad) = 20000;
 	while (r.now_ns < 5 * MS) {
 		keep_busy(&r);
 		if (!rig_step(&r))
@@ -153,19 +160,24 @@ one_attack(struct attacker *a, uint64_t seed, struct outcome *o)
 }
 
 static void
-attacks(const char *what, const struct attacker *like, unsigned int runs, struct outcome *o)
+attacks(const char *what, const struct attacker *like, struct outcome *o)
 {
+	static const char *const kind[] = { "rxl", "rxl without gap decoding", "cxl" };
 	static struct attacker a;
 	struct weft_rand pick;
 
 	weft_test_seed(&pick, what);
 	*o = (struct outcome){ 0 };
-	for (unsigned int run = 0; run < runs; run++) {
+	for (unsigned int run = 0; run < RUNS * WEFT_ARRAY_SIZE(kind); run++) {
+		const unsigned int k = run / RUNS;
+		const struct weft_llr_cfg cfg = attacked_cfg((enum kind)k);
+		const struct outcome before = *o;
+
 		a = *like;
-		one_attack(&a, weft_rand_u64(&pick), o);
+		one_attack(&a, &cfg, weft_rand_u64(&pick), o);
+		printf("%s, %s: %u new sessions under it, %u behind it\n", what, kind[k],
+			o->sessions - before.sessions, o->lost - before.lost);
 	}
-	printf("%s: %u runs, %u new sessions under it, %u behind it\n", what, runs, o->sessions,
-		o->lost);
 }
 
 static void
@@ -175,7 +187,7 @@ forged_acks_and_naks_stop_nothing(void **state)
 	struct outcome o;
 
 	(void)state;
-	attacks("forged Acks and Naks", &a, 8, &o);
+	attacks("forged Acks and Naks", &a, &o);
 }
 
 /* Nothing of it is intact, so nothing of it may cost a session. */
@@ -186,7 +198,7 @@ noise_stops_nothing(void **state)
 	struct outcome o;
 
 	(void)state;
-	attacks("noise", &a, 8, &o);
+	attacks("noise", &a, &o);
 	assert_int_equal(o.sessions + o.lost, 0);
 }
 
@@ -197,7 +209,7 @@ replays_stop_nothing(void **state)
 	struct outcome o;
 
 	(void)state;
-	attacks("replays", &a, 8, &o);
+	attacks("replays", &a, &o);
 }
 
 static void
@@ -207,7 +219,7 @@ all_of_it_stops_nothing(void **state)
 	struct outcome o;
 
 	(void)state;
-	attacks("all at once", &a, 8, &o);
+	attacks("all at once", &a, &o);
 }
 
 /* What goes wrong on a channel that nobody attacks is no sign of an attack. */
@@ -218,15 +230,22 @@ a_bad_channel_is_not_doubted(void **state)
 
 	(void)state;
 	weft_test_seed(&pick, "no doubt");
-	for (unsigned int run = 0; run < 60; run++) {
-		struct weft_llr_cfg cfg = attacked_cfg();
+	for (unsigned int run = 0; run < 150; run++) {
+		const enum kind kind = (enum kind)(run % 3);
+		struct weft_llr_cfg cfg = attacked_cfg(kind);
 		struct rig r;
 
 		rig_init(&r, &cfg, weft_rand_u64(&pick));
-		r.faults.bad = (uint32_t)weft_rand_below(&pick, 100000);
-		r.faults.drop = (uint32_t)weft_rand_below(&pick, 150000);
-		r.faults.dup = (uint32_t)weft_rand_below(&pick, 50000);
-		r.faults.late = (uint32_t)weft_rand_below(&pick, 50000);
+		if (kind == CXL) { /* a link that damages flits, and no more */
+			r.faults.bad = (uint32_t)weft_rand_below(&pick, 300000);
+		} else {
+			const uint32_t part = kind == RXL ? 1 : 10;
+
+			r.faults.bad = (uint32_t)weft_rand_below(&pick, 100000 / part);
+			r.faults.drop = (uint32_t)weft_rand_below(&pick, 150000 / part);
+			r.faults.dup = (uint32_t)weft_rand_below(&pick, 50000 / part);
+			r.faults.late = (uint32_t)weft_rand_below(&pick, 50000 / part);
+		}
 		r.end[0].to_send = weft_rand_below(&pick, 3000);
 		r.end[1].to_send = weft_rand_below(&pick, 3000);
 		assert_true(rig_run(&r, UINT64_C(20000000000)));
@@ -252,11 +271,10 @@ payload(struct rig *r, struct rig_frame *f, unsigned int number, unsigned int ac
 static void
 two_contents_of_a_number_are_told_from_two_headers(void **state)
 {
-	struct weft_llr_cfg cfg = attacked_cfg();
-
 	(void)state;
-	for (unsigned int held = 0; held < 2; held++) {
-		const unsigned int number = 1 + held; /* held: number 1 is missing */
+	for (unsigned int way = 0; way < 3; way++) {
+		const unsigned int number = way == 1 ? 2 : 1; /* way 1: held, number 1 is missing */
+		struct weft_llr_cfg cfg = attacked_cfg(way == 2 ? RXL_GO_BACK_N : RXL);
 		struct rig_frame f;
 		struct rig r;
 
@@ -268,7 +286,7 @@ two_contents_of_a_number_are_told_from_two_headers(void **state)
 			f.flit[0][bit < 8 ? 1 : 0] ^= (uint8_t)(1u << bit % 8);
 			rig_crc(f.flit[0]);
 			rig_take(&r, &r.end[1], &f);
-			assert_int_equal(r.end[1].in.duplicate, 1);
+			assert_int_equal(way == 2 ? r.end[1].in.bad : r.end[1].in.duplicate, 1);
 			assert_int_equal(weft_llr_doubt(r.end[1].llr), 0);
 		}
 		payload(&r, &f, number, 0, 6);
@@ -289,7 +307,7 @@ two_contents_of_a_number_are_told_from_two_headers(void **state)
 static void
 a_forged_ack_frees_nothing_for_good(void **state)
 {
-	struct weft_llr_cfg cfg = attacked_cfg();
+	struct weft_llr_cfg cfg = attacked_cfg(RXL);
 	struct rig_frame f;
 	struct rig r;
 
@@ -317,7 +335,7 @@ a_forged_ack_frees_nothing_for_good(void **state)
 static void
 acks_that_never_fit_are_a_sign(void **state)
 {
-	struct weft_llr_cfg cfg = attacked_cfg();
+	struct weft_llr_cfg cfg = attacked_cfg(RXL);
 
 	(void)state;
 	for (unsigned int how = 0; how < 3; how++) {
@@ -351,11 +369,167 @@ acks_that_never_fit_are_a_sign(void **state)
 	}
 }
 
+/* One end of cxl mode's flits, made by hand; ack 0: it shows its number. */
+static void
+give_cxl(struct rig *r, unsigned int number, unsigned int ack, uint8_t content)
+{
+	struct rig_frame f;
+
+	forge(r, &f, ack == 0 ? WEFT_REPLAY_EXPLICIT : WEFT_REPLAY_ACK, ack == 0 ? number : ack, 0);
+	f.flit[0][0] |= WEFT_FLIT_CACHEMEM << 6;
+	f.flit[0][100] = content;
+	rig_crc(f.flit[0]);
+	r->now_ns += 1000;
+	rig_take(r, &r->end[1], &f);
+}
+
+/* Recorded 1,023 numbers ago it is valid, and most flits do not show theirs: then the true one comes. */
+static void
+a_recorded_flit_of_cxl_mode_is_told_by_the_true_one(void **state)
+{
+	struct weft_llr_cfg cfg = attacked_cfg(CXL);
+
+	(void)state;
+	for (unsigned int shown = 0; shown < 2; shown++) {
+		struct rig r;
+
+		rig_init(&r, &cfg, 1);
+		for (unsigned int i = 1; i <= 5; i++)
+			give_cxl(&r, i, 0, (uint8_t)i);
+		/* The same again, with another header, is no sign. */
+		give_cxl(&r, 4, 0, 4);
+		give_cxl(&r, 5, 0, 5);
+		assert_int_equal(r.end[1].in.duplicate, 1);
+		give_cxl(&r, 6, shown == 0 ? 1023 : 0, 200); /* recorded */
+		assert_int_equal(r.end[1].in.deliver, 1);
+		assert_int_equal(weft_llr_doubt(r.end[1].llr), 0);
+		give_cxl(&r, 6, 0, 6);
+		assert_int_equal(r.end[1].in.duplicate, 1);
+		assert_int_equal(weft_llr_doubt(r.end[1].llr), WEFT_LLR_DOUBT_CONFLICT);
+		assert_int_equal(rig_count(&r, 1, WEFT_LLR_N_CONFLICTS), 1);
+		rig_free(&r);
+	}
+}
+
+/* A handshake shows how far the other end is: not by one flit that anybody may have sent. */
+static void
+what_was_taken_is_given_up_for_no_single_flit(void **state)
+{
+	struct weft_llr_cfg cfg = attacked_cfg(CXL);
+
+	(void)state;
+	for (unsigned int twice = 0; twice < 2; twice++) {
+		struct rig_frame f;
+		struct rig r;
+
+		rig_init(&r, &cfg, 1);
+		for (unsigned int i = 1; i <= 5; i++)
+			give_cxl(&r, i, 0, (uint8_t)i);
+		for (unsigned int i = 0; i <= twice; i++) {
+			forge(&r, &f, WEFT_REPLAY_EXPLICIT, 3, 0);
+			rig_take(&r, &r.end[1], &f);
+		}
+		assert_int_equal(
+			weft_llr_doubt(r.end[1].llr), twice != 0 ? WEFT_LLR_DOUBT_CONFLICT : 0);
+		give_cxl(&r, 6, 0, 6);
+		assert_int_equal(r.end[1].in.deliver, twice == 0);
+		rig_free(&r);
+	}
+}
+
+/* By a forged number nobody counts on: a flit that does not show its own is asked for instead. */
+static void
+a_forged_number_of_cxl_mode_does_not_mislead(void **state)
+{
+	struct weft_llr_cfg cfg = attacked_cfg(CXL);
+
+	(void)state;
+	for (unsigned int forged = 1; forged < WEFT_ISN_NUMBERS; forged++) {
+		struct rig_frame f;
+		struct rig r;
+
+		rig_init(&r, &cfg, 1);
+		r.end[0].to_send = 20;
+		assert_true(rig_run(&r, 1000 * MS));
+		forge(&r, &f, WEFT_REPLAY_EXPLICIT, forged, 0);
+		rig_take(&r, &r.end[1], &f);
+		/* Acks are due at the end that sends, so it shows few numbers. */
+		r.end[1].to_send = 40;
+		r.end[0].to_send = 40;
+		assert_true(rig_run(&r, r.now_ns + 1000 * MS));
+		assert_int_equal(r.end[0].wrong + r.end[1].wrong, 0);
+		assert_int_equal(weft_llr_doubt(r.end[1].llr), 0);
+		rig_free(&r);
+	}
+}
+
+/* A bad flit that somebody else put there is taken for a lost one; what is held for it is not believed. */
+static void
+noise_between_flits_of_cxl_mode_moves_none(void **state)
+{
+	struct weft_llr_cfg cfg = attacked_cfg(CXL);
+
+	(void)state;
+	for (unsigned int shown = 0; shown < 2; shown++) {
+		struct rig_frame f;
+		struct rig r;
+
+		rig_init(&r, &cfg, 1);
+		for (unsigned int i = 1; i <= 5; i++)
+			give_cxl(&r, i, 0, (uint8_t)i);
+		forge(&r, &f, 0, 0, 0);
+		f.syndrome[0] = 0xBAD;
+		rig_take(&r, &r.end[1], &f);
+		forge(&r, &f, WEFT_REPLAY_ACK, 1023, 0); /* 6: what was before it used a number */
+		f.flit[0][0] |= WEFT_FLIT_CACHEMEM << 6 | 1 << 5;
+		f.flit[0][100] = 6;
+		rig_crc(f.flit[0]);
+		rig_take(&r, &r.end[1], &f);
+		assert_int_equal(r.end[1].in.held, 1);
+		if (shown != 0) {
+			give_cxl(&r, 7, 0, 7);
+			assert_int_equal(r.end[1].in.refused, 1);
+		}
+		give_cxl(&r, 6, 0, 6); /* asked for */
+		assert_int_equal(r.end[1].in.deliver, 1);
+		assert_int_equal(weft_llr_held_count(r.end[1].llr), 0);
+		give_cxl(&r, 7, 0, 7);
+		assert_int_equal(r.end[1].in.deliver, 1);
+		assert_int_equal(weft_llr_doubt(r.end[1].llr), 0);
+		rig_free(&r);
+	}
+}
+
+/* Naks go out for them once in half a round trip, and one for many flits. */
+static void
+forged_numbers_of_cxl_mode_do_not_choose_how_many_naks_go_out(void **state)
+{
+	struct weft_llr_cfg cfg = attacked_cfg(CXL);
+	uint64_t before, most;
+	struct rig r;
+
+	(void)state;
+	rig_init(&r, &cfg, 1);
+	r.end[0].to_send = 20;
+	assert_true(rig_run(&r, 1000 * MS));
+	before = r.now_ns;
+	for (unsigned int i = 0; i < 100000; i++) {
+		/* 21 is in turn. */
+		give_cxl(&r, 22 + (unsigned int)weft_rand_below(&r.rnd, 400), 0, (uint8_t)i);
+		rig_send(&r, 1);
+		r.end[0].n_frames = 0;
+	}
+	most = (r.now_ns - before) / (weft_rtt_guess(weft_llr_rtt(r.end[1].llr)) / 2);
+	assert_in_range(
+		rig_count(&r, 1, WEFT_LLR_N_NAKS_SENT), 1, most + 100000 / cfg.nak_repeat + 2);
+	rig_free(&r);
+}
+
 /* However many numbers are forged: what goes out for it has a bound. */
 static void
 a_forged_number_does_not_choose_how_much_is_asked_for(void **state)
 {
-	struct weft_llr_cfg cfg = attacked_cfg();
+	struct weft_llr_cfg cfg = attacked_cfg(RXL);
 	struct rig r;
 
 	(void)state;
@@ -384,6 +558,11 @@ main(void)
 		cmocka_unit_test(a_forged_ack_frees_nothing_for_good),
 		cmocka_unit_test(acks_that_never_fit_are_a_sign),
 		cmocka_unit_test(a_forged_number_does_not_choose_how_much_is_asked_for),
+		cmocka_unit_test(a_recorded_flit_of_cxl_mode_is_told_by_the_true_one),
+		cmocka_unit_test(what_was_taken_is_given_up_for_no_single_flit),
+		cmocka_unit_test(a_forged_number_of_cxl_mode_does_not_mislead),
+		cmocka_unit_test(noise_between_flits_of_cxl_mode_moves_none),
+		cmocka_unit_test(forged_numbers_of_cxl_mode_do_not_choose_how_many_naks_go_out),
 		cmocka_unit_test(a_bad_channel_is_not_doubted),
 		cmocka_unit_test(forged_acks_and_naks_stop_nothing),
 		cmocka_unit_test(noise_stops_nothing),
