@@ -3,9 +3,9 @@
 
 /*
  * What becomes of requests with the session that they went by. While it is stalled, requests do not
- * grow older: it may resume, for dead_ns at most. When it is over (rxl), no answer can come any more:
- * what is open ends as lost, and no tag rests. In cxl mode the session is that of the link alone, and
- * what has passed it may still be answered: requests end by their own timeout.
+ * grow older: it may resume, for dead_ns at most. When it is over, no answer can come any more: what
+ * is open ends as lost, and no tag rests. But where in cxl mode a switch is at the other end of the link,
+ * what has passed that may still be answered: requests end by their own timeout.
  */
 
 #include "daemon.h"
@@ -35,6 +35,15 @@ follow_stall(struct peer *p, bool is_stalled)
 			weft_request_clock_stall(n->clock, t->node[i].pid, is_stalled, n->now_ns);
 }
 
+/* Whether the end of the session is that of all that was asked for by it. */
+static bool
+follow_is_whole(const struct peer *p)
+{
+	const struct daemon *d = p->node->daemon;
+
+	return !daemon_is_cxl(d) || d->topo->node[p->topo_node].kind != WEFT_TOPO_SWITCH;
+}
+
 void
 follow_session(struct peer *p, bool *ended, bool *began)
 {
@@ -45,12 +54,13 @@ follow_session(struct peer *p, bool *ended, bool *began)
 	*began = peer_began(p);
 	if (n->clock != NULL && is_stalled != p->is_stalled)
 		follow_stall(p, is_stalled);
-	if (*ended && !daemon_is_cxl(n->daemon)) {
+	if (*ended && follow_is_whole(p)) {
 		if (p->waiting != NULL) {
 			weft_host_grant(n->host, p->pid, 0, 0);
 			p->waiting->n = 0;
-			weft_host_abort(n->host, p->pid, true, n->now_ns, follow_cxl_mem, n);
 		}
+		if (n->host != NULL)
+			weft_host_abort(n->host, p->pid, true, n->now_ns, follow_cxl_mem, n);
 		uio_abort(n, p->pid);
 	}
 	/* What was open has ended: it counts for the memory before. */

@@ -5,7 +5,7 @@ SEE and PUT are FILE:INTERFACE, a network namespace and an interface in it: fram
 what can be captured, and what is sent at PUT arrives there. WHAT, at full rate for so long:
 
   replay    up to 1,000 captured frames, over and over
-  naks      NOPs with any Nak, Ack and number, their CRC and FEC right
+  naks      NOPs with any Nak and Ack, and of any number, their CRC and FEC right
   garbage   frames with a right header and flits of noise
 
 Prints how many frames it sent."""
@@ -56,22 +56,27 @@ def capture(s, most, seconds):
     return got
 
 
+def like_it(like, p, flits):
+    """Other flits in a frame like that."""
+    return frame.build(flits, mode=p.mode, spid=p.spid, dpid=p.dpid, vc=p.vc, session=p.session,
+                       source=like[6:12], target=like[:6])
+
+
 def nak(like, rnd):
     """A NOP that nobody sent: any command, any number that it names, any number of its own."""
     p = frame.parse(like)
     body = bytearray(250)
     body[:2] = flit.header(0, prior=rnd.randrange(2), number=rnd.randrange(1024),
-                           command=rnd.choice((1, 2, 2, 3, 3)))
-    value = crc.flit_crc(body, "pseudo", p.spid, p.dpid, p.vc, rnd.randrange(1024))
+                           command=rnd.choice((1, 2, 2, 3, 3) if p.mode == frame.RXL else (0, 1, 2, 2, 3, 3)))
+    value = crc.flit_crc(body, "pseudo" if p.mode == frame.RXL else "none", p.spid, p.dpid, p.vc,
+                         rnd.randrange(1024))
     body[242:] = crc.to_bytes(value)
-    return frame.build([bytes(body) + fec.encode(bytes(body))], spid=p.spid, dpid=p.dpid, vc=p.vc,
-                       session=p.session, source=like[6:12], target=like[:6])
+    return like_it(like, p, [bytes(body) + fec.encode(bytes(body))])
 
 
 def garbage(like, rnd):
     p = frame.parse(like)
-    return frame.build([rnd.randbytes(256) for _ in range(rnd.randrange(1, 5))], spid=p.spid, dpid=p.dpid,
-                       vc=p.vc, session=p.session, source=like[6:12], target=like[:6])
+    return like_it(like, p, [rnd.randbytes(256) for _ in range(rnd.randrange(1, 5))])
 
 
 def main():

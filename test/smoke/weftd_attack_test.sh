@@ -15,13 +15,13 @@ done
 (umask 077 && od -An -N32 -tx1 /dev/urandom | tr -d ' \n' >"$work/psk")
 see_h=/proc/${ns[h]}/ns/net:eh see_g=/proc/${ns[g]}/ns/net:eg
 
-# fabric IDE
+# fabric MODE IDE
 fabric() {
 	cat <<-Y
 	fabric: attacked
-	mode: rxl
+	mode: $1
 	defaults: {mtu: 4000}
-	$1
+	$2
 	nodes:
 	  - {name: h0, kind: host, pid: 0x101, traffic: {requests: 0, outstanding: 8, write_percent: 50, timeout_ms: 5000, lines: 256, seed: 1}}
 	  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}
@@ -38,10 +38,10 @@ in_ns() {
 	eval "pid_$2=$!"
 }
 
-# up NAME IDE: both daemons, and traffic.
+# up NAME MODE IDE: both daemons, and traffic.
 up() {
 	topology=$work/$1.yaml
-	fabric "$2" >"$topology"
+	fabric "$2" "$3" >"$topology"
 	in_ns g g0
 	in_ns h h0
 	wait_for 20 has_read h0 "$pid_h0" 500
@@ -62,10 +62,10 @@ down() {
 # count NAME GROUP COUNTER: at both ends.
 count() { echo $(($(sum "$work/$1-h0.json" "$2" "$3") + $(sum "$work/$1-g0.json" "$2" "$3"))); }
 
-# talked_to NAME IDE: somebody says things at 24 a second for some seconds, and then at 4,000.
+# talked_to NAME MODE IDE: somebody says things at 24 a second for some seconds, and then at 4,000.
 talked_to() {
 	local reads
-	up "$1" "$2"
+	up "$1" "$2" "$3"
 	/usr/bin/python3 "$here/forge_control.py" 6 24 "$see_h" "$see_g" >"$work/forger" 2>"$work/forger.err" ||
 		die "$1: $(cat "$work/forger.err")"
 	/usr/bin/python3 "$here/forge_control.py" 500 4000 "$see_h" "$see_g" >"$work/forger" 2>"$work/forger.err" ||
@@ -81,10 +81,11 @@ talked_to() {
 	[ "$(count "$1" session false_gones)" -ge 100 ] || die "$1: false answers were not counted"
 }
 
-talked_to open ""
+talked_to cxl cxl ""
+talked_to open rxl ""
 same "MACs without keys" 0 "$(count open session bad_macs)"
 open=$(count open session challenges)
-talked_to sealed "ide: {mode: containment, key_file: $work/psk}"
+talked_to sealed rxl "ide: {mode: containment, key_file: $work/psk}"
 [ "$(count sealed session bad_macs)" -ge 200 ] || die "forged frames were not counted"
 grep -q 'node g0: control frames in the name of h0 that prove nothing' "$work/g0.log" || die "forged frames were not said"
 echo "nobody ended a session; asked $open and $(count sealed session challenges) times, $(count sealed session bad_macs) wrong MACs"
