@@ -164,7 +164,7 @@ args_add_lcores(struct eal_args *args, const struct weft_eal_cfg *cfg)
 		return -errno;
 	if (cfg->n_lcores > 1)
 		return args_add_spread(args, &cpus, cfg->n_lcores);
-	eal_cpuset_format(&cpus, list, sizeof(list));
+	weft_cpuset_format(&cpus, list, sizeof(list));
 	return args_add(args, "--lcores=0@(%s)", list);
 }
 

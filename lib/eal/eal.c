@@ -155,8 +155,8 @@ weft_eal_start(const struct weft_eal_cfg *cfg, char *err, size_t errlen)
 		return -EALREADY;
 	}
 	if (cfg->lcores != NULL) {
-		eal_cpuset_read("/sys/devices/system/cpu/online", &online);
-		rc = eal_lcores_check(cfg->lcores, &online, err, errlen);
+		weft_cpuset_read("/sys/devices/system/cpu/online", &online);
+		rc = weft_lcores_check(cfg->lcores, &online, err, errlen);
 		if (rc != 0)
 			return rc;
 	}

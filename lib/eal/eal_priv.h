@@ -11,6 +11,7 @@
 
 #include <sched.h>
 
+#include "weft_cpuset.h"
 #include "weft_eal.h"
 #include "weft_loop.h"
 
@@ -104,21 +105,6 @@ bool eal_hush_begin(void);
  * one, goes to @why if not.
  */
 void eal_hush_end(bool is_good, char *why, size_t len);
-
-/* "0-3,8" for a set. Truncates rather than overruns. */
-void eal_cpuset_format(const cpu_set_t *set, char *buf, size_t len);
-
-/* Read "0-3,8" into a set; false if it is not such a list. An empty string is the empty set. */
-bool eal_cpuset_parse(const char *list, cpu_set_t *set);
-
-/* Read such a list from a file of sysfs; the empty set if that fails. */
-void eal_cpuset_read(const char *path, cpu_set_t *set);
-
-/* The CPUs a map in EAL's syntax names, "2-3" or "0@0,(1-2)@(0,1)"; false if it cannot be read. */
-bool eal_lcores_parse(const char *map, cpu_set_t *cpus);
-
-/* 0, or -EINVAL and a line. Asked before EAL is, which answers a bad map with pages of help. */
-int eal_lcores_check(const char *map, const cpu_set_t *online, char *err, size_t errlen);
 
 /* Loops: quiescent state and monitor. */
 int eal_loops_init(void);

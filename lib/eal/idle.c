@@ -106,7 +106,7 @@ eal_cpu_isolated(const cpu_set_t *set)
 {
 	cpu_set_t isolated, both;
 
-	eal_cpuset_read("/sys/devices/system/cpu/isolated", &isolated);
+	weft_cpuset_read("/sys/devices/system/cpu/isolated", &isolated);
 	CPU_AND(&both, set, &isolated);
 	return CPU_COUNT(set) == 1 && CPU_EQUAL(&both, set);
 }

@@ -114,7 +114,7 @@ loop_tell(const struct weft_loop *loop, const struct weft_idle_facts *facts, enu
 
 	if (loop->cfg.on_idle == NULL)
 		return;
-	eal_cpuset_format(&cpus, list, sizeof(list));
+	weft_cpuset_format(&cpus, list, sizeof(list));
 	if (facts->wanted == WEFT_IDLE_AUTO && facts->wait_permille > 0)
 		snprintf(waits, sizeof(waits), ", waited %d.%d %% of the time",
 			facts->wait_permille / 10, facts->wait_permille % 10);

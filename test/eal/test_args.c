@@ -228,17 +228,17 @@ cpu_lists_survive_a_round_trip(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(good); i++) {
-		assert_true(eal_cpuset_parse(good[i], &set));
-		eal_cpuset_format(&set, text, sizeof(text));
+		assert_true(weft_cpuset_parse(good[i], &set));
+		weft_cpuset_format(&set, text, sizeof(text));
 		assert_string_equal(text, good[i]);
 	}
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad); i++)
-		assert_false(eal_cpuset_parse(bad[i], &set));
-	assert_true(eal_cpuset_parse("0-1\n", &set));
+		assert_false(weft_cpuset_parse(bad[i], &set));
+	assert_true(weft_cpuset_parse("0-1\n", &set));
 	assert_int_equal(CPU_COUNT(&set), 2);
 	/* Cut short, never overrun. */
-	assert_true(eal_cpuset_parse("100-200,300-400", &set));
-	eal_cpuset_format(&set, small, sizeof(small));
+	assert_true(weft_cpuset_parse("100-200,300-400", &set));
+	weft_cpuset_format(&set, small, sizeof(small));
 	assert_true(strlen(small) < sizeof(small));
 }
 
@@ -255,21 +255,21 @@ lcore_maps_are_checked(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(good); i++)
-		if (!eal_lcores_parse(good[i], &cpus))
+		if (!weft_lcores_parse(good[i], &cpus))
 			fail_msg("%s is refused", good[i]);
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad); i++)
-		if (eal_lcores_parse(bad[i], &cpus))
+		if (weft_lcores_parse(bad[i], &cpus))
 			fail_msg("%s is taken", bad[i]);
 	/* Of "lcores@cpus" the second counts, and a lone lcore is its own CPU. */
-	assert_true(eal_lcores_parse("(5,6)@(0,1),7", &cpus));
+	assert_true(weft_lcores_parse("(5,6)@(0,1),7", &cpus));
 	assert_int_equal(CPU_COUNT(&cpus), 3);
 	assert_true(CPU_ISSET(0, &cpus) && CPU_ISSET(1, &cpus) && CPU_ISSET(7, &cpus));
 
-	assert_true(eal_cpuset_parse("0-1", &cpus));
-	assert_int_equal(eal_lcores_check("2@1,3@0", &cpus, err, sizeof(err)), 0);
-	assert_int_equal(eal_lcores_check("1-3", &cpus, err, sizeof(err)), -EINVAL);
+	assert_true(weft_cpuset_parse("0-1", &cpus));
+	assert_int_equal(weft_lcores_check("2@1,3@0", &cpus, err, sizeof(err)), 0);
+	assert_int_equal(weft_lcores_check("1-3", &cpus, err, sizeof(err)), -EINVAL);
 	assert_string_equal(err, "lcores \"1-3\": there is no CPU 2 here, only 0-1");
-	assert_int_equal(eal_lcores_check("1;3", &cpus, err, sizeof(err)), -EINVAL);
+	assert_int_equal(weft_lcores_check("1;3", &cpus, err, sizeof(err)), -EINVAL);
 	assert_string_equal(
 		err, "lcores \"1;3\" cannot be read: expected such as 2-3 or 0@0,(1-2)@1");
 }

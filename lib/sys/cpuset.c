@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* Lists of CPUs as the kernel writes them, and maps of lcores as EAL reads them. */
+/* Lists of CPUs and maps of lcores. EAL is asked after this, and answers a bad map with pages of help. */
 
-#include "eal_priv.h"
+#include "weft_cpuset.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 
 void
-eal_cpuset_format(const cpu_set_t *set, char *buf, size_t len)
+weft_cpuset_format(const cpu_set_t *set, char *buf, size_t len)
 {
 	size_t used = 0;
 
@@ -35,7 +35,7 @@ eal_cpuset_format(const cpu_set_t *set, char *buf, size_t len)
 }
 
 bool
-eal_cpuset_parse(const char *list, cpu_set_t *set)
+weft_cpuset_parse(const char *list, cpu_set_t *set)
 {
 	CPU_ZERO(set);
 	while (*list != '\0' && *list != '\n') {
@@ -64,7 +64,7 @@ eal_cpuset_parse(const char *list, cpu_set_t *set)
 }
 
 void
-eal_cpuset_read(const char *path, cpu_set_t *set)
+weft_cpuset_read(const char *path, cpu_set_t *set)
 {
 	char list[4096] = "";
 	FILE *f = fopen(path, "re");
@@ -72,7 +72,7 @@ eal_cpuset_read(const char *path, cpu_set_t *set)
 	CPU_ZERO(set);
 	if (f == NULL)
 		return;
-	if (fgets(list, sizeof(list), f) == NULL || !eal_cpuset_parse(list, set))
+	if (fgets(list, sizeof(list), f) == NULL || !weft_cpuset_parse(list, set))
 		CPU_ZERO(set);
 	fclose(f);
 }
@@ -96,11 +96,11 @@ lcores_read_set(const char *s, cpu_set_t *set, bool *is_range)
 	memcpy(list, s, len);
 	list[len] = '\0';
 	*is_range = !in_brackets && strchr(list, '-') != NULL;
-	return eal_cpuset_parse(list, set) ? s + len + in_brackets : NULL;
+	return weft_cpuset_parse(list, set) ? s + len + in_brackets : NULL;
 }
 
 bool
-eal_lcores_parse(const char *map, cpu_set_t *cpus)
+weft_lcores_parse(const char *map, cpu_set_t *cpus)
 {
 	CPU_ZERO(cpus);
 	for (;;) {
@@ -124,12 +124,12 @@ eal_lcores_parse(const char *map, cpu_set_t *cpus)
 }
 
 int
-eal_lcores_check(const char *map, const cpu_set_t *online, char *err, size_t errlen)
+weft_lcores_check(const char *map, const cpu_set_t *online, char *err, size_t errlen)
 {
 	cpu_set_t cpus;
 	char list[128];
 
-	if (!eal_lcores_parse(map, &cpus)) {
+	if (!weft_lcores_parse(map, &cpus)) {
 		snprintf(err, errlen,
 			"lcores \"%s\" cannot be read: expected such as 2-3 or 0@0,(1-2)@1", map);
 		return -EINVAL;
@@ -137,7 +137,7 @@ eal_lcores_check(const char *map, const cpu_set_t *online, char *err, size_t err
 	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
 		if (!CPU_ISSET(cpu, &cpus) || CPU_ISSET(cpu, online))
 			continue;
-		eal_cpuset_format(online, list, sizeof(list));
+		weft_cpuset_format(online, list, sizeof(list));
 		snprintf(err, errlen, "lcores \"%s\": there is no CPU %zu here, only %s", map, cpu,
 			list);
 		return -EINVAL;
