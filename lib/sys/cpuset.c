@@ -5,6 +5,7 @@
 
 #include "weft_cpuset.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,33 +35,46 @@ weft_cpuset_format(const cpu_set_t *set, char *buf, size_t len)
 		memmove(buf, buf + 1, strlen(buf));
 }
 
+/* A number of digits alone: strtoul takes signs and blanks, too. What is behind it, or NULL. */
+static const char *
+cpuset_number(const char *s, unsigned long *v)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*s))
+		return NULL;
+	*v = strtoul(s, &end, 10);
+	return *v < CPU_SETSIZE ? end : NULL;
+}
+
+/* A number or a range. What is behind it, or NULL. */
+static const char *
+cpuset_range(const char *s, cpu_set_t *set)
+{
+	unsigned long first, last;
+
+	s = cpuset_number(s, &first);
+	last = first;
+	if (s != NULL && *s == '-')
+		s = cpuset_number(s + 1, &last);
+	if (s == NULL || first > last)
+		return NULL;
+	for (unsigned long cpu = first; cpu <= last; cpu++)
+		CPU_SET(cpu, set);
+	return s;
+}
+
 bool
 weft_cpuset_parse(const char *list, cpu_set_t *set)
 {
 	CPU_ZERO(set);
-	while (*list != '\0' && *list != '\n') {
-		char *end;
-		unsigned long first = strtoul(list, &end, 10), last = first;
-
-		if (end == list)
-			return false;
-		if (*end == '-') {
-			list = end + 1;
-			last = strtoul(list, &end, 10);
-			if (end == list)
-				return false;
-		}
-		if (first > last || last >= CPU_SETSIZE)
-			return false;
-		for (unsigned long cpu = first; cpu <= last; cpu++)
-			CPU_SET(cpu, set);
-		if (*end == ',')
-			end++;
-		else if (*end != '\0' && *end != '\n')
-			return false;
-		list = end;
+	if (*list == '\0' || *list == '\n')
+		return true;
+	for (;; list++) {
+		list = cpuset_range(list, set);
+		if (list == NULL || *list != ',')
+			return list != NULL && (*list == '\0' || *list == '\n');
 	}
-	return true;
 }
 
 void

@@ -222,7 +222,8 @@ static void
 cpu_lists_survive_a_round_trip(void **state)
 {
 	static const char *const good[] = { "", "0", "1-3", "0,2", "0-1,4-7,1023" };
-	static const char *const bad[] = { "x", "1-", "3-1", "1024", "1;2", "-" };
+	static const char *const bad[] = { "x", "1-", "3-1", "1024", "1;2", "-", "-0", "+1", " 1",
+		"1-+2", "1,", ",1", "1,,2", "18446744073709551617" };
 	cpu_set_t set;
 	char text[64], small[6];
 
@@ -248,7 +249,8 @@ lcore_maps_are_checked(void **state)
 	static const char *const good[] = { "0", "2-3", "1,3,5-7", "0@0,1@0", "(0-2)@1", "0@(0,1)",
 		"(0,2)@(1-3),4" };
 	static const char *const bad[] = { "", "x", "0,", ",0", "0-", "-1", "0-2@0", "0@0-2", "0@",
-		"(0", "0)", "0 1", "0@1@2", "0--1" };
+		"(0", "0)", "0 1", "0@1@2", "0--1", "-0", "(-0)", "(0,)", "(0,)@1", "0@(1,)",
+		"()" };
 
 	char err[256];
 	cpu_set_t cpus;
