@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "weft_cpu.h"
+#include "words.h"
 
 static volatile sig_atomic_t stopped;
 
@@ -62,14 +63,9 @@ cli_warn(const char *fmt, ...)
 uint64_t
 cli_number(const char *option, const char *text, uint64_t least, uint64_t most)
 {
-	bool is_hex = strncmp(text, "0x", 2) == 0 || strncmp(text, "0X", 2) == 0;
-	unsigned long long v;
-	char *end;
+	uint64_t v;
 
-	errno = 0;
-	v = strtoull(text, &end, is_hex ? 16 : 10);
-	/* strtoull takes signs and leading blanks: a number here has neither. */
-	if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || v < least || v > most)
+	if (!words_number(text, least, most, &v))
 		cli_usage("%s: expected a number of %" PRIu64 " to %" PRIu64 ", got \"%s\"", option,
 			least, most, text);
 	return v;

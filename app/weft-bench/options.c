@@ -13,6 +13,7 @@
 #include "cli.h"
 #include "result.h"
 #include "weft_wire.h"
+#include "words.h"
 
 #define FRAME_FLITS_DEFAULT 8
 
@@ -128,10 +129,9 @@ add_stages(struct options *o, char *list)
 static double
 parse_seconds(const char *text)
 {
-	char *end;
-	double v = strtod(text, &end);
+	double v;
 
-	if (end == text || *end != '\0' || !(v >= 0.01 && v <= 60))
+	if (!words_real(text, 0.01, 60, &v))
 		cli_usage("--seconds: expected 0.01 to 60, got \"%s\"", text);
 	return v;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "weft_base.h"
+#include "words.h"
 
 const char faults_syntax[] =
 	"none, or a list of ber=P, burst=SYMBOLS:P, drop=P, dup=P, reorder=P, garbage=P with "
@@ -19,23 +20,19 @@ const char faults_syntax[] =
 bool
 faults_probability(const char *text, double *p)
 {
-	char *end;
-
-	*p = strtod(text, &end);
-	return end != text && *end == '\0' && *p >= 0 && *p <= 1;
+	return words_real(text, 0, 1, p);
 }
 
 static bool
 parse_burst(char *value, struct faults *f)
 {
-	char *colon = strchr(value, ':'), *end;
-	unsigned long len;
+	char *colon = strchr(value, ':');
+	uint64_t len;
 
 	if (colon == NULL)
 		return false;
 	*colon = '\0';
-	len = strtoul(value, &end, 10);
-	if (end == value || *end != '\0' || len < 1 || len > FAULT_BURST_MAX)
+	if (!words_number(value, 1, FAULT_BURST_MAX, &len))
 		return false;
 	f->burst_len = (unsigned int)len;
 	return faults_probability(colon + 1, &f->burst);

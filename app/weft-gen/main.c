@@ -24,6 +24,7 @@
 #include "source.h"
 #include "start.h"
 #include "trace.h"
+#include "words.h"
 #include "weft_keys.h"
 #include "weft_pipe.h"
 
@@ -155,10 +156,9 @@ static const struct option long_options[] = {
 static double
 parse_rate(const char *text)
 {
-	char *end;
-	double v = strtod(text, &end);
+	double v;
 
-	if (end == text || *end != '\0' || !(v >= 1e-6 && v <= 1e6))
+	if (!words_real(text, 1e-6, 1e6, &v))
 		cli_usage("--rate: expected Mflit/s of 0.000001 to 1000000, got \"%s\"", text);
 	return v;
 }

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +20,7 @@
 #include "report.h"
 #include "start.h"
 #include "weft_file.h"
+#include "words.h"
 
 #define POOL_FRAMES 4095
 #define SECOND_NS UINT64_C(1000000000)
@@ -82,13 +82,11 @@ static const char usage_text[] =
 static double
 parse_speed(const char *text)
 {
-	char *end;
 	double v;
 
 	if (strcmp(text, "max") == 0)
 		return 0;
-	v = strtod(text, &end);
-	if (end == text || *end != '\0' || !isfinite(v) || v < 1e-6 || v > 1e6)
+	if (!words_real(text, 1e-6, 1e6, &v))
 		cli_usage("--speed: expected max or a factor of 0.000001 to 1000000, got \"%s\"",
 			text);
 	return v;

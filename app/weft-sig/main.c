@@ -23,6 +23,7 @@
 
 #include "cli.h"
 #include "weft_sig_text.h"
+#include "words.h"
 
 #define CHUNK (1u << 18)
 /* Signatures of whole blocks, and the units that a chunk begins and ends in. */
@@ -103,14 +104,9 @@ parse_domain(const char *option, const char *text, struct weft_sig_text *s)
 static uint64_t
 parse_block0(const char *text)
 {
-	unsigned long long v;
-	char *end;
+	uint64_t v;
 
-	if (strncmp(text, "0x", 2) == 0)
-		return parse_hex("--block0", text, UINT64_MAX);
-	errno = 0;
-	v = strtoull(text, &end, 10);
-	if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0)
+	if (!words_number(text, 0, UINT64_MAX, &v))
 		cli_usage("--block0: expected a number, got \"%s\"", text);
 	return v;
 }

@@ -10,6 +10,7 @@
 #include "daemon.h"
 
 #include "weft_line.h"
+#include "words.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -84,35 +85,19 @@ late_mark(struct node *n, uint64_t offset, uint64_t lines)
 	return 0;
 }
 
-/* "g0,0x1000" or "g0,0x1000,16". @return whether it is of that form */
-static bool
-late_parse(const char *params, char *name, size_t room, uint64_t *offset, uint64_t *lines)
-{
-	const char *at = params == NULL ? NULL : strchr(params, ',');
-	char *end;
-
-	if (at == NULL || (size_t)(at - params) >= room || at[1] < '0' || at[1] > '9')
-		return false;
-	memcpy(name, params, (size_t)(at - params));
-	name[at - params] = '\0';
-	*offset = strtoull(at + 1, &end, 0);
-	*lines = 1;
-	if (*end == ',' && end[1] >= '0' && end[1] <= '9')
-		*lines = strtoull(end + 1, &end, 0);
-	return *end == '\0';
-}
-
 int
 late_tell(struct daemon *d, const char *params, struct rte_tel_data *data)
 {
 	char name[WEFT_TOPO_NAME_ROOM], text[160];
-	uint64_t offset, lines;
+	struct words_lines l;
 	struct node *n = NULL;
 	int rc;
 
-	if (!late_parse(params, name, sizeof(name), &offset, &lines))
+	if (!words_lines(params, &l) || l.len >= sizeof(name))
 		return rte_tel_data_string(data,
 			"error: expected GFD,OFFSET or GFD,OFFSET,LINES, such as g0,0x1000,16");
+	memcpy(name, l.name, l.len);
+	name[l.len] = '\0';
 	for (uint16_t i = 0; i < d->n_nodes; i++)
 		if (d->node[i].late != NULL && strcmp(d->node[i].topo->name, name) == 0)
 			n = &d->node[i];
@@ -120,16 +105,16 @@ late_tell(struct daemon *d, const char *params, struct rte_tel_data *data)
 		snprintf(text, sizeof(text), "error: no GFD %.40s runs here", name);
 		return rte_tel_data_string(data, text);
 	}
-	rc = late_mark(n, offset, lines);
+	rc = late_mark(n, l.offset, l.n);
 	if (rc == -ERANGE)
 		snprintf(text, sizeof(text),
 			"error: expected lines within the memory of %s, %zu bytes, got offset "
 			"0x%" PRIx64 ", %" PRIu64 " lines",
-			name, n->memory_len, offset, lines);
+			name, n->memory_len, l.offset, l.n);
 	else if (rc != 0)
 		snprintf(text, sizeof(text), "error: %d marks of %s wait: try again", MARKS, name);
 	else
-		snprintf(text, sizeof(text), "marked %" PRIu64 " lines of %s from 0x%" PRIx64,
-			lines, name, offset & ~(uint64_t)(WEFT_LINE_LEN - 1));
+		snprintf(text, sizeof(text), "marked %" PRIu64 " lines of %s from 0x%" PRIx64, l.n,
+			name, l.offset & ~(uint64_t)(WEFT_LINE_LEN - 1));
 	return rte_tel_data_string(data, text);
 }

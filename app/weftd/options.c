@@ -10,6 +10,7 @@
 
 #include "cli.h"
 #include "daemon.h"
+#include "words.h"
 
 #define CAPTURE_LIMIT_MIN 4096u
 
@@ -95,30 +96,23 @@ static const struct option long_options[] = {
 static double
 parse_seconds(const char *option, const char *text)
 {
-	char *end;
-	double v = strtod(text, &end);
+	double v;
 
-	if (end == text || *end != '\0' || !(v > 0 && v <= 1e9))
+	if (!words_real(text, 0, 1e9, &v) || v == 0)
 		cli_usage(
 			"%s: expected seconds above 0 up to 1000000000, got \"%s\"", option, text);
 	return v;
 }
 
-/* "4096", "64K", "100M", "2G". */
 static uint64_t
 parse_size(const char *option, const char *text)
 {
-	static const char units[] = "KMG";
-	char *end;
-	unsigned long long v = strtoull(text, &end, 10);
-	const char *unit = *end == '\0' ? NULL : strchr(units, *end);
-	const unsigned int shift = unit == NULL ? 0 : 10 * (unsigned int)(unit - units + 1);
+	uint64_t v;
 
-	if (text[0] < '0' || text[0] > '9' || (unit == NULL ? *end : end[1]) != '\0' ||
-		v > UINT64_MAX >> 20 >> shift || v << shift < CAPTURE_LIMIT_MIN)
+	if (!words_size(text, CAPTURE_LIMIT_MIN, &v))
 		cli_fail("%s: expected a size of %u bytes or more, such as 100M, got \"%s\"",
 			option, CAPTURE_LIMIT_MIN, text);
-	return v << shift;
+	return v;
 }
 
 /* The word behind an option that may have one; without, standard output. */

@@ -6,6 +6,7 @@
 #include "daemon.h"
 
 #include "event.h"
+#include "words.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -115,17 +116,13 @@ tell_ats(const char *params, struct rte_tel_data *data)
 	return 0;
 }
 
-/* NODE or NODE,PEER: the node that runs here, or NULL; ",PEER", or NULL. */
+/* NODE or NODE,PEER: the node that runs here, or NULL; PEER, or NULL. */
 static const struct node *
 node_and_peer(const char *params, const char **peer)
 {
 	size_t len;
 
-	*peer = NULL;
-	if (params == NULL)
-		return NULL;
-	*peer = strchr(params, ',');
-	len = *peer == NULL ? strlen(params) : (size_t)(*peer - params);
+	*peer = words_first(params, ',', &len);
 	for (uint16_t i = 0; i < telemetry_daemon->n_nodes; i++) {
 		const char *name = telemetry_daemon->node[i].topo->name;
 
@@ -150,7 +147,7 @@ tell_retry(const char *params, struct rte_tel_data *data)
 	for (uint16_t i = 0; i < n->n_peers; i++) {
 		const struct peer *p = &n->peer[i];
 
-		if (peer != NULL && strcmp(peer + 1, n->daemon->topo->node[p->topo_node].name) != 0)
+		if (peer != NULL && strcmp(peer, n->daemon->topo->node[p->topo_node].name) != 0)
 			continue;
 		found++;
 		weft_counters_add(llr, weft_llr_counts(weft_end_llr(p->end)), WEFT_LLR_N_COUNTERS);
@@ -193,7 +190,7 @@ tell_sessions(const char *params, struct rte_tel_data *data)
 
 		if (peer == NULL)
 			rte_tel_data_add_dict_string(data, peer_name(p), session_word(p));
-		else if (strcmp(peer + 1, peer_name(p)) == 0)
+		else if (strcmp(peer, peer_name(p)) == 0)
 			tell_session(p, data);
 		else
 			continue;

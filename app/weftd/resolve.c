@@ -11,6 +11,7 @@
 #include "daemon.h"
 #include "json.h"
 #include "weft_resolve.h"
+#include "words.h"
 
 /* One question and its answer. */
 struct answer {
@@ -26,10 +27,9 @@ struct answer {
 static uint64_t
 parse_address(const char *text)
 {
-	char *end;
-	unsigned long long v = strtoull(text, &end, 0);
+	uint64_t v;
 
-	if (end == text || *end != '\0' || text[0] == '-' || v >> 52 != 0)
+	if (!words_number(text, 0, weft_mask64(52), &v))
 		cli_usage(
 			"--hpa: expected an address below 2^52, such as 0x10000000000, got \"%s\"",
 			text);
