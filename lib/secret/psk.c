@@ -3,7 +3,7 @@
 
 /* The file of the pre-shared key. It is read and decoded in memory for keys: no buffer keeps a copy. */
 
-#include "weft_secret.h"
+#include "psk_priv.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -28,15 +28,14 @@ digit_of(char c)
 	return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
 }
 
-/* False: not 64 hex digits and nothing else beside comments and white space. */
-static bool
-decode(struct weft_psk *psk, size_t len)
+bool
+psk_decode(const char *text, size_t len, uint8_t key[WEFT_PSK_LEN])
 {
 	size_t digits = 0, end = 0;
 	bool in_comment = false;
 
 	for (size_t i = 0; i < len; i++) {
-		const char c = psk->text[i];
+		const char c = text[i];
 		const int digit = digit_of(c);
 
 		in_comment = c != '\n' && (in_comment || c == '#');
@@ -45,7 +44,7 @@ decode(struct weft_psk *psk, size_t len)
 		/* In one piece. */
 		if (digit < 0 || digits == 2 * WEFT_PSK_LEN || (digits != 0 && end != i))
 			return false;
-		psk->key[digits / 2] = (uint8_t)(psk->key[digits / 2] << 4 | digit);
+		key[digits / 2] = (uint8_t)(key[digits / 2] << 4 | digit);
 		digits++;
 		end = i + 1;
 	}
@@ -114,7 +113,7 @@ weft_psk_load(const char *path, char *err, size_t err_len)
 	len = psk == NULL ? -1 : read_all(fd, psk->text);
 	e = errno;
 	close(fd);
-	if (len >= 0 && len < FILE_MAX && decode(psk, (size_t)len)) {
+	if (len >= 0 && len < FILE_MAX && psk_decode(psk->text, (size_t)len, psk->key)) {
 		explicit_bzero(psk->text, sizeof(psk->text));
 		return psk;
 	}
