@@ -65,15 +65,16 @@ hex_key(const char *word, uint8_t *key)
 static bool
 mac_address(const char *word, uint8_t *mac)
 {
-	unsigned int b[6];
-	char more;
-
-	if (word == NULL || strlen(word) != 17 ||
-		sscanf(word, "%2x:%2x:%2x:%2x:%2x:%2x%c", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5],
-			&more) != 6)
+	if (word == NULL || strlen(word) != 17)
 		return false;
-	for (unsigned int i = 0; i < 6; i++)
-		mac[i] = (uint8_t)b[i];
+	for (unsigned int i = 0; i < 6; i++) {
+		const char *two = word + (size_t)3 * i;
+		const int hi = hex_digit(two[0]), lo = hex_digit(two[1]);
+
+		if (hi < 0 || lo < 0 || (i < 5 && two[2] != ':'))
+			return false;
+		mac[i] = (uint8_t)(hi << 4 | lo);
+	}
 	return true;
 }
 
