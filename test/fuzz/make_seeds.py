@@ -244,6 +244,26 @@ def atc():
                                               0x16, 3, 0x26, 3, 2, 3, 3, 4, 0x0C, 7, 0x0C, 0x0F, 0x0C, 6, 3]))
 
 
+def keys():
+    key = b"0123456789abcdefABCDEF0123456789" * 2
+    for name, text in (("plain", key), ("comment", b"# of a fabric\n \t" + key + b" # end\r\n"), ("short", key[1:]),
+                       ("twice", key + b"\n" + key)):
+        seed("keys", "psk_" + name, b"\0" + text)
+    for name, text in (("both", b"# two streams\nrxl 101 200 0 1 %s\ncxl 02:00:00:00:00:01 %s\n" % (key, key)),
+                       ("next", b"rxl fff 0 7 ffffffff %s\nrxl fff 0 7 ffffffff %s # next\n" % (key, key[::-1])),
+                       ("again", b"rxl 1 2 3 4 %s\nrxl 1 2 3 4 %s" % (key, key)), ("short", b"cxl 02:00 " + key)):
+        seed("keys", "trace_" + name, b"\1" + text)
+
+
+def words():
+    for kind, texts in enumerate(((b"0", b"0x1F", b"18446744073709551615", b"0x"), (b"0.5", b"1e-6", b".25", b"12"),
+                                  (b"4096", b"64K", b"2G", b"17592186044416"),
+                                  (b"g0,0x1000", b"g0,0x1000,16", b",1", b"g0,1,"),
+                                  (b"0-3,8", b"0@0,(1-2)@(0,1)", b"(0-2)@1,5", b"0-1,4-7,1023\n"))):
+        for i, text in enumerate(texts):
+            seed("words", "kind_%d_%d" % (kind, i), bytes([kind]) + text)
+
+
 def sig():
     dif = b"dif:512,guard=crc,bg=ffff,app=1,ref=0,remap"
     for i, (mem, wire_domain) in enumerate((
@@ -256,11 +276,15 @@ def ide_found():
     seed("ide", "idles_behind_stop", b"\x3F\x41\x47\x37\x41\x17\x27\x41")
 
 
+def keys_found():
+    seed("keys", "trace_signs", b"\1cxl +1:-2:00:00:00:01 " + b"0123456789abcdef" * 4)
+
+
 def impair_found():
     seed("impair", "probability_off", b"delay_us=100@0.5,jitter_us=1.@0")
     seed("impair", "newline", b"unco\nec=1")
 
 
-for make in (wire, control, pcap, io, uio, ats, unpack, codec, impair, topo, scripts, ide, km, pbr, gfam, atc, sig,
-             ide_found, impair_found):
+for make in (wire, control, pcap, io, uio, ats, unpack, codec, impair, topo, scripts, ide, km, pbr, gfam, atc, keys, words,
+             sig, ide_found, keys_found, impair_found):
     make()
