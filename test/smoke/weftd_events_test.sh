@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # What an operator hears: nothing while all goes well, and one line each for what does not. A switch is
-# killed on the way of a session though there is a way around; a path loses long frames; an interface loses
+# killed on the way of a session though there is a way around, and stands still later; a path loses long frames; an interface loses
 # its carrier and its MTU.
 . "$(dirname "$0")/lib.sh"
 enter_netns || true
@@ -95,6 +95,13 @@ run s1 s1 --quiet
 hears near 's0: port 1 (s1): the link is up after [0-9.]* s$'
 hears near 'h0: session with g0 \(goes on\|is up again\) after'
 wait_for 20 host_runs $((before + 100))
+# A switch that stands still: the link is up, and what is sent there gets no answer.
+kill -STOP "$pid_s1"
+hears near 's0: port 1 (s1): frames go there and none comes back since [0-9:]*, [0-9.]* s ago: see to the cable, or to who'
+kill -CONT "$pid_s1"
+hears near 's0: port 1 (s1): frames come again after [0-9.]* s'
+before=$(reads_done h0 "$pid_near")
+wait_for 20 host_runs $((before + 100))
 kill -TERM "$pid_near" "$pid_s1" "$pid_s2" "$pid_far"
 wait "$pid_near" || says near 'h0: session with g0 is up again' || die "requests were lost: $(cat "$work/near.log")"
 wait "$pid_s1" "$pid_s2" "$pid_far" || true
@@ -102,12 +109,12 @@ silent s1
 same "the last event of the session, in the JSON" True "$(json "$work/near.json" \
 	'[c["last_event"].startswith("session with g0") and c["since"] > 1e9 for n in o["nodes"] for c in n.get("connections", [])][0]')"
 same "events in the JSON" True "$(json "$work/near.json" \
-	'{"link_down", "link_up", "no_way_around", "session_stalled"} <= {e["kind"] for e in o["events"]} & set(o["event_counts"])')"
+	'{"link_down", "link_silent", "link_up", "no_way_around", "session_stalled"} <= {e["kind"] for e in o["events"]} & set(o["event_counts"])')"
 [ -n "${WEFT_INSIDE:-}" ] || { echo "a dead switch is said, and what it means (without root no interfaces)"; exit 0; }
 
 hears alone 'h0: no session with g0 since [0-9:]*, [0-9.]* s ago: there never was one: see whether the other node runs'
 topology=$work/alone.yaml
-far_side "$app/weftd" --topology "$work/alone.yaml" --node g0 >"$work/other.log" 2>&1 &
+nsenter -t "${ns[g]}" -n "$app/weftd" --topology "$work/alone.yaml" --node g0 >"$work/other.log" 2>&1 &
 pids+=($!)
 pid_other=$!
 hears alone 'h0: session with g0 is up again\|h0: session with g0 is up$'
