@@ -65,6 +65,10 @@ run s0 "$work/f.yaml" s0 --capture "s0.0=$work/cap.pcapng" --json "$work/s.json"
 s=$pid
 "$app/weftd" --topology "$work/f.yaml" --node h0 --until-done --quiet --json "$work/h.json"
 same "over memif" True "$(json "$work/h.json" 'o["good"]')"
+# Nothing is lost or damaged on memif, and who shares its CPU with others is waited for.
+same "lost or damaged on a healthy link" 0 "$(($(sum "$work/h.json" retry bad) + $(sum "$work/h.json" retry gaps)))"
+resent=$(sum "$work/h.json" retry resent)
+[ "$resent" -lt 100 ] || die "a healthy link sent $resent of $(sum "$work/h.json" retry sent) flits again"
 same "/weft/nodes" '["s0"]' "$(ask "$s" /weft/nodes | json /dev/stdin 'str(o["/weft/nodes"]).replace(chr(39), chr(34))')"
 same "/weft/node,s0" switch "$(ask "$s" /weft/node,s0 | json /dev/stdin 'o["/weft/node"]["kind"]')"
 same "/weft/node,nonesuch" None "$(ask "$s" /weft/node,nonesuch | json /dev/stdin 'o["/weft/node"]')"
