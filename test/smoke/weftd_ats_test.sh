@@ -129,6 +129,27 @@ pids=()
 same "the other host" '[0, 0, 0]' "$(node "$work/rest.json" h1 \
 	'[n["traffic"][k] for k in ("lost", "mismatches", "failed")]')"
 
+# All of it stopped for longer than a request may take: no request, question or move has grown older.
+fabric rxl 'every_ms: 1' | sed 's/timeout_ms: 60000, outstanding/timeout_ms: 1500, outstanding/' >"$work/lab.yaml"
+run all
+wait_for 60 is "$pid_all" ta 'agent_moved > 20'
+kill -STOP "$pid_all"
+sleep 2
+kill -CONT "$pid_all"
+moved=$(value "$pid_all" ta agent_moved)
+sent=$(value "$pid_all" h0 client_translated)
+wait_for 60 is "$pid_all" ta "agent_moved > $((moved + 20))"
+wait_for 60 is "$pid_all" h0 "client_translated > $((sent + 1000))"
+kill -TERM "$pid_all"
+wait "$pid_all" || die "a pause was not forgiven: $(cat "$work/all.log")"
+pids=()
+for h in h0 h1; do
+	same "$h: lost, wrong or failed in a pause" '[0, 0, 0]' "$(node "$work/all.json" $h \
+		'[n["traffic"][k] for k in ("lost", "mismatches", "failed")]')"
+done
+same "what the agent gave up in a pause" '[0, 0, 0]' "$(node "$work/all.json" ta \
+	'[n["ats"]["peer"]["timeouts"], n["ats"]["agent"]["held"], n["ats"]["agent"]["copy_again"]]')"
+
 # An agent that is killed and comes again, having moved nothing: hosts forget all it said, and go on.
 fabric rxl 'every_ms: 0' >"$work/lab.yaml"
 run rest --node h0,h1,s0,g0,g1
