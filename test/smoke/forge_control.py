@@ -38,7 +38,7 @@ def latest(s, seconds):
     flits = alive = None
     end = time.monotonic() + seconds
     s.settimeout(0.05)
-    while time.monotonic() < end:
+    while time.monotonic() < end + (10 if flits is None else 0):  # a busy machine
         try:
             packet, address = s.recvfrom(1 << 16)
         except TimeoutError:
