@@ -145,9 +145,15 @@ class _Wayward(ide_ends.Sender):
     """A sender that, from some flit on, breaks one rule about where a MAC may be."""
 
     fault, after, last = None, 60, bytes(ide.MAC_LEN)
+    since = 0
+
+    def wants_more(self):
+        """The rule is not broken yet, or too late for the receiver to see it."""
+        return self.since < 200
 
     def protocol_flit(self, mac_now=False):
         self.after -= 1
+        self.since += self.after <= 0 and self.fault in (None, "missing")
         if self.after > 0 or self.fault is None:
             super().protocol_flit()
         elif self.fault == "missing":
@@ -155,7 +161,7 @@ class _Wayward(ide_ends.Sender):
             super().protocol_flit()
         elif self.fault == "not due" and self.due is None:
             self.due, self.fault = self.last, None
-            super().protocol_flit()
+            super().protocol_flit(mac_now=True)
         elif self.fault == "tmac when full" and self.due is not None:
             self.control(fl.IDE_TMAC, self.due)
             self.due, self.fault = None, None

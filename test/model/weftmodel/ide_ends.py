@@ -80,6 +80,10 @@ class Sender:
         self.epoch = self.epoch.next()
         return mac
 
+    def wants_more(self):
+        """Whether a stream of enough flits is not enough."""
+        return False
+
     def can_truncate(self):
         return self.due is None and self.epoch.flits > 0 and not self.clear
 

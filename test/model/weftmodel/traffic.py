@@ -189,7 +189,7 @@ class Rxl:
     def make_sealed(self, count, mode, pcrc=True, truncation=0.0, sender=ide_ends.Sender):
         """Like make, through IDE."""
         sender = self.sealer(mode, pcrc, sender)
-        while len(self.bare) < count:
+        while len(self.bare) < count or sender.wants_more():
             if self.others and self.rng.random() < 0.02:
                 self.other_flit()
             sender.protocol_flit()
