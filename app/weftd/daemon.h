@@ -759,6 +759,10 @@ void node_fini(struct node *n);
 /** Make the receive pipeline, from the ports in turn to @p sink, whose argument is the node. */
 int node_rx(struct node *n, const char *layout, weft_sink_fn sink, char *err, size_t err_len);
 
+/** Send a link control frame of the node's own by a port. False: no buffer, which is counted. */
+bool node_send_control(
+	struct node *n, uint16_t port, const struct weft_wire_hdr *h, const struct weft_control *c);
+
 /** Monotonic nanoseconds from the TSC. */
 uint64_t node_now_ns(void);
 

@@ -13,7 +13,6 @@
 #include "event.h"
 
 #define ANSWER_NS UINT64_C(20000000)
-#define FRAME_SRC 6
 
 static const char *
 mode_word(unsigned int mode)
@@ -45,27 +44,12 @@ answer(struct node *n, const struct weft_frame *f, uint8_t differs)
 		.ide_mode = t->ide,
 		.differs = differs };
 	struct weft_wire_hdr h = f->hdr;
-	struct rte_mbuf *m = rte_pktmbuf_alloc(n->pool);
 
-	if (m == NULL) {
-		n->drops[WEFT_DROP_NO_MBUF]++;
-		return;
-	}
 	memcpy(c.node, n->topo->name, strnlen(n->topo->name, WEFT_NODE_ID_LEN));
 	h.spid = f->hdr.dpid;
 	h.dpid = f->hdr.spid;
 	h.clock = 0;
-	memset(weft_frame(m), 0, sizeof(struct weft_frame));
-	rte_pktmbuf_append(m, WEFT_WIRE_FLITS_OFF);
-	rte_pktmbuf_append(
-		m, (uint16_t)weft_control_build(
-			   rte_pktmbuf_mtod_offset(m, uint8_t *, WEFT_WIRE_FLITS_OFF), &c));
-	memcpy(rte_pktmbuf_mtod(m, uint8_t *), n->env.dst_mac, sizeof(n->env.dst_mac));
-	/* In cxl mode the address is who it comes from. */
-	link_mac(t, n->topo->first_port + f->in_port,
-		rte_pktmbuf_mtod_offset(m, uint8_t *, FRAME_SRC));
-	weft_wire_build(rte_pktmbuf_mtod(m, uint8_t *), &h);
-	backlog_send(&n->out[f->in_port], &m, 1);
+	node_send_control(n, f->in_port, &h, &c);
 }
 
 void

@@ -46,6 +46,29 @@ node_clock(struct node *n)
 		weft_request_clock_forgive(n->clock, passed_ns - PAUSE_NS);
 }
 
+bool
+node_send_control(
+	struct node *n, uint16_t port, const struct weft_wire_hdr *h, const struct weft_control *c)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(n->pool);
+	uint8_t *frame;
+
+	if (m == NULL) {
+		n->drops[WEFT_DROP_NO_MBUF]++;
+		return false;
+	}
+	memset(weft_frame(m), 0, sizeof(struct weft_frame));
+	frame = rte_pktmbuf_mtod(m, uint8_t *);
+	rte_pktmbuf_append(m, WEFT_WIRE_FLITS_OFF);
+	rte_pktmbuf_append(m, (uint16_t)weft_control_build(frame + WEFT_WIRE_FLITS_OFF, c));
+	memcpy(frame, n->env.dst_mac, sizeof(n->env.dst_mac));
+	/* In cxl mode the address is who it comes from. */
+	link_mac(n->daemon->topo, n->topo->first_port + port, frame + sizeof(n->env.dst_mac));
+	weft_wire_build(frame, h);
+	backlog_send(&n->out[port], &m, 1);
+	return true;
+}
+
 static uint16_t
 node_source(void *arg, struct rte_mbuf **pkt, uint16_t n)
 {

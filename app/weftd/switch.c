@@ -69,7 +69,6 @@ switch_report(struct node *n, const struct loss *loss)
 {
 	struct weft_wire_hdr h = loss->hdr;
 	struct weft_control c = { .type = WEFT_CONTROL_LOSS, .count = loss->flits };
-	struct rte_mbuf *m;
 	int port;
 
 	h.kind = WEFT_WIRE_CONTROL;
@@ -79,22 +78,12 @@ switch_report(struct node *n, const struct loss *loss)
 	h.clock = 0;
 	memcpy(c.node, n->topo->name, strnlen(n->topo->name, WEFT_NODE_ID_LEN));
 	port = fabric_port(n, h.dpid);
-	m = port < 0 ? NULL : rte_pktmbuf_alloc(n->pool);
-	if (m == NULL) {
-		n->drops[port < 0 ? WEFT_DROP_NO_ROUTE : WEFT_DROP_NO_MBUF]++;
+	if (port < 0) {
+		n->drops[WEFT_DROP_NO_ROUTE]++;
 		return;
 	}
-	rte_pktmbuf_append(m, WEFT_WIRE_FLITS_OFF);
-	rte_pktmbuf_append(
-		m, (uint16_t)weft_control_build(
-			   rte_pktmbuf_mtod_offset(m, uint8_t *, WEFT_WIRE_FLITS_OFF), &c));
-	memset(weft_frame(m), 0, sizeof(struct weft_frame));
-	memcpy(rte_pktmbuf_mtod(m, uint8_t *), n->env.dst_mac, sizeof(n->env.dst_mac));
-	memcpy(rte_pktmbuf_mtod_offset(m, uint8_t *, sizeof(n->env.dst_mac)), n->env.src_mac,
-		sizeof(n->env.src_mac));
-	weft_wire_build(rte_pktmbuf_mtod(m, uint8_t *), &h);
-	backlog_send(&n->out[port], &m, 1);
-	n->losses_reported++;
+	if (node_send_control(n, (uint16_t)port, &h, &c))
+		n->losses_reported++;
 }
 
 static void
