@@ -68,11 +68,12 @@ local IDE_TURNS = { [IDE_START] = true, [IDE_TMAC] = true, [IDE_MAC] = true, [ID
 -- Link control (doc/wire.md): the records of each message, besides 1 and 16 which all have; and the
 -- records: name, label, length, least, most, names of values.
 local CONTROL_MESSAGES = { "HELLO", "WELCOME", "REFUSE", "GOODBYE", "READY", "KEEPALIVE", "RESET",
-	"LOSS", "CHALLENGE", "GONE" }
+	"LOSS", "CHALLENGE", "GONE", "ANNOUNCE" }
 local CONTROL_HAS = { "2 3 4 5 6 7 8 9 10 15", "2 3 4 5 6 7 8 9 10 13 15", "2 3 4 5 6 7 8 9 10 11",
-	"", "", "12", "", "8 9 14", "21", "21" }
+	"", "", "12", "", "8 9 14", "21", "21", "26 27 28 29 30" }
 -- Those that a message has with IDE on. Some do not say whether it is.
-local CONTROL_HAS_IDE = { "17 18", "17 18 19", "17", "22 23", "20", "22 23", [10] = "20" }
+local CONTROL_HAS_IDE = { "17 18", "17 18 19", "17", "22 23", "20", "22 23", [10] = "20",
+	[11] = "20" }
 -- Of those that offer memory, or know some.
 local CONTROL_MAY_HAVE = { { [24] = true, [25] = true }, { [24] = true, [25] = true } }
 local RECORD_TYPE, RECORD_IDE, RECORD_PADDED, RECORD_CHECK = 1, 7, 15, 16
@@ -104,6 +105,11 @@ local CONTROL_RECORDS = {
 	{ "mac", "MAC", 16 },
 	{ "memory", "Memory generation", 8, 1 },
 	{ "known", "Memory generation of the receiver, as known", 8, 1 },
+	{ "fabric", "Fabric", 32 },
+	{ "name", "Node", 32 },
+	{ "instance", "Instance", 8, 1 },
+	{ "heard", "Instance that is answered", 8 },
+	{ "runs_ms", "Takes part for (ms)", 4, 0, 0xFFFFFFFF },
 }
 
 -- Messages: length, then fields at the slot bits they have in the first message of a slot, which

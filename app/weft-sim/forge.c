@@ -55,7 +55,7 @@ make_message(struct sim *s, const struct sim_end *e, struct weft_control *c)
 	struct weft_rand *r = &s->fault_rand;
 
 	*c = s->sc.session.params;
-	c->type = (uint8_t)(1 + weft_rand_below(r, WEFT_CONTROL_TYPES - 1));
+	c->type = (uint8_t)(1 + weft_rand_below(r, WEFT_CONTROL_GONE));
 	c->max_flits = e->max_flits;
 	c->padded = weft_rand_below(r, 4) == 0 ? 0 : e->max_flits;
 	c->differs = (uint8_t)(1 + weft_rand_below(r, WEFT_PARAM_COUNT - 1));

@@ -61,12 +61,18 @@ static const struct record records[] = {
 	RECORD_WHEN(WITH_IDE, 17, 2, IN_TALKS, 0, UINT16_MAX, ide_bits),
 	RECORD_WHEN(WITH_IDE, 18, WEFT_RANDOM_LEN, IN(HELLO) | IN(WELCOME), 0, 0, random),
 	RECORD_WHEN(WITH_IDE, 19, WEFT_PROOF_LEN, IN(WELCOME), 0, 0, proof),
-	RECORD_WHEN(IF_PROVEN, 20, WEFT_PROOF_LEN, IN(READY) | IN(GONE), 0, 0, proof),
+	RECORD_WHEN(
+		IF_PROVEN, 20, WEFT_PROOF_LEN, IN(READY) | IN(GONE) | IN(ANNOUNCE), 0, 0, proof),
 	RECORD(21, 8, IN(CHALLENGE) | IN(GONE), 1, UINT64_MAX, challenge),
 	RECORD_WHEN(IF_NUMBERED, 22, 8, IN_NUMBERED, 1, UINT64_MAX, number),
 	RECORD_WHEN(IF_NUMBERED, RECORD_MAC, WEFT_CONTROL_MAC_LEN, IN_NUMBERED, 0, 0, mac),
 	RECORD_WHEN(IF_MEMORY, 24, 8, IN(HELLO) | IN(WELCOME), 1, UINT64_MAX, memory),
 	RECORD_WHEN(IF_KNOWN, 25, 8, IN(HELLO) | IN(WELCOME), 1, UINT64_MAX, known),
+	RECORD(26, WEFT_CONTROL_NAME_LEN, IN(ANNOUNCE), 0, 0, fabric),
+	RECORD(27, WEFT_CONTROL_NAME_LEN, IN(ANNOUNCE), 0, 0, name),
+	RECORD(28, 8, IN(ANNOUNCE), 1, UINT64_MAX, instance),
+	RECORD(29, 8, IN(ANNOUNCE), 0, UINT64_MAX, heard),
+	RECORD(30, 4, IN(ANNOUNCE), 0, UINT32_MAX, runs_ms),
 };
 
 static int
@@ -265,6 +271,16 @@ weft_control_build(uint8_t *rec, const struct weft_control *c)
 	padded = (size_t)c->padded * WEFT_WIRE_FLIT_LEN;
 	memset(rec + at, 0, padded - at);
 	return padded;
+}
+
+bool
+weft_control_is_equal(const uint8_t *a, const uint8_t *b, size_t len)
+{
+	uint8_t differs = 0;
+
+	for (size_t i = 0; i < len; i++)
+		differs |= a[i] ^ b[i];
+	return differs == 0;
 }
 
 static const struct {

@@ -12,6 +12,7 @@
 #ifndef WEFT_CONTROL_H
 #define WEFT_CONTROL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,7 @@ extern "C" {
 #endif
 
 #define WEFT_NODE_ID_LEN 16
+#define WEFT_CONTROL_NAME_LEN 32 /**< of a fabric or node, zero-padded */
 #define WEFT_CONTROL_MAX 160 /**< most bytes of records in a message, padding aside */
 #define WEFT_RANDOM_LEN 32
 #define WEFT_PROOF_LEN 16
@@ -39,6 +41,8 @@ enum weft_control_type {
 	WEFT_CONTROL_LOSS = 8, /**< a switch had to drop `count` flits of yours in this session */
 	WEFT_CONTROL_CHALLENGE = 9, /**< is it true that the session is over? Say `challenge` */
 	WEFT_CONTROL_GONE = 10, /**< it is: to a CHALLENGE, with its number */
+	/** Session 0, never forwarded: this process runs `name`; is there another one? (weft_duplicate.h) */
+	WEFT_CONTROL_ANNOUNCE = 11,
 	WEFT_CONTROL_TYPES
 };
 
@@ -96,9 +100,15 @@ struct weft_control {
 	/* With IDE on, else 0: */
 	uint8_t random[WEFT_RANDOM_LEN]; /**< HELLO, WELCOME: the sender's share in the keys */
 	uint8_t proof
-		[WEFT_PROOF_LEN]; /**< WELCOME, READY, GONE: the sender has the pre-shared key */
+		[WEFT_PROOF_LEN]; /**< WELCOME, READY, GONE, ANNOUNCE: the sender has the pre-shared key */
 	uint64_t number; /**< KEEPALIVE, GOODBYE: counts from 1 in a session; 0: there is no MAC */
 	uint8_t mac[WEFT_CONTROL_MAC_LEN]; /**< with a number: of weft_control_image() */
+	/* ANNOUNCE: */
+	uint8_t fabric[WEFT_CONTROL_NAME_LEN];
+	uint8_t name[WEFT_CONTROL_NAME_LEN]; /**< of the node */
+	uint64_t instance; /**< the sender's process: a random number, not 0 */
+	uint64_t heard; /**< the instance that this answers; 0: a question */
+	uint32_t runs_ms; /**< since the node takes part; 0: it does not */
 };
 
 /**
@@ -132,6 +142,9 @@ size_t weft_control_build(uint8_t *rec, const struct weft_control *c);
  * @return bytes written
  */
 size_t weft_control_image(uint8_t *rec, const struct weft_control *c);
+
+/** Whether two proofs, or MACs, are equal, in a time that does not tell how much of them is. */
+bool weft_control_is_equal(const uint8_t *a, const uint8_t *b, size_t len);
 
 /**
  * First parameter on which @p ours and @p theirs cannot work together.

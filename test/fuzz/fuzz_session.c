@@ -127,7 +127,7 @@ hear(struct script *x, uint8_t how)
 	const uint32_t id = ids[how >> 5];
 	size_t len;
 
-	c.type = (uint8_t)(1 + fuzz_u8(&x->in) % (WEFT_CONTROL_TYPES - 1));
+	c.type = (uint8_t)(1 + fuzz_u8(&x->in) % WEFT_CONTROL_GONE);
 	c.ide_mode = c.type <= WEFT_CONTROL_REFUSE ? c.ide_mode : 0;
 	c.padded = 0;
 	c.session = ids[fuzz_u8(&x->in) % WEFT_ARRAY_SIZE(ids)] | 1u;

@@ -48,6 +48,9 @@ MESSAGES = {  # name: type, records
     "loss": (8, {8: b"\0\1", 9: b"n" * 16, 14: b"\0\0\0\7"}),
     "challenge": (9, {21: b"\7" * 8}),
     "gone": (10, {20: b"p" * 16, 21: b"\7" * 8}),
+    "announce": (11, {26: b"f" * 32, 27: b"n" * 32, 28: b"i" * 8, 29: bytes(8), 30: bytes(4)}),
+    "announce_proven": (11, {20: b"p" * 16, 26: b"f" * 32, 27: b"n" * 32, 28: b"i" * 8, 29: b"j" * 8,
+                             30: b"\0\1\2\3"}),
     "unknown_record": (7, {200: b"later"}),
 }
 

@@ -4,26 +4,28 @@
 
 from . import frame
 
-HELLO, WELCOME, REFUSE, GOODBYE, READY, KEEPALIVE, RESET, LOSS, CHALLENGE, GONE = range(1, 11)
+HELLO, WELCOME, REFUSE, GOODBYE, READY, KEEPALIVE, RESET, LOSS, CHALLENGE, GONE, ANNOUNCE = range(1, 12)
 TYPE, VERSION, MODE, MAX_FLITS, CRC_ORDER, ISN, IDE, PORT, NODE, CREDITS = range(1, 11)
 DIFFERS, FLAGS, SESSION, COUNT, PADDED, CHECK = range(11, 17)
 IDE_BITS, RANDOM, PROOF, READY_PROOF, CHALLENGED, NUMBER, MAC, MEMORY, KNOWN = range(17, 26)
+FABRIC, NAME, INSTANCE, HEARD, RUNS_MS = range(26, 31)
 LENGTH = {TYPE: 1, VERSION: 1, MODE: 1, MAX_FLITS: 1, CRC_ORDER: 1, ISN: 1, IDE: 1, PORT: 2,
           NODE: 16, CREDITS: 2, DIFFERS: 1, FLAGS: 1, SESSION: 4, COUNT: 4, PADDED: 1, CHECK: 2,
           IDE_BITS: 2, RANDOM: 32, PROOF: 16, READY_PROOF: 16, CHALLENGED: 8, NUMBER: 8, MAC: 16,
-          MEMORY: 8, KNOWN: 8}
+          MEMORY: 8, KNOWN: 8, FABRIC: 32, NAME: 32, INSTANCE: 8, HEARD: 8, RUNS_MS: 4}
 _PARAMETERS = tuple(range(VERSION, CREDITS + 1))
 CARRIES = {HELLO: _PARAMETERS + (PADDED,), WELCOME: _PARAMETERS + (SESSION, PADDED),
            REFUSE: _PARAMETERS + (DIFFERS,), GOODBYE: (), READY: (), KEEPALIVE: (FLAGS,),
-           RESET: (), LOSS: (PORT, NODE, COUNT), CHALLENGE: (CHALLENGED,), GONE: (CHALLENGED,)}
+           RESET: (), LOSS: (PORT, NODE, COUNT), CHALLENGE: (CHALLENGED,), GONE: (CHALLENGED,),
+           ANNOUNCE: (FABRIC, NAME, INSTANCE, HEARD, RUNS_MS)}
 # With IDE on.
 CARRIES_IDE = {HELLO: (IDE_BITS, RANDOM), WELCOME: (IDE_BITS, RANDOM, PROOF), REFUSE: (IDE_BITS,)}
 # The same; these do not say whether it is.
 MAY_CARRY = {READY: {READY_PROOF}, GONE: {READY_PROOF}, KEEPALIVE: {NUMBER, MAC},
-             GOODBYE: {NUMBER, MAC}}
+             GOODBYE: {NUMBER, MAC}, ANNOUNCE: {READY_PROOF}}
 # Each by itself.
 OPTIONAL = {HELLO: {MEMORY, KNOWN}, WELCOME: {MEMORY, KNOWN}}
-NOT_ZERO = (CHALLENGED, NUMBER, MEMORY, KNOWN)
+NOT_ZERO = (CHALLENGED, NUMBER, MEMORY, KNOWN, INSTANCE)
 
 
 def parse(records):
@@ -66,16 +68,19 @@ def image(records):
 
 
 def build(kind, **values):
-    """Records of a message; those not named are 0 (version 1, mode rxl)."""
+    """Records of a message; those not named are 0 (version 1, mode rxl). Names are bytes."""
     known = {"version": VERSION, "mode": MODE, "offered": SESSION, "ide": IDE, "isn": ISN,
              "max_flits": MAX_FLITS, "crc_order": CRC_ORDER, "challenge": CHALLENGED,
-             "differs": DIFFERS}
+             "differs": DIFFERS, "fabric": FABRIC, "name": NAME, "instance": INSTANCE,
+             "heard": HEARD, "runs_ms": RUNS_MS}
     given = {VERSION: 1, MODE: frame.RXL, MAX_FLITS: frame.MAX_FLITS}
     given.update({known[name]: value for name, value in values.items()})
     out = bytes([TYPE, 1, kind])
     for record in CARRIES[kind] + (CARRIES_IDE.get(kind, ()) if given.get(IDE) else ()):
         length = LENGTH[record]
-        out += bytes([record, length]) + given.get(record, 0).to_bytes(length, "big")
+        value = given.get(record, 0)
+        out += bytes([record, length])
+        out += value.ljust(length, b"\0") if isinstance(value, bytes) else value.to_bytes(length, "big")
     return out + bytes([CHECK, 2]) + frame.t10dif(out).to_bytes(2, "big")
 
 

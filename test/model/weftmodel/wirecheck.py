@@ -260,6 +260,8 @@ class Checker:
             return
         kind = records[control.TYPE]
         self.control[kind] += 1
+        if kind == control.ANNOUNCE:    # of a node, not of a session
+            return
         domain = self._domain(f)
         life = domain.life(name)
         if kind == control.HELLO:

@@ -41,15 +41,20 @@ static const struct weft_control example = {
 	.mac = "the MAC, 16 byte",
 	.memory = 0x2122232425262728,
 	.known = 0x3132333435363738,
+	.fabric = "a fabric's name of 32 characters",
+	.name = "g0",
+	.instance = 0x4142434445464748,
+	.heard = 0x5152535455565758,
+	.runs_ms = 0x61626364,
 };
 
 /* One record each, as doc/wire.md says them: type, length, value. In the order of building. */
 static const struct {
 	uint8_t len;
 	uint8_t bytes[34];
-	const char *messages; /* that have it, by their numbers; ':' is 10 */
+	const char *messages; /* that have it, by their numbers; ':' is 10, ';' 11 */
 } example_records[] = {
-	{ 3, { 1, 1, 3 }, "123456789:" },
+	{ 3, { 1, 1, 3 }, "123456789:;" },
 	{ 3, { 2, 1, 1 }, "123" },
 	{ 3, { 3, 1, 1 }, "123" },
 	{ 3, { 4, 1, 35 }, "123" },
@@ -67,12 +72,17 @@ static const struct {
 	{ 4, { 17, 2, 0x06, 0x05 }, "123" },
 	{ 34, "\x12\x20thirty-two bytes of randomness..", "12" },
 	{ 18, "\x13\x10\x61 proof of 16 B.", "2" },
-	{ 18, "\x14\x10\x61 proof of 16 B.", "5:" },
+	{ 18, "\x14\x10\x61 proof of 16 B.", "5:;" },
 	{ 10, { 21, 8, 1, 2, 3, 4, 5, 6, 7, 8 }, "9:" },
 	{ 10, { 22, 8, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18 }, "46" },
 	{ 18, "\x17\x10the MAC, 16 byte", "46" },
 	{ 10, { 24, 8, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28 }, "12" },
 	{ 10, { 25, 8, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38 }, "12" },
+	{ 34, "\x1A\x20\x61 fabric's name of 32 characters", ";" },
+	{ 34, { 27, 32, 'g', '0' }, ";" },
+	{ 10, { 28, 8, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48 }, ";" },
+	{ 10, { 29, 8, 0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57, 0x58 }, ";" },
+	{ 6, { 30, 4, 0x61, 0x62, 0x63, 0x64 }, ";" },
 };
 
 #define RECORDS WEFT_ARRAY_SIZE(example_records)
@@ -152,6 +162,11 @@ example_as(unsigned int message)
 		memset(c.mac, 0, sizeof(c.mac));
 	c.memory = message_has(message, 22) ? c.memory : 0;
 	c.known = message_has(message, 23) ? c.known : 0;
+	if (!message_has(message, 24)) {
+		memset(c.fabric, 0, sizeof(c.fabric));
+		memset(c.name, 0, sizeof(c.name));
+		c.instance = c.heard = c.runs_ms = 0;
+	}
 	return c;
 }
 
@@ -207,6 +222,10 @@ assert_same(const struct weft_control *a, const struct weft_control *b)
 	assert_true(a->challenge == b->challenge && a->number == b->number);
 	assert_true(a->memory == b->memory && a->known == b->known);
 	assert_memory_equal(a->mac, b->mac, WEFT_CONTROL_MAC_LEN);
+	assert_memory_equal(a->fabric, b->fabric, WEFT_CONTROL_NAME_LEN);
+	assert_memory_equal(a->name, b->name, WEFT_CONTROL_NAME_LEN);
+	assert_true(a->instance == b->instance && a->heard == b->heard);
+	assert_int_equal(a->runs_ms, b->runs_ms);
 }
 
 static void
@@ -261,7 +280,8 @@ what_was_built_parses_to_the_same(void **state)
 			if (c.ide_mode != 0 && c.type == WEFT_CONTROL_WELCOME)
 				weft_rand_fill(&r, c.proof, sizeof(c.proof));
 		}
-		if ((c.type == WEFT_CONTROL_READY || c.type == WEFT_CONTROL_GONE) &&
+		if ((c.type == WEFT_CONTROL_READY || c.type == WEFT_CONTROL_GONE ||
+			    c.type == WEFT_CONTROL_ANNOUNCE) &&
 			weft_rand_below(&r, 2) == 0)
 			weft_rand_fill(&r, c.proof, sizeof(c.proof));
 		if (c.type == WEFT_CONTROL_CHALLENGE || c.type == WEFT_CONTROL_GONE)
@@ -285,6 +305,13 @@ what_was_built_parses_to_the_same(void **state)
 			c.session = 1 + (uint32_t)weft_rand_below(&r, UINT32_MAX);
 		if (c.type == WEFT_CONTROL_KEEPALIVE)
 			c.flags = (uint8_t)weft_rand_below(&r, 2);
+		if (c.type == WEFT_CONTROL_ANNOUNCE) {
+			weft_rand_fill(&r, c.fabric, sizeof(c.fabric));
+			weft_rand_fill(&r, c.name, sizeof(c.name));
+			c.instance = weft_rand_u64(&r) | 1;
+			c.heard = weft_rand_below(&r, 2) == 0 ? 0 : weft_rand_u64(&r);
+			c.runs_ms = (uint32_t)weft_rand_u64(&r);
+		}
 		if (c.type == WEFT_CONTROL_LOSS)
 			c.count = 1 + (uint32_t)weft_rand_below(&r, UINT32_MAX);
 		len = weft_control_build(rec, &c);
@@ -380,6 +407,23 @@ long_numbers_are_never_zero(void **state)
 	assert_true(c.number == 0);
 }
 
+/* The number of a process is not 0; that which it answers may be: it asks. */
+static void
+an_announcement_names_its_sender_and_may_answer_nobody(void **state)
+{
+	struct weft_control c = { .type = WEFT_CONTROL_ANNOUNCE, .instance = 1 }, got;
+	uint8_t rec[ROOM];
+	size_t len = weft_control_build(rec, &c), at = len - CHECK_LEN - 6 - 10 - 10;
+
+	(void)state;
+	assert_int_equal(parse(rec, len, &got), WEFT_OK);
+	assert_true(got.heard == 0 && got.runs_ms == 0);
+	assert_int_equal(rec[at], 28);
+	memset(rec + at + 2, 0, 8);
+	seal(rec, len - CHECK_LEN);
+	assert_int_equal(parse(rec, len, &got), WEFT_DROP_BAD_CONTROL);
+}
+
 /* What the MAC is made of changes with all that has a meaning, and not with the MAC. */
 static void
 the_image_holds_all_records_but_mac_and_check(void **state)
@@ -439,7 +483,7 @@ missing_repeated_and_strange_records_are_refused(void **state)
 				if (message_has(message, k) && k != i)
 					len = put_record(rec, len, message, k);
 			seal(rec, len);
-			/* READY and GONE may go without a proof, who has no memory says none. */
+			/* READY, GONE and ANNOUNCE may go without a proof, who has no memory says none. */
 			assert_int_equal(parse(rec, ROOM, &c),
 				message_has(message, i) && i != 18 && i != 22 && i != 23
 					? WEFT_DROP_BAD_CONTROL
@@ -613,7 +657,9 @@ noise_never_yields_a_value_out_of_range(void **state)
 		assert_in_range(c.padded, 0, 64);
 		assert_int_equal(c.session != 0, c.type == WEFT_CONTROL_WELCOME);
 		assert_int_equal(c.count != 0, c.type == WEFT_CONTROL_LOSS);
-		assert_int_equal(c.challenge != 0, c.type >= WEFT_CONTROL_CHALLENGE);
+		assert_int_equal(c.challenge != 0,
+			c.type == WEFT_CONTROL_CHALLENGE || c.type == WEFT_CONTROL_GONE);
+		assert_int_equal(c.instance != 0, c.type == WEFT_CONTROL_ANNOUNCE);
 		if (c.type != WEFT_CONTROL_KEEPALIVE && c.type != WEFT_CONTROL_GOODBYE)
 			assert_true(c.number == 0);
 	}
@@ -692,6 +738,7 @@ main(void)
 		cmocka_unit_test(what_was_built_parses_to_the_same),
 		cmocka_unit_test(values_out_of_range_are_refused),
 		cmocka_unit_test(long_numbers_are_never_zero),
+		cmocka_unit_test(an_announcement_names_its_sender_and_may_answer_nobody),
 		cmocka_unit_test(the_image_holds_all_records_but_mac_and_check),
 		cmocka_unit_test(every_truncation_is_refused),
 		cmocka_unit_test(missing_repeated_and_strange_records_are_refused),
