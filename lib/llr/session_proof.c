@@ -45,16 +45,6 @@ weft_session_deal(const struct weft_session *s, struct weft_session_deal *d)
 	make_deal(s, s->id, &s->said, &s->peer, s->live_random, d);
 }
 
-static bool
-is_equal(const uint8_t *a, const uint8_t *b, size_t len)
-{
-	uint8_t differs = 0;
-
-	for (size_t i = 0; i < len; i++)
-		differs |= a[i] ^ b[i];
-	return differs == 0;
-}
-
 bool
 session_prove(const struct weft_session *s, uint32_t id, bool is_live, uint8_t *proof)
 {
@@ -81,7 +71,7 @@ session_is_proven(
 	make_deal(s, id, &s->cfg.params, peer, s->offer_random, &d);
 	if (!s->cfg.keys->proof(s->cfg.keys->arg, &d, !s->cfg.asks, want))
 		return false;
-	if (is_equal(want, proof, WEFT_PROOF_LEN))
+	if (weft_control_is_equal(want, proof, WEFT_PROOF_LEN))
 		return true;
 	s->count[WEFT_SESSION_N_BAD_PROOFS]++;
 	return false;
@@ -135,7 +125,7 @@ session_is_authentic(struct weft_session *s, const struct weft_control *c)
 	if (!session_has_ide(s))
 		return true;
 	if (c->number == 0 || !make_mac(s, !s->cfg.asks, c, want) ||
-		!is_equal(want, c->mac, WEFT_CONTROL_MAC_LEN)) {
+		!weft_control_is_equal(want, c->mac, WEFT_CONTROL_MAC_LEN)) {
 		s->count[WEFT_SESSION_N_BAD_MACS]++;
 		return false;
 	}
@@ -161,5 +151,5 @@ session_is_gone_proven(const struct weft_session *s, const struct weft_control *
 	if (!session_has_ide(s))
 		return true;
 	return s->cfg.keys->gone(s->cfg.keys->arg, s->id, !s->cfg.asks, c->challenge, want) &&
-	       is_equal(want, c->proof, WEFT_PROOF_LEN);
+	       weft_control_is_equal(want, c->proof, WEFT_PROOF_LEN);
 }

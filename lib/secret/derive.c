@@ -156,3 +156,14 @@ weft_derive_gone(const struct weft_psk *psk, const struct weft_derive_domain *do
 	return weft_hkdf(weft_psk_bytes(psk), WEFT_PSK_LEN, salt, sizeof(salt), info, sizeof(info),
 		proof, WEFT_PROOF_LEN);
 }
+
+bool
+weft_derive_announcement(const struct weft_psk *psk, const struct weft_control *c, uint8_t *proof)
+{
+	uint8_t salt[sizeof(c->heard)], info[PURPOSE_LEN + WEFT_CONTROL_MAX] = "weft announce";
+	const size_t len = weft_control_image(info + PURPOSE_LEN, c);
+
+	weft_put_be64(salt, c->heard);
+	return weft_hkdf(weft_psk_bytes(psk), WEFT_PSK_LEN, salt, sizeof(salt), info,
+		PURPOSE_LEN + len, proof, WEFT_PROOF_LEN);
+}

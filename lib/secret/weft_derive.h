@@ -73,6 +73,13 @@ bool weft_control_mac(const struct weft_control_keys *keys, bool from_asks, cons
 bool weft_derive_gone(const struct weft_psk *psk, const struct weft_derive_domain *domain,
 	uint32_t session, bool from_asks, uint64_t number, uint8_t *proof);
 
+/**
+ * What a process shows that answers an ANNOUNCE: that it has @p psk. It vouches for all of @p c, whose
+ * own proof is all zeros. WEFT_PROOF_LEN bytes, public. As weft_hkdf().
+ */
+bool weft_derive_announcement(
+	const struct weft_psk *psk, const struct weft_control *c, uint8_t *proof);
+
 /** What an end shows to prove that it has @p psk: WEFT_PROOF_LEN bytes, public. As weft_hkdf(). */
 bool weft_derive_proof(const struct weft_psk *psk, const struct weft_derive_domain *domain,
 	const struct weft_session_deal *d, bool asks, uint8_t *proof);

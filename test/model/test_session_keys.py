@@ -37,6 +37,14 @@ def gone(psk, direction, pids, vc, session, number):
     return HKDF(hashes.SHA256(), 16, struct.pack(">Q", number), info).derive(psk)
 
 
+def announced(psk, number):
+    """What shows that who answers that it runs a node has the key, and the records that it vouches for."""
+    records = control.build(control.ANNOUNCE, fabric=b"lab", name=b"g0", instance=number + 5,
+                            heard=number, runs_ms=7)
+    info = b"weft announce".ljust(16, b"\0") + control.image(records)
+    return HKDF(hashes.SHA256(), 16, struct.pack(">Q", number), info).derive(psk)
+
+
 def mac(key, records):
     """MAC of a control frame, from its records."""
     h = hmac.HMAC(key, hashes.SHA256())
@@ -82,6 +90,7 @@ def cases():
         out += [mac(keys[0], message(control.KEEPALIVE, number)),
                 mac(keys[1], message(control.GOODBYE, number)), struct.pack(">Q", number)]
         out += [gone(psk, d, pids, vc, session, number) for d in (0, 1)]
+        out += [announced(psk, number)]
         yield common, out
 
 
@@ -90,7 +99,8 @@ def text():
     lines = ["# psk pids vc session generation; asks, answers: " + " ".join(SIDE),
              "# then the keys asks->answers and back, the proofs of asks and answers, the MAC of a",
              "# KEEPALIVE there (DEAF if the number is odd) and of a GOODBYE back, their number, and the",
-             "# proofs that the session is gone, by asks and by answers, to that number; all in hex"]
+             "# proofs that the session is gone, by asks and by answers, to that number, and that g0 of lab",
+             "# runs for 7 ms as instance number + 5, to that number; all in hex"]
     for (psk, pids, vc, session, generation, sides), out in cases():
         words = [psk.hex(), *("%03x" % p for p in pids), "%x" % vc, "%08x" % session,
                  "%08x" % generation]

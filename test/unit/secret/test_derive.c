@@ -146,6 +146,16 @@ check_control(const struct weft_psk *psk, const struct weft_derive_domain *domai
 		hex(word[3 + from], want);
 		assert_memory_equal(got, want, sizeof(want));
 	}
+	assert_true(weft_derive_announcement(psk,
+		&(struct weft_control){ .type = WEFT_CONTROL_ANNOUNCE,
+			.fabric = "lab",
+			.name = "g0",
+			.instance = number + 5,
+			.heard = number,
+			.runs_ms = 7 },
+		got));
+	hex(word[5], want);
+	assert_memory_equal(got, want, sizeof(want));
 }
 
 static void
@@ -158,7 +168,7 @@ labels_are_those_of_the_model(void **state)
 	(void)state;
 	assert_non_null(f);
 	while (fgets(line, sizeof(line), f) != NULL) {
-		char *word[41], *save = NULL, *w = strtok_r(line, " \n", &save);
+		char *word[42], *save = NULL, *w = strtok_r(line, " \n", &save);
 		struct weft_derive_domain domain;
 		struct weft_session_deal d = { 0 };
 		uint8_t want[32], got[32];
@@ -168,9 +178,9 @@ labels_are_those_of_the_model(void **state)
 
 		if (w == NULL || w[0] == '#')
 			continue;
-		for (; w != NULL && n < 41; w = strtok_r(NULL, " \n", &save))
+		for (; w != NULL && n < 42; w = strtok_r(NULL, " \n", &save))
 			word[n++] = w;
-		assert_int_equal(n, 41);
+		assert_int_equal(n, 42);
 		psk = psk_of(word[0]);
 		domain.asks = (uint16_t)strtoul(word[1], NULL, 16);
 		domain.answers = (uint16_t)strtoul(word[2], NULL, 16);
