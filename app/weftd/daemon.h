@@ -153,6 +153,7 @@ struct node {
 	unsigned int lcore;
 	int lock; /* that it runs once; control side. -1: none */
 	char *lock_path;
+	int *netif_lock; /* by port number: of its interface; -1: none */
 	struct weft_port **port; /* by port number */
 	struct backlog *out; /* by port number */
 	struct rte_mempool *pool;
@@ -347,6 +348,9 @@ void run_folder(char *path, size_t len);
 
 /** See that no other process here runs a node of ours. 0, or -errno with a line. */
 int single_init(struct daemon *d, char *err, size_t err_len);
+
+/** Once a second: say who was refused. */
+void single_tell(struct daemon *d);
 void single_fini(struct daemon *d);
 
 /* --- captures.c --- */

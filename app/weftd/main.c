@@ -352,6 +352,7 @@ once_a_second(struct daemon *d)
 {
 	ports_tend(d);
 	captures_tend(d);
+	single_tell(d);
 	links_watch(d);
 }
 

@@ -3,8 +3,9 @@
 
 /*
  * One daemon a node: two that run the same one take each other's sessions away in turn. A node that
- * others can reach has a lock of its name in the run folder for as long as it runs. One behind
- * rings only has nobody to confuse.
+ * others can reach has a lock of its name in the run folder for as long as it runs, and one for each
+ * kernel interface in the network namespace, where others may have another run folder. One behind
+ * rings only has nobody to confuse. Daemons that share neither: duplicate.c.
  */
 
 #include "daemon.h"
@@ -16,8 +17,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "event.h"
 #include "weft_file.h"
 #include "weft_lock.h"
+
+#define CALLERS_MAX 64 /* that are heard of in a second */
 
 void
 run_folder(char *path, size_t len)
@@ -68,6 +72,17 @@ single_path(const struct daemon *d, const struct node *n, bool by_memif, char *p
 			n->topo->name, (unsigned long long)net.st_ino);
 }
 
+static void
+single_busy(const struct node *n, pid_t holder, const char *where, char *err, size_t err_len)
+{
+	char who[32] = "a process that is not seen here";
+
+	if (holder != 0)
+		snprintf(who, sizeof(who), "process %d", (int)holder);
+	snprintf(err, err_len, "node %s of fabric %s runs already%s, as %s: end that one first",
+		n->topo->name, n->daemon->topo->fabric, where, who);
+}
+
 static int
 single_take(struct daemon *d, struct node *n, bool by_memif, char *err, size_t err_len)
 {
@@ -78,9 +93,7 @@ single_take(struct daemon *d, struct node *n, bool by_memif, char *err, size_t e
 	single_path(d, n, by_memif, path, sizeof(path));
 	fd = weft_lock_take(path, &holder);
 	if (fd == -EBUSY) {
-		snprintf(err, err_len,
-			"node %s of fabric %s runs already, as process %d: end that one first",
-			n->topo->name, d->topo->fabric, (int)holder);
+		single_busy(n, holder, "", err, err_len);
 		return fd;
 	}
 	if (fd < 0) {
@@ -90,6 +103,45 @@ single_take(struct daemon *d, struct node *n, bool by_memif, char *err, size_t e
 	n->lock = fd;
 	n->lock_path = strdup(path);
 	return 0;
+}
+
+/* A name that another user has taken is no lock: it would let him keep the node from running. */
+static int
+single_take_interface(struct node *n, uint16_t port, char *err, size_t err_len)
+{
+	const struct weft_topo *t = n->daemon->topo;
+	const struct weft_topo_port *tp = &t->port[n->topo->first_port + port];
+	char name[100], where[40];
+	pid_t holder;
+	int fd;
+
+	if (tp->device_kind != WEFT_TOPO_NETIF)
+		return 0;
+	snprintf(name, sizeof(name), "weft/%.15s/%s/%s", tp->device, t->fabric, n->topo->name);
+	fd = weft_lock_take_net(name, &holder);
+	if (fd == -EBUSY) {
+		snprintf(where, sizeof(where), " on interface %.15s", tp->device);
+		single_busy(n, holder, where, err, err_len);
+		return fd;
+	}
+	n->netif_lock[port] = fd;
+	return 0;
+}
+
+static int
+single_take_interfaces(struct node *n, char *err, size_t err_len)
+{
+	int rc = 0;
+
+	n->netif_lock = malloc(n->n_ports * sizeof(*n->netif_lock));
+	if (n->netif_lock == NULL) {
+		snprintf(err, err_len, "out of memory");
+		return -ENOMEM;
+	}
+	memset(n->netif_lock, -1, n->n_ports * sizeof(*n->netif_lock));
+	for (uint16_t p = 0; rc == 0 && p < n->n_ports; p++)
+		rc = single_take_interface(n, p, err, err_len);
+	return rc;
 }
 
 int
@@ -117,10 +169,43 @@ single_init(struct daemon *d, char *err, size_t err_len)
 			return -EPERM;
 		}
 		rc = single_take(d, &d->node[i], by_memif, err, err_len);
+		if (rc == 0)
+			rc = single_take_interfaces(&d->node[i], err, err_len);
 		if (rc != 0)
 			return rc;
 	}
 	return 0;
+}
+
+/* Of so many at a time: they could be quicker than this. */
+static void
+single_tell_port(const struct node *n, uint16_t port)
+{
+	const char *netif = n->daemon->topo->port[n->topo->first_port + port].device;
+	pid_t caller = 0, last = 0;
+	unsigned int callers = 0;
+
+	while (callers < CALLERS_MAX && weft_lock_next_caller(n->netif_lock[port], &caller)) {
+		last = caller;
+		callers++;
+	}
+	if (callers != 0)
+		event_tell(EVENT_DUPLICATE, n->topo->name, netif, callers,
+			"process %d began to run this node as well, on interface %s, and is "
+			"refused: see who starts it",
+			(int)last, netif);
+}
+
+void
+single_tell(struct daemon *d)
+{
+	for (uint16_t i = 0; i < d->n_nodes; i++) {
+		const struct node *n = &d->node[i];
+
+		for (uint16_t p = 0; n->netif_lock != NULL && p < n->n_ports; p++)
+			if (n->netif_lock[p] >= 0)
+				single_tell_port(n, p);
+	}
 }
 
 void
@@ -129,6 +214,10 @@ single_fini(struct daemon *d)
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		if (d->node[i].lock >= 0)
 			weft_lock_release(d->node[i].lock, d->node[i].lock_path);
+		for (uint16_t p = 0; d->node[i].netif_lock != NULL && p < d->node[i].n_ports; p++)
+			if (d->node[i].netif_lock[p] >= 0)
+				close(d->node[i].netif_lock[p]);
+		free(d->node[i].netif_lock);
 		free(d->node[i].lock_path);
 	}
 }

@@ -8,6 +8,7 @@
 #ifndef WEFT_LOCK_H
 #define WEFT_LOCK_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #ifdef __cplusplus
@@ -24,6 +25,26 @@ int weft_lock_take(const char *path, pid_t *holder);
 
 /** Give it back and remove the file. */
 void weft_lock_release(int fd, const char *path);
+
+/**
+ * Take a lock that is known in this network namespace, whatever files its processes see: an abstract
+ * socket, of which other users can take the name.
+ *
+ * @param name    1 to 100 characters
+ * @param holder  receives the process number of the holder with -EBUSY, or 0: not known here
+ * @return a descriptor to close, or -EBUSY: a process of this user or root holds it; -EPERM: somebody
+ *         else has the name; or -errno
+ */
+int weft_lock_take_net(const char *name, pid_t *holder);
+
+/**
+ * The next process of this user or root that tried to take a lock of ours since the call before. To be
+ * called now and then: too many that wait are not told that it is held.
+ *
+ * @param caller  receives its number, or 0: not known here
+ * @return false: there is none
+ */
+bool weft_lock_next_caller(int fd, pid_t *caller);
 
 #ifdef __cplusplus
 }

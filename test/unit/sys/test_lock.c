@@ -80,6 +80,68 @@ a_removed_file_is_not_given_back_again(void **state)
 	weft_lock_release(fresh, path);
 }
 
+/* Whoever holds it is told who tried. */
+static void
+a_lock_of_the_network_needs_no_file(void **state)
+{
+	char name[64];
+	pid_t holder = 1, child, caller;
+	int fd, status;
+
+	(void)state;
+	snprintf(name, sizeof(name), "weft-test-%d", (int)getpid());
+	fd = weft_lock_take_net(name, &holder);
+	assert_true(fd >= 0);
+	assert_int_equal(holder, 0);
+	assert_false(weft_lock_next_caller(fd, &caller));
+	for (unsigned int i = 0; i < 200; i++) {
+		child = fork();
+		if (child == 0)
+			_exit(weft_lock_take_net(name, &holder) == -EBUSY && holder == getppid()
+					? 0
+					: 1);
+		waitpid(child, &status, 0);
+		assert_int_equal(status, 0);
+		assert_true(weft_lock_next_caller(fd, &caller));
+		assert_int_equal(caller, child);
+	}
+	assert_false(weft_lock_next_caller(fd, &caller));
+	close(fd);
+	fd = weft_lock_take_net(name, &holder);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(weft_lock_take_net("", &holder), -ENAMETOOLONG);
+}
+
+/* Who may not use the node at all does not keep it from running. */
+static void
+another_users_name_is_no_lock(void **state)
+{
+	int ready[2], status;
+	char name[64], byte;
+	pid_t child, holder;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	snprintf(name, sizeof(name), "weft-test-%d", (int)getpid());
+	assert_int_equal(pipe(ready), 0);
+	child = fork();
+	if (child == 0) {
+		if (setuid(65534) != 0 || weft_lock_take_net(name, &holder) < 0 ||
+			write(ready[1], "x", 1) != 1)
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	assert_int_equal(weft_lock_take_net(name, &holder), -EPERM);
+	kill(child, SIGKILL);
+	waitpid(child, &status, 0);
+	close(ready[0]);
+	close(ready[1]);
+}
+
 int
 main(void)
 {
@@ -87,6 +149,8 @@ main(void)
 		cmocka_unit_test(one_holds_it_and_the_other_learns_who),
 		cmocka_unit_test(it_ends_with_its_process),
 		cmocka_unit_test(a_removed_file_is_not_given_back_again),
+		cmocka_unit_test(a_lock_of_the_network_needs_no_file),
+		cmocka_unit_test(another_users_name_is_no_lock),
 	};
 	int failed;
 
