@@ -167,6 +167,7 @@ struct node {
 	struct weft_ingress_seen *ingress_seen;
 	struct ingress_told *ingress_told; /* control thread, as the next one */
 	struct link_watch *link_watch; /* by port number */
+	struct duplicates *duplicates; /* NULL: nobody else can be behind its ports */
 	uint16_t next_port; /* source: whose turn it is */
 	uint64_t drops[WEFT_VERDICT_COUNT]; /* of the node itself, beside those of its stages */
 	weft_end_msg_fn
@@ -352,6 +353,30 @@ int single_init(struct daemon *d, char *err, size_t err_len);
 /** Once a second: say who was refused. */
 void single_tell(struct daemon *d);
 void single_fini(struct daemon *d);
+
+/* --- duplicate.c: daemons of one node that single.c cannot know of --- */
+
+/**
+ * See that no process on the networks of the ports runs a node of ours; takes 0.2 s where there are
+ * any. Before nodes are polled. 0, or -errno with a line.
+ */
+int duplicates_start(struct daemon *d, char *err, size_t err_len);
+void duplicates_fini(struct node *n);
+
+/** Take an announcement (weft_neighbour_fn); the node's lcore. */
+bool duplicate_came(void *arg, struct rte_mbuf *m);
+
+/** Announce the node @p arg where that is due. Of nodes that have n->duplicates. Returns frames sent. */
+unsigned int duplicates_poll(void *arg);
+
+/** Control thread: a link came up, there may be others behind it now. */
+void duplicates_ask(const struct node *n);
+
+/** Control thread: say who was found since the last call, a line a port. */
+void duplicates_tell(struct daemon *d);
+
+/** What a port sent and heard: counters, or null. */
+json_t *duplicates_json(const struct node *n, unsigned int port);
 
 /* --- captures.c --- */
 

@@ -26,7 +26,7 @@
 #define TEND_EVERY_MS 20
 #define PART_NS UINT64_C(200000000) /* for the other ends to ask whether a goodbye is true */
 #define PART_NAP_NS 50000
-#define POLLS_MAX 1024
+#define POLLS_MAX 2048 /* two a node */
 #define RING_POOL 1536 /* buffers for a port that is a ring */
 #define DEVICE_POOL 6144 /* for any other: descriptors both ways, and what a driver keeps */
 
@@ -260,13 +260,16 @@ make_loops(struct daemon *d)
 		};
 
 		for (uint16_t i = 0; i < d->n_nodes; i++) {
-			const uint8_t kind = d->node[i].topo->kind;
+			struct node *n = &d->node[i];
+			const bool is_store = cxl && n->topo->kind == WEFT_TOPO_SWITCH;
 
-			if (d->node[i].lcore == lcore)
-				polls[cfg.n_polls++] = (struct weft_poll){
-					cxl && kind == WEFT_TOPO_SWITCH ? store_poll : poll[kind],
-					&d->node[i]
-				};
+			if (n->lcore != lcore)
+				continue;
+			polls[cfg.n_polls++] =
+				(struct weft_poll){ is_store ? store_poll : poll[n->topo->kind],
+					n };
+			if (n->duplicates != NULL)
+				polls[cfg.n_polls++] = (struct weft_poll){ duplicates_poll, n };
 		}
 		if (cfg.n_polls == 0)
 			continue;
@@ -389,6 +392,7 @@ control(void *arg)
 		ide_tell(d);
 		ingress_tell(d);
 		misfit_tell(d);
+		duplicates_tell(d);
 		forged_tell(d);
 		peers_tell(d);
 		if (update_asked != 0) {
@@ -605,6 +609,8 @@ main(int argc, char **argv)
 		if (node_init(&d.node[i], err, sizeof(err)) != 0)
 			cli_fail("%s", err);
 	if (captures_open(&d, err, sizeof(err)) != 0)
+		cli_fail("%s", err);
+	if (duplicates_start(&d, err, sizeof(err)) != 0)
 		cli_fail("%s", err);
 	if (rates_init(&d) != 0)
 		cli_fail("out of memory");

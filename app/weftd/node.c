@@ -172,6 +172,8 @@ node_init(struct node *n, char *err, size_t err_len)
 		.edge = UINT16_MAX,
 		.misfit = misfit_came,
 		.misfit_arg = n,
+		.neighbour = duplicate_came,
+		.neighbour_arg = n,
 	};
 	memcpy(n->env.src_mac, mac_prefix, sizeof(mac_prefix));
 	weft_put_be16(n->env.src_mac + sizeof(mac_prefix), n->topo->pid);
@@ -220,6 +222,7 @@ node_fini(struct node *n)
 		backlog_free(&n->out[p]);
 	fabric_fini(n);
 	ingress_fini(n);
+	duplicates_fini(n);
 	rte_free(n->out);
 	free(n->hop);
 	free(n->clock);

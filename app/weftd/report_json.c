@@ -74,6 +74,7 @@ ports_json(const struct node *n, double seconds)
 		o = report_counters(weft_port_counters, (const uint64_t *)&st, WEFT_PORT_COUNTERS);
 		json_object_set_new(o, "port", json_string(weft_port_name(n->port[p])));
 		json_object_set_new(o, "ingress", ingress_json(n, p));
+		json_object_set_new(o, "announcements", duplicates_json(n, p));
 		rate_add(n, p, seconds, &rate);
 		json_object_set_new(o, "mflits", rate_json(&rate));
 		json_object_set_new(o, "state", link_watch_json(n, p));

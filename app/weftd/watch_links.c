@@ -136,6 +136,8 @@ watch_up(const struct node *n, unsigned int port, bool is_up, uint64_t now_ns)
 			event_tell(is_news(n, port) ? EVENT_LINK_UP : EVENT_PEER_LEFT,
 				n->topo->name, peer, 1, "port %u (%s): the link is up after %.1f s",
 				port, peer, (double)(now_ns - w->since_ns) / 1e9);
+		if (w->state != LINK_UP)
+			duplicates_ask(n);
 		w->told_down = false;
 		w->down_looks = 0;
 		link_set(w, LINK_UP, now_ns);

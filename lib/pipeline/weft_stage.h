@@ -91,6 +91,14 @@ typedef void (*weft_lost_fn)(void *arg, const struct weft_wire_hdr *h, unsigned 
 typedef void (*weft_misfit_fn)(void *arg, struct rte_mbuf *m, enum weft_verdict why);
 
 /**
+ * Link control frame @p m of session 0 came in by weft_frame()->in_port, whatever it says of its
+ * sender, addressee and mode. Only read; its header is in weft_frame(). Called by deframe.
+ *
+ * @return whether it was a neighbour's word to the node itself, and is done with
+ */
+typedef bool (*weft_neighbour_fn)(void *arg, struct rte_mbuf *m);
+
+/**
  * What the stages of a pipeline work with. It must outlive the pipeline; all but the tables marked
  * so is constant meanwhile.
  */
@@ -98,6 +106,8 @@ struct weft_env {
 	weft_misfit_fn misfit; /* NULL: only counted */
 	void *misfit_arg;
 	/* deframe */
+	weft_neighbour_fn neighbour; /* NULL: no such frames are known */
+	void *neighbour_arg;
 	int only_mode; /* enum weft_mode, or -1: both */
 	uint16_t pid; /* DPID that is ours, or WEFT_PID_ANY */
 	bool take_control; /* hand link control frames on; otherwise they are dropped */

@@ -135,6 +135,57 @@ deframe_lets_in_what_may_come_by_the_port(void **state)
 	rig_stop();
 }
 
+static bool
+to_the_node(void *arg, struct rte_mbuf *m)
+{
+	unsigned int *asked = arg;
+
+	++*asked;
+	return weft_frame(m)->hdr.vc == 3; /* as if its records said so */
+}
+
+/* Whatever they say of sender, addressee and mode. All others go on as if there were no such thing. */
+static void
+deframe_gives_the_node_what_neighbours_say(void **state)
+{
+	static const struct weft_ingress rule[] = { { .spid = 0x102 } };
+	struct weft_ingress_drops drops[1] = { 0 };
+	struct weft_ingress_seen seen[1] = { 0 };
+	unsigned int asked = 0;
+
+	(void)state;
+	rig_start(WEFT_IDE_OFF, "deframe");
+	rig.rx_env.take_control = true;
+	rig.rx_env.only_mode = WEFT_MODE_RXL;
+	rig.rx_env.ingress = rule;
+	rig.rx_env.ingress_drops = drops;
+	rig.rx_env.ingress_seen = seen;
+	rig.rx_env.neighbour = to_the_node;
+	rig.rx_env.neighbour_arg = &asked;
+	for (unsigned int i = 0; i < 32; i++) {
+		struct rte_mbuf *m = rig_frame(&r, 1);
+		struct weft_wire_hdr h = weft_frame(m)->hdr;
+
+		h.kind = i & 1 ? WEFT_WIRE_CONTROL : WEFT_WIRE_FLITS;
+		h.n_flits = !(i & 1);
+		h.session = i & 2 ? 0 : h.session;
+		h.vc = i & 4 ? 3 : 0;
+		h.mode = i & 8 ? WEFT_MODE_CXL : WEFT_MODE_RXL;
+		h.spid = i & 8 ? WEFT_PID_NONE : i & 16 ? 0x102 : RIG_SPID;
+		h.dpid = WEFT_PID_NONE;
+		rebuild(m, h);
+		weft_frame(m)->in_port = 0;
+		rig_receive(m);
+		assert_int_equal(rig.n, 0);
+	}
+	assert_int_equal(asked, 8);
+	assert_int_equal(rig_count("deframe", "neighbours"), 4);
+	assert_int_equal(weft_pipe_drops(rig.rx, WEFT_DROP_MODE), 14);
+	assert_int_equal(weft_pipe_drops(rig.rx, WEFT_DROP_SPID), 7);
+	assert_int_equal(weft_pipe_drops(rig.rx, WEFT_DROP_NOT_MINE), 7);
+	rig_stop();
+}
+
 /* In cxl mode a frame says by its source address whose it is. */
 static void
 deframe_in_cxl_mode_goes_by_the_source_address(void **state)
@@ -577,6 +628,7 @@ main(void)
 		cmocka_unit_test(the_list_of_stages_is_this),
 		cmocka_unit_test(deframe_counts_every_reason),
 		cmocka_unit_test(deframe_lets_in_what_may_come_by_the_port),
+		cmocka_unit_test(deframe_gives_the_node_what_neighbours_say),
 		cmocka_unit_test(deframe_in_cxl_mode_goes_by_the_source_address),
 		cmocka_unit_test(flits_lie_on_cache_lines),
 		cmocka_unit_test(crc_check_tells_loss_from_damage),

@@ -11,11 +11,12 @@
 
 #define SRC_MAC 6 /* where a frame's source address stands */
 
-enum { COUNT_CONTROL, COUNT_NEW_CONNS };
+enum { COUNT_CONTROL, COUNT_NEW_CONNS, COUNT_NEIGHBOURS };
 
 static const struct weft_counter deframe_counters[] = {
 	[COUNT_CONTROL] = { "control", "frames", "link control frames handed on" },
 	[COUNT_NEW_CONNS] = { "new_conns", "connections", "connections made on first sight" },
+	[COUNT_NEIGHBOURS] = { "neighbours", "frames", "link control frames to the node itself" },
 };
 
 static const char *
@@ -79,17 +80,29 @@ deframe_ingress(const struct weft_env *env, struct rte_mbuf *m, const struct wef
 	return WEFT_DROP_SPID;
 }
 
-/* Everything that is decided without the connection. */
 static enum weft_verdict
-deframe_header(const struct weft_env *env, struct rte_mbuf *m, struct weft_frame *f)
+deframe_header(struct rte_mbuf *m, struct weft_frame *f)
+{
+	if (m->nb_segs != 1)
+		return WEFT_DROP_SEGMENTED;
+	return weft_wire_parse(
+		rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m), &f->hdr);
+}
+
+/* No session has the number 0: who sends that means whoever is at the other end of the link. */
+static bool
+deframe_is_neighbours(const struct weft_env *env, struct rte_mbuf *m, const struct weft_frame *f)
+{
+	return f->hdr.kind == WEFT_WIRE_CONTROL && f->hdr.session == 0 && env->neighbour != NULL &&
+	       env->neighbour(env->neighbour_arg, m);
+}
+
+/* The rest of what is decided without the connection. */
+static enum weft_verdict
+deframe_admit(const struct weft_env *env, struct rte_mbuf *m, struct weft_frame *f)
 {
 	enum weft_verdict v;
 
-	if (m->nb_segs != 1)
-		return WEFT_DROP_SEGMENTED;
-	v = weft_wire_parse(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m), &f->hdr);
-	if (v != WEFT_OK)
-		return v;
 	if (env->only_mode >= 0 && f->hdr.mode != env->only_mode)
 		return WEFT_DROP_MODE;
 	v = env->ingress == NULL ? WEFT_OK : deframe_ingress(env, m, f);
@@ -111,13 +124,19 @@ deframe_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_
 	for (uint16_t i = 0; i < b->n; i++) {
 		struct rte_mbuf *m = b->pkt[i];
 		struct weft_frame *f = weft_frame(m);
-		enum weft_verdict v = deframe_header(env, m, f);
+		enum weft_verdict v = deframe_header(m, f);
 		struct weft_conn_key key;
 
 		f->conn = NULL;
 		f->out_port = -1;
 		f->dropped = 0;
 		f->undecided = 0;
+		if (v == WEFT_OK && deframe_is_neighbours(env, m, f)) {
+			st->counts[COUNT_NEIGHBOURS]++;
+			weft_burst_drop(b, m);
+			continue;
+		}
+		v = v == WEFT_OK ? deframe_admit(env, m, f) : v;
 		if (v == WEFT_OK && f->hdr.kind == WEFT_WIRE_CONTROL) {
 			st->counts[COUNT_CONTROL]++;
 		} else if (v == WEFT_OK && env->conns != NULL) {
