@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Does the simulator notice? Breaks one rule of the retry layer, of credits, sessions, IDE or memory after
-the other, builds weft-sim with that one file changed, and wants it to fail within 200 seeds. A mutation
+the other, builds weft-sim with that one file changed, and wants it to fail within 300 seeds. A mutation
 must match the source in exactly one place, so that none goes stale. The source as it is, built the same
 way, must not fail: else whatever fails there would notice everything.
 
@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-SEEDS = 200
+SEEDS = 300
 LIMIT_S = 300  # of real time; a mutant that hangs there has not been noticed
 
 # name, file, text, what it becomes
