@@ -42,8 +42,8 @@ struct sim_replay {
 	uint64_t newest; /* position of the newest flit sent; its number is that, modulo numbers */
 	uint64_t sent[SENT]; /* by position: hash of the flit */
 	/* As receiver: the session in which ... last, 0: none */
-	uint32_t saw; /* an old flit came */
-	uint32_t misled; /* an Ack was believed that was played back */
+	uint32_t saw; /* an old flit came, and was seen not to be the true one */
+	uint32_t misled; /* an Ack was played back, and believed, or fits nothing */
 	uint32_t fooled; /* an old flit was taken */
 	uint64_t doubted; /* sessions that it gave up for doubt, since it was started */
 	uint64_t doubted_ns; /* the last of them */
@@ -321,7 +321,7 @@ replay_mark(struct sim_end *e, struct sim_frame *f, const uint64_t *syndrome)
 {
 	struct sim_replay *r = e->replay;
 	struct replay_mark m = { .is_live = is_of_session(e, f->hdr.session),
-		.acks = llr_count(e, WEFT_LLR_N_ACKS),
+		.acks = llr_count(e, WEFT_LLR_N_ACKS) + llr_count(e, WEFT_LLR_N_OUT_OF_WINDOW),
 		.conflicts = llr_count(e, WEFT_LLR_N_CONFLICTS),
 		.fooled = r->fooled };
 
@@ -391,9 +391,9 @@ replay_came(struct sim_end *e, const struct sim_frame *f, const uint64_t *syndro
 		r->known_ns = s->now_ns;
 	if (!f->is_replayed)
 		return;
-	if (m->old != 0)
+	if (m->old != 0 && llr_count(e, WEFT_LLR_N_CONFLICTS) != m->conflicts)
 		r->saw = f->hdr.session;
-	if (llr_count(e, WEFT_LLR_N_ACKS) != m->acks)
+	if (llr_count(e, WEFT_LLR_N_ACKS) + llr_count(e, WEFT_LLR_N_OUT_OF_WINDOW) != m->acks)
 		r->misled = f->hdr.session;
 	s->total.replay[REPLAY_OLD] += (uint64_t)__builtin_popcountll(m->old);
 	if (taken == 0) {
@@ -432,6 +432,7 @@ bool
 replay_was_doubted(struct sim_end *e)
 {
 	const uint64_t doubted = weft_end_counts(e->end)[WEFT_END_N_DOUBTED];
+	const unsigned int why = weft_llr_doubt(weft_end_llr(e->end));
 	struct sim_replay *r = e->replay;
 
 	if (r == NULL || doubted == r->doubted)
@@ -440,8 +441,8 @@ replay_was_doubted(struct sim_end *e)
 	r->doubted_ns = e->node->sim->now_ns;
 	e->node->sim->total.replay[REPLAY_DOUBTED]++;
 	/* With keys numbers with two contents are no reason: the MACs tell. */
-	return replay_fooled(e) || r->misled == e->session ||
-	       (e->ide == NULL && r->saw == e->session);
+	return replay_fooled(e) || ((why & WEFT_LLR_DOUBT_ACKS) != 0 && r->misled == e->session) ||
+	       ((why & WEFT_LLR_DOUBT_CONFLICT) != 0 && e->ide == NULL && r->saw == e->session);
 }
 
 bool

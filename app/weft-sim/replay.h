@@ -25,7 +25,8 @@ void replay_sent(struct sim_end *e, const struct sim_frame *f, const struct weft
 struct replay_mark {
 	bool is_live; /* the frame is of its session */
 	uint64_t old; /* flits */
-	uint64_t acks, conflicts; /* counted by the retry layer */
+	uint64_t acks; /* counted by the retry layer, those that fit nothing too */
+	uint64_t conflicts;
 	uint32_t fooled;
 };
 
