@@ -31,6 +31,7 @@ generation_run(struct daemon *d)
 	return 0;
 }
 
+/* SESS-30 */
 int
 generation_init(struct node *n, char *err, size_t err_len)
 {
@@ -70,6 +71,7 @@ generation_replaced(struct peer *p, uint64_t generation, bool is_late)
 	__atomic_store_n(&p->memory.replaced, p->memory.replaced + 1, __ATOMIC_RELEASE);
 }
 
+/* SESS-31 */
 void
 generation_met(struct peer *p, uint64_t generation)
 {
@@ -83,6 +85,7 @@ generation_met(struct peer *p, uint64_t generation)
 		weft_end_knows(p->end, generation);
 }
 
+/* SESS-32 */
 void
 generation_poison(struct peer *p)
 {

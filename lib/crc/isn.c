@@ -35,6 +35,7 @@ weft_isn_xor_number(unsigned int number)
 	return weft_isn_xor_table[number];
 }
 
+/* ISN-3 */
 uint64_t
 weft_isn_address(uint16_t spid, uint16_t dpid, uint8_t vc)
 {
@@ -49,6 +50,7 @@ weft_isn_address(uint16_t spid, uint16_t dpid, uint8_t vc)
 	return weft_crc_update(0, message, sizeof(message));
 }
 
+/* ISN-5 */
 int
 weft_isn_decode(uint64_t syndrome)
 {
@@ -95,6 +97,7 @@ isn_after(unsigned int number)
 	return (uint16_t)((number + 1) & ISN_NUMBER_MASK);
 }
 
+/* ISN-1 */
 void
 weft_isn_take(struct weft_isn *s, uint64_t *implicit, unsigned int n)
 {
@@ -119,7 +122,10 @@ weft_isn_protect(
 			(enum weft_crc_order)s->order);
 }
 
-/* A flit of which only the remainder is known that its number, or damage, leaves. */
+/*
+ * A flit of which only the remainder is known that its number, or damage, leaves
+ * (ISN-6, and ISN-7 as a passive reader has it).
+ */
 static void
 isn_classify(struct weft_isn *s, uint64_t left, bool nop, uint64_t bit, struct weft_isn_result *r)
 {

@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 #define WEFT_ISN_NUMBERS 1024 /**< numbers 0..1023, modulo 1024 */
-#define WEFT_ISN_WINDOW 511 /**< at most this many flits unacknowledged */
+#define WEFT_ISN_WINDOW 511 /**< at most this many flits unacknowledged (ISN-8) */
 #define WEFT_ISN_FIRST 1 /**< first number of a session */
 
 /** How the number enters the CRC. Both ends of a connection must agree. */

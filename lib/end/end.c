@@ -203,7 +203,7 @@ is_broken(const struct weft_end *e)
 
 /*
  * Somebody else sends in this session. With IDE its MACs are the judge of what came, and here only
- * of what was acknowledged.
+ * of what was acknowledged (RETRY-26, RETRY-27).
  */
 static bool
 is_in_doubt(const struct weft_end *e)

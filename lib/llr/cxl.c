@@ -63,7 +63,7 @@ cxl_of(const struct weft_llr *l)
 	return l->state;
 }
 
-/* The position before the first has the number 1023. */
+/* The position before the first has the number 1023 (RETRY-40). */
 static uint16_t
 cxl_number(uint64_t pos)
 {
@@ -132,7 +132,7 @@ cxl_asked_in_vain(struct weft_llr *l, struct cxl *c, uint64_t now_ns)
 		cxl_ask_again(l, c);
 }
 
-/* Numbers are missing from the expected one on. */
+/* Numbers are missing from the expected one on (RETRY-44). */
 static void
 cxl_gap(struct weft_llr *l, struct cxl *c, int64_t missing)
 {
@@ -231,6 +231,7 @@ cxl_hear(struct weft_llr *l, struct cxl *c, bool number_nop, uint64_t now_ns)
 	}
 }
 
+/* RETRY-46 */
 static void
 cxl_start(struct weft_llr *l, uint64_t now_ns)
 {
@@ -256,6 +257,7 @@ cxl_show_last(struct weft_llr *l)
 
 /* --- sending --- */
 
+/* RETRY-7 */
 static bool
 cxl_tick(struct weft_llr *l, uint64_t now_ns)
 {
@@ -302,6 +304,7 @@ cxl_must_show(struct cxl *c, bool nop, uint64_t pos)
 	return true;
 }
 
+/* RETRY-41 */
 static void
 cxl_header(struct weft_llr *l, uint8_t *flit, bool nop, uint64_t pos, uint64_t now_ns)
 {
@@ -332,7 +335,7 @@ cxl_header(struct weft_llr *l, uint8_t *flit, bool nop, uint64_t pos, uint64_t n
 		cxl_handshake_done(l, c, now_ns);
 }
 
-/* So many replays did not help: bring the link up again. */
+/* So many replays did not help: bring the link up again (RETRY-47). */
 static void
 cxl_no_progress(struct weft_llr *l, uint64_t now_ns)
 {
@@ -359,6 +362,7 @@ cxl_timed_out(struct weft_llr *l, uint64_t now_ns)
 
 /* --- what came --- */
 
+/* RETRY-45 */
 static void
 cxl_field(struct weft_llr *l, const struct weft_flit_hdr *h, uint64_t now_ns)
 {
@@ -396,7 +400,7 @@ cxl_field(struct weft_llr *l, const struct weft_flit_hdr *h, uint64_t now_ns)
 	}
 }
 
-/* Where an explicit number points; false: to no flit that can be. */
+/* Where an explicit number points; false: to no flit that can be (RETRY-48). */
 static bool
 cxl_position(const struct cxl *c, uint16_t number, int64_t *pos)
 {
@@ -418,6 +422,7 @@ cxl_refuse(struct weft_llr *l, struct cxl *c, uint64_t bit, struct weft_llr_in *
 	cxl_useless(l, c);
 }
 
+/* RETRY-3, RETRY-50 */
 static void
 cxl_in_turn(struct weft_llr *l, const uint8_t *flit, uint64_t bit, uint64_t now_ns,
 	struct weft_llr_in *in)
@@ -458,7 +463,10 @@ cxl_in_turn(struct weft_llr *l, const uint8_t *flit, uint64_t bit, uint64_t now_
 		cxl_ask_all(l, c);
 }
 
-/* Behind the one flit that was asked for, without a hole, they are kept. False: not kept. */
+/*
+ * Behind the one flit that was asked for, without a hole, they are kept. False: not kept
+ * (RETRY-44, RETRY-50).
+ */
 static bool
 cxl_keep(struct weft_llr *l, struct cxl *c, const uint8_t *flit, int64_t pos, uint64_t bit,
 	struct weft_llr_in *in)
@@ -487,6 +495,7 @@ cxl_keep(struct weft_llr *l, struct cxl *c, const uint8_t *flit, int64_t pos, ui
 	return false;
 }
 
+/* RETRY-42; RETRY-6 */
 static void
 cxl_payload(struct weft_llr *l, const uint8_t *flit, int64_t pos, uint64_t bit, uint64_t now_ns,
 	struct weft_llr_in *in)
@@ -515,7 +524,10 @@ cxl_payload(struct weft_llr *l, const uint8_t *flit, int64_t pos, uint64_t bit, 
 		cxl_refuse(l, c, bit, in);
 }
 
-/* A number is shown: whether those behind it that are not can be counted on from there. */
+/*
+ * A number is shown: whether those behind it that are not can be counted on from there
+ * (RETRY-49).
+ */
 static void
 cxl_shown(struct cxl *c, int64_t next)
 {
@@ -528,7 +540,10 @@ cxl_shown(struct cxl *c, int64_t next)
 		c->count = CXL_MISLED;
 }
 
-/* A NOP tells the number of the newest flit sent. Less than was taken is believed if said twice. */
+/*
+ * A NOP tells the number of the newest flit sent. Less than was taken is believed if said twice
+ * (RETRY-51).
+ */
 static void
 cxl_newest(struct weft_llr *l, struct cxl *c, int64_t pos)
 {
@@ -551,6 +566,7 @@ cxl_newest(struct weft_llr *l, struct cxl *c, int64_t pos)
 	}
 }
 
+/* RETRY-43 */
 static void
 cxl_bad(struct weft_llr *l, struct cxl *c, uint64_t bit, struct weft_llr_in *in)
 {

@@ -46,6 +46,7 @@ weft_flow_consumed(struct weft_flow *f, enum weft_credit_set s, enum weft_credit
 	f->owed[s][c]++;
 }
 
+/* RETRY-12 */
 uint16_t
 weft_flow_crd(struct weft_flow *f)
 {

@@ -187,6 +187,7 @@ tx_flit(const struct weft_llr *l, uint64_t pos)
 	return l->tx_flit + (pos & l->tx_mask) * WEFT_FLIT_LEN;
 }
 
+/* RETRY-2 */
 unsigned int
 weft_llr_room(const struct weft_llr *l)
 {
@@ -211,6 +212,7 @@ weft_llr_commit(struct weft_llr *l)
 	l->next++;
 }
 
+/* RETRY-11 */
 int
 weft_llr_commit_poisoned(struct weft_llr *l, uint8_t message)
 {
@@ -237,6 +239,7 @@ weft_llr_commit_poisoned(struct weft_llr *l, uint8_t message)
 
 /* --- Acks and Naks that came --- */
 
+/* RETRY-5 */
 bool
 llr_position(const struct weft_llr *l, uint16_t n, uint64_t *pos)
 {
@@ -250,6 +253,7 @@ llr_position(const struct weft_llr *l, uint16_t n, uint64_t *pos)
 	return true;
 }
 
+/* RETRY-25 */
 bool
 llr_revoke(struct weft_llr *l, uint16_t n, uint64_t *pos, uint64_t now_ns)
 {
@@ -272,6 +276,7 @@ llr_revoke(struct weft_llr *l, uint16_t n, uint64_t *pos, uint64_t now_ns)
 	return true;
 }
 
+/* RETRY-27 */
 void
 llr_refuted(struct weft_llr *l, uint16_t n, uint64_t now_ns)
 {
@@ -345,6 +350,7 @@ llr_half_trip_ns(const struct weft_llr *l)
 	return llr_at_most_timeout(l, weft_rtt_guess(&l->rtt) / 2);
 }
 
+/* RETRY-8 */
 bool
 llr_rewind(struct weft_llr *l, uint64_t now_ns)
 {
@@ -369,6 +375,7 @@ llr_rewind(struct weft_llr *l, uint64_t now_ns)
 	return true;
 }
 
+/* RETRY-8 */
 bool
 llr_resend(struct weft_llr *l, uint64_t pos, uint64_t now_ns)
 {
@@ -406,6 +413,7 @@ static const uint64_t header_crc[16] = {
 	UINT64_C(0x815cfec8f4a99207),
 };
 
+/* RETRY-26 */
 bool
 llr_is_sent_again(uint16_t hdr, uint64_t crc, const uint8_t *flit)
 {
@@ -451,6 +459,7 @@ llr_owe(struct weft_llr *l, unsigned int flits, uint64_t now_ns)
 	l->owed_ns = now_ns;
 }
 
+/* RETRY-4 */
 bool
 llr_ack_is_due(const struct weft_llr *l, uint64_t now_ns)
 {
@@ -472,7 +481,10 @@ may_send(const struct weft_llr *l)
 	return l->ops->may_send == NULL || l->ops->may_send(l);
 }
 
-/* When the tail of what was sent should have been acknowledged: a NOP shows what is missing. */
+/*
+ * When the tail of what was sent should have been acknowledged: a NOP shows what is missing
+ * (RETRY-13).
+ */
 static uint64_t
 probe_ns(const struct weft_llr *l)
 {
@@ -484,6 +496,7 @@ probe_ns(const struct weft_llr *l)
 	return l->sent_ns + weft_rtt_guess(&l->rtt) * 3 / 2 + llr_ack_delay(l);
 }
 
+/* RETRY-9, RETRY-10 */
 static void
 look_at_time(struct weft_llr *l, uint64_t now_ns)
 {
@@ -512,6 +525,7 @@ look_at_time(struct weft_llr *l, uint64_t now_ns)
 	l->ops->timed_out(l, now_ns);
 }
 
+/* RETRY-1 */
 static void
 put_flit(struct weft_llr *l, uint8_t *out, uint64_t pos, uint64_t now_ns)
 {

@@ -48,6 +48,7 @@ weft_rtt_progress(struct weft_rtt *r)
 	r->backoff = 0;
 }
 
+/* RETRY-9 */
 uint64_t
 weft_rtt_timeout(const struct weft_rtt *r)
 {

@@ -96,6 +96,7 @@ rxl_know(struct rxl *r, uint16_t number, const uint8_t *flit)
 	r->crc[number] = weft_get_le64(flit + WEFT_CRC_OFF);
 }
 
+/* RETRY-26 */
 static void
 rxl_compare(struct weft_llr *l, struct rxl *r, uint16_t number, const uint8_t *flit)
 {
@@ -135,6 +136,7 @@ rxl_gap_closed(struct rxl *r)
 	r->bad_since = 0;
 }
 
+/* RETRY-22 */
 static void
 rxl_ask(struct weft_llr *l, struct rxl *r, uint16_t from, uint16_t to)
 {
@@ -157,7 +159,8 @@ rxl_ask_again(struct weft_llr *l, struct rxl *r, uint16_t to)
 
 /*
  * What is asked for does not come, so perhaps it was never sent, and somebody made the gap up. Flits
- * behind it are given up: what there is of them the other end sends again, at its time-out.
+ * behind it are given up: what there is of them the other end sends again, at its time-out
+ * (RETRY-28).
  */
 static void
 rxl_asked_in_vain(struct weft_llr *l, struct rxl *r)
@@ -170,7 +173,7 @@ rxl_asked_in_vain(struct weft_llr *l, struct rxl *r)
 	l->count[WEFT_LLR_N_GIVEN_UP]++;
 }
 
-/* Ask again when flits came that do not help, or none did. */
+/* Ask again when flits came that do not help, or none did (RETRY-7). */
 static bool
 rxl_tick(struct weft_llr *l, uint64_t now_ns)
 {
@@ -211,6 +214,7 @@ rxl_deadline(const struct weft_llr *l)
 	return r->asking ? r->asked_ns + llr_patience_ns(l) : WEFT_LLR_NEVER;
 }
 
+/* RETRY-20, RETRY-21, RETRY-29 */
 static void
 rxl_header(struct weft_llr *l, uint8_t *flit, bool nop, uint64_t pos, uint64_t now_ns)
 {
@@ -253,6 +257,7 @@ rxl_header(struct weft_llr *l, uint8_t *flit, bool nop, uint64_t pos, uint64_t n
 
 /* --- what came --- */
 
+/* RETRY-20, RETRY-21 */
 static void
 rxl_field(struct weft_llr *l, const uint8_t *flit, uint64_t now_ns)
 {
@@ -295,6 +300,7 @@ rxl_step(struct rxl *r)
 	r->bad_since = 0;
 }
 
+/* RETRY-3 */
 static void
 rxl_in_turn(struct weft_llr *l, const uint8_t *flit, uint64_t bit, uint64_t now_ns,
 	struct weft_llr_in *in)
@@ -430,6 +436,7 @@ rxl_too_early(struct weft_llr *l, const uint8_t *flit, uint16_t number, uint64_t
 	r->overflowed = true;
 }
 
+/* ISN-7 */
 static void
 rxl_bad(struct weft_llr *l, uint64_t bit, uint64_t now_ns, struct weft_llr_in *in)
 {
@@ -453,7 +460,7 @@ rxl_bad(struct weft_llr *l, uint64_t bit, uint64_t now_ns, struct weft_llr_in *i
 	}
 }
 
-/* Number of a flit by its syndrome, or -1. */
+/* Number of a flit by its syndrome, or -1 (ISN-5). */
 static int
 rxl_read_number(const struct weft_llr *l, uint64_t syndrome)
 {
@@ -489,6 +496,7 @@ rxl_out_of_turn(struct weft_llr *l, const uint8_t *flit, uint64_t syndrome, uint
 		rxl_compare(l, r, (uint16_t)number, flit);
 }
 
+/* ISN-2, ISN-4, ISN-6; RETRY-6, RETRY-23 */
 static void
 rxl_flit(struct weft_llr *l, const uint8_t *flit, uint64_t syndrome, uint64_t bit, uint64_t now_ns,
 	struct weft_llr_in *in)
@@ -543,7 +551,8 @@ rxl_take(struct weft_llr *l, const uint8_t *flits, const uint64_t *syndrome, uns
 
 /*
  * No Ack for a whole time-out. With gap decoding the oldest flit and a NOP are enough at first: the
- * receiver says what it lacks. The next time, and without it at once, everything goes again.
+ * receiver says what it lacks. The next time, and without it at once, everything goes again
+ * (RETRY-24).
  */
 static void
 rxl_timed_out(struct weft_llr *l, uint64_t now_ns)

@@ -88,6 +88,7 @@ weft_session_is_live(const struct weft_session *s)
 	return s->id != 0;
 }
 
+/* SESS-2 */
 uint32_t
 session_draw(struct weft_session *s, uint64_t rnd)
 {
@@ -130,6 +131,7 @@ forget_live(struct weft_session *s)
 	s->owes_challenge = false;
 }
 
+/* SESS-8 */
 enum weft_session_event
 session_begin(struct weft_session *s, uint32_t id, uint64_t now_ns)
 {
@@ -202,6 +204,7 @@ say_goodbye(struct weft_session *s)
 	session_sign(s, &s->goodbye);
 }
 
+/* SESS-15 */
 void
 session_heard(struct weft_session *s, uint64_t now_ns)
 {
@@ -216,7 +219,7 @@ session_heard(struct weft_session *s, uint64_t now_ns)
 
 /*
  * The asking end tells nobody that a session is unknown while it asks: it may be about to begin that
- * one, and what it asks for replaces all others.
+ * one, and what it asks for replaces all others (SESS-7, SESS-20).
  */
 bool
 session_is_in(struct weft_session *s, uint32_t id, uint64_t now_ns, enum weft_session_event *ev)
@@ -239,6 +242,7 @@ session_is_in(struct weft_session *s, uint32_t id, uint64_t now_ns, enum weft_se
 	return false;
 }
 
+/* SESS-29; FRAME-9 */
 enum weft_verdict
 weft_session_flits(
 	struct weft_session *s, uint32_t id, uint64_t now_ns, enum weft_session_event *ev)
@@ -261,6 +265,7 @@ weft_session_sent(struct weft_session *s, uint64_t now_ns)
 	s->sent_ns = now_ns;
 }
 
+/* SESS-14, SESS-16, SESS-17 */
 enum weft_session_event
 weft_session_tick(struct weft_session *s, uint64_t now_ns)
 {
@@ -294,6 +299,7 @@ weft_session_abandon(struct weft_session *s, uint64_t now_ns)
 	return session_end(s, now_ns);
 }
 
+/* SESS-24 */
 void
 weft_session_close(struct weft_session *s)
 {

@@ -15,6 +15,7 @@
 
 /* --- HELLO, WELCOME, REFUSE, READY --- */
 
+/* SESS-3, SESS-4, SESS-9 */
 static void
 hello(struct weft_session *s, uint32_t x, const struct weft_control *c, uint64_t rnd)
 {
@@ -52,7 +53,7 @@ hello(struct weft_session *s, uint32_t x, const struct weft_control *c, uint64_t
 
 /*
  * Somebody says that the ends disagree. It may be anybody: the attempt goes on, and if no better
- * answer comes before the next HELLO, this was it.
+ * answer comes before the next HELLO, this was it (SESS-10, SESS-11).
  */
 static void
 suspect(struct weft_session *s, uint8_t differs, const struct weft_control *c)
@@ -63,6 +64,7 @@ suspect(struct weft_session *s, uint8_t differs, const struct weft_control *c)
 	s->peer = *c;
 }
 
+/* SESS-9 */
 static void
 welcome(struct weft_session *s, const struct weft_control *c, uint64_t now_ns)
 {
@@ -93,6 +95,7 @@ welcome(struct weft_session *s, const struct weft_control *c, uint64_t now_ns)
 	s->owes_ready = true;
 }
 
+/* SESS-11 */
 static void
 refuse(struct weft_session *s, const struct weft_control *c, uint64_t now_ns)
 {
@@ -120,6 +123,7 @@ refuse(struct weft_session *s, const struct weft_control *c, uint64_t now_ns)
 	session_ask_anew(s, now_ns + SESSION_REFUSED_TIMES * s->cfg.hello_ns);
 }
 
+/* SESS-6 */
 static enum weft_session_event
 ready(struct weft_session *s, uint32_t id, const struct weft_control *c, uint64_t now_ns)
 {
@@ -156,7 +160,7 @@ keepalive(struct weft_session *s, uint32_t id, const struct weft_control *c, uin
 
 /* --- the end of one --- */
 
-/* Somebody says that the live session is over: the other end is asked. */
+/* Somebody says that the live session is over: the other end is asked (SESS-21). */
 static void
 challenge(struct weft_session *s, uint64_t now_ns)
 {
@@ -166,6 +170,7 @@ challenge(struct weft_session *s, uint64_t now_ns)
 	s->challenge_after_ns = now_ns + s->cfg.keepalive_ns;
 }
 
+/* SESS-21, SESS-27 */
 static enum weft_session_event
 goodbye(struct weft_session *s, uint32_t id, const struct weft_control *c, uint64_t now_ns)
 {
@@ -179,6 +184,7 @@ goodbye(struct weft_session *s, uint32_t id, const struct weft_control *c, uint6
 	return WEFT_SESSION_NOTHING;
 }
 
+/* SESS-23 */
 static enum weft_session_event
 gone(struct weft_session *s, uint32_t id, const struct weft_control *c, uint64_t now_ns)
 {
@@ -195,7 +201,7 @@ gone(struct weft_session *s, uint32_t id, const struct weft_control *c, uint64_t
 
 /*
  * Whether session @p id can be said to be over here for ever. While it asks, an end may be about to
- * begin any but the one it has been in.
+ * begin any but the one it has been in (SESS-19).
  */
 static bool
 is_over(const struct weft_session *s, uint32_t id)
@@ -204,6 +210,7 @@ is_over(const struct weft_session *s, uint32_t id)
 	       (!session_is_asking(s) || id == s->last);
 }
 
+/* SESS-22 */
 static void
 challenged(struct weft_session *s, uint32_t id, const struct weft_control *c, uint64_t now_ns)
 {
@@ -215,7 +222,7 @@ challenged(struct weft_session *s, uint32_t id, const struct weft_control *c, ui
 	s->gone_after_ns = now_ns + s->cfg.keepalive_ns / GONE_SHARE;
 }
 
-/* Whether a control frame is for something that is open here. */
+/* Whether a control frame is for something that is open here (SESS-5, SESS-6). */
 static bool
 is_for_us(const struct weft_session *s, uint32_t id, uint8_t type)
 {
@@ -236,6 +243,7 @@ is_for_us(const struct weft_session *s, uint32_t id, uint8_t type)
 	}
 }
 
+/* SESS-18 */
 enum weft_session_event
 weft_session_control(struct weft_session *s, uint32_t id, const struct weft_control *c,
 	uint64_t now_ns, uint64_t rnd)

@@ -11,7 +11,7 @@
 
 /*
  * When the next KEEPALIVE is due. In a stall flits do not stand in for it: they cannot say who is
- * deaf.
+ * deaf (SESS-13).
  */
 static uint64_t
 keepalive_at(const struct weft_session *s)
@@ -45,7 +45,7 @@ weft_session_deadline(const struct weft_session *s)
 	return sooner(at, s->ticked_ns + (s->cfg.dead_ns - s->quiet_ns));
 }
 
-/* Nothing better came than what says that the ends disagree. */
+/* Nothing better came than what says that the ends disagree (SESS-10). */
 static void
 give_up_attempt(struct weft_session *s, uint64_t now_ns)
 {
@@ -55,6 +55,7 @@ give_up_attempt(struct weft_session *s, uint64_t now_ns)
 	session_ask_anew(s, now_ns + SESSION_REFUSED_TIMES * s->cfg.hello_ns);
 }
 
+/* SESS-1, SESS-12 */
 static bool
 send_hello(
 	struct weft_session *s, uint64_t now_ns, uint64_t rnd, uint32_t *id, struct weft_control *c)
@@ -87,7 +88,7 @@ send_hello(
 	return true;
 }
 
-/* False: what was offered is gone. */
+/* False: what was offered is gone (SESS-3, SESS-12). */
 static bool
 send_welcome(struct weft_session *s, uint32_t *id, struct weft_control *c)
 {
@@ -181,6 +182,7 @@ send_challenge(
 	return true;
 }
 
+/* SESS-22 */
 static bool
 send_gone(struct weft_session *s, uint32_t *id, struct weft_control *c)
 {

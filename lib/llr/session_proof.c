@@ -11,6 +11,7 @@
 
 #include "weft_base.h"
 
+/* SESS-25 */
 bool
 session_draw_share(struct weft_session *s)
 {
@@ -59,6 +60,7 @@ session_prove(const struct weft_session *s, uint32_t id, bool is_live, uint8_t *
 	return s->cfg.keys->proof(s->cfg.keys->arg, &d, s->cfg.asks, proof);
 }
 
+/* SESS-25 */
 bool
 session_is_proven(
 	struct weft_session *s, uint32_t id, const struct weft_control *peer, const uint8_t *proof)
@@ -117,6 +119,7 @@ session_sign(struct weft_session *s, struct weft_control *c)
 		c->number = 0; /* it goes without, and is not believed */
 }
 
+/* SESS-26 */
 bool
 session_is_authentic(struct weft_session *s, const struct weft_control *c)
 {
@@ -143,6 +146,7 @@ session_prove_gone(const struct weft_session *s, uint32_t id, uint64_t number, u
 	       s->cfg.keys->gone(s->cfg.keys->arg, id, s->cfg.asks, number, proof);
 }
 
+/* SESS-28 */
 bool
 session_is_gone_proven(const struct weft_session *s, const struct weft_control *c)
 {

@@ -48,6 +48,7 @@ wire_count_is_good(const struct weft_wire_hdr *h)
 	return h->n_flits >= 1 && h->n_flits <= WEFT_WIRE_FLITS_MAX;
 }
 
+/* FRAME-1 to FRAME-7, in the order of FRAME-10 */
 enum weft_verdict
 weft_wire_parse(const uint8_t *frame, size_t len, struct weft_wire_hdr *h)
 {
@@ -102,6 +103,7 @@ weft_wire_build(uint8_t *frame, const struct weft_wire_hdr *h)
 	weft_put_be16(frame + OFF_CHECK, weft_crc16_t10dif(0, frame + WEFT_ETH_LEN, CHECK_COVERED));
 }
 
+/* FRAME-11 */
 size_t
 weft_wire_remove(uint8_t *frame, struct weft_wire_hdr *h, uint64_t gone)
 {
@@ -136,6 +138,7 @@ wire_is_zero(const uint8_t *flit)
 	return any == 0;
 }
 
+/* FRAME-12 */
 uint64_t
 weft_wire_all_zero(const uint8_t *flits, unsigned int n)
 {

@@ -68,6 +68,7 @@ DAMAGE(spid, h.spid = 0x999; rebuild(m, h))
 DAMAGE(dpid, h.dpid = 0x999; rebuild(m, h))
 DAMAGE(control, h.kind = WEFT_WIRE_CONTROL; h.n_flits = 0; rebuild(m, h))
 
+/* FRAME-8, FRAME-9 */
 static void
 deframe_counts_every_reason(void **state)
 {
@@ -303,6 +304,7 @@ crc_first_mends_what_the_crc_fails(void **state)
 	rig_stop();
 }
 
+/* FRAME-12 */
 static void
 zero_flits_are_counted_and_use_no_number(void **state)
 {
@@ -350,6 +352,7 @@ a_switch_forwards_the_same_buffer(void **state)
 	rig_stop();
 }
 
+/* FRAME-11 */
 static void
 fec_relay_takes_spoilt_flits_out(void **state)
 {

@@ -77,7 +77,8 @@ for _ in 1 2 3; do
 done
 ends_well "the host was stopped"
 
-# A GFD that is killed has empty memory: a host hears so, forgets its lines, and goes on with zeros.
+# A GFD that is killed has empty memory: a host hears so, forgets its lines, and goes on with zeros
+# (SESS-30, SESS-31).
 fabric 0
 start h0 --json "$work/h.json"
 wait_for 20 has_read h0 "$pid_h0" 3000
@@ -94,7 +95,7 @@ same "old lines or zeros taken for others" 0 "$(total mismatches)"
 same "new memories met" 1 "$(json "$work/h.json" 'o["nodes"][0]["connections"][0]["memory_replaced"]')"
 grep -q 'node h0: g0 restarted with empty memory (generation' "$work/h0.log" || die "the host said nothing of it"
 
-# In cxl mode the switch tells the GFD: what it had is poison, no zeros, until it is written.
+# In cxl mode the switch tells the GFD: what it had is poison, no zeros, until it is written (SESS-32).
 for node in s0 g0; do kill_hard "$(eval "echo \$pid_$node")"; done
 mode=cxl
 fabric 0 "timeout_ms: 500"

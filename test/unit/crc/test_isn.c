@@ -112,6 +112,7 @@ numbers_add_up_in_both_forms(void **state)
 	}
 }
 
+/* ISN-3 */
 static void
 every_part_of_the_crc_is_one_xor(void **state)
 {
@@ -133,6 +134,7 @@ every_part_of_the_crc_is_one_xor(void **state)
 	}
 }
 
+/* ISN-5 */
 static void
 decode_inverts_every_number(void **state)
 {
@@ -152,7 +154,7 @@ decode_refuses_what_is_one_bit_off(void **state)
 				fail_msg("number %u, bit %u", d, bit);
 }
 
-/* Property 3. With the number's two symbols at most 8 are wrong, and the distance is 9. */
+/* Property 3. With the number's two symbols at most 8 are wrong, and the distance is 9 (ISN-7). */
 static void
 six_wrong_symbols_never_look_like_a_gap(void **state)
 {
@@ -176,7 +178,7 @@ six_wrong_symbols_never_look_like_a_gap(void **state)
 	}
 }
 
-/* Property 2, also when the number differs as well. */
+/* Property 2, also when the number differs as well (ISN-3). */
 static void
 other_receiver_never_looks_like_a_gap(void **state)
 {

@@ -38,6 +38,7 @@ protect_as(uint8_t *flit, unsigned int number)
 	weft_isn_protect(&tx, kernel, flit, 1);
 }
 
+/* ISN-6 */
 static void
 number_against_expected_decides(void **state)
 {
@@ -121,6 +122,7 @@ every_intact_flit_is_placed(void **state)
 	}
 }
 
+/* ISN-1 */
 static void
 runs_in_turn_pass_across_the_wrap(void **state)
 {
@@ -154,6 +156,7 @@ runs_in_turn_pass_across_the_wrap(void **state)
 	}
 }
 
+/* ISN-7 */
 static void
 bad_flit_uses_one_number(void **state)
 {
@@ -206,6 +209,7 @@ all_zero_flit_would_pass_for_number_zero(void **state)
 	assert_int_equal(got.in_turn, 1);
 }
 
+/* ISN-3 */
 static void
 flit_for_another_connection_is_bad(void **state)
 {
@@ -238,7 +242,10 @@ flit_for_another_connection_is_bad(void **state)
 	}
 }
 
-/* A NOP uses no number, whatever it says; a bad flit that was one is found out by the next. */
+/*
+ * A NOP uses no number, whatever it says; a bad flit that was one is found out by the next
+ * (ISN-2).
+ */
 static void
 nops_use_no_number(void **state)
 {

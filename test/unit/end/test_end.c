@@ -37,7 +37,10 @@ a_session_comes_up_with_credits(void **state)
 	rig_free(&r);
 }
 
-/* What a receiver does not consume, it does not have to take: the sender stops, nothing is lost. */
+/*
+ * What a receiver does not consume, it does not have to take: the sender stops, nothing is lost
+ * (RETRY-12).
+ */
 static void
 a_slow_consumer_holds_the_sender_back(void **state)
 {
@@ -138,7 +141,7 @@ messages_arrive_once_and_in_order(void **state)
 	}
 }
 
-/* A crash of either end: the other one notices, and a new session begins from nothing. */
+/* A crash of either end: the other one notices, and a new session begins from nothing (SESS-8). */
 static void
 an_end_that_restarts_gets_a_new_session(void **state)
 {
@@ -194,6 +197,7 @@ a_half_dead_link_loses_nothing(void **state)
 	}
 }
 
+/* SESS-9 */
 static void
 ends_that_disagree_say_so(void **state)
 {

@@ -268,6 +268,7 @@ payload(struct rig *r, struct rig_frame *f, unsigned int number, unsigned int ac
 	rig_crc(f->flit[0]);
 }
 
+/* RETRY-26 */
 static void
 two_contents_of_a_number_are_told_from_two_headers(void **state)
 {
@@ -303,7 +304,7 @@ two_contents_of_a_number_are_told_from_two_headers(void **state)
 	}
 }
 
-/* What a forged Ack freed and the other end asks for is sent. */
+/* What a forged Ack freed and the other end asks for is sent (RETRY-13, RETRY-25). */
 static void
 a_forged_ack_frees_nothing_for_good(void **state)
 {
@@ -330,7 +331,7 @@ a_forged_ack_frees_nothing_for_good(void **state)
 
 /*
  * The two ends disagree on what was received, and the flit is not there any more: the other end can
- * but ask for it for ever. Late Acks, and forged ones of any number, are no such sign.
+ * but ask for it for ever. Late Acks, and forged ones of any number, are no such sign (RETRY-27).
  */
 static void
 acks_that_never_fit_are_a_sign(void **state)
@@ -383,7 +384,10 @@ give_cxl(struct rig *r, unsigned int number, unsigned int ack, uint8_t content)
 	rig_take(r, &r->end[1], &f);
 }
 
-/* Recorded 1,023 numbers ago it is valid, and most flits do not show theirs: then the true one comes. */
+/*
+ * Recorded 1,023 numbers ago it is valid, and most flits do not show theirs: then the true one comes
+ * (RETRY-26).
+ */
 static void
 a_recorded_flit_of_cxl_mode_is_told_by_the_true_one(void **state)
 {
@@ -411,7 +415,10 @@ a_recorded_flit_of_cxl_mode_is_told_by_the_true_one(void **state)
 	}
 }
 
-/* A handshake shows how far the other end is: not by one flit that anybody may have sent. */
+/*
+ * A handshake shows how far the other end is: not by one flit that anybody may have sent
+ * (RETRY-51).
+ */
 static void
 what_was_taken_is_given_up_for_no_single_flit(void **state)
 {
@@ -437,7 +444,10 @@ what_was_taken_is_given_up_for_no_single_flit(void **state)
 	}
 }
 
-/* By a forged number nobody counts on: a flit that does not show its own is asked for instead. */
+/*
+ * By a forged number nobody counts on: a flit that does not show its own is asked for instead
+ * (RETRY-49).
+ */
 static void
 a_forged_number_of_cxl_mode_does_not_mislead(void **state)
 {
@@ -463,7 +473,10 @@ a_forged_number_of_cxl_mode_does_not_mislead(void **state)
 	}
 }
 
-/* A bad flit that somebody else put there is taken for a lost one; what is held for it is not believed. */
+/*
+ * A bad flit that somebody else put there is taken for a lost one; what is held for it is not believed
+ * (RETRY-50).
+ */
 static void
 noise_between_flits_of_cxl_mode_moves_none(void **state)
 {
@@ -500,7 +513,7 @@ noise_between_flits_of_cxl_mode_moves_none(void **state)
 	}
 }
 
-/* Naks go out for them once in half a round trip, and one for many flits. */
+/* Naks go out for them once in half a round trip, and one for many flits (RETRY-8). */
 static void
 forged_numbers_of_cxl_mode_do_not_choose_how_many_naks_go_out(void **state)
 {
@@ -525,7 +538,7 @@ forged_numbers_of_cxl_mode_do_not_choose_how_many_naks_go_out(void **state)
 	rig_free(&r);
 }
 
-/* However many numbers are forged: what goes out for it has a bound. */
+/* However many numbers are forged: what goes out for it has a bound (RETRY-28). */
 static void
 a_forged_number_does_not_choose_how_much_is_asked_for(void **state)
 {

@@ -153,6 +153,7 @@ close_lone(struct lone *t)
 
 /* --- handshake --- */
 
+/* RETRY-46 */
 static void
 a_session_starts_with_explicit_numbers_each_way(void **state)
 {
@@ -244,6 +245,7 @@ an_end_that_runs_joins_a_retrain(void **state)
 	close_lone(&t);
 }
 
+/* RETRY-47 */
 static void
 too_many_timeouts_lead_to_a_retrain(void **state)
 {
@@ -276,6 +278,7 @@ too_many_timeouts_lead_to_a_retrain(void **state)
 	close_lone(&t);
 }
 
+/* RETRY-47 */
 static void
 too_many_replays_of_one_flit_lead_to_a_retrain_and_progress_does_not(void **state)
 {
@@ -300,6 +303,7 @@ too_many_replays_of_one_flit_lead_to_a_retrain_and_progress_does_not(void **stat
 
 /* --- what a flit shows --- */
 
+/* RETRY-40 */
 static void
 numbers_run_from_1_to_1023_and_0_is_none(void **state)
 {
@@ -320,6 +324,7 @@ numbers_run_from_1_to_1023_and_0_is_none(void **state)
 	close_lone(&t);
 }
 
+/* RETRY-41 */
 static void
 the_field_has_its_priorities(void **state)
 {
@@ -387,6 +392,7 @@ a_header_says_what_was_before_it(void **state)
 
 /* --- the receiver --- */
 
+/* RETRY-42 */
 static void
 flits_without_a_number_are_counted(void **state)
 {
@@ -412,6 +418,7 @@ flits_without_a_number_are_counted(void **state)
 	close_lone(&t);
 }
 
+/* RETRY-43 */
 static void
 a_nak_is_withdrawn_if_the_bad_flit_was_no_payload(void **state)
 {
@@ -438,6 +445,7 @@ a_nak_is_withdrawn_if_the_bad_flit_was_no_payload(void **state)
 		}
 }
 
+/* RETRY-43 */
 static void
 after_a_bad_payload_all_come_again_from_it(void **state)
 {
@@ -494,7 +502,10 @@ a_bad_flit_that_was_expected_to_be_old_does_no_harm(void **state)
 	close_lone(&t);
 }
 
-/* With two bad flits in a row nobody knows how many numbers they used: no counting from a guess. */
+/*
+ * With two bad flits in a row nobody knows how many numbers they used: no counting from a guess
+ * (RETRY-43).
+ */
 static void
 several_bad_flits_make_counting_stop(void **state)
 {
@@ -518,6 +529,7 @@ several_bad_flits_make_counting_stop(void **state)
 	}
 }
 
+/* RETRY-6 */
 static void
 duplicates_are_dropped_without_a_nak(void **state)
 {
@@ -550,7 +562,10 @@ duplicates_are_dropped_without_a_nak(void **state)
 	close_lone(&t);
 }
 
-/* Of all explicit numbers, with 1 expected: what becomes of the flit, and what is asked for. */
+/*
+ * Of all explicit numbers, with 1 expected: what becomes of the flit, and what is asked for
+ * (RETRY-48).
+ */
 static void
 every_explicit_number_is_in_turn_ahead_or_behind(void **state)
 {
@@ -583,6 +598,7 @@ every_explicit_number_is_in_turn_ahead_or_behind(void **state)
 	}
 }
 
+/* RETRY-44 */
 static void
 a_single_flit_is_asked_for_and_those_behind_it_wait(void **state)
 {
@@ -621,6 +637,7 @@ a_single_flit_is_asked_for_and_those_behind_it_wait(void **state)
 	close_lone(&t);
 }
 
+/* RETRY-44 */
 static void
 another_fault_makes_a_selective_nak_a_standard_one(void **state)
 {
@@ -656,6 +673,7 @@ another_fault_makes_a_selective_nak_a_standard_one(void **state)
 	}
 }
 
+/* RETRY-7 */
 static void
 a_nak_is_repeated(void **state)
 {
@@ -745,7 +763,7 @@ a_nop_with_a_number_shows_a_lost_tail(void **state)
 
 /*
  * Ack and Nak of every number, forged: only those of flits that are out change anything, and a Nak for
- * what was acknowledged as long as that is still in the buffer.
+ * what was acknowledged as long as that is still in the buffer (RETRY-5, RETRY-25).
  */
 static void
 acks_out_of_the_window_change_nothing(void **state)
@@ -790,6 +808,7 @@ acks_out_of_the_window_change_nothing(void **state)
 			}
 }
 
+/* RETRY-8, RETRY-45 */
 static void
 a_standard_nak_replays_all_and_a_selective_one_that_flit(void **state)
 {
@@ -838,6 +857,7 @@ a_standard_nak_upgrades_a_selective_one(void **state)
 	close_lone(&t);
 }
 
+/* RETRY-2 */
 static void
 no_more_than_a_window_is_out(void **state)
 {
@@ -919,7 +939,10 @@ late_poison_comes_before_its_data(void **state)
 		}
 }
 
-/* A replay that begins between the spoiled flit and the Poison flit: all three go again. */
+/*
+ * A replay that begins between the spoiled flit and the Poison flit: all three go again
+ * (RETRY-11).
+ */
 static void
 nothing_comes_between_data_and_poison(void **state)
 {
@@ -981,6 +1004,7 @@ run_with_outages(struct rig *r, struct weft_rand *pick, uint32_t bad)
 	return rig_is_done(r);
 }
 
+/* RETRY-1, RETRY-3 */
 static void
 everything_arrives_however_many_flits_are_bad(void **state)
 {

@@ -15,6 +15,7 @@ rxl_cfg(void)
 	return c;
 }
 
+/* RETRY-3, RETRY-4 */
 static void
 clean_wire_costs_nothing(void **state)
 {
@@ -55,6 +56,7 @@ header_of_last(const struct rig *r, unsigned int to)
 	return weft_flit_hdr_get(e->frame[e->n_frames - 1].flit[0]);
 }
 
+/* ISN-4, ISN-5; RETRY-21, RETRY-22 */
 static void
 a_lost_flit_is_asked_for_by_itself(void **state)
 {
@@ -94,6 +96,7 @@ a_lost_flit_is_asked_for_by_itself(void **state)
 	rig_free(&r);
 }
 
+/* RETRY-20 */
 static void
 without_an_rx_buffer_it_goes_back(void **state)
 {
@@ -122,6 +125,7 @@ without_an_rx_buffer_it_goes_back(void **state)
 	rig_free(&r);
 }
 
+/* RETRY-6 */
 static void
 a_duplicate_is_dropped_without_a_nak(void **state)
 {
@@ -145,7 +149,10 @@ a_duplicate_is_dropped_without_a_nak(void **state)
 	rig_free(&r);
 }
 
-/* The last flit of a burst is lost: no flit behind it shows the gap, a NOP does. */
+/*
+ * The last flit of a burst is lost: no flit behind it shows the gap, a NOP does
+ * (ISN-2; RETRY-23).
+ */
 static void
 a_nop_shows_a_lost_tail(void **state)
 {
@@ -170,7 +177,10 @@ a_nop_shows_a_lost_tail(void **state)
 	rig_free(&r);
 }
 
-/* Ack and Nak of every number: only those of flits that are out change anything. */
+/*
+ * Ack and Nak of every number: only those of flits that are out change anything
+ * (ISN-1; RETRY-5, RETRY-20, RETRY-21).
+ */
 static void
 acks_out_of_the_window_change_nothing(void **state)
 {
@@ -209,7 +219,7 @@ acks_out_of_the_window_change_nothing(void **state)
 	}
 }
 
-/* The hang of reliability.md 3.6: the Ack was coalesced away, the one Nak is lost. */
+/* The hang of reliability.md 3.6: the Ack was coalesced away, the one Nak is lost (RETRY-7). */
 static void
 a_lost_nak_is_said_again(void **state)
 {
@@ -237,7 +247,10 @@ a_lost_nak_is_said_again(void **state)
 	}
 }
 
-/* The other end does not run for a while: it is asked what it has, and sent nothing twice. */
+/*
+ * The other end does not run for a while: it is asked what it has, and sent nothing twice
+ * (RETRY-10).
+ */
 static void
 who_is_slow_gets_nothing_twice(void **state)
 {
@@ -271,6 +284,7 @@ who_is_slow_gets_nothing_twice(void **state)
 	}
 }
 
+/* RETRY-11 */
 static void
 late_poison_goes_out_in_order(void **state)
 {
@@ -309,6 +323,7 @@ late_poison_goes_out_in_order(void **state)
 	rig_free(&r);
 }
 
+/* ISN-8; RETRY-2 */
 static void
 a_window_of_flits_and_no_more(void **state)
 {
@@ -367,7 +382,10 @@ impossible_options_are_refused(void **state)
 	assert_null(weft_llr_init(mem + 1, &good, 0));
 }
 
-/* Every option, every fault, both ways: all arrives, once, in order, and never too much is out. */
+/*
+ * Every option, every fault, both ways: all arrives, once, in order, and never too much is out
+ * (RETRY-1, RETRY-3, RETRY-29).
+ */
 static void
 everything_arrives_on_a_bad_channel(void **state)
 {

@@ -10,6 +10,7 @@
 
 /* --- coming up --- */
 
+/* SESS-1, SESS-3, SESS-8, SESS-13 */
 static void
 comes_up_in_four_frames(void **state)
 {
@@ -39,6 +40,7 @@ comes_up_in_four_frames(void **state)
 	assert_in_range(n->sent[ANSWERS][WEFT_CONTROL_KEEPALIVE], 100, 102);
 }
 
+/* SESS-7 */
 static void
 flits_begin_a_session_at_the_asking_end(void **state)
 {
@@ -50,6 +52,7 @@ flits_begin_a_session_at_the_asking_end(void **state)
 	assert_up(n);
 }
 
+/* SESS-1, SESS-3 */
 static void
 any_lost_frame_of_the_bring_up_costs_one_hello(void **state)
 {
@@ -85,6 +88,7 @@ comes_up_over_a_round_trip_of_many_hellos(void **state)
 	assert_int_equal(n->begun[ASKS] + n->begun[ANSWERS], 2);
 }
 
+/* SESS-2 */
 static void
 ids_are_never_zero_nor_the_one_before(void **state)
 {
@@ -146,6 +150,7 @@ senseless_settings_are_refused(void **state)
 
 /* --- frames of older lives --- */
 
+/* SESS-4, SESS-5 */
 static void
 an_old_hello_does_not_disturb_a_live_session(void **state)
 {
@@ -169,6 +174,7 @@ an_old_hello_does_not_disturb_a_live_session(void **state)
 	assert_up(n);
 }
 
+/* SESS-6 */
 static void
 an_old_hello_between_welcome_and_ready_costs_one_hello(void **state)
 {
@@ -201,6 +207,7 @@ an_old_hello_of_the_live_session_does_not_take_the_place_of_a_new_one(void **sta
 	assert_int_equal(n->begun[ANSWERS], 2);
 }
 
+/* SESS-5, SESS-6; FRAME-9 */
 static void
 frames_of_older_lives_change_nothing(void **state)
 {
@@ -237,6 +244,7 @@ frames_of_older_lives_change_nothing(void **state)
 
 /* --- disagreement --- */
 
+/* SESS-9, SESS-10 */
 static void
 both_ends_name_what_differs(void **state)
 {
@@ -276,6 +284,7 @@ both_ends_name_what_differs(void **state)
 	}
 }
 
+/* SESS-12 */
 static void
 frames_that_do_not_pass_are_found_at_bring_up(void **state)
 {
@@ -415,6 +424,7 @@ ends_restart_in_any_order(void **state)
 	}
 }
 
+/* SESS-20 */
 static void
 reset_is_sent_seldom_and_by_the_answering_end(void **state)
 {
@@ -446,6 +456,7 @@ reset_is_sent_seldom_and_by_the_answering_end(void **state)
 
 /* --- silence --- */
 
+/* SESS-14, SESS-15 */
 static void
 a_one_way_break_stalls_both_ends_and_heals(void **state)
 {
@@ -494,6 +505,7 @@ a_lost_all_clear_is_not_waited_for(void **state)
 	assert_up(n);
 }
 
+/* SESS-17 */
 static void
 a_break_that_lasts_ends_the_session_at_both_ends(void **state)
 {
@@ -517,6 +529,7 @@ a_break_that_lasts_ends_the_session_at_both_ends(void **state)
 	}
 }
 
+/* SESS-16 */
 static void
 a_jump_of_the_clock_ends_nothing(void **state)
 {
@@ -536,6 +549,7 @@ a_jump_of_the_clock_ends_nothing(void **state)
 	assert_int_equal(n->s[ASKS].id, id);
 }
 
+/* SESS-16 */
 static void
 a_paused_end_finds_its_session_again(void **state)
 {
@@ -555,6 +569,7 @@ a_paused_end_finds_its_session_again(void **state)
 	}
 }
 
+/* SESS-13, SESS-18 */
 static void
 flits_stand_in_for_keepalives_and_losses_do_not(void **state)
 {
@@ -579,6 +594,7 @@ flits_stand_in_for_keepalives_and_losses_do_not(void **state)
 
 /* --- goodbye --- */
 
+/* SESS-24 */
 static void
 goodbye_ends_a_session_at_once(void **state)
 {
@@ -698,7 +714,7 @@ what_is_known_is_said_from_the_next_session_on(void **state)
 	assert_int_equal(n->s[ANSWERS].count[WEFT_SESSION_N_BAD_PROOFS], 0);
 }
 
-/* Both ends have the same deal, and no two sessions do. */
+/* Both ends have the same deal, and no two sessions do (SESS-25). */
 static void
 shares_are_fresh_in_every_session(void **state)
 {
@@ -723,6 +739,7 @@ shares_are_fresh_in_every_session(void **state)
 	assert_int_equal(n->s[ASKS].count[WEFT_SESSION_N_BAD_PROOFS], 0);
 }
 
+/* SESS-25 */
 static void
 another_key_never_begins_a_session(void **state)
 {
@@ -764,6 +781,7 @@ nothing_begins_without_random_bytes(void **state)
 	}
 }
 
+/* SESS-9 */
 static void
 options_of_ide_must_agree(void **state)
 {

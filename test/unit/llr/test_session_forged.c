@@ -33,6 +33,7 @@ counted(const struct net *n, unsigned int end, enum weft_session_counter c)
 	return n->s[end].count[c];
 }
 
+/* SESS-21, SESS-23 */
 static void
 said_without_proof_ends_no_session(void **state)
 {
@@ -68,7 +69,7 @@ said_without_proof_ends_no_session(void **state)
 	assert_int_equal(n->ended[ASKS] + n->ended[ANSWERS], 0);
 }
 
-/* A flood, within one keepalive_ns. */
+/* A flood, within one keepalive_ns (SESS-21, SESS-22). */
 static void
 doubts_are_answered_seldom_and_with_no_more_than_was_said(void **state)
 {
@@ -92,7 +93,7 @@ doubts_are_answered_seldom_and_with_no_more_than_was_said(void **state)
 	assert_true(WEFT_WIRE_FLITS_OFF + len <= 60);
 }
 
-/* What is true is found out: the answering end has forgotten the session. */
+/* What is true is found out: the answering end has forgotten the session (SESS-22, SESS-28). */
 static void
 an_end_that_knows_nothing_says_so(void **state)
 {
@@ -127,7 +128,7 @@ an_end_that_knows_nothing_says_so(void **state)
 	assert_int_equal(n->s[ASKS].state, WEFT_SESSION_STALLED);
 }
 
-/* A number that was heard once is of no use for the next session, nor long after. */
+/* A number that was heard once is of no use for the next session, nor long after (SESS-23). */
 static void
 a_challenge_is_fresh(void **state)
 {
@@ -174,7 +175,7 @@ without_random_bytes_nothing_is_asked(void **state)
 	assert_up(n);
 }
 
-/* With keys: whatever is said in a session, or played back, changes nothing of it. */
+/* With keys: whatever is said in a session, or played back, changes nothing of it (SESS-26). */
 static void
 what_has_no_mac_changes_nothing(void **state)
 {
@@ -208,7 +209,7 @@ what_has_no_mac_changes_nothing(void **state)
 	assert_state(n, WEFT_SESSION_STALLED, WEFT_SESSION_STALLED); /* no sign of life */
 }
 
-/* The last KEEPALIVE of each end, again and again; and to the one who sent it. */
+/* The last KEEPALIVE of each end, again and again; and to the one who sent it (SESS-26). */
 static void
 what_came_before_is_no_sign_of_life(void **state)
 {
@@ -281,6 +282,7 @@ a_changed_message_has_another_mac(void **state)
 	assert_int_equal(counted(n, ASKS, WEFT_SESSION_N_BAD_MACS), 4);
 }
 
+/* SESS-27 */
 static void
 goodbye_with_a_mac_is_believed_at_once(void **state)
 {
@@ -300,7 +302,10 @@ goodbye_with_a_mac_is_believed_at_once(void **state)
 	}
 }
 
-/* While the ends come up, somebody answers each HELLO at once, and all the time. */
+/*
+ * While the ends come up, somebody answers each HELLO at once, and all the time
+ * (SESS-10, SESS-11).
+ */
 static void
 nothing_said_keeps_a_session_from_beginning(void **state)
 {
@@ -335,7 +340,7 @@ nothing_said_keeps_a_session_from_beginning(void **state)
 		}
 }
 
-/* Whoever was offered a session does not give that up, whatever else he is told. */
+/* Whoever was offered a session does not give that up, whatever else he is told (SESS-11). */
 static void
 an_offer_that_was_proven_is_not_given_up(void **state)
 {
@@ -352,7 +357,7 @@ an_offer_that_was_proven_is_not_given_up(void **state)
 	assert_up(n);
 }
 
-/* The answering end may be about to begin it: it says nothing of it. */
+/* The answering end may be about to begin it: it says nothing of it (SESS-19). */
 static void
 what_is_offered_is_not_said_to_be_gone(void **state)
 {
@@ -405,6 +410,7 @@ nobody_makes_hellos_short(void **state)
 	assert_int_equal(counted(n, ASKS, WEFT_SESSION_N_STALE), 10);
 }
 
+/* SESS-29 */
 static void
 with_keys_no_flit_begins_a_session(void **state)
 {

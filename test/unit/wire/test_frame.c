@@ -110,6 +110,7 @@ random_header(struct weft_rand *r)
 	return h;
 }
 
+/* FRAME-1 to FRAME-7 */
 static void
 headers_are_the_bytes_of_the_specification(void **state)
 {
@@ -159,6 +160,7 @@ what_was_built_parses_to_the_same(void **state)
 	free(frame);
 }
 
+/* FRAME-4 */
 static void
 every_single_bit_error_is_refused(void **state)
 {
@@ -184,7 +186,10 @@ every_single_bit_error_is_refused(void **state)
 	}
 }
 
-/* Each row breaks one thing in a good rxl frame of one flit, whose check is then made right. */
+/*
+ * Each row breaks one thing in a good rxl frame of one flit, whose check is then made right
+ * (FRAME-2, FRAME-3, FRAME-5, FRAME-6).
+ */
 static void
 each_fault_has_its_verdict(void **state)
 {
@@ -218,7 +223,7 @@ each_fault_has_its_verdict(void **state)
 	}
 }
 
-/* All faults at once; as each is put right, the next shows. */
+/* All faults at once; as each is put right, the next shows (FRAME-10). */
 static void
 faults_show_in_the_order_of_the_checks(void **state)
 {
@@ -262,6 +267,7 @@ faults_show_in_the_order_of_the_checks(void **state)
 	assert_int_equal(parse(frame, sizeof(frame), &h), WEFT_OK);
 }
 
+/* FRAME-6 */
 static void
 cxl_frames_have_no_ids(void **state)
 {
@@ -281,7 +287,10 @@ cxl_frames_have_no_ids(void **state)
 	}
 }
 
-/* What any length is, given a header that is good for one or two flits, or for control. */
+/*
+ * What any length is, given a header that is good for one or two flits, or for control
+ * (FRAME-7).
+ */
 static void
 only_the_announced_length_is_taken(void **state)
 {
@@ -307,6 +316,7 @@ only_the_announced_length_is_taken(void **state)
 		assert_int_equal(parse(frame, len, &got), len < 32 ? WEFT_DROP_RUNT : WEFT_OK);
 }
 
+/* FRAME-1 */
 static void
 short_packet_of_another_protocol_is_ethertype(void **state)
 {
@@ -391,6 +401,7 @@ remove_and_compare(struct weft_rand *r, unsigned int n, uint64_t gone)
 	free(frame);
 }
 
+/* FRAME-11 */
 static void
 removing_keeps_the_others_in_order(void **state)
 {
@@ -410,6 +421,7 @@ removing_keeps_the_others_in_order(void **state)
 	remove_and_compare(&r, 3, ~UINT64_C(7)); /* bits beyond the count mean nothing */
 }
 
+/* FRAME-12 */
 static void
 one_bit_anywhere_makes_a_flit_not_zero(void **state)
 {
