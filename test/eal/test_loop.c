@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "weft_loop.h"
+#include "eal_priv.h"
 
 /* Lcores 0 to 3, the last two on one CPU: see main(). */
 static unsigned int n_cpus;
@@ -269,6 +269,60 @@ neighbour(void *arg)
 	return NULL;
 }
 
+/* What the kernel says of the time that a loop waited for its CPU: the truth, nothing, all of it, no word. */
+static enum { WAITS_TRULY, WAITS_NEVER, WAITS_ALWAYS, WAITS_UNTOLD } waits;
+uint64_t __real_eal_run_delay_ns(int schedstat_fd);
+uint64_t __wrap_eal_run_delay_ns(int schedstat_fd);
+
+uint64_t
+__wrap_eal_run_delay_ns(int schedstat_fd)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	switch (__atomic_load_n(&waits, __ATOMIC_RELAXED)) {
+	case WAITS_NEVER: return 5;
+	case WAITS_ALWAYS: return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	case WAITS_UNTOLD: return UINT64_MAX;
+	default: return __real_eal_run_delay_ns(schedstat_fd);
+	}
+}
+
+static void
+a_spinning_loop_yields_once_it_has_to_wait(void **state)
+{
+	struct probe p = { 0 }, q = { 0 };
+	struct weft_loop *loop = loop_on(1, WEFT_IDLE_AUTO, &p), *other;
+	const cpu_set_t cpus = rte_lcore_cpuset(1);
+
+	(void)state;
+	__atomic_store_n(&waits, WAITS_NEVER, __ATOMIC_RELAXED);
+	assert_int_equal(weft_loop_launch(loop), 0);
+	assert_true(reaches(&p.calls, 1, 5000));
+	assert_int_equal(weft_loop_idle(loop), WEFT_IDLE_SPIN);
+	assert_non_null(strstr(p.line, "lcore 1 on CPU "));
+	assert_non_null(strstr(p.line, ": spins (owns its CPU"));
+	/* As long as it does not wait it goes on so: some looks of the monitor. */
+	assert_false(reaches(&p.lines, 2, 350));
+	__atomic_store_n(&waits, WAITS_ALWAYS, __ATOMIC_RELAXED);
+	assert_true(reaches(&p.lines, 2, 5000));
+	assert_int_equal(weft_loop_idle(loop), WEFT_IDLE_YIELD);
+	assert_non_null(strstr(p.line, "yields (shares its CPU, waited 100.0 % of the time)"));
+	/* And never back. */
+	__atomic_store_n(&waits, WAITS_NEVER, __ATOMIC_RELAXED);
+	assert_false(reaches(&p.lines, 3, 350));
+	end(loop);
+	/* Where nobody knows, it does not dare. */
+	__atomic_store_n(&waits, WAITS_UNTOLD, __ATOMIC_RELAXED);
+	other = loop_on(1, WEFT_IDLE_AUTO, &q);
+	assert_int_equal(weft_loop_launch(other), 0);
+	assert_true(reaches(&q.calls, 1, 5000));
+	assert_int_equal(
+		weft_loop_idle(other), eal_cpu_isolated(&cpus) ? WEFT_IDLE_SPIN : WEFT_IDLE_YIELD);
+	end(other);
+	__atomic_store_n(&waits, WAITS_TRULY, __ATOMIC_RELAXED);
+}
+
 static void
 late_neighbour_makes_a_spinning_loop_yield(void **state)
 {
@@ -304,6 +358,7 @@ main(void)
 		cmocka_unit_test(lcores_on_one_cpu_yield),
 		cmocka_unit_test(bad_configurations_are_refused),
 		cmocka_unit_test(quiesce_outlasts_every_reader),
+		cmocka_unit_test(a_spinning_loop_yields_once_it_has_to_wait),
 		cmocka_unit_test(late_neighbour_makes_a_spinning_loop_yield),
 	};
 	size_t first, last;
