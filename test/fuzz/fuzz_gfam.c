@@ -57,13 +57,15 @@ number(struct fuzz_in *in, unsigned int log2)
 	return ((uint64_t)(b & 0x1F) << log2) + (b & 0x80 ? (uint64_t)fuzz_u8(in) << 6 : 0);
 }
 
-/* An address with bits where ways are, too. */
+/* An address with bits where ways are, too; or one a little below. */
 static uint64_t
 address(struct fuzz_in *in)
 {
+	const bool is_below = in->n > 0 && (in->p[0] & 0x40) != 0;
 	const uint64_t hpa = number(in, 28), low = fuzz_u8(in);
+	const uint64_t off = low << 7 ^ (uint64_t)fuzz_u8(in) << 14;
 
-	return hpa + (low << 7 ^ (uint64_t)fuzz_u8(in) << 14);
+	return is_below ? hpa - off : hpa + off;
 }
 
 /* --- the reference --- */

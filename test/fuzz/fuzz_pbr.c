@@ -328,7 +328,8 @@ set_idt(struct script *x, uint8_t how)
 	int rc;
 
 	for (unsigned int i = 0; i < n; i++) {
-		pid[i] = pids[(first + i * turn) % PIDS];
+		pid[i] =
+			pids[(first + i * turn) % (turn & 0x80 ? PIDS : 6)]; /* these may be good */
 		may = may && pid[i] < WEFT_PIDS &&
 		      (d->is_fast ? x->vector[WEFT_GMV][pid[i]] || x->vector[WEFT_VTV][pid[i]]
 				  : x->vector[WEFT_LAV][pid[i]]);
@@ -523,6 +524,34 @@ run(struct script *x, uint8_t how)
 	FUZZ_CHECK(weft_edge_mem_run(x->edge, hpa, dpid, n) == found);
 }
 
+/* A row that spreads: each choice is one that may be, and in time comes every group that may. */
+static void
+check_both(const struct script *x, const struct weft_route_ports *ports, uint16_t dpid,
+	enum weft_route_class c, uint64_t rnd)
+{
+	const struct weft_rgt_entry *e = &x->rgt[x->drt[dpid][1]];
+	bool first = false, second = false, is_first, is_second;
+
+	for (unsigned int i = 0; i < 256; i++) {
+		const int port = weft_route_port(x->route, ports, dpid, c, rnd);
+
+		check_spread(e, ports, port);
+		(void)ready_ports(e, ports, 0, e->counts >> 3, port, &is_first);
+		(void)ready_ports(e, ports, (e->counts >> 3) + 1u, e->counts & 7, port, &is_second);
+		first |= is_first;
+		second |= is_second;
+		rnd = (rnd ^ rnd >> 29) * UINT64_C(0x9E3779B97F4A7C15) + i;
+	}
+	if (e->mode >> 3 == 7)
+		return;
+	for (unsigned int i = 0; i <= (e->counts & 7); i++) {
+		bool is_one;
+
+		(void)ready_ports(e, ports, i, i, e->port[i], &is_one);
+		FUZZ_CHECK(!is_one || (i <= e->counts >> 3 ? first : second));
+	}
+}
+
 static void
 route(struct script *x, uint8_t how)
 {
@@ -546,7 +575,7 @@ route(struct script *x, uint8_t how)
 	else if (x->drt[dpid][0] != 2 || !x->route->spread || !may_spread(c))
 		FUZZ_CHECK(port == first_port(x, dpid));
 	else
-		check_spread(&x->rgt[x->drt[dpid][1]], &ports, port);
+		check_both(x, &ports, dpid, c, rnd);
 }
 
 static void

@@ -208,16 +208,16 @@ def km():
 
 def pbr():
     row = lambda *v: bytes(v)
-    allow = b"".join(row(3 | v << 3, p) for v in range(3) for p in (0, 1, 3, 5))
+    allow = b"".join(row(3 | v << 3, p) for v in range(3) for p in range(6))
     for i, port in enumerate((b"\x3F\x1F\x80\x80", b"\x02\x10\x10\0", b"\x75\x07\xFF\xFF")):
-        fast = row(0x10, 16, 20) + row(2 | 3 << 4, 0, 0, 1) + row(1 | 2 << 4, 0, 0x01, 0, 1, 0x0D, 0, 0)
+        fast = row(0x10, 16, 20) + row(2 | 3 << 4, 0, 0, 1) + row(1 | 2 << 4, 0, 0x0D, 0, 0, 0x01, 0, 1)
         ldst = row(0x18, 32, 34) + row(0x0A | 2 << 4, 0, 3, 0) + row(9 | 1 << 4, 0, 0x0B, 2, 0)
         look = row(4 | 30 << 3, 16, 0, 0, 0, 2, 4 | 31 << 3, 32, 0, 0, 0, 20, 5, 17, 0, 1, 0, 0x15, 16, 1, 2, 3)
         routes = row(0x17, 3, 3, 1, 9) + row(0x1F | 0x30, 3, 0, 2, 0, 2, 1, 1, 7) + \
             b"".join(row(6 | n << 4) + bytes(range(8)) + row(0x0F, m, 0, 0) for n, m in ((0, 0), (1, 0x39)))
         rest = row(7, 0, 0x77, 0, 0x7F, 0) + row(0x17, 1, 0, 3, 5) + row(7, 2, 64, 1, 1) + row(7, 3, 1)
         ask = b"".join(row(0x8E) + b"\x0F" * 8 + row(p, c) + bytes(range(8)) for p in range(4) for c in (0, 3, 12, 16))
-        seed("pbr", "port_%d" % i, port + allow + fast + ldst + look + routes + rest + look + ask +
+        seed("pbr", "port_%d" % i, port + allow + fast + ldst + look + routes + rest + look + ask + row(0x20, 16, 20) + look +
              row(0x8D, 0x5F, 1, 0x0D, 5, 0xA5, 16, 0, 0, 0, 1))
 
 
@@ -229,9 +229,12 @@ def gfam():
         gdt = bytes([0x04, 2, 0, 0x04, 0, 0, 4, 0, 0x04, 8, 4, 4, 1]) + bytes([0x0C, 1, 3, 0x02, 16, 32, 4, 0])
         looks = b"".join(bytes([6 | 23 << 3, hpa, 0, 0, stride, who]) for hpa in (0, 1, 8, 16)
                          for stride, who in ((2, 0), (20, 9), (22, 0x21)))
-        uio = b"".join(bytes([7 | p << 3, hpa, 1, 0, 3, 255]) for p in (0, 1) for hpa in (0, 8, 31))
+        uio = b"".join(bytes([7 | p << 3, hpa, 1, 0, 3, 255]) for p in (0, 1) for hpa in (0, 8, 0x48, 31))
         seed("gfam", "tables_%d" % i, device[i & 1] + bytes([knobs, 0x78 if i < 2 else 0x1C]) + dmps + groups + gdt +
              looks + uio + bytes([5, 1]) + dmps + groups + gdt + looks)
+    # From one decoder into the next.
+    seed("gfam", "crosses", device[0] + b"\x10\0" + bytes([0, 0, 4, 28, 4, 2, 0, 0, 0, 0, 4, 0, 0, 1, 8, 4, 0,
+                                                         7, 0x41, 1, 0, 0, 255, 7, 1, 1, 0, 0, 255]))
 
 
 def atc():
