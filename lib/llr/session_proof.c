@@ -46,6 +46,7 @@ weft_session_deal(const struct weft_session *s, struct weft_session_deal *d)
 	make_deal(s, s->id, &s->said, &s->peer, s->live_random, d);
 }
 
+/* SESS-25 */
 bool
 session_prove(const struct weft_session *s, uint32_t id, bool is_live, uint8_t *proof)
 {

@@ -97,7 +97,7 @@ deframe_is_neighbours(const struct weft_env *env, struct rte_mbuf *m, const stru
 	       env->neighbour(env->neighbour_arg, m);
 }
 
-/* The rest of what is decided without the connection. */
+/* The rest of what is decided without the connection (FRAME-8). */
 static enum weft_verdict
 deframe_admit(const struct weft_env *env, struct rte_mbuf *m, struct weft_frame *f)
 {
