@@ -57,7 +57,7 @@ weft_duplicate_init(struct weft_duplicate *d, const struct weft_duplicate_cfg *c
 	return 0;
 }
 
-/* From another process of this node, as it says. Own frames may come back by a hub. */
+/* From another process of this node, as it says (SESS-33). Own frames may come back by a hub. */
 static bool
 duplicate_is_meant(const struct weft_duplicate *d, const struct weft_control *c)
 {
@@ -66,7 +66,7 @@ duplicate_is_meant(const struct weft_duplicate *d, const struct weft_control *c)
 	       memcmp(c->name, d->cfg.node, sizeof(c->name)) == 0;
 }
 
-/* One in pause_ns: anybody can send any number of them. */
+/* One in pause_ns: anybody can send any number of them (SESS-36). */
 static bool
 duplicate_has_time(struct weft_duplicate *d, uint64_t *after_ns, uint64_t now_ns)
 {
@@ -78,6 +78,7 @@ duplicate_has_time(struct weft_duplicate *d, uint64_t *after_ns, uint64_t now_ns
 	return true;
 }
 
+/* SESS-35 */
 static void
 duplicate_asked(struct weft_duplicate *d, const struct weft_control *c, uint64_t now_ns)
 {
@@ -89,6 +90,7 @@ duplicate_asked(struct weft_duplicate *d, const struct weft_control *c, uint64_t
 		d->answer_to = c->instance;
 }
 
+/* SESS-37 */
 static bool
 duplicate_is_proven(struct weft_duplicate *d, const struct weft_control *c)
 {
@@ -105,6 +107,7 @@ duplicate_is_proven(struct weft_duplicate *d, const struct weft_control *c)
 	return false;
 }
 
+/* SESS-34 */
 static bool
 duplicate_answered(struct weft_duplicate *d, const struct weft_control *c, uint64_t now_ns)
 {

@@ -164,6 +164,7 @@ runs(void)
 	return n;
 }
 
+/* SESS-34 */
 static void
 alone_it_takes_part_after_four_questions(void **state)
 {
@@ -181,7 +182,7 @@ alone_it_takes_part_after_four_questions(void **state)
 	assert_int_equal(net.found[0], 0);
 }
 
-/* Whichever instance is the smaller one: who runs goes on. */
+/* Whichever instance is the smaller one: who runs goes on (SESS-34, SESS-35). */
 static void
 the_second_is_refused_and_both_know(void **state)
 {
@@ -262,6 +263,7 @@ who_was_killed_is_not_in_the_way(void **state)
 	assert_int_equal(net.found[1], 0);
 }
 
+/* SESS-33 */
 static void
 other_nodes_and_fabrics_are_nobodys_business(void **state)
 {
@@ -301,6 +303,7 @@ forge(struct weft_rand *r)
 	put_frame(PROCESSES, &c);
 }
 
+/* SESS-35, SESS-36 */
 static void
 a_stranger_stops_nobody_who_runs(void **state)
 {
@@ -330,7 +333,10 @@ a_stranger_stops_nobody_who_runs(void **state)
 	}
 }
 
-/* With keys he keeps nobody from starting either; those who were heard before are played back. */
+/*
+ * With keys he keeps nobody from starting either; those who were heard before are played back
+ * (SESS-37).
+ */
 static void
 a_stranger_without_the_key_refuses_nobody(void **state)
 {
