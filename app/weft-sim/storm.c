@@ -2,9 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Somebody on a link of rxl mode who has no keys: noise, and NOPs of any number with single-flit Naks
+ * Somebody on a link who has no keys: noise, and NOPs of any number with single-flit Naks
  * for any, one frame after another at the link's rate, in the name of the frame that went by last. He
  * sends nothing that acknowledges or is in turn: that may cost a session, which test/unit/llr judges.
+ * In cxl mode any number and any Nak does one or the other, so there he sends noise alone.
  * None of this may: all that was sent still arrives, in order, once.
  */
 
@@ -22,6 +23,8 @@ storm_flit(struct sim *s, struct sim_frame *f)
 	uint64_t syndrome = weft_rand_u64(&s->fault_rand);
 
 	memset(flit, 0, WEFT_FLIT_LEN);
+	if ((syndrome & 1) == 0 && s->sc.mode == WEFT_MODE_CXL)
+		syndrome ^= 1;
 	if ((syndrome & 1) == 0) {
 		h.replay_cmd = WEFT_REPLAY_NAK_SELECTIVE;
 		h.seq = (uint16_t)weft_rand_below(&s->fault_rand, WEFT_ISN_NUMBERS);

@@ -177,7 +177,7 @@ draw_faults(struct weft_rand *r, struct scenario *sc)
 		any += sc->fault_weight[i];
 	}
 	/* Of a number that was drawn for something else: what a seed means stays. */
-	if (sc->mode == WEFT_MODE_RXL && sc->fault_max_ns % 3 == 0)
+	if (sc->fault_max_ns % 3 == 0)
 		sc->fault_weight[FAULT_STORM] = 2;
 	if (once_in(r, 5) || any == 0)
 		sc->fault_gap_ns = 0;
