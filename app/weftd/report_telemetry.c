@@ -55,14 +55,37 @@ telemetry_row(void *data, const char *name, uint64_t value)
 	rte_tel_data_add_dict_u64(data, name, value);
 }
 
+/* NODE or NODE,PEER: the node that runs here, or NULL; PEER, or NULL. */
+static const struct node *
+node_and_peer(const char *params, const char **peer)
+{
+	size_t len;
+
+	*peer = words_first(params, ',', &len);
+	for (uint16_t i = 0; i < telemetry_daemon->n_nodes; i++) {
+		const char *name = telemetry_daemon->node[i].topo->name;
+
+		if (len != 0 && strlen(name) == len && memcmp(name, params, len) == 0)
+			return &telemetry_daemon->node[i];
+	}
+	return NULL;
+}
+
+/* NODE alone. */
+static const struct node *
+node_named(const char *params)
+{
+	const char *peer;
+	const struct node *n = node_and_peer(params, &peer);
+
+	return peer == NULL ? n : NULL;
+}
+
 static int
 tell_node(const char *params, struct rte_tel_data *data)
 {
-	const struct node *n = NULL;
+	const struct node *n = node_named(params);
 
-	for (uint16_t i = 0; params != NULL && i < telemetry_daemon->n_nodes; i++)
-		if (strcmp(telemetry_daemon->node[i].topo->name, params) == 0)
-			n = &telemetry_daemon->node[i];
 	if (n == NULL)
 		return -ENOENT;
 	rte_tel_data_start_dict(data);
@@ -96,13 +119,10 @@ static int
 tell_ats(const char *params, struct rte_tel_data *data)
 {
 	struct ats_row row[ATS_ROWS];
-	const struct node *n = NULL;
+	const struct node *n = node_named(params);
 	uint64_t waiting, moving, holding;
 	unsigned int parts;
 
-	for (uint16_t i = 0; params != NULL && i < telemetry_daemon->n_nodes; i++)
-		if (strcmp(telemetry_daemon->node[i].topo->name, params) == 0)
-			n = &telemetry_daemon->node[i];
 	if (n == NULL || n->ats == NULL)
 		return -ENOENT;
 	rte_tel_data_start_dict(data);
@@ -114,22 +134,6 @@ tell_ats(const char *params, struct rte_tel_data *data)
 	rte_tel_data_add_dict_u64(data, "moving", moving);
 	rte_tel_data_add_dict_u64(data, "holding", holding);
 	return 0;
-}
-
-/* NODE or NODE,PEER: the node that runs here, or NULL; PEER, or NULL. */
-static const struct node *
-node_and_peer(const char *params, const char **peer)
-{
-	size_t len;
-
-	*peer = words_first(params, ',', &len);
-	for (uint16_t i = 0; i < telemetry_daemon->n_nodes; i++) {
-		const char *name = telemetry_daemon->node[i].topo->name;
-
-		if (len != 0 && strlen(name) == len && memcmp(name, params, len) == 0)
-			return &telemetry_daemon->node[i];
-	}
-	return NULL;
 }
 
 /* Sums over the connections of a node, or one of them: NODE or NODE,PEER. */
