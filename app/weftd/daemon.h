@@ -798,6 +798,9 @@ uint64_t node_now_ns(void);
 /** Set the clocks of a node for this poll. */
 void node_clock(struct node *n);
 
+/** Take what came in: one poll of every part of the receive pipeline. @return what was done */
+unsigned int node_poll_rx(struct node *n);
+
 /* --- report.c --- */
 
 int report_json(const struct daemon *d, double seconds, const char *path);

@@ -279,8 +279,7 @@ host_poll(void *arg)
 
 	node_clock(n);
 	n->guard.now_ns = n->now_ns;
-	for (unsigned int s = 0; s < weft_pipe_segments(n->rx); s++)
-		worked += weft_pipe_poll(n->rx, s);
+	worked += node_poll_rx(n);
 	for (uint16_t i = 0; i < n->n_peers; i++)
 		host_follow(n, &n->peer[i]);
 	if (n->host != NULL && n->now_ns >= n->expire_due_ns) {

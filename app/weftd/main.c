@@ -420,8 +420,7 @@ poll_parting(struct node *n)
 		return;
 	}
 	node_clock(n);
-	for (unsigned int s = 0; s < weft_pipe_segments(n->rx); s++)
-		weft_pipe_poll(n->rx, s);
+	node_poll_rx(n);
 	for (uint16_t p = 0; p < n->n_peers; p++)
 		peer_flush(&n->peer[p]);
 	for (uint16_t p = 0; p < n->n_ports; p++)

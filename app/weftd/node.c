@@ -46,6 +46,16 @@ node_clock(struct node *n)
 		weft_request_clock_forgive(n->clock, passed_ns - PAUSE_NS);
 }
 
+unsigned int
+node_poll_rx(struct node *n)
+{
+	unsigned int worked = 0;
+
+	for (unsigned int s = 0; s < weft_pipe_segments(n->rx); s++)
+		worked += weft_pipe_poll(n->rx, s);
+	return worked;
+}
+
 bool
 node_send_control(
 	struct node *n, uint16_t port, const struct weft_wire_hdr *h, const struct weft_control *c)

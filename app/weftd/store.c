@@ -172,8 +172,7 @@ store_poll(void *arg)
 	for (uint16_t p = 0; p < n->n_ports; p++)
 		worked += backlog_flush(&n->out[p]);
 	node_clock(n);
-	for (unsigned int s = 0; s < weft_pipe_segments(n->rx); s++)
-		worked += weft_pipe_poll(n->rx, s);
+	worked += node_poll_rx(n);
 	for (uint16_t i = 0; i < n->n_peers; i++) {
 		struct peer *p = &n->peer[i];
 

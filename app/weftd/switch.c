@@ -114,8 +114,7 @@ switch_poll(void *arg)
 	unsigned int worked = 0;
 
 	node_clock(n);
-	for (unsigned int s = 0; s < weft_pipe_segments(n->rx); s++)
-		worked += weft_pipe_poll(n->rx, s);
+	worked += node_poll_rx(n);
 	switch_report_losses(n);
 	for (uint16_t p = 0; p < n->n_ports; p++)
 		worked += backlog_flush(&n->out[p]);
