@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Options of test.sh and fresh-test.sh, what driver-headers.sh says when it fails, progress of packages.
+# Options of test.sh, fresh-test.sh and coverage.sh, what driver-headers.sh says when it fails, progress of packages.
 # usertools/build.sh: from whatever stands in a build folder comes a build with the options asked for;
 # what is good stays. The tree configures without cmocka. A small project stands for the tree.
 . "$(dirname "$0")/lib.sh"
 tree=$(cd "$here/../.." && pwd)
 
-for script in test fresh-test; do
+for script in test fresh-test coverage; do
 	refuses_with 2 "$script.sh: unknown option \"--frob\"" "$tree/usertools/$script.sh" --frob
 	"$tree/usertools/$script.sh" --help >"$work/help" || die "$script.sh --help fails"
 done
@@ -15,6 +15,7 @@ for word in --quick --only --list WEFT_TEST_DIR $("$tree/usertools/test.sh" --li
 	grep -q -e "$word" "$work/help" || die "test.sh --help does not say $word"
 done
 refuses_with 2 'there is no part "frob"' "$tree/usertools/test.sh" --only format,frob
+refuses_with 2 '--least takes a percentage, got "101"' "$tree/usertools/coverage.sh" --least 101
 refuses_with 2 'expected demo or test, got "x"' "$tree/usertools/fresh-test.sh" --first x
 if [ "$(id -u)" -eq 0 ]; then
 	PATH=$(mkdir "$work/few" && cd "$work/few" && ln -s /bin/bash /usr/bin/id /usr/bin/dirname . && pwd) \
