@@ -19,7 +19,7 @@
 #include "weft_isn.h"
 
 #define TAPES 4
-#define TAPE_FLITS 8192 /* of the largest frames, */
+#define TAPE_FLITS 8192u /* of the largest frames, */
 #define TAPE_LEAST 256 /* but as many frames as this, */
 #define TAPE_MOST 2048 /* and no more than that */
 #define AIM 64 /* numbers that are next */
