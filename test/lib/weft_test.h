@@ -36,6 +36,16 @@ weft_test_seed(struct weft_rand *r, const char *what)
 	weft_rand_seed(r, seed);
 }
 
+/**
+ * Cases of a property test of which @p n are wanted: all in the first build that runs the tests, a
+ * fifth in each after it (WEFT_TEST_AGAIN), which draws seeds of its own.
+ */
+static inline unsigned int
+weft_test_cases(unsigned int n)
+{
+	return getenv("WEFT_TEST_AGAIN") != NULL ? (n + 4) / 5 : n;
+}
+
 /** Bytes of a hex string; returns how many were written. */
 static inline size_t
 weft_test_unhex(const char *hex, uint8_t *out, size_t room)

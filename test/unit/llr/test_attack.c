@@ -164,12 +164,13 @@ attacks(const char *what, const struct attacker *like, struct outcome *o)
 {
 	static const char *const kind[] = { "rxl", "rxl without gap decoding", "cxl" };
 	static struct attacker a;
+	const unsigned int runs = weft_test_cases(RUNS);
 	struct weft_rand pick;
 
 	weft_test_seed(&pick, what);
 	*o = (struct outcome){ 0 };
-	for (unsigned int run = 0; run < RUNS * WEFT_ARRAY_SIZE(kind); run++) {
-		const unsigned int k = run / RUNS;
+	for (unsigned int run = 0; run < runs * WEFT_ARRAY_SIZE(kind); run++) {
+		const unsigned int k = run / runs;
 		const struct weft_llr_cfg cfg = attacked_cfg((enum kind)k);
 		const struct outcome before = *o;
 
@@ -230,7 +231,7 @@ a_bad_channel_is_not_doubted(void **state)
 
 	(void)state;
 	weft_test_seed(&pick, "no doubt");
-	for (unsigned int run = 0; run < 150; run++) {
+	for (unsigned int run = 0; run < weft_test_cases(150); run++) {
 		const enum kind kind = (enum kind)(run % 3);
 		struct weft_llr_cfg cfg = attacked_cfg(kind);
 		struct rig r;
@@ -534,7 +535,7 @@ forged_numbers_of_cxl_mode_do_not_choose_how_many_naks_go_out(void **state)
 	}
 	most = (r.now_ns - before) / (weft_rtt_guess(weft_llr_rtt(r.end[1].llr)) / 2);
 	assert_in_range(
-		rig_count(&r, 1, WEFT_LLR_N_NAKS_SENT), 1, most + 100000 / cfg.nak_repeat + 2);
+		rig_count(&r, 1, WEFT_LLR_N_NAKS_SENT), 1, most + 100000u / cfg.nak_repeat + 2);
 	rig_free(&r);
 }
 

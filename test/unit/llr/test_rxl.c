@@ -393,7 +393,7 @@ everything_arrives_on_a_bad_channel(void **state)
 
 	(void)state;
 	weft_test_seed(&pick, "bad channel");
-	for (unsigned int run = 0; run < 400; run++) {
+	for (unsigned int run = 0; run < weft_test_cases(400); run++) {
 		struct weft_llr_cfg cfg = rxl_cfg();
 		uint64_t seed = weft_rand_u64(&pick);
 		uint64_t flits[2];
@@ -440,7 +440,7 @@ it_falls_silent(void **state)
 
 	(void)state;
 	weft_test_seed(&pick, "silence");
-	for (unsigned int run = 0; run < 100; run++) {
+	for (unsigned int run = 0; run < weft_test_cases(100); run++) {
 		struct weft_llr_cfg cfg = rxl_cfg();
 		struct rig r;
 		unsigned int steps = 0;
