@@ -8,8 +8,8 @@
  * nothing (signature.md section 6.2), so its length must be known first: a file has one, a pipe is
  * read to its end. doc/signature.md is its manual.
  *
- * Exit status: 0, mismatches or not; 1 if input is not whole blocks or cannot be read, or output not
- * be written; 2 for bad arguments.
+ * Exit status: 0, mismatches or not; 1 if input is not whole blocks, cannot be read or is the output
+ * file, or if output cannot be written; 2 for bad arguments.
  */
 
 #include <errno.h>
@@ -262,6 +262,17 @@ input_is_file(void)
 	return S_ISREG(st.st_mode);
 }
 
+/* Output behind input in the same file would be read again, without end. */
+static void
+output_judge(void)
+{
+	struct stat in, out;
+
+	if (fstat(STDIN_FILENO, &in) == 0 && fstat(STDOUT_FILENO, &out) == 0 &&
+		S_ISREG(in.st_mode) && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+		cli_fail("input file is output file");
+}
+
 /* At most one unit ends in @p len bytes: each gets its report. */
 static void
 piece_push(struct weft_sig_stream *s, uint8_t *p, size_t len, struct weft_sig_list *out)
@@ -329,6 +340,7 @@ main(int argc, char **argv)
 	parse_options(&o, argc, argv);
 	key_open(&key, &o);
 	stream_open(&s, &key, &o);
+	output_judge();
 	if (!o.stream && s.unit != 0) {
 		if (!input_is_file())
 			input_spool(in, sizeof(in));

@@ -118,5 +118,12 @@ misused '--block0: expected a number' "$s" tx --mem crc32:512 --wire none --bloc
 misused 'does not begin a block of output' "$s" tx --mem crc32:512 --wire crc32:4096 --block0 1
 refuses_with 1 'standard input' bash -c "exec $s tx --mem none --wire none <&-"
 refuses_with 1 'standard output' bash -c "exec $s tx --mem none --wire none </etc/passwd >/dev/full"
+# Output that is read again as input would grow without end: a limit keeps the disk.
+cp inc self
+for stream in "" --stream; do
+	refuses_with 1 'input file is output file' \
+		bash -c "ulimit -f 1000; exec $s tx --mem none --wire ${page/1234567/0} $stream <self >>self"
+	cmp self inc || die "a file that is input and output was changed"
+done
 "$s" --help | grep -q '^usage: weft-sig tx|rx' || die "--help has no usage"
 echo "weft-sig does what it says"
