@@ -121,6 +121,12 @@ cli_output_end(void)
 	return -EIO;
 }
 
+void
+cli_exit(int status)
+{
+	exit(cli_output_end() != 0 ? EXIT_FAILURE : status);
+}
+
 int
 cli_split_eal(int argc, char **argv, int *eal_argc, char *const **eal_argv)
 {

@@ -46,6 +46,9 @@ bool cli_is_stopped(void);
  */
 int cli_output_end(void);
 
+/** End a program that has printed: with @p status, or with 1 if not all of it went out. */
+void cli_exit(int status) __attribute__((noreturn));
+
 /** How many of @p argv belong to the program: up to "--". The rest, behind it, is for EAL. */
 int cli_split_eal(int argc, char **argv, int *eal_argc, char *const **eal_argv);
 

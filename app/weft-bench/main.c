@@ -202,14 +202,14 @@ main(int argc, char **argv)
 	options_parse(&o, argc, argv);
 	if (o.list) {
 		bench_print_list(&o);
-		return EXIT_SUCCESS;
+		cli_exit(EXIT_SUCCESS);
 	}
 	json_check(o.json);
 	if (o.atc.workloads != 0) {
 		rc = atc_sim_run(&o.atc, o.json);
 		if (rc != 0)
 			cli_warn("--json %s: %s", o.json, weft_file_error(rc));
-		return rc == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+		cli_exit(rc == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 	}
 	features = cli_cpu_features();
 	s.text = o.json == NULL || strcmp(o.json, "-") != 0;
@@ -235,5 +235,5 @@ main(int argc, char **argv)
 	json_decref(s.results);
 	weft_ide_lib_close(p.ide);
 	weft_eal_stop();
-	return cli_output_end() == 0 && s.good && rc == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	cli_exit(s.good && rc == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 }

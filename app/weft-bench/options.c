@@ -171,8 +171,8 @@ parse_option(struct options *o, int opt)
 	case OPT_ATC_PREFETCH: atc_sim_prefetch(&o->atc, optarg); break;
 	case OPT_ATC_ACCESSES: atc_sim_accesses(&o->atc, optarg); break;
 	case OPT_JSON: o->json = optarg; break;
-	case OPT_VERSION: puts("weft-bench " WEFT_VERSION); exit(EXIT_SUCCESS);
-	case 'h': fputs(usage_text, stdout); exit(EXIT_SUCCESS);
+	case OPT_VERSION: puts("weft-bench " WEFT_VERSION); cli_exit(EXIT_SUCCESS);
+	case 'h': fputs(usage_text, stdout); cli_exit(EXIT_SUCCESS);
 	default: exit(CLI_USAGE); /* getopt said why */
 	}
 }

@@ -228,8 +228,8 @@ parse_option(struct options *o, int opt)
 	case OPT_SEED: o->seed = cli_number("--seed", optarg, 0, UINT64_MAX); break;
 	case OPT_RATE: o->mflits_per_s = parse_rate(optarg); break;
 	case OPT_JSON: o->json = optarg; break;
-	case OPT_VERSION: puts("weft-gen " WEFT_VERSION); exit(EXIT_SUCCESS);
-	case 'h': fputs(usage_text, stdout); exit(EXIT_SUCCESS);
+	case OPT_VERSION: puts("weft-gen " WEFT_VERSION); cli_exit(EXIT_SUCCESS);
+	case 'h': fputs(usage_text, stdout); cli_exit(EXIT_SUCCESS);
 	default: exit(CLI_USAGE); /* getopt said why */
 	}
 }
@@ -570,5 +570,5 @@ main(int argc, char **argv)
 		weft_ide_lib_close(g.ide);
 	weft_keys_free(keys);
 	weft_eal_stop();
-	return cli_output_end() != 0 ? EXIT_FAILURE : rc;
+	cli_exit(rc);
 }

@@ -170,8 +170,8 @@ parse_option(struct options *o, int opt)
 	case OPT_LAYOUT: o->rx.layout = optarg; break;
 	case OPT_OUT: o->out = optarg; break;
 	case OPT_JSON: o->json = optarg; break;
-	case OPT_VERSION: puts("weft-replay " WEFT_VERSION); exit(EXIT_SUCCESS);
-	case 'h': fputs(usage_text, stdout); exit(EXIT_SUCCESS);
+	case OPT_VERSION: puts("weft-replay " WEFT_VERSION); cli_exit(EXIT_SUCCESS);
+	case 'h': fputs(usage_text, stdout); cli_exit(EXIT_SUCCESS);
 	default: exit(CLI_USAGE); /* getopt said why */
 	}
 }
@@ -462,5 +462,5 @@ main(int argc, char **argv)
 	rc = finish(&r);
 	weft_keys_free(keys);
 	weft_eal_stop();
-	return cli_output_end() != 0 ? EXIT_FAILURE : rc;
+	cli_exit(rc);
 }

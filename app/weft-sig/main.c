@@ -132,8 +132,8 @@ parse_option(struct options *o, int opt)
 		break;
 	case OPT_BLOCK0: o->block0 = parse_block0(optarg); break;
 	case OPT_STREAM: o->stream = true; break;
-	case OPT_VERSION: puts("weft-sig " WEFT_VERSION); exit(EXIT_SUCCESS);
-	case 'h': fputs(usage_text, stdout); exit(EXIT_SUCCESS);
+	case OPT_VERSION: puts("weft-sig " WEFT_VERSION); cli_exit(EXIT_SUCCESS);
+	case 'h': fputs(usage_text, stdout); cli_exit(EXIT_SUCCESS);
 	default: exit(CLI_USAGE); /* getopt said why */
 	}
 }

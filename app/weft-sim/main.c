@@ -144,8 +144,8 @@ take_option(struct sim_opt *o, int c)
 	case OPT_CAPTURE: o->capture = optarg; break;
 	case OPT_JSON: o->json = optarg; break;
 	case OPT_VERBOSE: o->verbose = true; break;
-	case OPT_VERSION: puts("weft-sim " WEFT_VERSION); exit(EXIT_SUCCESS);
-	case 'h': fputs(usage_text, stdout); exit(EXIT_SUCCESS);
+	case OPT_VERSION: puts("weft-sim " WEFT_VERSION); cli_exit(EXIT_SUCCESS);
+	case 'h': fputs(usage_text, stdout); cli_exit(EXIT_SUCCESS);
 	default: exit(CLI_USAGE); /* getopt has said why */
 	}
 }
@@ -337,7 +337,7 @@ main(int argc, char **argv)
 	int rc = EXIT_SUCCESS;
 
 	if (is_experiment(argc, argv))
-		return experiment_main(argc, argv);
+		cli_exit(experiment_main(argc, argv));
 	parse_options(&o, argc, argv);
 	json_check(o.json);
 	features = cli_cpu_features();
@@ -361,5 +361,5 @@ main(int argc, char **argv)
 			rc = EXIT_FAILURE;
 		}
 	}
-	return r.total.violations != 0 ? EXIT_FAILURE : rc;
+	cli_exit(r.total.violations != 0 ? EXIT_FAILURE : rc);
 }

@@ -571,14 +571,14 @@ main(int argc, char **argv)
 	d.heads = weft_heads_kernel_find(NULL, d.features);
 	if (opts.resolve != NULL) {
 		resolve_print(&opts, d.cfg.json);
-		return EXIT_SUCCESS;
+		cli_exit(EXIT_SUCCESS);
 	}
 	cli_report_kernels();
 	/* From before the file is read: what comes while DPDK starts is done then, and ends nothing. */
 	sigaction(SIGHUP, &hup, NULL);
 	load_topology(&d, &opts);
 	if (opts.check)
-		return print_check(&d);
+		cli_exit(print_check(&d));
 	if (!transfers_have_place(d.topo))
 		cli_fail("fabric %s: weftd does not run transfers where segments are not each the "
 			 "whole memory of a gfd, in their order, yet",
@@ -621,5 +621,5 @@ main(int argc, char **argv)
 	seconds = run(&d);
 	events_fini();
 	finish(&d, seconds);
-	return cli_output_end() != 0 ? EXIT_FAILURE : d.exit_status;
+	cli_exit(d.exit_status);
 }

@@ -156,8 +156,8 @@ parse_option(struct daemon_cfg *c, struct run_options *run, int opt, int argc, c
 	case OPT_STATS: c->stats_s = parse_seconds("--stats-interval", optarg); break;
 	case 'v': c->verbose = true; break;
 	case 'q': c->quiet = true; break;
-	case OPT_VERSION: puts("weftd " WEFT_VERSION); exit(EXIT_SUCCESS);
-	case 'h': fputs(usage_text, stdout); exit(EXIT_SUCCESS);
+	case OPT_VERSION: puts("weftd " WEFT_VERSION); cli_exit(EXIT_SUCCESS);
+	case 'h': fputs(usage_text, stdout); cli_exit(EXIT_SUCCESS);
 	default: exit(CLI_USAGE); /* getopt said why */
 	}
 }

@@ -108,6 +108,17 @@ for command in "weftd --topology $work/t.yaml --seconds 50" "weft-replay --in $w
 	same "$1 to a full disk: status" 1 "$status"
 	grep -q 'standard output could not be written whole' "$work/err" || die "$1 to a full disk: $(cat "$work/err")"
 done
+# Whatever a program prints: a status of 0 says that all of it went out.
+if [ -w /dev/full ]; then
+	to_full=("weftd --check $work/t.yaml" "weftd --resolve $work/t.yaml --from h0 --hpa 0" "weft-bench --list"
+		"weft-sim --seeds 1 --hops 100")
+	for program in weftd weft-bench weft-gen weft-replay weft-sig weft-sim "weft-sim --experiment rxl"; do
+		to_full+=("$program --help" "$program --version")
+	done
+	for command in "${to_full[@]}"; do
+		refuses 'standard output could not be written whole' bash -c "exec $app/$command >/dev/full"
+	done
+fi
 # A memif whose other end does not come: --seconds ends that too.
 topology ', driver: memif'
 refuses 'expected another daemon at' "$app/weftd" --topology "$work/t.yaml" --node g0 --quiet --seconds 1

@@ -80,8 +80,8 @@ parse(struct options *o, int argc, char **argv)
 			break;
 		case OPT_JSON: o->json = optarg; break;
 		case OPT_CSV: o->csv = optarg; break;
-		case OPT_VERSION: puts("weft-sim " WEFT_VERSION); exit(EXIT_SUCCESS);
-		case 'h': fputs(usage_text, stdout); exit(EXIT_SUCCESS);
+		case OPT_VERSION: puts("weft-sim " WEFT_VERSION); cli_exit(EXIT_SUCCESS);
+		case 'h': fputs(usage_text, stdout); cli_exit(EXIT_SUCCESS);
 		default: exit(CLI_USAGE); /* getopt has said why */
 		}
 	}
