@@ -197,6 +197,23 @@ ends_mb(const struct daemon *d)
 	return (unsigned int)(ends * peer_memory(d->topo) >> 20);
 }
 
+/* Addresses of the PCI devices of the ports here; how many. */
+static unsigned int
+pci_list(const struct daemon *d, const char **pci)
+{
+	unsigned int n = 0;
+
+	for (uint16_t i = 0; i < d->n_nodes; i++)
+		for (uint16_t p = 0; p < d->node[i].n_ports; p++) {
+			const struct weft_topo_port *tp =
+				&d->topo->port[d->node[i].topo->first_port + p];
+
+			if (tp->device_kind == WEFT_TOPO_PCI)
+				pci[n++] = tp->device;
+		}
+	return n;
+}
+
 static void
 start(struct daemon *d)
 {
@@ -208,14 +225,18 @@ start(struct daemon *d)
 	};
 	struct rte_mempool *p;
 	char lcores[1024];
+	const char **pci = calloc(d->topo->n_ports + 1u, sizeof(*pci));
 
+	if (pci == NULL)
+		cli_fail("out of memory");
 	eal.n_files = ports_files(d);
 	size_pool(d, &pool);
 	lcore_list(d, lcores, sizeof(lcores));
 	eal.lcores = lcores[0] == '\0' ? NULL : lcores;
-	for (uint16_t i = 0; i < d->topo->n_ports; i++)
-		eal.pci |= d->topo->port[i].device_kind == WEFT_TOPO_PCI;
+	eal.pci = pci;
+	eal.n_pci = pci_list(d, pci);
 	p = start_dpdk(&eal, &pool);
+	free(pci);
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		d->node[i].pool = p;
 		d->node[i].lcore = d->node[i].topo->n_lcores == 0 ? rte_get_main_lcore()

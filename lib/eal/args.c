@@ -192,7 +192,7 @@ eal_args_build(struct eal_args *args, const struct weft_eal_cfg *cfg, const stru
 	int rc = 0, lcores_rc = 0;
 
 	args->argc = 0;
-	args->room = cfg->user_argc + 16;
+	args->room = cfg->user_argc + 16 + (int)cfg->n_pci;
 	args->argv = calloc((size_t)args->room, sizeof(*args->argv));
 	if (args->argv == NULL)
 		return -ENOMEM;
@@ -202,7 +202,10 @@ eal_args_build(struct eal_args *args, const struct weft_eal_cfg *cfg, const stru
 	rc |= args_add_memory(args, mem, memory_mb);
 	if (!user->lcores)
 		lcores_rc = args_add_lcores(args, cfg);
-	if (!cfg->pci && !user->pci)
+	/* A probe of all would take devices from the kernel that are none of ours. */
+	for (unsigned int i = 0; i < cfg->n_pci && !user->pci; i++)
+		rc |= args_add(args, "-a%s", cfg->pci[i]);
+	if (cfg->n_pci == 0 && !user->pci)
 		rc |= args_add(args, "--no-pci");
 	if (!user->prefix)
 		rc |= args_add(args, "--file-prefix=%s-%d", program, getpid());

@@ -34,7 +34,9 @@ struct weft_eal_cfg {
 	 * more: lcores 0..n-1, each pinned, going round the process's CPUs.
 	 */
 	unsigned int n_lcores;
-	bool pci; /**< scan PCI: some port names a PCI device */
+	/** PCI devices that ports name, by address: EAL probes these and no other. */
+	const char *const *pci;
+	unsigned int n_pci; /**< 0: PCI is not scanned */
 	/** The user's EAL arguments (those after "--"), in order; where they speak, ours are silent. */
 	int user_argc;
 	char *const *

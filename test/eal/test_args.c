@@ -124,7 +124,8 @@ defaults_need_neither_hugepages_nor_pci(void **state)
 static void
 hugepages_are_taken_in_memory(void **state)
 {
-	struct weft_eal_cfg cfg = { .pci = true, .lcores = "2-3" };
+	static const char *const pci[] = { "0000:3b:00.0" };
+	struct weft_eal_cfg cfg = { .pci = pci, .n_pci = 1, .lcores = "2-3" };
 	struct eal_args args;
 
 	(void)state;
@@ -135,6 +136,27 @@ hugepages_are_taken_in_memory(void **state)
 	assert_false(has_arg(&args, "--no-pci"));
 	assert_false(has_option(&args, args.argc, "--iova-mode"));
 	args_free(&args, 0);
+}
+
+static void
+pci_devices_are_probed_by_name_only(void **state)
+{
+	static const char *const pci[] = { "0000:3b:00.0", "0000:3b:00.1" };
+	struct weft_eal_cfg cfg = { .pci = pci, .n_pci = 2 };
+	char *argv[] = { TEST_ARG("-b0000:00:05.0") };
+	struct eal_args args;
+
+	(void)state;
+	build(&args, &cfg, NULL, 0, EAL_MEM_PLAIN);
+	assert_true(has_arg(&args, "-a0000:3b:00.0"));
+	assert_true(has_arg(&args, "-a0000:3b:00.1"));
+	assert_false(has_arg(&args, "--no-pci"));
+	args_free(&args, 0);
+	/* EAL takes one kind of list only. */
+	build(&args, &cfg, argv, 1, EAL_MEM_PLAIN);
+	assert_false(has_option(&args, args.argc - 1, "-a"));
+	assert_false(has_arg(&args, "--no-pci"));
+	args_free(&args, 1);
 }
 
 static void
@@ -386,6 +408,7 @@ main(void)
 		cmocka_unit_test(machine_tells_its_memory),
 		cmocka_unit_test(defaults_need_neither_hugepages_nor_pci),
 		cmocka_unit_test(hugepages_are_taken_in_memory),
+		cmocka_unit_test(pci_devices_are_probed_by_name_only),
 		cmocka_unit_test(several_lcores_are_spread_over_the_cpus),
 		cmocka_unit_test(user_arguments_come_last_and_silence_ours),
 		cmocka_unit_test(user_size_is_read_in_both_spellings),
