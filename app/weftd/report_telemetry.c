@@ -234,7 +234,8 @@ tell_rates(const char *params, struct rte_tel_data *data)
 			one && strcmp(n->topo->name, params) == 0 && p < n->n_ports; p++) {
 			rate = (struct rate){ 0 };
 			rate_add(n, p, 0, &rate);
-			telemetry_rate(data, weft_port_name(n->port[p]), &rate);
+			snprintf(name, sizeof(name), "port_%u", p);
+			telemetry_rate(data, name, &rate);
 			found++;
 		}
 	}

@@ -21,4 +21,26 @@ for i in 1 2 3 4 5 6; do
 	pids=()
 done
 
+# Rates of the ports of a node, while there is traffic.
+cat >"$work/t.yaml" <<-'Y'
+fabric: rates
+nodes:
+  - {name: h0, kind: host, pid: 0x101, traffic: {requests: 0, lines: 64, timeout_ms: 60000}}
+  - {name: s0, kind: switch, pid: 0x010}
+  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}
+links:
+  - {a: h0, b: s0}
+  - {a: s0, b: g0}
+Y
+"$app/weftd" --topology "$work/t.yaml" --stats-interval 0.2 >"$work/out" 2>&1 &
+daemon=$!
+pids+=("$daemon")
+has_rates() {
+	[ "$(ask "$daemon" /weft/rates,s0 | json /dev/stdin 'sorted(o["/weft/rates"]) ==
+		["port_0_in", "port_0_out", "port_1_in", "port_1_out"] and all(o["/weft/rates"].values())')" = True ]
+}
+wait_for 20 has_rates
+kill -TERM "$daemon"
+wait "$daemon" || die "weftd ended with $?: $(cat "$work/out")"
+
 echo "telemetry tells everything from the first moment to the last"
