@@ -8,6 +8,7 @@
 #include "event.h"
 #include "words.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -53,6 +54,18 @@ static void
 telemetry_row(void *data, const char *name, uint64_t value)
 {
 	rte_tel_data_add_dict_u64(data, name, value);
+}
+
+/* The name of a node as that of an entry: DPDK takes letters, digits, _ and / there. */
+static const char *
+telemetry_key(const char *name, char *key, size_t len)
+{
+	size_t i;
+
+	for (i = 0; name[i] != '\0' && i + 1 < len; i++)
+		key[i] = isalnum((unsigned char)name[i]) ? name[i] : '_';
+	key[i] = '\0';
+	return key;
 }
 
 /* NODE or NODE,PEER: the node that runs here, or NULL; PEER, or NULL. */
@@ -191,9 +204,11 @@ tell_sessions(const char *params, struct rte_tel_data *data)
 	rte_tel_data_start_dict(data);
 	for (uint16_t i = 0; i < n->n_peers && found < RTE_TEL_MAX_DICT_ENTRIES; i++) {
 		const struct peer *p = &n->peer[i];
+		char key[64];
 
 		if (peer == NULL)
-			rte_tel_data_add_dict_string(data, peer_name(p), session_word(p));
+			rte_tel_data_add_dict_string(data,
+				telemetry_key(peer_name(p), key, sizeof(key)), session_word(p));
 		else if (strcmp(peer, peer_name(p)) == 0)
 			tell_session(p, data);
 		else
@@ -229,7 +244,8 @@ tell_rates(const char *params, struct rte_tel_data *data)
 
 		rate_node(n, 0, &rate);
 		if (!one)
-			telemetry_rate(data, n->topo->name, &rate);
+			telemetry_rate(
+				data, telemetry_key(n->topo->name, name, sizeof(name)), &rate);
 		for (unsigned int p = 0;
 			one && strcmp(n->topo->name, params) == 0 && p < n->n_ports; p++) {
 			rate = (struct rate){ 0 };

@@ -21,16 +21,16 @@ for i in 1 2 3 4 5 6; do
 	pids=()
 done
 
-# Rates of the ports of a node, while there is traffic.
+# Rates while there is traffic, and sessions; of nodes whose names telemetry does not take as they are.
 cat >"$work/t.yaml" <<-'Y'
 fabric: rates
 nodes:
-  - {name: h0, kind: host, pid: 0x101, traffic: {requests: 0, lines: 64, timeout_ms: 60000}}
+  - {name: h-0, kind: host, pid: 0x101, traffic: {requests: 0, lines: 64, timeout_ms: 60000}}
   - {name: s0, kind: switch, pid: 0x010}
-  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}
+  - {name: g-0, kind: gfd, pid: 0x200, memory: 1M}
 links:
-  - {a: h0, b: s0}
-  - {a: s0, b: g0}
+  - {a: h-0, b: s0}
+  - {a: s0, b: g-0}
 Y
 "$app/weftd" --topology "$work/t.yaml" --stats-interval 0.2 >"$work/out" 2>&1 &
 daemon=$!
@@ -40,6 +40,10 @@ has_rates() {
 		["port_0_in", "port_0_out", "port_1_in", "port_1_out"] and all(o["/weft/rates"].values())')" = True ]
 }
 wait_for 20 has_rates
+same "/weft/rates" True "$(ask "$daemon" /weft/rates | json /dev/stdin 'all(o["/weft/rates"][n + "_" + way] > 0
+	for n in ("h_0", "s0", "g_0", "lcore_0") for way in ("in", "out"))')"
+same "/weft/sessions,h-0" "{'g_0': 'up'}" "$(ask "$daemon" /weft/sessions,h-0 | json /dev/stdin 'o["/weft/sessions"]')"
+same "/weft/sessions,h-0,g-0" up "$(ask "$daemon" /weft/sessions,h-0,g-0 | json /dev/stdin 'o["/weft/sessions"]["state"]')"
 kill -TERM "$daemon"
 wait "$daemon" || die "weftd ended with $?: $(cat "$work/out")"
 
