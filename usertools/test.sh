@@ -344,6 +344,8 @@ has_fuzz() { grep -q "^option('fuzz'" meson_options.txt; }
 part_fuzz() {
 	has_fuzz || return
 	need clang || return
+	# A target is given 20 s of time, not of CPU.
+	local jobs=$(($(nproc) * 2))
 	say "fuzzers"
 	suite "$clang" fuzz --suite fuzz
 }
