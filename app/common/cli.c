@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "weft_cpu.h"
@@ -85,6 +86,32 @@ cli_word(const char *option, const char *text, const char *const *words)
 				i == 0 ? "" : ", ", words[i]);
 	}
 	cli_usage("%s: expected one of %s, got \"%s\"", option, list, text);
+}
+
+static bool
+cli_stat(const char *path, struct stat *st)
+{
+	return (strcmp(path, "-") == 0 ? fstat(STDOUT_FILENO, st) : stat(path, st)) == 0;
+}
+
+static bool
+cli_is_one_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	if (strcmp(a, b) == 0 && strcmp(a, "-") == 0)
+		return true;
+	if (cli_stat(a, &x) && cli_stat(b, &y))
+		return !S_ISCHR(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+	return strcmp(a, b) == 0;
+}
+
+void
+cli_two_files(const char *a_option, const char *a, const char *b_option, const char *b)
+{
+	if (a != NULL && b != NULL && cli_is_one_file(a, b))
+		cli_usage("%s and %s: expected two files, got \"%s\" and \"%s\"", a_option,
+			b_option, a, b);
 }
 
 static void

@@ -27,6 +27,14 @@ void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64_t most);
 
 /**
+ * cli_usage() if two options name one file, of which writing one would destroy the other: by name, or
+ * by a link. "-" is standard output. Terminals, /dev/null and the like may be named twice.
+ *
+ * @param a, b  NULL: the option is not there
+ */
+void cli_two_files(const char *a_option, const char *a, const char *b_option, const char *b);
+
+/**
  * Index of @p text in @p words, which ends with NULL; cli_usage() with the list otherwise.
  */
 unsigned int cli_word(const char *option, const char *text, const char *const *words);

@@ -294,6 +294,9 @@ parse_options(struct options *o, int argc, char **argv)
 		cli_usage("--late-poison, --truncate and --refresh need --ide");
 	if (o->key.mode == WEFT_MODE_CXL && o->conn.first == 0)
 		cli_usage("--first-seq: numbers of cxl mode begin at 1");
+	cli_two_files("--out", o->out, "--json", o->json);
+	cli_two_files("--key-file", o->key_file, "--out", o->out);
+	cli_two_files("--key-file", o->key_file, "--json", o->json);
 	normalise_key(o);
 }
 

@@ -197,6 +197,9 @@ parse_options(struct options *o, int argc, char **argv)
 		cli_usage("--ide needs --key-file");
 	if (o->rx.first == 0 && o->rx.mode != WEFT_MODE_RXL)
 		cli_usage("--first-seq 0 exists in rxl mode only: add --mode rxl");
+	cli_two_files("--out", o->out, "--json", o->json);
+	cli_two_files("--key-file", o->key_file, "--out", o->out);
+	cli_two_files("--key-file", o->key_file, "--json", o->json);
 	if (receiver_check_layout(o->rx.layout, err, sizeof(err)) != 0)
 		cli_usage("%s", err);
 }

@@ -170,6 +170,9 @@ parse_options(struct sim_opt *o, int argc, char **argv)
 		cli_usage("--topology and --fabric exclude each other");
 	if (o->capture != NULL && (o->seeds != 1 || o->seconds != 0))
 		cli_usage("--capture takes one seed, not --seeds, --minutes or --hours");
+	cli_two_files("--capture", o->capture, "--json", o->json);
+	cli_two_files("--topology", o->topology, "--capture", o->capture);
+	cli_two_files("--topology", o->topology, "--json", o->json);
 	bad_wire_check(o);
 	if (o->hops == 0 && o->pace)
 		o->hops = PACE_HOPS;

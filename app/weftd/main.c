@@ -583,6 +583,8 @@ main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	argc = cli_split_eal(argc, argv, &d.cfg.eal_argc, &d.cfg.eal_argv);
 	options_parse(&d.cfg, &opts, argc, argv);
+	cli_two_files("--topology", d.cfg.topology, "--json", d.cfg.json);
+	cli_two_files("--resolve", opts.resolve, "--json", d.cfg.json);
 	json_check(d.cfg.json);
 	d.features = cli_cpu_features();
 	d.fec = weft_fec_kernel_find(NULL, d.features);

@@ -279,7 +279,17 @@ for option in --out --json; do
 done
 refuses "--out: expected another file" "$app/weft-replay" --in - --out "$work/t.pcap" <"$work/t.pcap"
 cmp "$work/t.pcap" "$work/before.pcap" || die "--out wrote over the trace that was read"
+# Nor does an output write over a key, or over the other output.
 echo kept >"$work/kept"
+ln -s kept "$work/link.kept"
+for program in "weft-gen --flits 1" "weft-replay --in $work/t.pcap"; do
+	for two in "--out - --json -" "--out $work/z --json $work/z" "--out $work/kept --json $work/link.kept" \
+		"--key-file $work/kept --out $work/x --json $work/kept" "--key-file $work/kept --out $work/link.kept"; do
+		# shellcheck disable=SC2086
+		misused 'expected two files, got' "$app/"$program $two
+	done
+done
+same "a key file that was named for output" kept "$(cat "$work/kept")"
 misused 'no stage is called "foo"' "$app/weft-replay" --in "$work/t.pcap" --layout foo --out "$work/kept"
 gen --flits 100 --ide skid --key-file "$work/keys"
 chmod 644 "$work/keys"

@@ -183,6 +183,13 @@ misused '--capture takes one seed' "$app/weft-sim" --seeds 2 --capture x
 misused '--capture takes one seed' "$app/weft-sim" --minutes 1 --capture x
 refuses 'No such file' "$app/weft-sim" --capture /nonesuch/x
 refuses '--capture /dev/full' "$app/weft-sim" --hops 100 --capture /dev/full
+echo kept >"$work/kept"
+for two in "--capture $work/z --json $work/z" "--topology $work/kept --json $work/kept" \
+	"--topology $work/kept --capture $work/kept" "--experiment rxl --json - --csv -"; do
+	# shellcheck disable=SC2086
+	misused 'expected two files, got' "$app/weft-sim" $two
+done
+same "a topology that was named for output" kept "$(cat "$work/kept")"
 misused '--impair: unknown key "x"' "$app/weft-sim" --impair x=1
 misused '--impair: drop: expected P' "$app/weft-sim" --impair drop=2
 misused '--impair: bits must be 1 to 64' "$app/weft-sim" --impair bits=65@1

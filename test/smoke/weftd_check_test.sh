@@ -173,6 +173,7 @@ same "ports of the path" "[('h0', None, 0), ('s0', 0, 1), ('s1', 1, 2), ('g2', 0
 resolve h0 --hpa 0x10000000800 --json "$work/file.json"
 same "a file" "0x202" "$(json "$work/file.json" 'hex(o["dpid"])')"
 misused '--resolve: expected --from NODE and --hpa ADDRESS' "$app/weftd" --resolve "$lab" --from h0
+misused 'expected two files, got' "$app/weftd" --resolve "$lab" --from h0 --hpa 0 --json "$lab"
 misused '--from, --hpa and --uio: expected --resolve' "$app/weftd" --uio
 refuses '--from: expected the name of a host or device of fabric lab, got "s0"' "$app/weftd" --resolve "$lab" --from s0 --hpa 0
 misused '--hpa: expected an address below 2^52' "$app/weftd" --resolve "$lab" --from h0 --hpa 0x10000000000000

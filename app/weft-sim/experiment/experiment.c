@@ -87,6 +87,7 @@ parse(struct options *o, int argc, char **argv)
 	}
 	if (optind < argc)
 		cli_usage("unexpected argument \"%s\"", argv[optind]);
+	cli_two_files("--json", o->json, "--csv", o->csv);
 }
 
 /* --- output --- */
