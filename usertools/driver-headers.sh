@@ -5,10 +5,19 @@
 # package comes from where libdpdk-dev came from; the system's package lists are not touched, and no
 # right is needed. Does nothing if DIR has them. One line says what fails.
 set -eu
-[ $# -eq 1 ] || {
-	echo "usage: usertools/driver-headers.sh DIR" >&2
+usage="usage: usertools/driver-headers.sh DIR    (fetch the headers that DPDK drivers need into DIR)"
+misused() {
+	echo "$usage" >&2
 	exit 2
 }
+case ${1:-} in
+--help | -h)
+	echo "$usage"
+	exit 0
+	;;
+-*) misused ;;
+esac
+[ $# -eq 1 ] || misused
 headers="ethdev_driver.h ethdev_vdev.h bus_vdev_driver.h dev_driver.h bus_driver.h"
 
 fail() {

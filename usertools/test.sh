@@ -46,10 +46,14 @@ known() { parts | sed 's/ .*//'; }
 
 # choose PART[,PART...]
 choose() {
-	local part
-	chosen=${1//,/ }
-	[ -n "${chosen// /}" ] || chosen="(none given)"
-	for part in $chosen; do
+	local part words
+	read -ra words <<<"${1//,/ }"
+	[ ${#words[@]} -gt 0 ] || {
+		echo "test.sh: --only: expected parts, such as format or gcc,model; --list shows them" >&2
+		exit 2
+	}
+	chosen=${words[*]}
+	for part in "${words[@]}"; do
 		known | grep -qx -- "$part" || {
 			echo "test.sh: --only: there is no part \"$part\"; --list shows them" >&2
 			exit 2

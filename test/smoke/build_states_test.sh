@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Options of test.sh, fresh-test.sh and coverage.sh, what driver-headers.sh says when it fails, progress of packages.
+# Options of test.sh, fresh-test.sh, coverage.sh and the small scripts, what driver-headers.sh says when it fails,
+# progress of packages.
 # usertools/build.sh: from whatever stands in a build folder comes a build with the options asked for;
 # what is good stays. The tree configures without cmocka. A small project stands for the tree.
 . "$(dirname "$0")/lib.sh"
@@ -15,6 +16,21 @@ for word in --quick --only --list WEFT_TEST_DIR $("$tree/usertools/test.sh" --li
 	grep -q -e "$word" "$work/help" || die "test.sh --help does not say $word"
 done
 refuses_with 2 'there is no part "frob"' "$tree/usertools/test.sh" --only format,frob
+for words in --only --only= --only=, "--only= ,"; do
+	refuses_with 2 "--only: expected parts, such as format" "$tree/usertools/test.sh" "$words"
+done
+refuses_with 2 'there is no part "*"' "$tree/usertools/test.sh" --only "*"
+for script in usertools/driver-headers usertools/format test/spin/run; do
+	for word in --help -h; do
+		"$tree/$script.sh" $word >"$work/help" || die "$script.sh $word fails"
+		grep -q "^usage: .*$script.sh" "$work/help" || die "$script.sh $word shows no usage: $(cat "$work/help")"
+	done
+	refuses_with 2 "usage: " "$tree/$script.sh" one two
+done
+refuses_with 2 "usage: " "$tree/usertools/driver-headers.sh" --frob
+refuses_with 2 "usage: " "$tree/usertools/format.sh" --frob
+refuses_with 2 "format.sh: there is no program frob" "$tree/usertools/format.sh" frob
+refuses_with 2 'no row of its table holds "frob"' "$tree/test/spin/run.sh" frob
 refuses_with 2 '--least takes a percentage, got "101"' "$tree/usertools/coverage.sh" --least 101
 refuses_with 2 'expected demo or test, got "x"' "$tree/usertools/fresh-test.sh" --first x
 if [ "$(id -u)" -eq 0 ]; then

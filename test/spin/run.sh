@@ -6,13 +6,6 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 
-for tool in spin gcc; do
-	command -v "$tool" >/dev/null && continue
-	echo "0 passed, 0 failed, 1 skipped"
-	echo "$tool is not installed"
-	exit 77
-done
-
 # model | switches | result | what. Results: "order": no assertion fails, no process is stuck. "ends":
 # that, and no run goes on for ever. Anything else: the search must find an error that says so.
 table() {
@@ -54,6 +47,29 @@ table() {
 		session | -DCOUNTED | begun[1].by[s]==0 | S is counted from 1 in each life
 	ROWS
 }
+
+usage="usage: test/spin/run.sh [WORD]    (check the rows of its table that hold WORD, or all)"
+case ${1:-} in
+--help | -h)
+	echo "$usage"
+	exit 0
+	;;
+esac
+[ $# -le 1 ] || {
+	echo "$usage" >&2
+	exit 2
+}
+table | grep -qF -- "${1:-}" || {
+	echo "run.sh: no row of its table holds \"$1\"" >&2
+	exit 2
+}
+
+for tool in spin gcc; do
+	command -v "$tool" >/dev/null && continue
+	echo "0 passed, 0 failed, 1 skipped"
+	echo "$tool is not installed"
+	exit 77
+done
 
 # search LOG FLAG: one exhaustive search, in the directory of a row. Partial ones count as errors.
 search() {
