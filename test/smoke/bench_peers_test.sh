@@ -119,6 +119,8 @@ refuses "nothing to compare with" env PATH="$work/bin" "$peers" "${ours[@]}" --r
 grep -q '^skipped crypto-perf: dpdk-test-crypto-perf is not installed (Debian: dpdk-dev)$' "$work/out" ||
 	die "no reason in $(cat "$work/out")"
 refuses "/nonesuch: No such file" "$peers" --weft-bench /nonesuch
+: >"$work/text-file" # a name without a slash is a file that is here
+(cd "$work" && refuses "text-file: Permission denied" "$peers" --weft-bench text-file)
 refuses "--core 4095: this process may use" "$peers" "${ours[@]}" --core 4095
 printf '#!/bin/bash\necho "weft-bench: no" >&2\nexit 1\n' >"$fake/weft-bench"
 refuses "$fake/weft-bench: exit status 1: weft-bench: no" env PATH="$work/bin" "$peers" "${ours[@]}"

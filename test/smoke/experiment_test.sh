@@ -4,7 +4,7 @@
 # parse, a seed that changes the sample and not the verdicts.
 . "$(dirname "$0")/lib.sh"
 sim=$app/weft-sim
-report=$(dirname "$0")/../../usertools/rxl-report
+report=$here/../../usertools/rxl-report
 export MPLCONFIGDIR=$work/mpl
 
 status=0
@@ -136,6 +136,14 @@ refuses "/nonesuch.json: No such file" "$report" --run /nonesuch.json --out "$wo
 echo '{"experiment": "rxl", "rows": 3}' >"$work/bad.json"
 refuses '"rows" is not a list' "$report" --run "$work/bad.json" --out "$work/no"
 refuses "$work/nonesuch: No such file" "$report" --sim "$work/nonesuch" --out "$work/no"
+[ ! -e "$work/no" ] || die "a run that failed left a folder"
+mkdir "$work/old"
+refuses "nonesuch: No such file" "$report" --sim nonesuch --out "$work/old"
+[ -d "$work/old" ] || die "a run that failed took a folder away that was there"
+# A name without a slash is a file that is here.
+printf '#!/bin/bash\nexit 5\n' >"$work/fake-sim"
+chmod +x "$work/fake-sim"
+(cd "$work" && refuses "fake-sim ended with status 5" "$report" --sim fake-sim --out no)
 
 /usr/bin/python3 -c 'import matplotlib' 2>/dev/null ||
 	skip "plots were not drawn: matplotlib (Debian: python3-matplotlib) is not installed; results are good"
