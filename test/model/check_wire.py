@@ -9,11 +9,10 @@ become one: a.pcapng=1 b.pcapng=2.
 """
 
 import argparse
-import json
 import re
 import sys
 
-from weftmodel import wirecheck
+from weftmodel import output, wirecheck
 
 
 def sender(text):
@@ -45,8 +44,7 @@ def main():
         report = checker.run(opts.captures)
     except (OSError, ValueError) as error:
         sys.exit(f"check_wire.py: {error}")
-    json.dump(report, sys.stdout, indent=2)
-    print()
+    output.print_json(report)
     return 1 if report["violations"] else 0
 
 

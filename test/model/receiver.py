@@ -4,10 +4,9 @@
 """Print what weft-replay must report about a trace: receiver.py --in FILE [weft-replay options]."""
 
 import argparse
-import json
 import sys
 
-from weftmodel import replay
+from weftmodel import output, replay
 
 
 def main():
@@ -21,8 +20,7 @@ def main():
         result = replay.Replay(opts).run(opts.trace)
     except (OSError, ValueError) as error:
         sys.exit(f"receiver.py: {error}")
-    json.dump(result, sys.stdout, indent=2)
-    print()
+    output.print_json(result)
 
 
 if __name__ == "__main__":

@@ -332,6 +332,30 @@ class Program(Wire):
         code, text = self.run_on(os.path.join(self.folder.name, "none"))
         self.assertEqual((code, text.count("\n")), (1, 1))
 
+    def test_names_of_control(self):
+        """Of every type of link control, whether or not it makes sense there."""
+        kinds = {getattr(control, name): name.lower() for name in (
+            "HELLO", "WELCOME", "REFUSE", "GOODBYE", "READY", "KEEPALIVE", "RESET", "LOSS",
+            "CHALLENGE", "GONE", "ANNOUNCE")}
+        self.assertEqual(set(kinds), set(control.CARRIES))
+        more = {control.CHALLENGE: {"challenge": 1}, control.GONE: {"challenge": 1},
+                control.ANNOUNCE: {"instance": 1}}
+        packets = [pcapio.Packet(i, control.build_frame(kind, 7, **more.get(kind, {})))
+                   for i, kind in enumerate(kinds)]
+        _, report = self.run_on("--lossy", self.path("control", packets))
+        self.assertEqual(report["control"], dict.fromkeys(kinds.values(), 1))
+
+    def test_reader_leaves(self):
+        """Nobody reads what is printed: not a word, and the status as ever."""
+        path = self.path("read", link(messages=50).packets())
+        for script, *args in (("check_wire.py", path), ("receiver.py", "--in", path)):
+            ours, theirs = os.pipe()
+            os.close(ours)
+            with self.subTest(script), os.fdopen(theirs, "wb") as out:
+                done = subprocess.run([sys.executable, os.path.join(HERE, script), *args],
+                                      stdout=out, stderr=subprocess.PIPE, check=False)
+                self.assertEqual((done.returncode, done.stderr), (0, b""))
+
     def test_both_ends(self):
         """What each end sent, from its own capture."""
         one = link(faults=BAD_WIRE)

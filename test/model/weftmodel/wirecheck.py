@@ -522,7 +522,8 @@ class Checker:
 
     def report(self):
         names = {getattr(control, n): n.lower() for n in (
-            "HELLO", "WELCOME", "REFUSE", "GOODBYE", "READY", "KEEPALIVE", "RESET", "LOSS")}
+            "HELLO", "WELCOME", "REFUSE", "GOODBYE", "READY", "KEEPALIVE", "RESET", "LOSS",
+            "CHALLENGE", "GONE", "ANNOUNCE")}
         known = ("frames", "flits", "sessions", "first", "resent", "nops", "acks",
                  "naks_standard", "naks_selective")
         return {
