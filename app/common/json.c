@@ -41,12 +41,18 @@ may_write(const char *path)
 }
 
 void
-json_check(const char *path)
+json_check_option(const char *option, const char *path)
 {
 	const int rc = path == NULL ? 0 : may_write(path);
 
 	if (rc != 0)
-		cli_fail("--json %s: %s", path, weft_file_error(rc));
+		cli_fail("%s %s: %s", option, path, weft_file_error(rc));
+}
+
+void
+json_check(const char *path)
+{
+	json_check_option("--json", path);
 }
 
 int

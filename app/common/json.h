@@ -15,6 +15,9 @@
  */
 void json_check(const char *path);
 
+/** The same of the file of another @p option. */
+void json_check_option(const char *option, const char *path);
+
 /**
  * Write @p o, indented, to the file @p path, or to standard output for "-". 0, or
  * -errno, for which weft_file_error() has words.

@@ -538,6 +538,7 @@ main(int argc, char **argv)
 
 	argc = cli_split_eal(argc, argv, &eal.user_argc, &eal.user_argv);
 	parse_options(&g.opt, argc, argv);
+	json_check(g.opt.json);
 	features = cli_cpu_features();
 	if (g.opt.key_file != NULL) {
 		keys = weft_keys_load(g.opt.key_file, err, sizeof(err));

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "json.h"
 #include "receiver.h"
 #include "report.h"
 #include "start.h"
@@ -451,6 +452,7 @@ main(int argc, char **argv)
 		cli_fail("%s", err);
 	keep_trace(&r, "--out", r.opt.out);
 	keep_trace(&r, "--json", r.opt.json);
+	json_check(r.opt.json);
 	r.opt.rx.out_link = trace_link(r.trace);
 	r.opt.rx.pool = start_dpdk(&eal, &pool);
 	if (receiver_init(&r.rx, &r.opt.rx, source, &r, err, sizeof(err)) != 0)

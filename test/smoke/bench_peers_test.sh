@@ -118,6 +118,9 @@ ln -s "$(command -v bash)" "$work/bin/"
 refuses "nothing to compare with" env PATH="$work/bin" "$peers" "${ours[@]}" --rounds 1
 grep -q '^skipped crypto-perf: dpdk-test-crypto-perf is not installed (Debian: dpdk-dev)$' "$work/out" ||
 	die "no reason in $(cat "$work/out")"
+# Before anything is measured: the program that would measure is not there either.
+refuses "--json /nonesuch/x: No such file" "$peers" --weft-bench /nonesuch --json /nonesuch/x
+refuses "--json $work: Is a directory" "$peers" --weft-bench /nonesuch --json "$work"
 refuses "/nonesuch: No such file" "$peers" --weft-bench /nonesuch
 : >"$work/text-file" # a name without a slash is a file that is here
 (cd "$work" && refuses "text-file: Permission denied" "$peers" --weft-bench text-file)

@@ -132,6 +132,7 @@ cmp -s "$work/text" "$work/r/report.md" || die "report.md is not what was printe
 misused '--experiment: expected one of rxl, got "x"' "$sim" --experiment x
 misused '--seed: expected a number' "$sim" --experiment rxl --seed x
 misused 'unexpected argument "x"' "$sim" --experiment rxl x
+refuses '--csv /nonesuch/x: No such file' timeout 5 "$sim" --experiment rxl --csv /nonesuch/x
 refuses "/nonesuch.json: No such file" "$report" --run /nonesuch.json --out "$work/no"
 echo '{"experiment": "rxl", "rows": 3}' >"$work/bad.json"
 refuses '"rows" is not a list' "$report" --run "$work/bad.json" --out "$work/no"

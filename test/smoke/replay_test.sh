@@ -279,8 +279,14 @@ for option in --out --json; do
 done
 refuses "--out: expected another file" "$app/weft-replay" --in - --out "$work/t.pcap" <"$work/t.pcap"
 cmp "$work/t.pcap" "$work/before.pcap" || die "--out wrote over the trace that was read"
-# Nor does an output write over a key, or over the other output.
 echo kept >"$work/kept"
+# A report that cannot be written is found out before anything else is.
+for program in "weft-gen --flits 1" "weft-replay --in $work/t.pcap"; do
+	# shellcheck disable=SC2086
+	refuses "--json $work: Is a directory" "$app/"$program --out "$work/kept" --json "$work"
+	same "--out beside a report that cannot be written" kept "$(cat "$work/kept")"
+done
+# Nor does an output write over a key, or over the other output.
 ln -s kept "$work/link.kept"
 for program in "weft-gen --flits 1" "weft-replay --in $work/t.pcap"; do
 	for two in "--out - --json -" "--out $work/z --json $work/z" "--out $work/kept --json $work/link.kept" \

@@ -205,6 +205,7 @@ experiment_main(int argc, char **argv)
 
 	parse(&o, argc, argv);
 	json_check(o.json);
+	json_check_option("--csv", o.csv);
 	x.seed = o.seed;
 	x.quick = o.quick;
 	x.threads = o.threads;
