@@ -327,10 +327,11 @@ run(struct replay *r)
 {
 	bool is_terminal = isatty(STDERR_FILENO) == 1;
 	char err[512];
+	uint64_t i;
 
 	/* Short traces say nothing. */
 	r->progress_ns = now_ns() + (is_terminal ? SECOND_NS : 5 * SECOND_NS);
-	for (uint64_t i = 0; i < r->opt.loops && !stopped; i++) {
+	for (i = 0; i < r->opt.loops && !stopped; i++) {
 		if (i > 0) {
 			receiver_restart(&r->rx);
 			if (trace_rewind(r->trace, err, sizeof(err)) != 0)
@@ -338,6 +339,7 @@ run(struct replay *r)
 		}
 		run_once(r, is_terminal);
 	}
+	r->end.is_stopped = i < r->opt.loops || !r->ended;
 	if (is_terminal && now_ns() > r->progress_ns - SECOND_NS / 5 && r->rx.packets > 0)
 		fputs("\r\033[K", stderr);
 }
@@ -393,7 +395,7 @@ says_nothing(const struct replay *r)
 static int
 finish(struct replay *r)
 {
-	int rc = r->end.is_broken ? EXIT_FAILURE : EXIT_SUCCESS;
+	int rc = r->end.is_broken || r->end.is_stopped ? EXIT_FAILURE : EXIT_SUCCESS;
 
 	if (r->opt.json == NULL || strcmp(r->opt.json, "-") != 0)
 		report_text(&r->rx, &r->end);
@@ -407,7 +409,10 @@ finish(struct replay *r)
 	}
 	if (r->end.is_truncated || r->end.is_broken)
 		cli_warn("%s; replayed up to there", trace_why(r->trace));
-	if (says_nothing(r))
+	if (r->end.is_stopped)
+		cli_warn("stopped by a signal: the report ends after %" PRIu64 " packets",
+			r->rx.packets);
+	if (!r->end.is_stopped && says_nothing(r))
 		rc = EXIT_FAILURE;
 	receiver_fini(&r->rx);
 	if (r->rx.cfg.out != NULL && trace_finish(r->rx.cfg.out) != 0) {

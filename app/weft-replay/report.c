@@ -137,6 +137,7 @@ report_object(const struct receiver *r, const struct report_end *end)
 	json_object_set_new(o, "skipped", report_skipped(r));
 	put(o, "truncated", end->is_truncated);
 	put(o, "broken", end->is_broken);
+	put(o, "stopped", end->is_stopped);
 	json_object_set_new(o, "fec", report_counters(r, "fec_check", fec));
 	json_object_set_new(o, "crc", report_counters(r, "crc_check", crc));
 	json_object_set_new(o, "isn", report_counters(r, "crc_check", isn));
@@ -219,6 +220,8 @@ report_text(const struct receiver *r, const struct report_end *end)
 	if (end->is_broken)
 		printf("%-10s the file cannot be read to its end: replayed up to there\n",
 			"broken");
+	if (end->is_stopped)
+		printf("%-10s a signal came: replayed up to there\n", "stopped");
 	printf("%-10s %.3f s, %.3f Mflit/s\n", "time", end->seconds,
 		json_real_value(json_object_get(o, "mflits_per_s")));
 	text_stages(json_object_get(o, "stages"), rte_get_tsc_hz());

@@ -11,6 +11,7 @@
 struct report_end {
 	bool is_truncated; /* the file ends inside a record */
 	bool is_broken; /* it turned to something that is no record */
+	bool is_stopped; /* a signal came before its end, or before that of the last loop */
 	double seconds;
 };
 

@@ -35,7 +35,7 @@ times() {
 	mv "$work/new" "$work/t.pcap"
 }
 
-# ended_by SIGNAL CONDITION COMMAND...: sent it once that is so, it ends well and at once.
+# ended_by SIGNAL CONDITION COMMAND...: sent it once that is so, it ends at once, and says why.
 ended_by() {
 	local signal=$1 condition=$2
 	shift 2
@@ -46,8 +46,13 @@ ended_by() {
 	wait_for 20 "$condition" $pid
 	kill -"$signal" $pid
 	SECONDS=0
-	wait $pid || die "$*: status $? after a signal: $(cat "$work/err")"
+	local status=0
+	wait $pid || status=$?
 	[ $SECONDS -le 3 ] || die "$*: $SECONDS s to end after a signal"
+	same "$*: status after a signal" 1 $status
+	grep -q '^weft-replay: stopped by a signal: the report ends after [0-9]* packets$' "$work/err" ||
+		die "$*: after a signal: $(cat "$work/err")"
+	same "$*: stopped" 1 "$(r 'o["stopped"]')"
 }
 # In clock_nanosleep(), on x86-64 and on ARM, which DPDK's own start knows too; it has computed for half a second.
 sleeps() { [ -e "$work/out.pcap" ] && grep -qE '^(230|115) ' "/proc/$1/syscall"; }
@@ -157,6 +162,7 @@ wait $piped || die "a slow replay of a pipe: $(cat "$work/pipe.err")"
 for name in slow again pipe; do
 	same "$name: flits" 400 "$(json "$work/$name.json" 'o["flits"]')"
 done
+same "slow: stopped" 0 "$(json "$work/slow.json" 'o["stopped"]')"
 for name in slow again; do
 	grep -qE '^[0-9]+ %, [0-9]+ packets$' "$work/$name.err" || die "$name: progress: $(cat "$work/$name.err")"
 done
