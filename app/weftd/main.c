@@ -632,8 +632,10 @@ main(int argc, char **argv)
 			cli_fail("%s", err);
 	if (captures_open(&d, err, sizeof(err)) != 0)
 		cli_fail("%s", err);
-	if (duplicates_start(&d, err, sizeof(err)) != 0)
+	if (duplicates_start(&d, err, sizeof(err)) != 0) {
+		ports_close(&d);
 		cli_fail("%s", err);
+	}
 	if (rates_init(&d) != 0)
 		cli_fail("out of memory");
 	make_loops(&d);
