@@ -166,7 +166,7 @@ gfd_place(struct node *n, bool huge)
 		want = serves;
 	if (numa_available() >= 0 && want <= numa_max_node())
 		numa_tonode_memory(n->memory, n->memory_len, want);
-	if (n->daemon->cfg.quiet)
+	if (n->daemon->cfg.no_text)
 		return;
 	printf("node %s: %zu bytes of %s pages on NUMA node %d%s\n", n->topo->name, n->memory_len,
 		huge ? "huge" : "ordinary", want,

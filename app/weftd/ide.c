@@ -51,7 +51,7 @@ ide_open(struct daemon *d, char *err, size_t err_len)
 		snprintf(err, err_len, "ide: intel-ipsec-mb does not run here");
 		return -ENOTSUP;
 	}
-	if (!d->cfg.quiet)
+	if (!d->cfg.no_text)
 		printf("ide: %s, PCRC %s, AES-GCM by %s\n",
 			d->topo->ide == WEFT_IDE_SKID ? "skid" : "containment",
 			d->topo->ide_opts.pcrc ? "on" : "off", weft_ide_lib_kernel(d->ide));

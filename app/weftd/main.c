@@ -242,7 +242,7 @@ start(struct daemon *d)
 		d->node[i].lcore = d->node[i].topo->n_lcores == 0 ? rte_get_main_lcore()
 		                                                  : d->node[i].topo->lcore[0];
 	}
-	if (!d->cfg.quiet)
+	if (!d->cfg.no_text)
 		puts(weft_eal_memory_line());
 }
 
@@ -251,7 +251,7 @@ print_idle(void *arg, const char *line)
 {
 	const struct daemon *d = arg;
 
-	if (!d->cfg.quiet)
+	if (!d->cfg.no_text)
 		puts(line);
 }
 
@@ -508,7 +508,7 @@ static void
 finish(struct daemon *d, double seconds)
 {
 	captures_close(d);
-	if (!d->cfg.quiet && (d->cfg.json == NULL || strcmp(d->cfg.json, "-") != 0))
+	if (!d->cfg.no_text)
 		report_text(d, seconds);
 	if (d->cfg.json != NULL) {
 		int e = report_json(d, seconds, d->cfg.json);
@@ -586,6 +586,8 @@ main(int argc, char **argv)
 	cli_two_files("--topology", d.cfg.topology, "--json", d.cfg.json);
 	cli_two_files("--resolve", opts.resolve, "--json", d.cfg.json);
 	json_check(d.cfg.json);
+	d.cfg.json_is_output = d.cfg.json != NULL && strcmp(d.cfg.json, "-") == 0;
+	d.cfg.no_text = d.cfg.quiet || d.cfg.json_is_output;
 	d.features = cli_cpu_features();
 	d.fec = weft_fec_kernel_find(NULL, d.features);
 	d.crc = weft_crc_kernel_find(NULL, d.features);
@@ -640,7 +642,7 @@ main(int argc, char **argv)
 		cli_fail("out of memory");
 	make_loops(&d);
 	report_telemetry(&d);
-	if (!d.cfg.quiet)
+	if (!d.cfg.no_text)
 		printf("weftd: %u node%s of fabric %s run%s\n", d.n_nodes, plural(d.n_nodes),
 			d.topo->fabric, d.n_nodes == 1 ? "s" : "");
 	seconds = run(&d);

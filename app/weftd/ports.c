@@ -127,7 +127,7 @@ client_open(struct daemon *d, const struct weft_port_spec *s, struct weft_port *
 		/* A killed server leaves its socket behind: DPDK then says EPERM. */
 		if (rc != -ENOENT && rc != -EPERM)
 			return rc;
-		if (!said && !d->cfg.quiet)
+		if (!said && !d->cfg.no_text)
 			printf("port %s: waits for the other end at %s\n", s->name, s->socket);
 		said = true;
 		if (daemon_is_stopped()) {
@@ -214,7 +214,7 @@ ports_open(struct daemon *d, char *err, size_t err_len)
 			return rc;
 	}
 	for (uint16_t i = 0; i < d->topo->n_ports; i++)
-		if (d->port[i] != NULL && !d->cfg.quiet)
+		if (d->port[i] != NULL && !d->cfg.no_text)
 			puts(weft_port_line(d->port[i]));
 	return 0;
 }

@@ -105,14 +105,16 @@ rates_take(struct daemon *d, uint64_t span_ns)
 static void
 rates_print(const struct daemon *d)
 {
+	FILE *to = d->cfg.json_is_output ? stderr : stdout;
 	struct rate r;
 
-	printf("Mflit/s in, out:");
+	fprintf(to, "Mflit/s in, out:");
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		rate_node(&d->node[i], 0, &r);
-		printf("  %s %.3f, %.3f", d->node[i].topo->name, r.last_in / 1e6, r.last_out / 1e6);
+		fprintf(to, "  %s %.3f, %.3f", d->node[i].topo->name, r.last_in / 1e6,
+			r.last_out / 1e6);
 	}
-	putchar('\n');
+	fputc('\n', to);
 }
 
 void

@@ -134,7 +134,7 @@ publish(struct daemon *d, struct weft_topo *t)
 	if (old != d->topo)
 		weft_topo_free(old);
 	d->updates++;
-	if (!d->cfg.quiet)
+	if (!d->cfg.no_text)
 		printf("tables: changed in %u nodes, visible after %llu us\n", changed,
 			(unsigned long long)(took / 1000));
 }
