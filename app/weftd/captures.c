@@ -54,6 +54,47 @@ capture_port(const struct daemon *d, const char *name, size_t len, const char **
 	return NULL;
 }
 
+/* Does the text begin with the name of a port of a node that runs here, and a file follow? */
+static bool
+capture_is_here(const struct daemon *d, const char *text)
+{
+	const char *eq = strchr(text, '=');
+	char name[WEFT_PORT_NAME_MAX];
+
+	if (eq == NULL || eq[1] == '\0')
+		return false;
+	for (uint16_t i = 0; i < d->n_nodes; i++)
+		for (uint16_t p = 0; p < d->node[i].n_ports; p++) {
+			snprintf(name, sizeof(name), "%s.%u", d->node[i].topo->name, p);
+			if (strlen(name) == (size_t)(eq - text) &&
+				memcmp(name, text, strlen(name)) == 0)
+				return true;
+		}
+	return false;
+}
+
+static void
+capture_refusal(const struct daemon *d, const char *text, char *err, size_t err_len)
+{
+	snprintf(err, err_len,
+		"--capture %s: expected PORT=FILE with a port of a node that runs here, such as "
+		"%s",
+		text, d->topo->n_ports == 0 ? "s0.0=f.pcapng" : "NODE.0=f.pcapng");
+}
+
+void
+captures_check(const struct daemon *d)
+{
+	char err[NODE_ERROR_MAX];
+
+	for (unsigned int i = 0; i < d->cfg.n_captures; i++) {
+		if (capture_is_here(d, d->cfg.captures[i]))
+			continue;
+		capture_refusal(d, d->cfg.captures[i], err, sizeof(err));
+		cli_usage("%s", err);
+	}
+}
+
 static int
 capture_begin(struct daemon *d, const char *text, char *err, size_t err_len)
 {
@@ -66,12 +107,10 @@ capture_begin(struct daemon *d, const char *text, char *err, size_t err_len)
 		snprintf(err, err_len, "more than %u captures in a run", CAPTURES_MAX);
 		return -ENOSPC;
 	}
-	c->port = eq == NULL ? NULL : capture_port(d, text, (size_t)(eq - text), &c->node);
+	c->port = !capture_is_here(d, text) ? NULL
+	                                    : capture_port(d, text, (size_t)(eq - text), &c->node);
 	if (c->port == NULL) {
-		snprintf(err, err_len,
-			"--capture %s: expected PORT=FILE with a port of a node that runs here, "
-			"such as %s",
-			text, d->topo->n_ports == 0 ? "s0.0=f.pcapng" : "NODE.0=f.pcapng");
+		capture_refusal(d, text, err, err_len);
 		return -EINVAL;
 	}
 	c->file = strdup(eq + 1);

@@ -382,6 +382,9 @@ json_t *duplicates_json(const struct node *n, unsigned int port);
 
 /* --- captures.c --- */
 
+/** Before anything is opened: ends the program if --capture names no file, or no port of a node here. */
+void captures_check(const struct daemon *d);
+
 /** Start the captures asked for; telemetry may begin and end others from then on. */
 int captures_open(struct daemon *d, char *err, size_t err_len);
 

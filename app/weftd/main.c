@@ -615,6 +615,7 @@ main(int argc, char **argv)
 	if (daemon_is_cxl(&d))
 		links_warn(&d);
 	layouts_check(&d);
+	captures_check(&d);
 	if (events_init(d.cfg.quiet ? EVENT_ERROR : d.cfg.verbose ? EVENT_DETAIL : EVENT_INFO) != 0)
 		cli_fail("out of memory");
 	if (ide_open(&d, err, sizeof(err)) != 0)

@@ -110,7 +110,7 @@ parse_size(const char *option, const char *text)
 	uint64_t v;
 
 	if (!words_size(text, CAPTURE_LIMIT_MIN, &v))
-		cli_fail("%s: expected a size of %u bytes or more, such as 100M, got \"%s\"",
+		cli_usage("%s: expected a size of %u bytes or more, such as 100M, got \"%s\"",
 			option, CAPTURE_LIMIT_MIN, text);
 	return v;
 }

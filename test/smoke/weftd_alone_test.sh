@@ -117,7 +117,7 @@ grep -q 'stopped: the limit of its size is reached' "$work/some.err" || die "$(c
 same "a capture within its limit" True "$(json "$work/some.json" 'o["captures"][0]["full"] and
 	90000 < o["captures"][0]["bytes"] <= 102400')"
 same "its size" "$(json "$work/some.json" 'o["captures"][0]["bytes"]')" "$(stat -c %s "$work/some.pcapng")"
-refuses '--capture-limit: expected a size' "$app/weftd" --capture-limit 1 --seconds 1
+misused '--capture-limit: expected a size' "$app/weftd" --capture-limit 1 --seconds 1
 
 # Begun and ended by telemetry.
 "$app/weftd" --seconds 30 --quiet &

@@ -26,7 +26,12 @@ topology
 "$app/weftd" --topology "$work/t.yaml" --check >/dev/null
 "$app/weftd" --topology "$work/t.yaml" --until-done --quiet
 t 'nonesuch' --node nonesuch
-t '--capture x=y: expected PORT=FILE' --capture x=y
+# Before anything is opened: DPDK does not come to its own wrong argument.
+for capture in foo x=y h0.0= h0.9=f =f; do
+	u "--capture $capture: expected PORT=FILE" --capture "$capture" -- --frob
+done
+u '--capture-limit: expected a size' --capture-limit 10
+u '--capture-limit: expected a size' --capture-limit 1Z
 t 'capture of port h0.0 to /nonesuch/f: No such file' --capture h0.0=/nonesuch/f
 t '--json /nonesuch/f: No such file' --json /nonesuch/f
 t '--json /: Is a directory' --json /
