@@ -176,7 +176,7 @@ run_daemons() {
 	done
 	pids=()
 	grep -h '^port ' "$work"/*.log
-	grep -hE '^lcore ' "$work"/*.log | sort | uniq -c | sed 's/^ *\([0-9]*\) /\1 x /'
+	grep -hE '^lcore [0-9]+ on CPU ' "$work"/*.log | sort | uniq -c | sed 's/^ *\([0-9]*\) /\1 x /'
 	echo
 	for node in $nodes; do
 		sed -n '/^fabric /,$p' "$work/$node.log" | sed 1,1d
