@@ -151,9 +151,10 @@ static void
 capture_say(const struct capture *c, char *text, size_t len)
 {
 	snprintf(text, len,
-		"capture of port %s to %s stopped: %s; %" PRIu64 " frames are in it, %" PRIu64
+		"capture of port %s to %s stopped: %s; %" PRIu64 " frame%s in it, %" PRIu64
 		" came too late",
 		weft_port_name(c->port), c->file, capture_fault(&c->stats), c->stats.written,
+		c->stats.written == 1 ? " is" : "s are",
 		c->stats.frames + c->stats.dropped - c->stats.written);
 }
 

@@ -28,7 +28,8 @@ static const char usage_text[] =
 	"  --from NODE, --hpa ADDRESS   who asks for what\n"
 	"  --uio                 by UIO instead of CXL.mem\n"
 	"  --seconds S           end after S seconds (without: SIGINT or SIGTERM ends it)\n"
-	"  --until-done          end when every host and device here has done its requests\n"
+	"  --until-done          end when every host and device here has done its requests and\n"
+	"                        transfers\n"
 	"  --wait S              with --until-done: give up if connections take longer (30)\n"
 	"  --idle auto|spin|yield   what an lcore does that finds no work (auto)\n"
 	"  --rx-layout LAYOUT    receive pipeline of hosts and GFDs (" WEFT_LAYOUT_RX_RETRY ")\n"
@@ -41,9 +42,11 @@ static const char usage_text[] =
 	"  -q, --quiet           no text but errors\n"
 	"  --version, -h, --help\n"
 	"\n"
-	"Exit status: 0; 1 if it could not run, or a host lost a request or read wrong data; 2 "
-	"for\n"
-	"a command line that makes no sense.\n";
+	"Exit status: 0; 1 if it could not run, a host or device lost a request, read wrong data "
+	"or\n"
+	"got another answer than it must, or a transfer ended other than expected; 2 for a "
+	"command\n"
+	"line that makes no sense.\n";
 
 enum {
 	OPT_TOPOLOGY = 256,
