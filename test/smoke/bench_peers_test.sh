@@ -127,7 +127,8 @@ refuses "/nonesuch: No such file" "$peers" --weft-bench /nonesuch
 refuses "--core 4095: this process may use" "$peers" "${ours[@]}" --core 4095
 printf '#!/bin/bash\necho "weft-bench: no" >&2\nexit 1\n' >"$fake/weft-bench"
 refuses "$fake/weft-bench: exit status 1: weft-bench: no" env PATH="$work/bin" "$peers" "${ours[@]}"
-for bad in "--rounds 0" "--rounds x" "--seconds 0" "--nonesuch" "--core -1"; do
+for bad in "--rounds 0" "--rounds x" "--seconds 0" "--nonesuch" "--core -1" "--frame-flits 0" "--frame-flits x" \
+	"--frame-flits 1,65"; do
 	rc=0
 	# shellcheck disable=SC2086
 	"$peers" $bad >"$work/out" 2>&1 || rc=$?

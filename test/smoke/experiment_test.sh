@@ -132,6 +132,11 @@ cmp -s "$work/text" "$work/r/report.md" || die "report.md is not what was printe
 misused '--experiment: expected one of rxl, got "x"' "$sim" --experiment x
 misused '--seed: expected a number' "$sim" --experiment rxl --seed x
 misused 'unexpected argument "x"' "$sim" --experiment rxl x
+for bad in 0 1025 x; do
+	rc=0
+	"$report" --sim "$work/nonesuch" --threads $bad --out "$work/no" >"$work/out" 2>&1 || rc=$?
+	same "status of --threads $bad" 2 $rc
+done
 refuses '--csv /nonesuch/x: No such file' timeout 5 "$sim" --experiment rxl --csv /nonesuch/x
 refuses "/nonesuch.json: No such file" "$report" --run /nonesuch.json --out "$work/no"
 echo '{"experiment": "rxl", "rows": 3}' >"$work/bad.json"

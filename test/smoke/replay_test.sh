@@ -254,6 +254,7 @@ misused 'no stage is called "foo"' "$app/weft-replay" --in "$work/t.pcap" --layo
 for layout in crc_check crc_first crc_protect enframe,deframe 'fec_check|deframe' fec_encode fec_relay ide_open ide_seal route; do
 	misused 'layout: expected deframe as the first stage' "$app/weft-replay" --in "$work/t.pcap" --layout "$layout"
 done
+misused 'stage retry is for links, where flits are sent again: use crc_check' "$app/weft-replay" --in "$work/t.pcap" --layout deframe,retry
 misused '--first-seq: expected a number of 0 to 1023' "$app/weft-replay" --in "$work/t.pcap" --first-seq 1024
 # Stopped by a signal: what is written is whole, and DPDK's folder is gone.
 "$app/weft-gen" --flits 1000000000 --out "$work/long.pcap" 2>"$work/err" &
