@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -391,13 +392,20 @@ says_nothing(const struct replay *r)
 	return others != 0 || (strange != 0 && strange == r->rx.packets);
 }
 
+static bool
+is_stdout(const char *path)
+{
+	return path != NULL && strcmp(path, "-") == 0;
+}
+
 /* Report, close, and say whether all that was asked for was written. */
 static int
 finish(struct replay *r)
 {
 	int rc = r->end.is_broken || r->end.is_stopped ? EXIT_FAILURE : EXIT_SUCCESS;
 
-	if (r->opt.json == NULL || strcmp(r->opt.json, "-") != 0)
+	/* Text would spoil what else goes there. */
+	if (!is_stdout(r->opt.json) && !is_stdout(r->opt.out))
 		report_text(&r->rx, &r->end);
 	if (r->opt.json != NULL) {
 		int e = report_json(&r->rx, &r->end, r->opt.json);

@@ -287,6 +287,9 @@ for program in "weft-gen --flits 1" "weft-replay --in $work/t.pcap"; do
 	refuses "--json $work: Is a directory" "$app/"$program --out "$work/kept" --json "$work"
 	same "--out beside a report that cannot be written" kept "$(cat "$work/kept")"
 done
+# A trace on standard output has no report behind it.
+"$app/weft-replay" --in "$work/t.pcap" --out "$work/file.pcap" >"$work/text"
+"$app/weft-replay" --in "$work/t.pcap" --out - | cmp - "$work/file.pcap" || die "--out - is not the trace alone"
 # Nor does an output write over a key, or over the other output.
 ln -s kept "$work/link.kept"
 for program in "weft-gen --flits 1" "weft-replay --in $work/t.pcap"; do
