@@ -42,12 +42,6 @@ fabric() {
 	  - {a: s0, b: g0, driver: af_packet, a_port: {netif: s1}, b_port: {netif: eg}}
 	Y
 }
-# in_ns NAMESPACE COMMAND...
-in_ns() {
-	local n=$1
-	shift
-	nsenter -t "${ns[$n]}" -n "$@"
-}
 # start_in NAMESPACE NODE NAME: its number is in pid_NAME, its report in NAME.json.
 start_in() {
 	nsenter -t "${ns[$1]}" -n "$app/weftd" --topology "$topology" --node "$2" --json "$work/$3.json" \
@@ -109,7 +103,7 @@ done
 # A stranger answers whoever asks, and from then on says a lot. g0 is killed, and starts at once all the same.
 fabric rxl "ide: {mode: containment, key_file: $work/psk}"
 up
-in_ns t /usr/bin/python3 "$here/announce.py" eg doubled g0 60 2000 >"$work/stranger" 2>"$work/stranger.err" &
+nsenter -t "${ns[t]}" -n /usr/bin/python3 "$here/announce.py" eg doubled g0 60 2000 >"$work/stranger" 2>"$work/stranger.err" &
 stranger=$!
 pids+=($stranger)
 wait_for 10 grep -q begin "$work/stranger"
@@ -125,6 +119,7 @@ sleep 1
 traffic_goes_on
 kill -0 $stranger || die "the stranger has ended: $(cat "$work/stranger.err")"
 kill -TERM $stranger
+wait $stranger 2>/dev/null || true
 wait_for 5 says g0 "says that this node runs there and proves nothing, [0-9]* times: ignored"
 kill -TERM "$pid_h0" "$pid_s0" "$pid_g0"
 wait "$pid_h0" || true # what g0 was asked when it was killed is lost
