@@ -16,7 +16,8 @@ run() {
 }
 # hears NAME TEXT: a line of an event with it, in time.
 says() { grep -q "^weftd: node $2" "$work/$1.log"; }
-hears() { wait_for 20 says "$1" "$2"; }
+# A line that is held back comes within 10 s of one that may itself have been.
+hears() { wait_for 40 says "$1" "$2"; }
 # silent NAME: no event so far.
 silent() { ! grep '^weftd: node' "$work/$1.log" || die "$1 has something to say of what goes well"; }
 far_side() { nsenter -t "${ns[g]}" -n "$@"; }
