@@ -26,7 +26,7 @@ usage() {
 	usage: usertools/test.sh [--quick | --only PART[,PART...]] [--list]
 
 	Installs what is missing, builds, runs every test, and ends with "N passed, N failed, N skipped" and
-	status 1 if any failed. Some 15 minutes on two cores, plus the packages the first time. Safe to repeat
+	status 1 if any failed. Some 22 minutes on two cores, plus the packages the first time. Safe to repeat
 	and to interrupt.
 
 	  --quick        under 3 minutes on two cores: parts format and quick
@@ -126,8 +126,7 @@ add_counts() {
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 }
 
-# Tests at a time: each program sleeps when it starts, while DPDK measures its clock, and waits for others.
-jobs=$(($(nproc) + ($(nproc) + 1) / 2))
+jobs=$(nproc) # tests at a time
 
 # suite DIR NAME [ENV=VALUE...] [meson option...]: run meson's tests there and add up what they say.
 suite() {
