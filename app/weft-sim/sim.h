@@ -45,7 +45,7 @@ enum fault_kind {
 	FAULT_FORGED, /* IDE: a flit is changed and its CRC made right */
 	FAULT_CONTROL, /* link control comes in the name of an end, on a link between the two */
 	FAULT_SPID, /* a frame comes under another's PID from a link to one node alone */
-	FAULT_STORM, /* rxl: noise and forged Naks at the link's rate */
+	FAULT_STORM, /* noise at the link's rate, and in rxl mode forged Naks */
 	FAULT_MEMORY, /* rxl: a GFD crashes, and its memory is new when it starts again */
 	FAULT_REPLAY, /* rxl: frames that somebody has recorded come again, as fast as they can */
 	FAULT_KINDS
