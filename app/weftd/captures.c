@@ -39,38 +39,23 @@ static struct daemon *daemon_of; /* NULL: not yet, or no more */
 static struct capture captures[CAPTURES_MAX];
 static unsigned int n_captures;
 
-static struct weft_port *
-capture_port(const struct daemon *d, const char *name, size_t len, const char **node)
-{
-	for (uint16_t i = 0; i < d->topo->n_ports; i++) {
-		struct weft_port *p = d->port[i];
-
-		if (p == NULL || strlen(weft_port_name(p)) != len ||
-			memcmp(weft_port_name(p), name, len) != 0)
-			continue;
-		*node = d->topo->node[d->topo->port[i].node].name;
-		return p;
-	}
-	return NULL;
-}
-
-/* Does the text begin with the name of a port of a node that runs here, and a file follow? */
-static bool
-capture_is_here(const struct daemon *d, const char *text)
+/* Index in the topology of the port that PORT=FILE names, if a node that runs here has it; else -1. */
+static int
+capture_port(const struct daemon *d, const char *text)
 {
 	const char *eq = strchr(text, '=');
 	char name[WEFT_PORT_NAME_MAX];
 
 	if (eq == NULL || eq[1] == '\0')
-		return false;
+		return -1;
 	for (uint16_t i = 0; i < d->n_nodes; i++)
 		for (uint16_t p = 0; p < d->node[i].n_ports; p++) {
 			snprintf(name, sizeof(name), "%s.%u", d->node[i].topo->name, p);
 			if (strlen(name) == (size_t)(eq - text) &&
 				memcmp(name, text, strlen(name)) == 0)
-				return true;
+				return d->node[i].topo->first_port + p;
 		}
-	return false;
+	return -1;
 }
 
 static void
@@ -88,7 +73,7 @@ captures_check(const struct daemon *d)
 	char err[NODE_ERROR_MAX];
 
 	for (unsigned int i = 0; i < d->cfg.n_captures; i++) {
-		if (capture_is_here(d, d->cfg.captures[i]))
+		if (capture_port(d, d->cfg.captures[i]) >= 0)
 			continue;
 		capture_refusal(d, d->cfg.captures[i], err, sizeof(err));
 		cli_usage("%s", err);
@@ -98,7 +83,7 @@ captures_check(const struct daemon *d)
 static int
 capture_begin(struct daemon *d, const char *text, char *err, size_t err_len)
 {
-	const char *eq = strchr(text, '=');
+	const int port = capture_port(d, text);
 	struct capture *c = &captures[n_captures];
 	struct weft_capture_cfg cfg = { .lossless = true, .limit_bytes = d->cfg.capture_limit };
 	int rc;
@@ -107,13 +92,13 @@ capture_begin(struct daemon *d, const char *text, char *err, size_t err_len)
 		snprintf(err, err_len, "more than %u captures in a run", CAPTURES_MAX);
 		return -ENOSPC;
 	}
-	c->port = !capture_is_here(d, text) ? NULL
-	                                    : capture_port(d, text, (size_t)(eq - text), &c->node);
-	if (c->port == NULL) {
+	if (port < 0) {
 		capture_refusal(d, text, err, err_len);
 		return -EINVAL;
 	}
-	c->file = strdup(eq + 1);
+	c->port = d->port[port];
+	c->node = d->topo->node[d->topo->port[port].node].name;
+	c->file = strdup(strchr(text, '=') + 1);
 	if (c->file == NULL) {
 		snprintf(err, err_len, "out of memory");
 		return -ENOMEM;
