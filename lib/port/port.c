@@ -428,8 +428,12 @@ weft_port_tend(struct weft_port *port)
 		port->ctl->connect_wait = 0;
 		return;
 	}
-	/* A handshake on a busy machine takes a while, and beginning anew would cut it short. */
-	if (port->ctl->connect_wait != 0) {
+	/*
+	 * A handshake on a busy machine takes a while, and beginning anew would cut it short. If
+	 * frames came since, it is over, and so is the connection it made.
+	 */
+	if (port->ctl->connect_wait != 0 &&
+		__atomic_load_n(&port->rx_frames, __ATOMIC_RELAXED) == port->ctl->connect_rx) {
 		port->ctl->connect_wait--;
 		return;
 	}
@@ -437,10 +441,13 @@ weft_port_tend(struct weft_port *port)
 		/* DPDK's driver does not connect again by itself, only when it is started. */
 		__atomic_store_n(&port->held, true, __ATOMIC_RELEASE);
 		weft_loop_quiesce();
+		/* A link is down before EAL's interrupt thread is done with taking it down. */
+		port_settle_interrupts();
 	}
 	if (port_memif_connect(id)) {
-		__atomic_store_n(&port->held, false, __ATOMIC_RELEASE);
+		port->ctl->connect_rx = port->rx_frames;
 		port->ctl->connect_wait = PORT_CONNECT_TENDS;
+		__atomic_store_n(&port->held, false, __ATOMIC_RELEASE);
 	}
 }
 

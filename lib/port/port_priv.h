@@ -113,6 +113,7 @@ struct weft_port_ctl {
 	unsigned int max_flits;
 	struct port_ethdev ethdev;
 	unsigned int connect_wait; /* memif client: calls to tend it before it connects anew */
+	uint64_t connect_rx; /* rx_frames of the port when it connected last */
 	struct memif_door *door; /* NULL: no memif server */
 	struct port_pair *pair; /* NULL: an ethdev */
 	struct port_netif netif;

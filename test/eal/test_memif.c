@@ -287,6 +287,29 @@ callers_that_hang_up_or_talk_nonsense_do_no_harm(void **state)
 	test_pool_is_whole(pool);
 }
 
+/* That the connection was there nobody saw but by its frames: nothing is left to wait for. */
+static void
+a_server_that_came_and_went_between_two_looks_is_met_at_the_next(void **state)
+{
+	struct weft_port *server = open_end("m.server", server_path, true);
+	struct weft_port *client = open_end("m.client", client_path, false);
+
+	(void)state;
+	for (unsigned int round = 0; round < 3; round++) {
+		wait_up(server, true);
+		wait_up(client, true);
+		pass(server, client);
+		weft_port_close(server);
+		wait_up(client, false);
+		server = open_end("m.server", server_path, true);
+		weft_port_tend(client);
+	}
+	wait_up(server, true);
+	weft_port_close(client);
+	weft_port_close(server);
+	test_pool_is_whole(pool);
+}
+
 /* Memory as a client has it: rings that are marked as such, in a file that cannot shrink. */
 static int
 client_memory(size_t len, bool can_shrink, bool is_marked)
@@ -514,6 +537,7 @@ main(void)
 		cmocka_unit_test(both_ends_close_one_after_the_other),
 		cmocka_unit_test(socket_of_a_dead_server_is_cleared_that_of_a_live_one_is_not),
 		cmocka_unit_test(bad_paths_are_refused),
+		cmocka_unit_test(a_server_that_came_and_went_between_two_looks_is_met_at_the_next),
 		cmocka_unit_test(callers_that_hang_up_or_talk_nonsense_do_no_harm),
 		cmocka_unit_test(a_handshake_is_believed_only_when_it_is_right),
 		cmocka_unit_test(folders_open_to_others_are_refused),
