@@ -25,8 +25,10 @@
 #include <unistd.h>
 
 #define LOOP_NAP_NS 20000
+#define LOOP_LONG_NAP_NS 200000
 #define LOOP_NAP_SLACK_NS 1000 /* the kernel's default slack, 50 us, is more than a nap */
 #define LOOP_NAPS_AFTER_US 1000
+#define LOOP_LONG_NAPS_AFTER_US 20000
 #define LOOP_QUIESCE_POLL_US 50
 
 static struct rte_rcu_qsbr *qsbr; /* one reader per lcore, its number is the lcore's */
@@ -98,10 +100,11 @@ loop_count(_Atomic uint64_t *counter)
 
 /* A round found nothing. @empty_since is the TSC of the first such round, 0 after work. */
 static inline void
-loop_rest(struct weft_loop *loop, uint64_t *empty_since, uint64_t naps_after)
+loop_rest(struct weft_loop *loop, uint64_t *empty_since, uint64_t tsc_per_us)
 {
 	static const struct timespec nap = { .tv_nsec = LOOP_NAP_NS };
-	uint64_t now;
+	static const struct timespec long_nap = { .tv_nsec = LOOP_LONG_NAP_NS };
+	uint64_t now, empty;
 
 	loop_count(&loop->empty_rounds);
 	if (atomic_load_explicit(&loop->idle, memory_order_relaxed) != WEFT_IDLE_YIELD) {
@@ -111,19 +114,20 @@ loop_rest(struct weft_loop *loop, uint64_t *empty_since, uint64_t naps_after)
 	now = rte_rdtsc();
 	if (*empty_since == 0)
 		*empty_since = now;
-	if (now - *empty_since < naps_after) {
+	empty = now - *empty_since;
+	if (empty < LOOP_NAPS_AFTER_US * tsc_per_us) {
 		loop_count(&loop->yields);
 		sched_yield();
 	} else {
 		loop_count(&loop->naps);
-		nanosleep(&nap, NULL);
+		nanosleep(empty < LOOP_LONG_NAPS_AFTER_US * tsc_per_us ? &nap : &long_nap, NULL);
 	}
 }
 
 static void
 loop_rounds(struct weft_loop *loop)
 {
-	const uint64_t naps_after = rte_get_tsc_hz() / 1000000 * LOOP_NAPS_AFTER_US;
+	const uint64_t tsc_per_us = rte_get_tsc_hz() / 1000000;
 	const unsigned int n_polls = loop->cfg.n_polls;
 	uint64_t empty_since = 0;
 
@@ -135,7 +139,7 @@ loop_rounds(struct weft_loop *loop)
 		rte_rcu_qsbr_quiescent(qsbr, loop->cfg.lcore);
 		loop_count(&loop->rounds);
 		if (work == 0)
-			loop_rest(loop, &empty_since, naps_after);
+			loop_rest(loop, &empty_since, tsc_per_us);
 		else
 			empty_since = 0;
 	}

@@ -25,7 +25,7 @@ extern "C" {
 enum weft_idle {
 	WEFT_IDLE_AUTO, /**< decide by facts, and again while running */
 	WEFT_IDLE_SPIN, /**< poll on */
-	WEFT_IDLE_YIELD, /**< sched_yield(); naps of 20 us after 1 ms without work */
+	WEFT_IDLE_YIELD, /**< sched_yield(); naps of 20 us after 1 ms without work, 200 us after 20 ms */
 };
 
 /** The word of a policy: "auto", "spin" or "yield". */
@@ -80,7 +80,7 @@ struct weft_loop_stats {
 	uint64_t rounds; /**< rounds of polls */
 	uint64_t empty_rounds; /**< rounds that found no work */
 	uint64_t yields; /**< of these, how many gave the CPU away by sched_yield() */
-	uint64_t naps; /**< and how many by a 20 us nap */
+	uint64_t naps; /**< and how many by a nap */
 };
 
 struct weft_loop;
