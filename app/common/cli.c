@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -94,16 +95,45 @@ cli_stat(const char *path, struct stat *st)
 	return (strcmp(path, "-") == 0 ? fstat(STDOUT_FILENO, st) : stat(path, st)) == 0;
 }
 
+/* Where the last word of a path begins; @p st is of the folder it is in. NULL: no such folder. */
+static const char *
+cli_split_path(const char *path, struct stat *st)
+{
+	const char *slash = strrchr(path, '/');
+	char folder[PATH_MAX] = ".";
+
+	if (slash != NULL && snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path) + 1,
+				     path) >= (int)sizeof(folder))
+		return NULL;
+	if (stat(folder, st) != 0)
+		return NULL;
+	return slash == NULL ? path : slash + 1;
+}
+
+/* Whether two paths of files that are not there name one file of one folder. */
+static bool
+cli_is_one_name(const char *a, const char *b)
+{
+	struct stat x, y;
+	const char *a_name = cli_split_path(a, &x), *b_name = cli_split_path(b, &y);
+
+	return a_name != NULL && b_name != NULL && strcmp(a_name, b_name) == 0 &&
+	       x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 static bool
 cli_is_one_file(const char *a, const char *b)
 {
 	struct stat x, y;
 
-	if (strcmp(a, b) == 0 && strcmp(a, "-") == 0)
+	const bool a_is_there = cli_stat(a, &x), b_is_there = cli_stat(b, &y);
+
+	if (strcmp(a, b) == 0 && (strcmp(a, "-") == 0 || !a_is_there))
 		return true;
-	if (cli_stat(a, &x) && cli_stat(b, &y))
-		return !S_ISCHR(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-	return strcmp(a, b) == 0;
+	if (!a_is_there && !b_is_there)
+		return cli_is_one_name(a, b);
+	return a_is_there && b_is_there && !S_ISCHR(x.st_mode) && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
 }
 
 void

@@ -27,8 +27,8 @@ void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64_t most);
 
 /**
- * cli_usage() if two options name one file, of which writing one would destroy the other: by name, or
- * by a link. "-" is standard output. Terminals, /dev/null and the like may be named twice.
+ * cli_usage() if two options name one file, of which writing one would destroy the other: by name,
+ * however it is spelt, or by a link. "-" is standard output. Terminals, /dev/null and the like may be named twice.
  *
  * @param a, b  NULL: the option is not there
  */

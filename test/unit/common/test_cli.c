@@ -128,6 +128,40 @@ arguments_of_dpdk_stand_behind_two_dashes(void **state)
 		"WEFT_CPU=scalar,abacus: expected a comma-separated list");
 }
 
+static void
+two_files(const char *second)
+{
+	cli_two_files("--out", "new", "--json", second);
+}
+
+static void
+one_file_is_one_however_it_is_spelt(void **state)
+{
+	static const char *const one[] = { "new", "./new", "sub/../new", ".//new", "link/../new" };
+	static const char *const others[] = { NULL, "-", "News", "sub/new", "none/../new",
+		"link/new" };
+	const char *const text = "--out and --json: expected two files, got \"new\" and \"";
+	char here[512];
+
+	(void)state;
+	assert_non_null(getcwd(here, sizeof(here)));
+	assert_int_equal(chdir(folder), 0);
+	assert_int_equal(mkdir("sub", 0755), 0);
+	assert_int_equal(symlink("sub", "link"), 0);
+	for (unsigned int is_there = 0; is_there < 2; is_there++) {
+		if (is_there != 0)
+			fclose(fopen("new", "w"));
+		for (size_t i = 0; i < WEFT_ARRAY_SIZE(one); i++)
+			dies(two_files, one[i], 2, text);
+		for (size_t i = 0; i < WEFT_ARRAY_SIZE(others); i++)
+			dies(two_files, others[i], 0, "");
+	}
+	assert_int_equal(unlink("new"), 0);
+	assert_int_equal(unlink("link"), 0);
+	assert_int_equal(rmdir("sub"), 0);
+	assert_int_equal(chdir(here), 0);
+}
+
 /* --- reports --- */
 
 static void
@@ -294,6 +328,7 @@ main(void)
 		cmocka_unit_test(numbers_are_numbers_and_nothing_else),
 		cmocka_unit_test(words_are_listed_as_far_as_a_line_goes),
 		cmocka_unit_test(arguments_of_dpdk_stand_behind_two_dashes),
+		cmocka_unit_test(one_file_is_one_however_it_is_spelt),
 		cmocka_unit_test(a_report_that_cannot_be_written_is_refused_at_the_start),
 		cmocka_unit_test(a_report_is_whole_or_the_reason_is_told),
 		cmocka_unit_test(what_a_topology_says_of_retry_is_always_valid),
