@@ -6,6 +6,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
@@ -87,6 +88,20 @@ cli_word(const char *option, const char *text, const char *const *words)
 				i == 0 ? "" : ", ", words[i]);
 	}
 	cli_usage("%s: expected one of %s, got \"%s\"", option, list, text);
+}
+
+void
+cli_no_effect(const struct option *options, uint64_t given, uint64_t idle, const char *why)
+{
+	char list[256] = "";
+	size_t used = 0;
+
+	for (const struct option *o = options; o->name != NULL; o++)
+		if (o->val >= 256 && (given & idle & CLI_BIT(o->val)) != 0 && used < sizeof(list))
+			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s--%s",
+				used == 0 ? "" : ", ", o->name);
+	if (used != 0)
+		cli_warn("%s: no effect %s", list, why);
 }
 
 static bool

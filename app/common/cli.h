@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct option;
+
 /** Exit status for a command line that makes no sense. */
 #define CLI_USAGE 2
 
@@ -25,6 +27,19 @@ void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /** Number of an option, decimal or 0x hex, in @p least..@p most; cli_usage() otherwise. */
 uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64_t most);
+
+/** The bit of a long option, whose value is 256 or more, in a set of options. */
+#define CLI_BIT(value) (UINT64_C(1) << ((value)-256))
+
+/**
+ * Warn, in one line, of options that were given and have no effect.
+ *
+ * @param options  the program's, as getopt_long() takes them
+ * @param given    bits of those that were
+ * @param idle     bits of those that have no effect
+ * @param why      behind "no effect", such as "with --check"
+ */
+void cli_no_effect(const struct option *options, uint64_t given, uint64_t idle, const char *why);
 
 /**
  * cli_usage() if two options name one file, of which writing one would destroy the other: by name,

@@ -55,6 +55,12 @@ json_check(const char *path)
 	json_check_option("--json", path);
 }
 
+bool
+json_is_output(const char *path)
+{
+	return path != NULL && strcmp(path, "-") == 0;
+}
+
 int
 json_write(const char *path, const json_t *o)
 {

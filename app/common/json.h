@@ -6,6 +6,7 @@
 #define JSON_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "weft_file.h"
 
@@ -17,6 +18,9 @@ void json_check(const char *path);
 
 /** The same of the file of another @p option. */
 void json_check_option(const char *option, const char *path);
+
+/** Whether JSON goes to standard output, and no text then. @p path may be NULL. */
+bool json_is_output(const char *path);
 
 /**
  * Write @p o, indented, to the file @p path, or to standard output for "-". 0, or

@@ -189,7 +189,7 @@ run_workload(const struct atc_sim_cfg *cfg, const struct atc_workload *w, bool t
 int
 atc_sim_run(const struct atc_sim_cfg *cfg, const char *json)
 {
-	const bool text = json == NULL || strcmp(json, "-") != 0;
+	const bool text = !json_is_output(json);
 	json_t *rows = json_array();
 	json_t *o;
 	int rc = 0;

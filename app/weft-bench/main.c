@@ -212,7 +212,7 @@ main(int argc, char **argv)
 		cli_exit(rc == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 	}
 	features = cli_cpu_features();
-	s.text = o.json == NULL || strcmp(o.json, "-") != 0;
+	s.text = !json_is_output(o.json);
 	p.pool = start_dpdk(&eal, &pool);
 	if (rte_lcore_count() < 2)
 		cli_fail("expected two lcores, got one; leave out -l and --lcores, or name two");

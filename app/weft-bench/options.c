@@ -62,6 +62,15 @@ enum {
 	OPT_VERSION,
 };
 
+/* What only measuring the speed looks at, and only the translation cache. */
+#define OPTS_SPEED                                                                                 \
+	(CLI_BIT(OPT_STAGE) | CLI_BIT(OPT_KERNEL) | CLI_BIT(OPT_LAYOUT) |                          \
+		CLI_BIT(OPT_FRAME_FLITS) | CLI_BIT(OPT_SECONDS) | CLI_BIT(OPT_ITERATIONS) |        \
+		CLI_BIT(OPT_COUNT))
+#define OPTS_ATC                                                                                   \
+	(CLI_BIT(OPT_ATC_ENTRIES) | CLI_BIT(OPT_ATC_PAGE) | CLI_BIT(OPT_ATC_PREFETCH) |            \
+		CLI_BIT(OPT_ATC_ACCESSES))
+
 static const struct option long_options[] = {
 	{ "list", no_argument, NULL, OPT_LIST },
 	{ "stage", required_argument, NULL, OPT_STAGE },
@@ -177,9 +186,35 @@ parse_option(struct options *o, int opt)
 	}
 }
 
+/* Options that contradict each other, and those that do nothing beside others. */
+static void
+judge_options(const struct options *o, uint64_t given)
+{
+	if (o->list) {
+		if (o->json != NULL)
+			cli_usage("--json: --list writes no JSON, expected one of them");
+		cli_no_effect(long_options, given,
+			OPTS_SPEED | OPTS_ATC | CLI_BIT(OPT_ATC_WORKLOAD), "with --list");
+		return;
+	}
+	if (o->atc.workloads != 0) {
+		cli_no_effect(
+			long_options, given, OPTS_SPEED | CLI_BIT(OPT_SIG), "with --atc-workload");
+		return;
+	}
+	if ((given & OPTS_ATC) != 0)
+		cli_usage("--atc-entries, --atc-page, --atc-prefetch and --atc-accesses: expected "
+			  "--atc-workload with them");
+	if (o->n_stages != 0)
+		cli_no_effect(long_options, given, CLI_BIT(OPT_SIG), "with --stage");
+	if (o->iterations != 0)
+		cli_no_effect(long_options, given, CLI_BIT(OPT_SECONDS), "with --iterations");
+}
+
 void
 options_parse(struct options *o, int argc, char **argv)
 {
+	uint64_t given = 0;
 	int opt;
 
 	*o = (struct options){ .layout = -1,
@@ -187,11 +222,14 @@ options_parse(struct options *o, int argc, char **argv)
 		.n_frame_flits = 1,
 		.seconds = 0.5 };
 	atc_sim_defaults(&o->atc);
-	while ((opt = getopt_long(argc, argv, "h", long_options, NULL)) != -1)
+	while ((opt = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
 		parse_option(o, opt);
+		given |= opt >= OPT_LIST ? CLI_BIT(opt) : 0;
+	}
 	if (optind < argc)
 		cli_usage("expected options only, got \"%s\"; EAL arguments go behind --",
 			argv[optind]);
+	judge_options(o, given);
 }
 
 bool

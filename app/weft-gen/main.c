@@ -124,6 +124,14 @@ enum {
 	OPT_VERSION,
 };
 
+/* What only a sender that encrypts looks at, beside those that do not go without. */
+#define OPTS_IDE (CLI_BIT(OPT_KEY_FILE) | CLI_BIT(OPT_PCRC) | CLI_BIT(OPT_POISON))
+
+/* What flits of cxl mode have no place for. */
+#define OPTS_RXL                                                                                   \
+	(CLI_BIT(OPT_SPID) | CLI_BIT(OPT_DPID) | CLI_BIT(OPT_VC) | CLI_BIT(OPT_SESSION) |          \
+		CLI_BIT(OPT_ISN))
+
 static const struct option long_options[] = {
 	{ "flits", required_argument, NULL, OPT_FLITS },
 	{ "out", required_argument, NULL, OPT_OUT },
@@ -270,6 +278,7 @@ normalise_key(struct options *o)
 static void
 parse_options(struct options *o, int argc, char **argv)
 {
+	uint64_t given = 0;
 	int opt;
 
 	*o = (struct options){
@@ -279,8 +288,10 @@ parse_options(struct options *o, int argc, char **argv)
 		.key = { .mode = WEFT_MODE_RXL, .spid = 0x101, .dpid = 0x200, .session = 1 },
 		.conn = { .first = WEFT_ISN_FIRST, .pcrc = true },
 	};
-	while ((opt = getopt_long(argc, argv, "h", long_options, NULL)) != -1)
+	while ((opt = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
 		parse_option(o, opt);
+		given |= opt >= OPT_FLITS ? CLI_BIT(opt) : 0;
+	}
 	if (optind < argc)
 		cli_usage("expected options only, got \"%s\"; EAL arguments go behind --",
 			argv[optind]);
@@ -297,6 +308,10 @@ parse_options(struct options *o, int argc, char **argv)
 	cli_two_files("--out", o->out, "--json", o->json);
 	cli_two_files("--key-file", o->key_file, "--out", o->out);
 	cli_two_files("--key-file", o->key_file, "--json", o->json);
+	if (o->conn.ide == WEFT_IDE_OFF)
+		cli_no_effect(long_options, given, OPTS_IDE, "without --ide");
+	if (o->key.mode == WEFT_MODE_CXL)
+		cli_no_effect(long_options, given, OPTS_RXL, "with --mode cxl");
 	normalise_key(o);
 }
 

@@ -36,6 +36,7 @@ struct options {
 	const char *key_file;
 	double speed; /* 0: as fast as it goes */
 	uint64_t loops;
+	uint64_t given; /* CLI_BIT() of options */
 	struct receiver_cfg rx;
 };
 
@@ -116,6 +117,10 @@ enum {
 	OPT_VERSION,
 };
 
+/* What only a receiver that decrypts looks at. */
+#define OPTS_IDE                                                                                   \
+	(CLI_BIT(OPT_KEY_FILE) | CLI_BIT(OPT_PCRC) | CLI_BIT(OPT_POISON) | CLI_BIT(OPT_STOP))
+
 static const struct option long_options[] = {
 	{ "in", required_argument, NULL, OPT_IN },
 	{ "mode", required_argument, NULL, OPT_MODE },
@@ -178,6 +183,37 @@ parse_option(struct options *o, int opt)
 	}
 }
 
+static bool
+has_stage(const char *layout, const char *name)
+{
+	struct weft_layout l;
+	char err[512];
+
+	if (weft_layout_parse(layout, &l, err, sizeof(err)) != 0)
+		return false;
+	for (unsigned int i = 0; i < l.n_stages; i++)
+		if (strcmp(l.stage[i]->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Of options that do nothing beside others. */
+static void
+warn_idle(const struct options *o)
+{
+	if (o->rx.ide == WEFT_IDE_OFF)
+		cli_no_effect(long_options, o->given, OPTS_IDE, "without --ide");
+	else if (!has_stage(o->rx.layout, "ide_open"))
+		cli_no_effect(long_options, o->given, OPTS_IDE | CLI_BIT(OPT_IDE),
+			"with a --layout without the stage ide_open");
+	if (o->rx.mode == WEFT_MODE_RXL)
+		cli_no_effect(long_options, o->given, CLI_BIT(OPT_CXL_FORM), "with --mode rxl");
+	if (o->rx.mode == WEFT_MODE_CXL)
+		cli_no_effect(long_options, o->given,
+			CLI_BIT(OPT_ISN) | CLI_BIT(OPT_SPID) | CLI_BIT(OPT_DPID),
+			"with --mode cxl");
+}
+
 static void
 parse_options(struct options *o, int argc, char **argv)
 {
@@ -188,8 +224,10 @@ parse_options(struct options *o, int argc, char **argv)
 		.loops = 1,
 		.rx = { .mode = -1, .first = WEFT_ISN_FIRST, .pcrc = true, .layout = LAYOUT },
 	};
-	while ((opt = getopt_long(argc, argv, "h", long_options, NULL)) != -1)
+	while ((opt = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
 		parse_option(o, opt);
+		o->given |= opt >= OPT_IN ? CLI_BIT(opt) : 0;
+	}
 	if (optind < argc)
 		cli_usage("expected options only, got \"%s\"; EAL arguments go behind --",
 			argv[optind]);
@@ -204,6 +242,7 @@ parse_options(struct options *o, int argc, char **argv)
 	cli_two_files("--key-file", o->key_file, "--json", o->json);
 	if (receiver_check_layout(o->rx.layout, err, sizeof(err)) != 0)
 		cli_usage("%s", err);
+	warn_idle(o);
 }
 
 static uint64_t
@@ -392,12 +431,6 @@ says_nothing(const struct replay *r)
 	return others != 0 || (strange != 0 && strange == r->rx.packets);
 }
 
-static bool
-is_stdout(const char *path)
-{
-	return path != NULL && strcmp(path, "-") == 0;
-}
-
 /* Report, close, and say whether all that was asked for was written. */
 static int
 finish(struct replay *r)
@@ -405,7 +438,7 @@ finish(struct replay *r)
 	int rc = r->end.is_broken || r->end.is_stopped ? EXIT_FAILURE : EXIT_SUCCESS;
 
 	/* Text would spoil what else goes there. */
-	if (!is_stdout(r->opt.json) && !is_stdout(r->opt.out))
+	if (!json_is_output(r->opt.json) && !json_is_output(r->opt.out))
 		report_text(&r->rx, &r->end);
 	if (r->opt.json != NULL) {
 		int e = report_json(&r->rx, &r->end, r->opt.json);
@@ -422,6 +455,9 @@ finish(struct replay *r)
 			r->rx.packets);
 	if (!r->end.is_stopped && says_nothing(r))
 		rc = EXIT_FAILURE;
+	if (r->opt.rx.mode != WEFT_MODE_CXL && !r->rx.has_raw && r->rx.packets != 0)
+		cli_no_effect(long_options, r->opt.given, CLI_BIT(OPT_SPID) | CLI_BIT(OPT_DPID),
+			"on frames, which have addresses");
 	receiver_fini(&r->rx);
 	if (r->rx.cfg.out != NULL && trace_finish(r->rx.cfg.out) != 0) {
 		cli_warn("--out %s: could not be written whole", r->opt.out);

@@ -272,6 +272,7 @@ receiver_frame(struct receiver *r, const struct trace_packet *p)
 	uint8_t *frame;
 
 	r->packets++;
+	r->has_raw |= head != 0;
 	if (v == WEFT_OK) {
 		m = rte_pktmbuf_alloc(r->cfg.pool);
 		if (m == NULL)

@@ -40,6 +40,7 @@ struct receiver {
 	struct weft_pipe *pipe;
 	uint64_t n_conns; /* ever made */
 	uint64_t packets;
+	bool has_raw; /* raw flits were among them */
 	uint64_t skipped
 		[WEFT_VERDICT_COUNT]; /* by the reader and the end, beside the stages' drops */
 	uint64_t messages[WEFT_MSG_KINDS];

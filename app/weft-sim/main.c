@@ -153,6 +153,7 @@ take_option(struct sim_opt *o, int c)
 static void
 parse_options(struct sim_opt *o, int argc, char **argv)
 {
+	uint64_t given = 0;
 	int c;
 
 	*o = (struct sim_opt){ .seed = 1,
@@ -162,12 +163,23 @@ parse_options(struct sim_opt *o, int argc, char **argv)
 		.stopped = &stopped,
 		.mode = -1,
 		.ide = -1 };
-	while ((c = getopt_long(argc, argv, "h", long_options, NULL)) != -1)
+	while ((c = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
 		take_option(o, c);
+		given |= c >= OPT_SEED ? CLI_BIT(c) : 0;
+	}
 	if (optind < argc)
 		cli_usage("unexpected argument \"%s\"", argv[optind]);
 	if (o->topology != NULL && o->fabric != NULL)
 		cli_usage("--topology and --fabric exclude each other");
+	if ((given & CLI_BIT(OPT_MINUTES)) != 0 && (given & CLI_BIT(OPT_HOURS)) != 0)
+		cli_usage("--minutes and --hours: expected one of them");
+	if (o->seconds != 0 && (given & CLI_BIT(OPT_SEEDS)) != 0)
+		cli_usage("--seeds and --%s: expected one of them",
+			(given & CLI_BIT(OPT_HOURS)) != 0 ? "hours" : "minutes");
+	if (o->calm || o->pace)
+		cli_no_effect(long_options, given, CLI_BIT(OPT_FAULTS) | CLI_BIT(OPT_WITHOUT),
+			o->calm ? "with --calm, which has no faults"
+				: "with --pace, which has no faults");
 	if (o->capture != NULL && (o->seeds != 1 || o->seconds != 0))
 		cli_usage("--capture takes one seed, not --seeds, --minutes or --hours");
 	cli_two_files("--capture", o->capture, "--json", o->json);
@@ -271,9 +283,10 @@ run_seed(const struct sim_opt *o, uint64_t seed, struct report *r)
 	collect(&s);
 	report_add(r, &s);
 	if (o->verbose)
-		printf("seed %" PRIu64 " (%s): %" PRIu64 " steps, %.3f ms, %" PRIu64
-		       " hops, %" PRIu64 " requests, %" PRIu64 " lost, %" PRIu64
-		       " faults, digest %016" PRIx64 "\n",
+		fprintf(json_is_output(o->json) ? stderr : stdout,
+			"seed %" PRIu64 " (%s): %" PRIu64 " steps, %.3f ms, %" PRIu64
+			" hops, %" PRIu64 " requests, %" PRIu64 " lost, %" PRIu64
+			" faults, digest %016" PRIx64 "\n",
 			seed, o->topology == NULL ? s.sc.fabric : o->topology, s.step,
 			(double)s.now_ns / 1e6, s.total.hops, s.total.requests, s.total.lost,
 			s.n_faults, s.digest);
@@ -354,7 +367,7 @@ main(int argc, char **argv)
 	sigaction(SIGTERM, &stop, NULL);
 	run(&o, &r);
 	weft_ide_lib_close(o.ide_lib);
-	if (o.json == NULL || strcmp(o.json, "-") != 0)
+	if (!json_is_output(o.json))
 		report_text(&r);
 	if (o.json != NULL) {
 		const int e = report_json(&r, o.json);

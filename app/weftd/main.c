@@ -586,7 +586,7 @@ main(int argc, char **argv)
 	cli_two_files("--topology", d.cfg.topology, "--json", d.cfg.json);
 	cli_two_files("--resolve", opts.resolve, "--json", d.cfg.json);
 	json_check(d.cfg.json);
-	d.cfg.json_is_output = d.cfg.json != NULL && strcmp(d.cfg.json, "-") == 0;
+	d.cfg.json_is_output = json_is_output(d.cfg.json);
 	d.cfg.no_text = d.cfg.quiet || d.cfg.json_is_output;
 	d.features = cli_cpu_features();
 	d.fec = weft_fec_kernel_find(NULL, d.features);
@@ -603,7 +603,7 @@ main(int argc, char **argv)
 	sigaction(SIGHUP, &hup, NULL);
 	load_topology(&d, &opts);
 	if (opts.check)
-		cli_exit(print_check(&d));
+		cli_exit(d.cfg.quiet ? EXIT_SUCCESS : print_check(&d));
 	if (!transfers_have_place(d.topo))
 		cli_fail("fabric %s: weftd does not run transfers where segments are not each the "
 			 "whole memory of a gfd, in their order, yet",

@@ -70,6 +70,12 @@ enum {
 	OPT_VERSION,
 };
 
+/* What only a run looks at. */
+#define OPTS_RUN                                                                                   \
+	(CLI_BIT(OPT_SECONDS) | CLI_BIT(OPT_UNTIL_DONE) | CLI_BIT(OPT_WAIT) | CLI_BIT(OPT_IDLE) |  \
+		CLI_BIT(OPT_RX_LAYOUT) | CLI_BIT(OPT_SWITCH_LAYOUT) | CLI_BIT(OPT_CAPTURE) |       \
+		CLI_BIT(OPT_CAPTURE_LIMIT) | CLI_BIT(OPT_STATS))
+
 static const struct option long_options[] = {
 	{ "topology", required_argument, NULL, OPT_TOPOLOGY },
 	{ "node", required_argument, NULL, OPT_NODE },
@@ -165,23 +171,53 @@ parse_option(struct daemon_cfg *c, struct run_options *run, int opt, int argc, c
 	}
 }
 
+/* Options that contradict each other, and those that do nothing beside others. */
+static void
+judge_options(const struct daemon_cfg *c, const struct run_options *run, uint64_t given)
+{
+	if (c->quiet && c->verbose)
+		cli_usage("--quiet and --verbose: expected one of them");
+	if (run->resolve == NULL && (run->from != NULL || run->hpa != NULL || run->uio))
+		cli_usage("--from, --hpa and --uio: expected --resolve FILE with them");
+	if (run->check && run->resolve != NULL)
+		cli_usage("--check and --resolve: expected one of them");
+	if (run->resolve != NULL && c->topology != NULL)
+		cli_usage("--topology and --resolve: expected one of them, --resolve FILE reads "
+			  "that file");
+	if (run->check && c->json != NULL)
+		cli_usage("--json: --check writes no JSON, expected one of them");
+	if (run->check)
+		cli_no_effect(long_options, given, OPTS_RUN, "with --check");
+	else if (run->resolve != NULL)
+		cli_no_effect(long_options, given,
+			OPTS_RUN | CLI_BIT(OPT_NODE) | CLI_BIT(OPT_SERVER), "with --resolve");
+	else if (!c->until_done)
+		cli_no_effect(long_options, given, CLI_BIT(OPT_WAIT), "without --until-done");
+	if (c->nodes != NULL && run->resolve == NULL)
+		cli_no_effect(long_options, given, CLI_BIT(OPT_SERVER),
+			"with --node, which runs nodes of any server");
+	if ((run->check || run->resolve != NULL) && c->eal_argc != 0)
+		cli_warn("EAL arguments: no effect with %s, which does not start DPDK",
+			run->check ? "--check" : "--resolve");
+}
+
 void
 options_parse(struct daemon_cfg *c, struct run_options *run, int argc, char **argv)
 {
+	uint64_t given = 0;
 	int opt;
 
 	c->rx_layout = WEFT_LAYOUT_RX_RETRY;
 	c->switch_layout = WEFT_LAYOUT_SWITCH;
 	c->wait_s = 30;
-	while ((opt = getopt_long(argc, argv, "hvq", long_options, NULL)) != -1)
+	while ((opt = getopt_long(argc, argv, "hvq", long_options, NULL)) != -1) {
 		parse_option(c, run, opt, argc, argv);
-	if (c->quiet && c->verbose)
-		cli_usage("--quiet and --verbose: expected one of them");
-	if (run->resolve == NULL && (run->from != NULL || run->hpa != NULL || run->uio))
-		cli_usage("--from, --hpa and --uio: expected --resolve FILE with them");
+		given |= opt >= OPT_TOPOLOGY ? CLI_BIT(opt) : 0;
+	}
 	if (run->check && optind < argc && c->topology == NULL)
 		c->topology = argv[optind++];
 	if (optind < argc)
 		cli_usage("expected options only, got \"%s\"; EAL arguments go behind --",
 			argv[optind]);
+	judge_options(c, run, given);
 }

@@ -23,6 +23,9 @@ misused '--atc-entries: expected numbers' "$bench" --atc-workload kv --atc-entri
 misused '--atc-page: expected one of 4K, 64K, 2M, 1G' "$bench" --atc-workload kv --atc-page 8K
 misused '--atc-prefetch: expected a number of 1 to 15' "$bench" --atc-workload kv --atc-prefetch 16
 misused '--atc-accesses: expected a number of 1000' "$bench" --atc-workload kv --atc-accesses 10
+misused 'expected --atc-workload with them' "$bench" --atc-entries 64
+warns 'weft-bench: --sig, --kernel, --seconds: no effect with --atc-workload' \
+	"$bench" --atc-workload kv --atc-entries 64 --atc-accesses 1000 --kernel scalar --seconds 1 --sig
 refuses '--json /nonesuch/f: No such file' "$bench" --atc-workload kv --atc-entries 8 --atc-accesses 1000 --json /nonesuch/f
 
 report=$(dirname "$0")/../../usertools/bench-report

@@ -51,6 +51,15 @@ refuses() { refuses_with 1 "$@"; }
 # misused TEXT COMMAND...: with exit status 2: it makes no sense.
 misused() { refuses_with 2 "$@"; }
 
+# warns TEXT COMMAND...: exit status 0, one line on stderr, and TEXT in it; what it prints is in $work/out.
+warns() {
+	local want=$1
+	shift
+	timeout 60 "$@" >"$work/out" 2>"$work/err" || die "$* fails: $(cat "$work/err")"
+	[ "$(wc -l <"$work/err")" -eq 1 ] || die "$* said more or less than one line: $(cat "$work/err")"
+	grep -qF -- "$want" "$work/err" || die "$* did not say \"$want\" but: $(cat "$work/err")"
+}
+
 # json FILE EXPRESSION: value of a Python expression over the object `o`.
 json() {
 	/usr/bin/python3 -c 'import json, sys

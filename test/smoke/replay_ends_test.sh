@@ -207,7 +207,24 @@ same "numbers from 0 on" "100 0" "$(r 'str(o["crc"]["good"]) + " " + str(o["isn"
 gen --flits 100 --raw --spid 0x123
 replay --spid 0x123
 same "raw, with one address" "100 0" "$(r 'str(o["crc"]["good"]) + " " + str(o["isn"]["gaps"])')"
-gen --flits 100 --raw --mode cxl --dpid 3
+gen --flits 100 --raw --mode cxl
+warns 'weft-replay: --isn, --spid: no effect with --mode cxl' \
+	"$app/weft-replay" --in "$work/t.pcap" --mode cxl --spid 3 --isn xor
 replay --mode cxl
 same "raw, of cxl mode" 100 "$(r 'o["crc"]["good"]')"
+# Options that do nothing beside others, or with this trace, are named.
+printf 'rxl 101 200 0 1 %064d\n' 1 >"$work/keys"
+chmod 600 "$work/keys"
+warns 'weft-gen: --vc, --session, --isn: no effect with --mode cxl' \
+	"$app/weft-gen" "${x[@]}" --mode cxl --vc 1 --session 9 --isn none
+warns 'weft-gen: --key-file, --pcrc, --poison: no effect without --ide' \
+	"$app/weft-gen" "${x[@]}" --key-file "$work/keys" --pcrc off --poison open
+gen --flits 100 --ide skid --key-file "$work/keys"
+look=("$app/weft-replay" --in "$work/t.pcap")
+warns '--key-file, --pcrc, --poison, --stop: no effect without --ide' \
+	"${look[@]}" --key-file "$work/keys" --pcrc on --poison open --stop on
+warns '--ide, --key-file: no effect with a --layout without the stage ide_open' \
+	"${look[@]}" --ide skid --key-file "$work/keys" --layout deframe,fec_check,crc_check,route
+warns '--cxl-form: no effect with --mode rxl' "${look[@]}" --mode rxl --cxl-form pbr
+warns '--spid, --dpid: no effect on frames' "${look[@]}" --spid 1 --dpid 2
 echo "replays end as they are told to, and say what they did"

@@ -195,6 +195,13 @@ misused '--impair: drop: expected P' "$app/weft-sim" --impair drop=2
 misused '--impair: bits must be 1 to 64' "$app/weft-sim" --impair bits=65@1
 misused '--impair: frames can be late by 100 us' "$app/weft-sim" --impair delay_us=90,jitter_us=20
 misused 'need --mode rxl' "$app/weft-sim" --mode cxl --impair dup=0.1
+misused '--seeds and --minutes: expected one of them' "$app/weft-sim" --seeds 2 --minutes 1
+misused '--seeds and --hours: expected one of them' "$app/weft-sim" --hours 1 --seeds 2
+misused '--minutes and --hours: expected one of them' "$app/weft-sim" --hours 1 --minutes 1
+warns '--faults, --without: no effect with --calm' "$app/weft-sim" --calm --hops 100 --faults 3 --without storm
+warns '--faults: no effect with --pace' "$app/weft-sim" --pace --fabric pair --hops 100 --faults 3
+"$app/weft-sim" --seeds 2 --hops 100 --verbose --json - >"$work/j.json" 2>"$work/err"
+same "seeds beside JSON" "2 2" "$(json "$work/j.json" 'o["seeds"]') $(grep -c '^seed ' "$work/err")"
 misused 'exclude each other' "$app/weft-sim" --fabric pair --topology x
 refuses 'No such file' "$app/weft-sim" --topology /nonesuch
 misused 'unexpected argument "x"' "$app/weft-sim" x

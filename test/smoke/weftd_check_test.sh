@@ -180,5 +180,17 @@ misused '--hpa: expected an address below 2^52' "$app/weftd" --resolve "$lab" --
 misused '--hpa: expected an address below 2^52' "$app/weftd" --resolve "$lab" --from h0 --hpa 12x
 refuses 'No such file' "$app/weftd" --resolve "$work/nonesuch" --from h0 --hpa 0
 refuses 'does not run fabrics with them yet' "$app/weftd" --topology "$lab"
+# Options that do nothing beside others are named; where it is not clear what is wanted, or a file that was
+# asked for would not come, nothing is done.
+misused '--check and --resolve: expected one of them' "$app/weftd" --check --resolve "$lab" --from h0 --hpa 0
+misused '--topology and --resolve: expected one' "$app/weftd" --topology "$lab" --resolve "$lab" --from h0 --hpa 0
+misused '--json: --check writes no JSON' "$app/weftd" --check --topology "$lab" --json "$work/none.json"
+[ ! -e "$work/none.json" ] || die "a report that is none was begun"
+warns 'weftd: --seconds, --until-done, --idle, --capture: no effect with --check' \
+	"$app/weftd" --check "$lab" --until-done --seconds 1 --idle spin --capture s0.0=x
+warns 'weftd: EAL arguments: no effect with --check' "$app/weftd" --check "$lab" -- -l 0
+warns '--node, --wait: no effect with --resolve' "$app/weftd" --resolve "$lab" --from h0 --hpa 0 --node h0 --wait 5
+warns '--server: no effect with --node' "$app/weftd" --check "$lab" --node h0 --server lab1
+same "--check --quiet" "" "$("$app/weftd" --check --quiet "$lab" 2>&1)"
 [ -z "$(find "$work" -name '*dpdk*' -print -quit)" ] || die "something was started"
 echo "a fabric can be asked before it runs"

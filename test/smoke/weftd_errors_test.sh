@@ -94,6 +94,7 @@ misused 'demo.sh: --driver: expected af_packet or af_xdp' "$here/../../usertools
 topology
 weftd --check >"$work/out"
 grep -q '^fabric bad: 2 nodes, 1 link, 1 segment,' "$work/out" || die "one of a kind: $(cat "$work/out")"
+warns 'weftd: --wait: no effect without --until-done' "$app/weftd" --quiet --seconds 0.1 --wait 9
 # Nobody reads what it prints, or it cannot be written: an ordinary end, and not a good one.
 into_closed_pipe() {
 	/usr/bin/python3 -c 'import os, subprocess, sys
