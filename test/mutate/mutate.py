@@ -5,9 +5,8 @@ the other, builds weft-sim with that one file changed, and wants it to fail with
 nothing in the simulator knows of the rule, a unit test. A mutation must match the source in exactly one
 place, so that none goes stale. The source as it is, built the same way, must not fail: else whatever
 fails there would notice everything.
-
-usage: mutate.py BUILD [NAME...]
 """
+import argparse
 import pathlib
 import subprocess
 import sys
@@ -328,14 +327,27 @@ def try_one(root, build, mutation, compile_of, link):
         return (None, why) if exe is None else noticed(exe, work, mutation)
 
 
+def options():
+    """The build, and the names of mutations; what makes no sense ends with status 2."""
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", metavar="BUILD", type=pathlib.Path, help="a build folder")
+    parser.add_argument("names", metavar="NAME", nargs="*", help="only these mutations")
+    args = parser.parse_args()
+    if not (args.build / "build.ninja").is_file():
+        parser.error(f"{args.build}: expected a build folder, got no build.ninja in it")
+    unknown = set(args.names) - {m[0] for m in MUTATIONS}
+    if unknown:
+        parser.error(f"no mutation is called \"{min(unknown)}\"")
+    return args
+
+
 def main():
+    args = options()
     root = pathlib.Path(__file__).resolve().parents[2]
-    build = pathlib.Path(sys.argv[1]).resolve()
+    build = args.build.resolve()
     rows = [m if len(m) == 5 else (*m, SIM) for m in MUTATIONS]
-    chosen = [m for m in rows if len(sys.argv) == 2 or m[0] in sys.argv[2:]]
-    if not chosen:
-        print("no mutation is called so")
-        return 1
+    chosen = [m for m in rows if not args.names or m[0] in args.names]
     assert set(FIRST) <= {m[0] for m in rows}, set(FIRST) - {m[0] for m in rows}
     how = {program: commands(build, program) for program in {m[4] for m in chosen}}
     for program, (compile_of, link) in how.items():

@@ -27,6 +27,14 @@ for script in usertools/driver-headers usertools/format test/spin/run; do
 	done
 	refuses_with 2 "usage: " "$tree/$script.sh" one two
 done
+mutate=$tree/test/mutate/mutate.py
+"$mutate" --help >"$work/help" || die "mutate.py --help fails"
+grep -q '^usage: mutate.py' "$work/help" || die "mutate.py --help shows no usage: $(cat "$work/help")"
+for words in "" "$work" "$WEFT_BUILD frob"; do
+	# shellcheck disable=SC2086
+	if "$mutate" $words >"$work/out" 2>&1; then die "mutate.py $words is no error"; fi
+	grep -q '^mutate.py: error: ' "$work/out" || die "mutate.py $words: $(cat "$work/out")"
+done
 refuses_with 2 "usage: " "$tree/usertools/driver-headers.sh" --frob
 refuses_with 2 "usage: " "$tree/usertools/format.sh" --frob
 refuses_with 2 "format.sh: there is no program frob" "$tree/usertools/format.sh" frob
