@@ -25,6 +25,9 @@ text_host(const struct node *n, double seconds)
 	if (c[WEFT_TRAFFIC_N_POISONED] != 0)
 		printf("  %lu reads answered with poison: data not used\n",
 			(unsigned long)c[WEFT_TRAFFIC_N_POISONED]);
+	if (c[WEFT_TRAFFIC_N_REFUSED] != 0)
+		printf("  %lu requests refused: memory that is closed to it\n",
+			(unsigned long)c[WEFT_TRAFFIC_N_REFUSED]);
 }
 
 static void

@@ -34,9 +34,9 @@ nodes() {
 	done
 }
 
-run() { # run NAME [options]: exit status as weftd's; $work/NAME.json
-	timeout -k 2 100 "$app/weftd" --topology "$work/$1.yaml" --until-done --quiet \
-		--json "$work/$1.json" "${@:2}"
+run() { # run NAME [options]: exit status as weftd's; $work/NAME.json and NAME.text
+	timeout -k 2 100 "$app/weftd" --topology "$work/$1.yaml" --until-done \
+		--json "$work/$1.json" "${@:2}" >"$work/$1.text"
 }
 
 traffic() { # traffic NAME HOST COUNTER
@@ -98,6 +98,8 @@ for mode in rxl cxl; do
 		same "$mode: $h was refused" "$(json "$work/$mode.json" \
 			"[n['traffic']['reads'] + n['traffic']['writes'] for n in o['nodes'] if n['name'] == '$h'][0]")" \
 			"$(traffic $mode $h refused)"
+		same "$mode: $h was refused, as text" "  $(traffic $mode $h refused) requests refused: memory that is closed to it" \
+			"$(sed -n "/^host $h .* verified/,/^[a-z]/s/.*requests refused.*/&/p" "$work/$mode.text")"
 	done
 	# Refused by GFDs, counted once by the memory and once by the requester.
 	same "$mode: refusals counted" True "$(json "$work/$mode.json" 'all(
