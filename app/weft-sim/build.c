@@ -413,6 +413,15 @@ build_wires(struct sim *s, struct weft_rand *r)
 	}
 }
 
+static bool
+has_traffic(const struct weft_topo *t)
+{
+	for (uint16_t h = 0; h < t->n_hosts; h++)
+		if (t->node[t->host[h]].has_traffic)
+			return true;
+	return false;
+}
+
 int
 sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, size_t err_len)
 {
@@ -438,6 +447,14 @@ sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, si
 				"groups, "
 				"access or translations, which are not simulated",
 				opt->topology);
+			return -1;
+		}
+		if (!has_traffic(s->topo)) {
+			snprintf(err, err_len, "%s: expected a host with traffic, got %s",
+				opt->topology,
+				s->topo->transfer != NULL
+					? "transfers only, which are not simulated"
+					: "none");
 			return -1;
 		}
 		if (opt->mode < 0 && s->topo->mode == WEFT_MODE_CXL && bad_wire_needs_rxl(opt)) {

@@ -204,6 +204,16 @@ warns '--faults: no effect with --pace' "$app/weft-sim" --pace --fabric pair --h
 same "seeds beside JSON" "2 2" "$(json "$work/j.json" 'o["seeds"]') $(grep -c '^seed ' "$work/err")"
 misused 'exclude each other' "$app/weft-sim" --fabric pair --topology x
 refuses 'No such file' "$app/weft-sim" --topology /nonesuch
+# idle KEY: a file whose one host has that, and no traffic.
+idle() {
+	printf '%s\n' "fabric: idle" "nodes:" "  - {name: h0, kind: host, pid: 0x101$1}" \
+		"  - {name: g0, kind: gfd, pid: 0x200, memory: 4M}" "links:" "  - {a: h0, b: g0}" >"$work/idle.yaml"
+}
+idle ""
+refuses 'idle.yaml: expected a host with traffic, got none' "$app/weft-sim" --topology "$work/idle.yaml"
+idle ", transfers: [{kind: read, gfd: g0, bytes: 4096}]"
+refuses 'idle.yaml: expected a host with traffic, got transfers only, which are not simulated' \
+	"$app/weft-sim" --topology "$work/idle.yaml"
 misused 'unexpected argument "x"' "$app/weft-sim" x
 misused 'unrecognized option' "$app/weft-sim" --frob
 echo "weft-sim does what it says"
