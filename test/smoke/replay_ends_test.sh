@@ -212,6 +212,11 @@ warns 'weft-replay: --isn, --spid: no effect with --mode cxl' \
 	"$app/weft-replay" --in "$work/t.pcap" --mode cxl --spid 3 --isn xor
 replay --mode cxl
 same "raw, of cxl mode" 100 "$(r 'o["crc"]["good"]')"
+# The page names every key of the report.
+"$app/weft-gen" "${x[@]}" --errors garbage=1 --json "$work/g.json"
+for key in $(json "$work/g.json" '" ".join(k for v in (o, o["ide"], o["faults"]) for k in v)'); do
+	sed -n '/^## weft-gen/,$p' "$here/../../doc/replay.md" | grep -qF "\`$key\`" || die "doc/replay.md does not name \"$key\""
+done
 # Options that do nothing beside others, or with this trace, are named.
 printf 'rxl 101 200 0 1 %064d\n' 1 >"$work/keys"
 chmod 600 "$work/keys"
