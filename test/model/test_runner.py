@@ -82,6 +82,12 @@ class Runner(unittest.TestCase):
         mode = os.stat(os.path.join(self.traces, "mixed.key")).st_mode
         self.assertEqual(mode & 0o777, 0o600)
 
+    def test_cases_hold_where_a_flit_looks_like_another(self):
+        # At these seeds an ALMP that was to be left alone had the slot 0 of a header flit.
+        for seed in ("108", "125"):
+            self.make("--out", os.path.join(self.folder.name, "more"), "--flits", "500", "--seed",
+                      seed, "--case", "ide_lost")
+
     def test_wrong_answers_fail(self):
         for edit in ('report["flits"] += 1', 'del report["isn"]["gaps"]',
                      'report["skipped"]["runt"] = 99', 'report["messages"]["m2s_req"] -= 1',

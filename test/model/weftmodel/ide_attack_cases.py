@@ -257,11 +257,17 @@ def ide_lost(rng, n):
             s.sender.truncate()
 
     streams = _long(rng, n, "containment", 5, step)
-    wants = (lambda f: _idle(f) or fl.kind_of(f) == fl.ALMP, _header, fl.is_ide_mac, _tmac)
+
+    def guarded(f, want):
+        # An ALMP's bytes may look like any slot 0, and no MAC guards them.
+        return fl.kind_of(f) == fl.CACHEMEM and want(f)
+
+    wants = (lambda f: fl.kind_of(f) == fl.ALMP or guarded(f, _idle),
+             lambda f: guarded(f, _header), lambda f: guarded(f, fl.is_ide_mac),
+             lambda f: guarded(f, _tmac))
     for want, s in zip(wants, streams):
         at = next(i for i in range(len(s.bare) // 2, len(s.bare) - 1)
-                  if fl.kind_of(s.bare[i]) in (fl.CACHEMEM, fl.ALMP) and want(s.bare[i])
-                  and mutate.numbered(s.bare[i - 1:i + 2]))
+                  if want(s.bare[i]) and mutate.numbered(s.bare[i - 1:i + 2]))
         del s.wire[at]
     return ide_case(rng, streams, "containment", {"ide.epochs_bad": 3, "isn.gaps": 4})
 
