@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Somebody on a link between two daemons, without keys: attack.py WHAT SECONDS SEE PUT [SEED].
+"""Somebody on a link between two daemons, who has no keys: attack.py WHAT SECONDS SEE PUT [SEED].
 SEE and PUT are FILE:INTERFACE, a network namespace and an interface in it: frames that arrive at SEE are
 what can be captured, and what is sent at PUT arrives there. WHAT, at full rate for so long:
 
   replay    up to 1,000 captured frames, over and over
   naks      NOPs with any Nak and Ack, and of any number, their CRC and FEC right
   garbage   frames with a right header and flits of noise
+  alive     one captured KEEPALIVE, over and over, a thousand a second at most
 
 Prints how many frames it sent."""
 import ctypes
@@ -18,11 +19,11 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "model"))
-from weftmodel import crc, fec, flit, frame  # noqa: E402
+from weftmodel import control, crc, fec, flit, frame  # noqa: E402
 
 CAPTURED, MADE = 1000, 512
 ETH_P_ALL, OUTGOING = 3, 4  # all: a bridge takes the frames of its ports away from other sockets
-FLITS = 0x10    # version 1, kind 0
+FLITS, CONTROL = 0x10, 0x11    # version 1, kind 0 and 1
 
 
 def attach(where, protocol):
@@ -40,8 +41,16 @@ def attach(where, protocol):
     return s
 
 
-def capture(s, most, seconds):
-    """Frames with flits."""
+def has_flits(packet):
+    return packet[14] == FLITS
+
+
+def is_alive(packet):
+    return packet[14] == CONTROL and packet[frame.HEADER + 2] == control.KEEPALIVE
+
+
+def capture(s, most, seconds, is_wanted=has_flits):
+    """Frames of that kind."""
     got, end = [], time.monotonic() + seconds
     s.settimeout(0.1)
     while len(got) < most and time.monotonic() < end:
@@ -49,7 +58,7 @@ def capture(s, most, seconds):
             packet, address = s.recvfrom(1 << 16)
         except TimeoutError:
             continue
-        if address[2] != OUTGOING and packet[12:15] == frame.ETHERTYPE.to_bytes(2, "big") + bytes([FLITS]):
+        if address[2] != OUTGOING and packet[12:14] == frame.ETHERTYPE.to_bytes(2, "big") and is_wanted(packet):
             got.append(packet)
     if not got:
         sys.exit("attack.py: nothing to capture")
@@ -85,6 +94,8 @@ def main():
     see, put = attach(see, ETH_P_ALL), attach(put, 0)
     if what == "replay":
         frames = capture(see, CAPTURED, 2)
+    elif what == "alive":
+        frames = capture(see, 1, 10, is_alive)
     else:
         make = {"naks": nak, "garbage": garbage}[what]
         like = capture(see, 1, 5)[0]
@@ -99,6 +110,8 @@ def main():
                 sent += 1
             except OSError:     # no room on the wire
                 pass
+        if what == "alive":
+            time.sleep(0.001)
     print(f"sent {sent}", flush=True)
 
 
