@@ -82,6 +82,8 @@ draw_llr(struct weft_rand *r, struct weft_llr_cfg *c, enum weft_mode mode,
 		c->selective = selective && c->gap_decoding;
 	} else {
 		c->selective = selective;
+		/* Of a number that was drawn for something else: what a seed means stays. */
+		c->show_first = c->window % 4 != 0;
 	}
 	if (!c->selective)
 		c->rx_flits = 0;
@@ -154,17 +156,19 @@ draw_impair(struct weft_rand *r, struct scenario *sc)
 		sc->wire_weight[i] = (uint32_t)draw(r, i == 3 ? 1 : 0, 3);
 	if (c->history == 0)
 		c->replay = 0;
-	/* A wire between two retry layers may damage flits; it cannot lose or mix them. */
+	/* Between two retry layers frames keep their order, and are not lost where that would not show. */
 	if (is_link)
-		c->drop = c->dup = c->reorder = c->replay = c->delay_p = 0;
+		c->reorder = c->replay = c->delay_p = 0;
+	if (is_link && !sc->llr.show_first)
+		c->drop = c->dup = 0;
 }
 
 static void
 draw_faults(struct weft_rand *r, struct scenario *sc)
 {
 	/* What a link between two retry layers does not do, or what loses messages on their way. */
-	static const bool loses_frames[FAULT_KINDS] = {
-		[FAULT_FLAP] = true, [FAULT_DEAF] = true, [FAULT_CRASH] = true
+	const bool loses_frames[FAULT_KINDS] = {
+		[FAULT_FLAP] = !sc->llr.show_first, [FAULT_DEAF] = true, [FAULT_CRASH] = true
 	};
 	uint32_t any = 0;
 

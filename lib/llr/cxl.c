@@ -4,7 +4,8 @@
 /*
  * Retry of cxl mode (wire-formats.md section 3; doc/llr.md). One header field holds the number of
  * the flit or an Ack or a Nak, so the receiver counts flits that do not show their number. A flit
- * that vanishes before one of those is not noticed: the weakness that rxl mode is there for.
+ * that vanishes before one of those is not noticed: the weakness that rxl mode is there for. With
+ * show_first it is left within a frame, where only a switch could drop one.
  * Somebody else's flits are noticed by what the other end's own then say: doc/llr.md.
  */
 
@@ -285,10 +286,18 @@ cxl_deadline(const struct weft_llr *l)
 	return at;
 }
 
-/* Whether this flit has to show its number. */
 static bool
-cxl_must_show(struct cxl *c, bool nop, uint64_t pos)
+cxl_nak_is_due(const struct weft_llr *l)
 {
+	return cxl_of(l)->nak_due;
+}
+
+/* Whether this flit has to show its number (RETRY-41, RETRY-52). */
+static bool
+cxl_must_show(struct weft_llr *l, bool nop, uint64_t pos)
+{
+	struct cxl *c = cxl_of(l);
+
 	if (nop) {
 		if (c->run_left == 0)
 			return false;
@@ -298,6 +307,13 @@ cxl_must_show(struct cxl *c, bool nop, uint64_t pos)
 	if (pos != c->follows)
 		c->explicit_left = RUN;
 	c->follows = pos + 1;
+	if (l->cfg.show_first && l->opens) {
+		l->opens = false;
+		c->run_left = 0; /* this flit shows what a NOP was to show */
+		if (c->explicit_left != 0)
+			c->explicit_left--;
+		return true;
+	}
 	if (c->explicit_left == 0)
 		return false;
 	c->explicit_left--;
@@ -311,7 +327,7 @@ cxl_header(struct weft_llr *l, uint8_t *flit, bool nop, uint64_t pos, uint64_t n
 	struct cxl *c = cxl_of(l);
 	struct weft_flit_hdr h = weft_flit_hdr_get(flit);
 	uint64_t number = nop ? l->fresh - 1 : pos;
-	bool must_show = cxl_must_show(c, nop, pos);
+	bool must_show = cxl_must_show(l, nop, pos);
 
 	h.prior_payload = l->prior_payload;
 	h.replay_cmd = WEFT_REPLAY_EXPLICIT;
@@ -650,6 +666,9 @@ static void
 cxl_take(struct weft_llr *l, const uint8_t *flits, const uint64_t *syndrome, unsigned int n,
 	uint64_t skip, uint64_t now_ns, struct weft_llr_in *in)
 {
+	/* Frames may be missing before this one (RETRY-52). */
+	if (l->cfg.show_first)
+		cxl_of(l)->count = CXL_LOST;
 	for (unsigned int i = 0; i < n; i++)
 		if ((skip & WEFT_BIT64(i)) == 0)
 			cxl_flit(l, flits + (size_t)i * WEFT_FLIT_LEN, syndrome[i], WEFT_BIT64(i),
@@ -667,5 +686,6 @@ const struct llr_ops llr_cxl_ops = {
 	.deadline = cxl_deadline,
 	.timed_out = cxl_timed_out,
 	.may_send = cxl_may_send,
+	.nak_is_due = cxl_nak_is_due,
 	.show_last = cxl_show_last,
 };

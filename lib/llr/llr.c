@@ -56,6 +56,7 @@ weft_llr_defaults(struct weft_llr_cfg *c, enum weft_mode mode)
 		.isn = mode == WEFT_MODE_RXL ? WEFT_ISN_PSEUDO : WEFT_ISN_NONE,
 		.gap_decoding = mode == WEFT_MODE_RXL,
 		.selective = true,
+		.show_first = mode == WEFT_MODE_CXL,
 		.window = WEFT_LLR_WINDOW_MAX,
 		.rx_flits = WEFT_LLR_WINDOW_MAX,
 		.ack_every = WEFT_LLR_ACK_EVERY,
@@ -79,6 +80,8 @@ cfg_is_valid(const struct weft_llr_cfg *c)
 	if (c->gap_decoding && c->isn != WEFT_ISN_PSEUDO)
 		return false;
 	if (c->selective && rxl && !c->gap_decoding)
+		return false;
+	if (c->show_first && rxl)
 		return false;
 	if (c->selective ? c->rx_flits < 1 || c->rx_flits > WEFT_LLR_WINDOW_MAX : c->rx_flits != 0)
 		return false;
@@ -583,6 +586,7 @@ fill_next(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_ns,
 		memcpy(flits, tx_flit(l, begin + 1), WEFT_FLIT_LEN);
 		l->ops->header(l, flits, false, begin, now_ns);
 		l->prior_payload = true;
+		l->opens = true; /* nobody can read the number of this one */
 		l->together = begin + 2;
 		out->first = l->ops->number(begin - 1);
 		out->spoil = 1;
@@ -597,6 +601,7 @@ fill_next(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_ns,
 			out->spoil |= WEFT_BIT64(n);
 		}
 		put_flit(l, flits + (size_t)n * WEFT_FLIT_LEN, l->cursor, now_ns);
+		l->opens |= (out->spoil & WEFT_BIT64(n)) != 0;
 	}
 	return n;
 }
@@ -611,6 +616,13 @@ put_nop(struct weft_llr *l, uint8_t *flit, uint64_t now_ns)
 	l->count[WEFT_LLR_N_NOPS_SENT]++;
 }
 
+/* An Ack or a Nak that found no flit to ride on, as those that were sent show their numbers (RETRY-52). */
+static bool
+is_unsaid(const struct weft_llr *l, uint64_t now_ns)
+{
+	return l->cfg.show_first && (l->ops->nak_is_due(l) || llr_ack_is_due(l, now_ns));
+}
+
 unsigned int
 weft_llr_fill(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_ns,
 	struct weft_llr_out *out)
@@ -621,11 +633,18 @@ weft_llr_fill(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now
 	*out = (struct weft_llr_out){ 0 };
 	look_at_time(l, now_ns);
 	urgent = l->ops->tick(l, now_ns);
-	if (may_send(l)) {
+	l->opens = true;
+	/* In frames of one flit by turns. */
+	if (may_send(l) && (max > 1 || l->cursor < l->together || !is_unsaid(l, now_ns))) {
 		if (l->n_again != 0 && l->cursor >= l->together)
 			out->n = (uint16_t)fill_again(l, flits, max, now_ns, out);
 		else if (l->cursor < l->next)
 			out->n = (uint16_t)fill_next(l, flits, max, now_ns, out);
+		if (out->n != 0 && out->n < max && is_unsaid(l, now_ns)) {
+			put_nop(l, flits + (size_t)out->n * WEFT_FLIT_LEN, now_ns);
+			out->n++;
+			out->nops++;
+		}
 		if (out->n != 0)
 			return out->n;
 	}

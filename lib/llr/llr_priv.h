@@ -41,6 +41,8 @@ struct llr_ops {
 	void (*timed_out)(struct weft_llr *l, uint64_t now_ns);
 	/* Whether flits with numbers may be sent now. NULL: always. */
 	bool (*may_send)(const struct weft_llr *l);
+	/* Whether a Nak is due. Asked only with show_first. */
+	bool (*nak_is_due)(const struct weft_llr *l);
 	/* All is acknowledged: have the number sent last shown. NULL: any NOP shows it. */
 	void (*show_last)(struct weft_llr *l);
 };
@@ -74,6 +76,7 @@ struct weft_llr {
 	bool nudge; /* a NOP shall go out */
 	bool probed; /* one went out for the tail since the last flit with a number */
 	bool prior_payload; /* the flit sent last had a number */
+	bool opens; /* no flit of this frame has shown its number to whoever gets it */
 
 	/* Receiver: what it owes. */
 	bool owed; /* taken since the last Ack, or the other end seems not to know */

@@ -47,6 +47,11 @@ struct weft_llr_cfg {
 	 * In rxl it needs gap_decoding.
 	 */
 	bool selective;
+	/**
+	 * cxl, both ends alike: the first flit of each frame shows its number, and others are counted
+	 * within a frame alone, so a frame that is lost whole shows. Without it as in the paper.
+	 */
+	bool show_first;
 	uint16_t window; /**< most flits unacknowledged, 1..WEFT_LLR_WINDOW_MAX */
 	uint16_t rx_flits; /**< room of the Rx buffer, 1..511 with selective, else 0 */
 	uint16_t ack_every; /**< an Ack is due after so many flits, 1..255 */

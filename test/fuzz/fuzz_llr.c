@@ -7,7 +7,8 @@
  * flits. Each end hands on what the other sent, all of it, in order and once; what waits stays in its
  * bounds; and when the wire is good again, everything arrives.
  *
- *   byte 0  bit 0: cxl; bit 1: gap decoding; bit 2: selective; 7:4: window less one
+ *   byte 0  bit 0: cxl; bit 1: gap decoding; bit 2: selective; bit 3: cxl, not show_first; 7:4: half
+ *           the window
  *   then    steps (step())
  */
 
@@ -238,6 +239,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	weft_llr_defaults(&cfg, how & 1 ? WEFT_MODE_CXL : WEFT_MODE_RXL);
 	if (cfg.mode == WEFT_MODE_RXL)
 		cfg.gap_decoding = (how & 6) != 0;
+	else
+		cfg.show_first = (how & 8) == 0;
 	cfg.selective = (how & 4) != 0;
 	cfg.window = (uint16_t)(1 + (how >> 4) * 2);
 	cfg.rx_flits = cfg.selective ? cfg.window : 0;

@@ -88,6 +88,7 @@ end_open(struct end *e, const struct rig_cfg *cfg)
 	weft_llr_defaults(&c, cfg->mode);
 	c.gap_decoding = cfg->gap_decoding;
 	c.selective = cfg->selective;
+	c.show_first = false; /* the paper's link has no frames */
 	if (!cfg->selective)
 		c.rx_flits = 0;
 	c.ack_delay_ns = 100000; /* Acks ride by count, not by time */

@@ -121,8 +121,10 @@ one_attack(struct attacker *a, const struct weft_llr_cfg *cfg, uint64_t seed, st
 
 	rig_init(&r, cfg, seed);
 	a->n_frames = 0;
-	/* A link of cxl mode does not lose frames without a trace. */
-	*(cfg->mode == WEFT_MODE_RXL ? &r.faults.drop : &r.faults.bad) = 20000;
+	/* A flood makes the other end's socket overflow. */
+	r.faults.drop = 20000;
+	if (cfg->mode == WEFT_MODE_CXL)
+		r.faults.bad = 20000;
 	while (r.now_ns < 5 * MS) {
 		keep_busy(&r);
 		if (!rig_step(&r))
@@ -237,8 +239,14 @@ a_bad_channel_is_not_doubted(void **state)
 		struct rig r;
 
 		rig_init(&r, &cfg, weft_rand_u64(&pick));
-		if (kind == CXL) { /* a link that damages flits, and no more */
-			r.faults.bad = (uint32_t)weft_rand_below(&pick, 300000);
+		if (kind == CXL) { /* a link that keeps the order */
+			const bool loses = run % 2 != 0;
+
+			r.faults.bad = (uint32_t)weft_rand_below(&pick, loses ? 50000 : 300000);
+			if (loses) {
+				r.faults.drop = (uint32_t)weft_rand_below(&pick, 150000);
+				r.faults.dup = (uint32_t)weft_rand_below(&pick, 50000);
+			}
 		} else {
 			const uint32_t part = kind == RXL ? 1 : 10;
 
@@ -398,6 +406,7 @@ a_recorded_flit_of_cxl_mode_is_told_by_the_true_one(void **state)
 	for (unsigned int shown = 0; shown < 2; shown++) {
 		struct rig r;
 
+		cfg.show_first = shown != 0;
 		rig_init(&r, &cfg, 1);
 		for (unsigned int i = 1; i <= 5; i++)
 			give_cxl(&r, i, 0, (uint8_t)i);
@@ -455,6 +464,7 @@ a_forged_number_of_cxl_mode_does_not_mislead(void **state)
 	struct weft_llr_cfg cfg = attacked_cfg(CXL);
 
 	(void)state;
+	cfg.show_first = false;
 	for (unsigned int forged = 1; forged < WEFT_ISN_NUMBERS; forged++) {
 		struct rig_frame f;
 		struct rig r;
@@ -484,6 +494,7 @@ noise_between_flits_of_cxl_mode_moves_none(void **state)
 	struct weft_llr_cfg cfg = attacked_cfg(CXL);
 
 	(void)state;
+	cfg.show_first = false;
 	for (unsigned int shown = 0; shown < 2; shown++) {
 		struct rig_frame f;
 		struct rig r;

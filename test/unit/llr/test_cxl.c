@@ -21,6 +21,7 @@ cxl_cfg(bool selective)
 
 	weft_llr_defaults(&c, WEFT_MODE_CXL);
 	c.selective = selective;
+	c.show_first = false;
 	c.rx_flits = selective ? WEFT_LLR_WINDOW_MAX : 0;
 	return c;
 }
@@ -882,14 +883,15 @@ static void
 late_poison_comes_before_its_data(void **state)
 {
 	(void)state;
-	for (unsigned int selective = 0; selective < 2; selective++)
+	for (unsigned int how = 0; how < 4; how++)
 		for (unsigned int max = 1; max <= 4; max++) {
-			struct weft_llr_cfg cfg = cxl_cfg(selective != 0);
+			struct weft_llr_cfg cfg = cxl_cfg(how % 2 != 0);
 			uint8_t wire[8][WEFT_FLIT_LEN], frame[4][WEFT_FLIT_LEN];
 			unsigned int n = 0, delivered = 0;
 			uint64_t bad = 0;
 			struct lone a, b;
 
+			cfg.show_first = how >= 2;
 			open_up(&a, &cfg);
 			open_up(&b, &cfg);
 			memset(weft_llr_reserve(a.l), 0, WEFT_FLIT_LEN);
@@ -976,6 +978,8 @@ a_clean_wire_costs_nothing(void **state)
 
 	(void)state;
 	rig_clean_wire_costs_nothing(&cfg);
+	cfg.show_first = true;
+	rig_clean_wire_costs_nothing(&cfg);
 }
 
 /*
@@ -1019,6 +1023,7 @@ everything_arrives_however_many_flits_are_bad(void **state)
 		uint32_t bad = (uint32_t)weft_rand_below(&pick, 100000);
 		struct rig r;
 
+		cfg.show_first = run % 2 != 0;
 		cfg.window = (uint16_t)(1 + weft_rand_below(&pick, 511));
 		if (run % 16 == 0)
 			cfg.window = run % 32 == 0 ? 1 : 511;
@@ -1085,6 +1090,7 @@ a_wire_that_is_no_link_does_not_stop_it(void **state)
 		struct weft_llr_cfg cfg = cxl_cfg(run % 3 != 0);
 		struct rig r;
 
+		cfg.show_first = run % 2 != 0;
 		cfg.window = (uint16_t)(1 + weft_rand_below(&pick, 511));
 		if (cfg.selective)
 			cfg.rx_flits = (uint16_t)(1 + weft_rand_below(&pick, 511));
@@ -1137,6 +1143,184 @@ an_end_that_no_retrain_helps_says_so(void **state)
 	give_nop(&t, ACK, 3);
 	assert_int_equal(weft_llr_state(t.l), WEFT_LLR_RUNNING);
 	close_lone(&t);
+}
+
+/* --- frames that are lost whole (show_first) --- */
+
+/* Make a frame of the tester's, to be given flit after flit. */
+struct whole {
+	unsigned int n;
+	uint64_t syndrome[4];
+	uint8_t flit[4][WEFT_FLIT_LEN];
+};
+
+static void
+add_flit(struct whole *f, enum weft_flit_type type, enum weft_replay_cmd cmd, unsigned int seq,
+	bool good)
+{
+	const struct weft_flit_hdr h = { .type = (uint8_t)type,
+		.prior_payload = f->n != 0,
+		.replay_cmd = (uint8_t)cmd,
+		.seq = (uint16_t)seq };
+
+	memset(f->flit[f->n], 0, WEFT_FLIT_LEN);
+	weft_flit_hdr_put(f->flit[f->n], &h);
+	f->syndrome[f->n++] = good ? 0 : 0xBAD;
+}
+
+static void
+give_whole(struct lone *t, struct whole *f)
+{
+	weft_llr_take(t->l, f->flit[0], f->syndrome, f->n, 0, ++t->now, &t->in);
+	f->n = 0;
+}
+
+/* RETRY-52 */
+static void
+a_flit_is_counted_in_its_frame_alone(void **state)
+{
+	struct weft_llr_cfg cfg = cxl_cfg(true);
+	struct whole f = { 0 };
+	struct lone t;
+
+	(void)state;
+	cfg.show_first = true;
+	open_sent(&t, &cfg, 1);
+	add_flit(&f, WEFT_FLIT_CACHEMEM, EXPLICIT, 1, true);
+	add_flit(&f, WEFT_FLIT_CACHEMEM, ACK, 1023, true); /* 2 */
+	give_whole(&t, &f);
+	assert_int_equal(t.in.deliver, 3);
+	/* The frame with 3 is lost; 4 does not pass for it. */
+	add_flit(&f, WEFT_FLIT_CACHEMEM, ACK, 1023, true);
+	give_whole(&t, &f);
+	assert_int_equal(t.in.refused, 1);
+	get_says(&t, STANDARD, 2);
+	add_flit(&f, WEFT_FLIT_CACHEMEM, EXPLICIT, 3, true);
+	add_flit(&f, WEFT_FLIT_CACHEMEM, ACK, 1023,
+		false); /* 4: in a frame nothing else is missing */
+	add_flit(&f, WEFT_FLIT_CACHEMEM, ACK, 1023, true); /* 5 */
+	give_whole(&t, &f);
+	assert_int_equal(t.in.deliver, 1);
+	assert_int_equal(t.in.held, 4);
+	get_says(&t, SELECTIVE, 3);
+	/* A bad flit at the end of a frame, and frames lost behind it: the next says nothing of it. */
+	add_flit(&f, WEFT_FLIT_CACHEMEM, EXPLICIT, 4, true);
+	add_flit(&f, WEFT_FLIT_CACHEMEM, EXPLICIT, 6, false);
+	give_whole(&t, &f);
+	while (weft_llr_held(t.l) != NULL)
+		;
+	add_flit(&f, WEFT_FLIT_CACHEMEM, EXPLICIT, 9, true);
+	add_flit(&f, WEFT_FLIT_CACHEMEM, ACK, 1023, true);
+	give_whole(&t, &f);
+	assert_int_equal(t.in.refused, 3);
+	get_says(&t, STANDARD, 5);
+	close_lone(&t);
+}
+
+/* What the end sends now: a frame of @p max flits at most. */
+static unsigned int
+get_whole(struct lone *t, struct whole *f, unsigned int max)
+{
+	return f->n = weft_llr_fill(t->l, f->flit[0], max, ++t->now, &t->out);
+}
+
+static void
+says(const struct whole *f, unsigned int i, enum weft_flit_type type, enum weft_replay_cmd cmd,
+	unsigned int seq)
+{
+	const struct weft_flit_hdr h = weft_flit_hdr_get(f->flit[i]);
+
+	assert_int_equal(h.type, type);
+	assert_int_equal(h.replay_cmd, cmd);
+	assert_int_equal(h.seq, seq);
+}
+
+/* RETRY-52 */
+static void
+a_frame_shows_the_number_of_its_first_flit(void **state)
+{
+	struct weft_llr_cfg cfg = cxl_cfg(true);
+	struct whole f = { 0 };
+	struct lone t;
+
+	(void)state;
+	cfg.show_first = true;
+	cfg.ack_every = 1;
+	open_sent(&t, &cfg, 3);
+	/* An Ack stands in a flit behind the first; with none there, in a NOP. */
+	give_payload(&t, EXPLICIT, 1);
+	commit(&t, 3);
+	assert_int_equal(get_whole(&t, &f, 4), 3);
+	says(&f, 0, WEFT_FLIT_CACHEMEM, EXPLICIT, 4);
+	says(&f, 1, WEFT_FLIT_CACHEMEM, ACK, 1);
+	says(&f, 2, WEFT_FLIT_CACHEMEM, EXPLICIT, 6);
+	give_payload(&t, EXPLICIT, 2);
+	commit(&t, 1);
+	assert_int_equal(get_whole(&t, &f, 4), 2);
+	assert_int_equal(t.out.nops, 1);
+	says(&f, 0, WEFT_FLIT_CACHEMEM, EXPLICIT, 7);
+	says(&f, 1, WEFT_FLIT_IDLE_NOP, ACK, 2);
+	assert_true(weft_flit_hdr_get(f.flit[1]).prior_payload);
+	/* A Nak likewise. */
+	give_payload(&t, EXPLICIT, 4);
+	commit(&t, 2);
+	assert_int_equal(get_whole(&t, &f, 2), 2);
+	says(&f, 0, WEFT_FLIT_CACHEMEM, EXPLICIT, 8);
+	says(&f, 1, WEFT_FLIT_CACHEMEM, SELECTIVE, 2);
+	give_payload(&t, EXPLICIT, 6);
+	commit(&t, 1);
+	assert_int_equal(get_whole(&t, &f, 2), 2);
+	says(&f, 0, WEFT_FLIT_CACHEMEM, EXPLICIT, 10);
+	says(&f, 1, WEFT_FLIT_IDLE_NOP, STANDARD, 2);
+	/* Frames of one flit: in turns, however much is to be sent. */
+	give_payload(&t, EXPLICIT, 3);
+	commit(&t, 2);
+	assert_int_equal(get_whole(&t, &f, 1), 1);
+	says(&f, 0, WEFT_FLIT_IDLE_NOP, ACK, 3);
+	assert_int_equal(get_whole(&t, &f, 1), 1);
+	says(&f, 0, WEFT_FLIT_CACHEMEM, EXPLICIT, 11);
+	assert_int_equal(get_whole(&t, &f, 1), 1);
+	says(&f, 0, WEFT_FLIT_CACHEMEM, EXPLICIT, 12);
+	close_lone(&t);
+}
+
+/* RETRY-3, RETRY-52 */
+static void
+everything_arrives_however_many_frames_are_lost(void **state)
+{
+	const unsigned int runs = weft_test_cases(200);
+	uint64_t gaps = 0;
+	struct weft_rand pick;
+
+	(void)state;
+	weft_test_seed(&pick, "lost frames");
+	for (unsigned int run = 0; run < runs; run++) {
+		struct weft_llr_cfg cfg = cxl_cfg(weft_rand_below(&pick, 3) != 0);
+		struct rig r;
+
+		cfg.show_first = true;
+		cfg.window = (uint16_t)(1 + weft_rand_below(&pick, 511));
+		if (cfg.selective)
+			cfg.rx_flits = (uint16_t)(1 + weft_rand_below(&pick, 511));
+		cfg.ack_every = (uint16_t)(1 + weft_rand_below(&pick, 40));
+		cfg.nak_repeat = (uint16_t)(1 + weft_rand_below(&pick, 200));
+		cfg.replays_max = (uint8_t)(1 + weft_rand_below(&pick, 10));
+		rig_init(&r, &cfg, weft_rand_u64(&pick));
+		r.faults.bad = (uint32_t)weft_rand_below(&pick, 50000);
+		r.faults.drop = (uint32_t)weft_rand_below(&pick, 150000);
+		r.faults.dup = (uint32_t)weft_rand_below(&pick, 50000);
+		r.end[0].to_send = weft_rand_below(&pick, 3000);
+		r.end[1].to_send = run % 5 == 0 ? 0 : weft_rand_below(&pick, 3000);
+		assert_true(rig_run(&r, UINT64_C(100000000000)));
+		for (unsigned int i = 0; i < 2; i++) {
+			assert_int_equal(r.end[i].wrong, 0);
+			assert_int_equal(weft_llr_doubt(r.end[i].llr), 0);
+			gaps += rig_count(&r, i, WEFT_LLR_N_GAPS);
+		}
+		rig_free(&r);
+	}
+	printf("%llu gaps\n", (unsigned long long)gaps);
+	assert_true(gaps > runs);
 }
 
 /* --- what cxl mode does not notice --- */
@@ -1244,6 +1428,9 @@ main(void)
 		cmocka_unit_test(everything_arrives_however_many_flits_are_bad),
 		cmocka_unit_test(a_wire_that_is_no_link_does_not_stop_it),
 		cmocka_unit_test(an_end_that_no_retrain_helps_says_so),
+		cmocka_unit_test(a_flit_is_counted_in_its_frame_alone),
+		cmocka_unit_test(a_frame_shows_the_number_of_its_first_flit),
+		cmocka_unit_test(everything_arrives_however_many_frames_are_lost),
 		cmocka_unit_test(a_flit_lost_before_an_ack_is_taken_for_it),
 		cmocka_unit_test(order_breaks_as_the_paper_says_and_only_where_acks_ride),
 	};
