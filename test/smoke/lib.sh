@@ -60,9 +60,10 @@ warns() {
 	grep -qF -- "$want" "$work/err" || die "$* did not say \"$want\" but: $(cat "$work/err")"
 }
 
-# json FILE EXPRESSION: value of a Python expression over the object `o`.
+# json FILE EXPRESSION: value of a Python expression over the object `o`. Called hundreds of times: -S, as what
+# site.py looks for costs more than all else.
 json() {
-	/usr/bin/python3 -c 'import json, sys
+	/usr/bin/python3 -S -c 'import json, sys
 o = json.load(open(sys.argv[1]))
 print(eval("(" + sys.argv[2] + ")"))' "$1" "$2"
 }
@@ -117,7 +118,7 @@ make_netns() {
 # --- fabrics that run ---
 
 # ask PID COMMAND: a process's telemetry.
-ask() { /usr/bin/python3 "$here/telemetry.py" "$@"; }
+ask() { /usr/bin/python3 -S "$here/telemetry.py" "$@"; }
 
 # reads_done HOST PID: how many so far.
 reads_done() { ask "$2" "/weft/node,$1" | json /dev/stdin 'o["/weft/node"]["host_reads_done"]'; }
@@ -136,6 +137,9 @@ good() {
 sum() {
 	json "$1" "sum(c['$2']['$3'] for n in o['nodes'] for c in n.get('connections', []))"
 }
+
+# Requests of a host that take seconds, in which things are done to the others.
+many=${WEFT_TEST_REQUESTS:-1000000}
 
 # six_nodes REQUESTS OUTSTANDING TIMEOUT_MS: YAML of two hosts, two switches and two GFDs.
 six_nodes() {
