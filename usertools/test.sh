@@ -236,11 +236,13 @@ need() {
 	case $1 in
 	asan)
 		dir=$asan
-		more=(-Db_sanitize='address,undefined' -Db_lundef=false -Ddebug=true -Doptimization=1)
+		more=(-Db_sanitize='address,undefined' -Db_lundef=false -Ddebug=true -Doptimization=1
+			-Dc_args=-g1) # lines are all that a sanitizer prints
 		;;
 	clang)
 		cc=clang dir=$clang
-		! has_fuzz || more=(-Dfuzz=true)
+		more=(-Dc_args=-gline-tables-only)
+		! has_fuzz || more+=(-Dfuzz=true)
 		;;
 	esac
 	[[ " $built " != *" $1 "* ]] || return 0
