@@ -128,6 +128,9 @@ add_counts() {
 
 jobs=$(nproc) # tests at a time
 
+# What tests are told in builds after the first.
+again=(WEFT_TEST_AGAIN=1 WEFT_SIM_SEEDS=60 WEFT_SIM_PACE_HOPS=100000)
+
 # suite DIR NAME [ENV=VALUE...] [meson option...]: run meson's tests there and add up what they say.
 suite() {
 	local dir=$1 name=$2 n log env=()
@@ -321,13 +324,13 @@ run_model() {
 part_scalar() {
 	need gcc || return
 	say "unit tests and those that start DPDK, scalar kernels (WEFT_CPU=scalar)"
-	suite "$main" scalar WEFT_CPU=scalar WEFT_TEST_AGAIN=1 --suite unit --suite eal
+	suite "$main" scalar WEFT_CPU=scalar "${again[@]}" --suite unit --suite eal
 }
 
 part_asan() {
 	need asan || return
 	say "AddressSanitizer and UBSan"
-	suite "$asan" asan WEFT_TEST_AGAIN=1 WEFT_SIM_SEEDS=60 WEFT_SIM_PACE_HOPS=100000 WEFT_SIM_THREADS=2 \
+	suite "$asan" asan "${again[@]}" WEFT_SIM_THREADS=2 WEFT_TEST_REQUESTS=400000 \
 		ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 \
 		UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 --no-suite once --no-suite fuzz
 	ASAN_OPTIONS=detect_leaks=0 replay "$asan"
@@ -338,9 +341,9 @@ part_asan() {
 part_clang() {
 	need clang || return
 	say "clang: unit tests and those that start DPDK"
-	suite "$clang" clang WEFT_TEST_AGAIN=1 --suite unit --suite eal
+	suite "$clang" clang "${again[@]}" --suite unit --suite eal
 	say "clang: programs that code flits, scalar kernels"
-	suite "$clang" clang-scalar WEFT_CPU=scalar WEFT_TEST_AGAIN=1 --suite kernels
+	suite "$clang" clang-scalar WEFT_CPU=scalar "${again[@]}" --suite kernels
 }
 
 # has_fuzz: whether these sources have fuzzers.

@@ -32,13 +32,16 @@ same "kernels measured once" 1 "$(json "$work/b.json" 'sum(r["stage"] == "crc" f
 same "counts that nobody asked for" 0 "$(json "$work/b.json" 'sum(r[k] is not None for r in o["results"]
 for k in ("counted_by", "instructions_per_flit", "core_cycles_per_flit"))')"
 
-# Counts: a number on x86 whatever the kernel allows, but never for two lcores; runs that agree.
-"$app/weft-bench" --iterations 5 --count --frame-flits 1 --stage crc,rx-pipeline --json "$work/n.json" >"$work/text"
-"$app/weft-bench" --iterations 10 --count --frame-flits 1 --stage crc,rx-pipeline --json "$work/m.json" >"$work/text"
+# Counts: a number on x86 whatever the kernel allows, but never for two lcores; runs that agree. Each instruction
+# may be a signal, so in builds after the first one stage is enough.
+counted=crc,rx-pipeline rows=2
+[ -z "${WEFT_TEST_AGAIN:-}" ] || counted=crc rows=1
+"$app/weft-bench" --iterations 5 --count --frame-flits 1 --stage $counted --json "$work/n.json" >"$work/text"
+"$app/weft-bench" --iterations 10 --count --frame-flits 1 --stage $counted --json "$work/m.json" >"$work/text"
 same "counts where they are possible" True "$(json "$work/n.json" 'all(
 r["instructions_per_flit"] > 1 if r["layout"] == "rtc" and r["counted_by"] else
 r["instructions_per_flit"] is None and r["core_cycles_per_flit"] is None for r in o["results"])')"
-[ "$(uname -m)" != x86_64 ] || same "rows counted" 2 \
+[ "$(uname -m)" != x86_64 ] || same "rows counted" $rows \
 	"$(json "$work/n.json" 'sum(r["counted_by"] in ("counters", "steps") for r in o["results"])')"
 same "flits of 5 runs" 320 "$(json "$work/n.json" 'o["results"][0]["timed_flits"]')"
 same "flits of 5 and 10 runs" True "$(json "$work/n.json" "[2 * r['timed_flits'] for r in o['results']] ==

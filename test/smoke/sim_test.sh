@@ -36,14 +36,15 @@ WEFT_CPU=scalar sim --seed 17 --seeds 3 --json s.json
 cmp "$work/a.json" "$work/s.json" || die "the run depends on the kernels"
 
 # Parts of a run
+few=$((seeds / 10))
 sim --seed 17 --stop-at 1000 --json -
 mv "$work/text" "$work/stop.json"
 same "steps" 1000 "$(j stop 'o["steps"]')"
-sim --seed 5 --seeds 20 --faults 0 --json f.json
+sim --seed 5 --seeds $few --faults 0 --json f.json
 same "no faults" 0 "$(j f 'sum(n for k, n in o["faults"].items() if not k.startswith("wire_"))')"
-sim --seed 5 --seeds 20 --without node_crash --without storm --json w.json
+sim --seed 5 --seeds $few --without node_crash --without storm --json w.json
 same "left out" "0 0 True" "$(j w '"%d %d %s" % (o["faults"]["node_crash"], o["faults"]["storm"], o["faults"]["node_stall"] > 0)')"
-sim --seed 5 --seeds 20 --calm --json calm.json
+sim --seed 5 --seeds $few --calm --json calm.json
 same "calm" "0 0" "$(j calm 'str(sum(o["faults"].values())) + " " + str(o["lost"])')"
 sim --seed 3 --hops 2000 --json h.json
 same "few hops" True "$(j h '2000 <= o["hops"] < 12000')"

@@ -98,7 +98,7 @@ if [ $wires -eq 1 ]; then
 fi
 
 # One process a node from here. A GFD that is stopped for longer than a silence: links keep what they have.
-fabric 1000000 64 60000 >"$work/live.yaml"
+fabric "$many" 64 60000 >"$work/live.yaml"
 start_all
 wait_for 60 has_traffic
 same "telemetry of a switch's link" 1 \
@@ -114,7 +114,7 @@ end_others
 
 # A switch that is killed and started again: what it held is lost, each end of its links says so, and
 # the fabric goes on. Nothing that is read is wrong.
-fabric 1000000 64 1000 >"$work/live.yaml"
+fabric "$many" 64 1000 >"$work/live.yaml"
 start_all
 wait_for 60 has_traffic
 kill -KILL "$pid_s1"

@@ -50,7 +50,7 @@ if [ $wires -eq 1 ]; then
 fi
 
 # A switch has no state that matters: killed and started again, nothing is lost.
-fabric 1000000 60000 >"$work/live.yaml"
+fabric "$many" 60000 >"$work/live.yaml"
 start_all
 wait_for 60 has_traffic
 for _ in 1 2; do
@@ -83,7 +83,7 @@ done
 end_others
 
 # A GFD that restarts has lost its memory and its sessions: the hosts get new ones, and say what is gone.
-fabric 1000000 1500 >"$work/live.yaml"
+fabric "$many" 1500 >"$work/live.yaml"
 start_all
 wait_for 60 has_traffic
 kill -KILL "$pid_g1"
