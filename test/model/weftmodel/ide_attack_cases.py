@@ -126,9 +126,14 @@ def _long(rng, n, mode, count, step=None):
 
 
 def _place(rng, s, want, low=0.4, high=0.6):
-    """Where a flit like this stands in the middle of a stream."""
-    middle = range(int(len(s.bare) * low), int(len(s.bare) * high))
-    return rng.choice([i for i in middle if want(s.bare[i])])
+    """Where a flit like this stands in the middle of a stream, or in more of its half or halves."""
+    for _ in range(3):
+        places = [i for i in range(int(len(s.bare) * low), int(len(s.bare) * high))
+                  if want(s.bare[i])]
+        if places:
+            break
+        low, high = low - 0.1 * (low < 0.5), high + 0.1 * (high > 0.5)
+    return rng.choice(places)
 
 
 def _copy(s, low, high):
