@@ -185,11 +185,14 @@ int
 cli_output_end(void)
 {
 	struct pollfd out = { .fd = STDOUT_FILENO };
+	const int e = fflush(stdout) != 0 ? errno : 0;
 
-	if (fflush(stdout) == 0 && !ferror(stdout))
+	if (e == 0 && !ferror(stdout))
 		return 0;
+	/* Of what failed while it was printed the reason is not kept. */
 	if (poll(&out, 1, 0) != 1 || (out.revents & POLLERR) == 0)
-		cli_warn("standard output could not be written whole");
+		cli_warn("standard output could not be written whole%s%s", e != 0 ? ": " : "",
+			e != 0 ? strerror(e) : "");
 	return -EIO;
 }
 

@@ -40,6 +40,7 @@ struct trace {
 
 struct trace_writer {
 	FILE *file;
+	int error; /* errno of the first write that failed */
 };
 
 /* Have at least @p needed bytes from `from` on. 1; 0: the file ends before; -errno. */
@@ -269,6 +270,13 @@ trace_percent(const struct trace *t)
 	               : (int)(t->pcap.offset * 100 / (uint64_t)t->size);
 }
 
+static void
+writer_put(struct trace_writer *w, const void *data, size_t len)
+{
+	if (fwrite(data, 1, len, w->file) != len && w->error == 0)
+		w->error = errno != 0 ? errno : EIO;
+}
+
 struct trace_writer *
 trace_create(const char *path, int link, char *err, size_t err_len)
 {
@@ -286,7 +294,7 @@ trace_create(const char *path, int link, char *err, size_t err_len)
 		return NULL;
 	}
 	weft_pcap_put_file_header(header, (uint16_t)link, SNAPLEN);
-	fwrite(header, sizeof(header), 1, w->file); /* trace_finish() asks whether all went well */
+	writer_put(w, header, sizeof(header)); /* trace_finish() asks whether all went well */
 	return w;
 }
 
@@ -296,8 +304,8 @@ trace_write(struct trace_writer *w, uint64_t time_ns, const uint8_t *data, uint3
 	uint8_t header[WEFT_PCAP_PACKET_HEADER_LEN];
 
 	weft_pcap_put_packet_header(header, time_ns, len);
-	fwrite(header, sizeof(header), 1, w->file);
-	fwrite(data, 1, len, w->file);
+	writer_put(w, header, sizeof(header));
+	writer_put(w, data, len);
 }
 
 bool
@@ -309,7 +317,7 @@ trace_is_writable(const struct trace_writer *w)
 int
 trace_finish(struct trace_writer *w)
 {
-	int rc = ferror(w->file) ? -EIO : 0;
+	int rc = -w->error;
 
 	if ((w->file == stdout ? fflush(stdout) : fclose(w->file)) != 0 && rc == 0)
 		rc = -errno;

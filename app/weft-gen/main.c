@@ -482,6 +482,21 @@ report(const struct gen *g)
 	return rc;
 }
 
+static void __attribute__((noreturn)) no_key(const struct options *o)
+{
+	const struct weft_conn_key *k = &o->key;
+	char stream[64];
+
+	if (k->mode == WEFT_MODE_CXL)
+		snprintf(stream, sizeof(stream), "cxl %02x:%02x:%02x:%02x:%02x:%02x", k->mac[0],
+			k->mac[1], k->mac[2], k->mac[3], k->mac[4], k->mac[5]);
+	else
+		snprintf(stream, sizeof(stream), "rxl %x %x %x %x", k->spid, k->dpid, k->vc,
+			k->session);
+	cli_fail("%s: no key for this stream: expected a line that begins with \"%s\"", o->key_file,
+		stream);
+}
+
 static void
 start(struct gen *g, const struct weft_keys *keys, uint32_t features)
 {
@@ -498,9 +513,7 @@ start(struct gen *g, const struct weft_keys *keys, uint32_t features)
 	if (g->opt.conn.ide != WEFT_IDE_OFF) {
 		g->opt.conn.ide_key = weft_keys_find(keys, &g->opt.key, 0);
 		if (g->opt.conn.ide_key == NULL)
-			cli_fail("%s: no key for this stream (mode, addresses and session must "
-				 "match)",
-				g->opt.key_file);
+			no_key(&g->opt);
 		while (weft_keys_find(keys, &g->opt.key, g->opt.ide.later_keys + 1) != NULL)
 			g->opt.ide.later_keys++;
 		if (g->opt.ide.refresh > 0 && g->opt.ide.later_keys == 0)
@@ -574,8 +587,9 @@ main(int argc, char **argv)
 			"stopped by a signal: the trace ends after %" PRIu64 " flits", g.flits_out);
 		rc = EXIT_FAILURE;
 	}
-	if (trace_finish(g.out) != 0) {
-		cli_warn("--out %s: could not be written whole", g.opt.out);
+	e = trace_finish(g.out);
+	if (e != 0) {
+		cli_warn("--out %s: could not be written whole: %s", g.opt.out, strerror(-e));
 		rc = EXIT_FAILURE;
 	}
 	e = g.opt.json == NULL ? 0 : report(&g);

@@ -435,13 +435,13 @@ says_nothing(const struct replay *r)
 static int
 finish(struct replay *r)
 {
-	int rc = r->end.is_broken || r->end.is_stopped ? EXIT_FAILURE : EXIT_SUCCESS;
+	int rc = r->end.is_broken || r->end.is_stopped ? EXIT_FAILURE : EXIT_SUCCESS, e;
 
 	/* Text would spoil what else goes there. */
 	if (!json_is_output(r->opt.json) && !json_is_output(r->opt.out))
 		report_text(&r->rx, &r->end);
 	if (r->opt.json != NULL) {
-		int e = report_json(&r->rx, &r->end, r->opt.json);
+		e = report_json(&r->rx, &r->end, r->opt.json);
 
 		if (e != 0) {
 			cli_warn("--json %s: %s", r->opt.json, weft_file_error(e));
@@ -459,8 +459,9 @@ finish(struct replay *r)
 		cli_no_effect(long_options, r->opt.given, CLI_BIT(OPT_SPID) | CLI_BIT(OPT_DPID),
 			"on frames, which have addresses");
 	receiver_fini(&r->rx);
-	if (r->rx.cfg.out != NULL && trace_finish(r->rx.cfg.out) != 0) {
-		cli_warn("--out %s: could not be written whole", r->opt.out);
+	e = r->rx.cfg.out != NULL ? trace_finish(r->rx.cfg.out) : 0;
+	if (e != 0) {
+		cli_warn("--out %s: could not be written whole: %s", r->opt.out, strerror(-e));
 		rc = EXIT_FAILURE;
 	}
 	trace_close(r->trace);

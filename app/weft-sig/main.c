@@ -26,6 +26,7 @@
 #include "words.h"
 
 #define CHUNK (1u << 18)
+#define SPOOL "temporary file of a pipe's input (--stream needs none)"
 /* Signatures of whole blocks, and the units that a chunk begins and ends in. */
 #define OUT_ROOM (CHUNK + CHUNK / WEFT_SIG_BLOCK_MIN * WEFT_SIG_LEN_MAX + 2 * WEFT_SIG_OUT_MAX)
 
@@ -153,7 +154,10 @@ parse_options(struct options *o, int argc, char **argv)
 		cli_usage("expected tx or rx, got \"%s\"", argv[optind]);
 	o->dir = argv[optind][0] == 't' ? WEFT_SIG_TX : WEFT_SIG_RX;
 	if (!o->has_mem || !o->has_wire)
-		cli_usage("expected --mem and --wire");
+		cli_usage("expected --mem and --wire, got no %s", o->has_mem ? "--wire"
+								  : o->has_wire
+									  ? "--mem"
+									  : "--mem and no --wire");
 }
 
 static void
@@ -228,11 +232,11 @@ input_spool(uint8_t *buf, size_t room)
 	size_t len;
 
 	if (f == NULL)
-		cli_fail("temporary file: %s", strerror(errno));
+		cli_fail(SPOOL ": %s", strerror(errno));
 	while ((len = input_read(buf, room)) > 0)
-		write_all(fileno(f), "temporary file", buf, len);
+		write_all(fileno(f), SPOOL, buf, len);
 	if (lseek(fileno(f), 0, SEEK_SET) != 0 || dup2(fileno(f), STDIN_FILENO) < 0)
-		cli_fail("temporary file: %s", strerror(errno));
+		cli_fail(SPOOL ": %s", strerror(errno));
 	fclose(f);
 }
 
@@ -270,7 +274,7 @@ output_judge(void)
 
 	if (fstat(STDIN_FILENO, &in) == 0 && fstat(STDOUT_FILENO, &out) == 0 &&
 		S_ISREG(in.st_mode) && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-		cli_fail("input file is output file");
+		cli_fail("input file is output file: name another for the output");
 }
 
 /* At most one unit ends in @p len bytes: each gets its report. */

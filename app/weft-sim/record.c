@@ -55,6 +55,7 @@ recorder_write(struct recorder *r, const char *path, char *err, size_t err_len)
 {
 	struct trace_writer *w = trace_create(path, TRACE_LINK_ETHERNET, err, err_len);
 	uint64_t i = r->n > RECORDS ? r->n - RECORDS : 0;
+	int rc;
 
 	if (w == NULL)
 		return -EIO;
@@ -63,10 +64,10 @@ recorder_write(struct recorder *r, const char *path, char *err, size_t err_len)
 
 		trace_write(w, at->time_ns, at->data, at->len);
 	}
-	if (trace_finish(w) == 0)
-		return 0;
-	snprintf(err, err_len, "%s: could not be written whole", path);
-	return -EIO;
+	rc = trace_finish(w);
+	if (rc != 0)
+		snprintf(err, err_len, "%s: could not be written whole: %s", path, strerror(-rc));
+	return rc;
 }
 
 void

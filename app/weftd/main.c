@@ -486,13 +486,17 @@ run(struct daemon *d)
 	struct timespec start;
 	pthread_t thread;
 	double seconds;
+	int rc;
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
-	for (unsigned int i = 0; i < d->n_loops; i++)
-		if (d->loop[i] != d->main_loop && weft_loop_launch(d->loop[i]) != 0)
-			cli_fail("an lcore could not be started");
-	if (pthread_create(&thread, NULL, control, d) != 0)
-		cli_fail("the control thread could not be started");
+	for (unsigned int i = 0; i < d->n_loops; i++) {
+		rc = d->loop[i] == d->main_loop ? 0 : weft_loop_launch(d->loop[i]);
+		if (rc != 0)
+			cli_fail("an lcore could not be started: %s", strerror(-rc));
+	}
+	rc = pthread_create(&thread, NULL, control, d);
+	if (rc != 0)
+		cli_fail("the control thread could not be started: %s", strerror(rc));
 	if (d->main_loop != NULL)
 		weft_loop_run(d->main_loop);
 	pthread_join(thread, NULL);

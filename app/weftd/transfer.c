@@ -37,6 +37,7 @@ static int
 file_read(const char *path, uint8_t *to, uint64_t len, char *err, size_t err_len)
 {
 	FILE *f = fopen(path, "rb");
+	size_t n;
 	int rc = 0;
 
 	if (f == NULL) {
@@ -44,11 +45,15 @@ file_read(const char *path, uint8_t *to, uint64_t len, char *err, size_t err_len
 		snprintf(err, err_len, "%.160s: %s", path, strerror(errno));
 		return rc;
 	}
-	if (fread(to, 1, len, f) != len || fgetc(f) != EOF || ferror(f)) {
+	n = fread(to, 1, len, f);
+	if (ferror(f)) {
+		rc = -errno;
+		snprintf(err, err_len, "%.160s: %s", path, strerror(-rc));
+	} else if (n != len || fgetc(f) != EOF) {
 		snprintf(err, err_len,
-			"%.160s: expected %" PRIu64 " bytes, all blocks with their "
-			"signatures",
-			path, len);
+			"%.160s: expected %" PRIu64 " bytes, all blocks with their signatures, got "
+			"%s%zu",
+			path, len, n == len ? "more than " : "", n);
 		rc = -EINVAL;
 	}
 	fclose(f);
@@ -196,18 +201,20 @@ transfers_save(const struct node *n, char *err, size_t err_len)
 	for (unsigned int i = 0; i < n->topo->n_transfers; i++) {
 		const struct weft_topo_transfer *tr = topo_of(n, i);
 		const struct transfer *t = &n->transfer[i];
-		size_t wrote;
+		char why[256];
 		FILE *f;
+		int rc;
 
 		if (tr->kind != WEFT_TOPO_READ || tr->data != WEFT_TOPO_FILE ||
 			n->xfer[i].status <= WEFT_XFER_RUNNING)
 			continue;
 		f = weft_file_stream(tr->file);
-		if (f == NULL)
-			return fail(n, i, err, err_len, -errno, strerror(errno));
-		wrote = fwrite(t->mem, 1, t->mem_len, f);
-		if (fclose(f) != 0 || wrote != t->mem_len)
-			return fail(n, i, err, err_len, -EIO, "file not written");
+		rc = f == NULL || fwrite(t->mem, 1, t->mem_len, f) != t->mem_len ? -errno : 0;
+		if (f != NULL && fclose(f) != 0 && rc == 0)
+			rc = -errno;
+		snprintf(why, sizeof(why), "%.160s: %s", tr->file, weft_file_error(rc));
+		if (rc != 0)
+			return fail(n, i, err, err_len, rc, why);
 	}
 	return 0;
 }

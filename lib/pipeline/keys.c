@@ -178,6 +178,7 @@ keys_read(struct weft_keys *k, FILE *f, unsigned int *line_no)
 {
 	const char *wrong = NULL;
 	char line[256];
+	int e;
 
 	while (wrong == NULL && fgets(line, sizeof(line), f) != NULL) {
 		(*line_no)++;
@@ -187,8 +188,9 @@ keys_read(struct weft_keys *k, FILE *f, unsigned int *line_no)
 		if (wrong == NULL)
 			wrong = keys_line(k, line);
 	}
+	e = errno;
 	explicit_bzero(line, sizeof(line));
-	return wrong == NULL && ferror(f) ? "cannot be read" : wrong;
+	return wrong == NULL && ferror(f) ? strerror(e) : wrong;
 }
 
 static struct weft_keys *

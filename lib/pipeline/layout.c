@@ -125,13 +125,16 @@ layout_read_file(const char *path, char *text, char *err, size_t err_len)
 		return rc;
 	}
 	n = fread(text, 1, LAYOUT_FILE_MAX, f);
-	rc = ferror(f) ? -EIO : 0;
+	rc = ferror(f) ? -errno : 0;
 	fclose(f);
-	if (rc != 0 || n == LAYOUT_FILE_MAX || memchr(text, '\0', n) != NULL) {
-		layout_fail(err, err_len, "layout file %s: expected text of less than %d bytes",
-			path, LAYOUT_FILE_MAX);
-		return rc != 0 ? rc : -EINVAL;
+	if (rc != 0) {
+		layout_fail(err, err_len, "layout file %s: %s", path, strerror(-rc));
+		return rc;
 	}
+	if (n == LAYOUT_FILE_MAX || memchr(text, '\0', n) != NULL)
+		return layout_fail(err, err_len,
+			"layout file %s: expected text of less than %d bytes, got %s", path,
+			LAYOUT_FILE_MAX, n == LAYOUT_FILE_MAX ? "more" : "a byte 0");
 	text[n] = '\0';
 	layout_blank_comments(text);
 	return 0;

@@ -143,8 +143,8 @@ port_bring_up_server(struct weft_port *port, const struct weft_port_spec *spec,
 	int rc;
 
 	if (door == NULL) {
-		snprintf(err, errlen, "port %s: no door for socket %s: %s", spec->name,
-			spec->socket, strerror(errno));
+		snprintf(err, errlen, "port %s: the folder of socket %s cannot be used: %s",
+			spec->name, spec->socket, strerror(errno));
 		return -ENOMEM;
 	}
 	behind.socket = port_memif_door_behind(door);

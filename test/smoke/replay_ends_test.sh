@@ -118,12 +118,12 @@ if [ -w /dev/full ]; then
 	status=0
 	timeout 20 "$app/weft-gen" --flits 1000000000000 --out /dev/full 2>"$work/err" || status=$?
 	same "a full disk: status" 1 $status
-	same "a full disk: the line" 'weft-gen: --out /dev/full: could not be written whole' "$(cat "$work/err")"
+	same "a full disk: the line" 'weft-gen: --out /dev/full: could not be written whole: No space left on device' "$(cat "$work/err")"
 	gen --flits 1000
 	status=0
 	replay --out /dev/full 2>"$work/err" || status=$?
 	same "a full disk of weft-replay: status, flits" "1 1000" "$status $(r 'o["flits"]')"
-	grep -q -e '--out /dev/full: could not be written whole' "$work/err" || die "$(cat "$work/err")"
+	grep -q -e '--out /dev/full: could not be written whole: No space' "$work/err" || die "$(cat "$work/err")"
 	for command in "weft-gen --flits 10 --out $work/x.pcap" "weft-replay --in $work/t.pcap"; do
 		# shellcheck disable=SC2086
 		refuses '--json /dev/full: No space left on device' "$app/"$command --json /dev/full
@@ -192,7 +192,9 @@ for program in "weft-gen --flits 1 --out $work/x" "weft-replay --in $work/t.pcap
 	# shellcheck disable=SC2086
 	misused '--ide needs --key-file' "$app/"$program --ide skid
 	# shellcheck disable=SC2086
-	refuses 'nonesuch' "$app/"$program --ide skid --key-file "$work/nonesuch"
+	refuses 'nonesuch: No such file' "$app/"$program --ide skid --key-file "$work/nonesuch"
+	# shellcheck disable=SC2086
+	refuses "$work:0: Is a directory" "$app/"$program --ide skid --key-file "$work"
 done
 misused '--out FILE is missing' "$app/weft-gen" --flits 1
 misused '--flits: expected a number of 1 to' "$app/weft-gen" --flits 0 --out "$work/x"
@@ -200,7 +202,8 @@ misused '--refresh need --ide' "$app/weft-gen" "${x[@]}" --refresh 5
 misused '--first-seq: numbers of cxl mode begin at 1' "$app/weft-gen" "${x[@]}" --mode cxl --first-seq 0
 misused '--first-seq 0 exists in rxl mode only: add --mode rxl' "$app/weft-replay" --in "$work/t.pcap" --first-seq 0
 misused '--loop: expected a number of 1 to 1000000000' "$app/weft-replay" --in "$work/t.pcap" --loop 0
-misused 'nonesuch' "$app/weft-replay" --in "$work/t.pcap" --layout "@$work/nonesuch"
+misused 'nonesuch: No such file' "$app/weft-replay" --in "$work/t.pcap" --layout "@$work/nonesuch"
+misused "layout file $work: Is a directory" "$app/weft-replay" --in "$work/t.pcap" --layout "@$work"
 gen --flits 100 --first-seq 0
 replay --mode rxl --first-seq 0
 same "numbers from 0 on" "100 0" "$(r 'str(o["crc"]["good"]) + " " + str(o["isn"]["gaps"])')"
@@ -217,9 +220,11 @@ same "raw, of cxl mode" 100 "$(r 'o["crc"]["good"]')"
 for key in $(json "$work/g.json" '" ".join(k for v in (o, o["ide"], o["faults"]) for k in v)'); do
 	sed -n '/^## weft-gen/,$p' "$here/../../doc/replay.md" | grep -qF "\`$key\`" || die "doc/replay.md does not name \"$key\""
 done
-# Options that do nothing beside others, or with this trace, are named.
 printf 'rxl 101 200 0 1 %064d\n' 1 >"$work/keys"
 chmod 600 "$work/keys"
+refuses 'no key for this stream: expected a line that begins with "rxl 102 200 0 1"' \
+	"$app/weft-gen" "${x[@]}" --ide skid --key-file "$work/keys" --spid 0x102
+# Options that do nothing beside others, or with this trace, are named.
 warns 'weft-gen: --vc, --session, --isn: no effect with --mode cxl' \
 	"$app/weft-gen" "${x[@]}" --mode cxl --vc 1 --session 9 --isn none
 warns 'weft-gen: --key-file, --pcrc, --poison: no effect without --ide' \

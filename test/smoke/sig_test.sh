@@ -87,7 +87,7 @@ cmp out c516 || die "none to none changes data"
 s=$app/weft-sig
 misused 'expected one of tx, rx' "$s"
 misused 'expected tx or rx, got "up"' "$s" up --mem none --wire none
-misused 'expected --mem and --wire' "$s" tx --mem none
+misused 'expected --mem and --wire, got no --wire' "$s" tx --mem none
 misused 'expected one of tx, rx' "$s" tx rx --mem none --wire none
 misused 'unrecognized option' "$s" tx --frob
 misused 'expected none or TYPE:BLOCK' "$s" tx --mem crc32 --wire none

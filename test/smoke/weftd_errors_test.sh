@@ -124,6 +124,7 @@ if [ -w /dev/full ]; then
 	for command in "${to_full[@]}"; do
 		refuses 'standard output could not be written whole' bash -c "exec $app/$command >/dev/full"
 	done
+	refuses 'written whole: No space left' bash -c "exec $app/weft-sig --version >/dev/full"
 fi
 # A memif whose other end does not come: --seconds ends that too.
 topology ', driver: memif'

@@ -144,9 +144,11 @@ run || die "files: $(cat err text)"
 cmp in out || die "a file does not come back"
 same "traffic" 0 "$(json r.json '[n["traffic"]["lost"] + n["traffic"]["mismatches"] for n in o["nodes"] if "traffic" in n][0]')"
 fabric rxl "" "{name: w, kind: write, gfd: g0, bytes: 1033, file: in}" >f.yaml
-refuses "in: expected 1033 bytes" "$app/weftd" --topology f.yaml --until-done --quiet
+refuses "in: expected 1033 bytes, all blocks with their signatures, got 1032" "$app/weftd" --topology f.yaml --until-done --quiet
 fabric rxl "" "{name: w, kind: write, gfd: g0, bytes: 64, file: nowhere}" >f.yaml
 refuses "nowhere: No such file" "$app/weftd" --topology f.yaml --until-done --quiet
+fabric rxl "" "{name: r, kind: read, gfd: g0, bytes: 64, file: nowhere/out}" >f.yaml
+refuses "host h0: transfer r: nowhere/out: No such file" "$app/weftd" --topology f.yaml --until-done --quiet
 
 # Errors of the file
 fabric rxl "" "{kind: write, gfd: g0, bytes: 100, wire: \"crc32c:512\"}" >f.yaml

@@ -210,7 +210,7 @@ a_disk_that_is_full_is_noticed(void **state)
 	w = trace_create("/dev/full", TRACE_LINK_ETHERNET, err, sizeof(err));
 	assert_non_null(w);
 	trace_write(w, 0, data, LARGE);
-	assert_int_equal(trace_finish(w), -EIO);
+	assert_int_equal(trace_finish(w), -ENOSPC);
 	w = trace_create("/dev/full", TRACE_LINK_ETHERNET, err, sizeof(err));
 	assert_non_null(w);
 	assert_int_equal(trace_finish(w), -ENOSPC);
