@@ -200,6 +200,9 @@ main(int argc, char **argv)
 
 	argc = cli_split_eal(argc, argv, &eal.user_argc, &eal.user_argv);
 	options_parse(&o, argc, argv);
+	if (eal.user_argc != 0 && (o.list || o.atc.workloads != 0))
+		cli_warn("EAL arguments: no effect with %s, which does not start DPDK",
+			o.list ? "--list" : "--atc-workload");
 	if (o.list) {
 		bench_print_list(&o);
 		cli_exit(EXIT_SUCCESS);

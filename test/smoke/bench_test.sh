@@ -84,6 +84,7 @@ misused 'unrecognized option' "$app/weft-bench" --nonesuch
 misused 'expected options only' "$app/weft-bench" crc
 misused '--json: --list writes no JSON' "$app/weft-bench" --list --json "$work/none.json"
 warns 'weft-bench: --stage, --seconds: no effect with --list' "$app/weft-bench" --list --stage crc --seconds 1
+warns 'EAL arguments: no effect with --list' "$app/weft-bench" --list -- -l 0
 warns '--sig: no effect with --stage' "$app/weft-bench" --sig --stage crc --seconds 0.01
 warns '--seconds: no effect with --iterations' "$app/weft-bench" --stage crc --seconds 0.01 --iterations 1
 refuses '--json /nonesuch/f: No such file' "$app/weft-bench" --stage crc --seconds 0.01 --json /nonesuch/f
