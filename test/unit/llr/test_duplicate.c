@@ -327,7 +327,8 @@ a_stranger_stops_nobody_who_runs(void **state)
 		/* In a second. */
 		answers = net.p[0].count[WEFT_DUPLICATE_N_ANSWERS];
 		assert_in_range(answers, 30, 52);
-		assert_in_range(net.p[0].count[WEFT_DUPLICATE_N_FORGED] + net.found[0], 30, 52);
+		/* Without keys who is known already is not found again: two in three are another. */
+		assert_in_range(net.p[0].count[WEFT_DUPLICATE_N_FORGED] + net.found[0], 12, 52);
 		if (keys)
 			assert_int_equal(net.found[0], 0);
 	}
