@@ -71,11 +71,11 @@ for tool in spin gcc; do
 	exit 77
 done
 
-# search LOG FLAG: one exhaustive search, in the directory of a row. Partial ones count as errors.
+# search LOG FLAG O: one exhaustive search, in the directory of a row, compiled with -O<O>. Partial ones count as errors.
 search() {
 	local log=$1 run=()
 	[ "$2" = -DNP ] && run=(-l)
-	gcc -O1 -w "$2" -DMEMLIM=900 -o pan pan.c >"$log" 2>&1 || return 1
+	gcc "-O$3" -w "$2" -DMEMLIM=900 -o pan pan.c >"$log" 2>&1 || return 1
 	timeout 250 ./pan -m1000000 "${run[@]}" >"$log" 2>&1 || return 1
 	grep -q 'errors: [0-9]' "$log" && ! grep -qE 'max search depth|out of memory|truncated' "$log"
 }
@@ -86,13 +86,15 @@ states() {
 
 # row DIR MODEL SWITCHES RESULT WHAT: print its line.
 row() {
-	local model=$2 result=$4 log=search flag=-DSAFETY verdict=FAIL found
+	local model=$2 result=$4 log=search flag=-DSAFETY verdict=FAIL found opt=1
 	mkdir "$1" && cd "$1" && cp "$here/$model.pml" . || return
 	# shellcheck disable=SC2086
 	spin -a $3 "$model.pml" >"$log" 2>&1
 	[ "$result" = "non-progress cycle" ] && flag=-DNP
+	# A search that ends at an error is over sooner than a compiler that optimizes.
+	[ "$result" = order ] || [ "$result" = ends ] || opt=0
 	if [ -f pan.c ]; then
-		search "$log" "$flag" && [ "$result" = ends ] && log=cycles && search "$log" -DNP
+		search "$log" "$flag" $opt && [ "$result" = ends ] && log=cycles && search "$log" -DNP $opt
 	fi
 	found=$(grep -m 1 '^pan:[0-9]*: ' "$log" | sed 's/^pan:[0-9]*: //; s/ (at depth.*//')
 	case $result in
