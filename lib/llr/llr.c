@@ -499,16 +499,24 @@ probe_ns(const struct weft_llr *l)
 	return l->sent_ns + weft_rtt_guess(&l->rtt) * 3 / 2 + llr_ack_delay(l);
 }
 
+/* Any NOP of rxl mode tells what was sent; in cxl mode it takes one with a number. */
+static void
+show_tail(struct weft_llr *l)
+{
+	if (l->ops->show_last != NULL &&
+		(l->acked == l->fresh || (l->cfg.show_first && may_send(l))))
+		l->ops->show_last(l);
+	else
+		l->nudge = true;
+}
+
 /* RETRY-9, RETRY-10 */
 static void
 look_at_time(struct weft_llr *l, uint64_t now_ns)
 {
 	if (now_ns >= probe_ns(l)) {
 		l->probed = true;
-		if (l->acked == l->fresh && l->ops->show_last != NULL)
-			l->ops->show_last(l);
-		else
-			l->nudge = true;
+		show_tail(l);
 	}
 	if (l->acked == l->fresh)
 		return;
@@ -517,7 +525,7 @@ look_at_time(struct weft_llr *l, uint64_t now_ns)
 	l->timer_ns = now_ns;
 	weft_rtt_timed_out(&l->rtt);
 	if (now_ns < l->since_ns + l->cfg.resend_after_ns) {
-		l->nudge = true;
+		show_tail(l);
 		return;
 	}
 	l->count[WEFT_LLR_N_TIMEOUTS]++;

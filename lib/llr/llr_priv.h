@@ -43,7 +43,7 @@ struct llr_ops {
 	bool (*may_send)(const struct weft_llr *l);
 	/* Whether a Nak is due. Asked only with show_first. */
 	bool (*nak_is_due)(const struct weft_llr *l);
-	/* All is acknowledged: have the number sent last shown. NULL: any NOP shows it. */
+	/* Have the number sent last shown. NULL: any NOP shows it. */
 	void (*show_last)(struct weft_llr *l);
 };
 

@@ -1284,6 +1284,31 @@ a_frame_shows_the_number_of_its_first_flit(void **state)
 	close_lone(&t);
 }
 
+/*
+ * The last frame is lost, and the other end only seems slow: long before anything is sent again
+ * unasked, a NOP shows what was sent (RETRY-10).
+ */
+static void
+a_tail_that_is_lost_is_shown(void **state)
+{
+	struct weft_llr_cfg cfg = cxl_cfg(true);
+	struct rig r;
+
+	(void)state;
+	cfg.show_first = true;
+	cfg.resend_after_ns = 100 * LATER;
+	rig_init(&r, &cfg, 1);
+	r.end[0].to_send = 20;
+	assert_true(rig_run(&r, LATER));
+	r.end[0].to_send = 1;
+	assert_true(rig_send(&r, 0));
+	r.end[1].n_frames = 0;
+	assert_true(rig_run(&r, r.now_ns + 10 * LATER));
+	assert_int_equal(rig_count(&r, 0, WEFT_LLR_N_TIMEOUTS), 0);
+	assert_int_equal(rig_count(&r, 0, WEFT_LLR_N_RESENT), 1);
+	rig_free(&r);
+}
+
 /* RETRY-3, RETRY-52 */
 static void
 everything_arrives_however_many_frames_are_lost(void **state)
@@ -1430,6 +1455,7 @@ main(void)
 		cmocka_unit_test(an_end_that_no_retrain_helps_says_so),
 		cmocka_unit_test(a_flit_is_counted_in_its_frame_alone),
 		cmocka_unit_test(a_frame_shows_the_number_of_its_first_flit),
+		cmocka_unit_test(a_tail_that_is_lost_is_shown),
 		cmocka_unit_test(everything_arrives_however_many_frames_are_lost),
 		cmocka_unit_test(a_flit_lost_before_an_ack_is_taken_for_it),
 		cmocka_unit_test(order_breaks_as_the_paper_says_and_only_where_acks_ride),
