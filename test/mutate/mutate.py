@@ -30,6 +30,7 @@ FIRST = {
     "link control of the session may come twice": 50,
     "data of the last session stays": 110,
     "Poison is in no MAC": 21,
+    "cxl: a Nak frees what it asks for": 6,
 }
 
 # name, file, text, what it becomes; then the unit test that notices, if it is not weft-sim
