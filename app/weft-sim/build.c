@@ -203,6 +203,7 @@ host_make(struct sim *s, struct sim_node *n, const struct weft_topo_node *tn, st
 		cli_fail("out of memory");
 	if (s->opt->topology != NULL) {
 		tc.outstanding = tn->traffic.outstanding;
+		tc.rate = tn->traffic.rate;
 		tc.write_percent = tn->traffic.write_percent;
 		tc.requests = tn->traffic.requests == 0 ? UINT64_MAX : tn->traffic.requests;
 	}

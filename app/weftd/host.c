@@ -454,6 +454,7 @@ host_traffic(struct node *n, const struct weft_topo_traffic *tr, char *err, size
 		.place_arg = n,
 		.lines = (uint32_t)tr->lines,
 		.outstanding = tr->outstanding,
+		.rate = tr->rate,
 		.host_index = n->topo->order,
 		.run = n->daemon->run,
 		.write_percent = tr->write_percent,

@@ -489,6 +489,7 @@ make_traffic(struct node *n)
 		.n_targets = n->daemon->topo->n_segments,
 		.lines = (uint32_t)tr->lines,
 		.outstanding = tr->outstanding,
+		.rate = tr->rate,
 		.writer = WRITER + n->index,
 		.run = n->daemon->run,
 		.bytes = tr->bytes,

@@ -78,6 +78,7 @@ static const struct fixed of_node[] = {
 	OF_NODE(traffic.first_line, "traffic.lines"),
 	OF_NODE(traffic.lines, "traffic.lines"),
 	OF_NODE(traffic.outstanding, "traffic.outstanding"),
+	OF_NODE(traffic.rate, "traffic.rate"),
 	OF_NODE(traffic.timeout_ms, "traffic.timeout_ms"),
 	OF_NODE(traffic.write_percent, "traffic.write_percent"),
 	OF_NODE(n_transfers, "transfers"),

@@ -152,6 +152,8 @@ static const struct topo_key traffic_keys[TRAFFIC_KEYS] = {
 		NUMBER("seed", OPTIONAL, struct topo_node_src, out.traffic.seed, 0, UINT64_MAX),
 	[TRAFFIC_TIMEOUT_MS] = NUMBER(
 		"timeout_ms", OPTIONAL, struct topo_node_src, out.traffic.timeout_ms, 1, 60000),
+	[TRAFFIC_RATE] = NUMBER(
+		"rate", OPTIONAL, struct topo_node_src, out.traffic.rate, 0, WEFT_TOPO_RATE_MAX),
 };
 
 static int

@@ -30,6 +30,8 @@ static const struct topo_key uio_keys[UIO_KEYS] = {
 	[UIO_SEED] = NUMBER("seed", OPTIONAL, struct topo_node_src, out.uio.seed, 0, UINT64_MAX),
 	[UIO_TIMEOUT_MS] =
 		NUMBER("timeout_ms", OPTIONAL, struct topo_node_src, out.uio.timeout_ms, 1, 60000),
+	[UIO_RATE] =
+		NUMBER("rate", OPTIONAL, struct topo_node_src, out.uio.rate, 0, WEFT_TOPO_RATE_MAX),
 };
 
 int

@@ -61,6 +61,8 @@ enum weft_topo_routing {
 #define WEFT_TOPO_BLOCK 4096 /**< unit of groups, windows and shares of segments */
 #define WEFT_TOPO_UIO_UNIT 256 /**< bytes; no UIO request crosses a multiple of it */
 #define WEFT_TOPO_DIMENSIONS 4
+/** Most of every `rate`: requests a second. */
+#define WEFT_TOPO_RATE_MAX 1000000000
 /** Default of every `timeout_ms`: the end of a session, after 10 s of silence, comes first. */
 #define WEFT_TOPO_TIMEOUT_MS 15000
 #define WEFT_TOPO_NO_ROUTE 0xFF /**< in weft_topo.route */
@@ -111,6 +113,7 @@ struct weft_topo_traffic {
 	uint64_t first_line; /**< first line of every GFD that is this host's own */
 	uint64_t lines; /**< lines from there on, in every GFD */
 	uint32_t outstanding; /**< most requests in flight, 1..4096 */
+	uint32_t rate; /**< most requests begun a second; 0 = no limit */
 	uint32_t timeout_ms; /**< a request without an answer is lost after this */
 	uint8_t write_percent; /**< 0..100 */
 };
@@ -122,6 +125,7 @@ struct weft_topo_uio {
 	uint64_t first_line; /**< of every segment that is this node's own; multiple of 4 */
 	uint64_t lines; /**< lines from there on, in every segment; multiple of 4 */
 	uint32_t outstanding; /**< most requests in flight, 1..1024 */
+	uint32_t rate; /**< most requests begun a second; 0 = no limit */
 	uint32_t timeout_ms; /**< a request without an answer is lost after this */
 	uint16_t bytes; /**< most of a request: 64, 128, 192 or 256 */
 	uint8_t write_percent; /**< 0..100 */

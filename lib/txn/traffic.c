@@ -14,6 +14,7 @@
 #include "weft_base.h"
 #include "weft_line.h"
 #include "weft_line_state.h"
+#include "weft_pace.h"
 #include "weft_rand.h"
 #include "weft_telem.h"
 
@@ -50,6 +51,7 @@ struct weft_traffic {
 	uint64_t issued; /* random requests */
 	uint64_t sweep_at; /* next line to sweep */
 	uint32_t open;
+	struct weft_pace pace;
 	struct weft_rand rand;
 	struct weft_traffic_mismatch first; /* valid once a mismatch is counted */
 	uint64_t count[WEFT_TRAFFIC_N_COUNTERS];
@@ -99,7 +101,7 @@ cfg_ok(const struct weft_traffic_cfg *cfg)
 
 	if (cfg->first_line >= HPA_END || cfg->run > WEFT_LINE_RUN_MAX || cfg->n_targets == 0 ||
 		cfg->n_targets > TARGETS_MAX || cfg->lines == 0 || cfg->lines > LINES_MAX ||
-		cfg->outstanding == 0 || cfg->write_percent > 100)
+		cfg->outstanding == 0 || cfg->rate > WEFT_PACE_RATE_MAX || cfg->write_percent > 100)
 		return false;
 	for (uint32_t i = 0; i < cfg->n_targets; i++) {
 		if (!target_ok(&cfg->targets[i], lines_needed))
@@ -172,6 +174,7 @@ weft_traffic_init(void *mem, const struct weft_traffic_cfg *cfg, struct weft_hos
 	t->line = (struct traffic_line *)(void *)(at + targets_size(cfg));
 	for (uint64_t i = 0; i < t->n_lines; i++)
 		place(t, i);
+	weft_pace_init(&t->pace, cfg->rate, cfg->outstanding);
 	/* Hosts that share a seed must not choose alike. */
 	weft_rand_seed(&t->rand, cfg->seed ^ (uint64_t)cfg->host_index << 32);
 	return t;
@@ -184,6 +187,7 @@ begun(struct weft_traffic *t, uint64_t i, uint64_t now_ns, enum weft_traffic_cou
 	t->line[i].renewed = false;
 	t->line[i].begun_ns = now_ns;
 	t->open++;
+	weft_pace_begun(&t->pace, now_ns);
 	t->count[kind]++;
 }
 
@@ -222,10 +226,13 @@ begin_write(struct weft_traffic *t, uint64_t i, uint64_t now_ns, struct weft_msg
 static int
 next_random(struct weft_traffic *t, uint64_t now_ns, struct weft_msg *msg)
 {
-	bool is_write = weft_rand_below(&t->rand, 100) < t->cfg.write_percent;
+	bool is_write;
 	uint64_t i;
 	int rc;
 
+	if (!weft_pace_is_due(&t->pace, now_ns))
+		return -EAGAIN;
+	is_write = weft_rand_below(&t->rand, 100) < t->cfg.write_percent;
 	if (t->open >= t->n_lines)
 		return -EAGAIN;
 	i = weft_rand_below(&t->rand, t->n_lines);
@@ -253,6 +260,8 @@ next_sweep(struct weft_traffic *t, uint64_t now_ns, struct weft_msg *msg)
 			t->sweep_at++;
 			continue;
 		}
+		if (!weft_pace_is_due(&t->pace, now_ns))
+			return -EAGAIN;
 		rc = begin_read(t, t->sweep_at, now_ns, msg);
 		if (rc == 0) {
 			t->sweep_at++;

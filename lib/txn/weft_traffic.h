@@ -56,6 +56,7 @@ struct weft_traffic_cfg {
 	uint32_t n_targets; /**< 1..4095 */
 	uint32_t lines; /**< lines owned in each GFD, 1..2^24 */
 	uint32_t outstanding; /**< most requests at once, 1 or more */
+	uint32_t rate; /**< most begun a second (weft_pace.h, burst: outstanding); 0: no limit */
 	uint64_t first_line; /**< of each GFD it owns this line and those behind, `lines` of them */
 	uint32_t host_index; /**< who wrote a line: different for every host */
 	/**
@@ -136,8 +137,8 @@ struct weft_traffic *weft_traffic_init(
  * Begin the next request.
  *
  * @param msg  receives the message to send
- * @return 0; -EAGAIN if none can begin now: too many outstanding, no tag, no credit;
- *         -ESHUTDOWN if the run is over and nothing is open
+ * @return 0; -EAGAIN if none can begin now: too many outstanding, none due by `rate`, no
+ *         tag, no credit; -ESHUTDOWN if the run is over and nothing is open
  */
 int weft_traffic_next(struct weft_traffic *t, uint64_t now_ns, struct weft_msg *msg);
 

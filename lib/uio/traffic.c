@@ -14,6 +14,7 @@
 #include "weft_base.h"
 #include "weft_line.h"
 #include "weft_line_state.h"
+#include "weft_pace.h"
 #include "weft_rand.h"
 #include "weft_telem.h"
 
@@ -42,6 +43,7 @@ struct weft_uio_traffic {
 	uint64_t issued; /* random requests */
 	uint64_t sweep_at; /* next unit to sweep */
 	uint32_t open;
+	struct weft_pace pace;
 	struct weft_rand rand;
 	struct weft_uio_mismatch first; /* valid once a mismatch is counted */
 	uint64_t count[WEFT_UIO_TRAFFIC_N_COUNTERS];
@@ -85,9 +87,9 @@ cfg_ok(const struct weft_uio_traffic_cfg *cfg)
 {
 	if (cfg->n_targets == 0 || cfg->n_targets > TARGETS_MAX || cfg->lines == 0 ||
 		cfg->lines > LINES_MAX || cfg->lines % WEFT_UIO_UNIT_LINES != 0 ||
-		cfg->outstanding == 0 || cfg->write_percent > 100 || cfg->bytes == 0 ||
-		cfg->bytes > UNIT || cfg->bytes % WEFT_LINE_LEN != 0 ||
-		cfg->run > WEFT_LINE_RUN_MAX)
+		cfg->outstanding == 0 || cfg->rate > WEFT_PACE_RATE_MAX ||
+		cfg->write_percent > 100 || cfg->bytes == 0 || cfg->bytes > UNIT ||
+		cfg->bytes % WEFT_LINE_LEN != 0 || cfg->run > WEFT_LINE_RUN_MAX)
 		return false;
 	for (uint32_t i = 0; i < cfg->n_targets; i++)
 		if (cfg->base[i] % UNIT != 0)
@@ -156,6 +158,7 @@ weft_uio_traffic_init(
 	s->unit = (struct unit *)(void *)(at + bases_size(cfg));
 	for (uint64_t i = 0; i < s->n_units; i++)
 		unit_init(s, i);
+	weft_pace_init(&s->pace, cfg->rate, cfg->outstanding);
 	/* Sources that share a seed must not choose alike. */
 	weft_rand_seed(&s->rand, cfg->seed ^ (uint64_t)cfg->writer << 32);
 	return s;
@@ -175,6 +178,7 @@ begun(struct weft_uio_traffic *s, const struct range *r, uint64_t now_ns,
 	s->unit[r->unit].renewed = false;
 	s->unit[r->unit].begun_ns = now_ns;
 	s->open++;
+	weft_pace_begun(&s->pace, now_ns);
 	s->count[kind]++;
 	return 0;
 }
@@ -216,9 +220,12 @@ static int
 next_random(struct weft_uio_traffic *s, uint64_t now_ns, struct weft_io_tlp *t, struct range *r)
 {
 	const unsigned int most = s->cfg.bytes / WEFT_LINE_LEN;
-	bool is_write = weft_rand_below(&s->rand, 100) < s->cfg.write_percent;
+	bool is_write;
 	int rc;
 
+	if (!weft_pace_is_due(&s->pace, now_ns))
+		return -EAGAIN;
+	is_write = weft_rand_below(&s->rand, 100) < s->cfg.write_percent;
 	if (s->open >= s->n_units)
 		return -EAGAIN;
 	r->unit = weft_rand_below(&s->rand, s->n_units);
@@ -255,6 +262,8 @@ next_sweep(struct weft_uio_traffic *s, uint64_t now_ns, struct weft_io_tlp *t, s
 			s->sweep_at++;
 			continue;
 		}
+		if (!weft_pace_is_due(&s->pace, now_ns))
+			return -EAGAIN;
 		*r = (struct range){ s->sweep_at, 0, WEFT_UIO_UNIT_LINES };
 		rc = begin_read(s, r, now_ns, t);
 		if (rc == 0) {

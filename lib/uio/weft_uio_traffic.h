@@ -48,6 +48,7 @@ struct weft_uio_traffic_cfg {
 	uint32_t n_targets; /**< 1..4096 */
 	uint32_t lines; /**< lines owned in each target: 4..2^24, a multiple of 4 */
 	uint32_t outstanding; /**< most requests at once, 1 or more */
+	uint32_t rate; /**< as that of weft_traffic_cfg */
 	uint32_t writer; /**< who wrote a line: different for every source of the fabric */
 	uint32_t run; /**< as that of weft_traffic_cfg */
 	uint16_t bytes; /**< most of a request: 64, 128, 192 or 256 */

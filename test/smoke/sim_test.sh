@@ -109,6 +109,9 @@ links:
 END
 sim --topology topology.yaml --calm --json t.json
 same "requests of the file, and the sweep" True "$(j t '500 <= o["requests"] <= 564')"
+sed 's/{seed/{rate: 100, seed/' "$work/topology.yaml" >"$work/rate.yaml"
+sim --topology rate.yaml --calm --json t.json
+same "100 a second for 400 ms, bursts of 64, and the sweep" True "$(j t '64 < o["requests"] <= 64 + 40 + 64')"
 for retry in '' 'window: 8, selective: false'; do
 	sed "1a defaults: {retry: {$retry}}" "$work/topology.yaml" >"$work/retry.yaml"
 	for m in cxl rxl; do

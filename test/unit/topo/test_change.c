@@ -106,6 +106,7 @@ all_else_is_refused_by_name(void **state)
 		{ "{lines: 64}", "{lines: 65}", "node h0: traffic.lines cannot" },
 		{ "{lines: 64}", "{lines: 64, seed: 2}", "node h0: traffic.seed cannot" },
 		{ "{lines: 64}", "{lines: 64, requests: 7}", "node h0: traffic.requests cannot" },
+		{ "{lines: 64}", "{lines: 64, rate: 7}", "node h0: traffic.rate cannot" },
 		{ ", traffic: {lines: 64}", "", "node h0: traffic cannot" },
 		{ "{lines: 64}", "{lines: 64}, uio: {}", "with uio, gim or translations cannot" },
 		{ "seed: 3", "seed: 4", "node h1: transfers[0] cannot" },

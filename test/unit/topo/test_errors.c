@@ -192,6 +192,8 @@ static const struct error_row rows[] = {
 		"nodes[0].traffic.lines: bad number, expected 1.." },
 	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, traffic: {timeout_ms: 0}}", 5,
 		"nodes[0].traffic.timeout_ms: bad number, expected 1..60000" },
+	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, traffic: {rate: 1000000001}}", 5,
+		"nodes[0].traffic.rate: bad number, expected 0..1000000000" },
 	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, traffic: {seed: -1}}", 5,
 		"nodes[0].traffic.seed: bad number" },
 

@@ -79,6 +79,7 @@ traffic_has_defaults_and_hosts_own_their_lines(void **state)
 	assert_int_equal(a->lines, 4096);
 	assert_int_equal(a->seed, 1);
 	assert_int_equal(a->timeout_ms, 15000);
+	assert_int_equal(a->rate, 0);
 	assert_int_equal(b->requests, 0);
 	assert_int_equal(b->outstanding, 4096);
 	assert_int_equal(b->write_percent, 100);
@@ -86,6 +87,7 @@ traffic_has_defaults_and_hosts_own_their_lines(void **state)
 	assert_int_equal(b->lines, 1);
 	assert_true(b->seed == UINT64_MAX);
 	assert_int_equal(b->timeout_ms, 60000);
+	assert_int_equal(b->rate, 1000000000);
 	weft_topo_free(t);
 }
 

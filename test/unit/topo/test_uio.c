@@ -27,7 +27,7 @@ static const char good_yaml[] =
 	"  - {name: h1, kind: host, pid: 11, gim: 64K, vtv: [h0], windows: [{nodes: [h0]}]}\n"
 	"  - {name: h2, kind: host, pid: 12, gim: 64K, egress_prefix: true, vtv: [h1],\n"
 	"     windows: [{nodes: [h0]}]}\n"
-	"  - {name: d0, kind: device, pid: 20, access: [], uio: {lines: 64, bytes: 128}}\n"
+	"  - {name: d0, kind: device, pid: 20, access: [], uio: {lines: 64, bytes: 128, rate: 7}}\n"
 	"  - {name: d1, kind: device, pid: 21, memory: 32K, lav: []}\n"
 	"  - {name: d2, kind: device, pid: 22, lav: [], vtv: [h1]}\n"
 	"  - {name: s, kind: switch, pid: 1}\n"
@@ -96,6 +96,7 @@ every_answer_has_its_rule(void **state)
 	assert_int_equal(t->segment[1].size, 64 << 10);
 	assert_int_equal(t->segment[2].size, 64 << 10);
 	assert_int_equal(t->node[3].uio.first_line, 0);
+	assert_int_equal(t->node[3].uio.rate, 7);
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(answers); i++) {
 		const uint64_t hpa = t->segment[0].base +
 		                     ((uint64_t)answers[i].segment << t->segment_log2) +
@@ -163,6 +164,7 @@ static const struct {
 	{ "vtv: [h0]", "vtv: [s]", "nodes[1].vtv: bad name, expected that of a host or device" },
 	{ "gim: 128K", "gim: 130K", "nodes[0].gim: bad size, expected a multiple of 4096" },
 	{ "bytes: 128", "bytes: 100", "nodes[3].uio: bad bytes, expected 64|128|192|256, got 100" },
+	{ "rate: 7", "rate: 1000000001", "nodes[3].uio.rate: bad number, expected 0..1000000000" },
 	{ "lines: 64,", "lines: 66,", "nodes[3].uio: bad lines, expected a multiple of 4" },
 	{ "lines: 64,", "lines: 1024,",
 		"nodes[3].uio: more lines than segments[3] holds, expected at most 512 for all "

@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "weft_memory.h"
+#include "weft_pace.h"
+#include "weft_rand.h"
 #include "weft_telem.h"
 #include "weft_traffic.h"
 
@@ -179,6 +181,7 @@ config_out_of_range_is_refused(void **state)
 	REFUSED(c.lines = (1u << 24) + 1);
 	REFUSED(c.lines = LINES + 1);
 	REFUSED(c.outstanding = 0);
+	REFUSED(c.rate = WEFT_PACE_RATE_MAX + 1);
 	REFUSED(c.write_percent = 101);
 	REFUSED(c.first_line++);
 	REFUSED(c.first_line = UINT64_MAX);
@@ -288,6 +291,97 @@ open_requests_keep_to_the_limit_and_to_one_a_line(void **state)
 			assert_true(one.addr == m[0].addr);
 		rig_free();
 	}
+}
+
+/* All that may begin now, answered at once. @return how many; when each began is put into @p at. */
+static unsigned int
+begin_all(uint64_t *at, unsigned int room)
+{
+	struct weft_msg m, reply;
+	unsigned int n = 0;
+
+	while (weft_traffic_next(rig.traffic, rig.now, &m) == 0) {
+		assert_true(n < room);
+		at[n++] = rig.now;
+		assert_int_equal(weft_gfd_request(&rig.gfd, &m, &reply), WEFT_OK);
+		answer(&reply);
+	}
+	return n;
+}
+
+static void
+no_interval_has_more_requests_than_the_rate(void **state)
+{
+	static uint64_t at[4096];
+	struct weft_rand r;
+
+	(void)state;
+	weft_test_seed(&r, __func__);
+	for (unsigned int k = 0; k < 200; k++) {
+		struct weft_traffic_cfg cfg = cfg_of(UINT64_MAX, 50);
+		unsigned int n = 0;
+		uint64_t gap;
+
+		cfg.rate = 1u << weft_rand_below(&r, 30);
+		cfg.rate +=
+			(uint32_t)weft_rand_below(&r, WEFT_PACE_RATE_MAX + 1 - cfg.rate) % cfg.rate;
+		cfg.outstanding = 1 + (uint32_t)weft_rand_below(&r, 64);
+		gap = 1000000000u / cfg.rate;
+		rig_new(&cfg);
+		rig.now = weft_rand_below(&r, 2) * 1000000000000;
+		while (n < 500) {
+			/* Now and then it is away for longer than what it may make up for. */
+			const uint64_t most =
+				weft_rand_below(&r, 10) == 0 ? gap * 2 * cfg.outstanding : gap / 2;
+
+			n += begin_all(at + n, 4096 - n);
+			rig.now += 1 + weft_rand_below(&r, most + 1);
+		}
+		for (unsigned int i = 0; i < n; i++)
+			for (unsigned int j = i; j < n; j++)
+				assert_true(
+					j - i + 1 <=
+					cfg.outstanding + (at[j] - at[i]) * cfg.rate / 1000000000);
+		rig_free();
+	}
+}
+
+static void
+the_rate_is_reached_and_a_wait_made_up_for(void **state)
+{
+	struct weft_traffic_cfg cfg = cfg_of(UINT64_MAX, 50);
+	uint64_t at[128];
+	unsigned int n = 0;
+
+	(void)state;
+	cfg.rate = 1000000;
+	cfg.outstanding = 8;
+	rig_new(&cfg);
+	rig.now = 1000000000;
+	assert_int_equal(begin_all(at, 128), 8);
+	assert_int_equal(begin_all(at, 128), 0);
+	for (unsigned int i = 0; i < 10; i++) {
+		rig.now += 7000; /* 7 gaps */
+		n += begin_all(at, 128);
+	}
+	assert_int_equal(n, 70);
+	rig.now += 1000000;
+	assert_int_equal(begin_all(at, 128), 8);
+	rig_free();
+}
+
+/* Not a second later. */
+static void
+the_end_of_a_run_waits_for_no_rate(void **state)
+{
+	struct weft_traffic_cfg cfg = cfg_of(1, 0);
+
+	(void)state;
+	cfg.rate = 1;
+	rig_new(&cfg);
+	assert_int_equal(step(), 0);
+	assert_int_equal(step(), -ESHUTDOWN);
+	rig_free();
 }
 
 static void
@@ -1183,6 +1277,9 @@ main(void)
 		cmocka_unit_test(no_requests_end_at_once),
 		cmocka_unit_test(stop_goes_on_to_the_sweep),
 		cmocka_unit_test(open_requests_keep_to_the_limit_and_to_one_a_line),
+		cmocka_unit_test(no_interval_has_more_requests_than_the_rate),
+		cmocka_unit_test(the_rate_is_reached_and_a_wait_made_up_for),
+		cmocka_unit_test(the_end_of_a_run_waits_for_no_rate),
 		cmocka_unit_test(sweep_waits_for_the_last_answer),
 		cmocka_unit_test(without_credit_nothing_is_begun_or_counted),
 		cmocka_unit_test(hosts_stay_on_their_own_lines),

@@ -34,6 +34,7 @@ struct world {
 	} fly[FLYING];
 	unsigned int n_fly;
 	unsigned int loss_percent;
+	uint32_t rate; /* of the source */
 	uint64_t now;
 	unsigned int ended[WEFT_UIO_TAGS];
 };
@@ -146,9 +147,11 @@ world_make(struct world *w, unsigned int loss_percent, uint16_t bytes)
 		.write_percent = 50,
 		.place = place };
 	struct weft_rand rand = w->rand;
+	const uint32_t rate = w->rate;
 
 	memset(w, 0, sizeof(*w));
 	w->rand = rand;
+	w->rate = tc.rate = rate;
 	w->loss_percent = loss_percent;
 	for (unsigned int k = 0; k < TARGETS; k++) {
 		const struct weft_uio_memory_cfg mc = { .mem = w->mem[k],
@@ -201,6 +204,28 @@ every_request_ends_once_and_is_true(void **state)
 		assert_true(e[WEFT_UIO_N_UNMATCHED] > 100);
 		world_free(&w);
 	}
+}
+
+static void
+no_more_requests_begin_than_the_rate(void **state)
+{
+	static struct world w;
+	const uint64_t *c;
+	uint64_t begun;
+
+	(void)state;
+	weft_test_seed(&w.rand, __func__);
+	w.rate = 100000000; /* one in 10 ns; without a limit it would be one in 2 or 3 */
+	world_make(&w, 0, 256);
+	c = weft_uio_traffic_counts(w.s);
+	do {
+		step(&w);
+		begun = c[WEFT_UIO_TRAFFIC_N_READS] + c[WEFT_UIO_TRAFFIC_N_WRITES];
+		assert_true(begun <= 24 + w.now / 10);
+	} while (!weft_uio_traffic_done(w.s));
+	assert_int_equal(c[WEFT_UIO_TRAFFIC_N_MISMATCHES], 0);
+	assert_true(begun > 20000 && begun >= w.now / 20);
+	world_free(&w);
 }
 
 /* What is refused for a while fails, and was not done: lines hold what they held before. */
@@ -393,6 +418,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_end_of_a_session_ends_what_went_by_it),
 		cmocka_unit_test(every_request_ends_once_and_is_true),
+		cmocka_unit_test(no_more_requests_begin_than_the_rate),
 		cmocka_unit_test(a_refused_write_is_not_done),
 		cmocka_unit_test(a_lie_is_seen),
 		cmocka_unit_test(only_what_fits_is_taken),
