@@ -124,8 +124,7 @@ client_open(struct daemon *d, const struct weft_port_spec *s, struct weft_port *
 
 		if (stat(s->socket, &st) == 0)
 			rc = weft_port_open(s, port, err, err_len);
-		/* A killed server leaves its socket behind: DPDK then says EPERM. */
-		if (rc != -ENOENT && rc != -EPERM)
+		if (rc != -ENOENT)
 			return rc;
 		if (!said && !d->cfg.no_text)
 			printf("port %s: waits for the other end at %s\n", s->name, s->socket);

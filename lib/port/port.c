@@ -4,6 +4,7 @@
 /* Opening and closing ports, and the pair of rings between two nodes of one process. */
 
 #include "memif_door_priv.h"
+#include "memif_relay_priv.h"
 
 #include <rte_cycles.h>
 #include <rte_log.h>
@@ -167,6 +168,41 @@ close_door:
 	return rc;
 }
 
+/* A client's driver is connected to a relay, which is connected to the server. */
+static int
+port_bring_up_client(struct weft_port *port, const struct weft_port_spec *spec,
+	const struct port_facts *facts, const struct port_choice *choice, char *err, size_t errlen)
+{
+	struct memif_relay *relay = port_memif_relay_new(port, spec->socket);
+	struct weft_port_spec own = *spec;
+	int rc;
+
+	if (relay == NULL) {
+		snprintf(err, errlen, "port %s: the folder of socket %s cannot be used: %s",
+			spec->name, spec->socket, strerror(errno));
+		return -ENOMEM;
+	}
+	port_memif_relay_lock(relay);
+	rc = port_memif_relay_meet(relay);
+	port_memif_relay_unlock(relay);
+	if (rc != 0) {
+		snprintf(err, errlen, "port %s: nobody can be reached at socket %s: %s", spec->name,
+			spec->socket, strerror(-rc));
+		port_memif_relay_close(relay);
+		return rc;
+	}
+	own.socket = port_memif_relay_path(relay);
+	rc = port_bring_up(port, &own, facts, choice, err, errlen);
+	port_memif_relay_met(relay);
+	if (rc != 0) {
+		port_memif_relay_close(relay);
+		return rc;
+	}
+	port->ctl->relay = relay;
+	port_write_line(port, spec, choice);
+	return 0;
+}
+
 /* Try af_xdp where af_packet would do as well: the driver's complaints are then not errors. */
 static int
 port_bring_up_or_fall(struct weft_port *port, const struct weft_port_spec *spec,
@@ -178,8 +214,9 @@ port_bring_up_or_fall(struct weft_port *port, const struct weft_port_spec *spec,
 		rc = port_memif_prepare(spec, err, errlen);
 		if (rc != 0)
 			return rc;
-		if (spec->memif_server)
-			return port_bring_up_server(port, spec, facts, choice, err, errlen);
+		return spec->memif_server
+		               ? port_bring_up_server(port, spec, facts, choice, err, errlen)
+		               : port_bring_up_client(port, spec, facts, choice, err, errlen);
 	}
 	if (!choice->may_fall)
 		return port_bring_up(port, spec, facts, choice, err, errlen);
@@ -236,6 +273,7 @@ weft_port_open(const struct weft_port_spec *spec, struct weft_port **port, char 
 
 close_ethdev:
 	port_memif_door_close(p->ctl->door);
+	port_memif_relay_close(p->ctl->relay);
 	port_ethdev_close(&p->ctl->ethdev);
 free_port:
 	port_free(p);
@@ -393,6 +431,7 @@ weft_port_close(struct weft_port *port)
 	weft_loop_quiesce();
 	pair = port->ctl->pair;
 	port_memif_door_close(port->ctl->door);
+	port_memif_relay_close(port->ctl->relay);
 	if (pair == NULL && !port->ctl->netif.is_gone)
 		port_ethdev_close(&port->ctl->ethdev);
 	else if (pair != NULL && --pair->open_ends == 0)
@@ -412,6 +451,29 @@ weft_port_line(const struct weft_port *port)
 	return port->ctl->line;
 }
 
+/* DPDK's driver does not connect again by itself, only when it is started. */
+static void
+port_connect_anew(struct weft_port *port, uint16_t id)
+{
+	struct weft_port_ctl *ctl = port->ctl;
+
+	/* A handshake on a busy machine takes a while, and beginning anew would cut it short. */
+	if (ctl->connect_wait != 0 && port_memif_relay_is_joined(ctl->relay)) {
+		ctl->connect_wait--;
+		return;
+	}
+	if (port_memif_relay_meet(ctl->relay) != 0)
+		return;
+	__atomic_store_n(&port->held, true, __ATOMIC_RELEASE);
+	weft_loop_quiesce();
+	/* A link is down before EAL's interrupt thread is done with taking it down. */
+	port_settle_interrupts();
+	port_memif_restart(id);
+	port_memif_relay_met(ctl->relay);
+	__atomic_store_n(&port->held, false, __ATOMIC_RELEASE);
+	ctl->connect_wait = PORT_CONNECT_TENDS;
+}
+
 void
 weft_port_tend(struct weft_port *port)
 {
@@ -421,34 +483,14 @@ weft_port_tend(struct weft_port *port)
 		port_netif_tend(port);
 		return;
 	}
-	if (port->ctl->pair != NULL || port->driver != WEFT_PORT_MEMIF ||
-		!port_memif_client(&port->ctl->ethdev, &id))
+	if (port->ctl->relay == NULL || !port_memif_client(&port->ctl->ethdev, &id))
 		return;
-	if (!port->held && port_ethdev_is_up(id)) {
+	port_memif_relay_lock(port->ctl->relay);
+	if (port_ethdev_is_up(id))
 		port->ctl->connect_wait = 0;
-		return;
-	}
-	/*
-	 * A handshake on a busy machine takes a while, and beginning anew would cut it short. If
-	 * frames came since, it is over, and so is the connection it made.
-	 */
-	if (port->ctl->connect_wait != 0 &&
-		__atomic_load_n(&port->rx_frames, __ATOMIC_RELAXED) == port->ctl->connect_rx) {
-		port->ctl->connect_wait--;
-		return;
-	}
-	if (!port->held) {
-		/* DPDK's driver does not connect again by itself, only when it is started. */
-		__atomic_store_n(&port->held, true, __ATOMIC_RELEASE);
-		weft_loop_quiesce();
-		/* A link is down before EAL's interrupt thread is done with taking it down. */
-		port_settle_interrupts();
-	}
-	if (port_memif_connect(id)) {
-		port->ctl->connect_rx = port->rx_frames;
-		port->ctl->connect_wait = PORT_CONNECT_TENDS;
-		__atomic_store_n(&port->held, false, __ATOMIC_RELEASE);
-	}
+	else
+		port_connect_anew(port, id);
+	port_memif_relay_unlock(port->ctl->relay);
 }
 
 bool

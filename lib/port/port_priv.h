@@ -87,8 +87,8 @@ bool port_memif_client(const struct port_ethdev *dev, uint16_t *id);
 int port_memif_hush(void);
 void port_memif_unhush(int level);
 
-/* Connect it anew while no lcore uses the port. False: there is no server yet. */
-bool port_memif_connect(uint16_t id);
+/* Have it connect anew, while no lcore uses the port. */
+void port_memif_restart(uint16_t id);
 
 /* Keep libbpf and libxdp, which come with the af_xdp driver, off the terminal. */
 void port_quiet_xdp(void);
@@ -113,7 +113,7 @@ struct weft_port_ctl {
 	unsigned int max_flits;
 	struct port_ethdev ethdev;
 	unsigned int connect_wait; /* memif client: calls to tend it before it connects anew */
-	uint64_t connect_rx; /* rx_frames of the port when it connected last */
+	struct memif_relay *relay; /* NULL: no memif client */
 	struct memif_door *door; /* NULL: no memif server */
 	struct port_pair *pair; /* NULL: an ethdev */
 	struct port_netif netif;

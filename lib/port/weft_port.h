@@ -135,6 +135,7 @@ struct weft_port {
  *         -ENETDOWN  the interface is down
  *         -EPERM     no right to open raw sockets (CAP_NET_RAW); memif: the socket's folder is
  *                    open to others
+ *         -ENOENT    memif client: nobody serves the socket
  *         -EACCES    memif client: the socket is another user's
  *         -EADDRINUSE  memif socket is served by a process already; af_packet: the packet group
  *                    that DPDK numbers by process and interface is in use on another interface

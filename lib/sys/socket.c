@@ -142,6 +142,12 @@ weft_socket_listen(const char *path)
 }
 
 int
+weft_socket_connect(const char *path, unsigned int timeout_ms)
+{
+	return socket_connect(path, SOCK_SEQPACKET, timeout_ms);
+}
+
+int
 weft_socket_hide(const char *path)
 {
 	int fd = open(path, O_PATH | O_CLOEXEC | O_NOFOLLOW), rc;

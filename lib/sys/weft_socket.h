@@ -36,15 +36,18 @@ int weft_socket_is_served(const char *path);
  */
 int weft_socket_listen(const char *path);
 
+/**
+ * Connect to a socket.
+ *
+ * @param timeout_ms  of this, and of every call that sends or receives by the descriptor
+ * @return a descriptor (closed on exec), or -ENOENT, -ECONNREFUSED (its server died), or -errno
+ */
+int weft_socket_connect(const char *path, unsigned int timeout_ms);
+
 /** Take a socket's name away. @return a descriptor for weft_socket_reach(), or -errno. */
 int weft_socket_hide(const char *path);
 
-/**
- * Connect to a socket that was hidden.
- *
- * @param timeout_ms  of this, and of every call that sends or receives by the descriptor
- * @return a descriptor, or -errno
- */
+/** Connect to a socket that was hidden, as weft_socket_connect() does. */
 int weft_socket_reach(int hidden, unsigned int timeout_ms);
 
 /** The process at the other end, and the name of its program. @return its number, or 0. */

@@ -34,10 +34,14 @@ a_server_does_not_notice_that_it_was_asked(void **state)
 		assert_int_equal(weft_socket_is_served(path), 1);
 	assert_int_equal(poll(&p, 1, 20), 0);
 	assert_int_equal(weft_socket_listen(path), -EADDRINUSE);
+	other = weft_socket_connect(path, 100);
+	assert_true(other >= 0);
+	close(other);
 	close(p.fd);
 	/* Dead: its name is still there, and is taken. */
 	assert_int_equal(access(path, F_OK), 0);
 	assert_int_equal(weft_socket_is_served(path), 0);
+	assert_int_equal(weft_socket_connect(path, 100), -ECONNREFUSED);
 	other = weft_socket_listen(path);
 	assert_true(other >= 0);
 	close(other);
