@@ -137,6 +137,11 @@ one_attack(struct attacker *a, const struct weft_llr_cfg *cfg, uint64_t seed, st
 		}
 	}
 	end_ns = r.now_ns + 1000 * MS;
+	/*
+	 * With the flood its losses end: each one costs resend_after_ns and a time-out that has
+	 * grown, so a wire that goes on losing has no bound of a second.
+	 */
+	r.faults.drop = 0;
 	/* Some more, so that it shows what each end believes the other one has. */
 	r.end[0].to_send += 200;
 	r.end[1].to_send += 200;
