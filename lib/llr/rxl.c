@@ -106,7 +106,18 @@ rxl_compare(struct weft_llr *l, struct rxl *r, uint16_t number, const uint8_t *f
 
 /* --- what the receiver asks for --- */
 
-/* Next number to be asked for by itself; false: none. */
+/* Whether the place of a number in the Rx buffer is its own, not another's. */
+static bool
+rxl_has_room(const struct weft_llr *l, const struct rxl *r, uint16_t number)
+{
+	return l->ready + ahead(number, r->expected) <= l->cfg.rx_flits;
+}
+
+/*
+ * Next number to be asked for by itself; false: none. What there is no room for is asked for when
+ * there is: before, it would be refused, and a Nak for it tells the other end that all is well
+ * (RETRY-27).
+ */
 static bool
 rxl_next_missing(const struct weft_llr *l, struct rxl *r)
 {
@@ -118,7 +129,7 @@ rxl_next_missing(const struct weft_llr *l, struct rxl *r)
 		r->ask = r->ask_to;
 	while (r->ask != r->ask_to && llr_has(l, r->ask))
 		r->ask = plus(r->ask, 1);
-	return r->ask != r->ask_to && r->naks < NAKS_MAX;
+	return r->ask != r->ask_to && r->naks < NAKS_MAX && rxl_has_room(l, r, r->ask);
 }
 
 static bool
@@ -401,8 +412,7 @@ rxl_too_early(struct weft_llr *l, const uint8_t *flit, uint16_t number, uint64_t
 	uint64_t now_ns, struct weft_llr_in *in)
 {
 	struct rxl *r = rxl_of(l);
-	/* Else its place in the buffer is another number's. */
-	const bool has_room = l->ready + ahead(number, r->expected) <= l->cfg.rx_flits;
+	const bool has_room = rxl_has_room(l, r, number);
 	bool newest;
 
 	rxl_gap(l, number, now_ns);

@@ -384,6 +384,46 @@ acks_that_never_fit_are_a_sign(void **state)
 	}
 }
 
+/*
+ * The same with a window full of what came behind it: the receiver has no room for the newest flits.
+ * Naks for those would fit, time and again (RETRY-22, RETRY-27).
+ */
+static void
+naks_that_fit_do_not_hide_what_is_missing_for_good(void **state)
+{
+	const unsigned int before = 100;
+
+	(void)state;
+	for (unsigned int lost = 1; lost <= RIG_FRAME_FLITS; lost++) {
+		struct weft_llr_cfg cfg = attacked_cfg(RXL);
+		uint64_t end_ns;
+		struct rig_frame f;
+		struct rig r;
+
+		rig_init(&r, &cfg, 1);
+		r.end[0].to_send = r.end[1].to_send = before;
+		assert_true(rig_run(&r, 1000 * MS));
+		r.end[0].to_send = lost;
+		assert_true(rig_send(&r, 0));
+		r.end[1].n_frames = 0;
+		forge(&r, &f, WEFT_REPLAY_ACK, before + lost, before + 1);
+		rig_take(&r, &r.end[0], &f);
+		assert_int_equal(weft_llr_unacked(r.end[0].llr), 0);
+		r.end[0].to_send = 2 * cfg.window;
+		end_ns = r.now_ns + cfg.timeout_max_ns;
+		while (!in_doubt(&r) && r.now_ns < end_ns && rig_step(&r))
+			;
+		assert_int_equal(weft_llr_doubt(r.end[0].llr), WEFT_LLR_DOUBT_ACKS);
+		assert_int_equal(weft_llr_doubt(r.end[1].llr), 0);
+		assert_int_equal(r.end[1].received, before);
+		new_session(&r);
+		r.end[0].to_send = 200;
+		assert_true(rig_run(&r, r.now_ns + 1000 * MS));
+		assert_int_equal(r.end[1].wrong, 0);
+		rig_free(&r);
+	}
+}
+
 /* One end of cxl mode's flits, made by hand; ack 0: it shows its number. */
 static void
 give_cxl(struct rig *r, unsigned int number, unsigned int ack, uint8_t content)
@@ -587,6 +627,7 @@ main(void)
 		cmocka_unit_test(two_contents_of_a_number_are_told_from_two_headers),
 		cmocka_unit_test(a_forged_ack_frees_nothing_for_good),
 		cmocka_unit_test(acks_that_never_fit_are_a_sign),
+		cmocka_unit_test(naks_that_fit_do_not_hide_what_is_missing_for_good),
 		cmocka_unit_test(a_forged_number_does_not_choose_how_much_is_asked_for),
 		cmocka_unit_test(a_recorded_flit_of_cxl_mode_is_told_by_the_true_one),
 		cmocka_unit_test(what_was_taken_is_given_up_for_no_single_flit),
