@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Weft Authors
-"""Arithmetic in GF(2^8) and the writing of C tables, for the gen_*.py of lib/crc and lib/fec."""
+"""Arithmetic in GF(2^8) and the writing of C tables, for the gen_*.py of lib/code."""
 
 
 class Field:

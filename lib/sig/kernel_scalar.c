@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Sums by the functions of lib/crc, in two passes where data is copied: memcpy and then the sum of
+ * Sums by the functions of lib/code, in two passes where data is copied: memcpy and then the sum of
  * what is in the cache beats ISA-L's own copying CRC (signature.md section 4.3). Hot path.
  */
 

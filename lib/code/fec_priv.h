@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What the parts of lib/fec share: the layout of the code, the sums of one flit, the generated
+ * What the parts of lib/code share: the layout of the code, the sums of one flit, the generated
  * logarithms and the kernels that fec_kernels.c lists (wire-formats.md section 2.2).
  */
 #ifndef WEFT_FEC_PRIV_H

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Weft Authors
-"""Write crc_tables.c: every table of lib/crc, derived from the field and the roots of g8 and g6.
+"""Write crc_tables.c: every table of lib/code, derived from the field and the roots of g8 and g6.
 
 wire-formats.md section 2.1, encapsulation.md section 3. A remainder is a 64-bit number with the
 coefficient of x^7 in its top byte, as in C; one modulo g6 has that of x^5 in bits 47:40.

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Weft Authors
-"""Write fec_tables.c: what lib/fec needs of GF(2^8), polynomial 0x11D.
+"""Write fec_tables.c: what lib/code needs of GF(2^8), polynomial 0x11D.
 
 wire-formats.md section 2.2.
 """
