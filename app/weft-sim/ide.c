@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * IDE of the ends: which, by the seed; keys, made of what the two ends told each other, as lib/secret
+ * IDE of the ends: which, by the seed; keys, made of what the two ends told each other, as lib/ide
  * does, but by the numbers of the run; and an attacker at a link, who changes what a MAC covers and
  * makes the CRC right. A CRC is linear, so he needs to know neither number nor address.
  */

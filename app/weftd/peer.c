@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * A connection of this node, or in cxl mode a link: an end (lib/end) whose frames come from the receive pipeline and leave
+ * A connection of this node, or in cxl mode a link: an end (lib/link) whose frames come from the receive pipeline and leave
  * by the transmit pipeline. The end knows of sessions, retry and credits; here is what it does not
  * know: buffers, addresses, the port's back-pressure.
  */

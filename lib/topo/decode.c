@@ -25,7 +25,7 @@
 #define MIN_SEGMENT (UINT64_C(1) << WEFT_TOPO_SEGMENT_LOG2)
 #define MAX_SEGMENT (UINT64_C(1) << WEFT_TOPO_SEGMENT_LOG2_MAX)
 #define MAX_LINES (MAX_MEMORY / 64)
-#define MIN_WINDOW 8 /* of lib/end; the number on the wire allows MAX_WINDOW */
+#define MIN_WINDOW 8 /* of lib/link; the number on the wire allows MAX_WINDOW */
 #define MAX_WINDOW 511
 #define MAX_TRANSFER (UINT64_C(1) << 30) /* the host holds all of it */
 #define MAX_REQUESTS (UINT64_C(1) << 48)

@@ -80,7 +80,7 @@ rate() {
 }
 
 # attack WHAT TO: TO is h or g. Other programs use the machine too, and what is left for this one changes by the
-# second, so many are given. That one is enough is judged by test/unit/llr, in its own time.
+# second, so many are given. That one is enough is judged by test/unit/link, in its own time.
 attack() {
 	local from=h before after tries
 	[ "$2" = g ] || from=g
@@ -126,7 +126,7 @@ cat "$work"/?0.log | grep -q ' frames in the name of .*, that were sent before o
 same "events by kind" True "$(json "$work/g0.json" 'o["event_counts"].get("replayed", 0) >= 250')"
 json "$work/g0.json" 'o["nodes"][0]["drops"].get("session", 0)' | grep -q '[0-9]' || die "no drops"
 
-# cxl mode. What is lost there is judged by test/unit/llr: a socket that overflows loses true frames too.
+# cxl mode. What is lost there is judged by test/unit/link: a socket that overflows loses true frames too.
 begin cxl
 attack garbage g
 [ -n "${WEFT_TEST_AGAIN:-}" ] || attack garbage h

@@ -86,7 +86,7 @@ in_doubt(const struct rig *r)
 	return weft_llr_doubt(r->end[0].llr) != 0 || weft_llr_doubt(r->end[1].llr) != 0;
 }
 
-/* A new session, as lib/end begins it; what was on its way belongs to the old one. */
+/* A new session, as lib/link begins it; what was on its way belongs to the old one. */
 static void
 new_session(struct rig *r)
 {

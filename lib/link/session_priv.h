@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* Inside lib/llr: the parts of a session. */
+/* Inside lib/link: the parts of a session. */
 #ifndef SESSION_PRIV_H
 #define SESSION_PRIV_H
 

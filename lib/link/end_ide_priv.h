@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Inside lib/end: IDE of an end. Flits are sealed before they enter the replay buffer, so what is sent
+ * Inside lib/link: IDE of an end. Flits are sealed before they enter the replay buffer, so what is sent
  * again is the same ciphertext, and opened when the retry layer has put them in order
  * (encapsulation.md section 5).
  */
