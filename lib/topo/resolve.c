@@ -4,7 +4,7 @@
 /*
  * An address, step by step: FAST and IDT at the edge, access vector, routes, decoder of the GFD,
  * group, rights (fabric.md section 1.12). edge_decode() and gfd_decode() hold all the arithmetic of
- * interleaving, beside that of lib/pbr and lib/gfam, on purpose: hosts of weftd hold their tables
+ * interleaving, beside that of lib/fabric, on purpose: hosts of weftd hold their tables
  * against what is said here, so it must not ask them.
  */
 

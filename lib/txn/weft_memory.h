@@ -4,7 +4,7 @@
 /*
  * The responder's end of CXL.mem: a GFD that serves reads and writes from memory of the caller
  * (wire-formats.md section 4.3, fabric.md sections 1.9 and 1.12). It sees one segment of fabric
- * addresses; its memory begins at the segment's base. With a guard, the tables of lib/gfam say where
+ * addresses; its memory begins at the segment's base. With a guard, the tables of lib/fabric say where
  * an address leads and who may go there; without one, everybody reaches everything. A GFD belongs to
  * one thread.
  */

@@ -3,7 +3,7 @@
 
 /*
  * The responder's end of UIO: memory of a GFD, of a device, or that a host offers to others (GIM).
- * With a guard, the tables of lib/gfam say where an address leads and who may go there (fabric.md
+ * With a guard, the tables of lib/fabric say where an address leads and who may go there (fabric.md
  * sections 1.9 and 2.4); without one, everybody reaches everything. Belongs to one thread.
  */
 #ifndef WEFT_UIO_MEMORY_H

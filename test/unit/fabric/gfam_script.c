@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * lib/gfam by text, for a model to judge. One command a line on stdin, one line of answer each on
+ * lib/fabric by text, for a model to judge. One command a line on stdin, one line of answer each on
  * stdout, flushed after each. Numbers in are C constants (decimal,
  * or hex with 0x); numbers out are decimal, addresses hex with 0x. A line that is empty or begins
  * with # has no answer. A command that is not understood is answered "syntax", one that needs "new"
