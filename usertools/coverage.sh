@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.." || exit 1
 . usertools/packages.sh
 . usertools/build.sh
 
-dirs="lib/atsio lib/eal lib/pcap lib/port lib/ide lib/sys app/common app/weft-gen app/weft-replay"
+dirs="lib/ats lib/eal lib/pcap lib/port lib/ide lib/sys app/common app/weft-gen app/weft-replay"
 # In which these are to be met; other tests add time and hardly a branch.
 tests='(atsio|common|eal|pcap|secret|sys)/.*|fuzz-replay/pcap|smoke/(replay|replay_ends|sig|weftd|weftd_alone|'
 tests+='weftd_ats|weftd_errors|weftd_events|weftd_netns|weftd_telemetry)_test'

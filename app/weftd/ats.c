@@ -3,7 +3,7 @@
 
 /*
  * Address translation in a fabric: a host that translates, or the agent that its clients ask
- * (lib/atsio). Here their packets meet connections or links, and what an agent copies meets the
+ * (lib/ats). Here their packets meet connections or links, and what an agent copies meets the
  * host engine. An agent has the clock of the ends: while it is not polled nobody is late.
  * doc/ats.md, "In a fabric".
  */
