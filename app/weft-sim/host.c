@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Hosts: the traffic source and the requester of lib/txn, and the ends of their connections.
+ * Hosts: the traffic source and the requester of lib/mem, and the ends of their connections.
  * Requests are begun when something has ended or a frame has come. A destination that takes none
  * has no credit with the requester, so nothing waits between the two.
  */
