@@ -5,6 +5,7 @@
 
 #include "atc_priv.h"
 
+#include "weft_carve.h"
 #include "weft_telem.h"
 
 static const struct weft_counter counters[WEFT_ATC_N_COUNTERS] = {
@@ -50,53 +51,50 @@ cfg_ok(const struct weft_atc_cfg *cfg)
 	return true;
 }
 
-static size_t
-line_up(size_t n)
+static struct weft_atc *
+atc_carve(struct weft_carver *carver, const struct weft_atc_cfg *cfg)
 {
-	return (n + WEFT_CACHE_LINE - 1) & ~(size_t)(WEFT_CACHE_LINE - 1);
-}
-
-/*
- * Lay the parts out from @p base on, each on a line of its own: the cache, the sets, the CLOCK
- * bytes, the contexts. @return bytes used; with @p c NULL nothing is written.
- */
-static size_t
-lay_out(uint8_t *base, const struct weft_atc_cfg *cfg, struct weft_atc *c)
-{
-	size_t at = line_up(sizeof(struct weft_atc));
+	struct weft_atc *c = weft_carve(carver, sizeof(*c));
+	struct atc_ctx *ctx;
 
 	for (unsigned int i = 0; i < WEFT_ATC_CLASSES; i++) {
-		const size_t sets = cfg->sets[i];
+		const uint32_t sets = cfg->sets[i];
+		struct atc_set *set = weft_carve(carver, sets * sizeof(*set));
+		struct atc_clock *clock = weft_carve(carver, sets * sizeof(*clock));
 
 		if (c != NULL) {
-			c->array[i].sets = cfg->sets[i];
-			c->array[i].set = (struct atc_set *)(void *)(base + at);
-			c->array[i].clock =
-				(struct atc_clock *)(void *)(base + at +
-							     sets * sizeof(struct atc_set));
+			c->array[i].sets = sets;
+			c->array[i].set = set;
+			c->array[i].clock = clock;
 		}
-		at += line_up(sets * (sizeof(struct atc_set) + sizeof(struct atc_clock)));
 	}
+	ctx = weft_carve(carver, cfg->contexts * sizeof(*ctx));
 	if (c != NULL)
-		c->ctx = (struct atc_ctx *)(void *)(base + at);
-	return at + line_up(cfg->contexts * sizeof(struct atc_ctx));
+		c->ctx = ctx;
+	return c;
 }
 
 size_t
 weft_atc_size(const struct weft_atc_cfg *cfg)
 {
-	return cfg_ok(cfg) ? lay_out(NULL, cfg, NULL) : 0;
+	struct weft_carver carver = { 0 };
+
+	if (!cfg_ok(cfg))
+		return 0;
+	atc_carve(&carver, cfg);
+	return carver.len;
 }
 
 struct weft_atc *
 weft_atc_init(void *mem, const struct weft_atc_cfg *cfg)
 {
-	struct weft_atc *c = mem;
+	struct weft_carver carver = { .block = mem };
+	struct weft_atc *c;
 
 	if (!cfg_ok(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
 		return NULL;
 	memset(mem, 0, weft_atc_size(cfg));
-	lay_out(mem, cfg, c);
+	c = atc_carve(&carver, cfg);
 	c->contexts = cfg->contexts;
 	c->kernel = cfg->kernel != NULL ? cfg->kernel : &weft_atc_kernels[weft_atc_n_kernels - 1];
 	for (unsigned int i = 0; i < cfg->contexts; i++)

@@ -5,6 +5,7 @@
 
 #include "ats_agent_priv.h"
 
+#include "weft_carve.h"
 #include "weft_telem.h"
 
 #define RCB 128
@@ -44,12 +45,6 @@ weft_ats_agent_peer(const struct weft_ats_agent *a)
 	return a->ta;
 }
 
-static size_t
-line_up(size_t n)
-{
-	return (n + WEFT_CACHE_LINE - 1) & ~(size_t)(WEFT_CACHE_LINE - 1);
-}
-
 static struct weft_ats_ta_cfg
 ta_cfg(const struct weft_ats_agent_cfg *cfg)
 {
@@ -84,9 +79,33 @@ pages_of(const struct weft_ats_agent_cfg *cfg)
 	return n < UINT32_MAX ? n : 0;
 }
 
+/* Its peer is still to begin. */
+static struct weft_ats_agent *
+agent_carve(struct weft_carver *c, const struct weft_ats_agent_cfg *cfg)
+{
+	const struct weft_ats_ta_cfg peer = ta_cfg(cfg);
+	const uint64_t pages = pages_of(cfg);
+	struct weft_ats_agent *a = weft_carve(c, sizeof(*a));
+	struct weft_ats_ta *ta = weft_carve(c, weft_ats_ta_size(&peer));
+	struct agent_client *client = weft_carve(c, cfg->n_clients * sizeof(*client));
+	uint32_t *first_page = weft_carve(c, (cfg->n_maps + 1u) * sizeof(*first_page));
+	uint32_t *stays = weft_carve(c, pages * sizeof(*stays));
+	uint8_t *page = weft_carve(c, pages);
+
+	if (a != NULL) {
+		a->ta = ta;
+		a->client = client;
+		a->first_page = first_page;
+		a->stays = stays;
+		a->page = page;
+	}
+	return a;
+}
+
 size_t
 weft_ats_agent_size(const struct weft_ats_agent_cfg *cfg)
 {
+	struct weft_carver c = { 0 };
 	struct weft_ats_ta_cfg ta;
 
 	if (cfg->n_clients == 0 || cfg->n_maps == 0 || cfg->moves == 0 ||
@@ -95,10 +114,8 @@ weft_ats_agent_size(const struct weft_ats_agent_cfg *cfg)
 	ta = ta_cfg(cfg);
 	if (pages_of(cfg) == 0 || weft_ats_ta_size(&ta) == 0)
 		return 0;
-	return line_up(sizeof(struct weft_ats_agent)) + line_up(weft_ats_ta_size(&ta)) +
-	       line_up(cfg->n_clients * sizeof(struct agent_client)) +
-	       line_up((cfg->n_maps + 1u) * sizeof(uint32_t)) +
-	       line_up(pages_of(cfg) * sizeof(uint32_t)) + line_up(pages_of(cfg));
+	agent_carve(&c, cfg);
+	return c.len;
 }
 
 static void
@@ -122,22 +139,15 @@ weft_ats_agent_init(void *mem, const struct weft_ats_agent_cfg *cfg)
 {
 	const size_t size = weft_ats_agent_size(cfg);
 	const struct weft_ats_ta_cfg ta = ta_cfg(cfg);
-	struct weft_ats_agent *a = mem;
-	uint8_t *at = mem;
+	struct weft_carver c = { .block = mem };
+	struct weft_ats_agent *a;
 
 	if (size == 0 || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
 		return NULL;
 	memset(mem, 0, size);
+	a = agent_carve(&c, cfg);
 	a->cfg = *cfg;
-	at += line_up(sizeof(*a));
-	a->ta = weft_ats_ta_init(at, &ta);
-	at += line_up(weft_ats_ta_size(&ta));
-	a->client = (struct agent_client *)(void *)at;
-	at += line_up(cfg->n_clients * sizeof(*a->client));
-	a->first_page = (uint32_t *)(void *)at;
-	at += line_up((cfg->n_maps + 1u) * sizeof(*a->first_page));
-	a->stays = (uint32_t *)(void *)at;
-	a->page = at + line_up(pages_of(cfg) * sizeof(*a->stays));
+	weft_ats_ta_init(a->ta, &ta);
 	fill_pages(a);
 	a->pages = (struct weft_ats_pages){
 		.page = a->wanted,

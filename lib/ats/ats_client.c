@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "weft_carve.h"
 #include "weft_telem.h"
 
 #define SLOTS 32
@@ -66,12 +67,6 @@ weft_ats_client_waiting(const struct weft_ats_client *c)
 
 /* --- memory --- */
 
-static size_t
-line_up(size_t n)
-{
-	return (n + WEFT_CACHE_LINE - 1) & ~(size_t)(WEFT_CACHE_LINE - 1);
-}
-
 static bool
 is_power(uint32_t n)
 {
@@ -130,7 +125,7 @@ peer_size(const struct weft_ats_client_cfg *cfg, struct weft_atc *cache)
 {
 	const struct weft_ats_atc_cfg peer = peer_cfg(cfg, cache);
 
-	return line_up(weft_ats_atc_size(&peer));
+	return weft_ats_atc_size(&peer);
 }
 
 /* Bytes of the peer of a cache with one context: a cache of the least size says it. */
@@ -145,51 +140,65 @@ least_peer_size(const struct weft_ats_client_cfg *cfg)
 	return peer_size(cfg, weft_atc_init(mem, &least));
 }
 
+/* Its parts are still to begin. */
+static struct weft_ats_client *
+client_carve(struct weft_carver *carver, const struct weft_ats_client_cfg *cfg, size_t peer_size)
+{
+	const struct weft_atc_cfg cache_at = cache_cfg(cfg);
+	const struct weft_atc_park_cfg park_at = park_cfg(cfg);
+	struct weft_ats_client *c = weft_carve(carver, sizeof(*c));
+	struct weft_atc *cache = weft_carve(carver, weft_atc_size(&cache_at));
+	struct weft_ats_atc *peer = weft_carve(carver, peer_size);
+	struct weft_atc_park *park = weft_carve(carver, weft_atc_park_size(&park_at));
+	struct weft_atc_streams *streams = weft_carve(carver, weft_atc_streams_size(STREAMS));
+	struct client_request *request = weft_carve(carver, cfg->tags * sizeof(*request));
+
+	if (c != NULL) {
+		c->cache = cache;
+		c->peer = peer;
+		c->park = park;
+		c->streams = streams;
+		c->request = request;
+	}
+	return c;
+}
+
 size_t
 weft_ats_client_size(const struct weft_ats_client_cfg *cfg)
 {
-	struct weft_atc_cfg cache;
-	struct weft_atc_park_cfg park;
-	size_t peer;
+	struct weft_carver carver = { 0 };
+	size_t peer_size;
 
 	if (!cfg_ok(cfg))
 		return 0;
-	cache = cache_cfg(cfg);
-	park = park_cfg(cfg);
-	peer = least_peer_size(cfg);
-	if (peer == 0)
+	peer_size = least_peer_size(cfg);
+	if (peer_size == 0)
 		return 0;
-	return line_up(sizeof(struct weft_ats_client)) + line_up(weft_atc_size(&cache)) + peer +
-	       line_up(weft_atc_park_size(&park)) + line_up(weft_atc_streams_size(STREAMS)) +
-	       line_up(cfg->tags * sizeof(struct client_request));
+	client_carve(&carver, cfg, peer_size);
+	return carver.len;
 }
 
 struct weft_ats_client *
 weft_ats_client_init(void *mem, const struct weft_ats_client_cfg *cfg)
 {
-	struct weft_ats_client *c = mem;
+	struct weft_carver carver = { .block = mem };
 	struct weft_atc_park_cfg park;
 	struct weft_ats_atc_cfg peer;
 	struct weft_atc_cfg cache;
-	uint8_t *at = mem;
+	struct weft_ats_client *c;
 
 	if (!cfg_ok(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
 		return NULL;
 	memset(mem, 0, weft_ats_client_size(cfg));
+	c = client_carve(&carver, cfg, least_peer_size(cfg));
 	c->cfg = *cfg;
-	at += line_up(sizeof(*c));
 	cache = cache_cfg(cfg);
-	c->cache = weft_atc_init(at, &cache);
-	at += line_up(weft_atc_size(&cache));
-	peer = peer_cfg(cfg, c->cache);
-	c->peer = weft_ats_atc_init(at, &peer);
-	at += peer_size(cfg, c->cache);
 	park = park_cfg(cfg);
-	c->park = weft_atc_park_init(at, &park);
-	at += line_up(weft_atc_park_size(&park));
-	c->streams = weft_atc_streams_init(at, STREAMS, cfg->ahead);
-	at += line_up(weft_atc_streams_size(STREAMS));
-	c->request = (struct client_request *)(void *)at;
+	c->cache = weft_atc_init(c->cache, &cache);
+	peer = peer_cfg(cfg, c->cache);
+	c->peer = weft_ats_atc_init(c->peer, &peer);
+	c->park = weft_atc_park_init(c->park, &park);
+	c->streams = weft_atc_streams_init(c->streams, STREAMS, cfg->ahead);
 	for (unsigned int l = 0; l < CLIENT_LISTS; l++)
 		c->list[l] = (struct client_ends){ CLIENT_NONE, CLIENT_NONE, 0 };
 	client_page_reset(c);

@@ -30,6 +30,13 @@ weft_mask64(unsigned int n)
 	return n >= 64 ? UINT64_MAX : WEFT_BIT64(n) - 1;
 }
 
+/** @p len rounded up to whole cache lines; @p len is at most SIZE_MAX - 63. */
+static inline size_t
+weft_line_up(size_t len)
+{
+	return (len + WEFT_CACHE_LINE - 1) & ~(size_t)(WEFT_CACHE_LINE - 1);
+}
+
 /* Unaligned integers in wire order. Copied whole: not every compiler sees one load in four. */
 
 static inline uint16_t

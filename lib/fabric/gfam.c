@@ -26,7 +26,7 @@ cfg_ok(const struct weft_gfam_cfg *c)
 static uint32_t
 round_line(size_t n)
 {
-	return (uint32_t)((n + WEFT_CACHE_LINE - 1) & ~(size_t)(WEFT_CACHE_LINE - 1));
+	return (uint32_t)weft_line_up(n);
 }
 
 static void

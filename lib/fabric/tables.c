@@ -14,27 +14,21 @@
 #define RUN 64
 
 static size_t
-aligned(size_t len)
-{
-	return (len + WEFT_CACHE_LINE - 1) & ~(size_t)(WEFT_CACHE_LINE - 1);
-}
-
-static size_t
 edges_at(void)
 {
-	return aligned(sizeof(struct weft_tables));
+	return weft_line_up(sizeof(struct weft_tables));
 }
 
 static size_t
 routes_at(unsigned int n_edges)
 {
-	return edges_at() + n_edges * aligned(sizeof(struct weft_edge));
+	return edges_at() + n_edges * weft_line_up(sizeof(struct weft_edge));
 }
 
 size_t
 weft_tables_size(const struct weft_tables_cfg *cfg)
 {
-	return routes_at(cfg->n_edges) + cfg->n_routes * aligned(sizeof(struct weft_route));
+	return routes_at(cfg->n_edges) + cfg->n_routes * weft_line_up(sizeof(struct weft_route));
 }
 
 static bool
@@ -77,27 +71,27 @@ const struct weft_edge *
 weft_tables_edge(const struct weft_tables *t, unsigned int i)
 {
 	return (const void *)((const uint8_t *)t + edges_at() +
-			      i * aligned(sizeof(struct weft_edge)));
+			      i * weft_line_up(sizeof(struct weft_edge)));
 }
 
 struct weft_edge *
 weft_tables_edge_rw(struct weft_tables *t, unsigned int i)
 {
-	return (void *)((uint8_t *)t + edges_at() + i * aligned(sizeof(struct weft_edge)));
+	return (void *)((uint8_t *)t + edges_at() + i * weft_line_up(sizeof(struct weft_edge)));
 }
 
 const struct weft_route *
 weft_tables_route(const struct weft_tables *t, unsigned int i)
 {
 	return (const void *)((const uint8_t *)t + routes_at(t->n_edges) +
-			      i * aligned(sizeof(struct weft_route)));
+			      i * weft_line_up(sizeof(struct weft_route)));
 }
 
 struct weft_route *
 weft_tables_route_rw(struct weft_tables *t, unsigned int i)
 {
 	return (void *)((uint8_t *)t + routes_at(t->n_edges) +
-			i * aligned(sizeof(struct weft_route)));
+			i * weft_line_up(sizeof(struct weft_route)));
 }
 
 const struct weft_tables *

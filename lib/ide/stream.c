@@ -5,16 +5,29 @@
 
 #include "ide_priv.h"
 
-static size_t
-line_up(size_t n)
+#include "weft_carve.h"
+
+static struct weft_ide_stream *
+stream_carve(struct weft_carver *c)
 {
-	return (n + WEFT_CACHE_LINE - 1) & ~(size_t)(WEFT_CACHE_LINE - 1);
+	struct weft_ide_stream *s = weft_carve(c, sizeof(*s));
+	struct ide_gcm *gcm = weft_carve(c, ide_gcm_size());
+	struct ide_gcm *next_gcm = weft_carve(c, ide_gcm_size());
+
+	if (s != NULL) {
+		s->gcm = gcm;
+		s->next_gcm = next_gcm;
+	}
+	return s;
 }
 
 size_t
 weft_ide_stream_size(void)
 {
-	return line_up(sizeof(struct weft_ide_stream)) + 2 * line_up(ide_gcm_size());
+	struct weft_carver c = { 0 };
+
+	stream_carve(&c);
+	return c.len;
 }
 
 static void
@@ -31,15 +44,15 @@ struct weft_ide_stream *
 weft_ide_stream_setup(void *mem, struct weft_ide_lib *lib, const struct weft_ide_config *cfg,
 	const uint8_t *key, uint64_t counter)
 {
-	struct weft_ide_stream *s = mem;
+	struct weft_carver c = { .block = mem };
+	struct weft_ide_stream *s;
 
 	if ((cfg->mode != WEFT_IDE_CONTAINMENT && cfg->mode != WEFT_IDE_SKID) ||
 		(cfg->format != WEFT_IDE_STANDARD && cfg->format != WEFT_IDE_LOPT) ||
 		(uintptr_t)mem % WEFT_CACHE_LINE != 0)
 		return NULL;
 	memset(mem, 0, weft_ide_stream_size());
-	s->gcm = (struct ide_gcm *)(void *)((uint8_t *)mem + line_up(sizeof(*s)));
-	s->next_gcm = (struct ide_gcm *)(void *)((uint8_t *)s->gcm + line_up(ide_gcm_size()));
+	s = stream_carve(&c);
 	s->counter = counter;
 	s->mode = cfg->mode;
 	s->pcrc = cfg->pcrc;

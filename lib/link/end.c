@@ -10,6 +10,7 @@
 #include "end_ide_priv.h"
 #include "end_io_priv.h"
 #include "weft_base.h"
+#include "weft_carve.h"
 #include "weft_credit.h"
 #include "weft_flit.h"
 #include "weft_telem.h"
@@ -119,12 +120,6 @@ class_of(enum weft_msg_kind k)
 	return (enum weft_credit_class)account[k].class;
 }
 
-static size_t
-aligned(size_t len)
-{
-	return (len + WEFT_CACHE_LINE - 1) & ~(size_t)(WEFT_CACHE_LINE - 1);
-}
-
 static bool
 cfg_is_valid(const struct weft_end_cfg *c)
 {
@@ -149,48 +144,61 @@ weft_end_ide_size(void)
 	return 2 * weft_ide_stream_size();
 }
 
+/* The end is zero; what the others hold is theirs to begin. */
+static struct weft_end *
+end_carve(struct weft_carver *c, const struct weft_end_cfg *cfg)
+{
+	struct weft_end *e = weft_carve(c, sizeof(*e));
+	struct weft_llr *llr = weft_carve(c, weft_llr_size(&cfg->llr));
+	struct weft_msg *msg[WEFT_MSG_LLCTRL];
+	struct end_ide *ide = NULL;
+	struct end_io *io;
+
+	for (unsigned int k = 0; k < WEFT_MSG_LLCTRL; k++)
+		msg[k] = weft_carve(c, cfg->room[k] * sizeof(*msg[k]));
+	io = end_io_carve(c, cfg);
+	if (cfg->ide != NULL)
+		ide = weft_carve(c, sizeof(*ide));
+	if (e == NULL)
+		return NULL;
+	memset(e, 0, sizeof(*e));
+	e->llr = llr;
+	e->io = io;
+	e->ide = ide;
+	for (unsigned int k = 0; k < WEFT_MSG_LLCTRL; k++)
+		e->box[k] = (struct box){ .msg = msg[k], .room = cfg->room[k] };
+	return e;
+}
+
 size_t
 weft_end_size(const struct weft_end_cfg *cfg)
 {
-	size_t len;
+	struct weft_carver c = { 0 };
 
 	if (!cfg_is_valid(cfg))
 		return 0;
-	len = aligned(sizeof(struct weft_end)) + aligned(weft_llr_size(&cfg->llr));
-	for (unsigned int k = 0; k < WEFT_MSG_LLCTRL; k++)
-		len += aligned(cfg->room[k] * sizeof(struct weft_msg));
-	len += end_io_size(cfg->io_room);
-	return cfg->ide == NULL ? len : len + aligned(sizeof(struct end_ide));
+	end_carve(&c, cfg);
+	return c.len;
 }
 
 struct weft_end *
 weft_end_init(void *mem, const struct weft_end_cfg *cfg, uint64_t now_ns)
 {
-	struct weft_end *e = mem;
-	uint8_t *at = mem;
+	struct weft_carver c = { .block = mem };
+	struct weft_end *e;
 
 	if (!cfg_is_valid(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
 		return NULL;
-	memset(e, 0, sizeof(*e));
+	e = end_carve(&c, cfg);
 	e->cfg = *cfg;
 	e->cfg.session.pad_flits =
 		cfg->max_flits; /* full frames pass, or the session does not begin */
 	if (weft_session_init(&e->session, &e->cfg.session, now_ns) != 0)
 		return NULL;
-	at += aligned(sizeof(*e));
-	e->llr = weft_llr_init(at, &cfg->llr, now_ns);
-	at += aligned(weft_llr_size(&cfg->llr));
-	for (unsigned int k = 0; k < WEFT_MSG_LLCTRL; k++) {
-		e->box[k] = (struct box){ .msg = (struct weft_msg *)at, .room = cfg->room[k] };
-		at += aligned(cfg->room[k] * sizeof(struct weft_msg));
-	}
-	e->io = end_io_init(at, cfg, e->count);
-	at += end_io_size(cfg->io_room);
-	if (cfg->ide != NULL) {
-		e->ide = (struct end_ide *)at;
-		memset(e->ide, 0, sizeof(*e->ide));
-		e->ide->cfg = *cfg->ide;
-	}
+	e->io->count = e->count;
+	weft_llr_init(e->llr, &cfg->llr, now_ns);
+	if (cfg->ide != NULL)
+		*e->ide = (struct end_ide){ .cfg = *cfg->ide };
 	return e;
 }
 
@@ -232,7 +240,7 @@ weft_end_prefetch(const struct weft_end *e)
 	prefetch(&e->unpack, 2 * WEFT_CACHE_LINE);
 	prefetch(e->box, sizeof(e->box));
 	/* The retry layer is behind; e->llr would have to be read. */
-	prefetch((const uint8_t *)e + aligned(sizeof(*e)), LLR_HOT);
+	prefetch((const uint8_t *)e + weft_line_up(sizeof(*e)), LLR_HOT);
 }
 
 /* --- sending flits --- */

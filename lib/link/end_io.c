@@ -6,6 +6,7 @@
 #include "end_io_priv.h"
 
 #include "weft_base.h"
+#include "weft_carve.h"
 
 static const enum weft_end_counter came_rows[WEFT_IO_CLASSES] = {
 	[WEFT_IO_POSTED] = WEFT_END_N_IO_POSTED,
@@ -13,44 +14,21 @@ static const enum weft_end_counter came_rows[WEFT_IO_CLASSES] = {
 	[WEFT_IO_COMPLETION] = WEFT_END_N_IO_COMPLETIONS,
 };
 
-static size_t
-aligned(size_t len)
-{
-	return (len + WEFT_CACHE_LINE - 1) & ~(size_t)(WEFT_CACHE_LINE - 1);
-}
-
-static size_t
-box_size(uint16_t room)
-{
-	return aligned(room * sizeof(struct weft_io_tlp)) + aligned(room * sizeof(uint32_t));
-}
-
-size_t
-end_io_size(const uint16_t *room)
-{
-	size_t len = aligned(sizeof(struct end_io));
-
-	for (unsigned int c = 0; c < WEFT_IO_CLASSES; c++)
-		len += box_size(room[c]);
-	return len;
-}
-
 struct end_io *
-end_io_init(void *mem, const struct weft_end_cfg *cfg, uint64_t *count)
+end_io_carve(struct weft_carver *carver, const struct weft_end_cfg *cfg)
 {
-	struct end_io *io = mem;
-	uint8_t *at = (uint8_t *)mem + aligned(sizeof(*io));
+	struct end_io *io = weft_carve(carver, sizeof(*io));
 
-	memset(io, 0, sizeof(*io));
-	io->fn = cfg->io;
-	io->arg = cfg->io_arg;
-	io->count = count;
+	if (io != NULL)
+		*io = (struct end_io){ .fn = cfg->io, .arg = cfg->io_arg };
 	for (unsigned int c = 0; c < WEFT_IO_CLASSES; c++) {
-		io->box[c] = (struct end_io_box){ .tlp = (struct weft_io_tlp *)at,
-			.behind = (uint32_t *)(at + aligned(cfg->io_room[c] *
-							    sizeof(struct weft_io_tlp))),
-			.room = cfg->io_room[c] };
-		at += box_size(cfg->io_room[c]);
+		const uint16_t room = cfg->io_room[c];
+		struct weft_io_tlp *tlp = weft_carve(carver, room * sizeof(*tlp));
+		uint32_t *behind = weft_carve(carver, room * sizeof(*behind));
+
+		if (io != NULL)
+			io->box[c] =
+				(struct end_io_box){ .tlp = tlp, .behind = behind, .room = room };
 	}
 	return io;
 }

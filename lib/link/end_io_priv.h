@@ -8,6 +8,7 @@
 #ifndef END_IO_PRIV_H
 #define END_IO_PRIV_H
 
+#include "weft_carve.h"
 #include "weft_end.h"
 
 /* Flits that a packet may commit or begin beyond the one at hand. */
@@ -49,10 +50,8 @@ struct end_io {
 	uint8_t flit[WEFT_FLIT_LEN];
 };
 
-/* Bytes, 64-byte aligned in all, of an end's half and its boxes; room[] is in range. */
-size_t end_io_size(const uint16_t *room);
-
-struct end_io *end_io_init(void *mem, const struct weft_end_cfg *cfg, uint64_t *count);
+/* An end's half and its boxes, empty; room[] is in range. */
+struct end_io *end_io_carve(struct weft_carver *carver, const struct weft_end_cfg *cfg);
 
 /* A session begins. */
 void end_io_begin(struct end_io *io);

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 
+#include "weft_carve.h"
 #include "weft_crc.h"
 #include "weft_telem.h"
 
@@ -102,67 +103,57 @@ ring_size(uint32_t flits)
 	return n;
 }
 
-/* Where the parts stand in the memory given. */
-struct layout {
-	const struct llr_ops *ops;
-	size_t state, slot, have, tx, rx, end;
-	uint32_t tx_slots, rx_slots;
-};
-
-static size_t
-part(struct layout *a, size_t len)
+/* All is zero but the flits, which are written before they are read. */
+static struct weft_llr *
+llr_carve(struct weft_carver *c, const struct weft_llr_cfg *cfg)
 {
-	size_t at = a->end;
+	const struct llr_ops *ops = cfg->mode == WEFT_MODE_RXL ? &llr_rxl_ops : &llr_cxl_ops;
+	const uint32_t tx_slots = ring_size(cfg->window);
+	const uint32_t rx_slots = cfg->rx_flits == 0 ? 0 : ring_size(cfg->rx_flits + 1u);
+	struct weft_llr *l = weft_carve(c, sizeof(*l));
+	void *state = weft_carve(c, ops->state_size);
+	struct llr_slot *slot = weft_carve(c, tx_slots * sizeof(*slot));
+	uint64_t *have = weft_carve(c, (rx_slots + 63) / 64 * sizeof(*have));
+	const size_t zero = c->len;
+	uint8_t *tx = weft_carve(c, (size_t)tx_slots * WEFT_FLIT_LEN);
+	uint8_t *rx = weft_carve(c, (size_t)rx_slots * WEFT_FLIT_LEN);
 
-	a->end += (len + WEFT_CACHE_LINE - 1) & ~(size_t)(WEFT_CACHE_LINE - 1);
-	return at;
-}
-
-static void
-lay_out(struct layout *a, const struct weft_llr_cfg *c)
-{
-	*a = (struct layout){ .ops = c->mode == WEFT_MODE_RXL ? &llr_rxl_ops : &llr_cxl_ops };
-	a->tx_slots = ring_size(c->window);
-	a->rx_slots = c->rx_flits == 0 ? 0 : ring_size(c->rx_flits + 1u);
-	part(a, sizeof(struct weft_llr));
-	a->state = part(a, a->ops->state_size);
-	a->slot = part(a, a->tx_slots * sizeof(struct llr_slot));
-	a->have = part(a, (a->rx_slots + 63) / 64 * sizeof(uint64_t));
-	a->tx = part(a, (size_t)a->tx_slots * WEFT_FLIT_LEN);
-	a->rx = part(a, (size_t)a->rx_slots * WEFT_FLIT_LEN);
+	if (l == NULL)
+		return NULL;
+	memset(l, 0, zero);
+	l->ops = ops;
+	l->state = state;
+	l->slot = slot;
+	l->rx_have = have;
+	l->tx_flit = tx;
+	l->rx_flit = rx;
+	l->tx_mask = tx_slots - 1;
+	l->rx_mask = rx_slots == 0 ? 0 : rx_slots - 1;
+	return l;
 }
 
 size_t
 weft_llr_size(const struct weft_llr_cfg *cfg)
 {
-	struct layout a;
+	struct weft_carver c = { 0 };
 
 	if (!cfg_is_valid(cfg))
 		return 0;
-	lay_out(&a, cfg);
-	return a.end;
+	llr_carve(&c, cfg);
+	return c.len;
 }
 
 struct weft_llr *
 weft_llr_init(void *mem, const struct weft_llr_cfg *cfg, uint64_t now_ns)
 {
-	struct weft_llr *l = mem;
 	struct weft_llr_cfg own = *cfg; /* may be the one inside mem: weft_llr_restart() */
-	struct layout a;
+	struct weft_carver c = { .block = mem };
+	struct weft_llr *l;
 
 	if (!cfg_is_valid(&own) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
 		return NULL;
-	lay_out(&a, &own);
-	memset(mem, 0, a.tx);
+	l = llr_carve(&c, &own);
 	l->cfg = own;
-	l->ops = a.ops;
-	l->state = (uint8_t *)mem + a.state;
-	l->slot = (struct llr_slot *)((uint8_t *)mem + a.slot);
-	l->rx_have = (uint64_t *)((uint8_t *)mem + a.have);
-	l->tx_flit = (uint8_t *)mem + a.tx;
-	l->rx_flit = (uint8_t *)mem + a.rx;
-	l->tx_mask = a.tx_slots - 1;
-	l->rx_mask = a.rx_slots == 0 ? 0 : a.rx_slots - 1;
 	l->ack_every = own.ack_every;
 	if (l->ack_every > (own.window + 1) / 2)
 		l->ack_every = (uint16_t)((own.window + 1) / 2);

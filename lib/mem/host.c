@@ -11,6 +11,7 @@
 
 #include <errno.h>
 
+#include "weft_carve.h"
 #include "weft_telem.h"
 
 #define HPA_MASK (((UINT64_C(1) << 52) - 1) & ~UINT64_C(63))
@@ -46,30 +47,39 @@ cfg_ok(const struct weft_host_cfg *cfg)
 	       cfg->timeout_ns > 0;
 }
 
-static size_t
-line_up(size_t n)
+static struct weft_host *
+host_carve(struct weft_carver *c, const struct weft_host_cfg *cfg)
 {
-	return (n + WEFT_CACHE_LINE - 1) & ~(size_t)(WEFT_CACHE_LINE - 1);
+	struct weft_host *h = weft_carve(c, sizeof(*h));
+	struct host_tag *tag = weft_carve(c, cfg->tags * sizeof(*tag));
+
+	if (h != NULL)
+		h->tag = tag;
+	return h;
 }
 
 size_t
 weft_host_size(const struct weft_host_cfg *cfg)
 {
+	struct weft_carver c = { 0 };
+
 	if (!cfg_ok(cfg))
 		return 0;
-	return line_up(sizeof(struct weft_host)) + line_up(cfg->tags * sizeof(struct host_tag));
+	host_carve(&c, cfg);
+	return c.len;
 }
 
 struct weft_host *
 weft_host_init(void *mem, const struct weft_host_cfg *cfg)
 {
-	struct weft_host *h = mem;
+	struct weft_carver c = { .block = mem };
+	struct weft_host *h;
 
 	if (!cfg_ok(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
 		return NULL;
 	memset(mem, 0, weft_host_size(cfg));
+	h = host_carve(&c, cfg);
 	h->cfg = *cfg;
-	h->tag = (struct host_tag *)(void *)((uint8_t *)mem + line_up(sizeof(*h)));
 	weft_host_tags_init(h);
 	return h;
 }

@@ -12,6 +12,7 @@
 #include <errno.h>
 
 #include "weft_base.h"
+#include "weft_carve.h"
 #include "weft_line.h"
 #include "weft_line_state.h"
 #include "weft_pace.h"
@@ -110,25 +111,30 @@ cfg_ok(const struct weft_traffic_cfg *cfg)
 	return true;
 }
 
-static size_t
-line_up(size_t n)
+static struct weft_traffic *
+traffic_carve(struct weft_carver *c, const struct weft_traffic_cfg *cfg)
 {
-	return (n + WEFT_CACHE_LINE - 1) & ~(size_t)(WEFT_CACHE_LINE - 1);
-}
+	struct weft_traffic *t = weft_carve(c, sizeof(*t));
+	struct weft_traffic_target *target = weft_carve(c, cfg->n_targets * sizeof(*target));
+	struct traffic_line *line =
+		weft_carve(c, (size_t)cfg->n_targets * cfg->lines * sizeof(*line));
 
-static size_t
-targets_size(const struct weft_traffic_cfg *cfg)
-{
-	return line_up(cfg->n_targets * sizeof(struct weft_traffic_target));
+	if (t != NULL) {
+		t->target = target;
+		t->line = line;
+	}
+	return t;
 }
 
 size_t
 weft_traffic_size(const struct weft_traffic_cfg *cfg)
 {
+	struct weft_carver c = { 0 };
+
 	if (!cfg_ok(cfg))
 		return 0;
-	return line_up(sizeof(struct weft_traffic)) + targets_size(cfg) +
-	       line_up((size_t)cfg->n_targets * cfg->lines * sizeof(struct traffic_line));
+	traffic_carve(&c, cfg);
+	return c.len;
 }
 
 static const struct weft_traffic_target *
@@ -158,20 +164,18 @@ place(struct weft_traffic *t, uint64_t i)
 struct weft_traffic *
 weft_traffic_init(void *mem, const struct weft_traffic_cfg *cfg, struct weft_host *host)
 {
-	struct weft_traffic *t = mem;
-	uint8_t *at = mem;
+	struct weft_carver c = { .block = mem };
+	struct weft_traffic *t;
 
 	if (!cfg_ok(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
 		return NULL;
 	memset(mem, 0, weft_traffic_size(cfg));
+	t = traffic_carve(&c, cfg);
 	t->cfg = *cfg;
 	t->host = host;
 	t->n_lines = (uint64_t)cfg->n_targets * cfg->lines;
-	at += line_up(sizeof(*t));
-	t->target = (struct weft_traffic_target *)(void *)at;
 	memcpy(t->target, cfg->targets, cfg->n_targets * sizeof(*t->target));
 	t->cfg.targets = t->target;
-	t->line = (struct traffic_line *)(void *)(at + targets_size(cfg));
 	for (uint64_t i = 0; i < t->n_lines; i++)
 		place(t, i);
 	weft_pace_init(&t->pace, cfg->rate, cfg->outstanding);

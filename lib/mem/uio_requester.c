@@ -11,6 +11,7 @@
 #include <errno.h>
 
 #include "weft_base.h"
+#include "weft_carve.h"
 #include "weft_telem.h"
 
 #define NONE UINT16_MAX
@@ -71,19 +72,26 @@ cfg_ok(const struct weft_uio_requester_cfg *cfg)
 	       (cfg->tags & (cfg->tags - 1)) == 0;
 }
 
-static size_t
-line_up(size_t n)
+static struct weft_uio_requester *
+requester_carve(struct weft_carver *c, const struct weft_uio_requester_cfg *cfg)
 {
-	return (n + WEFT_CACHE_LINE - 1) & ~(size_t)(WEFT_CACHE_LINE - 1);
+	struct weft_uio_requester *r = weft_carve(c, sizeof(*r));
+	struct slot *slot = weft_carve(c, cfg->tags * sizeof(*slot));
+
+	if (r != NULL)
+		r->slot = slot;
+	return r;
 }
 
 size_t
 weft_uio_requester_size(const struct weft_uio_requester_cfg *cfg)
 {
+	struct weft_carver c = { 0 };
+
 	if (!cfg_ok(cfg))
 		return 0;
-	return line_up(sizeof(struct weft_uio_requester)) +
-	       line_up(cfg->tags * sizeof(struct slot));
+	requester_carve(&c, cfg);
+	return c.len;
 }
 
 static void
@@ -128,13 +136,14 @@ oldest(struct weft_uio_requester *r, enum queue q)
 struct weft_uio_requester *
 weft_uio_requester_init(void *mem, const struct weft_uio_requester_cfg *cfg)
 {
-	struct weft_uio_requester *r = mem;
+	struct weft_carver c = { .block = mem };
+	struct weft_uio_requester *r;
 
 	if (!cfg_ok(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
 		return NULL;
 	memset(mem, 0, weft_uio_requester_size(cfg));
+	r = requester_carve(&c, cfg);
 	r->cfg = *cfg;
-	r->slot = (struct slot *)(void *)((uint8_t *)mem + line_up(sizeof(*r)));
 	for (unsigned int q = 0; q < QUEUES; q++)
 		r->head[q] = r->tail[q] = NONE;
 	for (uint32_t i = 0; i < cfg->tags; i++) {

@@ -12,6 +12,7 @@
 #include <errno.h>
 
 #include "weft_base.h"
+#include "weft_carve.h"
 #include "weft_line.h"
 #include "weft_line_state.h"
 #include "weft_pace.h"
@@ -97,26 +98,31 @@ cfg_ok(const struct weft_uio_traffic_cfg *cfg)
 	return true;
 }
 
-static size_t
-line_up(size_t n)
+static struct weft_uio_traffic *
+traffic_carve(struct weft_carver *c, const struct weft_uio_traffic_cfg *cfg)
 {
-	return (n + WEFT_CACHE_LINE - 1) & ~(size_t)(WEFT_CACHE_LINE - 1);
-}
+	const size_t units = (size_t)cfg->n_targets * cfg->lines / WEFT_UIO_UNIT_LINES;
+	struct weft_uio_traffic *s = weft_carve(c, sizeof(*s));
+	uint64_t *base = weft_carve(c, cfg->n_targets * sizeof(*base));
+	struct unit *unit = weft_carve(c, units * sizeof(*unit));
 
-static size_t
-bases_size(const struct weft_uio_traffic_cfg *cfg)
-{
-	return line_up(cfg->n_targets * sizeof(uint64_t));
+	if (s != NULL) {
+		s->base = base;
+		s->unit = unit;
+		s->n_units = units;
+	}
+	return s;
 }
 
 size_t
 weft_uio_traffic_size(const struct weft_uio_traffic_cfg *cfg)
 {
+	struct weft_carver c = { 0 };
+
 	if (!cfg_ok(cfg))
 		return 0;
-	return line_up(sizeof(struct weft_uio_traffic)) + bases_size(cfg) +
-	       line_up((size_t)cfg->n_targets * cfg->lines / WEFT_UIO_UNIT_LINES *
-		       sizeof(struct unit));
+	traffic_carve(&c, cfg);
+	return c.len;
 }
 
 static uint64_t
@@ -142,20 +148,17 @@ struct weft_uio_traffic *
 weft_uio_traffic_init(
 	void *mem, const struct weft_uio_traffic_cfg *cfg, struct weft_uio_requester *requester)
 {
-	struct weft_uio_traffic *s = mem;
-	uint8_t *at = mem;
+	struct weft_carver c = { .block = mem };
+	struct weft_uio_traffic *s;
 
 	if (!cfg_ok(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
 		return NULL;
 	memset(mem, 0, weft_uio_traffic_size(cfg));
+	s = traffic_carve(&c, cfg);
 	s->cfg = *cfg;
 	s->requester = requester;
-	s->n_units = (uint64_t)cfg->n_targets * cfg->lines / WEFT_UIO_UNIT_LINES;
-	at += line_up(sizeof(*s));
-	s->base = (uint64_t *)(void *)at;
 	memcpy(s->base, cfg->base, cfg->n_targets * sizeof(*s->base));
 	s->cfg.base = s->base;
-	s->unit = (struct unit *)(void *)(at + bases_size(cfg));
 	for (uint64_t i = 0; i < s->n_units; i++)
 		unit_init(s, i);
 	weft_pace_init(&s->pace, cfg->rate, cfg->outstanding);

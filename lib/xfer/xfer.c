@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "weft_base.h"
+#include "weft_carve.h"
 #include "weft_sig_text.h"
 
 #define LINE 64
@@ -116,35 +117,46 @@ weft_xfer_init(struct weft_xfer *x, const struct weft_xfer_cfg *cfg)
 	return weft_sig_begin(&probe, &x->key, dir, x->block0, 0);
 }
 
-static size_t
-line_up(size_t n)
+static struct weft_xfer_run *
+run_carve(struct weft_carver *c, uint32_t window)
 {
-	return (n + LINE - 1) & ~(size_t)(LINE - 1);
+	struct weft_xfer_run *r = weft_carve(c, sizeof(*r));
+	uint8_t *came = weft_carve(c, window);
+	uint8_t *stage = weft_carve(c, (size_t)window * LINE);
+
+	if (r != NULL) {
+		r->came = came;
+		r->stage = stage;
+	}
+	return r;
 }
 
 size_t
 weft_xfer_run_size(uint32_t window)
 {
+	struct weft_carver c = { 0 };
+
 	if (window == 0 || window > WEFT_XFER_WINDOW_MAX || (window & (window - 1)) != 0)
 		return 0;
-	return line_up(sizeof(struct weft_xfer_run)) + line_up(window) + (size_t)window * LINE;
+	run_carve(&c, window);
+	return c.len;
 }
 
 struct weft_xfer_run *
 weft_xfer_run_init(
 	void *mem, struct weft_host *host, uint32_t window, struct weft_xfer *x, unsigned int n)
 {
-	struct weft_xfer_run *r = mem;
+	struct weft_carver c = { .block = mem };
+	struct weft_xfer_run *r;
 
-	if (weft_xfer_run_size(window) == 0 || (uintptr_t)mem % LINE != 0)
+	if (weft_xfer_run_size(window) == 0 || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
 		return NULL;
 	memset(mem, 0, weft_xfer_run_size(window));
+	r = run_carve(&c, window);
 	r->host = host;
 	r->x = x;
 	r->n = n;
 	r->window = window;
-	r->came = (uint8_t *)mem + line_up(sizeof(*r));
-	r->stage = r->came + line_up(window);
 	return r;
 }
 
