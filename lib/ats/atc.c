@@ -8,15 +8,10 @@
 #include "weft_carve.h"
 #include "weft_telem.h"
 
-static const struct weft_counter counters[WEFT_ATC_N_COUNTERS] = {
-	[WEFT_ATC_N_HITS] = { "hits", "lookups", "Address translated from the cache" },
-	[WEFT_ATC_N_MISSES] = { "misses", "lookups", "No entry for the address" },
-	[WEFT_ATC_N_DENIALS] = { "denials", "lookups", "Entry found, access not permitted" },
-	[WEFT_ATC_N_UNTRANSLATED] = { "untranslated", "lookups",
-		"Entry found that says: use the address as it is" },
-	[WEFT_ATC_N_INSTALLS] = { "installs", "entries", "Entries written" },
-	[WEFT_ATC_N_EVICTIONS] = { "evictions", "entries", "Live entries that made room" },
-	[WEFT_ATC_N_INVALIDATED] = { "invalidated", "entries", "Live entries dropped on request" },
+static const struct weft_counter counters[] = {
+#define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
+#include "weft_atc_counters.def"
+#undef WEFT_COUNTER
 };
 
 unsigned int

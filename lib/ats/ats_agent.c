@@ -10,21 +10,10 @@
 
 #define RCB 128
 
-static const struct weft_counter counters[WEFT_ATS_AGENT_N_COUNTERS] = {
-	[WEFT_ATS_AGENT_N_ANSWERED] = { "answered", "requests",
-		"Translation Requests answered with a page or more" },
-	[WEFT_ATS_AGENT_N_NO_PAGE] = { "no_page", "requests", "The others" },
-	[WEFT_ATS_AGENT_N_WAITED] = { "waited", "requests", "Waited, as their page moved" },
-	[WEFT_ATS_AGENT_N_PAGES] = { "pages", "pages", "Given for Page Requests" },
-	[WEFT_ATS_AGENT_N_PAGES_DENIED] = { "pages_denied", "packets",
-		"Page Requests for what their client may not have" },
-	[WEFT_ATS_AGENT_N_MOVES] = { "moves", "pages", "Moves begun" },
-	[WEFT_ATS_AGENT_N_MOVED] = { "moved", "pages", "Moves ended" },
-	[WEFT_ATS_AGENT_N_HELD] = { "held", "pages",
-		"Not reused, as an invalidation was not completed in time" },
-	[WEFT_ATS_AGENT_N_FENCED] = { "fenced", "pages",
-		"Reused only after the fence, as their client's session ended" },
-	[WEFT_ATS_AGENT_N_COPY_AGAIN] = { "copy_again", "lines", "Lost in a move, made again" },
+static const struct weft_counter counters[] = {
+#define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
+#include "weft_ats_agent_counters.def"
+#undef WEFT_COUNTER
 };
 
 const struct weft_counter *

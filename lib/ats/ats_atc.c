@@ -13,18 +13,10 @@
 #define ATS_PASIDS (1 << 20)
 #define ATS_STU_MAX 31u
 
-static const struct weft_counter counters[WEFT_ATS_ATC_N_COUNTERS] = {
-	[WEFT_ATS_ATC_N_REQUESTS] = { "requests", "packets", "Translation Requests sent" },
-	[WEFT_ATS_ATC_N_MERGED] = { "merged", "requests", "Asked for what was already asked for" },
-	[WEFT_ATS_ATC_N_DROPPED] = { "dropped", "answers", "Thrown away for an invalidation" },
-	[WEFT_ATS_ATC_N_ABORTS] = { "aborts", "packets", "Answers with Completer Abort" },
-	[WEFT_ATS_ATC_N_TIMEOUTS] = { "timeouts", "requests", "Requests without an answer" },
-	[WEFT_ATS_ATC_N_INVALIDATIONS] = { "invalidations", "packets",
-		"Invalidate Requests taken" },
-	[WEFT_ATS_ATC_N_COMPLETIONS] = { "completions", "packets", "Invalidate Completions sent" },
-	[WEFT_ATS_ATC_N_READS_DISCARDED] = { "reads_discarded", "reads",
-		"Read data thrown away for an invalidation" },
-	[WEFT_ATS_ATC_N_REFUSED] = { "refused", "packets", "Packets not accepted" },
+static const struct weft_counter counters[] = {
+#define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
+#include "weft_ats_atc_counters.def"
+#undef WEFT_COUNTER
 };
 
 const struct weft_counter *

@@ -17,22 +17,10 @@
 #define BACKOFFS 16 /* the first is a part of the time for an answer */
 #define TC 0
 
-static const struct weft_counter counters[WEFT_ATS_CLIENT_N_COUNTERS] = {
-	[WEFT_ATS_CLIENT_N_TRANSLATED] = { "translated", "requests", "Sent by a translation" },
-	[WEFT_ATS_CLIENT_N_MISSED] = { "missed", "requests",
-		"Waited for an answer of the agent, each time counted" },
-	[WEFT_ATS_CLIENT_N_DENIED] = { "denied", "requests",
-		"Refused: their translation does not permit them" },
-	[WEFT_ATS_CLIENT_N_NO_PAGE] = { "no_page", "requests", "Refused: there is no translation" },
-	[WEFT_ATS_CLIENT_N_PAGES] = { "pages", "packets", "Page Requests sent" },
-	[WEFT_ATS_CLIENT_N_AGAIN] = { "again", "requests",
-		"Reads made again, as an invalidation overtook their data" },
-	[WEFT_ATS_CLIENT_N_EXPIRED] = { "expired", "requests",
-		"Given up by their host while they waited" },
-	[WEFT_ATS_CLIENT_N_RESETS] = { "resets", "times",
-		"The cache was emptied: a session ended" },
-	[WEFT_ATS_CLIENT_N_ISOLATED] = { "isolated", "times",
-		"The agent served this host no more; each time it was asked counted" },
+static const struct weft_counter counters[] = {
+#define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
+#include "weft_ats_client_counters.def"
+#undef WEFT_COUNTER
 };
 
 const struct weft_counter *

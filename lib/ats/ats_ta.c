@@ -9,15 +9,10 @@
 
 #include "weft_telem.h"
 
-static const struct weft_counter counters[WEFT_ATS_TA_N_COUNTERS] = {
-	[WEFT_ATS_TA_N_REQUESTS] = { "requests", "packets", "Translation Requests taken" },
-	[WEFT_ATS_TA_N_UNSUPPORTED] = { "unsupported", "packets",
-		"Translation Requests of devices that are not served" },
-	[WEFT_ATS_TA_N_INVALIDATIONS] = { "invalidations", "packets", "Invalidate Requests sent" },
-	[WEFT_ATS_TA_N_COMPLETIONS] = { "completions", "itags", "ITags ticked off" },
-	[WEFT_ATS_TA_N_DUPLICATES] = { "duplicates", "itags", "ITags completed twice on a class" },
-	[WEFT_ATS_TA_N_TIMEOUTS] = { "timeouts", "itags", "Invalidations not completed in time" },
-	[WEFT_ATS_TA_N_REFUSED] = { "refused", "packets", "Packets not accepted" },
+static const struct weft_counter counters[] = {
+#define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
+#include "weft_ats_ta_counters.def"
+#undef WEFT_COUNTER
 };
 
 const struct weft_counter *

@@ -52,13 +52,9 @@ enum weft_atc_result {
 
 /** Row order of weft_atc_counters() and of the values. */
 enum weft_atc_counter {
-	WEFT_ATC_N_HITS,
-	WEFT_ATC_N_MISSES,
-	WEFT_ATC_N_DENIALS,
-	WEFT_ATC_N_UNTRANSLATED,
-	WEFT_ATC_N_INSTALLS,
-	WEFT_ATC_N_EVICTIONS,
-	WEFT_ATC_N_INVALIDATED,
+#define WEFT_COUNTER(id, name, unit, help) WEFT_ATC_N_##id,
+#include "weft_atc_counters.def"
+#undef WEFT_COUNTER
 	WEFT_ATC_N_COUNTERS
 };
 

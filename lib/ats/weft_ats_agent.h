@@ -61,16 +61,9 @@ struct weft_ats_agent_cfg {
 };
 
 enum weft_ats_agent_counter {
-	WEFT_ATS_AGENT_N_ANSWERED,
-	WEFT_ATS_AGENT_N_NO_PAGE,
-	WEFT_ATS_AGENT_N_WAITED,
-	WEFT_ATS_AGENT_N_PAGES,
-	WEFT_ATS_AGENT_N_PAGES_DENIED,
-	WEFT_ATS_AGENT_N_MOVES,
-	WEFT_ATS_AGENT_N_MOVED,
-	WEFT_ATS_AGENT_N_HELD,
-	WEFT_ATS_AGENT_N_FENCED,
-	WEFT_ATS_AGENT_N_COPY_AGAIN,
+#define WEFT_COUNTER(id, name, unit, help) WEFT_ATS_AGENT_N_##id,
+#include "weft_ats_agent_counters.def"
+#undef WEFT_COUNTER
 	WEFT_ATS_AGENT_N_COUNTERS
 };
 

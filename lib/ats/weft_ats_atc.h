@@ -58,15 +58,9 @@ struct weft_ats_done {
 };
 
 enum weft_ats_atc_counter {
-	WEFT_ATS_ATC_N_REQUESTS,
-	WEFT_ATS_ATC_N_MERGED,
-	WEFT_ATS_ATC_N_DROPPED, /**< answers thrown away because an invalidation overtook them */
-	WEFT_ATS_ATC_N_ABORTS,
-	WEFT_ATS_ATC_N_TIMEOUTS,
-	WEFT_ATS_ATC_N_INVALIDATIONS,
-	WEFT_ATS_ATC_N_COMPLETIONS, /**< messages: one may answer many requests */
-	WEFT_ATS_ATC_N_READS_DISCARDED,
-	WEFT_ATS_ATC_N_REFUSED, /**< packets with a verdict other than WEFT_OK */
+#define WEFT_COUNTER(id, name, unit, help) WEFT_ATS_ATC_N_##id,
+#include "weft_ats_atc_counters.def"
+#undef WEFT_COUNTER
 	WEFT_ATS_ATC_N_COUNTERS
 };
 

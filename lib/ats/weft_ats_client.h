@@ -51,15 +51,9 @@ enum weft_ats_client_next {
 enum weft_ats_client_kinds { WEFT_ATS_CLIENT_READS = 1 << 0, WEFT_ATS_CLIENT_WRITES = 1 << 1 };
 
 enum weft_ats_client_counter {
-	WEFT_ATS_CLIENT_N_TRANSLATED,
-	WEFT_ATS_CLIENT_N_MISSED,
-	WEFT_ATS_CLIENT_N_DENIED,
-	WEFT_ATS_CLIENT_N_NO_PAGE,
-	WEFT_ATS_CLIENT_N_PAGES,
-	WEFT_ATS_CLIENT_N_AGAIN,
-	WEFT_ATS_CLIENT_N_EXPIRED,
-	WEFT_ATS_CLIENT_N_RESETS,
-	WEFT_ATS_CLIENT_N_ISOLATED,
+#define WEFT_COUNTER(id, name, unit, help) WEFT_ATS_CLIENT_N_##id,
+#include "weft_ats_client_counters.def"
+#undef WEFT_COUNTER
 	WEFT_ATS_CLIENT_N_COUNTERS
 };
 

@@ -63,13 +63,9 @@ struct weft_ats_walk {
 };
 
 enum weft_ats_ta_counter {
-	WEFT_ATS_TA_N_REQUESTS,
-	WEFT_ATS_TA_N_UNSUPPORTED,
-	WEFT_ATS_TA_N_INVALIDATIONS,
-	WEFT_ATS_TA_N_COMPLETIONS, /**< ITags ticked off by Invalidate Completions */
-	WEFT_ATS_TA_N_DUPLICATES, /**< second completion of an ITag on one traffic class: no effect */
-	WEFT_ATS_TA_N_TIMEOUTS,
-	WEFT_ATS_TA_N_REFUSED, /**< packets with a verdict other than WEFT_OK */
+#define WEFT_COUNTER(id, name, unit, help) WEFT_ATS_TA_N_##id,
+#include "weft_ats_ta_counters.def"
+#undef WEFT_COUNTER
 	WEFT_ATS_TA_N_COUNTERS
 };
 

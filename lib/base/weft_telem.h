@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * A counter is one row {name, unit, help}, owned by the library that counts. Telemetry, tables and
- * documentation are generated from the rows; the values are a plain uint64_t array beside them.
+ * A counter is one row {name, unit, help}, owned by the library that counts: a line of a list that
+ * makes its enum too, such as weft_llr_counters.def. Telemetry, tables and documentation are generated
+ * from the rows; the values are a plain uint64_t array beside them.
  */
 #ifndef WEFT_TELEM_H
 #define WEFT_TELEM_H

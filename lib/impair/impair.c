@@ -23,22 +23,10 @@ static_assert((int)IMPAIR_INJECTORS == (int)WEFT_IMPAIR_INJECTORS, "one event ea
 /* Far enough to be never, near enough to add to any position. */
 #define FARTHEST 0x1p60
 
-static const struct weft_counter counters[WEFT_IMPAIR_N_COUNTERS] = {
-	[WEFT_IMPAIR_N_FLITS] = { "flits", "flits", "Flits that passed the wire" },
-	[WEFT_IMPAIR_N_TOUCHED] = { "touched", "flits", "Flits that any injector touched" },
-	[WEFT_IMPAIR_N_BER] = { "ber", "flits", "Flits with independent bit errors" },
-	[WEFT_IMPAIR_N_BITS] = { "bits", "flits", "Flits given an exact number of wrong bits" },
-	[WEFT_IMPAIR_N_BURST] = { "burst", "flits", "Flits given a burst of wrong symbols" },
-	[WEFT_IMPAIR_N_CHANNEL] = { "channel", "flits", "Flits hit by the bursty channel" },
-	[WEFT_IMPAIR_N_UNCORRECTABLE] = { "uncorrectable", "flits", "Flits made uncorrectable" },
-	[WEFT_IMPAIR_N_FLIPPED] = { "flipped", "bits", "Bits flipped, by all injectors" },
-	[WEFT_IMPAIR_N_SYMBOLS] = { "symbols", "symbols", "Symbols made wrong by bursts of them" },
-	[WEFT_IMPAIR_N_FRAMES] = { "frames", "frames", "Frames that came to the wire" },
-	[WEFT_IMPAIR_N_DROPPED] = { "dropped", "frames", "Frames lost" },
-	[WEFT_IMPAIR_N_DUPLICATED] = { "duplicated", "frames", "Frames sent twice" },
-	[WEFT_IMPAIR_N_REORDERED] = { "reordered", "frames", "Frames held back behind others" },
-	[WEFT_IMPAIR_N_DELAYED] = { "delayed", "frames", "Frames delayed" },
-	[WEFT_IMPAIR_N_REPLAYED] = { "replayed", "frames", "Earlier frames sent once more" },
+static const struct weft_counter counters[] = {
+#define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
+#include "weft_impair_counters.def"
+#undef WEFT_COUNTER
 };
 
 const struct weft_counter *

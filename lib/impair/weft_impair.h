@@ -102,21 +102,9 @@ int weft_impair_parse_list(struct weft_impair_cfg *cfg, const char *text, char *
 void weft_impair_print(const struct weft_impair_cfg *cfg, unsigned int key, char *text, size_t len);
 
 enum weft_impair_counter {
-	WEFT_IMPAIR_N_FLITS,
-	WEFT_IMPAIR_N_TOUCHED,
-	WEFT_IMPAIR_N_BER,
-	WEFT_IMPAIR_N_BITS,
-	WEFT_IMPAIR_N_BURST,
-	WEFT_IMPAIR_N_CHANNEL,
-	WEFT_IMPAIR_N_UNCORRECTABLE,
-	WEFT_IMPAIR_N_FLIPPED,
-	WEFT_IMPAIR_N_SYMBOLS,
-	WEFT_IMPAIR_N_FRAMES,
-	WEFT_IMPAIR_N_DROPPED,
-	WEFT_IMPAIR_N_DUPLICATED,
-	WEFT_IMPAIR_N_REORDERED,
-	WEFT_IMPAIR_N_DELAYED,
-	WEFT_IMPAIR_N_REPLAYED,
+#define WEFT_COUNTER(id, name, unit, help) WEFT_IMPAIR_N_##id,
+#include "weft_impair_counters.def"
+#undef WEFT_COUNTER
 	WEFT_IMPAIR_N_COUNTERS
 };
 

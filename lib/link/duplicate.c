@@ -18,16 +18,10 @@
 #define NS_PER_MS 1000000
 
 static const struct weft_counter rows[] = {
-	[WEFT_DUPLICATE_N_QUESTIONS] = { "questions", "frames",
-		"announcements sent: is there another?" },
-	[WEFT_DUPLICATE_N_ANSWERS] = { "answers", "frames", "announcements sent: there is" },
-	[WEFT_DUPLICATE_N_FOUND] = { "found", "times", "another process of the node was heard" },
-	[WEFT_DUPLICATE_N_FORGED] = { "forged", "frames",
-		"answers that do not prove the pre-shared key" },
-	[WEFT_DUPLICATE_N_EXCESS] = { "excess", "frames", "announcements passed over: too many" },
+#define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
+#include "weft_duplicate_counters.def"
+#undef WEFT_COUNTER
 };
-
-static_assert(WEFT_ARRAY_SIZE(rows) == WEFT_DUPLICATE_N_COUNTERS, "one row a counter");
 
 const struct weft_counter *
 weft_duplicate_counters(void)

@@ -54,41 +54,10 @@ struct weft_end {
 };
 
 static const struct weft_counter rows[] = {
-	[WEFT_END_N_MESSAGES_SENT] = { "messages_sent", "messages", "messages packed" },
-	[WEFT_END_N_MESSAGES] = { "messages", "messages", "messages that came" },
-	[WEFT_END_N_NO_CREDIT] = { "no_credit", "messages",
-		"messages dropped: there was no credit for them, or none of their kind is taken" },
-	[WEFT_END_N_BAD_SLOT] = { "bad_slot", "flits", "flits with a reserved slot format" },
-	[WEFT_END_N_BAD_CRD] = { "bad_crd", "flits", "flits with an impossible credit field" },
-	[WEFT_END_N_BEFORE_INIT] = { "before_init", "messages",
-		"messages and credit fields dropped: INIT.Param had not come" },
-	[WEFT_END_N_BAD_CONTROL] = { "bad_control", "frames",
-		"control frames dropped: their records are wrong" },
-	[WEFT_END_N_CREDIT_FLITS] = { "credit_flits", "flits", "flits sent for credits alone" },
-	[WEFT_END_N_IDE_SEALED] = { "ide_sealed", "flits", "flits encrypted" },
-	[WEFT_END_N_IDE_EPOCHS] = { "ide_epochs", "epochs", "epochs that came with a good MAC" },
-	[WEFT_END_N_IDE_FAILURES] = { "ide_failures", "streams",
-		"streams that became Insecure; each ends its session" },
-	[WEFT_END_N_IDE_DROPPED] = { "ide_dropped", "flits", "flits lost to a stream's failure" },
-	[WEFT_END_N_IDE_REKEYS] = { "ide_rekeys", "keys", "keys changed in flight, sending" },
-	[WEFT_END_N_IDE_REKEYED] = { "ide_rekeyed", "keys", "keys changed in flight, receiving" },
-	[WEFT_END_N_POISONED] = { "poisoned", "messages", "messages whose data was poisoned late" },
-	[WEFT_END_N_IO_SENT] = { "io_sent", "packets", "CXL.io packets packed" },
-	[WEFT_END_N_IO_POSTED] = { "io_posted", "packets", "posted CXL.io packets that came" },
-	[WEFT_END_N_IO_REQUESTS] = { "io_requests", "packets", "CXL.io requests that came" },
-	[WEFT_END_N_IO_COMPLETIONS] = { "io_completions", "packets",
-		"CXL.io completions that came" },
-	[WEFT_END_N_IO_NO_CREDIT] = { "io_no_credit", "packets",
-		"CXL.io packets dropped: there was no credit for them" },
-	[WEFT_END_N_IO_CREDIT_FLITS] = { "io_credit_flits", "flits",
-		"CXL.io flits sent for credits alone" },
-	[WEFT_END_N_IO_MALFORMED] = { "io_malformed", "streams",
-		"CXL.io streams that went wrong; each ends its session" },
-	[WEFT_END_N_DOUBTED] = { "doubted", "sessions",
-		"sessions ended because somebody else sent flits in them" },
+#define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
+#include "weft_end_counters.def"
+#undef WEFT_COUNTER
 };
-
-static_assert(WEFT_ARRAY_SIZE(rows) == WEFT_END_N_COUNTERS, "one row a counter");
 
 /* Which account a kind of message is booked to; the kinds stand in this order. */
 static const struct {

@@ -18,36 +18,10 @@
 #define RESEND_AFTER_MAX_NS UINT64_C(10000000000)
 
 static const struct weft_counter rows[] = {
-	[WEFT_LLR_N_SENT] = { "sent", "flits", "flits with a number, first sending" },
-	[WEFT_LLR_N_RESENT] = { "resent", "flits", "flits with a number, sent again" },
-	[WEFT_LLR_N_NOPS_SENT] = { "nops_sent", "flits", "flits sent without a number" },
-	[WEFT_LLR_N_ACKS_SENT] = { "acks_sent", "flits", "flits sent with an Ack" },
-	[WEFT_LLR_N_NAKS_SENT] = { "naks_sent", "flits", "flits sent with a Nak" },
-	[WEFT_LLR_N_NAKS_REPEATED] = { "naks_repeated", "flits", "Naks sent again" },
-	[WEFT_LLR_N_DELIVERED] = { "delivered", "flits", "flits handed on, in order" },
-	[WEFT_LLR_N_HELD] = { "held", "flits", "flits kept until those before them came" },
-	[WEFT_LLR_N_DUPLICATES] = { "duplicates", "flits", "flits that had come before" },
-	[WEFT_LLR_N_BAD] = { "bad", "flits", "flits that were corrupt, or not in turn" },
-	[WEFT_LLR_N_GAPS] = { "gaps", "gaps", "times that numbers were missing" },
-	[WEFT_LLR_N_LOST] = { "lost", "flits", "numbers that were missing" },
-	[WEFT_LLR_N_NOPS] = { "nops", "flits", "intact flits without a number" },
-	[WEFT_LLR_N_ACKS] = { "acks", "flits", "Acks that freed flits" },
-	[WEFT_LLR_N_NAKS] = { "naks", "flits", "Naks obeyed" },
-	[WEFT_LLR_N_NAKS_IGNORED] = { "naks_ignored", "flits", "Naks for what was just resent" },
-	[WEFT_LLR_N_OUT_OF_WINDOW] = { "out_of_window", "flits",
-		"Acks, Naks and numbers that cannot be: ignored" },
-	[WEFT_LLR_N_REPLAYS] = { "replays", "replays", "times it went back N" },
-	[WEFT_LLR_N_SINGLES] = { "singles", "flits", "flits asked for by themselves" },
-	[WEFT_LLR_N_TIMEOUTS] = { "timeouts", "timeouts", "retry time-outs" },
-	[WEFT_LLR_N_RETRAINS] = { "retrains", "retrains", "links brought up again" },
-	[WEFT_LLR_N_OVERFLOWS] = { "overflows", "flits", "flits that found the Rx buffer full" },
-	[WEFT_LLR_N_CONFLICTS] = { "conflicts", "flits",
-		"numbers that came with two contents: one was forged or replayed" },
-	[WEFT_LLR_N_REVOKED] = { "revoked", "naks", "Naks for what had been acknowledged: sent" },
-	[WEFT_LLR_N_GIVEN_UP] = { "given_up", "gaps", "gaps given up, asked for in vain" },
+#define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
+#include "weft_llr_counters.def"
+#undef WEFT_COUNTER
 };
-
-static_assert(WEFT_ARRAY_SIZE(rows) == WEFT_LLR_N_COUNTERS, "one row a counter");
 
 void
 weft_llr_defaults(struct weft_llr_cfg *c, enum weft_mode mode)

@@ -17,32 +17,10 @@
 #include "weft_telem.h"
 
 static const struct weft_counter rows[] = {
-	[WEFT_SESSION_N_HELLOS] = { "hellos", "frames", "HELLOs sent" },
-	[WEFT_SESSION_N_BEGUN] = { "begun", "sessions", "sessions begun" },
-	[WEFT_SESSION_N_ENDED] = { "ended", "sessions", "sessions ended or replaced" },
-	[WEFT_SESSION_N_STALLS] = { "stalls", "stalls", "times that one way or both fell silent" },
-	[WEFT_SESSION_N_RESUMED] = { "resumed", "stalls", "stalls that passed" },
-	[WEFT_SESSION_N_RESETS] = { "resets", "frames", "RESETs sent" },
-	[WEFT_SESSION_N_UNKNOWN] = { "unknown", "frames", "frames of no session that lives" },
-	[WEFT_SESSION_N_STALE] = { "stale", "frames", "control frames for nothing that is open" },
-	[WEFT_SESSION_N_REFUSALS] = { "refusals", "frames", "REFUSEs sent or heeded" },
-	[WEFT_SESSION_N_LOSSES] = { "losses", "flits",
-		"flits that switches reported as dropped; nobody vouches for that" },
-	[WEFT_SESSION_N_BAD_PROOFS] = { "bad_proofs", "frames",
-		"WELCOMEs and READYs whose proof shows another pre-shared key" },
-	[WEFT_SESSION_N_NO_RANDOM] = { "no_random", "times",
-		"times that nothing began, or was asked, for want of random bytes or keys" },
-	[WEFT_SESSION_N_BAD_MACS] = { "bad_macs", "frames",
-		"control frames of the session without the MAC of its keys: forged" },
-	[WEFT_SESSION_N_OLD_NUMBERS] = { "old_numbers", "frames",
-		"control frames of the session that had come before: played back" },
-	[WEFT_SESSION_N_CHALLENGES] = { "challenges", "frames",
-		"CHALLENGEs sent: somebody said that the session is over, and proved nothing" },
-	[WEFT_SESSION_N_FALSE_GONES] = { "false_gones", "frames",
-		"answers to a challenge that was not made, or without proof" },
+#define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
+#include "weft_session_counters.def"
+#undef WEFT_COUNTER
 };
-
-static_assert(WEFT_ARRAY_SIZE(rows) == WEFT_SESSION_N_COUNTERS, "one row a counter");
 
 void
 weft_session_defaults(struct weft_session_cfg *c)

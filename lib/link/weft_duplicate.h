@@ -53,11 +53,9 @@ enum weft_duplicate_state {
 };
 
 enum weft_duplicate_counter {
-	WEFT_DUPLICATE_N_QUESTIONS, /**< sent */
-	WEFT_DUPLICATE_N_ANSWERS, /**< sent */
-	WEFT_DUPLICATE_N_FOUND, /**< answers of other processes of the node */
-	WEFT_DUPLICATE_N_FORGED, /**< answers that should prove the key and do not */
-	WEFT_DUPLICATE_N_EXCESS, /**< questions and answers passed over: too many of them */
+#define WEFT_COUNTER(id, name, unit, help) WEFT_DUPLICATE_N_##id,
+#include "weft_duplicate_counters.def"
+#undef WEFT_COUNTER
 	WEFT_DUPLICATE_N_COUNTERS
 };
 

@@ -86,29 +86,9 @@ struct weft_end_cfg {
 
 /** Row order of weft_end_counters(). */
 enum weft_end_counter {
-	WEFT_END_N_MESSAGES_SENT,
-	WEFT_END_N_MESSAGES,
-	WEFT_END_N_NO_CREDIT, /**< messages that came without credit: dropped */
-	WEFT_END_N_BAD_SLOT, /**< flits with a slot format that is reserved */
-	WEFT_END_N_BAD_CRD,
-	WEFT_END_N_BEFORE_INIT, /**< messages and credits before INIT.Param: dropped */
-	WEFT_END_N_BAD_CONTROL, /**< control frames whose records are wrong: dropped */
-	WEFT_END_N_CREDIT_FLITS, /**< flits sent for their credits alone */
-	WEFT_END_N_IDE_SEALED, /**< flits encrypted */
-	WEFT_END_N_IDE_EPOCHS, /**< epochs that came with a good MAC */
-	WEFT_END_N_IDE_FAILURES, /**< streams that became Insecure, each ending its session */
-	WEFT_END_N_IDE_DROPPED, /**< flits lost to that */
-	WEFT_END_N_IDE_REKEYS, /**< keys changed within a session, as sender */
-	WEFT_END_N_IDE_REKEYED, /**< the same as receiver */
-	WEFT_END_N_POISONED, /**< messages whose data was poisoned late */
-	WEFT_END_N_IO_SENT, /**< CXL.io packets packed */
-	WEFT_END_N_IO_POSTED, /**< CXL.io packets that came, by class */
-	WEFT_END_N_IO_REQUESTS,
-	WEFT_END_N_IO_COMPLETIONS,
-	WEFT_END_N_IO_NO_CREDIT, /**< that came without credit: dropped */
-	WEFT_END_N_IO_CREDIT_FLITS, /**< CXL.io flits sent for their credits alone */
-	WEFT_END_N_IO_MALFORMED, /**< CXL.io streams that went wrong, each ending its session */
-	WEFT_END_N_DOUBTED, /**< sessions ended for a doubt of the retry layer's */
+#define WEFT_COUNTER(id, name, unit, help) WEFT_END_N_##id,
+#include "weft_end_counters.def"
+#undef WEFT_COUNTER
 	WEFT_END_N_COUNTERS
 };
 

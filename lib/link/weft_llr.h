@@ -74,31 +74,9 @@ void weft_llr_defaults(struct weft_llr_cfg *c, enum weft_mode mode);
 
 /** Row order of weft_llr_counters() and of the values. */
 enum weft_llr_counter {
-	WEFT_LLR_N_SENT, /**< flits with a number, first sending */
-	WEFT_LLR_N_RESENT,
-	WEFT_LLR_N_NOPS_SENT,
-	WEFT_LLR_N_ACKS_SENT,
-	WEFT_LLR_N_NAKS_SENT,
-	WEFT_LLR_N_NAKS_REPEATED,
-	WEFT_LLR_N_DELIVERED,
-	WEFT_LLR_N_HELD,
-	WEFT_LLR_N_DUPLICATES,
-	WEFT_LLR_N_BAD,
-	WEFT_LLR_N_GAPS,
-	WEFT_LLR_N_LOST, /**< numbers known missing by gap decoding or explicit number */
-	WEFT_LLR_N_NOPS,
-	WEFT_LLR_N_ACKS,
-	WEFT_LLR_N_NAKS,
-	WEFT_LLR_N_NAKS_IGNORED,
-	WEFT_LLR_N_OUT_OF_WINDOW, /**< Ack, Nak or number outside what is possible: ignored */
-	WEFT_LLR_N_REPLAYS, /**< go-back-N */
-	WEFT_LLR_N_SINGLES, /**< single-flit retries */
-	WEFT_LLR_N_TIMEOUTS, /**< those that sent flits again */
-	WEFT_LLR_N_RETRAINS,
-	WEFT_LLR_N_OVERFLOWS, /**< Rx buffer full, or too many holes: go back N */
-	WEFT_LLR_N_CONFLICTS, /**< a number came with two contents */
-	WEFT_LLR_N_REVOKED, /**< a Nak for what had been acknowledged, obeyed */
-	WEFT_LLR_N_GIVEN_UP, /**< rxl: gaps given up, asked for in vain */
+#define WEFT_COUNTER(id, name, unit, help) WEFT_LLR_N_##id,
+#include "weft_llr_counters.def"
+#undef WEFT_COUNTER
 	WEFT_LLR_N_COUNTERS
 };
 

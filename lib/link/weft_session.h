@@ -111,22 +111,9 @@ enum weft_session_event {
 
 /** Counter rows of one end. */
 enum weft_session_counter {
-	WEFT_SESSION_N_HELLOS, /**< sent */
-	WEFT_SESSION_N_BEGUN,
-	WEFT_SESSION_N_ENDED,
-	WEFT_SESSION_N_STALLS,
-	WEFT_SESSION_N_RESUMED,
-	WEFT_SESSION_N_RESETS, /**< sent, to an end that uses a session unknown here */
-	WEFT_SESSION_N_UNKNOWN, /**< frames of no session that lives: dropped */
-	WEFT_SESSION_N_STALE, /**< control frames for an older life: ignored */
-	WEFT_SESSION_N_REFUSALS, /**< sent or heeded */
-	WEFT_SESSION_N_LOSSES, /**< flits that switches reported as dropped */
-	WEFT_SESSION_N_BAD_PROOFS, /**< the other end, or somebody, has another pre-shared key */
-	WEFT_SESSION_N_NO_RANDOM, /**< nothing was asked or offered for want of random bytes or keys */
-	WEFT_SESSION_N_BAD_MACS, /**< with keys: frames of the session that are forged */
-	WEFT_SESSION_N_OLD_NUMBERS, /**< with keys: frames of the session that are played back */
-	WEFT_SESSION_N_CHALLENGES, /**< sent, to whom is said to have ended the session */
-	WEFT_SESSION_N_FALSE_GONES, /**< answers that prove nothing */
+#define WEFT_COUNTER(id, name, unit, help) WEFT_SESSION_N_##id,
+#include "weft_session_counters.def"
+#undef WEFT_COUNTER
 	WEFT_SESSION_N_COUNTERS
 };
 

@@ -20,28 +20,10 @@
 #define SHARE_BITS 53 /* of a draw, as many as a double has */
 #define OUTSIDE UINT64_MAX
 
-static const struct weft_counter counters[WEFT_GFD_N_COUNTERS] = {
-	[WEFT_GFD_N_READS] = { "reads", "requests", "Reads answered, NXM included" },
-	[WEFT_GFD_N_WRITES] = { "writes", "requests", "Writes of whole lines answered" },
-	[WEFT_GFD_N_PARTIAL_WRITES] = { "partial_writes", "requests",
-		"Writes with byte enables answered" },
-	[WEFT_GFD_N_INVALIDATES] = { "invalidates", "requests", "MemInv answered" },
-	[WEFT_GFD_N_NXM_READS] = { "nxm_reads", "requests", "Reads outside the memory" },
-	[WEFT_GFD_N_NXM_WRITES] = { "nxm_writes", "requests",
-		"Writes outside the memory: dropped, completed all the same" },
-	[WEFT_GFD_N_DENIED_READS] = { "denied_reads", "requests",
-		"Reads of a block that is closed to the requester" },
-	[WEFT_GFD_N_DENIED_WRITES] = { "denied_writes", "requests",
-		"Writes to such a block: dropped, completed all the same" },
-	[WEFT_GFD_N_READ_ONLY_WRITES] = { "read_only_writes", "requests",
-		"Writes to read-only memory: dropped, completed all the same" },
-	[WEFT_GFD_N_POISON_READS] = { "poison_reads", "requests", "Reads of a poisoned line" },
-	[WEFT_GFD_N_POISON_WRITES] = { "poison_writes", "requests", "Writes that carry poison" },
-	[WEFT_GFD_N_LATE_POISON] = { "late_poison", "requests",
-		"Reads whose data turned out bad behind their header" },
-	[WEFT_GFD_N_NOT_MINE] = { "not_mine", "messages", "Requests for another DPID" },
-	[WEFT_GFD_N_WRONG_CLASS] = { "wrong_class", "messages", "Messages that are no request" },
-	[WEFT_GFD_N_BAD_OPCODE] = { "bad_opcode", "messages", "Requests not served here" },
+static const struct weft_counter counters[] = {
+#define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
+#include "weft_gfd_counters.def"
+#undef WEFT_COUNTER
 };
 
 size_t

@@ -16,27 +16,10 @@
 
 #define HPA_MASK (((UINT64_C(1) << 52) - 1) & ~UINT64_C(63))
 
-static const struct weft_counter counters[WEFT_HOST_N_COUNTERS] = {
-	[WEFT_HOST_N_READS] = { "reads", "requests", "Reads begun" },
-	[WEFT_HOST_N_WRITES] = { "writes", "requests", "Writes begun" },
-	[WEFT_HOST_N_READS_DONE] = { "reads_done", "requests", "Reads that had their response" },
-	[WEFT_HOST_N_WRITES_DONE] = { "writes_done", "requests", "Writes that had their response" },
-	[WEFT_HOST_N_NXM] = { "nxm", "requests", "Reads done of memory that is not there" },
-	[WEFT_HOST_N_POISON] = { "poison", "requests", "Reads done of poisoned memory" },
-	[WEFT_HOST_N_READS_LOST] = { "reads_lost", "requests", "Reads without a response in time" },
-	[WEFT_HOST_N_WRITES_LOST] = { "writes_lost", "requests",
-		"Writes without a response in time" },
-	[WEFT_HOST_N_LATE] = { "late", "messages", "Responses to a request already lost" },
-	[WEFT_HOST_N_UNMATCHED] = { "unmatched", "messages",
-		"Responses that come twice or answer nothing" },
-	[WEFT_HOST_N_NOT_MINE] = { "not_mine", "messages", "Responses for another DPID" },
-	[WEFT_HOST_N_WRONG_CLASS] = { "wrong_class", "messages",
-		"Messages that are no response, or not to this kind of request" },
-	[WEFT_HOST_N_BAD_OPCODE] = { "bad_opcode", "messages",
-		"Responses whose opcode does not answer the request" },
-	[WEFT_HOST_N_NO_TAG] = { "no_tag", "attempts", "Requests put off: every tag taken" },
-	[WEFT_HOST_N_NO_CREDIT] = { "no_credit", "attempts",
-		"Requests put off: destination takes no more" },
+static const struct weft_counter counters[] = {
+#define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
+#include "weft_host_counters.def"
+#undef WEFT_COUNTER
 };
 
 static bool

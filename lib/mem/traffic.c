@@ -58,33 +58,10 @@ struct weft_traffic {
 	uint64_t count[WEFT_TRAFFIC_N_COUNTERS];
 };
 
-static const struct weft_counter counters[WEFT_TRAFFIC_N_COUNTERS] = {
-	[WEFT_TRAFFIC_N_READS] = { "reads", "requests", "Reads begun, the sweep's included" },
-	[WEFT_TRAFFIC_N_WRITES] = { "writes", "requests", "Writes begun" },
-	[WEFT_TRAFFIC_N_SWEPT] = { "swept", "lines", "Lines whose last read has begun" },
-	[WEFT_TRAFFIC_N_VERIFIED] = { "verified", "lines", "Reads that held what they should" },
-	[WEFT_TRAFFIC_N_MISMATCHES] = { "mismatches", "lines", "Reads that did not" },
-	[WEFT_TRAFFIC_N_STALE] = { "stale", "lines", "Mismatches: another version" },
-	[WEFT_TRAFFIC_N_MISPLACED] = { "misplaced", "lines",
-		"Mismatches: a whole line of another address or writer" },
-	[WEFT_TRAFFIC_N_DAMAGED] = { "damaged", "lines",
-		"Mismatches: not a line that was written" },
-	[WEFT_TRAFFIC_N_FAILED] = { "failed", "requests", "Reads answered with poison or NXM" },
-	[WEFT_TRAFFIC_N_POISONED] = { "poisoned", "requests",
-		"Reads answered with poison: their data is not used" },
-	[WEFT_TRAFFIC_N_LOST] = { "lost", "requests", "Requests without a response in time" },
-	[WEFT_TRAFFIC_N_UNCERTAIN] = { "uncertain", "writes",
-		"Lost writes: the line may hold the old or the new version" },
-	[WEFT_TRAFFIC_N_REFUSED] = { "refused", "requests",
-		"Reads answered with all ones, and writes done, of lines that are closed" },
-	[WEFT_TRAFFIC_N_NOT_REFUSED] = { "not_refused", "lines",
-		"Mismatches: a closed line was answered in another way" },
-	[WEFT_TRAFFIC_N_BEFORE] = { "before", "requests",
-		"Answers that the change of rights under way had not come to yet" },
-	[WEFT_TRAFFIC_N_FORMER] = { "former", "lines",
-		"Reads that held what an earlier run of this host had written" },
-	[WEFT_TRAFFIC_N_FORGOTTEN] = { "forgotten", "lines",
-		"Lines whose data went with memory that was replaced" },
+static const struct weft_counter counters[] = {
+#define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
+#include "weft_traffic_counters.def"
+#undef WEFT_COUNTER
 };
 
 static bool

@@ -14,19 +14,10 @@
 #define LINE 64
 #define LOWER_MASK 0x7F
 
-static const struct weft_counter counters[WEFT_UIO_MEMORY_N_COUNTERS] = {
-	[WEFT_UIO_MEMORY_N_READS] = { "reads", "requests", "Reads, refused ones included" },
-	[WEFT_UIO_MEMORY_N_WRITES] = { "writes", "requests", "Writes, refused ones included" },
-	[WEFT_UIO_MEMORY_N_COMPLETIONS] = { "completions", "packets", "Completions made" },
-	[WEFT_UIO_MEMORY_N_UR] = { "ur", "requests", "Answered with Unsupported Request" },
-	[WEFT_UIO_MEMORY_N_CA] = { "ca", "requests", "Answered with Completer Abort" },
-	[WEFT_UIO_MEMORY_N_READ_ONLY] = { "read_only", "requests",
-		"Writes to read-only memory: answered, not done" },
-	[WEFT_UIO_MEMORY_N_POISON_READS] = { "poison_reads", "requests",
-		"Reads of poisoned lines" },
-	[WEFT_UIO_MEMORY_N_MALFORMED] = { "malformed", "packets", "No UIO requests, or malformed" },
-	[WEFT_UIO_MEMORY_N_NOBODY] = { "nobody", "requests",
-		"Without a prefix where it tells the requester: answered with UR" },
+static const struct weft_counter counters[] = {
+#define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
+#include "weft_uio_memory_counters.def"
+#undef WEFT_COUNTER
 };
 
 int

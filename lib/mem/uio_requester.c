@@ -45,24 +45,10 @@ struct weft_uio_requester {
 	uint64_t count[WEFT_UIO_N_COUNTERS];
 };
 
-static const struct weft_counter counters[WEFT_UIO_N_COUNTERS] = {
-	[WEFT_UIO_N_READS] = { "reads", "requests", "Reads begun" },
-	[WEFT_UIO_N_WRITES] = { "writes", "requests", "Writes begun" },
-	[WEFT_UIO_N_READS_DONE] = { "reads_done", "requests", "Reads answered with data" },
-	[WEFT_UIO_N_WRITES_DONE] = { "writes_done", "requests", "Writes answered as done" },
-	[WEFT_UIO_N_PARTS] = { "parts", "packets", "Answers that were not the last of their read" },
-	[WEFT_UIO_N_POISON] = { "poison", "requests", "Reads answered with poison" },
-	[WEFT_UIO_N_UR] = { "ur", "requests", "Answered with Unsupported Request" },
-	[WEFT_UIO_N_CA] = { "ca", "requests", "Answered with Completer Abort" },
-	[WEFT_UIO_N_LOST] = { "lost", "requests", "Requests without an answer in time" },
-	[WEFT_UIO_N_UNMATCHED] = { "unmatched", "packets",
-		"Answers that no open request waits for" },
-	[WEFT_UIO_N_NOT_MINE] = { "not_mine", "packets",
-		"Answers to another requester, or of somebody who was not asked" },
-	[WEFT_UIO_N_MALFORMED] = { "malformed", "packets",
-		"No UIO completions, or malformed ones" },
-	[WEFT_UIO_N_WRONG] = { "wrong", "packets", "Answers that do not fit their request" },
-	[WEFT_UIO_N_NO_TAG] = { "no_tag", "requests", "Requests put off as every tag was taken" },
+static const struct weft_counter counters[] = {
+#define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
+#include "weft_uio_counters.def"
+#undef WEFT_COUNTER
 };
 
 static bool

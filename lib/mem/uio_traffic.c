@@ -56,31 +56,10 @@ struct range {
 	unsigned int first, n;
 };
 
-static const struct weft_counter counters[WEFT_UIO_TRAFFIC_N_COUNTERS] = {
-	[WEFT_UIO_TRAFFIC_N_READS] = { "reads", "requests", "Reads begun, the sweep's included" },
-	[WEFT_UIO_TRAFFIC_N_WRITES] = { "writes", "requests", "Writes begun" },
-	[WEFT_UIO_TRAFFIC_N_SWEPT] = { "swept", "requests", "Reads of the sweep" },
-	[WEFT_UIO_TRAFFIC_N_VERIFIED] = { "verified", "lines", "Lines that held what they should" },
-	[WEFT_UIO_TRAFFIC_N_MISMATCHES] = { "mismatches", "lines",
-		"Lines that did not, and requests answered in another way than they should" },
-	[WEFT_UIO_TRAFFIC_N_STALE] = { "stale", "lines", "Mismatches: another version" },
-	[WEFT_UIO_TRAFFIC_N_MISPLACED] = { "misplaced", "lines",
-		"Mismatches: a whole line of another address or writer" },
-	[WEFT_UIO_TRAFFIC_N_DAMAGED] = { "damaged", "lines",
-		"Mismatches: not a line that was written" },
-	[WEFT_UIO_TRAFFIC_N_WRONG_ANSWER] = { "wrong_answer", "requests",
-		"Mismatches: a closed unit that was answered in another way" },
-	[WEFT_UIO_TRAFFIC_N_FAILED] = { "failed", "requests",
-		"Answered with UR, CA or poison where data was to come" },
-	[WEFT_UIO_TRAFFIC_N_LOST] = { "lost", "requests", "Requests without an answer in time" },
-	[WEFT_UIO_TRAFFIC_N_UNCERTAIN] = { "uncertain", "lines",
-		"Lines of lost writes: they may hold the old or the new version" },
-	[WEFT_UIO_TRAFFIC_N_REFUSED] = { "refused", "requests",
-		"Requests for closed units that were answered as they should" },
-	[WEFT_UIO_TRAFFIC_N_FORMER] = { "former", "lines",
-		"Lines that held what an earlier run of this source had written" },
-	[WEFT_UIO_TRAFFIC_N_FORGOTTEN] = { "forgotten", "lines",
-		"Lines whose data went with memory that was replaced" },
+static const struct weft_counter counters[] = {
+#define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
+#include "weft_uio_traffic_counters.def"
+#undef WEFT_COUNTER
 };
 
 static bool

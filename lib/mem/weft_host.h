@@ -61,21 +61,9 @@ struct weft_host_peer {
 
 /** Row order of weft_host_counters() and of the values. */
 enum weft_host_counter {
-	WEFT_HOST_N_READS,
-	WEFT_HOST_N_WRITES,
-	WEFT_HOST_N_READS_DONE,
-	WEFT_HOST_N_WRITES_DONE,
-	WEFT_HOST_N_NXM,
-	WEFT_HOST_N_POISON,
-	WEFT_HOST_N_READS_LOST,
-	WEFT_HOST_N_WRITES_LOST,
-	WEFT_HOST_N_LATE,
-	WEFT_HOST_N_UNMATCHED,
-	WEFT_HOST_N_NOT_MINE,
-	WEFT_HOST_N_WRONG_CLASS,
-	WEFT_HOST_N_BAD_OPCODE,
-	WEFT_HOST_N_NO_TAG,
-	WEFT_HOST_N_NO_CREDIT,
+#define WEFT_COUNTER(id, name, unit, help) WEFT_HOST_N_##id,
+#include "weft_host_counters.def"
+#undef WEFT_COUNTER
 	WEFT_HOST_N_COUNTERS
 };
 

@@ -24,21 +24,9 @@ extern "C" {
 
 /** Row order of weft_gfd_counters() and of the values. */
 enum weft_gfd_counter {
-	WEFT_GFD_N_READS,
-	WEFT_GFD_N_WRITES,
-	WEFT_GFD_N_PARTIAL_WRITES,
-	WEFT_GFD_N_INVALIDATES,
-	WEFT_GFD_N_NXM_READS,
-	WEFT_GFD_N_NXM_WRITES,
-	WEFT_GFD_N_DENIED_READS,
-	WEFT_GFD_N_DENIED_WRITES,
-	WEFT_GFD_N_READ_ONLY_WRITES,
-	WEFT_GFD_N_POISON_READS,
-	WEFT_GFD_N_POISON_WRITES,
-	WEFT_GFD_N_LATE_POISON,
-	WEFT_GFD_N_NOT_MINE,
-	WEFT_GFD_N_WRONG_CLASS,
-	WEFT_GFD_N_BAD_OPCODE,
+#define WEFT_COUNTER(id, name, unit, help) WEFT_GFD_N_##id,
+#include "weft_gfd_counters.def"
+#undef WEFT_COUNTER
 	WEFT_GFD_N_COUNTERS
 };
 

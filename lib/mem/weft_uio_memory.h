@@ -24,15 +24,9 @@ extern "C" {
 
 /** Row order of weft_uio_memory_counters() and of the values. */
 enum weft_uio_memory_counter {
-	WEFT_UIO_MEMORY_N_READS,
-	WEFT_UIO_MEMORY_N_WRITES,
-	WEFT_UIO_MEMORY_N_COMPLETIONS,
-	WEFT_UIO_MEMORY_N_UR,
-	WEFT_UIO_MEMORY_N_CA,
-	WEFT_UIO_MEMORY_N_READ_ONLY,
-	WEFT_UIO_MEMORY_N_POISON_READS,
-	WEFT_UIO_MEMORY_N_MALFORMED,
-	WEFT_UIO_MEMORY_N_NOBODY,
+#define WEFT_COUNTER(id, name, unit, help) WEFT_UIO_MEMORY_N_##id,
+#include "weft_uio_memory_counters.def"
+#undef WEFT_COUNTER
 	WEFT_UIO_MEMORY_N_COUNTERS
 };
 

@@ -53,20 +53,9 @@ struct weft_uio_done {
 
 /** Row order of weft_uio_counters() and of the values. */
 enum weft_uio_counter {
-	WEFT_UIO_N_READS,
-	WEFT_UIO_N_WRITES,
-	WEFT_UIO_N_READS_DONE,
-	WEFT_UIO_N_WRITES_DONE,
-	WEFT_UIO_N_PARTS,
-	WEFT_UIO_N_POISON,
-	WEFT_UIO_N_UR,
-	WEFT_UIO_N_CA,
-	WEFT_UIO_N_LOST,
-	WEFT_UIO_N_UNMATCHED,
-	WEFT_UIO_N_NOT_MINE,
-	WEFT_UIO_N_MALFORMED,
-	WEFT_UIO_N_WRONG,
-	WEFT_UIO_N_NO_TAG,
+#define WEFT_COUNTER(id, name, unit, help) WEFT_UIO_N_##id,
+#include "weft_uio_counters.def"
+#undef WEFT_COUNTER
 	WEFT_UIO_N_COUNTERS
 };
 
