@@ -7,6 +7,7 @@
 
 #include <rte_eal.h>
 #include <rte_errno.h>
+#include <rte_log.h>
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -121,6 +122,11 @@ eal_init(const char *lcores, const struct eal_user *user, char *err, size_t errl
 	/* Registered before EAL's own handler, so run after it, when the sockets are gone. */
 	if (!user->prefix)
 		atexit(eal_remove_runtime_dir);
+	/*
+	 * EAL's own stream also goes to syslog. DPDK's telemetry thread logs while the process exits, and
+	 * exit() flushes all streams: the two wait for each other's locks, for good.
+	 */
+	rte_openlog_stream(stderr);
 	is_hushed = !user->words && eal_hush_begin();
 	rc = rte_eal_init(args.argc, argv);
 	if (is_hushed)

@@ -8,6 +8,8 @@
 
 #include "eal_test.h"
 
+#include <rte_log.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -147,10 +149,19 @@ folders_of_killed_processes_go(void **state)
 	assert_int_equal(eal_remove_dead_rundirs("/nonesuch/here/x"), 0);
 }
 
+/* Through syslog an exit could wait for ever for a thread that logs. */
+static void
+what_dpdk_says_goes_to_standard_error_alone(void **state)
+{
+	(void)state;
+	assert_ptr_equal(rte_log_get_stream(), stderr);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_dpdk_says_goes_to_standard_error_alone),
 		cmocka_unit_test(silent_visitors_keep_nobody_out),
 		cmocka_unit_test(a_visitor_is_served_until_it_falls_silent),
 		cmocka_unit_test(folders_of_killed_processes_go),
