@@ -374,6 +374,17 @@ judge_true(struct sim_end *e, const struct sim_frame *f, const uint64_t *syndrom
 	}
 }
 
+/* In a flit that is out of turn one that fits nothing is not counted, and is still a sign (RETRY-27). */
+static bool
+plays_back_ack(const struct sim_frame *f)
+{
+	for (unsigned int i = 0; i < f->hdr.n_flits; i++)
+		if (weft_flit_hdr_get(f->data + WEFT_WIRE_FRAME_LEN(i)).replay_cmd !=
+			WEFT_REPLAY_EXPLICIT)
+			return true;
+	return false;
+}
+
 void
 replay_came(struct sim_end *e, const struct sim_frame *f, const uint64_t *syndrome,
 	const struct weft_llr_in *in, const struct replay_mark *m)
@@ -393,7 +404,8 @@ replay_came(struct sim_end *e, const struct sim_frame *f, const uint64_t *syndro
 		return;
 	if (m->old != 0 && llr_count(e, WEFT_LLR_N_CONFLICTS) != m->conflicts)
 		r->saw = f->hdr.session;
-	if (llr_count(e, WEFT_LLR_N_ACKS) + llr_count(e, WEFT_LLR_N_OUT_OF_WINDOW) != m->acks)
+	if (llr_count(e, WEFT_LLR_N_ACKS) + llr_count(e, WEFT_LLR_N_OUT_OF_WINDOW) != m->acks ||
+		plays_back_ack(f))
 		r->misled = f->hdr.session;
 	s->total.replay[REPLAY_OLD] += (uint64_t)__builtin_popcountll(m->old);
 	if (taken == 0) {
