@@ -140,7 +140,6 @@ static bool
 cli_is_one_file(const char *a, const char *b)
 {
 	struct stat x, y;
-
 	const bool a_is_there = cli_stat(a, &x), b_is_there = cli_stat(b, &y);
 
 	if (strcmp(a, b) == 0 && (strcmp(a, "-") == 0 || !a_is_there))

@@ -21,12 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "weft_loop.h"
 #include "weft_socket.h"
 
 #define DOOR_CALLERS 8
@@ -39,7 +37,7 @@ struct memif_door {
 	/* Set when opened. */
 	struct weft_port *port;
 	char path[WEFT_SOCKET_PATH_MAX];
-	char hidden_path[64];
+	char hidden_path[MEMIF_NAME_MAX];
 	int folder;
 	int listener;
 	int wake;
@@ -195,14 +193,13 @@ door_part(struct memif_door *d)
 {
 	if (d->driver < 0)
 		return;
-	__atomic_store_n(&d->port->held, true, __ATOMIC_RELEASE);
-	weft_loop_quiesce();
+	port_hold(d->port);
 	close(d->driver);
 	close(d->peer);
 	d->driver = -1;
 	d->peer = -1;
 	port_settle_interrupts();
-	__atomic_store_n(&d->port->held, false, __ATOMIC_RELEASE);
+	port_release(d->port);
 }
 
 /* After the handshake there is only the end to talk about. */
@@ -272,7 +269,6 @@ struct memif_door *
 port_memif_door_new(struct weft_port *port, const char *path)
 {
 	struct memif_door *d = calloc(1, sizeof(*d));
-	uint64_t random;
 
 	if (d == NULL)
 		return NULL;
@@ -282,14 +278,11 @@ port_memif_door_new(struct weft_port *port, const char *path)
 		d->callers[i].fd = -1;
 	pthread_mutex_init(&d->lock, NULL);
 	snprintf(d->path, sizeof(d->path), "%s", path);
-	d->folder = memif_open_folder(path);
-	if (d->folder < 0 || getrandom(&random, sizeof(random), 0) != sizeof(random)) {
+	d->folder = memif_name_beside(path, d->hidden_path, sizeof(d->hidden_path));
+	if (d->folder < 0) {
 		port_memif_door_close(d);
 		return NULL;
 	}
-	/* By the descriptor of its folder it is short whatever the folder is called. */
-	snprintf(d->hidden_path, sizeof(d->hidden_path), "/proc/self/fd/%d/.%016llx", d->folder,
-		(unsigned long long)random);
 	return d;
 }
 

@@ -60,8 +60,13 @@ enum memif_received memif_receive(int fd, struct memif_msg *msg, int *carried);
 bool memif_send(int fd, const struct memif_msg *msg, int carried);
 void memif_send_disconnect(int fd, const char *why);
 
-/* The folder of a path, for the names of files in it; -errno. */
-int memif_open_folder(const char *path);
+#define MEMIF_NAME_MAX 64
+
+/*
+ * A name that nobody else has, for a socket in the folder of @path: the name of that folder's
+ * descriptor, which is returned and has to stay open, and a random one in it. Or -errno.
+ */
+int memif_name_beside(const char *path, char *name, size_t len);
 
 #define MEMIF_HAND_REGIONS 4
 #define MEMIF_HAND_MSGS (1 + MEMIF_HAND_REGIONS + 2 + 1) /* init, regions, two rings, connect */

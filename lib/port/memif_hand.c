@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -86,16 +87,23 @@ memif_send_disconnect(int fd, const char *why)
 }
 
 int
-memif_open_folder(const char *path)
+memif_name_beside(const char *path, char *name, size_t len)
 {
 	char folder[WEFT_SOCKET_PATH_MAX] = ".";
 	const char *slash = strrchr(path, '/');
+	uint64_t random;
 	int fd;
 
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return -errno;
 	if (slash != NULL)
 		snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path) + 1, path);
 	fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return fd >= 0 ? fd : -errno;
+	if (fd < 0)
+		return -errno;
+	/* By the descriptor of its folder it is short whatever the folder is called. */
+	snprintf(name, len, "/proc/self/fd/%d/.%016llx", fd, (unsigned long long)random);
+	return fd;
 }
 
 void

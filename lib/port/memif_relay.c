@@ -19,12 +19,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "memif_door_priv.h"
-#include "weft_loop.h"
 #include "weft_socket.h"
 
 #define RELAY_PATIENCE_MS 3000 /* for an answer of the server */
@@ -35,7 +33,7 @@ struct memif_relay {
 	/* Set when made. */
 	struct weft_port *port;
 	char server_path[WEFT_SOCKET_PATH_MAX];
-	char meet_path[64]; /* has a name only while the driver is started */
+	char meet_path[MEMIF_NAME_MAX]; /* has a name only while the driver is started */
 	int folder;
 	int wake;
 	pthread_t thread;
@@ -63,12 +61,11 @@ relay_part(struct memif_relay *r)
 	pthread_mutex_lock(&r->lock);
 	/* One that still waits to be let in hears of it too. */
 	if (r->driver >= 0 || r->listener >= 0) {
-		__atomic_store_n(&r->port->held, true, __ATOMIC_RELEASE);
-		weft_loop_quiesce();
+		port_hold(r->port);
 		relay_close(&r->driver);
 		relay_close(&r->listener);
 		port_settle_interrupts();
-		__atomic_store_n(&r->port->held, false, __ATOMIC_RELEASE);
+		port_release(r->port);
 	}
 	relay_close(&r->server);
 	r->is_joined = r->next_listener >= 0;
@@ -161,7 +158,7 @@ struct memif_relay *
 port_memif_relay_new(struct weft_port *port, const char *server_path)
 {
 	struct memif_relay *r = calloc(1, sizeof(*r));
-	uint64_t random;
+	int rc;
 
 	if (r == NULL)
 		return NULL;
@@ -169,18 +166,17 @@ port_memif_relay_new(struct weft_port *port, const char *server_path)
 	r->listener = r->server = r->driver = r->next_listener = r->next_server = r->wake = -1;
 	pthread_mutex_init(&r->lock, NULL);
 	snprintf(r->server_path, sizeof(r->server_path), "%s", server_path);
-	r->folder = memif_open_folder(server_path);
-	if (r->folder < 0 || getrandom(&random, sizeof(random), 0) != sizeof(random))
+	r->folder = memif_name_beside(server_path, r->meet_path, sizeof(r->meet_path));
+	if (r->folder < 0)
 		goto fail;
-	/* By the descriptor of its folder it is short whatever the folder is called. */
-	snprintf(r->meet_path, sizeof(r->meet_path), "/proc/self/fd/%d/.%016llx", r->folder,
-		(unsigned long long)random);
 	r->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (r->wake < 0 ||
-		rte_ctrl_thread_create(&r->thread, "weft-memif", NULL, relay_main, r) != 0)
+	if (r->wake < 0)
 		goto fail;
-	r->runs = true;
-	return r;
+	rc = rte_ctrl_thread_create(&r->thread, "weft-memif", NULL, relay_main, r);
+	r->runs = rc == 0;
+	if (r->runs)
+		return r;
+	errno = rc < 0 ? -rc : rc;
 
 fail:
 	port_memif_relay_close(r);

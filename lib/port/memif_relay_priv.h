@@ -14,7 +14,7 @@
 
 struct memif_relay;
 
-/* Make a relay for @port to the server at @server_path. NULL: no memory, thread, or folder. */
+/* Make a relay for @port to the server at @server_path. NULL, and errno says why. */
 struct memif_relay *port_memif_relay_new(struct weft_port *port, const char *server_path);
 
 /* Where the driver is to find its server. */

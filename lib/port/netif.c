@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "weft_loop.h"
-
 int
 port_netif_keep(struct weft_port_ctl *ctl, const struct weft_port_spec *spec)
 {
@@ -43,8 +41,7 @@ netif_let_go(struct weft_port *port, bool is_replaced)
 {
 	struct port_netif *n = &port->ctl->netif;
 
-	__atomic_store_n(&port->held, true, __ATOMIC_RELEASE);
-	weft_loop_quiesce();
+	port_hold(port);
 	port_list_lock();
 	port_ethdev_close(&port->ctl->ethdev);
 	n->is_gone = true;
@@ -78,7 +75,7 @@ netif_take(struct weft_port *port, unsigned int index)
 	n->index = index;
 	n->tell_back = true;
 	n->why[0] = '\0';
-	__atomic_store_n(&port->held, false, __ATOMIC_RELEASE);
+	port_release(port);
 }
 
 void

@@ -134,6 +134,14 @@ port_bring_up(struct weft_port *port, const struct weft_port_spec *spec,
 	return 0;
 }
 
+static int
+port_no_socket(const struct weft_port_spec *spec, char *err, size_t errlen)
+{
+	snprintf(err, errlen, "port %s: socket %s cannot be used: %s", spec->name, spec->socket,
+		strerror(errno));
+	return -ENOMEM;
+}
+
 /* A server's driver listens where nobody can find it; who asks for the port comes to the door. */
 static int
 port_bring_up_server(struct weft_port *port, const struct weft_port_spec *spec,
@@ -143,11 +151,8 @@ port_bring_up_server(struct weft_port *port, const struct weft_port_spec *spec,
 	struct memif_door *door = port_memif_door_new(port, spec->socket);
 	int rc;
 
-	if (door == NULL) {
-		snprintf(err, errlen, "port %s: the folder of socket %s cannot be used: %s",
-			spec->name, spec->socket, strerror(errno));
-		return -ENOMEM;
-	}
+	if (door == NULL)
+		return port_no_socket(spec, err, errlen);
 	behind.socket = port_memif_door_behind(door);
 	rc = port_bring_up(port, &behind, facts, choice, err, errlen);
 	if (rc != 0)
@@ -177,11 +182,8 @@ port_bring_up_client(struct weft_port *port, const struct weft_port_spec *spec,
 	struct weft_port_spec own = *spec;
 	int rc;
 
-	if (relay == NULL) {
-		snprintf(err, errlen, "port %s: the folder of socket %s cannot be used: %s",
-			spec->name, spec->socket, strerror(errno));
-		return -ENOMEM;
-	}
+	if (relay == NULL)
+		return port_no_socket(spec, err, errlen);
 	port_memif_relay_lock(relay);
 	rc = port_memif_relay_meet(relay);
 	port_memif_relay_unlock(relay);
@@ -439,6 +441,19 @@ weft_port_close(struct weft_port *port)
 	port_free(port);
 }
 
+void
+port_hold(struct weft_port *port)
+{
+	__atomic_store_n(&port->held, true, __ATOMIC_RELEASE);
+	weft_loop_quiesce();
+}
+
+void
+port_release(struct weft_port *port)
+{
+	__atomic_store_n(&port->held, false, __ATOMIC_RELEASE);
+}
+
 const char *
 weft_port_name(const struct weft_port *port)
 {
@@ -464,13 +479,12 @@ port_connect_anew(struct weft_port *port, uint16_t id)
 	}
 	if (port_memif_relay_meet(ctl->relay) != 0)
 		return;
-	__atomic_store_n(&port->held, true, __ATOMIC_RELEASE);
-	weft_loop_quiesce();
+	port_hold(port);
 	/* A link is down before EAL's interrupt thread is done with taking it down. */
 	port_settle_interrupts();
 	port_memif_restart(id);
 	port_memif_relay_met(ctl->relay);
-	__atomic_store_n(&port->held, false, __ATOMIC_RELEASE);
+	port_release(port);
 	ctl->connect_wait = PORT_CONNECT_TENDS;
 }
 

@@ -121,6 +121,10 @@ struct weft_port_ctl {
 	struct weft_port *next; /* list of open ports, under its lock */
 };
 
+/* Have no lcore in a burst of the port until it is released: waits for a round of the loops. */
+void port_hold(struct weft_port *port);
+void port_release(struct weft_port *port);
+
 /* Ask the machine, choose a driver, and bring the device up. 0, or as weft_port_open(). */
 int port_open_device(
 	struct weft_port *port, const struct weft_port_spec *spec, char *err, size_t errlen);
