@@ -7,18 +7,10 @@
 
 #include "weft_crc.h"
 #include "weft_guard.h"
+#include "weft_kernel_table.h"
 
 #define RUN_MAX 64
 #define UNTOUCHED UINT64_C(0x5555AAAA5555AAAA)
-
-static void
-skip_if_the_cpu_lacks(const struct weft_crc_kernel *row)
-{
-	if (weft_kernel_usable(&row->k, weft_cpu_detect()))
-		return;
-	print_message("  skipped: this CPU lacks what %s needs\n", row->k.name);
-	skip();
-}
 
 static void
 row_agrees_with_definition(void **state)
@@ -28,7 +20,7 @@ row_agrees_with_definition(void **state)
 	struct weft_guard guard;
 	struct weft_rand r;
 
-	skip_if_the_cpu_lacks(row);
+	weft_kernel_need(&row->k);
 	weft_test_seed(&r, row->k.name);
 	weft_guard_open(&guard, RUN_MAX * 256);
 	for (unsigned int n = 0; n <= RUN_MAX; n++) {
@@ -55,7 +47,7 @@ row_takes_flits_at_every_alignment(void **state)
 	struct weft_guard guard;
 	struct weft_rand r;
 
-	skip_if_the_cpu_lacks(row);
+	weft_kernel_need(&row->k);
 	weft_test_seed(&r, row->k.name);
 	weft_guard_open(&guard, 4096);
 	weft_rand_fill(&r, weft_guard_last(&guard, 4096), 4096);
@@ -88,7 +80,7 @@ row_covers_exactly_its_bytes(void **state)
 	const struct weft_crc_kernel *row = *state;
 	_Alignas(WEFT_CACHE_LINE) uint8_t flit[256] = { 0 };
 
-	skip_if_the_cpu_lacks(row);
+	weft_kernel_need(&row->k);
 	for (unsigned int i = 0; i < sizeof(flit); i++) {
 		uint64_t crc, even, odd;
 
@@ -103,50 +95,10 @@ row_covers_exactly_its_bytes(void **state)
 	}
 }
 
-static void
-table_ends_with_a_scalar_row(void **state)
+static const struct weft_kernel *
+find(const char *name, uint32_t features)
 {
-	const struct weft_crc_kernel *last = &weft_crc_kernels[weft_crc_n_kernels - 1];
-
-	(void)state;
-	assert_string_equal(last->k.name, "scalar");
-	assert_int_equal(last->k.needs, 0);
-}
-
-static void
-each_row_is_found_by_name(void **state)
-{
-	(void)state;
-	for (unsigned int i = 0; i < weft_crc_n_kernels; i++) {
-		const struct weft_crc_kernel *row = &weft_crc_kernels[i];
-
-		if (weft_kernel_usable(&row->k, weft_cpu_detect()))
-			assert_ptr_equal(weft_crc_kernel_find(row->k.name, weft_cpu_detect()), row);
-		if (row->k.needs != 0)
-			assert_null(weft_crc_kernel_find(row->k.name, 0));
-	}
-}
-
-static void
-unknown_name_finds_nothing(void **state)
-{
-	(void)state;
-	assert_null(weft_crc_kernel_find("", UINT32_MAX));
-	assert_null(weft_crc_kernel_find("scalarx", UINT32_MAX));
-	assert_null(weft_crc_kernel_find("Scalar", UINT32_MAX));
-}
-
-static void
-no_name_finds_the_best_allowed(void **state)
-{
-	const uint32_t features = weft_cpu_detect();
-	unsigned int best = 0;
-
-	(void)state;
-	while (!weft_kernel_usable(&weft_crc_kernels[best].k, features))
-		best++;
-	assert_ptr_equal(weft_crc_kernel_find(NULL, features), &weft_crc_kernels[best]);
-	assert_string_equal(weft_crc_kernel_find(NULL, 0)->k.name, "scalar");
+	return (const struct weft_kernel *)(const void *)weft_crc_kernel_find(name, features);
 }
 
 static int
@@ -165,11 +117,10 @@ run_row(const struct weft_crc_kernel *row)
 int
 main(void)
 {
+	struct weft_kernel_table table = { weft_crc_kernels, sizeof(weft_crc_kernels[0]),
+		weft_crc_n_kernels, find };
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(table_ends_with_a_scalar_row),
-		cmocka_unit_test(each_row_is_found_by_name),
-		cmocka_unit_test(unknown_name_finds_nothing),
-		cmocka_unit_test(no_name_finds_the_best_allowed),
+		WEFT_KERNEL_TABLE_TESTS(&table),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 

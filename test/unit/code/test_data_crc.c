@@ -13,6 +13,7 @@
 
 #include "crc64_priv.h"
 #include "weft_data_crc.h"
+#include "weft_kernel_table.h"
 
 #define SHORT_MAX 600
 #define ALIGNMENTS 64
@@ -449,51 +450,10 @@ constants_are_those_of_the_specification(void **state)
 	assert_int_equal(weft_crc64_barrett[1], UINT64_C(0x34d926535897936a));
 }
 
-static void
-table_ends_with_a_scalar_row(void **state)
+static const struct weft_kernel *
+find(const char *name, uint32_t features)
 {
-	const struct weft_crc64_kernel *last = &weft_crc64_kernels[weft_crc64_n_kernels - 1];
-
-	(void)state;
-	assert_string_equal(last->k.name, "scalar");
-	assert_int_equal(last->k.needs, 0);
-}
-
-static void
-each_row_is_found_by_name(void **state)
-{
-	(void)state;
-	for (unsigned int i = 0; i < weft_crc64_n_kernels; i++) {
-		const struct weft_crc64_kernel *row = &weft_crc64_kernels[i];
-
-		if (weft_kernel_usable(&row->k, weft_cpu_detect()))
-			assert_ptr_equal(
-				weft_crc64_kernel_find(row->k.name, weft_cpu_detect()), row);
-		if (row->k.needs != 0)
-			assert_null(weft_crc64_kernel_find(row->k.name, 0));
-	}
-}
-
-static void
-unknown_name_finds_nothing(void **state)
-{
-	(void)state;
-	assert_null(weft_crc64_kernel_find("", UINT32_MAX));
-	assert_null(weft_crc64_kernel_find("scalarx", UINT32_MAX));
-	assert_null(weft_crc64_kernel_find("Scalar", UINT32_MAX));
-}
-
-static void
-no_name_finds_the_best_allowed(void **state)
-{
-	const uint32_t features = weft_cpu_detect();
-	unsigned int best = 0;
-
-	(void)state;
-	while (!weft_kernel_usable(&weft_crc64_kernels[best].k, features))
-		best++;
-	assert_ptr_equal(weft_crc64_kernel_find(NULL, features), &weft_crc64_kernels[best]);
-	assert_string_equal(weft_crc64_kernel_find(NULL, 0)->k.name, "scalar");
+	return (const struct weft_kernel *)(const void *)weft_crc64_kernel_find(name, features);
 }
 
 static int
@@ -515,14 +475,13 @@ run_subject(const struct subject *s)
 int
 main(void)
 {
+	struct weft_kernel_table table = { weft_crc64_kernels, sizeof(weft_crc64_kernels[0]),
+		weft_crc64_n_kernels, find };
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(constants_are_those_of_the_specification),
 		cmocka_unit_test(another_first_register_is_passed_as_documented),
 		cmocka_unit_test(more_than_4_gib_is_not_cut_short),
-		cmocka_unit_test(table_ends_with_a_scalar_row),
-		cmocka_unit_test(each_row_is_found_by_name),
-		cmocka_unit_test(unknown_name_finds_nothing),
-		cmocka_unit_test(no_name_finds_the_best_allowed),
+		WEFT_KERNEL_TABLE_TESTS(&table),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 

@@ -8,6 +8,7 @@
 
 #include "sig_model.h"
 #include "weft_guard.h"
+#include "weft_kernel_table.h"
 
 #define SHORT_MAX 700
 #define LONG 4096
@@ -187,29 +188,17 @@ published_vectors_hold(void **state)
 	}
 }
 
-static void
-rows_are_found_by_name_and_by_features(void **state)
+static const struct weft_kernel *
+find(const char *name, uint32_t features)
 {
-	const struct weft_sig_kernel *last = &weft_sig_kernels[weft_sig_n_kernels - 1];
-	const uint32_t features = weft_cpu_detect();
-	unsigned int best = 0;
+	return (const struct weft_kernel *)(const void *)weft_sig_kernel_find(name, features);
+}
 
+static void
+the_best_is_found_without_asking(void **state)
+{
 	(void)state;
-	assert_string_equal(last->k.name, "scalar");
-	assert_int_equal(last->k.needs, 0);
-	assert_ptr_equal(weft_sig_kernel_find(NULL, 0), last);
-	assert_null(weft_sig_kernel_find("scalarx", UINT32_MAX));
-	for (unsigned int i = 0; i < weft_sig_n_kernels; i++) {
-		const struct weft_sig_kernel *row = &weft_sig_kernels[i];
-
-		if (weft_kernel_usable(&row->k, features))
-			assert_ptr_equal(weft_sig_kernel_find(row->k.name, features), row);
-		if (row->k.needs != 0)
-			assert_null(weft_sig_kernel_find(row->k.name, 0));
-	}
-	while (!weft_kernel_usable(&weft_sig_kernels[best].k, features))
-		best++;
-	assert_ptr_equal(weft_sig_kernel_best(), &weft_sig_kernels[best]);
+	assert_ptr_equal(weft_sig_kernel_best(), weft_sig_kernel_find(NULL, weft_cpu_detect()));
 	assert_null(weft_kernel_failure(0));
 }
 
@@ -227,9 +216,12 @@ run_subject(struct subject *s)
 int
 main(void)
 {
+	struct weft_kernel_table table = { weft_sig_kernels, sizeof(weft_sig_kernels[0]),
+		weft_sig_n_kernels, find };
 	static const char *const kinds[] = { "t10dif", "csum", "crc32", "crc32c", "crc64" };
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_are_found_by_name_and_by_features),
+		WEFT_KERNEL_TABLE_TESTS(&table),
+		cmocka_unit_test(the_best_is_found_without_asking),
 	};
 	int failed = cmocka_run_group_tests_name("choice", tests, NULL, NULL);
 
