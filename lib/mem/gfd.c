@@ -6,7 +6,7 @@
  * gets a reply, for a requester that hears nothing can only wait for its timeout.
  */
 
-#include "weft_memory.h"
+#include "weft_gfd.h"
 
 #include <errno.h>
 

@@ -15,7 +15,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "weft_memory.h"
+#include "weft_gfd.h"
 #include "weft_traffic.h"
 
 #define HOSTS 3

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "weft_memory.h"
+#include "weft_gfd.h"
 #include "weft_telem.h"
 
 #define PID 0x20

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "weft_gfam_log.h"
-#include "weft_memory.h"
+#include "weft_gfd.h"
 
 #define PID 0x20
 #define A 5

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "weft_memory.h"
+#include "weft_gfd.h"
 #include "weft_pace.h"
 #include "weft_rand.h"
 #include "weft_telem.h"

@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "weft_memory.h"
+#include "weft_gfd.h"
 #include "weft_xfer.h"
 
 #define MEM (256u << 10)

@@ -8,8 +8,8 @@
  * an address leads and who may go there; without one, everybody reaches everything. A GFD belongs to
  * one thread.
  */
-#ifndef WEFT_MEMORY_H
-#define WEFT_MEMORY_H
+#ifndef WEFT_GFD_H
+#define WEFT_GFD_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -133,4 +133,4 @@ const struct weft_counter *weft_gfd_counters(void);
 }
 #endif
 
-#endif /* WEFT_MEMORY_H */
+#endif /* WEFT_GFD_H */
