@@ -39,8 +39,12 @@
 #define PEER_WINDOW 256 /* flits on their way to the other end */
 #define TRANSFER_WINDOW PEER_CREDITS /* lines of a transfer on their way */
 #define NODE_ERROR_MAX 512
-#define REST_NS UINT64_C(5000000000) /* a link that flaps was seen to hold frames for 3 s */
-#define REST_CXL_NS UINT64_C(60000000000) /* messages wait in switches while a link is down */
+/*
+ * How long a lost write may be on its way: a link that flaps was seen to hold frames for 3 s, and
+ * messages wait in switches while a link is down.
+ */
+#define WRITE_QUARANTINE_NS UINT64_C(5000000000)
+#define WRITE_QUARANTINE_CXL_NS UINT64_C(60000000000)
 #define EDGE_REASONS (WEFT_EDGE_UNEXPECTED + 1)
 
 /* Frames on their way to one port, for as long as it takes none. */
@@ -767,7 +771,7 @@ int fabric_port(const struct node *n, uint16_t dpid);
 void fabric_decide(const struct node *n, uint64_t hpa, struct weft_edge_decision *d);
 
 /** Traffic of a host: who answers at an address by @p t, and how. Uses n->hop. */
-enum weft_traffic_answer fabric_answer(
+enum weft_expect fabric_answer(
 	const struct node *n, const struct weft_topo *t, uint64_t hpa, uint16_t *dpid);
 
 /** Make the tables that @p t asks for, beside those in force. Control thread. 0, or -errno. */

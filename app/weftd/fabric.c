@@ -464,7 +464,7 @@ fabric_decide(const struct node *n, uint64_t hpa, struct weft_edge_decision *d)
 	weft_edge_request(weft_tables_edge(t, 0), WEFT_EDGE_MEM, hpa, WEFT_EDGE_ABSENT, d);
 }
 
-enum weft_traffic_answer
+enum weft_expect
 fabric_answer(const struct node *n, const struct weft_topo *t, uint64_t hpa, uint16_t *dpid)
 {
 	struct weft_resolve_xlat x;
@@ -472,17 +472,17 @@ fabric_answer(const struct node *n, const struct weft_topo *t, uint64_t hpa, uin
 
 	*dpid = n->topo->pid;
 	if (weft_resolve_from(t, n->index, hpa, false, &x, &r, n->hop) != 0)
-		return WEFT_TRAFFIC_NXM;
+		return WEFT_EXPECT_NXM;
 	if (x.rule != NULL && (x.rule->rights & WEFT_TOPO_R) == 0)
-		return WEFT_TRAFFIC_NXM;
+		return WEFT_EXPECT_NXM;
 	/* Also where its edge port stops it: it may not do so for ever. Translations say it later. */
 	if (!n->topo->translates && r.target != WEFT_RESOLVE_NONE &&
 		t->node[r.target].kind == WEFT_TOPO_GFD)
 		*dpid = r.dpid;
 	if (x.rule != NULL && x.rule->rights == WEFT_TOPO_R && r.rule == WEFT_RESOLVE_ALLOWED)
-		return WEFT_TRAFFIC_READ_ONLY;
+		return WEFT_EXPECT_READ_ONLY;
 	if (r.rule == WEFT_RESOLVE_ALLOWED)
-		return WEFT_TRAFFIC_DATA;
-	return r.rule == WEFT_RESOLVE_DENIED || r.rule == WEFT_RESOLVE_NO_GROUP ? WEFT_TRAFFIC_ONES
-	                                                                        : WEFT_TRAFFIC_NXM;
+		return WEFT_EXPECT_DATA;
+	return r.rule == WEFT_RESOLVE_DENIED || r.rule == WEFT_RESOLVE_NO_GROUP ? WEFT_EXPECT_ONES
+	                                                                        : WEFT_EXPECT_NXM;
 }

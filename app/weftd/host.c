@@ -315,7 +315,7 @@ is_closed(const struct node *n, const struct weft_topo *t, uint64_t hpa)
 	uint16_t dpid;
 
 	for (uint64_t i = 0; i < n->topo->traffic.lines; i++)
-		if (fabric_answer(n, t, hpa + i * WEFT_MSG_DATA_LEN, &dpid) == WEFT_TRAFFIC_DATA)
+		if (fabric_answer(n, t, hpa + i * WEFT_MSG_DATA_LEN, &dpid) == WEFT_EXPECT_DATA)
 			return false;
 	return true;
 }
@@ -341,8 +341,8 @@ host_target(const struct node *n, const struct weft_topo *t, const struct weft_t
 	return target;
 }
 
-static enum weft_traffic_answer
-host_place(void *arg, uint64_t hpa, uint16_t *dpid)
+static enum weft_expect
+host_expect(void *arg, uint64_t hpa, uint16_t *dpid)
 {
 	const struct node *n = arg;
 
@@ -450,15 +450,16 @@ host_traffic(struct node *n, const struct weft_topo_traffic *tr, char *err, size
 		.seed = tr->seed,
 		.requests = tr->requests == 0 ? UINT64_MAX : tr->requests,
 		.targets = target,
-		.place = t->is_plain ? NULL : host_place,
-		.place_arg = n,
+		.expect = t->is_plain ? NULL : host_expect,
+		.expect_arg = n,
 		.lines = (uint32_t)tr->lines,
 		.outstanding = tr->outstanding,
 		.rate = tr->rate,
 		.host_index = n->topo->order,
 		.run = n->daemon->run,
 		.write_percent = tr->write_percent,
-		.rest_ns = daemon_is_cxl(n->daemon) ? REST_CXL_NS : REST_NS,
+		.write_quarantine_ns =
+			daemon_is_cxl(n->daemon) ? WRITE_QUARANTINE_CXL_NS : WRITE_QUARANTINE_NS,
 	};
 	size_t size;
 	void *mem;

@@ -431,7 +431,7 @@ answer_of_rule(const struct weft_resolve *r)
 
 /* What --resolve says, and the port's rule for prefixes, which it does not ask about. */
 static enum weft_uio_answer
-place(void *arg, uint64_t addr, uint16_t *dpid)
+uio_expect(void *arg, uint64_t addr, uint16_t *dpid)
 {
 	const struct node *n = arg;
 	const struct weft_topo *t = n->daemon->topo;
@@ -452,7 +452,7 @@ is_closed(struct node *n, uint64_t addr)
 	uint16_t dpid;
 
 	for (uint64_t i = 0; i < n->topo->uio.lines; i += WEFT_UIO_UNIT_LINES)
-		if (place(n, addr + i * WEFT_LINE_LEN, &dpid) == WEFT_UIO_ANSWER_DATA)
+		if (uio_expect(n, addr + i * WEFT_LINE_LEN, &dpid) == WEFT_UIO_ANSWER_DATA)
 			return false;
 	return true;
 }
@@ -485,7 +485,8 @@ make_traffic(struct node *n)
 	struct weft_uio_traffic_cfg cfg = {
 		.seed = tr->seed,
 		.requests = tr->requests == 0 ? UINT64_MAX : tr->requests,
-		.rest_ns = daemon_is_cxl(n->daemon) ? REST_CXL_NS : REST_NS,
+		.write_quarantine_ns =
+			daemon_is_cxl(n->daemon) ? WRITE_QUARANTINE_CXL_NS : WRITE_QUARANTINE_NS,
 		.n_targets = n->daemon->topo->n_segments,
 		.lines = (uint32_t)tr->lines,
 		.outstanding = tr->outstanding,
@@ -494,8 +495,8 @@ make_traffic(struct node *n)
 		.run = n->daemon->run,
 		.bytes = tr->bytes,
 		.write_percent = tr->write_percent,
-		.place = place,
-		.place_arg = n,
+		.expect = uio_expect,
+		.expect_arg = n,
 	};
 	uint64_t *base;
 	size_t size;

@@ -42,14 +42,14 @@ weft_line_state_begin(struct weft_line_state *s, uint32_t run)
 void
 weft_line_state_settle(struct weft_line_state *s)
 {
-	s->unsure = 0;
+	s->version_slack = 0;
 	s->may_be_zero = s->may_be_former = false;
 }
 
 void
 weft_line_state_doubt(struct weft_line_state *s)
 {
-	s->unsure++;
+	s->version_slack++;
 }
 
 void
@@ -62,7 +62,7 @@ bool
 weft_line_state_admits(const struct weft_line_state *s, uint32_t run, uint64_t version)
 {
 	/* A version never written is above `last`; the difference wraps and is no small number. */
-	if (s->last - version <= s->unsure)
+	if (s->last - version <= s->version_slack)
 		return true;
 	if (version == 0)
 		return s->may_be_zero || s->may_be_former;
@@ -72,8 +72,8 @@ weft_line_state_admits(const struct weft_line_state *s, uint32_t run, uint64_t v
 void
 weft_line_state_seen(struct weft_line_state *s, uint32_t run, uint64_t version)
 {
-	if (s->last - version <= s->unsure) {
-		s->unsure = (uint32_t)(s->last - version); /* versions only rise */
+	if (s->last - version <= s->version_slack) {
+		s->version_slack = (uint32_t)(s->last - version); /* versions only rise */
 		s->may_be_zero &= version == 0;
 		s->may_be_former = false;
 	} else if (version == 0) {
@@ -105,11 +105,11 @@ weft_line_state_forget(struct weft_line_state *s, uint32_t run, enum weft_line_l
 
 	if (how == WEFT_LINE_LOST_PARTLY) {
 		s->may_be_former |= s->last != 0 && !is_of_run(s->last, run);
-		s->unsure = writes_of(s, run);
-	} else if (how == WEFT_LINE_LOST_ALL || s->unsure == 0) {
+		s->version_slack = writes_of(s, run);
+	} else if (how == WEFT_LINE_LOST_ALL || s->version_slack == 0) {
 		/* A version that nobody has written: none is admitted but zeros. */
 		s->last = s->last == 0 ? 0 : weft_line_state_next(s, run);
-		s->unsure = 0;
+		s->version_slack = 0;
 		s->may_be_former = false;
 	}
 	s->may_be_zero = true;

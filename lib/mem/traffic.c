@@ -28,16 +28,16 @@
 struct traffic_line {
 	struct weft_line_state state;
 	uint64_t begun_ns; /* busy: when */
-	uint64_t rests_until_ns; /* no write before: a lost one may still arrive */
+	uint64_t no_write_before_ns; /* no write before: a lost one may still arrive */
 	bool busy : 1; /* a request for it is open */
 	bool written : 1; /* a write of it was begun */
-	bool raised : 1; /* the open write is in `state`; one that cannot be done is not */
+	bool write_expected : 1; /* the open write is in `state`; one that cannot be done is not */
 	bool renewed : 1; /* the memory was replaced since the open request began */
 	/* A change of rights may not have come to its GFD yet: answers from before it. */
-	bool may_data : 1;
-	bool may_ones : 1;
-	bool may_nxm : 1;
-	uint8_t answer; /* enum weft_traffic_answer */
+	bool accept_data : 1;
+	bool accept_ones : 1;
+	bool accept_nxm : 1;
+	uint8_t expect; /* enum weft_expect */
 	uint16_t dpid;
 };
 
@@ -133,9 +133,9 @@ place(struct weft_traffic *t, uint64_t i)
 {
 	weft_line_state_init(&t->line[i].state, t->cfg.run);
 	t->line[i].dpid = target_of(t, i)->dpid;
-	if (t->cfg.place != NULL)
-		t->line[i].answer =
-			(uint8_t)t->cfg.place(t->cfg.place_arg, hpa_of(t, i), &t->line[i].dpid);
+	if (t->cfg.expect != NULL)
+		t->line[i].expect =
+			(uint8_t)t->cfg.expect(t->cfg.expect_arg, hpa_of(t, i), &t->line[i].dpid);
 }
 
 struct weft_traffic *
@@ -194,8 +194,8 @@ begin_write(struct weft_traffic *t, uint64_t i, uint64_t now_ns, struct weft_msg
 	weft_line_fill(data, t->cfg.seed, &id);
 	rc = weft_host_write(t->host, l->dpid, id.hpa, data, i, now_ns, msg);
 	if (rc == 0) {
-		l->raised = l->answer == WEFT_TRAFFIC_DATA || l->may_data;
-		if (l->raised)
+		l->write_expected = l->expect == WEFT_EXPECT_DATA || l->accept_data;
+		if (l->write_expected)
 			weft_line_state_begin(&l->state, t->cfg.run);
 		l->written = true;
 		begun(t, i, now_ns, WEFT_TRAFFIC_N_WRITES);
@@ -219,7 +219,7 @@ next_random(struct weft_traffic *t, uint64_t now_ns, struct weft_msg *msg)
 	i = weft_rand_below(&t->rand, t->n_lines);
 	while (t->line[i].busy) /* at most `open` steps, as one line at least is idle */
 		i = i + 1 == t->n_lines ? 0 : i + 1;
-	is_write = is_write && now_ns >= t->line[i].rests_until_ns;
+	is_write = is_write && now_ns >= t->line[i].no_write_before_ns;
 	rc = is_write ? begin_write(t, i, now_ns, msg) : begin_read(t, i, now_ns, msg);
 	if (rc == 0)
 		t->issued++;
@@ -237,7 +237,7 @@ next_sweep(struct weft_traffic *t, uint64_t now_ns, struct weft_msg *msg)
 	for (unsigned int n = 0; n < SWEEP_SKIP_MAX && t->sweep_at < t->n_lines; n++) {
 		const struct traffic_line *l = &t->line[t->sweep_at];
 
-		if (!l->written && l->answer != WEFT_TRAFFIC_READ_ONLY) {
+		if (!l->written && l->expect != WEFT_EXPECT_READ_ONLY) {
 			t->sweep_at++;
 			continue;
 		}
@@ -295,7 +295,7 @@ note_mismatch(struct weft_traffic *t, uint64_t i, enum weft_traffic_counter why,
 	t->first.dpid = l->dpid;
 	t->first.why = (uint8_t)why;
 	t->first.version = version;
-	t->first.version_min = l->state.last - l->state.unsure;
+	t->first.version_min = l->state.last - l->state.version_slack;
 	t->first.version_max = l->state.last;
 }
 
@@ -324,34 +324,34 @@ is_ones(const uint8_t *data)
 	return true;
 }
 
-static enum weft_traffic_answer
+static enum weft_expect
 answer_of(const struct weft_host_completion *c)
 {
 	if ((c->status != WEFT_HOST_NXM && c->status != WEFT_HOST_DONE) || !is_ones(c->data))
-		return WEFT_TRAFFIC_DATA;
-	return c->status == WEFT_HOST_NXM ? WEFT_TRAFFIC_NXM : WEFT_TRAFFIC_ONES;
+		return WEFT_EXPECT_DATA;
+	return c->status == WEFT_HOST_NXM ? WEFT_EXPECT_NXM : WEFT_EXPECT_ONES;
 }
 
 static bool
-may_be(const struct traffic_line *l, enum weft_traffic_answer a)
+may_be(const struct traffic_line *l, enum weft_expect a)
 {
-	return a == WEFT_TRAFFIC_DATA   ? l->may_data
-	       : a == WEFT_TRAFFIC_ONES ? l->may_ones
-	                                : l->may_nxm;
+	return a == WEFT_EXPECT_DATA   ? l->accept_data
+	       : a == WEFT_EXPECT_ONES ? l->accept_ones
+	                               : l->accept_nxm;
 }
 
 static void
 allow(struct traffic_line *l, uint8_t answer)
 {
-	l->may_data |= answer == WEFT_TRAFFIC_DATA;
-	l->may_ones |= answer == WEFT_TRAFFIC_ONES;
-	l->may_nxm |= answer == WEFT_TRAFFIC_NXM;
+	l->accept_data |= answer == WEFT_EXPECT_DATA;
+	l->accept_ones |= answer == WEFT_EXPECT_ONES;
+	l->accept_nxm |= answer == WEFT_EXPECT_NXM;
 }
 
 static bool
 is_changing(const struct traffic_line *l)
 {
-	return l->may_data || l->may_ones || l->may_nxm;
+	return l->accept_data || l->accept_ones || l->accept_nxm;
 }
 
 /* A line that is closed to this host. */
@@ -370,19 +370,18 @@ static void
 complete_read(struct weft_traffic *t, const struct weft_host_completion *c)
 {
 	struct traffic_line *l = &t->line[c->cookie];
-	const enum weft_traffic_answer got = answer_of(c);
-	const enum weft_traffic_answer want = l->answer == WEFT_TRAFFIC_READ_ONLY
-	                                              ? WEFT_TRAFFIC_DATA
-	                                              : (enum weft_traffic_answer)l->answer;
+	const enum weft_expect got = answer_of(c);
+	const enum weft_expect want =
+		l->expect == WEFT_EXPECT_READ_ONLY ? WEFT_EXPECT_DATA : (enum weft_expect)l->expect;
 	const bool is_before = got != want && may_be(l, got);
 
 	t->count[WEFT_TRAFFIC_N_BEFORE] += is_before;
 	/* The first answer as it is now: from here on there are no others. */
 	if (got == want)
-		l->may_data = l->may_ones = l->may_nxm = false;
-	if (is_before && got != WEFT_TRAFFIC_DATA)
+		l->accept_data = l->accept_ones = l->accept_nxm = false;
+	if (is_before && got != WEFT_EXPECT_DATA)
 		return;
-	if (!is_before && want != WEFT_TRAFFIC_DATA)
+	if (!is_before && want != WEFT_EXPECT_DATA)
 		refused(t, c->cookie, got == want);
 	else if (c->status == WEFT_HOST_DONE)
 		verify(t, c->cookie, c->data);
@@ -397,10 +396,10 @@ complete_write(struct weft_traffic *t, uint64_t i)
 {
 	struct traffic_line *l = &t->line[i];
 
-	if (!l->raised) {
+	if (!l->write_expected) {
 		refused(t, i, true);
 	} else if (is_changing(l)) {
-		t->count[WEFT_TRAFFIC_N_BEFORE] += l->answer != WEFT_TRAFFIC_DATA;
+		t->count[WEFT_TRAFFIC_N_BEFORE] += l->expect != WEFT_EXPECT_DATA;
 		weft_line_state_doubt(&l->state);
 	} else {
 		weft_line_state_settle(&l->state);
@@ -414,10 +413,10 @@ lost(struct weft_traffic *t, struct traffic_line *l, const struct weft_host_comp
 	if (c->kind == WEFT_HOST_WRITE) {
 		t->count[WEFT_TRAFFIC_N_UNCERTAIN]++;
 		/* A late one may find the line open, unless it may only be read. */
-		if (!l->raised && l->answer != WEFT_TRAFFIC_READ_ONLY)
+		if (!l->write_expected && l->expect != WEFT_EXPECT_READ_ONLY)
 			weft_line_state_begin(&l->state, t->cfg.run);
 		weft_line_state_doubt(&l->state);
-		l->rests_until_ns = l->begun_ns + c->latency_ns + t->cfg.rest_ns;
+		l->no_write_before_ns = l->begun_ns + c->latency_ns + t->cfg.write_quarantine_ns;
 	}
 }
 
@@ -431,7 +430,7 @@ complete_renewed(
 {
 	if (c->kind == WEFT_HOST_READ)
 		return;
-	if (!l->raised && l->answer != WEFT_TRAFFIC_READ_ONLY)
+	if (!l->write_expected && l->expect != WEFT_EXPECT_READ_ONLY)
 		weft_line_state_begin(&l->state, t->cfg.run);
 	weft_line_state_doubt(&l->state);
 }
@@ -476,12 +475,12 @@ weft_traffic_change(struct weft_traffic *t, const struct weft_traffic_change *c)
 		struct traffic_line *l = &t->line[i];
 
 		if (c->lines[i].before != c->lines[i].after) {
-			allow(l, l->answer);
+			allow(l, l->expect);
 			allow(l, c->lines[i].before);
 			/* An edge port that opens before the rights do, or closes behind them. */
-			allow(l, WEFT_TRAFFIC_ONES);
+			allow(l, WEFT_EXPECT_ONES);
 		}
-		l->answer = c->lines[i].after;
+		l->expect = c->lines[i].after;
 		l->dpid = c->lines[i].dpid;
 	}
 	return 0;

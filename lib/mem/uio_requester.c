@@ -18,7 +18,7 @@
 #define ANYBODY UINT16_MAX
 
 /* Each in the order of time. */
-enum queue { FREE, OPEN, RESTING, QUEUES };
+enum queue { FREE, OPEN, QUARANTINE, QUEUES };
 
 struct slot {
 	uint64_t cookie;
@@ -227,7 +227,7 @@ end(struct weft_uio_requester *r, struct slot *s, enum weft_uio_end how, uint64_
 		return;
 	s->tag = (uint16_t)((s->tag + r->cfg.tags) % WEFT_UIO_TAGS);
 	s->since_ns = now_ns;
-	move(r, s, how == WEFT_UIO_LOST ? RESTING : FREE);
+	move(r, s, how == WEFT_UIO_LOST ? QUARANTINE : FREE);
 	if (how != WEFT_UIO_LOST)
 		weft_latency_add(&r->latency, d->latency_ns);
 }
@@ -314,7 +314,7 @@ weft_uio_expire(struct weft_uio_requester *r, uint64_t now_ns, weft_uio_lost_fn 
 	unsigned int n = 0;
 	struct slot *s, *behind;
 
-	while ((s = oldest(r, RESTING)) != NULL && now_ns - s->since_ns >= r->cfg.quarantine_ns)
+	while ((s = oldest(r, QUARANTINE)) != NULL && now_ns - s->since_ns >= r->cfg.quarantine_ns)
 		move(r, s, FREE);
 	/* In the order of real time; what a clock that stood still has kept young is passed over. */
 	for (s = oldest(r, OPEN); n < max && s != NULL && now_ns - s->since_ns >= r->cfg.timeout_ns;
@@ -344,7 +344,7 @@ weft_uio_abort(struct weft_uio_requester *r, uint16_t dpid, bool is_over, uint64
 			lose(r, s, now_ns, fn, arg);
 			n++;
 		}
-		if (s->queue == RESTING && is_over)
+		if (s->queue == QUARANTINE && is_over)
 			move(r, s, FREE);
 	}
 	return n;

@@ -28,7 +28,7 @@
 struct unit {
 	struct weft_line_state line[WEFT_UIO_UNIT_LINES];
 	uint64_t begun_ns; /* busy: when */
-	uint64_t rests_until_ns; /* no write before: a lost one may still arrive */
+	uint64_t no_write_before_ns; /* no write before: a lost one may still arrive */
 	uint16_t dpid; /* who answers */
 	bool busy;
 	bool renewed; /* the memory was replaced since the open request began */
@@ -119,8 +119,8 @@ unit_init(struct weft_uio_traffic *s, uint64_t i)
 
 	for (unsigned int k = 0; k < WEFT_UIO_UNIT_LINES; k++)
 		weft_line_state_init(&u->line[k], s->cfg.run);
-	if (s->cfg.place != NULL)
-		u->answer = (uint8_t)s->cfg.place(s->cfg.place_arg, addr_of(s, i, 0), &u->dpid);
+	if (s->cfg.expect != NULL)
+		u->answer = (uint8_t)s->cfg.expect(s->cfg.expect_arg, addr_of(s, i, 0), &u->dpid);
 }
 
 struct weft_uio_traffic *
@@ -215,7 +215,7 @@ next_random(struct weft_uio_traffic *s, uint64_t now_ns, struct weft_io_tlp *t, 
 	r->first = (unsigned int)weft_rand_below(&s->rand, WEFT_UIO_UNIT_LINES + 1 - r->n);
 	while (s->unit[r->unit].busy) /* at most `open` steps, as one unit at least is idle */
 		r->unit = r->unit + 1 == s->n_units ? 0 : r->unit + 1;
-	is_write = is_write && now_ns >= s->unit[r->unit].rests_until_ns;
+	is_write = is_write && now_ns >= s->unit[r->unit].no_write_before_ns;
 	rc = is_write ? begin_write(s, r, now_ns, t) : begin_read(s, r, now_ns, t);
 	s->issued += rc == 0;
 	return rc;
@@ -333,7 +333,7 @@ lost(struct weft_uio_traffic *s, const struct range *r, const struct weft_uio_do
 	for (unsigned int i = 0; i < r->n; i++)
 		weft_line_state_doubt(&u->line[r->first + i]);
 	s->count[WEFT_UIO_TRAFFIC_N_UNCERTAIN] += r->n;
-	u->rests_until_ns = u->begun_ns + d->latency_ns + s->cfg.rest_ns;
+	u->no_write_before_ns = u->begun_ns + d->latency_ns + s->cfg.write_quarantine_ns;
 }
 
 /* It was refused, or is poison. A write that was refused was not done: its lines are as before. */

@@ -19,11 +19,11 @@ extern "C" {
 #define WEFT_LINE_RUN_SHIFT 40
 #define WEFT_LINE_RUN_MAX 0xFFFFFFu
 
-/** The line holds a version from last - unsure to last, or what the two flags allow. */
+/** The line holds a version from last - version_slack to last, or what the two flags allow. */
 struct weft_line_state {
 	uint64_t
 		last; /**< written last, lost writes included; or read, if it is of an earlier run */
-	uint32_t unsure; /**< lost writes that nothing has settled yet */
+	uint32_t version_slack; /**< lost writes that nothing has settled yet */
 	bool may_be_zero; /**< as new memory is */
 	bool may_be_former; /**< zeros, or any version of an earlier run */
 };

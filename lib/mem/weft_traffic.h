@@ -31,18 +31,18 @@ struct weft_traffic_target {
 };
 
 /** How reads of a line are to be answered. */
-enum weft_traffic_answer {
-	WEFT_TRAFFIC_DATA, /**< what was written */
-	WEFT_TRAFFIC_ONES, /**< all ones: there is no right to it, and writes change nothing */
-	WEFT_TRAFFIC_NXM, /**< MemData-NXM, all ones: it leads nowhere, as above */
-	WEFT_TRAFFIC_READ_ONLY /**< zeros, as nobody writes it: writes change nothing */
+enum weft_expect {
+	WEFT_EXPECT_DATA, /**< what was written */
+	WEFT_EXPECT_ONES, /**< all ones: there is no right to it, and writes change nothing */
+	WEFT_EXPECT_NXM, /**< MemData-NXM, all ones: it leads nowhere, as above */
+	WEFT_EXPECT_READ_ONLY /**< zeros, as nobody writes it: writes change nothing */
 };
 
 /**
  * Says about the line at @p hpa who answers, in @p dpid, and how. Called within
  * weft_traffic_init(), once for each line.
  */
-typedef enum weft_traffic_answer (*weft_traffic_place_fn)(void *arg, uint64_t hpa, uint16_t *dpid);
+typedef enum weft_expect (*weft_expect_fn)(void *arg, uint64_t hpa, uint16_t *dpid);
 
 struct weft_traffic_cfg {
 	uint64_t seed; /**< of the choices and of the data; the same for all hosts is fine */
@@ -51,7 +51,7 @@ struct weft_traffic_cfg {
 	 * How long after its loss a write may still arrive. Its line is only read meanwhile: a
 	 * write that arrives after a later one of the same line would undo it. 0: none arrives late
 	 */
-	uint64_t rest_ns;
+	uint64_t write_quarantine_ns;
 	const struct weft_traffic_target *targets; /**< copied */
 	uint32_t n_targets; /**< 1..4095 */
 	uint32_t lines; /**< lines owned in each GFD, 1..2^24 */
@@ -66,8 +66,8 @@ struct weft_traffic_cfg {
 	 */
 	uint32_t run;
 	uint8_t write_percent; /**< 0..100 */
-	weft_traffic_place_fn place; /**< NULL: the target's dpid, with data */
-	void *place_arg;
+	weft_expect_fn expect; /**< NULL: the target's dpid, with data */
+	void *expect_arg;
 };
 
 /** Row order of weft_traffic_counters() and of the values. */
@@ -80,7 +80,7 @@ enum weft_traffic_counter {
 
 /** What a change of rights makes of a line. */
 struct weft_traffic_line_change {
-	uint8_t before; /**< enum weft_traffic_answer by what is in force until then */
+	uint8_t before; /**< enum weft_expect by what is in force until then */
 	uint8_t after; /**< and from then on */
 	uint16_t dpid; /**< who answers */
 };

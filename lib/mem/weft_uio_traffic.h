@@ -42,7 +42,7 @@ struct weft_uio_traffic_cfg {
 	uint64_t seed; /**< of the choices and of the data; the same for all sources is fine */
 	uint64_t requests; /**< reads and writes before the sweep */
 	/** How long after its loss a write may still arrive: its lines are only read meanwhile. */
-	uint64_t rest_ns;
+	uint64_t write_quarantine_ns;
 	const uint64_t
 		*base; /**< address of each target's first own line; multiple of 256; copied */
 	uint32_t n_targets; /**< 1..4096 */
@@ -53,8 +53,8 @@ struct weft_uio_traffic_cfg {
 	uint32_t run; /**< as that of weft_traffic_cfg */
 	uint16_t bytes; /**< most of a request: 64, 128, 192 or 256 */
 	uint8_t write_percent; /**< 0..100 */
-	weft_uio_place_fn place; /**< NULL: data everywhere, of DPID 0 */
-	void *place_arg;
+	weft_uio_place_fn expect; /**< NULL: data everywhere, of DPID 0 */
+	void *expect_arg;
 };
 
 /** Row order of weft_uio_traffic_counters() and of the values. */

@@ -251,7 +251,7 @@ lab_new(const char *what, const struct faults *faults)
 		.lines = LINES,
 		.outstanding = TAGS,
 		.write_percent = 40,
-		.rest_ns = faults->rest,
+		.write_quarantine_ns = faults->rest,
 	};
 
 	memset(&lab, 0, sizeof(lab));

@@ -505,12 +505,12 @@ expect_found(unsigned int mismatches, enum weft_traffic_counter why, unsigned in
 	rig_free();
 }
 
-static enum weft_traffic_answer
+static enum weft_expect
 place_closed(void *arg, uint64_t hpa, uint16_t *dpid)
 {
 	assert_true(hpa >= BASE + HOST_INDEX * LINES * 64 && hpa < BASE + ROOM * 64);
 	*dpid = PID + 1;
-	return *(const enum weft_traffic_answer *)arg;
+	return *(const enum weft_expect *)arg;
 }
 
 /* Lines that are closed: whoever answers with anything but what is due is found out. */
@@ -520,7 +520,7 @@ closed_lines_hold_ones_of_the_right_kind(void **state)
 	static const struct {
 		uint8_t op, poison, fill,
 			flip; /* MemData or NXM; bytes, and a change of the last */
-		bool right[3]; /* by enum weft_traffic_answer */
+		bool right[3]; /* by enum weft_expect */
 	} given[] = {
 		{ WEFT_S2M_DRS_MEMDATA, 0, 0xFF, 0, { false, true, false } },
 		{ WEFT_S2M_DRS_MEMDATA_NXM, 0, 0xFF, 0, { false, false, true } },
@@ -531,14 +531,14 @@ closed_lines_hold_ones_of_the_right_kind(void **state)
 	};
 
 	(void)state;
-	for (enum weft_traffic_answer due = 0; due <= WEFT_TRAFFIC_NXM; due++) {
+	for (enum weft_expect due = 0; due <= WEFT_EXPECT_NXM; due++) {
 		for (size_t g = 0; g < WEFT_ARRAY_SIZE(given); g++) {
 			struct weft_traffic_cfg cfg = cfg_of(1, 0);
 			const bool right = given[g].right[due];
 			struct weft_msg m, reply = { .kind = WEFT_MSG_S2M_DRS };
 
-			cfg.place = place_closed;
-			cfg.place_arg = &due;
+			cfg.expect = place_closed;
+			cfg.expect_arg = &due;
 			rig_new(&cfg);
 			assert_int_equal(weft_traffic_next(rig.traffic, 0, &m), -EAGAIN);
 			assert_int_equal(weft_host_grant(rig.host, PID + 1, 1, 1), 0);
@@ -566,12 +566,12 @@ closed_lines_hold_ones_of_the_right_kind(void **state)
 static void
 writes_to_closed_lines_are_swept_as_closed(void **state)
 {
-	enum weft_traffic_answer due = WEFT_TRAFFIC_ONES;
+	enum weft_expect due = WEFT_EXPECT_ONES;
 	struct weft_traffic_cfg cfg = cfg_of(50, 100);
 
 	(void)state;
-	cfg.place = place_closed;
-	cfg.place_arg = &due;
+	cfg.expect = place_closed;
+	cfg.expect_arg = &due;
 	rig_new(&cfg);
 	rig.gfd.pid = PID + 1;
 	assert_int_equal(weft_host_grant(rig.host, PID + 1, 1, 1), 0);
@@ -589,17 +589,17 @@ static bool writes_all; /* the GFD does writes that it should not */
 
 /* One request, answered by tables that say @as of every line. @return whether it was a write */
 static bool
-step_as(enum weft_traffic_answer as)
+step_as(enum weft_expect as)
 {
 	struct weft_msg m, reply = { .kind = WEFT_MSG_S2M_DRS };
 
 	assert_int_equal(weft_traffic_next(rig.traffic, ++rig.now, &m), 0);
-	if (as == WEFT_TRAFFIC_DATA || (writes_all && m.kind == WEFT_MSG_M2S_RWD)) {
+	if (as == WEFT_EXPECT_DATA || (writes_all && m.kind == WEFT_MSG_M2S_RWD)) {
 		assert_int_equal(weft_gfd_request(&rig.gfd, &m, &reply), WEFT_OK);
 	} else if (m.kind == WEFT_MSG_M2S_RWD) {
 		reply = (struct weft_msg){ .kind = WEFT_MSG_S2M_NDR, .op = WEFT_S2M_NDR_CMP };
 	} else {
-		reply.op = as == WEFT_TRAFFIC_NXM ? WEFT_S2M_DRS_MEMDATA_NXM : WEFT_S2M_DRS_MEMDATA;
+		reply.op = as == WEFT_EXPECT_NXM ? WEFT_S2M_DRS_MEMDATA_NXM : WEFT_S2M_DRS_MEMDATA;
 		memset(reply.data, 0xFF, sizeof(reply.data));
 	}
 	reply.dpid = m.spid;
@@ -609,7 +609,7 @@ step_as(enum weft_traffic_answer as)
 }
 
 static int
-change_to(enum weft_traffic_answer before, enum weft_traffic_answer after)
+change_to(enum weft_expect before, enum weft_expect after)
 {
 	struct weft_traffic_line_change lines[LINES];
 	const struct weft_traffic_change c = { &target, lines };
@@ -627,15 +627,14 @@ answers_follow_changes_of_rights(void **state)
 {
 	const struct weft_traffic_cfg cfg = cfg_of(200000, 50);
 	struct weft_rand r;
-	enum weft_traffic_answer now = WEFT_TRAFFIC_DATA;
+	enum weft_expect now = WEFT_EXPECT_DATA;
 	unsigned int late = 0;
 
 	(void)state;
 	weft_test_seed(&r, "answers_follow_changes_of_rights");
 	rig_new(&cfg);
 	for (unsigned int i = 0; i < 2000; i++) {
-		const enum weft_traffic_answer next =
-			(enum weft_traffic_answer)weft_rand_below(&r, 3);
+		const enum weft_expect next = (enum weft_expect)weft_rand_below(&r, 3);
 		uint64_t n;
 
 		assert_int_equal(change_to(now, next), 0);
@@ -645,7 +644,7 @@ answers_follow_changes_of_rights(void **state)
 			step_as(next);
 		now = next;
 	}
-	assert_int_equal(change_to(now, WEFT_TRAFFIC_DATA), 0);
+	assert_int_equal(change_to(now, WEFT_EXPECT_DATA), 0);
 	weft_traffic_stop(rig.traffic);
 	run_to_end();
 	assert_int_equal(count(WEFT_TRAFFIC_N_MISMATCHES) + count(WEFT_TRAFFIC_N_FAILED), 0);
@@ -660,12 +659,12 @@ rights_do_not_come_back_by_themselves(void **state)
 	const struct weft_traffic_cfg cfg = cfg_of(1000, 0);
 
 	(void)state;
-	for (enum weft_traffic_answer was = 0; was <= WEFT_TRAFFIC_NXM; was++) {
-		const enum weft_traffic_answer is =
-			was == WEFT_TRAFFIC_DATA ? WEFT_TRAFFIC_ONES : WEFT_TRAFFIC_DATA;
+	for (enum weft_expect was = 0; was <= WEFT_EXPECT_NXM; was++) {
+		const enum weft_expect is =
+			was == WEFT_EXPECT_DATA ? WEFT_EXPECT_ONES : WEFT_EXPECT_DATA;
 
 		rig_new(&cfg);
-		assert_int_equal(change_to(WEFT_TRAFFIC_DATA, was), 0);
+		assert_int_equal(change_to(WEFT_EXPECT_DATA, was), 0);
 		for (unsigned int i = 0; i < 100; i++)
 			step_as(was);
 		assert_int_equal(change_to(was, is), 0);
@@ -688,25 +687,25 @@ writes_without_rights_are_found_later(void **state)
 
 	(void)state;
 	rig_new(&cfg);
-	assert_int_equal(change_to(WEFT_TRAFFIC_DATA, WEFT_TRAFFIC_ONES), 0);
+	assert_int_equal(change_to(WEFT_EXPECT_DATA, WEFT_EXPECT_ONES), 0);
 	for (unsigned int i = 0; i < 200; i++)
-		step_as(WEFT_TRAFFIC_ONES);
-	while (!step_as(WEFT_TRAFFIC_ONES))
+		step_as(WEFT_EXPECT_ONES);
+	while (!step_as(WEFT_EXPECT_ONES))
 		;
-	assert_int_equal(change_to(WEFT_TRAFFIC_ONES, WEFT_TRAFFIC_DATA), 0);
+	assert_int_equal(change_to(WEFT_EXPECT_ONES, WEFT_EXPECT_DATA), 0);
 	run_to_end();
 	assert_int_equal(count(WEFT_TRAFFIC_N_MISMATCHES), 0);
 	rig_free();
 
 	rig_new(&cfg);
-	assert_int_equal(change_to(WEFT_TRAFFIC_DATA, WEFT_TRAFFIC_ONES), 0);
+	assert_int_equal(change_to(WEFT_EXPECT_DATA, WEFT_EXPECT_ONES), 0);
 	for (unsigned int i = 0; i < 400; i++) {
 		writes_all = i >= 200;
-		step_as(WEFT_TRAFFIC_ONES);
+		step_as(WEFT_EXPECT_ONES);
 	}
 	writes_all = false;
 	assert_int_equal(count(WEFT_TRAFFIC_N_MISMATCHES), 0);
-	assert_int_equal(change_to(WEFT_TRAFFIC_ONES, WEFT_TRAFFIC_DATA), 0);
+	assert_int_equal(change_to(WEFT_EXPECT_ONES, WEFT_EXPECT_DATA), 0);
 	weft_traffic_stop(rig.traffic);
 	run_to_end();
 	assert_int_equal(count(WEFT_TRAFFIC_N_STALE), LINES);
@@ -722,11 +721,11 @@ change_waits_for_open_requests(void **state)
 	(void)state;
 	rig_new(&cfg);
 	assert_int_equal(weft_traffic_next(rig.traffic, ++rig.now, &m), 0);
-	assert_int_equal(change_to(WEFT_TRAFFIC_DATA, WEFT_TRAFFIC_ONES), -EBUSY);
+	assert_int_equal(change_to(WEFT_EXPECT_DATA, WEFT_EXPECT_ONES), -EBUSY);
 	assert_int_equal(weft_gfd_request(&rig.gfd, &m, &reply), WEFT_OK);
 	answer(&reply);
 	assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), 1);
-	assert_int_equal(change_to(WEFT_TRAFFIC_DATA, WEFT_TRAFFIC_ONES), 0);
+	assert_int_equal(change_to(WEFT_EXPECT_DATA, WEFT_EXPECT_ONES), 0);
 	rig_free();
 }
 
@@ -734,13 +733,13 @@ change_waits_for_open_requests(void **state)
 static void
 writes_to_read_only_lines_are_found(void **state)
 {
-	enum weft_traffic_answer due = WEFT_TRAFFIC_READ_ONLY;
+	enum weft_expect due = WEFT_EXPECT_READ_ONLY;
 	struct weft_traffic_cfg cfg = cfg_of(50, 100);
 
 	(void)state;
 	for (unsigned int obeys = 0; obeys < 2; obeys++) {
-		cfg.place = place_closed;
-		cfg.place_arg = &due;
+		cfg.expect = place_closed;
+		cfg.expect_arg = &due;
 		rig_new(&cfg);
 		rig.gfd.pid = PID + 1;
 		assert_int_equal(weft_host_grant(rig.host, PID + 1, 1, 1), 0);
@@ -948,7 +947,7 @@ line_of_a_lost_write_is_only_read_until_its_rest_is_over(void **state)
 	(void)state;
 	cfg.lines = 1;
 	cfg.first_line = HOST_INDEX * LINES;
-	cfg.rest_ns = 50;
+	cfg.write_quarantine_ns = 50;
 	rig_new(&cfg);
 	lose(true);
 	lost_at = rig.now;

@@ -137,7 +137,7 @@ world_make(struct world *w, unsigned int loss_percent, uint16_t bytes)
 	uint64_t base[TARGETS];
 	struct weft_uio_traffic_cfg tc = { .seed = 3,
 		.requests = 20000,
-		.rest_ns = TIMEOUT,
+		.write_quarantine_ns = TIMEOUT,
 		.base = base,
 		.n_targets = TARGETS,
 		.lines = LINES,
@@ -145,7 +145,7 @@ world_make(struct world *w, unsigned int loss_percent, uint16_t bytes)
 		.writer = 5,
 		.bytes = bytes,
 		.write_percent = 50,
-		.place = place };
+		.expect = place };
 	struct weft_rand rand = w->rand;
 	const uint32_t rate = w->rate;
 
