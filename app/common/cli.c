@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "weft_cpu.h"
+#include "weft_words.h"
 #include "words.h"
 
 static volatile sig_atomic_t stopped;
@@ -77,16 +78,15 @@ cli_number(const char *option, const char *text, uint64_t least, uint64_t most)
 unsigned int
 cli_word(const char *option, const char *text, const char *const *words)
 {
+	const int found = weft_words_find(words, text);
 	char list[256] = "";
 	size_t used = 0;
 
-	for (unsigned int i = 0; words[i] != NULL; i++) {
-		if (strcmp(words[i], text) == 0)
-			return i;
-		if (used < sizeof(list))
-			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
-				i == 0 ? "" : ", ", words[i]);
-	}
+	if (found >= 0)
+		return (unsigned int)found;
+	for (unsigned int i = 0; words[i] != NULL && used < sizeof(list); i++)
+		used += (size_t)snprintf(
+			list + used, sizeof(list) - used, "%s%s", i == 0 ? "" : ", ", words[i]);
 	cli_usage("%s: expected one of %s, got \"%s\"", option, list, text);
 }
 

@@ -21,7 +21,6 @@
 #define LINE_GBPS 100.0
 #define REQUESTS_UNDER_WAY 32
 
-static const char *const page_words[WEFT_ATC_CLASSES] = { "4K", "64K", "2M", "1G" };
 static const unsigned int rtt_us[] = { 2, 5, 10 };
 
 struct sim_row {
@@ -143,10 +142,10 @@ static void
 print_row(const struct sim_row *row)
 {
 	printf("%-9s %4s %8u %8u %8.4f %9.4f %13.0f %12.2f   %.1f %.1f %.1f\n", row->workload,
-		page_words[row->page], row->entries, row->prefetch, ratio(row->hits, row->accesses),
-		ratio(row->visit_hits, row->visits), requests_per_gib(row),
-		ratio(row->translations, row->requests), gbps_at(row, rtt_us[0]),
-		gbps_at(row, rtt_us[1]), gbps_at(row, rtt_us[2]));
+		weft_atc_class_words[row->page], row->entries, row->prefetch,
+		ratio(row->hits, row->accesses), ratio(row->visit_hits, row->visits),
+		requests_per_gib(row), ratio(row->translations, row->requests),
+		gbps_at(row, rtt_us[0]), gbps_at(row, rtt_us[1]), gbps_at(row, rtt_us[2]));
 	fflush(stdout);
 }
 
@@ -154,13 +153,13 @@ static json_t *
 row_json(const struct sim_row *row)
 {
 	return json_pack("{s:s, s:s, s:i, s:i, s:I, s:f, s:f, s:f, s:f, s:[f, f, f]}", "workload",
-		row->workload, "page", page_words[row->page], "entries", (int)row->entries,
-		"prefetch", (int)row->prefetch, "accesses", (json_int_t)row->accesses, "hit_ratio",
-		ratio(row->hits, row->accesses), "visit_hit_ratio",
-		ratio(row->visit_hits, row->visits), "requests_per_gib", requests_per_gib(row),
-		"translations_per_request", ratio(row->translations, row->requests),
-		"gbps_at_rtt_2_5_10_us", gbps_at(row, rtt_us[0]), gbps_at(row, rtt_us[1]),
-		gbps_at(row, rtt_us[2]));
+		row->workload, "page", weft_atc_class_words[row->page], "entries",
+		(int)row->entries, "prefetch", (int)row->prefetch, "accesses",
+		(json_int_t)row->accesses, "hit_ratio", ratio(row->hits, row->accesses),
+		"visit_hit_ratio", ratio(row->visit_hits, row->visits), "requests_per_gib",
+		requests_per_gib(row), "translations_per_request",
+		ratio(row->translations, row->requests), "gbps_at_rtt_2_5_10_us",
+		gbps_at(row, rtt_us[0]), gbps_at(row, rtt_us[1]), gbps_at(row, rtt_us[2]));
 }
 
 /* Every combination of one workload. */

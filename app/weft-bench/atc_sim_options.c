@@ -14,8 +14,6 @@
 #define ENTRIES_MAX (1u << 23)
 #define ACCESSES_MAX UINT64_C(1000000000)
 
-static const char *const page_words[] = { "4K", "64K", "2M", "1G", NULL };
-
 void
 atc_sim_defaults(struct atc_sim_cfg *cfg)
 {
@@ -79,7 +77,7 @@ atc_sim_page(struct atc_sim_cfg *cfg, char *text)
 {
 	cfg->pages = 0;
 	for (char *word = strtok(text, ","); word != NULL; word = strtok(NULL, ","))
-		cfg->pages |= (uint8_t)(1u << cli_word("--atc-page", word, page_words));
+		cfg->pages |= (uint8_t)(1u << cli_word("--atc-page", word, weft_atc_class_words));
 	if (cfg->pages == 0)
 		cli_usage("--atc-page: expected a page size, got nothing");
 }

@@ -27,6 +27,7 @@
 #include "words.h"
 #include "weft_keys.h"
 #include "weft_pipe.h"
+#include "weft_words.h"
 
 #define POOL_FRAMES 255
 #define NOISE_MAX 1500
@@ -184,18 +185,12 @@ parse_probability(const char *option, const char *text)
 static void
 parse_option(struct options *o, int opt)
 {
-	static const char *const modes[] = { "cxl", "rxl", NULL };
-	static const char *const forms[] = { "pseudo", "xor", "none", NULL };
-	static const char *const orders[] = { "r0", "r7", NULL };
-	static const char *const ides[] = { "off", "containment", "skid", NULL };
-	static const char *const on_off[] = { "off", "on", NULL };
-	static const char *const poisons[] = { "open", "protected", NULL };
 	char err[512];
 
 	switch (opt) {
 	case OPT_FLITS: o->flits = cli_number("--flits", optarg, 1, UINT64_C(1) << 40); break;
 	case OPT_OUT: o->out = optarg; break;
-	case OPT_MODE: o->key.mode = (uint8_t)cli_word("--mode", optarg, modes); break;
+	case OPT_MODE: o->key.mode = (uint8_t)cli_word("--mode", optarg, weft_mode_words); break;
 	case OPT_FRAME_FLITS:
 		o->frame_flits =
 			(unsigned int)cli_number("--frame-flits", optarg, 1, WEFT_WIRE_FLITS_MAX);
@@ -214,16 +209,20 @@ parse_option(struct options *o, int opt)
 		o->key.session = (uint32_t)cli_number("--session", optarg, 0, UINT32_MAX);
 		o->has_session = true;
 		break;
-	case OPT_ISN: o->conn.isn = cli_word("--isn", optarg, forms); break;
-	case OPT_CRC_ORDER: o->conn.order = cli_word("--crc-order", optarg, orders); break;
+	case OPT_ISN: o->conn.isn = cli_word("--isn", optarg, weft_isn_words); break;
+	case OPT_CRC_ORDER:
+		o->conn.order = cli_word("--crc-order", optarg, weft_crc_order_words);
+		break;
 	case OPT_FIRST_SEQ:
 		o->conn.first =
 			(uint16_t)cli_number("--first-seq", optarg, 0, WEFT_ISN_NUMBERS - 1);
 		break;
-	case OPT_IDE: o->conn.ide = cli_word("--ide", optarg, ides); break;
+	case OPT_IDE: o->conn.ide = cli_word("--ide", optarg, weft_ide_mode_words); break;
 	case OPT_KEY_FILE: o->key_file = optarg; break;
-	case OPT_PCRC: o->conn.pcrc = cli_word("--pcrc", optarg, on_off) == 1; break;
-	case OPT_POISON: o->conn.poison = cli_word("--poison", optarg, poisons) == 1; break;
+	case OPT_PCRC: o->conn.pcrc = cli_word("--pcrc", optarg, weft_switch_words) == 1; break;
+	case OPT_POISON:
+		o->conn.poison = cli_word("--poison", optarg, weft_ide_poison_words) == 1;
+		break;
 	case OPT_LATE_POISON: o->ide.poison = parse_probability("--late-poison", optarg); break;
 	case OPT_TRUNCATE: o->ide.truncate = parse_probability("--truncate", optarg); break;
 	case OPT_REFRESH:

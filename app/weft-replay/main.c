@@ -22,6 +22,7 @@
 #include "report.h"
 #include "start.h"
 #include "weft_file.h"
+#include "weft_words.h"
 #include "words.h"
 
 #define POOL_FRAMES 4095
@@ -148,30 +149,26 @@ static const struct option long_options[] = {
 static void
 parse_option(struct options *o, int opt)
 {
-	static const char *const modes[] = { "cxl", "rxl", NULL };
-	static const char *const forms[] = { "hbr", "pbr", NULL };
-	static const char *const isns[] = { "pseudo", "xor", "none", NULL };
-	static const char *const orders[] = { "r0", "r7", NULL };
-	static const char *const ides[] = { "off", "containment", "skid", NULL };
-	static const char *const on_off[] = { "off", "on", NULL };
-	static const char *const poisons[] = { "open", "protected", NULL };
-
 	switch (opt) {
 	case OPT_IN: o->in = optarg; break;
-	case OPT_MODE: o->rx.mode = (int)cli_word("--mode", optarg, modes); break;
-	case OPT_ISN: o->rx.isn = cli_word("--isn", optarg, isns); break;
-	case OPT_CXL_FORM: o->rx.cxl_form = cli_word("--cxl-form", optarg, forms); break;
-	case OPT_CRC_ORDER: o->rx.order = cli_word("--crc-order", optarg, orders); break;
+	case OPT_MODE: o->rx.mode = (int)cli_word("--mode", optarg, weft_mode_words); break;
+	case OPT_ISN: o->rx.isn = cli_word("--isn", optarg, weft_isn_words); break;
+	case OPT_CXL_FORM: o->rx.cxl_form = cli_word("--cxl-form", optarg, weft_form_words); break;
+	case OPT_CRC_ORDER:
+		o->rx.order = cli_word("--crc-order", optarg, weft_crc_order_words);
+		break;
 	case OPT_SPID: o->rx.spid = (uint16_t)cli_number("--spid", optarg, 0, 0xFFF); break;
 	case OPT_DPID: o->rx.dpid = (uint16_t)cli_number("--dpid", optarg, 0, 0xFFF); break;
 	case OPT_FIRST_SEQ:
 		o->rx.first = (uint16_t)cli_number("--first-seq", optarg, 0, WEFT_ISN_NUMBERS - 1);
 		break;
-	case OPT_IDE: o->rx.ide = cli_word("--ide", optarg, ides); break;
+	case OPT_IDE: o->rx.ide = cli_word("--ide", optarg, weft_ide_mode_words); break;
 	case OPT_KEY_FILE: o->key_file = optarg; break;
-	case OPT_PCRC: o->rx.pcrc = cli_word("--pcrc", optarg, on_off) == 1; break;
-	case OPT_POISON: o->rx.poison = cli_word("--poison", optarg, poisons) == 1; break;
-	case OPT_STOP: o->rx.stop = cli_word("--stop", optarg, on_off) == 1; break;
+	case OPT_PCRC: o->rx.pcrc = cli_word("--pcrc", optarg, weft_switch_words) == 1; break;
+	case OPT_POISON:
+		o->rx.poison = cli_word("--poison", optarg, weft_ide_poison_words) == 1;
+		break;
+	case OPT_STOP: o->rx.stop = cli_word("--stop", optarg, weft_switch_words) == 1; break;
 	case OPT_SPEED: o->speed = parse_speed(optarg); break;
 	case OPT_LOOP: o->loops = cli_number("--loop", optarg, 1, 1000000000); break;
 	case OPT_LAYOUT: o->rx.layout = optarg; break;
@@ -414,7 +411,6 @@ open_out(struct replay *r)
 static bool
 says_nothing(const struct replay *r)
 {
-	static const char *const modes[] = { [WEFT_MODE_CXL] = "cxl", [WEFT_MODE_RXL] = "rxl" };
 	const int mode = r->opt.rx.mode;
 	const uint64_t others = weft_pipe_drops(r->rx.pipe, WEFT_DROP_MODE);
 	const uint64_t strange = r->rx.skipped[WEFT_DROP_LINK_TYPE];
@@ -423,7 +419,8 @@ says_nothing(const struct replay *r)
 		return false;
 	if (others != 0)
 		cli_warn("--mode %s: %s has %" PRIu64 " frames of %s and none of %s: use --mode %s",
-			modes[mode], r->opt.in, others, modes[!mode], modes[mode], modes[!mode]);
+			weft_mode_words[mode], r->opt.in, others, weft_mode_words[!mode],
+			weft_mode_words[mode], weft_mode_words[!mode]);
 	else if (strange != 0 && strange == r->rx.packets)
 		cli_warn("%s: expected packets of link type 1 (Ethernet) or 147 (raw flits), got "
 			 "%" PRIu64 " of others",

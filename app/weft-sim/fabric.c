@@ -213,7 +213,7 @@ fabric_make(const char *spec, unsigned int mode, unsigned int mtu, char *err, si
 		goto close;
 	}
 	fprintf(f.nodes, "fabric: sim\nmode: %s\ndefaults: {mtu: %u}\nnodes:\n",
-		mode == WEFT_MODE_RXL ? "rxl" : "cxl", mtu);
+		weft_mode_words[mode], mtu);
 	s->make(&f);
 	fflush(f.links);
 	fprintf(f.nodes, "links:\n%s", links);

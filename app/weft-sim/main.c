@@ -26,13 +26,6 @@
 #define HOUR_S 3600
 #define PACE_HOPS 3000000
 
-static const char *const modes[] = { [WEFT_MODE_CXL] = "cxl", [WEFT_MODE_RXL] = "rxl", NULL };
-
-static const char *const ides[] = { [WEFT_IDE_OFF] = "off",
-	[WEFT_IDE_CONTAINMENT] = "containment",
-	[WEFT_IDE_SKID] = "skid",
-	NULL };
-
 static volatile sig_atomic_t stopped;
 
 static const char usage_text[] =
@@ -124,8 +117,8 @@ take_option(struct sim_opt *o, int c)
 		break;
 	case OPT_HOURS: o->seconds = HOUR_S * cli_number("--hours", optarg, 1, 10000); break;
 	case OPT_TOPOLOGY: o->topology = optarg; break;
-	case OPT_MODE: o->mode = (int)cli_word("--mode", optarg, modes); break;
-	case OPT_IDE: o->ide = (int)cli_word("--ide", optarg, ides); break;
+	case OPT_MODE: o->mode = (int)cli_word("--mode", optarg, weft_mode_words); break;
+	case OPT_IDE: o->ide = (int)cli_word("--ide", optarg, weft_ide_mode_words); break;
 	case OPT_FABRIC: o->fabric = optarg; break;
 	case OPT_HOPS: o->hops = cli_number("--hops", optarg, 1, INT64_MAX); break;
 	case OPT_CALM: o->calm = true; break;

@@ -154,16 +154,13 @@ json_messages(const uint64_t *value)
 static json_t *
 json_capture(const struct report *r)
 {
-	static const char *const isn[] = { "pseudo", "xor", "none" };
 	const struct capture_counts *c = &r->capture;
-	const bool is_rxl = r->captured.mode == WEFT_MODE_RXL;
 	json_t *o = json_object();
 
-	json_object_set_new(o, "mode", json_string(is_rxl ? "rxl" : "cxl"));
-	json_object_set_new(o, "isn", json_string(isn[r->captured.isn]));
+	json_object_set_new(o, "mode", json_string(weft_mode_words[r->captured.mode]));
+	json_object_set_new(o, "isn", json_string(weft_isn_words[r->captured.isn]));
 	json_object_set_new(o, "gap_decoding", json_boolean(r->captured.gap_decoding));
-	json_object_set_new(
-		o, "crc_order", json_string(r->crc_order == WEFT_CRC_R0_FIRST ? "r0" : "r7"));
+	json_object_set_new(o, "crc_order", json_string(weft_crc_order_words[r->crc_order]));
 	set(o, "frames", c->frames);
 	set(o, "flits", c->flits);
 	set(o, "control", c->control);

@@ -824,9 +824,6 @@ json_t *report_stopped(const uint64_t *stopped);
 /** Every request ended, every read was right, nothing was lost. */
 bool report_is_good(const struct daemon *d);
 
-/** Word for a kind of node: "host". */
-const char *report_kind(enum weft_topo_kind kind);
-
 /** Drops of a node from every place that can drop, by reason. */
 uint64_t report_drops(const struct node *n, enum weft_verdict v);
 

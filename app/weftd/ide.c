@@ -52,8 +52,7 @@ ide_open(struct daemon *d, char *err, size_t err_len)
 		return -ENOTSUP;
 	}
 	if (!d->cfg.no_text)
-		printf("ide: %s, PCRC %s, AES-GCM by %s\n",
-			d->topo->ide == WEFT_IDE_SKID ? "skid" : "containment",
+		printf("ide: %s, PCRC %s, AES-GCM by %s\n", weft_ide_mode_words[d->topo->ide],
 			d->topo->ide_opts.pcrc ? "on" : "off", weft_ide_lib_kernel(d->ide));
 	return 0;
 }

@@ -33,14 +33,6 @@
 static volatile sig_atomic_t stop_signal;
 static volatile sig_atomic_t update_asked;
 
-static const char *const kinds[] = {
-	[WEFT_TOPO_HOST] = "host",
-	[WEFT_TOPO_SWITCH] = "switch",
-	[WEFT_TOPO_GFD] = "gfd",
-	[WEFT_TOPO_DEVICE] = "device",
-	[WEFT_TOPO_HBR] = "hbr",
-};
-
 static void
 print_finding(void *arg, const struct weft_topo_error *e)
 {
@@ -122,7 +114,7 @@ print_check(const struct daemon *d)
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		const struct weft_topo_node *n = d->node[i].topo;
 
-		printf("  %-6s %-12s PID 0x%03x", kinds[n->kind], n->name, n->pid);
+		printf("  %-6s %-12s PID 0x%03x", weft_topo_kind_words[n->kind], n->name, n->pid);
 		for (uint16_t p = 0; p < n->n_ports; p++)
 			print_check_port(d, d->node[i].index, p);
 		putchar('\n');
@@ -340,8 +332,8 @@ what_fails(struct daemon *d, double seconds, char *line, size_t len)
 		const char *refused = __atomic_load_n(&n->refused, __ATOMIC_ACQUIRE);
 
 		if (refused != NULL) {
-			snprintf(line, len, "%s %s: %s", kinds[n->topo->kind], n->topo->name,
-				refused);
+			snprintf(line, len, "%s %s: %s", weft_topo_kind_words[n->topo->kind],
+				n->topo->name, refused);
 			return line;
 		}
 		if (!d->cfg.until_done || seconds < d->cfg.wait_s ||
@@ -352,7 +344,7 @@ what_fails(struct daemon *d, double seconds, char *line, size_t len)
 				!n->peer[p].is_needed)
 				continue;
 			snprintf(line, len, "%s %s: no answer from %s (PID 0x%03x) in %.0f s",
-				kinds[n->topo->kind], n->topo->name,
+				weft_topo_kind_words[n->topo->kind], n->topo->name,
 				d->topo->node[n->peer[p].topo_node].name, n->peer[p].pid, seconds);
 			return line;
 		}

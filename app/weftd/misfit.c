@@ -11,14 +11,9 @@
 #include "daemon.h"
 
 #include "event.h"
+#include "weft_words.h"
 
 #define ANSWER_NS UINT64_C(20000000)
-
-static const char *
-mode_word(unsigned int mode)
-{
-	return mode == WEFT_MODE_CXL ? "cxl" : "rxl";
-}
 
 /* Whether the records are those of a HELLO. What they say beside that does not matter. */
 static bool
@@ -80,7 +75,8 @@ misfit_say(const struct node *n, uint64_t about, uint64_t more)
 	if ((about >> 8 & UINT8_MAX) == WEFT_DROP_MODE)
 		event_tell(EVENT_MISFIT, n->topo->name, other, more,
 			"port %u (%s): somebody asks for a session in mode %s; this file says %s",
-			port, other, mode_word(about & UINT8_MAX), mode_word(t->mode));
+			port, other, weft_words_name(weft_mode_words, about & UINT8_MAX),
+			weft_mode_words[t->mode]);
 	else
 		event_tell(EVENT_MISFIT, n->topo->name, other, more,
 			"port %u (%s): PID 0x%03x asks for PID 0x%03x, which this file gives to "

@@ -148,10 +148,7 @@ parse_option(struct daemon_cfg *c, struct run_options *run, int opt, int argc, c
 	case OPT_SECONDS: c->seconds = parse_seconds("--seconds", optarg); break;
 	case OPT_UNTIL_DONE: c->until_done = true; break;
 	case OPT_WAIT: c->wait_s = parse_seconds("--wait", optarg); break;
-	case OPT_IDLE:
-		if (weft_idle_parse(optarg, &c->idle) != 0)
-			cli_usage("--idle: expected one of auto, spin, yield, got \"%s\"", optarg);
-		break;
+	case OPT_IDLE: c->idle = (enum weft_idle)cli_word("--idle", optarg, weft_idle_words); break;
 	case OPT_RX_LAYOUT: c->rx_layout = optarg; break;
 	case OPT_SWITCH_LAYOUT: c->switch_layout = optarg; break;
 	case OPT_CAPTURE:

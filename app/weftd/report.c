@@ -8,19 +8,6 @@
 
 #include "daemon.h"
 
-static const char *const kind_words[] = {
-	[WEFT_TOPO_HOST] = "host",
-	[WEFT_TOPO_SWITCH] = "switch",
-	[WEFT_TOPO_GFD] = "gfd",
-	[WEFT_TOPO_DEVICE] = "device",
-};
-
-const char *
-report_kind(enum weft_topo_kind kind)
-{
-	return kind_words[kind];
-}
-
 uint64_t
 report_drops(const struct node *n, enum weft_verdict v)
 {

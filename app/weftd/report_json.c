@@ -240,7 +240,7 @@ node_json(const struct node *n, double seconds)
 	struct rate rate;
 
 	json_object_set_new(o, "name", json_string(n->topo->name));
-	json_object_set_new(o, "kind", json_string(report_kind(n->topo->kind)));
+	json_object_set_new(o, "kind", json_string(weft_topo_kind_words[n->topo->kind]));
 	put(o, "pid", n->topo->pid);
 	put(o, "lcore", n->lcore);
 	if (n->generation != 0)

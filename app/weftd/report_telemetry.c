@@ -102,7 +102,7 @@ tell_node(const char *params, struct rte_tel_data *data)
 	if (n == NULL)
 		return -ENOENT;
 	rte_tel_data_start_dict(data);
-	rte_tel_data_add_dict_string(data, "kind", report_kind(n->topo->kind));
+	rte_tel_data_add_dict_string(data, "kind", weft_topo_kind_words[n->topo->kind]);
 	rte_tel_data_add_dict_u64(data, "pid", n->topo->pid);
 	rte_tel_data_add_dict_u64(data, "memory_replaced", generation_replacements(n));
 	if (n->host != NULL) {

@@ -35,8 +35,8 @@ text_node(const struct node *n)
 {
 	const struct weft_stage_stats *st = weft_pipe_stats(n->rx, 0);
 
-	printf("%s %-8s %10lu frames %10lu flits in", report_kind(n->topo->kind), n->topo->name,
-		(unsigned long)st->frames, (unsigned long)st->flits);
+	printf("%s %-8s %10lu frames %10lu flits in", weft_topo_kind_words[n->topo->kind],
+		n->topo->name, (unsigned long)st->frames, (unsigned long)st->flits);
 	for (unsigned int i = 0; i < weft_pipe_n_stages(n->rx); i++) {
 		const struct weft_stage_stats *s = weft_pipe_stats(n->rx, i);
 

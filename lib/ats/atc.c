@@ -14,6 +14,14 @@ static const struct weft_counter counters[] = {
 #undef WEFT_COUNTER
 };
 
+const char *const weft_atc_class_words[] = {
+	[WEFT_ATC_4K] = "4K",
+	[WEFT_ATC_64K] = "64K",
+	[WEFT_ATC_2M] = "2M",
+	[WEFT_ATC_1G] = "1G",
+	NULL,
+};
+
 unsigned int
 weft_atc_class_log2(enum weft_atc_class c)
 {

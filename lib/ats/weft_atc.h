@@ -24,6 +24,9 @@ extern "C" {
 /** Page-size classes. A larger or odd translation is stored as several entries of a class. */
 enum weft_atc_class { WEFT_ATC_4K, WEFT_ATC_64K, WEFT_ATC_2M, WEFT_ATC_1G, WEFT_ATC_CLASSES };
 
+/** "4K", "64K", "2M", "1G". */
+extern const char *const weft_atc_class_words[];
+
 /** log2 of a class's page size: 12, 16, 21, 30. */
 unsigned int weft_atc_class_log2(enum weft_atc_class c);
 

@@ -12,6 +12,10 @@
 
 #define CRC_FIELD 0x12B
 
+const char *const weft_crc_order_words[] = {
+	[WEFT_CRC_R0_FIRST] = "r0", [WEFT_CRC_R7_FIRST] = "r7", NULL
+};
+
 /* Coefficients of g8 = product of (x + alpha^i), i = 1..8: x^7 first, the leading 1 left out. */
 static const uint8_t crc_g8[WEFT_CRC_LEN] = { 0xD5, 0x68, 0xFE, 0xD5, 0x33, 0x41, 0x4D, 0x69 };
 /* The same with i = 1..6. */

@@ -21,6 +21,13 @@
 #define ISN_ID_MAX 0xFFF
 #define ISN_VC_MAX 7
 
+const char *const weft_isn_words[] = {
+	[WEFT_ISN_PSEUDO] = "pseudo",
+	[WEFT_ISN_XOR] = "xor",
+	[WEFT_ISN_NONE] = "none",
+	NULL,
+};
+
 uint64_t
 weft_isn_number(unsigned int number)
 {

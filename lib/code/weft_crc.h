@@ -30,6 +30,9 @@ enum weft_crc_order {
 	WEFT_CRC_R7_FIRST /**< r7 at 242 ... r0 at 249: the flit is a plain codeword */
 };
 
+/** "r0", "r7". */
+extern const char *const weft_crc_order_words[];
+
 /**
  * Remainder of @p len message bytes continued from @p crc (0 to start), by a table.
  * Any length, any alignment. Any thread.

@@ -31,6 +31,9 @@ enum weft_isn_form {
 	WEFT_ISN_NONE /**< plain CRC (cxl mode, or analysis) */
 };
 
+/** "pseudo", "xor", "none". */
+extern const char *const weft_isn_words[];
+
 /** L(number), number 0..1023; L(0) = 0. Any thread. */
 uint64_t weft_isn_number(unsigned int number);
 

@@ -18,29 +18,12 @@
 
 #define IDLE_WAIT_PERMILLE_MAX 20
 
-static const char *const idle_words[] = {
+const char *const weft_idle_words[] = {
 	[WEFT_IDLE_AUTO] = "auto",
 	[WEFT_IDLE_SPIN] = "spin",
 	[WEFT_IDLE_YIELD] = "yield",
+	NULL,
 };
-
-const char *
-weft_idle_word(enum weft_idle idle)
-{
-	return (size_t)idle < WEFT_ARRAY_SIZE(idle_words) ? idle_words[idle] : "unknown";
-}
-
-int
-weft_idle_parse(const char *word, enum weft_idle *idle)
-{
-	for (size_t i = 0; i < WEFT_ARRAY_SIZE(idle_words); i++) {
-		if (strcmp(word, idle_words[i]) == 0) {
-			*idle = (enum weft_idle)i;
-			return 0;
-		}
-	}
-	return -EINVAL;
-}
 
 static enum weft_idle
 idle_judge(const struct weft_idle_facts *f, const char **why)

@@ -28,11 +28,8 @@ enum weft_idle {
 	WEFT_IDLE_YIELD, /**< sched_yield(); naps of 20 us after 1 ms without work, 200 us after 20 ms */
 };
 
-/** The word of a policy: "auto", "spin" or "yield". */
-const char *weft_idle_word(enum weft_idle idle);
-
-/** Read such a word. @return 0, or -EINVAL; then *@p idle is unchanged. */
-int weft_idle_parse(const char *word, enum weft_idle *idle);
+/** "auto", "spin", "yield". */
+extern const char *const weft_idle_words[];
 
 /** What is known about an lcore and its CPU. */
 struct weft_idle_facts {

@@ -5,6 +5,8 @@
 
 #include "slots.h"
 
+const char *const weft_form_words[] = { [WEFT_FORM_HBR] = "hbr", [WEFT_FORM_PBR] = "pbr", NULL };
+
 static const char *const kind_names[WEFT_MSG_KINDS] = {
 	[WEFT_MSG_M2S_REQ] = "m2s_req",
 	[WEFT_MSG_M2S_RWD] = "m2s_rwd",

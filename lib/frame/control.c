@@ -10,7 +10,9 @@
 
 #include "weft_base.h"
 #include "weft_data_crc.h"
+#include "weft_isn.h"
 #include "weft_wire.h"
+#include "weft_words.h"
 
 /* When a message has its record. */
 enum { ALWAYS, WITH_IDE, IF_PROVEN, IF_NUMBERED, IF_MEMORY, IF_KNOWN };
@@ -348,12 +350,6 @@ weft_control_param_name(enum weft_control_param p)
 }
 
 static const char *
-control_word(const char *const *words, unsigned int n, unsigned int value)
-{
-	return value < n ? words[value] : "unknown";
-}
-
-static const char *
 ide_word(const struct weft_control *c, unsigned int bit)
 {
 	if ((c->ide_bits & bit) != 0)
@@ -369,21 +365,18 @@ weft_control_param_value(const struct weft_control *c, enum weft_control_param p
 		"10", "11", "12", "13", "14", "15", "16", "17", "18", "19", "20", "21", "22", "23",
 		"24", "25", "26", "27", "28", "29", "30", "31", "32", "33", "34", "35", "36", "37",
 		"38", "39", "40", "41", "42", "43", "44", "45", "46", "47", "48", "49", "50", "51",
-		"52", "53", "54", "55", "56", "57", "58", "59", "60", "61", "62", "63", "64" };
-	static const char *const modes[] = { "cxl", "rxl" };
-	static const char *const orders[] = { "r0 first", "r7 first" };
-	static const char *const forms[] = { "pseudo", "xor", "none" };
-	static const char *const ide[] = { "off", "containment", "skid" };
+		"52", "53", "54", "55", "56", "57", "58", "59", "60", "61", "62", "63", "64",
+		NULL };
+	static const char *const orders[] = { "r0 first", "r7 first", NULL };
+	static const char *const ide[] = { "off", "containment", "skid", NULL };
 
 	switch (p) {
-	case WEFT_PARAM_VERSION: return control_word(numbers, WEFT_ARRAY_SIZE(numbers), c->version);
-	case WEFT_PARAM_MODE: return control_word(modes, WEFT_ARRAY_SIZE(modes), c->mode);
-	case WEFT_PARAM_CRC_ORDER:
-		return control_word(orders, WEFT_ARRAY_SIZE(orders), c->crc_order);
-	case WEFT_PARAM_ISN_FORM: return control_word(forms, WEFT_ARRAY_SIZE(forms), c->isn_form);
-	case WEFT_PARAM_IDE_MODE: return control_word(ide, WEFT_ARRAY_SIZE(ide), c->ide_mode);
-	case WEFT_PARAM_FRAME_SIZE:
-		return control_word(numbers, WEFT_ARRAY_SIZE(numbers), c->max_flits);
+	case WEFT_PARAM_VERSION: return weft_words_name(numbers, c->version);
+	case WEFT_PARAM_MODE: return weft_words_name(weft_mode_words, c->mode);
+	case WEFT_PARAM_CRC_ORDER: return weft_words_name(orders, c->crc_order);
+	case WEFT_PARAM_ISN_FORM: return weft_words_name(weft_isn_words, c->isn_form);
+	case WEFT_PARAM_IDE_MODE: return weft_words_name(ide, c->ide_mode);
+	case WEFT_PARAM_FRAME_SIZE: return weft_words_name(numbers, c->max_flits);
 	case WEFT_PARAM_IDE_PCRC:
 		return (c->ide_bits & WEFT_CONTROL_IDE_NO_PCRC) != 0 ? "off" : "on";
 	case WEFT_PARAM_IDE_STOP: return ide_word(c, WEFT_CONTROL_IDE_STOP);

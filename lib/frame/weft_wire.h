@@ -40,6 +40,9 @@ extern "C" {
 enum weft_wire_kind { WEFT_WIRE_FLITS = 0, WEFT_WIRE_CONTROL = 1 };
 enum weft_mode { WEFT_MODE_CXL = 0, WEFT_MODE_RXL = 1 };
 
+/** "cxl", "rxl". */
+extern const char *const weft_mode_words[];
+
 /** A frame header in host order. */
 struct weft_wire_hdr {
 	uint8_t kind; /**< enum weft_wire_kind */

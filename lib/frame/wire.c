@@ -32,6 +32,8 @@ static_assert(OFF_CHECK + 2 == WEFT_WIRE_FLITS_OFF, "the check ends the header")
 #define PID_MASK 0x0FFF
 #define CHECK_COVERED (OFF_CHECK - WEFT_ETH_LEN)
 
+const char *const weft_mode_words[] = { [WEFT_MODE_CXL] = "cxl", [WEFT_MODE_RXL] = "rxl", NULL };
+
 static bool
 wire_ids_are_good(const struct weft_wire_hdr *h)
 {

@@ -7,6 +7,14 @@
 
 #include "weft_carve.h"
 
+const char *const weft_ide_mode_words[] = {
+	[WEFT_IDE_OFF] = "off",
+	[WEFT_IDE_CONTAINMENT] = "containment",
+	[WEFT_IDE_SKID] = "skid",
+	NULL,
+};
+const char *const weft_ide_poison_words[] = { "open", "protected", NULL };
+
 static struct weft_ide_stream *
 stream_carve(struct weft_carver *c)
 {

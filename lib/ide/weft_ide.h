@@ -33,6 +33,9 @@ extern "C" {
 
 enum weft_ide_mode { WEFT_IDE_OFF, WEFT_IDE_CONTAINMENT, WEFT_IDE_SKID };
 
+/** "off", "containment", "skid". */
+extern const char *const weft_ide_mode_words[];
+
 /** Protocol flits in a full epoch: 2 or 32. */
 static inline unsigned int
 weft_ide_epoch_flits(enum weft_ide_mode mode)
@@ -83,6 +86,9 @@ struct weft_ide_stream *weft_ide_stream_init(void *mem, struct weft_ide_lib *lib
 
 /** Where the slots of a flit are (wire-formats.md section 1.1). PBR flits are as Standard ones. */
 enum weft_ide_format { WEFT_IDE_STANDARD, WEFT_IDE_LOPT };
+
+/** Of weft_ide_config.poison: "open", "protected". */
+extern const char *const weft_ide_poison_words[];
 
 /** What both ends of a stream must agree on (weft_ide_regs.h compares it), and pauses. */
 struct weft_ide_config {

@@ -14,6 +14,7 @@
 
 #include "weft_base.h"
 #include "weft_ide.h"
+#include "weft_words.h"
 
 #define MAX_VA (UINT64_C(1) << 52)
 #define MAX_PAGE (UINT64_C(1) << 30)
@@ -24,7 +25,6 @@
 #define CXL_IO 64 /* what agents and their clients speak is CXL.io */
 
 static const char *const rights_words[] = { "none", "r", "w", "rw", NULL };
-static const char *const bool_words[] = { "false", "true", NULL };
 
 static const struct topo_key ats_keys[ATS_KEYS] = {
 	[ATS_AGENT] = TEXT("agent", REQUIRED, struct topo_node_src, agent, NAME_CHARS),
@@ -86,8 +86,8 @@ static const struct topo_key translation_keys[TRANSLATION_KEYS] = {
 	[TRANSLATION_RIGHTS] =
 		WORD("rights", OPTIONAL, struct topo_translation_src, out.rights, rights_words),
 	[TRANSLATION_MOVE_TO] = TRANSLATION_SIZE("move_to", OPTIONAL, move_to, 0, MAX_VA - 1),
-	[TRANSLATION_DEMAND] =
-		WORD("demand", OPTIONAL, struct topo_translation_src, out.on_demand, bool_words),
+	[TRANSLATION_DEMAND] = WORD(
+		"demand", OPTIONAL, struct topo_translation_src, out.on_demand, weft_bool_words),
 };
 
 static int

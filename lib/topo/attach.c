@@ -87,7 +87,7 @@ find_role(struct topo_load *l, unsigned int i, unsigned int e, uint8_t *role)
 	if (!is_hbr && node->kind != WEFT_TOPO_SWITCH)
 		return topo_fail(l, -EINVAL, end->at[END_ROLE],
 			"role of a %s, expected it at a port of a switch only, got it at %s",
-			topo_kind_words[node->kind], node->name);
+			weft_topo_kind_words[node->kind], node->name);
 	if (is_hbr && end->role == TOPO_ROLE_FPORT)
 		return topo_fail(l, -EINVAL, end->at[END_ROLE],
 			"FPort of an HBR switch, expected usp|dsp (fabric.md 3.1), got fport at %s",

@@ -198,7 +198,7 @@ compare_segments(const struct change *c)
 		if (next->n_segments <= s || now->segment_log2 != next->segment_log2 ||
 			!same_segment(now, next, s))
 			return refuse(c, "", "segments[%u] cannot change while %s %s uses it", s,
-				topo_kind_words[user->kind], user->name);
+				weft_topo_kind_words[user->kind], user->name);
 	return 0;
 }
 

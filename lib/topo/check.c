@@ -63,9 +63,9 @@ check_kind_keys(struct topo_load *l, unsigned int i)
 		topo_where(l, "nodes[%u].%s", i, kind_keys[k].name);
 		return topo_fail(l, -EINVAL, src->at[kind_keys[k].key],
 			"key of another kind, expected it in a %s%s%s only, got it in a %s",
-			topo_kind_words[kind], other == kind ? "" : " or ",
-			other == kind ? "" : topo_kind_words[other],
-			topo_kind_words[src->out.kind]);
+			weft_topo_kind_words[kind], other == kind ? "" : " or ",
+			other == kind ? "" : weft_topo_kind_words[other],
+			weft_topo_kind_words[src->out.kind]);
 	}
 	if (src->out.memory % PAGE != 0) {
 		topo_where(l, "nodes[%u].memory", i);
@@ -321,8 +321,8 @@ topo_check_paths(struct topo_load *l)
 			topo_where(l, "nodes[%u]", i);
 			return topo_fail(l, -EINVAL, l->node[i].line,
 				"%s %s cannot reach %s %s, expected a path of switches, got none",
-				topo_kind_words[t->node[i].kind], t->node[i].name,
-				topo_kind_words[t->node[to].kind], t->node[to].name);
+				weft_topo_kind_words[t->node[i].kind], t->node[i].name,
+				weft_topo_kind_words[t->node[to].kind], t->node[to].name);
 		}
 	}
 	return 0;

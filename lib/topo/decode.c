@@ -15,6 +15,7 @@
 #include "weft_ide.h"
 #include "weft_isn.h"
 #include "weft_wire.h"
+#include "weft_words.h"
 
 #include "topo_keys.h"
 
@@ -32,21 +33,8 @@
 #define MAX_REKEY_MS 86400000 /* a day */
 
 /* Index = value of the enum; the last word is followed by NULL. */
-static const char *const mode_words[] = { [WEFT_MODE_CXL] = "cxl", [WEFT_MODE_RXL] = "rxl", NULL };
-static const char *const isn_words[] = {
-	[WEFT_ISN_PSEUDO] = "pseudo", [WEFT_ISN_XOR] = "xor", NULL
-};
-static const char *const crc_words[] = {
-	[WEFT_CRC_R0_FIRST] = "r0", [WEFT_CRC_R7_FIRST] = "r7", NULL
-};
-static const char *const bool_words[] = { "false", "true", NULL };
 static const char *const override_words[] = { "none", "gim-forward", NULL };
-static const char *const ide_words[] = { [WEFT_IDE_OFF] = "off",
-	[WEFT_IDE_CONTAINMENT] = "containment",
-	[WEFT_IDE_SKID] = "skid",
-	NULL };
-static const char *const switch_words[] = { "off", "on", NULL };
-const char *const topo_kind_words[] = { [WEFT_TOPO_HOST] = "host",
+const char *const weft_topo_kind_words[] = { [WEFT_TOPO_HOST] = "host",
 	[WEFT_TOPO_SWITCH] = "switch",
 	[WEFT_TOPO_GFD] = "gfd",
 	[WEFT_TOPO_DEVICE] = "device",
@@ -58,7 +46,7 @@ static const char *const role_words[] = { [TOPO_ROLE_AUTO] = "auto",
 	[TOPO_ROLE_FPORT] = "fport",
 	NULL };
 /* enum weft_topo_transfer_kind */
-static const char *const transfer_words[] = { "write", "read", "copy", NULL };
+const char *const topo_transfer_words[] = { "write", "read", "copy", NULL };
 const char *const weft_topo_outcomes[] = { "ok", "bad_guard", "bad_apptag", "bad_reftag",
 	"poisoned", "lost", "mismatch", "memory_lost", NULL };
 const char *const topo_driver_words[] = { [WEFT_TOPO_AUTO] = "auto",
@@ -179,7 +167,7 @@ read_traffic(struct topo_load *l, const struct topo_value *v, const struct topo_
 static const struct topo_key transfer_keys[TRANSFER_KEYS] = {
 	[TRANSFER_NAME] = TEXT("name", OPTIONAL, struct topo_transfer_src, out.name, NAME_CHARS),
 	[TRANSFER_KIND] =
-		WORD("kind", REQUIRED, struct topo_transfer_src, out.kind, transfer_words),
+		WORD("kind", REQUIRED, struct topo_transfer_src, out.kind, topo_transfer_words),
 	[TRANSFER_GFD] = TEXT("gfd", REQUIRED, struct topo_transfer_src, gfd, NAME_CHARS),
 	[TRANSFER_OFFSET] =
 		SIZE("offset", OPTIONAL, struct topo_transfer_src, out.offset, 0, MAX_MEMORY - 1),
@@ -234,7 +222,7 @@ read_transfers(
 
 static const struct topo_key node_keys[NODE_KEYS] = {
 	[NODE_NAME] = TEXT("name", REQUIRED, struct topo_node_src, out.name, NAME_CHARS),
-	[NODE_KIND] = WORD("kind", REQUIRED, struct topo_node_src, out.kind, topo_kind_words),
+	[NODE_KIND] = WORD("kind", REQUIRED, struct topo_node_src, out.kind, weft_topo_kind_words),
 	[NODE_SERVER] = TEXT("server", OPTIONAL, struct topo_node_src, out.server, HOST_CHARS),
 	[NODE_PID] = NUMBER("pid", REQUIRED, struct topo_node_src, out.pid, 0, MAX_PID),
 	[NODE_LCORES] = OTHER("lcores", OPTIONAL, topo_read_lcores),
@@ -257,11 +245,12 @@ static const struct topo_key node_keys[NODE_KEYS] = {
 	[NODE_WINDOWS] = OTHER("windows", OPTIONAL, topo_read_windows),
 	[NODE_VTV] = NAMES("vtv", OPTIONAL, struct topo_node_src, vtv, 0, WEFT_TOPO_NODES),
 	[NODE_LAV] = NAMES("lav", OPTIONAL, struct topo_node_src, lav, 0, WEFT_TOPO_NODES),
-	[NODE_INGRESS_PREFIX] = WORD(
-		"ingress_prefix", OPTIONAL, struct topo_node_src, out.ingress_prefix, bool_words),
-	[NODE_EGRESS_PREFIX] = WORD(
-		"egress_prefix", OPTIONAL, struct topo_node_src, out.egress_prefix, bool_words),
-	[NODE_FORWARD] = WORD("forward", OPTIONAL, struct topo_node_src, out.forward, bool_words),
+	[NODE_INGRESS_PREFIX] = WORD("ingress_prefix", OPTIONAL, struct topo_node_src,
+		out.ingress_prefix, weft_bool_words),
+	[NODE_EGRESS_PREFIX] = WORD("egress_prefix", OPTIONAL, struct topo_node_src,
+		out.egress_prefix, weft_bool_words),
+	[NODE_FORWARD] =
+		WORD("forward", OPTIONAL, struct topo_node_src, out.forward, weft_bool_words),
 	[NODE_OVERRIDE] =
 		WORD("override", OPTIONAL, struct topo_node_src, out.override, override_words),
 	[NODE_UIO] = OTHER("uio", OPTIONAL, topo_read_uio),
@@ -390,7 +379,7 @@ static const struct topo_key retry_keys[RETRY_KEYS] = {
 	[RETRY_WINDOW] = NUMBER(
 		"window", OPTIONAL, struct topo_load, t.retry.window, MIN_WINDOW, MAX_WINDOW),
 	[RETRY_SELECTIVE] =
-		WORD("selective", OPTIONAL, struct topo_load, t.retry.selective, bool_words),
+		WORD("selective", OPTIONAL, struct topo_load, t.retry.selective, weft_bool_words),
 	[RETRY_RX_BUFFER] =
 		NUMBER("rx_buffer", OPTIONAL, struct topo_load, t.retry.rx_buffer, 1, MAX_WINDOW),
 };
@@ -406,8 +395,9 @@ static const struct topo_key defaults_keys[DEF_KEYS] = {
 	[DEF_MTU] = NUMBER("mtu", OPTIONAL, struct topo_load, mtu, MIN_MTU, UINT16_MAX),
 	[DEF_FLITS] = NUMBER("flits_per_frame", OPTIONAL, struct topo_load, t.flits_per_frame, 0,
 		WEFT_WIRE_FLITS_MAX),
-	[DEF_ISN] = WORD("isn", OPTIONAL, struct topo_load, t.isn, isn_words),
-	[DEF_CRC] = WORD("crc_order", OPTIONAL, struct topo_load, t.crc_order, crc_words),
+	[DEF_ISN] = WORD_TO("isn", OPTIONAL, struct topo_load, t.isn, weft_isn_words, WEFT_ISN_XOR),
+	[DEF_CRC] =
+		WORD("crc_order", OPTIONAL, struct topo_load, t.crc_order, weft_crc_order_words),
 	[DEF_RETRY] = OTHER("retry", OPTIONAL, read_retry),
 	[DEF_CXL_IO] =
 		NUMBER("cxl_io", OPTIONAL, struct topo_load, t.cxl_io, 0, WEFT_TOPO_CXL_IO_MAX),
@@ -421,11 +411,12 @@ read_defaults(struct topo_load *l, const struct topo_value *v, const struct topo
 }
 
 static const struct topo_key ide_keys[IDE_KEYS] = {
-	[IDE_MODE] = WORD("mode", REQUIRED, struct topo_load, t.ide, ide_words),
+	[IDE_MODE] = WORD("mode", REQUIRED, struct topo_load, t.ide, weft_ide_mode_words),
 	[IDE_KEY_FILE] = TEXT("key_file", OPTIONAL, struct topo_load, t.key_file, NULL),
-	[IDE_PCRC] = WORD("pcrc", OPTIONAL, struct topo_load, t.ide_opts.pcrc, switch_words),
-	[IDE_STOP] = WORD("stop", OPTIONAL, struct topo_load, t.ide_opts.stop, switch_words),
-	[IDE_POISON] = WORD("poison", OPTIONAL, struct topo_load, t.ide_opts.poison, switch_words),
+	[IDE_PCRC] = WORD("pcrc", OPTIONAL, struct topo_load, t.ide_opts.pcrc, weft_switch_words),
+	[IDE_STOP] = WORD("stop", OPTIONAL, struct topo_load, t.ide_opts.stop, weft_switch_words),
+	[IDE_POISON] =
+		WORD("poison", OPTIONAL, struct topo_load, t.ide_opts.poison, weft_switch_words),
 	[IDE_REKEY_FLITS] = NUMBER("rekey_flits", OPTIONAL, struct topo_load,
 		t.ide_opts.rekey_flits, 1, UINT64_C(1) << 48),
 	[IDE_REKEY_MS] = NUMBER(
@@ -441,7 +432,7 @@ read_ide(struct topo_load *l, const struct topo_value *v, const struct topo_key 
 
 static const struct topo_key root_keys[ROOT_KEYS] = {
 	[ROOT_FABRIC] = TEXT("fabric", REQUIRED, struct topo_load, t.fabric, NAME_CHARS),
-	[ROOT_MODE] = WORD("mode", OPTIONAL, struct topo_load, t.mode, mode_words),
+	[ROOT_MODE] = WORD("mode", OPTIONAL, struct topo_load, t.mode, weft_mode_words),
 	[ROOT_ROUTING] = WORD("routing", OPTIONAL, struct topo_load, t.routing, topo_routing_words),
 	[ROOT_DEFAULTS] = OTHER("defaults", OPTIONAL, read_defaults),
 	[ROOT_IDE] = OTHER("ide", OPTIONAL, read_ide),

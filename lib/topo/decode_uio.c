@@ -8,13 +8,12 @@
 #include <string.h>
 
 #include "topo_keys.h"
+#include "weft_words.h"
 
 #define MAX_MEMORY (UINT64_C(1) << WEFT_TOPO_SEGMENT_LOG2)
 #define MAX_LINES (1u << 24)
 #define MAX_REQUESTS (UINT64_C(1) << 48)
 #define MAX_OUTSTANDING 1024 /* tags of a requester */
-
-static const char *const bool_words[] = { "false", "true", NULL };
 
 static const struct topo_key uio_keys[UIO_KEYS] = {
 	[UIO_REQUESTS] = NUMBER(
@@ -26,7 +25,8 @@ static const struct topo_key uio_keys[UIO_KEYS] = {
 	[UIO_LINES] = NUMBER("lines", OPTIONAL, struct topo_node_src, out.uio.lines, 4, MAX_LINES),
 	[UIO_BYTES] = NUMBER(
 		"bytes", OPTIONAL, struct topo_node_src, out.uio.bytes, 64, WEFT_TOPO_UIO_UNIT),
-	[UIO_PREFIX] = WORD("prefix", OPTIONAL, struct topo_node_src, out.uio.prefix, bool_words),
+	[UIO_PREFIX] =
+		WORD("prefix", OPTIONAL, struct topo_node_src, out.uio.prefix, weft_bool_words),
 	[UIO_SEED] = NUMBER("seed", OPTIONAL, struct topo_node_src, out.uio.seed, 0, UINT64_MAX),
 	[UIO_TIMEOUT_MS] =
 		NUMBER("timeout_ms", OPTIONAL, struct topo_node_src, out.uio.timeout_ms, 1, 60000),

@@ -52,7 +52,7 @@ count_port(struct topo_load *l, unsigned int link, unsigned int end)
 	if (!weft_topo_passes(&l->t, src->end[end].node) && node->n_ports == 1)
 		return topo_fail(l, -EINVAL, line,
 			"second link of %s %s, expected exactly one, got another after line %u",
-			topo_kind_words[node->kind], node->name,
+			weft_topo_kind_words[node->kind], node->name,
 			first_link_line(l, src->end[end].node));
 	if (node->n_ports == WEFT_TOPO_SWITCH_PORTS)
 		return topo_fail(l, -EINVAL, line,
@@ -73,7 +73,7 @@ check_linked(struct topo_load *l)
 		topo_where(l, "nodes[%u]", i);
 		return topo_fail(l, -EINVAL, l->node[i].line,
 			"%s %s has no link, expected exactly one, got none",
-			topo_kind_words[node->kind], node->name);
+			weft_topo_kind_words[node->kind], node->name);
 	}
 	return 0;
 }

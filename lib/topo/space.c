@@ -87,7 +87,7 @@ add_target(struct placing *p, const char *name, unsigned int line)
 	if (node < 0 || (t->node[node].kind != kind && !is_device))
 		return topo_fail(p->l, -EINVAL, line,
 			"bad target, expected the name of a %s, got \"%.48s\"",
-			topo_kind_words[kind], name);
+			weft_topo_kind_words[kind], name);
 	if (is_device && t->node[node].memory == 0)
 		return topo_fail(p->l, -EINVAL, line,
 			"device without memory, expected one with it, got %s", name);
@@ -101,7 +101,7 @@ add_target(struct placing *p, const char *name, unsigned int line)
 		return topo_fail(p->l, -EINVAL, line,
 			"too many segments of %s %s, expected at most %d, its decoders for a "
 			"requester (fabric.md 1.6), got one more",
-			topo_kind_words[t->node[node].kind], name, WEFT_TOPO_DECODERS);
+			weft_topo_kind_words[t->node[node].kind], name, WEFT_TOPO_DECODERS);
 	t->target[t->n_targets++] = (struct weft_topo_target){
 		.node = (uint16_t)node,
 		.decoder = p->decoders[node]++,
@@ -182,7 +182,7 @@ take_memory(struct placing *p)
 		return topo_fail(p->l, -EINVAL, p->src->at[SEGMENT_SIZE],
 			"more than %s %s has left, expected at most %llu for each of %u ways, got "
 			"%llu",
-			topo_kind_words[least->kind], least->name, (unsigned long long)room,
+			weft_topo_kind_words[least->kind], least->name, (unsigned long long)room,
 			ways_of(p->segment), (unsigned long long)(size >> p->segment->ways_log2));
 	p->segment->size = size;
 	for (unsigned int w = 0; !unknown && w < ways_of(p->segment); w++)

@@ -32,6 +32,12 @@
 		FIELD(word, need, topo_read_word, type, member), .width = WIDTH(type, member),     \
 								 .words = list                     \
 	}
+/* The words up to that of the value @last. */
+#define WORD_TO(word, need, type, member, list, last)                                              \
+	{                                                                                          \
+		FIELD(word, need, topo_read_word, type, member), .width = WIDTH(type, member),     \
+								 .words = list, .max = last        \
+	}
 #define TEXT(word, need, type, member, chars)                                                      \
 	{                                                                                          \
 		FIELD(word, need, topo_read_text, type, member),                                   \

@@ -321,7 +321,7 @@ struct topo_key {
 	uint8_t width; /* number: bytes of the integer */
 	size_t offset; /* of the result in the struct */
 	uint64_t min; /* number: range; text: length */
-	uint64_t max;
+	uint64_t max; /* word: the last that is allowed; 0: all */
 	const char *const *words; /* word: choices, NULL-ended; the index is stored as uint8_t */
 	const char *allowed; /* text: characters, or NULL for everything but control characters */
 };
@@ -394,7 +394,7 @@ int topo_check_ats(struct topo_load *l);
 /* decode.c: l->tree into the structs of l and the plain fields of l->t. */
 int topo_decode(struct topo_load *l);
 /* Words of enum weft_topo_kind and enum weft_topo_driver, NULL-ended. */
-extern const char *const topo_kind_words[];
+extern const char *const topo_transfer_words[];
 extern const char *const topo_driver_words[];
 
 /* check.c: what one node says, and what nodes say together. Gives each host its lines. */

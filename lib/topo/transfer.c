@@ -37,13 +37,12 @@ check_keys(struct topo_load *l, struct topo_transfer_src *src)
 		{ TRANSFER_FILL, WRITE | READ, "fill", "write or read" },
 		{ TRANSFER_FILE, WRITE | READ, "file", "write or read" },
 	};
-	static const char *const words[] = { "write", "read", "copy" };
 
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(rows); i++)
 		if (src->at[rows[i].key] != 0 && (rows[i].kinds >> src->out.kind & 1) == 0)
 			return topo_fail(l, -EINVAL, src->at[rows[i].key],
 				"key of another kind, expected %s in a %s only, got it in a %s",
-				rows[i].name, rows[i].where, words[src->out.kind]);
+				rows[i].name, rows[i].where, topo_transfer_words[src->out.kind]);
 	if (src->out.kind == WEFT_TOPO_COPY && src->at[TRANSFER_TO] == 0)
 		return topo_fail(l, -EINVAL, src->line, "key missing, expected to, got none");
 	return 0;

@@ -166,7 +166,7 @@ topo_read_word(
 {
 	char list[128] = "";
 
-	for (unsigned int i = 0; k->words[i] != NULL; i++) {
+	for (unsigned int i = 0; k->words[i] != NULL && (k->max == 0 || i <= k->max); i++) {
 		if (v->kind == TOPO_SCALAR && strcmp(v->text, k->words[i]) == 0) {
 			store(base, k, i);
 			return 0;

@@ -75,6 +75,9 @@ enum weft_topo_kind {
 	WEFT_TOPO_HBR /**< HBR switch: a host's or a PBR port's hierarchy goes on below it */
 };
 
+/** "host", "switch", "gfd", "device", "hbr". */
+extern const char *const weft_topo_kind_words[];
+
 /** What a port is (fabric.md section 3.1). */
 enum weft_topo_role {
 	WEFT_TOPO_ROLE_ROOT, /**< of a host */
