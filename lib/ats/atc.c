@@ -41,7 +41,7 @@ weft_atc_counts(const struct weft_atc *c)
 }
 
 static bool
-cfg_ok(const struct weft_atc_cfg *cfg)
+atc_cfg_is_good(const struct weft_atc_cfg *cfg)
 {
 	if (cfg->contexts == 0)
 		return false;
@@ -82,7 +82,7 @@ weft_atc_size(const struct weft_atc_cfg *cfg)
 {
 	struct weft_carver carver = { 0 };
 
-	if (!cfg_ok(cfg))
+	if (!atc_cfg_is_good(cfg))
 		return 0;
 	atc_carve(&carver, cfg);
 	return carver.len;
@@ -94,7 +94,7 @@ weft_atc_init(void *mem, const struct weft_atc_cfg *cfg)
 	struct weft_carver carver = { .block = mem };
 	struct weft_atc *c;
 
-	if (!cfg_ok(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
+	if (!atc_cfg_is_good(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
 		return NULL;
 	memset(mem, 0, weft_atc_size(cfg));
 	c = atc_carve(&carver, cfg);

@@ -15,7 +15,7 @@
 #define FETCH_SETS 2048 /* a larger array is not in the second cache: its lines are asked for */
 
 static inline unsigned int
-match_avx512(const struct atc_set *set, uint64_t key)
+atc_match_avx512(const struct atc_set *set, uint64_t key)
 {
 	return _mm512_cmpeq_epi64_mask(
 		_mm512_load_si512(set->key), _mm512_set1_epi64((long long)key));
@@ -102,7 +102,7 @@ group_match(struct group *p)
 	for (unsigned int i = 0; i < GROUP; i++) {
 		const struct atc_set *s = (const struct atc_set *)(uintptr_t)p->set[i];
 		struct atc_clock *clock = (struct atc_clock *)(uintptr_t)p->clock[i];
-		const unsigned int hits = match_avx512(s, p->key[i]);
+		const unsigned int hits = atc_match_avx512(s, p->key[i]);
 
 		/* Compressed, not found by its number: that would take two steps more. */
 		_mm_storel_epi64((void *)&p->value[i],
@@ -202,5 +202,5 @@ same_context(const uint16_t *ctx, unsigned int n)
 unsigned int
 weft_atc_run_avx512(struct weft_atc *c, const struct weft_atc_run *q, unsigned int n)
 {
-	return atc_run(c, q, n, match_avx512, stretch_avx512, same_context);
+	return atc_run(c, q, n, atc_match_avx512, stretch_avx512, same_context);
 }

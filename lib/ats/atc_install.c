@@ -11,7 +11,7 @@
 
 /* First way that holds nothing worth keeping, or -1. */
 static int
-free_way(const struct weft_atc *c, const struct atc_set *set)
+atc_find_free_way(const struct weft_atc *c, const struct atc_set *set)
 {
 	for (unsigned int w = 0; w < WEFT_ATC_WAYS; w++)
 		if (set->key[w] == 0 || !atc_is_live(c, set, w))
@@ -21,7 +21,7 @@ free_way(const struct weft_atc *c, const struct atc_set *set)
 
 /* Pass the hand over referenced ways, taking their mark, to the first that has none. */
 static unsigned int
-clock_victim(struct atc_clock *clock)
+atc_clock_victim(struct atc_clock *clock)
 {
 	unsigned int way = clock->hand;
 
@@ -34,12 +34,12 @@ clock_victim(struct atc_clock *clock)
 }
 
 static unsigned int
-make_room(struct weft_atc *c, enum weft_atc_class k, const struct atc_place *p)
+atc_make_room(struct weft_atc *c, enum weft_atc_class k, const struct atc_place *p)
 {
-	int way = free_way(c, p->set);
+	int way = atc_find_free_way(c, p->set);
 
 	if (way < 0) {
-		way = (int)clock_victim(p->clock);
+		way = (int)atc_clock_victim(p->clock);
 		c->ctx[atc_key_ctx(p->set->key[way])].live[k]--;
 		c->count[WEFT_ATC_N_EVICTIONS]++;
 	}
@@ -53,7 +53,7 @@ install_one(struct weft_atc *c, enum weft_atc_class k, uint16_t ctx, uint64_t va
 	const uint64_t key = atc_key(k, ctx, va);
 	struct atc_place p = atc_find(&c->array[k], key);
 	const bool had = p.way >= 0 && atc_is_live(c, p.set, (unsigned int)p.way);
-	const unsigned int way = p.way >= 0 ? (unsigned int)p.way : make_room(c, k, &p);
+	const unsigned int way = p.way >= 0 ? (unsigned int)p.way : atc_make_room(c, k, &p);
 
 	if (!had)
 		c->ctx[ctx].live[k]++;
@@ -68,7 +68,7 @@ install_one(struct weft_atc *c, enum weft_atc_class k, uint16_t ctx, uint64_t va
 
 /* Largest class kept whose pages are not larger than 1 << @p log2, or -1. */
 static int
-class_for(const struct weft_atc *c, unsigned int log2)
+atc_class_for(const struct weft_atc *c, unsigned int log2)
 {
 	for (int k = WEFT_ATC_CLASSES - 1; k >= 0; k--)
 		if (c->array[k].sets != 0 && atc_class_log2[k] <= log2)
@@ -91,7 +91,7 @@ weft_atc_install(struct weft_atc *c, uint16_t ctx, uint64_t va, uint64_t pa, uns
 		return -EINVAL;
 	if ((flags & (WEFT_ATC_R | WEFT_ATC_W)) == 0)
 		return 0;
-	k = class_for(c, log2);
+	k = atc_class_for(c, log2);
 	if (k < 0)
 		return 0;
 	atc_forget_last(&c->ctx[ctx]);

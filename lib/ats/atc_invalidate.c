@@ -14,7 +14,7 @@
 
 /* Empty a way. @return 1 if it was live, 0 if only a remnant of an older generation. */
 static int
-drop(struct weft_atc *c, enum weft_atc_class k, struct atc_set *set, unsigned int way)
+invalidate_way(struct weft_atc *c, enum weft_atc_class k, struct atc_set *set, unsigned int way)
 {
 	const bool live = atc_is_live(c, set, way);
 
@@ -25,26 +25,28 @@ drop(struct weft_atc *c, enum weft_atc_class k, struct atc_set *set, unsigned in
 }
 
 static int
-drop_page(struct weft_atc *c, enum weft_atc_class k, uint16_t ctx, uint64_t va)
+invalidate_page(struct weft_atc *c, enum weft_atc_class k, uint16_t ctx, uint64_t va)
 {
 	struct atc_place p = atc_find(&c->array[k], atc_key(k, ctx, va));
 
-	return p.way >= 0 ? drop(c, k, p.set, (unsigned int)p.way) : 0;
+	return p.way >= 0 ? invalidate_way(c, k, p.set, (unsigned int)p.way) : 0;
 }
 
 static int
-drop_each_page(struct weft_atc *c, enum weft_atc_class k, uint16_t ctx, uint64_t va, uint64_t pages)
+invalidate_each_page(
+	struct weft_atc *c, enum weft_atc_class k, uint16_t ctx, uint64_t va, uint64_t pages)
 {
 	int n = 0;
 
 	for (uint64_t i = 0; i < pages; i++)
-		n += drop_page(c, k, ctx, va + (i << atc_class_log2[k]));
+		n += invalidate_page(c, k, ctx, va + (i << atc_class_log2[k]));
 	return n;
 }
 
 /* Drop the ways of @p ctx, live or not, whose page starts in va..va + mask. */
 static int
-sweep(struct weft_atc *c, enum weft_atc_class k, uint16_t ctx, uint64_t va, uint64_t mask)
+invalidate_by_sweep(
+	struct weft_atc *c, enum weft_atc_class k, uint16_t ctx, uint64_t va, uint64_t mask)
 {
 	int n = 0;
 
@@ -54,7 +56,7 @@ sweep(struct weft_atc *c, enum weft_atc_class k, uint16_t ctx, uint64_t va, uint
 		for (unsigned int w = 0; w < WEFT_ATC_WAYS; w++)
 			if (set->key[w] != 0 && atc_key_ctx(set->key[w]) == ctx &&
 				(atc_key_va(set->key[w], k) & ~mask) == va)
-				n += drop(c, k, set, w);
+				n += invalidate_way(c, k, set, w);
 	}
 	return n;
 }
@@ -68,11 +70,11 @@ invalidate_class(
 	if (c->ctx[ctx].live[k] == 0)
 		return 0;
 	if (log2 <= atc_class_log2[k])
-		return drop_page(c, k, ctx, va);
+		return invalidate_page(c, k, ctx, va);
 	pages = WEFT_BIT64(log2 - atc_class_log2[k]);
 	if (pages < c->array[k].sets)
-		return drop_each_page(c, k, ctx, va, pages);
-	return sweep(c, k, ctx, va, weft_mask64(log2));
+		return invalidate_each_page(c, k, ctx, va, pages);
+	return invalidate_by_sweep(c, k, ctx, va, weft_mask64(log2));
 }
 
 int
@@ -99,10 +101,10 @@ weft_atc_invalidate(struct weft_atc *c, uint16_t ctx, uint64_t va, unsigned int 
  * the generation one above what a value can hold, so that nothing counts as live.
  */
 static void
-start_generations_over(struct weft_atc *c, uint16_t ctx)
+atc_restart_generations(struct weft_atc *c, uint16_t ctx)
 {
 	for (unsigned int k = 0; k < WEFT_ATC_CLASSES; k++)
-		sweep(c, k, ctx, 0, UINT64_MAX);
+		invalidate_by_sweep(c, k, ctx, 0, UINT64_MAX);
 	c->ctx[ctx].generation = 0;
 }
 
@@ -123,6 +125,6 @@ weft_atc_invalidate_context(struct weft_atc *c, uint16_t ctx)
 	c->count[WEFT_ATC_N_INVALIDATED] += n;
 	x->generation++;
 	if (x->generation == ATC_GENERATIONS)
-		start_generations_over(c, ctx);
+		atc_restart_generations(c, ctx);
 	return (int)n;
 }

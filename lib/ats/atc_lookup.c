@@ -40,7 +40,7 @@ weft_atc_lookup_run(struct weft_atc *c, const struct weft_atc_run *q, unsigned i
 
 /* Two pages in one set, a refusal and a miss: what the kernel says of them. */
 static bool
-kernel_passes(const struct weft_kernel *row)
+atc_kernel_passes(const struct weft_kernel *row)
 {
 	const struct weft_atc_kernel *kernel = (const struct weft_atc_kernel *)(const void *)row;
 	const struct weft_atc_cfg cfg = { .sets = { 1 }, .contexts = 2, .kernel = kernel };
@@ -70,7 +70,7 @@ const struct weft_atc_kernel *
 weft_atc_kernel_find(const char *name, uint32_t features)
 {
 	const struct weft_kernel_family family = { "atc", weft_atc_kernels,
-		sizeof(weft_atc_kernels[0]), weft_atc_n_kernels, kernel_passes };
+		sizeof(weft_atc_kernels[0]), weft_atc_n_kernels, atc_kernel_passes };
 
 	return (const struct weft_atc_kernel *)(const void *)weft_kernel_choose(
 		&family, name, features);

@@ -35,7 +35,7 @@ struct weft_atc_mail {
 };
 
 static size_t
-workers_end(unsigned int workers)
+atc_mail_workers_end(unsigned int workers)
 {
 	return sizeof(struct weft_atc_mail) + workers * sizeof(struct mail_worker);
 }
@@ -48,7 +48,7 @@ weft_atc_mail_size(unsigned int workers, unsigned int orders)
 	if (workers == 0 || workers > WEFT_ATC_MAIL_WORKERS_MAX || orders < 2 ||
 		orders > ORDERS_MAX || (orders & (orders - 1)) != 0)
 		return 0;
-	size = workers_end(workers) + orders * sizeof(struct weft_atc_order);
+	size = atc_mail_workers_end(workers) + orders * sizeof(struct weft_atc_order);
 	return (size + WEFT_CACHE_LINE - 1) & ~(size_t)(WEFT_CACHE_LINE - 1);
 }
 
@@ -63,13 +63,14 @@ weft_atc_mail_init(void *mem, unsigned int workers, unsigned int orders)
 	memset(mem, 0, size);
 	m->orders = orders;
 	m->workers = (uint16_t)workers;
-	m->order = (struct weft_atc_order *)(void *)((uint8_t *)mem + workers_end(workers));
+	m->order =
+		(struct weft_atc_order *)(void *)((uint8_t *)mem + atc_mail_workers_end(workers));
 	return m;
 }
 
 /* Up to where all that are online are done, @p posted at most. */
 static uint64_t
-least_done(const struct weft_atc_mail *m, uint64_t posted)
+atc_mail_least_done(const struct weft_atc_mail *m, uint64_t posted)
 {
 	uint64_t least = posted;
 
@@ -91,7 +92,7 @@ weft_atc_mail_post(struct weft_atc_mail *m, const struct weft_atc_order *order)
 	const uint64_t posted = m->posted;
 
 	if (posted - m->least_done >= m->orders) {
-		m->least_done = least_done(m, posted);
+		m->least_done = atc_mail_least_done(m, posted);
 		if (posted - m->least_done >= m->orders)
 			return 0;
 	}
@@ -103,11 +104,11 @@ weft_atc_mail_post(struct weft_atc_mail *m, const struct weft_atc_order *order)
 bool
 weft_atc_mail_is_done(const struct weft_atc_mail *m, uint64_t number)
 {
-	return least_done(m, m->posted) >= number;
+	return atc_mail_least_done(m, m->posted) >= number;
 }
 
 static void
-apply(struct weft_atc *cache, const struct weft_atc_order *order)
+atc_mail_apply(struct weft_atc *cache, const struct weft_atc_order *order)
 {
 	if (order->ctx != WEFT_ATC_ALL_CONTEXTS) {
 		weft_atc_invalidate(cache, order->ctx, order->va, order->log2);
@@ -127,7 +128,7 @@ weft_atc_mail_poll(struct weft_atc_mail *m, unsigned int worker, struct weft_atc
 	for (; w->read != posted; w->read++) {
 		const struct weft_atc_order *order = &m->order[w->read & (m->orders - 1)];
 
-		apply(cache, order);
+		atc_mail_apply(cache, order);
 		if (mark != NULL)
 			mark(arg, order);
 	}
@@ -153,7 +154,7 @@ weft_atc_mail_online(struct weft_atc_mail *m, unsigned int worker, struct weft_a
 
 	__atomic_store_n(&w->online, true, __ATOMIC_SEQ_CST);
 	w->read = __atomic_load_n(&m->posted, __ATOMIC_SEQ_CST);
-	apply(cache, &everything);
+	atc_mail_apply(cache, &everything);
 	if (mark != NULL)
 		mark(arg, &everything);
 	weft_atc_mail_done(m, worker, w->read);

@@ -33,14 +33,14 @@ struct weft_atc_park {
 };
 
 static bool
-cfg_ok(const struct weft_atc_park_cfg *cfg)
+atc_park_cfg_is_good(const struct weft_atc_park_cfg *cfg)
 {
 	return cfg->slots != 0 && cfg->slots <= SLOTS_MAX && cfg->places != 0 &&
 	       cfg->contexts != 0 && cfg->share != 0 && cfg->share <= cfg->places;
 }
 
 static size_t
-queues_at(const struct weft_atc_park_cfg *cfg)
+atc_park_queues_at(const struct weft_atc_park_cfg *cfg)
 {
 	return sizeof(struct weft_atc_park) + cfg->places * sizeof(struct place);
 }
@@ -48,9 +48,9 @@ queues_at(const struct weft_atc_park_cfg *cfg)
 size_t
 weft_atc_park_size(const struct weft_atc_park_cfg *cfg)
 {
-	if (!cfg_ok(cfg))
+	if (!atc_park_cfg_is_good(cfg))
 		return 0;
-	return queues_at(cfg) + cfg->slots * sizeof(struct queue) +
+	return atc_park_queues_at(cfg) + cfg->slots * sizeof(struct queue) +
 	       cfg->contexts * sizeof(uint16_t);
 }
 
@@ -59,11 +59,11 @@ weft_atc_park_init(void *mem, const struct weft_atc_park_cfg *cfg)
 {
 	struct weft_atc_park *p = mem;
 
-	if (!cfg_ok(cfg) || (uintptr_t)mem % _Alignof(struct weft_atc_park) != 0)
+	if (!atc_park_cfg_is_good(cfg) || (uintptr_t)mem % _Alignof(struct weft_atc_park) != 0)
 		return NULL;
 	memset(mem, 0, weft_atc_park_size(cfg));
 	p->cfg = *cfg;
-	p->queue = (struct queue *)(void *)((uint8_t *)mem + queues_at(cfg));
+	p->queue = (struct queue *)(void *)((uint8_t *)mem + atc_park_queues_at(cfg));
 	p->taken = (uint16_t *)(p->queue + cfg->slots);
 	for (unsigned int i = 0; i < cfg->slots; i++)
 		p->queue[i].first = NONE;

@@ -58,13 +58,13 @@ weft_atc_streams_init(void *mem, unsigned int streams, unsigned int most)
 }
 
 static struct stream_set *
-set_of(struct weft_atc_streams *s, uint16_t ctx, uint64_t next)
+stream_set_of(struct weft_atc_streams *s, uint16_t ctx, uint64_t next)
 {
 	return &s->set[atc_hash(atc_key(WEFT_ATC_4K, ctx, next), s->sets)];
 }
 
 static struct stream *
-find(struct stream_set *set, uint16_t ctx, uint64_t next)
+stream_find(struct stream_set *set, uint16_t ctx, uint64_t next)
 {
 	for (unsigned int w = 0; w < WAYS; w++) {
 		struct stream *t = &set->way[w];
@@ -77,7 +77,7 @@ find(struct stream_set *set, uint16_t ctx, uint64_t next)
 
 /* A free way, or one that never went on: random misses must not push streams out. */
 static struct stream *
-make_room(struct weft_atc_streams *s, struct stream_set *set)
+stream_make_room(struct weft_atc_streams *s, struct stream_set *set)
 {
 	for (unsigned int w = 0; w < WAYS; w++)
 		if (set->way[w].n == 0)
@@ -95,7 +95,7 @@ unsigned int
 weft_atc_streams_miss(struct weft_atc_streams *s, uint16_t ctx, uint64_t va, unsigned int log2)
 {
 	const uint64_t page = va & ~weft_mask64(log2);
-	struct stream *t = find(set_of(s, ctx, page), ctx, page);
+	struct stream *t = stream_find(stream_set_of(s, ctx, page), ctx, page);
 	struct stream now = { .ctx = ctx, .n = 1 };
 
 	if (t != NULL) {
@@ -104,6 +104,6 @@ weft_atc_streams_miss(struct weft_atc_streams *s, uint16_t ctx, uint64_t va, uns
 		t->n = 0;
 	}
 	now.next = page + ((uint64_t)now.n << log2);
-	*make_room(s, set_of(s, ctx, now.next)) = now;
+	*stream_make_room(s, stream_set_of(s, ctx, now.next)) = now;
 	return now.n;
 }

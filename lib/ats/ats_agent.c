@@ -35,7 +35,7 @@ weft_ats_agent_peer(const struct weft_ats_agent *a)
 }
 
 static struct weft_ats_ta_cfg
-ta_cfg(const struct weft_ats_agent_cfg *cfg)
+agent_ta_cfg(const struct weft_ats_agent_cfg *cfg)
 {
 	return (struct weft_ats_ta_cfg){
 		.timeout_ns = cfg->timeout_ns,
@@ -47,7 +47,7 @@ ta_cfg(const struct weft_ats_agent_cfg *cfg)
 }
 
 static bool
-map_ok(const struct weft_ats_agent_cfg *cfg, const struct weft_ats_agent_map *m)
+agent_map_is_good(const struct weft_ats_agent_cfg *cfg, const struct weft_ats_agent_map *m)
 {
 	if (m->client >= cfg->n_clients || m->page_log2 > 30 ||
 		m->page_log2 < WEFT_ATS_PAGE_LOG2 + cfg->client[m->client].unit || m->size == 0)
@@ -56,12 +56,12 @@ map_ok(const struct weft_ats_agent_cfg *cfg, const struct weft_ats_agent_map *m)
 }
 
 static uint64_t
-pages_of(const struct weft_ats_agent_cfg *cfg)
+agent_count_pages(const struct weft_ats_agent_cfg *cfg)
 {
 	uint64_t n = 0;
 
 	for (unsigned int i = 0; i < cfg->n_maps; i++) {
-		if (!map_ok(cfg, &cfg->map[i]))
+		if (!agent_map_is_good(cfg, &cfg->map[i]))
 			return 0;
 		n += cfg->map[i].size >> cfg->map[i].page_log2;
 	}
@@ -72,8 +72,8 @@ pages_of(const struct weft_ats_agent_cfg *cfg)
 static struct weft_ats_agent *
 agent_carve(struct weft_carver *c, const struct weft_ats_agent_cfg *cfg)
 {
-	const struct weft_ats_ta_cfg peer = ta_cfg(cfg);
-	const uint64_t pages = pages_of(cfg);
+	const struct weft_ats_ta_cfg peer = agent_ta_cfg(cfg);
+	const uint64_t pages = agent_count_pages(cfg);
 	struct weft_ats_agent *a = weft_carve(c, sizeof(*a));
 	struct weft_ats_ta *ta = weft_carve(c, weft_ats_ta_size(&peer));
 	struct agent_client *client = weft_carve(c, cfg->n_clients * sizeof(*client));
@@ -100,15 +100,15 @@ weft_ats_agent_size(const struct weft_ats_agent_cfg *cfg)
 	if (cfg->n_clients == 0 || cfg->n_maps == 0 || cfg->moves == 0 ||
 		cfg->moves > WEFT_ATS_AGENT_MOVES || cfg->timeout_ns == 0)
 		return 0;
-	ta = ta_cfg(cfg);
-	if (pages_of(cfg) == 0 || weft_ats_ta_size(&ta) == 0)
+	ta = agent_ta_cfg(cfg);
+	if (agent_count_pages(cfg) == 0 || weft_ats_ta_size(&ta) == 0)
 		return 0;
 	agent_carve(&c, cfg);
 	return c.len;
 }
 
 static void
-fill_pages(struct weft_ats_agent *a)
+agent_fill_pages(struct weft_ats_agent *a)
 {
 	uint32_t n = 0;
 
@@ -127,7 +127,7 @@ struct weft_ats_agent *
 weft_ats_agent_init(void *mem, const struct weft_ats_agent_cfg *cfg)
 {
 	const size_t size = weft_ats_agent_size(cfg);
-	const struct weft_ats_ta_cfg ta = ta_cfg(cfg);
+	const struct weft_ats_ta_cfg ta = agent_ta_cfg(cfg);
 	struct weft_carver c = { .block = mem };
 	struct weft_ats_agent *a;
 
@@ -137,7 +137,7 @@ weft_ats_agent_init(void *mem, const struct weft_ats_agent_cfg *cfg)
 	a = agent_carve(&c, cfg);
 	a->cfg = *cfg;
 	weft_ats_ta_init(a->ta, &ta);
-	fill_pages(a);
+	agent_fill_pages(a);
 	a->pages = (struct weft_ats_pages){
 		.page = a->wanted,
 		.room = AGENT_PAGES,
@@ -223,7 +223,7 @@ weft_ats_agent_send_answer(struct weft_ats_agent *a, uint8_t *buf, size_t room, 
 }
 
 static size_t
-take_reply(struct weft_ats_agent *a, uint16_t to, uint8_t *buf)
+agent_take_reply(struct weft_ats_agent *a, uint16_t to, uint8_t *buf)
 {
 	for (uint32_t i = 0; i < a->n_replies; i++) {
 		const size_t len = a->reply[i].len;
@@ -246,5 +246,5 @@ weft_ats_agent_send_posted(
 	if (client >= a->cfg.n_clients || !a->client[client].is_up || room < WEFT_ATS_PACKET_MAX)
 		return 0;
 	len = weft_ats_ta_send_invalidate(a->ta, client, buf, room, now_ns);
-	return len != 0 ? len : take_reply(a, a->cfg.client[client].id, buf);
+	return len != 0 ? len : agent_take_reply(a, a->cfg.client[client].id, buf);
 }

@@ -11,7 +11,7 @@ static const uint8_t wiped[WEFT_ATS_AGENT_LINE] = { [0 ... WEFT_ATS_AGENT_LINE -
 							    WEFT_ATS_AGENT_WIPED };
 
 static struct agent_client *
-client_of(const struct weft_ats_agent *a, const struct agent_move *m)
+move_client(const struct weft_ats_agent *a, const struct agent_move *m)
 {
 	return &a->client[a->cfg.map[m->map].client];
 }
@@ -27,32 +27,32 @@ client_of(const struct weft_ats_agent *a, const struct agent_move *m)
 	(1u << 26) /* 69 s; what is told apart when the units come round, after 73 minutes */
 
 static uint32_t
-stay_units(uint64_t ns)
+agent_stay_units(uint64_t ns)
 {
 	return (uint32_t)((ns + (1u << AGENT_STAY_LOG2) - 1) >> AGENT_STAY_LOG2);
 }
 
 static void
-stay(struct weft_ats_agent *a, const struct agent_move *v, uint64_t now_ns)
+agent_stay(struct weft_ats_agent *a, const struct agent_move *v, uint64_t now_ns)
 {
 	const uint64_t most_ns = (uint64_t)STAY_MAX << AGENT_STAY_LOG2;
 	const uint64_t ns = STAY_TIMES * (now_ns - v->begun_ns);
 
 	a->stays[a->first_page[v->map] + v->page] =
-		stay_units(now_ns + (ns < most_ns ? ns : most_ns));
+		agent_stay_units(now_ns + (ns < most_ns ? ns : most_ns));
 }
 
 /* A page that has never moved may seem to stay, for STAY_MAX at most, once in 73 minutes. */
 static bool
-must_stay(const struct weft_ats_agent *a, uint32_t page, uint64_t now_ns)
+agent_must_stay(const struct weft_ats_agent *a, uint32_t page, uint64_t now_ns)
 {
-	const uint32_t left = a->stays[page] - stay_units(now_ns);
+	const uint32_t left = a->stays[page] - agent_stay_units(now_ns);
 
 	return left != 0 && left <= STAY_MAX;
 }
 
 static bool
-may_move(const struct weft_ats_agent *a, unsigned int map, uint32_t page)
+agent_may_move(const struct weft_ats_agent *a, unsigned int map, uint32_t page)
 {
 	const struct weft_ats_agent_map *m = &a->cfg.map[map];
 
@@ -63,7 +63,7 @@ may_move(const struct weft_ats_agent *a, unsigned int map, uint32_t page)
 
 /* The next page whose turn it is. */
 static bool
-choose(struct weft_ats_agent *a, uint64_t now_ns, uint16_t *map, uint32_t *page)
+move_choose(struct weft_ats_agent *a, uint64_t now_ns, uint16_t *map, uint32_t *page)
 {
 	const uint32_t all = a->first_page[a->cfg.n_maps];
 	uint16_t at = 0;
@@ -76,7 +76,7 @@ choose(struct weft_ats_agent *a, uint64_t now_ns, uint16_t *map, uint32_t *page)
 			at = 0;
 		while (a->first_page[at + 1] <= n)
 			at++;
-		if (must_stay(a, n, now_ns) || !may_move(a, at, n - a->first_page[at]))
+		if (agent_must_stay(a, n, now_ns) || !agent_may_move(a, at, n - a->first_page[at]))
 			continue;
 		*map = at;
 		*page = n - a->first_page[at];
@@ -86,14 +86,14 @@ choose(struct weft_ats_agent *a, uint64_t now_ns, uint16_t *map, uint32_t *page)
 }
 
 static void
-begin(struct weft_ats_agent *a, struct agent_move *v, uint64_t now_ns)
+move_begin(struct weft_ats_agent *a, struct agent_move *v, uint64_t now_ns)
 {
 	const struct weft_ats_agent_map *m;
 	struct weft_ats_inv inv = { .pasid = -1 };
 	uint8_t *bits;
 	int itag;
 
-	if (!choose(a, now_ns, &v->map, &v->page))
+	if (!move_choose(a, now_ns, &v->map, &v->page))
 		return;
 	v->begun_ns = now_ns;
 	m = &a->cfg.map[v->map];
@@ -125,7 +125,7 @@ begin(struct weft_ats_agent *a, struct agent_move *v, uint64_t now_ns)
 
 /* Only a move whose every completion came, or whose client is gone and fenced, may copy. */
 static void
-follow(struct weft_ats_agent *a, struct agent_move *v, uint64_t now_ns)
+move_follow(struct weft_ats_agent *a, struct agent_move *v, uint64_t now_ns)
 {
 	const unsigned int client = a->cfg.map[v->map].client;
 	const enum weft_ats_inv_state s = weft_ats_ta_state(a->ta, client, v->itag);
@@ -139,7 +139,7 @@ follow(struct weft_ats_agent *a, struct agent_move *v, uint64_t now_ns)
 	if (v->state == AGENT_MOVE_ASKED && s == WEFT_ATS_INV_DONE) {
 		weft_ats_ta_release(a->ta, client, v->itag);
 		v->is_held = false;
-		v->until_ns = client_of(a, v)->fence_ns;
+		v->until_ns = move_client(a, v)->fence_ns;
 		v->state = AGENT_MOVE_FENCED;
 		a->count[WEFT_ATS_AGENT_N_FENCED] += v->until_ns > now_ns;
 	}
@@ -156,25 +156,25 @@ agent_moves(struct weft_ats_agent *a, uint64_t now_ns)
 		if (v->state == AGENT_MOVE_FREE)
 			unused = v;
 		else
-			follow(a, v, now_ns);
+			move_follow(a, v, now_ns);
 	}
 	if (a->cfg.every_ns == 0 || now_ns < a->move_due_ns || unused == NULL)
 		return;
 	a->move_due_ns = now_ns + a->cfg.every_ns;
-	begin(a, unused, now_ns);
+	move_begin(a, unused, now_ns);
 }
 
 /* --- lines --- */
 
 static uint32_t
-cookie_of(const struct weft_ats_agent *a, const struct agent_move *v, const struct agent_op *op)
+move_cookie(const struct weft_ats_agent *a, const struct agent_move *v, const struct agent_op *op)
 {
 	return (uint32_t)(v - a->move) * AGENT_OPS + (uint32_t)(op - v->op);
 }
 
 static bool
-offer(const struct weft_ats_agent *a, struct agent_move *v, struct agent_op *op, uint64_t now_ns,
-	struct weft_ats_agent_op *out)
+move_offer(const struct weft_ats_agent *a, struct agent_move *v, struct agent_op *op,
+	uint64_t now_ns, struct weft_ats_agent_op *out)
 {
 	if (op->step == AGENT_IDLE && v->next_line < v->lines) {
 		op->step = AGENT_READ;
@@ -182,7 +182,7 @@ offer(const struct weft_ats_agent *a, struct agent_move *v, struct agent_op *op,
 	}
 	if (op->step == AGENT_IDLE || op->is_begun || now_ns < op->not_before_ns)
 		return false;
-	out->cookie = cookie_of(a, v, op);
+	out->cookie = move_cookie(a, v, op);
 	out->hpa = (op->step == AGENT_WRITE ? v->to : v->from) +
 	           (uint64_t)op->line * WEFT_ATS_AGENT_LINE;
 	out->is_poison = op->step == AGENT_WRITE && op->is_poison;
@@ -199,7 +199,7 @@ weft_ats_agent_op(struct weft_ats_agent *a, uint64_t now_ns, struct weft_ats_age
 		if (v->state != AGENT_MOVE_COPYING)
 			continue;
 		for (unsigned int k = 0; k < AGENT_OPS; k++) {
-			if (!offer(a, v, &v->op[k], now_ns, out))
+			if (!move_offer(a, v, &v->op[k], now_ns, out))
 				continue;
 			a->next_move = (uint8_t)((v - a->move + 1) % a->cfg.moves);
 			return true;
@@ -209,7 +209,7 @@ weft_ats_agent_op(struct weft_ats_agent *a, uint64_t now_ns, struct weft_ats_age
 }
 
 static struct agent_op *
-op_of(struct weft_ats_agent *a, uint32_t cookie, struct agent_move **v)
+move_op_of(struct weft_ats_agent *a, uint32_t cookie, struct agent_move **v)
 {
 	assert(cookie / AGENT_OPS < WEFT_ATS_AGENT_MOVES);
 	*v = &a->move[cookie / AGENT_OPS];
@@ -221,17 +221,17 @@ weft_ats_agent_op_begun(struct weft_ats_agent *a, uint32_t cookie)
 {
 	struct agent_move *v;
 
-	op_of(a, cookie, &v)->is_begun = true;
+	move_op_of(a, cookie, &v)->is_begun = true;
 }
 
 static void
-end(struct weft_ats_agent *a, struct agent_move *v, uint64_t now_ns)
+move_end(struct weft_ats_agent *a, struct agent_move *v, uint64_t now_ns)
 {
 	uint8_t *bits = agent_page_at(a, v->map, v->page);
 
 	*bits = (uint8_t)((*bits ^ AGENT_SECOND) & ~AGENT_MOVING);
 	v->state = AGENT_MOVE_FREE;
-	stay(a, v, now_ns);
+	agent_stay(a, v, now_ns);
 	a->count[WEFT_ATS_AGENT_N_MOVED]++;
 	agent_walks_again(a);
 }
@@ -241,7 +241,7 @@ weft_ats_agent_op_done(struct weft_ats_agent *a, uint32_t cookie, enum weft_ats_
 	const uint8_t *data, uint64_t now_ns)
 {
 	struct agent_move *v;
-	struct agent_op *op = op_of(a, cookie, &v);
+	struct agent_op *op = move_op_of(a, cookie, &v);
 
 	op->is_begun = false;
 	if (how == WEFT_ATS_AGENT_OP_LOST) {
@@ -256,7 +256,7 @@ weft_ats_agent_op_done(struct weft_ats_agent *a, uint32_t cookie, enum weft_ats_
 	}
 	op->step = op->step == AGENT_WIPE ? AGENT_IDLE : (uint8_t)(op->step + 1);
 	if (op->step == AGENT_IDLE && ++v->done == v->lines)
-		end(a, v, now_ns);
+		move_end(a, v, now_ns);
 }
 
 unsigned int

@@ -29,7 +29,7 @@ agent_page_at(const struct weft_ats_agent *a, unsigned int map, uint32_t page)
 
 /* Pages from the first asked for on, until one is not there or is another map's. */
 static unsigned int
-collect(const struct weft_ats_agent *a, unsigned int map, uint32_t page,
+table_collect(const struct weft_ats_agent *a, unsigned int map, uint32_t page,
 	const struct weft_ats_walk *w, struct weft_ats_xlat *x)
 {
 	const struct weft_ats_agent_map *m = &a->cfg.map[map];
@@ -55,7 +55,7 @@ collect(const struct weft_ats_agent *a, unsigned int map, uint32_t page,
 
 /* @return false: the page moves, so the question waits */
 static bool
-answer(struct weft_ats_agent *a, int handle, const struct weft_ats_walk *w)
+table_answer(struct weft_ats_agent *a, int handle, const struct weft_ats_walk *w)
 {
 	struct weft_ats_xlat x[WEFT_ATS_XLATS];
 	unsigned int n = 0;
@@ -65,7 +65,7 @@ answer(struct weft_ats_agent *a, int handle, const struct weft_ats_walk *w)
 	if (map >= 0 && (*agent_page_at(a, (unsigned int)map, page) & AGENT_MOVING) != 0)
 		return false;
 	if (map >= 0 && a->cfg.map[map].bits != 0)
-		n = collect(a, (unsigned int)map, page, w, x);
+		n = table_collect(a, (unsigned int)map, page, w, x);
 	weft_ats_ta_answer(a->ta, handle, WEFT_ATS_SUCCESS, x, n, n);
 	a->count[n != 0 ? WEFT_ATS_AGENT_N_ANSWERED : WEFT_ATS_AGENT_N_NO_PAGE]++;
 	return true;
@@ -78,7 +78,7 @@ agent_walks(struct weft_ats_agent *a)
 	int handle;
 
 	while (a->n_held < AGENT_WALKS && (handle = weft_ats_ta_walk(a->ta, &w)) >= 0) {
-		if (answer(a, handle, &w))
+		if (table_answer(a, handle, &w))
 			continue;
 		a->held[a->n_held++] = (struct agent_walk){ handle, w };
 		a->count[WEFT_ATS_AGENT_N_WAITED]++;
@@ -91,7 +91,7 @@ agent_walks_again(struct weft_ats_agent *a)
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < a->n_held; i++)
-		if (!answer(a, a->held[i].handle, &a->held[i].walk))
+		if (!table_answer(a, a->held[i].handle, &a->held[i].walk))
 			a->held[kept++] = a->held[i];
 	a->n_held = kept;
 }
@@ -123,7 +123,7 @@ agent_reply(struct weft_ats_agent *a, uint16_t to, const uint8_t *packet, size_t
 }
 
 static uint8_t
-give(struct weft_ats_agent *a, const struct weft_ats_page *p)
+agent_serve_page_request(struct weft_ats_agent *a, const struct weft_ats_page *p)
 {
 	const uint8_t need = ((p->bits & WEFT_ATS_PAGE_W) != 0 ? WEFT_ATS_W : 0) |
 	                     ((p->bits & WEFT_ATS_PAGE_R) != 0 ? WEFT_ATS_R : 0);
@@ -155,7 +155,7 @@ agent_pages(struct weft_ats_agent *a)
 
 		if (weft_ats_page_is_stop(&p))
 			continue;
-		code = give(a, &p);
+		code = agent_serve_page_request(a, &p);
 		if ((p.bits & WEFT_ATS_PAGE_LAST) != 0)
 			agent_reply(a, p.requester, packet,
 				weft_ats_pages_answer(&a->pages, &p, code, packet));

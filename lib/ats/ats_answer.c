@@ -8,7 +8,7 @@
 
 /* Start of the translation that is @p i-th of the answer. */
 static uint64_t
-xlat_va(const struct ats_slot *s, unsigned int i)
+answer_va(const struct ats_slot *s, unsigned int i)
 {
 	const unsigned int log2 = s->x[0].log2;
 
@@ -19,7 +19,7 @@ xlat_va(const struct ats_slot *s, unsigned int i)
 
 /* One size for all, not below the smallest unit; each translation overlaps what was asked for. */
 static bool
-sizes_fit(const struct weft_ats_atc *a, const struct ats_slot *s)
+answer_sizes_fit(const struct weft_ats_atc *a, const struct ats_slot *s)
 {
 	const unsigned int unit = WEFT_ATS_PAGE_LOG2 + (unsigned int)a->stu;
 	unsigned int log2 = 0;
@@ -40,7 +40,7 @@ sizes_fit(const struct weft_ats_atc *a, const struct ats_slot *s)
 
 /* The size of a translation without R and W is undefined: that of the others, or the unit. */
 static void
-fill_sizes(const struct weft_ats_atc *a, struct ats_slot *s)
+answer_fill_sizes(const struct weft_ats_atc *a, struct ats_slot *s)
 {
 	unsigned int log2 = 0;
 
@@ -57,21 +57,21 @@ fill_sizes(const struct weft_ats_atc *a, struct ats_slot *s)
  * is not enough to compare: the answer may be a larger page, and the invalidation in its other part.
  */
 static bool
-is_overtaken(const struct weft_ats_atc *a, const struct ats_slot *s)
+answer_is_overtaken(const struct weft_ats_atc *a, const struct ats_slot *s)
 {
 	if (s->marked)
 		return true;
 	if (s->gone_from > s->gone_to || (a->broken & ATS_RULE_LARGE) != 0)
 		return false;
 	for (unsigned int i = 0; i < s->got; i++)
-		if (ats_overlaps(s->gone_from, s->gone_to, xlat_va(s, i),
-			    ats_last(xlat_va(s, i), s->x[i].log2)))
+		if (ats_overlaps(s->gone_from, s->gone_to, answer_va(s, i),
+			    ats_last(answer_va(s, i), s->x[i].log2)))
 			return true;
 	return false;
 }
 
 static bool
-install(struct weft_ats_atc *a, struct ats_slot *s)
+answer_install(struct weft_ats_atc *a, struct ats_slot *s)
 {
 	unsigned int usable = 0;
 
@@ -80,7 +80,7 @@ install(struct weft_ats_atc *a, struct ats_slot *s)
 
 		usable += (bits & (WEFT_ATS_R | WEFT_ATS_W)) != 0;
 		weft_atc_install(
-			a->cfg.cache, s->ctx, xlat_va(s, i), s->x[i].pa, s->x[i].log2, bits);
+			a->cfg.cache, s->ctx, answer_va(s, i), s->x[i].pa, s->x[i].log2, bits);
 	}
 	s->bits = s->x[0].bits;
 	return usable != 0;
@@ -96,22 +96,22 @@ answer_bad(struct ats_slot *s, enum weft_verdict v)
 static enum weft_verdict
 answer_complete(struct weft_ats_atc *a, struct ats_slot *s)
 {
-	if (!sizes_fit(a, s))
+	if (!answer_sizes_fit(a, s))
 		return answer_bad(s, WEFT_DROP_ATS_RANGE);
-	fill_sizes(a, s);
-	if (xlat_va(s, s->got - 1u) > s->last)
+	answer_fill_sizes(a, s);
+	if (answer_va(s, s->got - 1u) > s->last)
 		return answer_bad(s, WEFT_DROP_ATS_RANGE);
-	if (is_overtaken(a, s)) {
+	if (answer_is_overtaken(a, s)) {
 		a->count[WEFT_ATS_ATC_N_DROPPED]++;
 		ats_slot_end(s, WEFT_ATS_AGAIN);
 		return WEFT_OK;
 	}
-	ats_slot_end(s, install(a, s) ? WEFT_ATS_INSTALLED : WEFT_ATS_NO_PAGE);
+	ats_slot_end(s, answer_install(a, s) ? WEFT_ATS_INSTALLED : WEFT_ATS_NO_PAGE);
 	return WEFT_OK;
 }
 
 static void
-slot_aborted(struct weft_ats_atc *a, struct ats_slot *s, uint64_t now_ns)
+answer_aborted(struct weft_ats_atc *a, struct ats_slot *s, uint64_t now_ns)
 {
 	a->count[WEFT_ATS_ATC_N_ABORTS]++;
 	if (!a->is_enabled) {
@@ -127,7 +127,7 @@ slot_aborted(struct weft_ats_atc *a, struct ats_slot *s, uint64_t now_ns)
 
 /* The agent does not serve this function: stop, and trust nothing it said before. */
 static void
-agent_refused(struct weft_ats_atc *a, struct ats_slot *s)
+answer_refused(struct weft_ats_atc *a, struct ats_slot *s)
 {
 	ats_slot_end(s, WEFT_ATS_REFUSED);
 	a->is_enabled = false;
@@ -136,21 +136,21 @@ agent_refused(struct weft_ats_atc *a, struct ats_slot *s)
 }
 
 static enum weft_verdict
-without_data(struct weft_ats_atc *a, struct ats_slot *s, uint8_t status, uint64_t now_ns)
+answer_without_data(struct weft_ats_atc *a, struct ats_slot *s, uint8_t status, uint64_t now_ns)
 {
 	if (s->got != 0)
 		return answer_bad(s, WEFT_DROP_ATS_SPLIT);
 	if (status == WEFT_ATS_CA)
-		slot_aborted(a, s, now_ns);
+		answer_aborted(a, s, now_ns);
 	else if (status == WEFT_ATS_UR)
-		agent_refused(a, s);
+		answer_refused(a, s);
 	else
 		ats_slot_end(s, s->marked ? WEFT_ATS_AGAIN : WEFT_ATS_NO_PAGE);
 	return WEFT_OK;
 }
 
 static enum weft_verdict
-with_data(struct weft_ats_atc *a, struct ats_slot *s, const struct weft_ats_packet *p)
+answer_with_data(struct weft_ats_atc *a, struct ats_slot *s, const struct weft_ats_packet *p)
 {
 	struct weft_ats_xlat x[WEFT_ATS_XLATS];
 	enum weft_ats_part part;
@@ -181,10 +181,10 @@ ats_atc_completion(struct weft_ats_atc *a, const struct weft_ats_packet *p, uint
 		return WEFT_DROP_NO_TAG;
 	s = &a->slot[p->tag];
 	if (p->kind == WEFT_ATS_CPL)
-		return without_data(a, s, p->status, now_ns);
+		return answer_without_data(a, s, p->status, now_ns);
 	if (p->poisoned) {
 		ats_slot_end(s, WEFT_ATS_ABORTED);
 		return WEFT_OK;
 	}
-	return with_data(a, s, p);
+	return answer_with_data(a, s, p);
 }

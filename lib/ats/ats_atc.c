@@ -32,7 +32,7 @@ weft_ats_atc_counts(const struct weft_ats_atc *a)
 }
 
 static bool
-cfg_ok(const struct weft_ats_atc_cfg *cfg)
+ats_cfg_is_good(const struct weft_ats_atc_cfg *cfg)
 {
 	return cfg->cache != NULL && (cfg->rcb == 64 || cfg->rcb == 128) && cfg->slots != 0 &&
 	       cfg->slots <= WEFT_ATS_SLOTS_MAX && cfg->reads <= WEFT_ATS_READS_MAX &&
@@ -42,7 +42,7 @@ cfg_ok(const struct weft_ats_atc_cfg *cfg)
 size_t
 weft_ats_atc_size(const struct weft_ats_atc_cfg *cfg)
 {
-	if (!cfg_ok(cfg))
+	if (!ats_cfg_is_good(cfg))
 		return 0;
 	return sizeof(struct weft_ats_atc) + cfg->slots * sizeof(struct ats_slot) +
 	       cfg->reads * sizeof(struct ats_read) +
@@ -54,7 +54,7 @@ weft_ats_atc_init(void *mem, const struct weft_ats_atc_cfg *cfg)
 {
 	struct weft_ats_atc *a = mem;
 
-	if (!cfg_ok(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
+	if (!ats_cfg_is_good(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
 		return NULL;
 	memset(mem, 0, weft_ats_atc_size(cfg));
 	a->cfg = *cfg;
@@ -151,14 +151,15 @@ weft_ats_atc_bind(struct weft_ats_atc *a, uint16_t ctx, int32_t pasid)
 }
 
 static bool
-may_ask(const struct weft_ats_atc *a, uint16_t ctx)
+ats_may_request(const struct weft_ats_atc *a, uint16_t ctx)
 {
 	return a->is_enabled && (a->space[ctx].pasid < 0 || (a->pasid_ctl & WEFT_ATS_PASID_E) != 0);
 }
 
 /* A request under way whose answer will do, or -1. */
 static int
-find_request(const struct weft_ats_atc *a, uint16_t ctx, uint64_t va, uint64_t last, bool no_write)
+ats_find_request(
+	const struct weft_ats_atc *a, uint16_t ctx, uint64_t va, uint64_t last, bool no_write)
 {
 	for (int i = 0; i < a->cfg.slots; i++) {
 		const struct ats_slot *s = &a->slot[i];
@@ -172,7 +173,7 @@ find_request(const struct weft_ats_atc *a, uint16_t ctx, uint64_t va, uint64_t l
 }
 
 static int
-free_slot(const struct weft_ats_atc *a)
+ats_find_free_slot(const struct weft_ats_atc *a)
 {
 	for (int i = 0; i < a->cfg.slots; i++)
 		if (a->slot[i].state == ATS_SLOT_FREE)
@@ -192,16 +193,16 @@ weft_ats_atc_request(
 	if (ctx >= a->contexts || !a->space[ctx].bound || n == 0 ||
 		n > a->cfg.rcb / WEFT_ATS_XLAT_LEN || va >> ATC_VA_BITS != 0)
 		return -EINVAL;
-	if (!may_ask(a, ctx))
+	if (!ats_may_request(a, ctx))
 		return -EACCES;
 	va &= ~weft_mask64(log2);
 	last = va + ((uint64_t)n << log2) - 1;
-	i = find_request(a, ctx, va, last, no_write);
+	i = ats_find_request(a, ctx, va, last, no_write);
 	if (i >= 0) {
 		a->count[WEFT_ATS_ATC_N_MERGED]++;
 		return i;
 	}
-	i = free_slot(a);
+	i = ats_find_free_slot(a);
 	if (i < 0)
 		return i;
 	s = &a->slot[i];
@@ -216,7 +217,7 @@ weft_ats_atc_request(
 }
 
 static void
-slot_sent(struct weft_ats_atc *a, struct ats_slot *s, uint64_t now_ns)
+ats_slot_sent(struct weft_ats_atc *a, struct ats_slot *s, uint64_t now_ns)
 {
 	s->state = ATS_SLOT_SENT;
 	s->until_ns = now_ns + a->cfg.timeout_ns;
@@ -248,7 +249,7 @@ weft_ats_atc_send_request(struct weft_ats_atc *a, uint8_t *buf, size_t room, uin
 
 		if (s->state != ATS_SLOT_WAITING)
 			continue;
-		slot_sent(a, s, now_ns);
+		ats_slot_sent(a, s, now_ns);
 		return weft_ats_encode(&p, buf, room);
 	}
 	return 0;
@@ -275,7 +276,8 @@ weft_ats_atc_done(struct weft_ats_atc *a, struct weft_ats_done *done)
 }
 
 static void
-slot_late(struct weft_ats_atc *a, struct ats_slot *s, enum weft_ats_result result, uint64_t now_ns)
+ats_slot_late(
+	struct weft_ats_atc *a, struct ats_slot *s, enum weft_ats_result result, uint64_t now_ns)
 {
 	s->state = ATS_SLOT_LATE;
 	s->result = (uint8_t)result;
@@ -290,7 +292,7 @@ weft_ats_atc_time(struct weft_ats_atc *a, uint64_t now_ns)
 			continue;
 		if (s->state == ATS_SLOT_SENT) {
 			a->count[WEFT_ATS_ATC_N_TIMEOUTS]++;
-			slot_late(a, s, WEFT_ATS_LATE, now_ns);
+			ats_slot_late(a, s, WEFT_ATS_LATE, now_ns);
 		} else if (s->state == ATS_SLOT_BACKOFF) {
 			s->state = ATS_SLOT_WAITING;
 		} else if (s->state == ATS_SLOT_RESTING) {
@@ -352,7 +354,7 @@ weft_ats_atc_flr(struct weft_ats_atc *a, uint64_t now_ns)
 		if (s->state == ATS_SLOT_WAITING || s->state == ATS_SLOT_BACKOFF)
 			ats_slot_end(s, WEFT_ATS_CANCELLED);
 		else if (s->state == ATS_SLOT_SENT)
-			slot_late(a, s, WEFT_ATS_CANCELLED, now_ns);
+			ats_slot_late(a, s, WEFT_ATS_CANCELLED, now_ns);
 	}
 	for (unsigned int i = 0; i < a->cfg.reads; i++)
 		a->read[i].discard = a->read[i].used;
@@ -365,7 +367,7 @@ weft_ats_atc_flr(struct weft_ats_atc *a, uint64_t now_ns)
 }
 
 static enum weft_verdict
-receive(struct weft_ats_atc *a, const struct weft_ats_packet *p, uint64_t now_ns)
+ats_receive(struct weft_ats_atc *a, const struct weft_ats_packet *p, uint64_t now_ns)
 {
 	switch (p->kind) {
 	case WEFT_ATS_CPL:
@@ -384,7 +386,7 @@ weft_ats_atc_receive(struct weft_ats_atc *a, const uint8_t *p, size_t len, uint6
 	enum weft_verdict v = weft_ats_decode(p, len, a->cfg.rcb, &packet);
 
 	if (v == WEFT_OK)
-		v = receive(a, &packet, now_ns);
+		v = ats_receive(a, &packet, now_ns);
 	a->count[WEFT_ATS_ATC_N_REFUSED] += v != WEFT_OK;
 	return v;
 }

@@ -56,22 +56,22 @@ weft_ats_client_waiting(const struct weft_ats_client *c)
 /* --- memory --- */
 
 static bool
-is_power(uint32_t n)
+client_is_power(uint32_t n)
 {
 	return n != 0 && (n & (n - 1)) == 0;
 }
 
 static bool
-cfg_ok(const struct weft_ats_client_cfg *cfg)
+client_cfg_is_good(const struct weft_ats_client_cfg *cfg)
 {
-	return cfg->answer_ns != 0 && is_power(cfg->entries) && cfg->entries >= WEFT_ATC_WAYS &&
-	       cfg->entries <= 1u << 20 && is_power(cfg->tags) &&
-	       cfg->tags <= WEFT_ATS_CLIENT_TAGS_MAX && cfg->ahead >= 1 &&
-	       cfg->ahead <= WEFT_ATC_AHEAD_MAX && cfg->unit <= 18;
+	return cfg->answer_ns != 0 && client_is_power(cfg->entries) &&
+	       cfg->entries >= WEFT_ATC_WAYS && cfg->entries <= 1u << 20 &&
+	       client_is_power(cfg->tags) && cfg->tags <= WEFT_ATS_CLIENT_TAGS_MAX &&
+	       cfg->ahead >= 1 && cfg->ahead <= WEFT_ATC_AHEAD_MAX && cfg->unit <= 18;
 }
 
 static struct weft_atc_cfg
-cache_cfg(const struct weft_ats_client_cfg *cfg)
+client_cache_cfg(const struct weft_ats_client_cfg *cfg)
 {
 	struct weft_atc_cfg cache = { .contexts = 1, .kernel = cfg->kernel };
 
@@ -81,7 +81,7 @@ cache_cfg(const struct weft_ats_client_cfg *cfg)
 }
 
 static struct weft_atc_park_cfg
-park_cfg(const struct weft_ats_client_cfg *cfg)
+client_park_cfg(const struct weft_ats_client_cfg *cfg)
 {
 	return (struct weft_atc_park_cfg){
 		.slots = SLOTS,
@@ -92,7 +92,7 @@ park_cfg(const struct weft_ats_client_cfg *cfg)
 }
 
 static struct weft_ats_atc_cfg
-peer_cfg(const struct weft_ats_client_cfg *cfg, struct weft_atc *cache)
+client_peer_cfg(const struct weft_ats_client_cfg *cfg, struct weft_atc *cache)
 {
 	return (struct weft_ats_atc_cfg){
 		.cache = cache,
@@ -109,31 +109,31 @@ peer_cfg(const struct weft_ats_client_cfg *cfg, struct weft_atc *cache)
 
 /* The peer's memory is told by its cache, which has one context here: no less than for its slots. */
 static size_t
-peer_size(const struct weft_ats_client_cfg *cfg, struct weft_atc *cache)
+client_peer_size(const struct weft_ats_client_cfg *cfg, struct weft_atc *cache)
 {
-	const struct weft_ats_atc_cfg peer = peer_cfg(cfg, cache);
+	const struct weft_ats_atc_cfg peer = client_peer_cfg(cfg, cache);
 
 	return weft_ats_atc_size(&peer);
 }
 
 /* Bytes of the peer of a cache with one context: a cache of the least size says it. */
 static size_t
-least_peer_size(const struct weft_ats_client_cfg *cfg)
+client_least_peer_size(const struct weft_ats_client_cfg *cfg)
 {
 	const struct weft_atc_cfg least = { .sets = { 1 }, .contexts = 1 };
 	uint8_t mem[8192] __attribute__((aligned(WEFT_CACHE_LINE)));
 
 	if (weft_atc_size(&least) > sizeof(mem))
 		return 0;
-	return peer_size(cfg, weft_atc_init(mem, &least));
+	return client_peer_size(cfg, weft_atc_init(mem, &least));
 }
 
 /* Its parts are still to begin. */
 static struct weft_ats_client *
 client_carve(struct weft_carver *carver, const struct weft_ats_client_cfg *cfg, size_t peer_size)
 {
-	const struct weft_atc_cfg cache_at = cache_cfg(cfg);
-	const struct weft_atc_park_cfg park_at = park_cfg(cfg);
+	const struct weft_atc_cfg cache_at = client_cache_cfg(cfg);
+	const struct weft_atc_park_cfg park_at = client_park_cfg(cfg);
 	struct weft_ats_client *c = weft_carve(carver, sizeof(*c));
 	struct weft_atc *cache = weft_carve(carver, weft_atc_size(&cache_at));
 	struct weft_ats_atc *peer = weft_carve(carver, peer_size);
@@ -157,9 +157,9 @@ weft_ats_client_size(const struct weft_ats_client_cfg *cfg)
 	struct weft_carver carver = { 0 };
 	size_t peer_size;
 
-	if (!cfg_ok(cfg))
+	if (!client_cfg_is_good(cfg))
 		return 0;
-	peer_size = least_peer_size(cfg);
+	peer_size = client_least_peer_size(cfg);
 	if (peer_size == 0)
 		return 0;
 	client_carve(&carver, cfg, peer_size);
@@ -175,15 +175,15 @@ weft_ats_client_init(void *mem, const struct weft_ats_client_cfg *cfg)
 	struct weft_atc_cfg cache;
 	struct weft_ats_client *c;
 
-	if (!cfg_ok(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
+	if (!client_cfg_is_good(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
 		return NULL;
 	memset(mem, 0, weft_ats_client_size(cfg));
-	c = client_carve(&carver, cfg, least_peer_size(cfg));
+	c = client_carve(&carver, cfg, client_least_peer_size(cfg));
 	c->cfg = *cfg;
-	cache = cache_cfg(cfg);
-	park = park_cfg(cfg);
+	cache = client_cache_cfg(cfg);
+	park = client_park_cfg(cfg);
 	c->cache = weft_atc_init(c->cache, &cache);
-	peer = peer_cfg(cfg, c->cache);
+	peer = client_peer_cfg(cfg, c->cache);
 	c->peer = weft_ats_atc_init(c->peer, &peer);
 	c->park = weft_atc_park_init(c->park, &park);
 	c->streams = weft_atc_streams_init(c->streams, STREAMS, cfg->ahead);
@@ -270,7 +270,7 @@ weft_ats_client_ended(struct weft_ats_client *c, uint16_t dpid)
 
 /* Writes pass in their order: the peer knows only how many did. */
 static void
-writes_passed(struct weft_ats_client *c)
+client_pass_writes(struct weft_ats_client *c)
 {
 	while (c->write_head != c->write_tail && c->write[c->write_head % CLIENT_WRITES].is_done) {
 		c->write_head++;
@@ -286,13 +286,13 @@ weft_ats_client_began(struct weft_ats_client *c, uint16_t dpid)
 
 		w->is_done |= w->is_lost && w->dpid == dpid;
 	}
-	writes_passed(c);
+	client_pass_writes(c);
 }
 
 /* --- requests --- */
 
 static struct client_request *
-request_at(struct weft_ats_client *c, uint16_t tag)
+client_request_at(struct weft_ats_client *c, uint16_t tag)
 {
 	return &c->request[tag & (c->cfg.tags - 1)];
 }
@@ -300,7 +300,7 @@ request_at(struct weft_ats_client *c, uint16_t tag)
 int
 weft_ats_client_submit(struct weft_ats_client *c, const struct weft_msg *m, uint64_t now_ns)
 {
-	struct client_request *r = request_at(c, m->tag);
+	struct client_request *r = client_request_at(c, m->tag);
 
 	if (r->state == CLIENT_LISTED || r->state == CLIENT_PARKED)
 		return -EBUSY;
@@ -318,7 +318,7 @@ weft_ats_client_submit(struct weft_ats_client *c, const struct weft_msg *m, uint
 
 /* It misses: ask, or wait until something can be asked. */
 static void
-ask(struct weft_ats_client *c, struct client_request *r)
+client_translate(struct weft_ats_client *c, struct client_request *r)
 {
 	const unsigned int n = weft_atc_streams_miss(
 		c->streams, 0, r->msg.addr, WEFT_ATS_PAGE_LOG2 + (unsigned int)c->cfg.unit);
@@ -333,7 +333,7 @@ ask(struct weft_ats_client *c, struct client_request *r)
 }
 
 static bool
-begin_write(struct weft_ats_client *c, struct client_request *r)
+client_begin_write(struct weft_ats_client *c, struct client_request *r)
 {
 	if (c->write_tail - c->write_head == CLIENT_WRITES)
 		return false;
@@ -346,21 +346,21 @@ begin_write(struct weft_ats_client *c, struct client_request *r)
 }
 
 static bool
-begin(struct weft_ats_client *c, struct client_request *r)
+client_begin(struct weft_ats_client *c, struct client_request *r)
 {
 	int read;
 
 	r->has_write = false;
 	r->read = -1;
 	if (r->msg.kind == WEFT_MSG_M2S_RWD)
-		return begin_write(c, r);
+		return client_begin_write(c, r);
 	read = weft_ats_atc_read_begin(c->peer, 0, r->msg.addr, WEFT_MSG_DATA_LEN);
 	r->read = (int16_t)read;
 	return read >= 0;
 }
 
 static enum weft_ats_client_next
-refuse(struct weft_ats_client *c, struct client_request *r, enum weft_ats_client_counter why,
+client_refuse(struct weft_ats_client *c, struct client_request *r, enum weft_ats_client_counter why,
 	struct weft_msg *m)
 {
 	c->count[why]++;
@@ -373,7 +373,8 @@ refuse(struct weft_ats_client *c, struct client_request *r, enum weft_ats_client
 
 /* NONE: it waits somewhere now, or is gone. */
 static enum weft_ats_client_next
-try_one(struct weft_ats_client *c, struct client_request *r, uint64_t now_ns, struct weft_msg *m)
+client_try_one(
+	struct weft_ats_client *c, struct client_request *r, uint64_t now_ns, struct weft_msg *m)
 {
 	const unsigned int want = r->msg.kind == WEFT_MSG_M2S_RWD ? WEFT_ATC_W : WEFT_ATC_R;
 	uint64_t pa = 0;
@@ -384,13 +385,13 @@ try_one(struct weft_ats_client *c, struct client_request *r, uint64_t now_ns, st
 		return WEFT_ATS_CLIENT_NONE;
 	}
 	if (r->is_denied)
-		return refuse(c, r, WEFT_ATS_CLIENT_N_NO_PAGE, m);
+		return client_refuse(c, r, WEFT_ATS_CLIENT_N_NO_PAGE, m);
 	switch (weft_atc_lookup(c->cache, 0, r->msg.addr, want, &pa)) {
 	case WEFT_ATC_HIT: break;
-	case WEFT_ATC_MISS: ask(c, r); return WEFT_ATS_CLIENT_NONE;
-	default: return refuse(c, r, WEFT_ATS_CLIENT_N_DENIED, m);
+	case WEFT_ATC_MISS: client_translate(c, r); return WEFT_ATS_CLIENT_NONE;
+	default: return client_refuse(c, r, WEFT_ATS_CLIENT_N_DENIED, m);
 	}
-	if (!begin(c, r)) {
+	if (!client_begin(c, r)) {
 		client_list_put(c, CLIENT_LATER, r);
 		return WEFT_ATS_CLIENT_NONE;
 	}
@@ -415,7 +416,7 @@ weft_ats_client_next(
 
 		c->writes_turn = !c->writes_turn;
 		while ((kinds >> list & 1) != 0 && (r = client_list_take(c, list)) != NULL) {
-			const enum weft_ats_client_next what = try_one(c, r, now_ns, m);
+			const enum weft_ats_client_next what = client_try_one(c, r, now_ns, m);
 
 			if (what != WEFT_ATS_CLIENT_NONE)
 				return what;
@@ -427,7 +428,7 @@ weft_ats_client_next(
 void
 weft_ats_client_sent(struct weft_ats_client *c, uint16_t tag, uint16_t dpid)
 {
-	const struct client_request *r = request_at(c, tag);
+	const struct client_request *r = client_request_at(c, tag);
 
 	if (r->state == CLIENT_SENT && r->msg.tag == tag && r->has_write)
 		c->write[r->write % CLIENT_WRITES].dpid = dpid;
@@ -435,28 +436,28 @@ weft_ats_client_sent(struct weft_ats_client *c, uint16_t tag, uint16_t dpid)
 
 /* The answer to a write that its host gave up, and whose tag is another request's by now. */
 static void
-late_write(struct weft_ats_client *c, uint16_t tag)
+client_late_write(struct weft_ats_client *c, uint16_t tag)
 {
 	for (uint32_t i = c->write_head; i != c->write_tail; i++)
 		if (c->write[i % CLIENT_WRITES].tag == tag)
 			c->write[i % CLIENT_WRITES].is_done = true;
-	writes_passed(c);
+	client_pass_writes(c);
 }
 
 bool
 weft_ats_client_response(struct weft_ats_client *c, const struct weft_msg *m)
 {
-	struct client_request *r = request_at(c, m->tag);
+	struct client_request *r = client_request_at(c, m->tag);
 
 	if (r->state != CLIENT_SENT || r->msg.tag != m->tag) {
 		if (m->kind == WEFT_MSG_S2M_NDR)
-			late_write(c, m->tag);
+			client_late_write(c, m->tag);
 		return true;
 	}
 	r->state = CLIENT_FREE;
 	if (r->has_write) {
 		c->write[r->write % CLIENT_WRITES].is_done = true;
-		writes_passed(c);
+		client_pass_writes(c);
 	}
 	if (r->read < 0 || weft_ats_atc_read_done(c->peer, (unsigned int)r->read))
 		return true;
@@ -469,7 +470,7 @@ weft_ats_client_response(struct weft_ats_client *c, const struct weft_msg *m)
 
 /* What a request does once its question has an answer: nearly always it looks again. */
 static void
-settle(struct weft_ats_client *c, struct client_request *r, const struct weft_ats_done *d,
+client_settle(struct weft_ats_client *c, struct client_request *r, const struct weft_ats_done *d,
 	uint64_t now_ns)
 {
 	const unsigned int log2 = WEFT_ATS_PAGE_LOG2 + (unsigned int)c->cfg.unit;
@@ -497,7 +498,7 @@ weft_ats_client_time(struct weft_ats_client *c, uint64_t now_ns)
 			c->count[WEFT_ATS_CLIENT_N_ISOLATED]++;
 		}
 		while ((r = weft_atc_park_take(c->park, d.slot)) != NULL)
-			settle(c, r, &d, now_ns);
+			client_settle(c, r, &d, now_ns);
 	}
 	client_page_time(c, now_ns);
 	for (uint32_t i = 0; i < later; i++)

@@ -16,20 +16,20 @@ page_of(const struct weft_ats_client *c, const struct client_request *r)
 }
 
 static uint8_t
-wanted_bits(const struct client_request *r)
+page_wanted_bits(const struct client_request *r)
 {
 	return r->msg.kind == WEFT_MSG_M2S_RWD ? WEFT_ATS_PAGE_W : WEFT_ATS_PAGE_R;
 }
 
 static struct client_ask *
-find_ask(struct weft_ats_client *c, const struct client_request *r)
+page_find_ask(struct weft_ats_client *c, const struct client_request *r)
 {
 	struct client_ask *unused = NULL;
 
 	for (struct client_ask *a = c->ask; a < c->ask + CLIENT_ASKS; a++) {
 		if (!a->is_used)
 			unused = a;
-		else if (a->page == page_of(c, r) && a->bits == wanted_bits(r))
+		else if (a->page == page_of(c, r) && a->bits == page_wanted_bits(r))
 			return a;
 	}
 	return unused;
@@ -38,7 +38,7 @@ find_ask(struct weft_ats_client *c, const struct client_request *r)
 void
 client_page_wait(struct weft_ats_client *c, struct client_request *r, uint64_t now_ns)
 {
-	struct client_ask *a = find_ask(c, r);
+	struct client_ask *a = page_find_ask(c, r);
 
 	if (a == NULL) {
 		client_list_put(c, CLIENT_LATER, r);
@@ -48,7 +48,7 @@ client_page_wait(struct weft_ats_client *c, struct client_request *r, uint64_t n
 		*a = (struct client_ask){
 			.page = page_of(c, r),
 			.until_ns = now_ns + ANSWERS * c->cfg.answer_ns,
-			.bits = wanted_bits(r),
+			.bits = page_wanted_bits(r),
 			.is_used = true,
 		};
 	r->ask = (uint16_t)(a - c->ask);
@@ -57,7 +57,7 @@ client_page_wait(struct weft_ats_client *c, struct client_request *r, uint64_t n
 
 /* Whoever waits for it goes on. */
 static void
-end_ask(struct weft_ats_client *c, struct client_ask *a, bool is_denied)
+page_end_ask(struct weft_ats_client *c, struct client_ask *a, bool is_denied)
 {
 	const uint32_t n = c->list[CLIENT_PAGE].n;
 
@@ -79,7 +79,7 @@ client_page_time(struct weft_ats_client *c, uint64_t now_ns)
 {
 	for (struct client_ask *a = c->ask; a < c->ask + CLIENT_ASKS; a++)
 		if (a->is_used && now_ns >= a->until_ns)
-			end_ask(c, a, false);
+			page_end_ask(c, a, false);
 }
 
 void
@@ -87,7 +87,7 @@ client_page_reset(struct weft_ats_client *c)
 {
 	for (struct client_ask *a = c->ask; a < c->ask + CLIENT_ASKS; a++)
 		if (a->is_used)
-			end_ask(c, a, false);
+			page_end_ask(c, a, false);
 	weft_ats_pri_init(&c->pri, c->cfg.id, WEFT_ATS_GROUPS);
 }
 
@@ -100,7 +100,7 @@ client_page_on(struct weft_ats_client *c)
 
 /* Groups are taken in turn, so that an answer that comes late meets no other question. */
 static size_t
-send_ask(struct weft_ats_client *c, struct client_ask *a, uint8_t *buf)
+page_send_ask(struct weft_ats_client *c, struct client_ask *a, uint8_t *buf)
 {
 	for (unsigned int i = 0; i < WEFT_ATS_GROUPS; i++) {
 		const struct weft_ats_page page = {
@@ -129,7 +129,7 @@ size_t
 client_page_send(struct weft_ats_client *c, uint8_t *buf)
 {
 	for (struct client_ask *a = c->ask; a < c->ask + CLIENT_ASKS; a++) {
-		const size_t len = a->is_used && !a->is_sent ? send_ask(c, a, buf) : 0;
+		const size_t len = a->is_used && !a->is_sent ? page_send_ask(c, a, buf) : 0;
 
 		if (len != 0)
 			return len;
@@ -146,6 +146,6 @@ client_page_receive(struct weft_ats_client *c, const uint8_t *p, size_t len)
 
 	for (struct client_ask *a = c->ask; v == WEFT_OK && a < c->ask + CLIENT_ASKS; a++)
 		if (a->is_used && a->is_sent && a->group == group)
-			end_ask(c, a, code != WEFT_ATS_PAGE_SUCCESS);
+			page_end_ask(c, a, code != WEFT_ATS_PAGE_SUCCESS);
 	return v;
 }

@@ -29,7 +29,7 @@ static const struct {
 };
 
 static bool
-memory_ok(const struct weft_ats_packet *in)
+ats_memory_is_good(const struct weft_ats_packet *in)
 {
 	if (in->length == 0 || in->length > WEFT_ATS_DWS_MAX || (in->addr & 3) != 0)
 		return false;
@@ -39,7 +39,7 @@ memory_ok(const struct weft_ats_packet *in)
 }
 
 static bool
-completion_ok(const struct weft_ats_packet *in)
+ats_completion_is_good(const struct weft_ats_packet *in)
 {
 	if (in->byte_count > 0xFFF || in->lower_addr > 0x7F)
 		return false;
@@ -51,14 +51,14 @@ completion_ok(const struct weft_ats_packet *in)
 }
 
 static bool
-kind_ok(const struct weft_ats_packet *in)
+ats_kind_is_good(const struct weft_ats_packet *in)
 {
 	switch (in->kind) {
 	case WEFT_ATS_READ:
 	case WEFT_ATS_WRITE:
-	case WEFT_ATS_REQUEST: return memory_ok(in);
+	case WEFT_ATS_REQUEST: return ats_memory_is_good(in);
 	case WEFT_ATS_CPL:
-	case WEFT_ATS_CPLD: return completion_ok(in);
+	case WEFT_ATS_CPLD: return ats_completion_is_good(in);
 	case WEFT_ATS_INVALIDATE:
 		return in->itag < WEFT_ATS_ITAGS && in->log2 >= WEFT_ATS_PAGE_LOG2 &&
 		       in->log2 <= 64 && (in->addr & weft_mask64(in->log2)) == 0;
@@ -72,7 +72,7 @@ kind_ok(const struct weft_ats_packet *in)
 }
 
 static unsigned int
-payload_dws(const struct weft_ats_packet *in)
+ats_payload_dws(const struct weft_ats_packet *in)
 {
 	if (in->kind == WEFT_ATS_WRITE || in->kind == WEFT_ATS_CPLD)
 		return in->length;
@@ -81,7 +81,7 @@ payload_dws(const struct weft_ats_packet *in)
 
 /* Bytes 2 and 3. */
 static unsigned int
-flags_of(const struct weft_ats_packet *in)
+ats_flags_of(const struct weft_ats_packet *in)
 {
 	unsigned int f = in->poisoned ? ATS_EP : 0;
 
@@ -92,7 +92,7 @@ flags_of(const struct weft_ats_packet *in)
 		f |= WEFT_ATS_AT_REQUEST << ATS_AT_SHIFT;
 	if (in->kind == WEFT_ATS_READ || in->kind == WEFT_ATS_REQUEST)
 		return f | (in->length & ATS_LENGTH_MASK);
-	return f | (payload_dws(in) & ATS_LENGTH_MASK);
+	return f | (ats_payload_dws(in) & ATS_LENGTH_MASK);
 }
 
 static void
@@ -143,7 +143,7 @@ encode_header(const struct weft_ats_packet *in, uint8_t *p)
 	memset(p, 0, kinds[in->kind].header_len);
 	p[0] = kinds[in->kind].byte0;
 	p[1] = (uint8_t)(in->tc << 4);
-	weft_put_be16(p + 2, (uint16_t)flags_of(in));
+	weft_put_be16(p + 2, (uint16_t)ats_flags_of(in));
 	weft_put_be16(p + 4, in->requester);
 	if (in->kind <= WEFT_ATS_REQUEST)
 		encode_memory(in, p);
@@ -154,7 +154,7 @@ encode_header(const struct weft_ats_packet *in, uint8_t *p)
 }
 
 static uint32_t
-prefix_of(const struct weft_ats_packet *in)
+ats_prefix_of(const struct weft_ats_packet *in)
 {
 	return (uint32_t)ATS_BYTE0_PREFIX << 24 | (in->priv ? ATS_PREFIX_PRIV : 0) |
 	       (in->exec ? ATS_PREFIX_EXEC : 0) | in->pasid;
@@ -166,15 +166,15 @@ weft_ats_encode(const struct weft_ats_packet *in, uint8_t *p, size_t room)
 	const size_t prefix = in->has_pasid ? WEFT_ATS_PREFIX_LEN : 0;
 	size_t header, payload;
 
-	if (in->kind >= WEFT_ATS_KINDS || in->tc >= WEFT_ATS_TCS || !kind_ok(in) ||
+	if (in->kind >= WEFT_ATS_KINDS || in->tc >= WEFT_ATS_TCS || !ats_kind_is_good(in) ||
 		(in->has_pasid && in->pasid > ATS_PASID_MASK))
 		return 0;
 	header = kinds[in->kind].header_len;
-	payload = (size_t)payload_dws(in) * 4;
+	payload = (size_t)ats_payload_dws(in) * 4;
 	if (room < prefix + header + payload)
 		return 0;
 	if (in->has_pasid)
-		weft_put_be32(p, prefix_of(in));
+		weft_put_be32(p, ats_prefix_of(in));
 	encode_header(in, p + prefix);
 	if (in->kind == WEFT_ATS_WRITE || in->kind == WEFT_ATS_CPLD)
 		memcpy(p + prefix + header, in->data, payload);

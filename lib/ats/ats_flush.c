@@ -18,13 +18,13 @@ struct range {
 };
 
 static bool
-concerns(const struct weft_ats_atc *a, const struct range *r, uint16_t ctx)
+flush_concerns(const struct weft_ats_atc *a, const struct range *r, uint16_t ctx)
 {
 	return a->space[ctx].bound && (r->every_space || a->space[ctx].pasid == r->pasid);
 }
 
 static struct range
-range_of(const struct weft_ats_atc *a, const struct weft_ats_packet *p)
+flush_range(const struct weft_ats_atc *a, const struct weft_ats_packet *p)
 {
 	const unsigned int least = WEFT_ATS_PAGE_LOG2 + a->stu;
 	struct range r = {
@@ -44,19 +44,19 @@ range_of(const struct weft_ats_atc *a, const struct weft_ats_packet *p)
 }
 
 static void
-drop_entries(struct weft_ats_atc *a, const struct range *r)
+flush_entries(struct weft_ats_atc *a, const struct range *r)
 {
 	for (unsigned int ctx = 0; ctx < a->contexts; ctx++)
-		if (concerns(a, r, (uint16_t)ctx))
+		if (flush_concerns(a, r, (uint16_t)ctx))
 			weft_atc_invalidate(a->cfg.cache, (uint16_t)ctx, r->from, r->log2);
 }
 
 /* Section 4.6: an answer under way may be older than the invalidation, which can overtake it. */
 static void
-mark_requests(struct weft_ats_atc *a, const struct range *r)
+flush_mark_requests(struct weft_ats_atc *a, const struct range *r)
 {
 	for (struct ats_slot *s = a->slot; s < a->slot + a->cfg.slots; s++) {
-		if (s->state != ATS_SLOT_SENT || !concerns(a, r, s->ctx))
+		if (s->state != ATS_SLOT_SENT || !flush_concerns(a, r, s->ctx))
 			continue;
 		s->marked |= ats_overlaps(r->from, r->to, s->va, s->last);
 		s->gone_from = r->from < s->gone_from ? r->from : s->gone_from;
@@ -65,17 +65,17 @@ mark_requests(struct weft_ats_atc *a, const struct range *r)
 }
 
 static void
-mark_reads(struct weft_ats_atc *a, const struct range *r)
+flush_mark_reads(struct weft_ats_atc *a, const struct range *r)
 {
 	for (struct ats_read *d = a->read; d < a->read + a->cfg.reads; d++)
-		if (d->used && concerns(a, r, d->ctx) &&
+		if (d->used && flush_concerns(a, r, d->ctx) &&
 			ats_overlaps(r->from, r->to, d->from, d->to))
 			d->discard = true;
 }
 
 /* Traffic classes that complete; a peer that breaks the rule uses the lowest only. */
 static unsigned int
-completing_tcs(const struct weft_ats_atc *a)
+flush_completing_tcs(const struct weft_ats_atc *a)
 {
 	const unsigned int tcs = a->cfg.tcs;
 
@@ -83,10 +83,10 @@ completing_tcs(const struct weft_ats_atc *a)
 }
 
 static void
-await_writes(struct weft_ats_atc *a, unsigned int itag)
+flush_await_writes(struct weft_ats_atc *a, unsigned int itag)
 {
 	for (unsigned int tc = 0; tc < WEFT_ATS_TCS; tc++) {
-		if ((completing_tcs(a) >> tc & 1) == 0)
+		if ((flush_completing_tcs(a) >> tc & 1) == 0)
 			continue;
 		a->pending[tc] |= 1u << itag;
 		a->fence[itag][tc] = a->queued[tc];
@@ -94,7 +94,7 @@ await_writes(struct weft_ats_atc *a, unsigned int itag)
 }
 
 static bool
-is_pending(const struct weft_ats_atc *a, unsigned int itag)
+flush_is_pending(const struct weft_ats_atc *a, unsigned int itag)
 {
 	uint32_t any = 0;
 
@@ -106,27 +106,27 @@ is_pending(const struct weft_ats_atc *a, unsigned int itag)
 enum weft_verdict
 ats_atc_invalidation(struct weft_ats_atc *a, const struct weft_ats_packet *p)
 {
-	const struct range r = range_of(a, p);
+	const struct range r = flush_range(a, p);
 
 	if (p->target != a->cfg.id || (a->has_agent && p->requester != a->agent))
 		return WEFT_DROP_ATS_PEER;
-	if (is_pending(a, p->itag))
+	if (flush_is_pending(a, p->itag))
 		return WEFT_DROP_ATS_ITAG;
 	a->has_agent = true;
 	a->agent = p->requester;
-	drop_entries(a, &r);
+	flush_entries(a, &r);
 	if ((a->broken & ATS_RULE_SNOOP) == 0)
-		mark_requests(a, &r);
+		flush_mark_requests(a, &r);
 	if ((a->broken & ATS_RULE_READS) == 0)
-		mark_reads(a, &r);
-	await_writes(a, p->itag);
+		flush_mark_reads(a, &r);
+	flush_await_writes(a, p->itag);
 	a->count[WEFT_ATS_ATC_N_INVALIDATIONS]++;
 	return WEFT_OK;
 }
 
 /* ITags whose earlier writes of @p tc have all entered the channel. */
 static uint32_t
-ready_itags(const struct weft_ats_atc *a, unsigned int tc)
+flush_ready_itags(const struct weft_ats_atc *a, unsigned int tc)
 {
 	uint32_t ready = 0;
 
@@ -147,12 +147,12 @@ weft_ats_atc_send_completion(struct weft_ats_atc *a, unsigned int tc, uint8_t *b
 
 	if (tc >= WEFT_ATS_TCS || room < WEFT_ATS_PACKET_MAX)
 		return 0;
-	p.itags = ready_itags(a, tc);
+	p.itags = flush_ready_itags(a, tc);
 	if (p.itags == 0)
 		return 0;
 	p.requester = a->cfg.id;
 	p.target = a->agent;
-	p.count = (uint8_t)__builtin_popcount(completing_tcs(a));
+	p.count = (uint8_t)__builtin_popcount(flush_completing_tcs(a));
 	a->pending[tc] &= ~p.itags;
 	a->count[WEFT_ATS_ATC_N_COMPLETIONS]++;
 	return weft_ats_encode(&p, buf, room);

@@ -36,7 +36,7 @@ weft_ats_pri_reg(const struct weft_ats_pri *p, enum weft_ats_pri_reg reg)
 }
 
 static void
-forget_groups(struct weft_ats_pri *p)
+pri_forget_groups(struct weft_ats_pri *p)
 {
 	memset(p->group, 0, sizeof(p->group));
 	p->outstanding = 0;
@@ -51,12 +51,12 @@ weft_ats_pri_reg_set(struct weft_ats_pri *p, enum weft_ats_pri_reg reg, uint32_t
 		p->is_enabled = (value & WEFT_ATS_PRI_E) != 0;
 		p->status &= ~value;
 		if ((value & WEFT_ATS_PRI_RESET) != 0 && !p->is_enabled)
-			forget_groups(p);
+			pri_forget_groups(p);
 	}
 }
 
 static size_t
-put_request(const struct weft_ats_pri *p, const struct weft_ats_page *page, uint8_t *buf)
+pri_put_request(const struct weft_ats_pri *p, const struct weft_ats_page *page, uint8_t *buf)
 {
 	const struct weft_ats_packet packet = {
 		.kind = WEFT_ATS_PAGE,
@@ -85,7 +85,7 @@ weft_ats_pri_ask(struct weft_ats_pri *p, const struct weft_ats_page *page, uint8
 		return -EBUSY;
 	if (p->outstanding >= p->allocation)
 		return -EAGAIN;
-	len = put_request(p, page, buf);
+	len = pri_put_request(p, page, buf);
 	if (len == 0)
 		return -EINVAL;
 	p->group[page->group].pages++;
@@ -98,7 +98,7 @@ int
 weft_ats_pri_stop(struct weft_ats_pri *p, int32_t pasid, uint8_t *buf)
 {
 	const struct weft_ats_page marker = { .pasid = pasid, .bits = WEFT_ATS_PAGE_LAST };
-	const size_t len = pasid < 0 ? 0 : put_request(p, &marker, buf);
+	const size_t len = pasid < 0 ? 0 : pri_put_request(p, &marker, buf);
 
 	return len == 0 ? -EINVAL : (int)len;
 }

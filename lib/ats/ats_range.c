@@ -84,7 +84,7 @@ weft_ats_cover(uint64_t from, uint64_t last, unsigned int unit, struct weft_ats_
 }
 
 static bool
-xlat_put(const struct weft_ats_xlat *x, uint8_t *p)
+ats_xlat_put(const struct weft_ats_xlat *x, uint8_t *p)
 {
 	if ((x->bits & ~(unsigned int)WEFT_ATS_BITS) != 0)
 		return false;
@@ -99,7 +99,7 @@ xlat_put(const struct weft_ats_xlat *x, uint8_t *p)
 }
 
 static bool
-xlat_get(const uint8_t *p, struct weft_ats_xlat *x)
+ats_xlat_get(const uint8_t *p, struct weft_ats_xlat *x)
 {
 	const uint64_t word = weft_get_be64(p);
 	int log2;
@@ -133,7 +133,7 @@ weft_ats_xlats_get(const struct weft_ats_packet *p, unsigned int rcb, enum weft_
 		*part = WEFT_ATS_SECOND;
 	*n = bytes / WEFT_ATS_XLAT_LEN;
 	for (unsigned int i = 0; i < *n; i++)
-		if (!xlat_get(p->data + (size_t)i * WEFT_ATS_XLAT_LEN, &x[i]))
+		if (!ats_xlat_get(p->data + (size_t)i * WEFT_ATS_XLAT_LEN, &x[i]))
 			return WEFT_DROP_ATS_RANGE;
 	return WEFT_OK;
 }
@@ -149,7 +149,7 @@ weft_ats_xlats_put(struct weft_ats_packet *p, const struct weft_ats_xlat *x, uns
 		(part == WEFT_ATS_ONLY) != (first == n))
 		return -EINVAL;
 	for (unsigned int i = from; i < to; i++)
-		if (!xlat_put(&x[i], data + (size_t)(i - from) * WEFT_ATS_XLAT_LEN))
+		if (!ats_xlat_put(&x[i], data + (size_t)(i - from) * WEFT_ATS_XLAT_LEN))
 			return -EINVAL;
 	p->kind = WEFT_ATS_CPLD;
 	p->status = WEFT_ATS_SUCCESS;

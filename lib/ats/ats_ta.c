@@ -87,7 +87,7 @@ weft_ats_ta_allows(const struct weft_ats_ta *t, uint16_t id)
 }
 
 static bool
-range_ok(const struct ats_device *d, const struct weft_ats_inv *r)
+ta_range_is_good(const struct ats_device *d, const struct weft_ats_inv *r)
 {
 	return r->log2 >= WEFT_ATS_PAGE_LOG2 + d->stu && r->log2 <= 64 &&
 	       (r->addr & weft_mask64(r->log2)) == 0 && r->pasid >= -1 && r->pasid < 1 << 20 &&
@@ -96,7 +96,7 @@ range_ok(const struct ats_device *d, const struct weft_ats_inv *r)
 
 /* Lowest ITag that may be used, or -EAGAIN if the device's queue is full. */
 static int
-free_itag(const struct ats_device *d)
+ta_find_free_itag(const struct ats_device *d)
 {
 	unsigned int busy = 0;
 	int free = -EAGAIN;
@@ -116,12 +116,12 @@ weft_ats_ta_invalidate(struct weft_ats_ta *t, unsigned int device, const struct 
 	struct ats_device *d;
 	int i;
 
-	if (device >= t->devices || !range_ok(&t->device[device], range))
+	if (device >= t->devices || !ta_range_is_good(&t->device[device], range))
 		return -EINVAL;
 	d = &t->device[device];
 	if (d->is_isolated)
 		return -EIO;
-	i = free_itag(d);
+	i = ta_find_free_itag(d);
 	if (i < 0)
 		return i;
 	memset(&d->inv[i], 0, sizeof(d->inv[i]));
@@ -161,7 +161,7 @@ weft_ats_ta_release(struct weft_ats_ta *t, unsigned int device, unsigned int ita
 }
 
 static bool
-may_send(const struct weft_ats_ta *t, const struct ats_inv *v)
+ta_may_send(const struct weft_ats_ta *t, const struct ats_inv *v)
 {
 	return v->state == WEFT_ATS_INV_READY ||
 	       (v->state == WEFT_ATS_INV_FLUSHING && (t->broken & ATS_RULE_FLUSH) != 0);
@@ -187,7 +187,7 @@ weft_ats_ta_send_invalidate(
 			.pasid = v->range.pasid < 0 ? 0 : (uint32_t)v->range.pasid,
 		};
 
-		if (!may_send(t, v))
+		if (!ta_may_send(t, v))
 			continue;
 		v->state = WEFT_ATS_INV_SENT;
 		v->until_ns = now_ns + t->cfg.timeout_ns;
@@ -199,7 +199,7 @@ weft_ats_ta_send_invalidate(
 
 /* Whether every ITag of the packet is under way and announced with this count. */
 static enum weft_verdict
-judge_itags(const struct ats_device *d, const struct weft_ats_packet *p)
+ta_judge_itags(const struct ats_device *d, const struct weft_ats_packet *p)
 {
 	for (uint32_t left = p->itags; left != 0; left &= left - 1) {
 		const struct ats_inv *v = &d->inv[__builtin_ctz(left)];
@@ -214,7 +214,7 @@ judge_itags(const struct ats_device *d, const struct weft_ats_packet *p)
 
 /* Late or not, a completion certifies: who has completed everything is isolated no more. */
 static void
-inv_done(struct ats_device *d, struct ats_inv *v)
+ta_inv_done(struct ats_device *d, struct ats_inv *v)
 {
 	v->state = WEFT_ATS_INV_DONE;
 	for (unsigned int i = 0; i < WEFT_ATS_ITAGS; i++)
@@ -231,7 +231,7 @@ ats_ta_completion(struct weft_ats_ta *t, const struct weft_ats_packet *p)
 
 	if (i < 0 || p->target != t->cfg.id)
 		return WEFT_DROP_ATS_PEER;
-	v = judge_itags(&t->device[i], p);
+	v = ta_judge_itags(&t->device[i], p);
 	if (v != WEFT_OK)
 		return v;
 	for (uint32_t left = p->itags; left != 0; left &= left - 1) {
@@ -246,7 +246,7 @@ ats_ta_completion(struct weft_ats_ta *t, const struct weft_ats_packet *p)
 		inv->count = p->count;
 		t->count[WEFT_ATS_TA_N_COMPLETIONS]++;
 		if (__builtin_popcount(inv->came) == p->count)
-			inv_done(&t->device[i], inv);
+			ta_inv_done(&t->device[i], inv);
 	}
 	return WEFT_OK;
 }

@@ -8,7 +8,7 @@
 #include <errno.h>
 
 static struct ats_walk *
-find_walk(const struct weft_ats_ta *t, enum ats_walk_state state)
+walk_find(const struct weft_ats_ta *t, enum ats_walk_state state)
 {
 	for (struct ats_walk *w = t->walk; w < t->walk + t->cfg.walks; w++)
 		if (w->state == state)
@@ -17,9 +17,9 @@ find_walk(const struct weft_ats_ta *t, enum ats_walk_state state)
 }
 
 static enum weft_verdict
-take_request(struct weft_ats_ta *t, const struct weft_ats_packet *p)
+walk_take_request(struct weft_ats_ta *t, const struct weft_ats_packet *p)
 {
-	struct ats_walk *w = find_walk(t, ATS_WALK_FREE);
+	struct ats_walk *w = walk_find(t, ATS_WALK_FREE);
 	const int i = ats_ta_find(t, p->requester);
 	const bool is_served = i >= 0 && !t->device[i].is_isolated;
 
@@ -51,7 +51,7 @@ weft_ats_ta_receive(struct weft_ats_ta *t, const uint8_t *p, size_t len)
 	enum weft_verdict v = weft_ats_decode(p, len, t->cfg.rcb, &packet);
 
 	if (v == WEFT_OK && packet.kind == WEFT_ATS_REQUEST)
-		v = take_request(t, &packet);
+		v = walk_take_request(t, &packet);
 	else if (v == WEFT_OK && packet.kind == WEFT_ATS_INVALIDATED)
 		v = ats_ta_completion(t, &packet);
 	else if (v == WEFT_OK)
@@ -63,7 +63,7 @@ weft_ats_ta_receive(struct weft_ats_ta *t, const uint8_t *p, size_t len)
 int
 weft_ats_ta_walk(struct weft_ats_ta *t, struct weft_ats_walk *walk)
 {
-	struct ats_walk *w = find_walk(t, ATS_WALK_WAITING);
+	struct ats_walk *w = walk_find(t, ATS_WALK_WAITING);
 
 	if (w == NULL)
 		return -ENOENT;
@@ -74,8 +74,8 @@ weft_ats_ta_walk(struct weft_ats_ta *t, struct weft_ats_walk *walk)
 
 /* One size, not below the unit, and the last translation begins in what was asked for. */
 static bool
-answer_ok(const struct weft_ats_ta *t, const struct weft_ats_walk *w, const struct weft_ats_xlat *x,
-	unsigned int n)
+walk_answer_is_good(const struct weft_ats_ta *t, const struct weft_ats_walk *w,
+	const struct weft_ats_xlat *x, unsigned int n)
 {
 	const unsigned int unit = WEFT_ATS_PAGE_LOG2 + t->device[w->device].stu;
 	const uint64_t last = w->va + ((uint64_t)w->n << unit) - 1;
@@ -109,7 +109,7 @@ weft_ats_ta_answer(struct weft_ats_ta *t, int handle, enum weft_ats_status statu
 
 	if (handle < 0 || handle >= t->cfg.walks || w->state != ATS_WALK_TAKEN || n > w->walk.n ||
 		first > n || (status != WEFT_ATS_SUCCESS && n != 0) ||
-		!answer_ok(t, &w->walk, x, n))
+		!walk_answer_is_good(t, &w->walk, x, n))
 		return -EINVAL;
 	if (n != 0)
 		memcpy(w->x, x, n * sizeof(*x));
@@ -121,7 +121,7 @@ weft_ats_ta_answer(struct weft_ats_ta *t, int handle, enum weft_ats_status statu
 }
 
 static enum weft_ats_part
-part_of(const struct ats_walk *w)
+walk_part(const struct ats_walk *w)
 {
 	if (w->first == w->n)
 		return WEFT_ATS_ONLY;
@@ -131,7 +131,7 @@ part_of(const struct ats_walk *w)
 size_t
 weft_ats_ta_send_completion(struct weft_ats_ta *t, uint8_t *buf, size_t room)
 {
-	struct ats_walk *w = find_walk(t, ATS_WALK_ANSWERED);
+	struct ats_walk *w = walk_find(t, ATS_WALK_ANSWERED);
 	uint8_t data[WEFT_ATS_XLATS * WEFT_ATS_XLAT_LEN];
 	struct weft_ats_packet p = { .kind = WEFT_ATS_CPL };
 	enum weft_ats_part part = WEFT_ATS_ONLY;
@@ -145,7 +145,7 @@ weft_ats_ta_send_completion(struct weft_ats_ta *t, uint8_t *buf, size_t room)
 	p.tag = w->tag;
 	p.status = w->status;
 	if (w->n != 0) {
-		part = part_of(w);
+		part = walk_part(w);
 		weft_ats_xlats_put(&p, w->x, w->n, w->first, part, data);
 	}
 	len = weft_ats_encode(&p, buf, room);

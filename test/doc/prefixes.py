@@ -26,7 +26,6 @@ NOT_YET = {
     "app/weft-sim",
     "app/weftd",
     "drivers/net",
-    "lib/ats",
     "lib/base",
     "lib/code",
     "lib/eal",
