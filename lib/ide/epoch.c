@@ -15,13 +15,13 @@
 
 /* First byte of the flit that is in P. */
 static inline unsigned int
-p_off(enum ide_kind kind)
+ide_p_off(enum ide_kind kind)
 {
 	return kind == IDE_KIND_MAC ? WEFT_FLIT_SLOT_LEN : 0;
 }
 
 static inline void
-clear_pad(uint8_t *p)
+epoch_clear_pad(uint8_t *p)
 {
 	p[0] = 0;
 	p[1] = 0;
@@ -43,7 +43,7 @@ static const struct {
 #define LOPT_ZERO_LEN 4
 
 static void
-lopt_gather(uint8_t *slots, const uint8_t *flit)
+ide_lopt_gather(uint8_t *slots, const uint8_t *flit)
 {
 	memcpy(slots, flit, WEFT_FLIT_SLOT_LEN);
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(lopt_parts); i++)
@@ -52,7 +52,7 @@ lopt_gather(uint8_t *slots, const uint8_t *flit)
 }
 
 static void
-lopt_scatter(uint8_t *flit, const uint8_t *slots)
+ide_lopt_scatter(uint8_t *flit, const uint8_t *slots)
 {
 	memcpy(flit, slots, WEFT_FLIT_SLOT_LEN);
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(lopt_parts); i++)
@@ -61,7 +61,7 @@ lopt_scatter(uint8_t *flit, const uint8_t *slots)
 
 /* Write a share of P, or of ciphertext, into the flit but for the pad. */
 static inline void
-put_share(uint8_t *flit, enum ide_kind kind, const uint8_t *share)
+epoch_put_share(uint8_t *flit, enum ide_kind kind, const uint8_t *share)
 {
 	if (kind == IDE_KIND_MAC) {
 		memcpy(flit + WEFT_FLIT_SLOT_LEN, share, IDE_COVERED - WEFT_FLIT_SLOT_LEN);
@@ -73,7 +73,7 @@ put_share(uint8_t *flit, enum ide_kind kind, const uint8_t *share)
 
 /* In one store: the tag's load would wait for four. */
 static inline void
-put_aad(struct weft_ide_stream *s, unsigned int at, uint32_t word)
+epoch_put_aad(struct weft_ide_stream *s, unsigned int at, uint32_t word)
 {
 	const uint32_t w = htole32(word);
 
@@ -82,7 +82,7 @@ put_aad(struct weft_ide_stream *s, unsigned int at, uint32_t word)
 
 /* Poison payload, bits 3:0: the only part of the flit that counts. */
 static inline uint8_t
-poison_offset(const uint8_t *flit)
+epoch_poison_offset(const uint8_t *flit)
 {
 	return flit[IDE_MAC_OFF] & 0xF;
 }
@@ -92,7 +92,7 @@ ide_poison_wait(struct weft_ide_stream *s, const uint8_t *flit)
 {
 	if (s->n_poison == WEFT_IDE_POISON_MAX)
 		return false;
-	s->poison[s->n_poison++] = poison_offset(flit);
+	s->poison[s->n_poison++] = epoch_poison_offset(flit);
 	return true;
 }
 
@@ -102,7 +102,7 @@ ide_poison_insert(struct weft_ide_stream *s, uint8_t offset)
 	uint8_t *last = s->aad + (s->aad_words - 1U) * IDE_AAD_WORD;
 
 	memcpy(last + IDE_AAD_WORD, last, IDE_AAD_WORD);
-	put_aad(s, s->aad_words - 1U, offset);
+	epoch_put_aad(s, s->aad_words - 1U, offset);
 	s->aad_words++;
 	s->last_poison++;
 	s->counts.poison++;
@@ -110,23 +110,23 @@ ide_poison_insert(struct weft_ide_stream *s, uint8_t offset)
 
 /* Poison that waited belongs to the flit that comes now, and, protected, stands before it. */
 static __attribute__((noinline)) void
-take_poison(struct weft_ide_stream *s)
+epoch_take_poison(struct weft_ide_stream *s)
 {
 	for (unsigned int i = 0; s->has_poison && i < s->n_poison; i++)
-		put_aad(s, s->aad_words++, s->poison[i]);
+		epoch_put_aad(s, s->aad_words++, s->poison[i]);
 	s->n_poison = 0;
 	s->behind = 0;
 }
 
 static inline void
-count_in(struct weft_ide_stream *s, const uint8_t *flit, enum ide_kind kind)
+epoch_count_in(struct weft_ide_stream *s, const uint8_t *flit, enum ide_kind kind)
 {
 	const uint32_t crd = weft_flit_crd(flit);
 
 	s->last_poison = s->n_poison;
 	if (s->n_poison > 0)
-		take_poison(s);
-	put_aad(s, s->aad_words,
+		epoch_take_poison(s);
+	epoch_put_aad(s, s->aad_words,
 		kind == IDE_KIND_MAC ? crd : crd << 4 | weft_slot_fmt(flit + WEFT_FLIT_H_OFF));
 	s->aad_words++;
 	s->flits++;
@@ -147,7 +147,7 @@ ide_kind(const uint8_t *flit)
 
 /* 1000b, 28 + 32 zero bits, then the counter; most significant byte first. */
 static void
-make_iv(uint64_t counter, uint8_t *iv)
+epoch_make_iv(uint64_t counter, uint8_t *iv)
 {
 	weft_put_be32(iv, UINT32_C(0x80000000));
 	weft_put_be64(iv + 4, counter);
@@ -155,41 +155,42 @@ make_iv(uint64_t counter, uint8_t *iv)
 
 /* The two passes of an epoch that no kernel takes, or that came flit by flit. */
 static void
-reference_slots(struct weft_ide_stream *s, uint8_t *flit, enum ide_kind kind, bool is_open)
+epoch_reference_slots(struct weft_ide_stream *s, uint8_t *flit, enum ide_kind kind, bool is_open)
 {
-	const unsigned int off = p_off(kind);
+	const unsigned int off = ide_p_off(kind);
 	uint8_t *p = s->p + s->p_len;
 	uint8_t sealed[IDE_COVERED];
 
 	if (is_open) {
 		ide_gcm_xor(s->gcm, p, flit + off, IDE_COVERED - off);
 		if (kind == IDE_KIND_PLAIN)
-			clear_pad(p); /* these bits came from the header, which is not ciphertext */
+			epoch_clear_pad(
+				p); /* these bits came from the header, which is not ciphertext */
 		if (s->is_lopt) /* nor were these received */
 			memset(p + LOPT_ZERO_OFF - off, 0, LOPT_ZERO_LEN);
-		put_share(flit, kind, p);
+		epoch_put_share(flit, kind, p);
 	} else {
 		memcpy(p, flit + off, IDE_COVERED - off);
 		if (kind == IDE_KIND_PLAIN)
-			clear_pad(p);
+			epoch_clear_pad(p);
 		ide_gcm_xor(s->gcm, sealed, p, IDE_COVERED - off);
-		put_share(flit, kind, sealed);
+		epoch_put_share(flit, kind, sealed);
 	}
 	s->p_len += IDE_COVERED - off;
 }
 
 static __attribute__((noinline)) void
-reference_flit(struct weft_ide_stream *s, uint8_t *flit, enum ide_kind kind, bool is_open)
+epoch_reference_flit(struct weft_ide_stream *s, uint8_t *flit, enum ide_kind kind, bool is_open)
 {
 	uint8_t slots[IDE_COVERED];
 
 	if (!s->is_lopt) {
-		reference_slots(s, flit, kind, is_open);
+		epoch_reference_slots(s, flit, kind, is_open);
 		return;
 	}
-	lopt_gather(slots, flit);
-	reference_slots(s, slots, kind, is_open);
-	lopt_scatter(flit, slots);
+	ide_lopt_gather(slots, flit);
+	epoch_reference_slots(s, slots, kind, is_open);
+	ide_lopt_scatter(flit, slots);
 }
 
 /*
@@ -209,7 +210,7 @@ ide_epoch_flush(struct weft_ide_stream *s)
 
 /* The more flits the kernel gets at once, the faster it is. */
 static inline void
-wait_for_more(
+epoch_wait_for_more(
 	struct weft_ide_stream *s, uint8_t *flit, unsigned int n, enum ide_kind kind, bool is_open)
 {
 	/* They must be back to back, and IDE.MAC the first of them. */
@@ -224,7 +225,7 @@ wait_for_more(
 }
 
 static inline void
-begin(struct weft_ide_stream *s, bool in_run)
+epoch_begin(struct weft_ide_stream *s, bool in_run)
 {
 	uint8_t iv[IDE_IV_LEN];
 
@@ -232,7 +233,7 @@ begin(struct weft_ide_stream *s, bool in_run)
 	if (s->in_one_pass) {
 		ide_pass_begin(&s->pass, s->counter);
 	} else {
-		make_iv(s->counter, iv);
+		epoch_make_iv(s->counter, iv);
 		ide_gcm_start(s->gcm, iv);
 	}
 }
@@ -242,12 +243,12 @@ ide_epoch_flit(
 	struct weft_ide_stream *s, uint8_t *flit, enum ide_kind kind, bool is_open, bool in_run)
 {
 	if (s->flits == 0)
-		begin(s, in_run);
-	count_in(s, flit, kind);
+		epoch_begin(s, in_run);
+	epoch_count_in(s, flit, kind);
 	if (s->in_one_pass)
-		wait_for_more(s, flit, 1, kind, is_open);
+		epoch_wait_for_more(s, flit, 1, kind, is_open);
 	else
-		reference_flit(s, flit, kind, is_open);
+		epoch_reference_flit(s, flit, kind, is_open);
 }
 
 unsigned int
@@ -260,7 +261,7 @@ ide_epoch_plain_flits(struct weft_ide_stream *s, uint8_t *flits, unsigned int n,
 	if (s->kernel == NULL || s->is_special)
 		return 0;
 	if (s->flits == 0)
-		begin(s, true);
+		epoch_begin(s, true);
 	else if (!s->in_one_pass)
 		return 0;
 	if (n > room)
@@ -273,10 +274,10 @@ ide_epoch_plain_flits(struct weft_ide_stream *s, uint8_t *flits, unsigned int n,
 		if (flit[0] >> 6 != WEFT_FLIT_CACHEMEM || fmt == WEFT_SLOT_FMT_LLCTRL ||
 			(crd & 0x1F) == empty)
 			break;
-		put_aad(s, s->aad_words + i, crd << 4 | fmt);
+		epoch_put_aad(s, s->aad_words + i, crd << 4 | fmt);
 	}
 	if (i > 0) {
-		wait_for_more(s, flits, i, IDE_KIND_PLAIN, is_open);
+		epoch_wait_for_more(s, flits, i, IDE_KIND_PLAIN, is_open);
 		s->last_poison = 0;
 	}
 	s->flits = (uint8_t)(s->flits + i);
@@ -286,7 +287,7 @@ ide_epoch_plain_flits(struct weft_ide_stream *s, uint8_t *flits, unsigned int n,
 
 /* Epochs of IDE.MAC and a plain flit among the first of @p n flits. */
 static inline unsigned int
-count_pairs(const uint8_t *flits, unsigned int n)
+epoch_count_pairs(const uint8_t *flits, unsigned int n)
 {
 	unsigned int i = 0;
 
@@ -298,7 +299,7 @@ count_pairs(const uint8_t *flits, unsigned int n)
 }
 
 static inline bool
-any_empty(const uint8_t *flits, unsigned int n)
+epoch_any_empty(const uint8_t *flits, unsigned int n)
 {
 	unsigned int any = 0;
 
@@ -308,7 +309,8 @@ any_empty(const uint8_t *flits, unsigned int n)
 }
 
 static void
-run_pairs(struct weft_ide_stream *s, uint8_t *flits, unsigned int n, uint64_t counter, bool is_open)
+epoch_run_pairs(
+	struct weft_ide_stream *s, uint8_t *flits, unsigned int n, uint64_t counter, bool is_open)
 {
 	for (unsigned int i = 0; i < n; i++)
 		ide_pass_begin(&s->pair[i], counter + i);
@@ -320,26 +322,26 @@ void
 ide_epoch_close_pairs(struct weft_ide_stream *s, uint8_t *flits, unsigned int n)
 {
 	/* The same key stream once more: ciphertext again. */
-	run_pairs(s, flits, n, s->counter - n, false);
+	epoch_run_pairs(s, flits, n, s->counter - n, false);
 }
 
 unsigned int
 ide_epoch_pairs(struct weft_ide_stream *s, uint8_t *flits, unsigned int n, bool is_open,
 	uint8_t (*tag)[IDE_TAG_LEN])
 {
-	unsigned int pairs = count_pairs(flits, n);
+	unsigned int pairs = epoch_count_pairs(flits, n);
 
 	if (s->has_poison && !is_open && pairs > 0)
 		pairs--; /* the last may have to stay open-ended */
-	if (pairs < 2 || (!is_open && any_empty(flits, 2 * pairs)))
+	if (pairs < 2 || (!is_open && epoch_any_empty(flits, 2 * pairs)))
 		return 0;
-	run_pairs(s, flits, pairs, s->counter, is_open);
+	epoch_run_pairs(s, flits, pairs, s->counter, is_open);
 	for (unsigned int i = 0; i < pairs; i++) {
 		uint8_t *first = flits + 2 * i * (size_t)WEFT_FLIT_LEN;
 		uint8_t *second = first + WEFT_FLIT_LEN;
 
-		put_aad(s, 0, weft_flit_crd(first));
-		put_aad(s, 1,
+		epoch_put_aad(s, 0, weft_flit_crd(first));
+		epoch_put_aad(s, 1,
 			(uint32_t)weft_flit_crd(second) << 4 |
 				weft_slot_fmt(second + WEFT_FLIT_H_OFF));
 		s->kernel->tag(
@@ -350,7 +352,7 @@ ide_epoch_pairs(struct weft_ide_stream *s, uint8_t *flits, unsigned int n, bool 
 }
 
 static __attribute__((noinline)) void
-reference_end(struct weft_ide_stream *s, uint8_t *tag)
+epoch_reference_end(struct weft_ide_stream *s, uint8_t *tag)
 {
 	uint8_t iv[IDE_IV_LEN];
 
@@ -358,7 +360,7 @@ reference_end(struct weft_ide_stream *s, uint8_t *tag)
 		weft_put_le32(s->p + s->p_len, weft_crc32c(0, s->p, s->p_len));
 		s->p_len += IDE_PCRC_LEN;
 	}
-	make_iv(s->counter, iv);
+	epoch_make_iv(s->counter, iv);
 	ide_gcm_tag(s->gcm, iv, s->aad, s->aad_words * IDE_AAD_WORD, s->p, s->p_len, tag);
 }
 
@@ -372,7 +374,7 @@ ide_epoch_end(struct weft_ide_stream *s, uint8_t *mac)
 		s->kernel->tag(
 			&s->pass_key, &s->pass, s->aad, s->aad_words * IDE_AAD_WORD, s->pcrc, tag);
 	} else {
-		reference_end(s, tag);
+		epoch_reference_end(s, tag);
 	}
 	memcpy(mac, tag, WEFT_IDE_MAC_LEN);
 	s->counter++;

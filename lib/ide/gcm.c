@@ -60,7 +60,7 @@ static const struct gcm_path paths[] = {
 
 /* A manager on @p path, or NULL if the CPU lacks it or the library's self-test fails. */
 static IMB_MGR *
-open_path(const struct gcm_path *path)
+gcm_open_path(const struct gcm_path *path)
 {
 	const uint64_t self_test = IMB_FEATURE_SELF_TEST | IMB_FEATURE_SELF_TEST_PASS;
 	IMB_MGR *mgr = alloc_mb_mgr(path->flags);
@@ -78,7 +78,7 @@ open_path(const struct gcm_path *path)
 
 /* Take the first kernel that may run and passes its test, or none. */
 static void
-find_pass(struct weft_ide_lib *lib, uint32_t features)
+gcm_find_pass(struct weft_ide_lib *lib, uint32_t features)
 {
 	const bool has_vaes = (lib->mgr->features & IMB_FEATURE_VAES) != 0;
 
@@ -101,11 +101,11 @@ weft_ide_lib_open(uint32_t features)
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(paths); i++) {
 		if ((paths[i].needs & ~features) != 0)
 			continue;
-		lib->mgr = open_path(&paths[i]);
+		lib->mgr = gcm_open_path(&paths[i]);
 		lib->kernel = paths[i].name;
 		if (lib->mgr == NULL)
 			continue;
-		find_pass(lib, features);
+		gcm_find_pass(lib, features);
 		return lib;
 	}
 	free(lib);

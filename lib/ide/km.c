@@ -144,7 +144,7 @@ weft_ide_km_init(struct weft_ide_km_responder *r, const struct weft_ide_km *self
 
 /* The counter of the IV that is asked for; 0: one that no stream here can begin with. */
 static uint64_t
-counter_of(const struct weft_ide_km_responder *r, const struct weft_ide_km *m)
+km_counter_of(const struct weft_ide_km_responder *r, const struct weft_ide_km *m)
 {
 	if (m->bit3)
 		return 1;
@@ -154,7 +154,7 @@ counter_of(const struct weft_ide_km_responder *r, const struct weft_ide_km *m)
 }
 
 static enum weft_ide_km_status
-key_prog(struct weft_ide_km_responder *r, const struct weft_ide_km *m, int rc)
+km_key_prog(struct weft_ide_km_responder *r, const struct weft_ide_km *m, int rc)
 {
 	uint64_t counter;
 
@@ -162,7 +162,7 @@ key_prog(struct weft_ide_km_responder *r, const struct weft_ide_km *m, int rc)
 		return WEFT_IDE_KM_BAD_LENGTH;
 	if (m->port > r->self.max_port)
 		return WEFT_IDE_KM_BAD_PORT;
-	counter = counter_of(r, m);
+	counter = km_counter_of(r, m);
 	if (rc != 0 || counter == 0)
 		return WEFT_IDE_KM_BAD_VALUE;
 	if (r->ops.program(r->ops.arg, m->port, m->is_tx, m->key, counter) != 0)
@@ -173,7 +173,7 @@ key_prog(struct weft_ide_km_responder *r, const struct weft_ide_km *m, int rc)
 
 /* A stream that runs keeps its mode; a new key changes only the key. */
 static bool
-set_go(struct weft_ide_km_responder *r, const struct weft_ide_km *m)
+km_set_go(struct weft_ide_km_responder *r, const struct weft_ide_km *m)
 {
 	uint8_t *state = &r->state[m->port][m->is_tx], *mode = &r->mode[m->port][m->is_tx];
 	const enum weft_ide_mode want = m->bit3 ? WEFT_IDE_CONTAINMENT : WEFT_IDE_SKID;
@@ -187,7 +187,7 @@ set_go(struct weft_ide_km_responder *r, const struct weft_ide_km *m)
 }
 
 static bool
-set_stop(struct weft_ide_km_responder *r, const struct weft_ide_km *m)
+km_set_stop(struct weft_ide_km_responder *r, const struct weft_ide_km *m)
 {
 	uint8_t *state = &r->state[m->port][m->is_tx];
 
@@ -199,7 +199,7 @@ set_stop(struct weft_ide_km_responder *r, const struct weft_ide_km *m)
 }
 
 static bool
-get_key(struct weft_ide_km_responder *r, const struct weft_ide_km *m, struct weft_ide_km *answer)
+km_get_key(struct weft_ide_km_responder *r, const struct weft_ide_km *m, struct weft_ide_km *answer)
 {
 	uint64_t counter = 1;
 
@@ -214,7 +214,7 @@ get_key(struct weft_ide_km_responder *r, const struct weft_ide_km *m, struct wef
 
 /* Whether there is an answer to a message that is well-formed. */
 static bool
-answer_it(struct weft_ide_km_responder *r, const struct weft_ide_km *m, struct weft_ide_km *answer)
+km_answer(struct weft_ide_km_responder *r, const struct weft_ide_km *m, struct weft_ide_km *answer)
 {
 	if (m->port > r->self.max_port)
 		return false;
@@ -223,11 +223,13 @@ answer_it(struct weft_ide_km_responder *r, const struct weft_ide_km *m, struct w
 		*answer = r->self;
 		answer->port = m->port;
 		return true;
-	case WEFT_IDE_KM_K_SET_GO: answer->object = WEFT_IDE_KM_GOSTOP_ACK; return set_go(r, m);
-	case WEFT_IDE_KM_K_SET_STOP: answer->object = WEFT_IDE_KM_GOSTOP_ACK; return set_stop(r, m);
+	case WEFT_IDE_KM_K_SET_GO: answer->object = WEFT_IDE_KM_GOSTOP_ACK; return km_set_go(r, m);
+	case WEFT_IDE_KM_K_SET_STOP:
+		answer->object = WEFT_IDE_KM_GOSTOP_ACK;
+		return km_set_stop(r, m);
 	case WEFT_IDE_KM_GETKEY:
 		answer->object = WEFT_IDE_KM_GETKEY_ACK;
-		return get_key(r, m, answer);
+		return km_get_key(r, m, answer);
 	default: return false; /* an answer, to nothing that was asked */
 	}
 }
@@ -243,11 +245,11 @@ weft_ide_km_respond(struct weft_ide_km_responder *r, const uint8_t *in, size_t l
 	answer = (struct weft_ide_km){ .port = m.port, .is_tx = m.is_tx, .bit3 = m.bit3 };
 	if (m.object == WEFT_IDE_KM_KEY_PROG && rc != -EPROTO && rc != -EBADRQC) {
 		answer.object = WEFT_IDE_KM_KP_ACK;
-		answer.status = (uint8_t)key_prog(r, &m, rc);
+		answer.status = (uint8_t)km_key_prog(r, &m, rc);
 		good = answer.status == WEFT_IDE_KM_OK;
 		n = weft_ide_km_put(out, &answer);
 	} else {
-		good = rc == 0 && answer_it(r, &m, &answer);
+		good = rc == 0 && km_answer(r, &m, &answer);
 		if (good)
 			n = weft_ide_km_put(out, &answer);
 	}

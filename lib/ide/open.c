@@ -11,14 +11,14 @@
 
 /* Compare in a time that does not tell how much was equal. */
 static bool
-mac_equal(const uint8_t *a, const uint8_t *b)
+ide_mac_equal(const uint8_t *a, const uint8_t *b)
 {
 	return ((weft_get_le64(a) ^ weft_get_le64(b)) |
 		       (weft_get_le32(a + 8) ^ weft_get_le32(b + 8))) == 0;
 }
 
 static void
-fail(struct weft_ide_stream *s, struct weft_ide_event *e)
+open_fail(struct weft_ide_stream *s, struct weft_ide_event *e)
 {
 	e->verdict = WEFT_DROP_IDE_MAC;
 	e->dropped = (uint8_t)(s->held + 1);
@@ -30,7 +30,7 @@ fail(struct weft_ide_stream *s, struct weft_ide_event *e)
 
 /* The epoch before the present one is good: let go what arrived before the present one began. */
 static void
-release_full_epoch(struct weft_ide_stream *s, struct weft_ide_event *e)
+open_release_full_epoch(struct weft_ide_stream *s, struct weft_ide_event *e)
 {
 	e->epoch_good = true;
 	e->release = (uint8_t)(s->held - s->tail);
@@ -40,10 +40,10 @@ release_full_epoch(struct weft_ide_stream *s, struct weft_ide_event *e)
 
 /* Keep this flit behind the held ones; with @p tail it belongs to, or follows, the open epoch. */
 static bool
-hold(struct weft_ide_stream *s, bool tail, struct weft_ide_event *e)
+open_hold(struct weft_ide_stream *s, bool tail, struct weft_ide_event *e)
 {
 	if (s->held == WEFT_IDE_HELD_MAX) {
-		fail(s, e);
+		open_fail(s, e);
 		return false;
 	}
 	s->held++;
@@ -54,10 +54,10 @@ hold(struct weft_ide_stream *s, bool tail, struct weft_ide_event *e)
 
 /* The MAC of the full epoch is here, or could still be in the flit after this one. */
 static bool
-mac_in_place(struct weft_ide_stream *s, const uint8_t *flit, enum ide_kind kind)
+open_mac_in_place(struct weft_ide_stream *s, const uint8_t *flit, enum ide_kind kind)
 {
 	if (kind == IDE_KIND_MAC)
-		return s->mac_due && mac_equal(flit + IDE_MAC_OFF, s->mac);
+		return s->mac_due && ide_mac_equal(flit + IDE_MAC_OFF, s->mac);
 	return !s->mac_due || s->flits == 0;
 }
 
@@ -104,7 +104,7 @@ open_control(struct weft_ide_stream *s, const uint8_t *flit, struct weft_ide_eve
 		s->counts.poison++;
 		waits = s->mode == WEFT_IDE_CONTAINMENT;
 		if ((s->has_poison || waits) && !ide_poison_wait(s, flit)) {
-			fail(s, e);
+			open_fail(s, e);
 			return;
 		}
 		break;
@@ -114,7 +114,7 @@ open_control(struct weft_ide_stream *s, const uint8_t *flit, struct weft_ide_eve
 		e->release = (uint8_t)(s->held + 1);
 		s->held = 0;
 	} else {
-		hold(s, s->flits > 0 || s->n_poison > 0, e);
+		open_hold(s, s->flits > 0 || s->n_poison > 0, e);
 	}
 	ide_note_special(s);
 }
@@ -125,7 +125,7 @@ open_stopped(struct weft_ide_stream *s, const uint8_t *flit, enum ide_kind kind,
 	struct weft_ide_event *e)
 {
 	if (kind == IDE_KIND_MAC || kind == IDE_KIND_TMAC) {
-		fail(s, e);
+		open_fail(s, e);
 		return;
 	}
 	e->release = 1;
@@ -137,7 +137,7 @@ open_stopped(struct weft_ide_stream *s, const uint8_t *flit, enum ide_kind kind,
 }
 
 static inline void
-end_full_epoch(struct weft_ide_stream *s)
+open_end_full_epoch(struct weft_ide_stream *s)
 {
 	if (!ide_epoch_is_full(s))
 		return;
@@ -150,15 +150,15 @@ static void
 open_protocol(struct weft_ide_stream *s, uint8_t *flit, enum ide_kind kind, bool in_run,
 	struct weft_ide_event *e)
 {
-	if (!mac_in_place(s, flit, kind)) {
-		fail(s, e);
+	if (!open_mac_in_place(s, flit, kind)) {
+		open_fail(s, e);
 		return;
 	}
 	if (kind == IDE_KIND_MAC)
-		release_full_epoch(s, e);
+		open_release_full_epoch(s, e);
 	if (s->mode == WEFT_IDE_SKID)
 		e->release = 1;
-	else if (!hold(s, true, e))
+	else if (!open_hold(s, true, e))
 		return;
 	if (s->is_special) {
 		s->counts.idles_missing += s->idles_due > 0;
@@ -167,7 +167,7 @@ open_protocol(struct weft_ide_stream *s, uint8_t *flit, enum ide_kind kind, bool
 	}
 	ide_epoch_flit(s, flit, kind, true, in_run);
 	s->is_special = false;
-	end_full_epoch(s);
+	open_end_full_epoch(s);
 }
 
 /* TMAC closes an epoch that is open and not full, and only when no other MAC is due before it. */
@@ -177,13 +177,13 @@ open_tmac(struct weft_ide_stream *s, const uint8_t *flit, struct weft_ide_event 
 	uint8_t mac[WEFT_IDE_MAC_LEN];
 
 	if (s->mac_due || s->flits == 0) {
-		fail(s, e);
+		open_fail(s, e);
 		return;
 	}
 	s->idles_due = ide_truncation_idles(s, s->flits);
 	ide_epoch_end(s, mac);
-	if (!mac_equal(flit + IDE_MAC_OFF, mac)) {
-		fail(s, e);
+	if (!ide_mac_equal(flit + IDE_MAC_OFF, mac)) {
+		open_fail(s, e);
 		return;
 	}
 	e->epoch_good = true;
@@ -195,7 +195,7 @@ open_tmac(struct weft_ide_stream *s, const uint8_t *flit, struct weft_ide_event 
 		e->release = (uint8_t)(s->held - s->behind);
 		s->held = s->behind;
 		s->tail = s->behind;
-		if (!hold(s, true, e))
+		if (!open_hold(s, true, e))
 			return;
 	}
 	s->after_tmac = true;
@@ -231,7 +231,7 @@ weft_ide_open(struct weft_ide_stream *s, uint8_t *flit, struct weft_ide_event *e
 
 /* The bits set from bit 0 of @p live, which is set, to the first that is not. */
 static inline unsigned int
-back_to_back(uint64_t live)
+open_back_to_back(uint64_t live)
 {
 	return live == UINT64_MAX ? 64 : (unsigned int)__builtin_ctzll(~live);
 }
@@ -256,7 +256,7 @@ open_plain(struct weft_ide_stream *s, uint8_t *flits, unsigned int n, struct wef
 		s->tail += n;
 	}
 	if (n > 0)
-		end_full_epoch(s);
+		open_end_full_epoch(s);
 	return n;
 }
 
@@ -270,7 +270,7 @@ open_pairs(struct weft_ide_stream *s, uint8_t *flits, unsigned int n, struct wef
 	uint8_t tag[IDE_PASS_PAIRS][IDE_TAG_LEN];
 	unsigned int pairs, i;
 
-	if (!mac_equal(flits + IDE_MAC_OFF, s->mac))
+	if (!ide_mac_equal(flits + IDE_MAC_OFF, s->mac))
 		return 0;
 	pairs = ide_epoch_pairs(s, flits, n, true, tag);
 	if (pairs == 0)
@@ -282,7 +282,7 @@ open_pairs(struct weft_ide_stream *s, uint8_t *flits, unsigned int n, struct wef
 	for (i = 1; i < pairs; i++) {
 		uint8_t *epoch = flits + 2 * i * (size_t)WEFT_FLIT_LEN;
 
-		if (!mac_equal(epoch + IDE_MAC_OFF, tag[i - 1])) {
+		if (!ide_mac_equal(epoch + IDE_MAC_OFF, tag[i - 1])) {
 			ide_epoch_close_pairs(s, epoch, pairs - i);
 			run->failed = (uint8_t)(s->held + 1);
 			s->held = 0;
@@ -305,7 +305,7 @@ weft_ide_open_run(
 	while (live != 0) {
 		const unsigned int i = (unsigned int)__builtin_ctzll(live);
 		uint8_t *flit = flits + i * (size_t)WEFT_FLIT_LEN;
-		const unsigned int n = back_to_back(live >> i);
+		const unsigned int n = open_back_to_back(live >> i);
 		unsigned int done = ide_epoch_may_be_paired(s) ? open_pairs(s, flit, n, run) : 0;
 		struct weft_ide_event e;
 

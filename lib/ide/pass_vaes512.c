@@ -27,22 +27,22 @@ struct sum512 {
 };
 
 static inline __m512i
-xor3(__m512i a, __m512i b, __m512i c)
+pass_xor3(__m512i a, __m512i b, __m512i c)
 {
 	return _mm512_ternarylogic_epi64(a, b, c, 0x96);
 }
 
 static inline void
-sum_add(struct sum512 *s, __m512i a, __m512i b)
+pass_sum_add(struct sum512 *s, __m512i a, __m512i b)
 {
 	s->lo = _mm512_xor_si512(s->lo, _mm512_clmulepi64_epi128(a, b, 0x00));
 	s->hi = _mm512_xor_si512(s->hi, _mm512_clmulepi64_epi128(a, b, 0x11));
-	s->mid = xor3(
+	s->mid = pass_xor3(
 		s->mid, _mm512_clmulepi64_epi128(a, b, 0x01), _mm512_clmulepi64_epi128(a, b, 0x10));
 }
 
 static inline __m128i
-across_lanes(__m512i v)
+pass_across_lanes(__m512i v)
 {
 	__m256i h = _mm256_xor_si256(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1));
 
@@ -50,58 +50,58 @@ across_lanes(__m512i v)
 }
 
 static inline __m512i
-swap_halves(__m512i v)
+pass_swap_halves(__m512i v)
 {
 	return _mm512_shuffle_epi32(v, _MM_PERM_BADC);
 }
 
 static inline __m128i
-sum_reduce(const struct sum512 *s)
+pass_sum_reduce(const struct sum512 *s)
 {
 	const __m512i poly = _mm512_set1_epi64((long long)0xC200000000000000);
-	const __m512i mid =
-		xor3(s->mid, swap_halves(s->lo), _mm512_clmulepi64_epi128(s->lo, poly, 0x00));
+	const __m512i mid = pass_xor3(
+		s->mid, pass_swap_halves(s->lo), _mm512_clmulepi64_epi128(s->lo, poly, 0x00));
 
-	return across_lanes(
-		xor3(s->hi, swap_halves(mid), _mm512_clmulepi64_epi128(mid, poly, 0x00)));
+	return pass_across_lanes(
+		pass_xor3(s->hi, pass_swap_halves(mid), _mm512_clmulepi64_epi128(mid, poly, 0x00)));
 }
 
 static inline __m128i
-multiply(__m128i a, __m128i b)
+pass_multiply(__m128i a, __m128i b)
 {
 	struct sum512 s = { _mm512_setzero_si512(), _mm512_setzero_si512(),
 		_mm512_setzero_si512() };
 
-	sum_add(&s, _mm512_zextsi128_si512(a), _mm512_zextsi128_si512(b));
-	return sum_reduce(&s);
+	pass_sum_add(&s, _mm512_zextsi128_si512(a), _mm512_zextsi128_si512(b));
+	return pass_sum_reduce(&s);
 }
 
 /* --- AES --- */
 
 static inline __m128i
-load(const uint8_t *p)
+pass_load(const uint8_t *p)
 {
 	return _mm_loadu_si128((const __m128i *)p);
 }
 
 static inline __m512i
-load_everywhere(const uint8_t *p)
+pass_load_everywhere(const uint8_t *p)
 {
-	return _mm512_broadcast_i32x4(load(p));
+	return _mm512_broadcast_i32x4(pass_load(p));
 }
 
 static inline __m128i
-encrypt_block(const struct ide_pass_key *key, __m128i b)
+pass_encrypt_block(const struct ide_pass_key *key, __m128i b)
 {
-	b = _mm_xor_si128(b, load(key->round[0]));
+	b = _mm_xor_si128(b, pass_load(key->round[0]));
 	for (unsigned int r = 1; r < IDE_PASS_ROUNDS; r++)
-		b = _mm_aesenc_si128(b, load(key->round[r]));
-	return _mm_aesenclast_si128(b, load(key->round[IDE_PASS_ROUNDS]));
+		b = _mm_aesenc_si128(b, pass_load(key->round[r]));
+	return _mm_aesenclast_si128(b, pass_load(key->round[IDE_PASS_ROUNDS]));
 }
 
 /* Counter block @p n of the epoch, bytes reversed: IV (wire-formats.md section 5), then n. */
 static inline __m128i
-counter_block(uint64_t counter, uint32_t n)
+pass_counter_block(uint64_t counter, uint32_t n)
 {
 	return _mm_set_epi64x(
 		(long long)(UINT64_C(1) << 63 | counter >> 32), (long long)(counter << 32 | n));
@@ -116,19 +116,19 @@ counter_block(uint64_t counter, uint32_t n)
 #define FLIT_LEN ((size_t)256)
 
 static inline __m512i *
-vector(uint8_t *flit, unsigned int v, unsigned int first)
+pass_vector(uint8_t *flit, unsigned int v, unsigned int first)
 {
 	return (__m512i *)(void *)(flit + (v - first) * 64);
 }
 
 /* Counter blocks of each lane from @p n on, after the first round key. */
 static inline void
-start_lanes(const struct ide_pass_key *key, uint64_t counter, uint32_t n, unsigned int first,
+pass_start_lanes(const struct ide_pass_key *key, uint64_t counter, uint32_t n, unsigned int first,
 	__m512i *ks)
 {
-	const __m512i rev = load_everywhere(reverse);
-	const __m512i base = _mm512_broadcast_i32x4(counter_block(counter, n));
-	const __m512i k = load_everywhere(key->round[0]);
+	const __m512i rev = pass_load_everywhere(reverse);
+	const __m512i base = _mm512_broadcast_i32x4(pass_counter_block(counter, n));
+	const __m512i k = pass_load_everywhere(key->round[0]);
 
 #pragma GCC unroll 8
 	for (unsigned int v = first; v < VECTORS; v++) {
@@ -141,9 +141,9 @@ start_lanes(const struct ide_pass_key *key, uint64_t counter, uint32_t n, unsign
 }
 
 static inline void
-round_lanes(const struct ide_pass_key *key, unsigned int r, unsigned int first, __m512i *ks)
+pass_round_lanes(const struct ide_pass_key *key, unsigned int r, unsigned int first, __m512i *ks)
 {
-	const __m512i k = load_everywhere(key->round[r]);
+	const __m512i k = pass_load_everywhere(key->round[r]);
 
 #pragma GCC unroll 8
 	for (unsigned int v = first; v < VECTORS; v++)
@@ -157,7 +157,7 @@ struct slot0 {
 };
 
 static inline struct slot0
-slot0(bool is_mac)
+pass_slot0(bool is_mac)
 {
 	if (is_mac)
 		return (struct slot0){ _mm512_set_epi64(-1, -1, -1, -1, -1, -1, 0, 0),
@@ -171,7 +171,7 @@ slot0(bool is_mac)
  * until what was stored has left the core.
  */
 static inline __m512i
-add_to_first(__m512i v, __m128i before, bool is_mac)
+pass_add_to_first(__m512i v, __m128i before, bool is_mac)
 {
 	const __m512i b = _mm512_zextsi128_si512(before);
 
@@ -186,37 +186,38 @@ static const uint8_t group[ALL_GROUPS][2] = { { 1, 2 }, { 3, 5 }, { 6, 7 }, { 0,
 	{ 4, 7 } };
 
 static inline __m512i
-sum_of_halves(__m512i a, __m512i b)
+pass_sum_of_halves(__m512i a, __m512i b)
 {
 	return _mm512_xor_si512(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
 }
 
 /* Lanes that are not in P meet zeros. */
 static inline void
-hash_group(const struct ide_pass_key *key, struct sum512 *s, unsigned int g, __m512i a, __m512i b)
+pass_hash_group(
+	const struct ide_pass_key *key, struct sum512 *s, unsigned int g, __m512i a, __m512i b)
 {
 	const __m512i pa = _mm512_load_si512(key->power[4 * group[g][0]]);
 	const __m512i pb = _mm512_load_si512(key->power[4 * group[g][1]]);
 	const __m512i pm = _mm512_load_si512(key->mid[4 * g]);
-	const __m512i m = sum_of_halves(a, b);
+	const __m512i m = pass_sum_of_halves(a, b);
 
-	s->lo = xor3(s->lo, _mm512_clmulepi64_epi128(a, pa, 0x00),
+	s->lo = pass_xor3(s->lo, _mm512_clmulepi64_epi128(a, pa, 0x00),
 		_mm512_clmulepi64_epi128(b, pb, 0x00));
-	s->hi = xor3(s->hi, _mm512_clmulepi64_epi128(a, pa, 0x11),
+	s->hi = pass_xor3(s->hi, _mm512_clmulepi64_epi128(a, pa, 0x11),
 		_mm512_clmulepi64_epi128(b, pb, 0x11));
-	s->mid = xor3(s->mid, _mm512_clmulepi64_epi128(m, pm, 0x00),
+	s->mid = pass_xor3(s->mid, _mm512_clmulepi64_epi128(m, pm, 0x00),
 		_mm512_clmulepi64_epi128(m, pm, 0x11));
 }
 
 static inline __m128i
-hash_end(struct sum512 *s)
+pass_hash_end(struct sum512 *s)
 {
-	s->mid = xor3(s->mid, s->lo, s->hi);
-	return sum_reduce(s);
+	s->mid = pass_xor3(s->mid, s->lo, s->hi);
+	return pass_sum_reduce(s);
 }
 
 static inline struct sum512
-sum_zero(void)
+pass_sum_zero(void)
 {
 	return (struct sum512){ _mm512_setzero_si512(), _mm512_setzero_si512(),
 		_mm512_setzero_si512() };
@@ -230,7 +231,7 @@ struct chains {
 
 /* Eight bytes of P: piece @p i, of 30 a flit. The pad and IDE.MAC are zeros. */
 static inline uint64_t
-piece(uint8_t *flit, unsigned int i, bool is_mac)
+pass_piece(uint8_t *flit, unsigned int i, bool is_mac)
 {
 	uint64_t w;
 
@@ -242,8 +243,8 @@ piece(uint8_t *flit, unsigned int i, bool is_mac)
 
 /* Pieces @p from to @p to of each chain, but for the last of the last. */
 static inline void
-crc_pieces(struct chains *s, uint8_t *flit, unsigned int flits, unsigned int from, unsigned int to,
-	bool is_mac)
+pass_crc_pieces(struct chains *s, uint8_t *flit, unsigned int flits, unsigned int from,
+	unsigned int to, bool is_mac)
 {
 	const unsigned int len = flits * 10;
 
@@ -252,11 +253,12 @@ crc_pieces(struct chains *s, uint8_t *flit, unsigned int flits, unsigned int fro
 #pragma GCC unroll 3
 		for (unsigned int k = 0; k < 3; k++)
 			if (k != 2 || i != len - 1)
-				s->c[k] = _mm_crc32_u64(s->c[k], piece(flit, k * len + i, is_mac));
+				s->c[k] = _mm_crc32_u64(
+					s->c[k], pass_piece(flit, k * len + i, is_mac));
 }
 
 static inline __m128i
-crc_shift(uint64_t crc, long long behind)
+pass_crc_shift(uint64_t crc, long long behind)
 {
 	return _mm_clmulepi64_si128(
 		_mm_cvtsi64_si128((long long)crc), _mm_cvtsi64_si128(behind), 0x00);
@@ -264,17 +266,18 @@ crc_shift(uint64_t crc, long long behind)
 
 /* The remainder @p before, and the chains' behind it. */
 static inline uint32_t
-crc_join(const struct chains *s, uint8_t *flit, unsigned int flits, bool is_mac, uint32_t before)
+pass_crc_join(
+	const struct chains *s, uint8_t *flit, unsigned int flits, bool is_mac, uint32_t before)
 {
 	const long long all = flits == 2 ? is_mac ? CRC_BEHIND_464 : CRC_BEHIND_480
 	                      : is_mac   ? CRC_BEHIND_224
 	                                 : CRC_BEHIND_240;
-	__m128i q = crc_shift(before, all);
+	__m128i q = pass_crc_shift(before, all);
 
-	q = _mm_xor_si128(q, crc_shift(s->c[0], flits == 2 ? CRC_BEHIND_320 : CRC_BEHIND_160));
-	q = _mm_xor_si128(q, crc_shift(s->c[1], flits == 2 ? CRC_BEHIND_160 : CRC_BEHIND_80));
+	q = _mm_xor_si128(q, pass_crc_shift(s->c[0], flits == 2 ? CRC_BEHIND_320 : CRC_BEHIND_160));
+	q = _mm_xor_si128(q, pass_crc_shift(s->c[1], flits == 2 ? CRC_BEHIND_160 : CRC_BEHIND_80));
 	return (uint32_t)_mm_crc32_u64(
-		s->c[2], piece(flit, flits * 30 - 1, is_mac) ^ (uint64_t)_mm_cvtsi128_si64(q));
+		s->c[2], pass_piece(flit, flits * 30 - 1, is_mac) ^ (uint64_t)_mm_cvtsi128_si64(q));
 }
 
 /*
@@ -283,27 +286,28 @@ crc_join(const struct chains *s, uint8_t *flit, unsigned int flits, bool is_mac,
  */
 
 static inline __m512i
-crc_fold_vector(
+pass_crc_fold_vector(
 	__m512i crc, __m512i p, unsigned int v, unsigned int first, bool is_mac, __m128i before)
 {
 	const __m512i c = _mm512_load_si512(crc_fold[4 * v]);
 
 	if (v == first)
-		p = add_to_first(_mm512_and_si512(p, slot0(is_mac).sent), before, is_mac);
+		p = pass_add_to_first(_mm512_and_si512(p, pass_slot0(is_mac).sent), before, is_mac);
 	else if (v % 4 == 0)
-		p = _mm512_and_si512(p, slot0(false).sent);
-	return xor3(
+		p = _mm512_and_si512(p, pass_slot0(false).sent);
+	return pass_xor3(
 		crc, _mm512_clmulepi64_epi128(p, c, 0x00), _mm512_clmulepi64_epi128(p, c, 0x11));
 }
 
 /* The remainder of all that was folded. */
 static inline uint32_t
-crc_unfold(__m128i f)
+pass_crc_unfold(__m128i f)
 {
 	const uint64_t c = _mm_crc32_u64(_mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(f)),
 		(uint64_t)_mm_extract_epi64(f, 1));
 
-	return (uint32_t)_mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(crc_shift(c, CRC_FINISH)));
+	return (uint32_t)_mm_crc32_u64(
+		0, (uint64_t)_mm_cvtsi128_si64(pass_crc_shift(c, CRC_FINISH)));
 }
 
 /* --- a step: AES of one or two flits, and meanwhile other work. No CPU looks so far ahead that it
@@ -311,7 +315,7 @@ crc_unfold(__m128i f)
 
 /* The key stream before and behind the text. */
 static inline void
-keep_spare_lanes(struct ide_pass *pass, const __m512i *ks, unsigned int first, bool is_mac)
+pass_keep_spare_lanes(struct ide_pass *pass, const __m512i *ks, unsigned int first, bool is_mac)
 {
 	if (is_mac && pass->blocks == 0) {
 		_mm_store_si128((__m128i *)pass->mask, _mm512_castsi512_si128(ks[first]));
@@ -322,9 +326,10 @@ keep_spare_lanes(struct ide_pass *pass, const __m512i *ks, unsigned int first, b
 
 /* Write vector @p v. @return what GHASH takes of it, if it is sealed */
 static inline __m512i
-put_vector(uint8_t *flit, unsigned int v, unsigned int first, const struct slot0 *s, __m512i ks)
+pass_put_vector(
+	uint8_t *flit, unsigned int v, unsigned int first, const struct slot0 *s, __m512i ks)
 {
-	__m512i *const at = vector(flit, v, first);
+	__m512i *const at = pass_vector(flit, v, first);
 	const __m512i old = _mm512_loadu_si512(at);
 	__m512i new;
 
@@ -338,7 +343,7 @@ put_vector(uint8_t *flit, unsigned int v, unsigned int first, const struct slot0
 
 /* The pad's ciphertext is its key stream. */
 static inline __m512i
-with_pad(__m512i ct, const struct slot0 *s, __m512i ks)
+pass_with_pad(__m512i ct, const struct slot0 *s, __m512i ks)
 {
 	return _mm512_ternarylogic_epi64(
 		_mm512_and_si512(ks, s->pad), ct, s->sent, 0xF8); /* a | (b & c) */
@@ -349,62 +354,62 @@ with_pad(__m512i ct, const struct slot0 *s, __m512i ks)
  * were an epoch of their own if it, @p prev, is not NULL.
  */
 static inline __attribute__((always_inline)) void
-seal_step(const struct ide_pass_key *key, struct ide_pass *pass, struct ide_pass *prev,
+pass_seal_step(const struct ide_pass_key *key, struct ide_pass *pass, struct ide_pass *prev,
 	uint8_t *flit, unsigned int first, bool is_mac, bool pcrc, bool is_hash_late, __m512i *ct)
 {
-	const __m512i rev = load_everywhere(reverse);
+	const __m512i rev = pass_load_everywhere(reverse);
 	const unsigned int flits = 2 - first / 4;
 	struct chains chains = { { 0, 0, 0 } };
-	struct sum512 sum = sum_zero();
-	__m128i hash = load(pass->hash);
+	struct sum512 sum = pass_sum_zero();
+	__m128i hash = pass_load(pass->hash);
 	__m512i ks[VECTORS];
 
-	start_lanes(key, pass->counter, pass->blocks + (is_mac ? 1 : 2), first, ks);
+	pass_start_lanes(key, pass->counter, pass->blocks + (is_mac ? 1 : 2), first, ks);
 #pragma GCC unroll 16
 	for (unsigned int r = 1; r <= IDE_PASS_ROUNDS; r++) {
 		const unsigned int g = r / 3;
 
-		round_lanes(key, r, first, ks);
+		pass_round_lanes(key, r, first, ks);
 		if (is_hash_late && r % 3 == 0 && g < GROUPS)
-			hash_group(key, &sum, g, ct[group[g][0]], ct[group[g][1]]);
+			pass_hash_group(key, &sum, g, ct[group[g][0]], ct[group[g][1]]);
 		if (pcrc)
-			crc_pieces(&chains, flit, flits, (r - 1) * 2, r * 2, is_mac);
+			pass_crc_pieces(&chains, flit, flits, (r - 1) * 2, r * 2, is_mac);
 	}
 	if (pcrc)
-		pass->crc = crc_join(&chains, flit, flits, is_mac, pass->crc);
+		pass->crc = pass_crc_join(&chains, flit, flits, is_mac, pass->crc);
 	if (is_hash_late) {
-		hash_group(key, &sum, 0, ct[group[0][0]], ct[group[0][1]]);
+		pass_hash_group(key, &sum, 0, ct[group[0][0]], ct[group[0][1]]);
 		if (prev == NULL)
-			hash = hash_end(&sum);
+			hash = pass_hash_end(&sum);
 		else
-			_mm_store_si128((__m128i *)prev->hash, hash_end(&sum));
+			_mm_store_si128((__m128i *)prev->hash, pass_hash_end(&sum));
 	}
-	keep_spare_lanes(pass, ks, first, is_mac);
+	pass_keep_spare_lanes(pass, ks, first, is_mac);
 #pragma GCC unroll 8
 	for (unsigned int v = first; v < VECTORS; v++) {
-		const struct slot0 s = slot0(v == first && is_mac);
+		const struct slot0 s = pass_slot0(v == first && is_mac);
 
-		ct[v] = put_vector(flit, v, first, &s, ks[v]);
+		ct[v] = pass_put_vector(flit, v, first, &s, ks[v]);
 		if (v % 4 == 0)
-			ct[v] = with_pad(ct[v], &s, ks[v]);
+			ct[v] = pass_with_pad(ct[v], &s, ks[v]);
 		ct[v] = _mm512_shuffle_epi8(ct[v], rev);
 	}
-	ct[first] = add_to_first(ct[first], hash, is_mac);
+	ct[first] = pass_add_to_first(ct[first], hash, is_mac);
 	pass->blocks += flits * IDE_PASS_SHARE - is_mac;
 }
 
 static inline __attribute__((always_inline)) void
-seal_end(const struct ide_pass_key *key, struct ide_pass *pass, unsigned int first,
+pass_seal_end(const struct ide_pass_key *key, struct ide_pass *pass, unsigned int first,
 	const __m512i *ct)
 {
 	const unsigned int from = first == 0 ? 0 : GROUP_OF_ONE;
 	const unsigned int to = first == 0 ? GROUPS : ALL_GROUPS;
-	struct sum512 sum = sum_zero();
+	struct sum512 sum = pass_sum_zero();
 
 #pragma GCC unroll 4
 	for (unsigned int g = from; g < to; g++)
-		hash_group(key, &sum, g, ct[group[g][0]], ct[group[g][1]]);
-	_mm_store_si128((__m128i *)pass->hash, hash_end(&sum));
+		pass_hash_group(key, &sum, g, ct[group[g][0]], ct[group[g][1]]);
+	_mm_store_si128((__m128i *)pass->hash, pass_hash_end(&sum));
 }
 
 /* What one or two opened flits leave to be done: the last group of their hash, and their PCRC. */
@@ -422,59 +427,59 @@ struct rest {
  * epoch of their own if it, @p prev, is not NULL.
  */
 static inline __attribute__((always_inline)) void
-open_step(const struct ide_pass_key *key, struct ide_pass *pass, struct ide_pass *prev,
+pass_open_step(const struct ide_pass_key *key, struct ide_pass *pass, struct ide_pass *prev,
 	uint8_t *flit, unsigned int first, bool is_mac, bool pcrc, bool is_late, struct rest *rest,
 	__m128i *crc)
 {
-	const __m512i rev = load_everywhere(reverse);
+	const __m512i rev = pass_load_everywhere(reverse);
 	const unsigned int flits = 2 - first / 4;
 	const unsigned int g0 = first == 0 ? 0 : GROUP_OF_ONE, last = first == 0 ? 3 : 5;
-	const struct slot0 s0 = slot0(is_mac), s4 = slot0(false);
-	__m128i hash = load(pass->hash);
-	struct sum512 sum = sum_zero();
+	const struct slot0 s0 = pass_slot0(is_mac), s4 = pass_slot0(false);
+	__m128i hash = pass_load(pass->hash);
+	struct sum512 sum = pass_sum_zero();
 	__m512i ks[VECTORS], fold = _mm512_setzero_si512(), a, b;
 
-	start_lanes(key, pass->counter, pass->blocks + (is_mac ? 1 : 2), first, ks);
+	pass_start_lanes(key, pass->counter, pass->blocks + (is_mac ? 1 : 2), first, ks);
 #pragma GCC unroll 16
 	for (unsigned int r = 1; r <= IDE_PASS_ROUNDS; r++) {
-		round_lanes(key, r, first, ks);
+		pass_round_lanes(key, r, first, ks);
 		if (is_late && r == 1) {
-			hash_group(key, &rest->sum, 3, rest->a, rest->b);
+			pass_hash_group(key, &rest->sum, 3, rest->a, rest->b);
 			if (prev == NULL)
-				hash = hash_end(&rest->sum);
+				hash = pass_hash_end(&rest->sum);
 			else
-				_mm_store_si128((__m128i *)prev->hash, hash_end(&rest->sum));
+				_mm_store_si128((__m128i *)prev->hash, pass_hash_end(&rest->sum));
 		}
 		if (r % 4 == 1 && g0 + r / 4 < last) {
 			const unsigned int g = g0 + r / 4;
 
-			a = _mm512_loadu_si512(vector(flit, group[g][0], first));
-			b = _mm512_loadu_si512(vector(flit, group[g][1], first));
-			hash_group(key, &sum, g, _mm512_shuffle_epi8(a, rev),
+			a = _mm512_loadu_si512(pass_vector(flit, group[g][0], first));
+			b = _mm512_loadu_si512(pass_vector(flit, group[g][1], first));
+			pass_hash_group(key, &sum, g, _mm512_shuffle_epi8(a, rev),
 				_mm512_shuffle_epi8(b, rev));
 		}
 		if (pcrc && is_late && r > 2 && r <= 2 + VECTORS)
-			fold = crc_fold_vector(fold,
-				_mm512_loadu_si512(vector(rest->flit, r - 3, 0)), r - 3, 0,
+			fold = pass_crc_fold_vector(fold,
+				_mm512_loadu_si512(pass_vector(rest->flit, r - 3, 0)), r - 3, 0,
 				rest->is_mac, *crc);
 	}
 	if (pcrc && is_late) {
-		*crc = across_lanes(fold);
+		*crc = pass_across_lanes(fold);
 		if (prev != NULL) {
-			prev->crc = crc_unfold(*crc);
+			prev->crc = pass_crc_unfold(*crc);
 			*crc = _mm_cvtsi32_si128((int)pass->crc);
 		}
 	}
-	keep_spare_lanes(pass, ks, first, is_mac);
-	a = with_pad(_mm512_loadu_si512(vector(flit, first, first)), &s0, ks[first]);
-	b = _mm512_loadu_si512(vector(flit, group[last][1], first));
+	pass_keep_spare_lanes(pass, ks, first, is_mac);
+	a = pass_with_pad(_mm512_loadu_si512(pass_vector(flit, first, first)), &s0, ks[first]);
+	b = _mm512_loadu_si512(pass_vector(flit, group[last][1], first));
 	if (first == 0)
-		b = with_pad(b, &s4, ks[4]);
+		b = pass_with_pad(b, &s4, ks[4]);
 #pragma GCC unroll 8
 	for (unsigned int v = first; v < VECTORS; v++)
-		rest->p[v] = put_vector(flit, v, first, v == first ? &s0 : &s4, ks[v]);
+		rest->p[v] = pass_put_vector(flit, v, first, v == first ? &s0 : &s4, ks[v]);
 	rest->sum = sum;
-	rest->a = add_to_first(_mm512_shuffle_epi8(a, rev), hash, is_mac);
+	rest->a = pass_add_to_first(_mm512_shuffle_epi8(a, rev), hash, is_mac);
 	rest->b = _mm512_shuffle_epi8(b, rev);
 	rest->flit = flit;
 	rest->is_mac = is_mac;
@@ -483,94 +488,95 @@ open_step(const struct ide_pass_key *key, struct ide_pass *pass, struct ide_pass
 
 /* Nothing comes behind. */
 static inline __attribute__((always_inline)) void
-open_end(const struct ide_pass_key *key, struct ide_pass *pass, unsigned int first, bool pcrc,
+pass_open_end(const struct ide_pass_key *key, struct ide_pass *pass, unsigned int first, bool pcrc,
 	struct rest *rest, __m128i *crc)
 {
 	__m512i fold = _mm512_setzero_si512();
 
-	hash_group(key, &rest->sum, first == 0 ? 3 : 5, rest->a, rest->b);
-	_mm_store_si128((__m128i *)pass->hash, hash_end(&rest->sum));
+	pass_hash_group(key, &rest->sum, first == 0 ? 3 : 5, rest->a, rest->b);
+	_mm_store_si128((__m128i *)pass->hash, pass_hash_end(&rest->sum));
 	if (!pcrc)
 		return;
 #pragma GCC unroll 8
 	for (unsigned int v = first; v < VECTORS; v++)
-		fold = crc_fold_vector(fold, rest->p[v], v, first, rest->is_mac, *crc);
-	*crc = across_lanes(fold);
+		fold = pass_crc_fold_vector(fold, rest->p[v], v, first, rest->is_mac, *crc);
+	*crc = pass_across_lanes(fold);
 }
 
 static inline __attribute__((always_inline)) void
-seal_flits(const struct ide_pass_key *key, struct ide_pass *pass, uint8_t *flit, unsigned int n,
-	bool is_mac, bool pcrc)
+pass_seal_flits(const struct ide_pass_key *key, struct ide_pass *pass, uint8_t *flit,
+	unsigned int n, bool is_mac, bool pcrc)
 {
 	__m512i ct[VECTORS];
 
 	if (n % 2 != 0) {
-		seal_step(key, pass, NULL, flit, 4, is_mac, pcrc, false, ct);
-		seal_end(key, pass, 4, ct);
+		pass_seal_step(key, pass, NULL, flit, 4, is_mac, pcrc, false, ct);
+		pass_seal_end(key, pass, 4, ct);
 		is_mac = false;
 		flit += FLIT_LEN;
 		n--;
 	}
 	if (n > 0) {
-		seal_step(key, pass, NULL, flit, 0, is_mac, pcrc, false, ct);
+		pass_seal_step(key, pass, NULL, flit, 0, is_mac, pcrc, false, ct);
 		for (unsigned int i = 2; i < n; i += 2)
-			seal_step(key, pass, NULL, flit + i * FLIT_LEN, 0, false, pcrc, true, ct);
-		seal_end(key, pass, 0, ct);
+			pass_seal_step(
+				key, pass, NULL, flit + i * FLIT_LEN, 0, false, pcrc, true, ct);
+		pass_seal_end(key, pass, 0, ct);
 	}
 }
 
 static inline __attribute__((always_inline)) void
-open_flits(const struct ide_pass_key *key, struct ide_pass *pass, uint8_t *flit, unsigned int n,
-	bool is_mac, bool pcrc)
+pass_open_flits(const struct ide_pass_key *key, struct ide_pass *pass, uint8_t *flit,
+	unsigned int n, bool is_mac, bool pcrc)
 {
 	__m128i crc = _mm_cvtsi32_si128((int)pass->crc);
 	struct rest rest;
 
 	if (n % 2 != 0) {
-		open_step(key, pass, NULL, flit, 4, is_mac, pcrc, false, &rest, &crc);
-		open_end(key, pass, 4, pcrc, &rest, &crc);
+		pass_open_step(key, pass, NULL, flit, 4, is_mac, pcrc, false, &rest, &crc);
+		pass_open_end(key, pass, 4, pcrc, &rest, &crc);
 		is_mac = false;
 		flit += FLIT_LEN;
 		n--;
 	}
 	if (n > 0) {
-		open_step(key, pass, NULL, flit, 0, is_mac, pcrc, false, &rest, &crc);
+		pass_open_step(key, pass, NULL, flit, 0, is_mac, pcrc, false, &rest, &crc);
 		for (unsigned int i = 2; i < n; i += 2)
-			open_step(key, pass, NULL, flit + i * FLIT_LEN, 0, false, pcrc, true, &rest,
-				&crc);
-		open_end(key, pass, 0, pcrc, &rest, &crc);
+			pass_open_step(key, pass, NULL, flit + i * FLIT_LEN, 0, false, pcrc, true,
+				&rest, &crc);
+		pass_open_end(key, pass, 0, pcrc, &rest, &crc);
 	}
 	if (pcrc)
-		pass->crc = crc_unfold(crc);
+		pass->crc = pass_crc_unfold(crc);
 }
 
 static inline __attribute__((always_inline)) void
-seal_pairs(const struct ide_pass_key *key, struct ide_pass *pass, uint8_t *flit, unsigned int n,
-	bool pcrc)
+pass_seal_pairs(const struct ide_pass_key *key, struct ide_pass *pass, uint8_t *flit,
+	unsigned int n, bool pcrc)
 {
 	__m512i ct[VECTORS];
 
-	seal_step(key, &pass[0], NULL, flit, 0, true, pcrc, false, ct);
+	pass_seal_step(key, &pass[0], NULL, flit, 0, true, pcrc, false, ct);
 	for (unsigned int i = 1; i < n; i++)
-		seal_step(key, &pass[i], &pass[i - 1], flit + 2 * i * FLIT_LEN, 0, true, pcrc, true,
-			ct);
-	seal_end(key, &pass[n - 1], 0, ct);
+		pass_seal_step(key, &pass[i], &pass[i - 1], flit + 2 * i * FLIT_LEN, 0, true, pcrc,
+			true, ct);
+	pass_seal_end(key, &pass[n - 1], 0, ct);
 }
 
 static inline __attribute__((always_inline)) void
-open_pairs(const struct ide_pass_key *key, struct ide_pass *pass, uint8_t *flit, unsigned int n,
-	bool pcrc)
+pass_open_pairs(const struct ide_pass_key *key, struct ide_pass *pass, uint8_t *flit,
+	unsigned int n, bool pcrc)
 {
 	__m128i crc = _mm_cvtsi32_si128((int)pass[0].crc);
 	struct rest rest;
 
-	open_step(key, &pass[0], NULL, flit, 0, true, pcrc, false, &rest, &crc);
+	pass_open_step(key, &pass[0], NULL, flit, 0, true, pcrc, false, &rest, &crc);
 	for (unsigned int i = 1; i < n; i++)
-		open_step(key, &pass[i], &pass[i - 1], flit + 2 * i * FLIT_LEN, 0, true, pcrc, true,
-			&rest, &crc);
-	open_end(key, &pass[n - 1], 0, pcrc, &rest, &crc);
+		pass_open_step(key, &pass[i], &pass[i - 1], flit + 2 * i * FLIT_LEN, 0, true, pcrc,
+			true, &rest, &crc);
+	pass_open_end(key, &pass[n - 1], 0, pcrc, &rest, &crc);
 	if (pcrc)
-		pass[n - 1].crc = crc_unfold(crc);
+		pass[n - 1].crc = pass_crc_unfold(crc);
 }
 
 void
@@ -578,10 +584,10 @@ ide_pass_pairs_vaes512(const struct ide_pass_key *key, struct ide_pass *pass, ui
 	unsigned int n, unsigned int way)
 {
 	switch (way & (IDE_PASS_OPEN | IDE_PASS_PCRC)) {
-	case 0: seal_pairs(key, pass, flit, n, false); break;
-	case IDE_PASS_PCRC: seal_pairs(key, pass, flit, n, true); break;
-	case IDE_PASS_OPEN: open_pairs(key, pass, flit, n, false); break;
-	default: open_pairs(key, pass, flit, n, true); break;
+	case 0: pass_seal_pairs(key, pass, flit, n, false); break;
+	case IDE_PASS_PCRC: pass_seal_pairs(key, pass, flit, n, true); break;
+	case IDE_PASS_OPEN: pass_open_pairs(key, pass, flit, n, false); break;
+	default: pass_open_pairs(key, pass, flit, n, true); break;
 	}
 }
 
@@ -592,10 +598,10 @@ ide_pass_flits_vaes512(const struct ide_pass_key *key, struct ide_pass *pass, ui
 	const bool is_mac = (way & IDE_PASS_MAC) != 0;
 
 	switch (way & (IDE_PASS_OPEN | IDE_PASS_PCRC)) {
-	case 0: seal_flits(key, pass, flit, n, is_mac, false); break;
-	case IDE_PASS_PCRC: seal_flits(key, pass, flit, n, is_mac, true); break;
-	case IDE_PASS_OPEN: open_flits(key, pass, flit, n, is_mac, false); break;
-	default: open_flits(key, pass, flit, n, is_mac, true); break;
+	case 0: pass_seal_flits(key, pass, flit, n, is_mac, false); break;
+	case IDE_PASS_PCRC: pass_seal_flits(key, pass, flit, n, is_mac, true); break;
+	case IDE_PASS_OPEN: pass_open_flits(key, pass, flit, n, is_mac, false); break;
+	default: pass_open_flits(key, pass, flit, n, is_mac, true); break;
 	}
 }
 
@@ -603,7 +609,7 @@ ide_pass_flits_vaes512(const struct ide_pass_key *key, struct ide_pass *pass, ui
 
 /* Ciphertext of the PCRC, as a block with its bytes reversed. */
 static inline __m128i
-pcrc_block(const struct ide_pass *pass)
+pass_pcrc_block(const struct ide_pass *pass)
 {
 	uint32_t next;
 
@@ -617,23 +623,23 @@ pcrc_block(const struct ide_pass *pass)
 
 /* The power of H that the AAD is multiplied with, before @p blocks of text and one of lengths. */
 static inline uint32_t
-far_exponent(uint32_t blocks, unsigned int aad_words)
+pass_far_exponent(uint32_t blocks, unsigned int aad_words)
 {
 	return blocks + (aad_words <= AAD_WORDS_DIRECT ? 2 : 1);
 }
 
 static inline __m128i
-far_power(struct ide_pass_key *key, uint32_t exponent)
+pass_far_power(struct ide_pass_key *key, uint32_t exponent)
 {
-	const __m128i h = load(key->power[IDE_PASS_POWER(1)]);
+	const __m128i h = pass_load(key->power[IDE_PASS_POWER(1)]);
 	__m128i p = h;
 
 	if (key->far_exponent[exponent % 2] == exponent)
-		return load(key->far[exponent % 2]);
+		return pass_load(key->far[exponent % 2]);
 	for (int bit = 30 - __builtin_clz(exponent); bit >= 0; bit--) {
-		p = multiply(p, p);
+		p = pass_multiply(p, p);
 		if ((exponent >> bit & 1) != 0)
-			p = multiply(p, h);
+			p = pass_multiply(p, h);
 	}
 	_mm_store_si128((__m128i *)key->far[exponent % 2], p);
 	key->far_exponent[exponent % 2] = exponent;
@@ -642,19 +648,19 @@ far_power(struct ide_pass_key *key, uint32_t exponent)
 
 /* 16 words of AAD from 16 * @p v on, those within @p mask, times their powers of H. */
 static inline void
-sum_add_aad(struct sum512 *sum, const struct ide_pass_key *key, const uint8_t *aad,
+pass_sum_add_aad(struct sum512 *sum, const struct ide_pass_key *key, const uint8_t *aad,
 	unsigned int blocks, uint64_t mask, unsigned int v)
 {
-	sum_add(sum,
+	pass_sum_add(sum,
 		_mm512_shuffle_epi8(
 			_mm512_maskz_loadu_epi32((__mmask16)(mask >> 16 * v), aad + 64 * v),
-			load_everywhere(reverse)),
+			pass_load_everywhere(reverse)),
 		_mm512_loadu_si512(key->power[IDE_PASS_POWER(blocks) + 4 * v]));
 }
 
 /* Up to 15 blocks of AAD as one that takes their place, with the block behind the last as its end. */
 static inline __m128i
-fold_aad(const struct ide_pass_key *key, const uint8_t *aad, unsigned int words)
+pass_fold_aad(const struct ide_pass_key *key, const uint8_t *aad, unsigned int words)
 {
 	const unsigned int blocks = (words + 3) / 4;
 	const uint64_t mask = (UINT64_C(1) << words) - 1;
@@ -662,16 +668,16 @@ fold_aad(const struct ide_pass_key *key, const uint8_t *aad, unsigned int words)
 		_mm512_setzero_si512() };
 
 	for (unsigned int v = 0; v < 2; v++)
-		sum_add_aad(&sum, key, aad, blocks, mask, v);
+		pass_sum_add_aad(&sum, key, aad, blocks, mask, v);
 	if (words > 32) /* there was Poison */
 		for (unsigned int v = 2; v < 4; v++)
-			sum_add_aad(&sum, key, aad, blocks, mask, v);
-	return sum_reduce(&sum);
+			pass_sum_add_aad(&sum, key, aad, blocks, mask, v);
+	return pass_sum_reduce(&sum);
 }
 
 /* The same for any number: only an epoch with much Poison has more. */
 static __attribute__((noinline)) __m128i
-fold_long_aad(const struct ide_pass_key *key, const uint8_t *aad, unsigned int words)
+pass_fold_long_aad(const struct ide_pass_key *key, const uint8_t *aad, unsigned int words)
 {
 	__m128i head = _mm_setzero_si128();
 
@@ -679,8 +685,8 @@ fold_long_aad(const struct ide_pass_key *key, const uint8_t *aad, unsigned int w
 		const unsigned int left = words - at;
 		const unsigned int n = left < IDE_PASS_AAD_WORDS ? left : IDE_PASS_AAD_WORDS;
 
-		head = multiply(head, load(key->power[IDE_PASS_POWER((n + 3) / 4)]));
-		head = _mm_xor_si128(head, fold_aad(key, aad + 4 * at, n));
+		head = pass_multiply(head, pass_load(key->power[IDE_PASS_POWER((n + 3) / 4)]));
+		head = _mm_xor_si128(head, pass_fold_aad(key, aad + 4 * at, n));
 	}
 	return head;
 }
@@ -689,15 +695,15 @@ void
 ide_pass_tag_vaes512(struct ide_pass_key *key, const struct ide_pass *pass, const uint8_t *aad,
 	unsigned int aad_len, bool pcrc, uint8_t *tag)
 {
-	const __m128i rev = load(reverse);
-	const __m128i h = load(key->power[IDE_PASS_POWER(1)]);
+	const __m128i rev = pass_load(reverse);
+	const __m128i h = pass_load(key->power[IDE_PASS_POWER(1)]);
 	const unsigned int words = aad_len / 4;
 	const uint32_t blocks = pass->blocks + pcrc;
 	const uint64_t bits = (uint64_t)pass->blocks * 128 + (pcrc ? 32 : 0);
 	const __m128i lengths = _mm_set_epi64x((long long)aad_len * 8, (long long)bits);
 	struct sum512 sum = { _mm512_setzero_si512(), _mm512_setzero_si512(),
 		_mm512_setzero_si512() };
-	__m128i text = load(pass->hash), head, mask;
+	__m128i text = pass_load(pass->hash), head, mask;
 	int word[2] = { 0, 0 };
 
 	if (words <= AAD_WORDS_DIRECT) { /* each word as it was stored: a load of both would wait */
@@ -706,33 +712,35 @@ ide_pass_tag_vaes512(struct ide_pass_key *key, const struct ide_pass *pass, cons
 			memcpy(&word[1], aad + 4, 4);
 		head = _mm_shuffle_epi8(_mm_set_epi32(0, 0, word[1], word[0]), rev);
 	} else if (words <= IDE_PASS_AAD_WORDS) {
-		head = fold_aad(key, aad, words);
+		head = pass_fold_aad(key, aad, words);
 	} else {
-		head = fold_long_aad(key, aad, words);
+		head = pass_fold_long_aad(key, aad, words);
 	}
-	sum_add(&sum, _mm512_zextsi128_si512(head),
-		_mm512_zextsi128_si512(far_power(key, far_exponent(blocks, words))));
+	pass_sum_add(&sum, _mm512_zextsi128_si512(head),
+		_mm512_zextsi128_si512(pass_far_power(key, pass_far_exponent(blocks, words))));
 	if (pcrc) {
-		text = _mm_xor_si128(text, pcrc_block(pass));
-		sum_add(&sum, _mm512_zextsi128_si512(lengths), _mm512_zextsi128_si512(h));
-		sum_add(&sum, _mm512_zextsi128_si512(text),
-			_mm512_zextsi128_si512(load(key->power[IDE_PASS_POWER(2)])));
+		text = _mm_xor_si128(text, pass_pcrc_block(pass));
+		pass_sum_add(&sum, _mm512_zextsi128_si512(lengths), _mm512_zextsi128_si512(h));
+		pass_sum_add(&sum, _mm512_zextsi128_si512(text),
+			_mm512_zextsi128_si512(pass_load(key->power[IDE_PASS_POWER(2)])));
 	} else {
 		text = _mm_xor_si128(text, lengths);
-		sum_add(&sum, _mm512_zextsi128_si512(text), _mm512_zextsi128_si512(h));
+		pass_sum_add(&sum, _mm512_zextsi128_si512(text), _mm512_zextsi128_si512(h));
 	}
 	mask = pass->has_mask
-	               ? load(pass->mask)
-	               : encrypt_block(key, _mm_shuffle_epi8(counter_block(pass->counter, 1), rev));
+	               ? pass_load(pass->mask)
+	               : pass_encrypt_block(
+				 key, _mm_shuffle_epi8(pass_counter_block(pass->counter, 1), rev));
 	_mm_storeu_si128(
-		(__m128i *)tag, _mm_xor_si128(mask, _mm_shuffle_epi8(sum_reduce(&sum), rev)));
+		(__m128i *)tag, _mm_xor_si128(mask, _mm_shuffle_epi8(pass_sum_reduce(&sum), rev)));
 }
 
 /* H times 1/x: a shift, and the polynomial for the bit that falls out. */
 static __m128i
-hash_key(const struct ide_pass_key *key)
+pass_hash_key(const struct ide_pass_key *key)
 {
-	const __m128i h = _mm_shuffle_epi8(encrypt_block(key, _mm_setzero_si128()), load(reverse));
+	const __m128i h =
+		_mm_shuffle_epi8(pass_encrypt_block(key, _mm_setzero_si128()), pass_load(reverse));
 	const uint64_t lo = (uint64_t)_mm_cvtsi128_si64(h);
 	const uint64_t hi = (uint64_t)_mm_extract_epi64(h, 1);
 	const uint64_t out = -(hi >> 63);
@@ -751,15 +759,15 @@ ide_pass_key_vaes512(
 
 	memset(key, 0, sizeof(*key));
 	memcpy(key->round, schedule, sizeof(key->round));
-	p = h = hash_key(key);
+	p = h = pass_hash_key(key);
 	for (unsigned int n = 1; n <= 2 * IDE_PASS_SHARE; n++) {
 		_mm_store_si128((__m128i *)key->power[IDE_PASS_POWER(n)], p);
-		p = multiply(p, h);
+		p = pass_multiply(p, h);
 	}
 	for (unsigned int g = 0; g < ALL_GROUPS; g++)
 		_mm512_store_si512(key->mid[4 * g],
-			sum_of_halves(_mm512_load_si512(key->power[4 * group[g][0]]),
+			pass_sum_of_halves(_mm512_load_si512(key->power[4 * group[g][0]]),
 				_mm512_load_si512(key->power[4 * group[g][1]])));
-	far_power(key, far_exponent(blocks, flits));
-	far_power(key, far_exponent(blocks - 1, flits));
+	pass_far_power(key, pass_far_exponent(blocks, flits));
+	pass_far_power(key, pass_far_exponent(blocks - 1, flits));
 }

@@ -21,7 +21,7 @@ struct weft_psk {
 };
 
 static int
-digit_of(char c)
+psk_digit(char c)
 {
 	if (!isxdigit((unsigned char)c))
 		return -1;
@@ -36,7 +36,7 @@ psk_decode(const char *text, size_t len, uint8_t key[WEFT_PSK_LEN])
 
 	for (size_t i = 0; i < len; i++) {
 		const char c = text[i];
-		const int digit = digit_of(c);
+		const int digit = psk_digit(c);
 
 		in_comment = c != '\n' && (in_comment || c == '#');
 		if (in_comment || c == '\n' || c == ' ' || c == '\t' || c == '\r')
@@ -53,7 +53,7 @@ psk_decode(const char *text, size_t len, uint8_t key[WEFT_PSK_LEN])
 
 /* The file if it is one to be trusted, or -1 with a line. */
 static int
-open_file(const char *path, char *err, size_t err_len)
+psk_open_file(const char *path, char *err, size_t err_len)
 {
 	/* Without O_NONBLOCK a FIFO would hold us up. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -87,7 +87,7 @@ open_file(const char *path, char *err, size_t err_len)
 }
 
 static ssize_t
-read_all(int fd, char *text)
+psk_read_all(int fd, char *text)
 {
 	size_t have = 0;
 	ssize_t n;
@@ -103,14 +103,14 @@ read_all(int fd, char *text)
 struct weft_psk *
 weft_psk_load(const char *path, char *err, size_t err_len)
 {
-	int fd = open_file(path, err, err_len), e;
+	int fd = psk_open_file(path, err, err_len), e;
 	struct weft_psk *psk;
 	ssize_t len;
 
 	if (fd < 0)
 		return NULL;
 	psk = weft_secret_alloc(sizeof(*psk));
-	len = psk == NULL ? -1 : read_all(fd, psk->text);
+	len = psk == NULL ? -1 : psk_read_all(fd, psk->text);
 	e = errno;
 	close(fd);
 	if (len >= 0 && len < FILE_MAX && psk_decode(psk->text, (size_t)len, psk->key)) {

@@ -56,7 +56,7 @@ weft_ide_ctl_get(uint32_t ctl, struct weft_ide_config *cfg)
 }
 
 static int
-misfit(struct weft_ide_misfit *m, const char *what, const char *why)
+regs_misfit(struct weft_ide_misfit *m, const char *what, const char *why)
 {
 	if (m != NULL)
 		*m = (struct weft_ide_misfit){ what, why };
@@ -65,13 +65,13 @@ misfit(struct weft_ide_misfit *m, const char *what, const char *why)
 
 /* Whether both ends have a capability. */
 static int
-check_cap(const struct weft_ide_regs *here, const struct weft_ide_regs *there,
+regs_check_cap(const struct weft_ide_regs *here, const struct weft_ide_regs *there,
 	const struct cap_row *row, struct weft_ide_misfit *m)
 {
 	if ((here->cap & row->bit) != row->bit)
-		return misfit(m, row->name, "is missing at this end");
+		return regs_misfit(m, row->name, "is missing at this end");
 	if ((there->cap & row->bit) != row->bit)
-		return misfit(m, row->name, "is missing at the other end");
+		return regs_misfit(m, row->name, "is missing at the other end");
 	return 0;
 }
 
@@ -84,13 +84,13 @@ weft_ide_regs_check(const struct weft_ide_regs *here, const struct weft_ide_regs
 		cfg->format == WEFT_IDE_LOPT ? &cap_lopt : &cap_ide };
 
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(needed); i++)
-		if (check_cap(here, there, needed[i], m) != 0)
+		if (regs_check_cap(here, there, needed[i], m) != 0)
 			return -EPROTO;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(ctl_rows); i++) {
 		if (((here->ctl ^ there->ctl) & ctl_rows[i].bit) != 0)
-			return misfit(m, ctl_rows[i].name, "differs between the ends");
+			return regs_misfit(m, ctl_rows[i].name, "differs between the ends");
 		if ((here->ctl & ctl_rows[i].bit) != 0 &&
-			check_cap(here, there, &ctl_rows[i].needs, m) != 0)
+			regs_check_cap(here, there, &ctl_rows[i].needs, m) != 0)
 			return -EPROTO;
 	}
 	return 0;

@@ -18,7 +18,7 @@ weft_ide_mac_due(const struct weft_ide_stream *s)
 
 /* With late poison the epoch stays open-ended, because its last flit may get Poison yet. */
 static inline void
-end_full_epoch(struct weft_ide_stream *s)
+seal_end_full_epoch(struct weft_ide_stream *s)
 {
 	if (!ide_epoch_is_full(s))
 		return;
@@ -33,7 +33,7 @@ end_full_epoch(struct weft_ide_stream *s)
 
 /* Now the MAC must go out: nothing can be added to its epoch any more. */
 static void
-settle(struct weft_ide_stream *s)
+seal_settle(struct weft_ide_stream *s)
 {
 	if (!s->is_open_ended)
 		return;
@@ -76,7 +76,7 @@ seal_flit(struct weft_ide_stream *s, uint8_t *flit, bool in_run)
 	if (s->is_special) {
 		if (s->idles_due > 0)
 			return -EAGAIN;
-		settle(s);
+		seal_settle(s);
 		s->after_tmac = false;
 	}
 	if (s->mac_due && !ide_epoch_starts_in_one_pass(s, in_run))
@@ -84,7 +84,7 @@ seal_flit(struct weft_ide_stream *s, uint8_t *flit, bool in_run)
 	s->mac_due = false;
 	ide_epoch_flit(s, flit, kind, false, in_run);
 	s->is_special = false;
-	end_full_epoch(s);
+	seal_end_full_epoch(s);
 	return 0;
 }
 
@@ -99,11 +99,11 @@ weft_ide_seal(struct weft_ide_stream *s, uint8_t *flit)
 
 /* So that an epoch that is open-ended keeps no run from the short way. */
 static void
-settle_before(struct weft_ide_stream *s, const uint8_t *flit)
+seal_settle_before(struct weft_ide_stream *s, const uint8_t *flit)
 {
 	if (!s->is_open_ended || ide_kind(flit) != IDE_KIND_MAC || weft_flit_is_empty(flit))
 		return;
-	settle(s);
+	seal_settle(s);
 	ide_note_special(s);
 }
 
@@ -133,7 +133,7 @@ weft_ide_seal_run(struct weft_ide_stream *s, uint8_t *flits, unsigned int n)
 		uint8_t *flit = flits + i * (size_t)WEFT_FLIT_LEN;
 
 		if (s->is_special)
-			settle_before(s, flit);
+			seal_settle_before(s, flit);
 		if (ide_epoch_may_be_paired(s)) {
 			const unsigned int paired = seal_pairs(s, flit, n - i);
 
@@ -143,7 +143,7 @@ weft_ide_seal_run(struct weft_ide_stream *s, uint8_t *flits, unsigned int n)
 		}
 		plain = s->mac_due ? 0 : ide_epoch_plain_flits(s, flit, n - i, false);
 		if (plain > 0)
-			end_full_epoch(s);
+			seal_end_full_epoch(s);
 		else if (seal_flit(s, flit, true) != 0)
 			break;
 		i += plain > 0 ? plain : 1;
@@ -154,7 +154,7 @@ weft_ide_seal_run(struct weft_ide_stream *s, uint8_t *flits, unsigned int n)
 
 /* Write a control flit. An epoch is open or was, so the flit before it was payload. */
 static void
-make_control(uint8_t *flit, enum weft_llctrl c, const uint8_t *payload)
+seal_make_control(uint8_t *flit, enum weft_llctrl c, const uint8_t *payload)
 {
 	const struct weft_flit_hdr h = { .type = WEFT_FLIT_CACHEMEM, .prior_payload = true };
 
@@ -176,7 +176,7 @@ weft_ide_close(struct weft_ide_stream *s, uint8_t *flit)
 		return WEFT_IDE_CLOSED;
 	s->idles_due = ide_truncation_idles(s, s->flits);
 	ide_epoch_end(s, mac);
-	make_control(flit, WEFT_LLCTRL_IDE_TMAC, mac);
+	seal_make_control(flit, WEFT_LLCTRL_IDE_TMAC, mac);
 	s->after_tmac = true;
 	ide_note_special(s);
 	return WEFT_IDE_CLOSE_TMAC;
@@ -191,7 +191,7 @@ weft_ide_idles_due(const struct weft_ide_stream *s)
 void
 weft_ide_idle(struct weft_ide_stream *s, uint8_t *flit)
 {
-	make_control(flit, WEFT_LLCTRL_IDE_IDLE, no_payload);
+	seal_make_control(flit, WEFT_LLCTRL_IDE_IDLE, no_payload);
 	seal_control(s, flit);
 }
 
@@ -209,11 +209,11 @@ weft_ide_start(struct weft_ide_stream *s, uint8_t *flit)
 	if ((s->flits > 0 && !s->is_open_ended) || is_mac_of_key_before ||
 		(s->mode == WEFT_IDE_CONTAINMENT && to_hold > WEFT_IDE_HELD_MAX))
 		return -EBUSY;
-	settle(s);
+	seal_settle(s);
 	ide_take_next_key(s);
 	if (s->idles_due < s->refresh_idles)
 		s->idles_due = s->refresh_idles;
-	make_control(flit, WEFT_LLCTRL_IDE_START, no_payload);
+	seal_make_control(flit, WEFT_LLCTRL_IDE_START, no_payload);
 	s->after_tmac = false;
 	ide_note_special(s);
 	return 0;
@@ -228,7 +228,7 @@ weft_ide_stop(struct weft_ide_stream *s, uint8_t *flit)
 		return -EPROTO;
 	s->is_stopped = true;
 	s->counts.stops++;
-	make_control(flit, WEFT_LLCTRL_IDE_STOP, no_payload);
+	seal_make_control(flit, WEFT_LLCTRL_IDE_STOP, no_payload);
 	s->after_tmac = false;
 	ide_note_special(s);
 	return 0;
@@ -239,7 +239,7 @@ weft_ide_poison_put(uint8_t *flit, uint8_t offset)
 {
 	const uint8_t payload[WEFT_LLCTRL_PAYLOAD_LEN] = { offset };
 
-	make_control(flit, WEFT_LLCTRL_POISON, payload);
+	seal_make_control(flit, WEFT_LLCTRL_POISON, payload);
 }
 
 int

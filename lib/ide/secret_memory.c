@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static size_t
-whole_pages(size_t len)
+secret_whole_pages(size_t len)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
@@ -24,7 +24,7 @@ whole_pages(size_t len)
 void *
 weft_secret_alloc(size_t len)
 {
-	const size_t size = whole_pages(len);
+	const size_t size = secret_whole_pages(len);
 	void *mem;
 
 	if (len == 0 || size < len) {
@@ -47,7 +47,7 @@ weft_secret_free(void *mem, size_t len)
 	if (mem == NULL)
 		return;
 	explicit_bzero(mem, len);
-	munmap(mem, whole_pages(len));
+	munmap(mem, secret_whole_pages(len));
 }
 
 int

@@ -17,7 +17,7 @@ struct trial {
 };
 
 static void
-fill(struct trial *t, unsigned int epoch_flits)
+selftest_fill(struct trial *t, unsigned int epoch_flits)
 {
 	static const uint8_t mac[WEFT_IDE_MAC_LEN];
 	uint32_t x = 1;
@@ -37,7 +37,7 @@ fill(struct trial *t, unsigned int epoch_flits)
 }
 
 static bool
-trial_passes(
+selftest_trial_passes(
 	struct trial *t, void *mem[2], struct weft_ide_lib *lib, enum weft_ide_mode mode, bool pcrc)
 {
 	const uint8_t key[WEFT_IDE_KEY_LEN] = { 1, 2, 3 };
@@ -46,7 +46,7 @@ trial_passes(
 	struct weft_ide_event e;
 	struct weft_ide_run r;
 
-	fill(t, weft_ide_epoch_flits(mode));
+	selftest_fill(t, weft_ide_epoch_flits(mode));
 	for (unsigned int i = 0; i < FLITS; i++)
 		if (weft_ide_seal(one, t->single[i]) != 0)
 			return false;
@@ -72,7 +72,7 @@ ide_pass_agrees(struct weft_ide_lib *lib)
 	bool agrees = t != NULL && mem[0] != NULL && mem[1] != NULL;
 
 	for (unsigned int i = 0; agrees && i < 4; i++)
-		agrees = trial_passes(
+		agrees = selftest_trial_passes(
 			t, mem, lib, i % 2 == 0 ? WEFT_IDE_CONTAINMENT : WEFT_IDE_SKID, i / 2 == 0);
 	free(t);
 	free(mem[0]);

@@ -39,8 +39,8 @@ weft_ide_stream_size(void)
 }
 
 static void
-expand_key(const struct weft_ide_stream *s, const struct weft_ide_lib *lib, const uint8_t *key,
-	struct ide_gcm *gcm, struct ide_pass_key *pass_key)
+stream_expand_key(const struct weft_ide_stream *s, const struct weft_ide_lib *lib,
+	const uint8_t *key, struct ide_gcm *gcm, struct ide_pass_key *pass_key)
 {
 	ide_gcm_init(gcm, lib, key);
 	if (s->kernel != NULL)
@@ -70,7 +70,7 @@ weft_ide_stream_setup(void *mem, struct weft_ide_lib *lib, const struct weft_ide
 	s->truncation_delay = cfg->truncation_delay;
 	s->refresh_idles = cfg->refresh_idles;
 	s->kernel = s->is_lopt ? NULL : ide_lib_pass(lib); /* kernels know one place of each slot */
-	expand_key(s, lib, key, s->gcm, &s->pass_key);
+	stream_expand_key(s, lib, key, s->gcm, &s->pass_key);
 	return s;
 }
 
@@ -86,7 +86,7 @@ weft_ide_stream_init(void *mem, struct weft_ide_lib *lib, enum weft_ide_mode mod
 void
 weft_ide_stream_next_key(struct weft_ide_stream *s, struct weft_ide_lib *lib, const uint8_t *key)
 {
-	expand_key(s, lib, key, s->next_gcm, &s->next_pass_key);
+	stream_expand_key(s, lib, key, s->next_gcm, &s->next_pass_key);
 	s->has_next_key = true;
 }
 

@@ -32,7 +32,6 @@ NOT_YET = {
     "lib/fabric",
     "lib/flit",
     "lib/frame",
-    "lib/ide",
     "lib/impair",
     "lib/link",
     "lib/mem",
