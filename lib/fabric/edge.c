@@ -15,7 +15,7 @@
 
 /* Members only: tables are compared by bytes, and what lies between them is left to chance. */
 static void
-copy_cfg(struct weft_edge_cfg *to, const struct weft_edge_cfg *from)
+edge_copy_cfg(struct weft_edge_cfg *to, const struct weft_edge_cfg *from)
 {
 	to->pid = from->pid;
 	to->fast_depth_log2 = from->fast_depth_log2;
@@ -42,7 +42,7 @@ weft_edge_init(struct weft_edge *e, const struct weft_edge_cfg *cfg)
 	memset(e, 0, sizeof(*e));
 	if (weft_seg_init(&e->fast, &fast) != 0 || weft_seg_init(&e->ldst, &ldst) != 0)
 		return -EINVAL;
-	copy_cfg(&e->cfg, cfg);
+	edge_copy_cfg(&e->cfg, cfg);
 	e->link_up = true;
 	e->pcie_pid = WEFT_PID_RESERVED;
 	for (unsigned int i = 0; i < WEFT_REROUTER_ROWS; i++)
@@ -102,7 +102,7 @@ weft_edge_set_rerouter(
 }
 
 static bool
-hdm_overlap(const struct weft_hdm *a, const struct weft_hdm *b)
+edge_hdm_overlap(const struct weft_hdm *a, const struct weft_hdm *b)
 {
 	return a->len != 0 && b->len != 0 &&
 	       (a->base > b->base ? a->base - b->base < b->len : b->base - a->base < a->len);
@@ -118,7 +118,7 @@ weft_edge_set_hdm(struct weft_edge *e, unsigned int i, const struct weft_hdm *h)
 	if (h->len != 0 && h->base + (h->len - 1) < h->base)
 		return -EINVAL;
 	for (unsigned int k = 0; k < WEFT_HDM_DECODERS; k++)
-		if (k != i && hdm_overlap(h, &e->hdm[k]))
+		if (k != i && edge_hdm_overlap(h, &e->hdm[k]))
 			return -EINVAL;
 	e->hdm[i] = *h;
 	e->n_hdm = 0;

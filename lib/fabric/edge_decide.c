@@ -19,7 +19,7 @@ decide(struct weft_edge_decision *d, enum weft_edge_decoder by, uint16_t dpid, b
 }
 
 static void
-refuse(struct weft_edge_decision *d, enum weft_edge_decoder by, enum weft_edge_reason why)
+edge_refuse(struct weft_edge_decision *d, enum weft_edge_decoder by, enum weft_edge_reason why)
 {
 	d->decoder = (uint8_t)by;
 	d->reason = (uint8_t)why;
@@ -27,7 +27,7 @@ refuse(struct weft_edge_decision *d, enum weft_edge_decoder by, enum weft_edge_r
 
 /* Whether the PID of a prefix may be used here, given that prefix traffic is on. */
 static bool
-prefix_is_good(const struct weft_edge *e, uint8_t vp, int prefix)
+edge_prefix_is_good(const struct weft_edge *e, uint8_t vp, int prefix)
 {
 	return (e->vp & vp) != 0 && prefix < WEFT_PIDS &&
 	       weft_pid_set_has(&e->vector[WEFT_VTV], (uint16_t)prefix);
@@ -35,7 +35,7 @@ prefix_is_good(const struct weft_edge *e, uint8_t vp, int prefix)
 
 /* @return whether the decoder has a valid entry for the address: then it decides */
 static bool
-by_segment(const struct weft_seg *s, enum weft_edge_kind kind, uint64_t hpa,
+edge_by_segment(const struct weft_seg *s, enum weft_edge_kind kind, uint64_t hpa,
 	struct weft_edge_decision *d)
 {
 	const bool is_fast = s->cfg.kind == WEFT_SEG_FAST;
@@ -47,9 +47,9 @@ by_segment(const struct weft_seg *s, enum weft_edge_kind kind, uint64_t hpa,
 		return false;
 	lane = weft_seg_lane(s, w, hpa);
 	if (kind == WEFT_EDGE_MEM && w->need_mem != w->need_uio)
-		refuse(d, by, WEFT_EDGE_GIM_UIO_ONLY);
+		edge_refuse(d, by, WEFT_EDGE_GIM_UIO_ONLY);
 	else if ((lane & w->need_uio) == 0)
-		refuse(d, by, WEFT_EDGE_NOT_ALLOWED);
+		edge_refuse(d, by, WEFT_EDGE_NOT_ALLOWED);
 	else
 		decide(d, by, lane & WEFT_LANE_PID, is_fast && kind == WEFT_EDGE_UIO);
 	if (!is_fast)
@@ -58,7 +58,7 @@ by_segment(const struct weft_seg *s, enum weft_edge_kind kind, uint64_t hpa,
 }
 
 static bool
-by_hdm(const struct weft_edge *e, uint64_t hpa, struct weft_edge_decision *d)
+edge_by_hdm(const struct weft_edge *e, uint64_t hpa, struct weft_edge_decision *d)
 {
 	for (unsigned int i = 0; i < e->n_hdm; i++)
 		if (hpa - e->hdm[i].base < e->hdm[i].len) {
@@ -74,25 +74,25 @@ weft_edge_request(const struct weft_edge *e, enum weft_edge_kind kind, uint64_t 
 {
 	*d = (struct weft_edge_decision){ .dpid = WEFT_PID_RESERVED, .spid = e->cfg.pid };
 	if (prefix >= 0 && kind != WEFT_EDGE_MEM) {
-		if (kind == WEFT_EDGE_UIO && prefix_is_good(e, WEFT_VP_INGRESS, prefix))
+		if (kind == WEFT_EDGE_UIO && edge_prefix_is_good(e, WEFT_VP_INGRESS, prefix))
 			decide(d, WEFT_EDGE_BY_PREFIX, (uint16_t)prefix, true);
 		else
-			refuse(d, WEFT_EDGE_BY_PREFIX, WEFT_EDGE_BAD_PREFIX);
+			edge_refuse(d, WEFT_EDGE_BY_PREFIX, WEFT_EDGE_BAD_PREFIX);
 		return;
 	}
 	/* Plain .io is routed by the rules of PCIe alone. */
 	if (kind != WEFT_EDGE_IO &&
-		(by_segment(&e->fast, kind, hpa, d) || by_segment(&e->ldst, kind, hpa, d) ||
-			by_hdm(e, hpa, d)))
+		(edge_by_segment(&e->fast, kind, hpa, d) ||
+			edge_by_segment(&e->ldst, kind, hpa, d) || edge_by_hdm(e, hpa, d)))
 		return;
 	if (kind != WEFT_EDGE_MEM && e->pcie_pid != WEFT_PID_RESERVED)
 		decide(d, WEFT_EDGE_BY_PCIE, e->pcie_pid, false);
 	else
-		refuse(d, WEFT_EDGE_BY_NONE, WEFT_EDGE_NO_DECODE);
+		edge_refuse(d, WEFT_EDGE_BY_NONE, WEFT_EDGE_NO_DECODE);
 }
 
 static const struct weft_reroute *
-reroute_row(const struct weft_edge *e, uint16_t bdf, int segment)
+edge_reroute_row(const struct weft_edge *e, uint16_t bdf, int segment)
 {
 	for (unsigned int i = 0; i < e->cfg.rerouter_rows; i++) {
 		const struct weft_reroute *r = &e->reroute[i];
@@ -113,21 +113,21 @@ weft_edge_completion(const struct weft_edge *e, uint16_t bdf, int segment, bool 
 	*d = (struct weft_edge_decision){ .dpid = WEFT_PID_RESERVED, .spid = e->cfg.pid };
 	if (prefix >= 0) {
 		/* It answers a request that went out with a prefix. */
-		if (prefix_is_good(e, WEFT_VP_EGRESS, prefix))
+		if (edge_prefix_is_good(e, WEFT_VP_EGRESS, prefix))
 			decide(d, WEFT_EDGE_BY_PREFIX, (uint16_t)prefix, true);
 		else
-			refuse(d, WEFT_EDGE_BY_PREFIX, WEFT_EDGE_UNEXPECTED);
+			edge_refuse(d, WEFT_EDGE_BY_PREFIX, WEFT_EDGE_UNEXPECTED);
 		return;
 	}
-	r = reroute_row(e, bdf, segment);
+	r = edge_reroute_row(e, bdf, segment);
 	if (r != NULL && !weft_pid_set_has(&e->vector[WEFT_LAV], r->pid))
-		refuse(d, WEFT_EDGE_BY_REROUTER, WEFT_EDGE_NOT_ALLOWED);
+		edge_refuse(d, WEFT_EDGE_BY_REROUTER, WEFT_EDGE_NOT_ALLOWED);
 	else if (r != NULL)
 		decide(d, WEFT_EDGE_BY_REROUTER, r->pid, false);
 	else if (local)
 		decide(d, WEFT_EDGE_BY_UPSTREAM, WEFT_PID_RESERVED, false);
 	else
-		refuse(d, WEFT_EDGE_BY_NONE, WEFT_EDGE_UNEXPECTED);
+		edge_refuse(d, WEFT_EDGE_BY_NONE, WEFT_EDGE_UNEXPECTED);
 }
 
 enum weft_edge_egress
@@ -142,7 +142,7 @@ weft_edge_egress(const struct weft_edge *e, enum weft_edge_kind kind, bool pif)
 
 /* Out of line: FAST did not answer all of them. */
 static __attribute__((noinline)) unsigned int
-mem_run_rest(const struct weft_edge *e, const uint64_t *hpa, int16_t *dpid, unsigned int n)
+edge_mem_run_rest(const struct weft_edge *e, const uint64_t *hpa, int16_t *dpid, unsigned int n)
 {
 	unsigned int found = 0;
 
@@ -165,5 +165,5 @@ weft_edge_mem_run(const struct weft_edge *e, const uint64_t *hpa, int16_t *dpid,
 {
 	const unsigned int found = weft_seg_run(&e->fast, hpa, dpid, n);
 
-	return found == n ? n : found + mem_run_rest(e, hpa, dpid, n);
+	return found == n ? n : found + edge_mem_run_rest(e, hpa, dpid, n);
 }

@@ -9,7 +9,7 @@
 #define BLOCKS_MAX (UINT32_C(1) << 24)
 
 static bool
-cfg_ok(const struct weft_gfam_cfg *c)
+gfam_cfg_is_good(const struct weft_gfam_cfg *c)
 {
 	if (c->rows == 0 || c->rows > GFAM_PID_NONE || c->groups == 0 ||
 		c->groups > WEFT_GFAM_GROUPS)
@@ -24,24 +24,24 @@ cfg_ok(const struct weft_gfam_cfg *c)
 }
 
 static uint32_t
-round_line(size_t n)
+gfam_round_line(size_t n)
 {
 	return (uint32_t)weft_line_up(n);
 }
 
 static void
-lay_out(struct weft_gfam *t, const struct weft_gfam_cfg *c)
+gfam_lay_out(struct weft_gfam *t, const struct weft_gfam_cfg *c)
 {
-	t->row_off = round_line(sizeof(*t));
-	t->free_off = round_line(
+	t->row_off = gfam_round_line(sizeof(*t));
+	t->free_off = gfam_round_line(
 		t->row_off + (size_t)c->rows * WEFT_GFAM_DECODERS * sizeof(struct gfam_decoder));
-	t->mgt_off = round_line(t->free_off + (size_t)c->rows * sizeof(uint16_t));
-	t->size = round_line(t->mgt_off + (size_t)c->dmps * c->blocks);
+	t->mgt_off = gfam_round_line(t->free_off + (size_t)c->rows * sizeof(uint16_t));
+	t->size = gfam_round_line(t->mgt_off + (size_t)c->dmps * c->blocks);
 }
 
 /* Members only: what lies between them is not the same twice, and tables are compared by bytes. */
 static void
-copy_cfg(struct weft_gfam_cfg *to, const struct weft_gfam_cfg *from)
+gfam_copy_cfg(struct weft_gfam_cfg *to, const struct weft_gfam_cfg *from)
 {
 	to->rows = from->rows;
 	to->groups = from->groups;
@@ -59,12 +59,12 @@ weft_gfam_size(const struct weft_gfam_cfg *cfg)
 {
 	const size_t decoders = (size_t)cfg->rows * WEFT_GFAM_DECODERS;
 
-	if (!cfg_ok(cfg))
+	if (!gfam_cfg_is_good(cfg))
 		return 0;
-	return (size_t)round_line(sizeof(struct weft_gfam)) +
-	       round_line(decoders * sizeof(struct gfam_decoder)) +
-	       round_line((size_t)cfg->rows * sizeof(uint16_t)) +
-	       round_line((size_t)cfg->dmps * cfg->blocks);
+	return (size_t)gfam_round_line(sizeof(struct weft_gfam)) +
+	       gfam_round_line(decoders * sizeof(struct gfam_decoder)) +
+	       gfam_round_line((size_t)cfg->rows * sizeof(uint16_t)) +
+	       gfam_round_line((size_t)cfg->dmps * cfg->blocks);
 }
 
 struct weft_gfam *
@@ -73,11 +73,11 @@ weft_gfam_init(void *mem, const struct weft_gfam_cfg *cfg)
 	struct weft_gfam *t = mem;
 	uint16_t *free_row;
 
-	if (!cfg_ok(cfg))
+	if (!gfam_cfg_is_good(cfg))
 		return NULL;
 	memset(t, 0, weft_gfam_size(cfg));
-	copy_cfg(&t->cfg, cfg);
-	lay_out(t, cfg);
+	gfam_copy_cfg(&t->cfg, cfg);
+	gfam_lay_out(t, cfg);
 	for (unsigned int i = 0; i < WEFT_GFAM_RPIDS; i++) {
 		t->rpid[i].row = GFAM_NO_ROW;
 		t->rpid[i].owner = (uint16_t)i;

@@ -14,14 +14,14 @@
 #define SAT32_NOTIFY (UINT32_C(1) << SAT32_GROUPS)
 
 static uint8_t *
-mgt_at(struct weft_gfam *t, const struct gfam_dmp *d, uint64_t dpa)
+gfam_mgt_at(struct weft_gfam *t, const struct gfam_dmp *d, uint64_t dpa)
 {
 	return (uint8_t *)t + t->mgt_off + d->mgt + ((dpa - d->base) >> d->block_log2);
 }
 
 /* Whether a block of this range, which lies in @p d, is in a group. */
 static bool
-any_grouped(const struct weft_gfam *t, const struct gfam_dmp *d, uint64_t base, uint64_t len)
+gfam_any_grouped(const struct weft_gfam *t, const struct gfam_dmp *d, uint64_t base, uint64_t len)
 {
 	const uint64_t n = len >> d->block_log2;
 	const uint8_t *mgt = gfam_mgt(t) + d->mgt + ((base - d->base) >> d->block_log2);
@@ -35,7 +35,7 @@ any_grouped(const struct weft_gfam *t, const struct gfam_dmp *d, uint64_t base, 
 
 /* Whether regions stand in @p d. */
 static bool
-any_region(const struct weft_gfam *t, const struct gfam_dmp *d)
+gfam_any_region(const struct weft_gfam *t, const struct gfam_dmp *d)
 {
 	for (unsigned int i = 0; i < WEFT_GFAM_REGIONS; i++) {
 		if (gfam_overlap(t->region[i].base, t->region[i].decode_len, d->base, d->len))
@@ -45,7 +45,7 @@ any_region(const struct weft_gfam *t, const struct gfam_dmp *d)
 }
 
 static bool
-dmp_range_ok(const struct weft_gfam *t, unsigned int i, uint64_t base, uint64_t len)
+gfam_dmp_range_is_good(const struct weft_gfam *t, unsigned int i, uint64_t base, uint64_t len)
 {
 	if (((base | len) & (GFAM_STEP - 1)) != 0 || len - 1 > UINT64_MAX - base)
 		return false;
@@ -69,12 +69,13 @@ weft_gfam_set_dmp(struct weft_gfam *t, unsigned int i, uint64_t base, uint64_t l
 			(block & t->cfg.media[i].block_sizes) == 0)
 			return -EINVAL;
 		/* A block larger than the steps that DMPs come in may not fit in whole. */
-		if (!dmp_range_ok(t, i, base, len) || len % block != 0 || base % block != 0)
+		if (!gfam_dmp_range_is_good(t, i, base, len) || len % block != 0 ||
+			base % block != 0)
 			return -EINVAL;
 		if (len / block > t->cfg.blocks)
 			return -ENOSPC;
 	}
-	if (any_grouped(t, d, d->base, d->len) || any_region(t, d))
+	if (gfam_any_grouped(t, d, d->base, d->len) || gfam_any_region(t, d))
 		return -EBUSY;
 	d->base = len != 0 ? base : 0;
 	d->len = len;
@@ -83,7 +84,8 @@ weft_gfam_set_dmp(struct weft_gfam *t, unsigned int i, uint64_t base, uint64_t l
 }
 
 static int
-region_check(const struct weft_gfam *t, unsigned int i, const struct gfam_region *r, uint64_t block)
+gfam_check_region(
+	const struct weft_gfam *t, unsigned int i, const struct gfam_region *r, uint64_t block)
 {
 	const unsigned int k = gfam_dmp_of(t, r->base);
 	const struct gfam_dmp *d = &t->dmp[k % WEFT_GFAM_DMPS];
@@ -116,17 +118,17 @@ weft_gfam_set_region(struct weft_gfam *t, unsigned int i, uint64_t base, uint64_
 	old = &t->region[i];
 	if (decode_len == 0)
 		memset(&r, 0, sizeof(r));
-	else if ((rc = region_check(t, i, &r, block)) != 0)
+	else if ((rc = gfam_check_region(t, i, &r, block)) != 0)
 		return rc;
 	if (old->len != 0 &&
-		any_grouped(t, &t->dmp[gfam_dmp_of(t, old->base)], old->base, old->len))
+		gfam_any_grouped(t, &t->dmp[gfam_dmp_of(t, old->base)], old->base, old->len))
 		return -EBUSY;
 	t->region[i] = r;
 	return 0;
 }
 
 static bool
-in_one_region(const struct weft_gfam *t, uint64_t dpa, uint64_t len)
+gfam_in_one_region(const struct weft_gfam *t, uint64_t dpa, uint64_t len)
 {
 	for (unsigned int i = 0; i < WEFT_GFAM_REGIONS; i++) {
 		if (gfam_within(dpa, len, t->region[i].base, t->region[i].len))
@@ -147,9 +149,9 @@ weft_gfam_set_blocks(struct weft_gfam *t, uint64_t dpa, uint64_t len, uint8_t gr
 	if (((dpa | len) & weft_mask64(d->block_log2)) != 0 ||
 		!gfam_within(dpa, len, d->base, d->len))
 		return -EINVAL;
-	if ((d->flags & WEFT_GFAM_DC) != 0 && !in_one_region(t, dpa, len))
+	if ((d->flags & WEFT_GFAM_DC) != 0 && !gfam_in_one_region(t, dpa, len))
 		return -EINVAL;
-	memset(mgt_at(t, d, dpa), group, (size_t)(len >> d->block_log2));
+	memset(gfam_mgt_at(t, d, dpa), group, (size_t)(len >> d->block_log2));
 	return 0;
 }
 

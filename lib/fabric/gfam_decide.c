@@ -17,7 +17,7 @@
  * to no less than the set's length, for no set wraps; so that it is no less than dpa_len here.
  */
 static inline uint64_t
-squeeze(const struct gfam_decoder *d, uint64_t hpa)
+gfam_squeeze(const struct gfam_decoder *d, uint64_t hpa)
 {
 	const uint64_t off = hpa - d->hpa_base;
 
@@ -25,41 +25,42 @@ squeeze(const struct gfam_decoder *d, uint64_t hpa)
 }
 
 static inline bool
-in_range(const struct gfam_decoder *d, uint64_t hpa)
+gfam_in_range(const struct gfam_decoder *d, uint64_t hpa)
 {
-	return squeeze(d, hpa) < d->dpa_len;
+	return gfam_squeeze(d, hpa) < d->dpa_len;
 }
 
 static inline bool
-way_agrees(const struct gfam_decoder *d, uint64_t hpa)
+gfam_way_agrees(const struct gfam_decoder *d, uint64_t hpa)
 {
 	return (hpa >> d->low & d->check_mask) == d->check_way;
 }
 
 /* Why not exactly one decoder hits. */
 static __attribute__((noinline)) enum weft_gfam_result
-explain(const struct gfam_rpid *r, const struct gfam_decoder *d, unsigned int hits, uint64_t hpa)
+gfam_explain(
+	const struct gfam_rpid *r, const struct gfam_decoder *d, unsigned int hits, uint64_t hpa)
 {
 	if (r->row == GFAM_NO_ROW)
 		return WEFT_GFAM_NO_ROW;
 	if (hits > 1)
 		return WEFT_GFAM_SEVERAL;
 	for (unsigned int i = 0; i < r->used; i++) {
-		if (in_range(&d[i], hpa))
+		if (gfam_in_range(&d[i], hpa))
 			return WEFT_GFAM_WRONG_WAY;
 	}
 	return WEFT_GFAM_NO_HIT;
 }
 
 static void
-refuse(struct weft_gfam_decision *d, enum weft_gfam_result result)
+gfam_refuse(struct weft_gfam_decision *d, enum weft_gfam_result result)
 {
 	*d = (struct weft_gfam_decision){ .result = (uint8_t)result, .group = WEFT_GFAM_NO_GROUP };
 }
 
 /* The group, the requester's right, the kind of memory: for an address that is in @p out. */
 static inline void
-judge(const struct weft_gfam *t, const struct gfam_rpid *r, bool coherent, bool write,
+gfam_judge(const struct weft_gfam *t, const struct gfam_rpid *r, bool coherent, bool write,
 	struct weft_gfam_decision *out)
 {
 	const unsigned int i = gfam_dmp_of(t, out->dpa);
@@ -96,24 +97,24 @@ decide(const struct weft_gfam *t, uint16_t spid, uint64_t hpa, bool write,
 	unsigned int hits = 0, hit = 0;
 
 	if (spid >= WEFT_GFAM_RPIDS) {
-		refuse(out, WEFT_GFAM_NO_ROW);
+		gfam_refuse(out, WEFT_GFAM_NO_ROW);
 		return;
 	}
 	for (unsigned int i = 0; i < r->used; i++) {
 		/* Both, and no branch between them: it would be one that nothing foretells. */
-		const unsigned int h =
-			(unsigned int)in_range(&d[i], hpa) & (unsigned int)way_agrees(&d[i], hpa);
+		const unsigned int h = (unsigned int)gfam_in_range(&d[i], hpa) &
+		                       (unsigned int)gfam_way_agrees(&d[i], hpa);
 
 		hits += h;
 		hit = h != 0 ? i : hit;
 	}
 	if (hits != 1) {
-		refuse(out, explain(r, d, hits, hpa));
+		gfam_refuse(out, gfam_explain(r, d, hits, hpa));
 		return;
 	}
-	out->dpa = d[hit].dpa_base + squeeze(&d[hit], hpa);
+	out->dpa = d[hit].dpa_base + gfam_squeeze(&d[hit], hpa);
 	out->decoder = (uint8_t)hit;
-	judge(t, r, d[hit].coherent != 0, write, out);
+	gfam_judge(t, r, d[hit].coherent != 0, write, out);
 }
 
 void
@@ -121,7 +122,7 @@ weft_gfam_decide(const struct weft_gfam *t, uint16_t spid, uint64_t hpa, bool wr
 	struct weft_gfam_decision *d)
 {
 	if (t == NULL)
-		refuse(d, WEFT_GFAM_NO_ROW);
+		gfam_refuse(d, WEFT_GFAM_NO_ROW);
 	else
 		decide(t, spid, hpa, write, d);
 }
@@ -132,7 +133,7 @@ weft_gfam_decide_run(const struct weft_gfam *t, const uint16_t *spid, const uint
 {
 	for (unsigned int i = 0; i < n; i++) {
 		if (t == NULL) {
-			refuse(&d[i], WEFT_GFAM_NO_ROW);
+			gfam_refuse(&d[i], WEFT_GFAM_NO_ROW);
 			continue;
 		}
 		if (i + AHEAD < n) {
@@ -153,7 +154,7 @@ weft_gfam_decide_uio(const struct weft_gfam *t, uint16_t spid, uint64_t hpa, uin
 	uint64_t in;
 
 	if (t == NULL || (t->cfg.knobs & WEFT_GFAM_UIO) == 0) {
-		refuse(d, WEFT_GFAM_UIO_OFF);
+		gfam_refuse(d, WEFT_GFAM_UIO_OFF);
 		return;
 	}
 	decide(t, spid, hpa, write, d);
@@ -164,12 +165,12 @@ weft_gfam_decide_uio(const struct weft_gfam *t, uint16_t spid, uint64_t hpa, uin
 			continue;
 		in++;
 		if (line.decoder != d->decoder) {
-			refuse(d, WEFT_GFAM_CROSSES);
+			gfam_refuse(d, WEFT_GFAM_CROSSES);
 			return;
 		}
 		if (d->result == WEFT_GFAM_ALLOWED && line.result != WEFT_GFAM_ALLOWED)
 			*d = line;
 	}
 	if (in != 0 && in != lines)
-		refuse(d, WEFT_GFAM_CROSSES);
+		gfam_refuse(d, WEFT_GFAM_CROSSES);
 }

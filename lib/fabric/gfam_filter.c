@@ -25,19 +25,19 @@
 #define LINE_LOW 14
 
 static uint64_t
-line_of(uint64_t entry)
+filter_line(uint64_t entry)
 {
 	return entry >> LINE_LOW;
 }
 
 static uint16_t
-pid_of(uint64_t entry)
+filter_pid(uint64_t entry)
 {
 	return (uint16_t)(entry >> PID_LOW & 0xFFF);
 }
 
 static uint64_t *
-set_of(const struct weft_gfam_filter *f, uint64_t line)
+filter_set_of(const struct weft_gfam_filter *f, uint64_t line)
 {
 	/* Folded, so that strides of a power of two do not all meet in one set. */
 	const uint64_t at = (line ^ line >> 12 ^ line >> 24) & (f->sets - 1);
@@ -46,17 +46,17 @@ set_of(const struct weft_gfam_filter *f, uint64_t line)
 }
 
 static bool
-holds(uint64_t entry, uint64_t line)
+filter_holds(uint64_t entry, uint64_t line)
 {
-	return (entry & USED) != 0 && line_of(entry) == line;
+	return (entry & USED) != 0 && filter_line(entry) == line;
 }
 
 static struct weft_gfam_snoop
-snoop_for(uint64_t entry)
+filter_snoop_for(uint64_t entry)
 {
 	return (struct weft_gfam_snoop){
-		.dpa = line_of(entry) << LINE_LOG2,
-		.pid = pid_of(entry),
+		.dpa = filter_line(entry) << LINE_LOG2,
+		.pid = filter_pid(entry),
 		.exclusive = (entry & EXCLUSIVE) != 0,
 	};
 }
@@ -89,14 +89,14 @@ weft_gfam_filter_take(struct weft_gfam_filter *f, uint64_t dpa, uint16_t pid, bo
 		return -EINVAL;
 	if (f->offline)
 		return -EIO;
-	set = set_of(f, line);
+	set = filter_set_of(f, line);
 	for (unsigned int i = 0; i < f->ways; i++) {
 		if ((set[i] & USED) == 0)
 			room = &set[i];
-		else if (line_of(set[i]) == line && pid_of(set[i]) == pid)
+		else if (filter_line(set[i]) == line && filter_pid(set[i]) == pid)
 			mine = &set[i];
-		else if (line_of(set[i]) == line && (exclusive || (set[i] & EXCLUSIVE) != 0))
-			snoop[n++] = snoop_for(set[i]);
+		else if (filter_line(set[i]) == line && (exclusive || (set[i] & EXCLUSIVE) != 0))
+			snoop[n++] = filter_snoop_for(set[i]);
 	}
 	if (n != 0) {
 		f->conflicts++;
@@ -108,7 +108,7 @@ weft_gfam_filter_take(struct weft_gfam_filter *f, uint64_t dpa, uint16_t pid, bo
 	}
 	if (room == NULL) {
 		f->hand = (uint8_t)((f->hand + 1u) % f->ways);
-		snoop[0] = snoop_for(set[f->hand]);
+		snoop[0] = filter_snoop_for(set[f->hand]);
 		f->evictions++;
 		return 1;
 	}
@@ -121,10 +121,10 @@ bool
 weft_gfam_filter_drop(struct weft_gfam_filter *f, uint64_t dpa, uint16_t pid)
 {
 	const uint64_t line = dpa >> LINE_LOG2;
-	uint64_t *set = set_of(f, line);
+	uint64_t *set = filter_set_of(f, line);
 
 	for (unsigned int i = 0; i < f->ways; i++) {
-		if (holds(set[i], line) && pid_of(set[i]) == pid) {
+		if (filter_holds(set[i], line) && filter_pid(set[i]) == pid) {
 			set[i] = 0;
 			f->held--;
 			return true;
@@ -139,7 +139,7 @@ weft_gfam_filter_gone(struct weft_gfam_filter *f, uint16_t pid)
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < (size_t)f->sets * f->ways; i++) {
-		if ((f->entry[i] & USED) != 0 && pid_of(f->entry[i]) == pid) {
+		if ((f->entry[i] & USED) != 0 && filter_pid(f->entry[i]) == pid) {
 			f->entry[i] = 0;
 			n++;
 		}
@@ -153,12 +153,12 @@ weft_gfam_filter_holders(
 	const struct weft_gfam_filter *f, uint64_t dpa, struct weft_gfam_snoop *out)
 {
 	const uint64_t line = dpa >> LINE_LOG2;
-	const uint64_t *set = set_of(f, line);
+	const uint64_t *set = filter_set_of(f, line);
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < f->ways; i++) {
-		if (holds(set[i], line))
-			out[n++] = snoop_for(set[i]);
+		if (filter_holds(set[i], line))
+			out[n++] = filter_snoop_for(set[i]);
 	}
 	return n;
 }

@@ -15,14 +15,14 @@
 
 /* Last address of the set; its length may be 2^64. */
 static uint64_t
-hpa_last(const struct weft_gfam_decoder *d)
+gdt_hpa_last(const struct weft_gfam_decoder *d)
 {
 	return d->hpa_base + ((d->dpa_len << d->intlv) - 1);
 }
 
 /* Rules that need no other decoder. */
 static int
-decoder_check(const struct weft_gfam *t, const struct weft_gfam_decoder *d)
+gdt_check_decoder(const struct weft_gfam *t, const struct weft_gfam_decoder *d)
 {
 	const unsigned int i = gfam_dmp_of(t, d->dpa_base);
 	uint64_t block;
@@ -39,37 +39,37 @@ decoder_check(const struct weft_gfam *t, const struct weft_gfam_decoder *d)
 	if ((d->hpa_base & weft_mask64(8u + d->gran + d->intlv)) != 0)
 		return -EINVAL;
 	/* The set may end with the last address, but not beyond. */
-	if (d->dpa_len - 1 > UINT64_MAX >> d->intlv || hpa_last(d) < d->hpa_base)
+	if (d->dpa_len - 1 > UINT64_MAX >> d->intlv || gdt_hpa_last(d) < d->hpa_base)
 		return -EINVAL;
 	return d->coherent && (t->dmp[i].flags & WEFT_GFAM_COHERENT) == 0 ? -ENOTSUP : 0;
 }
 
 static bool
-decoders_clash(const struct weft_gfam *t, const struct weft_gfam_decoder *a,
+gdt_decoders_clash(const struct weft_gfam *t, const struct weft_gfam_decoder *a,
 	const struct weft_gfam_decoder *b)
 {
 	if (!a->valid || !b->valid)
 		return false;
 	if (gfam_overlap(a->dpa_base, a->dpa_len, b->dpa_base, b->dpa_len))
 		return true;
-	return (t->cfg.knobs & WEFT_GFAM_HPA_OVERLAP) == 0 && a->hpa_base <= hpa_last(b) &&
-	       b->hpa_base <= hpa_last(a);
+	return (t->cfg.knobs & WEFT_GFAM_HPA_OVERLAP) == 0 && a->hpa_base <= gdt_hpa_last(b) &&
+	       b->hpa_base <= gdt_hpa_last(a);
 }
 
 /* The new ones by themselves, then each with all the others. */
 static int
-decoders_check(const struct weft_gfam *t, const struct weft_gfam_decoder all[WEFT_GFAM_DECODERS],
-	unsigned int start, unsigned int n)
+gdt_check_decoders(const struct weft_gfam *t,
+	const struct weft_gfam_decoder all[WEFT_GFAM_DECODERS], unsigned int start, unsigned int n)
 {
 	for (unsigned int i = start; i < start + n; i++) {
-		int rc = all[i].valid ? decoder_check(t, &all[i]) : 0;
+		int rc = all[i].valid ? gdt_check_decoder(t, &all[i]) : 0;
 
 		if (rc != 0)
 			return rc;
 	}
 	for (unsigned int i = start; i < start + n; i++) {
 		for (unsigned int k = 0; k < WEFT_GFAM_DECODERS; k++) {
-			if (k != i && decoders_clash(t, &all[i], &all[k]))
+			if (k != i && gdt_decoders_clash(t, &all[i], &all[k]))
 				return -EINVAL;
 		}
 	}
@@ -77,7 +77,7 @@ decoders_check(const struct weft_gfam *t, const struct weft_gfam_decoder all[WEF
 }
 
 static struct gfam_decoder
-decoder_derive(const struct weft_gfam *t, const struct weft_gfam_decoder *d)
+gdt_derive_decoder(const struct weft_gfam *t, const struct weft_gfam_decoder *d)
 {
 	struct gfam_decoder out = { 0 };
 
@@ -121,7 +121,7 @@ weft_gfam_get_gdt(
 
 /* Give @p r a row or take it back, as it now has @p used decoders. */
 static int
-row_hold(struct weft_gfam *t, struct gfam_rpid *r, unsigned int used)
+gdt_hold_row(struct weft_gfam *t, struct gfam_rpid *r, unsigned int used)
 {
 	uint16_t *free_row = (uint16_t *)((uint8_t *)t + t->free_off);
 
@@ -160,15 +160,15 @@ weft_gfam_set_gdt(struct weft_gfam *t, uint16_t caller, uint16_t rpid, unsigned 
 		if (all[i].valid)
 			used = i + 1;
 	}
-	rc = decoders_check(t, all, start, n);
+	rc = gdt_check_decoders(t, all, start, n);
 	if (rc == 0)
-		rc = row_hold(t, &t->rpid[rpid], used);
+		rc = gdt_hold_row(t, &t->rpid[rpid], used);
 	if (rc != 0 || used == 0)
 		return rc;
 	row = (struct gfam_decoder *)((uint8_t *)t + t->row_off) +
 	      (size_t)t->rpid[rpid].row * WEFT_GFAM_DECODERS;
 	for (unsigned int i = 0; i < WEFT_GFAM_DECODERS; i++)
-		row[i] = decoder_derive(t, &all[i]);
+		row[i] = gdt_derive_decoder(t, &all[i]);
 	return 0;
 }
 

@@ -22,16 +22,16 @@ weft_gfam_log_init(struct weft_gfam_log *log)
 }
 
 static struct weft_gfam_counts *
-row_of(struct weft_gfam_log *log, uint16_t rpid)
+log_row_of(struct weft_gfam_log *log, uint16_t rpid)
 {
 	return &log->rpid[rpid < ROW_FOREIGN ? rpid : ROW_FOREIGN];
 }
 
 /* Count r->trigger for r->rpid; true if it is to be reported. */
 static bool
-count(struct weft_gfam_log *log, struct weft_gfam_report *r)
+log_count(struct weft_gfam_log *log, struct weft_gfam_report *r)
 {
-	struct weft_gfam_counts *c = row_of(log, r->rpid);
+	struct weft_gfam_counts *c = log_row_of(log, r->rpid);
 
 	log->failed[r->trigger]++;
 	c->failed[r->trigger]++;
@@ -55,7 +55,7 @@ weft_gfam_log_note(struct weft_gfam_log *log, uint64_t now_ns, uint16_t spid, ui
 
 	if (d->result == WEFT_GFAM_NO_WRITE) {
 		log->read_only++;
-		row_of(log, spid)->read_only++;
+		log_row_of(log, spid)->read_only++;
 	}
 	if (trigger < 0)
 		return false;
@@ -78,7 +78,7 @@ weft_gfam_log_note(struct weft_gfam_log *log, uint64_t now_ns, uint16_t spid, ui
 		r->group = d->group;
 		r->flags |= KNOWS_GROUP;
 	}
-	return count(log, r);
+	return log_count(log, r);
 }
 
 bool
@@ -92,7 +92,7 @@ weft_gfam_log_snoop(struct weft_gfam_log *log, uint64_t now_ns, uint16_t rpid, u
 		.flags = KNOWS_RPID | KNOWS_DPA,
 		.trigger = WEFT_GFAM_T_SNOOP,
 	};
-	return count(log, r);
+	return log_count(log, r);
 }
 
 void
@@ -114,7 +114,7 @@ weft_gfam_report_pack(
 
 /* Count what is not allowed, report it if that is due, and say how it is answered. */
 static enum weft_gfam_answer
-judged(const struct weft_gfam_guard *g, const struct weft_gfam *t, uint16_t spid, uint64_t hpa,
+log_judged(const struct weft_gfam_guard *g, const struct weft_gfam *t, uint16_t spid, uint64_t hpa,
 	uint8_t opcode, enum weft_gfam_access access, const struct weft_gfam_decision *d)
 {
 	struct weft_gfam_report r;
@@ -134,7 +134,7 @@ weft_gfam_guard_ask(const struct weft_gfam_guard *g, uint16_t spid, uint64_t hpa
 	const struct weft_gfam *t = weft_gfam_current(g->tables);
 
 	weft_gfam_decide(t, spid, hpa, write, d);
-	return judged(g, t, spid, hpa, opcode, write ? WEFT_GFAM_WRITE : WEFT_GFAM_READ, d);
+	return log_judged(g, t, spid, hpa, opcode, write ? WEFT_GFAM_WRITE : WEFT_GFAM_READ, d);
 }
 
 enum weft_gfam_answer
@@ -144,6 +144,6 @@ weft_gfam_guard_ask_uio(const struct weft_gfam_guard *g, uint16_t spid, uint64_t
 	const struct weft_gfam *t = weft_gfam_current(g->tables);
 
 	weft_gfam_decide_uio(t, spid, hpa, len, write, d);
-	return judged(g, t, spid, hpa, WEFT_GFAM_NO_OPCODE,
+	return log_judged(g, t, spid, hpa, WEFT_GFAM_NO_OPCODE,
 		write ? WEFT_GFAM_UIO_WRITE : WEFT_GFAM_UIO_READ, d);
 }

@@ -45,7 +45,7 @@ weft_route_init(struct weft_route *r, unsigned int n_rgt)
 }
 
 static int16_t
-first_port(const struct weft_route *r, const uint8_t row[2])
+route_first_port(const struct weft_route *r, const uint8_t row[2])
 {
 	switch (row[0]) {
 	case WEFT_DRT_PORT: return row[1];
@@ -55,7 +55,7 @@ first_port(const struct weft_route *r, const uint8_t row[2])
 }
 
 static bool
-row_is_good(const struct weft_route *r, const uint8_t row[2])
+route_row_is_good(const struct weft_route *r, const uint8_t row[2])
 {
 	return row[0] <= WEFT_DRT_PORT || (row[0] == WEFT_DRT_RGT && row[1] < r->n_rgt);
 }
@@ -67,16 +67,16 @@ weft_route_set_drt(
 	if (n > WEFT_PID_RESERVED || start > WEFT_PID_RESERVED - n)
 		return -EINVAL;
 	for (unsigned int i = 0; i < n; i++)
-		if (!row_is_good(r, row[i]))
+		if (!route_row_is_good(r, row[i]))
 			return -EINVAL;
 	memcpy(r->drt.entry[start], row, n * sizeof(*row));
 	for (unsigned int i = 0; i < n; i++)
-		r->first[start + i] = first_port(r, row[i]);
+		r->first[start + i] = route_first_port(r, row[i]);
 	return 0;
 }
 
 static int
-rgt_check(const struct weft_rgt_entry *e)
+route_check_rgt(const struct weft_rgt_entry *e)
 {
 	const unsigned int mode = e->mode & 7;
 
@@ -93,13 +93,13 @@ weft_route_set_rgt(
 	if (n > r->n_rgt || start > r->n_rgt - n)
 		return -EINVAL;
 	for (unsigned int i = 0; i < n; i++) {
-		const int rc = rgt_check(&e[i]);
+		const int rc = route_check_rgt(&e[i]);
 
 		if (rc != 0)
 			return rc;
 	}
 	memcpy(&r->rgt[start], e, n * sizeof(*e));
 	for (unsigned int d = 0; d < WEFT_PID_RESERVED; d++)
-		r->first[d] = first_port(r, r->drt.entry[d]);
+		r->first[d] = route_first_port(r, r->drt.entry[d]);
 	return 0;
 }

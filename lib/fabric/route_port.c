@@ -8,8 +8,8 @@
 
 /* Ports of a group that can take a message, as a mask of indices in the row. */
 static unsigned int
-candidates(const struct weft_rgt_entry *e, const struct weft_route_ports *ports, unsigned int from,
-	unsigned int to)
+route_candidates(const struct weft_rgt_entry *e, const struct weft_route_ports *ports,
+	unsigned int from, unsigned int to)
 {
 	unsigned int mask = 0;
 
@@ -22,7 +22,7 @@ candidates(const struct weft_rgt_entry *e, const struct weft_route_ports *ports,
 }
 
 static int
-any_of(const struct weft_rgt_entry *e, unsigned int mask, uint64_t rnd)
+route_any_of(const struct weft_rgt_entry *e, unsigned int mask, uint64_t rnd)
 {
 	const unsigned int count = (unsigned int)__builtin_popcount(mask);
 
@@ -32,7 +32,7 @@ any_of(const struct weft_rgt_entry *e, unsigned int mask, uint64_t rnd)
 }
 
 static int
-least_loaded(const struct weft_rgt_entry *e, unsigned int mask, const uint32_t *load)
+route_least_loaded(const struct weft_rgt_entry *e, unsigned int mask, const uint32_t *load)
 {
 	unsigned int best = (unsigned int)__builtin_ctz(mask);
 
@@ -47,7 +47,7 @@ least_loaded(const struct weft_rgt_entry *e, unsigned int mask, const uint32_t *
 
 /* The group first: it does not fall over to the other one, except in mix 7. */
 static int
-spread(const struct weft_rgt_entry *e, const struct weft_route_ports *ports, uint64_t rnd)
+route_spread(const struct weft_rgt_entry *e, const struct weft_route_ports *ports, uint64_t rnd)
 {
 	const unsigned int last = e->counts & 7;
 	const unsigned int last_primary = e->counts >> 3;
@@ -57,13 +57,13 @@ spread(const struct weft_rgt_entry *e, const struct weft_route_ports *ports, uin
 	unsigned int mask;
 
 	if (mix == WEFT_RGT_MIX_PRIMARY_FIRST)
-		primary = !has_secondary || candidates(e, ports, 0, last_primary) != 0;
-	mask = primary ? candidates(e, ports, 0, last_primary)
-	               : candidates(e, ports, last_primary + 1, last);
+		primary = !has_secondary || route_candidates(e, ports, 0, last_primary) != 0;
+	mask = primary ? route_candidates(e, ports, 0, last_primary)
+	               : route_candidates(e, ports, last_primary + 1, last);
 	if (mask == 0)
 		return WEFT_ROUTE_STALL;
-	return (e->mode & 7) == WEFT_RGT_RANDOM ? any_of(e, mask, rnd)
-	                                        : least_loaded(e, mask, ports->load);
+	return (e->mode & 7) == WEFT_RGT_RANDOM ? route_any_of(e, mask, rnd)
+	                                        : route_least_loaded(e, mask, ports->load);
 }
 
 int
@@ -77,7 +77,7 @@ weft_route_port(const struct weft_route *r, const struct weft_route_ports *ports
 	row = r->drt.entry[dpid];
 	if (row[0] != WEFT_DRT_RGT || !r->spread || !weft_route_classes[c].may_spread)
 		return r->first[dpid];
-	return spread(&r->rgt[row[1]], ports, rnd);
+	return route_spread(&r->rgt[row[1]], ports, rnd);
 }
 
 void

@@ -70,26 +70,26 @@ weft_seg_set_range(struct weft_seg *s, unsigned int segment_log2, uint64_t base,
 
 /* Command index 0 is the segment at the base (Q1). */
 static unsigned int
-entry_number(const struct weft_seg *s, unsigned int i)
+seg_entry_number(const struct weft_seg *s, unsigned int i)
 {
 	return (unsigned int)((s->base >> s->segment_log2) + i) & s->index_mask;
 }
 
 static unsigned int
-first_lane(const struct weft_fast_entry *e)
+seg_first_lane(const struct weft_fast_entry *e)
 {
 	return e->intlv == 0 ? LANE_OF_PID(e->dpid) : e->dpid;
 }
 
 static uint16_t
-right_needed(const struct weft_seg *s, const struct weft_fast_entry *e)
+seg_right_needed(const struct weft_seg *s, const struct weft_fast_entry *e)
 {
 	return s->cfg.kind == WEFT_SEG_FAST && (e->flags & WEFT_SEG_GIM) != 0 ? WEFT_LANE_GIM
 	                                                                      : WEFT_LANE_DIRECT;
 }
 
 static bool
-entry_is_well_formed(const struct weft_seg *s, const struct weft_fast_entry *e)
+seg_entry_is_well_formed(const struct weft_seg *s, const struct weft_fast_entry *e)
 {
 	if ((e->flags & ~(WEFT_SEG_VALID | WEFT_SEG_GIM)) != 0 || e->reserved != 0 ||
 		e->reserved2 != 0)
@@ -100,42 +100,42 @@ entry_is_well_formed(const struct weft_seg *s, const struct weft_fast_entry *e)
 }
 
 static bool
-entry_is_allowed(const struct weft_seg *s, const struct weft_fast_entry *e)
+seg_entry_is_allowed(const struct weft_seg *s, const struct weft_fast_entry *e)
 {
-	const uint16_t *lane = &s->lane[first_lane(e)];
+	const uint16_t *lane = &s->lane[seg_first_lane(e)];
 
 	if ((e->flags & WEFT_SEG_VALID) == 0)
 		return true;
 	for (unsigned int i = 0; i < 1u << e->intlv; i++)
-		if ((lane[i] & right_needed(s, e)) == 0)
+		if ((lane[i] & seg_right_needed(s, e)) == 0)
 			return false;
 	return true;
 }
 
 static int
-entries_check(const struct weft_seg *s, const struct weft_fast_entry *e, unsigned int n)
+seg_check_entries(const struct weft_seg *s, const struct weft_fast_entry *e, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
-		if (!entry_is_well_formed(s, &e[i]))
+		if (!seg_entry_is_well_formed(s, &e[i]))
 			return -EINVAL;
 	for (unsigned int i = 0; i < n; i++)
-		if (right_needed(s, &e[i]) == WEFT_LANE_GIM && !s->cfg.gim)
+		if (seg_right_needed(s, &e[i]) == WEFT_LANE_GIM && !s->cfg.gim)
 			return -ENOTSUP;
 	for (unsigned int i = 0; i < n; i++)
-		if (!entry_is_allowed(s, &e[i]))
+		if (!seg_entry_is_allowed(s, &e[i]))
 			return -EPERM;
 	return 0;
 }
 
 static struct weft_seg_way
-derive_way(const struct weft_seg *s, const struct weft_fast_entry *e)
+seg_derive_way(const struct weft_seg *s, const struct weft_fast_entry *e)
 {
-	const uint16_t need = right_needed(s, e);
+	const uint16_t need = seg_right_needed(s, e);
 
 	if ((e->flags & WEFT_SEG_VALID) == 0)
 		return (struct weft_seg_way){ 0 };
 	return (struct weft_seg_way){
-		.first = (uint16_t)first_lane(e),
+		.first = (uint16_t)seg_first_lane(e),
 		.mask = (uint8_t)((1u << e->intlv) - 1),
 		.shift = (uint8_t)(GRAN_LOG2_MIN + e->gran),
 		.need_mem = need == WEFT_LANE_GIM ? LANE_NEVER : need,
@@ -153,14 +153,14 @@ weft_seg_set_entries(
 		return -ENOTSUP;
 	if (n > s->index_mask + 1 || start > s->index_mask + 1 - n)
 		return -EINVAL;
-	rc = entries_check(s, e, n);
+	rc = seg_check_entries(s, e, n);
 	if (rc != 0)
 		return rc;
 	for (unsigned int i = 0; i < n; i++) {
-		const unsigned int at = entry_number(s, start + i);
+		const unsigned int at = seg_entry_number(s, start + i);
 
 		s->entry[at] = e[i];
-		s->way[at] = derive_way(s, &e[i]);
+		s->way[at] = seg_derive_way(s, &e[i]);
 	}
 	return 0;
 }
@@ -168,7 +168,7 @@ weft_seg_set_entries(
 const struct weft_fast_entry *
 weft_seg_entry(const struct weft_seg *s, unsigned int i)
 {
-	return &s->entry[entry_number(s, i)];
+	return &s->entry[seg_entry_number(s, i)];
 }
 
 int

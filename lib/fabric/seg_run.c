@@ -6,18 +6,18 @@
 #include "weft_base.h"
 #include "weft_seg.h"
 
-#define GROUP 8 /* addresses that are asked for at once if they have one answer; differing() */
+#define GROUP 8 /* addresses that are asked for at once if they have one answer; seg_differing() */
 
 /* The entry of any address, inside the range or not. */
 static inline const struct weft_seg_way *
-way_at(const struct weft_seg *s, uint64_t hpa)
+seg_way_at(const struct weft_seg *s, uint64_t hpa)
 {
 	return &s->way[hpa >> s->segment_log2 & s->index_mask];
 }
 
 /* The DPID of an address, by its entry. */
 static inline int16_t
-dpid_at(const struct weft_seg *s, const struct weft_seg_way *w, uint64_t hpa)
+seg_dpid_at(const struct weft_seg *s, const struct weft_seg_way *w, uint64_t hpa)
 {
 	const uint16_t lane = weft_seg_lane(s, w, hpa);
 	const bool pass = (hpa - s->base < s->span) & ((lane & w->need_mem) != 0);
@@ -32,7 +32,7 @@ run_each(const struct weft_seg *s, const uint64_t *hpa, int16_t *dpid, unsigned 
 	unsigned int found = 0;
 
 	for (unsigned int i = 0; i < n; i++) {
-		dpid[i] = dpid_at(s, way_at(s, hpa[i]), hpa[i]);
+		dpid[i] = seg_dpid_at(s, seg_way_at(s, hpa[i]), hpa[i]);
 		found += dpid[i] >= 0;
 	}
 	return found;
@@ -40,7 +40,7 @@ run_each(const struct weft_seg *s, const uint64_t *hpa, int16_t *dpid, unsigned 
 
 /* Bits in which eight addresses differ. Written out: compilers leave a loop here. */
 static inline uint64_t
-differing(const uint64_t *a)
+seg_differing(const uint64_t *a)
 {
 	return (a[0] | a[1] | a[2] | a[3] | a[4] | a[5] | a[6] | a[7]) &
 	       ~(a[0] & a[1] & a[2] & a[3] & a[4] & a[5] & a[6] & a[7]);
@@ -48,7 +48,7 @@ differing(const uint64_t *a)
 
 /* Whether bits in which addresses differ lead them to other segments or ways. */
 static inline bool
-is_split(const struct weft_seg *s, const struct weft_seg_way *w, uint64_t differ)
+seg_is_split(const struct weft_seg *s, const struct weft_seg_way *w, uint64_t differ)
 {
 	return (differ >> s->segment_log2 | (differ >> w->shift & w->mask)) != 0;
 }
@@ -63,15 +63,15 @@ weft_seg_run(const struct weft_seg *s, const uint64_t *hpa, int16_t *dpid, unsig
 	unsigned int i, found = 0;
 
 	for (i = 0; i + GROUP <= n; i += GROUP) {
-		const struct weft_seg_way *w = way_at(s, hpa[i]);
+		const struct weft_seg_way *w = seg_way_at(s, hpa[i]);
 		uint64_t four;
 		int16_t one;
 
-		if (__builtin_expect(is_split(s, w, differing(hpa + i)), 0)) {
+		if (__builtin_expect(seg_is_split(s, w, seg_differing(hpa + i)), 0)) {
 			found += run_each(s, hpa + i, dpid + i, GROUP);
 			continue;
 		}
-		one = dpid_at(s, w, hpa[i]);
+		one = seg_dpid_at(s, w, hpa[i]);
 		four = (uint16_t)one * UINT64_C(0x0001000100010001);
 		memcpy(dpid + i, &four, sizeof(four));
 		memcpy(dpid + i + GROUP / 2, &four, sizeof(four));

@@ -14,25 +14,26 @@
 #define RUN 64
 
 static size_t
-edges_at(void)
+tables_edges_at(void)
 {
 	return weft_line_up(sizeof(struct weft_tables));
 }
 
 static size_t
-routes_at(unsigned int n_edges)
+tables_routes_at(unsigned int n_edges)
 {
-	return edges_at() + n_edges * weft_line_up(sizeof(struct weft_edge));
+	return tables_edges_at() + n_edges * weft_line_up(sizeof(struct weft_edge));
 }
 
 size_t
 weft_tables_size(const struct weft_tables_cfg *cfg)
 {
-	return routes_at(cfg->n_edges) + cfg->n_routes * weft_line_up(sizeof(struct weft_route));
+	return tables_routes_at(cfg->n_edges) +
+	       cfg->n_routes * weft_line_up(sizeof(struct weft_route));
 }
 
 static bool
-cfg_is_good(const struct weft_tables_cfg *cfg)
+tables_cfg_is_good(const struct weft_tables_cfg *cfg)
 {
 	if (cfg->n_edges > TABLES_MAX || cfg->n_routes == 0 || cfg->n_routes > TABLES_MAX)
 		return false;
@@ -45,7 +46,7 @@ cfg_is_good(const struct weft_tables_cfg *cfg)
 int
 weft_tables_init(struct weft_tables *t, const struct weft_tables_cfg *cfg)
 {
-	if (!cfg_is_good(cfg))
+	if (!tables_cfg_is_good(cfg))
 		return -EINVAL;
 	memset(t, 0, sizeof(*t));
 	t->size = weft_tables_size(cfg);
@@ -70,27 +71,28 @@ weft_tables_copy(struct weft_tables *to, const struct weft_tables *from)
 const struct weft_edge *
 weft_tables_edge(const struct weft_tables *t, unsigned int i)
 {
-	return (const void *)((const uint8_t *)t + edges_at() +
+	return (const void *)((const uint8_t *)t + tables_edges_at() +
 			      i * weft_line_up(sizeof(struct weft_edge)));
 }
 
 struct weft_edge *
 weft_tables_edge_rw(struct weft_tables *t, unsigned int i)
 {
-	return (void *)((uint8_t *)t + edges_at() + i * weft_line_up(sizeof(struct weft_edge)));
+	return (void *)((uint8_t *)t + tables_edges_at() +
+			i * weft_line_up(sizeof(struct weft_edge)));
 }
 
 const struct weft_route *
 weft_tables_route(const struct weft_tables *t, unsigned int i)
 {
-	return (const void *)((const uint8_t *)t + routes_at(t->n_edges) +
+	return (const void *)((const uint8_t *)t + tables_routes_at(t->n_edges) +
 			      i * weft_line_up(sizeof(struct weft_route)));
 }
 
 struct weft_route *
 weft_tables_route_rw(struct weft_tables *t, unsigned int i)
 {
-	return (void *)((uint8_t *)t + routes_at(t->n_edges) +
+	return (void *)((uint8_t *)t + tables_routes_at(t->n_edges) +
 			i * weft_line_up(sizeof(struct weft_route)));
 }
 
