@@ -19,7 +19,7 @@ weft_sig_block_sizes(void)
 }
 
 static bool
-is_block_size(uint32_t size)
+attr_is_block_size(uint32_t size)
 {
 	for (const uint32_t *p = block_sizes; *p != 0; p++)
 		if (*p == size)
@@ -28,7 +28,7 @@ is_block_size(uint32_t size)
 }
 
 static int
-crc_resolve(struct weft_sig_spec *s, const struct weft_sig_crc *crc)
+attr_resolve_crc(struct weft_sig_spec *s, const struct weft_sig_crc *crc)
 {
 	static const struct {
 		uint8_t kind, len;
@@ -49,7 +49,7 @@ crc_resolve(struct weft_sig_spec *s, const struct weft_sig_crc *crc)
 }
 
 static int
-dif_resolve(struct weft_sig_spec *s, const struct weft_sig_t10dif *dif)
+attr_resolve_dif(struct weft_sig_spec *s, const struct weft_sig_t10dif *dif)
 {
 	const unsigned int known =
 		WEFT_SIG_REF_REMAP | WEFT_SIG_APP_ESCAPE | WEFT_SIG_APP_REF_ESCAPE;
@@ -70,24 +70,24 @@ dif_resolve(struct weft_sig_spec *s, const struct weft_sig_t10dif *dif)
 
 /* NULL leaves @p s without a signature. */
 static int
-domain_resolve(struct weft_sig_spec *s, const struct weft_sig_domain *d)
+attr_resolve_domain(struct weft_sig_spec *s, const struct weft_sig_domain *d)
 {
 	*s = (struct weft_sig_spec){ 0 };
 	if (d == NULL)
 		return 0;
-	if (d->comp_mask != 0 || !is_block_size(d->block_size))
+	if (d->comp_mask != 0 || !attr_is_block_size(d->block_size))
 		return -EINVAL;
 	s->block = d->block_size;
 	switch (d->sig_type) {
-	case WEFT_SIG_CRC: return crc_resolve(s, d->sig.crc);
-	case WEFT_SIG_T10DIF: return dif_resolve(s, d->sig.dif);
+	case WEFT_SIG_CRC: return attr_resolve_crc(s, d->sig.crc);
+	case WEFT_SIG_T10DIF: return attr_resolve_dif(s, d->sig.dif);
 	default: return -EINVAL;
 	}
 }
 
 /* The kind of guard is no part of the structure: it only decides whether the guard is copied. */
 static bool
-same_structure(const struct weft_sig_spec *a, const struct weft_sig_spec *b)
+attr_same_structure(const struct weft_sig_spec *a, const struct weft_sig_spec *b)
 {
 	if (a->sig_len == 0 || b->sig_len == 0 || a->block != b->block || a->is_dif != b->is_dif)
 		return false;
@@ -95,12 +95,12 @@ same_structure(const struct weft_sig_spec *a, const struct weft_sig_spec *b)
 }
 
 static uint8_t
-copy_mask_auto(const struct weft_sig_spec *a, const struct weft_sig_spec *b)
+attr_copy_mask_auto(const struct weft_sig_spec *a, const struct weft_sig_spec *b)
 {
 	const bool same_guard = a->kind == b->kind && a->begin == b->begin;
 	unsigned int mask = 0;
 
-	if (!same_structure(a, b))
+	if (!attr_same_structure(a, b))
 		return 0;
 	if (!a->is_dif)
 		return same_guard ? UINT8_MAX : 0;
@@ -122,14 +122,15 @@ sig_attr_resolve(struct weft_sig_config *c, const struct weft_sig_attr *attr)
 		return -EINVAL;
 	if (attr->comp_mask != 0 || (attr->flags & ~WEFT_SIG_COPY_MASK) != 0)
 		return -EINVAL;
-	if (domain_resolve(&mem, attr->mem) != 0 || domain_resolve(&wire, attr->wire) != 0)
+	if (attr_resolve_domain(&mem, attr->mem) != 0 ||
+		attr_resolve_domain(&wire, attr->wire) != 0)
 		return -EINVAL;
-	if ((attr->flags & WEFT_SIG_COPY_MASK) != 0 && !same_structure(&mem, &wire))
+	if ((attr->flags & WEFT_SIG_COPY_MASK) != 0 && !attr_same_structure(&mem, &wire))
 		return -EINVAL;
 	c->spec[WEFT_SIG_MEM] = mem;
 	c->spec[WEFT_SIG_WIRE] = wire;
 	c->check_mask = attr->check_mask;
 	c->copy_mask = (attr->flags & WEFT_SIG_COPY_MASK) != 0 ? attr->copy_mask
-	                                                       : copy_mask_auto(&mem, &wire);
+	                                                       : attr_copy_mask_auto(&mem, &wire);
 	return 0;
 }

@@ -165,7 +165,7 @@ message(struct way w, uint64_t begin, uint8_t *dst, const uint8_t *src, size_t l
 }
 
 static uint64_t
-reversed16(uint64_t v)
+avx512_reversed16(uint64_t v)
 {
 	v = (v & 0x5555) << 1 | (v >> 1 & 0x5555);
 	v = (v & 0x3333) << 2 | (v >> 2 & 0x3333);
@@ -200,26 +200,26 @@ REFLECTED(crc32c, WEFT_SIG_SUM_CRC32C, (uint64_t)UINT32_MAX)
 REFLECTED(crc64, WEFT_SIG_SUM_CRC64, UINT64_MAX)
 
 static uint64_t
-t10dif(uint64_t sum, const void *src, size_t len)
+avx512_t10dif(uint64_t sum, const void *src, size_t len)
 {
 	const struct way w = { &sig_folds[WEFT_SIG_SUM_T10DIF], true, false };
 
 	if (len < LEAST)
 		return sig_scalar_sum[WEFT_SIG_SUM_T10DIF](sum, src, len);
-	return reversed16(message(w, reversed16(sum), NULL, src, len));
+	return avx512_reversed16(message(w, avx512_reversed16(sum), NULL, src, len));
 }
 
 static uint64_t
-t10dif_copy(uint64_t sum, void *dst, const void *src, size_t len)
+avx512_t10dif_copy(uint64_t sum, void *dst, const void *src, size_t len)
 {
 	const struct way w = { &sig_folds[WEFT_SIG_SUM_T10DIF], true, true };
 
 	if (len < LEAST)
 		return sig_scalar_copy[WEFT_SIG_SUM_T10DIF](sum, dst, src, len);
-	return reversed16(message(w, reversed16(sum), dst, src, len));
+	return avx512_reversed16(message(w, avx512_reversed16(sum), dst, src, len));
 }
 
-/* Both halves of each 64 bits of @p x added to @p sum: see csum() in kernel_scalar.c. */
+/* Both halves of each 64 bits of @p x added to @p sum: see avx512_csum() in kernel_scalar.c. */
 ALWAYS reg
 add_halves(reg sum, reg x)
 {
@@ -260,28 +260,28 @@ csum_message(bool copies, uint64_t sum, uint8_t *dst, const uint8_t *src, size_t
 }
 
 static uint64_t
-csum(uint64_t sum, const void *src, size_t len)
+avx512_csum(uint64_t sum, const void *src, size_t len)
 {
 	return csum_message(false, sum, NULL, src, len);
 }
 
 static uint64_t
-csum_copy(uint64_t sum, void *dst, const void *src, size_t len)
+avx512_csum_copy(uint64_t sum, void *dst, const void *src, size_t len)
 {
 	return csum_message(true, sum, dst, src, len);
 }
 
 const weft_sig_sum_fn sig_avx512_sum[WEFT_SIG_SUMS] = {
-	[WEFT_SIG_SUM_T10DIF] = t10dif,
-	[WEFT_SIG_SUM_CSUM] = csum,
+	[WEFT_SIG_SUM_T10DIF] = avx512_t10dif,
+	[WEFT_SIG_SUM_CSUM] = avx512_csum,
 	[WEFT_SIG_SUM_CRC32] = crc32,
 	[WEFT_SIG_SUM_CRC32C] = crc32c,
 	[WEFT_SIG_SUM_CRC64] = crc64,
 };
 
 const weft_sig_copy_fn sig_avx512_copy[WEFT_SIG_SUMS] = {
-	[WEFT_SIG_SUM_T10DIF] = t10dif_copy,
-	[WEFT_SIG_SUM_CSUM] = csum_copy,
+	[WEFT_SIG_SUM_T10DIF] = avx512_t10dif_copy,
+	[WEFT_SIG_SUM_CSUM] = avx512_csum_copy,
 	[WEFT_SIG_SUM_CRC32] = crc32_copy,
 	[WEFT_SIG_SUM_CRC32C] = crc32c_copy,
 	[WEFT_SIG_SUM_CRC64] = crc64_copy,

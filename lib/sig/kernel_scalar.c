@@ -10,19 +10,19 @@
 #include "weft_data_crc.h"
 
 static uint64_t
-t10dif(uint64_t sum, const void *src, size_t len)
+scalar_t10dif(uint64_t sum, const void *src, size_t len)
 {
 	return weft_crc16_t10dif((uint16_t)sum, src, len);
 }
 
 static uint64_t
-crc32(uint64_t sum, const void *src, size_t len)
+scalar_crc32(uint64_t sum, const void *src, size_t len)
 {
 	return weft_crc32((uint32_t)sum, src, len);
 }
 
 static uint64_t
-crc32c(uint64_t sum, const void *src, size_t len)
+scalar_crc32c(uint64_t sum, const void *src, size_t len)
 {
 	return weft_crc32c((uint32_t)sum, src, len);
 }
@@ -32,7 +32,7 @@ crc32c(uint64_t sum, const void *src, size_t len)
  * this machine as well as in that of the wire, but for the two bytes of the result (RFC 1071).
  */
 static uint64_t
-csum(uint64_t sum, const void *src, size_t len)
+scalar_csum(uint64_t sum, const void *src, size_t len)
 {
 	const uint8_t *p = src;
 	uint64_t s = (sum & 0xFF) << 8 | (sum >> 8 & 0xFF);
@@ -53,17 +53,17 @@ csum(uint64_t sum, const void *src, size_t len)
 		return sum_of(sum, dst, len);                                                      \
 	}
 
-COPY(t10dif_copy, t10dif)
-COPY(csum_copy, csum)
-COPY(crc32_copy, crc32)
-COPY(crc32c_copy, crc32c)
+COPY(t10dif_copy, scalar_t10dif)
+COPY(csum_copy, scalar_csum)
+COPY(crc32_copy, scalar_crc32)
+COPY(crc32c_copy, scalar_crc32c)
 COPY(crc64_copy, weft_crc64_xp10)
 
 const weft_sig_sum_fn sig_scalar_sum[WEFT_SIG_SUMS] = {
-	[WEFT_SIG_SUM_T10DIF] = t10dif,
-	[WEFT_SIG_SUM_CSUM] = csum,
-	[WEFT_SIG_SUM_CRC32] = crc32,
-	[WEFT_SIG_SUM_CRC32C] = crc32c,
+	[WEFT_SIG_SUM_T10DIF] = scalar_t10dif,
+	[WEFT_SIG_SUM_CSUM] = scalar_csum,
+	[WEFT_SIG_SUM_CRC32] = scalar_crc32,
+	[WEFT_SIG_SUM_CRC32C] = scalar_crc32c,
 	[WEFT_SIG_SUM_CRC64] = weft_crc64_xp10,
 };
 

@@ -25,7 +25,8 @@ const unsigned int weft_sig_n_kernels = WEFT_ARRAY_SIZE(weft_sig_kernels);
 #define TEST_AT 3
 
 static bool
-sum_agrees(const struct weft_sig_kernel *k, unsigned int kind, const uint8_t *src, size_t len)
+kernel_sum_agrees(
+	const struct weft_sig_kernel *k, unsigned int kind, const uint8_t *src, size_t len)
 {
 	const uint64_t begin = weft_sig_sum_begin((enum weft_sig_sum_kind)kind, UINT64_MAX);
 	const uint64_t want = sig_scalar_sum[kind](begin, src, len);
@@ -52,7 +53,7 @@ kernel_passes(const struct weft_kernel *row)
 	}
 	for (unsigned int kind = 0; kind < WEFT_SIG_SUMS; kind++)
 		for (size_t len = 0; len <= TEST_LEN; len++)
-			if (!sum_agrees(k, kind, buf + TEST_AT, len))
+			if (!kernel_sum_agrees(k, kind, buf + TEST_AT, len))
 				return false;
 	return true;
 }

@@ -23,7 +23,7 @@ weft_sig_key_init(struct weft_sig_key *key, uint32_t flags, const struct weft_si
 }
 
 static void
-config_drop_sig(struct weft_sig_config *c, enum weft_sig_key_state state)
+key_config_drop_sig(struct weft_sig_config *c, enum weft_sig_key_state state)
 {
 	c->state = state;
 	c->spec[WEFT_SIG_MEM] = c->spec[WEFT_SIG_WIRE] = (struct weft_sig_spec){ 0 };
@@ -39,7 +39,7 @@ weft_sig_key_configure(struct weft_sig_key *key, uint32_t conf_flags, uint64_t c
 		return -EBUSY;
 	key->next = key->now;
 	if ((conf_flags & WEFT_SIG_RESET_ATTR) != 0)
-		config_drop_sig(&key->next, WEFT_SIG_RESET);
+		key_config_drop_sig(&key->next, WEFT_SIG_RESET);
 	else if (key->now.state == WEFT_SIG_RESET)
 		key->next.state = WEFT_SIG_INIT;
 	else if (key->now.state == WEFT_SIG_UPDATED)
@@ -52,7 +52,7 @@ weft_sig_key_configure(struct weft_sig_key *key, uint32_t conf_flags, uint64_t c
 
 /* A request remembers its first error. */
 static int
-request_result(struct weft_sig_key *key, int rc)
+key_request_result(struct weft_sig_key *key, int rc)
 {
 	if (key->request_error == 0)
 		key->request_error = rc;
@@ -67,13 +67,13 @@ weft_sig_key_set_sig(struct weft_sig_key *key, const struct weft_sig_attr *attr)
 	if (!key->is_open)
 		return -EINVAL;
 	if ((key->flags & WEFT_SIG_KEY_BLOCK_SIGNATURE) == 0)
-		return request_result(key, -EINVAL);
+		return key_request_result(key, -EINVAL);
 	if (key->next.state == WEFT_SIG_UPDATED)
-		return request_result(key, -EBUSY);
+		return key_request_result(key, -EBUSY);
 	rc = sig_attr_resolve(&key->next, attr);
 	if (rc == 0)
 		key->next.state = WEFT_SIG_UPDATED;
-	return request_result(key, rc);
+	return key_request_result(key, rc);
 }
 
 int
@@ -85,12 +85,12 @@ weft_sig_key_set_layout(
 	if (!key->is_open)
 		return -EINVAL;
 	if (key->layout_set)
-		return request_result(key, -EBUSY);
+		return key_request_result(key, -EBUSY);
 	if (n > WEFT_SIG_KEY_PIECES)
-		return request_result(key, -ENOMEM);
+		return key_request_result(key, -ENOMEM);
 	for (unsigned int i = 0; i < n; i++) {
 		if (piece[i].len > UINT32_MAX - len)
-			return request_result(key, -EMSGSIZE);
+			return key_request_result(key, -EMSGSIZE);
 		len += piece[i].len;
 	}
 	for (unsigned int i = 0; i < n; i++)
@@ -121,7 +121,7 @@ void
 weft_sig_key_invalidate(struct weft_sig_key *key)
 {
 	key->is_open = false;
-	config_drop_sig(&key->now, WEFT_SIG_INIT);
+	key_config_drop_sig(&key->now, WEFT_SIG_INIT);
 	key->now.n_pieces = 0;
 	key->latch = (struct weft_sig_error){ 0 };
 }
@@ -141,7 +141,7 @@ sig_key_latch(struct weft_sig_key *key, const struct weft_sig_error *err)
 
 /* Poison needs no signature to be noticed. */
 static bool
-latch_is_about_a_signature(const struct weft_sig_error *latch)
+key_latch_is_of_signature(const struct weft_sig_error *latch)
 {
 	return latch->type == WEFT_SIG_BAD_GUARD || latch->type == WEFT_SIG_BAD_REFTAG ||
 	       latch->type == WEFT_SIG_BAD_APPTAG;
@@ -152,8 +152,7 @@ weft_sig_key_check(struct weft_sig_key *key, struct weft_sig_error *err)
 {
 	if ((key->flags & WEFT_SIG_KEY_BLOCK_SIGNATURE) == 0)
 		return -EINVAL;
-	if (latch_is_about_a_signature(&key->latch) &&
-		key->now.spec[key->latch.domain].sig_len == 0)
+	if (key_latch_is_of_signature(&key->latch) && key->now.spec[key->latch.domain].sig_len == 0)
 		return -EINVAL;
 	*err = key->latch;
 	key->latch = (struct weft_sig_error){ 0 };

@@ -13,7 +13,7 @@
 
 /* Masks of bits, by section 2.2, as masks of signature bytes, byte 0 lowest. */
 static uint64_t
-bytes_of(const struct weft_sig_spec *d, uint8_t mask)
+stream_bytes(const struct weft_sig_spec *d, uint8_t mask)
 {
 	uint64_t bytes = 0;
 
@@ -27,9 +27,9 @@ bytes_of(const struct weft_sig_spec *d, uint8_t mask)
 }
 
 static uint64_t
-guard_bytes(const struct weft_sig_spec *d)
+stream_guard_bytes(const struct weft_sig_spec *d)
 {
-	return bytes_of(d, d->is_dif ? WEFT_SIG_MASK_GUARD : UINT8_MAX);
+	return stream_bytes(d, d->is_dif ? WEFT_SIG_MASK_GUARD : UINT8_MAX);
 }
 
 /* What the engine does follows from the attributes once for all units. */
@@ -38,11 +38,11 @@ stream_plan(struct weft_sig_stream *s, const struct weft_sig_config *c)
 {
 	s->in = c->spec[s->dir == WEFT_SIG_TX ? WEFT_SIG_MEM : WEFT_SIG_WIRE];
 	s->out = c->spec[s->dir == WEFT_SIG_TX ? WEFT_SIG_WIRE : WEFT_SIG_MEM];
-	s->check_bytes = bytes_of(&s->in, c->check_mask);
-	s->copy_bytes = bytes_of(&s->out, c->copy_mask);
-	s->out_bytes = bytes_of(&s->out, UINT8_MAX);
-	s->checks_guard = (s->check_bytes & guard_bytes(&s->in)) != 0;
-	s->makes_guard = (guard_bytes(&s->out) & ~s->copy_bytes) != 0;
+	s->check_bytes = stream_bytes(&s->in, c->check_mask);
+	s->copy_bytes = stream_bytes(&s->out, c->copy_mask);
+	s->out_bytes = stream_bytes(&s->out, UINT8_MAX);
+	s->checks_guard = (s->check_bytes & stream_guard_bytes(&s->in)) != 0;
+	s->makes_guard = (stream_guard_bytes(&s->out) & ~s->copy_bytes) != 0;
 	s->same_sum = s->makes_guard && s->in.sig_len != 0 && s->in.kind == s->out.kind &&
 	              s->in.begin == s->out.begin && s->in.block == s->out.block;
 	s->unit_data = s->in.sig_len != 0 ? s->in.block : s->out.block;
@@ -88,7 +88,7 @@ weft_sig_begin(struct weft_sig_stream *s, struct weft_sig_key *key, enum weft_si
 
 /* Bytes of the piece that comes next; behind the last, 0. Steps over pieces that are done. */
 static size_t
-list_room(struct weft_sig_list *l)
+stream_list_room(struct weft_sig_list *l)
 {
 	for (; l->at < l->n; l->at++, l->off = 0)
 		if (l->off < l->piece[l->at].len)
@@ -97,53 +97,53 @@ list_room(struct weft_sig_list *l)
 }
 
 static uint8_t *
-list_here(const struct weft_sig_list *l)
+stream_list_here(const struct weft_sig_list *l)
 {
 	return (uint8_t *)l->piece[l->at].base + l->off;
 }
 
 static uint32_t
-list_marks(const struct weft_sig_list *l)
+stream_list_marks(const struct weft_sig_list *l)
 {
 	return l->piece[l->at].flags & (WEFT_SIG_PIECE_POISONED | WEFT_SIG_PIECE_LOST);
 }
 
 static void
-list_advance(struct weft_sig_list *l, size_t len)
+stream_list_advance(struct weft_sig_list *l, size_t len)
 {
 	l->off += len;
 	l->done += len;
 }
 
 static void
-list_wrote(struct weft_sig_list *l, size_t len, bool is_poisoned)
+stream_list_wrote(struct weft_sig_list *l, size_t len, bool is_poisoned)
 {
 	if (is_poisoned && len != 0)
 		l->piece[l->at].flags |= WEFT_SIG_PIECE_POISONED;
-	list_advance(l, len);
+	stream_list_advance(l, len);
 }
 
 static void
-list_read(struct weft_sig_list *l, uint8_t *dst, size_t len)
+stream_list_read(struct weft_sig_list *l, uint8_t *dst, size_t len)
 {
-	if ((list_marks(l) & WEFT_SIG_PIECE_LOST) != 0)
+	if ((stream_list_marks(l) & WEFT_SIG_PIECE_LOST) != 0)
 		memset(dst, 0, len);
 	else
-		memcpy(dst, list_here(l), len);
+		memcpy(dst, stream_list_here(l), len);
 }
 
 /* Bring out what waits. True if nothing does any more. */
 static bool
-held_write(struct weft_sig_stream *s, struct weft_sig_list *out)
+stream_write_held(struct weft_sig_stream *s, struct weft_sig_list *out)
 {
 	while (s->held_at < s->held_len) {
-		const size_t room = list_room(out), left = s->held_len - s->held_at;
+		const size_t room = stream_list_room(out), left = s->held_len - s->held_at;
 		const size_t len = left < room ? left : room;
 
 		if (len == 0)
 			return false;
-		memcpy(list_here(out), s->out_buf + s->held_at, len);
-		list_wrote(out, len, s->held_is_poisoned);
+		memcpy(stream_list_here(out), s->out_buf + s->held_at, len);
+		stream_list_wrote(out, len, s->held_is_poisoned);
 		s->held_at += (uint32_t)len;
 	}
 	s->held_at = s->held_len = 0;
@@ -152,11 +152,12 @@ held_write(struct weft_sig_stream *s, struct weft_sig_list *out)
 
 /* One whole unit to where it goes, or to where it waits for room. */
 static void
-unit_write(struct weft_sig_stream *s, const uint8_t *src, uint32_t marks, struct weft_sig_list *out)
+stream_write_unit(
+	struct weft_sig_stream *s, const uint8_t *src, uint32_t marks, struct weft_sig_list *out)
 {
 	const uint32_t len = sig_unit_out_len(s);
-	const bool is_direct = list_room(out) >= len;
-	uint8_t *dst = is_direct ? list_here(out) : s->out_buf;
+	const bool is_direct = stream_list_room(out) >= len;
+	uint8_t *dst = is_direct ? stream_list_here(out) : s->out_buf;
 	bool is_poisoned;
 
 	if (!sig_unit_move(s, src, marks, dst, &is_poisoned)) {
@@ -164,65 +165,65 @@ unit_write(struct weft_sig_stream *s, const uint8_t *src, uint32_t marks, struct
 		return;
 	}
 	if (is_direct) {
-		list_wrote(out, len, is_poisoned);
+		stream_list_wrote(out, len, is_poisoned);
 		return;
 	}
 	s->held_is_poisoned = is_poisoned;
 	s->held_len = len;
-	held_write(s, out);
+	stream_write_held(s, out);
 }
 
 /* As many units as lie in one piece of each list and are in order. */
 static void
-units_run(struct weft_sig_stream *s, struct weft_sig_list *in, struct weft_sig_list *out)
+stream_run_units(struct weft_sig_stream *s, struct weft_sig_list *in, struct weft_sig_list *out)
 {
 	const size_t step = s->unit_data + s->out.sig_len;
-	const size_t from = list_room(in) / s->unit, to = list_room(out) / step;
+	const size_t from = stream_list_room(in) / s->unit, to = stream_list_room(out) / step;
 	const size_t n = from < to ? from : to;
 
 	if (n != 0) {
-		const size_t done = s->run(s, list_here(in), list_here(out), n);
+		const size_t done = s->run(s, stream_list_here(in), stream_list_here(out), n);
 
-		list_advance(in, done * s->unit);
-		list_wrote(out, done * step, false);
+		stream_list_advance(in, done * s->unit);
+		stream_list_wrote(out, done * step, false);
 	}
 }
 
 /* Add to the unit in the stream. */
 static void
-unit_gather(struct weft_sig_stream *s, struct weft_sig_list *in)
+stream_gather_unit(struct weft_sig_stream *s, struct weft_sig_list *in)
 {
-	const size_t room = list_room(in), want = s->unit - s->in_len;
+	const size_t room = stream_list_room(in), want = s->unit - s->in_len;
 	const size_t len = room < want ? room : want;
 
-	list_read(in, s->in_buf + s->in_len, len);
-	s->in_marks |= list_marks(in);
+	stream_list_read(in, s->in_buf + s->in_len, len);
+	s->in_marks |= stream_list_marks(in);
 	s->in_len += (uint32_t)len;
-	list_advance(in, len);
+	stream_list_advance(in, len);
 }
 
 static void
-push_units(struct weft_sig_stream *s, struct weft_sig_list *in, struct weft_sig_list *out)
+stream_push_units(struct weft_sig_stream *s, struct weft_sig_list *in, struct weft_sig_list *out)
 {
 	size_t room;
 
-	while (!s->is_stopped && held_write(s, out) && list_room(in) != 0) {
-		if (s->run != NULL && s->in_len == 0 && list_marks(in) == 0)
-			units_run(s, in, out);
-		room = list_room(in);
+	while (!s->is_stopped && stream_write_held(s, out) && stream_list_room(in) != 0) {
+		if (s->run != NULL && s->in_len == 0 && stream_list_marks(in) == 0)
+			stream_run_units(s, in, out);
+		room = stream_list_room(in);
 		if (room == 0)
 			break;
 		if (s->in_len == 0 && room >= s->unit &&
-			(list_marks(in) & WEFT_SIG_PIECE_LOST) == 0) {
-			const uint8_t *src = list_here(in);
+			(stream_list_marks(in) & WEFT_SIG_PIECE_LOST) == 0) {
+			const uint8_t *src = stream_list_here(in);
 
-			unit_write(s, src, list_marks(in), out);
-			list_advance(in, s->unit);
+			stream_write_unit(s, src, stream_list_marks(in), out);
+			stream_list_advance(in, s->unit);
 			continue;
 		}
-		unit_gather(s, in);
+		stream_gather_unit(s, in);
 		if (s->in_len == s->unit) {
-			unit_write(s, s->in_buf, s->in_marks, out);
+			stream_write_unit(s, s->in_buf, s->in_marks, out);
 			s->in_len = s->in_marks = 0;
 		}
 	}
@@ -230,17 +231,17 @@ push_units(struct weft_sig_stream *s, struct weft_sig_list *in, struct weft_sig_
 
 /* Neither side has a signature. Poison is noticed once a stream. */
 static void
-push_plain(struct weft_sig_stream *s, struct weft_sig_list *in, struct weft_sig_list *out)
+stream_push_plain(struct weft_sig_stream *s, struct weft_sig_list *in, struct weft_sig_list *out)
 {
 	size_t from, to;
 
-	while ((from = list_room(in)) != 0 && (to = list_room(out)) != 0) {
+	while ((from = stream_list_room(in)) != 0 && (to = stream_list_room(out)) != 0) {
 		const size_t len = from < to ? from : to;
-		const uint32_t marks = list_marks(in);
+		const uint32_t marks = stream_list_marks(in);
 
-		list_read(in, list_here(out), len);
-		list_advance(in, len);
-		list_wrote(out, len, marks != 0);
+		stream_list_read(in, stream_list_here(out), len);
+		stream_list_advance(in, len);
+		stream_list_wrote(out, len, marks != 0);
 		if (marks != 0) {
 			const struct weft_sig_error e = {
 				.type = (marks & WEFT_SIG_PIECE_LOST) != 0 ? WEFT_SIG_LOST
@@ -264,12 +265,12 @@ weft_sig_push(struct weft_sig_stream *s, struct weft_sig_list *in, struct weft_s
 	if (in == NULL)
 		in = &none;
 	if (s->unit == 0)
-		push_plain(s, in, out);
+		stream_push_plain(s, in, out);
 	else
-		push_units(s, in, out);
+		stream_push_units(s, in, out);
 	/* A list that is done says so by its place. */
-	list_room(in);
-	list_room(out);
+	stream_list_room(in);
+	stream_list_room(out);
 	return s->is_stopped ? -EBADMSG : 0;
 }
 

@@ -24,14 +24,14 @@ static const struct {
 };
 
 static uint64_t
-swap16(uint64_t sum)
+sum_swap16(uint64_t sum)
 {
 	return (sum & 0xFF) << 8 | (sum >> 8 & 0xFF);
 }
 
 /* The low 16 bits of both, with the carry brought round. */
 static uint64_t
-add16(uint64_t a, uint64_t b)
+sum_add16(uint64_t a, uint64_t b)
 {
 	const uint64_t s = (a & SUM16) + (b & SUM16);
 
@@ -40,9 +40,9 @@ add16(uint64_t a, uint64_t b)
 
 /* Part B stands at an odd offset if A's length is odd: its bytes are then the others of each word. */
 static uint64_t
-csum_join(uint64_t a, uint64_t b)
+sum_join_csum(uint64_t a, uint64_t b)
 {
-	return add16(a, (a & IS_ODD) != 0 ? swap16(b) : b) | ((a ^ b) & IS_ODD);
+	return sum_add16(a, (a & IS_ODD) != 0 ? sum_swap16(b) : b) | ((a ^ b) & IS_ODD);
 }
 
 uint64_t
@@ -60,7 +60,7 @@ weft_sig_sum(const struct weft_sig_kernel *k, enum weft_sig_sum_kind kind, uint6
 		k = weft_sig_kernel_best();
 	if (kind != WEFT_SIG_SUM_CSUM)
 		return k->sum[kind](sum, buf, len);
-	return csum_join(sum, k->sum[kind](0, buf, len) | ((len & 1) != 0 ? IS_ODD : 0));
+	return sum_join_csum(sum, k->sum[kind](0, buf, len) | ((len & 1) != 0 ? IS_ODD : 0));
 }
 
 uint64_t
@@ -70,7 +70,7 @@ weft_sig_sum_end(enum weft_sig_sum_kind kind, uint64_t sum)
 }
 
 static uint64_t
-reversed(uint64_t v, unsigned int width)
+sum_reversed(uint64_t v, unsigned int width)
 {
 	uint64_t r = 0;
 
@@ -81,7 +81,7 @@ reversed(uint64_t v, unsigned int width)
 
 /* a b modulo the polynomial of @p kind; x^0 in bit 0. */
 static uint64_t
-multiply(enum weft_sig_sum_kind kind, uint64_t a, uint64_t b)
+sum_multiply(enum weft_sig_sum_kind kind, uint64_t a, uint64_t b)
 {
 	const unsigned int top = crcs[kind].width - 1;
 	const uint64_t mask = weft_mask64(crcs[kind].width);
@@ -97,14 +97,14 @@ multiply(enum weft_sig_sum_kind kind, uint64_t a, uint64_t b)
 
 /* @p v times x^(8 n). */
 static uint64_t
-moved(enum weft_sig_sum_kind kind, uint64_t v, uint64_t n)
+sum_moved(enum weft_sig_sum_kind kind, uint64_t v, uint64_t n)
 {
 	uint64_t power = UINT64_C(1) << 8;
 
 	for (; n != 0; n >>= 1) {
 		if ((n & 1) != 0)
-			v = multiply(kind, v, power);
-		power = multiply(kind, power, power);
+			v = sum_multiply(kind, v, power);
+		power = sum_multiply(kind, power, power);
 	}
 	return v;
 }
@@ -115,8 +115,8 @@ weft_sig_sum_join(enum weft_sig_sum_kind kind, uint64_t a, uint64_t b, uint64_t 
 	const unsigned int width = crcs[kind].width;
 
 	if (kind == WEFT_SIG_SUM_CSUM)
-		return csum_join(a, b);
+		return sum_join_csum(a, b);
 	if (!crcs[kind].is_reflected)
-		return moved(kind, a, len_b) ^ b;
-	return reversed(moved(kind, reversed(a, width), len_b), width) ^ b;
+		return sum_moved(kind, a, len_b) ^ b;
+	return sum_reversed(sum_moved(kind, sum_reversed(a, width), len_b), width) ^ b;
 }

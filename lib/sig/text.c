@@ -22,10 +22,11 @@ struct reader {
 	size_t err_len;
 };
 
-static int bad(const struct reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static int text_bad(const struct reader *r, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 static int
-bad(const struct reader *r, const char *fmt, ...)
+text_bad(const struct reader *r, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -49,15 +50,15 @@ weft_sig_text_hex(const char *text, uint64_t most, uint64_t *v)
 }
 
 static int
-read_hex(const struct reader *r, const char *text, uint64_t most, uint64_t *v)
+text_read_hex(const struct reader *r, const char *text, uint64_t most, uint64_t *v)
 {
 	if (weft_sig_text_hex(text, most, v) == 0)
 		return 0;
-	return bad(r, "expected a hex number up to %" PRIx64 ", got \"%.32s\"", most, text);
+	return text_bad(r, "expected a hex number up to %" PRIx64 ", got \"%.32s\"", most, text);
 }
 
 static int
-read_block(const struct reader *r, const char *text)
+text_read_block(const struct reader *r, const char *text)
 {
 	for (const uint32_t *size = weft_sig_block_sizes(); *size != 0; size++) {
 		char word[16];
@@ -68,13 +69,13 @@ read_block(const struct reader *r, const char *text)
 			return 0;
 		}
 	}
-	return bad(
+	return text_bad(
 		r, "expected a block of 512, 520, 4048, 4096 or 4160 bytes, got \"%.32s\"", text);
 }
 
 /* The value of WORD=VALUE if @p text begins with it; NULL otherwise. */
 static const char *
-value_of(const char *text, const char *word)
+text_value(const char *text, const char *word)
 {
 	const size_t len = strlen(word);
 
@@ -82,7 +83,7 @@ value_of(const char *text, const char *word)
 }
 
 static int
-read_crc(const struct reader *r, char *rest)
+text_read_crc(const struct reader *r, char *rest)
 {
 	struct weft_sig_crc *crc = &r->s->crc;
 	const uint64_t ones = crc->type == WEFT_SIG_CRC64_XP10 ? UINT64_MAX : UINT32_MAX;
@@ -91,18 +92,18 @@ read_crc(const struct reader *r, char *rest)
 
 	crc->seed = ones;
 	for (char *w = strtok_r(rest, ",", &save); w != NULL; w = strtok_r(NULL, ",", &save)) {
-		const char *seed = value_of(w, "seed");
+		const char *seed = text_value(w, "seed");
 
 		if (seed == NULL)
-			return bad(r, "expected seed=X, got \"%.32s\"", w);
+			return text_bad(r, "expected seed=X, got \"%.32s\"", w);
 		if (has_seed)
-			return bad(r, "expected each key once, got \"%.32s\" again", w);
+			return text_bad(r, "expected each key once, got \"%.32s\" again", w);
 		has_seed = true;
-		if (read_hex(r, seed, ones, &crc->seed) != 0)
+		if (text_read_hex(r, seed, ones, &crc->seed) != 0)
 			return -EINVAL;
 	}
 	if (crc->seed != 0 && crc->seed != ones)
-		return bad(r, "a seed is 0 or %" PRIx64, ones);
+		return text_bad(r, "a seed is 0 or %" PRIx64, ones);
 	r->s->domain.sig_type = WEFT_SIG_CRC;
 	r->s->domain.sig.crc = crc;
 	return 0;
@@ -112,23 +113,23 @@ read_crc(const struct reader *r, char *rest)
 enum { GUARD = 1, BG = 2, APP = 4, REF = 8, ALL = 15, REMAP = 16, APP_ESC = 32, REF_ESC = 64 };
 
 static int
-read_guard(const struct reader *r, const char *value)
+text_read_guard(const struct reader *r, const char *value)
 {
 	if (strcmp(value, "crc") == 0)
 		r->s->dif.bg_type = WEFT_SIG_BG_CRC;
 	else if (strcmp(value, "csum") == 0)
 		r->s->dif.bg_type = WEFT_SIG_BG_CSUM;
 	else
-		return bad(r, "expected guard=crc or guard=csum, got \"%.32s\"", value);
+		return text_bad(r, "expected guard=crc or guard=csum, got \"%.32s\"", value);
 	return 0;
 }
 
 static int
-read_dif_number(const struct reader *r, unsigned int key, const char *value)
+text_read_dif_number(const struct reader *r, unsigned int key, const char *value)
 {
 	struct weft_sig_t10dif *dif = &r->s->dif;
 	uint64_t v = 0;
-	const int rc = read_hex(r, value, key == REF ? UINT32_MAX : UINT16_MAX, &v);
+	const int rc = text_read_hex(r, value, key == REF ? UINT32_MAX : UINT16_MAX, &v);
 
 	switch (key) {
 	case BG: dif->bg = (uint16_t)v; break;
@@ -139,7 +140,7 @@ read_dif_number(const struct reader *r, unsigned int key, const char *value)
 }
 
 static int
-read_dif_word(const struct reader *r, const char *word, unsigned int *seen)
+text_read_dif_word(const struct reader *r, const char *word, unsigned int *seen)
 {
 	static const struct {
 		const char *name;
@@ -157,39 +158,39 @@ read_dif_word(const struct reader *r, const char *word, unsigned int *seen)
 
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(known); i++) {
 		const bool is_flag = known[i].flag != 0;
-		const char *value = is_flag ? NULL : value_of(word, known[i].name);
+		const char *value = is_flag ? NULL : text_value(word, known[i].name);
 
 		if (is_flag ? strcmp(word, known[i].name) != 0 : value == NULL)
 			continue;
 		if (*seen & known[i].key)
-			return bad(r, "expected each key once, got \"%.32s\" again", word);
+			return text_bad(r, "expected each key once, got \"%.32s\" again", word);
 		*seen |= known[i].key;
 		r->s->dif.flags |= known[i].flag;
 		if (is_flag)
 			return 0;
-		return known[i].key == GUARD ? read_guard(r, value)
-		                             : read_dif_number(r, known[i].key, value);
+		return known[i].key == GUARD ? text_read_guard(r, value)
+		                             : text_read_dif_number(r, known[i].key, value);
 	}
-	return bad(r,
+	return text_bad(r,
 		"expected guard=, bg=, app=, ref=, remap, app-escape or app-ref-escape, "
 		"got \"%.32s\"",
 		word);
 }
 
 static int
-read_dif(const struct reader *r, char *rest)
+text_read_dif(const struct reader *r, char *rest)
 {
 	struct weft_sig_t10dif *dif = &r->s->dif;
 	unsigned int seen = 0;
 	char *save = NULL;
 
 	for (char *w = strtok_r(rest, ",", &save); w != NULL; w = strtok_r(NULL, ",", &save))
-		if (read_dif_word(r, w, &seen) != 0)
+		if (text_read_dif_word(r, w, &seen) != 0)
 			return -EINVAL;
 	if ((seen & ALL) != ALL)
-		return bad(r, "dif needs guard=, bg=, app= and ref=");
+		return text_bad(r, "dif needs guard=, bg=, app= and ref=");
 	if (dif->bg != 0 && dif->bg != UINT16_MAX)
-		return bad(r, "bg is 0 or ffff");
+		return text_bad(r, "bg is 0 or ffff");
 	r->s->domain.sig_type = WEFT_SIG_T10DIF;
 	r->s->domain.sig.dif = dif;
 	return 0;
@@ -197,7 +198,7 @@ read_dif(const struct reader *r, char *rest)
 
 /* TYPE:BLOCK,... in a copy that may be cut up. */
 static int
-read_domain(const struct reader *r, char *text)
+text_read_domain(const struct reader *r, char *text)
 {
 	static const char *const crcs[] = { [WEFT_SIG_CRC32] = "crc32",
 		[WEFT_SIG_CRC32C] = "crc32c",
@@ -205,22 +206,22 @@ read_domain(const struct reader *r, char *text)
 	char *block = strchr(text, ':'), *rest;
 
 	if (block == NULL)
-		return bad(r, "expected none or TYPE:BLOCK, got \"%.32s\"", text);
+		return text_bad(r, "expected none or TYPE:BLOCK, got \"%.32s\"", text);
 	*block++ = '\0';
 	rest = block + strcspn(block, ",");
 	if (*rest != '\0')
 		*rest++ = '\0';
-	if (read_block(r, block) != 0)
+	if (text_read_block(r, block) != 0)
 		return -EINVAL;
 	if (strcmp(text, "dif") == 0)
-		return read_dif(r, rest);
+		return text_read_dif(r, rest);
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(crcs); i++) {
 		if (strcmp(text, crcs[i]) != 0)
 			continue;
 		r->s->crc.type = (enum weft_sig_crc_type)i;
-		return read_crc(r, rest);
+		return text_read_crc(r, rest);
 	}
-	return bad(r, "expected none, crc32, crc32c, crc64 or dif, got \"%.32s\"", text);
+	return text_bad(r, "expected none, crc32, crc32c, crc64 or dif, got \"%.32s\"", text);
 }
 
 int
@@ -235,10 +236,10 @@ weft_sig_text_parse(struct weft_sig_text *s, const char *text, const struct weft
 	if (strcmp(text, "none") == 0)
 		return 0;
 	if (strlen(text) >= sizeof(copy))
-		return bad(&r, "expected at most %zu characters, got %zu", sizeof(copy) - 1,
+		return text_bad(&r, "expected at most %zu characters, got %zu", sizeof(copy) - 1,
 			strlen(text));
 	strcpy(copy, text);
-	if (read_domain(&r, copy) != 0)
+	if (text_read_domain(&r, copy) != 0)
 		return -EINVAL;
 	*d = &s->domain;
 	return 0;

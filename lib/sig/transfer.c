@@ -33,7 +33,7 @@ weft_sig_output_len(
 
 /* Bytes from the list's place on. */
 static uint64_t
-list_left(const struct weft_sig_list *l)
+transfer_list_left(const struct weft_sig_list *l)
 {
 	uint64_t len = 0;
 
@@ -46,11 +46,11 @@ static int
 transfer(struct weft_sig_stream *work, struct weft_sig_op *op)
 {
 	uint64_t out_len;
-	int rc = weft_sig_output_len(op->key, op->dir, list_left(&op->in), &out_len);
+	int rc = weft_sig_output_len(op->key, op->dir, transfer_list_left(&op->in), &out_len);
 
 	if (rc != 0)
 		return rc;
-	if (list_left(&op->out) < out_len)
+	if (transfer_list_left(&op->out) < out_len)
 		return -ENOSPC;
 	rc = weft_sig_begin(work, op->key, op->dir, op->block0, op->flags);
 	if (rc != 0)

@@ -10,7 +10,7 @@
 
 /* What is wrong first: guard, application tag, reference tag (section 5.2). */
 static void
-mismatch(const struct weft_sig_spec *d, uint64_t diff, uint64_t want, uint64_t got,
+unit_mismatch(const struct weft_sig_spec *d, uint64_t diff, uint64_t want, uint64_t got,
 	struct weft_sig_error *e)
 {
 	if (!d->is_dif) {
@@ -42,7 +42,8 @@ struct unit {
 
 /* Move data that fits into the output block; the sums grow on the way where one pass can do it. */
 static void
-data_move(struct weft_sig_stream *s, struct unit *u, const uint8_t *src, uint8_t *dst, uint32_t len)
+unit_move_data(
+	struct weft_sig_stream *s, struct unit *u, const uint8_t *src, uint8_t *dst, uint32_t len)
 {
 	if (s->makes_guard) {
 		s->out_sum = s->kernel->copy[s->out.kind](s->out_sum, dst, src, len);
@@ -59,7 +60,7 @@ data_move(struct weft_sig_stream *s, struct unit *u, const uint8_t *src, uint8_t
  * poison becomes one: fresh tags would vouch for data that nobody checked (sections 2.6 and 8).
  */
 static void
-out_sig_put(struct weft_sig_stream *s, struct unit *u, uint8_t *dst)
+unit_put_out_sig(struct weft_sig_stream *s, struct unit *u, uint8_t *dst)
 {
 	uint64_t copy = s->copy_bytes, sum = s->out_sum, sig;
 
@@ -76,7 +77,7 @@ out_sig_put(struct weft_sig_stream *s, struct unit *u, uint8_t *dst)
 	}
 	sig = sig_made(&s->out, sum, s->out_block);
 	if (s->out.is_dif && (s->out_is_poisoned || s->out_is_escaped))
-		sig = (sig & 0xFFFF) | dif_sig(0, SIG_ESCAPE_APP, SIG_ESCAPE_REF);
+		sig = (sig & 0xFFFF) | unit_dif_sig(0, SIG_ESCAPE_APP, SIG_ESCAPE_REF);
 	sig_store(&s->out, dst, (u->sig & copy) | (sig & ~copy));
 	if ((copy & s->out_bytes) == s->out_bytes)
 		s->counters.copied++;
@@ -90,8 +91,8 @@ out_sig_put(struct weft_sig_stream *s, struct unit *u, uint8_t *dst)
 
 /* The data of a unit, cut by the output's blocks. */
 static void
-data_cut(struct weft_sig_stream *s, struct unit *u, const uint8_t *src, uint8_t *dst, bool poisoned,
-	bool escaped)
+unit_cut_data(struct weft_sig_stream *s, struct unit *u, const uint8_t *src, uint8_t *dst,
+	bool poisoned, bool escaped)
 {
 	uint32_t left = s->unit_data;
 
@@ -99,7 +100,7 @@ data_cut(struct weft_sig_stream *s, struct unit *u, const uint8_t *src, uint8_t 
 		const uint32_t room = s->out.block - s->out_pos;
 		const uint32_t len = left < room ? left : room;
 
-		data_move(s, u, src, dst, len);
+		unit_move_data(s, u, src, dst, len);
 		s->out_is_poisoned |= poisoned;
 		s->out_is_escaped |= escaped;
 		src += len;
@@ -107,12 +108,12 @@ data_cut(struct weft_sig_stream *s, struct unit *u, const uint8_t *src, uint8_t 
 		left -= len;
 		s->out_pos += len;
 		if (s->out_pos == s->out.block) {
-			out_sig_put(s, u, dst);
+			unit_put_out_sig(s, u, dst);
 			dst += s->out.sig_len;
 		}
 	}
 	if (left != 0)
-		data_move(s, u, src, dst, left);
+		unit_move_data(s, u, src, dst, left);
 }
 
 static void
@@ -134,7 +135,7 @@ unit_check(struct weft_sig_stream *s, const struct unit *u, struct weft_sig_erro
 
 	s->counters.checked++;
 	if (diff != 0)
-		mismatch(&s->in, diff, want, u->sig, e);
+		unit_mismatch(&s->in, diff, want, u->sig, e);
 }
 
 static void
@@ -193,7 +194,7 @@ sig_unit_move(struct weft_sig_stream *s, const uint8_t *src, uint32_t marks, uin
 	poisoned = marked || (early && e.type != WEFT_SIG_NO_ERROR);
 	/* Also what ends a block that was poisoned before. */
 	*is_poisoned = poisoned || s->out_is_poisoned;
-	data_cut(s, &u, src, dst, poisoned, escaped && (s->flags & WEFT_SIG_FRESH_TAGS) == 0);
+	unit_cut_data(s, &u, src, dst, poisoned, escaped && (s->flags & WEFT_SIG_FRESH_TAGS) == 0);
 	if (compares && !early)
 		unit_check(s, &u, &e);
 	if (e.type != WEFT_SIG_NO_ERROR)

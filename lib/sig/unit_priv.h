@@ -26,7 +26,7 @@ sig_store(const struct weft_sig_spec *d, uint8_t *p, uint64_t sig)
 }
 
 static inline uint64_t
-dif_sig(uint64_t guard, uint16_t app_tag, uint32_t ref_tag)
+unit_dif_sig(uint64_t guard, uint16_t app_tag, uint32_t ref_tag)
 {
 	return (uint64_t)__builtin_bswap16((uint16_t)guard) |
 	       (uint64_t)__builtin_bswap16(app_tag) << 16 |
@@ -40,7 +40,7 @@ sig_made(const struct weft_sig_spec *d, uint64_t sum, uint64_t block)
 	const uint64_t guard = weft_sig_sum_end((enum weft_sig_sum_kind)d->kind, sum);
 	const uint32_t count = (d->flags & WEFT_SIG_REF_REMAP) != 0 ? (uint32_t)block : 0;
 
-	return d->is_dif ? dif_sig(guard, d->app_tag, d->ref_tag + count) : guard;
+	return d->is_dif ? unit_dif_sig(guard, d->app_tag, d->ref_tag + count) : guard;
 }
 
 static inline uint16_t

@@ -37,7 +37,6 @@ NOT_YET = {
     "lib/pcap",
     "lib/pipeline",
     "lib/port",
-    "lib/sig",
     "lib/sys",
     "lib/topo",
     "lib/xfer",
