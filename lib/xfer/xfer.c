@@ -62,7 +62,7 @@ weft_xfer_lens(const struct weft_xfer_cfg *cfg, uint64_t *mem_len, uint64_t *wir
 
 /* Number of the block that the engine takes first: block0 counts those of a copy's first half. */
 static uint64_t
-first_block(const struct weft_xfer *x, enum weft_sig_dir dir)
+xfer_first_block(const struct weft_xfer *x, enum weft_sig_dir dir)
 {
 	const struct weft_sig_spec *mem = &x->key.now.spec[WEFT_SIG_MEM];
 	const struct weft_sig_spec *wire = &x->key.now.spec[WEFT_SIG_WIRE];
@@ -74,7 +74,7 @@ first_block(const struct weft_xfer *x, enum weft_sig_dir dir)
 }
 
 static int
-key_set(struct weft_sig_key *key, const struct weft_xfer_cfg *cfg)
+xfer_set_key(struct weft_sig_key *key, const struct weft_xfer_cfg *cfg)
 {
 	weft_sig_key_init(key, WEFT_SIG_KEY_BLOCK_SIGNATURE, cfg->kernel);
 	if (cfg->sig.mem == NULL && cfg->sig.wire == NULL)
@@ -85,7 +85,7 @@ key_set(struct weft_sig_key *key, const struct weft_xfer_cfg *cfg)
 }
 
 static bool
-place_ok(const struct weft_xfer_place *p, uint64_t len)
+xfer_place_is_good(const struct weft_xfer_place *p, uint64_t len)
 {
 	return p->dpid < WEFT_HOST_PEERS - 1 && p->hpa < HPA_END && len <= HPA_END - p->hpa;
 }
@@ -106,19 +106,19 @@ weft_xfer_init(struct weft_xfer *x, const struct weft_xfer_cfg *cfg)
 	x->data_len = cfg->data_len;
 	x->differs_at = UINT64_MAX;
 	/* The key first: it tells whether the domains can be used at all. */
-	if (key_set(&x->key, cfg) != 0)
+	if (xfer_set_key(&x->key, cfg) != 0)
 		return -EINVAL;
 	if (cfg->data_len == 0 || weft_xfer_lens(cfg, &x->mem_len, &x->wire_len) != 0)
 		return -EINVAL;
-	if (cfg->kind != WEFT_XFER_WRITE && !place_ok(&x->from, x->wire_len))
+	if (cfg->kind != WEFT_XFER_WRITE && !xfer_place_is_good(&x->from, x->wire_len))
 		return -EINVAL;
-	if (cfg->kind != WEFT_XFER_READ && !place_ok(&x->to, x->wire_len))
+	if (cfg->kind != WEFT_XFER_READ && !xfer_place_is_good(&x->to, x->wire_len))
 		return -EINVAL;
 	return weft_sig_begin(&probe, &x->key, dir, x->block0, 0);
 }
 
 static struct weft_xfer_run *
-run_carve(struct weft_carver *c, uint32_t window)
+xfer_carve(struct weft_carver *c, uint32_t window)
 {
 	struct weft_xfer_run *r = weft_carve(c, sizeof(*r));
 	uint8_t *came = weft_carve(c, window);
@@ -138,7 +138,7 @@ weft_xfer_run_size(uint32_t window)
 
 	if (window == 0 || window > WEFT_XFER_WINDOW_MAX || (window & (window - 1)) != 0)
 		return 0;
-	run_carve(&c, window);
+	xfer_carve(&c, window);
 	return c.len;
 }
 
@@ -152,7 +152,7 @@ weft_xfer_run_init(
 	if (weft_xfer_run_size(window) == 0 || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
 		return NULL;
 	memset(mem, 0, weft_xfer_run_size(window));
-	r = run_carve(&c, window);
+	r = xfer_carve(&c, window);
 	r->host = host;
 	r->x = x;
 	r->n = n;
@@ -161,7 +161,7 @@ weft_xfer_run_init(
 }
 
 static void
-half_begin(struct weft_xfer_run *r, bool writes)
+xfer_begin_half(struct weft_xfer_run *r, bool writes)
 {
 	struct weft_xfer *x = &r->x[r->at];
 	const enum weft_sig_dir dir = writes ? WEFT_SIG_TX : WEFT_SIG_RX;
@@ -173,11 +173,11 @@ half_begin(struct weft_xfer_run *r, bool writes)
 	h->lines = (h->lead + x->wire_len + LINE - 1) / LINE;
 	x->writes = writes;
 	/* Both blocks were found good by weft_xfer_init(). */
-	weft_sig_begin(&r->stream, &x->key, dir, first_block(x, dir), 0);
+	weft_sig_begin(&r->stream, &x->key, dir, xfer_first_block(x, dir), 0);
 }
 
 static enum weft_xfer_status
-judge(const struct weft_xfer *x)
+xfer_judge(const struct weft_xfer *x)
 {
 	if (x->memory_lost)
 		return WEFT_XFER_MEMORY_LOST;
@@ -191,16 +191,16 @@ judge(const struct weft_xfer *x)
 }
 
 static void
-half_end(struct weft_xfer_run *r, uint64_t now_ns)
+xfer_end_half(struct weft_xfer_run *r, uint64_t now_ns)
 {
 	struct weft_xfer *x = &r->x[r->at];
 	enum weft_xfer_status status;
 
 	weft_sig_end(&r->stream);
 	weft_sig_key_check(&x->key, &x->error);
-	status = judge(x);
+	status = xfer_judge(x);
 	if (status == WEFT_XFER_OK && x->kind == WEFT_XFER_COPY && !x->writes) {
-		half_begin(r, true);
+		xfer_begin_half(r, true);
 		return;
 	}
 	x->status = (uint8_t)status;
@@ -211,7 +211,7 @@ half_end(struct weft_xfer_run *r, uint64_t now_ns)
 /* --- reading: lines to the engine --- */
 
 static void
-compare(struct weft_xfer *x, uint64_t at, uint64_t len)
+xfer_compare(struct weft_xfer *x, uint64_t at, uint64_t len)
 {
 	if (x->want == NULL || x->differs_at != UINT64_MAX ||
 		memcmp(x->mem + at, x->want + at, len) == 0)
@@ -223,7 +223,7 @@ compare(struct weft_xfer *x, uint64_t at, uint64_t len)
 
 /* Lines from the head on that came alike, one behind the other in the stage. */
 static uint32_t
-came_alike(const struct weft_xfer_run *r)
+xfer_arrived_alike(const struct weft_xfer_run *r)
 {
 	const uint32_t slot = (uint32_t)r->half.head & (r->window - 1);
 	uint32_t n = 1;
@@ -235,7 +235,7 @@ came_alike(const struct weft_xfer_run *r)
 }
 
 static void
-feed(struct weft_xfer_run *r, uint32_t n)
+xfer_feed(struct weft_xfer_run *r, uint32_t n)
 {
 	static const uint32_t marks[] = {
 		[LINE_POISONED] = WEFT_SIG_PIECE_POISONED, [LINE_LOST] = WEFT_SIG_PIECE_LOST
@@ -252,14 +252,14 @@ feed(struct weft_xfer_run *r, uint32_t n)
 	struct weft_sig_list in = { .piece = &from, .n = 1 }, out = { .piece = &to, .n = 1 };
 
 	weft_sig_push(&r->stream, &in, &out);
-	compare(x, h->moved, out.done);
+	xfer_compare(x, h->moved, out.done);
 	h->moved += out.done;
 	memset(r->came + slot, LINE_NONE, n);
 	h->head += n;
 }
 
 static void
-read_complete(struct weft_xfer_run *r, uint64_t line, const struct weft_host_completion *c)
+xfer_read_complete(struct weft_xfer_run *r, uint64_t line, const struct weft_host_completion *c)
 {
 	const uint32_t slot = (uint32_t)line & (r->window - 1);
 	struct weft_xfer *x = &r->x[r->at];
@@ -277,11 +277,11 @@ read_complete(struct weft_xfer_run *r, uint64_t line, const struct weft_host_com
 		x->lost++;
 	}
 	while (h->head < h->next && r->came[h->head & (r->window - 1)] != LINE_NONE)
-		feed(r, came_alike(r));
+		xfer_feed(r, xfer_arrived_alike(r));
 }
 
 static int
-next_read(struct weft_xfer_run *r, uint64_t now_ns, struct weft_msg *msg)
+xfer_next_read(struct weft_xfer_run *r, uint64_t now_ns, struct weft_msg *msg)
 {
 	struct half *h = &r->half;
 	int rc;
@@ -297,7 +297,7 @@ next_read(struct weft_xfer_run *r, uint64_t now_ns, struct weft_msg *msg)
 /* --- writing: lines from the engine --- */
 
 static void
-fill(struct weft_xfer_run *r)
+xfer_fill(struct weft_xfer_run *r)
 {
 	struct weft_xfer *x = &r->x[r->at];
 	struct half *h = &r->half;
@@ -316,7 +316,7 @@ fill(struct weft_xfer_run *r)
 }
 
 static int
-next_write(struct weft_xfer_run *r, uint64_t now_ns, struct weft_msg *msg)
+xfer_next_write(struct weft_xfer_run *r, uint64_t now_ns, struct weft_msg *msg)
 {
 	const struct weft_xfer *x = &r->x[r->at];
 	struct half *h = &r->half;
@@ -327,7 +327,7 @@ next_write(struct weft_xfer_run *r, uint64_t now_ns, struct weft_msg *msg)
 	if (h->next == h->lines || h->open == r->window)
 		return -EAGAIN;
 	if (h->next == h->staged)
-		fill(r);
+		xfer_fill(r);
 	data = r->stage + (h->next - h->head) * LINE;
 	hpa = h->place.hpa + h->next * LINE;
 	end = h->lead + x->wire_len - h->next * LINE;
@@ -347,7 +347,7 @@ next_write(struct weft_xfer_run *r, uint64_t now_ns, struct weft_msg *msg)
 
 /* Pass over those whose data is gone before they have begun. */
 static void
-skip_lost(struct weft_xfer_run *r, uint64_t now_ns)
+xfer_skip_lost(struct weft_xfer_run *r, uint64_t now_ns)
 {
 	for (; r->at < r->n; r->at++) {
 		struct weft_xfer *x = &r->x[r->at];
@@ -365,16 +365,16 @@ weft_xfer_next(struct weft_xfer_run *r, uint64_t now_ns, struct weft_msg *msg)
 	struct weft_xfer *x;
 	int rc;
 
-	skip_lost(r, now_ns);
+	xfer_skip_lost(r, now_ns);
 	if (r->at == r->n)
 		return -ESHUTDOWN;
 	x = &r->x[r->at];
 	if (x->status == WEFT_XFER_WAITING) {
-		half_begin(r, x->kind == WEFT_XFER_WRITE);
+		xfer_begin_half(r, x->kind == WEFT_XFER_WRITE);
 		x->begun_ns = now_ns;
 		x->status = WEFT_XFER_RUNNING;
 	}
-	rc = x->writes ? next_write(r, now_ns, msg) : next_read(r, now_ns, msg);
+	rc = x->writes ? xfer_next_write(r, now_ns, msg) : xfer_next_read(r, now_ns, msg);
 	r->half.open += rc == 0;
 	return rc;
 }
@@ -391,20 +391,20 @@ weft_xfer_complete(struct weft_xfer_run *r, const struct weft_host_completion *c
 	if (x->writes)
 		x->lost += c->status == WEFT_HOST_LOST;
 	else
-		read_complete(r, line, c);
+		xfer_read_complete(r, line, c);
 	if (h->next == h->lines && h->open == 0)
-		half_end(r, now_ns);
+		xfer_end_half(r, now_ns);
 }
 
 static bool
-is_of(const struct weft_xfer_place *p, uint16_t dpid, bool uses)
+xfer_is_of(const struct weft_xfer_place *p, uint16_t dpid, bool uses)
 {
 	return uses && p->dpid == dpid;
 }
 
 /* Whether a transfer before number @p i, and not begun to write, is to write all that it reads. */
 static bool
-is_written_first(const struct weft_xfer_run *r, unsigned int i)
+xfer_is_written_first(const struct weft_xfer_run *r, unsigned int i)
 {
 	const struct weft_xfer_place *from = &r->x[i].from;
 
@@ -429,10 +429,11 @@ weft_xfer_replaced(struct weft_xfer_run *r, uint16_t dpid)
 	for (unsigned int i = r->at; i < r->n; i++) {
 		struct weft_xfer *x = &r->x[i];
 		const bool runs = x->status == WEFT_XFER_RUNNING;
-		const bool reads = is_of(&x->from, dpid, x->kind != WEFT_XFER_WRITE && !x->writes);
+		const bool reads =
+			xfer_is_of(&x->from, dpid, x->kind != WEFT_XFER_WRITE && !x->writes);
 
-		if (x->memory_lost || (!(runs && is_of(&x->to, dpid, x->writes)) &&
-					      !(reads && (runs || !is_written_first(r, i)))))
+		if (x->memory_lost || (!(runs && xfer_is_of(&x->to, dpid, x->writes)) &&
+					      !(reads && (runs || !xfer_is_written_first(r, i)))))
 			continue;
 		x->memory_lost = true;
 		n++;

@@ -39,7 +39,6 @@ NOT_YET = {
     "lib/port",
     "lib/sys",
     "lib/topo",
-    "lib/xfer",
 }
 
 # The formatter puts the name of a function that is defined at the beginning of a line, below its type
