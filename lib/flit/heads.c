@@ -44,7 +44,7 @@ weft_heads_scalar(
 
 /* Nine flits: of each kind, of none, and not to be looked at. */
 static bool
-kernel_passes(const struct weft_kernel *row)
+heads_kernel_passes(const struct weft_kernel *row)
 {
 	const struct weft_heads_kernel *k = (const struct weft_heads_kernel *)(const void *)row;
 	static const uint8_t slot[9] = { 0x14, 0x1E, 0x04, 0x18, 0x14, 0x14, 0x1E, 0x1E, 0x1E };
@@ -69,7 +69,7 @@ const struct weft_heads_kernel *
 weft_heads_kernel_find(const char *name, uint32_t features)
 {
 	const struct weft_kernel_family family = { "heads", weft_heads_kernels,
-		sizeof(weft_heads_kernels[0]), weft_heads_n_kernels, kernel_passes };
+		sizeof(weft_heads_kernels[0]), weft_heads_n_kernels, heads_kernel_passes };
 
 	return (const struct weft_heads_kernel *)(const void *)weft_kernel_choose(
 		&family, name, features);

@@ -12,7 +12,7 @@
 
 /* The first 16 bytes of the flits at @p first and every other behind it. */
 static inline __m512i
-load_four(const uint8_t *const *flit, unsigned int first)
+heads_load_four(const uint8_t *const *flit, unsigned int first)
 {
 	const __m256i lo = _mm256_inserti128_si256(
 		_mm256_castsi128_si256(_mm_loadu_si128((const void *)flit[first])),
@@ -25,7 +25,7 @@ load_four(const uint8_t *const *flit, unsigned int first)
 }
 
 static inline __mmask8
-has_format(__m512i head, unsigned int fmt)
+heads_has_format(__m512i head, unsigned int fmt)
 {
 	const __m512i mask =
 		_mm512_set1_epi64((long long)(HEADS_MASK | UINT64_C(0xF) << HEADS_FMT_SHIFT));
@@ -36,13 +36,13 @@ has_format(__m512i head, unsigned int fmt)
 
 /* @return bit per flit: it begins with a request */
 static inline unsigned int
-one_group(const uint8_t *const *flit, unsigned int live, uint64_t *addr, uint8_t *kind)
+heads_scan_group(const uint8_t *const *flit, unsigned int live, uint64_t *addr, uint8_t *kind)
 {
-	const __m512i even = load_four(flit, 0), odd = load_four(flit, 1);
+	const __m512i even = heads_load_four(flit, 0), odd = heads_load_four(flit, 1);
 	const __m512i low = _mm512_unpacklo_epi64(even, odd); /* bytes 0..7 of flits 0, 1, 2 ... */
 	const __m512i high = _mm512_unpackhi_epi64(even, odd); /* bytes 8..15 */
-	const __mmask8 write = has_format(low, HEADS_FMT_RWD);
-	const __mmask8 is = (__mmask8)((has_format(low, HEADS_FMT_REQ) | write) & live);
+	const __mmask8 write = heads_has_format(low, HEADS_FMT_RWD);
+	const __mmask8 is = (__mmask8)((heads_has_format(low, HEADS_FMT_REQ) | write) & live);
 	/* Bytes 6..13, then the bits above the address off, then Addr[51:6] in its place. */
 	__m512i a = _mm512_or_si512(_mm512_srli_epi64(low, 8 * HEADS_ADDR_OFF),
 		_mm512_slli_epi64(high, 64 - 8 * HEADS_ADDR_OFF));
@@ -77,12 +77,12 @@ weft_heads_avx512(
 		if (__builtin_expect(left >= LANES, 1)) {
 			for (unsigned int k = 0; k < LANES; k++)
 				flit[k] = base + k * (size_t)WEFT_FLIT_LEN;
-			is = one_group(flit, is, addr, kind);
+			is = heads_scan_group(flit, is, addr, kind);
 		} else {
 			/* Lanes behind the last flit look at the first again, and do not count. */
 			for (unsigned int k = 0; k < LANES; k++)
 				flit[k] = k < left ? base + k * (size_t)WEFT_FLIT_LEN : base;
-			is = one_group(flit, is & ((1u << left) - 1), addr, kind);
+			is = heads_scan_group(flit, is & ((1u << left) - 1), addr, kind);
 		}
 		found |= (uint64_t)is << i;
 		addr += __builtin_popcount(is);

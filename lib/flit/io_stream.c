@@ -25,7 +25,7 @@ weft_io_pack_init(struct weft_io_packer *p)
 }
 
 static void
-place(struct weft_io_packer *p)
+io_place(struct weft_io_packer *p)
 {
 	const unsigned int room = WEFT_IO_OFF + WEFT_IO_LEN - p->pos, left = p->n - p->at;
 	const unsigned int len = left < room ? left : room;
@@ -44,7 +44,7 @@ weft_io_pack_begin(struct weft_io_packer *p, uint8_t *flit)
 	weft_flit_hdr_put(flit, &h);
 	p->flit = flit;
 	p->pos = WEFT_IO_OFF;
-	place(p);
+	io_place(p);
 }
 
 int
@@ -65,7 +65,7 @@ weft_io_pack_tlp(struct weft_io_packer *p, const struct weft_io_tlp *t)
 	memcpy(p->wire + at + DW, t->tlp, t->len);
 	p->at = 0;
 	p->n = (uint16_t)(at + DW + t->len);
-	place(p);
+	io_place(p);
 	return 0;
 }
 
@@ -92,7 +92,7 @@ weft_io_unpack_init(struct weft_io_unpacker *u)
 }
 
 static void
-next_tlp(struct weft_io_unpacker *u)
+io_next_tlp(struct weft_io_unpacker *u)
 {
 	u->in_tlp = u->prefixed = false;
 	u->need = 0;
@@ -103,7 +103,7 @@ next_tlp(struct weft_io_unpacker *u)
 
 /* A DW before the PTH (wire-formats.md section 6). False: malformed. */
 static bool
-take_before(struct weft_io_unpacker *u, const uint8_t *dw)
+io_take_before(struct weft_io_unpacker *u, const uint8_t *dw)
 {
 	const unsigned int low = dw[0] & LOCAL_PREFIX_MASK;
 	int pid;
@@ -129,7 +129,7 @@ take_before(struct weft_io_unpacker *u, const uint8_t *dw)
 
 /* The DW that tells the length, or the PASID prefix before it. False: malformed. */
 static bool
-take_head(struct weft_io_unpacker *u, const uint8_t *dw)
+io_take_head(struct weft_io_unpacker *u, const uint8_t *dw)
 {
 	memcpy(u->t.tlp + u->t.len, dw, DW);
 	u->t.len = (uint16_t)(u->t.len + DW);
@@ -140,7 +140,7 @@ take_head(struct weft_io_unpacker *u, const uint8_t *dw)
 }
 
 static unsigned int
-take_rest(struct weft_io_unpacker *u, const uint8_t *from, unsigned int have, weft_io_fn fn,
+io_take_rest(struct weft_io_unpacker *u, const uint8_t *from, unsigned int have, weft_io_fn fn,
 	void *arg)
 {
 	const unsigned int left = (unsigned int)u->need - u->t.len;
@@ -151,7 +151,7 @@ take_rest(struct weft_io_unpacker *u, const uint8_t *from, unsigned int have, we
 	if (u->t.len == u->need) {
 		if (fn != NULL)
 			fn(arg, &u->t);
-		next_tlp(u);
+		io_next_tlp(u);
 	}
 	return len;
 }
@@ -165,10 +165,10 @@ weft_io_unpack_flit(struct weft_io_unpacker *u, const uint8_t *flit, weft_io_fn 
 		return WEFT_DROP_IO_STREAM;
 	while (at != end) {
 		if (u->need != 0) {
-			at += take_rest(u, at, (unsigned int)(end - at), fn, arg);
+			at += io_take_rest(u, at, (unsigned int)(end - at), fn, arg);
 			continue;
 		}
-		if (!(u->in_tlp ? take_head(u, at) : take_before(u, at))) {
+		if (!(u->in_tlp ? io_take_head(u, at) : io_take_before(u, at))) {
 			u->is_broken = true;
 			return WEFT_DROP_IO_STREAM;
 		}

@@ -46,14 +46,14 @@ static const uint8_t classes[128] = {
 };
 
 static int
-class_of(uint8_t byte0)
+tlp_class(uint8_t byte0)
 {
 	return byte0 < WEFT_ARRAY_SIZE(classes) && classes[byte0] != 0 ? classes[byte0] - 1
 	                                                               : -EINVAL;
 }
 
 static size_t
-prefix_len(const uint8_t *tlp, size_t have)
+tlp_prefix_len(const uint8_t *tlp, size_t have)
 {
 	return have != 0 && tlp[0] == WEFT_IO_PASID_PREFIX ? DW : 0;
 }
@@ -61,20 +61,20 @@ prefix_len(const uint8_t *tlp, size_t have)
 int
 weft_io_class(const struct weft_io_tlp *t)
 {
-	const size_t at = prefix_len(t->tlp, t->len);
+	const size_t at = tlp_prefix_len(t->tlp, t->len);
 
-	return t->len <= at ? -EINVAL : class_of(t->tlp[at]);
+	return t->len <= at ? -EINVAL : tlp_class(t->tlp[at]);
 }
 
 size_t
 weft_io_tlp_len(const uint8_t *tlp, size_t have)
 {
-	const size_t at = prefix_len(tlp, have);
+	const size_t at = tlp_prefix_len(tlp, have);
 	const uint8_t *h = tlp + at;
 	unsigned int flags;
 	size_t len;
 
-	if (have < at + DW || class_of(h[0]) < 0)
+	if (have < at + DW || tlp_class(h[0]) < 0)
 		return 0;
 	flags = weft_get_be16(h + 2);
 	len = at + ((h[0] & FMT_4DW) != 0 ? HEADER_4DW : HEADER_3DW);

@@ -115,7 +115,7 @@ static const struct op_name op_names[] = {
 bool
 weft_msg_has_data(const struct weft_msg *m)
 {
-	return kind_has_data(m->kind);
+	return slot_kind_has_data(m->kind);
 }
 
 const char *

@@ -94,10 +94,10 @@ pack_queue_data(struct weft_packer *p, const struct weft_msg *m)
 		pack_queue_slot(p, m->data + i * WEFT_FLIT_SLOT_LEN);
 	if (m->kind == WEFT_MSG_H2D_DH || !m->trp)
 		return;
-	if (trailer_has_enables(m))
+	if (slot_trailer_has_enables(m))
 		weft_put_le64(trailer, m->byte_enables);
 	if (m->kind != WEFT_MSG_D2H_DH)
-		weft_put_le32(trailer + (trailer_has_enables(m) ? 8 : 0), m->emd);
+		weft_put_le32(trailer + (slot_trailer_has_enables(m) ? 8 : 0), m->emd);
 	pack_queue_slot(p, trailer);
 }
 
@@ -146,7 +146,7 @@ pack_slot(struct weft_packer *p, const struct weft_msg *m, unsigned int slot)
 	pack_count(p, m->kind, slot);
 	p->h_free = false;
 	p->n_join = 0;
-	if (kind_has_data(m->kind)) {
+	if (slot_kind_has_data(m->kind)) {
 		pack_queue_data(p, m);
 	} else {
 		p->join[0] = *m;

@@ -18,7 +18,7 @@ struct slot_bits {
 #define SLOT_FMT_BITS 4
 
 static uint64_t
-bits_get(const struct slot_bits *b, unsigned int lsb, unsigned int width)
+slot_bits_get(const struct slot_bits *b, unsigned int lsb, unsigned int width)
 {
 	uint64_t v;
 
@@ -32,7 +32,7 @@ bits_get(const struct slot_bits *b, unsigned int lsb, unsigned int width)
 }
 
 static void
-bits_put(struct slot_bits *b, unsigned int lsb, uint64_t v)
+slot_bits_put(struct slot_bits *b, unsigned int lsb, uint64_t v)
 {
 	if (lsb >= 64) {
 		b->hi |= v << (lsb - 64);
@@ -44,7 +44,7 @@ bits_put(struct slot_bits *b, unsigned int lsb, uint64_t v)
 }
 
 static uint64_t
-field_load(const struct weft_msg *m, const struct msg_field *f)
+slot_field_load(const struct weft_msg *m, const struct msg_field *f)
 {
 	const uint8_t *p = (const uint8_t *)m + f->off;
 	uint16_t v16;
@@ -58,7 +58,7 @@ field_load(const struct weft_msg *m, const struct msg_field *f)
 }
 
 static void
-field_store(struct weft_msg *m, const struct msg_field *f, uint64_t v)
+slot_field_store(struct weft_msg *m, const struct msg_field *f, uint64_t v)
 {
 	uint8_t *p = (uint8_t *)m + f->off;
 	uint16_t v16 = (uint16_t)v;
@@ -71,36 +71,36 @@ field_store(struct weft_msg *m, const struct msg_field *f, uint64_t v)
 }
 
 static int
-msg_encode(struct slot_bits *b, unsigned int at, const struct weft_msg *m, enum weft_form form)
+slot_encode_msg(struct slot_bits *b, unsigned int at, const struct weft_msg *m, enum weft_form form)
 {
-	bits_put(b, at, 1); /* Val */
+	slot_bits_put(b, at, 1); /* Val */
 	for (const struct msg_field *f = msg_layouts[m->kind][form].field; f->width != 0; f++) {
-		uint64_t v = field_load(m, f);
+		uint64_t v = slot_field_load(m, f);
 
 		if ((v & weft_mask64(f->shift)) != 0 || v >> f->shift > weft_mask64(f->width))
 			return -EINVAL;
-		bits_put(b, at + f->lsb, v >> f->shift);
+		slot_bits_put(b, at + f->lsb, v >> f->shift);
 	}
 	return 0;
 }
 
 /* False if the message is not valid (Val = 0). */
 static bool
-msg_decode(const struct slot_bits *b, unsigned int at, unsigned int kind, enum weft_form form,
+slot_decode_msg(const struct slot_bits *b, unsigned int at, unsigned int kind, enum weft_form form,
 	struct weft_msg *m)
 {
-	if (bits_get(b, at, 1) == 0)
+	if (slot_bits_get(b, at, 1) == 0)
 		return false;
 	memset(m, 0, offsetof(struct weft_msg, data));
 	m->kind = (uint8_t)kind;
 	for (const struct msg_field *f = msg_layouts[kind][form].field; f->width != 0; f++)
-		field_store(m, f, bits_get(b, at + f->lsb, f->width) << f->shift);
+		slot_field_store(m, f, slot_bits_get(b, at + f->lsb, f->width) << f->shift);
 	return true;
 }
 
 /* SlotFmt whose first messages are of @p kind, or -1. */
 static int
-format_of(unsigned int kind, enum weft_form form, bool is_h)
+slot_format_of(unsigned int kind, enum weft_form form, bool is_h)
 {
 	for (int fmt = 0; fmt < 16; fmt++) {
 		const struct slot_format *s = &slot_formats[form][is_h][fmt];
@@ -114,7 +114,7 @@ format_of(unsigned int kind, enum weft_form form, bool is_h)
 unsigned int
 weft_slot_capacity(enum weft_msg_kind kind, enum weft_form form, bool is_h)
 {
-	int fmt = kind < WEFT_MSG_LLCTRL ? format_of(kind, form, is_h) : -1;
+	int fmt = kind < WEFT_MSG_LLCTRL ? slot_format_of(kind, form, is_h) : -1;
 
 	return fmt < 0 ? 0 : slot_formats[form][is_h][fmt].n;
 }
@@ -129,7 +129,7 @@ weft_slot_encode(
 
 	if (n == 0 || msgs[0].kind >= WEFT_MSG_LLCTRL)
 		return -EINVAL;
-	fmt = format_of(msgs[0].kind, form, is_h);
+	fmt = slot_format_of(msgs[0].kind, form, is_h);
 	if (fmt < 0)
 		return -EINVAL;
 	if (n > slot_formats[form][is_h][fmt].n)
@@ -140,7 +140,7 @@ weft_slot_encode(
 
 		if (msgs[i].kind != msgs[0].kind)
 			return -EINVAL;
-		rc = msg_encode(&b, at, &msgs[i], form);
+		rc = slot_encode_msg(&b, at, &msgs[i], form);
 		if (rc != 0)
 			return rc;
 		at += msg_layouts[msgs[i].kind][form].bits;
@@ -179,7 +179,7 @@ weft_slot_decode(
 	for (unsigned int i = 0; i < (unsigned int)s->n + s->n2; i++) {
 		unsigned int kind = i < s->n ? s->kind : s->kind2;
 
-		if (msg_decode(&b, at, kind, form, &msgs[*n]))
+		if (slot_decode_msg(&b, at, kind, form, &msgs[*n]))
 			(*n)++;
 		at += msg_layouts[kind][form].bits;
 	}

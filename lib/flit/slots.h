@@ -46,7 +46,7 @@ enum {
 #define DATA_SLOTS (WEFT_MSG_DATA_LEN / WEFT_FLIT_SLOT_LEN)
 
 static inline bool
-kind_has_data(unsigned int kind)
+slot_kind_has_data(unsigned int kind)
 {
 	return kind == WEFT_MSG_M2S_RWD || kind == WEFT_MSG_S2M_DRS || kind == WEFT_MSG_D2H_DH ||
 	       kind == WEFT_MSG_H2D_DH;
@@ -57,7 +57,7 @@ kind_has_data(unsigned int kind)
  * part of a line (MemWrPtl, MemWrPtlTEE) has them, and so has D2H data.
  */
 static inline bool
-trailer_has_enables(const struct weft_msg *m)
+slot_trailer_has_enables(const struct weft_msg *m)
 {
 	return m->kind == WEFT_MSG_D2H_DH ||
 	       (m->kind == WEFT_MSG_M2S_RWD && (m->op == 0x2 || m->op == 0xA));

@@ -35,21 +35,21 @@ unpack_seen(struct weft_unpacker *u, unsigned int kind)
 }
 
 static void
-hand_on(weft_msg_fn fn, void *arg, const struct weft_msg *m)
+unpack_deliver(weft_msg_fn fn, void *arg, const struct weft_msg *m)
 {
 	if (fn != NULL)
 		fn(arg, m);
 }
 
 static unsigned int
-ring(const struct weft_unpacker *u, unsigned int i)
+unpack_ring(const struct weft_unpacker *u, unsigned int i)
 {
 	return (u->head + i) % WEFT_UNPACK_PENDING_MAX;
 }
 
 /* Which trailer follows the data of message @p i of the @p n from one header slot. */
 static uint8_t
-trailer_for(const struct weft_msg *msgs, unsigned int n, unsigned int i)
+unpack_trailer_for(const struct weft_msg *msgs, unsigned int n, unsigned int i)
 {
 	if (msgs[i].kind != WEFT_MSG_S2M_DRS)
 		return msgs[i].trp ? TRAILER_OWN : TRAILER_NONE;
@@ -69,12 +69,12 @@ unpack_queue(struct weft_unpacker *u, const struct weft_msg *msgs, unsigned int 
 	if (is_h && u->n_slots > WEFT_PENDING_SLOTS_H)
 		return false;
 	for (unsigned int i = 0; i < n; i++) {
-		unsigned int at = ring(u, u->n_pending);
+		unsigned int at = unpack_ring(u, u->n_pending);
 
 		/* 16 slots are of 4 messages and a part of a fifth, and one header slot adds 4. */
 		assert(u->n_pending < WEFT_UNPACK_PENDING_MAX);
 		u->pending[at] = msgs[i];
-		u->trailer[at] = trailer_for(msgs, n, i);
+		u->trailer[at] = unpack_trailer_for(msgs, n, i);
 		u->n_slots = (uint8_t)(u->n_slots + DATA_SLOTS + (u->trailer[at] != TRAILER_NONE));
 		u->n_pending++;
 	}
@@ -88,14 +88,14 @@ unpack_trailer(struct weft_unpacker *u, const uint8_t *slot)
 	unsigned int group = u->trailer[u->head], at = 0;
 
 	if (group == TRAILER_OWN) {
-		if (trailer_has_enables(m))
+		if (slot_trailer_has_enables(m))
 			m->byte_enables = weft_get_le64(slot);
 		if (m->kind != WEFT_MSG_D2H_DH)
-			m->emd = weft_get_le32(slot + (trailer_has_enables(m) ? 8 : 0));
+			m->emd = weft_get_le32(slot + (slot_trailer_has_enables(m) ? 8 : 0));
 		return;
 	}
 	for (unsigned int i = 0; i < group; i++) {
-		m = &u->pending[ring(u, i)];
+		m = &u->pending[unpack_ring(u, i)];
 		if (m->trp) {
 			m->emd = weft_get_le32(slot + at);
 			at += 4;
@@ -120,10 +120,10 @@ unpack_data(struct weft_unpacker *u, const uint8_t *slot, weft_msg_fn fn, void *
 		return;
 	m->poison |= u->late_poison & 1;
 	u->late_poison >>= 1;
-	u->head = (uint8_t)ring(u, 1);
+	u->head = (uint8_t)unpack_ring(u, 1);
 	u->n_pending--;
 	u->head_slots = 0;
-	hand_on(fn, arg, m);
+	unpack_deliver(fn, arg, m);
 }
 
 /* Offsets above 7 name nothing. */
@@ -144,12 +144,12 @@ unpack_header(struct weft_unpacker *u, const uint8_t *slot, bool is_h, weft_msg_
 
 	if (weft_slot_decode(slot, is_h, (enum weft_form)u->form, msgs, &n) != WEFT_OK)
 		return false;
-	if (n != 0 && kind_has_data(msgs[0].kind)) {
+	if (n != 0 && slot_kind_has_data(msgs[0].kind)) {
 		if (!unpack_queue(u, msgs, n, is_h))
 			return false;
 	} else {
 		for (unsigned int i = 0; i < n; i++)
-			hand_on(fn, arg, &msgs[i]);
+			unpack_deliver(fn, arg, &msgs[i]);
 	}
 	for (unsigned int i = 0; i < n; i++)
 		unpack_seen(u, msgs[i].kind);
@@ -170,7 +170,7 @@ weft_unpack_flit(struct weft_unpacker *u, const uint8_t *flit, weft_msg_fn fn, v
 		if (llctrl == WEFT_LLCTRL_POISON)
 			unpack_poison(u, flit);
 		unpack_seen(u, WEFT_MSG_LLCTRL);
-		hand_on(fn, arg, &m);
+		unpack_deliver(fn, arg, &m);
 		if (llctrl != WEFT_LLCTRL_IDE_MAC)
 			return WEFT_OK;
 		s = 1;
