@@ -78,7 +78,7 @@ static const struct record records[] = {
 };
 
 static int
-record_find(uint8_t type)
+control_find_record(uint8_t type)
 {
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(records); i++)
 		if (records[i].type == type)
@@ -87,7 +87,7 @@ record_find(uint8_t type)
 }
 
 static uint64_t
-be_get(const uint8_t *value, unsigned int len)
+control_be_get(const uint8_t *value, unsigned int len)
 {
 	uint64_t number = 0;
 
@@ -98,7 +98,7 @@ be_get(const uint8_t *value, unsigned int len)
 
 /* A number, from the wire to a field of its size or back. */
 static uint64_t
-field_get(const uint8_t *field, unsigned int len)
+control_field_get(const uint8_t *field, unsigned int len)
 {
 	uint64_t number;
 	uint32_t word;
@@ -113,7 +113,7 @@ field_get(const uint8_t *field, unsigned int len)
 }
 
 static void
-field_put(uint8_t *field, unsigned int len, uint64_t number)
+control_field_put(uint8_t *field, unsigned int len, uint64_t number)
 {
 	const uint32_t word = (uint32_t)number;
 	const uint16_t half = (uint16_t)number;
@@ -127,7 +127,7 @@ field_put(uint8_t *field, unsigned int len, uint64_t number)
 }
 
 static bool
-record_get(const struct record *r, const uint8_t *value, struct weft_control *c)
+control_get_record(const struct record *r, const uint8_t *value, struct weft_control *c)
 {
 	uint8_t *field = (uint8_t *)c + r->off;
 	uint64_t number;
@@ -136,13 +136,13 @@ record_get(const struct record *r, const uint8_t *value, struct weft_control *c)
 		memcpy(field, value, r->len);
 		return true;
 	}
-	number = be_get(value, r->len);
-	field_put(field, r->len, number);
+	number = control_be_get(value, r->len);
+	control_field_put(field, r->len, number);
 	return number >= r->least && number <= r->most;
 }
 
 static void
-record_put(const struct record *r, uint8_t *value, const struct weft_control *c)
+control_put_record(const struct record *r, uint8_t *value, const struct weft_control *c)
 {
 	const uint8_t *field = (const uint8_t *)c + r->off;
 	uint64_t number;
@@ -151,14 +151,14 @@ record_put(const struct record *r, uint8_t *value, const struct weft_control *c)
 		memcpy(value, field, r->len);
 		return;
 	}
-	number = field_get(field, r->len);
+	number = control_field_get(field, r->len);
 	assert(number >= r->least && number <= r->most);
 	for (unsigned int i = r->len; i > 0; i--, number >>= 8)
 		value[i - 1] = (uint8_t)number;
 }
 
 static bool
-is_proof_given(const struct weft_control *c)
+control_is_proof_given(const struct weft_control *c)
 {
 	uint8_t any = 0;
 
@@ -168,11 +168,11 @@ is_proof_given(const struct weft_control *c)
 }
 
 static bool
-record_is_due(uint8_t when, const struct weft_control *c)
+control_record_is_due(uint8_t when, const struct weft_control *c)
 {
 	switch (when) {
 	case WITH_IDE: return c->ide_mode != 0;
-	case IF_PROVEN: return is_proof_given(c);
+	case IF_PROVEN: return control_is_proof_given(c);
 	case IF_NUMBERED: return c->number != 0;
 	case IF_MEMORY: return c->memory != 0;
 	case IF_KNOWN: return c->known != 0;
@@ -182,18 +182,19 @@ record_is_due(uint8_t when, const struct weft_control *c)
 
 /* Rows of the records that a message has, one bit each. */
 static unsigned int
-records_of(const struct weft_control *c)
+control_records(const struct weft_control *c)
 {
 	unsigned int rows = 0;
 
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(records); i++)
-		if ((records[i].messages & 1u << c->type) && record_is_due(records[i].when, c))
+		if ((records[i].messages & 1u << c->type) &&
+			control_record_is_due(records[i].when, c))
 			rows |= 1u << i;
 	return rows;
 }
 
 static bool
-padding_is_good(const uint8_t *rec, size_t at, size_t len, uint8_t padded)
+control_padding_is_good(const uint8_t *rec, size_t at, size_t len, uint8_t padded)
 {
 	if (padded != 0)
 		return len >= (size_t)padded * WEFT_WIRE_FLIT_LEN;
@@ -213,18 +214,18 @@ weft_control_parse(const uint8_t *rec, size_t len, struct weft_control *c)
 	while (len - at >= 2 && len - at - 2 >= rec[at + 1]) {
 		const uint8_t *value = rec + at + 2;
 		const size_t value_len = rec[at + 1];
-		const int i = record_find(rec[at]);
+		const int i = control_find_record(rec[at]);
 
 		if (rec[at] == RECORD_CHECK) {
-			if (value_len == CHECK_LEN && seen == records_of(c) &&
+			if (value_len == CHECK_LEN && seen == control_records(c) &&
 				weft_crc16_t10dif(0, rec, at) == weft_get_be16(value) &&
-				padding_is_good(rec, at + 2 + value_len, len, c->padded))
+				control_padding_is_good(rec, at + 2 + value_len, len, c->padded))
 				return WEFT_OK;
 			return WEFT_DROP_BAD_CONTROL;
 		}
 		if (i >= 0) {
 			if ((seen & 1u << i) || value_len != records[i].len ||
-				!record_get(&records[i], value, c))
+				!control_get_record(&records[i], value, c))
 				return WEFT_DROP_BAD_CONTROL;
 			seen |= 1u << i;
 		}
@@ -235,9 +236,9 @@ weft_control_parse(const uint8_t *rec, size_t len, struct weft_control *c)
 
 /* All records but @p without and the check; 0 is no record. */
 static size_t
-records_put(uint8_t *rec, const struct weft_control *c, uint8_t without)
+control_put_records(uint8_t *rec, const struct weft_control *c, uint8_t without)
 {
-	const unsigned int rows = records_of(c);
+	const unsigned int rows = control_records(c);
 	size_t at = 0;
 
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(records); i++) {
@@ -245,7 +246,7 @@ records_put(uint8_t *rec, const struct weft_control *c, uint8_t without)
 			continue;
 		rec[at] = records[i].type;
 		rec[at + 1] = records[i].len;
-		record_put(&records[i], rec + at + 2, c);
+		control_put_record(&records[i], rec + at + 2, c);
 		at += 2 + (size_t)records[i].len;
 	}
 	return at;
@@ -254,14 +255,14 @@ records_put(uint8_t *rec, const struct weft_control *c, uint8_t without)
 size_t
 weft_control_image(uint8_t *rec, const struct weft_control *c)
 {
-	return records_put(rec, c, RECORD_MAC);
+	return control_put_records(rec, c, RECORD_MAC);
 }
 
 size_t
 weft_control_build(uint8_t *rec, const struct weft_control *c)
 {
 	const bool may_pad = c->type == WEFT_CONTROL_HELLO || c->type == WEFT_CONTROL_WELCOME;
-	size_t at = records_put(rec, c, 0), padded;
+	size_t at = control_put_records(rec, c, 0), padded;
 
 	rec[at] = RECORD_CHECK;
 	rec[at + 1] = CHECK_LEN;
@@ -296,7 +297,7 @@ static const struct {
 
 /* Both say so, and both can. */
 static enum weft_control_param
-compare_ide(const struct weft_control *ours, const struct weft_control *theirs)
+control_compare_ide(const struct weft_control *ours, const struct weft_control *theirs)
 {
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(ide_params); i++) {
 		const unsigned int bit = ide_params[i].bit;
@@ -325,7 +326,7 @@ weft_control_compare(const struct weft_control *ours, const struct weft_control 
 		return WEFT_PARAM_ISN_FORM;
 	if (ours->ide_mode != theirs->ide_mode)
 		return WEFT_PARAM_IDE_MODE;
-	return ours->ide_mode == 0 ? WEFT_PARAM_NONE : compare_ide(ours, theirs);
+	return ours->ide_mode == 0 ? WEFT_PARAM_NONE : control_compare_ide(ours, theirs);
 }
 
 const char *
@@ -350,7 +351,7 @@ weft_control_param_name(enum weft_control_param p)
 }
 
 static const char *
-ide_word(const struct weft_control *c, unsigned int bit)
+control_ide_word(const struct weft_control *c, unsigned int bit)
 {
 	if ((c->ide_bits & bit) != 0)
 		return (c->ide_bits & WEFT_CONTROL_IDE_CAN(bit)) != 0 ? "on"
@@ -379,8 +380,8 @@ weft_control_param_value(const struct weft_control *c, enum weft_control_param p
 	case WEFT_PARAM_FRAME_SIZE: return weft_words_name(numbers, c->max_flits);
 	case WEFT_PARAM_IDE_PCRC:
 		return (c->ide_bits & WEFT_CONTROL_IDE_NO_PCRC) != 0 ? "off" : "on";
-	case WEFT_PARAM_IDE_STOP: return ide_word(c, WEFT_CONTROL_IDE_STOP);
-	case WEFT_PARAM_IDE_POISON: return ide_word(c, WEFT_CONTROL_IDE_POISON);
+	case WEFT_PARAM_IDE_STOP: return control_ide_word(c, WEFT_CONTROL_IDE_STOP);
+	case WEFT_PARAM_IDE_POISON: return control_ide_word(c, WEFT_CONTROL_IDE_POISON);
 	case WEFT_PARAM_IDE_KEY: return "one";
 	default: return "unknown";
 	}

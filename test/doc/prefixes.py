@@ -29,7 +29,6 @@ NOT_YET = {
     "lib/base",
     "lib/code",
     "lib/eal",
-    "lib/frame",
     "lib/impair",
     "lib/link",
     "lib/mem",
