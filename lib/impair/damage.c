@@ -16,7 +16,7 @@
 #define FEC_WAYS 3
 
 static void
-flip_bit(struct weft_impair *w, uint8_t *flit, uint64_t bit)
+damage_flip_bit(struct weft_impair *w, uint8_t *flit, uint64_t bit)
 {
 	flit[bit / 8] ^= (uint8_t)(1 << bit % 8);
 	w->count[WEFT_IMPAIR_N_FLIPPED]++;
@@ -24,13 +24,13 @@ flip_bit(struct weft_impair *w, uint8_t *flit, uint64_t bit)
 
 /* Nonzero, so the symbol becomes wrong. */
 static uint8_t
-draw_error(struct weft_rand *rand)
+damage_draw_error(struct weft_rand *rand)
 {
 	return (uint8_t)(1 + weft_rand_below(rand, 255));
 }
 
 static void
-hit_symbol(struct weft_impair *w, uint8_t *flit, uint64_t at, uint8_t error)
+damage_hit_symbol(struct weft_impair *w, uint8_t *flit, uint64_t at, uint8_t error)
 {
 	flit[at] ^= error;
 	w->count[WEFT_IMPAIR_N_FLIPPED] += (unsigned int)__builtin_popcount(error);
@@ -43,7 +43,7 @@ damage_ber(struct weft_impair *w, uint8_t *flit)
 	const uint64_t first = w->flit * FLIT_BITS;
 
 	for (; e->at < first + FLIT_BITS; weft_impair_schedule(e, e->at + 1))
-		flip_bit(w, flit, e->at - first);
+		damage_flip_bit(w, flit, e->at - first);
 }
 
 static void
@@ -58,7 +58,7 @@ damage_bits(struct weft_impair *w, uint8_t *flit)
 		if (taken[bit / 64] & WEFT_BIT64(bit % 64))
 			continue;
 		taken[bit / 64] |= WEFT_BIT64(bit % 64);
-		flip_bit(w, flit, bit);
+		damage_flip_bit(w, flit, bit);
 		i++;
 	}
 }
@@ -70,7 +70,7 @@ damage_burst(struct weft_impair *w, uint8_t *flit)
 	const uint64_t start = weft_rand_below(rand, WEFT_WIRE_FLIT_LEN - w->cfg.burst + 1);
 
 	for (unsigned int i = 0; i < w->cfg.burst; i++)
-		hit_symbol(w, flit, start + i, draw_error(rand));
+		damage_hit_symbol(w, flit, start + i, damage_draw_error(rand));
 	w->count[WEFT_IMPAIR_N_SYMBOLS] += w->cfg.burst;
 }
 
@@ -83,16 +83,16 @@ damage_channel(struct weft_impair *w, uint8_t *flit)
 
 	while (last < FLIT_BITS - 1 && weft_rand_unit(rand) < WEFT_IMPAIR_CHANNEL_A)
 		last++;
-	flip_bit(w, flit, first);
+	damage_flip_bit(w, flit, first);
 	for (uint64_t bit = first + 1; bit < last; bit++)
 		if (weft_rand_u64(rand) & 1)
-			flip_bit(w, flit, bit);
+			damage_flip_bit(w, flit, bit);
 	if (last != first)
-		flip_bit(w, flit, last);
+		damage_flip_bit(w, flit, last);
 }
 
 static uint64_t
-way_symbols(uint64_t way)
+damage_way_symbols(uint64_t way)
 {
 	return (WEFT_WIRE_FLIT_LEN - way + FEC_WAYS - 1) / FEC_WAYS;
 }
@@ -111,15 +111,15 @@ damage_uncorrectable(struct weft_impair *w, uint8_t *flit)
 	do {
 		at[0] = weft_rand_below(rand, WEFT_WIRE_FLIT_LEN);
 		way = at[0] % FEC_WAYS;
-		at[1] = way + FEC_WAYS * weft_rand_below(rand, way_symbols(way));
-		error[0] = draw_error(rand);
-		error[1] = draw_error(rand);
+		at[1] = way + FEC_WAYS * weft_rand_below(rand, damage_way_symbols(way));
+		error[0] = damage_draw_error(rand);
+		error[1] = damage_draw_error(rand);
 		memcpy(copy, flit, sizeof(copy));
 		copy[at[0]] ^= error[0];
 		copy[at[1]] ^= error[1];
 	} while (at[0] == at[1] || weft_fec_decode_flit(copy, NULL) != WEFT_FEC_UNCORRECTABLE);
-	hit_symbol(w, flit, at[0], error[0]);
-	hit_symbol(w, flit, at[1], error[1]);
+	damage_hit_symbol(w, flit, at[0], error[0]);
+	damage_hit_symbol(w, flit, at[1], error[1]);
 }
 
 /* In the order of their numbers: the one that promises a result comes last. */

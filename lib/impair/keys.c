@@ -54,14 +54,14 @@ weft_impair_defaults(struct weft_impair_cfg *cfg)
 }
 
 static bool
-is_probability(double p)
+key_is_probability(double p)
 {
 	return p >= 0 && p <= 1;
 }
 
 /* A number that may be 0 only while the probability is. */
 static bool
-fits(double p, uint64_t number, uint64_t max)
+key_fits(double p, uint64_t number, uint64_t max)
 {
 	return number <= max && (number > 0 || p <= 0);
 }
@@ -73,22 +73,23 @@ weft_impair_check(const struct weft_impair_cfg *cfg, char *err, size_t len)
 		bool ok;
 		const char *what;
 	} rules[] = {
-		{ is_probability(cfg->ber), "ber must be 0 to 1" },
-		{ is_probability(cfg->bits_p), "bits_p must be 0 to 1" },
-		{ fits(cfg->bits_p, cfg->bits, WEFT_IMPAIR_BITS_MAX), "bits must be 1 to 64" },
-		{ is_probability(cfg->burst_p), "burst_p must be 0 to 1" },
-		{ fits(cfg->burst_p, cfg->burst, WEFT_IMPAIR_BURST_MAX), "burst must be 1 to 256" },
-		{ is_probability(cfg->channel), "channel must be 0 to 1" },
-		{ is_probability(cfg->uncorrectable), "uncorrectable must be 0 to 1" },
-		{ is_probability(cfg->drop), "drop must be 0 to 1" },
-		{ is_probability(cfg->dup), "dup must be 0 to 1" },
-		{ is_probability(cfg->reorder), "reorder must be 0 to 1" },
-		{ fits(cfg->reorder, cfg->reorder_ns, WEFT_IMPAIR_DELAY_MAX_NS),
+		{ key_is_probability(cfg->ber), "ber must be 0 to 1" },
+		{ key_is_probability(cfg->bits_p), "bits_p must be 0 to 1" },
+		{ key_fits(cfg->bits_p, cfg->bits, WEFT_IMPAIR_BITS_MAX), "bits must be 1 to 64" },
+		{ key_is_probability(cfg->burst_p), "burst_p must be 0 to 1" },
+		{ key_fits(cfg->burst_p, cfg->burst, WEFT_IMPAIR_BURST_MAX),
+			"burst must be 1 to 256" },
+		{ key_is_probability(cfg->channel), "channel must be 0 to 1" },
+		{ key_is_probability(cfg->uncorrectable), "uncorrectable must be 0 to 1" },
+		{ key_is_probability(cfg->drop), "drop must be 0 to 1" },
+		{ key_is_probability(cfg->dup), "dup must be 0 to 1" },
+		{ key_is_probability(cfg->reorder), "reorder must be 0 to 1" },
+		{ key_fits(cfg->reorder, cfg->reorder_ns, WEFT_IMPAIR_DELAY_MAX_NS),
 			"reorder_us must be more than 0 and at most 10000000" },
-		{ is_probability(cfg->replay), "replay must be 0 to 1" },
-		{ fits(cfg->replay, cfg->history, WEFT_IMPAIR_HISTORY_MAX),
+		{ key_is_probability(cfg->replay), "replay must be 0 to 1" },
+		{ key_fits(cfg->replay, cfg->history, WEFT_IMPAIR_HISTORY_MAX),
 			"history must be 1 to 1024" },
-		{ is_probability(cfg->delay_p), "delay_p must be 0 to 1" },
+		{ key_is_probability(cfg->delay_p), "delay_p must be 0 to 1" },
 		{ cfg->delay_ns <= WEFT_IMPAIR_DELAY_MAX_NS, "delay_us must be at most 10000000" },
 		{ cfg->jitter_ns <= WEFT_IMPAIR_DELAY_MAX_NS,
 			"jitter_us must be at most 10000000" },
@@ -105,7 +106,7 @@ weft_impair_check(const struct weft_impair_cfg *cfg, char *err, size_t len)
 
 /* Plain digits first: strtod() alone would also take blanks, signs, "inf" and "nan". */
 static bool
-read_real(const char *text, double max, double *v)
+key_read_real(const char *text, double max, double *v)
 {
 	char *end;
 
@@ -116,7 +117,7 @@ read_real(const char *text, double max, double *v)
 }
 
 static bool
-read_integer(const char *text, uint64_t max, uint64_t *v)
+key_read_integer(const char *text, uint64_t max, uint64_t *v)
 {
 	char *end;
 
@@ -129,7 +130,7 @@ read_integer(const char *text, uint64_t max, uint64_t *v)
 
 /* The value without its @P. */
 static bool
-set_field(struct weft_impair_cfg *cfg, const struct weft_impair_key *key, const char *text)
+key_set_field(struct weft_impair_cfg *cfg, const struct weft_impair_key *key, const char *text)
 {
 	char *field = (char *)cfg + key->off;
 	double real;
@@ -137,22 +138,22 @@ set_field(struct weft_impair_cfg *cfg, const struct weft_impair_key *key, const 
 
 	switch ((enum key_kind)key->kind) {
 	case KEY_SEED:
-		if (!read_integer(text, UINT64_MAX, &whole))
+		if (!key_read_integer(text, UINT64_MAX, &whole))
 			return false;
 		memcpy(field, &whole, sizeof(whole));
 		return true;
 	case KEY_PROBABILITY:
-		if (!read_real(text, 1, &real))
+		if (!key_read_real(text, 1, &real))
 			return false;
 		memcpy(field, &real, sizeof(real));
 		return true;
 	case KEY_NUMBER:
-		if (!read_integer(text, UINT32_MAX, &whole))
+		if (!key_read_integer(text, UINT32_MAX, &whole))
 			return false;
 		memcpy(field, &(unsigned int){ (unsigned int)whole }, sizeof(unsigned int));
 		return true;
 	case KEY_TIME:
-		if (!read_real(text, (double)WEFT_IMPAIR_DELAY_MAX_NS / 1000, &real))
+		if (!key_read_real(text, (double)WEFT_IMPAIR_DELAY_MAX_NS / 1000, &real))
 			return false;
 		whole = (uint64_t)llround(real * 1000);
 		memcpy(field, &whole, sizeof(whole));
@@ -163,20 +164,20 @@ set_field(struct weft_impair_cfg *cfg, const struct weft_impair_key *key, const 
 
 /* The probability that goes with the value: as said, or 1 where there was none. */
 static bool
-set_probability(struct weft_impair_cfg *cfg, const struct weft_impair_key *key, const char *text,
-	const char *value)
+key_set_probability(struct weft_impair_cfg *cfg, const struct weft_impair_key *key,
+	const char *text, const char *value)
 {
 	double *p = (double *)(void *)((char *)cfg + key->p_off);
 
 	if (text != NULL)
-		return read_real(text, 1, p);
+		return key_read_real(text, 1, p);
 	if (*p <= 0 && strtod(value, NULL) > 0)
 		*p = 1;
 	return true;
 }
 
 static bool
-set(struct weft_impair_cfg *cfg, const struct weft_impair_key *key, const char *value)
+key_set(struct weft_impair_cfg *cfg, const struct weft_impair_key *key, const char *value)
 {
 	char copy[64];
 	char *at;
@@ -187,13 +188,13 @@ set(struct weft_impair_cfg *cfg, const struct weft_impair_key *key, const char *
 	at = key->p_off != NO_P ? strchr(copy, '@') : NULL;
 	if (at != NULL)
 		*at++ = '\0';
-	if (!set_field(cfg, key, copy))
+	if (!key_set_field(cfg, key, copy))
 		return false;
-	return key->p_off == NO_P || set_probability(cfg, key, at, copy);
+	return key->p_off == NO_P || key_set_probability(cfg, key, at, copy);
 }
 
 static const struct weft_impair_key *
-find(const char *name)
+key_find(const char *name)
 {
 	for (unsigned int i = 0; i < weft_impair_n_keys; i++)
 		if (strcmp(weft_impair_keys[i].name, name) == 0)
@@ -203,7 +204,7 @@ find(const char *name)
 
 /* An error with the text at fault, of which a person gets one line. */
 __attribute__((format(printf, 3, 4))) static void
-say(char *err, size_t len, const char *format, ...)
+key_say_fault(char *err, size_t len, const char *format, ...)
 {
 	va_list args;
 
@@ -221,15 +222,15 @@ int
 weft_impair_parse(
 	struct weft_impair_cfg *cfg, const char *key, const char *value, char *err, size_t len)
 {
-	const struct weft_impair_key *k = find(key);
+	const struct weft_impair_key *k = key_find(key);
 	struct weft_impair_cfg changed = *cfg;
 
 	if (k == NULL) {
-		say(err, len, "unknown key \"%s\"", key);
+		key_say_fault(err, len, "unknown key \"%s\"", key);
 		return -ENOENT;
 	}
-	if (!set(&changed, k, value)) {
-		say(err, len, "%s: expected %s; got \"%s\"", key, k->help, value);
+	if (!key_set(&changed, k, value)) {
+		key_say_fault(err, len, "%s: expected %s; got \"%s\"", key, k->help, value);
 		return -EINVAL;
 	}
 	*cfg = changed;
@@ -243,7 +244,7 @@ weft_impair_parse_list(struct weft_impair_cfg *cfg, const char *text, char *err,
 	char copy[512], *save, *item;
 
 	if (strlen(text) >= sizeof(copy)) {
-		say(err, len, "more than %zu characters", sizeof(copy) - 1);
+		key_say_fault(err, len, "more than %zu characters", sizeof(copy) - 1);
 		return -EINVAL;
 	}
 	strcpy(copy, text);
@@ -252,7 +253,7 @@ weft_impair_parse_list(struct weft_impair_cfg *cfg, const char *text, char *err,
 		int rc;
 
 		if (value == NULL) {
-			say(err, len, "expected key=value; got \"%s\"", item);
+			key_say_fault(err, len, "expected key=value; got \"%s\"", item);
 			return -EINVAL;
 		}
 		*value++ = '\0';

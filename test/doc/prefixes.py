@@ -29,7 +29,6 @@ NOT_YET = {
     "lib/base",
     "lib/code",
     "lib/eal",
-    "lib/impair",
     "lib/link",
     "lib/mem",
     "lib/pcap",
