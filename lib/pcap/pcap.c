@@ -127,7 +127,7 @@ weft_pcap_next(struct weft_pcap *p, const uint8_t *bytes, size_t len, struct wef
 }
 
 static void
-put_u32(uint8_t *at, uint32_t v)
+pcap_put_u32(uint8_t *at, uint32_t v)
 {
 	memcpy(at, &v, sizeof(v));
 }
@@ -138,18 +138,18 @@ weft_pcap_put_file_header(uint8_t out[WEFT_PCAP_FILE_HEADER_LEN], uint16_t link,
 	static const uint16_t version[2] = { 2, 4 };
 
 	memset(out, 0, WEFT_PCAP_FILE_HEADER_LEN);
-	put_u32(out, MAGIC_NANO);
+	pcap_put_u32(out, MAGIC_NANO);
 	memcpy(out + 4, version, sizeof(version));
-	put_u32(out + 16, snaplen);
-	put_u32(out + 20, link);
+	pcap_put_u32(out + 16, snaplen);
+	pcap_put_u32(out + 20, link);
 }
 
 void
 weft_pcap_put_packet_header(
 	uint8_t out[WEFT_PCAP_PACKET_HEADER_LEN], uint64_t time_ns, uint32_t len)
 {
-	put_u32(out, (uint32_t)(time_ns / NS_PER_S));
-	put_u32(out + 4, (uint32_t)(time_ns % NS_PER_S));
-	put_u32(out + 8, len);
-	put_u32(out + 12, len);
+	pcap_put_u32(out, (uint32_t)(time_ns / NS_PER_S));
+	pcap_put_u32(out + 4, (uint32_t)(time_ns % NS_PER_S));
+	pcap_put_u32(out + 8, len);
+	pcap_put_u32(out + 12, len);
 }

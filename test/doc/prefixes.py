@@ -31,7 +31,6 @@ NOT_YET = {
     "lib/eal",
     "lib/link",
     "lib/mem",
-    "lib/pcap",
     "lib/pipeline",
     "lib/port",
     "lib/sys",
