@@ -96,7 +96,7 @@ weft_cpuset_read(const char *path, cpu_set_t *set)
  * none. A bare range cannot stand beside '@', so it is told apart.
  */
 static const char *
-lcores_read_set(const char *s, cpu_set_t *set, bool *is_range)
+cpuset_read_lcores(const char *s, cpu_set_t *set, bool *is_range)
 {
 	char list[1024];
 	bool in_brackets = *s == '(';
@@ -121,9 +121,9 @@ weft_lcores_parse(const char *map, cpu_set_t *cpus)
 		cpu_set_t set;
 		bool is_range;
 
-		map = lcores_read_set(map, &set, &is_range);
+		map = cpuset_read_lcores(map, &set, &is_range);
 		if (map != NULL && *map == '@' && !is_range) {
-			map = lcores_read_set(map + 1, &set, &is_range);
+			map = cpuset_read_lcores(map + 1, &set, &is_range);
 			if (is_range)
 				return false;
 		}

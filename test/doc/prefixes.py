@@ -33,7 +33,6 @@ NOT_YET = {
     "lib/mem",
     "lib/pipeline",
     "lib/port",
-    "lib/sys",
     "lib/topo",
 }
 
