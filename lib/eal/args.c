@@ -79,7 +79,7 @@ arg_is(const char *arg, const char *option, const char **value)
 }
 
 static void
-user_note(struct eal_user *user, enum topic topic, const char *value)
+args_user_note(struct eal_user *user, enum topic topic, const char *value)
 {
 	switch (topic) {
 	case TOPIC_MEM: user->mem = true; break;
@@ -111,7 +111,7 @@ eal_user_read(struct eal_user *user, int argc, char *const *argv)
 				continue;
 			if (value == NULL && i + 1 < argc)
 				value = argv[i + 1];
-			user_note(user, topics[t].topic, value);
+			args_user_note(user, topics[t].topic, value);
 			break;
 		}
 	}

@@ -18,7 +18,7 @@
 #define HUGE_DIR "/sys/kernel/mm/hugepages"
 
 static uint64_t
-mem_file_u64(const char *path)
+memory_file_u64(const char *path)
 {
 	uint64_t v = 0;
 	FILE *f = fopen(path, "re");
@@ -32,7 +32,7 @@ mem_file_u64(const char *path)
 }
 
 static uint64_t
-mem_huge_free_mb(void)
+memory_huge_free_mb(void)
 {
 	const struct dirent *e;
 	uint64_t kb = 0;
@@ -47,10 +47,10 @@ mem_huge_free_mb(void)
 		if (sscanf(e->d_name, "hugepages-%" SCNu64 "kB", &page_kb) != 1)
 			continue;
 		snprintf(path, sizeof(path), HUGE_DIR "/%s/free_hugepages", e->d_name);
-		is_free = mem_file_u64(path);
+		is_free = memory_file_u64(path);
 		/* Pages promised to another process still count as free until touched. */
 		snprintf(path, sizeof(path), HUGE_DIR "/%s/resv_hugepages", e->d_name);
-		reserved = mem_file_u64(path);
+		reserved = memory_file_u64(path);
 		if (is_free > reserved)
 			kb += (is_free - reserved) * page_kb;
 	}
@@ -59,7 +59,7 @@ mem_huge_free_mb(void)
 }
 
 static uint64_t
-mem_avail_mb(void)
+memory_avail_mb(void)
 {
 	char line[128];
 	uint64_t kb = 0;
@@ -77,8 +77,8 @@ mem_avail_mb(void)
 void
 eal_mem_read(struct eal_mem_facts *facts)
 {
-	facts->huge_free_mb = mem_huge_free_mb();
-	facts->avail_mb = mem_avail_mb();
+	facts->huge_free_mb = memory_huge_free_mb();
+	facts->avail_mb = memory_avail_mb();
 }
 
 int

@@ -62,7 +62,7 @@ loop_unregister(struct weft_loop *loop)
 }
 
 static unsigned int
-loops_meeting(const cpu_set_t *cpus)
+monitor_loops_meeting(const cpu_set_t *cpus)
 {
 	unsigned int n = 0;
 
@@ -80,7 +80,7 @@ loops_meeting(const cpu_set_t *cpus)
 
 /* Share of the time since the last reading that the loop's thread waited for a CPU. */
 static int
-loop_wait_permille(struct weft_loop *loop, int schedstat_fd)
+monitor_wait_permille(struct weft_loop *loop, int schedstat_fd)
 {
 	uint64_t now = monitor_now_ns(), wait = eal_run_delay_ns(schedstat_fd);
 	uint64_t span = now - loop->seen_ns, waited = wait - loop->seen_wait_ns;
@@ -92,13 +92,13 @@ loop_wait_permille(struct weft_loop *loop, int schedstat_fd)
 }
 
 static void
-loop_facts(struct weft_loop *loop, struct weft_idle_facts *facts, int wait_permille)
+monitor_facts(struct weft_loop *loop, struct weft_idle_facts *facts, int wait_permille)
 {
 	cpu_set_t cpus = rte_lcore_cpuset(loop->cfg.lcore);
 
 	*facts = (struct weft_idle_facts){
 		.wanted = loop->cfg.idle,
-		.loops_on_cpu = loops_meeting(&cpus),
+		.loops_on_cpu = monitor_loops_meeting(&cpus),
 		.cpus = (unsigned int)CPU_COUNT(&cpus),
 		.isolated = eal_cpu_isolated(&cpus),
 		.wait_permille = wait_permille,
@@ -106,7 +106,7 @@ loop_facts(struct weft_loop *loop, struct weft_idle_facts *facts, int wait_permi
 }
 
 static void
-loop_tell(const struct weft_loop *loop, const struct weft_idle_facts *facts, enum weft_idle idle,
+monitor_tell(const struct weft_loop *loop, const struct weft_idle_facts *facts, enum weft_idle idle,
 	const char *why)
 {
 	cpu_set_t cpus = rte_lcore_cpuset(loop->cfg.lcore);
@@ -132,11 +132,11 @@ monitor_look(struct weft_loop *loop)
 	/* Of a loop that started a moment ago, one unlucky wait would be a large share. */
 	if (monitor_now_ns() - loop->seen_ns < MONITOR_PERIOD_MS * 500000u)
 		return;
-	loop_facts(loop, &facts, loop_wait_permille(loop, loop->schedstat_fd));
+	monitor_facts(loop, &facts, monitor_wait_permille(loop, loop->schedstat_fd));
 	if (weft_idle_decide(&facts, &why) != WEFT_IDLE_YIELD)
 		return;
 	atomic_store_explicit(&loop->idle, WEFT_IDLE_YIELD, memory_order_relaxed);
-	loop_tell(loop, &facts, WEFT_IDLE_YIELD, why);
+	monitor_tell(loop, &facts, WEFT_IDLE_YIELD, why);
 }
 
 static void
@@ -204,7 +204,7 @@ loop_monitor_stop(void)
 }
 
 static int
-schedstat_open(void)
+monitor_open_schedstat(void)
 {
 	char path[64];
 
@@ -214,15 +214,15 @@ schedstat_open(void)
 
 /* Keep the CPU busy for a moment: someone else who wants it shows as time spent waiting. */
 static int
-loop_probe(struct weft_loop *loop, int schedstat_fd)
+monitor_probe(struct weft_loop *loop, int schedstat_fd)
 {
 	uint64_t until;
 
-	loop_wait_permille(loop, schedstat_fd);
+	monitor_wait_permille(loop, schedstat_fd);
 	until = loop->seen_ns + PROBE_NS;
 	while (monitor_now_ns() < until)
 		;
-	return loop_wait_permille(loop, schedstat_fd);
+	return monitor_wait_permille(loop, schedstat_fd);
 }
 
 void
@@ -231,16 +231,16 @@ loop_choose_idle(struct weft_loop *loop)
 	struct weft_idle_facts facts;
 	enum weft_idle idle;
 	const char *why;
-	int fd = schedstat_open();
+	int fd = monitor_open_schedstat();
 
 	pthread_mutex_lock(&lock);
-	loop_facts(loop, &facts, 0);
+	monitor_facts(loop, &facts, 0);
 	pthread_mutex_unlock(&lock);
 	if (weft_idle_decide(&facts, NULL) == WEFT_IDLE_SPIN && facts.wanted == WEFT_IDLE_AUTO)
-		facts.wait_permille = fd >= 0 ? loop_probe(loop, fd) : -1;
+		facts.wait_permille = fd >= 0 ? monitor_probe(loop, fd) : -1;
 	idle = weft_idle_decide(&facts, &why);
 	atomic_store_explicit(&loop->idle, idle, memory_order_relaxed);
-	loop_tell(loop, &facts, idle, why);
+	monitor_tell(loop, &facts, idle, why);
 	if (idle != WEFT_IDLE_SPIN || facts.wanted != WEFT_IDLE_AUTO || fd < 0) {
 		if (fd >= 0)
 			close(fd);

@@ -58,7 +58,7 @@ eal_telemetry_set_patience(unsigned int silent, unsigned int idle)
 }
 
 static uint64_t
-desk_now_ms(void)
+telemetry_now_ms(void)
 {
 	struct timespec ts;
 
@@ -67,14 +67,14 @@ desk_now_ms(void)
 }
 
 static void
-visitor_leave(struct visitor *v)
+telemetry_visitor_leave(struct visitor *v)
 {
 	close(v->fd);
 	v->fd = -1;
 }
 
 static void
-desk_accept(uint64_t now_ms)
+telemetry_accept(uint64_t now_ms)
 {
 	for (unsigned int i = 0; i < DESK_ACCEPTS; i++) {
 		struct visitor *v = &desk.visitors[0];
@@ -89,16 +89,16 @@ desk_accept(uint64_t now_ms)
 				v = other;
 		}
 		if (v->fd >= 0)
-			visitor_leave(v);
+			telemetry_visitor_leave(v);
 		*v = (struct visitor){ .fd = fd, .seen_ms = now_ms };
 		if (send(fd, desk.greeting, desk.greeting_len, MSG_NOSIGNAL) < 0)
-			visitor_leave(v);
+			telemetry_visitor_leave(v);
 	}
 }
 
 /* Ask DPDK. Bytes of the answer, or <= 0. */
 static ssize_t
-desk_ask(const char *question, size_t len)
+telemetry_ask(const char *question, size_t len)
 {
 	int fd = weft_socket_reach(desk.hidden, DESK_ANSWER_MS);
 	ssize_t n;
@@ -116,7 +116,7 @@ desk_ask(const char *question, size_t len)
 }
 
 static void
-desk_serve(struct visitor *v, uint64_t now_ms)
+telemetry_serve(struct visitor *v, uint64_t now_ms)
 {
 	char question[DESK_QUESTION];
 	ssize_t n = recv(v->fd, question, sizeof(question) - 1, 0);
@@ -124,10 +124,10 @@ desk_serve(struct visitor *v, uint64_t now_ms)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n > 0)
-		n = desk_ask(question, (size_t)n);
+		n = telemetry_ask(question, (size_t)n);
 	/* One that does not take its answer does not wait for anything. */
 	if (n <= 0 || send(v->fd, desk.answer, (size_t)n, MSG_NOSIGNAL) != n) {
-		visitor_leave(v);
+		telemetry_visitor_leave(v);
 		return;
 	}
 	v->has_asked = true;
@@ -135,7 +135,7 @@ desk_serve(struct visitor *v, uint64_t now_ms)
 }
 
 static int
-desk_collect(struct pollfd *p, uint64_t now_ms)
+telemetry_collect(struct pollfd *p, uint64_t now_ms)
 {
 	int wait_ms = -1;
 
@@ -145,7 +145,7 @@ desk_collect(struct pollfd *p, uint64_t now_ms)
 		const uint64_t patience = atomic_load(v->has_asked ? &idle_ms : &silent_ms);
 
 		if (v->fd >= 0 && now_ms - v->seen_ms >= patience)
-			visitor_leave(v);
+			telemetry_visitor_leave(v);
 		if (v->fd >= 0) {
 			const int left = (int)(patience - (now_ms - v->seen_ms));
 
@@ -157,28 +157,28 @@ desk_collect(struct pollfd *p, uint64_t now_ms)
 }
 
 static void *
-desk_main(void *arg)
+telemetry_main(void *arg)
 {
 	struct pollfd p[1 + DESK_VISITORS];
 
 	(void)arg;
 	for (;;) {
-		int wait_ms = desk_collect(p, desk_now_ms());
+		int wait_ms = telemetry_collect(p, telemetry_now_ms());
 
 		if (poll(p, 1 + DESK_VISITORS, wait_ms) <= 0)
 			continue;
 		for (unsigned int i = 0; i < DESK_VISITORS; i++)
 			if (p[1 + i].revents != 0)
-				desk_serve(&desk.visitors[i], desk_now_ms());
+				telemetry_serve(&desk.visitors[i], telemetry_now_ms());
 		if (p[0].revents != 0)
-			desk_accept(desk_now_ms());
+			telemetry_accept(telemetry_now_ms());
 	}
 	return NULL;
 }
 
 /* Listen beside DPDK's socket, and put ours over it: there is one at every moment. */
 static int
-desk_take_over(const char *path)
+telemetry_take_over(const char *path)
 {
 	char own[WEFT_SOCKET_PATH_MAX];
 	int rc;
@@ -194,7 +194,7 @@ desk_take_over(const char *path)
 		goto close_hidden;
 	}
 	desk.greeting_len = 0;
-	if (desk_ask(NULL, 0) > 0)
+	if (telemetry_ask(NULL, 0) > 0)
 		desk.greeting_len = strnlen(desk.answer, sizeof(desk.greeting) - 1);
 	memcpy(desk.greeting, desk.answer, desk.greeting_len);
 	if (desk.greeting_len != 0 && rename(own, path) == 0)
@@ -218,10 +218,10 @@ eal_telemetry_open(const char *runtime_dir)
 		desk.visitors[i].fd = -1;
 	if (snprintf(path, sizeof(path), "%s/dpdk_telemetry.v2", runtime_dir) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
-	rc = desk_take_over(path);
+	rc = telemetry_take_over(path);
 	if (rc != 0)
 		return rc;
-	rc = rte_ctrl_thread_create(&thread, "weft-telemetry", NULL, desk_main, NULL);
+	rc = rte_ctrl_thread_create(&thread, "weft-telemetry", NULL, telemetry_main, NULL);
 	if (rc != 0)
 		return rc < 0 ? rc : -rc;
 	pthread_detach(thread);

@@ -28,7 +28,6 @@ NOT_YET = {
     "drivers/net",
     "lib/base",
     "lib/code",
-    "lib/eal",
     "lib/link",
     "lib/mem",
     "lib/pipeline",
