@@ -210,7 +210,7 @@ capture_close_fd(void *arg)
 }
 
 static bool
-writer_has_room(const struct weft_capture *c, uint64_t len)
+capture_writer_has_room(const struct weft_capture *c, uint64_t len)
 {
 	return atomic_load(&c->bytes) + len + pcapng_end_len() <= c->limit;
 }
@@ -219,7 +219,7 @@ writer_has_room(const struct weft_capture *c, uint64_t len)
  * After a failed write, and beyond the limit, the rest is thrown away: neither stops the traffic.
  */
 static void
-writer_write(struct weft_capture *c, struct capture_slot **slots, unsigned int n)
+capture_writer_write(struct weft_capture *c, struct capture_slot **slots, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {
 		const struct capture_slot *s = slots[i];
@@ -227,7 +227,7 @@ writer_write(struct weft_capture *c, struct capture_slot **slots, unsigned int n
 
 		if (atomic_load(&c->error) != 0 || atomic_load(&c->is_full))
 			return;
-		if (!writer_has_room(c, len)) {
+		if (!capture_writer_has_room(c, len)) {
 			atomic_store(&c->is_full, true);
 		} else if (pcapng_packet(c->file, s->time_ns, s->direction, s->bytes, s->len,
 				   s->wire_len)) {
@@ -240,7 +240,7 @@ writer_write(struct weft_capture *c, struct capture_slot **slots, unsigned int n
 }
 
 static void
-writer_flush(struct weft_capture *c)
+capture_writer_flush(struct weft_capture *c)
 {
 	if (atomic_load(&c->error) == 0 && fflush(c->file) != 0)
 		atomic_store(&c->error, errno);
@@ -248,7 +248,7 @@ writer_flush(struct weft_capture *c)
 
 /* The last block; nobody counts any more. */
 static void
-writer_end(struct weft_capture *c)
+capture_writer_end(struct weft_capture *c)
 {
 	uint64_t frames = atomic_load(&c->frames), dropped = atomic_load(&c->dropped);
 
@@ -256,11 +256,11 @@ writer_end(struct weft_capture *c)
 						   frames + dropped - atomic_load(&c->written)))
 		atomic_store(&c->error, errno);
 	atomic_fetch_add(&c->bytes, pcapng_end_len());
-	writer_flush(c);
+	capture_writer_flush(c);
 }
 
 static void *
-writer_main(void *arg)
+capture_writer_main(void *arg)
 {
 	static const struct timespec nap = { .tv_nsec = CAPTURE_IDLE_NS };
 	struct weft_capture *c = arg;
@@ -279,7 +279,7 @@ writer_main(void *arg)
 		stop = atomic_load(&c->stop);
 		n = rte_ring_dequeue_burst(c->full, (void **)slots, WEFT_PORT_BURST_MAX, NULL);
 		if (n != 0) {
-			writer_write(c, slots, n);
+			capture_writer_write(c, slots, n);
 			capture_hand(c->empty, slots, n);
 			is_flushed = false;
 			continue;
@@ -287,11 +287,11 @@ writer_main(void *arg)
 		if (stop)
 			break;
 		if (!is_flushed)
-			writer_flush(c);
+			capture_writer_flush(c);
 		is_flushed = true;
 		nanosleep(&nap, NULL);
 	}
-	writer_end(c);
+	capture_writer_end(c);
 	return NULL;
 }
 
@@ -405,7 +405,7 @@ capture_start(struct weft_capture *c, const struct weft_port *port, const char *
 		rc = -errno;
 		goto close_file;
 	}
-	rc = -rte_ctrl_thread_create(&c->writer, "weft-capture", NULL, writer_main, c);
+	rc = -rte_ctrl_thread_create(&c->writer, "weft-capture", NULL, capture_writer_main, c);
 	if (rc == 0)
 		return 0;
 	rc = rc < 0 ? rc : -rc;

@@ -47,7 +47,8 @@ weft_port_driver_parse(const char *word, enum weft_port_driver *driver)
 
 /* What must be named for a driver; NULL for the ones that need no name. */
 static const char *
-spec_device(const struct weft_port_spec *spec, enum weft_port_driver driver, const char **key)
+ladder_spec_device(
+	const struct weft_port_spec *spec, enum weft_port_driver driver, const char **key)
 {
 	switch (driver) {
 	case WEFT_PORT_PCI: *key = "pci"; return spec->pci;
@@ -92,7 +93,7 @@ ladder_check_spec(const struct weft_port_spec *spec, char *err, size_t errlen)
 			spec->name);
 		return -EINVAL;
 	}
-	if (spec_device(spec, spec->driver, &key) == NULL) {
+	if (ladder_spec_device(spec, spec->driver, &key) == NULL) {
 		snprintf(err, errlen, "port %s: driver %s needs \"%s\"", spec->name,
 			weft_port_driver_word(spec->driver), key);
 		return -EINVAL;

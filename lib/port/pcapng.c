@@ -27,7 +27,7 @@ struct block {
 };
 
 static void
-block_put(struct block *b, const void *value, size_t len)
+pcapng_block_put(struct block *b, const void *value, size_t len)
 {
 	assert(b->len + PAD4(len) <= sizeof(b->bytes));
 	memset(b->bytes + b->len, 0, PAD4(len));
@@ -36,40 +36,41 @@ block_put(struct block *b, const void *value, size_t len)
 }
 
 static void
-block_put_u32(struct block *b, uint32_t v)
+pcapng_block_put_u32(struct block *b, uint32_t v)
 {
-	block_put(b, &v, sizeof(v));
+	pcapng_block_put(b, &v, sizeof(v));
 }
 
 static void
-block_option(struct block *b, uint16_t code, const void *value, uint16_t len)
+pcapng_block_option(struct block *b, uint16_t code, const void *value, uint16_t len)
 {
 	const uint16_t head[2] = { code, len };
 
-	block_put(b, head, sizeof(head));
-	block_put(b, value, len);
+	pcapng_block_put(b, head, sizeof(head));
+	pcapng_block_put(b, value, len);
 }
 
 /* Time goes high half first whatever the byte order. */
 static void
-block_put_time(struct block *b, uint64_t time_ns)
+pcapng_block_put_time(struct block *b, uint64_t time_ns)
 {
-	block_put_u32(b, (uint32_t)(time_ns >> 32));
-	block_put_u32(b, (uint32_t)time_ns);
+	pcapng_block_put_u32(b, (uint32_t)(time_ns >> 32));
+	pcapng_block_put_u32(b, (uint32_t)time_ns);
 }
 
 static bool
-put(FILE *f, const void *bytes, size_t len)
+pcapng_put(FILE *f, const void *bytes, size_t len)
 {
 	return fwrite(bytes, 1, len, f) == len;
 }
 
 static bool
-block_write(FILE *f, uint32_t type, const struct block *b)
+pcapng_block_write(FILE *f, uint32_t type, const struct block *b)
 {
 	const uint32_t len = 12 + b->len, head[2] = { type, len };
 
-	return put(f, head, sizeof(head)) && put(f, b->bytes, b->len) && put(f, &len, sizeof(len));
+	return pcapng_put(f, head, sizeof(head)) && pcapng_put(f, b->bytes, b->len) &&
+	       pcapng_put(f, &len, sizeof(len));
 }
 
 bool
@@ -82,18 +83,19 @@ pcapng_begin(FILE *f, const char *interface, uint32_t snaplen)
 	static const uint8_t nanoseconds = 9;
 	struct block section = { 0 }, iface = { 0 };
 
-	block_put(&section, &magic, sizeof(magic));
-	block_put(&section, version, sizeof(version));
-	block_put(&section, &length_unknown, sizeof(length_unknown));
-	block_option(&section, SHB_APPLICATION, application, sizeof(application) - 1);
-	block_option(&section, OPT_END, "", 0);
+	pcapng_block_put(&section, &magic, sizeof(magic));
+	pcapng_block_put(&section, version, sizeof(version));
+	pcapng_block_put(&section, &length_unknown, sizeof(length_unknown));
+	pcapng_block_option(&section, SHB_APPLICATION, application, sizeof(application) - 1);
+	pcapng_block_option(&section, OPT_END, "", 0);
 
-	block_put(&iface, link, sizeof(link));
-	block_put_u32(&iface, snaplen);
-	block_option(&iface, IF_NAME, interface, (uint16_t)strlen(interface));
-	block_option(&iface, IF_TSRESOL, &nanoseconds, 1);
-	block_option(&iface, OPT_END, "", 0);
-	return block_write(f, BLOCK_SECTION, &section) && block_write(f, BLOCK_INTERFACE, &iface);
+	pcapng_block_put(&iface, link, sizeof(link));
+	pcapng_block_put_u32(&iface, snaplen);
+	pcapng_block_option(&iface, IF_NAME, interface, (uint16_t)strlen(interface));
+	pcapng_block_option(&iface, IF_TSRESOL, &nanoseconds, 1);
+	pcapng_block_option(&iface, OPT_END, "", 0);
+	return pcapng_block_write(f, BLOCK_SECTION, &section) &&
+	       pcapng_block_write(f, BLOCK_INTERFACE, &iface);
 }
 
 bool
@@ -105,19 +107,19 @@ pcapng_packet(FILE *f, uint64_t time_ns, enum pcapng_direction direction, const 
 	struct block head = { 0 }, tail = { 0 };
 	uint32_t total;
 
-	block_option(&tail, EPB_FLAGS, &flags, sizeof(flags));
-	block_option(&tail, OPT_END, "", 0);
+	pcapng_block_option(&tail, EPB_FLAGS, &flags, sizeof(flags));
+	pcapng_block_option(&tail, OPT_END, "", 0);
 	total = 8 + 20 + PAD4(len) + tail.len + 4;
-	block_put_u32(&tail, total);
+	pcapng_block_put_u32(&tail, total);
 
-	block_put_u32(&head, BLOCK_PACKET);
-	block_put_u32(&head, total);
-	block_put_u32(&head, 0); /* the file's only interface */
-	block_put_time(&head, time_ns);
-	block_put_u32(&head, len);
-	block_put_u32(&head, wire_len);
-	return put(f, head.bytes, head.len) && put(f, bytes, len) &&
-	       put(f, zeros, PAD4(len) - len) && put(f, tail.bytes, tail.len);
+	pcapng_block_put_u32(&head, BLOCK_PACKET);
+	pcapng_block_put_u32(&head, total);
+	pcapng_block_put_u32(&head, 0); /* the file's only interface */
+	pcapng_block_put_time(&head, time_ns);
+	pcapng_block_put_u32(&head, len);
+	pcapng_block_put_u32(&head, wire_len);
+	return pcapng_put(f, head.bytes, head.len) && pcapng_put(f, bytes, len) &&
+	       pcapng_put(f, zeros, PAD4(len) - len) && pcapng_put(f, tail.bytes, tail.len);
 }
 
 uint64_t
@@ -146,10 +148,10 @@ pcapng_end(FILE *f, uint64_t time_ns, uint64_t seen, uint64_t dropped)
 {
 	struct block b = { 0 };
 
-	block_put_u32(&b, 0);
-	block_put_time(&b, time_ns);
-	block_option(&b, ISB_RECEIVED, &seen, sizeof(seen));
-	block_option(&b, ISB_DROPPED, &dropped, sizeof(dropped));
-	block_option(&b, OPT_END, "", 0);
-	return block_write(f, BLOCK_STATISTICS, &b);
+	pcapng_block_put_u32(&b, 0);
+	pcapng_block_put_time(&b, time_ns);
+	pcapng_block_option(&b, ISB_RECEIVED, &seen, sizeof(seen));
+	pcapng_block_option(&b, ISB_DROPPED, &dropped, sizeof(dropped));
+	pcapng_block_option(&b, OPT_END, "", 0);
+	return pcapng_block_write(f, BLOCK_STATISTICS, &b);
 }

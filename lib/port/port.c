@@ -283,7 +283,7 @@ free_port:
 }
 
 static struct rte_ring *
-pair_ring(unsigned int frames)
+port_pair_ring(unsigned int frames)
 {
 	/* One more, so that a ring of @frames holds them all. */
 	unsigned int size = rte_align32pow2(frames + 1);
@@ -304,7 +304,7 @@ pair_ring(unsigned int frames)
 }
 
 static void
-pair_free(struct port_pair *pair)
+port_pair_free(struct port_pair *pair)
 {
 	struct rte_mbuf *m;
 
@@ -319,16 +319,16 @@ pair_free(struct port_pair *pair)
 }
 
 static struct port_pair *
-pair_new(unsigned int frames)
+port_pair_new(unsigned int frames)
 {
 	struct port_pair *pair = rte_zmalloc("weft_port_pair", sizeof(*pair), 0);
 
 	if (pair == NULL)
 		return NULL;
 	for (int i = 0; i < 2; i++) {
-		pair->rings[i] = pair_ring(frames);
+		pair->rings[i] = port_pair_ring(frames);
 		if (pair->rings[i] == NULL) {
-			pair_free(pair);
+			port_pair_free(pair);
 			return NULL;
 		}
 	}
@@ -336,7 +336,7 @@ pair_new(unsigned int frames)
 }
 
 static int
-pair_check(const struct weft_port_spec *spec, char *err, size_t errlen)
+port_pair_check(const struct weft_port_spec *spec, char *err, size_t errlen)
 {
 	const char *name = spec->name != NULL ? spec->name : "";
 
@@ -359,7 +359,7 @@ pair_check(const struct weft_port_spec *spec, char *err, size_t errlen)
 
 /* Make end @side (0 or 1) of a pair and enlist it. */
 static int
-pair_open_end(struct port_pair *pair, int side, const struct weft_port_spec *spec,
+port_pair_open_end(struct port_pair *pair, int side, const struct weft_port_spec *spec,
 	const struct weft_port_spec *peer, struct weft_port **port, char *err, size_t errlen)
 {
 	struct weft_port *p;
@@ -392,21 +392,21 @@ weft_port_open_pair(const struct weft_port_spec *a, const struct weft_port_spec 
 	struct port_pair *pair;
 	int rc;
 
-	rc = pair_check(a, err, errlen);
+	rc = port_pair_check(a, err, errlen);
 	if (rc == 0)
-		rc = pair_check(b, err, errlen);
+		rc = port_pair_check(b, err, errlen);
 	if (rc != 0)
 		return rc;
-	pair = frames < RTE_RING_SZ_MASK / 2 ? pair_new(frames) : NULL;
+	pair = frames < RTE_RING_SZ_MASK / 2 ? port_pair_new(frames) : NULL;
 	if (pair == NULL) {
 		snprintf(err, errlen, "port %s: no memory for rings of %u frames",
 			a->name != NULL ? a->name : "", frames);
 		return -ENOMEM;
 	}
-	rc = pair_open_end(pair, 0, a, b, &ends[0], err, errlen);
+	rc = port_pair_open_end(pair, 0, a, b, &ends[0], err, errlen);
 	if (rc != 0)
 		goto free_pair;
-	rc = pair_open_end(pair, 1, b, a, &ends[1], err, errlen);
+	rc = port_pair_open_end(pair, 1, b, a, &ends[1], err, errlen);
 	if (rc != 0)
 		goto close_first;
 	memcpy(ports, ends, sizeof(ends));
@@ -416,7 +416,7 @@ close_first:
 	port_list_remove(ends[0]);
 	port_free(ends[0]);
 free_pair:
-	pair_free(pair);
+	port_pair_free(pair);
 	return rc;
 }
 
@@ -437,7 +437,7 @@ weft_port_close(struct weft_port *port)
 	if (pair == NULL && !port->ctl->netif.is_gone)
 		port_ethdev_close(&port->ctl->ethdev);
 	else if (pair != NULL && --pair->open_ends == 0)
-		pair_free(pair);
+		port_pair_free(pair);
 	port_free(port);
 }
 

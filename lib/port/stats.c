@@ -63,7 +63,7 @@ weft_port_stats(const struct weft_port *port, struct weft_port_stats *stats)
 
 /* Under the lock. */
 static struct weft_port *
-list_find(const char *name)
+stats_list_find(const char *name)
 {
 	struct weft_port *p = ports;
 
@@ -73,7 +73,7 @@ list_find(const char *name)
 }
 
 static int
-telemetry_ports(const char *cmd, const char *params, struct rte_tel_data *d)
+stats_telemetry_ports(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	(void)cmd;
 	(void)params;
@@ -87,7 +87,7 @@ telemetry_ports(const char *cmd, const char *params, struct rte_tel_data *d)
 
 /* Under the lock. */
 static void
-telemetry_fill(struct rte_tel_data *d, const struct weft_port *port)
+stats_telemetry_fill(struct rte_tel_data *d, const struct weft_port *port)
 {
 	struct weft_port_stats stats;
 	uint64_t values[WEFT_PORT_COUNTERS];
@@ -104,7 +104,7 @@ telemetry_fill(struct rte_tel_data *d, const struct weft_port *port)
 }
 
 static int
-telemetry_port(const char *cmd, const char *params, struct rte_tel_data *d)
+stats_telemetry_port(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	const struct weft_port *port;
 
@@ -112,9 +112,9 @@ telemetry_port(const char *cmd, const char *params, struct rte_tel_data *d)
 	if (params == NULL)
 		return -EINVAL;
 	pthread_mutex_lock(&lock);
-	port = list_find(params);
+	port = stats_list_find(params);
 	if (port != NULL)
-		telemetry_fill(d, port);
+		stats_telemetry_fill(d, port);
 	pthread_mutex_unlock(&lock);
 	return port != NULL ? 0 : -ENOENT;
 }
@@ -137,7 +137,7 @@ port_list_add(struct weft_port *port)
 	int rc = 0;
 
 	pthread_mutex_lock(&lock);
-	if (list_find(port->ctl->name) != NULL) {
+	if (stats_list_find(port->ctl->name) != NULL) {
 		rc = -EEXIST;
 	} else {
 		port->ctl->next = ports;
@@ -145,8 +145,9 @@ port_list_add(struct weft_port *port)
 	}
 	/* DPDK has no way to take a command back, so they are announced once. */
 	if (!has_commands) {
-		rte_telemetry_register_cmd("/weft/ports", telemetry_ports, "Names of open ports.");
-		rte_telemetry_register_cmd("/weft/port", telemetry_port,
+		rte_telemetry_register_cmd(
+			"/weft/ports", stats_telemetry_ports, "Names of open ports.");
+		rte_telemetry_register_cmd("/weft/port", stats_telemetry_port,
 			"Driver and counters of a port. Parameter: its name.");
 		has_commands = true;
 	}

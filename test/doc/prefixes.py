@@ -31,7 +31,6 @@ NOT_YET = {
     "lib/link",
     "lib/mem",
     "lib/pipeline",
-    "lib/port",
     "lib/topo",
 }
 
