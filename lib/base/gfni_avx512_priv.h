@@ -15,19 +15,19 @@ typedef __m512i reg;
 
 /* Each 64-bit word of bytes by the constant that its 8x8 bit matrix stands for. */
 static inline reg
-multiply(reg bytes, const uint64_t *matrices)
+gfni_multiply(reg bytes, const uint64_t *matrices)
 {
 	return _mm512_gf2p8affine_epi64_epi8(bytes, _mm512_load_si512(matrices), 0);
 }
 
 static inline reg
-add(reg a, reg b)
+gfni_add(reg a, reg b)
 {
 	return _mm512_xor_si512(a, b);
 }
 
 static inline reg
-add3(reg a, reg b, reg c)
+gfni_add3(reg a, reg b, reg c)
 {
 	return _mm512_ternarylogic_epi64(a, b, c, 0x96);
 }
@@ -38,7 +38,7 @@ add3(reg a, reg b, reg c)
  * 2 * pair + word % 2 of word 2 * (word / 2) + odd. Result: word i of all, one byte a flit.
  */
 static inline __attribute__((always_inline)) reg
-sum_bytes(const uint64_t (*byte)[4][8], const reg *sum)
+gfni_sum_bytes(const uint64_t (*byte)[4][8], const reg *sum)
 {
 	reg even[4], odd[4], r[2];
 
@@ -55,17 +55,17 @@ sum_bytes(const uint64_t (*byte)[4][8], const reg *sum)
 		const reg hi0 = _mm512_unpackhi_epi16(s[0], s[1]);
 		const reg hi1 = _mm512_unpackhi_epi16(s[2], s[3]);
 
-		r[i] = add3(multiply(_mm512_unpacklo_epi32(lo0, lo1), byte[i][0]),
-			multiply(_mm512_unpackhi_epi32(lo0, lo1), byte[i][1]),
-			multiply(_mm512_unpacklo_epi32(hi0, hi1), byte[i][2]));
-		r[i] = add(r[i], multiply(_mm512_unpackhi_epi32(hi0, hi1), byte[i][3]));
+		r[i] = gfni_add3(gfni_multiply(_mm512_unpacklo_epi32(lo0, lo1), byte[i][0]),
+			gfni_multiply(_mm512_unpackhi_epi32(lo0, lo1), byte[i][1]),
+			gfni_multiply(_mm512_unpacklo_epi32(hi0, hi1), byte[i][2]));
+		r[i] = gfni_add(r[i], gfni_multiply(_mm512_unpackhi_epi32(hi0, hi1), byte[i][3]));
 	}
-	return add(_mm512_unpacklo_epi64(r[0], r[1]), _mm512_unpackhi_epi64(r[0], r[1]));
+	return gfni_add(_mm512_unpacklo_epi64(r[0], r[1]), _mm512_unpackhi_epi64(r[0], r[1]));
 }
 
 /* From a word a symbol, a byte a flit, to a word a flit: byte 8f + k is byte 8k + f. */
 static inline reg
-by_flit(reg by_symbol)
+gfni_by_flit(reg by_symbol)
 {
 	const reg from = _mm512_set_epi64(0x3F372F271F170F07, 0x3E362E261E160E06,
 		0x3D352D251D150D05, 0x3C342C241C140C04, 0x3B332B231B130B03, 0x3A322A221A120A02,

@@ -16,13 +16,13 @@ static struct weft_kernel_failure failures[FAILURES_MAX];
 static unsigned int n_failures;
 
 static const struct weft_kernel *
-row_at(const struct weft_kernel_family *f, unsigned int i)
+kernel_row_at(const struct weft_kernel_family *f, unsigned int i)
 {
 	return (const struct weft_kernel *)(const void *)((const char *)f->rows + i * f->row_size);
 }
 
 static void
-remember(const struct weft_kernel_family *f, const struct weft_kernel *row)
+kernel_remember(const struct weft_kernel_family *f, const struct weft_kernel *row)
 {
 	const unsigned int i = __atomic_load_n(&n_failures, __ATOMIC_RELAXED);
 
@@ -40,7 +40,7 @@ const struct weft_kernel *
 weft_kernel_choose(const struct weft_kernel_family *f, const char *name, uint32_t features)
 {
 	for (unsigned int i = 0; i < f->n_rows; i++) {
-		const struct weft_kernel *row = row_at(f, i);
+		const struct weft_kernel *row = kernel_row_at(f, i);
 
 		if (name != NULL && strcmp(name, row->name) != 0)
 			continue;
@@ -48,7 +48,7 @@ weft_kernel_choose(const struct weft_kernel_family *f, const char *name, uint32_
 			continue;
 		if (f->passes(row))
 			return row;
-		remember(f, row);
+		kernel_remember(f, row);
 	}
 	return NULL;
 }

@@ -14,7 +14,7 @@
 #define GROUP WEFT_KERNEL_GROUP
 
 static unsigned int
-group_len(unsigned int n, unsigned int i)
+codec_group_len(unsigned int n, unsigned int i)
 {
 	return n - i < GROUP ? n - i : GROUP;
 }
@@ -27,7 +27,7 @@ weft_codec_check(const struct weft_codec *c, const uint8_t *const *flit, unsigne
 
 	assert(n <= WEFT_CODEC_MAX);
 	for (unsigned int i = 0; i < n; i += GROUP) {
-		const unsigned int m = group_len(n, i);
+		const unsigned int m = codec_group_len(n, i);
 
 		c->crc->group(flit + i, m, syndrome + i);
 		c->fec->group(flit + i, m, fec);
@@ -44,7 +44,7 @@ weft_codec_syndromes(const struct weft_codec *c, const uint8_t *const *flit, uns
 {
 	assert(n <= WEFT_CODEC_MAX);
 	for (unsigned int i = 0; i < n; i += GROUP)
-		c->crc->group(flit + i, group_len(n, i), syndrome + i);
+		c->crc->group(flit + i, codec_group_len(n, i), syndrome + i);
 	for (unsigned int i = 0; i < n; i++)
 		syndrome[i] ^= weft_crc_load(flit[i], order);
 }
@@ -56,7 +56,7 @@ weft_codec_fec_check(const struct weft_codec *c, const uint8_t *const *flit, uns
 
 	assert(n <= WEFT_CODEC_MAX);
 	for (unsigned int i = 0; i < n; i += GROUP) {
-		const unsigned int m = group_len(n, i);
+		const unsigned int m = codec_group_len(n, i);
 
 		c->fec->group(flit + i, m, fec);
 		not_clean |= weft_fec_compare(flit + i, m, fec) << i;
@@ -74,7 +74,7 @@ weft_codec_syndrome(const struct weft_codec *c, const uint8_t *flit, enum weft_c
 }
 
 static void
-crc_group(const struct weft_codec *c, uint8_t *const *flit, unsigned int m,
+codec_crc_group(const struct weft_codec *c, uint8_t *const *flit, unsigned int m,
 	enum weft_crc_order order, const uint64_t *implicit)
 {
 	uint64_t crc[GROUP];
@@ -85,7 +85,7 @@ crc_group(const struct weft_codec *c, uint8_t *const *flit, unsigned int m,
 }
 
 static void
-fec_group(const struct weft_codec *c, uint8_t *const *flit, unsigned int m)
+codec_fec_group(const struct weft_codec *c, uint8_t *const *flit, unsigned int m)
 {
 	uint64_t fec[GROUP];
 
@@ -102,12 +102,12 @@ weft_codec_protect(const struct weft_codec *c, uint8_t *const *flit, unsigned in
 
 	assert(n <= WEFT_CODEC_MAX);
 	for (unsigned int i = 0; i < n; i += GROUP) {
-		crc_group(c, flit + i, group_len(n, i), order, implicit + i);
+		codec_crc_group(c, flit + i, codec_group_len(n, i), order, implicit + i);
 		if (i != 0)
-			fec_group(c, flit + i - GROUP, GROUP);
+			codec_fec_group(c, flit + i - GROUP, GROUP);
 	}
 	if (n != 0)
-		fec_group(c, flit + last, n - last);
+		codec_fec_group(c, flit + last, n - last);
 }
 
 void
@@ -116,7 +116,7 @@ weft_codec_crc_protect(const struct weft_codec *c, uint8_t *const *flit, unsigne
 {
 	assert(n <= WEFT_CODEC_MAX);
 	for (unsigned int i = 0; i < n; i += GROUP)
-		crc_group(c, flit + i, group_len(n, i), order, implicit + i);
+		codec_crc_group(c, flit + i, codec_group_len(n, i), order, implicit + i);
 }
 
 void
@@ -124,5 +124,5 @@ weft_codec_fec_encode(const struct weft_codec *c, uint8_t *const *flit, unsigned
 {
 	assert(n <= WEFT_CODEC_MAX);
 	for (unsigned int i = 0; i < n; i += GROUP)
-		fec_group(c, flit + i, group_len(n, i));
+		codec_fec_group(c, flit + i, codec_group_len(n, i));
 }

@@ -36,51 +36,51 @@ struct parts {
 };
 
 static inline reg
-add(reg a, reg b)
+crc_add(reg a, reg b)
 {
 	return _mm256_xor_si256(a, b);
 }
 
 static inline reg
-low_nibbles(reg a)
+crc_low_nibbles(reg a)
 {
 	return _mm256_and_si256(a, _mm256_set1_epi8(0x0F));
 }
 
 static inline reg
-high_nibbles(reg a)
+crc_high_nibbles(reg a)
 {
-	return low_nibbles(_mm256_srli_epi16(a, 4));
+	return crc_low_nibbles(_mm256_srli_epi16(a, 4));
 }
 
 /* A table of 16 products for both halves. */
 static inline reg
-table(const uint8_t *t)
+crc_table(const uint8_t *t)
 {
 	return _mm256_broadcastsi128_si256(_mm_load_si128((const __m128i *)(const void *)t));
 }
 
 static inline reg
-multiply(reg a, const uint8_t (*t)[16])
+crc_multiply(reg a, const uint8_t (*t)[16])
 {
-	return add(_mm256_shuffle_epi8(table(t[0]), low_nibbles(a)),
-		_mm256_shuffle_epi8(table(t[1]), high_nibbles(a)));
+	return crc_add(_mm256_shuffle_epi8(crc_table(t[0]), crc_low_nibbles(a)),
+		_mm256_shuffle_epi8(crc_table(t[1]), crc_high_nibbles(a)));
 }
 
 /* Each half by its own constant. */
 static inline reg
-multiply_halves(reg a, const uint8_t (*t)[32])
+crc_multiply_halves(reg a, const uint8_t (*t)[32])
 {
 	const reg low = _mm256_load_si256((const reg *)(const void *)t[0]);
 	const reg high = _mm256_load_si256((const reg *)(const void *)t[1]);
 
-	return add(_mm256_shuffle_epi8(low, low_nibbles(a)),
-		_mm256_shuffle_epi8(high, high_nibbles(a)));
+	return crc_add(_mm256_shuffle_epi8(low, crc_low_nibbles(a)),
+		_mm256_shuffle_epi8(high, crc_high_nibbles(a)));
 }
 
 /* 16 bytes of each of two flits. */
 static inline reg
-two_at(const uint8_t *a, const uint8_t *b, size_t off)
+crc_two_at(const uint8_t *a, const uint8_t *b, size_t off)
 {
 	return _mm256_inserti128_si256(
 		_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)(a + off))),
@@ -89,7 +89,7 @@ two_at(const uint8_t *a, const uint8_t *b, size_t off)
 
 /* 8 bytes of each of two flits. */
 static inline __m128i
-two_words(const uint8_t *a, const uint8_t *b, size_t off)
+crc_two_words(const uint8_t *a, const uint8_t *b, size_t off)
 {
 	return _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)(const void *)(a + off)),
 		_mm_loadl_epi64((const __m128i *)(const void *)(b + off)));
@@ -97,26 +97,26 @@ two_words(const uint8_t *a, const uint8_t *b, size_t off)
 
 /* A part of one row of four flits, which stand in the order 0 2 1 3. */
 static inline reg
-part_of_row(const uint8_t *const *flit, size_t off)
+crc_part_of_row(const uint8_t *const *flit, size_t off)
 {
-	return _mm256_inserti128_si256(_mm256_castsi128_si256(two_words(flit[0], flit[2], off)),
-		two_words(flit[1], flit[3], off), 1);
+	return _mm256_inserti128_si256(_mm256_castsi128_si256(crc_two_words(flit[0], flit[2], off)),
+		crc_two_words(flit[1], flit[3], off), 1);
 }
 
 static inline __attribute__((always_inline)) void
-split_part(const reg r[3], unsigned int p, unsigned int k, struct parts out[CLASSES])
+crc_split_part(const reg r[3], unsigned int p, unsigned int k, struct parts out[CLASSES])
 {
-	const reg t = add(r[1], r[2]);
-	const reg u = add(r[0], multiply(t, weft_crc_avx2.cube_root));
+	const reg t = crc_add(r[1], r[2]);
+	const reg u = crc_add(r[0], crc_multiply(t, weft_crc_avx2.cube_root));
 
-	out[0].part[p][k] = add(r[0], t);
-	out[1].part[p][k] = add(u, r[1]);
-	out[2].part[p][k] = add(u, r[2]);
+	out[0].part[p][k] = crc_add(r[0], t);
+	out[1].part[p][k] = crc_add(u, r[1]);
+	out[2].part[p][k] = crc_add(u, r[2]);
 }
 
 /* Step 1 for four flits, the @p k-th of the group. */
 static inline __attribute__((always_inline)) void
-split_rows(const uint8_t *const *flit, unsigned int k, struct parts out[CLASSES])
+crc_split_rows(const uint8_t *const *flit, unsigned int k, struct parts out[CLASSES])
 {
 	const reg five = _mm256_set1_epi64x(0xFFFFFFFFFF);
 	reg even[3], odd[3];
@@ -126,33 +126,33 @@ split_rows(const uint8_t *const *flit, unsigned int k, struct parts out[CLASSES]
 	for (unsigned int p = 0; p < PARTS - 1; p += 2) {
 #pragma GCC unroll 3
 		for (unsigned int r = 0; r < 3; r++) {
-			const reg a = two_at(flit[0], flit[1], r * ROW + p * PART);
-			const reg b = two_at(flit[2], flit[3], r * ROW + p * PART);
+			const reg a = crc_two_at(flit[0], flit[1], r * ROW + p * PART);
+			const reg b = crc_two_at(flit[2], flit[3], r * ROW + p * PART);
 
 			even[r] = _mm256_unpacklo_epi64(a, b);
 			odd[r] = _mm256_unpackhi_epi64(a, b);
 		}
 		if (p == 8)
 			odd[2] = _mm256_setzero_si256();
-		split_part(even, p, k, out);
-		split_part(odd, p + 1, k, out);
+		crc_split_part(even, p, k, out);
+		crc_split_part(odd, p + 1, k, out);
 	}
 	for (unsigned int r = 0; r < 2; r++)
-		even[r] = _mm256_and_si256(part_of_row(flit, r * ROW + 10 * PART), five);
+		even[r] = _mm256_and_si256(crc_part_of_row(flit, r * ROW + 10 * PART), five);
 	even[2] = _mm256_setzero_si256();
-	split_part(even, 10, k, out);
+	crc_split_part(even, 10, k, out);
 }
 
 /* Step 3, first half: the 8 bytes of each flit to 4, of flits 0 2 4 6 1 3 5 7. */
 static inline reg
-fold_to_four(const struct crc_avx2_root *t, reg a, reg b)
+crc_fold_to_four(const struct crc_avx2_root *t, reg a, reg b)
 {
 	const reg low = _mm256_castps_si256(
 		_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0x88));
 	const reg high = _mm256_castps_si256(
 		_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0xDD));
 
-	return add(multiply(low, t->four), high);
+	return crc_add(crc_multiply(low, t->four), high);
 }
 
 /*
@@ -160,7 +160,7 @@ fold_to_four(const struct crc_avx2_root *t, reg a, reg b)
  * flits' nibbles stay in registers for all of them.
  */
 static inline __attribute__((always_inline)) void
-fold_class(const struct parts *in, unsigned int first, unsigned int n, reg *fours)
+crc_fold_class(const struct parts *in, unsigned int first, unsigned int n, reg *fours)
 {
 	reg acc[3][FOURS];
 
@@ -172,53 +172,53 @@ fold_class(const struct parts *in, unsigned int first, unsigned int n, reg *four
 #pragma GCC unroll 1
 	for (unsigned int p = 0; p < PARTS - 1; p++) {
 		const reg a = in->part[p][0], b = in->part[p][1];
-		const reg a_low = low_nibbles(a), a_high = high_nibbles(a);
-		const reg b_low = low_nibbles(b), b_high = high_nibbles(b);
+		const reg a_low = crc_low_nibbles(a), a_high = crc_high_nibbles(a);
+		const reg b_low = crc_low_nibbles(b), b_high = crc_high_nibbles(b);
 
 #pragma GCC unroll 3
 		for (unsigned int r = 0; r < n; r++) {
 			const uint8_t(*t)[16] = weft_crc_avx2.root[first + CLASSES * r].part[p];
-			const reg low = table(t[0]), high = table(t[1]);
+			const reg low = crc_table(t[0]), high = crc_table(t[1]);
 
-			acc[r][0] = add(acc[r][0], _mm256_shuffle_epi8(low, a_low));
-			acc[r][0] = add(acc[r][0], _mm256_shuffle_epi8(high, a_high));
-			acc[r][1] = add(acc[r][1], _mm256_shuffle_epi8(low, b_low));
-			acc[r][1] = add(acc[r][1], _mm256_shuffle_epi8(high, b_high));
+			acc[r][0] = crc_add(acc[r][0], _mm256_shuffle_epi8(low, a_low));
+			acc[r][0] = crc_add(acc[r][0], _mm256_shuffle_epi8(high, a_high));
+			acc[r][1] = crc_add(acc[r][1], _mm256_shuffle_epi8(low, b_low));
+			acc[r][1] = crc_add(acc[r][1], _mm256_shuffle_epi8(high, b_high));
 		}
 	}
 #pragma GCC unroll 3
 	for (unsigned int r = 0; r < n; r++) {
 		const unsigned int i = first + CLASSES * r;
 
-		fours[i] = fold_to_four(&weft_crc_avx2.root[i], acc[r][0], acc[r][1]);
+		fours[i] = crc_fold_to_four(&weft_crc_avx2.root[i], acc[r][0], acc[r][1]);
 	}
 }
 
 /* Step 3, second half, for two roots: the value of flit i at the one in 16-bit element i, at the
  * other in element 8 + i. */
 static inline reg
-values_at_two(const struct crc_avx2_pair *t, reg a, reg b)
+crc_values_at_two(const struct crc_avx2_pair *t, reg a, reg b)
 {
 	const reg x = _mm256_permute2x128_si256(a, b, 0x20); /* flits 0 2 4 6 */
 	const reg y = _mm256_permute2x128_si256(a, b, 0x31);
 	const reg low = _mm256_blend_epi16(x, _mm256_slli_epi32(y, 16), 0xAA);
 	const reg high = _mm256_blend_epi16(_mm256_srli_epi32(x, 16), y, 0xAA);
-	const reg d = add(multiply_halves(low, t->two), high);
+	const reg d = crc_add(crc_multiply_halves(low, t->two), high);
 
-	return _mm256_and_si256(
-		add(multiply_halves(d, t->one), _mm256_srli_epi16(d, 8)), _mm256_set1_epi16(0xFF));
+	return _mm256_and_si256(crc_add(crc_multiply_halves(d, t->one), _mm256_srli_epi16(d, 8)),
+		_mm256_set1_epi16(0xFF));
 }
 
 /* The values of every flit at four roots: [0] at two of them, [1] at the others. */
 static inline void
-store_values(reg a, reg b, uint16_t out[2][CRC_GROUP])
+crc_store_values(reg a, reg b, uint16_t out[2][CRC_GROUP])
 {
-	_mm256_storeu_si256((reg *)(void *)out, add(a, _mm256_slli_epi16(b, 8)));
+	_mm256_storeu_si256((reg *)(void *)out, crc_add(a, _mm256_slli_epi16(b, 8)));
 }
 
 /* Step 4. What the values in @p two add, the low byte at root number @p i, the high one at @p j. */
 static inline uint64_t
-remainder_of(unsigned int two, unsigned int i, unsigned int j)
+crc_remainder(unsigned int two, unsigned int i, unsigned int j)
 {
 	return weft_crc_avx2_remainder[i][two & 0xFF] ^ weft_crc_avx2_remainder[j][two >> 8];
 }
@@ -238,19 +238,19 @@ weft_crc_group_avx2(const uint8_t *const *flit, unsigned int n, uint64_t *crc)
 			p[k] = flit[k < n ? k : 0];
 		flit = p;
 	}
-	split_rows(flit, 0, parts);
-	split_rows(flit + 4, 1, parts);
+	crc_split_rows(flit, 0, parts);
+	crc_split_rows(flit + 4, 1, parts);
 	/* Root number i is alpha^(i+1), of class (i+1) mod 3. */
-	fold_class(&parts[1], 0, 3, fours);
-	fold_class(&parts[2], 1, 3, fours);
-	store_values(values_at_two(&weft_crc_avx2.pair[0], fours[0], fours[3]),
-		values_at_two(&weft_crc_avx2.pair[1], fours[1], fours[4]), early);
-	fold_class(&parts[0], 2, 2, fours);
+	crc_fold_class(&parts[1], 0, 3, fours);
+	crc_fold_class(&parts[2], 1, 3, fours);
+	crc_store_values(crc_values_at_two(&weft_crc_avx2.pair[0], fours[0], fours[3]),
+		crc_values_at_two(&weft_crc_avx2.pair[1], fours[1], fours[4]), early);
+	crc_fold_class(&parts[0], 2, 2, fours);
 	/* Half of step 4 here, so that it does not wait for the last class. */
 	for (unsigned int k = 0; k < CRC_GROUP; k++)
-		sum[k] = remainder_of(early[0][k], 0, 1) ^ remainder_of(early[1][k], 3, 4);
-	store_values(values_at_two(&weft_crc_avx2.pair[2], fours[2], fours[5]),
-		values_at_two(&weft_crc_avx2.pair[3], fours[6], fours[7]), late);
+		sum[k] = crc_remainder(early[0][k], 0, 1) ^ crc_remainder(early[1][k], 3, 4);
+	crc_store_values(crc_values_at_two(&weft_crc_avx2.pair[2], fours[2], fours[5]),
+		crc_values_at_two(&weft_crc_avx2.pair[3], fours[6], fours[7]), late);
 	for (unsigned int k = 0; k < n; k++)
-		crc[k] = sum[k] ^ remainder_of(late[0][k], 2, 6) ^ remainder_of(late[1][k], 5, 7);
+		crc[k] = sum[k] ^ crc_remainder(late[0][k], 2, 6) ^ crc_remainder(late[1][k], 5, 7);
 }

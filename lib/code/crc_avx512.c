@@ -12,7 +12,7 @@
 #include "weft_base.h"
 
 static inline reg
-word_at(const uint8_t *p)
+crc_word_at(const uint8_t *p)
 {
 	return _mm512_set1_epi64((long long)weft_get_le64(p));
 }
@@ -22,8 +22,8 @@ word_at(const uint8_t *p)
  * not of the flit.
  */
 static inline __attribute__((always_inline)) void
-sum_words(const uint64_t (*word)[8], const uint8_t *const *flit, unsigned int off, unsigned int len,
-	reg *sum)
+crc_sum_words(const uint64_t (*word)[8], const uint8_t *const *flit, unsigned int off,
+	unsigned int len, reg *sum)
 {
 	const unsigned int n = len / 8 & ~1u, rest = len - n * 8;
 
@@ -34,43 +34,47 @@ sum_words(const uint64_t (*word)[8], const uint8_t *const *flit, unsigned int of
 	for (unsigned int w = 0; w < n; w += 2)
 #pragma GCC unroll 8
 		for (unsigned int k = 0; k < CRC_GROUP; k++)
-			sum[k] = add3(sum[k], multiply(word_at(flit[k] + off + 8 * w), word[w]),
-				multiply(word_at(flit[k] + off + 8 * w + 8), word[w + 1]));
+			sum[k] = gfni_add3(sum[k],
+				gfni_multiply(crc_word_at(flit[k] + off + 8 * w), word[w]),
+				gfni_multiply(crc_word_at(flit[k] + off + 8 * w + 8), word[w + 1]));
 #pragma GCC unroll 8
 	for (unsigned int k = 0; k < CRC_GROUP; k++) {
 		const uint8_t *p = flit[k] + off + 8 * n;
 		reg last;
 
 		if (rest >= 8) {
-			sum[k] = add(sum[k], multiply(word_at(p), word[n]));
+			sum[k] = gfni_add(sum[k], gfni_multiply(crc_word_at(p), word[n]));
 			p += 8;
 		}
 		last = _mm512_set1_epi64((long long)(weft_get_le64(p) & weft_mask64(rest % 8 * 8)));
-		sum[k] = add(sum[k], multiply(last, word[n + (rest >= 8)]));
+		sum[k] = gfni_add(sum[k], gfni_multiply(last, word[n + (rest >= 8)]));
 	}
 }
 
 static inline reg
-one_root(const struct crc_gfni *m, reg values, unsigned int j)
+crc_one_root(const struct crc_gfni *m, reg values, unsigned int j)
 {
-	return multiply(
+	return gfni_multiply(
 		_mm512_permutexvar_epi64(_mm512_set1_epi64((long long)j), values), m->symbol[j]);
 }
 
-/* Step 3, from the values at the roots (step 2 is sum_bytes()). Result: a remainder a flit. */
+/* Step 3, from the values at the roots (step 2 is gfni_sum_bytes()). Result: a remainder a flit. */
 static inline __attribute__((always_inline)) reg
-symbols(const struct crc_gfni *m, reg values)
+crc_symbols(const struct crc_gfni *m, reg values)
 {
-	const reg a = add3(one_root(m, values, 0), one_root(m, values, 1), one_root(m, values, 2));
-	const reg b = add3(one_root(m, values, 3), one_root(m, values, 4), one_root(m, values, 5));
+	const reg a = gfni_add3(
+		crc_one_root(m, values, 0), crc_one_root(m, values, 1), crc_one_root(m, values, 2));
+	const reg b = gfni_add3(
+		crc_one_root(m, values, 3), crc_one_root(m, values, 4), crc_one_root(m, values, 5));
 
-	return by_flit(add3(a, b, add(one_root(m, values, 6), one_root(m, values, 7))));
+	return gfni_by_flit(
+		gfni_add3(a, b, gfni_add(crc_one_root(m, values, 6), crc_one_root(m, values, 7))));
 }
 
 /* Remainders of @p n flits' bytes from @p off on. */
 static inline __attribute__((always_inline)) void
-remainders(const struct crc_gfni *m, const uint8_t *const *flit, unsigned int n, unsigned int off,
-	unsigned int len, uint64_t *crc)
+crc_remainders(const struct crc_gfni *m, const uint8_t *const *flit, unsigned int n,
+	unsigned int off, unsigned int len, uint64_t *crc)
 {
 	const uint8_t *p[CRC_GROUP];
 	reg sum[CRC_GROUP];
@@ -78,20 +82,20 @@ remainders(const struct crc_gfni *m, const uint8_t *const *flit, unsigned int n,
 	/* Lanes without a flit repeat the first: that costs no branch, and no other memory is read. */
 	for (unsigned int k = 0; k < CRC_GROUP; k++)
 		p[k] = flit[k < n ? k : 0];
-	sum_words(m->word, p, off, len, sum);
+	crc_sum_words(m->word, p, off, len, sum);
 	_mm512_mask_storeu_epi64(
-		crc, (__mmask8)weft_mask64(n), symbols(m, sum_bytes(m->byte, sum)));
+		crc, (__mmask8)weft_mask64(n), crc_symbols(m, gfni_sum_bytes(m->byte, sum)));
 }
 
 void
 weft_crc_group_avx512(const uint8_t *const *flit, unsigned int n, uint64_t *crc)
 {
-	remainders(&weft_crc_gfni, flit, n, 0, WEFT_CRC_COVERED, crc);
+	crc_remainders(&weft_crc_gfni, flit, n, 0, WEFT_CRC_COVERED, crc);
 }
 
 void
 weft_crc6_group_avx512(const uint8_t *const *flit, unsigned int n, uint64_t *even, uint64_t *odd)
 {
-	remainders(&weft_crc6_gfni, flit, n, 0, WEFT_CRC6_EVEN_COVERED, even);
-	remainders(&weft_crc6_gfni, flit, n, WEFT_CRC6_ODD_OFF, WEFT_CRC6_ODD_COVERED, odd);
+	crc_remainders(&weft_crc6_gfni, flit, n, 0, WEFT_CRC6_EVEN_COVERED, even);
+	crc_remainders(&weft_crc6_gfni, flit, n, WEFT_CRC6_ODD_OFF, WEFT_CRC6_ODD_COVERED, odd);
 }

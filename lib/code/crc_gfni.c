@@ -19,23 +19,23 @@
 typedef __m256i reg;
 
 static inline reg
-multiply(reg bytes, const uint64_t *matrices)
+crc_multiply(reg bytes, const uint64_t *matrices)
 {
 	return _mm256_gf2p8affine_epi64_epi8(
 		bytes, _mm256_load_si256((const reg *)(const void *)matrices), 0);
 }
 
 static inline reg
-word_at(const uint8_t *p)
+crc_word_at(const uint8_t *p)
 {
 	return _mm256_set1_epi64x((long long)weft_get_le64(p));
 }
 
 static inline void
-add_word(reg sum[2], reg word, const uint64_t *matrices)
+crc_add_word(reg sum[2], reg word, const uint64_t *matrices)
 {
-	sum[0] = _mm256_xor_si256(sum[0], multiply(word, matrices));
-	sum[1] = _mm256_xor_si256(sum[1], multiply(word, matrices + 4));
+	sum[0] = _mm256_xor_si256(sum[0], crc_multiply(word, matrices));
+	sum[1] = _mm256_xor_si256(sum[1], crc_multiply(word, matrices + 4));
 }
 
 /*
@@ -43,8 +43,8 @@ add_word(reg sum[2], reg word, const uint64_t *matrices)
  * of the message, not of the flit.
  */
 static inline __attribute__((always_inline)) void
-sum_words(const uint64_t (*word)[8], const uint8_t *const *flit, unsigned int off, unsigned int len,
-	reg sum[HALF_FLITS][2])
+crc_sum_words(const uint64_t (*word)[8], const uint8_t *const *flit, unsigned int off,
+	unsigned int len, reg sum[HALF_FLITS][2])
 {
 	const unsigned int n = len / 8;
 	const uint64_t rest = weft_mask64(len % 8 * 8);
@@ -56,10 +56,10 @@ sum_words(const uint64_t (*word)[8], const uint8_t *const *flit, unsigned int of
 	for (unsigned int w = 0; w < n; w++)
 #pragma GCC unroll 4
 		for (unsigned int k = 0; k < HALF_FLITS; k++)
-			add_word(sum[k], word_at(flit[k] + off + 8 * w), word[w]);
+			crc_add_word(sum[k], crc_word_at(flit[k] + off + 8 * w), word[w]);
 #pragma GCC unroll 4
 	for (unsigned int k = 0; k < HALF_FLITS; k++)
-		add_word(sum[k],
+		crc_add_word(sum[k],
 			_mm256_set1_epi64x(
 				(long long)(weft_get_le64(flit[k] + off + 8 * n) & rest)),
 			word[n]);
@@ -70,7 +70,7 @@ sum_words(const uint64_t (*word)[8], const uint8_t *const *flit, unsigned int of
  * weigh, add. Result: one root a word, one byte a flit.
  */
 static inline __attribute__((always_inline)) reg
-sum_bytes(const struct crc_gfni *m, reg sum[CRC_GROUP][2], unsigned int half)
+crc_sum_bytes(const struct crc_gfni *m, reg sum[CRC_GROUP][2], unsigned int half)
 {
 	reg even[4], odd[4], r[2];
 
@@ -90,10 +90,12 @@ sum_bytes(const struct crc_gfni *m, reg sum[CRC_GROUP][2], unsigned int half)
 		const unsigned int at = 4 * half;
 
 		r[i] = _mm256_xor_si256(
-			_mm256_xor_si256(multiply(_mm256_unpacklo_epi32(lo0, lo1), byte[0] + at),
-				multiply(_mm256_unpackhi_epi32(lo0, lo1), byte[1] + at)),
-			_mm256_xor_si256(multiply(_mm256_unpacklo_epi32(hi0, hi1), byte[2] + at),
-				multiply(_mm256_unpackhi_epi32(hi0, hi1), byte[3] + at)));
+			_mm256_xor_si256(
+				crc_multiply(_mm256_unpacklo_epi32(lo0, lo1), byte[0] + at),
+				crc_multiply(_mm256_unpackhi_epi32(lo0, lo1), byte[1] + at)),
+			_mm256_xor_si256(
+				crc_multiply(_mm256_unpacklo_epi32(hi0, hi1), byte[2] + at),
+				crc_multiply(_mm256_unpackhi_epi32(hi0, hi1), byte[3] + at)));
 	}
 	return _mm256_xor_si256(
 		_mm256_unpacklo_epi64(r[0], r[1]), _mm256_unpackhi_epi64(r[0], r[1]));
@@ -101,7 +103,7 @@ sum_bytes(const struct crc_gfni *m, reg sum[CRC_GROUP][2], unsigned int half)
 
 /* Four symbols of step 3, from the values at all roots: one symbol a word, one byte a flit. */
 static inline __attribute__((always_inline)) reg
-symbols(const struct crc_gfni *m, const reg values[2], unsigned int half)
+crc_symbols(const struct crc_gfni *m, const reg values[2], unsigned int half)
 {
 	reg sum = _mm256_setzero_si256();
 
@@ -111,14 +113,14 @@ symbols(const struct crc_gfni *m, const reg values[2], unsigned int half)
 		const unsigned int at = 4 * half;
 
 		sum = _mm256_xor_si256(sum,
-			_mm256_xor_si256(
-				multiply(_mm256_permute4x64_epi64(values[h], 0x00), symbol[0] + at),
-				multiply(_mm256_permute4x64_epi64(values[h], 0x55),
+			_mm256_xor_si256(crc_multiply(_mm256_permute4x64_epi64(values[h], 0x00),
+						 symbol[0] + at),
+				crc_multiply(_mm256_permute4x64_epi64(values[h], 0x55),
 					symbol[1] + at)));
 		sum = _mm256_xor_si256(sum,
-			_mm256_xor_si256(
-				multiply(_mm256_permute4x64_epi64(values[h], 0xAA), symbol[2] + at),
-				multiply(_mm256_permute4x64_epi64(values[h], 0xFF),
+			_mm256_xor_si256(crc_multiply(_mm256_permute4x64_epi64(values[h], 0xAA),
+						 symbol[2] + at),
+				crc_multiply(_mm256_permute4x64_epi64(values[h], 0xFF),
 					symbol[3] + at)));
 	}
 	return sum;
@@ -126,7 +128,7 @@ symbols(const struct crc_gfni *m, const reg values[2], unsigned int half)
 
 /* From a register a symbol half to a 64-bit remainder a flit. */
 static inline void
-store_by_flit(const reg half[2], uint64_t *crc)
+crc_store_by_flit(const reg half[2], uint64_t *crc)
 {
 	const reg pairs = _mm256_broadcastsi128_si256(
 		_mm_set_epi8(15, 7, 14, 6, 13, 5, 12, 4, 11, 3, 10, 2, 9, 1, 8, 0));
@@ -146,8 +148,8 @@ store_by_flit(const reg half[2], uint64_t *crc)
 
 /* Remainders of @p n flits' bytes from @p off on. */
 static inline __attribute__((always_inline)) void
-remainders(const struct crc_gfni *m, const uint8_t *const *flit, unsigned int n, unsigned int off,
-	unsigned int len, uint64_t *crc)
+crc_remainders(const struct crc_gfni *m, const uint8_t *const *flit, unsigned int n,
+	unsigned int off, unsigned int len, uint64_t *crc)
 {
 	const uint8_t *p[CRC_GROUP];
 	uint64_t all[CRC_GROUP];
@@ -156,25 +158,25 @@ remainders(const struct crc_gfni *m, const uint8_t *const *flit, unsigned int n,
 	/* Lanes without a flit repeat the first: that costs no branch, and no other memory is read. */
 	for (unsigned int k = 0; k < CRC_GROUP; k++)
 		p[k] = flit[k < n ? k : 0];
-	sum_words(m->word, p, off, len, sum);
-	sum_words(m->word, p + HALF_FLITS, off, len, sum + HALF_FLITS);
-	values[0] = sum_bytes(m, sum, 0);
-	values[1] = sum_bytes(m, sum, 1);
-	result[0] = symbols(m, values, 0);
-	result[1] = symbols(m, values, 1);
-	store_by_flit(result, all);
+	crc_sum_words(m->word, p, off, len, sum);
+	crc_sum_words(m->word, p + HALF_FLITS, off, len, sum + HALF_FLITS);
+	values[0] = crc_sum_bytes(m, sum, 0);
+	values[1] = crc_sum_bytes(m, sum, 1);
+	result[0] = crc_symbols(m, values, 0);
+	result[1] = crc_symbols(m, values, 1);
+	crc_store_by_flit(result, all);
 	memcpy(crc, all, n * sizeof(all[0]));
 }
 
 void
 weft_crc_group_gfni(const uint8_t *const *flit, unsigned int n, uint64_t *crc)
 {
-	remainders(&weft_crc_gfni, flit, n, 0, WEFT_CRC_COVERED, crc);
+	crc_remainders(&weft_crc_gfni, flit, n, 0, WEFT_CRC_COVERED, crc);
 }
 
 void
 weft_crc6_group_gfni(const uint8_t *const *flit, unsigned int n, uint64_t *even, uint64_t *odd)
 {
-	remainders(&weft_crc6_gfni, flit, n, 0, WEFT_CRC6_EVEN_COVERED, even);
-	remainders(&weft_crc6_gfni, flit, n, WEFT_CRC6_ODD_OFF, WEFT_CRC6_ODD_COVERED, odd);
+	crc_remainders(&weft_crc6_gfni, flit, n, 0, WEFT_CRC6_EVEN_COVERED, even);
+	crc_remainders(&weft_crc6_gfni, flit, n, WEFT_CRC6_ODD_OFF, WEFT_CRC6_ODD_COVERED, odd);
 }

@@ -7,35 +7,35 @@
 
 /* A table of 16 products for both halves. */
 static inline reg
-table(const uint8_t *t)
+fec_table(const uint8_t *t)
 {
 	return _mm256_broadcastsi128_si256(_mm_load_si128((const __m128i *)(const void *)t));
 }
 
 static inline reg
-multiply(reg a, const uint8_t (*t)[16])
+fec_multiply(reg a, const uint8_t (*t)[16])
 {
 	const reg nibble = _mm256_set1_epi8(0x0F);
 
-	return add(_mm256_shuffle_epi8(table(t[0]), _mm256_and_si256(a, nibble)),
+	return fec_add(_mm256_shuffle_epi8(fec_table(t[0]), _mm256_and_si256(a, nibble)),
 		_mm256_shuffle_epi8(
-			table(t[1]), _mm256_and_si256(_mm256_srli_epi16(a, 4), nibble)));
+			fec_table(t[1]), _mm256_and_si256(_mm256_srli_epi16(a, 4), nibble)));
 }
 
 static inline reg
-times_y(reg a)
+fec_times_y(reg a)
 {
-	return multiply(a, weft_fec_avx2.y);
+	return fec_multiply(a, weft_fec_avx2.y);
 }
 
 static inline reg
-times_y2(reg a)
+fec_times_y2(reg a)
 {
-	return multiply(a, weft_fec_avx2.y2);
+	return fec_multiply(a, weft_fec_avx2.y2);
 }
 
 void
 weft_fec_group_avx2(const uint8_t *const *flit, unsigned int n, uint64_t *fec)
 {
-	fec_group(flit, n, fec, times_y, times_y2);
+	fec_group(flit, n, fec, fec_times_y, fec_times_y2);
 }

@@ -33,7 +33,7 @@ typedef __m256i reg;
 typedef reg (*times_fn)(reg a);
 
 static inline reg
-add(reg a, reg b)
+fec_add(reg a, reg b)
 {
 	return _mm256_xor_si256(a, b);
 }
@@ -48,17 +48,18 @@ row_at(const uint8_t *const *flit, size_t off)
 }
 
 static inline reg
-times_alpha(reg a)
+fec_times_alpha(reg a)
 {
 	/* A byte with its top bit set is negative. */
 	const reg leaving = _mm256_cmpgt_epi8(_mm256_setzero_si256(), a);
 
-	return add(_mm256_add_epi8(a, a), _mm256_and_si256(leaving, _mm256_set1_epi8(0x1D)));
+	return fec_add(_mm256_add_epi8(a, a), _mm256_and_si256(leaving, _mm256_set1_epi8(0x1D)));
 }
 
 /* What is left of a pair of flits: bytes 3i+g of each half for group g, i = 0..4. */
 static inline __attribute__((always_inline)) void
-sum_rows(const uint8_t *const *flit, reg *check, reg *parity, times_fn times_y, times_fn times_y2)
+fec_sum_rows(
+	const uint8_t *const *flit, reg *check, reg *parity, times_fn times_y, times_fn times_y2)
 {
 	const reg ten = _mm256_broadcastsi128_si256(
 		_mm_set_epi8(0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1));
@@ -71,27 +72,27 @@ sum_rows(const uint8_t *const *flit, reg *check, reg *parity, times_fn times_y, 
 	row[ROWS - 1] = _mm256_and_si256(row[ROWS - 1], ten);
 #pragma GCC unroll 8
 	for (unsigned int r = 0; r < FOLDED; r++) {
-		row[r + 5] = add(row[r + 5], row[r]);
-		row[r + 7] = add(row[r + 7], row[r]);
-		row[r + 9] = add(row[r + 9], row[r]);
+		row[r + 5] = fec_add(row[r + 5], row[r]);
+		row[r + 7] = fec_add(row[r + 7], row[r]);
+		row[r + 9] = fec_add(row[r + 9], row[r]);
 	}
 	/* Horner's rule waits for itself: two sums that go in steps of y^2. */
 	even = row[FOLDED];
 	odd = row[FOLDED + 1];
-	*parity = add(even, odd);
+	*parity = fec_add(even, odd);
 #pragma GCC unroll 7
 	for (unsigned int r = FOLDED + 2; r < ROWS; r++) {
 		reg *sum = r % 2 == 0 ? &even : &odd;
 
-		*sum = add(times_y2(*sum), row[r]);
-		*parity = add(*parity, row[r]);
+		*sum = fec_add(times_y2(*sum), row[r]);
+		*parity = fec_add(*parity, row[r]);
 	}
-	*check = add(even, times_y(odd));
+	*check = fec_add(even, times_y(odd));
 }
 
 /* Bytes 0..11 by threes into the 32-bit elements. */
 static inline reg
-spread(reg a)
+fec_spread(reg a)
 {
 	return _mm256_shuffle_epi8(a, _mm256_broadcastsi128_si256(_mm_set_epi8(-1, 11, 10, 9, -1, 8,
 					      7, 6, -1, 5, 4, 3, -1, 2, 1, 0)));
@@ -102,10 +103,10 @@ spread(reg a)
  * their top bytes. The elements stand for flits 0 2 4 6 1 3 5 7.
  */
 static inline void
-transpose(const reg *sum, reg out[5])
+fec_transpose(const reg *sum, reg out[5])
 {
-	const reg s0 = spread(sum[0]), s1 = spread(sum[1]);
-	const reg s2 = spread(sum[2]), s3 = spread(sum[3]);
+	const reg s0 = fec_spread(sum[0]), s1 = fec_spread(sum[1]);
+	const reg s2 = fec_spread(sum[2]), s3 = fec_spread(sum[3]);
 	const reg a = _mm256_unpacklo_epi32(s0, s1), b = _mm256_unpacklo_epi32(s2, s3);
 	const reg c = _mm256_unpackhi_epi32(s0, s1), d = _mm256_unpackhi_epi32(s2, s3);
 
@@ -118,24 +119,25 @@ transpose(const reg *sum, reg out[5])
 }
 
 static inline reg
-finish_check(const reg *sum)
+fec_finish_check(const reg *sum)
 {
 	reg column[5], all;
 
-	transpose(sum, column);
+	fec_transpose(sum, column);
 	all = column[0];
 	for (unsigned int i = 1; i < 5; i++)
-		all = add(times_alpha(all), column[i]);
+		all = fec_add(fec_times_alpha(all), column[i]);
 	return all;
 }
 
 static inline reg
-finish_parity(const reg *sum)
+fec_finish_parity(const reg *sum)
 {
 	reg column[5];
 
-	transpose(sum, column);
-	return add(add(add(column[0], column[1]), add(column[2], column[3])), column[4]);
+	fec_transpose(sum, column);
+	return fec_add(
+		fec_add(fec_add(column[0], column[1]), fec_add(column[2], column[3])), column[4]);
 }
 
 static inline __attribute__((always_inline)) void
@@ -158,9 +160,9 @@ fec_group(const uint8_t *const *flit, unsigned int n, uint64_t *fec, times_fn ti
 	}
 #pragma GCC unroll 4
 	for (unsigned int k = 0; k < PAIRS; k++)
-		sum_rows(flit + 2 * k, &checks[k], &parities[k], times_y, times_y2);
-	check = finish_check(checks);
-	parity = finish_parity(parities);
+		fec_sum_rows(flit + 2 * k, &checks[k], &parities[k], times_y, times_y2);
+	check = fec_finish_check(checks);
+	parity = fec_finish_parity(parities);
 	low = _mm256_shuffle_epi8(_mm256_unpacklo_epi32(check, parity), place); /* 0 2 1 3 */
 	high = _mm256_shuffle_epi8(_mm256_unpackhi_epi32(check, parity), place); /* 4 6 5 7 */
 	_mm256_storeu_si256((reg *)(void *)all, _mm256_permute4x64_epi64(low, 0xD8));
