@@ -28,7 +28,7 @@
 #define POOL_FRAMES 4095
 #define SECOND_NS UINT64_C(1000000000)
 #define AFTER_MAX_NS 4e18 /* a century: no trace is slower */
-#define LAYOUT "deframe,fec_check,crc_check,ide_open,route"
+#define LAYOUT WEFT_LAYOUT_RX_IDE
 
 struct options {
 	const char *in;

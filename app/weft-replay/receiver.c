@@ -125,10 +125,7 @@ receiver_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 	rte_pktmbuf_free_bulk(pkt, n);
 }
 
-/*
- * Stages work with what deframe writes about a frame: a trace has frames as they came. And nobody
- * sends again what a trace lacks.
- */
+/* Stages work with what deframe writes about a frame: a trace has frames as they came. */
 int
 receiver_check_layout(const char *text, char *err, size_t err_len)
 {
@@ -138,14 +135,6 @@ receiver_check_layout(const char *text, char *err, size_t err_len)
 	if (rc == 0 && strcmp(l.stage[0]->name, "deframe") != 0) {
 		snprintf(err, err_len, "layout: expected deframe as the first stage, got \"%s\"",
 			l.stage[0]->name);
-		rc = -EINVAL;
-	}
-	for (unsigned int i = 0; rc == 0 && i < l.n_stages; i++) {
-		if (strcmp(l.stage[i]->name, "retry") != 0)
-			continue;
-		snprintf(err, err_len,
-			"layout: stage retry is for links, where flits are sent again: use "
-			"crc_check");
 		rc = -EINVAL;
 	}
 	return rc;

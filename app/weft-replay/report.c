@@ -45,7 +45,7 @@ report_skipped(const struct receiver *r)
 	return o;
 }
 
-/* Every counter of @p names of one stage, or of crc_first where a layout has that for it. */
+/* Every counter of @p names of one stage, or of crc_first in the place of fec_check. */
 static json_t *
 report_counters(const struct receiver *r, const char *stage, const char *const *names)
 {
@@ -139,8 +139,8 @@ report_object(const struct receiver *r, const struct report_end *end)
 	put(o, "broken", end->is_broken);
 	put(o, "stopped", end->is_stopped);
 	json_object_set_new(o, "fec", report_counters(r, "fec_check", fec));
-	json_object_set_new(o, "crc", report_counters(r, "crc_check", crc));
-	json_object_set_new(o, "isn", report_counters(r, "crc_check", isn));
+	json_object_set_new(o, "crc", report_counters(r, "link_rx", crc));
+	json_object_set_new(o, "isn", report_counters(r, "link_rx", isn));
 	json_object_set_new(o, "ide", report_counters(r, "ide_open", ide));
 	json_object_set_new(o, "messages", report_messages(r));
 	json_object_set_new(o, "io", report_io(r));

@@ -591,8 +591,8 @@ void misfit_tell(struct daemon *d);
 
 /* --- layout.c --- */
 
-/** Judge the layouts of the options, and make of that of hosts and GFDs one for live connections. */
-void layouts_check(struct daemon *d);
+/** Judge the layouts of the options; ends the program if one is of no use. */
+void layouts_check(const struct daemon *d);
 
 /* --- uio.c: UIO at a host, GFD or device, with its edge port --- */
 

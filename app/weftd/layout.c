@@ -5,8 +5,6 @@
 
 #include "daemon.h"
 
-#include <stdio.h>
-
 #include "cli.h"
 
 static bool
@@ -31,42 +29,20 @@ parse(const char *option, const char *text, struct weft_layout *l)
 			l->stage[0]->name);
 }
 
-/*
- * Live connections need the stage retry where traces are read with crc_check; layouts that were
- * written for crc_check go on to work.
- */
 static void
-rx_layout(struct daemon *d)
+rx_layout(const struct daemon *d)
 {
-	static char text[WEFT_PIPE_STAGES_MAX * 32];
 	struct weft_layout l;
-	size_t used = 0;
 
 	parse("--rx-layout", d->cfg.rx_layout, &l);
-	if (!has_stage(&l, "retry") && !has_stage(&l, "crc_check") && !has_stage(&l, "crc_first"))
-		cli_usage(
-			"--rx-layout: expected a stage retry (or crc_check) in \"%s\": without it "
-			"flits would not come in order",
+	if (!has_stage(&l, "link_rx"))
+		cli_usage("--rx-layout: expected a stage link_rx in \"%s\": without it flits "
+			  "would not come in order",
 			d->cfg.rx_layout);
-	for (unsigned int i = 0, segment = 0; i < l.n_stages; i++) {
-		const char *name = l.stage[i]->name;
-		const char *between = i == 0 ? "" : ",";
-
-		if (i == l.first[segment + 1]) {
-			between = "|";
-			segment++;
-		}
-		if (strcmp(name, "crc_check") == 0)
-			name = "retry";
-		else if (strcmp(name, "crc_first") == 0)
-			name = "fec_check,retry";
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", between, name);
-	}
-	d->cfg.rx_layout = text;
 }
 
 void
-layouts_check(struct daemon *d)
+layouts_check(const struct daemon *d)
 {
 	struct weft_layout l;
 

@@ -744,6 +744,12 @@ weft_llr_ready_count(const struct weft_llr *l)
 	return l->ready;
 }
 
+uint16_t
+weft_llr_expected(const struct weft_llr *l)
+{
+	return l->ops->expected == NULL ? 0 : l->ops->expected(l);
+}
+
 const struct weft_rtt *
 weft_llr_rtt(const struct weft_llr *l)
 {

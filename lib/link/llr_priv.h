@@ -33,6 +33,8 @@ struct llr_ops {
 	void (*header)(struct weft_llr *l, uint8_t *flit, bool nop, uint64_t pos, uint64_t now_ns);
 	void (*take)(struct weft_llr *l, const uint8_t *flits, const uint64_t *syndrome,
 		unsigned int n, uint64_t skip, uint64_t now_ns, struct weft_llr_in *in);
+	/* Number that the next flit should have. NULL: the CRC has none. */
+	uint16_t (*expected)(const struct weft_llr *l);
 	/* Looks at the receiver's timers; true: a Nak (or handshake) must go out now. */
 	bool (*tick)(struct weft_llr *l, uint64_t now_ns);
 	/* When tick would say so, 0: now. */

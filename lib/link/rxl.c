@@ -575,6 +575,12 @@ rxl_timed_out(struct weft_llr *l, uint64_t now_ns)
 	}
 }
 
+static uint16_t
+rxl_expected(const struct weft_llr *l)
+{
+	return ((const struct rxl *)l->state)->expected;
+}
+
 const struct llr_ops llr_rxl_ops = {
 	.state_size = sizeof(struct rxl),
 	.numbers = NUMBERS,
@@ -582,6 +588,7 @@ const struct llr_ops llr_rxl_ops = {
 	.number = rxl_number,
 	.header = rxl_header,
 	.take = rxl_take,
+	.expected = rxl_expected,
 	.tick = rxl_tick,
 	.deadline = rxl_deadline,
 	.timed_out = rxl_timed_out,

@@ -36,12 +36,26 @@ layout_list_stages(char *buf, size_t len)
 			buf + used, len - used, "%s%s", i == 0 ? "" : ", ", s->name);
 }
 
+/* What took the place of a stage that layouts of earlier releases name, or NULL. */
+static const char *
+layout_former(const char *name)
+{
+	static const char *const words[][2] = { { "crc_check", "link_rx" },
+		{ "retry", "link_rx" } };
+
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(words); i++)
+		if (strcmp(words[i][0], name) == 0)
+			return words[i][1];
+	return NULL;
+}
+
 static int
 layout_add(
 	struct weft_layout *l, const char *word, size_t len, size_t at, char *err, size_t err_len)
 {
 	char name[32], list[256];
-	const struct weft_stage *s;
+	const struct weft_stage *s, *before;
+	const char *former;
 
 	if (len == 0)
 		return layout_fail(err, err_len,
@@ -49,6 +63,11 @@ layout_add(
 	snprintf(name, sizeof(name), "%.*s", (int)(len < sizeof(name) ? len : sizeof(name) - 1),
 		word);
 	s = len < sizeof(name) ? weft_stage_find(name) : NULL;
+	former = layout_former(name);
+	if (s == NULL && former != NULL)
+		return layout_fail(err, err_len,
+			"layout, character %zu: there is no stage %s any more: use %s", at + 1,
+			name, former);
 	if (s == NULL) {
 		layout_list_stages(list, sizeof(list));
 		return layout_fail(err, err_len,
@@ -62,6 +81,11 @@ layout_add(
 		if (l->stage[i] == s)
 			return layout_fail(err, err_len,
 				"layout, character %zu: stage \"%s\" stands twice", at + 1, name);
+	before = l->n_stages == 0 ? NULL : l->stage[l->n_stages - 1];
+	if (before != NULL && before->order >= s->order)
+		return layout_fail(err, err_len,
+			"layout, character %zu: stage \"%s\" cannot come after \"%s\"", at + 1,
+			name, before->name);
 	l->stage[l->n_stages++] = s;
 	return 0;
 }

@@ -62,11 +62,9 @@ pipe_find_partners(struct weft_pipe *p)
 		for (unsigned int i = l->first[s]; i + 1 < l->first[s + 1]; i++) {
 			const char *next = l->stage[i + 1]->name;
 
-			for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(l->stage[i]->partner); k++) {
-				const char *partner = l->stage[i]->partner[k];
+			const char *partner = l->stage[i]->partner;
 
-				p->hand_on[i] |= partner != NULL && strcmp(partner, next) == 0;
-			}
+			p->hand_on[i] = partner != NULL && strcmp(partner, next) == 0;
 		}
 }
 

@@ -69,12 +69,12 @@ struct weft_conn {
 	void *user; /* the application's; it may write it */
 	/*
 	 * The end that this direction belongs to, or NULL; set by the application before frames flow,
-	 * and its state is that of the lcore that runs the stage retry. Its flits are numbered by its
+	 * and its state is that of the lcore that runs the stage link_rx. Its flits are numbered by its
 	 * retry layer (weft_frame.first), not by isn and fsn below.
 	 */
 	struct weft_end *end;
 
-	/* crc_check or crc_protect. */
+	/* link_rx or crc_protect. */
 	alignas(WEFT_CACHE_LINE) struct weft_isn isn;
 	struct weft_fsn fsn;
 

@@ -35,12 +35,13 @@ struct weft_frame {
 	uint64_t dropped;
 	uint64_t corrected; /* fec_check, fec_relay */
 	uint64_t uncorrectable; /* fec_check */
-	uint64_t hole; /* crc_check: the flit is corrupt, or numbers before it are missing */
+	uint64_t hole; /* link_rx: the flit is corrupt, or numbers before it are missing */
 	uint64_t undecided; /* ide_open, while it holds the frame; 0 for everybody else */
 	uint64_t time_ns; /* arrival, set by a source that knows it; of no meaning to stages */
 
 	union {
-		uint64_t taken; /* retry: flits that are in turn, whatever becomes of them later */
+		uint64_t
+			taken; /* link_rx: flits that are in turn, whatever becomes of them later */
 		uint64_t spoil; /* on transmit, with an end: as struct weft_llr_out says */
 	};
 	uint16_t first; /* likewise */

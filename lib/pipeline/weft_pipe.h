@@ -6,7 +6,7 @@
  * one *segment* call each other directly; between segments stands a single-producer single-consumer
  * ring. A layout is
  *
- *	stage[,stage]...[|stage[,stage]...]...      such as   deframe,fec_check|crc_check,route
+ *	stage[,stage]...[|stage[,stage]...]...      such as   deframe,fec_check|link_rx,route
  *
  * or, behind an @, the name of a file that holds one ('#' starts a comment, line ends are spaces).
  */
@@ -27,10 +27,9 @@ extern "C" {
 #define WEFT_PIPE_NAME_MAX 40 /**< with its 0 */
 
 /** Layouts that most users want. */
-#define WEFT_LAYOUT_RX "deframe,fec_check,crc_check,route"
-#define WEFT_LAYOUT_RX_RETRY "deframe,fec_check,retry,route"
-#define WEFT_LAYOUT_RX_CRC_FIRST "deframe,crc_first,route"
-#define WEFT_LAYOUT_RX_IDE "deframe,fec_check,crc_check,ide_open,route"
+#define WEFT_LAYOUT_RX "deframe,fec_check,link_rx,route"
+#define WEFT_LAYOUT_RX_CRC_FIRST "deframe,crc_first,link_rx,route"
+#define WEFT_LAYOUT_RX_IDE "deframe,fec_check,link_rx,ide_open,route"
 #define WEFT_LAYOUT_TX "crc_protect,fec_encode,enframe"
 #define WEFT_LAYOUT_TX_IDE "ide_seal,crc_protect,fec_encode,enframe"
 #define WEFT_LAYOUT_SWITCH "deframe,fec_relay,route"
@@ -121,7 +120,7 @@ const struct weft_stage *weft_pipe_stage(const struct weft_pipe *p, unsigned int
 const struct weft_stage_stats *weft_pipe_stats(const struct weft_pipe *p, unsigned int i);
 
 /**
- * Sum of the stage counter @p counter of stage @p stage, such as ("crc_check", "gaps"); 0 if the
+ * Sum of the stage counter @p counter of stage @p stage, such as ("link_rx", "gaps"); 0 if the
  * pipeline has no such stage.
  */
 uint64_t weft_pipe_count(const struct weft_pipe *p, const char *stage, const char *counter);

@@ -29,7 +29,7 @@ extern "C" {
 #define WEFT_BURST_MAX 32 /**< frames a source puts into a burst */
 #define WEFT_BURST_CAP 1344 /**< room: ide_open may let go of frames it held for every connection */
 #define WEFT_BURST_FLITS (WEFT_BURST_MAX * WEFT_WIRE_FLITS_MAX) /**< of a burst from a source */
-#define WEFT_STAGE_COUNTERS_MAX 8
+#define WEFT_STAGE_COUNTERS_MAX 10
 #define WEFT_PID_ANY 0xFFFF
 
 static_assert(
@@ -49,7 +49,7 @@ struct weft_burst {
 	 */
 	bool hand_on;
 	bool handed;
-	uint64_t syndrome[WEFT_BURST_FLITS]; /* fec_check to crc_check: of every flit, in order */
+	uint64_t syndrome[WEFT_BURST_FLITS]; /* to link_rx: of every flit, in order */
 };
 
 struct weft_route_wait;
@@ -122,13 +122,13 @@ struct weft_env {
 	weft_new_conn_fn new_conn; /* NULL: an unknown connection is refused */
 	void *new_conn_arg;
 	/*
-	 * Connections have no session in their keys: the stage retry compares it, since a frame of a
-	 * session that was offered may be what begins it.
+	 * Connections have no session in their keys: the stage link_rx compares it, since a frame of
+	 * a session that was offered may be what begins it.
 	 */
 	bool ends_know_session;
-	/* retry: the ends are closed, and what still comes of their sessions is not counted as dropped */
+	/* link_rx: the ends are closed, and what still comes of their sessions is not counted as dropped */
 	bool is_parting;
-	/* retry: time of this poll in nanoseconds, kept by the lcore that runs the stage */
+	/* link_rx: time of this poll in nanoseconds, kept by the lcore that runs the stage */
 	const uint64_t *now_ns;
 	/* codecs */
 	const struct weft_fec_kernel *fec;
@@ -167,6 +167,19 @@ struct weft_env {
 	uint8_t dst_mac[6];
 };
 
+/** Where a stage may stand in a layout: after those before it here, in the place of those beside it. */
+enum weft_stage_order {
+	WEFT_STAGE_DEFRAME, /**< received */
+	WEFT_STAGE_FEC_RX,
+	WEFT_STAGE_LINK_RX,
+	WEFT_STAGE_IDE_OPEN,
+	WEFT_STAGE_ROUTE,
+	WEFT_STAGE_IDE_SEAL, /**< to be sent */
+	WEFT_STAGE_CRC_PROTECT,
+	WEFT_STAGE_FEC_ENCODE,
+	WEFT_STAGE_ENFRAME
+};
+
 /** A stage. */
 struct weft_stage {
 	const char *name;
@@ -189,7 +202,8 @@ struct weft_stage {
 	 * it gives none. NULL for a stage that holds nothing.
 	 */
 	void (*drain)(const struct weft_env *env, struct weft_burst *b);
-	const char *partner[2]; /* stages that take what this one hands on; NULL: none */
+	const char *partner; /* the stage that takes what this one hands on; NULL: none */
+	enum weft_stage_order order;
 	const struct weft_counter *counters; /* rows of stats.counts; may be NULL */
 	uint8_t n_counters;
 };

@@ -17,8 +17,8 @@ layouts_are_read_or_refused(void **state)
 	} cases[] = {
 		{ "deframe", NULL, 1, 1 },
 		{ WEFT_LAYOUT_RX_IDE, NULL, 5, 1 },
-		{ " deframe , fec_check|\tcrc_check ", NULL, 3, 2 },
-		{ "deframe|fec_check|crc_check|ide_open|route", NULL, 5, 5 },
+		{ " deframe , fec_check|\tlink_rx ", NULL, 3, 2 },
+		{ "deframe|fec_check|link_rx|ide_open|route", NULL, 5, 5 },
 		{ "", "character 1: expected a stage name, got nothing", 0, 0 },
 		{ "deframe,", "character 9: expected a stage name", 0, 0 },
 		{ "deframe||route", "character 9: expected a stage name", 0, 0 },
@@ -26,6 +26,10 @@ layouts_are_read_or_refused(void **state)
 		{ "deframe,nonesuch", "character 9: no stage is called \"nonesuch\"", 0, 0 },
 		{ "deframe route", "character 9: expected \",\" or \"|\"", 0, 0 },
 		{ "deframe,route,deframe", "stage \"deframe\" stands twice", 0, 0 },
+		{ "fec_check,deframe", "stage \"deframe\" cannot come after \"fec_check\"", 0, 0 },
+		{ "deframe|crc_first,fec_check", "cannot come after \"crc_first\"", 0, 0 },
+		{ "deframe,crc_check", "no stage crc_check any more: use link_rx", 0, 0 },
+		{ "deframe,retry", "no stage retry any more: use link_rx", 0, 0 },
 		{ "@/nonesuch", "layout file /nonesuch: No such file", 0, 0 },
 		{ "a_name_that_is_much_longer_than_any_stage_has", "no stage is called", 0, 0 },
 	};
@@ -200,7 +204,7 @@ every_split_gives_the_same(void **state)
 	}
 }
 
-/* crc_first in the place of the two: what goes on is the same, and so are the CRC's counts. */
+/* crc_first in the place of fec_check: what goes on is the same, and so are the counts. */
 static void
 crc_first_gives_the_same(void **state)
 {
@@ -212,12 +216,12 @@ crc_first_gives_the_same(void **state)
 	run_layout(WEFT_LAYOUT_RX_CRC_FIRST, seed, WEFT_IDE_OFF, WEFT_BURST_MAX, &first);
 	assert_int_equal(first.digest, both.digest);
 	assert_memory_equal(first.drops, both.drops, sizeof(first.drops));
-	for (unsigned int i = 0; i < 5; i++) /* good, bad, gaps, lost, duplicates */
-		assert_int_equal(first.counts[1][i], both.counts[2][i]);
-	assert_true(first.counts[1][0] > 0 && first.counts[1][2] > 0);
+	for (unsigned int i = 0; i < 6; i++) /* good, bad, gaps, lost, duplicates, delivered */
+		assert_int_equal(first.counts[2][i], both.counts[2][i]);
+	assert_true(first.counts[2][0] > 0 && first.counts[2][2] > 0);
 	/* The damage is never in a FEC byte alone: corrected, corrected bytes. */
-	assert_int_equal(first.counts[1][5], both.counts[1][1]);
-	assert_int_equal(first.counts[1][6], both.counts[1][2]);
+	assert_int_equal(first.counts[1][0], both.counts[1][1]);
+	assert_int_equal(first.counts[1][1], both.counts[1][2]);
 }
 
 /* crc_protect hands on to fec_encode, or does not because a ring stands between. */
@@ -225,7 +229,7 @@ static void
 every_split_sends_the_same(void **state)
 {
 	static const char *const layouts[] = { "crc_protect,fec_encode,enframe",
-		"crc_protect|fec_encode,enframe", "crc_protect,enframe,fec_encode" };
+		"crc_protect|fec_encode,enframe" };
 	uint64_t seed = weft_rand_u64(&r), want = 0;
 
 	(void)state;
@@ -260,7 +264,7 @@ a_full_ring_holds_back_and_loses_nothing(void **state)
 	struct rte_mbuf *m;
 
 	(void)state;
-	rig_start(WEFT_IDE_OFF, "deframe|fec_check,crc_check");
+	rig_start(WEFT_IDE_OFF, "deframe|fec_check,link_rx");
 	for (;;) {
 		m = rig_frame(&r, 1);
 		if (weft_pipe_push(rig.rx, &m, 1) == 0)
@@ -274,8 +278,8 @@ a_full_ring_holds_back_and_loses_nothing(void **state)
 	rig_receive(m); /* the one that was refused is still ours */
 	while (weft_pipe_poll(rig.rx, 1) != 0)
 		rig_free_frames();
-	assert_int_equal(rig_count("crc_check", "good"), taken + 1);
-	assert_int_equal(rig_count("crc_check", "gaps"), 0);
+	assert_int_equal(rig_count("link_rx", "good"), taken + 1);
+	assert_int_equal(rig_count("link_rx", "gaps"), 0);
 	assert_false(weft_pipe_is_busy(rig.rx));
 	rig_stop();
 }

@@ -10,8 +10,8 @@ static struct weft_rand r;
 static void
 the_list_of_stages_is_this(void **state)
 {
-	static const char *const names[] = { "crc_check", "crc_first", "crc_protect", "deframe",
-		"enframe", "fec_check", "fec_encode", "fec_relay", "ide_open", "ide_seal", "retry",
+	static const char *const names[] = { "crc_first", "crc_protect", "deframe", "enframe",
+		"fec_check", "fec_encode", "fec_relay", "ide_open", "ide_seal", "link_rx",
 		"route" };
 	unsigned int i;
 
@@ -234,12 +234,12 @@ flits_lie_on_cache_lines(void **state)
 }
 
 static void
-crc_check_tells_loss_from_damage(void **state)
+link_rx_tells_loss_from_damage(void **state)
 {
 	struct rte_mbuf *a, *b, *c, *again;
 
 	(void)state;
-	rig_start(WEFT_IDE_OFF, "deframe,fec_check,crc_check");
+	rig_start(WEFT_IDE_OFF, "deframe,fec_check,link_rx");
 	a = rig_frame(&r, 4);
 	again = rte_pktmbuf_copy(a, rig.pool, 0, UINT32_MAX);
 	b = rig_frame(&r, 5); /* never arrives */
@@ -251,11 +251,11 @@ crc_check_tells_loss_from_damage(void **state)
 	rig_receive(a);
 	rig_receive(c);
 	rig_receive(again);
-	assert_int_equal(rig_count("crc_check", "good"), 4 + 5 + 4);
-	assert_int_equal(rig_count("crc_check", "bad"), 1);
-	assert_int_equal(rig_count("crc_check", "gaps"), 1);
-	assert_int_equal(rig_count("crc_check", "lost_flits"), 5);
-	assert_int_equal(rig_count("crc_check", "duplicates"), 4);
+	assert_int_equal(rig_count("link_rx", "good"), 4 + 5 + 4);
+	assert_int_equal(rig_count("link_rx", "bad"), 1);
+	assert_int_equal(rig_count("link_rx", "gaps"), 1);
+	assert_int_equal(rig_count("link_rx", "lost_flits"), 5);
+	assert_int_equal(rig_count("link_rx", "duplicates"), 4);
 	assert_int_equal(rig_count("fec_check", "corrected"), 2);
 	assert_int_equal(weft_frame(rig.frame[0])->dropped, 0);
 	assert_int_equal(weft_frame(rig.frame[1])->dropped, 1 << 3);
@@ -264,14 +264,14 @@ crc_check_tells_loss_from_damage(void **state)
 	rig_stop();
 }
 
-/* The same verdicts as of fec_check and crc_check, but for damage that only the FEC bytes have. */
+/* The same verdicts as of fec_check and link_rx, but for damage that only the FEC bytes have. */
 static void
 crc_first_mends_what_the_crc_fails(void **state)
 {
 	struct rte_mbuf *a, *b, *c, *again;
 
 	(void)state;
-	rig_start(WEFT_IDE_OFF, "deframe,crc_first");
+	rig_start(WEFT_IDE_OFF, "deframe,crc_first,link_rx");
 	a = rig_frame(&r, 4);
 	again = rte_pktmbuf_copy(a, rig.pool, 0, UINT32_MAX);
 	b = rig_frame(&r, 5); /* never arrives */
@@ -287,11 +287,11 @@ crc_first_mends_what_the_crc_fails(void **state)
 	rig_receive(a);
 	rig_receive(c);
 	rig_receive(again);
-	assert_int_equal(rig_count("crc_first", "good"), 4 + 6 + 4);
-	assert_int_equal(rig_count("crc_first", "bad"), 2);
-	assert_int_equal(rig_count("crc_first", "gaps"), 1);
-	assert_int_equal(rig_count("crc_first", "lost_flits"), 5);
-	assert_int_equal(rig_count("crc_first", "duplicates"), 4);
+	assert_int_equal(rig_count("link_rx", "good"), 4 + 6 + 4);
+	assert_int_equal(rig_count("link_rx", "bad"), 2);
+	assert_int_equal(rig_count("link_rx", "gaps"), 1);
+	assert_int_equal(rig_count("link_rx", "lost_flits"), 5);
+	assert_int_equal(rig_count("link_rx", "duplicates"), 4);
 	assert_int_equal(rig_count("crc_first", "corrected"), 3);
 	assert_int_equal(rig_count("crc_first", "corrected_bytes"), 3);
 	assert_int_equal(rig_count("crc_first", "uncorrectable"), 1);
@@ -311,15 +311,15 @@ zero_flits_are_counted_and_use_no_number(void **state)
 	struct rte_mbuf *m;
 
 	(void)state;
-	rig_start(WEFT_IDE_OFF, "deframe,fec_check,crc_check");
+	rig_start(WEFT_IDE_OFF, "deframe,fec_check,link_rx");
 	m = rig_frame(&r, 2);
 	memset(weft_frame_flits(m) + WEFT_FLIT_LEN, 0, WEFT_FLIT_LEN);
 	rig.tx_conn->isn.next = 2; /* what the second flit did not use */
 	rig_receive(m);
 	rig_receive(rig_frame(&r, 1));
 	assert_int_equal(weft_pipe_drops(rig.rx, WEFT_DROP_ALL_ZERO), 1);
-	assert_int_equal(rig_count("crc_check", "good"), 2);
-	assert_int_equal(rig_count("crc_check", "gaps"), 0);
+	assert_int_equal(rig_count("link_rx", "good"), 2);
+	assert_int_equal(rig_count("link_rx", "gaps"), 0);
 	rig_stop();
 }
 
@@ -387,7 +387,7 @@ static void
 containment_holds_until_the_mac_is_good(void **state)
 {
 	(void)state;
-	rig_start(WEFT_IDE_CONTAINMENT, "deframe,fec_check,crc_check,ide_open");
+	rig_start(WEFT_IDE_CONTAINMENT, "deframe,fec_check,link_rx,ide_open");
 	rig_receive(rig_frame(&r, 1));
 	rig_receive(rig_frame(&r, 1));
 	assert_int_equal(rig.n, 0);
@@ -634,7 +634,7 @@ main(void)
 		cmocka_unit_test(deframe_gives_the_node_what_neighbours_say),
 		cmocka_unit_test(deframe_in_cxl_mode_goes_by_the_source_address),
 		cmocka_unit_test(flits_lie_on_cache_lines),
-		cmocka_unit_test(crc_check_tells_loss_from_damage),
+		cmocka_unit_test(link_rx_tells_loss_from_damage),
 		cmocka_unit_test(crc_first_mends_what_the_crc_fails),
 		cmocka_unit_test(zero_flits_are_counted_and_use_no_number),
 		cmocka_unit_test(a_switch_forwards_the_same_buffer),

@@ -234,7 +234,7 @@ look=("$app/weft-replay" --in "$work/t.pcap")
 warns '--key-file, --pcrc, --poison, --stop: no effect without --ide' \
 	"${look[@]}" --key-file "$work/keys" --pcrc on --poison open --stop on
 warns '--ide, --key-file: no effect with a --layout without the stage ide_open' \
-	"${look[@]}" --ide skid --key-file "$work/keys" --layout deframe,fec_check,crc_check,route
+	"${look[@]}" --ide skid --key-file "$work/keys" --layout deframe,fec_check,link_rx,route
 warns '--cxl-form: no effect with --mode rxl' "${look[@]}" --mode rxl --cxl-form pbr
 warns '--spid, --dpid: no effect on frames' "${look[@]}" --spid 1 --dpid 2
 echo "replays end as they are told to, and say what they did"

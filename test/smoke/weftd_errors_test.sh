@@ -39,8 +39,8 @@ u '--seconds: expected seconds' --seconds -1
 u '--idle: expected one of auto, spin, yield' --idle sleep
 u 'no stage is called "x"' --rx-layout x
 u 'stage "deframe" stands twice' --rx-layout deframe,deframe
-u '--rx-layout: expected deframe as the first stage, got "retry"' --rx-layout retry,route
-u '--rx-layout: expected a stage retry (or crc_check)' --rx-layout deframe,route
+u '--rx-layout: expected deframe as the first stage, got "link_rx"' --rx-layout link_rx,route
+u '--rx-layout: expected a stage link_rx in' --rx-layout deframe,route
 u '--switch-layout: layout, character 1: no stage is called "x"' --switch-layout x
 u '--switch-layout: expected deframe as the first stage, got "route"' --switch-layout route
 u '--switch-layout: expected a stage route' --switch-layout deframe,fec_relay

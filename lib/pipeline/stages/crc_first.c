@@ -2,22 +2,26 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Stage crc_first, in the place of fec_check and crc_check: the CRC comes first, and only a flit
- * that fails it is put through the FEC and checked again. The verdicts are the same; what is not
- * seen is damage to the six FEC bytes of a flit that is otherwise intact (wire-formats.md section
- * 2.2), so `corrected` counts less than fec_check does. Hot: runs per burst.
+ * Stage crc_first, in the place of fec_check: the CRC comes first, and only a flit that fails it is
+ * put through the FEC. What link_rx then says is the same; what is not seen is damage to the six FEC
+ * bytes of a flit that is otherwise intact (wire-formats.md section 2.2), so `corrected` counts less
+ * than fec_check does. Where link_rx comes next, the CRCs are handed on. Hot: runs per burst.
  */
 
 #include "chunk.h"
-#include "crc_verdict.h"
 
-enum { COUNT_CORRECTED = CRC_COUNTERS, COUNT_CORRECTED_BYTES, COUNT_UNCORRECTABLE };
+enum { COUNT_CORRECTED, COUNT_CORRECTED_BYTES, COUNT_UNCORRECTABLE };
 
 static const struct weft_counter crc_first_counters[] = {
-	CRC_COUNTER_ROWS,
 	[COUNT_CORRECTED] = { "corrected", "flits", "flits put right" },
 	[COUNT_CORRECTED_BYTES] = { "corrected_bytes", "bytes", "bytes put right" },
 	[COUNT_UNCORRECTABLE] = { "uncorrectable", "flits", "flits beyond correction" },
+};
+
+/* What the flits of a connection should have from here on; link_rx counts later. */
+struct crc_first_expect {
+	const struct weft_conn *conn;
+	struct weft_isn isn;
 };
 
 static const char *
@@ -28,24 +32,37 @@ crc_first_check(const struct weft_env *env)
 	return env->conns == NULL ? "connections" : NULL;
 }
 
+static inline void
+crc_first_turn(struct crc_first_expect *e, const struct weft_conn *c)
+{
+	if (e->conn == c)
+		return;
+	e->conn = c;
+	e->isn = c->isn;
+	if (c->end != NULL)
+		e->isn.next = weft_llr_expected(weft_end_llr(c->end));
+}
+
 /* Correct what the CRC calls corrupt; the syndromes follow. */
 static __attribute__((noinline)) void
-crc_first_correct(const struct weft_codec *codec, struct weft_frame *f, uint8_t *flits,
+crc_first_correct(const struct weft_codec *codec, const struct weft_isn *isn, struct rte_mbuf *m,
 	uint64_t *syndrome, struct weft_stage_stats *st)
 {
+	struct weft_frame *f = weft_frame(m);
+
 	for (unsigned int i = 0; i < f->hdr.n_flits; i++) {
-		uint8_t *flit = flits + i * (size_t)WEFT_FLIT_LEN;
+		uint8_t *flit = weft_frame_flits(m) + i * (size_t)WEFT_FLIT_LEN;
 		unsigned int n_bytes;
 
-		if (weft_isn_is_intact(&f->conn->isn, syndrome[i], i))
+		if (weft_isn_is_intact(isn, syndrome[i], i))
 			continue;
 		switch (weft_fec_decode_flit(flit, &n_bytes)) {
 		case WEFT_FEC_CORRECTED:
 			f->corrected |= WEFT_BIT64(i);
 			st->counts[COUNT_CORRECTED]++;
 			st->counts[COUNT_CORRECTED_BYTES] += n_bytes;
-			syndrome[i] = weft_codec_syndrome(
-				codec, flit, (enum weft_crc_order)f->conn->isn.order);
+			syndrome[i] =
+				weft_codec_syndrome(codec, flit, (enum weft_crc_order)isn->order);
 			break;
 		case WEFT_FEC_UNCORRECTABLE:
 			f->uncorrectable |= WEFT_BIT64(i);
@@ -60,38 +77,41 @@ static void
 crc_first_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
 {
 	const struct weft_codec codec = chunk_codec(env);
-	struct crc_counts counts = { 0 };
-	uint64_t syndromes[WEFT_CODEC_MAX];
+	struct crc_first_expect expect = { 0 };
+	uint64_t *syndrome = b->syndrome;
 	struct chunk c;
 
+	assert(b->n <= WEFT_BURST_MAX);
 	for (uint16_t i = 0; i < b->n; i = c.end) {
-		uint64_t *syndrome = syndromes;
-
 		chunk_fill(&c, b, i);
 		weft_codec_syndromes(&codec, chunk_flits(&c), c.n, c.order, syndrome);
 		for (uint16_t k = c.first; k < c.end; k++) {
 			struct weft_frame *f = weft_frame(b->pkt[k]);
-			uint8_t *flits = weft_frame_flits(b->pkt[k]);
+			const unsigned int n = f->hdr.n_flits;
 
 			f->corrected = 0;
 			f->uncorrectable = 0;
 			if (f->conn != NULL) {
-				if (!weft_isn_all_in_turn(&f->conn->isn, syndrome, f->hdr.n_flits))
-					crc_first_correct(&codec, f, flits, syndrome, st);
-				crc_judge_frame(f, flits, syndrome,
-					crc_all_zero(flits, syndrome, f->hdr.n_flits), &counts);
+				crc_first_turn(&expect, f->conn);
+				if (!weft_isn_all_in_turn(&expect.isn, syndrome, n))
+					crc_first_correct(
+						&codec, &expect.isn, b->pkt[k], syndrome, st);
+				expect.isn.next =
+					(uint16_t)((expect.isn.next + n) % WEFT_ISN_NUMBERS);
 			}
-			syndrome += f->hdr.n_flits;
+			syndrome += n;
 		}
 	}
-	crc_count(st, &counts);
+	b->handed = b->hand_on;
 }
 
 static const struct weft_stage crc_first = {
 	.name = "crc_first",
-	.help = "CRC and sequence, FEC only where the CRC fails",
+	.help = "in the place of fec_check: FEC only where the CRC fails",
+	.order = WEFT_STAGE_FEC_RX,
 	.check = crc_first_check,
 	.run = crc_first_run,
+	.partner = "link_rx",
 	.counters = crc_first_counters,
 	.n_counters = WEFT_ARRAY_SIZE(crc_first_counters),
 };

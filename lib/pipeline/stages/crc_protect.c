@@ -105,9 +105,10 @@ crc_protect_run(const struct weft_env *env, struct weft_burst *b, struct weft_st
 static const struct weft_stage crc_protect = {
 	.name = "crc_protect",
 	.help = "number flits, write their CRC",
+	.order = WEFT_STAGE_CRC_PROTECT,
 	.check = crc_protect_check,
 	.run = crc_protect_run,
-	.partner = { "fec_encode" },
+	.partner = "fec_encode",
 	.counters = crc_protect_counters,
 	.n_counters = WEFT_ARRAY_SIZE(crc_protect_counters),
 };

@@ -163,6 +163,7 @@ deframe_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_
 static const struct weft_stage deframe = {
 	.name = "deframe",
 	.help = "check frame headers, find the connection",
+	.order = WEFT_STAGE_DEFRAME,
 	.check = deframe_check,
 	.run = deframe_run,
 	.counters = deframe_counters,

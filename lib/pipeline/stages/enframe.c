@@ -42,6 +42,7 @@ enframe_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_
 static const struct weft_stage enframe = {
 	.name = "enframe",
 	.help = "write Ethernet and frame headers",
+	.order = WEFT_STAGE_ENFRAME,
 	.check = enframe_check,
 	.run = enframe_run,
 	.counters = enframe_counters,

@@ -4,7 +4,7 @@
 /*
  * Stage fec_check: FEC decode at an endpoint (wire-formats.md section 2.2). It corrects what it can
  * and drops nothing: an uncorrectable flit is left as it came, and the CRC, which does not cover
- * the FEC bytes, says whether the flit itself is hurt. Where crc_check comes next, the CRCs are
+ * the FEC bytes, says whether the flit itself is hurt. Where link_rx comes next, the CRCs are
  * made in the same pass over the flits. Hot: runs per burst.
  */
 
@@ -100,9 +100,10 @@ fec_check_run(const struct weft_env *env, struct weft_burst *b, struct weft_stag
 static const struct weft_stage fec_check = {
 	.name = "fec_check",
 	.help = "FEC decode, correct in place",
+	.order = WEFT_STAGE_FEC_RX,
 	.check = fec_check_check,
 	.run = fec_check_run,
-	.partner = { "crc_check", "retry" },
+	.partner = "link_rx",
 	.counters = fec_check_counters,
 	.n_counters = WEFT_ARRAY_SIZE(fec_check_counters),
 };

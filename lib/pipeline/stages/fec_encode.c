@@ -39,6 +39,7 @@ fec_encode_run(const struct weft_env *env, struct weft_burst *b, struct weft_sta
 static const struct weft_stage fec_encode = {
 	.name = "fec_encode",
 	.help = "write FEC bytes",
+	.order = WEFT_STAGE_FEC_ENCODE,
 	.check = fec_encode_check,
 	.run = fec_encode_run,
 	.counters = fec_encode_counters,

@@ -112,6 +112,7 @@ fec_relay_run(const struct weft_env *env, struct weft_burst *b, struct weft_stag
 static const struct weft_stage fec_relay = {
 	.name = "fec_relay",
 	.help = "FEC decode in a switch, take uncorrectable flits out",
+	.order = WEFT_STAGE_FEC_RX,
 	.check = fec_relay_check,
 	.run = fec_relay_run,
 	.counters = fec_relay_counters,

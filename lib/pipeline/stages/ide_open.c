@@ -297,6 +297,7 @@ ide_open_drain(const struct weft_env *env, struct weft_burst *b)
 static const struct weft_stage ide_open = {
 	.name = "ide_open",
 	.help = "decrypt, hold back until the MAC is good",
+	.order = WEFT_STAGE_IDE_OPEN,
 	.check = ide_open_check,
 	.run = ide_open_run,
 	.drain = ide_open_drain,

@@ -117,6 +117,7 @@ ide_seal_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage
 static const struct weft_stage ide_seal = {
 	.name = "ide_seal",
 	.help = "encrypt, fill in MACs",
+	.order = WEFT_STAGE_IDE_SEAL,
 	.check = ide_seal_check,
 	.run = ide_seal_run,
 	.counters = ide_seal_counters,

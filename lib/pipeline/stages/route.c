@@ -363,6 +363,7 @@ route_drain(const struct weft_env *env, struct weft_burst *b)
 static const struct weft_stage route = {
 	.name = "route",
 	.help = "address translation and decode, DPID to port",
+	.order = WEFT_STAGE_ROUTE,
 	.check = route_check,
 	.run = route_run,
 	.poll = route_poll,

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Stage link_rx: CRC and number of every flit (encapsulation.md section 3), by the end that its
+ * connection has.
+ *
+ * Active, with an end: the retry layer judges; what goes on is in order and comes once (doc/llr.md).
+ * Flits that had come too early leave in frames of their own after the frame that made them due; for
+ * want of a buffer they stay in the retry layer, and so does what follows them. Runs on the lcore
+ * that owns the ends.
+ *
+ * Passive, without one, as for a trace: nobody sends again. Corrupt flits, duplicates and all-zero
+ * flits are marked as dropped, and the frame goes on with what is left in it. A decoded gap is taken
+ * as loss, and the receiver goes on from the number it decoded.
+ *
+ * Next after fec_check or crc_first the CRCs are there already. Hot: runs per burst.
+ */
+
+#include "chunk.h"
+
+enum {
+	COUNT_GOOD,
+	COUNT_BAD,
+	COUNT_GAPS,
+	COUNT_LOST,
+	COUNT_DUPLICATES,
+	COUNT_DELIVERED,
+	COUNT_HELD,
+	COUNT_RELEASED,
+	COUNT_NOPS,
+	COUNT_REFUSED,
+	COUNTERS
+};
+
+static const struct weft_counter link_rx_counters[] = {
+	[COUNT_GOOD] = { "good", "flits",
+		"intact flits, duplicates and those after a gap included" },
+	[COUNT_BAD] = { "bad", "flits", "corrupt flits, or made for another receiver" },
+	[COUNT_GAPS] = { "gaps", "events", "passive: places where numbers were skipped" },
+	[COUNT_LOST] = { "lost_flits", "flits", "passive: numbers skipped" },
+	[COUNT_DUPLICATES] = { "duplicates", "flits", "intact flits that had come before" },
+	[COUNT_DELIVERED] = { "delivered", "flits", "flits handed on as they came" },
+	[COUNT_HELD] = { "held", "flits", "active: flits that came too early and are kept" },
+	[COUNT_RELEASED] = { "released", "flits", "active: flits handed on that had been kept" },
+	[COUNT_NOPS] = { "nops", "flits", "active: flits without a number" },
+	[COUNT_REFUSED] = { "refused", "flits",
+		"active: intact flits out of turn that are not kept" },
+};
+
+/* Of a burst. */
+struct link_rx_counts {
+	uint64_t row[COUNTERS];
+	uint64_t zeros;
+};
+
+static const char *
+link_rx_check(const struct weft_env *env)
+{
+	if (env->crc == NULL)
+		return "a CRC kernel";
+	if (env->conns == NULL)
+		return "connections";
+	return env->ends_know_session && env->now_ns == NULL ? "the time" : NULL;
+}
+
+static inline unsigned int
+link_rx_popcount(uint64_t mask)
+{
+	return (unsigned int)__builtin_popcountll(mask);
+}
+
+/* --- passive --- */
+
+/* All-zero flits of a frame. Their syndrome is 0, and in rxl mode hardly any other's is. */
+static inline uint64_t
+link_rx_all_zero(const uint8_t *flits, const uint64_t *syndrome, unsigned int n)
+{
+	unsigned int suspects = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		suspects += syndrome[i] == 0;
+	return suspects == 0 ? 0 : weft_wire_all_zero(flits, n);
+}
+
+/* Flits that use no number: NOP, IDLE. */
+static inline uint64_t
+link_rx_nops(const uint8_t *flits, unsigned int n)
+{
+	uint64_t nops = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		nops |= (uint64_t)(flits[i * (size_t)WEFT_FLIT_LEN] >> 6 == WEFT_FLIT_IDLE_NOP)
+		        << i;
+	return nops;
+}
+
+/* cxl mode: the number is in the header or counted along; turn that into the masks of rxl mode. */
+static inline void
+link_rx_judge_cxl(struct weft_conn *c, const uint8_t *flits, const uint64_t *syndrome,
+	unsigned int n, uint64_t skip, struct weft_isn_result *r)
+{
+	struct weft_isn_result crc;
+
+	weft_isn_judge(&c->isn, syndrome, n, skip, 0, &crc);
+	*r = (struct weft_isn_result){ .bad = crc.bad };
+	for (unsigned int i = 0; i < n; i++) {
+		uint64_t bit = WEFT_BIT64(i);
+		uint16_t lost = 0;
+		enum weft_fsn_verdict v;
+
+		if (skip & bit)
+			continue;
+		v = weft_fsn_account(
+			&c->fsn, flits + i * (size_t)WEFT_FLIT_LEN, (crc.bad & bit) == 0, &lost);
+		if (crc.bad & bit)
+			continue;
+		if (v == WEFT_FSN_DUPLICATE)
+			r->duplicate |= bit;
+		else if (v == WEFT_FSN_AFTER_GAP)
+			r->after_gap |= bit;
+		else
+			r->in_turn |= bit;
+		r->lost += lost;
+	}
+}
+
+/* Judge the flits of a frame by their syndromes, in order, and mark what may not be used. */
+static inline void
+link_rx_passive(struct rte_mbuf *m, const uint64_t *syndrome, struct link_rx_counts *counts)
+{
+	struct weft_frame *f = weft_frame(m);
+	const uint8_t *flits = weft_frame_flits(m);
+	const unsigned int n = f->hdr.n_flits;
+	const uint64_t zero = link_rx_all_zero(flits, syndrome, n);
+	struct weft_isn_result r;
+
+	if (f->hdr.mode == WEFT_MODE_RXL)
+		weft_isn_judge(&f->conn->isn, syndrome, n, zero, link_rx_nops(flits, n), &r);
+	else
+		link_rx_judge_cxl(f->conn, flits, syndrome, n, zero, &r);
+	f->hole = r.bad | r.after_gap;
+	f->dropped |= zero | r.bad | r.duplicate;
+	if (__builtin_expect((zero | f->hole | r.duplicate) == 0, 1)) {
+		counts->row[COUNT_GOOD] += n;
+		counts->row[COUNT_DELIVERED] += n;
+		return;
+	}
+	counts->zeros += link_rx_popcount(zero);
+	counts->row[COUNT_GOOD] += link_rx_popcount(r.in_turn | r.after_gap | r.duplicate | r.nop);
+	counts->row[COUNT_DELIVERED] += link_rx_popcount(r.in_turn | r.after_gap | r.nop);
+	counts->row[COUNT_BAD] += link_rx_popcount(r.bad);
+	counts->row[COUNT_GAPS] += link_rx_popcount(r.after_gap);
+	counts->row[COUNT_DUPLICATES] += link_rx_popcount(r.duplicate);
+	counts->row[COUNT_LOST] += r.lost;
+}
+
+/* --- active --- */
+
+/* Out of line: flits that had come too early, in new frames; at most @p room of them. */
+static __attribute__((noinline)) uint16_t
+link_rx_release(struct rte_mbuf *after, struct rte_mbuf **out, uint16_t room, uint64_t *row)
+{
+	const struct weft_frame *like = weft_frame(after);
+	struct weft_llr *l = weft_end_llr(like->conn->end);
+	const unsigned int max = rte_pktmbuf_tailroom(after) / WEFT_FLIT_LEN + like->hdr.n_flits;
+	uint16_t n = 0;
+
+	while (n < room && weft_llr_ready_count(l) != 0) {
+		struct rte_mbuf *m = rte_pktmbuf_alloc(after->pool);
+		struct weft_frame *f;
+
+		if (m == NULL)
+			break; /* nothing is lost: they stay where they are */
+		f = weft_frame(m);
+		memset(f, 0, sizeof(*f));
+		f->conn = like->conn;
+		f->hdr = like->hdr;
+		f->hdr.n_flits = 0;
+		f->in_port = like->in_port;
+		f->out_port = like->out_port;
+		f->time_ns = like->time_ns;
+		rte_pktmbuf_append(m, WEFT_WIRE_FLITS_OFF);
+		while (f->hdr.n_flits < max && f->hdr.n_flits < WEFT_WIRE_FLITS_MAX &&
+			weft_llr_ready_count(l) != 0) {
+			memcpy(rte_pktmbuf_append(m, WEFT_FLIT_LEN), weft_llr_held(l),
+				WEFT_FLIT_LEN);
+			f->hdr.n_flits++;
+		}
+		f->taken = weft_mask64(f->hdr.n_flits);
+		row[COUNT_RELEASED] += f->hdr.n_flits;
+		out[n++] = m;
+	}
+	return n;
+}
+
+/* @return whether the frame still has anything to hand on */
+static bool
+link_rx_active(const struct weft_env *env, struct rte_mbuf *m, uint64_t *syndrome,
+	struct link_rx_counts *counts, struct weft_stage_stats *st)
+{
+	struct weft_frame *f = weft_frame(m);
+	const unsigned int n = f->hdr.n_flits;
+	const uint8_t *flits = weft_frame_flits(m);
+	enum weft_session_event ev;
+	struct weft_llr_in in;
+	uint64_t zero = 0;
+	enum weft_verdict v;
+
+	v = weft_end_frame(f->conn->end, f->hdr.session, *env->now_ns, &ev);
+	if (v != WEFT_OK) {
+		st->drops[v] += env->is_parting ? 0 : n;
+		return false;
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		zero |= (uint64_t)(syndrome[i] == 0) << i;
+		syndrome[i] ^= f->conn->isn.address;
+	}
+	if (__builtin_expect(zero != 0, 0)) {
+		zero = weft_wire_all_zero(flits, n);
+		counts->zeros += link_rx_popcount(zero);
+	}
+	weft_llr_take(weft_end_llr(f->conn->end), flits, syndrome, n, zero, *env->now_ns, &in);
+	f->hole = 0;
+	f->taken = in.deliver;
+	f->dropped |= ~in.deliver;
+	counts->row[COUNT_DELIVERED] += link_rx_popcount(in.deliver);
+	counts->row[COUNT_GOOD] += n - link_rx_popcount(in.bad | zero);
+	if (__builtin_expect(in.deliver != weft_mask64(n), 0)) {
+		counts->row[COUNT_HELD] += link_rx_popcount(in.held);
+		counts->row[COUNT_NOPS] += link_rx_popcount(in.nop);
+		counts->row[COUNT_REFUSED] += link_rx_popcount(in.refused);
+		counts->row[COUNT_BAD] += link_rx_popcount(in.bad);
+		counts->row[COUNT_DUPLICATES] += link_rx_popcount(in.duplicate);
+	}
+	return in.deliver != 0;
+}
+
+/* --- both --- */
+
+/* Those of the burst, where the stage before did not hand them on. */
+static void
+link_rx_syndromes(const struct weft_env *env, struct weft_burst *b)
+{
+	const struct weft_codec codec = chunk_codec(env);
+	uint64_t *syndrome = b->syndrome;
+	struct chunk c;
+
+	for (uint16_t i = 0; i < b->n; i = c.end) {
+		chunk_fill(&c, b, i);
+		weft_codec_syndromes(&codec, chunk_flits(&c), c.n, c.order, syndrome);
+		syndrome += c.n;
+	}
+}
+
+/* A frame of a live connection, with @p more to come in the burst. @return syndromes of the next */
+static __attribute__((noinline)) uint64_t *
+link_rx_frame(const struct weft_env *env, struct weft_burst *b, struct rte_mbuf *m,
+	unsigned int more, uint64_t *syndrome, struct link_rx_counts *counts,
+	struct weft_stage_stats *st)
+{
+	struct weft_conn *c = weft_frame(m)->conn;
+	const unsigned int flits = weft_frame(m)->hdr.n_flits;
+	const bool keep = link_rx_active(env, m, syndrome, counts, st);
+
+	if (keep)
+		b->pkt[b->n++] = m;
+	/* A later stage takes no more frames than a source gives: the rest waits. */
+	if (weft_llr_ready_count(weft_end_llr(c->end)) != 0)
+		b->n = (uint16_t)(b->n + link_rx_release(m, b->pkt + b->n,
+						 (uint16_t)(WEFT_BURST_MAX - more - b->n),
+						 counts->row));
+	if (!keep)
+		weft_burst_drop(b, m);
+	return syndrome + flits;
+}
+
+static void
+link_rx_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
+{
+	struct link_rx_counts counts = { 0 };
+	struct rte_mbuf *in[WEFT_BURST_MAX];
+	uint64_t *syndrome = b->syndrome;
+	const uint16_t n = b->n;
+
+	assert(n <= WEFT_BURST_MAX);
+	if (!b->handed)
+		link_rx_syndromes(env, b);
+	memcpy(in, b->pkt, n * sizeof(in[0]));
+	b->n = 0;
+	for (uint16_t i = 0; i < n; i++) {
+		const struct weft_frame *f = weft_frame(in[i]);
+
+		if (f->conn != NULL && f->conn->end != NULL) {
+			syndrome = link_rx_frame(env, b, in[i], n - i - 1u, syndrome, &counts, st);
+			continue;
+		}
+		if (f->conn != NULL) /* else link control, or nobody's */
+			link_rx_passive(in[i], syndrome, &counts);
+		syndrome += f->hdr.n_flits;
+		b->pkt[b->n++] = in[i];
+	}
+	for (unsigned int k = 0; k < COUNTERS; k++)
+		st->counts[k] += counts.row[k];
+	st->drops[WEFT_DROP_CRC] += counts.row[COUNT_BAD];
+	st->drops[WEFT_DROP_DUPLICATE] += counts.row[COUNT_DUPLICATES];
+	st->drops[WEFT_DROP_ALL_ZERO] += counts.zeros;
+}
+
+static const struct weft_stage link_rx = {
+	.name = "link_rx",
+	.help = "CRC and number of every flit; retry where links are live",
+	.order = WEFT_STAGE_LINK_RX,
+	.check = link_rx_check,
+	.run = link_rx_run,
+	.counters = link_rx_counters,
+	.n_counters = WEFT_ARRAY_SIZE(link_rx_counters),
+};
+
+WEFT_STAGE(link_rx)
