@@ -184,9 +184,9 @@ host_make(struct sim *s, struct sim_node *n, const struct weft_topo_node *tn, st
 	const struct scenario *sc = &s->sc;
 	struct sim_host *h = &n->host;
 	struct weft_traffic_target *target = calloc(h->n_targets, sizeof(*target));
-	struct weft_host_cfg hc = {
+	struct weft_requester_cfg hc = {
 		.timeout_ns = UINT64_MAX / 4, /* a request ends by its answer or its session */
-		.spid = n->pid,
+		.id = n->pid,
 	};
 	struct weft_traffic_cfg tc = {
 		.seed = weft_rand_u64(r),
@@ -215,7 +215,7 @@ host_make(struct sim *s, struct sim_node *n, const struct weft_topo_node *tn, st
 			.len_bytes = (uint64_t)h->lines * WEFT_MSG_DATA_LEN,
 			.dpid = h->target[i].dpid };
 	h->line_of_tag = sim_alloc(s, h->tags * sizeof(*h->line_of_tag));
-	h->host = weft_host_init(sim_alloc(s, weft_host_size(&hc)), &hc);
+	h->host = weft_requester_init(sim_alloc(s, weft_requester_size(&hc)), &hc);
 	h->traffic = weft_traffic_init(sim_alloc(s, weft_traffic_size(&tc)), &tc, h->host);
 	free(target);
 	if (h->host == NULL || h->traffic == NULL)

@@ -23,7 +23,7 @@ host_allow_by(struct sim_node *n, const struct sim_end *e)
 
 	for (uint32_t i = 0; i < n->host.n_targets; i++)
 		if (n->host.target[i].end == e)
-			weft_host_grant(n->host.host, n->host.target[i].dpid, reads, writes);
+			weft_requester_grant(n->host.host, n->host.target[i].dpid, reads, writes);
 }
 
 bool
@@ -31,11 +31,11 @@ host_message(void *arg, const struct weft_msg *m)
 {
 	struct sim_end *e = arg;
 	struct sim_node *n = e->node;
-	struct weft_host_completion c;
+	struct weft_completion c;
 	enum weft_verdict v;
 
 	order_came(e, m);
-	v = weft_host_response(n->host.host, m, node_now(n), &c);
+	v = weft_mem_response(n->host.host, m, node_now(n), &c);
 	if (v != WEFT_OK && replay_excuses(e))
 		return true;
 	if (v != WEFT_OK) {
@@ -50,7 +50,7 @@ host_message(void *arg, const struct weft_msg *m)
 }
 
 static void
-host_lost(void *arg, const struct weft_host_completion *c)
+host_lost(void *arg, const struct weft_completion *c)
 {
 	struct sim_node *n = arg;
 
@@ -71,9 +71,10 @@ host_abort(struct sim_end *e)
 
 		if (t->end != e)
 			continue;
-		weft_host_grant(n->host.host, t->dpid, 0, 0);
+		weft_requester_grant(n->host.host, t->dpid, 0, 0);
 		open = oracle_lost(n, t);
-		ended = weft_host_abort(n->host.host, t->dpid, true, node_now(n), host_lost, n);
+		ended = weft_requester_abort(
+			n->host.host, t->dpid, true, node_now(n), host_lost, n);
 		if (open != ended)
 			violation(n->sim, "host %u had %u requests open to %u, but %u ended",
 				n->pid, open, t->dpid, ended);
@@ -111,7 +112,7 @@ host_target(struct sim_node *n, uint16_t dpid)
 static void
 host_sleep(struct sim_node *n)
 {
-	if (n->host.polls || n->host.done || weft_host_outstanding(n->host.host) != 0)
+	if (n->host.polls || n->host.done || weft_requester_outstanding(n->host.host) != 0)
 		return;
 	n->host.polls = true;
 	heap_push(&n->sim->heap, n->sim->now_ns + POLL_NS, EV_HOST, n);
@@ -142,7 +143,7 @@ host_pump(struct sim_node *n)
 
 	if (n->host.host == NULL || n->host.done)
 		return;
-	weft_host_expire(n->host.host, now_ns, host_lost, n, 1);
+	weft_requester_expire(n->host.host, now_ns, host_lost, n, 1);
 	for (uint32_t i = 0; i < n->n_ends; i++)
 		host_allow_by(n, &n->end[i]);
 	while (misses < MISSES_MAX) {

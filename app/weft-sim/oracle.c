@@ -110,9 +110,9 @@ oracle_request(struct sim_node *n, const struct weft_msg *m)
 
 static void
 read_ends(struct sim_node *n, struct sim_target *t, struct shadow_line *l,
-	const struct weft_host_completion *c)
+	const struct weft_completion *c)
 {
-	const bool is_bad = c->status == WEFT_HOST_POISON;
+	const bool is_bad = c->status == WEFT_REQUEST_POISON;
 	const uint64_t hash = is_bad ? POISONED : hash_data(c->data);
 	bool known = l->anything;
 
@@ -132,7 +132,7 @@ read_ends(struct sim_node *n, struct sim_target *t, struct shadow_line *l,
 }
 
 void
-oracle_response(struct sim_end *e, const struct weft_msg *m, const struct weft_host_completion *c)
+oracle_response(struct sim_end *e, const struct weft_msg *m, const struct weft_completion *c)
 {
 	struct sim_node *n = e->node;
 	const uint32_t at = n->host.line_of_tag[m->tag & (n->host.tags - 1)];
@@ -147,7 +147,7 @@ oracle_response(struct sim_end *e, const struct weft_msg *m, const struct weft_h
 		n->host.excused += !l->is_write;
 		return;
 	}
-	if (!l->open || l->is_write != (c->kind == WEFT_HOST_WRITE)) {
+	if (!l->open || l->is_write != (c->kind == WEFT_REQUEST_WRITE)) {
 		violation(n->sim, "a request of host %u to gfd %u ends that is not open", n->pid,
 			t->dpid);
 		return;
@@ -157,7 +157,7 @@ oracle_response(struct sim_end *e, const struct weft_msg *m, const struct weft_h
 			n->sim, "a request of host %u ends that gfd %u never saw", n->pid, t->dpid);
 	l->open = false;
 	t->open--;
-	if (c->status != WEFT_HOST_DONE && (l->is_write || c->status != WEFT_HOST_POISON))
+	if (c->status != WEFT_REQUEST_DONE && (l->is_write || c->status != WEFT_REQUEST_POISON))
 		violation(n->sim, "a request of host %u to gfd %u fails", n->pid, t->dpid);
 	else if (l->is_write)
 		line_becomes(l, l->writes);

@@ -254,7 +254,7 @@ struct sim_target {
 };
 
 struct sim_host {
-	struct weft_host *host;
+	struct weft_requester *host;
 	struct weft_traffic *traffic;
 	struct sim_target *target;
 	uint32_t n_targets;
@@ -595,8 +595,7 @@ void fault_heal(struct sim *s);
 void oracle_line_init(struct shadow_line *l, const uint8_t *data);
 void oracle_request(struct sim_node *n, const struct weft_msg *m);
 /** @param e  by which it came */
-void oracle_response(
-	struct sim_end *e, const struct weft_msg *m, const struct weft_host_completion *c);
+void oracle_response(struct sim_end *e, const struct weft_msg *m, const struct weft_completion *c);
 /** The open requests of a target end as lost. @return how many the library has to report */
 uint32_t oracle_lost(struct sim_node *n, struct sim_target *t);
 /** The data of a message was poisoned on its way. */

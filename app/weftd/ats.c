@@ -321,13 +321,13 @@ ats_response(struct node *n, const struct weft_msg *m)
 }
 
 bool
-ats_complete(struct node *n, const struct weft_host_completion *c)
+ats_complete(struct node *n, const struct weft_completion *c)
 {
 	/* Whatever is no data must not be copied as if it were. */
-	const enum weft_ats_agent_op_end how = c->status == WEFT_HOST_DONE ? WEFT_ATS_AGENT_OP_DONE
-	                                       : c->status == WEFT_HOST_POISON
-	                                               ? WEFT_ATS_AGENT_OP_POISON
-	                                               : WEFT_ATS_AGENT_OP_LOST;
+	const enum weft_ats_agent_op_end how =
+		c->status == WEFT_REQUEST_DONE     ? WEFT_ATS_AGENT_OP_DONE
+		: c->status == WEFT_REQUEST_POISON ? WEFT_ATS_AGENT_OP_POISON
+						   : WEFT_ATS_AGENT_OP_LOST;
 
 	if (n->ats == NULL || n->ats->agent == NULL)
 		return false;
@@ -350,8 +350,8 @@ agent_ops(struct node *n)
 		host_allow(n);
 		fabric_decide(n, op.hpa, &d);
 		rc = op.data == NULL
-		             ? weft_host_read(n->host, d.dpid, op.hpa, op.cookie, n->now_ns, &m)
-		             : weft_host_write(
+		             ? weft_mem_read(n->host, d.dpid, op.hpa, op.cookie, n->now_ns, &m)
+		             : weft_mem_write(
 				       n->host, d.dpid, op.hpa, op.data, op.cookie, n->now_ns, &m);
 		if (rc != 0)
 			break;

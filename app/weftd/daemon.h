@@ -20,12 +20,12 @@
 #include "weft_eal.h"
 #include "weft_gfam_log.h"
 #include "weft_gfd.h"
-#include "weft_host.h"
 #include "weft_loop.h"
 #include "weft_msg.h"
 #include "weft_pipe.h"
 #include "weft_port.h"
 #include "weft_request_clock.h"
+#include "weft_requester.h"
 #include "weft_resolve.h"
 #include "weft_secret.h"
 #include "weft_tables_writer.h"
@@ -201,7 +201,7 @@ struct node {
 	uint16_t n_stalled; /* peers */
 	/* host */
 	struct ats *ats; /* NULL: it neither translates nor is an agent */
-	struct weft_host *host;
+	struct weft_requester *host;
 	struct weft_traffic *traffic; /* NULL: none */
 	struct weft_xfer_run *xfers; /* likewise */
 	struct weft_xfer *xfer; /* topo->n_transfers of these */
@@ -210,7 +210,7 @@ struct node {
 	uint8_t is_done; /* read by the control thread */
 	bool was_up; /* every GFD has answered once: requests may go out */
 	uint64_t expire_due_ns;
-	uint8_t allowed; /* cxl: bit k: requests of enum weft_host_kind k may begin */
+	uint8_t allowed; /* cxl: bit k: requests of enum weft_request_kind k may begin */
 	uint64_t stopped[EDGE_REASONS]; /* requests that its edge port answered, by why */
 	struct weft_resolve_hop *hop; /* room for a path: at the start, then the control thread's */
 	struct host_change *change; /* set by the control thread; NULL again once it is taken */
@@ -673,7 +673,7 @@ unsigned int store_poll(void *arg);
 void host_allow(struct node *n);
 
 /** A request has ended: tell whose it was. */
-void host_complete(struct node *n, const struct weft_host_completion *c);
+void host_complete(struct node *n, const struct weft_completion *c);
 
 /** Send a request to where its address leads; what the edge port stops is answered here. */
 void host_forward(struct node *n, struct weft_msg *m);
@@ -712,7 +712,7 @@ void ats_sent(struct node *n, const struct weft_msg *m);
 bool ats_response(struct node *n, const struct weft_msg *m);
 
 /** Take the end of an agent's request. @return false: the node is no agent */
-bool ats_complete(struct node *n, const struct weft_host_completion *c);
+bool ats_complete(struct node *n, const struct weft_completion *c);
 
 /** Control thread: say who was isolated since the last call, a line each. */
 void ats_tell(struct daemon *d);

@@ -11,7 +11,7 @@
 #include "daemon.h"
 
 static void
-follow_cxl_mem(void *arg, const struct weft_host_completion *c)
+follow_cxl_mem(void *arg, const struct weft_completion *c)
 {
 	host_complete(arg, c);
 }
@@ -56,11 +56,11 @@ follow_session(struct peer *p, bool *ended, bool *began)
 		follow_stall(p, is_stalled);
 	if (*ended && follow_is_whole(p)) {
 		if (p->waiting != NULL) {
-			weft_host_grant(n->host, p->pid, 0, 0);
+			weft_requester_grant(n->host, p->pid, 0, 0);
 			p->waiting->n = 0;
 		}
 		if (n->host != NULL)
-			weft_host_abort(n->host, p->pid, true, n->now_ns, follow_cxl_mem, n);
+			weft_requester_abort(n->host, p->pid, true, n->now_ns, follow_cxl_mem, n);
 		uio_abort(n, p->pid);
 	}
 	/* What was open has ended: it counts for the memory before. */

@@ -21,7 +21,7 @@
 #define TRANSFER_TIMEOUT_NS (WEFT_TOPO_TIMEOUT_MS * UINT64_C(1000000)) /* without traffic */
 
 void
-host_complete(struct node *n, const struct weft_host_completion *c)
+host_complete(struct node *n, const struct weft_completion *c)
 {
 	if (ats_complete(n, c))
 		return;
@@ -34,7 +34,7 @@ host_complete(struct node *n, const struct weft_host_completion *c)
 static bool
 host_take(struct node *n, const struct weft_msg *m)
 {
-	struct weft_host_completion c;
+	struct weft_completion c;
 	enum weft_verdict v;
 
 	if (m->kind == WEFT_MSG_LLCTRL)
@@ -45,7 +45,7 @@ host_take(struct node *n, const struct weft_msg *m)
 	}
 	if (!ats_response(n, m))
 		return true; /* to be read again */
-	v = weft_host_response(n->host, m, n->now_ns, &c);
+	v = weft_mem_response(n->host, m, n->now_ns, &c);
 	if (v == WEFT_OK)
 		host_complete(n, &c);
 	else
@@ -68,7 +68,7 @@ host_packet(void *arg, const struct weft_io_tlp *t)
 }
 
 static void
-host_lost(void *arg, const struct weft_host_completion *c)
+host_lost(void *arg, const struct weft_completion *c)
 {
 	host_complete(arg, c);
 }
@@ -81,7 +81,7 @@ host_granted(struct node *n, const struct peer *p)
 
 	if (credits > PEER_CREDITS)
 		credits = PEER_CREDITS; /* what `waiting` has room for */
-	weft_host_grant(n->host, p->pid, credits, credits);
+	weft_requester_grant(n->host, p->pid, credits, credits);
 }
 
 /*
@@ -100,12 +100,12 @@ host_allow(struct node *n)
 		return;
 	reads = weft_end_can_send(e, WEFT_MSG_M2S_REQ);
 	writes = weft_end_can_send(e, WEFT_MSG_M2S_RWD);
-	allowed = (uint8_t)(reads << WEFT_HOST_READ | writes << WEFT_HOST_WRITE);
+	allowed = (uint8_t)(reads << WEFT_REQUEST_READ | writes << WEFT_REQUEST_WRITE);
 	if (allowed == n->allowed)
 		return;
 	n->allowed = allowed;
 	for (uint16_t g = 0; g < t->n_gfds; g++)
-		weft_host_grant(n->host, t->node[t->gfd[g]].pid, reads ? UINT16_MAX : 0,
+		weft_requester_grant(n->host, t->node[t->gfd[g]].pid, reads ? UINT16_MAX : 0,
 			writes ? UINT16_MAX : 0);
 }
 
@@ -284,7 +284,7 @@ host_poll(void *arg)
 		host_follow(n, &n->peer[i]);
 	if (n->host != NULL && n->now_ns >= n->expire_due_ns) {
 		n->expire_due_ns = n->now_ns + EXPIRE_EVERY_NS;
-		weft_host_expire(n->host, n->now_ns, host_lost, n, EXPIRE_BATCH);
+		weft_requester_expire(n->host, n->now_ns, host_lost, n, EXPIRE_BATCH);
 	}
 	host_change(n);
 	worked += ats_poll(n);
@@ -494,24 +494,24 @@ host_engine(struct node *n, char *err, size_t err_len)
 	uint32_t tags = (n->topo->has_traffic ? tr->outstanding : 0) +
 	                (n->topo->n_transfers != 0 ? TRANSFER_WINDOW : 0) +
 	                (n->topo->n_translations != 0 ? MOVE_LINES : 0);
-	struct weft_host_cfg cfg = {
+	struct weft_requester_cfg cfg = {
 		.timeout_ns = timeout_ns,
 		.quarantine_ns = timeout_ns,
-		.tags = host_tags(tags < WEFT_HOST_TAGS_MAX ? tags : WEFT_HOST_TAGS_MAX),
-		.spid = n->topo->pid,
+		.tags = host_tags(tags < WEFT_REQUESTER_TAGS_MAX ? tags : WEFT_REQUESTER_TAGS_MAX),
+		.id = n->topo->pid,
 		.clock = n->clock,
 	};
 	int rc;
-	void *mem = rte_zmalloc("weft_host", weft_host_size(&cfg), WEFT_CACHE_LINE);
+	void *mem = rte_zmalloc("weft_requester", weft_requester_size(&cfg), WEFT_CACHE_LINE);
 
-	n->host = mem == NULL ? NULL : weft_host_init(mem, &cfg);
+	n->host = mem == NULL ? NULL : weft_requester_init(mem, &cfg);
 	if (n->host == NULL) {
 		rte_free(mem);
 		snprintf(err, err_len, "host %s: out of memory", n->topo->name);
 		return -ENOMEM;
 	}
 	/* What its edge port answers never waits. */
-	weft_host_grant(n->host, n->topo->pid, UINT16_MAX, UINT16_MAX);
+	weft_requester_grant(n->host, n->topo->pid, UINT16_MAX, UINT16_MAX);
 	rc = transfers_init(n, err, err_len);
 	if (rc == 0)
 		rc = ats_init(n, err, err_len);

@@ -130,10 +130,10 @@ host_json(const struct node *n, json_t *o)
 
 	if (n->host == NULL)
 		return;
-	l = weft_host_latency(n->host);
+	l = weft_requester_latency(n->host);
 	json_object_set_new(o, "requests",
-		report_counters(
-			weft_host_counters(), weft_host_counts(n->host), WEFT_HOST_N_COUNTERS));
+		report_counters(weft_requester_counters(), weft_requester_counts(n->host),
+			WEFT_MEM_N_COUNTERS));
 	if (n->traffic != NULL)
 		json_object_set_new(o, "traffic",
 			report_counters(weft_traffic_counters(), weft_traffic_counts(n->traffic),
@@ -143,7 +143,7 @@ host_json(const struct node *n, json_t *o)
 	if (n->xfers != NULL)
 		json_object_set_new(o, "transfers", transfers_json(n));
 	json_object_set_new(o, "edge", report_stopped(n->stopped));
-	put(o, "outstanding", weft_host_outstanding(n->host));
+	put(o, "outstanding", weft_requester_outstanding(n->host));
 	put(o, "done", n->is_done);
 	json_object_set_new(o, "latency_ns",
 		json_pack("{s:I, s:I, s:I, s:I}", "p50", (json_int_t)weft_latency_quantile(l, 5000),

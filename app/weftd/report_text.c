@@ -11,7 +11,7 @@ static void
 text_host(const struct node *n, double seconds)
 {
 	const uint64_t *c = weft_traffic_counts(n->traffic);
-	const struct weft_latency *l = weft_host_latency(n->host);
+	const struct weft_latency *l = weft_requester_latency(n->host);
 	uint64_t all = c[WEFT_TRAFFIC_N_READS] + c[WEFT_TRAFFIC_N_WRITES];
 
 	printf("host %-8s %10lu writes %10lu reads %10lu verified %6lu mismatches %6lu lost  "

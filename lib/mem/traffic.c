@@ -45,7 +45,7 @@ static_assert(sizeof(struct traffic_line) == 40, "a host has as many as lines");
 
 struct weft_traffic {
 	struct weft_traffic_cfg cfg;
-	struct weft_host *host;
+	struct weft_requester *host;
 	struct weft_traffic_target *target; /* cfg.n_targets */
 	struct traffic_line *line; /* cfg.lines of each target in turn */
 	uint64_t n_lines;
@@ -139,7 +139,7 @@ place(struct weft_traffic *t, uint64_t i)
 }
 
 struct weft_traffic *
-weft_traffic_init(void *mem, const struct weft_traffic_cfg *cfg, struct weft_host *host)
+weft_traffic_init(void *mem, const struct weft_traffic_cfg *cfg, struct weft_requester *host)
 {
 	struct weft_carver c = { .block = mem };
 	struct weft_traffic *t;
@@ -175,7 +175,7 @@ begun(struct weft_traffic *t, uint64_t i, uint64_t now_ns, enum weft_traffic_cou
 static int
 begin_read(struct weft_traffic *t, uint64_t i, uint64_t now_ns, struct weft_msg *msg)
 {
-	const int rc = weft_host_read(t->host, t->line[i].dpid, hpa_of(t, i), i, now_ns, msg);
+	const int rc = weft_mem_read(t->host, t->line[i].dpid, hpa_of(t, i), i, now_ns, msg);
 
 	if (rc == 0)
 		begun(t, i, now_ns, WEFT_TRAFFIC_N_READS);
@@ -192,7 +192,7 @@ begin_write(struct weft_traffic *t, uint64_t i, uint64_t now_ns, struct weft_msg
 	int rc;
 
 	weft_line_fill(data, t->cfg.seed, &id);
-	rc = weft_host_write(t->host, l->dpid, id.hpa, data, i, now_ns, msg);
+	rc = weft_mem_write(t->host, l->dpid, id.hpa, data, i, now_ns, msg);
 	if (rc == 0) {
 		l->write_expected = l->expect == WEFT_EXPECT_DATA || l->accept_data;
 		if (l->write_expected)
@@ -325,11 +325,11 @@ is_ones(const uint8_t *data)
 }
 
 static enum weft_expect
-answer_of(const struct weft_host_completion *c)
+answer_of(const struct weft_completion *c)
 {
-	if ((c->status != WEFT_HOST_NXM && c->status != WEFT_HOST_DONE) || !is_ones(c->data))
+	if ((c->status != WEFT_REQUEST_NXM && c->status != WEFT_REQUEST_DONE) || !is_ones(c->data))
 		return WEFT_EXPECT_DATA;
-	return c->status == WEFT_HOST_NXM ? WEFT_EXPECT_NXM : WEFT_EXPECT_ONES;
+	return c->status == WEFT_REQUEST_NXM ? WEFT_EXPECT_NXM : WEFT_EXPECT_ONES;
 }
 
 static bool
@@ -367,7 +367,7 @@ refused(struct weft_traffic *t, uint64_t i, bool is_right)
 }
 
 static void
-complete_read(struct weft_traffic *t, const struct weft_host_completion *c)
+complete_read(struct weft_traffic *t, const struct weft_completion *c)
 {
 	struct traffic_line *l = &t->line[c->cookie];
 	const enum weft_expect got = answer_of(c);
@@ -383,11 +383,11 @@ complete_read(struct weft_traffic *t, const struct weft_host_completion *c)
 		return;
 	if (!is_before && want != WEFT_EXPECT_DATA)
 		refused(t, c->cookie, got == want);
-	else if (c->status == WEFT_HOST_DONE)
+	else if (c->status == WEFT_REQUEST_DONE)
 		verify(t, c->cookie, c->data);
 	else
 		t->count[WEFT_TRAFFIC_N_FAILED]++;
-	t->count[WEFT_TRAFFIC_N_POISONED] += c->status == WEFT_HOST_POISON;
+	t->count[WEFT_TRAFFIC_N_POISONED] += c->status == WEFT_REQUEST_POISON;
 }
 
 /* The answer to a write does not tell whether it was done. */
@@ -407,10 +407,10 @@ complete_write(struct weft_traffic *t, uint64_t i)
 }
 
 static void
-lost(struct weft_traffic *t, struct traffic_line *l, const struct weft_host_completion *c)
+lost(struct weft_traffic *t, struct traffic_line *l, const struct weft_completion *c)
 {
 	t->count[WEFT_TRAFFIC_N_LOST]++;
-	if (c->kind == WEFT_HOST_WRITE) {
+	if (c->kind == WEFT_REQUEST_WRITE) {
 		t->count[WEFT_TRAFFIC_N_UNCERTAIN]++;
 		/* A late one may find the line open, unless it may only be read. */
 		if (!l->write_expected && l->expect != WEFT_EXPECT_READ_ONLY)
@@ -425,10 +425,9 @@ lost(struct weft_traffic *t, struct traffic_line *l, const struct weft_host_comp
  * nothing, and a write may be in either.
  */
 static void
-complete_renewed(
-	struct weft_traffic *t, struct traffic_line *l, const struct weft_host_completion *c)
+complete_renewed(struct weft_traffic *t, struct traffic_line *l, const struct weft_completion *c)
 {
-	if (c->kind == WEFT_HOST_READ)
+	if (c->kind == WEFT_REQUEST_READ)
 		return;
 	if (!l->write_expected && l->expect != WEFT_EXPECT_READ_ONLY)
 		weft_line_state_begin(&l->state, t->cfg.run);
@@ -436,18 +435,18 @@ complete_renewed(
 }
 
 void
-weft_traffic_complete(struct weft_traffic *t, const struct weft_host_completion *c)
+weft_traffic_complete(struct weft_traffic *t, const struct weft_completion *c)
 {
 	struct traffic_line *l = &t->line[c->cookie];
 
 	assert(c->cookie < t->n_lines && l->busy);
 	l->busy = false;
 	t->open--;
-	if (c->status == WEFT_HOST_LOST)
+	if (c->status == WEFT_REQUEST_LOST)
 		lost(t, l, c);
 	else if (l->renewed)
 		complete_renewed(t, l, c);
-	else if (c->kind == WEFT_HOST_WRITE)
+	else if (c->kind == WEFT_REQUEST_WRITE)
 		complete_write(t, c->cookie);
 	else
 		complete_read(t, c);

@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "weft_host.h"
 #include "weft_line_state.h"
+#include "weft_requester.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -117,7 +117,7 @@ size_t weft_traffic_size(const struct weft_traffic_cfg *cfg);
  * @return the source, or NULL for a bad @p cfg or memory that is not 64-byte aligned
  */
 struct weft_traffic *weft_traffic_init(
-	void *mem, const struct weft_traffic_cfg *cfg, struct weft_host *host);
+	void *mem, const struct weft_traffic_cfg *cfg, struct weft_requester *host);
 
 /**
  * Begin the next request.
@@ -129,10 +129,10 @@ struct weft_traffic *weft_traffic_init(
 int weft_traffic_next(struct weft_traffic *t, uint64_t now_ns, struct weft_msg *msg);
 
 /**
- * Take the completion of one of its requests, from weft_host_response() or weft_host_expire().
+ * Take the completion of one of its requests, from weft_mem_response() or weft_requester_expire().
  * Data of a read is compared with what the line may hold.
  */
-void weft_traffic_complete(struct weft_traffic *t, const struct weft_host_completion *c);
+void weft_traffic_complete(struct weft_traffic *t, const struct weft_completion *c);
 
 /** Lines of all targets: line i is line i % cfg.lines of target i / cfg.lines. Any thread. */
 uint64_t weft_traffic_lines(const struct weft_traffic *t);

@@ -123,7 +123,7 @@ unsigned int weft_uio_expire(struct weft_uio_requester *r, uint64_t now_ns, weft
 
 /**
  * End every open request to a destination (weft_uio_sent_to()) as lost, now. @p is_over, @p fn: as
- * those of weft_host_abort().
+ * those of weft_requester_abort().
  *
  * @return how many ended
  */

@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "weft_host.h"
+#include "weft_requester.h"
 #include "weft_sig.h"
 
 #ifdef __cplusplus
@@ -122,8 +122,8 @@ size_t weft_xfer_run_size(uint32_t window);
  * @param window  most lines on their way at once, and of answers that wait for one before them
  * @return the run, or NULL for a bad window or memory that is not 64-byte aligned
  */
-struct weft_xfer_run *weft_xfer_run_init(
-	void *mem, struct weft_host *host, uint32_t window, struct weft_xfer *x, unsigned int n);
+struct weft_xfer_run *weft_xfer_run_init(void *mem, struct weft_requester *host, uint32_t window,
+	struct weft_xfer *x, unsigned int n);
 
 /**
  * Begin the next request.
@@ -134,8 +134,7 @@ struct weft_xfer_run *weft_xfer_run_init(
 int weft_xfer_next(struct weft_xfer_run *r, uint64_t now_ns, struct weft_msg *msg);
 
 /** Take the completion of a request whose cookie has WEFT_XFER_COOKIE. */
-void weft_xfer_complete(
-	struct weft_xfer_run *r, const struct weft_host_completion *c, uint64_t now_ns);
+void weft_xfer_complete(struct weft_xfer_run *r, const struct weft_completion *c, uint64_t now_ns);
 
 /**
  * The memory of @p dpid was replaced by a new one, all zeros: what runs and has written to it, or reads

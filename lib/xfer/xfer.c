@@ -41,7 +41,7 @@ struct half {
 };
 
 struct weft_xfer_run {
-	struct weft_host *host;
+	struct weft_requester *host;
 	struct weft_xfer *x;
 	unsigned int n;
 	unsigned int at; /* the transfer that runs, or comes next; n: all have ended */
@@ -87,7 +87,7 @@ xfer_set_key(struct weft_sig_key *key, const struct weft_xfer_cfg *cfg)
 static bool
 xfer_place_is_good(const struct weft_xfer_place *p, uint64_t len)
 {
-	return p->dpid < WEFT_HOST_PEERS - 1 && p->hpa < HPA_END && len <= HPA_END - p->hpa;
+	return p->dpid < WEFT_REQUESTER_PEERS - 1 && p->hpa < HPA_END && len <= HPA_END - p->hpa;
 }
 
 int
@@ -143,8 +143,8 @@ weft_xfer_run_size(uint32_t window)
 }
 
 struct weft_xfer_run *
-weft_xfer_run_init(
-	void *mem, struct weft_host *host, uint32_t window, struct weft_xfer *x, unsigned int n)
+weft_xfer_run_init(void *mem, struct weft_requester *host, uint32_t window, struct weft_xfer *x,
+	unsigned int n)
 {
 	struct weft_carver c = { .block = mem };
 	struct weft_xfer_run *r;
@@ -259,17 +259,17 @@ xfer_feed(struct weft_xfer_run *r, uint32_t n)
 }
 
 static void
-xfer_read_complete(struct weft_xfer_run *r, uint64_t line, const struct weft_host_completion *c)
+xfer_read_complete(struct weft_xfer_run *r, uint64_t line, const struct weft_completion *c)
 {
 	const uint32_t slot = (uint32_t)line & (r->window - 1);
 	struct weft_xfer *x = &r->x[r->at];
 	struct half *h = &r->half;
 
-	if (c->status == WEFT_HOST_DONE || c->status == WEFT_HOST_POISON)
+	if (c->status == WEFT_REQUEST_DONE || c->status == WEFT_REQUEST_POISON)
 		memcpy(r->stage + (size_t)slot * LINE, c->data, LINE);
-	if (c->status == WEFT_HOST_DONE) {
+	if (c->status == WEFT_REQUEST_DONE) {
 		r->came[slot] = LINE_GOOD;
-	} else if (c->status == WEFT_HOST_POISON) {
+	} else if (c->status == WEFT_REQUEST_POISON) {
 		r->came[slot] = LINE_POISONED;
 		x->poisoned++;
 	} else {
@@ -288,7 +288,7 @@ xfer_next_read(struct weft_xfer_run *r, uint64_t now_ns, struct weft_msg *msg)
 
 	if (h->next == h->lines || h->next - h->head == r->window)
 		return -EAGAIN;
-	rc = weft_host_read(r->host, h->place.dpid, h->place.hpa + h->next * LINE,
+	rc = weft_mem_read(r->host, h->place.dpid, h->place.hpa + h->next * LINE,
 		WEFT_XFER_COOKIE | h->next, now_ns, msg);
 	h->next += rc == 0;
 	return rc;
@@ -335,9 +335,9 @@ xfer_next_write(struct weft_xfer_run *r, uint64_t now_ns, struct weft_msg *msg)
 		enables <<= h->lead;
 	if (end < LINE)
 		enables &= weft_mask64((unsigned int)end);
-	rc = enables == UINT64_MAX ? weft_host_write(r->host, h->place.dpid, hpa, data,
+	rc = enables == UINT64_MAX ? weft_mem_write(r->host, h->place.dpid, hpa, data,
 					     WEFT_XFER_COOKIE | h->next, now_ns, msg)
-	                           : weft_host_write_partial(r->host, h->place.dpid, hpa, data,
+	                           : weft_mem_write_partial(r->host, h->place.dpid, hpa, data,
 					     enables, WEFT_XFER_COOKIE | h->next, now_ns, msg);
 	h->next += rc == 0;
 	return rc;
@@ -380,7 +380,7 @@ weft_xfer_next(struct weft_xfer_run *r, uint64_t now_ns, struct weft_msg *msg)
 }
 
 void
-weft_xfer_complete(struct weft_xfer_run *r, const struct weft_host_completion *c, uint64_t now_ns)
+weft_xfer_complete(struct weft_xfer_run *r, const struct weft_completion *c, uint64_t now_ns)
 {
 	const uint64_t line = c->cookie & ~WEFT_XFER_COOKIE;
 	struct weft_xfer *x = &r->x[r->at];
@@ -389,7 +389,7 @@ weft_xfer_complete(struct weft_xfer_run *r, const struct weft_host_completion *c
 	assert(h->open != 0 && line < h->next);
 	h->open--;
 	if (x->writes)
-		x->lost += c->status == WEFT_HOST_LOST;
+		x->lost += c->status == WEFT_REQUEST_LOST;
 	else
 		xfer_read_complete(r, line, c);
 	if (h->next == h->lines && h->open == 0)

@@ -53,7 +53,7 @@ struct event {
 };
 
 struct host {
-	struct weft_host *host;
+	struct weft_requester *host;
 	struct weft_traffic *traffic;
 	bool open[GFDS * LINES]; /* ledger by cookie, kept apart from the library's own */
 	uint64_t begun, ended;
@@ -148,7 +148,7 @@ through_a_flit(const struct weft_msg *m)
 }
 
 static void
-note_end(struct host *h, const struct weft_host_completion *c)
+note_end(struct host *h, const struct weft_completion *c)
 {
 	assert_true(h->open[c->cookie]);
 	h->open[c->cookie] = false;
@@ -157,7 +157,7 @@ note_end(struct host *h, const struct weft_host_completion *c)
 }
 
 static void
-on_lost(void *arg, const struct weft_host_completion *c)
+on_lost(void *arg, const struct weft_completion *c)
 {
 	note_end(arg, c);
 }
@@ -166,7 +166,7 @@ static void
 deliver(const struct weft_msg *sent)
 {
 	const struct weft_msg m = through_a_flit(sent);
-	struct weft_host_completion c;
+	struct weft_completion c;
 	struct weft_msg reply, dropped = m;
 	struct host *h;
 
@@ -179,7 +179,7 @@ deliver(const struct weft_msg *sent)
 		return;
 	}
 	h = &lab.host[m.dpid];
-	if (weft_host_response(h->host, &m, lab.now, &c) == WEFT_OK)
+	if (weft_mem_response(h->host, &m, lab.now, &c) == WEFT_OK)
 		note_end(h, &c);
 }
 
@@ -229,7 +229,7 @@ all_done(void)
 		struct host *h = &lab.host[i];
 		struct weft_msg m;
 
-		(void)weft_host_expire(h->host, lab.now, on_lost, h, 4);
+		(void)weft_requester_expire(h->host, lab.now, on_lost, h, 4);
 		while (weft_traffic_next(h->traffic, lab.now, &m) == 0) {
 			note_begin(h, &m);
 			send_request(&m);
@@ -242,7 +242,7 @@ all_done(void)
 static void
 lab_new(const char *what, const struct faults *faults)
 {
-	const struct weft_host_cfg host_cfg = { TIMEOUT, QUARANTINE, TAGS, 0, NULL };
+	const struct weft_requester_cfg host_cfg = { TIMEOUT, QUARANTINE, TAGS, 0, NULL };
 	struct weft_traffic_target targets[GFDS];
 	struct weft_traffic_cfg cfg = {
 		.requests = REQUESTS,
@@ -270,15 +270,15 @@ lab_new(const char *what, const struct faults *faults)
 	}
 	for (uint16_t i = 0; i < HOSTS; i++) {
 		struct host *h = &lab.host[i];
-		struct weft_host_cfg c = host_cfg;
+		struct weft_requester_cfg c = host_cfg;
 
-		c.spid = i;
+		c.id = i;
 		cfg.host_index = i;
 		cfg.first_line = i * cfg.lines;
-		h->host = weft_host_init(aligned_alloc(64, weft_host_size(&c)), &c);
+		h->host = weft_requester_init(aligned_alloc(64, weft_requester_size(&c)), &c);
 		/* Fewer than the tags together, so that tags and credits both run out. */
 		for (unsigned int k = 0; k < GFDS; k++)
-			assert_int_equal(weft_host_grant(h->host, targets[k].dpid, 6, 4), 0);
+			assert_int_equal(weft_requester_grant(h->host, targets[k].dpid, 6, 4), 0);
 		h->traffic = weft_traffic_init(
 			aligned_alloc(64, weft_traffic_size(&cfg)), &cfg, h->host);
 		assert_non_null(h->traffic);
@@ -295,12 +295,12 @@ run(void)
 }
 
 static uint64_t
-host_sum(enum weft_host_counter i)
+host_sum(enum weft_mem_counter i)
 {
 	uint64_t sum = 0;
 
 	for (unsigned int k = 0; k < HOSTS; k++)
-		sum += weft_host_counts(lab.host[k].host)[i];
+		sum += weft_requester_counts(lab.host[k].host)[i];
 	return sum;
 }
 
@@ -318,28 +318,28 @@ traffic_sum(enum weft_traffic_counter i)
 static void
 expect_ledger_balanced(void)
 {
-	const uint64_t lost = host_sum(WEFT_HOST_N_READS_LOST) + host_sum(WEFT_HOST_N_WRITES_LOST);
+	const uint64_t lost = host_sum(WEFT_MEM_N_READS_LOST) + host_sum(WEFT_MEM_N_WRITES_LOST);
 
 	for (unsigned int i = 0; i < HOSTS; i++) {
 		const struct host *h = &lab.host[i];
 
 		assert_int_equal(h->begun, h->ended);
 		assert_true(h->begun > REQUESTS);
-		assert_int_equal(weft_host_outstanding(h->host), 0);
+		assert_int_equal(weft_requester_outstanding(h->host), 0);
 		for (unsigned int k = 0; k < GFDS * LINES; k++)
 			assert_false(h->open[k]);
 	}
-	assert_int_equal(host_sum(WEFT_HOST_N_READS) + host_sum(WEFT_HOST_N_WRITES),
-		host_sum(WEFT_HOST_N_READS_DONE) + host_sum(WEFT_HOST_N_WRITES_DONE) + lost);
+	assert_int_equal(host_sum(WEFT_MEM_N_READS) + host_sum(WEFT_MEM_N_WRITES),
+		host_sum(WEFT_MEM_N_READS_DONE) + host_sum(WEFT_MEM_N_WRITES_DONE) + lost);
 	assert_int_equal(traffic_sum(WEFT_TRAFFIC_N_LOST), lost);
-	assert_int_equal(traffic_sum(WEFT_TRAFFIC_N_UNCERTAIN), host_sum(WEFT_HOST_N_WRITES_LOST));
-	assert_int_equal(host_sum(WEFT_HOST_N_READS_DONE),
+	assert_int_equal(traffic_sum(WEFT_TRAFFIC_N_UNCERTAIN), host_sum(WEFT_MEM_N_WRITES_LOST));
+	assert_int_equal(host_sum(WEFT_MEM_N_READS_DONE),
 		traffic_sum(WEFT_TRAFFIC_N_VERIFIED) + traffic_sum(WEFT_TRAFFIC_N_MISMATCHES));
 	assert_int_equal(traffic_sum(WEFT_TRAFFIC_N_FAILED), 0);
-	assert_int_equal(host_sum(WEFT_HOST_N_NOT_MINE), 0);
-	assert_int_equal(host_sum(WEFT_HOST_N_BAD_OPCODE), 0);
-	assert_int_equal(host_sum(WEFT_HOST_N_WRONG_CLASS), 0);
-	assert_true(host_sum(WEFT_HOST_N_NO_CREDIT) > 0);
+	assert_int_equal(host_sum(WEFT_MEM_N_NOT_MINE), 0);
+	assert_int_equal(host_sum(WEFT_MEM_N_BAD_OPCODE), 0);
+	assert_int_equal(host_sum(WEFT_MEM_N_WRONG_CLASS), 0);
+	assert_true(host_sum(WEFT_MEM_N_NO_CREDIT) > 0);
 }
 
 static void
@@ -363,7 +363,7 @@ reordering_channel_loses_nothing(void **state)
 	assert_int_equal(traffic_sum(WEFT_TRAFFIC_N_LOST), 0);
 	assert_int_equal(traffic_sum(WEFT_TRAFFIC_N_MISMATCHES), 0);
 	assert_int_equal(traffic_sum(WEFT_TRAFFIC_N_SWEPT), HOSTS * GFDS * LINES);
-	assert_int_equal(host_sum(WEFT_HOST_N_LATE) + host_sum(WEFT_HOST_N_UNMATCHED), 0);
+	assert_int_equal(host_sum(WEFT_MEM_N_LATE) + host_sum(WEFT_MEM_N_UNMATCHED), 0);
 	assert_true(lab.most_events > HOSTS * TAGS / 2); /* many were open at once */
 	lab_free();
 }
@@ -378,11 +378,11 @@ bad_channel_ends_every_request_once_and_corrupts_none(void **state)
 	run();
 	expect_ledger_balanced();
 	assert_int_equal(traffic_sum(WEFT_TRAFFIC_N_MISMATCHES), 0);
-	assert_true(host_sum(WEFT_HOST_N_READS_LOST) > 100);
-	assert_true(host_sum(WEFT_HOST_N_WRITES_LOST) > 100);
+	assert_true(host_sum(WEFT_MEM_N_READS_LOST) > 100);
+	assert_true(host_sum(WEFT_MEM_N_WRITES_LOST) > 100);
 	/* About 135 with a deviation of 11: the bound is 6 of them away. */
-	assert_true(host_sum(WEFT_HOST_N_LATE) > 66);
-	assert_true(host_sum(WEFT_HOST_N_UNMATCHED) > 100);
+	assert_true(host_sum(WEFT_MEM_N_LATE) > 66);
+	assert_true(host_sum(WEFT_MEM_N_UNMATCHED) > 100);
 	lab_free();
 }
 
@@ -398,7 +398,7 @@ overdue_writes_undo_nothing_while_lines_rest(void **state)
 	run();
 	expect_ledger_balanced();
 	assert_int_equal(traffic_sum(WEFT_TRAFFIC_N_MISMATCHES), 0);
-	assert_true(host_sum(WEFT_HOST_N_WRITES_LOST) > 500);
+	assert_true(host_sum(WEFT_MEM_N_WRITES_LOST) > 500);
 	lab_free();
 }
 

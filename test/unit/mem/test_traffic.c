@@ -25,7 +25,7 @@
 #define TIMEOUT 100
 
 struct rig {
-	struct weft_host *host;
+	struct weft_requester *host;
 	struct weft_traffic *traffic;
 	struct weft_gfd gfd;
 	uint64_t poison[1];
@@ -69,11 +69,11 @@ dirty_memory(size_t size)
 static void
 rig_new(const struct weft_traffic_cfg *cfg)
 {
-	const struct weft_host_cfg host_cfg = { TIMEOUT, 10, 64, 1, NULL };
+	const struct weft_requester_cfg host_cfg = { TIMEOUT, 10, 64, 1, NULL };
 
 	memset(&rig, 0, sizeof(rig));
-	rig.host = weft_host_init(dirty_memory(weft_host_size(&host_cfg)), &host_cfg);
-	assert_int_equal(weft_host_grant(rig.host, PID, 64, 64), 0);
+	rig.host = weft_requester_init(dirty_memory(weft_requester_size(&host_cfg)), &host_cfg);
+	assert_int_equal(weft_requester_grant(rig.host, PID, 64, 64), 0);
 	assert_int_equal(
 		weft_gfd_init(&rig.gfd, PID, BASE, rig.mem, sizeof(rig.mem), rig.poison), 0);
 	rig.traffic = weft_traffic_init(dirty_memory(weft_traffic_size(cfg)), cfg, rig.host);
@@ -102,9 +102,9 @@ line(unsigned int i)
 static void
 answer(const struct weft_msg *reply)
 {
-	struct weft_host_completion c;
+	struct weft_completion c;
 
-	assert_int_equal(weft_host_response(rig.host, reply, rig.now, &c), WEFT_OK);
+	assert_int_equal(weft_mem_response(rig.host, reply, rig.now, &c), WEFT_OK);
 	weft_traffic_complete(rig.traffic, &c);
 }
 
@@ -135,7 +135,7 @@ run_to_end(void)
 }
 
 static void
-on_lost(void *arg, const struct weft_host_completion *c)
+on_lost(void *arg, const struct weft_completion *c)
 {
 	(void)arg;
 	weft_traffic_complete(rig.traffic, c);
@@ -151,7 +151,7 @@ lose(bool executed)
 	if (executed)
 		assert_int_equal(weft_gfd_request(&rig.gfd, &m, &reply), WEFT_OK);
 	rig.now += TIMEOUT;
-	assert_int_equal(weft_host_expire(rig.host, rig.now, on_lost, NULL, 8), 1);
+	assert_int_equal(weft_requester_expire(rig.host, rig.now, on_lost, NULL, 8), 1);
 }
 
 static void
@@ -413,11 +413,11 @@ without_credit_nothing_is_begun_or_counted(void **state)
 
 	(void)state;
 	rig_new(&cfg);
-	assert_int_equal(weft_host_grant(rig.host, PID, 0, 0), 0);
+	assert_int_equal(weft_requester_grant(rig.host, PID, 0, 0), 0);
 	for (unsigned int i = 0; i < 100; i++)
 		assert_int_equal(weft_traffic_next(rig.traffic, 0, &m), -EAGAIN);
 	assert_int_equal(count(WEFT_TRAFFIC_N_READS) + count(WEFT_TRAFFIC_N_WRITES), 0);
-	assert_int_equal(weft_host_grant(rig.host, PID, 1, 1), 0);
+	assert_int_equal(weft_requester_grant(rig.host, PID, 1, 1), 0);
 	run_to_end();
 	assert_int_equal(count(WEFT_TRAFFIC_N_MISMATCHES), 0);
 	rig_free();
@@ -541,7 +541,7 @@ closed_lines_hold_ones_of_the_right_kind(void **state)
 			cfg.expect_arg = &due;
 			rig_new(&cfg);
 			assert_int_equal(weft_traffic_next(rig.traffic, 0, &m), -EAGAIN);
-			assert_int_equal(weft_host_grant(rig.host, PID + 1, 1, 1), 0);
+			assert_int_equal(weft_requester_grant(rig.host, PID + 1, 1, 1), 0);
 			assert_int_equal(weft_traffic_next(rig.traffic, 0, &m), 0);
 			assert_int_equal(m.dpid, PID + 1);
 			reply.op = given[g].op;
@@ -574,7 +574,7 @@ writes_to_closed_lines_are_swept_as_closed(void **state)
 	cfg.expect_arg = &due;
 	rig_new(&cfg);
 	rig.gfd.pid = PID + 1;
-	assert_int_equal(weft_host_grant(rig.host, PID + 1, 1, 1), 0);
+	assert_int_equal(weft_requester_grant(rig.host, PID + 1, 1, 1), 0);
 	for (unsigned int i = 0; i < 50; i++)
 		assert_int_equal(step(), 0);
 	assert_int_equal(count(WEFT_TRAFFIC_N_REFUSED), 50);
@@ -742,7 +742,7 @@ writes_to_read_only_lines_are_found(void **state)
 		cfg.expect_arg = &due;
 		rig_new(&cfg);
 		rig.gfd.pid = PID + 1;
-		assert_int_equal(weft_host_grant(rig.host, PID + 1, 1, 1), 0);
+		assert_int_equal(weft_requester_grant(rig.host, PID + 1, 1, 1), 0);
 		for (unsigned int i = 0; i < 50; i++)
 			assert_int_equal(step(), 0);
 		assert_int_equal(count(WEFT_TRAFFIC_N_REFUSED), 50);
@@ -1052,11 +1052,11 @@ poison_and_nxm_fail_without_being_compared(void **state)
 static void
 rig_again(const struct weft_traffic_cfg *cfg)
 {
-	const struct weft_host_cfg host_cfg = { TIMEOUT, 10, 64, 1, NULL };
+	const struct weft_requester_cfg host_cfg = { TIMEOUT, 10, 64, 1, NULL };
 
 	rig_free();
-	rig.host = weft_host_init(dirty_memory(weft_host_size(&host_cfg)), &host_cfg);
-	assert_int_equal(weft_host_grant(rig.host, PID, 64, 64), 0);
+	rig.host = weft_requester_init(dirty_memory(weft_requester_size(&host_cfg)), &host_cfg);
+	assert_int_equal(weft_requester_grant(rig.host, PID, 64, 64), 0);
 	rig.traffic = weft_traffic_init(dirty_memory(weft_traffic_size(cfg)), cfg, rig.host);
 	assert_non_null(rig.traffic);
 }

@@ -26,7 +26,7 @@
 static struct {
 	struct weft_rand rand;
 	uint64_t now;
-	struct weft_host *host;
+	struct weft_requester *host;
 	struct weft_gfd gfd[2];
 	uint8_t mem[2][MEM];
 	uint64_t poison[2][MEM / 4096];
@@ -41,12 +41,12 @@ static uint8_t host_bytes[ROOM], want_bytes[ROOM], old_bytes[MEM];
 static void
 lab_new(struct weft_rand *r)
 {
-	const struct weft_host_cfg cfg = { .timeout_ns = TIMEOUT, .tags = 128, .spid = 0x101 };
-	const size_t size = weft_host_size(&cfg);
+	const struct weft_requester_cfg cfg = { .timeout_ns = TIMEOUT, .tags = 128, .id = 0x101 };
+	const size_t size = weft_requester_size(&cfg);
 
 	memset(&lab, 0, sizeof(lab));
 	lab.rand = *r;
-	lab.host = weft_host_init(aligned_alloc(64, size), &cfg);
+	lab.host = weft_requester_init(aligned_alloc(64, size), &cfg);
 	assert_non_null(lab.host);
 	for (unsigned int g = 0; g < 2; g++) {
 		const uint16_t pid = (uint16_t)(PID + g);
@@ -55,7 +55,7 @@ lab_new(struct weft_rand *r)
 		assert_int_equal(weft_gfd_init(&lab.gfd[g], pid, BASE + g * SEGMENT, lab.mem[g],
 					 MEM, lab.poison[g]),
 			0);
-		weft_host_grant(lab.host, pid, 50, 40);
+		weft_requester_grant(lab.host, pid, 50, 40);
 	}
 }
 
@@ -66,7 +66,7 @@ lab_end(void)
 }
 
 static void
-lost(void *arg, const struct weft_host_completion *c)
+lost(void *arg, const struct weft_completion *c)
 {
 	weft_xfer_complete(arg, c, lab.now);
 }
@@ -77,17 +77,17 @@ answer(struct weft_xfer_run *run)
 {
 	const unsigned int i = (unsigned int)weft_rand_below(&lab.rand, lab.n_flying);
 	const struct weft_msg m = lab.flying[i];
-	struct weft_host_completion c;
+	struct weft_completion c;
 	struct weft_msg reply;
 
 	lab.flying[i] = lab.flying[--lab.n_flying];
 	assert_int_equal(weft_gfd_request(&lab.gfd[m.dpid - PID], &m, &reply), WEFT_OK);
 	if (weft_rand_below(&lab.rand, 1000) < lab.lose)
 		return;
-	assert_int_equal(weft_host_response(lab.host, &reply, lab.now, &c), WEFT_OK);
+	assert_int_equal(weft_mem_response(lab.host, &reply, lab.now, &c), WEFT_OK);
 	weft_xfer_complete(run, &c, lab.now);
 	/* The same answer once more is none. */
-	assert_int_equal(weft_host_response(lab.host, &reply, lab.now, &c), WEFT_DROP_NO_TAG);
+	assert_int_equal(weft_mem_response(lab.host, &reply, lab.now, &c), WEFT_DROP_NO_TAG);
 }
 
 static void
@@ -116,11 +116,11 @@ play(struct weft_xfer *x, unsigned int n, uint32_t window)
 			answer(run);
 		} else {
 			lab.now += TIMEOUT;
-			weft_host_expire(lab.host, lab.now, lost, run, 1000);
+			weft_requester_expire(lab.host, lab.now, lost, run, 1000);
 		}
 	}
 	assert_int_equal(lab.n_flying, 0);
-	assert_int_equal(weft_host_outstanding(lab.host), 0);
+	assert_int_equal(weft_requester_outstanding(lab.host), 0);
 	free(mem);
 }
 
@@ -678,7 +678,7 @@ transfers_end_with_the_memory_that_had_their_data(void **state)
 							      ? WEFT_XFER_MEMORY_LOST
 							      : WEFT_XFER_OK);
 		assert_string_equal(weft_xfer_status_name(WEFT_XFER_MEMORY_LOST), "memory_lost");
-		assert_int_equal(weft_host_outstanding(lab.host), 0);
+		assert_int_equal(weft_requester_outstanding(lab.host), 0);
 		free(mem);
 		lab_end();
 	}

@@ -7,8 +7,8 @@
  * response, or LOST after a timeout (reliability.md section 5). A host belongs to one thread; it
  * neither allocates nor looks at a clock: time comes with each call and never runs backwards.
  */
-#ifndef WEFT_HOST_H
-#define WEFT_HOST_H
+#ifndef WEFT_REQUESTER_H
+#define WEFT_REQUESTER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,55 +23,55 @@
 extern "C" {
 #endif
 
-#define WEFT_HOST_TAGS_MAX 4096
-#define WEFT_HOST_PEERS 4096 /**< one for each 12-bit DPID; 0xFFF names nobody */
+#define WEFT_REQUESTER_TAGS_MAX 4096
+#define WEFT_REQUESTER_PEERS 4096 /**< one for each 12-bit DPID; 0xFFF names nobody */
 
-struct weft_host_cfg {
+struct weft_requester_cfg {
 	uint64_t timeout_ns; /**< a request this old is lost; 1 or more */
 	uint64_t quarantine_ns; /**< how long the tag of a lost request then stays unused */
-	uint32_t tags; /**< most requests outstanding: a power of two, 1..WEFT_HOST_TAGS_MAX */
-	uint16_t spid; /**< this host's PID, 0..0xFFE */
+	uint32_t tags; /**< most requests outstanding: a power of two, 1..WEFT_REQUESTER_TAGS_MAX */
+	uint16_t id; /**< this host's PID, 0..0xFFE */
 	/** What of its time makes no request older; the caller's, for the host's life. NULL: all does. */
 	const struct weft_request_clock *clock;
 };
 
-enum weft_host_kind { WEFT_HOST_READ, WEFT_HOST_WRITE, WEFT_HOST_KINDS };
+enum weft_request_kind { WEFT_REQUEST_READ, WEFT_REQUEST_WRITE, WEFT_REQUEST_KINDS };
 
-enum weft_host_status {
-	WEFT_HOST_DONE,
-	WEFT_HOST_NXM, /**< read of memory that is not there; data as the GFD sent it */
-	WEFT_HOST_POISON, /**< read of poisoned memory */
-	WEFT_HOST_LOST /**< no response in time: a write may or may not have been executed */
+enum weft_request_status {
+	WEFT_REQUEST_DONE,
+	WEFT_REQUEST_NXM, /**< read of memory that is not there; data as the GFD sent it */
+	WEFT_REQUEST_POISON, /**< read of poisoned memory */
+	WEFT_REQUEST_LOST /**< no response in time: a write may or may not have been executed */
 };
 
 /** How a request ended. */
-struct weft_host_completion {
+struct weft_completion {
 	uint64_t cookie; /**< as given with the request */
 	uint64_t latency_ns; /**< from request to completion */
 	const uint8_t *data; /**< 64 bytes inside the response; NULL for a write or a lost read */
-	uint8_t kind; /**< enum weft_host_kind */
-	uint8_t status; /**< enum weft_host_status */
+	uint8_t kind; /**< enum weft_request_kind */
+	uint8_t status; /**< enum weft_request_status */
 };
 
-/** What a host may have open at one destination, by enum weft_host_kind. */
-struct weft_host_peer {
-	uint16_t limit[WEFT_HOST_KINDS]; /**< M2S Req and RwD that the GFD granted */
-	uint16_t in_flight[WEFT_HOST_KINDS]; /**< tags held, quarantine included */
+/** What a host may have open at one destination, by enum weft_request_kind. */
+struct weft_requester_peer {
+	uint16_t limit[WEFT_REQUEST_KINDS]; /**< M2S Req and RwD that the GFD granted */
+	uint16_t in_flight[WEFT_REQUEST_KINDS]; /**< tags held, quarantine included */
 };
 
-/** Row order of weft_host_counters() and of the values. */
-enum weft_host_counter {
-#define WEFT_COUNTER(id, name, unit, help) WEFT_HOST_N_##id,
-#include "weft_host_counters.def"
+/** Row order of weft_requester_counters() and of the values. */
+enum weft_mem_counter {
+#define WEFT_COUNTER(id, name, unit, help) WEFT_MEM_N_##id,
+#include "weft_mem_requester_counters.def"
 #undef WEFT_COUNTER
-	WEFT_HOST_N_COUNTERS
+	WEFT_MEM_N_COUNTERS
 };
 
-struct weft_host;
+struct weft_requester;
 struct weft_counter;
 
 /** Bytes that a host of @p cfg needs (64-byte aligned); 0 if @p cfg is out of range. */
-size_t weft_host_size(const struct weft_host_cfg *cfg);
+size_t weft_requester_size(const struct weft_requester_cfg *cfg);
 
 /**
  * Make a host with nothing outstanding and no credits in @p mem, which stays the caller's and must
@@ -79,7 +79,7 @@ size_t weft_host_size(const struct weft_host_cfg *cfg);
  *
  * @return the host, or NULL for a bad @p cfg or memory that is not 64-byte aligned
  */
-struct weft_host *weft_host_init(void *mem, const struct weft_host_cfg *cfg);
+struct weft_requester *weft_requester_init(void *mem, const struct weft_requester_cfg *cfg);
 
 /**
  * Say how many requests a destination takes at once, as it granted when the connection came up.
@@ -89,10 +89,11 @@ struct weft_host *weft_host_init(void *mem, const struct weft_host_cfg *cfg);
  * @param rwd  writes (M2S RwD) at once, 0 = none
  * @return 0, or -EINVAL for a DPID above 0xFFE
  */
-int weft_host_grant(struct weft_host *h, uint16_t dpid, uint16_t req, uint16_t rwd);
+int weft_requester_grant(struct weft_requester *h, uint16_t dpid, uint16_t req, uint16_t rwd);
 
 /** Credits of a destination, or NULL for a DPID above 0xFFE. Valid as long as the host. */
-const struct weft_host_peer *weft_host_peer(const struct weft_host *h, uint16_t dpid);
+const struct weft_requester_peer *weft_requester_peer(
+	const struct weft_requester *h, uint16_t dpid);
 
 /**
  * Begin a read of one line: MemRd without metadata.
@@ -103,25 +104,26 @@ const struct weft_host_peer *weft_host_peer(const struct weft_host *h, uint16_t 
  * @return 0; -EAGAIN if every tag is taken or the destination has no credit left; -EINVAL for a
  *         DPID or address out of range. @p msg is written on 0 only
  */
-int weft_host_read(struct weft_host *h, uint16_t dpid, uint64_t hpa, uint64_t cookie,
+int weft_mem_read(struct weft_requester *h, uint16_t dpid, uint64_t hpa, uint64_t cookie,
 	uint64_t now_ns, struct weft_msg *msg);
 
 /**
- * Begin a write of one whole line: MemWr. As weft_host_read().
+ * Begin a write of one whole line: MemWr. As weft_mem_read().
  *
  * @param data  64 bytes, copied
  */
-int weft_host_write(struct weft_host *h, uint16_t dpid, uint64_t hpa, const uint8_t *data,
+int weft_mem_write(struct weft_requester *h, uint16_t dpid, uint64_t hpa, const uint8_t *data,
 	uint64_t cookie, uint64_t now_ns, struct weft_msg *msg);
 
 /**
- * Begin a write of some bytes of a line: MemWrPtl. As weft_host_write().
+ * Begin a write of some bytes of a line: MemWrPtl. As weft_mem_write().
  *
  * @param data     64 bytes, copied; those not written do not matter
  * @param enables  bit k: byte k is written
  */
-int weft_host_write_partial(struct weft_host *h, uint16_t dpid, uint64_t hpa, const uint8_t *data,
-	uint64_t enables, uint64_t cookie, uint64_t now_ns, struct weft_msg *msg);
+int weft_mem_write_partial(struct weft_requester *h, uint16_t dpid, uint64_t hpa,
+	const uint8_t *data, uint64_t enables, uint64_t cookie, uint64_t now_ns,
+	struct weft_msg *msg);
 
 /**
  * Take a response. Whatever the verdict, it is counted.
@@ -132,11 +134,11 @@ int weft_host_write_partial(struct weft_host *h, uint16_t dpid, uint64_t hpa, co
  *         not of the class that answers this request; WEFT_DROP_BAD_OPCODE if its opcode does not
  *         answer it. A dropped response leaves the request open
  */
-enum weft_verdict weft_host_response(struct weft_host *h, const struct weft_msg *msg,
-	uint64_t now_ns, struct weft_host_completion *c);
+enum weft_verdict weft_mem_response(struct weft_requester *h, const struct weft_msg *msg,
+	uint64_t now_ns, struct weft_completion *c);
 
 /** Called for each lost request; may begin new ones. @p c is valid during the call only. */
-typedef void (*weft_host_lost_fn)(void *arg, const struct weft_host_completion *c);
+typedef void (*weft_completion_fn)(void *arg, const struct weft_completion *c);
 
 /**
  * End requests that are timeout_ns old or older (by cfg.clock), and free tags whose quarantine is over. To be
@@ -145,8 +147,8 @@ typedef void (*weft_host_lost_fn)(void *arg, const struct weft_host_completion *
  * @param max  most requests to end in this call
  * @return how many ended
  */
-unsigned int weft_host_expire(
-	struct weft_host *h, uint64_t now_ns, weft_host_lost_fn fn, void *arg, unsigned int max);
+unsigned int weft_requester_expire(struct weft_requester *h, uint64_t now_ns, weft_completion_fn fn,
+	void *arg, unsigned int max);
 
 /**
  * End every open request to a destination as lost, now.
@@ -157,23 +159,23 @@ unsigned int weft_host_expire(
  * @param fn       called for each; must not begin requests
  * @return how many ended
  */
-unsigned int weft_host_abort(struct weft_host *h, uint16_t dpid, bool is_over, uint64_t now_ns,
-	weft_host_lost_fn fn, void *arg);
+unsigned int weft_requester_abort(struct weft_requester *h, uint16_t dpid, bool is_over,
+	uint64_t now_ns, weft_completion_fn fn, void *arg);
 
 /** Requests that are open now. */
-uint32_t weft_host_outstanding(const struct weft_host *h);
+uint32_t weft_requester_outstanding(const struct weft_requester *h);
 
 /** Latencies of the requests that had a response. */
-const struct weft_latency *weft_host_latency(const struct weft_host *h);
+const struct weft_latency *weft_requester_latency(const struct weft_requester *h);
 
-/** Counter rows, WEFT_HOST_N_COUNTERS of them. */
-const struct weft_counter *weft_host_counters(void);
+/** Counter rows, WEFT_MEM_N_COUNTERS of them. */
+const struct weft_counter *weft_requester_counters(void);
 
 /** Their values, in row order. Written by the host's thread only. */
-const uint64_t *weft_host_counts(const struct weft_host *h);
+const uint64_t *weft_requester_counts(const struct weft_requester *h);
 
 #ifdef __cplusplus
 }
 #endif
 
-#endif /* WEFT_HOST_H */
+#endif /* WEFT_REQUESTER_H */
