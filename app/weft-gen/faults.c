@@ -24,7 +24,7 @@ faults_probability(const char *text, double *p)
 }
 
 static bool
-parse_burst(char *value, struct faults *f)
+faults_parse_burst(char *value, struct faults *f)
 {
 	char *colon = strchr(value, ':');
 	uint64_t len;
@@ -39,7 +39,7 @@ parse_burst(char *value, struct faults *f)
 }
 
 static bool
-parse_fault(char *item, struct faults *f)
+faults_parse_one(char *item, struct faults *f)
 {
 	char *value = strchr(item, '=');
 	const struct {
@@ -57,7 +57,7 @@ parse_fault(char *item, struct faults *f)
 		return false;
 	*value++ = '\0';
 	if (strcmp(item, "burst") == 0)
-		return parse_burst(value, f);
+		return faults_parse_burst(value, f);
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(plain); i++)
 		if (strcmp(item, plain[i].name) == 0)
 			return faults_probability(value, plain[i].field);
@@ -82,7 +82,7 @@ faults_parse(const char *text, struct faults *f, char *err, size_t err_len)
 	for (item = strtok_r(copy, ",", &save); item != NULL; item = strtok_r(NULL, ",", &save)) {
 		size_t at = (size_t)(item - copy);
 
-		if (!parse_fault(item, &parsed)) {
+		if (!faults_parse_one(item, &parsed)) {
 			snprintf(err, err_len, "expected %s; got \"%s\"", faults_syntax, text + at);
 			return -EINVAL;
 		}

@@ -163,7 +163,7 @@ static const struct option long_options[] = {
 };
 
 static double
-parse_rate(const char *text)
+gen_parse_rate(const char *text)
 {
 	double v;
 
@@ -173,7 +173,7 @@ parse_rate(const char *text)
 }
 
 static double
-parse_probability(const char *option, const char *text)
+gen_parse_probability(const char *option, const char *text)
 {
 	double p;
 
@@ -183,7 +183,7 @@ parse_probability(const char *option, const char *text)
 }
 
 static void
-parse_option(struct options *o, int opt)
+gen_parse_option(struct options *o, int opt)
 {
 	char err[512];
 
@@ -223,8 +223,8 @@ parse_option(struct options *o, int opt)
 	case OPT_POISON:
 		o->conn.poison = cli_word("--poison", optarg, weft_ide_poison_words) == 1;
 		break;
-	case OPT_LATE_POISON: o->ide.poison = parse_probability("--late-poison", optarg); break;
-	case OPT_TRUNCATE: o->ide.truncate = parse_probability("--truncate", optarg); break;
+	case OPT_LATE_POISON: o->ide.poison = gen_parse_probability("--late-poison", optarg); break;
+	case OPT_TRUNCATE: o->ide.truncate = gen_parse_probability("--truncate", optarg); break;
 	case OPT_REFRESH:
 		o->ide.refresh = cli_number("--refresh", optarg, 1, UINT64_C(1) << 40);
 		break;
@@ -233,7 +233,7 @@ parse_option(struct options *o, int opt)
 			cli_usage("--errors: %s", err);
 		break;
 	case OPT_SEED: o->seed = cli_number("--seed", optarg, 0, UINT64_MAX); break;
-	case OPT_RATE: o->mflits_per_s = parse_rate(optarg); break;
+	case OPT_RATE: o->mflits_per_s = gen_parse_rate(optarg); break;
 	case OPT_JSON: o->json = optarg; break;
 	case OPT_VERSION: puts("weft-gen " WEFT_VERSION); cli_exit(EXIT_SUCCESS);
 	case 'h': fputs(usage_text, stdout); cli_exit(EXIT_SUCCESS);
@@ -243,7 +243,7 @@ parse_option(struct options *o, int opt)
 
 /* Raw flits have no header: who reads them is told SPID and DPID, and 0 if not. */
 static void
-raw_key(struct options *o)
+gen_raw_key(struct options *o)
 {
 	if (o->key.vc != 0 || (o->has_session && o->key.session != 0))
 		cli_usage("%s: raw flits have no header to hold it; leave it out, or --raw",
@@ -257,12 +257,12 @@ raw_key(struct options *o)
 
 /* Addresses that the kind of trace does not have. */
 static void
-normalise_key(struct options *o)
+gen_normalise_key(struct options *o)
 {
 	static const uint8_t src[6] = { 0x02, 0, 0, 0, 0, 0x01 };
 
 	if (o->is_raw)
-		raw_key(o);
+		gen_raw_key(o);
 
 	if (o->key.mode == WEFT_MODE_CXL) {
 		o->key.spid = WEFT_PID_NONE;
@@ -275,7 +275,7 @@ normalise_key(struct options *o)
 }
 
 static void
-parse_options(struct options *o, int argc, char **argv)
+gen_parse_options(struct options *o, int argc, char **argv)
 {
 	uint64_t given = 0;
 	int opt;
@@ -288,7 +288,7 @@ parse_options(struct options *o, int argc, char **argv)
 		.conn = { .first = WEFT_ISN_FIRST, .pcrc = true },
 	};
 	while ((opt = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-		parse_option(o, opt);
+		gen_parse_option(o, opt);
 		given |= opt >= OPT_FLITS ? CLI_BIT(opt) : 0;
 	}
 	if (optind < argc)
@@ -311,11 +311,11 @@ parse_options(struct options *o, int argc, char **argv)
 		cli_no_effect(long_options, given, OPTS_IDE, "without --ide");
 	if (o->key.mode == WEFT_MODE_CXL)
 		cli_no_effect(long_options, given, OPTS_RXL, "with --mode cxl");
-	normalise_key(o);
+	gen_normalise_key(o);
 }
 
 static void
-write_frame(struct gen *g)
+gen_write_frame(struct gen *g)
 {
 	struct weft_wire_hdr h = {
 		.kind = WEFT_WIRE_FLITS,
@@ -344,7 +344,7 @@ write_frame(struct gen *g)
 
 /* A packet that is no frame of ours, of any length. */
 static void
-write_noise(struct gen *g)
+gen_write_noise(struct gen *g)
 {
 	uint8_t noise[NOISE_MAX];
 	size_t len = weft_rand_below(&g->chance, NOISE_MAX) + 1;
@@ -357,26 +357,26 @@ write_noise(struct gen *g)
 }
 
 static void
-put_flit(struct gen *g, const uint8_t *flit)
+gen_put_flit(struct gen *g, const uint8_t *flit)
 {
 	if (g->n == 0 && faults_draw(&g->chance, g->opt.faults.garbage))
-		write_noise(g);
+		gen_write_noise(g);
 	memcpy(g->frame + WEFT_WIRE_FRAME_LEN(g->n), flit, WEFT_FLIT_LEN);
 	g->flits_out++;
 	if (++g->n == g->opt.frame_flits)
-		write_frame(g);
+		gen_write_frame(g);
 }
 
 static void
-put_late(struct gen *g)
+gen_put_late(struct gen *g)
 {
 	if (g->has_late)
-		put_flit(g, g->late);
+		gen_put_flit(g, g->late);
 	g->has_late = false;
 }
 
 static void
-send_flit(struct gen *g, uint8_t *flit)
+gen_send_flit(struct gen *g, uint8_t *flit)
 {
 	const struct faults *f = &g->opt.faults;
 
@@ -391,28 +391,28 @@ send_flit(struct gen *g, uint8_t *flit)
 		g->done.reordered++;
 		return;
 	}
-	put_flit(g, flit);
+	gen_put_flit(g, flit);
 	if (faults_draw(&g->chance, f->dup)) {
-		put_flit(g, flit);
+		gen_put_flit(g, flit);
 		g->done.duplicated++;
 	}
-	put_late(g);
+	gen_put_late(g);
 }
 
 static void
-sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
+gen_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 {
 	for (uint16_t i = 0; i < n; i++) {
 		unsigned int flits = weft_frame(pkt[i])->hdr.n_flits;
 
 		for (unsigned int k = 0; k < flits; k++)
-			send_flit(arg, weft_frame_flits(pkt[i]) + k * (size_t)WEFT_FLIT_LEN);
+			gen_send_flit(arg, weft_frame_flits(pkt[i]) + k * (size_t)WEFT_FLIT_LEN);
 	}
 	rte_pktmbuf_free_bulk(pkt, n);
 }
 
 static void
-make_frame(struct gen *g, unsigned int flits, uint64_t left)
+gen_make_frame(struct gen *g, unsigned int flits, uint64_t left)
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(g->pool);
 	struct weft_frame *f;
@@ -432,7 +432,7 @@ make_frame(struct gen *g, unsigned int flits, uint64_t left)
 }
 
 static void
-generate(struct gen *g)
+gen_run(struct gen *g)
 {
 	uint64_t left = g->opt.flits;
 
@@ -440,16 +440,16 @@ generate(struct gen *g)
 		unsigned int flits =
 			left < g->opt.frame_flits ? (unsigned int)left : g->opt.frame_flits;
 
-		make_frame(g, flits, left);
+		gen_make_frame(g, flits, left);
 		left -= flits;
 	}
 	g->opt.flits -= left; /* what was made, for the report */
-	put_late(g);
-	write_frame(g);
+	gen_put_late(g);
+	gen_write_frame(g);
 }
 
 static json_t *
-report_ide(const struct source *s)
+gen_report_ide(const struct source *s)
 {
 	const bool is_on = s->ide.mode != WEFT_IDE_OFF;
 
@@ -459,7 +459,7 @@ report_ide(const struct source *s)
 }
 
 static int
-report(const struct gen *g)
+gen_report(const struct gen *g)
 {
 	json_t *messages = json_object(), *o;
 	int rc;
@@ -470,7 +470,7 @@ report(const struct gen *g)
 				json_integer((json_int_t)g->source.messages[k]));
 	o = json_pack("{s:I, s:I, s:I, s:o, s:o, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I}}",
 		"flits_made", (json_int_t)g->opt.flits, "flits", (json_int_t)g->flits_out, "frames",
-		(json_int_t)g->frames, "messages", messages, "ide", report_ide(&g->source),
+		(json_int_t)g->frames, "messages", messages, "ide", gen_report_ide(&g->source),
 		"faults", "flipped_bits", (json_int_t)g->wire.count[WEFT_IMPAIR_N_FLIPPED],
 		"hit_flits", (json_int_t)g->wire.count[WEFT_IMPAIR_N_TOUCHED], "bursts",
 		(json_int_t)g->wire.count[WEFT_IMPAIR_N_BURST], "dropped",
@@ -497,13 +497,13 @@ static void __attribute__((noreturn)) no_key(const struct options *o)
 }
 
 static void
-start(struct gen *g, const struct weft_keys *keys, uint32_t features)
+gen_start(struct gen *g, const struct weft_keys *keys, uint32_t features)
 {
 	struct weft_pipe_cfg pipe = {
 		.name = "gen",
 		.layout = "ide_seal,crc_protect,fec_encode",
 		.env = &g->env,
-		.sink = sink,
+		.sink = gen_sink,
 		.sink_arg = g,
 		.socket = SOCKET_ID_ANY,
 	};
@@ -564,7 +564,7 @@ main(int argc, char **argv)
 	uint32_t features;
 
 	argc = cli_split_eal(argc, argv, &eal.user_argc, &eal.user_argv);
-	parse_options(&g.opt, argc, argv);
+	gen_parse_options(&g.opt, argc, argv);
 	json_check(g.opt.json);
 	features = cli_cpu_features();
 	if (g.opt.key_file != NULL) {
@@ -573,14 +573,14 @@ main(int argc, char **argv)
 			cli_fail("%s", err);
 	}
 	g.pool = start_dpdk(&eal, &pool);
-	start(&g, keys, features);
+	gen_start(&g, keys, features);
 	/* Last of all that may fail: until then a file of that name stays as it is. */
 	g.out = trace_create(g.opt.out, g.opt.is_raw ? TRACE_LINK_RAW_FLITS : TRACE_LINK_ETHERNET,
 		err, sizeof(err));
 	if (g.out == NULL)
 		cli_fail("--out: %s", err);
 	cli_catch_stop();
-	generate(&g);
+	gen_run(&g);
 	if (cli_is_stopped()) {
 		cli_warn(
 			"stopped by a signal: the trace ends after %" PRIu64 " flits", g.flits_out);
@@ -591,7 +591,7 @@ main(int argc, char **argv)
 		cli_warn("--out %s: could not be written whole: %s", g.opt.out, strerror(-e));
 		rc = EXIT_FAILURE;
 	}
-	e = g.opt.json == NULL ? 0 : report(&g);
+	e = g.opt.json == NULL ? 0 : gen_report(&g);
 	if (e != 0) {
 		cli_warn("--json %s: %s", g.opt.json, weft_file_error(e));
 		rc = EXIT_FAILURE;

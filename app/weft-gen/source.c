@@ -26,7 +26,7 @@ source_init(struct source *s, struct weft_rand *rand, enum weft_form form, uint1
 }
 
 static void
-message_ids(struct source *s, struct weft_msg *m)
+source_message_ids(struct source *s, struct weft_msg *m)
 {
 	bool is_request = m->kind == WEFT_MSG_M2S_REQ || m->kind == WEFT_MSG_M2S_RWD;
 
@@ -40,7 +40,7 @@ message_ids(struct source *s, struct weft_msg *m)
 }
 
 static void
-message_draw(struct source *s, struct weft_msg *m)
+source_draw_message(struct source *s, struct weft_msg *m)
 {
 	static const uint8_t kinds[] = { WEFT_MSG_M2S_REQ, WEFT_MSG_M2S_REQ, WEFT_MSG_M2S_RWD,
 		WEFT_MSG_S2M_NDR, WEFT_MSG_S2M_NDR, WEFT_MSG_S2M_DRS };
@@ -48,7 +48,7 @@ message_draw(struct source *s, struct weft_msg *m)
 	memset(m, 0, sizeof(*m));
 	m->kind = kinds[weft_rand_below(s->rand, WEFT_ARRAY_SIZE(kinds))];
 	m->meta_field = WEFT_META_FIELD_NOOP;
-	message_ids(s, m);
+	source_message_ids(s, m);
 	if (m->kind == WEFT_MSG_M2S_REQ || m->kind == WEFT_MSG_M2S_RWD)
 		m->addr = weft_rand_below(s->rand, WEFT_BIT64(46)) << 6;
 	switch (m->kind) {
@@ -69,11 +69,11 @@ message_draw(struct source *s, struct weft_msg *m)
 }
 
 static void
-fill(struct source *s)
+source_fill(struct source *s)
 {
 	for (;;) {
 		if (!s->has_waiting)
-			message_draw(s, &s->waiting);
+			source_draw_message(s, &s->waiting);
 		s->has_waiting = weft_pack_msg(&s->pack, &s->waiting) != 0;
 		if (s->has_waiting)
 			return;
@@ -82,7 +82,7 @@ fill(struct source *s)
 }
 
 static void
-control_flit(struct source *s, uint8_t *flit, enum weft_llctrl c, uint8_t payload)
+source_control_flit(struct source *s, uint8_t *flit, enum weft_llctrl c, uint8_t payload)
 {
 	const uint8_t bytes[WEFT_LLCTRL_PAYLOAD_LEN] = { payload };
 	struct weft_flit_hdr h = { .type = WEFT_FLIT_CACHEMEM };
@@ -94,48 +94,48 @@ control_flit(struct source *s, uint8_t *flit, enum weft_llctrl c, uint8_t payloa
 }
 
 static bool
-chance(struct source *s, double p)
+source_chance(struct source *s, double p)
 {
 	return p > 0 && weft_rand_unit(&s->chance) < p;
 }
 
 static void
-end_epoch(struct source *s)
+source_end_epoch(struct source *s)
 {
 	s->made.epochs++;
 }
 
 static bool
-try_tmac(struct source *s, uint8_t *flit)
+source_try_tmac(struct source *s, uint8_t *flit)
 {
 	if (weft_ide_pace_close(&s->pace) != WEFT_IDE_CLOSE_TMAC)
 		return false;
-	control_flit(s, flit, WEFT_LLCTRL_IDE_TMAC, 0);
-	end_epoch(s);
+	source_control_flit(s, flit, WEFT_LLCTRL_IDE_TMAC, 0);
+	source_end_epoch(s);
 	return true;
 }
 
 /* The key is changed between two epochs: IDE.TMAC, IDE.Start. */
 static bool
-try_refresh(struct source *s, uint8_t *flit)
+source_try_refresh(struct source *s, uint8_t *flit)
 {
 	if (s->ide.refresh == 0 || s->since_key < s->ide.refresh ||
 		s->made.key_changes == s->ide.later_keys || s->pace.mac_due)
 		return false;
-	if (try_tmac(s, flit))
+	if (source_try_tmac(s, flit))
 		return true;
-	control_flit(s, flit, WEFT_LLCTRL_IDE_START, 0);
+	source_control_flit(s, flit, WEFT_LLCTRL_IDE_START, 0);
 	s->made.key_changes++;
 	s->since_key = 0;
 	return true;
 }
 
 static bool
-try_poison(struct source *s, uint8_t *flit)
+source_try_poison(struct source *s, uint8_t *flit)
 {
-	if (!chance(s, s->ide.poison))
+	if (!source_chance(s, s->ide.poison))
 		return false;
-	control_flit(s, flit, WEFT_LLCTRL_POISON, (uint8_t)weft_rand_below(&s->chance, 8));
+	source_control_flit(s, flit, WEFT_LLCTRL_POISON, (uint8_t)weft_rand_below(&s->chance, 8));
 	s->made.poison++;
 	s->has_poison = true;
 	return true;
@@ -143,35 +143,36 @@ try_poison(struct source *s, uint8_t *flit)
 
 /* A control flit of IDE, if it is time for one. */
 static bool
-try_control(struct source *s, uint8_t *flit, uint64_t left)
+source_try_control(struct source *s, uint8_t *flit, uint64_t left)
 {
 	if (s->pace.epoch == 0 || s->has_poison)
 		return false;
 	/* The end: nothing may be left that waits for a MAC. */
 	if (left == 2 && s->pace.in_epoch + 1 == s->pace.epoch)
-		return try_tmac(s, flit);
+		return source_try_tmac(s, flit);
 	if (left == 1) {
-		if (!try_tmac(s, flit))
-			control_flit(s, flit, WEFT_LLCTRL_IDE_IDLE, 0);
+		if (!source_try_tmac(s, flit))
+			source_control_flit(s, flit, WEFT_LLCTRL_IDE_IDLE, 0);
 		return true;
 	}
 	if (left <= LAST_FLITS + 1)
 		return false;
-	return try_refresh(s, flit) || (chance(s, s->ide.truncate) && try_tmac(s, flit)) ||
-	       try_poison(s, flit);
+	return source_try_refresh(s, flit) ||
+	       (source_chance(s, s->ide.truncate) && source_try_tmac(s, flit)) ||
+	       source_try_poison(s, flit);
 }
 
 static void
-protocol_flit(struct source *s, uint8_t *flit, uint64_t left)
+source_protocol_flit(struct source *s, uint8_t *flit, uint64_t left)
 {
 	bool with_mac = s->pace.mac_due;
 
 	weft_pack_begin(&s->pack, flit, with_mac);
 	s->messages[WEFT_MSG_LLCTRL] += with_mac;
 	if (with_mac)
-		end_epoch(s);
+		source_end_epoch(s);
 	if (left > LAST_FLITS)
-		fill(s);
+		source_fill(s);
 	weft_pack_end(&s->pack);
 	weft_ide_pace_flit(&s->pace);
 	s->made.protocol++;
@@ -184,8 +185,8 @@ source_flit(struct source *s, uint8_t *flit, uint64_t left)
 	struct weft_flit_hdr h;
 
 	s->since_key++;
-	if (!try_control(s, flit, left))
-		protocol_flit(s, flit, left);
+	if (!source_try_control(s, flit, left))
+		source_protocol_flit(s, flit, left);
 	/* Control flits are payload too, so the packer does not know what went before. */
 	h = weft_flit_hdr_get(flit);
 	h.prior_payload = s->sent_any;
