@@ -84,7 +84,7 @@ static const char usage_text[] =
 	"  --version, -h, --help\n";
 
 static double
-parse_speed(const char *text)
+replay_parse_speed(const char *text)
 {
 	double v;
 
@@ -147,7 +147,7 @@ static const struct option long_options[] = {
 };
 
 static void
-parse_option(struct options *o, int opt)
+replay_parse_option(struct options *o, int opt)
 {
 	switch (opt) {
 	case OPT_IN: o->in = optarg; break;
@@ -169,7 +169,7 @@ parse_option(struct options *o, int opt)
 		o->rx.poison = cli_word("--poison", optarg, weft_ide_poison_words) == 1;
 		break;
 	case OPT_STOP: o->rx.stop = cli_word("--stop", optarg, weft_switch_words) == 1; break;
-	case OPT_SPEED: o->speed = parse_speed(optarg); break;
+	case OPT_SPEED: o->speed = replay_parse_speed(optarg); break;
 	case OPT_LOOP: o->loops = cli_number("--loop", optarg, 1, 1000000000); break;
 	case OPT_LAYOUT: o->rx.layout = optarg; break;
 	case OPT_OUT: o->out = optarg; break;
@@ -181,7 +181,7 @@ parse_option(struct options *o, int opt)
 }
 
 static bool
-has_stage(const char *layout, const char *name)
+replay_has_stage(const char *layout, const char *name)
 {
 	struct weft_layout l;
 	char err[512];
@@ -196,11 +196,11 @@ has_stage(const char *layout, const char *name)
 
 /* Of options that do nothing beside others. */
 static void
-warn_idle(const struct options *o)
+replay_warn_idle(const struct options *o)
 {
 	if (o->rx.ide == WEFT_IDE_OFF)
 		cli_no_effect(long_options, o->given, OPTS_IDE, "without --ide");
-	else if (!has_stage(o->rx.layout, "ide_open"))
+	else if (!replay_has_stage(o->rx.layout, "ide_open"))
 		cli_no_effect(long_options, o->given, OPTS_IDE | CLI_BIT(OPT_IDE),
 			"with a --layout without the stage ide_open");
 	if (o->rx.mode == WEFT_MODE_RXL)
@@ -212,7 +212,7 @@ warn_idle(const struct options *o)
 }
 
 static void
-parse_options(struct options *o, int argc, char **argv)
+replay_parse_options(struct options *o, int argc, char **argv)
 {
 	char err[512];
 	int opt;
@@ -222,7 +222,7 @@ parse_options(struct options *o, int argc, char **argv)
 		.rx = { .mode = -1, .first = WEFT_ISN_FIRST, .pcrc = true, .layout = LAYOUT },
 	};
 	while ((opt = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-		parse_option(o, opt);
+		replay_parse_option(o, opt);
 		o->given |= opt >= OPT_IN ? CLI_BIT(opt) : 0;
 	}
 	if (optind < argc)
@@ -239,11 +239,11 @@ parse_options(struct options *o, int argc, char **argv)
 	cli_two_files("--key-file", o->key_file, "--json", o->json);
 	if (receiver_check_layout(o->rx.layout, err, sizeof(err)) != 0)
 		cli_usage("%s", err);
-	warn_idle(o);
+	replay_warn_idle(o);
 }
 
 static uint64_t
-now_ns(void)
+replay_now_ns(void)
 {
 	struct timespec t;
 
@@ -253,7 +253,7 @@ now_ns(void)
 
 /* When the next packet is due, on the monotonic clock. */
 static uint64_t
-due_ns(struct replay *r)
+replay_due_ns(struct replay *r)
 {
 	double after;
 
@@ -262,7 +262,7 @@ due_ns(struct replay *r)
 	if (r->is_first) {
 		r->is_first = false;
 		r->first_time_ns = r->next.time_ns;
-		r->start_ns = now_ns();
+		r->start_ns = replay_now_ns();
 	}
 	/* A time stamp before the first one is due at once. */
 	if (r->next.time_ns <= r->first_time_ns)
@@ -272,7 +272,7 @@ due_ns(struct replay *r)
 }
 
 static void
-sleep_until(uint64_t when)
+replay_sleep_until(uint64_t when)
 {
 	struct timespec t = { .tv_sec = (time_t)(when / SECOND_NS),
 		.tv_nsec = (long)(when % SECOND_NS) };
@@ -282,7 +282,7 @@ sleep_until(uint64_t when)
 }
 
 static bool
-read_next(struct replay *r)
+replay_read_next(struct replay *r)
 {
 	enum trace_read got;
 
@@ -297,19 +297,19 @@ read_next(struct replay *r)
 }
 
 static uint16_t
-source(void *arg, struct rte_mbuf **pkt, uint16_t n)
+replay_source(void *arg, struct rte_mbuf **pkt, uint16_t n)
 {
 	struct replay *r = arg;
 	uint16_t got = 0;
 
-	while (got < n && !stopped && read_next(r)) {
+	while (got < n && !stopped && replay_read_next(r)) {
 		if (r->opt.speed > 0) {
-			uint64_t due = due_ns(r);
+			uint64_t due = replay_due_ns(r);
 
-			if (due > now_ns()) {
+			if (due > replay_now_ns()) {
 				if (got != 0)
 					break;
-				sleep_until(due);
+				replay_sleep_until(due);
 				if (stopped)
 					break; /* it was not due */
 			}
@@ -323,9 +323,9 @@ source(void *arg, struct rte_mbuf **pkt, uint16_t n)
 
 /* A bar on a terminal, now and then a line elsewhere. */
 static void
-progress(struct replay *r, bool is_terminal)
+replay_progress(struct replay *r, bool is_terminal)
 {
-	uint64_t now = now_ns();
+	uint64_t now = replay_now_ns();
 	int percent;
 
 	if (now < r->progress_ns)
@@ -343,7 +343,7 @@ progress(struct replay *r, bool is_terminal)
 }
 
 static void
-run_once(struct replay *r, bool is_terminal)
+replay_run_once(struct replay *r, bool is_terminal)
 {
 	unsigned int worked;
 
@@ -354,35 +354,35 @@ run_once(struct replay *r, bool is_terminal)
 		worked = 0;
 		for (unsigned int s = 0; s < weft_pipe_segments(r->rx.pipe); s++)
 			worked += weft_pipe_poll(r->rx.pipe, s);
-		progress(r, is_terminal);
+		replay_progress(r, is_terminal);
 	} while (worked != 0 || (!r->ended && !stopped));
 	weft_pipe_drain(r->rx.pipe);
 }
 
 static void
-run(struct replay *r)
+replay_run(struct replay *r)
 {
 	bool is_terminal = isatty(STDERR_FILENO) == 1;
 	char err[512];
 	uint64_t i;
 
 	/* Short traces say nothing. */
-	r->progress_ns = now_ns() + (is_terminal ? SECOND_NS : 5 * SECOND_NS);
+	r->progress_ns = replay_now_ns() + (is_terminal ? SECOND_NS : 5 * SECOND_NS);
 	for (i = 0; i < r->opt.loops && !stopped; i++) {
 		if (i > 0) {
 			receiver_restart(&r->rx);
 			if (trace_rewind(r->trace, err, sizeof(err)) != 0)
 				cli_fail("%s", err);
 		}
-		run_once(r, is_terminal);
+		replay_run_once(r, is_terminal);
 	}
 	r->end.is_stopped = i < r->opt.loops || !r->ended;
-	if (is_terminal && now_ns() > r->progress_ns - SECOND_NS / 5 && r->rx.packets > 0)
+	if (is_terminal && replay_now_ns() > r->progress_ns - SECOND_NS / 5 && r->rx.packets > 0)
 		fputs("\r\033[K", stderr);
 }
 
 static void
-on_signal(int sig)
+replay_on_signal(int sig)
 {
 	(void)sig;
 	stopped = 1;
@@ -390,7 +390,7 @@ on_signal(int sig)
 
 /* Writing over the trace would empty it before it is read. */
 static void
-keep_trace(const struct replay *r, const char *option, const char *path)
+replay_keep_trace(const struct replay *r, const char *option, const char *path)
 {
 	if (path != NULL && trace_is_file(r->trace, path))
 		cli_fail("%s: expected another file than --in, got \"%s\"", option, path);
@@ -398,7 +398,7 @@ keep_trace(const struct replay *r, const char *option, const char *path)
 
 /* Last of all that may fail: until then a file of that name stays as it is. */
 static void
-open_out(struct replay *r)
+replay_open_out(struct replay *r)
 {
 	char err[512];
 
@@ -409,7 +409,7 @@ open_out(struct replay *r)
 
 /* Whether there was nothing to replay, and why: of what kind all packets were. */
 static bool
-says_nothing(const struct replay *r)
+replay_says_nothing(const struct replay *r)
 {
 	const int mode = r->opt.rx.mode;
 	const uint64_t others = weft_pipe_drops(r->rx.pipe, WEFT_DROP_MODE);
@@ -430,7 +430,7 @@ says_nothing(const struct replay *r)
 
 /* Report, close, and say whether all that was asked for was written. */
 static int
-finish(struct replay *r)
+replay_finish(struct replay *r)
 {
 	int rc = r->end.is_broken || r->end.is_stopped ? EXIT_FAILURE : EXIT_SUCCESS, e;
 
@@ -450,7 +450,7 @@ finish(struct replay *r)
 	if (r->end.is_stopped)
 		cli_warn("stopped by a signal: the report ends after %" PRIu64 " packets",
 			r->rx.packets);
-	if (!r->end.is_stopped && says_nothing(r))
+	if (!r->end.is_stopped && replay_says_nothing(r))
 		rc = EXIT_FAILURE;
 	if (r->opt.rx.mode != WEFT_MODE_CXL && !r->rx.has_raw && r->rx.packets != 0)
 		cli_no_effect(long_options, r->opt.given, CLI_BIT(OPT_SPID) | CLI_BIT(OPT_DPID),
@@ -468,7 +468,7 @@ finish(struct replay *r)
 int
 main(int argc, char **argv)
 {
-	struct sigaction stop = { .sa_handler = on_signal };
+	struct sigaction stop = { .sa_handler = replay_on_signal };
 	static struct replay r;
 	struct weft_keys *keys = NULL;
 	struct weft_eal_cfg eal = { .memory_mb = 64 };
@@ -483,7 +483,7 @@ main(int argc, char **argv)
 	uint64_t start;
 
 	argc = cli_split_eal(argc, argv, &eal.user_argc, &eal.user_argv);
-	parse_options(&r.opt, argc, argv);
+	replay_parse_options(&r.opt, argc, argv);
 	r.opt.rx.features = cli_cpu_features();
 	if (r.opt.key_file != NULL) {
 		keys = weft_keys_load(r.opt.key_file, err, sizeof(err));
@@ -497,21 +497,21 @@ main(int argc, char **argv)
 	r.trace = trace_open(r.opt.in, err, sizeof(err));
 	if (r.trace == NULL)
 		cli_fail("%s", err);
-	keep_trace(&r, "--out", r.opt.out);
-	keep_trace(&r, "--json", r.opt.json);
+	replay_keep_trace(&r, "--out", r.opt.out);
+	replay_keep_trace(&r, "--json", r.opt.json);
 	json_check(r.opt.json);
 	r.opt.rx.out_link = trace_link(r.trace);
 	r.opt.rx.pool = start_dpdk(&eal, &pool);
-	if (receiver_init(&r.rx, &r.opt.rx, source, &r, err, sizeof(err)) != 0)
+	if (receiver_init(&r.rx, &r.opt.rx, replay_source, &r, err, sizeof(err)) != 0)
 		cli_fail("%s", err);
 	if (r.opt.out != NULL)
-		open_out(&r);
+		replay_open_out(&r);
 	sigaction(SIGINT, &stop, NULL);
 	sigaction(SIGTERM, &stop, NULL);
-	start = now_ns();
-	run(&r);
-	r.end.seconds = (double)(now_ns() - start) / 1e9;
-	rc = finish(&r);
+	start = replay_now_ns();
+	replay_run(&r);
+	r.end.seconds = (double)(replay_now_ns() - start) / 1e9;
+	rc = replay_finish(&r);
 	weft_keys_free(keys);
 	weft_eal_stop();
 	cli_exit(rc);

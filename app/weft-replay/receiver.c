@@ -20,7 +20,7 @@
 struct end {
 	struct weft_unpacker unpack;
 	struct weft_io_unpacker io;
-	struct weft_isn out; /* numbers of re-protected flits, see end_write() */
+	struct weft_isn out; /* numbers of re-protected flits, see receiver_end_write() */
 };
 
 static struct weft_conn *
@@ -63,7 +63,7 @@ receiver_new_conn(void *arg, const struct weft_conn_key *key)
  * would have sent them.
  */
 static void
-end_write(struct receiver *r, struct rte_mbuf *m)
+receiver_end_write(struct receiver *r, struct rte_mbuf *m)
 {
 	struct weft_frame *f = weft_frame(m);
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
@@ -84,7 +84,7 @@ end_write(struct receiver *r, struct rte_mbuf *m)
 }
 
 static void
-count_packet(void *arg, const struct weft_io_tlp *t)
+receiver_count_packet(void *arg, const struct weft_io_tlp *t)
 {
 	struct receiver *r = arg;
 
@@ -92,7 +92,7 @@ count_packet(void *arg, const struct weft_io_tlp *t)
 }
 
 static void
-end_frame(struct receiver *r, struct rte_mbuf *m)
+receiver_end_frame(struct receiver *r, struct rte_mbuf *m)
 {
 	struct weft_frame *f = weft_frame(m);
 	struct end *e = f->conn->user;
@@ -109,19 +109,19 @@ end_frame(struct receiver *r, struct rte_mbuf *m)
 		if (f->dropped & WEFT_BIT64(i))
 			continue;
 		if (flit[0] >> 6 == WEFT_FLIT_IO)
-			weft_io_unpack_flit(&e->io, flit, count_packet, r);
+			weft_io_unpack_flit(&e->io, flit, receiver_count_packet, r);
 		if (weft_unpack_flit(&e->unpack, flit, NULL, NULL) != WEFT_OK)
 			r->skipped[WEFT_DROP_SLOT_FORMAT]++;
 	}
 	if (r->cfg.out != NULL)
-		end_write(r, m);
+		receiver_end_write(r, m);
 }
 
 static void
 receiver_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 {
 	for (uint16_t i = 0; i < n; i++)
-		end_frame(arg, pkt[i]);
+		receiver_end_frame(arg, pkt[i]);
 	rte_pktmbuf_free_bulk(pkt, n);
 }
 
@@ -211,7 +211,7 @@ receiver_fini(struct receiver *r)
 
 /* Put a header in front of raw flits; their addresses come from the command line. */
 static void
-raw_header(const struct receiver *r, uint8_t *frame, uint32_t flits)
+receiver_raw_header(const struct receiver *r, uint8_t *frame, uint32_t flits)
 {
 	bool is_cxl = r->cfg.mode == WEFT_MODE_CXL;
 	struct weft_wire_hdr h = {
@@ -228,7 +228,7 @@ raw_header(const struct receiver *r, uint8_t *frame, uint32_t flits)
 
 /* Why a packet cannot even be copied into a frame, or WEFT_OK. */
 static enum weft_verdict
-packet_check(const struct trace_packet *p)
+receiver_check_packet(const struct trace_packet *p)
 {
 	struct weft_wire_hdr h;
 
@@ -255,7 +255,7 @@ packet_check(const struct trace_packet *p)
 struct rte_mbuf *
 receiver_frame(struct receiver *r, const struct trace_packet *p)
 {
-	enum weft_verdict v = packet_check(p);
+	enum weft_verdict v = receiver_check_packet(p);
 	uint32_t head = p->link == TRACE_LINK_RAW_FLITS ? WEFT_WIRE_FLITS_OFF : 0;
 	struct rte_mbuf *m = NULL;
 	uint8_t *frame;
@@ -273,7 +273,7 @@ receiver_frame(struct receiver *r, const struct trace_packet *p)
 	}
 	frame = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)(head + p->len));
 	if (head != 0)
-		raw_header(r, frame, p->len / WEFT_FLIT_LEN);
+		receiver_raw_header(r, frame, p->len / WEFT_FLIT_LEN);
 	memcpy(frame + head, p->data, p->len);
 	weft_frame(m)->time_ns = p->time_ns;
 	weft_frame(m)->in_port = 0;

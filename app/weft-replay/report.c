@@ -18,14 +18,14 @@
 #include <rte_cycles.h>
 
 static void
-put(json_t *object, const char *key, uint64_t v)
+report_put(json_t *object, const char *key, uint64_t v)
 {
 	json_object_set_new(object, key, json_integer((json_int_t)v));
 }
 
 /* Verdicts that the report gives under a heading of their own. */
 static bool
-is_reported_elsewhere(enum weft_verdict v)
+report_is_reported_elsewhere(enum weft_verdict v)
 {
 	return v == WEFT_OK || v == WEFT_DROP_CRC || v == WEFT_DROP_DUPLICATE ||
 	       v == WEFT_DROP_IDE_MAC;
@@ -39,8 +39,8 @@ report_skipped(const struct receiver *r)
 	for (unsigned int v = 0; v < WEFT_VERDICT_COUNT; v++) {
 		uint64_t n = r->skipped[v] + weft_pipe_drops(r->pipe, (enum weft_verdict)v);
 
-		if (n != 0 && !is_reported_elsewhere((enum weft_verdict)v))
-			put(o, weft_verdict_name((enum weft_verdict)v), n);
+		if (n != 0 && !report_is_reported_elsewhere((enum weft_verdict)v))
+			report_put(o, weft_verdict_name((enum weft_verdict)v), n);
 	}
 	return o;
 }
@@ -52,7 +52,7 @@ report_counters(const struct receiver *r, const char *stage, const char *const *
 	json_t *o = json_object();
 
 	for (; *names != NULL; names++)
-		put(o, *names,
+		report_put(o, *names,
 			weft_pipe_count(r->pipe, stage, *names) +
 				weft_pipe_count(r->pipe, "crc_first", *names));
 	return o;
@@ -65,7 +65,7 @@ report_messages(const struct receiver *r)
 
 	for (unsigned int k = 0; k < WEFT_MSG_KINDS; k++)
 		if (r->messages[k] != 0)
-			put(o, weft_msg_kind_name((enum weft_msg_kind)k), r->messages[k]);
+			report_put(o, weft_msg_kind_name((enum weft_msg_kind)k), r->messages[k]);
 	return o;
 }
 
@@ -79,7 +79,7 @@ report_io(const struct receiver *r)
 
 	for (unsigned int c = 0; c < WEFT_IO_CLASSES; c++)
 		if (r->packets_io[c] != 0)
-			put(o, names[c], r->packets_io[c]);
+			report_put(o, names[c], r->packets_io[c]);
 	return o;
 }
 
@@ -94,10 +94,10 @@ report_stages(const struct receiver *r)
 		double per_flit = st->flits == 0 ? 0 : (double)st->cycles / (double)st->flits;
 
 		json_object_set_new(o, "stage", json_string(weft_pipe_stage(r->pipe, i)->name));
-		put(o, "bursts", st->bursts);
-		put(o, "frames", st->frames);
-		put(o, "flits", st->flits);
-		put(o, "cycles", st->cycles);
+		report_put(o, "bursts", st->bursts);
+		report_put(o, "frames", st->frames);
+		report_put(o, "flits", st->flits);
+		report_put(o, "cycles", st->cycles);
 		json_object_set_new(o, "cycles_per_flit", json_real(per_flit));
 		json_array_append_new(list, o);
 	}
@@ -129,15 +129,15 @@ report_object(const struct receiver *r, const struct report_end *end)
 	uint64_t frames, flits;
 
 	report_accepted(r, &frames, &flits);
-	put(o, "packets", r->packets);
-	put(o, "frames", frames);
-	put(o, "flits", flits);
-	put(o, "bytes", flits * WEFT_FLIT_LEN);
-	put(o, "connections", r->n_conns);
+	report_put(o, "packets", r->packets);
+	report_put(o, "frames", frames);
+	report_put(o, "flits", flits);
+	report_put(o, "bytes", flits * WEFT_FLIT_LEN);
+	report_put(o, "connections", r->n_conns);
 	json_object_set_new(o, "skipped", report_skipped(r));
-	put(o, "truncated", end->is_truncated);
-	put(o, "broken", end->is_broken);
-	put(o, "stopped", end->is_stopped);
+	report_put(o, "truncated", end->is_truncated);
+	report_put(o, "broken", end->is_broken);
+	report_put(o, "stopped", end->is_stopped);
 	json_object_set_new(o, "fec", report_counters(r, "fec_check", fec));
 	json_object_set_new(o, "crc", report_counters(r, "link_rx", crc));
 	json_object_set_new(o, "isn", report_counters(r, "link_rx", isn));
@@ -166,7 +166,7 @@ report_json(const struct receiver *r, const struct report_end *end, const char *
 }
 
 static void
-text_counts(json_t *o, const char *title)
+report_text_counts(json_t *o, const char *title)
 {
 	const char *key;
 	json_t *v;
@@ -180,7 +180,7 @@ text_counts(json_t *o, const char *title)
 }
 
 static void
-text_stages(json_t *list, uint64_t hz)
+report_text_stages(json_t *list, uint64_t hz)
 {
 	size_t i;
 	json_t *s;
@@ -214,7 +214,7 @@ report_text(const struct receiver *r, const struct report_end *end)
 		json_integer_value(json_object_get(o, "flits")),
 		json_integer_value(json_object_get(o, "connections")));
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(groups); i++)
-		text_counts(json_object_get(o, groups[i]), groups[i]);
+		report_text_counts(json_object_get(o, groups[i]), groups[i]);
 	if (end->is_truncated)
 		printf("%-10s the file ends inside a packet: replayed up to there\n", "truncated");
 	if (end->is_broken)
@@ -224,6 +224,6 @@ report_text(const struct receiver *r, const struct report_end *end)
 		printf("%-10s a signal came: replayed up to there\n", "stopped");
 	printf("%-10s %.3f s, %.3f Mflit/s\n", "time", end->seconds,
 		json_real_value(json_object_get(o, "mflits_per_s")));
-	text_stages(json_object_get(o, "stages"), rte_get_tsc_hz());
+	report_text_stages(json_object_get(o, "stages"), rte_get_tsc_hz());
 	json_decref(o);
 }
