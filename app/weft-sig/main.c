@@ -80,7 +80,7 @@ static const struct option long_options[] = {
 };
 
 static uint64_t
-parse_hex(const char *option, const char *text, uint64_t most)
+sig_parse_hex(const char *option, const char *text, uint64_t most)
 {
 	uint64_t v;
 
@@ -91,7 +91,7 @@ parse_hex(const char *option, const char *text, uint64_t most)
 }
 
 static const struct weft_sig_domain *
-parse_domain(const char *option, const char *text, struct weft_sig_text *s)
+sig_parse_domain(const char *option, const char *text, struct weft_sig_text *s)
 {
 	const struct weft_sig_domain *d;
 	char err[160];
@@ -103,7 +103,7 @@ parse_domain(const char *option, const char *text, struct weft_sig_text *s)
 
 /* Decimal, or hex behind 0x. */
 static uint64_t
-parse_block0(const char *text)
+sig_parse_block0(const char *text)
 {
 	uint64_t v;
 
@@ -113,25 +113,25 @@ parse_block0(const char *text)
 }
 
 static void
-parse_option(struct options *o, int opt)
+sig_parse_option(struct options *o, int opt)
 {
 	switch (opt) {
 	case OPT_MEM:
-		o->attr.mem = parse_domain("--mem", optarg, &o->mem);
+		o->attr.mem = sig_parse_domain("--mem", optarg, &o->mem);
 		o->has_mem = true;
 		break;
 	case OPT_WIRE:
-		o->attr.wire = parse_domain("--wire", optarg, &o->wire);
+		o->attr.wire = sig_parse_domain("--wire", optarg, &o->wire);
 		o->has_wire = true;
 		break;
 	case OPT_CHECK:
-		o->attr.check_mask = (uint8_t)parse_hex("--check-mask", optarg, UINT8_MAX);
+		o->attr.check_mask = (uint8_t)sig_parse_hex("--check-mask", optarg, UINT8_MAX);
 		break;
 	case OPT_COPY:
-		o->attr.copy_mask = (uint8_t)parse_hex("--copy-mask", optarg, UINT8_MAX);
+		o->attr.copy_mask = (uint8_t)sig_parse_hex("--copy-mask", optarg, UINT8_MAX);
 		o->attr.flags = WEFT_SIG_COPY_MASK;
 		break;
-	case OPT_BLOCK0: o->block0 = parse_block0(optarg); break;
+	case OPT_BLOCK0: o->block0 = sig_parse_block0(optarg); break;
 	case OPT_STREAM: o->stream = true; break;
 	case OPT_VERSION: puts("weft-sig " WEFT_VERSION); cli_exit(EXIT_SUCCESS);
 	case 'h': fputs(usage_text, stdout); cli_exit(EXIT_SUCCESS);
@@ -140,13 +140,13 @@ parse_option(struct options *o, int opt)
 }
 
 static void
-parse_options(struct options *o, int argc, char **argv)
+sig_parse_options(struct options *o, int argc, char **argv)
 {
 	int opt;
 
 	*o = (struct options){ .attr.check_mask = UINT8_MAX };
 	while ((opt = getopt_long(argc, argv, "h", long_options, NULL)) != -1)
-		parse_option(o, opt);
+		sig_parse_option(o, opt);
 	if (argc - optind != 1)
 		cli_usage("expected one of tx, rx%s%s", optind < argc ? ", got also " : "",
 			optind < argc ? argv[optind + 1] : "");
@@ -161,7 +161,7 @@ parse_options(struct options *o, int argc, char **argv)
 }
 
 static void
-key_open(struct weft_sig_key *key, const struct options *o)
+sig_open_key(struct weft_sig_key *key, const struct options *o)
 {
 	const bool signs = o->attr.mem != NULL || o->attr.wire != NULL;
 
@@ -176,7 +176,7 @@ key_open(struct weft_sig_key *key, const struct options *o)
 }
 
 static void
-stream_open(struct weft_sig_stream *s, struct weft_sig_key *key, const struct options *o)
+sig_open_stream(struct weft_sig_stream *s, struct weft_sig_key *key, const struct options *o)
 {
 	if (weft_sig_begin(s, key, o->dir, o->block0, 0) != 0)
 		cli_usage("--block0: block %" PRIu64 " of input does not begin a block of output",
@@ -184,7 +184,7 @@ stream_open(struct weft_sig_stream *s, struct weft_sig_key *key, const struct op
 }
 
 static void
-error_report(const struct weft_sig_error *e)
+sig_report_error(const struct weft_sig_error *e)
 {
 	static const char *const names[] = { [WEFT_SIG_BAD_GUARD] = "bad_guard",
 		[WEFT_SIG_BAD_APPTAG] = "bad_apptag",
@@ -197,7 +197,7 @@ error_report(const struct weft_sig_error *e)
 }
 
 static void
-write_all(int fd, const char *what, const uint8_t *p, size_t len)
+sig_write_all(int fd, const char *what, const uint8_t *p, size_t len)
 {
 	while (len > 0) {
 		const ssize_t n = write(fd, p, len);
@@ -212,7 +212,7 @@ write_all(int fd, const char *what, const uint8_t *p, size_t len)
 }
 
 static size_t
-input_read(uint8_t *p, size_t room)
+sig_read_input(uint8_t *p, size_t room)
 {
 	ssize_t n;
 
@@ -226,15 +226,15 @@ input_read(uint8_t *p, size_t room)
 
 /* Put a file that has an end in the place of standard input. */
 static void
-input_spool(uint8_t *buf, size_t room)
+sig_spool_input(uint8_t *buf, size_t room)
 {
 	FILE *f = tmpfile();
 	size_t len;
 
 	if (f == NULL)
 		cli_fail(SPOOL ": %s", strerror(errno));
-	while ((len = input_read(buf, room)) > 0)
-		write_all(fileno(f), SPOOL, buf, len);
+	while ((len = sig_read_input(buf, room)) > 0)
+		sig_write_all(fileno(f), SPOOL, buf, len);
 	if (lseek(fileno(f), 0, SEEK_SET) != 0 || dup2(fileno(f), STDIN_FILENO) < 0)
 		cli_fail(SPOOL ": %s", strerror(errno));
 	fclose(f);
@@ -242,7 +242,7 @@ input_spool(uint8_t *buf, size_t room)
 
 /* End here if what is left of input is not whole units and blocks. */
 static void
-length_judge(const struct weft_sig_key *key, const struct options *o)
+sig_judge_length(const struct weft_sig_key *key, const struct options *o)
 {
 	const off_t at = lseek(STDIN_FILENO, 0, SEEK_CUR);
 	struct stat st;
@@ -257,7 +257,7 @@ length_judge(const struct weft_sig_key *key, const struct options *o)
 }
 
 static bool
-input_is_file(void)
+sig_input_is_file(void)
 {
 	struct stat st;
 
@@ -268,7 +268,7 @@ input_is_file(void)
 
 /* Output behind input in the same file would be read again, without end. */
 static void
-output_judge(void)
+sig_judge_output(void)
 {
 	struct stat in, out;
 
@@ -279,7 +279,7 @@ output_judge(void)
 
 /* At most one unit ends in @p len bytes: each gets its report. */
 static void
-piece_push(struct weft_sig_stream *s, uint8_t *p, size_t len, struct weft_sig_list *out)
+sig_push_piece(struct weft_sig_stream *s, uint8_t *p, size_t len, struct weft_sig_list *out)
 {
 	struct weft_sig_piece from = { p, len, 0 };
 	struct weft_sig_list in = { .piece = &from, .n = 1 };
@@ -288,12 +288,12 @@ piece_push(struct weft_sig_stream *s, uint8_t *p, size_t len, struct weft_sig_li
 	weft_sig_push(s, &in, out);
 	weft_sig_key_check(s->key, &e);
 	if (e.type != WEFT_SIG_NO_ERROR)
-		error_report(&e);
+		sig_report_error(&e);
 }
 
 /* What was read at once, and its output written at once. */
 static void
-chunk_push(struct weft_sig_stream *s, uint8_t *p, size_t len)
+sig_push_chunk(struct weft_sig_stream *s, uint8_t *p, size_t len)
 {
 	static uint8_t room[OUT_ROOM];
 	struct weft_sig_piece to = { room, sizeof(room), 0 };
@@ -303,14 +303,14 @@ chunk_push(struct weft_sig_stream *s, uint8_t *p, size_t len)
 		const size_t unit = s->unit != 0 ? s->unit - weft_sig_partial(s) : len;
 		const size_t n = unit < len - at ? unit : len - at;
 
-		piece_push(s, p + at, n, &out);
+		sig_push_piece(s, p + at, n, &out);
 		at += n;
 	}
-	write_all(STDOUT_FILENO, "standard output", room, out.done);
+	sig_write_all(STDOUT_FILENO, "standard output", room, out.done);
 }
 
 static void
-stream_end(struct weft_sig_stream *s)
+sig_end_stream(struct weft_sig_stream *s)
 {
 	const size_t partial = weft_sig_partial(s);
 
@@ -324,7 +324,7 @@ stream_end(struct weft_sig_stream *s)
 
 /* Blocks that nobody has checked, and how many of them have a signature now that does not say so. */
 static void
-escapes_report(const struct weft_sig_counters *c)
+sig_report_escapes(const struct weft_sig_counters *c)
 {
 	if (c->escaped != 0)
 		fprintf(stderr,
@@ -341,18 +341,18 @@ main(int argc, char **argv)
 	struct options o;
 	size_t len;
 
-	parse_options(&o, argc, argv);
-	key_open(&key, &o);
-	stream_open(&s, &key, &o);
-	output_judge();
+	sig_parse_options(&o, argc, argv);
+	sig_open_key(&key, &o);
+	sig_open_stream(&s, &key, &o);
+	sig_judge_output();
 	if (!o.stream && s.unit != 0) {
-		if (!input_is_file())
-			input_spool(in, sizeof(in));
-		length_judge(&key, &o);
+		if (!sig_input_is_file())
+			sig_spool_input(in, sizeof(in));
+		sig_judge_length(&key, &o);
 	}
-	while ((len = input_read(in, sizeof(in))) > 0)
-		chunk_push(&s, in, len);
-	escapes_report(&s.counters);
-	stream_end(&s);
+	while ((len = sig_read_input(in, sizeof(in))) > 0)
+		sig_push_chunk(&s, in, len);
+	sig_report_escapes(&s.counters);
+	sig_end_stream(&s);
 	return EXIT_SUCCESS;
 }

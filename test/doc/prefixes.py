@@ -20,7 +20,6 @@ FOLDERS = ("app", "drivers", "lib")
 NOT_YET = {
     "app/common",
     "app/weft-bench",
-    "app/weft-sig",
     "app/weft-sim",
     "app/weftd",
     "drivers/net",
