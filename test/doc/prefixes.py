@@ -22,7 +22,6 @@ NOT_YET = {
     "app/weft-bench",
     "app/weft-sim",
     "app/weftd",
-    "drivers/net",
     "lib/link",
     "lib/mem",
     "lib/pipeline",

@@ -25,7 +25,7 @@ static bool has_command;
 #define ARGS_MAX 1024
 
 static int
-parse_dir(struct flitwire *f, const char *value, char *err, size_t len)
+control_parse_dir(struct flitwire *f, const char *value, char *err, size_t len)
 {
 	const bool both = strcmp(value, "both") == 0;
 
@@ -39,7 +39,7 @@ parse_dir(struct flitwire *f, const char *value, char *err, size_t len)
 }
 
 static int
-parse_item(struct flitwire *f, const char *key, const char *value, char *err, size_t len)
+control_parse_item(struct flitwire *f, const char *key, const char *value, char *err, size_t len)
 {
 	if (strcmp(key, "port") == 0) {
 		if (value[0] != '\0' &&
@@ -50,7 +50,7 @@ parse_item(struct flitwire *f, const char *key, const char *value, char *err, si
 		return -EINVAL;
 	}
 	if (strcmp(key, "dir") == 0)
-		return parse_dir(f, value, err, len);
+		return control_parse_dir(f, value, err, len);
 	return weft_impair_parse(&f->cfg, key, value, err, len);
 }
 
@@ -73,7 +73,7 @@ flitwire_parse(struct flitwire *f, const char *args, char *err, size_t len)
 			return -EINVAL;
 		}
 		*value++ = '\0';
-		if (parse_item(f, item, value, err, len) != 0)
+		if (control_parse_item(f, item, value, err, len) != 0)
 			return -EINVAL;
 	}
 	if (f->lower_name[0] == '\0' || strcmp(f->lower_name, f->name) == 0) {
@@ -85,7 +85,7 @@ flitwire_parse(struct flitwire *f, const char *args, char *err, size_t len)
 
 /* Two directions of one wire are not damaged alike. */
 static struct weft_impair_cfg
-cfg_of(const struct flitwire *f, enum flitwire_dir dir)
+control_cfg(const struct flitwire *f, enum flitwire_dir dir)
 {
 	struct weft_impair_cfg cfg = f->cfg;
 
@@ -96,7 +96,7 @@ cfg_of(const struct flitwire *f, enum flitwire_dir dir)
 
 /* Change settings at run time, all or nothing. */
 static int
-change(struct flitwire *f, const char *list, char *err, size_t len)
+control_change(struct flitwire *f, const char *list, char *err, size_t len)
 {
 	struct weft_impair_cfg cfg = f->cfg;
 
@@ -105,14 +105,14 @@ change(struct flitwire *f, const char *list, char *err, size_t len)
 		return -EINVAL;
 	f->cfg = cfg;
 	for (unsigned int d = 0; d < FLITWIRE_DIRS; d++) {
-		cfg = cfg_of(f, d);
+		cfg = control_cfg(f, d);
 		line_set(&f->line[d], &cfg);
 	}
 	return 0;
 }
 
 static const struct weft_counter *
-xstat_row(unsigned int i, enum flitwire_dir *dir)
+control_xstat_row(unsigned int i, enum flitwire_dir *dir)
 {
 	const unsigned int of_dir = WEFT_IMPAIR_N_COUNTERS + LINE_N_COUNTERS;
 
@@ -126,13 +126,13 @@ void
 flitwire_xstat_name(unsigned int i, char *name, size_t len)
 {
 	enum flitwire_dir dir;
-	const struct weft_counter *row = xstat_row(i, &dir);
+	const struct weft_counter *row = control_xstat_row(i, &dir);
 
 	snprintf(name, len, "%s_wire_%s", dir == FLITWIRE_TX ? "tx" : "rx", row->name);
 }
 
 static uint64_t *
-xstat_value(struct flitwire *f, unsigned int i)
+control_xstat_value(struct flitwire *f, unsigned int i)
 {
 	const unsigned int of_dir = WEFT_IMPAIR_N_COUNTERS + LINE_N_COUNTERS;
 	struct line *l = &f->line[i / of_dir];
@@ -145,7 +145,7 @@ xstat_value(struct flitwire *f, unsigned int i)
 uint64_t
 flitwire_xstat(struct flitwire *f, unsigned int i)
 {
-	return __atomic_load_n(xstat_value(f, i), __ATOMIC_RELAXED);
+	return __atomic_load_n(control_xstat_value(f, i), __ATOMIC_RELAXED);
 }
 
 void
@@ -162,7 +162,7 @@ flitwire_xstats_reset(struct flitwire *f)
 }
 
 static void
-tell_list(struct rte_tel_data *d)
+control_tell_list(struct rte_tel_data *d)
 {
 	rte_tel_data_start_array(d, RTE_TEL_STRING_VAL);
 	for (const struct flitwire *f = devices; f != NULL; f = f->next)
@@ -170,7 +170,7 @@ tell_list(struct rte_tel_data *d)
 }
 
 static void
-tell_device(struct flitwire *f, struct rte_tel_data *d)
+control_tell_device(struct flitwire *f, struct rte_tel_data *d)
 {
 	char text[48];
 
@@ -183,7 +183,7 @@ tell_device(struct flitwire *f, struct rte_tel_data *d)
 	for (unsigned int i = 0; i < FLITWIRE_XSTATS; i++) {
 		enum flitwire_dir dir;
 
-		xstat_row(i, &dir);
+		control_xstat_row(i, &dir);
 		if (!f->line[dir].is_on)
 			continue;
 		flitwire_xstat_name(i, text, sizeof(text));
@@ -192,7 +192,7 @@ tell_device(struct flitwire *f, struct rte_tel_data *d)
 }
 
 static int
-telemetry(const char *cmd, const char *params, struct rte_tel_data *d)
+control_telemetry(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	char name[ARGS_MAX], err[160], *list;
 	struct flitwire *f;
@@ -207,15 +207,15 @@ telemetry(const char *cmd, const char *params, struct rte_tel_data *d)
 	for (f = devices; f != NULL && strcmp(f->name, name) != 0;)
 		f = f->next;
 	if (name[0] == '\0') {
-		tell_list(d);
+		control_tell_list(d);
 	} else if (f == NULL) {
 		rc = -ENOENT;
 	} else {
 		rte_tel_data_start_dict(d);
-		if (list != NULL && change(f, list, err, sizeof(err)) != 0)
+		if (list != NULL && control_change(f, list, err, sizeof(err)) != 0)
 			rte_tel_data_add_dict_string(d, "error", err);
 		else
-			tell_device(f, d);
+			control_tell_device(f, d);
 	}
 	pthread_mutex_unlock(&lock);
 	return rc;
@@ -226,7 +226,7 @@ flitwire_enlist(struct flitwire *f)
 {
 	pthread_mutex_lock(&lock);
 	for (unsigned int d = 0; d < FLITWIRE_DIRS; d++) {
-		const struct weft_impair_cfg cfg = cfg_of(f, d);
+		const struct weft_impair_cfg cfg = control_cfg(f, d);
 
 		line_init(&f->line[d], &cfg, f->line[d].is_on);
 	}
@@ -234,7 +234,7 @@ flitwire_enlist(struct flitwire *f)
 	devices = f;
 	/* DPDK has no way to take a command back. */
 	if (!has_command)
-		rte_telemetry_register_cmd("/weft/flitwire", telemetry,
+		rte_telemetry_register_cmd("/weft/flitwire", control_telemetry,
 			"Bad wires. Parameters: none, or a name to see one, or "
 			"name,key=value[,...] to change it (doc/impair.md).");
 	has_command = true;

@@ -25,7 +25,7 @@ RTE_LOG_REGISTER(flitwire_logtype, pmd.net.flitwire, NOTICE);
 
 /* Give the lower port what is ready. Under the lock of the line. */
 static void
-drain(struct flitwire *f)
+flitwire_drain(struct flitwire *f)
 {
 	struct line *l = &f->line[FLITWIRE_TX];
 	struct rte_mbuf *burst[LINE_BURST];
@@ -50,10 +50,10 @@ flitwire_tx(void *queue, struct rte_mbuf **mbufs, uint16_t n)
 	rte_spinlock_lock(&l->lock);
 	do {
 		room = n - taken < LINE_BURST ? (uint16_t)(n - taken) : LINE_BURST;
-		drain(f);
+		flitwire_drain(f);
 		now = line_put(l, mbufs + taken, room, rte_rdtsc(), &f->bytes[FLITWIRE_TX]);
 		taken = (uint16_t)(taken + now);
-		drain(f);
+		flitwire_drain(f);
 	} while (taken < n && now == room);
 	f->frames[FLITWIRE_TX] += taken;
 	rte_spinlock_unlock(&l->lock);
@@ -62,19 +62,19 @@ flitwire_tx(void *queue, struct rte_mbuf **mbufs, uint16_t n)
 
 /* Late frames leave although nobody sends: ports are always polled. */
 static void
-let_out(struct flitwire *f)
+flitwire_let_out(struct flitwire *f)
 {
 	struct line *l = &f->line[FLITWIRE_TX];
 
-	if (!line_is_busy(l) || !rte_spinlock_trylock(&l->lock))
+	if (!flitwire_line_is_busy(l) || !rte_spinlock_trylock(&l->lock))
 		return;
 	line_release(l, rte_rdtsc());
-	drain(f);
+	flitwire_drain(f);
 	rte_spinlock_unlock(&l->lock);
 }
 
 static uint16_t
-receive_through(struct flitwire *f, struct rte_mbuf **mbufs, uint16_t n)
+flitwire_receive_through(struct flitwire *f, struct rte_mbuf **mbufs, uint16_t n)
 {
 	struct line *l = &f->line[FLITWIRE_RX];
 	struct rte_mbuf *burst[LINE_BURST];
@@ -101,9 +101,9 @@ flitwire_rx(void *queue, struct rte_mbuf **mbufs, uint16_t n)
 	struct flitwire *f = queue;
 	uint16_t got;
 
-	let_out(f);
+	flitwire_let_out(f);
 	if (f->line[FLITWIRE_RX].is_on)
-		got = receive_through(f, mbufs, n);
+		got = flitwire_receive_through(f, mbufs, n);
 	else
 		got = rte_eth_rx_burst(f->lower, 0, mbufs, n);
 	f->frames[FLITWIRE_RX] += got;
@@ -114,7 +114,7 @@ flitwire_rx(void *queue, struct rte_mbuf **mbufs, uint16_t n)
 
 /* Find the lower device, which may have been made after this one, and take it. */
 static int
-take_lower(struct flitwire *f)
+flitwire_take_lower(struct flitwire *f)
 {
 	struct rte_eth_dev_owner owner = { .id = f->owner };
 	uint16_t id;
@@ -145,7 +145,7 @@ flitwire_info(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	info->max_tx_queues = 1;
 	/* Without a lower device it is flitwire_configure() that fails, and says why. */
 	info->max_rx_pktlen = UINT32_MAX;
-	if (take_lower(f) != 0 || rte_eth_dev_info_get(f->lower, &lower) != 0)
+	if (flitwire_take_lower(f) != 0 || rte_eth_dev_info_get(f->lower, &lower) != 0)
 		return 0;
 	info->min_mtu = lower.min_mtu;
 	info->max_mtu = lower.max_mtu;
@@ -161,7 +161,7 @@ flitwire_configure(struct rte_eth_dev *dev)
 {
 	struct flitwire *f = dev->data->dev_private;
 	const struct rte_eth_conf conf = { .rxmode.mtu = dev->data->dev_conf.rxmode.mtu };
-	int rc = take_lower(f);
+	int rc = flitwire_take_lower(f);
 
 	if (rc != 0) {
 		SAY("%s: %s %s", f->name, f->lower_name,
@@ -311,7 +311,7 @@ flitwire_stats_reset(struct rte_eth_dev *dev)
 }
 
 static int
-xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *xstats, unsigned int n)
+flitwire_dev_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *xstats, unsigned int n)
 {
 	struct flitwire *f = dev->data->dev_private;
 
@@ -321,7 +321,7 @@ xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *xstats, unsigned int n
 }
 
 static int
-xstats_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names, unsigned int n)
+flitwire_dev_xstats_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names, unsigned int n)
 {
 	(void)dev;
 	for (unsigned int i = 0; names != NULL && i < n && i < FLITWIRE_XSTATS; i++)
@@ -330,7 +330,7 @@ xstats_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names, unsigned
 }
 
 static int
-xstats_reset(struct rte_eth_dev *dev)
+flitwire_dev_xstats_reset(struct rte_eth_dev *dev)
 {
 	flitwire_xstats_reset(dev->data->dev_private);
 	return 0;
@@ -351,9 +351,9 @@ static const struct eth_dev_ops ops = {
 	.mtu_set = flitwire_mtu,
 	.stats_get = flitwire_stats,
 	.stats_reset = flitwire_stats_reset,
-	.xstats_get = xstats_get,
-	.xstats_get_names = xstats_names,
-	.xstats_reset = xstats_reset,
+	.xstats_get = flitwire_dev_xstats_get,
+	.xstats_get_names = flitwire_dev_xstats_names,
+	.xstats_reset = flitwire_dev_xstats_reset,
 };
 
 static int

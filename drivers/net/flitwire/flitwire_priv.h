@@ -72,7 +72,7 @@ void line_took(struct line *l, uint16_t n);
 
 /* Is anything under way? May be asked without the lock. */
 static inline bool
-line_is_busy(const struct line *l)
+flitwire_line_is_busy(const struct line *l)
 {
 	return __atomic_load_n(&l->n_late, __ATOMIC_RELAXED) != 0 ||
 	       __atomic_load_n(&l->n_ready, __ATOMIC_RELAXED) != 0;

@@ -29,7 +29,7 @@ line_init(struct line *l, const struct weft_impair_cfg *cfg, bool on)
 }
 
 static void
-history_empty(struct line *l)
+line_history_empty(struct line *l)
 {
 	for (unsigned int i = 0; i < WEFT_IMPAIR_HISTORY_MAX; i++) {
 		rte_pktmbuf_free(l->history[i]);
@@ -43,7 +43,7 @@ line_set(struct line *l, const struct weft_impair_cfg *cfg)
 	rte_spinlock_lock(&l->lock);
 	weft_impair_set(&l->impair, cfg);
 	if (cfg->replay <= 0)
-		history_empty(l);
+		line_history_empty(l);
 	rte_spinlock_unlock(&l->lock);
 }
 
@@ -60,18 +60,18 @@ line_empty(struct line *l)
 	for (unsigned int i = 0; i < l->n_late; i++)
 		rte_pktmbuf_free(l->late[i].m);
 	l->n_late = 0;
-	history_empty(l);
+	line_history_empty(l);
 	rte_spinlock_unlock(&l->lock);
 }
 
 static bool
-is_sooner(const struct line_late *a, const struct line_late *b)
+line_is_sooner(const struct line_late *a, const struct line_late *b)
 {
 	return a->due != b->due ? a->due < b->due : a->order < b->order;
 }
 
 static void
-late_push(struct line *l, struct rte_mbuf *m, uint64_t due)
+line_late_push(struct line *l, struct rte_mbuf *m, uint64_t due)
 {
 	const struct line_late new = { due, l->order++, m };
 	unsigned int i, parent;
@@ -83,7 +83,7 @@ late_push(struct line *l, struct rte_mbuf *m, uint64_t due)
 	}
 	for (i = l->n_late++; i > 0; i = parent) {
 		parent = (i - 1) / 2;
-		if (!is_sooner(&new, &l->late[parent]))
+		if (!line_is_sooner(&new, &l->late[parent]))
 			break;
 		l->late[i] = l->late[parent];
 	}
@@ -91,16 +91,16 @@ late_push(struct line *l, struct rte_mbuf *m, uint64_t due)
 }
 
 static struct rte_mbuf *
-late_pop(struct line *l)
+line_late_pop(struct line *l)
 {
 	struct rte_mbuf *first = l->late[0].m;
 	const struct line_late last = l->late[--l->n_late];
 	unsigned int i = 0, child;
 
 	for (; (child = 2 * i + 1) < l->n_late; i = child) {
-		if (child + 1 < l->n_late && is_sooner(&l->late[child + 1], &l->late[child]))
+		if (child + 1 < l->n_late && line_is_sooner(&l->late[child + 1], &l->late[child]))
 			child++;
-		if (!is_sooner(&l->late[child], &last))
+		if (!line_is_sooner(&l->late[child], &last))
 			break;
 		l->late[i] = l->late[child];
 	}
@@ -109,7 +109,7 @@ late_pop(struct line *l)
 }
 
 static void
-ready_push(struct line *l, struct rte_mbuf *m)
+line_ready_push(struct line *l, struct rte_mbuf *m)
 {
 	l->ready[(l->first_ready + l->n_ready++) % LINE_READY_MAX] = m;
 }
@@ -135,12 +135,12 @@ void
 line_release(struct line *l, uint64_t now)
 {
 	while (l->n_late > 0 && l->late[0].due <= now && l->n_ready < LINE_READY_MAX)
-		ready_push(l, late_pop(l));
+		line_ready_push(l, line_late_pop(l));
 }
 
 /* Bytes of its own: what goes out may be written to by whoever gets it. */
 static struct rte_mbuf *
-copy(struct line *l, const struct rte_mbuf *m)
+line_copy(struct line *l, const struct rte_mbuf *m)
 {
 	struct rte_mbuf *c = rte_pktmbuf_copy(m, m->pool, 0, UINT32_MAX);
 
@@ -151,7 +151,7 @@ copy(struct line *l, const struct rte_mbuf *m)
 
 /* Damage the flits of a frame. Anything but a whole Weft frame in one segment stays as it is. */
 static void
-damage(struct line *l, struct rte_mbuf *m)
+line_damage(struct line *l, struct rte_mbuf *m)
 {
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
 	struct weft_wire_hdr h;
@@ -161,18 +161,18 @@ damage(struct line *l, struct rte_mbuf *m)
 }
 
 static void
-pass_on(struct line *l, struct rte_mbuf *m, uint64_t delay_ns, uint64_t now)
+line_pass_on(struct line *l, struct rte_mbuf *m, uint64_t delay_ns, uint64_t now)
 {
 	if (m == NULL)
 		return;
 	if (delay_ns == 0)
-		ready_push(l, m);
+		line_ready_push(l, m);
 	else
-		late_push(l, m, now + (uint64_t)((double)delay_ns * l->cycles_per_ns));
+		line_late_push(l, m, now + (uint64_t)((double)delay_ns * l->cycles_per_ns));
 }
 
 static void
-put(struct line *l, struct rte_mbuf *m, uint64_t now)
+line_put_one(struct line *l, struct rte_mbuf *m, uint64_t now)
 {
 	const bool keeps = l->impair.cfg.replay > 0;
 	struct rte_mbuf *again = NULL, **place;
@@ -182,30 +182,30 @@ put(struct line *l, struct rte_mbuf *m, uint64_t now)
 	if (fate.replay_back != 0)
 		again = l->history[(l->kept - fate.replay_back) % WEFT_IMPAIR_HISTORY_MAX];
 	if (again != NULL)
-		again = copy(l, again);
+		again = line_copy(l, again);
 	if (fate.drop) {
 		rte_pktmbuf_free(m);
-		pass_on(l, again, 0, now);
+		line_pass_on(l, again, 0, now);
 		return;
 	}
 	/* Somebody else holds these bytes too. */
 	if (rte_mbuf_refcnt_read(m) > 1 || !RTE_MBUF_DIRECT(m)) {
-		struct rte_mbuf *own = copy(l, m);
+		struct rte_mbuf *own = line_copy(l, m);
 
 		rte_pktmbuf_free(m);
 		m = own;
 	}
 	if (m != NULL)
-		damage(l, m);
+		line_damage(l, m);
 	if (keeps) {
 		place = &l->history[l->kept++ % WEFT_IMPAIR_HISTORY_MAX];
 		rte_pktmbuf_free(*place);
-		*place = m != NULL ? copy(l, m) : NULL;
+		*place = m != NULL ? line_copy(l, m) : NULL;
 	}
 	if (fate.copies == 2 && m != NULL)
-		pass_on(l, copy(l, m), fate.delay_ns[1], now);
-	pass_on(l, m, fate.delay_ns[0], now);
-	pass_on(l, again, 0, now);
+		line_pass_on(l, line_copy(l, m), fate.delay_ns[1], now);
+	line_pass_on(l, m, fate.delay_ns[0], now);
+	line_pass_on(l, again, 0, now);
 }
 
 uint16_t
@@ -217,9 +217,9 @@ line_put(struct line *l, struct rte_mbuf **mbufs, uint16_t n, uint64_t now, uint
 	for (; i < n && l->n_ready + LINE_PER_FRAME <= LINE_READY_MAX; i++) {
 		*bytes += mbufs[i]->pkt_len;
 		if (l->is_on)
-			put(l, mbufs[i], now);
+			line_put_one(l, mbufs[i], now);
 		else
-			ready_push(l, mbufs[i]);
+			line_ready_push(l, mbufs[i]);
 	}
 	return i;
 }
