@@ -18,7 +18,7 @@
 #define ROUND_LINKS 20 /* of a round trip */
 
 static bool
-moves_frames(const struct weft_impair_cfg *c)
+bad_wire_moves_frames(const struct weft_impair_cfg *c)
 {
 	return c->drop > 0 || c->dup > 0 || c->reorder > 0 || c->replay > 0 || c->delay_p > 0;
 }
@@ -43,7 +43,7 @@ bad_wire_read(struct weft_impair_cfg *c, const char *text)
 void
 bad_wire_check(const struct sim_opt *o)
 {
-	if (o->mode == WEFT_MODE_CXL && moves_frames(&o->impair))
+	if (o->mode == WEFT_MODE_CXL && bad_wire_moves_frames(&o->impair))
 		cli_usage("--impair: drop, dup, reorder, replay and delay need --mode rxl: what is "
 			  "between two retry layers of cxl is a wire, which keeps its flits in "
 			  "order");
@@ -52,11 +52,11 @@ bad_wire_check(const struct sim_opt *o)
 bool
 bad_wire_needs_rxl(const struct sim_opt *o)
 {
-	return o->has_impair && moves_frames(&o->impair);
+	return o->has_impair && bad_wire_moves_frames(&o->impair);
 }
 
 static void
-at_least(uint64_t *v, uint64_t least)
+bad_wire_at_least(uint64_t *v, uint64_t least)
 {
 	if (*v < least)
 		*v = least;
@@ -64,25 +64,25 @@ at_least(uint64_t *v, uint64_t least)
 
 /* Links and patience that go with frames that are so late. */
 static void
-make_slow(struct scenario *sc, uint64_t late_ns)
+bad_wire_make_slow(struct scenario *sc, uint64_t late_ns)
 {
 	const uint64_t round_ns = ROUND_LINKS * (late_ns + late_ns / 2);
 
-	at_least(&sc->latency_ns, late_ns / 2);
+	bad_wire_at_least(&sc->latency_ns, late_ns / 2);
 	if (sc->llr.window > LATE_WINDOW)
 		sc->llr.window = LATE_WINDOW;
 	if (sc->llr.rx_flits > sc->llr.window)
 		sc->llr.rx_flits = sc->llr.window;
-	at_least(&sc->llr.timeout_max_ns, round_ns);
-	at_least(&sc->session.hello_ns, round_ns);
-	at_least(&sc->session.keepalive_ns, round_ns);
-	at_least(&sc->session.silence_ns, 3 * sc->session.keepalive_ns);
-	at_least(&sc->session.dead_ns, 5 * sc->session.silence_ns);
+	bad_wire_at_least(&sc->llr.timeout_max_ns, round_ns);
+	bad_wire_at_least(&sc->session.hello_ns, round_ns);
+	bad_wire_at_least(&sc->session.keepalive_ns, round_ns);
+	bad_wire_at_least(&sc->session.silence_ns, 3 * sc->session.keepalive_ns);
+	bad_wire_at_least(&sc->session.dead_ns, 5 * sc->session.silence_ns);
 }
 
 /* So few frames come again that they are @late_flits old at most. */
 static void
-make_short(struct scenario *sc, unsigned int late_flits)
+bad_wire_make_short(struct scenario *sc, unsigned int late_flits)
 {
 	if (sc->max_flits > late_flits)
 		sc->max_flits = (uint8_t)late_flits;
@@ -106,7 +106,7 @@ bad_wire_force(struct scenario *sc, const struct sim_opt *o, unsigned int late_f
 	if (c->reorder > 0)
 		late_ns += c->reorder_ns;
 	if (late_ns > 0)
-		make_slow(sc, late_ns);
+		bad_wire_make_slow(sc, late_ns);
 	if (c->replay > 0)
-		make_short(sc, late_flits);
+		bad_wire_make_short(sc, late_flits);
 }

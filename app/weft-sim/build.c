@@ -24,7 +24,7 @@ sim_alloc(struct sim *s, size_t len)
 }
 
 static void
-end_cfg(const struct sim_end *e, struct weft_end_cfg *c)
+build_end_cfg(const struct sim_end *e, struct weft_end_cfg *c)
 {
 	const struct scenario *sc = &e->node->sim->sc;
 	const bool links = sc->mode == WEFT_MODE_CXL;
@@ -55,8 +55,8 @@ end_start(struct sim_end *e)
 {
 	struct weft_end_cfg c;
 
-	end_cfg(e, &c);
-	e->end = weft_end_init(e->end, &c, node_now(e->node));
+	build_end_cfg(e, &c);
+	e->end = weft_end_init(e->end, &c, sim_node_now(e->node));
 	if (e->end == NULL)
 		cli_fail("seed %llu: no end can be made of its parameters",
 			(unsigned long long)e->node->sim->seed);
@@ -67,7 +67,7 @@ end_start(struct sim_end *e)
 
 /* Flits of a frame, no more than a file's links take. */
 static uint8_t
-flits_of(const struct sim *s, const struct sim_end *e, const struct sim_node *peer)
+build_flits_of(const struct sim *s, const struct sim_end *e, const struct sim_node *peer)
 {
 	const struct weft_topo *t = s->topo;
 	unsigned int fits = s->sc.max_flits;
@@ -80,7 +80,7 @@ flits_of(const struct sim *s, const struct sim_end *e, const struct sim_node *pe
 }
 
 static void
-end_make(struct sim *s, struct sim_end *e, struct sim_node *n, struct sim_node *peer,
+build_end(struct sim *s, struct sim_end *e, struct sim_node *n, struct sim_node *peer,
 	struct sim_end *other, uint32_t wire)
 {
 	const enum weft_isn_form form = (enum weft_isn_form)s->sc.llr.isn;
@@ -90,13 +90,13 @@ end_make(struct sim *s, struct sim_end *e, struct sim_node *n, struct sim_node *
 	e->peer = other;
 	e->peer_pid = peer->pid;
 	e->wire = wire;
-	e->max_flits = flits_of(s, e, peer);
+	e->max_flits = build_flits_of(s, e, peer);
 	e->asks = e < other;
 	weft_isn_init(&e->isn, form, (enum weft_crc_order)s->sc.crc_order, n->pid, peer->pid, 0, 0);
 	e->address_in = form == WEFT_ISN_PSEUDO ? weft_isn_address(peer->pid, n->pid, 0) : 0;
 	ide_end_make(e);
 	replay_end_make(e);
-	end_cfg(e, &c);
+	build_end_cfg(e, &c);
 	if (weft_end_size(&c) == 0)
 		cli_fail("seed %llu: parameters out of range", (unsigned long long)s->seed);
 	e->end = sim_alloc(s, weft_end_size(&c));
@@ -106,7 +106,7 @@ end_make(struct sim *s, struct sim_end *e, struct sim_node *n, struct sim_node *
 }
 
 static void
-node_index_end(struct sim_node *n, uint32_t at)
+build_index_end(struct sim_node *n, uint32_t at)
 {
 	uint32_t i = n->end[at].peer_pid;
 
@@ -116,7 +116,7 @@ node_index_end(struct sim_node *n, uint32_t at)
 }
 
 static void
-node_give_ends(struct sim *s, struct sim_node *n, uint32_t n_ends)
+build_give_ends(struct sim *s, struct sim_node *n, uint32_t n_ends)
 {
 	uint32_t slots = 1;
 
@@ -138,7 +138,7 @@ struct plan {
 };
 
 static void
-plan_host(struct sim *s, struct plan *p, uint16_t host, uint32_t want, struct weft_rand *r)
+build_plan_host(struct sim *s, struct plan *p, uint16_t host, uint32_t want, struct weft_rand *r)
 {
 	uint16_t *mine = &p->gfd[(size_t)host * want];
 	const uint32_t n_gfds = s->topo->n_gfds;
@@ -153,7 +153,7 @@ plan_host(struct sim *s, struct plan *p, uint16_t host, uint32_t want, struct we
 }
 
 static void
-scale_sessions(struct sim *s, const struct plan *p, uint32_t want)
+build_scale_sessions(struct sim *s, const struct plan *p, uint32_t want)
 {
 	uint32_t *load = sim_alloc(s, s->topo->n_ports * sizeof(*load));
 
@@ -165,21 +165,22 @@ scale_sessions(struct sim *s, const struct plan *p, uint32_t want)
 }
 
 static void
-connect(struct sim *s, struct sim_node *h, struct sim_node *g, struct sim_target *t, uint32_t at)
+build_connect(
+	struct sim *s, struct sim_node *h, struct sim_node *g, struct sim_target *t, uint32_t at)
 {
 	struct sim_end *he = &h->end[at], *ge = &g->end[g->n_ends];
 
 	h->n_ends++;
 	g->n_ends++;
-	end_make(s, he, h, g, ge, h->first_wire);
-	end_make(s, ge, g, h, he, g->first_wire);
-	node_index_end(h, (uint32_t)(he - h->end));
-	node_index_end(g, (uint32_t)(ge - g->end));
+	build_end(s, he, h, g, ge, h->first_wire);
+	build_end(s, ge, g, h, he, g->first_wire);
+	build_index_end(h, (uint32_t)(he - h->end));
+	build_index_end(g, (uint32_t)(ge - g->end));
 	t->end = he;
 }
 
 static void
-host_make(struct sim *s, struct sim_node *n, const struct weft_topo_node *tn, struct weft_rand *r)
+build_host(struct sim *s, struct sim_node *n, const struct weft_topo_node *tn, struct weft_rand *r)
 {
 	const struct scenario *sc = &s->sc;
 	struct sim_host *h = &n->host;
@@ -225,8 +226,8 @@ host_make(struct sim *s, struct sim_node *n, const struct weft_topo_node *tn, st
 
 /* Each host has its lines at each of its GFDs, one host's behind the other's. */
 static void
-host_connect(struct sim *s, const struct plan *p, uint16_t host, uint32_t want, uint64_t *used,
-	struct weft_rand *r)
+build_connect_host(struct sim *s, const struct plan *p, uint16_t host, uint32_t want,
+	uint64_t *used, struct weft_rand *r)
 {
 	struct sim_node *n = &s->node[s->topo->host[host]];
 	const struct weft_topo_node *tn = &s->topo->node[n->index];
@@ -247,16 +248,16 @@ host_connect(struct sim *s, const struct plan *p, uint16_t host, uint32_t want, 
 		for (uint32_t l = 0; l < n->host.lines; l++)
 			oracle_line_init(&t->shadow[l], zero);
 		if (s->sc.mode == WEFT_MODE_RXL)
-			connect(s, n, gfd, t, i);
+			build_connect(s, n, gfd, t, i);
 		else
 			t->end = n->end;
 	}
 	if (n->host.n_targets > 0)
-		host_make(s, n, tn, r);
+		build_host(s, n, tn, r);
 }
 
 static void
-gfd_make(struct sim *s, uint16_t g, uint64_t len)
+build_gfd(struct sim *s, uint16_t g, uint64_t len)
 {
 	struct sim_node *n = &s->node[s->topo->gfd[g]];
 
@@ -281,7 +282,7 @@ build_link_ends(struct sim *s)
 		s->node[i].n_ends = t->node[i].n_ports;
 	}
 	for (uint16_t i = 0; i < t->n_ports; i++)
-		end_make(s, &s->end[i], &s->node[t->port[i].node],
+		build_end(s, &s->end[i], &s->node[t->port[i].node],
 			&s->node[t->port[t->port[i].peer].node], &s->end[t->port[i].peer], i);
 }
 
@@ -300,21 +301,21 @@ build_ends(struct sim *s, struct weft_rand *r)
 
 	for (uint16_t h = 0; h < t->n_hosts; h++)
 		if (s->opt->topology == NULL || t->node[t->host[h]].has_traffic)
-			plan_host(s, &p, h, want, r);
+			build_plan_host(s, &p, h, want, r);
 	if (s->sc.mode == WEFT_MODE_RXL) {
-		scale_sessions(s, &p, want);
+		build_scale_sessions(s, &p, want);
 		s->end = sim_alloc(s, 2 * (size_t)t->n_hosts * want * sizeof(*s->end));
 		for (uint16_t h = 0; h < t->n_hosts; h++)
-			node_give_ends(s, &s->node[t->host[h]], p.n_of_host[h]);
+			build_give_ends(s, &s->node[t->host[h]], p.n_of_host[h]);
 		for (uint16_t g = 0; g < t->n_gfds; g++)
-			node_give_ends(s, &s->node[t->gfd[g]], p.n_of_gfd[g]);
+			build_give_ends(s, &s->node[t->gfd[g]], p.n_of_gfd[g]);
 	} else {
 		build_link_ends(s);
 	}
 	for (uint16_t h = 0; h < t->n_hosts; h++)
-		host_connect(s, &p, h, want, used, r);
+		build_connect_host(s, &p, h, want, used, r);
 	for (uint16_t g = 0; g < t->n_gfds; g++)
-		gfd_make(s, g, used[g]);
+		build_gfd(s, g, used[g]);
 }
 
 /* --- nodes, links, routes --- */
@@ -364,7 +365,7 @@ build_routes(struct sim *s)
 }
 
 static void
-wire_impair(struct sim *s, struct sim_wire *w, struct weft_rand *r)
+build_impair_wire(struct sim *s, struct sim_wire *w, struct weft_rand *r)
 {
 	struct weft_impair_cfg c = s->sc.impair;
 
@@ -378,7 +379,7 @@ wire_impair(struct sim *s, struct sim_wire *w, struct weft_rand *r)
 
 /* Who may send in behind port @from: only switches send for others. */
 static uint16_t
-ingress_of(const struct weft_topo *t, uint16_t from)
+build_ingress(const struct weft_topo *t, uint16_t from)
 {
 	const struct weft_topo_node *n = &t->node[t->port[from].node];
 
@@ -396,7 +397,7 @@ build_wires(struct sim *s, struct weft_rand *r)
 		const uint16_t peer = t->port[i].peer;
 
 		s->wire[i].to = t->port[peer].node;
-		s->wire[i].ingress.spid = ingress_of(t, i);
+		s->wire[i].ingress.spid = build_ingress(t, i);
 		s->wire[i].to_port = (uint16_t)(peer - t->node[s->wire[i].to].first_port);
 	}
 	for (unsigned int i = 0; i < 4; i++)
@@ -408,14 +409,14 @@ build_wires(struct sim *s, struct weft_rand *r)
 		while (at >= s->sc.wire_weight[bad])
 			at -= s->sc.wire_weight[bad++];
 		if ((bad & 1) != 0)
-			wire_impair(s, &s->wire[t->link[i].a], r);
+			build_impair_wire(s, &s->wire[t->link[i].a], r);
 		if ((bad & 2) != 0)
-			wire_impair(s, &s->wire[t->link[i].b], r);
+			build_impair_wire(s, &s->wire[t->link[i].b], r);
 	}
 }
 
 static bool
-has_traffic(const struct weft_topo *t)
+build_has_traffic(const struct weft_topo *t)
 {
 	for (uint16_t h = 0; h < t->n_hosts; h++)
 		if (t->node[t->host[h]].has_traffic)
@@ -450,7 +451,7 @@ sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, si
 				opt->topology);
 			return -1;
 		}
-		if (!has_traffic(s->topo)) {
+		if (!build_has_traffic(s->topo)) {
 			snprintf(err, err_len, "%s: expected a host with traffic, got %s",
 				opt->topology,
 				s->topo->transfer != NULL

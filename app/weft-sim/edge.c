@@ -115,7 +115,7 @@ edge_turn(struct sim_end *e)
 
 /* The number of a signed frame of link control; 0: it has none. */
 static uint64_t
-control_number(const struct sim_frame *f)
+edge_control_number(const struct sim_frame *f)
 {
 	struct weft_control c;
 
@@ -134,7 +134,7 @@ edge_control(struct sim_end *e, const struct sim_frame *f, uint64_t now_ns)
 	const uint64_t old_before = session->count[WEFT_SESSION_N_OLD_NUMBERS];
 	const uint64_t number =
 		e->ide != NULL && f->is_replayed && !f->is_forged && session->id == f->hdr.session
-			? control_number(f)
+			? edge_control_number(f)
 			: 0;
 	const uint32_t asked = session->asked;
 	const uint32_t wanted = session->wanted;
@@ -156,13 +156,13 @@ edge_control(struct sim_end *e, const struct sim_frame *f, uint64_t now_ns)
 
 /* Whether a frame of its session is a sign of life. With keys each of link control is so once. */
 static bool
-is_heard(struct sim_end *e, const struct sim_frame *f)
+edge_is_heard(struct sim_end *e, const struct sim_frame *f)
 {
 	uint64_t number;
 
 	if (f->is_forged || e->ide == NULL || f->hdr.kind != WEFT_WIRE_CONTROL)
 		return !f->is_forged;
-	number = control_number(f);
+	number = edge_control_number(f);
 	if (number <= e->ide->number)
 		return false;
 	e->ide->number = number;
@@ -173,7 +173,7 @@ void
 edge_receive(struct sim_node *n, struct sim_frame *f)
 {
 	struct sim *s = n->sim;
-	const uint64_t now_ns = node_now(n);
+	const uint64_t now_ns = sim_node_now(n);
 	struct sim_end *e = node_end(s, f->wire, &f->hdr);
 	uint64_t told = 0;
 
@@ -191,7 +191,7 @@ edge_receive(struct sim_node *n, struct sim_frame *f)
 		violation(s, "end %u>%u has a frame from the port of another", n->pid, e->peer_pid);
 	if (told != 0 && !f->is_forged)
 		order_told(e, told, f->is_again);
-	else if (f->hdr.session == e->session && is_heard(e, f))
+	else if (f->hdr.session == e->session && edge_is_heard(e, f))
 		e->heard_ns = s->now_ns;
 	frame_free(s, f);
 	order_bounds(e);
@@ -274,7 +274,7 @@ void
 edge_pump(struct sim_end *e)
 {
 	struct sim *s = e->node->sim;
-	const uint64_t now_ns = node_now(e->node);
+	const uint64_t now_ns = sim_node_now(e->node);
 	struct weft_end_out out;
 	bool is_full;
 
@@ -297,7 +297,7 @@ edge_pump(struct sim_end *e)
 void
 edge_timer(struct sim_end *e)
 {
-	weft_end_tick(e->end, node_now(e->node));
+	weft_end_tick(e->end, sim_node_now(e->node));
 	edge_session(e);
 	edge_turn(e);
 }

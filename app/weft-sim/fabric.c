@@ -28,7 +28,7 @@ struct fabric {
 
 /* A new node; its number is its name and its PID. */
 static unsigned int
-add(struct fabric *f, const char *kind)
+fabric_add(struct fabric *f, const char *kind)
 {
 	fprintf(f->nodes, "  - {name: n%u, kind: %s, pid: %u%s}\n", f->n_nodes, kind, f->n_nodes,
 		strcmp(kind, "gfd") == 0 ? ", memory: 4M" : "");
@@ -36,104 +36,104 @@ add(struct fabric *f, const char *kind)
 }
 
 static void
-join(struct fabric *f, unsigned int a, unsigned int b)
+fabric_join(struct fabric *f, unsigned int a, unsigned int b)
 {
 	fprintf(f->links, "  - {a: n%u, b: n%u, driver: ring}\n", a, b);
 }
 
 static void
-leaf(struct fabric *f, unsigned int parent)
+fabric_leaf(struct fabric *f, unsigned int parent)
 {
-	join(f, parent, add(f, f->n_leaves++ % 2 == 0 ? "host" : "gfd"));
+	fabric_join(f, parent, fabric_add(f, f->n_leaves++ % 2 == 0 ? "host" : "gfd"));
 }
 
 static void
-make_pair(struct fabric *f)
+fabric_make_pair(struct fabric *f)
 {
-	const unsigned int host = add(f, "host");
+	const unsigned int host = fabric_add(f, "host");
 
-	join(f, host, add(f, "gfd"));
+	fabric_join(f, host, fabric_add(f, "gfd"));
 }
 
 static void
-make_star(struct fabric *f)
+fabric_make_star(struct fabric *f)
 {
-	const unsigned int hub = add(f, "switch");
+	const unsigned int hub = fabric_add(f, "switch");
 
 	for (unsigned int i = 0; i < f->number[0]; i++)
-		join(f, hub, add(f, "host"));
+		fabric_join(f, hub, fabric_add(f, "host"));
 	for (unsigned int i = 0; i < f->number[1]; i++)
-		join(f, hub, add(f, "gfd"));
+		fabric_join(f, hub, fabric_add(f, "gfd"));
 }
 
 static void
-make_chain(struct fabric *f)
+fabric_make_chain(struct fabric *f)
 {
-	unsigned int last = add(f, "host");
+	unsigned int last = fabric_add(f, "host");
 
 	for (unsigned int i = 0; i < f->number[0]; i++) {
-		const unsigned int next = add(f, "switch");
+		const unsigned int next = fabric_add(f, "switch");
 
-		join(f, last, next);
+		fabric_join(f, last, next);
 		last = next;
 	}
-	join(f, last, add(f, "gfd"));
+	fabric_join(f, last, fabric_add(f, "gfd"));
 }
 
 static void
-make_tree(struct fabric *f)
+fabric_make_tree(struct fabric *f)
 {
 	const unsigned int levels = f->number[0], fanout = f->number[1];
 	const unsigned int most = f->number[2] == 0 ? WEFT_TOPO_NODES : f->number[2];
 	unsigned int first = 0, n = 1; /* switches of the level above */
 
-	add(f, "switch");
+	fabric_add(f, "switch");
 	for (unsigned int level = 1; level < levels; level++) {
 		const unsigned int begin = f->n_nodes;
 
 		for (unsigned int i = 0; i < n * fanout && f->n_nodes <= WEFT_TOPO_NODES; i++)
-			join(f, first + i / fanout, add(f, "switch"));
+			fabric_join(f, first + i / fanout, fabric_add(f, "switch"));
 		first = begin;
 		n = f->n_nodes - begin;
 	}
 	/* Round by round, so that every switch has its share. */
 	for (unsigned int i = 0; i < n * fanout && f->n_leaves < most; i++)
-		leaf(f, first + i % n);
+		fabric_leaf(f, first + i % n);
 }
 
 static void
-make_mesh(struct fabric *f)
+fabric_make_mesh(struct fabric *f)
 {
 	const unsigned int width = f->number[0], height = f->number[1];
 
 	for (unsigned int i = 0; i < width * height; i++) {
-		add(f, "switch");
+		fabric_add(f, "switch");
 		if (i % width != 0)
-			join(f, i - 1, i);
+			fabric_join(f, i - 1, i);
 		if (i >= width)
-			join(f, i - width, i);
+			fabric_join(f, i - width, i);
 	}
 	for (unsigned int i = 0; i < 2 * width * height; i++)
-		leaf(f, i / 2);
+		fabric_leaf(f, i / 2);
 }
 
 /* K pods of K/2 edge and K/2 upper switches, K/2 squared cores. */
 static void
-make_fat(struct fabric *f)
+fabric_make_fat(struct fabric *f)
 {
 	const unsigned int half = f->number[0] / 2, pods = 2 * half;
 	const unsigned int edge = 0, upper = pods * half, core = 2 * pods * half;
 
 	for (unsigned int i = 0; i < 2 * pods * half + half * half; i++)
-		add(f, "switch");
+		fabric_add(f, "switch");
 	for (unsigned int p = 0; p < pods; p++)
 		for (unsigned int i = 0; i < half; i++)
 			for (unsigned int j = 0; j < half; j++) {
-				join(f, edge + p * half + i, upper + p * half + j);
-				join(f, upper + p * half + i, core + i * half + j);
+				fabric_join(f, edge + p * half + i, upper + p * half + j);
+				fabric_join(f, upper + p * half + i, core + i * half + j);
 			}
 	for (unsigned int i = 0; i < pods * half * half; i++)
-		leaf(f, edge + i / half);
+		fabric_leaf(f, edge + i / half);
 }
 
 static const struct shape {
@@ -143,17 +143,17 @@ static const struct shape {
 	unsigned int max; /* of each number */
 	void (*make)(struct fabric *f);
 } shapes[] = {
-	{ "pair", 0, 0, 0, make_pair },
-	{ "star", 2, 2, 254, make_star },
-	{ "chain", 1, 1, 4000, make_chain },
-	{ "tree", 2, 3, 4095, make_tree },
-	{ "mesh", 2, 2, 1000, make_mesh },
-	{ "fat", 1, 1, 22, make_fat },
+	{ "pair", 0, 0, 0, fabric_make_pair },
+	{ "star", 2, 2, 254, fabric_make_star },
+	{ "chain", 1, 1, 4000, fabric_make_chain },
+	{ "tree", 2, 3, 4095, fabric_make_tree },
+	{ "mesh", 2, 2, 1000, fabric_make_mesh },
+	{ "fat", 1, 1, 22, fabric_make_fat },
 };
 
 /* Numbers behind the colon. @return how many, or -1 */
 static int
-read_numbers(const char *text, struct fabric *f, unsigned int max)
+fabric_read_numbers(const char *text, struct fabric *f, unsigned int max)
 {
 	int n = 0;
 
@@ -173,7 +173,7 @@ read_numbers(const char *text, struct fabric *f, unsigned int max)
 }
 
 static const struct shape *
-find_shape(const char *spec, struct fabric *f)
+fabric_find_shape(const char *spec, struct fabric *f)
 {
 	const size_t len = strcspn(spec, ":");
 
@@ -183,7 +183,7 @@ find_shape(const char *spec, struct fabric *f)
 
 		if (strlen(s->word) != len || strncmp(s->word, spec, len) != 0)
 			continue;
-		n = read_numbers(spec[len] == ':' ? spec + len + 1 : "", f, s->max);
+		n = fabric_read_numbers(spec[len] == ':' ? spec + len + 1 : "", f, s->max);
 		return n < (int)s->least || n > (int)s->most ? NULL : s;
 	}
 	return NULL;
@@ -193,7 +193,7 @@ struct weft_topo *
 fabric_make(const char *spec, unsigned int mode, unsigned int mtu, char *err, size_t err_len)
 {
 	struct fabric f = { 0 };
-	const struct shape *s = find_shape(spec, &f);
+	const struct shape *s = fabric_find_shape(spec, &f);
 	struct weft_topo_error why;
 	struct weft_topo *t = NULL;
 	char *nodes = NULL, *links = NULL;

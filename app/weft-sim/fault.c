@@ -41,7 +41,7 @@ fault_plan(struct sim *s)
 }
 
 static void
-wire_fail(struct sim_wire *w, uint64_t until_ns, bool holds)
+fault_fail_wire(struct sim_wire *w, uint64_t until_ns, bool holds)
 {
 	if (until_ns <= w->up_ns)
 		return;
@@ -51,19 +51,19 @@ wire_fail(struct sim_wire *w, uint64_t until_ns, bool holds)
 }
 
 static void
-link_fault(struct sim *s, enum fault_kind kind, uint64_t where, uint64_t until_ns)
+fault_on_link(struct sim *s, enum fault_kind kind, uint64_t where, uint64_t until_ns)
 {
 	const struct weft_topo_link *l = &s->topo->link[(where >> 1) % s->topo->n_links];
 	const bool both = kind != FAULT_DEAF;
 
 	if (both || (where & 1) == 0)
-		wire_fail(&s->wire[l->a], until_ns, kind == FAULT_HOLD);
+		fault_fail_wire(&s->wire[l->a], until_ns, kind == FAULT_HOLD);
 	if (both || (where & 1) == 1)
-		wire_fail(&s->wire[l->b], until_ns, kind == FAULT_HOLD);
+		fault_fail_wire(&s->wire[l->b], until_ns, kind == FAULT_HOLD);
 }
 
 static void
-node_fault(struct sim *s, enum fault_kind kind, uint64_t where, uint64_t until_ns)
+fault_on_node(struct sim *s, enum fault_kind kind, uint64_t where, uint64_t until_ns)
 {
 	struct sim_node *n = &s->node[where % s->topo->n_nodes];
 	const uint64_t length_ns = until_ns - s->now_ns;
@@ -89,7 +89,7 @@ node_fault(struct sim *s, enum fault_kind kind, uint64_t where, uint64_t until_n
 }
 
 static enum fault_kind
-draw_kind(struct sim *s)
+fault_draw_kind(struct sim *s)
 {
 	uint64_t total = 0, at;
 	unsigned int kind = 0;
@@ -105,7 +105,7 @@ draw_kind(struct sim *s)
 void
 fault_strike(struct sim *s)
 {
-	const enum fault_kind kind = draw_kind(s);
+	const enum fault_kind kind = fault_draw_kind(s);
 	const uint64_t where = weft_rand_u64(&s->fault_rand) >> 1;
 	const double share = weft_rand_unit(&s->fault_rand);
 	const uint64_t length_ns = (uint64_t)pow((double)s->sc.fault_max_ns, share);
@@ -127,9 +127,9 @@ fault_strike(struct sim *s)
 	else if (kind == FAULT_REPLAY)
 		replay_play(s, where, 1 + length_ns % REPLAY_MAX);
 	else if (kind <= FAULT_DEAF)
-		link_fault(s, kind, where, s->now_ns + length_ns);
+		fault_on_link(s, kind, where, s->now_ns + length_ns);
 	else
-		node_fault(s, kind, where, s->now_ns + length_ns);
+		fault_on_node(s, kind, where, s->now_ns + length_ns);
 	fault_plan(s);
 }
 

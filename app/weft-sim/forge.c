@@ -31,7 +31,7 @@ forge_draw(struct scenario *sc, uint64_t seed)
 
 /* A session id that @e may take a message of this type for. */
 static uint32_t
-draw_id(struct sim *s, const struct sim_end *e, uint8_t type)
+forge_draw_id(struct sim *s, const struct sim_end *e, uint8_t type)
 {
 	const struct weft_session *live = weft_end_session(e->end);
 	uint32_t id = live->id;
@@ -49,7 +49,7 @@ draw_id(struct sim *s, const struct sim_end *e, uint8_t type)
 
 /* What @e might believe of its other end. */
 static void
-make_message(struct sim *s, const struct sim_end *e, struct weft_control *c)
+forge_make_message(struct sim *s, const struct sim_end *e, struct weft_control *c)
 {
 	const struct weft_session *live = weft_end_session(e->end);
 	struct weft_rand *r = &s->fault_rand;
@@ -75,7 +75,7 @@ make_message(struct sim *s, const struct sim_end *e, struct weft_control *c)
 
 /* It comes out of @p wire a moment later. */
 static void
-inject(struct sim *s, uint32_t wire, struct sim_frame *f, const struct weft_control *c)
+forge_inject(struct sim *s, uint32_t wire, struct sim_frame *f, const struct weft_control *c)
 {
 	size_t len = WEFT_FLIT_LEN;
 
@@ -95,7 +95,7 @@ inject(struct sim *s, uint32_t wire, struct sim_frame *f, const struct weft_cont
 
 /* One of the wires that lead from the other end of @e to it. */
 static uint32_t
-draw_wire(struct sim *s, const struct sim_end *e)
+forge_draw_wire(struct sim *s, const struct sim_end *e)
 {
 	uint32_t wire = e->peer->wire;
 
@@ -117,19 +117,19 @@ forge_control(struct sim *s, uint64_t where)
 	const struct sim_end *e = &s->end[where % s->n_ends];
 	const unsigned int n = 1 + (unsigned int)weft_rand_below(&s->fault_rand, FRAMES_MAX);
 	const bool has_ids = s->sc.mode == WEFT_MODE_RXL;
-	const uint32_t wire = draw_wire(s, e);
+	const uint32_t wire = forge_draw_wire(s, e);
 
 	for (unsigned int i = 0; i < n; i++) {
 		struct sim_frame *f = frame_new(s);
 		struct weft_control c;
 
-		make_message(s, e, &c);
+		forge_make_message(s, e, &c);
 		f->hdr = (struct weft_wire_hdr){ .kind = WEFT_WIRE_CONTROL,
 			.mode = s->sc.mode,
 			.spid = has_ids ? e->peer_pid : WEFT_PID_NONE,
 			.dpid = has_ids ? e->node->pid : WEFT_PID_NONE,
-			.session = draw_id(s, e, c.type) };
-		inject(s, wire, f, &c);
+			.session = forge_draw_id(s, e, c.type) };
+		forge_inject(s, wire, f, &c);
 	}
 }
 
@@ -142,13 +142,13 @@ forge_spid(struct sim *s, uint64_t where)
 	struct sim_frame *f = frame_new(s);
 	struct weft_control c;
 
-	make_message(s, e, &c);
+	forge_make_message(s, e, &c);
 	f->hdr = (struct weft_wire_hdr){ .kind = has_flits ? WEFT_WIRE_FLITS : WEFT_WIRE_CONTROL,
 		.mode = s->sc.mode,
 		.n_flits = has_flits,
 		.spid = e->peer_pid != from->pid ? e->peer_pid : WEFT_PID_NONE - 1,
 		.dpid = e->node->pid,
-		.session = draw_id(s, e, c.type) };
+		.session = forge_draw_id(s, e, c.type) };
 	f->is_stolen = true;
-	inject(s, from->first_wire, f, &c);
+	forge_inject(s, from->first_wire, f, &c);
 }

@@ -18,7 +18,7 @@
 #define FRAME_SHIFT ((LINE - DATA_OFF % LINE) % LINE)
 
 static void
-frames_make(struct sim *s, bool small)
+frame_make_more(struct sim *s, bool small)
 {
 	const size_t room = small ? s->frame_small : s->frame_room;
 	const size_t each = (sizeof(struct sim_frame) + room + 2 * LINE - 1) & ~(LINE - 1);
@@ -38,7 +38,7 @@ frame_take(struct sim *s, bool small)
 	struct sim_frame *f;
 
 	if (s->free_frames[small] == NULL)
-		frames_make(s, small);
+		frame_make_more(s, small);
 	f = s->free_frames[small];
 	s->free_frames[small] = f->next;
 	f->is_again = f->is_forged = f->is_replayed = f->is_stolen = false;

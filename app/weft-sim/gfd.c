@@ -32,7 +32,7 @@ gfd_forget(struct sim_node *n)
 }
 
 static enum weft_msg_kind
-answer_kind(const struct weft_msg *m)
+gfd_answer_kind(const struct weft_msg *m)
 {
 	return m->kind == WEFT_MSG_M2S_REQ ? WEFT_MSG_S2M_DRS : WEFT_MSG_S2M_NDR;
 }
@@ -54,7 +54,7 @@ gfd_answer(struct sim_end *e, const struct weft_msg *m)
 	order_came(e, m);
 	oracle_executes(e, m);
 	v = weft_gfd_request(&n->gfd.gfd, m, &reply);
-	if (v == WEFT_OK && reply.kind == answer_kind(m))
+	if (v == WEFT_OK && reply.kind == gfd_answer_kind(m))
 		edge_send(e, &reply);
 	else if (!replay_excuses(e))
 		violation(n->sim, "gfd %u refuses a request: %s", n->pid, weft_verdict_name(v));
@@ -66,7 +66,7 @@ gfd_message(void *arg, const struct weft_msg *m)
 	struct sim_end *e = arg;
 
 	if (!e->node->sim->sc.direct || gfd_is_slow(e->node) ||
-		!weft_end_can_send(e->end, answer_kind(m)))
+		!weft_end_can_send(e->end, gfd_answer_kind(m)))
 		return false;
 	gfd_answer(e, m);
 	return true;
@@ -79,7 +79,7 @@ gfd_take(struct sim_end *e, enum weft_msg_kind kind)
 	const struct weft_msg *m = weft_end_peek(e->end, kind);
 	struct weft_msg copy;
 
-	if (m == NULL || !weft_end_can_send(e->end, answer_kind(m)))
+	if (m == NULL || !weft_end_can_send(e->end, gfd_answer_kind(m)))
 		return false;
 	copy = *m;
 	weft_end_pop(e->end, kind);

@@ -29,7 +29,7 @@ ghost_remember(struct sim *s, uint32_t wire, const struct sim_frame *f)
 }
 
 static bool
-may_appear(const struct sim *s, const struct sim_frame *f)
+ghost_may_appear(const struct sim *s, const struct sim_frame *f)
 {
 	const struct sim_end *e = node_end(s, f->wire, &f->hdr);
 
@@ -54,7 +54,7 @@ ghost_appear(struct sim *s, uint64_t which)
 	for (unsigned int i = 0; i < GHOSTS; i++) {
 		struct sim_frame *f = s->ghost[(which + i) % GHOSTS];
 
-		if (f == NULL || !may_appear(s, f))
+		if (f == NULL || !ghost_may_appear(s, f))
 			continue;
 		heap_push(&s->heap, s->now_ns + 1, EV_ARRIVE, ghost_of(s, f));
 		return;

@@ -18,13 +18,13 @@
 #define FIRST_ROOM 1024
 
 static inline bool
-before(const struct event *a, const struct event *b)
+heap_is_before(const struct event *a, const struct event *b)
 {
 	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->order < b->order;
 }
 
 static void *
-grow(void *old, size_t room, size_t each)
+heap_grow(void *old, size_t room, size_t each)
 {
 	void *p = realloc(old, room * each);
 
@@ -36,16 +36,16 @@ grow(void *old, size_t room, size_t each)
 /* --- the heap --- */
 
 static void
-far_push(struct heap *h, const struct event *e)
+heap_far_push(struct heap *h, const struct event *e)
 {
 	size_t at;
 
 	if (h->n == h->room) {
 		h->room = h->room == 0 ? FIRST_ROOM : 2 * h->room;
-		h->event = grow(h->event, h->room, sizeof(*h->event));
+		h->event = heap_grow(h->event, h->room, sizeof(*h->event));
 	}
 	for (at = h->n++; at > 0; at = (at - 1) / CHILDREN) {
-		if (before(&h->event[(at - 1) / CHILDREN], e))
+		if (heap_is_before(&h->event[(at - 1) / CHILDREN], e))
 			break;
 		h->event[at] = h->event[(at - 1) / CHILDREN];
 	}
@@ -54,7 +54,7 @@ far_push(struct heap *h, const struct event *e)
 
 /* Index of the first of the children of @at, or h->n if it has none. */
 static size_t
-first_child(const struct heap *h, size_t at)
+heap_first_child(const struct heap *h, size_t at)
 {
 	const size_t from = at * CHILDREN + 1;
 	const size_t to = from + CHILDREN < h->n ? from + CHILDREN : h->n;
@@ -63,13 +63,13 @@ first_child(const struct heap *h, size_t at)
 	if (from >= h->n)
 		return h->n;
 	for (size_t i = from + 1; i < to; i++)
-		if (before(&h->event[i], &h->event[best]))
+		if (heap_is_before(&h->event[i], &h->event[best]))
 			best = i;
 	return best;
 }
 
 static void
-far_pop(struct heap *h, struct event *e)
+heap_far_pop(struct heap *h, struct event *e)
 {
 	struct event last;
 	size_t at = 0;
@@ -79,9 +79,9 @@ far_pop(struct heap *h, struct event *e)
 	if (h->n == 0)
 		return;
 	for (;;) {
-		const size_t child = first_child(h, at);
+		const size_t child = heap_first_child(h, at);
 
-		if (child >= h->n || before(&last, &h->event[child]))
+		if (child >= h->n || heap_is_before(&last, &h->event[child]))
 			break;
 		h->event[at] = h->event[child];
 		at = child;
@@ -92,7 +92,7 @@ far_pop(struct heap *h, struct event *e)
 /* --- the wheel --- */
 
 static uint32_t
-near_new(struct wheel *w)
+heap_near_new(struct wheel *w)
 {
 	uint32_t at = w->free;
 
@@ -100,7 +100,7 @@ near_new(struct wheel *w)
 		const uint32_t from = w->room == 0 ? 1 : w->room;
 
 		w->room = w->room == 0 ? FIRST_ROOM : 2 * w->room;
-		w->event = grow(w->event, w->room, sizeof(*w->event));
+		w->event = heap_grow(w->event, w->room, sizeof(*w->event));
 		for (uint32_t i = from; i < w->room; i++)
 			w->event[i].next = i + 1 == w->room ? 0 : i + 1;
 		at = from;
@@ -110,9 +110,9 @@ near_new(struct wheel *w)
 }
 
 static void
-near_push(struct wheel *w, const struct event *e)
+heap_near_push(struct wheel *w, const struct event *e)
 {
-	const uint32_t place = e->time_ns % WHEEL_NS, at = near_new(w);
+	const uint32_t place = e->time_ns % WHEEL_NS, at = heap_near_new(w);
 
 	w->event[at] = (struct wheel_event){ *e, 0 };
 	if (w->first[place] == 0) {
@@ -128,7 +128,7 @@ near_push(struct wheel *w, const struct event *e)
 
 /* First place from @from on that is not empty, round the wheel; there is one. */
 static uint32_t
-near_find(const struct wheel *w, uint32_t from)
+heap_near_find(const struct wheel *w, uint32_t from)
 {
 	uint32_t word = from / 64, block;
 	uint64_t bits = w->set[word] >> from % 64;
@@ -147,7 +147,7 @@ near_find(const struct wheel *w, uint32_t from)
 }
 
 static void
-near_pop(struct wheel *w, uint32_t place, struct event *e)
+heap_near_pop(struct wheel *w, uint32_t place, struct event *e)
 {
 	const uint32_t at = w->first[place];
 
@@ -171,9 +171,9 @@ heap_push(struct heap *h, uint64_t time_ns, uint8_t kind, void *object)
 	const struct event e = { time_ns, h->made++ << 8 | kind, object };
 
 	if (time_ns - h->wheel.now_ns < WHEEL_NS)
-		near_push(&h->wheel, &e);
+		heap_near_push(&h->wheel, &e);
 	else
-		far_push(h, &e);
+		heap_far_push(h, &e);
 }
 
 bool
@@ -185,13 +185,13 @@ heap_pop(struct heap *h, struct event *e)
 	if (w->n == 0 && h->n == 0)
 		return false;
 	if (w->n == 0) {
-		far_pop(h, e);
+		heap_far_pop(h, e);
 	} else {
-		place = near_find(w, w->now_ns % WHEEL_NS);
-		if (h->n != 0 && before(&h->event[0], &w->event[w->first[place]].e))
-			far_pop(h, e);
+		place = heap_near_find(w, w->now_ns % WHEEL_NS);
+		if (h->n != 0 && heap_is_before(&h->event[0], &w->event[w->first[place]].e))
+			heap_far_pop(h, e);
 		else
-			near_pop(w, place, e);
+			heap_near_pop(w, place, e);
 	}
 	w->now_ns = e->time_ns;
 	return true;
@@ -209,7 +209,7 @@ heap_ahead(const struct heap *h, const struct event **ahead, unsigned int max)
 		if (at != 0)
 			at = w->event[at].next;
 		while (at == 0) {
-			place = near_find(w, place);
+			place = heap_near_find(w, place);
 			at = w->first[place];
 			place = (place + 1) % WHEEL_NS;
 		}

@@ -70,7 +70,7 @@ unsigned int heap_ahead(const struct heap *h, const struct event **ahead, unsign
 void heap_free(struct heap *h);
 
 static inline uint8_t
-event_kind(const struct event *e)
+heap_event_kind(const struct event *e)
 {
 	return (uint8_t)e->order;
 }

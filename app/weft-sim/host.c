@@ -35,7 +35,7 @@ host_message(void *arg, const struct weft_msg *m)
 	enum weft_verdict v;
 
 	order_came(e, m);
-	v = weft_mem_response(n->host.host, m, node_now(n), &c);
+	v = weft_mem_response(n->host.host, m, sim_node_now(n), &c);
 	if (v != WEFT_OK && replay_excuses(e))
 		return true;
 	if (v != WEFT_OK) {
@@ -74,7 +74,7 @@ host_abort(struct sim_end *e)
 		weft_requester_grant(n->host.host, t->dpid, 0, 0);
 		open = oracle_lost(n, t);
 		ended = weft_requester_abort(
-			n->host.host, t->dpid, true, node_now(n), host_lost, n);
+			n->host.host, t->dpid, true, sim_node_now(n), host_lost, n);
 		if (open != ended)
 			violation(n->sim, "host %u had %u requests open to %u, but %u ended",
 				n->pid, open, t->dpid, ended);
@@ -137,7 +137,7 @@ host_done(struct sim_node *n)
 void
 host_pump(struct sim_node *n)
 {
-	const uint64_t now_ns = node_now(n);
+	const uint64_t now_ns = sim_node_now(n);
 	unsigned int misses = 0;
 	struct weft_msg m;
 

@@ -26,7 +26,7 @@ const char *const ide_word[IDE_COUNTS] = {
 };
 
 static uint64_t
-mix(uint64_t h, uint64_t v)
+ide_mix(uint64_t h, uint64_t v)
 {
 	h = (h ^ v) * UINT64_C(0xD6E8FEB86659FD93);
 	return h ^ h >> 32;
@@ -36,14 +36,14 @@ mix(uint64_t h, uint64_t v)
 
 /* In cxl mode a message that a session loses inside the fabric would end no request. */
 static bool
-may_lose_sessions(const struct scenario *sc, const struct sim_opt *opt)
+ide_may_lose_sessions(const struct scenario *sc, const struct sim_opt *opt)
 {
 	return sc->mode == WEFT_MODE_RXL ||
 	       (opt->topology == NULL && strcmp(sc->fabric, "pair") == 0);
 }
 
 static uint8_t
-draw_mode(struct weft_rand *r, const struct sim_opt *opt, const struct weft_topo *file)
+ide_draw_mode(struct weft_rand *r, const struct sim_opt *opt, const struct weft_topo *file)
 {
 	static const uint8_t modes[] = { WEFT_IDE_OFF, WEFT_IDE_OFF, WEFT_IDE_CONTAINMENT,
 		WEFT_IDE_SKID };
@@ -57,7 +57,7 @@ draw_mode(struct weft_rand *r, const struct sim_opt *opt, const struct weft_topo
 }
 
 static void
-take_options(struct scenario *sc, const struct weft_topo_ide *o)
+ide_take_options(struct scenario *sc, const struct weft_topo_ide *o)
 {
 	unsigned int bits = WEFT_CONTROL_IDE_CAN(WEFT_CONTROL_IDE_STOP | WEFT_CONTROL_IDE_POISON);
 
@@ -79,7 +79,7 @@ ide_draw(
 
 	/* Numbers of its own: seeds without IDE are what they would be if there were none. */
 	weft_rand_seed(&r, seed ^ UINT64_C(0x1DE));
-	p->ide_mode = draw_mode(&r, opt, file);
+	p->ide_mode = ide_draw_mode(&r, opt, file);
 	bits |= weft_rand_below(&r, 2) == 0 ? WEFT_CONTROL_IDE_NO_PCRC : 0;
 	bits |= weft_rand_below(&r, 4) == 0 ? WEFT_CONTROL_IDE_STOP : 0;
 	bits |= weft_rand_below(&r, 2) == 0 ? WEFT_CONTROL_IDE_POISON : 0;
@@ -93,29 +93,29 @@ ide_draw(
 		return;
 	p->ide_bits = (uint16_t)bits;
 	if (file != NULL && file->ide != WEFT_IDE_OFF)
-		take_options(sc, &file->ide_opts);
-	if (may_lose_sessions(sc, opt))
+		ide_take_options(sc, &file->ide_opts);
+	if (ide_may_lose_sessions(sc, opt))
 		sc->fault_weight[FAULT_FORGED] = (uint32_t)weft_rand_below(&r, 3);
 }
 
 /* --- keys --- */
 
 static uint64_t
-mix_deal(const struct sim_end *e, const struct weft_session_deal *d)
+ide_mix_deal(const struct sim_end *e, const struct weft_session_deal *d)
 {
 	const uint16_t asks = e->asks ? e->node->pid : e->peer_pid;
 	const uint16_t answers = e->asks ? e->peer_pid : e->node->pid;
-	uint64_t h = mix(d->session, (uint64_t)asks << 16 | answers);
+	uint64_t h = ide_mix(d->session, (uint64_t)asks << 16 | answers);
 
 	for (unsigned int i = 0; i < WEFT_RANDOM_LEN; i += sizeof(uint64_t))
-		h = mix(mix(h, weft_get_le64(d->asks.random + i)),
+		h = ide_mix(ide_mix(h, weft_get_le64(d->asks.random + i)),
 			weft_get_le64(d->answers.random + i));
-	h = mix(mix(h, d->asks.memory), d->answers.memory);
-	return mix(h, (uint64_t)d->asks.ide_bits << 16 | d->answers.ide_bits);
+	h = ide_mix(ide_mix(h, d->asks.memory), d->answers.memory);
+	return ide_mix(h, (uint64_t)d->asks.ide_bits << 16 | d->answers.ide_bits);
 }
 
 static bool
-make_random(void *arg, uint8_t *out, size_t len)
+ide_make_random(void *arg, uint8_t *out, size_t len)
 {
 	struct sim_end *e = arg;
 
@@ -124,22 +124,22 @@ make_random(void *arg, uint8_t *out, size_t len)
 }
 
 static bool
-make_proof(void *arg, const struct weft_session_deal *d, bool asks, uint8_t *proof)
+ide_make_proof(void *arg, const struct weft_session_deal *d, bool asks, uint8_t *proof)
 {
 	struct weft_rand r;
 
-	weft_rand_seed(&r, mix(mix_deal(arg, d), asks));
+	weft_rand_seed(&r, ide_mix(ide_mix_deal(arg, d), asks));
 	weft_rand_fill(&r, proof, WEFT_PROOF_LEN);
 	return true;
 }
 
 static bool
-make_key(void *arg, const struct weft_session_deal *d, bool from_asks, uint32_t generation,
+ide_make_key(void *arg, const struct weft_session_deal *d, bool from_asks, uint32_t generation,
 	uint8_t *key)
 {
 	struct sim_end *e = arg;
-	const uint64_t id =
-		mix(mix_deal(e, d), (uint64_t)generation << 8 | (uint64_t)from_asks << 1 | 4);
+	const uint64_t id = ide_mix(
+		ide_mix_deal(e, d), (uint64_t)generation << 8 | (uint64_t)from_asks << 1 | 4);
 	struct weft_rand r;
 
 	weft_rand_seed(&r, id);
@@ -150,36 +150,36 @@ make_key(void *arg, const struct weft_session_deal *d, bool from_asks, uint32_t 
 }
 
 static bool
-bind_keys(void *arg, const struct weft_session_deal *d)
+ide_bind_keys(void *arg, const struct weft_session_deal *d)
 {
 	struct sim_end *e = arg;
 
-	e->ide->control = d == NULL ? 0 : mix_deal(e, d);
+	e->ide->control = d == NULL ? 0 : ide_mix_deal(e, d);
 	return true;
 }
 
 static bool
-make_mac(void *arg, bool from_asks, const uint8_t *image, size_t len, uint8_t *mac)
+ide_make_mac(void *arg, bool from_asks, const uint8_t *image, size_t len, uint8_t *mac)
 {
 	const struct sim_end *e = arg;
-	uint64_t h = mix(e->ide->control, from_asks);
+	uint64_t h = ide_mix(e->ide->control, from_asks);
 	struct weft_rand r;
 
 	for (size_t i = 0; i < len; i++)
-		h = mix(h, image[i]);
+		h = ide_mix(h, image[i]);
 	weft_rand_seed(&r, h);
 	weft_rand_fill(&r, mac, WEFT_CONTROL_MAC_LEN);
 	return true;
 }
 
 static bool
-make_gone(void *arg, uint32_t session, bool from_asks, uint64_t number, uint8_t *proof)
+ide_make_gone(void *arg, uint32_t session, bool from_asks, uint64_t number, uint8_t *proof)
 {
 	const struct sim_end *e = arg;
 	const uint64_t pids = (uint64_t)e->node->pid * e->peer_pid; /* the same at both ends */
 	struct weft_rand r;
 
-	weft_rand_seed(&r, mix(mix(mix(session, number), from_asks), pids));
+	weft_rand_seed(&r, ide_mix(ide_mix(ide_mix(session, number), from_asks), pids));
 	weft_rand_fill(&r, proof, WEFT_PROOF_LEN);
 	return true;
 }
@@ -194,15 +194,15 @@ ide_end_make(struct sim_end *e)
 	e->ide = arena_alloc(&s->arena, sizeof(*e->ide));
 	e->ide->end = (struct weft_end_ide){ .lib = s->opt->ide_lib,
 		.mem = arena_alloc(&s->arena, weft_end_ide_size()),
-		.key = make_key,
+		.key = ide_make_key,
 		.arg = e,
 		.rekey_flits = s->sc.rekey_flits,
 		.rekey_ns = s->sc.rekey_ns };
-	e->ide->session = (struct weft_session_keys){ .random = make_random,
-		.proof = make_proof,
-		.bind = bind_keys,
-		.mac = make_mac,
-		.gone = make_gone,
+	e->ide->session = (struct weft_session_keys){ .random = ide_make_random,
+		.proof = ide_make_proof,
+		.bind = ide_bind_keys,
+		.mac = ide_make_mac,
+		.gone = ide_make_gone,
 		.arg = e };
 }
 
@@ -219,7 +219,7 @@ ide_end_start(struct sim_end *e)
 
 /* Where he may strike: in skid the MAC alone, as the rest goes on before it has come. */
 static bool
-draw_place(const struct sim *s, struct weft_rand *r, const uint8_t *flit, unsigned int *at)
+ide_draw_place(const struct sim *s, struct weft_rand *r, const uint8_t *flit, unsigned int *at)
 {
 	const int c = flit[0] >> 6 == WEFT_FLIT_CACHEMEM ? weft_llctrl_get(flit + WEFT_FLIT_H_OFF)
 	                                                 : WEFT_LLCTRL_IDE_IDLE;
@@ -250,7 +250,7 @@ ide_forge(struct sim *s, struct sim_frame *f)
 		uint64_t syndrome;
 
 		/* Changed twice it might be as it was. */
-		if ((f->forged >> k & 1) != 0 || !draw_place(s, &s->fault_rand, flit, &at))
+		if ((f->forged >> k & 1) != 0 || !ide_draw_place(s, &s->fault_rand, flit, &at))
 			continue;
 		syndrome = weft_codec_syndrome(codec, flit, order);
 		flit[at] ^= (uint8_t)(1u << weft_rand_below(&s->fault_rand, 8));

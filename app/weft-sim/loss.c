@@ -13,7 +13,7 @@
 
 /* The connection that a frame belongs to, as its sender's end. NULL: there is none. */
 static struct sim_end *
-sender_of(const struct sim *s, const struct weft_wire_hdr *h)
+loss_sender(const struct sim *s, const struct weft_wire_hdr *h)
 {
 	const struct sim_node *from = h->spid < WEFT_PIDS ? s->by_pid[h->spid] : NULL;
 
@@ -21,7 +21,7 @@ sender_of(const struct sim *s, const struct weft_wire_hdr *h)
 }
 
 static bool
-same_connection(const struct weft_wire_hdr *a, const struct weft_wire_hdr *b)
+loss_same_connection(const struct weft_wire_hdr *a, const struct weft_wire_hdr *b)
 {
 	return a->spid == b->spid && a->dpid == b->dpid && a->vc == b->vc &&
 	       a->session == b->session;
@@ -32,7 +32,7 @@ loss_note(struct sim_node *n, const struct weft_wire_hdr *h, unsigned int flits)
 {
 	struct sim *s = n->sim;
 	struct sim_losses *l = n->losses;
-	struct sim_end *sender = sender_of(s, h);
+	struct sim_end *sender = loss_sender(s, h);
 	unsigned int i = 0;
 
 	s->total.loss[LOSS_FEC] += flits;
@@ -40,7 +40,7 @@ loss_note(struct sim_node *n, const struct weft_wire_hdr *h, unsigned int flits)
 		order_dropped(sender, h->session, flits);
 	if (l == NULL)
 		l = n->losses = arena_alloc(&s->arena, sizeof(*l));
-	while (i < l->n && !same_connection(&l->loss[i].hdr, h))
+	while (i < l->n && !loss_same_connection(&l->loss[i].hdr, h))
 		i++;
 	if (i == LOSSES)
 		return;
@@ -55,7 +55,7 @@ loss_note(struct sim_node *n, const struct weft_wire_hdr *h, unsigned int flits)
 
 /* As if the other end sent it: from there a sender takes control frames of the session. */
 static void
-report(struct sim_node *n, const struct sim_loss *loss)
+loss_send_report(struct sim_node *n, const struct sim_loss *loss)
 {
 	struct sim *s = n->sim;
 	const struct weft_control c = { .type = WEFT_CONTROL_LOSS, .count = loss->flits };
@@ -92,6 +92,6 @@ loss_report(struct sim_node *n)
 		return;
 	}
 	for (unsigned int i = 0; i < l->n; i++)
-		report(n, &l->loss[i]);
+		loss_send_report(n, &l->loss[i]);
 	l->n = 0;
 }

@@ -107,7 +107,7 @@ static const struct option long_options[] = {
 };
 
 static void
-take_option(struct sim_opt *o, int c)
+sim_take_option(struct sim_opt *o, int c)
 {
 	switch (c) {
 	case OPT_SEED: o->seed = cli_number("--seed", optarg, 0, INT64_MAX); break;
@@ -144,7 +144,7 @@ take_option(struct sim_opt *o, int c)
 }
 
 static void
-parse_options(struct sim_opt *o, int argc, char **argv)
+sim_parse_options(struct sim_opt *o, int argc, char **argv)
 {
 	uint64_t given = 0;
 	int c;
@@ -157,7 +157,7 @@ parse_options(struct sim_opt *o, int argc, char **argv)
 		.mode = -1,
 		.ide = -1 };
 	while ((c = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-		take_option(o, c);
+		sim_take_option(o, c);
 		given |= c >= OPT_SEED ? CLI_BIT(c) : 0;
 	}
 	if (optind < argc)
@@ -184,7 +184,7 @@ parse_options(struct sim_opt *o, int argc, char **argv)
 }
 
 static double
-now_s(clockid_t clock)
+sim_now_s(clockid_t clock)
 {
 	struct timespec t;
 
@@ -193,7 +193,7 @@ now_s(clockid_t clock)
 }
 
 static void
-build(struct sim *s, const struct sim_opt *o, uint64_t seed)
+sim_build_or_exit(struct sim *s, const struct sim_opt *o, uint64_t seed)
 {
 	char err[600];
 
@@ -206,7 +206,7 @@ build(struct sim *s, const struct sim_opt *o, uint64_t seed)
 
 /* What the counters of ends and wires say goes into the totals. */
 static void
-collect(struct sim *s)
+sim_collect(struct sim *s)
 {
 	for (uint32_t i = 0; i < s->n_ends; i++)
 		weft_counters_add(s->total.llr, weft_llr_counts(weft_end_llr(s->end[i].end)),
@@ -219,13 +219,13 @@ collect(struct sim *s)
 
 /* The seed once more, with the frames before the violation kept. */
 static void
-record(const struct sim_opt *o, uint64_t seed, struct failure *f)
+sim_record(const struct sim_opt *o, uint64_t seed, struct failure *f)
 {
 	static struct sim s;
 	char err[400];
 
 	snprintf(f->pcap, sizeof(f->pcap), "%s-%" PRIu64 ".pcap", o->pcap, seed);
-	build(&s, o, seed);
+	sim_build_or_exit(&s, o, seed);
 	s.recorder = recorder_new();
 	sim_run(&s);
 	if (recorder_write(s.recorder, f->pcap, err, sizeof(err)) != 0) {
@@ -237,7 +237,7 @@ record(const struct sim_opt *o, uint64_t seed, struct failure *f)
 }
 
 static void
-capture_begin(struct sim *s, const char *path)
+sim_capture_begin(struct sim *s, const char *path)
 {
 	char err[400];
 
@@ -247,7 +247,7 @@ capture_begin(struct sim *s, const char *path)
 }
 
 static void
-capture_end(struct sim *s, const char *path, struct report *r)
+sim_capture_end(struct sim *s, const char *path, struct report *r)
 {
 	const int rc = capture_close(s->capture, &r->capture);
 
@@ -259,21 +259,21 @@ capture_end(struct sim *s, const char *path, struct report *r)
 }
 
 static void
-run_seed(const struct sim_opt *o, uint64_t seed, struct report *r)
+sim_run_seed(const struct sim_opt *o, uint64_t seed, struct report *r)
 {
 	static struct sim s;
 	double start;
 	struct failure *f = NULL;
 
-	build(&s, o, seed);
+	sim_build_or_exit(&s, o, seed);
 	if (o->capture != NULL)
-		capture_begin(&s, o->capture);
-	start = now_s(CLOCK_PROCESS_CPUTIME_ID);
+		sim_capture_begin(&s, o->capture);
+	start = sim_now_s(CLOCK_PROCESS_CPUTIME_ID);
 	sim_run(&s);
-	r->seconds += now_s(CLOCK_PROCESS_CPUTIME_ID) - start;
+	r->seconds += sim_now_s(CLOCK_PROCESS_CPUTIME_ID) - start;
 	if (o->capture != NULL)
-		capture_end(&s, o->capture, r);
-	collect(&s);
+		sim_capture_end(&s, o->capture, r);
+	sim_collect(&s);
 	report_add(r, &s);
 	if (o->verbose)
 		fprintf(json_is_output(o->json) ? stderr : stdout,
@@ -287,17 +287,17 @@ run_seed(const struct sim_opt *o, uint64_t seed, struct report *r)
 		f = report_failure(r, &s);
 	sim_free(&s);
 	if (f != NULL)
-		record(o, seed, f);
+		sim_record(o, seed, f);
 }
 
 static void
-run(const struct sim_opt *o, struct report *r)
+sim_run_seeds(const struct sim_opt *o, struct report *r)
 {
-	const double start = now_s(CLOCK_MONOTONIC);
+	const double start = sim_now_s(CLOCK_MONOTONIC);
 	double progress = PROGRESS_S;
 
 	for (uint64_t i = 0; !stopped && (o->seconds != 0 || i < o->seeds); i++) {
-		const double passed = now_s(CLOCK_MONOTONIC) - start;
+		const double passed = sim_now_s(CLOCK_MONOTONIC) - start;
 
 		if (o->seconds != 0 && passed >= (double)o->seconds)
 			break;
@@ -309,14 +309,14 @@ run(const struct sim_opt *o, struct report *r)
 				passed / MINUTE_S, r->seeds, r->total.hops, r->total.requests,
 				r->total.violations);
 		}
-		run_seed(o, o->seed + i, r);
+		sim_run_seed(o, o->seed + i, r);
 		if (o->until_failure && r->total.violations != 0)
 			break;
 	}
 }
 
 static void
-on_signal(int sig)
+sim_on_signal(int sig)
 {
 	(void)sig;
 	stopped = 1;
@@ -324,7 +324,7 @@ on_signal(int sig)
 
 /* An experiment has options of its own. */
 static bool
-is_experiment(int argc, char **argv)
+sim_is_experiment(int argc, char **argv)
 {
 	static const char option[] = "--experiment";
 	const size_t len = sizeof(option) - 1;
@@ -339,15 +339,15 @@ is_experiment(int argc, char **argv)
 int
 main(int argc, char **argv)
 {
-	struct sigaction stop = { .sa_handler = on_signal };
+	struct sigaction stop = { .sa_handler = sim_on_signal };
 	static struct report r;
 	struct sim_opt o;
 	uint32_t features;
 	int rc = EXIT_SUCCESS;
 
-	if (is_experiment(argc, argv))
+	if (sim_is_experiment(argc, argv))
 		cli_exit(experiment_main(argc, argv));
-	parse_options(&o, argc, argv);
+	sim_parse_options(&o, argc, argv);
 	json_check(o.json);
 	features = cli_cpu_features();
 	o.codec.fec = weft_fec_kernel_find(NULL, features);
@@ -358,7 +358,7 @@ main(int argc, char **argv)
 		cli_fail("intel-ipsec-mb does not run here");
 	sigaction(SIGINT, &stop, NULL);
 	sigaction(SIGTERM, &stop, NULL);
-	run(&o, &r);
+	sim_run_seeds(&o, &r);
 	weft_ide_lib_close(o.ide_lib);
 	if (!json_is_output(o.json))
 		report_text(&r);

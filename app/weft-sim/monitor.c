@@ -22,7 +22,7 @@
 #define LAST_SLOT (WEFT_FLIT_CRD_OFF - WEFT_FLIT_SLOT_LEN)
 
 static uint64_t
-hash(const uint8_t *p, size_t len)
+monitor_hash(const uint8_t *p, size_t len)
 {
 	uint64_t h = 0;
 
@@ -36,7 +36,7 @@ hash(const uint8_t *p, size_t len)
 /* --- what was seen, keys and blocks: a set --- */
 
 static uint64_t *
-seen_place(const struct sim_seen *set, uint64_t h)
+monitor_seen_place(const struct sim_seen *set, uint64_t h)
 {
 	uint64_t i = h >> 8;
 
@@ -46,7 +46,7 @@ seen_place(const struct sim_seen *set, uint64_t h)
 }
 
 static void
-seen_grow(struct sim_seen *set)
+monitor_seen_grow(struct sim_seen *set)
 {
 	struct sim_seen old = *set;
 
@@ -56,19 +56,19 @@ seen_grow(struct sim_seen *set)
 		cli_fail("out of memory");
 	for (size_t i = 0; i < old.room; i++)
 		if (old.hash[i] != 0)
-			*seen_place(set, old.hash[i]) = old.hash[i];
+			*monitor_seen_place(set, old.hash[i]) = old.hash[i];
 	free(old.hash);
 }
 
 /* @return whether it is new */
 static bool
-see(struct sim_seen *set, uint64_t h)
+monitor_see(struct sim_seen *set, uint64_t h)
 {
 	uint64_t *place;
 
 	if (2 * set->n >= set->room)
-		seen_grow(set);
-	place = seen_place(set, h);
+		monitor_seen_grow(set);
+	place = monitor_seen_place(set, h);
 	if (*place == h)
 		return false;
 	*place = h;
@@ -90,7 +90,7 @@ monitor_key(struct sim_end *e, uint64_t id, bool first)
 	struct sim *s = e->node->sim;
 
 	s->total.ide[IDE_KEYS]++;
-	if (!see(&s->seen, id | 1))
+	if (!monitor_see(&s->seen, id | 1))
 		violation(
 			s, "end %u>%u gets a key that was used before", e->node->pid, e->peer_pid);
 	if (!first)
@@ -112,7 +112,7 @@ monitor_mark(const struct sim_end *e)
 
 /* A MAC, where there is one. */
 static void
-watch_mac(struct sim_end *e, int control)
+monitor_watch_mac(struct sim_end *e, int control)
 {
 	struct sim_ide *i = e->ide;
 	const bool is_due =
@@ -127,21 +127,21 @@ watch_mac(struct sim_end *e, int control)
 
 /* A flit that goes out for the first time. */
 static void
-watch_first(struct sim_end *e, const uint8_t *flit)
+monitor_watch_first(struct sim_end *e, const uint8_t *flit)
 {
 	struct sim *s = e->node->sim;
 	struct sim_ide *i = e->ide;
 	const int control = weft_llctrl_get(flit + WEFT_FLIT_H_OFF);
 
 	if (control == WEFT_LLCTRL_IDE_TMAC) {
-		watch_mac(e, control);
+		monitor_watch_mac(e, control);
 		i->flits = 0;
 	}
 	if (!weft_flit_is_protocol(flit))
 		return;
-	watch_mac(e, control);
+	monitor_watch_mac(e, control);
 	s->total.ide[IDE_SEALED]++;
-	if (!see(&s->seen, hash(flit + LAST_SLOT, WEFT_FLIT_SLOT_LEN)))
+	if (!monitor_see(&s->seen, monitor_hash(flit + LAST_SLOT, WEFT_FLIT_SLOT_LEN)))
 		violation(s, "end %u>%u uses key and IV a second time", e->node->pid, e->peer_pid);
 	if (++i->flits < weft_ide_epoch_flits((enum weft_ide_mode)s->sc.session.params.ide_mode))
 		return;
@@ -151,7 +151,7 @@ watch_first(struct sim_end *e, const uint8_t *flit)
 
 /* Behind a spoilt flit come Poison and that flit, nothing else for the first time. */
 static void
-watch_spoilt(struct sim_end *e, const uint8_t *flit, uint64_t body)
+monitor_watch_spoilt(struct sim_end *e, const uint8_t *flit, uint64_t body)
 {
 	struct sim_ide *i = e->ide;
 
@@ -164,7 +164,7 @@ watch_spoilt(struct sim_end *e, const uint8_t *flit, uint64_t body)
 }
 
 static bool
-was_sent(const struct sim_ide *i, uint64_t body)
+monitor_was_sent(const struct sim_ide *i, uint64_t body)
 {
 	const uint64_t n = i->n_sent < MONITOR_FLITS ? i->n_sent : MONITOR_FLITS;
 
@@ -191,15 +191,15 @@ monitor_frame(struct sim_end *e, const struct sim_frame *f, const struct weft_ll
 	for (unsigned int k = 0; k < spoilt + again + fresh; k++) {
 		const uint8_t *flit = f->data + WEFT_WIRE_FRAME_LEN(k);
 		/* From slot 0 to CRD: 240 bytes. */
-		const uint64_t body = hash(flit + WEFT_FLIT_H_OFF, WEFT_FLIT_CRD_OFF);
+		const uint64_t body = monitor_hash(flit + WEFT_FLIT_H_OFF, WEFT_FLIT_CRD_OFF);
 
 		if (k < spoilt) {
 			i->spoilt = body;
 		} else if (k >= spoilt + again) {
-			watch_spoilt(e, flit, body);
-			watch_first(e, flit);
+			monitor_watch_spoilt(e, flit, body);
+			monitor_watch_first(e, flit);
 			i->body[i->n_sent++ % MONITOR_FLITS] = body;
-		} else if (!was_sent(i, body)) {
+		} else if (!monitor_was_sent(i, body)) {
 			violation(s, "end %u>%u sends a flit again that is not the same",
 				e->node->pid, e->peer_pid);
 		}
@@ -211,7 +211,7 @@ monitor_frame(struct sim_end *e, const struct sim_frame *f, const struct weft_ll
 
 /* A forged flit is taken, or the one that was held is in turn. The first in turn decides. */
 static void
-blame_take(struct sim_end *e, const struct sim_frame *f, const struct weft_llr_in *in)
+monitor_blame_take(struct sim_end *e, const struct sim_frame *f, const struct weft_llr_in *in)
 {
 	const struct scenario *sc = &e->node->sim->sc;
 	const uint64_t delivered = weft_llr_counts(weft_end_llr(e->end))[WEFT_LLR_N_DELIVERED];
@@ -233,7 +233,7 @@ blame_take(struct sim_end *e, const struct sim_frame *f, const struct weft_llr_i
 
 /* The MAC of the epoch before may still come and be good. Then that of its own comes. */
 static void
-blame_pass(struct sim_end *e)
+monitor_blame_pass(struct sim_end *e)
 {
 	struct sim_blame *b = &e->ide->blame;
 
@@ -256,8 +256,8 @@ monitor_came(struct sim_end *e, const struct sim_frame *f, const struct weft_llr
 	if (i->blame.session != f->hdr.session)
 		i->blame.session = 0;
 	if (f->forged != 0 || i->blame.is_held)
-		blame_take(e, f, in);
-	blame_pass(e);
+		monitor_blame_take(e, f, in);
+	monitor_blame_pass(e);
 	if (failures == i->failures)
 		return;
 	i->failures = failures;

@@ -116,7 +116,7 @@ node_arrive(struct sim *s, struct sim_frame *f)
 
 /* A switch that relays flits looks no further than its table. */
 static bool
-relays(const struct sim_node *n)
+node_relays(const struct sim_node *n)
 {
 	return n->kind == WEFT_TOPO_SWITCH && n->sim->sc.mode == WEFT_MODE_RXL;
 }
@@ -124,7 +124,7 @@ relays(const struct sim_node *n)
 void
 node_fetch_way(const struct sim_node *n, const struct sim_frame *f)
 {
-	if (relays(n)) {
+	if (node_relays(n)) {
 		__builtin_prefetch(&n->drt->entry[f->hdr.dpid & (WEFT_PIDS - 1)]);
 		return;
 	}
@@ -136,7 +136,7 @@ node_fetch_way(const struct sim_node *n, const struct sim_frame *f)
 void
 node_fetch_end(const struct sim_node *n, const struct sim_frame *f)
 {
-	const struct sim_end *e = relays(n) ? NULL : node_end(n->sim, f->wire, &f->hdr);
+	const struct sim_end *e = node_relays(n) ? NULL : node_end(n->sim, f->wire, &f->hdr);
 
 	if (e != NULL)
 		edge_fetch(e);

@@ -15,7 +15,7 @@
 #define POISONED 1 /* in place of a hash: a line of bad data */
 
 static uint64_t
-hash_data(const uint8_t *data)
+oracle_hash_data(const uint8_t *data)
 {
 	uint64_t h = 0;
 
@@ -27,7 +27,7 @@ hash_data(const uint8_t *data)
 }
 
 static struct sim_target *
-target_of(struct sim_node *n, uint16_t dpid)
+oracle_target(struct sim_node *n, uint16_t dpid)
 {
 	for (uint32_t i = 0; i < n->host.n_targets; i++)
 		if (n->host.target[i].dpid == dpid)
@@ -36,7 +36,7 @@ target_of(struct sim_node *n, uint16_t dpid)
 }
 
 static struct shadow_line *
-line_at(struct sim_node *n, struct sim_target *t, uint64_t addr)
+oracle_line_at(struct sim_node *n, struct sim_target *t, uint64_t addr)
 {
 	const uint64_t line = (addr - t->hpa_base) / WEFT_MSG_DATA_LEN;
 
@@ -44,7 +44,7 @@ line_at(struct sim_node *n, struct sim_target *t, uint64_t addr)
 }
 
 static void
-line_becomes(struct shadow_line *l, uint64_t hash)
+oracle_line_becomes(struct shadow_line *l, uint64_t hash)
 {
 	l->may_be[0] = hash;
 	l->n = 1;
@@ -53,7 +53,7 @@ line_becomes(struct shadow_line *l, uint64_t hash)
 
 /* Somebody's old messages may have reached it: whatever it holds, nobody knows. */
 static void
-line_taint(struct shadow_line *l)
+oracle_line_taint(struct shadow_line *l)
 {
 	l->anything = l->tainted = true;
 }
@@ -61,7 +61,7 @@ line_taint(struct shadow_line *l)
 void
 oracle_line_init(struct shadow_line *l, const uint8_t *data)
 {
-	line_becomes(l, hash_data(data));
+	oracle_line_becomes(l, oracle_hash_data(data));
 	l->tainted = false;
 }
 
@@ -70,7 +70,7 @@ oracle_met(struct sim_end *host, uint64_t memory)
 {
 	static const uint8_t zero[WEFT_MSG_DATA_LEN];
 	struct sim_node *n = host->node;
-	struct sim_target *t = target_of(n, host->peer_pid);
+	struct sim_target *t = oracle_target(n, host->peer_pid);
 	const bool is_new = t->memory != 0 && t->memory != memory;
 
 	t->memory = memory;
@@ -84,8 +84,8 @@ oracle_met(struct sim_end *host, uint64_t memory)
 void
 oracle_request(struct sim_node *n, const struct weft_msg *m)
 {
-	struct sim_target *t = target_of(n, m->dpid);
-	struct shadow_line *l = t == NULL ? NULL : line_at(n, t, m->addr);
+	struct sim_target *t = oracle_target(n, m->dpid);
+	struct shadow_line *l = t == NULL ? NULL : oracle_line_at(n, t, m->addr);
 
 	if (l == NULL || l->open) {
 		violation(n->sim, "host %u asks for a line that is %s", n->pid,
@@ -102,18 +102,18 @@ oracle_request(struct sim_node *n, const struct weft_msg *m)
 	l->open = true;
 	l->executed = l->answer_poisoned = false;
 	l->is_write = m->kind == WEFT_MSG_M2S_RWD;
-	l->writes = l->is_write ? hash_data(m->data) : 0;
+	l->writes = l->is_write ? oracle_hash_data(m->data) : 0;
 	t->open++;
 	n->host.line_of_tag[m->tag & (n->host.tags - 1)] =
 		(uint32_t)(t - n->host.target) * n->host.lines + (uint32_t)(l - t->shadow);
 }
 
 static void
-read_ends(struct sim_node *n, struct sim_target *t, struct shadow_line *l,
+oracle_read_ends(struct sim_node *n, struct sim_target *t, struct shadow_line *l,
 	const struct weft_completion *c)
 {
 	const bool is_bad = c->status == WEFT_REQUEST_POISON;
-	const uint64_t hash = is_bad ? POISONED : hash_data(c->data);
+	const uint64_t hash = is_bad ? POISONED : oracle_hash_data(c->data);
 	bool known = l->anything;
 
 	if (l->answer_poisoned) { /* which says nothing about the line */
@@ -128,7 +128,7 @@ read_ends(struct sim_node *n, struct sim_target *t, struct shadow_line *l,
 	if (!known)
 		violation(n->sim, "host %u read line %zu of gfd %u: not what was written", n->pid,
 			(size_t)(l - t->shadow), t->dpid);
-	line_becomes(l, hash);
+	oracle_line_becomes(l, hash);
 }
 
 void
@@ -143,7 +143,7 @@ oracle_response(struct sim_end *e, const struct weft_msg *m, const struct weft_c
 	if (l->open && replay_excuses(e)) {
 		l->open = false;
 		t->open--;
-		line_taint(l);
+		oracle_line_taint(l);
 		n->host.excused += !l->is_write;
 		return;
 	}
@@ -160,9 +160,9 @@ oracle_response(struct sim_end *e, const struct weft_msg *m, const struct weft_c
 	if (c->status != WEFT_REQUEST_DONE && (l->is_write || c->status != WEFT_REQUEST_POISON))
 		violation(n->sim, "a request of host %u to gfd %u fails", n->pid, t->dpid);
 	else if (l->is_write)
-		line_becomes(l, l->writes);
+		oracle_line_becomes(l, l->writes);
 	else
-		read_ends(n, t, l, c);
+		oracle_read_ends(n, t, l, c);
 	n->host.excused += l->tainted && !l->is_write;
 	l->tainted &= !l->is_write;
 }
@@ -181,7 +181,7 @@ oracle_lost(struct sim_node *n, struct sim_target *t)
 		l->open = false;
 		t->open--;
 		if (was_fooled)
-			line_taint(l);
+			oracle_line_taint(l);
 		if (!l->is_write)
 			continue;
 		if (l->n == SHADOW_MAX)
@@ -200,8 +200,9 @@ oracle_poisoned(struct sim *s, const struct weft_msg *m)
 	struct sim_node *n = s->by_pid[is_write ? m->spid : m->dpid];
 	const uint32_t at = is_write ? 0 : n->host.line_of_tag[m->tag & (n->host.tags - 1)];
 	struct sim_target *t =
-		is_write ? target_of(n, m->dpid) : &n->host.target[at / n->host.lines];
-	struct shadow_line *l = is_write ? line_at(n, t, m->addr) : &t->shadow[at % n->host.lines];
+		is_write ? oracle_target(n, m->dpid) : &n->host.target[at / n->host.lines];
+	struct shadow_line *l =
+		is_write ? oracle_line_at(n, t, m->addr) : &t->shadow[at % n->host.lines];
 
 	if (!l->open || l->is_write != is_write)
 		return;
@@ -216,13 +217,13 @@ oracle_executes(struct sim_end *e, const struct weft_msg *m)
 {
 	struct sim_node *gfd = e->node;
 	struct sim_node *n = m->spid < WEFT_PIDS ? gfd->sim->by_pid[m->spid] : NULL;
-	struct sim_target *t = n == NULL ? NULL : target_of(n, gfd->pid);
-	struct shadow_line *l = t == NULL ? NULL : line_at(n, t, m->addr);
+	struct sim_target *t = n == NULL ? NULL : oracle_target(n, gfd->pid);
+	struct shadow_line *l = t == NULL ? NULL : oracle_line_at(n, t, m->addr);
 
 	if (replay_excuses(e)) {
 		if (l != NULL) {
 			l->executed = true;
-			line_taint(l);
+			oracle_line_taint(l);
 		}
 		return;
 	}

@@ -32,27 +32,27 @@ static const struct {
 static_assert(sizeof(kinds) == ORDER_KINDS, "each kind has its place");
 
 static uint64_t
-mix(uint64_t h, uint64_t v)
+order_mix(uint64_t h, uint64_t v)
 {
 	h = (h ^ v) * UINT64_C(0xBF58476D1CE4E5B9);
 	return h ^ h >> 31;
 }
 
 static uint64_t
-hash_message(const struct weft_msg *m, bool late)
+order_hash_message(const struct weft_msg *m, bool late)
 {
-	uint64_t h = mix(m->kind, m->op | (late || m->poison != 0 ? UINT64_C(1) << 32 : 0));
+	uint64_t h = order_mix(m->kind, m->op | (late || m->poison != 0 ? UINT64_C(1) << 32 : 0));
 
-	h = mix(h, (uint64_t)m->tag << 32 | (uint64_t)m->dpid << 16 | m->spid);
-	h = mix(h, m->addr);
+	h = order_mix(h, (uint64_t)m->tag << 32 | (uint64_t)m->dpid << 16 | m->spid);
+	h = order_mix(h, m->addr);
 	if (weft_msg_has_data(m))
 		for (unsigned int i = 0; i < WEFT_MSG_DATA_LEN; i += sizeof(uint64_t))
-			h = mix(h, weft_get_le64(m->data + i));
+			h = order_mix(h, weft_get_le64(m->data + i));
 	return h;
 }
 
 static struct order_life *
-life_of(struct sim_end *e, uint32_t session)
+order_find_life(struct sim_end *e, uint32_t session)
 {
 	for (unsigned int i = 0; i < ORDER_LIVES; i++)
 		if (e->order.life[i].session == session)
@@ -62,7 +62,7 @@ life_of(struct sim_end *e, uint32_t session)
 
 /* Where the n-th message of a class is remembered: no more than that can be under way. */
 static uint64_t *
-place(const struct sim_end *e, const struct order_life *life, unsigned int class, uint64_t n)
+order_place(const struct sim_end *e, const struct order_life *life, unsigned int class, uint64_t n)
 {
 	const uint64_t room = e->node->sim->sc.room;
 
@@ -75,7 +75,7 @@ order_memory(struct sim_end *e)
 {
 	struct sim *s = e->node->sim;
 	const uint64_t told = weft_end_session(e->end)->peer.memory;
-	const struct order_life *life = life_of(e->peer, e->session);
+	const struct order_life *life = order_find_life(e->peer, e->session);
 
 	if (s->sc.mode != WEFT_MODE_RXL || e->node->kind != WEFT_TOPO_HOST)
 		return;
@@ -95,7 +95,7 @@ order_begin(struct sim_end *e)
 	struct order *o = &e->order;
 	struct order_life *life = &o->life[o->n_lives % ORDER_LIVES];
 
-	if (life_of(e, e->session) != NULL)
+	if (order_find_life(e, e->session) != NULL)
 		violation(e->node->sim, "end %u>%u begins session %x again", e->node->pid,
 			e->peer_pid, e->session);
 	o->n_lives++;
@@ -110,7 +110,7 @@ order_begin(struct sim_end *e)
 void
 order_sent(struct sim_end *e, const struct weft_msg *m, bool late)
 {
-	struct order_life *life = life_of(e, e->session);
+	struct order_life *life = order_find_life(e, e->session);
 	const uint8_t class = account[m->kind].order;
 
 	if (e->session == 0 || life == NULL) {
@@ -122,14 +122,15 @@ order_sent(struct sim_end *e, const struct weft_msg *m, bool late)
 		life->sent[class] - e->peer->order.came[class] >= e->node->sim->sc.room)
 		violation(e->node->sim, "end %u>%u sends more than the other end has room for",
 			e->node->pid, e->peer_pid);
-	*place(e, life, class, life->sent[class]++) = hash_message(m, late);
+	*order_place(e, life, class, life->sent[class]++) = order_hash_message(m, late);
 }
 
 void
 order_came(struct sim_end *e, const struct weft_msg *m)
 {
 	struct sim *s = e->node->sim;
-	const struct order_life *life = e->session == 0 ? NULL : life_of(e->peer, e->session);
+	const struct order_life *life =
+		e->session == 0 ? NULL : order_find_life(e->peer, e->session);
 	const uint8_t class = account[m->kind].order;
 	uint64_t n;
 
@@ -146,7 +147,7 @@ order_came(struct sim_end *e, const struct weft_msg *m)
 	if (n >= life->sent[class])
 		violation(s, "a %s comes to end %u>%u that was not sent",
 			weft_msg_kind_name((enum weft_msg_kind)m->kind), e->node->pid, e->peer_pid);
-	else if (*place(e, life, class, n) != hash_message(m, false))
+	else if (*order_place(e, life, class, n) != order_hash_message(m, false))
 		violation(s, "%s %llu at end %u>%u is not the one that was sent",
 			weft_msg_kind_name((enum weft_msg_kind)m->kind), (unsigned long long)n,
 			e->node->pid, e->peer_pid);
@@ -170,7 +171,7 @@ order_clock_jumps(struct sim_node *n, uint64_t jump_ns)
 
 /* For how long the end has heard nothing, at most, by its own clock. */
 static uint64_t
-silence_of(const struct sim_end *e)
+order_silence(const struct sim_end *e)
 {
 	const uint64_t passed_ns = e->node->sim->now_ns - e->heard_ns;
 	const int64_t fast_ns = (int64_t)passed_ns * e->node->clock.rate >> CLOCK_RATE_LOG2;
@@ -189,14 +190,15 @@ order_end(struct sim_end *e)
 
 	if (e->ide != NULL && e->ide->failed == e->session)
 		return;
-	if (was_doubted || e->peer->session != e->session || silence_of(e) >= s->sc.session.dead_ns)
+	if (was_doubted || e->peer->session != e->session ||
+		order_silence(e) >= s->sc.session.dead_ns)
 		return;
 	violation(s, "end %u>%u ends session %x for no reason, heard %llu ns ago", e->node->pid,
 		e->peer_pid, e->session, (unsigned long long)silent_ns);
 }
 
 static void
-bounds_of_class(struct sim_end *e, unsigned int set, unsigned int class)
+order_bounds_of_class(struct sim_end *e, unsigned int set, unsigned int class)
 {
 	const struct weft_flow *f = weft_end_flow(e->end);
 	const struct weft_flow *g = weft_end_flow(e->peer->end);
@@ -224,13 +226,13 @@ order_bounds(struct sim_end *e)
 	if (e->session == 0 || replay_excuses(e))
 		return;
 	for (unsigned int i = 0; i < sizeof(kinds); i++)
-		bounds_of_class(e, account[kinds[i]].set, account[kinds[i]].class);
+		order_bounds_of_class(e, account[kinds[i]].set, account[kinds[i]].class);
 }
 
 void
 order_dropped(struct sim_end *e, uint32_t session, unsigned int flits)
 {
-	struct order_life *life = life_of(e, session);
+	struct order_life *life = order_find_life(e, session);
 
 	if (life != NULL)
 		life->dropped += flits;
@@ -240,7 +242,7 @@ order_dropped(struct sim_end *e, uint32_t session, unsigned int flits)
 void
 order_told(struct sim_end *e, uint64_t flits, bool again)
 {
-	struct order_life *life = e->session == 0 ? NULL : life_of(e, e->session);
+	struct order_life *life = e->session == 0 ? NULL : order_find_life(e, e->session);
 	const uint64_t before = life == NULL || again ? 0 : life->told;
 
 	if (life == NULL || before + flits > life->dropped)
@@ -254,7 +256,7 @@ order_told(struct sim_end *e, uint64_t flits, bool again)
 }
 
 static bool
-is_quiet(struct sim_end *e, char *why, size_t len)
+order_end_is_quiet(struct sim_end *e, char *why, size_t len)
 {
 	const struct weft_flow *f = weft_end_flow(e->end);
 	const struct weft_flow *g = weft_end_flow(e->peer->end);
@@ -289,7 +291,7 @@ bool
 order_is_quiet(struct sim *s, char *why, size_t len)
 {
 	for (uint32_t i = 0; i < s->n_ends; i++)
-		if (!is_quiet(&s->end[i], why, len))
+		if (!order_end_is_quiet(&s->end[i], why, len))
 			return false;
 	return true;
 }

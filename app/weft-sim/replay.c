@@ -67,7 +67,7 @@ const char *const replay_word[REPLAY_COUNTS] = {
 
 /* All that stays when a flit is sent again. */
 static uint64_t
-hash_flit(const uint8_t *flit)
+replay_hash_flit(const uint8_t *flit)
 {
 	uint64_t h = flit[0] >> 6;
 
@@ -79,7 +79,7 @@ hash_flit(const uint8_t *flit)
 }
 
 static bool
-is_nop(const uint8_t *flit)
+replay_is_nop(const uint8_t *flit)
 {
 	return flit[0] >> 6 == WEFT_FLIT_IDLE_NOP;
 }
@@ -98,17 +98,17 @@ replay_sent(struct sim_end *e, const struct sim_frame *f, const struct weft_llr_
 		const uint8_t *flit = f->data + WEFT_WIRE_FRAME_LEN(i);
 		const uint64_t ahead = (out->first + i - r->newest) % WEFT_ISN_NUMBERS;
 
-		if (is_nop(flit) || (out->spoil & WEFT_BIT64(i)) != 0)
+		if (replay_is_nop(flit) || (out->spoil & WEFT_BIT64(i)) != 0)
 			continue;
 		if (ahead < SENT)
 			r->newest += ahead;
-		r->sent[(out->first + i) % SENT] = hash_flit(flit);
+		r->sent[(out->first + i) % SENT] = replay_hash_flit(flit);
 	}
 }
 
 /* The number that an intact flit was sent with, or -1. */
 static int
-number_of(const struct sim *s, uint64_t syndrome)
+replay_number(const struct sim *s, uint64_t syndrome)
 {
 	if (s->sc.llr.isn == WEFT_ISN_PSEUDO)
 		return weft_isn_decode(syndrome);
@@ -120,7 +120,7 @@ number_of(const struct sim *s, uint64_t syndrome)
 
 /* Whether the number stands for this flit, in the sender's session. */
 static bool
-is_true(const struct sim_replay *from, int number, uint64_t hash)
+replay_is_true(const struct sim_replay *from, int number, uint64_t hash)
 {
 	const uint64_t behind = (from->newest - (uint64_t)number) % WEFT_ISN_NUMBERS;
 
@@ -129,17 +129,18 @@ is_true(const struct sim_replay *from, int number, uint64_t hash)
 
 /* Flits of a frame that are intact and old. */
 static uint64_t
-old_flits(const struct sim_end *e, const struct sim_frame *f, const uint64_t *syndrome)
+replay_old_flits(const struct sim_end *e, const struct sim_frame *f, const uint64_t *syndrome)
 {
 	const struct sim_replay *from = e->peer->replay;
 	uint64_t old = 0;
 
 	for (unsigned int i = 0; i < f->hdr.n_flits; i++) {
 		const uint8_t *flit = f->data + WEFT_WIRE_FRAME_LEN(i);
-		const int number = is_nop(flit) ? -1 : number_of(e->node->sim, syndrome[i]);
+		const int number =
+			replay_is_nop(flit) ? -1 : replay_number(e->node->sim, syndrome[i]);
 
 		if (number >= 0 && (from->session != f->hdr.session ||
-					   !is_true(from, number, hash_flit(flit))))
+					   !replay_is_true(from, number, replay_hash_flit(flit))))
 			old |= WEFT_BIT64(i);
 	}
 	return old;
@@ -209,7 +210,7 @@ replay_record(struct sim *s, uint32_t wire, const struct sim_frame *f)
 }
 
 static const struct sim_end *
-end_for(const struct sim *s, const struct sim_frame *f)
+replay_end_for(const struct sim *s, const struct sim_frame *f)
 {
 	const struct sim_node *to = f->hdr.dpid < WEFT_PIDS ? s->by_pid[f->hdr.dpid] : NULL;
 
@@ -221,9 +222,9 @@ end_for(const struct sim *s, const struct sim_frame *f)
  * ever.
  */
 static bool
-may_play(const struct sim *s, const struct sim_frame *f)
+replay_may_play(const struct sim *s, const struct sim_frame *f)
 {
-	const struct sim_end *e = end_for(s, f);
+	const struct sim_end *e = replay_end_for(s, f);
 
 	if (f->hdr.kind == WEFT_WIRE_CONTROL || s->sc.llr.gap_decoding ||
 		s->sc.session.params.ide_mode != WEFT_IDE_OFF)
@@ -233,25 +234,25 @@ may_play(const struct sim *s, const struct sim_frame *f)
 
 /* Whether it begins with a number that its receiver will soon take for another flit. */
 static bool
-is_next(const struct sim *s, const struct sim_frame *f)
+replay_is_next(const struct sim *s, const struct sim_frame *f)
 {
-	const struct sim_end *e = end_for(s, f);
+	const struct sim_end *e = replay_end_for(s, f);
 	uint64_t syndrome;
 	int number;
 
 	if (e == NULL || f->hdr.kind == WEFT_WIRE_CONTROL || f->hdr.session != e->session ||
-		is_nop(f->data + WEFT_WIRE_FLITS_OFF))
+		replay_is_nop(f->data + WEFT_WIRE_FLITS_OFF))
 		return false;
 	syndrome = weft_codec_syndrome(&s->opt->codec, f->data + WEFT_WIRE_FLITS_OFF,
 		(enum weft_crc_order)s->sc.crc_order);
-	number = number_of(s, syndrome ^ e->address_in);
+	number = replay_number(s, syndrome ^ e->address_in);
 	return number >= 0 &&
 	       ((uint64_t)number - e->peer->replay->newest - 1) % WEFT_ISN_NUMBERS < AIM;
 }
 
 /* What went by last, what anywhere on the tape, or from the first flit on whose number is next. */
 static uint64_t
-draw_begin(const struct sim *s, const struct sim_tape *t, uint64_t where, uint64_t flits)
+replay_draw_begin(const struct sim *s, const struct sim_tape *t, uint64_t where, uint64_t flits)
 {
 	const uint64_t have = t->n < t->room ? t->n : t->room;
 	uint64_t at = t->n - have;
@@ -260,7 +261,7 @@ draw_begin(const struct sim *s, const struct sim_tape *t, uint64_t where, uint64
 	case 0: return t->n - (flits < have ? flits : have);
 	case 1: return t->n - 1 - where / 3 % have;
 	default:
-		while (at < t->n && !is_next(s, t->frame[at % t->room]))
+		while (at < t->n && !replay_is_next(s, t->frame[at % t->room]))
 			at++;
 		return at;
 	}
@@ -274,13 +275,13 @@ replay_play(struct sim *s, uint64_t where, uint64_t flits)
 
 	if (t == NULL || t->n == 0)
 		return;
-	for (uint64_t at = draw_begin(s, t, where / TAPES, flits); at < t->n && played < flits;
-		at++) {
+	for (uint64_t at = replay_draw_begin(s, t, where / TAPES, flits);
+		at < t->n && played < flits; at++) {
 		const struct sim_frame *f = t->frame[at % t->room];
 		const unsigned int n = f->hdr.n_flits == 0 ? 1 : f->hdr.n_flits;
 		struct sim_frame *copy;
 
-		if (!may_play(s, f))
+		if (!replay_may_play(s, f))
 			continue;
 		copy = frame_copy(s, f);
 		copy->is_again = copy->is_replayed = true;
@@ -297,13 +298,13 @@ replay_play(struct sim *s, uint64_t where, uint64_t flits)
 /* --- what an end makes of it --- */
 
 static uint64_t
-llr_count(const struct sim_end *e, enum weft_llr_counter c)
+replay_llr_count(const struct sim_end *e, enum weft_llr_counter c)
 {
 	return weft_llr_counts(weft_end_llr(e->end))[c];
 }
 
 static bool
-is_of_session(const struct sim_end *e, uint32_t id)
+replay_is_of_session(const struct sim_end *e, uint32_t id)
 {
 	const struct weft_session *s = weft_end_session(e->end);
 
@@ -320,14 +321,15 @@ struct replay_mark
 replay_mark(struct sim_end *e, struct sim_frame *f, const uint64_t *syndrome)
 {
 	struct sim_replay *r = e->replay;
-	struct replay_mark m = { .is_live = is_of_session(e, f->hdr.session),
-		.acks = llr_count(e, WEFT_LLR_N_ACKS) + llr_count(e, WEFT_LLR_N_OUT_OF_WINDOW),
-		.conflicts = llr_count(e, WEFT_LLR_N_CONFLICTS),
+	struct replay_mark m = { .is_live = replay_is_of_session(e, f->hdr.session),
+		.acks = replay_llr_count(e, WEFT_LLR_N_ACKS) +
+		        replay_llr_count(e, WEFT_LLR_N_OUT_OF_WINDOW),
+		.conflicts = replay_llr_count(e, WEFT_LLR_N_CONFLICTS),
 		.fooled = r->fooled };
 
 	if (!f->is_replayed || !m.is_live)
 		return m;
-	m.old = old_flits(e, f, syndrome);
+	m.old = replay_old_flits(e, f, syndrome);
 	/* What the call hands on may be of one of them: it is known only behind it. */
 	if (m.old != 0)
 		r->fooled = f->hdr.session;
@@ -343,19 +345,19 @@ replay_mark(struct sim_end *e, struct sim_frame *f, const uint64_t *syndrome)
 }
 
 static void
-took(struct sim_end *e, const struct sim_frame *f, const uint64_t *syndrome, uint64_t taken)
+replay_took(struct sim_end *e, const struct sim_frame *f, const uint64_t *syndrome, uint64_t taken)
 {
 	struct sim_replay *r = e->replay;
 	const unsigned int i = 63u - (unsigned int)__builtin_clzll(taken);
 
-	r->number = number_of(e->node->sim, syndrome[i]);
-	r->hash = hash_flit(f->data + WEFT_WIRE_FRAME_LEN(i));
-	r->delivered = llr_count(e, WEFT_LLR_N_DELIVERED);
+	r->number = replay_number(e->node->sim, syndrome[i]);
+	r->hash = replay_hash_flit(f->data + WEFT_WIRE_FRAME_LEN(i));
+	r->delivered = replay_llr_count(e, WEFT_LLR_N_DELIVERED);
 }
 
 /* The true flit of a number that an old one was taken for has to show that there are two. */
 static void
-judge_true(struct sim_end *e, const struct sim_frame *f, const uint64_t *syndrome,
+replay_judge_true(struct sim_end *e, const struct sim_frame *f, const uint64_t *syndrome,
 	const struct replay_mark *m)
 {
 	struct sim_replay *r = e->replay;
@@ -363,11 +365,11 @@ judge_true(struct sim_end *e, const struct sim_frame *f, const uint64_t *syndrom
 	for (unsigned int i = 0; i < f->hdr.n_flits && r->number >= 0; i++) {
 		const uint8_t *flit = f->data + WEFT_WIRE_FRAME_LEN(i);
 
-		if (is_nop(flit) || number_of(e->node->sim, syndrome[i]) != r->number ||
-			hash_flit(flit) == r->hash)
+		if (replay_is_nop(flit) || replay_number(e->node->sim, syndrome[i]) != r->number ||
+			replay_hash_flit(flit) == r->hash)
 			continue;
 		r->number = -1;
-		if (llr_count(e, WEFT_LLR_N_CONFLICTS) == m->conflicts)
+		if (replay_llr_count(e, WEFT_LLR_N_CONFLICTS) == m->conflicts)
 			violation(e->node->sim,
 				"end %u>%u has a number with two contents, and does not see it",
 				e->node->pid, e->peer_pid);
@@ -376,7 +378,7 @@ judge_true(struct sim_end *e, const struct sim_frame *f, const uint64_t *syndrom
 
 /* In a flit that is out of turn one that fits nothing is not counted, and is still a sign (RETRY-27). */
 static bool
-plays_back_ack(const struct sim_frame *f)
+replay_plays_back_ack(const struct sim_frame *f)
 {
 	for (unsigned int i = 0; i < f->hdr.n_flits; i++)
 		if (weft_flit_hdr_get(f->data + WEFT_WIRE_FRAME_LEN(i)).replay_cmd !=
@@ -396,16 +398,18 @@ replay_came(struct sim_end *e, const struct sim_frame *f, const uint64_t *syndro
 	if (!m->is_live)
 		return;
 	if (e->ide == NULL && r->fooled == f->hdr.session && !f->is_replayed &&
-		llr_count(e, WEFT_LLR_N_DELIVERED) - r->delivered < SENT - WEFT_WIRE_FLITS_MAX)
-		judge_true(e, f, syndrome, m);
+		replay_llr_count(e, WEFT_LLR_N_DELIVERED) - r->delivered <
+			SENT - WEFT_WIRE_FLITS_MAX)
+		replay_judge_true(e, f, syndrome, m);
 	if (replay_is_known(e) && r->known_ns == 0)
 		r->known_ns = s->now_ns;
 	if (!f->is_replayed)
 		return;
-	if (m->old != 0 && llr_count(e, WEFT_LLR_N_CONFLICTS) != m->conflicts)
+	if (m->old != 0 && replay_llr_count(e, WEFT_LLR_N_CONFLICTS) != m->conflicts)
 		r->saw = f->hdr.session;
-	if (llr_count(e, WEFT_LLR_N_ACKS) + llr_count(e, WEFT_LLR_N_OUT_OF_WINDOW) != m->acks ||
-		plays_back_ack(f))
+	if (replay_llr_count(e, WEFT_LLR_N_ACKS) + replay_llr_count(e, WEFT_LLR_N_OUT_OF_WINDOW) !=
+			m->acks ||
+		replay_plays_back_ack(f))
 		r->misled = f->hdr.session;
 	s->total.replay[REPLAY_OLD] += (uint64_t)__builtin_popcountll(m->old);
 	if (taken == 0) {
@@ -419,7 +423,7 @@ replay_came(struct sim_end *e, const struct sim_frame *f, const uint64_t *syndro
 	}
 	r->number = -1;
 	if ((taken & in->deliver) != 0)
-		took(e, f, syndrome, taken & in->deliver);
+		replay_took(e, f, syndrome, taken & in->deliver);
 }
 
 /* --- what is excused --- */
@@ -463,13 +467,13 @@ replay_is_known(const struct sim_end *e)
 	const struct sim_replay *r = e->replay;
 
 	return r != NULL && e->ide == NULL && e->session != 0 && r->fooled == e->session &&
-	       llr_count(e, WEFT_LLR_N_CONFLICTS) != r->conflicts;
+	       replay_llr_count(e, WEFT_LLR_N_CONFLICTS) != r->conflicts;
 }
 
 /* --- and what is not: after a second all goes on --- */
 
 static void
-look_at_target(struct sim_node *n, const struct sim_target *t)
+replay_look_at_target(struct sim_node *n, const struct sim_target *t)
 {
 	struct sim *s = n->sim;
 	uint64_t since_ns = t->progress_ns > s->replayed_ns ? t->progress_ns : s->replayed_ns;
@@ -489,7 +493,7 @@ look_at_target(struct sim_node *n, const struct sim_target *t)
 
 /* Who knows that he was fooled gives the session up. */
 static void
-look_at_end(const struct sim_end *e)
+replay_look_at_end(const struct sim_end *e)
 {
 	const struct sim *s = e->node->sim;
 	const struct sim_replay *r = e->replay;
@@ -506,11 +510,11 @@ replay_look(struct sim *s)
 	if (s->n_tapes == 0)
 		return;
 	for (uint32_t i = 0; i < s->n_ends; i++)
-		look_at_end(&s->end[i]);
+		replay_look_at_end(&s->end[i]);
 	for (uint16_t h = 0; h < s->topo->n_hosts && s->healed; h++) {
 		struct sim_node *n = &s->node[s->topo->host[h]];
 
 		for (uint32_t i = 0; i < n->host.n_targets; i++)
-			look_at_target(n, &n->host.target[i]);
+			replay_look_at_target(n, &n->host.target[i]);
 	}
 }

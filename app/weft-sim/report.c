@@ -41,7 +41,8 @@ report_failure(struct report *r, const struct sim *s)
 }
 
 static void
-text_rows(const char *what, const struct weft_counter *row, const uint64_t *value, unsigned int n)
+report_text_rows(
+	const char *what, const struct weft_counter *row, const uint64_t *value, unsigned int n)
 {
 	printf("%s:", what);
 	for (unsigned int i = 0; i < n; i++)
@@ -51,7 +52,7 @@ text_rows(const char *what, const struct weft_counter *row, const uint64_t *valu
 }
 
 static void
-text_words(const char *what, const char *const *word, const uint64_t *value, unsigned int n)
+report_text_words(const char *what, const char *const *word, const uint64_t *value, unsigned int n)
 {
 	printf("%s:", what);
 	for (unsigned int i = 0; i < n; i++)
@@ -72,9 +73,9 @@ report_text(const struct report *r)
 	printf("requests %" PRIu64 ", completed %" PRIu64 ", lost with their session %" PRIu64
 	       ", sessions %" PRIu64 ", lines forgotten %" PRIu64 "\n",
 		t->requests, t->completed, t->lost, t->sessions, t->forgotten);
-	text_words("faults", fault_word, t->fault, FAULT_KINDS);
-	text_rows("wires", weft_impair_counters(), t->impair, WEFT_IMPAIR_N_COUNTERS);
-	text_words("dropped", loss_word, t->loss, LOSS_KINDS);
+	report_text_words("faults", fault_word, t->fault, FAULT_KINDS);
+	report_text_rows("wires", weft_impair_counters(), t->impair, WEFT_IMPAIR_N_COUNTERS);
+	report_text_words("dropped", loss_word, t->loss, LOSS_KINDS);
 	printf("switches told of %" PRIu64 " flits dropped, %" PRIu64 " heard of\n", t->losses_told,
 		t->losses_heard);
 	if (r->has_capture)
@@ -84,43 +85,43 @@ report_text(const struct report *r)
 			r->capture.refused);
 	printf("poisoned late %" PRIu64 ", messages with poison that came %" PRIu64 "\n",
 		t->poisoned, t->poison_came);
-	text_words("ide", ide_word, t->ide, IDE_COUNTS);
-	text_words("played back", replay_word, t->replay, REPLAY_COUNTS);
-	text_rows("retry", weft_llr_counters(), t->llr, WEFT_LLR_N_COUNTERS);
+	report_text_words("ide", ide_word, t->ide, IDE_COUNTS);
+	report_text_words("played back", replay_word, t->replay, REPLAY_COUNTS);
+	report_text_rows("retry", weft_llr_counters(), t->llr, WEFT_LLR_N_COUNTERS);
 	printf("digest %016" PRIx64 "\n", r->digest);
 	printf("violations %" PRIu64 "\n", t->violations);
 }
 
 static void
-set(json_t *o, const char *key, uint64_t value)
+report_set(json_t *o, const char *key, uint64_t value)
 {
 	json_object_set_new(o, key, json_integer((json_int_t)value));
 }
 
 static json_t *
-json_words(const char *const *word, const uint64_t *value, unsigned int n)
+report_json_words(const char *const *word, const uint64_t *value, unsigned int n)
 {
 	json_t *o = json_object();
 
 	for (unsigned int i = 0; i < n; i++)
-		set(o, word[i], value[i]);
+		report_set(o, word[i], value[i]);
 	return o;
 }
 
 static void
-json_rows(json_t *o, const char *prefix, const struct weft_counter *row, const uint64_t *value,
-	unsigned int n)
+report_json_rows(json_t *o, const char *prefix, const struct weft_counter *row,
+	const uint64_t *value, unsigned int n)
 {
 	char key[64];
 
 	for (unsigned int i = 0; i < n; i++) {
 		snprintf(key, sizeof(key), "%s%s", prefix, row[i].name);
-		set(o, key, value[i]);
+		report_set(o, key, value[i]);
 	}
 }
 
 static json_t *
-json_failures(const struct report *r)
+report_json_failures(const struct report *r)
 {
 	json_t *a = json_array();
 
@@ -128,9 +129,9 @@ json_failures(const struct report *r)
 		const struct failure *f = &r->failure[i];
 		json_t *o = json_object();
 
-		set(o, "seed", f->seed);
-		set(o, "step", f->first.step);
-		set(o, "time_ns", f->first.time_ns);
+		report_set(o, "seed", f->seed);
+		report_set(o, "step", f->first.step);
+		report_set(o, "time_ns", f->first.time_ns);
 		json_object_set_new(o, "fabric", json_string(f->fabric));
 		json_object_set_new(o, "what", json_string(f->first.what));
 		if (f->pcap[0] != '\0')
@@ -141,18 +142,18 @@ json_failures(const struct report *r)
 }
 
 static json_t *
-json_messages(const uint64_t *value)
+report_json_messages(const uint64_t *value)
 {
 	json_t *o = json_object();
 
 	for (unsigned int i = 0; i < WEFT_MSG_KINDS; i++)
 		if (value[i] != 0)
-			set(o, weft_msg_kind_name((enum weft_msg_kind)i), value[i]);
+			report_set(o, weft_msg_kind_name((enum weft_msg_kind)i), value[i]);
 	return o;
 }
 
 static json_t *
-json_capture(const struct report *r)
+report_json_capture(const struct report *r)
 {
 	const struct capture_counts *c = &r->capture;
 	json_t *o = json_object();
@@ -161,10 +162,10 @@ json_capture(const struct report *r)
 	json_object_set_new(o, "isn", json_string(weft_isn_words[r->captured.isn]));
 	json_object_set_new(o, "gap_decoding", json_boolean(r->captured.gap_decoding));
 	json_object_set_new(o, "crc_order", json_string(weft_crc_order_words[r->crc_order]));
-	set(o, "frames", c->frames);
-	set(o, "flits", c->flits);
-	set(o, "control", c->control);
-	set(o, "refused", c->refused);
+	report_set(o, "frames", c->frames);
+	report_set(o, "flits", c->flits);
+	report_set(o, "control", c->control);
+	report_set(o, "refused", c->refused);
 	return o;
 }
 
@@ -177,35 +178,37 @@ report_json(const struct report *r, const char *path)
 	int rc;
 
 	snprintf(digest, sizeof(digest), "%016" PRIx64, r->digest);
-	faults = json_words(fault_word, t->fault, FAULT_KINDS);
-	json_rows(faults, "wire_", weft_impair_counters(), t->impair, WEFT_IMPAIR_N_COUNTERS);
-	json_rows(retry, "", weft_llr_counters(), t->llr, WEFT_LLR_N_COUNTERS);
-	set(o, "seeds", r->seeds);
-	set(o, "steps", r->steps);
-	set(o, "hops", t->hops);
-	set(o, "frames", t->frames);
-	set(o, "requests", t->requests);
-	set(o, "completed", t->completed);
-	set(o, "lost", t->lost);
-	set(o, "forgotten", t->forgotten);
-	set(o, "sessions", t->sessions);
+	faults = report_json_words(fault_word, t->fault, FAULT_KINDS);
+	report_json_rows(
+		faults, "wire_", weft_impair_counters(), t->impair, WEFT_IMPAIR_N_COUNTERS);
+	report_json_rows(retry, "", weft_llr_counters(), t->llr, WEFT_LLR_N_COUNTERS);
+	report_set(o, "seeds", r->seeds);
+	report_set(o, "steps", r->steps);
+	report_set(o, "hops", t->hops);
+	report_set(o, "frames", t->frames);
+	report_set(o, "requests", t->requests);
+	report_set(o, "completed", t->completed);
+	report_set(o, "lost", t->lost);
+	report_set(o, "forgotten", t->forgotten);
+	report_set(o, "sessions", t->sessions);
 	json_object_set_new(o, "faults", faults);
-	json_object_set_new(o, "dropped", json_words(loss_word, t->loss, LOSS_KINDS));
-	set(o, "losses_told", t->losses_told);
-	set(o, "losses_heard", t->losses_heard);
+	json_object_set_new(o, "dropped", report_json_words(loss_word, t->loss, LOSS_KINDS));
+	report_set(o, "losses_told", t->losses_told);
+	report_set(o, "losses_heard", t->losses_heard);
 	json_object_set_new(o, "retry", retry);
 	json_object_set_new(o, "fec",
 		json_pack("{s:I, s:I}", "corrected", (json_int_t)t->fec_corrected, "uncorrectable",
 			(json_int_t)t->fec_uncorrectable));
-	set(o, "poisoned_late", t->poisoned);
-	set(o, "poison_came", t->poison_came);
-	json_object_set_new(o, "ide", json_words(ide_word, t->ide, IDE_COUNTS));
-	json_object_set_new(o, "played_back", json_words(replay_word, t->replay, REPLAY_COUNTS));
-	json_object_set_new(o, "messages", json_messages(t->messages));
+	report_set(o, "poisoned_late", t->poisoned);
+	report_set(o, "poison_came", t->poison_came);
+	json_object_set_new(o, "ide", report_json_words(ide_word, t->ide, IDE_COUNTS));
+	json_object_set_new(
+		o, "played_back", report_json_words(replay_word, t->replay, REPLAY_COUNTS));
+	json_object_set_new(o, "messages", report_json_messages(t->messages));
 	if (r->has_capture)
-		json_object_set_new(o, "capture", json_capture(r));
-	set(o, "violations", t->violations);
-	json_object_set_new(o, "failures", json_failures(r));
+		json_object_set_new(o, "capture", report_json_capture(r));
+	report_set(o, "violations", t->violations);
+	json_object_set_new(o, "failures", report_json_failures(r));
 	json_object_set_new(o, "digest", json_string(digest));
 	rc = json_write(path, o);
 	json_decref(o);

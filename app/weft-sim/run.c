@@ -52,15 +52,15 @@ progress(struct sim *s)
 
 /* Part of the run's fingerprint: two runs of a seed have the same one. */
 static void
-digest(struct sim *s, const struct event *e, uint64_t what)
+run_digest(struct sim *s, const struct event *e, uint64_t what)
 {
-	s->digest =
-		(s->digest ^ e->time_ns ^ what << 8 ^ event_kind(e)) * UINT64_C(0x9E3779B97F4A7C15);
+	s->digest = (s->digest ^ e->time_ns ^ what << 8 ^ heap_event_kind(e)) *
+	            UINT64_C(0x9E3779B97F4A7C15);
 	s->digest ^= s->digest >> 32;
 }
 
 static void
-end_event(struct sim_end *e, uint64_t time_ns)
+run_end_event(struct sim_end *e, uint64_t time_ns)
 {
 	if (e->timer_ns != time_ns)
 		return; /* another came before it */
@@ -71,7 +71,7 @@ end_event(struct sim_end *e, uint64_t time_ns)
 
 /* After the faults: is it over, or does it hang? */
 static void
-look(struct sim *s)
+run_look(struct sim *s)
 {
 	char why[120];
 
@@ -99,34 +99,34 @@ look(struct sim *s)
 }
 
 static void
-dispatch(struct sim *s, const struct event *e)
+run_dispatch(struct sim *s, const struct event *e)
 {
 	struct sim_frame *f;
 
-	switch ((enum sim_event)event_kind(e)) {
+	switch ((enum sim_event)heap_event_kind(e)) {
 	case EV_ARRIVE:
 		f = e->object;
-		digest(s, e, (uint64_t)f->wire << 16 | f->len);
+		run_digest(s, e, (uint64_t)f->wire << 16 | f->len);
 		node_arrive(s, f);
 		break;
 	case EV_END:
-		digest(s, e, (uint64_t)((struct sim_end *)e->object - s->end));
-		end_event(e->object, e->time_ns);
+		run_digest(s, e, (uint64_t)((struct sim_end *)e->object - s->end));
+		run_end_event(e->object, e->time_ns);
 		break;
 	case EV_HOST: host_poll(e->object); break;
 	case EV_SERVE: gfd_serve_event(e->object); break;
 	case EV_LOSSES: loss_report(e->object); break;
 	case EV_RESUME: node_resume(e->object); break;
 	case EV_FAULT:
-		digest(s, e, s->n_faults);
+		run_digest(s, e, s->n_faults);
 		fault_strike(s);
 		break;
-	default: look(s); break;
+	default: run_look(s); break;
 	}
 }
 
 static inline void
-fetch(const void *p, unsigned int lines)
+run_fetch(const void *p, unsigned int lines)
 {
 	for (unsigned int i = 0; i < lines; i++)
 		__builtin_prefetch((const uint8_t *)p + (size_t)i * WEFT_CACHE_LINE);
@@ -136,56 +136,56 @@ fetch(const void *p, unsigned int lines)
 enum { AHEAD_END = 1, AHEAD_WAY = 3, AHEAD_NODE = 5, AHEAD_DATA = 7, AHEAD_OBJECT = 10, AHEAD_N };
 
 static void
-fetch_frame(const struct sim *s, const struct event *const *e)
+run_fetch_frame(const struct sim *s, const struct event *const *e)
 {
 	const struct sim_frame *f;
 
-	if (event_kind(e[AHEAD_DATA]) == EV_ARRIVE) {
+	if (heap_event_kind(e[AHEAD_DATA]) == EV_ARRIVE) {
 		f = e[AHEAD_DATA]->object;
-		fetch(&s->wire[f->wire], 1);
-		fetch(f->data + WEFT_WIRE_FLITS_OFF, 4);
+		run_fetch(&s->wire[f->wire], 1);
+		run_fetch(f->data + WEFT_WIRE_FLITS_OFF, 4);
 	}
-	if (event_kind(e[AHEAD_NODE]) == EV_ARRIVE) {
+	if (heap_event_kind(e[AHEAD_NODE]) == EV_ARRIVE) {
 		f = e[AHEAD_NODE]->object;
-		fetch(&s->node[s->wire[f->wire].to], 3);
+		run_fetch(&s->node[s->wire[f->wire].to], 3);
 	}
-	if (event_kind(e[AHEAD_WAY]) == EV_ARRIVE) {
+	if (heap_event_kind(e[AHEAD_WAY]) == EV_ARRIVE) {
 		f = e[AHEAD_WAY]->object;
 		node_fetch_way(&s->node[s->wire[f->wire].to], f);
 	}
-	if (event_kind(e[AHEAD_END]) == EV_ARRIVE) {
+	if (heap_event_kind(e[AHEAD_END]) == EV_ARRIVE) {
 		f = e[AHEAD_END]->object;
 		node_fetch_end(&s->node[s->wire[f->wire].to], f);
 	}
 }
 
 static void
-fetch_end(const struct event *const *e)
+run_fetch_end(const struct event *const *e)
 {
-	if (event_kind(e[AHEAD_NODE]) == EV_END) {
+	if (heap_event_kind(e[AHEAD_NODE]) == EV_END) {
 		const struct sim_end *end = e[AHEAD_NODE]->object;
 
-		fetch(end->node, 3);
+		run_fetch(end->node, 3);
 		edge_fetch(end);
 	}
-	if (event_kind(e[AHEAD_END]) == EV_END)
+	if (heap_event_kind(e[AHEAD_END]) == EV_END)
 		edge_fetch_peer(e[AHEAD_END]->object);
 }
 
 static void
-fetch_ahead(const struct sim *s)
+run_fetch_ahead(const struct sim *s)
 {
 	const struct event *e[AHEAD_N];
 
 	if (heap_ahead(&s->heap, e, AHEAD_N) < AHEAD_N)
 		return; /* so little is in the cache anyway */
-	fetch(e[AHEAD_OBJECT]->object, 2);
-	fetch_frame(s, e);
-	fetch_end(e);
+	run_fetch(e[AHEAD_OBJECT]->object, 2);
+	run_fetch_frame(s, e);
+	run_fetch_end(e);
 }
 
 static void
-start(struct sim *s)
+run_start(struct sim *s)
 {
 	s->digest = s->seed;
 	for (uint32_t i = 0; i < s->n_ends; i++)
@@ -201,12 +201,12 @@ sim_run(struct sim *s)
 {
 	struct event e;
 
-	start(s);
+	run_start(s);
 	while (!s->stop && heap_pop(&s->heap, &e)) {
 		s->now_ns = e.time_ns;
 		s->step++;
-		fetch_ahead(s);
-		dispatch(s, &e);
+		run_fetch_ahead(s);
+		run_dispatch(s, &e);
 		if (s->step == s->opt->stop_at || (s->step % STOP_STEPS == 0 && *s->opt->stopped))
 			break;
 		if (!s->healed && (s->total.hops >= s->hops || s->hosts_done == s->n_sources)) {

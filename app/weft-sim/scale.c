@@ -26,7 +26,7 @@ scale_faults(struct sim *s)
 
 /* All wires on the way from a host or GFD to another carry one connection more. */
 static void
-count_way(const struct sim *s, uint32_t *load, const struct sim_node *from, uint16_t to)
+scale_count_way(const struct sim *s, uint32_t *load, const struct sim_node *from, uint16_t to)
 {
 	const struct sim_node *n = from;
 	int port = 0;
@@ -43,8 +43,8 @@ count_way(const struct sim *s, uint32_t *load, const struct sim_node *from, uint
 void
 scale_count(const struct sim *s, uint32_t *load, const struct sim_node *a, const struct sim_node *b)
 {
-	count_way(s, load, a, b->pid);
-	count_way(s, load, b, a->pid);
+	scale_count_way(s, load, a, b->pid);
+	scale_count_way(s, load, b, a->pid);
 }
 
 void

@@ -482,7 +482,7 @@ uint64_t clock_local(const struct sim_clock *c, uint64_t now_ns);
 uint64_t clock_sim(const struct sim_clock *c, uint64_t local_ns);
 void clock_set(struct sim_clock *c, uint64_t now_ns, uint64_t jump_ns, int32_t rate);
 static inline uint64_t
-node_now(const struct sim_node *n)
+sim_node_now(const struct sim_node *n)
 {
 	return clock_local(&n->clock, n->sim->now_ns);
 }

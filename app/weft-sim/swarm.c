@@ -20,7 +20,7 @@
 
 /* Between @least and @most, small values as likely as large ones. */
 static uint64_t
-draw_log(struct weft_rand *r, uint64_t least, uint64_t most)
+swarm_draw_log(struct weft_rand *r, uint64_t least, uint64_t most)
 {
 	const double u = weft_rand_unit(r);
 	const uint64_t v = (uint64_t)((double)least * pow((double)most / (double)least, u) + 0.5);
@@ -29,32 +29,33 @@ draw_log(struct weft_rand *r, uint64_t least, uint64_t most)
 }
 
 static uint64_t
-draw(struct weft_rand *r, uint64_t least, uint64_t most)
+swarm_draw(struct weft_rand *r, uint64_t least, uint64_t most)
 {
 	return least + weft_rand_below(r, most - least + 1);
 }
 
 /* True once in @n times. */
 static bool
-once_in(struct weft_rand *r, uint64_t n)
+swarm_once_in(struct weft_rand *r, uint64_t n)
 {
 	return weft_rand_below(r, n) == 0;
 }
 
 /* 0, or a rate between 10^least and 10^most. */
 static double
-draw_rate(struct weft_rand *r, double least, double most)
+swarm_draw_rate(struct weft_rand *r, double least, double most)
 {
 	const double v = pow(10, least + (most - least) * weft_rand_unit(r));
 
-	return once_in(r, 3) ? v : 0;
+	return swarm_once_in(r, 3) ? v : 0;
 }
 
 static void
-draw_fabric(struct weft_rand *r, struct scenario *sc)
+swarm_draw_fabric(struct weft_rand *r, struct scenario *sc)
 {
-	const unsigned int a = (unsigned int)draw(r, 1, 3), b = (unsigned int)draw(r, 2, 3);
-	const unsigned int n = (unsigned int)draw(r, 2, 8);
+	const unsigned int a = (unsigned int)swarm_draw(r, 1, 3),
+			   b = (unsigned int)swarm_draw(r, 2, 3);
+	const unsigned int n = (unsigned int)swarm_draw(r, 2, 8);
 
 	switch (weft_rand_below(r, 6)) {
 	case 0: snprintf(sc->fabric, sizeof(sc->fabric), "pair"); break;
@@ -62,20 +63,23 @@ draw_fabric(struct weft_rand *r, struct scenario *sc)
 	case 2: snprintf(sc->fabric, sizeof(sc->fabric), "chain:%u", n / 2); break;
 	case 3: snprintf(sc->fabric, sizeof(sc->fabric), "tree:%u,%u,%u", a, b, n); break;
 	case 4: snprintf(sc->fabric, sizeof(sc->fabric), "mesh:%u,%u", a, b); break;
-	default: snprintf(sc->fabric, sizeof(sc->fabric), "fat:%u", once_in(r, 2) ? 2 : 4); break;
+	default:
+		snprintf(sc->fabric, sizeof(sc->fabric), "fat:%u", swarm_once_in(r, 2) ? 2 : 4);
+		break;
 	}
 }
 
 static void
-draw_llr(struct weft_rand *r, struct weft_llr_cfg *c, enum weft_mode mode,
+swarm_draw_llr(struct weft_rand *r, struct weft_llr_cfg *c, enum weft_mode mode,
 	const struct weft_topo *file)
 {
-	const bool drawn = once_in(r, 8), gap = !once_in(r, 6), selective = !once_in(r, 3);
+	const bool drawn = swarm_once_in(r, 8), gap = !swarm_once_in(r, 6),
+		   selective = !swarm_once_in(r, 3);
 	const bool xor = file == NULL ? drawn : file->isn == WEFT_ISN_XOR;
 
 	weft_llr_defaults(c, mode);
-	c->window = (uint16_t)draw_log(r, 8, WEFT_LLR_WINDOW_MAX);
-	c->rx_flits = (uint16_t)draw_log(r, 1, c->window);
+	c->window = (uint16_t)swarm_draw_log(r, 8, WEFT_LLR_WINDOW_MAX);
+	c->rx_flits = (uint16_t)swarm_draw_log(r, 1, c->window);
 	if (mode == WEFT_MODE_RXL) {
 		c->isn = xor? WEFT_ISN_XOR : WEFT_ISN_PSEUDO;
 		c->gap_decoding = gap && !xor;
@@ -87,27 +91,27 @@ draw_llr(struct weft_rand *r, struct weft_llr_cfg *c, enum weft_mode mode,
 	}
 	if (!c->selective)
 		c->rx_flits = 0;
-	c->ack_every = (uint16_t)draw_log(r, 1, 32);
-	c->nak_repeat = (uint16_t)draw_log(r, 1, 128);
-	c->ack_delay_ns = once_in(r, 2) ? 0 : draw_log(r, 100, 100 * US);
-	c->timeout_min_ns = draw_log(r, US, 100 * US);
-	c->timeout_first_ns = draw_log(r, 100 * US, 5 * MS);
-	c->timeout_max_ns = c->timeout_first_ns * draw(r, 1, 16);
+	c->ack_every = (uint16_t)swarm_draw_log(r, 1, 32);
+	c->nak_repeat = (uint16_t)swarm_draw_log(r, 1, 128);
+	c->ack_delay_ns = swarm_once_in(r, 2) ? 0 : swarm_draw_log(r, 100, 100 * US);
+	c->timeout_min_ns = swarm_draw_log(r, US, 100 * US);
+	c->timeout_first_ns = swarm_draw_log(r, 100 * US, 5 * MS);
+	c->timeout_max_ns = c->timeout_first_ns * swarm_draw(r, 1, 16);
 	/* Of a number that was drawn for something else: what a seed means stays. */
 	c->resend_after_ns = (c->timeout_min_ns & 1) != 0 ? c->timeout_first_ns : 0;
-	c->replays_max = (uint8_t)draw(r, 1, 8);
+	c->replays_max = (uint8_t)swarm_draw(r, 1, 8);
 }
 
 static void
-draw_session(struct weft_rand *r, struct scenario *sc)
+swarm_draw_session(struct weft_rand *r, struct scenario *sc)
 {
 	struct weft_session_cfg *c = &sc->session;
 
 	weft_session_defaults(c);
-	c->hello_ns = draw_log(r, 50 * US, 2 * MS);
-	c->keepalive_ns = draw_log(r, 50 * US, 2 * MS);
-	c->silence_ns = c->keepalive_ns * draw(r, 3, 8);
-	c->dead_ns = c->silence_ns * draw(r, 5, 40);
+	c->hello_ns = swarm_draw_log(r, 50 * US, 2 * MS);
+	c->keepalive_ns = swarm_draw_log(r, 50 * US, 2 * MS);
+	c->silence_ns = c->keepalive_ns * swarm_draw(r, 3, 8);
+	c->dead_ns = c->silence_ns * swarm_draw(r, 5, 40);
 	if (sc->mode == WEFT_MODE_CXL)
 		c->dead_ns = 100 * SEC; /* messages of others would be lost with it */
 	c->params = (struct weft_control){
@@ -121,7 +125,7 @@ draw_session(struct weft_rand *r, struct scenario *sc)
 
 /* What a wire may delay or repeat, in flits: a share of the numbers that are free. */
 static unsigned int
-late_flits(const struct scenario *sc)
+swarm_late_flits(const struct scenario *sc)
 {
 	const unsigned int free = WEFT_ISN_NUMBERS - 1u - sc->llr.window;
 
@@ -129,31 +133,31 @@ late_flits(const struct scenario *sc)
 }
 
 static void
-draw_impair(struct weft_rand *r, struct scenario *sc)
+swarm_draw_impair(struct weft_rand *r, struct scenario *sc)
 {
 	struct weft_impair_cfg *c = &sc->impair;
-	const unsigned int share = late_flits(sc);
+	const unsigned int share = swarm_late_flits(sc);
 	const bool is_link = sc->mode == WEFT_MODE_CXL;
 
-	sc->has_impair = !once_in(r, 4);
-	c->ber = draw_rate(r, -7, -4);
-	c->bits_p = draw_rate(r, -4, -2);
-	c->bits = (unsigned int)draw(r, 1, 32);
-	c->burst_p = draw_rate(r, -4, -2);
-	c->burst = (unsigned int)draw(r, 1, 20);
-	c->channel = draw_rate(r, -4, -2);
-	c->uncorrectable = draw_rate(r, -4, -1.5);
-	c->drop = draw_rate(r, -4, -1);
-	c->dup = draw_rate(r, -4, -1);
-	c->reorder = draw_rate(r, -4, -1);
-	c->replay = draw_rate(r, -4, -1);
-	c->delay_p = draw_rate(r, -3, -0.3);
-	c->reorder_ns = draw(r, 1, share) * sc->flit_ns;
-	c->delay_ns = draw(r, 0, share / 2) * sc->flit_ns;
-	c->jitter_ns = draw(r, 0, share / 2) * sc->flit_ns;
+	sc->has_impair = !swarm_once_in(r, 4);
+	c->ber = swarm_draw_rate(r, -7, -4);
+	c->bits_p = swarm_draw_rate(r, -4, -2);
+	c->bits = (unsigned int)swarm_draw(r, 1, 32);
+	c->burst_p = swarm_draw_rate(r, -4, -2);
+	c->burst = (unsigned int)swarm_draw(r, 1, 20);
+	c->channel = swarm_draw_rate(r, -4, -2);
+	c->uncorrectable = swarm_draw_rate(r, -4, -1.5);
+	c->drop = swarm_draw_rate(r, -4, -1);
+	c->dup = swarm_draw_rate(r, -4, -1);
+	c->reorder = swarm_draw_rate(r, -4, -1);
+	c->replay = swarm_draw_rate(r, -4, -1);
+	c->delay_p = swarm_draw_rate(r, -3, -0.3);
+	c->reorder_ns = swarm_draw(r, 1, share) * sc->flit_ns;
+	c->delay_ns = swarm_draw(r, 0, share / 2) * sc->flit_ns;
+	c->jitter_ns = swarm_draw(r, 0, share / 2) * sc->flit_ns;
 	c->history = share / sc->max_flits;
 	for (unsigned int i = 0; i < 4; i++)
-		sc->wire_weight[i] = (uint32_t)draw(r, i == 3 ? 1 : 0, 3);
+		sc->wire_weight[i] = (uint32_t)swarm_draw(r, i == 3 ? 1 : 0, 3);
 	if (c->history == 0)
 		c->replay = 0;
 	/* Between two retry layers frames keep their order, and are not lost where that would not show. */
@@ -164,7 +168,7 @@ draw_impair(struct weft_rand *r, struct scenario *sc)
 }
 
 static void
-draw_faults(struct weft_rand *r, struct scenario *sc)
+swarm_draw_faults(struct weft_rand *r, struct scenario *sc)
 {
 	/* What a link between two retry layers does not do, or what loses messages on their way. */
 	const bool loses_frames[FAULT_KINDS] = {
@@ -172,10 +176,10 @@ draw_faults(struct weft_rand *r, struct scenario *sc)
 	};
 	uint32_t any = 0;
 
-	sc->fault_gap_ns = draw_log(r, 50 * US, 5 * MS);
-	sc->fault_max_ns = draw_log(r, 10 * US, 20 * MS);
+	sc->fault_gap_ns = swarm_draw_log(r, 50 * US, 5 * MS);
+	sc->fault_max_ns = swarm_draw_log(r, 10 * US, 20 * MS);
 	for (unsigned int i = 0; i < FAULT_FORGED; i++) {
-		sc->fault_weight[i] = once_in(r, 2) ? (uint32_t)draw(r, 1, 4) : 0;
+		sc->fault_weight[i] = swarm_once_in(r, 2) ? (uint32_t)swarm_draw(r, 1, 4) : 0;
 		if (sc->mode == WEFT_MODE_CXL && loses_frames[i])
 			sc->fault_weight[i] = 0;
 		any += sc->fault_weight[i];
@@ -183,13 +187,13 @@ draw_faults(struct weft_rand *r, struct scenario *sc)
 	/* Of a number that was drawn for something else: what a seed means stays. */
 	if (sc->fault_max_ns % 3 == 0)
 		sc->fault_weight[FAULT_STORM] = 2;
-	if (once_in(r, 5) || any == 0)
+	if (swarm_once_in(r, 5) || any == 0)
 		sc->fault_gap_ns = 0;
 }
 
 /* Clean, with buffers that fit: what a run for its pace wants. */
 static void
-make_calm(struct scenario *sc)
+swarm_make_calm(struct scenario *sc)
 {
 	sc->has_impair = false;
 	sc->fault_gap_ns = 0;
@@ -197,9 +201,9 @@ make_calm(struct scenario *sc)
 }
 
 static void
-make_fast(struct scenario *sc, const struct weft_topo *file)
+swarm_make_fast(struct scenario *sc, const struct weft_topo *file)
 {
-	make_calm(sc);
+	swarm_make_calm(sc);
 	weft_llr_defaults(&sc->llr, (enum weft_mode)sc->mode);
 	if (file != NULL && file->isn == WEFT_ISN_XOR && sc->mode == WEFT_MODE_RXL) {
 		sc->llr.isn = WEFT_ISN_XOR;
@@ -229,19 +233,19 @@ make_fast(struct scenario *sc, const struct weft_topo *file)
 
 /* Numbers of their own: seeds without this are what they would be if there were none. */
 static void
-draw_memory(struct scenario *sc, uint64_t seed)
+swarm_draw_memory(struct scenario *sc, uint64_t seed)
 {
 	struct weft_rand r;
 
 	weft_rand_seed(&r, seed ^ UINT64_C(0x3E30));
 	/* Like a crash: in cxl mode messages of others would be lost with it. */
-	if (once_in(&r, 2) && sc->mode == WEFT_MODE_RXL)
-		sc->fault_weight[FAULT_MEMORY] = (uint32_t)draw(&r, 1, 3);
+	if (swarm_once_in(&r, 2) && sc->mode == WEFT_MODE_RXL)
+		sc->fault_weight[FAULT_MEMORY] = (uint32_t)swarm_draw(&r, 1, 3);
 }
 
 /* What the user wants none of. */
 static void
-leave_out(struct scenario *sc, uint64_t kinds)
+swarm_leave_out(struct scenario *sc, uint64_t kinds)
 {
 	uint32_t any = 0;
 
@@ -255,9 +259,9 @@ leave_out(struct scenario *sc, uint64_t kinds)
 }
 
 static uint8_t
-draw_mode(struct weft_rand *r, const struct sim_opt *opt, const struct weft_topo *file)
+swarm_draw_mode(struct weft_rand *r, const struct sim_opt *opt, const struct weft_topo *file)
 {
-	const bool is_cxl = once_in(r, 4);
+	const bool is_cxl = swarm_once_in(r, 4);
 
 	if (opt->mode >= 0)
 		return (uint8_t)opt->mode;
@@ -268,7 +272,7 @@ draw_mode(struct weft_rand *r, const struct sim_opt *opt, const struct weft_topo
 
 /* The most that a link takes: what a path or a link takes is seen to when ends are made. */
 static uint8_t
-file_flits(const struct weft_topo *t)
+swarm_file_flits(const struct weft_topo *t)
 {
 	unsigned int most = 1;
 
@@ -289,43 +293,43 @@ scenario_draw(
 
 	memset(sc, 0, sizeof(*sc));
 	weft_rand_seed(&r, seed);
-	sc->mode = draw_mode(&r, opt, file);
-	draw_fabric(&r, sc);
+	sc->mode = swarm_draw_mode(&r, opt, file);
+	swarm_draw_fabric(&r, sc);
 	sc->max_flits = frame_flits[weft_rand_below(&r, sizeof(frame_flits))];
 	if (file != NULL) {
-		sc->max_flits = file_flits(file);
+		sc->max_flits = swarm_file_flits(file);
 		sc->crc_order = file->crc_order;
 	}
-	sc->peers = (uint16_t)draw(&r, 1, 4);
-	sc->outstanding = (uint32_t)draw_log(&r, 1, 64);
-	sc->lines = (uint32_t)draw_log(&r, 4, 128);
-	sc->write_percent = (uint8_t)draw(&r, 0, 100);
-	sc->room = (uint16_t)draw_log(&r, 1, 64);
-	sc->latency_ns = draw_log(&r, 100, 20 * US);
-	sc->flit_ns = (uint32_t)draw_log(&r, 5, 500);
-	sc->queue_flits = (uint32_t)draw_log(&r, 16, 1024);
-	sc->direct = once_in(&r, 2);
-	sc->poll_ns = once_in(&r, 2) ? draw_log(&r, 100, 10 * US) : 0;
-	sc->skew_ppm = once_in(&r, 2) ? (int32_t)draw(&r, 1, 200) : 0;
+	sc->peers = (uint16_t)swarm_draw(&r, 1, 4);
+	sc->outstanding = (uint32_t)swarm_draw_log(&r, 1, 64);
+	sc->lines = (uint32_t)swarm_draw_log(&r, 4, 128);
+	sc->write_percent = (uint8_t)swarm_draw(&r, 0, 100);
+	sc->room = (uint16_t)swarm_draw_log(&r, 1, 64);
+	sc->latency_ns = swarm_draw_log(&r, 100, 20 * US);
+	sc->flit_ns = (uint32_t)swarm_draw_log(&r, 5, 500);
+	sc->queue_flits = (uint32_t)swarm_draw_log(&r, 16, 1024);
+	sc->direct = swarm_once_in(&r, 2);
+	sc->poll_ns = swarm_once_in(&r, 2) ? swarm_draw_log(&r, 100, 10 * US) : 0;
+	sc->skew_ppm = swarm_once_in(&r, 2) ? (int32_t)swarm_draw(&r, 1, 200) : 0;
 	sc->phase_ns = 400 * MS;
-	draw_llr(&r, &sc->llr, (enum weft_mode)sc->mode, file);
+	swarm_draw_llr(&r, &sc->llr, (enum weft_mode)sc->mode, file);
 	if (file != NULL)
 		retry_from_topo(&sc->llr, &file->retry);
-	draw_session(&r, sc);
-	draw_impair(&r, sc);
-	draw_faults(&r, sc);
-	sc->losses_ns = draw_log(&r, 10 * US, 10 * MS);
+	swarm_draw_session(&r, sc);
+	swarm_draw_impair(&r, sc);
+	swarm_draw_faults(&r, sc);
+	sc->losses_ns = swarm_draw_log(&r, 10 * US, 10 * MS);
 	if (opt->calm)
-		make_calm(sc);
+		swarm_make_calm(sc);
 	if (opt->pace)
-		make_fast(sc, file);
+		swarm_make_fast(sc, file);
 	if (opt->has_impair)
-		bad_wire_force(sc, opt, late_flits(sc));
+		bad_wire_force(sc, opt, swarm_late_flits(sc));
 	if (opt->fabric != NULL)
 		snprintf(sc->fabric, sizeof(sc->fabric), "%s", opt->fabric);
 	ide_draw(sc, opt, seed, file);
 	forge_draw(sc, seed);
-	draw_memory(sc, seed);
+	swarm_draw_memory(sc, seed);
 	replay_draw(sc, seed);
-	leave_out(sc, opt->without);
+	swarm_leave_out(sc, opt->without);
 }

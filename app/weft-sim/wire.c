@@ -14,7 +14,7 @@
 
 /* Flits that wait in the port, by the time they take. */
 static uint64_t
-queue_ns(const struct sim *s, const struct sim_wire *w)
+wire_queue_ns(const struct sim *s, const struct sim_wire *w)
 {
 	return w->busy_ns > s->now_ns ? w->busy_ns - s->now_ns : 0;
 }
@@ -27,7 +27,7 @@ wire_is_full(const struct sim *s, uint32_t wire)
 	/* A link that holds frames counts those alone, not how long they wait. */
 	const uint64_t from_ns = w->holds && w->up_ns > s->now_ns ? w->up_ns - s->now_ns : 0;
 
-	return queue_ns(s, w) > from_ns + (uint64_t)s->sc.queue_flits * s->sc.flit_ns;
+	return wire_queue_ns(s, w) > from_ns + (uint64_t)s->sc.queue_flits * s->sc.flit_ns;
 }
 
 uint64_t

@@ -20,7 +20,6 @@ FOLDERS = ("app", "drivers", "lib")
 NOT_YET = {
     "app/common",
     "app/weft-bench",
-    "app/weft-sim",
     "app/weftd",
     "lib/link",
     "lib/mem",

@@ -16,7 +16,7 @@
 #define FLIT_BYTES 256
 
 static void
-derive(struct exp_row *r, const struct exp_row *from, double by)
+arithmetic_derive(struct exp_row *r, const struct exp_row *from, double by)
 {
 	r->exact = from->exact * by;
 	r->measured = from->measured * by;
@@ -28,7 +28,7 @@ derive(struct exp_row *r, const struct exp_row *from, double by)
 
 /* Equation 3 in both channels. */
 static void
-corrected(struct exp *x)
+arithmetic_corrected(struct exp *x)
 {
 	const struct exp_row *iid = exp_row_find(x, "fer_uc_iid");
 	const struct exp_row *fer = exp_row_find(x, "fer");
@@ -45,7 +45,7 @@ corrected(struct exp *x)
 	r->exact = x->channel_uc;
 	exp_row_share(r, x->channel_uncorrectable, x->channel_flits, 1);
 	r = exp_row(x, "the same, independent bits", "p_uncorrectable_iid");
-	derive(r, iid, 1 / fer->exact);
+	arithmetic_derive(r, iid, 1 / fer->exact);
 	r->paper = 0.015;
 	r->paper_half = 0.0005;
 	r->note = "the paper divides a FER_UC of bursts by a FER of independent bits: of these FEC "
@@ -54,11 +54,11 @@ corrected(struct exp *x)
 
 /* Equation 6, and what a switch really drops of it. */
 static void
-dropped(struct exp *x)
+arithmetic_dropped(struct exp *x)
 {
 	struct exp_row *r = exp_row(x, "flits lost on the way to a switch (eq. 6)", "fer_drop");
 
-	derive(r, x->fer_uc_burst, 1);
+	arithmetic_derive(r, x->fer_uc_burst, 1);
 	r->paper = PAPER_FER_UC;
 	r->paper_half = 0.05e-5;
 	r->note = "all that FEC cannot put right; the switch drops those that it notices "
@@ -66,18 +66,18 @@ dropped(struct exp *x)
 }
 
 static void
-by_the_second(struct exp *x)
+arithmetic_by_the_second(struct exp *x)
 {
 	struct exp_row *r = exp_row(x, "erroneous flits a second, of 5e8", "erroneous_per_s");
 
-	derive(r, exp_row_find(x, "fer"), FLITS_PER_S);
+	arithmetic_derive(r, exp_row_find(x, "fer"), FLITS_PER_S);
 	r->paper = 1e6;
 	r->paper_half = 0.05e6;
 }
 
 /* The powers of ten of the paper's sections 7.1.3 and 7.1.4. */
 static void
-powers_of_ten(struct exp *x)
+arithmetic_powers_of_ten(struct exp *x)
 {
 	const struct exp_row *cxl = exp_row_find(x, "fit_cxl_l1");
 	static const struct {
@@ -110,7 +110,7 @@ powers_of_ten(struct exp *x)
 
 /* A row of something that was counted, and is so. */
 static void
-counted(struct exp_row *r, double measured, uint64_t events, uint64_t sample)
+arithmetic_counted(struct exp_row *r, double measured, uint64_t events, uint64_t sample)
 {
 	r->measured = measured;
 	r->shown = r->far = (struct stats_range){ measured, measured };
@@ -120,7 +120,7 @@ counted(struct exp_row *r, double measured, uint64_t events, uint64_t sample)
 
 /* One flit takes the slow way, 1 ms late; those behind it take the fast one and wait for it. */
 static void
-multipath_buffer(struct exp *x)
+arithmetic_multipath_buffer(struct exp *x)
 {
 	struct exp_row *r =
 		exp_row(x, "bytes of reassembly buffer, 1 ms between ways", "buffer_multipath");
@@ -140,12 +140,12 @@ multipath_buffer(struct exp *x)
 	r->paper_half = 0.5e6;
 	r->exact = 1e-3 * FLITS_PER_S * FLIT_BYTES;
 	r->note = "a flit each 2 ns; the paper's 1 Gb";
-	counted(r, (double)most * FLIT_BYTES, most, slots);
+	arithmetic_counted(r, (double)most * FLIT_BYTES, most, slots);
 }
 
 /* Messages of one kind in any 128 bytes of what the packer makes. */
 static unsigned int
-packed_of_kind(enum weft_msg_kind kind)
+arithmetic_packed_of_kind(enum weft_msg_kind kind)
 {
 	struct weft_packer p;
 	uint8_t flit[FLIT_BYTES];
@@ -169,7 +169,7 @@ packed_of_kind(enum weft_msg_kind kind)
 }
 
 static void
-messages_in_128_bytes(struct exp *x)
+arithmetic_messages_in_128_bytes(struct exp *x)
 {
 	struct exp_row *r =
 		exp_row(x, "messages a 128 B group, limits of all kinds", "messages_limit");
@@ -177,27 +177,27 @@ messages_in_128_bytes(struct exp *x)
 
 	for (unsigned int k = 0; k < WEFT_MSG_LLCTRL; k++) {
 		limits += weft_pack_limit((enum weft_msg_kind)k);
-		packed += packed_of_kind((enum weft_msg_kind)k);
+		packed += arithmetic_packed_of_kind((enum weft_msg_kind)k);
 	}
 	r->paper = r->exact = 44;
 	r->note = "the sum of what a receiver must take of each kind at most (wire-formats.md "
 		  "section "
 		  "4.4); a group of 8 slots never holds all of them at once";
-	counted(r, limits, limits, WEFT_MSG_LLCTRL);
+	arithmetic_counted(r, limits, limits, WEFT_MSG_LLCTRL);
 	r = exp_row(x, "messages a 128 B group, as packed here", "messages_packed");
 	r->note =
 		"kind by kind, summed up: the packer gives each data header a slot of its own, so "
 		"that its data can follow at once";
-	counted(r, packed, packed, WEFT_MSG_LLCTRL);
+	arithmetic_counted(r, packed, packed, WEFT_MSG_LLCTRL);
 }
 
 void
 exp_arithmetic(struct exp *x)
 {
-	corrected(x);
-	dropped(x);
-	by_the_second(x);
-	powers_of_ten(x);
-	multipath_buffer(x);
-	messages_in_128_bytes(x);
+	arithmetic_corrected(x);
+	arithmetic_dropped(x);
+	arithmetic_by_the_second(x);
+	arithmetic_powers_of_ten(x);
+	arithmetic_multipath_buffer(x);
+	arithmetic_messages_in_128_bytes(x);
 }

@@ -32,14 +32,14 @@ bandwidth_piece(const struct exp *x, unsigned int i, uint64_t seed, uint64_t *su
 
 /* Loss by equations 11, 12 and 14: a retry takes a round trip. */
 static double
-loss_of(unsigned int links, double fer_uc)
+bandwidth_loss(unsigned int links, double fer_uc)
 {
 	return 1 - 1 / (1 + PAPER_ROUND_TRIP * links * fer_uc);
 }
 
 /* Slots lost a useful flit, from Q to what the paper has, as a share of all slots. */
 static double
-scaled_loss(double lost_by_useful)
+bandwidth_scaled_loss(double lost_by_useful)
 {
 	double at_paper = lost_by_useful * PAPER_FER_UC / Q;
 
@@ -47,8 +47,8 @@ scaled_loss(double lost_by_useful)
 }
 
 static struct exp_row *
-loss_row(struct exp *x, const char *id, const char *what, const char *topic, enum weft_mode mode,
-	unsigned int levels)
+bandwidth_loss_row(struct exp *x, const char *id, const char *what, const char *topic,
+	enum weft_mode mode, unsigned int levels)
 {
 	struct exp_row *r = exp_row(x, what, "%s", id);
 	struct stats_range shown, far;
@@ -62,21 +62,22 @@ loss_row(struct exp *x, const char *id, const char *what, const char *topic, enu
 	lost = (double)(sum[SLOTS] - sum[USEFUL]) / (double)sum[USEFUL];
 	shown = stats_count(sum[REPLAYS], STATS_CONFIDENCE);
 	far = stats_count(sum[REPLAYS], STATS_FAR);
-	r->exact = loss_of(levels + 1, PAPER_FER_UC);
+	r->exact = bandwidth_loss(levels + 1, PAPER_FER_UC);
 	r->events = sum[REPLAYS];
 	r->sample = sum[SLOTS];
-	r->measured = scaled_loss(lost);
+	r->measured = bandwidth_scaled_loss(lost);
 	lost /= (double)sum[REPLAYS];
-	r->shown = (struct stats_range){ scaled_loss(lost * shown.low),
-		scaled_loss(lost * shown.high) };
-	r->far = (struct stats_range){ scaled_loss(lost * far.low), scaled_loss(lost * far.high) };
+	r->shown = (struct stats_range){ bandwidth_scaled_loss(lost * shown.low),
+		bandwidth_scaled_loss(lost * shown.high) };
+	r->far = (struct stats_range){ bandwidth_scaled_loss(lost * far.low),
+		bandwidth_scaled_loss(lost * far.high) };
 	r->note = "measured at q = 1e-4 and scaled to 3e-5; interval by the number of retries";
 	return r;
 }
 
 /* Acks in flits of their own: what they take of the slots of the way back. */
 static void
-separate_acks(struct exp *x, const struct exp_row *direct)
+bandwidth_separate_acks(struct exp *x, const struct exp_row *direct)
 {
 	struct exp_row *r = exp_row(
 		x, "bandwidth lost with separate Acks, CXL (eq. 13)", "bwloss_separate_acks");
@@ -101,7 +102,7 @@ separate_acks(struct exp *x, const struct exp_row *direct)
 
 /* Equation 13 and the paper's section 7.2.2 at other levels, up to an Ack for every flit. */
 static void
-acks_of_other_levels(struct exp *x)
+bandwidth_acks_of_other_levels(struct exp *x)
 {
 	static const uint16_t every[] = { 20, 5, 2, 1 };
 
@@ -131,18 +132,18 @@ exp_bandwidth(struct exp *x)
 {
 	struct exp_row *direct, *r;
 
-	direct = loss_row(x, "bwloss_direct", "bandwidth lost, direct, CXL (eq. 11)", "bw0",
-		WEFT_MODE_CXL, 0);
+	direct = bandwidth_loss_row(x, "bwloss_direct", "bandwidth lost, direct, CXL (eq. 11)",
+		"bw0", WEFT_MODE_CXL, 0);
 	direct->paper = 0.0015;
 	direct->paper_half = 0.00005;
-	r = loss_row(x, "bwloss_l1", "bandwidth lost, one switch, RXL (eq. 14)", "bw1",
+	r = bandwidth_loss_row(x, "bwloss_l1", "bandwidth lost, one switch, RXL (eq. 14)", "bw1",
 		WEFT_MODE_RXL, 1);
 	r->paper = 0.0030;
 	r->paper_half = 0.00005;
-	r = loss_row(x, "bwloss_cxl_l1", "bandwidth lost, one switch, CXL (eq. 12)", "bw1cxl",
-		WEFT_MODE_CXL, 1);
+	r = bandwidth_loss_row(x, "bwloss_cxl_l1", "bandwidth lost, one switch, CXL (eq. 12)",
+		"bw1cxl", WEFT_MODE_CXL, 1);
 	r->paper = 0.0030;
 	r->paper_half = 0.00005;
-	separate_acks(x, direct);
-	acks_of_other_levels(x);
+	bandwidth_separate_acks(x, direct);
+	bandwidth_acks_of_other_levels(x);
 }

@@ -35,7 +35,7 @@ beyond_piece(const struct exp *x, unsigned int i, uint64_t seed, uint64_t *sum)
 }
 
 static double
-percentile(double share)
+beyond_percentile(double share)
 {
 	uint64_t all = 0, seen = 0;
 
@@ -58,7 +58,7 @@ struct outcome {
 };
 
 static struct outcome
-measure(const struct exp *x, bool single, bool together, unsigned int n, double rate)
+beyond_measure(const struct exp *x, bool single, bool together, unsigned int n, double rate)
 {
 	struct outcome o = { 0 };
 	uint64_t sum[EXP_SUMS];
@@ -80,9 +80,9 @@ measure(const struct exp *x, bool single, bool together, unsigned int n, double 
 		if (full) {
 			o.loss = 1 - (double)sum[USEFUL] / (double)sum[SLOTS];
 		} else {
-			o.p50 = percentile(0.5);
-			o.p99 = percentile(0.99);
-			o.p999 = percentile(0.999);
+			o.p50 = beyond_percentile(0.5);
+			o.p99 = beyond_percentile(0.99);
+			o.p999 = beyond_percentile(0.999);
 		}
 	}
 	return o;
@@ -95,7 +95,7 @@ struct loss_case {
 };
 
 static void
-add_outcome(
+beyond_add_outcome(
 	struct exp *x, const struct loss_case *c, double rate, bool single, const struct outcome *o)
 {
 	json_array_append_new(
@@ -118,12 +118,12 @@ exp_beyond(struct exp *x)
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(cases); i++)
 		for (unsigned int q = 0; q < WEFT_ARRAY_SIZE(rates); q++)
 			for (unsigned int single = 0; single < 2; single++) {
-				struct outcome o = measure(
+				struct outcome o = beyond_measure(
 					x, single, cases[i].together, cases[i].flits, rates[q]);
 
 				useful += o.useful;
 				wrong += o.wrong;
-				add_outcome(x, &cases[i], rates[q], single, &o);
+				beyond_add_outcome(x, &cases[i], rates[q], single, &o);
 			}
 	r->exact = 0;
 	r->note = "1, 5 and 35 flits a frame, 1e-4 to 1e-2 of them lost, with both kinds of retry";

@@ -25,7 +25,7 @@ enum { MISSED_BY_FEC, PASSED, PASSED_ALL = PASSED + WEFT_ARRAY_SIZE(widths) };
 
 /* Windows of the syndrome that are zero. */
 static unsigned int
-windows_passed(uint64_t syndrome, unsigned int width)
+slope_windows_passed(uint64_t syndrome, unsigned int width)
 {
 	unsigned int n = 0;
 
@@ -60,7 +60,7 @@ slope_piece(const struct exp *x, unsigned int i, uint64_t seed, uint64_t *sum)
 		sum[MISSED_BY_FEC] += n;
 		for (unsigned int k = 0; k < n; k++) {
 			for (unsigned int w = 0; w < WEFT_ARRAY_SIZE(widths); w++)
-				sum[PASSED + w] += windows_passed(syndrome[k], widths[w]);
+				sum[PASSED + w] += slope_windows_passed(syndrome[k], widths[w]);
 			sum[PASSED_ALL] += syndrome[k] == 0;
 		}
 	}
@@ -73,7 +73,7 @@ struct line {
 };
 
 static struct line
-fit(const uint64_t *sum)
+slope_fit(const uint64_t *sum)
 {
 	struct line l = { 0 };
 	double weights = 0, ww = 0, wy = 0;
@@ -107,7 +107,7 @@ fit(const uint64_t *sum)
 }
 
 static void
-set_normal(struct exp_row *r, double middle, double sigma)
+slope_set_normal(struct exp_row *r, double middle, double sigma)
 {
 	r->measured = middle;
 	r->shown = (struct stats_range){ middle - 1.96 * sigma, middle + 1.96 * sigma };
@@ -136,19 +136,19 @@ exp_crc_slope(struct exp *x)
 				exp_number(r->measured), "low", exp_number(r->shown.low), "high",
 				exp_number(r->shown.high)));
 	}
-	l = fit(sum);
+	l = slope_fit(sum);
 	r = exp_row(x, "log2 of what passes, by bit of CRC", "crc_slope");
 	r->exact = -1;
 	r->events = sum[PASSED];
 	r->sample = sum[MISSED_BY_FEC];
-	set_normal(r, l.slope, sqrt(l.var_slope));
+	slope_set_normal(r, l.slope, sqrt(l.var_slope));
 	r = exp_row(x, "log2 of what 64 bits pass, extrapolated", "crc_log2_miss_64");
 	r->paper = -64;
 	r->exact = -64;
 	r->events = sum[PASSED];
 	r->sample = sum[MISSED_BY_FEC];
 	r->note = "an extrapolation of the line through 8, 12 and 16 bits; nobody sees 2^-64";
-	set_normal(r, l.at_mean + l.slope * (64 - l.mean),
+	slope_set_normal(r, l.at_mean + l.slope * (64 - l.mean),
 		sqrt(l.var_at_mean + l.var_slope * (64 - l.mean) * (64 - l.mean)));
 	r = exp_row(x, "64 bits pass what FEC missed", "crc_miss_64");
 	r->exact = 0x1p-64;

@@ -63,7 +63,7 @@ static const struct option long_options[] = {
 };
 
 static void
-parse(struct options *o, int argc, char **argv)
+experiment_parse(struct options *o, int argc, char **argv)
 {
 	static const char *const names[] = { "rxl", NULL };
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -93,7 +93,7 @@ parse(struct options *o, int argc, char **argv)
 /* --- output --- */
 
 static void
-print_number(FILE *f, double v, const char *none, int digits)
+experiment_print_number(FILE *f, double v, const char *none, int digits)
 {
 	if (isnan(v))
 		fputs(none, f);
@@ -102,7 +102,7 @@ print_number(FILE *f, double v, const char *none, int digits)
 }
 
 static void
-print_table(const struct exp *x)
+experiment_print_table(const struct exp *x)
 {
 	printf("%-22s %11s %11s %11s %11s %11s  %s\n", "id", "paper", "exact", "measured", "low",
 		"high", "verdict");
@@ -121,7 +121,7 @@ print_table(const struct exp *x)
 }
 
 static int
-write_csv(const char *path, const struct exp *x)
+experiment_write_csv(const char *path, const struct exp *x)
 {
 	FILE *f = strcmp(path, "-") == 0 ? stdout : weft_file_stream(path);
 	bool failed;
@@ -136,7 +136,7 @@ write_csv(const char *path, const struct exp *x)
 		fputs(r->id, f);
 		for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(v); k++) {
 			fputc(',', f);
-			print_number(f, v[k], "", 9);
+			experiment_print_number(f, v[k], "", 9);
 		}
 		fprintf(f, ",%llu,%llu,%s,\"%s\",\"%s\"\n", (unsigned long long)r->events,
 			(unsigned long long)r->sample, exp_verdict(r), r->what,
@@ -149,7 +149,7 @@ write_csv(const char *path, const struct exp *x)
 }
 
 static json_t *
-report(const struct exp *x)
+experiment_report(const struct exp *x)
 {
 	json_t *rows = json_array();
 
@@ -161,7 +161,7 @@ report(const struct exp *x)
 }
 
 static void
-choose_kernels(struct exp *x)
+experiment_choose_kernels(struct exp *x)
 {
 	uint32_t features = cli_cpu_features();
 
@@ -173,7 +173,7 @@ choose_kernels(struct exp *x)
 }
 
 static double
-seconds(void)
+experiment_seconds(void)
 {
 	struct timespec t;
 
@@ -203,7 +203,7 @@ experiment_main(int argc, char **argv)
 	int rc = EXIT_SUCCESS;
 	int err;
 
-	parse(&o, argc, argv);
+	experiment_parse(&o, argc, argv);
 	json_check(o.json);
 	json_check_option("--csv", o.csv);
 	x.seed = o.seed;
@@ -212,23 +212,23 @@ experiment_main(int argc, char **argv)
 	x.crc = json_array();
 	x.fit = json_array();
 	x.beyond = json_array();
-	choose_kernels(&x);
+	experiment_choose_kernels(&x);
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(parts); i++) {
-		double start = seconds();
+		double start = experiment_seconds();
 
 		parts[i].run(&x);
-		fprintf(stderr, "%s: %.1f s\n", parts[i].what, seconds() - start);
+		fprintf(stderr, "%s: %.1f s\n", parts[i].what, experiment_seconds() - start);
 	}
 	for (unsigned int i = 0; i < x.n_rows; i++)
 		if (strcmp(exp_verdict(&x.row[i]), "disagrees") == 0)
 			rc = EXIT_FAILURE;
 	if ((o.json == NULL || strcmp(o.json, "-") != 0) &&
 		(o.csv == NULL || strcmp(o.csv, "-") != 0))
-		print_table(&x);
-	all = report(&x);
+		experiment_print_table(&x);
+	all = experiment_report(&x);
 	if (o.json != NULL && (err = json_write(o.json, all)) != 0)
 		cli_fail("--json %s: %s", o.json, weft_file_error(err));
-	if (o.csv != NULL && (err = write_csv(o.csv, &x)) != 0)
+	if (o.csv != NULL && (err = experiment_write_csv(o.csv, &x)) != 0)
 		cli_fail("--csv %s: %s", o.csv, weft_file_error(err));
 	json_decref(all);
 	json_decref(x.crc);

@@ -42,7 +42,7 @@ figure_piece(const struct exp *x, unsigned int i, uint64_t seed, uint64_t *sum)
 }
 
 static void
-run(const struct exp *x, const char *topic, enum weft_mode mode, int kind, uint64_t *sum)
+figure_run(const struct exp *x, const char *topic, enum weft_mode mode, int kind, uint64_t *sum)
 {
 	cfg = rig_paper(mode, 1, Q, exp_sample(x, 8000000) / PIECES);
 	cfg.has_messages = true;
@@ -58,7 +58,7 @@ figure_5a(struct exp *x)
 	uint64_t sum[EXP_SUMS];
 	struct exp_row *r;
 
-	run(x, "fig5a-cxl", WEFT_MODE_CXL, WEFT_MSG_M2S_REQ, sum);
+	figure_run(x, "fig5a-cxl", WEFT_MODE_CXL, WEFT_MSG_M2S_REQ, sum);
 	r = exp_row(x, "requests carried out twice, an order failure, CXL", "fig5a_cxl_twice");
 	r->paper = r->exact = 1;
 	r->note = "figure 5a: the request that overtook comes once more with the replay";
@@ -70,7 +70,7 @@ figure_5a(struct exp *x)
 		  "which one is missing. Here the one that overtook was counted in its place, "
 		  "so the replay begins behind it";
 	exp_row_rate(r, sum[EARLY] - sum[LATE], sum[EARLY], 1);
-	run(x, "fig5a-rxl", WEFT_MODE_RXL, WEFT_MSG_M2S_REQ, sum);
+	figure_run(x, "fig5a-rxl", WEFT_MODE_RXL, WEFT_MSG_M2S_REQ, sum);
 	r = exp_row(x, "requests carried out twice, RXL", "fig5a_rxl");
 	r->paper = r->exact = 0;
 	r->note = "none seen at q = 1e-3, nor any out of order: the upper end is 3/N";
@@ -83,7 +83,7 @@ figure_5b(struct exp *x)
 	uint64_t sum[EXP_SUMS];
 	struct exp_row *r;
 
-	run(x, "fig5b-cxl", WEFT_MODE_CXL, WEFT_MSG_S2M_DRS, sum);
+	figure_run(x, "fig5b-cxl", WEFT_MODE_CXL, WEFT_MSG_S2M_DRS, sum);
 	r = exp_row(x, "data of one queue out of order, a message, CXL", "fig5b_cxl");
 	r->paper = PAPER_FER_UC * PAPER_P;
 	r->paper_half = 0.05e-6;
@@ -91,7 +91,7 @@ figure_5b(struct exp *x)
 	r->note = "figure 5b: data came though data before it is missing; a flit has one message. "
 		  "Measured at q = 1e-3 and scaled to 3e-5";
 	exp_row_rate(r, sum[EARLY], sum[MESSAGES], PAPER_FER_UC / Q);
-	run(x, "fig5b-rxl", WEFT_MODE_RXL, WEFT_MSG_S2M_DRS, sum);
+	figure_run(x, "fig5b-rxl", WEFT_MODE_RXL, WEFT_MSG_S2M_DRS, sum);
 	r = exp_row(x, "data of one queue out of order, RXL", "fig5b_rxl");
 	r->paper = r->exact = 0;
 	r->note = "none seen at q = 1e-3: the upper end is 3/N";
@@ -101,7 +101,7 @@ figure_5b(struct exp *x)
 /* --- equation 7 and section 7.2.2 at other levels of coalescing --- */
 
 static void
-other_levels(struct exp *x)
+figure_other_levels(struct exp *x)
 {
 	static const uint16_t every[] = { 20, 5, 2 };
 
@@ -126,7 +126,7 @@ other_levels(struct exp *x)
 /* --- section 6.2 --- */
 
 static void
-without_fsn(struct exp *x)
+figure_without_fsn(struct exp *x)
 {
 	uint64_t sum[EXP_SUMS];
 	struct exp_row *r, *acks;
@@ -157,7 +157,7 @@ without_fsn(struct exp *x)
 /* --- section 5 --- */
 
 static void
-selective_buffer(struct exp *x)
+figure_selective_buffer(struct exp *x)
 {
 	const unsigned int slots = SELECTIVE_NS / PAPER_SLOT_NS;
 	struct exp_row *r =
@@ -189,7 +189,7 @@ exp_figures(struct exp *x)
 {
 	figure_5a(x);
 	figure_5b(x);
-	other_levels(x);
-	without_fsn(x);
-	selective_buffer(x);
+	figure_other_levels(x);
+	figure_without_fsn(x);
+	figure_selective_buffer(x);
 }

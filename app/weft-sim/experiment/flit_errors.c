@@ -36,7 +36,7 @@ static struct sample sample; /* of the pieces under way */
 
 /* A wrong flit through the decoder: was it put right, and if not, was that noticed? */
 static void
-decode(const uint8_t *good, uint8_t *bad, uint64_t *sum)
+error_decode(const uint8_t *good, uint8_t *bad, uint64_t *sum)
 {
 	enum weft_fec_status s = weft_fec_decode_flit(bad, NULL);
 
@@ -67,7 +67,7 @@ error_piece(const struct exp *x, unsigned int i, uint64_t seed, uint64_t *sum)
 		for (; touched != 0; touched &= touched - 1) {
 			size_t at = (size_t)__builtin_ctzll(touched) * WEFT_WIRE_FLIT_LEN;
 
-			decode(good + at, bad + at, sum);
+			error_decode(good + at, bad + at, sum);
 			memcpy(bad + at, good + at, WEFT_WIRE_FLIT_LEN);
 		}
 	}
@@ -75,7 +75,7 @@ error_piece(const struct exp *x, unsigned int i, uint64_t seed, uint64_t *sum)
 }
 
 static void
-run(const struct exp *x, const char *topic, const char *wire, double param, uint64_t flits,
+error_run(const struct exp *x, const char *topic, const char *wire, double param, uint64_t flits,
 	uint64_t *sum)
 {
 	sample.flits = exp_sample(x, flits);
@@ -86,14 +86,14 @@ run(const struct exp *x, const char *topic, const char *wire, double param, uint
 /* --- by arithmetic --- */
 
 static double
-exact_fer(double ber)
+error_exact_fer(double ber)
 {
 	return -expm1(FLIT_BITS * log1p(-ber));
 }
 
 /* Put right are flits with at most one wrong symbol a way. */
 static double
-exact_fer_uc(double ber)
+error_exact_fer_uc(double ber)
 {
 	double wrong = -expm1(8 * log1p(-ber)), all_good = 0;
 
@@ -107,7 +107,7 @@ exact_fer_uc(double ber)
 
 /* Chance that at most one of every third symbol of a burst is wrong, from the way-th on. */
 static double
-way_is_good(unsigned int way, unsigned int symbols)
+error_way_is_good(unsigned int way, unsigned int symbols)
 {
 	double none = 1, one = 0;
 
@@ -122,7 +122,7 @@ way_is_good(unsigned int way, unsigned int symbols)
 
 /* Chance that a burst cannot be put right: its first and last symbol are wrong, some way has two. */
 static double
-exact_burst_uc(void)
+error_exact_burst_uc(void)
 {
 	double bad = 0;
 
@@ -136,7 +136,7 @@ exact_burst_uc(void)
 			double good = 1;
 
 			for (unsigned int way = 0; way < WAYS; way++)
-				good *= way_is_good(way, symbols);
+				good *= error_way_is_good(way, symbols);
 			bad += goes_on * (is_cut ? 1 : 1 - WEFT_IMPAIR_CHANNEL_A) * (1 - good);
 			goes_on *= WEFT_IMPAIR_CHANNEL_A;
 		}
@@ -145,7 +145,7 @@ exact_burst_uc(void)
 }
 
 static double
-binomial(unsigned int k, double ber)
+error_binomial(unsigned int k, double ber)
 {
 	return exp(lgamma(FLIT_BITS + 1) - lgamma(k + 1) - lgamma(FLIT_BITS - k + 1) +
 		   k * log(ber) + (FLIT_BITS - k) * log1p(-ber));
@@ -155,7 +155,7 @@ binomial(unsigned int k, double ber)
 
 /* Adds a stratum: @p weight of all flits are such, @p events of @p n of them count. */
 static void
-add_stratum(struct exp_row *r, double variance[2], uint64_t events, uint64_t n, double weight)
+error_add_stratum(struct exp_row *r, double variance[2], uint64_t events, uint64_t n, double weight)
 {
 	struct stats_range shown = stats_share(events, n, STATS_CONFIDENCE);
 	struct stats_range far = stats_share(events, n, STATS_FAR);
@@ -170,7 +170,7 @@ add_stratum(struct exp_row *r, double variance[2], uint64_t events, uint64_t n, 
 }
 
 static void
-independent_bits(struct exp *x)
+error_independent_bits(struct exp *x)
 {
 	struct exp_row *fer = exp_row(x, "flits with errors, BER 1e-6", "fer");
 	struct exp_row *weighted = exp_row(x, "the same, weighted by wrong bits", "fer_weighted");
@@ -180,10 +180,10 @@ independent_bits(struct exp *x)
 	double var_fer[2] = { 0 }, var_uc[2] = { 0 };
 	uint64_t sum[EXP_SUMS];
 
-	run(x, "fer", "ber=%g", PAPER_BER, 200000000, sum);
+	error_run(x, "fer", "ber=%g", PAPER_BER, 200000000, sum);
 	fer->paper = 2.0e-3;
 	fer->paper_half = 0.05e-3;
-	fer->exact = exact_fer(PAPER_BER);
+	fer->exact = error_exact_fer(PAPER_BER);
 	exp_row_share(fer, sum[WRONG], sum[FLITS], 1);
 
 	weighted->exact = fer->exact;
@@ -192,9 +192,11 @@ independent_bits(struct exp *x)
 		char topic[8];
 
 		snprintf(topic, sizeof(topic), "bits%u", k);
-		run(x, topic, "bits=%g", k, 1000000, sum);
-		add_stratum(weighted, var_fer, sum[WRONG], sum[FLITS], binomial(k, PAPER_BER));
-		add_stratum(uc, var_uc, sum[UNCORRECTABLE], sum[FLITS], binomial(k, PAPER_BER));
+		error_run(x, topic, "bits=%g", k, 1000000, sum);
+		error_add_stratum(
+			weighted, var_fer, sum[WRONG], sum[FLITS], error_binomial(k, PAPER_BER));
+		error_add_stratum(
+			uc, var_uc, sum[UNCORRECTABLE], sum[FLITS], error_binomial(k, PAPER_BER));
 	}
 	for (unsigned int i = 0; i < 2; i++) {
 		double half = sqrt(var_fer[i]);
@@ -211,43 +213,43 @@ independent_bits(struct exp *x)
 		"the interval is that of none missed";
 	uc->paper = PAPER_FER_UC;
 	uc->paper_half = 0.05e-5;
-	uc->exact = exact_fer_uc(PAPER_BER);
+	uc->exact = error_exact_fer_uc(PAPER_BER);
 	uc->note =
 		"the paper takes 3e-5, a ceiling of PCIe 6 that stands for bursts, next to a FER "
 		"of independent bits: those give 43 times less. By k wrong bits, as above";
 
-	run(x, "plain", "ber=%g", PLAIN_BER, 10000000, sum);
+	error_run(x, "plain", "ber=%g", PLAIN_BER, 10000000, sum);
 	r = exp_row(x, "flits with errors, BER 1e-4, plain", "fer_1e-4");
-	r->exact = exact_fer(PLAIN_BER);
+	r->exact = error_exact_fer(PLAIN_BER);
 	exp_row_share(r, sum[WRONG], sum[FLITS], 1);
 	r = exp_row(x, "FEC cannot put right, BER 1e-4, plain", "fer_uc_1e-4");
-	r->exact = exact_fer_uc(PLAIN_BER);
+	r->exact = error_exact_fer_uc(PLAIN_BER);
 	exp_row_share(r, sum[UNCORRECTABLE], sum[FLITS], 1);
 
-	run(x, "ualink", "ber=%g", UALINK_BER, 3000000, sum);
+	error_run(x, "ualink", "ber=%g", UALINK_BER, 3000000, sum);
 	r = exp_row(x, "flits with errors at UALink's BER of 2.4e-4", "fer_ualink");
-	r->exact = exact_fer(UALINK_BER);
+	r->exact = error_exact_fer(UALINK_BER);
 	r->note = "the paper names the BER alone; a flit of 256 bytes there has an error in two of "
 		  "five cases";
 	exp_row_share(r, sum[WRONG], sum[FLITS], 1);
 	r = exp_row(x, "FEC cannot put right, UALink's BER", "fer_uc_ualink");
-	r->exact = exact_fer_uc(UALINK_BER);
+	r->exact = error_exact_fer_uc(UALINK_BER);
 	r->note = "independent bits and this FEC, 1100 times the paper's 3e-5: such a link needs "
 		  "the FEC of its Ethernet below";
 	exp_row_share(r, sum[UNCORRECTABLE], sum[FLITS], 1);
 }
 
 static void
-bursts(struct exp *x)
+error_bursts(struct exp *x)
 {
 	struct exp_row *r;
 	uint64_t sum[EXP_SUMS];
 
-	run(x, "channel", "channel=%g", 1, 10000000, sum);
+	error_run(x, "channel", "channel=%g", 1, 10000000, sum);
 	r = exp_row(x, "flits FEC cannot put right, bursts", "fer_uc_burst");
 	r->paper = PAPER_FER_UC;
 	r->paper_half = 0.05e-5;
-	x->channel_uc = exact_burst_uc();
+	x->channel_uc = error_exact_burst_uc();
 	r->exact = CHANNEL_FER * x->channel_uc;
 	r->note = "bursts start in 2.0e-3 of the flits and go on by one more bit with 0.811; every "
 		  "flit of the sample has one";
@@ -260,7 +262,7 @@ bursts(struct exp *x)
 	exp_row_share(r, sum[UNCORRECTABLE] - sum[MISSED], sum[UNCORRECTABLE], 1);
 	r->note = "no closed form: the burst's ends are not random symbols";
 
-	run(x, "channel-plain", "channel=%g", CHANNEL_FER, 50000000, sum);
+	error_run(x, "channel-plain", "channel=%g", CHANNEL_FER, 50000000, sum);
 	r = exp_row(x, "FEC cannot put right, bursts, plain", "fer_uc_burst_plain");
 	r->exact = x->fer_uc_burst->exact;
 	exp_row_share(r, sum[UNCORRECTABLE], sum[FLITS], 1);
@@ -269,6 +271,6 @@ bursts(struct exp *x)
 void
 exp_flit_errors(struct exp *x)
 {
-	independent_bits(x);
-	bursts(x);
+	error_independent_bits(x);
+	error_bursts(x);
 }

@@ -36,8 +36,8 @@ order_piece(const struct exp *x, unsigned int i, uint64_t seed, uint64_t *sum)
 }
 
 static void
-run(const struct exp *x, const char *topic, enum weft_mode mode, unsigned int levels, double q,
-	uint64_t slots, uint64_t *sum)
+order_run(const struct exp *x, const char *topic, enum weft_mode mode, unsigned int levels,
+	double q, uint64_t slots, uint64_t *sum)
 {
 	cfg = rig_paper(mode, levels, q, slots / PIECES);
 	exp_work(x, topic, order_piece, PIECES, sum);
@@ -46,7 +46,7 @@ run(const struct exp *x, const char *topic, enum weft_mode mode, unsigned int le
 /* --- rows --- */
 
 static void
-add_fit(struct exp *x, unsigned int levels, const char *mode, const struct exp_row *r)
+order_add_fit(struct exp *x, unsigned int levels, const char *mode, const struct exp_row *r)
 {
 	json_array_append_new(x->fit,
 		json_pack("{s:i, s:s, s:o, s:o, s:o, s:o}", "levels", (int)levels, "mode", mode,
@@ -55,14 +55,14 @@ add_fit(struct exp *x, unsigned int levels, const char *mode, const struct exp_r
 }
 
 static struct stats_range
-times(struct stats_range r, double by)
+order_times(struct stats_range r, double by)
 {
 	return (struct stats_range){ r.low * by, r.high * by };
 }
 
 /* Failures in 1e9 h from the order failures of @p order. */
 static void
-fit_of_order(struct exp *x, unsigned int levels, const struct exp_row *order)
+order_fit(struct exp *x, unsigned int levels, const struct exp_row *order)
 {
 	struct exp_row *r = exp_row(x, "FIT of CXL by order failures", "fit_cxl_l%u", levels);
 
@@ -70,12 +70,12 @@ fit_of_order(struct exp *x, unsigned int levels, const struct exp_row *order)
 	r->paper_half = 0.05e15;
 	r->exact = order->exact * FIT_OF_RATE;
 	r->measured = order->measured * FIT_OF_RATE;
-	r->shown = times(order->shown, FIT_OF_RATE);
-	r->far = times(order->far, FIT_OF_RATE);
+	r->shown = order_times(order->shown, FIT_OF_RATE);
+	r->far = order_times(order->far, FIT_OF_RATE);
 	r->events = order->events;
 	r->sample = order->sample;
 	r->note = "at 5e8 flits/s; for r flits/s multiply by r / 5e8";
-	add_fit(x, levels, "cxl", r);
+	order_add_fit(x, levels, "cxl", r);
 }
 
 static void
@@ -88,7 +88,7 @@ order_of_cxl(struct exp *x)
 		char topic[16];
 
 		snprintf(topic, sizeof(topic), "cxl%u", levels);
-		run(x, topic, WEFT_MODE_CXL, levels, Q, exp_sample(x, 10000000), sum);
+		order_run(x, topic, WEFT_MODE_CXL, levels, Q, exp_sample(x, 10000000), sum);
 		r = exp_row(x, "order failures a flit, CXL", "order_cxl_l%u", levels);
 		r->paper = levels == 1 ? PAPER_FER_UC * PAPER_P : EXP_NONE;
 		r->paper_half = 0.05e-6;
@@ -97,7 +97,7 @@ order_of_cxl(struct exp *x)
 			  "times as "
 			  "much happens, and scaled to q = 3e-5";
 		exp_row_rate(r, sum[SKIPS], sum[USEFUL], PAPER_FER_UC / Q);
-		fit_of_order(x, levels, r);
+		order_fit(x, levels, r);
 		if (levels != 1)
 			continue;
 		r = exp_row(x, "flits that carry an Ack, CXL", "ack_share_cxl");
@@ -110,7 +110,8 @@ order_of_cxl(struct exp *x)
 			  "comes";
 		exp_row_rate(r, sum[STALE], sum[SKIPS], 1);
 	}
-	run(x, "cxl-plain", WEFT_MODE_CXL, 1, PAPER_FER_UC, exp_sample_rare(x, 30000000), sum);
+	order_run(
+		x, "cxl-plain", WEFT_MODE_CXL, 1, PAPER_FER_UC, exp_sample_rare(x, 30000000), sum);
 	r = exp_row(x, "the same at q = 3e-5, plain", "order_cxl_l1_plain");
 	r->paper = r->exact = PAPER_FER_UC * PAPER_P;
 	exp_row_rate(r, sum[SKIPS], sum[USEFUL], 1);
@@ -127,7 +128,7 @@ order_of_rxl(struct exp *x)
 		char topic[16];
 
 		snprintf(topic, sizeof(topic), "rxl%u", levels);
-		run(x, topic, WEFT_MODE_RXL, levels, Q, exp_sample(x, 25000000), sum);
+		order_run(x, topic, WEFT_MODE_RXL, levels, Q, exp_sample(x, 25000000), sum);
 		r->paper = r->exact = 0;
 		r->note =
 			"none seen at q = 1e-3: the upper end is 3/N, at a loss rate 33 times the "
@@ -137,28 +138,28 @@ order_of_rxl(struct exp *x)
 }
 
 static void
-set_product(struct exp_row *r, const struct exp_row *uc, double by)
+order_set_product(struct exp_row *r, const struct exp_row *uc, double by)
 {
 	r->exact = uc->exact * by;
 	r->measured = uc->measured * by;
-	r->shown = times(uc->shown, by);
-	r->far = times(uc->far, by);
+	r->shown = order_times(uc->shown, by);
+	r->far = order_times(uc->far, by);
 	r->events = uc->events;
 	r->sample = uc->sample;
 }
 
 /* Undetected errors of one link: equations 4 and 9. */
 static void
-undetected(struct exp *x)
+order_undetected(struct exp *x)
 {
 	struct exp_row *r = exp_row(x, "undetected errors a flit (eq. 4)", "fer_ud");
 
-	set_product(r, x->fer_uc_burst, 0x1p-64);
+	order_set_product(r, x->fer_uc_burst, 0x1p-64);
 	r->paper = 1.6e-24;
 	r->paper_half = 0.05e-24;
 	r->note = "FER_UC measured, times 2^-64: an extrapolation (see crc_slope)";
 	r = exp_row(x, "undetected errors a flit, eq. 9 as printed", "fer_ud_eq9");
-	set_product(r, x->fer_uc_burst, 0x1p-64);
+	order_set_product(r, x->fer_uc_burst, 0x1p-64);
 	r->exact += 0x1p-64;
 	r->measured += 0x1p-64;
 	r->shown.low += 0x1p-64;
@@ -175,7 +176,7 @@ undetected(struct exp *x)
  * uncorrectable flits that FEC misses, as of bursts of 4 symbols, the most frequent ones.
  */
 static void
-fit_of_rxl(struct exp *x)
+order_fit_of_rxl(struct exp *x)
 {
 	const struct exp_row *uc = x->fer_uc_burst, *noticed = x->fec_detect_4;
 	double missed = (double)x->channel_missed / (double)x->channel_uncorrectable;
@@ -183,7 +184,7 @@ fit_of_rxl(struct exp *x)
 
 	for (unsigned int levels = 0; levels <= LEVELS; levels++) {
 		r = exp_row(x, "FIT of RXL by corrupt data", "fit_rxl_l%u", levels);
-		set_product(r, uc, 0x1p-64 * FIT_OF_RATE);
+		order_set_product(r, uc, 0x1p-64 * FIT_OF_RATE);
 		r->exact *= 1 + levels * (1 - noticed->exact);
 		r->measured *= 1 + levels * (1 - noticed->measured);
 		r->shown.low *= 1 + levels * (1 - noticed->shown.high);
@@ -199,12 +200,12 @@ fit_of_rxl(struct exp *x)
 			r->paper = 2.9e-3;
 			r->paper_half = 0.05e-3;
 		}
-		add_fit(x, levels, "rxl", r);
+		order_add_fit(x, levels, "rxl", r);
 		if (levels == 0)
-			add_fit(x, levels, "cxl", r);
+			order_add_fit(x, levels, "cxl", r);
 	}
 	r = exp_row(x, "the same, misses of the whole channel", "fit_rxl_l1_channel");
-	set_product(r, uc, 0x1p-64 * FIT_OF_RATE * (1 + missed));
+	order_set_product(r, uc, 0x1p-64 * FIT_OF_RATE * (1 + missed));
 	r->exact = EXP_NONE;
 	r->note = "with the measured share of all bursts (fec_detect_channel), not of 4 symbols";
 }
@@ -214,6 +215,6 @@ exp_order(struct exp *x)
 {
 	order_of_cxl(x);
 	order_of_rxl(x);
-	undetected(x);
-	fit_of_rxl(x);
+	order_undetected(x);
+	order_fit_of_rxl(x);
 }

@@ -70,7 +70,7 @@ struct rig {
 };
 
 static void *
-take_memory(size_t len)
+rig_take_memory(size_t len)
 {
 	void *p = aligned_alloc(WEFT_CACHE_LINE, (len + 63) & ~(size_t)63);
 
@@ -81,7 +81,7 @@ take_memory(size_t len)
 }
 
 static void
-end_open(struct end *e, const struct rig_cfg *cfg)
+rig_open_end(struct end *e, const struct rig_cfg *cfg)
 {
 	struct weft_llr_cfg c;
 
@@ -95,13 +95,13 @@ end_open(struct end *e, const struct rig_cfg *cfg)
 	if (cfg->ack_every != 0)
 		c.ack_every = cfg->ack_every;
 	c.timeout_min_ns = 3 * PAPER_SLOT_NS * (cfg->there + cfg->back);
-	*e = (struct end){ .llr = take_memory(weft_llr_size(&c)) };
+	*e = (struct end){ .llr = rig_take_memory(weft_llr_size(&c)) };
 	if (weft_llr_init(e->llr, &c, 0) == NULL)
 		cli_fail("the retry layer refuses its settings");
 }
 
 static void
-way_open(struct way *w, const struct rig_cfg *cfg, unsigned int slots, uint64_t seed)
+rig_way_open(struct way *w, const struct rig_cfg *cfg, unsigned int slots, uint64_t seed)
 {
 	char settings[64];
 
@@ -111,9 +111,9 @@ way_open(struct way *w, const struct rig_cfg *cfg, unsigned int slots, uint64_t 
 	assert(slots % w->flits == 0 && w->delay >= w->group);
 	w->ring = (w->delay / w->group + 2) * w->group;
 	w->links = cfg->levels + 1;
-	w->step = take_memory(w->ring * sizeof(w->step[0]));
-	w->flit = take_memory((size_t)w->ring * w->flits * WEFT_WIRE_FLIT_LEN);
-	w->word = take_memory((size_t)w->ring * w->flits * sizeof(w->word[0]));
+	w->step = rig_take_memory(w->ring * sizeof(w->step[0]));
+	w->flit = rig_take_memory((size_t)w->ring * w->flits * WEFT_WIRE_FLIT_LEN);
+	w->word = rig_take_memory((size_t)w->ring * w->flits * sizeof(w->word[0]));
 	for (unsigned int i = 0; i < w->links; i++) {
 		snprintf(settings, sizeof(settings), "uncorrectable=%g",
 			w->is_clean ? 0 : cfg->uncorrectable);
@@ -124,7 +124,7 @@ way_open(struct way *w, const struct rig_cfg *cfg, unsigned int slots, uint64_t 
 }
 
 static void
-way_close(struct way *w)
+rig_way_close(struct way *w)
 {
 	free(w->step);
 	free(w->flit);
@@ -132,13 +132,13 @@ way_close(struct way *w)
 }
 
 static uint8_t *
-way_flit(const struct way *w, uint64_t step, unsigned int i)
+rig_way_flit(const struct way *w, uint64_t step, unsigned int i)
 {
 	return w->flit + ((step % w->ring) * w->flits + i) * WEFT_WIRE_FLIT_LEN;
 }
 
 static uint64_t *
-way_word(const struct way *w, uint64_t step)
+rig_way_word(const struct way *w, uint64_t step)
 {
 	return w->word + (step % w->ring) * w->flits;
 }
@@ -147,7 +147,7 @@ way_word(const struct way *w, uint64_t step)
 
 /* A message that says which one it is. */
 static void
-pack_message(const struct rig *g, struct end *e, uint8_t *flit)
+rig_pack_message(const struct rig *g, struct end *e, uint8_t *flit)
 {
 	struct weft_msg m = { .kind = g->cfg->kind, .op = WEFT_M2S_REQ_MEMRD };
 
@@ -163,13 +163,13 @@ pack_message(const struct rig *g, struct end *e, uint8_t *flit)
 }
 
 static void
-commit_flit(struct rig *g, struct end *e)
+rig_commit_flit(struct rig *g, struct end *e)
 {
 	uint8_t *flit = weft_llr_reserve(e->llr);
 	struct weft_flit_hdr h = { .type = WEFT_FLIT_CACHEMEM };
 
 	if (g->cfg->has_messages && e == &g->a) {
-		pack_message(g, e, flit);
+		rig_pack_message(g, e, flit);
 		weft_llr_commit(e->llr);
 		e->committed++;
 		return;
@@ -184,7 +184,7 @@ commit_flit(struct rig *g, struct end *e)
 
 /* Flits made in the slots of this step. */
 static void
-make_flits(struct rig *g)
+rig_make_flits(struct rig *g)
 {
 	for (unsigned int i = 0; i < g->cfg->frame_flits; i++) {
 		if (weft_rand_unit(&g->rand) >= g->cfg->load ||
@@ -196,7 +196,7 @@ make_flits(struct rig *g)
 }
 
 static uint64_t
-number_word(const struct rig *g, const struct way *w, unsigned int number)
+rig_number_word(const struct rig *g, const struct way *w, unsigned int number)
 {
 	if (g->cfg->mode == WEFT_MODE_CXL)
 		return 0;
@@ -205,7 +205,7 @@ number_word(const struct rig *g, const struct way *w, unsigned int number)
 
 /* Section 6.2: the FSN and the ReplayCmd leave the header, and what they say becomes a message. */
 static void
-strip_fsn(struct rig *g, uint8_t *flit)
+rig_strip_fsn(struct rig *g, uint8_t *flit)
 {
 	struct weft_flit_hdr h = weft_flit_hdr_get(flit);
 	const uint16_t ack = (uint16_t)(h.seq | h.replay_cmd << 10);
@@ -219,7 +219,7 @@ strip_fsn(struct rig *g, uint8_t *flit)
 }
 
 static void
-restore_fsn(uint8_t *flit)
+rig_restore_fsn(uint8_t *flit)
 {
 	struct weft_flit_hdr h = weft_flit_hdr_get(flit);
 	const uint16_t ack = weft_get_le16(flit + ACK_OFF);
@@ -230,26 +230,26 @@ restore_fsn(uint8_t *flit)
 }
 
 static void
-send_step(struct rig *g, struct end *e, struct way *w, uint64_t step, uint64_t now_ns)
+rig_send_step(struct rig *g, struct end *e, struct way *w, uint64_t step, uint64_t now_ns)
 {
 	struct step *s = &w->step[step % w->ring];
-	uint64_t *implicit = way_word(w, step);
+	uint64_t *implicit = rig_way_word(w, step);
 
 	*s = (struct step){ 0 };
 	while (s->n < w->flits) {
 		struct weft_llr_out out;
 		unsigned int numbered;
 
-		if (weft_llr_fill(e->llr, way_flit(w, step, s->n), w->flits - s->n, now_ns, &out) ==
-			0)
+		if (weft_llr_fill(e->llr, rig_way_flit(w, step, s->n), w->flits - s->n, now_ns,
+			    &out) == 0)
 			break;
 		numbered = out.n - out.nops;
 		for (unsigned int i = 0; i < out.n; i++) {
 			unsigned int number = out.first + (i < numbered ? i : numbered);
 
-			implicit[s->n + i] = number_word(g, w, number);
+			implicit[s->n + i] = rig_number_word(g, w, number);
 			if (g->cfg->no_fsn)
-				strip_fsn(g, way_flit(w, step, s->n + i));
+				rig_strip_fsn(g, rig_way_flit(w, step, s->n + i));
 		}
 		s->n = (uint8_t)(s->n + out.n);
 		if (out.nops != 0)
@@ -260,10 +260,10 @@ send_step(struct rig *g, struct end *e, struct way *w, uint64_t step, uint64_t n
 /* --- what becomes of it on the way --- */
 
 static void
-damage(struct rig *g, struct way *w, uint64_t first)
+rig_damage(struct rig *g, struct way *w, uint64_t first)
 {
 	const unsigned int n = w->group * w->flits;
-	uint8_t *flits = way_flit(w, first, 0);
+	uint8_t *flits = rig_way_flit(w, first, 0);
 
 	for (unsigned int link = 0; link < w->links; link++) {
 		struct weft_fec_result res;
@@ -279,7 +279,7 @@ damage(struct rig *g, struct way *w, uint64_t first)
 }
 
 static void
-transport(struct rig *g, struct way *w, uint64_t first)
+rig_transport(struct rig *g, struct way *w, uint64_t first)
 {
 	const uint8_t *checked[WEFT_CODEC_MAX];
 	uint8_t *flit[WEFT_CODEC_MAX];
@@ -295,13 +295,13 @@ transport(struct rig *g, struct way *w, uint64_t first)
 		if (fate.drop)
 			s->alive = 0;
 		for (unsigned int k = 0; k < s->n; k++, n++) {
-			checked[n] = flit[n] = way_flit(w, first + i, k);
-			word[n] = way_word(w, first + i) + k;
+			checked[n] = flit[n] = rig_way_flit(w, first + i, k);
+			word[n] = rig_way_word(w, first + i) + k;
 			value[n] = *word[n];
 		}
 	}
 	weft_codec_protect(&g->x->codec, flit, n, WEFT_CRC_R0_FIRST, value);
-	damage(g, w, first);
+	rig_damage(g, w, first);
 	weft_codec_syndromes(&g->x->codec, checked, n, WEFT_CRC_R0_FIRST, value);
 	for (unsigned int i = 0; i < n; i++)
 		*word[i] = value[i] ^ w->address;
@@ -311,7 +311,7 @@ transport(struct rig *g, struct way *w, uint64_t first)
 
 /* What the host or device sees: is it the next one, one too early, or one that it has had? */
 static void
-take_message(void *arg, const struct weft_msg *m)
+rig_take_message(void *arg, const struct weft_msg *m)
 {
 	struct rig *g = arg;
 	const uint64_t id = m->kind == WEFT_MSG_S2M_DRS ? weft_get_le64(m->data) : m->addr >> 6;
@@ -327,13 +327,13 @@ take_message(void *arg, const struct weft_msg *m)
 }
 
 static void
-hand_up(struct rig *g, struct end *e, const uint8_t *flit)
+rig_hand_up(struct rig *g, struct end *e, const uint8_t *flit)
 {
 	bool counts = e == &g->b;
 	uint64_t tag;
 
 	if (g->cfg->has_messages && counts) {
-		weft_unpack_flit(&e->unpack, flit, take_message, g);
+		weft_unpack_flit(&e->unpack, flit, rig_take_message, g);
 		return;
 	}
 	tag = weft_get_le64(flit + TAG_OFF);
@@ -357,7 +357,7 @@ hand_up(struct rig *g, struct end *e, const uint8_t *flit)
 }
 
 static void
-receive_step(struct rig *g, struct end *e, const struct way *w, uint64_t step, uint64_t now_ns)
+rig_receive_step(struct rig *g, struct end *e, const struct way *w, uint64_t step, uint64_t now_ns)
 {
 	const struct step *s = &w->step[step % w->ring];
 	const uint8_t *held;
@@ -367,42 +367,42 @@ receive_step(struct rig *g, struct end *e, const struct way *w, uint64_t step, u
 	if (s->alive == 0)
 		return;
 	for (unsigned int i = 0; g->cfg->no_fsn && i < s->n; i++)
-		restore_fsn(way_flit(w, step, i));
-	weft_llr_take(
-		e->llr, way_flit(w, step, 0), way_word(w, step), s->n, ~s->alive, now_ns, &in);
+		rig_restore_fsn(rig_way_flit(w, step, i));
+	weft_llr_take(e->llr, rig_way_flit(w, step, 0), rig_way_word(w, step), s->n, ~s->alive,
+		now_ns, &in);
 	for (; in.deliver != 0; in.deliver &= in.deliver - 1)
-		hand_up(g, e, way_flit(w, step, (unsigned int)__builtin_ctzll(in.deliver)));
+		rig_hand_up(g, e, rig_way_flit(w, step, (unsigned int)__builtin_ctzll(in.deliver)));
 	for (; (held = weft_llr_held(e->llr)) != NULL; n_held++)
-		hand_up(g, e, held);
+		rig_hand_up(g, e, held);
 	if (n_held > g->r->held_max)
 		g->r->held_max = n_held;
 }
 
 static void
-run_step(struct rig *g, uint64_t step)
+rig_run_step(struct rig *g, uint64_t step)
 {
 	const uint64_t now_ns = (g->slot + 1) * PAPER_SLOT_NS;
 
 	if (step >= g->there.delay)
-		receive_step(g, &g->b, &g->there, step - g->there.delay, now_ns);
+		rig_receive_step(g, &g->b, &g->there, step - g->there.delay, now_ns);
 	if (step >= g->back.delay)
-		receive_step(g, &g->a, &g->back, step - g->back.delay, now_ns);
+		rig_receive_step(g, &g->a, &g->back, step - g->back.delay, now_ns);
 	if (g->cfg->load < 1)
-		make_flits(g);
+		rig_make_flits(g);
 	while ((g->cfg->load >= 1 || g->a.committed < g->made) && weft_llr_room(g->a.llr) != 0)
-		commit_flit(g, &g->a);
+		rig_commit_flit(g, &g->a);
 	while (!g->cfg->one_way && weft_llr_room(g->b.llr) != 0)
-		commit_flit(g, &g->b);
-	send_step(g, &g->a, &g->there, step, now_ns);
-	send_step(g, &g->b, &g->back, step, now_ns);
+		rig_commit_flit(g, &g->b);
+	rig_send_step(g, &g->a, &g->there, step, now_ns);
+	rig_send_step(g, &g->b, &g->back, step, now_ns);
 	if ((step + 1) % g->there.group == 0)
-		transport(g, &g->there, step + 1 - g->there.group);
+		rig_transport(g, &g->there, step + 1 - g->there.group);
 	if ((step + 1) % g->back.group == 0)
-		transport(g, &g->back, step + 1 - g->back.group);
+		rig_transport(g, &g->back, step + 1 - g->back.group);
 }
 
 static void
-add_counts(struct rig *g)
+rig_add_counts(struct rig *g)
 {
 	const uint64_t *a = weft_llr_counts(g->a.llr);
 
@@ -421,15 +421,15 @@ void
 rig_run(const struct exp *x, const struct rig_cfg *cfg, uint64_t seed, struct rig_result *r,
 	uint64_t latency[RIG_LATENCY_MAX + 1])
 {
-	struct rig *g = take_memory(sizeof(*g));
+	struct rig *g = rig_take_memory(sizeof(*g));
 
 	*g = (struct rig){ .x = x, .cfg = cfg, .r = r, .latency = latency };
 	weft_rand_seed(&g->rand, seed);
 	weft_rand_fill(&g->rand, g->payload, sizeof(g->payload));
 	for (unsigned int i = 0; i < PAYLOADS; i++)
 		memset(g->payload[i] + WEFT_FLIT_CRD_OFF, 0, 2);
-	end_open(&g->a, cfg);
-	end_open(&g->b, cfg);
+	rig_open_end(&g->a, cfg);
+	rig_open_end(&g->b, cfg);
 	weft_pack_init(&g->a.pack, WEFT_FORM_PBR);
 	weft_unpack_init(&g->b.unpack, WEFT_FORM_PBR, NULL);
 	g->back.is_clean = true;
@@ -437,13 +437,13 @@ rig_run(const struct exp *x, const struct rig_cfg *cfg, uint64_t seed, struct ri
 		g->there.address = weft_isn_address(0x123, 0x456, 0);
 		g->back.address = weft_isn_address(0x456, 0x123, 0);
 	}
-	way_open(&g->there, cfg, cfg->there, seed ^ UINT64_C(0x5EED0001));
-	way_open(&g->back, cfg, cfg->back, seed ^ UINT64_C(0x5EED0002));
+	rig_way_open(&g->there, cfg, cfg->there, seed ^ UINT64_C(0x5EED0001));
+	rig_way_open(&g->back, cfg, cfg->back, seed ^ UINT64_C(0x5EED0002));
 	for (uint64_t step = 0; g->slot < cfg->slots; step++, g->slot += cfg->frame_flits)
-		run_step(g, step);
-	add_counts(g);
-	way_close(&g->there);
-	way_close(&g->back);
+		rig_run_step(g, step);
+	rig_add_counts(g);
+	rig_way_close(&g->there);
+	rig_way_close(&g->back);
 	free(g->a.llr);
 	free(g->b.llr);
 	free(g);

@@ -46,7 +46,7 @@ exp_row_find(const struct exp *x, const char *id)
 }
 
 static struct stats_range
-scaled(struct stats_range r, double by)
+row_scaled(struct stats_range r, double by)
 {
 	return (struct stats_range){ r.low * by, r.high * by };
 }
@@ -57,8 +57,8 @@ exp_row_share(struct exp_row *r, uint64_t events, uint64_t n, double scale)
 	r->events = events;
 	r->sample = n;
 	r->measured = (double)events / (double)n * scale;
-	r->shown = scaled(stats_share(events, n, STATS_CONFIDENCE), scale);
-	r->far = scaled(stats_share(events, n, STATS_FAR), scale);
+	r->shown = row_scaled(stats_share(events, n, STATS_CONFIDENCE), scale);
+	r->far = row_scaled(stats_share(events, n, STATS_FAR), scale);
 }
 
 void
@@ -67,8 +67,8 @@ exp_row_rate(struct exp_row *r, uint64_t events, uint64_t n, double scale)
 	r->events = events;
 	r->sample = n;
 	r->measured = (double)events / (double)n * scale;
-	r->shown = scaled(stats_count(events, STATS_CONFIDENCE), scale / (double)n);
-	r->far = scaled(stats_count(events, STATS_FAR), scale / (double)n);
+	r->shown = row_scaled(stats_count(events, STATS_CONFIDENCE), scale / (double)n);
+	r->far = row_scaled(stats_count(events, STATS_FAR), scale / (double)n);
 }
 
 const char *

@@ -52,7 +52,7 @@ share_piece(const struct exp *x, unsigned int i, uint64_t seed, uint64_t *sum)
 
 /* Symbols of a way, its FEC bytes included. */
 static unsigned int
-way_symbols(unsigned int way)
+share_way_symbols(unsigned int way)
 {
 	return (WEFT_WIRE_FLIT_LEN - way + WAYS - 1) / WAYS;
 }
@@ -62,7 +62,7 @@ way_symbols(unsigned int way)
  * weight of a code of length k with two check symbols (of an MDS code, by its distance alone).
  */
 static double
-code_words(unsigned int k)
+share_code_words(unsigned int k)
 {
 	double words = 0, term = 1;
 
@@ -80,20 +80,20 @@ code_words(unsigned int k)
  * code words at a distance of at most one. One more or one other place, one fewer, or another value.
  */
 static double
-way_missed(unsigned int n, unsigned int k)
+share_way_missed(unsigned int n, unsigned int k)
 {
 	double words;
 
 	if (k <= 1)
 		return 1; /* put right, or there is nothing */
-	words = code_words(k) + (n - k) * code_words(k + 1) + k * 254.0 * code_words(k) +
-	        k * 255.0 * code_words(k - 1);
+	words = share_code_words(k) + (n - k) * share_code_words(k + 1) +
+	        k * 254.0 * share_code_words(k) + k * 255.0 * share_code_words(k - 1);
 	return words / pow(255, k);
 }
 
 /* FEC is silent about a burst if all ways are. */
 static double
-exact_share(unsigned int len)
+share_exact(unsigned int len)
 {
 	const unsigned int starts = WEFT_WIRE_FLIT_LEN - len + 1;
 	double missed = 0;
@@ -102,8 +102,8 @@ exact_share(unsigned int len)
 		double all = 1;
 
 		for (unsigned int i = 0; i < WAYS; i++)
-			all *= way_missed(
-				way_symbols((start + i) % WAYS), (len - i + WAYS - 1) / WAYS);
+			all *= share_way_missed(
+				share_way_symbols((start + i) % WAYS), (len - i + WAYS - 1) / WAYS);
 		missed += all / starts;
 	}
 	return 1 - missed;
@@ -139,7 +139,7 @@ exp_shares(struct exp *x)
 		exp_work(x, topic, share_piece, PIECES, sum);
 		r = exp_row(x, bursts[i].what, "fec_detect_%u", len);
 		r->paper = bursts[i].paper;
-		r->exact = exact_share(len);
+		r->exact = share_exact(len);
 		r->note =
 			"the ways hold 86, 85 and 85 symbols; the paper's powers of 1/3 stand for "
 			"84/255 and 83/255";

@@ -15,7 +15,7 @@
 
 /* Continued fraction of the incomplete beta function, for x < (a + 1) / (a + b + 2). */
 static double
-beta_fraction(double x, double a, double b)
+stats_beta_fraction(double x, double a, double b)
 {
 	double c = 1, d = 1 - (a + b) * x / (a + 1), h;
 
@@ -42,7 +42,7 @@ beta_fraction(double x, double a, double b)
 
 /* Regularized incomplete beta function. */
 static double
-beta(double x, double a, double b)
+stats_beta(double x, double a, double b)
 {
 	double front;
 
@@ -50,13 +50,13 @@ beta(double x, double a, double b)
 		return x <= 0 ? 0 : 1;
 	front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
 	if (x < (a + 1) / (a + b + 2))
-		return front * beta_fraction(x, a, b) / a;
-	return 1 - front * beta_fraction(1 - x, b, a) / b;
+		return front * stats_beta_fraction(x, a, b) / a;
+	return 1 - front * stats_beta_fraction(1 - x, b, a) / b;
 }
 
 /* Regularized lower incomplete gamma function. */
 static double
-gamma_lower(double a, double x)
+stats_gamma_lower(double a, double x)
 {
 	double front = x <= 0 ? 0 : exp(a * log(x) - x - lgamma(a));
 
@@ -103,7 +103,8 @@ stats_share(uint64_t events, uint64_t n, double confidence)
 		for (int i = 0; i < STEPS && high - low > 1e-16 * high; i++) {
 			double p = (low + high) / 2;
 			/* Grows with p: chance of more than was seen, or of that much. */
-			double more = end == 0 ? beta(p, k, all - k + 1) : beta(p, k + 1, all - k);
+			double more = end == 0 ? stats_beta(p, k, all - k + 1)
+			                       : stats_beta(p, k + 1, all - k);
 
 			if (more < (end == 0 ? tail : 1 - tail))
 				low = p;
@@ -126,7 +127,7 @@ stats_count(uint64_t events, double confidence)
 
 		for (int i = 0; i < STEPS && high - low > 1e-15 * high; i++) {
 			double mean = (low + high) / 2;
-			double more = gamma_lower(end == 0 ? k : k + 1, mean);
+			double more = stats_gamma_lower(end == 0 ? k : k + 1, mean);
 
 			if (more < (end == 0 ? tail : 1 - tail))
 				low = mean;

@@ -23,7 +23,7 @@ struct crew {
 };
 
 static uint64_t
-mix(uint64_t seed, uint64_t with)
+work_mix(uint64_t seed, uint64_t with)
 {
 	struct weft_rand r;
 
@@ -33,13 +33,13 @@ mix(uint64_t seed, uint64_t with)
 }
 
 static void *
-crew_run(void *arg)
+work_crew_run(void *arg)
 {
 	struct crew *c = arg;
 	unsigned int i;
 
 	while ((i = atomic_fetch_add(&c->next, 1)) < c->n)
-		c->fn(c->x, i, mix(c->seed, i), c->sum[i]);
+		c->fn(c->x, i, work_mix(c->seed, i), c->sum[i]);
 	return NULL;
 }
 
@@ -52,14 +52,14 @@ exp_work(const struct exp *x, const char *topic, exp_work_fn fn, unsigned int n,
 	unsigned int threads = 1;
 
 	for (const char *t = topic; *t != '\0'; t++)
-		c.seed = mix(c.seed, (uint8_t)*t);
+		c.seed = work_mix(c.seed, (uint8_t)*t);
 	c.sum = calloc(n, sizeof(c.sum[0]));
 	if (c.sum == NULL)
 		cli_fail("no memory for %u pieces of work", n);
 	while (threads < x->threads && threads < THREADS_MAX &&
-		pthread_create(&thread[threads], NULL, crew_run, &c) == 0)
+		pthread_create(&thread[threads], NULL, work_crew_run, &c) == 0)
 		threads++;
-	crew_run(&c);
+	work_crew_run(&c);
 	while (threads > 1)
 		pthread_join(thread[--threads], NULL);
 	for (unsigned int k = 0; k < EXP_SUMS; k++) {
@@ -77,7 +77,7 @@ exp_flits(const struct exp *x, uint64_t seed, uint8_t *flits, unsigned int n)
 	uint8_t *flit[WEFT_CODEC_MAX];
 	struct weft_rand r;
 
-	weft_rand_seed(&r, mix(seed, 1));
+	weft_rand_seed(&r, work_mix(seed, 1));
 	weft_rand_fill(&r, flits, (size_t)n * WEFT_WIRE_FLIT_LEN);
 	for (unsigned int i = 0; i < n; i++)
 		flit[i] = flits + (size_t)i * WEFT_WIRE_FLIT_LEN;
@@ -93,7 +93,7 @@ exp_wire(struct weft_impair *w, uint64_t seed, const char *settings)
 	weft_impair_defaults(&cfg);
 	if (weft_impair_parse_list(&cfg, settings, err, sizeof(err)) != 0)
 		cli_fail("wire %s: %s", settings, err);
-	cfg.seed = mix(seed, 2);
+	cfg.seed = work_mix(seed, 2);
 	if (weft_impair_init(w, &cfg) != 0)
 		cli_fail("wire %s: out of range", settings);
 }

@@ -20,7 +20,7 @@ empty_gives_nothing(void **state)
 	heap_push(&h, 7, 3, &h);
 	assert_true(heap_pop(&h, &e));
 	assert_int_equal(e.time_ns, 7);
-	assert_int_equal(event_kind(&e), 3);
+	assert_int_equal(heap_event_kind(&e), 3);
 	assert_ptr_equal(e.object, &h);
 	assert_false(heap_pop(&h, &e));
 	heap_free(&h);

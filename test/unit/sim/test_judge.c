@@ -227,7 +227,7 @@ idle_turns_count_once_an_instant(void **state)
 	s.now_ns += s.sc.session.silence_ns; /* it wants to be ticked, and is not */
 	for (unsigned int i = 0; i < TURNS; i++)
 		edge_pump(e);
-	assert_true(weft_end_deadline(e->end) <= node_now(e->node));
+	assert_true(weft_end_deadline(e->end) <= sim_node_now(e->node));
 	assert_false(violated());
 	for (unsigned int i = 0; i < TURNS; i++) {
 		e->timer_ns = SIM_NEVER; /* as its event has come */
@@ -247,7 +247,7 @@ run_on(void)
 	struct event e;
 
 	while (heap_pop(&s.heap, &e)) {
-		if (event_kind(&e) != EV_ARRIVE)
+		if (heap_event_kind(&e) != EV_ARRIVE)
 			continue;
 		s.now_ns = e.time_ns;
 		node_arrive(&s, e.object);
