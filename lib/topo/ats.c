@@ -2,129 +2,25 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Address translation: the keys of agents and of hosts that translate, what they say together, and
- * what an agent answers before it has changed anything.
+ * Address translation: what the keys of agents and of hosts that translate say together, and what an
+ * agent answers before it has changed anything.
  */
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "topo_keys.h"
-
 #include "weft_base.h"
 #include "weft_ide.h"
-#include "weft_words.h"
+
+#include "topo_priv.h"
 
 #define MAX_VA (UINT64_C(1) << 52)
-#define MAX_PAGE (UINT64_C(1) << 30)
-#define MAX_MEMORY (UINT64_C(1) << WEFT_TOPO_SEGMENT_LOG2)
-#define MAX_MS 60000
 #define MAX_OPEN 256 /* requests of a host that translates */
 #define LINE 64
 #define CXL_IO 64 /* what agents and their clients speak is CXL.io */
 
-static const char *const rights_words[] = { "none", "r", "w", "rw", NULL };
-
-static const struct topo_key ats_keys[ATS_KEYS] = {
-	[ATS_AGENT] = TEXT("agent", REQUIRED, struct topo_node_src, agent, NAME_CHARS),
-	[ATS_ENTRIES] =
-		NUMBER("entries", OPTIONAL, struct topo_node_src, out.ats.entries, 8, 1u << 20),
-	[ATS_PREFETCH] =
-		NUMBER("prefetch", OPTIONAL, struct topo_node_src, out.ats.prefetch, 1, 15),
-};
-
-int
-topo_read_ats(struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
-{
-	struct topo_node_src *src = base;
-
-	(void)k;
-	src->out.translates = true;
-	src->out.ats = (struct weft_topo_ats){ .entries = 1024, .prefetch = 8 };
-	return topo_decode_map(l, v, ats_keys, ATS_KEYS, src, src->ats_at);
-}
-
-static const struct topo_key change_keys[CHANGE_KEYS] = {
-	[CHANGE_EVERY_MS] =
-		NUMBER("every_ms", OPTIONAL, struct topo_node_src, out.change.every_ms, 0, MAX_MS),
-	[CHANGE_AT_ONCE] =
-		NUMBER("at_once", OPTIONAL, struct topo_node_src, out.change.at_once, 1, 32),
-	[CHANGE_TIMEOUT_MS] = NUMBER(
-		"timeout_ms", OPTIONAL, struct topo_node_src, out.change.timeout_ms, 1, MAX_MS),
-	[CHANGE_FENCE_MS] =
-		NUMBER("fence_ms", OPTIONAL, struct topo_node_src, out.change.fence_ms, 0, MAX_MS),
-};
-
-int
-topo_read_change(
-	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
-{
-	struct topo_node_src *src = base;
-
-	(void)k;
-	return topo_decode_map(l, v, change_keys, CHANGE_KEYS, src, src->change_at);
-}
-
-void
-topo_change_defaults(struct weft_topo_change *c)
-{
-	*c = (struct weft_topo_change){
-		.at_once = 4, .timeout_ms = WEFT_TOPO_TIMEOUT_MS, .fence_ms = 5000
-	};
-}
-
-#define TRANSLATION_SIZE(word, need, member, low, high)                                            \
-	SIZE(word, need, struct topo_translation_src, out.member, low, high)
-static const struct topo_key translation_keys[TRANSLATION_KEYS] = {
-	[TRANSLATION_HOST] = TEXT("host", REQUIRED, struct topo_translation_src, host, NAME_CHARS),
-	[TRANSLATION_VA] = TRANSLATION_SIZE("va", REQUIRED, va, 0, MAX_VA - 1),
-	[TRANSLATION_PA] = TRANSLATION_SIZE("pa", REQUIRED, pa, 0, MAX_VA - 1),
-	[TRANSLATION_SIZE] = TRANSLATION_SIZE("size", REQUIRED, size, WEFT_TOPO_BLOCK, MAX_MEMORY),
-	[TRANSLATION_PAGE] = SIZE(
-		"page", OPTIONAL, struct topo_translation_src, page, WEFT_TOPO_BLOCK, MAX_PAGE),
-	[TRANSLATION_RIGHTS] =
-		WORD("rights", OPTIONAL, struct topo_translation_src, out.rights, rights_words),
-	[TRANSLATION_MOVE_TO] = TRANSLATION_SIZE("move_to", OPTIONAL, move_to, 0, MAX_VA - 1),
-	[TRANSLATION_DEMAND] = WORD(
-		"demand", OPTIONAL, struct topo_translation_src, out.on_demand, weft_bool_words),
-};
-
-static int
-read_translation(struct topo_load *l, const struct topo_value *v, unsigned int index)
-{
-	struct topo_translation_src *src = &l->translation[l->n_translations++];
-
-	(void)index;
-	*src = (struct topo_translation_src){
-		.line = v->line,
-		.page = WEFT_TOPO_BLOCK,
-		.out.rights = WEFT_TOPO_R | WEFT_TOPO_W,
-	};
-	return topo_decode_map(l, v, translation_keys, TRANSLATION_KEYS, src, src->at);
-}
-
-int
-topo_read_translations(
-	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
-{
-	struct topo_node_src *src = base;
-	int rc = topo_check_list(l, v, WEFT_TOPO_TRANSLATIONS - l->n_translations);
-	struct topo_translation_src *more;
-
-	(void)k;
-	if (rc < 0)
-		return rc;
-	more = realloc(l->translation, ((size_t)l->n_translations + v->count) * sizeof(*more));
-	if (more == NULL)
-		return -ENOMEM;
-	l->translation = more;
-	src->out.first_translation = l->n_translations;
-	src->out.n_translations = (uint16_t)v->count;
-	return topo_decode_list(l, v, read_translation);
-}
-
-/* --- what the keys say together --- */
+const char *const topo_rights_words[] = { "none", "r", "w", "rw", NULL };
 
 static bool
 meets(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
@@ -162,7 +58,7 @@ is_written(const struct topo_load *l, uint64_t pa, uint64_t size)
 	const struct weft_topo_segment *s = segment_of(&l->t, pa);
 	const struct weft_topo_target *at = &l->t.target[s->first_target];
 
-	for (unsigned int i = 0; i < l->n_transfers && s->ways_log2 == 0; i++) {
+	for (unsigned int i = 0; i < l->n[SECTION_TRANSFER] && s->ways_log2 == 0; i++) {
 		const struct weft_topo_transfer *tr = &l->transfer[i].out;
 		const bool is_copy = tr->kind == WEFT_TOPO_COPY;
 
@@ -227,12 +123,12 @@ check_others(struct topo_load *l, unsigned int i)
 			return topo_fail(l, -EINVAL, src->at[TRANSLATION_VA],
 				"address translated twice, expected one translation of host %s, "
 				"got that of line %u again",
-				src->host, o->line);
+				src->host, o->at[0]);
 		if (shares_memory(&src->out, &o->out))
-			return topo_fail(l, -EINVAL, src->line,
+			return topo_fail(l, -EINVAL, src->at[0],
 				"memory of another translation, expected some of its own, got "
 				"that of line %u",
-				o->line);
+				o->at[0]);
 	}
 	return 0;
 }
@@ -250,12 +146,9 @@ check_translation(struct topo_load *l, unsigned int agent, unsigned int i)
 			"no client, expected a host with ats: {agent: %s}, got \"%s\"",
 			l->t.node[agent].name, src->host);
 	x->host = (uint16_t)host;
-	if ((src->page & (src->page - 1)) != 0)
-		return topo_fail(l, -EINVAL, src->at[TRANSLATION_PAGE],
-			"bad page, expected a power of 2, got %llu", (unsigned long long)src->page);
 	x->page_log2 = (uint8_t)__builtin_ctzll(src->page);
 	if (x->va % src->page != 0 || x->size % src->page != 0 || x->va + x->size > MAX_VA)
-		return topo_fail(l, -EINVAL, src->line,
+		return topo_fail(l, -EINVAL, src->at[0],
 			"not whole pages, expected va and size as multiples of %llu below 2^52, "
 			"got 0x%llx and %llu",
 			(unsigned long long)src->page, (unsigned long long)x->va,
@@ -309,7 +202,7 @@ check_lines(struct topo_load *l, unsigned int i)
 
 	if (!n->has_traffic)
 		return 0;
-	for (unsigned int k = 0; k < l->n_translations; k++)
+	for (unsigned int k = 0; k < l->n[SECTION_TRANSLATION]; k++)
 		if (l->translation[k].out.host == i && l->translation[k].out.size < least)
 			least = l->translation[k].out.size;
 	topo_where(l, "nodes[%u].traffic", i);
@@ -346,14 +239,11 @@ check_client(struct topo_load *l, unsigned int i)
 		return topo_fail(l, -EINVAL, src->ats_at[ATS_AGENT],
 			"no agent, expected the name of a host with translations, got \"%s\"",
 			src->agent);
-	if (l->defaults_at[DEF_CXL_IO] != 0 && l->t.cxl_io == 0)
+	if (l->defaults_at[DEFAULTS_CXL_IO] != 0 && l->t.cxl_io == 0)
 		return topo_fail(l, -EINVAL, src->at[NODE_ATS],
 			"ats without CXL.io packets, expected no defaults.cxl_io or one above 0, "
 			"got 0");
 	n->ats.agent = (uint16_t)agent;
-	if ((n->ats.entries & (n->ats.entries - 1)) != 0)
-		return topo_fail(l, -EINVAL, src->ats_at[ATS_ENTRIES],
-			"bad number, expected a power of 2, got %u", n->ats.entries);
 	if (n->n_transfers != 0)
 		return topo_fail(l, -EINVAL, src->at[NODE_TRANSFERS],
 			"transfers of a host that translates, expected traffic only, got some");
@@ -379,14 +269,14 @@ topo_check_ats(struct topo_load *l)
 	for (unsigned int h = 0; h < t->n_hosts && rc == 0 && l->n_findings == 0; h++)
 		if (t->node[t->host[h]].translates)
 			rc = check_lines(l, t->host[h]);
-	if (rc != 0 || l->n_translations == 0)
+	if (rc != 0 || l->n[SECTION_TRANSLATION] == 0)
 		return rc;
-	t->translation = calloc(l->n_translations, sizeof(*t->translation));
+	t->translation = calloc(l->n[SECTION_TRANSLATION], sizeof(*t->translation));
 	if (t->translation == NULL)
 		return -ENOMEM;
-	for (unsigned int i = 0; i < l->n_translations; i++)
+	for (unsigned int i = 0; i < l->n[SECTION_TRANSLATION]; i++)
 		t->translation[i] = l->translation[i].out;
-	t->n_translations = l->n_translations;
+	t->n_translations = (uint16_t)l->n[SECTION_TRANSLATION];
 	t->is_plain = false;
 	if (t->cxl_io == 0)
 		t->cxl_io = CXL_IO;
@@ -410,5 +300,6 @@ weft_topo_translate(const struct weft_topo *t, unsigned int host, uint64_t va, u
 const char *
 weft_topo_rights_word(unsigned int rights)
 {
-	return rights < WEFT_ARRAY_SIZE(rights_words) - 1 ? rights_words[rights] : "unknown";
+	return rights < WEFT_ARRAY_SIZE(topo_rights_words) - 1 ? topo_rights_words[rights]
+	                                                       : "unknown";
 }

@@ -3,7 +3,7 @@
 
 /*
  * What may change in a fabric that runs: routes, segments that nobody uses, groups and rights. All
- * else is in the state of its nodes, and is compared here, value by value.
+ * else is in the state of its nodes, and is compared here, value by value, by the rows of keys.def.
  */
 
 #include <errno.h>
@@ -23,68 +23,17 @@ struct change {
 	struct weft_topo_error *err;
 };
 
-/* A value that stays: where it is in its struct. */
-struct fixed {
-	const char *key;
+/* What of a port comes from more than one key, or from none. */
+#define OF_PORT(member, word)                                                                      \
+	{                                                                                          \
+		word, offsetof(struct weft_topo_port, member),                                     \
+			sizeof(((struct weft_topo_port *)NULL)->member)                            \
+	}
+static const struct {
+	const char *name;
 	size_t offset;
 	size_t len;
-};
-
-#define FIXED(type, member, word)                                                                  \
-	{                                                                                          \
-		word, offsetof(type, member), sizeof(((type *)NULL)->member)                       \
-	}
-#define OF_FABRIC(member, word) FIXED(struct weft_topo, member, word)
-#define OF_NODE(member, word) FIXED(struct weft_topo_node, member, word)
-#define OF_PORT(member, word) FIXED(struct weft_topo_port, member, word)
-
-static const struct fixed of_fabric[] = {
-	OF_FABRIC(fabric, "fabric"),
-	OF_FABRIC(mode, "mode"),
-	OF_FABRIC(isn, "defaults.isn"),
-	OF_FABRIC(crc_order, "defaults.crc_order"),
-	OF_FABRIC(ide, "ide.mode"),
-	OF_FABRIC(key_file, "ide.key_file"),
-	OF_FABRIC(ide_opts.pcrc, "ide.pcrc"),
-	OF_FABRIC(ide_opts.stop, "ide.stop"),
-	OF_FABRIC(ide_opts.poison, "ide.poison"),
-	OF_FABRIC(ide_opts.rekey_ms, "ide.rekey_ms"),
-	OF_FABRIC(ide_opts.rekey_flits, "ide.rekey_flits"),
-	OF_FABRIC(flits_per_frame, "defaults.flits_per_frame"),
-	OF_FABRIC(retry.window, "defaults.retry.window"),
-	OF_FABRIC(retry.ack_every, "defaults.retry.ack_every"),
-	OF_FABRIC(retry.rx_buffer, "defaults.retry.rx_buffer"),
-	OF_FABRIC(retry.selective, "defaults.retry.selective"),
-	OF_FABRIC(n_nodes, "nodes"),
-	OF_FABRIC(n_links, "links"),
-	OF_FABRIC(n_bindings, "bindings"),
-};
-
-static const struct fixed of_node[] = {
-	OF_NODE(name, "name"),
-	OF_NODE(server, "server"),
-	OF_NODE(kind, "kind"),
-	OF_NODE(pid, "pid"),
-	OF_NODE(n_ports, "links"),
-	OF_NODE(n_lcores, "lcores"),
-	OF_NODE(lcore, "lcores"),
-	OF_NODE(numa, "socket"),
-	OF_NODE(memory, "memory"),
-	OF_NODE(late_poison, "late_poison"),
-	OF_NODE(late_poison_seed, "late_poison_seed"),
-	OF_NODE(has_traffic, "traffic"),
-	OF_NODE(traffic.requests, "traffic.requests"),
-	OF_NODE(traffic.seed, "traffic.seed"),
-	OF_NODE(traffic.first_line, "traffic.lines"),
-	OF_NODE(traffic.lines, "traffic.lines"),
-	OF_NODE(traffic.outstanding, "traffic.outstanding"),
-	OF_NODE(traffic.rate, "traffic.rate"),
-	OF_NODE(traffic.timeout_ms, "traffic.timeout_ms"),
-	OF_NODE(traffic.write_percent, "traffic.write_percent"),
-	OF_NODE(n_transfers, "transfers"),
-};
-
-static const struct fixed of_port[] = {
+} of_port[] = {
 	OF_PORT(link, "place"),
 	OF_PORT(peer, "other end"),
 	OF_PORT(mtu, "mtu"),
@@ -114,15 +63,56 @@ refuse(const struct change *c, const char *where, const char *fmt, ...)
 	return -EINVAL;
 }
 
-/* Strings are compared like numbers: loading leaves zeros behind them. */
+/* What the rows of a section describe, of two topologies: the part of their struct that is kept. */
+struct kept {
+	size_t offset, len;
+	const void *now, *next;
+};
+
+/* Values that may not change are the same byte by byte: loading leaves zeros after strings. */
 static int
-compare(const struct change *c, const char *where, const struct fixed *f, unsigned int n,
-	const void *now, const void *next)
+compare(const struct change *c, const char *where, const char *path, enum topo_section_id id,
+	const struct kept *kept)
 {
-	for (unsigned int i = 0; i < n; i++) {
-		if (memcmp((const char *)now + f[i].offset, (const char *)next + f[i].offset,
-			    f[i].len) != 0)
-			return refuse(c, where, "%s cannot change while the fabric runs", f[i].key);
+	const struct topo_section *s = &topo_section[id];
+	int rc = 0;
+
+	for (unsigned int i = 1; i < s->n && rc == 0; i++) {
+		const struct topo_key *k = &s->key[i];
+		const size_t at = k->offset - kept->offset;
+		char word[96];
+
+		snprintf(word, sizeof(word), "%s%s", path, k->name);
+		if (k->read == topo_read_map) {
+			strcat(word, ".");
+			rc = compare(c, where, word, k->section, kept);
+		} else if ((k->flags & MAY_CHANGE) == 0 && k->offset >= kept->offset &&
+			   at < kept->len &&
+			   memcmp((const char *)kept->now + at, (const char *)kept->next + at,
+				   k->width) != 0) {
+			rc = refuse(c, where, "%s cannot change while the fabric runs", word);
+		}
+	}
+	return rc;
+}
+
+static int
+compare_ports(const struct change *c, const struct weft_topo_node *n)
+{
+	char where[WEFT_TOPO_NAME_ROOM + 32];
+
+	for (unsigned int p = 0; p < n->n_ports; p++) {
+		const char *now = (const char *)&c->now->port[n->first_port + p];
+		const char *next = (const char *)&c->next->port[n->first_port + p];
+
+		for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(of_port); i++) {
+			if (memcmp(now + of_port[i].offset, next + of_port[i].offset,
+				    of_port[i].len) == 0)
+				continue;
+			snprintf(where, sizeof(where), "port %s.%u", n->name, p);
+			return refuse(c, where, "%s cannot change while the fabric runs",
+				of_port[i].name);
+		}
 	}
 	return 0;
 }
@@ -134,18 +124,35 @@ compare_nodes(const struct change *c)
 	int rc = 0;
 
 	for (unsigned int i = 0; i < c->now->n_nodes && rc == 0; i++) {
-		const struct weft_topo_node *now = &c->now->node[i];
+		const struct weft_topo_node *now = &c->now->node[i], *next = &c->next->node[i];
+		const struct kept kept = { offsetof(struct topo_node_src, out), sizeof(*now), now,
+			next };
 
 		snprintf(where, sizeof(where), "node %s", now->name);
-		rc = compare(c, where, of_node, WEFT_ARRAY_SIZE(of_node), now, &c->next->node[i]);
-		for (unsigned int p = 0; p < now->n_ports && rc == 0; p++) {
-			snprintf(where, sizeof(where), "port %s.%u", now->name, p);
-			rc = compare(c, where, of_port, WEFT_ARRAY_SIZE(of_port),
-				&c->now->port[now->first_port + p],
-				&c->next->port[now->first_port + p]);
-		}
+		if (now->has_traffic != next->has_traffic)
+			rc = refuse(c, where, "traffic cannot change while the fabric runs");
+		if (rc == 0)
+			rc = compare(c, where, "", SECTION_NODE, &kept);
+		if (rc == 0 && now->n_transfers != next->n_transfers)
+			rc = refuse(c, where, "transfers cannot change while the fabric runs");
+		if (rc == 0 && now->n_ports != next->n_ports)
+			rc = refuse(c, where, "links cannot change while the fabric runs");
+		if (rc == 0)
+			rc = compare_ports(c, now);
 	}
 	return rc;
+}
+
+/* That there are as many of what cannot come or go. */
+static int
+compare_counts(const struct change *c)
+{
+	const char *what = c->now->n_nodes != c->next->n_nodes         ? "nodes"
+	                   : c->now->n_links != c->next->n_links       ? "links"
+	                   : c->now->n_bindings != c->next->n_bindings ? "bindings"
+	                                                               : NULL;
+
+	return what == NULL ? 0 : refuse(c, "", "%s cannot change while the fabric runs", what);
 }
 
 static int
@@ -218,8 +225,14 @@ weft_topo_check_change(const struct weft_topo *now, const struct weft_topo *next
 	struct weft_topo_error *err)
 {
 	const struct change c = { now, next, file, err };
-	int rc = compare(&c, "", of_fabric, WEFT_ARRAY_SIZE(of_fabric), now, next);
+	const struct kept kept = { offsetof(struct topo_load, t), sizeof(*now), now, next };
+	int rc = compare_counts(&c);
 
+	if (rc == 0 && (is_fixed(now) || is_fixed(next)))
+		rc = refuse(&c, "",
+			"a fabric with uio, gim or translations cannot change while it runs");
+	if (rc == 0)
+		rc = compare(&c, "", "", SECTION_ROOT, &kept);
 	if (rc == 0)
 		rc = compare_nodes(&c);
 	if (rc == 0)
@@ -228,12 +241,6 @@ weft_topo_check_change(const struct weft_topo *now, const struct weft_topo *next
 		rc = refuse(&c, "",
 			"segments, groups and access cannot come while the fabric runs, expected "
 			"one that began with them");
-	if (rc == 0 && (is_fixed(now) || is_fixed(next)))
-		rc = refuse(&c, "",
-			"a fabric with uio, gim or translations cannot change while it runs");
-	/* Behind that, as uio and translations bring a value of their own. */
-	if (rc == 0 && now->cxl_io != next->cxl_io)
-		rc = refuse(&c, "", "defaults.cxl_io cannot change while the fabric runs");
 	return rc != 0 ? rc : compare_segments(&c);
 }
 

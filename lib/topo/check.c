@@ -2,9 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What the values of nodes must fulfil beside their own ranges: names and PIDs are unique, keys
- * belong to the kind of node, traffic fits the memory it goes to, every host reaches every GFD and
- * who sends by UIO whom it asks.
+ * What the values of nodes must fulfil beside their own ranges: names and PIDs are unique, traffic
+ * fits the memory it goes to, every host reaches every GFD and who sends by UIO whom it asks.
  */
 
 #include <errno.h>
@@ -17,64 +16,7 @@
 
 #include "topo_priv.h"
 
-#define PAGE 4096
 #define LINE 64
-
-/* Keys that only one kind of node has, or that and devices. */
-static const struct {
-	unsigned int key;
-	uint8_t kind;
-	uint8_t other;
-	const char *name;
-} kind_keys[] = {
-	{ NODE_MEMORY, WEFT_TOPO_GFD, WEFT_TOPO_DEVICE, "memory" },
-	{ NODE_LATE_POISON, WEFT_TOPO_GFD, WEFT_TOPO_GFD, "late_poison" },
-	{ NODE_LATE_POISON_SEED, WEFT_TOPO_GFD, WEFT_TOPO_GFD, "late_poison_seed" },
-	{ NODE_SOCKET, WEFT_TOPO_GFD, WEFT_TOPO_GFD, "socket" },
-	{ NODE_TRAFFIC, WEFT_TOPO_HOST, WEFT_TOPO_HOST, "traffic" },
-	{ NODE_TRANSFERS, WEFT_TOPO_HOST, WEFT_TOPO_HOST, "transfers" },
-	{ NODE_ACCESS, WEFT_TOPO_HOST, WEFT_TOPO_DEVICE, "access" },
-	{ NODE_AT, WEFT_TOPO_SWITCH, WEFT_TOPO_SWITCH, "at" },
-	{ NODE_GIM, WEFT_TOPO_HOST, WEFT_TOPO_HOST, "gim" },
-	{ NODE_WINDOWS, WEFT_TOPO_HOST, WEFT_TOPO_HOST, "windows" },
-	{ NODE_FORWARD, WEFT_TOPO_HOST, WEFT_TOPO_HOST, "forward" },
-	{ NODE_OVERRIDE, WEFT_TOPO_HOST, WEFT_TOPO_HOST, "override" },
-	{ NODE_VTV, WEFT_TOPO_HOST, WEFT_TOPO_DEVICE, "vtv" },
-	{ NODE_LAV, WEFT_TOPO_DEVICE, WEFT_TOPO_DEVICE, "lav" },
-	{ NODE_INGRESS_PREFIX, WEFT_TOPO_HOST, WEFT_TOPO_DEVICE, "ingress_prefix" },
-	{ NODE_EGRESS_PREFIX, WEFT_TOPO_HOST, WEFT_TOPO_DEVICE, "egress_prefix" },
-	{ NODE_UIO, WEFT_TOPO_HOST, WEFT_TOPO_DEVICE, "uio" },
-	{ NODE_ATS, WEFT_TOPO_HOST, WEFT_TOPO_HOST, "ats" },
-	{ NODE_TRANSLATIONS, WEFT_TOPO_HOST, WEFT_TOPO_HOST, "translations" },
-	{ NODE_CHANGE, WEFT_TOPO_HOST, WEFT_TOPO_HOST, "change" },
-};
-
-static int
-check_kind_keys(struct topo_load *l, unsigned int i)
-{
-	const struct topo_node_src *src = &l->node[i];
-
-	for (unsigned int k = 0; k < sizeof(kind_keys) / sizeof(kind_keys[0]); k++) {
-		const uint8_t kind = kind_keys[k].kind, other = kind_keys[k].other;
-
-		if (src->at[kind_keys[k].key] == 0 || src->out.kind == kind ||
-			src->out.kind == other)
-			continue;
-		topo_where(l, "nodes[%u].%s", i, kind_keys[k].name);
-		return topo_fail(l, -EINVAL, src->at[kind_keys[k].key],
-			"key of another kind, expected it in a %s%s%s only, got it in a %s",
-			weft_topo_kind_words[kind], other == kind ? "" : " or ",
-			other == kind ? "" : weft_topo_kind_words[other],
-			weft_topo_kind_words[src->out.kind]);
-	}
-	if (src->out.memory % PAGE != 0) {
-		topo_where(l, "nodes[%u].memory", i);
-		return topo_fail(l, -EINVAL, src->at[NODE_MEMORY],
-			"bad size, expected a multiple of %d bytes, got %llu", PAGE,
-			(unsigned long long)src->out.memory);
-	}
-	return 0;
-}
 
 static int
 check_unique(struct topo_load *l, unsigned int i)
@@ -135,7 +77,7 @@ check_server(struct topo_load *l, unsigned int i)
 	if (has_server == (l->node[0].at[NODE_SERVER] != 0))
 		return 0;
 	topo_where(l, "nodes[%u]", i);
-	return topo_fail(l, -EINVAL, has_server ? src->at[NODE_SERVER] : src->line,
+	return topo_fail(l, -EINVAL, has_server ? src->at[NODE_SERVER] : src->at[0],
 		"server for some nodes only, expected it for all or none, got %s for %s",
 		has_server ? "one" : "none", src->out.name);
 }
@@ -143,8 +85,7 @@ check_server(struct topo_load *l, unsigned int i)
 unsigned int
 topo_traffic_line(const struct topo_node_src *src)
 {
-	return src->traffic_at[TRAFFIC_LINES] != 0 ? src->traffic_at[TRAFFIC_LINES]
-	                                           : src->at[NODE_TRAFFIC];
+	return topo_line(src->traffic_at, TRAFFIC_LINES);
 }
 
 /* The smallest GFD, or NULL if there is none. */
@@ -167,7 +108,7 @@ check_ide(struct topo_load *l)
 {
 	if (l->t.ide != WEFT_IDE_OFF && l->t.cxl_io != 0) {
 		topo_where(l, "defaults.cxl_io");
-		return topo_fail(l, -EINVAL, l->defaults_at[DEF_CXL_IO],
+		return topo_fail(l, -EINVAL, l->defaults_at[DEFAULTS_CXL_IO],
 			"CXL.io with ide on, expected 0 as ide covers no CXL.io flits, got %u",
 			l->t.cxl_io);
 	}
@@ -207,9 +148,7 @@ topo_check_nodes(struct topo_load *l)
 		rc = check_retry(l);
 
 	for (unsigned int i = 0; i < l->t.n_nodes && rc == 0; i++) {
-		rc = check_kind_keys(l, i);
-		if (rc == 0)
-			rc = check_unique(l, i);
+		rc = check_unique(l, i);
 		if (rc == 0)
 			rc = check_server(l, i);
 		if (rc == 0)
@@ -319,7 +258,7 @@ topo_check_paths(struct topo_load *l)
 			if (!asks || hops.hop[i] != UINT16_MAX)
 				continue;
 			topo_where(l, "nodes[%u]", i);
-			return topo_fail(l, -EINVAL, l->node[i].line,
+			return topo_fail(l, -EINVAL, l->node[i].at[0],
 				"%s %s cannot reach %s %s, expected a path of switches, got none",
 				weft_topo_kind_words[t->node[i].kind], t->node[i].name,
 				weft_topo_kind_words[t->node[to].kind], t->node[to].name);

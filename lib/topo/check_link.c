@@ -48,9 +48,9 @@ end_of(struct topo_load *l, unsigned int link, unsigned int e)
 static unsigned int
 driver_line(const struct topo_end *e)
 {
-	if (e->src->at[END_DRIVER] != 0)
-		return e->src->at[END_DRIVER];
-	return e->link->at[LINK_DRIVER] != 0 ? e->link->at[LINK_DRIVER] : e->src->line;
+	if (e->src->at[PORT_DRIVER] != 0)
+		return e->src->at[PORT_DRIVER];
+	return e->link->at[LINK_DRIVER] != 0 ? e->link->at[LINK_DRIVER] : e->src->at[0];
 }
 
 static int
@@ -61,9 +61,9 @@ settle_device(struct topo_end *e)
 		size_t offset;
 		uint8_t kind;
 	} devices[] = {
-		{ END_PCI, offsetof(struct topo_end_src, pci), WEFT_TOPO_PCI },
-		{ END_NETIF, offsetof(struct topo_end_src, netif), WEFT_TOPO_NETIF },
-		{ END_VDEV, offsetof(struct topo_end_src, vdev), WEFT_TOPO_DEVARGS },
+		{ PORT_PCI, offsetof(struct topo_end_src, pci), WEFT_TOPO_PCI },
+		{ PORT_NETIF, offsetof(struct topo_end_src, netif), WEFT_TOPO_NETIF },
+		{ PORT_VDEV, offsetof(struct topo_end_src, vdev), WEFT_TOPO_DEVARGS },
 	};
 
 	for (unsigned int i = 0; i < 3; i++) {
@@ -77,7 +77,7 @@ settle_device(struct topo_end *e)
 		strcpy(e->port->device, (const char *)e->src + devices[i].offset);
 	}
 	if (e->port->device_kind == WEFT_TOPO_DEVARGS && strncmp(e->port->device, "net_", 4) != 0)
-		return topo_fail(e->load, -EINVAL, e->src->at[END_VDEV],
+		return topo_fail(e->load, -EINVAL, e->src->at[PORT_VDEV],
 			"bad vdev, expected device arguments that begin with \"net_\", "
 			"got \"%.48s\"",
 			e->port->device);
@@ -89,19 +89,19 @@ settle_driver(struct topo_end *e)
 {
 	struct weft_topo_port *port = e->port;
 
-	port->driver = e->src->at[END_DRIVER] != 0 ? e->src->driver : e->link->driver;
+	port->driver = e->src->at[PORT_DRIVER] != 0 ? e->src->driver : e->link->driver;
 	if (port->driver == WEFT_TOPO_AUTO && port->device_kind == WEFT_TOPO_DEVARGS)
 		port->driver = WEFT_TOPO_VDEV;
 	if (port->driver == WEFT_TOPO_AUTO && port->device_kind == WEFT_TOPO_NO_DEVICE &&
-		e->src->at[END_SOCKET] != 0)
+		e->src->at[PORT_SOCKET] != 0)
 		port->driver = WEFT_TOPO_MEMIF;
 	if (port->driver != WEFT_TOPO_AUTO && driver_device[port->driver] != port->device_kind)
 		return topo_fail(e->load, -EINVAL, driver_line(e),
 			"driver %s does not fit, expected it with %s, got %s",
 			topo_driver_words[port->driver], device_words[driver_device[port->driver]],
 			device_words[port->device_kind]);
-	if (e->src->at[END_SOCKET] != 0 && port->driver != WEFT_TOPO_MEMIF)
-		return topo_fail(e->load, -EINVAL, e->src->at[END_SOCKET],
+	if (e->src->at[PORT_SOCKET] != 0 && port->driver != WEFT_TOPO_MEMIF)
+		return topo_fail(e->load, -EINVAL, e->src->at[PORT_SOCKET],
 			"socket without memif, expected driver memif, got %s",
 			topo_driver_words[port->driver]);
 	strcpy(port->socket, e->src->socket);
@@ -114,7 +114,7 @@ settle_wire(struct topo_end *e)
 {
 	struct weft_impair_cfg cfg = e->link->wire;
 
-	if (e->src->at[END_WIRE] != 0)
+	if (e->src->at[PORT_WIRE] != 0)
 		cfg = e->src->wire;
 	else if (e->link->at[LINK_WIRE] == 0)
 		return;
@@ -128,15 +128,15 @@ settle_mtu(struct topo_end *e)
 {
 	struct topo_load *l = e->load;
 	unsigned int asked = l->t.flits_per_frame != 0 ? l->t.flits_per_frame : 1;
-	bool is_own = e->src->at[END_MTU] != 0;
-	unsigned int line = is_own ? e->src->at[END_MTU] : l->defaults_at[DEF_MTU];
+	bool is_own = e->src->at[PORT_MTU] != 0;
+	unsigned int line = is_own ? e->src->at[PORT_MTU] : l->defaults_at[DEFAULTS_MTU];
 	unsigned int mtu = is_own ? e->src->mtu : l->mtu;
 	unsigned int fits = WEFT_WIRE_FLITS_FOR_MTU(mtu);
 
 	e->port->mtu = (uint16_t)mtu;
 	/* 9000 carries one flit: with no mtu in the file, flits_per_frame is what asks too much. */
 	if (fits < asked)
-		return topo_fail(l, -EINVAL, line != 0 ? line : l->defaults_at[DEF_FLITS],
+		return topo_fail(l, -EINVAL, line != 0 ? line : l->defaults_at[DEFAULTS_FLITS],
 			"mtu %u carries %u flits, %u asked: expected mtu %u or more, got %u", mtu,
 			fits, asked, WEFT_WIRE_HDR_LEN + WEFT_WIRE_FLIT_LEN * asked, mtu);
 	if (e->port->driver == WEFT_TOPO_AF_XDP && mtu > AF_XDP_MTU)
@@ -175,7 +175,7 @@ check_wire(const struct topo_end *e)
 	if (e->port->wire[0] == '\0' || e->port->driver != WEFT_TOPO_RING)
 		return 0;
 	return topo_fail(e->load, -EINVAL,
-		e->src->at[END_WIRE] != 0 ? e->src->at[END_WIRE] : e->link->at[LINK_WIRE],
+		e->src->at[PORT_WIRE] != 0 ? e->src->at[PORT_WIRE] : e->link->at[LINK_WIRE],
 		"wire on a ring, expected driver memif or a device, got ring");
 }
 
@@ -191,7 +191,7 @@ check_local_pair(struct topo_load *l, const struct topo_end *a, const struct top
 			"drivers differ, expected %s at both ends, got %s",
 			topo_driver_words[a->port->driver], topo_driver_words[b->port->driver]);
 	if (strcmp(here, there) != 0 && a->port->driver == WEFT_TOPO_AUTO)
-		return topo_fail(l, -EINVAL, a->link->line,
+		return topo_fail(l, -EINVAL, a->link->at[0],
 			"no device between servers %s and %s, expected pci, netif or vdev at "
 			"both ends, got none",
 			here, there);
@@ -200,7 +200,7 @@ check_local_pair(struct topo_load *l, const struct topo_end *a, const struct top
 			"driver %s between servers, expected both nodes on one, got %s and %s",
 			topo_driver_words[a->port->driver], here, there);
 	if (strcmp(a->port->socket, b->port->socket) != 0)
-		return topo_fail(l, -EINVAL, b->src->at[END_SOCKET],
+		return topo_fail(l, -EINVAL, b->src->at[PORT_SOCKET],
 			"sockets differ, expected \"%.48s\" at both ends, got \"%.48s\"",
 			a->port->socket, b->port->socket);
 	return 0;
@@ -219,7 +219,7 @@ check_pair(struct topo_load *l, unsigned int link)
 	a_is_local = a.port->device_kind == WEFT_TOPO_NO_DEVICE;
 	b_is_local = b.port->device_kind == WEFT_TOPO_NO_DEVICE;
 	if (a_is_local != b_is_local)
-		return topo_fail(l, -EINVAL, a_is_local ? a.src->line : b.src->line,
+		return topo_fail(l, -EINVAL, a_is_local ? a.src->at[0] : b.src->at[0],
 			"device at one end only, expected pci, netif or vdev at %c too, got none",
 			a_is_local ? 'a' : 'b');
 	if (check_wire(&a) != 0 || check_wire(&b) != 0)
@@ -253,7 +253,7 @@ check_shared_devices(struct topo_load *l)
 			if (!is_same_device(
 				    &l->t, e.port, &l->t.port[j % 2 == 0 ? link.a : link.b]))
 				continue;
-			return topo_fail(l, -EINVAL, e.src->line,
+			return topo_fail(l, -EINVAL, e.src->at[0],
 				"%s used twice, expected one of its own, got that of links[%u]",
 				e.port->device, j / 2);
 		}

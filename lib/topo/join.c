@@ -27,6 +27,8 @@ resolve_end(struct topo_load *l, unsigned int link, unsigned int end)
 		return topo_fail(l, -EINVAL, line,
 			"link to itself, expected a node other than a, got \"%s\"", src->name[end]);
 	src->end[end].node = (uint16_t)node;
+	if (src->end[end].at[PORT_SELF] == 0)
+		src->end[end].at[PORT_SELF] = src->at[LINK_SELF];
 	return 0;
 }
 
@@ -38,7 +40,7 @@ first_link_line(const struct topo_load *l, unsigned int node)
 
 	while (l->link[i].end[0].node != node && l->link[i].end[1].node != node)
 		i++;
-	return l->link[i].line;
+	return l->link[i].at[0];
 }
 
 static int
@@ -71,7 +73,7 @@ check_linked(struct topo_load *l)
 		if (weft_topo_passes(&l->t, i) || node->n_ports == 1)
 			continue;
 		topo_where(l, "nodes[%u]", i);
-		return topo_fail(l, -EINVAL, l->node[i].line,
+		return topo_fail(l, -EINVAL, l->node[i].at[0],
 			"%s %s has no link, expected exactly one, got none",
 			weft_topo_kind_words[node->kind], node->name);
 	}

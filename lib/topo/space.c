@@ -43,26 +43,17 @@ find_form(struct placing *p)
 
 	topo_where(p->l, "segments[%u]", p->index);
 	if (n != 1)
-		return topo_fail(p->l, -EINVAL, p->src->line,
+		return topo_fail(p->l, -EINVAL, p->src->at[0],
 			"bad segment, expected one of target, interleave and gim, got %s",
 			n == 0 ? "none" : "several");
 	p->segment->is_gim = at[SEGMENT_GIM] != 0;
 	if (at[SEGMENT_INTERLEAVE] == 0)
 		return 0;
 	topo_where(p->l, "segments[%u].interleave", p->index);
-	if ((p->src->ways & (p->src->ways - 1)) != 0)
-		return topo_fail(p->l, -EINVAL, p->src->interleave_at[INTERLEAVE_WAYS],
-			"bad ways, expected 2|4|8|16|32|64|128|256 (fabric.md 1.3), got %u",
-			p->src->ways);
 	if (p->l->tree.value[p->src->targets].count != p->src->ways)
 		return topo_fail(p->l, -EINVAL, p->src->interleave_at[INTERLEAVE_TARGETS],
 			"bad targets, expected as many as ways, %u, got %u", p->src->ways,
 			p->l->tree.value[p->src->targets].count);
-	if ((p->src->granularity & (p->src->granularity - 1)) != 0)
-		return topo_fail(p->l, -EINVAL, p->src->interleave_at[INTERLEAVE_GRANULARITY],
-			"bad granularity, expected a power of 2 from 256 to 16K (fabric.md 1.3), "
-			"got %llu",
-			(unsigned long long)p->src->granularity);
 	p->segment->ways_log2 = (uint8_t)__builtin_ctz(p->src->ways);
 	p->segment->gran = (uint8_t)(__builtin_ctzll(p->src->granularity) - 8);
 	return 0;
@@ -174,7 +165,8 @@ take_memory(struct placing *p)
 	size = p->src->at[SEGMENT_SIZE] == 0 && size > whole ? whole : size;
 	topo_where(p->l, "segments[%u].size", p->index);
 	if (size == 0 || size > whole || size % unit != 0)
-		return topo_fail(p->l, -EINVAL, size == 0 ? p->src->line : p->src->at[SEGMENT_SIZE],
+		return topo_fail(p->l, -EINVAL,
+			size == 0 ? p->src->at[0] : p->src->at[SEGMENT_SIZE],
 			"bad size, expected a multiple of %llu up to %llu, got %llu",
 			(unsigned long long)unit, (unsigned long long)whole,
 			(unsigned long long)size);
@@ -212,7 +204,7 @@ place_segments(struct topo_load *l, struct placing *p)
 {
 	int rc = 0;
 
-	for (unsigned int i = 0; i < l->n_segments && rc == 0; i++) {
+	for (unsigned int i = 0; i < l->n[SECTION_SEGMENT] && rc == 0; i++) {
 		const unsigned int before = l->n_fails;
 
 		p->index = i;
@@ -253,20 +245,16 @@ make_segments(struct topo_load *l)
 	struct placing p = { .l = l };
 	int rc = -ENOMEM;
 
-	topo_where(l, "segment_size");
-	if ((l->segment_size & (l->segment_size - 1)) != 0)
-		return topo_fail(l, -EINVAL, l->at[ROOT_SEGMENT_SIZE],
-			"bad size, expected a power of 2 (fabric.md 1.2), got %llu",
-			(unsigned long long)l->segment_size);
 	t->segment_log2 = (uint8_t)__builtin_ctzll(l->segment_size);
-	t->n_segments = given ? (uint16_t)l->n_segments : t->n_gfds;
+	t->n_segments = given ? (uint16_t)l->n[SECTION_SEGMENT] : t->n_gfds;
+	topo_where(l, "segment_size");
 	if (weft_topo_fast_base(t) + ((uint64_t)t->n_segments << t->segment_log2) >
 		UINT64_C(1) << ADDRESS_BITS)
 		return topo_fail(l, -EINVAL, l->at[ROOT_SEGMENT_SIZE],
 			"segments do not fit, expected all of them below 2^%d, got %u",
 			ADDRESS_BITS, t->n_segments);
-	for (unsigned int i = 0; given && i < l->n_segments; i++)
-		targets += l->segment[i].ways;
+	for (unsigned int i = 0; given && i < l->n[SECTION_SEGMENT]; i++)
+		targets += l->segment[i].at[SEGMENT_INTERLEAVE] != 0 ? l->segment[i].ways : 1;
 	t->segment = calloc(t->n_segments + 1u, sizeof(*t->segment));
 	t->target = calloc(targets + 1, sizeof(*t->target));
 	p.used = calloc(t->n_nodes, sizeof(*p.used));
@@ -282,13 +270,14 @@ make_segments(struct topo_load *l)
 }
 
 static int
-place_range(struct topo_load *l, unsigned int i)
+place_range(struct topo_load *l, unsigned int group, unsigned int i)
 {
 	struct weft_topo *t = &l->t;
 	struct topo_range_src *src = &l->range[i];
 	const int node = weft_topo_find(t, src->gfd);
 
-	topo_where(l, "groups[%u].ranges", src->out.group);
+	src->out.group = (uint8_t)group;
+	topo_where(l, "groups[%u].ranges", group);
 	if (node < 0 || t->node[node].kind != WEFT_TOPO_GFD)
 		return topo_fail(l, -EINVAL, src->at[RANGE_GFD],
 			"bad range, expected the name of a gfd, got \"%s\"", src->gfd);
@@ -297,7 +286,7 @@ place_range(struct topo_load *l, unsigned int i)
 		src->out.size = t->node[node].memory - src->out.base;
 	if (src->out.base % WEFT_TOPO_BLOCK != 0 || src->out.size % WEFT_TOPO_BLOCK != 0 ||
 		src->out.size == 0 || src->out.base + src->out.size > t->node[node].memory)
-		return topo_fail(l, -EINVAL, src->line,
+		return topo_fail(l, -EINVAL, src->at[0],
 			"bad range, expected multiples of %d in the %llu bytes of %s, got %llu "
 			"from %llu on",
 			WEFT_TOPO_BLOCK, (unsigned long long)t->node[node].memory, src->gfd,
@@ -307,10 +296,10 @@ place_range(struct topo_load *l, unsigned int i)
 
 		if (o->out.gfd == node && src->out.base < o->out.base + o->out.size &&
 			o->out.base < src->out.base + src->out.size)
-			return topo_fail(l, -EINVAL, src->line,
+			return topo_fail(l, -EINVAL, src->at[0],
 				"ranges overlap, expected one group for a block (fabric.md 1.7), "
 				"got memory of %s of line %u again",
-				src->gfd, o->line);
+				src->gfd, o->at[0]);
 	}
 	t->range[i] = src->out;
 	return 0;
@@ -328,6 +317,17 @@ check_group(struct topo_load *l, unsigned int i)
 				l->group[i].out.name, l->group[j].at[GROUP_NAME]);
 	l->t.group[i] = l->group[i].out;
 	return 0;
+}
+
+static int
+place_ranges(struct topo_load *l, unsigned int group)
+{
+	const struct topo_items *r = &l->group[group].ranges;
+	int rc = 0;
+
+	for (unsigned int i = r->first; i < r->first + r->n && rc == 0; i++)
+		rc = place_range(l, group, i);
+	return rc;
 }
 
 /* A group of all memory. */
@@ -357,8 +357,8 @@ make_groups(struct topo_load *l)
 		plain_groups(t);
 	for (unsigned int i = 0; l->at[ROOT_GROUPS] != 0 && i < t->n_groups && rc == 0; i++)
 		rc = check_group(l, i);
-	for (unsigned int i = 0; l->at[ROOT_GROUPS] != 0 && i < t->n_ranges && rc == 0; i++)
-		rc = place_range(l, i);
+	for (unsigned int i = 0; l->at[ROOT_GROUPS] != 0 && i < t->n_groups && rc == 0; i++)
+		rc = place_ranges(l, i);
 	return rc;
 }
 

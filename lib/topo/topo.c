@@ -15,11 +15,9 @@
 #include <unistd.h>
 
 #include "weft_base.h"
-#include "weft_wire.h"
 
 #include "topo_priv.h"
 
-#define DEFAULT_MTU 9000
 #define DEFAULT_MEMORY (UINT64_C(16) << 20)
 
 /* Whatever the file or its name holds, the text stays one line that is safe on a terminal. */
@@ -114,6 +112,34 @@ load_release(struct topo_load *l)
 	release(&l->t);
 }
 
+/* What stands in the file so often. */
+static void
+take_counts(const struct topo_load *l, struct weft_topo *t)
+{
+	t->n_nodes = (uint16_t)l->n[SECTION_NODE];
+	t->n_links = (uint16_t)l->n[SECTION_LINK];
+	t->n_groups = (uint16_t)l->n[SECTION_GROUP];
+	t->n_ranges = (uint16_t)l->n[SECTION_RANGE];
+	t->n_bindings = (uint16_t)l->n[SECTION_BINDING];
+	t->n_windows = l->n[SECTION_WINDOW];
+}
+
+/* A node and its slices of the lists that nodes have. */
+static void
+take_node(const struct topo_node_src *src, struct weft_topo_node *node)
+{
+	*node = src->out;
+	node->first_window = src->windows.first;
+	node->n_windows = (uint16_t)src->windows.n;
+	node->first_transfer = (uint16_t)src->transfers.first;
+	node->n_transfers = (uint16_t)src->transfers.n;
+	node->first_translation = (uint16_t)src->translations.first;
+	node->n_translations = (uint16_t)src->translations.n;
+	node->has_traffic = src->at[NODE_TRAFFIC] != 0;
+	node->has_uio = src->at[NODE_UIO] != 0;
+	node->translates = src->at[NODE_ATS] != 0;
+}
+
 /* Move the nodes out of their sources and list the hosts and the GFDs. */
 static int
 load_nodes(struct topo_load *l)
@@ -121,6 +147,7 @@ load_nodes(struct topo_load *l)
 	struct weft_topo *t = &l->t;
 	uint16_t others[2] = { 0 };
 
+	take_counts(l, t);
 	t->node = calloc(t->n_nodes, sizeof(*t->node));
 	t->host = calloc(t->n_nodes, sizeof(*t->host));
 	t->gfd = calloc(t->n_nodes, sizeof(*t->gfd));
@@ -129,7 +156,7 @@ load_nodes(struct topo_load *l)
 	for (uint16_t i = 0; i < t->n_nodes; i++) {
 		struct weft_topo_node *node = &t->node[i];
 
-		*node = l->node[i].out;
+		take_node(&l->node[i], node);
 		if (node->kind == WEFT_TOPO_HOST) {
 			node->order = t->n_hosts;
 			t->host[t->n_hosts++] = i;
@@ -189,11 +216,7 @@ load_begin(struct topo_load *l, const char *name, struct weft_topo_error *err)
 	*l = (struct topo_load){
 		.file = name,
 		.err = err,
-		.mtu = DEFAULT_MTU,
-		.segment_size = UINT64_C(1) << WEFT_TOPO_SEGMENT_LOG2,
-		.t.mode = WEFT_MODE_RXL,
 		.t.retry.selective = -1,
-		.t.ide_opts = { .pcrc = 1, .rekey_ms = 120000, .rekey_flits = UINT64_C(1) << 32 },
 	};
 }
 

@@ -3,8 +3,8 @@
 
 /*
  * Inside lib/topo. Loading has four steps, one file each: tree.c turns YAML into values that know
- * their line, decode.c (with value.c for single values) turns values into the structs below by
- * tables of keys, check.c compares what the keys say with each other, graph.c joins nodes, links
+ * their line, decode.c (with value.c for single values) turns values into the structs below by the
+ * rows of keys.def, check.c compares what the keys say with each other, graph.c joins nodes, links
  * and ports. Only then does the caller get the topology.
  */
 #ifndef TOPO_PRIV_H
@@ -14,6 +14,8 @@
 #include "weft_topo.h"
 
 #define TOPO_DEPTH 8
+
+struct topo_load;
 
 enum topo_value_kind { TOPO_SCALAR, TOPO_LIST, TOPO_MAP };
 
@@ -36,146 +38,85 @@ struct topo_tree {
 	unsigned int room;
 };
 
-/* For every table of keys: at[key] is the line of its value, 0 where the file does not give it. */
-enum {
-	ROOT_FABRIC,
-	ROOT_MODE,
-	ROOT_ROUTING,
-	ROOT_DEFAULTS,
-	ROOT_IDE,
-	ROOT_SEGMENT_SIZE,
-	ROOT_SEGMENTS,
-	ROOT_GROUPS,
-	ROOT_BINDINGS,
-	ROOT_NODES,
-	ROOT_LINKS,
-	ROOT_KEYS
-};
-enum { DEF_MTU, DEF_FLITS, DEF_ISN, DEF_CRC, DEF_RETRY, DEF_CXL_IO, DEF_KEYS };
-enum { RETRY_ACK_EVERY, RETRY_WINDOW, RETRY_SELECTIVE, RETRY_RX_BUFFER, RETRY_KEYS };
-enum {
-	IDE_MODE,
-	IDE_KEY_FILE,
-	IDE_PCRC,
-	IDE_STOP,
-	IDE_POISON,
-	IDE_REKEY_FLITS,
-	IDE_REKEY_MS,
-	IDE_KEYS
-};
-enum {
-	NODE_NAME,
-	NODE_KIND,
-	NODE_SERVER,
-	NODE_PID,
-	NODE_LCORES,
-	NODE_MEMORY,
-	NODE_LATE_POISON,
-	NODE_LATE_POISON_SEED,
-	NODE_SOCKET,
-	NODE_TRAFFIC,
-	NODE_TRANSFERS,
-	NODE_AT,
-	NODE_ACCESS,
-	NODE_GIM,
-	NODE_WINDOWS,
-	NODE_VTV,
-	NODE_LAV,
-	NODE_INGRESS_PREFIX,
-	NODE_EGRESS_PREFIX,
-	NODE_FORWARD,
-	NODE_OVERRIDE,
-	NODE_UIO,
-	NODE_ATS,
-	NODE_TRANSLATIONS,
-	NODE_CHANGE,
-	NODE_KEYS
-};
-enum {
-	TRAFFIC_REQUESTS,
-	TRAFFIC_OUTSTANDING,
-	TRAFFIC_WRITE_PERCENT,
-	TRAFFIC_LINES,
-	TRAFFIC_SEED,
-	TRAFFIC_TIMEOUT_MS,
-	TRAFFIC_RATE,
-	TRAFFIC_KEYS
-};
-enum {
-	UIO_REQUESTS,
-	UIO_OUTSTANDING,
-	UIO_WRITE_PERCENT,
-	UIO_LINES,
-	UIO_BYTES,
-	UIO_PREFIX,
-	UIO_SEED,
-	UIO_TIMEOUT_MS,
-	UIO_RATE,
-	UIO_KEYS
-};
-enum { WINDOW_NODES, WINDOW_BASE, WINDOW_SIZE, WINDOW_KEYS };
-enum {
-	TRANSFER_NAME,
-	TRANSFER_KIND,
-	TRANSFER_GFD,
-	TRANSFER_OFFSET,
-	TRANSFER_TO,
-	TRANSFER_TO_OFFSET,
-	TRANSFER_BYTES,
-	TRANSFER_MEM,
-	TRANSFER_WIRE,
-	TRANSFER_CHECK_MASK,
-	TRANSFER_COPY_MASK,
-	TRANSFER_BLOCK0,
-	TRANSFER_SEED,
-	TRANSFER_FILL,
-	TRANSFER_FILE,
-	TRANSFER_EXPECT,
-	TRANSFER_KEYS
-};
-enum { ATS_AGENT, ATS_ENTRIES, ATS_PREFETCH, ATS_KEYS };
-enum { CHANGE_EVERY_MS, CHANGE_AT_ONCE, CHANGE_TIMEOUT_MS, CHANGE_FENCE_MS, CHANGE_KEYS };
-enum {
-	TRANSLATION_HOST,
-	TRANSLATION_VA,
-	TRANSLATION_PA,
-	TRANSLATION_SIZE,
-	TRANSLATION_PAGE,
-	TRANSLATION_RIGHTS,
-	TRANSLATION_MOVE_TO,
-	TRANSLATION_DEMAND,
-	TRANSLATION_KEYS
-};
-enum { LINK_A, LINK_B, LINK_DRIVER, LINK_A_PORT, LINK_B_PORT, LINK_WIRE, LINK_KEYS };
-enum {
-	END_PCI,
-	END_NETIF,
-	END_VDEV,
-	END_DRIVER,
-	END_MTU,
-	END_SOCKET,
-	END_WIRE,
-	END_ROLE,
-	END_KEYS
-};
-enum { TOPO_ROLE_AUTO, TOPO_ROLE_USP, TOPO_ROLE_DSP, TOPO_ROLE_FPORT };
-enum { BINDING_HOST, BINDING_DEVICE, BINDING_PID, BINDING_KEYS };
+/* Bits of topo_key.flags; from the lowest of TOPO_IN() on: kinds that have the key, none: all. */
+enum { REQUIRED = 1 << 0, MAY_CHANGE = 1 << 1 };
+#define TOPO_IN(kind) (1u << (8 + (kind)))
+#define POWER_OF_2 0 /* topo_key.step */
 
-enum { SEGMENT_TARGET, SEGMENT_INTERLEAVE, SEGMENT_GIM, SEGMENT_SIZE, SEGMENT_KEYS };
-enum { INTERLEAVE_WAYS, INTERLEAVE_GRANULARITY, INTERLEAVE_TARGETS, INTERLEAVE_KEYS };
-enum { GROUP_NAME, GROUP_RANGES, GROUP_KEYS };
-enum { RANGE_GFD, RANGE_BASE, RANGE_SIZE, RANGE_KEYS };
+/*
+ * Keys of each mapping. The mapping's array of lines has at [key] that of the key's value, 0 where
+ * the file does not give it, and at [0] its own.
+ */
+enum {
+#define SECTION(s, type) s##_SELF = 0,
+#define KEY(s, id, ...) s##_##id,
+#define END(s) s##_KEYS,
+#include "keys.def"
+#undef SECTION
+#undef KEY
+#undef END
+};
+
+enum topo_section_id {
+#define SECTION(s, type) SECTION_##s,
+#define KEY(s, id, ...)
+#define END(s)
+#include "keys.def"
+#undef SECTION
+#undef KEY
+#undef END
+	TOPO_SECTIONS
+};
+
+struct topo_key;
+typedef int (*topo_read_fn)(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
+
+/* A row of keys.def. */
+struct topo_key {
+	const char *name;
+	topo_read_fn read;
+	size_t offset; /* of the result in the struct */
+	size_t width; /* and its bytes; 0 for a mapping */
+	uint64_t min, max; /* number: range; text: length; list: items; word: the last, 0: all */
+	uint64_t step; /* number: a multiple of it, or POWER_OF_2 */
+	const char *const *words; /* word: choices, NULL-ended; the index is stored as uint8_t */
+	const char *allowed; /* text: characters, or NULL for everything but control characters */
+	enum topo_section_id section; /* of a mapping or of the items of a list */
+	unsigned int flags;
+	const char *usual, *form, *help;
+};
+
+/* A mapping of the file. */
+struct topo_section {
+	const char *name; /* heading of its table in doc/topology.md */
+	const struct topo_key *key; /* [1 .. n - 1] */
+	unsigned int n;
+	size_t at; /* offset of the array of lines */
+	const char *const *kinds; /* NULL, or what topo_key.flags may tell apart */
+	size_t kind; /* offset of which one it is */
+	size_t size, items; /* of items of lists, and offset of their array in struct topo_load */
+	unsigned int most; /* of all lists together */
+};
+extern const struct topo_section topo_section[TOPO_SECTIONS];
+
+/* Items that one list gave: of the array of its section. */
+struct topo_items {
+	unsigned int first, n;
+};
+
+enum { TOPO_ROLE_AUTO, TOPO_ROLE_USP, TOPO_ROLE_DSP, TOPO_ROLE_FPORT };
 
 struct topo_node_src {
 	struct weft_topo_node out;
-	unsigned int line;
-	unsigned int at[NODE_KEYS];
-	unsigned int traffic_at[TRAFFIC_KEYS];
-	unsigned int uio_at[UIO_KEYS];
+	struct topo_items windows, transfers, translations;
 	unsigned int access; /* these: value of a list of names */
 	unsigned int vtv;
 	unsigned int lav;
 	char agent[WEFT_TOPO_NAME_ROOM];
+	unsigned int at[NODE_KEYS];
+	unsigned int traffic_at[TRAFFIC_KEYS];
+	unsigned int uio_at[UIO_KEYS];
 	unsigned int ats_at[ATS_KEYS];
 	unsigned int change_at[CHANGE_KEYS];
 };
@@ -183,7 +124,6 @@ struct topo_node_src {
 struct topo_window_src {
 	struct weft_topo_window out;
 	unsigned int nodes; /* value of a list of names */
-	unsigned int line;
 	unsigned int at[WINDOW_KEYS];
 };
 
@@ -191,7 +131,6 @@ struct topo_translation_src {
 	struct weft_topo_translation out;
 	char host[WEFT_TOPO_NAME_ROOM];
 	uint64_t page;
-	unsigned int line;
 	unsigned int at[TRANSLATION_KEYS];
 };
 
@@ -200,7 +139,6 @@ struct topo_transfer_src {
 	char gfd[WEFT_TOPO_NAME_ROOM];
 	char to[WEFT_TOPO_NAME_ROOM];
 	uint64_t wire_len; /* bytes in the GFDs, signatures included; 0 before it is checked */
-	unsigned int line;
 	unsigned int at[TRANSFER_KEYS];
 };
 
@@ -214,8 +152,7 @@ struct topo_end_src {
 	uint16_t mtu;
 	struct weft_impair_cfg wire;
 	uint16_t node; /* set by topo_join() */
-	unsigned int line; /* of the end's own mapping, else of the link */
-	unsigned int at[END_KEYS];
+	unsigned int at[PORT_KEYS];
 };
 
 struct topo_link_src {
@@ -223,7 +160,6 @@ struct topo_link_src {
 	uint8_t driver;
 	struct weft_impair_cfg wire;
 	struct topo_end_src end[2];
-	unsigned int line;
 	unsigned int at[LINK_KEYS];
 };
 
@@ -233,7 +169,6 @@ struct topo_segment_src {
 	uint64_t granularity;
 	unsigned int targets; /* value of a list of names */
 	uint64_t size;
-	unsigned int line;
 	unsigned int at[SEGMENT_KEYS];
 	unsigned int interleave_at[INTERLEAVE_KEYS];
 };
@@ -241,13 +176,12 @@ struct topo_segment_src {
 struct topo_range_src {
 	struct weft_topo_range out;
 	char gfd[WEFT_TOPO_NAME_ROOM];
-	unsigned int line;
 	unsigned int at[RANGE_KEYS];
 };
 
 struct topo_group_src {
 	struct weft_topo_group out;
-	unsigned int line;
+	struct topo_items ranges;
 	unsigned int at[GROUP_KEYS];
 };
 
@@ -255,7 +189,6 @@ struct topo_binding_src {
 	char host[WEFT_TOPO_NAME_ROOM];
 	char device[WEFT_TOPO_NAME_ROOM];
 	uint16_t pid;
-	unsigned int line;
 	unsigned int at[BINDING_KEYS];
 };
 
@@ -272,22 +205,21 @@ struct topo_load {
 	char where[96]; /* path of the value being looked at, ".nodes[2].pid" */
 	struct topo_tree tree;
 	struct weft_topo t; /* given away at the end */
-	struct topo_node_src *node; /* t.n_nodes */
-	struct topo_link_src *link; /* t.n_links */
-	struct topo_transfer_src *transfer; /* n_transfers, by node */
-	uint16_t n_transfers;
-	struct topo_translation_src *translation; /* n_translations, by node */
-	uint16_t n_translations;
-	struct topo_segment_src *segment; /* n_segments: those of the file */
-	unsigned int n_segments;
+	struct topo_node_src *node;
+	struct topo_link_src *link;
+	struct topo_segment_src *segment; /* those of the file, as the groups */
+	struct topo_group_src *group;
+	struct topo_range_src *range; /* by group */
+	struct topo_binding_src *binding;
+	struct topo_window_src *window; /* these: by node */
+	struct topo_transfer_src *transfer;
+	struct topo_translation_src *translation;
+	unsigned int n[TOPO_SECTIONS]; /* items of these, by section */
+	struct topo_items all; /* what the lists at the top gave: all of theirs */
 	uint64_t segment_size;
-	struct topo_group_src *group; /* t.n_groups: those of the file */
-	struct topo_range_src *range; /* t.n_ranges, by group */
-	struct topo_binding_src *binding; /* t.n_bindings */
-	struct topo_window_src *window; /* t.n_windows, by node */
 	uint16_t mtu; /* defaults.mtu */
 	unsigned int at[ROOT_KEYS];
-	unsigned int defaults_at[DEF_KEYS];
+	unsigned int defaults_at[DEFAULTS_KEYS];
 	unsigned int retry_at[RETRY_KEYS];
 	unsigned int ide_at[IDE_KEYS];
 };
@@ -309,27 +241,12 @@ void topo_error_text(
 int topo_tree_build(struct topo_load *l, const char *yaml, size_t len);
 void topo_tree_free(struct topo_tree *tree);
 
-/* value.c: readers of one value. @base is the struct that the key's table describes. */
-struct topo_key;
-typedef int (*topo_read_fn)(
-	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
-
-struct topo_key {
-	const char *name;
-	topo_read_fn read;
-	bool required;
-	uint8_t width; /* number: bytes of the integer */
-	size_t offset; /* of the result in the struct */
-	uint64_t min; /* number: range; text: length */
-	uint64_t max; /* word: the last that is allowed; 0: all */
-	const char *const *words; /* word: choices, NULL-ended; the index is stored as uint8_t */
-	const char *allowed; /* text: characters, or NULL for everything but control characters */
-};
-
-/* Add a word to "a|b" in an error, or as much of it as has room. */
-void topo_add_word(char *list, size_t room, const char *word);
+/* Add a word to a list in an error, or as much of it as has room. */
+void topo_add_word(char *list, size_t room, const char *between, const char *word);
 int topo_bad(struct topo_load *l, const struct topo_value *v, const char *what,
 	const char *expected, ...) __attribute__((format(printf, 4, 5)));
+
+/* value.c, wire.c: readers of one value into the struct @base of the key's mapping. */
 int topo_read_number(
 	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
 int topo_read_share(
@@ -340,6 +257,9 @@ int topo_read_word(
 	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
 int topo_read_text(
 	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
+/* A list of names, stored as the number of its value; empty if the key's min is 0. */
+int topo_read_names(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
 int topo_read_pci(
 	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
 int topo_read_lcores(
@@ -348,59 +268,42 @@ int topo_read_at(
 	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
 int topo_read_numa(
 	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
-
-/* wire.c: a mapping of the keys of weft_impair.h, checked as a whole. */
+/* A mapping of the keys of weft_impair.h, checked as a whole. */
 int topo_read_wire(
 	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
 /* wire.c: as "seed=...,key=value", with what is not the default. */
 void topo_wire_text(const struct weft_impair_cfg *cfg, char text[WEFT_TOPO_WIRE_ROOM]);
 
-/* A list of names, stored as the number of its value; empty if the key's min is 0. */
-int topo_read_names(
+/* decode.c: readers of a mapping, and of a list of mappings, that have rows of their own. */
+int topo_read_map(
 	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
+int topo_read_list(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
+/* decode.c: what a key is where the file does not give it, and those that it gives. */
+void topo_set_defaults(struct topo_load *l, const struct topo_section *s, void *base);
+int topo_decode_map(
+	struct topo_load *l, const struct topo_value *v, const struct topo_section *s, void *base);
 
-/* decode.c: read a mapping by its table; at[i] receives the line of key i. */
-int topo_decode_map(struct topo_load *l, const struct topo_value *v, const struct topo_key *keys,
-	unsigned int n, void *base, unsigned int *at);
-/* decode.c: read each item of a list, with its index on the path. */
-int topo_decode_list(struct topo_load *l, const struct topo_value *v,
-	int (*read_item)(struct topo_load *, const struct topo_value *, unsigned int));
-/* decode.c: whether @v is a list of 1..@max. */
-int topo_check_list(struct topo_load *l, const struct topo_value *v, unsigned int max);
-
-/* decode_space.c: the keys of the address space and of rights. */
-int topo_read_segments(
-	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
-int topo_read_bindings(
-	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
-int topo_read_groups(
-	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
-
-/* decode_uio.c: the keys of UIO and of the memory that hosts offer. */
-int topo_read_uio(
-	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
-int topo_read_windows(
-	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
-/* ats.c: the keys of address translation, and what they say together. After topo_check_traffic(). */
-int topo_read_ats(
-	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
-int topo_read_translations(
-	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
-int topo_read_change(
-	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
-void topo_change_defaults(struct weft_topo_change *c);
-int topo_check_ats(struct topo_load *l);
+/* Line of a key, or of the mapping that does not give it. */
+static inline unsigned int
+topo_line(const unsigned int *at, unsigned int key)
+{
+	return at[key] != 0 ? at[key] : at[0];
+}
 
 /* decode.c: l->tree into the structs of l and the plain fields of l->t. */
 int topo_decode(struct topo_load *l);
-/* Words of enum weft_topo_kind and enum weft_topo_driver, NULL-ended. */
-extern const char *const topo_transfer_words[];
+/* Words of the enums, NULL-ended. */
 extern const char *const topo_driver_words[];
+extern const char *const topo_transfer_words[];
+extern const char *const topo_rights_words[];
 
 /* check.c: what one node says, and what nodes say together. Gives each host its lines. */
 int topo_check_nodes(struct topo_load *l);
 /* transfer.c: resolve the names of transfers, check them with those who make them. */
 int topo_check_transfers(struct topo_load *l);
+/* ats.c: agents, their clients and translations. After topo_check_traffic(). */
+int topo_check_ats(struct topo_load *l);
 /** Bytes at the beginning of each segment that lines of traffic take, of CXL.mem and of UIO. */
 uint64_t topo_traffic_bytes(const struct weft_topo *t);
 /* check.c: every host reaches every GFD. After topo_join(). */
@@ -433,7 +336,6 @@ void topo_hops_to(const struct weft_topo *t, unsigned int node, struct topo_hops
 
 /* route.c: choose an engine and fill t.route. After topo_check_links(). */
 int topo_route(struct topo_load *l);
-/* Words of enum weft_topo_routing, NULL-ended. */
 extern const char *const topo_routing_words[];
 
 /* An engine: fill t->route, all none before. -EINVAL and f->text if it is not for this fabric. */

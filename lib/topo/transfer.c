@@ -2,11 +2,12 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Transfers of hosts: names are resolved, keys belong to the kind, domains and lengths are good by
+ * Transfers of hosts: names are resolved, domains and lengths are good by
  * those who will use them (lib/sig, lib/xfer), and what is written is in nobody's way.
  */
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,32 +22,6 @@
 static_assert((int)WEFT_TOPO_WRITE == WEFT_XFER_WRITE && (int)WEFT_TOPO_READ == WEFT_XFER_READ &&
 		      (int)WEFT_TOPO_COPY == WEFT_XFER_COPY,
 	"one order of kinds");
-
-/* Keys by the kinds that have them, one bit a kind. */
-static int
-check_keys(struct topo_load *l, struct topo_transfer_src *src)
-{
-	enum { WRITE = 1, READ = 2, COPY = 4 };
-	static const struct {
-		unsigned int key, kinds;
-		const char *name, *where;
-	} rows[] = {
-		{ TRANSFER_TO, COPY, "to", "copy" },
-		{ TRANSFER_TO_OFFSET, COPY, "to_offset", "copy" },
-		{ TRANSFER_SEED, WRITE | READ, "seed", "write or read" },
-		{ TRANSFER_FILL, WRITE | READ, "fill", "write or read" },
-		{ TRANSFER_FILE, WRITE | READ, "file", "write or read" },
-	};
-
-	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(rows); i++)
-		if (src->at[rows[i].key] != 0 && (rows[i].kinds >> src->out.kind & 1) == 0)
-			return topo_fail(l, -EINVAL, src->at[rows[i].key],
-				"key of another kind, expected %s in a %s only, got it in a %s",
-				rows[i].name, rows[i].where, topo_transfer_words[src->out.kind]);
-	if (src->out.kind == WEFT_TOPO_COPY && src->at[TRANSFER_TO] == 0)
-		return topo_fail(l, -EINVAL, src->line, "key missing, expected to, got none");
-	return 0;
-}
 
 /* At most one source of data; a write without any has seed 0. */
 static int
@@ -103,7 +78,7 @@ check_range(struct topo_load *l, const struct topo_transfer_src *src, uint16_t n
 
 	if (offset < gfd->memory && len <= gfd->memory - offset)
 		return 0;
-	return topo_fail(l, -EINVAL, src->at[key] != 0 ? src->at[key] : src->line,
+	return topo_fail(l, -EINVAL, topo_line(src->at, key),
 		"beyond the memory of gfd %s, expected %llu bytes at most, got %llu with the "
 		"signatures, at %llu",
 		gfd->name, (unsigned long long)gfd->memory, (unsigned long long)len,
@@ -140,7 +115,7 @@ check_places(struct topo_load *l, const struct topo_transfer_src *src, uint64_t 
 		rc = check_range(l, src, tr->to, tr->to_offset, TRANSFER_TO_OFFSET, len);
 	if (rc != 0 || tr->kind == WEFT_TOPO_READ || written_at >= topo_traffic_bytes(&l->t))
 		return rc;
-	return topo_fail(l, -EINVAL, src->at[key] != 0 ? src->at[key] : src->line,
+	return topo_fail(l, -EINVAL, topo_line(src->at, key),
 		"writes over the lines of traffic, expected an offset of %llu or more, got %llu",
 		(unsigned long long)topo_traffic_bytes(&l->t), (unsigned long long)written_at);
 }
@@ -183,10 +158,14 @@ check_blocks(struct topo_load *l, struct topo_transfer_src *src)
 }
 
 static int
-check_transfer(struct topo_load *l, struct topo_transfer_src *src)
+check_transfer(struct topo_load *l, struct topo_transfer_src *src, unsigned int number)
 {
-	int rc = check_keys(l, src);
+	int rc = 0;
 
+	if (src->at[TRANSFER_NAME] == 0)
+		snprintf(src->out.name, sizeof(src->out.name), "%u", number);
+	if (src->out.kind == WEFT_TOPO_COPY && src->at[TRANSFER_TO] == 0)
+		rc = topo_fail(l, -EINVAL, src->at[0], "key missing, expected to, got none");
 	if (rc == 0)
 		rc = check_data(l, src);
 	if (rc == 0)
@@ -199,9 +178,9 @@ check_transfer(struct topo_load *l, struct topo_transfer_src *src)
 int
 topo_check_transfers(struct topo_load *l)
 {
-	if (l->n_transfers == 0)
+	if (l->n[SECTION_TRANSFER] == 0)
 		return 0;
-	l->t.transfer = calloc(l->n_transfers, sizeof(*l->t.transfer));
+	l->t.transfer = calloc(l->n[SECTION_TRANSFER], sizeof(*l->t.transfer));
 	if (l->t.transfer == NULL)
 		return -ENOMEM;
 	for (unsigned int n = 0; n < l->t.n_nodes; n++) {
@@ -212,7 +191,7 @@ topo_check_transfers(struct topo_load *l)
 			int rc;
 
 			topo_where(l, "nodes[%u].transfers[%u]", n, i);
-			rc = check_transfer(l, &l->transfer[at]);
+			rc = check_transfer(l, &l->transfer[at], i);
 			if (rc != 0)
 				return rc;
 			l->t.transfer[at] = l->transfer[at].out;

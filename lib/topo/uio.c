@@ -16,7 +16,6 @@
 #include "topo_priv.h"
 
 #define CXL_IO 64 /* packets of each class that an end takes where the file does not say */
-#define LINES_A_UNIT (WEFT_TOPO_UIO_UNIT / 64)
 
 static bool
 is_segment_of(const struct weft_topo *t, unsigned int s, unsigned int node)
@@ -135,7 +134,7 @@ place_window(struct topo_load *l, unsigned int node, unsigned int i)
 		src->out.size = host->gim - src->out.base;
 	if (src->out.base % WEFT_TOPO_BLOCK != 0 || src->out.size % WEFT_TOPO_BLOCK != 0 ||
 		src->out.size == 0 || src->out.base + src->out.size > host->gim)
-		return topo_fail(l, -EINVAL, src->line,
+		return topo_fail(l, -EINVAL, src->at[0],
 			"bad window, expected multiples of %d in the %llu bytes of gim, got %llu "
 			"from %llu on",
 			WEFT_TOPO_BLOCK, (unsigned long long)host->gim,
@@ -144,7 +143,7 @@ place_window(struct topo_load *l, unsigned int node, unsigned int i)
 		const struct weft_topo_window *o = &t->window[host->first_window + j];
 
 		if (src->out.base < o->base + o->size && o->base < src->out.base + src->out.size)
-			return topo_fail(l, -EINVAL, src->line,
+			return topo_fail(l, -EINVAL, src->at[0],
 				"windows overlap, expected one for a block, got memory of "
 				"windows[%u] again",
 				j);
@@ -161,11 +160,6 @@ place_node(struct topo_load *l, unsigned int i)
 	const struct topo_node_src *src = &l->node[i];
 	int rc = 0;
 
-	topo_where(l, "nodes[%u].gim", i);
-	if (n->gim % WEFT_TOPO_BLOCK != 0)
-		rc = topo_fail(l, -EINVAL, src->at[NODE_GIM],
-			"bad size, expected a multiple of %d bytes, got %llu", WEFT_TOPO_BLOCK,
-			(unsigned long long)n->gim);
 	topo_where(l, "nodes[%u].vtv", i);
 	if (rc == 0 && src->at[NODE_VTV] != 0)
 		rc = resolve(l, src->vtv, false, &n->vtv);
@@ -185,20 +179,13 @@ check_traffic(struct topo_load *l, unsigned int i)
 
 	if (!n->has_uio)
 		return 0;
-	if (l->defaults_at[DEF_CXL_IO] == 0)
+	if (l->defaults_at[DEFAULTS_CXL_IO] == 0)
 		l->t.cxl_io = CXL_IO;
 	topo_where(l, "nodes[%u].uio", i);
 	if (l->t.cxl_io == 0)
 		return topo_fail(l, -EINVAL, src->at[NODE_UIO],
 			"uio without CXL.io packets, expected no defaults.cxl_io or one above 0, "
 			"got 0");
-	if (n->uio.bytes % 64 != 0)
-		return topo_fail(l, -EINVAL, src->uio_at[UIO_BYTES],
-			"bad bytes, expected 64|128|192|256, got %u", n->uio.bytes);
-	if (n->uio.lines % LINES_A_UNIT != 0)
-		return topo_fail(l, -EINVAL, src->uio_at[UIO_LINES],
-			"bad lines, expected a multiple of %d, got %llu", LINES_A_UNIT,
-			(unsigned long long)n->uio.lines);
 	return 0;
 }
 
@@ -256,7 +243,7 @@ check_rerouter(struct topo_load *l, unsigned int i)
 	if (rows <= WEFT_REROUTER_ROWS)
 		return 0;
 	topo_where(l, "nodes[%u].lav", i);
-	return topo_fail(l, -EINVAL, src->at[NODE_LAV] != 0 ? src->at[NODE_LAV] : src->line,
+	return topo_fail(l, -EINVAL, topo_line(src->at, NODE_LAV),
 		"more requesters than the re-router of a port has rows, expected at most %d that "
 		"have uio, got %u",
 		WEFT_REROUTER_ROWS, rows);

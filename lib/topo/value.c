@@ -40,11 +40,11 @@ topo_bad(struct topo_load *l, const struct topo_value *v, const char *what, cons
 }
 
 void
-topo_add_word(char *list, size_t room, const char *word)
+topo_add_word(char *list, size_t room, const char *between, const char *word)
 {
 	const size_t used = strlen(list);
 
-	snprintf(list + used, room - used, "%s%s", used == 0 ? "" : "|", word);
+	snprintf(list + used, room - used, "%s%s", used == 0 ? "" : between, word);
 }
 
 static int
@@ -102,18 +102,40 @@ store(void *base, const struct topo_key *k, uint64_t value)
 	}
 }
 
+/* Whether @value is in the key's range and takes its steps; the words for those. */
+static bool
+fits(const struct topo_key *k, uint64_t value)
+{
+	const bool is_step =
+		k->step == POWER_OF_2 ? (value & (value - 1)) == 0 : value % k->step == 0;
+
+	return value >= k->min && value <= k->max && is_step;
+}
+
+static const char *
+steps_text(const struct topo_key *k, char text[40])
+{
+	text[0] = '\0';
+	if (k->step == POWER_OF_2)
+		strcpy(text, ", a power of 2");
+	else if (k->step != 1)
+		snprintf(text, 40, ", a multiple of %u", (unsigned int)k->step);
+	return text;
+}
+
 int
 topo_read_number(
 	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
 {
 	const char *end = NULL;
 	uint64_t value = 0;
+	char steps[40];
 
 	if (is_plain(v))
 		end = parse_number(v->text, &value);
-	if (end == NULL || *end != '\0' || value < k->min || value > k->max)
-		return topo_bad(l, v, "bad number", "%llu..%llu", (unsigned long long)k->min,
-			(unsigned long long)k->max);
+	if (end == NULL || *end != '\0' || !fits(k, value))
+		return topo_bad(l, v, "bad number", "%llu..%llu%s", (unsigned long long)k->min,
+			(unsigned long long)k->max, steps_text(k, steps));
 	store(base, k, value);
 	return 0;
 }
@@ -143,6 +165,7 @@ topo_read_size(
 	static const char suffixes[] = "KMG";
 	const char *end = NULL;
 	uint64_t value = 0;
+	char steps[40];
 
 	if (is_plain(v))
 		end = parse_number(v->text, &value);
@@ -153,9 +176,10 @@ topo_read_size(
 					      UINT64_C(1024) << 10 * (suffix - suffixes), &value))
 			end = NULL;
 	}
-	if (end == NULL || *end != '\0' || value < k->min || value > k->max)
-		return topo_bad(l, v, "bad size", "%llu..%llu bytes, K, M or G may follow",
-			(unsigned long long)k->min, (unsigned long long)k->max);
+	if (end == NULL || *end != '\0' || !fits(k, value))
+		return topo_bad(l, v, "bad size", "%llu..%llu bytes%s, K, M or G may follow",
+			(unsigned long long)k->min, (unsigned long long)k->max,
+			steps_text(k, steps));
 	store(base, k, value);
 	return 0;
 }
@@ -171,7 +195,7 @@ topo_read_word(
 			store(base, k, i);
 			return 0;
 		}
-		topo_add_word(list, sizeof(list), k->words[i]);
+		topo_add_word(list, sizeof(list), "|", k->words[i]);
 	}
 	return topo_bad(l, v, "bad word", "%s", list);
 }
@@ -296,6 +320,7 @@ topo_read_numa(
 	uint64_t value = 0;
 
 	(void)k;
+	src->out.numa = -1;
 	if (is_plain(v) && strcmp(v->text, "any") == 0)
 		return 0;
 	if (is_plain(v))
@@ -336,6 +361,7 @@ topo_read_at(struct topo_load *l, const struct topo_value *v, const struct topo_
 			          n++ * sizeof(src->out.at[0]),
 			.width = sizeof(src->out.at[0]),
 			.max = WEFT_TOPO_NODES - 1,
+			.step = 1,
 		};
 		int rc = topo_read_number(l, &l->tree.value[i], &coordinate, base);
 

@@ -68,10 +68,10 @@ refuses 'nothing to run' "$app/weftd" --check "$lab" --server lab1
 wrong 2 'defaults.cxl_io: CXL.io with ide on, expected 0 as ide covers no CXL.io flits, got 8' \
 	'1a defaults: {cxl_io: 8}\nide: {mode: skid, key_file: psk}'
 wrong 2 'defaults.cxl_io: bad number, expected 0..127, got "128"' '1a defaults: {cxl_io: 128}'
-wrong 3 'segments[0].interleave: bad ways, expected 2|4|8|16|32|64|128|256' '3s/ways: 4/ways: 3/'
+wrong 3 'segments[0].interleave.ways: bad number, expected 2..256, a power of 2' '3s/ways: 4/ways: 3/'
 wrong 3 'bad targets, expected as many as ways, 4, got 3' '3s/, g3//'
 wrong 3 'target twice, expected another gfd for each way' '3s/g3/g1/'
-wrong 3 'bad granularity, expected a power of 2 from 256 to 16K' '3s/1K/768/'
+wrong 3 'granularity: bad size, expected 256..16384 bytes, a power of 2' '3s/1K/768/'
 wrong 3 'more than gfd g0 has left, expected at most 16777216 for each of 4 ways, got 33554432' '3s/32M/128M/'
 wrong 4 'bad target, expected the name of a gfd, got "g9"' '4s/g0/g9/'
 wrong 5 'bad target, expected the name of a host, got "s0"' '5s/h1/s0/'

@@ -152,7 +152,8 @@ static const struct {
 		"nodes[1].ats: no agent, expected the name of a host with translations, got "
 		"\"h2\"" },
 	{ HOST0, "  - {name: h0, kind: host, pid: 0x101, ats: {agent: ta, entries: 100}}", 7,
-		"nodes[1].ats: bad number, expected a power of 2, got 100" },
+		"nodes[1].ats.entries: bad number, expected 8..1048576, a power of 2, got "
+		"\"100\"" },
 	{ HOST0, "  - {name: h0, kind: host, pid: 0x101, ats: {agent: ta, prefetch: 16}}", 7,
 		"nodes[1].ats.prefetch: bad number, expected 1..15" },
 	{ HOST0,
@@ -203,7 +204,8 @@ static const struct {
 	{ TA, TRANSLATIONS(", {host: h2, va: 0, pa: 0x10000300000, size: 4K}"), 6,
 		"translations[1]: no client, expected a host with ats: {agent: ta}, got \"h2\"" },
 	{ TA, TRANSLATIONS(", {host: h1, va: 0, pa: 0x10000300000, size: 4K, page: 5000}"), 6,
-		"translations[1]: bad page, expected a power of 2, got 5000" },
+		"translations[1].page: bad size, expected 4096..1073741824 bytes, a power of 2, K, "
+		"M or G may follow, got \"5000\"" },
 	{ TA, TRANSLATIONS(", {host: h1, va: 4K, pa: 0x10000300000, size: 8K, page: 8K}"), 6,
 		"translations[1]: not whole pages, expected va and size as multiples of 8192" },
 	{ TA, TRANSLATIONS(", {host: h1, va: 0, pa: 0x10000300100, size: 4K}"), 6,

@@ -179,7 +179,8 @@ static const struct error_row rows[] = {
 	{ 7, "  - {name: g0, kind: gfd, pid: 0x200, server: lab1, memory: 8T}", 7,
 		"nodes[2].memory: bad size" },
 	{ 7, "  - {name: g0, kind: gfd, pid: 0x200, server: lab1, memory: 4160}", 7,
-		"nodes[2].memory: bad size, expected a multiple of 4096 bytes, got 4160" },
+		"nodes[2].memory: bad size, expected 4096..68719476736 bytes, a multiple of 4096, "
+		"K" },
 	{ 7, "  - {name: g0, kind: gfd, pid: 0x200, server: lab1, socket: 64}", 7,
 		"nodes[2].socket: bad NUMA node, expected any or 0..63, got \"64\"" },
 	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, traffic: {outstanding: 0}}", 5,
@@ -283,9 +284,11 @@ static const struct error_row rows[] = {
 	{ 5, TRANSFER("kind: copy, gfd: g0, bytes: 64"), 6,
 		"transfers[0]: key missing, expected to, got none" },
 	{ 5, TRANSFER("kind: read, gfd: g0, bytes: 64, to: g0"), 6,
-		"transfers[0]: key of another kind, expected to in a copy only, got it in a read" },
+		"transfers[0].to: key of another kind, expected it in a copy only, got it in a "
+		"read" },
 	{ 5, TRANSFER("kind: copy, gfd: g0, to: g0, to_offset: 4K, bytes: 64, seed: 1"), 6,
-		"key of another kind, expected seed in a write or read only, got it in a copy" },
+		"transfers[0].seed: key of another kind, expected it in a write or read only, got "
+		"it in a copy" },
 	{ 5, TRANSFER("kind: read, gfd: g0, bytes: 64, seed: 1, fill: 1"), 6,
 		"transfers[0]: data twice, expected one of seed, fill, file, got more" },
 	{ 5, TRANSFER("kind: read, gfd: g0, bytes: 64, expect: bad"), 6,
@@ -434,9 +437,8 @@ static const struct error_row rows[] = {
 		"segments[1].size: bad size, expected a multiple of 4096 up to 68719476736, got "
 		"0" },
 	{ 3, "segments: [{interleave: {ways: 3, targets: [g0, g0]}}]", 3,
-		"segments[0].interleave: bad ways, expected 2|4|8|16|32|64|128|256 (fabric.md "
-		"1.3), "
-		"got 3" },
+		"segments[0].interleave.ways: bad number, expected 2..256, a power of 2, got "
+		"\"3\"" },
 	{ 3, "segments: [{interleave: {ways: 512, targets: [g0, g0]}}]", 3,
 		"segments[0].interleave.ways: bad number, expected 2..256" },
 	{ 3, "segments: [{interleave: {ways: 4, targets: [g0, g0]}}]", 3,
@@ -446,7 +448,8 @@ static const struct error_row rows[] = {
 		"as "
 		"a decoder has one way (fabric.md 1.6), got g0 again" },
 	{ 3, "segments: [{interleave: {ways: 2, granularity: 768, targets: [g0, g0]}}]", 3,
-		"segments[0].interleave: bad granularity, expected a power of 2 from 256 to 16K" },
+		"segments[0].interleave.granularity: bad size, expected 256..16384 bytes, a power "
+		"of 2, K, M or G may follow, got \"768\"" },
 	{ 3, "segments: [{interleave: {ways: 2, granularity: 32K, targets: [g0, g0]}}]", 3,
 		"segments[0].interleave.granularity: bad size, expected 256..16384 bytes" },
 	{ 3, "segments: [{interleave: {ways: 2, targets: [g0, [g0]]}}]", 3,
@@ -454,7 +457,7 @@ static const struct error_row rows[] = {
 	{ 3, "segments: [{interleave: {ways: 2, targets: [g0]}}]", 3,
 		"segments[0].interleave.targets: bad list, expected a list of 2..256 names" },
 	{ 3, "segment_size: 96G", 3,
-		"segment_size: bad size, expected a power of 2 (fabric.md 1.2), got 103079215104" },
+		"segment_size: bad size, expected 68719476736..8796093022208 bytes, a power of 2" },
 	{ 3, "segment_size: 32G", 3, "segment_size: bad size, expected 68719476736.." },
 	{ 7,
 		"  - {name: g0, kind: gfd, pid: 0x200, server: lab1, memory: 1M}\nsegments:\n"
