@@ -18,7 +18,7 @@
 #include "weft_crc.h"
 #include "weft_data_crc.h"
 #include "weft_fec.h"
-#include "weft_heads.h"
+#include "weft_req_scan.h"
 #include "weft_ide.h"
 #include "weft_sig_sum.h"
 
@@ -30,7 +30,7 @@ struct bench_params {
 	const struct weft_fec_kernel *fec;
 	const struct weft_crc_kernel *crc;
 	const struct weft_atc_kernel *atc;
-	const struct weft_heads_kernel *heads;
+	const struct weft_req_scan_kernel *req_scan;
 	const struct weft_crc64_kernel *crc64;
 	const struct weft_sig_kernel *sig;
 	struct weft_ide_lib *ide;

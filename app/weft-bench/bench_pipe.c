@@ -358,7 +358,7 @@ make_env(struct pipe *c)
 		.tables = &c->slot,
 		.atc = weft_atc_init(c->atc_mem, &atc),
 		.walk = walk,
-		.heads = c->p->heads,
+		.req_scan = c->p->req_scan,
 	};
 }
 

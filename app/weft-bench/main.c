@@ -44,9 +44,9 @@ choose_kernels(struct bench_params *p, const char *name, uint32_t features)
 	p->atc = weft_atc_kernel_find(name, features);
 	if (p->atc == NULL)
 		p->atc = weft_atc_kernel_find(NULL, features);
-	p->heads = weft_heads_kernel_find(name, features);
-	if (p->heads == NULL)
-		p->heads = weft_heads_kernel_find(NULL, features);
+	p->req_scan = weft_req_scan_kernel_find(name, features);
+	if (p->req_scan == NULL)
+		p->req_scan = weft_req_scan_kernel_find(NULL, features);
 	p->crc64 = weft_crc64_kernel_find(name, features);
 	if (p->crc64 == NULL)
 		p->crc64 = weft_crc64_kernel_find(NULL, features);

@@ -277,7 +277,7 @@ struct daemon {
 	const struct weft_fec_kernel *fec;
 	const struct weft_crc_kernel *crc;
 	const struct weft_atc_kernel *atc;
-	const struct weft_heads_kernel *heads;
+	const struct weft_req_scan_kernel *req_scan;
 	const struct weft_sig_kernel *sig;
 	uint32_t run; /* in the data that hosts and devices here write: this run of the process */
 	int exit_status;

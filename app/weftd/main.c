@@ -589,7 +589,7 @@ main(int argc, char **argv)
 	d.crc = weft_crc_kernel_find(NULL, d.features);
 	d.sig = weft_sig_kernel_find(NULL, d.features);
 	d.atc = weft_atc_kernel_find(NULL, d.features);
-	d.heads = weft_heads_kernel_find(NULL, d.features);
+	d.req_scan = weft_req_scan_kernel_find(NULL, d.features);
 	if (opts.resolve != NULL) {
 		resolve_print(&opts, d.cfg.json);
 		cli_exit(EXIT_SUCCESS);

@@ -177,7 +177,7 @@ node_init(struct node *n, char *err, size_t err_len)
 		.pid = WEFT_PID_ANY,
 		.fec = d->fec,
 		.crc = d->crc,
-		.heads = d->heads,
+		.req_scan = d->req_scan,
 		.tables = &n->tables.slot,
 		.edge = UINT16_MAX,
 		.misfit = misfit_came,

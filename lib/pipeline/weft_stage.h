@@ -16,7 +16,7 @@
 #include "weft_conn.h"
 #include "weft_fec.h"
 #include "weft_frame.h"
-#include "weft_heads.h"
+#include "weft_req_scan.h"
 #include "weft_ingress.h"
 #include "weft_pbr.h"
 #include "weft_tables.h"
@@ -161,7 +161,7 @@ struct weft_env {
 	weft_atc_order_fn mail_mark; /* for what is asked and not answered; may be NULL */
 	void *mail_arg;
 	uint64_t *mail_applied; /* with mail */
-	const struct weft_heads_kernel *heads; /* NULL: the scalar one */
+	const struct weft_req_scan_kernel *req_scan; /* NULL: the scalar one */
 	/* enframe */
 	uint8_t src_mac[6];
 	uint8_t dst_mac[6];

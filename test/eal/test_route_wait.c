@@ -310,7 +310,7 @@ count(const char *name)
 }
 
 struct setup {
-	const struct weft_heads_kernel *heads;
+	const struct weft_req_scan_kernel *req_scan;
 	const struct weft_atc_kernel *atc;
 	uint32_t sets;
 	unsigned int slots;
@@ -358,7 +358,7 @@ start(const struct setup *s)
 	w.env = (struct weft_env){ .drt = &w.drt,
 		.fast = &w.fast,
 		.atc = weft_atc_init(w.atc_mem, &atc),
-		.heads = s->heads,
+		.req_scan = s->req_scan,
 		.walk = walk,
 		.mail = weft_atc_mail_init(w.mail_mem, 1, ORDERS),
 		.mail_mark = mark,
@@ -726,13 +726,13 @@ nothing_is_lost_or_let_through(void **state)
 		{ 2, WEFT_ROUTE_WAIT_MAX, WEFT_ROUTE_WAIT_MAX } };
 
 	(void)state;
-	for (unsigned int h = 0; h < weft_heads_n_kernels; h++)
+	for (unsigned int h = 0; h < weft_req_scan_n_kernels; h++)
 		for (unsigned int a = 0; a < weft_atc_n_kernels; a++) {
-			if (!weft_kernel_usable(&weft_heads_kernels[h].k, weft_cpu_detect()) ||
+			if (!weft_kernel_usable(&weft_req_scan_kernels[h].k, weft_cpu_detect()) ||
 				!weft_kernel_usable(&weft_atc_kernels[a].k, weft_cpu_detect()))
 				continue;
 			for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(sizes); i++) {
-				const struct setup s = { &weft_heads_kernels[h],
+				const struct setup s = { &weft_req_scan_kernels[h],
 					&weft_atc_kernels[a], sizes[i].sets, SLOTS, sizes[i].places,
 					sizes[i].share };
 

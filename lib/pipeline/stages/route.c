@@ -51,7 +51,7 @@ route_begin(struct route_work *w, const struct weft_env *env, struct weft_burst 
 	w->edge = NULL;
 	w->drt = NULL;
 	w->fast = NULL;
-	w->heads = env->heads == NULL ? weft_heads_scalar : env->heads->run;
+	w->req_scan = env->req_scan == NULL ? weft_req_scan_scalar : env->req_scan->run;
 	w->answer = NULL;
 	w->gaps = false;
 	w->q.n = 0;
@@ -196,7 +196,7 @@ route_collect(struct route_work *w, struct rte_mbuf *m, uint16_t at, struct wait
 
 	if (q->n + f->hdr.n_flits > ROUTE_RUN || q->n_frames == ROUTE_FRAMES)
 		route_flush(w);
-	is = w->heads(weft_frame_flits(m), f->hdr.n_flits, ~(f->dropped | known), q->va + q->n,
+	is = w->req_scan(weft_frame_flits(m), f->hdr.n_flits, ~(f->dropped | known), q->va + q->n,
 		q->want + q->n);
 	if (is == 0 && w->env->wait == NULL)
 		return;
@@ -336,7 +336,7 @@ route_give_up(struct route_work *w, const struct wait_frame *p)
 	uint8_t want[ROUTE_ROOM];
 
 	f->out_port = (int16_t)route_port(w, f);
-	f->dropped |= w->heads(weft_frame_flits(p->m), f->hdr.n_flits, UINT64_MAX, va, want) &
+	f->dropped |= w->req_scan(weft_frame_flits(p->m), f->hdr.n_flits, UINT64_MAX, va, want) &
 	              ~(p->epoch == w->env->wait->epoch[wait_ctx(p->m)] ? p->known : 0);
 }
 

@@ -6,17 +6,17 @@
 #define ROUTE_PRIV_H
 
 #include "route_wait_priv.h"
-#include "weft_heads.h"
+#include "weft_req_scan.h"
 #include "weft_stage.h"
 
 enum { COUNT_DECODED, COUNT_WALKS, COUNT_ASKED, COUNT_PARKED, COUNT_RELEASED, COUNT_REFUSED };
 
 #define ROUTE_RUN 64 /* requests looked up at a time */
-#define ROUTE_ROOM (ROUTE_RUN + WEFT_HEADS_STEP)
+#define ROUTE_ROOM (ROUTE_RUN + WEFT_REQ_SCAN_STEP)
 #define ROUTE_FRAMES WEFT_BURST_MAX /* frames of a run at most */
 
 static_assert(ROUTE_RUN >= WEFT_WIRE_FLITS_MAX, "the requests of a frame fit a run");
-static_assert((int)WEFT_HEAD_READ == WEFT_ATC_R && (int)WEFT_HEAD_WRITE == WEFT_ATC_W,
+static_assert((int)WEFT_REQ_READ == WEFT_ATC_R && (int)WEFT_REQ_WRITE == WEFT_ATC_W,
 	"what a request wants is what a translation gives");
 
 /* A frame in a run: its requests are the run's next ones. */
@@ -51,7 +51,7 @@ struct route_work {
 	const struct weft_edge *edge;
 	const struct weft_drt *drt;
 	const struct weft_fast *fast;
-	weft_heads_fn heads;
+	weft_req_scan_fn req_scan;
 	const struct weft_answer *answer; /* that frames of the run waited for, or NULL */
 	bool gaps; /* of NULLs in the burst */
 	struct route_run q;

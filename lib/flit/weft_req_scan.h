@@ -5,8 +5,8 @@
  * Which flits of a frame begin with a request, and for what address: all that routing needs to know
  * of a flit. Only H-slots are read: a G-slot may hold data.
  */
-#ifndef WEFT_HEADS_H
-#define WEFT_HEADS_H
+#ifndef WEFT_REQ_SCAN_H
+#define WEFT_REQ_SCAN_H
 
 #include <stdint.h>
 
@@ -16,33 +16,33 @@
 extern "C" {
 #endif
 
-#define WEFT_HEADS_MAX 64 /**< flits a call */
-#define WEFT_HEADS_STEP 8 /**< arrays have room for @p n, rounded up to a multiple of this */
+#define WEFT_REQ_SCAN_MAX 64 /**< flits a call */
+#define WEFT_REQ_SCAN_STEP 8 /**< arrays have room for @p n, rounded up to a multiple of this */
 
 /** What a request wants of its address. */
-enum weft_head_kind { WEFT_HEAD_READ = 1, WEFT_HEAD_WRITE = 2 };
+enum weft_req_kind { WEFT_REQ_READ = 1, WEFT_REQ_WRITE = 2 };
 
 /**
  * Requests that flits begin with: M2S Req and M2S RwD, valid, in a cachemem flit's H-slot, of any
  * form (wire-formats.md section 4.2).
  *
- * @param flits  @p n flits back to back, up to WEFT_HEADS_MAX
+ * @param flits  @p n flits back to back, up to WEFT_REQ_SCAN_MAX
  * @param live   bit per flit: look at it
  * @param addr   receives Addr[51:6] << 6 of each request, in order; what is behind the last is garbage
- * @param kind   receives enum weft_head_kind of each, likewise
+ * @param kind   receives enum weft_req_kind of each, likewise
  * @return bit per flit: it begins with a request
  */
-typedef uint64_t (*weft_heads_fn)(
+typedef uint64_t (*weft_req_scan_fn)(
 	const uint8_t *flits, unsigned int n, uint64_t live, uint64_t *addr, uint8_t *kind);
 
 /** One row a kernel, best first, scalar last. */
-struct weft_heads_kernel {
+struct weft_req_scan_kernel {
 	struct weft_kernel k;
-	weft_heads_fn run;
+	weft_req_scan_fn run;
 };
 
-extern const struct weft_heads_kernel weft_heads_kernels[];
-extern const unsigned int weft_heads_n_kernels;
+extern const struct weft_req_scan_kernel weft_req_scan_kernels[];
+extern const unsigned int weft_req_scan_n_kernels;
 
 /**
  * Choose a kernel.
@@ -52,14 +52,14 @@ extern const unsigned int weft_heads_n_kernels;
  * @param features  weft_cpu_feature bits that may be used
  * @return the row; NULL if @p name is unknown, needs a feature not allowed, or fails its self-test
  */
-const struct weft_heads_kernel *weft_heads_kernel_find(const char *name, uint32_t features);
+const struct weft_req_scan_kernel *weft_req_scan_kernel_find(const char *name, uint32_t features);
 
 /** The scalar row, which every CPU has. */
-uint64_t weft_heads_scalar(
+uint64_t weft_req_scan_scalar(
 	const uint8_t *flits, unsigned int n, uint64_t live, uint64_t *addr, uint8_t *kind);
 
 #ifdef __cplusplus
 }
 #endif
 
-#endif /* WEFT_HEADS_H */
+#endif /* WEFT_REQ_SCAN_H */

@@ -5,14 +5,14 @@
 
 #include <immintrin.h>
 
-#include "heads_priv.h"
+#include "req_scan_priv.h"
 
-#define LANES WEFT_HEADS_STEP
+#define LANES WEFT_REQ_SCAN_STEP
 #define FEW 2 /* flits that are sooner looked at one by one */
 
 /* The first 16 bytes of the flits at @p first and every other behind it. */
 static inline __m512i
-heads_load_four(const uint8_t *const *flit, unsigned int first)
+scan_load_four(const uint8_t *const *flit, unsigned int first)
 {
 	const __m256i lo = _mm256_inserti128_si256(
 		_mm256_castsi128_si256(_mm_loadu_si128((const void *)flit[first])),
@@ -25,32 +25,32 @@ heads_load_four(const uint8_t *const *flit, unsigned int first)
 }
 
 static inline __mmask8
-heads_has_format(__m512i head, unsigned int fmt)
+scan_has_format(__m512i head, unsigned int fmt)
 {
 	const __m512i mask =
-		_mm512_set1_epi64((long long)(HEADS_MASK | UINT64_C(0xF) << HEADS_FMT_SHIFT));
+		_mm512_set1_epi64((long long)(REQ_SCAN_MASK | UINT64_C(0xF) << REQ_SCAN_FMT_SHIFT));
 
 	return _mm512_cmpeq_epi64_mask(_mm512_and_si512(head, mask),
-		_mm512_set1_epi64((long long)(HEADS_IS | (uint64_t)fmt << HEADS_FMT_SHIFT)));
+		_mm512_set1_epi64((long long)(REQ_SCAN_IS | (uint64_t)fmt << REQ_SCAN_FMT_SHIFT)));
 }
 
 /* @return bit per flit: it begins with a request */
 static inline unsigned int
-heads_scan_group(const uint8_t *const *flit, unsigned int live, uint64_t *addr, uint8_t *kind)
+scan_group(const uint8_t *const *flit, unsigned int live, uint64_t *addr, uint8_t *kind)
 {
-	const __m512i even = heads_load_four(flit, 0), odd = heads_load_four(flit, 1);
+	const __m512i even = scan_load_four(flit, 0), odd = scan_load_four(flit, 1);
 	const __m512i low = _mm512_unpacklo_epi64(even, odd); /* bytes 0..7 of flits 0, 1, 2 ... */
 	const __m512i high = _mm512_unpackhi_epi64(even, odd); /* bytes 8..15 */
-	const __mmask8 write = heads_has_format(low, HEADS_FMT_RWD);
-	const __mmask8 is = (__mmask8)((heads_has_format(low, HEADS_FMT_REQ) | write) & live);
+	const __mmask8 write = scan_has_format(low, REQ_SCAN_FMT_RWD);
+	const __mmask8 is = (__mmask8)((scan_has_format(low, REQ_SCAN_FMT_REQ) | write) & live);
 	/* Bytes 6..13, then the bits above the address off, then Addr[51:6] in its place. */
-	__m512i a = _mm512_or_si512(_mm512_srli_epi64(low, 8 * HEADS_ADDR_OFF),
-		_mm512_slli_epi64(high, 64 - 8 * HEADS_ADDR_OFF));
+	__m512i a = _mm512_or_si512(_mm512_srli_epi64(low, 8 * REQ_SCAN_ADDR_OFF),
+		_mm512_slli_epi64(high, 64 - 8 * REQ_SCAN_ADDR_OFF));
 	__m512i k = _mm512_mask_blend_epi64(
-		write, _mm512_set1_epi64(WEFT_HEAD_READ), _mm512_set1_epi64(WEFT_HEAD_WRITE));
+		write, _mm512_set1_epi64(WEFT_REQ_READ), _mm512_set1_epi64(WEFT_REQ_WRITE));
 
-	a = _mm512_slli_epi64(a, 64 - HEADS_ADDR_BITS);
-	a = _mm512_srli_epi64(a, 64 - HEADS_ADDR_BITS - 6);
+	a = _mm512_slli_epi64(a, 64 - REQ_SCAN_ADDR_BITS);
+	a = _mm512_srli_epi64(a, 64 - REQ_SCAN_ADDR_BITS - 6);
 	if (is != 0xFF) {
 		a = _mm512_maskz_compress_epi64(is, a);
 		k = _mm512_maskz_compress_epi64(is, k);
@@ -61,13 +61,13 @@ heads_scan_group(const uint8_t *const *flit, unsigned int live, uint64_t *addr, 
 }
 
 uint64_t
-weft_heads_avx512(
+weft_req_scan_avx512(
 	const uint8_t *flits, unsigned int n, uint64_t live, uint64_t *addr, uint8_t *kind)
 {
 	uint64_t found = 0;
 
 	if (n <= FEW)
-		return weft_heads_scalar(flits, n, live, addr, kind);
+		return weft_req_scan_scalar(flits, n, live, addr, kind);
 	for (unsigned int i = 0; i < n; i += LANES) {
 		const uint8_t *base = flits + i * (size_t)WEFT_FLIT_LEN;
 		const unsigned int left = n - i;
@@ -77,12 +77,12 @@ weft_heads_avx512(
 		if (__builtin_expect(left >= LANES, 1)) {
 			for (unsigned int k = 0; k < LANES; k++)
 				flit[k] = base + k * (size_t)WEFT_FLIT_LEN;
-			is = heads_scan_group(flit, is, addr, kind);
+			is = scan_group(flit, is, addr, kind);
 		} else {
 			/* Lanes behind the last flit look at the first again, and do not count. */
 			for (unsigned int k = 0; k < LANES; k++)
 				flit[k] = k < left ? base + k * (size_t)WEFT_FLIT_LEN : base;
-			is = heads_scan_group(flit, is & ((1u << left) - 1), addr, kind);
+			is = scan_group(flit, is & ((1u << left) - 1), addr, kind);
 		}
 		found |= (uint64_t)is << i;
 		addr += __builtin_popcount(is);

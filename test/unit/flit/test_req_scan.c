@@ -12,7 +12,7 @@
 
 #include "weft_flit.h"
 #include "weft_guard.h"
-#include "weft_heads.h"
+#include "weft_req_scan.h"
 #include "weft_msg.h"
 
 #define ROUNDS 3000
@@ -37,14 +37,15 @@ plain(const uint8_t *flit, uint64_t *addr)
 	if (bits(flit, 6, 2) != 2 || bits(slot, 4, 1) != 1 || (fmt != 4 && fmt != 14))
 		return 0;
 	*addr = ((uint64_t)bits(slot, 32, 23) | (uint64_t)bits(slot, 55, 23) << 23) << 6;
-	return fmt == 4 ? WEFT_HEAD_READ : WEFT_HEAD_WRITE;
+	return fmt == 4 ? WEFT_REQ_READ : WEFT_REQ_WRITE;
 }
 
 static void
-one_call(const struct weft_heads_kernel *k, struct weft_rand *r, struct weft_guard *g)
+one_call(const struct weft_req_scan_kernel *k, struct weft_rand *r, struct weft_guard *g)
 {
-	const unsigned int n = (unsigned int)weft_rand_below(r, WEFT_HEADS_MAX + 1);
-	const unsigned int room = (n + WEFT_HEADS_STEP - 1) / WEFT_HEADS_STEP * WEFT_HEADS_STEP;
+	const unsigned int n = (unsigned int)weft_rand_below(r, WEFT_REQ_SCAN_MAX + 1);
+	const unsigned int room =
+		(n + WEFT_REQ_SCAN_STEP - 1) / WEFT_REQ_SCAN_STEP * WEFT_REQ_SCAN_STEP;
 	const uint64_t live = weft_rand_u64(r) | (weft_rand_below(r, 2) != 0 ? UINT64_MAX : 0);
 	uint8_t *flits = weft_guard_last(&g[0], n * (size_t)WEFT_FLIT_LEN);
 	uint64_t *addr = (void *)weft_guard_last(&g[1], room * sizeof(*addr));
@@ -80,7 +81,7 @@ one_call(const struct weft_heads_kernel *k, struct weft_rand *r, struct weft_gua
 
 /* What the encoder makes of a request is found, in both forms. */
 static void
-encoded(const struct weft_heads_kernel *k, struct weft_rand *r)
+encoded(const struct weft_req_scan_kernel *k, struct weft_rand *r)
 {
 	static const uint8_t kinds[] = { WEFT_MSG_M2S_REQ, WEFT_MSG_M2S_RWD };
 
@@ -90,15 +91,15 @@ encoded(const struct weft_heads_kernel *k, struct weft_rand *r)
 			.meta_field = WEFT_META_FIELD_NOOP,
 			.addr = weft_rand_u64(r) & weft_mask64(46) << 6 };
 		uint8_t flit[WEFT_FLIT_LEN] = { WEFT_FLIT_CACHEMEM << 6 };
-		uint64_t addr[WEFT_HEADS_STEP];
-		uint8_t kind[WEFT_HEADS_STEP];
+		uint64_t addr[WEFT_REQ_SCAN_STEP];
+		uint8_t kind[WEFT_REQ_SCAN_STEP];
 
 		assert_int_equal(weft_slot_encode(weft_flit_slot(flit, 0), true,
 					 i & 2 ? WEFT_FORM_PBR : WEFT_FORM_HBR, &m, 1),
 			0);
 		assert_int_equal(k->run(flit, 1, UINT64_MAX, addr, kind), 1);
 		assert_int_equal(addr[0], m.addr);
-		assert_int_equal(kind[0], i % 2 == 0 ? WEFT_HEAD_READ : WEFT_HEAD_WRITE);
+		assert_int_equal(kind[0], i % 2 == 0 ? WEFT_REQ_READ : WEFT_REQ_WRITE);
 	}
 }
 
@@ -106,8 +107,8 @@ static void
 kernels_find_what_is_there(void **state)
 {
 	(void)state;
-	for (unsigned int i = 0; i < weft_heads_n_kernels; i++) {
-		const struct weft_heads_kernel *k = &weft_heads_kernels[i];
+	for (unsigned int i = 0; i < weft_req_scan_n_kernels; i++) {
+		const struct weft_req_scan_kernel *k = &weft_req_scan_kernels[i];
 		struct weft_guard g[3];
 		struct weft_rand r;
 
@@ -115,11 +116,11 @@ kernels_find_what_is_there(void **state)
 			print_message("  left out: this CPU lacks what %s needs\n", k->k.name);
 			continue;
 		}
-		assert_ptr_equal(weft_heads_kernel_find(k->k.name, weft_cpu_detect()), k);
+		assert_ptr_equal(weft_req_scan_kernel_find(k->k.name, weft_cpu_detect()), k);
 		weft_test_seed(&r, k->k.name);
-		weft_guard_open(&g[0], WEFT_HEADS_MAX * (size_t)WEFT_FLIT_LEN);
-		weft_guard_open(&g[1], WEFT_HEADS_MAX * sizeof(uint64_t));
-		weft_guard_open(&g[2], WEFT_HEADS_MAX);
+		weft_guard_open(&g[0], WEFT_REQ_SCAN_MAX * (size_t)WEFT_FLIT_LEN);
+		weft_guard_open(&g[1], WEFT_REQ_SCAN_MAX * sizeof(uint64_t));
+		weft_guard_open(&g[2], WEFT_REQ_SCAN_MAX);
 		for (unsigned int round = 0; round < ROUNDS; round++)
 			one_call(k, &r, g);
 		for (unsigned int j = 0; j < 3; j++)
