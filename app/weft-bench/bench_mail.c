@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "weft_atc_mail.h"
+#include "weft_atc_shootdown.h"
 #include "weft_base.h"
 #include "weft_rand.h"
 
@@ -26,9 +26,9 @@ enum { MAIL_ALONE, MAIL_LOOKUPS };
 struct mail {
 	void *cache_mem, *mail_mem;
 	struct weft_atc *cache;
-	struct weft_atc_mail *mail;
+	struct weft_atc_shootdown *mail;
 	struct weft_rand r;
-	struct weft_atc_order order[ORDERS];
+	struct weft_atc_inv order[ORDERS];
 	uint64_t number;
 	bool good;
 	uint16_t ctx[LOOKUPS];
@@ -47,7 +47,7 @@ mail_prepare(void *ctx)
 		const uint64_t va = (first + i * UINT64_C(9973)) % PAGES << 12;
 
 		weft_atc_install(m->cache, 0, va, va, 12, WEFT_ATC_R);
-		m->order[i] = (struct weft_atc_order){ .va = va, .ctx = 0, .log2 = 12 };
+		m->order[i] = (struct weft_atc_inv){ .va = va, .ctx = 0, .log2 = 12 };
 	}
 }
 
@@ -57,9 +57,10 @@ mail_run(void *ctx)
 	struct mail *m = ctx;
 
 	for (unsigned int i = 0; i < ORDERS; i++)
-		m->number = weft_atc_mail_post(m->mail, &m->order[i]);
-	weft_atc_mail_done(m->mail, 0, weft_atc_mail_poll(m->mail, 0, m->cache, NULL, NULL));
-	m->good &= weft_atc_mail_is_done(m->mail, m->number);
+		m->number = weft_atc_shootdown_post(m->mail, &m->order[i]);
+	weft_atc_shootdown_done(
+		m->mail, 0, weft_atc_shootdown_poll(m->mail, 0, m->cache, NULL, NULL));
+	m->good &= weft_atc_shootdown_is_done(m->mail, m->number);
 	return ORDERS;
 }
 
@@ -96,11 +97,11 @@ lookups_run(void *ctx)
 
 	for (unsigned int i = 0; i < ORDERS; i += ORDERS_A_POLL) {
 		for (unsigned int k = 0; k < ORDERS_A_POLL; k++)
-			m->number = weft_atc_mail_post(m->mail, &m->order[i + k]);
-		weft_atc_mail_done(
-			m->mail, 0, weft_atc_mail_poll(m->mail, 0, m->cache, NULL, NULL));
+			m->number = weft_atc_shootdown_post(m->mail, &m->order[i + k]);
+		weft_atc_shootdown_done(
+			m->mail, 0, weft_atc_shootdown_poll(m->mail, 0, m->cache, NULL, NULL));
 		look_up(m);
-		m->good &= weft_atc_mail_is_done(m->mail, m->number);
+		m->good &= weft_atc_shootdown_is_done(m->mail, m->number);
 	}
 	for (unsigned int i = 0; i < LOOKUPS; i++)
 		m->good &= m->pa[i] == m->va[i];
@@ -165,10 +166,10 @@ mail_setup(const struct bench *b, const struct bench_params *p, char *err, size_
 	m->good = true;
 	m->cache_mem = bench_alloc(weft_atc_size(&cfg));
 	m->cache = weft_atc_init(m->cache_mem, &cfg);
-	m->mail_mem = bench_alloc(weft_atc_mail_size(1, ORDERS));
-	m->mail = weft_atc_mail_init(m->mail_mem, 1, ORDERS);
+	m->mail_mem = bench_alloc(weft_atc_shootdown_size(1, ORDERS));
+	m->mail = weft_atc_shootdown_init(m->mail_mem, 1, ORDERS);
 	weft_rand_seed(&m->r, 1);
-	weft_atc_mail_online(m->mail, 0, m->cache, NULL, NULL);
+	weft_atc_shootdown_online(m->mail, 0, m->cache, NULL, NULL);
 	for (uint64_t page = 0; page < PAGES; page++)
 		weft_atc_install(m->cache, 0, page << 12, page << 12, 12, WEFT_ATC_R);
 	memset(m->want, WEFT_ATC_R, sizeof(m->want));

@@ -151,10 +151,10 @@ wait_take(struct weft_route_wait *w, unsigned int slot, struct wait_frame **p)
 }
 
 void
-wait_forget(struct weft_route_wait *w, const struct weft_atc_order *order)
+wait_forget(struct weft_route_wait *w, const struct weft_atc_inv *inv)
 {
-	if (order->ctx < w->cfg.contexts)
-		w->epoch[order->ctx]++;
-	for (unsigned int i = 0; order->ctx == WEFT_ATC_ALL_CONTEXTS && i < w->cfg.contexts; i++)
+	if (inv->ctx < w->cfg.contexts)
+		w->epoch[inv->ctx]++;
+	for (unsigned int i = 0; inv->ctx == WEFT_ATC_ALL_CONTEXTS && i < w->cfg.contexts; i++)
 		w->epoch[i]++;
 }

@@ -5,7 +5,7 @@
 #ifndef ROUTE_WAIT_PRIV_H
 #define ROUTE_WAIT_PRIV_H
 
-#include "weft_atc_mail.h"
+#include "weft_atc_shootdown.h"
 #include "weft_atc_park.h"
 #include "weft_route_wait.h"
 
@@ -64,7 +64,7 @@ bool wait_park(struct weft_route_wait *w, unsigned int slot, uint16_t ctx, struc
 unsigned int wait_take(struct weft_route_wait *w, unsigned int slot, struct wait_frame **p);
 
 /* What was translated while frames waited may have changed. */
-void wait_forget(struct weft_route_wait *w, const struct weft_atc_order *order);
+void wait_forget(struct weft_route_wait *w, const struct weft_atc_inv *inv);
 
 static inline uint16_t
 wait_ctx(const struct rte_mbuf *m)

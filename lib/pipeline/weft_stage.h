@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "weft_atc.h"
-#include "weft_atc_mail.h"
+#include "weft_atc_shootdown.h"
 #include "weft_conn.h"
 #include "weft_fec.h"
 #include "weft_frame.h"
@@ -151,16 +151,17 @@ struct weft_env {
 	void *walk_arg;
 	struct weft_route_wait *wait; /* frames wait for what the cache misses; NULL: walk */
 	/*
-	 * Invalidations for atc, or NULL. The stage applies them between bursts and writes the newest
-	 * order's number to mail_applied. The lcore's owner takes part (weft_atc_mail_online()), and
-	 * reports that number (weft_atc_mail_done()) when what the pipeline gave its sink before is
-	 * in its ordered channel; frames in a ring behind the stage are not.
+	 * Invalidations for atc, or NULL. The stage applies them between bursts and writes the
+	 * newest number to shootdown_applied. The lcore's owner takes part
+	 * (weft_atc_shootdown_online()), and reports that number (weft_atc_shootdown_done()) when
+	 * what the pipeline gave its sink before is in its ordered channel; frames in a ring behind
+	 * the stage are not.
 	 */
-	struct weft_atc_mail *mail;
-	unsigned int mail_worker;
-	weft_atc_order_fn mail_mark; /* for what is asked and not answered; may be NULL */
-	void *mail_arg;
-	uint64_t *mail_applied; /* with mail */
+	struct weft_atc_shootdown *shootdown;
+	unsigned int shootdown_worker;
+	weft_atc_inv_fn shootdown_mark; /* for what is asked and not answered; may be NULL */
+	void *shootdown_arg;
+	uint64_t *shootdown_applied; /* with shootdown */
 	const struct weft_req_scan_kernel *req_scan; /* NULL: the scalar one */
 	/* enframe */
 	uint8_t src_mac[6];

@@ -16,7 +16,7 @@
 #include <stdatomic.h>
 
 #include "weft_atc.h"
-#include "weft_atc_mail.h"
+#include "weft_atc_shootdown.h"
 
 #define WORKERS 3
 #define CONTEXTS 4
@@ -36,7 +36,7 @@ static atomic_uint least[CONTEXTS][PAGES];
 static atomic_bool stop;
 static atomic_uint stale[WORKERS];
 static atomic_uint_least64_t lookups[WORKERS];
-static struct weft_atc_mail *mail;
+static struct weft_atc_shootdown *mail;
 static enum fault fault;
 static bool rests; /* workers go offline now and then */
 
@@ -60,7 +60,7 @@ struct worker {
 };
 
 static void
-mark(void *arg, const struct weft_atc_order *o)
+mark(void *arg, const struct weft_atc_inv *o)
 {
 	struct asked *a = arg;
 	const uint64_t pages = o->log2 >= 57 ? UINT64_MAX : weft_mask64(o->log2) >> 12;
@@ -127,11 +127,11 @@ poll_mail(struct worker *w, unsigned int self)
 
 	if (fault == ANSWERS_BEFORE_IT_APPLIES) {
 		/* The number that will be posted next is never reached. */
-		weft_atc_mail_done(mail, self, UINT64_MAX);
+		weft_atc_shootdown_done(mail, self, UINT64_MAX);
 		return;
 	}
-	number = weft_atc_mail_poll(mail, self, w->cache, mark, &w->asked);
-	weft_atc_mail_done(mail, self, number);
+	number = weft_atc_shootdown_poll(mail, self, w->cache, mark, &w->asked);
+	weft_atc_shootdown_done(mail, self, number);
 }
 
 static int
@@ -146,7 +146,7 @@ work(void *arg)
 	w.cache = weft_atc_init(aligned_alloc(64, weft_atc_size(&cfg)), &cfg);
 	memset(w.want, WEFT_ATC_R, sizeof(w.want));
 	weft_rand_seed(&w.r, self + 1);
-	weft_atc_mail_online(mail, self, w.cache, mark, &w.asked);
+	weft_atc_shootdown_online(mail, self, w.cache, mark, &w.asked);
 	for (unsigned int turn = 1; !atomic_load(&stop); turn++) {
 		burst(&w, self);
 		poll_mail(&w, self);
@@ -155,12 +155,12 @@ work(void *arg)
 			continue;
 		sched_yield(); /* lcores share CPUs here */
 		if (rests && weft_rand_below(&w.r, 8) == 0) {
-			weft_atc_mail_offline(mail, self);
+			weft_atc_shootdown_offline(mail, self);
 			sched_yield();
-			weft_atc_mail_online(mail, self, w.cache, mark, &w.asked);
+			weft_atc_shootdown_online(mail, self, w.cache, mark, &w.asked);
 		}
 	}
-	weft_atc_mail_offline(mail, self);
+	weft_atc_shootdown_offline(mail, self);
 	free(w.cache);
 	return 0;
 }
@@ -168,7 +168,7 @@ work(void *arg)
 static void
 start(enum fault f, bool with_rests)
 {
-	const size_t size = weft_atc_mail_size(WORKERS, ORDERS);
+	const size_t size = weft_atc_shootdown_size(WORKERS, ORDERS);
 
 	memset(table, 0, sizeof(table));
 	memset(least, 0, sizeof(least));
@@ -177,7 +177,7 @@ start(enum fault f, bool with_rests)
 	fault = f;
 	rests = with_rests;
 	atomic_store(&stop, false);
-	mail = weft_atc_mail_init(aligned_alloc(64, size), WORKERS, ORDERS);
+	mail = weft_atc_shootdown_init(aligned_alloc(64, size), WORKERS, ORDERS);
 	for (uintptr_t i = 0; i < WORKERS; i++)
 		assert_int_equal(rte_eal_remote_launch(work, (void *)i, (unsigned int)i + 1), 0);
 	for (unsigned int i = 0; i < WORKERS; i++)
@@ -205,9 +205,9 @@ change(struct weft_rand *r)
 {
 	const uint16_t ctx = (uint16_t)weft_rand_below(r, CONTEXTS);
 	const unsigned int page = (unsigned int)weft_rand_below(r, PAGES);
-	const struct weft_atc_order order = { (uint64_t)page << 12, ctx, 12 };
+	const struct weft_atc_inv order = { (uint64_t)page << 12, ctx, 12 };
 	const uint32_t version = atomic_fetch_add(&table[ctx][page], 1) + 1;
-	const uint64_t number = weft_atc_mail_post(mail, &order);
+	const uint64_t number = weft_atc_shootdown_post(mail, &order);
 
 	if (number != 0) {
 		posted[number % (2 * ORDERS)].least = &least[ctx][page];
@@ -245,7 +245,7 @@ invalidate_for(struct weft_rand *r, unsigned int batch, unsigned int ms)
 				break;
 			last = number;
 		}
-		while (done < last && weft_atc_mail_is_done(mail, done + 1)) {
+		while (done < last && weft_atc_shootdown_is_done(mail, done + 1)) {
 			done++;
 			atomic_store(posted[done % (2 * ORDERS)].least,
 				posted[done % (2 * ORDERS)].version);

@@ -12,7 +12,7 @@
 
 #include <errno.h>
 
-#include "weft_atc_mail.h"
+#include "weft_atc_shootdown.h"
 #include "weft_pipe.h"
 #include "weft_route_wait.h"
 
@@ -180,7 +180,7 @@ end_one(unsigned int from)
 }
 
 static void
-mark(void *arg, const struct weft_atc_order *o)
+mark(void *arg, const struct weft_atc_inv *o)
 {
 	(void)arg;
 	for (unsigned int i = 0; i < w.slots; i++) {
@@ -354,20 +354,20 @@ start(const struct setup *s)
 		weft_fast_set(&w.fast, BASE + ((uint64_t)i << SEGMENT_LOG2), key.dpid);
 	}
 	w.atc_mem = aligned_alloc(64, weft_atc_size(&atc));
-	w.mail_mem = aligned_alloc(64, weft_atc_mail_size(1, ORDERS));
+	w.mail_mem = aligned_alloc(64, weft_atc_shootdown_size(1, ORDERS));
 	w.env = (struct weft_env){ .drt = &w.drt,
 		.fast = &w.fast,
 		.atc = weft_atc_init(w.atc_mem, &atc),
 		.req_scan = s->req_scan,
 		.walk = walk,
-		.mail = weft_atc_mail_init(w.mail_mem, 1, ORDERS),
-		.mail_mark = mark,
-		.mail_applied = &w.applied };
+		.shootdown = weft_atc_shootdown_init(w.mail_mem, 1, ORDERS),
+		.shootdown_mark = mark,
+		.shootdown_applied = &w.applied };
 	if (s->places != 0) {
 		w.env.wait = weft_route_wait_create(&wait);
 		assert_non_null(w.env.wait);
 	}
-	weft_atc_mail_online(w.env.mail, 0, w.env.atc, NULL, NULL);
+	weft_atc_shootdown_online(w.env.shootdown, 0, w.env.atc, NULL, NULL);
 	w.pipe = weft_pipe_create(&pipe, err, sizeof(err));
 	if (w.pipe == NULL)
 		fail_msg("%s", err);
@@ -534,9 +534,9 @@ no_translation_drops_the_request_alone(void **state)
 static uint64_t
 invalidate(uint16_t ctx, unsigned int page)
 {
-	const struct weft_atc_order o = { page_now(ctx, page).va, ctx, 12 };
+	const struct weft_atc_inv o = { page_now(ctx, page).va, ctx, 12 };
 
-	return weft_atc_mail_post(w.env.mail, &o);
+	return weft_atc_shootdown_post(w.env.shootdown, &o);
 }
 
 static void
@@ -560,14 +560,14 @@ an_invalidation_is_done_when_it_is_reported(void **state)
 	assert_int_equal(w.applied, number);
 	assert_int_equal(w.asked, 2);
 	assert_int_equal(w.out, 0);
-	assert_false(weft_atc_mail_is_done(w.env.mail, number));
+	assert_false(weft_atc_shootdown_is_done(w.env.shootdown, number));
 	assert_true(end_one(0));
 	idle();
 	assert_int_equal(w.out, 1);
 	assert_int_equal(weft_pipe_drops(w.pipe, WEFT_DROP_ATC_DENY), 1);
-	assert_false(weft_atc_mail_is_done(w.env.mail, number));
-	weft_atc_mail_done(w.env.mail, 0, w.applied);
-	assert_true(weft_atc_mail_is_done(w.env.mail, number));
+	assert_false(weft_atc_shootdown_is_done(w.env.shootdown, number));
+	weft_atc_shootdown_done(w.env.shootdown, 0, w.applied);
+	assert_true(weft_atc_shootdown_is_done(w.env.shootdown, number));
 	/* Known before the invalidation, and asked for again because the frame still waits. */
 	m[0] = frame_of(1, 2);
 	request(m[0], 0, 1, false);
@@ -687,11 +687,11 @@ random_step(void)
 	default: idle(); break;
 	}
 	w.installs = weft_rand_below(&w.r, 2) != 0;
-	weft_atc_mail_done(w.env.mail, 0, w.applied);
+	weft_atc_shootdown_done(w.env.shootdown, 0, w.applied);
 	if (w.applied != 0)
-		assert_true(weft_atc_mail_is_done(w.env.mail, w.applied));
+		assert_true(weft_atc_shootdown_is_done(w.env.shootdown, w.applied));
 	if (weft_rand_below(&w.r, 16) == 0)
-		idle(); /* the mailbox never fills */
+		idle(); /* the ring never fills */
 }
 
 static void

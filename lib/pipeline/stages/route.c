@@ -35,7 +35,7 @@ route_check(const struct weft_env *env)
 	if ((env->fast != NULL || env->tables != NULL) && env->atc != NULL && env->walk == NULL &&
 		env->wait == NULL)
 		return "a table walk behind the translation cache";
-	if ((env->wait != NULL || env->mail != NULL) && env->atc == NULL)
+	if ((env->wait != NULL || env->shootdown != NULL) && env->atc == NULL)
 		return "a translation cache";
 	return NULL;
 }
@@ -281,22 +281,22 @@ route_run_behind(struct route_work *w)
 }
 
 static void
-route_mark(void *arg, const struct weft_atc_order *order)
+route_mark(void *arg, const struct weft_atc_inv *inv)
 {
 	const struct weft_env *env = arg;
 
 	if (env->wait != NULL)
-		wait_forget(env->wait, order);
-	if (env->mail_mark != NULL)
-		env->mail_mark(env->mail_arg, order);
+		wait_forget(env->wait, inv);
+	if (env->shootdown_mark != NULL)
+		env->shootdown_mark(env->shootdown_arg, inv);
 }
 
 /* Orders take effect between bursts. Who sends what leaves the pipeline reports them as done. */
 static __attribute__((noinline)) void
-route_mail(const struct weft_env *env)
+route_shootdown(const struct weft_env *env)
 {
-	*env->mail_applied = weft_atc_mail_poll(
-		env->mail, env->mail_worker, env->atc, route_mark, (void *)(uintptr_t)env);
+	*env->shootdown_applied = weft_atc_shootdown_poll(env->shootdown, env->shootdown_worker,
+		env->atc, route_mark, (void *)(uintptr_t)env);
 }
 
 static void
@@ -307,8 +307,8 @@ route_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_st
 		__attribute__((uninitialized)); /* arrays are written before they are read */
 	const uint16_t n = b->n;
 
-	if (env->mail != NULL)
-		route_mail(env);
+	if (env->shootdown != NULL)
+		route_shootdown(env);
 	route_begin(&w, env, b, st);
 	if (wait != NULL && (weft_route_wait_used(wait) != 0 || wait->n_asked != 0)) {
 		route_run_behind(&w);
@@ -319,11 +319,11 @@ route_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_st
 	route_close_gaps(&w);
 }
 
-/* Nothing came in: orders and answers do not wait for frames. */
+/* Nothing came in: invalidations and answers do not wait for frames. */
 static void
 route_poll(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
 {
-	if (env->mail != NULL || env->wait != NULL)
+	if (env->shootdown != NULL || env->wait != NULL)
 		route_run(env, b, st);
 }
 

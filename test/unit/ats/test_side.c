@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* What stands beside the cache: streams among misses, parked flits, the mailbox of one thread. */
+/* What stands beside the cache: streams among misses, parked flits, shoot-down with one thread. */
 
 #include "weft_test.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "weft_atc_mail.h"
+#include "weft_atc_shootdown.h"
 #include "weft_atc_park.h"
 #include "weft_atc_stream.h"
 #include "weft_guard.h"
@@ -237,7 +237,7 @@ park_is_queues(void **state)
 }
 
 static void
-count_mark(void *arg, const struct weft_atc_order *order)
+count_mark(void *arg, const struct weft_atc_inv *order)
 {
 	unsigned int *n = arg;
 
@@ -248,67 +248,69 @@ count_mark(void *arg, const struct weft_atc_order *order)
 static void
 order_is_done_when_every_worker_online_says_so(void **state)
 {
-	struct weft_atc_mail *m = weft_atc_mail_init(filled(weft_atc_mail_size(3, 4)), 3, 4);
-	const struct weft_atc_order page = { 5 * PAGE, 1, 12 };
+	struct weft_atc_shootdown *m =
+		weft_atc_shootdown_init(filled(weft_atc_shootdown_size(3, 4)), 3, 4);
+	const struct weft_atc_inv page = { 5 * PAGE, 1, 12 };
 	struct weft_atc *c[2] = { cache_new(2), cache_new(2) };
 	unsigned int marks = 0;
 	uint64_t number, at[2];
 
 	(void)state;
 	/* Nobody is online: nothing to wait for. */
-	number = weft_atc_mail_post(m, &page);
+	number = weft_atc_shootdown_post(m, &page);
 	assert_int_equal(number, 1);
-	assert_true(weft_atc_mail_is_done(m, number));
+	assert_true(weft_atc_shootdown_is_done(m, number));
 	for (unsigned int w = 0; w < 2; w++) {
-		weft_atc_mail_online(m, w, c[w], NULL, NULL);
+		weft_atc_shootdown_online(m, w, c[w], NULL, NULL);
 		weft_atc_install(c[w], 1, 5 * PAGE, 0, 12, RW);
 		weft_atc_install(c[w], 0, 5 * PAGE, 0, 12, RW);
 	}
-	number = weft_atc_mail_post(m, &page);
+	number = weft_atc_shootdown_post(m, &page);
 	for (unsigned int w = 0; w < 2; w++) {
 		assert_int_equal(look(c[w], 1, 5 * PAGE), WEFT_ATC_HIT);
-		at[w] = weft_atc_mail_poll(m, w, c[w], count_mark, &marks);
+		at[w] = weft_atc_shootdown_poll(m, w, c[w], count_mark, &marks);
 		assert_int_equal(at[w], number);
 		assert_int_equal(look(c[w], 1, 5 * PAGE), WEFT_ATC_MISS);
 		assert_int_equal(look(c[w], 0, 5 * PAGE), WEFT_ATC_HIT);
-		assert_false(weft_atc_mail_is_done(m, number));
+		assert_false(weft_atc_shootdown_is_done(m, number));
 	}
 	assert_int_equal(marks, 2);
-	weft_atc_mail_done(m, 0, at[0]);
-	assert_false(weft_atc_mail_is_done(m, number));
+	weft_atc_shootdown_done(m, 0, at[0]);
+	assert_false(weft_atc_shootdown_is_done(m, number));
 	/* The other one leaves: it is not waited for. Back again it has forgotten all. */
-	weft_atc_mail_offline(m, 1);
-	assert_true(weft_atc_mail_is_done(m, number));
-	weft_atc_mail_online(m, 1, c[1], count_mark, &marks);
+	weft_atc_shootdown_offline(m, 1);
+	assert_true(weft_atc_shootdown_is_done(m, number));
+	weft_atc_shootdown_online(m, 1, c[1], count_mark, &marks);
 	assert_int_equal(marks, 3);
 	assert_int_equal(look(c[1], 0, 5 * PAGE), WEFT_ATC_MISS);
-	assert_true(weft_atc_mail_is_done(m, number));
+	assert_true(weft_atc_shootdown_is_done(m, number));
 	free(c[0]);
 	free(c[1]);
 	free(m);
 }
 
 static void
-full_mailbox_takes_no_order_until_the_slowest_is_done(void **state)
+full_ring_takes_no_invalidation_until_the_slowest_is_done(void **state)
 {
-	struct weft_atc_mail *m = weft_atc_mail_init(filled(weft_atc_mail_size(2, 4)), 2, 4);
-	const struct weft_atc_order order = { 0, 0, 12 };
+	struct weft_atc_shootdown *m =
+		weft_atc_shootdown_init(filled(weft_atc_shootdown_size(2, 4)), 2, 4);
+	const struct weft_atc_inv order = { 0, 0, 12 };
 	struct weft_atc *c = cache_new(1);
 	uint64_t newest = 0;
 
 	(void)state;
 	for (unsigned int w = 0; w < 2; w++)
-		weft_atc_mail_online(m, w, c, NULL, NULL);
+		weft_atc_shootdown_online(m, w, c, NULL, NULL);
 	for (uint64_t round = 0; round < 10; round++) {
 		for (unsigned int i = 0; i < 4; i++) {
 			newest++;
-			assert_int_equal(weft_atc_mail_post(m, &order), newest);
+			assert_int_equal(weft_atc_shootdown_post(m, &order), newest);
 		}
-		assert_int_equal(weft_atc_mail_post(m, &order), 0);
-		weft_atc_mail_done(m, 0, weft_atc_mail_poll(m, 0, c, NULL, NULL));
-		assert_int_equal(weft_atc_mail_post(m, &order), 0);
-		weft_atc_mail_done(m, 1, weft_atc_mail_poll(m, 1, c, NULL, NULL));
-		assert_true(weft_atc_mail_is_done(m, newest));
+		assert_int_equal(weft_atc_shootdown_post(m, &order), 0);
+		weft_atc_shootdown_done(m, 0, weft_atc_shootdown_poll(m, 0, c, NULL, NULL));
+		assert_int_equal(weft_atc_shootdown_post(m, &order), 0);
+		weft_atc_shootdown_done(m, 1, weft_atc_shootdown_poll(m, 1, c, NULL, NULL));
+		assert_true(weft_atc_shootdown_is_done(m, newest));
 	}
 	free(c);
 	free(m);
@@ -317,20 +319,21 @@ full_mailbox_takes_no_order_until_the_slowest_is_done(void **state)
 static void
 order_for_all_contexts_reaches_all(void **state)
 {
-	struct weft_atc_mail *m = weft_atc_mail_init(filled(weft_atc_mail_size(1, 4)), 1, 4);
-	const struct weft_atc_order page = { 3 * PAGE, WEFT_ATC_ALL_CONTEXTS, 12 };
-	const struct weft_atc_order foreign = { 4 * PAGE, 9, 12 };
+	struct weft_atc_shootdown *m =
+		weft_atc_shootdown_init(filled(weft_atc_shootdown_size(1, 4)), 1, 4);
+	const struct weft_atc_inv page = { 3 * PAGE, WEFT_ATC_ALL_CONTEXTS, 12 };
+	const struct weft_atc_inv foreign = { 4 * PAGE, 9, 12 };
 	struct weft_atc *c = cache_new(3);
 
 	(void)state;
-	weft_atc_mail_online(m, 0, c, NULL, NULL);
+	weft_atc_shootdown_online(m, 0, c, NULL, NULL);
 	for (uint16_t ctx = 0; ctx < 3; ctx++) {
 		weft_atc_install(c, ctx, 3 * PAGE, 0, 12, RW);
 		weft_atc_install(c, ctx, 4 * PAGE, 0, 12, RW);
 	}
-	weft_atc_mail_post(m, &page);
-	weft_atc_mail_post(m, &foreign);
-	weft_atc_mail_poll(m, 0, c, NULL, NULL);
+	weft_atc_shootdown_post(m, &page);
+	weft_atc_shootdown_post(m, &foreign);
+	weft_atc_shootdown_poll(m, 0, c, NULL, NULL);
 	for (uint16_t ctx = 0; ctx < 3; ctx++) {
 		assert_int_equal(look(c, ctx, 3 * PAGE), WEFT_ATC_MISS);
 		assert_int_equal(look(c, ctx, 4 * PAGE), WEFT_ATC_HIT);
@@ -340,20 +343,20 @@ order_for_all_contexts_reaches_all(void **state)
 }
 
 static void
-mailbox_of_bad_numbers_is_refused(void **state)
+shootdown_of_bad_numbers_is_refused(void **state)
 {
 	static _Alignas(64) uint8_t mem[1024];
 
 	(void)state;
-	assert_int_equal(weft_atc_mail_size(0, 4), 0);
-	assert_int_equal(weft_atc_mail_size(WEFT_ATC_MAIL_WORKERS_MAX + 1, 4), 0);
-	assert_int_equal(weft_atc_mail_size(1, 1), 0);
-	assert_int_equal(weft_atc_mail_size(1, 6), 0);
-	assert_int_equal(weft_atc_mail_size(1, 131072), 0);
-	assert_in_range(weft_atc_mail_size(1, 2), 1, sizeof(mem));
-	assert_null(weft_atc_mail_init(mem + 8, 1, 2));
-	assert_null(weft_atc_mail_init(mem, 1, 3));
-	assert_non_null(weft_atc_mail_init(mem, 1, 2));
+	assert_int_equal(weft_atc_shootdown_size(0, 4), 0);
+	assert_int_equal(weft_atc_shootdown_size(WEFT_ATC_SHOOTDOWN_WORKERS_MAX + 1, 4), 0);
+	assert_int_equal(weft_atc_shootdown_size(1, 1), 0);
+	assert_int_equal(weft_atc_shootdown_size(1, 6), 0);
+	assert_int_equal(weft_atc_shootdown_size(1, 131072), 0);
+	assert_in_range(weft_atc_shootdown_size(1, 2), 1, sizeof(mem));
+	assert_null(weft_atc_shootdown_init(mem + 8, 1, 2));
+	assert_null(weft_atc_shootdown_init(mem, 1, 3));
+	assert_non_null(weft_atc_shootdown_init(mem, 1, 2));
 }
 
 int
@@ -368,9 +371,9 @@ main(void)
 		cmocka_unit_test(park_of_bad_numbers_is_refused),
 		cmocka_unit_test(park_is_queues),
 		cmocka_unit_test(order_is_done_when_every_worker_online_says_so),
-		cmocka_unit_test(full_mailbox_takes_no_order_until_the_slowest_is_done),
+		cmocka_unit_test(full_ring_takes_no_invalidation_until_the_slowest_is_done),
 		cmocka_unit_test(order_for_all_contexts_reaches_all),
-		cmocka_unit_test(mailbox_of_bad_numbers_is_refused),
+		cmocka_unit_test(shootdown_of_bad_numbers_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
