@@ -25,7 +25,7 @@
 #include "weft_pipe.h"
 #include "weft_port.h"
 #include "weft_request_clock.h"
-#include "weft_requester.h"
+#include "weft_mem_requester.h"
 #include "weft_resolve.h"
 #include "weft_secret.h"
 #include "weft_tables_writer.h"

@@ -132,8 +132,8 @@ host_json(const struct node *n, json_t *o)
 		return;
 	l = weft_requester_latency(n->host);
 	json_object_set_new(o, "requests",
-		report_counters(weft_requester_counters(), weft_requester_counts(n->host),
-			WEFT_MEM_N_COUNTERS));
+		report_counters(
+			weft_mem_counters(), weft_requester_counts(n->host), WEFT_MEM_N_COUNTERS));
 	if (n->traffic != NULL)
 		json_object_set_new(o, "traffic",
 			report_counters(weft_traffic_counters(), weft_traffic_counts(n->traffic),

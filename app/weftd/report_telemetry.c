@@ -106,8 +106,8 @@ tell_node(const char *params, struct rte_tel_data *data)
 	rte_tel_data_add_dict_u64(data, "pid", n->topo->pid);
 	rte_tel_data_add_dict_u64(data, "memory_replaced", generation_replacements(n));
 	if (n->host != NULL) {
-		telemetry_rows(data, "host", weft_requester_counters(),
-			weft_requester_counts(n->host), WEFT_MEM_N_COUNTERS);
+		telemetry_rows(data, "host", weft_mem_counters(), weft_requester_counts(n->host),
+			WEFT_MEM_N_COUNTERS);
 	}
 	if (n->traffic != NULL)
 		telemetry_rows(data, "traffic", weft_traffic_counters(),

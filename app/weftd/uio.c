@@ -18,6 +18,7 @@
 
 #include "weft_line.h"
 #include "weft_uio_memory.h"
+#include "weft_uio_requester.h"
 #include "weft_uio_traffic.h"
 
 #define EXPIRE_EVERY_NS UINT64_C(1000000)
@@ -60,7 +61,7 @@ struct uio_answers {
 };
 
 struct uio {
-	struct weft_uio_requester *requester; /* these two: NULL: it asks nothing */
+	struct weft_requester *requester; /* these two: NULL: it asks nothing */
 	struct weft_uio_traffic *traffic;
 	struct weft_uio_memory memory;
 	uint8_t *own; /* mapped here: what a host offers, or a device has */
@@ -68,6 +69,7 @@ struct uio {
 	uint64_t *poison; /* of `own`, a bit a line */
 	struct uio_answers *answers; /* by peer */
 	struct weft_io_tlp held; /* request that waits for credit or window */
+	uint16_t held_tag;
 	struct peer *held_for; /* NULL: none waits */
 	uint64_t expire_due_ns;
 	uint64_t stopped[EDGE_REASONS]; /* requests that the edge port answered, by why */
@@ -200,24 +202,17 @@ request_in(struct peer *p, const struct weft_io_tlp *t)
 }
 
 static void
-ended(struct node *n, const struct weft_uio_done *d)
-{
-	if (d->end != WEFT_UIO_PART)
-		weft_uio_traffic_complete(n->uio->traffic, d);
-}
-
-static void
 answer_in(struct node *n, const struct weft_io_tlp *t)
 {
 	enum weft_verdict v = WEFT_DROP_NO_TAG;
-	struct weft_uio_done d;
+	struct weft_completion c;
 
 	if (n->uio->requester != NULL)
-		v = weft_uio_take(n->uio->requester, t, n->now_ns, &d);
-	if (v == WEFT_OK)
-		ended(n, &d);
-	else
+		v = weft_uio_response(n->uio->requester, t, n->now_ns, &c);
+	if (v != WEFT_OK)
 		n->drops[v]++;
+	else if (c.status != WEFT_REQUEST_PART)
+		weft_uio_traffic_complete(n->uio->traffic, &c);
 }
 
 bool
@@ -245,9 +240,11 @@ uio_packet(void *arg, const struct weft_io_tlp *t)
 /* --- requests, on their way out --- */
 
 static void
-lost(void *arg, const struct weft_uio_done *d)
+lost(void *arg, const struct weft_completion *c)
 {
-	ended(arg, d);
+	struct node *n = arg;
+
+	weft_uio_traffic_complete(n->uio->traffic, c);
 }
 
 static enum uio_counter
@@ -293,7 +290,7 @@ edge_request(struct node *n, struct weft_io_tlp *t, uint64_t addr)
 	t->dpid = d.dpid;
 	t->pif = d.pif;
 	t->dsar = n->topo->kind == WEFT_TOPO_HOST;
-	weft_uio_sent_to(n->uio->requester, t, d.dpid);
+	weft_requester_sent_to(n->uio->requester, n->uio->held_tag, d.dpid);
 	p = peer_to(n, d.dpid);
 	if (p == NULL)
 		n->drops[WEFT_DROP_NO_CONN]++;
@@ -325,7 +322,7 @@ send_held(struct node *n)
 	if (p == NULL)
 		return true;
 	/* Given up by now: it must not turn up later than its line is left alone for. */
-	if (!weft_uio_is_open(u->requester, &u->held)) {
+	if (!weft_requester_is_open(u->requester, u->held_tag)) {
 		u->held_for = NULL;
 		return true;
 	}
@@ -348,14 +345,16 @@ send_requests(struct node *n)
 	int rc = 0;
 
 	while (sent < REQUESTS_A_POLL && send_held(n)) {
-		uint64_t addr;
+		struct weft_request rq;
 
-		rc = weft_uio_traffic_next(u->traffic, n->now_ns, &u->held, &addr);
+		rc = weft_uio_traffic_next(u->traffic, n->now_ns, &rq);
 		if (rc != 0)
 			break;
 		sent++;
-		add_prefix(n, &u->held, addr);
-		u->held_for = edge_request(n, &u->held, addr);
+		weft_uio_request(u->requester, &rq, &u->held);
+		u->held_tag = rq.tag;
+		add_prefix(n, &u->held, rq.addr);
+		u->held_for = edge_request(n, &u->held, rq.addr);
 	}
 	if (rc == -ESHUTDOWN)
 		__atomic_store_n(&u->is_done, 1, __ATOMIC_RELAXED);
@@ -384,7 +383,7 @@ uio_poll(struct node *n, bool may_ask)
 		return 0;
 	if (n->now_ns >= u->expire_due_ns) {
 		u->expire_due_ns = n->now_ns + EXPIRE_EVERY_NS;
-		weft_uio_expire(u->requester, n->now_ns, lost, n, EXPIRE_BATCH);
+		weft_requester_expire(u->requester, n->now_ns, lost, n, EXPIRE_BATCH);
 	}
 	return may_ask && !u->is_done ? send_requests(n) : 0;
 }
@@ -393,7 +392,7 @@ void
 uio_abort(struct node *n, uint16_t dpid)
 {
 	if (n->uio != NULL && n->uio->traffic != NULL)
-		weft_uio_abort(n->uio->requester, dpid, true, n->now_ns, lost, n);
+		weft_requester_abort(n->uio->requester, dpid, true, n->now_ns, lost, n);
 }
 
 uint64_t
@@ -517,16 +516,17 @@ static int
 make_requester(struct node *n)
 {
 	const uint64_t timeout_ns = (uint64_t)n->topo->uio.timeout_ms * 1000000;
-	const struct weft_uio_requester_cfg cfg = {
+	const struct weft_requester_cfg cfg = {
+		.protocol = WEFT_REQUESTER_UIO,
 		.timeout_ns = timeout_ns,
 		.quarantine_ns = timeout_ns,
 		.tags = host_tags(n->topo->uio.outstanding),
 		.id = n->topo->pid,
 		.clock = n->clock,
 	};
-	void *mem = rte_zmalloc("weft_uio", weft_uio_requester_size(&cfg), WEFT_CACHE_LINE);
+	void *mem = rte_zmalloc("weft_uio", weft_requester_size(&cfg), WEFT_CACHE_LINE);
 
-	n->uio->requester = mem == NULL ? NULL : weft_uio_requester_init(mem, &cfg);
+	n->uio->requester = mem == NULL ? NULL : weft_requester_init(mem, &cfg);
 	return n->uio->requester == NULL ? -ENOMEM : make_traffic(n);
 }
 
@@ -632,15 +632,16 @@ uio_json(const struct node *n)
 
 	if (u->traffic != NULL) {
 		json_object_set_new(o, "requests",
-			report_counters(weft_uio_counters(), weft_uio_counts(u->requester),
+			report_counters(weft_uio_counters(), weft_requester_counts(u->requester),
 				WEFT_UIO_N_COUNTERS));
 		json_object_set_new(o, "traffic",
 			report_counters(weft_uio_traffic_counters(),
 				weft_uio_traffic_counts(u->traffic), WEFT_UIO_TRAFFIC_N_COUNTERS));
 		json_object_set_new(o, "outstanding",
-			json_integer((json_int_t)weft_uio_outstanding(u->requester)));
+			json_integer((json_int_t)weft_requester_outstanding(u->requester)));
 		json_object_set_new(o, "done", json_integer(u->is_done));
-		json_object_set_new(o, "latency_ns", latency_json(weft_uio_latency(u->requester)));
+		json_object_set_new(
+			o, "latency_ns", latency_json(weft_requester_latency(u->requester)));
 	}
 	json_object_set_new(o, "memory",
 		report_counters(
@@ -656,7 +657,7 @@ uio_rows(const struct node *n, uio_row_fn fn, void *arg)
 	const struct uio *u = n->uio;
 
 	if (u->traffic != NULL) {
-		fn(arg, "uio", weft_uio_counters(), weft_uio_counts(u->requester),
+		fn(arg, "uio", weft_uio_counters(), weft_requester_counts(u->requester),
 			WEFT_UIO_N_COUNTERS);
 		fn(arg, "uio_traffic", weft_uio_traffic_counters(),
 			weft_uio_traffic_counts(u->traffic), WEFT_UIO_TRAFFIC_N_COUNTERS);
@@ -688,7 +689,7 @@ uio_text(const struct node *n)
 	if (n->uio == NULL || n->uio->traffic == NULL)
 		return;
 	c = weft_uio_traffic_counts(n->uio->traffic);
-	l = weft_uio_latency(n->uio->requester);
+	l = weft_requester_latency(n->uio->requester);
 	printf("  uio: %lu writes, %lu reads, %lu lines verified, %lu mismatches, %lu refused, %lu "
 	       "lost; latency p50 %.1f us p99 %.1f us\n",
 		(unsigned long)c[WEFT_UIO_TRAFFIC_N_WRITES],

@@ -2,17 +2,19 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Tags of a host. A tag is in one of three queues: free, open or in quarantine, each a doubly
- * linked list in the order of entry. One timeout serves all requests, so the open queue is in order
- * of deadline as well, and the oldest of each is always at the head.
+ * Tags of a requester, and what its two protocols say of themselves. A tag is in one of three queues:
+ * free, open or in quarantine, each a doubly linked list in the order of entry. One timeout serves all
+ * requests, so the open queue is in order of deadline as well, and the oldest of each is at the head.
  */
 #ifndef WEFT_REQUESTER_PRIV_H
 #define WEFT_REQUESTER_PRIV_H
 
 #include "weft_base.h"
 #include "weft_requester.h"
+#include "weft_telem.h"
 
 #define TAG_NONE 0xFFFF
+#define REQUESTER_COUNTERS_MAX 16
 
 enum tag_queue { TAG_FREE, TAG_OPEN, TAG_QUARANTINE, TAG_QUEUES };
 
@@ -25,6 +27,7 @@ struct request_tag {
 	uint16_t prev, next; /* in its queue, or TAG_NONE */
 	uint8_t queue; /* enum tag_queue */
 	uint8_t kind; /* enum weft_request_kind */
+	uint16_t len;
 	uint32_t stood; /* open: by cfg.clock, when it was sent */
 };
 
@@ -34,27 +37,56 @@ struct tag_ends {
 	uint16_t head, tail;
 };
 
-/** All of it is written by the host's thread only. */
+/** A protocol: what it can ask for, and rows of its counters. */
+struct requester_protocol {
+	uint64_t addr_max;
+	uint32_t tags_max;
+	uint16_t tag_mask; /* the tag's bits on the wire */
+	uint16_t id_max, dpid_max;
+	uint16_t align, len_max;
+	uint16_t limit; /* of requests at a destination, at the start */
+	uint16_t state_len; /* bytes that it keeps for each tag */
+	uint8_t n_begun[WEFT_REQUEST_KINDS], n_lost[WEFT_REQUEST_KINDS];
+	uint8_t n_late; /* answers to a request in quarantine */
+	uint8_t n_unmatched, n_no_tag, n_no_credit;
+};
+
+extern const struct requester_protocol weft_requester_mem, weft_requester_uio;
+
+/** All of it is written by the requester's thread only. */
 struct weft_requester {
 	struct weft_requester_cfg cfg;
+	const struct requester_protocol *protocol;
 	struct request_tag *tag; /* cfg.tags of them, behind this struct */
+	uint8_t *state; /* protocol->state_len of each tag */
 	struct tag_ends queue[TAG_QUEUES];
 	uint32_t n_open;
-	uint64_t count[WEFT_MEM_N_COUNTERS];
+	uint64_t count[REQUESTER_COUNTERS_MAX];
 	struct weft_latency latency;
 	struct weft_requester_peer peer[WEFT_REQUESTER_PEERS];
 };
 
 /** Put every tag into the free queue. */
-void weft_requester_tags_init(struct weft_requester *h);
+void weft_requester_tags_init(struct weft_requester *r);
 
 /** The oldest tag of a queue, or NULL. */
-struct request_tag *weft_requester_tag_oldest(struct weft_requester *h, enum tag_queue q);
+struct request_tag *weft_requester_tag_oldest(struct weft_requester *r, enum tag_queue q);
 
 /** Move a tag to the end of queue @p to. Its entry in `since_ns` is the caller's to set. */
-void weft_requester_tag_move(struct weft_requester *h, struct request_tag *t, enum tag_queue to);
+void weft_requester_tag_move(struct weft_requester *r, struct request_tag *t, enum tag_queue to);
 
 /** Free a tag and the credit it holds; its next use has another number on the wire. */
-void weft_requester_tag_release(struct weft_requester *h, struct request_tag *t);
+void weft_requester_tag_release(struct weft_requester *r, struct request_tag *t);
+
+/** The open request that an answer with @p tag is for, or NULL: why not is counted. */
+struct request_tag *weft_requester_find(struct weft_requester *r, uint16_t tag);
+
+/** What @p c says of a request that is open. */
+void weft_requester_describe(const struct request_tag *t, enum weft_request_status status,
+	uint64_t now_ns, struct weft_completion *c);
+
+/** It was answered, as @p c says. */
+void weft_requester_answered(
+	struct weft_requester *r, struct request_tag *t, const struct weft_completion *c);
 
 #endif /* WEFT_REQUESTER_PRIV_H */

@@ -37,7 +37,7 @@ struct unit {
 
 struct weft_uio_traffic {
 	struct weft_uio_traffic_cfg cfg;
-	struct weft_uio_requester *requester;
+	struct weft_requester *requester;
 	uint64_t *base; /* cfg.n_targets */
 	struct unit *unit; /* cfg.lines / 4 of each target in turn */
 	uint64_t n_units;
@@ -46,6 +46,7 @@ struct weft_uio_traffic {
 	uint32_t open;
 	struct weft_pace pace;
 	struct weft_rand rand;
+	uint8_t data[UNIT]; /* of the write that has begun last */
 	struct weft_uio_mismatch first; /* valid once a mismatch is counted */
 	uint64_t count[WEFT_UIO_TRAFFIC_N_COUNTERS];
 };
@@ -125,7 +126,7 @@ unit_init(struct weft_uio_traffic *s, uint64_t i)
 
 struct weft_uio_traffic *
 weft_uio_traffic_init(
-	void *mem, const struct weft_uio_traffic_cfg *cfg, struct weft_uio_requester *requester)
+	void *mem, const struct weft_uio_traffic_cfg *cfg, struct weft_requester *requester)
 {
 	struct weft_carver c = { .block = mem };
 	struct weft_uio_traffic *s;
@@ -167,30 +168,39 @@ begun(struct weft_uio_traffic *s, const struct range *r, uint64_t now_ns,
 
 static int
 begin_read(
-	struct weft_uio_traffic *s, const struct range *r, uint64_t now_ns, struct weft_io_tlp *t)
+	struct weft_uio_traffic *s, const struct range *r, uint64_t now_ns, struct weft_request *rq)
 {
-	const int rc = weft_uio_read(s->requester, addr_of(s, r->unit, r->first),
-		(uint16_t)(r->n * WEFT_LINE_LEN), cookie_of(r), now_ns, t);
+	int rc;
 
+	*rq = (struct weft_request){ .kind = WEFT_REQUEST_READ,
+		.addr = addr_of(s, r->unit, r->first),
+		.len = (uint16_t)(r->n * WEFT_LINE_LEN),
+		.dpid = WEFT_REQUESTER_ANYBODY,
+		.cookie = cookie_of(r) };
+	rc = weft_requester_begin(s->requester, rq, now_ns);
 	return rc == 0 ? begun(s, r, now_ns, WEFT_UIO_TRAFFIC_N_READS) : rc;
 }
 
 static int
 begin_write(
-	struct weft_uio_traffic *s, const struct range *r, uint64_t now_ns, struct weft_io_tlp *t)
+	struct weft_uio_traffic *s, const struct range *r, uint64_t now_ns, struct weft_request *rq)
 {
 	struct weft_line_state *line = &s->unit[r->unit].line[r->first];
-	uint8_t data[UNIT];
 	int rc;
 
 	for (unsigned int i = 0; i < r->n; i++) {
 		const struct weft_line_id id = { addr_of(s, r->unit, r->first + i),
 			weft_line_state_next(&line[i], s->cfg.run), s->cfg.writer };
 
-		weft_line_fill(data + (size_t)i * WEFT_LINE_LEN, s->cfg.seed, &id);
+		weft_line_fill(s->data + (size_t)i * WEFT_LINE_LEN, s->cfg.seed, &id);
 	}
-	rc = weft_uio_write(s->requester, addr_of(s, r->unit, r->first), data,
-		(uint16_t)(r->n * WEFT_LINE_LEN), cookie_of(r), now_ns, t);
+	*rq = (struct weft_request){ .kind = WEFT_REQUEST_WRITE,
+		.addr = addr_of(s, r->unit, r->first),
+		.len = (uint16_t)(r->n * WEFT_LINE_LEN),
+		.data = s->data,
+		.dpid = WEFT_REQUESTER_ANYBODY,
+		.cookie = cookie_of(r) };
+	rc = weft_requester_begin(s->requester, rq, now_ns);
 	if (rc != 0)
 		return rc;
 	for (unsigned int i = 0; i < r->n; i++)
@@ -199,8 +209,9 @@ begin_write(
 }
 
 static int
-next_random(struct weft_uio_traffic *s, uint64_t now_ns, struct weft_io_tlp *t, struct range *r)
+next_random(struct weft_uio_traffic *s, uint64_t now_ns, struct weft_request *rq)
 {
+	struct range range, *r = &range;
 	const unsigned int most = s->cfg.bytes / WEFT_LINE_LEN;
 	bool is_write;
 	int rc;
@@ -216,7 +227,7 @@ next_random(struct weft_uio_traffic *s, uint64_t now_ns, struct weft_io_tlp *t, 
 	while (s->unit[r->unit].busy) /* at most `open` steps, as one unit at least is idle */
 		r->unit = r->unit + 1 == s->n_units ? 0 : r->unit + 1;
 	is_write = is_write && now_ns >= s->unit[r->unit].no_write_before_ns;
-	rc = is_write ? begin_write(s, r, now_ns, t) : begin_read(s, r, now_ns, t);
+	rc = is_write ? begin_write(s, r, now_ns, rq) : begin_read(s, r, now_ns, rq);
 	s->issued += rc == 0;
 	return rc;
 }
@@ -233,8 +244,9 @@ was_written(const struct weft_uio_traffic *s, const struct unit *u)
 
 /* The sweep starts when nothing else is open, so none of its units is busy. */
 static int
-next_sweep(struct weft_uio_traffic *s, uint64_t now_ns, struct weft_io_tlp *t, struct range *r)
+next_sweep(struct weft_uio_traffic *s, uint64_t now_ns, struct weft_request *rq)
 {
+	struct range r;
 	int rc;
 
 	if (s->sweep_at == 0 && s->open > 0)
@@ -246,8 +258,8 @@ next_sweep(struct weft_uio_traffic *s, uint64_t now_ns, struct weft_io_tlp *t, s
 		}
 		if (!weft_pace_is_due(&s->pace, now_ns))
 			return -EAGAIN;
-		*r = (struct range){ s->sweep_at, 0, WEFT_UIO_UNIT_LINES };
-		rc = begin_read(s, r, now_ns, t);
+		r = (struct range){ s->sweep_at, 0, WEFT_UIO_UNIT_LINES };
+		rc = begin_read(s, &r, now_ns, rq);
 		if (rc == 0) {
 			s->sweep_at++;
 			s->count[WEFT_UIO_TRAFFIC_N_SWEPT]++;
@@ -258,28 +270,20 @@ next_sweep(struct weft_uio_traffic *s, uint64_t now_ns, struct weft_io_tlp *t, s
 }
 
 int
-weft_uio_traffic_next(
-	struct weft_uio_traffic *s, uint64_t now_ns, struct weft_io_tlp *t, uint64_t *addr)
+weft_uio_traffic_next(struct weft_uio_traffic *s, uint64_t now_ns, struct weft_request *rq)
 {
-	struct range r;
-	int rc;
-
 	if (s->open >= s->cfg.outstanding)
 		return -EAGAIN;
-	rc = s->issued < s->cfg.requests ? next_random(s, now_ns, t, &r)
-	                                 : next_sweep(s, now_ns, t, &r);
-	if (rc == 0)
-		*addr = addr_of(s, r.unit, r.first);
-	return rc;
+	return s->issued < s->cfg.requests ? next_random(s, now_ns, rq) : next_sweep(s, now_ns, rq);
 }
 
 static void
 note_mismatch(struct weft_uio_traffic *s, uint64_t addr, enum weft_uio_traffic_counter why,
-	const struct weft_uio_done *d)
+	const struct weft_completion *d)
 {
 	if (s->count[WEFT_UIO_TRAFFIC_N_MISMATCHES]++ > 0)
 		return;
-	s->first = (struct weft_uio_mismatch){ addr, (uint8_t)why, d->end };
+	s->first = (struct weft_uio_mismatch){ addr, (uint8_t)why, d->status };
 }
 
 /* WEFT_UIO_TRAFFIC_N_VERIFIED, or the kind of mismatch; @p version is what the line holds. */
@@ -302,7 +306,7 @@ judge(const struct weft_uio_traffic *s, const struct weft_line_state *l, uint64_
 }
 
 static void
-verify(struct weft_uio_traffic *s, const struct range *r, const struct weft_uio_done *d)
+verify(struct weft_uio_traffic *s, const struct range *r, const struct weft_completion *d)
 {
 	for (unsigned int i = 0; i < r->n; i++) {
 		const uint64_t addr = addr_of(s, r->unit, r->first + i);
@@ -323,12 +327,12 @@ verify(struct weft_uio_traffic *s, const struct range *r, const struct weft_uio_
 }
 
 static void
-lost(struct weft_uio_traffic *s, const struct range *r, const struct weft_uio_done *d)
+lost(struct weft_uio_traffic *s, const struct range *r, const struct weft_completion *d)
 {
 	struct unit *u = &s->unit[r->unit];
 
 	s->count[WEFT_UIO_TRAFFIC_N_LOST]++;
-	if (d->kind != WEFT_UIO_WRITE)
+	if (d->kind != WEFT_REQUEST_WRITE)
 		return;
 	for (unsigned int i = 0; i < r->n; i++)
 		weft_line_state_doubt(&u->line[r->first + i]);
@@ -338,10 +342,10 @@ lost(struct weft_uio_traffic *s, const struct range *r, const struct weft_uio_do
 
 /* It was refused, or is poison. A write that was refused was not done: its lines are as before. */
 static void
-failed(struct weft_uio_traffic *s, const struct range *r, const struct weft_uio_done *d)
+failed(struct weft_uio_traffic *s, const struct range *r, const struct weft_completion *d)
 {
 	s->count[WEFT_UIO_TRAFFIC_N_FAILED]++;
-	for (unsigned int i = 0; d->kind == WEFT_UIO_WRITE && i < r->n; i++)
+	for (unsigned int i = 0; d->kind == WEFT_REQUEST_WRITE && i < r->n; i++)
 		weft_line_state_undo(&s->unit[r->unit].line[r->first + i]);
 }
 
@@ -359,17 +363,17 @@ written(struct unit *u, const struct range *r)
 
 /* A unit that is closed to this requester. */
 static void
-complete_refused(struct weft_uio_traffic *s, const struct range *r, const struct weft_uio_done *d)
+complete_refused(struct weft_uio_traffic *s, const struct range *r, const struct weft_completion *d)
 {
-	static const uint8_t ends[] = { [WEFT_UIO_ANSWER_UR] = WEFT_UIO_REFUSED_UR,
-		[WEFT_UIO_ANSWER_CA] = WEFT_UIO_REFUSED_CA,
-		[WEFT_UIO_ANSWER_NONE] = WEFT_UIO_LOST };
+	static const uint8_t ends[] = { [WEFT_UIO_ANSWER_UR] = WEFT_REQUEST_UR,
+		[WEFT_UIO_ANSWER_CA] = WEFT_REQUEST_CA,
+		[WEFT_UIO_ANSWER_NONE] = WEFT_REQUEST_LOST };
 
-	if (d->end == ends[s->unit[r->unit].answer]) {
+	if (d->status == ends[s->unit[r->unit].answer]) {
 		s->count[WEFT_UIO_TRAFFIC_N_REFUSED]++;
 		return;
 	}
-	if (d->end == WEFT_UIO_LOST) {
+	if (d->status == WEFT_REQUEST_LOST) {
 		s->count[WEFT_UIO_TRAFFIC_N_LOST]++;
 		return;
 	}
@@ -378,7 +382,7 @@ complete_refused(struct weft_uio_traffic *s, const struct range *r, const struct
 }
 
 void
-weft_uio_traffic_complete(struct weft_uio_traffic *s, const struct weft_uio_done *d)
+weft_uio_traffic_complete(struct weft_uio_traffic *s, const struct weft_completion *d)
 {
 	const struct range r = { d->cookie & (WEFT_BIT64(FIRST_SHIFT) - 1),
 		(unsigned int)(d->cookie >> FIRST_SHIFT), d->len / WEFT_LINE_LEN };
@@ -389,11 +393,11 @@ weft_uio_traffic_complete(struct weft_uio_traffic *s, const struct weft_uio_done
 	s->open--;
 	if (u->answer != WEFT_UIO_ANSWER_DATA)
 		complete_refused(s, &r, d);
-	else if (d->end == WEFT_UIO_LOST)
+	else if (d->status == WEFT_REQUEST_LOST)
 		lost(s, &r, d);
-	else if (d->end != WEFT_UIO_DONE)
+	else if (d->status != WEFT_REQUEST_DONE)
 		failed(s, &r, d);
-	else if (d->kind == WEFT_UIO_WRITE)
+	else if (d->kind == WEFT_REQUEST_WRITE)
 		written(u, &r);
 	else if (!u->renewed)
 		verify(s, &r, d);

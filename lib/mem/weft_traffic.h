@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "weft_line_state.h"
-#include "weft_requester.h"
+#include "weft_mem_requester.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "weft_line_state.h"
-#include "weft_uio_requester.h"
+#include "weft_requester.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -70,7 +70,7 @@ struct weft_uio_mismatch {
 	uint64_t
 		addr; /**< line that was read, or first line of a request answered in another way */
 	uint8_t why; /**< enum weft_uio_traffic_counter */
-	uint8_t end; /**< enum weft_uio_end of the request */
+	uint8_t status; /**< enum weft_request_status of the request */
 };
 
 struct weft_uio_traffic;
@@ -86,20 +86,18 @@ size_t weft_uio_traffic_size(const struct weft_uio_traffic_cfg *cfg);
  * @return the source, or NULL for a bad @p cfg or memory that is not 64-byte aligned
  */
 struct weft_uio_traffic *weft_uio_traffic_init(
-	void *mem, const struct weft_uio_traffic_cfg *cfg, struct weft_uio_requester *requester);
+	void *mem, const struct weft_uio_traffic_cfg *cfg, struct weft_requester *requester);
 
 /**
  * Begin the next request.
  *
- * @param t     receives the packet to send, without PTH and prefix
- * @param addr  receives its address
+ * @param rq  receives it; its data is valid until the next call
  * @return 0; -EAGAIN if none can begin now; -ESHUTDOWN if the run is over and nothing is open
  */
-int weft_uio_traffic_next(
-	struct weft_uio_traffic *s, uint64_t now_ns, struct weft_io_tlp *t, uint64_t *addr);
+int weft_uio_traffic_next(struct weft_uio_traffic *s, uint64_t now_ns, struct weft_request *rq);
 
-/** Take the end of one of its requests, from weft_uio_take() or weft_uio_expire(). No PART. */
-void weft_uio_traffic_complete(struct weft_uio_traffic *s, const struct weft_uio_done *d);
+/** Take the end of one of its requests. No PART. */
+void weft_uio_traffic_complete(struct weft_uio_traffic *s, const struct weft_completion *d);
 
 /**
  * The memory of @p dpid was replaced by a new one, all zeros: as weft_traffic_forget().

@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "weft_requester.h"
+#include "weft_mem_requester.h"
 #include "weft_sig.h"
 
 #ifdef __cplusplus

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "weft_requester.h"
+#include "weft_mem_requester.h"
 #include "weft_telem.h"
 
 #define SPID 5
@@ -17,7 +17,7 @@
 #define QUARANTINE 300
 #define PLENTY 10000
 
-static const struct weft_requester_cfg cfg4 = { TIMEOUT, QUARANTINE, 4, SPID, NULL };
+static const struct weft_requester_cfg cfg4 = { TIMEOUT, QUARANTINE, 4, SPID, NULL, 0 };
 
 static struct weft_requester *
 host_new(const struct weft_requester_cfg *cfg)
@@ -136,15 +136,15 @@ static void
 config_out_of_range_is_refused(void **state)
 {
 	static const struct weft_requester_cfg bad[] = {
-		{ TIMEOUT, 0, 0, SPID, NULL },
-		{ TIMEOUT, 0, 3, SPID, NULL },
-		{ TIMEOUT, 0, 8192, SPID, NULL },
-		{ 0, 0, 4, SPID, NULL },
-		{ TIMEOUT, 0, 4, 0xFFF, NULL },
+		{ TIMEOUT, 0, 0, SPID, NULL, 0 },
+		{ TIMEOUT, 0, 3, SPID, NULL, 0 },
+		{ TIMEOUT, 0, 8192, SPID, NULL, 0 },
+		{ 0, 0, 4, SPID, NULL, 0 },
+		{ TIMEOUT, 0, 4, 0xFFF, NULL, 0 },
 	};
 	static const struct weft_requester_cfg good[] = {
-		{ 1, 0, 1, 0, NULL },
-		{ UINT64_MAX, UINT64_MAX, 4096, 0xFFE, NULL },
+		{ 1, 0, 1, 0, NULL, 0 },
+		{ UINT64_MAX, UINT64_MAX, 4096, 0xFFE, NULL, 0 },
 	};
 	uint8_t *mem = aligned_alloc(64, weft_requester_size(&good[1]));
 
@@ -273,7 +273,8 @@ one_more_than_the_tags_has_to_wait(void **state)
 
 	(void)state;
 	for (size_t k = 0; k < WEFT_ARRAY_SIZE(tags); k++) {
-		const struct weft_requester_cfg cfg = { TIMEOUT, QUARANTINE, tags[k], SPID, NULL };
+		const struct weft_requester_cfg cfg = { TIMEOUT, QUARANTINE, tags[k], SPID, NULL,
+			0 };
 		struct weft_requester *h = host_new(&cfg);
 		struct weft_msg first = { 0 }, m;
 
@@ -385,7 +386,7 @@ response_twice_or_never_asked_for_has_no_tag(void **state)
 static void
 tag_numbers_come_round_after_all_65536(void **state)
 {
-	const struct weft_requester_cfg cfg = { TIMEOUT, QUARANTINE, 1, SPID, NULL };
+	const struct weft_requester_cfg cfg = { TIMEOUT, QUARANTINE, 1, SPID, NULL, 0 };
 	struct weft_requester *h = host_new(&cfg);
 	struct weft_msg first = read_of(h, 0, 0), before = first;
 
@@ -467,7 +468,7 @@ abort_ends_what_is_open_to_one_destination(void **state)
 {
 	(void)state;
 	for (unsigned int is_over = 0; is_over < 2; is_over++) {
-		const struct weft_requester_cfg cfg = { TIMEOUT, QUARANTINE, 4, SPID, NULL };
+		const struct weft_requester_cfg cfg = { TIMEOUT, QUARANTINE, 4, SPID, NULL, 0 };
 		struct weft_requester *h = host_new(&cfg);
 		struct weft_msg ended = read_of(h, 1, 0), m, other;
 		struct lost l = { 0 };
@@ -496,7 +497,7 @@ abort_ends_what_is_open_to_one_destination(void **state)
 static void
 the_end_of_a_session_ends_the_quarantine(void **state)
 {
-	const struct weft_requester_cfg cfg = { TIMEOUT, QUARANTINE, 4, SPID, NULL };
+	const struct weft_requester_cfg cfg = { TIMEOUT, QUARANTINE, 4, SPID, NULL, 0 };
 	struct weft_requester *h = host_new(&cfg);
 	struct lost l = { 0 };
 	struct weft_msg m, late;
@@ -529,7 +530,7 @@ static void
 requests_do_not_grow_older_while_time_stands_still(void **state)
 {
 	static struct weft_request_clock clock;
-	const struct weft_requester_cfg cfg = { 100 * MS, 0, 8, SPID, &clock };
+	const struct weft_requester_cfg cfg = { 100 * MS, 0, 8, SPID, &clock, 0 };
 
 	(void)state;
 	for (unsigned int k = 0; k < 4; k++) {
@@ -567,7 +568,7 @@ requests_do_not_grow_older_while_time_stands_still(void **state)
 static void
 lost_tag_and_credit_come_back_exactly_after_quarantine(void **state)
 {
-	const struct weft_requester_cfg cfg = { TIMEOUT, QUARANTINE, 1, SPID, NULL };
+	const struct weft_requester_cfg cfg = { TIMEOUT, QUARANTINE, 1, SPID, NULL, 0 };
 	struct weft_requester *h = host_new(&cfg);
 	struct weft_msg r = read_of(h, 1, 0), m;
 
@@ -633,7 +634,7 @@ lost_request_may_be_repeated_from_the_callback(void **state)
 static void
 every_counter_has_a_name_of_its_own(void **state)
 {
-	const struct weft_counter *rows = weft_requester_counters();
+	const struct weft_counter *rows = weft_mem_counters();
 
 	(void)state;
 	for (int i = 0; i < WEFT_MEM_N_COUNTERS; i++) {

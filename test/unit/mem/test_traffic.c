@@ -69,7 +69,7 @@ dirty_memory(size_t size)
 static void
 rig_new(const struct weft_traffic_cfg *cfg)
 {
-	const struct weft_requester_cfg host_cfg = { TIMEOUT, 10, 64, 1, NULL };
+	const struct weft_requester_cfg host_cfg = { TIMEOUT, 10, 64, 1, NULL, 0 };
 
 	memset(&rig, 0, sizeof(rig));
 	rig.host = weft_requester_init(dirty_memory(weft_requester_size(&host_cfg)), &host_cfg);
@@ -1052,7 +1052,7 @@ poison_and_nxm_fail_without_being_compared(void **state)
 static void
 rig_again(const struct weft_traffic_cfg *cfg)
 {
-	const struct weft_requester_cfg host_cfg = { TIMEOUT, 10, 64, 1, NULL };
+	const struct weft_requester_cfg host_cfg = { TIMEOUT, 10, 64, 1, NULL, 0 };
 
 	rig_free();
 	rig.host = weft_requester_init(dirty_memory(weft_requester_size(&host_cfg)), &host_cfg);

@@ -24,7 +24,7 @@
 
 struct world {
 	struct weft_rand rand;
-	struct weft_uio_requester *r;
+	struct weft_requester *r;
 	struct weft_uio_traffic *s;
 	struct weft_uio_memory m[TARGETS];
 	uint8_t mem[TARGETS][BYTES];
@@ -54,25 +54,26 @@ launch(struct world *w, const struct weft_io_tlp *t, uint64_t due)
 }
 
 static void
-lost(void *arg, const struct weft_uio_done *d)
+lost(void *arg, const struct weft_completion *c)
 {
 	struct world *w = arg;
 
-	assert_int_equal(d->end, WEFT_UIO_LOST);
-	weft_uio_traffic_complete(w->s, d);
+	assert_int_equal(c->status, WEFT_REQUEST_LOST);
+	weft_uio_traffic_complete(w->s, c);
 }
 
 static void
 arrive(struct world *w, const struct weft_io_tlp *t)
 {
 	struct weft_io_tlp cpl[WEFT_UIO_CPLS_MAX];
-	struct weft_uio_done d;
+	struct weft_completion c;
 	struct weft_uio u;
 	unsigned int n;
 
 	if (weft_io_class(t) == WEFT_IO_COMPLETION) {
-		if (weft_uio_take(w->r, t, w->now, &d) == WEFT_OK && d.end != WEFT_UIO_PART)
-			weft_uio_traffic_complete(w->s, &d);
+		if (weft_uio_response(w->r, t, w->now, &c) == WEFT_OK &&
+			c.status != WEFT_REQUEST_PART)
+			weft_uio_traffic_complete(w->s, &c);
 		return;
 	}
 	assert_int_equal(weft_uio_decode(t, &u), 0);
@@ -96,8 +97,7 @@ arrive(struct world *w, const struct weft_io_tlp *t)
 static void
 step(struct world *w)
 {
-	struct weft_io_tlp t;
-	uint64_t addr;
+	struct weft_request rq;
 
 	w->now++;
 	for (unsigned int i = 0; i < w->n_fly;) {
@@ -111,9 +111,12 @@ step(struct world *w)
 		w->fly[i] = w->fly[--w->n_fly];
 		arrive(w, &due);
 	}
-	weft_uio_expire(w->r, w->now, lost, w, 8);
-	while (w->n_fly < FLYING / 4 && weft_uio_traffic_next(w->s, w->now, &t, &addr) == 0) {
-		weft_uio_sent_to(w->r, &t, (uint16_t)(7 + ((addr - BASE) >> 36)));
+	weft_requester_expire(w->r, w->now, lost, w, 8);
+	while (w->n_fly < FLYING / 4 && weft_uio_traffic_next(w->s, w->now, &rq) == 0) {
+		struct weft_io_tlp t;
+
+		weft_uio_request(w->r, &rq, &t);
+		weft_requester_sent_to(w->r, rq.tag, (uint16_t)(7 + ((rq.addr - BASE) >> 36)));
 		launch(w, &t, w->now + weft_rand_below(&w->rand, 40));
 	}
 }
@@ -131,9 +134,11 @@ static void
 world_make(struct world *w, unsigned int loss_percent, uint16_t bytes)
 {
 	static const uint16_t split[TARGETS] = { 64, 128, 256 };
-	const struct weft_uio_requester_cfg rc = {
-		.timeout_ns = TIMEOUT, .quarantine_ns = TIMEOUT, .tags = 32, .id = 0x123
-	};
+	const struct weft_requester_cfg rc = { .protocol = WEFT_REQUESTER_UIO,
+		.timeout_ns = TIMEOUT,
+		.quarantine_ns = TIMEOUT,
+		.tags = 32,
+		.id = 0x123 };
 	uint64_t base[TARGETS];
 	struct weft_uio_traffic_cfg tc = { .seed = 3,
 		.requests = 20000,
@@ -162,7 +167,7 @@ world_make(struct world *w, unsigned int loss_percent, uint16_t bytes)
 		base[k] = base_of(k);
 		assert_int_equal(weft_uio_memory_init(&w->m[k], &mc), 0);
 	}
-	w->r = weft_uio_requester_init(uio_rig_mem(weft_uio_requester_size(&rc)), &rc);
+	w->r = weft_requester_init(uio_rig_mem(weft_requester_size(&rc)), &rc);
 	w->s = weft_uio_traffic_init(uio_rig_mem(weft_uio_traffic_size(&tc)), &tc, w->r);
 	assert_non_null(w->s);
 }
@@ -188,8 +193,8 @@ every_request_ends_once_and_is_true(void **state)
 		while (!weft_uio_traffic_done(w.s))
 			step(&w);
 		c = weft_uio_traffic_counts(w.s);
-		e = weft_uio_counts(w.r);
-		assert_int_equal(weft_uio_outstanding(w.r), 0);
+		e = weft_requester_counts(w.r);
+		assert_int_equal(weft_requester_outstanding(w.r), 0);
 		assert_int_equal(c[WEFT_UIO_TRAFFIC_N_MISMATCHES], 0);
 		assert_int_equal(c[WEFT_UIO_TRAFFIC_N_FAILED], 0);
 		assert_true(c[WEFT_UIO_TRAFFIC_N_REFUSED] > 1000);
@@ -306,17 +311,87 @@ a_lie_is_seen(void **state)
 	}
 }
 
-static void
-take_cpl(
-	struct weft_uio_requester *r, const struct weft_uio *u, enum weft_verdict want, uint8_t end)
+static int
+begin(struct weft_requester *r, struct weft_request rq, uint64_t now, struct weft_io_tlp *t)
 {
-	struct weft_uio_done d;
+	const int rc = weft_requester_begin(r, &rq, now);
+
+	if (rc == 0)
+		weft_uio_request(r, &rq, t);
+	return rc;
+}
+
+static struct weft_request
+read_of(uint64_t addr, uint16_t len)
+{
+	return (struct weft_request){ .addr = addr, .len = len, .dpid = WEFT_REQUESTER_ANYBODY };
+}
+
+static struct weft_request
+write_of(uint64_t addr, const uint8_t *data, uint16_t len)
+{
+	struct weft_request rq = read_of(addr, len);
+
+	rq.kind = WEFT_REQUEST_WRITE;
+	rq.data = data;
+	return rq;
+}
+
+static uint16_t
+tag_of(const struct weft_io_tlp *t)
+{
+	struct weft_uio u;
+
+	assert_int_equal(weft_uio_decode(t, &u), 0);
+	return u.tag;
+}
+
+static void
+take_cpl(struct weft_requester *r, const struct weft_uio *u, enum weft_verdict want, uint8_t status)
+{
+	struct weft_completion c;
 	struct weft_io_tlp t;
 
 	assert_int_equal(weft_uio_encode(&t, u), 0);
-	assert_int_equal(weft_uio_take(r, &t, 50, &d), want);
+	assert_int_equal(weft_uio_response(r, &t, 50, &c), want);
 	if (want == WEFT_OK)
-		assert_int_equal(d.end, end);
+		assert_int_equal(c.status, status);
+}
+
+static void
+a_range_or_config_that_cannot_be_is_refused(void **state)
+{
+	static const struct weft_request bad[] = {
+		{ .len = 0 },
+		{ .len = 6 },
+		{ .len = 260 },
+		{ .len = 64, .addr = 2 },
+		{ .len = 128, .addr = 4096 - 64 },
+		{ .len = 64, .dpid = WEFT_REQUESTER_ANYBODY + 1 },
+	};
+	static const struct weft_request good[] = {
+		{ .len = 4, .addr = 4096 - 4, .dpid = 0xFFE },
+		{ .len = 256, .addr = UINT64_MAX - 255, .dpid = WEFT_REQUESTER_ANYBODY },
+	};
+	struct weft_requester_cfg cfg = {
+		.protocol = WEFT_REQUESTER_UIO, .timeout_ns = 100, .tags = 2048, .id = 0xFFFF
+	};
+	struct weft_requester *r;
+	struct weft_io_tlp t;
+
+	(void)state;
+	assert_int_equal(weft_requester_size(&cfg), 0);
+	cfg.tags = 4;
+	cfg.protocol++;
+	assert_int_equal(weft_requester_size(&cfg), 0);
+	cfg.protocol--;
+	r = weft_requester_init(uio_rig_mem(weft_requester_size(&cfg)), &cfg);
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad); i++)
+		assert_int_equal(begin(r, bad[i], 0, &t), -EINVAL);
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(good); i++)
+		assert_int_equal(begin(r, good[i], 0, &t), 0);
+	assert_int_equal(weft_requester_outstanding(r), WEFT_ARRAY_SIZE(good));
+	free(r);
 }
 
 /* Every way in which a packet can be no answer to a read of 128 bytes at 40h. */
@@ -324,21 +399,23 @@ static void
 only_what_fits_is_taken(void **state)
 {
 	static const uint8_t data[256];
-	const struct weft_uio_requester_cfg cfg = { .timeout_ns = 100, .tags = 4, .id = 1 };
+	const struct weft_requester_cfg cfg = {
+		.protocol = WEFT_REQUESTER_UIO, .timeout_ns = 100, .tags = 4, .id = 1
+	};
 	const struct weft_uio good = { .kind = WEFT_UIO_CPLD,
 		.requester = 1,
 		.len = 64,
 		.left = 128,
 		.lower = 0x40,
 		.data = data };
-	struct weft_uio_requester *r =
-		weft_uio_requester_init(uio_rig_mem(weft_uio_requester_size(&cfg)), &cfg);
-	struct weft_uio_done d;
+	struct weft_requester *r =
+		weft_requester_init(uio_rig_mem(weft_requester_size(&cfg)), &cfg);
+	struct weft_completion c;
 	struct weft_io_tlp t;
 	struct weft_uio u;
 
 	(void)state;
-	assert_int_equal(weft_uio_read(r, 0x1040, 128, 9, 0, &t), 0);
+	assert_int_equal(begin(r, read_of(0x1040, 128), 0, &t), 0);
 	u = good;
 	u.tag = 1;
 	take_cpl(r, &u, WEFT_DROP_NO_TAG, 0);
@@ -355,25 +432,25 @@ only_what_fits_is_taken(void **state)
 	take_cpl(r, &u, WEFT_DROP_BAD_OPCODE, 0);
 	u = (struct weft_uio){ .kind = WEFT_UIO_CPL, .requester = 1 };
 	take_cpl(r, &u, WEFT_DROP_BAD_OPCODE, 0); /* success without data */
-	assert_int_equal(weft_uio_take(r, &t, 50, &d), WEFT_DROP_WRONG_CLASS);
-	take_cpl(r, &good, WEFT_OK, WEFT_UIO_PART);
+	assert_int_equal(weft_uio_response(r, &t, 50, &c), WEFT_DROP_WRONG_CLASS);
+	take_cpl(r, &good, WEFT_OK, WEFT_REQUEST_PART);
 	take_cpl(r, &good, WEFT_DROP_BAD_OPCODE, 0); /* twice */
 	u = good;
 	u.left = 64;
 	u.lower = 0;
-	take_cpl(r, &u, WEFT_OK, WEFT_UIO_DONE);
+	take_cpl(r, &u, WEFT_OK, WEFT_REQUEST_DONE);
 	take_cpl(r, &u, WEFT_DROP_NO_TAG, 0);
-	assert_int_equal(weft_uio_outstanding(r), 0);
+	assert_int_equal(weft_requester_outstanding(r), 0);
 	for (unsigned int i = 0; i < 4; i++)
-		assert_int_equal(weft_uio_write(r, 0, data, 64, 0, 0, &t), 0);
-	assert_int_equal(weft_uio_write(r, 0, data, 64, 0, 0, &t), -EAGAIN);
+		assert_int_equal(begin(r, write_of(0, data, 64), 0, &t), 0);
+	assert_int_equal(begin(r, write_of(0, data, 64), 0, &t), -EAGAIN);
 	free(r);
 }
 
 static void
-note_lost(void *arg, const struct weft_uio_done *d)
+note_lost(void *arg, const struct weft_completion *c)
 {
-	assert_int_equal(d->end, WEFT_UIO_LOST);
+	assert_int_equal(c->status, WEFT_REQUEST_LOST);
 	++*(unsigned int *)arg;
 }
 
@@ -382,33 +459,36 @@ static void
 the_end_of_a_session_ends_what_went_by_it(void **state)
 {
 	static struct weft_request_clock clock;
-	const struct weft_uio_requester_cfg rc = {
-		.timeout_ns = TIMEOUT, .quarantine_ns = TIMEOUT, .tags = 4, .id = 1, .clock = &clock
-	};
-	struct weft_uio_requester *r =
-		weft_uio_requester_init(uio_rig_mem(weft_uio_requester_size(&rc)), &rc);
+	const struct weft_requester_cfg rc = { .protocol = WEFT_REQUESTER_UIO,
+		.timeout_ns = TIMEOUT,
+		.quarantine_ns = TIMEOUT,
+		.tags = 4,
+		.id = 1,
+		.clock = &clock };
+	struct weft_requester *r = weft_requester_init(uio_rig_mem(weft_requester_size(&rc)), &rc);
 	struct weft_io_tlp t[4], more;
 	unsigned int n = 0;
 
 	(void)state;
 	for (unsigned int i = 0; i < 4; i++) {
-		assert_int_equal(weft_uio_read(r, BASE, 64, i, 0, &t[i]), 0);
-		weft_uio_sent_to(r, &t[i], (uint16_t)(7 + i / 2));
+		assert_int_equal(begin(r, read_of(BASE, 64), 0, &t[i]), 0);
+		weft_requester_sent_to(r, tag_of(&t[i]), (uint16_t)(7 + i / 2));
 	}
 	weft_request_clock_forgive(&clock, 1 << 20);
-	assert_int_equal(weft_uio_expire(r, TIMEOUT, note_lost, &n, 9), 0);
-	assert_int_equal(weft_uio_abort(r, 7, false, TIMEOUT, note_lost, &n), 2);
+	assert_int_equal(weft_requester_expire(r, TIMEOUT, note_lost, &n, 9), 0);
+	assert_int_equal(weft_requester_abort(r, 7, false, TIMEOUT, note_lost, &n), 2);
 	assert_int_equal(n, 2);
-	assert_false(weft_uio_is_open(r, &t[0]));
-	assert_true(weft_uio_is_open(r, &t[2]));
-	assert_int_equal(weft_uio_read(r, BASE, 64, 9, TIMEOUT, &more), -EAGAIN);
-	assert_int_equal(weft_uio_abort(r, 7, true, TIMEOUT, note_lost, &n), 0);
-	assert_int_equal(weft_uio_abort(r, 9, true, TIMEOUT, note_lost, &n), 0);
-	assert_int_equal(weft_uio_outstanding(r), 2);
+	assert_false(weft_requester_is_open(r, tag_of(&t[0])));
+	assert_true(weft_requester_is_open(r, tag_of(&t[2])));
+	assert_int_equal(begin(r, read_of(BASE, 64), TIMEOUT, &more), -EAGAIN);
+	assert_int_equal(weft_requester_abort(r, 7, true, TIMEOUT, note_lost, &n), 0);
+	assert_int_equal(weft_requester_abort(r, 9, true, TIMEOUT, note_lost, &n), 0);
+	assert_int_equal(weft_requester_outstanding(r), 2);
 	for (unsigned int i = 0; i < 2; i++)
-		assert_int_equal(weft_uio_read(r, BASE, 64, 9, TIMEOUT, &more), 0);
-	assert_int_equal(weft_uio_read(r, BASE, 64, 9, TIMEOUT, &more), -EAGAIN);
-	assert_int_equal(weft_uio_expire(r, TIMEOUT + (1 << 20) + (1 << 17), note_lost, &n, 9), 4);
+		assert_int_equal(begin(r, read_of(BASE, 64), TIMEOUT, &more), 0);
+	assert_int_equal(begin(r, read_of(BASE, 64), TIMEOUT, &more), -EAGAIN);
+	assert_int_equal(
+		weft_requester_expire(r, TIMEOUT + (1 << 20) + (1 << 17), note_lost, &n, 9), 4);
 	free(r);
 }
 
@@ -422,6 +502,7 @@ main(void)
 		cmocka_unit_test(a_refused_write_is_not_done),
 		cmocka_unit_test(a_lie_is_seen),
 		cmocka_unit_test(only_what_fits_is_taken),
+		cmocka_unit_test(a_range_or_config_that_cannot_be_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
