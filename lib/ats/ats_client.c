@@ -50,7 +50,7 @@ weft_ats_client_cache(const struct weft_ats_client *c)
 unsigned int
 weft_ats_client_waiting(const struct weft_ats_client *c)
 {
-	return weft_atc_park_used(c->park) + c->list[CLIENT_LATER].n + c->list[CLIENT_PAGE].n;
+	return weft_pending_used(c->pending) + c->list[CLIENT_LATER].n + c->list[CLIENT_PAGE].n;
 }
 
 /* --- memory --- */
@@ -80,14 +80,14 @@ client_cache_cfg(const struct weft_ats_client_cfg *cfg)
 	return cache;
 }
 
-static struct weft_atc_park_cfg
-client_park_cfg(const struct weft_ats_client_cfg *cfg)
+static struct weft_pending_cfg
+client_pending_cfg(const struct weft_ats_client_cfg *cfg)
 {
-	return (struct weft_atc_park_cfg){
+	return (struct weft_pending_cfg){
 		.slots = SLOTS,
-		.places = (uint16_t)cfg->tags,
+		.entries = (uint16_t)cfg->tags,
 		.contexts = 1,
-		.share = (uint16_t)cfg->tags,
+		.per_ctx_max = (uint16_t)cfg->tags,
 	};
 }
 
@@ -133,18 +133,18 @@ static struct weft_ats_client *
 client_carve(struct weft_carver *carver, const struct weft_ats_client_cfg *cfg, size_t peer_size)
 {
 	const struct weft_atc_cfg cache_at = client_cache_cfg(cfg);
-	const struct weft_atc_park_cfg park_at = client_park_cfg(cfg);
+	const struct weft_pending_cfg pending_at = client_pending_cfg(cfg);
 	struct weft_ats_client *c = weft_carve(carver, sizeof(*c));
 	struct weft_atc *cache = weft_carve(carver, weft_atc_size(&cache_at));
 	struct weft_ats_atc *peer = weft_carve(carver, peer_size);
-	struct weft_atc_park *park = weft_carve(carver, weft_atc_park_size(&park_at));
+	struct weft_pending *pending = weft_carve(carver, weft_pending_size(&pending_at));
 	struct weft_atc_streams *streams = weft_carve(carver, weft_atc_streams_size(STREAMS));
 	struct client_request *request = weft_carve(carver, cfg->tags * sizeof(*request));
 
 	if (c != NULL) {
 		c->cache = cache;
 		c->peer = peer;
-		c->park = park;
+		c->pending = pending;
 		c->streams = streams;
 		c->request = request;
 	}
@@ -170,7 +170,7 @@ struct weft_ats_client *
 weft_ats_client_init(void *mem, const struct weft_ats_client_cfg *cfg)
 {
 	struct weft_carver carver = { .block = mem };
-	struct weft_atc_park_cfg park;
+	struct weft_pending_cfg pending;
 	struct weft_ats_atc_cfg peer;
 	struct weft_atc_cfg cache;
 	struct weft_ats_client *c;
@@ -181,17 +181,18 @@ weft_ats_client_init(void *mem, const struct weft_ats_client_cfg *cfg)
 	c = client_carve(&carver, cfg, client_least_peer_size(cfg));
 	c->cfg = *cfg;
 	cache = client_cache_cfg(cfg);
-	park = client_park_cfg(cfg);
+	pending = client_pending_cfg(cfg);
 	c->cache = weft_atc_init(c->cache, &cache);
 	peer = client_peer_cfg(cfg, c->cache);
 	c->peer = weft_ats_atc_init(c->peer, &peer);
-	c->park = weft_atc_park_init(c->park, &park);
+	c->pending = weft_pending_init(c->pending, &pending);
 	c->streams = weft_atc_streams_init(c->streams, STREAMS, cfg->ahead);
 	for (unsigned int l = 0; l < CLIENT_LISTS; l++)
 		c->list[l] = (struct client_ends){ CLIENT_NONE, CLIENT_NONE, 0 };
 	client_page_reset(c);
-	return c->cache == NULL || c->peer == NULL || c->park == NULL || c->streams == NULL ? NULL
-	                                                                                    : c;
+	return c->cache == NULL || c->peer == NULL || c->pending == NULL || c->streams == NULL
+	               ? NULL
+	               : c;
 }
 
 /* --- lists --- */
@@ -324,7 +325,7 @@ client_translate(struct weft_ats_client *c, struct client_request *r)
 		c->streams, 0, r->msg.addr, WEFT_ATS_PAGE_LOG2 + (unsigned int)c->cfg.unit);
 	const int slot = weft_ats_atc_request(c->peer, 0, r->msg.addr, n, false);
 
-	if (slot < 0 || weft_atc_park_add(c->park, (unsigned int)slot, 0, r) != 0) {
+	if (slot < 0 || weft_pending_add(c->pending, (unsigned int)slot, 0, r) != 0) {
 		client_list_put(c, CLIENT_LATER, r);
 		return;
 	}
@@ -497,7 +498,7 @@ weft_ats_client_time(struct weft_ats_client *c, uint64_t now_ns)
 			c->isolated_until_ns = now_ns + c->cfg.answer_ns;
 			c->count[WEFT_ATS_CLIENT_N_ISOLATED]++;
 		}
-		while ((r = weft_atc_park_take(c->park, d.slot)) != NULL)
+		while ((r = weft_pending_take(c->pending, d.slot)) != NULL)
 			client_settle(c, r, &d, now_ns);
 	}
 	client_page_time(c, now_ns);

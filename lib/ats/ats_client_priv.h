@@ -5,7 +5,7 @@
 #ifndef ATS_CLIENT_PRIV_H
 #define ATS_CLIENT_PRIV_H
 
-#include "weft_atc_park.h"
+#include "weft_pending.h"
 #include "weft_atc_stream.h"
 #include "weft_ats_atc.h"
 #include "weft_ats_client.h"
@@ -71,7 +71,7 @@ struct weft_ats_client {
 	struct weft_ats_client_cfg cfg;
 	struct weft_atc *cache;
 	struct weft_ats_atc *peer;
-	struct weft_atc_park *park;
+	struct weft_pending *pending;
 	struct weft_atc_streams *streams;
 	struct client_request *request; /* cfg.tags */
 	struct client_ends list[CLIENT_LISTS];

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Frames that wait for a translation: all of a context in one slot of a park, in their order. When
- * the slot's question is answered they are looked at again, and those that still miss something wait
- * in another slot, with all of their context behind them.
+ * Frames that wait for a translation: all of a context in one slot of weft_pending, in their order.
+ * When the slot's question is answered they are looked at again, and those that still miss
+ * something wait in another slot, with all of their context behind them.
  */
 
 #include <errno.h>
@@ -23,20 +23,20 @@ round_up(size_t len)
 struct weft_route_wait *
 weft_route_wait_create(const struct weft_route_wait_cfg *cfg)
 {
-	const struct weft_atc_park_cfg park = { .slots = (uint16_t)(cfg->slots + 1),
-		.places = cfg->places,
+	const struct weft_pending_cfg pending = { .slots = (uint16_t)(cfg->slots + 1),
+		.entries = cfg->places,
 		.contexts = cfg->contexts,
-		.share = cfg->share };
-	const size_t park_len = weft_atc_park_size(&park);
-	const size_t park_at =
+		.per_ctx_max = cfg->share };
+	const size_t pending_len = weft_pending_size(&pending);
+	const size_t pending_at =
 		round_up(sizeof(struct weft_route_wait) + cfg->places * sizeof(struct wait_frame));
-	const size_t epoch_at = round_up(park_at + park_len);
+	const size_t epoch_at = round_up(pending_at + pending_len);
 	const size_t at_at = epoch_at + cfg->contexts * sizeof(uint32_t);
 	const size_t asked_at = at_at + cfg->contexts * sizeof(uint16_t);
 	struct weft_route_wait *w;
 	uint8_t *mem;
 
-	if (cfg->ask == NULL || cfg->answer == NULL || cfg->slots == 0 || park_len == 0 ||
+	if (cfg->ask == NULL || cfg->answer == NULL || cfg->slots == 0 || pending_len == 0 ||
 		cfg->places > WEFT_ROUTE_WAIT_MAX) {
 		rte_errno = EINVAL;
 		return NULL;
@@ -49,7 +49,7 @@ weft_route_wait_create(const struct weft_route_wait_cfg *cfg)
 	}
 	w = (struct weft_route_wait *)(void *)mem;
 	w->cfg = *cfg;
-	w->park = weft_atc_park_init(mem + park_at, &park);
+	w->pending = weft_pending_init(mem + pending_at, &pending);
 	w->epoch = (uint32_t *)(void *)(mem + epoch_at);
 	w->at = (uint16_t *)(void *)(mem + at_at);
 	w->asked = (bool *)(mem + asked_at);
@@ -68,7 +68,7 @@ weft_route_wait_free(struct weft_route_wait *w)
 	if (w == NULL)
 		return;
 	for (unsigned int slot = 0; slot <= wait_line(w); slot++)
-		while ((p = weft_atc_park_take(w->park, slot)) != NULL)
+		while ((p = weft_pending_take(w->pending, slot)) != NULL)
 			rte_pktmbuf_free(p->m);
 	rte_free(w);
 }
@@ -76,13 +76,13 @@ weft_route_wait_free(struct weft_route_wait *w)
 unsigned int
 weft_route_wait_used(const struct weft_route_wait *w)
 {
-	return weft_atc_park_used(w->park);
+	return weft_pending_used(w->pending);
 }
 
 unsigned int
 weft_route_wait_most(const struct weft_route_wait *w)
 {
-	return weft_atc_park_most(w->park);
+	return weft_pending_most(w->pending);
 }
 
 int
@@ -131,7 +131,7 @@ wait_delete(struct weft_route_wait *w, struct wait_frame *p)
 bool
 wait_park(struct weft_route_wait *w, unsigned int slot, uint16_t ctx, struct wait_frame *p)
 {
-	if (weft_atc_park_add(w->park, slot, ctx, p) != 0)
+	if (weft_pending_add(w->pending, slot, ctx, p) != 0)
 		return false;
 	w->at[ctx] = (uint16_t)slot;
 	p->parked = true;
@@ -143,7 +143,7 @@ wait_take(struct weft_route_wait *w, unsigned int slot, struct wait_frame **p)
 {
 	unsigned int n = 0;
 
-	while ((p[n] = weft_atc_park_take(w->park, slot)) != NULL) {
+	while ((p[n] = weft_pending_take(w->pending, slot)) != NULL) {
 		w->at[wait_ctx(p[n]->m)] = WAIT_NOWHERE;
 		p[n++]->parked = false;
 	}

@@ -6,7 +6,7 @@
 #define ROUTE_WAIT_PRIV_H
 
 #include "weft_atc_shootdown.h"
-#include "weft_atc_park.h"
+#include "weft_pending.h"
 #include "weft_route_wait.h"
 
 #define WAIT_NOWHERE UINT16_MAX
@@ -23,7 +23,7 @@ struct wait_frame {
 
 struct weft_route_wait {
 	struct weft_route_wait_cfg cfg;
-	struct weft_atc_park *park; /* one slot more: for those that could not ask */
+	struct weft_pending *pending; /* one slot more: for those that could not ask */
 	uint16_t *at; /* of each context: where its frames wait, or WAIT_NOWHERE */
 	uint32_t *epoch; /* of each context: moves on with every invalidation */
 	bool *asked; /* of each slot */

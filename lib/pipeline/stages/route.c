@@ -352,7 +352,7 @@ route_drain(const struct weft_env *env, struct weft_burst *b)
 	route_begin(&w, env, b, NULL);
 	for (unsigned int slot = 0; slot <= wait_line(wait); slot++)
 		while (b->n < WEFT_BURST_MAX &&
-			(p = weft_atc_park_take(wait->park, slot)) != NULL) {
+			(p = weft_pending_take(wait->pending, slot)) != NULL) {
 			wait->at[wait_ctx(p->m)] = WAIT_NOWHERE;
 			route_give_up(&w, p);
 			b->pkt[b->n++] = p->m;
