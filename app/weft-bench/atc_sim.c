@@ -14,7 +14,7 @@
 #include "atc_load.h"
 #include "bench.h"
 #include "json.h"
-#include "weft_atc_stream.h"
+#include "weft_atc_prefetcher.h"
 #include "weft_base.h"
 
 #define ACCESS_BYTES 256
@@ -39,7 +39,7 @@ struct sim_row {
 
 struct sim {
 	struct weft_atc *cache;
-	struct weft_atc_streams *streams;
+	struct weft_atc_prefetcher *prefetcher;
 	struct atc_load load;
 	uint64_t page[ATC_LOAD_STREAMS]; /* of each stream's access before; none at first */
 };
@@ -48,14 +48,14 @@ struct sim {
 static void
 fetch(struct sim *s, const struct atc_access *a, unsigned int log2, struct sim_row *row)
 {
-	const unsigned int n = weft_atc_streams_miss(s->streams, a->ctx, a->va, log2);
+	const unsigned int n = weft_atc_prefetcher_miss(s->prefetcher, a->ctx, a->va, log2);
 	uint64_t va = a->va & ~weft_mask64(log2);
 	unsigned int flags = WEFT_ATC_R | WEFT_ATC_W;
 
 	for (unsigned int i = 0; i < n; i++) {
 		weft_atc_install(s->cache, a->ctx, va, va, log2, flags);
 		va += WEFT_BIT64(log2);
-		flags |= WEFT_ATC_AHEAD;
+		flags |= WEFT_ATC_PREFETCHED;
 	}
 	row->requests++;
 	row->translations += n;
@@ -88,13 +88,14 @@ simulate(const struct atc_workload *w, uint64_t accesses, struct sim_row *row)
 	const unsigned int log2 = weft_atc_class_log2(row->page);
 	const struct sim_row empty = *row;
 	struct sim *s = bench_alloc(sizeof(*s));
-	void *cache_mem, *streams_mem;
+	void *cache_mem, *prefetcher_mem;
 
 	cfg.sets[row->page] = row->entries / WEFT_ATC_WAYS;
 	cache_mem = bench_alloc(weft_atc_size(&cfg));
 	s->cache = weft_atc_init(cache_mem, &cfg);
-	streams_mem = bench_alloc(weft_atc_streams_size(4 * ATC_LOAD_STREAMS));
-	s->streams = weft_atc_streams_init(streams_mem, 4 * ATC_LOAD_STREAMS, row->prefetch);
+	prefetcher_mem = bench_alloc(weft_atc_prefetcher_size(4 * ATC_LOAD_STREAMS));
+	s->prefetcher =
+		weft_atc_prefetcher_init(prefetcher_mem, 4 * ATC_LOAD_STREAMS, row->prefetch);
 	atc_load_init(&s->load);
 	memset(s->page, 0xFF, sizeof(s->page));
 	for (uint64_t i = 0; i < accesses; i++) {
@@ -102,7 +103,7 @@ simulate(const struct atc_workload *w, uint64_t accesses, struct sim_row *row)
 			*row = empty;
 		step(s, w, log2, row);
 	}
-	free(streams_mem);
+	free(prefetcher_mem);
 	free(cache_mem);
 	free(s);
 }

@@ -9,7 +9,7 @@
 #include "atc_load.h"
 #include "atc_sim.h"
 #include "cli.h"
-#include "weft_atc_stream.h"
+#include "weft_atc_prefetcher.h"
 
 #define ENTRIES_MAX (1u << 23)
 #define ACCESSES_MAX UINT64_C(1000000000)
@@ -85,7 +85,7 @@ atc_sim_page(struct atc_sim_cfg *cfg, char *text)
 void
 atc_sim_prefetch(struct atc_sim_cfg *cfg, char *text)
 {
-	cfg->n_prefetch = read_list("--atc-prefetch", text, cfg->prefetch, WEFT_ATC_AHEAD_MAX);
+	cfg->n_prefetch = read_list("--atc-prefetch", text, cfg->prefetch, WEFT_ATC_PREFETCH_MAX);
 }
 
 void

@@ -405,7 +405,7 @@ client_init(struct node *n, char *err, size_t err_len)
 		.entries = topo->ats.entries,
 		.tags = host_tags(topo->traffic.outstanding),
 		.id = topo->pid,
-		.ahead = topo->ats.prefetch,
+		.prefetch_degree = topo->ats.prefetch,
 		.unit = unit_of(n->daemon->topo, n->index),
 		.kernel = n->daemon->atc,
 	};

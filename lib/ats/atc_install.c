@@ -59,7 +59,7 @@ install_one(struct weft_atc *c, enum weft_atc_class k, uint16_t ctx, uint64_t va
 		c->ctx[ctx].live[k]++;
 	p.set->key[way] = key;
 	p.set->value[way] = atc_value(pa, flags & ATC_FLAGS_MASK, c->ctx[ctx].generation);
-	if ((flags & WEFT_ATC_AHEAD) == 0)
+	if ((flags & WEFT_ATC_PREFETCHED) == 0)
 		p.clock->ref |= (uint8_t)(1u << way);
 	else if (!had)
 		p.clock->ref &= (uint8_t) ~(1u << way);
@@ -84,7 +84,7 @@ weft_atc_install(struct weft_atc *c, uint16_t ctx, uint64_t va, uint64_t pa, uns
 	int k;
 
 	if (ctx >= c->contexts || log2 < ATC_PAGE_LOG2_MIN || log2 > 64 ||
-		(flags & ~(ATC_FLAGS_MASK | WEFT_ATC_AHEAD)) != 0)
+		(flags & ~(ATC_FLAGS_MASK | WEFT_ATC_PREFETCHED)) != 0)
 		return -EINVAL;
 	if (va >> ATC_VA_BITS != 0 || pa >> ATC_PA_BITS != 0 ||
 		((va | pa) & weft_mask64(log2)) != 0)

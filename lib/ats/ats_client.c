@@ -67,7 +67,8 @@ client_cfg_is_good(const struct weft_ats_client_cfg *cfg)
 	return cfg->answer_ns != 0 && client_is_power(cfg->entries) &&
 	       cfg->entries >= WEFT_ATC_WAYS && cfg->entries <= 1u << 20 &&
 	       client_is_power(cfg->tags) && cfg->tags <= WEFT_ATS_CLIENT_TAGS_MAX &&
-	       cfg->ahead >= 1 && cfg->ahead <= WEFT_ATC_AHEAD_MAX && cfg->unit <= 18;
+	       cfg->prefetch_degree >= 1 && cfg->prefetch_degree <= WEFT_ATC_PREFETCH_MAX &&
+	       cfg->unit <= 18;
 }
 
 static struct weft_atc_cfg
@@ -138,14 +139,15 @@ client_carve(struct weft_carver *carver, const struct weft_ats_client_cfg *cfg, 
 	struct weft_atc *cache = weft_carve(carver, weft_atc_size(&cache_at));
 	struct weft_ats_atc *peer = weft_carve(carver, peer_size);
 	struct weft_pending *pending = weft_carve(carver, weft_pending_size(&pending_at));
-	struct weft_atc_streams *streams = weft_carve(carver, weft_atc_streams_size(STREAMS));
+	struct weft_atc_prefetcher *prefetcher =
+		weft_carve(carver, weft_atc_prefetcher_size(STREAMS));
 	struct client_request *request = weft_carve(carver, cfg->tags * sizeof(*request));
 
 	if (c != NULL) {
 		c->cache = cache;
 		c->peer = peer;
 		c->pending = pending;
-		c->streams = streams;
+		c->prefetcher = prefetcher;
 		c->request = request;
 	}
 	return c;
@@ -186,11 +188,11 @@ weft_ats_client_init(void *mem, const struct weft_ats_client_cfg *cfg)
 	peer = client_peer_cfg(cfg, c->cache);
 	c->peer = weft_ats_atc_init(c->peer, &peer);
 	c->pending = weft_pending_init(c->pending, &pending);
-	c->streams = weft_atc_streams_init(c->streams, STREAMS, cfg->ahead);
+	c->prefetcher = weft_atc_prefetcher_init(c->prefetcher, STREAMS, cfg->prefetch_degree);
 	for (unsigned int l = 0; l < CLIENT_LISTS; l++)
 		c->list[l] = (struct client_ends){ CLIENT_NONE, CLIENT_NONE, 0 };
 	client_page_reset(c);
-	return c->cache == NULL || c->peer == NULL || c->pending == NULL || c->streams == NULL
+	return c->cache == NULL || c->peer == NULL || c->pending == NULL || c->prefetcher == NULL
 	               ? NULL
 	               : c;
 }
@@ -321,8 +323,8 @@ weft_ats_client_submit(struct weft_ats_client *c, const struct weft_msg *m, uint
 static void
 client_translate(struct weft_ats_client *c, struct client_request *r)
 {
-	const unsigned int n = weft_atc_streams_miss(
-		c->streams, 0, r->msg.addr, WEFT_ATS_PAGE_LOG2 + (unsigned int)c->cfg.unit);
+	const unsigned int n = weft_atc_prefetcher_miss(
+		c->prefetcher, 0, r->msg.addr, WEFT_ATS_PAGE_LOG2 + (unsigned int)c->cfg.unit);
 	const int slot = weft_ats_atc_request(c->peer, 0, r->msg.addr, n, false);
 
 	if (slot < 0 || weft_pending_add(c->pending, (unsigned int)slot, 0, r) != 0) {

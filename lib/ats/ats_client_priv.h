@@ -6,7 +6,7 @@
 #define ATS_CLIENT_PRIV_H
 
 #include "weft_pending.h"
-#include "weft_atc_stream.h"
+#include "weft_atc_prefetcher.h"
 #include "weft_ats_atc.h"
 #include "weft_ats_client.h"
 #include "weft_ats_pri.h"
@@ -72,7 +72,7 @@ struct weft_ats_client {
 	struct weft_atc *cache;
 	struct weft_ats_atc *peer;
 	struct weft_pending *pending;
-	struct weft_atc_streams *streams;
+	struct weft_atc_prefetcher *prefetcher;
 	struct client_request *request; /* cfg.tags */
 	struct client_ends list[CLIENT_LISTS];
 	struct client_write write[CLIENT_WRITES];

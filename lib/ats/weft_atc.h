@@ -35,7 +35,7 @@ enum weft_atc_flags {
 	WEFT_ATC_R = 1 << 0,
 	WEFT_ATC_W = 1 << 1,
 	WEFT_ATC_U = 1 << 2, /**< untranslated access only: "do not ask again" */
-	WEFT_ATC_AHEAD = 1 << 3 /**< weft_atc_install() only: nobody has asked for it yet */
+	WEFT_ATC_PREFETCHED = 1 << 3 /**< weft_atc_install() only: nobody has asked for it yet */
 };
 
 struct weft_atc_kernel;
@@ -130,8 +130,8 @@ const struct weft_atc_kernel *weft_atc_kernel_find(const char *name, uint32_t fe
  * @param va     start, aligned to the size, 57 bits
  * @param pa     start, aligned to the size, 52 bits
  * @param log2   12 or more; stored in the largest class not above it, as several entries if needed
- * @param flags  R, W, U; without R and W it is not cached. With AHEAD it makes room for others before
- *               anything that was used, until it is used itself
+ * @param flags  R, W, U; without R and W it is not cached. With PREFETCHED it makes room for others
+ *               before anything that was used, until it is used itself
  * @return entries written, 0 if not cacheable (no permission, or no class fits, or it would take
  *         more than 64 entries); -EINVAL for a context, size, address or flag out of range, or a
  *         misaligned start

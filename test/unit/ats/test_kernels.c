@@ -202,11 +202,11 @@ kernels_mark_what_they_hit(void **state)
 		for (unsigned int i = 0; i < 8; i++) {
 			va[i] = kept;
 			weft_atc_install(
-				c, 0, (uint64_t)i << 12, 0, 12, WEFT_ATC_R | WEFT_ATC_AHEAD);
+				c, 0, (uint64_t)i << 12, 0, 12, WEFT_ATC_R | WEFT_ATC_PREFETCHED);
 		}
 		weft_atc_lookup_run(c, &q, 8);
 		for (uint64_t i = 8; i < 15; i++)
-			weft_atc_install(c, 0, i << 12, 0, 12, WEFT_ATC_R | WEFT_ATC_AHEAD);
+			weft_atc_install(c, 0, i << 12, 0, 12, WEFT_ATC_R | WEFT_ATC_PREFETCHED);
 		assert_int_equal(weft_atc_lookup(c, 0, kept, WEFT_ATC_R, pa), WEFT_ATC_HIT);
 		free(c);
 	}

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "weft_atc_stream.h"
+#include "weft_atc_prefetcher.h"
 #include "weft_ats_agent.h"
 #include "weft_ats_client.h"
 #include "weft_ats_pri.h"
@@ -40,9 +40,12 @@ room(size_t size)
 	return mem;
 }
 
-static const struct weft_ats_client_cfg client_cfg = {
-	.answer_ns = 1000, .life_ns = 100000, .entries = 64, .tags = TAGS, .id = ID, .ahead = 1
-};
+static const struct weft_ats_client_cfg client_cfg = { .answer_ns = 1000,
+	.life_ns = 100000,
+	.entries = 64,
+	.tags = TAGS,
+	.id = ID,
+	.prefetch_degree = 1 };
 
 static const struct weft_ats_agent_map maps[] = {
 	{ VA, PA, PAGES *PAGE, 0, 0, 12, WEFT_ATS_R | WEFT_ATS_W, false },
@@ -165,8 +168,8 @@ clients_out_of_range_are_refused(void **state)
 	bad[5].tags = 0;
 	bad[6].tags = 48;
 	bad[7].tags = 2 * WEFT_ATS_CLIENT_TAGS_MAX;
-	bad[8].ahead = 0;
-	bad[9].ahead = WEFT_ATC_AHEAD_MAX + 1;
+	bad[8].prefetch_degree = 0;
+	bad[9].prefetch_degree = WEFT_ATC_PREFETCH_MAX + 1;
 	bad[10].unit = 19;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad); i++) {
 		if (weft_ats_client_size(&bad[i]) != 0)

@@ -331,7 +331,7 @@ world_begin(uint64_t fence_ns)
 			.entries = 8,
 			.tags = TAGS,
 			.id = c,
-			.ahead = 4,
+			.prefetch_degree = 4,
 		};
 
 		map[3 * c] = (struct weft_ats_agent_map){ VA, pa, PAGES * 4096,
@@ -570,9 +570,12 @@ late_client_comes_back(void **state)
 		.n_clients = 1,
 		.id = AGENT_ID,
 		.moves = 1 };
-	const struct weft_ats_client_cfg cc = {
-		.answer_ns = 2000, .life_ns = 1u << 30, .entries = 8, .tags = 4, .id = 7, .ahead = 1
-	};
+	const struct weft_ats_client_cfg cc = { .answer_ns = 2000,
+		.life_ns = 1u << 30,
+		.entries = 8,
+		.tags = 4,
+		.id = 7,
+		.prefetch_degree = 1 };
 	struct weft_ats_agent *a = weft_ats_agent_init(room(weft_ats_agent_size(&cfg)), &cfg);
 	struct weft_ats_client *c = weft_ats_client_init(room(weft_ats_client_size(&cc)), &cc);
 	uint8_t late[WEFT_ATS_PACKET_MAX], buf[WEFT_ATS_PACKET_MAX];

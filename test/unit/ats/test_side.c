@@ -10,7 +10,7 @@
 
 #include "weft_atc_shootdown.h"
 #include "weft_pending.h"
-#include "weft_atc_stream.h"
+#include "weft_atc_prefetcher.h"
 #include "weft_guard.h"
 
 #define PAGE UINT64_C(4096)
@@ -27,10 +27,10 @@ filled(size_t size)
 	return mem;
 }
 
-static struct weft_atc_streams *
+static struct weft_atc_prefetcher *
 streams_new(unsigned int streams, unsigned int most)
 {
-	return weft_atc_streams_init(filled(weft_atc_streams_size(streams)), streams, most);
+	return weft_atc_prefetcher_init(filled(weft_atc_prefetcher_size(streams)), streams, most);
 }
 
 static struct weft_atc *
@@ -52,43 +52,43 @@ look(struct weft_atc *c, uint16_t ctx, uint64_t va)
 static void
 stream_that_goes_on_is_asked_for_more(void **state)
 {
-	struct weft_atc_streams *s = streams_new(64, 8);
+	struct weft_atc_prefetcher *s = streams_new(64, 8);
 	const unsigned int expected[] = { 1, 2, 4, 8, 8, 8 };
 	uint64_t va = 16 * PAGE + 100;
 
 	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(expected); i++) {
-		assert_int_equal(weft_atc_streams_miss(s, 1, va, 12), expected[i]);
+		assert_int_equal(weft_atc_prefetcher_miss(s, 1, va, 12), expected[i]);
 		va += expected[i] * PAGE;
 	}
 	/* Not where it ended, another context, backwards: each is a beginning. */
-	assert_int_equal(weft_atc_streams_miss(s, 1, va + PAGE, 12), 1);
-	assert_int_equal(weft_atc_streams_miss(s, 2, va, 12), 1);
-	assert_int_equal(weft_atc_streams_miss(s, 1, 15 * PAGE, 12), 1);
-	assert_int_equal(weft_atc_streams_miss(s, 1, va, 12), 8);
+	assert_int_equal(weft_atc_prefetcher_miss(s, 1, va + PAGE, 12), 1);
+	assert_int_equal(weft_atc_prefetcher_miss(s, 2, va, 12), 1);
+	assert_int_equal(weft_atc_prefetcher_miss(s, 1, 15 * PAGE, 12), 1);
+	assert_int_equal(weft_atc_prefetcher_miss(s, 1, va, 12), 8);
 	free(s);
 }
 
 static void
 streams_have_limits(void **state)
 {
-	struct weft_atc_streams *s;
+	struct weft_atc_prefetcher *s;
 
 	(void)state;
-	assert_int_equal(weft_atc_streams_size(3), 0);
-	assert_int_equal(weft_atc_streams_size(2), 0);
-	assert_int_equal(weft_atc_streams_size(131072), 0);
+	assert_int_equal(weft_atc_prefetcher_size(3), 0);
+	assert_int_equal(weft_atc_prefetcher_size(2), 0);
+	assert_int_equal(weft_atc_prefetcher_size(131072), 0);
 	s = streams_new(64, 1);
 	for (unsigned int i = 0; i < 100; i++)
-		assert_int_equal(weft_atc_streams_miss(s, 0, i * PAGE, 12), 1);
-	assert_null(weft_atc_streams_init(s, 64, 0));
-	assert_null(weft_atc_streams_init(s, 64, WEFT_ATC_AHEAD_MAX + 1));
-	assert_null(weft_atc_streams_init((uint8_t *)s + 8, 64, 1));
+		assert_int_equal(weft_atc_prefetcher_miss(s, 0, i * PAGE, 12), 1);
+	assert_null(weft_atc_prefetcher_init(s, 64, 0));
+	assert_null(weft_atc_prefetcher_init(s, 64, WEFT_ATC_PREFETCH_MAX + 1));
+	assert_null(weft_atc_prefetcher_init((uint8_t *)s + 8, 64, 1));
 	free(s);
-	s = streams_new(64, WEFT_ATC_AHEAD_MAX);
+	s = streams_new(64, WEFT_ATC_PREFETCH_MAX);
 	for (unsigned int i = 0, n = 0; i < 1000; i += n) {
-		n = weft_atc_streams_miss(s, 0, i * PAGE, 12);
-		assert_in_range(n, 1, WEFT_ATC_AHEAD_MAX);
+		n = weft_atc_prefetcher_miss(s, 0, i * PAGE, 12);
+		assert_in_range(n, 1, WEFT_ATC_PREFETCH_MAX);
 	}
 	free(s);
 }
@@ -97,7 +97,7 @@ streams_have_limits(void **state)
 static void
 random_misses_do_not_push_streams_out(void **state)
 {
-	struct weft_atc_streams *s = streams_new(256, 4);
+	struct weft_atc_prefetcher *s = streams_new(256, 4);
 	uint64_t at[16];
 	struct weft_rand r;
 	unsigned int broken = 0;
@@ -108,12 +108,12 @@ random_misses_do_not_push_streams_out(void **state)
 		at[i] = (uint64_t)i << 34;
 	for (unsigned int turn = 0; turn < 2000; turn++) {
 		const unsigned int i = turn % 16;
-		const unsigned int n = weft_atc_streams_miss(s, 0, at[i], 12);
+		const unsigned int n = weft_atc_prefetcher_miss(s, 0, at[i], 12);
 
 		broken += turn >= 64 && n != 4;
 		at[i] += n * PAGE;
 		for (unsigned int k = 0; k < 8; k++)
-			weft_atc_streams_miss(s, 1, weft_rand_below(&r, 1u << 30) * PAGE, 12);
+			weft_atc_prefetcher_miss(s, 1, weft_rand_below(&r, 1u << 30) * PAGE, 12);
 	}
 	assert_true(broken < 200);
 	free(s);
@@ -129,7 +129,7 @@ what_is_ahead_makes_room_before_what_was_used(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < 7; i++)
 		weft_atc_install(c, 0, i * PAGE, 0, 12, RW);
-	weft_atc_install(c, 0, 7 * PAGE, 0, 12, RW | WEFT_ATC_AHEAD);
+	weft_atc_install(c, 0, 7 * PAGE, 0, 12, RW | WEFT_ATC_PREFETCHED);
 	weft_atc_install(c, 0, 8 * PAGE, 0, 12, RW);
 	for (unsigned int i = 0; i < 9; i++)
 		assert_int_equal(look(c, 0, i * PAGE), i == 7 ? WEFT_ATC_MISS : WEFT_ATC_HIT);

@@ -6,7 +6,7 @@
  * hashed to, so a miss looks at one line, however many are followed.
  */
 
-#include "weft_atc_stream.h"
+#include "weft_atc_prefetcher.h"
 
 #include "atc_priv.h"
 
@@ -27,7 +27,7 @@ struct stream_set {
 
 static_assert(sizeof(struct stream_set) == WEFT_CACHE_LINE, "a line a set");
 
-struct weft_atc_streams {
+struct weft_atc_prefetcher {
 	_Alignas(WEFT_CACHE_LINE) uint32_t sets; /* power of two */
 	uint8_t most;
 	uint8_t hand; /* way to give up next, of whichever set */
@@ -35,20 +35,20 @@ struct weft_atc_streams {
 };
 
 size_t
-weft_atc_streams_size(unsigned int streams)
+weft_atc_prefetcher_size(unsigned int streams)
 {
 	if (streams < WAYS || streams > STREAMS_MAX || (streams & (streams - 1)) != 0)
 		return 0;
-	return sizeof(struct weft_atc_streams) + streams / WAYS * sizeof(struct stream_set);
+	return sizeof(struct weft_atc_prefetcher) + streams / WAYS * sizeof(struct stream_set);
 }
 
-struct weft_atc_streams *
-weft_atc_streams_init(void *mem, unsigned int streams, unsigned int most)
+struct weft_atc_prefetcher *
+weft_atc_prefetcher_init(void *mem, unsigned int streams, unsigned int most)
 {
-	const size_t size = weft_atc_streams_size(streams);
-	struct weft_atc_streams *s = mem;
+	const size_t size = weft_atc_prefetcher_size(streams);
+	struct weft_atc_prefetcher *s = mem;
 
-	if (size == 0 || most == 0 || most > WEFT_ATC_AHEAD_MAX ||
+	if (size == 0 || most == 0 || most > WEFT_ATC_PREFETCH_MAX ||
 		(uintptr_t)mem % WEFT_CACHE_LINE != 0)
 		return NULL;
 	memset(mem, 0, size);
@@ -58,13 +58,13 @@ weft_atc_streams_init(void *mem, unsigned int streams, unsigned int most)
 }
 
 static struct stream_set *
-stream_set_of(struct weft_atc_streams *s, uint16_t ctx, uint64_t next)
+prefetcher_set_of(struct weft_atc_prefetcher *s, uint16_t ctx, uint64_t next)
 {
 	return &s->set[atc_hash(atc_key(WEFT_ATC_4K, ctx, next), s->sets)];
 }
 
 static struct stream *
-stream_find(struct stream_set *set, uint16_t ctx, uint64_t next)
+prefetcher_find(struct stream_set *set, uint16_t ctx, uint64_t next)
 {
 	for (unsigned int w = 0; w < WAYS; w++) {
 		struct stream *t = &set->way[w];
@@ -77,7 +77,7 @@ stream_find(struct stream_set *set, uint16_t ctx, uint64_t next)
 
 /* A free way, or one that never went on: random misses must not push streams out. */
 static struct stream *
-stream_make_room(struct weft_atc_streams *s, struct stream_set *set)
+prefetcher_make_room(struct weft_atc_prefetcher *s, struct stream_set *set)
 {
 	for (unsigned int w = 0; w < WAYS; w++)
 		if (set->way[w].n == 0)
@@ -92,10 +92,11 @@ stream_make_room(struct weft_atc_streams *s, struct stream_set *set)
 }
 
 unsigned int
-weft_atc_streams_miss(struct weft_atc_streams *s, uint16_t ctx, uint64_t va, unsigned int log2)
+weft_atc_prefetcher_miss(
+	struct weft_atc_prefetcher *s, uint16_t ctx, uint64_t va, unsigned int log2)
 {
 	const uint64_t page = va & ~weft_mask64(log2);
-	struct stream *t = stream_find(stream_set_of(s, ctx, page), ctx, page);
+	struct stream *t = prefetcher_find(prefetcher_set_of(s, ctx, page), ctx, page);
 	struct stream now = { .ctx = ctx, .n = 1 };
 
 	if (t != NULL) {
@@ -104,6 +105,6 @@ weft_atc_streams_miss(struct weft_atc_streams *s, uint16_t ctx, uint64_t va, uns
 		t->n = 0;
 	}
 	now.next = page + ((uint64_t)now.n << log2);
-	*stream_make_room(s, stream_set_of(s, ctx, now.next)) = now;
+	*prefetcher_make_room(s, prefetcher_set_of(s, ctx, now.next)) = now;
 	return now.n;
 }
