@@ -406,7 +406,7 @@ client_init(struct node *n, char *err, size_t err_len)
 		.tags = host_tags(topo->traffic.outstanding),
 		.id = topo->pid,
 		.prefetch_degree = topo->ats.prefetch,
-		.unit = unit_of(n->daemon->topo, n->index),
+		.stu = unit_of(n->daemon->topo, n->index),
 		.kernel = n->daemon->atc,
 	};
 	const size_t size = weft_ats_client_size(&cfg);
@@ -462,7 +462,7 @@ agent_map(struct node *n, struct weft_ats_agent_map *m, const struct weft_topo_t
 		a->node[client] = x->host;
 		a->clients[client] = (struct weft_ats_agent_client){
 			.id = n->daemon->topo->node[x->host].pid,
-			.unit = unit_of(n->daemon->topo, x->host),
+			.stu = unit_of(n->daemon->topo, x->host),
 		};
 		a->n_clients++;
 	}

@@ -50,7 +50,7 @@ static bool
 agent_map_is_good(const struct weft_ats_agent_cfg *cfg, const struct weft_ats_agent_map *m)
 {
 	if (m->client >= cfg->n_clients || m->page_log2 > 30 ||
-		m->page_log2 < WEFT_ATS_PAGE_LOG2 + cfg->client[m->client].unit || m->size == 0)
+		m->page_log2 < WEFT_ATS_PAGE_LOG2 + cfg->client[m->client].stu || m->size == 0)
 		return false;
 	return ((m->va | m->pa | m->size | m->move_to) & weft_mask64(m->page_log2)) == 0;
 }
@@ -144,7 +144,7 @@ weft_ats_agent_init(void *mem, const struct weft_ats_agent_cfg *cfg)
 		.id = cfg->id,
 	};
 	for (unsigned int i = 0; i < cfg->n_clients; i++)
-		if (weft_ats_ta_add(a->ta, cfg->client[i].id, cfg->client[i].unit, 0) != (int)i)
+		if (weft_ats_ta_add(a->ta, cfg->client[i].id, cfg->client[i].stu, 0) != (int)i)
 			return NULL;
 	return a;
 }

@@ -34,7 +34,7 @@ table_collect(const struct weft_ats_agent *a, unsigned int map, uint32_t page,
 {
 	const struct weft_ats_agent_map *m = &a->cfg.map[map];
 	const uint64_t asked = (uint64_t)w->n
-	                       << (WEFT_ATS_PAGE_LOG2 + a->cfg.client[w->device].unit);
+	                       << (WEFT_ATS_PAGE_LOG2 + a->cfg.client[w->device].stu);
 	unsigned int n = 0;
 
 	while (n < w->n && page + n < m->size >> m->page_log2) {

@@ -21,7 +21,7 @@ answer_va(const struct ats_slot *s, unsigned int i)
 static bool
 answer_sizes_fit(const struct weft_ats_atc *a, const struct ats_slot *s)
 {
-	const unsigned int unit = WEFT_ATS_PAGE_LOG2 + (unsigned int)a->stu;
+	const unsigned int stu_log2 = WEFT_ATS_PAGE_LOG2 + (unsigned int)a->stu;
 	unsigned int log2 = 0;
 
 	for (unsigned int i = 0; i < s->got; i++) {
@@ -31,11 +31,11 @@ answer_sizes_fit(const struct weft_ats_atc *a, const struct ats_slot *s)
 			continue;
 		if (log2 == 0)
 			log2 = x->log2;
-		if (x->log2 != log2 || log2 < unit || x->pa >> ATC_PA_BITS != 0)
+		if (x->log2 != log2 || log2 < stu_log2 || x->pa >> ATC_PA_BITS != 0)
 			return false;
 	}
 	/* A first one without rights has the size of the unit, so all have. */
-	return s->x[0].log2 != 0 || log2 == 0 || log2 == unit;
+	return s->x[0].log2 != 0 || log2 == 0 || log2 == stu_log2;
 }
 
 /* The size of a translation without R and W is undefined: that of the others, or the unit. */

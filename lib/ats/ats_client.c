@@ -68,7 +68,7 @@ client_cfg_is_good(const struct weft_ats_client_cfg *cfg)
 	       cfg->entries >= WEFT_ATC_WAYS && cfg->entries <= 1u << 20 &&
 	       client_is_power(cfg->tags) && cfg->tags <= WEFT_ATS_CLIENT_TAGS_MAX &&
 	       cfg->prefetch_degree >= 1 && cfg->prefetch_degree <= WEFT_ATC_PREFETCH_MAX &&
-	       cfg->unit <= 18;
+	       cfg->stu <= 18;
 }
 
 static struct weft_atc_cfg
@@ -242,7 +242,7 @@ weft_ats_client_enable(struct weft_ats_client *c)
 	c->is_on = true;
 	c->isolated_until_ns = 0;
 	weft_ats_atc_reg_set(c->peer, WEFT_ATS_REG_ATS_CTL,
-		WEFT_ATS_CTL_E | (uint32_t)c->cfg.unit << WEFT_ATS_CTL_STU_SHIFT);
+		WEFT_ATS_CTL_E | (uint32_t)c->cfg.stu << WEFT_ATS_CTL_STU_SHIFT);
 	client_page_on(c);
 }
 
@@ -267,7 +267,7 @@ weft_ats_client_ended(struct weft_ats_client *c, uint16_t dpid)
 		return;
 	c->count[WEFT_ATS_CLIENT_N_RESETS]++;
 	weft_ats_atc_reg_set(
-		c->peer, WEFT_ATS_REG_ATS_CTL, (uint32_t)c->cfg.unit << WEFT_ATS_CTL_STU_SHIFT);
+		c->peer, WEFT_ATS_REG_ATS_CTL, (uint32_t)c->cfg.stu << WEFT_ATS_CTL_STU_SHIFT);
 	weft_ats_client_enable(c);
 }
 
@@ -324,7 +324,7 @@ static void
 client_translate(struct weft_ats_client *c, struct client_request *r)
 {
 	const unsigned int n = weft_atc_prefetcher_miss(
-		c->prefetcher, 0, r->msg.addr, WEFT_ATS_PAGE_LOG2 + (unsigned int)c->cfg.unit);
+		c->prefetcher, 0, r->msg.addr, WEFT_ATS_PAGE_LOG2 + (unsigned int)c->cfg.stu);
 	const int slot = weft_ats_atc_request(c->peer, 0, r->msg.addr, n, false);
 
 	if (slot < 0 || weft_pending_add(c->pending, (unsigned int)slot, 0, r) != 0) {
@@ -476,7 +476,7 @@ static void
 client_settle(struct weft_ats_client *c, struct client_request *r, const struct weft_ats_done *d,
 	uint64_t now_ns)
 {
-	const unsigned int log2 = WEFT_ATS_PAGE_LOG2 + (unsigned int)c->cfg.unit;
+	const unsigned int log2 = WEFT_ATS_PAGE_LOG2 + (unsigned int)c->cfg.stu;
 
 	if (d->result == WEFT_ATS_NO_PAGE && r->msg.addr >> log2 == d->va >> log2)
 		client_page_wait(c, r, now_ns);

@@ -12,7 +12,7 @@
 static uint64_t
 page_of(const struct weft_ats_client *c, const struct client_request *r)
 {
-	return r->msg.addr & ~weft_mask64(WEFT_ATS_PAGE_LOG2 + (unsigned int)c->cfg.unit);
+	return r->msg.addr & ~weft_mask64(WEFT_ATS_PAGE_LOG2 + (unsigned int)c->cfg.stu);
 }
 
 static uint8_t

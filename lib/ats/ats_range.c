@@ -41,20 +41,20 @@ weft_ats_range_get(uint64_t word, uint64_t *base)
 
 /* Smallest aligned range around both addresses. */
 static struct weft_ats_range
-range_around(uint64_t from, uint64_t last, unsigned int unit)
+range_around(uint64_t from, uint64_t last, unsigned int stu_log2)
 {
 	const uint64_t differ = from ^ last;
 	unsigned int log2 = differ == 0 ? 0 : 64 - (unsigned int)__builtin_clzll(differ);
 
-	log2 = log2 < unit ? unit : log2;
+	log2 = log2 < stu_log2 ? stu_log2 : log2;
 	return (struct weft_ats_range){ from & ~weft_mask64(log2), (uint8_t)log2 };
 }
 
 /* Largest aligned range that begins at @p from and does not pass @p last. */
 static struct weft_ats_range
-range_within(uint64_t from, uint64_t last, unsigned int unit)
+range_within(uint64_t from, uint64_t last, unsigned int stu_log2)
 {
-	unsigned int log2 = unit;
+	unsigned int log2 = stu_log2;
 
 	while (log2 < 64 && (from & weft_mask64(log2 + 1)) == 0 &&
 		weft_mask64(log2 + 1) <= last - from)
@@ -63,18 +63,18 @@ range_within(uint64_t from, uint64_t last, unsigned int unit)
 }
 
 unsigned int
-weft_ats_cover(uint64_t from, uint64_t last, unsigned int unit, struct weft_ats_range *out,
+weft_ats_cover(uint64_t from, uint64_t last, unsigned int stu_log2, struct weft_ats_range *out,
 	unsigned int max)
 {
 	unsigned int n = 0;
 	uint64_t end;
 
 	assert(from <= last && max != 0);
-	from &= ~weft_mask64(unit);
-	last |= weft_mask64(unit);
+	from &= ~weft_mask64(stu_log2);
+	last |= weft_mask64(stu_log2);
 	for (;;) {
-		out[n] = n + 1 == max ? range_around(from, last, unit)
-		                      : range_within(from, last, unit);
+		out[n] = n + 1 == max ? range_around(from, last, stu_log2)
+		                      : range_within(from, last, stu_log2);
 		end = out[n].base | weft_mask64(out[n].log2);
 		n++;
 		if (end >= last)

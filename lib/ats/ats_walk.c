@@ -77,8 +77,8 @@ static bool
 walk_answer_is_good(const struct weft_ats_ta *t, const struct weft_ats_walk *w,
 	const struct weft_ats_xlat *x, unsigned int n)
 {
-	const unsigned int unit = WEFT_ATS_PAGE_LOG2 + t->device[w->device].stu;
-	const uint64_t last = w->va + ((uint64_t)w->n << unit) - 1;
+	const unsigned int stu_log2 = WEFT_ATS_PAGE_LOG2 + t->device[w->device].stu;
+	const uint64_t last = w->va + ((uint64_t)w->n << stu_log2) - 1;
 	unsigned int log2 = 0;
 
 	for (unsigned int i = 0; i < n; i++) {
@@ -88,16 +88,16 @@ walk_answer_is_good(const struct weft_ats_ta *t, const struct weft_ats_walk *w,
 			continue;
 		if (log2 == 0)
 			log2 = x[i].log2;
-		if (x[i].log2 != log2 || log2 < unit || log2 > 64 ||
+		if (x[i].log2 != log2 || log2 < stu_log2 || log2 > 64 ||
 			(x[i].pa & weft_mask64(log2)) != 0)
 			return false;
 	}
 	if (n <= 1)
 		return true;
 	/* A first one without rights has the size of the unit, so all have. */
-	if (x[0].log2 == 0 && log2 > unit)
+	if (x[0].log2 == 0 && log2 > stu_log2)
 		return false;
-	log2 = log2 == 0 ? unit : log2;
+	log2 = log2 == 0 ? stu_log2 : log2;
 	return log2 < 64 && (w->va & ~weft_mask64(log2)) + ((uint64_t)(n - 1) << log2) <= last;
 }
 

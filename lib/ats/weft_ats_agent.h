@@ -45,7 +45,7 @@ struct weft_ats_agent_map {
 
 struct weft_ats_agent_client {
 	uint16_t id; /**< requester ID */
-	uint8_t unit; /**< smallest page: 2^unit * 4 KB; no page of its maps is smaller */
+	uint8_t stu; /**< Smallest Translation Unit: 2^stu * 4 KB; no page of its maps is smaller */
 };
 
 struct weft_ats_agent_cfg {

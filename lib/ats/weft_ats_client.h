@@ -36,7 +36,7 @@ struct weft_ats_client_cfg {
 	uint32_t tags; /**< as weft_requester_cfg.tags, up to WEFT_ATS_CLIENT_TAGS_MAX */
 	uint16_t id; /**< requester ID */
 	uint8_t prefetch_degree; /**< translations of one request at most, 1..15 */
-	uint8_t unit; /**< smallest page: 2^unit * 4 KB, 0..18 */
+	uint8_t stu; /**< Smallest Translation Unit: 2^stu * 4 KB, 0..18 */
 	const struct weft_atc_kernel *kernel; /**< NULL: the scalar one */
 };
 

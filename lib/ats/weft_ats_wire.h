@@ -203,13 +203,13 @@ struct weft_ats_range {
  * Cover @p from .. @p last by aligned ranges, for an invalidation: exactly if @p max are enough, else
  * what is left by one that is larger than it (section 3).
  *
- * @param from  start, rounded down to a smallest unit
- * @param last  last address, not below @p from
- * @param unit  log2 of the smallest unit, 12..43
- * @param out   receives up to @p max ranges, 1 or more
+ * @param from      start, rounded down to a smallest unit
+ * @param last      last address, not below @p from
+ * @param stu_log2  log2 of the Smallest Translation Unit, 12..43
+ * @param out       receives up to @p max ranges, 1 or more
  * @return how many
  */
-unsigned int weft_ats_cover(uint64_t from, uint64_t last, unsigned int unit,
+unsigned int weft_ats_cover(uint64_t from, uint64_t last, unsigned int stu_log2,
 	struct weft_ats_range *out, unsigned int max);
 
 #ifdef __cplusplus

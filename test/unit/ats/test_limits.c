@@ -170,7 +170,7 @@ clients_out_of_range_are_refused(void **state)
 	bad[7].tags = 2 * WEFT_ATS_CLIENT_TAGS_MAX;
 	bad[8].prefetch_degree = 0;
 	bad[9].prefetch_degree = WEFT_ATC_PREFETCH_MAX + 1;
-	bad[10].unit = 19;
+	bad[10].stu = 19;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad); i++) {
 		if (weft_ats_client_size(&bad[i]) != 0)
 			fail_msg("row %zu is taken", i);
