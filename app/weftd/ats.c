@@ -607,5 +607,5 @@ ats_gauges(const struct node *n, uint64_t *waiting, uint64_t *moving, uint64_t *
 
 	*waiting = a->client != NULL ? weft_ats_client_waiting(a->client) : 0;
 	*moving = a->agent != NULL ? weft_ats_agent_moving(a->agent) : 0;
-	*holding = a->agent != NULL ? weft_ats_agent_holding(a->agent) : 0;
+	*holding = a->agent != NULL ? weft_ats_agent_stuck(a->agent) : 0;
 }

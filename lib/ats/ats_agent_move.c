@@ -115,7 +115,7 @@ move_begin(struct weft_ats_agent *a, struct agent_move *v, uint64_t now_ns)
 	v->to += (uint64_t)v->page << m->page_log2;
 	v->lines = (1u << m->page_log2) / WEFT_ATS_AGENT_LINE;
 	v->next_line = v->done = 0;
-	v->is_held = false;
+	v->inv_timed_out = false;
 	memset(v->op, 0, sizeof(v->op));
 	v->state = AGENT_MOVE_ASKED;
 	a->count[WEFT_ATS_AGENT_N_MOVES]++;
@@ -130,15 +130,15 @@ move_follow(struct weft_ats_agent *a, struct agent_move *v, uint64_t now_ns)
 	const unsigned int client = a->cfg.map[v->map].client;
 	const enum weft_ats_inv_state s = weft_ats_ta_state(a->ta, client, v->itag);
 
-	if (v->state == AGENT_MOVE_ASKED && s == WEFT_ATS_INV_FAILED && !v->is_held) {
-		v->is_held = true;
+	if (v->state == AGENT_MOVE_ASKED && s == WEFT_ATS_INV_FAILED && !v->inv_timed_out) {
+		v->inv_timed_out = true;
 		a->count[WEFT_ATS_AGENT_N_HELD]++;
 		if (client < 64)
 			__atomic_fetch_or(&a->isolated, UINT64_C(1) << client, __ATOMIC_RELAXED);
 	}
 	if (v->state == AGENT_MOVE_ASKED && s == WEFT_ATS_INV_DONE) {
 		weft_ats_ta_release(a->ta, client, v->itag);
-		v->is_held = false;
+		v->inv_timed_out = false;
 		v->until_ns = move_client(a, v)->fence_ns;
 		v->state = AGENT_MOVE_FENCED;
 		a->count[WEFT_ATS_AGENT_N_FENCED] += v->until_ns > now_ns;
@@ -270,11 +270,11 @@ weft_ats_agent_moving(const struct weft_ats_agent *a)
 }
 
 unsigned int
-weft_ats_agent_holding(const struct weft_ats_agent *a)
+weft_ats_agent_stuck(const struct weft_ats_agent *a)
 {
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < a->cfg.moves; i++)
-		n += a->move[i].state == AGENT_MOVE_ASKED && a->move[i].is_held;
+		n += a->move[i].state == AGENT_MOVE_ASKED && a->move[i].inv_timed_out;
 	return n;
 }

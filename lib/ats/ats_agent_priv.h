@@ -52,7 +52,7 @@ struct agent_move {
 	uint16_t map;
 	uint8_t itag;
 	uint8_t state; /* enum agent_move_state */
-	bool is_held; /* its invalidation failed */
+	bool inv_timed_out; /* its client did not complete in time */
 	struct agent_op op[AGENT_OPS];
 };
 

@@ -37,7 +37,7 @@ struct ats_slot {
 	uint64_t va;
 	uint64_t last; /* last address asked for */
 	uint64_t until_ns; /* SENT: times out; else see the state */
-	/* What was invalidated since it was sent, and all between; from > to: nothing. */
+	/* Hull of the ranges invalidated since this request was sent; empty if from > to. */
 	uint64_t gone_from, gone_to;
 	uint16_t ctx;
 	uint16_t bits; /* of the first translation */

@@ -150,7 +150,7 @@ uint64_t weft_ats_agent_isolated(struct weft_ats_agent *a);
 
 /** Moves under way, and those of them whose client did not complete. */
 unsigned int weft_ats_agent_moving(const struct weft_ats_agent *a);
-unsigned int weft_ats_agent_holding(const struct weft_ats_agent *a);
+unsigned int weft_ats_agent_stuck(const struct weft_ats_agent *a);
 
 /** The peer, for its counters. */
 const struct weft_ats_ta *weft_ats_agent_peer(const struct weft_ats_agent *a);

@@ -528,16 +528,16 @@ silent_client_holds_its_page(void **state)
 	weft_ats_agent_time(a, 100);
 	assert_int_not_equal(weft_ats_agent_send_posted(a, 0, buf, sizeof(buf), 100), 0);
 	weft_ats_agent_time(a, 1099);
-	assert_int_equal(weft_ats_agent_holding(a), 0);
+	assert_int_equal(weft_ats_agent_stuck(a), 0);
 	weft_ats_agent_time(a, 1100);
-	assert_int_equal(weft_ats_agent_holding(a), 1);
+	assert_int_equal(weft_ats_agent_stuck(a), 1);
 	assert_int_equal(weft_ats_agent_isolated(a), 1);
 	assert_int_equal(weft_ats_agent_isolated(a), 0);
 	weft_ats_agent_time(a, 1000000);
 	assert_false(weft_ats_agent_op(a, 1000000, &op));
 	weft_ats_agent_down(a, 0, 1000000);
 	weft_ats_agent_time(a, 1000499);
-	assert_int_equal(weft_ats_agent_holding(a), 0);
+	assert_int_equal(weft_ats_agent_stuck(a), 0);
 	assert_false(weft_ats_agent_op(a, 1000499, &op));
 	weft_ats_agent_time(a, 1000500);
 	assert_true(weft_ats_agent_op(a, 1000500, &op));
@@ -590,7 +590,7 @@ late_client_comes_back(void **state)
 	weft_ats_agent_time(a, 1);
 	late_len = pass(weft_ats_agent_send_posted(a, 0, late, sizeof(late), 1));
 	weft_ats_agent_time(a, 1001);
-	assert_int_equal(weft_ats_agent_holding(a), 1);
+	assert_int_equal(weft_ats_agent_stuck(a), 1);
 	assert_int_equal(weft_ats_client_submit(c, &m, 1001), 0);
 	assert_int_equal(weft_ats_client_next(c, 3, 1001, &m), WEFT_ATS_CLIENT_NONE);
 	len = pass(weft_ats_client_send_request(c, buf, sizeof(buf), 1001));
@@ -606,7 +606,7 @@ late_client_comes_back(void **state)
 	len = pass(weft_ats_client_send_posted(c, buf, sizeof(buf)));
 	assert_int_equal(weft_ats_agent_receive(a, 7, buf, len), WEFT_OK);
 	weft_ats_agent_time(a, 1003);
-	assert_int_equal(weft_ats_agent_holding(a), 0);
+	assert_int_equal(weft_ats_agent_stuck(a), 0);
 	assert_true(weft_ats_agent_op(a, 1003, &op));
 	weft_ats_client_time(c, 3002);
 	assert_int_equal(weft_ats_client_next(c, 3, 3002, &m), WEFT_ATS_CLIENT_NONE);
