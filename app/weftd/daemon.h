@@ -18,7 +18,7 @@
 #include "weft_control.h"
 #include "weft_end.h"
 #include "weft_eal.h"
-#include "weft_gfam_log.h"
+#include "weft_gfam_access.h"
 #include "weft_gfd.h"
 #include "weft_loop.h"
 #include "weft_msg.h"
@@ -226,7 +226,7 @@ struct node {
 	struct weft_gfam *access_next; /* made but not in force, or no longer */
 	struct weft_gfam_log *access_log;
 	struct weft_gfam_ref access_now;
-	struct weft_gfam_guard guard;
+	struct weft_gfam_checker guard;
 };
 
 struct daemon_cfg {

@@ -387,7 +387,7 @@ fabric_access(struct node *n, char *err, size_t err_len)
 		return fail(n, "tables of rights", rc, err, err_len);
 	weft_gfam_publish(&n->access_now, n->access);
 	weft_gfam_log_init(n->access_log);
-	n->guard = (struct weft_gfam_guard){ .tables = &n->access_now, .log = n->access_log };
+	n->guard = (struct weft_gfam_checker){ .tables = &n->access_now, .log = n->access_log };
 	if (n->topo->kind == WEFT_TOPO_GFD)
 		weft_gfd_set_guard(&n->gfd, &n->guard);
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* Failed accesses: counted all, reported at a bounded rate; the guard (fabric.md section 1.9). */
+/* Failed accesses: counted all, reported at a bounded rate (fabric.md section 1.9). */
 
 #include "weft_gfam_log.h"
 
@@ -110,40 +110,4 @@ weft_gfam_report_pack(
 	out[0x1A] = r->opcode;
 	weft_put_le16(out + 0x1C, r->flags);
 	weft_put_le64(out + 0x20, r->time_ns);
-}
-
-/* Count what is not allowed, report it if that is due, and say how it is answered. */
-static enum weft_gfam_answer
-log_judged(const struct weft_gfam_guard *g, const struct weft_gfam *t, uint16_t spid, uint64_t hpa,
-	uint8_t opcode, enum weft_gfam_access access, const struct weft_gfam_decision *d)
-{
-	struct weft_gfam_report r;
-
-	if (d->result == WEFT_GFAM_ALLOWED)
-		return WEFT_GFAM_SERVE;
-	if (g->log != NULL && weft_gfam_log_note(g->log, g->now_ns, spid, hpa, opcode, d, &r) &&
-		g->report != NULL)
-		g->report(g->report_arg, &r);
-	return weft_gfam_answer(d->result, access, weft_gfam_knobs(t));
-}
-
-enum weft_gfam_answer
-weft_gfam_guard_ask(const struct weft_gfam_guard *g, uint16_t spid, uint64_t hpa, uint8_t opcode,
-	bool write, struct weft_gfam_decision *d)
-{
-	const struct weft_gfam *t = weft_gfam_current(g->tables);
-
-	weft_gfam_decide(t, spid, hpa, write, d);
-	return log_judged(g, t, spid, hpa, opcode, write ? WEFT_GFAM_WRITE : WEFT_GFAM_READ, d);
-}
-
-enum weft_gfam_answer
-weft_gfam_guard_ask_uio(const struct weft_gfam_guard *g, uint16_t spid, uint64_t hpa, uint32_t len,
-	bool write, struct weft_gfam_decision *d)
-{
-	const struct weft_gfam *t = weft_gfam_current(g->tables);
-
-	weft_gfam_decide_uio(t, spid, hpa, len, write, d);
-	return log_judged(g, t, spid, hpa, WEFT_GFAM_NO_OPCODE,
-		write ? WEFT_GFAM_UIO_WRITE : WEFT_GFAM_UIO_READ, d);
 }

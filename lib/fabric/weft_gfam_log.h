@@ -3,8 +3,7 @@
 
 /*
  * What a GFD remembers of accesses that failed, by requester and by trigger, and when it tells the
- * fabric manager (fabric.md section 1.9); and the guard, which a GFD asks before each access. Each
- * belongs to one thread.
+ * fabric manager (fabric.md section 1.9). A log belongs to one thread.
  */
 #ifndef WEFT_GFAM_LOG_H
 #define WEFT_GFAM_LOG_H
@@ -84,28 +83,6 @@ bool weft_gfam_log_snoop(struct weft_gfam_log *log, uint64_t now_ns, uint16_t rp
 /** The report as payload of Enhanced Event Notification (0107h) from the GFD @p pid. */
 void weft_gfam_report_pack(
 	const struct weft_gfam_report *r, uint16_t pid, uint8_t out[WEFT_GFAM_REPORT_LEN]);
-
-/** What a GFD asks before an access. */
-struct weft_gfam_guard {
-	const struct weft_gfam_ref *tables; /* published by another thread */
-	struct weft_gfam_log *log; /* may be NULL: nothing is counted */
-	uint64_t now_ns; /* set by the owner before a burst; used with a log only */
-	void (*report)(void *arg, const struct weft_gfam_report *r); /* may be NULL */
-	void *report_arg;
-};
-
-/**
- * Decide on one CXL.mem request, count it if it fails, and report it if that is due.
- *
- * @param d  receives the decision
- * @return the answer it must get
- */
-enum weft_gfam_answer weft_gfam_guard_ask(const struct weft_gfam_guard *g, uint16_t spid,
-	uint64_t hpa, uint8_t opcode, bool write, struct weft_gfam_decision *d);
-
-/** The same for a UIO access of @p len bytes, 1..4096 (weft_gfam_decide_uio()). */
-enum weft_gfam_answer weft_gfam_guard_ask_uio(const struct weft_gfam_guard *g, uint16_t spid,
-	uint64_t hpa, uint32_t len, bool write, struct weft_gfam_decision *d);
 
 #ifdef __cplusplus
 }

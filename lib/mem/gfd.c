@@ -11,7 +11,7 @@
 #include <errno.h>
 
 #include "weft_base.h"
-#include "weft_gfam_log.h"
+#include "weft_gfam_access.h"
 #include "weft_telem.h"
 
 #define LINE WEFT_MSG_DATA_LEN
@@ -53,7 +53,7 @@ weft_gfd_init(struct weft_gfd *g, uint16_t pid, uint64_t hpa_base, void *mem, ui
 }
 
 void
-weft_gfd_set_guard(struct weft_gfd *g, const struct weft_gfam_guard *guard)
+weft_gfd_set_guard(struct weft_gfd *g, const struct weft_gfam_checker *guard)
 {
 	g->guard = guard;
 }
@@ -89,7 +89,7 @@ place_of(const struct weft_gfd *g, const struct weft_msg *msg, bool write)
 	} else {
 		struct weft_gfam_decision d;
 
-		p.answer = weft_gfam_guard_ask(g->guard, msg->spid, line, msg->op, write, &d);
+		p.answer = weft_gfam_access_check(g->guard, msg->spid, line, msg->op, write, &d);
 		p.read_only = d.result == WEFT_GFAM_NO_WRITE;
 		p.dpa = weft_gfam_trigger(d.result) == WEFT_GFAM_T_DECODE ? OUTSIDE : d.dpa;
 	}

@@ -8,7 +8,7 @@
 #include <errno.h>
 
 #include "weft_base.h"
-#include "weft_gfam_log.h"
+#include "weft_gfam_access.h"
 #include "weft_telem.h"
 
 #define LINE 64
@@ -54,7 +54,7 @@ judge(struct weft_uio_memory *m, const struct weft_io_tlp *req, const struct wef
 	*at = u->addr - m->cfg.hpa_base;
 	if (m->cfg.guard == NULL)
 		return within(m, *at, u->len);
-	answer = weft_gfam_guard_ask_uio(
+	answer = weft_gfam_access_check_uio(
 		m->cfg.guard, rpid, u->addr, u->len, u->kind == WEFT_UIO_WRITE, &d);
 	*at = d.dpa;
 	/* A DMP is larger than memory need be. */

@@ -31,7 +31,7 @@ enum weft_gfd_counter {
 };
 
 struct weft_counter;
-struct weft_gfam_guard;
+struct weft_gfam_checker;
 
 /** Bad data that is found when the header of the answer has left; see weft_gfd_set_late(). */
 struct weft_gfd_late {
@@ -46,7 +46,7 @@ struct weft_gfd {
 	uint64_t *poison; /* one bit a line */
 	uint64_t hpa_base;
 	uint64_t len_bytes;
-	const struct weft_gfam_guard *guard; /* NULL: none is asked */
+	const struct weft_gfam_checker *guard; /* NULL: no check */
 	struct weft_gfd_late late;
 	/** Of the reply made last: its data turns out bad, and its header does not say so. */
 	bool turns_bad;
@@ -74,13 +74,13 @@ int weft_gfd_init(struct weft_gfd *g, uint16_t pid, uint64_t hpa_base, void *mem
 void weft_gfd_poison_all(struct weft_gfd *g);
 
 /**
- * Ask @p guard (weft_gfam_log.h) before each access from now on: it decides by the request's SPID
- * and address, and the device address is then its answer, not the distance to hpa_base. What it
- * refuses is answered as fabric.md section 1.9 has it, and counted.
+ * Check with @p guard (weft_gfam_access.h) before each access from now on: it decides by the
+ * request's SPID and address, and the device address is then its answer, not the distance to
+ * hpa_base. What it refuses is answered as fabric.md section 1.9 has it, and counted.
  *
- * @param guard  the caller's for the GFD's life; NULL: ask nobody, as after weft_gfd_init()
+ * @param guard  the caller's for the GFD's life; NULL: no check, as after weft_gfd_init()
  */
-void weft_gfd_set_guard(struct weft_gfd *g, const struct weft_gfam_guard *guard);
+void weft_gfd_set_guard(struct weft_gfd *g, const struct weft_gfam_checker *guard);
 
 /**
  * Have data turn out bad when the header of its answer has left (late poison, wire-formats.md section

@@ -31,14 +31,14 @@ enum weft_uio_memory_counter {
 };
 
 struct weft_counter;
-struct weft_gfam_guard;
+struct weft_gfam_checker;
 
 struct weft_uio_memory_cfg {
 	uint8_t *mem; /**< the caller's for the object's life */
 	uint64_t len; /**< bytes of it; 0: there is none */
 	uint64_t hpa_base; /**< without a guard: address of its first byte */
 	uint64_t *poison; /**< a bit for each 64 bytes, or NULL: none is kept */
-	const struct weft_gfam_guard *guard; /**< or NULL; its tables have WEFT_GFAM_UIO on */
+	const struct weft_gfam_checker *guard; /**< or NULL; its tables have WEFT_GFAM_UIO on */
 	uint16_t completer; /**< id in completions: 0 of a GFD and of GIM */
 	uint16_t split; /**< completions end at multiples of it: 64, 128 or 256 */
 	/**

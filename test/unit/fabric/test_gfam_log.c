@@ -5,7 +5,7 @@
 
 #include "gfam_ref.h"
 
-#include "weft_gfam_log.h"
+#include "weft_gfam_access.h"
 
 static struct weft_gfam_log flog;
 static unsigned int reports;
@@ -131,7 +131,7 @@ static void
 guard_answers_counts_and_reports(void **state)
 {
 	struct weft_gfam_ref ref = { NULL };
-	struct weft_gfam_guard g = { .tables = &ref,
+	struct weft_gfam_checker g = { .tables = &ref,
 		.log = &flog,
 		.now_ns = 1,
 		.report = take_report,
@@ -145,8 +145,8 @@ guard_answers_counts_and_reports(void **state)
 
 	(void)state;
 	weft_gfam_log_init(&flog);
-	assert_int_equal(weft_gfam_guard_ask(&g, 3, PB, 1, false, &got), WEFT_GFAM_NXM);
-	assert_int_equal(weft_gfam_guard_ask(&g, 3, PB, 1, true, &got), WEFT_GFAM_CMP);
+	assert_int_equal(weft_gfam_access_check(&g, 3, PB, 1, false, &got), WEFT_GFAM_NXM);
+	assert_int_equal(weft_gfam_access_check(&g, 3, PB, 1, true, &got), WEFT_GFAM_CMP);
 	assert_int_equal(reports, 1);
 	assert_int_equal(last.rpid, 3);
 	assert_int_equal(last.hpa, PB);
@@ -157,21 +157,21 @@ guard_answers_counts_and_reports(void **state)
 	assert_int_equal(weft_gfam_set_blocks(t, 0, 64 * MB, 0), 0);
 	weft_gfam_publish(&ref, t);
 	assert_ptr_equal(weft_gfam_current(&ref), t);
-	assert_int_equal(weft_gfam_guard_ask(&g, 3, PB, 1, false, &got), WEFT_GFAM_ONES_POISON);
+	assert_int_equal(weft_gfam_access_check(&g, 3, PB, 1, false, &got), WEFT_GFAM_ONES_POISON);
 	assert_int_equal(got.result, WEFT_GFAM_DENIED);
 	assert_int_equal(reports, 2);
-	assert_int_equal(weft_gfam_guard_ask(&g, 3, PB, 1, true, &got), WEFT_GFAM_CMP);
+	assert_int_equal(weft_gfam_access_check(&g, 3, PB, 1, true, &got), WEFT_GFAM_CMP);
 	assert_int_equal(reports, 2);
 	assert_int_equal(flog.rpid[3].failed[WEFT_GFAM_T_SAT], 2);
 	assert_int_equal(weft_gfam_set_sat(t, 3, 1), 0);
-	assert_int_equal(weft_gfam_guard_ask(&g, 3, PB, 1, true, &got), WEFT_GFAM_SERVE);
-	assert_int_equal(weft_gfam_guard_ask(&g, 3, PB + 64 * MB, 1, true, &got), WEFT_GFAM_CMP);
+	assert_int_equal(weft_gfam_access_check(&g, 3, PB, 1, true, &got), WEFT_GFAM_SERVE);
+	assert_int_equal(weft_gfam_access_check(&g, 3, PB + 64 * MB, 1, true, &got), WEFT_GFAM_CMP);
 	assert_int_equal(got.result, WEFT_GFAM_UNGROUPED);
 	/* Without a log, or anybody to tell. */
 	g.report = NULL;
-	assert_int_equal(weft_gfam_guard_ask(&g, 4, PB, 1, false, &got), WEFT_GFAM_NXM);
+	assert_int_equal(weft_gfam_access_check(&g, 4, PB, 1, false, &got), WEFT_GFAM_NXM);
 	g.log = NULL;
-	assert_int_equal(weft_gfam_guard_ask(&g, 4, PB, 1, false, &got), WEFT_GFAM_NXM);
+	assert_int_equal(weft_gfam_access_check(&g, 4, PB, 1, false, &got), WEFT_GFAM_NXM);
 	assert_int_equal(flog.rpid[4].failed[WEFT_GFAM_T_DECODE], 1);
 	free(t);
 }

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "weft_gfam_log.h"
+#include "weft_gfam_access.h"
 #include "weft_gfd.h"
 
 #define PID 0x20
@@ -29,7 +29,7 @@ static struct weft_gfd gfd;
 static struct weft_gfam_log flog;
 static struct weft_gfam *t;
 static struct weft_gfam_ref ref;
-static const struct weft_gfam_guard guard = { .tables = &ref, .log = &flog };
+static const struct weft_gfam_checker guard = { .tables = &ref, .log = &flog };
 
 static void
 tables(uint32_t knobs, uint8_t flags)

@@ -8,7 +8,7 @@
 
 #include "uio_rig.h"
 
-#include "weft_gfam_log.h"
+#include "weft_gfam_access.h"
 #include "weft_uio_memory.h"
 #include "weft_uio_requester.h"
 
@@ -22,7 +22,7 @@ struct rig {
 	struct weft_gfam *tables;
 	struct weft_gfam_ref ref;
 	struct weft_gfam_log log;
-	struct weft_gfam_guard guard;
+	struct weft_gfam_checker guard;
 	struct weft_uio_memory memory;
 	uint64_t poison[BYTES / 64 / 64];
 	uint8_t mem[BYTES];
@@ -62,7 +62,7 @@ rig_make(struct rig *g, uint16_t split, bool by_prefix)
 				0);
 	weft_gfam_publish(&g->ref, g->tables);
 	weft_gfam_log_init(&g->log);
-	g->guard = (struct weft_gfam_guard){ .tables = &g->ref, .log = &g->log };
+	g->guard = (struct weft_gfam_checker){ .tables = &g->ref, .log = &g->log };
 	assert_int_equal(weft_uio_memory_init(&g->memory, &m), 0);
 }
 
