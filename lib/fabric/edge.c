@@ -57,10 +57,10 @@ weft_edge_allow(struct weft_edge *e, enum weft_edge_vector v, uint16_t pid, bool
 		return -EINVAL;
 	weft_pid_set_put(&e->vector[v], pid, on);
 	if (v == WEFT_LAV)
-		weft_seg_set_right(&e->ldst, pid, WEFT_LANE_DIRECT, on);
+		weft_seg_set_right(&e->ldst, pid, WEFT_IDT_SLOT_DIRECT, on);
 	else
-		weft_seg_set_right(
-			&e->fast, pid, v == WEFT_GMV ? WEFT_LANE_DIRECT : WEFT_LANE_GIM, on);
+		weft_seg_set_right(&e->fast, pid,
+			v == WEFT_GMV ? WEFT_IDT_SLOT_DIRECT : WEFT_IDT_SLOT_GIM, on);
 	return 0;
 }
 

@@ -40,20 +40,20 @@ edge_by_segment(const struct weft_seg *s, enum weft_edge_kind kind, uint64_t hpa
 {
 	const bool is_fast = s->cfg.kind == WEFT_SEG_FAST;
 	const enum weft_edge_decoder by = is_fast ? WEFT_EDGE_BY_FAST : WEFT_EDGE_BY_LDST;
-	const struct weft_seg_way *w = weft_seg_way_of(s, hpa);
-	uint16_t lane;
+	const struct weft_seg_target *t = weft_seg_target_of(s, hpa);
+	uint16_t slot;
 
-	if (w == NULL || w->need_uio == 0)
+	if (t == NULL || t->need_uio == 0)
 		return false;
-	lane = weft_seg_lane(s, w, hpa);
-	if (kind == WEFT_EDGE_MEM && w->need_mem != w->need_uio)
+	slot = weft_seg_idt_slot(s, t, hpa);
+	if (kind == WEFT_EDGE_MEM && t->need_mem != t->need_uio)
 		edge_refuse(d, by, WEFT_EDGE_GIM_UIO_ONLY);
-	else if ((lane & w->need_uio) == 0)
+	else if ((slot & t->need_uio) == 0)
 		edge_refuse(d, by, WEFT_EDGE_NOT_ALLOWED);
 	else
-		decide(d, by, lane & WEFT_LANE_PID, is_fast && kind == WEFT_EDGE_UIO);
+		decide(d, by, slot & WEFT_IDT_SLOT_PID, is_fast && kind == WEFT_EDGE_UIO);
 	if (!is_fast)
-		d->segment = (s->entry[w - s->way].flags & WEFT_SEG_SEGMENT) != 0;
+		d->segment = (s->entry[t - s->target].flags & WEFT_SEG_SEGMENT) != 0;
 	return true;
 }
 

@@ -13,16 +13,16 @@
 
 #include "weft_base.h"
 
-static_assert(sizeof(struct weft_seg_way) == 8, "an entry is read in one load");
+static_assert(sizeof(struct weft_seg_target) == 8, "an entry is read in one load");
 
 #define SEGMENT_LOG2_MIN 36
 #define SEGMENT_LOG2_MAX 43
 #define DEPTH_LOG2_MAX 12
 #define GRAN_LOG2_MIN 8
-#define LANE_OF_PID(pid) (WEFT_SEG_ENTRIES + (pid))
+#define SLOT_OF_PID(pid) (WEFT_SEG_ENTRIES + (pid))
 
 /* No PID has it: a request that needs it never passes, but its segment is valid. */
-#define LANE_NEVER 0x8000
+#define SLOT_NEVER 0x8000
 
 int
 weft_seg_init(struct weft_seg *s, const struct weft_seg_cfg *cfg)
@@ -38,9 +38,9 @@ weft_seg_init(struct weft_seg *s, const struct weft_seg_cfg *cfg)
 	s->index_mask = (1u << cfg->depth_log2) - 1;
 	s->segment_log2 = SEGMENT_LOG2_MIN;
 	for (unsigned int i = 0; i < WEFT_SEG_ENTRIES; i++)
-		s->lane[i] = WEFT_PID_RESERVED;
+		s->idt_slot[i] = WEFT_PID_RESERVED;
 	for (unsigned int p = 0; p < WEFT_PIDS; p++)
-		s->lane[LANE_OF_PID(p)] = (uint16_t)p;
+		s->idt_slot[SLOT_OF_PID(p)] = (uint16_t)p;
 	return 0;
 }
 
@@ -58,7 +58,7 @@ weft_seg_set_range(struct weft_seg *s, unsigned int segment_log2, uint64_t base,
 	if (on && (limit <= base || limit - base > WEFT_BIT64(segment_log2 + s->cfg.depth_log2)))
 		return -EINVAL;
 	if (base != s->base || segment_log2 != s->segment_log2) {
-		memset(s->way, 0, sizeof(s->way));
+		memset(s->target, 0, sizeof(s->target));
 		memset(s->entry, 0, sizeof(s->entry));
 	}
 	s->base = base;
@@ -76,16 +76,17 @@ seg_entry_number(const struct weft_seg *s, unsigned int i)
 }
 
 static unsigned int
-seg_first_lane(const struct weft_fast_entry *e)
+seg_first_slot(const struct weft_fast_entry *e)
 {
-	return e->intlv == 0 ? LANE_OF_PID(e->dpid) : e->dpid;
+	return e->intlv == 0 ? SLOT_OF_PID(e->dpid) : e->dpid;
 }
 
 static uint16_t
 seg_right_needed(const struct weft_seg *s, const struct weft_fast_entry *e)
 {
-	return s->cfg.kind == WEFT_SEG_FAST && (e->flags & WEFT_SEG_GIM) != 0 ? WEFT_LANE_GIM
-	                                                                      : WEFT_LANE_DIRECT;
+	return s->cfg.kind == WEFT_SEG_FAST && (e->flags & WEFT_SEG_GIM) != 0
+	               ? WEFT_IDT_SLOT_GIM
+	               : WEFT_IDT_SLOT_DIRECT;
 }
 
 static bool
@@ -102,12 +103,12 @@ seg_entry_is_well_formed(const struct weft_seg *s, const struct weft_fast_entry 
 static bool
 seg_entry_is_allowed(const struct weft_seg *s, const struct weft_fast_entry *e)
 {
-	const uint16_t *lane = &s->lane[seg_first_lane(e)];
+	const uint16_t *slot = &s->idt_slot[seg_first_slot(e)];
 
 	if ((e->flags & WEFT_SEG_VALID) == 0)
 		return true;
 	for (unsigned int i = 0; i < 1u << e->intlv; i++)
-		if ((lane[i] & seg_right_needed(s, e)) == 0)
+		if ((slot[i] & seg_right_needed(s, e)) == 0)
 			return false;
 	return true;
 }
@@ -119,7 +120,7 @@ seg_check_entries(const struct weft_seg *s, const struct weft_fast_entry *e, uns
 		if (!seg_entry_is_well_formed(s, &e[i]))
 			return -EINVAL;
 	for (unsigned int i = 0; i < n; i++)
-		if (seg_right_needed(s, &e[i]) == WEFT_LANE_GIM && !s->cfg.gim)
+		if (seg_right_needed(s, &e[i]) == WEFT_IDT_SLOT_GIM && !s->cfg.gim)
 			return -ENOTSUP;
 	for (unsigned int i = 0; i < n; i++)
 		if (!seg_entry_is_allowed(s, &e[i]))
@@ -127,18 +128,18 @@ seg_check_entries(const struct weft_seg *s, const struct weft_fast_entry *e, uns
 	return 0;
 }
 
-static struct weft_seg_way
-seg_derive_way(const struct weft_seg *s, const struct weft_fast_entry *e)
+static struct weft_seg_target
+seg_derive_target(const struct weft_seg *s, const struct weft_fast_entry *e)
 {
 	const uint16_t need = seg_right_needed(s, e);
 
 	if ((e->flags & WEFT_SEG_VALID) == 0)
-		return (struct weft_seg_way){ 0 };
-	return (struct weft_seg_way){
-		.first = (uint16_t)seg_first_lane(e),
+		return (struct weft_seg_target){ 0 };
+	return (struct weft_seg_target){
+		.first = (uint16_t)seg_first_slot(e),
 		.mask = (uint8_t)((1u << e->intlv) - 1),
 		.shift = (uint8_t)(GRAN_LOG2_MIN + e->gran),
-		.need_mem = need == WEFT_LANE_GIM ? LANE_NEVER : need,
+		.need_mem = need == WEFT_IDT_SLOT_GIM ? SLOT_NEVER : need,
 		.need_uio = need,
 	};
 }
@@ -160,7 +161,7 @@ weft_seg_set_entries(
 		const unsigned int at = seg_entry_number(s, start + i);
 
 		s->entry[at] = e[i];
-		s->way[at] = seg_derive_way(s, &e[i]);
+		s->target[at] = seg_derive_target(s, &e[i]);
 	}
 	return 0;
 }
@@ -181,31 +182,31 @@ weft_seg_set_idt(struct weft_seg *s, unsigned int start, const uint16_t *pid, un
 	for (unsigned int i = 0; i < n; i++)
 		if (pid[i] >= WEFT_PIDS)
 			return -EINVAL;
-	/* The lane of a PID has its rights. */
+	/* The slot of a PID has its rights. */
 	for (unsigned int i = 0; i < n; i++)
-		if (s->lane[LANE_OF_PID(pid[i])] == pid[i])
+		if (s->idt_slot[SLOT_OF_PID(pid[i])] == pid[i])
 			return -EPERM;
 	for (unsigned int i = 0; i < n; i++)
-		s->lane[start + i] = s->lane[LANE_OF_PID(pid[i])];
+		s->idt_slot[start + i] = s->idt_slot[SLOT_OF_PID(pid[i])];
 	return 0;
 }
 
 uint16_t
 weft_seg_idt(const struct weft_seg *s, unsigned int i)
 {
-	return s->lane[i] & WEFT_LANE_PID;
+	return s->idt_slot[i] & WEFT_IDT_SLOT_PID;
 }
 
 void
 weft_seg_set_right(struct weft_seg *s, uint16_t pid, uint16_t right, bool on)
 {
-	uint16_t *of_pid = &s->lane[LANE_OF_PID(pid)];
-	const uint16_t lane = on ? *of_pid | right : (uint16_t)(*of_pid & ~right);
+	uint16_t *of_pid = &s->idt_slot[SLOT_OF_PID(pid)];
+	const uint16_t slot = on ? *of_pid | right : (uint16_t)(*of_pid & ~right);
 
-	if (lane == *of_pid)
+	if (slot == *of_pid)
 		return;
-	*of_pid = lane;
+	*of_pid = slot;
 	for (unsigned int i = 0; i < s->cfg.idt_depth; i++)
-		if ((s->lane[i] & WEFT_LANE_PID) == pid)
-			s->lane[i] = lane;
+		if ((s->idt_slot[i] & WEFT_IDT_SLOT_PID) == pid)
+			s->idt_slot[i] = slot;
 }

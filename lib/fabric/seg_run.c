@@ -9,20 +9,20 @@
 #define GROUP 8 /* addresses that are asked for at once if they have one answer; seg_differing() */
 
 /* The entry of any address, inside the range or not. */
-static inline const struct weft_seg_way *
-seg_way_at(const struct weft_seg *s, uint64_t hpa)
+static inline const struct weft_seg_target *
+seg_target_at(const struct weft_seg *s, uint64_t hpa)
 {
-	return &s->way[hpa >> s->segment_log2 & s->index_mask];
+	return &s->target[hpa >> s->segment_log2 & s->index_mask];
 }
 
 /* The DPID of an address, by its entry. */
 static inline int16_t
-seg_dpid_at(const struct weft_seg *s, const struct weft_seg_way *w, uint64_t hpa)
+seg_dpid_at(const struct weft_seg *s, const struct weft_seg_target *t, uint64_t hpa)
 {
-	const uint16_t lane = weft_seg_lane(s, w, hpa);
-	const bool pass = (hpa - s->base < s->span) & ((lane & w->need_mem) != 0);
+	const uint16_t slot = weft_seg_idt_slot(s, t, hpa);
+	const bool pass = (hpa - s->base < s->span) & ((slot & t->need_mem) != 0);
 
-	return (int16_t)(pass ? lane & WEFT_LANE_PID : -1);
+	return (int16_t)(pass ? slot & WEFT_IDT_SLOT_PID : -1);
 }
 
 /* Without a branch on the data. */
@@ -32,7 +32,7 @@ run_each(const struct weft_seg *s, const uint64_t *hpa, int16_t *dpid, unsigned 
 	unsigned int found = 0;
 
 	for (unsigned int i = 0; i < n; i++) {
-		dpid[i] = seg_dpid_at(s, seg_way_at(s, hpa[i]), hpa[i]);
+		dpid[i] = seg_dpid_at(s, seg_target_at(s, hpa[i]), hpa[i]);
 		found += dpid[i] >= 0;
 	}
 	return found;
@@ -46,16 +46,17 @@ seg_differing(const uint64_t *a)
 	       ~(a[0] & a[1] & a[2] & a[3] & a[4] & a[5] & a[6] & a[7]);
 }
 
-/* Whether bits in which addresses differ lead them to other segments or ways. */
+/* Whether bits in which addresses differ lead them to other segments or targets. */
 static inline bool
-seg_is_split(const struct weft_seg *s, const struct weft_seg_way *w, uint64_t differ)
+seg_is_split(const struct weft_seg *s, const struct weft_seg_target *t, uint64_t differ)
 {
-	return (differ >> s->segment_log2 | (differ >> w->shift & w->mask)) != 0;
+	return (differ >> s->segment_log2 | (differ >> t->shift & t->mask)) != 0;
 }
 
 /*
- * Requests of a frame go to one node, so they mostly are of one segment and one way: then they have
- * one answer. Base and limit are multiples of the segment, so one address tells the range for all.
+ * Requests of a frame go to one node, so they mostly are of one segment and one target: then they
+ * have one answer. Base and limit are multiples of the segment, so one address tells the range for
+ * all.
  */
 unsigned int
 weft_seg_run(const struct weft_seg *s, const uint64_t *hpa, int16_t *dpid, unsigned int n)
@@ -63,15 +64,15 @@ weft_seg_run(const struct weft_seg *s, const uint64_t *hpa, int16_t *dpid, unsig
 	unsigned int i, found = 0;
 
 	for (i = 0; i + GROUP <= n; i += GROUP) {
-		const struct weft_seg_way *w = seg_way_at(s, hpa[i]);
+		const struct weft_seg_target *t = seg_target_at(s, hpa[i]);
 		uint64_t four;
 		int16_t one;
 
-		if (__builtin_expect(seg_is_split(s, w, seg_differing(hpa + i)), 0)) {
+		if (__builtin_expect(seg_is_split(s, t, seg_differing(hpa + i)), 0)) {
 			found += run_each(s, hpa + i, dpid + i, GROUP);
 			continue;
 		}
-		one = seg_dpid_at(s, w, hpa[i]);
+		one = seg_dpid_at(s, t, hpa[i]);
 		four = (uint16_t)one * UINT64_C(0x0001000100010001);
 		memcpy(dpid + i, &four, sizeof(four));
 		memcpy(dpid + i + GROUP / 2, &four, sizeof(four));

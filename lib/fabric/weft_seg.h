@@ -52,32 +52,33 @@ weft_pid_set_put(struct weft_pid_set *s, uint16_t pid, bool in)
 }
 
 /**
- * Way of an address (fabric.md section 1.3): bits of the address itself, from 8 + @p gran up.
+ * Target index of an address (fabric.md section 1.3): bits of the address itself, from 8 + @p gran
+ * up.
  *
  * @param intlv  code 0..WEFT_INTLV_MAX: 1, 2, 4 .. 256 ways
  * @param gran   code 0..WEFT_GRAN_MAX: 256 B .. 16 KB
  */
 static inline unsigned int
-weft_way(uint64_t hpa, unsigned int intlv, unsigned int gran)
+weft_target_index(uint64_t hpa, unsigned int intlv, unsigned int gran)
 {
 	return (unsigned int)(hpa >> (8 + gran)) & ((1u << intlv) - 1);
 }
 
 /*
- * Lanes: what a way leads to. 0xFFF and the rights of that PID above it. Behind the IDT's entries
- * there is one lane for each PID, so that a segment without interleave is a run of one lane, and a
- * look-up has no branch for it.
+ * IDT slots: a PID (0xFFF: none) and its rights above it. After the slots of the IDT proper there
+ * is one for each PID, so that a segment without interleave is a run of one slot, and a look-up has
+ * no branch for it.
  */
-#define WEFT_LANE_PID 0x0FFF
-#define WEFT_LANE_DIRECT 0x1000 /* PID is in GMV (FAST), in LAV (LDST) */
-#define WEFT_LANE_GIM 0x2000 /* PID is in VTV (FAST) */
+#define WEFT_IDT_SLOT_PID 0x0FFF
+#define WEFT_IDT_SLOT_DIRECT 0x1000 /* PID is in GMV (FAST), in LAV (LDST) */
+#define WEFT_IDT_SLOT_GIM 0x2000 /* PID is in VTV (FAST) */
 
 /** An entry as the look-up reads it: one load. All zero: not valid. */
-struct weft_seg_way {
-	uint16_t first; /* lane of way 0 */
+struct weft_seg_target {
+	uint16_t first; /* slot of target index 0 */
 	uint8_t mask; /* ways - 1 */
 	uint8_t shift; /* 8 + granularity code */
-	uint16_t need_mem; /* lane bits of which one must be set for CXL.mem to pass */
+	uint16_t need_mem; /* slot bits of which one must be set for CXL.mem to pass */
 	uint16_t need_uio; /* and for UIO */
 };
 
@@ -98,8 +99,8 @@ struct weft_seg {
 	uint32_t index_mask; /* depth - 1 */
 	uint8_t segment_log2; /* 36..43 */
 	struct weft_seg_cfg cfg;
-	struct weft_seg_way way[WEFT_SEG_ENTRIES];
-	uint16_t lane[WEFT_SEG_ENTRIES + WEFT_PIDS];
+	struct weft_seg_target target[WEFT_SEG_ENTRIES];
+	uint16_t idt_slot[WEFT_SEG_ENTRIES + WEFT_PIDS];
 	struct weft_fast_entry
 		entry[WEFT_SEG_ENTRIES]; /* as written; what a read command returns */
 };
@@ -127,7 +128,7 @@ int weft_seg_set_range(
 /**
  * Write @p n entries (5806h, 570Fh) from segment @p start on: segment 0 is the one at the base.
  *
- * A valid entry, and each of its ways, must lead to a PID with the right for it: GMV, VTV for a GIM
+ * A valid entry, and each of its targets, must be a PID with the right for it: GMV, VTV for a GIM
  * segment, LAV in an LDST.
  *
  * @param e  in wire layout; DPID, or the first IDT entry if interleaved
@@ -153,27 +154,27 @@ int weft_seg_set_idt(struct weft_seg *s, unsigned int start, const uint16_t *pid
 uint16_t weft_seg_idt(const struct weft_seg *s, unsigned int i);
 
 /**
- * Give or take the right to be a target: a bit of GMV or LAV (WEFT_LANE_DIRECT) or VTV
- * (WEFT_LANE_GIM). Entries stay as written; those that lose the right lead nowhere at once.
+ * Give or take the right to be a target: a bit of GMV or LAV (WEFT_IDT_SLOT_DIRECT) or VTV
+ * (WEFT_IDT_SLOT_GIM). Entries stay as written; those that lose the right lead nowhere at once.
  *
  * @param pid  0..0xFFE
  */
 void weft_seg_set_right(struct weft_seg *s, uint16_t pid, uint16_t right, bool on);
 
 /** Entry that decodes @p hpa, whose need is 0 if not valid; NULL outside the range. Any thread. */
-static inline const struct weft_seg_way *
-weft_seg_way_of(const struct weft_seg *s, uint64_t hpa)
+static inline const struct weft_seg_target *
+weft_seg_target_of(const struct weft_seg *s, uint64_t hpa)
 {
 	if (hpa - s->base >= s->span)
 		return NULL;
-	return &s->way[hpa >> s->segment_log2 & s->index_mask];
+	return &s->target[hpa >> s->segment_log2 & s->index_mask];
 }
 
-/** Lane of @p hpa under an entry. */
+/** Slot of @p hpa under an entry. */
 static inline uint16_t
-weft_seg_lane(const struct weft_seg *s, const struct weft_seg_way *w, uint64_t hpa)
+weft_seg_idt_slot(const struct weft_seg *s, const struct weft_seg_target *t, uint64_t hpa)
 {
-	return s->lane[w->first + (hpa >> w->shift & w->mask)];
+	return s->idt_slot[t->first + (hpa >> t->shift & t->mask)];
 }
 
 /**

@@ -438,7 +438,7 @@ ask_way(void)
 	if (n_words != 4 || arg(2) > WEFT_INTLV_MAX || arg(3) > WEFT_GRAN_MAX)
 		printf("error invalid\n");
 	else
-		printf("%u\n", weft_way(num[1], arg(2), arg(3)));
+		printf("%u\n", weft_target_index(num[1], arg(2), arg(3)));
 }
 
 /* A binary run: input and output arrays, read and written raw. */

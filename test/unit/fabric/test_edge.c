@@ -92,11 +92,11 @@ static void
 ways_are_those_of_the_vectors(void **state)
 {
 	(void)state;
-	assert_int_equal(weft_way(0x123456789ABC, 1, 0), 0);
-	assert_int_equal(weft_way(0x123456789ABC, 8, 0), 0x9A);
-	assert_int_equal(weft_way(0x123456789ABC, 3, 4), 1);
-	assert_int_equal(weft_way(0x123456789ABC, 8, 6), 0xE2);
-	assert_int_equal(weft_way(0x1000003FC0, 4, 0), 0xF);
+	assert_int_equal(weft_target_index(0x123456789ABC, 1, 0), 0);
+	assert_int_equal(weft_target_index(0x123456789ABC, 8, 0), 0x9A);
+	assert_int_equal(weft_target_index(0x123456789ABC, 3, 4), 1);
+	assert_int_equal(weft_target_index(0x123456789ABC, 8, 6), 0xE2);
+	assert_int_equal(weft_target_index(0x1000003FC0, 4, 0), 0xF);
 }
 
 /* Part (c): a 4-way 1 KB set at 1 PB. */

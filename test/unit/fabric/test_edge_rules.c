@@ -263,17 +263,17 @@ static void
 base_or_size_clears_entries_and_a_limit_does_not(void **state)
 {
 	static const struct weft_fast_entry e = { .flags = 1, .dpid = 0x10 };
-	static const struct weft_seg_way none[WEFT_SEG_ENTRIES];
+	static const struct weft_seg_target none[WEFT_SEG_ENTRIES];
 
 	(void)state;
 	assert_int_equal(weft_seg_set_entries(&edge.fast, 5, &e, 1), 0);
 	assert_int_equal(weft_seg_set_range(&edge.fast, 36, 3 * 64 * GB, 10 * 64 * GB), 0);
 	assert_int_equal(weft_seg_entry(&edge.fast, 5)->dpid, 0x10);
 	assert_int_equal(weft_seg_set_range(&edge.fast, 36, 4 * 64 * GB, 10 * 64 * GB), 0);
-	assert_memory_equal(edge.fast.way, none, sizeof(none));
+	assert_memory_equal(edge.fast.target, none, sizeof(none));
 	assert_int_equal(weft_seg_set_entries(&edge.fast, 5, &e, 1), 0);
 	assert_int_equal(weft_seg_set_range(&edge.fast, 37, 4 * 64 * GB, 10 * 64 * GB), 0);
-	assert_memory_equal(edge.fast.way, none, sizeof(none));
+	assert_memory_equal(edge.fast.target, none, sizeof(none));
 	assert_int_equal(weft_seg_entry(&edge.fast, 5)->flags, 0);
 	assert_int_equal(weft_seg_idt(&edge.fast, 16), 0x10);
 }
