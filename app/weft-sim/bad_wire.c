@@ -100,7 +100,7 @@ bad_wire_force(struct scenario *sc, const struct sim_opt *o, unsigned int late_f
 	sc->has_impair = true;
 	*c = o->impair;
 	for (unsigned int i = 0; i < 4; i++)
-		sc->wire_weight[i] = i == 3;
+		sc->link_weight[i] = i == 3;
 	if (c->delay_p > 0)
 		late_ns = c->delay_ns + c->jitter_ns;
 	if (c->reorder > 0)

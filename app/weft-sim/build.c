@@ -75,13 +75,13 @@ build_flits_of(const struct sim *s, const struct sim_end *e, const struct sim_no
 	if (s->opt->topology != NULL && s->sc.mode == WEFT_MODE_RXL)
 		fits = weft_topo_path_flits(t, e->node->index, peer->index);
 	else if (s->opt->topology != NULL)
-		fits = weft_topo_port_flits(t, e->wire);
+		fits = weft_topo_port_flits(t, e->link_dir);
 	return fits < s->sc.max_flits ? (uint8_t)fits : s->sc.max_flits;
 }
 
 static void
 build_end(struct sim *s, struct sim_end *e, struct sim_node *n, struct sim_node *peer,
-	struct sim_end *other, uint32_t wire)
+	struct sim_end *other, uint32_t link_dir)
 {
 	const enum weft_isn_form form = (enum weft_isn_form)s->sc.llr.isn;
 	struct weft_end_cfg c;
@@ -89,7 +89,7 @@ build_end(struct sim *s, struct sim_end *e, struct sim_node *n, struct sim_node 
 	e->node = n;
 	e->peer = other;
 	e->peer_pid = peer->pid;
-	e->wire = wire;
+	e->link_dir = link_dir;
 	e->max_flits = build_flits_of(s, e, peer);
 	e->asks = e < other;
 	weft_isn_init(&e->isn, form, (enum weft_crc_order)s->sc.crc_order, n->pid, peer->pid, 0, 0);
@@ -172,8 +172,8 @@ build_connect(
 
 	h->n_ends++;
 	g->n_ends++;
-	build_end(s, he, h, g, ge, h->first_wire);
-	build_end(s, ge, g, h, he, g->first_wire);
+	build_end(s, he, h, g, ge, h->first_link_dir);
+	build_end(s, ge, g, h, he, g->first_link_dir);
 	build_index_end(h, (uint32_t)(he - h->end));
 	build_index_end(g, (uint32_t)(ge - g->end));
 	t->end = he;
@@ -335,7 +335,7 @@ build_nodes(struct sim *s, struct weft_rand *r)
 		n->index = i;
 		n->pid = t->node[i].pid;
 		n->kind = t->node[i].kind;
-		n->first_wire = t->node[i].first_port;
+		n->first_link_dir = t->node[i].first_port;
 		n->n_ports = t->node[i].n_ports;
 		n->wait_end = &n->wait;
 		n->clock.local_ns = 1 + weft_rand_below(r, UINT64_C(1) << 40);
@@ -365,7 +365,7 @@ build_routes(struct sim *s)
 }
 
 static void
-build_impair_wire(struct sim *s, struct sim_wire *w, struct weft_rand *r)
+build_impair_link_dir(struct sim *s, struct sim_link_dir *w, struct weft_rand *r)
 {
 	struct weft_impair_cfg c = s->sc.impair;
 
@@ -387,31 +387,31 @@ build_ingress(const struct weft_topo *t, uint16_t from)
 }
 
 static void
-build_wires(struct sim *s, struct weft_rand *r)
+build_link_dirs(struct sim *s, struct weft_rand *r)
 {
 	const struct weft_topo *t = s->topo;
 	uint32_t weights = 0;
 
-	s->wire = sim_alloc(s, t->n_ports * sizeof(*s->wire));
+	s->link_dir = sim_alloc(s, t->n_ports * sizeof(*s->link_dir));
 	for (uint16_t i = 0; i < t->n_ports; i++) {
 		const uint16_t peer = t->port[i].peer;
 
-		s->wire[i].to = t->port[peer].node;
-		s->wire[i].ingress.spid = build_ingress(t, i);
-		s->wire[i].to_port = (uint16_t)(peer - t->node[s->wire[i].to].first_port);
+		s->link_dir[i].to = t->port[peer].node;
+		s->link_dir[i].ingress.spid = build_ingress(t, i);
+		s->link_dir[i].to_port = (uint16_t)(peer - t->node[s->link_dir[i].to].first_port);
 	}
 	for (unsigned int i = 0; i < 4; i++)
-		weights += s->sc.wire_weight[i];
+		weights += s->sc.link_weight[i];
 	for (uint16_t i = 0; i < t->n_links && s->sc.has_impair; i++) {
 		uint64_t at = weft_rand_below(r, weights);
 		unsigned int bad = 0; /* bit 0: one way, bit 1: the other */
 
-		while (at >= s->sc.wire_weight[bad])
-			at -= s->sc.wire_weight[bad++];
+		while (at >= s->sc.link_weight[bad])
+			at -= s->sc.link_weight[bad++];
 		if ((bad & 1) != 0)
-			build_impair_wire(s, &s->wire[t->link[i].a], r);
+			build_impair_link_dir(s, &s->link_dir[t->link[i].a], r);
 		if ((bad & 2) != 0)
-			build_impair_wire(s, &s->wire[t->link[i].b], r);
+			build_impair_link_dir(s, &s->link_dir[t->link[i].b], r);
 	}
 }
 
@@ -479,7 +479,7 @@ sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, si
 		s->frame_room = WEFT_WIRE_FLITS_OFF + WEFT_CONTROL_MAX;
 	s->frame_small = (uint32_t)WEFT_WIRE_FRAME_LEN(1);
 	build_nodes(s, &r);
-	build_wires(s, &r);
+	build_link_dirs(s, &r);
 	replay_make(s);
 	build_routes(s);
 	build_ends(s, &r);

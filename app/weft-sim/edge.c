@@ -174,7 +174,7 @@ edge_receive(struct sim_node *n, struct sim_frame *f)
 {
 	struct sim *s = n->sim;
 	const uint64_t now_ns = sim_node_now(n);
-	struct sim_end *e = node_end(s, f->wire, &f->hdr);
+	struct sim_end *e = node_end(s, f->link_dir, &f->hdr);
 	uint64_t told = 0;
 
 	if (e == NULL) {
@@ -232,13 +232,13 @@ edge_emit(struct sim_end *e, struct sim_frame *f, struct weft_end_out *out,
 		edge_protect(e, f, &out->flits);
 	if (e->ide != NULL && out->hdr.kind == WEFT_WIRE_FLITS)
 		monitor_frame(e, f, &out->flits, before);
-	frame_address(f, e->peer_pid, e->node->pid, e->wire);
+	frame_address(f, e->peer_pid, e->node->pid, e->link_dir);
 	weft_wire_build(f->data, &out->hdr);
 	f->hdr = out->hdr;
 	f->len = (uint32_t)(WEFT_WIRE_FLITS_OFF + out->len);
 	if (e->replay != NULL && f->hdr.kind == WEFT_WIRE_FLITS)
 		replay_sent(e, f, &out->flits);
-	wire_send(s, e->wire, frame_pack(s, f));
+	link_dir_send(s, e->link_dir, frame_pack(s, f));
 }
 
 /* Have the end looked at when its time comes, or when its port is free. */
@@ -253,7 +253,7 @@ edge_arm(struct sim_end *e, bool is_full)
 		return;
 	at_ns = clock_sim(&e->node->clock, local_ns);
 	if (is_full) {
-		const uint64_t ready_ns = wire_ready_ns(s, e->wire);
+		const uint64_t ready_ns = link_dir_ready_ns(s, e->link_dir);
 
 		at_ns = at_ns > ready_ns ? at_ns : ready_ns;
 		e->idle_turns = 0;
@@ -278,7 +278,7 @@ edge_pump(struct sim_end *e)
 	struct weft_end_out out;
 	bool is_full;
 
-	while (!(is_full = wire_is_full(s, e->wire))) {
+	while (!(is_full = link_dir_is_full(s, e->link_dir))) {
 		struct sim_frame *f = frame_new(s);
 		const struct monitor_mark before = monitor_mark(e);
 
@@ -308,7 +308,7 @@ edge_fetch(const struct sim_end *e)
 	weft_end_prefetch(e->end);
 	__builtin_prefetch(e->peer);
 	__builtin_prefetch(&e->isn);
-	__builtin_prefetch(&e->node->sim->wire[e->wire]);
+	__builtin_prefetch(&e->node->sim->link_dir[e->link_dir]);
 }
 
 void

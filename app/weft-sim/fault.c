@@ -41,7 +41,7 @@ fault_plan(struct sim *s)
 }
 
 static void
-fault_fail_wire(struct sim_wire *w, uint64_t until_ns, bool holds)
+fault_fail_link_dir(struct sim_link_dir *w, uint64_t until_ns, bool holds)
 {
 	if (until_ns <= w->up_ns)
 		return;
@@ -57,9 +57,9 @@ fault_on_link(struct sim *s, enum fault_kind kind, uint64_t where, uint64_t unti
 	const bool both = kind != FAULT_DEAF;
 
 	if (both || (where & 1) == 0)
-		fault_fail_wire(&s->wire[l->a], until_ns, kind == FAULT_HOLD);
+		fault_fail_link_dir(&s->link_dir[l->a], until_ns, kind == FAULT_HOLD);
 	if (both || (where & 1) == 1)
-		fault_fail_wire(&s->wire[l->b], until_ns, kind == FAULT_HOLD);
+		fault_fail_link_dir(&s->link_dir[l->b], until_ns, kind == FAULT_HOLD);
 }
 
 static void
@@ -117,13 +117,13 @@ fault_strike(struct sim *s)
 	if (kind == FAULT_GHOST)
 		ghost_appear(s, where);
 	else if (kind == FAULT_FORGED)
-		s->wire[where % s->topo->n_ports].forges = true;
+		s->link_dir[where % s->topo->n_ports].forges = true;
 	else if (kind == FAULT_CONTROL)
 		forge_control(s, where);
 	else if (kind == FAULT_SPID)
 		forge_spid(s, where);
 	else if (kind == FAULT_STORM)
-		s->wire[where % s->topo->n_ports].storm = (uint16_t)(1 + length_ns % STORM_MAX);
+		s->link_dir[where % s->topo->n_ports].storm = (uint16_t)(1 + length_ns % STORM_MAX);
 	else if (kind == FAULT_REPLAY)
 		replay_play(s, where, 1 + length_ns % REPLAY_MAX);
 	else if (kind <= FAULT_DEAF)
@@ -139,8 +139,8 @@ fault_heal(struct sim *s)
 	s->healed = true;
 	s->healed_ns = s->now_ns;
 	for (uint32_t i = 0; i < s->topo->n_ports; i++)
-		if (s->wire[i].up_ns > s->now_ns)
-			s->wire[i].up_ns = s->now_ns;
+		if (s->link_dir[i].up_ns > s->now_ns)
+			s->link_dir[i].up_ns = s->now_ns;
 	for (uint16_t i = 0; i < s->topo->n_nodes; i++) {
 		struct sim_node *n = &s->node[i];
 

@@ -73,41 +73,41 @@ forge_make_message(struct sim *s, const struct sim_end *e, struct weft_control *
 	weft_rand_fill(r, c->mac, sizeof(c->mac));
 }
 
-/* It comes out of @p wire a moment later. */
+/* It comes out of @p link_dir a moment later. */
 static void
-forge_inject(struct sim *s, uint32_t wire, struct sim_frame *f, const struct weft_control *c)
+forge_inject(struct sim *s, uint32_t link_dir, struct sim_frame *f, const struct weft_control *c)
 {
 	size_t len = WEFT_FLIT_LEN;
 
-	frame_address(f, f->hdr.dpid, f->hdr.spid, wire);
+	frame_address(f, f->hdr.dpid, f->hdr.spid, link_dir);
 	weft_wire_build(f->data, &f->hdr);
 	if (f->hdr.kind == WEFT_WIRE_CONTROL)
 		len = weft_control_build(f->data + WEFT_WIRE_FLITS_OFF, c);
 	else
 		memset(f->data + WEFT_WIRE_FLITS_OFF, 0, len);
 	f->len = (uint32_t)(WEFT_WIRE_FLITS_OFF + len);
-	f->wire = wire;
-	f->flap = s->wire[wire].flaps;
+	f->link_dir = link_dir;
+	f->flap = s->link_dir[link_dir].flaps;
 	f->is_forged = true;
 	heap_push(&s->heap, s->now_ns + 1 + weft_rand_below(&s->fault_rand, s->sc.latency_ns),
 		EV_ARRIVE, frame_pack(s, f));
 }
 
-/* One of the wires that lead from the other end of @e to it. */
+/* A link direction on the path from the other end of @e to it. */
 static uint32_t
-forge_draw_wire(struct sim *s, const struct sim_end *e)
+forge_draw_link_dir(struct sim *s, const struct sim_end *e)
 {
-	uint32_t wire = e->peer->wire;
+	uint32_t link_dir = e->peer->link_dir;
 
 	for (;;) {
-		const struct sim_node *n = &s->node[s->wire[wire].to];
+		const struct sim_node *n = &s->node[s->link_dir[link_dir].to];
 		const int port = n->drt == NULL || s->sc.mode == WEFT_MODE_CXL
 		                         ? -1
 		                         : weft_drt_port(n->drt, e->node->pid);
 
 		if (port < 0 || weft_rand_below(&s->fault_rand, 2) == 0)
-			return wire;
-		wire = n->first_wire + (uint32_t)port;
+			return link_dir;
+		link_dir = n->first_link_dir + (uint32_t)port;
 	}
 }
 
@@ -117,7 +117,7 @@ forge_control(struct sim *s, uint64_t where)
 	const struct sim_end *e = &s->end[where % s->n_ends];
 	const unsigned int n = 1 + (unsigned int)weft_rand_below(&s->fault_rand, FRAMES_MAX);
 	const bool has_ids = s->sc.mode == WEFT_MODE_RXL;
-	const uint32_t wire = forge_draw_wire(s, e);
+	const uint32_t link_dir = forge_draw_link_dir(s, e);
 
 	for (unsigned int i = 0; i < n; i++) {
 		struct sim_frame *f = frame_new(s);
@@ -129,7 +129,7 @@ forge_control(struct sim *s, uint64_t where)
 			.spid = has_ids ? e->peer_pid : WEFT_PID_NONE,
 			.dpid = has_ids ? e->node->pid : WEFT_PID_NONE,
 			.session = forge_draw_id(s, e, c.type) };
-		forge_inject(s, wire, f, &c);
+		forge_inject(s, link_dir, f, &c);
 	}
 }
 
@@ -150,5 +150,5 @@ forge_spid(struct sim *s, uint64_t where)
 		.dpid = e->node->pid,
 		.session = forge_draw_id(s, e, c.type) };
 	f->is_stolen = true;
-	forge_inject(s, from->first_wire, f, &c);
+	forge_inject(s, from->first_link_dir, f, &c);
 }

@@ -57,7 +57,7 @@ frame_copy(struct sim *s, const struct sim_frame *f)
 {
 	struct sim_frame *copy = frame_take(s, f->len <= s->frame_small);
 
-	copy->wire = f->wire;
+	copy->link_dir = f->link_dir;
 	copy->flap = f->flap;
 	copy->len = f->len;
 	copy->is_again = f->is_again;
@@ -90,12 +90,12 @@ frame_free(struct sim *s, struct sim_frame *f)
 }
 
 void
-frame_address(struct sim_frame *f, uint16_t to, uint16_t from, uint32_t wire)
+frame_address(struct sim_frame *f, uint16_t to, uint16_t from, uint32_t link_dir)
 {
 	memset(f->data, 0, WEFT_ETH_LEN);
 	f->data[0] = f->data[6] = 0x02; /* locally administered */
 	weft_put_be16(f->data + 4, to);
 	/* A port has its own address: in cxl mode a reader tells senders by nothing else. */
-	weft_put_be16(f->data + 8, (uint16_t)wire);
+	weft_put_be16(f->data + 8, (uint16_t)link_dir);
 	weft_put_be16(f->data + 10, from);
 }

@@ -13,7 +13,7 @@
 #define ONE_IN 8 /* of the frames with flits is kept */
 
 void
-ghost_remember(struct sim *s, uint32_t wire, const struct sim_frame *f)
+ghost_remember(struct sim *s, uint32_t link_dir, const struct sim_frame *f)
 {
 	struct sim_frame **place = &s->ghost[s->n_ghosts % GHOSTS];
 
@@ -25,13 +25,13 @@ ghost_remember(struct sim *s, uint32_t wire, const struct sim_frame *f)
 	if (*place != NULL)
 		frame_free(s, *place);
 	*place = frame_copy(s, f);
-	(*place)->wire = wire;
+	(*place)->link_dir = link_dir;
 }
 
 static bool
 ghost_may_appear(const struct sim *s, const struct sim_frame *f)
 {
-	const struct sim_end *e = node_end(s, f->wire, &f->hdr);
+	const struct sim_end *e = node_end(s, f->link_dir, &f->hdr);
 
 	if (f->hdr.kind == WEFT_WIRE_CONTROL)
 		return true;
@@ -44,7 +44,7 @@ ghost_of(struct sim *s, const struct sim_frame *f)
 	struct sim_frame *g = frame_copy(s, f);
 
 	g->is_again = true;
-	g->flap = s->wire[g->wire].flaps;
+	g->flap = s->link_dir[g->link_dir].flaps;
 	return g;
 }
 

@@ -71,12 +71,12 @@ loss_send_report(struct sim_node *n, const struct sim_loss *loss)
 	f->hdr.spid = loss->hdr.dpid;
 	f->hdr.dpid = loss->hdr.spid;
 	f->hdr.clock = 0;
-	frame_address(f, f->hdr.dpid, n->pid, n->first_wire + (uint32_t)port);
+	frame_address(f, f->hdr.dpid, n->pid, n->first_link_dir + (uint32_t)port);
 	weft_wire_build(f->data, &f->hdr);
 	f->len = (uint32_t)(WEFT_WIRE_FLITS_OFF +
 			    weft_control_build(f->data + WEFT_WIRE_FLITS_OFF, &c));
 	s->total.losses_told += loss->flits;
-	wire_send(s, n->first_wire + (uint32_t)port, frame_pack(s, f));
+	link_dir_send(s, n->first_link_dir + (uint32_t)port, frame_pack(s, f));
 }
 
 void

@@ -212,9 +212,9 @@ sim_collect(struct sim *s)
 		weft_counters_add(s->total.llr, weft_llr_counts(weft_end_llr(s->end[i].end)),
 			WEFT_LLR_N_COUNTERS);
 	for (uint32_t i = 0; i < s->topo->n_ports; i++)
-		if (s->wire[i].impair != NULL)
-			weft_counters_add(
-				s->total.impair, s->wire[i].impair->count, WEFT_IMPAIR_N_COUNTERS);
+		if (s->link_dir[i].impair != NULL)
+			weft_counters_add(s->total.impair, s->link_dir[i].impair->count,
+				WEFT_IMPAIR_N_COUNTERS);
 }
 
 /* The seed once more, with the frames before the violation kept. */

@@ -27,9 +27,9 @@ node_end_of(const struct sim_node *n, uint16_t pid)
 }
 
 struct sim_end *
-node_end(const struct sim *s, uint32_t wire, const struct weft_wire_hdr *h)
+node_end(const struct sim *s, uint32_t link_dir, const struct weft_wire_hdr *h)
 {
-	const struct sim_wire *w = &s->wire[wire];
+	const struct sim_link_dir *w = &s->link_dir[link_dir];
 	const struct sim_node *n = &s->node[w->to];
 
 	if (s->sc.mode == WEFT_MODE_CXL)
@@ -69,7 +69,7 @@ node_take(struct sim_node *n, struct sim_frame *f)
 		s->total.loss[LOSS_HEADER]++;
 		frame_free(s, f);
 	} else if (s->sc.mode == WEFT_MODE_RXL &&
-		   !weft_ingress_spid(&s->wire[f->wire].ingress, f->hdr.spid)) {
+		   !weft_ingress_spid(&s->link_dir[f->link_dir].ingress, f->hdr.spid)) {
 		s->total.loss[LOSS_SPID]++;
 		frame_free(s, f);
 	} else if (n->kind == WEFT_TOPO_SWITCH && s->sc.mode == WEFT_MODE_RXL) {
@@ -99,7 +99,7 @@ node_hold(struct sim_node *n, struct sim_frame *f)
 void
 node_arrive(struct sim *s, struct sim_frame *f)
 {
-	const struct sim_wire *w = &s->wire[f->wire];
+	const struct sim_link_dir *w = &s->link_dir[f->link_dir];
 	struct sim_node *n = &s->node[w->to];
 
 	s->total.frames++;
@@ -136,7 +136,7 @@ node_fetch_way(const struct sim_node *n, const struct sim_frame *f)
 void
 node_fetch_end(const struct sim_node *n, const struct sim_frame *f)
 {
-	const struct sim_end *e = node_relays(n) ? NULL : node_end(n->sim, f->wire, &f->hdr);
+	const struct sim_end *e = node_relays(n) ? NULL : node_end(n->sim, f->link_dir, &f->hdr);
 
 	if (e != NULL)
 		edge_fetch(e);

@@ -30,7 +30,7 @@
 #define ACT_NS (5 * MS) /* an end that knows acts within this */
 
 struct sim_tape {
-	uint32_t wire;
+	uint32_t link_dir;
 	uint64_t n; /* frames recorded */
 	uint32_t room;
 	struct sim_frame **frame; /* ring */
@@ -172,15 +172,15 @@ replay_make(struct sim *s)
 	weft_rand_seed(&r, s->seed ^ UINT64_C(0x7A9E5));
 	s->tape = arena_alloc(&s->arena, n * sizeof(*s->tape));
 	while (s->n_tapes < n) {
-		const uint32_t wire = (uint32_t)weft_rand_below(&r, s->topo->n_ports);
+		const uint32_t link_dir = (uint32_t)weft_rand_below(&r, s->topo->n_ports);
 		struct sim_tape *t = &s->tape[s->n_tapes];
 
-		if (s->wire[wire].tape != 0)
+		if (s->link_dir[link_dir].tape != 0)
 			continue;
-		t->wire = wire;
+		t->link_dir = link_dir;
 		t->room = room;
 		t->frame = arena_alloc(&s->arena, room * sizeof(struct sim_frame *));
-		s->wire[wire].tape = (uint8_t)++s->n_tapes;
+		s->link_dir[link_dir].tape = (uint8_t)++s->n_tapes;
 	}
 }
 
@@ -199,9 +199,9 @@ replay_end_start(struct sim_end *e)
 }
 
 void
-replay_record(struct sim *s, uint32_t wire, const struct sim_frame *f)
+replay_record(struct sim *s, uint32_t link_dir, const struct sim_frame *f)
 {
-	struct sim_tape *t = &s->tape[s->wire[wire].tape - 1];
+	struct sim_tape *t = &s->tape[s->link_dir[link_dir].tape - 1];
 	struct sim_frame **place = &t->frame[t->n++ % t->room];
 
 	if (*place != NULL)
@@ -285,8 +285,8 @@ replay_play(struct sim *s, uint64_t where, uint64_t flits)
 			continue;
 		copy = frame_copy(s, f);
 		copy->is_again = copy->is_replayed = true;
-		copy->wire = t->wire;
-		copy->flap = s->wire[t->wire].flaps;
+		copy->link_dir = t->link_dir;
+		copy->flap = s->link_dir[t->link_dir].flaps;
 		played += n;
 		at_ns += n * (uint64_t)s->sc.flit_ns;
 		heap_push(&s->heap, at_ns, EV_ARRIVE, copy);

@@ -15,7 +15,7 @@ void replay_end_make(struct sim_end *e);
 /** The end is new. */
 void replay_end_start(struct sim_end *e);
 /** A frame goes by where somebody listens. */
-void replay_record(struct sim *s, uint32_t wire, const struct sim_frame *f);
+void replay_record(struct sim *s, uint32_t link_dir, const struct sim_frame *f);
 /** Some of what was recorded comes again, as @p flits and where @p where says. */
 void replay_play(struct sim *s, uint64_t where, uint64_t flits);
 /** Flits leave an end of which somebody may have a copy. */

@@ -106,7 +106,7 @@ run_dispatch(struct sim *s, const struct event *e)
 	switch ((enum sim_event)heap_event_kind(e)) {
 	case EV_ARRIVE:
 		f = e->object;
-		run_digest(s, e, (uint64_t)f->wire << 16 | f->len);
+		run_digest(s, e, (uint64_t)f->link_dir << 16 | f->len);
 		node_arrive(s, f);
 		break;
 	case EV_END:
@@ -142,20 +142,20 @@ run_fetch_frame(const struct sim *s, const struct event *const *e)
 
 	if (heap_event_kind(e[AHEAD_DATA]) == EV_ARRIVE) {
 		f = e[AHEAD_DATA]->object;
-		run_fetch(&s->wire[f->wire], 1);
+		run_fetch(&s->link_dir[f->link_dir], 1);
 		run_fetch(f->data + WEFT_WIRE_FLITS_OFF, 4);
 	}
 	if (heap_event_kind(e[AHEAD_NODE]) == EV_ARRIVE) {
 		f = e[AHEAD_NODE]->object;
-		run_fetch(&s->node[s->wire[f->wire].to], 3);
+		run_fetch(&s->node[s->link_dir[f->link_dir].to], 3);
 	}
 	if (heap_event_kind(e[AHEAD_WAY]) == EV_ARRIVE) {
 		f = e[AHEAD_WAY]->object;
-		node_fetch_way(&s->node[s->wire[f->wire].to], f);
+		node_fetch_way(&s->node[s->link_dir[f->link_dir].to], f);
 	}
 	if (heap_event_kind(e[AHEAD_END]) == EV_ARRIVE) {
 		f = e[AHEAD_END]->object;
-		node_fetch_end(&s->node[s->wire[f->wire].to], f);
+		node_fetch_end(&s->node[s->link_dir[f->link_dir].to], f);
 	}
 }
 

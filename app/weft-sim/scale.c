@@ -24,7 +24,7 @@ scale_faults(struct sim *s)
 	s->hops = s->opt->hops != 0 ? s->opt->hops : (uint64_t)n * NODE_HOPS;
 }
 
-/* All wires on the way from a host or GFD to another carry one connection more. */
+/* Each link direction from a host or GFD to another carries one connection more. */
 static void
 scale_count_way(const struct sim *s, uint32_t *load, const struct sim_node *from, uint16_t to)
 {
@@ -32,10 +32,10 @@ scale_count_way(const struct sim *s, uint32_t *load, const struct sim_node *from
 	int port = 0;
 
 	while (port >= 0) {
-		const uint32_t wire = n->first_wire + (uint32_t)port;
+		const uint32_t link_dir = n->first_link_dir + (uint32_t)port;
 
-		load[wire]++;
-		n = &s->node[s->wire[wire].to];
+		load[link_dir]++;
+		n = &s->node[s->link_dir[link_dir].to];
 		port = n->drt == NULL ? -1 : weft_drt_port(n->drt, to);
 	}
 }

@@ -115,7 +115,7 @@ struct scenario {
 	uint32_t queue_flits; /* a port holds so many, then drops */
 	bool has_impair;
 	struct weft_impair_cfg impair;
-	uint32_t wire_weight[4]; /* of links clean, bad one way, bad the other way, bad both ways */
+	uint32_t link_weight[4]; /* of links clean, bad one way, bad the other way, bad both ways */
 	uint64_t fault_gap_ns; /* mean time between two faults; 0: none */
 	uint32_t fault_weight[FAULT_KINDS]; /* enum fault_kind */
 	uint64_t fault_max_ns; /* longest */
@@ -147,8 +147,8 @@ struct sim_clock {
 /* A frame on its way. The flits stand on cache lines. */
 struct sim_frame {
 	struct sim_frame *next; /* in a list */
-	uint32_t wire; /* it arrives by */
-	uint32_t flap; /* sim_wire.flaps when it was sent */
+	uint32_t link_dir; /* it arrives by */
+	uint32_t flap; /* sim_link_dir.flaps when it was sent */
 	uint32_t len; /* bytes of data */
 	bool is_small; /* has room for frame_small bytes, not for frame_room */
 	bool is_again; /* came from a wire or a ghost that repeats what was sent once */
@@ -161,7 +161,7 @@ struct sim_frame {
 };
 
 /* One direction of a link; its index is that of the topology's port it leaves by. */
-struct sim_wire {
+struct sim_link_dir {
 	uint16_t to; /* node */
 	uint16_t to_port; /* number there */
 	uint32_t flaps;
@@ -177,7 +177,7 @@ struct sim_wire {
 	struct weft_ingress ingress; /* of the port it leads to */
 } __attribute__((aligned(WEFT_CACHE_LINE)));
 
-static_assert(sizeof(struct sim_wire) == WEFT_CACHE_LINE, "one line");
+static_assert(sizeof(struct sim_link_dir) == WEFT_CACHE_LINE, "one line");
 
 #define ORDER_KINDS 4 /* of messages that hosts and GFDs send */
 
@@ -207,7 +207,7 @@ struct sim_end {
 	uint64_t address_in; /* rxl: A() of what it receives */
 	uint64_t timer_ns; /* its event in the queue, or SIM_NEVER */
 	uint64_t heard_ns; /* last frame of its session; simulated time */
-	uint32_t wire; /* it sends by */
+	uint32_t link_dir; /* it sends by */
 	uint32_t session; /* that its owner knows of; 0: none */
 	uint32_t idle_turns; /* wanted to send at once, and gave nothing */
 	uint16_t peer_pid; /* of the node at the other end */
@@ -294,7 +294,7 @@ struct sim_node {
 	uint64_t resume_ns; /* stalled or down until then; 0: neither */
 	uint32_t slot_mask;
 	uint32_t n_ends;
-	uint32_t first_wire;
+	uint32_t first_link_dir;
 	uint16_t index;
 	uint16_t pid;
 	uint8_t kind; /* enum weft_topo_kind */
@@ -428,7 +428,7 @@ struct sim {
 	struct weft_topo *topo;
 	struct sim_node *node;
 	struct sim_node *by_pid[WEFT_PIDS];
-	struct sim_wire *wire;
+	struct sim_link_dir *link_dir;
 	struct sim_end *end; /* of all nodes */
 	uint32_t n_ends;
 	struct recorder *recorder; /* NULL: none */
@@ -464,10 +464,10 @@ void end_start(struct sim_end *e);
 /* scale.c: what large fabrics need */
 /** As many faults for each node, for as long, as in a fabric of the size that seeds draw. */
 void scale_faults(struct sim *s);
-/** The wires between two nodes, both ways, carry one connection more. @p load of each wire */
+/** Both link directions between two nodes carry one connection more. @p load of each */
 void scale_count(
 	const struct sim *s, uint32_t *load, const struct sim_node *a, const struct sim_node *b);
-/** Sessions and queues that fit the wire that carries the most; before ends are made. */
+/** Sessions and queues that fit the link direction with the most load; before ends are made. */
 void scale_links(struct sim *s, const uint32_t *load);
 
 /* run.c */
@@ -499,15 +499,15 @@ struct sim_frame *frame_new(struct sim *s);
 struct sim_frame *frame_pack(struct sim *s, struct sim_frame *f);
 struct sim_frame *frame_copy(struct sim *s, const struct sim_frame *f);
 void frame_free(struct sim *s, struct sim_frame *f);
-/** Made-up addresses of the Ethernet header; the frame leaves by @p wire. */
-void frame_address(struct sim_frame *f, uint16_t to, uint16_t from, uint32_t wire);
+/** Made-up addresses of the Ethernet header; the frame leaves by @p link_dir. */
+void frame_address(struct sim_frame *f, uint16_t to, uint16_t from, uint32_t link_dir);
 
-/* wire.c */
-/** Send a frame, which is the wire's from now on. */
-void wire_send(struct sim *s, uint32_t wire, struct sim_frame *f);
+/* link_dir.c */
+/** Send a frame, which is the link direction's from now on. */
+void link_dir_send(struct sim *s, uint32_t link_dir, struct sim_frame *f);
 /** Whether a port may take another frame now, else when (simulated time). */
-uint64_t wire_ready_ns(const struct sim *s, uint32_t wire);
-bool wire_is_full(const struct sim *s, uint32_t wire);
+uint64_t link_dir_ready_ns(const struct sim *s, uint32_t link_dir);
+bool link_dir_is_full(const struct sim *s, uint32_t link_dir);
 
 /* node.c */
 void node_arrive(struct sim *s, struct sim_frame *f);
@@ -518,8 +518,8 @@ void node_fetch_end(const struct sim_node *n, const struct sim_frame *f);
 void node_stall(struct sim_node *n, uint64_t until_ns);
 void node_crash(struct sim_node *n, uint64_t until_ns);
 void node_resume(struct sim_node *n);
-/** The end that a frame which came by @p wire is for, or NULL. */
-struct sim_end *node_end(const struct sim *s, uint32_t wire, const struct weft_wire_hdr *h);
+/** The end that a frame which came by @p link_dir is for, or NULL. */
+struct sim_end *node_end(const struct sim *s, uint32_t link_dir, const struct weft_wire_hdr *h);
 /** rxl: the end of a host or GFD with this other end, or NULL. */
 struct sim_end *node_end_of(const struct sim_node *n, uint16_t pid);
 /** Clean flits of a frame as far as FEC can. @return mask of those it could not */
@@ -570,7 +570,7 @@ void loss_report(struct sim_node *n);
 
 /* ghost.c */
 /** Perhaps keep a copy of a frame that is being sent. */
-void ghost_remember(struct sim *s, uint32_t wire, const struct sim_frame *f);
+void ghost_remember(struct sim *s, uint32_t link_dir, const struct sim_frame *f);
 /** Let one of those kept come once more, if nothing but its session can tell that it is old. */
 void ghost_appear(struct sim *s, uint64_t which);
 
@@ -584,7 +584,7 @@ void forge_spid(struct sim *s, uint64_t where);
 
 /* storm.c */
 /** The frames of a storm, made like one that goes by. */
-void storm_break(struct sim *s, uint32_t wire, const struct sim_frame *like);
+void storm_break(struct sim *s, uint32_t link_dir, const struct sim_frame *like);
 
 /* fault.c */
 void fault_plan(struct sim *s);

@@ -38,9 +38,9 @@ storm_flit(struct sim *s, struct sim_frame *f)
 }
 
 void
-storm_break(struct sim *s, uint32_t wire, const struct sim_frame *like)
+storm_break(struct sim *s, uint32_t link_dir, const struct sim_frame *like)
 {
-	struct sim_wire *w = &s->wire[wire];
+	struct sim_link_dir *w = &s->link_dir[link_dir];
 
 	for (uint64_t at_ns = s->now_ns + s->sc.latency_ns; w->storm != 0; w->storm--) {
 		struct sim_frame *f = frame_copy(s, like);
@@ -49,7 +49,7 @@ storm_break(struct sim *s, uint32_t wire, const struct sim_frame *like)
 		f->is_again = true;
 		f->is_replayed = false;
 		f->forged = 0;
-		f->wire = wire;
+		f->link_dir = link_dir;
 		f->flap = w->flaps;
 		f->hdr.n_flits = 1;
 		f->len = WEFT_WIRE_FRAME_LEN(1);

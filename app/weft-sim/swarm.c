@@ -157,7 +157,7 @@ swarm_draw_impair(struct weft_rand *r, struct scenario *sc)
 	c->jitter_ns = swarm_draw(r, 0, share / 2) * sc->flit_ns;
 	c->history = share / sc->max_flits;
 	for (unsigned int i = 0; i < 4; i++)
-		sc->wire_weight[i] = (uint32_t)swarm_draw(r, i == 3 ? 1 : 0, 3);
+		sc->link_weight[i] = (uint32_t)swarm_draw(r, i == 3 ? 1 : 0, 3);
 	if (c->history == 0)
 		c->replay = 0;
 	/* Between two retry layers frames keep their order, and are not lost where that would not show. */

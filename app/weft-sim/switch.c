@@ -40,7 +40,7 @@ switch_receive(struct sim_node *n, struct sim_frame *f)
 	} else if (f->hdr.kind == WEFT_WIRE_FLITS && !switch_decode(n, f)) {
 		frame_free(s, f);
 	} else {
-		wire_send(s, n->first_wire + (uint32_t)port, f);
+		link_dir_send(s, n->first_link_dir + (uint32_t)port, f);
 	}
 }
 

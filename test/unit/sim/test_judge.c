@@ -287,7 +287,7 @@ a_stolen_spid_stays_out(void **state)
 	assert_int_equal(s.total.loss[LOSS_SPID], TURNS);
 	assert_false(violated());
 	for (unsigned int i = 0; i < s.topo->n_ports; i++)
-		s.wire[i].ingress.spid = WEFT_SPID_ANY;
+		s.link_dir[i].ingress.spid = WEFT_SPID_ANY;
 	for (unsigned int i = 0; i < TURNS; i++)
 		forge_spid(&s, i);
 	run_on();
