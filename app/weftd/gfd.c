@@ -18,7 +18,6 @@
 #include <rte_lcore.h>
 #include <rte_malloc.h>
 
-#define ATC_SETS_1G 16 /* x 8 ways: the segments of 128 GFDs */
 #define HUGE_PAGE (UINT64_C(2) << 20)
 
 /* A response may be either: with room for both, no request is executed and then not answered. */
@@ -107,39 +106,6 @@ gfd_poll(void *arg)
 	return worked;
 }
 
-/* Every host may ask for any segment; who may have what is for the tables of each GFD to say. */
-static void
-gfd_walk(void *arg, uint16_t ctx, uint64_t va, struct weft_walk *w)
-{
-	const struct weft_topo *t = daemon_now(((const struct node *)arg)->daemon);
-	const uint64_t base = weft_topo_fast_base(t);
-
-	(void)ctx;
-	memset(w, 0, sizeof(*w));
-	if (va < base || (va - base) >> t->segment_log2 >= t->n_segments)
-		return;
-	w->log2 = (uint8_t)weft_atc_class_log2(WEFT_ATC_1G);
-	w->va = va & ~weft_mask64(w->log2);
-	w->pa = w->va;
-	w->flags = WEFT_ATC_R | WEFT_ATC_W;
-}
-
-static int
-gfd_atc(struct node *n)
-{
-	struct weft_atc_cfg cfg = {
-		.sets = { [WEFT_ATC_1G] = ATC_SETS_1G },
-		.contexts = WEFT_CONNS_MAX,
-		.kernel = n->daemon->atc,
-	};
-	void *mem = rte_zmalloc("weft_atc", weft_atc_size(&cfg), WEFT_CACHE_LINE);
-
-	n->env.atc = mem == NULL ? NULL : weft_atc_init(mem, &cfg);
-	n->env.walk = gfd_walk;
-	n->env.walk_arg = n;
-	return n->env.atc == NULL ? -ENOMEM : 0;
-}
-
 static void *
 gfd_map(size_t len, bool *huge)
 {
@@ -207,20 +173,16 @@ int
 gfd_init(struct node *n, char *err, size_t err_len)
 {
 	const bool cxl = daemon_is_cxl(n->daemon);
-	/*
-	 * The route stage compares addresses with the DPID of the frame: in cxl mode there is none, and
-	 * with IDE there are none in the clear. Requests are then judged where they are answered.
-	 */
-	const bool routes = !cxl && n->daemon->topo->ide == WEFT_IDE_OFF;
-	int rc = 0;
+	int rc;
 
 	n->message = gfd_message;
-	if (routes) {
+	/*
+	 * The route stage compares addresses with the DPID of the frame. In cxl mode there is none:
+	 * requests are judged where they are answered.
+	 */
+	if (!cxl)
 		n->env.edge = 0;
-		rc = gfd_atc(n);
-	}
-	if (rc == 0)
-		rc = gfd_memory(n, err, err_len);
+	rc = gfd_memory(n, err, err_len);
 	if (rc == 0)
 		rc = fabric_access(n, err, err_len);
 	if (rc == 0)
@@ -237,7 +199,6 @@ gfd_fini(struct node *n)
 {
 	late_fini(n);
 	free(n->gfd.poison);
-	rte_free(n->env.atc);
 	if (n->memory != NULL)
 		munmap(n->memory, n->memory_len);
 }

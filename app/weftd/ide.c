@@ -156,7 +156,8 @@ ide_peer(struct peer *p, bool asks, struct weft_end_cfg *c)
 		.key = ide_key,
 		.arg = i,
 		.rekey_flits = t->ide_opts.rekey_flits,
-		.rekey_ns = (uint64_t)t->ide_opts.rekey_ms * 1000000 };
+		.rekey_ns = (uint64_t)t->ide_opts.rekey_ms * 1000000,
+		.owner_opens = true };
 	if (i->end.mem == NULL)
 		return -ENOLCK;
 	i->control = (struct weft_control_keys *)((uint8_t *)i->end.mem + weft_end_ide_size());

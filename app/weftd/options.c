@@ -32,7 +32,7 @@ static const char usage_text[] =
 	"                        transfers\n"
 	"  --wait S              with --until-done: give up if connections take longer (30)\n"
 	"  --idle auto|spin|yield   what an lcore does that finds no work (auto)\n"
-	"  --rx-layout LAYOUT    receive pipeline of hosts and GFDs (" WEFT_LAYOUT_RX ")\n"
+	"  --rx-layout LAYOUT    receive pipeline of hosts and GFDs (" WEFT_LAYOUT_RX_IDE ")\n"
 	"  --switch-layout LAYOUT   pipeline of switches (" WEFT_LAYOUT_SWITCH ")\n"
 	"  --capture PORT=FILE   write the frames of a port, such as s0.0, to a pcapng file\n"
 	"  --capture-limit SIZE  such as 100M: a capture ends when its file has that size\n"
@@ -204,7 +204,7 @@ options_parse(struct daemon_cfg *c, struct run_options *run, int argc, char **ar
 	uint64_t given = 0;
 	int opt;
 
-	c->rx_layout = WEFT_LAYOUT_RX;
+	c->rx_layout = WEFT_LAYOUT_RX_IDE;
 	c->switch_layout = WEFT_LAYOUT_SWITCH;
 	c->wait_s = 30;
 	while ((opt = getopt_long(argc, argv, "hvq", long_options, NULL)) != -1) {

@@ -136,7 +136,7 @@ peer_direction(struct peer *p, const struct weft_conn_key *key)
 		.isn = (enum weft_isn_form)t->isn,
 		.order = (enum weft_crc_order)t->crc_order,
 		.first = WEFT_ISN_FIRST,
-		.ide = WEFT_IDE_OFF,
+		.ide = (enum weft_ide_mode)t->ide,
 	};
 	struct weft_conn *c = weft_conns_add(p->node->conns, key, &cfg);
 
@@ -383,6 +383,11 @@ peer_flits(struct peer *p, struct rte_mbuf *m)
 {
 	const struct weft_frame *f = weft_frame(m);
 
+	/* A later frame of the burst may have begun another. */
+	if (f->hdr.session != weft_end_session(p->end)->id) {
+		p->node->drops[WEFT_DROP_SESSION] += f->hdr.n_flits;
+		return;
+	}
 	peer_new_memory(p);
 	weft_end_deliver(p->end, weft_frame_flits(m), f->taken, f->dropped, p->node->message, p);
 	p->due_ns = 0;
@@ -453,16 +458,6 @@ peer_send_frame(struct peer *p)
 	return true;
 }
 
-/* Flits that the stage retry had no buffer for; behind them nothing is on its way to the sink. */
-static void
-peer_take_held(struct peer *p)
-{
-	if (weft_llr_ready_count(weft_end_llr(p->end)) == 0 || weft_pipe_is_busy(p->node->rx))
-		return;
-	weft_end_deliver_held(p->end, p->node->message, p);
-	p->due_ns = 0;
-}
-
 static unsigned int
 peer_send(struct peer *p)
 {
@@ -481,7 +476,6 @@ peer_send(struct peer *p)
 unsigned int
 peer_flush(struct peer *p)
 {
-	peer_take_held(p);
 	return peer_send(p);
 }
 

@@ -34,6 +34,7 @@ struct weft_end {
 	struct weft_flow flow;
 	struct weft_llr *llr;
 	struct end_ide *ide; /* NULL: off */
+	struct end_ide_hold *ide_hold; /* NULL: off, or the owner opens */
 	struct end_io *io;
 	uint64_t count[WEFT_END_N_COUNTERS];
 	uint8_t max_flits; /* what both ends take */
@@ -120,6 +121,7 @@ end_carve(struct weft_carver *c, const struct weft_end_cfg *cfg)
 	struct weft_end *e = weft_carve(c, sizeof(*e));
 	struct weft_llr *llr = weft_carve(c, weft_llr_size(&cfg->llr));
 	struct weft_msg *msg[WEFT_MSG_LLCTRL];
+	struct end_ide_hold *hold = NULL;
 	struct end_ide *ide = NULL;
 	struct end_io *io;
 
@@ -128,12 +130,15 @@ end_carve(struct weft_carver *c, const struct weft_end_cfg *cfg)
 	io = end_io_carve(c, cfg);
 	if (cfg->ide != NULL)
 		ide = weft_carve(c, sizeof(*ide));
+	if (cfg->ide != NULL && !cfg->ide->owner_opens)
+		hold = weft_carve(c, sizeof(*hold));
 	if (e == NULL)
 		return NULL;
 	memset(e, 0, sizeof(*e));
 	e->llr = llr;
 	e->io = io;
 	e->ide = ide;
+	e->ide_hold = hold;
 	for (unsigned int k = 0; k < WEFT_MSG_LLCTRL; k++)
 		e->box[k] = (struct box){ .msg = msg[k], .room = cfg->room[k] };
 	return e;
@@ -168,6 +173,8 @@ weft_end_init(void *mem, const struct weft_end_cfg *cfg, uint64_t now_ns)
 	weft_llr_init(e->llr, &cfg->llr, now_ns);
 	if (cfg->ide != NULL)
 		*e->ide = (struct end_ide){ .cfg = *cfg->ide };
+	if (e->ide_hold != NULL)
+		e->ide_hold->head = e->ide_hold->n = 0;
 	return e;
 }
 
@@ -313,6 +320,16 @@ send_init(struct weft_end *e)
 	weft_llr_commit(e->llr);
 }
 
+/* Wipe what the session's keys opened, and them. */
+static void
+wipe_ide(struct weft_end *e)
+{
+	if (e->ide != NULL)
+		end_ide_end(e->ide);
+	if (e->ide_hold != NULL)
+		explicit_bzero(e->ide_hold, sizeof(*e->ide_hold));
+}
+
 static void
 begin_session(struct weft_end *e, uint64_t now_ns)
 {
@@ -336,6 +353,7 @@ begin_session(struct weft_end *e, uint64_t now_ns)
 	e->init_seen = false;
 	e->owes = false;
 	end_io_begin(e->io);
+	wipe_ide(e);
 	if (e->ide == NULL || end_ide_begin(e->ide, &e->session, now_ns))
 		send_init(e);
 }
@@ -618,8 +636,8 @@ seen(struct weft_end *e, enum weft_session_event ev, uint64_t now_ns)
 {
 	if (ev == WEFT_SESSION_BEGIN)
 		begin_session(e, now_ns);
-	else if (ev == WEFT_SESSION_END && e->ide != NULL)
-		end_ide_end(e->ide);
+	else if (ev == WEFT_SESSION_END)
+		wipe_ide(e);
 	return ev;
 }
 
@@ -729,34 +747,52 @@ hand_on(struct weft_end *e, const uint8_t *flit, bool skip)
 		deliver(e, flit);
 }
 
+uint32_t
+weft_end_rx_ide(const struct weft_end *e, struct weft_ide_stream **stream)
+{
+	*stream = e->ide == NULL ? NULL : e->ide->rx;
+	return e->ide == NULL ? 0 : e->ide->n_streams;
+}
+
+void
+weft_end_rx_opened(struct weft_end *e, const struct weft_ide_run *run)
+{
+	const uint64_t keys = e->ide->rx_keys;
+	const bool was_broken = e->ide->is_broken;
+
+	end_ide_opened(e->ide, run);
+	e->count[WEFT_END_N_IDE_EPOCHS] += run->epochs_good;
+	e->count[WEFT_END_N_IDE_REKEYED] += e->ide->rx_keys - keys;
+	e->count[WEFT_END_N_IDE_DROPPED] += (uint64_t)run->failed + run->insecure;
+	e->count[WEFT_END_N_IDE_FAILURES] += e->ide->is_broken && !was_broken;
+}
+
 /* Decrypt what was taken, and go on with what that lets go. */
 static void
 open_taken(struct weft_end *e)
 {
-	const uint64_t keys = e->ide->rx_keys;
-	const bool was_broken = e->ide->is_broken;
+	struct end_ide_hold *h = e->ide_hold;
 	struct weft_ide_run run;
+	unsigned int n;
 	bool skip;
 
-	end_ide_open(e->ide, &run);
-	e->count[WEFT_END_N_IDE_EPOCHS] += run.epochs_good;
-	e->count[WEFT_END_N_IDE_REKEYED] += e->ide->rx_keys - keys;
-	e->count[WEFT_END_N_IDE_DROPPED] += (uint64_t)run.failed + run.insecure;
-	e->count[WEFT_END_N_IDE_FAILURES] += e->ide->is_broken && !was_broken;
-	for (; run.release > 0; run.release--) {
-		const uint8_t *flit = end_ide_released(e->ide, &skip);
+	while ((n = end_ide_open(e->ide, h, &run)) != 0) {
+		weft_end_rx_opened(e, &run);
+		for (; run.release > 0; run.release--) {
+			const uint8_t *flit = end_ide_released(h, &skip);
 
-		hand_on(e, flit, skip);
+			hand_on(e, flit, skip);
+		}
 	}
 }
 
 static void
 take_sealed(struct weft_end *e, const uint8_t *flit, bool skip)
 {
-	if (end_ide_take(e->ide, flit, skip))
+	if (end_ide_take(e->ide_hold, flit, skip))
 		return;
 	open_taken(e);
-	end_ide_take(e->ide, flit, skip);
+	end_ide_take(e->ide_hold, flit, skip);
 }
 
 void
@@ -770,12 +806,12 @@ weft_end_deliver(struct weft_end *e, const uint8_t *flits, uint64_t live, uint64
 		const uint8_t *flit = flits + i * (size_t)WEFT_FLIT_LEN;
 		const bool skip = (refused & WEFT_BIT64(i)) != 0;
 
-		if (e->ide == NULL)
+		if (e->ide_hold == NULL)
 			hand_on(e, flit, skip);
 		else
 			take_sealed(e, flit, skip);
 	}
-	if (e->ide != NULL)
+	if (e->ide_hold != NULL)
 		open_taken(e);
 }
 
@@ -787,11 +823,11 @@ weft_end_deliver_held(struct weft_end *e, weft_end_msg_fn fn, void *arg)
 	e->fn = fn;
 	e->arg = arg;
 	while ((flit = weft_llr_held(e->llr)) != NULL)
-		if (e->ide == NULL)
+		if (e->ide_hold == NULL)
 			hand_on(e, flit, false);
 		else
 			take_sealed(e, flit, false);
-	if (e->ide != NULL)
+	if (e->ide_hold != NULL)
 		open_taken(e);
 }
 
@@ -908,15 +944,13 @@ void
 weft_end_close(struct weft_end *e)
 {
 	weft_session_close(&e->session);
-	if (e->ide != NULL)
-		end_ide_end(e->ide);
+	wipe_ide(e);
 }
 
 void
 weft_end_fini(struct weft_end *e)
 {
-	if (e->ide != NULL)
-		end_ide_end(e->ide);
+	wipe_ide(e);
 }
 
 void

@@ -58,7 +58,6 @@ make_stream(struct end_ide *s, bool from_asks)
 bool
 end_ide_begin(struct end_ide *s, const struct weft_session *session, uint64_t now_ns)
 {
-	end_ide_end(s);
 	weft_session_deal(session, &s->deal);
 	s->asks = session->cfg.asks;
 	s->tx = make_stream(s, s->asks);
@@ -76,7 +75,9 @@ end_ide_end(struct end_ide *s)
 		weft_ide_stream_wipe(s->tx);
 	if (s->rx != NULL)
 		weft_ide_stream_wipe(s->rx);
-	explicit_bzero((uint8_t *)s + sizeof(s->cfg), sizeof(*s) - sizeof(s->cfg));
+	explicit_bzero((uint8_t *)s + offsetof(struct end_ide, deal),
+		sizeof(*s) - offsetof(struct end_ide, deal));
+	s->n_streams++;
 }
 
 /* --- sender --- */
@@ -187,19 +188,31 @@ end_ide_start(struct end_ide *s, uint8_t *flit, uint64_t now_ns)
 
 /* --- receiver --- */
 
-bool
-end_ide_take(struct end_ide *s, const uint8_t *flit, bool skip)
+void
+end_ide_opened(struct end_ide *s, const struct weft_ide_run *run)
 {
-	if (s->n == END_IDE_ROOM)
+	if (run->failed != 0)
+		s->is_broken = true;
+	if (s->rx == NULL || weft_ide_counts(s->rx)->starts == s->rx_keys)
+		return;
+	s->rx_keys++;
+	if (!ready_next_key(s, s->rx, !s->asks, s->rx_keys + 1))
+		s->is_broken = true;
+}
+
+bool
+end_ide_take(struct end_ide_hold *h, const uint8_t *flit, bool skip)
+{
+	if (h->n == END_IDE_ROOM)
 		return false;
-	if (s->head + s->n == END_IDE_ROOM) {
-		memmove(s->flit[0], s->flit[s->head], s->n * (size_t)WEFT_FLIT_LEN);
-		memmove(s->skip, s->skip + s->head, s->n * sizeof(s->skip[0]));
-		s->head = 0;
+	if (h->head + h->n == END_IDE_ROOM) {
+		memmove(h->flit[0], h->flit[h->head], h->n * (size_t)WEFT_FLIT_LEN);
+		memmove(h->skip, h->skip + h->head, h->n * sizeof(h->skip[0]));
+		h->head = 0;
 	}
-	memcpy(s->flit[s->head + s->n], flit, WEFT_FLIT_LEN);
-	s->skip[s->head + s->n] = skip;
-	s->n++;
+	memcpy(h->flit[h->head + h->n], flit, WEFT_FLIT_LEN);
+	h->skip[h->head + h->n] = skip;
+	h->n++;
 	return true;
 }
 
@@ -210,53 +223,38 @@ is_start(const uint8_t *flit)
 	       weft_llctrl_get(flit + WEFT_FLIT_H_OFF) == WEFT_LLCTRL_IDE_START;
 }
 
-/* Decrypt @p n flits, of which at most the last is IDE.Start: behind it a key must be made. */
-static void
-open_some(struct end_ide *s, unsigned int from, unsigned int n, struct weft_ide_run *sum)
+unsigned int
+end_ide_open(struct end_ide *s, struct end_ide_hold *h, struct weft_ide_run *run)
 {
-	struct weft_ide_run run;
-
-	weft_ide_open_run(s->rx, s->flit[s->head + from], weft_mask64(n), &run);
-	sum->release = (uint8_t)(sum->release + run.release);
-	sum->failed = (uint8_t)(sum->failed + run.failed);
-	sum->insecure = (uint8_t)(sum->insecure + run.insecure);
-	sum->epochs_good = (uint8_t)(sum->epochs_good + run.epochs_good);
-	s->is_broken = run.failed != 0;
-	if (weft_ide_counts(s->rx)->starts == s->rx_keys)
-		return;
-	s->rx_keys++;
-	if (!ready_next_key(s, s->rx, !s->asks, s->rx_keys + 1))
-		s->is_broken = true;
-}
-
-void
-end_ide_open(struct end_ide *s, struct weft_ide_run *run)
-{
-	unsigned int from;
+	const unsigned int from = s->rx == NULL ? 0 : weft_ide_held(s->rx);
+	unsigned int n = 1;
 
 	*run = (struct weft_ide_run){ 0 };
-	from = s->rx == NULL ? 0 : weft_ide_held(s->rx);
-	while (from < s->n && s->rx != NULL && !s->is_broken) {
-		unsigned int n = 1;
-
-		while (n < WEFT_WIRE_FLITS_MAX && from + n < s->n &&
-			!is_start(s->flit[s->head + from + n - 1]))
+	if (from >= h->n)
+		return 0;
+	if (s->rx == NULL || s->is_broken) {
+		n = h->n - from;
+		run->insecure = (uint8_t)n;
+	} else {
+		while (n < WEFT_WIRE_FLITS_MAX && from + n < h->n &&
+			!is_start(h->flit[h->head + from + n - 1]))
 			n++;
-		open_some(s, from, n, run);
-		from += n;
+		weft_ide_open_run(s->rx, h->flit[h->head + from], weft_mask64(n), run);
+		if (run->failed != 0)
+			run->insecure = (uint8_t)(run->insecure + h->n - from - n);
 	}
-	run->insecure = (uint8_t)(run->insecure + s->n - from);
-	s->n -= run->failed + run->insecure;
+	h->n -= run->failed + run->insecure;
+	return n;
 }
 
 const uint8_t *
-end_ide_released(struct end_ide *s, bool *skip)
+end_ide_released(struct end_ide_hold *h, bool *skip)
 {
-	const unsigned int at = s->head;
+	const unsigned int at = h->head;
 
-	assert(s->n != 0);
-	s->n--;
-	s->head = s->n == 0 ? 0 : at + 1;
-	*skip = s->skip[at];
-	return s->flit[at];
+	assert(h->n != 0);
+	h->n--;
+	h->head = h->n == 0 ? 0 : at + 1;
+	*skip = h->skip[at];
+	return h->flit[at];
 }

@@ -19,7 +19,8 @@
 
 struct end_ide {
 	struct weft_end_ide cfg;
-	struct weft_session_deal deal;
+	uint32_t n_streams; /* sets of streams that there were; wrapping does no harm */
+	struct weft_session_deal deal; /* from here on: of this session */
 	bool asks;
 	struct weft_ide_stream *tx, *rx; /* NULL without a session */
 	uint64_t tx_keys, rx_keys; /* generation in use */
@@ -36,7 +37,10 @@ struct end_ide {
 	uint64_t key_ns; /* since when it is */
 	/* either */
 	bool is_broken; /* the session must end: the owner has not been told yet */
-	/* receiver: flits from `head` on, those that are held and then those just taken */
+};
+
+/* Receiver that opens copies: flits from `head` on, those that are held and then those just taken. */
+struct end_ide_hold {
 	unsigned int head, n;
 	bool skip[END_IDE_ROOM]; /* refused by the owner */
 	uint8_t flit[END_IDE_ROOM][WEFT_FLIT_LEN] __attribute__((aligned(WEFT_CACHE_LINE)));
@@ -73,16 +77,21 @@ uint64_t end_ide_deadline(const struct end_ide *s, uint64_t delay_ns);
 /* The IDE.Start flit of a key change that is due, outside an epoch. False: the session is broken. */
 bool end_ide_start(struct end_ide *s, uint8_t *flit, uint64_t now_ns);
 
+/* Note what a run of flits came to, at most the last of which is IDE.Start: after it a key is made. */
+void end_ide_opened(struct end_ide *s, const struct weft_ide_run *run);
+
 /* Take a flit that is in turn: it waits for end_ide_open(). False: there is no room, open first. */
-bool end_ide_take(struct end_ide *s, const uint8_t *flit, bool skip);
+bool end_ide_take(struct end_ide_hold *h, const uint8_t *flit, bool skip);
 
 /*
- * Decrypt what was taken. What it releases is to be fetched by end_ide_released() before more is
- * taken; the rest is dropped, or held.
+ * Decrypt a run of what was taken. What it releases is to be fetched by end_ide_released() before the
+ * next; the rest is dropped, or held.
+ *
+ * @return flits of the run; 0: there are none
  */
-void end_ide_open(struct end_ide *s, struct weft_ide_run *run);
+unsigned int end_ide_open(struct end_ide *s, struct end_ide_hold *h, struct weft_ide_run *run);
 
 /* The oldest flit that is held; it is not held any more. @p skip receives whether it was refused. */
-const uint8_t *end_ide_released(struct end_ide *s, bool *skip);
+const uint8_t *end_ide_released(struct end_ide_hold *h, bool *skip);
 
 #endif /* END_IDE_PRIV_H */

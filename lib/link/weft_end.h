@@ -46,6 +46,11 @@ struct weft_end_ide {
 	 */
 	uint64_t rekey_flits;
 	uint64_t rekey_ns; /**< or after so long, if it has sealed any; 1 or more */
+	/**
+	 * The owner opens what came, with the stream of weft_end_rx_ide(), before it delivers. False:
+	 * the end does, on copies.
+	 */
+	bool owner_opens;
 };
 
 #define WEFT_END_IO_ROOM_MAX 127 /**< CXL.io packets of a class that an end may grant */
@@ -95,6 +100,18 @@ enum weft_end_counter {
 struct weft_end;
 struct weft_counter;
 
+/**
+ * With owner_opens: the stream of what comes in this session. Flits go through it once, when the retry
+ * layer has put them in order.
+ *
+ * @param stream  receives it; NULL: there is no session, or none with keys
+ * @return a number that changes whenever the stream does: flits that an earlier one held are lost
+ */
+uint32_t weft_end_rx_ide(const struct weft_end *e, struct weft_ide_stream **stream);
+
+/** What came of a run of flits in it, none after an IDE.Start: makes keys, counts, notes failures. */
+void weft_end_rx_opened(struct weft_end *e, const struct weft_ide_run *run);
+
 /** Bytes of memory for keys that an end with IDE needs. */
 size_t weft_end_ide_size(void);
 
@@ -134,8 +151,8 @@ enum weft_verdict weft_end_frame(
 	struct weft_end *e, uint32_t session, uint64_t now_ns, enum weft_session_event *ev);
 
 /**
- * Take flits that are in turn: unpack them, and before that, with IDE, decrypt them together.
- * Containment may keep some until a later call. A flit that fails its MAC ends the session:
+ * Take flits that are in turn: unpack them, and before that, with IDE that the end opens, decrypt them
+ * together. Containment may keep some until a later call. A flit that fails its MAC ends the session:
  * weft_end_tick() says so.
  *
  * @param flits    256 bytes each, back to back; only read

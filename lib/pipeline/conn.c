@@ -20,6 +20,7 @@ struct weft_conns {
 	struct weft_ide_lib *ide;
 	unsigned int max;
 	unsigned int count;
+	unsigned int n_stuck;
 	int socket;
 	bool *in_use;
 	struct weft_conn *conn; /* max of them; index = place in the array */
@@ -136,7 +137,7 @@ conn_start(struct weft_conns *t, struct weft_conn *c, const struct weft_conn_cfg
 static void
 conn_stop(struct weft_conn *c)
 {
-	if (c->stream != NULL) {
+	if (c->stream != NULL && c->end == NULL) {
 		weft_ide_stream_wipe(c->stream);
 		rte_free(c->stream);
 		c->stream = NULL;
@@ -189,6 +190,7 @@ weft_conns_remove(struct weft_conns *t, struct weft_conn *c)
 	if (pos >= 0)
 		rte_hash_free_key_with_position(t->hash, pos);
 	conn_stop(c);
+	weft_conns_stuck(t, c, false);
 	t->in_use[c->index] = false;
 	t->count--;
 }
@@ -227,6 +229,19 @@ weft_conns_next_key(struct weft_conns *t, struct weft_conn *c)
 		return;
 	weft_ide_stream_next_key(c->stream, t->ide, key);
 	c->n_keys++;
+}
+
+void
+weft_conns_stuck(struct weft_conns *t, struct weft_conn *c, bool is_stuck)
+{
+	t->n_stuck += (unsigned int)is_stuck - c->is_stuck;
+	c->is_stuck = is_stuck;
+}
+
+unsigned int
+weft_conns_n_stuck(const struct weft_conns *t)
+{
+	return t->n_stuck;
 }
 
 unsigned int

@@ -65,7 +65,8 @@ struct weft_conn {
 	struct weft_conn_key key;
 	uint8_t ide; /* enum weft_ide_mode */
 	uint16_t index;
-	struct weft_ide_stream *stream; /* NULL without a key; its state is the IDE stage's */
+	struct weft_ide_stream
+		*stream; /* NULL without a key; the IDE stage's; with an end, of the session */
 	void *user; /* the application's; it may write it */
 	/*
 	 * The end that this direction belongs to, or NULL; set by the application before frames flow,
@@ -77,12 +78,15 @@ struct weft_conn {
 	/* link_rx or crc_protect. */
 	alignas(WEFT_CACHE_LINE) struct weft_isn isn;
 	struct weft_fsn fsn;
+	uint16_t in_port; /* of the last frame; with an end */
+	bool is_stuck; /* the retry layer has flits that no buffer was there for */
 
 	/* ide_open: frames with undecided flits, oldest first. */
 	alignas(WEFT_CACHE_LINE) struct rte_mbuf *held[WEFT_CONN_HELD];
 	uint8_t n_held;
 	bool is_clear; /* behind IDE.Stop */
 	bool hole_behind; /* a frame without a flit for IDE overtook them, and said so */
+	uint32_t n_streams; /* with an end: which one `stream` is, as weft_end_rx_ide() says */
 	uint16_t n_keys; /* that the stream was given */
 	const struct weft_ide_counts *counts; /* of the stream */
 	const struct weft_keys *later_keys;
@@ -131,6 +135,12 @@ enum weft_verdict weft_conns_why_not(const struct weft_conns *t, const struct we
  * IDE stage's thread.
  */
 void weft_conns_next_key(struct weft_conns *t, struct weft_conn *c);
+
+/** Note whether a connection is stuck. link_rx's thread. */
+void weft_conns_stuck(struct weft_conns *t, struct weft_conn *c, bool is_stuck);
+
+/** Connections that are. */
+unsigned int weft_conns_n_stuck(const struct weft_conns *t);
 
 /** Directions in the table. */
 unsigned int weft_conns_count(const struct weft_conns *t);

@@ -128,6 +128,8 @@ struct weft_env {
 	bool ends_know_session;
 	/* link_rx: the ends are closed, and what still comes of their sessions is not counted as dropped */
 	bool is_parting;
+	/* link_rx, with ends: makes frames for flits that had come too early */
+	struct rte_mempool *pool;
 	/* link_rx: time of this poll in nanoseconds, kept by the lcore that runs the stage */
 	const uint64_t *now_ns;
 	/* codecs */

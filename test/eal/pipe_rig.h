@@ -48,7 +48,7 @@ rig_free_frames(void)
 	rig.n = 0;
 }
 
-static struct weft_pipe *
+static inline struct weft_pipe *
 rig_pipe(const char *name, const char *layout, const struct weft_env *env)
 {
 	const struct weft_pipe_cfg cfg = { .name = name,
@@ -114,7 +114,7 @@ rig_stop(void)
 }
 
 /* A frame of random flits, off the wire; with IDE, MACs where they are due. */
-static struct rte_mbuf *
+static inline struct rte_mbuf *
 rig_frame(struct weft_rand *r, unsigned int flits)
 {
 	static const uint8_t no_mac[WEFT_LLCTRL_PAYLOAD_LEN];

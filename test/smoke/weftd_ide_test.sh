@@ -203,6 +203,14 @@ locked=' lo '
 grep -q libasan "/proc/$pid_g0/maps" && locked='' # it makes mlock do nothing
 grep '^VmFlags:' "/proc/$pid_g0/smaps" | grep "$locked" | grep -q ' dd' ||
 	die "no memory is locked and kept from dumps"
+# Encrypted or not, an address is compared with the frame's DPID, and flits are opened before that.
+stage() { # stage STAGE COUNTER: of the GFD's
+	/usr/bin/python3 "$here/telemetry.py" "$pid_g0" /weft/stages,g0 |
+		json /dev/stdin "o[\"/weft/stages\"][\"$1\"][\"$2\"]"
+}
+has_decoded() { [ "$(stage route decoded)" -gt 100 ]; }
+wait_for 60 has_decoded
+[ "$(stage ide_open flits_released)" -gt 100 ] || die "no flit was opened by its stage"
 for round in 1 2 3 4; do
 	kill -KILL "$pid_g0"
 	wait "$pid_g0" 2>/dev/null || true

@@ -76,10 +76,12 @@ ide_open_decide(struct weft_conn *c, unsigned int n, bool drop)
 
 		n -= (unsigned int)__builtin_popcountll(bits);
 		f->undecided &= ~bits;
-		if (drop)
+		if (drop) {
 			f->dropped |= bits;
-		else
+			f->taken &= ~bits;
+		} else {
 			protocol += ide_open_protocol(c->held[h], bits);
+		}
 	}
 	return protocol;
 }
@@ -102,6 +104,8 @@ ide_open_flits(struct weft_conn *c, uint8_t *flits, uint64_t live, struct weft_s
 	st->counts[COUNT_RELEASED] += c->is_clear ? 0 : protocol;
 	if (run.failed + run.insecure > 0)
 		ide_open_decide(c, (unsigned int)(run.failed + run.insecure), true);
+	if (c->end != NULL)
+		weft_end_rx_opened(c->end, &run);
 }
 
 /* IDE.Start or IDE.Stop: one that is not obeyed is not handed on. */
@@ -116,7 +120,8 @@ ide_open_turn(const struct weft_env *env, struct weft_conn *c, struct rte_mbuf *
 	st->counts[COUNT_STOPS] += now->stops - before.stops;
 	if (now->starts > before.starts) {
 		st->counts[COUNT_KEY_CHANGES]++;
-		weft_conns_next_key(env->conns, c);
+		if (c->end == NULL)
+			weft_conns_next_key(env->conns, c);
 	}
 	if (now->starts_ignored > before.starts_ignored ||
 		now->stops_ignored > before.stops_ignored) {
@@ -223,9 +228,37 @@ ide_open_overtake(struct weft_conn *c, struct weft_frame *f)
 	f->hole = 0;
 }
 
+/* Out of line: another session, or none. What the one before held was never proven good. */
+static __attribute__((noinline)) void
+ide_open_session(struct weft_conn *c, struct weft_ide_stream *stream, struct weft_burst *b)
+{
+	for (unsigned int h = 0; h < c->n_held; h++)
+		weft_burst_drop(b, c->held[h]);
+	c->n_held = 0;
+	c->hole_behind = false;
+	c->is_clear = false;
+	c->stream = stream;
+	c->counts = stream == NULL ? NULL : weft_ide_counts(stream);
+}
+
+/* Whether the frame, of a live connection, belongs to the session that there is. */
+static inline bool
+ide_open_is_live(struct weft_frame *f, struct weft_burst *b)
+{
+	struct weft_conn *c = f->conn;
+	struct weft_ide_stream *stream;
+	const uint32_t n_streams = weft_end_rx_ide(c->end, &stream);
+
+	if (n_streams != c->n_streams) {
+		c->n_streams = n_streams;
+		ide_open_session(c, stream, b);
+	}
+	return stream != NULL && f->hdr.session == weft_end_session(c->end)->id;
+}
+
 static uint16_t
-ide_open_frame(const struct weft_env *env, struct rte_mbuf *m, struct rte_mbuf **out,
-	struct weft_stage_stats *st)
+ide_open_frame(const struct weft_env *env, struct weft_burst *b, struct rte_mbuf *m,
+	struct rte_mbuf **out, struct weft_stage_stats *st)
 {
 	struct weft_frame *f = weft_frame(m);
 	struct weft_conn *c = f->conn;
@@ -236,6 +269,11 @@ ide_open_frame(const struct weft_env *env, struct rte_mbuf *m, struct rte_mbuf *
 	if (c == NULL || c->ide == WEFT_IDE_OFF) {
 		out[0] = m;
 		return 1;
+	}
+	if (c->end != NULL && !ide_open_is_live(f, b)) {
+		st->drops[WEFT_DROP_SESSION] += (unsigned int)__builtin_popcountll(live);
+		weft_burst_drop(b, m);
+		return 0;
 	}
 	if (c->stream == NULL) {
 		f->dropped |= live;
@@ -270,7 +308,7 @@ ide_open_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage
 	assert(n <= WEFT_BURST_MAX);
 	memcpy(in, b->pkt, n * sizeof(in[0]));
 	for (uint16_t i = 0; i < n; i++)
-		out = (uint16_t)(out + ide_open_frame(env, in[i], b->pkt + out, st));
+		out = (uint16_t)(out + ide_open_frame(env, b, in[i], b->pkt + out, st));
 	b->n = out;
 }
 

@@ -6,8 +6,8 @@
  * connection has.
  *
  * Active, with an end: the retry layer judges; what goes on is in order and comes once (doc/llr.md).
- * Flits that had come too early leave in frames of their own after the frame that made them due; for
- * want of a buffer they stay in the retry layer, and so does what follows them. Runs on the lcore
+ * Flits that had come too early leave in frames of their own after the frame that made them due. For
+ * want of a buffer they stay in the retry layer with what follows them, and leave when there is one. Runs on the lcore
  * that owns the ends.
  *
  * Passive, without one, as for a trace: nobody sends again. Corrupt flits, duplicates and all-zero
@@ -61,6 +61,8 @@ link_rx_check(const struct weft_env *env)
 		return "a CRC kernel";
 	if (env->conns == NULL)
 		return "connections";
+	if (env->ends_know_session && env->pool == NULL)
+		return "a pool of buffers";
 	return env->ends_know_session && env->now_ns == NULL ? "the time" : NULL;
 }
 
@@ -157,41 +159,67 @@ link_rx_passive(struct rte_mbuf *m, const uint64_t *syndrome, struct link_rx_cou
 
 /* --- active --- */
 
-/* Out of line: flits that had come too early, in new frames; at most @p room of them. */
-static __attribute__((noinline)) uint16_t
-link_rx_release(struct rte_mbuf *after, struct rte_mbuf **out, uint16_t room, uint64_t *row)
+/* A frame of the connection without a flit yet, or NULL. */
+static struct rte_mbuf *
+link_rx_blank(const struct weft_env *env, struct weft_conn *c)
 {
-	const struct weft_frame *like = weft_frame(after);
-	struct weft_llr *l = weft_end_llr(like->conn->end);
-	const unsigned int max = rte_pktmbuf_tailroom(after) / WEFT_FLIT_LEN + like->hdr.n_flits;
-	uint16_t n = 0;
+	struct rte_mbuf *m = rte_pktmbuf_alloc(env->pool);
+	struct weft_frame *f;
 
-	while (n < room && weft_llr_ready_count(l) != 0) {
-		struct rte_mbuf *m = rte_pktmbuf_alloc(after->pool);
+	if (m == NULL)
+		return NULL;
+	f = weft_frame(m);
+	memset(f, 0, sizeof(*f));
+	f->conn = c;
+	f->hdr.kind = WEFT_WIRE_FLITS;
+	f->hdr.mode = c->key.mode;
+	f->hdr.vc = c->key.vc;
+	f->hdr.spid = c->key.spid;
+	f->hdr.dpid = c->key.dpid;
+	f->hdr.session = weft_end_session(c->end)->id;
+	f->in_port = c->in_port;
+	rte_pktmbuf_append(m, WEFT_WIRE_FLITS_OFF);
+	return m;
+}
+
+/* Out of line: flits that had come too early, in frames of their own, until the burst has @p max. */
+static __attribute__((noinline)) void
+link_rx_release(const struct weft_env *env, struct weft_burst *b, struct weft_conn *c,
+	unsigned int max, uint64_t *released)
+{
+	struct weft_llr *l = weft_end_llr(c->end);
+
+	while (b->n < max && weft_llr_ready_count(l) != 0) {
+		struct rte_mbuf *m = link_rx_blank(env, c);
 		struct weft_frame *f;
 
 		if (m == NULL)
 			break; /* nothing is lost: they stay where they are */
 		f = weft_frame(m);
-		memset(f, 0, sizeof(*f));
-		f->conn = like->conn;
-		f->hdr = like->hdr;
-		f->hdr.n_flits = 0;
-		f->in_port = like->in_port;
-		f->out_port = like->out_port;
-		f->time_ns = like->time_ns;
-		rte_pktmbuf_append(m, WEFT_WIRE_FLITS_OFF);
-		while (f->hdr.n_flits < max && f->hdr.n_flits < WEFT_WIRE_FLITS_MAX &&
-			weft_llr_ready_count(l) != 0) {
+		while (rte_pktmbuf_tailroom(m) >= WEFT_FLIT_LEN &&
+			f->hdr.n_flits < WEFT_WIRE_FLITS_MAX && weft_llr_ready_count(l) != 0) {
 			memcpy(rte_pktmbuf_append(m, WEFT_FLIT_LEN), weft_llr_held(l),
 				WEFT_FLIT_LEN);
 			f->hdr.n_flits++;
 		}
 		f->taken = weft_mask64(f->hdr.n_flits);
-		row[COUNT_RELEASED] += f->hdr.n_flits;
-		out[n++] = m;
+		*released += f->hdr.n_flits;
+		b->pkt[b->n++] = m;
 	}
-	return n;
+	weft_conns_stuck(env->conns, c, weft_llr_ready_count(l) != 0);
+}
+
+/* Out of line: what found no buffer before. */
+static __attribute__((noinline)) void
+link_rx_unstick(const struct weft_env *env, struct weft_burst *b, unsigned int max,
+	struct weft_stage_stats *st)
+{
+	unsigned int pos = 0;
+	struct weft_conn *c;
+
+	while (b->n < max && (c = weft_conns_next(env->conns, &pos)) != NULL)
+		if (c->is_stuck)
+			link_rx_release(env, b, c, max, &st->counts[COUNT_RELEASED]);
 }
 
 /* @return whether the frame still has anything to hand on */
@@ -253,26 +281,22 @@ link_rx_syndromes(const struct weft_env *env, struct weft_burst *b)
 	}
 }
 
-/* A frame of a live connection, with @p more to come in the burst. @return syndromes of the next */
-static __attribute__((noinline)) uint64_t *
-link_rx_frame(const struct weft_env *env, struct weft_burst *b, struct rte_mbuf *m,
+/* Out of line: a frame of a live connection, with @p more to come in the burst. */
+static __attribute__((noinline)) void
+link_rx_live(const struct weft_env *env, struct weft_burst *b, struct rte_mbuf *m,
 	unsigned int more, uint64_t *syndrome, struct link_rx_counts *counts,
 	struct weft_stage_stats *st)
 {
 	struct weft_conn *c = weft_frame(m)->conn;
-	const unsigned int flits = weft_frame(m)->hdr.n_flits;
-	const bool keep = link_rx_active(env, m, syndrome, counts, st);
 
-	if (keep)
+	c->in_port = weft_frame(m)->in_port;
+	if (link_rx_active(env, m, syndrome, counts, st))
 		b->pkt[b->n++] = m;
+	else
+		weft_burst_drop(b, m);
 	/* A later stage takes no more frames than a source gives: the rest waits. */
 	if (weft_llr_ready_count(weft_end_llr(c->end)) != 0)
-		b->n = (uint16_t)(b->n + link_rx_release(m, b->pkt + b->n,
-						 (uint16_t)(WEFT_BURST_MAX - more - b->n),
-						 counts->row));
-	if (!keep)
-		weft_burst_drop(b, m);
-	return syndrome + flits;
+		link_rx_release(env, b, c, WEFT_BURST_MAX - more, &counts->row[COUNT_RELEASED]);
 }
 
 static void
@@ -288,17 +312,20 @@ link_rx_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_
 		link_rx_syndromes(env, b);
 	memcpy(in, b->pkt, n * sizeof(in[0]));
 	b->n = 0;
+	if (weft_conns_n_stuck(env->conns) != 0)
+		link_rx_unstick(env, b, WEFT_BURST_MAX - n, st);
 	for (uint16_t i = 0; i < n; i++) {
 		const struct weft_frame *f = weft_frame(in[i]);
+		const unsigned int flits = f->hdr.n_flits;
 
 		if (f->conn != NULL && f->conn->end != NULL) {
-			syndrome = link_rx_frame(env, b, in[i], n - i - 1u, syndrome, &counts, st);
-			continue;
+			link_rx_live(env, b, in[i], n - i - 1u, syndrome, &counts, st);
+		} else {
+			if (f->conn != NULL) /* else link control, or nobody's */
+				link_rx_passive(in[i], syndrome, &counts);
+			b->pkt[b->n++] = in[i];
 		}
-		if (f->conn != NULL) /* else link control, or nobody's */
-			link_rx_passive(in[i], syndrome, &counts);
-		syndrome += f->hdr.n_flits;
-		b->pkt[b->n++] = in[i];
+		syndrome += flits;
 	}
 	for (unsigned int k = 0; k < COUNTERS; k++)
 		st->counts[k] += counts.row[k];
@@ -307,12 +334,21 @@ link_rx_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_
 	st->drops[WEFT_DROP_ALL_ZERO] += counts.zeros;
 }
 
+/* Nothing came in: buffers may be there now. */
+static void
+link_rx_poll(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
+{
+	if (weft_conns_n_stuck(env->conns) != 0)
+		link_rx_unstick(env, b, WEFT_BURST_MAX, st);
+}
+
 static const struct weft_stage link_rx = {
 	.name = "link_rx",
 	.help = "CRC and number of every flit; retry where links are live",
 	.order = WEFT_STAGE_LINK_RX,
 	.check = link_rx_check,
 	.run = link_rx_run,
+	.poll = link_rx_poll,
 	.counters = link_rx_counters,
 	.n_counters = WEFT_ARRAY_SIZE(link_rx_counters),
 };

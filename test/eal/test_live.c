@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * The receive stages with an end behind a connection, as weftd runs them: what the other end sent comes
+ * out in order and once, opened where IDE is on, whatever happens to frames; nothing is lost for want
+ * of buffers; a burst may have frames of two sessions,
+ * of which one is over.
+ */
+
+#include "pipe_rig.h"
+#include "weft_end.h"
+
+#define REQUESTS 32 /* room of the receiver */
+#define MAX_FLITS 4
+#define LAYOUT "deframe,fec_check,link_rx,ide_open,route"
+
+/* Who sends, and who receives through the stages. */
+struct side {
+	struct weft_end *end;
+	struct weft_end_cfg cfg;
+	struct weft_end_ide ide;
+	struct weft_session_keys keys;
+};
+
+static struct weft_rand r;
+static struct side sender, receiver;
+static uint64_t now_ns;
+static uint16_t next_tag, due_tag; /* to be sent; to come */
+
+/* Keys that both can make: they depend on what the session says of itself. */
+static bool
+make_key(void *arg, const struct weft_session_deal *d, bool from_asks, uint32_t generation,
+	uint8_t *key)
+{
+	(void)arg;
+	memset(key, from_asks ? 0x55 : 0xAA, WEFT_IDE_KEY_LEN);
+	memcpy(key, &d->session, sizeof(d->session));
+	memcpy(key + 8, &generation, sizeof(generation));
+	return true;
+}
+
+static bool
+make_random(void *arg, uint8_t *out, size_t len)
+{
+	(void)arg;
+	weft_rand_fill(&r, out, len);
+	return true;
+}
+
+static bool
+make_proof(void *arg, const struct weft_session_deal *d, bool asks, uint8_t *proof)
+{
+	(void)arg;
+	(void)d;
+	memset(proof, asks ? 1 : 2, WEFT_PROOF_LEN);
+	return true;
+}
+
+static bool
+bind_keys(void *arg, const struct weft_session_deal *d)
+{
+	(void)arg;
+	(void)d;
+	return true;
+}
+
+static bool
+make_mac(void *arg, bool from_asks, const uint8_t *image, size_t len, uint8_t *mac)
+{
+	(void)arg;
+	memset(mac, from_asks ? 3 : 4, WEFT_CONTROL_MAC_LEN);
+	for (size_t i = 0; i < len; i++)
+		mac[i % WEFT_CONTROL_MAC_LEN] ^= image[i];
+	return true;
+}
+
+static bool
+make_gone(void *arg, uint32_t session, bool from_asks, uint64_t number, uint8_t *proof)
+{
+	(void)arg;
+	memset(proof, from_asks ? 5 : 6, WEFT_PROOF_LEN);
+	memcpy(proof, &session, sizeof(session));
+	memcpy(proof + 8, &number, sizeof(number));
+	return true;
+}
+
+static void
+side_start(struct side *s, bool is_sender, enum weft_ide_mode ide)
+{
+	struct weft_end_cfg *c = &s->cfg;
+	void *mem;
+
+	memset(s, 0, sizeof(*s));
+	c->form = WEFT_FORM_PBR;
+	c->max_flits = MAX_FLITS;
+	weft_session_defaults(&c->session);
+	c->session.asks = is_sender;
+	c->session.params = (struct weft_control){ .version = WEFT_WIRE_VERSION,
+		.mode = WEFT_MODE_RXL,
+		.max_flits = MAX_FLITS,
+		.credits = REQUESTS };
+	weft_llr_defaults(&c->llr, WEFT_MODE_RXL);
+	c->llr.window = 64;
+	c->llr.rx_flits = 63;
+	c->room[WEFT_MSG_M2S_RWD] = is_sender ? 0 : REQUESTS;
+	if (ide != WEFT_IDE_OFF) {
+		s->keys = (struct weft_session_keys){ .random = make_random,
+			.proof = make_proof,
+			.bind = bind_keys,
+			.mac = make_mac,
+			.gone = make_gone };
+		s->ide = (struct weft_end_ide){ .lib = rig.ide,
+			.mem = aligned_alloc(WEFT_CACHE_LINE, weft_line_up(weft_end_ide_size())),
+			.key = make_key,
+			.rekey_flits = 50,
+			.rekey_ns = UINT64_C(1000000000),
+			.owner_opens = !is_sender };
+		assert_non_null(s->ide.mem);
+		c->session.params.ide_mode = (uint8_t)ide;
+		c->session.keys = &s->keys;
+		c->ide = &s->ide;
+	}
+	mem = aligned_alloc(WEFT_CACHE_LINE, weft_line_up(weft_end_size(c)));
+	assert_non_null(mem);
+	s->end = weft_end_init(mem, c, now_ns);
+	assert_non_null(s->end);
+}
+
+static void
+side_stop(struct side *s)
+{
+	weft_end_fini(s->end);
+	free(s->ide.mem);
+	free(s->end);
+}
+
+/* A control frame goes to the other end as it is; flits become a frame off the wire. NULL: none now. */
+static struct rte_mbuf *
+next_frame(struct side *from, struct side *to, bool *any)
+{
+	uint8_t payload[MAX_FLITS * WEFT_FLIT_LEN];
+	struct weft_end_out out;
+	struct weft_frame *f;
+	struct rte_mbuf *m;
+
+	weft_end_tick(from->end, now_ns);
+	*any = weft_end_next(from->end, payload, now_ns, weft_rand_u64(&r), &out);
+	if (!*any)
+		return NULL;
+	if (out.hdr.kind == WEFT_WIRE_CONTROL) {
+		weft_end_control(to->end, &out.hdr, payload, out.len, now_ns, weft_rand_u64(&r));
+		return NULL;
+	}
+	m = rte_pktmbuf_alloc(rig.pool);
+	assert_non_null(m);
+	rte_pktmbuf_append(m, WEFT_WIRE_FLITS_OFF);
+	memcpy(rte_pktmbuf_append(m, (uint16_t)out.len), payload, out.len);
+	f = weft_frame(m);
+	memset(f, 0, sizeof(*f));
+	f->conn = rig.tx_conn;
+	f->hdr = out.hdr;
+	f->hdr.spid = RIG_SPID;
+	f->hdr.dpid = RIG_DPID;
+	f->first = out.flits.first;
+	f->nops = out.flits.nops;
+	f->spoil = out.flits.spoil;
+	if (from == &receiver) { /* Acks and credits: what they say is all that the sender wants */
+		uint64_t syndrome[MAX_FLITS];
+		enum weft_session_event ev;
+
+		for (unsigned int i = 0; i < out.flits.n; i++) {
+			const unsigned int numbered = out.flits.n - out.flits.nops;
+			struct weft_isn isn = { .form = WEFT_ISN_PSEUDO };
+
+			isn.next = (uint16_t)((out.flits.first + (i < numbered ? i : numbered)) %
+					      WEFT_ISN_NUMBERS);
+			syndrome[i] = weft_isn_number(isn.next);
+			weft_isn_protect(
+				&isn, rig.tx_env.crc, payload + i * (size_t)WEFT_FLIT_LEN, 1);
+		}
+		weft_end_receive(
+			to->end, &out.hdr, payload, syndrome, 0, now_ns, &ev, NULL, NULL, NULL);
+		rte_pktmbuf_free(m);
+		return NULL;
+	}
+	assert_int_equal(weft_pipe_push(rig.tx, &m, 1), 1);
+	return rig.frame[--rig.n]; /* one sink for both ways: it is the last */
+}
+
+static bool
+take(void *arg, const struct weft_msg *m)
+{
+	(void)arg;
+	if (m->kind == WEFT_MSG_LLCTRL)
+		return true;
+	assert_int_equal(m->tag, due_tag);
+	for (unsigned int i = 0; i < WEFT_MSG_DATA_LEN; i++)
+		assert_int_equal(m->data[i], (uint8_t)(m->tag + i));
+	due_tag++;
+	return true;
+}
+
+/* What came out of the stages, to the end. */
+static void
+deliver(void)
+{
+	for (unsigned int i = 0; i < rig.n; i++) {
+		const struct weft_frame *f = weft_frame(rig.frame[i]);
+
+		assert_int_equal(f->hdr.session, weft_end_session(receiver.end)->id);
+		assert_int_equal(f->out_port, 3);
+		weft_end_deliver(receiver.end, weft_frame_flits(rig.frame[i]), f->taken, f->dropped,
+			take, NULL);
+	}
+	rig_free_frames();
+}
+
+static void
+send_some(unsigned int n)
+{
+	struct weft_msg m = { .kind = WEFT_MSG_M2S_RWD,
+		.op = WEFT_M2S_RWD_MEMWR,
+		.dpid = RIG_DPID,
+		.spid = RIG_SPID };
+
+	while (n-- > 0) {
+		m.tag = next_tag;
+		m.addr = UINT64_C(64) * next_tag;
+		for (unsigned int i = 0; i < WEFT_MSG_DATA_LEN; i++)
+			m.data[i] = (uint8_t)(next_tag + i);
+		if (weft_end_send(sender.end, &m) != 0)
+			return;
+		next_tag++;
+	}
+}
+
+static void
+answer(void)
+{
+	bool any = true;
+
+	while (any)
+		assert_null(next_frame(&receiver, &sender, &any));
+}
+
+/* Until both ends are in a session; @p first receives the frame that begins it, if not NULL. */
+static void
+shake_hands(struct rte_mbuf **first)
+{
+	for (unsigned int turns = 0; turns < 20; turns++) {
+		bool any = true;
+
+		now_ns += 200000000;
+		while (any) {
+			struct rte_mbuf *m = next_frame(&sender, &receiver, &any);
+
+			if (m == NULL)
+				continue;
+			if (first != NULL) {
+				*first = m;
+				return;
+			}
+			rig_receive(m);
+			deliver();
+		}
+		answer();
+		if (first == NULL && weft_session_is_live(weft_end_session(sender.end)) &&
+			weft_session_is_live(weft_end_session(receiver.end)))
+			return;
+	}
+	fail_msg("no session");
+}
+
+static void
+live_start(enum weft_ide_mode ide)
+{
+	const struct weft_conn_key key = {
+		.mode = WEFT_MODE_RXL, .spid = RIG_SPID, .dpid = RIG_DPID
+	};
+	const struct weft_conn_cfg cfg = { .first = WEFT_ISN_FIRST, .ide = ide };
+
+	rig_start(WEFT_IDE_OFF, "deframe");
+	weft_pipe_free(rig.rx);
+	weft_pipe_free(rig.tx);
+	weft_conns_remove(rig.rx_conns, rig.rx_conn);
+	rig.rx_conn = weft_conns_add(rig.rx_conns, &key, &cfg);
+	assert_non_null(rig.rx_conn);
+	side_start(&sender, true, ide);
+	side_start(&receiver, false, ide);
+	rig.rx_conn->end = receiver.end;
+	rig.tx_conn->end = sender.end;
+	rig.rx_env.ends_know_session = true;
+	rig.rx_env.now_ns = &now_ns;
+	rig.rx_env.pool = rig.pool;
+	rig.rx = rig_pipe("rx", LAYOUT, &rig.rx_env);
+	rig.tx = rig_pipe("tx", WEFT_LAYOUT_TX, &rig.tx_env);
+	next_tag = due_tag = 0;
+	shake_hands(NULL);
+}
+
+static void
+live_stop(void)
+{
+	side_stop(&sender);
+	side_stop(&receiver);
+	rig_stop();
+}
+
+/* Everything that was sent comes, within a while. */
+static void
+settle(void)
+{
+	for (unsigned int turns = 0; due_tag != next_tag; turns++) {
+		bool any = true;
+
+		assert_true(turns < 200);
+		now_ns += 5000000;
+		while (any) {
+			struct rte_mbuf *m = next_frame(&sender, &receiver, &any);
+
+			if (m != NULL)
+				rig_receive(m);
+		}
+		weft_pipe_poll(rig.rx, 0);
+		deliver();
+		answer();
+	}
+}
+
+static void
+what_was_sent_comes_in_order_once(void **state)
+{
+	static const enum weft_ide_mode modes[] = { WEFT_IDE_OFF, WEFT_IDE_CONTAINMENT,
+		WEFT_IDE_SKID };
+
+	(void)state;
+	for (size_t k = 0; k < WEFT_ARRAY_SIZE(modes); k++) {
+		live_start(modes[k]);
+		for (unsigned int turns = 0; turns < 400; turns++) {
+			bool any = true;
+
+			send_some(1 + (unsigned int)weft_rand_below(&r, 6));
+			while (any) {
+				struct rte_mbuf *m = next_frame(&sender, &receiver, &any);
+				const uint64_t fate = weft_rand_below(&r, 20);
+
+				if (m == NULL)
+					continue;
+				if (fate == 1)
+					weft_frame_flits(m)[weft_rand_below(&r, 240)] ^= 0x5A;
+				if (fate == 2) { /* beyond correction */
+					weft_frame_flits(m)[3] ^= 0x5A;
+					weft_frame_flits(m)[6] ^= 0xA5;
+					weft_frame_flits(m)[100] ^= 0x11;
+				}
+				if (fate == 0)
+					rte_pktmbuf_free(m);
+				else
+					rig_receive(m);
+			}
+			deliver();
+			now_ns += 1000000;
+			answer();
+		}
+		settle();
+		assert_true(due_tag > 400);
+		assert_true(rig_count("link_rx", "released") > 0);
+		assert_int_equal(
+			rig_count("ide_open", "epochs_good") > 0, modes[k] != WEFT_IDE_OFF);
+		assert_int_equal(rig_count("ide_open", "epochs_bad"), 0);
+		assert_int_equal(
+			rig_count("ide_open", "key_changes") > 0, modes[k] != WEFT_IDE_OFF);
+		live_stop();
+	}
+}
+
+/* All buffers of the pool. */
+static unsigned int
+take_buffers(struct rte_mbuf **all, unsigned int max)
+{
+	unsigned int n = 0;
+
+	while (n < max && (all[n] = rte_pktmbuf_alloc(rig.pool)) != NULL)
+		n++;
+	return n;
+}
+
+static void
+for_want_of_a_buffer_flits_come_later(void **state)
+{
+	static struct rte_mbuf *all[4096];
+	struct rte_mbuf *m[8];
+	unsigned int n = 0, taken;
+	bool any = true;
+
+	(void)state;
+	live_start(WEFT_IDE_OFF);
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(m); i++) {
+		send_some(2);
+		while (any && n < WEFT_ARRAY_SIZE(m)) {
+			m[n] = next_frame(&sender, &receiver, &any);
+			n += m[n] != NULL;
+		}
+		any = true;
+	}
+	assert_true(n >= 4);
+	for (unsigned int i = 1; i < n; i++)
+		rig_receive(m[i]); /* too early, all of them */
+	assert_int_equal(rig.n, 0);
+	taken = take_buffers(all, WEFT_ARRAY_SIZE(all));
+	rig_receive(m[0]);
+	assert_int_equal(rig.n, 1);
+	assert_int_equal(weft_conns_n_stuck(rig.rx_conns), 1);
+	deliver();
+	assert_true(due_tag < next_tag);
+	taken -= taken == 0 ? 0 : 1;
+	rte_pktmbuf_free_bulk(all, taken + 1);
+	weft_pipe_poll(rig.rx, 0);
+	assert_int_equal(weft_conns_n_stuck(rig.rx_conns), 0);
+	deliver();
+	assert_int_equal(due_tag, next_tag);
+	live_stop();
+}
+
+/* The end that asks starts anew; its first frame comes right after one of the session before. */
+static void
+a_burst_may_have_two_sessions(void **state)
+{
+	static const enum weft_ide_mode modes[] = { WEFT_IDE_OFF, WEFT_IDE_CONTAINMENT };
+
+	(void)state;
+	for (size_t k = 0; k < WEFT_ARRAY_SIZE(modes); k++) {
+		struct rte_mbuf *m[2] = { NULL };
+		bool any = true;
+
+		live_start(modes[k]);
+		send_some(2);
+		while (m[0] == NULL && any)
+			m[0] = next_frame(&sender, &receiver, &any);
+		assert_non_null(m[0]);
+		side_stop(&sender);
+		side_start(&sender, true, modes[k]);
+		rig.tx_conn->end = sender.end;
+		shake_hands(&m[1]);
+		assert_int_equal(weft_pipe_push(rig.rx, m, 2), 2);
+		assert_true(weft_pipe_drops(rig.rx, WEFT_DROP_SESSION) > 0);
+		next_tag = due_tag = 0;
+		deliver();
+		send_some(8);
+		settle();
+		assert_int_equal(weft_end_counts(receiver.end)[WEFT_END_N_IDE_FAILURES], 0);
+		live_stop();
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_sent_comes_in_order_once),
+		cmocka_unit_test(for_want_of_a_buffer_flits_come_later),
+		cmocka_unit_test(a_burst_may_have_two_sessions),
+	};
+
+	rig_open();
+	weft_test_seed(&r, "live");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
