@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* Command line helpers. */
+/* Command lines: what is read, and how a program ends. */
 
 #include "cli.h"
 
@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "weft_base.h"
 #include "weft_cpu.h"
 #include "weft_words.h"
 #include "words.h"
@@ -90,16 +91,156 @@ cli_word(const char *option, const char *text, const char *const *words)
 	cli_usage("%s: expected one of %s, got \"%s\"", option, list, text);
 }
 
+static void
+cli_store(void *at, size_t size, uint64_t v)
+{
+	switch (size) {
+	case 1: *(uint8_t *)at = (uint8_t)v; break;
+	case 2: *(uint16_t *)at = (uint16_t)v; break;
+	case 4: *(uint32_t *)at = (uint32_t)v; break;
+	default: *(uint64_t *)at = v;
+	}
+}
+
+static void
+cli_read(const struct cli_option *o, char *text, void *to)
+{
+	void *at = (char *)to + o->offset;
+	char option[64];
+	bool is_good = true;
+
+	snprintf(option, sizeof(option), "--%s", o->name);
+	switch (o->kind) {
+	case CLI_KIND_FLAG: *(bool *)at = true; break;
+	case CLI_KIND_TEXT: *(const char **)at = text; break;
+	case CLI_KIND_NUMBER:
+		cli_store(at, o->size, cli_number(option, text, o->least, o->most));
+		break;
+	case CLI_KIND_REAL: is_good = words_real(text, o->least_real, o->most_real, at); break;
+	case CLI_KIND_SIZE: is_good = words_size(text, o->least, at); break;
+	case CLI_KIND_WORD: cli_store(at, o->size, cli_word(option, text, o->words)); break;
+	case CLI_KIND_OWN: o->read(option, text, to); break;
+	default: break;
+	}
+	if (!is_good)
+		cli_usage("%s: expected %s, got \"%s\"", option, o->expected, text);
+}
+
+static void
+cli_read_preset(const struct cli_option *o, void *to)
+{
+	char text[128]; /* readers may change it */
+
+	if (o->preset == NULL)
+		return;
+	if (o->kind == CLI_KIND_TEXT) {
+		*(const char **)((char *)to + o->offset) = o->preset;
+		return;
+	}
+	assert(strlen(o->preset) < sizeof(text));
+	strcpy(text, o->preset);
+	cli_read(o, text, to);
+}
+
+/* For getopt_long(): values are those of rows from ROW_FIRST on, and two more. A letter has as many
+ * colons behind it as its kind of argument has for a number. */
+enum { ROW_VERSION = 256, ROW_HELP, ROW_FIRST };
+
+static void
+cli_getopt_tables(const struct cli_program *p, struct option *l, char *s)
+{
+	for (unsigned int i = 0; i < p->n_options; i++) {
+		const struct cli_option *o = &p->option[i];
+		const int arg = o->kind == CLI_KIND_FLAG             ? no_argument
+		                : o->arg != NULL && o->arg[0] == '[' ? optional_argument
+		                                                     : required_argument;
+
+		if (o->kind > CLI_KIND_ELSEWHERE)
+			*l++ = (struct option){ o->name, arg, NULL, ROW_FIRST + (int)i };
+		if (o->letter != 0)
+			s += sprintf(s, "%c%.*s", o->letter, arg, "::");
+	}
+	*l++ = (struct option){ "version", no_argument, NULL, ROW_VERSION };
+	*l++ = (struct option){ "help", optional_argument, NULL, ROW_HELP };
+	*l = (struct option){ 0 };
+	strcpy(s, "h");
+}
+
+/* The word behind an option that may have one; without, standard output. */
+static char *
+cli_next_word(int argc, char **argv)
+{
+	static char output[] = "-";
+
+	if (optind < argc && (argv[optind][0] != '-' || argv[optind][1] == '\0'))
+		return argv[optind++];
+	return output;
+}
+
+uint64_t
+cli_parse(const struct cli_program *p, void *to, int argc, char **argv)
+{
+	struct option longs[CLI_ROWS + 3];
+	char letters[3 * CLI_ROWS + 2];
+	uint64_t given = 0;
+	unsigned int row;
+	int opt;
+
+	assert(p->n_options <= CLI_ROWS);
+	cli_getopt_tables(p, longs, letters);
+	for (row = 0; row < p->n_options; row++)
+		cli_read_preset(&p->option[row], to);
+	while ((opt = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+		if (opt == '?')
+			exit(CLI_USAGE); /* getopt said why */
+		if (opt == ROW_VERSION) {
+			printf("%s " WEFT_VERSION "\n", p->name);
+			cli_exit(EXIT_SUCCESS);
+		}
+		if (opt == ROW_HELP || opt == 'h') {
+			if (optarg != NULL)
+				cli_word("--help", optarg, cli_help_words);
+			(optarg != NULL ? cli_help_table : cli_help)(p);
+			cli_exit(EXIT_SUCCESS);
+		}
+		row = 0;
+		while (opt != ROW_FIRST + (int)row && opt != p->option[row].letter)
+			row++;
+		if (optarg == NULL && p->option[row].kind != CLI_KIND_FLAG)
+			optarg = cli_next_word(argc, argv);
+		cli_read(&p->option[row], optarg, to);
+		given |= WEFT_BIT64(row);
+	}
+	return given;
+}
+
 void
-cli_no_effect(const struct option *options, uint64_t given, uint64_t idle, const char *why)
+cli_options_only(int argc, char **argv)
+{
+	if (optind < argc)
+		cli_usage("expected options only, got \"%s\"; EAL arguments go behind --",
+			argv[optind]);
+}
+
+bool
+cli_given(const struct cli_program *p, uint64_t given, uint32_t tags)
+{
+	for (unsigned int i = 0; i < p->n_options; i++)
+		if ((given & WEFT_BIT64(i)) != 0 && (p->option[i].tags & tags) != 0)
+			return true;
+	return false;
+}
+
+void
+cli_no_effect(const struct cli_program *p, uint64_t given, uint32_t tags, const char *why)
 {
 	char list[256] = "";
 	size_t used = 0;
 
-	for (const struct option *o = options; o->name != NULL; o++)
-		if (o->val >= 256 && (given & idle & CLI_BIT(o->val)) != 0 && used < sizeof(list))
+	for (unsigned int i = 0; i < p->n_options && used < sizeof(list); i++)
+		if (cli_given(p, given & WEFT_BIT64(i), tags))
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s--%s",
-				used == 0 ? "" : ", ", o->name);
+				used == 0 ? "" : ", ", p->option[i].name);
 	if (used != 0)
 		cli_warn("%s: no effect %s", list, why);
 }

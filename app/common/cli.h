@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* What the command lines of all programs share: one clear line for what is wrong, numbers read
- * whole or not at all. Exit status 2 means: the command line (or WEFT_CPU) makes no sense; 1: what it
- * asks for cannot be done here. Either comes with that line on stderr. */
+/* The command lines of all programs. A program has a table of its options, from which they are read
+ * and --help, the manual page and completion in bash are made. Numbers are read whole or not at all.
+ * Exit status 2 means: the command line (or WEFT_CPU) makes no sense; 1: what it asks for cannot be
+ * done here. Either comes with one line on stderr. */
 #ifndef CLI_H
 #define CLI_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct option;
 
 /** Exit status for a command line that makes no sense. */
 #define CLI_USAGE 2
@@ -28,18 +27,103 @@ void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /** Number of an option, decimal or 0x hex, in @p least..@p most; cli_usage() otherwise. */
 uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64_t most);
 
-/** The bit of a long option, whose value is 256 or more, in a set of options. */
-#define CLI_BIT(value) (UINT64_C(1) << ((value)-256))
+/* Rows of a program with more are of no use to anybody. */
+#define CLI_ROWS 64
+
+enum cli_kind {
+	CLI_KIND_SECTION, /* no option: the options behind it are about `help` */
+	CLI_KIND_ELSEWHERE, /* in texts only: main() has looked for it before */
+	CLI_KIND_FLAG, /* bool */
+	CLI_KIND_TEXT, /* const char *; what stands in argv */
+	CLI_KIND_NUMBER, /* any unsigned integer */
+	CLI_KIND_REAL, /* double */
+	CLI_KIND_SIZE, /* uint64_t */
+	CLI_KIND_WORD, /* any integer: index of the word */
+	CLI_KIND_OWN,
+};
+
+/** An option: a row of a table. Write it as { name, arg, preset, help, CLI_...(member, ...) }. */
+struct cli_option {
+	const char *name; /* long, without dashes */
+	const char
+		*arg; /* what its value is called, "[...]" if it may be left out; NULL: its words */
+	const char *
+		preset; /* value that is read before the command line; texts show it. May be NULL */
+	const char *help; /* one sentence, broken where a line ends */
+	enum cli_kind kind;
+	char letter; /* or 0 */
+	uint8_t size; /* of the member */
+	uint16_t offset;
+	uint32_t tags; /* sets of options that the program has words for */
+	const char *const *words; /* values that completion offers */
+	const char *expected; /* for the line that refuses a value, if the kind has none */
+	union {
+		uint64_t least;
+		double least_real;
+	};
+	union {
+		uint64_t most;
+		double most_real;
+	};
+	/* Reads @p text into the program's struct @p to, or ends with cli_usage(). */
+	void (*read)(const char *option, char *text, void *to);
+};
+
+/* Kinds, for a table whose file has said `#define CLI_INTO struct ...`: what the members are of. */
+#define CLI_AT(member)                                                                             \
+	.offset = offsetof(CLI_INTO, member), .size = sizeof(((CLI_INTO *)NULL)->member)
+#define CLI_SECTION(title) .help = title, .kind = CLI_KIND_SECTION
+#define CLI_FLAG(member) .kind = CLI_KIND_FLAG, CLI_AT(member)
+#define CLI_TEXT(member) .kind = CLI_KIND_TEXT, CLI_AT(member)
+#define CLI_NUMBER(member, low, high)                                                              \
+	.kind = CLI_KIND_NUMBER, CLI_AT(member), .least = low, .most = high
+#define CLI_REAL(member, low, high, what)                                                          \
+	.kind = CLI_KIND_REAL, CLI_AT(member), .least_real = low, .most_real = high,               \
+	.expected = what
+#define CLI_SIZE(member, low, what)                                                                \
+	.kind = CLI_KIND_SIZE, CLI_AT(member), .least = low, .expected = what
+#define CLI_WORD(member, list) .kind = CLI_KIND_WORD, CLI_AT(member), .words = list
+#define CLI_OWN(reader) .kind = CLI_KIND_OWN, .read = reader
+
+#define CLI_OPTIONS(array) .option = array, .n_options = sizeof(array) / sizeof((array)[0])
+
+/** A program, as its texts tell of it. */
+struct cli_program {
+	const char *name;
+	const char *synopsis; /* behind the name */
+	const char *does; /* one sentence */
+	const char *details; /* lines as they are, or NULL */
+	const char *status; /* what exit statuses mean beyond the usual; or NULL */
+	const char *examples; /* commands, a line each; or NULL */
+	const struct cli_option *option; /* CLI_OPTIONS(array) */
+	unsigned int n_options; /* up to CLI_ROWS */
+	const char *const *operands; /* words that are no options; or NULL */
+	const struct cli_program *other; /* the same one in another form, for texts only; or NULL */
+};
+
+/** Print --help; or, for scripts, a line of fields between tabs for each thing that it says. */
+void cli_help(const struct cli_program *p);
+void cli_help_table(const struct cli_program *p);
+
+/** What --help may be asked for: "table". */
+extern const char *const cli_help_words[];
 
 /**
- * Warn, in one line, of options that were given and have no effect.
+ * Read a command line into @p to, after the presets; --version and --help end the program, as what is
+ * wrong does. Operands stand from optind on.
  *
- * @param options  the program's, as getopt_long() takes them
- * @param given    bits of those that were
- * @param idle     bits of those that have no effect
- * @param why      behind "no effect", such as "with --check"
+ * @return which rows were given, for the two below
  */
-void cli_no_effect(const struct option *options, uint64_t given, uint64_t idle, const char *why);
+uint64_t cli_parse(const struct cli_program *p, void *to, int argc, char **argv);
+
+/** cli_usage() of what stands from optind on, in a program that hands other arguments to EAL. */
+void cli_options_only(int argc, char **argv);
+
+/** Whether an option with one of @p tags was given. */
+bool cli_given(const struct cli_program *p, uint64_t given, uint32_t tags);
+
+/** Warn, in one line, of those given with one of @p tags: "no effect", and why. */
+void cli_no_effect(const struct cli_program *p, uint64_t given, uint32_t tags, const char *why);
 
 /**
  * cli_usage() if two options name one file, of which writing one would destroy the other: by name,

@@ -23,19 +23,6 @@ struct atc_sim_cfg {
 	uint64_t accesses; /* the first quarter is not counted */
 };
 
-/* The defaults: nothing to simulate. */
-void atc_sim_defaults(struct atc_sim_cfg *cfg);
-
-/*
- * Read the option --atc-NAME with the value @p text, which is changed. What is wrong with it ends the
- * program with one line.
- */
-void atc_sim_workload(struct atc_sim_cfg *cfg, char *text);
-void atc_sim_entries(struct atc_sim_cfg *cfg, char *text);
-void atc_sim_page(struct atc_sim_cfg *cfg, char *text);
-void atc_sim_prefetch(struct atc_sim_cfg *cfg, char *text);
-void atc_sim_accesses(struct atc_sim_cfg *cfg, char *text);
-
 /* Simulate, print, and write JSON to @p json if it is not NULL. @return 0 or -errno of the file. */
 int atc_sim_run(const struct atc_sim_cfg *cfg, const char *json);
 

@@ -5,92 +5,24 @@
 
 #include "options.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "atc_load.h"
 #include "cli.h"
 #include "result.h"
+#include "weft_atc_prefetcher.h"
 #include "weft_wire.h"
-#include "words.h"
+#include "weft_words.h"
 
-#define FRAME_FLITS_DEFAULT 8
+#define ENTRIES_MAX (1u << 23)
+#define ACCESSES_MAX UINT64_C(1000000000)
 
 const char *const bench_layout_words[] = { "rtc", "ring", NULL };
 
-static const char usage_text[] =
-	"usage: weft-bench [options] [-- EAL arguments]\n"
-	"\n"
-	"Measure Mflit/s and cycles per flit of each stage and of whole pipelines.\n"
-	"\n"
-	"  --list                the stages, and end\n"
-	"  --stage NAME[,NAME]   only these; may be given again (all)\n"
-	"  --sig                 block signatures, every type and block size, instead of all else\n"
-	"  --kernel NAME         this kernel or none (the best that this CPU and WEFT_CPU allow)\n"
-	"  --layout rtc|ring     run to completion on one lcore, or split over two by a ring\n"
-	"                        (rtc, and for pipelines both)\n"
-	"  --frame-flits N[,N]   flits a frame in pipelines and rings, 1 to 64 (8)\n"
-	"  --seconds S           time for each result, 0.01 to 60 (0.5)\n"
-	"  --iterations N        exactly N timed runs for each result instead, 1 to 100000\n"
-	"  --count               count instructions a flit too (counters, else single steps)\n"
-	"  --atc-workload NAME[,NAME]|all  hit ratios of the translation cache instead of speed:\n"
-	"                        streams, uniform, zipf, nvme, nic, kv\n"
-	"  --atc-entries N[,N]   entries of the cache (64,256,1024,4096,16384,65536)\n"
-	"  --atc-page SIZE[,SIZE]  4K, 64K, 2M, 1G (4K)\n"
-	"  --atc-prefetch N[,N]  translations a request at most, 1 to 15 (1)\n"
-	"  --atc-accesses N      of 256 B, the first quarter being warm-up (4000000)\n"
-	"  --json FILE|-         write the results as JSON\n"
-	"  --version, -h, --help\n";
-
-enum {
-	OPT_LIST = 256,
-	OPT_STAGE,
-	OPT_SIG,
-	OPT_KERNEL,
-	OPT_LAYOUT,
-	OPT_FRAME_FLITS,
-	OPT_SECONDS,
-	OPT_ITERATIONS,
-	OPT_COUNT,
-	OPT_ATC_WORKLOAD,
-	OPT_ATC_ENTRIES,
-	OPT_ATC_PAGE,
-	OPT_ATC_PREFETCH,
-	OPT_ATC_ACCESSES,
-	OPT_JSON,
-	OPT_VERSION,
-};
-
-/* What only measuring the speed looks at, and only the translation cache. */
-#define OPTS_SPEED                                                                                 \
-	(CLI_BIT(OPT_STAGE) | CLI_BIT(OPT_KERNEL) | CLI_BIT(OPT_LAYOUT) |                          \
-		CLI_BIT(OPT_FRAME_FLITS) | CLI_BIT(OPT_SECONDS) | CLI_BIT(OPT_ITERATIONS) |        \
-		CLI_BIT(OPT_COUNT))
-#define OPTS_ATC                                                                                   \
-	(CLI_BIT(OPT_ATC_ENTRIES) | CLI_BIT(OPT_ATC_PAGE) | CLI_BIT(OPT_ATC_PREFETCH) |            \
-		CLI_BIT(OPT_ATC_ACCESSES))
-
-static const struct option long_options[] = {
-	{ "list", no_argument, NULL, OPT_LIST },
-	{ "stage", required_argument, NULL, OPT_STAGE },
-	{ "sig", no_argument, NULL, OPT_SIG },
-	{ "kernel", required_argument, NULL, OPT_KERNEL },
-	{ "layout", required_argument, NULL, OPT_LAYOUT },
-	{ "frame-flits", required_argument, NULL, OPT_FRAME_FLITS },
-	{ "seconds", required_argument, NULL, OPT_SECONDS },
-	{ "iterations", required_argument, NULL, OPT_ITERATIONS },
-	{ "count", no_argument, NULL, OPT_COUNT },
-	{ "atc-workload", required_argument, NULL, OPT_ATC_WORKLOAD },
-	{ "atc-entries", required_argument, NULL, OPT_ATC_ENTRIES },
-	{ "atc-page", required_argument, NULL, OPT_ATC_PAGE },
-	{ "atc-prefetch", required_argument, NULL, OPT_ATC_PREFETCH },
-	{ "atc-accesses", required_argument, NULL, OPT_ATC_ACCESSES },
-	{ "json", required_argument, NULL, OPT_JSON },
-	{ "version", no_argument, NULL, OPT_VERSION },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
-};
+/* For their options: a name's place is its number. */
+static const char *stage_words[256], *workload_words[33];
 
 const struct bench *
 bench_at(unsigned int i)
@@ -119,72 +51,157 @@ bench_at(unsigned int i)
 }
 
 static void
-add_stages(struct options *o, char *list)
+options_init_words(void)
 {
-	for (char *name = strtok(list, ","); name != NULL; name = strtok(NULL, ",")) {
-		const struct bench *b;
-		unsigned int i = 0;
+	for (unsigned int i = 0; i + 1 < WEFT_ARRAY_SIZE(stage_words) && bench_at(i) != NULL; i++)
+		stage_words[i] = bench_at(i)->name;
+	for (unsigned int i = 0; i < atc_n_workloads; i++)
+		workload_words[i] = atc_workloads[i].name;
+	workload_words[atc_n_workloads] = "all";
+}
 
-		while ((b = bench_at(i)) != NULL && strcmp(b->name, name) != 0)
-			i++;
-		if (b == NULL)
-			cli_usage("--stage: no stage is called \"%s\"; --list shows them", name);
+static void
+options_read_stages(const char *option, char *text, void *to)
+{
+	struct options *o = to;
+
+	for (char *name = strtok(text, ","); name != NULL; name = strtok(NULL, ",")) {
+		const int i = weft_words_find(stage_words, name);
+
+		if (i < 0)
+			cli_usage("%s: no stage is called \"%s\"; --list shows them", option, name);
 		if (o->n_stages == STAGES_MAX)
-			cli_usage("--stage: more than %d stages", STAGES_MAX);
-		o->stage[o->n_stages++] = b->name;
+			cli_usage("%s: more than %d stages", option, STAGES_MAX);
+		o->stage[o->n_stages++] = stage_words[i];
 	}
 }
 
-static double
-parse_seconds(const char *text)
+static unsigned int
+options_read_list(const char *option, char *text, unsigned int list[LIST_MAX], unsigned int most)
 {
-	double v;
+	unsigned int n = 0;
 
-	if (!words_real(text, 0.01, 60, &v))
-		cli_usage("--seconds: expected 0.01 to 60, got \"%s\"", text);
-	return v;
+	for (char *word = strtok(text, ","); word != NULL; word = strtok(NULL, ",")) {
+		if (n == LIST_MAX)
+			cli_usage("%s: more than %d numbers", option, LIST_MAX);
+		list[n++] = (unsigned int)cli_number(option, word, 1, most);
+	}
+	if (n == 0)
+		cli_usage("%s: expected numbers, got nothing", option);
+	return n;
 }
 
 static void
-parse_frame_flits(struct options *o, char *list)
+options_read_frame_flits(const char *option, char *text, void *to)
 {
-	o->n_frame_flits = 0;
-	for (char *word = strtok(list, ","); word != NULL; word = strtok(NULL, ",")) {
-		if (o->n_frame_flits == FRAME_FLITS_LIST_MAX)
-			cli_usage("--frame-flits: more than %d numbers", FRAME_FLITS_LIST_MAX);
-		o->frame_flits[o->n_frame_flits++] =
-			(unsigned int)cli_number("--frame-flits", word, 1, WEFT_WIRE_FLITS_MAX);
-	}
-	if (o->n_frame_flits == 0)
-		cli_usage("--frame-flits: expected numbers such as 1,8,35, got nothing");
+	struct options *o = to;
+
+	o->n_frame_flits = options_read_list(option, text, o->frame_flits, WEFT_WIRE_FLITS_MAX);
 }
 
 static void
-parse_option(struct options *o, int opt)
+options_read_entries(const char *option, char *text, void *to)
 {
-	switch (opt) {
-	case OPT_LIST: o->list = true; break;
-	case OPT_STAGE: add_stages(o, optarg); break;
-	case OPT_SIG: o->sig = true; break;
-	case OPT_KERNEL: o->kernel = optarg; break;
-	case OPT_LAYOUT: o->layout = (int)cli_word("--layout", optarg, bench_layout_words); break;
-	case OPT_FRAME_FLITS: parse_frame_flits(o, optarg); break;
-	case OPT_SECONDS: o->seconds = parse_seconds(optarg); break;
-	case OPT_ITERATIONS:
-		o->iterations = (unsigned int)cli_number("--iterations", optarg, 1, SLICES_MAX);
-		break;
-	case OPT_COUNT: o->count = true; break;
-	case OPT_ATC_WORKLOAD: atc_sim_workload(&o->atc, optarg); break;
-	case OPT_ATC_ENTRIES: atc_sim_entries(&o->atc, optarg); break;
-	case OPT_ATC_PAGE: atc_sim_page(&o->atc, optarg); break;
-	case OPT_ATC_PREFETCH: atc_sim_prefetch(&o->atc, optarg); break;
-	case OPT_ATC_ACCESSES: atc_sim_accesses(&o->atc, optarg); break;
-	case OPT_JSON: o->json = optarg; break;
-	case OPT_VERSION: puts("weft-bench " WEFT_VERSION); cli_exit(EXIT_SUCCESS);
-	case 'h': fputs(usage_text, stdout); cli_exit(EXIT_SUCCESS);
-	default: exit(CLI_USAGE); /* getopt said why */
+	struct atc_sim_cfg *cfg = &((struct options *)to)->atc;
+
+	cfg->n_entries = options_read_list(option, text, cfg->entries, ENTRIES_MAX);
+	for (unsigned int i = 0; i < cfg->n_entries; i++) {
+		const unsigned int n = cfg->entries[i];
+
+		if (n < WEFT_ATC_WAYS || (n & (n - 1)) != 0)
+			cli_usage("%s: expected powers of two from %d on, got %u", option,
+				WEFT_ATC_WAYS, n);
 	}
 }
+
+static void
+options_read_prefetch(const char *option, char *text, void *to)
+{
+	struct atc_sim_cfg *cfg = &((struct options *)to)->atc;
+
+	cfg->n_prefetch = options_read_list(option, text, cfg->prefetch, WEFT_ATC_PREFETCH_MAX);
+}
+
+/* Bits of the words of a list. */
+static uint32_t
+options_read_words(const char *option, char *text, const char *const *words, const char *what)
+{
+	uint32_t bits = 0;
+
+	for (char *word = strtok(text, ","); word != NULL; word = strtok(NULL, ","))
+		bits |= 1u << cli_word(option, word, words);
+	if (bits == 0)
+		cli_usage("%s: expected a %s, got nothing", option, what);
+	return bits;
+}
+
+static void
+options_read_workloads(const char *option, char *text, void *to)
+{
+	const uint32_t all = 1u << atc_n_workloads;
+	const uint32_t bits = options_read_words(option, text, workload_words, "name");
+
+	((struct options *)to)->atc.workloads |= (bits & all) != 0 ? all - 1 : bits;
+}
+
+static void
+options_read_pages(const char *option, char *text, void *to)
+{
+	((struct options *)to)->atc.pages =
+		(uint8_t)options_read_words(option, text, weft_atc_class_words, "page size");
+}
+
+/* What some options are for. */
+enum { SPEED = 1, ATC = 2, WORKLOAD = 4, SIG = 8, SECONDS = 16 };
+
+#define CLI_INTO struct options
+static const struct cli_option options[] = {
+	{ CLI_SECTION("Speed") },
+	{ "list", NULL, NULL, "the stages, and end", CLI_FLAG(list) },
+	{ "stage", "NAME[,NAME]", NULL, "only these; may be given again (all)",
+		CLI_OWN(options_read_stages), .tags = SPEED, .words = stage_words },
+	{ "sig", NULL, NULL, "block signatures, every type and block size, instead of all else",
+		CLI_FLAG(sig), .tags = SIG },
+	{ "kernel", "NAME", NULL, "this kernel or none (the best that this CPU and WEFT_CPU allow)",
+		CLI_TEXT(kernel), .tags = SPEED },
+	{ "layout", NULL, NULL,
+		"run to completion on one lcore, or split over two by a ring (rtc, and for "
+		"pipelines both)",
+		CLI_WORD(layout, bench_layout_words), .tags = SPEED },
+	{ "frame-flits", "N[,N]", "8", "flits a frame in pipelines and rings, 1 to 64",
+		CLI_OWN(options_read_frame_flits), .tags = SPEED },
+	{ "seconds", "S", "0.5", "time for each result, 0.01 to 60",
+		CLI_REAL(seconds, 0.01, 60, "0.01 to 60"), .tags = SPEED | SECONDS },
+	{ "iterations", "N", NULL, "exactly N timed runs for each result instead, 1 to 100000",
+		CLI_NUMBER(iterations, 1, SLICES_MAX), .tags = SPEED },
+	{ "count", NULL, NULL, "count instructions a flit too (counters, else single steps)",
+		CLI_FLAG(count), .tags = SPEED },
+	{ CLI_SECTION("Translation cache") },
+	{ "atc-workload", "NAME[,NAME]|all", NULL,
+		"hit ratios of the translation cache instead of speed: streams, uniform, zipf, "
+		"nvme, nic, kv",
+		CLI_OWN(options_read_workloads), .tags = WORKLOAD, .words = workload_words },
+	{ "atc-entries", "N[,N]", "64,256,1024,4096,16384,65536", "entries of the cache",
+		CLI_OWN(options_read_entries), .tags = ATC },
+	{ "atc-page", "SIZE[,SIZE]", "4K", "4K, 64K, 2M, 1G", CLI_OWN(options_read_pages),
+		.tags = ATC, .words = weft_atc_class_words },
+	{ "atc-prefetch", "N[,N]", "1", "translations a request at most, 1 to 15",
+		CLI_OWN(options_read_prefetch), .tags = ATC },
+	{ "atc-accesses", "N", "4000000", "of 256 B, the first quarter being warm-up",
+		CLI_NUMBER(atc.accesses, 1000, ACCESSES_MAX), .tags = ATC },
+	{ CLI_SECTION("Output") },
+	{ "json", "FILE|-", NULL, "write the results as JSON", CLI_TEXT(json) },
+};
+
+static const struct cli_program program = {
+	.name = "weft-bench",
+	.synopsis = "[options] [-- EAL arguments]",
+	.does = "Measure Mflit/s and cycles per flit of each stage and of whole pipelines.",
+	.status = "it could not measure or write, a signal ended it, or an answer was wrong",
+	.examples = "  weft-bench --stage route,ring-hop --frame-flits 1,8,35\n"
+		    "  weft-bench --json results.json -- -l 2-3\n",
+	CLI_OPTIONS(options),
+};
 
 /* Options that contradict each other, and those that do nothing beside others. */
 static void
@@ -193,42 +210,31 @@ judge_options(const struct options *o, uint64_t given)
 	if (o->list) {
 		if (o->json != NULL)
 			cli_usage("--json: --list writes no JSON, expected one of them");
-		cli_no_effect(long_options, given,
-			OPTS_SPEED | OPTS_ATC | CLI_BIT(OPT_ATC_WORKLOAD), "with --list");
+		cli_no_effect(&program, given, SPEED | ATC | WORKLOAD, "with --list");
 		return;
 	}
 	if (o->atc.workloads != 0) {
-		cli_no_effect(
-			long_options, given, OPTS_SPEED | CLI_BIT(OPT_SIG), "with --atc-workload");
+		cli_no_effect(&program, given, SPEED | SIG, "with --atc-workload");
 		return;
 	}
-	if ((given & OPTS_ATC) != 0)
+	if (cli_given(&program, given, ATC))
 		cli_usage("--atc-entries, --atc-page, --atc-prefetch and --atc-accesses: expected "
 			  "--atc-workload with them");
 	if (o->n_stages != 0)
-		cli_no_effect(long_options, given, CLI_BIT(OPT_SIG), "with --stage");
+		cli_no_effect(&program, given, SIG, "with --stage");
 	if (o->iterations != 0)
-		cli_no_effect(long_options, given, CLI_BIT(OPT_SECONDS), "with --iterations");
+		cli_no_effect(&program, given, SECONDS, "with --iterations");
 }
 
 void
 options_parse(struct options *o, int argc, char **argv)
 {
-	uint64_t given = 0;
-	int opt;
+	uint64_t given;
 
-	*o = (struct options){ .layout = -1,
-		.frame_flits = { FRAME_FLITS_DEFAULT },
-		.n_frame_flits = 1,
-		.seconds = 0.5 };
-	atc_sim_defaults(&o->atc);
-	while ((opt = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-		parse_option(o, opt);
-		given |= opt >= OPT_LIST ? CLI_BIT(opt) : 0;
-	}
-	if (optind < argc)
-		cli_usage("expected options only, got \"%s\"; EAL arguments go behind --",
-			argv[optind]);
+	*o = (struct options){ .layout = -1 };
+	options_init_words();
+	given = cli_parse(&program, o, argc, argv);
+	cli_options_only(argc, argv);
 	judge_options(o, given);
 }
 

@@ -9,7 +9,7 @@
 #include "bench.h"
 
 #define STAGES_MAX 48
-#define FRAME_FLITS_LIST_MAX 16
+#define LIST_MAX ATC_SIM_LIST_MAX /* of numbers */
 
 struct options {
 	const char *stage[STAGES_MAX];
@@ -17,7 +17,7 @@ struct options {
 	const char *kernel;
 	const char *json;
 	int layout; /* enum bench_layout, or -1: what each stage has */
-	unsigned int frame_flits[FRAME_FLITS_LIST_MAX];
+	unsigned int frame_flits[LIST_MAX];
 	unsigned int n_frame_flits; /* 1 or more */
 	double seconds;
 	unsigned int iterations; /* instead of seconds; 0: not asked for */

@@ -13,11 +13,11 @@
 #include "weft_base.h"
 #include "words.h"
 
-const char faults_syntax[] =
+static const char faults_syntax[] =
 	"none, or a list of ber=P, burst=SYMBOLS:P, drop=P, dup=P, reorder=P, garbage=P with "
 	"probabilities of 0 to 1";
 
-bool
+static bool
 faults_probability(const char *text, double *p)
 {
 	return words_real(text, 0, 1, p);

@@ -33,18 +33,12 @@ struct fault_counts {
 	uint64_t garbage;
 };
 
-/** Syntax of --errors, for --help and messages. */
-extern const char faults_syntax[];
-
 /**
  * Read a list such as "ber=1e-6,burst=4:0.001,drop=0.01". "none" is no fault.
  *
  * @return 0, or -EINVAL with a line in @p err
  */
 int faults_parse(const char *text, struct faults *f, char *err, size_t err_len);
-
-/** Read a probability, 0..1. @return false: @p text is none */
-bool faults_probability(const char *text, double *p);
 
 /** Start the wire that damages flits as @p f, as faults_parse() left it, says. */
 void faults_wire(const struct faults *f, uint64_t seed, struct weft_impair *w);

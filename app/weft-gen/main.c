@@ -8,7 +8,6 @@
  */
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +23,6 @@
 #include "source.h"
 #include "start.h"
 #include "trace.h"
-#include "words.h"
 #include "weft_keys.h"
 #include "weft_pipe.h"
 #include "weft_words.h"
@@ -41,7 +39,6 @@ struct options {
 	uint64_t seed;
 	double mflits_per_s;
 	bool is_raw;
-	bool has_spid, has_dpid, has_session; /* given */
 	unsigned int frame_flits;
 	struct weft_conn_key key;
 	struct weft_conn_cfg conn;
@@ -73,196 +70,102 @@ struct gen {
 	uint8_t late[WEFT_FLIT_LEN];
 };
 
-static const char usage_text[] =
-	"usage: weft-gen --flits N --out FILE [options] [-- EAL arguments]\n"
-	"\n"
-	"Write a pcap trace of flits that carry random CXL.mem traffic.\n"
-	"\n"
-	"  --flits N             flits to make, faults not counted\n"
-	"  --out FILE            trace to write (pcap, nanoseconds)\n"
-	"  --mode cxl|rxl        reliability mode (rxl)\n"
-	"  --frame-flits N       flits a frame, 1 to 64 (5, what an MTU of 1500 carries)\n"
-	"  --raw                 raw flits (link type 147) instead of Ethernet frames\n"
-	"  --spid X --dpid Y --vc V --session S   addresses in rxl mode (0x101 0x200 0 1)\n"
-	"                        raw flits: SPID and DPID only (0 0), as weft-replay takes them\n"
-	"  --isn pseudo|xor|none, --crc-order r0|r7, --first-seq N   as in weft-replay\n"
-	"  --ide containment|skid|off   encrypt (off); needs --key-file with a key for the stream\n"
-	"  --key-file FILE, --pcrc on|off, --poison protected|open   as in weft-replay\n"
-	"  --late-poison P       Poison in front of a flit, with probability P (0)\n"
-	"  --truncate P          IDE.TMAC in front of a flit, where it may stand (0)\n"
-	"  --refresh N           the stream's next key after N flits, while the file has one\n"
-	"  --errors SPEC         faults behind the sender (none):\n"
-	"                        ber=P,burst=SYMBOLS:P,drop=P,dup=P,reorder=P,garbage=P\n"
-	"  --seed S              of traffic and faults (1)\n"
-	"  --rate R              time stamps for R Mflit/s (1)\n"
-	"  --json FILE|-         write what was made as JSON\n"
-	"  --version, -h, --help\n";
-
-enum {
-	OPT_FLITS = 256,
-	OPT_OUT,
-	OPT_MODE,
-	OPT_FRAME_FLITS,
-	OPT_RAW,
-	OPT_SPID,
-	OPT_DPID,
-	OPT_VC,
-	OPT_SESSION,
-	OPT_ISN,
-	OPT_CRC_ORDER,
-	OPT_FIRST_SEQ,
-	OPT_IDE,
-	OPT_KEY_FILE,
-	OPT_PCRC,
-	OPT_POISON,
-	OPT_LATE_POISON,
-	OPT_TRUNCATE,
-	OPT_REFRESH,
-	OPT_ERRORS,
-	OPT_SEED,
-	OPT_RATE,
-	OPT_JSON,
-	OPT_VERSION,
-};
-
-/* What only a sender that encrypts looks at, beside those that do not go without. */
-#define OPTS_IDE (CLI_BIT(OPT_KEY_FILE) | CLI_BIT(OPT_PCRC) | CLI_BIT(OPT_POISON))
-
-/* What flits of cxl mode have no place for. */
-#define OPTS_RXL                                                                                   \
-	(CLI_BIT(OPT_SPID) | CLI_BIT(OPT_DPID) | CLI_BIT(OPT_VC) | CLI_BIT(OPT_SESSION) |          \
-		CLI_BIT(OPT_ISN))
-
-static const struct option long_options[] = {
-	{ "flits", required_argument, NULL, OPT_FLITS },
-	{ "out", required_argument, NULL, OPT_OUT },
-	{ "mode", required_argument, NULL, OPT_MODE },
-	{ "frame-flits", required_argument, NULL, OPT_FRAME_FLITS },
-	{ "raw", no_argument, NULL, OPT_RAW },
-	{ "spid", required_argument, NULL, OPT_SPID },
-	{ "dpid", required_argument, NULL, OPT_DPID },
-	{ "vc", required_argument, NULL, OPT_VC },
-	{ "session", required_argument, NULL, OPT_SESSION },
-	{ "isn", required_argument, NULL, OPT_ISN },
-	{ "crc-order", required_argument, NULL, OPT_CRC_ORDER },
-	{ "first-seq", required_argument, NULL, OPT_FIRST_SEQ },
-	{ "ide", required_argument, NULL, OPT_IDE },
-	{ "key-file", required_argument, NULL, OPT_KEY_FILE },
-	{ "pcrc", required_argument, NULL, OPT_PCRC },
-	{ "poison", required_argument, NULL, OPT_POISON },
-	{ "late-poison", required_argument, NULL, OPT_LATE_POISON },
-	{ "truncate", required_argument, NULL, OPT_TRUNCATE },
-	{ "refresh", required_argument, NULL, OPT_REFRESH },
-	{ "errors", required_argument, NULL, OPT_ERRORS },
-	{ "seed", required_argument, NULL, OPT_SEED },
-	{ "rate", required_argument, NULL, OPT_RATE },
-	{ "json", required_argument, NULL, OPT_JSON },
-	{ "version", no_argument, NULL, OPT_VERSION },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
-};
-
-static double
-gen_parse_rate(const char *text)
-{
-	double v;
-
-	if (!words_real(text, 1e-6, 1e6, &v))
-		cli_usage("--rate: expected Mflit/s of 0.000001 to 1000000, got \"%s\"", text);
-	return v;
-}
-
-static double
-gen_parse_probability(const char *option, const char *text)
-{
-	double p;
-
-	if (!faults_probability(text, &p))
-		cli_usage("%s: expected a probability of 0 to 1, got \"%s\"", option, text);
-	return p;
-}
-
 static void
-gen_parse_option(struct options *o, int opt)
+gen_read_errors(const char *option, char *text, void *to)
 {
 	char err[512];
 
-	switch (opt) {
-	case OPT_FLITS: o->flits = cli_number("--flits", optarg, 1, UINT64_C(1) << 40); break;
-	case OPT_OUT: o->out = optarg; break;
-	case OPT_MODE: o->key.mode = (uint8_t)cli_word("--mode", optarg, weft_mode_words); break;
-	case OPT_FRAME_FLITS:
-		o->frame_flits =
-			(unsigned int)cli_number("--frame-flits", optarg, 1, WEFT_WIRE_FLITS_MAX);
-		break;
-	case OPT_RAW: o->is_raw = true; break;
-	case OPT_SPID:
-		o->key.spid = (uint16_t)cli_number("--spid", optarg, 0, 0xFFF);
-		o->has_spid = true;
-		break;
-	case OPT_DPID:
-		o->key.dpid = (uint16_t)cli_number("--dpid", optarg, 0, 0xFFF);
-		o->has_dpid = true;
-		break;
-	case OPT_VC: o->key.vc = (uint8_t)cli_number("--vc", optarg, 0, 7); break;
-	case OPT_SESSION:
-		o->key.session = (uint32_t)cli_number("--session", optarg, 0, UINT32_MAX);
-		o->has_session = true;
-		break;
-	case OPT_ISN: o->conn.isn = cli_word("--isn", optarg, weft_isn_words); break;
-	case OPT_CRC_ORDER:
-		o->conn.order = cli_word("--crc-order", optarg, weft_crc_order_words);
-		break;
-	case OPT_FIRST_SEQ:
-		o->conn.first =
-			(uint16_t)cli_number("--first-seq", optarg, 0, WEFT_ISN_NUMBERS - 1);
-		break;
-	case OPT_IDE: o->conn.ide = cli_word("--ide", optarg, weft_ide_mode_words); break;
-	case OPT_KEY_FILE: o->key_file = optarg; break;
-	case OPT_PCRC: o->conn.pcrc = cli_word("--pcrc", optarg, weft_switch_words) == 1; break;
-	case OPT_POISON:
-		o->conn.poison = cli_word("--poison", optarg, weft_ide_poison_words) == 1;
-		break;
-	case OPT_LATE_POISON: o->ide.poison = gen_parse_probability("--late-poison", optarg); break;
-	case OPT_TRUNCATE: o->ide.truncate = gen_parse_probability("--truncate", optarg); break;
-	case OPT_REFRESH:
-		o->ide.refresh = cli_number("--refresh", optarg, 1, UINT64_C(1) << 40);
-		break;
-	case OPT_ERRORS:
-		if (faults_parse(optarg, &o->faults, err, sizeof(err)) != 0)
-			cli_usage("--errors: %s", err);
-		break;
-	case OPT_SEED: o->seed = cli_number("--seed", optarg, 0, UINT64_MAX); break;
-	case OPT_RATE: o->mflits_per_s = gen_parse_rate(optarg); break;
-	case OPT_JSON: o->json = optarg; break;
-	case OPT_VERSION: puts("weft-gen " WEFT_VERSION); cli_exit(EXIT_SUCCESS);
-	case 'h': fputs(usage_text, stdout); cli_exit(EXIT_SUCCESS);
-	default: exit(CLI_USAGE); /* getopt said why */
-	}
+	if (faults_parse(text, &((struct options *)to)->faults, err, sizeof(err)) != 0)
+		cli_usage("%s: %s", option, err);
 }
+
+/* What some options are for. */
+enum { FOR_IDE = 1, FOR_RXL = 2, SPID = 4, DPID = 8, SESSION = 16 };
+
+#define PROBABILITY(member) CLI_REAL(member, 0, 1, "a probability of 0 to 1")
+#define CLI_INTO struct options
+static const struct cli_option options[] = {
+	{ CLI_SECTION("Trace") },
+	{ "flits", "N", NULL, "flits to make, faults not counted",
+		CLI_NUMBER(flits, 1, UINT64_C(1) << 40) },
+	{ "out", "FILE", NULL, "trace to write (pcap, nanoseconds)", CLI_TEXT(out) },
+	{ "mode", NULL, "rxl", "reliability mode", CLI_WORD(key.mode, weft_mode_words) },
+	{ "frame-flits", "N", "5", "flits a frame, 1 to 64; as many as an MTU of 1500 carries",
+		CLI_NUMBER(frame_flits, 1, WEFT_WIRE_FLITS_MAX) },
+	{ "raw", NULL, NULL, "raw flits (link type 147) instead of Ethernet frames",
+		CLI_FLAG(is_raw) },
+	{ "spid", "X", "0x101", "source in rxl mode; of raw flits 0 unless given",
+		CLI_NUMBER(key.spid, 0, 0xFFF), .tags = FOR_RXL | SPID },
+	{ "dpid", "Y", "0x200", "destination in rxl mode; of raw flits 0 unless given",
+		CLI_NUMBER(key.dpid, 0, 0xFFF), .tags = FOR_RXL | DPID },
+	{ "vc", "V", "0", "virtual channel in rxl mode, 0 to 7; raw flits have none",
+		CLI_NUMBER(key.vc, 0, 7), .tags = FOR_RXL },
+	{ "session", "S", "1", "session in rxl mode; raw flits have none",
+		CLI_NUMBER(key.session, 0, UINT32_MAX), .tags = FOR_RXL | SESSION },
+	{ "isn", NULL, "pseudo", "how numbers enter the CRC in rxl mode",
+		CLI_WORD(conn.isn, weft_isn_words), .tags = FOR_RXL },
+	{ "crc-order", NULL, "r0", "CRC coefficient at byte 242",
+		CLI_WORD(conn.order, weft_crc_order_words) },
+	{ "first-seq", "N", "1", "number of the first flit",
+		CLI_NUMBER(conn.first, 0, WEFT_ISN_NUMBERS - 1) },
+	{ CLI_SECTION("Encryption") },
+	{ "ide", NULL, "off", "encrypt; needs --key-file with a key for the stream",
+		CLI_WORD(conn.ide, weft_ide_mode_words) },
+	{ "key-file", "FILE", NULL, "keys, as in weft-replay", CLI_TEXT(key_file),
+		.tags = FOR_IDE },
+	{ "pcrc", NULL, "on", "plaintext CRC in MAC epochs", CLI_WORD(conn.pcrc, weft_switch_words),
+		.tags = FOR_IDE },
+	{ "poison", NULL, "open", "whether MACs cover Poison in H-slots",
+		CLI_WORD(conn.poison, weft_ide_poison_words), .tags = FOR_IDE },
+	{ "late-poison", "P", "0", "Poison in front of a flit, with probability P",
+		PROBABILITY(ide.poison) },
+	{ "truncate", "P", "0", "IDE.TMAC in front of a flit, where it may stand",
+		PROBABILITY(ide.truncate) },
+	{ "refresh", "N", NULL, "the stream's next key after N flits, while the file has one",
+		CLI_NUMBER(ide.refresh, 1, UINT64_C(1) << 40) },
+	{ CLI_SECTION("Faults and time") },
+	{ "errors", "SPEC", "none",
+		"faults behind the sender: ber=P,burst=SYMBOLS:P,drop=P,dup=P,reorder=P,garbage=P",
+		CLI_OWN(gen_read_errors) },
+	{ "seed", "S", "1", "of traffic and faults", CLI_NUMBER(seed, 0, UINT64_MAX) },
+	{ "rate", "R", "1", "time stamps for R Mflit/s",
+		CLI_REAL(mflits_per_s, 1e-6, 1e6, "Mflit/s of 0.000001 to 1000000") },
+	{ CLI_SECTION("Output") },
+	{ "json", "FILE|-", NULL, "write what was made as JSON", CLI_TEXT(json) },
+};
+
+static const struct cli_program program = {
+	.name = "weft-gen",
+	.synopsis = "--flits N --out FILE [options] [-- EAL arguments]",
+	.does = "Write a pcap trace of flits that carry random CXL.mem traffic.",
+	.status = "it could not run or write, or a signal ended it",
+	.examples = "  weft-gen --flits 100000 --out trace.pcap --errors ber=1e-6,drop=0.001\n"
+		    "  weft-gen --flits 1000 --out raw.pcap --raw --mode cxl --seed 7\n",
+	CLI_OPTIONS(options),
+};
 
 /* Raw flits have no header: who reads them is told SPID and DPID, and 0 if not. */
 static void
-gen_raw_key(struct options *o)
+gen_raw_key(struct options *o, uint64_t given)
 {
-	if (o->key.vc != 0 || (o->has_session && o->key.session != 0))
+	if (o->key.vc != 0 || (cli_given(&program, given, SESSION) && o->key.session != 0))
 		cli_usage("%s: raw flits have no header to hold it; leave it out, or --raw",
 			o->key.vc != 0 ? "--vc" : "--session");
 	o->key.session = 0;
-	if (!o->has_spid)
+	if (!cli_given(&program, given, SPID))
 		o->key.spid = 0;
-	if (!o->has_dpid)
+	if (!cli_given(&program, given, DPID))
 		o->key.dpid = 0;
 }
 
 /* Addresses that the kind of trace does not have. */
 static void
-gen_normalise_key(struct options *o)
+gen_normalise_key(struct options *o, uint64_t given)
 {
 	static const uint8_t src[6] = { 0x02, 0, 0, 0, 0, 0x01 };
 
 	if (o->is_raw)
-		gen_raw_key(o);
+		gen_raw_key(o, given);
 
 	if (o->key.mode == WEFT_MODE_CXL) {
 		o->key.spid = WEFT_PID_NONE;
@@ -277,23 +180,9 @@ gen_normalise_key(struct options *o)
 static void
 gen_parse_options(struct options *o, int argc, char **argv)
 {
-	uint64_t given = 0;
-	int opt;
+	const uint64_t given = cli_parse(&program, o, argc, argv);
 
-	*o = (struct options){
-		.seed = 1,
-		.mflits_per_s = 1,
-		.frame_flits = WEFT_WIRE_FLITS_FOR_MTU(1500),
-		.key = { .mode = WEFT_MODE_RXL, .spid = 0x101, .dpid = 0x200, .session = 1 },
-		.conn = { .first = WEFT_ISN_FIRST, .pcrc = true },
-	};
-	while ((opt = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-		gen_parse_option(o, opt);
-		given |= opt >= OPT_FLITS ? CLI_BIT(opt) : 0;
-	}
-	if (optind < argc)
-		cli_usage("expected options only, got \"%s\"; EAL arguments go behind --",
-			argv[optind]);
+	cli_options_only(argc, argv);
 	if (o->flits == 0 || o->out == NULL)
 		cli_usage("%s is missing; --help lists the options",
 			o->flits == 0 ? "--flits N" : "--out FILE");
@@ -308,10 +197,10 @@ gen_parse_options(struct options *o, int argc, char **argv)
 	cli_two_files("--key-file", o->key_file, "--out", o->out);
 	cli_two_files("--key-file", o->key_file, "--json", o->json);
 	if (o->conn.ide == WEFT_IDE_OFF)
-		cli_no_effect(long_options, given, OPTS_IDE, "without --ide");
+		cli_no_effect(&program, given, FOR_IDE, "without --ide");
 	if (o->key.mode == WEFT_MODE_CXL)
-		cli_no_effect(long_options, given, OPTS_RXL, "with --mode cxl");
-	gen_normalise_key(o);
+		cli_no_effect(&program, given, FOR_RXL, "with --mode cxl");
+	gen_normalise_key(o, given);
 }
 
 static void

@@ -7,7 +7,6 @@
  */
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,7 +27,6 @@
 #define POOL_FRAMES 4095
 #define SECOND_NS UINT64_C(1000000000)
 #define AFTER_MAX_NS 4e18 /* a century: no trace is slower */
-#define LAYOUT WEFT_LAYOUT_RX_IDE
 
 struct options {
 	const char *in;
@@ -37,7 +35,7 @@ struct options {
 	const char *key_file;
 	double speed; /* 0: as fast as it goes */
 	uint64_t loops;
-	uint64_t given; /* CLI_BIT() of options */
+	uint64_t given; /* of cli_parse() */
 	struct receiver_cfg rx;
 };
 
@@ -57,128 +55,74 @@ struct replay {
 
 static volatile sig_atomic_t stopped;
 
-static const char usage_text[] =
-	"usage: weft-replay --in FILE [options] [-- EAL arguments]\n"
-	"\n"
-	"Run the receive pipeline over a pcap or pcapng trace and report what it finds.\n"
-	"\n"
-	"  --in FILE             trace: Ethernet, or raw flits (link type 147); - is stdin\n"
-	"  --mode cxl|rxl        only frames of this mode; of raw flits, their mode (rxl)\n"
-	"  --cxl-form hbr|pbr    messages of cxl mode; those of weftd are pbr (hbr)\n"
-	"  --isn pseudo|xor|none how numbers enter the CRC in rxl mode (pseudo)\n"
-	"  --crc-order r0|r7     CRC coefficient at byte 242 (r0)\n"
-	"  --spid X --dpid Y     addresses of raw flits (0)\n"
-	"  --first-seq N         number of each connection's first flit (1)\n"
-	"  --ide containment|skid|off   decrypt (off); needs --key-file\n"
-	"  --key-file FILE       keys: rxl SPID DPID VC SESSION KEY | cxl MAC KEY;\n"
-	"                        further lines of a stream: its keys from each IDE.Start on\n"
-	"  --pcrc on|off         plaintext CRC in MAC epochs (on)\n"
-	"  --poison protected|open   whether MACs cover Poison in H-slots (open)\n"
-	"  --stop on|off         whether IDE.Stop ends decryption (off)\n"
-	"  --speed max|FACTOR    as fast as possible (max), or FACTOR times as fast as recorded\n"
-	"  --loop N              replay N times, each with fresh receivers (1)\n"
-	"  --layout LAYOUT       stages and rings, or @FILE\n"
-	"                        (" LAYOUT ")\n"
-	"  --out FILE            write the flits that were good, as pcap\n"
-	"  --json FILE|-         write the report as JSON\n"
-	"  --version, -h, --help\n";
-
-static double
-replay_parse_speed(const char *text)
-{
-	double v;
-
-	if (strcmp(text, "max") == 0)
-		return 0;
-	if (!words_real(text, 1e-6, 1e6, &v))
-		cli_usage("--speed: expected max or a factor of 0.000001 to 1000000, got \"%s\"",
-			text);
-	return v;
-}
-
-enum {
-	OPT_IN = 256,
-	OPT_MODE,
-	OPT_CXL_FORM,
-	OPT_ISN,
-	OPT_CRC_ORDER,
-	OPT_SPID,
-	OPT_DPID,
-	OPT_FIRST_SEQ,
-	OPT_IDE,
-	OPT_KEY_FILE,
-	OPT_PCRC,
-	OPT_POISON,
-	OPT_STOP,
-	OPT_SPEED,
-	OPT_LOOP,
-	OPT_LAYOUT,
-	OPT_OUT,
-	OPT_JSON,
-	OPT_VERSION,
-};
-
-/* What only a receiver that decrypts looks at. */
-#define OPTS_IDE                                                                                   \
-	(CLI_BIT(OPT_KEY_FILE) | CLI_BIT(OPT_PCRC) | CLI_BIT(OPT_POISON) | CLI_BIT(OPT_STOP))
-
-static const struct option long_options[] = {
-	{ "in", required_argument, NULL, OPT_IN },
-	{ "mode", required_argument, NULL, OPT_MODE },
-	{ "cxl-form", required_argument, NULL, OPT_CXL_FORM },
-	{ "isn", required_argument, NULL, OPT_ISN },
-	{ "crc-order", required_argument, NULL, OPT_CRC_ORDER },
-	{ "spid", required_argument, NULL, OPT_SPID },
-	{ "dpid", required_argument, NULL, OPT_DPID },
-	{ "first-seq", required_argument, NULL, OPT_FIRST_SEQ },
-	{ "ide", required_argument, NULL, OPT_IDE },
-	{ "key-file", required_argument, NULL, OPT_KEY_FILE },
-	{ "pcrc", required_argument, NULL, OPT_PCRC },
-	{ "poison", required_argument, NULL, OPT_POISON },
-	{ "stop", required_argument, NULL, OPT_STOP },
-	{ "speed", required_argument, NULL, OPT_SPEED },
-	{ "loop", required_argument, NULL, OPT_LOOP },
-	{ "layout", required_argument, NULL, OPT_LAYOUT },
-	{ "out", required_argument, NULL, OPT_OUT },
-	{ "json", required_argument, NULL, OPT_JSON },
-	{ "version", no_argument, NULL, OPT_VERSION },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
-};
-
 static void
-replay_parse_option(struct options *o, int opt)
+replay_read_speed(const char *option, char *text, void *to)
 {
-	switch (opt) {
-	case OPT_IN: o->in = optarg; break;
-	case OPT_MODE: o->rx.mode = (int)cli_word("--mode", optarg, weft_mode_words); break;
-	case OPT_ISN: o->rx.isn = cli_word("--isn", optarg, weft_isn_words); break;
-	case OPT_CXL_FORM: o->rx.cxl_form = cli_word("--cxl-form", optarg, weft_form_words); break;
-	case OPT_CRC_ORDER:
-		o->rx.order = cli_word("--crc-order", optarg, weft_crc_order_words);
-		break;
-	case OPT_SPID: o->rx.spid = (uint16_t)cli_number("--spid", optarg, 0, 0xFFF); break;
-	case OPT_DPID: o->rx.dpid = (uint16_t)cli_number("--dpid", optarg, 0, 0xFFF); break;
-	case OPT_FIRST_SEQ:
-		o->rx.first = (uint16_t)cli_number("--first-seq", optarg, 0, WEFT_ISN_NUMBERS - 1);
-		break;
-	case OPT_IDE: o->rx.ide = cli_word("--ide", optarg, weft_ide_mode_words); break;
-	case OPT_KEY_FILE: o->key_file = optarg; break;
-	case OPT_PCRC: o->rx.pcrc = cli_word("--pcrc", optarg, weft_switch_words) == 1; break;
-	case OPT_POISON:
-		o->rx.poison = cli_word("--poison", optarg, weft_ide_poison_words) == 1;
-		break;
-	case OPT_STOP: o->rx.stop = cli_word("--stop", optarg, weft_switch_words) == 1; break;
-	case OPT_SPEED: o->speed = replay_parse_speed(optarg); break;
-	case OPT_LOOP: o->loops = cli_number("--loop", optarg, 1, 1000000000); break;
-	case OPT_LAYOUT: o->rx.layout = optarg; break;
-	case OPT_OUT: o->out = optarg; break;
-	case OPT_JSON: o->json = optarg; break;
-	case OPT_VERSION: puts("weft-replay " WEFT_VERSION); cli_exit(EXIT_SUCCESS);
-	case 'h': fputs(usage_text, stdout); cli_exit(EXIT_SUCCESS);
-	default: exit(CLI_USAGE); /* getopt said why */
-	}
+	struct options *o = to;
+
+	o->speed = 0;
+	if (strcmp(text, "max") != 0 && !words_real(text, 1e-6, 1e6, &o->speed))
+		cli_usage("%s: expected max or a factor of 0.000001 to 1000000, got \"%s\"", option,
+			text);
 }
+
+/* What some options are for. */
+enum { FOR_IDE = 1, IDE = 2, FOR_RXL = 4, FOR_CXL = 8, FOR_RAW = 16 };
+
+#define CLI_INTO struct options
+static const struct cli_option options[] = {
+	{ CLI_SECTION("Trace") },
+	{ "in", "FILE", NULL, "trace: Ethernet, or raw flits (link type 147); - is stdin",
+		CLI_TEXT(in) },
+	{ "mode", NULL, NULL, "only frames of this mode; of raw flits, their mode (rxl)",
+		CLI_WORD(rx.mode, weft_mode_words) },
+	{ "cxl-form", NULL, "hbr", "messages of cxl mode; those of weftd are pbr",
+		CLI_WORD(rx.cxl_form, weft_form_words), .tags = FOR_CXL },
+	{ "isn", NULL, "pseudo", "how numbers enter the CRC in rxl mode",
+		CLI_WORD(rx.isn, weft_isn_words), .tags = FOR_RXL },
+	{ "crc-order", NULL, "r0", "CRC coefficient at byte 242",
+		CLI_WORD(rx.order, weft_crc_order_words) },
+	{ "spid", "X", "0", "source of raw flits", CLI_NUMBER(rx.spid, 0, 0xFFF),
+		.tags = FOR_RXL | FOR_RAW },
+	{ "dpid", "Y", "0", "destination of raw flits", CLI_NUMBER(rx.dpid, 0, 0xFFF),
+		.tags = FOR_RXL | FOR_RAW },
+	{ "first-seq", "N", "1", "number of each connection's first flit",
+		CLI_NUMBER(rx.first, 0, WEFT_ISN_NUMBERS - 1) },
+	{ CLI_SECTION("Encryption") },
+	{ "ide", NULL, "off", "decrypt; needs --key-file", CLI_WORD(rx.ide, weft_ide_mode_words),
+		.tags = IDE },
+	{ "key-file", "FILE", NULL,
+		"keys: rxl SPID DPID VC SESSION KEY | cxl MAC KEY; further lines of a stream: its "
+		"keys from each IDE.Start on",
+		CLI_TEXT(key_file), .tags = FOR_IDE },
+	{ "pcrc", NULL, "on", "plaintext CRC in MAC epochs", CLI_WORD(rx.pcrc, weft_switch_words),
+		.tags = FOR_IDE },
+	{ "poison", NULL, "open", "whether MACs cover Poison in H-slots",
+		CLI_WORD(rx.poison, weft_ide_poison_words), .tags = FOR_IDE },
+	{ "stop", NULL, "off", "whether IDE.Stop ends decryption",
+		CLI_WORD(rx.stop, weft_switch_words), .tags = FOR_IDE },
+	{ CLI_SECTION("Run") },
+	{ "speed", "max|FACTOR", "max", "as fast as possible, or FACTOR times as fast as recorded",
+		CLI_OWN(replay_read_speed) },
+	{ "loop", "N", "1", "replay N times, each with fresh receivers",
+		CLI_NUMBER(loops, 1, 1000000000) },
+	{ "layout", "LAYOUT", WEFT_LAYOUT_RX_IDE, "stages and rings, or @FILE",
+		CLI_TEXT(rx.layout) },
+	{ CLI_SECTION("Output") },
+	{ "out", "FILE", NULL, "write the flits that were good, as pcap", CLI_TEXT(out) },
+	{ "json", "FILE|-", NULL, "write the report as JSON", CLI_TEXT(json) },
+};
+
+static const struct cli_program program = {
+	.name = "weft-replay",
+	.synopsis = "--in FILE [options] [-- EAL arguments]",
+	.does = "Run the receive pipeline over a pcap or pcapng trace and report what it finds.",
+	.status = "it could not run or write, a signal ended it, or the trace is broken or holds "
+		  "nothing to replay",
+	.examples = "  weft-replay --in trace.pcap\n"
+		    "  weft-gen --flits 1000 --out t.pcap && weft-replay --in t.pcap --json -\n",
+	CLI_OPTIONS(options),
+};
 
 static bool
 replay_has_stage(const char *layout, const char *name)
@@ -199,35 +143,24 @@ static void
 replay_warn_idle(const struct options *o)
 {
 	if (o->rx.ide == WEFT_IDE_OFF)
-		cli_no_effect(long_options, o->given, OPTS_IDE, "without --ide");
+		cli_no_effect(&program, o->given, FOR_IDE, "without --ide");
 	else if (!replay_has_stage(o->rx.layout, "ide_open"))
-		cli_no_effect(long_options, o->given, OPTS_IDE | CLI_BIT(OPT_IDE),
+		cli_no_effect(&program, o->given, FOR_IDE | IDE,
 			"with a --layout without the stage ide_open");
 	if (o->rx.mode == WEFT_MODE_RXL)
-		cli_no_effect(long_options, o->given, CLI_BIT(OPT_CXL_FORM), "with --mode rxl");
+		cli_no_effect(&program, o->given, FOR_CXL, "with --mode rxl");
 	if (o->rx.mode == WEFT_MODE_CXL)
-		cli_no_effect(long_options, o->given,
-			CLI_BIT(OPT_ISN) | CLI_BIT(OPT_SPID) | CLI_BIT(OPT_DPID),
-			"with --mode cxl");
+		cli_no_effect(&program, o->given, FOR_RXL, "with --mode cxl");
 }
 
 static void
 replay_parse_options(struct options *o, int argc, char **argv)
 {
 	char err[512];
-	int opt;
 
-	*o = (struct options){
-		.loops = 1,
-		.rx = { .mode = -1, .first = WEFT_ISN_FIRST, .pcrc = true, .layout = LAYOUT },
-	};
-	while ((opt = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-		replay_parse_option(o, opt);
-		o->given |= opt >= OPT_IN ? CLI_BIT(opt) : 0;
-	}
-	if (optind < argc)
-		cli_usage("expected options only, got \"%s\"; EAL arguments go behind --",
-			argv[optind]);
+	o->rx.mode = -1;
+	o->given = cli_parse(&program, o, argc, argv);
+	cli_options_only(argc, argv);
 	if (o->in == NULL)
 		cli_usage("--in FILE is missing; --help lists the options");
 	if (o->rx.ide != WEFT_IDE_OFF && o->key_file == NULL)
@@ -453,8 +386,7 @@ replay_finish(struct replay *r)
 	if (!r->end.is_stopped && replay_says_nothing(r))
 		rc = EXIT_FAILURE;
 	if (r->opt.rx.mode != WEFT_MODE_CXL && !r->rx.has_raw && r->rx.packets != 0)
-		cli_no_effect(long_options, r->opt.given, CLI_BIT(OPT_SPID) | CLI_BIT(OPT_DPID),
-			"on frames, which have addresses");
+		cli_no_effect(&program, r->opt.given, FOR_RAW, "on frames, which have addresses");
 	receiver_fini(&r->rx);
 	e = r->rx.cfg.out != NULL ? trace_finish(r->rx.cfg.out) : 0;
 	if (e != 0) {

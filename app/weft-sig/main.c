@@ -30,53 +30,12 @@
 /* Signatures of whole blocks, and the units that a chunk begins and ends in. */
 #define OUT_ROOM (CHUNK + CHUNK / WEFT_SIG_BLOCK_MIN * WEFT_SIG_LEN_MAX + 2 * WEFT_SIG_OUT_MAX)
 
-static const char usage_text[] =
-	"usage: weft-sig tx|rx --mem SPEC --wire SPEC [options] <in >out\n"
-	"\n"
-	"Check, strip, copy and make block signatures. tx reads what lies in memory and writes\n"
-	"what crosses the wire; rx the other way round.\n"
-	"\n"
-	"  SPEC: none\n"
-	"        crc32:BLOCK[,seed=X]  crc32c:BLOCK[,seed=X]  crc64:BLOCK[,seed=X]\n"
-	"        dif:BLOCK,guard=crc|csum,bg=X,app=X,ref=X[,remap][,app-escape][,app-ref-escape]\n"
-	"  BLOCK: 512, 520, 4048, 4096 or 4160; X: hex; a seed is 0 or all ones (all ones)\n"
-	"\n"
-	"  --check-mask X   bytes of input signatures that are compared (ff)\n"
-	"  --copy-mask X    bytes of output signatures taken from the input's (those that the\n"
-	"                   domains have in common)\n"
-	"  --block0 N       number of the first block (0)\n"
-	"  --stream         pass data on as it comes; judge its length at the end\n"
-	"  --version, -h, --help\n";
-
 struct options {
 	enum weft_sig_dir dir;
 	struct weft_sig_text mem, wire;
 	struct weft_sig_attr attr;
-	bool has_mem, has_wire;
 	uint64_t block0;
 	bool stream;
-};
-
-enum {
-	OPT_MEM = 256,
-	OPT_WIRE,
-	OPT_CHECK,
-	OPT_COPY,
-	OPT_BLOCK0,
-	OPT_STREAM,
-	OPT_VERSION,
-};
-
-static const struct option long_options[] = {
-	{ "mem", required_argument, NULL, OPT_MEM },
-	{ "wire", required_argument, NULL, OPT_WIRE },
-	{ "check-mask", required_argument, NULL, OPT_CHECK },
-	{ "copy-mask", required_argument, NULL, OPT_COPY },
-	{ "block0", required_argument, NULL, OPT_BLOCK0 },
-	{ "stream", no_argument, NULL, OPT_STREAM },
-	{ "version", no_argument, NULL, OPT_VERSION },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
 };
 
 static uint64_t
@@ -101,61 +60,100 @@ sig_parse_domain(const char *option, const char *text, struct weft_sig_text *s)
 	return d;
 }
 
-/* Decimal, or hex behind 0x. */
-static uint64_t
-sig_parse_block0(const char *text)
+static void
+sig_read_mem(const char *option, char *text, void *to)
 {
-	uint64_t v;
+	struct options *o = to;
 
-	if (!words_number(text, 0, UINT64_MAX, &v))
-		cli_usage("--block0: expected a number, got \"%s\"", text);
-	return v;
+	o->attr.mem = sig_parse_domain(option, text, &o->mem);
 }
 
 static void
-sig_parse_option(struct options *o, int opt)
+sig_read_wire(const char *option, char *text, void *to)
 {
-	switch (opt) {
-	case OPT_MEM:
-		o->attr.mem = sig_parse_domain("--mem", optarg, &o->mem);
-		o->has_mem = true;
-		break;
-	case OPT_WIRE:
-		o->attr.wire = sig_parse_domain("--wire", optarg, &o->wire);
-		o->has_wire = true;
-		break;
-	case OPT_CHECK:
-		o->attr.check_mask = (uint8_t)sig_parse_hex("--check-mask", optarg, UINT8_MAX);
-		break;
-	case OPT_COPY:
-		o->attr.copy_mask = (uint8_t)sig_parse_hex("--copy-mask", optarg, UINT8_MAX);
-		o->attr.flags = WEFT_SIG_COPY_MASK;
-		break;
-	case OPT_BLOCK0: o->block0 = sig_parse_block0(optarg); break;
-	case OPT_STREAM: o->stream = true; break;
-	case OPT_VERSION: puts("weft-sig " WEFT_VERSION); cli_exit(EXIT_SUCCESS);
-	case 'h': fputs(usage_text, stdout); cli_exit(EXIT_SUCCESS);
-	default: exit(CLI_USAGE); /* getopt said why */
-	}
+	struct options *o = to;
+
+	o->attr.wire = sig_parse_domain(option, text, &o->wire);
 }
+
+static void
+sig_read_check_mask(const char *option, char *text, void *to)
+{
+	((struct options *)to)->attr.check_mask = (uint8_t)sig_parse_hex(option, text, UINT8_MAX);
+}
+
+static void
+sig_read_copy_mask(const char *option, char *text, void *to)
+{
+	struct options *o = to;
+
+	o->attr.copy_mask = (uint8_t)sig_parse_hex(option, text, UINT8_MAX);
+	o->attr.flags = WEFT_SIG_COPY_MASK;
+}
+
+/* Decimal, or hex behind 0x. */
+static void
+sig_read_block0(const char *option, char *text, void *to)
+{
+	if (!words_number(text, 0, UINT64_MAX, &((struct options *)to)->block0))
+		cli_usage("%s: expected a number, got \"%s\"", option, text);
+}
+
+static const char *const directions[] = { "tx", "rx", NULL };
+
+enum { MEM = 1, WIRE = 2 }; /* options that must be there */
+
+#define CLI_INTO struct options
+static const struct cli_option options[] = {
+	{ CLI_SECTION("Options") },
+	{ "mem", "SPEC", NULL, "what stands in memory", CLI_OWN(sig_read_mem), .tags = MEM },
+	{ "wire", "SPEC", NULL, "what crosses the wire", CLI_OWN(sig_read_wire), .tags = WIRE },
+	{ "check-mask", "X", "ff", "bytes of input signatures that are compared",
+		CLI_OWN(sig_read_check_mask) },
+	{ "copy-mask", "X", NULL,
+		"bytes of output signatures taken from the input's (those that the domains have "
+		"in common)",
+		CLI_OWN(sig_read_copy_mask) },
+	{ "block0", "N", "0", "number of the first block", CLI_OWN(sig_read_block0) },
+	{ "stream", NULL, NULL, "pass data on as it comes; judge its length at the end",
+		CLI_FLAG(stream) },
+};
+
+static const struct cli_program program = {
+	.name = "weft-sig",
+	.synopsis = "tx|rx --mem SPEC --wire SPEC [options] <in >out",
+	.does = "Check, strip, copy and make block signatures. tx reads what lies in memory and "
+		"writes what crosses the wire; rx the other way round.",
+	.details = "  SPEC: none\n"
+		   "        crc32:BLOCK[,seed=X]  crc32c:BLOCK[,seed=X]  crc64:BLOCK[,seed=X]\n"
+		   "        dif:BLOCK,guard=crc|csum,bg=X,app=X,ref=X[,remap][,app-escape]"
+		   "[,app-ref-escape]\n"
+		   "  BLOCK: 512, 520, 4048, 4096 or 4160; X: hex; a seed is 0 or all ones (all "
+		   "ones)\n",
+	.status = "input is not whole blocks, cannot be read or is the output file, or output "
+		  "cannot be written",
+	.examples = "  weft-sig tx --mem none --wire crc32c:4096 <data >signed\n"
+		    "  weft-sig rx --mem none --wire crc32c:4096 <signed >data\n",
+	CLI_OPTIONS(options),
+	.operands = directions,
+};
 
 static void
 sig_parse_options(struct options *o, int argc, char **argv)
 {
-	int opt;
+	const uint64_t given = cli_parse(&program, o, argc, argv);
+	const bool has_mem = cli_given(&program, given, MEM);
+	const bool has_wire = cli_given(&program, given, WIRE);
 
-	*o = (struct options){ .attr.check_mask = UINT8_MAX };
-	while ((opt = getopt_long(argc, argv, "h", long_options, NULL)) != -1)
-		sig_parse_option(o, opt);
 	if (argc - optind != 1)
 		cli_usage("expected one of tx, rx%s%s", optind < argc ? ", got also " : "",
 			optind < argc ? argv[optind + 1] : "");
 	if (strcmp(argv[optind], "tx") != 0 && strcmp(argv[optind], "rx") != 0)
 		cli_usage("expected tx or rx, got \"%s\"", argv[optind]);
 	o->dir = argv[optind][0] == 't' ? WEFT_SIG_TX : WEFT_SIG_RX;
-	if (!o->has_mem || !o->has_wire)
-		cli_usage("expected --mem and --wire, got no %s", o->has_mem ? "--wire"
-								  : o->has_wire
+	if (!has_mem || !has_wire)
+		cli_usage("expected --mem and --wire, got no %s", has_mem ? "--wire"
+								  : has_wire
 									  ? "--mem"
 									  : "--mem and no --wire");
 }
@@ -338,7 +336,7 @@ main(int argc, char **argv)
 	static struct weft_sig_stream s;
 	static uint8_t in[CHUNK];
 	struct weft_sig_key key;
-	struct options o;
+	struct options o = { 0 };
 	size_t len;
 
 	sig_parse_options(&o, argc, argv);

@@ -28,149 +28,105 @@
 
 static volatile sig_atomic_t stopped;
 
-static const char usage_text[] =
-	"usage: weft-sim [options]\n"
-	"\n"
-	"Run fabrics in simulated time under drawn faults, and judge what comes of it.\n"
-	"\n"
-	"  --seed X              first seed (1); the same seed is the same run\n"
-	"  --seeds N             so many seeds, one after another (1)\n"
-	"  --minutes M, --hours H  seeds for so long, with a line of totals each minute\n"
-	"  --topology FILE       fabric and wire format of a topology file, not the seed's\n"
-	"  --mode cxl|rxl        not the seed's, nor the file's\n"
-	"  --ide off|containment|skid  not the seed's, nor the file's\n"
-	"  --fabric SHAPE        pair | star:H,G | chain:N | tree:L,F[,N] | mesh:W,H | fat:K\n"
-	"  --hops N              flit-hops of a seed before everything is healed (60000, or\n"
-	"                        1500 for each node if those are more)\n"
-	"  --calm                no faults, clean wires\n"
-	"  --impair KEY=VALUE,...  this bad wire on every link (doc/impair.md), not the seed's\n"
-	"  --faults N            only the first N faults of links and nodes\n"
-	"  --without KIND        no faults of this kind (doc/sim.md); once for each kind\n"
-	"  --stop-at STEP        stop there\n"
-	"  --pace                no faults, larger buffers, one long run: how fast it goes\n"
-	"  --until-failure       no more seeds after one that fails\n"
-	"  --pcap PREFIX         last frames of a seed that fails: PREFIX-SEED.pcap (weft-sim)\n"
-	"  --capture FILE        every frame that a node takes from a link, as pcap; one seed\n"
-	"  --json FILE|-         write the report as JSON\n"
-	"  --verbose             a line for each seed\n"
-	"  --experiment rxl      instead: measure what the RXL paper calculates; see there --help\n"
-	"  --version, -h, --help\n";
+static void
+sim_read_without(const char *option, char *text, void *to)
+{
+	struct sim_opt *o = to;
 
-enum {
-	OPT_SEED = 256,
-	OPT_SEEDS,
-	OPT_MINUTES,
-	OPT_HOURS,
-	OPT_TOPOLOGY,
-	OPT_MODE,
-	OPT_IDE,
-	OPT_FABRIC,
-	OPT_HOPS,
-	OPT_CALM,
-	OPT_IMPAIR,
-	OPT_FAULTS,
-	OPT_WITHOUT,
-	OPT_STOP_AT,
-	OPT_PACE,
-	OPT_UNTIL_FAILURE,
-	OPT_PCAP,
-	OPT_CAPTURE,
-	OPT_JSON,
-	OPT_VERBOSE,
-	OPT_VERSION,
-};
-
-static const struct option long_options[] = {
-	{ "seed", required_argument, NULL, OPT_SEED },
-	{ "seeds", required_argument, NULL, OPT_SEEDS },
-	{ "minutes", required_argument, NULL, OPT_MINUTES },
-	{ "hours", required_argument, NULL, OPT_HOURS },
-	{ "topology", required_argument, NULL, OPT_TOPOLOGY },
-	{ "mode", required_argument, NULL, OPT_MODE },
-	{ "ide", required_argument, NULL, OPT_IDE },
-	{ "fabric", required_argument, NULL, OPT_FABRIC },
-	{ "hops", required_argument, NULL, OPT_HOPS },
-	{ "calm", no_argument, NULL, OPT_CALM },
-	{ "impair", required_argument, NULL, OPT_IMPAIR },
-	{ "faults", required_argument, NULL, OPT_FAULTS },
-	{ "without", required_argument, NULL, OPT_WITHOUT },
-	{ "stop-at", required_argument, NULL, OPT_STOP_AT },
-	{ "pace", no_argument, NULL, OPT_PACE },
-	{ "until-failure", no_argument, NULL, OPT_UNTIL_FAILURE },
-	{ "pcap", required_argument, NULL, OPT_PCAP },
-	{ "capture", required_argument, NULL, OPT_CAPTURE },
-	{ "json", required_argument, NULL, OPT_JSON },
-	{ "verbose", no_argument, NULL, OPT_VERBOSE },
-	{ "version", no_argument, NULL, OPT_VERSION },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
-};
+	o->without |= WEFT_BIT64(cli_word(option, text, fault_word));
+}
 
 static void
-sim_take_option(struct sim_opt *o, int c)
+sim_read_impair(const char *option, char *text, void *to)
 {
-	switch (c) {
-	case OPT_SEED: o->seed = cli_number("--seed", optarg, 0, INT64_MAX); break;
-	case OPT_SEEDS: o->seeds = cli_number("--seeds", optarg, 1, INT64_MAX); break;
-	case OPT_MINUTES:
-		o->seconds = MINUTE_S * cli_number("--minutes", optarg, 1, 1000000);
-		break;
-	case OPT_HOURS: o->seconds = HOUR_S * cli_number("--hours", optarg, 1, 10000); break;
-	case OPT_TOPOLOGY: o->topology = optarg; break;
-	case OPT_MODE: o->mode = (int)cli_word("--mode", optarg, weft_mode_words); break;
-	case OPT_IDE: o->ide = (int)cli_word("--ide", optarg, weft_ide_mode_words); break;
-	case OPT_FABRIC: o->fabric = optarg; break;
-	case OPT_HOPS: o->hops = cli_number("--hops", optarg, 1, INT64_MAX); break;
-	case OPT_CALM: o->calm = true; break;
-	case OPT_IMPAIR:
-		bad_wire_read(&o->impair, optarg);
-		o->has_impair = true;
-		break;
-	case OPT_FAULTS: o->faults = cli_number("--faults", optarg, 0, INT64_MAX); break;
-	case OPT_WITHOUT:
-		o->without |= WEFT_BIT64(cli_word("--without", optarg, fault_word));
-		break;
-	case OPT_STOP_AT: o->stop_at = cli_number("--stop-at", optarg, 1, INT64_MAX); break;
-	case OPT_PACE: o->pace = true; break;
-	case OPT_UNTIL_FAILURE: o->until_failure = true; break;
-	case OPT_PCAP: o->pcap = optarg; break;
-	case OPT_CAPTURE: o->capture = optarg; break;
-	case OPT_JSON: o->json = optarg; break;
-	case OPT_VERBOSE: o->verbose = true; break;
-	case OPT_VERSION: puts("weft-sim " WEFT_VERSION); cli_exit(EXIT_SUCCESS);
-	case 'h': fputs(usage_text, stdout); cli_exit(EXIT_SUCCESS);
-	default: exit(CLI_USAGE); /* getopt has said why */
-	}
+	struct sim_opt *o = to;
+
+	(void)option;
+	bad_wire_read(&o->impair, text);
+	o->has_impair = true;
 }
+
+/* Options that do not go with some, or do nothing beside them. */
+enum { SEEDS = 1, FAULTS = 2 };
+
+#define CLI_INTO struct sim_opt
+static const struct cli_option options[] = {
+	{ CLI_SECTION("Seeds") },
+	{ "seed", "X", "1", "first seed; the same seed is the same run",
+		CLI_NUMBER(seed, 0, INT64_MAX) },
+	{ "seeds", "N", "1", "so many seeds, one after another", CLI_NUMBER(seeds, 1, INT64_MAX),
+		.tags = SEEDS },
+	{ "minutes", "M", NULL, "seeds for so long, with a line of totals each minute",
+		CLI_NUMBER(minutes, 1, 1000000) },
+	{ "hours", "H", NULL, "the same in hours", CLI_NUMBER(hours, 1, 10000) },
+	{ "until-failure", NULL, NULL, "no more seeds after one that fails",
+		CLI_FLAG(until_failure) },
+	{ "hops", "N", NULL,
+		"flit-hops of a seed before everything is healed (60000, or 1500 for each node if "
+		"those are more)",
+		CLI_NUMBER(hops, 1, INT64_MAX) },
+	{ "stop-at", "STEP", NULL, "stop there", CLI_NUMBER(stop_at, 1, INT64_MAX) },
+	{ "pace", NULL, NULL, "no faults, larger buffers, one long run: how fast it goes",
+		CLI_FLAG(pace) },
+	{ CLI_SECTION("Fabric, in place of what a seed draws") },
+	{ "topology", "FILE", NULL, "fabric and wire format of a topology file",
+		CLI_TEXT(topology) },
+	{ "fabric", "SHAPE", NULL, "pair | star:H,G | chain:N | tree:L,F[,N] | mesh:W,H | fat:K",
+		CLI_TEXT(fabric) },
+	{ "mode", NULL, NULL, "mode, not the file's either", CLI_WORD(mode, weft_mode_words) },
+	{ "ide", NULL, NULL, "encryption, not the file's either",
+		CLI_WORD(ide, weft_ide_mode_words) },
+	{ CLI_SECTION("Faults") },
+	{ "calm", NULL, NULL, "no faults, clean wires", CLI_FLAG(calm) },
+	{ "impair", "KEY=VALUE,...", NULL,
+		"this bad wire on every link (doc/impair.md), not the seed's",
+		CLI_OWN(sim_read_impair) },
+	{ "faults", "N", NULL, "only the first N faults of links and nodes",
+		CLI_NUMBER(faults, 0, INT64_MAX), .tags = FAULTS },
+	{ "without", "KIND", NULL, "no faults of this kind (doc/sim.md); once for each kind",
+		CLI_OWN(sim_read_without), .tags = FAULTS, .words = fault_word },
+	{ CLI_SECTION("Output") },
+	{ "json", "FILE|-", NULL, "write the report as JSON", CLI_TEXT(json) },
+	{ "pcap", "PREFIX", "weft-sim", "last frames of a seed that fails: PREFIX-SEED.pcap",
+		CLI_TEXT(pcap) },
+	{ "capture", "FILE", NULL, "every frame that a node takes from a link, as pcap; one seed",
+		CLI_TEXT(capture) },
+	{ "verbose", NULL, NULL, "a line for each seed", CLI_FLAG(verbose) },
+	{ "experiment", NULL, NULL,
+		"instead: measure what the RXL paper calculates; see there --help",
+		.kind = CLI_KIND_ELSEWHERE, .words = experiment_words },
+};
+
+static const struct cli_program program = {
+	.name = "weft-sim",
+	.synopsis = "[options]",
+	.does = "Run fabrics in simulated time under drawn faults, and judge what comes of it.",
+	.status = "a seed broke a rule, or it could not run or write its report",
+	.examples = "  weft-sim --minutes 10 --until-failure\n"
+		    "  weft-sim --seed 4711 --fabric mesh:4,4 --mode rxl --json -\n",
+	CLI_OPTIONS(options),
+	.other = &experiment_program,
+};
 
 static void
 sim_parse_options(struct sim_opt *o, int argc, char **argv)
 {
-	uint64_t given = 0;
-	int c;
+	uint64_t given;
 
-	*o = (struct sim_opt){ .seed = 1,
-		.seeds = 1,
-		.faults = UINT64_MAX,
-		.pcap = "weft-sim",
-		.stopped = &stopped,
-		.mode = -1,
-		.ide = -1 };
-	while ((c = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-		sim_take_option(o, c);
-		given |= c >= OPT_SEED ? CLI_BIT(c) : 0;
-	}
+	*o = (struct sim_opt){ .faults = UINT64_MAX, .stopped = &stopped, .mode = -1, .ide = -1 };
+	given = cli_parse(&program, o, argc, argv);
+	o->seconds = MINUTE_S * o->minutes + HOUR_S * o->hours;
 	if (optind < argc)
 		cli_usage("unexpected argument \"%s\"", argv[optind]);
 	if (o->topology != NULL && o->fabric != NULL)
 		cli_usage("--topology and --fabric exclude each other");
-	if ((given & CLI_BIT(OPT_MINUTES)) != 0 && (given & CLI_BIT(OPT_HOURS)) != 0)
+	if (o->minutes != 0 && o->hours != 0)
 		cli_usage("--minutes and --hours: expected one of them");
-	if (o->seconds != 0 && (given & CLI_BIT(OPT_SEEDS)) != 0)
+	if (o->seconds != 0 && cli_given(&program, given, SEEDS))
 		cli_usage("--seeds and --%s: expected one of them",
-			(given & CLI_BIT(OPT_HOURS)) != 0 ? "hours" : "minutes");
+			o->hours != 0 ? "hours" : "minutes");
 	if (o->calm || o->pace)
-		cli_no_effect(long_options, given, CLI_BIT(OPT_FAULTS) | CLI_BIT(OPT_WITHOUT),
+		cli_no_effect(&program, given, FAULTS,
 			o->calm ? "with --calm, which has no faults"
 				: "with --pace, which has no faults");
 	if (o->capture != NULL && (o->seeds != 1 || o->seconds != 0))

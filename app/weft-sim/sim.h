@@ -78,6 +78,7 @@ struct sim_opt {
 	uint64_t stop_at; /* step at which to stop; 0: never */
 	uint64_t faults; /* only the first so many; UINT64_MAX: all */
 	uint64_t without; /* bit k: none of kind k */
+	uint64_t minutes, hours; /* given */
 	uint64_t seconds; /* long mode: for so long; 0: by seeds */
 	const char *topology; /* file, or NULL */
 	const char *fabric; /* fabric_make(), or NULL */

@@ -3,170 +3,92 @@
 
 /* The command line of weftd. */
 
+#include <float.h>
 #include <getopt.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli.h"
 #include "daemon.h"
-#include "words.h"
 
-#define CAPTURE_LIMIT_MIN 4096u
-
-static const char usage_text[] =
-	"usage: weftd [--topology FILE] [options] [-- EAL arguments]\n"
-	"\n"
-	"Run the nodes of a fabric that are this machine's: hosts, switches, GFDs, devices.\n"
-	"\n"
-	"  --topology FILE       the lab (without: a built-in fabric of 2 hosts, 2 switches, 2 "
-	"GFDs)\n"
-	"  --node NAME[,NAME]    run these nodes, whatever server they name\n"
-	"  --server NAME         this machine's name in the file (the host name)\n"
-	"  --check [FILE]        read and check the topology, say what it holds, and end\n"
-	"  --resolve FILE        say what would happen to an address, and end; with --from, --hpa\n"
-	"  --from NODE, --hpa ADDRESS   who asks for what\n"
-	"  --uio                 by UIO instead of CXL.mem\n"
-	"  --seconds S           end after S seconds (without: SIGINT or SIGTERM ends it)\n"
-	"  --until-done          end when every host and device here has done its requests and\n"
-	"                        transfers\n"
-	"  --wait S              with --until-done: give up if connections take longer (30)\n"
-	"  --idle auto|spin|yield   what an lcore does that finds no work (auto)\n"
-	"  --rx-layout LAYOUT    receive pipeline of hosts and GFDs (" WEFT_LAYOUT_RX_IDE ")\n"
-	"  --switch-layout LAYOUT   pipeline of switches (" WEFT_LAYOUT_SWITCH ")\n"
-	"  --capture PORT=FILE   write the frames of a port, such as s0.0, to a pcapng file\n"
-	"  --capture-limit SIZE  such as 100M: a capture ends when its file has that size\n"
-	"  --json [FILE|-]       write the counts, or the answer of --resolve, as JSON\n"
-	"  --stats-interval S    print Mflit/s of every node here each S seconds\n"
-	"  -v, --verbose         say more: every session that comes up\n"
-	"  -q, --quiet           no text but errors\n"
-	"  --version, -h, --help\n"
-	"\n"
-	"Exit status: 0; 1 if it could not run, a host or device lost a request, read wrong data "
-	"or\n"
-	"got another answer than it must, or a transfer ended other than expected; 2 for a "
-	"command\n"
-	"line that makes no sense.\n";
-
-enum {
-	OPT_TOPOLOGY = 256,
-	OPT_NODE,
-	OPT_SERVER,
-	OPT_CHECK,
-	OPT_RESOLVE,
-	OPT_FROM,
-	OPT_HPA,
-	OPT_UIO,
-	OPT_SECONDS,
-	OPT_UNTIL_DONE,
-	OPT_WAIT,
-	OPT_IDLE,
-	OPT_RX_LAYOUT,
-	OPT_SWITCH_LAYOUT,
-	OPT_CAPTURE,
-	OPT_CAPTURE_LIMIT,
-	OPT_JSON,
-	OPT_STATS,
-	OPT_VERSION,
+struct options {
+	struct daemon_cfg cfg;
+	struct run_options run;
 };
-
-/* What only a run looks at. */
-#define OPTS_RUN                                                                                   \
-	(CLI_BIT(OPT_SECONDS) | CLI_BIT(OPT_UNTIL_DONE) | CLI_BIT(OPT_WAIT) | CLI_BIT(OPT_IDLE) |  \
-		CLI_BIT(OPT_RX_LAYOUT) | CLI_BIT(OPT_SWITCH_LAYOUT) | CLI_BIT(OPT_CAPTURE) |       \
-		CLI_BIT(OPT_CAPTURE_LIMIT) | CLI_BIT(OPT_STATS))
-
-static const struct option long_options[] = {
-	{ "topology", required_argument, NULL, OPT_TOPOLOGY },
-	{ "node", required_argument, NULL, OPT_NODE },
-	{ "server", required_argument, NULL, OPT_SERVER },
-	{ "check", no_argument, NULL, OPT_CHECK },
-	{ "resolve", required_argument, NULL, OPT_RESOLVE },
-	{ "from", required_argument, NULL, OPT_FROM },
-	{ "hpa", required_argument, NULL, OPT_HPA },
-	{ "uio", no_argument, NULL, OPT_UIO },
-	{ "seconds", required_argument, NULL, OPT_SECONDS },
-	{ "until-done", no_argument, NULL, OPT_UNTIL_DONE },
-	{ "wait", required_argument, NULL, OPT_WAIT },
-	{ "idle", required_argument, NULL, OPT_IDLE },
-	{ "rx-layout", required_argument, NULL, OPT_RX_LAYOUT },
-	{ "switch-layout", required_argument, NULL, OPT_SWITCH_LAYOUT },
-	{ "capture", required_argument, NULL, OPT_CAPTURE },
-	{ "capture-limit", required_argument, NULL, OPT_CAPTURE_LIMIT },
-	{ "json", optional_argument, NULL, OPT_JSON },
-	{ "stats-interval", required_argument, NULL, OPT_STATS },
-	{ "verbose", no_argument, NULL, 'v' },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "version", no_argument, NULL, OPT_VERSION },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
-};
-
-static double
-parse_seconds(const char *option, const char *text)
-{
-	double v;
-
-	if (!words_real(text, 0, 1e9, &v) || v == 0)
-		cli_usage(
-			"%s: expected seconds above 0 up to 1000000000, got \"%s\"", option, text);
-	return v;
-}
-
-static uint64_t
-parse_size(const char *option, const char *text)
-{
-	uint64_t v;
-
-	if (!words_size(text, CAPTURE_LIMIT_MIN, &v))
-		cli_usage("%s: expected a size of %u bytes or more, such as 100M, got \"%s\"",
-			option, CAPTURE_LIMIT_MIN, text);
-	return v;
-}
-
-/* The word behind an option that may have one; without, standard output. */
-static const char *
-next_word(int argc, char **argv)
-{
-	if (optind < argc && (argv[optind][0] != '-' || argv[optind][1] == '\0'))
-		return argv[optind++];
-	return "-";
-}
 
 static void
-parse_option(struct daemon_cfg *c, struct run_options *run, int opt, int argc, char **argv)
+options_read_capture(const char *option, char *text, void *to)
 {
-	switch (opt) {
-	case OPT_TOPOLOGY: c->topology = optarg; break;
-	case OPT_NODE: c->nodes = optarg; break;
-	case OPT_SERVER: run->server = optarg; break;
-	case OPT_CHECK: run->check = true; break;
-	case OPT_RESOLVE: run->resolve = optarg; break;
-	case OPT_FROM: run->from = optarg; break;
-	case OPT_HPA: run->hpa = optarg; break;
-	case OPT_UIO: run->uio = true; break;
-	case OPT_SECONDS: c->seconds = parse_seconds("--seconds", optarg); break;
-	case OPT_UNTIL_DONE: c->until_done = true; break;
-	case OPT_WAIT: c->wait_s = parse_seconds("--wait", optarg); break;
-	case OPT_IDLE: c->idle = (enum weft_idle)cli_word("--idle", optarg, weft_idle_words); break;
-	case OPT_RX_LAYOUT: c->rx_layout = optarg; break;
-	case OPT_SWITCH_LAYOUT: c->switch_layout = optarg; break;
-	case OPT_CAPTURE:
-		if (c->n_captures == sizeof(c->captures) / sizeof(c->captures[0]))
-			cli_usage("--capture: more than %zu captures",
-				sizeof(c->captures) / sizeof(c->captures[0]));
-		c->captures[c->n_captures++] = optarg;
-		break;
-	case OPT_CAPTURE_LIMIT: c->capture_limit = parse_size("--capture-limit", optarg); break;
-	case OPT_JSON: c->json = optarg != NULL ? optarg : next_word(argc, argv); break;
-	case OPT_STATS: c->stats_s = parse_seconds("--stats-interval", optarg); break;
-	case 'v': c->verbose = true; break;
-	case 'q': c->quiet = true; break;
-	case OPT_VERSION: puts("weftd " WEFT_VERSION); cli_exit(EXIT_SUCCESS);
-	case 'h': fputs(usage_text, stdout); cli_exit(EXIT_SUCCESS);
-	default: exit(CLI_USAGE); /* getopt said why */
-	}
+	struct daemon_cfg *c = &((struct options *)to)->cfg;
+
+	if (c->n_captures == WEFT_ARRAY_SIZE(c->captures))
+		cli_usage("%s: more than %zu captures", option, WEFT_ARRAY_SIZE(c->captures));
+	c->captures[c->n_captures++] = text;
 }
+
+/* What only a run looks at, and others that do nothing beside some. */
+enum { RUN = 1, NODE = 2, SERVER = 4, UNTIL = 8 };
+
+#define SECONDS(member) CLI_REAL(member, DBL_TRUE_MIN, 1e9, "seconds above 0 up to 1000000000")
+#define CLI_INTO struct options
+static const struct cli_option options[] = {
+	{ CLI_SECTION("Fabric") },
+	{ "topology", "FILE", NULL,
+		"the lab (without: a built-in fabric of 2 hosts, 2 switches, 2 GFDs)",
+		CLI_TEXT(cfg.topology) },
+	{ "node", "NAME[,NAME]", NULL, "run these nodes, whatever server they name",
+		CLI_TEXT(cfg.nodes), .tags = NODE },
+	{ "server", "NAME", NULL, "this machine's name in the file (the host name)",
+		CLI_TEXT(run.server), .tags = SERVER },
+	{ CLI_SECTION("Instead of a run") },
+	{ "check", "[FILE]", NULL, "read and check the topology, say what it holds, and end",
+		CLI_FLAG(run.check) },
+	{ "resolve", "FILE", NULL,
+		"say what would happen to an address, and end; with --from, --hpa",
+		CLI_TEXT(run.resolve) },
+	{ "from", "NODE", NULL, "who asks --resolve for it", CLI_TEXT(run.from) },
+	{ "hpa", "ADDRESS", NULL, "what it asks for", CLI_TEXT(run.hpa) },
+	{ "uio", NULL, NULL, "by UIO instead of CXL.mem", CLI_FLAG(run.uio) },
+	{ CLI_SECTION("Run") },
+	{ "seconds", "S", NULL, "end after S seconds (without: SIGINT or SIGTERM ends it)",
+		SECONDS(cfg.seconds), .tags = RUN },
+	{ "until-done", NULL, NULL,
+		"end when every host and device here has done its requests and transfers",
+		CLI_FLAG(cfg.until_done), .tags = RUN },
+	{ "wait", "S", "30", "with --until-done: give up if connections take longer",
+		SECONDS(cfg.wait_s), .tags = RUN | UNTIL },
+	{ "idle", NULL, "auto", "what an lcore does that finds no work",
+		CLI_WORD(cfg.idle, weft_idle_words), .tags = RUN },
+	{ "rx-layout", "LAYOUT", WEFT_LAYOUT_RX_IDE, "receive pipeline of hosts and GFDs",
+		CLI_TEXT(cfg.rx_layout), .tags = RUN },
+	{ "switch-layout", "LAYOUT", WEFT_LAYOUT_SWITCH, "pipeline of switches",
+		CLI_TEXT(cfg.switch_layout), .tags = RUN },
+	{ CLI_SECTION("Output") },
+	{ "capture", "PORT=FILE", NULL,
+		"write the frames of a port, such as s0.0, to a pcapng file",
+		CLI_OWN(options_read_capture), .tags = RUN },
+	{ "capture-limit", "SIZE", NULL, "such as 100M: a capture ends when its file has that size",
+		CLI_SIZE(cfg.capture_limit, 4096, "a size of 4096 bytes or more, such as 100M"),
+		.tags = RUN },
+	{ "json", "[FILE|-]", NULL, "write the counts, or the answer of --resolve, as JSON",
+		CLI_TEXT(cfg.json) },
+	{ "stats-interval", "S", NULL, "print Mflit/s of every node here each S seconds",
+		SECONDS(cfg.stats_s), .tags = RUN },
+	{ "verbose", NULL, NULL, "say more: every session that comes up", CLI_FLAG(cfg.verbose),
+		.letter = 'v' },
+	{ "quiet", NULL, NULL, "no text but errors", CLI_FLAG(cfg.quiet), .letter = 'q' },
+};
+
+static const struct cli_program program = {
+	.name = "weftd",
+	.synopsis = "[--topology FILE] [options] [-- EAL arguments]",
+	.does = "Run the nodes of a fabric that are this machine's: hosts, switches, GFDs, "
+		"devices.",
+	.status = "it could not run, a host or device lost a request, read wrong data or got "
+		  "another answer than it must, or a transfer ended other than expected",
+	.examples = "  weftd --until-done\n"
+		    "  weftd --check --topology lab.yaml --server lab1\n"
+		    "  weftd --topology lab.yaml --seconds 60 --json counts.json -- -l 2-3\n",
+	CLI_OPTIONS(options),
+};
 
 /* Options that contradict each other, and those that do nothing beside others. */
 static void
@@ -184,15 +106,14 @@ judge_options(const struct daemon_cfg *c, const struct run_options *run, uint64_
 	if (run->check && c->json != NULL)
 		cli_usage("--json: --check writes no JSON, expected one of them");
 	if (run->check)
-		cli_no_effect(long_options, given, OPTS_RUN, "with --check");
+		cli_no_effect(&program, given, RUN, "with --check");
 	else if (run->resolve != NULL)
-		cli_no_effect(long_options, given,
-			OPTS_RUN | CLI_BIT(OPT_NODE) | CLI_BIT(OPT_SERVER), "with --resolve");
+		cli_no_effect(&program, given, RUN | NODE | SERVER, "with --resolve");
 	else if (!c->until_done)
-		cli_no_effect(long_options, given, CLI_BIT(OPT_WAIT), "without --until-done");
+		cli_no_effect(&program, given, UNTIL, "without --until-done");
 	if (c->nodes != NULL && run->resolve == NULL)
-		cli_no_effect(long_options, given, CLI_BIT(OPT_SERVER),
-			"with --node, which runs nodes of any server");
+		cli_no_effect(
+			&program, given, SERVER, "with --node, which runs nodes of any server");
 	if ((run->check || run->resolve != NULL) && c->eal_argc != 0)
 		cli_warn("EAL arguments: no effect with %s, which does not start DPDK",
 			run->check ? "--check" : "--resolve");
@@ -201,20 +122,13 @@ judge_options(const struct daemon_cfg *c, const struct run_options *run, uint64_
 void
 options_parse(struct daemon_cfg *c, struct run_options *run, int argc, char **argv)
 {
-	uint64_t given = 0;
-	int opt;
+	struct options o = { .cfg = *c, .run = *run };
+	const uint64_t given = cli_parse(&program, &o, argc, argv);
 
-	c->rx_layout = WEFT_LAYOUT_RX_IDE;
-	c->switch_layout = WEFT_LAYOUT_SWITCH;
-	c->wait_s = 30;
-	while ((opt = getopt_long(argc, argv, "hvq", long_options, NULL)) != -1) {
-		parse_option(c, run, opt, argc, argv);
-		given |= opt >= OPT_TOPOLOGY ? CLI_BIT(opt) : 0;
-	}
+	*c = o.cfg;
+	*run = o.run;
 	if (run->check && optind < argc && c->topology == NULL)
 		c->topology = argv[optind++];
-	if (optind < argc)
-		cli_usage("expected options only, got \"%s\"; EAL arguments go behind --",
-			argv[optind]);
+	cli_options_only(argc, argv);
 	judge_options(c, run, given);
 }

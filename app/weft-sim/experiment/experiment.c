@@ -9,7 +9,6 @@
 #include "experiment.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,65 +25,38 @@ struct options {
 	uint64_t seed;
 	unsigned int threads;
 	bool quick;
+	uint8_t name; /* of experiment_words */
 };
 
-static const char usage_text[] =
-	"usage: weft-sim --experiment rxl [options]\n"
-	"\n"
-	"Measure what the RXL paper calculates, and hold it against the paper and arithmetic.\n"
-	"\n"
-	"  --seed S        seed of the sample (1)\n"
-	"  --quick         a twentieth of the sample, a fifth of what is rare\n"
-	"  --threads N     threads to work on (CPUs, 2 at most); results do not depend on it\n"
-	"  --json FILE|-   write rows and plots' data as JSON\n"
-	"  --csv FILE|-    write the rows as CSV\n"
-	"  --version, -h, --help\n";
+const char *const experiment_words[] = { "rxl", NULL };
 
-enum {
-	OPT_EXPERIMENT = 256,
-	OPT_SEED,
-	OPT_QUICK,
-	OPT_THREADS,
-	OPT_JSON,
-	OPT_CSV,
-	OPT_VERSION,
+#define CLI_INTO struct options
+static const struct cli_option options[] = {
+	{ CLI_SECTION("Options") },
+	{ "experiment", NULL, NULL, "which one", CLI_WORD(name, experiment_words) },
+	{ "seed", "S", "1", "seed of the sample", CLI_NUMBER(seed, 0, UINT64_MAX) },
+	{ "quick", NULL, NULL, "a twentieth of the sample, a fifth of what is rare",
+		CLI_FLAG(quick) },
+	{ "threads", "N", NULL, "threads to work on (CPUs, 2 at most); results do not depend on it",
+		CLI_NUMBER(threads, 1, 1024) },
+	{ "json", "FILE|-", NULL, "write rows and plots' data as JSON", CLI_TEXT(json) },
+	{ "csv", "FILE|-", NULL, "write the rows as CSV", CLI_TEXT(csv) },
 };
 
-static const struct option long_options[] = {
-	{ "experiment", required_argument, NULL, OPT_EXPERIMENT },
-	{ "seed", required_argument, NULL, OPT_SEED },
-	{ "quick", no_argument, NULL, OPT_QUICK },
-	{ "threads", required_argument, NULL, OPT_THREADS },
-	{ "json", required_argument, NULL, OPT_JSON },
-	{ "csv", required_argument, NULL, OPT_CSV },
-	{ "version", no_argument, NULL, OPT_VERSION },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+const struct cli_program experiment_program = {
+	.name = "weft-sim",
+	.synopsis = "--experiment rxl [options]",
+	.does = "Measure what the RXL paper calculates, and hold it against the paper and "
+		"arithmetic.",
+	.status = "a result is not what arithmetic says, or could not be written",
+	CLI_OPTIONS(options),
 };
 
 static void
 experiment_parse(struct options *o, int argc, char **argv)
 {
-	static const char *const names[] = { "rxl", NULL };
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	int opt;
-
-	*o = (struct options){ .seed = 1, .threads = cpus < 2 ? 1 : 2 };
-	while ((opt = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-		switch (opt) {
-		case OPT_EXPERIMENT: cli_word("--experiment", optarg, names); break;
-		case OPT_SEED: o->seed = cli_number("--seed", optarg, 0, UINT64_MAX); break;
-		case OPT_QUICK: o->quick = true; break;
-		case OPT_THREADS:
-			o->threads = (unsigned int)cli_number("--threads", optarg, 1, 1024);
-			break;
-		case OPT_JSON: o->json = optarg; break;
-		case OPT_CSV: o->csv = optarg; break;
-		case OPT_VERSION: puts("weft-sim " WEFT_VERSION); cli_exit(EXIT_SUCCESS);
-		case 'h': fputs(usage_text, stdout); cli_exit(EXIT_SUCCESS);
-		default: exit(CLI_USAGE); /* getopt has said why */
-		}
-	}
+	*o = (struct options){ .threads = sysconf(_SC_NPROCESSORS_ONLN) < 2 ? 1 : 2 };
+	cli_parse(&experiment_program, o, argc, argv);
 	if (optind < argc)
 		cli_usage("unexpected argument \"%s\"", argv[optind]);
 	cli_two_files("--json", o->json, "--csv", o->csv);

@@ -5,6 +5,12 @@
 #ifndef EXPERIMENT_H
 #define EXPERIMENT_H
 
+#include "cli.h"
+
+/** Names of experiments, and the command line of one. */
+extern const char *const experiment_words[];
+extern const struct cli_program experiment_program;
+
 /**
  * Run the experiment that the command line names, --experiment NAME among its options, and print
  * its table.

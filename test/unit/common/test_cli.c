@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -160,6 +161,199 @@ one_file_is_one_however_it_is_spelt(void **state)
 	assert_int_equal(unlink("link"), 0);
 	assert_int_equal(rmdir("sub"), 0);
 	assert_int_equal(chdir(here), 0);
+}
+
+/* --- tables of options --- */
+
+struct wanted {
+	uint8_t small, small_guard;
+	uint16_t middle, middle_guard;
+	uint32_t index, index_guard;
+	uint64_t large, size;
+	double real;
+	bool flag, flag_guard;
+	const char *text, *maybe, *own;
+};
+
+static void
+read_own(const char *option, char *text, void *to)
+{
+	if (strcmp(text, "bad") == 0)
+		cli_usage("%s: never that", option);
+	((struct wanted *)to)->own = option[2] == 'o' ? "read" : NULL;
+}
+
+enum { FIRST = 1, SECOND = 2 };
+
+#define CLI_INTO struct wanted
+static const struct cli_option options[] = {
+	{ CLI_SECTION("First section") },
+	{ "small", "N", "3", "a byte", CLI_NUMBER(small, 1, 255), .tags = FIRST },
+	{ "middle", "N", NULL, "two bytes", CLI_NUMBER(middle, 0, UINT16_MAX),
+		.tags = FIRST | SECOND },
+	{ "large", "N", "0x10", "eight", CLI_NUMBER(large, 0, UINT64_MAX) },
+	{ "mode", NULL, "rxl", "a word", CLI_WORD(index, words), .letter = 'm' },
+	{ CLI_SECTION("Second section") },
+	{ "real", "R", "0.5", "a share", CLI_REAL(real, 0, 1, "0 to 1, if you please") },
+	{ "size", "SIZE", NULL, "bytes", CLI_SIZE(size, 10, "ten bytes or more") },
+	{ "flag", "[FILE]", NULL, "yes", CLI_FLAG(flag), .letter = 'f', .tags = SECOND },
+	{ "text", "FILE", "preset", "some text", CLI_TEXT(text) },
+	{ "maybe", "[FILE]", NULL, "a value, or none", CLI_TEXT(maybe) },
+	{ "own-with-a-long-name", "VALUE,...", NULL,
+		"read by the program; what is said of it goes on for more than a line, and is "
+		"broken where there is a blank, never within aWordThatGoesOnForSomeTime",
+		CLI_OWN(read_own) },
+	{ "elsewhere", "X", NULL, "main() has it", .kind = CLI_KIND_ELSEWHERE },
+};
+
+static const struct cli_program program = {
+	.name = "prog",
+	.synopsis = "[options]",
+	.does = "Do nothing.",
+	.details = "  line 1\n  line 2\n",
+	.status = "it did something",
+	.examples = "  prog --small 7\n",
+	CLI_OPTIONS(options),
+};
+
+/* @p line is parted at blanks. */
+static uint64_t
+parse(struct wanted *w, const char *line)
+{
+	static char text[512];
+	char *argv[24] = { (char *)(uintptr_t) "test_common_cli" };
+	int argc = 1;
+
+	snprintf(text, sizeof(text), "%s", line);
+	for (char *word = strtok(text, " "); word != NULL; word = strtok(NULL, " "))
+		argv[argc++] = word;
+	*w = (struct wanted){ .small_guard = 0xAA,
+		.middle_guard = 0xAAAA,
+		.index_guard = 0xAAAAAAAA,
+		.flag_guard = true };
+	optind = 0; /* from the beginning */
+	return cli_parse(&program, w, argc, argv);
+}
+
+static void
+options_are_read_after_their_presets(void **state)
+{
+	struct wanted w;
+	uint64_t given = parse(&w, "");
+
+	(void)state;
+	assert_int_equal(given, 0);
+	assert_true(w.small == 3 && w.middle == 0 && w.large == 16 && w.index == 1);
+	assert_true(w.real > 0.4 && w.real < 0.6 && w.size == 0 && !w.flag);
+	assert_string_equal(w.text, "preset");
+	assert_null(w.maybe);
+	given = parse(&w, "--small 255 --mid=65535 -f --large 0xffffffffffffffff -mcxl --real 1e-1 "
+			  "--size 2K --text=- --own-with a --maybe operand");
+	assert_true(w.small == 255 && w.middle == 65535 && w.large == UINT64_MAX && w.index == 0);
+	assert_true(w.real > 0.09 && w.real < 0.11 && w.size == 2048 && w.flag);
+	assert_true(w.small_guard == 0xAA && w.middle_guard == 0xAAAA &&
+		    w.index_guard == 0xAAAAAAAA && w.flag_guard);
+	assert_string_equal(w.text, "-");
+	assert_string_equal(w.own, "read");
+	assert_string_equal(w.maybe, "operand");
+	assert_true(cli_given(&program, given, FIRST) && cli_given(&program, given, SECOND));
+	given = parse(&w, "--maybe --flag");
+	assert_string_equal(w.maybe, "-");
+	assert_true(!cli_given(&program, given, FIRST) && cli_given(&program, given, SECOND));
+	parse(&w, "--maybe -");
+	assert_string_equal(w.maybe, "-");
+	parse(&w, "--maybe=x operand");
+	assert_string_equal(w.maybe, "x");
+}
+
+static void
+parse_and_warn(const char *line)
+{
+	struct wanted w;
+
+	cli_no_effect(&program, parse(&w, line), SECOND, "here");
+}
+
+static void
+bad_options_end_the_program(void **state)
+{
+	static const struct {
+		const char *line, *says;
+	} rows[] = {
+		{ "--small 256", "--small: expected a number of 1 to 255, got \"256\"" },
+		{ "--small=", "--small: expected a number" },
+		{ "--mode x", "--mode: expected one of cxl, rxl, got \"x\"" },
+		{ "-mx", "--mode: expected one of cxl, rxl, got \"x\"" },
+		{ "--real 2", "--real: expected 0 to 1, if you please, got \"2\"" },
+		{ "--size 9", "--size: expected ten bytes or more, got \"9\"" },
+		{ "--own-with-a-long-name bad", "--own-with-a-long-name: never that" },
+		{ "--help=x", "--help: expected one of table, got \"x\"" },
+		{ "--elsewhere 1", "unrecognized option '--elsewhere'" },
+		{ "--frob", "unrecognized option '--frob'" },
+		{ "--small", "option '--small' requires an argument" },
+		{ "--flag=x", "option '--flag' doesn't allow an argument" },
+		{ "--m 1",
+			"option '--m' is ambiguous; possibilities: '--middle' '--mode' '--maybe'" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(rows); i++)
+		dies(parse_and_warn, rows[i].line, 2, rows[i].says);
+}
+
+static void
+options_without_effect_are_told_of_in_one_line(void **state)
+{
+	(void)state;
+	dies(parse_and_warn, "--small 1", 0, "");
+	dies(parse_and_warn, "--flag --small 1 --mid 2", 0, "--middle, --flag: no effect here");
+}
+
+/* What @p print says of the program. */
+static void
+said(void (*print)(const struct cli_program *p), char *text, size_t room)
+{
+	FILE *f = tmpfile();
+	const int out = dup(STDOUT_FILENO);
+
+	assert_non_null(f);
+	fflush(stdout);
+	dup2(fileno(f), STDOUT_FILENO);
+	print(&program);
+	fflush(stdout);
+	dup2(out, STDOUT_FILENO);
+	close(out);
+	rewind(f);
+	text[fread(text, 1, room - 1, f)] = '\0';
+	fclose(f);
+}
+
+static void
+help_is_made_from_the_table(void **state)
+{
+	static const char *const lines[] = {
+		"usage: prog [options]\n\nDo nothing.\n\n  line 1\n  line 2\n\nFirst section:\n",
+		"\n  --small N                 a byte (3)\n",
+		"\n  -m, --mode cxl|rxl        a word (rxl)\n\nSecond section:\n",
+		"\n  -f, --flag [FILE]         yes\n",
+		"\n  --own-with-a-long-name VALUE,...\n                            read by the "
+		"program; ",
+		"\n  --elsewhere X             main() has it\n",
+		"\n\nExamples:\n  prog --small 7\n\nExit status: 0; 1 if it did something; 2 for",
+	};
+	char text[4096];
+
+	(void)state;
+	said(cli_help, text, sizeof(text));
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(lines); i++)
+		if (strstr(text, lines[i]) == NULL)
+			fail_msg("--help has not \"%s\" but:\n%s", lines[i], text);
+	for (const char *l = text; *l != '\0'; l += strcspn(l, "\n") + 1)
+		assert_true(strcspn(l, "\n") <= 100);
+	said(cli_help_table, text, sizeof(text));
+	assert_non_null(
+		strstr(text, "\noption\tmode\t-m, --mode cxl|rxl\ta word (rxl)\tcxl rxl\n"));
+	assert_non_null(strstr(text, "\nsection\tSecond section\n"));
 }
 
 /* --- reports --- */
@@ -329,6 +523,10 @@ main(void)
 		cmocka_unit_test(words_are_listed_as_far_as_a_line_goes),
 		cmocka_unit_test(arguments_of_dpdk_stand_behind_two_dashes),
 		cmocka_unit_test(one_file_is_one_however_it_is_spelt),
+		cmocka_unit_test(options_are_read_after_their_presets),
+		cmocka_unit_test(bad_options_end_the_program),
+		cmocka_unit_test(options_without_effect_are_told_of_in_one_line),
+		cmocka_unit_test(help_is_made_from_the_table),
 		cmocka_unit_test(a_report_that_cannot_be_written_is_refused_at_the_start),
 		cmocka_unit_test(a_report_is_whole_or_the_reason_is_told),
 		cmocka_unit_test(what_a_topology_says_of_retry_is_always_valid),
