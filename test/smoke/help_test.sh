@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What a program says of itself: every option it takes is in --help, in its page for man and in the pages of doc/, and
+# bash completes options and their words.
+. "$(dirname "$0")/lib.sh"
+tree=$here/../..
+
+# pages of doc/ that are a program's manual
+declare -A pages=([weftd]=weftd.md [weft-sim]="sim.md experiment.md" [weft-replay]=replay.md [weft-gen]=replay.md
+	[weft-bench]=bench.md [weft-sig]=signature.md)
+
+# has FILE WORD: the option, and not one whose name goes on
+has() { grep -qE -- "(^|[^a-z-])$2([^a-z0-9-]|\$)" "$1"; }
+
+# complete_words PROGRAM WORD...: what bash offers in place of the last
+complete_words() (
+	# shellcheck disable=SC1090
+	. "$work/$1.bash"
+	compopt() { echo "compopt $*"; } # works in a shell that completes, and there alone
+	COMP_WORDS=("$@")
+	COMP_CWORD=$(($# - 1))
+	"_$1"
+	echo "${COMPREPLY[*]}"
+)
+
+for program in "${!pages[@]}"; do
+	"$app/$program" --help >"$work/help"
+	"$app/$program" --help=table >"$work/table"
+	misused '--help: expected one of table, got "x"' "$app/$program" --help=x
+	[ "$program" != weft-sim ] || "$app/$program" --experiment rxl --help >>"$work/help"
+	! grep -nE '.{101}' "$work/help" || die "$program --help: lines of more than 100 columns"
+	/usr/bin/python3 "$tree/app/manual.py" man "$app/$program" >"$work/$program.1"
+	/usr/bin/python3 "$tree/app/manual.py" completion "$app/$program" >"$work/$program.bash"
+	sed 's/\\-/-/g; s/\\f[BIR]//g' "$work/$program.1" >"$work/man"
+	(cd "$tree/doc" && cat ${pages[$program]}) >"$work/doc"
+	n=0
+	while IFS=$'\t' read -r kind name shown _; do
+		[ "$kind" = option ] || continue
+		n=$((n + 1))
+		grep -qF -- "  $shown" "$work/help" || die "$program --help does not say $shown"
+		grep -qxF -- "$shown" "$work/man" || die "the page of $program for man does not say $shown"
+		case $name in
+		help | version) ;;
+		*) has "$work/doc" "--$name" || die "doc/${pages[$program]} do not say --$name of $program" ;;
+		esac
+		complete_words "$program" "--$name" | grep -qw -- "--$name" || die "$program --$name is not completed"
+	done <"$work/table"
+	[ $n -ge 8 ] || die "$program has $n options"
+done
+
+same "words of an option" "cxl rxl" "$(complete_words weft-gen --mode "")"
+same "words behind =" "containment" "$(complete_words weft-replay --ide = c)"
+same "all words behind =" "auto spin yield" "$(complete_words weftd --idle =)"
+same "the next of a list" "kv,zipf" "$(complete_words weft-bench --atc-workload kv,z)"
+same "what is no option" "tx" "$(complete_words weft-sig t)"
+same "a file" "compopt -o default" "$(complete_words weft-sim --topology x | head -n 1)"
+same "a number" "" "$(complete_words weft-sim --hops 1)"
+same "a value that may be left out" "--verbose --version" "$(complete_words weftd --json --ver)"
+
+if command -v man >/dev/null && man --version 2>/dev/null | grep -q '^man 2'; then
+	for program in "${!pages[@]}"; do
+		MANWIDTH=80 man --warnings -E UTF-8 -l "$work/$program.1" >"$work/out" 2>"$work/err"
+		[ ! -s "$work/err" ] || die "man has something to say of $program.1: $(cat "$work/err")"
+		[ "$(wc -l <"$work/out")" -ge 40 ] || die "man shows little of $program.1: $(cat "$work/out")"
+	done
+else
+	echo "note: man (package man-db) is not there, so it has not read the pages"
+fi
+echo "what programs take is what they, their pages and bash say"
