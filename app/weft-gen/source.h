@@ -9,7 +9,7 @@
 #include "weft_msg.h"
 #include "weft_rand.h"
 
-/* What an encrypted trace has beside messages. */
+/* Parts of an encrypted trace beside messages. */
 struct source_ide {
 	enum weft_ide_mode mode;
 	uint64_t seed; /* of the chances below */
@@ -19,7 +19,7 @@ struct source_ide {
 	unsigned int later_keys; /* that are there to change to */
 };
 
-/* What was made of it, for comparison with a receiver's counts. */
+/* Counts of what was made, for comparison with a receiver's. */
 struct source_counts {
 	uint64_t epochs;
 	uint64_t protocol;

@@ -340,7 +340,7 @@ replay_open_out(struct replay *r)
 		cli_fail("--out: %s", err);
 }
 
-/* Whether there was nothing to replay, and why: of what kind all packets were. */
+/* True if there was nothing to replay; then it says why, by the kind of all packets. */
 static bool
 replay_says_nothing(const struct replay *r)
 {

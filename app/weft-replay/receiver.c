@@ -16,7 +16,7 @@
 
 #include <rte_errno.h>
 
-/* What the application keeps of a connection. */
+/* The application's state of a connection. */
 struct end {
 	struct weft_unpacker unpack;
 	struct weft_io_unpacker io;

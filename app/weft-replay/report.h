@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* What a replay found, for people and for programs. */
+/* Report of a replay, for people and for programs. */
 #ifndef REPORT_H
 #define REPORT_H
 

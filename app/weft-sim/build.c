@@ -377,7 +377,7 @@ build_impair_link_dir(struct sim *s, struct sim_link_dir *w, struct weft_rand *r
 		w->history = sim_alloc(s, (c.history + 1) * sizeof(struct sim_frame *));
 }
 
-/* Who may send in behind port @from: only switches send for others. */
+/* The one SPID that may come in from port @from; any from a switch, which sends for others. */
 static uint16_t
 build_ingress(const struct weft_topo *t, uint16_t from)
 {

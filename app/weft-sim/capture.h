@@ -10,7 +10,7 @@
 
 struct capture;
 
-/** What is in a capture. */
+/** Contents of a capture. */
 struct capture_counts {
 	uint64_t frames; /* of flits */
 	uint64_t flits;

@@ -154,7 +154,7 @@ edge_control(struct sim_end *e, const struct sim_frame *f, uint64_t now_ns)
 	return session->count[WEFT_SESSION_N_LOSSES] - before;
 }
 
-/* Whether a frame of its session is a sign of life. With keys each of link control is so once. */
+/* True if a frame of its session is a sign of life. With keys each of link control is so once. */
 static bool
 edge_is_heard(struct sim_end *e, const struct sim_frame *f)
 {

@@ -59,7 +59,7 @@ void monitor_frame(struct sim_end *e, const struct sim_frame *f, const struct we
 	struct monitor_mark before);
 /** The end has taken a frame's flits: did its stream fail, and was there a reason? */
 void monitor_came(struct sim_end *e, const struct sim_frame *f, const struct weft_llr_in *in);
-/** Whether it has taken a forged flit and does not know yet. */
+/** True if it has taken a forged flit and does not know yet. */
 bool monitor_waits(const struct sim_end *e);
 void monitor_free(struct sim *s);
 

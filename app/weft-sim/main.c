@@ -160,7 +160,7 @@ sim_build_or_exit(struct sim *s, const struct sim_opt *o, uint64_t seed)
 	cli_usage("--fabric: %s", err);
 }
 
-/* What the counters of ends and wires say goes into the totals. */
+/* Add the counters of ends and link directions to the totals. */
 static void
 sim_collect(struct sim *s)
 {

@@ -118,7 +118,7 @@ replay_number(const struct sim *s, uint64_t syndrome)
 	return -1;
 }
 
-/* Whether the number stands for this flit, in the sender's session. */
+/* True if the number stands for this flit, in the sender's session. */
 static bool
 replay_is_true(const struct sim_replay *from, int number, uint64_t hash)
 {
@@ -232,7 +232,7 @@ replay_may_play(const struct sim *s, const struct sim_frame *f)
 	return e != NULL && f->hdr.session != e->session && f->hdr.session != e->peer->session;
 }
 
-/* Whether it begins with a number that its receiver will soon take for another flit. */
+/* True if it begins with a number that its receiver will soon take for another flit. */
 static bool
 replay_is_next(const struct sim *s, const struct sim_frame *f)
 {

@@ -7,7 +7,7 @@
 
 #include "sim.h"
 
-/** What the seed decides. */
+/** Draw it by the seed. */
 void replay_draw(struct scenario *sc, uint64_t seed);
 /** Which links are listened to; before ends are made. */
 void replay_make(struct sim *s);
@@ -21,7 +21,7 @@ void replay_play(struct sim *s, uint64_t where, uint64_t flits);
 /** Flits leave an end of which somebody may have a copy. */
 void replay_sent(struct sim_end *e, const struct sim_frame *f, const struct weft_llr_out *out);
 
-/** What was so before an end took a frame's flits. */
+/** State before an end took a frame's flits. */
 struct replay_mark {
 	bool is_live; /* the frame is of its session */
 	uint64_t old; /* flits */
@@ -30,7 +30,7 @@ struct replay_mark {
 	uint32_t fooled;
 };
 
-/** Whether anything is to be seen in this frame. */
+/** True if anything is to be seen in this frame. */
 bool replay_watches(const struct sim_end *e, const struct sim_frame *f);
 
 struct replay_mark replay_mark(struct sim_end *e, struct sim_frame *f, const uint64_t *syndrome);
@@ -38,13 +38,13 @@ struct replay_mark replay_mark(struct sim_end *e, struct sim_frame *f, const uin
 void replay_came(struct sim_end *e, const struct sim_frame *f, const uint64_t *syndrome,
 	const struct weft_llr_in *in, const struct replay_mark *m);
 
-/** Whether either end of this session has taken an old flit. */
+/** True if either end of this session has taken an old flit. */
 bool replay_fooled(const struct sim_end *e);
-/** Whether what comes of it, messages that nobody sent, is to be excused. */
+/** True if what comes of it, messages that nobody sent, is to be excused. */
 bool replay_excuses(const struct sim_end *e);
 /** The session of the end is over. Has it given it up for doubt, and had somebody given it reason? */
 bool replay_was_doubted(struct sim_end *e);
-/** Whether the end knows that it was fooled, and has to give the session up. */
+/** True if the end knows that it was fooled, and has to give the session up. */
 bool replay_is_known(const struct sim_end *e);
 /** Now and then: does all go on? */
 void replay_look(struct sim *s);

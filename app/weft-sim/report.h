@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* What all seeds of a run add up to, as text and as JSON. */
+/* Totals of all seeds of a run, as text and as JSON. */
 #ifndef REPORT_H
 #define REPORT_H
 

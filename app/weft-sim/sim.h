@@ -182,7 +182,7 @@ static_assert(sizeof(struct sim_link_dir) == WEFT_CACHE_LINE, "one line");
 
 #define ORDER_KINDS 4 /* of messages that hosts and GFDs send */
 
-/* What the oracle knows of the messages that one end sent in one session. */
+/* The oracle's state of the messages that one end sent in one session. */
 struct order_life {
 	uint32_t session;
 	uint64_t *hash; /* a ring for each kind */
@@ -225,7 +225,7 @@ struct sim_end {
 
 static_assert(offsetof(struct sim_end, isn) == WEFT_CACHE_LINE, "one line");
 
-/* What the oracle knows of one line of a host. */
+/* The oracle's state of one line of a host. */
 #define SHADOW_MAX 8
 
 struct shadow_line {
@@ -286,7 +286,7 @@ struct sim_losses {
 	} loss[LOSSES];
 };
 
-/* What every frame needs stands on the first line. */
+/* The fields that every frame needs stand on the first line. */
 struct sim_node {
 	struct sim *sim;
 	struct weft_drt *drt; /* switch */
@@ -346,7 +346,7 @@ struct violation {
 	char what[200];
 };
 
-/* What the monitor of IDE counts. */
+/* Counters of the monitor of IDE. */
 enum ide_count {
 	IDE_SESSIONS, /* ends that began one with IDE */
 	IDE_KEYS, /* to send with */
@@ -359,7 +359,7 @@ enum ide_count {
 
 extern const char *const ide_word[IDE_COUNTS];
 
-/* What comes of frames that are played back. */
+/* Outcomes of frames that are played back. */
 enum replay_count {
 	REPLAY_FRAMES, /* played back */
 	REPLAY_OLD, /* flits that came intact in their session, and whose number stands for others */
@@ -576,7 +576,7 @@ void ghost_remember(struct sim *s, uint32_t link_dir, const struct sim_frame *f)
 void ghost_appear(struct sim *s, uint64_t which);
 
 /* forge.c */
-/** What the seed decides about the attacker. */
+/** Draw the attacker by the seed. */
 void forge_draw(struct scenario *sc, uint64_t seed);
 /** Some control frames for an end come, which its other end has not sent. */
 void forge_control(struct sim *s, uint64_t where);
@@ -620,7 +620,7 @@ void order_bounds(struct sim_end *e);
 void order_dropped(struct sim_end *e, uint32_t session, unsigned int flits);
 /** @p e was told that so many flits were dropped; @p again: perhaps not for the first time. */
 void order_told(struct sim_end *e, uint64_t flits, bool again);
-/** Whether nothing is under way any more. Else @p why receives what is. */
+/** True if nothing is under way any more. Else @p why receives what is. */
 bool order_is_quiet(struct sim *s, char *why, size_t len);
 
 /* record.c */

@@ -21,7 +21,7 @@ atc_match_avx512(const struct atc_set *set, uint64_t key)
 		_mm512_load_si512(set->key), _mm512_set1_epi64((long long)key));
 }
 
-/* What 8 look-ups of one class have in common. */
+/* State of 8 look-ups of one class. */
 struct group_cfg {
 	struct atc_array a;
 	unsigned int log2;
@@ -37,7 +37,7 @@ struct group {
 	uint64_t value[GROUP]; /* what their ways hold; 0: nothing */
 };
 
-/* Whether the context's last translation answers all 8. */
+/* True if the context's last translation answers all 8. */
 ATC_INLINE bool
 group_again(const struct weft_atc_run *q, unsigned int at, const struct atc_last *last)
 {
@@ -94,7 +94,7 @@ group_fetch(const struct group *p)
 	}
 }
 
-/* What the ways of 8 keys hold; 0 for a key that has none. */
+/* Values of the ways of 8 keys; 0 for a key that has none. */
 ATC_INLINE void
 group_match(struct group *p)
 {

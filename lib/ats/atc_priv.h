@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What the ATC's memory looks like and how an address finds its set (ats.md section 7.1).
+ * Layout of the ATC's memory, and how an address finds its set (ats.md section 7.1).
  *
  *   key    63:19 page number in units of the class · 18:3 context · 2:0 class + 1; 0 = empty way
  *   value  63:52 generation · 51:12 translated address · 2:0 flags (enum weft_atc_flags)
@@ -164,7 +164,7 @@ atc_find(const struct atc_array *a, uint64_t key)
 	return p;
 }
 
-/* Whether a way that is not empty belongs to the present generation of its context. */
+/* True if a way that is not empty belongs to the present generation of its context. */
 static inline bool
 atc_is_live(const struct weft_atc *c, const struct atc_set *set, unsigned int way)
 {

@@ -35,7 +35,7 @@ atc_next_class(const struct atc_ctx *x, unsigned int class)
 	return class;
 }
 
-/* Whether a context's last translation serves again. */
+/* True if a context's last translation serves again. */
 ATC_INLINE bool
 atc_again(const struct atc_last *last, uint64_t va, unsigned int want)
 {

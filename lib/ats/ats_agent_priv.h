@@ -31,7 +31,7 @@ enum agent_move_state {
 	AGENT_MOVE_COPYING
 };
 
-/* What is done next to a line, or is being done. */
+/* The next or present step of a line's copy. */
 enum agent_step { AGENT_IDLE, AGENT_READ, AGENT_WRITE, AGENT_WIPE };
 
 struct agent_op {

@@ -53,7 +53,7 @@ answer_fill_sizes(const struct weft_ats_atc *a, struct ats_slot *s)
 }
 
 /*
- * Whether an invalidation since the request was sent took any of the answer away. What was asked for
+ * True if an invalidation since the request was sent took any of the answer away. What was asked for
  * is not enough to compare: the answer may be a larger page, and the invalidation in its other part.
  */
 static bool

@@ -471,7 +471,7 @@ weft_ats_client_response(struct weft_ats_client *c, const struct weft_msg *m)
 
 /* --- answers --- */
 
-/* What a request does once its question has an answer: nearly always it looks again. */
+/* Next step of a request whose translation was answered: nearly always another look-up. */
 static void
 client_settle(struct weft_ats_client *c, struct client_request *r, const struct weft_ats_done *d,
 	uint64_t now_ns)

@@ -8,7 +8,7 @@
 
 #include "weft_base.h"
 
-/* What the kinds share: bytes 0..7. */
+/* Bytes 0..7, which all kinds share. */
 struct header {
 	const uint8_t *p;
 	size_t len; /* of header and payload */

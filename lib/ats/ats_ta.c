@@ -197,7 +197,7 @@ weft_ats_ta_send_invalidate(
 	return 0;
 }
 
-/* Whether every ITag of the packet is under way and announced with this count. */
+/* Every ITag of the packet must be under way and announced with this count. */
 static enum weft_verdict
 ta_judge_itags(const struct ats_device *d, const struct weft_ats_packet *p)
 {

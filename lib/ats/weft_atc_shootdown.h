@@ -27,7 +27,7 @@ extern "C" {
 #define WEFT_ATC_SHOOTDOWN_WORKERS_MAX 64
 #define WEFT_ATC_ALL_CONTEXTS UINT16_MAX /**< inv.ctx: the range, in every context */
 
-/** What to forget: as weft_atc_invalidate(). */
+/** One invalidation: as weft_atc_invalidate(). */
 struct weft_atc_inv {
 	uint64_t va; /**< start, aligned to the size */
 	uint16_t ctx; /**< or WEFT_ATC_ALL_CONTEXTS */
@@ -61,7 +61,7 @@ struct weft_atc_shootdown *weft_atc_shootdown_init(
  */
 uint64_t weft_atc_shootdown_post(struct weft_atc_shootdown *m, const struct weft_atc_inv *inv);
 
-/** Whether every worker that is online is done with invalidation @p number. The posting thread. */
+/** True if every worker that is online is done with invalidation @p number. The posting thread. */
 bool weft_atc_shootdown_is_done(const struct weft_atc_shootdown *m, uint64_t number);
 
 /**

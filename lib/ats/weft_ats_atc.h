@@ -38,7 +38,7 @@ struct weft_ats_atc_cfg {
 	uint8_t retries; /**< after Completer Abort, 0..16 */
 };
 
-/** What became of a request. */
+/** Outcome of a request. */
 enum weft_ats_result {
 	WEFT_ATS_INSTALLED, /**< in the cache as far as it has room: look it up again */
 	WEFT_ATS_NO_PAGE, /**< the agent has no translation, or none with R or W */

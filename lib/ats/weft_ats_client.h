@@ -40,7 +40,7 @@ struct weft_ats_client_cfg {
 	const struct weft_atc_kernel *kernel; /**< NULL: the scalar one */
 };
 
-/** What weft_ats_client_next() hands out. */
+/** Results of weft_ats_client_next(). */
 enum weft_ats_client_next {
 	WEFT_ATS_CLIENT_NONE,
 	WEFT_ATS_CLIENT_SEND, /**< has its fabric address; tell with weft_ats_client_sent() where to */

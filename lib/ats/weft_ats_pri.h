@@ -120,7 +120,7 @@ enum weft_verdict weft_ats_pages_receive(
 /** Take the oldest request out. @return false if there is none. */
 bool weft_ats_pages_next(struct weft_ats_pages *q, struct weft_ats_page *page);
 
-/** Whether it is a Stop Marker, which is not answered. */
+/** True if it is a Stop Marker, which is not answered. */
 bool weft_ats_page_is_stop(const struct weft_ats_page *page);
 
 /**

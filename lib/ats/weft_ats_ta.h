@@ -43,7 +43,7 @@ enum weft_ats_inv_state {
 	                         the completions come after all */
 };
 
-/** What to invalidate. */
+/** One invalidation. */
 struct weft_ats_inv {
 	uint64_t addr; /**< aligned to the size */
 	int32_t pasid; /**< 20 bits, or -1 */
@@ -94,7 +94,7 @@ struct weft_ats_ta *weft_ats_ta_init(void *mem, const struct weft_ats_ta_cfg *cf
 int weft_ats_ta_add(struct weft_ats_ta *t, uint16_t id, unsigned int stu, unsigned int depth);
 
 /**
- * Whether translated accesses of a requester may pass: it is served and not isolated.
+ * True if translated accesses of a requester may pass: it is served and not isolated.
  */
 bool weft_ats_ta_allows(const struct weft_ats_ta *t, uint16_t id);
 

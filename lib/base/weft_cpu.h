@@ -72,7 +72,7 @@ weft_kernel_group(const uint8_t *base, size_t len, unsigned int n, unsigned int 
 	return left;
 }
 
-/** Whether a row may run under a set of allowed features. */
+/** True if a row may run under a set of allowed features. */
 static inline bool
 weft_kernel_usable(const struct weft_kernel *k, uint32_t features)
 {

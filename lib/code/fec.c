@@ -15,7 +15,7 @@
 
 #include "weft_base.h"
 
-/* What would put one group right. */
+/* Correction of one group. */
 struct fec_fix {
 	uint8_t off; /* byte of the flit */
 	uint8_t error; /* XORed into it; 0 if the group is clean */

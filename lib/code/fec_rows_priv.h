@@ -56,7 +56,7 @@ fec_times_alpha(reg a)
 	return fec_add(_mm256_add_epi8(a, a), _mm256_and_si256(leaving, _mm256_set1_epi8(0x1D)));
 }
 
-/* What is left of a pair of flits: bytes 3i+g of each half for group g, i = 0..4. */
+/* Remainders of a pair of flits: bytes 3i+g of each half for group g, i = 0..4. */
 static inline __attribute__((always_inline)) void
 fec_sum_rows(
 	const uint8_t *const *flit, reg *check, reg *parity, times_fn times_y, times_fn times_y2)

@@ -87,7 +87,7 @@ weft_isn_init(struct weft_isn *s, enum weft_isn_form form, enum weft_crc_order o
 /* All zero: a CRC without a number. */
 static const uint64_t isn_no_number[ISN_RUN_MAX];
 
-/* What the numbers from the one now due on add to the CRC: an array of ISN_RUN_MAX. */
+/* CRC contributions of the numbers from the next one on: an array of ISN_RUN_MAX. */
 static const uint64_t *
 isn_numbers(const struct weft_isn *s)
 {

@@ -50,7 +50,7 @@ uint64_t weft_crc64_xp10(uint64_t crc, const void *buf, size_t len);
 /** The same by the definition, bit by bit: the reference that kernels are judged by. */
 uint64_t weft_crc64_xp10_ref(uint64_t crc, const void *buf, size_t len);
 
-/** What a kernel computes: weft_crc64_xp10(). */
+/** As weft_crc64_xp10(). */
 typedef uint64_t (*weft_crc64_fn)(uint64_t crc, const void *buf, size_t len);
 
 /** One row a kernel, best first, scalar last. */

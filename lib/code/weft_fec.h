@@ -30,7 +30,7 @@ enum weft_fec_status {
 	WEFT_FEC_UNCORRECTABLE /**< at least one group points outside the code; nothing was changed */
 };
 
-/** What a run of flits turned out to be; bit i stands for flit i. */
+/** Result of a run of flits; bit i stands for flit i. */
 struct weft_fec_result {
 	uint64_t corrected;
 	uint64_t uncorrectable;

@@ -40,7 +40,7 @@ uint64_t weft_isn_number(unsigned int number);
 /** A(SPID, DPID, VC): a constant of the connection. SPID, DPID 0..0xFFF, VC 0..7. Any thread. */
 uint64_t weft_isn_address(uint16_t spid, uint16_t dpid, uint8_t vc);
 
-/** What the XOR form's number adds to the CRC, number 0..1023. Any thread. */
+/** CRC contribution of a number in the XOR form, 0..1023. Any thread. */
 uint64_t weft_isn_xor_number(unsigned int number);
 
 /**
@@ -76,7 +76,7 @@ int weft_isn_init(struct weft_isn *s, enum weft_isn_form form, enum weft_crc_ord
 void weft_isn_protect(
 	struct weft_isn *s, const struct weft_crc_kernel *kernel, uint8_t *flits, unsigned int n);
 
-/** What a receiver found in a run; bit i stands for flit i. Masks are disjoint. */
+/** Findings of a receiver in a run; bit i stands for flit i. Masks are disjoint. */
 struct weft_isn_result {
 	uint64_t in_turn; /**< intact, the number expected */
 	uint64_t
@@ -101,7 +101,7 @@ void weft_isn_take(struct weft_isn *s, uint64_t *implicit, unsigned int n);
 bool weft_isn_all_in_turn(const struct weft_isn *s, const uint64_t *syndrome, unsigned int n);
 
 /**
- * Whether a flit's CRC holds for any number of this direction; in the XOR form, which cannot tell
+ * True if a flit's CRC holds for any number of this direction; in the XOR form, which cannot tell
  * numbers from damage, for the number @p ahead (0..63) flits from the next.
  */
 bool weft_isn_is_intact(const struct weft_isn *s, uint64_t syndrome, unsigned int ahead);

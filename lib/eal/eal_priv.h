@@ -20,7 +20,7 @@ struct eal_mem_facts {
 	uint64_t avail_mb; /* MemAvailable */
 };
 
-/* What the process may have. */
+/* Limits of the process. */
 struct eal_limits {
 	uint64_t files; /* open at a time */
 	uint64_t files_most; /* that it may allow itself */

@@ -26,7 +26,7 @@ static struct {
 	struct sigaction before;
 } hushed = { .out = -1, .err = -1, .text = -1 };
 
-/* What was written, on what is standard error now. Only calls that a signal handler may make. */
+/* Pass the text on to what is standard error now. Only calls that a signal handler may make. */
 static void
 hush_tell(void)
 {

@@ -72,7 +72,7 @@ const char *weft_eal_memory_line(void);
  */
 void weft_eal_stop(void);
 
-/** What a pool of packet buffers is for. */
+/** Purpose of a pool of packet buffers. */
 struct weft_pool_cfg {
 	const char *name; /**< unique in the process, at most 25 characters */
 	unsigned int n_mbufs; /**< buffers, at least 1; 2^q - 1 uses memory best */

@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-/** What an lcore does when a round found no work. */
+/** Reaction of an lcore to a round without work. */
 enum weft_idle {
 	WEFT_IDLE_AUTO, /**< decide by facts, and again while running */
 	WEFT_IDLE_SPIN, /**< poll on */
@@ -31,7 +31,7 @@ enum weft_idle {
 /** "auto", "spin", "yield". */
 extern const char *const weft_idle_words[];
 
-/** What is known about an lcore and its CPU. */
+/** Facts about an lcore and its CPU. */
 struct weft_idle_facts {
 	enum weft_idle wanted; /**< the user's word; anything but AUTO decides */
 	unsigned int
@@ -72,7 +72,7 @@ struct weft_loop_cfg {
 	void *on_idle_arg;
 };
 
-/** What a loop counts. */
+/** Counters of a loop. */
 struct weft_loop_stats {
 	uint64_t rounds; /**< rounds of polls */
 	uint64_t empty_rounds; /**< rounds that found no work */

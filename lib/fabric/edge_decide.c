@@ -25,7 +25,7 @@ edge_refuse(struct weft_edge_decision *d, enum weft_edge_decoder by, enum weft_e
 	d->reason = (uint8_t)why;
 }
 
-/* Whether the PID of a prefix may be used here, given that prefix traffic is on. */
+/* True if the PID of a prefix may be used here, given that prefix traffic is on. */
 static bool
 edge_prefix_is_good(const struct weft_edge *e, uint8_t vp, int prefix)
 {

@@ -31,7 +31,7 @@ fast_entry(const struct weft_fast *t, uint64_t hpa)
 	return &t->entry[hpa >> t->segment_log2 & weft_mask64(t->depth_log2)];
 }
 
-/* Whether a decoder that is on may cover base..limit-1. */
+/* True if a decoder that is on may cover base..limit-1. */
 static bool
 fast_range_ok(uint64_t base, uint64_t limit, unsigned int segment_log2, unsigned int depth_log2)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* What a result is called, counted as, and answered with (fabric.md section 1.9). */
+/* Name, counter and answer of each result (fabric.md section 1.9). */
 
 #include "weft_gfam.h"
 

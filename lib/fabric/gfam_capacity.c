@@ -19,7 +19,7 @@ gfam_mgt_at(struct weft_gfam *t, const struct gfam_dmp *d, uint64_t dpa)
 	return (uint8_t *)t + t->mgt_off + d->mgt + ((dpa - d->base) >> d->block_log2);
 }
 
-/* Whether a block of this range, which lies in @p d, is in a group. */
+/* True if a block of this range, which lies in @p d, is in a group. */
 static bool
 gfam_any_grouped(const struct weft_gfam *t, const struct gfam_dmp *d, uint64_t base, uint64_t len)
 {
@@ -33,7 +33,7 @@ gfam_any_grouped(const struct weft_gfam *t, const struct gfam_dmp *d, uint64_t b
 	return false;
 }
 
-/* Whether regions stand in @p d. */
+/* True if regions stand in @p d. */
 static bool
 gfam_any_region(const struct weft_gfam *t, const struct gfam_dmp *d)
 {

@@ -29,7 +29,7 @@ struct gfam_decoder {
 
 static_assert(sizeof(struct gfam_decoder) == 32, "two in a cache line");
 
-/* What is known of a requester, in one load. */
+/* A requester's row, read in one load. */
 struct gfam_rpid {
 	uint64_t groups; /* SAT */
 	uint16_t row; /* of the GDT, or GFAM_NO_ROW */
@@ -76,7 +76,7 @@ gfam_mgt(const struct weft_gfam *t)
 	return (const uint8_t *)t + t->mgt_off;
 }
 
-/* Whether @p len bytes from @p at lie in the @p room bytes from @p base. */
+/* True if @p len bytes from @p at lie in the @p room bytes from @p base. */
 static inline bool
 gfam_within(uint64_t at, uint64_t len, uint64_t base, uint64_t room)
 {

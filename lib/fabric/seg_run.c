@@ -46,7 +46,7 @@ seg_differing(const uint64_t *a)
 	       ~(a[0] & a[1] & a[2] & a[3] & a[4] & a[5] & a[6] & a[7]);
 }
 
-/* Whether bits in which addresses differ lead them to other segments or targets. */
+/* True if bits in which addresses differ lead them to other segments or targets. */
 static inline bool
 seg_is_split(const struct weft_seg *s, const struct weft_seg_target *t, uint64_t differ)
 {

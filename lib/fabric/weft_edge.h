@@ -61,7 +61,7 @@ struct weft_edge_decision {
 	uint8_t reason; /**< enum weft_edge_reason */
 };
 
-/** What becomes of a message that leaves towards the host or device. */
+/** Decision on a message that leaves towards the host or device. */
 enum weft_edge_egress { WEFT_EGRESS_PASS, WEFT_EGRESS_PREFIX, WEFT_EGRESS_UR, WEFT_EGRESS_DROP };
 
 /** ID-based re-router row: completions for this requester go to @p pid. */
@@ -79,7 +79,7 @@ struct weft_hdm {
 	uint16_t pid; /* of the bound edge vPPB */
 };
 
-/** What a port is made with; fixed for its life. */
+/** Configuration of a port; fixed for its life. */
 struct weft_edge_cfg {
 	uint16_t pid; /**< 0..0xFFE */
 	uint8_t fast_depth_log2; /**< 0..12 */

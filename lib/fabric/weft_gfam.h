@@ -45,7 +45,7 @@ enum weft_gfam_knob {
 	WEFT_GFAM_UIO = 1 << 4, /**< UIO is on */
 };
 
-/** What the device is; fixed for the life of its tables. */
+/** Properties of the device; fixed for the life of its tables. */
 struct weft_gfam_cfg {
 	uint16_t rows; /* requesters that may have decoders at a time, 1..4095 */
 	uint8_t groups; /* 1..64 */
@@ -75,7 +75,7 @@ struct weft_gfam *weft_gfam_init(void *mem, const struct weft_gfam_cfg *cfg);
 /** A copy in @p mem (as for weft_gfam_init(), of the same configuration), free to be changed. */
 struct weft_gfam *weft_gfam_copy(void *mem, const struct weft_gfam *from);
 
-/** Whether two tables differ in anything. */
+/** True if two tables differ in anything. */
 bool weft_gfam_differs(const struct weft_gfam *a, const struct weft_gfam *b);
 
 /** Where readers find the tables. One writer, any readers. */
@@ -198,7 +198,7 @@ int weft_gfam_set_sat32(struct weft_gfam *t, uint16_t rpid, uint32_t vec, bool *
 /** Groups open to @p rpid; 0 out of range. */
 uint64_t weft_gfam_sat(const struct weft_gfam *t, uint16_t rpid);
 
-/** Whether a host may ask for this command of set 49h; the rest is the fabric manager's. */
+/** True if a host may ask for this command of set 49h; the rest is the fabric manager's. */
 bool weft_gfam_host_may(uint16_t opcode);
 
 /* Decisions. Any thread. */
@@ -225,7 +225,7 @@ const char *weft_gfam_result_name(enum weft_gfam_result r);
 /** Trigger of access errors that a result counts as: 0, 2, 3; -1 for none (section 1.9). */
 int weft_gfam_trigger(enum weft_gfam_result r);
 
-/** What tables say to one access. */
+/** Decision of the tables on one access. */
 struct weft_gfam_decision {
 	uint64_t dpa; /* from UNGROUPED on, else 0 */
 	uint8_t result; /* enum weft_gfam_result */

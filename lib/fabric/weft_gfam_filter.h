@@ -72,7 +72,7 @@ bool weft_gfam_filter_drop(struct weft_gfam_filter *f, uint64_t dpa, uint16_t pi
 /** @p pid has gone: drop all it holds. @return how many lines that were */
 uint64_t weft_gfam_filter_gone(struct weft_gfam_filter *f, uint16_t pid);
 
-/** Who holds the line of @p dpa, at most WEFT_GFAM_FILTER_WAYS_MAX. @return how many */
+/** Holders of the line of @p dpa, at most WEFT_GFAM_FILTER_WAYS_MAX. @return how many */
 unsigned int weft_gfam_filter_holders(
 	const struct weft_gfam_filter *f, uint64_t dpa, struct weft_gfam_snoop *out);
 

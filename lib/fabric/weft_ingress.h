@@ -26,7 +26,7 @@ struct weft_ingress {
 	uint8_t mac[6]; /**< cxl mode: source address of the other end of the link */
 };
 
-/** What of a kind a port refused. */
+/** One kind of refused traffic. */
 enum weft_ingress_kind {
 	WEFT_INGRESS_FLITS, /**< frames with flits */
 	WEFT_INGRESS_CONTROL, /**< link control frames */
@@ -34,26 +34,26 @@ enum weft_ingress_kind {
 	WEFT_INGRESS_KINDS
 };
 
-/** What came in by a port under the rule. Written by the lcore that receives, any readers. */
+/** Traffic that came in by a port under the rule. Written by the lcore that receives, any readers. */
 struct weft_ingress_seen {
 	uint64_t frames; /**< of either kind */
 	uint64_t flits;
 };
 
-/** What a port refused. Written by the lcore that receives, any readers. */
+/** Traffic that a port refused. Written by the lcore that receives, any readers. */
 struct weft_ingress_drops {
 	uint64_t count[WEFT_INGRESS_KINDS];
 	uint16_t spid; /**< of the newest */
 };
 
-/** Whether a message, or in rxl mode a frame, may come in with this SPID. */
+/** True if a message, or in rxl mode a frame, may come in with this SPID. */
 static inline bool
 weft_ingress_spid(const struct weft_ingress *in, uint16_t spid)
 {
 	return in->spid == WEFT_SPID_ANY || in->spid == spid;
 }
 
-/** Whether a frame in cxl mode may come in with this source address. */
+/** True if a frame in cxl mode may come in with this source address. */
 static inline bool
 weft_ingress_mac(const struct weft_ingress *in, const uint8_t *mac)
 {

@@ -82,7 +82,7 @@ struct weft_route {
 	bool spread; /* may be set: off, every class stays on one path (Q23) */
 };
 
-/** What a switch knows of its egress ports. Written by the lcore that routes. */
+/** State of a switch's egress ports. Written by the lcore that routes. */
 struct weft_route_ports {
 	uint64_t ready[WEFT_SWITCH_PORTS / 64]; /* bit p: a message can be queued into port p now */
 	uint32_t load[WEFT_SWITCH_PORTS]; /* what is queued there, in any one unit */

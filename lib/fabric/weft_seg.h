@@ -35,7 +35,7 @@ struct weft_pid_set {
 	uint64_t word[WEFT_PIDS / 64];
 };
 
-/** Whether @p pid, 0..0xFFF, is in the set. */
+/** True if @p pid, 0..0xFFF, is in the set. */
 static inline bool
 weft_pid_set_has(const struct weft_pid_set *s, uint16_t pid)
 {
@@ -82,7 +82,7 @@ struct weft_seg_target {
 	uint16_t need_uio; /* and for UIO */
 };
 
-/** What a decoder is made with; fixed for its life. */
+/** Configuration of a decoder; fixed for its life. */
 struct weft_seg_cfg {
 	enum weft_seg_kind kind;
 	uint8_t depth_log2; /**< 0..12: 1..4096 segments */

@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-/** What tables there are; fixed over the life of a switch, as is who uses which DRT (Q11). */
+/** Numbers of tables; fixed over the life of a switch, as is the DRT of each port (Q11). */
 struct weft_tables_cfg {
 	uint16_t n_edges; /**< 0..256 */
 	const struct weft_edge_cfg *edge; /**< @p n_edges */

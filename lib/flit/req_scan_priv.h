@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* What a flit that begins with a request looks like in its first bytes. */
+/* The first bytes of a flit that begins with a request. */
 #ifndef REQ_SCAN_PRIV_H
 #define REQ_SCAN_PRIV_H
 

@@ -36,7 +36,7 @@ struct slot_format {
 
 extern const struct slot_format slot_formats[2][2][16]; /* by form, is_h, SlotFmt */
 
-/* What follows the 64 bytes of a message with data. */
+/* Trailer after the 64 bytes of a message with data. */
 enum {
 	TRAILER_NONE = 0,
 	/* 1..3: DRS, one trailer slot for this message and the next n - 1 of its header slot */
@@ -53,7 +53,7 @@ slot_kind_has_data(unsigned int kind)
 }
 
 /*
- * Whether the trailer begins with byte enables; else it holds EMD alone, if anything. A write of a
+ * True if the trailer begins with byte enables; else it holds EMD alone, if anything. A write of a
  * part of a line (MemWrPtl, MemWrPtlTEE) has them, and so has D2H data.
  */
 static inline bool

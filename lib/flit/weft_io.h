@@ -63,7 +63,7 @@ enum weft_io_type {
 
 #define WEFT_IO_PASID_PREFIX 0x91 /**< first byte of a TLP that has one; the header is behind */
 
-/** What a packet has credit and a queue for. UIO writes are requests: they are answered. */
+/** Flow-control class of a packet. UIO writes are requests: they are answered. */
 enum weft_io_class { WEFT_IO_POSTED, WEFT_IO_REQUEST, WEFT_IO_COMPLETION, WEFT_IO_CLASSES };
 
 /** Class by the header. @return enum weft_io_class; -EINVAL: a header this project does not know */
@@ -79,7 +79,7 @@ int weft_io_class(const struct weft_io_tlp *t);
  */
 size_t weft_io_tlp_len(const uint8_t *tlp, size_t have);
 
-/** Whether weft_io_pack_tlp() takes it: header known, len as it says, ids of 12 bits. */
+/** True if weft_io_pack_tlp() takes it: header known, len as it says, ids of 12 bits. */
 bool weft_io_is_valid(const struct weft_io_tlp *t);
 
 /** Write the PTH of @p t: 4 bytes. The ids must be in range. */
@@ -139,7 +139,7 @@ int weft_io_pack_tlp(struct weft_io_packer *p, const struct weft_io_tlp *t);
 /** The flit is complete, but for its DLLP. @return true: part of a TLP waits for the next one */
 bool weft_io_pack_end(struct weft_io_packer *p);
 
-/** Whether part of a TLP waits for the next flit. */
+/** True if part of a TLP waits for the next flit. */
 bool weft_io_pack_waits(const struct weft_io_packer *p);
 
 /** TLPs out of flits. */

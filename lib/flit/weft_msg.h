@@ -84,7 +84,7 @@ struct weft_msg {
 	uint8_t data[WEFT_MSG_DATA_LEN]; /**< valid when weft_msg_has_data() */
 };
 
-/** Whether 64 bytes of data follow this message (decided by kind). */
+/** True if 64 bytes of data follow this message (decided by kind). */
 bool weft_msg_has_data(const struct weft_msg *m);
 
 /** Name of a kind in reports, such as "m2s_req"; "unknown" out of range. */
@@ -214,10 +214,10 @@ int weft_pack_msg(struct weft_packer *p, const struct weft_msg *m);
  */
 bool weft_pack_end(struct weft_packer *p);
 
-/** Whether data slots of the last message had no room in the flit begun. */
+/** True if data slots of the last message had no room in the flit begun. */
 bool weft_pack_waits(const struct weft_packer *p);
 
-/** Whether the flit begun holds any message or data yet. */
+/** True if the flit begun holds any message or data yet. */
 bool weft_pack_used(const struct weft_packer *p);
 
 #ifdef __cplusplus

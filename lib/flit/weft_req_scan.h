@@ -19,7 +19,7 @@ extern "C" {
 #define WEFT_REQ_SCAN_MAX 64 /**< flits a call */
 #define WEFT_REQ_SCAN_STEP 8 /**< arrays have room for @p n, rounded up to a multiple of this */
 
-/** What a request wants of its address. */
+/** Kind of access of a request. */
 enum weft_req_kind { WEFT_REQ_READ = 1, WEFT_REQ_WRITE = 2 };
 
 /**

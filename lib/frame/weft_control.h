@@ -143,7 +143,7 @@ size_t weft_control_build(uint8_t *rec, const struct weft_control *c);
  */
 size_t weft_control_image(uint8_t *rec, const struct weft_control *c);
 
-/** Whether two proofs, or MACs, are equal, in a time that does not tell how much of them is. */
+/** True if two proofs, or MACs, are equal, in a time that does not tell how much of them is. */
 bool weft_control_is_equal(const uint8_t *a, const uint8_t *b, size_t len);
 
 /**

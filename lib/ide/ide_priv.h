@@ -28,7 +28,7 @@
 #define IDE_AAD_WORDS_MAX (WEFT_IDE_EPOCH_MAX * (1 + WEFT_IDE_POISON_MAX))
 #define IDE_MAC_OFF (WEFT_FLIT_H_OFF + WEFT_LLCTRL_PAYLOAD_OFF)
 
-/* What IDE makes of a flit. */
+/* Kinds of flits to IDE. */
 enum ide_kind {
 	IDE_KIND_CONTROL, /* anything in the clear: not cachemem, or a control slot */
 	IDE_KIND_PLAIN, /* protocol flit with a protocol header in slot 0 */
@@ -86,7 +86,7 @@ struct weft_ide_stream {
 	struct ide_pass_key pass_key; /* valid with a kernel */
 	struct ide_pass pair[IDE_PASS_PAIRS]; /* within ide_epoch_pairs() */
 
-	/* What a stream seldom needs. */
+	/* Seldom used. */
 	bool is_lopt;
 	bool has_stop;
 	bool has_poison;
@@ -146,7 +146,7 @@ void ide_epoch_flit(
 	struct weft_ide_stream *s, uint8_t *flit, enum ide_kind kind, bool is_open, bool in_run);
 
 /*
- * Whether an epoch that begins now goes in one pass. Then the sender's MAC of the epoch before is
+ * True if an epoch that begins now goes in one pass. Then the sender's MAC of the epoch before is
  * put into an IDE.MAC flit by ide_epoch_flit(), from s->mac; otherwise by its caller.
  */
 static inline bool
@@ -163,7 +163,7 @@ ide_epoch_starts_in_one_pass(const struct weft_ide_stream *s, bool in_run)
 unsigned int ide_epoch_plain_flits(
 	struct weft_ide_stream *s, uint8_t *flits, unsigned int n, bool is_open);
 
-/* Whether the stream is where ide_epoch_pairs() can begin. */
+/* True if the stream is where ide_epoch_pairs() can begin. */
 static inline bool
 ide_epoch_may_be_paired(const struct weft_ide_stream *s)
 {
@@ -202,7 +202,7 @@ ide_epoch_is_full(const struct weft_ide_stream *s)
 /* Give the MAC of the epoch, and begin the next one. */
 void ide_epoch_end(struct weft_ide_stream *s, uint8_t *mac);
 
-/* Whether runs with the kernel of @p lib give what single flits give. Allocates. */
+/* True if runs with the kernel of @p lib give what single flits give. Allocates. */
 bool ide_pass_agrees(struct weft_ide_lib *lib);
 
 #endif /* WEFT_IDE_PRIV_H */

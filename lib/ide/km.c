@@ -212,7 +212,7 @@ km_get_key(struct weft_ide_km_responder *r, const struct weft_ide_km *m, struct 
 	return true;
 }
 
-/* Whether there is an answer to a message that is well-formed. */
+/* True if there is an answer to a message that is well-formed. */
 static bool
 km_answer(struct weft_ide_km_responder *r, const struct weft_ide_km *m, struct weft_ide_km *answer)
 {

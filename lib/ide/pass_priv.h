@@ -29,7 +29,7 @@
 /* Where H^n, 1..30, is: in the lanes of two flits. */
 #define IDE_PASS_POWER(n) (31 - (n) - ((n) > IDE_PASS_SHARE))
 
-/* What does not change with the epoch. Key material. */
+/* Constant from epoch to epoch. Key material. */
 struct ide_pass_key {
 	alignas(WEFT_CACHE_LINE) uint8_t round[IDE_PASS_ROUNDS + 1][16];
 	/*

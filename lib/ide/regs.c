@@ -63,7 +63,7 @@ regs_misfit(struct weft_ide_misfit *m, const char *what, const char *why)
 	return -EPROTO;
 }
 
-/* Whether both ends have a capability. */
+/* Both ends must have a capability. */
 static int
 regs_check_cap(const struct weft_ide_regs *here, const struct weft_ide_regs *there,
 	const struct cap_row *row, struct weft_ide_misfit *m)

@@ -90,7 +90,7 @@ enum weft_ide_format { WEFT_IDE_STANDARD, WEFT_IDE_LOPT };
 /** Of weft_ide_config.poison: "open", "protected". */
 extern const char *const weft_ide_poison_words[];
 
-/** What both ends of a stream must agree on (weft_ide_regs.h compares it), and pauses. */
+/** Configuration: both ends must agree on it (weft_ide_regs.h compares), pauses aside. */
 struct weft_ide_config {
 	enum weft_ide_mode mode; /**< containment or skid */
 	enum weft_ide_format format;
@@ -126,7 +126,7 @@ struct weft_ide_stream *weft_ide_stream_setup(void *mem, struct weft_ide_lib *li
 void weft_ide_stream_next_key(
 	struct weft_ide_stream *s, struct weft_ide_lib *lib, const uint8_t *key);
 
-/** Whether a key waits for IDE.Start. False once it was taken. */
+/** True if a key waits for IDE.Start. False once it was taken. */
 bool weft_ide_has_next_key(const struct weft_ide_stream *s);
 
 /**
@@ -135,7 +135,7 @@ bool weft_ide_has_next_key(const struct weft_ide_stream *s);
  */
 uint64_t weft_ide_counter(const struct weft_ide_stream *s);
 
-/** Whether IDE.Stop was sent or obeyed: flits pass in the clear until IDE.Start. */
+/** True if IDE.Stop was sent or obeyed: flits pass in the clear until IDE.Start. */
 bool weft_ide_is_stopped(const struct weft_ide_stream *s);
 
 /** Since the stream was set up. */
@@ -161,7 +161,7 @@ void weft_ide_stream_wipe(struct weft_ide_stream *s);
 /* --- sender --- */
 
 /**
- * Whether the next protocol flit must have its slot 0 kept for IDE.MAC (weft_pack_begin's
+ * True if the next protocol flit must have its slot 0 kept for IDE.MAC (weft_pack_begin's
  * with_mac): the MAC of the epoch before it is due.
  */
 bool weft_ide_mac_due(const struct weft_ide_stream *s);
@@ -188,7 +188,7 @@ int weft_ide_seal(struct weft_ide_stream *s, uint8_t *flit);
  */
 unsigned int weft_ide_seal_run(struct weft_ide_stream *s, uint8_t *flits, unsigned int n);
 
-/** What weft_ide_close() needs next to let the receiver have everything. */
+/** Next flit that weft_ide_close() needs to let the receiver have everything. */
 enum weft_ide_close {
 	WEFT_IDE_CLOSED, /**< nothing is open: the flit was not written */
 	WEFT_IDE_CLOSE_TMAC, /**< @p flit is a whole IDE.TMAC flit: send it; nothing is open now */
@@ -258,7 +258,7 @@ void weft_ide_poison_put(uint8_t *flit, uint8_t offset);
 
 /* --- receiver --- */
 
-/** What one flit did. */
+/** Result of one flit. */
 struct weft_ide_event {
 	enum weft_verdict verdict; /**< WEFT_OK; _IDE_MAC: this flit's arrival failed an epoch;
 					_IDE_INSECURE: the stream had failed before */
@@ -317,7 +317,7 @@ void weft_ide_open_run(
 /** Flits held now, 0..WEFT_IDE_HELD_MAX. */
 unsigned int weft_ide_held(const struct weft_ide_stream *s);
 
-/** Whether the stream went Insecure. */
+/** True if the stream went Insecure. */
 bool weft_ide_is_insecure(const struct weft_ide_stream *s);
 
 #ifdef __cplusplus

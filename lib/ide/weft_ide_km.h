@@ -89,7 +89,7 @@ size_t weft_ide_km_put(uint8_t *out, const struct weft_ide_km *m);
  */
 int weft_ide_km_get(const uint8_t *in, size_t len, struct weft_ide_km *m);
 
-/** What a responder programs. Each returns 0, or a negative error: then it was not done. */
+/** Operations of a responder. Each returns 0, or a negative error: then it was not done. */
 struct weft_ide_km_ops {
 	/** The key that the next go() takes. @p counter of its IV, 1 or more. Read during the call. */
 	int (*program)(void *arg, uint8_t port, bool is_tx, const uint8_t *key, uint64_t counter);

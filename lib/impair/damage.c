@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* What each injector does to a flit (reliability.md sections 3.1 and 3.2). */
+/* The injectors' effects on a flit (reliability.md sections 3.1 and 3.2). */
 
 #include <assert.h>
 

@@ -32,7 +32,7 @@ extern "C" {
 #define WEFT_IMPAIR_DELAY_MAX_NS UINT64_C(10000000000)
 #define WEFT_IMPAIR_CHANNEL_A 0.811 /**< a burst of the channel goes on by one more bit */
 
-/** What a wire does to flits and frames. Probabilities are 0..1, 0 is off. All injectors combine. */
+/** Impairments of flits and frames. Probabilities are 0..1, 0 is off. All injectors combine. */
 struct weft_impair_cfg {
 	uint64_t seed;
 
@@ -151,7 +151,7 @@ int weft_impair_set(struct weft_impair *w, const struct weft_impair_cfg *cfg);
  */
 uint64_t weft_impair_flits(struct weft_impair *w, uint8_t *flits, unsigned int n);
 
-/** What becomes of a frame. Times count from when the frame would have been sent. */
+/** Fate of a frame. Times count from when the frame would have been sent. */
 struct weft_impair_fate {
 	bool drop;
 	unsigned int copies; /**< 0 if dropped, 1, or 2 if duplicated */

@@ -51,7 +51,7 @@ ng_time(const struct weft_pcap_if *i, uint64_t ticks)
 	return ns > (ng_wide)UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
 }
 
-/* What the options of an interface description at @p at say. */
+/* Parse the options of an interface description at @p at. */
 static enum weft_pcap_status
 ng_if_options(const struct weft_pcap *p, const struct ng_block *b, size_t at,
 	struct weft_pcap_if *i, struct weft_pcap_record *r)

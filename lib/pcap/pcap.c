@@ -33,7 +33,7 @@ weft_pcap_is_ng(const struct weft_pcap *p)
 	return p->format == PCAP_NG;
 }
 
-/* Whether @p magic, read in one byte order, is that of pcap. */
+/* True if @p magic, read in one byte order, is that of pcap. */
 static bool
 pcap_take_magic(struct weft_pcap *p, uint32_t magic, bool is_big_endian)
 {

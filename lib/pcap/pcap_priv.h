@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* What both formats share. */
+/* Shared by both formats. */
 #ifndef PCAP_PRIV_H
 #define PCAP_PRIV_H
 

@@ -58,7 +58,7 @@ enum weft_pcap_status {
 	WEFT_PCAP_BROKEN, /**< no record of a capture file: nothing behind can be read */
 };
 
-/** What weft_pcap_next() found. */
+/** Results of weft_pcap_next(). */
 struct weft_pcap_record {
 	size_t used; /**< PACKET, OTHER: bytes of the record */
 	size_t needed; /**< MORE: bytes to be there at the next call, more than now */
@@ -85,10 +85,10 @@ void weft_pcap_begin(struct weft_pcap *p);
 enum weft_pcap_status weft_pcap_next(
 	struct weft_pcap *p, const uint8_t *bytes, size_t len, struct weft_pcap_record *r);
 
-/** Whether an interface of the section read last has that link type: so far, in pcapng. */
+/** True if an interface of the section read last has that link type: so far, in pcapng. */
 bool weft_pcap_has_link(const struct weft_pcap *p, uint16_t link);
 
-/** Whether the file is pcapng; false before its first record. */
+/** True if the file is pcapng; false before its first record. */
 bool weft_pcap_is_ng(const struct weft_pcap *p);
 
 /* Writing: pcap with nanoseconds, in this machine's byte order. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* What the machine says about a port to be opened: its interface, our rights, the pool's buffers. */
+/* Facts of the machine about a port to be opened: its interface, our rights, the pool's buffers. */
 
 #include "port_priv.h"
 

@@ -45,7 +45,7 @@ weft_port_driver_parse(const char *word, enum weft_port_driver *driver)
 	return -EINVAL;
 }
 
-/* What must be named for a driver; NULL for the ones that need no name. */
+/* The name that a driver needs; NULL for the ones that need none. */
 static const char *
 ladder_spec_device(
 	const struct weft_port_spec *spec, enum weft_port_driver driver, const char **key)
@@ -101,7 +101,7 @@ ladder_check_spec(const struct weft_port_spec *spec, char *err, size_t errlen)
 	return 0;
 }
 
-/* What rules a kernel interface out, whichever driver serves it. */
+/* Reasons against a kernel interface, whichever driver serves it. */
 static int
 ladder_check_netif(
 	const struct weft_port_spec *spec, const struct port_facts *facts, char *err, size_t errlen)

@@ -18,7 +18,7 @@
 #define PORT_RING_FRAMES 1024
 #define PORT_CONNECT_TENDS 4
 
-/* What the machine says about a spec. */
+/* Facts of the machine about a spec. */
 struct port_facts {
 	int netif_rc; /* 0, or why the interface cannot be asked: -ENODEV, ... */
 	unsigned int mtu; /* of the interface */
@@ -95,7 +95,7 @@ void port_quiet_xdp(void);
 
 struct port_pair;
 
-/* What is needed to open the port of a kernel interface again. */
+/* State to open the port of a kernel interface again. */
 struct port_netif {
 	struct weft_port_spec spec; /* with strings of its own */
 	unsigned int index; /* of the interface that is open */

@@ -80,7 +80,7 @@ struct weft_port_spec {
 	unsigned int link_wait_ms;
 };
 
-/** What a port counts. Each half has one writer: the lcore that receives, the one that sends. */
+/** Counters of a port. Each half has one writer: the lcore that receives, the one that sends. */
 struct weft_port_stats {
 	uint64_t rx_frames;
 	uint64_t rx_bursts; /**< bursts that were not empty */
@@ -179,7 +179,7 @@ bool weft_port_is_up(struct weft_port *port);
  */
 void weft_port_tend(struct weft_port *port);
 
-/** What may happen to a port while it is open. */
+/** Events of an open port. */
 enum weft_port_event_kind {
 	WEFT_PORT_CALLERS, /**< memif server: callers at its socket were turned away */
 	WEFT_PORT_GONE, /**< its kernel interface is not there any more, or not fit for use */

@@ -17,7 +17,7 @@ typedef __m512i reg;
 #define REG sizeof(reg)
 #define ALWAYS static inline __attribute__((always_inline))
 
-/* What a sum is made with: constant wherever it is inlined. */
+/* Parameters of a sum: constant wherever it is inlined. */
 struct way {
 	const struct sig_folds *f;
 	bool reverses; /* the bits of each byte */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* What the files of the signature library share. */
+/* Shared by the files of the signature library. */
 #ifndef WEFT_SIG_PRIV_H
 #define WEFT_SIG_PRIV_H
 

@@ -32,7 +32,7 @@ stream_guard_bytes(const struct weft_sig_spec *d)
 	return stream_bytes(d, d->is_dif ? WEFT_SIG_MASK_GUARD : UINT8_MAX);
 }
 
-/* What the engine does follows from the attributes once for all units. */
+/* The plan: it follows from the attributes, once for all units. */
 static void
 stream_plan(struct weft_sig_stream *s, const struct weft_sig_config *c)
 {

@@ -8,7 +8,7 @@
 
 #include "unit_priv.h"
 
-/* What is wrong first: guard, application tag, reference tag (section 5.2). */
+/* The first mismatch of: guard, application tag, reference tag (section 5.2). */
 static void
 unit_mismatch(const struct weft_sig_spec *d, uint64_t diff, uint64_t want, uint64_t got,
 	struct weft_sig_error *e)
@@ -32,7 +32,7 @@ unit_mismatch(const struct weft_sig_spec *d, uint64_t diff, uint64_t want, uint6
 	}
 }
 
-/* What is known of a unit while its data moves. */
+/* State of a unit while its data moves. */
 struct unit {
 	uint64_t sig; /* as it came; 0 if there is none */
 	uint64_t in_sum;

@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-/* What a signature is: sections 2.4 to 2.6. */
+/* Parts of a signature: sections 2.4 to 2.6. */
 
 enum weft_sig_type { WEFT_SIG_T10DIF, WEFT_SIG_CRC };
 enum weft_sig_crc_type { WEFT_SIG_CRC32, WEFT_SIG_CRC32C, WEFT_SIG_CRC64_XP10 };
@@ -72,7 +72,7 @@ struct weft_sig_domain {
 
 #define WEFT_SIG_COPY_MASK 0x1u /**< copy_mask holds; without it, it follows from the domains */
 
-/** What a key is given. Nothing of it is kept by pointer. */
+/** Configuration of a key. Nothing of it is kept by pointer. */
 struct weft_sig_attr {
 	const struct weft_sig_domain *mem; /**< NULL: no signature there; not both */
 	const struct weft_sig_domain *wire;
@@ -381,7 +381,7 @@ unsigned int weft_sig_burst(struct weft_sig_stream *work, struct weft_sig_op *op
 int weft_sig_transfer(struct weft_sig_stream *work, struct weft_sig_key *key, enum weft_sig_dir dir,
 	uint64_t block0, uint32_t flags, struct weft_sig_list *wire);
 
-/** What this library can do, all of it: block sizes in ascending order, ended by 0. */
+/** Capabilities of this library, all of them: block sizes in ascending order, ended by 0. */
 const uint32_t *weft_sig_block_sizes(void);
 
 #ifdef __cplusplus

@@ -72,7 +72,7 @@ uint64_t weft_sig_sum(const struct weft_sig_kernel *k, enum weft_sig_sum_kind ki
 /** The sum of A and B in one piece, of @p a over A, @p b over B begun with 0, and B's bytes. */
 uint64_t weft_sig_sum_join(enum weft_sig_sum_kind kind, uint64_t a, uint64_t b, uint64_t len_b);
 
-/** What is stored for @p sum: the CRC, or the complement of the sum. */
+/** Stored form of @p sum: the CRC, or the complement of the sum. */
 uint64_t weft_sig_sum_end(enum weft_sig_sum_kind kind, uint64_t sum);
 
 #ifdef __cplusplus

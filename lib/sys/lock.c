@@ -22,7 +22,7 @@
 #define LOCK_NAP_NS 1000000
 #define LOCK_CALLERS 64
 
-/* Whether the file that was locked is still the one that others find. */
+/* True if the file that was locked is still the one that others find. */
 static bool
 lock_is_file_of(int fd, const char *path)
 {
@@ -78,7 +78,7 @@ weft_lock_release(int fd, const char *path)
 	close(fd);
 }
 
-/* Whether the process at the other end is one to be believed. */
+/* True if the process at the other end is one to be believed. */
 static bool
 lock_is_trusted(int fd, pid_t *pid)
 {

@@ -30,14 +30,14 @@ int weft_file_create(const char *path, mode_t mode);
 /** The same as a stream, mode 0666 less umask(2). NULL with errno. */
 FILE *weft_file_stream(const char *path);
 
-/** What a negative errno of weft_file_create() means, for people. Not thread-safe. */
+/** Message for a negative errno of weft_file_create(). Not thread-safe. */
 const char *weft_file_error(int rc);
 
-/** Whether weft_file_create() would refuse this path to this user for being a link. */
+/** True if weft_file_create() would refuse this path to this user for being a link. */
 bool weft_file_is_link(const char *path);
 
 /**
- * Whether nobody but this user can enter a folder, so that nobody else can have put something
+ * True if nobody but this user can enter a folder, so that nobody else can have put something
  * there: a folder, not a link to one, of the effective user's, closed to all others.
  */
 bool weft_file_is_private_dir(const char *path);

@@ -60,7 +60,7 @@ struct weft_xfer_cfg {
 	const struct weft_sig_kernel *kernel; /**< NULL: the best */
 };
 
-/** What became of a transfer; the first that holds. */
+/** Outcome of a transfer; the first that holds. */
 enum weft_xfer_status {
 	WEFT_XFER_WAITING, /**< not begun */
 	WEFT_XFER_RUNNING,

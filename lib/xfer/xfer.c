@@ -20,7 +20,7 @@
 #define LINE 64
 #define HPA_END (UINT64_C(1) << 52)
 
-/* What came for a line of the window. */
+/* Data received for a line of the window. */
 enum { LINE_NONE, LINE_GOOD, LINE_POISONED, LINE_LOST };
 
 /*
@@ -402,7 +402,7 @@ xfer_is_of(const struct weft_xfer_place *p, uint16_t dpid, bool uses)
 	return uses && p->dpid == dpid;
 }
 
-/* Whether a transfer before number @p i, and not begun to write, is to write all that it reads. */
+/* True if a transfer before number @p i, and not begun to write, is to write all that it reads. */
 static bool
 xfer_is_written_first(const struct weft_xfer_run *r, unsigned int i)
 {

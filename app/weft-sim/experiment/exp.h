@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* What the parts of the experiment share: the sample, the rows of the table, work on threads. */
+/* Shared by the parts of the experiment: the sample, the rows of the table, work on threads. */
 #ifndef EXP_H
 #define EXP_H
 
@@ -13,7 +13,7 @@
 #include "weft_codec.h"
 #include "weft_impair.h"
 
-/* What the paper calculates with (section 7). */
+/* Parameters of the paper (section 7). */
 #define PAPER_BER 1e-6
 #define PAPER_FER_UC 3.0e-5
 #define PAPER_P 0.1 /* one flit in ten carries an Ack */

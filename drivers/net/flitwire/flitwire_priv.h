@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* What the files of the flitwire driver share: a line (one direction) and the device. */
+/* Shared by the files of the flitwire driver: a line (one direction) and the device. */
 #ifndef FLITWIRE_PRIV_H
 #define FLITWIRE_PRIV_H
 
