@@ -336,8 +336,7 @@ help_is_made_from_the_table(void **state)
 		"\n  --small N                 a byte (3)\n",
 		"\n  -m, --mode cxl|rxl        a word (rxl)\n\nSecond section:\n",
 		"\n  -f, --flag [FILE]         yes\n",
-		"\n  --own-with-a-long-name VALUE,...\n                            read by the "
-		"program; ",
+		"name VALUE,...\n                            read by the program; ",
 		"\n  --elsewhere X             main() has it\n",
 		"\n\nExamples:\n  prog --small 7\n\nExit status: 0; 1 if it did something; 2 for",
 	};
