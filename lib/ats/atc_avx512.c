@@ -175,7 +175,7 @@ stretch_avx512(struct weft_atc *c, const struct weft_atc_run *q, unsigned int at
 			group_fetch(p);
 		p++;
 	}
-	/* Behind each other: values stored one by one are not loaded as a line at once. */
+	/* One after the other: values stored one by one are not loaded as a line at once. */
 	for (p = group, i = 0; i + GROUP <= n; i += GROUP)
 		group_match(p++);
 	for (p = group, i = 0; i + GROUP <= n; i += GROUP, p++) {

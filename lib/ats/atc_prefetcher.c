@@ -15,7 +15,7 @@
 #define CHANCES 8
 
 struct stream {
-	uint64_t next; /* address behind the last question */
+	uint64_t next; /* address after the last question */
 	uint16_t ctx;
 	uint8_t n; /* pages last asked for; 0: not in use */
 	uint8_t chances; /* times it may be passed over; none before it went on once */

@@ -245,7 +245,7 @@ weft_ats_agent_op_done(struct weft_ats_agent *a, uint32_t cookie, enum weft_ats_
 
 	op->is_begun = false;
 	if (how == WEFT_ATS_AGENT_OP_LOST) {
-		/* A write that comes late must not come behind those of the page's owner. */
+		/* A write that comes late must not come after those of the page's owner. */
 		op->not_before_ns = now_ns + a->cfg.fence_ns;
 		a->count[WEFT_ATS_AGENT_N_COPY_AGAIN]++;
 		return;

@@ -57,7 +57,7 @@ struct agent_move {
 };
 
 struct agent_client {
-	uint64_t fence_ns; /* nothing that an ended session sent arrives behind it */
+	uint64_t fence_ns; /* nothing that an ended session sent arrives after it */
 	bool is_up;
 };
 
@@ -78,7 +78,7 @@ struct weft_ats_agent {
 	struct weft_ats_ta *ta;
 	struct weft_ats_pages pages;
 	struct agent_client *client; /* cfg.n_clients */
-	uint32_t *first_page; /* of each map, and their sum behind */
+	uint32_t *first_page; /* of each map, then their sum */
 	uint32_t *stays; /* of each page: it does not move before, in units of AGENT_STAY_LOG2 */
 	uint8_t *page; /* enum agent_page */
 	uint64_t move_due_ns;

@@ -16,7 +16,7 @@
 /* Rules of ats.md 4.9. A bit in field broken: the peer does not keep this rule. */
 enum ats_rule {
 	ATS_RULE_SNOOP = 1 << 0, /* outstanding requests in the range are marked */
-	ATS_RULE_WRITES = 1 << 1, /* a completion stays behind earlier writes */
+	ATS_RULE_WRITES = 1 << 1, /* a completion stays after earlier writes */
 	ATS_RULE_EVERY_TC = 1 << 2, /* a completion on each traffic class in use */
 	ATS_RULE_FLUSH = 1 << 3, /* the agent flushes its own cache first */
 	ATS_RULE_READS = 1 << 4, /* outstanding reads are tagged */

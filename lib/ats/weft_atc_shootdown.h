@@ -4,7 +4,7 @@
 /*
  * TLB shoot-down for caches that are private to their lcores (ats.md section 7.3, scheme A): one
  * thread posts invalidations, each worker applies them to its own cache between two bursts and says
- * so when nothing it sent with the old translations can come behind the answer any more. A look-up
+ * so when nothing it sent with the old translations can come after the answer any more. A look-up
  * costs no atomic operation; a poll that finds nothing costs one load of a line that nobody writes
  * then.
  *
@@ -65,7 +65,7 @@ uint64_t weft_atc_shootdown_post(struct weft_atc_shootdown *m, const struct weft
 bool weft_atc_shootdown_is_done(const struct weft_atc_shootdown *m, uint64_t number);
 
 /**
- * Called of a worker for each invalidation, behind its cache: answers under way that overlap the
+ * Called of a worker for each invalidation, after its cache: answers under way that overlap the
  * range must not be installed.
  */
 typedef void (*weft_atc_inv_fn)(void *arg, const struct weft_atc_inv *inv);

@@ -133,7 +133,7 @@ size_t weft_ats_atc_send_request(
 
 /**
  * Next Invalidate Completion of a traffic class, if any. It goes into the posted channel of @p tc
- * behind everything that weft_ats_atc_write_done() reported.
+ * after everything that weft_ats_atc_write_done() reported.
  *
  * @return bytes written; 0 if there is none yet, or @p room is below WEFT_ATS_PACKET_MAX
  */

@@ -39,7 +39,7 @@ size_t weft_pending_size(const struct weft_pending_cfg *cfg);
 struct weft_pending *weft_pending_init(void *mem, const struct weft_pending_cfg *cfg);
 
 /**
- * Let @p what wait for the answer in @p slot, behind those that wait for it already.
+ * Let @p what wait for the answer in @p slot, after those that wait for it already.
  *
  * @param ctx   the context whose entry it takes
  * @param what  the caller's, not NULL

@@ -63,7 +63,7 @@ event_row(struct weft_event_log *l, uint32_t kind, const char *node, const char 
 		struct event_row *r = &l->row[i];
 
 		if (!r->is_used)
-			return r; /* they are taken in order: none behind it is in use */
+			return r; /* they are taken in order: none after it is in use */
 		if (r->e.kind == kind && event_same(r->e.node, node) && event_same(r->e.peer, peer))
 			return r;
 		if (r->e.last_ns < oldest->e.last_ns)

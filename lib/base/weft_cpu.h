@@ -105,7 +105,7 @@ struct weft_kernel_failure {
 	const char *kernel;
 };
 
-/** The @p i-th failure since the program began, or NULL behind the last. Any thread. */
+/** The @p i-th failure since the program began, or NULL after the last. Any thread. */
 const struct weft_kernel_failure *weft_kernel_failure(unsigned int i);
 
 #ifdef __cplusplus

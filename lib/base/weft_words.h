@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * The words of an enum: an array that stands beside it, in its order, NULL behind the last. Options,
+ * The words of an enum: an array that stands beside it, in its order, NULL after the last. Options,
  * topology files and reports all take a word from there.
  */
 #ifndef WEFT_WORDS_H

@@ -17,13 +17,13 @@
 extern const uint64_t weft_crc64_slice[8][256];
 
 /**
- * [d]: what moves 16 bytes over the d * 16 bytes behind them: the factor of bytes 0..7, then that
+ * [d]: what moves 16 bytes over the d * 16 bytes after them: the factor of bytes 0..7, then that
  * of bytes 8..15. [0] is not used.
  */
 #define CRC64_FOLDS 17
 extern const uint64_t weft_crc64_fold[CRC64_FOLDS][2];
 
-/** Moves each 16 bytes of 64 over those behind them in the 64; the last get 0. */
+/** Moves each 16 bytes of 64 over those after them in the 64; the last get 0. */
 extern const uint64_t weft_crc64_lanes[4][2];
 
 /** Quotient of x^127, and the polynomial without its two outer terms, for the last reduction. */

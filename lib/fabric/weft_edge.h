@@ -89,7 +89,7 @@ struct weft_edge_cfg {
 	uint8_t rerouter_rows; /**< 0..WEFT_REROUTER_ROWS */
 	bool gim; /**< FAST entries may name GIM */
 	uint8_t vp; /**< WEFT_VP_* that the switch has */
-	bool pbr_link; /**< a GFD is behind the port: no prefix, ever */
+	bool pbr_link; /**< a GFD is beyond the port: no prefix, ever */
 };
 
 struct weft_edge {
@@ -99,7 +99,7 @@ struct weft_edge {
 	uint8_t vp; /* in effect: all three agree */
 	bool link_up;
 	uint16_t pcie_pid; /* WEFT_PID_RESERVED: none */
-	uint8_t n_hdm; /* rows behind the last in use need no look */
+	uint8_t n_hdm; /* rows after the last in use need no look */
 	struct weft_hdm hdm[WEFT_HDM_DECODERS];
 	struct weft_reroute reroute[WEFT_REROUTER_ROWS];
 	struct weft_pid_set vector[3]; /* by enum weft_edge_vector */

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Who may send in by a port (reliability.md S7). Behind an edge port
+ * Who may send in by a port (reliability.md S7). Beyond an edge port
  * stands one host, device or GFD, and only its PID may come in as SPID; what comes by a fabric port
  * was checked where it entered the fabric. In cxl mode frames have no SPID: there the source address
  * says whose frame it is, and SPIDs are those of messages. Hot.
@@ -34,7 +34,7 @@ enum weft_ingress_kind {
 	WEFT_INGRESS_KINDS
 };
 
-/** Traffic that came in by a port under the rule. Written by the lcore that receives, any readers. */
+/** Traffic that came in by a port by the rule. Written by the lcore that receives, any readers. */
 struct weft_ingress_seen {
 	uint64_t frames; /**< of either kind */
 	uint64_t flits;

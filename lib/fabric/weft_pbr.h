@@ -64,7 +64,7 @@ struct weft_fast_entry {
  */
 struct weft_fast {
 	uint64_t base; /* first address, multiple of the segment size; 0 = decoder off */
-	uint64_t limit; /* first address behind; 0 = decoder off */
+	uint64_t limit; /* first address past the range; 0 = decoder off */
 	uint8_t segment_log2; /* 36..43: 64 GB .. 8 TB */
 	uint8_t depth_log2; /* 0..12: 1..4096 entries */
 	struct weft_fast_entry *entry; /* 1 << depth_log2, memory of the caller */

@@ -94,7 +94,7 @@ struct weft_seg_cfg {
 /** A decoder. Fields are read by the inline look-up; written only by the functions below. */
 struct weft_seg {
 	uint64_t base; /* 0: off */
-	uint64_t limit; /* first address behind */
+	uint64_t limit; /* first address past the range */
 	uint64_t span; /* limit - base, 0: off */
 	uint32_t index_mask; /* depth - 1 */
 	uint8_t segment_log2; /* 36..43 */
@@ -118,7 +118,7 @@ int weft_seg_init(struct weft_seg *s, const struct weft_seg_cfg *cfg);
  *
  * @param segment_log2  36..43: 64 GB .. 8 TB
  * @param base          multiple of the segment size; 0 = off
- * @param limit         first address behind, multiple of the segment size; 0 = off
+ * @param limit         first address past the range, multiple of the segment size; 0 = off
  * @return 0; -EINVAL for any of these, a limit not above the base, or a range above depth x segment
  *         size; -ENOTSUP without a decoder. On error nothing has changed
  */

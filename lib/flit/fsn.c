@@ -18,7 +18,7 @@ weft_fsn_init(struct weft_fsn *s, uint16_t first)
 	return 0;
 }
 
-/* The number @p by places behind @p n, over 1..1023. */
+/* The number @p by places after @p n, over 1..1023. */
 static uint16_t
 fsn_after(unsigned int n, unsigned int by)
 {

@@ -4,7 +4,7 @@
 /*
  * Where every field of every message is, and which messages every slot format holds
  * (wire-formats.md sections 4.1 and 4.2). Places are written as the specification gives them, as
- * slot bits of the first message in a slot, which begins behind the 4 bits of SlotFmt.
+ * slot bits of the first message in a slot, which begins after the 4 bits of SlotFmt.
  */
 
 #include "slots.h"

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Packs messages into flits: header slots in order, data right behind its header and on into the
+ * Packs messages into flits: header slots in order, data right after its header and on into the
  * next flit, never more of a kind in two neighbouring slot groups than wire-formats.md section 4.4
  * allows. Messages without data that come in a row share a slot; a data header has a slot of its
  * own, so that its data can follow at once.

@@ -16,7 +16,7 @@ const struct weft_req_scan_kernel weft_req_scan_kernels[] = {
 const unsigned int weft_req_scan_n_kernels = WEFT_ARRAY_SIZE(weft_req_scan_kernels);
 
 /*
- * Every flit is written to the end of the arrays, which moves on only behind a request: what a flit
+ * Every flit is written to the end of the arrays, which moves on only after a request: what a flit
  * begins with is hard to predict.
  */
 uint64_t

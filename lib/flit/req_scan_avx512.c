@@ -10,7 +10,7 @@
 #define LANES WEFT_REQ_SCAN_STEP
 #define FEW 2 /* flits that are sooner looked at one by one */
 
-/* The first 16 bytes of the flits at @p first and every other behind it. */
+/* The first 16 bytes of the flits at @p first and every other after it. */
 static inline __m512i
 scan_load_four(const uint8_t *const *flit, unsigned int first)
 {
@@ -79,7 +79,7 @@ weft_req_scan_avx512(
 				flit[k] = base + k * (size_t)WEFT_FLIT_LEN;
 			is = scan_group(flit, is, addr, kind);
 		} else {
-			/* Lanes behind the last flit look at the first again, and do not count. */
+			/* Lanes after the last flit look at the first again, and do not count. */
 			for (unsigned int k = 0; k < LANES; k++)
 				flit[k] = k < left ? base + k * (size_t)WEFT_FLIT_LEN : base;
 			is = scan_group(flit, is & ((1u << left) - 1), addr, kind);

@@ -53,7 +53,7 @@ unpack_trailer_for(const struct weft_msg *msgs, unsigned int n, unsigned int i)
 {
 	if (msgs[i].kind != WEFT_MSG_S2M_DRS)
 		return msgs[i].trp ? TRAILER_OWN : TRAILER_NONE;
-	/* DRS: one slot for all, behind the first message's data. */
+	/* DRS: one slot for all, after the first message's data. */
 	if (i != 0)
 		return TRAILER_NONE;
 	for (unsigned int k = 0; k < n; k++)
@@ -182,7 +182,7 @@ weft_unpack_flit(struct weft_unpacker *u, const uint8_t *flit, weft_msg_fn fn, v
 			unpack_data(u, slot, fn, arg);
 		} else if (!unpack_header(u, slot, s == 0, fn, arg)) {
 			/*
-			 * The slots behind this one go unread, and pending data may be among them:
+			 * The slots after this one go unread, and pending data may be among them:
 			 * to go on counting would take the next flit's slots for it.
 			 */
 			weft_unpack_restart(u);

@@ -61,7 +61,7 @@ enum weft_io_type {
 	WEFT_IO_UIO_CPLD = 0x4F
 };
 
-#define WEFT_IO_PASID_PREFIX 0x91 /**< first byte of a TLP that has one; the header is behind */
+#define WEFT_IO_PASID_PREFIX 0x91 /**< first byte of a TLP that has one; the header follows */
 
 /** Flow-control class of a packet. UIO writes are requests: they are answered. */
 enum weft_io_class { WEFT_IO_POSTED, WEFT_IO_REQUEST, WEFT_IO_COMPLETION, WEFT_IO_CLASSES };

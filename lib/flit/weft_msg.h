@@ -164,7 +164,7 @@ enum weft_verdict weft_unpack_flit(
 	struct weft_unpacker *u, const uint8_t *flit, weft_msg_fn fn, void *arg);
 
 /**
- * Builds flits from messages: tight packing, data right behind its header slot and on into the
+ * Builds flits from messages: tight packing, data right after its header slot and on into the
  * next flit, the per-group limits of wire-formats.md section 4.4. Works on one flit at a time in
  * memory of the caller.
  */

@@ -112,10 +112,10 @@ struct weft_control {
 };
 
 /**
- * Read the records behind a kind 1 frame header.
+ * Read the records after a kind 1 frame header.
  *
  * @param rec  first record
- * @param len  bytes there; what lies behind the last record is padding: zero bytes, or any bytes
+ * @param len  bytes there; what lies after the last record is padding: zero bytes, or any bytes
  *             if the message says that it is padded (their errors say nothing of the records)
  * @param c    receives the message; meaningless unless WEFT_OK comes back
  * @return WEFT_OK; WEFT_DROP_BAD_CONTROL for a record that runs past the end, has a wrong length or
@@ -126,7 +126,7 @@ struct weft_control {
 enum weft_verdict weft_control_parse(const uint8_t *rec, size_t len, struct weft_control *c);
 
 /**
- * Write the records that a message of its type carries (in range, asserted), and zeros behind them
+ * Write the records that a message of its type carries (in range, asserted), and zeros after them
  * if it is padded.
  *
  * @param rec  room for WEFT_CONTROL_MAX bytes, and for `padded` flits

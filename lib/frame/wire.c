@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Frame headers: checks and builds the 18 bytes behind the Ethernet header, and takes flits out of
+ * Frame headers: checks and builds the 18 bytes after the Ethernet header, and takes flits out of
  * a frame (encapsulation.md section 2). Hot: runs per frame.
  */
 

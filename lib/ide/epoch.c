@@ -194,7 +194,7 @@ epoch_reference_flit(struct weft_ide_stream *s, uint8_t *flit, enum ide_kind kin
 }
 
 /*
- * The MAC goes into its flit behind the kernel: a kernel that had to load what was just written in
+ * The MAC goes into its flit after the kernel: a kernel that had to load what was just written in
  * small pieces would wait for the epoch before.
  */
 void

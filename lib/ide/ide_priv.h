@@ -37,7 +37,7 @@ enum ide_kind {
 };
 
 struct weft_ide_stream {
-	struct ide_gcm *gcm; /* behind this struct in the same memory */
+	struct ide_gcm *gcm; /* after this struct in the same memory */
 	uint64_t counter; /* of the epoch being filled */
 	enum weft_ide_mode mode;
 	bool pcrc;
@@ -129,7 +129,7 @@ void ide_poison_insert(struct weft_ide_stream *s, uint8_t offset);
 /* Take the next key, which there must be. No epoch is open. */
 void ide_take_next_key(struct weft_ide_stream *s);
 
-/* min(epoch - flits, the delay): idles behind IDE.TMAC. */
+/* min(epoch - flits, the delay): idles after IDE.TMAC. */
 static inline unsigned int
 ide_truncation_idles(const struct weft_ide_stream *s, unsigned int flits)
 {

@@ -38,7 +38,7 @@ open_release_full_epoch(struct weft_ide_stream *s, struct weft_ide_event *e)
 	s->mac_due = false;
 }
 
-/* Keep this flit behind the held ones; with @p tail it belongs to, or follows, the open epoch. */
+/* Keep this flit after the held ones; with @p tail it belongs to, or follows, the open epoch. */
 static bool
 open_hold(struct weft_ide_stream *s, bool tail, struct weft_ide_event *e)
 {
@@ -191,7 +191,7 @@ open_tmac(struct weft_ide_stream *s, const uint8_t *flit, struct weft_ide_event 
 		e->release = (uint8_t)(s->held + 1);
 		s->held = 0;
 		s->tail = 0;
-	} else { /* Poison waits for the next epoch's MAC, and what came behind it waits too */
+	} else { /* Poison waits for the next epoch's MAC, and what came after it waits too */
 		e->release = (uint8_t)(s->held - s->behind);
 		s->held = s->behind;
 		s->tail = s->behind;
@@ -262,7 +262,7 @@ open_plain(struct weft_ide_stream *s, uint8_t *flits, unsigned int n, struct wef
 
 /*
  * Whole epochs of containment, whose MACs are looked at when all are opened. What comes with or
- * behind a bad one is closed again: nobody was to have it. @return flits dealt with
+ * after a bad one is closed again: nobody was to have it. @return flits dealt with
  */
 static __attribute__((noinline)) unsigned int
 open_pairs(struct weft_ide_stream *s, uint8_t *flits, unsigned int n, struct weft_ide_run *run)

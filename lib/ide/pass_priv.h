@@ -51,7 +51,7 @@ struct ide_pass_key {
 struct ide_pass {
 	alignas(WEFT_CACHE_LINE)
 		uint8_t hash[16]; /* of the text so far; in the kernel's own form */
-	uint8_t next[16]; /* key stream behind the text so far */
+	uint8_t next[16]; /* key stream after the text so far */
 	uint8_t mask[16]; /* key stream of the tag; valid if has_mask */
 	uint64_t counter;
 	uint32_t crc; /* remainder of P so far */

@@ -4,7 +4,7 @@
 /*
  * Hot: an epoch in one pass with VAES and VPCLMULQDQ on 512 bits. A flit is four vectors as it
  * lies, 16 lanes of a block: lane 0 is slot 0, lane 15 is CRD, CRC and FEC. Lanes that are not in
- * P yield key stream all the same, and it is put to use: in lane 15 that of the block behind, so of
+ * P yield key stream all the same, and it is put to use: in lane 15 that of the next block, so of
  * the PCRC; in lane 0 of an epoch that begins with IDE.MAC, that of the tag.
  *
  * GHASH works on blocks with their bytes reversed and on powers of H times 1/x, so that a carry-less
@@ -264,7 +264,7 @@ pass_crc_shift(uint64_t crc, long long behind)
 		_mm_cvtsi64_si128((long long)crc), _mm_cvtsi64_si128(behind), 0x00);
 }
 
-/* The remainder @p before, and the chains' behind it. */
+/* The remainder @p before, and the chains' after it. */
 static inline uint32_t
 pass_crc_join(
 	const struct chains *s, uint8_t *flit, unsigned int flits, bool is_mac, uint32_t before)
@@ -313,7 +313,7 @@ pass_crc_unfold(__m128i f)
 /* --- a step: AES of one or two flits, and meanwhile other work. No CPU looks so far ahead that it
  * would find that by itself. --- */
 
-/* The key stream before and behind the text. */
+/* The key stream before and after the text. */
 static inline void
 pass_keep_spare_lanes(struct ide_pass *pass, const __m512i *ks, unsigned int first, bool is_mac)
 {
@@ -486,7 +486,7 @@ pass_open_step(const struct ide_pass_key *key, struct ide_pass *pass, struct ide
 	pass->blocks += flits * IDE_PASS_SHARE - is_mac;
 }
 
-/* Nothing comes behind. */
+/* Nothing follows. */
 static inline __attribute__((always_inline)) void
 pass_open_end(const struct ide_pass_key *key, struct ide_pass *pass, unsigned int first, bool pcrc,
 	struct rest *rest, __m128i *crc)
@@ -658,7 +658,7 @@ pass_sum_add_aad(struct sum512 *sum, const struct ide_pass_key *key, const uint8
 		_mm512_loadu_si512(key->power[IDE_PASS_POWER(blocks) + 4 * v]));
 }
 
-/* Up to 15 blocks of AAD as one that takes their place, with the block behind the last as its end. */
+/* Up to 15 blocks of AAD as one that takes their place, with the block after the last as its end. */
 static inline __m128i
 pass_fold_aad(const struct ide_pass_key *key, const uint8_t *aad, unsigned int words)
 {

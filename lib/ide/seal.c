@@ -115,7 +115,7 @@ seal_pairs(struct weft_ide_stream *s, uint8_t *flits, unsigned int n)
 	unsigned int pairs;
 
 	pairs = ide_epoch_pairs(s, flits, n, false, tag);
-	/* Each MAC rides in the epoch behind. */
+	/* Each MAC rides in the next epoch. */
 	for (unsigned int i = 0; i < pairs; i++) {
 		memcpy(flits + 2 * i * (size_t)WEFT_FLIT_LEN + IDE_MAC_OFF, s->mac,
 			WEFT_IDE_MAC_LEN);

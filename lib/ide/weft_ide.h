@@ -98,12 +98,12 @@ struct weft_ide_config {
 	bool stop; /**< bit 1: IDE.Stop is made and obeyed */
 	bool poison; /**< bit 2: LLCTRL Poison in the H-slot is authenticated */
 	/**
-	 * Tx Truncation Transmit Delay, flits: behind IDE.TMAC of an epoch with n flits the sender
+	 * Tx Truncation Transmit Delay, flits: after IDE.TMAC of an epoch with n flits the sender
 	 * sends min(epoch - n, this) IDE.Idle flits; a receiver with more than 0 here counts
 	 * protocol flits that came before.
 	 */
 	uint8_t truncation_delay;
-	uint8_t refresh_idles; /**< Tx Key Refresh Time, flits: IDE.Idle behind IDE.Start; sender */
+	uint8_t refresh_idles; /**< Tx Key Refresh Time, flits: IDE.Idle after IDE.Start; sender */
 };
 
 /**
@@ -148,8 +148,8 @@ struct weft_ide_counts {
 	 */
 	uint64_t poison;
 	uint64_t starts_ignored; /**< receiver: inside an epoch, or without a key that waits */
-	uint64_t stops_ignored; /**< receiver: not enabled, or not right behind a valid IDE.TMAC */
-	uint64_t idles_missing; /**< receiver: protocol flits before the idles behind IDE.TMAC */
+	uint64_t stops_ignored; /**< receiver: not enabled, or not right after a valid IDE.TMAC */
+	uint64_t idles_missing; /**< receiver: protocol flits before the idles after IDE.TMAC */
 };
 
 /** The stream's counts; they live as long as it. */
@@ -184,7 +184,7 @@ int weft_ide_seal(struct weft_ide_stream *s, uint8_t *flit);
  *
  * @param flits  n * 256 bytes
  * @return n; fewer if flits[that many] is one that weft_ide_seal() answers with an error: those
- *         before it are sealed, it and those behind it are not changed
+ *         before it are sealed, it and those after it are not changed
  */
 unsigned int weft_ide_seal_run(struct weft_ide_stream *s, uint8_t *flits, unsigned int n);
 
@@ -205,7 +205,7 @@ enum weft_ide_close {
  */
 enum weft_ide_close weft_ide_close(struct weft_ide_stream *s, uint8_t *flit);
 
-/** IDE.Idle flits to send before the next protocol flit, behind IDE.TMAC or IDE.Start. */
+/** IDE.Idle flits to send before the next protocol flit, after IDE.TMAC or IDE.Start. */
 unsigned int weft_ide_idles_due(const struct weft_ide_stream *s);
 
 /** Write an IDE.Idle flit, 256 bytes, and count it as sent. */
@@ -213,7 +213,7 @@ void weft_ide_idle(struct weft_ide_stream *s, uint8_t *flit);
 
 /**
  * Change the key: write the IDE.Start flit. What is sealed from now on uses the next key, with
- * counter 1; a MAC that is still due is one of the old key. Best right behind IDE.TMAC.
+ * counter 1; a MAC that is still due is one of the old key. Best right after IDE.TMAC.
  *
  * @param flit  256 bytes
  * @return 0, or nothing is changed: -ENOKEY without a next key; -EBUSY inside an epoch
@@ -271,12 +271,12 @@ struct weft_ide_event {
  * Decrypt one flit in place, in order.
  *
  * Containment: a protocol flit is held until the MAC of its epoch is good, and so is Poison ahead of
- * it, authenticated or not; another control flit waits behind held ones (order is kept). Skid: everything
+ * it, authenticated or not; another control flit waits after held ones (order is kept). Skid: everything
  * is released at once. The caller keeps the flits in arrival order and moves on the oldest `release`
  * of them. After a bad, missing or misplaced MAC the stream is Insecure for good: held flits are
  * dropped, later ones too.
  *
- * IDE.Start outside an epoch takes the next key. IDE.Stop right behind a valid IDE.TMAC, if
+ * IDE.Start outside an epoch takes the next key. IDE.Stop right after a valid IDE.TMAC, if
  * config.stop, ends protection; an IDE.MAC or IDE.TMAC in clear text is a failure. Elsewhere they
  * are ignored and counted, and go on as any control flit does.
  *

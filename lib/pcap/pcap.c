@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * pcap: a header of 24 bytes, then packets, each behind a header of 16. The first four bytes say
+ * pcap: a header of 24 bytes, then packets, each after a header of 16. The first four bytes say
  * the byte order and the resolution, or that the file is pcapng.
  */
 

@@ -38,7 +38,7 @@ pcap_more(struct weft_pcap_record *r, size_t needed)
 	return WEFT_PCAP_MORE;
 }
 
-/** @param at  of the wrong field, behind the begin of the record */
+/** @param at  of the wrong field, from the begin of the record */
 static inline enum weft_pcap_status
 pcap_broken(const struct weft_pcap *p, struct weft_pcap_record *r, size_t at, const char *what,
 	const char *expected, uint64_t got)

@@ -55,7 +55,7 @@ enum weft_pcap_status {
 	WEFT_PCAP_PACKET, /**< a packet */
 	WEFT_PCAP_OTHER, /**< a record without a packet; go on */
 	WEFT_PCAP_MORE, /**< the record does not end in these bytes */
-	WEFT_PCAP_BROKEN, /**< no record of a capture file: nothing behind can be read */
+	WEFT_PCAP_BROKEN, /**< no record of a capture file: nothing after it can be read */
 };
 
 /** Results of weft_pcap_next(). */
@@ -80,7 +80,7 @@ void weft_pcap_begin(struct weft_pcap *p);
  * @param bytes  those at p->offset of the file; to be the same, or more of them, after MORE
  * @param len    how many; fewer than a record has is MORE, never an error
  * @param r      set as the status says; valid until the bytes go
- * @return the status; @p p moves behind the record at PACKET and OTHER, and stays else
+ * @return the status; @p p moves past the record at PACKET and OTHER, and stays else
  */
 enum weft_pcap_status weft_pcap_next(
 	struct weft_pcap *p, const uint8_t *bytes, size_t len, struct weft_pcap_record *r);

@@ -14,7 +14,7 @@
 #define DEVARGS_AF_PACKET_FRAMES_MIN 16 /* a block, at the slot sizes that need most */
 
 /*
- * af_packet: a slot of the kernel's ring holds the frame behind at most 80 bytes of the kernel's
+ * af_packet: a slot of the kernel's ring holds the frame after at most 80 bytes of the kernel's
  * own, and must divide a block, which is whole pages. Slots of 256 bytes more than the flits do.
  */
 static int

@@ -198,7 +198,7 @@ ethdev_say_done(void *done)
 
 /*
  * Wait until EAL's interrupt thread has dealt with what has happened so far. It takes events as they
- * come in batches, in no order: an alarm set when the first has gone off is behind all of them.
+ * come in batches, in no order: an alarm set when the first has gone off is after all of them.
  */
 void
 port_settle_interrupts(void)

@@ -15,7 +15,7 @@
 
 struct sig_folds {
 	uint64_t fold[SIG_FOLDS][2]; /* [d]: what moves 16 bytes over d * 16; [0] is not used */
-	uint64_t lanes[4][2]; /* moves each 16 bytes of 64 over those behind them; the last get 0 */
+	uint64_t lanes[4][2]; /* moves each 16 bytes of 64 over those after them; the last get 0 */
 	uint64_t barrett[2]; /* quotient of x^127; polynomial without x^64 and x^0 */
 	uint64_t constant; /* all ones if the polynomial has x^0 */
 };

@@ -4,7 +4,7 @@
 /*
  * All sums with registers of 64 bytes, alone or with a store beside every load. CRCs fold with
  * VPCLMULQDQ as lib/code/crc64_avx512.c does: four registers at a time from 256 bytes on, one below.
- * T10-DIF has the most significant bit first: its bytes are reversed by GFNI behind the load, and
+ * T10-DIF has the most significant bit first: its bytes are reversed by GFNI after the load, and
  * from there it is like the others. Hot path.
  */
 

@@ -86,7 +86,7 @@ weft_sig_begin(struct weft_sig_stream *s, struct weft_sig_key *key, enum weft_si
 	return stream_place(s, block0);
 }
 
-/* Bytes of the piece that comes next; behind the last, 0. Steps over pieces that are done. */
+/* Bytes of the piece that comes next; after the last, 0. Steps over pieces that are done. */
 static size_t
 stream_list_room(struct weft_sig_list *l)
 {

@@ -56,7 +56,7 @@ unit_move_data(
 }
 
 /*
- * The signature behind the output block that ends at @p dst. An escape goes through as one, and
+ * The signature after the output block that ends at @p dst. An escape goes through as one, and
  * poison becomes one: fresh tags would vouch for data that nobody checked (sections 2.6 and 8).
  */
 static void

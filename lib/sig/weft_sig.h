@@ -5,7 +5,7 @@
  * Block signatures that travel with data from memory to memory (doc/spec/signature.md; doc/signature.md).
  *
  * A key has two domains: mem, what lies in memory, and wire, what crosses the fabric. A domain is
- * absent or cuts data into units: a block and its signature behind it. A stream moves data in one
+ * absent or cuts data into units: a block, then its signature. A stream moves data in one
  * direction: TX from mem to wire, RX from wire to mem. It checks and drops the signatures of its
  * input, cuts the data anew, and copies or makes those of its output. A signature that does not
  * match stops nothing: the first is kept in the key until weft_sig_key_check() asks for it.
@@ -33,7 +33,7 @@ enum weft_sig_type { WEFT_SIG_T10DIF, WEFT_SIG_CRC };
 enum weft_sig_crc_type { WEFT_SIG_CRC32, WEFT_SIG_CRC32C, WEFT_SIG_CRC64_XP10 };
 enum weft_sig_bg_type { WEFT_SIG_BG_CRC, WEFT_SIG_BG_CSUM };
 
-/** A CRC behind each block, least significant byte first: 4 bytes, CRC64_XP10 8. */
+/** A CRC after each block, least significant byte first: 4 bytes, CRC64_XP10 8. */
 struct weft_sig_crc {
 	enum weft_sig_crc_type type;
 	uint64_t seed; /**< 0, or all ones of the CRC's width and no more */
@@ -323,8 +323,8 @@ int weft_sig_begin(struct weft_sig_stream *s, struct weft_sig_key *key, enum wef
  *
  * Call it in the order of the data, when the link has accepted it: a replay must not come twice.
  *
- * @param in   advanced behind what was taken; NULL or at its end to bring out only what waits
- * @param out  advanced behind what was written; room behind that may have been touched
+ * @param in   advanced past what was taken; NULL or at its end to bring out only what waits
+ * @param out  advanced past what was written; room after that may have been touched
  * @return 0; -EBADMSG if the stream has stopped (WEFT_SIG_STOP): it moves nothing any more
  */
 int weft_sig_push(struct weft_sig_stream *s, struct weft_sig_list *in, struct weft_sig_list *out);

@@ -35,7 +35,7 @@ weft_cpuset_format(const cpu_set_t *set, char *buf, size_t len)
 		memmove(buf, buf + 1, strlen(buf));
 }
 
-/* A number of digits alone: strtoul takes signs and blanks, too. What is behind it, or NULL. */
+/* A number of digits alone: strtoul takes signs and blanks, too. What is after it, or NULL. */
 static const char *
 cpuset_number(const char *s, unsigned long *v)
 {
@@ -47,7 +47,7 @@ cpuset_number(const char *s, unsigned long *v)
 	return *v < CPU_SETSIZE ? end : NULL;
 }
 
-/* A number or a range. What is behind it, or NULL. */
+/* A number or a range. What is after it, or NULL. */
 static const char *
 cpuset_range(const char *s, cpu_set_t *set)
 {

@@ -3,7 +3,7 @@
 
 /*
  * Files that a user names for output. Opening one never waits, and what root writes never lands
- * behind a link that somebody else put there.
+ * through a link that somebody else put there.
  */
 #ifndef WEFT_FILE_H
 #define WEFT_FILE_H

@@ -83,7 +83,7 @@ struct weft_xfer {
 	uint64_t poisoned; /**< lines */
 	uint64_t differs_at; /**< MISMATCH: first byte of mem that is wrong */
 	uint64_t begun_ns; /**< valid from RUNNING on */
-	uint64_t ended_ns; /**< valid behind RUNNING */
+	uint64_t ended_ns; /**< valid after RUNNING */
 	/* private */
 	uint8_t kind;
 	struct weft_sig_key key; /* its counters may be read at the end */

@@ -221,7 +221,7 @@ xfer_compare(struct weft_xfer *x, uint64_t at, uint64_t len)
 	x->differs_at = at;
 }
 
-/* Lines from the head on that came alike, one behind the other in the stage. */
+/* Lines from the head on that came alike, one after the other in the stage. */
 static uint32_t
 xfer_arrived_alike(const struct weft_xfer_run *r)
 {
