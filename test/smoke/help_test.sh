@@ -5,9 +5,9 @@
 . "$(dirname "$0")/lib.sh"
 tree=$here/../..
 
-# pages of doc/ that are a program's manual
-declare -A pages=([weftd]=weftd.md [weft-sim]="sim.md experiment.md" [weft-replay]=replay.md [weft-gen]=replay.md
-	[weft-bench]=bench.md [weft-sig]=signature.md)
+# pages that are a program's manual
+declare -A pages=([weftd]=doc/weftd.md [weft-sim]="doc/sim.md doc/experiment.md" [weft-replay]=doc/replay.md
+	[weft-gen]=doc/replay.md [weft-bench]=doc/bench.md [weft-sig]=doc/signature.md)
 
 # has FILE WORD: the option, and not one whose name goes on
 has() { grep -qE -- "(^|[^a-z-])$2([^a-z0-9-]|\$)" "$1"; }
@@ -32,7 +32,7 @@ for program in "${!pages[@]}"; do
 	/usr/bin/python3 "$tree/app/manual.py" man "$app/$program" >"$work/$program.1"
 	/usr/bin/python3 "$tree/app/manual.py" completion "$app/$program" >"$work/$program.bash"
 	sed 's/\\-/-/g; s/\\f[BIR]//g' "$work/$program.1" >"$work/man"
-	(cd "$tree/doc" && cat ${pages[$program]}) >"$work/doc"
+	(cd "$tree" && cat ${pages[$program]}) >"$work/doc"
 	n=0
 	while IFS=$'\t' read -r kind name shown _; do
 		[ "$kind" = option ] || continue
@@ -41,7 +41,7 @@ for program in "${!pages[@]}"; do
 		grep -qxF -- "$shown" "$work/man" || die "the page of $program for man does not say $shown"
 		case $name in
 		help | version) ;;
-		*) has "$work/doc" "--$name" || die "doc/${pages[$program]} do not say --$name of $program" ;;
+		*) has "$work/doc" "--$name" || die "${pages[$program]} do not say --$name of $program" ;;
 		esac
 		complete_words "$program" "--$name" | grep -qw -- "--$name" || die "$program --$name is not completed"
 	done <"$work/table"
