@@ -196,7 +196,9 @@ build_host(struct sim *s, struct sim_node *n, const struct weft_topo_node *tn, s
 		.n_targets = h->n_targets,
 		.lines = h->lines,
 		.outstanding = sc->outstanding,
-		.host_index = tn->order,
+		.writer = tn->order,
+		.unit_lines = 1,
+		.request_lines = 1,
 		.write_percent = sc->write_percent,
 	};
 

@@ -139,6 +139,7 @@ host_pump(struct sim_node *n)
 {
 	const uint64_t now_ns = sim_node_now(n);
 	unsigned int misses = 0;
+	struct weft_request rq;
 	struct weft_msg m;
 
 	if (n->host.host == NULL || n->host.done)
@@ -147,7 +148,7 @@ host_pump(struct sim_node *n)
 	for (uint32_t i = 0; i < n->n_ends; i++)
 		host_allow_by(n, &n->end[i]);
 	while (misses < MISSES_MAX) {
-		const int rc = weft_traffic_next(n->host.traffic, now_ns, &m);
+		const int rc = weft_traffic_next(n->host.traffic, now_ns, &rq);
 		struct sim_target *t;
 
 		if (rc == -ESHUTDOWN) {
@@ -158,6 +159,7 @@ host_pump(struct sim_node *n)
 			misses++;
 			continue;
 		}
+		weft_mem_request(n->host.host, &rq, &m);
 		t = host_target(n, m.dpid);
 		n->sim->total.requests++;
 		oracle_request(n, &m);

@@ -21,6 +21,7 @@
 #include "weft_gfd.h"
 #include "weft_impair.h"
 #include "weft_ingress.h"
+#include "weft_mem_requester.h"
 #include "weft_pbr.h"
 #include "weft_rand.h"
 #include "weft_topo.h"

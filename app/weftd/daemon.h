@@ -255,7 +255,7 @@ struct daemon_cfg {
 struct host_change {
 	struct weft_traffic_change change;
 	struct weft_traffic_target *targets;
-	struct weft_traffic_line_change *lines;
+	struct weft_traffic_unit_change *units;
 };
 
 struct daemon {

@@ -164,6 +164,7 @@ host_send(struct peer *p, const struct weft_msg *m)
 static int
 host_next(struct node *n, struct weft_msg *m)
 {
+	struct weft_request rq;
 	bool is_over = true;
 
 	host_allow(n);
@@ -176,7 +177,9 @@ host_next(struct node *n, struct weft_msg *m)
 		else if (!n->transfers_turn && n->traffic != NULL && n->is_changing)
 			rc = -EAGAIN;
 		else if (!n->transfers_turn && n->traffic != NULL)
-			rc = weft_traffic_next(n->traffic, n->now_ns, m);
+			rc = weft_traffic_next(n->traffic, n->now_ns, &rq);
+		if (rc == 0 && !n->transfers_turn)
+			weft_mem_request(n->host, &rq, m);
 		if (rc == 0)
 			return 0;
 		is_over = is_over && rc == -ESHUTDOWN;
@@ -355,21 +358,21 @@ host_change_free(struct host_change *c)
 	if (c == NULL)
 		return;
 	free(c->targets);
-	free(c->lines);
+	free(c->units);
 	free(c);
 }
 
 static struct host_change *
-change_alloc(size_t targets, size_t lines)
+change_alloc(size_t targets, size_t units)
 {
 	struct host_change *c = calloc(1, sizeof(*c));
 
 	if (c == NULL)
 		return NULL;
 	c->targets = calloc(targets, sizeof(*c->targets));
-	c->lines = calloc(lines, sizeof(*c->lines));
-	c->change = (struct weft_traffic_change){ c->targets, c->lines };
-	if (c->targets != NULL && c->lines != NULL)
+	c->units = calloc(units, sizeof(*c->units));
+	c->change = (struct weft_traffic_change){ c->targets, c->units };
+	if (c->targets != NULL && c->units != NULL)
 		return c;
 	host_change_free(c);
 	return NULL;
@@ -403,14 +406,14 @@ host_prepare(struct node *n, const struct weft_topo *t, struct host_change **out
 	*out = NULL;
 	if (n->traffic == NULL || n->daemon->topo->is_plain)
 		return 0;
-	total = weft_traffic_lines(n->traffic);
+	total = weft_traffic_units(n->traffic);
 	c = change_alloc(n->daemon->topo->n_segments, total);
 	if (c == NULL)
 		return -ENOMEM;
 	is_changed = change_targets(n, t, c);
 	for (uint64_t i = 0; i < total && !daemon_is_stopped(); i++) {
 		const uint64_t hpa = c->targets[i / lines].hpa_base + i % lines * WEFT_MSG_DATA_LEN;
-		struct weft_traffic_line_change *l = &c->lines[i];
+		struct weft_traffic_unit_change *l = &c->units[i];
 
 		l->before = (uint8_t)fabric_answer(n, now, hpa, &l->dpid);
 		l->after = (uint8_t)fabric_answer(n, t, hpa, &l->dpid);
@@ -455,7 +458,9 @@ host_traffic(struct node *n, const struct weft_topo_traffic *tr, char *err, size
 		.lines = (uint32_t)tr->lines,
 		.outstanding = tr->outstanding,
 		.rate = tr->rate,
-		.host_index = n->topo->order,
+		.writer = n->topo->order,
+		.unit_lines = 1,
+		.request_lines = 1,
 		.run = n->daemon->run,
 		.write_percent = tr->write_percent,
 		.write_quarantine_ns =

@@ -19,7 +19,6 @@
 #include "weft_line.h"
 #include "weft_uio_memory.h"
 #include "weft_uio_requester.h"
-#include "weft_uio_traffic.h"
 
 #define EXPIRE_EVERY_NS UINT64_C(1000000)
 #define EXPIRE_BATCH 64
@@ -62,7 +61,7 @@ struct uio_answers {
 
 struct uio {
 	struct weft_requester *requester; /* these two: NULL: it asks nothing */
-	struct weft_uio_traffic *traffic;
+	struct weft_traffic *traffic;
 	struct weft_uio_memory memory;
 	uint8_t *own; /* mapped here: what a host offers, or a device has */
 	size_t own_len;
@@ -212,7 +211,7 @@ answer_in(struct node *n, const struct weft_io_tlp *t)
 	if (v != WEFT_OK)
 		n->drops[v]++;
 	else if (c.status != WEFT_REQUEST_PART)
-		weft_uio_traffic_complete(n->uio->traffic, &c);
+		weft_traffic_complete(n->uio->traffic, &c);
 }
 
 bool
@@ -244,7 +243,7 @@ lost(void *arg, const struct weft_completion *c)
 {
 	struct node *n = arg;
 
-	weft_uio_traffic_complete(n->uio->traffic, c);
+	weft_traffic_complete(n->uio->traffic, c);
 }
 
 static enum uio_counter
@@ -267,6 +266,7 @@ stop(struct node *n, const struct weft_io_tlp *t, uint8_t why)
 	struct weft_io_tlp cpl;
 
 	n->uio->stopped[why]++;
+	weft_requester_sent_to(n->uio->requester, n->uio->held_tag, WEFT_REQUESTER_ANYBODY);
 	if (weft_uio_refuse(t, WEFT_UIO_UR, 0, &cpl) == 0)
 		answer_in(n, &cpl);
 }
@@ -347,7 +347,7 @@ send_requests(struct node *n)
 	while (sent < REQUESTS_A_POLL && send_held(n)) {
 		struct weft_request rq;
 
-		rc = weft_uio_traffic_next(u->traffic, n->now_ns, &rq);
+		rc = weft_traffic_next(u->traffic, n->now_ns, &rq);
 		if (rc != 0)
 			break;
 		sent++;
@@ -400,7 +400,7 @@ uio_forget(struct node *n, uint16_t dpid, enum weft_line_loss how)
 {
 	if (n->uio == NULL || n->uio->traffic == NULL)
 		return 0;
-	return weft_uio_traffic_forget(n->uio->traffic, dpid, how);
+	return weft_traffic_forget(n->uio->traffic, dpid, how);
 }
 
 bool
@@ -412,36 +412,38 @@ uio_is_done(const struct node *n)
 
 /* --- set up --- */
 
-static enum weft_uio_answer
+static enum weft_expect
 answer_of_rule(const struct weft_resolve *r)
 {
 	if (r->is_unanswered)
-		return WEFT_UIO_ANSWER_NONE;
+		return WEFT_EXPECT_NONE;
 	switch (r->rule) {
-	case WEFT_RESOLVE_ALLOWED: return WEFT_UIO_ANSWER_DATA;
+	case WEFT_RESOLVE_ALLOWED: return WEFT_EXPECT_DATA;
 	case WEFT_RESOLVE_NO_GROUP:
 	case WEFT_RESOLVE_DENIED:
 	case WEFT_RESOLVE_NO_WINDOW:
-	case WEFT_RESOLVE_WINDOW: return WEFT_UIO_ANSWER_CA;
-	case WEFT_RESOLVE_NO_ROUTE: return WEFT_UIO_ANSWER_NONE;
-	default: return WEFT_UIO_ANSWER_UR;
+	case WEFT_RESOLVE_WINDOW: return WEFT_EXPECT_CA;
+	case WEFT_RESOLVE_NO_ROUTE: return WEFT_EXPECT_NONE;
+	default: return WEFT_EXPECT_UR;
 	}
 }
 
 /* What --resolve says, and the port's rule for prefixes, which it does not ask about. */
-static enum weft_uio_answer
+static enum weft_expect
 uio_expect(void *arg, uint64_t addr, uint16_t *dpid)
 {
 	const struct node *n = arg;
 	const struct weft_topo *t = n->daemon->topo;
 	struct weft_resolve r;
 
+	*dpid = n->topo->pid; /* its edge port answers, unless */
 	if (weft_resolve(t, n->index, addr, true, &r, n->hop) != 0)
-		return WEFT_UIO_ANSWER_UR;
-	*dpid = r.dpid;
+		return WEFT_EXPECT_UR;
+	if (r.dpid != WEFT_RESOLVE_NONE)
+		*dpid = r.dpid;
 	if (n->topo->uio.prefix != 0 && !n->topo->ingress_prefix &&
 		r.segment != WEFT_RESOLVE_NONE && t->segment[r.segment].is_gim)
-		return WEFT_UIO_ANSWER_UR;
+		return WEFT_EXPECT_UR;
 	return answer_of_rule(&r);
 }
 
@@ -450,8 +452,8 @@ is_closed(struct node *n, uint64_t addr)
 {
 	uint16_t dpid;
 
-	for (uint64_t i = 0; i < n->topo->uio.lines; i += WEFT_UIO_UNIT_LINES)
-		if (uio_expect(n, addr + i * WEFT_LINE_LEN, &dpid) == WEFT_UIO_ANSWER_DATA)
+	for (uint64_t i = 0; i < n->topo->uio.lines; i += WEFT_TRAFFIC_UNIT_MAX)
+		if (uio_expect(n, addr + i * WEFT_LINE_LEN, &dpid) == WEFT_EXPECT_DATA)
 			return false;
 	return true;
 }
@@ -460,20 +462,20 @@ is_closed(struct node *n, uint64_t addr)
  * The node's own lines of each segment. Where it may reach nothing it asks for the first ones, which
  * are another's: were one of its writes done, their owner would see it.
  */
-static uint64_t *
+static struct weft_traffic_target *
 own_lines(struct node *n)
 {
 	const struct weft_topo *t = n->daemon->topo;
-	uint64_t *base = calloc(t->n_segments, sizeof(*base));
+	struct weft_traffic_target *target = calloc(t->n_segments, sizeof(*target));
 
-	for (uint16_t s = 0; base != NULL && s < t->n_segments; s++) {
+	for (uint16_t s = 0; target != NULL && s < t->n_segments; s++) {
 		const uint64_t first = t->segment[s].base;
+		const uint64_t own = first + n->topo->uio.first_line * WEFT_LINE_LEN;
 
-		base[s] = first + n->topo->uio.first_line * WEFT_LINE_LEN;
-		if (is_closed(n, base[s]) && is_closed(n, first))
-			base[s] = first;
+		target[s].hpa_base = is_closed(n, own) && is_closed(n, first) ? first : own;
+		target[s].len_bytes = n->topo->uio.lines * WEFT_LINE_LEN;
 	}
-	return base;
+	return target;
 }
 
 static int
@@ -481,7 +483,7 @@ make_traffic(struct node *n)
 {
 	const struct weft_topo_uio *tr = &n->topo->uio;
 	struct uio *u = n->uio;
-	struct weft_uio_traffic_cfg cfg = {
+	struct weft_traffic_cfg cfg = {
 		.seed = tr->seed,
 		.requests = tr->requests == 0 ? UINT64_MAX : tr->requests,
 		.write_quarantine_ns =
@@ -492,23 +494,24 @@ make_traffic(struct node *n)
 		.rate = tr->rate,
 		.writer = WRITER + n->index,
 		.run = n->daemon->run,
-		.bytes = tr->bytes,
 		.write_percent = tr->write_percent,
+		.unit_lines = WEFT_TRAFFIC_UNIT_MAX,
+		.request_lines = (uint8_t)(tr->bytes / WEFT_LINE_LEN),
 		.expect = uio_expect,
 		.expect_arg = n,
 	};
-	uint64_t *base;
+	struct weft_traffic_target *target;
 	size_t size;
 	void *mem;
 
 	if (n->hop == NULL) /* traffic by CXL.mem has some */
 		n->hop = calloc(n->daemon->topo->n_nodes, sizeof(*n->hop));
-	base = n->hop == NULL ? NULL : own_lines(n);
-	cfg.base = base;
-	size = base == NULL ? 0 : weft_uio_traffic_size(&cfg);
+	target = n->hop == NULL ? NULL : own_lines(n);
+	cfg.targets = target;
+	size = target == NULL ? 0 : weft_traffic_size(&cfg);
 	mem = size == 0 ? NULL : rte_zmalloc("weft_uio", size, WEFT_CACHE_LINE);
-	u->traffic = mem == NULL ? NULL : weft_uio_traffic_init(mem, &cfg, u->requester);
-	free(base);
+	u->traffic = mem == NULL ? NULL : weft_traffic_init(mem, &cfg, u->requester);
+	free(target);
 	return u->traffic == NULL ? -ENOMEM : 0;
 }
 
@@ -635,8 +638,8 @@ uio_json(const struct node *n)
 			report_counters(weft_uio_counters(), weft_requester_counts(u->requester),
 				WEFT_UIO_N_COUNTERS));
 		json_object_set_new(o, "traffic",
-			report_counters(weft_uio_traffic_counters(),
-				weft_uio_traffic_counts(u->traffic), WEFT_UIO_TRAFFIC_N_COUNTERS));
+			report_counters(weft_traffic_uio_counters(),
+				weft_traffic_counts(u->traffic), WEFT_TRAFFIC_N_UIO_COUNTERS));
 		json_object_set_new(o, "outstanding",
 			json_integer((json_int_t)weft_requester_outstanding(u->requester)));
 		json_object_set_new(o, "done", json_integer(u->is_done));
@@ -659,8 +662,8 @@ uio_rows(const struct node *n, uio_row_fn fn, void *arg)
 	if (u->traffic != NULL) {
 		fn(arg, "uio", weft_uio_counters(), weft_requester_counts(u->requester),
 			WEFT_UIO_N_COUNTERS);
-		fn(arg, "uio_traffic", weft_uio_traffic_counters(),
-			weft_uio_traffic_counts(u->traffic), WEFT_UIO_TRAFFIC_N_COUNTERS);
+		fn(arg, "uio_traffic", weft_traffic_uio_counters(), weft_traffic_counts(u->traffic),
+			WEFT_TRAFFIC_N_UIO_COUNTERS);
 	}
 	fn(arg, "uio_memory", weft_uio_memory_counters(), u->memory.count,
 		WEFT_UIO_MEMORY_N_COUNTERS);
@@ -674,34 +677,32 @@ uio_is_good(const struct node *n)
 
 	if (n->uio == NULL || n->uio->traffic == NULL)
 		return true;
-	c = weft_uio_traffic_counts(n->uio->traffic);
-	return c[WEFT_UIO_TRAFFIC_N_MISMATCHES] == 0 && c[WEFT_UIO_TRAFFIC_N_FAILED] == 0 &&
-	       c[WEFT_UIO_TRAFFIC_N_LOST] == 0;
+	c = weft_traffic_counts(n->uio->traffic);
+	return c[WEFT_TRAFFIC_N_MISMATCHES] == 0 && c[WEFT_TRAFFIC_N_FAILED] == 0 &&
+	       c[WEFT_TRAFFIC_N_LOST] == 0;
 }
 
 void
 uio_text(const struct node *n)
 {
-	const struct weft_uio_mismatch *bad;
+	const struct weft_traffic_mismatch *bad;
 	const struct weft_latency *l;
 	const uint64_t *c;
 
 	if (n->uio == NULL || n->uio->traffic == NULL)
 		return;
-	c = weft_uio_traffic_counts(n->uio->traffic);
+	c = weft_traffic_counts(n->uio->traffic);
 	l = weft_requester_latency(n->uio->requester);
 	printf("  uio: %lu writes, %lu reads, %lu lines verified, %lu mismatches, %lu refused, %lu "
 	       "lost; latency p50 %.1f us p99 %.1f us\n",
-		(unsigned long)c[WEFT_UIO_TRAFFIC_N_WRITES],
-		(unsigned long)c[WEFT_UIO_TRAFFIC_N_READS],
-		(unsigned long)c[WEFT_UIO_TRAFFIC_N_VERIFIED],
-		(unsigned long)c[WEFT_UIO_TRAFFIC_N_MISMATCHES],
-		(unsigned long)c[WEFT_UIO_TRAFFIC_N_REFUSED],
-		(unsigned long)c[WEFT_UIO_TRAFFIC_N_LOST],
+		(unsigned long)c[WEFT_TRAFFIC_N_WRITES], (unsigned long)c[WEFT_TRAFFIC_N_READS],
+		(unsigned long)c[WEFT_TRAFFIC_N_VERIFIED],
+		(unsigned long)c[WEFT_TRAFFIC_N_MISMATCHES],
+		(unsigned long)c[WEFT_TRAFFIC_N_REFUSED], (unsigned long)c[WEFT_TRAFFIC_N_LOST],
 		(double)weft_latency_quantile(l, 5000) / 1e3,
 		(double)weft_latency_quantile(l, 9900) / 1e3);
-	bad = weft_uio_traffic_first_mismatch(n->uio->traffic);
+	bad = weft_traffic_first_mismatch(n->uio->traffic);
 	if (bad != NULL)
-		printf("  first mismatch by UIO: address %#lx, %s\n", (unsigned long)bad->addr,
-			weft_uio_traffic_counters()[bad->why].name);
+		printf("  first mismatch by UIO: address %#lx, %s\n", (unsigned long)bad->hpa,
+			weft_traffic_uio_counters()[bad->why].name);
 }

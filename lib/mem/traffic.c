@@ -3,7 +3,7 @@
 
 /*
  * Checking traffic source (reliability.md section 5). Nobody else writes its lines, and it never has
- * two requests open for one line, since a fabric promises no order between them. So what a line
+ * two requests open for one unit, since a fabric promises no order between them. So what a line
  * holds is known (weft_line_state.h): its last version, or, if writes were lost, that or one of theirs.
  */
 
@@ -20,69 +20,90 @@
 #include "weft_telem.h"
 
 #define LINES_MAX (1u << 24)
-#define TARGETS_MAX 4095
+#define TARGETS_MAX 4096
 #define DPID_MAX 0xFFE
 #define HPA_END (UINT64_C(1) << 52)
-#define SWEEP_SKIP_MAX 1024 /* lines never written that one call may pass over */
+#define SWEEP_SKIP_MAX 1024 /* units never written that one call may pass over */
+#define FIRST_SHIFT 60 /* of a cookie: which line of the unit is the first */
 
-struct traffic_line {
-	struct weft_line_state state;
+/* A unit has as many as lines: what is asked for, and kept, by one request at a time. */
+struct traffic_unit {
 	uint64_t begun_ns; /* busy: when */
-	uint64_t no_write_before_ns; /* no write before: a lost one may still arrive */
+	uint64_t no_write_before_ns; /* a lost one may still arrive */
 	bool busy : 1; /* a request for it is open */
 	bool written : 1; /* a write of it was begun */
-	bool write_expected : 1; /* the open write is in `state`; one that cannot be done is not */
+	bool write_expected : 1; /* the open write is in `line`; one that cannot be done is not */
 	bool renewed : 1; /* the memory was replaced since the open request began */
-	/* A change of rights may not have come to its GFD yet: answers from before it. */
-	bool accept_data : 1;
-	bool accept_ones : 1;
-	bool accept_nxm : 1;
 	uint8_t expect; /* enum weft_expect */
+	uint8_t accept; /* a bit for each: answers from before a change that may not be there yet */
 	uint16_t dpid;
+	struct weft_line_state line[];
 };
 
-static_assert(sizeof(struct traffic_line) == 40, "a host has as many as lines");
+static_assert(sizeof(struct traffic_unit) + sizeof(struct weft_line_state) == 40,
+	"a host has as many as lines");
+
+/* Lines of a request, within one unit. */
+struct traffic_range {
+	uint64_t unit;
+	unsigned int first, n;
+};
 
 struct weft_traffic {
 	struct weft_traffic_cfg cfg;
-	struct weft_requester *host;
+	struct weft_requester *requester;
 	struct weft_traffic_target *target; /* cfg.n_targets */
-	struct traffic_line *line; /* cfg.lines of each target in turn */
-	uint64_t n_lines;
+	uint8_t *unit; /* n_units of struct traffic_unit, `stride` bytes each */
+	size_t stride;
+	uint64_t n_units, target_units; /* of all targets, of one */
 	uint64_t issued; /* random requests */
-	uint64_t sweep_at; /* next line to sweep */
+	uint64_t sweep_at; /* next unit to sweep */
 	uint32_t open;
 	struct weft_pace pace;
 	struct weft_rand rand;
+	uint8_t data[WEFT_TRAFFIC_UNIT_MAX * WEFT_LINE_LEN]; /* of the write that began last */
 	struct weft_traffic_mismatch first; /* valid once a mismatch is counted */
 	uint64_t count[WEFT_TRAFFIC_N_COUNTERS];
 };
 
-static const struct weft_counter counters[] = {
+static const struct weft_counter traffic_counters[] = {
 #define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
 #include "weft_traffic_counters.def"
 #undef WEFT_COUNTER
 };
 
-static bool
-target_ok(const struct weft_traffic_target *g, uint64_t lines_needed)
-{
-	return g->dpid <= DPID_MAX && g->hpa_base % WEFT_LINE_LEN == 0 && g->hpa_base < HPA_END &&
-	       g->len_bytes <= HPA_END - g->hpa_base &&
-	       lines_needed <= g->len_bytes / WEFT_LINE_LEN;
-}
+static const struct weft_counter traffic_uio_counters[] = {
+#define WEFT_COUNTER(id, name, unit, help) [WEFT_TRAFFIC_N_##id] = { name, unit, help },
+#include "weft_uio_traffic_counters.def"
+#undef WEFT_COUNTER
+};
+
+static_assert(WEFT_ARRAY_SIZE(traffic_uio_counters) == WEFT_TRAFFIC_N_UIO_COUNTERS, "a row each");
 
 static bool
-cfg_ok(const struct weft_traffic_cfg *cfg)
+traffic_target_ok(const struct weft_traffic_target *g, const struct weft_traffic_cfg *cfg)
 {
 	const uint64_t lines_needed = cfg->first_line + cfg->lines;
 
+	return g->dpid <= DPID_MAX && g->hpa_base % WEFT_LINE_LEN == 0 && g->hpa_base < HPA_END &&
+	       g->len_bytes <= HPA_END - g->hpa_base &&
+	       lines_needed <= g->len_bytes / WEFT_LINE_LEN &&
+	       (g->hpa_base / WEFT_LINE_LEN + cfg->first_line) % cfg->unit_lines == 0;
+}
+
+static bool
+traffic_cfg_ok(const struct weft_traffic_cfg *cfg)
+{
+	if (cfg->unit_lines == 0 || cfg->unit_lines > WEFT_TRAFFIC_UNIT_MAX ||
+		(cfg->unit_lines & (cfg->unit_lines - 1)) != 0 || cfg->request_lines == 0 ||
+		cfg->request_lines > cfg->unit_lines || cfg->lines % cfg->unit_lines != 0)
+		return false;
 	if (cfg->first_line >= HPA_END || cfg->run > WEFT_LINE_RUN_MAX || cfg->n_targets == 0 ||
 		cfg->n_targets > TARGETS_MAX || cfg->lines == 0 || cfg->lines > LINES_MAX ||
 		cfg->outstanding == 0 || cfg->rate > WEFT_PACE_RATE_MAX || cfg->write_percent > 100)
 		return false;
 	for (uint32_t i = 0; i < cfg->n_targets; i++) {
-		if (!target_ok(&cfg->targets[i], lines_needed))
+		if (!traffic_target_ok(&cfg->targets[i], cfg))
 			return false;
 	}
 	return true;
@@ -91,14 +112,19 @@ cfg_ok(const struct weft_traffic_cfg *cfg)
 static struct weft_traffic *
 traffic_carve(struct weft_carver *c, const struct weft_traffic_cfg *cfg)
 {
+	const uint64_t target_units = cfg->lines / cfg->unit_lines;
+	const size_t stride =
+		sizeof(struct traffic_unit) + cfg->unit_lines * sizeof(struct weft_line_state);
 	struct weft_traffic *t = weft_carve(c, sizeof(*t));
 	struct weft_traffic_target *target = weft_carve(c, cfg->n_targets * sizeof(*target));
-	struct traffic_line *line =
-		weft_carve(c, (size_t)cfg->n_targets * cfg->lines * sizeof(*line));
+	uint8_t *unit = weft_carve(c, cfg->n_targets * target_units * stride);
 
 	if (t != NULL) {
 		t->target = target;
-		t->line = line;
+		t->unit = unit;
+		t->stride = stride;
+		t->target_units = target_units;
+		t->n_units = cfg->n_targets * target_units;
 	}
 	return t;
 }
@@ -108,142 +134,158 @@ weft_traffic_size(const struct weft_traffic_cfg *cfg)
 {
 	struct weft_carver c = { 0 };
 
-	if (!cfg_ok(cfg))
+	if (!traffic_cfg_ok(cfg))
 		return 0;
 	traffic_carve(&c, cfg);
 	return c.len;
 }
 
-static const struct weft_traffic_target *
-target_of(const struct weft_traffic *t, uint64_t i)
+static struct traffic_unit *
+traffic_unit(const struct weft_traffic *t, uint64_t i)
 {
-	return &t->target[i / t->cfg.lines];
+	return (void *)(t->unit + i * t->stride);
 }
 
 static uint64_t
-hpa_of(const struct weft_traffic *t, uint64_t i)
+traffic_hpa(const struct weft_traffic *t, uint64_t unit, unsigned int line)
 {
-	const uint64_t line = t->cfg.first_line + i % t->cfg.lines;
+	const uint64_t first =
+		t->cfg.first_line + unit % t->target_units * t->cfg.unit_lines + line;
 
-	return target_of(t, i)->hpa_base + line * WEFT_LINE_LEN;
+	return t->target[unit / t->target_units].hpa_base + first * WEFT_LINE_LEN;
 }
 
 static void
-place(struct weft_traffic *t, uint64_t i)
+traffic_unit_init(struct weft_traffic *t, uint64_t i)
 {
-	weft_line_state_init(&t->line[i].state, t->cfg.run);
-	t->line[i].dpid = target_of(t, i)->dpid;
+	struct traffic_unit *u = traffic_unit(t, i);
+
+	for (unsigned int k = 0; k < t->cfg.unit_lines; k++)
+		weft_line_state_init(&u->line[k], t->cfg.run);
+	u->dpid = t->target[i / t->target_units].dpid;
 	if (t->cfg.expect != NULL)
-		t->line[i].expect =
-			(uint8_t)t->cfg.expect(t->cfg.expect_arg, hpa_of(t, i), &t->line[i].dpid);
+		u->expect =
+			(uint8_t)t->cfg.expect(t->cfg.expect_arg, traffic_hpa(t, i, 0), &u->dpid);
 }
 
 struct weft_traffic *
-weft_traffic_init(void *mem, const struct weft_traffic_cfg *cfg, struct weft_requester *host)
+weft_traffic_init(void *mem, const struct weft_traffic_cfg *cfg, struct weft_requester *r)
 {
 	struct weft_carver c = { .block = mem };
 	struct weft_traffic *t;
 
-	if (!cfg_ok(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
+	if (!traffic_cfg_ok(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
 		return NULL;
 	memset(mem, 0, weft_traffic_size(cfg));
 	t = traffic_carve(&c, cfg);
 	t->cfg = *cfg;
-	t->host = host;
-	t->n_lines = (uint64_t)cfg->n_targets * cfg->lines;
+	t->requester = r;
 	memcpy(t->target, cfg->targets, cfg->n_targets * sizeof(*t->target));
 	t->cfg.targets = t->target;
-	for (uint64_t i = 0; i < t->n_lines; i++)
-		place(t, i);
+	for (uint64_t i = 0; i < t->n_units; i++)
+		traffic_unit_init(t, i);
 	weft_pace_init(&t->pace, cfg->rate, cfg->outstanding);
-	/* Hosts that share a seed must not choose alike. */
-	weft_rand_seed(&t->rand, cfg->seed ^ (uint64_t)cfg->host_index << 32);
+	/* Sources that share a seed must not choose alike. */
+	weft_rand_seed(&t->rand, cfg->seed ^ (uint64_t)cfg->writer << 32);
 	return t;
 }
 
+static bool
+traffic_accepts(const struct traffic_unit *u, enum weft_expect answer)
+{
+	return (u->accept >> answer & 1) != 0;
+}
+
+/* The next versions of the lines of a write, which has begun. */
 static void
-begun(struct weft_traffic *t, uint64_t i, uint64_t now_ns, enum weft_traffic_counter kind)
+traffic_fill(struct weft_traffic *t, const struct traffic_range *g)
 {
-	t->line[i].busy = true;
-	t->line[i].renewed = false;
-	t->line[i].begun_ns = now_ns;
-	t->open++;
-	weft_pace_begun(&t->pace, now_ns);
-	t->count[kind]++;
+	struct traffic_unit *u = traffic_unit(t, g->unit);
+
+	u->written = true;
+	u->write_expected = u->expect == WEFT_EXPECT_DATA || traffic_accepts(u, WEFT_EXPECT_DATA);
+	for (unsigned int i = 0; i < g->n; i++) {
+		struct weft_line_state *l = &u->line[g->first + i];
+		const struct weft_line_id id = { traffic_hpa(t, g->unit, g->first + i),
+			weft_line_state_next(l, t->cfg.run), t->cfg.writer };
+
+		weft_line_fill(t->data + i * WEFT_LINE_LEN, t->cfg.seed, &id);
+		if (u->write_expected)
+			weft_line_state_begin(l, t->cfg.run);
+	}
 }
 
 static int
-begin_read(struct weft_traffic *t, uint64_t i, uint64_t now_ns, struct weft_msg *msg)
+traffic_begin(struct weft_traffic *t, const struct traffic_range *g, enum weft_request_kind kind,
+	uint64_t now_ns, struct weft_request *rq)
 {
-	const int rc = weft_mem_read(t->host, t->line[i].dpid, hpa_of(t, i), i, now_ns, msg);
-
-	if (rc == 0)
-		begun(t, i, now_ns, WEFT_TRAFFIC_N_READS);
-	return rc;
-}
-
-static int
-begin_write(struct weft_traffic *t, uint64_t i, uint64_t now_ns, struct weft_msg *msg)
-{
-	struct traffic_line *l = &t->line[i];
-	const struct weft_line_id id = { hpa_of(t, i), weft_line_state_next(&l->state, t->cfg.run),
-		t->cfg.host_index };
-	uint8_t data[WEFT_LINE_LEN];
+	struct traffic_unit *u = traffic_unit(t, g->unit);
 	int rc;
 
-	weft_line_fill(data, t->cfg.seed, &id);
-	rc = weft_mem_write(t->host, l->dpid, id.hpa, data, i, now_ns, msg);
-	if (rc == 0) {
-		l->write_expected = l->expect == WEFT_EXPECT_DATA || l->accept_data;
-		if (l->write_expected)
-			weft_line_state_begin(&l->state, t->cfg.run);
-		l->written = true;
-		begun(t, i, now_ns, WEFT_TRAFFIC_N_WRITES);
-	}
-	return rc;
+	*rq = (struct weft_request){ .addr = traffic_hpa(t, g->unit, g->first),
+		.cookie = g->unit | (uint64_t)g->first << FIRST_SHIFT,
+		.data = t->data,
+		.len = (uint16_t)(g->n * WEFT_LINE_LEN),
+		.dpid = u->dpid,
+		.kind = (uint8_t)kind };
+	rc = weft_requester_begin(t->requester, rq, now_ns);
+	if (rc != 0)
+		return rc;
+	if (kind == WEFT_REQUEST_WRITE)
+		traffic_fill(t, g);
+	u->busy = true;
+	u->renewed = false;
+	u->begun_ns = now_ns;
+	t->open++;
+	weft_pace_begun(&t->pace, now_ns);
+	t->count[kind == WEFT_REQUEST_WRITE ? WEFT_TRAFFIC_N_WRITES : WEFT_TRAFFIC_N_READS]++;
+	return 0;
 }
 
 /* A choice that cannot begin is forgotten: to wait for it would hold up the other destinations. */
 static int
-next_random(struct weft_traffic *t, uint64_t now_ns, struct weft_msg *msg)
+traffic_next_random(struct weft_traffic *t, uint64_t now_ns, struct weft_request *rq)
 {
+	struct traffic_range g = { .n = 1 };
 	bool is_write;
-	uint64_t i;
 	int rc;
 
 	if (!weft_pace_is_due(&t->pace, now_ns))
 		return -EAGAIN;
 	is_write = weft_rand_below(&t->rand, 100) < t->cfg.write_percent;
-	if (t->open >= t->n_lines)
+	if (t->open >= t->n_units)
 		return -EAGAIN;
-	i = weft_rand_below(&t->rand, t->n_lines);
-	while (t->line[i].busy) /* at most `open` steps, as one line at least is idle */
-		i = i + 1 == t->n_lines ? 0 : i + 1;
-	is_write = is_write && now_ns >= t->line[i].no_write_before_ns;
-	rc = is_write ? begin_write(t, i, now_ns, msg) : begin_read(t, i, now_ns, msg);
-	if (rc == 0)
-		t->issued++;
+	g.unit = weft_rand_below(&t->rand, t->n_units);
+	if (t->cfg.unit_lines > 1) {
+		g.n += (unsigned int)weft_rand_below(&t->rand, t->cfg.request_lines);
+		g.first = (unsigned int)weft_rand_below(&t->rand, t->cfg.unit_lines + 1 - g.n);
+	}
+	while (traffic_unit(t, g.unit)->busy) /* at most `open` steps, as one at least is idle */
+		g.unit = g.unit + 1 == t->n_units ? 0 : g.unit + 1;
+	is_write = is_write && now_ns >= traffic_unit(t, g.unit)->no_write_before_ns;
+	rc = traffic_begin(t, &g, is_write ? WEFT_REQUEST_WRITE : WEFT_REQUEST_READ, now_ns, rq);
+	t->issued += rc == 0;
 	return rc;
 }
 
-/* The sweep starts when nothing else is open, so none of its lines is busy. */
+/* The sweep starts when nothing else is open, so none of its units is busy. */
 static int
-next_sweep(struct weft_traffic *t, uint64_t now_ns, struct weft_msg *msg)
+traffic_next_sweep(struct weft_traffic *t, uint64_t now_ns, struct weft_request *rq)
 {
-	int rc;
-
 	if (t->sweep_at == 0 && t->open > 0)
 		return -EAGAIN;
-	for (unsigned int n = 0; n < SWEEP_SKIP_MAX && t->sweep_at < t->n_lines; n++) {
-		const struct traffic_line *l = &t->line[t->sweep_at];
+	for (unsigned int n = 0; n < SWEEP_SKIP_MAX && t->sweep_at < t->n_units; n++) {
+		const struct traffic_unit *u = traffic_unit(t, t->sweep_at);
+		const struct traffic_range g = { t->sweep_at, 0, t->cfg.unit_lines };
+		int rc;
 
-		if (!l->written && l->expect != WEFT_EXPECT_READ_ONLY) {
+		if (!u->written && u->expect != WEFT_EXPECT_READ_ONLY) {
 			t->sweep_at++;
 			continue;
 		}
 		if (!weft_pace_is_due(&t->pace, now_ns))
 			return -EAGAIN;
-		rc = begin_read(t, t->sweep_at, now_ns, msg);
+		rc = traffic_begin(t, &g, WEFT_REQUEST_READ, now_ns, rq);
 		if (rc == 0) {
 			t->sweep_at++;
 			t->count[WEFT_TRAFFIC_N_SWEPT]++;
@@ -254,12 +296,12 @@ next_sweep(struct weft_traffic *t, uint64_t now_ns, struct weft_msg *msg)
 }
 
 int
-weft_traffic_next(struct weft_traffic *t, uint64_t now_ns, struct weft_msg *msg)
+weft_traffic_next(struct weft_traffic *t, uint64_t now_ns, struct weft_request *rq)
 {
 	if (t->open >= t->cfg.outstanding)
 		return -EAGAIN;
-	return t->issued < t->cfg.requests ? next_random(t, now_ns, msg)
-	                                   : next_sweep(t, now_ns, msg);
+	return t->issued < t->cfg.requests ? traffic_next_random(t, now_ns, rq)
+	                                   : traffic_next_sweep(t, now_ns, rq);
 }
 
 /*
@@ -267,7 +309,8 @@ weft_traffic_next(struct weft_traffic *t, uint64_t now_ns, struct weft_msg *msg)
  *         it is damaged or fresh
  */
 static enum weft_traffic_counter
-judge(const struct weft_traffic *t, uint64_t i, const uint8_t *data, uint64_t *version)
+traffic_judge(const struct weft_traffic *t, const struct weft_line_state *l, uint64_t hpa,
+	const uint8_t *data, uint64_t *version)
 {
 	struct weft_line_id id = { 0 };
 
@@ -276,186 +319,235 @@ judge(const struct weft_traffic *t, uint64_t i, const uint8_t *data, uint64_t *v
 		if (!weft_line_read(data, t->cfg.seed, &id))
 			return WEFT_TRAFFIC_N_DAMAGED;
 		*version = id.version;
-		if (id.hpa != hpa_of(t, i) || id.writer != t->cfg.host_index)
+		if (id.hpa != hpa || id.writer != t->cfg.writer)
 			return WEFT_TRAFFIC_N_MISPLACED;
 	}
-	return weft_line_state_admits(&t->line[i].state, t->cfg.run, *version)
-	               ? WEFT_TRAFFIC_N_VERIFIED
-	               : WEFT_TRAFFIC_N_STALE;
+	return weft_line_state_admits(l, t->cfg.run, *version) ? WEFT_TRAFFIC_N_VERIFIED
+	                                                       : WEFT_TRAFFIC_N_STALE;
 }
 
+/* @p line: of the unit. */
 static void
-note_mismatch(struct weft_traffic *t, uint64_t i, enum weft_traffic_counter why, uint64_t version)
+traffic_note_mismatch(struct weft_traffic *t, uint64_t unit, unsigned int line,
+	enum weft_traffic_counter why, uint64_t version)
 {
-	const struct traffic_line *l = &t->line[i];
+	const struct traffic_unit *u = traffic_unit(t, unit);
 
 	if (t->count[WEFT_TRAFFIC_N_MISMATCHES]++ > 0)
 		return;
-	t->first.hpa = hpa_of(t, i);
-	t->first.dpid = l->dpid;
+	t->first.hpa = traffic_hpa(t, unit, line);
+	t->first.dpid = u->dpid;
 	t->first.why = (uint8_t)why;
 	t->first.version = version;
-	t->first.version_min = l->state.last - l->state.version_slack;
-	t->first.version_max = l->state.last;
+	t->first.version_min = u->line[line].last - u->line[line].version_slack;
+	t->first.version_max = u->line[line].last;
 }
 
 static void
-verify(struct weft_traffic *t, uint64_t i, const uint8_t *data)
+traffic_verify(struct weft_traffic *t, const struct traffic_range *g, const uint8_t *data)
 {
-	uint64_t version;
-	const enum weft_traffic_counter what = judge(t, i, data, &version);
+	for (unsigned int i = g->first; i < g->first + g->n; i++, data += WEFT_LINE_LEN) {
+		struct weft_line_state *l = &traffic_unit(t, g->unit)->line[i];
+		uint64_t version;
+		const enum weft_traffic_counter what =
+			traffic_judge(t, l, traffic_hpa(t, g->unit, i), data, &version);
 
-	t->count[what]++;
-	if (what != WEFT_TRAFFIC_N_VERIFIED) {
-		note_mismatch(t, i, what, version);
-		return;
+		t->count[what]++;
+		if (what != WEFT_TRAFFIC_N_VERIFIED) {
+			traffic_note_mismatch(t, g->unit, i, what, version);
+			continue;
+		}
+		t->count[WEFT_TRAFFIC_N_FORMER] +=
+			version != 0 && version >> WEFT_LINE_RUN_SHIFT != t->cfg.run;
+		weft_line_state_seen(l, t->cfg.run, version);
 	}
-	t->count[WEFT_TRAFFIC_N_FORMER] +=
-		version != 0 && version >> WEFT_LINE_RUN_SHIFT != t->cfg.run;
-	weft_line_state_seen(&t->line[i].state, t->cfg.run, version);
 }
 
 static bool
-is_ones(const uint8_t *data)
+traffic_is_ones(const uint8_t *data, unsigned int len)
 {
-	for (unsigned int i = 0; i < WEFT_LINE_LEN; i++)
+	for (unsigned int i = 0; i < len; i++)
 		if (data[i] != 0xFF)
 			return false;
 	return true;
 }
 
+/* How a request was answered; a write by CXL.mem is done, whatever became of it. */
 static enum weft_expect
-answer_of(const struct weft_completion *c)
+traffic_answer(const struct weft_completion *c)
 {
-	if ((c->status != WEFT_REQUEST_NXM && c->status != WEFT_REQUEST_DONE) || !is_ones(c->data))
+	switch (c->status) {
+	case WEFT_REQUEST_UR: return WEFT_EXPECT_UR;
+	case WEFT_REQUEST_CA: return WEFT_EXPECT_CA;
+	case WEFT_REQUEST_LOST: return WEFT_EXPECT_NONE;
+	case WEFT_REQUEST_NXM:
+	case WEFT_REQUEST_DONE: break;
+	default: return WEFT_EXPECT_DATA;
+	}
+	if (c->kind == WEFT_REQUEST_WRITE || !traffic_is_ones(c->data, c->len))
 		return WEFT_EXPECT_DATA;
 	return c->status == WEFT_REQUEST_NXM ? WEFT_EXPECT_NXM : WEFT_EXPECT_ONES;
 }
 
-static bool
-may_be(const struct traffic_line *l, enum weft_expect a)
+/* How it is to be answered, by the rights as they are. */
+static enum weft_expect
+traffic_due(const struct traffic_unit *u, const struct weft_completion *c)
 {
-	return a == WEFT_EXPECT_DATA   ? l->accept_data
-	       : a == WEFT_EXPECT_ONES ? l->accept_ones
-	                               : l->accept_nxm;
+	const bool is_silent = u->expect == WEFT_EXPECT_ONES || u->expect == WEFT_EXPECT_NXM;
+
+	if (u->expect == WEFT_EXPECT_READ_ONLY || (is_silent && c->kind == WEFT_REQUEST_WRITE))
+		return WEFT_EXPECT_DATA;
+	return (enum weft_expect)u->expect;
 }
 
+/* A unit that is closed to this requester. */
 static void
-allow(struct traffic_line *l, uint8_t answer)
-{
-	l->accept_data |= answer == WEFT_EXPECT_DATA;
-	l->accept_ones |= answer == WEFT_EXPECT_ONES;
-	l->accept_nxm |= answer == WEFT_EXPECT_NXM;
-}
-
-static bool
-is_changing(const struct traffic_line *l)
-{
-	return l->accept_data || l->accept_ones || l->accept_nxm;
-}
-
-/* A line that is closed to this host. */
-static void
-refused(struct weft_traffic *t, uint64_t i, bool is_right)
+traffic_refused(struct weft_traffic *t, const struct traffic_range *g, bool is_right)
 {
 	if (is_right) {
 		t->count[WEFT_TRAFFIC_N_REFUSED]++;
 		return;
 	}
 	t->count[WEFT_TRAFFIC_N_NOT_REFUSED]++;
-	note_mismatch(t, i, WEFT_TRAFFIC_N_NOT_REFUSED, 0);
+	traffic_note_mismatch(t, g->unit, g->first, WEFT_TRAFFIC_N_NOT_REFUSED, 0);
 }
 
 static void
-complete_read(struct weft_traffic *t, const struct weft_completion *c)
+traffic_complete_read(
+	struct weft_traffic *t, const struct traffic_range *g, const struct weft_completion *c)
 {
-	struct traffic_line *l = &t->line[c->cookie];
-	const enum weft_expect got = answer_of(c);
-	const enum weft_expect want =
-		l->expect == WEFT_EXPECT_READ_ONLY ? WEFT_EXPECT_DATA : (enum weft_expect)l->expect;
-	const bool is_before = got != want && may_be(l, got);
+	struct traffic_unit *u = traffic_unit(t, g->unit);
+	const enum weft_expect got = traffic_answer(c), due = traffic_due(u, c);
+	const bool is_before = got != due && traffic_accepts(u, got);
 
 	t->count[WEFT_TRAFFIC_N_BEFORE] += is_before;
 	/* The first answer as it is now: from here on there are no others. */
-	if (got == want)
-		l->accept_data = l->accept_ones = l->accept_nxm = false;
+	if (got == due)
+		u->accept = 0;
 	if (is_before && got != WEFT_EXPECT_DATA)
 		return;
-	if (!is_before && want != WEFT_EXPECT_DATA)
-		refused(t, c->cookie, got == want);
+	if (!is_before && due != WEFT_EXPECT_DATA)
+		traffic_refused(t, g, got == due);
 	else if (c->status == WEFT_REQUEST_DONE)
-		verify(t, c->cookie, c->data);
+		traffic_verify(t, g, c->data);
 	else
 		t->count[WEFT_TRAFFIC_N_FAILED]++;
 	t->count[WEFT_TRAFFIC_N_POISONED] += c->status == WEFT_REQUEST_POISON;
 }
 
-/* The answer to a write does not tell whether it was done. */
+/* A write may have been executed, or may be later, also where it was not to be. */
 static void
-complete_write(struct weft_traffic *t, uint64_t i)
+traffic_doubt(struct weft_traffic *t, const struct traffic_range *g)
 {
-	struct traffic_line *l = &t->line[i];
+	struct traffic_unit *u = traffic_unit(t, g->unit);
 
-	if (!l->write_expected) {
-		refused(t, i, true);
-	} else if (is_changing(l)) {
-		t->count[WEFT_TRAFFIC_N_BEFORE] += l->expect != WEFT_EXPECT_DATA;
-		weft_line_state_doubt(&l->state);
-	} else {
-		weft_line_state_settle(&l->state);
+	for (unsigned int i = g->first; i < g->first + g->n; i++) {
+		/* A late one may find the line open, unless it may only be read. */
+		if (!u->write_expected && u->expect != WEFT_EXPECT_READ_ONLY)
+			weft_line_state_begin(&u->line[i], t->cfg.run);
+		weft_line_state_doubt(&u->line[i]);
 	}
 }
 
+/* The answer to a write that is done does not tell whether it was. */
 static void
-lost(struct weft_traffic *t, struct traffic_line *l, const struct weft_completion *c)
+traffic_write_done(struct weft_traffic *t, const struct traffic_range *g)
 {
-	t->count[WEFT_TRAFFIC_N_LOST]++;
-	if (c->kind == WEFT_REQUEST_WRITE) {
-		t->count[WEFT_TRAFFIC_N_UNCERTAIN]++;
-		/* A late one may find the line open, unless it may only be read. */
-		if (!l->write_expected && l->expect != WEFT_EXPECT_READ_ONLY)
-			weft_line_state_begin(&l->state, t->cfg.run);
-		weft_line_state_doubt(&l->state);
-		l->no_write_before_ns = l->begun_ns + c->latency_ns + t->cfg.write_quarantine_ns;
+	struct traffic_unit *u = traffic_unit(t, g->unit);
+
+	if (!u->write_expected) {
+		traffic_refused(t, g, true);
+	} else if (u->accept != 0) {
+		t->count[WEFT_TRAFFIC_N_BEFORE] += u->expect != WEFT_EXPECT_DATA;
+		traffic_doubt(t, g);
+	} else {
+		for (unsigned int i = g->first; i < g->first + g->n; i++)
+			weft_line_state_settle(&u->line[i]);
 	}
+}
+
+/* A write was refused, and so not executed: its lines are as before. */
+static void
+traffic_undo(struct traffic_unit *u, const struct traffic_range *g)
+{
+	for (unsigned int i = g->first; u->write_expected && i < g->first + g->n; i++)
+		weft_line_state_undo(&u->line[i]);
+}
+
+static void
+traffic_complete_write(
+	struct weft_traffic *t, const struct traffic_range *g, const struct weft_completion *c)
+{
+	struct traffic_unit *u = traffic_unit(t, g->unit);
+	const enum weft_expect got = traffic_answer(c), due = traffic_due(u, c);
+	const bool is_before = got != due && traffic_accepts(u, got);
+
+	if (got == WEFT_EXPECT_DATA && (got == due || is_before)) {
+		traffic_write_done(t, g);
+		return;
+	}
+	traffic_undo(u, g);
+	t->count[WEFT_TRAFFIC_N_BEFORE] += is_before;
+	if (!is_before && due == WEFT_EXPECT_DATA)
+		t->count[WEFT_TRAFFIC_N_FAILED]++;
+	else if (!is_before)
+		traffic_refused(t, g, got == due);
+}
+
+static void
+traffic_lost(struct weft_traffic *t, const struct traffic_range *g, const struct weft_completion *c)
+{
+	struct traffic_unit *u = traffic_unit(t, g->unit);
+
+	t->count[WEFT_TRAFFIC_N_LOST]++;
+	if (c->kind == WEFT_REQUEST_READ)
+		return;
+	t->count[WEFT_TRAFFIC_N_UNCERTAIN] += g->n;
+	traffic_doubt(t, g);
+	u->no_write_before_ns = u->begun_ns + c->latency_ns + t->cfg.write_quarantine_ns;
 }
 
 /*
  * Answered, but it is not known by which memory, the one before or the one now. A read then says
- * nothing, and a write may be in either.
+ * nothing, and a write that was not refused may be in either.
  */
 static void
-complete_renewed(struct weft_traffic *t, struct traffic_line *l, const struct weft_completion *c)
+traffic_complete_renewed(
+	struct weft_traffic *t, const struct traffic_range *g, const struct weft_completion *c)
 {
 	if (c->kind == WEFT_REQUEST_READ)
 		return;
-	if (!l->write_expected && l->expect != WEFT_EXPECT_READ_ONLY)
-		weft_line_state_begin(&l->state, t->cfg.run);
-	weft_line_state_doubt(&l->state);
+	if (c->status == WEFT_REQUEST_DONE)
+		traffic_doubt(t, g);
+	else
+		traffic_undo(traffic_unit(t, g->unit), g);
 }
 
 void
 weft_traffic_complete(struct weft_traffic *t, const struct weft_completion *c)
 {
-	struct traffic_line *l = &t->line[c->cookie];
+	const struct traffic_range g = { c->cookie & (WEFT_BIT64(FIRST_SHIFT) - 1),
+		(unsigned int)(c->cookie >> FIRST_SHIFT), c->len / WEFT_LINE_LEN };
+	struct traffic_unit *u = traffic_unit(t, g.unit);
 
-	assert(c->cookie < t->n_lines && l->busy);
-	l->busy = false;
+	assert(g.unit < t->n_units && u->busy);
+	u->busy = false;
 	t->open--;
-	if (c->status == WEFT_REQUEST_LOST)
-		lost(t, l, c);
-	else if (l->renewed)
-		complete_renewed(t, l, c);
+	/* One that nobody is to answer is lost as it should; under a change it may have been executed. */
+	if (c->status == WEFT_REQUEST_LOST && (u->expect != WEFT_EXPECT_NONE || u->accept != 0))
+		traffic_lost(t, &g, c);
+	else if (u->renewed)
+		traffic_complete_renewed(t, &g, c);
 	else if (c->kind == WEFT_REQUEST_WRITE)
-		complete_write(t, c->cookie);
+		traffic_complete_write(t, &g, c);
 	else
-		complete_read(t, c);
+		traffic_complete_read(t, &g, c);
 }
 
 uint64_t
-weft_traffic_lines(const struct weft_traffic *t)
+weft_traffic_units(const struct weft_traffic *t)
 {
-	return t->n_lines;
+	return t->n_units;
 }
 
 const struct weft_traffic_target *
@@ -470,17 +562,17 @@ weft_traffic_change(struct weft_traffic *t, const struct weft_traffic_change *c)
 	if (t->open != 0)
 		return -EBUSY;
 	memcpy(t->target, c->targets, t->cfg.n_targets * sizeof(*t->target));
-	for (uint64_t i = 0; i < t->n_lines; i++) {
-		struct traffic_line *l = &t->line[i];
+	for (uint64_t i = 0; i < t->n_units; i++) {
+		const struct weft_traffic_unit_change *to = &c->units[i];
+		struct traffic_unit *u = traffic_unit(t, i);
 
-		if (c->lines[i].before != c->lines[i].after) {
-			allow(l, l->expect);
-			allow(l, c->lines[i].before);
-			/* An edge port that opens before the rights do, or closes behind them. */
-			allow(l, WEFT_EXPECT_ONES);
-		}
-		l->expect = c->lines[i].after;
-		l->dpid = c->lines[i].dpid;
+		/* An edge port that opens before the rights do, or closes behind them: ones. */
+		if (to->before != to->after)
+			u->accept |= (uint8_t)((1u << u->expect | 1u << to->before) &
+					       ~(1u << WEFT_EXPECT_READ_ONLY)) |
+			             1u << WEFT_EXPECT_ONES;
+		u->expect = to->after;
+		u->dpid = to->dpid;
 	}
 	return 0;
 }
@@ -490,13 +582,14 @@ weft_traffic_forget(struct weft_traffic *t, uint16_t dpid, enum weft_line_loss h
 {
 	uint64_t forgotten = 0;
 
-	for (uint64_t i = 0; i < t->n_lines; i++) {
-		struct traffic_line *l = &t->line[i];
+	for (uint64_t i = 0; i < t->n_units; i++) {
+		struct traffic_unit *u = traffic_unit(t, i);
 
-		if (l->dpid != dpid)
+		if (u->dpid != dpid)
 			continue;
-		forgotten += weft_line_state_forget(&l->state, t->cfg.run, how);
-		l->renewed = true;
+		for (unsigned int k = 0; k < t->cfg.unit_lines; k++)
+			forgotten += weft_line_state_forget(&u->line[k], t->cfg.run, how);
+		u->renewed = true;
 	}
 	t->count[WEFT_TRAFFIC_N_FORGOTTEN] += forgotten;
 	return forgotten;
@@ -511,7 +604,7 @@ weft_traffic_stop(struct weft_traffic *t)
 bool
 weft_traffic_done(const struct weft_traffic *t)
 {
-	return t->issued >= t->cfg.requests && t->sweep_at == t->n_lines && t->open == 0;
+	return t->issued >= t->cfg.requests && t->sweep_at == t->n_units && t->open == 0;
 }
 
 const struct weft_traffic_mismatch *
@@ -523,7 +616,13 @@ weft_traffic_first_mismatch(const struct weft_traffic *t)
 const struct weft_counter *
 weft_traffic_counters(void)
 {
-	return counters;
+	return traffic_counters;
+}
+
+const struct weft_counter *
+weft_traffic_uio_counters(void)
+{
+	return traffic_uio_counters;
 }
 
 const uint64_t *

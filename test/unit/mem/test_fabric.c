@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "weft_gfd.h"
+#include "weft_mem_requester.h"
 #include "weft_traffic.h"
 
 #define HOSTS 3
@@ -227,10 +228,12 @@ all_done(void)
 
 	for (unsigned int i = 0; i < HOSTS; i++) {
 		struct host *h = &lab.host[i];
+		struct weft_request rq;
 		struct weft_msg m;
 
 		(void)weft_requester_expire(h->host, lab.now, on_lost, h, 4);
-		while (weft_traffic_next(h->traffic, lab.now, &m) == 0) {
+		while (weft_traffic_next(h->traffic, lab.now, &rq) == 0) {
+			weft_mem_request(h->host, &rq, &m);
 			note_begin(h, &m);
 			send_request(&m);
 		}
@@ -249,6 +252,8 @@ lab_new(const char *what, const struct faults *faults)
 		.targets = targets,
 		.n_targets = GFDS,
 		.lines = LINES,
+		.unit_lines = 1,
+		.request_lines = 1,
 		.outstanding = TAGS,
 		.write_percent = 40,
 		.write_quarantine_ns = faults->rest,
@@ -273,7 +278,7 @@ lab_new(const char *what, const struct faults *faults)
 		struct weft_requester_cfg c = host_cfg;
 
 		c.id = i;
-		cfg.host_index = i;
+		cfg.writer = i;
 		cfg.first_line = i * cfg.lines;
 		h->host = weft_requester_init(aligned_alloc(64, weft_requester_size(&c)), &c);
 		/* Fewer than the tags together, so that tags and credits both run out. */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "weft_gfd.h"
+#include "weft_mem_requester.h"
 #include "weft_pace.h"
 #include "weft_rand.h"
 #include "weft_telem.h"
@@ -47,7 +48,9 @@ cfg_of(uint64_t requests, uint8_t write_percent)
 		.n_targets = 1,
 		.lines = LINES,
 		.outstanding = 1,
-		.host_index = HOST_INDEX,
+		.writer = HOST_INDEX,
+		.unit_lines = 1,
+		.request_lines = 1,
 		.first_line = HOST_INDEX * LINES,
 		.write_percent = write_percent,
 	};
@@ -87,6 +90,17 @@ rig_free(void)
 	free(rig.host);
 }
 
+static int
+next_message(uint64_t now, struct weft_msg *m)
+{
+	struct weft_request rq;
+	const int rc = weft_traffic_next(rig.traffic, now, &rq);
+
+	if (rc == 0)
+		weft_mem_request(rig.host, &rq, m);
+	return rc;
+}
+
 static uint64_t
 count(enum weft_traffic_counter i)
 {
@@ -113,7 +127,7 @@ static int
 step(void)
 {
 	struct weft_msg m, reply;
-	const int rc = weft_traffic_next(rig.traffic, ++rig.now, &m);
+	const int rc = next_message(++rig.now, &m);
 
 	if (rc != 0)
 		return rc;
@@ -147,7 +161,7 @@ lose(bool executed)
 {
 	struct weft_msg m, reply;
 
-	assert_int_equal(weft_traffic_next(rig.traffic, ++rig.now, &m), 0);
+	assert_int_equal(next_message(++rig.now, &m), 0);
 	if (executed)
 		assert_int_equal(weft_gfd_request(&rig.gfd, &m, &reply), WEFT_OK);
 	rig.now += TIMEOUT;
@@ -175,8 +189,15 @@ config_out_of_range_is_refused(void **state)
 		assert_null(weft_traffic_init(mem, &c, NULL));                                     \
 	} while (0)
 	REFUSED(c.n_targets = 0);
-	REFUSED(c.n_targets = 4096);
+	REFUSED(c.n_targets = 4097);
 	REFUSED(c.run = WEFT_LINE_RUN_MAX + 1);
+	REFUSED(c.unit_lines = 0);
+	REFUSED(c.unit_lines = 3);
+	REFUSED(c.unit_lines = 8);
+	REFUSED(c.request_lines = 0);
+	REFUSED(c.request_lines = 2);
+	REFUSED(c.unit_lines = 4; c.lines = LINES - 1);
+	REFUSED(c.unit_lines = 4; c.first_line -= 2);
 	REFUSED(c.lines = 0);
 	REFUSED(c.lines = (1u << 24) + 1);
 	REFUSED(c.lines = LINES + 1);
@@ -279,14 +300,14 @@ open_requests_keep_to_the_limit_and_to_one_a_line(void **state)
 		cfg.outstanding = limits[k];
 		rig_new(&cfg);
 		for (unsigned int i = 0; i < most; i++) {
-			assert_int_equal(weft_traffic_next(rig.traffic, 0, &m[i]), 0);
+			assert_int_equal(next_message(0, &m[i]), 0);
 			for (unsigned int j = 0; j < i; j++)
 				assert_true(m[i].addr != m[j].addr);
 		}
-		assert_int_equal(weft_traffic_next(rig.traffic, 0, &one), -EAGAIN);
+		assert_int_equal(next_message(0, &one), -EAGAIN);
 		assert_int_equal(weft_gfd_request(&rig.gfd, &m[0], &reply), WEFT_OK);
 		answer(&reply);
-		assert_int_equal(weft_traffic_next(rig.traffic, 0, &one), 0);
+		assert_int_equal(next_message(0, &one), 0);
 		if (most == LINES) /* the line just freed is the only one idle */
 			assert_true(one.addr == m[0].addr);
 		rig_free();
@@ -300,7 +321,7 @@ begin_all(uint64_t *at, unsigned int room)
 	struct weft_msg m, reply;
 	unsigned int n = 0;
 
-	while (weft_traffic_next(rig.traffic, rig.now, &m) == 0) {
+	while (next_message(rig.now, &m) == 0) {
 		assert_true(n < room);
 		at[n++] = rig.now;
 		assert_int_equal(weft_gfd_request(&rig.gfd, &m, &reply), WEFT_OK);
@@ -394,9 +415,9 @@ sweep_waits_for_the_last_answer(void **state)
 	cfg.outstanding = 8;
 	rig_new(&cfg);
 	for (unsigned int i = 0; i < 2; i++)
-		assert_int_equal(weft_traffic_next(rig.traffic, 0, &m[i]), 0);
+		assert_int_equal(next_message(0, &m[i]), 0);
 	for (unsigned int i = 0; i < 2; i++) {
-		assert_int_equal(weft_traffic_next(rig.traffic, 0, &one), -EAGAIN);
+		assert_int_equal(next_message(0, &one), -EAGAIN);
 		assert_int_equal(weft_gfd_request(&rig.gfd, &m[i], &reply), WEFT_OK);
 		answer(&reply);
 	}
@@ -415,7 +436,7 @@ without_credit_nothing_is_begun_or_counted(void **state)
 	rig_new(&cfg);
 	assert_int_equal(weft_requester_grant(rig.host, PID, 0, 0), 0);
 	for (unsigned int i = 0; i < 100; i++)
-		assert_int_equal(weft_traffic_next(rig.traffic, 0, &m), -EAGAIN);
+		assert_int_equal(next_message(0, &m), -EAGAIN);
 	assert_int_equal(count(WEFT_TRAFFIC_N_READS) + count(WEFT_TRAFFIC_N_WRITES), 0);
 	assert_int_equal(weft_requester_grant(rig.host, PID, 1, 1), 0);
 	run_to_end();
@@ -431,7 +452,7 @@ hosts_stay_on_their_own_lines(void **state)
 		struct weft_traffic_cfg cfg = cfg_of(200, 100);
 		uint8_t zero[64] = { 0 };
 
-		cfg.host_index = host;
+		cfg.writer = host;
 		cfg.first_line = host * LINES;
 		rig_new(&cfg);
 		run_to_end();
@@ -540,9 +561,9 @@ closed_lines_hold_ones_of_the_right_kind(void **state)
 			cfg.expect = place_closed;
 			cfg.expect_arg = &due;
 			rig_new(&cfg);
-			assert_int_equal(weft_traffic_next(rig.traffic, 0, &m), -EAGAIN);
+			assert_int_equal(next_message(0, &m), -EAGAIN);
 			assert_int_equal(weft_requester_grant(rig.host, PID + 1, 1, 1), 0);
-			assert_int_equal(weft_traffic_next(rig.traffic, 0, &m), 0);
+			assert_int_equal(next_message(0, &m), 0);
 			assert_int_equal(m.dpid, PID + 1);
 			reply.op = given[g].op;
 			reply.poison = given[g].poison;
@@ -593,7 +614,7 @@ step_as(enum weft_expect as)
 {
 	struct weft_msg m, reply = { .kind = WEFT_MSG_S2M_DRS };
 
-	assert_int_equal(weft_traffic_next(rig.traffic, ++rig.now, &m), 0);
+	assert_int_equal(next_message(++rig.now, &m), 0);
 	if (as == WEFT_EXPECT_DATA || (writes_all && m.kind == WEFT_MSG_M2S_RWD)) {
 		assert_int_equal(weft_gfd_request(&rig.gfd, &m, &reply), WEFT_OK);
 	} else if (m.kind == WEFT_MSG_M2S_RWD) {
@@ -611,13 +632,13 @@ step_as(enum weft_expect as)
 static int
 change_to(enum weft_expect before, enum weft_expect after)
 {
-	struct weft_traffic_line_change lines[LINES];
+	struct weft_traffic_unit_change lines[LINES];
 	const struct weft_traffic_change c = { &target, lines };
 
-	assert_int_equal(weft_traffic_lines(rig.traffic), LINES);
+	assert_int_equal(weft_traffic_units(rig.traffic), LINES);
 	for (unsigned int i = 0; i < LINES; i++)
 		lines[i] =
-			(struct weft_traffic_line_change){ (uint8_t)before, (uint8_t)after, PID };
+			(struct weft_traffic_unit_change){ (uint8_t)before, (uint8_t)after, PID };
 	return weft_traffic_change(rig.traffic, &c);
 }
 
@@ -720,7 +741,7 @@ change_waits_for_open_requests(void **state)
 
 	(void)state;
 	rig_new(&cfg);
-	assert_int_equal(weft_traffic_next(rig.traffic, ++rig.now, &m), 0);
+	assert_int_equal(next_message(++rig.now, &m), 0);
 	assert_int_equal(change_to(WEFT_EXPECT_DATA, WEFT_EXPECT_ONES), -EBUSY);
 	assert_int_equal(weft_gfd_request(&rig.gfd, &m, &reply), WEFT_OK);
 	answer(&reply);
@@ -791,7 +812,7 @@ line_of_another_writer_is_found(void **state)
 	(void)state;
 	/* A whole line for the very address of line 0, by host 0: its range moved onto ours. */
 	cfg.lines = 1 + HOST_INDEX * LINES;
-	cfg.host_index = 0;
+	cfg.writer = 0;
 	cfg.first_line = 0;
 	rig_new(&cfg);
 	run_to_end();
@@ -1216,7 +1237,7 @@ answers_across_a_replacement_say_nothing(void **state)
 		assert_int_equal(step(), 0);
 		if (!writes)
 			weft_traffic_stop(rig.traffic);
-		assert_int_equal(weft_traffic_next(rig.traffic, ++rig.now, &m), 0);
+		assert_int_equal(next_message(++rig.now, &m), 0);
 		assert_int_equal(m.kind == WEFT_MSG_M2S_RWD, writes);
 		if (by_new)
 			memset(rig.mem, 0, sizeof(rig.mem));

@@ -10,9 +10,9 @@
 #include "uio_rig.h"
 
 #include "weft_line.h"
+#include "weft_traffic.h"
 #include "weft_uio_memory.h"
 #include "weft_uio_requester.h"
-#include "weft_uio_traffic.h"
 
 #define BASE (UINT64_C(1) << 40)
 #define LINES 64
@@ -25,7 +25,7 @@
 struct world {
 	struct weft_rand rand;
 	struct weft_requester *r;
-	struct weft_uio_traffic *s;
+	struct weft_traffic *s;
 	struct weft_uio_memory m[TARGETS];
 	uint8_t mem[TARGETS][BYTES];
 	struct flying {
@@ -34,6 +34,7 @@ struct world {
 	} fly[FLYING];
 	unsigned int n_fly;
 	unsigned int loss_percent;
+	bool is_paused; /* no request begins */
 	uint32_t rate; /* of the source */
 	uint64_t now;
 	unsigned int ended[WEFT_UIO_TAGS];
@@ -59,7 +60,7 @@ lost(void *arg, const struct weft_completion *c)
 	struct world *w = arg;
 
 	assert_int_equal(c->status, WEFT_REQUEST_LOST);
-	weft_uio_traffic_complete(w->s, c);
+	weft_traffic_complete(w->s, c);
 }
 
 static void
@@ -73,7 +74,7 @@ arrive(struct world *w, const struct weft_io_tlp *t)
 	if (weft_io_class(t) == WEFT_IO_COMPLETION) {
 		if (weft_uio_response(w->r, t, w->now, &c) == WEFT_OK &&
 			c.status != WEFT_REQUEST_PART)
-			weft_uio_traffic_complete(w->s, &c);
+			weft_traffic_complete(w->s, &c);
 		return;
 	}
 	assert_int_equal(weft_uio_decode(t, &u), 0);
@@ -112,7 +113,8 @@ step(struct world *w)
 		arrive(w, &due);
 	}
 	weft_requester_expire(w->r, w->now, lost, w, 8);
-	while (w->n_fly < FLYING / 4 && weft_uio_traffic_next(w->s, w->now, &rq) == 0) {
+	while (!w->is_paused && w->n_fly < FLYING / 4 &&
+		weft_traffic_next(w->s, w->now, &rq) == 0) {
 		struct weft_io_tlp t;
 
 		weft_uio_request(w->r, &rq, &t);
@@ -121,12 +123,12 @@ step(struct world *w)
 	}
 }
 
-static enum weft_uio_answer
+static enum weft_expect
 place(void *arg, uint64_t addr, uint16_t *dpid)
 {
 	(void)arg;
 	*dpid = (uint16_t)(7 + ((addr - BASE) >> 36));
-	return (addr - BASE) >> 36 != 2 ? WEFT_UIO_ANSWER_DATA : WEFT_UIO_ANSWER_UR;
+	return (addr - BASE) >> 36 != 2 ? WEFT_EXPECT_DATA : WEFT_EXPECT_UR;
 }
 
 /* The third target has no memory: UR. */
@@ -139,16 +141,17 @@ world_make(struct world *w, unsigned int loss_percent, uint16_t bytes)
 		.quarantine_ns = TIMEOUT,
 		.tags = 32,
 		.id = 0x123 };
-	uint64_t base[TARGETS];
-	struct weft_uio_traffic_cfg tc = { .seed = 3,
+	struct weft_traffic_target target[TARGETS];
+	struct weft_traffic_cfg tc = { .seed = 3,
 		.requests = 20000,
 		.write_quarantine_ns = TIMEOUT,
-		.base = base,
+		.targets = target,
 		.n_targets = TARGETS,
 		.lines = LINES,
 		.outstanding = 24,
 		.writer = 5,
-		.bytes = bytes,
+		.unit_lines = 4,
+		.request_lines = (uint8_t)(bytes / 64),
 		.write_percent = 50,
 		.expect = place };
 	struct weft_rand rand = w->rand;
@@ -164,11 +167,11 @@ world_make(struct world *w, unsigned int loss_percent, uint16_t bytes)
 			.hpa_base = base_of(k),
 			.split = split[k] };
 
-		base[k] = base_of(k);
+		target[k] = (struct weft_traffic_target){ base_of(k), BYTES, (uint16_t)(7 + k) };
 		assert_int_equal(weft_uio_memory_init(&w->m[k], &mc), 0);
 	}
 	w->r = weft_requester_init(uio_rig_mem(weft_requester_size(&rc)), &rc);
-	w->s = weft_uio_traffic_init(uio_rig_mem(weft_uio_traffic_size(&tc)), &tc, w->r);
+	w->s = weft_traffic_init(uio_rig_mem(weft_traffic_size(&tc)), &tc, w->r);
 	assert_non_null(w->s);
 }
 
@@ -190,20 +193,20 @@ every_request_ends_once_and_is_true(void **state)
 		const uint64_t *c, *e;
 
 		world_make(&w, i % 2 == 0 ? 0 : 3, (uint16_t)(64 << (i / 2 < 3 ? i / 2 : 1)));
-		while (!weft_uio_traffic_done(w.s))
+		while (!weft_traffic_done(w.s))
 			step(&w);
-		c = weft_uio_traffic_counts(w.s);
+		c = weft_traffic_counts(w.s);
 		e = weft_requester_counts(w.r);
 		assert_int_equal(weft_requester_outstanding(w.r), 0);
-		assert_int_equal(c[WEFT_UIO_TRAFFIC_N_MISMATCHES], 0);
-		assert_int_equal(c[WEFT_UIO_TRAFFIC_N_FAILED], 0);
-		assert_true(c[WEFT_UIO_TRAFFIC_N_REFUSED] > 1000);
-		assert_true(c[WEFT_UIO_TRAFFIC_N_VERIFIED] > 4000);
-		assert_int_equal(c[WEFT_UIO_TRAFFIC_N_LOST] != 0, i % 2 == 1);
+		assert_int_equal(c[WEFT_TRAFFIC_N_MISMATCHES], 0);
+		assert_int_equal(c[WEFT_TRAFFIC_N_FAILED], 0);
+		assert_true(c[WEFT_TRAFFIC_N_REFUSED] > 1000);
+		assert_true(c[WEFT_TRAFFIC_N_VERIFIED] > 4000);
+		assert_int_equal(c[WEFT_TRAFFIC_N_LOST] != 0, i % 2 == 1);
 		assert_int_equal(e[WEFT_UIO_N_READS] + e[WEFT_UIO_N_WRITES],
 			e[WEFT_UIO_N_READS_DONE] + e[WEFT_UIO_N_WRITES_DONE] + e[WEFT_UIO_N_UR] +
 				e[WEFT_UIO_N_LOST]);
-		assert_int_equal(c[WEFT_UIO_TRAFFIC_N_READS] + c[WEFT_UIO_TRAFFIC_N_WRITES],
+		assert_int_equal(c[WEFT_TRAFFIC_N_READS] + c[WEFT_TRAFFIC_N_WRITES],
 			e[WEFT_UIO_N_READS] + e[WEFT_UIO_N_WRITES]);
 		assert_true(e[WEFT_UIO_N_NOT_MINE] > 100);
 		assert_true(e[WEFT_UIO_N_UNMATCHED] > 100);
@@ -222,13 +225,13 @@ no_more_requests_begin_than_the_rate(void **state)
 	weft_test_seed(&w.rand, __func__);
 	w.rate = 100000000; /* one in 10 ns; without a limit it would be one in 2 or 3 */
 	world_make(&w, 0, 256);
-	c = weft_uio_traffic_counts(w.s);
+	c = weft_traffic_counts(w.s);
 	do {
 		step(&w);
-		begun = c[WEFT_UIO_TRAFFIC_N_READS] + c[WEFT_UIO_TRAFFIC_N_WRITES];
+		begun = c[WEFT_TRAFFIC_N_READS] + c[WEFT_TRAFFIC_N_WRITES];
 		assert_true(begun <= 24 + w.now / 10);
-	} while (!weft_uio_traffic_done(w.s));
-	assert_int_equal(c[WEFT_UIO_TRAFFIC_N_MISMATCHES], 0);
+	} while (!weft_traffic_done(w.s));
+	assert_int_equal(c[WEFT_TRAFFIC_N_MISMATCHES], 0);
 	assert_true(begun > 20000 && begun >= w.now / 20);
 	world_free(&w);
 }
@@ -250,11 +253,68 @@ a_refused_write_is_not_done(void **state)
 			step(&w);
 		}
 		w.m[0].cfg.len = BYTES;
-		while (!weft_uio_traffic_done(w.s))
+		while (!weft_traffic_done(w.s))
 			step(&w);
-		c = weft_uio_traffic_counts(w.s);
-		assert_true(c[WEFT_UIO_TRAFFIC_N_FAILED] > 20);
-		assert_int_equal(c[WEFT_UIO_TRAFFIC_N_MISMATCHES], 0);
+		c = weft_traffic_counts(w.s);
+		assert_true(c[WEFT_TRAFFIC_N_FAILED] > 20);
+		assert_int_equal(c[WEFT_TRAFFIC_N_MISMATCHES], 0);
+		world_free(&w);
+	}
+}
+
+static void
+change_to(struct world *w, unsigned int target, enum weft_expect before, enum weft_expect after)
+{
+	struct weft_traffic_unit_change units[TARGETS * LINES / 4];
+	const struct weft_traffic_change c = { weft_traffic_targets(w->s), units };
+
+	assert_int_equal(weft_traffic_units(w->s), WEFT_ARRAY_SIZE(units));
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(units); i++) {
+		const unsigned int k = i / (LINES / 4);
+		const enum weft_expect as_is = k == 2 ? WEFT_EXPECT_UR : WEFT_EXPECT_DATA;
+
+		units[i].before = (uint8_t)(k == target ? before : as_is);
+		units[i].after = (uint8_t)(k == target ? after : as_is);
+		units[i].dpid = (uint16_t)(7 + k);
+	}
+	w->is_paused = true;
+	while (weft_requester_outstanding(w->r) != 0)
+		step(w);
+	w->is_paused = false;
+	assert_int_equal(weft_traffic_change(w->s, &c), 0);
+}
+
+/* A target closes and opens a while after the source was told: until then both answers are right. */
+static void
+a_change_may_be_late(void **state)
+{
+	static struct world w;
+
+	(void)state;
+	weft_test_seed(&w.rand, __func__);
+	for (unsigned int i = 0; i < 4; i++) {
+		const uint64_t *c;
+		bool is_open = true;
+
+		world_make(&w, i % 2 == 0 ? 0 : 3, (uint16_t)(i < 2 ? 64 : 256));
+		for (unsigned int k = 0; k < 8; k++, is_open = !is_open) {
+			const uint64_t late = 100 + weft_rand_below(&w.rand, 200);
+			const uint64_t from = w.now;
+
+			change_to(&w, 0, is_open ? WEFT_EXPECT_DATA : WEFT_EXPECT_UR,
+				is_open ? WEFT_EXPECT_UR : WEFT_EXPECT_DATA);
+			while (w.now < from + late + 600) {
+				if (w.now > from + late)
+					w.m[0].cfg.len = is_open ? 0 : BYTES;
+				step(&w);
+			}
+		}
+		while (!weft_traffic_done(w.s))
+			step(&w);
+		c = weft_traffic_counts(w.s);
+		assert_true(c[WEFT_TRAFFIC_N_BEFORE] > 0);
+		assert_int_equal(c[WEFT_TRAFFIC_N_FAILED], 0);
+		assert_int_equal(c[WEFT_TRAFFIC_N_MISMATCHES], 0);
 		world_free(&w);
 	}
 }
@@ -277,17 +337,16 @@ a_lie_is_seen(void **state)
 	(void)state;
 	weft_test_seed(&w.rand, __func__);
 	for (unsigned int lie = 0; lie < 4; lie++) {
-		static const uint8_t why[] = { WEFT_UIO_TRAFFIC_N_STALE,
-			WEFT_UIO_TRAFFIC_N_MISPLACED, WEFT_UIO_TRAFFIC_N_DAMAGED,
-			WEFT_UIO_TRAFFIC_N_WRONG_ANSWER };
+		static const uint8_t why[] = { WEFT_TRAFFIC_N_STALE, WEFT_TRAFFIC_N_MISPLACED,
+			WEFT_TRAFFIC_N_DAMAGED, WEFT_TRAFFIC_N_NOT_REFUSED };
 
 		world_make(&w, 0, 256);
 		/* Until every line is written: one of zeros does not tell that it was moved. */
 		for (unsigned int i = 0; i < 400 || has_zero_line(w.mem[1]); i++) {
-			assert_false(weft_uio_traffic_done(w.s));
+			assert_false(weft_traffic_done(w.s));
 			step(&w);
 		}
-		assert_null(weft_uio_traffic_first_mismatch(w.s));
+		assert_null(weft_traffic_first_mismatch(w.s));
 		if (lie == 0)
 			memset(w.mem[0], 0, BYTES);
 		else if (lie == 1)
@@ -296,17 +355,17 @@ a_lie_is_seen(void **state)
 			w.mem[0][64 * 9 + 40] ^= 4;
 		else
 			w.m[2].cfg.len = BYTES;
-		for (unsigned int i = 0; i < 100000 && !weft_uio_traffic_done(w.s) &&
-					 weft_uio_traffic_first_mismatch(w.s) == NULL;
+		for (unsigned int i = 0; i < 100000 && !weft_traffic_done(w.s) &&
+					 weft_traffic_first_mismatch(w.s) == NULL;
 			i++)
 			step(&w);
 		/* A damaged line may be healed by a write before it is read. */
-		if (lie == 2 && weft_uio_traffic_first_mismatch(w.s) == NULL) {
+		if (lie == 2 && weft_traffic_first_mismatch(w.s) == NULL) {
 			world_free(&w);
 			continue;
 		}
-		assert_non_null(weft_uio_traffic_first_mismatch(w.s));
-		assert_int_equal(weft_uio_traffic_first_mismatch(w.s)->why, why[lie]);
+		assert_non_null(weft_traffic_first_mismatch(w.s));
+		assert_int_equal(weft_traffic_first_mismatch(w.s)->why, why[lie]);
 		world_free(&w);
 	}
 }
@@ -500,6 +559,7 @@ main(void)
 		cmocka_unit_test(every_request_ends_once_and_is_true),
 		cmocka_unit_test(no_more_requests_begin_than_the_rate),
 		cmocka_unit_test(a_refused_write_is_not_done),
+		cmocka_unit_test(a_change_may_be_late),
 		cmocka_unit_test(a_lie_is_seen),
 		cmocka_unit_test(only_what_fits_is_taken),
 		cmocka_unit_test(a_range_or_config_that_cannot_be_is_refused),
