@@ -585,7 +585,8 @@ weft_traffic_forget(struct weft_traffic *t, uint16_t dpid, enum weft_line_loss h
 	for (uint64_t i = 0; i < t->n_units; i++) {
 		struct traffic_unit *u = traffic_unit(t, i);
 
-		if (u->dpid != dpid)
+		/* Once is enough while a request is open: what a write of it may be is told later. */
+		if (u->dpid != dpid || (u->busy && u->renewed))
 			continue;
 		for (unsigned int k = 0; k < t->cfg.unit_lines; k++)
 			forgotten += weft_line_state_forget(&u->line[k], t->cfg.run, how);

@@ -262,6 +262,36 @@ a_refused_write_is_not_done(void **state)
 	}
 }
 
+/* Memory that comes and goes, and is new now and then: lines hold zeros, or what is written since. */
+static void
+new_memory_is_no_lie(void **state)
+{
+	static struct world w;
+
+	(void)state;
+	weft_test_seed(&w.rand, __func__);
+	for (unsigned int i = 0; i < 4; i++) {
+		const uint64_t *c;
+
+		world_make(&w, i % 2 == 0 ? 0 : 3, (uint16_t)(i < 2 ? 64 : 256));
+		while (!weft_traffic_done(w.s)) {
+			const unsigned int k = (unsigned int)weft_rand_below(&w.rand, 2);
+
+			w.m[0].cfg.len = w.now / 500 % 2 == 0 ? BYTES : 0;
+			if (weft_rand_below(&w.rand, 400) == 0) {
+				memset(w.mem[k], 0, BYTES);
+				weft_traffic_forget(w.s, (uint16_t)(7 + k), WEFT_LINE_LOST_LATE);
+			}
+			step(&w);
+		}
+		c = weft_traffic_counts(w.s);
+		assert_true(c[WEFT_TRAFFIC_N_FORGOTTEN] > LINES);
+		assert_true(c[WEFT_TRAFFIC_N_FAILED] > 20);
+		assert_int_equal(c[WEFT_TRAFFIC_N_MISMATCHES], 0);
+		world_free(&w);
+	}
+}
+
 static void
 change_to(struct world *w, unsigned int target, enum weft_expect before, enum weft_expect after)
 {
@@ -559,6 +589,7 @@ main(void)
 		cmocka_unit_test(every_request_ends_once_and_is_true),
 		cmocka_unit_test(no_more_requests_begin_than_the_rate),
 		cmocka_unit_test(a_refused_write_is_not_done),
+		cmocka_unit_test(new_memory_is_no_lie),
 		cmocka_unit_test(a_change_may_be_late),
 		cmocka_unit_test(a_lie_is_seen),
 		cmocka_unit_test(only_what_fits_is_taken),
