@@ -156,7 +156,7 @@ weft_mem_response(struct weft_requester *r, const struct weft_msg *msg, uint64_t
 		return mem_drop(r, WEFT_MEM_N_WRONG_CLASS, WEFT_DROP_WRONG_CLASS);
 	if (!mem_opcode_answers(msg))
 		return mem_drop(r, WEFT_MEM_N_BAD_OPCODE, WEFT_DROP_BAD_OPCODE);
-	weft_requester_describe(t, mem_status(r, msg), now_ns, c);
+	request_describe(t, mem_status(r, msg), now_ns, c);
 	if (msg->kind == WEFT_MSG_S2M_DRS)
 		c->data = msg->data;
 	weft_requester_answered(r, t, c);

@@ -143,14 +143,14 @@ request_open(const struct weft_requester *r, uint16_t tag)
 struct request_tag *
 weft_requester_find(struct weft_requester *r, uint16_t tag)
 {
-	const struct request_tag *was = &r->tag[tag & (r->cfg.tags - 1)];
 	struct request_tag *t = request_open(r, tag);
 
-	if (t == NULL)
-		r->count[was->tag == tag && was->queue == TAG_QUARANTINE
-				 ? r->protocol->n_late
-				 : r->protocol->n_unmatched]++;
-	return t;
+	if (t != NULL)
+		return t;
+	t = &r->tag[tag & (r->cfg.tags - 1)];
+	r->count[t->tag == tag && t->queue == TAG_QUARANTINE ? r->protocol->n_late
+							     : r->protocol->n_unmatched]++;
+	return NULL;
 }
 
 void
@@ -167,18 +167,6 @@ weft_requester_sent_to(struct weft_requester *r, uint16_t tag, uint16_t dpid)
 }
 
 void
-weft_requester_describe(const struct request_tag *t, enum weft_request_status status,
-	uint64_t now_ns, struct weft_completion *c)
-{
-	c->cookie = t->cookie;
-	c->latency_ns = now_ns - t->since_ns;
-	c->data = NULL;
-	c->len = t->len;
-	c->kind = t->kind;
-	c->status = (uint8_t)status;
-}
-
-void
 weft_requester_answered(
 	struct weft_requester *r, struct request_tag *t, const struct weft_completion *c)
 {
@@ -192,7 +180,7 @@ static void
 request_lost(
 	struct weft_requester *r, struct request_tag *t, uint64_t now_ns, struct weft_completion *c)
 {
-	weft_requester_describe(t, WEFT_REQUEST_LOST, now_ns, c);
+	request_describe(t, WEFT_REQUEST_LOST, now_ns, c);
 	r->n_open--;
 	r->count[r->protocol->n_lost[t->kind]]++;
 	t->since_ns = now_ns;

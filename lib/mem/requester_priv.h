@@ -82,8 +82,17 @@ void weft_requester_tag_release(struct weft_requester *r, struct request_tag *t)
 struct request_tag *weft_requester_find(struct weft_requester *r, uint16_t tag);
 
 /** What @p c says of a request that is open. */
-void weft_requester_describe(const struct request_tag *t, enum weft_request_status status,
-	uint64_t now_ns, struct weft_completion *c);
+static inline void
+request_describe(const struct request_tag *t, enum weft_request_status status, uint64_t now_ns,
+	struct weft_completion *c)
+{
+	c->cookie = t->cookie;
+	c->latency_ns = now_ns - t->since_ns;
+	c->data = NULL;
+	c->len = t->len;
+	c->kind = t->kind;
+	c->status = (uint8_t)status;
+}
 
 /** It was answered, as @p c says. */
 void weft_requester_answered(

@@ -138,7 +138,7 @@ weft_uio_response(struct weft_requester *r, const struct weft_io_tlp *t, uint64_
 	if (!uio_fits(tag, a, &u))
 		return uio_drop(r, WEFT_UIO_N_WRONG, WEFT_DROP_BAD_OPCODE);
 	status = u.kind == WEFT_UIO_CPLD ? uio_data(r, tag, a, &u) : uio_status(r, &u);
-	weft_requester_describe(tag, status, now_ns, c);
+	request_describe(tag, status, now_ns, c);
 	if (status == WEFT_REQUEST_PART)
 		return WEFT_OK;
 	if (u.kind == WEFT_UIO_CPLD)
