@@ -104,8 +104,8 @@ complete -F _NAME NAME
 
 
 def case(name, shown, words):
-    """What may stand behind an option: its words, a file or something that nobody knows; or the next
-    option, if it needs nothing."""
+    """What completes the value of an option: its words, file names or nothing. An option without a
+    value has no case, one with an optional value takes options, too."""
     arg = shown.partition("--" + name)[2].strip()
     if words:
         return f"\t--{name}) words='{' '.join(words)}' ;;\n"

@@ -142,8 +142,8 @@ cli_read_preset(const struct cli_option *o, void *to)
 	cli_read(o, text, to);
 }
 
-/* For getopt_long(): values are those of rows from ROW_FIRST on, and two more. A letter has as many
- * colons behind it as its kind of argument has for a number. */
+/* Values of long options: ROW_FIRST + row, and two more. In the string of short options a letter is
+ * followed by no colon, one or two: the values of no_, required_ and optional_argument. */
 enum { ROW_VERSION = 256, ROW_HELP, ROW_FIRST };
 
 static void
@@ -166,7 +166,7 @@ cli_getopt_tables(const struct cli_program *p, struct option *l, char *s)
 	strcpy(s, "h");
 }
 
-/* The word behind an option that may have one; without, standard output. */
+/* An optional value may be the next word; without one, standard output. */
 static char *
 cli_next_word(int argc, char **argv)
 {

@@ -27,36 +27,33 @@ void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /** Number of an option, decimal or 0x hex, in @p least..@p most; cli_usage() otherwise. */
 uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64_t most);
 
-/* Rows of a program with more are of no use to anybody. */
-#define CLI_ROWS 64
+#define CLI_ROWS 64 /* most rows of a table: a bit of uint64_t each */
 
 enum cli_kind {
-	CLI_KIND_SECTION, /* no option: the options behind it are about `help` */
-	CLI_KIND_ELSEWHERE, /* in texts only: main() has looked for it before */
+	CLI_KIND_SECTION, /* no option: `help` is the title of those that follow */
+	CLI_KIND_ELSEWHERE, /* listed, not parsed: main() looks for it first */
 	CLI_KIND_FLAG, /* bool */
 	CLI_KIND_TEXT, /* const char *; what stands in argv */
 	CLI_KIND_NUMBER, /* any unsigned integer */
 	CLI_KIND_REAL, /* double */
 	CLI_KIND_SIZE, /* uint64_t */
 	CLI_KIND_WORD, /* any integer: index of the word */
-	CLI_KIND_OWN,
+	CLI_KIND_OWN, /* parsed by `read` */
 };
 
 /** An option: a row of a table. Write it as { name, arg, preset, help, CLI_...(member, ...) }. */
 struct cli_option {
 	const char *name; /* long, without dashes */
-	const char
-		*arg; /* what its value is called, "[...]" if it may be left out; NULL: its words */
-	const char *
-		preset; /* value that is read before the command line; texts show it. May be NULL */
-	const char *help; /* one sentence, broken where a line ends */
+	const char *arg; /* name of its value, "[...]" if optional; NULL: its words, or none */
+	const char *preset; /* default, parsed like a value and shown by --help; may be NULL */
+	const char *help; /* one sentence; --help wraps it */
 	enum cli_kind kind;
 	char letter; /* or 0 */
 	uint8_t size; /* of the member */
 	uint16_t offset;
-	uint32_t tags; /* sets of options that the program has words for */
-	const char *const *words; /* values that completion offers */
-	const char *expected; /* for the line that refuses a value, if the kind has none */
+	uint32_t tags; /* the program's sets of options, for cli_given() and cli_no_effect() */
+	const char *const *words; /* values; of CLI_KIND_OWN for completion only */
+	const char *expected; /* of CLI_KIND_REAL and _SIZE: for the error line */
 	union {
 		uint64_t least;
 		double least_real;
@@ -65,11 +62,11 @@ struct cli_option {
 		uint64_t most;
 		double most_real;
 	};
-	/* Reads @p text into the program's struct @p to, or ends with cli_usage(). */
+	/* Parse @p text into the program's struct @p to; cli_usage() if it is invalid. */
 	void (*read)(const char *option, char *text, void *to);
 };
 
-/* Kinds, for a table whose file has said `#define CLI_INTO struct ...`: what the members are of. */
+/* A file with a table defines CLI_INTO first: the struct whose members the options set. */
 #define CLI_AT(member)                                                                             \
 	.offset = offsetof(CLI_INTO, member), .size = sizeof(((CLI_INTO *)NULL)->member)
 #define CLI_SECTION(title) .help = title, .kind = CLI_KIND_SECTION
@@ -87,21 +84,21 @@ struct cli_option {
 
 #define CLI_OPTIONS(array) .option = array, .n_options = sizeof(array) / sizeof((array)[0])
 
-/** A program, as its texts tell of it. */
+/** A program: what --help and the manual page say of it. */
 struct cli_program {
 	const char *name;
-	const char *synopsis; /* behind the name */
+	const char *synopsis; /* after the name */
 	const char *does; /* one sentence */
-	const char *details; /* lines as they are, or NULL */
-	const char *status; /* what exit statuses mean beyond the usual; or NULL */
+	const char *details; /* preformatted lines, or NULL */
+	const char *status; /* when it exits with 1, after "1 if" */
 	const char *examples; /* commands, a line each; or NULL */
 	const struct cli_option *option; /* CLI_OPTIONS(array) */
 	unsigned int n_options; /* up to CLI_ROWS */
-	const char *const *operands; /* words that are no options; or NULL */
-	const struct cli_program *other; /* the same one in another form, for texts only; or NULL */
+	const char *const *operands; /* words that completion offers beside options; or NULL */
+	const struct cli_program *other; /* its other command line, for the manual; or NULL */
 };
 
-/** Print --help; or, for scripts, a line of fields between tabs for each thing that it says. */
+/** Print --help; or the same for scripts, tab-separated fields a line. */
 void cli_help(const struct cli_program *p);
 void cli_help_table(const struct cli_program *p);
 
@@ -109,20 +106,20 @@ void cli_help_table(const struct cli_program *p);
 extern const char *const cli_help_words[];
 
 /**
- * Read a command line into @p to, after the presets; --version and --help end the program, as what is
- * wrong does. Operands stand from optind on.
+ * Set @p to to the presets, then to what the command line says. --version, --help and errors end the
+ * program. The first operand is argv[optind].
  *
- * @return which rows were given, for the two below
+ * @return bit i: row i was given, for cli_given() and cli_no_effect()
  */
 uint64_t cli_parse(const struct cli_program *p, void *to, int argc, char **argv);
 
-/** cli_usage() of what stands from optind on, in a program that hands other arguments to EAL. */
+/** cli_usage() if there are operands, in a program whose EAL arguments follow "--". */
 void cli_options_only(int argc, char **argv);
 
 /** Whether an option with one of @p tags was given. */
 bool cli_given(const struct cli_program *p, uint64_t given, uint32_t tags);
 
-/** Warn, in one line, of those given with one of @p tags: "no effect", and why. */
+/** Warn, in one line, that those given with one of @p tags have no effect: "no effect WHY". */
 void cli_no_effect(const struct cli_program *p, uint64_t given, uint32_t tags, const char *why);
 
 /**
@@ -156,7 +153,7 @@ int cli_output_end(void);
 /** End a program that has printed: with @p status, or with 1 if not all of it went out. */
 void cli_exit(int status) __attribute__((noreturn));
 
-/** How many of @p argv belong to the program: up to "--". The rest, behind it, is for EAL. */
+/** How many of @p argv belong to the program: up to "--". What follows is for EAL. */
 int cli_split_eal(int argc, char **argv, int *eal_argc, char *const **eal_argv);
 
 /** Features that kernels may use: those of the CPU, less what WEFT_CPU masks; cli_usage() if bad. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* What a table of options says of itself: --help; and --help=table, from which app/manual.py makes
- * pages for man and completion for bash. */
+/* --help from a table of options; and --help=table, from which app/manual.py makes the manual page and
+ * bash completion. */
 
 #include "cli.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define WIDTH 100
-#define COLUMN 28 /* where it stands what an option does */
+#define COLUMN 28 /* of the descriptions */
 #define ROOM 1024 /* for a sentence */
 
 const char *const cli_help_words[] = { "table", NULL };
@@ -21,7 +21,7 @@ static const struct cli_option text_common[] = {
 		.words = cli_help_words, .kind = CLI_KIND_TEXT },
 };
 
-/* What the value of an option is called; "" without one. */
+/* Name of an option's value; "" if it takes none. */
 static const char *
 text_arg(const struct cli_option *o)
 {
@@ -49,7 +49,7 @@ text_option(const struct cli_option *o)
 	return text;
 }
 
-/* What an option does, and its preset. */
+/* Description and default. */
 static const char *
 text_does(const struct cli_option *o)
 {
@@ -72,7 +72,7 @@ text_status(const struct cli_program *p, const char *before)
 
 /* --- help --- */
 
-/* Words of @p text from column @p at on, in lines that begin there. */
+/* Print @p text, starting at @p column and indenting to it. */
 static void
 text_wrap(const char *text, int column)
 {

@@ -21,7 +21,7 @@
 
 const char *const bench_layout_words[] = { "rtc", "ring", NULL };
 
-/* For their options: a name's place is its number. */
+/* Values of --stage and --atc-workload: the index is that of bench_at() and atc_workloads[]. */
 static const char *stage_words[256], *workload_words[33];
 
 const struct bench *

@@ -49,8 +49,8 @@ for program in "${!pages[@]}"; do
 done
 
 same "words of an option" "cxl rxl" "$(complete_words weft-gen --mode "")"
-same "words behind =" "containment" "$(complete_words weft-replay --ide = c)"
-same "all words behind =" "auto spin yield" "$(complete_words weftd --idle =)"
+same "words after =" "containment" "$(complete_words weft-replay --ide = c)"
+same "all words after =" "auto spin yield" "$(complete_words weftd --idle =)"
 same "the next of a list" "kv,zipf" "$(complete_words weft-bench --atc-workload kv,z)"
 same "what is no option" "tx" "$(complete_words weft-sig t)"
 same "a file" "compopt -o default" "$(complete_words weft-sim --topology x | head -n 1)"
