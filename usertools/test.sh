@@ -14,7 +14,7 @@ parts() {
 		quick    * gcc build, unit tests, the programs' quick tests (part of gcc)
 		gcc        gcc build, every test
 		model      the Python model against itself and against the programs of the gcc build
-		scalar     gcc build, unit tests and those that start DPDK, with scalar kernels
+		scalar     gcc build, tests that start DPDK, with scalar kernels
 		asan       gcc build with AddressSanitizer and UBSan, every test of C code
 		clang      clang build, unit tests and those that start DPDK; programs that code flits with scalar kernels
 		fuzz       clang build, fuzzers of the parsers, 20 s each
@@ -319,12 +319,12 @@ run_model() {
 	fabric "$main"
 }
 
-# Kernels of a build are chosen when a program starts. Each has its own unit tests whatever is chosen;
-# these are about all that runs upon them.
+# Kernels of a build are chosen when a program starts. Unit tests take each kernel by its name, whatever
+# WEFT_CPU says; these are about all that runs upon the one chosen.
 part_scalar() {
 	need gcc || return
-	say "unit tests and those that start DPDK, scalar kernels (WEFT_CPU=scalar)"
-	suite "$main" scalar WEFT_CPU=scalar "${again[@]}" --suite unit --suite eal
+	say "tests that start DPDK, scalar kernels (WEFT_CPU=scalar)"
+	suite "$main" scalar WEFT_CPU=scalar "${again[@]}" --suite eal
 }
 
 part_asan() {
