@@ -281,8 +281,8 @@ MUTATIONS = [
      "rc = weft_ide_seal(s->tx, poison); /* it passes as it is */",
      "rc = 0;"),
     ("a failed stream goes on", "lib/link/end_ide.c",
-     "s->is_broken = run.failed != 0;",
-     "s->is_broken = false;"),
+     "if (run->failed != 0)\n\t\ts->is_broken = true;",
+     ";"),
 ]
 INTACT = "nothing broken"
 
