@@ -681,6 +681,30 @@ void host_forward(struct node *n, struct weft_msg *m);
 /** Tags of a host engine, or of a requester of UIO, for so many requests at a time. */
 uint32_t host_tags(uint32_t outstanding);
 
+/** Lines of a source of traffic in each segment. */
+struct source_lines {
+	uint64_t first, n;
+	uint8_t unit; /* lines of a unit */
+	/* who answers by a topology, and how; NULL: all are open */
+	enum weft_expect (*expect)(
+		const struct node *n, const struct weft_topo *t, uint64_t hpa, uint16_t *dpid);
+};
+
+/**
+ * The node's own lines of a segment. Where it may reach nothing it asks for the first ones, which
+ * are another's: were one of its writes done, their owner would see it.
+ */
+struct weft_traffic_target host_target(const struct node *n, const struct weft_topo *t,
+	const struct weft_topo_segment *s, const struct source_lines *l);
+
+/**
+ * Make a source of what is set in @p cfg: seed, requests, outstanding, rate, writer, request_lines and
+ * write_percent. Its lines are those of @p l in all segments, or in the translations that the host goes
+ * by. NULL: no memory, of which it needs @p size.
+ */
+struct weft_traffic *host_source(struct node *n, struct weft_traffic_cfg *cfg,
+	const struct source_lines *l, struct weft_requester *r, size_t *size);
+
 /* --- ats.c: a host that translates addresses, or an agent --- */
 
 /** Make what the host needs of it, if anything; after its engine. 0, or -errno. */

@@ -311,45 +311,48 @@ host_tags(uint32_t outstanding)
 	return tags;
 }
 
-/* None of the host's number of lines from @p hpa on may be reached by it. */
+/* None of the lines from @p hpa on may be reached. */
 static bool
-is_closed(const struct node *n, const struct weft_topo *t, uint64_t hpa)
+lines_are_closed(
+	const struct node *n, const struct weft_topo *t, const struct source_lines *l, uint64_t hpa)
 {
 	uint16_t dpid;
 
-	for (uint64_t i = 0; i < n->topo->traffic.lines; i++)
-		if (fabric_answer(n, t, hpa + i * WEFT_MSG_DATA_LEN, &dpid) == WEFT_EXPECT_DATA)
+	for (uint64_t i = 0; i < l->n; i += l->unit)
+		if (l->expect(n, t, hpa + i * WEFT_MSG_DATA_LEN, &dpid) == WEFT_EXPECT_DATA)
 			return false;
 	return true;
 }
 
-/*
- * The host's own lines of a segment. Where it may reach nothing it asks for the first ones, which
- * are another's: were one of its writes done, their owner would see it.
- */
-static struct weft_traffic_target
-host_target(const struct node *n, const struct weft_topo *t, const struct weft_topo_segment *s)
+struct weft_traffic_target
+host_target(const struct node *n, const struct weft_topo *t, const struct weft_topo_segment *s,
+	const struct source_lines *l)
 {
-	const uint64_t own = n->topo->traffic.first_line * WEFT_MSG_DATA_LEN;
+	const uint64_t own = l->first * WEFT_MSG_DATA_LEN;
 	struct weft_traffic_target target = {
 		.hpa_base = s->base,
 		.len_bytes = s->size,
 		.dpid = t->node[t->target[s->first_target].node].pid,
 	};
 
-	if (t->is_plain || !is_closed(n, t, s->base + own) || !is_closed(n, t, s->base)) {
+	if (l->expect == NULL || !lines_are_closed(n, t, l, s->base + own) ||
+		!lines_are_closed(n, t, l, s->base)) {
 		target.hpa_base += own;
 		target.len_bytes = s->size > own ? s->size - own : 0;
 	}
 	return target;
 }
 
-static enum weft_expect
-host_expect(void *arg, uint64_t hpa, uint16_t *dpid)
+/* Lines of the host's own in each segment. */
+static struct source_lines
+host_lines(const struct node *n, const struct weft_topo *t)
 {
-	const struct node *n = arg;
-
-	return fabric_answer(n, n->daemon->topo, hpa, dpid);
+	return (struct source_lines){
+		.first = n->topo->traffic.first_line,
+		.n = n->topo->traffic.lines,
+		.unit = 1,
+		.expect = t->is_plain ? NULL : fabric_answer,
+	};
 }
 
 void
@@ -383,12 +386,13 @@ static bool
 change_targets(const struct node *n, const struct weft_topo *t, struct host_change *c)
 {
 	const struct weft_traffic_target *now = weft_traffic_targets(n->traffic);
+	const struct source_lines lines = host_lines(n, t);
 	bool is_moved = false;
 
 	for (unsigned int s = 0; s < n->daemon->topo->n_segments; s++) {
 		c->targets[s] = now[s];
 		if (now[s].hpa_base == t->segment[s].base)
-			c->targets[s] = host_target(n, t, &t->segment[s]);
+			c->targets[s] = host_target(n, t, &t->segment[s], &lines);
 		is_moved |= c->targets[s].hpa_base != now[s].hpa_base;
 	}
 	return is_moved;
@@ -443,50 +447,76 @@ translated_targets(struct node *n, struct weft_traffic_target *target)
 	return used;
 }
 
+struct source_place {
+	const struct node *n;
+	const struct source_lines *lines;
+};
+
+static enum weft_expect
+source_expect(void *arg, uint64_t hpa, uint16_t *dpid)
+{
+	const struct source_place *p = arg;
+
+	return p->lines->expect(p->n, p->n->daemon->topo, hpa, dpid);
+}
+
+struct weft_traffic *
+host_source(struct node *n, struct weft_traffic_cfg *cfg, const struct source_lines *l,
+	struct weft_requester *r, size_t *size)
+{
+	const struct weft_topo *t = n->daemon->topo;
+	const size_t most = (size_t)t->n_segments + t->n_translations;
+	struct weft_traffic_target *target = calloc(most, sizeof(*target));
+	struct source_place place = { n, l };
+	struct weft_traffic *source = NULL;
+	void *mem = NULL;
+
+	*size = 0;
+	if (n->hop == NULL)
+		n->hop = calloc(t->n_nodes, sizeof(*n->hop));
+	if (target != NULL && n->hop != NULL) {
+		if (n->topo->translates)
+			cfg->n_targets = translated_targets(n, target);
+		for (uint16_t s = 0; !n->topo->translates && s < t->n_segments; s++)
+			target[cfg->n_targets++] = host_target(n, t, &t->segment[s], l);
+		cfg->targets = target;
+		cfg->lines = (uint32_t)l->n;
+		cfg->unit_lines = l->unit;
+		cfg->expect = l->expect == NULL ? NULL : source_expect;
+		cfg->expect_arg = &place;
+		cfg->run = n->daemon->run;
+		cfg->write_quarantine_ns =
+			daemon_is_cxl(n->daemon) ? WRITE_QUARANTINE_CXL_NS : WRITE_QUARANTINE_NS;
+		*size = weft_traffic_size(cfg);
+	}
+	if (*size != 0)
+		mem = rte_zmalloc("weft_traffic", *size, WEFT_CACHE_LINE);
+	if (mem != NULL)
+		source = weft_traffic_init(mem, cfg, r);
+	free(target);
+	return source;
+}
+
 static int
 host_traffic(struct node *n, const struct weft_topo_traffic *tr, char *err, size_t err_len)
 {
-	const struct weft_topo *t = n->daemon->topo;
-	struct weft_traffic_target *target =
-		calloc((size_t)t->n_segments + t->n_translations, sizeof(*target));
+	const struct source_lines lines = host_lines(n, n->daemon->topo);
 	struct weft_traffic_cfg cfg = {
 		.seed = tr->seed,
 		.requests = tr->requests == 0 ? UINT64_MAX : tr->requests,
-		.targets = target,
-		.expect = t->is_plain ? NULL : host_expect,
-		.expect_arg = n,
-		.lines = (uint32_t)tr->lines,
 		.outstanding = tr->outstanding,
 		.rate = tr->rate,
 		.writer = n->topo->order,
-		.unit_lines = 1,
 		.request_lines = 1,
-		.run = n->daemon->run,
 		.write_percent = tr->write_percent,
-		.write_quarantine_ns =
-			daemon_is_cxl(n->daemon) ? WRITE_QUARANTINE_CXL_NS : WRITE_QUARANTINE_NS,
 	};
 	size_t size;
-	void *mem;
 
-	n->hop = calloc(t->n_nodes, sizeof(*n->hop));
-	if (n->hop == NULL) {
-		free(target);
-		target = NULL;
-	}
-	if (target != NULL && n->topo->translates)
-		cfg.n_targets = translated_targets(n, target);
-	for (uint16_t s = 0; target != NULL && !n->topo->translates && s < t->n_segments; s++)
-		target[cfg.n_targets++] = host_target(n, t, &t->segment[s]);
-	size = target == NULL ? 0 : weft_traffic_size(&cfg);
-	mem = size == 0 ? NULL : rte_zmalloc("weft_traffic", size, WEFT_CACHE_LINE);
-	n->traffic = mem == NULL ? NULL : weft_traffic_init(mem, &cfg, n->host);
-	free(target);
+	n->traffic = host_source(n, &cfg, &lines, n->host, &size);
 	if (n->traffic != NULL)
 		return 0;
 	snprintf(err, err_len, "host %s: no room for the traffic's %zu bytes of state",
 		n->topo->name, size);
-	rte_free(mem);
 	return -ENOMEM;
 }
 

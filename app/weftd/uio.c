@@ -430,14 +430,12 @@ answer_of_rule(const struct weft_resolve *r)
 
 /* What --resolve says, and the port's rule for prefixes, which it does not ask about. */
 static enum weft_expect
-uio_expect(void *arg, uint64_t addr, uint16_t *dpid)
+uio_answer(const struct node *n, const struct weft_topo *t, uint64_t hpa, uint16_t *dpid)
 {
-	const struct node *n = arg;
-	const struct weft_topo *t = n->daemon->topo;
 	struct weft_resolve r;
 
 	*dpid = n->topo->pid; /* its edge port answers, unless */
-	if (weft_resolve(t, n->index, addr, true, &r, n->hop) != 0)
+	if (weft_resolve(t, n->index, hpa, true, &r, n->hop) != 0)
 		return WEFT_EXPECT_UR;
 	if (r.dpid != WEFT_RESOLVE_NONE)
 		*dpid = r.dpid;
@@ -447,72 +445,27 @@ uio_expect(void *arg, uint64_t addr, uint16_t *dpid)
 	return answer_of_rule(&r);
 }
 
-static bool
-is_closed(struct node *n, uint64_t addr)
-{
-	uint16_t dpid;
-
-	for (uint64_t i = 0; i < n->topo->uio.lines; i += WEFT_TRAFFIC_UNIT_MAX)
-		if (uio_expect(n, addr + i * WEFT_LINE_LEN, &dpid) == WEFT_EXPECT_DATA)
-			return false;
-	return true;
-}
-
-/*
- * The node's own lines of each segment. Where it may reach nothing it asks for the first ones, which
- * are another's: were one of its writes done, their owner would see it.
- */
-static struct weft_traffic_target *
-own_lines(struct node *n)
-{
-	const struct weft_topo *t = n->daemon->topo;
-	struct weft_traffic_target *target = calloc(t->n_segments, sizeof(*target));
-
-	for (uint16_t s = 0; target != NULL && s < t->n_segments; s++) {
-		const uint64_t first = t->segment[s].base;
-		const uint64_t own = first + n->topo->uio.first_line * WEFT_LINE_LEN;
-
-		target[s].hpa_base = is_closed(n, own) && is_closed(n, first) ? first : own;
-		target[s].len_bytes = n->topo->uio.lines * WEFT_LINE_LEN;
-	}
-	return target;
-}
-
 static int
 make_traffic(struct node *n)
 {
 	const struct weft_topo_uio *tr = &n->topo->uio;
-	struct uio *u = n->uio;
+	const struct source_lines lines = { .first = tr->first_line,
+		.n = tr->lines,
+		.unit = WEFT_TRAFFIC_UNIT_MAX,
+		.expect = uio_answer };
 	struct weft_traffic_cfg cfg = {
 		.seed = tr->seed,
 		.requests = tr->requests == 0 ? UINT64_MAX : tr->requests,
-		.write_quarantine_ns =
-			daemon_is_cxl(n->daemon) ? WRITE_QUARANTINE_CXL_NS : WRITE_QUARANTINE_NS,
-		.n_targets = n->daemon->topo->n_segments,
-		.lines = (uint32_t)tr->lines,
 		.outstanding = tr->outstanding,
 		.rate = tr->rate,
 		.writer = WRITER + n->index,
-		.run = n->daemon->run,
 		.write_percent = tr->write_percent,
-		.unit_lines = WEFT_TRAFFIC_UNIT_MAX,
 		.request_lines = (uint8_t)(tr->bytes / WEFT_LINE_LEN),
-		.expect = uio_expect,
-		.expect_arg = n,
 	};
-	struct weft_traffic_target *target;
 	size_t size;
-	void *mem;
 
-	if (n->hop == NULL) /* traffic by CXL.mem has some */
-		n->hop = calloc(n->daemon->topo->n_nodes, sizeof(*n->hop));
-	target = n->hop == NULL ? NULL : own_lines(n);
-	cfg.targets = target;
-	size = target == NULL ? 0 : weft_traffic_size(&cfg);
-	mem = size == 0 ? NULL : rte_zmalloc("weft_uio", size, WEFT_CACHE_LINE);
-	u->traffic = mem == NULL ? NULL : weft_traffic_init(mem, &cfg, u->requester);
-	free(target);
-	return u->traffic == NULL ? -ENOMEM : 0;
+	n->uio->traffic = host_source(n, &cfg, &lines, n->uio->requester, &size);
+	return n->uio->traffic == NULL ? -ENOMEM : 0;
 }
 
 static int
