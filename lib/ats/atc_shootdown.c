@@ -6,10 +6,10 @@
  * line of state a worker.
  *
  * Coming online races with posting. The worker says that it is online and then reads the number
- * posted; the poster makes its invalidation known and then reads who is online (both sequentially
- * consistent). So either the poster sees the worker and waits for it, or the worker sees the
- * invalidation, and what it empties its cache of is older. Until the worker has said up to where it
- * is done, the poster sees a number that is too low, and waits too long at worst.
+ * posted; the poster makes its invalidation known and then reads which are online (both
+ * sequentially consistent). So either the poster sees the worker and waits for it, or the worker
+ * sees the invalidation, and what it empties its cache of is older. Until the worker has said up to
+ * where it is done, the poster sees a number that is too low, and waits too long at worst.
  */
 
 #include "weft_atc_shootdown.h"

@@ -108,7 +108,7 @@ client_peer_cfg(const struct weft_ats_client_cfg *cfg, struct weft_atc *cache)
 	};
 }
 
-/* The peer's memory is told by its cache, which has one context here: no less than for its slots. */
+/* The peer's size follows from its cache, of one context here, and is no less than for its slots. */
 static size_t
 client_peer_size(const struct weft_ats_client_cfg *cfg, struct weft_atc *cache)
 {
@@ -307,7 +307,7 @@ weft_ats_client_submit(struct weft_ats_client *c, const struct weft_msg *m, uint
 
 	if (r->state == CLIENT_LISTED || r->state == CLIENT_PARKED)
 		return -EBUSY;
-	/* Lost, and its answer, if there will be one, is nobody's. */
+	/* Lost; its answer, should one arrive, is ignored. */
 	if (r->state == CLIENT_SENT && r->read >= 0)
 		weft_ats_atc_read_done(c->peer, (unsigned int)r->read);
 	*r = (struct client_request){

@@ -55,7 +55,7 @@ client_page_wait(struct weft_ats_client *c, struct client_request *r, uint64_t n
 	client_list_put(c, CLIENT_PAGE, r);
 }
 
-/* Whoever waits for it goes on. */
+/* Requests that wait for it go on. */
 static void
 page_end_ask(struct weft_ats_client *c, struct client_ask *a, bool is_denied)
 {

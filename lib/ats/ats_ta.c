@@ -212,7 +212,7 @@ ta_judge_itags(const struct ats_device *d, const struct weft_ats_packet *p)
 	return WEFT_OK;
 }
 
-/* Late or not, a completion certifies: who has completed everything is isolated no more. */
+/* Late or not, a completion counts: a device that has completed all is isolated no more. */
 static void
 ta_inv_done(struct ats_device *d, struct ats_inv *v)
 {

@@ -35,7 +35,7 @@ enum weft_atc_flags {
 	WEFT_ATC_R = 1 << 0,
 	WEFT_ATC_W = 1 << 1,
 	WEFT_ATC_U = 1 << 2, /**< untranslated access only: "do not ask again" */
-	WEFT_ATC_PREFETCHED = 1 << 3 /**< weft_atc_install() only: nobody has asked for it yet */
+	WEFT_ATC_PREFETCHED = 1 << 3 /**< weft_atc_install() only: prefetched, not used yet */
 };
 
 struct weft_atc_kernel;

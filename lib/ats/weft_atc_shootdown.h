@@ -5,7 +5,7 @@
  * TLB shoot-down for caches that are private to their lcores (ats.md section 7.3, scheme A): one
  * thread posts invalidations, each worker applies them to its own cache between two bursts and says
  * so when nothing it sent with the old translations can come after the answer any more. A look-up
- * costs no atomic operation; a poll that finds nothing costs one load of a line that nobody writes
+ * costs no atomic operation; a poll that finds nothing costs one load of a line that is not written
  * then.
  *
  * An invalidation is named by its number, 1, 2, 3 ... Its Invalidate Completion may be sent

@@ -105,7 +105,7 @@ void weft_ats_agent_time(struct weft_ats_agent *a, uint64_t now_ns);
 /**
  * Take a packet.
  *
- * @param from  who sent it, by the fabric: a packet in another's name is WEFT_DROP_ATS_PEER
+ * @param from  the sender, by the fabric: a packet in another's name is WEFT_DROP_ATS_PEER
  * @return as weft_ats_ta_receive() and weft_ats_pages_receive()
  */
 enum weft_verdict weft_ats_agent_receive(

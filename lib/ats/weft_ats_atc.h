@@ -145,7 +145,7 @@ size_t weft_ats_atc_send_completion(
  * is always accepted (section 4.4) and has taken effect on return.
  *
  * @return WEFT_OK; a verdict of weft_ats_decode() or weft_ats_xlats_get(); WEFT_DROP_ATS_TYPE for a
- *         packet of another kind; WEFT_DROP_NO_TAG for a completion nobody waits for;
+ *         packet of another kind; WEFT_DROP_NO_TAG for a completion that matches no request;
  *         WEFT_DROP_ATS_SPLIT or WEFT_DROP_ATS_RANGE for an answer that does not fit its request, which
  *         fails then; WEFT_DROP_ATS_ITAG if the ITag is in use; WEFT_DROP_ATS_PEER if the packet is for
  *         another ID or the request from another agent than the first. Verdicts but the last of

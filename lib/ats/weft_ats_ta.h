@@ -76,7 +76,7 @@ struct weft_counter;
 size_t weft_ats_ta_size(const struct weft_ats_ta_cfg *cfg);
 
 /**
- * Start an agent that serves nobody.
+ * Start an agent without devices.
  *
  * @param mem  weft_ats_ta_size() bytes, 64-byte aligned, the caller's for the life of the agent
  * @return the agent; NULL for a bad @p cfg or misaligned memory

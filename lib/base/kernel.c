@@ -3,7 +3,7 @@
 
 /*
  * Which row of a kernel table runs. Rows are tried best first; one whose self-test fails is passed
- * over and remembered, so that whoever has a log can say so.
+ * over and remembered, for the program's log.
  */
 
 #include "weft_cpu.h"

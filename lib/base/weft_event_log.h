@@ -61,7 +61,7 @@ bool weft_event_log_put(struct weft_event_log *l, uint32_t kind, const char *nod
  * Next event that was held and is to be said now, in the order in which they came. To be called
  * until there is none.
  *
- * @param all  also those whose interval is not over: nobody will ask again
+ * @param all  also those whose interval is not over: there is no later call
  */
 bool weft_event_log_due(struct weft_event_log *l, uint64_t now_ns, bool all, struct weft_event *e);
 

@@ -6,7 +6,8 @@
  * in, and of one that leaves to it (fabric.md sections 1.5, 1.8, 1.12 and 2.4). The SPID is always
  * the port's: what a host says about it is not read.
  *
- * Plain data without pointers, changed by one control thread while nobody reads it (weft_tables.h).
+ * Plain data without pointers, changed by one control thread while no thread reads it
+ * (weft_tables.h).
  */
 #ifndef WEFT_EDGE_H
 #define WEFT_EDGE_H

@@ -3,8 +3,9 @@
 
 /*
  * Snoop filter of a GFD's HDM-DB memory: which requester holds which line (fabric.md sections 1.6,
- * 1.12). It never forgets a holder by itself: where a line is needed or room is, it names who must
- * be snooped, and the caller asks again when they have answered. A filter belongs to one thread.
+ * 1.12). It never forgets a holder by itself: where a line is needed or room is, it names the
+ * holders to snoop, and the caller tries again when they have answered. A filter belongs to one
+ * thread.
  */
 #ifndef WEFT_GFAM_FILTER_H
 #define WEFT_GFAM_FILTER_H

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Who may send in by a port (reliability.md S7). Beyond an edge port
- * stands one host, device or GFD, and only its PID may come in as SPID; what comes by a fabric port
- * was checked where it entered the fabric. In cxl mode frames have no SPID: there the source address
- * says whose frame it is, and SPIDs are those of messages. Hot.
+ * Senders that a port admits (reliability.md S7). Beyond an edge port is one host, device or GFD,
+ * and only its PID may come in as SPID; what comes by a fabric port was checked where it entered
+ * the fabric. In cxl mode frames have no SPID: there the source address names the sender, and SPIDs
+ * are those of messages. Hot.
  */
 #ifndef WEFT_INGRESS_H
 #define WEFT_INGRESS_H

@@ -82,7 +82,7 @@ int weft_fast_init(struct weft_fast *t, struct weft_fast_entry *entry, uint64_t 
 	uint64_t limit, uint8_t segment_log2, uint8_t depth_log2);
 
 /**
- * Let the segment that holds @p hpa go to @p dpid, or to nobody (@p dpid = WEFT_PID_RESERVED).
+ * Let the segment that holds @p hpa go to @p dpid, or nowhere (@p dpid = WEFT_PID_RESERVED).
  *
  * @return 0; -EINVAL for a DPID above 0xFFF; -ERANGE if @p hpa is outside base..limit-1
  */

@@ -6,7 +6,8 @@
  * 1.10). A DRT row is a port, or names an RGT row: up to eight ports, of which a message class that
  * may be spread takes one by the row's mode, and every other class the first.
  *
- * Plain data without pointers, changed by one control thread while nobody reads it (weft_tables.h).
+ * Plain data without pointers, changed by one control thread while no thread reads it
+ * (weft_tables.h).
  */
 #ifndef WEFT_ROUTE_H
 #define WEFT_ROUTE_H

@@ -6,7 +6,7 @@
  * 1.1 and 6; what is decided: doc/io.md). On the wire a TLP is
  *
  *   VendPrefixL0   1 DW, if there is one
- *   PTH            1 DW: who sends, who gets it
+ *   PTH            1 DW: sender, receiver
  *   TLP            PASID prefix (1 DW, if there is one), header of 3 or 4 DW, payload of 0..64 DW
  *
  * A flit's bytes 2..237 are a piece of an endless row of DWs: TLPs stand in it back to back, or with

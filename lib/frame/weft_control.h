@@ -3,7 +3,7 @@
 
 /*
  * Link control frames (kind 1): type-length-value records by which two ends of a retry domain come
- * up, tell each other who they are and what they speak, and stay in touch (encapsulation.md section
+ * up, exchange identity and capabilities, and stay in touch (encapsulation.md section
  * 2; the layout is ours: doc/wire.md; what they do: doc/session.md). In rxl mode the domain is a
  * connection, so these frames are routed by DPID like any other.
  *
@@ -59,7 +59,7 @@ enum weft_control_param {
 	WEFT_PARAM_IDE_STOP,
 	WEFT_PARAM_IDE_POISON,
 	WEFT_PARAM_IDE_KEY, /**< the proof shows another pre-shared key */
-	WEFT_PARAM_PID, /**< nobody has the PID that is asked for; of whoever got the HELLO instead */
+	WEFT_PARAM_PID, /**< no such PID here; the value is that of the node that got the HELLO */
 	WEFT_PARAM_COUNT
 };
 
@@ -135,8 +135,8 @@ enum weft_verdict weft_control_parse(const uint8_t *rec, size_t len, struct weft
 size_t weft_control_build(uint8_t *rec, const struct weft_control *c);
 
 /**
- * What the MAC of a message is made of: its records as weft_control_build() writes them, but MAC,
- * check and padding. What is not in there has no meaning to the one who reads it.
+ * The bytes that the MAC of a message covers: its records as weft_control_build() writes them, but
+ * MAC, check and padding. What is not in there has no meaning to the receiver.
  *
  * @param rec  room for WEFT_CONTROL_MAX bytes
  * @return bytes written

@@ -262,7 +262,7 @@ open_plain(struct weft_ide_stream *s, uint8_t *flits, unsigned int n, struct wef
 
 /*
  * Whole epochs of containment, whose MACs are looked at when all are opened. What comes with or
- * after a bad one is closed again: nobody was to have it. @return flits dealt with
+ * after a bad one is closed again: it must not be delivered. @return flits dealt with
  */
 static __attribute__((noinline)) unsigned int
 open_pairs(struct weft_ide_stream *s, uint8_t *flits, unsigned int n, struct weft_ide_run *run)

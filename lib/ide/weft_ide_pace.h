@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Where MACs are due, for whoever packs flits: the packer runs ahead of encryption (perhaps on
+ * Where MACs are due, for the packer of flits: it runs ahead of encryption (perhaps on
  * another lcore), but epochs are counted, so it can count along. Pure inline functions.
  */
 #ifndef WEFT_IDE_PACE_H

@@ -4,7 +4,7 @@
 /*
  * The CXL IDE Capability and Control registers as far as this project has a say in them (CXL 3.1
  * sections 8.2.4.22.1 and 8.2.4.22.2 with the ECN on late poison), and whether two ends fit
- * together. Values are in host order; who reads and writes the registers is the caller's affair.
+ * together. Values are in host order; reading and writing the registers is up to the caller.
  */
 #ifndef WEFT_IDE_REGS_H
 #define WEFT_IDE_REGS_H

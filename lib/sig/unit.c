@@ -57,7 +57,7 @@ unit_move_data(
 
 /*
  * The signature after the output block that ends at @p dst. An escape goes through as one, and
- * poison becomes one: fresh tags would vouch for data that nobody checked (sections 2.6 and 8).
+ * poison becomes one: fresh tags would vouch for unchecked data (sections 2.6 and 8).
  */
 static void
 unit_put_out_sig(struct weft_sig_stream *s, struct unit *u, uint8_t *dst)

@@ -60,7 +60,7 @@ flitwire_tx(void *queue, struct rte_mbuf **mbufs, uint16_t n)
 	return taken;
 }
 
-/* Late frames leave although nobody sends: ports are always polled. */
+/* Late frames leave although nothing is sent: ports are always polled. */
 static void
 flitwire_let_out(struct flitwire *f)
 {

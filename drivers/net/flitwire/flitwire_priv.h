@@ -27,7 +27,7 @@ struct line_late {
 /*
  * One direction. Frames that were accepted stand in `late` (a heap by due time) or in `ready`, in
  * the order in which they leave. Everything under the lock: sender, receiver (which lets late
- * frames out when nobody sends) and telemetry come to it.
+ * frames out when nothing is sent) and telemetry come to it.
  */
 struct line {
 	rte_spinlock_t lock;

@@ -138,7 +138,7 @@ line_release(struct line *l, uint64_t now)
 		line_ready_push(l, line_late_pop(l));
 }
 
-/* Bytes of its own: what goes out may be written to by whoever gets it. */
+/* Bytes of its own: what goes out may be written to by its receiver. */
 static struct rte_mbuf *
 line_copy(struct line *l, const struct rte_mbuf *m)
 {
@@ -188,7 +188,7 @@ line_put_one(struct line *l, struct rte_mbuf *m, uint64_t now)
 		line_pass_on(l, again, 0, now);
 		return;
 	}
-	/* Somebody else holds these bytes too. */
+	/* These bytes are shared. */
 	if (rte_mbuf_refcnt_read(m) > 1 || !RTE_MBUF_DIRECT(m)) {
 		struct rte_mbuf *own = line_copy(l, m);
 
