@@ -88,8 +88,8 @@ topology() {
 	mode: rxl
 	defaults: {mtu: $mtu}
 	nodes:
-	  - {name: h0, kind: host, pid: 0x101, traffic: {requests: 100000, outstanding: 64, write_percent: 50, lines: 4096, timeout_ms: 20000, seed: 1}}
-	  - {name: h1, kind: host, pid: 0x102, traffic: {requests: 100000, outstanding: 64, write_percent: 50, lines: 2048, timeout_ms: 20000, seed: 2}}
+	  - {name: h0, kind: host, pid: 0x101}
+	  - {name: h1, kind: host, pid: 0x102}
 	  - {name: s0, kind: switch, pid: 0x010}
 	  - {name: s1, kind: switch, pid: 0x011}
 	  - {name: g0, kind: gfd, pid: 0x200, memory: 16M}
@@ -100,6 +100,9 @@ topology() {
 	  - {a: s0, b: s1$3}
 	  - {a: s0, b: g0$4}
 	  - {a: s1, b: g1$5}
+	workloads:
+	  - {on: h0, kind: mem, requests: 100000, outstanding: 64, write_percent: 50, lines: 4096, timeout_ms: 20000, seed: 1}
+	  - {on: h1, kind: mem, requests: 100000, outstanding: 64, write_percent: 50, lines: 2048, timeout_ms: 20000, seed: 2}
 	Y
 }
 

@@ -205,10 +205,12 @@ build_host(struct sim *s, struct sim_node *n, const struct weft_topo_node *tn, s
 	if (target == NULL)
 		cli_fail("out of memory");
 	if (s->opt->topology != NULL) {
-		tc.outstanding = tn->traffic.outstanding;
-		tc.rate = tn->traffic.rate;
-		tc.write_percent = tn->traffic.write_percent;
-		tc.requests = tn->traffic.requests == 0 ? UINT64_MAX : tn->traffic.requests;
+		const struct weft_load_mem *mem = &s->load->node[n->index].mem;
+
+		tc.outstanding = mem->outstanding;
+		tc.rate = mem->rate;
+		tc.write_percent = mem->write_percent;
+		tc.requests = mem->requests == 0 ? UINT64_MAX : mem->requests;
 	}
 	for (h->tags = 1; h->tags < tc.outstanding;)
 		h->tags *= 2;
@@ -235,7 +237,8 @@ build_connect_host(struct sim *s, const struct plan *p, uint16_t host, uint32_t 
 	const struct weft_topo_node *tn = &s->topo->node[n->index];
 	static const uint8_t zero[WEFT_MSG_DATA_LEN];
 
-	n->host.lines = s->opt->topology == NULL ? s->sc.lines : (uint32_t)tn->traffic.lines;
+	n->host.lines = s->opt->topology == NULL ? s->sc.lines
+	                                         : (uint32_t)s->load->node[n->index].mem.lines;
 	n->host.n_targets = p->n_of_host[host];
 	n->host.target = sim_alloc(s, (n->host.n_targets + 1) * sizeof(*n->host.target));
 	for (uint32_t i = 0; i < n->host.n_targets; i++) {
@@ -302,7 +305,7 @@ build_ends(struct sim *s, struct weft_rand *r)
 	};
 
 	for (uint16_t h = 0; h < t->n_hosts; h++)
-		if (s->opt->topology == NULL || t->node[t->host[h]].has_traffic)
+		if (s->opt->topology == NULL || s->load->node[t->host[h]].has_mem)
 			build_plan_host(s, &p, h, want, r);
 	if (s->sc.mode == WEFT_MODE_RXL) {
 		build_scale_sessions(s, &p, want);
@@ -418,10 +421,10 @@ build_link_dirs(struct sim *s, struct weft_rand *r)
 }
 
 static bool
-build_has_traffic(const struct weft_topo *t)
+build_has_traffic(const struct weft_load *l)
 {
-	for (uint16_t h = 0; h < t->n_hosts; h++)
-		if (t->node[t->host[h]].has_traffic)
+	for (uint16_t i = 0; i < l->n_nodes; i++)
+		if (l->node[i].has_mem)
 			return true;
 	return false;
 }
@@ -439,9 +442,10 @@ sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, si
 	weft_rand_seed(&s->fault_rand, weft_rand_u64(&r));
 	weft_rand_seed(&s->memory_rand, seed ^ UINT64_C(0x6E4));
 	if (opt->topology != NULL) {
+		const struct weft_load_files files = { .topology = opt->topology };
 		struct weft_topo_error why;
 
-		if (weft_topo_load(&s->topo, opt->topology, &why) != 0) {
+		if (weft_load_open(&s->topo, &s->load, &files, &why) != 0) {
 			snprintf(err, err_len, "%s", why.text);
 			return -1;
 		}
@@ -453,10 +457,10 @@ sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, si
 				opt->topology);
 			return -1;
 		}
-		if (!build_has_traffic(s->topo)) {
-			snprintf(err, err_len, "%s: expected a host with traffic, got %s",
+		if (!build_has_traffic(s->load)) {
+			snprintf(err, err_len, "%s: expected a workload of kind mem, got %s",
 				opt->topology,
-				s->topo->transfer != NULL
+				s->load->n_transfers != 0
 					? "transfers only, which are not simulated"
 					: "none");
 			return -1;
@@ -495,4 +499,5 @@ sim_free(struct sim *s)
 	arena_free(&s->arena);
 	heap_free(&s->heap);
 	weft_topo_free(s->topo);
+	weft_load_free(s->load);
 }

@@ -24,6 +24,7 @@
 #include "weft_mem_requester.h"
 #include "weft_pbr.h"
 #include "weft_rand.h"
+#include "weft_load.h"
 #include "weft_topo.h"
 #include "weft_traffic.h"
 
@@ -428,6 +429,7 @@ struct sim {
 	struct sim_frame *free_frames[2]; /* [1]: small */
 	struct arena arena; /* memory of the run */
 	struct weft_topo *topo;
+	struct weft_load *load; /* of a topology file; NULL: drawn */
 	struct sim_node *node;
 	struct sim_node *by_pid[WEFT_PIDS];
 	struct sim_link_dir *link_dir;

@@ -398,12 +398,12 @@ static int
 client_init(struct node *n, char *err, size_t err_len)
 {
 	const struct weft_topo_node *topo = n->topo;
-	const uint64_t life_ns = (uint64_t)topo->traffic.timeout_ms * 1000000;
+	const uint64_t life_ns = (uint64_t)n->load->mem.timeout_ms * 1000000;
 	const struct weft_ats_client_cfg cfg = {
 		.answer_ns = life_ns / ANSWER_PART,
 		.life_ns = life_ns,
 		.entries = topo->ats.entries,
-		.tags = host_tags(topo->traffic.outstanding),
+		.tags = host_tags(n->load->mem.outstanding),
 		.id = topo->pid,
 		.prefetch_degree = topo->ats.prefetch,
 		.stu = unit_of(n->daemon->topo, n->index),
@@ -482,7 +482,7 @@ agent_map(struct node *n, struct weft_ats_agent_map *m, const struct weft_topo_t
 static int
 agent_init(struct node *n, char *err, size_t err_len)
 {
-	const struct weft_topo_change *change = &n->topo->change;
+	const struct weft_load_move *change = &n->load->move;
 	const uint16_t n_maps = n->topo->n_translations;
 	struct ats *a = n->ats;
 	struct weft_ats_agent_cfg cfg = {
@@ -530,7 +530,7 @@ ats_init(struct node *n, char *err, size_t err_len)
 {
 	const bool is_agent = n->topo->n_translations != 0;
 
-	if (!is_agent && !(n->topo->translates && n->topo->has_traffic))
+	if (!is_agent && !(n->topo->translates && n->load->has_mem))
 		return 0;
 	snprintf(err, err_len, "host %s: out of memory", n->topo->name);
 	n->ats = calloc(1, sizeof(*n->ats));
@@ -572,7 +572,7 @@ ats_tell(struct daemon *d)
 			event_tell(EVENT_ISOLATED, n->topo->name, d->topo->node[c].name, 1,
 				"%s did not complete an invalidation in %u ms: it is isolated, and "
 				"the page is not reused",
-				d->topo->node[c].name, n->topo->change.timeout_ms);
+				d->topo->node[c].name, n->load->move.timeout_ms);
 		}
 	}
 }

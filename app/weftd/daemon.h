@@ -29,6 +29,7 @@
 #include "weft_resolve.h"
 #include "weft_secret.h"
 #include "weft_tables_writer.h"
+#include "weft_load.h"
 #include "weft_topo.h"
 #include "weft_traffic.h"
 #include "weft_xfer.h"
@@ -152,6 +153,7 @@ struct transfer {
 struct node {
 	struct daemon *daemon;
 	const struct weft_topo_node *topo;
+	const struct weft_load_node *load;
 	uint16_t index; /* in the topology */
 	uint16_t n_ports;
 	unsigned int lcore;
@@ -204,7 +206,7 @@ struct node {
 	struct weft_requester *host;
 	struct weft_traffic *traffic; /* NULL: none */
 	struct weft_xfer_run *xfers; /* likewise */
-	struct weft_xfer *xfer; /* topo->n_transfers of these */
+	struct weft_xfer *xfer; /* load->n_transfers of these */
 	struct transfer *transfer;
 	bool transfers_turn; /* they, or traffic, have the next request */
 	uint8_t is_done; /* read by the control thread */
@@ -231,6 +233,8 @@ struct node {
 
 struct daemon_cfg {
 	const char *topology; /* NULL: the built-in one */
+	const char *load[16]; /* further files of load */
+	unsigned int n_loads;
 	const char *nodes; /* NULL: by server */
 	const char *json;
 	const char *rx_layout; /* of hosts and GFDs */
@@ -261,6 +265,7 @@ struct host_change {
 struct daemon {
 	struct daemon_cfg cfg;
 	struct weft_topo *topo; /* that it began with: what cannot change */
+	struct weft_load *load; /* likewise */
 	struct weft_topo *now; /* routes, segments and rights in force; daemon_now() */
 	uint64_t updates; /* changes of them, and files that were refused */
 	uint64_t updates_refused;
@@ -296,11 +301,26 @@ daemon_now(const struct daemon *d)
 	return __atomic_load_n(&d->now, __ATOMIC_ACQUIRE);
 }
 
+/** The files of the fabric and its load; the built-in ones without --topology. */
+static inline struct weft_load_files
+daemon_files(const struct daemon *d)
+{
+	const bool is_file = d->cfg.topology != NULL;
+
+	return (struct weft_load_files){
+		.topology = is_file ? d->cfg.topology : WEFT_TOPO_DEMO_NAME,
+		.yaml = is_file ? NULL : weft_topo_demo_yaml,
+		.len = is_file ? 0 : strlen(weft_topo_demo_yaml),
+		.more = d->cfg.load,
+		.n_more = d->cfg.n_loads,
+	};
+}
+
 /* Whether a host asks anything of GFDs: of its own, or to move pages. */
 static inline bool
-host_sends(const struct weft_topo_node *n)
+host_sends(const struct weft_topo_node *n, const struct weft_load_node *l)
 {
-	return n->has_traffic || n->n_transfers != 0 || n->n_translations != 0;
+	return l->has_mem || l->n_transfers != 0 || n->n_translations != 0;
 }
 
 /** Name of a peer's node. */
@@ -433,7 +453,7 @@ unsigned int peer_flush(struct peer *p);
  * rxl: whether a node has a connection to another: a host that sends to every GFD, and whoever sends
  * by UIO to whom it may ask. @p first: this side asks for the session.
  */
-bool peer_is_wanted(const struct weft_topo *t, unsigned int node, unsigned int other, bool *first);
+bool peer_is_wanted(const struct daemon *d, unsigned int node, unsigned int other, bool *first);
 
 /** rxl: make a peer of each node that is wanted. 0, or -errno. */
 int connections_init(struct node *n, char *err, size_t err_len);

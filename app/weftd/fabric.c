@@ -98,8 +98,9 @@ set_segment(
 
 /* A completion of a device finds its way back by who asked: its requester id is its PID. */
 static int
-set_rerouter(struct weft_edge *e, const struct weft_topo *t, unsigned int node)
+set_rerouter(struct weft_edge *e, const struct daemon *d, unsigned int node)
 {
+	const struct weft_topo *t = d->topo;
 	unsigned int n = 0;
 	int rc = 0;
 
@@ -109,7 +110,7 @@ set_rerouter(struct weft_edge *e, const struct weft_topo *t, unsigned int node)
 			.pid = pid, .bus = (uint8_t)(pid >> 8), .devfn = (uint8_t)pid
 		};
 
-		if (!t->node[i].has_uio || !weft_topo_in_lav(t, node, i))
+		if (!d->load->node[i].has_uio || !weft_topo_in_lav(t, node, i))
 			continue;
 		if (n == WEFT_REROUTER_ROWS)
 			return -E2BIG;
@@ -167,7 +168,7 @@ set_edge(struct weft_edge *e, const struct node *n, const struct weft_topo *t)
 		if (!may_reach(t, n->index, t->gfd[g]))
 			rc = weft_edge_allow(e, WEFT_GMV, t->node[t->gfd[g]].pid, false);
 	if (rc == 0 && n->topo->kind == WEFT_TOPO_DEVICE && n->topo->memory != 0)
-		rc = set_rerouter(e, t, n->index);
+		rc = set_rerouter(e, n->daemon, n->index);
 	if (rc == 0)
 		rc = set_vectors(e, t, n->index);
 	return rc == 0 ? set_prefixes(e, n->topo) : rc;

@@ -18,7 +18,7 @@
 #define EXPIRE_BATCH 64
 #define REQUESTS_A_POLL 128
 #define MOVE_LINES 512 /* of an agent, on their way */
-#define TRANSFER_TIMEOUT_NS (WEFT_TOPO_TIMEOUT_MS * UINT64_C(1000000)) /* without traffic */
+#define TRANSFER_TIMEOUT_NS (WEFT_LOAD_TIMEOUT_MS * UINT64_C(1000000)) /* without traffic */
 
 void
 host_complete(struct node *n, const struct weft_completion *c)
@@ -348,8 +348,8 @@ static struct source_lines
 host_lines(const struct node *n, const struct weft_topo *t)
 {
 	return (struct source_lines){
-		.first = n->topo->traffic.first_line,
-		.n = n->topo->traffic.lines,
+		.first = n->load->mem.first_line,
+		.n = n->load->mem.lines,
 		.unit = 1,
 		.expect = t->is_plain ? NULL : fabric_answer,
 	};
@@ -402,7 +402,7 @@ int
 host_prepare(struct node *n, const struct weft_topo *t, struct host_change **out)
 {
 	const struct weft_topo *now = daemon_now(n->daemon);
-	const uint64_t lines = n->topo->traffic.lines;
+	const uint64_t lines = n->load->mem.lines;
 	uint64_t total;
 	struct host_change *c;
 	bool is_changed;
@@ -498,7 +498,7 @@ host_source(struct node *n, struct weft_traffic_cfg *cfg, const struct source_li
 }
 
 static int
-host_traffic(struct node *n, const struct weft_topo_traffic *tr, char *err, size_t err_len)
+host_traffic(struct node *n, const struct weft_load_mem *tr, char *err, size_t err_len)
 {
 	const struct source_lines lines = host_lines(n, n->daemon->topo);
 	struct weft_traffic_cfg cfg = {
@@ -523,11 +523,11 @@ host_traffic(struct node *n, const struct weft_topo_traffic *tr, char *err, size
 static int
 host_engine(struct node *n, char *err, size_t err_len)
 {
-	const struct weft_topo_traffic *tr = &n->topo->traffic;
+	const struct weft_load_mem *tr = &n->load->mem;
 	const uint64_t timeout_ns =
-		n->topo->has_traffic ? (uint64_t)tr->timeout_ms * 1000000 : TRANSFER_TIMEOUT_NS;
-	uint32_t tags = (n->topo->has_traffic ? tr->outstanding : 0) +
-	                (n->topo->n_transfers != 0 ? TRANSFER_WINDOW : 0) +
+		n->load->has_mem ? (uint64_t)tr->timeout_ms * 1000000 : TRANSFER_TIMEOUT_NS;
+	uint32_t tags = (n->load->has_mem ? tr->outstanding : 0) +
+	                (n->load->n_transfers != 0 ? TRANSFER_WINDOW : 0) +
 	                (n->topo->n_translations != 0 ? MOVE_LINES : 0);
 	struct weft_requester_cfg cfg = {
 		.timeout_ns = timeout_ns,
@@ -550,7 +550,7 @@ host_engine(struct node *n, char *err, size_t err_len)
 	rc = transfers_init(n, err, err_len);
 	if (rc == 0)
 		rc = ats_init(n, err, err_len);
-	return rc == 0 && n->topo->has_traffic ? host_traffic(n, tr, err, err_len) : rc;
+	return rc == 0 && n->load->has_mem ? host_traffic(n, tr, err, err_len) : rc;
 }
 
 int
@@ -560,7 +560,7 @@ host_init(struct node *n, char *err, size_t err_len)
 
 	/* Answers carry no address: the host's own way in is by DPID alone. */
 	n->message = host_message;
-	if (host_sends(n->topo))
+	if (host_sends(n->topo, n->load))
 		rc = host_engine(n, err, err_len);
 	if (rc == 0)
 		rc = daemon_is_cxl(n->daemon) ? links_init(n, err, err_len)
@@ -569,7 +569,7 @@ host_init(struct node *n, char *err, size_t err_len)
 		rc = uio_init(n, err, err_len);
 	if (rc != 0)
 		return rc;
-	n->is_done = !n->topo->has_traffic && n->topo->n_transfers == 0;
+	n->is_done = !n->load->has_mem && n->load->n_transfers == 0;
 	return node_rx(n, n->daemon->cfg.rx_layout, peers_sink, err, err_len);
 }
 

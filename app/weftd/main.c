@@ -43,16 +43,14 @@ print_finding(void *arg, const struct weft_topo_error *e)
 static void
 load_topology(struct daemon *d, const struct run_options *run)
 {
+	const struct weft_load_files files = daemon_files(d);
 	struct weft_topo_error e = { 0 };
 	char host[WEFT_TOPO_SERVER_ROOM] = "";
 	uint16_t *index;
 	int n;
 
-	n = d->cfg.topology != NULL ? weft_topo_load(&d->topo, d->cfg.topology, &e)
-	                            : weft_topo_parse(&d->topo, WEFT_TOPO_DEMO_NAME,
-					      weft_topo_demo_yaml, strlen(weft_topo_demo_yaml), &e);
-	if (n != 0 && run->check && d->cfg.topology != NULL &&
-		weft_topo_check(d->cfg.topology, print_finding, NULL) != 0)
+	n = weft_load_open(&d->topo, &d->load, &files, &e);
+	if (n != 0 && run->check && weft_load_check(&files, print_finding, NULL) != 0)
 		exit(EXIT_FAILURE);
 	if (n != 0)
 		cli_fail("%s", e.text);
@@ -76,6 +74,7 @@ load_topology(struct daemon *d, const struct run_options *run)
 		d->node[i].daemon = d;
 		d->node[i].index = index[i];
 		d->node[i].topo = &d->topo->node[index[i]];
+		d->node[i].load = &d->load->node[index[i]];
 		d->node[i].n_ports = d->node[i].topo->n_ports;
 	}
 	free(index);
@@ -103,6 +102,24 @@ plural(unsigned int n)
 	return n == 1 ? "" : "s";
 }
 
+static void
+print_check_load(const struct weft_load_node *l)
+{
+	const char *between = "  load ";
+
+	if (l->has_mem)
+		printf("%smem", between);
+	between = l->has_mem ? ", " : between;
+	if (l->has_uio)
+		printf("%suio", between);
+	between = l->has_uio ? ", " : between;
+	if (l->n_transfers != 0)
+		printf("%s%u transfer%s", between, l->n_transfers, plural(l->n_transfers));
+	between = l->n_transfers != 0 ? ", " : between;
+	if (l->move.every_ms != 0)
+		printf("%smove", between);
+}
+
 static int
 print_check(const struct daemon *d)
 {
@@ -117,6 +134,7 @@ print_check(const struct daemon *d)
 		printf("  %-6s %-12s PID 0x%03x", weft_topo_kind_words[n->kind], n->name, n->pid);
 		for (uint16_t p = 0; p < n->n_ports; p++)
 			print_check_port(d, d->node[i].index, p);
+		print_check_load(d->node[i].load);
 		putchar('\n');
 	}
 	return EXIT_SUCCESS;
@@ -162,13 +180,13 @@ lcore_list(const struct daemon *d, char *list, size_t len)
 }
 
 static size_t
-wanted(const struct weft_topo *t, unsigned int node)
+wanted(const struct daemon *d, unsigned int node)
 {
 	size_t n = 0;
 	bool asks;
 
-	for (unsigned int i = 0; i < t->n_nodes; i++)
-		n += peer_is_wanted(t, node, i, &asks);
+	for (unsigned int i = 0; i < d->topo->n_nodes; i++)
+		n += peer_is_wanted(d, node, i, &asks);
 	return n;
 }
 
@@ -184,7 +202,7 @@ ends_mb(const struct daemon *d)
 		if (daemon_is_cxl(d))
 			ends += n->n_ports;
 		else
-			ends += wanted(d->topo, d->node[i].index);
+			ends += wanted(d, d->node[i].index);
 	}
 	return (unsigned int)(ends * peer_memory(d->topo) >> 20);
 }
@@ -337,7 +355,7 @@ what_fails(struct daemon *d, double seconds, char *line, size_t len)
 			return line;
 		}
 		if (!d->cfg.until_done || seconds < d->cfg.wait_s ||
-			(n->topo->kind != WEFT_TOPO_HOST && !n->topo->has_uio))
+			(n->topo->kind != WEFT_TOPO_HOST && !n->load->has_uio))
 			continue;
 		for (uint16_t p = 0; p < n->n_peers; p++) {
 			if (__atomic_load_n(&n->peer[p].state, __ATOMIC_RELAXED) == PEER_UP ||
@@ -538,16 +556,17 @@ finish(struct daemon *d, double seconds)
 	if (d->now != d->topo)
 		weft_topo_free(d->now);
 	weft_topo_free(d->topo);
+	weft_load_free(d->load);
 	weft_eal_stop();
 }
 
 /* A transfer takes the memory of a GFD to be in one piece, from its first segment's base on. */
 static bool
-transfers_have_place(const struct weft_topo *t)
+transfers_have_place(const struct weft_topo *t, const struct weft_load *load)
 {
 	bool whole = t->n_segments == t->n_gfds;
 
-	if (t->transfer == NULL)
+	if (load->n_transfers == 0)
 		return true;
 	for (uint16_t s = 0; s < t->n_segments && whole; s++)
 		whole = t->segment[s].ways_log2 == 0 && !t->segment[s].is_gim &&
@@ -600,7 +619,7 @@ main(int argc, char **argv)
 	load_topology(&d, &opts);
 	if (opts.check)
 		cli_exit(d.cfg.quiet ? EXIT_SUCCESS : print_check(&d));
-	if (!transfers_have_place(d.topo))
+	if (!transfers_have_place(d.topo, d.load))
 		cli_fail("fabric %s: weftd does not run transfers where segments are not each the "
 			 "whole memory of a gfd, in their order, yet",
 			d.topo->fabric);

@@ -24,8 +24,18 @@ options_read_capture(const char *option, char *text, void *to)
 	c->captures[c->n_captures++] = text;
 }
 
+static void
+options_read_load(const char *option, char *text, void *to)
+{
+	struct daemon_cfg *c = &((struct options *)to)->cfg;
+
+	if (c->n_loads == WEFT_ARRAY_SIZE(c->load))
+		cli_usage("%s: more than %zu files", option, WEFT_ARRAY_SIZE(c->load));
+	c->load[c->n_loads++] = text;
+}
+
 /* What only a run looks at, and others that do nothing beside some. */
-enum { RUN = 1, NODE = 2, SERVER = 4, UNTIL = 8 };
+enum { RUN = 1, NODE = 2, SERVER = 4, UNTIL = 8, LOAD = 16 };
 
 #define SECONDS(member) CLI_REAL(member, DBL_TRUE_MIN, 1e9, "seconds above 0 up to 1000000000")
 #define CLI_INTO struct options
@@ -34,6 +44,8 @@ static const struct cli_option options[] = {
 	{ "topology", "FILE", NULL,
 		"the lab (without: a built-in fabric of 2 hosts, 2 switches, 2 GFDs)",
 		CLI_TEXT(cfg.topology) },
+	{ "load", "FILE", NULL, "a file with more workloads; may be given again",
+		CLI_OWN(options_read_load), .tags = LOAD },
 	{ "node", "NAME[,NAME]", NULL, "run these nodes, whatever server they name",
 		CLI_TEXT(cfg.nodes), .tags = NODE },
 	{ "server", "NAME", NULL, "this machine's name in the file (the host name)",
@@ -108,7 +120,7 @@ judge_options(const struct daemon_cfg *c, const struct run_options *run, uint64_
 	if (run->check)
 		cli_no_effect(&program, given, RUN, "with --check");
 	else if (run->resolve != NULL)
-		cli_no_effect(&program, given, RUN | NODE | SERVER, "with --resolve");
+		cli_no_effect(&program, given, RUN | LOAD | NODE | SERVER, "with --resolve");
 	else if (!c->until_done)
 		cli_no_effect(&program, given, UNTIL, "without --until-done");
 	if (c->nodes != NULL && run->resolve == NULL)

@@ -166,15 +166,17 @@ peer_keys(const struct peer *p, struct weft_conn_key *rx, struct weft_conn_key *
 
 /* Of a GFD by CXL.mem, of an agent, or of anybody by UIO. */
 static bool
-node_asks(const struct weft_topo *t, unsigned int node, unsigned int other)
+node_asks(const struct daemon *d, unsigned int node, unsigned int other)
 {
+	const struct weft_topo *t = d->topo;
+	const struct weft_load_node *l = &d->load->node[node];
 	const struct weft_topo_node *n = &t->node[node], *o = &t->node[other];
 
-	if (n->kind == WEFT_TOPO_HOST && o->kind == WEFT_TOPO_GFD && host_sends(n))
+	if (n->kind == WEFT_TOPO_HOST && o->kind == WEFT_TOPO_GFD && host_sends(n, l))
 		return true;
-	if (n->translates && n->has_traffic && n->ats.agent == other)
+	if (n->translates && l->has_mem && n->ats.agent == other)
 		return true;
-	return n->has_uio && weft_topo_may_ask(t, node, other);
+	return l->has_uio && weft_topo_may_ask(t, node, other);
 }
 
 int
@@ -190,7 +192,7 @@ peer_init(struct peer *p, bool asks)
 	p->is_host = kind == WEFT_TOPO_HOST || kind == WEFT_TOPO_DEVICE;
 	p->is_switch = kind == WEFT_TOPO_SWITCH;
 	p->is_needed = daemon_is_cxl(p->node->daemon) ||
-	               node_asks(p->node->daemon->topo, p->node->index, p->topo_node);
+	               node_asks(p->node->daemon, p->node->index, p->topo_node);
 	peer_cfg(p, asks, &cfg);
 	rc = ide_peer(p, asks, &cfg);
 	if (rc != 0)
@@ -203,7 +205,8 @@ peer_init(struct peer *p, bool asks)
 		rte_free(mem);
 		return -EINVAL;
 	}
-	if (cfg.llr.mode == WEFT_MODE_RXL && kind == WEFT_TOPO_GFD && host_sends(p->node->topo)) {
+	if (cfg.llr.mode == WEFT_MODE_RXL && kind == WEFT_TOPO_GFD &&
+		host_sends(p->node->topo, p->node->load)) {
 		p->waiting = rte_zmalloc("weft_waiting", sizeof(*p->waiting), WEFT_CACHE_LINE);
 		if (p->waiting == NULL)
 			return -ENOMEM;
@@ -230,9 +233,10 @@ peer_fini(struct peer *p)
 }
 
 bool
-peer_is_wanted(const struct weft_topo *t, unsigned int node, unsigned int other, bool *first)
+peer_is_wanted(const struct daemon *d, unsigned int node, unsigned int other, bool *first)
 {
-	const bool there = node_asks(t, node, other), back = node_asks(t, other, node);
+	const struct weft_topo *t = d->topo;
+	const bool there = node_asks(d, node, other), back = node_asks(d, other, node);
 
 	/* Of two that ask each other it is the first. */
 	*first = there && (!back || node < other);
@@ -253,7 +257,7 @@ connections_init(struct node *n, char *err, size_t err_len)
 		struct peer *p = &n->peer[n->n_peers];
 		int rc;
 
-		if (!peer_is_wanted(t, n->index, i, &first))
+		if (!peer_is_wanted(n->daemon, n->index, i, &first))
 			continue;
 		n->n_peers++;
 		p->node = n;

@@ -19,10 +19,10 @@
 #include "weft_rand.h"
 #include "weft_sig_text.h"
 
-static const struct weft_topo_transfer *
+static const struct weft_load_transfer *
 topo_of(const struct node *n, unsigned int i)
 {
-	return &n->daemon->topo->transfer[n->topo->first_transfer + i];
+	return &n->daemon->load->transfer[n->load->first_transfer + i];
 }
 
 static int
@@ -62,7 +62,7 @@ file_read(const char *path, uint8_t *to, uint64_t len, char *err, size_t err_len
 
 /* Data as the topology describes it, with the signatures of the mem domain around it. */
 static void
-pattern_make(const struct weft_topo_transfer *tr, const struct weft_xfer_cfg *cfg, uint8_t *to,
+pattern_make(const struct weft_load_transfer *tr, const struct weft_xfer_cfg *cfg, uint8_t *to,
 	uint64_t len, uint8_t *data)
 {
 	const struct weft_sig_attr attr = { .mem = cfg->sig.mem };
@@ -73,14 +73,14 @@ pattern_make(const struct weft_topo_transfer *tr, const struct weft_xfer_cfg *cf
 	struct weft_sig_key key;
 	struct weft_rand r;
 
-	if (tr->data == WEFT_TOPO_FILL) {
+	if (tr->data == WEFT_LOAD_FILL) {
 		memset(data, tr->fill, tr->bytes);
 	} else {
 		weft_rand_seed(&r, tr->seed);
 		weft_rand_fill(&r, data, tr->bytes);
 	}
 	/* A read's first block is one of the wire. */
-	if (tr->kind == WEFT_TOPO_READ && cfg->sig.mem != NULL && cfg->sig.wire != NULL)
+	if (tr->kind == WEFT_LOAD_READ && cfg->sig.mem != NULL && cfg->sig.wire != NULL)
 		block0 = block0 * cfg->sig.wire->block_size / cfg->sig.mem->block_size;
 	weft_sig_key_init(&key, WEFT_SIG_KEY_BLOCK_SIGNATURE, cfg->kernel);
 	if (attr.mem != NULL) {
@@ -95,20 +95,20 @@ pattern_make(const struct weft_topo_transfer *tr, const struct weft_xfer_cfg *cf
 
 /* The host's memory: what is to be written, or what is to be read and room for it. */
 static int
-transfer_memory(struct transfer *t, const struct weft_topo_transfer *tr, struct weft_xfer_cfg *cfg,
+transfer_memory(struct transfer *t, const struct weft_load_transfer *tr, struct weft_xfer_cfg *cfg,
 	char *err, size_t err_len)
 {
-	const bool makes = tr->data == WEFT_TOPO_SEED || tr->data == WEFT_TOPO_FILL;
+	const bool makes = tr->data == WEFT_LOAD_SEED || tr->data == WEFT_LOAD_FILL;
 	uint64_t wire_len;
 	uint8_t *data;
 
 	weft_xfer_lens(cfg, &t->mem_len, &wire_len);
 	t->mem = calloc(1, t->mem_len);
-	t->want = makes && tr->kind == WEFT_TOPO_READ ? calloc(1, t->mem_len) : NULL;
+	t->want = makes && tr->kind == WEFT_LOAD_READ ? calloc(1, t->mem_len) : NULL;
 	data = makes ? malloc(tr->bytes) : NULL;
 	snprintf(err, err_len, "out of memory");
 	if (t->mem == NULL || (makes && data == NULL) ||
-		(makes && tr->kind == WEFT_TOPO_READ && t->want == NULL)) {
+		(makes && tr->kind == WEFT_LOAD_READ && t->want == NULL)) {
 		free(data);
 		return -ENOMEM;
 	}
@@ -117,7 +117,7 @@ transfer_memory(struct transfer *t, const struct weft_topo_transfer *tr, struct 
 	if (makes)
 		pattern_make(tr, cfg, t->want != NULL ? t->want : t->mem, t->mem_len, data);
 	free(data);
-	if (tr->kind == WEFT_TOPO_WRITE && tr->data == WEFT_TOPO_FILE)
+	if (tr->kind == WEFT_LOAD_WRITE && tr->data == WEFT_LOAD_FILE)
 		return file_read(tr->file, t->mem, t->mem_len, err, err_len);
 	return 0;
 }
@@ -134,7 +134,7 @@ static int
 transfer_init(struct node *n, unsigned int i, char *err, size_t err_len)
 {
 	const struct weft_topo *topo = n->daemon->topo;
-	const struct weft_topo_transfer *tr = topo_of(n, i);
+	const struct weft_load_transfer *tr = topo_of(n, i);
 	struct transfer *t = &n->transfer[i];
 	struct weft_sig_text mem, wire;
 	struct weft_xfer_cfg cfg = { .kind = (enum weft_xfer_kind)tr->kind,
@@ -144,7 +144,7 @@ transfer_init(struct node *n, unsigned int i, char *err, size_t err_len)
 		.block0 = tr->block0,
 		.data_len = tr->bytes,
 		.from = place_of(topo, tr->gfd, tr->offset),
-		.to = tr->kind == WEFT_TOPO_COPY ? place_of(topo, tr->to, tr->to_offset)
+		.to = tr->kind == WEFT_LOAD_COPY ? place_of(topo, tr->to, tr->to_offset)
 		                                 : place_of(topo, tr->gfd, tr->offset),
 		.kernel = n->daemon->sig };
 	char what[NODE_ERROR_MAX / 2];
@@ -163,7 +163,7 @@ transfer_init(struct node *n, unsigned int i, char *err, size_t err_len)
 int
 transfers_init(struct node *n, char *err, size_t err_len)
 {
-	const unsigned int count = n->topo->n_transfers;
+	const unsigned int count = n->load->n_transfers;
 	const size_t size = weft_xfer_run_size(TRANSFER_WINDOW);
 	void *mem;
 	int rc = 0;
@@ -186,7 +186,7 @@ transfers_init(struct node *n, char *err, size_t err_len)
 void
 transfers_fini(struct node *n)
 {
-	for (unsigned int i = 0; n->transfer != NULL && i < n->topo->n_transfers; i++) {
+	for (unsigned int i = 0; n->transfer != NULL && i < n->load->n_transfers; i++) {
 		free(n->transfer[i].mem);
 		free(n->transfer[i].want);
 	}
@@ -198,14 +198,14 @@ transfers_fini(struct node *n)
 int
 transfers_save(const struct node *n, char *err, size_t err_len)
 {
-	for (unsigned int i = 0; i < n->topo->n_transfers; i++) {
-		const struct weft_topo_transfer *tr = topo_of(n, i);
+	for (unsigned int i = 0; i < n->load->n_transfers; i++) {
+		const struct weft_load_transfer *tr = topo_of(n, i);
 		const struct transfer *t = &n->transfer[i];
 		char why[256];
 		FILE *f;
 		int rc;
 
-		if (tr->kind != WEFT_TOPO_READ || tr->data != WEFT_TOPO_FILE ||
+		if (tr->kind != WEFT_LOAD_READ || tr->data != WEFT_LOAD_FILE ||
 			n->xfer[i].status <= WEFT_XFER_RUNNING)
 			continue;
 		f = weft_file_stream(tr->file);
@@ -224,7 +224,7 @@ transfers_save(const struct node *n, char *err, size_t err_len)
 static const char *
 expected(const struct node *n, unsigned int i)
 {
-	return weft_topo_outcomes[topo_of(n, i)->expect];
+	return weft_load_outcomes[topo_of(n, i)->expect];
 }
 
 static bool
@@ -242,7 +242,7 @@ is_as_expected(const struct node *n, unsigned int i)
 bool
 transfers_are_good(const struct node *n)
 {
-	for (unsigned int i = 0; i < n->topo->n_transfers; i++)
+	for (unsigned int i = 0; i < n->load->n_transfers; i++)
 		if (is_over(&n->xfer[i]) && !is_as_expected(n, i))
 			return false;
 	return true;
@@ -257,7 +257,7 @@ bytes_a_second(const struct weft_xfer *x)
 }
 
 static const char *
-kind_word(const struct weft_topo_transfer *tr)
+kind_word(const struct weft_load_transfer *tr)
 {
 	static const char *const words[] = { "write", "read", "copy" };
 
@@ -316,7 +316,7 @@ error_json(const struct weft_xfer *x)
 static json_t *
 transfer_json(const struct node *n, unsigned int i)
 {
-	const struct weft_topo_transfer *tr = topo_of(n, i);
+	const struct weft_load_transfer *tr = topo_of(n, i);
 	const struct weft_xfer *x = &n->xfer[i];
 	const struct weft_sig_counters *c = &x->key.counters;
 	json_t *o = json_object();
@@ -352,7 +352,7 @@ transfers_json(const struct node *n)
 {
 	json_t *list = json_array();
 
-	for (unsigned int i = 0; i < n->topo->n_transfers; i++)
+	for (unsigned int i = 0; i < n->load->n_transfers; i++)
 		json_array_append_new(list, transfer_json(n, i));
 	return list;
 }
@@ -360,13 +360,13 @@ transfers_json(const struct node *n)
 static void
 text_transfer(const struct node *n, unsigned int i)
 {
-	const struct weft_topo_transfer *tr = topo_of(n, i);
+	const struct weft_load_transfer *tr = topo_of(n, i);
 	const struct weft_topo_node *node = n->daemon->topo->node;
 	const struct weft_xfer *x = &n->xfer[i];
 	const struct weft_sig_error *e = &x->error;
 
 	printf("transfer %s %s: %s %s", n->topo->name, tr->name, kind_word(tr), node[tr->gfd].name);
-	if (tr->kind == WEFT_TOPO_COPY)
+	if (tr->kind == WEFT_LOAD_COPY)
 		printf(" to %s", node[tr->to].name);
 	printf(", %" PRIu64 " bytes, %" PRIu64 " blocks, %.0f MB/s: %s", x->data_len, blocks_of(x),
 		bytes_a_second(x) / 1e6, weft_xfer_outcome(x));
@@ -391,6 +391,6 @@ text_transfer(const struct node *n, unsigned int i)
 void
 transfers_text(const struct node *n)
 {
-	for (unsigned int i = 0; i < n->topo->n_transfers; i++)
+	for (unsigned int i = 0; i < n->load->n_transfers; i++)
 		text_transfer(n, i);
 }

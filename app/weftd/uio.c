@@ -305,7 +305,7 @@ add_prefix(const struct node *n, struct weft_io_tlp *t, uint64_t addr)
 	const uint64_t index = (addr - weft_topo_fast_base(topo)) >> topo->segment_log2;
 	const struct weft_topo_segment *s = &topo->segment[index];
 
-	if (n->topo->uio.prefix == 0 || !s->is_gim)
+	if (n->load->uio.prefix == 0 || !s->is_gim)
 		return;
 	t->has_prefix = true;
 	t->prefix_pid = topo->node[topo->target[s->first_target].node].pid;
@@ -439,7 +439,7 @@ uio_answer(const struct node *n, const struct weft_topo *t, uint64_t hpa, uint16
 		return WEFT_EXPECT_UR;
 	if (r.dpid != WEFT_RESOLVE_NONE)
 		*dpid = r.dpid;
-	if (n->topo->uio.prefix != 0 && !n->topo->ingress_prefix &&
+	if (n->load->uio.prefix != 0 && !n->topo->ingress_prefix &&
 		r.segment != WEFT_RESOLVE_NONE && t->segment[r.segment].is_gim)
 		return WEFT_EXPECT_UR;
 	return answer_of_rule(&r);
@@ -448,7 +448,7 @@ uio_answer(const struct node *n, const struct weft_topo *t, uint64_t hpa, uint16
 static int
 make_traffic(struct node *n)
 {
-	const struct weft_topo_uio *tr = &n->topo->uio;
+	const struct weft_load_uio *tr = &n->load->uio;
 	const struct source_lines lines = { .first = tr->first_line,
 		.n = tr->lines,
 		.unit = WEFT_TRAFFIC_UNIT_MAX,
@@ -471,12 +471,12 @@ make_traffic(struct node *n)
 static int
 make_requester(struct node *n)
 {
-	const uint64_t timeout_ns = (uint64_t)n->topo->uio.timeout_ms * 1000000;
+	const uint64_t timeout_ns = (uint64_t)n->load->uio.timeout_ms * 1000000;
 	const struct weft_requester_cfg cfg = {
 		.protocol = WEFT_REQUESTER_UIO,
 		.timeout_ns = timeout_ns,
 		.quarantine_ns = timeout_ns,
-		.tags = host_tags(n->topo->uio.outstanding),
+		.tags = host_tags(n->load->uio.outstanding),
 		.id = n->topo->pid,
 		.clock = n->clock,
 	};
@@ -551,7 +551,7 @@ uio_init(struct node *n, char *err, size_t err_len)
 	if (n->uio->answers == NULL)
 		return -ENOMEM;
 	rc = make_memory(n, err, err_len);
-	return rc == 0 && n->topo->has_uio ? make_requester(n) : rc;
+	return rc == 0 && n->load->has_uio ? make_requester(n) : rc;
 }
 
 void

@@ -56,6 +56,9 @@ static struct weft_topo *
 load(const struct daemon *d, struct weft_topo_error *e)
 {
 	const struct weft_topo *now = daemon_now(d);
+	const struct weft_load_files files = daemon_files(d);
+	const struct weft_load_version began = { d->topo, d->load, d->cfg.topology };
+	struct weft_load *l = NULL;
 	struct weft_topo *t = NULL;
 	int rc;
 
@@ -64,9 +67,13 @@ load(const struct daemon *d, struct weft_topo_error *e)
 		return NULL;
 	}
 	snprintf(e->text, sizeof(e->text), "out of memory");
-	rc = weft_topo_load(&t, d->cfg.topology, e);
-	if (rc == 0)
-		rc = weft_topo_check_change(d->topo, t, d->cfg.topology, e);
+	rc = weft_load_open(&t, &l, &files, e);
+	if (rc == 0) {
+		const struct weft_load_version next = { t, l, d->cfg.topology };
+
+		rc = weft_load_check_change(&began, &next, e);
+	}
+	weft_load_free(l);
 	if (rc == 0)
 		rc = check_frames(d, t, e);
 	/* Switches that hold messages back must not come to wait for each other. */

@@ -16,9 +16,6 @@
 #include "topo_priv.h"
 
 #define MAX_VA (UINT64_C(1) << 52)
-#define MAX_OPEN 256 /* requests of a host that translates */
-#define LINE 64
-#define CXL_IO 64 /* what agents and their clients speak is CXL.io */
 
 const char *const topo_rights_words[] = { "none", "r", "w", "rw", NULL };
 
@@ -48,36 +45,11 @@ has_memory(const struct weft_topo *t, uint64_t pa, uint64_t size)
 	       pa - s->base <= s->size && size <= s->size - (pa - s->base);
 }
 
-/*
- * Whether a transfer writes there. Transfers go by the GFD's own addresses, and run only where a
- * segment is all of its memory: nothing to look for where memory takes turns.
- */
-static bool
-is_written(const struct topo_load *l, uint64_t pa, uint64_t size)
-{
-	const struct weft_topo_segment *s = segment_of(&l->t, pa);
-	const struct weft_topo_target *at = &l->t.target[s->first_target];
-
-	for (unsigned int i = 0; i < l->n[SECTION_TRANSFER] && s->ways_log2 == 0; i++) {
-		const struct weft_topo_transfer *tr = &l->transfer[i].out;
-		const bool is_copy = tr->kind == WEFT_TOPO_COPY;
-
-		if (tr->kind == WEFT_TOPO_READ || l->transfer[i].wire_len == 0 ||
-			(is_copy ? tr->to : tr->gfd) != at->node)
-			continue;
-		if (meets(at->dpa + (pa - s->base), size, is_copy ? tr->to_offset : tr->offset,
-			    l->transfer[i].wire_len))
-			return true;
-	}
-	return false;
-}
-
 static int
 check_place(
 	struct topo_load *l, const struct topo_translation_src *src, unsigned int key, uint64_t pa)
 {
 	const struct weft_topo *t = &l->t;
-	const uint64_t used = topo_traffic_bytes(t);
 
 	if (pa % src->page != 0)
 		return topo_fail(l, -EINVAL, src->at[key],
@@ -87,15 +59,6 @@ check_place(
 		return topo_fail(l, -EINVAL, src->at[key],
 			"not in one segment, expected memory for %llu bytes, got 0x%llx",
 			(unsigned long long)src->out.size, (unsigned long long)pa);
-	if ((pa & ((UINT64_C(1) << t->segment_log2) - 1)) < used)
-		return topo_fail(l, -EINVAL, src->at[key],
-			"over the lines of traffic, expected %llu bytes or more into the segment, "
-			"got 0x%llx",
-			(unsigned long long)used, (unsigned long long)pa);
-	if (is_written(l, pa, src->out.size))
-		return topo_fail(l, -EINVAL, src->at[key],
-			"where a transfer writes, expected memory of its own, got 0x%llx",
-			(unsigned long long)pa);
 	return 0;
 }
 
@@ -146,6 +109,7 @@ check_translation(struct topo_load *l, unsigned int agent, unsigned int i)
 			"no client, expected a host with ats: {agent: %s}, got \"%s\"",
 			l->t.node[agent].name, src->host);
 	x->host = (uint16_t)host;
+	x->line = src->at[TRANSLATION_PA];
 	x->page_log2 = (uint8_t)__builtin_ctzll(src->page);
 	if (x->va % src->page != 0 || x->size % src->page != 0 || x->va + x->size > MAX_VA)
 		return topo_fail(l, -EINVAL, src->at[0],
@@ -170,15 +134,11 @@ check_agent(struct topo_load *l, unsigned int i)
 	const struct weft_topo_node *n = &l->t.node[i];
 
 	topo_where(l, "nodes[%u]", i);
-	if (n->n_translations == 0 && src->at[NODE_CHANGE] != 0)
-		return topo_fail(l, -EINVAL, src->at[NODE_CHANGE],
-			"nothing to change, expected change beside translations, got it without");
 	if (n->n_translations == 0)
 		return 0;
-	if (n->has_traffic || n->has_uio || n->n_transfers != 0 || n->translates)
+	if (n->translates)
 		return topo_fail(l, -EINVAL, src->at[NODE_TRANSLATIONS],
-			"an agent that has requests of its own, expected translations without "
-			"traffic, uio, transfers and ats, got both");
+			"an agent that translates, expected translations without ats, got both");
 	if (topo_answers_gim(&l->t, i))
 		return topo_fail(l, -EINVAL, src->at[NODE_TRANSLATIONS],
 			"gim of an agent, expected translations without, got both");
@@ -190,35 +150,6 @@ check_agent(struct topo_load *l, unsigned int i)
 		if (rc != 0)
 			return rc;
 	}
-	return 0;
-}
-
-/* Every target of its traffic is one translation, and its lines begin at the first of each. */
-static int
-check_lines(struct topo_load *l, unsigned int i)
-{
-	struct weft_topo_node *n = &l->t.node[i];
-	uint64_t least = UINT64_MAX;
-
-	if (!n->has_traffic)
-		return 0;
-	for (unsigned int k = 0; k < l->n[SECTION_TRANSLATION]; k++)
-		if (l->translation[k].out.host == i && l->translation[k].out.size < least)
-			least = l->translation[k].out.size;
-	topo_where(l, "nodes[%u].traffic", i);
-	if (least == UINT64_MAX)
-		return topo_fail(l, -EINVAL, l->node[i].at[NODE_TRAFFIC],
-			"traffic without a destination, expected a translation of host %s at %s, "
-			"got none",
-			n->name, l->t.node[n->ats.agent].name);
-	if (n->traffic.lines > least / LINE)
-		return topo_fail(l, -EINVAL, topo_traffic_line(&l->node[i]),
-			"more lines than a translation holds, expected at most %llu, got %llu",
-			(unsigned long long)(least / LINE), (unsigned long long)n->traffic.lines);
-	if (n->traffic.outstanding > MAX_OPEN)
-		return topo_fail(l, -EINVAL, l->node[i].traffic_at[TRAFFIC_OUTSTANDING],
-			"too many at once, expected at most %d of a host that translates, got %u",
-			MAX_OPEN, n->traffic.outstanding);
 	return 0;
 }
 
@@ -244,12 +175,6 @@ check_client(struct topo_load *l, unsigned int i)
 			"ats without CXL.io packets, expected no defaults.cxl_io or one above 0, "
 			"got 0");
 	n->ats.agent = (uint16_t)agent;
-	if (n->n_transfers != 0)
-		return topo_fail(l, -EINVAL, src->at[NODE_TRANSFERS],
-			"transfers of a host that translates, expected traffic only, got some");
-	if (n->has_uio)
-		return topo_fail(l, -EINVAL, src->at[NODE_UIO],
-			"uio of a host that translates, expected traffic only, got some");
 	if (topo_answers_gim(&l->t, i))
 		return topo_fail(l, -EINVAL, src->at[NODE_ATS],
 			"gim of a host that translates, expected traffic only, got some");
@@ -266,9 +191,6 @@ topo_check_ats(struct topo_load *l)
 		rc = check_client(l, t->host[h]);
 	for (unsigned int h = 0; h < t->n_hosts && rc == 0 && l->n_findings == 0; h++)
 		rc = check_agent(l, t->host[h]);
-	for (unsigned int h = 0; h < t->n_hosts && rc == 0 && l->n_findings == 0; h++)
-		if (t->node[t->host[h]].translates)
-			rc = check_lines(l, t->host[h]);
 	if (rc != 0 || l->n[SECTION_TRANSLATION] == 0)
 		return rc;
 	t->translation = calloc(l->n[SECTION_TRANSLATION], sizeof(*t->translation));
@@ -279,7 +201,7 @@ topo_check_ats(struct topo_load *l)
 	t->n_translations = (uint16_t)l->n[SECTION_TRANSLATION];
 	t->is_plain = false;
 	if (t->cxl_io == 0)
-		t->cxl_io = CXL_IO;
+		t->cxl_io = WEFT_TOPO_CXL_IO_USUAL;
 	return 0;
 }
 

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What may change in a fabric that runs: routes, segments that nobody uses, groups and rights. All
+ * What may change in a fabric that runs: routes, segments, groups and rights. All
  * else is in the state of its nodes, and is compared here, value by value, by the rows of keys.def.
  */
 
@@ -45,11 +45,8 @@ static const struct {
 	OF_PORT(wire, "wire"),
 };
 
-static int refuse(const struct change *c, const char *where, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static int
-refuse(const struct change *c, const char *where, const char *fmt, ...)
+int
+topo_refuse(struct weft_topo_error *err, const char *file, const char *where, const char *fmt, ...)
 {
 	char text[400];
 	va_list args;
@@ -57,24 +54,17 @@ refuse(const struct change *c, const char *where, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	if (c->err != NULL)
-		c->err->line = 0;
-	topo_error_text(c->err, c->file, where, text);
+	if (err != NULL)
+		err->line = 0;
+	topo_error_text(err, file, where, text);
 	return -EINVAL;
 }
 
-/* What the rows of a section describe, of two topologies: the part of their struct that is kept. */
-struct kept {
-	size_t offset, len;
-	const void *now, *next;
-};
-
 /* Values that may not change are the same byte by byte: loading leaves zeros after strings. */
-static int
-compare(const struct change *c, const char *where, const char *path, enum topo_section_id id,
-	const struct kept *kept)
+int
+topo_compare(struct weft_topo_error *err, const char *file, const char *where, const char *path,
+	const struct topo_section *s, const struct topo_kept *kept)
 {
-	const struct topo_section *s = &topo_section[id];
 	int rc = 0;
 
 	for (unsigned int i = 1; i < s->n && rc == 0; i++) {
@@ -85,12 +75,13 @@ compare(const struct change *c, const char *where, const char *path, enum topo_s
 		snprintf(word, sizeof(word), "%s%s", path, k->name);
 		if (k->read == topo_read_map) {
 			strcat(word, ".");
-			rc = compare(c, where, word, k->section, kept);
+			rc = topo_compare(err, file, where, word, k->section, kept);
 		} else if ((k->flags & MAY_CHANGE) == 0 && k->offset >= kept->offset &&
 			   at < kept->len &&
 			   memcmp((const char *)kept->now + at, (const char *)kept->next + at,
 				   k->width) != 0) {
-			rc = refuse(c, where, "%s cannot change while the fabric runs", word);
+			rc = topo_refuse(
+				err, file, where, "%s cannot change while the fabric runs", word);
 		}
 	}
 	return rc;
@@ -110,8 +101,8 @@ compare_ports(const struct change *c, const struct weft_topo_node *n)
 				    of_port[i].len) == 0)
 				continue;
 			snprintf(where, sizeof(where), "port %s.%u", n->name, p);
-			return refuse(c, where, "%s cannot change while the fabric runs",
-				of_port[i].name);
+			return topo_refuse(c->err, c->file, where,
+				"%s cannot change while the fabric runs", of_port[i].name);
 		}
 	}
 	return 0;
@@ -125,18 +116,14 @@ compare_nodes(const struct change *c)
 
 	for (unsigned int i = 0; i < c->now->n_nodes && rc == 0; i++) {
 		const struct weft_topo_node *now = &c->now->node[i], *next = &c->next->node[i];
-		const struct kept kept = { offsetof(struct topo_node_src, out), sizeof(*now), now,
-			next };
+		const struct topo_kept kept = { offsetof(struct topo_node_src, out), sizeof(*now),
+			now, next };
 
 		snprintf(where, sizeof(where), "node %s", now->name);
-		if (now->has_traffic != next->has_traffic)
-			rc = refuse(c, where, "traffic cannot change while the fabric runs");
-		if (rc == 0)
-			rc = compare(c, where, "", SECTION_NODE, &kept);
-		if (rc == 0 && now->n_transfers != next->n_transfers)
-			rc = refuse(c, where, "transfers cannot change while the fabric runs");
+		rc = topo_compare(c->err, c->file, where, "", &topo_section[SECTION_NODE], &kept);
 		if (rc == 0 && now->n_ports != next->n_ports)
-			rc = refuse(c, where, "links cannot change while the fabric runs");
+			rc = topo_refuse(c->err, c->file, where,
+				"links cannot change while the fabric runs");
 		if (rc == 0)
 			rc = compare_ports(c, now);
 	}
@@ -152,34 +139,19 @@ compare_counts(const struct change *c)
 	                   : c->now->n_bindings != c->next->n_bindings ? "bindings"
 	                                                               : NULL;
 
-	return what == NULL ? 0 : refuse(c, "", "%s cannot change while the fabric runs", what);
+	return what == NULL ? 0
+	                    : topo_refuse(c->err, c->file, "",
+				      "%s cannot change while the fabric runs", what);
 }
 
-static int
-compare_transfers(const struct change *c)
-{
-	for (unsigned int i = 0; i < c->now->n_nodes; i++) {
-		const struct weft_topo_node *n = &c->now->node[i];
-
-		for (unsigned int k = n->first_transfer; k < n->first_transfer + n->n_transfers;
-			k++)
-			if (memcmp(&c->now->transfer[k], &c->next->transfer[k],
-				    sizeof(c->now->transfer[k])) != 0)
-				return refuse(c, "",
-					"node %s: transfers[%u] cannot change while the "
-					"fabric runs",
-					n->name, k - n->first_transfer);
-	}
-	return 0;
-}
-
-static bool
-same_segment(const struct weft_topo *a, const struct weft_topo *b, unsigned int s)
+bool
+topo_same_segment(const struct weft_topo *a, const struct weft_topo *b, unsigned int s)
 {
 	const struct weft_topo_segment *x = &a->segment[s], *y = &b->segment[s];
 
-	if (x->base != y->base || x->size != y->size || x->ways_log2 != y->ways_log2 ||
-		x->gran != y->gran || x->is_gim != y->is_gim)
+	if (b->n_segments <= s || a->segment_log2 != b->segment_log2 || x->base != y->base ||
+		x->size != y->size || x->ways_log2 != y->ways_log2 || x->gran != y->gran ||
+		x->is_gim != y->is_gim)
 		return false;
 	for (unsigned int w = 0; w < 1u << x->ways_log2; w++) {
 		const struct weft_topo_target *at = &a->target[x->first_target + w];
@@ -191,32 +163,14 @@ same_segment(const struct weft_topo *a, const struct weft_topo *b, unsigned int 
 	return true;
 }
 
-/* Traffic and transfers know what stands where: their segments stay. */
-static int
-compare_segments(const struct change *c)
-{
-	const struct weft_topo *now = c->now, *next = c->next;
-	const struct weft_topo_node *user = NULL;
-
-	for (unsigned int i = 0; i < now->n_nodes && user == NULL; i++)
-		if (now->node[i].has_traffic || now->node[i].n_transfers != 0)
-			user = &now->node[i];
-	for (unsigned int s = 0; user != NULL && s < now->n_segments; s++)
-		if (next->n_segments <= s || now->segment_log2 != next->segment_log2 ||
-			!same_segment(now, next, s))
-			return refuse(c, "", "segments[%u] cannot change while %s %s uses it", s,
-				weft_topo_kind_words[user->kind], user->name);
-	return 0;
-}
-
-/* What their traffic expects is worked out when it begins. */
+/* What is expected of their memory is worked out when load begins. */
 static bool
 is_fixed(const struct weft_topo *t)
 {
 	bool fixed = t->n_translations != 0;
 
 	for (unsigned int i = 0; i < t->n_nodes; i++)
-		fixed = fixed || t->node[i].has_uio || t->node[i].gim != 0;
+		fixed = fixed || t->node[i].gim != 0;
 	return fixed;
 }
 
@@ -225,23 +179,21 @@ weft_topo_check_change(const struct weft_topo *now, const struct weft_topo *next
 	struct weft_topo_error *err)
 {
 	const struct change c = { now, next, file, err };
-	const struct kept kept = { offsetof(struct topo_load, t), sizeof(*now), now, next };
+	const struct topo_kept kept = { offsetof(struct topo_load, t), sizeof(*now), now, next };
 	int rc = compare_counts(&c);
 
 	if (rc == 0 && (is_fixed(now) || is_fixed(next)))
-		rc = refuse(&c, "",
+		rc = topo_refuse(c.err, c.file, "",
 			"a fabric with uio, gim or translations cannot change while it runs");
 	if (rc == 0)
-		rc = compare(&c, "", "", SECTION_ROOT, &kept);
+		rc = topo_compare(err, file, "", "", &topo_section[SECTION_ROOT], &kept);
 	if (rc == 0)
 		rc = compare_nodes(&c);
-	if (rc == 0)
-		rc = compare_transfers(&c);
 	if (rc == 0 && now->is_plain && !next->is_plain)
-		rc = refuse(&c, "",
+		rc = topo_refuse(c.err, c.file, "",
 			"segments, groups and access cannot come while the fabric runs, expected "
 			"one that began with them");
-	return rc != 0 ? rc : compare_segments(&c);
+	return rc;
 }
 
 /* Whether @node may send what is for @to by its port @number, by either table. */
@@ -302,7 +254,7 @@ weft_topo_check_mixed_routes(const struct weft_topo *now, const struct weft_topo
 	}
 	for (unsigned int p = 0; left != 0 && p < now->n_ports && rc == 0; p++)
 		if (waits[p])
-			rc = refuse(&c, "routing",
+			rc = topo_refuse(c.err, c.file, "routing",
 				"%s cannot become %s while the fabric runs: with some of the old "
 				"routes and some of the new, links wait in a circle, as that from "
 				"%s to %s",

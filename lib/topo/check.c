@@ -2,12 +2,11 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What the values of nodes must fulfil beside their own ranges: names and PIDs are unique, traffic
- * fits the memory it goes to, every host reaches every GFD and who sends by UIO whom it asks.
+ * What the values of nodes must fulfil beside their own ranges: names and PIDs are unique, every
+ * host reaches every GFD.
  */
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "weft_ide.h"
@@ -15,8 +14,6 @@
 #include "weft_wire.h"
 
 #include "topo_priv.h"
-
-#define LINE 64
 
 static int
 check_unique(struct topo_load *l, unsigned int i)
@@ -82,27 +79,6 @@ check_server(struct topo_load *l, unsigned int i)
 		has_server ? "one" : "none", src->out.name);
 }
 
-unsigned int
-topo_traffic_line(const struct topo_node_src *src)
-{
-	return topo_line(src->traffic_at, TRAFFIC_LINES);
-}
-
-/* The smallest GFD, or NULL if there is none. */
-static const struct weft_topo_node *
-smallest_gfd(const struct weft_topo *t)
-{
-	const struct weft_topo_node *least = NULL;
-
-	for (unsigned int i = 0; i < t->n_gfds; i++) {
-		const struct weft_topo_node *gfd = &t->node[t->gfd[i]];
-
-		if (least == NULL || gfd->memory < least->memory)
-			least = gfd;
-	}
-	return least;
-}
-
 static int
 check_ide(struct topo_load *l)
 {
@@ -157,111 +133,24 @@ topo_check_nodes(struct topo_load *l)
 	return rc;
 }
 
-/* Bytes where the lines of all hosts must have room, and the name of what has the least. */
-static uint64_t
-least_room(const struct topo_load *l, char *name, size_t len)
-{
-	const struct weft_topo_node *gfd = smallest_gfd(&l->t);
-	uint64_t least = UINT64_MAX;
-
-	if (l->at[ROOT_SEGMENTS] == 0 && gfd != NULL) {
-		snprintf(name, len, "gfd %s", gfd->name);
-		return gfd->memory;
-	}
-	for (unsigned int i = 0; i < l->t.n_segments; i++) {
-		if (l->t.segment[i].size >= least)
-			continue;
-		least = l->t.segment[i].size;
-		snprintf(name, len, "segments[%u]", i);
-	}
-	return least;
-}
-
-/* Behind them the lines of UIO; a request does not cross a unit. */
-static int
-check_uio_lines(struct topo_load *l, uint64_t used)
-{
-	const uint64_t unit = WEFT_TOPO_UIO_UNIT / LINE;
-	char name[WEFT_TOPO_NAME_ROOM + 8] = "";
-
-	used = (used + unit - 1) / unit * unit;
-	for (unsigned int i = 0; i < l->t.n_nodes; i++) {
-		struct weft_topo_node *node = &l->t.node[i];
-		uint64_t room;
-
-		if (!node->has_uio)
-			continue;
-		topo_where(l, "nodes[%u].uio", i);
-		if (l->t.n_segments == 0)
-			return topo_fail(l, -EINVAL, l->node[i].at[NODE_UIO],
-				"uio without a destination, expected a segment or a gfd, got none");
-		room = least_room(l, name, sizeof(name)) / LINE;
-		node->uio.first_line = used;
-		used += node->uio.lines;
-		if (used > room)
-			return topo_fail(l, -EINVAL, l->node[i].at[NODE_UIO],
-				"more lines than %s holds, expected at most %llu for all traffic, "
-				"got %llu",
-				name, (unsigned long long)room, (unsigned long long)used);
-	}
-	return 0;
-}
-
-/* A line has one writer: hosts take theirs one behind the other, in every segment the same. */
-int
-topo_check_traffic(struct topo_load *l)
-{
-	char name[WEFT_TOPO_NAME_ROOM + 8] = "";
-	uint64_t used = 0, room;
-
-	for (unsigned int h = 0; h < l->t.n_hosts; h++) {
-		unsigned int i = l->t.host[h];
-		struct weft_topo_node *host = &l->t.node[i];
-
-		if (!host->has_traffic || host->translates)
-			continue;
-		topo_where(l, "nodes[%u].traffic", i);
-		if (l->t.n_gfds == 0)
-			return topo_fail(l, -EINVAL, l->node[i].at[NODE_TRAFFIC],
-				"traffic without a destination, expected a gfd, got none");
-		room = least_room(l, name, sizeof(name)) / LINE;
-		host->traffic.first_line = used;
-		used += host->traffic.lines;
-		if (used > room)
-			return topo_fail(l, -EINVAL, topo_traffic_line(&l->node[i]),
-				"more lines than %s holds, expected at most %llu for all "
-				"hosts, got %llu",
-				name, (unsigned long long)room, (unsigned long long)used);
-	}
-	return check_uio_lines(l, used);
-}
-
 int
 topo_check_paths(struct topo_load *l)
 {
 	const struct weft_topo *t = &l->t;
 	struct topo_hops hops;
-	bool has_uio = false;
 
-	for (unsigned int i = 0; i < t->n_nodes; i++)
-		has_uio = has_uio || t->node[i].has_uio;
-	for (unsigned int to = 0; to < t->n_nodes; to++) {
-		const bool is_gfd = t->node[to].kind == WEFT_TOPO_GFD;
+	for (unsigned int g = 0; g < t->n_gfds; g++) {
+		topo_hops_to(t, t->gfd[g], &hops);
+		for (unsigned int h = 0; h < t->n_hosts; h++) {
+			const unsigned int i = t->host[h];
 
-		if (!is_gfd && (!has_uio || !topo_has_segment(t, to)))
-			continue;
-		topo_hops_to(t, to, &hops);
-		for (unsigned int i = 0; i < t->n_nodes; i++) {
-			const bool asks = (is_gfd && t->node[i].kind == WEFT_TOPO_HOST) ||
-			                  (t->node[i].has_uio && weft_topo_may_ask(t, i, to));
-
-			if (!asks || hops.hop[i] != UINT16_MAX)
+			if (hops.hop[i] != UINT16_MAX)
 				continue;
 			topo_where(l, "nodes[%u]", i);
 			return topo_fail(l, -EINVAL, l->node[i].at[0],
-				"%s %s cannot reach %s %s, expected a path of switches, got none",
-				weft_topo_kind_words[t->node[i].kind], t->node[i].name,
-				weft_topo_kind_words[t->node[to].kind], t->node[to].name);
+				"host %s cannot reach gfd %s, expected a path of switches, got "
+				"none",
+				t->node[i].name, t->node[t->gfd[g]].name);
 		}
 	}
 	return 0;

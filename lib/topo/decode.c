@@ -17,12 +17,8 @@
 #include "weft_wire.h"
 #include "weft_words.h"
 
-#include "topo_priv.h"
+#include "topo_rows.h"
 
-#define LOWER "abcdefghijklmnopqrstuvwxyz"
-#define DIGITS "0123456789"
-#define NAME_CHARS LOWER DIGITS "_-"
-#define HOST_CHARS LOWER "ABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS "._-"
 #define SOCKET_CHARS HOST_CHARS "/@+:~" /* no comma: the path goes into device arguments */
 
 #define MAX_PID 0xFFE /* 0xFFF is reserved: fabric.md section 2.1 */
@@ -35,10 +31,7 @@
 #define MAX_RANGES 8192
 #define MIN_WINDOW 8 /* of lib/link; the number on the wire allows MAX_WINDOW */
 #define MAX_WINDOW 511
-#define MAX_TRANSFER (UINT64_C(1) << 30) /* the host holds all of it */
-#define MAX_REQUESTS (UINT64_C(1) << 48)
 #define MAX_REKEY_MS 86400000 /* a day */
-#define LINE 64
 
 /* Index = value of the enum; the last word is followed by NULL. */
 static const char *const override_words[] = { "none", "gim-forward", NULL };
@@ -53,10 +46,6 @@ static const char *const role_words[] = { [TOPO_ROLE_AUTO] = "auto",
 	[TOPO_ROLE_DSP] = "dsp",
 	[TOPO_ROLE_FPORT] = "fport",
 	NULL };
-/* enum weft_topo_transfer_kind */
-const char *const topo_transfer_words[] = { "write", "read", "copy", NULL };
-const char *const weft_topo_outcomes[] = { "ok", "bad_guard", "bad_apptag", "bad_reftag",
-	"poisoned", "lost", "mismatch", "memory_lost", NULL };
 const char *const topo_driver_words[] = { [WEFT_TOPO_AUTO] = "auto",
 	[WEFT_TOPO_VFIO] = "vfio",
 	[WEFT_TOPO_AF_XDP] = "af_xdp",
@@ -66,43 +55,24 @@ const char *const topo_driver_words[] = { [WEFT_TOPO_AUTO] = "auto",
 	[WEFT_TOPO_VDEV] = "vdev",
 	NULL };
 
+/* Not a word of the fabric's part: lib/load reads it. */
+static int
+read_later(struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
+{
+	(void)l;
+	(void)v;
+	(void)k;
+	(void)base;
+	return 0;
+}
+
 /* clang-format off */
+#define TOPO_READER struct topo_load
+#define TOPO_TABLE topo_section
 #define IN(kind) TOPO_IN(WEFT_TOPO_##kind)
-#define FIELD(s, fn, first, last) .read = (fn), .offset = offsetof(s##_struct, first), \
-	.width = offsetof(s##_struct, last) + sizeof(((s##_struct *)NULL)->last) - \
-		offsetof(s##_struct, first)
-#define NUMBER_OF(s, member, low, high, steps) \
-	FIELD(s, topo_read_number, member, member), .min = (low), .max = (high), .step = (steps)
-#define NUMBER(s, member, low, high) NUMBER_OF(s, member, low, high, 1)
-#define SIZE_OF(s, member, low, high, steps) \
-	FIELD(s, topo_read_size, member, member), .min = (low), .max = (high), .step = (steps)
-#define SIZE(s, member, low, high) SIZE_OF(s, member, low, high, 1)
-#define WORD_TO(s, member, list, last) WORD(s, member, list), .max = (last)
-#define WORD(s, member, list) FIELD(s, topo_read_word, member, member), .words = (list)
-#define TEXT(s, member, chars) FIELD(s, topo_read_text, member, member), .min = 1, \
-	.max = sizeof(((s##_struct *)NULL)->member) - 1, .allowed = (chars)
-#define NAMES(s, member, low, high) \
-	FIELD(s, topo_read_names, member, member), .min = (low), .max = (high)
-#define OWN(s, fn, first, last) FIELD(s, fn, first, last)
-#define MAP(s, sub) .read = topo_read_map, .section = SECTION_##sub
-#define MAP_AT(s, member, sub) FIELD(s, topo_read_map, member, member), .section = SECTION_##sub
-#define LIST(s, member, sub, high) \
-	FIELD(s, topo_read_list, member, member), .max = (high), .section = SECTION_##sub
-
-#define SECTION(s, type) typedef type s##_struct; static const struct topo_key s##_keys[] = {
-#define KEY(s, id, word, type, how, value, what, why) [s##_##id] = { .name = (word), type, \
-	.flags = (how), .usual = (value), .form = (what), .help = (why) },
-#define END(s) };
+#define MOVED(kind) .read = topo_read_moved, .allowed = (kind)
+#define LATER .read = read_later
 #include "keys.def"
-#undef SECTION
-#undef KEY
-#undef END
-
-#define ROWS(s, title, lines) .name = (title), .key = s##_keys, .n = s##_KEYS, \
-	.at = offsetof(s##_struct, lines)
-#define ITEMS(s, where, in_all) .size = sizeof(s##_struct), \
-	.items = offsetof(struct topo_load, where), .most = (in_all)
-#define KINDS(s, member, list) .kind = offsetof(s##_struct, member), .kinds = (list)
 const struct topo_section topo_section[] = {
 	[SECTION_ROOT] = { ROWS(ROOT, "top level", at) },
 	[SECTION_DEFAULTS] = { ROWS(DEFAULTS, "defaults", defaults_at) },
@@ -125,12 +95,6 @@ const struct topo_section topo_section[] = {
 	[SECTION_ATS] = { ROWS(ATS, "ats", ats_at) },
 	[SECTION_TRANSLATION] = { ROWS(TRANSLATION, "translations", at),
 		ITEMS(TRANSLATION, translation, WEFT_TOPO_TRANSLATIONS) },
-	[SECTION_TRAFFIC] = { ROWS(TRAFFIC, "traffic", traffic_at) },
-	[SECTION_UIO] = { ROWS(UIO, "uio", uio_at) },
-	[SECTION_TRANSFER] = { ROWS(TRANSFER, "transfers", at),
-		ITEMS(TRANSFER, transfer, WEFT_TOPO_TRANSFERS),
-		KINDS(TRANSFER, out.kind, topo_transfer_words) },
-	[SECTION_CHANGE] = { ROWS(CHANGE, "change", change_at) },
 };
 /* clang-format on */
 
@@ -150,7 +114,8 @@ unknown_key(struct topo_load *l, const struct topo_value *v, const struct topo_s
 	char list[256] = "";
 
 	for (unsigned int i = 1; i < s->n; i++)
-		topo_add_word(list, sizeof(list), "|", s->key[i].name);
+		if (s->key[i].read != topo_read_moved)
+			topo_add_word(list, sizeof(list), "|", s->key[i].name);
 	return topo_fail(
 		l, -EINVAL, v->key_line, "unknown key, expected %s, got \"%.48s\"", list, v->key);
 }
@@ -238,7 +203,7 @@ topo_set_defaults(struct topo_load *l, const struct topo_section *s, void *base)
 		const struct topo_value v = { .kind = TOPO_SCALAR, .text = (char *)k->usual };
 
 		if (k->read == topo_read_map)
-			topo_set_defaults(l, &topo_section[k->section], (char *)base + k->offset);
+			topo_set_defaults(l, k->section, (char *)base + k->offset);
 		else if (k->usual[0] != '\0' && k->usual[0] != '(')
 			k->read(l, &v, k, base);
 	}
@@ -247,7 +212,7 @@ topo_set_defaults(struct topo_load *l, const struct topo_section *s, void *base)
 int
 topo_read_map(struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
 {
-	return topo_decode_map(l, v, &topo_section[k->section], (char *)base + k->offset);
+	return topo_decode_map(l, v, k->section, (char *)base + k->offset);
 }
 
 /* Whether @v is a list of 1..@max; nobody can go on with the items of another: an error in any case. */
@@ -269,7 +234,7 @@ check_list(struct topo_load *l, const struct topo_value *v, uint64_t max)
 static char *
 add_items(struct topo_load *l, const struct topo_section *s, unsigned int more)
 {
-	unsigned int *n = &l->n[s - topo_section];
+	unsigned int *n = (unsigned int *)(void *)((char *)l + s->count);
 	char *items;
 
 	memcpy(&items, (char *)l + s->items, sizeof(items));
@@ -283,12 +248,56 @@ add_items(struct topo_load *l, const struct topo_section *s, unsigned int more)
 	return items;
 }
 
+/* The keys of item @v in place of @s, if those of its kind are its own. */
+static int
+item_section(struct topo_load *l, const struct topo_value *v, const struct topo_section **section)
+{
+	const struct topo_section *s = *section;
+
+	if (s->of_kind == NULL || v->kind != TOPO_MAP)
+		return 0;
+	for (unsigned int i = v->first; i != 0; i = l->tree.value[i].next) {
+		const struct topo_value *pair = &l->tree.value[i];
+
+		if (strcmp(pair->key, "kind") != 0)
+			continue;
+		for (unsigned int k = 0; pair->kind == TOPO_SCALAR && s->kinds[k] != NULL; k++)
+			if (strcmp(pair->text, s->kinds[k]) == 0)
+				*section = s->of_kind[k];
+		return 0;
+	}
+	*section = NULL;
+	return topo_fail(l, -EINVAL, v->line, "key missing, expected kind, got none");
+}
+
+static int
+read_item(struct topo_load *l, const struct topo_value *v, const struct topo_section *s, void *item)
+{
+	const int rc = item_section(l, v, &s);
+
+	if (rc != 0 || s == NULL)
+		return rc;
+	topo_set_defaults(l, s, item);
+	return topo_decode_map(l, v, s, item);
+}
+
+int
+topo_read_moved(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
+{
+	const struct topo_node_src *src = base;
+
+	return topo_fail(l, -EINVAL, v->key_line,
+		"load moved to the list \"workloads\": - {on: %s, kind: %s}",
+		src->out.name[0] != '\0' ? src->out.name : "NODE", k->allowed);
+}
+
 int
 topo_read_list(
 	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
 {
-	const struct topo_section *s = &topo_section[k->section];
-	const unsigned int n = l->n[k->section];
+	const struct topo_section *s = k->section;
+	const unsigned int n = *(const unsigned int *)(void *)((char *)l + s->count);
 	struct topo_items *mine = (void *)((char *)base + k->offset);
 	const size_t end = strlen(l->where);
 	int rc = check_list(l, v, k->max < s->most - n ? k->max : s->most - n);
@@ -303,8 +312,7 @@ topo_read_list(
 	for (unsigned int i = v->first, at = 0; i != 0 && rc == 0;
 		i = l->tree.value[i].next, at++) {
 		snprintf(l->where + end, sizeof(l->where) - end, "[%u]", at);
-		topo_set_defaults(l, s, item + at * s->size);
-		rc = topo_decode_map(l, &l->tree.value[i], s, item + at * s->size);
+		rc = read_item(l, &l->tree.value[i], s, item + at * s->size);
 	}
 	if (rc == 0)
 		l->where[end] = '\0';

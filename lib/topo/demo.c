@@ -11,8 +11,8 @@
 const char weft_topo_demo_yaml[] = "fabric: demo\n"
 				   "defaults: {mtu: 4114}\n" /* 16 flits a frame */
 				   "nodes:\n"
-				   "  - {name: h0, kind: host, pid: 0x101, traffic: {seed: 1}}\n"
-				   "  - {name: h1, kind: host, pid: 0x102, traffic: {seed: 2}}\n"
+				   "  - {name: h0, kind: host, pid: 0x101}\n"
+				   "  - {name: h1, kind: host, pid: 0x102}\n"
 				   "  - {name: s0, kind: switch, pid: 0x010}\n"
 				   "  - {name: s1, kind: switch, pid: 0x011}\n"
 				   "  - {name: g0, kind: gfd, pid: 0x200, memory: 16M}\n"
@@ -22,4 +22,7 @@ const char weft_topo_demo_yaml[] = "fabric: demo\n"
 				   "  - {a: h1, b: s1, driver: ring}\n"
 				   "  - {a: s0, b: s1, driver: ring}\n"
 				   "  - {a: s0, b: g0, driver: ring}\n"
-				   "  - {a: s1, b: g1, driver: ring}\n";
+				   "  - {a: s1, b: g1, driver: ring}\n"
+				   "workloads:\n"
+				   "  - {on: h0, kind: mem, seed: 1}\n"
+				   "  - {on: h1, kind: mem, seed: 2}\n";

@@ -398,7 +398,7 @@ topo_space(struct topo_load *l)
 	l->t.is_plain = l->at[ROOT_SEGMENTS] == 0 && l->at[ROOT_GROUPS] == 0 &&
 	                l->at[ROOT_SEGMENT_SIZE] == 0 && l->at[ROOT_BINDINGS] == 0;
 	for (unsigned int i = 0; i < l->t.n_nodes; i++)
-		if (l->t.node[i].kind >= WEFT_TOPO_DEVICE || l->t.node[i].has_uio)
+		if (l->t.node[i].kind >= WEFT_TOPO_DEVICE)
 			l->t.is_plain = false;
 	for (unsigned int i = 0; i < l->t.n_nodes && rc == 0; i++) {
 		if (l->t.node[i].kind != WEFT_TOPO_HOST && l->t.node[i].kind != WEFT_TOPO_DEVICE)

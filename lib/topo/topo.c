@@ -92,7 +92,6 @@ release(struct weft_topo *t)
 	free(t->binding);
 	free(t->window);
 	free(t->list);
-	free(t->transfer);
 	free(t->translation);
 }
 
@@ -107,7 +106,6 @@ load_release(struct topo_load *l)
 	free(l->range);
 	free(l->binding);
 	free(l->window);
-	free(l->transfer);
 	free(l->translation);
 	release(&l->t);
 }
@@ -122,6 +120,7 @@ take_counts(const struct topo_load *l, struct weft_topo *t)
 	t->n_ranges = (uint16_t)l->n[SECTION_RANGE];
 	t->n_bindings = (uint16_t)l->n[SECTION_BINDING];
 	t->n_windows = l->n[SECTION_WINDOW];
+	t->cxl_io_given = l->defaults_at[DEFAULTS_CXL_IO] != 0;
 }
 
 /* A node and its slices of the lists that nodes have. */
@@ -131,12 +130,8 @@ take_node(const struct topo_node_src *src, struct weft_topo_node *node)
 	*node = src->out;
 	node->first_window = src->windows.first;
 	node->n_windows = (uint16_t)src->windows.n;
-	node->first_transfer = (uint16_t)src->transfers.first;
-	node->n_transfers = (uint16_t)src->transfers.n;
 	node->first_translation = (uint16_t)src->translations.first;
 	node->n_translations = (uint16_t)src->translations.n;
-	node->has_traffic = src->at[NODE_TRAFFIC] != 0;
-	node->has_uio = src->at[NODE_UIO] != 0;
 	node->translates = src->at[NODE_ATS] != 0;
 }
 
@@ -183,8 +178,6 @@ static const struct {
 	{ topo_check_nodes, true },
 	{ topo_space, true },
 	{ topo_uio, true },
-	{ topo_check_traffic, true },
-	{ topo_check_transfers, true },
 	{ topo_check_ats, true },
 	{ topo_join, true },
 	{ topo_check_attached, true },
@@ -279,9 +272,8 @@ read_file(int fd, char *buf, size_t room, size_t *len)
 	return 0;
 }
 
-/* The whole file in @buf, the caller's to free, or the error in @l. */
-static int
-load_file(struct topo_load *l, char **buf, size_t *len)
+int
+topo_read_file(struct topo_load *l, char **buf, size_t *len)
 {
 	const size_t room = WEFT_TOPO_BYTES + 1;
 	int fd = open(l->file, O_RDONLY | O_CLOEXEC);
@@ -308,7 +300,7 @@ weft_topo_load(struct weft_topo **out, const char *path, struct weft_topo_error 
 	struct topo_load l = { .file = path, .err = err };
 	size_t len = 0;
 	char *buf;
-	int rc = load_file(&l, &buf, &len);
+	int rc = topo_read_file(&l, &buf, &len);
 
 	*out = NULL;
 	if (rc == 0)
@@ -325,7 +317,7 @@ weft_topo_check(const char *path, weft_topo_finding_fn fn, void *arg)
 	size_t len = 0;
 	char *buf;
 
-	if (load_file(&l, &buf, &len) == 0)
+	if (topo_read_file(&l, &buf, &len) == 0)
 		l.n_findings = weft_topo_check_text(path, buf, len, fn, arg);
 	free(buf);
 	return l.n_findings;

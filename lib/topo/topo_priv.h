@@ -69,20 +69,21 @@ enum topo_section_id {
 };
 
 struct topo_key;
-typedef int (*topo_read_fn)(
+struct topo_section;
+typedef int topo_read_fn(
 	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
 
 /* A row of keys.def. */
 struct topo_key {
 	const char *name;
-	topo_read_fn read;
+	topo_read_fn *read;
 	size_t offset; /* of the result in the struct */
 	size_t width; /* and its bytes; 0 for a mapping */
 	uint64_t min, max; /* number: range; text: length; list: items; word: the last, 0: all */
 	uint64_t step; /* number: a multiple of it, or POWER_OF_2 */
 	const char *const *words; /* word: choices, NULL-ended; the index is stored as uint8_t */
 	const char *allowed; /* text: characters, or NULL for everything but control characters */
-	enum topo_section_id section; /* of a mapping or of the items of a list */
+	const struct topo_section *section; /* of a mapping or of the items of a list */
 	unsigned int flags;
 	const char *usual, *form, *help;
 };
@@ -95,7 +96,9 @@ struct topo_section {
 	size_t at; /* offset of the array of lines */
 	const char *const *kinds; /* NULL, or what topo_key.flags may tell apart */
 	size_t kind; /* offset of which one it is */
-	size_t size, items; /* of items of lists, and offset of their array in struct topo_load */
+	/* Of items of lists: their size, and from struct topo_load on their array and its length. */
+	size_t size, items, count;
+	const struct topo_section *const *of_kind; /* NULL, or which keys an item of a kind has */
 	unsigned int most; /* of all lists together */
 };
 extern const struct topo_section topo_section[TOPO_SECTIONS];
@@ -109,16 +112,13 @@ enum { TOPO_ROLE_AUTO, TOPO_ROLE_USP, TOPO_ROLE_DSP, TOPO_ROLE_FPORT };
 
 struct topo_node_src {
 	struct weft_topo_node out;
-	struct topo_items windows, transfers, translations;
+	struct topo_items windows, translations;
 	unsigned int access; /* these: value of a list of names */
 	unsigned int vtv;
 	unsigned int lav;
 	char agent[WEFT_TOPO_NAME_ROOM];
 	unsigned int at[NODE_KEYS];
-	unsigned int traffic_at[TRAFFIC_KEYS];
-	unsigned int uio_at[UIO_KEYS];
 	unsigned int ats_at[ATS_KEYS];
-	unsigned int change_at[CHANGE_KEYS];
 };
 
 struct topo_window_src {
@@ -132,14 +132,6 @@ struct topo_translation_src {
 	char host[WEFT_TOPO_NAME_ROOM];
 	uint64_t page;
 	unsigned int at[TRANSLATION_KEYS];
-};
-
-struct topo_transfer_src {
-	struct weft_topo_transfer out;
-	char gfd[WEFT_TOPO_NAME_ROOM];
-	char to[WEFT_TOPO_NAME_ROOM];
-	uint64_t wire_len; /* bytes in the GFDs, signatures included; 0 before it is checked */
-	unsigned int at[TRANSFER_KEYS];
 };
 
 struct topo_end_src {
@@ -212,7 +204,6 @@ struct topo_load {
 	struct topo_range_src *range; /* by group */
 	struct topo_binding_src *binding;
 	struct topo_window_src *window; /* these: by node */
-	struct topo_transfer_src *transfer;
 	struct topo_translation_src *translation;
 	unsigned int n[TOPO_SECTIONS]; /* items of these, by section */
 	struct topo_items all; /* what the lists at the top gave: all of theirs */
@@ -237,6 +228,8 @@ void topo_where(struct topo_load *l, const char *fmt, ...) __attribute__((format
 void topo_error_text(
 	struct weft_topo_error *e, const char *prefix, const char *where, const char *message);
 
+/* topo.c: the whole of file l->file in @buf, the caller's to free, or the error in @l. */
+int topo_read_file(struct topo_load *l, char **buf, size_t *len);
 /* tree.c: parse @len bytes into l->tree. */
 int topo_tree_build(struct topo_load *l, const char *yaml, size_t len);
 void topo_tree_free(struct topo_tree *tree);
@@ -246,43 +239,40 @@ void topo_add_word(char *list, size_t room, const char *between, const char *wor
 int topo_bad(struct topo_load *l, const struct topo_value *v, const char *what,
 	const char *expected, ...) __attribute__((format(printf, 4, 5)));
 
-/* value.c, wire.c: readers of one value into the struct @base of the key's mapping. */
-int topo_read_number(
-	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
-int topo_read_share(
-	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
-int topo_read_size(
-	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
-int topo_read_word(
-	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
-int topo_read_text(
-	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
-/* A list of names, stored as the number of its value; empty if the key's min is 0. */
-int topo_read_names(
-	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
-int topo_read_pci(
-	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
-int topo_read_lcores(
-	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
-int topo_read_at(
-	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
-int topo_read_numa(
-	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
-/* A mapping of the keys of weft_impair.h, checked as a whole. */
-int topo_read_wire(
-	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
+/*
+ * Readers of one value into the struct @base of the key's mapping. In value.c; a list of names is
+ * stored as the number of its value, and empty if the key's min is 0.
+ */
+topo_read_fn topo_read_number, topo_read_share, topo_read_size, topo_read_word, topo_read_text;
+topo_read_fn topo_read_names, topo_read_pci, topo_read_lcores, topo_read_at, topo_read_numa;
+/* wire.c: a mapping of the keys of weft_impair.h, checked as a whole. */
+topo_read_fn topo_read_wire;
+/*
+ * decode.c: a mapping, and a list of mappings, that have rows of their own; what moved to another
+ * place, which is refused.
+ */
+topo_read_fn topo_read_map, topo_read_list, topo_read_moved;
 /* wire.c: as "seed=...,key=value", with what is not the default. */
 void topo_wire_text(const struct weft_impair_cfg *cfg, char text[WEFT_TOPO_WIRE_ROOM]);
 
-/* decode.c: readers of a mapping, and of a list of mappings, that have rows of their own. */
-int topo_read_map(
-	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
-int topo_read_list(
-	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base);
 /* decode.c: what a key is where the file does not give it, and those that it gives. */
 void topo_set_defaults(struct topo_load *l, const struct topo_section *s, void *base);
 int topo_decode_map(
 	struct topo_load *l, const struct topo_value *v, const struct topo_section *s, void *base);
+
+/* change.c: fill @err as "file: where: <fmt>"; returns -EINVAL. */
+int topo_refuse(struct weft_topo_error *err, const char *file, const char *where, const char *fmt,
+	...) __attribute__((format(printf, 4, 5)));
+/* What the rows of a section describe, of two of them: the part of their struct that is kept. */
+struct topo_kept {
+	size_t offset, len;
+	const void *now, *next;
+};
+/* change.c: -EINVAL if a value of two differs that may not change. */
+int topo_compare(struct weft_topo_error *err, const char *file, const char *where, const char *path,
+	const struct topo_section *s, const struct topo_kept *kept);
+/* change.c: whether both have segment @s, and alike. */
+bool topo_same_segment(const struct weft_topo *a, const struct weft_topo *b, unsigned int s);
 
 /* Line of a key, or of the mapping that does not give it. */
 static inline unsigned int
@@ -295,17 +285,12 @@ topo_line(const unsigned int *at, unsigned int key)
 int topo_decode(struct topo_load *l);
 /* Words of the enums, NULL-ended. */
 extern const char *const topo_driver_words[];
-extern const char *const topo_transfer_words[];
 extern const char *const topo_rights_words[];
 
-/* check.c: what one node says, and what nodes say together. Gives each host its lines. */
+/* check.c: what one node says, and what nodes say together. */
 int topo_check_nodes(struct topo_load *l);
-/* transfer.c: resolve the names of transfers, check them with those who make them. */
-int topo_check_transfers(struct topo_load *l);
-/* ats.c: agents, their clients and translations. After topo_check_traffic(). */
+/* ats.c: agents, their clients and translations. After topo_uio(). */
 int topo_check_ats(struct topo_load *l);
-/** Bytes at the beginning of each segment that lines of traffic take, of CXL.mem and of UIO. */
-uint64_t topo_traffic_bytes(const struct weft_topo *t);
 /* check.c: every host reaches every GFD. After topo_join(). */
 int topo_check_paths(struct topo_load *l);
 /* attach.c: roles of ports, what may be attached to what, bindings. After topo_join(). */
@@ -319,10 +304,6 @@ int topo_uio(struct topo_load *l);
 bool topo_has_segment(const struct weft_topo *t, unsigned int node);
 bool topo_answers_gim(const struct weft_topo *t, unsigned int node);
 
-/* check.c: line of the file that says how many lines a host has. */
-unsigned int topo_traffic_line(const struct topo_node_src *src);
-/** Give each host lines of its own in every segment. */
-int topo_check_traffic(struct topo_load *l);
 /* join.c: resolve the names of links, count and number the ports. */
 int topo_join(struct topo_load *l);
 /* check_link.c: settle devices, drivers and MTUs of the ports. After topo_join(). */

@@ -10,12 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "weft_edge.h"
-#include "weft_ide.h"
-
 #include "topo_priv.h"
-
-#define CXL_IO 64 /* packets of each class that an end takes where the file does not say */
 
 static bool
 is_segment_of(const struct weft_topo *t, unsigned int s, unsigned int node)
@@ -171,39 +166,6 @@ place_node(struct topo_load *l, unsigned int i)
 	return rc;
 }
 
-static int
-check_traffic(struct topo_load *l, unsigned int i)
-{
-	const struct weft_topo_node *n = &l->t.node[i];
-	const struct topo_node_src *src = &l->node[i];
-
-	if (!n->has_uio)
-		return 0;
-	if (l->defaults_at[DEFAULTS_CXL_IO] == 0)
-		l->t.cxl_io = CXL_IO;
-	topo_where(l, "nodes[%u].uio", i);
-	if (l->t.cxl_io == 0)
-		return topo_fail(l, -EINVAL, src->at[NODE_UIO],
-			"uio without CXL.io packets, expected no defaults.cxl_io or one above 0, "
-			"got 0");
-	return 0;
-}
-
-/* Said once, of the first node, as it is one decision. */
-static int
-check_ide(struct topo_load *l)
-{
-	for (unsigned int i = 0; i < l->t.n_nodes && l->t.ide != WEFT_IDE_OFF; i++) {
-		if (!l->t.node[i].has_uio)
-			continue;
-		topo_where(l, "nodes[%u].uio", i);
-		return topo_fail(l, -EINVAL, l->node[i].at[NODE_UIO],
-			"uio beside ide, expected one of them, as IDE of CXL.cachemem does not "
-			"cover CXL.io, got both");
-	}
-	return 0;
-}
-
 /*
  * Shared resources of the two roles close a loop through two hosts: devices of a host that answers
  * must not reach another's memory through it.
@@ -228,27 +190,6 @@ check_forward(struct topo_load *l, unsigned int i)
 	return 0;
 }
 
-/* The port above a device knows by its re-router where answers to other devices go. */
-static int
-check_rerouter(struct topo_load *l, unsigned int i)
-{
-	const struct weft_topo *t = &l->t;
-	const struct topo_node_src *src = &l->node[i];
-	unsigned int rows = 0;
-
-	if (t->node[i].memory == 0)
-		return 0;
-	for (unsigned int k = 0; k < t->n_nodes; k++)
-		rows += t->node[k].has_uio && weft_topo_in_lav(t, i, k);
-	if (rows <= WEFT_REROUTER_ROWS)
-		return 0;
-	topo_where(l, "nodes[%u].lav", i);
-	return topo_fail(l, -EINVAL, topo_line(src->at, NODE_LAV),
-		"more requesters than the re-router of a port has rows, expected at most %d that "
-		"have uio, got %u",
-		WEFT_REROUTER_ROWS, rows);
-}
-
 int
 topo_uio(struct topo_load *l)
 {
@@ -260,15 +201,9 @@ topo_uio(struct topo_load *l)
 	t->list = calloc((size_t)l->tree.n + 1, sizeof(*t->list));
 	if (t->window == NULL || t->list == NULL)
 		return -ENOMEM;
-	rc = check_ide(l);
 	for (unsigned int i = 0; i < t->n_nodes && rc == 0; i++)
 		rc = place_node(l, i);
-	for (unsigned int i = 0; i < t->n_nodes && rc == 0; i++) {
-		rc = check_traffic(l, i);
-		if (rc == 0)
-			rc = check_forward(l, i);
-		if (rc == 0)
-			rc = check_rerouter(l, i);
-	}
+	for (unsigned int i = 0; i < t->n_nodes && rc == 0; i++)
+		rc = check_forward(l, i);
 	return rc;
 }

@@ -7,8 +7,10 @@
  * so a topology that exists is consistent: names resolve, every host reaches every GFD, frames fit
  * their links. doc/topology.md lists the keys; reliability.md S16.
  *
- * Thread rule for the whole file: a loaded topology is never written again; any thread may read it
- * until one thread frees it.
+ * What hosts and devices send is no part of it: see weft_load.h.
+ *
+ * Thread rule for the whole file: a loaded topology is never written again but for weft_load_open();
+ * any thread may read it until one thread frees it.
  */
 #ifndef WEFT_TOPO_H
 #define WEFT_TOPO_H
@@ -32,8 +34,6 @@ extern "C" {
 #define WEFT_TOPO_DEVICE_ROOM 256
 #define WEFT_TOPO_SOCKET_ROOM 108 /**< what sockaddr_un holds */
 #define WEFT_TOPO_PATH_ROOM 256
-#define WEFT_TOPO_DOMAIN_ROOM 128
-#define WEFT_TOPO_TRANSFERS 1024 /**< of all hosts */
 #define WEFT_TOPO_TRANSLATIONS 1024 /**< of all agents */
 #define WEFT_TOPO_WIRE_ROOM 640 /**< every key of weft_impair.h at its longest */
 
@@ -61,10 +61,6 @@ enum weft_topo_routing {
 #define WEFT_TOPO_BLOCK 4096 /**< unit of groups, windows and shares of segments */
 #define WEFT_TOPO_UIO_UNIT 256 /**< bytes; no UIO request crosses a multiple of it */
 #define WEFT_TOPO_DIMENSIONS 4
-/** Most of every `rate`: requests a second. */
-#define WEFT_TOPO_RATE_MAX 1000000000
-/** Default of every `timeout_ms`: the end of a session, after 10 s of silence, comes first. */
-#define WEFT_TOPO_TIMEOUT_MS 15000
 #define WEFT_TOPO_NO_ROUTE 0xFF /**< in weft_topo.route */
 
 enum weft_topo_kind {
@@ -109,32 +105,6 @@ enum weft_topo_device {
 	WEFT_TOPO_DEVARGS /**< DPDK virtual device with its arguments, verbatim */
 };
 
-/** What a host sends. Each line is 64 bytes and belongs to one host. */
-struct weft_topo_traffic {
-	uint64_t requests; /**< reads and writes in all; 0 = until stopped */
-	uint64_t seed;
-	uint64_t first_line; /**< first line of every GFD that is this host's own */
-	uint64_t lines; /**< lines from there on, in every GFD */
-	uint32_t outstanding; /**< most requests in flight, 1..4096 */
-	uint32_t rate; /**< most requests begun a second; 0 = no limit */
-	uint32_t timeout_ms; /**< a request without an answer is lost after this */
-	uint8_t write_percent; /**< 0..100 */
-};
-
-/** What a host or device sends by UIO. Its lines are behind those of all traffic. */
-struct weft_topo_uio {
-	uint64_t requests; /**< reads and writes in all; 0 = until stopped */
-	uint64_t seed;
-	uint64_t first_line; /**< of every segment that is this node's own; multiple of 4 */
-	uint64_t lines; /**< lines from there on, in every segment; multiple of 4 */
-	uint32_t outstanding; /**< most requests in flight, 1..1024 */
-	uint32_t rate; /**< most requests begun a second; 0 = no limit */
-	uint32_t timeout_ms; /**< a request without an answer is lost after this */
-	uint16_t bytes; /**< most of a request: 64, 128, 192 or 256 */
-	uint8_t write_percent; /**< 0..100 */
-	uint8_t prefix; /**< 1: GIM by VendPrefixL0 (flow 2), 0: by FAST (flow 1) */
-};
-
 /** Nodes by name: list[first .. first + n - 1] of the topology. */
 struct weft_topo_names {
 	uint32_t first;
@@ -142,55 +112,11 @@ struct weft_topo_names {
 	bool is_given;
 };
 
-/** What a transfer does; the order of enum weft_xfer_kind (weft_xfer.h). */
-enum weft_topo_transfer_kind { WEFT_TOPO_WRITE, WEFT_TOPO_READ, WEFT_TOPO_COPY };
-
-/** Where the data of a transfer comes from, or what a read compares with. */
-enum weft_topo_data {
-	WEFT_TOPO_ANY_DATA, /**< read: compares with nothing; copy */
-	WEFT_TOPO_SEED, /**< random bytes of a seed */
-	WEFT_TOPO_FILL, /**< one byte over and over */
-	WEFT_TOPO_FILE /**< write: from it; read: to it. In the mem domain */
-};
-
-/** A transfer of a host with block signatures (weft_xfer.h). */
-struct weft_topo_transfer {
-	char name[WEFT_TOPO_NAME_ROOM];
-	uint8_t kind; /**< enum weft_topo_transfer_kind */
-	uint8_t data; /**< enum weft_topo_data */
-	uint8_t fill;
-	uint8_t expect; /**< how it is to end: index into weft_topo_outcomes */
-	uint8_t check_mask;
-	uint8_t copy_mask; /**< valid when has_copy_mask */
-	bool has_copy_mask;
-	uint16_t gfd; /**< node index: of a copy the source */
-	uint16_t to; /**< node index: destination of a copy */
-	uint64_t offset; /**< bytes in the memory of `gfd` */
-	uint64_t to_offset;
-	uint64_t bytes; /**< data without signatures: whole blocks, 1..1 GiB */
-	uint64_t block0;
-	uint64_t seed;
-	char mem[WEFT_TOPO_DOMAIN_ROOM]; /**< domains as in weft_sig_text.h, known to be good */
-	char wire[WEFT_TOPO_DOMAIN_ROOM];
-	char file[WEFT_TOPO_PATH_ROOM];
-};
-
-/** Words for how a transfer ends, as weft_xfer_outcome() has them; NULL-ended, "ok" is 0. */
-extern const char *const weft_topo_outcomes[];
-
 /** How a host translates addresses (weft_ats_atc.h). */
 struct weft_topo_ats {
 	uint32_t entries; /**< of its cache, for pages of one size: a power of 2, 8..2^20 */
 	uint16_t agent; /**< node whom it asks */
 	uint8_t prefetch; /**< translations of one request at most, 1..15 */
-};
-
-/** What an agent does to translations, and how long it waits. */
-struct weft_topo_change {
-	uint32_t every_ms; /**< a page is moved so often; 0: never */
-	uint32_t timeout_ms; /**< an invalidation unanswered for so long failed, 1.. */
-	uint32_t fence_ms; /**< what a host sent before its session ended has arrived by then */
-	uint8_t at_once; /**< pages that move at a time, 1..32 */
 };
 
 /** Bits of weft_topo_translation.rights. */
@@ -202,6 +128,7 @@ struct weft_topo_translation {
 	uint64_t pa; /**< fabric address, all of it in one segment */
 	uint64_t size; /**< bytes */
 	uint64_t move_to; /**< where its pages are moved, and back from; 0: nowhere */
+	uint32_t line; /**< of the file that gives its pa */
 	uint16_t host; /**< node */
 	uint8_t page_log2; /**< 12..30 */
 	uint8_t rights; /**< enum weft_topo_rights */
@@ -231,7 +158,6 @@ struct weft_topo_node {
 	uint16_t at[WEFT_TOPO_DIMENSIONS]; /**< switch: coordinates in a mesh */
 	uint8_t n_at; /**< 1..4, the same for all that have them; 0 = not given */
 	uint64_t access; /**< host, device: bit k = may reach group k; others 0 */
-	bool has_traffic; /**< host: false = it sends nothing */
 	/** GFD, device: bytes, a multiple of 4 KiB, 4 KiB .. 64 GiB; a device may have none; others 0 */
 	uint64_t memory;
 	double late_poison; /**< GFD: share of reads whose data turns out bad late, 0..1 */
@@ -245,16 +171,10 @@ struct weft_topo_node {
 	uint8_t override; /**< host: 1 = in spite of fabric.md section 3.5 */
 	struct weft_topo_names vtv; /**< host, device; weft_topo_in_vtv() reads it */
 	struct weft_topo_names lav; /**< device; weft_topo_in_lav() reads it */
-	bool has_uio; /**< host, device: false = it sends nothing by UIO */
-	struct weft_topo_uio uio; /**< valid when has_uio */
-	struct weft_topo_traffic traffic; /**< valid when has_traffic */
-	uint16_t first_transfer; /**< host: transfer[first_transfer] and those behind, in order */
-	uint16_t n_transfers;
-	bool translates; /**< host: its traffic is by virtual addresses, see `ats` */
+	bool translates; /**< host: its requests are by virtual addresses, see `ats` */
 	struct weft_topo_ats ats;
 	uint16_t first_translation; /**< agent: translation[first_translation] and those behind */
 	uint16_t n_translations; /**< 0: it is no agent */
-	struct weft_topo_change change; /**< agent */
 };
 
 /** One end of a link. Its number at its node is its index less the node's first_port. */
@@ -331,6 +251,7 @@ struct weft_topo_window {
 
 #define WEFT_TOPO_NO_PID 0xFFF
 #define WEFT_TOPO_CXL_IO_MAX 127 /**< as WEFT_END_IO_ROOM_MAX */
+#define WEFT_TOPO_CXL_IO_USUAL 64 /**< where translations or load by UIO need some */
 
 /** A vDSP of a host's switch bound to the vUSP above a device (fabric.md section 3.2). */
 struct weft_topo_binding {
@@ -354,6 +275,7 @@ struct weft_topo {
 	struct weft_topo_retry retry;
 	/** CXL.io packets of each class that an end takes, 0..WEFT_TOPO_CXL_IO_MAX; 0 with ide on. */
 	uint8_t cxl_io;
+	bool cxl_io_given; /**< by the file: load by UIO may not switch it on */
 	char key_file[WEFT_TOPO_PATH_ROOM]; /**< "" when ide is off and none is given */
 	uint16_t n_nodes;
 	uint16_t n_links;
@@ -363,7 +285,7 @@ struct weft_topo {
 	uint16_t n_switches;
 	uint8_t segment_log2; /**< size of every segment, 36..43 */
 	/**
-	 * Hosts, PBR switches and GFDs only, and nothing by UIO; one segment for each GFD in file order
+	 * Hosts, PBR switches and GFDs only, and no load by UIO; one segment for each GFD in file order
 	 * with all its memory, and every host may reach it, by its own address.
 	 */
 	bool is_plain;
@@ -384,7 +306,6 @@ struct weft_topo {
 	struct weft_topo_node *node;
 	struct weft_topo_link *link;
 	struct weft_topo_port *port;
-	struct weft_topo_transfer *transfer; /**< of all hosts; NULL without any */
 	struct weft_topo_translation *translation; /**< of all agents; NULL without any */
 	uint16_t n_translations;
 	uint16_t
@@ -444,8 +365,8 @@ unsigned int weft_topo_check_text(
 	const char *name, const char *yaml, size_t len, weft_topo_finding_fn fn, void *arg);
 
 /**
- * Whether a fabric that began as @p now may go on as @p next: only routes, segments that neither
- * traffic nor transfers of the file use, groups and rights may differ.
+ * Whether a fabric that began as @p now may go on as @p next, as far as its load does not say
+ * otherwise (weft_load_check_change()): only routes, segments, groups and rights may differ.
  *
  * @param file  stands for the file's name in errors
  * @param err   filled on -EINVAL, with line 0; may be NULL

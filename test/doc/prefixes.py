@@ -22,7 +22,6 @@ NOT_YET = {
     "app/weft-bench",
     "app/weftd",
     "lib/link",
-    "lib/load",
     "lib/mem",
     "lib/pipeline",
     "lib/topo",

@@ -2,12 +2,13 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Topology files. What is refused says where and why in one printable line, and that is a finding
+ * Topology files with their load. What is refused says where and why in one printable line, and that is a finding
  * too; what is taken has none, may follow itself, and each of its nodes is found by its name.
  */
 
 #include "weft_fuzz.h"
 
+#include "weft_load.h"
 #include "weft_topo.h"
 
 static void
@@ -48,19 +49,23 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	char *yaml = (char *)fuzz_copy(data, len);
 	unsigned int lines = 2, findings;
 	struct weft_topo_error e = { 0 };
+	const struct weft_load_files files = { .topology = "fuzz", .yaml = yaml, .len = len };
+	struct weft_load *load = NULL;
 	struct weft_topo *t = NULL;
 	int rc;
 
 	/* YAML has more line breaks than these two; any of them is a byte or more. */
 	for (size_t i = 0; i < len; i++)
 		lines += yaml[i] == '\n' || yaml[i] == '\r' || (uint8_t)yaml[i] >= 0x80;
-	rc = weft_topo_parse(&t, "fuzz", yaml, len, &e);
-	findings = weft_topo_check_text("fuzz", yaml, len, take_finding, &lines);
+	rc = weft_load_open(&t, &load, &files, &e);
+	findings = weft_load_check(&files, take_finding, &lines);
 	FUZZ_CHECK((rc == 0) == (findings == 0) && (rc == 0) == (t != NULL));
+	FUZZ_CHECK((rc == 0) == (load != NULL));
 	if (rc != 0)
 		check_error(&e, lines);
 	else
 		check_taken(t);
+	weft_load_free(load);
 	weft_topo_free(t);
 	free(yaml);
 	return 0;

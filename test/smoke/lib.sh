@@ -141,13 +141,16 @@ sum() {
 # Requests of a host that take seconds, in which things are done to the others.
 many=${WEFT_TEST_REQUESTS:-1000000}
 
-# six_nodes REQUESTS OUTSTANDING TIMEOUT_MS: YAML of two hosts, two switches and two GFDs.
+# six_nodes REQUESTS OUTSTANDING TIMEOUT_MS: YAML of two hosts with load, two switches and two GFDs.
 six_nodes() {
 	local traffic="requests: $1, outstanding: $2, write_percent: 50, timeout_ms: $3"
 	cat <<-Y
+	workloads:
+	  - {on: h0, kind: mem, $traffic, lines: 4096, seed: 1}
+	  - {on: h1, kind: mem, $traffic, lines: 2048, seed: 2}
 	nodes:
-	  - {name: h0, kind: host, pid: 0x101, traffic: {$traffic, lines: 4096, seed: 1}}
-	  - {name: h1, kind: host, pid: 0x102, traffic: {$traffic, lines: 2048, seed: 2}}
+	  - {name: h0, kind: host, pid: 0x101}
+	  - {name: h1, kind: host, pid: 0x102}
 	  - {name: s0, kind: switch, pid: 0x010}
 	  - {name: s1, kind: switch, pid: 0x011}
 	  - {name: g0, kind: gfd, pid: 0x200, memory: 4M}

@@ -98,7 +98,7 @@ same "steps of 3,616 nodes" True "$(j x 'o["steps"] < 3000000')"
 cat >"$work/topology.yaml" <<'END'
 fabric: file
 nodes:
-  - {name: h0, kind: host, pid: 0x101, traffic: {seed: 1, lines: 64, requests: 500}}
+  - {name: h0, kind: host, pid: 0x101}
   - {name: h1, kind: host, pid: 0x102}
   - {name: s0, kind: switch, pid: 0x010}
   - {name: g0, kind: gfd, pid: 0x200, memory: 1M}
@@ -106,10 +106,12 @@ links:
   - {a: h0, b: s0, driver: ring}
   - {a: h1, b: s0, driver: ring}
   - {a: s0, b: g0, driver: ring}
+workloads:
+  - {on: h0, kind: mem, seed: 1, lines: 64, requests: 500}
 END
 sim --topology topology.yaml --calm --json t.json
 same "requests of the file, and the sweep" True "$(j t '500 <= o["requests"] <= 564')"
-sed 's/{seed/{rate: 100, seed/' "$work/topology.yaml" >"$work/rate.yaml"
+sed 's/kind: mem,/& rate: 100,/' "$work/topology.yaml" >"$work/rate.yaml"
 sim --topology rate.yaml --calm --json t.json
 same "100 a second for 400 ms, bursts of 64, and the sweep" True "$(j t '64 < o["requests"] <= 64 + 40 + 64')"
 for retry in '' 'window: 8, selective: false'; do
@@ -208,15 +210,15 @@ warns '--faults: no effect with --pace' "$app/weft-sim" --pace --fabric pair --h
 same "seeds beside JSON" "2 2" "$(json "$work/j.json" 'o["seeds"]') $(grep -c '^seed ' "$work/err")"
 misused 'exclude each other' "$app/weft-sim" --fabric pair --topology x
 refuses 'No such file' "$app/weft-sim" --topology /nonesuch
-# idle KEY: a file whose one host has that, and no traffic.
+# idle LINE...: a file whose one host sends that, and nothing of kind mem.
 idle() {
-	printf '%s\n' "fabric: idle" "nodes:" "  - {name: h0, kind: host, pid: 0x101$1}" \
-		"  - {name: g0, kind: gfd, pid: 0x200, memory: 4M}" "links:" "  - {a: h0, b: g0}" >"$work/idle.yaml"
+	printf '%s\n' "fabric: idle" "nodes:" "  - {name: h0, kind: host, pid: 0x101}" \
+		"  - {name: g0, kind: gfd, pid: 0x200, memory: 4M}" "links:" "  - {a: h0, b: g0}" "$@" >"$work/idle.yaml"
 }
-idle ""
-refuses 'idle.yaml: expected a host with traffic, got none' "$app/weft-sim" --topology "$work/idle.yaml"
-idle ", transfers: [{kind: read, gfd: g0, bytes: 4096}]"
-refuses 'idle.yaml: expected a host with traffic, got transfers only, which are not simulated' \
+idle
+refuses 'idle.yaml: expected a workload of kind mem, got none' "$app/weft-sim" --topology "$work/idle.yaml"
+idle "workloads:" "  - {on: h0, kind: transfer, transfers: [{kind: read, gfd: g0, bytes: 4096}]}"
+refuses 'idle.yaml: expected a workload of kind mem, got transfers only, which are not simulated' \
 	"$app/weft-sim" --topology "$work/idle.yaml"
 misused 'unexpected argument "x"' "$app/weft-sim" x
 misused 'unrecognized option' "$app/weft-sim" --frob

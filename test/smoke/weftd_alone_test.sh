@@ -9,12 +9,14 @@ cat >"$topology" <<-Y
 fabric: fx
 defaults: {mtu: 4000}
 nodes:
-  - {name: h0, kind: host, pid: 0x101, traffic: {requests: 0, outstanding: 16, timeout_ms: 20000, lines: 1024}}
+  - {name: h0, kind: host, pid: 0x101}
   - {name: s0, kind: switch, pid: 0x010}
   - {name: g0, kind: gfd, pid: 0x200, memory: 4M}
 links:
   - {a: h0, b: s0, driver: memif}
   - {a: s0, b: g0, driver: memif}
+workloads:
+  - {on: h0, kind: mem, requests: 0, outstanding: 16, timeout_ms: 20000, lines: 1024}
 Y
 t() { refuses "$1" "$app/weftd" --topology "$topology" "${@:2}"; }
 

@@ -21,7 +21,6 @@ fabric() {
 	  - name: ta
 	    kind: host
 	    pid: 0x100
-	    change: {$2}
 	    translations:
 	      - {host: h0, va: 0x100000, pa: 0x10000100000, size: 128K, move_to: 0x11000000000}
 	      - {host: h1, va: 0x100000, pa: 0x10000200000, size: 128K, move_to: 0x11000100000}
@@ -29,8 +28,8 @@ fabric() {
 	      - {host: h1, va: 0x800000, pa: 0x10000400000, size: 128K, page: 64K, demand: true,
 	         move_to: 0x11000200000}
 	      - {host: h1, va: 0x900000, pa: 0x10000500000, size: 128K, rights: none}
-	  - {name: h0, kind: host, pid: 0x101, ats: {agent: ta, entries: 16}, traffic: {$traffic}}
-	  - {name: h1, kind: host, pid: 0x102, ats: {agent: ta, prefetch: 1}, traffic: {$traffic}}
+	  - {name: h0, kind: host, pid: 0x101, ats: {agent: ta, entries: 16}}
+	  - {name: h1, kind: host, pid: 0x102, ats: {agent: ta, prefetch: 1}}
 	  - {name: s0, kind: switch, pid: 0x010}
 	  - {name: g0, kind: gfd, pid: 0x200, memory: 8M}
 	  - {name: g1, kind: gfd, pid: 0x201, memory: 8M}
@@ -40,6 +39,10 @@ fabric() {
 	  - {a: ta, b: s0}
 	  - {a: s0, b: g0}
 	  - {a: g1, b: s0}
+	workloads:
+	  - {on: ta, kind: move, $2}
+	  - {on: h0, kind: mem, $traffic}
+	  - {on: h1, kind: mem, $traffic}
 	Y
 }
 

@@ -188,6 +188,26 @@ misused '--json: --check writes no JSON' "$app/weftd" --check --topology "$lab" 
 [ ! -e "$work/none.json" ] || die "a report that is none was begun"
 warns 'weftd: --seconds, --until-done, --idle, --capture: no effect with --check' \
 	"$app/weftd" --check "$lab" --until-done --seconds 1 --idle spin --capture s0.0=x
+# Load is no part of the fabric: from the file's own list and from others, and no matter to --resolve.
+printf '%s\n' 'workloads: [{on: h0, kind: mem, lines: 64}]' >"$work/mem.yaml"
+printf '%s\n' 'workloads:' '  - {on: h1, kind: uio, lines: 64}' '  - {on: h1, kind: move}' >"$work/uio.yaml"
+refuses "$work/uio.yaml:3: workloads[1].on: move of another kind of node, expected a host with translations, got host h1" \
+	"$app/weftd" --check "$lab" --load "$work/mem.yaml" --load "$work/uio.yaml"
+sed -i 3d "$work/uio.yaml"
+cp "$lab" "$work/own.yaml"
+printf '%s\n' 'workloads: [{on: h0, kind: uio}]' >>"$work/own.yaml"
+"$app/weftd" --check "$work/own.yaml" --load "$work/mem.yaml" --load "$work/uio.yaml" >"$work/out"
+same "load of h0 and h1" "mem, uio uio" "$(sed -n 's/.* h[01] .*  load //p' "$work/out" | xargs)"
+refuses "mem.yaml:1: workloads[0].on: second mem of h0, expected one, got another after line 1 of $work/mem.yaml" \
+	"$app/weftd" --check "$lab" --load "$work/mem.yaml" --load "$work/mem.yaml"
+refuses 'No such file' "$app/weftd" --check "$lab" --load "$work/nonesuch"
+sed -i 's/kind: uio}/kind: nonsense}/' "$work/own.yaml"
+refuses 'own.yaml:32: workloads[0].kind: bad word, expected mem|uio|transfer|move, got "nonsense"' "$app/weftd" --check "$work/own.yaml"
+"$app/weftd" --resolve "$work/own.yaml" --from h0 --hpa 0x10000000800 >/dev/null || die "--resolve looked at load"
+warns '--load: no effect with --resolve' "$app/weftd" --resolve "$lab" --from h0 --hpa 0 --load "$work/mem.yaml"
+wrong 10 'nodes[0].traffic: load moved to the list "workloads": - {on: h0, kind: mem, ...}' \
+	's/pid: 0x101,/& traffic: {},/'
+fabric
 warns 'weftd: EAL arguments: no effect with --check' "$app/weftd" --check "$lab" -- -l 0
 warns '--node, --wait: no effect with --resolve' "$app/weftd" --resolve "$lab" --from h0 --hpa 0 --node h0 --wait 5
 warns '--server: no effect with --node' "$app/weftd" --check "$lab" --node h0 --server lab1

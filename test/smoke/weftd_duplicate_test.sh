@@ -34,12 +34,14 @@ fabric() {
 	defaults: {mtu: 4000}
 	$2
 	nodes:
-	  - {name: h0, kind: host, pid: 0x101, traffic: {requests: 0, outstanding: 8, timeout_ms: 9000, lines: 256}}
+	  - {name: h0, kind: host, pid: 0x101}
 	  - {name: s0, kind: switch, pid: 0x010}
 	  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}
 	links:
 	  - {a: h0, b: s0, driver: af_packet, a_port: {netif: eh}, b_port: {netif: s0}}
 	  - {a: s0, b: g0, driver: af_packet, a_port: {netif: s1}, b_port: {netif: eg}}
+	workloads:
+	  - {on: h0, kind: mem, requests: 0, outstanding: 8, timeout_ms: 9000, lines: 256}
 	Y
 }
 # start_in NAMESPACE NODE NAME: its number is in pid_NAME, its report in NAME.json.

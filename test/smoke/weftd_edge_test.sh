@@ -12,14 +12,17 @@ fabric() {
 	mode: $1
 	defaults: {mtu: 4000}
 	nodes:
-	  - {name: h0, kind: host, pid: $2, traffic: {requests: 0, outstanding: 8, lines: 256, seed: 1}}
-	  - {name: h1, kind: host, pid: $3, traffic: {requests: 0, outstanding: 8, lines: 256, seed: 2}}
+	  - {name: h0, kind: host, pid: $2}
+	  - {name: h1, kind: host, pid: $3}
 	  - {name: s0, kind: switch, pid: 0x010}
 	  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}
 	links:
 	  - {a: h0, b: s0}
 	  - {a: h1, b: s0, $4}
 	  - {a: s0, b: g0}
+	workloads:
+	  - {on: h0, kind: mem, requests: 0, outstanding: 8, lines: 256, seed: 1}
+	  - {on: h1, kind: mem, requests: 0, outstanding: 8, lines: 256, seed: 2}
 	Y
 }
 port1() { json "$work/s0.json" "[p['ingress']['$1'] for n in o['nodes'] if n['name'] == 's0' for p in n['ports'] if p['port'] == 's0.1'][0]"; }

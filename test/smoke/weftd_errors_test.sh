@@ -11,10 +11,12 @@ topology() { # topology [link fields] [defaults] [extra top level]
 	mode: ${4:-rxl}
 	defaults: {${2:-}}
 	nodes:
-	  - {name: h0, kind: host, pid: 0x101, traffic: {requests: 10}}
+	  - {name: h0, kind: host, pid: 0x101}
 	  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}
 	links:
 	  - {a: h0, b: g0${1:-}}
+	workloads:
+	  - {on: h0, kind: mem, requests: 10}
 	${3:-}
 	Y
 }

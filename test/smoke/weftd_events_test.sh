@@ -38,10 +38,12 @@ if [ -n "${WEFT_INSIDE:-}" ]; then
 	fabric: alone
 	defaults: {mtu: 4000}
 	nodes:
-	  - {name: h0, kind: host, pid: 0x101, traffic: {requests: 0, lines: 64, timeout_ms: 60000}}
+	  - {name: h0, kind: host, pid: 0x101}
 	  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}
 	links:
 	  - {a: h0, b: g0, driver: af_packet, a_port: {netif: eh}, b_port: {netif: eg}}
+	workloads:
+	  - {on: h0, kind: mem, requests: 0, lines: 64, timeout_ms: 60000}
 	Y
 	/usr/bin/python3 "$here/short_path.py" mh mg "$work/short" >"$work/path" 2>"$work/path.err" &
 	pids+=($!)
@@ -55,7 +57,7 @@ fabric: ways
 routing: updown
 defaults: {mtu: 4000}
 nodes:
-  - {name: h0, kind: host, pid: 0x101, traffic: {requests: 0, lines: 256, outstanding: 8, timeout_ms: 60000}}
+  - {name: h0, kind: host, pid: 0x101}
   - {name: s0, kind: switch, pid: 1}
   - {name: s1, kind: switch, pid: 2}
   - {name: s2, kind: switch, pid: 3}
@@ -68,6 +70,8 @@ links:
   - {a: s1, b: s3}
   - {a: s2, b: s3}
   - {a: s3, b: g0}
+workloads:
+  - {on: h0, kind: mem, requests: 0, lines: 256, outstanding: 8, timeout_ms: 60000}
 Y
 topology=$work/ways.yaml
 run near h0,s0 --json "$work/near.json"

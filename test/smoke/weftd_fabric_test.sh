@@ -10,11 +10,15 @@ export XDG_RUNTIME_DIR=$work
 nodes() {
 	local lines=$1 requests=$2 k=0 access end
 	shift 2
+	echo "workloads:"
+	for ((k = 0; k < $#; k++)); do
+		echo "  - {on: h$k, kind: mem, requests: $requests, lines: $lines, seed: $k, timeout_ms: 20000}"
+	done
+	k=0
 	echo "nodes:"
 	for access; do
 		[ "$access" = - ] && access= || access=", access: [$access]"
-		echo "  - {name: h$k, kind: host, pid: $((0x100 + k))$access," \
-			"traffic: {requests: $requests, lines: $lines, seed: $k, timeout_ms: 20000}}"
+		echo "  - {name: h$k, kind: host, pid: $((0x100 + k))$access}"
 		k=$((k + 1))
 	done
 	echo "  - {name: s0, kind: switch, pid: 0x010}"
@@ -133,8 +137,9 @@ same "groups: h1 verified" 0 "$(traffic groups h1 verified)"
 # Segments that do not begin at a multiple of the whole table: more of them than lie below their base
 # (17 of 64 GiB), and large ones (2 of 2 TiB).
 many() { # many GFDS SEGMENT_SIZE
-	printf '%s\n' "fabric: many" "segment_size: $2" "nodes:" \
-		"  - {name: h0, kind: host, pid: 1, traffic: {requests: 2000, lines: 64, timeout_ms: 20000}}" \
+	printf '%s\n' "fabric: many" "segment_size: $2" "workloads:" \
+		"  - {on: h0, kind: mem, requests: 2000, lines: 64, timeout_ms: 20000}" \
+		"nodes:" "  - {name: h0, kind: host, pid: 1}" \
 		"  - {name: s0, kind: switch, pid: 2}"
 	for ((g = 0; g < $1; g++)); do echo "  - {name: g$g, kind: gfd, pid: $((16 + g)), memory: 1M}"; done
 	printf '%s\n' "links:" "  - {a: h0, b: s0}"
@@ -168,13 +173,13 @@ done
 
 # More lines than a segment has are refused before anything starts.
 rights rxl 4096 1 >"$work/lines.yaml"
-refuses 'more lines than segments[3] holds, expected at most 12288 for all hosts, got 16384' \
+refuses 'more lines than segments[3] holds, expected at most 12288 for all load, got 16384' \
 	"$app/weftd" --check "$work/lines.yaml"
 
 # A transfer is to one GFD.
 {
 	printf '%s\n' "fabric: turns" "segments:" "  - {interleave: {ways: 2, targets: [g0, g1]}}"
-	nodes 64 1 - | sed 's/traffic: {.*}/transfers: [{kind: write, gfd: g0, offset: 64K, bytes: 4K}]}/'
+	nodes 64 1 - | sed 's/kind: mem, .*/kind: transfer, transfers: [{kind: write, gfd: g0, offset: 64K, bytes: 4K}]}/'
 } >"$work/turns.yaml"
 refuses 'does not run transfers where segments' "$app/weftd" --topology "$work/turns.yaml"
 

@@ -25,10 +25,12 @@ fabric() { # fabric IDE TIMEOUT_MS
 	defaults: {mtu: 4000}
 	$1
 	nodes:
-	  - {name: h0, kind: host, pid: 0x101, traffic: {requests: 3000, outstanding: 8, write_percent: 50, timeout_ms: $2, lines: 256, seed: 1}}
+	  - {name: h0, kind: host, pid: 0x101}
 	  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}
 	links:
 	  - {a: h0, b: g0, driver: af_packet, a_port: {netif: eh}, b_port: {netif: eg}}
+	workloads:
+	  - {on: h0, kind: mem, requests: 3000, outstanding: 8, write_percent: 50, timeout_ms: $2, lines: 256, seed: 1}
 	Y
 }
 

@@ -13,10 +13,12 @@ cat >"$work/f.yaml" <<-Y
 	mode: rxl
 	defaults: {mtu: 4000}
 	nodes:
-	  - {name: h0, kind: host, pid: 0x101, traffic: {requests: 1}}
+	  - {name: h0, kind: host, pid: 0x101}
 	  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}
 	links:
 	  - {a: h0, b: g0, driver: af_packet, a_port: {netif: ga}, b_port: {netif: gb}}
+	workloads:
+	  - {on: h0, kind: mem, requests: 1}
 Y
 
 # Run a command with a number whose group on gb is taken by a socket on ga.

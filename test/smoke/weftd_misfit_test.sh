@@ -10,8 +10,10 @@ file() {
 	cat >"$work/$1.yaml" <<-Y
 	fabric: misfit
 	mode: $2
+	workloads:
+	  - {on: h0, kind: mem, requests: 100, lines: 256}
 	nodes:
-	  - {name: h0, kind: host, pid: 0x101, traffic: {requests: 100, lines: 256}}
+	  - {name: h0, kind: host, pid: 0x101}
 	  - {name: g0, kind: gfd, pid: $3, memory: 1M}
 	$([ -z "${4:-}" ] || echo "  - {name: s0, kind: switch, pid: 0x010}")
 	links:

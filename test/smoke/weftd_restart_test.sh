@@ -13,12 +13,15 @@ fabric() {
 	fabric: restart
 	mode: ${mode:-rxl}
 	nodes:
-	  - {name: h0, kind: host, pid: 0x101, traffic: {$more, lines: 1024}, uio: {$more, lines: 256}}
+	  - {name: h0, kind: host, pid: 0x101}
 	  - {name: s0, kind: switch, pid: 0x010}
 	  - {name: g0, kind: gfd, pid: 0x200, memory: 4M}
 	links:
 	  - {a: h0, b: s0, driver: memif}
 	  - {a: s0, b: g0, driver: memif}
+	workloads:
+	  - {on: h0, kind: mem, $more, lines: 1024}
+	  - {on: h0, kind: uio, $more, lines: 256}
 	Y
 }
 kill_hard() { # kill_hard PID

@@ -40,10 +40,12 @@ fabric() {
 	mode: $1
 	defaults: {mtu: 4000}
 	nodes:
-	  - {name: h0, kind: host, pid: 0x101, traffic: {requests: 0, outstanding: 16, timeout_ms: 20000, lines: 512}}
+	  - {name: h0, kind: host, pid: 0x101}
 	  - {name: g0, kind: gfd, pid: 0x200, memory: 4M}
 	links:
 	  - {a: h0, b: g0, driver: af_packet, a_port: {netif: eh}, b_port: {netif: eg}}
+	workloads:
+	  - {on: h0, kind: mem, requests: 0, outstanding: 16, timeout_ms: 20000, lines: 512}
 	Y
 }
 

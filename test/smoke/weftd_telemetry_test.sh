@@ -25,12 +25,14 @@ done
 cat >"$work/t.yaml" <<-'Y'
 fabric: rates
 nodes:
-  - {name: h-0, kind: host, pid: 0x101, traffic: {requests: 0, lines: 64, timeout_ms: 60000}}
+  - {name: h-0, kind: host, pid: 0x101}
   - {name: s0, kind: switch, pid: 0x010}
   - {name: g-0, kind: gfd, pid: 0x200, memory: 1M}
 links:
   - {a: h-0, b: s0}
   - {a: s0, b: g-0}
+workloads:
+  - {on: h-0, kind: mem, requests: 0, lines: 64, timeout_ms: 60000}
 Y
 "$app/weftd" --topology "$work/t.yaml" --stats-interval 0.2 >"$work/out" 2>&1 &
 daemon=$!

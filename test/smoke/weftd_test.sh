@@ -37,14 +37,16 @@ grep -qE '^lcore 0  [0-9.]+ Mflit/s in, [0-9.]+ out' "$work/text" || die "no rat
 same "with a ring inside" True "$(json "$work/r.json" 'o["good"]')"
 
 # At most `rate` requests a second, and 64 more, the sweep included; without it this ends in a tenth of the time.
-for source in traffic uio; do
+for source in mem uio; do
 	cat >"$work/rate.yaml" <<-Y
 	fabric: rate
 	nodes:
-	  - {name: h0, kind: host, pid: 0x101, $source: {requests: 1000, lines: 64, rate: 2000}}
+	  - {name: h0, kind: host, pid: 0x101}
 	  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}
 	links:
 	  - {a: h0, b: g0, driver: ring}
+	workloads:
+	  - {on: h0, kind: $source, requests: 1000, lines: 64, rate: 2000}
 	Y
 	"$app/weftd" --topology "$work/rate.yaml" --until-done --quiet --json "$work/r.json"
 	same "$source at a rate" True "$(json "$work/r.json" \
@@ -58,12 +60,14 @@ fabric() { # fabric FILE [crc_order] [requests] [timeout_ms]
 	mode: rxl
 	defaults: {crc_order: ${2:-r0}}
 	nodes:
-	  - {name: h0, kind: host, pid: 0x101, traffic: {requests: ${3:-20000}, outstanding: 64, write_percent: 50, lines: 1024, seed: 1, timeout_ms: ${4:-30000}}}
+	  - {name: h0, kind: host, pid: 0x101}
 	  - {name: s0, kind: switch, pid: 0x010}
 	  - {name: g0, kind: gfd, pid: 0x200, memory: 16M}
 	links:
 	  - {a: h0, b: s0, driver: memif}
 	  - {a: s0, b: g0, driver: memif}
+	workloads:
+	  - {on: h0, kind: mem, requests: ${3:-20000}, outstanding: 64, write_percent: 50, lines: 1024, seed: 1, timeout_ms: ${4:-30000}}
 	Y
 }
 run() { # run NAME TOPOLOGY NODE [options]: in the background; its number is in $pid

@@ -7,14 +7,14 @@
 export XDG_RUNTIME_DIR=$work
 cd "$work"
 
-# fabric MODE WIRE TRANSFERS [HOST_KEYS]: TRANSFERS is YAML flow, comma-separated mappings.
+# fabric MODE WIRE TRANSFERS [MEM]: TRANSFERS is YAML flow, comma-separated mappings; MEM keys of that kind.
 fabric() {
 	cat <<-Y
 	fabric: transfer
 	mode: $1
 	defaults: {mtu: 4000}
 	nodes:
-	  - {name: h0, kind: host, pid: 0x101, ${4:+$4, }transfers: [$3]}
+	  - {name: h0, kind: host, pid: 0x101}
 	  - {name: s0, kind: switch, pid: 0x010}
 	  - {name: g0, kind: gfd, pid: 0x200}
 	  - {name: g1, kind: gfd, pid: 0x201, memory: 64M}
@@ -22,6 +22,9 @@ fabric() {
 	  - {a: h0, b: s0${2:+, wire: {seed: 1, $2\}}}
 	  - {a: s0, b: g0${2:+, wire: {seed: 2, $2\}}}
 	  - {a: s0, b: g1}
+	workloads:
+	  - {on: h0, kind: transfer, transfers: [$3]}
+	${4:+  - {on: h0, kind: mem, $4\}}
 	Y
 }
 run() { timeout -k 2 60 "$app/weftd" --topology f.yaml --until-done --json r.json >text 2>err; }
@@ -139,7 +142,7 @@ fabric rxl "" "{name: w, kind: write, gfd: g0, offset: 1M, bytes: 1032, file: in
 	{name: differs, kind: read, gfd: g0, offset: 1M, bytes: 1032, seed: 1, expect: mismatch},
 	{name: p, kind: write, gfd: g1, offset: 1M, bytes: 64K, wire: \"crc32c:512\"},
 	{name: q, kind: read, gfd: g1, offset: 1M, bytes: 64K, wire: \"crc32c:512\", seed: 0}" \
-	"traffic: {requests: 5000, timeout_ms: 10000}" >f.yaml
+	"requests: 5000, timeout_ms: 10000" >f.yaml
 run || die "files: $(cat err text)"
 cmp in out || die "a file does not come back"
 same "traffic" 0 "$(json r.json '[n["traffic"]["lost"] + n["traffic"]["mismatches"] for n in o["nodes"] if "traffic" in n][0]')"
@@ -152,9 +155,9 @@ refuses "host h0: transfer r: nowhere/out: No such file" "$app/weftd" --topology
 
 # Errors of the file
 fabric rxl "" "{kind: write, gfd: g0, bytes: 100, wire: \"crc32c:512\"}" >f.yaml
-refuses "f.yaml:5: nodes[0].transfers[0]: not whole blocks" "$app/weftd" --check --topology f.yaml
+refuses "f.yaml:14: workloads[0].transfers[0]: not whole blocks" "$app/weftd" --check --topology f.yaml
 fabric rxl "" "{kind: write, gfd: g0, bytes: 512, wire: \"crc32c:511\"}" >f.yaml
-refuses "f.yaml:5: nodes[0].transfers[0]: expected a block of" "$app/weftd" --check --topology f.yaml
+refuses "f.yaml:14: workloads[0].transfers[0]: expected a block of" "$app/weftd" --check --topology f.yaml
 
 [ $driver = 1 ] || skip "bad wires: weftd was built without the driver net_flitwire (usertools/driver-headers.sh)"
 
@@ -163,7 +166,7 @@ refuses "f.yaml:5: nodes[0].transfers[0]: expected a block of" "$app/weftd" --ch
 zero="gfd: g1, bytes: 32M, wire: \"dif:512,guard=crc,bg=0,app=0,ref=0\""
 fabric rxl "drop: 0" "{name: a, kind: read, $zero}, {name: b, kind: read, $zero},
 	{name: c, kind: read, $zero}, {name: d, kind: read, $zero}" \
-	"traffic: {requests: 1, timeout_ms: 50}" >f.yaml
+	"requests: 1, timeout_ms: 50" >f.yaml
 "$app/weftd" --topology f.yaml --until-done --json r.json >log 2>&1 &
 pid=$!
 pids+=("$pid")

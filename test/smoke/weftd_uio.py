@@ -15,9 +15,9 @@ BY_EDGE = {"no-decode", "access-vector", "vtv", "lav", "gim-self"}
 BY_TABLES = {"sat-denied": "sat", "no-group": "group", "window-denied": "sat", "no-window": "group",
              "no-hit": "decode"}
 
-run = Run(r"uio: {.*?lines: (\d+)", "--uio")
+run = Run(r"kind: uio,.*?lines: (\d+)", "--uio")
 nodes, check = run.nodes, run.check
-asking = re.findall(r"name: (\w+), kind: (?:host|device).*uio:", run.text)
+asking = re.findall(r"on: (\w+), kind: uio,", run.text)
 
 for order, name in enumerate(asking):
     answers = run.asked(order, name, UNIT)

@@ -8,7 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 export XDG_RUNTIME_DIR=$work
 
 uio() { # uio REQUESTS LINES [MORE]
-	echo "uio: {requests: $1, lines: $2${3:-}, timeout_ms: 20000}"
+	echo "kind: uio, requests: $1, lines: $2${3:-}, timeout_ms: 20000"
 }
 
 # h0 and d0 may go everywhere; h1 and d1 have half of the GFDs; d2 has nothing. h0 and h1 offer memory.
@@ -26,11 +26,11 @@ fabric() { # fabric MODE REQUESTS LINES [keys of links]
 	  - {name: low, ranges: [{gfd: g0}, {gfd: g1, size: 128K}]}
 	  - {name: high, ranges: [{gfd: g1, base: 128K}]}
 	nodes:
-	  - {name: h0, kind: host, pid: 0x101, gim: 512K, egress_prefix: true, windows: [{nodes: [h1], size: 8K}, {nodes: [h1, d0], base: 16K}], traffic: {requests: $2, lines: $3, timeout_ms: 20000}, $(uio "$2" "$3")}
-	  - {name: h1, kind: host, pid: 0x102, access: [high], gim: 512K, egress_prefix: true, windows: [{nodes: [h0, d0]}], $(uio "$2" "$3" ", seed: 7")}
-	  - {name: d0, kind: device, pid: 0x601, $(uio "$2" "$3" ", bytes: 128")}
-	  - {name: d1, kind: device, pid: 0x602, access: [high], memory: 512K, $(uio "$2" "$3" ", bytes: 64")}
-	  - {name: d2, kind: device, pid: 0x603, access: [], lav: [], vtv: [], $(uio "$2" "$3")}
+	  - {name: h0, kind: host, pid: 0x101, gim: 512K, egress_prefix: true, windows: [{nodes: [h1], size: 8K}, {nodes: [h1, d0], base: 16K}]}
+	  - {name: h1, kind: host, pid: 0x102, access: [high], gim: 512K, egress_prefix: true, windows: [{nodes: [h0, d0]}]}
+	  - {name: d0, kind: device, pid: 0x601}
+	  - {name: d1, kind: device, pid: 0x602, access: [high], memory: 512K}
+	  - {name: d2, kind: device, pid: 0x603, access: [], lav: [], vtv: []}
 	  - {name: s0, kind: switch, pid: 0x010}
 	  - {name: s1, kind: switch, pid: 0x011}
 	  - {name: g0, kind: gfd, pid: 0x201, memory: 1M}
@@ -44,6 +44,13 @@ fabric() { # fabric MODE REQUESTS LINES [keys of links]
 	  - {a: d2, b: s1}
 	  - {a: g0, b: s0}
 	  - {a: g1, b: s1$4}
+	workloads:
+	  - {on: h0, kind: mem, requests: $2, lines: $3, timeout_ms: 20000}
+	  - {on: h0, $(uio "$2" "$3")}
+	  - {on: h1, $(uio "$2" "$3" ", seed: 7")}
+	  - {on: d0, $(uio "$2" "$3" ", bytes: 128")}
+	  - {on: d1, $(uio "$2" "$3" ", bytes: 64")}
+	  - {on: d2, $(uio "$2" "$3")}
 	Y
 }
 
@@ -106,14 +113,14 @@ done
 # A host and a device that name the target themselves (flow 2), one at a port that takes no prefix, one
 # whose VTV has not the target; a target whose port adds none, and one that may not answer.
 flow2() { # flow2 MODE NAME SED: only h1's memory
-	fabric "$1" 1000 64 "" | sed -e '/interleave:\|target: \|gim: h0,/d' -e 's/gim: 512K, egress_prefix: true, windows: \[{nodes: \[h1\].*\], traffic: {.*}, uio/uio/' \
-		-e 's/, memory: 512K//; s/uio: {/uio: {prefix: true, /' -e 's/windows: \[{nodes: \[h0, d0\]}\]/windows: [{nodes: [h0, d0, d1]}]/' \
+	fabric "$1" 1000 64 "" | sed -e '/interleave:\|target: \|gim: h0,\|kind: mem/d' -e 's/, gim: 512K, egress_prefix: true, windows: \[{nodes: \[h1\].*/}/' \
+		-e 's/, memory: 512K//; s/kind: uio,/& prefix: true,/' -e 's/windows: \[{nodes: \[h0, d0\]}\]/windows: [{nodes: [h0, d0, d1]}]/' \
 		-e "$3" >"$work/$2.yaml"
 	run "$2" || die "$2: weftd ended with $?"
 	clean "$2"
 }
 for mode in rxl cxl; do
-	flow2 $mode prefix$mode 's/\(name: \(h0\|d0\|d2\),.*\)uio:/\1ingress_prefix: true, uio:/'
+	flow2 $mode prefix$mode 's/\(name: \(h0\|d0\|d2\),.*\)}$/\1, ingress_prefix: true}/'
 	for k in h0 d0; do
 		same "prefix$mode: $k" True "$(of prefix$mode $k "n['uio']['edge']['gim_prefix'] > 500 and
 			n['uio']['edge']['gim_fast'] == 0 and n['uio']['traffic']['verified'] > 500")"
@@ -130,7 +137,7 @@ for mode in rxl cxl; do
 done
 # Its answers are dropped as unexpected, and requests of d0 and d1 are not answered.
 fabric rxl 40 8 "" | sed -e '/interleave:\|target: \|gim: h0,/d; s/, memory: 512K//; s/name: h1,/name: h1, vtv: [h0],/' \
-	-e '/name: d[01]/s/timeout_ms: 20000/timeout_ms: 200/' >"$work/vtv.yaml"
+	-e '/on: d[01]/s/timeout_ms: 20000/timeout_ms: 200/' >"$work/vtv.yaml"
 run vtv || die "vtv: weftd ended with $?"
 same "vtv: answers to d0 and d1" True "$(of vtv h1 "n['uio']['edge']['unexpected'] >= 40")"
 same "vtv: d0 heard nothing" True "$(of vtv d0 "(lambda t, r: t['refused'] == r['lost'] == t['reads'] + t['writes'] >= 40)(
@@ -166,11 +173,12 @@ cat >"$work/asked.yaml" <<-Y
 	fabric: asked
 	segments: [{target: g0}, {gim: h0, size: 64K}]
 	nodes:
-	  - {name: h0, kind: host, pid: 0x101, gim: 64K, traffic: {requests: 1000, lines: 8}}
-	  - {name: d0, kind: device, pid: 0x601, $(uio 200 8)}
+	  - {name: h0, kind: host, pid: 0x101, gim: 64K}
+	  - {name: d0, kind: device, pid: 0x601}
 	  - {name: s0, kind: switch, pid: 0x010}
 	  - {name: g0, kind: gfd, pid: 0x201, memory: 1M}
 	links: [{a: h0, b: s0}, {a: s0, b: d0}, {a: g0, b: s0}]
+	workloads: [{on: h0, kind: mem, requests: 1000, lines: 8}, {on: d0, $(uio 200 8)}]
 Y
 run asked --node h0,s0,g0 || die "asked: h0 ended with $? without d0"
 

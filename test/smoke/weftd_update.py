@@ -27,7 +27,8 @@ print(f"seed {seed}")
 def fabric(routing="updown", h1="low", h2="", spare=False, pid=0x200, timeout=60000, more=False):
     """A ring of four switches: two ways between any. h0 may always reach its lines."""
     h0 = "low, high, spare" if spare else "low, high"
-    traffic = f"traffic: {{requests: 0, lines: 512, outstanding: 32, timeout_ms: {timeout}}}"
+    load = "".join(f"  - {{on: {h}, kind: mem, requests: 0, lines: 512, outstanding: 32, timeout_ms: {timeout}}}\n"
+                   for h in ("h0", "h1", "h2"))
     extra = "  - {target: g1, size: 128K}\n" if more else ""
     return f"""fabric: ring
 mode: {mode}
@@ -40,9 +41,9 @@ segments:
   - {{name: high, ranges: [{{gfd: g0, base: 256K, size: 512K}}]}}
   - {{name: spare, ranges: [{{gfd: g1, base: 512K}}]}}
 nodes:
-  - {{name: h0, kind: host, pid: 0x100, access: [{h0}], {traffic}}}
-  - {{name: h1, kind: host, pid: 0x101, access: [{h1}], {traffic}}}
-  - {{name: h2, kind: host, pid: 0x102, access: [{h2}], {traffic}}}
+  - {{name: h0, kind: host, pid: 0x100, access: [{h0}]}}
+  - {{name: h1, kind: host, pid: 0x101, access: [{h1}]}}
+  - {{name: h2, kind: host, pid: 0x102, access: [{h2}]}}
   - {{name: s0, kind: switch, pid: 0x010}}
   - {{name: s1, kind: switch, pid: 0x011}}
   - {{name: s2, kind: switch, pid: 0x012}}
@@ -59,7 +60,8 @@ links:
   - {{a: h2, b: s0}}
   - {{a: g0, b: s2}}
   - {{a: g1, b: s3}}
-"""
+workloads:
+{load}"""
 
 
 def wait(what, fn):
@@ -168,7 +170,7 @@ try:
     # What cannot change says so, and nothing does.
     good = fabric()
     refused(fabric(pid=0x300), "node g0: pid cannot change while the fabric runs")
-    refused(fabric(timeout=1000), "node h0: traffic.timeout_ms cannot change")
+    refused(fabric(timeout=1000), "load of h0: mem.timeout_ms cannot change")
     refused(good.replace("low, high]", "low, secret]"), "unknown group")
     refused(good.replace("a: h0, b: s0", "a: h0, b: s1"), "port h0.0: other end cannot change")
     refused(good.replace("size: 512K}\n  - {target", "size: 256K}\n  - {target"),

@@ -10,12 +10,14 @@ fabric() { # fabric REQUESTS WIRE TIMEOUT_MS
 	fabric: wire
 	mode: rxl
 	nodes:
-	  - {name: h0, kind: host, pid: 0x101, traffic: {requests: $1, outstanding: 64, write_percent: 50, lines: 1024, seed: 1, timeout_ms: $3}}
+	  - {name: h0, kind: host, pid: 0x101}
 	  - {name: s0, kind: switch, pid: 0x010}
 	  - {name: g0, kind: gfd, pid: 0x200, memory: 16M}
 	links:
 	  - {a: h0, b: s0, wire: {$2}}
 	  - {a: s0, b: g0}
+	workloads:
+	  - {on: h0, kind: mem, requests: $1, outstanding: 64, write_percent: 50, lines: 1024, seed: 1, timeout_ms: $3}
 	Y
 }
 

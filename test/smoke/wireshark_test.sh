@@ -57,12 +57,14 @@ fabric() {
 	fabric: shark
 	mode: rxl
 	nodes:
-	  - {name: h0, kind: host, pid: 0x101, traffic: {requests: 2000, outstanding: 64, write_percent: 50, lines: 1024, seed: 1, timeout_ms: 20000}}
+	  - {name: h0, kind: host, pid: 0x101}
 	  - {name: s0, kind: switch, pid: 0x010}
 	  - {name: g0, kind: gfd, pid: 0x200, memory: 16M}
 	links:
 	  - {a: h0, b: s0, $1}
 	  - {a: s0, b: g0}
+	workloads:
+	  - {on: h0, kind: mem, requests: 2000, outstanding: 64, write_percent: 50, lines: 1024, seed: 1, timeout_ms: 20000}
 	Y
 }
 

@@ -7,15 +7,11 @@
 
 #include <errno.h>
 
-#define H0 "  - {name: h0, kind: host, pid: 0x101, traffic: {lines: 64}, ats: {agent: ta}}"
+#define H0 "  - {name: h0, kind: host, pid: 0x101, ats: {agent: ta}}"
 #define TRANSLATIONS(rest)                                                                         \
-	"  - {name: ta, kind: host, pid: 0x100, change: {every_ms: 2},\n"                          \
+	"  - {name: ta, kind: host, pid: 0x100,\n"                                                 \
 	"     translations: [{host: h0, va: 0x1000, pa: 0x10000100000, size: 64K,\n"               \
 	"      move_to: 0x10000200000}" rest "]}"
-
-#define TRANSFER(kind, place)                                                                      \
-	"  - {name: h2, kind: host, pid: 0x103,\n"                                                 \
-	"     transfers: [{kind: " kind ", gfd: g0, bytes: 64, " place "}]}"
 
 #define LINKS                                                                                      \
 	"links:\n  - {a: h0, b: s0}\n  - {a: h1, b: s0}\n  - {a: h2, b: s0}\n"                     \
@@ -28,7 +24,7 @@ static const char *const good[] = {
 	TRANSLATIONS(", {host: h1, va: 0x1000, pa: 0x10000300000, size: 1M, rights: r}"), /* 4-6 */
 	H0, /* 7 */
 	"  - {name: h1, kind: host, pid: 0x102, ats: {agent: ta, entries: 64, prefetch: 1}}",
-	"  - {name: h2, kind: host, pid: 0x103, traffic: {lines: 64}}", /* 9 */
+	"  - {name: h2, kind: host, pid: 0x103}", /* 9 */
 	"  - {name: s0, kind: switch, pid: 0x010}", /* 10 */
 	"  - {name: g0, kind: gfd, pid: 0x200}", /* 11 */
 	LINKS,
@@ -49,32 +45,6 @@ parse(unsigned int replaced, const char *by, struct weft_topo_error *e, int *rc)
 	}
 	*rc = weft_topo_parse(&t, "lab.yaml", text, strlen(text), e);
 	return t;
-}
-
-/* Beside lines of others in the same GFD, and next to what a transfer writes; reads are let pass. */
-static void
-neighbours_are_let_pass(void **state)
-{
-	static const char *const host[] = {
-		"  - {name: h2, kind: host, pid: 0x103, uio: {lines: 16384}}",
-		"  - {name: h2, kind: host, pid: 0x103, traffic: {lines: 16384}}",
-		TRANSFER("write", "offset: 1048512"),
-		TRANSFER("write", "offset: 1114112"),
-		TRANSFER("write", "offset: 0"),
-		TRANSFER("read", "offset: 1M"),
-		TRANSFER("copy", "offset: 1M, to: g0, to_offset: 4M"),
-	};
-
-	(void)state;
-	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(host); i++) {
-		struct weft_topo_error e;
-		int rc;
-		struct weft_topo *t = parse(HOST2, host[i], &e, &rc);
-
-		if (rc != 0)
-			fail_msg("%s: %s", host[i], e.text);
-		weft_topo_free(t);
-	}
 }
 
 /* Memory of a device stands in a segment, but no host reads or writes it by CXL.mem. */
@@ -117,8 +87,6 @@ loads_and_answers(void **state)
 	ta = &t->node[weft_topo_find(t, "ta")];
 	h1 = &t->node[weft_topo_find(t, "h1")];
 	assert_int_equal(ta->n_translations, 2);
-	assert_int_equal(ta->change.every_ms, 2);
-	assert_int_equal(ta->change.at_once, 4);
 	assert_true(h1->translates && !ta->translates && !t->is_plain);
 	assert_int_equal(h1->ats.entries, 64);
 	assert_int_equal(h1->ats.agent, weft_topo_find(t, "ta"));
@@ -133,8 +101,6 @@ loads_and_answers(void **state)
 	x = weft_topo_translate(t, (unsigned int)weft_topo_find(t, "h1"), 0x1000, &pa);
 	assert_int_equal(pa, 0x10000300000);
 	assert_string_equal(weft_topo_rights_word(x->rights), "r");
-	/* Its lines are not among those of hosts that go by fabric addresses. */
-	assert_int_equal(t->node[weft_topo_find(t, "h2")].traffic.first_line, 0);
 	weft_topo_free(t);
 }
 
@@ -157,48 +123,12 @@ static const struct {
 	{ HOST0, "  - {name: h0, kind: host, pid: 0x101, ats: {agent: ta, prefetch: 16}}", 7,
 		"nodes[1].ats.prefetch: bad number, expected 1..15" },
 	{ HOST0,
-		"  - {name: h0, kind: host, pid: 0x101, ats: {agent: ta},\n"
-		"     traffic: {lines: 64, outstanding: 512}}",
-		8, "nodes[1].traffic: too many at once, expected at most 256" },
-	{ HOST0,
-		"  - {name: h0, kind: host, pid: 0x101, ats: {agent: ta},\n"
-		"     traffic: {lines: 1025}}",
-		8, "nodes[1].traffic: more lines than a translation holds, expected at most 1024" },
-	{ HOST0,
-		"  - {name: h0, kind: host, pid: 0x101, ats: {agent: ta},\n"
-		"     transfers: [{kind: read, gfd: g0, bytes: 64}]}",
-		8, "nodes[1].ats: transfers of a host that translates" },
-	{ HOST0,
-		"  - {name: h0, kind: host, pid: 0x101, ats: {agent: ta},\n"
-		"     uio: {}}",
-		8, "nodes[1].ats: uio of a host that translates" },
-	{ HOST0,
 		"  - {name: h0, kind: host, pid: 0x101, gim: 1M,\n"
-		"     ats: {agent: ta}, traffic: {lines: 64}}",
+		"     ats: {agent: ta}}",
 		8, "nodes[1].ats: gim of a host that translates" },
-	{ HOST2, "  - {name: h2, kind: host, pid: 0x103, traffic: {lines: 16385}}", 5,
-		"nodes[0].translations[0]: over the lines of traffic, expected 1048640 bytes or "
-		"more into the segment, got 0x10000100000" },
-	{ HOST2, "  - {name: h2, kind: host, pid: 0x103, uio: {lines: 16388}}", 5,
-		"nodes[0].translations[0]: over the lines of traffic, expected 1048832 bytes or "
-		"more into the segment, got 0x10000100000" },
-	{ HOST2, TRANSFER("write", "offset: 1M"), 5,
-		"nodes[0].translations[0]: where a transfer writes, expected memory of its own, "
-		"got 0x10000100000" },
-	{ HOST2, TRANSFER("write", "offset: 2162684"), 6,
-		"nodes[0].translations[0]: where a transfer writes, expected memory of its own, "
-		"got 0x10000200000" },
-	{ HOST2, TRANSFER("copy", "to: g0, to_offset: 4194300"), 6,
-		"nodes[0].translations[1]: where a transfer writes, expected memory of its own, "
-		"got 0x10000300000" },
 	{ IDE, "defaults: {cxl_io: 0}", 7,
 		"nodes[1].ats: ats without CXL.io packets, expected no defaults.cxl_io or one "
 		"above 0, got 0" },
-	{ HOST2, "  - {name: h2, kind: host, pid: 0x103, ats: {agent: ta}, traffic: {}}", 9,
-		"nodes[3].traffic: traffic without a destination, expected a translation of host "
-		"h2 at ta, got none" },
-	{ HOST2, "  - {name: h2, kind: host, pid: 0x103, change: {every_ms: 1}}", 9,
-		"nodes[3]: nothing to change, expected change beside translations" },
 	{ SWITCH, "  - {name: s0, kind: switch, pid: 0x010, ats: {agent: ta}}", 10,
 		"nodes[4].ats: key of another kind, expected it in a host only" },
 	{ TA, TRANSLATIONS(", {host: h2, va: 0, pa: 0x10000300000, size: 4K}"), 6,
@@ -227,8 +157,8 @@ static const struct {
 		6, "translations[1]: moves onto itself" },
 	{ TA, TRANSLATIONS(", {host: h1, va: 0, pa: 0x10000300000, size: 4K, rights: x}"), 6,
 		"translations[1].rights: bad word, expected none|r|w|rw, got \"x\"" },
-	{ TA, TRANSLATIONS("], traffic: {}, access: ["), 5,
-		"nodes[0]: an agent that has requests of its own" },
+	{ TA, TRANSLATIONS("], ats: {agent: ta}, access: ["), 5,
+		"nodes[0]: an agent that translates, expected translations without ats" },
 	{ TA, TRANSLATIONS("], gim: 1M, access: ["), 5, "nodes[0]: gim of an agent" },
 };
 
@@ -256,7 +186,6 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(loads_and_answers),
-		cmocka_unit_test(neighbours_are_let_pass),
 		cmocka_unit_test(memory_of_devices_is_none),
 		cmocka_unit_test(mistakes_are_refused),
 	};

@@ -15,7 +15,7 @@ static const char *const good[] = {
 	"defaults: {mtu: 1500}", /* 2 */
 	"ide: {mode: off}", /* 3 */
 	"nodes:", /* 4 */
-	"  - {name: h0, kind: host, pid: 0x101, server: lab1, traffic: {lines: 64}}", /* 5 */
+	"  - {name: h0, kind: host, pid: 0x101, server: lab1}", /* 5 */
 	"  - {name: s0, kind: switch, pid: 0x010, server: lab1}", /* 6 */
 	"  - {name: g0, kind: gfd, pid: 0x200, server: lab1, memory: 8K}", /* 7 */
 	"links:", /* 8 */
@@ -31,10 +31,6 @@ struct error_row {
 	unsigned int line; /* of the error */
 	const char *text; /* part of it, behind "lab.yaml:LINE: " */
 };
-
-#define TRANSFER(keys)                                                                             \
-	"  - {name: h0, kind: host, pid: 0x101, server: lab1, traffic: {lines: 64},\n     "        \
-	"transfers: [{" keys "}]}"
 
 static const struct error_row rows[] = {
 	/* YAML itself */
@@ -55,15 +51,26 @@ static const struct error_row rows[] = {
 	{ 2, "default: {mtu: 1500}", 2,
 		"unknown key, expected "
 		"fabric|mode|routing|defaults|ide|segment_size|segments|groups|bindings|nodes|"
-		"links, got "
+		"links|workloads, got "
 		"\"default\"" },
 	{ 6, "  - {name: s0, kind: switch,\n     pid: 0x010, sever: lab1}", 7,
 		"nodes[1]: unknown key, expected name|kind|server|pid|lcores|memory|"
-		"late_poison|late_poison_seed|socket|traffic|transfers|at|access|gim|windows|vtv|"
-		"lav|ingress_prefix|egress_prefix|"
-		"forward|override|uio|ats|translations|change, got \"sever\"" },
-	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, traffic: {line: 1}}", 5,
-		"nodes[0].traffic: unknown key, expected requests|" },
+		"late_poison|late_poison_seed|socket|at|access|gim|windows|vtv|lav|ingress_prefix|"
+		"egress_prefix|forward|override|ats|translations, got \"sever\"" },
+	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1,\n     traffic: {line: 1}}", 6,
+		"nodes[0].traffic: load moved to the list \"workloads\": - {on: h0, kind: mem, "
+		"...}" },
+	{ 5, "  - {traffic: {}, name: h0, kind: host, pid: 1, server: lab1}", 5,
+		"nodes[0].traffic: load moved to the list \"workloads\": - {on: NODE, kind: mem, "
+		"...}" },
+	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, uio: {}}", 5,
+		"nodes[0].uio: load moved to the list \"workloads\": - {on: h0, kind: uio, ...}" },
+	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, transfers: []}", 5,
+		"nodes[0].transfers: load moved to the list \"workloads\": - {on: h0, kind: "
+		"transfer, transfers: [...]}" },
+	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, change: {}}", 5,
+		"nodes[0].change: load moved to the list \"workloads\": - {on: h0, kind: move, "
+		"...}" },
 	{ 9, "  - {a: h0, c: s0}", 9, "links[0]: unknown key" },
 	{ 9, "  - {a: h0, b: s0, a_port: {pcie: 1}}", 9, "links[0].a_port: unknown key" },
 	{ 3, "ide: {mode: off, key: x}", 3, "ide: unknown key, expected mode|key_file" },
@@ -91,8 +98,6 @@ static const struct error_row rows[] = {
 	{ 6, "  - s0", 6, "nodes[1]: wrong type, expected a mapping, got \"s0\"" },
 	{ 10, "  - [s0, g0]", 10, "links[1]: wrong type, expected a mapping, got a list" },
 	{ 10, "  - {a: s0, b: g0, b_port: x}", 10, "links[1].b_port: wrong type" },
-	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, traffic: yes}", 5,
-		"nodes[0].traffic: wrong type, expected a mapping, got \"yes\"" },
 
 	/* words, names, numbers */
 	{ 1, "fabric: Lab", 1, "fabric: bad character, expected only abc" },
@@ -183,20 +188,6 @@ static const struct error_row rows[] = {
 		"K" },
 	{ 7, "  - {name: g0, kind: gfd, pid: 0x200, server: lab1, socket: 64}", 7,
 		"nodes[2].socket: bad NUMA node, expected any or 0..63, got \"64\"" },
-	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, traffic: {outstanding: 0}}", 5,
-		"nodes[0].traffic.outstanding: bad number, expected 1..4096" },
-	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, traffic: {outstanding: 4097}}", 5,
-		"nodes[0].traffic.outstanding: bad number, expected 1..4096" },
-	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, traffic: {write_percent: 101}}", 5,
-		"nodes[0].traffic.write_percent: bad number, expected 0..100" },
-	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, traffic: {lines: 0}}", 5,
-		"nodes[0].traffic.lines: bad number, expected 1.." },
-	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, traffic: {timeout_ms: 0}}", 5,
-		"nodes[0].traffic.timeout_ms: bad number, expected 1..60000" },
-	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, traffic: {rate: 1000000001}}", 5,
-		"nodes[0].traffic.rate: bad number, expected 0..1000000000" },
-	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, traffic: {seed: -1}}", 5,
-		"nodes[0].traffic.seed: bad number" },
 
 	/* nodes together */
 	{ 6, "  - {kind: switch, pid: 0x010, server: lab1,\n     name: h0}", 7,
@@ -217,89 +208,8 @@ static const struct error_row rows[] = {
 		"switch" },
 	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1, socket: any}", 5,
 		"nodes[0].socket: key of another kind" },
-	{ 7, "  - {name: g0, kind: gfd, pid: 1, server: lab1, traffic: {}}", 7,
-		"nodes[2].traffic: key of another kind, expected it in a host only" },
-	{ 5, "  - {name: h0, kind: host, pid: 0x101, server: lab1, traffic: {\n     lines: 129}}",
-		6,
-		"nodes[0].traffic: more lines than gfd g0 holds, expected at most 128 for all "
-		"hosts, got 129" },
-	{ 5,
-		"  - {name: h0, kind: host, pid: 0x101, server: lab1, traffic: {lines: 64}}\n"
-		"  - {name: h1, kind: host, pid: 0x102, server: lab1, traffic: {lines: 65}}",
-		6, "nodes[1].traffic: more lines than gfd g0 holds" },
-	{ 7, "  - {name: g0, kind: switch, pid: 0x200, server: lab1}", 5,
-		"nodes[0].traffic: traffic without a destination, expected a gfd, got none" },
 	{ 3, "ide:\n  mode: skid", 4,
 		"ide: key missing, expected key_file as ide is on, got none" },
-
-	/* transfers */
-	{ 5, TRANSFER("kind: write, gfd: g0, bytes: 512, offsett: 0"), 6,
-		"nodes[0].transfers[0]: unknown key, expected "
-		"name|kind|gfd|offset|to|to_offset|bytes|mem|wire|" },
-	{ 5, TRANSFER("kind: write, bytes: 512"), 6,
-		"nodes[0].transfers[0]: key missing, expected gfd" },
-	{ 5, TRANSFER("kind: write, gfd: g0"), 6,
-		"nodes[0].transfers[0]: key missing, expected bytes" },
-	{ 5, TRANSFER("kind: move, gfd: g0, bytes: 512"), 6,
-		"transfers[0].kind: bad word, expected write|read|copy, got \"move\"" },
-	{ 5, TRANSFER("kind: write, gfd: s0, bytes: 512"), 6,
-		"transfers[0]: no such gfd, expected the name of one, got \"s0\"" },
-	{ 5, TRANSFER("kind: write, gfd: g9, bytes: 512"), 6,
-		"transfers[0]: no such gfd, expected the name of one, got \"g9\"" },
-	{ 5, TRANSFER("kind: read, gfd: g0, bytes: 0"), 6,
-		"transfers[0].bytes: bad size, expected 1..1073741824 bytes" },
-	{ 5, TRANSFER("kind: read, gfd: g0, bytes: 512, wire: \"crc32c:500\""), 6,
-		"transfers[0]: expected a block of 512, 520, 4048, 4096 or 4160 bytes, got "
-		"\"500\"" },
-	{ 5, TRANSFER("kind: read, gfd: g0, bytes: 512, mem: \"dif:512,guard=crc,bg=0\""), 6,
-		"transfers[0]: dif needs guard=, bg=, app= and ref=" },
-	{ 5, TRANSFER("kind: read, gfd: g0, bytes: 513, wire: \"crc32c:512\""), 6,
-		"transfers[0]: not whole blocks, expected a multiple of the blocks of mem and "
-		"wire, got 513" },
-	{ 5, TRANSFER("kind: read, gfd: g0, bytes: 8K, wire: \"crc32c:512\""), 6,
-		"transfers[0]: beyond the memory of gfd g0, expected 8192 bytes at most, got 8256 "
-		"with the signatures, at 0" },
-	{ 5, TRANSFER("kind: read, gfd: g0, bytes: 64, offset: 8129"), 6,
-		"transfers[0]: beyond the memory of gfd g0" },
-	{ 5, TRANSFER("kind: read, gfd: g0, bytes: 512, wire: \"crc32c:512\", copy_mask: 0xff"), 6,
-		"transfers[0]: copy_mask without a signature that can be copied" },
-	{ 5,
-		TRANSFER("kind: write, gfd: g0, bytes: 4K, mem: \"crc32:512\", wire: "
-			 "\"crc64:4096\", offset: 4K, block0: 3"),
-		6,
-		"transfers[0]: a block inside one of the output, expected one that begins it, got "
-		"3" },
-	{ 5, TRANSFER("kind: write, gfd: g0, bytes: 64, offset: 4095"), 6,
-		"transfers[0]: writes over the lines of traffic, expected an offset of 4096 or "
-		"more, got 4095" },
-	{ 5, TRANSFER("kind: copy, gfd: g0, bytes: 64, to: g0, to_offset: 64"), 6,
-		"transfers[0]: writes over the lines of traffic" },
-	{ 5,
-		"  - {name: h1, kind: host, pid: 0x102, server: lab1, traffic: {lines: 32}}\n"
-		"  - {name: h0, kind: host, pid: 0x101, server: lab1, traffic: {lines: 32},\n"
-		"     transfers: [{kind: write, gfd: g0, bytes: 512, offset: 2048}]}",
-		7,
-		"transfers[0]: writes over the lines of traffic, expected an offset of "
-		"4096" },
-	{ 5, TRANSFER("kind: copy, gfd: g0, bytes: 64"), 6,
-		"transfers[0]: key missing, expected to, got none" },
-	{ 5, TRANSFER("kind: read, gfd: g0, bytes: 64, to: g0"), 6,
-		"transfers[0].to: key of another kind, expected it in a copy only, got it in a "
-		"read" },
-	{ 5, TRANSFER("kind: copy, gfd: g0, to: g0, to_offset: 4K, bytes: 64, seed: 1"), 6,
-		"transfers[0].seed: key of another kind, expected it in a write or read only, got "
-		"it in a copy" },
-	{ 5, TRANSFER("kind: read, gfd: g0, bytes: 64, seed: 1, fill: 1"), 6,
-		"transfers[0]: data twice, expected one of seed, fill, file, got more" },
-	{ 5, TRANSFER("kind: read, gfd: g0, bytes: 64, expect: bad"), 6,
-		"transfers[0].expect: bad word, expected "
-		"ok|bad_guard|bad_apptag|bad_reftag|poisoned|lost|mismatch" },
-	{ 6,
-		"  - {name: s0, kind: switch, pid: 1, server: lab1,\n     transfers: [{kind: read, "
-		"gfd: g0, bytes: 1}]}",
-		7, "nodes[1].transfers: key of another kind, expected it in a host only" },
-	{ 5, "  - {name: h0, kind: host, pid: 0x101, server: lab1,\n     transfers: []}", 6,
-		"nodes[0].transfers: empty list" },
 
 	/* links */
 	{ 9, "  - {a: h0,\n     b: s9}", 10,

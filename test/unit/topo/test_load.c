@@ -62,35 +62,6 @@ every_form_is_read(void **state)
 	weft_topo_free(t);
 }
 
-static void
-traffic_has_defaults_and_hosts_own_their_lines(void **state)
-{
-	struct weft_topo *t = topo_test_load(TOPO_FORMS);
-	const struct weft_topo_traffic *a = &t->node[0].traffic;
-	const struct weft_topo_traffic *b = &t->node[1].traffic;
-
-	(void)state;
-	assert_true(t->node[0].has_traffic);
-	assert_false(t->node[2].has_traffic);
-	assert_int_equal(a->requests, 100000);
-	assert_int_equal(a->outstanding, 64);
-	assert_int_equal(a->write_percent, 50);
-	assert_int_equal(a->first_line, 0);
-	assert_int_equal(a->lines, 4096);
-	assert_int_equal(a->seed, 1);
-	assert_int_equal(a->timeout_ms, 15000);
-	assert_int_equal(a->rate, 0);
-	assert_int_equal(b->requests, 0);
-	assert_int_equal(b->outstanding, 4096);
-	assert_int_equal(b->write_percent, 100);
-	assert_int_equal(b->first_line, 4096);
-	assert_int_equal(b->lines, 1);
-	assert_true(b->seed == UINT64_MAX);
-	assert_int_equal(b->timeout_ms, 60000);
-	assert_int_equal(b->rate, 1000000000);
-	weft_topo_free(t);
-}
-
 struct port_row {
 	const char *device;
 	const char *socket;
@@ -201,7 +172,6 @@ left_out_keys_take_their_defaults(void **state)
 	assert_int_equal(t->node[0].memory, 16u << 20);
 	assert_int_equal(t->node[0].numa, -1);
 	assert_int_equal(t->node[1].memory, 0);
-	assert_false(t->node[1].has_traffic);
 	assert_string_equal(t->node[1].server, "");
 	assert_int_equal(t->port[t->link[4].a].mtu, 9000);
 	assert_int_equal(t->port[t->link[4].a].driver, WEFT_TOPO_AUTO);
@@ -238,7 +208,6 @@ built_in_fabric_runs_in_one_process(void **state)
 	for (unsigned int i = 0; i < t->n_nodes; i++)
 		assert_string_equal(t->node[i].server, "");
 	for (unsigned int h = 0; h < 2; h++) {
-		assert_true(t->node[t->host[h]].has_traffic);
 		for (unsigned int g = 0; g < 2; g++)
 			assert_int_equal(weft_topo_path_flits(t, t->host[h], t->gfd[g]), 16);
 	}
@@ -275,85 +244,17 @@ file_errors_have_no_line(void **state)
 	unlink(path);
 }
 
-static void
-transfers_are_loaded_in_order(void **state)
-{
-	static const char yaml[] =
-		"fabric: lab\n"
-		"nodes:\n"
-		"  - {name: g0, kind: gfd, pid: 1}\n"
-		"  - name: h0\n"
-		"    kind: host\n"
-		"    pid: 2\n"
-		"    transfers:\n"
-		"      - {kind: write, gfd: g1, offset: 4104, bytes: 64K, mem: none,\n"
-		"         wire: \"dif:4096,guard=crc,bg=ffff,app=7,ref=0,remap\", block0: 16}\n"
-		"      - {name: move, kind: copy, gfd: g1, to: g0, to_offset: 1K, bytes: 1,\n"
-		"         expect: mismatch}\n"
-		"  - {name: s0, kind: switch, pid: 3}\n"
-		"  - {name: h1, kind: host, pid: 4, transfers: [{kind: read, gfd: g0, bytes: 512,\n"
-		"     mem: \"crc32c:512\", wire: \"crc32c:512\", check_mask: 0xf0, copy_mask: "
-		"0x10,\n"
-		"     fill: 0xa5}]}\n"
-		"  - {name: g1, kind: gfd, pid: 5}\n"
-		"links:\n"
-		"  - {a: h0, b: s0}\n"
-		"  - {a: h1, b: s0}\n"
-		"  - {a: g0, b: s0}\n"
-		"  - {a: g1, b: s0}\n";
-	struct weft_topo_error e = { 0 };
-	const struct weft_topo_transfer *tr;
-	struct weft_topo *t;
-
-	(void)state;
-	if (weft_topo_parse(&t, "lab.yaml", yaml, strlen(yaml), &e) != 0)
-		fail_msg("%s", e.text);
-	assert_int_equal(t->node[1].n_transfers, 2);
-	assert_int_equal(t->node[3].n_transfers, 1);
-	assert_int_equal(t->node[0].n_transfers, 0);
-	tr = &t->transfer[t->node[1].first_transfer];
-	assert_string_equal(tr[0].name, "0");
-	assert_int_equal(tr[0].kind, WEFT_TOPO_WRITE);
-	assert_int_equal(tr[0].gfd, 4);
-	assert_int_equal(tr[0].offset, 4104);
-	assert_int_equal(tr[0].bytes, 65536);
-	assert_int_equal(tr[0].block0, 16);
-	assert_int_equal(tr[0].check_mask, 0xFF);
-	assert_false(tr[0].has_copy_mask);
-	assert_int_equal(tr[0].data, WEFT_TOPO_SEED);
-	assert_string_equal(tr[0].mem, "none");
-	assert_string_equal(tr[0].wire, "dif:4096,guard=crc,bg=ffff,app=7,ref=0,remap");
-	assert_string_equal(weft_topo_outcomes[tr[0].expect], "ok");
-	assert_string_equal(tr[1].name, "move");
-	assert_int_equal(tr[1].kind, WEFT_TOPO_COPY);
-	assert_int_equal(tr[1].gfd, 4);
-	assert_int_equal(tr[1].to, 0);
-	assert_int_equal(tr[1].to_offset, 1024);
-	assert_int_equal(tr[1].data, WEFT_TOPO_ANY_DATA);
-	assert_string_equal(weft_topo_outcomes[tr[1].expect], "mismatch");
-	tr = &t->transfer[t->node[3].first_transfer];
-	assert_int_equal(tr->kind, WEFT_TOPO_READ);
-	assert_int_equal(tr->check_mask, 0xF0);
-	assert_true(tr->has_copy_mask);
-	assert_int_equal(tr->copy_mask, 0x10);
-	assert_int_equal(tr->data, WEFT_TOPO_FILL);
-	assert_int_equal(tr->fill, 0xA5);
-	weft_topo_free(t);
-}
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_form_is_read),
-		cmocka_unit_test(traffic_has_defaults_and_hosts_own_their_lines),
 		cmocka_unit_test(ports_know_device_driver_and_mtu),
 		cmocka_unit_test(wires_reach_their_ports),
 		cmocka_unit_test(left_out_keys_take_their_defaults),
 		cmocka_unit_test(documented_example_loads),
 		cmocka_unit_test(built_in_fabric_runs_in_one_process),
 		cmocka_unit_test(file_errors_have_no_line),
-		cmocka_unit_test(transfers_are_loaded_in_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

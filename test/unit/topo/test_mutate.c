@@ -2,11 +2,13 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Good files with random damage: whatever comes, either a whole topology or one error that names a
+ * Good files with random damage: whatever comes, either a whole topology with its load or one error that names a
  * line of the file. Damage is to bytes (YAML breaks) and to words (keys and values trade places).
  */
 
 #include "topo_test.h"
+
+#include "weft_load.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -146,14 +148,18 @@ damaged_files_load_whole_or_not_at_all(void **state)
 		struct sample s = samples[i % WEFT_ARRAY_SIZE(paths)];
 		struct weft_topo_error err = { 0 };
 		struct findings found = { 0 };
+		struct weft_load_files files = { .topology = "m" };
+		struct weft_load *load;
 		struct weft_topo *t;
 		unsigned int n_found;
 		int rc;
 
 		for (uint64_t n = 1 + weft_rand_below(&r, 3); n > 0; n--)
 			(weft_rand_below(&r, 2) == 0 ? damage_bytes : damage_word)(&r, &s);
-		rc = weft_topo_parse(&t, "m", s.text, s.len, &err);
-		n_found = weft_topo_check_text("m", s.text, s.len, keep_first, &found);
+		files.yaml = s.text;
+		files.len = s.len;
+		rc = weft_load_open(&t, &load, &files, &err);
+		n_found = weft_load_check(&files, keep_first, &found);
 		assert_int_equal(n_found, found.n);
 		assert_int_equal(found.n == 0, rc == 0);
 		several += found.n > 1;
@@ -161,11 +167,13 @@ damaged_files_load_whole_or_not_at_all(void **state)
 			assert_string_equal(found.first, err.text);
 		if (rc == 0) {
 			assert_whole(t);
+			assert_int_equal(load->n_nodes, t->n_nodes);
+			weft_load_free(load);
 			weft_topo_free(t);
 			good++;
 			continue;
 		}
-		assert_null(t);
+		assert_true(t == NULL && load == NULL);
 		assert_true(rc == -EINVAL || rc == -EFBIG);
 		if (err.line < 1 || err.line > count_lines(&s) + 1 || strchr(err.text, '\n'))
 			fail_msg("\"%s\"\n%.*s", err.text, (int)s.len, s.text);

@@ -27,7 +27,7 @@ static const char good_yaml[] =
 	"  - {name: h1, kind: host, pid: 11, gim: 64K, vtv: [h0], windows: [{nodes: [h0]}]}\n"
 	"  - {name: h2, kind: host, pid: 12, gim: 64K, egress_prefix: true, vtv: [h1],\n"
 	"     windows: [{nodes: [h0]}]}\n"
-	"  - {name: d0, kind: device, pid: 20, access: [], uio: {lines: 64, bytes: 128, rate: 7}}\n"
+	"  - {name: d0, kind: device, pid: 20, access: []}\n"
 	"  - {name: d1, kind: device, pid: 21, memory: 32K, lav: []}\n"
 	"  - {name: d2, kind: device, pid: 22, lav: [], vtv: [h1]}\n"
 	"  - {name: s, kind: switch, pid: 1}\n"
@@ -95,8 +95,6 @@ every_answer_has_its_rule(void **state)
 	assert_false(t->is_plain);
 	assert_int_equal(t->segment[1].size, 64 << 10);
 	assert_int_equal(t->segment[2].size, 64 << 10);
-	assert_int_equal(t->node[3].uio.first_line, 0);
-	assert_int_equal(t->node[3].uio.rate, 7);
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(answers); i++) {
 		const uint64_t hpa = t->segment[0].base +
 		                     ((uint64_t)answers[i].segment << t->segment_log2) +
@@ -164,21 +162,8 @@ static const struct {
 	{ "vtv: [h0]", "vtv: [s]", "nodes[1].vtv: bad name, expected that of a host or device" },
 	{ "gim: 128K", "gim: 130K",
 		"nodes[0].gim: bad size, expected 4096..68719476736 bytes, a multiple of 4096" },
-	{ "bytes: 128", "bytes: 100",
-		"nodes[3].uio.bytes: bad number, expected 64..256, a multiple of 64, got \"100\"" },
-	{ "rate: 7", "rate: 1000000001", "nodes[3].uio.rate: bad number, expected 0..1000000000" },
-	{ "lines: 64,", "lines: 66,",
-		"nodes[3].uio.lines: bad number, expected 4..16777216, a multiple of 4" },
-	{ "lines: 64,", "lines: 1024,",
-		"nodes[3].uio: more lines than segments[3] holds, expected at most 512 for all "
-		"traffic, got 1024" },
-	{ "lines: 64,", "lines: 512,", NULL },
-	{ "kind: gfd, pid: 30", "kind: gfd, pid: 30, uio: {}",
-		"key of another kind, expected it in a host or device only, got it in a gfd" },
 	{ "kind: device, pid: 20", "kind: device, pid: 20, gim: 4K",
 		"key of another kind, expected it in a host only, got it in a device" },
-	{ "fabric: x", "fabric: x\nide: {mode: skid, key_file: k}",
-		"nodes[3].uio: uio beside ide, expected one of them" },
 	{ "pid: 10, gim", "pid: 10, forward: true, gim",
 		"nodes[0].forward: a host that answers GIM must not forward UIO to GIM (fabric.md "
 		"3.5): expected forward false, no such host in its vtv, or override: gim-forward, "
@@ -211,47 +196,10 @@ what_cannot_be_is_refused_with_its_rule(void **state)
 	}
 }
 
-/* One too many who ask by UIO for one device's re-router, then one of them not in its LAV. */
-static void
-a_rerouter_has_so_many_rows(void **state)
-{
-	char *yaml = malloc(32 * 1024);
-
-	(void)state;
-	for (unsigned int askers = 64; askers <= 66; askers++) {
-		struct weft_topo_error err = { 0 };
-		struct weft_topo *t;
-		int rc, n;
-
-		n = sprintf(yaml, "fabric: x\nsegments: [{target: d}]\nnodes:\n"
-				  "  - {name: s, kind: switch, pid: 1}\n"
-				  "  - {name: d, kind: device, pid: 2, memory: 1M");
-		if (askers == 66)
-			n += sprintf(yaml + n, ", lav: [e0, e1]");
-		n += sprintf(yaml + n, "}\n");
-		for (unsigned int i = 0; i < askers; i++)
-			n += sprintf(yaml + n,
-				"  - {name: e%u, kind: device, pid: %u, uio: {lines: 64}%s}\n", i,
-				100 + i, askers == 66 ? ", lav: []" : "");
-		n += sprintf(yaml + n, "links:\n  - {a: d, b: s}\n");
-		for (unsigned int i = 0; i < askers; i++)
-			n += sprintf(yaml + n, "  - {a: e%u, b: s}\n", i);
-		rc = weft_topo_parse(&t, "uio", yaml, (size_t)n, &err);
-		assert_int_equal(rc, askers == 65 ? -EINVAL : 0);
-		if (rc != 0)
-			assert_string_equal(err.text,
-				"uio:5: nodes[1].lav: more requesters than the re-router of a port "
-				"has rows, expected at most 64 that have uio, got 65");
-		weft_topo_free(t);
-	}
-	free(yaml);
-}
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_rerouter_has_so_many_rows),
 		cmocka_unit_test(every_answer_has_its_rule),
 		cmocka_unit_test(vectors_are_those_of_the_file_or_all),
 		cmocka_unit_test(what_cannot_be_is_refused_with_its_rule),

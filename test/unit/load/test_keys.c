@@ -2,15 +2,13 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * The rows of keys.def: their tables stand in doc/topology.md as they are made here, and every row
+ * The rows of both keys.def, of the fabric and of its load: their tables stand in doc/topology.md as they are made here, and every row
  * holds together. With WEFT_WRITE_DOC=1 the tables are written there instead.
  */
 
-#include "topo_test.h"
+#include "weft_test.h"
 
-#include <errno.h>
-
-#include "topo_priv.h"
+#include "load_priv.h"
 
 #define DOC WEFT_TEST_VECTORS "/../../doc/topology.md"
 
@@ -136,6 +134,8 @@ put_table(FILE *f, const struct topo_section *s)
 	for (unsigned int i = 1; i < s->n; i++) {
 		const struct topo_key *k = &s->key[i];
 
+		if (k->read == topo_read_moved)
+			continue;
 		fprintf(f, "| `%s` | ", k->name);
 		if (has_kinds)
 			put_kinds(f, s, k);
@@ -147,14 +147,21 @@ put_table(FILE *f, const struct topo_section *s)
 	}
 }
 
+static const struct {
+	const struct topo_section *section;
+	unsigned int n;
+} all[] = { { topo_section, TOPO_SECTIONS }, { load_section, LOAD_SECTIONS } };
+
 static const struct topo_section *
 find_section(const char *name)
 {
-	for (unsigned int s = 0; s < TOPO_SECTIONS; s++) {
-		const size_t len = strlen(topo_section[s].name);
+	for (unsigned int a = 0; a < WEFT_ARRAY_SIZE(all); a++) {
+		for (unsigned int s = 0; s < all[a].n; s++) {
+			const char *is = all[a].section[s].name;
 
-		if (strncmp(name, topo_section[s].name, len) == 0 && name[len] == ' ')
-			return &topo_section[s];
+			if (strncmp(name, is, strlen(is)) == 0 && name[strlen(is)] == ' ')
+				return &all[a].section[s];
+		}
 	}
 	fail_msg("doc/topology.md: no keys for \"%.16s\"", name);
 	return NULL;
@@ -181,7 +188,7 @@ with_tables(const char *doc)
 		doc = strstr(at, "<!-- end -->\n");
 		assert_non_null(doc);
 	}
-	assert_int_equal(n, TOPO_SECTIONS);
+	assert_int_equal(n, all[0].n + all[1].n);
 	fprintf(f, "%s", doc);
 	fclose(f);
 	return text;
@@ -217,26 +224,31 @@ static void
 every_row_holds_together(void **state)
 {
 	static union {
-		struct topo_load load;
+		struct load_read load;
 		struct topo_node_src node;
 		struct topo_link_src link;
-		struct topo_transfer_src transfer;
+		struct load_src item;
+		struct load_transfer_src transfer;
 	} to;
 
 	(void)state;
-	for (unsigned int s = 0; s < TOPO_SECTIONS; s++) {
-		for (unsigned int i = 1; i < topo_section[s].n; i++) {
-			const struct topo_key *k = &topo_section[s].key[i];
-			const struct topo_value v = { .text = (char *)k->usual };
-			struct weft_topo_error err;
-			struct topo_load l = { .err = &err, .file = k->name };
+	for (unsigned int a = 0; a < WEFT_ARRAY_SIZE(all); a++) {
+		for (unsigned int n = 0; n < all[a].n; n++) {
+			const struct topo_section *s = &all[a].section[n];
 
-			assert_non_null(k->read);
-			assert_true((k->flags & REQUIRED) == 0 || k->usual[0] == '\0');
-			assert_true(k->flags < TOPO_IN(0) || topo_section[s].kinds != NULL);
-			if (k->usual[0] != '\0' && k->usual[0] != '(' &&
-				k->read(&l, &v, k, &to) != 0)
-				fail_msg("%s", err.text);
+			for (unsigned int i = 1; i < s->n; i++) {
+				const struct topo_key *k = &s->key[i];
+				const struct topo_value v = { .text = (char *)k->usual };
+				struct weft_topo_error err;
+				struct topo_load l = { .err = &err, .file = k->name };
+
+				assert_non_null(k->read);
+				assert_true((k->flags & REQUIRED) == 0 || k->usual[0] == '\0');
+				assert_true(k->flags < TOPO_IN(0) || s->kinds != NULL);
+				if (k->usual[0] != '\0' && k->usual[0] != '(' &&
+					k->read(&l, &v, k, &to) != 0)
+					fail_msg("%s", err.text);
+			}
 		}
 	}
 }
