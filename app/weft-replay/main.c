@@ -106,7 +106,7 @@ static const struct cli_option options[] = {
 		CLI_OWN(replay_read_speed) },
 	{ "loop", "N", "1", "replay N times, each with fresh receivers",
 		CLI_NUMBER(loops, 1, 1000000000) },
-	{ "layout", "LAYOUT", WEFT_LAYOUT_RX_IDE, "stages and rings, or @FILE",
+	{ "layout", "LAYOUT", WEFT_LAYOUT_RX_LIVE, "stages and rings, or @FILE",
 		CLI_TEXT(rx.layout) },
 	{ CLI_SECTION("Output") },
 	{ "out", "FILE", NULL, "write the flits that were good, as pcap", CLI_TEXT(out) },

@@ -18,6 +18,7 @@
 
 /* The application's state of a connection. */
 struct end {
+	struct receiver *receiver;
 	struct weft_unpacker unpack;
 	struct weft_io_unpacker io;
 	struct weft_isn out; /* numbers of re-protected flits, see receiver_end_write() */
@@ -52,7 +53,10 @@ receiver_new_conn(void *arg, const struct weft_conn_key *key)
 		r->messages);
 	weft_io_unpack_init(&e->io);
 	e->out = c->isn;
+	e->receiver = r;
 	c->user = e;
+	c->unpack = &e->unpack;
+	c->unpack_io = &e->io;
 	r->n_conns++;
 	return c;
 }
@@ -86,42 +90,18 @@ receiver_end_write(struct receiver *r, struct rte_mbuf *m)
 static void
 receiver_count_packet(void *arg, const struct weft_io_tlp *t)
 {
-	struct receiver *r = arg;
+	const struct end *e = arg;
 
-	r->packets_io[weft_io_class(t)]++;
-}
-
-static void
-receiver_end_frame(struct receiver *r, struct rte_mbuf *m)
-{
-	struct weft_frame *f = weft_frame(m);
-	struct end *e = f->conn->user;
-
-	for (unsigned int i = 0; i < f->hdr.n_flits; i++) {
-		const uint8_t *flit = weft_frame_flits(m) + i * (size_t)WEFT_FLIT_LEN;
-
-		/* Behind a hole nobody knows how much data is still to come. Messages are counted
-		 * by their headers: data that is lost does not unmake them. */
-		if (f->hole & WEFT_BIT64(i)) {
-			weft_unpack_restart(&e->unpack);
-			e->io.is_broken = true; /* nor where a CXL.io packet begins, ever */
-		}
-		if (f->dropped & WEFT_BIT64(i))
-			continue;
-		if (flit[0] >> 6 == WEFT_FLIT_IO)
-			weft_io_unpack_flit(&e->io, flit, receiver_count_packet, r);
-		if (weft_unpack_flit(&e->unpack, flit, NULL, NULL) != WEFT_OK)
-			r->skipped[WEFT_DROP_SLOT_FORMAT]++;
-	}
-	if (r->cfg.out != NULL)
-		receiver_end_write(r, m);
+	e->receiver->packets_io[weft_io_class(t)]++;
 }
 
 static void
 receiver_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 {
-	for (uint16_t i = 0; i < n; i++)
-		receiver_end_frame(arg, pkt[i]);
+	struct receiver *r = arg;
+
+	for (uint16_t i = 0; i < n && r->cfg.out != NULL; i++)
+		receiver_end_write(r, pkt[i]);
 	rte_pktmbuf_free_bulk(pkt, n);
 }
 
@@ -180,6 +160,7 @@ receiver_init(struct receiver *r, const struct receiver_cfg *cfg, weft_source_fn
 		.fec = weft_fec_kernel_find(NULL, cfg->features),
 		.crc = weft_crc_kernel_find(NULL, cfg->features),
 		.drt = &r->drt,
+		.packet = receiver_count_packet,
 	};
 	cli_report_kernels();
 	r->pipe = weft_pipe_create(&pipe, err, err_len);

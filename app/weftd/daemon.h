@@ -176,8 +176,6 @@ struct node {
 	struct duplicates *duplicates; /* NULL: nobody else can be behind its ports */
 	uint16_t next_port; /* source: whose turn it is */
 	uint64_t drops[WEFT_VERDICT_COUNT]; /* of the node itself, beside those of its stages */
-	weft_end_msg_fn
-		message; /* what becomes of one; its argument is the peer that it came from */
 	uint64_t messages[WEFT_MSG_KINDS];
 	uint64_t now_ns; /* of this poll */
 	uint64_t ends_ns; /* clock of the ends: it does not run while the node is not polled */
@@ -443,7 +441,10 @@ void peer_fini(struct peer *p);
 /** Bytes of DPDK's memory that a peer takes. */
 size_t peer_memory(const struct weft_topo *t);
 
-/** The receive pipeline's sink of every node that has peers: messages go to node->message. */
+/** Before messages of a frame come from peer @p user. */
+void peer_arriving(void *user);
+
+/** The receive pipeline's sink of every node that has peers: control frames. */
 void peers_sink(void *arg, struct rte_mbuf **pkt, uint16_t n);
 
 /** Let everything leave that is due, while the port takes it. Returns frames sent. */

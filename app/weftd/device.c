@@ -43,7 +43,7 @@ device_init(struct node *n, char *err, size_t err_len)
 {
 	int rc;
 
-	n->message = device_message;
+	n->env.message = device_message;
 	rc = daemon_is_cxl(n->daemon) ? links_init(n, err, err_len)
 	                              : connections_init(n, err, err_len);
 	if (rc == 0)

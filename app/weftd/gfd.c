@@ -175,7 +175,7 @@ gfd_init(struct node *n, char *err, size_t err_len)
 	const bool cxl = daemon_is_cxl(n->daemon);
 	int rc;
 
-	n->message = gfd_message;
+	n->env.message = gfd_message;
 	/*
 	 * The route stage compares addresses with the DPID of the frame. In cxl mode there is none:
 	 * requests are judged where they are answered.

@@ -559,7 +559,7 @@ host_init(struct node *n, char *err, size_t err_len)
 	int rc = 0;
 
 	/* Answers carry no address: the host's own way in is by DPID alone. */
-	n->message = host_message;
+	n->env.message = host_message;
 	if (host_sends(n->topo, n->load))
 		rc = host_engine(n, err, err_len);
 	if (rc == 0)

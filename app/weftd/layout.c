@@ -39,6 +39,10 @@ rx_layout(const struct daemon *d)
 		cli_usage("--rx-layout: expected a stage link_rx in \"%s\": without it flits "
 			  "would not come in order",
 			d->cfg.rx_layout);
+	if (!has_stage(&l, "deliver"))
+		cli_usage("--rx-layout: expected a stage deliver in \"%s\": without it no message "
+			  "arrives",
+			d->cfg.rx_layout);
 	if (d->topo->ide != WEFT_IDE_OFF && !has_stage(&l, "ide_open"))
 		cli_usage(
 			"--rx-layout: expected a stage ide_open in \"%s\": the topology has ide on",

@@ -153,6 +153,7 @@ end_init(struct node *n, char *err, size_t err_len)
 	n->env.ends_know_session = true;
 	n->env.now_ns = &n->ends_ns;
 	n->env.pool = n->pool;
+	n->env.arriving = peer_arriving;
 	snprintf(name, sizeof(name), "%s-tx", n->topo->name);
 	n->tx = weft_pipe_create(&cfg, err, err_len);
 	return n->tx == NULL ? -rte_errno : 0;

@@ -69,7 +69,7 @@ static const struct cli_option options[] = {
 		SECONDS(cfg.wait_s), .tags = RUN | UNTIL },
 	{ "idle", NULL, "auto", "what an lcore does that finds no work",
 		CLI_WORD(cfg.idle, weft_idle_words), .tags = RUN },
-	{ "rx-layout", "LAYOUT", WEFT_LAYOUT_RX_IDE, "receive pipeline of hosts and GFDs",
+	{ "rx-layout", "LAYOUT", WEFT_LAYOUT_RX_LIVE, "receive pipeline of hosts and GFDs",
 		CLI_TEXT(cfg.rx_layout), .tags = RUN },
 	{ "switch-layout", "LAYOUT", WEFT_LAYOUT_SWITCH, "pipeline of switches",
 		CLI_TEXT(cfg.switch_layout), .tags = RUN },

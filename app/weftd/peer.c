@@ -382,18 +382,12 @@ peer_control(struct peer *p, struct rte_mbuf *m)
 
 /* --- frames --- */
 
-static void
-peer_flits(struct peer *p, struct rte_mbuf *m)
+void
+peer_arriving(void *user)
 {
-	const struct weft_frame *f = weft_frame(m);
+	struct peer *p = user;
 
-	/* A later frame of the burst may have begun another. */
-	if (f->hdr.session != weft_end_session(p->end)->id) {
-		p->node->drops[WEFT_DROP_SESSION] += f->hdr.n_flits;
-		return;
-	}
 	peer_new_memory(p);
-	weft_end_deliver(p->end, weft_frame_flits(m), f->taken, f->dropped, p->node->message, p);
 	p->due_ns = 0;
 }
 
@@ -408,10 +402,8 @@ peers_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 
 		if (p == NULL)
 			node->drops[WEFT_DROP_NO_CONN]++;
-		else if (f->hdr.kind == WEFT_WIRE_CONTROL)
-			peer_control(p, pkt[i]);
 		else
-			peer_flits(p, pkt[i]);
+			peer_control(p, pkt[i]);
 	}
 	rte_pktmbuf_free_bulk(pkt, n);
 }

@@ -193,7 +193,7 @@ store_init(struct node *n, char *err, size_t err_len)
 {
 	int rc;
 
-	n->message = store_message;
+	n->env.message = store_message;
 	rc = links_init(n, err, err_len);
 	if (rc != 0)
 		return rc;

@@ -74,6 +74,9 @@ struct weft_conn {
 	 * retry layer (weft_frame.first), not by isn and fsn below.
 	 */
 	struct weft_end *end;
+	/* deliver, without an end: what is to be unpacked with; NULL, both: frames go by. */
+	struct weft_unpacker *unpack;
+	struct weft_io_unpacker *unpack_io;
 
 	/* link_rx or crc_protect. */
 	alignas(WEFT_CACHE_LINE) struct weft_isn isn;

@@ -165,6 +165,13 @@ struct weft_env {
 	void *shootdown_arg;
 	uint64_t *shootdown_applied; /* with shootdown */
 	const struct weft_req_scan_kernel *req_scan; /* NULL: the scalar one */
+	/*
+	 * deliver. Live connections: takes every message, with what conn->user is; before a frame's
+	 * first, `arriving` (or NULL) is called. Traces: `packet` takes every CXL.io packet.
+	 */
+	weft_end_msg_fn message;
+	void (*arriving)(void *user);
+	weft_io_fn packet;
 	/* enframe */
 	uint8_t src_mac[6];
 	uint8_t dst_mac[6];
@@ -177,6 +184,7 @@ enum weft_stage_order {
 	WEFT_STAGE_LINK_RX,
 	WEFT_STAGE_IDE_OPEN,
 	WEFT_STAGE_ROUTE,
+	WEFT_STAGE_DELIVER,
 	WEFT_STAGE_IDE_SEAL, /**< to be sent */
 	WEFT_STAGE_CRC_PROTECT,
 	WEFT_STAGE_FEC_ENCODE,

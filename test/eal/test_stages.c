@@ -10,9 +10,9 @@ static struct weft_rand r;
 static void
 the_list_of_stages_is_this(void **state)
 {
-	static const char *const names[] = { "crc_first", "crc_protect", "deframe", "enframe",
-		"fec_check", "fec_encode", "fec_relay", "ide_open", "ide_seal", "link_rx",
-		"route" };
+	static const char *const names[] = { "crc_first", "crc_protect", "deframe", "deliver",
+		"enframe", "fec_check", "fec_encode", "fec_relay", "ide_open", "ide_seal",
+		"link_rx", "route" };
 	unsigned int i;
 
 	(void)state;

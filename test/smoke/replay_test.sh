@@ -148,11 +148,11 @@ same "same seed, same file" "$(sha256sum <"$work/t.pcap")" \
 gen --flits 5000 --errors drop=0.01,dup=0.01 --seed 3
 replay
 before=$(r '[o[k] for k in ("flits", "fec", "crc", "isn", "messages", "skipped")]')
-for layout in 'deframe|fec_check|link_rx|ide_open|route' 'deframe,fec_check|link_rx,ide_open,route'; do
+for layout in 'deframe|fec_check|link_rx|ide_open|route|deliver' 'deframe,fec_check|link_rx,ide_open,route,deliver'; do
 	replay --layout "$layout"
 	same "$layout" "$before" "$(r '[o[k] for k in ("flits", "fec", "crc", "isn", "messages", "skipped")]')"
 done
-printf '# in a file\ndeframe, fec_check |\n link_rx, ide_open, route # end\n' >"$work/layout"
+printf '# in a file\ndeframe, fec_check |\n link_rx, ide_open, route, deliver # end\n' >"$work/layout"
 replay --layout "@$work/layout"
 same "layout from a file" "$before" "$(r '[o[k] for k in ("flits", "fec", "crc", "isn", "messages", "skipped")]')"
 lost=$(r 'o["isn"]["lost_flits"]')
@@ -251,7 +251,7 @@ misused '--speed: expected max or a factor' "$app/weft-replay" --in "$work/t.pca
 misused '--mode: expected one of cxl, rxl' "$app/weft-replay" --in "$work/t.pcap" --mode pcie
 misused '--ide needs --key-file' "$app/weft-replay" --in "$work/t.pcap" --ide skid
 misused 'no stage is called "foo"' "$app/weft-replay" --in "$work/t.pcap" --layout deframe,foo
-for layout in link_rx crc_first crc_protect fec_encode fec_relay ide_open ide_seal route; do
+for layout in link_rx crc_first crc_protect fec_encode fec_relay ide_open ide_seal route deliver; do
 	misused 'layout: expected deframe as the first stage' "$app/weft-replay" --in "$work/t.pcap" --layout "$layout"
 done
 misused 'there is no stage retry any more: use link_rx' "$app/weft-replay" --in "$work/t.pcap" --layout deframe,retry

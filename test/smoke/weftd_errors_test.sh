@@ -43,6 +43,7 @@ u 'no stage is called "x"' --rx-layout x
 u 'stage "deframe" stands twice' --rx-layout deframe,deframe
 u '--rx-layout: expected deframe as the first stage, got "link_rx"' --rx-layout link_rx,route
 u '--rx-layout: expected a stage link_rx in' --rx-layout deframe,route
+u '--rx-layout: expected a stage deliver in' --rx-layout deframe,link_rx,route
 u '--switch-layout: layout, character 1: no stage is called "x"' --switch-layout x
 u '--switch-layout: expected deframe as the first stage, got "route"' --switch-layout route
 u '--switch-layout: expected a stage route' --switch-layout deframe,fec_relay

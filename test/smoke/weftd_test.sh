@@ -32,7 +32,7 @@ same "flits of s0 by its rate" True "$(json "$work/r.json" \
 grep -qE '^Mflit/s in, out:  h0 [0-9.]+, [0-9.]+  h1 ' "$work/text" || die "--stats-interval says nothing"
 grep -qE '^  [0-9.]+ Mflit/s in, [0-9.]+ out; h0 [0-9.]+, [0-9.]+; s1 ' "$work/text" || die "no rates of s0 and its links"
 grep -qE '^lcore 0  [0-9.]+ Mflit/s in, [0-9.]+ out' "$work/text" || die "no rate of the lcore"
-"$app/weftd" --until-done --rx-layout 'deframe,fec_check|link_rx,route' --idle spin --quiet \
+"$app/weftd" --until-done --rx-layout 'deframe,fec_check|link_rx,route,deliver' --idle spin --quiet \
 	--json "$work/r.json"
 same "with a ring inside" True "$(json "$work/r.json" 'o["good"]')"
 

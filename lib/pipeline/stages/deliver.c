@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Stage deliver: from flits to messages and CXL.io packets (wire-formats.md section 4). Frames of a
+ * live connection end here: the end books credits and gives messages to the owner. Those of a trace
+ * go on when their messages have been counted. Hot: runs per burst.
+ */
+
+#include "weft_stage.h"
+
+enum { COUNT_DELIVERED };
+
+static const struct weft_counter deliver_counters[] = {
+	[COUNT_DELIVERED] = { "delivered", "flits", "flits unpacked" },
+};
+
+static const char *
+deliver_check(const struct weft_env *env)
+{
+	if (env->conns == NULL)
+		return "connections";
+	return env->ends_know_session && env->message == NULL ? "who takes messages" : NULL;
+}
+
+static void
+deliver_active(const struct weft_env *env, struct rte_mbuf *m, struct weft_stage_stats *st)
+{
+	const struct weft_frame *f = weft_frame(m);
+	const struct weft_conn *c = f->conn;
+	const unsigned int n = (unsigned int)__builtin_popcountll(f->taken);
+
+	/* A later frame of the burst may have begun another session. */
+	if (f->hdr.session != weft_end_session(c->end)->id) {
+		st->drops[WEFT_DROP_SESSION] += n;
+		return;
+	}
+	if (env->arriving != NULL)
+		env->arriving(c->user);
+	weft_end_deliver(c->end, weft_frame_flits(m), f->taken, f->dropped, env->message, c->user);
+	st->counts[COUNT_DELIVERED] += n;
+}
+
+static void
+deliver_passive(const struct weft_env *env, struct rte_mbuf *m, struct weft_stage_stats *st)
+{
+	const struct weft_frame *f = weft_frame(m);
+	struct weft_conn *c = f->conn;
+
+	for (unsigned int i = 0; i < f->hdr.n_flits; i++) {
+		const uint8_t *flit = weft_frame_flits(m) + i * (size_t)WEFT_FLIT_LEN;
+
+		/* After a hole nobody knows how much data is still to come. Messages are counted
+		 * by their headers: data that is lost does not unmake them. */
+		if (f->hole & WEFT_BIT64(i)) {
+			weft_unpack_restart(c->unpack);
+			c->unpack_io->is_broken = true; /* nor where a CXL.io packet begins, ever */
+		}
+		if (f->dropped & WEFT_BIT64(i))
+			continue;
+		st->counts[COUNT_DELIVERED]++;
+		if (flit[0] >> 6 == WEFT_FLIT_IO)
+			weft_io_unpack_flit(c->unpack_io, flit, env->packet, c->user);
+		if (weft_unpack_flit(c->unpack, flit, NULL, NULL) != WEFT_OK)
+			st->drops[WEFT_DROP_SLOT_FORMAT]++;
+	}
+}
+
+static void
+deliver_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
+{
+	uint16_t out = 0;
+
+	for (uint16_t i = 0; i < b->n; i++) {
+		struct rte_mbuf *m = b->pkt[i];
+		const struct weft_conn *c = weft_frame(m)->conn;
+
+		if (c != NULL && c->end != NULL) {
+			deliver_active(env, m, st);
+			weft_burst_drop(b, m);
+			continue;
+		}
+		if (c != NULL && c->unpack != NULL)
+			deliver_passive(env, m, st);
+		b->pkt[out++] = m;
+	}
+	b->n = out;
+}
+
+static const struct weft_stage deliver = {
+	.name = "deliver",
+	.help = "unpack messages and CXL.io packets",
+	.order = WEFT_STAGE_DELIVER,
+	.check = deliver_check,
+	.run = deliver_run,
+	.counters = deliver_counters,
+	.n_counters = WEFT_ARRAY_SIZE(deliver_counters),
+};
+
+WEFT_STAGE(deliver)
