@@ -179,7 +179,7 @@ struct node {
 	uint64_t messages[WEFT_MSG_KINDS];
 	uint64_t now_ns; /* of this poll */
 	uint64_t ends_ns; /* clock of the ends: it does not run while the node is not polled */
-	uint64_t random; /* fresh bits for whichever end needs them first */
+	uint64_t sent; /* frames that left the transmit pipeline */
 	/* switch */
 	struct losses losses;
 	struct misfit misfit;
@@ -236,6 +236,7 @@ struct daemon_cfg {
 	const char *nodes; /* NULL: by server */
 	const char *json;
 	const char *rx_layout; /* of hosts and GFDs */
+	const char *tx_layout; /* likewise */
 	const char *switch_layout;
 	const char *captures[16]; /* PORT=FILE */
 	unsigned int n_captures;
@@ -447,8 +448,8 @@ void peer_arriving(void *user);
 /** The receive pipeline's sink of every node that has peers: control frames. */
 void peers_sink(void *arg, struct rte_mbuf **pkt, uint16_t n);
 
-/** Let everything leave that is due, while the port takes it. Returns frames sent. */
-unsigned int peer_flush(struct peer *p);
+/** Let everything of all peers leave that is due, while ports take it. Returns frames sent. */
+unsigned int peers_flush(struct node *n);
 
 /**
  * rxl: whether a node has a connection to another: a host that sends to every GFD, and whoever sends
@@ -462,7 +463,7 @@ int connections_init(struct node *n, char *err, size_t err_len);
 /** Whether the session of every peer that is needed is up. */
 bool peers_are_up(const struct node *n);
 
-/** Say goodbye. Its frames still have to come and go for a while: weft_session_is_parting(). */
+/** Have goodbye said. Its frames have to come and go for a while: weft_session_is_parting(). */
 void peer_close(struct peer *p);
 
 /** What became of the session since the last call: its events, in this order, and the new state. */
@@ -845,6 +846,9 @@ int node_rx(struct node *n, const char *layout, weft_sink_fn sink, char *err, si
 /** Send a link control frame of the node's own by a port. False: no buffer, which is counted. */
 bool node_send_control(
 	struct node *n, uint16_t port, const struct weft_wire_hdr *h, const struct weft_control *c);
+
+/** Fresh random bits; 0 if there are none. */
+uint64_t node_random(void *node);
 
 /** Monotonic nanoseconds from the TSC. */
 uint64_t node_now_ns(void);

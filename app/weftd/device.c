@@ -33,9 +33,7 @@ device_poll(void *arg)
 	}
 	n->was_up = n->was_up || peers_are_up(n);
 	worked += uio_poll(n, n->was_up && n->out[0].n == 0);
-	for (uint16_t i = 0; i < n->n_peers; i++)
-		worked += peer_flush(&n->peer[i]);
-	return worked;
+	return worked + peers_flush(n);
 }
 
 int

@@ -101,9 +101,7 @@ gfd_poll(void *arg)
 		gfd_waiting(p);
 	}
 	uio_poll(n, false);
-	for (uint16_t i = 0; i < n->n_peers; i++)
-		worked += peer_flush(&n->peer[i]);
-	return worked;
+	return worked + peers_flush(n);
 }
 
 static void *

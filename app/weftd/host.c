@@ -296,9 +296,7 @@ host_poll(void *arg)
 	if (n->out[0].n == 0 && !n->is_done && n->was_up)
 		worked += host_requests(n);
 	worked += uio_poll(n, n->was_up && n->out[0].n == 0);
-	for (uint16_t i = 0; i < n->n_peers; i++)
-		worked += peer_flush(&n->peer[i]);
-	return worked;
+	return worked + peers_flush(n);
 }
 
 uint32_t

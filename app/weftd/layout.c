@@ -8,7 +8,7 @@
 #include "cli.h"
 
 static bool
-has_stage(const struct weft_layout *l, const char *name)
+layout_has_stage(const struct weft_layout *l, const char *name)
 {
 	for (unsigned int i = 0; i < l->n_stages; i++)
 		if (strcmp(l->stage[i]->name, name) == 0)
@@ -16,54 +16,62 @@ has_stage(const struct weft_layout *l, const char *name)
 	return false;
 }
 
-/* Stages work with what deframe writes about a frame: without it nothing is ever believed. */
-static void
-parse(const char *option, const char *text, struct weft_layout *l)
-{
-	char err[256];
+/* A stage that a live node cannot do without, and what is wrong without it. */
+struct need {
+	const char *stage;
+	const char *without;
+	bool with_ide; /* only then */
+};
 
-	if (weft_layout_parse(text, l, err, sizeof(err)) != 0)
-		cli_usage("%s: %s", option, err);
-	if (strcmp(l->stage[0]->name, "deframe") != 0)
-		cli_usage("%s: expected deframe as the first stage, got \"%s\"", option,
-			l->stage[0]->name);
-}
+static const struct need rx_needs[] = {
+	{ "deframe", "nothing is ever believed", false },
+	{ "link_rx", "flits would not come in order", false },
+	{ "ide_open", "encrypted flits stay sealed", true },
+	{ "deliver", "no message arrives", false },
+};
+
+static const struct need tx_needs[] = {
+	{ "pack", "flits are never complete", false },
+	{ "ide_seal", "flits would leave in the clear", true },
+	{ "link_tx", "nothing is sent", false },
+	{ "crc_protect", "every flit looks corrupt", false },
+	{ "fec_encode", "every flit looks corrupt", false },
+	{ "enframe", "no frame has a header", false },
+};
+
+static const struct need switch_needs[] = {
+	{ "deframe", "nothing is ever believed", false },
+	{ "route", "no frame leaves", false },
+};
 
 static void
-rx_layout(const struct daemon *d)
+layout_check(const struct daemon *d, const char *option, const char *text, const struct need *need,
+	size_t n)
 {
 	struct weft_layout l;
+	char err[256];
 
-	parse("--rx-layout", d->cfg.rx_layout, &l);
-	if (!has_stage(&l, "link_rx"))
-		cli_usage("--rx-layout: expected a stage link_rx in \"%s\": without it flits "
-			  "would not come in order",
-			d->cfg.rx_layout);
-	if (!has_stage(&l, "deliver"))
-		cli_usage("--rx-layout: expected a stage deliver in \"%s\": without it no message "
-			  "arrives",
-			d->cfg.rx_layout);
-	if (d->topo->ide != WEFT_IDE_OFF && !has_stage(&l, "ide_open"))
-		cli_usage(
-			"--rx-layout: expected a stage ide_open in \"%s\": the topology has ide on",
-			d->cfg.rx_layout);
+	if (weft_layout_parse(text, &l, err, sizeof(err)) != 0)
+		cli_usage("%s: %s", option, err);
+	for (size_t i = 0; i < n; i++)
+		if (!layout_has_stage(&l, need[i].stage) &&
+			(d->topo->ide != WEFT_IDE_OFF || !need[i].with_ide))
+			cli_usage("%s: expected a stage %s in \"%s\": without it %s", option,
+				need[i].stage, text, need[i].without);
+	if (need == tx_needs && l.n_segments != 1)
+		cli_usage("%s: expected no \"|\" in \"%s\": what is sent stays on one lcore",
+			option, text);
 }
 
 void
 layouts_check(const struct daemon *d)
 {
-	struct weft_layout l;
-
-	rx_layout(d);
-	if (!daemon_is_cxl(d)) {
-		parse("--switch-layout", d->cfg.switch_layout, &l);
-		if (!has_stage(&l, "route"))
-			cli_usage(
-				"--switch-layout: expected a stage route in \"%s\": without it no "
-				"frame leaves",
-				d->cfg.switch_layout);
-	} else if (strcmp(d->cfg.switch_layout, WEFT_LAYOUT_SWITCH) != 0) {
+	layout_check(d, "--rx-layout", d->cfg.rx_layout, rx_needs, WEFT_ARRAY_SIZE(rx_needs));
+	layout_check(d, "--tx-layout", d->cfg.tx_layout, tx_needs, WEFT_ARRAY_SIZE(tx_needs));
+	if (!daemon_is_cxl(d))
+		layout_check(d, "--switch-layout", d->cfg.switch_layout, switch_needs,
+			WEFT_ARRAY_SIZE(switch_needs));
+	else if (strcmp(d->cfg.switch_layout, WEFT_LAYOUT_SWITCH) != 0)
 		cli_fail("--switch-layout: in cxl mode switches end links, as hosts and GFDs do: "
 			 "expected --rx-layout");
-	}
 }

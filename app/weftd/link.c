@@ -34,6 +34,7 @@ link_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 {
 	struct node *node = arg;
 
+	node->sent += n;
 	for (uint16_t i = 0; i < n; i++) {
 		const uint16_t port = (uint16_t)weft_frame(pkt[i])->out_port;
 

@@ -452,8 +452,7 @@ poll_parting(struct node *n)
 	}
 	node_clock(n);
 	node_poll_rx(n);
-	for (uint16_t p = 0; p < n->n_peers; p++)
-		peer_flush(&n->peer[p]);
+	peers_flush(n);
 	for (uint16_t p = 0; p < n->n_ports; p++)
 		backlog_flush(&n->out[p]);
 }
@@ -482,6 +481,8 @@ say_goodbye(struct daemon *d)
 		for (uint16_t p = 0; p < n->n_peers; p++)
 			if (n->peer[p].state == PEER_UP)
 				peer_close(&n->peer[p]);
+		node_clock(n);
+		peers_flush(n);
 	}
 	while (is_parting(d) && node_now_ns() < until_ns) {
 		for (uint16_t i = 0; i < d->n_nodes; i++)

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 #include <rte_cycles.h>
 #include <rte_errno.h>
@@ -18,6 +19,18 @@
 /* Frames go point to point: the addresses only have to be valid and tell who sent them. */
 static const uint8_t mac_prefix[4] = { 0x02, 'W', 'E', 'F' };
 static const uint8_t mac_group[6] = { 0x03, 'W', 'E', 'F', 'T', 0 };
+
+/* Zeros early on a machine that just booted: the session is tried again. */
+uint64_t
+node_random(void *node)
+{
+	uint64_t bits = 0;
+
+	(void)node;
+	if (getrandom(&bits, sizeof(bits), 0) != sizeof(bits))
+		bits = 0;
+	return bits;
+}
 
 uint64_t
 node_now_ns(void)
@@ -122,6 +135,7 @@ end_tx_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 {
 	struct node *node = arg;
 
+	node->sent += n;
 	backlog_send(&node->out[0], pkt, n);
 }
 
@@ -133,7 +147,7 @@ end_init(struct node *n, char *err, size_t err_len)
 	const bool cxl = daemon_is_cxl(n->daemon);
 	struct weft_pipe_cfg cfg = {
 		.name = name,
-		.layout = WEFT_LAYOUT_TX,
+		.layout = n->daemon->cfg.tx_layout,
 		.env = &n->env,
 		.sink = cxl ? link_sink : end_tx_sink,
 		.sink_arg = n,
@@ -154,6 +168,8 @@ end_init(struct node *n, char *err, size_t err_len)
 	n->env.now_ns = &n->ends_ns;
 	n->env.pool = n->pool;
 	n->env.arriving = peer_arriving;
+	n->env.random = node_random;
+	n->env.random_arg = n;
 	snprintf(name, sizeof(name), "%s-tx", n->topo->name);
 	n->tx = weft_pipe_create(&cfg, err, err_len);
 	return n->tx == NULL ? -rte_errno : 0;

@@ -71,6 +71,8 @@ static const struct cli_option options[] = {
 		CLI_WORD(cfg.idle, weft_idle_words), .tags = RUN },
 	{ "rx-layout", "LAYOUT", WEFT_LAYOUT_RX_LIVE, "receive pipeline of hosts and GFDs",
 		CLI_TEXT(cfg.rx_layout), .tags = RUN },
+	{ "tx-layout", "LAYOUT", WEFT_LAYOUT_TX_LIVE, "transmit pipeline of hosts and GFDs",
+		CLI_TEXT(cfg.tx_layout), .tags = RUN },
 	{ "switch-layout", "LAYOUT", WEFT_LAYOUT_SWITCH, "pipeline of switches",
 		CLI_TEXT(cfg.switch_layout), .tags = RUN },
 	{ CLI_SECTION("Output") },

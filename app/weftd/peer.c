@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
 #include <rte_errno.h>
 #include <rte_malloc.h>
@@ -37,14 +36,6 @@ peer_of_frame(struct node *n, const struct weft_frame *f)
 	if (daemon_is_cxl(n->daemon))
 		return f->in_port < n->n_peers ? &n->peer[f->in_port] : NULL;
 	return f->conn != NULL ? f->conn->user : peer_find(n, f->hdr.spid);
-}
-
-static void
-fresh_random(struct node *n)
-{
-	/* Not ready this early only on a machine that just booted: the session is tried again. */
-	if (getrandom(&n->random, sizeof(n->random), 0) != sizeof(n->random))
-		n->random = 0;
 }
 
 /* Room for messages: what may come this way. A link of a switch carries everything. */
@@ -211,7 +202,6 @@ peer_init(struct peer *p, bool asks)
 		if (p->waiting == NULL)
 			return -ENOMEM;
 	}
-	fresh_random(p->node);
 	peer_keys(p, &rx, &tx);
 	p->rx = peer_direction(p, &rx);
 	p->tx = p->rx == NULL ? NULL : peer_direction(p, &tx);
@@ -374,9 +364,8 @@ peer_control(struct peer *p, struct rte_mbuf *m)
 	weft_end_control(p->end, &weft_frame(m)->hdr,
 		rte_pktmbuf_mtod_offset(m, const uint8_t *, WEFT_WIRE_FLITS_OFF),
 		rte_pktmbuf_data_len(m) - (size_t)WEFT_WIRE_FLITS_OFF, p->node->ends_ns,
-		p->node->random);
+		node_random(p->node));
 	peer_new_memory(p);
-	fresh_random(p->node);
 	p->due_ns = 0;
 }
 
@@ -422,57 +411,58 @@ peer_alloc(struct peer *p)
 	return m;
 }
 
-/* One frame, if there is one. The transmit pipeline has no rings, so it always takes a burst. */
-static bool
-peer_send_frame(struct peer *p)
+/* Empty frames, for the stages to fill, if the peer has something to do by time. */
+static uint16_t
+peer_frames(struct peer *p, struct rte_mbuf **pkt, uint16_t room)
 {
 	struct node *n = p->node;
-	struct rte_mbuf *m = peer_alloc(p);
-	struct weft_end_out out;
-	struct weft_frame *f;
+	unsigned int want;
+	uint16_t k = 0;
 
-	if (m == NULL)
-		return false;
-	if (!weft_end_next(p->end, weft_frame_flits(m), n->ends_ns, n->random, &out)) {
-		rte_pktmbuf_free(m);
-		return false;
+	weft_end_tick(p->end, n->ends_ns);
+	want = n->out[p->port].n != 0 ? 0 : weft_end_frames_due(p->end);
+	for (; k < want && k < room && (pkt[k] = peer_alloc(p)) != NULL; k++) {
+		weft_frame(pkt[k])->conn = p->tx;
+		weft_frame(pkt[k])->out_port = (int16_t)p->port;
 	}
-	rte_pktmbuf_append(m, (uint16_t)out.len);
-	f = weft_frame(m);
-	f->hdr = out.hdr;
-	f->hdr.spid = daemon_is_cxl(n->daemon) ? WEFT_PID_NONE : n->topo->pid;
-	f->hdr.dpid = daemon_is_cxl(n->daemon) ? WEFT_PID_NONE : p->pid;
-	f->out_port = (int16_t)p->port;
-	f->first = out.flits.first;
-	f->nops = out.flits.nops;
-	f->spoil = out.flits.spoil;
-	if (out.hdr.kind == WEFT_WIRE_FLITS)
-		f->conn = p->tx;
-	else
-		fresh_random(n);
-	weft_pipe_push(n->tx, &m, 1);
-	return true;
+	return k;
 }
 
-static unsigned int
-peer_send(struct peer *p)
+/* All peers that are due, each once. The transmit pipeline has no rings, so it takes every burst. */
+static void
+peers_send(struct node *n)
 {
-	struct node *n = p->node;
-	unsigned int sent = 0;
+	struct rte_mbuf *pkt[WEFT_BURST_MAX];
+	uint16_t k = 0;
 
-	if (n->ends_ns < p->due_ns)
-		return 0;
-	weft_end_tick(p->end, n->ends_ns);
-	while (n->out[p->port].n == 0 && peer_send_frame(p))
-		sent++;
-	p->due_ns = weft_end_deadline(p->end);
-	return sent;
+	for (uint16_t i = 0; i < n->n_peers; i++) {
+		struct peer *p = &n->peer[i];
+
+		if (n->ends_ns < p->due_ns)
+			continue;
+		if (k == WEFT_BURST_MAX) {
+			weft_pipe_push(n->tx, pkt, k);
+			k = 0;
+		}
+		k = (uint16_t)(k + peer_frames(p, pkt + k, (uint16_t)(WEFT_BURST_MAX - k)));
+	}
+	weft_pipe_push(n->tx, pkt, k);
+	for (uint16_t i = 0; i < n->n_peers; i++)
+		if (n->ends_ns >= n->peer[i].due_ns)
+			n->peer[i].due_ns = weft_end_deadline(n->peer[i].end);
 }
 
 unsigned int
-peer_flush(struct peer *p)
+peers_flush(struct node *n)
 {
-	return peer_send(p);
+	const uint64_t before = n->sent;
+	uint64_t round;
+
+	do {
+		round = n->sent;
+		peers_send(n);
+	} while (n->sent != round);
+	return (unsigned int)(n->sent - before);
 }
 
 void
@@ -480,8 +470,6 @@ peer_close(struct peer *p)
 {
 	weft_end_close(p->end);
 	p->due_ns = 0;
-	node_clock(p->node);
-	peer_send(p);
 }
 
 void

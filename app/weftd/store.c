@@ -183,9 +183,7 @@ store_poll(void *arg)
 			p->up_ns = n->ends_ns;
 	}
 	store_serve(n);
-	for (uint16_t i = 0; i < n->n_peers; i++)
-		worked += peer_flush(&n->peer[i]);
-	return worked;
+	return worked + peers_flush(n);
 }
 
 int

@@ -593,40 +593,86 @@ complete(struct weft_end *e, uint64_t now_ns)
 		note_owed(e, now_ns);
 	}
 	complete_io(e, now_ns);
-	if (e->ide == NULL)
-		return;
+}
+
+unsigned int
+weft_end_frames_due(const struct weft_end *e)
+{
+	const unsigned int flits = weft_llr_unsent(e->llr) + e->flit_open;
+
+	return flits <= e->max_flits ? 1 : (flits + e->max_flits - 1u) / e->max_flits;
+}
+
+/* With fresh bits in @p rnd. */
+static bool
+next_control(struct weft_end *e, uint8_t *payload, uint64_t now_ns, uint64_t rnd,
+	struct weft_end_out *out)
+{
+	struct weft_control c;
+	uint32_t id;
+
+	if (!weft_session_next(&e->session, now_ns, rnd, &id, &c))
+		return false;
+	*out = (struct weft_end_out){
+		.hdr = { .mode = e->cfg.llr.mode, .kind = WEFT_WIRE_CONTROL, .session = id }
+	};
+	out->len = weft_control_build(payload, &c);
+	return true;
+}
+
+bool
+weft_end_next_control(struct weft_end *e, uint8_t *payload, uint64_t now_ns,
+	uint64_t (*random)(void *arg), void *arg, struct weft_end_out *out)
+{
+	return weft_session_deadline(&e->session) <= now_ns &&
+	       next_control(e, payload, now_ns, random(arg), out);
+}
+
+void
+weft_end_pack(struct weft_end *e, uint64_t now_ns)
+{
+	if (weft_session_is_live(&e->session) && !is_broken(e))
+		complete(e, now_ns);
+}
+
+unsigned int
+weft_end_seal(struct weft_end *e, uint64_t now_ns)
+{
+	uint64_t before;
+
+	if (e->ide == NULL || !weft_session_is_live(&e->session) || is_broken(e))
+		return 0;
+	before = e->ide->sealed;
 	complete_ide(e, now_ns);
 	end_ide_flush(e->ide);
+	return (unsigned int)(e->ide->sealed - before);
+}
+
+bool
+weft_end_next_flits(struct weft_end *e, uint8_t *payload, uint64_t now_ns, struct weft_end_out *out)
+{
+	if (!weft_session_is_live(&e->session) || is_broken(e))
+		return false;
+	*out = (struct weft_end_out){ .hdr = { .mode = e->cfg.llr.mode,
+					      .kind = WEFT_WIRE_FLITS,
+					      .session = e->session.id } };
+	if (weft_llr_fill(e->llr, payload, e->max_flits, now_ns, &out->flits) == 0)
+		return false;
+	out->hdr.n_flits = (uint8_t)out->flits.n;
+	out->len = (size_t)out->flits.n * WEFT_FLIT_LEN;
+	weft_session_sent(&e->session, now_ns);
+	return true;
 }
 
 bool
 weft_end_next(struct weft_end *e, uint8_t *payload, uint64_t now_ns, uint64_t rnd,
 	struct weft_end_out *out)
 {
-	struct weft_control c;
-	uint32_t id;
-
-	memset(out, 0, sizeof(*out));
-	out->hdr.mode = e->cfg.llr.mode;
-	if (weft_session_next(&e->session, now_ns, rnd, &id, &c)) {
-		out->hdr.kind = WEFT_WIRE_CONTROL;
-		out->hdr.session = id;
-		out->len = weft_control_build(payload, &c);
+	if (next_control(e, payload, now_ns, rnd, out))
 		return true;
-	}
-	if (!weft_session_is_live(&e->session))
-		return false;
-	if (is_broken(e))
-		return false;
-	complete(e, now_ns);
-	if (weft_llr_fill(e->llr, payload, e->max_flits, now_ns, &out->flits) == 0)
-		return false;
-	out->hdr.kind = WEFT_WIRE_FLITS;
-	out->hdr.n_flits = (uint8_t)out->flits.n;
-	out->hdr.session = e->session.id;
-	out->len = (size_t)out->flits.n * WEFT_FLIT_LEN;
-	weft_session_sent(&e->session, now_ns);
-	return true;
+	weft_end_pack(e, now_ns);
+	weft_end_seal(e, now_ns);
+	return weft_end_next_flits(e, payload, now_ns, out);
 }
 
 /* --- receiving --- */

@@ -28,6 +28,7 @@ struct end_ide {
 	struct weft_ide_pace pace; /* of what is packed */
 	uint8_t *unsealed; /* flits back to back in the replay buffer that end_ide_flush() seals */
 	unsigned int n_unsealed;
+	uint64_t sealed; /* flits, in this session */
 	uint8_t n_poison; /* Poison in front of the next flit that is sealed */
 	bool is_open; /* an epoch may be unfinished, or its MAC unsent */
 	bool is_fresh; /* sealed since `sealed_ns` */

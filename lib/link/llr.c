@@ -744,6 +744,12 @@ weft_llr_ready_count(const struct weft_llr *l)
 	return l->ready;
 }
 
+unsigned int
+weft_llr_unsent(const struct weft_llr *l)
+{
+	return (unsigned int)(l->next - l->cursor) + l->n_again;
+}
+
 uint16_t
 weft_llr_expected(const struct weft_llr *l)
 {

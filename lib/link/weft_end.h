@@ -249,6 +249,36 @@ struct weft_end_out {
 bool weft_end_next(struct weft_end *e, uint8_t *payload, uint64_t now_ns, uint64_t rnd,
 	struct weft_end_out *out);
 
+/** Frames that weft_end_next() would give now, about: 1 or more. */
+unsigned int weft_end_frames_due(const struct weft_end *e);
+
+/*
+ * The steps of weft_end_next(), for an owner that makes frames of many ends in bursts: first one of
+ * these two. In each step all ends of the burst may take their turn.
+ */
+
+/**
+ * A control frame, if one is due: as weft_end_next().
+ *
+ * @param random  called for fresh bits, if there may be one
+ */
+bool weft_end_next_control(struct weft_end *e, uint8_t *payload, uint64_t now_ns,
+	uint64_t (*random)(void *arg), void *arg, struct weft_end_out *out);
+
+/** End the flit being packed, and make those that carry credits and CXL.io packets. */
+void weft_end_pack(struct weft_end *e, uint64_t now_ns);
+
+/**
+ * Encrypt what is packed, end the MAC epoch and change the key where that is due; without IDE nothing.
+ *
+ * @return flits encrypted
+ */
+unsigned int weft_end_seal(struct weft_end *e, uint64_t now_ns);
+
+/** A frame of what is packed and sealed, or is to be sent again: as weft_end_next(). */
+bool weft_end_next_flits(
+	struct weft_end *e, uint8_t *payload, uint64_t now_ns, struct weft_end_out *out);
+
 /**
  * Look at time. To be called at the deadline or later. END: the session is dead, Insecure, or its
  * CXL.io stream is malformed.

@@ -217,6 +217,9 @@ unsigned int weft_llr_held_count(const struct weft_llr *l);
 /** Flits that weft_llr_held() would give now. */
 unsigned int weft_llr_ready_count(const struct weft_llr *l);
 
+/** Flits to be sent now, those to be sent again included. */
+unsigned int weft_llr_unsent(const struct weft_llr *l);
+
 /** Number that enters the CRC of the next flit in turn; 0 in cxl mode, where none does. */
 uint16_t weft_llr_expected(const struct weft_llr *l);
 

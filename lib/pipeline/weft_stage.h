@@ -130,7 +130,7 @@ struct weft_env {
 	bool is_parting;
 	/* link_rx, with ends: makes frames for flits that had come too early */
 	struct rte_mempool *pool;
-	/* link_rx: time of this poll in nanoseconds, kept by the lcore that runs the stage */
+	/* link_rx, pack, link_tx: time of this poll in nanoseconds, kept by the lcore that runs them */
 	const uint64_t *now_ns;
 	/* codecs */
 	const struct weft_fec_kernel *fec;
@@ -172,6 +172,9 @@ struct weft_env {
 	weft_end_msg_fn message;
 	void (*arriving)(void *user);
 	weft_io_fn packet;
+	/* link_tx, with ends: fresh random bits for a control frame */
+	uint64_t (*random)(void *arg);
+	void *random_arg;
 	/* enframe */
 	uint8_t src_mac[6];
 	uint8_t dst_mac[6];
@@ -185,7 +188,9 @@ enum weft_stage_order {
 	WEFT_STAGE_IDE_OPEN,
 	WEFT_STAGE_ROUTE,
 	WEFT_STAGE_DELIVER,
-	WEFT_STAGE_IDE_SEAL, /**< to be sent */
+	WEFT_STAGE_PACK, /**< to be sent */
+	WEFT_STAGE_IDE_SEAL,
+	WEFT_STAGE_LINK_TX,
 	WEFT_STAGE_CRC_PROTECT,
 	WEFT_STAGE_FEC_ENCODE,
 	WEFT_STAGE_ENFRAME

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * The receive stages with an end behind a connection, as weftd runs them: what the other end sent comes
- * out in order and once, opened where IDE is on, whatever happens to frames; nothing is lost for want
+ * The stages with an end behind a connection, as weftd runs them: what one end sends comes out at the
+ * other in order and once, sealed and opened where IDE is on, whatever happens to frames; nothing is lost for want
  * of buffers; a burst may have frames of two sessions,
  * of which one is over.
  */
@@ -13,7 +13,6 @@
 
 #define REQUESTS 32 /* room of the receiver */
 #define MAX_FLITS 4
-#define LAYOUT WEFT_LAYOUT_RX_LIVE
 
 /* Who sends, and who receives through the stages. */
 struct side {
@@ -135,57 +134,72 @@ side_stop(struct side *s)
 	free(s->end);
 }
 
-/* A control frame goes to the other end as it is; flits become a frame off the wire. NULL: none now. */
-static struct rte_mbuf *
-next_frame(struct side *from, struct side *to, bool *any)
+/* Acks and credits go back without stages: what they say is all that the sender wants. */
+static bool
+answer_one(void)
 {
 	uint8_t payload[MAX_FLITS * WEFT_FLIT_LEN];
+	uint64_t syndrome[MAX_FLITS];
+	enum weft_session_event ev;
 	struct weft_end_out out;
-	struct weft_frame *f;
-	struct rte_mbuf *m;
 
-	weft_end_tick(from->end, now_ns);
-	*any = weft_end_next(from->end, payload, now_ns, weft_rand_u64(&r), &out);
-	if (!*any)
-		return NULL;
+	weft_end_tick(receiver.end, now_ns);
+	if (!weft_end_next(receiver.end, payload, now_ns, weft_rand_u64(&r), &out))
+		return false;
 	if (out.hdr.kind == WEFT_WIRE_CONTROL) {
-		weft_end_control(to->end, &out.hdr, payload, out.len, now_ns, weft_rand_u64(&r));
-		return NULL;
+		weft_end_control(sender.end, &out.hdr, payload, out.len, now_ns, weft_rand_u64(&r));
+		return true;
 	}
-	m = rte_pktmbuf_alloc(rig.pool);
+	for (unsigned int i = 0; i < out.flits.n; i++) {
+		const unsigned int numbered = out.flits.n - out.flits.nops;
+		struct weft_isn isn = { .form = WEFT_ISN_PSEUDO };
+
+		isn.next = (uint16_t)((out.flits.first + (i < numbered ? i : numbered)) %
+				      WEFT_ISN_NUMBERS);
+		syndrome[i] = weft_isn_number(isn.next);
+		weft_isn_protect(&isn, rig.tx_env.crc, payload + i * (size_t)WEFT_FLIT_LEN, 1);
+	}
+	weft_end_receive(sender.end, &out.hdr, payload, syndrome, 0, now_ns, &ev, NULL, NULL, NULL);
+	return true;
+}
+
+static void
+answer(void)
+{
+	while (answer_one()) {
+	}
+}
+
+/* The sender's next frame off the wire, by the transmit stages; a control frame has arrived: NULL. */
+static struct rte_mbuf *
+next_frame(bool *any)
+{
+	const unsigned int before = rig.n;
+	struct rte_mbuf *m = rte_pktmbuf_alloc(rig.pool);
+
 	assert_non_null(m);
+	weft_end_tick(sender.end, now_ns);
+	memset(weft_frame(m), 0, sizeof(struct weft_frame));
+	weft_frame(m)->conn = rig.tx_conn;
 	rte_pktmbuf_append(m, WEFT_WIRE_FLITS_OFF);
-	memcpy(rte_pktmbuf_append(m, (uint16_t)out.len), payload, out.len);
-	f = weft_frame(m);
-	memset(f, 0, sizeof(*f));
-	f->conn = rig.tx_conn;
-	f->hdr = out.hdr;
-	f->hdr.spid = RIG_SPID;
-	f->hdr.dpid = RIG_DPID;
-	f->first = out.flits.first;
-	f->nops = out.flits.nops;
-	f->spoil = out.flits.spoil;
-	if (from == &receiver) { /* Acks and credits: what they say is all that the sender wants */
-		uint64_t syndrome[MAX_FLITS];
-		enum weft_session_event ev;
-
-		for (unsigned int i = 0; i < out.flits.n; i++) {
-			const unsigned int numbered = out.flits.n - out.flits.nops;
-			struct weft_isn isn = { .form = WEFT_ISN_PSEUDO };
-
-			isn.next = (uint16_t)((out.flits.first + (i < numbered ? i : numbered)) %
-					      WEFT_ISN_NUMBERS);
-			syndrome[i] = weft_isn_number(isn.next);
-			weft_isn_protect(
-				&isn, rig.tx_env.crc, payload + i * (size_t)WEFT_FLIT_LEN, 1);
-		}
-		weft_end_receive(
-			to->end, &out.hdr, payload, syndrome, 0, now_ns, &ev, NULL, NULL, NULL);
-		rte_pktmbuf_free(m);
-		return NULL;
-	}
 	assert_int_equal(weft_pipe_push(rig.tx, &m, 1), 1);
-	return rig.frame[--rig.n]; /* one sink for both ways: it is the last */
+	*any = rig.n != before;
+	if (!*any)
+		return NULL; /* it came back empty */
+	m = rig.frame[--rig.n]; /* one sink for both ways: it is the last */
+	if (weft_frame(m)->hdr.kind == WEFT_WIRE_FLITS)
+		return m;
+	weft_end_control(receiver.end, &weft_frame(m)->hdr, weft_frame_flits(m),
+		rte_pktmbuf_data_len(m) - (size_t)WEFT_WIRE_FLITS_OFF, now_ns, weft_rand_u64(&r));
+	rte_pktmbuf_free(m);
+	return NULL;
+}
+
+static uint64_t
+random_bits(void *arg)
+{
+	(void)arg;
+	return weft_rand_u64(&r);
 }
 
 static bool
@@ -220,15 +234,6 @@ send_some(unsigned int n)
 	}
 }
 
-static void
-answer(void)
-{
-	bool any = true;
-
-	while (any)
-		assert_null(next_frame(&receiver, &sender, &any));
-}
-
 /* Until both ends are in a session; @p first receives the frame that begins it, if not NULL. */
 static void
 shake_hands(struct rte_mbuf **first)
@@ -238,7 +243,7 @@ shake_hands(struct rte_mbuf **first)
 
 		now_ns += 200000000;
 		while (any) {
-			struct rte_mbuf *m = next_frame(&sender, &receiver, &any);
+			struct rte_mbuf *m = next_frame(&any);
 
 			if (m == NULL)
 				continue;
@@ -278,8 +283,10 @@ live_start(enum weft_ide_mode ide)
 	rig.rx_env.now_ns = &now_ns;
 	rig.rx_env.pool = rig.pool;
 	rig.rx_env.message = take;
-	rig.rx = rig_pipe("rx", LAYOUT, &rig.rx_env);
-	rig.tx = rig_pipe("tx", WEFT_LAYOUT_TX, &rig.tx_env);
+	rig.tx_env.now_ns = &now_ns;
+	rig.tx_env.random = random_bits;
+	rig.rx = rig_pipe("rx", WEFT_LAYOUT_RX_LIVE, &rig.rx_env);
+	rig.tx = rig_pipe("tx", WEFT_LAYOUT_TX_LIVE, &rig.tx_env);
 	next_tag = due_tag = 0;
 	shake_hands(NULL);
 }
@@ -302,7 +309,7 @@ settle(void)
 		assert_true(turns < 200);
 		now_ns += 5000000;
 		while (any) {
-			struct rte_mbuf *m = next_frame(&sender, &receiver, &any);
+			struct rte_mbuf *m = next_frame(&any);
 
 			if (m != NULL)
 				rig_receive(m);
@@ -326,7 +333,7 @@ what_was_sent_comes_in_order_once(void **state)
 
 			send_some(1 + (unsigned int)weft_rand_below(&r, 6));
 			while (any) {
-				struct rte_mbuf *m = next_frame(&sender, &receiver, &any);
+				struct rte_mbuf *m = next_frame(&any);
 				const uint64_t fate = weft_rand_below(&r, 20);
 
 				if (m == NULL)
@@ -352,6 +359,9 @@ what_was_sent_comes_in_order_once(void **state)
 		assert_int_equal(
 			rig_count("ide_open", "epochs_good") > 0, modes[k] != WEFT_IDE_OFF);
 		assert_int_equal(rig_count("ide_open", "epochs_bad"), 0);
+		assert_true(weft_pipe_count(rig.tx, "link_tx", "sent") > due_tag / 4u);
+		assert_int_equal(weft_pipe_count(rig.tx, "ide_seal", "sealed") > 0,
+			modes[k] != WEFT_IDE_OFF);
 		assert_int_equal(
 			rig_count("ide_open", "key_changes") > 0, modes[k] != WEFT_IDE_OFF);
 		live_stop();
@@ -382,7 +392,7 @@ for_want_of_a_buffer_flits_come_later(void **state)
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(m); i++) {
 		send_some(2);
 		while (any && n < WEFT_ARRAY_SIZE(m)) {
-			m[n] = next_frame(&sender, &receiver, &any);
+			m[n] = next_frame(&any);
 			n += m[n] != NULL;
 		}
 		any = true;
@@ -417,7 +427,7 @@ a_burst_may_have_two_sessions(void **state)
 		live_start(modes[k]);
 		send_some(2);
 		while (m[0] == NULL && any)
-			m[0] = next_frame(&sender, &receiver, &any);
+			m[0] = next_frame(&any);
 		assert_non_null(m[0]);
 		side_stop(&sender);
 		side_start(&sender, true, modes[k]);

@@ -12,7 +12,7 @@ the_list_of_stages_is_this(void **state)
 {
 	static const char *const names[] = { "crc_first", "crc_protect", "deframe", "deliver",
 		"enframe", "fec_check", "fec_encode", "fec_relay", "ide_open", "ide_seal",
-		"link_rx", "route" };
+		"link_rx", "link_tx", "pack", "route" };
 	unsigned int i;
 
 	(void)state;

@@ -41,11 +41,14 @@ u '--seconds: expected seconds' --seconds -1
 u '--idle: expected one of auto, spin, yield' --idle sleep
 u 'no stage is called "x"' --rx-layout x
 u 'stage "deframe" stands twice' --rx-layout deframe,deframe
-u '--rx-layout: expected deframe as the first stage, got "link_rx"' --rx-layout link_rx,route
+u '--rx-layout: expected a stage deframe in "link_rx,route": without it nothing is ever believed' --rx-layout link_rx,route
 u '--rx-layout: expected a stage link_rx in' --rx-layout deframe,route
 u '--rx-layout: expected a stage deliver in' --rx-layout deframe,link_rx,route
 u '--switch-layout: layout, character 1: no stage is called "x"' --switch-layout x
-u '--switch-layout: expected deframe as the first stage, got "route"' --switch-layout route
+u '--switch-layout: expected a stage deframe in "route"' --switch-layout route
+u '--tx-layout: expected a stage pack in "enframe"' --tx-layout enframe
+u '--tx-layout: expected no "|"' --tx-layout 'pack|link_tx,crc_protect,fec_encode,enframe'
+u '--tx-layout: layout, character 9: stage "pack" cannot come after' --tx-layout enframe,pack
 u '--switch-layout: expected a stage route' --switch-layout deframe,fec_relay
 topology ', driver: memif' 'mtu: 9000, speed: 7'
 t 't.yaml:3:' --check
