@@ -75,6 +75,9 @@ extern const struct bench bench_codec[], bench_data[], bench_ide[], bench_route[
 	bench_sig[];
 extern const unsigned int bench_n_codec, bench_n_data, bench_n_ide, bench_n_route, bench_n_pipe,
 	bench_n_sig;
+/* The layout of a benchmark of a pipeline, on one lcore; NULL: it is of a kernel. */
+const char *bench_pipe_layout(const struct bench *b);
+
 extern const struct bench bench_mail[];
 extern const unsigned int bench_n_mail;
 extern const struct bench bench_gfam[];

@@ -42,6 +42,13 @@ static const char *const layouts[][BENCH_LAYOUTS] = {
 	[PIPE_RX_NO_ROUTE] = { "deframe,fec_check,link_rx", "deframe,fec_check|link_rx" },
 };
 
+const char *
+bench_pipe_layout(const struct bench *b)
+{
+	return b >= bench_pipe && b < bench_pipe + bench_n_pipe ? layouts[b->kind][BENCH_RTC]
+	                                                        : NULL;
+}
+
 static void
 sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 {

@@ -204,8 +204,10 @@ main(int argc, char **argv)
 		cli_warn("EAL arguments: no effect with %s, which does not start DPDK",
 			o.list ? "--list" : "--atc-workload");
 	if (o.list) {
-		bench_print_list(&o);
-		cli_exit(EXIT_SUCCESS);
+		rc = bench_print_list(&o);
+		if (rc != 0)
+			cli_warn("--json %s: %s", o.json, weft_file_error(rc));
+		cli_exit(rc == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 	}
 	json_check(o.json);
 	if (o.atc.workloads != 0) {

@@ -157,7 +157,8 @@ enum { SPEED = 1, ATC = 2, WORKLOAD = 4, SIG = 8, SECONDS = 16 };
 #define CLI_INTO struct options
 static const struct cli_option options[] = {
 	{ CLI_SECTION("Speed") },
-	{ "list", NULL, NULL, "the stages, and end", CLI_FLAG(list) },
+	{ "list", NULL, NULL, "the stages, and end; with --json where they run live",
+		CLI_FLAG(list) },
 	{ "stage", "NAME[,NAME]", NULL, "only these; may be given again (all)",
 		CLI_OWN(options_read_stages), .tags = SPEED, .words = stage_words },
 	{ "sig", NULL, NULL, "block signatures, every type and block size, instead of all else",
@@ -208,8 +209,6 @@ static void
 judge_options(const struct options *o, uint64_t given)
 {
 	if (o->list) {
-		if (o->json != NULL)
-			cli_usage("--json: --list writes no JSON, expected one of them");
 		cli_no_effect(&program, given, SPEED | ATC | WORKLOAD, "with --list");
 		return;
 	}
@@ -242,20 +241,4 @@ bool
 bench_is_sig(const struct bench *b)
 {
 	return b >= bench_sig && b < bench_sig + bench_n_sig;
-}
-
-void
-bench_print_list(const struct options *o)
-{
-	const struct bench *b;
-
-	for (unsigned int i = 0; (b = bench_at(i)) != NULL; i++) {
-		if (bench_is_sig(b) != o->sig)
-			continue;
-		printf("%-28s %-8s %s\n", b->name,
-			b->layouts == (1 << BENCH_RTC)    ? "rtc"
-			: b->layouts == (1 << BENCH_RING) ? "ring"
-							  : "rtc,ring",
-			b->help);
-	}
 }

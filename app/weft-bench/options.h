@@ -38,7 +38,10 @@ const struct bench *bench_at(unsigned int i);
 /* Whether a benchmark is one of those of --sig. */
 bool bench_is_sig(const struct bench *b);
 
-/* Those that a run of these options would choose from. */
-void bench_print_list(const struct options *o);
+/*
+ * Print those that a run of these options would choose from, as text or, with --json, with the stages
+ * of each and the layouts of weftd that have them. 0, or -errno: nothing could be written.
+ */
+int bench_print_list(const struct options *o);
 
 #endif /* OPTIONS_H */

@@ -31,6 +31,7 @@ extern "C" {
 #define WEFT_LAYOUT_RX_CRC_FIRST "deframe,crc_first,link_rx,route"
 #define WEFT_LAYOUT_RX_IDE "deframe,fec_check,link_rx,ide_open,route"
 #define WEFT_LAYOUT_RX_LIVE WEFT_LAYOUT_RX_IDE ",deliver"
+#define WEFT_LAYOUT_RX_LIVE_CRC_FIRST "deframe,crc_first,link_rx,ide_open,route,deliver"
 #define WEFT_LAYOUT_TX "crc_protect,fec_encode,enframe"
 #define WEFT_LAYOUT_TX_LIVE "pack,ide_seal,link_tx," WEFT_LAYOUT_TX
 #define WEFT_LAYOUT_TX_IDE "ide_seal,crc_protect,fec_encode,enframe"

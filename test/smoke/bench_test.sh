@@ -12,6 +12,14 @@ rx-pipeline-no-route rx-pipeline-crc-first rx-pipeline-ide tx-pipeline tx-pipeli
 
 same "stages of --list" "$(echo $stages)" "$(echo $("$app/weft-bench" --list | cut -d' ' -f1))"
 
+# What is measured is what runs: each stage that a benchmark times stands in a layout of weftd.
+"$app/weft-bench" --list --json "$work/list.json"
+same "listed" "$(echo $stages)" "$(json "$work/list.json" '" ".join(b["stage"] for b in o["benchmarks"])')"
+same "stages that are timed and not live" "[]" "$(json "$work/list.json" '[s["stage"] for s in o["stages"] if s["timed"] and not s["live"]]')"
+same "stages of pipelines that are not timed by that" "[]" "$(json "$work/list.json" \
+	'[s for b in o["benchmarks"] for s in b["stages"] if s not in {t["stage"] for t in o["stages"] if t["timed"]}]')"
+same "timed stages" True "$(json "$work/list.json" 'sum(s["timed"] for s in o["stages"]) >= 11')"
+
 "$app/weft-bench" --seconds 0.01 --frame-flits 1,8,35 --json "$work/b.json" >"$work/text"
 same "stages measured" "$(echo $stages | tr ' ' '\n' | sort | tr '\n' ' ')" \
 	"$(json "$work/b.json" '" ".join(sorted({r["stage"] for r in o["results"]})) + " "')"
@@ -82,7 +90,6 @@ refuses 'do not have this layout' "$app/weft-bench" --stage crc --layout ring
 misused 'WEFT_CPU=sse9: expected' env WEFT_CPU=sse9 "$app/weft-bench" --stage crc
 misused 'unrecognized option' "$app/weft-bench" --nonesuch
 misused 'expected options only' "$app/weft-bench" crc
-misused '--json: --list writes no JSON' "$app/weft-bench" --list --json "$work/none.json"
 warns 'weft-bench: --stage, --seconds: no effect with --list' "$app/weft-bench" --list --stage crc --seconds 1
 warns 'EAL arguments: no effect with --list' "$app/weft-bench" --list -- -l 0
 warns '--sig: no effect with --stage' "$app/weft-bench" --sig --stage crc --seconds 0.01

@@ -35,6 +35,9 @@ grep -qE '^lcore 0  [0-9.]+ Mflit/s in, [0-9.]+ out' "$work/text" || die "no rat
 "$app/weftd" --until-done --rx-layout 'deframe,fec_check|link_rx,route,deliver' --idle spin --quiet \
 	--json "$work/r.json"
 same "with a ring inside" True "$(json "$work/r.json" 'o["good"]')"
+"$app/weftd" --until-done --rx-layout deframe,crc_first,link_rx,ide_open,route,deliver --quiet --json "$work/r.json"
+same "with the CRC first" True "$(json "$work/r.json" 'o["good"] and any(s["stage"] == "crc_first"
+	and s["flits"] > 1000 for n in o["nodes"] for s in n["stages"])')"
 
 # At most `rate` requests a second, and 64 more, the sweep included; without it this ends in a tenth of the time.
 for source in mem uio; do
