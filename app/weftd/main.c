@@ -390,6 +390,18 @@ once_a_second(struct daemon *d)
 	links_watch(d);
 }
 
+/* What others did wrong since the last call, a line each. */
+static void
+tell_of_others(struct daemon *d)
+{
+	ide_tell(d);
+	ingress_tell(d);
+	misfit_tell(d);
+	duplicates_tell(d);
+	forged_tell(d);
+	peers_tell(d);
+}
+
 /* Until something ends the run. Never on the data path. */
 static void *
 control(void *arg)
@@ -420,12 +432,7 @@ control(void *arg)
 		}
 		sessions_watch(d);
 		rates_tend(d);
-		ide_tell(d);
-		ingress_tell(d);
-		misfit_tell(d);
-		duplicates_tell(d);
-		forged_tell(d);
-		peers_tell(d);
+		tell_of_others(d);
 		if (update_asked != 0) {
 			update_asked = 0;
 			update_run(d);
@@ -515,6 +522,7 @@ run(struct daemon *d)
 		if (d->loop[i] != d->main_loop)
 			weft_loop_join(d->loop[i]);
 	seconds = elapsed_s(&start);
+	tell_of_others(d); /* what came since the control thread looked last */
 	say_goodbye(d);
 	return seconds;
 }
