@@ -713,13 +713,6 @@ struct source_lines {
 };
 
 /**
- * The node's own lines of a segment. Where it may reach nothing it asks for the first ones, which
- * are another's: were one of its writes done, their owner would see it.
- */
-struct weft_traffic_target host_target(const struct node *n, const struct weft_topo *t,
-	const struct weft_topo_segment *s, const struct source_lines *l);
-
-/**
  * Make a source of what is set in @p cfg: seed, requests, outstanding, rate, writer, request_lines and
  * write_percent. Its lines are those of @p l in all segments, or in the translations that the host goes
  * by. NULL: no memory, of which it needs @p size.

@@ -322,7 +322,11 @@ lines_are_closed(
 	return true;
 }
 
-struct weft_traffic_target
+/*
+ * The node's own lines of a segment. Where it may reach nothing it asks for the first ones, which
+ * are another's: were one of its writes done, their owner would see it.
+ */
+static struct weft_traffic_target
 host_target(const struct node *n, const struct weft_topo *t, const struct weft_topo_segment *s,
 	const struct source_lines *l)
 {

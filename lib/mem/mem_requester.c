@@ -149,9 +149,11 @@ weft_mem_response(struct weft_requester *r, const struct weft_msg *msg, uint64_t
 		return mem_drop(r, WEFT_MEM_N_WRONG_CLASS, WEFT_DROP_WRONG_CLASS);
 	if (msg->dpid != r->cfg.id)
 		return mem_drop(r, WEFT_MEM_N_NOT_MINE, WEFT_DROP_NOT_MINE);
-	t = weft_requester_find(r, msg->tag);
-	if (t == NULL)
+	t = request_open(r, msg->tag);
+	if (t == NULL) {
+		weft_requester_missed(r, msg->tag);
 		return WEFT_DROP_NO_TAG;
+	}
 	if (msg->kind != answer[t->kind])
 		return mem_drop(r, WEFT_MEM_N_WRONG_CLASS, WEFT_DROP_WRONG_CLASS);
 	if (!mem_opcode_answers(msg))
@@ -159,7 +161,7 @@ weft_mem_response(struct weft_requester *r, const struct weft_msg *msg, uint64_t
 	request_describe(t, mem_status(r, msg), now_ns, c);
 	if (msg->kind == WEFT_MSG_S2M_DRS)
 		c->data = msg->data;
-	weft_requester_answered(r, t, c);
+	request_answered(r, t, c);
 	return WEFT_OK;
 }
 

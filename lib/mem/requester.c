@@ -109,7 +109,7 @@ weft_requester_begin(struct weft_requester *r, struct weft_request *rq, uint64_t
 	if (!request_is_good(r->protocol, rq))
 		return -EINVAL;
 	p = &r->peer[rq->dpid];
-	t = weft_requester_tag_oldest(r, TAG_FREE);
+	t = requester_oldest(r, TAG_FREE);
 	if (t == NULL) {
 		r->count[r->protocol->n_no_tag]++;
 		return -EAGAIN;
@@ -132,25 +132,13 @@ weft_requester_begin(struct weft_requester *r, struct weft_request *rq, uint64_t
 	return 0;
 }
 
-static struct request_tag *
-request_open(const struct weft_requester *r, uint16_t tag)
+void
+weft_requester_missed(struct weft_requester *r, uint16_t tag)
 {
-	struct request_tag *t = &r->tag[tag & (r->cfg.tags - 1)];
+	const struct request_tag *t = &r->tag[tag & (r->cfg.tags - 1)];
 
-	return t->tag == tag && t->queue == TAG_OPEN ? t : NULL;
-}
-
-struct request_tag *
-weft_requester_find(struct weft_requester *r, uint16_t tag)
-{
-	struct request_tag *t = request_open(r, tag);
-
-	if (t != NULL)
-		return t;
-	t = &r->tag[tag & (r->cfg.tags - 1)];
 	r->count[t->tag == tag && t->queue == TAG_QUARANTINE ? r->protocol->n_late
 							     : r->protocol->n_unmatched]++;
-	return NULL;
 }
 
 void
@@ -164,15 +152,6 @@ weft_requester_sent_to(struct weft_requester *r, uint16_t tag, uint16_t dpid)
 	r->peer[dpid].in_flight[t->kind]++;
 	t->dpid = dpid;
 	t->stood = weft_request_clock_stood(r->cfg.clock, dpid, t->since_ns);
-}
-
-void
-weft_requester_answered(
-	struct weft_requester *r, struct request_tag *t, const struct weft_completion *c)
-{
-	r->n_open--;
-	weft_latency_add(&r->latency, c->latency_ns);
-	weft_requester_tag_release(r, t);
 }
 
 /* Ends as lost; what becomes of the tag is the caller's to say. */
@@ -200,11 +179,11 @@ weft_requester_expire(struct weft_requester *r, uint64_t now_ns, weft_completion
 	struct request_tag *t, *behind;
 	unsigned int n = 0;
 
-	while ((t = weft_requester_tag_oldest(r, TAG_QUARANTINE)) != NULL &&
+	while ((t = requester_oldest(r, TAG_QUARANTINE)) != NULL &&
 		now_ns - t->since_ns >= r->cfg.quarantine_ns)
 		weft_requester_tag_release(r, t);
 	/* In the order of real time; what a clock that stood still has kept young is passed over. */
-	for (t = weft_requester_tag_oldest(r, TAG_OPEN);
+	for (t = requester_oldest(r, TAG_OPEN);
 		n < max && t != NULL && now_ns - t->since_ns >= r->cfg.timeout_ns; t = behind) {
 		behind = request_behind(r, t);
 		if (weft_request_clock_age(r->cfg.clock, t->dpid, t->since_ns, t->stood, now_ns) <

@@ -70,7 +70,13 @@ struct weft_requester {
 void weft_requester_tags_init(struct weft_requester *r);
 
 /** The oldest tag of a queue, or NULL. */
-struct request_tag *weft_requester_tag_oldest(struct weft_requester *r, enum tag_queue q);
+static inline struct request_tag *
+requester_oldest(struct weft_requester *r, enum tag_queue q)
+{
+	const uint16_t i = r->queue[q].head;
+
+	return i == TAG_NONE ? NULL : &r->tag[i];
+}
 
 /** Move a tag to the end of queue @p to. Its entry in `since_ns` is the caller's to set. */
 void weft_requester_tag_move(struct weft_requester *r, struct request_tag *t, enum tag_queue to);
@@ -78,8 +84,17 @@ void weft_requester_tag_move(struct weft_requester *r, struct request_tag *t, en
 /** Free a tag and the credit it holds; its next use has another number on the wire. */
 void weft_requester_tag_release(struct weft_requester *r, struct request_tag *t);
 
-/** The open request that an answer with @p tag is for, or NULL: why not is counted. */
-struct request_tag *weft_requester_find(struct weft_requester *r, uint16_t tag);
+/** Count an answer with @p tag for which no request is open. */
+void weft_requester_missed(struct weft_requester *r, uint16_t tag);
+
+/** The open request with @p tag, or NULL. */
+static inline struct request_tag *
+request_open(const struct weft_requester *r, uint16_t tag)
+{
+	struct request_tag *t = &r->tag[tag & (r->cfg.tags - 1)];
+
+	return t->tag == tag && t->queue == TAG_OPEN ? t : NULL;
+}
 
 /** What @p c says of a request that is open. */
 static inline void
@@ -95,7 +110,12 @@ request_describe(const struct request_tag *t, enum weft_request_status status, u
 }
 
 /** It was answered, as @p c says. */
-void weft_requester_answered(
-	struct weft_requester *r, struct request_tag *t, const struct weft_completion *c);
+static inline void
+request_answered(struct weft_requester *r, struct request_tag *t, const struct weft_completion *c)
+{
+	r->n_open--;
+	weft_latency_add(&r->latency, c->latency_ns);
+	weft_requester_tag_release(r, t);
+}
 
 #endif /* WEFT_REQUESTER_PRIV_H */

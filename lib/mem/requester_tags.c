@@ -57,14 +57,6 @@ weft_requester_tags_init(struct weft_requester *r)
 	}
 }
 
-struct request_tag *
-weft_requester_tag_oldest(struct weft_requester *r, enum tag_queue q)
-{
-	const uint16_t i = r->queue[q].head;
-
-	return i == TAG_NONE ? NULL : &r->tag[i];
-}
-
 void
 weft_requester_tag_move(struct weft_requester *r, struct request_tag *t, enum tag_queue to)
 {

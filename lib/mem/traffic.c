@@ -196,17 +196,15 @@ traffic_accepts(const struct traffic_unit *u, enum weft_expect answer)
 	return (u->accept >> answer & 1) != 0;
 }
 
-/* The next versions of the lines of a write, which has begun. */
+/* The next versions of the lines of a write, which has begun at @p hpa. */
 static void
-traffic_fill(struct weft_traffic *t, const struct traffic_range *g)
+traffic_fill(struct weft_traffic *t, struct traffic_unit *u, struct traffic_range g, uint64_t hpa)
 {
-	struct traffic_unit *u = traffic_unit(t, g->unit);
-
 	u->written = true;
 	u->write_expected = u->expect == WEFT_EXPECT_DATA || traffic_accepts(u, WEFT_EXPECT_DATA);
-	for (unsigned int i = 0; i < g->n; i++) {
-		struct weft_line_state *l = &u->line[g->first + i];
-		const struct weft_line_id id = { traffic_hpa(t, g->unit, g->first + i),
+	for (unsigned int i = 0; i < g.n; i++) {
+		struct weft_line_state *l = &u->line[g.first + i];
+		const struct weft_line_id id = { hpa + i * WEFT_LINE_LEN,
 			weft_line_state_next(l, t->cfg.run), t->cfg.writer };
 
 		weft_line_fill(t->data + i * WEFT_LINE_LEN, t->cfg.seed, &id);
@@ -216,23 +214,23 @@ traffic_fill(struct weft_traffic *t, const struct traffic_range *g)
 }
 
 static int
-traffic_begin(struct weft_traffic *t, const struct traffic_range *g, enum weft_request_kind kind,
+traffic_begin(struct weft_traffic *t, struct traffic_range g, enum weft_request_kind kind,
 	uint64_t now_ns, struct weft_request *rq)
 {
-	struct traffic_unit *u = traffic_unit(t, g->unit);
+	struct traffic_unit *u = traffic_unit(t, g.unit);
 	int rc;
 
-	*rq = (struct weft_request){ .addr = traffic_hpa(t, g->unit, g->first),
-		.cookie = g->unit | (uint64_t)g->first << FIRST_SHIFT,
-		.data = t->data,
-		.len = (uint16_t)(g->n * WEFT_LINE_LEN),
-		.dpid = u->dpid,
-		.kind = (uint8_t)kind };
+	rq->addr = traffic_hpa(t, g.unit, g.first);
+	rq->cookie = g.unit | (uint64_t)g.first << FIRST_SHIFT;
+	rq->data = t->data;
+	rq->len = (uint16_t)(g.n * WEFT_LINE_LEN);
+	rq->dpid = u->dpid;
+	rq->kind = (uint8_t)kind;
 	rc = weft_requester_begin(t->requester, rq, now_ns);
 	if (rc != 0)
 		return rc;
 	if (kind == WEFT_REQUEST_WRITE)
-		traffic_fill(t, g);
+		traffic_fill(t, u, g, rq->addr);
 	u->busy = true;
 	u->renewed = false;
 	u->begun_ns = now_ns;
@@ -263,7 +261,7 @@ traffic_next_random(struct weft_traffic *t, uint64_t now_ns, struct weft_request
 	while (traffic_unit(t, g.unit)->busy) /* at most `open` steps, as one at least is idle */
 		g.unit = g.unit + 1 == t->n_units ? 0 : g.unit + 1;
 	is_write = is_write && now_ns >= traffic_unit(t, g.unit)->no_write_before_ns;
-	rc = traffic_begin(t, &g, is_write ? WEFT_REQUEST_WRITE : WEFT_REQUEST_READ, now_ns, rq);
+	rc = traffic_begin(t, g, is_write ? WEFT_REQUEST_WRITE : WEFT_REQUEST_READ, now_ns, rq);
 	t->issued += rc == 0;
 	return rc;
 }
@@ -285,7 +283,7 @@ traffic_next_sweep(struct weft_traffic *t, uint64_t now_ns, struct weft_request 
 		}
 		if (!weft_pace_is_due(&t->pace, now_ns))
 			return -EAGAIN;
-		rc = traffic_begin(t, &g, WEFT_REQUEST_READ, now_ns, rq);
+		rc = traffic_begin(t, g, WEFT_REQUEST_READ, now_ns, rq);
 		if (rc == 0) {
 			t->sweep_at++;
 			t->count[WEFT_TRAFFIC_N_SWEPT]++;
@@ -344,17 +342,17 @@ traffic_note_mismatch(struct weft_traffic *t, uint64_t unit, unsigned int line,
 }
 
 static void
-traffic_verify(struct weft_traffic *t, const struct traffic_range *g, const uint8_t *data)
+traffic_verify(struct weft_traffic *t, struct traffic_range g, const uint8_t *data)
 {
-	for (unsigned int i = g->first; i < g->first + g->n; i++, data += WEFT_LINE_LEN) {
-		struct weft_line_state *l = &traffic_unit(t, g->unit)->line[i];
+	for (unsigned int i = g.first; i < g.first + g.n; i++, data += WEFT_LINE_LEN) {
+		struct weft_line_state *l = &traffic_unit(t, g.unit)->line[i];
 		uint64_t version;
 		const enum weft_traffic_counter what =
-			traffic_judge(t, l, traffic_hpa(t, g->unit, i), data, &version);
+			traffic_judge(t, l, traffic_hpa(t, g.unit, i), data, &version);
 
 		t->count[what]++;
 		if (what != WEFT_TRAFFIC_N_VERIFIED) {
-			traffic_note_mismatch(t, g->unit, i, what, version);
+			traffic_note_mismatch(t, g.unit, i, what, version);
 			continue;
 		}
 		t->count[WEFT_TRAFFIC_N_FORMER] +=
@@ -402,21 +400,21 @@ traffic_due(const struct traffic_unit *u, const struct weft_completion *c)
 
 /* A unit that is closed to this requester. */
 static void
-traffic_refused(struct weft_traffic *t, const struct traffic_range *g, bool is_right)
+traffic_refused(struct weft_traffic *t, struct traffic_range g, bool is_right)
 {
 	if (is_right) {
 		t->count[WEFT_TRAFFIC_N_REFUSED]++;
 		return;
 	}
 	t->count[WEFT_TRAFFIC_N_NOT_REFUSED]++;
-	traffic_note_mismatch(t, g->unit, g->first, WEFT_TRAFFIC_N_NOT_REFUSED, 0);
+	traffic_note_mismatch(t, g.unit, g.first, WEFT_TRAFFIC_N_NOT_REFUSED, 0);
 }
 
 static void
 traffic_complete_read(
-	struct weft_traffic *t, const struct traffic_range *g, const struct weft_completion *c)
+	struct weft_traffic *t, struct traffic_range g, const struct weft_completion *c)
 {
-	struct traffic_unit *u = traffic_unit(t, g->unit);
+	struct traffic_unit *u = traffic_unit(t, g.unit);
 	const enum weft_expect got = traffic_answer(c), due = traffic_due(u, c);
 	const bool is_before = got != due && traffic_accepts(u, got);
 
@@ -437,11 +435,11 @@ traffic_complete_read(
 
 /* A write may have been executed, or may be later, also where it was not to be. */
 static void
-traffic_doubt(struct weft_traffic *t, const struct traffic_range *g)
+traffic_doubt(struct weft_traffic *t, struct traffic_range g)
 {
-	struct traffic_unit *u = traffic_unit(t, g->unit);
+	struct traffic_unit *u = traffic_unit(t, g.unit);
 
-	for (unsigned int i = g->first; i < g->first + g->n; i++) {
+	for (unsigned int i = g.first; i < g.first + g.n; i++) {
 		/* A late one may find the line open, unless it may only be read. */
 		if (!u->write_expected && u->expect != WEFT_EXPECT_READ_ONLY)
 			weft_line_state_begin(&u->line[i], t->cfg.run);
@@ -451,9 +449,9 @@ traffic_doubt(struct weft_traffic *t, const struct traffic_range *g)
 
 /* The answer to a write that is done does not tell whether it was. */
 static void
-traffic_write_done(struct weft_traffic *t, const struct traffic_range *g)
+traffic_write_done(struct weft_traffic *t, struct traffic_range g)
 {
-	struct traffic_unit *u = traffic_unit(t, g->unit);
+	struct traffic_unit *u = traffic_unit(t, g.unit);
 
 	if (!u->write_expected) {
 		traffic_refused(t, g, true);
@@ -461,24 +459,24 @@ traffic_write_done(struct weft_traffic *t, const struct traffic_range *g)
 		t->count[WEFT_TRAFFIC_N_BEFORE] += u->expect != WEFT_EXPECT_DATA;
 		traffic_doubt(t, g);
 	} else {
-		for (unsigned int i = g->first; i < g->first + g->n; i++)
+		for (unsigned int i = g.first; i < g.first + g.n; i++)
 			weft_line_state_settle(&u->line[i]);
 	}
 }
 
 /* A write was refused, and so not executed: its lines are as before. */
 static void
-traffic_undo(struct traffic_unit *u, const struct traffic_range *g)
+traffic_undo(struct traffic_unit *u, struct traffic_range g)
 {
-	for (unsigned int i = g->first; u->write_expected && i < g->first + g->n; i++)
+	for (unsigned int i = g.first; u->write_expected && i < g.first + g.n; i++)
 		weft_line_state_undo(&u->line[i]);
 }
 
 static void
 traffic_complete_write(
-	struct weft_traffic *t, const struct traffic_range *g, const struct weft_completion *c)
+	struct weft_traffic *t, struct traffic_range g, const struct weft_completion *c)
 {
-	struct traffic_unit *u = traffic_unit(t, g->unit);
+	struct traffic_unit *u = traffic_unit(t, g.unit);
 	const enum weft_expect got = traffic_answer(c), due = traffic_due(u, c);
 	const bool is_before = got != due && traffic_accepts(u, got);
 
@@ -495,14 +493,14 @@ traffic_complete_write(
 }
 
 static void
-traffic_lost(struct weft_traffic *t, const struct traffic_range *g, const struct weft_completion *c)
+traffic_lost(struct weft_traffic *t, struct traffic_range g, const struct weft_completion *c)
 {
-	struct traffic_unit *u = traffic_unit(t, g->unit);
+	struct traffic_unit *u = traffic_unit(t, g.unit);
 
 	t->count[WEFT_TRAFFIC_N_LOST]++;
 	if (c->kind == WEFT_REQUEST_READ)
 		return;
-	t->count[WEFT_TRAFFIC_N_UNCERTAIN] += g->n;
+	t->count[WEFT_TRAFFIC_N_UNCERTAIN] += g.n;
 	traffic_doubt(t, g);
 	u->no_write_before_ns = u->begun_ns + c->latency_ns + t->cfg.write_quarantine_ns;
 }
@@ -513,14 +511,14 @@ traffic_lost(struct weft_traffic *t, const struct traffic_range *g, const struct
  */
 static void
 traffic_complete_renewed(
-	struct weft_traffic *t, const struct traffic_range *g, const struct weft_completion *c)
+	struct weft_traffic *t, struct traffic_range g, const struct weft_completion *c)
 {
 	if (c->kind == WEFT_REQUEST_READ)
 		return;
 	if (c->status == WEFT_REQUEST_DONE)
 		traffic_doubt(t, g);
 	else
-		traffic_undo(traffic_unit(t, g->unit), g);
+		traffic_undo(traffic_unit(t, g.unit), g);
 }
 
 void
@@ -535,13 +533,13 @@ weft_traffic_complete(struct weft_traffic *t, const struct weft_completion *c)
 	t->open--;
 	/* One that nobody is to answer is lost as it should; under a change it may have been executed. */
 	if (c->status == WEFT_REQUEST_LOST && (u->expect != WEFT_EXPECT_NONE || u->accept != 0))
-		traffic_lost(t, &g, c);
+		traffic_lost(t, g, c);
 	else if (u->renewed)
-		traffic_complete_renewed(t, &g, c);
+		traffic_complete_renewed(t, g, c);
 	else if (c->kind == WEFT_REQUEST_WRITE)
-		traffic_complete_write(t, &g, c);
+		traffic_complete_write(t, g, c);
 	else
-		traffic_complete_read(t, &g, c);
+		traffic_complete_read(t, g, c);
 }
 
 uint64_t

@@ -129,9 +129,11 @@ weft_uio_response(struct weft_requester *r, const struct weft_io_tlp *t, uint64_
 		return uio_drop(r, WEFT_UIO_N_MALFORMED, WEFT_DROP_BAD_OPCODE);
 	if (u.requester != r->cfg.id)
 		return uio_drop(r, WEFT_UIO_N_NOT_MINE, WEFT_DROP_NOT_MINE);
-	tag = weft_requester_find(r, u.tag);
-	if (tag == NULL)
+	tag = request_open(r, u.tag);
+	if (tag == NULL) {
+		weft_requester_missed(r, u.tag);
 		return WEFT_DROP_NO_TAG;
+	}
 	if (tag->dpid != WEFT_REQUESTER_ANYBODY && tag->dpid != t->spid)
 		return uio_drop(r, WEFT_UIO_N_NOT_MINE, WEFT_DROP_NOT_MINE);
 	a = uio_answer(r, u.tag);
@@ -143,7 +145,7 @@ weft_uio_response(struct weft_requester *r, const struct weft_io_tlp *t, uint64_
 		return WEFT_OK;
 	if (u.kind == WEFT_UIO_CPLD)
 		c->data = a->data;
-	weft_requester_answered(r, tag, c);
+	request_answered(r, tag, c);
 	return WEFT_OK;
 }
 
