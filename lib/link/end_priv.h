@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* Inside lib/link: an end, and what its three files have of each other. */
+#ifndef END_PRIV_H
+#define END_PRIV_H
+
+#include "weft_end.h"
+
+#include "end_ide_priv.h"
+#include "end_io_priv.h"
+#include "weft_base.h"
+#include "weft_credit.h"
+#include "weft_flit.h"
+
+/* Messages of one kind that wait for the owner. */
+struct box {
+	struct weft_msg *msg;
+	uint16_t head, n, room;
+};
+
+struct weft_end {
+	struct weft_end_cfg cfg;
+	struct weft_session session;
+	struct weft_flow flow;
+	struct weft_llr *llr;
+	struct end_ide *ide; /* NULL: off */
+	struct end_ide_hold *ide_hold; /* NULL: off, or the owner opens */
+	struct end_io *io;
+	uint64_t count[WEFT_END_N_COUNTERS];
+	uint8_t max_flits; /* what both ends take */
+	bool flit_open; /* the packer fills the flit reserved */
+	bool more_data; /* data slots of the last message wait for the next flit */
+	bool may_poison; /* the last message has data, and its header is in the flit that is open */
+	uint8_t n_data; /* messages with data in that flit, one that runs over into it included */
+	bool init_seen;
+	bool owes; /* credits, since owed_ns */
+	uint64_t owed_ns;
+	uint64_t doubt_ns; /* no session ends for doubt before */
+	struct weft_packer pack;
+	struct weft_unpacker unpack;
+	struct box box[WEFT_MSG_LLCTRL];
+	/* weft_end_deliver(), during the call */
+	weft_end_msg_fn fn;
+	void *arg;
+};
+
+/* Which account a kind of message is booked to; the kinds stand in this order. */
+struct end_account {
+	uint8_t set, class;
+};
+extern const struct end_account end_account[WEFT_MSG_LLCTRL];
+
+static inline enum weft_credit_set
+end_set_of(enum weft_msg_kind k)
+{
+	return (enum weft_credit_set)end_account[k].set;
+}
+
+static inline enum weft_credit_class
+end_class_of(enum weft_msg_kind k)
+{
+	return (enum weft_credit_class)end_account[k].class;
+}
+
+/* Only a new session goes on. */
+static inline bool
+end_is_broken(const struct weft_end *e)
+{
+	return e->io->is_broken || (e->ide != NULL && e->ide->is_broken);
+}
+
+/* How long credits wait for a flit with messages to ride on. */
+static inline uint64_t
+end_credit_delay_ns(const struct weft_end *e)
+{
+	return weft_rtt_guess(weft_llr_rtt(e->llr)) / 4;
+}
+
+/* --- end_tx.c --- */
+
+/* INIT.Param is the first flit of a session: nothing is known of the other end's room yet. */
+void end_send_init(struct weft_end *e);
+
+#endif /* END_PRIV_H */

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * An end sends: messages and packets into flits, flits sealed and into the retry layer, frames out of it.
+ */
+
+#include "end_priv.h"
+
+#include <errno.h>
+
+#define SEND_ROOM 3 /* flits that one message may need beyond what is packed */
+#define IDE_ROOM 3 /* flits that end an epoch and change the key */
+#define POISON_ROOM 2 /* the flit at hand, and Poison */
+
+static void
+end_note_credits(struct weft_end *e, uint64_t now_ns)
+{
+	if (e->owes || !weft_flow_owes(&e->flow))
+		return;
+	e->owes = true;
+	e->owed_ns = now_ns;
+}
+
+static bool
+end_begin_flit(struct weft_end *e)
+{
+	uint8_t *flit = weft_llr_reserve(e->llr);
+
+	if (flit == NULL)
+		return false;
+	weft_pack_begin(&e->pack, flit, e->ide != NULL && e->ide->pace.mac_due);
+	e->n_data = e->more_data;
+	e->flit_open = true;
+	return true;
+}
+
+/* The flit at hand is complete, but for its MAC and what the retry layer adds. */
+static uint8_t *
+end_fill_flit(struct weft_end *e)
+{
+	uint8_t *flit = weft_llr_reserve(e->llr);
+
+	e->more_data = weft_pack_end(&e->pack);
+	weft_put_le16(flit + WEFT_FLIT_CRD_OFF, weft_flow_crd(&e->flow));
+	e->owes = false;
+	e->flit_open = false;
+	e->may_poison = false;
+	return flit;
+}
+
+static void
+end_seal_flit(struct weft_end *e, uint8_t *flit)
+{
+	if (e->ide == NULL)
+		return;
+	end_ide_seal(e->ide, flit);
+	e->count[WEFT_END_N_IDE_SEALED]++;
+}
+
+static void
+end_commit_flit(struct weft_end *e)
+{
+	end_seal_flit(e, end_fill_flit(e));
+	weft_llr_commit(e->llr);
+	if (e->io->ahead > -END_IO_TURN)
+		e->io->ahead--;
+}
+
+static void
+end_make_poison(struct weft_end *e, uint8_t *flit, uint8_t offset)
+{
+	weft_ide_poison_put(flit, offset);
+	if (e->ide != NULL)
+		end_ide_poison(e->ide, flit);
+}
+
+/* Data is still to come: Poison goes before it. */
+static void
+end_poison_rest(struct weft_end *e)
+{
+	end_commit_flit(e);
+	end_make_poison(e, weft_llr_reserve(e->llr), 0);
+	weft_llr_commit(e->llr);
+}
+
+/* The retry layer makes the same Poison flit, and moves the flit behind it. */
+static void
+end_poison_flit(struct weft_end *e, uint8_t offset)
+{
+	uint8_t poison[WEFT_FLIT_LEN], *flit;
+
+	end_make_poison(e, poison, offset);
+	flit = end_fill_flit(e);
+	end_seal_flit(e, flit);
+	if (e->ide != NULL)
+		end_ide_flush(e->ide);
+	weft_llr_commit_poisoned(e->llr, offset); /* there is room */
+}
+
+void
+end_send_init(struct weft_end *e)
+{
+	static const uint8_t not_p2p[WEFT_LLCTRL_PAYLOAD_LEN];
+	struct weft_flit_hdr h = { .type = WEFT_FLIT_CACHEMEM };
+	uint8_t *flit = weft_llr_reserve(e->llr);
+
+	memset(flit, 0, WEFT_FLIT_LEN);
+	weft_flit_hdr_put(flit, &h);
+	weft_llctrl_put(flit, WEFT_LLCTRL_INIT_PARAM, not_p2p);
+	weft_llr_commit(e->llr);
+}
+
+/* Flits to leave to CXL.io: the one at hand, and its turn. */
+static unsigned int
+end_left_to_io(const struct weft_end *e)
+{
+	return e->io->open + (e->io->may_ever && e->io->ahead < 0 ? END_IO_TURN : 0u);
+}
+
+/* The like for messages: the flit at hand and one that their data runs over into, and their turn. */
+static unsigned int
+end_left_to_messages(const struct weft_end *e)
+{
+	return e->flit_open + (unsigned int)(e->more_data || weft_pack_waits(&e->pack)) +
+	       (e->io->ahead > 0 ? END_IO_TURN : 0u);
+}
+
+static bool
+end_ide_may_send(const struct weft_end *e)
+{
+	return !e->ide->is_broken && !e->ide->rekey_due &&
+	       weft_llr_room(e->llr) >= SEND_ROOM + IDE_ROOM;
+}
+
+bool
+weft_end_can_send(const struct weft_end *e, enum weft_msg_kind kind)
+{
+	return weft_session_is_live(&e->session) && (unsigned int)kind < WEFT_MSG_LLCTRL &&
+	       e->flow.may_send[end_set_of(kind)][end_class_of(kind)] != 0 &&
+	       weft_llr_room(e->llr) >= SEND_ROOM + end_left_to_io(e) &&
+	       (e->ide == NULL || end_ide_may_send(e));
+}
+
+int
+weft_end_send(struct weft_end *e, const struct weft_msg *m)
+{
+	enum weft_msg_kind kind = (enum weft_msg_kind)m->kind;
+
+	if (!weft_session_is_live(&e->session))
+		return -ENOTCONN;
+	if ((unsigned int)kind >= WEFT_MSG_LLCTRL)
+		return -EINVAL;
+	if (!weft_end_can_send(e, kind))
+		return -EAGAIN;
+	/* It fits at the latest into the second new flit: the first may be full of data. */
+	for (unsigned int tries = 0; tries < SEND_ROOM; tries++) {
+		int rc;
+
+		if (!e->flit_open && !end_begin_flit(e))
+			return -EAGAIN;
+		rc = weft_pack_msg(&e->pack, m);
+		if (rc == 0) {
+			weft_flow_take(&e->flow, end_set_of(kind), end_class_of(kind));
+			e->count[WEFT_END_N_MESSAGES_SENT]++;
+			e->may_poison = weft_msg_has_data(m);
+			e->n_data = (uint8_t)(e->n_data + e->may_poison);
+			return 0;
+		}
+		if (rc != -ENOSPC)
+			return rc;
+		end_commit_flit(e);
+	}
+	return -EAGAIN;
+}
+
+/* The flit with packets goes into the window. False: that is full. */
+static bool
+end_commit_io(struct weft_end *e)
+{
+	uint8_t *slot;
+
+	if (e->flit_open)
+		end_commit_flit(e);
+	slot = weft_llr_reserve(e->llr);
+	if (slot == NULL)
+		return false;
+	end_io_put(e->io, slot);
+	weft_llr_commit(e->llr);
+	if (e->io->ahead < END_IO_TURN)
+		e->io->ahead++;
+	return true;
+}
+
+bool
+weft_end_can_send_io(const struct weft_end *e, enum weft_io_class c)
+{
+	return weft_session_is_live(&e->session) && (unsigned int)c < WEFT_IO_CLASSES &&
+	       end_io_has_credit(e->io, c) &&
+	       weft_llr_room(e->llr) >= END_IO_ROOM + end_left_to_messages(e);
+}
+
+int
+weft_end_send_io(struct weft_end *e, const struct weft_io_tlp *t)
+{
+	enum weft_io_class c;
+	int rc;
+
+	if (!weft_session_is_live(&e->session))
+		return -ENOTCONN;
+	if (e->ide != NULL || !weft_io_is_valid(t))
+		return -EINVAL;
+	c = (enum weft_io_class)weft_io_class(t);
+	if (!weft_end_can_send_io(e, c))
+		return -EAGAIN;
+	end_io_open(e->io);
+	while ((rc = weft_io_pack_tlp(&e->io->pack, t)) == -ENOSPC) {
+		if (!end_commit_io(e))
+			return -EAGAIN;
+		end_io_open(e->io);
+	}
+	e->io->sent[c]++;
+	e->count[WEFT_END_N_IO_SENT]++;
+	/* What runs over goes into the next flit at once: at most one flit is ever at hand. */
+	while (weft_io_pack_waits(&e->io->pack) && end_commit_io(e))
+		;
+	return rc;
+}
+
+static bool
+end_poison_has_room(const struct weft_end *e, unsigned int flits)
+{
+	return weft_llr_room(e->llr) >= flits + POISON_ROOM + (e->ide == NULL ? 0 : IDE_ROOM) &&
+	       (e->ide == NULL || end_ide_may_poison(e->ide));
+}
+
+bool
+weft_end_can_poison(const struct weft_end *e)
+{
+	return weft_session_is_live(&e->session) && end_poison_has_room(e, SEND_ROOM);
+}
+
+int
+weft_end_poison(struct weft_end *e)
+{
+	if (!weft_session_is_live(&e->session))
+		return -ENOTCONN;
+	if (!e->may_poison)
+		return -EALREADY;
+	if (!end_poison_has_room(e, 0))
+		return -EAGAIN;
+	if (weft_pack_waits(&e->pack))
+		end_poison_rest(e);
+	else
+		end_poison_flit(e, (uint8_t)(e->n_data - 1));
+	e->count[WEFT_END_N_POISONED]++;
+	return 0;
+}
+
+/* End the epoch. False: the window is full, it goes on later. */
+static bool
+end_close_epoch(struct weft_end *e)
+{
+	for (;;) {
+		uint8_t *flit = weft_llr_reserve(e->llr);
+		enum weft_ide_close c;
+
+		if (flit == NULL)
+			return false;
+		c = end_ide_close(e->ide, flit);
+		if (c == WEFT_IDE_CLOSED)
+			break;
+		if (c == WEFT_IDE_CLOSE_TMAC) {
+			weft_llr_commit(e->llr);
+			break;
+		}
+		end_begin_flit(e);
+		end_commit_flit(e);
+	}
+	e->ide->is_open = e->ide->is_fresh = false;
+	return true;
+}
+
+/* Epochs end with the traffic; keys change between epochs. */
+static void
+end_complete_ide(struct weft_end *e, uint64_t now_ns)
+{
+	uint8_t *flit;
+
+	if (e->more_data || !end_ide_must_close(e->ide, now_ns, end_credit_delay_ns(e)) ||
+		!end_close_epoch(e) || !e->ide->rekey_due)
+		return;
+	flit = weft_llr_reserve(e->llr);
+	if (flit == NULL || !end_ide_start(e->ide, flit, now_ns))
+		return;
+	weft_llr_commit(e->llr);
+	e->count[WEFT_END_N_IDE_REKEYS]++;
+}
+
+static void
+end_note_io_credits(struct weft_end *e, uint64_t now_ns)
+{
+	if (e->io->owes || !end_io_owes(e->io))
+		return;
+	e->io->owes = true;
+	e->io->owed_ns = now_ns;
+}
+
+/* The same for CXL.io. */
+static void
+end_complete_io(struct weft_end *e, uint64_t now_ns)
+{
+	while (e->io->open && end_commit_io(e))
+		;
+	end_note_io_credits(e, now_ns);
+	while (e->io->owes && weft_llr_room(e->llr) != 0 &&
+		(end_io_is_urgent(e->io) || now_ns >= e->io->owed_ns + end_credit_delay_ns(e))) {
+		end_io_open(e->io);
+		end_commit_io(e);
+		e->count[WEFT_END_N_IO_CREDIT_FLITS]++;
+		end_note_io_credits(e, now_ns);
+	}
+}
+
+/* Let what is packed, and credits that are worth a flit, go out. */
+static void
+end_complete(struct weft_end *e, uint64_t now_ns)
+{
+	if (e->flit_open)
+		end_commit_flit(e);
+	while (e->more_data && end_begin_flit(e))
+		end_commit_flit(e);
+	end_note_credits(e, now_ns);
+	while (e->owes && !e->more_data &&
+		(weft_flow_is_urgent(&e->flow) || now_ns >= e->owed_ns + end_credit_delay_ns(e)) &&
+		end_begin_flit(e)) {
+		end_commit_flit(e);
+		e->count[WEFT_END_N_CREDIT_FLITS]++;
+		end_note_credits(e, now_ns);
+	}
+	end_complete_io(e, now_ns);
+}
+
+unsigned int
+weft_end_frames_due(const struct weft_end *e)
+{
+	const unsigned int flits = weft_llr_unsent(e->llr) + e->flit_open;
+
+	return flits <= e->max_flits ? 1 : (flits + e->max_flits - 1u) / e->max_flits;
+}
+
+/* With fresh bits in @p rnd. */
+static bool
+end_next_control(struct weft_end *e, uint8_t *payload, uint64_t now_ns, uint64_t rnd,
+	struct weft_end_out *out)
+{
+	struct weft_control c;
+	uint32_t id;
+
+	if (!weft_session_next(&e->session, now_ns, rnd, &id, &c))
+		return false;
+	*out = (struct weft_end_out){
+		.hdr = { .mode = e->cfg.llr.mode, .kind = WEFT_WIRE_CONTROL, .session = id }
+	};
+	out->len = weft_control_build(payload, &c);
+	return true;
+}
+
+bool
+weft_end_next_control(struct weft_end *e, uint8_t *payload, uint64_t now_ns,
+	uint64_t (*random)(void *arg), void *arg, struct weft_end_out *out)
+{
+	return weft_session_deadline(&e->session) <= now_ns &&
+	       end_next_control(e, payload, now_ns, random(arg), out);
+}
+
+void
+weft_end_pack(struct weft_end *e, uint64_t now_ns)
+{
+	if (weft_session_is_live(&e->session) && !end_is_broken(e))
+		end_complete(e, now_ns);
+}
+
+unsigned int
+weft_end_seal(struct weft_end *e, uint64_t now_ns)
+{
+	uint64_t before;
+
+	if (e->ide == NULL || !weft_session_is_live(&e->session) || end_is_broken(e))
+		return 0;
+	before = e->ide->sealed;
+	end_complete_ide(e, now_ns);
+	end_ide_flush(e->ide);
+	return (unsigned int)(e->ide->sealed - before);
+}
+
+bool
+weft_end_next_flits(struct weft_end *e, uint8_t *payload, uint64_t now_ns, struct weft_end_out *out)
+{
+	if (!weft_session_is_live(&e->session) || end_is_broken(e))
+		return false;
+	*out = (struct weft_end_out){ .hdr = { .mode = e->cfg.llr.mode,
+					      .kind = WEFT_WIRE_FLITS,
+					      .session = e->session.id } };
+	if (weft_llr_fill(e->llr, payload, e->max_flits, now_ns, &out->flits) == 0)
+		return false;
+	out->hdr.n_flits = (uint8_t)out->flits.n;
+	out->len = (size_t)out->flits.n * WEFT_FLIT_LEN;
+	weft_session_sent(&e->session, now_ns);
+	return true;
+}
+
+bool
+weft_end_next(struct weft_end *e, uint8_t *payload, uint64_t now_ns, uint64_t rnd,
+	struct weft_end_out *out)
+{
+	if (end_next_control(e, payload, now_ns, rnd, out))
+		return true;
+	weft_end_pack(e, now_ns);
+	weft_end_seal(e, now_ns);
+	return weft_end_next_flits(e, payload, now_ns, out);
+}
