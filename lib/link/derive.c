@@ -45,7 +45,7 @@ weft_hkdf(const uint8_t *key, size_t key_len, const uint8_t *salt, size_t salt_l
 }
 
 static size_t
-put_side(uint8_t *at, const struct weft_control *c)
+derive_put_side(uint8_t *at, const struct weft_control *c)
 {
 	at[0] = c->version;
 	at[1] = c->mode;
@@ -64,7 +64,7 @@ put_side(uint8_t *at, const struct weft_control *c)
 
 /* What a label begins with. */
 static size_t
-put_where(uint8_t *at, const char *purpose, const struct weft_derive_domain *domain,
+derive_put_where(uint8_t *at, const char *purpose, const struct weft_derive_domain *domain,
 	uint32_t session, bool from_asks, uint32_t generation)
 {
 	assert(strlen(purpose) <= PURPOSE_LEN);
@@ -89,9 +89,9 @@ derive(const struct weft_psk *psk, const char *purpose, const struct weft_derive
 
 	memcpy(salt, d->asks.random, WEFT_RANDOM_LEN);
 	memcpy(salt + WEFT_RANDOM_LEN, d->answers.random, WEFT_RANDOM_LEN);
-	at += put_where(at, purpose, domain, d->session, from_asks, generation);
-	at += put_side(at, &d->asks);
-	at += put_side(at, &d->answers);
+	at += derive_put_where(at, purpose, domain, d->session, from_asks, generation);
+	at += derive_put_side(at, &d->asks);
+	at += derive_put_side(at, &d->answers);
 	assert(at == info + INFO_LEN);
 	return weft_hkdf(weft_psk_bytes(psk), WEFT_PSK_LEN, salt, sizeof(salt), info, INFO_LEN, out,
 		out_len);
@@ -152,7 +152,7 @@ weft_derive_gone(const struct weft_psk *psk, const struct weft_derive_domain *do
 	uint8_t salt[sizeof(number)], info[PURPOSE_LEN + WHERE_LEN];
 
 	weft_put_be64(salt, number);
-	put_where(info, "weft ide gone", domain, session, from_asks, 0);
+	derive_put_where(info, "weft ide gone", domain, session, from_asks, 0);
 	return weft_hkdf(weft_psk_bytes(psk), WEFT_PSK_LEN, salt, sizeof(salt), info, sizeof(info),
 		proof, WEFT_PROOF_LEN);
 }

@@ -11,18 +11,18 @@
 #include "weft_base.h"
 
 static bool
-make_key(struct end_ide *s, bool from_asks, uint64_t generation, uint8_t *key)
+end_ide_make_key(struct end_ide *s, bool from_asks, uint64_t generation, uint8_t *key)
 {
 	return generation <= UINT32_MAX &&
 	       s->cfg.key(s->cfg.arg, &s->deal, from_asks, (uint32_t)generation, key);
 }
 
 static bool
-ready_next_key(
+end_ide_ready_next_key(
 	struct end_ide *s, struct weft_ide_stream *stream, bool from_asks, uint64_t generation)
 {
 	uint8_t key[WEFT_IDE_KEY_LEN];
-	const bool good = make_key(s, from_asks, generation, key);
+	const bool good = end_ide_make_key(s, from_asks, generation, key);
 
 	if (good)
 		weft_ide_stream_next_key(stream, s->cfg.lib, key);
@@ -31,7 +31,7 @@ ready_next_key(
 }
 
 static struct weft_ide_stream *
-make_stream(struct end_ide *s, bool from_asks)
+end_ide_make_stream(struct end_ide *s, bool from_asks)
 {
 	const uint16_t bits = s->deal.asks.ide_bits;
 	const struct weft_ide_config c = {
@@ -43,12 +43,12 @@ make_stream(struct end_ide *s, bool from_asks)
 	uint8_t key[WEFT_IDE_KEY_LEN];
 	struct weft_ide_stream *stream = NULL;
 
-	if (make_key(s, from_asks, 0, key))
+	if (end_ide_make_key(s, from_asks, 0, key))
 		stream = weft_ide_stream_setup(
 			(uint8_t *)s->cfg.mem + (from_asks == s->asks ? 0 : weft_ide_stream_size()),
 			s->cfg.lib, &c, key, 1);
 	explicit_bzero(key, sizeof(key));
-	if (stream != NULL && ready_next_key(s, stream, from_asks, 1))
+	if (stream != NULL && end_ide_ready_next_key(s, stream, from_asks, 1))
 		return stream;
 	if (stream != NULL)
 		weft_ide_stream_wipe(stream);
@@ -60,8 +60,8 @@ end_ide_begin(struct end_ide *s, const struct weft_session *session, uint64_t no
 {
 	weft_session_deal(session, &s->deal);
 	s->asks = session->cfg.asks;
-	s->tx = make_stream(s, s->asks);
-	s->rx = make_stream(s, !s->asks);
+	s->tx = end_ide_make_stream(s, s->asks);
+	s->rx = end_ide_make_stream(s, !s->asks);
 	s->key_ns = now_ns;
 	weft_ide_pace_init(&s->pace, (enum weft_ide_mode)s->deal.asks.ide_mode);
 	s->is_broken = s->tx == NULL || s->rx == NULL;
@@ -175,7 +175,7 @@ bool
 end_ide_start(struct end_ide *s, uint8_t *flit, uint64_t now_ns)
 {
 	if (weft_ide_start(s->tx, flit) != 0 ||
-		!ready_next_key(s, s->tx, s->asks, s->tx_keys + 2)) {
+		!end_ide_ready_next_key(s, s->tx, s->asks, s->tx_keys + 2)) {
 		s->is_broken = true;
 		return false;
 	}
@@ -196,7 +196,7 @@ end_ide_opened(struct end_ide *s, const struct weft_ide_run *run)
 	if (s->rx == NULL || weft_ide_counts(s->rx)->starts == s->rx_keys)
 		return;
 	s->rx_keys++;
-	if (!ready_next_key(s, s->rx, !s->asks, s->rx_keys + 1))
+	if (!end_ide_ready_next_key(s, s->rx, !s->asks, s->rx_keys + 1))
 		s->is_broken = true;
 }
 
@@ -217,7 +217,7 @@ end_ide_take(struct end_ide_hold *h, const uint8_t *flit, bool skip)
 }
 
 static bool
-is_start(const uint8_t *flit)
+end_ide_is_start(const uint8_t *flit)
 {
 	return flit[0] >> 6 == WEFT_FLIT_CACHEMEM &&
 	       weft_llctrl_get(flit + WEFT_FLIT_H_OFF) == WEFT_LLCTRL_IDE_START;
@@ -237,7 +237,7 @@ end_ide_open(struct end_ide *s, struct end_ide_hold *h, struct weft_ide_run *run
 		run->insecure = (uint8_t)n;
 	} else {
 		while (n < WEFT_WIRE_FLITS_MAX && from + n < h->n &&
-			!is_start(h->flit[h->head + from + n - 1]))
+			!end_ide_is_start(h->flit[h->head + from + n - 1]))
 			n++;
 		weft_ide_open_run(s->rx, h->flit[h->head + from], weft_mask64(n), run);
 		if (run->failed != 0)

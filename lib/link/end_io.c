@@ -58,7 +58,7 @@ end_io_has_credit(const struct end_io *io, enum weft_io_class c)
 }
 
 static uint8_t
-owed(const struct end_io *io, unsigned int c)
+end_io_owed_now(const struct end_io *io, unsigned int c)
 {
 	return (uint8_t)(io->granted[c] - io->told[c]);
 }
@@ -66,27 +66,27 @@ owed(const struct end_io *io, unsigned int c)
 bool
 end_io_owes(const struct end_io *io)
 {
-	return (owed(io, WEFT_IO_POSTED) | owed(io, WEFT_IO_REQUEST) |
-		       owed(io, WEFT_IO_COMPLETION)) != 0;
+	return (end_io_owed_now(io, WEFT_IO_POSTED) | end_io_owed_now(io, WEFT_IO_REQUEST) |
+		       end_io_owed_now(io, WEFT_IO_COMPLETION)) != 0;
 }
 
 bool
 end_io_is_urgent(const struct end_io *io)
 {
 	for (unsigned int c = 0; c < WEFT_IO_CLASSES; c++)
-		if (owed(io, c) != 0 && owed(io, c) >= io->box[c].room / 2)
+		if (end_io_owed_now(io, c) != 0 && end_io_owed_now(io, c) >= io->box[c].room / 2)
 			return true;
 	return false;
 }
 
 /* Classes take turns; a count says all that it said before, so nothing is lost by waiting. */
 static void
-put_dllp(struct end_io *io, uint8_t *dllp)
+end_io_put_dllp(struct end_io *io, uint8_t *dllp)
 {
 	for (unsigned int i = 0; i < WEFT_IO_CLASSES; i++) {
 		const unsigned int c = (io->turn + i) % WEFT_IO_CLASSES;
 
-		if (owed(io, c) == 0)
+		if (end_io_owed_now(io, c) == 0)
 			continue;
 		weft_io_update_put(dllp, (enum weft_io_class)c, io->granted[c]);
 		io->told[c] = io->granted[c];
@@ -110,7 +110,7 @@ end_io_put(struct end_io *io, uint8_t *slot)
 {
 	const bool runs_over = weft_io_pack_end(&io->pack);
 
-	put_dllp(io, io->flit + WEFT_IO_DLLP_OFF);
+	end_io_put_dllp(io, io->flit + WEFT_IO_DLLP_OFF);
 	memcpy(slot, io->flit, WEFT_FLIT_LEN);
 	io->open = false;
 	io->owes = false;
@@ -121,20 +121,20 @@ end_io_put(struct end_io *io, uint8_t *slot)
 /* --- receiving --- */
 
 static void
-consumed(struct end_io *io, enum weft_io_class c)
+end_io_note_consumed(struct end_io *io, enum weft_io_class c)
 {
 	io->posted_gone += c == WEFT_IO_POSTED;
 	io->granted[c]++;
 }
 
 static bool
-posted_first(const struct end_io *io, enum weft_io_class c, uint32_t behind)
+end_io_posted_first(const struct end_io *io, enum weft_io_class c, uint32_t behind)
 {
 	return c != WEFT_IO_POSTED && (int32_t)(io->posted_gone - behind) < 0;
 }
 
 static void
-packet(void *arg, const struct weft_io_tlp *t)
+end_io_packet(void *arg, const struct weft_io_tlp *t)
 {
 	struct end_io *io = arg;
 	const enum weft_io_class c = (enum weft_io_class)weft_io_class(t); /* it was unpacked */
@@ -149,8 +149,9 @@ packet(void *arg, const struct weft_io_tlp *t)
 	io->came[c]++;
 	io->count[came_rows[c]]++;
 	io->posted_came += c == WEFT_IO_POSTED;
-	if (b->n == 0 && !posted_first(io, c, behind) && io->fn != NULL && io->fn(io->arg, t)) {
-		consumed(io, c);
+	if (b->n == 0 && !end_io_posted_first(io, c, behind) && io->fn != NULL &&
+		io->fn(io->arg, t)) {
+		end_io_note_consumed(io, c);
 		return;
 	}
 	at = (uint16_t)(b->head + b->n++) % b->room;
@@ -159,7 +160,7 @@ packet(void *arg, const struct weft_io_tlp *t)
 }
 
 static void
-credits_came(struct end_io *io, const uint8_t *flit)
+end_io_credits_arrived(struct end_io *io, const uint8_t *flit)
 {
 	uint8_t total;
 	int c;
@@ -184,8 +185,8 @@ end_io_flit(struct end_io *io, const uint8_t *flit)
 {
 	if (io->is_broken)
 		return;
-	credits_came(io, flit);
-	if (weft_io_unpack_flit(&io->unpack, flit, packet, io) == WEFT_OK)
+	end_io_credits_arrived(io, flit);
+	if (weft_io_unpack_flit(&io->unpack, flit, end_io_packet, io) == WEFT_OK)
 		return;
 	io->is_broken = true;
 	io->count[WEFT_END_N_IO_MALFORMED]++;
@@ -203,7 +204,8 @@ end_io_peek(const struct end_io *io, enum weft_io_class c)
 {
 	const struct end_io_box *b = &io->box[c];
 
-	return b->n == 0 || posted_first(io, c, b->behind[b->head]) ? NULL : &b->tlp[b->head];
+	return b->n == 0 || end_io_posted_first(io, c, b->behind[b->head]) ? NULL
+	                                                                   : &b->tlp[b->head];
 }
 
 void
@@ -214,5 +216,5 @@ end_io_pop(struct end_io *io, enum weft_io_class c)
 	assert(b->n != 0);
 	b->head = (uint16_t)((b->head + 1) % b->room);
 	b->n--;
-	consumed(io, c);
+	end_io_note_consumed(io, c);
 }

@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * An end sends: messages and packets into flits, flits sealed and into the retry layer, frames out of it.
+ * An end sends: messages and packets into flits, flits sealed and into the retry layer, frames out
+ * of it.
  */
 
 #include "end_priv.h"

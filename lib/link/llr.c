@@ -44,7 +44,7 @@ weft_llr_defaults(struct weft_llr_cfg *c, enum weft_mode mode)
 }
 
 static bool
-cfg_is_valid(const struct weft_llr_cfg *c)
+llr_cfg_is_valid(const struct weft_llr_cfg *c)
 {
 	bool rxl = c->mode == WEFT_MODE_RXL;
 
@@ -68,7 +68,7 @@ cfg_is_valid(const struct weft_llr_cfg *c)
 }
 
 static uint32_t
-ring_size(uint32_t flits)
+llr_ring_size(uint32_t flits)
 {
 	uint32_t n = 1;
 
@@ -82,8 +82,8 @@ static struct weft_llr *
 llr_carve(struct weft_carver *c, const struct weft_llr_cfg *cfg)
 {
 	const struct llr_ops *ops = cfg->mode == WEFT_MODE_RXL ? &llr_rxl_ops : &llr_cxl_ops;
-	const uint32_t tx_slots = ring_size(cfg->window);
-	const uint32_t rx_slots = cfg->rx_flits == 0 ? 0 : ring_size(cfg->rx_flits + 1u);
+	const uint32_t tx_slots = llr_ring_size(cfg->window);
+	const uint32_t rx_slots = cfg->rx_flits == 0 ? 0 : llr_ring_size(cfg->rx_flits + 1u);
 	struct weft_llr *l = weft_carve(c, sizeof(*l));
 	void *state = weft_carve(c, ops->state_size);
 	struct llr_slot *slot = weft_carve(c, tx_slots * sizeof(*slot));
@@ -111,7 +111,7 @@ weft_llr_size(const struct weft_llr_cfg *cfg)
 {
 	struct weft_carver c = { 0 };
 
-	if (!cfg_is_valid(cfg))
+	if (!llr_cfg_is_valid(cfg))
 		return 0;
 	llr_carve(&c, cfg);
 	return c.len;
@@ -124,7 +124,7 @@ weft_llr_init(void *mem, const struct weft_llr_cfg *cfg, uint64_t now_ns)
 	struct weft_carver c = { .block = mem };
 	struct weft_llr *l;
 
-	if (!cfg_is_valid(&own) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
+	if (!llr_cfg_is_valid(&own) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
 		return NULL;
 	l = llr_carve(&c, &own);
 	l->cfg = own;
@@ -150,7 +150,7 @@ weft_llr_restart(struct weft_llr *l, uint64_t now_ns)
 /* --- the replay buffer --- */
 
 static uint8_t *
-tx_flit(const struct weft_llr *l, uint64_t pos)
+llr_tx_flit(const struct weft_llr *l, uint64_t pos)
 {
 	return l->tx_flit + (pos & l->tx_mask) * WEFT_FLIT_LEN;
 }
@@ -168,7 +168,7 @@ weft_llr_reserve(struct weft_llr *l)
 	if (weft_llr_room(l) == 0)
 		return NULL;
 	l->reserved = true;
-	return tx_flit(l, l->next);
+	return llr_tx_flit(l, l->next);
 }
 
 void
@@ -187,12 +187,12 @@ weft_llr_commit_poisoned(struct weft_llr *l, uint8_t message)
 	struct weft_flit_hdr h = { .type = WEFT_FLIT_CACHEMEM };
 	uint8_t payload[WEFT_LLCTRL_PAYLOAD_LEN] = { message & 7 };
 	uint64_t pos = l->next;
-	uint8_t *poison = tx_flit(l, pos);
+	uint8_t *poison = llr_tx_flit(l, pos);
 
 	assert(l->reserved);
 	if (weft_llr_room(l) < 2)
 		return -EAGAIN;
-	memcpy(tx_flit(l, pos + 1), poison, WEFT_FLIT_LEN);
+	memcpy(llr_tx_flit(l, pos + 1), poison, WEFT_FLIT_LEN);
 	memset(poison, 0, WEFT_FLIT_LEN);
 	weft_flit_hdr_put(poison, &h);
 	weft_llctrl_put(poison, WEFT_LLCTRL_POISON, payload);
@@ -444,7 +444,7 @@ llr_ack_sent(struct weft_llr *l)
 /* --- what to send --- */
 
 static bool
-may_send(const struct weft_llr *l)
+llr_may_send(const struct weft_llr *l)
 {
 	return l->ops->may_send == NULL || l->ops->may_send(l);
 }
@@ -454,7 +454,7 @@ may_send(const struct weft_llr *l)
  * (RETRY-13).
  */
 static uint64_t
-probe_ns(const struct weft_llr *l)
+llr_probe_ns(const struct weft_llr *l)
 {
 	if (l->probed || l->fresh == 0 || l->cursor != l->next)
 		return WEFT_LLR_NEVER;
@@ -466,10 +466,10 @@ probe_ns(const struct weft_llr *l)
 
 /* Any NOP of rxl mode tells what was sent; in cxl mode it takes one with a number. */
 static void
-show_tail(struct weft_llr *l)
+llr_show_tail(struct weft_llr *l)
 {
 	if (l->ops->show_last != NULL &&
-		(l->acked == l->fresh || (l->cfg.show_first && may_send(l))))
+		(l->acked == l->fresh || (l->cfg.show_first && llr_may_send(l))))
 		l->ops->show_last(l);
 	else
 		l->nudge = true;
@@ -477,11 +477,11 @@ show_tail(struct weft_llr *l)
 
 /* RETRY-9, RETRY-10 */
 static void
-look_at_time(struct weft_llr *l, uint64_t now_ns)
+llr_tick(struct weft_llr *l, uint64_t now_ns)
 {
-	if (now_ns >= probe_ns(l)) {
+	if (now_ns >= llr_probe_ns(l)) {
 		l->probed = true;
-		show_tail(l);
+		llr_show_tail(l);
 	}
 	if (l->acked == l->fresh)
 		return;
@@ -490,7 +490,7 @@ look_at_time(struct weft_llr *l, uint64_t now_ns)
 	l->timer_ns = now_ns;
 	weft_rtt_timed_out(&l->rtt);
 	if (now_ns < l->since_ns + l->cfg.resend_after_ns) {
-		show_tail(l);
+		llr_show_tail(l);
 		return;
 	}
 	l->count[WEFT_LLR_N_TIMEOUTS]++;
@@ -503,11 +503,11 @@ look_at_time(struct weft_llr *l, uint64_t now_ns)
 
 /* RETRY-1 */
 static void
-put_flit(struct weft_llr *l, uint8_t *out, uint64_t pos, uint64_t now_ns)
+llr_put_flit(struct weft_llr *l, uint8_t *out, uint64_t pos, uint64_t now_ns)
 {
 	struct llr_slot *s = llr_slot(l, pos);
 
-	memcpy(out, tx_flit(l, pos), WEFT_FLIT_LEN);
+	memcpy(out, llr_tx_flit(l, pos), WEFT_FLIT_LEN);
 	l->ops->header(l, out, false, pos, now_ns);
 	l->prior_payload = true;
 	if (pos >= l->fresh) {
@@ -526,7 +526,7 @@ put_flit(struct weft_llr *l, uint8_t *out, uint64_t pos, uint64_t now_ns)
 
 /* Flits asked for by themselves: a run of neighbours. */
 static unsigned int
-fill_again(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_ns,
+llr_fill_again(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_ns,
 	struct weft_llr_out *out)
 {
 	uint64_t pos = l->acked;
@@ -538,14 +538,14 @@ fill_again(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_ns
 	for (; n < max && pos < l->fresh && llr_slot(l, pos)->again; pos++, n++) {
 		llr_slot(l, pos)->again = false;
 		l->n_again--;
-		put_flit(l, flits + (size_t)n * WEFT_FLIT_LEN, pos, now_ns);
+		llr_put_flit(l, flits + (size_t)n * WEFT_FLIT_LEN, pos, now_ns);
 	}
 	return n;
 }
 
 /* From the cursor on: a replay, or what was never sent. */
 static unsigned int
-fill_next(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_ns,
+llr_fill_next(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_ns,
 	struct weft_llr_out *out)
 {
 	struct llr_slot *s = llr_slot(l, l->cursor);
@@ -556,7 +556,7 @@ fill_next(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_ns,
 	if (s->spoil_first) {
 		/* The number of a flit that is spoiled does not matter: let it end the run before. */
 		s->spoil_first = false;
-		memcpy(flits, tx_flit(l, begin + 1), WEFT_FLIT_LEN);
+		memcpy(flits, llr_tx_flit(l, begin + 1), WEFT_FLIT_LEN);
 		l->ops->header(l, flits, false, begin, now_ns);
 		l->prior_payload = true;
 		l->opens = true; /* nobody can read the number of this one */
@@ -573,14 +573,14 @@ fill_next(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_ns,
 			s->spoil = false;
 			out->spoil |= WEFT_BIT64(n);
 		}
-		put_flit(l, flits + (size_t)n * WEFT_FLIT_LEN, l->cursor, now_ns);
+		llr_put_flit(l, flits + (size_t)n * WEFT_FLIT_LEN, l->cursor, now_ns);
 		l->opens |= (out->spoil & WEFT_BIT64(n)) != 0;
 	}
 	return n;
 }
 
 static void
-put_nop(struct weft_llr *l, uint8_t *flit, uint64_t now_ns)
+llr_put_nop(struct weft_llr *l, uint8_t *flit, uint64_t now_ns)
 {
 	memset(flit, 0, WEFT_FLIT_LEN);
 	l->ops->header(l, flit, true, l->next, now_ns);
@@ -591,7 +591,7 @@ put_nop(struct weft_llr *l, uint8_t *flit, uint64_t now_ns)
 
 /* An Ack or a Nak that found no flit to ride on, as those that were sent show their numbers (RETRY-52). */
 static bool
-is_unsaid(const struct weft_llr *l, uint64_t now_ns)
+llr_is_unsaid(const struct weft_llr *l, uint64_t now_ns)
 {
 	return l->cfg.show_first && (l->ops->nak_is_due(l) || llr_ack_is_due(l, now_ns));
 }
@@ -604,17 +604,17 @@ weft_llr_fill(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now
 
 	assert(max >= 1 && max <= WEFT_WIRE_FLITS_MAX);
 	*out = (struct weft_llr_out){ 0 };
-	look_at_time(l, now_ns);
+	llr_tick(l, now_ns);
 	urgent = l->ops->tick(l, now_ns);
 	l->opens = true;
 	/* In frames of one flit by turns. */
-	if (may_send(l) && (max > 1 || l->cursor < l->together || !is_unsaid(l, now_ns))) {
+	if (llr_may_send(l) && (max > 1 || l->cursor < l->together || !llr_is_unsaid(l, now_ns))) {
 		if (l->n_again != 0 && l->cursor >= l->together)
-			out->n = (uint16_t)fill_again(l, flits, max, now_ns, out);
+			out->n = (uint16_t)llr_fill_again(l, flits, max, now_ns, out);
 		else if (l->cursor < l->next)
-			out->n = (uint16_t)fill_next(l, flits, max, now_ns, out);
-		if (out->n != 0 && out->n < max && is_unsaid(l, now_ns)) {
-			put_nop(l, flits + (size_t)out->n * WEFT_FLIT_LEN, now_ns);
+			out->n = (uint16_t)llr_fill_next(l, flits, max, now_ns, out);
+		if (out->n != 0 && out->n < max && llr_is_unsaid(l, now_ns)) {
+			llr_put_nop(l, flits + (size_t)out->n * WEFT_FLIT_LEN, now_ns);
 			out->n++;
 			out->nops++;
 		}
@@ -626,7 +626,7 @@ weft_llr_fill(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now
 		return 0;
 	out->first = l->ops->number(l->fresh);
 	do {
-		put_nop(l, flits + (size_t)out->n * WEFT_FLIT_LEN, now_ns);
+		llr_put_nop(l, flits + (size_t)out->n * WEFT_FLIT_LEN, now_ns);
 		out->n++;
 		out->nops++;
 	} while (out->n < max && l->ops->tick(l, now_ns));
@@ -641,11 +641,11 @@ weft_llr_deadline(const struct weft_llr *l)
 
 	if (at == 0 || l->nudge || (l->owed && l->taken >= l->ack_every))
 		return 0;
-	if (may_send(l) && (l->n_again != 0 || l->cursor < l->next))
+	if (llr_may_send(l) && (l->n_again != 0 || l->cursor < l->next))
 		return 0;
 	if (l->owed && (t = l->owed_ns + llr_ack_delay(l)) < at)
 		at = t;
-	if ((t = probe_ns(l)) < at)
+	if ((t = llr_probe_ns(l)) < at)
 		at = t;
 	if (l->acked != l->fresh && (t = l->timer_ns + weft_rtt_timeout(&l->rtt)) < at)
 		at = t;

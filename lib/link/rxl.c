@@ -51,13 +51,13 @@ rxl_of(const struct weft_llr *l)
 }
 
 static uint16_t
-ahead(uint16_t number, uint16_t of)
+rxl_ahead(uint16_t number, uint16_t of)
 {
 	return (uint16_t)((number - of) & (NUMBERS - 1));
 }
 
 static uint16_t
-plus(uint16_t number, unsigned int n)
+rxl_plus(uint16_t number, unsigned int n)
 {
 	return (uint16_t)((number + n) & (NUMBERS - 1));
 }
@@ -110,7 +110,7 @@ rxl_compare(struct weft_llr *l, struct rxl *r, uint16_t number, const uint8_t *f
 static bool
 rxl_has_room(const struct weft_llr *l, const struct rxl *r, uint16_t number)
 {
-	return l->ready + ahead(number, r->expected) <= l->cfg.rx_flits;
+	return l->ready + rxl_ahead(number, r->expected) <= l->cfg.rx_flits;
 }
 
 /*
@@ -121,14 +121,14 @@ rxl_has_room(const struct weft_llr *l, const struct rxl *r, uint16_t number)
 static bool
 rxl_next_missing(const struct weft_llr *l, struct rxl *r)
 {
-	if (ahead(r->ask_to, r->expected) >= HALF)
+	if (rxl_ahead(r->ask_to, r->expected) >= HALF)
 		r->ask_to = r->expected;
-	if (ahead(r->ask, r->expected) >= HALF)
+	if (rxl_ahead(r->ask, r->expected) >= HALF)
 		r->ask = r->expected;
-	if (ahead(r->ask_to, r->ask) >= HALF)
+	if (rxl_ahead(r->ask_to, r->ask) >= HALF)
 		r->ask = r->ask_to;
 	while (r->ask != r->ask_to && llr_has(l, r->ask))
-		r->ask = plus(r->ask, 1);
+		r->ask = rxl_plus(r->ask, 1);
 	return r->ask != r->ask_to && r->naks < NAKS_MAX && rxl_has_room(l, r, r->ask);
 }
 
@@ -242,7 +242,7 @@ rxl_header(struct weft_llr *l, uint8_t *flit, bool nop, uint64_t pos, uint64_t n
 	 */
 	if (r->go_back || (r->asking && !l->cfg.gap_decoding)) {
 		h.replay_cmd = WEFT_REPLAY_NAK_STANDARD;
-		h.seq = plus(r->expected, NUMBERS - 1);
+		h.seq = rxl_plus(r->expected, NUMBERS - 1);
 		if (r->go_back)
 			r->asked_ns = now_ns;
 		r->go_back = false;
@@ -252,14 +252,14 @@ rxl_header(struct weft_llr *l, uint8_t *flit, bool nop, uint64_t pos, uint64_t n
 		llr_ack_sent(l);
 	} else if (r->asking && rxl_next_missing(l, r)) {
 		h.replay_cmd = WEFT_REPLAY_NAK_SELECTIVE;
-		h.seq = plus(r->ask, NUMBERS - 1);
-		r->ask = plus(r->ask, 1);
+		h.seq = rxl_plus(r->ask, NUMBERS - 1);
+		r->ask = rxl_plus(r->ask, 1);
 		r->naks++;
 		r->asked_ns = now_ns;
 		l->count[WEFT_LLR_N_NAKS_SENT]++;
 	} else if (nop || llr_ack_is_due(l, now_ns)) {
 		h.replay_cmd = WEFT_REPLAY_ACK;
-		h.seq = plus(r->expected, NUMBERS - 1);
+		h.seq = rxl_plus(r->expected, NUMBERS - 1);
 		l->count[WEFT_LLR_N_ACKS_SENT]++;
 		llr_ack_sent(l);
 	}
@@ -306,8 +306,8 @@ static void
 rxl_step(struct rxl *r)
 {
 	if (r->horizon == r->expected)
-		r->horizon = plus(r->horizon, 1);
-	r->expected = plus(r->expected, 1);
+		r->horizon = rxl_plus(r->horizon, 1);
+	r->expected = rxl_plus(r->expected, 1);
 	r->bad_since = 0;
 }
 
@@ -336,7 +336,7 @@ rxl_in_turn(struct weft_llr *l, const uint8_t *flit, uint64_t bit, uint64_t now_
 	rxl_know(r, r->expected, flit);
 	r->in_turn += r->in_turn < KNOWN;
 	rxl_took(r, now_ns);
-	if (ahead(r->expected, r->last) >= HALF)
+	if (rxl_ahead(r->expected, r->last) >= HALF)
 		r->went_back = false; /* the sender has gone back once more */
 	if (rxl_gap_is_open(r))
 		r->missing--;
@@ -358,7 +358,7 @@ rxl_gap(struct weft_llr *l, uint16_t number, uint64_t now_ns)
 {
 	struct rxl *r = rxl_of(l);
 	uint16_t from = r->horizon;
-	uint16_t more = ahead(number, from);
+	uint16_t more = rxl_ahead(number, from);
 
 	if (more == 0 || more >= HALF)
 		return;
@@ -384,10 +384,10 @@ static void
 rxl_sent_again(struct weft_llr *l, uint16_t number)
 {
 	struct rxl *r = rxl_of(l);
-	bool new_pass = ahead(number, r->last) >= HALF || number == r->last;
-	uint16_t from = new_pass ? r->expected : plus(r->last, 1);
+	bool new_pass = rxl_ahead(number, r->last) >= HALF || number == r->last;
+	uint16_t from = new_pass ? r->expected : rxl_plus(r->last, 1);
 
-	if (ahead(from, r->expected) >= HALF)
+	if (rxl_ahead(from, r->expected) >= HALF)
 		from = r->expected;
 	if (!l->cfg.selective) {
 		if (!new_pass && r->went_back)
@@ -395,12 +395,12 @@ rxl_sent_again(struct weft_llr *l, uint16_t number)
 		r->went_back = true;
 	}
 	while (from != number && l->cfg.selective && llr_has(l, from))
-		from = plus(from, 1);
+		from = rxl_plus(from, 1);
 	if (from == number || r->go_back)
 		return;
 	l->count[WEFT_LLR_N_NAKS_REPEATED]++;
 	if (rxl_next_missing(l, r)) {
-		if (ahead(from, r->ask) >= HALF)
+		if (rxl_ahead(from, r->ask) >= HALF)
 			r->ask = from;
 		return;
 	}
@@ -418,7 +418,7 @@ rxl_too_early(struct weft_llr *l, const uint8_t *flit, uint16_t number, uint64_t
 	rxl_gap(l, number, now_ns);
 	newest = r->horizon == number;
 	if (newest)
-		r->horizon = plus(number, 1);
+		r->horizon = rxl_plus(number, 1);
 	else if (l->cfg.selective && llr_has(l, number)) {
 		if (has_room)
 			rxl_compare(l, r, number, flit);
@@ -502,7 +502,7 @@ rxl_out_of_turn(struct weft_llr *l, const uint8_t *flit, uint64_t syndrome, uint
 		return;
 	if (h.replay_cmd != WEFT_REPLAY_EXPLICIT && !llr_position(l, h.seq, &pos))
 		llr_refuted(l, h.seq, now_ns);
-	if (h.type != WEFT_FLIT_IDLE_NOP && ahead(r->expected, (uint16_t)number) <= r->in_turn)
+	if (h.type != WEFT_FLIT_IDLE_NOP && rxl_ahead(r->expected, (uint16_t)number) <= r->in_turn)
 		rxl_compare(l, r, (uint16_t)number, flit);
 }
 
@@ -522,7 +522,7 @@ rxl_flit(struct weft_llr *l, const uint8_t *flit, uint64_t syndrome, uint64_t bi
 		return;
 	}
 	rxl_field(l, flit, now_ns);
-	by = ahead((uint16_t)number, r->expected);
+	by = rxl_ahead((uint16_t)number, r->expected);
 	if (nop) {
 		in->nop |= bit;
 		l->count[WEFT_LLR_N_NOPS]++;

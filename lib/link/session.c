@@ -36,7 +36,7 @@ weft_session_defaults(struct weft_session_cfg *c)
 }
 
 static bool
-cfg_is_valid(const struct weft_session_cfg *c)
+session_cfg_is_valid(const struct weft_session_cfg *c)
 {
 	const struct weft_control *p = &c->params;
 
@@ -51,7 +51,7 @@ cfg_is_valid(const struct weft_session_cfg *c)
 int
 weft_session_init(struct weft_session *s, const struct weft_session_cfg *cfg, uint64_t now_ns)
 {
-	if (!cfg_is_valid(cfg))
+	if (!session_cfg_is_valid(cfg))
 		return -EINVAL;
 	*s = (struct weft_session){ .cfg = *cfg,
 		.state = WEFT_SESSION_DOWN,
@@ -101,7 +101,7 @@ session_stalled_or_not(struct weft_session *s)
 }
 
 static void
-forget_live(struct weft_session *s)
+session_forget_live(struct weft_session *s)
 {
 	s->tx_number = s->rx_number = 0;
 	s->challenge = 0;
@@ -134,7 +134,7 @@ session_begin(struct weft_session *s, uint32_t id, uint64_t now_ns)
 	s->owes_keepalive = !s->cfg.asks; /* the asking end waits for it */
 	s->quiet_ns = 0;
 	s->ticked_ns = s->sent_ns = s->kept_ns = now_ns;
-	forget_live(s);
+	session_forget_live(s);
 	return WEFT_SESSION_BEGIN;
 }
 
@@ -166,7 +166,7 @@ session_end(struct weft_session *s, uint64_t now_ns)
 	s->state = WEFT_SESSION_DOWN;
 	s->pad_flits = s->cfg.pad_flits;
 	s->probe_answered = false;
-	forget_live(s);
+	session_forget_live(s);
 	session_unbind(s);
 	session_ask_anew(s, now_ns);
 	return WEFT_SESSION_END;
@@ -174,7 +174,7 @@ session_end(struct weft_session *s, uint64_t now_ns)
 
 /* Of the live session, as long as its keys are there. */
 static void
-say_goodbye(struct weft_session *s)
+session_say_goodbye(struct weft_session *s)
 {
 	s->owes_goodbye = true;
 	s->goodbye_id = s->id;
@@ -254,7 +254,7 @@ weft_session_tick(struct weft_session *s, uint64_t now_ns)
 	s->ticked_ns = now_ns;
 	s->quiet_ns += passed < s->cfg.silence_ns / 2 ? passed : s->cfg.silence_ns / 2;
 	if (s->quiet_ns >= s->cfg.dead_ns) {
-		say_goodbye(s); /* the other way may still work */
+		session_say_goodbye(s); /* the other way may still work */
 		return session_end(s, now_ns);
 	}
 	if (!s->is_deaf && s->quiet_ns >= s->cfg.silence_ns) {
@@ -273,7 +273,7 @@ weft_session_abandon(struct weft_session *s, uint64_t now_ns)
 {
 	if (s->id == 0)
 		return WEFT_SESSION_NOTHING;
-	say_goodbye(s);
+	session_say_goodbye(s);
 	return session_end(s, now_ns);
 }
 
@@ -284,12 +284,12 @@ weft_session_close(struct weft_session *s)
 	if (s->state == WEFT_SESSION_CLOSED)
 		return;
 	if (s->id != 0) {
-		say_goodbye(s);
+		session_say_goodbye(s);
 		s->count[WEFT_SESSION_N_ENDED]++;
 		s->parting = session_has_ide(s) ? 0 : s->id;
 	}
 	session_unbind(s);
-	forget_live(s);
+	session_forget_live(s);
 	s->id = s->for_x = s->asked = s->wanted = s->offer = s->offer_for = 0;
 	s->owes_welcome = s->owes_refusal = s->owes_ready = s->owes_keepalive = false;
 	s->state = WEFT_SESSION_CLOSED;

@@ -17,7 +17,7 @@
 
 /* SESS-3, SESS-4, SESS-9 */
 static void
-hello(struct weft_session *s, uint32_t x, const struct weft_control *c, uint64_t rnd)
+session_in_hello(struct weft_session *s, uint32_t x, const struct weft_control *c, uint64_t rnd)
 {
 	uint8_t differs = (uint8_t)weft_control_compare(&s->cfg.params, c);
 
@@ -56,7 +56,7 @@ hello(struct weft_session *s, uint32_t x, const struct weft_control *c, uint64_t
  * answer comes before the next HELLO, this was it (SESS-10, SESS-11).
  */
 static void
-suspect(struct weft_session *s, uint8_t differs, const struct weft_control *c)
+session_in_suspect(struct weft_session *s, uint8_t differs, const struct weft_control *c)
 {
 	if (s->wanted != 0 || s->suspected != WEFT_PARAM_NONE)
 		return;
@@ -66,17 +66,17 @@ suspect(struct weft_session *s, uint8_t differs, const struct weft_control *c)
 
 /* SESS-9 */
 static void
-welcome(struct weft_session *s, const struct weft_control *c, uint64_t now_ns)
+session_in_welcome(struct weft_session *s, const struct weft_control *c, uint64_t now_ns)
 {
 	const enum weft_control_param differs = weft_control_compare(&s->cfg.params, c);
 	const uint8_t pad = c->max_flits < s->cfg.pad_flits ? c->max_flits : s->cfg.pad_flits;
 
 	if (differs != WEFT_PARAM_NONE) {
-		suspect(s, (uint8_t)differs, c);
+		session_in_suspect(s, (uint8_t)differs, c);
 		return;
 	}
 	if (!session_is_proven(s, c->session, c, c->proof)) {
-		suspect(s, WEFT_PARAM_IDE_KEY, c);
+		session_in_suspect(s, WEFT_PARAM_IDE_KEY, c);
 		return;
 	}
 	if (pad > s->pad_flits) {
@@ -97,7 +97,7 @@ welcome(struct weft_session *s, const struct weft_control *c, uint64_t now_ns)
 
 /* SESS-11 */
 static void
-refuse(struct weft_session *s, const struct weft_control *c, uint64_t now_ns)
+session_in_refuse(struct weft_session *s, const struct weft_control *c, uint64_t now_ns)
 {
 	const bool is_size = c->differs == WEFT_PARAM_FRAME_SIZE;
 
@@ -108,7 +108,7 @@ refuse(struct weft_session *s, const struct weft_control *c, uint64_t now_ns)
 	}
 	s->count[WEFT_SESSION_N_REFUSALS]++;
 	if (!is_size) {
-		suspect(s, c->differs, c);
+		session_in_suspect(s, c->differs, c);
 		return;
 	}
 	if (!s->probe_answered || c->max_flits < s->pad_flits) {
@@ -125,7 +125,7 @@ refuse(struct weft_session *s, const struct weft_control *c, uint64_t now_ns)
 
 /* SESS-6 */
 static enum weft_session_event
-ready(struct weft_session *s, uint32_t id, const struct weft_control *c, uint64_t now_ns)
+session_in_ready(struct weft_session *s, uint32_t id, const struct weft_control *c, uint64_t now_ns)
 {
 	if (id != s->id)
 		return session_is_proven(s, id, &s->offered, c->proof)
@@ -142,7 +142,8 @@ ready(struct weft_session *s, uint32_t id, const struct weft_control *c, uint64_
 /* --- in a session --- */
 
 static enum weft_session_event
-keepalive(struct weft_session *s, uint32_t id, const struct weft_control *c, uint64_t now_ns)
+session_in_keepalive(
+	struct weft_session *s, uint32_t id, const struct weft_control *c, uint64_t now_ns)
 {
 	const bool is_ours = id != 0 && (id == s->id || id == s->wanted);
 	enum weft_session_event ev;
@@ -162,7 +163,7 @@ keepalive(struct weft_session *s, uint32_t id, const struct weft_control *c, uin
 
 /* Somebody says that the live session is over: the other end is asked (SESS-21). */
 static void
-challenge(struct weft_session *s, uint64_t now_ns)
+session_in_challenge(struct weft_session *s, uint64_t now_ns)
 {
 	if (now_ns < s->challenge_after_ns)
 		return;
@@ -172,7 +173,8 @@ challenge(struct weft_session *s, uint64_t now_ns)
 
 /* SESS-21, SESS-27 */
 static enum weft_session_event
-goodbye(struct weft_session *s, uint32_t id, const struct weft_control *c, uint64_t now_ns)
+session_in_goodbye(
+	struct weft_session *s, uint32_t id, const struct weft_control *c, uint64_t now_ns)
 {
 	if (id == s->parting) {
 		s->parting = 0; /* both part at once */
@@ -180,13 +182,13 @@ goodbye(struct weft_session *s, uint32_t id, const struct weft_control *c, uint6
 	}
 	if (session_has_ide(s))
 		return session_is_authentic(s, c) ? session_end(s, now_ns) : WEFT_SESSION_NOTHING;
-	challenge(s, now_ns);
+	session_in_challenge(s, now_ns);
 	return WEFT_SESSION_NOTHING;
 }
 
 /* SESS-23 */
 static enum weft_session_event
-gone(struct weft_session *s, uint32_t id, const struct weft_control *c, uint64_t now_ns)
+session_in_gone(struct weft_session *s, uint32_t id, const struct weft_control *c, uint64_t now_ns)
 {
 	if (id == s->parting) {
 		s->parting = 0;
@@ -204,7 +206,7 @@ gone(struct weft_session *s, uint32_t id, const struct weft_control *c, uint64_t
  * begin any but the one it has been in (SESS-19).
  */
 static bool
-is_over(const struct weft_session *s, uint32_t id)
+session_says_over(const struct weft_session *s, uint32_t id)
 {
 	return id != 0 && id != s->id && id != s->wanted && id != s->offer &&
 	       (!session_is_asking(s) || id == s->last);
@@ -212,7 +214,8 @@ is_over(const struct weft_session *s, uint32_t id)
 
 /* SESS-22 */
 static void
-challenged(struct weft_session *s, uint32_t id, const struct weft_control *c, uint64_t now_ns)
+session_in_challenged(
+	struct weft_session *s, uint32_t id, const struct weft_control *c, uint64_t now_ns)
 {
 	if (now_ns < s->gone_after_ns)
 		return;
@@ -224,7 +227,7 @@ challenged(struct weft_session *s, uint32_t id, const struct weft_control *c, ui
 
 /* Whether a control frame is for something that is open here (SESS-5, SESS-6). */
 static bool
-is_for_us(const struct weft_session *s, uint32_t id, uint8_t type)
+session_in_is_for_us(const struct weft_session *s, uint32_t id, uint8_t type)
 {
 	const bool answers = !s->cfg.asks && s->state != WEFT_SESSION_CLOSED;
 
@@ -238,7 +241,7 @@ is_for_us(const struct weft_session *s, uint32_t id, uint8_t type)
 	case WEFT_CONTROL_GONE: return id != 0 && (id == s->id || id == s->parting);
 	case WEFT_CONTROL_RESET:
 	case WEFT_CONTROL_LOSS: return id != 0 && id == s->id;
-	case WEFT_CONTROL_CHALLENGE: return is_over(s, id);
+	case WEFT_CONTROL_CHALLENGE: return session_says_over(s, id);
 	default: return false;
 	}
 }
@@ -248,20 +251,20 @@ enum weft_session_event
 weft_session_control(struct weft_session *s, uint32_t id, const struct weft_control *c,
 	uint64_t now_ns, uint64_t rnd)
 {
-	if (!is_for_us(s, id, c->type)) {
+	if (!session_in_is_for_us(s, id, c->type)) {
 		s->count[WEFT_SESSION_N_STALE]++;
 		return WEFT_SESSION_NOTHING;
 	}
 	switch (c->type) {
-	case WEFT_CONTROL_HELLO: hello(s, id, c, rnd); break;
-	case WEFT_CONTROL_WELCOME: welcome(s, c, now_ns); break;
-	case WEFT_CONTROL_REFUSE: refuse(s, c, now_ns); break;
-	case WEFT_CONTROL_READY: return ready(s, id, c, now_ns);
-	case WEFT_CONTROL_KEEPALIVE: return keepalive(s, id, c, now_ns);
-	case WEFT_CONTROL_GOODBYE: return goodbye(s, id, c, now_ns);
-	case WEFT_CONTROL_GONE: return gone(s, id, c, now_ns);
-	case WEFT_CONTROL_RESET: challenge(s, now_ns); break;
-	case WEFT_CONTROL_CHALLENGE: challenged(s, id, c, now_ns); break;
+	case WEFT_CONTROL_HELLO: session_in_hello(s, id, c, rnd); break;
+	case WEFT_CONTROL_WELCOME: session_in_welcome(s, c, now_ns); break;
+	case WEFT_CONTROL_REFUSE: session_in_refuse(s, c, now_ns); break;
+	case WEFT_CONTROL_READY: return session_in_ready(s, id, c, now_ns);
+	case WEFT_CONTROL_KEEPALIVE: return session_in_keepalive(s, id, c, now_ns);
+	case WEFT_CONTROL_GOODBYE: return session_in_goodbye(s, id, c, now_ns);
+	case WEFT_CONTROL_GONE: return session_in_gone(s, id, c, now_ns);
+	case WEFT_CONTROL_RESET: session_in_challenge(s, now_ns); break;
+	case WEFT_CONTROL_CHALLENGE: session_in_challenged(s, id, c, now_ns); break;
 	default: /* LOSS: of a switch, or of anybody: counted, no sign of life, nothing more */
 		s->count[WEFT_SESSION_N_LOSSES] += c->count;
 	}

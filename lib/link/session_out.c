@@ -14,7 +14,7 @@
  * deaf (SESS-13).
  */
 static uint64_t
-keepalive_at(const struct weft_session *s)
+session_keepalive_at(const struct weft_session *s)
 {
 	const uint64_t last = s->state == WEFT_SESSION_STALLED ? s->kept_ns : s->sent_ns;
 
@@ -22,7 +22,7 @@ keepalive_at(const struct weft_session *s)
 }
 
 static uint64_t
-sooner(uint64_t a, uint64_t b)
+session_sooner(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -37,17 +37,17 @@ weft_session_deadline(const struct weft_session *s)
 		return 0;
 	if (s->id == 0)
 		return session_is_asking(s) ? s->ask_ns : UINT64_MAX;
-	at = sooner(keepalive_at(s), s->ticked_ns + s->cfg.keepalive_ns);
+	at = session_sooner(session_keepalive_at(s), s->ticked_ns + s->cfg.keepalive_ns);
 	if (!s->is_deaf)
-		at = sooner(at, s->ticked_ns + (s->cfg.silence_ns - s->quiet_ns));
+		at = session_sooner(at, s->ticked_ns + (s->cfg.silence_ns - s->quiet_ns));
 	if (s->peer_is_deaf && !s->is_deaf)
-		at = sooner(at, s->deaf_ns + s->cfg.silence_ns);
-	return sooner(at, s->ticked_ns + (s->cfg.dead_ns - s->quiet_ns));
+		at = session_sooner(at, s->deaf_ns + s->cfg.silence_ns);
+	return session_sooner(at, s->ticked_ns + (s->cfg.dead_ns - s->quiet_ns));
 }
 
 /* Nothing better came than what says that the ends disagree (SESS-10). */
 static void
-give_up_attempt(struct weft_session *s, uint64_t now_ns)
+session_give_up_attempt(struct weft_session *s, uint64_t now_ns)
 {
 	const struct weft_control said = s->peer;
 
@@ -57,13 +57,13 @@ give_up_attempt(struct weft_session *s, uint64_t now_ns)
 
 /* SESS-1, SESS-12 */
 static bool
-send_hello(
+session_send_hello(
 	struct weft_session *s, uint64_t now_ns, uint64_t rnd, uint32_t *id, struct weft_control *c)
 {
 	const bool is_probe = s->unanswered == PADDED_TRIES;
 
 	if (s->suspected != WEFT_PARAM_NONE) {
-		give_up_attempt(s, now_ns);
+		session_give_up_attempt(s, now_ns);
 		return false;
 	}
 	if (s->asked == 0 && !session_draw_share(s)) {
@@ -90,7 +90,7 @@ send_hello(
 
 /* False: what was offered is gone (SESS-3, SESS-12). */
 static bool
-send_welcome(struct weft_session *s, uint32_t *id, struct weft_control *c)
+session_send_welcome(struct weft_session *s, uint32_t *id, struct weft_control *c)
 {
 	const bool is_live = s->id != 0 && s->welcome_for == s->for_x;
 
@@ -108,7 +108,7 @@ send_welcome(struct weft_session *s, uint32_t *id, struct weft_control *c)
 }
 
 static bool
-send_refusal(struct weft_session *s, uint32_t *id, struct weft_control *c)
+session_send_refusal(struct weft_session *s, uint32_t *id, struct weft_control *c)
 {
 	s->owes_refusal = false;
 	s->count[WEFT_SESSION_N_REFUSALS]++;
@@ -120,7 +120,7 @@ send_refusal(struct weft_session *s, uint32_t *id, struct weft_control *c)
 }
 
 static bool
-send_ready(struct weft_session *s, uint32_t *id, struct weft_control *c)
+session_send_ready(struct weft_session *s, uint32_t *id, struct weft_control *c)
 {
 	s->owes_ready = false;
 	c->type = WEFT_CONTROL_READY;
@@ -129,7 +129,8 @@ send_ready(struct weft_session *s, uint32_t *id, struct weft_control *c)
 }
 
 static bool
-send_keepalive(struct weft_session *s, uint64_t now_ns, uint32_t *id, struct weft_control *c)
+session_send_keepalive(
+	struct weft_session *s, uint64_t now_ns, uint32_t *id, struct weft_control *c)
 {
 	s->owes_keepalive = false;
 	s->sent_ns = s->kept_ns = now_ns;
@@ -141,7 +142,7 @@ send_keepalive(struct weft_session *s, uint64_t now_ns, uint32_t *id, struct wef
 }
 
 static bool
-send_goodbye(struct weft_session *s, uint32_t *id, struct weft_control *c)
+session_send_goodbye(struct weft_session *s, uint32_t *id, struct weft_control *c)
 {
 	s->owes_goodbye = false;
 	*c = s->goodbye; /* signed when there were keys */
@@ -150,7 +151,7 @@ send_goodbye(struct weft_session *s, uint32_t *id, struct weft_control *c)
 }
 
 static bool
-send_reset(struct weft_session *s, uint32_t *id, struct weft_control *c)
+session_send_reset(struct weft_session *s, uint32_t *id, struct weft_control *c)
 {
 	s->owes_reset = false;
 	s->count[WEFT_SESSION_N_RESETS]++;
@@ -161,7 +162,7 @@ send_reset(struct weft_session *s, uint32_t *id, struct weft_control *c)
 
 /* One number serves for all that comes meanwhile: an answer may take longer than the next doubt. */
 static bool
-send_challenge(
+session_send_challenge(
 	struct weft_session *s, uint64_t now_ns, uint64_t rnd, uint32_t *id, struct weft_control *c)
 {
 	s->owes_challenge = false;
@@ -184,7 +185,7 @@ send_challenge(
 
 /* SESS-22 */
 static bool
-send_gone(struct weft_session *s, uint32_t *id, struct weft_control *c)
+session_send_gone(struct weft_session *s, uint32_t *id, struct weft_control *c)
 {
 	s->owes_gone = false;
 	if (s->gone_id == s->parting)
@@ -201,22 +202,22 @@ weft_session_next(
 {
 	memset(c, 0, sizeof(*c));
 	if (s->owes_goodbye)
-		return send_goodbye(s, id, c);
-	if (s->owes_gone && send_gone(s, id, c))
+		return session_send_goodbye(s, id, c);
+	if (s->owes_gone && session_send_gone(s, id, c))
 		return true;
-	if (s->owes_challenge && send_challenge(s, now_ns, rnd, id, c))
+	if (s->owes_challenge && session_send_challenge(s, now_ns, rnd, id, c))
 		return true;
 	if (s->owes_reset)
-		return send_reset(s, id, c);
+		return session_send_reset(s, id, c);
 	if (s->owes_refusal)
-		return send_refusal(s, id, c);
-	if (s->owes_welcome && send_welcome(s, id, c))
+		return session_send_refusal(s, id, c);
+	if (s->owes_welcome && session_send_welcome(s, id, c))
 		return true;
 	if (s->owes_ready)
-		return send_ready(s, id, c);
-	if (s->id != 0 && now_ns >= keepalive_at(s))
-		return send_keepalive(s, now_ns, id, c);
+		return session_send_ready(s, id, c);
+	if (s->id != 0 && now_ns >= session_keepalive_at(s))
+		return session_send_keepalive(s, now_ns, id, c);
 	if (session_is_asking(s) && now_ns >= s->ask_ns)
-		return send_hello(s, now_ns, rnd, id, c);
+		return session_send_hello(s, now_ns, rnd, id, c);
 	return false;
 }

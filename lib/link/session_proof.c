@@ -23,7 +23,7 @@ session_draw_share(struct weft_session *s)
 }
 
 static void
-make_deal(const struct weft_session *s, uint32_t id, const struct weft_control *said,
+session_proof_make_deal(const struct weft_session *s, uint32_t id, const struct weft_control *said,
 	const struct weft_control *peer, const uint8_t *random, struct weft_session_deal *d)
 {
 	struct weft_control *own = s->cfg.asks ? &d->asks : &d->answers;
@@ -43,7 +43,7 @@ make_deal(const struct weft_session *s, uint32_t id, const struct weft_control *
 void
 weft_session_deal(const struct weft_session *s, struct weft_session_deal *d)
 {
-	make_deal(s, s->id, &s->said, &s->peer, s->live_random, d);
+	session_proof_make_deal(s, s->id, &s->said, &s->peer, s->live_random, d);
 }
 
 /* SESS-25 */
@@ -57,7 +57,7 @@ session_prove(const struct weft_session *s, uint32_t id, bool is_live, uint8_t *
 	if (is_live)
 		weft_session_deal(s, &d);
 	else
-		make_deal(s, id, &s->cfg.params, &s->offered, s->offer_random, &d);
+		session_proof_make_deal(s, id, &s->cfg.params, &s->offered, s->offer_random, &d);
 	return s->cfg.keys->proof(s->cfg.keys->arg, &d, s->cfg.asks, proof);
 }
 
@@ -71,7 +71,7 @@ session_is_proven(
 
 	if (!session_has_ide(s))
 		return true;
-	make_deal(s, id, &s->cfg.params, peer, s->offer_random, &d);
+	session_proof_make_deal(s, id, &s->cfg.params, peer, s->offer_random, &d);
 	if (!s->cfg.keys->proof(s->cfg.keys->arg, &d, !s->cfg.asks, want))
 		return false;
 	if (weft_control_is_equal(want, proof, WEFT_PROOF_LEN))
@@ -87,7 +87,7 @@ session_bind(struct weft_session *s, uint32_t id)
 
 	if (!session_has_ide(s))
 		return true;
-	make_deal(s, id, &s->cfg.params, &s->offered, s->offer_random, &d);
+	session_proof_make_deal(s, id, &s->cfg.params, &s->offered, s->offer_random, &d);
 	if (s->cfg.keys->bind(s->cfg.keys->arg, &d))
 		return true;
 	s->count[WEFT_SESSION_N_NO_RANDOM]++;
@@ -102,7 +102,8 @@ session_unbind(struct weft_session *s)
 }
 
 static bool
-make_mac(const struct weft_session *s, bool from_asks, const struct weft_control *c, uint8_t *mac)
+session_proof_make_mac(
+	const struct weft_session *s, bool from_asks, const struct weft_control *c, uint8_t *mac)
 {
 	uint8_t image[WEFT_CONTROL_MAX];
 	const size_t len = weft_control_image(image, c);
@@ -116,7 +117,7 @@ session_sign(struct weft_session *s, struct weft_control *c)
 	if (!session_has_ide(s))
 		return;
 	c->number = ++s->tx_number;
-	if (!make_mac(s, s->cfg.asks, c, c->mac))
+	if (!session_proof_make_mac(s, s->cfg.asks, c, c->mac))
 		c->number = 0; /* it goes without, and is not believed */
 }
 
@@ -128,7 +129,7 @@ session_is_authentic(struct weft_session *s, const struct weft_control *c)
 
 	if (!session_has_ide(s))
 		return true;
-	if (c->number == 0 || !make_mac(s, !s->cfg.asks, c, want) ||
+	if (c->number == 0 || !session_proof_make_mac(s, !s->cfg.asks, c, want) ||
 		!weft_control_is_equal(want, c->mac, WEFT_CONTROL_MAC_LEN)) {
 		s->count[WEFT_SESSION_N_BAD_MACS]++;
 		return false;

@@ -27,7 +27,7 @@ struct weft_keys {
 };
 
 static bool
-hex_number(const char *word, unsigned long most, unsigned long *v)
+keys_hex_number(const char *word, unsigned long most, unsigned long *v)
 {
 	char *end;
 
@@ -40,7 +40,7 @@ hex_number(const char *word, unsigned long most, unsigned long *v)
 }
 
 static int
-hex_digit(char c)
+keys_hex_digit(char c)
 {
 	if (!isxdigit((unsigned char)c))
 		return -1;
@@ -48,12 +48,12 @@ hex_digit(char c)
 }
 
 static bool
-hex_key(const char *word, uint8_t *key)
+keys_hex_key(const char *word, uint8_t *key)
 {
 	if (word == NULL || strlen(word) != 2 * WEFT_IDE_KEY_LEN)
 		return false;
 	for (unsigned int i = 0; i < WEFT_IDE_KEY_LEN; i++) {
-		int hi = hex_digit(word[2 * i]), lo = hex_digit(word[2 * i + 1]);
+		int hi = keys_hex_digit(word[2 * i]), lo = keys_hex_digit(word[2 * i + 1]);
 
 		if (hi < 0 || lo < 0)
 			return false;
@@ -63,13 +63,13 @@ hex_key(const char *word, uint8_t *key)
 }
 
 static bool
-mac_address(const char *word, uint8_t *mac)
+keys_mac_address(const char *word, uint8_t *mac)
 {
 	if (word == NULL || strlen(word) != 17)
 		return false;
 	for (unsigned int i = 0; i < 6; i++) {
 		const char *two = word + (size_t)3 * i;
-		const int hi = hex_digit(two[0]), lo = hex_digit(two[1]);
+		const int hi = keys_hex_digit(two[0]), lo = keys_hex_digit(two[1]);
 
 		if (hi < 0 || lo < 0 || (i < 5 && two[2] != ':'))
 			return false;
@@ -86,13 +86,13 @@ key_rxl(char **save, struct key_row *r)
 {
 	unsigned long spid, dpid, vc, session;
 
-	if (!hex_number(MORE(save), 0xFFF, &spid))
+	if (!keys_hex_number(MORE(save), 0xFFF, &spid))
 		return "expected a SPID of 0 to fff";
-	if (!hex_number(MORE(save), 0xFFF, &dpid))
+	if (!keys_hex_number(MORE(save), 0xFFF, &dpid))
 		return "expected a DPID of 0 to fff";
-	if (!hex_number(MORE(save), 7, &vc))
+	if (!keys_hex_number(MORE(save), 7, &vc))
 		return "expected a VC of 0 to 7";
-	if (!hex_number(MORE(save), UINT32_MAX, &session))
+	if (!keys_hex_number(MORE(save), UINT32_MAX, &session))
 		return "expected a session of 0 to ffffffff";
 	r->conn.mode = WEFT_MODE_RXL;
 	r->conn.spid = (uint16_t)spid;
@@ -105,7 +105,7 @@ key_rxl(char **save, struct key_row *r)
 static const char *
 key_cxl(char **save, struct key_row *r)
 {
-	if (!mac_address(MORE(save), r->conn.mac))
+	if (!keys_mac_address(MORE(save), r->conn.mac))
 		return "expected a source MAC address such as 02:00:00:00:00:01";
 	r->conn.mode = WEFT_MODE_CXL;
 	r->conn.spid = WEFT_PID_NONE;
@@ -115,7 +115,7 @@ key_cxl(char **save, struct key_row *r)
 
 /* A key taken twice starts its counter twice: two texts under one IV. */
 static bool
-is_repeated(const struct weft_keys *k, const struct key_row *r)
+keys_is_repeated(const struct weft_keys *k, const struct key_row *r)
 {
 	for (unsigned int i = 0; i < k->n; i++)
 		if (memcmp(&k->row[i].conn, &r->conn, sizeof(r->conn)) == 0 &&
@@ -145,11 +145,11 @@ keys_line(struct weft_keys *k, char *line)
 		return "expected a line that begins with rxl or cxl";
 	if (wrong != NULL)
 		return wrong;
-	if (!hex_key(MORE(&save), r->key))
+	if (!keys_hex_key(MORE(&save), r->key))
 		return "expected a key of 64 hex digits";
 	if (MORE(&save) != NULL)
 		return "expected nothing behind the key";
-	if (is_repeated(k, r))
+	if (keys_is_repeated(k, r))
 		return "this stream had this key before";
 	k->n++;
 	return NULL;

@@ -148,7 +148,7 @@ weft_pipe_free(struct weft_pipe *p)
 }
 
 static uint64_t
-count_flits(struct rte_mbuf **pkt, uint16_t n)
+pipe_count_flits(struct rte_mbuf **pkt, uint16_t n)
 {
 	uint64_t flits = 0;
 
@@ -167,14 +167,15 @@ pipe_run_stages(struct weft_pipe *p, struct weft_burst *b, unsigned int first, u
 		struct weft_stage_stats *st = &p->stats[i];
 		uint16_t frames = b->n;
 		/* The first stage may be the one that learns the flit counts: ask it afterwards. */
-		uint64_t flits = i == 0 ? 0 : count_flits(b->pkt, b->n);
+		uint64_t flits = i == 0 ? 0 : pipe_count_flits(b->pkt, b->n);
 		uint64_t now;
 
 		b->hand_on = p->hand_on[i];
 		p->layout.stage[i]->run(p->env, b, st);
 		b->handed &= b->hand_on; /* what was handed on has been taken */
 		if (i == 0)
-			flits = count_flits(b->pkt, b->n) + count_flits(b->drop, b->n_drop);
+			flits = pipe_count_flits(b->pkt, b->n) +
+			        pipe_count_flits(b->drop, b->n_drop);
 		rte_pktmbuf_free_bulk(b->drop, b->n_drop);
 		b->n_drop = 0;
 		now = rte_rdtsc();
@@ -226,7 +227,7 @@ pipe_poll_stages(struct weft_pipe *p, unsigned int segment)
 }
 
 static bool
-segment_has_room(const struct pipe_segment *seg)
+pipe_segment_has_room(const struct pipe_segment *seg)
 {
 	return seg->out == NULL || rte_ring_free_count(seg->out) >= WEFT_BURST_CAP;
 }
@@ -238,7 +239,7 @@ weft_pipe_poll(struct weft_pipe *p, unsigned int segment)
 	struct weft_burst *b = &seg->burst;
 	unsigned int taken;
 
-	if (!segment_has_room(seg))
+	if (!pipe_segment_has_room(seg))
 		return 0;
 	if (seg->in != NULL)
 		b->n = (uint16_t)rte_ring_sc_dequeue_burst(
@@ -261,7 +262,7 @@ weft_pipe_push(struct weft_pipe *p, struct rte_mbuf **pkt, uint16_t n)
 	struct pipe_segment *seg = &p->segment[0];
 
 	assert(n <= WEFT_BURST_MAX);
-	if (n == 0 || !segment_has_room(seg))
+	if (n == 0 || !pipe_segment_has_room(seg))
 		return 0;
 	memcpy(seg->burst.pkt, pkt, n * sizeof(pkt[0]));
 	seg->burst.n = n;

@@ -58,7 +58,7 @@ pipe_telemetry_remove(struct weft_pipe *p)
 }
 
 static int
-handle_pipelines(const char *cmd, const char *params, struct rte_tel_data *d)
+pipe_handle_pipelines(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	(void)cmd;
 	(void)params;
@@ -71,7 +71,8 @@ handle_pipelines(const char *cmd, const char *params, struct rte_tel_data *d)
 }
 
 static void
-stage_fill(struct rte_tel_data *d, const struct weft_stage *s, const struct weft_stage_stats *st)
+pipe_stage_fill(
+	struct rte_tel_data *d, const struct weft_stage *s, const struct weft_stage_stats *st)
 {
 	char name[64];
 
@@ -91,7 +92,7 @@ stage_fill(struct rte_tel_data *d, const struct weft_stage *s, const struct weft
 }
 
 static int
-handle_stages(const char *cmd, const char *params, struct rte_tel_data *d)
+pipe_handle_stages(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	const struct weft_pipe *p;
 	int rc = -ENOENT;
@@ -108,7 +109,7 @@ handle_stages(const char *cmd, const char *params, struct rte_tel_data *d)
 
 			if (one == NULL)
 				break;
-			stage_fill(one, p->layout.stage[i], &p->stats[i]);
+			pipe_stage_fill(one, p->layout.stage[i], &p->stats[i]);
 			rte_tel_data_add_dict_container(d, p->layout.stage[i]->name, one, 0);
 		}
 		rc = 0;
@@ -119,8 +120,8 @@ handle_stages(const char *cmd, const char *params, struct rte_tel_data *d)
 
 static void __attribute__((constructor)) pipe_telemetry_init(void)
 {
-	rte_telemetry_register_cmd(
-		"/weft/pipelines", handle_pipelines, "Names of the pipelines. Takes no parameters");
-	rte_telemetry_register_cmd("/weft/stages", handle_stages,
+	rte_telemetry_register_cmd("/weft/pipelines", pipe_handle_pipelines,
+		"Names of the pipelines. Takes no parameters");
+	rte_telemetry_register_cmd("/weft/stages", pipe_handle_stages,
 		"What each stage of a pipeline counted. Parameter: pipeline name");
 }

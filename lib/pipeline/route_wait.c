@@ -15,7 +15,7 @@
 #include "route_wait_priv.h"
 
 static size_t
-round_up(size_t len)
+route_wait_round_up(size_t len)
 {
 	return (len + WEFT_CACHE_LINE - 1) / WEFT_CACHE_LINE * WEFT_CACHE_LINE;
 }
@@ -28,9 +28,9 @@ weft_route_wait_create(const struct weft_route_wait_cfg *cfg)
 		.contexts = cfg->contexts,
 		.per_ctx_max = cfg->share };
 	const size_t pending_len = weft_pending_size(&pending);
-	const size_t pending_at =
-		round_up(sizeof(struct weft_route_wait) + cfg->places * sizeof(struct wait_frame));
-	const size_t epoch_at = round_up(pending_at + pending_len);
+	const size_t pending_at = route_wait_round_up(
+		sizeof(struct weft_route_wait) + cfg->places * sizeof(struct wait_frame));
+	const size_t epoch_at = route_wait_round_up(pending_at + pending_len);
 	const size_t at_at = epoch_at + cfg->contexts * sizeof(uint32_t);
 	const size_t asked_at = at_at + cfg->contexts * sizeof(uint16_t);
 	struct weft_route_wait *w;

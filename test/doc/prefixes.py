@@ -21,9 +21,7 @@ NOT_YET = {
     "app/common",
     "app/weft-bench",
     "app/weftd",
-    "lib/link",
     "lib/mem",
-    "lib/pipeline",
     "lib/topo",
 }
 
