@@ -186,4 +186,10 @@ llr_slot(const struct weft_llr *l, uint64_t pos)
 	return &l->slot[pos & l->tx_mask];
 }
 
+static inline uint8_t *
+llr_tx_flit(const struct weft_llr *l, uint64_t pos)
+{
+	return l->tx_flit + (pos & l->tx_mask) * WEFT_FLIT_LEN;
+}
+
 #endif /* LLR_PRIV_H */

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* What a retry layer sends: flits to be sent again, flits never sent, else a NOP; and when. */
+
+#include "llr_priv.h"
+
+static bool
+llr_may_send(const struct weft_llr *l)
+{
+	return l->ops->may_send == NULL || l->ops->may_send(l);
+}
+
+/*
+ * When the tail of what was sent should have been acknowledged: a NOP shows what is missing
+ * (RETRY-13).
+ */
+static uint64_t
+llr_probe_ns(const struct weft_llr *l)
+{
+	if (l->probed || l->fresh == 0 || l->cursor != l->next)
+		return WEFT_LLR_NEVER;
+	/* Acknowledged by the other end, one trusts; a forged Ack shows by what it then asks for. */
+	if (l->acked == l->fresh)
+		return l->sent_ns + l->cfg.timeout_max_ns;
+	return l->sent_ns + weft_rtt_guess(&l->rtt) * 3 / 2 + llr_ack_delay(l);
+}
+
+/* Any NOP of rxl mode tells what was sent; in cxl mode it takes one with a number. */
+static void
+llr_show_tail(struct weft_llr *l)
+{
+	if (l->ops->show_last != NULL &&
+		(l->acked == l->fresh || (l->cfg.show_first && llr_may_send(l))))
+		l->ops->show_last(l);
+	else
+		l->nudge = true;
+}
+
+/* RETRY-9, RETRY-10 */
+static void
+llr_tick(struct weft_llr *l, uint64_t now_ns)
+{
+	if (now_ns >= llr_probe_ns(l)) {
+		l->probed = true;
+		llr_show_tail(l);
+	}
+	if (l->acked == l->fresh)
+		return;
+	if (now_ns < l->timer_ns + weft_rtt_timeout(&l->rtt))
+		return;
+	l->timer_ns = now_ns;
+	weft_rtt_timed_out(&l->rtt);
+	if (now_ns < l->since_ns + l->cfg.resend_after_ns) {
+		llr_show_tail(l);
+		return;
+	}
+	l->count[WEFT_LLR_N_TIMEOUTS]++;
+	if (l->replays < l->cfg.replays_max)
+		l->replays++;
+	if (l->replays == l->cfg.replays_max && l->shown == WEFT_LLR_RUNNING)
+		l->shown = WEFT_LLR_STUCK;
+	l->ops->timed_out(l, now_ns);
+}
+
+/* RETRY-1 */
+static void
+llr_put_flit(struct weft_llr *l, uint8_t *out, uint64_t pos, uint64_t now_ns)
+{
+	struct llr_slot *s = llr_slot(l, pos);
+
+	memcpy(out, llr_tx_flit(l, pos), WEFT_FLIT_LEN);
+	l->ops->header(l, out, false, pos, now_ns);
+	l->prior_payload = true;
+	if (pos >= l->fresh) {
+		if (l->acked == l->fresh)
+			l->timer_ns = l->since_ns = now_ns;
+		l->fresh = pos + 1;
+		l->count[WEFT_LLR_N_SENT]++;
+	} else {
+		s->resent = true;
+		l->count[WEFT_LLR_N_RESENT]++;
+	}
+	s->sent_ns = now_ns;
+	l->sent_ns = now_ns;
+	l->probed = false;
+}
+
+/* Flits asked for by themselves: a run of neighbours. */
+static unsigned int
+llr_fill_again(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_ns,
+	struct weft_llr_out *out)
+{
+	uint64_t pos = l->acked;
+	unsigned int n = 0;
+
+	while (!llr_slot(l, pos)->again)
+		pos++;
+	out->first = l->ops->number(pos);
+	for (; n < max && pos < l->fresh && llr_slot(l, pos)->again; pos++, n++) {
+		llr_slot(l, pos)->again = false;
+		l->n_again--;
+		llr_put_flit(l, flits + (size_t)n * WEFT_FLIT_LEN, pos, now_ns);
+	}
+	return n;
+}
+
+/* From the cursor on: a replay, or what was never sent. */
+static unsigned int
+llr_fill_next(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_ns,
+	struct weft_llr_out *out)
+{
+	struct llr_slot *s = llr_slot(l, l->cursor);
+	uint64_t begin = l->cursor;
+	unsigned int n = 0;
+
+	out->first = l->ops->number(begin);
+	if (s->spoil_first) {
+		/* The number of a flit that is spoiled does not matter: let it end the run before. */
+		s->spoil_first = false;
+		memcpy(flits, llr_tx_flit(l, begin + 1), WEFT_FLIT_LEN);
+		l->ops->header(l, flits, false, begin, now_ns);
+		l->prior_payload = true;
+		l->opens = true; /* nobody can read the number of this one */
+		l->together = begin + 2;
+		out->first = l->ops->number(begin - 1);
+		out->spoil = 1;
+		n = 1;
+	}
+	for (; n < max && l->cursor < l->next; l->cursor++, n++) {
+		s = llr_slot(l, l->cursor);
+		if (s->spoil_first)
+			break;
+		if (s->spoil) {
+			s->spoil = false;
+			out->spoil |= WEFT_BIT64(n);
+		}
+		llr_put_flit(l, flits + (size_t)n * WEFT_FLIT_LEN, l->cursor, now_ns);
+		l->opens |= (out->spoil & WEFT_BIT64(n)) != 0;
+	}
+	return n;
+}
+
+static void
+llr_put_nop(struct weft_llr *l, uint8_t *flit, uint64_t now_ns)
+{
+	memset(flit, 0, WEFT_FLIT_LEN);
+	l->ops->header(l, flit, true, l->next, now_ns);
+	l->prior_payload = false;
+	l->nudge = false;
+	l->count[WEFT_LLR_N_NOPS_SENT]++;
+}
+
+/* An Ack or a Nak that found no flit to ride on, as those that were sent show their numbers (RETRY-52). */
+static bool
+llr_is_unsaid(const struct weft_llr *l, uint64_t now_ns)
+{
+	return l->cfg.show_first && (l->ops->nak_is_due(l) || llr_ack_is_due(l, now_ns));
+}
+
+unsigned int
+weft_llr_fill(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_ns,
+	struct weft_llr_out *out)
+{
+	bool urgent;
+
+	assert(max >= 1 && max <= WEFT_WIRE_FLITS_MAX);
+	*out = (struct weft_llr_out){ 0 };
+	llr_tick(l, now_ns);
+	urgent = l->ops->tick(l, now_ns);
+	l->opens = true;
+	/* In frames of one flit by turns. */
+	if (llr_may_send(l) && (max > 1 || l->cursor < l->together || !llr_is_unsaid(l, now_ns))) {
+		if (l->n_again != 0 && l->cursor >= l->together)
+			out->n = (uint16_t)llr_fill_again(l, flits, max, now_ns, out);
+		else if (l->cursor < l->next)
+			out->n = (uint16_t)llr_fill_next(l, flits, max, now_ns, out);
+		if (out->n != 0 && out->n < max && llr_is_unsaid(l, now_ns)) {
+			llr_put_nop(l, flits + (size_t)out->n * WEFT_FLIT_LEN, now_ns);
+			out->n++;
+			out->nops++;
+		}
+		if (out->n != 0)
+			return out->n;
+	}
+	/* A NOP is made with the number of the next flit, so behind flits that wait it would lie. */
+	if (!urgent && !l->nudge && !llr_ack_is_due(l, now_ns))
+		return 0;
+	out->first = l->ops->number(l->fresh);
+	do {
+		llr_put_nop(l, flits + (size_t)out->n * WEFT_FLIT_LEN, now_ns);
+		out->n++;
+		out->nops++;
+	} while (out->n < max && l->ops->tick(l, now_ns));
+	return out->n;
+}
+
+uint64_t
+weft_llr_deadline(const struct weft_llr *l)
+{
+	uint64_t at = l->ops->deadline(l);
+	uint64_t t;
+
+	if (at == 0 || l->nudge || (l->owed && l->taken >= l->ack_every))
+		return 0;
+	if (llr_may_send(l) && (l->n_again != 0 || l->cursor < l->next))
+		return 0;
+	if (l->owed && (t = l->owed_ns + llr_ack_delay(l)) < at)
+		at = t;
+	if ((t = llr_probe_ns(l)) < at)
+		at = t;
+	if (l->acked != l->fresh && (t = l->timer_ns + weft_rtt_timeout(&l->rtt)) < at)
+		at = t;
+	return at;
+}
+
+void
+weft_llr_nudge(struct weft_llr *l)
+{
+	l->nudge = true;
+}
