@@ -28,6 +28,7 @@
 #define PART_NAP_NS 50000
 #define POLLS_MAX 2048 /* two a node */
 #define RING_POOL 1536 /* buffers for a port that is a ring */
+#define HELD_POOL 4 /* for a peer: frames whose MAC is still to come */
 #define DEVICE_POOL 6144 /* for any other: descriptors both ways, and what a driver keeps */
 
 static volatile sig_atomic_t stop_signal;
@@ -149,6 +150,8 @@ size_pool(const struct daemon *d, struct weft_pool_cfg *pool)
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		const struct weft_topo_node *n = d->node[i].topo;
 
+		if (d->topo->ide == WEFT_IDE_CONTAINMENT)
+			pool->n_mbufs += HELD_POOL * d->topo->n_nodes;
 		for (uint16_t p = 0; p < n->n_ports; p++) {
 			unsigned int index = n->first_port + p;
 			unsigned int flits = weft_topo_port_flits(d->topo, index);
