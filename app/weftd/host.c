@@ -311,7 +311,7 @@ host_tags(uint32_t outstanding)
 
 /* None of the lines from @p hpa on may be reached. */
 static bool
-lines_are_closed(
+host_lines_are_closed(
 	const struct node *n, const struct weft_topo *t, const struct source_lines *l, uint64_t hpa)
 {
 	uint16_t dpid;
@@ -337,8 +337,8 @@ host_target(const struct node *n, const struct weft_topo *t, const struct weft_t
 		.dpid = t->node[t->target[s->first_target].node].pid,
 	};
 
-	if (l->expect == NULL || !lines_are_closed(n, t, l, s->base + own) ||
-		!lines_are_closed(n, t, l, s->base)) {
+	if (l->expect == NULL || !host_lines_are_closed(n, t, l, s->base + own) ||
+		!host_lines_are_closed(n, t, l, s->base)) {
 		target.hpa_base += own;
 		target.len_bytes = s->size > own ? s->size - own : 0;
 	}
@@ -455,7 +455,7 @@ struct source_place {
 };
 
 static enum weft_expect
-source_expect(void *arg, uint64_t hpa, uint16_t *dpid)
+host_expect(void *arg, uint64_t hpa, uint16_t *dpid)
 {
 	const struct source_place *p = arg;
 
@@ -484,7 +484,7 @@ host_source(struct node *n, struct weft_traffic_cfg *cfg, const struct source_li
 		cfg->targets = target;
 		cfg->lines = (uint32_t)l->n;
 		cfg->unit_lines = l->unit;
-		cfg->expect = l->expect == NULL ? NULL : source_expect;
+		cfg->expect = l->expect == NULL ? NULL : host_expect;
 		cfg->expect_arg = &place;
 		cfg->run = n->daemon->run;
 		cfg->write_quarantine_ns =
