@@ -37,6 +37,7 @@ struct traffic_unit {
 	uint8_t expect; /* enum weft_expect */
 	uint8_t accept; /* a bit for each: answers from before a change that may not be there yet */
 	uint16_t dpid;
+	uint16_t target; /* saves a division for its address */
 	struct weft_line_state line[];
 };
 
@@ -147,12 +148,13 @@ traffic_unit(const struct weft_traffic *t, uint64_t i)
 }
 
 static uint64_t
-traffic_hpa(const struct weft_traffic *t, uint64_t unit, unsigned int line)
+traffic_hpa(const struct weft_traffic *t, const struct traffic_unit *u, uint64_t unit,
+	unsigned int line)
 {
-	const uint64_t first =
-		t->cfg.first_line + unit % t->target_units * t->cfg.unit_lines + line;
+	const uint64_t of_target = unit - u->target * t->target_units;
+	const uint64_t first = t->cfg.first_line + of_target * t->cfg.unit_lines + line;
 
-	return t->target[unit / t->target_units].hpa_base + first * WEFT_LINE_LEN;
+	return t->target[u->target].hpa_base + first * WEFT_LINE_LEN;
 }
 
 static void
@@ -162,10 +164,11 @@ traffic_unit_init(struct weft_traffic *t, uint64_t i)
 
 	for (unsigned int k = 0; k < t->cfg.unit_lines; k++)
 		weft_line_state_init(&u->line[k], t->cfg.run);
-	u->dpid = t->target[i / t->target_units].dpid;
+	u->target = (uint16_t)(i / t->target_units);
+	u->dpid = t->target[u->target].dpid;
 	if (t->cfg.expect != NULL)
-		u->expect =
-			(uint8_t)t->cfg.expect(t->cfg.expect_arg, traffic_hpa(t, i, 0), &u->dpid);
+		u->expect = (uint8_t)t->cfg.expect(
+			t->cfg.expect_arg, traffic_hpa(t, u, i, 0), &u->dpid);
 }
 
 struct weft_traffic *
@@ -220,7 +223,7 @@ traffic_begin(struct weft_traffic *t, struct traffic_range g, enum weft_request_
 	struct traffic_unit *u = traffic_unit(t, g.unit);
 	int rc;
 
-	rq->addr = traffic_hpa(t, g.unit, g.first);
+	rq->addr = traffic_hpa(t, u, g.unit, g.first);
 	rq->cookie = g.unit | (uint64_t)g.first << FIRST_SHIFT;
 	rq->data = t->data;
 	rq->len = (uint16_t)(g.n * WEFT_LINE_LEN);
@@ -333,7 +336,7 @@ traffic_note_mismatch(struct weft_traffic *t, uint64_t unit, unsigned int line,
 
 	if (t->count[WEFT_TRAFFIC_N_MISMATCHES]++ > 0)
 		return;
-	t->first.hpa = traffic_hpa(t, unit, line);
+	t->first.hpa = traffic_hpa(t, u, unit, line);
 	t->first.dpid = u->dpid;
 	t->first.why = (uint8_t)why;
 	t->first.version = version;
@@ -342,13 +345,14 @@ traffic_note_mismatch(struct weft_traffic *t, uint64_t unit, unsigned int line,
 }
 
 static void
-traffic_verify(struct weft_traffic *t, struct traffic_range g, const uint8_t *data)
+traffic_verify(
+	struct weft_traffic *t, struct traffic_unit *u, struct traffic_range g, const uint8_t *data)
 {
 	for (unsigned int i = g.first; i < g.first + g.n; i++, data += WEFT_LINE_LEN) {
-		struct weft_line_state *l = &traffic_unit(t, g.unit)->line[i];
+		struct weft_line_state *l = &u->line[i];
 		uint64_t version;
 		const enum weft_traffic_counter what =
-			traffic_judge(t, l, traffic_hpa(t, g.unit, i), data, &version);
+			traffic_judge(t, l, traffic_hpa(t, u, g.unit, i), data, &version);
 
 		t->count[what]++;
 		if (what != WEFT_TRAFFIC_N_VERIFIED) {
@@ -411,10 +415,9 @@ traffic_refused(struct weft_traffic *t, struct traffic_range g, bool is_right)
 }
 
 static void
-traffic_complete_read(
-	struct weft_traffic *t, struct traffic_range g, const struct weft_completion *c)
+traffic_complete_read(struct weft_traffic *t, struct traffic_unit *u, struct traffic_range g,
+	const struct weft_completion *c)
 {
-	struct traffic_unit *u = traffic_unit(t, g.unit);
 	const enum weft_expect got = traffic_answer(c), due = traffic_due(u, c);
 	const bool is_before = got != due && traffic_accepts(u, got);
 
@@ -427,7 +430,7 @@ traffic_complete_read(
 	if (!is_before && due != WEFT_EXPECT_DATA)
 		traffic_refused(t, g, got == due);
 	else if (c->status == WEFT_REQUEST_DONE)
-		traffic_verify(t, g, c->data);
+		traffic_verify(t, u, g, c->data);
 	else
 		t->count[WEFT_TRAFFIC_N_FAILED]++;
 	t->count[WEFT_TRAFFIC_N_POISONED] += c->status == WEFT_REQUEST_POISON;
@@ -435,10 +438,8 @@ traffic_complete_read(
 
 /* A write may have been executed, or may be later, also where it was not to be. */
 static void
-traffic_doubt(struct weft_traffic *t, struct traffic_range g)
+traffic_doubt(struct weft_traffic *t, struct traffic_unit *u, struct traffic_range g)
 {
-	struct traffic_unit *u = traffic_unit(t, g.unit);
-
 	for (unsigned int i = g.first; i < g.first + g.n; i++) {
 		/* A late one may find the line open, unless it may only be read. */
 		if (!u->write_expected && u->expect != WEFT_EXPECT_READ_ONLY)
@@ -449,15 +450,13 @@ traffic_doubt(struct weft_traffic *t, struct traffic_range g)
 
 /* The answer to a write that is done does not tell whether it was. */
 static void
-traffic_write_done(struct weft_traffic *t, struct traffic_range g)
+traffic_write_done(struct weft_traffic *t, struct traffic_unit *u, struct traffic_range g)
 {
-	struct traffic_unit *u = traffic_unit(t, g.unit);
-
 	if (!u->write_expected) {
 		traffic_refused(t, g, true);
 	} else if (u->accept != 0) {
 		t->count[WEFT_TRAFFIC_N_BEFORE] += u->expect != WEFT_EXPECT_DATA;
-		traffic_doubt(t, g);
+		traffic_doubt(t, u, g);
 	} else {
 		for (unsigned int i = g.first; i < g.first + g.n; i++)
 			weft_line_state_settle(&u->line[i]);
@@ -473,15 +472,14 @@ traffic_undo(struct traffic_unit *u, struct traffic_range g)
 }
 
 static void
-traffic_complete_write(
-	struct weft_traffic *t, struct traffic_range g, const struct weft_completion *c)
+traffic_complete_write(struct weft_traffic *t, struct traffic_unit *u, struct traffic_range g,
+	const struct weft_completion *c)
 {
-	struct traffic_unit *u = traffic_unit(t, g.unit);
 	const enum weft_expect got = traffic_answer(c), due = traffic_due(u, c);
 	const bool is_before = got != due && traffic_accepts(u, got);
 
 	if (got == WEFT_EXPECT_DATA && (got == due || is_before)) {
-		traffic_write_done(t, g);
+		traffic_write_done(t, u, g);
 		return;
 	}
 	traffic_undo(u, g);
@@ -493,15 +491,14 @@ traffic_complete_write(
 }
 
 static void
-traffic_lost(struct weft_traffic *t, struct traffic_range g, const struct weft_completion *c)
+traffic_lost(struct weft_traffic *t, struct traffic_unit *u, struct traffic_range g,
+	const struct weft_completion *c)
 {
-	struct traffic_unit *u = traffic_unit(t, g.unit);
-
 	t->count[WEFT_TRAFFIC_N_LOST]++;
 	if (c->kind == WEFT_REQUEST_READ)
 		return;
 	t->count[WEFT_TRAFFIC_N_UNCERTAIN] += g.n;
-	traffic_doubt(t, g);
+	traffic_doubt(t, u, g);
 	u->no_write_before_ns = u->begun_ns + c->latency_ns + t->cfg.write_quarantine_ns;
 }
 
@@ -510,15 +507,15 @@ traffic_lost(struct weft_traffic *t, struct traffic_range g, const struct weft_c
  * nothing, and a write that was not refused may be in either.
  */
 static void
-traffic_complete_renewed(
-	struct weft_traffic *t, struct traffic_range g, const struct weft_completion *c)
+traffic_complete_renewed(struct weft_traffic *t, struct traffic_unit *u, struct traffic_range g,
+	const struct weft_completion *c)
 {
 	if (c->kind == WEFT_REQUEST_READ)
 		return;
 	if (c->status == WEFT_REQUEST_DONE)
-		traffic_doubt(t, g);
+		traffic_doubt(t, u, g);
 	else
-		traffic_undo(traffic_unit(t, g.unit), g);
+		traffic_undo(u, g);
 }
 
 void
@@ -533,13 +530,13 @@ weft_traffic_complete(struct weft_traffic *t, const struct weft_completion *c)
 	t->open--;
 	/* One that nobody is to answer is lost as it should; under a change it may have been executed. */
 	if (c->status == WEFT_REQUEST_LOST && (u->expect != WEFT_EXPECT_NONE || u->accept != 0))
-		traffic_lost(t, g, c);
+		traffic_lost(t, u, g, c);
 	else if (u->renewed)
-		traffic_complete_renewed(t, g, c);
+		traffic_complete_renewed(t, u, g, c);
 	else if (c->kind == WEFT_REQUEST_WRITE)
-		traffic_complete_write(t, g, c);
+		traffic_complete_write(t, u, g, c);
 	else
-		traffic_complete_read(t, g, c);
+		traffic_complete_read(t, u, g, c);
 }
 
 uint64_t
