@@ -20,13 +20,13 @@
 const char *const topo_rights_words[] = { "none", "r", "w", "rw", NULL };
 
 static bool
-meets(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
+ats_meets(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
 {
 	return a < b + b_size && b < a + a_size;
 }
 
 static const struct weft_topo_segment *
-segment_of(const struct weft_topo *t, uint64_t pa)
+ats_segment(const struct weft_topo *t, uint64_t pa)
 {
 	const uint64_t base = weft_topo_fast_base(t);
 
@@ -37,16 +37,16 @@ segment_of(const struct weft_topo *t, uint64_t pa)
 
 /* A stretch of addresses of a segment that CXL.mem reaches: memory of GFDs. */
 static bool
-has_memory(const struct weft_topo *t, uint64_t pa, uint64_t size)
+ats_has_memory(const struct weft_topo *t, uint64_t pa, uint64_t size)
 {
-	const struct weft_topo_segment *s = segment_of(t, pa);
+	const struct weft_topo_segment *s = ats_segment(t, pa);
 
 	return s != NULL && t->node[t->target[s->first_target].node].kind == WEFT_TOPO_GFD &&
 	       pa - s->base <= s->size && size <= s->size - (pa - s->base);
 }
 
 static int
-check_place(
+ats_check_place(
 	struct topo_load *l, const struct topo_translation_src *src, unsigned int key, uint64_t pa)
 {
 	const struct weft_topo *t = &l->t;
@@ -55,7 +55,7 @@ check_place(
 		return topo_fail(l, -EINVAL, src->at[key],
 			"not aligned, expected a multiple of the page of %llu bytes, got 0x%llx",
 			(unsigned long long)src->page, (unsigned long long)pa);
-	if (!has_memory(t, pa, src->out.size))
+	if (!ats_has_memory(t, pa, src->out.size))
 		return topo_fail(l, -EINVAL, src->at[key],
 			"not in one segment, expected memory for %llu bytes, got 0x%llx",
 			(unsigned long long)src->out.size, (unsigned long long)pa);
@@ -64,17 +64,17 @@ check_place(
 
 /* Memory is moved, wiped and owned: no two translations share any. */
 static bool
-shares_memory(const struct weft_topo_translation *a, const struct weft_topo_translation *b)
+ats_shares_memory(const struct weft_topo_translation *a, const struct weft_topo_translation *b)
 {
-	return meets(a->pa, a->size, b->pa, b->size) ||
-	       (a->move_to != 0 && meets(a->move_to, a->size, b->pa, b->size)) ||
-	       (b->move_to != 0 && meets(a->pa, a->size, b->move_to, b->size)) ||
+	return ats_meets(a->pa, a->size, b->pa, b->size) ||
+	       (a->move_to != 0 && ats_meets(a->move_to, a->size, b->pa, b->size)) ||
+	       (b->move_to != 0 && ats_meets(a->pa, a->size, b->move_to, b->size)) ||
 	       (a->move_to != 0 && b->move_to != 0 &&
-		       meets(a->move_to, a->size, b->move_to, b->size));
+		       ats_meets(a->move_to, a->size, b->move_to, b->size));
 }
 
 static int
-check_others(struct topo_load *l, unsigned int i)
+ats_check_others(struct topo_load *l, unsigned int i)
 {
 	const struct topo_translation_src *src = &l->translation[i];
 
@@ -82,12 +82,12 @@ check_others(struct topo_load *l, unsigned int i)
 		const struct topo_translation_src *o = &l->translation[j];
 
 		if (o->out.host == src->out.host &&
-			meets(o->out.va, o->out.size, src->out.va, src->out.size))
+			ats_meets(o->out.va, o->out.size, src->out.va, src->out.size))
 			return topo_fail(l, -EINVAL, src->at[TRANSLATION_VA],
 				"address translated twice, expected one translation of host %s, "
 				"got that of line %u again",
 				src->host, o->at[0]);
-		if (shares_memory(&src->out, &o->out))
+		if (ats_shares_memory(&src->out, &o->out))
 			return topo_fail(l, -EINVAL, src->at[0],
 				"memory of another translation, expected some of its own, got "
 				"that of line %u",
@@ -97,7 +97,7 @@ check_others(struct topo_load *l, unsigned int i)
 }
 
 static int
-check_translation(struct topo_load *l, unsigned int agent, unsigned int i)
+ats_check_translation(struct topo_load *l, unsigned int agent, unsigned int i)
 {
 	struct topo_translation_src *src = &l->translation[i];
 	struct weft_topo_translation *x = &src->out;
@@ -117,18 +117,18 @@ check_translation(struct topo_load *l, unsigned int agent, unsigned int i)
 			"got 0x%llx and %llu",
 			(unsigned long long)src->page, (unsigned long long)x->va,
 			(unsigned long long)x->size);
-	rc = check_place(l, src, TRANSLATION_PA, x->pa);
+	rc = ats_check_place(l, src, TRANSLATION_PA, x->pa);
 	if (rc == 0 && src->at[TRANSLATION_MOVE_TO] != 0)
-		rc = check_place(l, src, TRANSLATION_MOVE_TO, x->move_to);
-	if (rc == 0 && x->move_to != 0 && meets(x->pa, x->size, x->move_to, x->size))
+		rc = ats_check_place(l, src, TRANSLATION_MOVE_TO, x->move_to);
+	if (rc == 0 && x->move_to != 0 && ats_meets(x->pa, x->size, x->move_to, x->size))
 		rc = topo_fail(l, -EINVAL, src->at[TRANSLATION_MOVE_TO],
 			"moves onto itself, expected other memory than pa, got 0x%llx",
 			(unsigned long long)x->move_to);
-	return rc != 0 ? rc : check_others(l, i);
+	return rc != 0 ? rc : ats_check_others(l, i);
 }
 
 static int
-check_agent(struct topo_load *l, unsigned int i)
+ats_check_agent(struct topo_load *l, unsigned int i)
 {
 	const struct topo_node_src *src = &l->node[i];
 	const struct weft_topo_node *n = &l->t.node[i];
@@ -146,7 +146,7 @@ check_agent(struct topo_load *l, unsigned int i)
 		int rc;
 
 		topo_where(l, "nodes[%u].translations[%u]", i, k);
-		rc = check_translation(l, i, n->first_translation + k);
+		rc = ats_check_translation(l, i, n->first_translation + k);
 		if (rc != 0)
 			return rc;
 	}
@@ -154,7 +154,7 @@ check_agent(struct topo_load *l, unsigned int i)
 }
 
 static int
-check_client(struct topo_load *l, unsigned int i)
+ats_check_client(struct topo_load *l, unsigned int i)
 {
 	const struct topo_node_src *src = &l->node[i];
 	struct weft_topo_node *n = &l->t.node[i];
@@ -188,9 +188,9 @@ topo_check_ats(struct topo_load *l)
 	int rc = 0;
 
 	for (unsigned int h = 0; h < t->n_hosts && rc == 0; h++)
-		rc = check_client(l, t->host[h]);
+		rc = ats_check_client(l, t->host[h]);
 	for (unsigned int h = 0; h < t->n_hosts && rc == 0 && l->n_findings == 0; h++)
-		rc = check_agent(l, t->host[h]);
+		rc = ats_check_agent(l, t->host[h]);
 	if (rc != 0 || l->n[SECTION_TRANSLATION] == 0)
 		return rc;
 	t->translation = calloc(l->n[SECTION_TRANSLATION], sizeof(*t->translation));

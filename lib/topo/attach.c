@@ -40,7 +40,7 @@ static const struct {
 
 /* Role of end @e of a link by the kinds of both nodes. */
 static uint8_t
-usual_role(const struct topo_load *l, const struct topo_link_src *link, unsigned int e)
+attach_usual_role(const struct topo_load *l, const struct topo_link_src *link, unsigned int e)
 {
 	static const uint8_t ends[] = {
 		[WEFT_TOPO_HOST] = WEFT_TOPO_ROLE_ROOT,
@@ -70,7 +70,7 @@ usual_role(const struct topo_load *l, const struct topo_link_src *link, unsigned
 }
 
 static int
-find_role(struct topo_load *l, unsigned int i, unsigned int e, uint8_t *role)
+attach_find_role(struct topo_load *l, unsigned int i, unsigned int e, uint8_t *role)
 {
 	static const uint8_t said[2][4] = {
 		{ 0, WEFT_TOPO_ROLE_PBR_USP, WEFT_TOPO_ROLE_PBR_DSP, WEFT_TOPO_ROLE_FPORT },
@@ -82,7 +82,7 @@ find_role(struct topo_load *l, unsigned int i, unsigned int e, uint8_t *role)
 	const bool is_hbr = node->kind == WEFT_TOPO_HBR;
 
 	topo_where(l, "links[%u].%c_port.role", i, "ab"[e]);
-	*role = usual_role(l, link, e);
+	*role = attach_usual_role(l, link, e);
 	if (end->at[PORT_ROLE] == 0)
 		return 0;
 	if (!is_hbr && node->kind != WEFT_TOPO_SWITCH)
@@ -99,14 +99,14 @@ find_role(struct topo_load *l, unsigned int i, unsigned int e, uint8_t *role)
 }
 
 static int
-check_link(struct topo_load *l, unsigned int i)
+attach_check_link(struct topo_load *l, unsigned int i)
 {
 	const struct topo_link_src *link = &l->link[i];
 	uint8_t role[2];
 	int rc = 0;
 
 	for (unsigned int e = 0; e < 2 && rc == 0; e++)
-		rc = find_role(l, i, e, &role[e]);
+		rc = attach_find_role(l, i, e, &role[e]);
 	if (rc != 0)
 		return rc;
 	l->t.port[l->t.link[i].a].role = role[0];
@@ -126,7 +126,7 @@ check_link(struct topo_load *l, unsigned int i)
 }
 
 static int
-check_hbr(struct topo_load *l, unsigned int i)
+attach_check_hbr(struct topo_load *l, unsigned int i)
 {
 	const struct weft_topo_node *node = &l->t.node[i];
 	const struct weft_topo_node *pbr = NULL;
@@ -157,7 +157,7 @@ check_hbr(struct topo_load *l, unsigned int i)
 
 /* The port at the other end of the only link, or of the USP, of a node. */
 static const struct weft_topo_port *
-port_above(const struct weft_topo *t, unsigned int node)
+attach_port_above(const struct weft_topo *t, unsigned int node)
 {
 	const struct weft_topo_port *port = &t->port[t->node[node].first_port];
 
@@ -167,7 +167,7 @@ port_above(const struct weft_topo *t, unsigned int node)
 }
 
 static int
-find_bound(struct topo_load *l, unsigned int i)
+attach_find_bound(struct topo_load *l, unsigned int i)
 {
 	struct topo_binding_src *src = &l->binding[i];
 	const int host = weft_topo_find(&l->t, src->host);
@@ -176,7 +176,7 @@ find_bound(struct topo_load *l, unsigned int i)
 
 	topo_where(l, "bindings[%u].host", i);
 	if (host < 0 || l->t.node[host].kind != WEFT_TOPO_HOST ||
-		port_above(&l->t, (unsigned int)host)->role != WEFT_TOPO_ROLE_PBR_USP)
+		attach_port_above(&l->t, (unsigned int)host)->role != WEFT_TOPO_ROLE_PBR_USP)
 		return topo_fail(l, -EINVAL, src->at[BINDING_HOST],
 			"bad host, expected a host at a PBR switch, where its vDSPs are "
 			"(fabric.md 3.2), got \"%s\"",
@@ -188,7 +188,7 @@ find_bound(struct topo_load *l, unsigned int i)
 			"3.2), got %s",
 			src->device);
 	if ((kind != WEFT_TOPO_DEVICE && kind != WEFT_TOPO_HBR) ||
-		port_above(&l->t, (unsigned int)device)->role != WEFT_TOPO_ROLE_PBR_DSP)
+		attach_port_above(&l->t, (unsigned int)device)->role != WEFT_TOPO_ROLE_PBR_DSP)
 		return topo_fail(l, -EINVAL, src->at[BINDING_DEVICE],
 			"bad device, expected a device or an hbr at a PBR DSP (fabric.md 3.2), got "
 			"\"%s\"",
@@ -196,15 +196,15 @@ find_bound(struct topo_load *l, unsigned int i)
 	l->t.binding[i] = (struct weft_topo_binding){
 		.host = (uint16_t)host,
 		.device = (uint16_t)device,
-		.host_switch = port_above(&l->t, (unsigned int)host)->node,
-		.device_switch = port_above(&l->t, (unsigned int)device)->node,
+		.host_switch = attach_port_above(&l->t, (unsigned int)host)->node,
+		.device_switch = attach_port_above(&l->t, (unsigned int)device)->node,
 		.pid = src->at[BINDING_PID] != 0 ? src->pid : WEFT_TOPO_NO_PID,
 	};
 	return 0;
 }
 
 static int
-check_binding_pid(struct topo_load *l, unsigned int i)
+attach_check_binding_pid(struct topo_load *l, unsigned int i)
 {
 	const struct weft_topo_binding *b = &l->t.binding[i];
 	const struct topo_binding_src *src = &l->binding[i];
@@ -226,7 +226,7 @@ check_binding_pid(struct topo_load *l, unsigned int i)
 }
 
 static int
-check_binding_pair(struct topo_load *l, unsigned int i, unsigned int j)
+attach_check_binding_pair(struct topo_load *l, unsigned int i, unsigned int j)
 {
 	const struct weft_topo_binding *b = &l->t.binding[i], *o = &l->t.binding[j];
 	const struct topo_binding_src *src = &l->binding[i];
@@ -253,15 +253,15 @@ check_binding_pair(struct topo_load *l, unsigned int i, unsigned int j)
 }
 
 static int
-check_binding(struct topo_load *l, unsigned int i)
+attach_check_binding(struct topo_load *l, unsigned int i)
 {
 	const unsigned int before = l->n_fails;
-	int rc = find_bound(l, i);
+	int rc = attach_find_bound(l, i);
 
 	if (rc == 0 && l->n_fails == before)
-		rc = check_binding_pid(l, i);
+		rc = attach_check_binding_pid(l, i);
 	for (unsigned int j = 0; j < i && rc == 0 && l->n_fails == before; j++)
-		rc = check_binding_pair(l, i, j);
+		rc = attach_check_binding_pair(l, i, j);
 	return rc;
 }
 
@@ -271,16 +271,16 @@ topo_check_attached(struct topo_load *l)
 	int rc = 0;
 
 	for (unsigned int i = 0; i < l->t.n_links && rc == 0; i++)
-		rc = check_link(l, i);
+		rc = attach_check_link(l, i);
 	for (unsigned int i = 0; i < l->t.n_nodes && rc == 0 && l->n_findings == 0; i++)
 		if (l->t.node[i].kind == WEFT_TOPO_HBR)
-			rc = check_hbr(l, i);
+			rc = attach_check_hbr(l, i);
 	l->t.binding = calloc(l->t.n_bindings + 1u, sizeof(*l->t.binding));
 	if (l->t.binding == NULL)
 		return -ENOMEM;
 	if (l->n_findings != 0)
 		return rc;
 	for (unsigned int i = 0; i < l->t.n_bindings && rc == 0; i++)
-		rc = check_binding(l, i);
+		rc = attach_check_binding(l, i);
 	return rc;
 }

@@ -88,7 +88,7 @@ topo_compare(struct weft_topo_error *err, const char *file, const char *where, c
 }
 
 static int
-compare_ports(const struct change *c, const struct weft_topo_node *n)
+change_compare_ports(const struct change *c, const struct weft_topo_node *n)
 {
 	char where[WEFT_TOPO_NAME_ROOM + 32];
 
@@ -109,7 +109,7 @@ compare_ports(const struct change *c, const struct weft_topo_node *n)
 }
 
 static int
-compare_nodes(const struct change *c)
+change_compare_nodes(const struct change *c)
 {
 	char where[WEFT_TOPO_NAME_ROOM + 32];
 	int rc = 0;
@@ -125,14 +125,14 @@ compare_nodes(const struct change *c)
 			rc = topo_refuse(c->err, c->file, where,
 				"links cannot change while the fabric runs");
 		if (rc == 0)
-			rc = compare_ports(c, now);
+			rc = change_compare_ports(c, now);
 	}
 	return rc;
 }
 
 /* That there are as many of what cannot come or go. */
 static int
-compare_counts(const struct change *c)
+change_compare_counts(const struct change *c)
 {
 	const char *what = c->now->n_nodes != c->next->n_nodes         ? "nodes"
 	                   : c->now->n_links != c->next->n_links       ? "links"
@@ -165,7 +165,7 @@ topo_same_segment(const struct weft_topo *a, const struct weft_topo *b, unsigned
 
 /* What is expected of their memory is worked out when load begins. */
 static bool
-is_fixed(const struct weft_topo *t)
+change_is_fixed(const struct weft_topo *t)
 {
 	bool fixed = t->n_translations != 0;
 
@@ -180,15 +180,15 @@ weft_topo_check_change(const struct weft_topo *now, const struct weft_topo *next
 {
 	const struct change c = { now, next, file, err };
 	const struct topo_kept kept = { offsetof(struct topo_load, t), sizeof(*now), now, next };
-	int rc = compare_counts(&c);
+	int rc = change_compare_counts(&c);
 
-	if (rc == 0 && (is_fixed(now) || is_fixed(next)))
+	if (rc == 0 && (change_is_fixed(now) || change_is_fixed(next)))
 		rc = topo_refuse(c.err, c.file, "",
 			"a fabric with uio, gim or translations cannot change while it runs");
 	if (rc == 0)
 		rc = topo_compare(err, file, "", "", &topo_section[SECTION_ROOT], &kept);
 	if (rc == 0)
-		rc = compare_nodes(&c);
+		rc = change_compare_nodes(&c);
 	if (rc == 0 && now->is_plain && !next->is_plain)
 		rc = topo_refuse(c.err, c.file, "",
 			"segments, groups and access cannot come while the fabric runs, expected "
@@ -198,7 +198,7 @@ weft_topo_check_change(const struct weft_topo *now, const struct weft_topo *next
 
 /* Whether @node may send what is for @to by its port @number, by either table. */
 static bool
-may_leave(const struct change *c, unsigned int node, unsigned int to, unsigned int number)
+change_may_leave(const struct change *c, unsigned int node, unsigned int to, unsigned int number)
 {
 	return c->now->route[(size_t)node * c->now->n_nodes + to] == number ||
 	       c->next->route[(size_t)node * c->next->n_nodes + to] == number;
@@ -209,7 +209,7 @@ may_leave(const struct change *c, unsigned int node, unsigned int to, unsigned i
  * and again, strike those that wait for none. What is left closes a circle.
  */
 static unsigned int
-strike(const struct change *c, bool *waits)
+change_strike(const struct change *c, bool *waits)
 {
 	const struct weft_topo *t = c->now;
 	unsigned int left = 0;
@@ -225,8 +225,8 @@ strike(const struct change *c, bool *waits)
 				continue;
 			for (unsigned int to = 0; to < t->n_nodes && !goes_on; to++)
 				goes_on = to != via && to != at &&
-				          may_leave(c, at, to, p - t->node[at].first_port) &&
-				          may_leave(c, via, to, q);
+				          change_may_leave(c, at, to, p - t->node[at].first_port) &&
+				          change_may_leave(c, via, to, q);
 		}
 		waits[p] = goes_on;
 		left += goes_on;
@@ -250,7 +250,7 @@ weft_topo_check_mixed_routes(const struct weft_topo *now, const struct weft_topo
 		           weft_topo_passes(now, now->port[now->port[p].peer].node);
 	while (left != before) {
 		before = left;
-		left = strike(&c, waits);
+		left = change_strike(&c, waits);
 	}
 	for (unsigned int p = 0; left != 0 && p < now->n_ports && rc == 0; p++)
 		if (waits[p])

@@ -37,7 +37,7 @@ struct topo_end {
 };
 
 static struct topo_end
-end_of(struct topo_load *l, unsigned int link, unsigned int e)
+link_end_of(struct topo_load *l, unsigned int link, unsigned int e)
 {
 	uint16_t port = e == 0 ? l->t.link[link].a : l->t.link[link].b;
 
@@ -46,7 +46,7 @@ end_of(struct topo_load *l, unsigned int link, unsigned int e)
 }
 
 static unsigned int
-driver_line(const struct topo_end *e)
+link_driver_line(const struct topo_end *e)
 {
 	if (e->src->at[PORT_DRIVER] != 0)
 		return e->src->at[PORT_DRIVER];
@@ -54,7 +54,7 @@ driver_line(const struct topo_end *e)
 }
 
 static int
-settle_device(struct topo_end *e)
+link_settle_device(struct topo_end *e)
 {
 	static const struct {
 		unsigned int key;
@@ -85,7 +85,7 @@ settle_device(struct topo_end *e)
 }
 
 static int
-settle_driver(struct topo_end *e)
+link_settle_driver(struct topo_end *e)
 {
 	struct weft_topo_port *port = e->port;
 
@@ -96,7 +96,7 @@ settle_driver(struct topo_end *e)
 		e->src->at[PORT_SOCKET] != 0)
 		port->driver = WEFT_TOPO_MEMIF;
 	if (port->driver != WEFT_TOPO_AUTO && driver_device[port->driver] != port->device_kind)
-		return topo_fail(e->load, -EINVAL, driver_line(e),
+		return topo_fail(e->load, -EINVAL, link_driver_line(e),
 			"driver %s does not fit, expected it with %s, got %s",
 			topo_driver_words[port->driver], device_words[driver_device[port->driver]],
 			device_words[port->device_kind]);
@@ -110,7 +110,7 @@ settle_driver(struct topo_end *e)
 
 /* A link's wire is bad in both directions, but not alike. */
 static void
-settle_wire(struct topo_end *e)
+link_settle_wire(struct topo_end *e)
 {
 	struct weft_impair_cfg cfg = e->link->wire;
 
@@ -124,7 +124,7 @@ settle_wire(struct topo_end *e)
 }
 
 static int
-settle_mtu(struct topo_end *e)
+link_settle_mtu(struct topo_end *e)
 {
 	struct topo_load *l = e->load;
 	unsigned int asked = l->t.flits_per_frame != 0 ? l->t.flits_per_frame : 1;
@@ -140,26 +140,26 @@ settle_mtu(struct topo_end *e)
 			"mtu %u carries %u flits, %u asked: expected mtu %u or more, got %u", mtu,
 			fits, asked, WEFT_WIRE_HDR_LEN + WEFT_WIRE_FLIT_LEN * asked, mtu);
 	if (e->port->driver == WEFT_TOPO_AF_XDP && mtu > AF_XDP_MTU)
-		return topo_fail(l, -EINVAL, is_own ? line : driver_line(e),
+		return topo_fail(l, -EINVAL, is_own ? line : link_driver_line(e),
 			"mtu too large for af_xdp, expected at most %d, got %u", AF_XDP_MTU, mtu);
 	return 0;
 }
 
 static int
-settle_end(struct topo_load *l, unsigned int link, unsigned int which)
+link_settle_end(struct topo_load *l, unsigned int link, unsigned int which)
 {
-	struct topo_end e = end_of(l, link, which);
-	int rc = settle_device(&e);
+	struct topo_end e = link_end_of(l, link, which);
+	int rc = link_settle_device(&e);
 
 	if (rc == 0)
-		rc = settle_driver(&e);
-	settle_wire(&e);
-	return rc == 0 ? settle_mtu(&e) : rc;
+		rc = link_settle_driver(&e);
+	link_settle_wire(&e);
+	return rc == 0 ? link_settle_mtu(&e) : rc;
 }
 
 /* An end that says nothing takes the memif or ring of the other. */
 static void
-follow_peer(struct weft_topo_port *port, const struct weft_topo_port *peer)
+link_follow_peer(struct weft_topo_port *port, const struct weft_topo_port *peer)
 {
 	if (port->driver == WEFT_TOPO_AUTO && port->device_kind == WEFT_TOPO_NO_DEVICE &&
 		peer->device_kind == WEFT_TOPO_NO_DEVICE)
@@ -187,7 +187,7 @@ check_local_pair(struct topo_load *l, const struct topo_end *a, const struct top
 	const char *there = l->t.node[b->port->node].server;
 
 	if (a->port->driver != b->port->driver)
-		return topo_fail(l, -EINVAL, driver_line(b),
+		return topo_fail(l, -EINVAL, link_driver_line(b),
 			"drivers differ, expected %s at both ends, got %s",
 			topo_driver_words[a->port->driver], topo_driver_words[b->port->driver]);
 	if (strcmp(here, there) != 0 && a->port->driver == WEFT_TOPO_AUTO)
@@ -196,7 +196,7 @@ check_local_pair(struct topo_load *l, const struct topo_end *a, const struct top
 			"both ends, got none",
 			here, there);
 	if (strcmp(here, there) != 0)
-		return topo_fail(l, -EINVAL, driver_line(a),
+		return topo_fail(l, -EINVAL, link_driver_line(a),
 			"driver %s between servers, expected both nodes on one, got %s and %s",
 			topo_driver_words[a->port->driver], here, there);
 	if (strcmp(a->port->socket, b->port->socket) != 0)
@@ -209,13 +209,13 @@ check_local_pair(struct topo_load *l, const struct topo_end *a, const struct top
 static int
 check_pair(struct topo_load *l, unsigned int link)
 {
-	struct topo_end a = end_of(l, link, 0);
-	struct topo_end b = end_of(l, link, 1);
+	struct topo_end a = link_end_of(l, link, 0);
+	struct topo_end b = link_end_of(l, link, 1);
 	bool a_is_local, b_is_local;
 
 	topo_where(l, "links[%u]", link);
-	follow_peer(a.port, b.port);
-	follow_peer(b.port, a.port);
+	link_follow_peer(a.port, b.port);
+	link_follow_peer(b.port, a.port);
 	a_is_local = a.port->device_kind == WEFT_TOPO_NO_DEVICE;
 	b_is_local = b.port->device_kind == WEFT_TOPO_NO_DEVICE;
 	if (a_is_local != b_is_local)
@@ -229,7 +229,7 @@ check_pair(struct topo_load *l, unsigned int link)
 
 /* Whether two ports would open the same device. Sockets may be shared: memif numbers its links. */
 static bool
-is_same_device(
+link_is_same_device(
 	const struct weft_topo *t, const struct weft_topo_port *a, const struct weft_topo_port *b)
 {
 	if (a->device_kind != b->device_kind || strcmp(a->device, b->device) != 0)
@@ -245,12 +245,12 @@ static int
 check_shared_devices(struct topo_load *l)
 {
 	for (unsigned int i = 0; i < 2u * l->t.n_links; i++) {
-		struct topo_end e = end_of(l, i / 2, i % 2);
+		struct topo_end e = link_end_of(l, i / 2, i % 2);
 
 		for (unsigned int j = 0; j < i; j++) {
 			struct weft_topo_link link = l->t.link[j / 2];
 
-			if (!is_same_device(
+			if (!link_is_same_device(
 				    &l->t, e.port, &l->t.port[j % 2 == 0 ? link.a : link.b]))
 				continue;
 			return topo_fail(l, -EINVAL, e.src->at[0],
@@ -269,9 +269,9 @@ topo_check_links(struct topo_load *l)
 	for (unsigned int i = 0; i < l->t.n_links && rc == 0; i++) {
 		const unsigned int before = l->n_fails;
 
-		rc = settle_end(l, i, 0);
+		rc = link_settle_end(l, i, 0);
 		if (rc == 0 && l->n_fails == before)
-			rc = settle_end(l, i, 1);
+			rc = link_settle_end(l, i, 1);
 		if (rc == 0 && l->n_fails == before)
 			rc = check_pair(l, i);
 	}

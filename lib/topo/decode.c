@@ -57,7 +57,8 @@ const char *const topo_driver_words[] = { [WEFT_TOPO_AUTO] = "auto",
 
 /* Not a word of the fabric's part: lib/load reads it. */
 static int
-read_later(struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
+decode_read_later(
+	struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
 {
 	(void)l;
 	(void)v;
@@ -71,7 +72,7 @@ read_later(struct topo_load *l, const struct topo_value *v, const struct topo_ke
 #define TOPO_TABLE topo_section
 #define IN(kind) TOPO_IN(WEFT_TOPO_##kind)
 #define MOVED(kind) .read = topo_read_moved, .allowed = (kind)
-#define LATER .read = read_later
+#define LATER .read = decode_read_later
 #include "keys.def"
 const struct topo_section topo_section[] = {
 	[SECTION_ROOT] = { ROWS(ROOT, "top level", at) },
@@ -99,7 +100,7 @@ const struct topo_section topo_section[] = {
 /* clang-format on */
 
 static const struct topo_key *
-find_key(const struct topo_section *s, const char *name)
+decode_find_key(const struct topo_section *s, const char *name)
 {
 	for (unsigned int i = 1; i < s->n; i++) {
 		if (strcmp(s->key[i].name, name) == 0)
@@ -109,7 +110,7 @@ find_key(const struct topo_section *s, const char *name)
 }
 
 static int
-unknown_key(struct topo_load *l, const struct topo_value *v, const struct topo_section *s)
+decode_unknown_key(struct topo_load *l, const struct topo_value *v, const struct topo_section *s)
 {
 	char list[256] = "";
 
@@ -143,7 +144,7 @@ decode_pair(struct topo_load *l, const struct topo_value *v, const struct topo_k
 
 /* What is there must belong to the kind that the mapping says it is. */
 static int
-check_kinds(
+decode_check_kinds(
 	struct topo_load *l, const struct topo_section *s, const void *base, const unsigned int *at)
 {
 	const unsigned int kind = *((const uint8_t *)base + s->kind);
@@ -179,10 +180,10 @@ topo_decode_map(
 		return topo_bad(l, v, "wrong type", "a mapping");
 	for (unsigned int i = v->first; i != 0; i = l->tree.value[i].next) {
 		const struct topo_value *pair = &l->tree.value[i];
-		const struct topo_key *key = find_key(s, pair->key);
+		const struct topo_key *key = decode_find_key(s, pair->key);
 
 		if (key == NULL)
-			return unknown_key(l, pair, s);
+			return decode_unknown_key(l, pair, s);
 		rc = decode_pair(l, pair, key, base, &at[key - s->key]);
 		if (rc < 0)
 			return rc;
@@ -192,7 +193,7 @@ topo_decode_map(
 			return topo_fail(l, -EINVAL, v->line, "key missing, expected %s, got none",
 				s->key[i].name);
 	}
-	return s->kinds != NULL && l->n_fails == before ? check_kinds(l, s, base, at) : 0;
+	return s->kinds != NULL && l->n_fails == before ? decode_check_kinds(l, s, base, at) : 0;
 }
 
 void
@@ -217,7 +218,7 @@ topo_read_map(struct topo_load *l, const struct topo_value *v, const struct topo
 
 /* Whether @v is a list of 1..@max; nobody can go on with the items of another: an error in any case. */
 static int
-check_list(struct topo_load *l, const struct topo_value *v, uint64_t max)
+decode_check_list(struct topo_load *l, const struct topo_value *v, uint64_t max)
 {
 	if (v->kind != TOPO_LIST || v->count == 0) {
 		topo_bad(l, v, v->kind == TOPO_LIST ? "empty list" : "wrong type",
@@ -232,7 +233,7 @@ check_list(struct topo_load *l, const struct topo_value *v, uint64_t max)
 
 /* Room for @more items of a section after those it has; the first of them, or NULL. */
 static char *
-add_items(struct topo_load *l, const struct topo_section *s, unsigned int more)
+decode_add_items(struct topo_load *l, const struct topo_section *s, unsigned int more)
 {
 	unsigned int *n = (unsigned int *)(void *)((char *)l + s->count);
 	char *items;
@@ -250,7 +251,8 @@ add_items(struct topo_load *l, const struct topo_section *s, unsigned int more)
 
 /* The keys of item @v in place of @s, if those of its kind are its own. */
 static int
-item_section(struct topo_load *l, const struct topo_value *v, const struct topo_section **section)
+decode_item_section(
+	struct topo_load *l, const struct topo_value *v, const struct topo_section **section)
 {
 	const struct topo_section *s = *section;
 
@@ -271,9 +273,10 @@ item_section(struct topo_load *l, const struct topo_value *v, const struct topo_
 }
 
 static int
-read_item(struct topo_load *l, const struct topo_value *v, const struct topo_section *s, void *item)
+decode_read_item(
+	struct topo_load *l, const struct topo_value *v, const struct topo_section *s, void *item)
 {
-	const int rc = item_section(l, v, &s);
+	const int rc = decode_item_section(l, v, &s);
 
 	if (rc != 0 || s == NULL)
 		return rc;
@@ -300,19 +303,19 @@ topo_read_list(
 	const unsigned int n = *(const unsigned int *)(void *)((char *)l + s->count);
 	struct topo_items *mine = (void *)((char *)base + k->offset);
 	const size_t end = strlen(l->where);
-	int rc = check_list(l, v, k->max < s->most - n ? k->max : s->most - n);
+	int rc = decode_check_list(l, v, k->max < s->most - n ? k->max : s->most - n);
 	char *item;
 
 	if (rc < 0)
 		return rc;
-	item = add_items(l, s, v->count);
+	item = decode_add_items(l, s, v->count);
 	if (item == NULL)
 		return -ENOMEM;
 	*mine = (struct topo_items){ .first = n, .n = v->count };
 	for (unsigned int i = v->first, at = 0; i != 0 && rc == 0;
 		i = l->tree.value[i].next, at++) {
 		snprintf(l->where + end, sizeof(l->where) - end, "[%u]", at);
-		rc = read_item(l, &l->tree.value[i], s, item + at * s->size);
+		rc = decode_read_item(l, &l->tree.value[i], s, item + at * s->size);
 	}
 	if (rc == 0)
 		l->where[end] = '\0';

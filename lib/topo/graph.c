@@ -130,7 +130,7 @@ topo_next_port(const struct weft_topo *t, unsigned int node, unsigned int to)
 }
 
 static int
-find_pid(const struct weft_topo *t, uint16_t pid)
+graph_find_pid(const struct weft_topo *t, uint16_t pid)
 {
 	for (int i = 0; i < t->n_nodes; i++) {
 		if (t->node[i].pid == pid)
@@ -142,7 +142,7 @@ find_pid(const struct weft_topo *t, uint16_t pid)
 int
 weft_topo_next_port(const struct weft_topo *t, unsigned int node, uint16_t dpid)
 {
-	int to = find_pid(t, dpid);
+	int to = graph_find_pid(t, dpid);
 
 	if (node >= t->n_nodes || to < 0)
 		return -1;
@@ -200,7 +200,7 @@ weft_topo_port_spid(const struct weft_topo *t, unsigned int port)
 
 /* Smallest frame on the way from one node to another, 0 if there is no way. */
 static unsigned int
-way_flits(const struct weft_topo *t, unsigned int from, unsigned int to)
+graph_way_flits(const struct weft_topo *t, unsigned int from, unsigned int to)
 {
 	unsigned int least = WEFT_WIRE_FLITS_MAX;
 
@@ -225,8 +225,8 @@ weft_topo_path_flits(const struct weft_topo *t, unsigned int host, unsigned int 
 	if (host >= t->n_nodes || gfd >= t->n_nodes || host == gfd)
 		return 0;
 	/* The ways there and back may differ. */
-	there = way_flits(t, host, gfd);
-	back = way_flits(t, gfd, host);
+	there = graph_way_flits(t, host, gfd);
+	back = graph_way_flits(t, gfd, host);
 	if (there != 0 && t->flits_per_frame != 0)
 		return t->flits_per_frame;
 	return there < back ? there : back;

@@ -13,7 +13,7 @@
 #include "topo_priv.h"
 
 static int
-resolve_end(struct topo_load *l, unsigned int link, unsigned int end)
+join_resolve_end(struct topo_load *l, unsigned int link, unsigned int end)
 {
 	struct topo_link_src *src = &l->link[link];
 	unsigned int line = src->at[end == 0 ? LINK_A : LINK_B];
@@ -34,7 +34,7 @@ resolve_end(struct topo_load *l, unsigned int link, unsigned int end)
 
 /* Line of the first link of @node: it has one when this is asked. */
 static unsigned int
-first_link_line(const struct topo_load *l, unsigned int node)
+join_first_link_line(const struct topo_load *l, unsigned int node)
 {
 	unsigned int i = 0;
 
@@ -44,7 +44,7 @@ first_link_line(const struct topo_load *l, unsigned int node)
 }
 
 static int
-count_port(struct topo_load *l, unsigned int link, unsigned int end)
+join_count_port(struct topo_load *l, unsigned int link, unsigned int end)
 {
 	struct topo_link_src *src = &l->link[link];
 	unsigned int line = src->at[end == 0 ? LINK_A : LINK_B];
@@ -55,7 +55,7 @@ count_port(struct topo_load *l, unsigned int link, unsigned int end)
 		return topo_fail(l, -EINVAL, line,
 			"second link of %s %s, expected exactly one, got another after line %u",
 			weft_topo_kind_words[node->kind], node->name,
-			first_link_line(l, src->end[end].node));
+			join_first_link_line(l, src->end[end].node));
 	if (node->n_ports == WEFT_TOPO_SWITCH_PORTS)
 		return topo_fail(l, -EINVAL, line,
 			"too many links of switch %s, expected at most %d, got one more",
@@ -65,7 +65,7 @@ count_port(struct topo_load *l, unsigned int link, unsigned int end)
 }
 
 static int
-check_linked(struct topo_load *l)
+join_check_linked(struct topo_load *l)
 {
 	for (unsigned int i = 0; i < l->t.n_nodes; i++) {
 		const struct weft_topo_node *node = &l->t.node[i];
@@ -82,7 +82,7 @@ check_linked(struct topo_load *l)
 
 /* Ports stand by node; each node takes its own in the order of the links. */
 static int
-make_ports(struct weft_topo *t, const struct topo_link_src *src)
+join_make_ports(struct weft_topo *t, const struct topo_link_src *src)
 {
 	uint16_t taken[WEFT_TOPO_NODES] = { 0 };
 
@@ -121,13 +121,13 @@ topo_join(struct topo_load *l)
 
 	for (unsigned int i = 0; i < l->t.n_links && rc == 0; i++) {
 		for (unsigned int e = 0; e < 2 && rc == 0; e++)
-			rc = resolve_end(l, i, e);
+			rc = join_resolve_end(l, i, e);
 	}
 	for (unsigned int i = 0; i < l->t.n_links && rc == 0 && l->n_findings == 0; i++) {
 		for (unsigned int e = 0; e < 2 && rc == 0; e++)
-			rc = count_port(l, i, e);
+			rc = join_count_port(l, i, e);
 	}
 	if (rc == 0 && l->n_findings == 0)
-		rc = check_linked(l);
-	return rc == 0 && l->n_findings == 0 ? make_ports(&l->t, l->link) : rc;
+		rc = join_check_linked(l);
+	return rc == 0 && l->n_findings == 0 ? join_make_ports(&l->t, l->link) : rc;
 }

@@ -3,9 +3,9 @@
 
 /*
  * An address, step by step: FAST and IDT at the edge, access vector, routes, decoder of the GFD,
- * group, rights (fabric.md section 1.12). edge_decode() and gfd_decode() hold all the arithmetic of
- * interleaving, beside that of lib/fabric, on purpose: hosts of weftd hold their tables
- * against what is said here, so it must not ask them.
+ * group, rights (fabric.md section 1.12). resolve_edge_decode() and resolve_gfd_decode() hold all
+ * the arithmetic of interleaving, beside that of lib/fabric, on purpose: hosts of weftd hold their
+ * tables against what is said here, so it must not ask them.
  */
 
 #include <errno.h>
@@ -92,7 +92,7 @@ weft_resolve_answer(enum weft_resolve_rule rule, bool uio, bool write)
 }
 
 static void
-answer_begin(const struct weft_topo *t, unsigned int from, struct weft_resolve *r)
+resolve_begin(const struct weft_topo *t, unsigned int from, struct weft_resolve *r)
 {
 	*r = (struct weft_resolve){
 		.segment = WEFT_RESOLVE_NONE,
@@ -108,7 +108,7 @@ answer_begin(const struct weft_topo *t, unsigned int from, struct weft_resolve *
 
 /* Segment, way and DPID of an address, as an edge port finds them. */
 static bool
-edge_decode(const struct weft_topo *t, uint64_t hpa, struct weft_resolve *r)
+resolve_edge_decode(const struct weft_topo *t, uint64_t hpa, struct weft_resolve *r)
 {
 	const uint64_t base = weft_topo_fast_base(t);
 	const struct weft_topo_segment *s;
@@ -125,7 +125,7 @@ edge_decode(const struct weft_topo *t, uint64_t hpa, struct weft_resolve *r)
 
 /* Decoder and address in the GFD: the bits of the way are cut out. */
 static bool
-gfd_decode(const struct weft_topo *t, uint64_t hpa, struct weft_resolve *r)
+resolve_gfd_decode(const struct weft_topo *t, uint64_t hpa, struct weft_resolve *r)
 {
 	const struct weft_topo_segment *s = &t->segment[r->segment];
 	const struct weft_topo_target *target = &t->target[s->first_target + r->way];
@@ -141,7 +141,7 @@ gfd_decode(const struct weft_topo *t, uint64_t hpa, struct weft_resolve *r)
 }
 
 static bool
-edge_allows(const struct weft_topo *t, unsigned int from, unsigned int gfd)
+resolve_edge_allows(const struct weft_topo *t, unsigned int from, unsigned int gfd)
 {
 	for (unsigned int i = 0; i < t->n_ranges; i++)
 		if (t->range[i].gfd == gfd && (t->node[from].access >> t->range[i].group & 1) != 0)
@@ -150,7 +150,7 @@ edge_allows(const struct weft_topo *t, unsigned int from, unsigned int gfd)
 }
 
 static bool
-find_group(const struct weft_topo *t, struct weft_resolve *r)
+resolve_find_group(const struct weft_topo *t, struct weft_resolve *r)
 {
 	for (unsigned int i = 0; i < t->n_ranges; i++) {
 		if (t->range[i].gfd != r->target || r->dpa < t->range[i].base ||
@@ -163,7 +163,7 @@ find_group(const struct weft_topo *t, struct weft_resolve *r)
 }
 
 static bool
-walk(const struct weft_topo *t, unsigned int from, struct weft_resolve *r,
+resolve_walk(const struct weft_topo *t, unsigned int from, struct weft_resolve *r,
 	struct weft_resolve_hop *hop)
 {
 	int16_t in = -1;
@@ -183,13 +183,14 @@ walk(const struct weft_topo *t, unsigned int from, struct weft_resolve *r,
 
 /* A host's windows decide. */
 static enum weft_resolve_rule
-host_decide(const struct weft_topo *t, unsigned int from, uint64_t hpa, struct weft_resolve *r)
+resolve_host_decide(
+	const struct weft_topo *t, unsigned int from, uint64_t hpa, struct weft_resolve *r)
 {
 	const struct weft_topo_node *host = &t->node[r->target];
 
 	if (host->gim == 0)
 		return WEFT_RESOLVE_GIM;
-	if (!gfd_decode(t, hpa, r))
+	if (!resolve_gfd_decode(t, hpa, r))
 		return WEFT_RESOLVE_NO_HIT;
 	for (unsigned int i = 0; i < host->n_windows; i++) {
 		const struct weft_topo_window *w = &t->window[host->first_window + i];
@@ -210,7 +211,8 @@ host_decide(const struct weft_topo *t, unsigned int from, uint64_t hpa, struct w
  * what the host did stays done (fabric.md section 2.4).
  */
 static enum weft_resolve_rule
-gim_decide(const struct weft_topo *t, unsigned int from, uint64_t hpa, struct weft_resolve *r)
+resolve_gim_decide(
+	const struct weft_topo *t, unsigned int from, uint64_t hpa, struct weft_resolve *r)
 {
 	const struct weft_topo_node *host = &t->node[r->target];
 	enum weft_resolve_rule rule;
@@ -218,13 +220,14 @@ gim_decide(const struct weft_topo *t, unsigned int from, uint64_t hpa, struct we
 	if (!host->egress_prefix)
 		return host->gim == 0 ? WEFT_RESOLVE_GIM : WEFT_RESOLVE_EGRESS;
 	r->is_unanswered = !weft_topo_in_vtv(t, r->target, from);
-	rule = host_decide(t, from, hpa, r);
+	rule = resolve_host_decide(t, from, hpa, r);
 	return rule == WEFT_RESOLVE_ALLOWED && r->is_unanswered ? WEFT_RESOLVE_ANSWER : rule;
 }
 
 /* What the requester's port says; WEFT_RESOLVE_ALLOWED: it goes on. */
 static enum weft_resolve_rule
-edge_decide(const struct weft_topo *t, unsigned int from, bool uio, const struct weft_resolve *r)
+resolve_edge_decide(
+	const struct weft_topo *t, unsigned int from, bool uio, const struct weft_resolve *r)
 {
 	const bool is_gim = t->segment[r->segment].is_gim;
 
@@ -244,31 +247,31 @@ edge_decide(const struct weft_topo *t, unsigned int from, bool uio, const struct
 	if (is_gim)
 		return weft_topo_in_vtv(t, from, r->target) ? WEFT_RESOLVE_ALLOWED
 		                                            : WEFT_RESOLVE_VTV;
-	return edge_allows(t, from, r->target) ? WEFT_RESOLVE_ALLOWED : WEFT_RESOLVE_VECTOR;
+	return resolve_edge_allows(t, from, r->target) ? WEFT_RESOLVE_ALLOWED : WEFT_RESOLVE_VECTOR;
 }
 
 static enum weft_resolve_rule
-decide(const struct weft_topo *t, unsigned int from, uint64_t hpa, bool uio, struct weft_resolve *r,
-	struct weft_resolve_hop *hop)
+resolve_decide(const struct weft_topo *t, unsigned int from, uint64_t hpa, bool uio,
+	struct weft_resolve *r, struct weft_resolve_hop *hop)
 {
 	enum weft_resolve_rule rule;
 
-	if (!edge_decode(t, hpa, r))
+	if (!resolve_edge_decode(t, hpa, r))
 		return WEFT_RESOLVE_NO_DECODE;
-	rule = edge_decide(t, from, uio, r);
+	rule = resolve_edge_decide(t, from, uio, r);
 	if (rule == WEFT_RESOLVE_NO_DECODE)
-		answer_begin(t, from, r); /* the segment is in no table of this port */
+		resolve_begin(t, from, r); /* the segment is in no table of this port */
 	if (rule != WEFT_RESOLVE_ALLOWED)
 		return rule;
-	if (!walk(t, from, r, hop))
+	if (!resolve_walk(t, from, r, hop))
 		return WEFT_RESOLVE_NO_ROUTE;
 	if (t->segment[r->segment].is_gim)
-		return gim_decide(t, from, hpa, r);
-	if (!gfd_decode(t, hpa, r))
+		return resolve_gim_decide(t, from, hpa, r);
+	if (!resolve_gfd_decode(t, hpa, r))
 		return WEFT_RESOLVE_NO_HIT;
 	if (t->node[r->target].kind == WEFT_TOPO_DEVICE)
 		return WEFT_RESOLVE_ALLOWED;
-	if (!find_group(t, r))
+	if (!resolve_find_group(t, r))
 		return WEFT_RESOLVE_NO_GROUP;
 	return (t->node[from].access >> r->group & 1) != 0 ? WEFT_RESOLVE_ALLOWED
 	                                                   : WEFT_RESOLVE_DENIED;
@@ -281,8 +284,8 @@ weft_resolve(const struct weft_topo *t, unsigned int from, uint64_t hpa, bool ui
 	if (from >= t->n_nodes ||
 		(t->node[from].kind != WEFT_TOPO_HOST && t->node[from].kind != WEFT_TOPO_DEVICE))
 		return -EINVAL;
-	answer_begin(t, from, r);
-	r->rule = (uint8_t)decide(t, from, hpa, uio, r, hop);
+	resolve_begin(t, from, r);
+	r->rule = (uint8_t)resolve_decide(t, from, hpa, uio, r, hop);
 	return 0;
 }
 
@@ -297,7 +300,7 @@ weft_resolve_from(const struct weft_topo *t, unsigned int from, uint64_t addr, b
 	x->rule = weft_topo_translate(t, from, addr, &x->pa);
 	if (x->rule != NULL)
 		return weft_resolve(t, from, x->pa, uio, r, hop);
-	answer_begin(t, from, r);
+	resolve_begin(t, from, r);
 	r->rule = WEFT_RESOLVE_NO_TRANSLATION;
 	return 0;
 }

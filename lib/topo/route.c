@@ -45,7 +45,7 @@ static const struct {
 };
 
 static int
-port_of(const void *arg, unsigned int node, int in, uint16_t dpid)
+route_port(const void *arg, unsigned int node, int in, uint16_t dpid)
 {
 	const struct weft_drt *drt = arg;
 
@@ -55,11 +55,11 @@ port_of(const void *arg, unsigned int node, int in, uint16_t dpid)
 
 /* Fill the tables as they will be given out, and have those judged. */
 static int
-judge(const struct weft_topo *t, struct weft_drt *drt, struct weft_topo_fault *f)
+route_judge(const struct weft_topo *t, struct weft_drt *drt, struct weft_topo_fault *f)
 {
 	for (unsigned int i = 0; i < t->n_nodes; i++)
 		weft_topo_routes(t, i, &drt[i]);
-	return weft_topo_check_routes(t, port_of, drt, f);
+	return weft_topo_check_routes(t, route_port, drt, f);
 }
 
 int
@@ -85,7 +85,7 @@ topo_route(struct topo_load *l)
 		t->routing = engines[i].routing;
 		rc = engines[i].fill(t, &f);
 		if (rc == 0)
-			rc = judge(t, drt, &f);
+			rc = route_judge(t, drt, &f);
 	}
 	free(drt);
 	if (rc != -EINVAL)

@@ -44,11 +44,11 @@ struct proof {
 	uint32_t walk;
 };
 
-static int fault(struct proof *p, enum weft_topo_fault_kind kind, const char *fmt, ...)
+static int route_fault(struct proof *p, enum weft_topo_fault_kind kind, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 static int
-fault(struct proof *p, enum weft_topo_fault_kind kind, const char *fmt, ...)
+route_fault(struct proof *p, enum weft_topo_fault_kind kind, const char *fmt, ...)
 {
 	va_list args;
 
@@ -60,7 +60,7 @@ fault(struct proof *p, enum weft_topo_fault_kind kind, const char *fmt, ...)
 }
 
 static uint16_t
-part_of(struct proof *p, uint16_t node)
+route_part_of(struct proof *p, uint16_t node)
 {
 	while (p->part[node] != node)
 		node = p->part[node] = p->part[p->part[node]];
@@ -68,7 +68,7 @@ part_of(struct proof *p, uint16_t node)
 }
 
 static void
-look_round(struct proof *p)
+route_look_round(struct proof *p)
 {
 	for (uint16_t i = 0; i < p->t->n_nodes; i++)
 		p->part[i] = i;
@@ -79,18 +79,18 @@ look_round(struct proof *p)
 		p->comes_in[c] = (uint16_t)(peer - p->t->node[p->leads_to[c]].first_port);
 	}
 	for (unsigned int i = 0; i < p->t->n_links; i++) {
-		uint16_t a = part_of(p, p->t->port[p->t->link[i].a].node);
-		uint16_t b = part_of(p, p->t->port[p->t->link[i].b].node);
+		uint16_t a = route_part_of(p, p->t->port[p->t->link[i].a].node);
+		uint16_t b = route_part_of(p, p->t->port[p->t->link[i].b].node);
 
 		p->part[a] = b;
 	}
 	for (uint16_t i = 0; i < p->t->n_nodes; i++)
-		p->part[i] = part_of(p, i);
+		p->part[i] = route_part_of(p, i);
 }
 
 /* Follow one message until it arrives or meets an earlier walk to the same node. */
 static int
-follow(struct proof *p, unsigned int from, unsigned int to)
+route_follow(struct proof *p, unsigned int from, unsigned int to)
 {
 	const struct weft_topo_node *node = p->t->node;
 	const uint16_t dpid = node[to].pid;
@@ -108,18 +108,18 @@ follow(struct proof *p, unsigned int from, unsigned int to)
 			weft_topo_passes(p->t, to))
 			return 0;
 		if (number < 0 || number >= node[at].n_ports)
-			return fault(p, WEFT_TOPO_FAULT_NO_ROUTE,
+			return route_fault(p, WEFT_TOPO_FAULT_NO_ROUTE,
 				"no route from %s to %s: none at %s", node[from].name,
 				node[to].name, node[at].name);
 		if (before != NULL && !weft_topo_passes(p->t, at))
-			return fault(p, WEFT_TOPO_FAULT_NO_ROUTE,
+			return route_fault(p, WEFT_TOPO_FAULT_NO_ROUTE,
 				"a route from %s to %s through %s, which is no switch",
 				node[from].name, node[to].name, node[at].name);
 		c = node[at].first_port + (unsigned int)number;
 		if (before != NULL)
 			before->goes_on[number / 64] |= WEFT_BIT64(number % 64);
 		if (p->last_walk[c] == p->walk)
-			return fault(p, WEFT_TOPO_FAULT_LOOP,
+			return route_fault(p, WEFT_TOPO_FAULT_LOOP,
 				"a route from %s to %s that comes back to %s", node[from].name,
 				node[to].name, node[at].name);
 		if (p->last_walk[c] >= p->first_walk)
@@ -133,7 +133,7 @@ follow(struct proof *p, unsigned int from, unsigned int to)
 }
 
 static int
-follow_all(struct proof *p)
+route_follow_all(struct proof *p)
 {
 	const struct weft_topo *t = p->t;
 	int rc = 0;
@@ -142,14 +142,14 @@ follow_all(struct proof *p)
 		p->first_walk = p->walk + 1;
 		for (uint16_t from = 0; from < t->n_nodes && rc == 0; from++)
 			if (p->part[from] == p->part[to])
-				rc = follow(p, from, to);
+				rc = route_follow(p, from, to);
 	}
 	return rc;
 }
 
 /* The next port that a channel goes on by, or -1. */
 static int
-next_port(struct channel *c)
+route_next_port(struct channel *c)
 {
 	while (c->next < WORDS * 64) {
 		const unsigned int i = c->next++;
@@ -162,7 +162,7 @@ next_port(struct channel *c)
 
 /* The circle that ends at @last and begins at @first, as "s0 > s1 > s0". */
 static int
-name_circle(struct proof *p, uint16_t last, uint16_t first)
+route_name_circle(struct proof *p, uint16_t last, uint16_t first)
 {
 	char text[sizeof(p->f->text) - 32];
 	size_t start = sizeof(text);
@@ -186,13 +186,13 @@ name_circle(struct proof *p, uint16_t last, uint16_t first)
 			break;
 		at = p->channel[at].came_from;
 	}
-	return fault(p, WEFT_TOPO_FAULT_CIRCLE, "a circle of links that wait: %s%s", text + start,
-		p->t->node[p->t->port[first].node].name);
+	return route_fault(p, WEFT_TOPO_FAULT_CIRCLE, "a circle of links that wait: %s%s",
+		text + start, p->t->node[p->t->port[first].node].name);
 }
 
 /* Search on from one channel as far as it goes. */
 static int
-search(struct proof *p, uint16_t first)
+route_search(struct proof *p, uint16_t first)
 {
 	struct channel *channel = p->channel;
 	uint16_t at = first;
@@ -200,7 +200,7 @@ search(struct proof *p, uint16_t first)
 	channel[at].seen = channel[at].open = true;
 	for (;;) {
 		const unsigned int leads_to = p->leads_to[at];
-		const int number = next_port(&channel[at]);
+		const int number = route_next_port(&channel[at]);
 		uint16_t next;
 
 		if (number < 0) {
@@ -212,7 +212,7 @@ search(struct proof *p, uint16_t first)
 		}
 		next = (uint16_t)(p->t->node[leads_to].first_port + number);
 		if (channel[next].open)
-			return name_circle(p, at, next);
+			return route_name_circle(p, at, next);
 		if (channel[next].seen)
 			continue;
 		channel[next].seen = channel[next].open = true;
@@ -235,10 +235,10 @@ weft_topo_check_routes(const struct weft_topo *t, weft_topo_port_fn port, const 
 	p.part = calloc(t->n_nodes + 1u, sizeof(*p.part));
 	if (p.channel != NULL && p.last_walk != NULL && p.leads_to != NULL && p.comes_in != NULL &&
 		p.part != NULL) {
-		look_round(&p);
-		rc = follow_all(&p);
+		route_look_round(&p);
+		rc = route_follow_all(&p);
 		for (uint16_t c = 0; rc == 0 && c < t->n_ports; c++)
-			rc = p.channel[c].seen ? 0 : search(&p, c);
+			rc = p.channel[c].seen ? 0 : route_search(&p, c);
 	}
 	free(p.channel);
 	free(p.last_walk);

@@ -17,24 +17,24 @@
 #include "topo_priv.h"
 
 static unsigned int
-peer_of(const struct weft_topo *t, unsigned int node, unsigned int number)
+mesh_peer(const struct weft_topo *t, unsigned int node, unsigned int number)
 {
 	return t->neighbour[t->node[node].first_port + number];
 }
 
 /* Lowest port of @from that leads to @to, or WEFT_TOPO_NO_ROUTE. */
 static uint8_t
-link_to(const struct weft_topo *t, unsigned int from, unsigned int to)
+mesh_link_to(const struct weft_topo *t, unsigned int from, unsigned int to)
 {
 	for (unsigned int n = 0; n < t->node[from].n_ports; n++)
-		if (peer_of(t, from, n) == to)
+		if (mesh_peer(t, from, n) == to)
 			return (uint8_t)n;
 	return WEFT_TOPO_NO_ROUTE;
 }
 
 /* Hop along dimension @d, or 0 if it is not one, or passes by: how near it comes. */
 static unsigned int
-stride(const struct weft_topo_node *here, const struct weft_topo_node *next,
+mesh_stride(const struct weft_topo_node *here, const struct weft_topo_node *next,
 	const struct weft_topo_node *end, unsigned int d)
 {
 	const int a = here->at[d], b = next->at[d], c = end->at[d];
@@ -48,7 +48,7 @@ stride(const struct weft_topo_node *here, const struct weft_topo_node *next,
 }
 
 static uint8_t
-dimension_port(const struct weft_topo *t, unsigned int here, unsigned int end)
+mesh_dimension_port(const struct weft_topo *t, unsigned int here, unsigned int end)
 {
 	const struct weft_topo_node *node = t->node;
 	uint8_t best = WEFT_TOPO_NO_ROUTE;
@@ -57,9 +57,9 @@ dimension_port(const struct weft_topo *t, unsigned int here, unsigned int end)
 	while (node[here].at[d] == node[end].at[d])
 		d++;
 	for (unsigned int n = 0; n < node[here].n_ports; n++) {
-		unsigned int next = peer_of(t, here, n);
+		unsigned int next = mesh_peer(t, here, n);
 		unsigned int step = node[next].kind == WEFT_TOPO_SWITCH
-		                            ? stride(&node[here], &node[next], &node[end], d)
+		                            ? mesh_stride(&node[here], &node[next], &node[end], d)
 		                            : 0;
 
 		if (step > most) {
@@ -72,7 +72,7 @@ dimension_port(const struct weft_topo *t, unsigned int here, unsigned int end)
 
 /* The PBR switch that a node is, or hangs at through HBR switches or none. */
 static unsigned int
-switch_of(const struct weft_topo *t, const struct topo_hops *h)
+mesh_switch(const struct weft_topo *t, const struct topo_hops *h)
 {
 	unsigned int best = 0;
 
@@ -85,13 +85,13 @@ switch_of(const struct weft_topo *t, const struct topo_hops *h)
 
 /* What is no PBR switch is a tree below one: there the shortest way is the only one. */
 static void
-fill_column(struct weft_topo *t, unsigned int to)
+mesh_fill_column(struct weft_topo *t, unsigned int to)
 {
 	struct topo_hops hops;
 	unsigned int end;
 
 	topo_hops_to(t, to, &hops);
-	end = switch_of(t, &hops);
+	end = mesh_switch(t, &hops);
 	for (unsigned int i = 0; i < t->n_nodes; i++) {
 		const bool is_pbr = t->node[i].kind == WEFT_TOPO_SWITCH;
 
@@ -104,7 +104,7 @@ fill_column(struct weft_topo *t, unsigned int to)
 
 /* All rows: between PBR switches by @toward. */
 static void
-fill_rows(struct weft_topo *t,
+mesh_fill_rows(struct weft_topo *t,
 	uint8_t (*toward)(const struct weft_topo *, unsigned int, unsigned int))
 {
 	for (unsigned int here = 0; here < t->n_nodes; here++) {
@@ -117,7 +117,7 @@ fill_rows(struct weft_topo *t,
 		}
 	}
 	for (unsigned int to = 0; to < t->n_nodes; to++)
-		fill_column(t, to);
+		mesh_fill_column(t, to);
 }
 
 int
@@ -129,13 +129,13 @@ topo_route_dimension(struct weft_topo *t, struct weft_topo_fault *f)
 		snprintf(f->text, sizeof(f->text), "no \"at\" for switch %s", t->node[i].name);
 		return -EINVAL;
 	}
-	fill_rows(t, dimension_port);
+	mesh_fill_rows(t, mesh_dimension_port);
 	return 0;
 }
 
 /* Key of the hop from one switch to another; ties go by where it starts. */
 static unsigned int
-rising_key(const struct weft_topo *t, unsigned int from, unsigned int to)
+mesh_rising_key(const struct weft_topo *t, unsigned int from, unsigned int to)
 {
 	const unsigned int n = t->n_switches, a = t->node[from].order, b = t->node[to].order;
 
@@ -143,16 +143,16 @@ rising_key(const struct weft_topo *t, unsigned int from, unsigned int to)
 }
 
 static uint8_t
-rising_port(const struct weft_topo *t, unsigned int here, unsigned int end)
+mesh_rising_port(const struct weft_topo *t, unsigned int here, unsigned int end)
 {
-	uint8_t port = link_to(t, here, end);
+	uint8_t port = mesh_link_to(t, here, end);
 
 	for (unsigned int n = 0; port == WEFT_TOPO_NO_ROUTE && n < t->node[here].n_ports; n++) {
-		unsigned int by = peer_of(t, here, n);
+		unsigned int by = mesh_peer(t, here, n);
 
 		if (t->node[by].kind == WEFT_TOPO_SWITCH &&
-			link_to(t, by, end) != WEFT_TOPO_NO_ROUTE &&
-			rising_key(t, here, by) < rising_key(t, by, end))
+			mesh_link_to(t, by, end) != WEFT_TOPO_NO_ROUTE &&
+			mesh_rising_key(t, here, by) < mesh_rising_key(t, by, end))
 			port = (uint8_t)n;
 	}
 	return port;
@@ -162,6 +162,6 @@ int
 topo_route_rising(struct weft_topo *t, struct weft_topo_fault *f)
 {
 	(void)f;
-	fill_rows(t, rising_port);
+	mesh_fill_rows(t, mesh_rising_port);
 	return 0;
 }

@@ -32,20 +32,20 @@ struct updown {
 };
 
 static unsigned int
-peer_of(const struct weft_topo *t, unsigned int node, unsigned int number)
+updown_peer(const struct weft_topo *t, unsigned int node, unsigned int number)
 {
 	return t->neighbour[t->node[node].first_port + number];
 }
 
 /* Levels of switches, breadth first from those that are in the queue. */
 static void
-spread(struct updown *u, uint16_t *level, unsigned int tail)
+updown_spread(struct updown *u, uint16_t *level, unsigned int tail)
 {
 	for (unsigned int head = 0; head < tail; head++) {
 		unsigned int here = u->queue[head];
 
 		for (unsigned int n = 0; n < u->t->node[here].n_ports; n++) {
-			unsigned int next = peer_of(u->t, here, n);
+			unsigned int next = updown_peer(u->t, here, n);
 
 			if (!weft_topo_passes(u->t, next) || level[next] != FAR)
 				continue;
@@ -57,7 +57,7 @@ spread(struct updown *u, uint16_t *level, unsigned int tail)
 
 /* Distance of every switch from the nearest that has an end. */
 static void
-levels_of_layers(struct updown *u, uint16_t *level)
+updown_levels_of_layers(struct updown *u, uint16_t *level)
 {
 	unsigned int tail = 0;
 
@@ -66,13 +66,13 @@ levels_of_layers(struct updown *u, uint16_t *level)
 
 		if (weft_topo_passes(u->t, i))
 			continue;
-		s = peer_of(u->t, i, 0);
+		s = updown_peer(u->t, i, 0);
 		if (!weft_topo_passes(u->t, s) || level[s] == 0)
 			continue;
 		level[s] = 0;
 		u->queue[tail++] = (uint16_t)s;
 	}
-	spread(u, level, tail);
+	updown_spread(u, level, tail);
 	for (unsigned int i = 0; i < u->t->n_nodes; i++)
 		if (level[i] != FAR)
 			level[i] = (uint16_t)(WEFT_TOPO_NODES - level[i]);
@@ -80,14 +80,14 @@ levels_of_layers(struct updown *u, uint16_t *level)
 
 /* Greatest distance from a switch; its own part of the fabric only. */
 static unsigned int
-eccentricity(struct updown *u, unsigned int from, uint16_t *level)
+updown_eccentricity(struct updown *u, unsigned int from, uint16_t *level)
 {
 	unsigned int most = 0;
 
 	memset(level, 0xff, u->t->n_nodes * sizeof(*level));
 	level[from] = 0;
 	u->queue[0] = (uint16_t)from;
-	spread(u, level, 1);
+	updown_spread(u, level, 1);
 	for (unsigned int i = 0; i < u->t->n_nodes; i++)
 		if (level[i] != FAR && level[i] > most)
 			most = level[i];
@@ -96,14 +96,14 @@ eccentricity(struct updown *u, unsigned int from, uint16_t *level)
 
 /* Distance from the switch in the middle; parts that it does not reach have roots of their own. */
 static void
-levels_of_root(struct updown *u, uint16_t *level)
+updown_levels_of_root(struct updown *u, uint16_t *level)
 {
 	unsigned int best = UINT32_MAX;
 	unsigned int root = 0;
 
 	for (unsigned int i = 0; i < u->t->n_nodes; i++) {
 		unsigned int far =
-			weft_topo_passes(u->t, i) ? eccentricity(u, i, level) : UINT32_MAX;
+			weft_topo_passes(u->t, i) ? updown_eccentricity(u, i, level) : UINT32_MAX;
 
 		if (far < best) {
 			best = far;
@@ -118,12 +118,12 @@ levels_of_root(struct updown *u, uint16_t *level)
 			continue;
 		level[i] = 0;
 		u->queue[0] = (uint16_t)i;
-		spread(u, level, 1);
+		updown_spread(u, level, 1);
 	}
 }
 
 static int
-compare_keys(const void *a, const void *b, void *key)
+updown_compare_keys(const void *a, const void *b, void *key)
 {
 	uint32_t ka = ((const uint32_t *)key)[*(const uint16_t *)a];
 	uint32_t kb = ((const uint32_t *)key)[*(const uint16_t *)b];
@@ -132,7 +132,7 @@ compare_keys(const void *a, const void *b, void *key)
 }
 
 static void
-order_switches(struct updown *u, const uint16_t *level)
+updown_order_switches(struct updown *u, const uint16_t *level)
 {
 	for (uint16_t i = 0; i < u->t->n_nodes; i++) {
 		u->key[i] = (uint32_t)level[i] << 16 | i;
@@ -141,11 +141,11 @@ order_switches(struct updown *u, const uint16_t *level)
 		else
 			u->key[i] = UINT32_MAX;
 	}
-	qsort_r(u->by_key, u->n_switches, sizeof(*u->by_key), compare_keys, u->key);
+	qsort_r(u->by_key, u->n_switches, sizeof(*u->by_key), updown_compare_keys, u->key);
 }
 
 static void
-hops_down(struct updown *u, unsigned int to)
+updown_hops_down(struct updown *u, unsigned int to)
 {
 	unsigned int tail = 1;
 
@@ -156,7 +156,7 @@ hops_down(struct updown *u, unsigned int to)
 		unsigned int here = u->queue[head];
 
 		for (unsigned int n = 0; n < u->t->node[here].n_ports; n++) {
-			unsigned int next = peer_of(u->t, here, n);
+			unsigned int next = updown_peer(u->t, here, n);
 
 			if (!weft_topo_passes(u->t, next) || u->key[next] >= u->key[here] ||
 				u->down[next] != FAR)
@@ -169,9 +169,9 @@ hops_down(struct updown *u, unsigned int to)
 
 /* Whether the way from a switch may go on by this port. */
 static bool
-is_next(const struct updown *u, unsigned int here, unsigned int number)
+updown_is_next(const struct updown *u, unsigned int here, unsigned int number)
 {
-	unsigned int next = peer_of(u->t, here, number);
+	unsigned int next = updown_peer(u->t, here, number);
 
 	if (u->down[here] != FAR)
 		return u->key[next] > u->key[here] && u->down[next] + 1u == u->down[here];
@@ -181,31 +181,31 @@ is_next(const struct updown *u, unsigned int here, unsigned int number)
 
 /* Of several ports as good, destinations take turns: so a fat tree uses all its roots. */
 static uint8_t
-choose_port(const struct updown *u, unsigned int here, unsigned int to)
+updown_choose_port(const struct updown *u, unsigned int here, unsigned int to)
 {
 	unsigned int n_good = 0;
 	unsigned int skip;
 
 	for (unsigned int n = 0; n < u->t->node[here].n_ports; n++)
-		n_good += is_next(u, here, n);
+		n_good += updown_is_next(u, here, n);
 	if (n_good == 0)
 		return WEFT_TOPO_NO_ROUTE;
 	skip = u->t->node[to].order % n_good;
 	for (unsigned int n = 0;; n++)
-		if (is_next(u, here, n) && skip-- == 0)
+		if (updown_is_next(u, here, n) && skip-- == 0)
 			return (uint8_t)n;
 }
 
 static void
 route_to(struct updown *u, struct weft_topo *t, unsigned int to)
 {
-	hops_down(u, to);
+	updown_hops_down(u, to);
 	memcpy(u->hops, u->down, t->n_nodes * sizeof(*u->hops));
 	for (unsigned int i = 0; i < u->n_switches; i++) {
 		unsigned int here = u->by_key[i];
 
 		for (unsigned int n = 0; u->down[here] == FAR && n < t->node[here].n_ports; n++) {
-			unsigned int next = peer_of(t, here, n);
+			unsigned int next = updown_peer(t, here, n);
 
 			if (u->key[next] < u->key[here] && u->hops[next] < u->hops[here])
 				u->hops[here] = u->hops[next];
@@ -213,7 +213,7 @@ route_to(struct updown *u, struct weft_topo *t, unsigned int to)
 		if (u->down[here] == FAR && u->hops[here] != FAR)
 			u->hops[here]++;
 		if (here != to && u->hops[here] != FAR)
-			*topo_route_at(t, here, to) = choose_port(u, here, to);
+			*topo_route_at(t, here, to) = updown_choose_port(u, here, to);
 	}
 }
 
@@ -236,7 +236,7 @@ route_by(struct weft_topo *t, void (*levels)(struct updown *, uint16_t *))
 	u.queue = half + 3 * n;
 	memset(half, 0xff, 5 * n * sizeof(*half));
 	levels(&u, half + 4 * n);
-	order_switches(&u, half + 4 * n);
+	updown_order_switches(&u, half + 4 * n);
 	for (unsigned int to = 0; to < n; to++)
 		route_to(&u, t, to);
 	topo_route_ends(t);
@@ -249,12 +249,12 @@ int
 topo_route_layers(struct weft_topo *t, struct weft_topo_fault *f)
 {
 	(void)f;
-	return route_by(t, levels_of_layers);
+	return route_by(t, updown_levels_of_layers);
 }
 
 int
 topo_route_root(struct weft_topo *t, struct weft_topo_fault *f)
 {
 	(void)f;
-	return route_by(t, levels_of_root);
+	return route_by(t, updown_levels_of_root);
 }

@@ -20,19 +20,19 @@ select_fail(struct weft_topo_error *err, const char *message)
 
 /* Whether the @len bytes at @word are the name of @node. */
 static bool
-is_named(const struct weft_topo_node *node, const char *word, size_t len)
+select_is_named(const struct weft_topo_node *node, const char *word, size_t len)
 {
 	return strlen(node->name) == len && memcmp(node->name, word, len) == 0;
 }
 
 /* Whether any word of the comma-separated list names @node. */
 static bool
-list_names(const char *names, const struct weft_topo_node *node)
+select_list_names(const char *names, const struct weft_topo_node *node)
 {
 	for (;;) {
 		size_t len = strcspn(names, ",");
 
-		if (is_named(node, names, len))
+		if (select_is_named(node, names, len))
 			return true;
 		if (names[len] == '\0')
 			return false;
@@ -42,7 +42,7 @@ list_names(const char *names, const struct weft_topo_node *node)
 
 /* "lab1" in the file is also the machine that calls itself "lab1.example.org". */
 static bool
-is_server(const char *in_file, const char *server)
+select_is_server(const char *in_file, const char *server)
 {
 	size_t len = strlen(in_file);
 
@@ -52,16 +52,17 @@ is_server(const char *in_file, const char *server)
 }
 
 static bool
-is_selected(const struct weft_topo_node *node, const char *server, const char *names)
+select_is_selected(const struct weft_topo_node *node, const char *server, const char *names)
 {
 	if (names != NULL)
-		return list_names(names, node);
-	return node->server[0] == '\0' || (server != NULL && is_server(node->server, server));
+		return select_list_names(names, node);
+	return node->server[0] == '\0' ||
+	       (server != NULL && select_is_server(node->server, server));
 }
 
 /* Every word of @names is a node; -ENOENT with the first that is none. */
 static int
-check_names(const struct weft_topo *t, const char *names, struct weft_topo_error *err)
+select_check_names(const struct weft_topo *t, const char *names, struct weft_topo_error *err)
 {
 	char message[224];
 
@@ -69,7 +70,7 @@ check_names(const struct weft_topo *t, const char *names, struct weft_topo_error
 		size_t len = strcspn(names, ",");
 		unsigned int i = 0;
 
-		while (i < t->n_nodes && !is_named(&t->node[i], names, len))
+		while (i < t->n_nodes && !select_is_named(&t->node[i], names, len))
 			i++;
 		if (i == t->n_nodes) {
 			snprintf(message, sizeof(message),
@@ -90,10 +91,10 @@ weft_topo_select(const struct weft_topo *t, const char *server, const char *name
 	char message[224];
 	int n = 0;
 
-	if (names != NULL && check_names(t, names, err) < 0)
+	if (names != NULL && select_check_names(t, names, err) < 0)
 		return -ENOENT;
 	for (uint16_t i = 0; i < t->n_nodes; i++) {
-		if (is_selected(&t->node[i], server, names))
+		if (select_is_selected(&t->node[i], server, names))
 			node[n++] = i;
 	}
 	if (n > 0)

@@ -29,13 +29,13 @@ struct placing {
 };
 
 static unsigned int
-ways_of(const struct weft_topo_segment *s)
+space_ways(const struct weft_topo_segment *s)
 {
 	return 1u << s->ways_log2;
 }
 
 static int
-find_form(struct placing *p)
+space_find_form(struct placing *p)
 {
 	const unsigned int *at = p->src->at;
 	const int n =
@@ -61,13 +61,13 @@ find_form(struct placing *p)
 
 /* A host that does not say what it offers: its segment is as large as the file has it. */
 static bool
-is_unknown(const struct placing *p, const struct weft_topo_node *node)
+space_is_unknown(const struct placing *p, const struct weft_topo_node *node)
 {
 	return p->segment->is_gim && node->gim == 0;
 }
 
 static int
-add_target(struct placing *p, const char *name, unsigned int line)
+space_add_target(struct placing *p, const char *name, unsigned int line)
 {
 	struct weft_topo *t = &p->l->t;
 	const uint8_t kind = p->segment->is_gim ? WEFT_TOPO_HOST : WEFT_TOPO_GFD;
@@ -96,13 +96,13 @@ add_target(struct placing *p, const char *name, unsigned int line)
 	t->target[t->n_targets++] = (struct weft_topo_target){
 		.node = (uint16_t)node,
 		.decoder = p->decoders[node]++,
-		.dpa = is_unknown(p, &t->node[node]) ? 0 : p->used[node],
+		.dpa = space_is_unknown(p, &t->node[node]) ? 0 : p->used[node],
 	};
 	return 0;
 }
 
 static int
-add_targets(struct placing *p)
+space_add_targets(struct placing *p)
 {
 	const struct topo_value *value = p->l->tree.value;
 	const unsigned int *at = p->src->at;
@@ -112,18 +112,18 @@ add_targets(struct placing *p)
 	if (at[SEGMENT_INTERLEAVE] == 0) {
 		topo_where(
 			p->l, "segments[%u].%s", p->index, p->segment->is_gim ? "gim" : "target");
-		return add_target(
+		return space_add_target(
 			p, p->src->name, at[p->segment->is_gim ? SEGMENT_GIM : SEGMENT_TARGET]);
 	}
 	topo_where(p->l, "segments[%u].interleave.targets", p->index);
 	for (unsigned int i = value[p->src->targets].first; i != 0 && rc == 0; i = value[i].next)
-		rc = add_target(p, value[i].text, value[i].line);
+		rc = space_add_target(p, value[i].text, value[i].line);
 	return rc;
 }
 
 /* Unit of a segment's size: whole blocks and whole turns of all ways. */
 static uint64_t
-unit_of(const struct placing *p)
+space_unit(const struct placing *p)
 {
 	const uint64_t gran = UINT64_C(256) << p->segment->gran;
 
@@ -132,12 +132,12 @@ unit_of(const struct placing *p)
 
 /* Bytes of a way, by the target with the least memory left. */
 static uint64_t
-room_of(const struct placing *p, const struct weft_topo_node **least)
+space_room(const struct placing *p, const struct weft_topo_node **least)
 {
 	const struct weft_topo *t = &p->l->t;
 	uint64_t room = UINT64_MAX;
 
-	for (unsigned int w = 0; w < ways_of(p->segment); w++) {
+	for (unsigned int w = 0; w < space_ways(p->segment); w++) {
 		unsigned int node = t->target[p->segment->first_target + w].node;
 		uint64_t left = (p->segment->is_gim ? t->node[node].gim : t->node[node].memory) -
 		                p->used[node];
@@ -151,13 +151,14 @@ room_of(const struct placing *p, const struct weft_topo_node **least)
 }
 
 static int
-take_memory(struct placing *p)
+space_take_memory(struct placing *p)
 {
 	struct weft_topo *t = &p->l->t;
-	const uint64_t whole = UINT64_C(1) << t->segment_log2, unit = unit_of(p);
+	const uint64_t whole = UINT64_C(1) << t->segment_log2, unit = space_unit(p);
 	const struct weft_topo_node *least = NULL;
-	const bool unknown = is_unknown(p, &t->node[t->target[p->segment->first_target].node]);
-	const uint64_t room = unknown ? whole : room_of(p, &least);
+	const bool unknown =
+		space_is_unknown(p, &t->node[t->target[p->segment->first_target].node]);
+	const uint64_t room = unknown ? whole : space_room(p, &least);
 	uint64_t size = p->src->at[SEGMENT_SIZE] != 0
 	                        ? p->src->size
 	                        : (room << p->segment->ways_log2) / unit * unit;
@@ -175,9 +176,10 @@ take_memory(struct placing *p)
 			"more than %s %s has left, expected at most %llu for each of %u ways, got "
 			"%llu",
 			weft_topo_kind_words[least->kind], least->name, (unsigned long long)room,
-			ways_of(p->segment), (unsigned long long)(size >> p->segment->ways_log2));
+			space_ways(p->segment),
+			(unsigned long long)(size >> p->segment->ways_log2));
 	p->segment->size = size;
-	for (unsigned int w = 0; !unknown && w < ways_of(p->segment); w++)
+	for (unsigned int w = 0; !unknown && w < space_ways(p->segment); w++)
 		p->used[t->target[p->segment->first_target + w].node] +=
 			size >> p->segment->ways_log2;
 	return 0;
@@ -185,12 +187,12 @@ take_memory(struct placing *p)
 
 /* Those that take turns share the IDT of an edge port. */
 static int
-count_ways(struct placing *p)
+space_count_ways(struct placing *p)
 {
 	if (p->segment->ways_log2 == 0)
 		return 0;
-	p->n_ways += ways_of(p->segment);
-	if (p->n_ways <= WEFT_SEG_ENTRIES || p->n_ways - ways_of(p->segment) > WEFT_SEG_ENTRIES)
+	p->n_ways += space_ways(p->segment);
+	if (p->n_ways <= WEFT_SEG_ENTRIES || p->n_ways - space_ways(p->segment) > WEFT_SEG_ENTRIES)
 		return 0;
 	topo_where(p->l, "segments[%u].interleave.ways", p->index);
 	return topo_fail(p->l, -EINVAL, p->src->interleave_at[INTERLEAVE_WAYS],
@@ -200,7 +202,7 @@ count_ways(struct placing *p)
 }
 
 static int
-place_segments(struct topo_load *l, struct placing *p)
+space_place_segments(struct topo_load *l, struct placing *p)
 {
 	int rc = 0;
 
@@ -211,19 +213,19 @@ place_segments(struct topo_load *l, struct placing *p)
 		p->src = &l->segment[i];
 		p->segment = &l->t.segment[i];
 		p->segment->base = weft_topo_fast_base(&l->t) + ((uint64_t)i << l->t.segment_log2);
-		rc = find_form(p);
+		rc = space_find_form(p);
 		if (rc == 0 && l->n_fails == before)
-			rc = count_ways(p);
+			rc = space_count_ways(p);
 		if (rc == 0 && l->n_fails == before)
-			rc = add_targets(p);
+			rc = space_add_targets(p);
 		if (rc == 0 && l->n_fails == before)
-			rc = take_memory(p);
+			rc = space_take_memory(p);
 	}
 	return rc;
 }
 
 static void
-plain_segments(struct weft_topo *t)
+space_plain_segments(struct weft_topo *t)
 {
 	for (uint16_t g = 0; g < t->n_gfds; g++) {
 		t->segment[g] = (struct weft_topo_segment){
@@ -237,7 +239,7 @@ plain_segments(struct weft_topo *t)
 }
 
 static int
-make_segments(struct topo_load *l)
+space_make_segments(struct topo_load *l)
 {
 	struct weft_topo *t = &l->t;
 	const bool given = l->at[ROOT_SEGMENTS] != 0;
@@ -260,9 +262,9 @@ make_segments(struct topo_load *l)
 	p.used = calloc(t->n_nodes, sizeof(*p.used));
 	p.decoders = calloc(t->n_nodes, sizeof(*p.decoders));
 	if (t->segment != NULL && t->target != NULL && p.used != NULL && p.decoders != NULL) {
-		rc = given ? place_segments(l, &p) : 0;
+		rc = given ? space_place_segments(l, &p) : 0;
 		if (!given)
-			plain_segments(t);
+			space_plain_segments(t);
 	}
 	free(p.used);
 	free(p.decoders);
@@ -270,7 +272,7 @@ make_segments(struct topo_load *l)
 }
 
 static int
-place_range(struct topo_load *l, unsigned int group, unsigned int i)
+space_place_range(struct topo_load *l, unsigned int group, unsigned int i)
 {
 	struct weft_topo *t = &l->t;
 	struct topo_range_src *src = &l->range[i];
@@ -306,7 +308,7 @@ place_range(struct topo_load *l, unsigned int group, unsigned int i)
 }
 
 static int
-check_group(struct topo_load *l, unsigned int i)
+space_check_group(struct topo_load *l, unsigned int i)
 {
 	topo_where(l, "groups[%u].name", i);
 	for (unsigned int j = 0; j < i; j++)
@@ -320,19 +322,19 @@ check_group(struct topo_load *l, unsigned int i)
 }
 
 static int
-place_ranges(struct topo_load *l, unsigned int group)
+space_place_ranges(struct topo_load *l, unsigned int group)
 {
 	const struct topo_items *r = &l->group[group].ranges;
 	int rc = 0;
 
 	for (unsigned int i = r->first; i < r->first + r->n && rc == 0; i++)
-		rc = place_range(l, group, i);
+		rc = space_place_range(l, group, i);
 	return rc;
 }
 
 /* A group of all memory. */
 static void
-plain_groups(struct weft_topo *t)
+space_plain_groups(struct weft_topo *t)
 {
 	t->n_groups = 1;
 	strcpy(t->group[0].name, "all");
@@ -344,7 +346,7 @@ plain_groups(struct weft_topo *t)
 }
 
 static int
-make_groups(struct topo_load *l)
+space_make_groups(struct topo_load *l)
 {
 	struct weft_topo *t = &l->t;
 	int rc = 0;
@@ -354,17 +356,17 @@ make_groups(struct topo_load *l)
 	if (t->group == NULL || t->range == NULL)
 		return -ENOMEM;
 	if (l->at[ROOT_GROUPS] == 0)
-		plain_groups(t);
+		space_plain_groups(t);
 	for (unsigned int i = 0; l->at[ROOT_GROUPS] != 0 && i < t->n_groups && rc == 0; i++)
-		rc = check_group(l, i);
+		rc = space_check_group(l, i);
 	for (unsigned int i = 0; l->at[ROOT_GROUPS] != 0 && i < t->n_groups && rc == 0; i++)
-		rc = place_ranges(l, i);
+		rc = space_place_ranges(l, i);
 	return rc;
 }
 
 /* A host or device that names no groups may reach all of them. */
 static int
-grant(struct topo_load *l, unsigned int i)
+space_grant(struct topo_load *l, unsigned int i)
 {
 	struct weft_topo *t = &l->t;
 	const struct topo_value *value = l->tree.value;
@@ -391,10 +393,10 @@ grant(struct topo_load *l, unsigned int i)
 int
 topo_space(struct topo_load *l)
 {
-	int rc = make_segments(l);
+	int rc = space_make_segments(l);
 
 	if (rc == 0)
-		rc = make_groups(l);
+		rc = space_make_groups(l);
 	l->t.is_plain = l->at[ROOT_SEGMENTS] == 0 && l->at[ROOT_GROUPS] == 0 &&
 	                l->at[ROOT_SEGMENT_SIZE] == 0 && l->at[ROOT_BINDINGS] == 0;
 	for (unsigned int i = 0; i < l->t.n_nodes; i++)
@@ -403,7 +405,7 @@ topo_space(struct topo_load *l)
 	for (unsigned int i = 0; i < l->t.n_nodes && rc == 0; i++) {
 		if (l->t.node[i].kind != WEFT_TOPO_HOST && l->t.node[i].kind != WEFT_TOPO_DEVICE)
 			continue;
-		rc = grant(l, i);
+		rc = space_grant(l, i);
 		if (l->node[i].at[NODE_ACCESS] != 0)
 			l->t.is_plain = false;
 	}

@@ -76,7 +76,7 @@ topo_where(struct topo_load *l, const char *fmt, ...)
 
 /* What a topology points to. */
 static void
-release(struct weft_topo *t)
+topo_release_load(struct weft_topo *t)
 {
 	free(t->node);
 	free(t->link);
@@ -96,7 +96,7 @@ release(struct weft_topo *t)
 }
 
 static void
-load_release(struct topo_load *l)
+topo_release(struct topo_load *l)
 {
 	topo_tree_free(&l->tree);
 	free(l->node);
@@ -107,12 +107,12 @@ load_release(struct topo_load *l)
 	free(l->binding);
 	free(l->window);
 	free(l->translation);
-	release(&l->t);
+	topo_release_load(&l->t);
 }
 
 /* What stands in the file so often. */
 static void
-take_counts(const struct topo_load *l, struct weft_topo *t)
+topo_take_counts(const struct topo_load *l, struct weft_topo *t)
 {
 	t->n_nodes = (uint16_t)l->n[SECTION_NODE];
 	t->n_links = (uint16_t)l->n[SECTION_LINK];
@@ -125,7 +125,7 @@ take_counts(const struct topo_load *l, struct weft_topo *t)
 
 /* A node and its slices of the lists that nodes have. */
 static void
-take_node(const struct topo_node_src *src, struct weft_topo_node *node)
+topo_take_node(const struct topo_node_src *src, struct weft_topo_node *node)
 {
 	*node = src->out;
 	node->first_window = src->windows.first;
@@ -137,12 +137,12 @@ take_node(const struct topo_node_src *src, struct weft_topo_node *node)
 
 /* Move the nodes out of their sources and list the hosts and the GFDs. */
 static int
-load_nodes(struct topo_load *l)
+topo_load_nodes(struct topo_load *l)
 {
 	struct weft_topo *t = &l->t;
 	uint16_t others[2] = { 0 };
 
-	take_counts(l, t);
+	topo_take_counts(l, t);
 	t->node = calloc(t->n_nodes, sizeof(*t->node));
 	t->host = calloc(t->n_nodes, sizeof(*t->host));
 	t->gfd = calloc(t->n_nodes, sizeof(*t->gfd));
@@ -151,7 +151,7 @@ load_nodes(struct topo_load *l)
 	for (uint16_t i = 0; i < t->n_nodes; i++) {
 		struct weft_topo_node *node = &t->node[i];
 
-		take_node(&l->node[i], node);
+		topo_take_node(&l->node[i], node);
 		if (node->kind == WEFT_TOPO_HOST) {
 			node->order = t->n_hosts;
 			t->host[t->n_hosts++] = i;
@@ -174,7 +174,7 @@ static const struct {
 	bool goes_on; /* after a finding, to find more */
 } steps[] = {
 	{ topo_decode, true },
-	{ load_nodes, false },
+	{ topo_load_nodes, false },
 	{ topo_check_nodes, true },
 	{ topo_space, true },
 	{ topo_uio, true },
@@ -187,7 +187,7 @@ static const struct {
 };
 
 static int
-load_steps(struct topo_load *l, const char *yaml, size_t len)
+topo_load_steps(struct topo_load *l, const char *yaml, size_t len)
 {
 	int rc;
 
@@ -204,7 +204,7 @@ load_steps(struct topo_load *l, const char *yaml, size_t len)
 }
 
 static void
-load_begin(struct topo_load *l, const char *name, struct weft_topo_error *err)
+topo_begin_load(struct topo_load *l, const char *name, struct weft_topo_error *err)
 {
 	*l = (struct topo_load){
 		.file = name,
@@ -220,8 +220,8 @@ weft_topo_parse(struct weft_topo **out, const char *name, const char *yaml, size
 	struct topo_load l;
 	int rc;
 
-	load_begin(&l, name, err);
-	rc = load_steps(&l, yaml, len);
+	topo_begin_load(&l, name, err);
+	rc = topo_load_steps(&l, yaml, len);
 	*out = NULL;
 	if (rc == 0) {
 		*out = malloc(sizeof(**out));
@@ -234,7 +234,7 @@ weft_topo_parse(struct weft_topo **out, const char *name, const char *yaml, size
 	}
 	if (rc == -ENOMEM)
 		topo_fail(&l, rc, 0, "out of memory");
-	load_release(&l);
+	topo_release(&l);
 	return rc;
 }
 
@@ -245,18 +245,18 @@ weft_topo_check_text(
 	struct weft_topo_error e;
 	struct topo_load l;
 
-	load_begin(&l, name, &e);
+	topo_begin_load(&l, name, &e);
 	l.on_finding = fn;
 	l.arg = arg;
-	if (load_steps(&l, yaml, len) == -ENOMEM)
+	if (topo_load_steps(&l, yaml, len) == -ENOMEM)
 		topo_fail(&l, -ENOMEM, 0, "out of memory");
-	load_release(&l);
+	topo_release(&l);
 	return l.n_findings;
 }
 
 /* Read to the end of the file, but at most one byte more than is allowed. */
 static int
-read_file(int fd, char *buf, size_t room, size_t *len)
+topo_read_fd(int fd, char *buf, size_t room, size_t *len)
 {
 	ssize_t got;
 
@@ -286,7 +286,7 @@ topo_read_file(struct topo_load *l, char **buf, size_t *len)
 	if (*buf == NULL) {
 		rc = topo_fail(l, -ENOMEM, 0, "out of memory");
 	} else {
-		rc = read_file(fd, *buf, room, len);
+		rc = topo_read_fd(fd, *buf, room, len);
 		if (rc < 0)
 			topo_fail(l, rc, 0, "cannot read: %s", strerror(-rc));
 	}
@@ -328,6 +328,6 @@ weft_topo_free(struct weft_topo *t)
 {
 	if (t == NULL)
 		return;
-	release(t);
+	topo_release_load(t);
 	free(t);
 }

@@ -54,7 +54,7 @@ tree_append(struct topo_tree *tree)
 
 /* Append a value below the innermost open collection; a waiting key becomes its own. */
 static struct topo_value *
-builder_add(struct topo_builder *b, enum topo_value_kind kind, unsigned int line)
+tree_builder_add(struct topo_builder *b, enum topo_value_kind kind, unsigned int line)
 {
 	struct topo_tree *tree = &b->load->tree;
 	unsigned int index = tree->n;
@@ -82,14 +82,14 @@ builder_add(struct topo_builder *b, enum topo_value_kind kind, unsigned int line
 }
 
 static bool
-builder_wants_key(const struct topo_builder *b)
+tree_builder_wants_key(const struct topo_builder *b)
 {
 	return b->depth > 0 && b->key == NULL &&
 	       b->load->tree.value[b->open[b->depth - 1]].kind == TOPO_MAP;
 }
 
 static int
-builder_scalar(struct topo_builder *b, const yaml_event_t *e, unsigned int line)
+tree_builder_scalar(struct topo_builder *b, const yaml_event_t *e, unsigned int line)
 {
 	const char *text = (const char *)e->data.scalar.value;
 	bool is_plain = e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
@@ -102,12 +102,12 @@ builder_scalar(struct topo_builder *b, const yaml_event_t *e, unsigned int line)
 	copy = strdup(text);
 	if (copy == NULL)
 		return -ENOMEM;
-	if (builder_wants_key(b)) {
+	if (tree_builder_wants_key(b)) {
 		b->key = copy;
 		b->key_line = line;
 		return 0;
 	}
-	v = builder_add(b, TOPO_SCALAR, line);
+	v = tree_builder_add(b, TOPO_SCALAR, line);
 	if (v == NULL) {
 		free(copy);
 		return -ENOMEM;
@@ -118,17 +118,17 @@ builder_scalar(struct topo_builder *b, const yaml_event_t *e, unsigned int line)
 }
 
 static int
-builder_open(struct topo_builder *b, enum topo_value_kind kind, unsigned int line)
+tree_builder_open(struct topo_builder *b, enum topo_value_kind kind, unsigned int line)
 {
 	unsigned int index = b->load->tree.n;
 
-	if (builder_wants_key(b))
+	if (tree_builder_wants_key(b))
 		return topo_fail(
 			b->load, -EINVAL, line, "bad key, expected a word, got a collection");
 	if (b->depth == TOPO_DEPTH)
 		return topo_fail(b->load, -EFBIG, line,
 			"nested too deep, expected at most %d levels, got more", TOPO_DEPTH);
-	if (builder_add(b, kind, line) == NULL)
+	if (tree_builder_add(b, kind, line) == NULL)
 		return -ENOMEM;
 	b->open[b->depth] = index;
 	b->last[b->depth] = 0;
@@ -138,7 +138,7 @@ builder_open(struct topo_builder *b, enum topo_value_kind kind, unsigned int lin
 
 /* Anchors, aliases and tags have no use here, and each is a way to say something unexpected. */
 static int
-builder_plain_yaml(struct topo_builder *b, const yaml_event_t *e, unsigned int line)
+tree_builder_plain_yaml(struct topo_builder *b, const yaml_event_t *e, unsigned int line)
 {
 	bool has_anchor = false;
 	bool has_tag = false;
@@ -169,10 +169,10 @@ builder_plain_yaml(struct topo_builder *b, const yaml_event_t *e, unsigned int l
 }
 
 static int
-builder_event(struct topo_builder *b, const yaml_event_t *e)
+tree_builder_event(struct topo_builder *b, const yaml_event_t *e)
 {
 	unsigned int line = (unsigned int)e->start_mark.line + 1;
-	int rc = builder_plain_yaml(b, e, line);
+	int rc = tree_builder_plain_yaml(b, e, line);
 
 	if (rc < 0)
 		return rc;
@@ -183,9 +183,9 @@ builder_event(struct topo_builder *b, const yaml_event_t *e)
 				"second document, expected one, got another \"---\"");
 		b->has_document = true;
 		return 0;
-	case YAML_SCALAR_EVENT: return builder_scalar(b, e, line);
-	case YAML_SEQUENCE_START_EVENT: return builder_open(b, TOPO_LIST, line);
-	case YAML_MAPPING_START_EVENT: return builder_open(b, TOPO_MAP, line);
+	case YAML_SCALAR_EVENT: return tree_builder_scalar(b, e, line);
+	case YAML_SEQUENCE_START_EVENT: return tree_builder_open(b, TOPO_LIST, line);
+	case YAML_MAPPING_START_EVENT: return tree_builder_open(b, TOPO_MAP, line);
 	case YAML_SEQUENCE_END_EVENT:
 	case YAML_MAPPING_END_EVENT: b->depth--; return 0;
 	default: return 0;
@@ -194,7 +194,7 @@ builder_event(struct topo_builder *b, const yaml_event_t *e)
 
 /* A byte that is not text has an offset and no line: count the lines before it. */
 static unsigned int
-line_of_offset(const char *yaml, size_t len, size_t offset)
+tree_line_of_offset(const char *yaml, size_t len, size_t offset)
 {
 	unsigned int line = 1;
 
@@ -204,14 +204,14 @@ line_of_offset(const char *yaml, size_t len, size_t offset)
 }
 
 static int
-parser_fail(struct topo_load *l, const yaml_parser_t *p, const char *yaml, size_t len)
+tree_parser_fail(struct topo_load *l, const yaml_parser_t *p, const char *yaml, size_t len)
 {
 	unsigned int line = (unsigned int)p->problem_mark.line + 1;
 
 	if (p->error == YAML_MEMORY_ERROR)
 		return -ENOMEM;
 	if (p->error == YAML_READER_ERROR)
-		line = line_of_offset(yaml, len, p->problem_offset);
+		line = tree_line_of_offset(yaml, len, p->problem_offset);
 	return topo_fail(l, -EINVAL, line, "not YAML, expected a topology, got: %s",
 		p->problem != NULL ? p->problem : "unknown error");
 }
@@ -230,10 +230,10 @@ topo_tree_build(struct topo_load *l, const char *yaml, size_t len)
 	yaml_parser_set_input_string(&parser, (const unsigned char *)yaml, len);
 	while (!is_done && rc == 0) {
 		if (!yaml_parser_parse(&parser, &event)) {
-			rc = parser_fail(l, &parser, yaml, len);
+			rc = tree_parser_fail(l, &parser, yaml, len);
 			break;
 		}
-		rc = builder_event(&b, &event);
+		rc = tree_builder_event(&b, &event);
 		is_done = event.type == YAML_STREAM_END_EVENT;
 		yaml_event_delete(&event);
 	}

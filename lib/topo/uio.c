@@ -13,7 +13,7 @@
 #include "topo_priv.h"
 
 static bool
-is_segment_of(const struct weft_topo *t, unsigned int s, unsigned int node)
+uio_is_segment_of(const struct weft_topo *t, unsigned int s, unsigned int node)
 {
 	const struct weft_topo_segment *seg = &t->segment[s];
 
@@ -27,7 +27,7 @@ bool
 topo_has_segment(const struct weft_topo *t, unsigned int node)
 {
 	for (unsigned int s = 0; s < t->n_segments; s++)
-		if (is_segment_of(t, s, node))
+		if (uio_is_segment_of(t, s, node))
 			return true;
 	return false;
 }
@@ -40,13 +40,13 @@ topo_answers_gim(const struct weft_topo *t, unsigned int node)
 }
 
 static bool
-is_asker(const struct weft_topo *t, unsigned int node)
+uio_is_asker(const struct weft_topo *t, unsigned int node)
 {
 	return t->node[node].kind == WEFT_TOPO_HOST || t->node[node].kind == WEFT_TOPO_DEVICE;
 }
 
 static bool
-names(const struct weft_topo *t, const struct weft_topo_names *n, unsigned int node)
+uio_names(const struct weft_topo *t, const struct weft_topo_names *n, unsigned int node)
 {
 	for (unsigned int i = 0; i < n->n; i++)
 		if (t->list[n->first + i] == node)
@@ -59,19 +59,19 @@ weft_topo_in_vtv(const struct weft_topo *t, unsigned int node, unsigned int othe
 {
 	const struct weft_topo_node *n = &t->node[node];
 
-	if (node == other || !is_asker(t, node) || !is_asker(t, other))
+	if (node == other || !uio_is_asker(t, node) || !uio_is_asker(t, other))
 		return false;
 	if (n->vtv.is_given)
-		return names(t, &n->vtv, other);
+		return uio_names(t, &n->vtv, other);
 	return topo_answers_gim(t, other) || n->gim != 0;
 }
 
 static bool
-lav_says(const struct weft_topo *t, unsigned int node, unsigned int other)
+uio_lav_says(const struct weft_topo *t, unsigned int node, unsigned int other)
 {
 	const struct weft_topo_node *n = &t->node[node];
 
-	return t->node[other].memory != 0 && (!n->lav.is_given || names(t, &n->lav, other));
+	return t->node[other].memory != 0 && (!n->lav.is_given || uio_names(t, &n->lav, other));
 }
 
 bool
@@ -80,20 +80,20 @@ weft_topo_in_lav(const struct weft_topo *t, unsigned int node, unsigned int othe
 	if (node == other || t->node[node].kind != WEFT_TOPO_DEVICE ||
 		t->node[other].kind != WEFT_TOPO_DEVICE)
 		return false;
-	return lav_says(t, node, other) || lav_says(t, other, node);
+	return uio_lav_says(t, node, other) || uio_lav_says(t, other, node);
 }
 
 bool
 weft_topo_may_ask(const struct weft_topo *t, unsigned int from, unsigned int to)
 {
-	if (from == to || !is_asker(t, from) || !topo_has_segment(t, to))
+	if (from == to || !uio_is_asker(t, from) || !topo_has_segment(t, to))
 		return false;
 	return t->node[to].kind != WEFT_TOPO_DEVICE || t->node[from].kind == WEFT_TOPO_DEVICE;
 }
 
 /* Names of hosts and devices, or of devices only, as nodes. */
 static int
-resolve(struct topo_load *l, unsigned int list, bool devices_only, struct weft_topo_names *out)
+uio_resolve(struct topo_load *l, unsigned int list, bool devices_only, struct weft_topo_names *out)
 {
 	const struct topo_value *value = l->tree.value;
 	struct weft_topo *t = &l->t;
@@ -103,7 +103,7 @@ resolve(struct topo_load *l, unsigned int list, bool devices_only, struct weft_t
 	for (unsigned int v = value[list].first; v != 0; v = value[v].next) {
 		const int node = weft_topo_find(t, value[v].text);
 
-		if (node < 0 || !is_asker(t, (unsigned int)node) ||
+		if (node < 0 || !uio_is_asker(t, (unsigned int)node) ||
 			(devices_only && t->node[node].kind != WEFT_TOPO_DEVICE))
 			return topo_fail(l, -EINVAL, value[v].line,
 				"bad name, expected that of a %s, got \"%.48s\"",
@@ -115,7 +115,7 @@ resolve(struct topo_load *l, unsigned int list, bool devices_only, struct weft_t
 }
 
 static int
-place_window(struct topo_load *l, unsigned int node, unsigned int i)
+uio_place_window(struct topo_load *l, unsigned int node, unsigned int i)
 {
 	struct weft_topo *t = &l->t;
 	struct weft_topo_node *host = &t->node[node];
@@ -143,13 +143,13 @@ place_window(struct topo_load *l, unsigned int node, unsigned int i)
 				"windows[%u] again",
 				j);
 	}
-	rc = resolve(l, src->nodes, false, &src->out.nodes);
+	rc = uio_resolve(l, src->nodes, false, &src->out.nodes);
 	*out = src->out;
 	return rc;
 }
 
 static int
-place_node(struct topo_load *l, unsigned int i)
+uio_place_node(struct topo_load *l, unsigned int i)
 {
 	struct weft_topo_node *n = &l->t.node[i];
 	const struct topo_node_src *src = &l->node[i];
@@ -157,12 +157,12 @@ place_node(struct topo_load *l, unsigned int i)
 
 	topo_where(l, "nodes[%u].vtv", i);
 	if (rc == 0 && src->at[NODE_VTV] != 0)
-		rc = resolve(l, src->vtv, false, &n->vtv);
+		rc = uio_resolve(l, src->vtv, false, &n->vtv);
 	topo_where(l, "nodes[%u].lav", i);
 	if (rc == 0 && src->at[NODE_LAV] != 0)
-		rc = resolve(l, src->lav, true, &n->lav);
+		rc = uio_resolve(l, src->lav, true, &n->lav);
 	for (unsigned int w = 0; w < n->n_windows && rc == 0; w++)
-		rc = place_window(l, i, w);
+		rc = uio_place_window(l, i, w);
 	return rc;
 }
 
@@ -171,7 +171,7 @@ place_node(struct topo_load *l, unsigned int i)
  * must not reach another's memory through it.
  */
 static int
-check_forward(struct topo_load *l, unsigned int i)
+uio_check_forward(struct topo_load *l, unsigned int i)
 {
 	const struct weft_topo *t = &l->t;
 
@@ -202,8 +202,8 @@ topo_uio(struct topo_load *l)
 	if (t->window == NULL || t->list == NULL)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < t->n_nodes && rc == 0; i++)
-		rc = place_node(l, i);
+		rc = uio_place_node(l, i);
 	for (unsigned int i = 0; i < t->n_nodes && rc == 0; i++)
-		rc = check_forward(l, i);
+		rc = uio_check_forward(l, i);
 	return rc;
 }

@@ -48,7 +48,7 @@ topo_add_word(char *list, size_t room, const char *between, const char *word)
 }
 
 static int
-digit_of(char c)
+value_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -65,16 +65,16 @@ digit_of(char c)
  * is refused.
  */
 static const char *
-parse_number(const char *s, uint64_t *value)
+value_parse_number(const char *s, uint64_t *value)
 {
 	int base = s[0] == '0' && s[1] == 'x' ? 16 : 10;
 	const char *first = base == 16 ? s + 2 : s;
 	const char *p = first;
 
 	*value = 0;
-	for (; digit_of(*p) < base; p++) {
+	for (; value_digit(*p) < base; p++) {
 		if (__builtin_mul_overflow(*value, (uint64_t)base, value) ||
-			__builtin_add_overflow(*value, (uint64_t)digit_of(*p), value))
+			__builtin_add_overflow(*value, (uint64_t)value_digit(*p), value))
 			return NULL;
 	}
 	if (p == first || (base == 10 && p - first > 1 && first[0] == '0'))
@@ -84,13 +84,13 @@ parse_number(const char *s, uint64_t *value)
 
 /* Whether @v is a bare word: a quoted number is text, and text is not a number. */
 static bool
-is_plain(const struct topo_value *v)
+value_is_plain(const struct topo_value *v)
 {
 	return v->kind == TOPO_SCALAR && !v->quoted;
 }
 
 static void
-store(void *base, const struct topo_key *k, uint64_t value)
+value_store(void *base, const struct topo_key *k, uint64_t value)
 {
 	void *to = (char *)base + k->offset;
 
@@ -104,7 +104,7 @@ store(void *base, const struct topo_key *k, uint64_t value)
 
 /* Whether @value is in the key's range and takes its steps; the words for those. */
 static bool
-fits(const struct topo_key *k, uint64_t value)
+value_fits(const struct topo_key *k, uint64_t value)
 {
 	const bool is_step =
 		k->step == POWER_OF_2 ? (value & (value - 1)) == 0 : value % k->step == 0;
@@ -113,7 +113,7 @@ fits(const struct topo_key *k, uint64_t value)
 }
 
 static const char *
-steps_text(const struct topo_key *k, char text[40])
+value_steps_text(const struct topo_key *k, char text[40])
 {
 	text[0] = '\0';
 	if (k->step == POWER_OF_2)
@@ -131,12 +131,12 @@ topo_read_number(
 	uint64_t value = 0;
 	char steps[40];
 
-	if (is_plain(v))
-		end = parse_number(v->text, &value);
-	if (end == NULL || *end != '\0' || !fits(k, value))
+	if (value_is_plain(v))
+		end = value_parse_number(v->text, &value);
+	if (end == NULL || *end != '\0' || !value_fits(k, value))
 		return topo_bad(l, v, "bad number", "%llu..%llu%s", (unsigned long long)k->min,
-			(unsigned long long)k->max, steps_text(k, steps));
-	store(base, k, value);
+			(unsigned long long)k->max, value_steps_text(k, steps));
+	value_store(base, k, value);
 	return 0;
 }
 
@@ -149,7 +149,7 @@ topo_read_share(
 	double value = 0;
 	char *end = NULL;
 
-	if (is_plain(v) && digit_of(v->text[0]) < 10 &&
+	if (value_is_plain(v) && value_digit(v->text[0]) < 10 &&
 		strspn(v->text, "0123456789.eE-") == strlen(v->text))
 		value = strtod(v->text, &end);
 	if (end == NULL || *end != '\0' || !(value >= 0 && value <= 1))
@@ -167,8 +167,8 @@ topo_read_size(
 	uint64_t value = 0;
 	char steps[40];
 
-	if (is_plain(v))
-		end = parse_number(v->text, &value);
+	if (value_is_plain(v))
+		end = value_parse_number(v->text, &value);
 	if (end != NULL && *end != '\0') {
 		const char *suffix = strchr(suffixes, *end++);
 
@@ -176,11 +176,11 @@ topo_read_size(
 					      UINT64_C(1024) << 10 * (suffix - suffixes), &value))
 			end = NULL;
 	}
-	if (end == NULL || *end != '\0' || !fits(k, value))
+	if (end == NULL || *end != '\0' || !value_fits(k, value))
 		return topo_bad(l, v, "bad size", "%llu..%llu bytes%s, K, M or G may follow",
 			(unsigned long long)k->min, (unsigned long long)k->max,
-			steps_text(k, steps));
-	store(base, k, value);
+			value_steps_text(k, steps));
+	value_store(base, k, value);
 	return 0;
 }
 
@@ -192,7 +192,7 @@ topo_read_word(
 
 	for (unsigned int i = 0; k->words[i] != NULL && (k->max == 0 || i <= k->max); i++) {
 		if (v->kind == TOPO_SCALAR && strcmp(v->text, k->words[i]) == 0) {
-			store(base, k, i);
+			value_store(base, k, i);
 			return 0;
 		}
 		topo_add_word(list, sizeof(list), "|", k->words[i]);
@@ -201,7 +201,7 @@ topo_read_word(
 }
 
 static bool
-has_control(const char *text)
+value_has_control(const char *text)
 {
 	for (; *text != '\0'; text++) {
 		if ((unsigned char)*text < 0x20 || *text == 0x7f)
@@ -221,7 +221,7 @@ topo_read_text(
 			(unsigned long long)k->min, (unsigned long long)k->max);
 	if (k->allowed != NULL && v->text[strspn(v->text, k->allowed)] != '\0')
 		return topo_bad(l, v, "bad character", "only %s", k->allowed);
-	if (has_control(v->text))
+	if (value_has_control(v->text))
 		return topo_bad(l, v, "bad character", "no control characters");
 	memcpy((char *)base + k->offset, v->text, len + 1);
 	return 0;
@@ -229,10 +229,10 @@ topo_read_text(
 
 /* Whether @text has a hexadecimal digit for each h of @form and its other characters as given. */
 static bool
-has_form(const char *text, const char *form)
+value_has_form(const char *text, const char *form)
 {
 	for (; *form != '\0'; text++, form++) {
-		if (*form == 'h' ? digit_of(*text) > 15 : *text != *form)
+		if (*form == 'h' ? value_digit(*text) > 15 : *text != *form)
 			return false;
 	}
 	return *text == '\0';
@@ -243,9 +243,9 @@ int
 topo_read_pci(struct topo_load *l, const struct topo_value *v, const struct topo_key *k, void *base)
 {
 	char *to = (char *)base + k->offset;
-	bool is_long = v->kind == TOPO_SCALAR && has_form(v->text, "hhhh:hh:hh.h");
+	bool is_long = v->kind == TOPO_SCALAR && value_has_form(v->text, "hhhh:hh:hh.h");
 
-	if (!is_long && (v->kind != TOPO_SCALAR || !has_form(v->text, "hh:hh.h")))
+	if (!is_long && (v->kind != TOPO_SCALAR || !value_has_form(v->text, "hh:hh.h")))
 		return topo_bad(l, v, "bad PCI address", "one like \"0000:5e:00.0\"");
 	strcpy(to, is_long ? "" : "0000:");
 	strcat(to, v->text);
@@ -257,7 +257,7 @@ topo_read_pci(struct topo_load *l, const struct topo_value *v, const struct topo
 }
 
 static bool
-node_has_lcore(const struct weft_topo_node *node, uint64_t cpu)
+value_node_has_lcore(const struct weft_topo_node *node, uint64_t cpu)
 {
 	for (unsigned int i = 0; i < node->n_lcores; i++) {
 		if (node->lcore[i] == cpu)
@@ -268,12 +268,12 @@ node_has_lcore(const struct weft_topo_node *node, uint64_t cpu)
 
 /* Append CPUs first..last; false if one is out of range, there twice, or there is no room. */
 static bool
-node_add_lcores(struct weft_topo_node *node, uint64_t first, uint64_t last)
+value_node_add_lcores(struct weft_topo_node *node, uint64_t first, uint64_t last)
 {
 	if (last > MAX_CPU || first > last)
 		return false;
 	for (uint64_t cpu = first; cpu <= last; cpu++) {
-		if (node->n_lcores == WEFT_TOPO_NODE_LCORES || node_has_lcore(node, cpu))
+		if (node->n_lcores == WEFT_TOPO_NODE_LCORES || value_node_has_lcore(node, cpu))
 			return false;
 		node->lcore[node->n_lcores++] = (uint16_t)cpu;
 	}
@@ -281,16 +281,16 @@ node_add_lcores(struct weft_topo_node *node, uint64_t first, uint64_t last)
 }
 
 static bool
-parse_lcores(struct weft_topo_node *node, const char *text)
+value_parse_lcores(struct weft_topo_node *node, const char *text)
 {
 	uint64_t first, last;
 
 	for (;; text++) {
-		text = parse_number(text, &first);
+		text = value_parse_number(text, &first);
 		last = first;
 		if (text != NULL && *text == '-')
-			text = parse_number(text + 1, &last);
-		if (text == NULL || !node_add_lcores(node, first, last))
+			text = value_parse_number(text + 1, &last);
+		if (text == NULL || !value_node_add_lcores(node, first, last))
 			return false;
 		if (*text != ',')
 			return *text == '\0';
@@ -304,7 +304,7 @@ topo_read_lcores(
 	struct topo_node_src *src = base;
 
 	(void)k;
-	if (v->kind != TOPO_SCALAR || !parse_lcores(&src->out, v->text))
+	if (v->kind != TOPO_SCALAR || !value_parse_lcores(&src->out, v->text))
 		return topo_bad(l, v, "bad CPU list",
 			"CPUs 0..%d like \"2-3,5\", at most %d, each once", MAX_CPU,
 			WEFT_TOPO_NODE_LCORES);
@@ -321,10 +321,10 @@ topo_read_numa(
 
 	(void)k;
 	src->out.numa = -1;
-	if (is_plain(v) && strcmp(v->text, "any") == 0)
+	if (value_is_plain(v) && strcmp(v->text, "any") == 0)
 		return 0;
-	if (is_plain(v))
-		end = parse_number(v->text, &value);
+	if (value_is_plain(v))
+		end = value_parse_number(v->text, &value);
 	if (end == NULL || *end != '\0' || value > MAX_NUMA)
 		return topo_bad(l, v, "bad NUMA node", "any or 0..%d", MAX_NUMA);
 	src->out.numa = (int16_t)value;

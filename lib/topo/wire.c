@@ -12,7 +12,7 @@
 #include "weft_base.h"
 
 static int
-read_pair(struct topo_load *l, const struct topo_value *v, struct weft_impair_cfg *cfg,
+wire_read_pair(struct topo_load *l, const struct topo_value *v, struct weft_impair_cfg *cfg,
 	uint64_t *seen)
 {
 	char err[256];
@@ -44,7 +44,7 @@ topo_read_wire(
 		return topo_bad(l, v, "wrong type", "a mapping");
 	weft_impair_defaults(cfg);
 	for (unsigned int i = v->first; i != 0; i = l->tree.value[i].next) {
-		int rc = read_pair(l, &l->tree.value[i], cfg, &seen);
+		int rc = wire_read_pair(l, &l->tree.value[i], cfg, &seen);
 
 		if (rc < 0)
 			return rc;
@@ -56,7 +56,7 @@ topo_read_wire(
 
 /* Append key @p i, and keep in @p told what whoever reads the text has by then. */
 static size_t
-put_key(char text[WEFT_TOPO_WIRE_ROOM], size_t used, unsigned int i, const char *value,
+wire_put_key(char text[WEFT_TOPO_WIRE_ROOM], size_t used, unsigned int i, const char *value,
 	struct weft_impair_cfg *told)
 {
 	const char *name = weft_impair_keys[i].name;
@@ -87,6 +87,6 @@ topo_wire_text(const struct weft_impair_cfg *cfg, char text[WEFT_TOPO_WIRE_ROOM]
 		/* The first one always: no text would say that there is no wire. */
 		if (i == 0 || strcmp(value, told_value) != 0 ||
 			(i < weft_impair_n_keys && strcmp(value, usual_value) != 0))
-			used = put_key(text, used, key, value, &told);
+			used = wire_put_key(text, used, key, value, &told);
 	}
 }

@@ -22,7 +22,6 @@ NOT_YET = {
     "app/weft-bench",
     "app/weftd",
     "lib/mem",
-    "lib/topo",
 }
 
 # The formatter puts the name of a function that is defined at the beginning of a line, below its type
