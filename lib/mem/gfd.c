@@ -78,7 +78,7 @@ struct place {
 };
 
 static struct place
-place_of(const struct weft_gfd *g, const struct weft_msg *msg, bool write)
+gfd_place(const struct weft_gfd *g, const struct weft_msg *msg, bool write)
 {
 	const uint64_t line = msg->addr & ~(uint64_t)(LINE - 1);
 	struct place p = { .answer = WEFT_GFAM_SERVE };
@@ -107,13 +107,13 @@ weft_gfd_poison_all(struct weft_gfd *g)
 }
 
 static bool
-line_get(const uint64_t *map, uint64_t dpa)
+gfd_get_line(const uint64_t *map, uint64_t dpa)
 {
 	return (map[dpa / LINE / 64] >> (dpa / LINE % 64) & 1) != 0;
 }
 
 static void
-line_set(uint64_t *map, uint64_t dpa, bool on)
+gfd_set_line(uint64_t *map, uint64_t dpa, bool on)
 {
 	const uint64_t bit = WEFT_BIT64(dpa / LINE % 64);
 
@@ -122,11 +122,11 @@ line_set(uint64_t *map, uint64_t dpa, bool on)
 
 /* What is written is no longer found late. */
 static void
-poison_set(struct weft_gfd *g, uint64_t dpa, bool poisoned)
+gfd_set_poison(struct weft_gfd *g, uint64_t dpa, bool poisoned)
 {
-	line_set(g->poison, dpa, poisoned);
+	gfd_set_line(g->poison, dpa, poisoned);
 	if (g->late.line != NULL)
-		line_set(g->late.line, dpa, false);
+		gfd_set_line(g->late.line, dpa, false);
 }
 
 int
@@ -136,25 +136,25 @@ weft_gfd_mark_late(struct weft_gfd *g, uint64_t offset, uint64_t lines)
 		lines > g->len_bytes / LINE - offset / LINE)
 		return -EINVAL;
 	for (uint64_t i = 0; i < lines; i++) {
-		line_set(g->poison, offset + i * LINE, true);
-		line_set(g->late.line, offset + i * LINE, true);
+		gfd_set_line(g->poison, offset + i * LINE, true);
+		gfd_set_line(g->late.line, offset + i * LINE, true);
 	}
 	return 0;
 }
 
 /* Whether the data of a line turns out bad only when the header has left. */
 static bool
-turns_bad(struct weft_gfd *g, uint64_t dpa, bool poisoned)
+gfd_turns_bad(struct weft_gfd *g, uint64_t dpa, bool poisoned)
 {
 	if (g->late.line == NULL)
 		return false;
 	if (poisoned)
-		return line_get(g->late.line, dpa);
+		return gfd_get_line(g->late.line, dpa);
 	return weft_rand_u64(&g->late.rand) >> (64 - SHARE_BITS) < g->late.share;
 }
 
 static void
-reply_begin(struct weft_msg *reply, enum weft_msg_kind kind, const struct weft_msg *msg)
+gfd_begin_reply(struct weft_msg *reply, enum weft_msg_kind kind, const struct weft_msg *msg)
 {
 	memset(reply, 0, offsetof(struct weft_msg, data));
 	reply->kind = (uint8_t)kind;
@@ -165,7 +165,7 @@ reply_begin(struct weft_msg *reply, enum weft_msg_kind kind, const struct weft_m
 
 /* A read that gets no data of the memory. */
 static void
-refuse_read(struct weft_gfd *g, enum weft_gfam_answer answer, struct weft_msg *reply)
+gfd_refuse_read(struct weft_gfd *g, enum weft_gfam_answer answer, struct weft_msg *reply)
 {
 	const bool nxm = answer == WEFT_GFAM_NXM || answer == WEFT_GFAM_NXM_POISON;
 
@@ -176,19 +176,19 @@ refuse_read(struct weft_gfd *g, enum weft_gfam_answer answer, struct weft_msg *r
 }
 
 static void
-serve_read(struct weft_gfd *g, const struct weft_msg *msg, struct weft_msg *reply)
+gfd_serve_read(struct weft_gfd *g, const struct weft_msg *msg, struct weft_msg *reply)
 {
-	const struct place p = place_of(g, msg, false);
+	const struct place p = gfd_place(g, msg, false);
 	bool poisoned;
 
 	g->count[WEFT_GFD_N_READS]++;
 	if (p.answer != WEFT_GFAM_SERVE) {
-		refuse_read(g, p.answer, reply);
+		gfd_refuse_read(g, p.answer, reply);
 		return;
 	}
 	reply->op = WEFT_S2M_DRS_MEMDATA;
-	poisoned = line_get(g->poison, p.dpa);
-	g->turns_bad = turns_bad(g, p.dpa, poisoned);
+	poisoned = gfd_get_line(g->poison, p.dpa);
+	g->turns_bad = gfd_turns_bad(g, p.dpa, poisoned);
 	g->count[WEFT_GFD_N_LATE_POISON] += g->turns_bad;
 	reply->poison = poisoned && !g->turns_bad;
 	g->count[WEFT_GFD_N_POISON_READS] += poisoned;
@@ -196,7 +196,7 @@ serve_read(struct weft_gfd *g, const struct weft_msg *msg, struct weft_msg *repl
 }
 
 static enum weft_gfd_counter
-refused_write(const struct place *p)
+gfd_refused_write(const struct place *p)
 {
 	if (p->dpa == OUTSIDE)
 		return WEFT_GFD_N_NXM_WRITES;
@@ -205,19 +205,19 @@ refused_write(const struct place *p)
 
 /* @p enables has a bit for each byte to write. */
 static void
-serve_write(struct weft_gfd *g, const struct weft_msg *msg, uint64_t enables)
+gfd_serve_write(struct weft_gfd *g, const struct weft_msg *msg, uint64_t enables)
 {
-	const struct place p = place_of(g, msg, true);
+	const struct place p = gfd_place(g, msg, true);
 	const uint64_t dpa = p.dpa;
 
 	g->count[WEFT_GFD_N_POISON_WRITES] += msg->poison != 0;
 	if (p.answer != WEFT_GFAM_SERVE) {
-		g->count[refused_write(&p)]++;
+		g->count[gfd_refused_write(&p)]++;
 		return;
 	}
 	if (enables == UINT64_MAX) {
 		memcpy(g->mem + dpa, msg->data, LINE);
-		poison_set(g, dpa, msg->poison != 0);
+		gfd_set_poison(g, dpa, msg->poison != 0);
 		return;
 	}
 	for (unsigned int i = 0; i < LINE; i++) {
@@ -225,54 +225,54 @@ serve_write(struct weft_gfd *g, const struct weft_msg *msg, uint64_t enables)
 			g->mem[dpa + i] = msg->data[i];
 	}
 	if (msg->poison != 0 && enables != 0)
-		poison_set(g, dpa, true);
+		gfd_set_poison(g, dpa, true);
 }
 
 static enum weft_verdict
-bad_opcode(struct weft_gfd *g)
+gfd_bad_opcode(struct weft_gfd *g)
 {
 	g->count[WEFT_GFD_N_BAD_OPCODE]++;
 	return WEFT_DROP_BAD_OPCODE;
 }
 
 static enum weft_verdict
-serve_req(struct weft_gfd *g, const struct weft_msg *msg, struct weft_msg *reply)
+gfd_serve_req(struct weft_gfd *g, const struct weft_msg *msg, struct weft_msg *reply)
 {
 	switch (msg->op) {
 	case WEFT_M2S_REQ_MEMRD:
 	case WEFT_M2S_REQ_MEMRDDATA:
-		reply_begin(reply, WEFT_MSG_S2M_DRS, msg);
-		serve_read(g, msg, reply);
+		gfd_begin_reply(reply, WEFT_MSG_S2M_DRS, msg);
+		gfd_serve_read(g, msg, reply);
 		return WEFT_OK;
 	case WEFT_M2S_REQ_MEMINV:
 		/* Touches nothing, so that it is asked about only to be counted. */
-		place_of(g, msg, false);
+		gfd_place(g, msg, false);
 		g->count[WEFT_GFD_N_INVALIDATES]++;
-		reply_begin(reply, WEFT_MSG_S2M_NDR, msg);
+		gfd_begin_reply(reply, WEFT_MSG_S2M_NDR, msg);
 		reply->op = WEFT_S2M_NDR_CMP;
 		return WEFT_OK;
-	default: return bad_opcode(g);
+	default: return gfd_bad_opcode(g);
 	}
 }
 
 static enum weft_verdict
-serve_rwd(struct weft_gfd *g, const struct weft_msg *msg, struct weft_msg *reply)
+gfd_serve_rwd(struct weft_gfd *g, const struct weft_msg *msg, struct weft_msg *reply)
 {
 	switch (msg->op) {
 	case WEFT_M2S_RWD_MEMWR:
 		g->count[WEFT_GFD_N_WRITES]++;
-		serve_write(g, msg, UINT64_MAX);
+		gfd_serve_write(g, msg, UINT64_MAX);
 		break;
 	case WEFT_M2S_RWD_MEMWRPTL:
 		/* A Cmp would say that bytes were written which nothing names. */
 		if (msg->trp == 0)
-			return bad_opcode(g);
+			return gfd_bad_opcode(g);
 		g->count[WEFT_GFD_N_PARTIAL_WRITES]++;
-		serve_write(g, msg, msg->byte_enables);
+		gfd_serve_write(g, msg, msg->byte_enables);
 		break;
-	default: return bad_opcode(g);
+	default: return gfd_bad_opcode(g);
 	}
-	reply_begin(reply, WEFT_MSG_S2M_NDR, msg);
+	gfd_begin_reply(reply, WEFT_MSG_S2M_NDR, msg);
 	reply->op = WEFT_S2M_NDR_CMP;
 	return WEFT_OK;
 }
@@ -289,7 +289,8 @@ weft_gfd_request(struct weft_gfd *g, const struct weft_msg *msg, struct weft_msg
 		g->count[WEFT_GFD_N_NOT_MINE]++;
 		return WEFT_DROP_NOT_MINE;
 	}
-	return msg->kind == WEFT_MSG_M2S_REQ ? serve_req(g, msg, reply) : serve_rwd(g, msg, reply);
+	return msg->kind == WEFT_MSG_M2S_REQ ? gfd_serve_req(g, msg, reply)
+	                                     : gfd_serve_rwd(g, msg, reply);
 }
 
 const struct weft_counter *

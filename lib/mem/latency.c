@@ -11,7 +11,7 @@
 #define SUB (1u << WEFT_LATENCY_SUB_LOG2)
 
 static unsigned int
-bucket_of(uint64_t ns)
+latency_bucket(uint64_t ns)
 {
 	unsigned int shift;
 
@@ -23,7 +23,7 @@ bucket_of(uint64_t ns)
 
 /* The highest value that falls into bucket @p i. */
 static uint64_t
-bucket_top(unsigned int i)
+latency_bucket_top(unsigned int i)
 {
 	const unsigned int shift = i < SUB ? 0 : (i >> WEFT_LATENCY_SUB_LOG2) - 1;
 	const uint64_t first = (uint64_t)(i - (shift << WEFT_LATENCY_SUB_LOG2)) << shift;
@@ -34,7 +34,7 @@ bucket_top(unsigned int i)
 void
 weft_latency_add(struct weft_latency *l, uint64_t ns)
 {
-	l->bucket[bucket_of(ns)]++;
+	l->bucket[latency_bucket(ns)]++;
 	l->count++;
 	if (ns > l->max_ns)
 		l->max_ns = ns;
@@ -51,7 +51,8 @@ weft_latency_quantile(const struct weft_latency *l, unsigned int per_10000)
 	for (unsigned int i = 0; per_10000 < 10000 && i < WEFT_LATENCY_BUCKETS; i++) {
 		seen += l->bucket[i];
 		if (seen > 0 && seen >= rank)
-			return bucket_top(i) < l->max_ns ? bucket_top(i) : l->max_ns;
+			return latency_bucket_top(i) < l->max_ns ? latency_bucket_top(i)
+			                                         : l->max_ns;
 	}
 	return l->max_ns;
 }

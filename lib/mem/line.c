@@ -15,7 +15,7 @@
 
 /* Each part passes through the generator, so that no two sums of parts meet by simple arithmetic. */
 static uint64_t
-fill_seed(uint64_t seed, const struct weft_line_id *id)
+line_fill_seed(uint64_t seed, const struct weft_line_id *id)
 {
 	const uint64_t part[] = { id->hpa, id->version, id->writer };
 	struct weft_rand r;
@@ -35,7 +35,7 @@ weft_line_fill(uint8_t *data, uint64_t seed, const struct weft_line_id *id)
 	weft_put_le64(data + OFF_HPA, id->hpa);
 	weft_put_le64(data + OFF_VERSION, id->version);
 	weft_put_le64(data + OFF_WRITER, id->writer);
-	weft_rand_seed(&r, fill_seed(seed, id));
+	weft_rand_seed(&r, line_fill_seed(seed, id));
 	for (unsigned int i = OFF_FILL; i < WEFT_LINE_LEN; i += 8)
 		weft_put_le64(data + i, weft_rand_u64(&r));
 }

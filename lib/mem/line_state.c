@@ -8,13 +8,13 @@
 #include "weft_base.h"
 
 static uint64_t
-run_base(uint32_t run)
+line_run_base(uint32_t run)
 {
 	return (uint64_t)run << WEFT_LINE_RUN_SHIFT;
 }
 
 static bool
-is_of_run(uint64_t version, uint32_t run)
+line_is_of_run(uint64_t version, uint32_t run)
 {
 	return version >> WEFT_LINE_RUN_SHIFT == run;
 }
@@ -28,14 +28,14 @@ weft_line_state_init(struct weft_line_state *s, uint32_t run)
 uint64_t
 weft_line_state_next(const struct weft_line_state *s, uint32_t run)
 {
-	return (is_of_run(s->last, run) ? s->last : run_base(run)) + 1;
+	return (line_is_of_run(s->last, run) ? s->last : line_run_base(run)) + 1;
 }
 
 void
 weft_line_state_begin(struct weft_line_state *s, uint32_t run)
 {
 	/* `last` has no room for a version of an earlier run any more. */
-	s->may_be_former |= s->last != 0 && !is_of_run(s->last, run);
+	s->may_be_former |= s->last != 0 && !line_is_of_run(s->last, run);
 	s->last = weft_line_state_next(s, run);
 }
 
@@ -66,7 +66,7 @@ weft_line_state_admits(const struct weft_line_state *s, uint32_t run, uint64_t v
 		return true;
 	if (version == 0)
 		return s->may_be_zero || s->may_be_former;
-	return s->may_be_former && !is_of_run(version, run);
+	return s->may_be_former && !line_is_of_run(version, run);
 }
 
 void
@@ -79,7 +79,7 @@ weft_line_state_seen(struct weft_line_state *s, uint32_t run, uint64_t version)
 	} else if (version == 0) {
 		s->may_be_zero = true;
 		s->may_be_former = false;
-	} else if (!is_of_run(s->last, run) || s->last == 0) {
+	} else if (!line_is_of_run(s->last, run) || s->last == 0) {
 		*s = (struct weft_line_state){ .last = version };
 	}
 }
@@ -87,13 +87,13 @@ weft_line_state_seen(struct weft_line_state *s, uint32_t run, uint64_t version)
 bool
 weft_line_state_is_written(const struct weft_line_state *s, uint32_t run)
 {
-	return is_of_run(s->last, run) && s->last != run_base(run);
+	return line_is_of_run(s->last, run) && s->last != line_run_base(run);
 }
 
 static uint32_t
-writes_of(const struct weft_line_state *s, uint32_t run)
+line_writes(const struct weft_line_state *s, uint32_t run)
 {
-	const uint64_t n = is_of_run(s->last, run) ? s->last - run_base(run) : 0;
+	const uint64_t n = line_is_of_run(s->last, run) ? s->last - line_run_base(run) : 0;
 
 	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
@@ -104,8 +104,8 @@ weft_line_state_forget(struct weft_line_state *s, uint32_t run, enum weft_line_l
 	const bool was_known = s->last != 0 && !s->may_be_zero && !s->may_be_former;
 
 	if (how == WEFT_LINE_LOST_PARTLY) {
-		s->may_be_former |= s->last != 0 && !is_of_run(s->last, run);
-		s->version_slack = writes_of(s, run);
+		s->may_be_former |= s->last != 0 && !line_is_of_run(s->last, run);
+		s->version_slack = line_writes(s, run);
 	} else if (how == WEFT_LINE_LOST_ALL || s->version_slack == 0) {
 		/* A version that nobody has written: none is admitted but zeros. */
 		s->last = s->last == 0 ? 0 : weft_line_state_next(s, run);

@@ -149,7 +149,7 @@ weft_mem_response(struct weft_requester *r, const struct weft_msg *msg, uint64_t
 		return mem_drop(r, WEFT_MEM_N_WRONG_CLASS, WEFT_DROP_WRONG_CLASS);
 	if (msg->dpid != r->cfg.id)
 		return mem_drop(r, WEFT_MEM_N_NOT_MINE, WEFT_DROP_NOT_MINE);
-	t = request_open(r, msg->tag);
+	t = requester_open_tag(r, msg->tag);
 	if (t == NULL) {
 		weft_requester_missed(r, msg->tag);
 		return WEFT_DROP_NO_TAG;
@@ -158,10 +158,10 @@ weft_mem_response(struct weft_requester *r, const struct weft_msg *msg, uint64_t
 		return mem_drop(r, WEFT_MEM_N_WRONG_CLASS, WEFT_DROP_WRONG_CLASS);
 	if (!mem_opcode_answers(msg))
 		return mem_drop(r, WEFT_MEM_N_BAD_OPCODE, WEFT_DROP_BAD_OPCODE);
-	request_describe(t, mem_status(r, msg), now_ns, c);
+	requester_describe(t, mem_status(r, msg), now_ns, c);
 	if (msg->kind == WEFT_MSG_S2M_DRS)
 		c->data = msg->data;
-	request_answered(r, t, c);
+	requester_answered(r, t, c);
 	return WEFT_OK;
 }
 

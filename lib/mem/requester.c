@@ -93,7 +93,7 @@ weft_requester_peer(const struct weft_requester *r, uint16_t dpid)
 }
 
 static bool
-request_is_good(const struct requester_protocol *p, const struct weft_request *rq)
+requester_request_is_good(const struct requester_protocol *p, const struct weft_request *rq)
 {
 	return rq->dpid <= p->dpid_max && rq->addr <= p->addr_max && rq->len != 0 &&
 	       rq->len <= p->len_max && ((rq->addr | rq->len) & (p->align - 1)) == 0 &&
@@ -106,7 +106,7 @@ weft_requester_begin(struct weft_requester *r, struct weft_request *rq, uint64_t
 	struct weft_requester_peer *p;
 	struct request_tag *t;
 
-	if (!request_is_good(r->protocol, rq))
+	if (!requester_request_is_good(r->protocol, rq))
 		return -EINVAL;
 	p = &r->peer[rq->dpid];
 	t = requester_oldest(r, TAG_FREE);
@@ -144,7 +144,7 @@ weft_requester_missed(struct weft_requester *r, uint16_t tag)
 void
 weft_requester_sent_to(struct weft_requester *r, uint16_t tag, uint16_t dpid)
 {
-	struct request_tag *t = request_open(r, tag);
+	struct request_tag *t = requester_open_tag(r, tag);
 
 	if (t == NULL)
 		return;
@@ -156,17 +156,17 @@ weft_requester_sent_to(struct weft_requester *r, uint16_t tag, uint16_t dpid)
 
 /* Ends as lost; what becomes of the tag is the caller's to say. */
 static void
-request_lost(
+requester_request_lost(
 	struct weft_requester *r, struct request_tag *t, uint64_t now_ns, struct weft_completion *c)
 {
-	request_describe(t, WEFT_REQUEST_LOST, now_ns, c);
+	requester_describe(t, WEFT_REQUEST_LOST, now_ns, c);
 	r->n_open--;
 	r->count[r->protocol->n_lost[t->kind]]++;
 	t->since_ns = now_ns;
 }
 
 static struct request_tag *
-request_behind(struct weft_requester *r, const struct request_tag *t)
+requester_request_behind(struct weft_requester *r, const struct request_tag *t)
 {
 	return t->next == TAG_NONE ? NULL : &r->tag[t->next];
 }
@@ -185,11 +185,11 @@ weft_requester_expire(struct weft_requester *r, uint64_t now_ns, weft_completion
 	/* In the order of real time; what a clock that stood still has kept young is passed over. */
 	for (t = requester_oldest(r, TAG_OPEN);
 		n < max && t != NULL && now_ns - t->since_ns >= r->cfg.timeout_ns; t = behind) {
-		behind = request_behind(r, t);
+		behind = requester_request_behind(r, t);
 		if (weft_request_clock_age(r->cfg.clock, t->dpid, t->since_ns, t->stood, now_ns) <
 			r->cfg.timeout_ns)
 			continue;
-		request_lost(r, t, now_ns, &c);
+		requester_request_lost(r, t, now_ns, &c);
 		weft_requester_tag_move(r, t, TAG_QUARANTINE);
 		n++;
 		fn(arg, &c);
@@ -211,7 +211,7 @@ weft_requester_abort(struct weft_requester *r, uint16_t dpid, bool is_over, uint
 		if (t->queue == TAG_FREE || t->dpid != dpid || (!is_open && !is_over))
 			continue;
 		if (is_open)
-			request_lost(r, t, now_ns, &c);
+			requester_request_lost(r, t, now_ns, &c);
 		if (is_over)
 			weft_requester_tag_release(r, t);
 		else
@@ -227,7 +227,7 @@ weft_requester_abort(struct weft_requester *r, uint16_t dpid, bool is_over, uint
 bool
 weft_requester_is_open(const struct weft_requester *r, uint16_t tag)
 {
-	return request_open(r, tag) != NULL;
+	return requester_open_tag(r, tag) != NULL;
 }
 
 uint32_t

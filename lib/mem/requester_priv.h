@@ -89,7 +89,7 @@ void weft_requester_missed(struct weft_requester *r, uint16_t tag);
 
 /** The open request with @p tag, or NULL. */
 static inline struct request_tag *
-request_open(const struct weft_requester *r, uint16_t tag)
+requester_open_tag(const struct weft_requester *r, uint16_t tag)
 {
 	struct request_tag *t = &r->tag[tag & (r->cfg.tags - 1)];
 
@@ -98,7 +98,7 @@ request_open(const struct weft_requester *r, uint16_t tag)
 
 /** What @p c says of a request that is open. */
 static inline void
-request_describe(const struct request_tag *t, enum weft_request_status status, uint64_t now_ns,
+requester_describe(const struct request_tag *t, enum weft_request_status status, uint64_t now_ns,
 	struct weft_completion *c)
 {
 	c->cookie = t->cookie;
@@ -111,7 +111,7 @@ request_describe(const struct request_tag *t, enum weft_request_status status, u
 
 /** It was answered, as @p c says. */
 static inline void
-request_answered(struct weft_requester *r, struct request_tag *t, const struct weft_completion *c)
+requester_answered(struct weft_requester *r, struct request_tag *t, const struct weft_completion *c)
 {
 	r->n_open--;
 	weft_latency_add(&r->latency, c->latency_ns);

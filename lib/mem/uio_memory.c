@@ -31,7 +31,7 @@ weft_uio_memory_init(struct weft_uio_memory *m, const struct weft_uio_memory_cfg
 
 /* A range that begins inside and ends outside crosses a limit. */
 static enum weft_gfam_answer
-within(const struct weft_uio_memory *m, uint64_t at, uint16_t len)
+memory_within(const struct weft_uio_memory *m, uint64_t at, uint16_t len)
 {
 	if (at >= m->cfg.len)
 		return WEFT_GFAM_UR;
@@ -40,7 +40,7 @@ within(const struct weft_uio_memory *m, uint64_t at, uint16_t len)
 
 /* How a request is answered; @p at receives where it leads. */
 static enum weft_gfam_answer
-judge(struct weft_uio_memory *m, const struct weft_io_tlp *req, const struct weft_uio *u,
+memory_judge(struct weft_uio_memory *m, const struct weft_io_tlp *req, const struct weft_uio *u,
 	uint64_t *at)
 {
 	const uint16_t rpid = m->cfg.by_prefix ? req->prefix_pid : req->spid;
@@ -53,16 +53,16 @@ judge(struct weft_uio_memory *m, const struct weft_io_tlp *req, const struct wef
 	}
 	*at = u->addr - m->cfg.hpa_base;
 	if (m->cfg.guard == NULL)
-		return within(m, *at, u->len);
+		return memory_within(m, *at, u->len);
 	answer = weft_gfam_access_check_uio(
 		m->cfg.guard, rpid, u->addr, u->len, u->kind == WEFT_UIO_WRITE, &d);
 	*at = d.dpa;
 	/* A DMP is larger than memory need be. */
-	return answer == WEFT_GFAM_SERVE ? within(m, *at, u->len) : answer;
+	return answer == WEFT_GFAM_SERVE ? memory_within(m, *at, u->len) : answer;
 }
 
 static bool
-is_poisoned(const struct weft_uio_memory *m, uint64_t at, uint16_t len)
+memory_is_poisoned(const struct weft_uio_memory *m, uint64_t at, uint16_t len)
 {
 	for (uint64_t l = at / LINE; m->cfg.poison != NULL && l <= (at + len - 1) / LINE; l++)
 		if ((m->cfg.poison[l / 64] >> l % 64 & 1) != 0)
@@ -71,7 +71,7 @@ is_poisoned(const struct weft_uio_memory *m, uint64_t at, uint16_t len)
 }
 
 static void
-write_range(struct weft_uio_memory *m, uint64_t at, const struct weft_uio *u)
+memory_write_range(struct weft_uio_memory *m, uint64_t at, const struct weft_uio *u)
 {
 	memcpy(m->cfg.mem + at, u->data, u->len);
 	for (uint64_t l = at / LINE; m->cfg.poison != NULL && l <= (at + u->len - 1) / LINE; l++) {
@@ -86,7 +86,7 @@ write_range(struct weft_uio_memory *m, uint64_t at, const struct weft_uio *u)
 
 /* PIF, and the prefix of the request, if there was one. */
 static void
-address(struct weft_io_tlp *cpl, const struct weft_io_tlp *req)
+memory_address(struct weft_io_tlp *cpl, const struct weft_io_tlp *req)
 {
 	cpl->pif = true;
 	cpl->has_prefix = req->has_prefix;
@@ -94,10 +94,10 @@ address(struct weft_io_tlp *cpl, const struct weft_io_tlp *req)
 }
 
 static unsigned int
-read_range(struct weft_uio_memory *m, const struct weft_io_tlp *req, const struct weft_uio *u,
-	uint64_t at, struct weft_io_tlp *cpl)
+memory_read_range(struct weft_uio_memory *m, const struct weft_io_tlp *req,
+	const struct weft_uio *u, uint64_t at, struct weft_io_tlp *cpl)
 {
-	const bool poison = is_poisoned(m, at, u->len);
+	const bool poison = memory_is_poisoned(m, at, u->len);
 	unsigned int n = 0;
 
 	m->count[WEFT_UIO_MEMORY_N_POISON_READS] += poison;
@@ -118,44 +118,44 @@ read_range(struct weft_uio_memory *m, const struct weft_io_tlp *req, const struc
 		};
 
 		weft_uio_encode(&cpl[n], &c);
-		address(&cpl[n], req);
+		memory_address(&cpl[n], req);
 		done = (uint16_t)(done + c.len);
 	}
 	return n;
 }
 
 static unsigned int
-answer_without_data(struct weft_uio_memory *m, const struct weft_io_tlp *req, uint8_t status,
+memory_answer_without_data(struct weft_uio_memory *m, const struct weft_io_tlp *req, uint8_t status,
 	struct weft_io_tlp *cpl)
 {
 	weft_uio_refuse(req, (enum weft_uio_cpl)status, m->cfg.completer, cpl);
-	address(cpl, req);
+	memory_address(cpl, req);
 	return 1;
 }
 
 static unsigned int
-execute(struct weft_uio_memory *m, const struct weft_io_tlp *req, const struct weft_uio *u,
+memory_execute(struct weft_uio_memory *m, const struct weft_io_tlp *req, const struct weft_uio *u,
 	struct weft_io_tlp *cpl)
 {
 	uint64_t at = 0;
-	const enum weft_gfam_answer answer = judge(m, req, u, &at);
+	const enum weft_gfam_answer answer = memory_judge(m, req, u, &at);
 
 	m->count[u->kind == WEFT_UIO_READ ? WEFT_UIO_MEMORY_N_READS : WEFT_UIO_MEMORY_N_WRITES]++;
 	switch (answer) {
 	case WEFT_GFAM_SERVE:
 		if (u->kind == WEFT_UIO_READ)
-			return read_range(m, req, u, at, cpl);
-		write_range(m, at, u);
-		return answer_without_data(m, req, WEFT_UIO_SC, cpl);
+			return memory_read_range(m, req, u, at, cpl);
+		memory_write_range(m, at, u);
+		return memory_answer_without_data(m, req, WEFT_UIO_SC, cpl);
 	case WEFT_GFAM_CMP:
 		m->count[WEFT_UIO_MEMORY_N_READ_ONLY]++;
-		return answer_without_data(m, req, WEFT_UIO_SC, cpl);
+		return memory_answer_without_data(m, req, WEFT_UIO_SC, cpl);
 	case WEFT_GFAM_CA:
 		m->count[WEFT_UIO_MEMORY_N_CA]++;
-		return answer_without_data(m, req, WEFT_UIO_CA, cpl);
+		return memory_answer_without_data(m, req, WEFT_UIO_CA, cpl);
 	default:
 		m->count[WEFT_UIO_MEMORY_N_UR]++;
-		return answer_without_data(m, req, WEFT_UIO_UR, cpl);
+		return memory_answer_without_data(m, req, WEFT_UIO_UR, cpl);
 	}
 }
 
@@ -171,7 +171,7 @@ weft_uio_serve(struct weft_uio_memory *m, const struct weft_io_tlp *req, struct 
 		m->count[WEFT_UIO_MEMORY_N_MALFORMED]++;
 		return rc == -EINVAL ? WEFT_DROP_BAD_OPCODE : WEFT_DROP_WRONG_CLASS;
 	}
-	*n = execute(m, req, &u, cpl);
+	*n = memory_execute(m, req, &u, cpl);
 	m->count[WEFT_UIO_MEMORY_N_COMPLETIONS] += *n;
 	return WEFT_OK;
 }

@@ -129,7 +129,7 @@ weft_uio_response(struct weft_requester *r, const struct weft_io_tlp *t, uint64_
 		return uio_drop(r, WEFT_UIO_N_MALFORMED, WEFT_DROP_BAD_OPCODE);
 	if (u.requester != r->cfg.id)
 		return uio_drop(r, WEFT_UIO_N_NOT_MINE, WEFT_DROP_NOT_MINE);
-	tag = request_open(r, u.tag);
+	tag = requester_open_tag(r, u.tag);
 	if (tag == NULL) {
 		weft_requester_missed(r, u.tag);
 		return WEFT_DROP_NO_TAG;
@@ -140,12 +140,12 @@ weft_uio_response(struct weft_requester *r, const struct weft_io_tlp *t, uint64_
 	if (!uio_fits(tag, a, &u))
 		return uio_drop(r, WEFT_UIO_N_WRONG, WEFT_DROP_BAD_OPCODE);
 	status = u.kind == WEFT_UIO_CPLD ? uio_data(r, tag, a, &u) : uio_status(r, &u);
-	request_describe(tag, status, now_ns, c);
+	requester_describe(tag, status, now_ns, c);
 	if (status == WEFT_REQUEST_PART)
 		return WEFT_OK;
 	if (u.kind == WEFT_UIO_CPLD)
 		c->data = a->data;
-	request_answered(r, tag, c);
+	requester_answered(r, tag, c);
 	return WEFT_OK;
 }
 

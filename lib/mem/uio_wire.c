@@ -26,40 +26,41 @@
 
 /* All bytes of all DWs; of a single DW there is no last one. */
 static uint8_t
-enables(uint16_t len)
+uio_enables(uint16_t len)
 {
 	return len == DW ? 0x0F : 0xFF;
 }
 
 static bool
-has_data(uint8_t kind)
+uio_has_data(uint8_t kind)
 {
 	return kind == WEFT_UIO_WRITE || kind == WEFT_UIO_CPLD;
 }
 
 static bool
-is_range(uint64_t addr, uint16_t len)
+uio_is_range(uint64_t addr, uint16_t len)
 {
 	return len != 0 && len <= WEFT_UIO_BYTES_MAX && len % DW == 0 && addr % DW == 0 &&
 	       addr % WEFT_UIO_PAGE + len <= WEFT_UIO_PAGE;
 }
 
 static bool
-is_good_status(uint8_t status)
+uio_is_good_status(uint8_t status)
 {
 	return status == WEFT_UIO_SC || status == WEFT_UIO_UR || status == WEFT_UIO_CA;
 }
 
 static bool
-is_good(const struct weft_uio *u)
+uio_is_good(const struct weft_uio *u)
 {
 	if (u->tag >= WEFT_UIO_TAGS)
 		return false;
 	switch (u->kind) {
 	case WEFT_UIO_READ:
-	case WEFT_UIO_WRITE: return is_range(u->addr, u->len);
+	case WEFT_UIO_WRITE: return uio_is_range(u->addr, u->len);
 	case WEFT_UIO_CPL:
-		return is_good_status(u->status) && u->left <= WEFT_UIO_BYTES_MAX && u->lower == 0;
+		return uio_is_good_status(u->status) && u->left <= WEFT_UIO_BYTES_MAX &&
+		       u->lower == 0;
 	case WEFT_UIO_CPLD:
 		return u->status == WEFT_UIO_SC && u->len != 0 && u->len % DW == 0 &&
 		       u->len <= u->left && u->left <= WEFT_UIO_BYTES_MAX && u->lower % DW == 0 &&
@@ -78,17 +79,18 @@ weft_uio_encode(struct weft_io_tlp *t, const struct weft_uio *u)
 	const bool request = u->kind <= WEFT_UIO_WRITE;
 	uint8_t *h = t->tlp;
 
-	if (!is_good(u))
+	if (!uio_is_good(u))
 		return -EINVAL;
 	memset(t, 0, offsetof(struct weft_io_tlp, tlp) + REQUEST_LEN);
 	t->len = request ? REQUEST_LEN : CPL_LEN;
 	h[0] = types[u->kind];
 	h[1] = (uint8_t)((u->tag >> 9 & 1 ? TAG_9 : 0) | (u->tag >> 8 & 1 ? TAG_8 : 0));
-	weft_put_be16(h + 2, (uint16_t)((has_data(u->kind) && u->poison ? EP : 0) | u->len / DW));
+	weft_put_be16(
+		h + 2, (uint16_t)((uio_has_data(u->kind) && u->poison ? EP : 0) | u->len / DW));
 	if (request) {
 		weft_put_be16(h + 4, u->requester);
 		h[6] = (uint8_t)u->tag;
-		h[7] = enables(u->len);
+		h[7] = uio_enables(u->len);
 		weft_put_be64(h + 8, u->addr);
 	} else {
 		weft_put_be16(h + 4, u->completer);
@@ -97,7 +99,7 @@ weft_uio_encode(struct weft_io_tlp *t, const struct weft_uio *u)
 		h[10] = (uint8_t)u->tag;
 		h[11] = u->lower;
 	}
-	if (has_data(u->kind)) {
+	if (uio_has_data(u->kind)) {
 		memcpy(h + t->len, u->data, u->len);
 		t->len = (uint16_t)(t->len + u->len);
 	}
@@ -105,7 +107,7 @@ weft_uio_encode(struct weft_io_tlp *t, const struct weft_uio *u)
 }
 
 static int
-kind_of(uint8_t byte0)
+uio_kind_of(uint8_t byte0)
 {
 	switch (byte0) {
 	case WEFT_IO_UIO_MRD: return WEFT_UIO_READ;
@@ -117,7 +119,7 @@ kind_of(uint8_t byte0)
 }
 
 static bool
-decode_request(const uint8_t *h, unsigned int flags, struct weft_uio *u)
+uio_decode_request(const uint8_t *h, unsigned int flags, struct weft_uio *u)
 {
 	const unsigned int at = flags >> AT_SHIFT & AT_MASK;
 
@@ -126,11 +128,11 @@ decode_request(const uint8_t *h, unsigned int flags, struct weft_uio *u)
 	u->tag = (uint16_t)(u->tag | h[6]);
 	u->addr = weft_get_be64(h + 8) & ~(uint64_t)(DW - 1);
 	u->data = u->kind == WEFT_UIO_WRITE ? h + REQUEST_LEN : NULL;
-	return (at == 0 || at == AT_TRANSLATED) && h[7] == enables(u->len);
+	return (at == 0 || at == AT_TRANSLATED) && h[7] == uio_enables(u->len);
 }
 
 static void
-decode_completion(const uint8_t *h, unsigned int flags, struct weft_uio *u)
+uio_decode_completion(const uint8_t *h, unsigned int flags, struct weft_uio *u)
 {
 	const unsigned int status = weft_get_be16(h + 6);
 
@@ -150,7 +152,7 @@ int
 weft_uio_decode(const struct weft_io_tlp *t, struct weft_uio *u)
 {
 	const uint8_t *h = t->tlp;
-	const int kind = t->len == 0 ? -ENOENT : kind_of(h[0]);
+	const int kind = t->len == 0 ? -ENOENT : uio_kind_of(h[0]);
 	unsigned int flags;
 
 	if (kind < 0)
@@ -160,15 +162,15 @@ weft_uio_decode(const struct weft_io_tlp *t, struct weft_uio *u)
 		return -EINVAL;
 	flags = weft_get_be16(h + 2);
 	*u = (struct weft_uio){ .kind = (uint8_t)kind };
-	u->poison = has_data(u->kind) && (flags & EP) != 0;
+	u->poison = uio_has_data(u->kind) && (flags & EP) != 0;
 	u->tag = (uint16_t)((h[1] & TAG_9 ? 1u << 9 : 0) | (h[1] & TAG_8 ? 1u << 8 : 0));
 	if ((flags & TD) != 0)
 		return -EINVAL;
 	if (kind > WEFT_UIO_WRITE)
-		decode_completion(h, flags, u);
-	else if (!decode_request(h, flags, u))
+		uio_decode_completion(h, flags, u);
+	else if (!uio_decode_request(h, flags, u))
 		return -EINVAL;
-	return is_good(u) ? 0 : -EINVAL;
+	return uio_is_good(u) ? 0 : -EINVAL;
 }
 
 int

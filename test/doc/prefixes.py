@@ -21,7 +21,6 @@ NOT_YET = {
     "app/common",
     "app/weft-bench",
     "app/weftd",
-    "lib/mem",
 }
 
 # The formatter puts the name of a function that is defined at the beginning of a line, below its type
