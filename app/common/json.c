@@ -15,7 +15,7 @@
 #include "cli.h"
 
 static int
-may_write(const char *path)
+json_may_write(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char dir[PATH_MAX];
@@ -43,7 +43,7 @@ may_write(const char *path)
 void
 json_check_option(const char *option, const char *path)
 {
-	const int rc = path == NULL ? 0 : may_write(path);
+	const int rc = path == NULL ? 0 : json_may_write(path);
 
 	if (rc != 0)
 		cli_fail("%s %s: %s", option, path, weft_file_error(rc));

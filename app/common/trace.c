@@ -271,7 +271,7 @@ trace_percent(const struct trace *t)
 }
 
 static void
-writer_put(struct trace_writer *w, const void *data, size_t len)
+trace_writer_put(struct trace_writer *w, const void *data, size_t len)
 {
 	if (fwrite(data, 1, len, w->file) != len && w->error == 0)
 		w->error = errno != 0 ? errno : EIO;
@@ -294,7 +294,7 @@ trace_create(const char *path, int link, char *err, size_t err_len)
 		return NULL;
 	}
 	weft_pcap_put_file_header(header, (uint16_t)link, SNAPLEN);
-	writer_put(w, header, sizeof(header)); /* trace_finish() asks whether all went well */
+	trace_writer_put(w, header, sizeof(header)); /* trace_finish() asks whether all went well */
 	return w;
 }
 
@@ -304,8 +304,8 @@ trace_write(struct trace_writer *w, uint64_t time_ns, const uint8_t *data, uint3
 	uint8_t header[WEFT_PCAP_PACKET_HEADER_LEN];
 
 	weft_pcap_put_packet_header(header, time_ns, len);
-	writer_put(w, header, sizeof(header));
-	writer_put(w, data, len);
+	trace_writer_put(w, header, sizeof(header));
+	trace_writer_put(w, data, len);
 }
 
 bool

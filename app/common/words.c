@@ -14,7 +14,7 @@
 
 /* Digits of @p base from @p text on. What is behind them, or NULL. */
 static const char *
-read_digits(const char *text, int base, uint64_t *v)
+words_read_digits(const char *text, int base, uint64_t *v)
 {
 	char *end;
 
@@ -28,17 +28,17 @@ read_digits(const char *text, int base, uint64_t *v)
 }
 
 static const char *
-read_number(const char *text, uint64_t *v)
+words_read_number(const char *text, uint64_t *v)
 {
 	const bool is_hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
 
-	return read_digits(text + (is_hex ? 2 : 0), is_hex ? 16 : 10, v);
+	return words_read_digits(text + (is_hex ? 2 : 0), is_hex ? 16 : 10, v);
 }
 
 bool
 words_number(const char *text, uint64_t least, uint64_t most, uint64_t *v)
 {
-	const char *end = read_number(text, v);
+	const char *end = words_read_number(text, v);
 
 	return end != NULL && *end == '\0' && *v >= least && *v <= most;
 }
@@ -60,7 +60,7 @@ bool
 words_size(const char *text, uint64_t least, uint64_t *v)
 {
 	static const char units[] = "KMG";
-	const char *end = read_digits(text, 10, v), *unit;
+	const char *end = words_read_digits(text, 10, v), *unit;
 	unsigned int shift = 0;
 
 	if (end == NULL)
@@ -94,8 +94,8 @@ words_lines(const char *text, struct words_lines *l)
 	l->n = 1;
 	if (at == NULL || l->len == 0)
 		return false;
-	at = read_number(at, &l->offset);
+	at = words_read_number(at, &l->offset);
 	if (at != NULL && *at == ',')
-		at = read_number(at + 1, &l->n);
+		at = words_read_number(at + 1, &l->n);
 	return at != NULL && *at == '\0';
 }
