@@ -17,7 +17,7 @@
 
 /* 16 sequential streams, 16 GiB apart, in turn. */
 static void
-next_streams(struct atc_load *l, struct atc_access *a)
+load_next_streams(struct atc_load *l, struct atc_access *a)
 {
 	const unsigned int s = (unsigned int)(l->i % 16);
 
@@ -27,7 +27,7 @@ next_streams(struct atc_load *l, struct atc_access *a)
 }
 
 static void
-next_uniform(struct atc_load *l, struct atc_access *a)
+load_next_uniform(struct atc_load *l, struct atc_access *a)
 {
 	a->va = weft_rand_below(&l->r, 4 * GIB / ACCESS) * ACCESS;
 }
@@ -37,7 +37,7 @@ next_uniform(struct atc_load *l, struct atc_access *a)
  * Ranks are scattered, or the most wanted pages would share a large page.
  */
 static uint64_t
-zipf_page(struct atc_load *l)
+load_zipf_page(struct atc_load *l)
 {
 	const double n = ZIPF_PAGES;
 	const double u = weft_rand_unit(&l->r);
@@ -55,9 +55,9 @@ zipf_page(struct atc_load *l)
 }
 
 static void
-next_zipf(struct atc_load *l, struct atc_access *a)
+load_next_zipf(struct atc_load *l, struct atc_access *a)
 {
-	a->va = zipf_page(l) + weft_rand_below(&l->r, PAGE_ACCESSES) * ACCESS;
+	a->va = load_zipf_page(l) + weft_rand_below(&l->r, PAGE_ACCESSES) * ACCESS;
 }
 
 /*
@@ -65,7 +65,7 @@ next_zipf(struct atc_load *l, struct atc_access *a)
  * page of 8 GiB is moved, and an entry of 16 B is written to the completion ring.
  */
 static void
-next_nvme(struct atc_load *l, struct atc_access *a)
+load_next_nvme(struct atc_load *l, struct atc_access *a)
 {
 	const uint64_t command = l->i / (PAGE_ACCESSES + 2);
 	const unsigned int step = (unsigned int)(l->i % (PAGE_ACCESSES + 2));
@@ -88,7 +88,7 @@ next_nvme(struct atc_load *l, struct atc_access *a)
  * buffer of its own page from 1024 of them, one behind the other.
  */
 static void
-next_nic(struct atc_load *l, struct atc_access *a)
+load_next_nic(struct atc_load *l, struct atc_access *a)
 {
 	const unsigned int step = (unsigned int)(l->i % 7);
 	const uint64_t packet = l->i / 7;
@@ -101,24 +101,24 @@ next_nic(struct atc_load *l, struct atc_access *a)
 
 /* Values of 1 KiB in pages by Zipf's law, and after every 64 of them a scan of 16 pages. */
 static void
-next_kv(struct atc_load *l, struct atc_access *a)
+load_next_kv(struct atc_load *l, struct atc_access *a)
 {
 	const unsigned int step = (unsigned int)(l->i % 512);
 
 	if (step == 256)
 		l->base = weft_rand_below(&l->r, ZIPF_PAGES - 16) * PAGE;
 	else if (step < 256 && step % 4 == 0)
-		l->base = zipf_page(l) + weft_rand_below(&l->r, 4) * 1024;
+		l->base = load_zipf_page(l) + weft_rand_below(&l->r, 4) * 1024;
 	a->va = l->base + (step < 256 ? step % 4 : step - 256) * ACCESS;
 }
 
 const struct atc_workload atc_workloads[] = {
-	{ "streams", "16 sequential streams in turn", next_streams },
-	{ "uniform", "random in 4 GiB", next_uniform },
-	{ "zipf", "skew 0.99 over 2^20 pages of 4 KiB", next_zipf },
-	{ "nvme", "8 queues, random pages of 8 GiB, two rings each", next_nvme },
-	{ "nic", "1024 tenants in turn, a packet and its descriptor each", next_nic },
-	{ "kv", "values of 1 KiB by skew, and scans of 16 pages", next_kv },
+	{ "streams", "16 sequential streams in turn", load_next_streams },
+	{ "uniform", "random in 4 GiB", load_next_uniform },
+	{ "zipf", "skew 0.99 over 2^20 pages of 4 KiB", load_next_zipf },
+	{ "nvme", "8 queues, random pages of 8 GiB, two rings each", load_next_nvme },
+	{ "nic", "1024 tenants in turn, a packet and its descriptor each", load_next_nic },
+	{ "kv", "values of 1 KiB by skew, and scans of 16 pages", load_next_kv },
 };
 const unsigned int atc_n_workloads = sizeof(atc_workloads) / sizeof(atc_workloads[0]);
 

@@ -46,7 +46,7 @@ struct sim {
 
 /* Ask for what is missing. The agent maps every page to itself. */
 static void
-fetch(struct sim *s, const struct atc_access *a, unsigned int log2, struct sim_row *row)
+sim_fetch(struct sim *s, const struct atc_access *a, unsigned int log2, struct sim_row *row)
 {
 	const unsigned int n = weft_atc_prefetcher_miss(s->prefetcher, a->ctx, a->va, log2);
 	uint64_t va = a->va & ~weft_mask64(log2);
@@ -62,7 +62,7 @@ fetch(struct sim *s, const struct atc_access *a, unsigned int log2, struct sim_r
 }
 
 static void
-step(struct sim *s, const struct atc_workload *w, unsigned int log2, struct sim_row *row)
+sim_step(struct sim *s, const struct atc_workload *w, unsigned int log2, struct sim_row *row)
 {
 	struct atc_access a = { 0 };
 	uint64_t pa;
@@ -78,11 +78,11 @@ step(struct sim *s, const struct atc_workload *w, unsigned int log2, struct sim_
 	row->visits += visit;
 	row->visit_hits += visit && hit;
 	if (!hit)
-		fetch(s, &a, log2, row);
+		sim_fetch(s, &a, log2, row);
 }
 
 static void
-simulate(const struct atc_workload *w, uint64_t accesses, struct sim_row *row)
+sim_run(const struct atc_workload *w, uint64_t accesses, struct sim_row *row)
 {
 	struct weft_atc_cfg cfg = { .contexts = ATC_LOAD_CONTEXTS };
 	const unsigned int log2 = weft_atc_class_log2(row->page);
@@ -101,7 +101,7 @@ simulate(const struct atc_workload *w, uint64_t accesses, struct sim_row *row)
 	for (uint64_t i = 0; i < accesses; i++) {
 		if (i == accesses / 4)
 			*row = empty;
-		step(s, w, log2, row);
+		sim_step(s, w, log2, row);
 	}
 	free(prefetcher_mem);
 	free(cache_mem);
@@ -109,16 +109,16 @@ simulate(const struct atc_workload *w, uint64_t accesses, struct sim_row *row)
 }
 
 static double
-ratio(uint64_t part, uint64_t all)
+sim_ratio(uint64_t part, uint64_t all)
 {
 	return all == 0 ? 1 : (double)part / (double)all;
 }
 
 /* Requests that fit the round trip, or the line, whichever is less. */
 static double
-gbps_at(const struct sim_row *row, unsigned int rtt)
+sim_gbps_at(const struct sim_row *row, unsigned int rtt)
 {
-	const double per_access = ratio(row->requests, row->accesses);
+	const double per_access = sim_ratio(row->requests, row->accesses);
 	const double bits = 8 * ACCESS_BYTES * REQUESTS_UNDER_WAY;
 	const double waiting = per_access * rtt * 1000;
 
@@ -126,13 +126,13 @@ gbps_at(const struct sim_row *row, unsigned int rtt)
 }
 
 static double
-requests_per_gib(const struct sim_row *row)
+sim_requests_per_gib(const struct sim_row *row)
 {
-	return ratio(row->requests, row->accesses) * (double)(UINT64_C(1) << 30) / ACCESS_BYTES;
+	return sim_ratio(row->requests, row->accesses) * (double)(UINT64_C(1) << 30) / ACCESS_BYTES;
 }
 
 static void
-print_head(void)
+sim_print_head(void)
 {
 	printf("%-9s %4s %8s %8s %8s %9s %13s %12s   %s\n", "workload", "page", "entries",
 		"prefetch", "of flits", "of visits", "requests/GiB", "translations",
@@ -140,32 +140,35 @@ print_head(void)
 }
 
 static void
-print_row(const struct sim_row *row)
+sim_print_row(const struct sim_row *row)
 {
 	printf("%-9s %4s %8u %8u %8.4f %9.4f %13.0f %12.2f   %.1f %.1f %.1f\n", row->workload,
 		weft_atc_class_words[row->page], row->entries, row->prefetch,
-		ratio(row->hits, row->accesses), ratio(row->visit_hits, row->visits),
-		requests_per_gib(row), ratio(row->translations, row->requests),
-		gbps_at(row, rtt_us[0]), gbps_at(row, rtt_us[1]), gbps_at(row, rtt_us[2]));
+		sim_ratio(row->hits, row->accesses), sim_ratio(row->visit_hits, row->visits),
+		sim_requests_per_gib(row), sim_ratio(row->translations, row->requests),
+		sim_gbps_at(row, rtt_us[0]), sim_gbps_at(row, rtt_us[1]),
+		sim_gbps_at(row, rtt_us[2]));
 	fflush(stdout);
 }
 
 static json_t *
-row_json(const struct sim_row *row)
+sim_row_json(const struct sim_row *row)
 {
 	return json_pack("{s:s, s:s, s:i, s:i, s:I, s:f, s:f, s:f, s:f, s:[f, f, f]}", "workload",
 		row->workload, "page", weft_atc_class_words[row->page], "entries",
 		(int)row->entries, "prefetch", (int)row->prefetch, "accesses",
-		(json_int_t)row->accesses, "hit_ratio", ratio(row->hits, row->accesses),
-		"visit_hit_ratio", ratio(row->visit_hits, row->visits), "requests_per_gib",
-		requests_per_gib(row), "translations_per_request",
-		ratio(row->translations, row->requests), "gbps_at_rtt_2_5_10_us",
-		gbps_at(row, rtt_us[0]), gbps_at(row, rtt_us[1]), gbps_at(row, rtt_us[2]));
+		(json_int_t)row->accesses, "hit_ratio", sim_ratio(row->hits, row->accesses),
+		"visit_hit_ratio", sim_ratio(row->visit_hits, row->visits), "requests_per_gib",
+		sim_requests_per_gib(row), "translations_per_request",
+		sim_ratio(row->translations, row->requests), "gbps_at_rtt_2_5_10_us",
+		sim_gbps_at(row, rtt_us[0]), sim_gbps_at(row, rtt_us[1]),
+		sim_gbps_at(row, rtt_us[2]));
 }
 
 /* Every combination of one workload. */
 static void
-run_workload(const struct atc_sim_cfg *cfg, const struct atc_workload *w, bool text, json_t *rows)
+sim_run_workload(
+	const struct atc_sim_cfg *cfg, const struct atc_workload *w, bool text, json_t *rows)
 {
 	const unsigned int sizes = cfg->n_entries * cfg->n_prefetch;
 
@@ -179,10 +182,10 @@ run_workload(const struct atc_sim_cfg *cfg, const struct atc_workload *w, bool t
 
 		if ((cfg->pages & 1u << row.page) == 0)
 			continue;
-		simulate(w, cfg->accesses, &row);
+		sim_run(w, cfg->accesses, &row);
 		if (text)
-			print_row(&row);
-		json_array_append_new(rows, row_json(&row));
+			sim_print_row(&row);
+		json_array_append_new(rows, sim_row_json(&row));
 	}
 }
 
@@ -195,10 +198,10 @@ atc_sim_run(const struct atc_sim_cfg *cfg, const char *json)
 	int rc = 0;
 
 	if (text)
-		print_head();
+		sim_print_head();
 	for (unsigned int i = 0; i < atc_n_workloads; i++)
 		if ((cfg->workloads & 1u << i) != 0)
-			run_workload(cfg, &atc_workloads[i], text, rows);
+			sim_run_workload(cfg, &atc_workloads[i], text, rows);
 	o = json_pack("{s:s, s:o}", "version", WEFT_VERSION, "atc", rows);
 	if (json != NULL)
 		rc = json_write(json, o);

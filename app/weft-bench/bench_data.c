@@ -30,7 +30,7 @@ struct data {
 
 /* One by one through the bits: T10-DIF has the first at the top, the others at the bottom. */
 static uint64_t
-by_definition(unsigned int kind, const uint8_t *p, size_t len)
+data_by_definition(unsigned int kind, const uint8_t *p, size_t len)
 {
 	static const uint64_t reversed[KINDS] = {
 		[CRC32] = 0xEDB88320, [CRC32C] = 0x82F63B78, [CRC64] = UINT64_C(0x9A6C9329AC4BC9B5)
@@ -74,7 +74,7 @@ data_run(void *ctx)
 static bool
 data_is_right(const struct data *d)
 {
-	return d->bad == 0 && by_definition(d->b->kind, d->block, BLOCK) == d->want;
+	return d->bad == 0 && data_by_definition(d->b->kind, d->block, BLOCK) == d->want;
 }
 
 /* What is checked must also be noticed. */
@@ -107,7 +107,7 @@ data_setup(const struct bench *b, const struct bench_params *p, char *err, size_
 	d->b = b;
 	d->crc64 = p->crc64->fn;
 	bench_fill(d->block, BLOCK_FLITS);
-	d->want = by_definition(b->kind, d->block, BLOCK);
+	d->want = data_by_definition(b->kind, d->block, BLOCK);
 	data_run(d);
 	if (data_is_right(d) && data_finds_damage(d))
 		return d;

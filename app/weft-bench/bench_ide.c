@@ -40,7 +40,7 @@ static const uint8_t key[WEFT_IDE_KEY_LEN] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 
 /* As many flits in a run of the library as in a frame. */
 static unsigned int
-run_len(const struct ide *c, unsigned int from)
+ide_run_len(const struct ide *c, unsigned int from)
 {
 	const unsigned int run = c->p->frame_flits;
 
@@ -51,7 +51,8 @@ static void
 ide_seal_all(struct ide *c)
 {
 	for (unsigned int i = 0; i < FLITS; i += c->p->frame_flits)
-		c->wrong += weft_ide_seal_run(c->tx, c->work[i], run_len(c, i)) != run_len(c, i);
+		c->wrong += weft_ide_seal_run(c->tx, c->work[i], ide_run_len(c, i)) !=
+		            ide_run_len(c, i);
 	c->runs++;
 }
 
@@ -62,7 +63,7 @@ ide_open_all(struct ide *c)
 	for (unsigned int i = 0; i < FLITS; i += c->p->frame_flits) {
 		struct weft_ide_run r;
 
-		weft_ide_open_run(c->rx, c->work[i], weft_mask64(run_len(c, i)), &r);
+		weft_ide_open_run(c->rx, c->work[i], weft_mask64(ide_run_len(c, i)), &r);
 		c->released += r.release;
 		c->wrong += (unsigned int)(r.failed + r.insecure);
 	}
@@ -92,7 +93,7 @@ ide_run(void *ctx)
 
 /* The last run as the plain way seals it, flit by flit: counters of the run before it come first. */
 static bool
-sealed_is_right(const struct ide *c)
+ide_sealed_is_right(const struct ide *c)
 {
 	const uint64_t epochs = FLITS / weft_ide_epoch_flits(c->mode);
 	uint8_t(*want)[WEFT_FLIT_LEN] = bench_alloc(sizeof(c->work));
@@ -117,7 +118,7 @@ sealed_is_right(const struct ide *c)
 
 /* Slots 1 to 14 are the plain ones again, and all flits were let go; containment's came a run late. */
 static bool
-opened_is_right(const struct ide *c)
+ide_opened_is_right(const struct ide *c)
 {
 	for (unsigned int i = 0; i < FLITS; i++)
 		if (memcmp(c->work[i] + WEFT_FLIT_SLOT_LEN, c->plain[i] + WEFT_FLIT_SLOT_LEN,
@@ -129,7 +130,7 @@ opened_is_right(const struct ide *c)
 static bool
 ide_is_right(const struct ide *c)
 {
-	return c->wrong == 0 && (c->is_open ? opened_is_right(c) : sealed_is_right(c));
+	return c->wrong == 0 && (c->is_open ? ide_opened_is_right(c) : ide_sealed_is_right(c));
 }
 
 static void
@@ -219,7 +220,7 @@ struct direct {
 };
 
 static void
-direct_prepare(void *ctx)
+ide_direct_prepare(void *ctx)
 {
 	struct direct *c = ctx;
 
@@ -228,7 +229,7 @@ direct_prepare(void *ctx)
 }
 
 static uint64_t
-direct_run(void *ctx)
+ide_direct_run(void *ctx)
 {
 	struct direct *c = ctx;
 
@@ -240,17 +241,17 @@ direct_run(void *ctx)
 }
 
 static bool
-direct_is_right(const struct direct *c)
+ide_direct_is_right(const struct direct *c)
 {
 	return memcmp(c->work, c->is_open ? c->plain : c->sealed, c->bytes) == 0 &&
 	       memcmp(c->tag, c->right_tag, c->m.n * sizeof(c->tag[0])) == 0;
 }
 
 static bool
-direct_teardown(void *ctx)
+ide_direct_teardown(void *ctx)
 {
 	struct direct *c = ctx;
-	bool good = direct_is_right(c);
+	bool good = ide_direct_is_right(c);
 
 	free(c->d);
 	free(c);
@@ -258,7 +259,7 @@ direct_teardown(void *ctx)
 }
 
 static void *
-direct_setup(const struct bench *b, const struct bench_params *p, char *err, size_t err_len)
+ide_direct_setup(const struct bench *b, const struct bench_params *p, char *err, size_t err_len)
 {
 	const unsigned int epoch = (b->kind & SKID) != 0 ? 32 : 2;
 	struct direct *c = bench_alloc(sizeof(*c));
@@ -276,14 +277,14 @@ direct_setup(const struct bench *b, const struct bench_params *p, char *err, siz
 	weft_ide_direct_ivs(&c->m);
 	c->bytes = c->m.n * c->m.len;
 	/* Both ways once: decryption must give the plain text again and the same tags. */
-	direct_prepare(c);
-	direct_run(c);
+	ide_direct_prepare(c);
+	ide_direct_run(c);
 	memcpy(c->sealed, c->work, c->bytes);
 	memcpy(c->right_tag, c->tag, sizeof(c->right_tag));
 	c->is_open = true;
-	direct_prepare(c);
-	direct_run(c);
-	if (memcmp(c->sealed, c->plain, c->bytes) != 0 && direct_is_right(c)) {
+	ide_direct_prepare(c);
+	ide_direct_run(c);
+	if (memcmp(c->sealed, c->plain, c->bytes) != 0 && ide_direct_is_right(c)) {
 		c->is_open = (b->kind & OPEN) != 0;
 		return c;
 	}
@@ -295,8 +296,8 @@ direct_setup(const struct bench *b, const struct bench_params *p, char *err, siz
 
 #define DIRECT(name, help, kind)                                                                   \
 	{                                                                                          \
-		name, help, BENCH_IDE, 1 << BENCH_RTC, kind, direct_setup, direct_prepare,         \
-			direct_run, direct_teardown                                                \
+		name, help, BENCH_IDE, 1 << BENCH_RTC, kind, ide_direct_setup, ide_direct_prepare, \
+			ide_direct_run, ide_direct_teardown                                        \
 	}
 
 #define IDE(name, help, kind)                                                                      \

@@ -66,7 +66,7 @@ mail_run(void *ctx)
 
 /* What a worker does between two polls. */
 static void
-look_up(struct mail *m)
+mail_look_up(struct mail *m)
 {
 	const struct weft_atc_run q = { m->ctx, m->va, m->want, m->pa, m->result };
 
@@ -81,7 +81,7 @@ look_up(struct mail *m)
 
 /* Half of what is looked up is what is invalidated. */
 static void
-lookups_prepare(void *ctx)
+mail_lookups_prepare(void *ctx)
 {
 	struct mail *m = ctx;
 
@@ -91,7 +91,7 @@ lookups_prepare(void *ctx)
 }
 
 static uint64_t
-lookups_run(void *ctx)
+mail_lookups_run(void *ctx)
 {
 	struct mail *m = ctx;
 
@@ -100,7 +100,7 @@ lookups_run(void *ctx)
 			m->number = weft_atc_shootdown_post(m->mail, &m->order[i + k]);
 		weft_atc_shootdown_done(
 			m->mail, 0, weft_atc_shootdown_poll(m->mail, 0, m->cache, NULL, NULL));
-		look_up(m);
+		mail_look_up(m);
 		m->good &= weft_atc_shootdown_is_done(m->mail, m->number);
 	}
 	for (unsigned int i = 0; i < LOOKUPS; i++)
@@ -109,7 +109,7 @@ lookups_run(void *ctx)
 }
 
 static bool
-lookups_are_right(const struct mail *m)
+mail_lookups_are_right(const struct mail *m)
 {
 	return m->good && weft_atc_counts(m->cache)[WEFT_ATC_N_INVALIDATED] > m->number / 2;
 }
@@ -146,10 +146,10 @@ mail_teardown(void *ctx)
 }
 
 static bool
-lookups_teardown(void *ctx)
+mail_lookups_teardown(void *ctx)
 {
 	struct mail *m = ctx;
-	const bool good = lookups_are_right(m);
+	const bool good = mail_lookups_are_right(m);
 
 	mail_free(m);
 	return good;
@@ -175,7 +175,7 @@ mail_setup(const struct bench *b, const struct bench_params *p, char *err, size_
 	memset(m->want, WEFT_ATC_R, sizeof(m->want));
 	b->prepare(m);
 	b->run(m);
-	if (b->kind == MAIL_ALONE ? mail_is_right(m) : lookups_are_right(m))
+	if (b->kind == MAIL_ALONE ? mail_is_right(m) : mail_lookups_are_right(m))
 		return m;
 	snprintf(err, err_len, "%s: wrong answer", b->name);
 	mail_free(m);
@@ -186,7 +186,8 @@ const struct bench bench_mail[] = {
 	{ "atc-mail", "64 single-page invalidations through a mailbox, of 16384 pages", BENCH_PLAIN,
 		1 << BENCH_RTC, MAIL_ALONE, mail_setup, mail_prepare, mail_run, mail_teardown },
 	{ "atc-invalidate", "the same, with 16 look-ups for each", BENCH_ATC, 1 << BENCH_RTC,
-		MAIL_LOOKUPS, mail_setup, lookups_prepare, lookups_run, lookups_teardown },
+		MAIL_LOOKUPS, mail_setup, mail_lookups_prepare, mail_lookups_run,
+		mail_lookups_teardown },
 };
 
 const unsigned int bench_n_mail = sizeof(bench_mail) / sizeof(bench_mail[0]);

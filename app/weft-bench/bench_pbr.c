@@ -74,7 +74,7 @@ pbr_is_right(const struct pbr *c)
 }
 
 static void
-fill_route(struct weft_route *r, struct weft_rand *rnd)
+pbr_fill_route(struct weft_route *r, struct weft_rand *rnd)
 {
 	for (unsigned int i = 0; i < WEFT_RGT_ROWS; i++) {
 		struct weft_rgt_entry e = { .counts = 7 };
@@ -92,7 +92,7 @@ fill_route(struct weft_route *r, struct weft_rand *rnd)
 }
 
 static void
-fill_edge(struct weft_edge *e, struct weft_rand *rnd)
+pbr_fill_edge(struct weft_edge *e, struct weft_rand *rnd)
 {
 	for (uint16_t p = 0; p < WEFT_PID_RESERVED; p++)
 		weft_edge_allow(e, WEFT_GMV, p, true);
@@ -142,8 +142,8 @@ pbr_setup(const struct bench *b, const struct bench_params *p, char *err, size_t
 	c->tables = bench_alloc(weft_tables_size(&cfg));
 	weft_tables_init(c->tables, &cfg);
 	weft_rand_seed(&rnd, 1);
-	fill_route(weft_tables_route_rw(c->tables, 0), &rnd);
-	fill_edge(weft_tables_edge_rw(c->tables, 0), &rnd);
+	pbr_fill_route(weft_tables_route_rw(c->tables, 0), &rnd);
+	pbr_fill_edge(weft_tables_edge_rw(c->tables, 0), &rnd);
 	c->edge = weft_tables_edge(c->tables, 0);
 	c->route = weft_tables_route(c->tables, 0);
 	for (unsigned int i = 0; i < INPUTS; i++) {

@@ -50,7 +50,7 @@ bench_pipe_layout(const struct bench *b)
 }
 
 static void
-sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
+pipe_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 {
 	struct pipe *c = arg;
 	uint64_t ports = 0;
@@ -62,7 +62,7 @@ sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 }
 
 static void
-walk(void *arg, uint16_t ctx, uint64_t va, struct weft_walk *w)
+pipe_walk(void *arg, uint16_t ctx, uint64_t va, struct weft_walk *w)
 {
 	(void)arg;
 	(void)ctx;
@@ -73,20 +73,20 @@ walk(void *arg, uint16_t ctx, uint64_t va, struct weft_walk *w)
 }
 
 static bool
-has_ide(const struct pipe *c)
+pipe_has_ide(const struct pipe *c)
 {
 	return c->kind == PIPE_RX_IDE || c->kind == PIPE_TX_IDE;
 }
 
 static bool
-is_tx(const struct pipe *c)
+pipe_is_tx(const struct pipe *c)
 {
 	return c->kind == PIPE_TX || c->kind == PIPE_TX_IDE;
 }
 
 /* Make frame @p i what it is before a run: plain flits to send, or a frame off the wire. */
 static void
-restore_frame(struct pipe *c, unsigned int i, const uint8_t *bytes, struct weft_conn *conn)
+pipe_restore_frame(struct pipe *c, unsigned int i, const uint8_t *bytes, struct weft_conn *conn)
 {
 	struct rte_mbuf *m = c->frame[i];
 	struct weft_frame *f = weft_frame(m);
@@ -104,7 +104,7 @@ restore_frame(struct pipe *c, unsigned int i, const uint8_t *bytes, struct weft_
 }
 
 static void
-restore_conn(struct pipe *c, struct weft_conn *conn)
+pipe_restore_conn(struct pipe *c, struct weft_conn *conn)
 {
 	conn->isn.next = WEFT_ISN_FIRST;
 	if (conn->stream != NULL)
@@ -115,13 +115,13 @@ static void
 pipe_prepare(void *ctx)
 {
 	struct pipe *c = ctx;
-	bool tx = is_tx(c);
+	bool tx = pipe_is_tx(c);
 
 	weft_pipe_drain(c->pipe); /* a frame that waits for the next epoch's MAC */
 	c->expect += c->n_frames;
-	restore_conn(c, c->conn);
+	pipe_restore_conn(c, c->conn);
 	for (unsigned int i = 0; i < c->n_frames; i++)
-		restore_frame(c, i, tx ? c->plain : c->wire,
+		pipe_restore_frame(c, i, tx ? c->plain : c->wire,
 			c->kind == PIPE_ROUTE_WAIT    ? c->one_of[i % PIPE_WAIT_CONNS]
 			: tx || c->kind == PIPE_ROUTE ? c->conn
 						      : NULL);
@@ -131,7 +131,7 @@ pipe_prepare(void *ctx)
 
 /* Frames that a run cannot see out: containment keeps those of the open epoch. */
 static unsigned int
-kept_back(const struct pipe *c)
+pipe_kept_back(const struct pipe *c)
 {
 	if (c->kind != PIPE_RX_IDE)
 		return 0;
@@ -140,9 +140,9 @@ kept_back(const struct pipe *c)
 }
 
 static void
-wait_for_sink(struct pipe *c)
+pipe_wait_for_sink(struct pipe *c)
 {
-	uint64_t want = c->expect - kept_back(c);
+	uint64_t want = c->expect - pipe_kept_back(c);
 
 	while (__atomic_load_n(&c->sunk, __ATOMIC_ACQUIRE) < want) {
 		if (c->p->share_cpu)
@@ -161,14 +161,14 @@ pipe_run(void *ctx)
 		while (weft_pipe_push(c->pipe, c->frame + i, WEFT_BURST_MAX) == 0)
 			rte_pause();
 	if (c->p->layout == BENCH_RING)
-		wait_for_sink(c);
+		pipe_wait_for_sink(c);
 	if (c->kind == PIPE_ROUTE_WAIT)
 		wait_run(c);
 	return (uint64_t)c->n_frames * c->p->frame_flits;
 }
 
 static int
-worker(void *arg)
+pipe_worker(void *arg)
 {
 	struct pipe *c = arg;
 
@@ -185,7 +185,7 @@ worker(void *arg)
 
 /* Requests whose address goes through ATC and FAST; the rest of each flit is noise. */
 static void
-fill_plain(struct pipe *c)
+pipe_fill_plain(struct pipe *c)
 {
 	unsigned int n = c->n_frames * c->p->frame_flits;
 	uint8_t *flits = bench_alloc(n * (size_t)WEFT_FLIT_LEN);
@@ -193,7 +193,7 @@ fill_plain(struct pipe *c)
 	struct weft_ide_pace pace;
 
 	bench_fill(flits, n);
-	weft_ide_pace_init(&pace, has_ide(c) ? WEFT_IDE_CONTAINMENT : WEFT_IDE_OFF);
+	weft_ide_pace_init(&pace, pipe_has_ide(c) ? WEFT_IDE_CONTAINMENT : WEFT_IDE_OFF);
 	for (unsigned int i = 0; i < n; i++) {
 		uint8_t *flit = flits + i * (size_t)WEFT_FLIT_LEN;
 		struct weft_msg m = {
@@ -219,7 +219,7 @@ fill_plain(struct pipe *c)
 
 /* Every flit on the wire has the CRC of the definition and is a codeword; headers parse. */
 static bool
-wire_is_right(const struct pipe *c)
+pipe_wire_is_right(const struct pipe *c)
 {
 	for (unsigned int i = 0; i < c->n_frames; i++) {
 		const uint8_t *frame = c->wire + i * c->frame_len;
@@ -244,7 +244,7 @@ wire_is_right(const struct pipe *c)
 
 /* Slots 1 to 14 of every flit are the plain ones: what a receiver is to make of the wire. */
 static bool
-slots_are_plain(const struct pipe *c)
+pipe_slots_are_plain(const struct pipe *c)
 {
 	for (unsigned int i = 0; i < c->n_frames; i++) {
 		const uint8_t *frame = rte_pktmbuf_mtod(c->frame[i], const uint8_t *);
@@ -260,7 +260,7 @@ slots_are_plain(const struct pipe *c)
 }
 
 static bool
-bytes_are(const struct pipe *c, const uint8_t *bytes)
+pipe_bytes_are(const struct pipe *c, const uint8_t *bytes)
 {
 	for (unsigned int i = 0; i < c->n_frames; i++)
 		if (memcmp(rte_pktmbuf_mtod(c->frame[i], const uint8_t *), bytes + i * c->frame_len,
@@ -278,7 +278,7 @@ pipe_is_right(struct pipe *c)
 		if (weft_pipe_drops(c->pipe, (enum weft_verdict)v) != 0)
 			return false;
 	if (c->sunk != c->expect ||
-		(!is_tx(c) && c->kind != PIPE_RX_NO_ROUTE && c->right_port != c->expect))
+		(!pipe_is_tx(c) && c->kind != PIPE_RX_NO_ROUTE && c->right_port != c->expect))
 		return false;
 	if (weft_pipe_count(c->pipe, "link_rx", "gaps") != 0 ||
 		weft_pipe_count(c->pipe, "crc_first", "corrected") != 0 ||
@@ -286,17 +286,17 @@ pipe_is_right(struct pipe *c)
 		weft_pipe_count(c->pipe, "fec_relay", "corrected") != 0)
 		return false;
 	if (c->kind == PIPE_RX_IDE)
-		return slots_are_plain(c);
-	return bytes_are(c, c->wire);
+		return pipe_slots_are_plain(c);
+	return pipe_bytes_are(c, c->wire);
 }
 
 static struct weft_pipe *
-make_pipe(struct pipe *c, const char *name, const char *layout, char *err, size_t err_len)
+pipe_make(struct pipe *c, const char *name, const char *layout, char *err, size_t err_len)
 {
 	struct weft_pipe_cfg cfg = { .name = name,
 		.layout = layout,
 		.env = &c->env,
-		.sink = sink,
+		.sink = pipe_sink,
 		.sink_arg = c,
 		.socket = SOCKET_ID_ANY };
 
@@ -304,7 +304,7 @@ make_pipe(struct pipe *c, const char *name, const char *layout, char *err, size_
 }
 
 static struct weft_conn *
-make_conn(struct pipe *c)
+pipe_make_conn(struct pipe *c)
 {
 	struct weft_conn_key k = {
 		.mode = WEFT_MODE_RXL, .spid = SPID, .dpid = DPID, .session = 1
@@ -312,7 +312,7 @@ make_conn(struct pipe *c)
 	struct weft_conn_cfg cfg = {
 		.isn = WEFT_ISN_PSEUDO,
 		.first = WEFT_ISN_FIRST,
-		.ide = has_ide(c) ? WEFT_IDE_CONTAINMENT : WEFT_IDE_OFF,
+		.ide = pipe_has_ide(c) ? WEFT_IDE_CONTAINMENT : WEFT_IDE_OFF,
 		.ide_key = key,
 		.pcrc = true,
 	};
@@ -323,7 +323,7 @@ make_conn(struct pipe *c)
 
 /* One segment, one port; a switch decodes no addresses. */
 static void
-make_tables(struct pipe *c)
+pipe_make_tables(struct pipe *c)
 {
 	static const struct weft_edge_cfg edge = { .pid = SPID, .fast_idt = 1 };
 	const struct weft_tables_cfg cfg = {
@@ -347,14 +347,14 @@ make_tables(struct pipe *c)
 }
 
 static void
-make_env(struct pipe *c)
+pipe_make_env(struct pipe *c)
 {
 	const struct weft_atc_cfg atc = { .sets = { [WEFT_ATC_4K] =
 							    c->kind == PIPE_ROUTE_WAIT ? 512 : 64 },
 		.contexts = PIPE_WAIT_CONNS,
 		.kernel = c->p->atc };
 
-	make_tables(c);
+	pipe_make_tables(c);
 	c->atc_mem = bench_alloc(weft_atc_size(&atc));
 	c->env = (struct weft_env){
 		.only_mode = WEFT_MODE_RXL,
@@ -364,30 +364,30 @@ make_env(struct pipe *c)
 		.conns = c->kind == PIPE_SWITCH ? NULL : c->conns,
 		.tables = &c->slot,
 		.atc = weft_atc_init(c->atc_mem, &atc),
-		.walk = walk,
+		.walk = pipe_walk,
 		.req_scan = c->p->req_scan,
 	};
 }
 
 /* The frames of the wire come from the transmit pipeline. */
 static bool
-make_wire(struct pipe *c, char *err, size_t err_len)
+pipe_make_wire(struct pipe *c, char *err, size_t err_len)
 {
-	struct weft_pipe *tx = make_pipe(
-		c, "bench-tx", has_ide(c) ? WEFT_LAYOUT_TX_IDE : WEFT_LAYOUT_TX, err, err_len);
+	struct weft_pipe *tx = pipe_make(
+		c, "bench-tx", pipe_has_ide(c) ? WEFT_LAYOUT_TX_IDE : WEFT_LAYOUT_TX, err, err_len);
 
 	if (tx == NULL)
 		return false;
-	restore_conn(c, c->conn);
+	pipe_restore_conn(c, c->conn);
 	for (unsigned int i = 0; i < c->n_frames; i++) {
-		restore_frame(c, i, c->plain, c->conn);
+		pipe_restore_frame(c, i, c->plain, c->conn);
 		weft_pipe_push(tx, &c->frame[i], 1);
 		memcpy(c->wire + i * c->frame_len, rte_pktmbuf_mtod(c->frame[i], void *),
 			c->frame_len);
 	}
 	weft_pipe_free(tx);
 	snprintf(err, err_len, "the transmit pipeline's frames are wrong");
-	return wire_is_right(c);
+	return pipe_wire_is_right(c);
 }
 
 static void
@@ -440,26 +440,26 @@ pipe_setup(const struct bench *b, const struct bench_params *p, char *err, size_
 		c->n_frames = 0;
 		goto fail;
 	}
-	c->conn = make_conn(c);
+	c->conn = pipe_make_conn(c);
 	if (c->conn == NULL) {
 		snprintf(err, err_len, "%s: connection: %s", b->name, rte_strerror(rte_errno));
 		goto fail;
 	}
-	make_env(c);
+	pipe_make_env(c);
 	if (c->kind == PIPE_ROUTE_WAIT && !wait_setup(c, FAST_BASE)) {
 		snprintf(err, err_len, "%s: %s", b->name, rte_strerror(rte_errno));
 		goto fail;
 	}
-	fill_plain(c);
-	if (!make_wire(c, err, err_len))
+	pipe_fill_plain(c);
+	if (!pipe_make_wire(c, err, err_len))
 		goto fail;
 	c->sunk = 0;
 	c->right_port = 0;
-	c->pipe = make_pipe(c, b->name, layouts[c->kind][p->layout], err, err_len);
+	c->pipe = pipe_make(c, b->name, layouts[c->kind][p->layout], err, err_len);
 	if (c->pipe == NULL)
 		goto fail;
 	if (p->layout == BENCH_RING)
-		rte_eal_remote_launch(worker, c, p->worker);
+		rte_eal_remote_launch(pipe_worker, c, p->worker);
 	pipe_prepare(c);
 	pipe_run(c);
 	if (p->layout == BENCH_RING || pipe_is_right(c))

@@ -46,13 +46,13 @@ struct atc {
 
 /* Where a page is: any rule will do that no accident follows. */
 static uint64_t
-where(uint64_t va)
+route_where(uint64_t va)
 {
 	return (va ^ UINT64_C(0x5A5A5A000)) & ~weft_mask64(PAGE_LOG2);
 }
 
 static uint64_t
-atc_run(void *ctx)
+route_atc_run(void *ctx)
 {
 	struct atc *c = ctx;
 
@@ -65,19 +65,20 @@ atc_run(void *ctx)
 
 /* The last run's answers. */
 static bool
-atc_is_right(const struct atc *c)
+route_atc_is_right(const struct atc *c)
 {
 	unsigned int at = (c->at + c->round - LOOKUPS) % c->round;
 
 	for (unsigned int i = 0; i < LOOKUPS; i++)
 		if (c->result[i] != WEFT_ATC_HIT ||
-			c->pa[i] != where(c->va[at + i]) + (c->va[at + i] & weft_mask64(PAGE_LOG2)))
+			c->pa[i] != route_where(c->va[at + i]) +
+					    (c->va[at + i] & weft_mask64(PAGE_LOG2)))
 			return false;
 	return weft_atc_counts(c->cache)[WEFT_ATC_N_MISSES] == c->misses;
 }
 
 static void
-atc_free(struct atc *c)
+route_atc_free(struct atc *c)
 {
 	free(c->va);
 	free(c->mem);
@@ -85,18 +86,18 @@ atc_free(struct atc *c)
 }
 
 static bool
-atc_teardown(void *ctx)
+route_atc_teardown(void *ctx)
 {
 	struct atc *c = ctx;
-	bool good = atc_is_right(c);
+	bool good = route_atc_is_right(c);
 
-	atc_free(c);
+	route_atc_free(c);
 	return good;
 }
 
 /* The round's addresses, and the translation of every page. */
 static void
-atc_fill(struct atc *c, unsigned int kind)
+route_atc_fill(struct atc *c, unsigned int kind)
 {
 	const unsigned int pages = pages_of[kind];
 	struct weft_rand r;
@@ -105,7 +106,7 @@ atc_fill(struct atc *c, unsigned int kind)
 	for (unsigned int i = 0; i < pages; i++) {
 		uint64_t page = (uint64_t)i << PAGE_LOG2;
 
-		weft_atc_install(c->cache, 0, page, where(page), PAGE_LOG2, WEFT_ATC_R);
+		weft_atc_install(c->cache, 0, page, route_where(page), PAGE_LOG2, WEFT_ATC_R);
 	}
 	for (unsigned int i = 0; i < c->round; i++) {
 		uint64_t pa;
@@ -122,7 +123,7 @@ atc_fill(struct atc *c, unsigned int kind)
 }
 
 static void *
-atc_setup(const struct bench *b, const struct bench_params *p, char *err, size_t err_len)
+route_atc_setup(const struct bench *b, const struct bench_params *p, char *err, size_t err_len)
 {
 	const struct weft_atc_cfg cfg = {
 		.sets = { [WEFT_ATC_4K] = sets_of[b->kind] }, .contexts = 1, .kernel = p->atc
@@ -135,28 +136,28 @@ atc_setup(const struct bench *b, const struct bench_params *p, char *err, size_t
 	memset(c->want, WEFT_ATC_R, sizeof(c->want));
 	c->mem = bench_alloc(weft_atc_size(&cfg));
 	c->cache = weft_atc_init(c->mem, &cfg);
-	atc_fill(c, b->kind);
+	route_atc_fill(c, b->kind);
 	c->misses = weft_atc_counts(c->cache)[WEFT_ATC_N_MISSES];
 	for (unsigned int i = 0; i < c->round / LOOKUPS; i++) {
-		atc_run(c);
-		good &= atc_is_right(c);
+		route_atc_run(c);
+		good &= route_atc_is_right(c);
 	}
 	if (good)
 		return c;
 	snprintf(err, err_len, "%s: wrong answer", b->name);
-	atc_free(c);
+	route_atc_free(c);
 	return NULL;
 }
 
 const struct bench bench_route[] = {
 	{ "atc", "64 translation cache lookups that hit, 1024 pages", BENCH_ATC, 1 << BENCH_RTC,
-		ATC_1K, atc_setup, NULL, atc_run, atc_teardown },
-	{ "atc-16k", "the same, 16384 pages", BENCH_ATC, 1 << BENCH_RTC, ATC_16K, atc_setup, NULL,
-		atc_run, atc_teardown },
-	{ "atc-256k", "the same, 262144 pages", BENCH_ATC, 1 << BENCH_RTC, ATC_256K, atc_setup,
-		NULL, atc_run, atc_teardown },
+		ATC_1K, route_atc_setup, NULL, route_atc_run, route_atc_teardown },
+	{ "atc-16k", "the same, 16384 pages", BENCH_ATC, 1 << BENCH_RTC, ATC_16K, route_atc_setup,
+		NULL, route_atc_run, route_atc_teardown },
+	{ "atc-256k", "the same, 262144 pages", BENCH_ATC, 1 << BENCH_RTC, ATC_256K,
+		route_atc_setup, NULL, route_atc_run, route_atc_teardown },
 	{ "atc-streams", "the same, 16 sequential streams in turn", BENCH_ATC, 1 << BENCH_RTC,
-		ATC_STREAMS, atc_setup, NULL, atc_run, atc_teardown },
+		ATC_STREAMS, route_atc_setup, NULL, route_atc_run, route_atc_teardown },
 };
 
 const unsigned int bench_n_route = sizeof(bench_route) / sizeof(bench_route[0]);

@@ -40,7 +40,7 @@ struct sig {
 
 /* One by one through the bits, as signature.md section 3.1 has them; register begun with ones. */
 static uint64_t
-by_definition(enum weft_sig_sum_kind kind, const uint8_t *p, size_t len)
+sig_by_definition(enum weft_sig_sum_kind kind, const uint8_t *p, size_t len)
 {
 	static const uint64_t reversed[WEFT_SIG_SUMS] = { [WEFT_SIG_SUM_CRC32] = 0xEDB88320,
 		[WEFT_SIG_SUM_CRC32C] = 0x82F63B78,
@@ -66,7 +66,7 @@ by_definition(enum weft_sig_sum_kind kind, const uint8_t *p, size_t len)
 }
 
 static void
-stream_run(struct sig *s, enum weft_sig_dir dir)
+sig_stream_run(struct sig *s, enum weft_sig_dir dir)
 {
 	const size_t plain = (size_t)BLOCKS * s->block, units = plain + BLOCKS * s->sig_len;
 	struct weft_sig_piece in = { s->from, s->work == CHECK ? units : plain, 0 };
@@ -86,8 +86,8 @@ sig_run(void *ctx)
 	const size_t step = s->block;
 
 	switch (s->work) {
-	case CHECK: stream_run(s, WEFT_SIG_TX); break;
-	case GENERATE: stream_run(s, WEFT_SIG_RX); break;
+	case CHECK: sig_stream_run(s, WEFT_SIG_TX); break;
+	case GENERATE: sig_stream_run(s, WEFT_SIG_RX); break;
 	case MEMCPY:
 		for (size_t i = 0; i < BLOCKS; i++)
 			memcpy(s->to + i * step, s->from + i * step, step);
@@ -180,7 +180,7 @@ sig_teardown(void *ctx)
 
 /* The domain of memory; there is none on the wire. */
 static bool
-key_open(struct sig *s)
+sig_open_key(struct sig *s)
 {
 	const struct weft_sig_t10dif dif = {
 		.bg_type = s->sum == WEFT_SIG_SUM_CSUM ? WEFT_SIG_BG_CSUM : WEFT_SIG_BG_CRC,
@@ -226,11 +226,11 @@ sig_setup(const struct bench *b, const struct bench_params *p, char *err, size_t
 	weft_rand_seed(&r, 1);
 	for (size_t i = 0; i < BLOCKS; i++) {
 		weft_rand_fill(&r, s->from + i * step, s->block);
-		s->want[i] = by_definition(s->sum, s->from + i * step, s->block);
+		s->want[i] = sig_by_definition(s->sum, s->from + i * step, s->block);
 		if (s->work == CHECK)
 			sig_put(s, s->from + i * step + s->block, s->want[i]);
 	}
-	if (key_open(s) && sig_finds_damage(s) && sig_is_right(s))
+	if (sig_open_key(s) && sig_finds_damage(s) && sig_is_right(s))
 		return s;
 	snprintf(err, err_len, "%s: wrong answer", b->name);
 	free(s);

@@ -11,7 +11,7 @@
 #define PAGE_LOG2 12
 
 static int
-ask(void *arg, uint16_t ctx, uint64_t va, unsigned int want)
+wait_ask(void *arg, uint16_t ctx, uint64_t va, unsigned int want)
 {
 	struct pipe *c = arg;
 	const uint64_t page = va & ~weft_mask64(PAGE_LOG2);
@@ -24,7 +24,7 @@ ask(void *arg, uint16_t ctx, uint64_t va, unsigned int want)
 }
 
 static bool
-answer(void *arg, struct weft_answer *a)
+wait_answer(void *arg, struct weft_answer *a)
 {
 	struct pipe *c = arg;
 	const bool asked = c->asked;
@@ -38,8 +38,8 @@ bool
 wait_setup(struct pipe *c, uint64_t first_va)
 {
 	const struct weft_route_wait_cfg cfg = {
-		.ask = ask,
-		.answer = answer,
+		.ask = wait_ask,
+		.answer = wait_answer,
 		.arg = c,
 		.slots = 1,
 		.places = WEFT_BURST_MAX,

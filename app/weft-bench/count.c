@@ -25,7 +25,7 @@
 #define TRAP_FLAG 0x100ull
 
 static int
-counter_open(uint64_t what, int group)
+count_open(uint64_t what, int group)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_HARDWARE,
@@ -44,8 +44,8 @@ counter_open(uint64_t what, int group)
 static bool
 count_by_counters(const struct bench *b, void *ctx, struct result *r)
 {
-	const int leader = counter_open(PERF_COUNT_HW_INSTRUCTIONS, -1);
-	const int cycles = leader < 0 ? -1 : counter_open(PERF_COUNT_HW_CPU_CYCLES, leader);
+	const int leader = count_open(PERF_COUNT_HW_INSTRUCTIONS, -1);
+	const int cycles = leader < 0 ? -1 : count_open(PERF_COUNT_HW_CPU_CYCLES, leader);
 	struct {
 		uint64_t n, instructions, cycles;
 	} v = { 0 };
@@ -75,7 +75,7 @@ count_by_counters(const struct bench *b, void *ctx, struct result *r)
 static volatile uint64_t steps;
 
 static void
-on_step(int sig)
+count_on_step(int sig)
 {
 	(void)sig;
 	steps++;
@@ -84,7 +84,7 @@ on_step(int sig)
 static void
 count_by_steps(const struct bench *b, void *ctx, struct result *r)
 {
-	const struct sigaction trap = { .sa_handler = on_step };
+	const struct sigaction trap = { .sa_handler = count_on_step };
 	struct sigaction before;
 	uint64_t flits = 0;
 

@@ -23,7 +23,7 @@
 #define POOL_FRAMES 1023
 
 static bool
-is_wanted(const struct options *o, const struct bench *b)
+bench_is_wanted(const struct options *o, const struct bench *b)
 {
 	for (unsigned int i = 0; i < o->n_stages; i++)
 		if (strcmp(o->stage[i], b->name) == 0)
@@ -33,7 +33,7 @@ is_wanted(const struct options *o, const struct bench *b)
 
 /* The rows of the name asked for; where a family has none of it, its best. */
 static void
-choose_kernels(struct bench_params *p, const char *name, uint32_t features)
+bench_choose_kernels(struct bench_params *p, const char *name, uint32_t features)
 {
 	p->fec = weft_fec_kernel_find(name, features);
 	if (p->fec == NULL)
@@ -57,7 +57,7 @@ choose_kernels(struct bench_params *p, const char *name, uint32_t features)
 
 /* Name of the kernel that a benchmark runs; NULL if it is not the one asked for. */
 static const char *
-kernel_name(const struct options *o, const struct bench *b, const struct bench_params *p)
+bench_kernel_name(const struct options *o, const struct bench *b, const struct bench_params *p)
 {
 	static char both[64];
 	const char *name;
@@ -84,7 +84,7 @@ kernel_name(const struct options *o, const struct bench *b, const struct bench_p
 
 /* One result; false if the answer was wrong. */
 static bool
-run_one(const struct bench_params *p, const struct options *o, struct result *r)
+bench_run_one(const struct bench_params *p, const struct options *o, struct result *r)
 {
 	const struct bench *b = r->b;
 	char err[256];
@@ -106,7 +106,7 @@ run_one(const struct bench_params *p, const struct options *o, struct result *r)
 
 /* Whether the length of frames is anything to a benchmark. */
 static bool
-uses_frames(const struct bench *b)
+bench_uses_frames(const struct bench *b)
 {
 	return b >= bench_pipe && b < bench_pipe + bench_n_pipe;
 }
@@ -121,7 +121,7 @@ struct session {
 };
 
 static void
-run_layouts(struct session *s, const struct bench *b, const char *kernel)
+bench_run_layouts(struct session *s, const struct bench *b, const char *kernel)
 {
 	for (int l = 0; l < BENCH_LAYOUTS; l++) {
 		struct result r = { .b = b,
@@ -133,7 +133,7 @@ run_layouts(struct session *s, const struct bench *b, const char *kernel)
 			cli_is_stopped())
 			continue;
 		s->p->layout = r.layout;
-		s->good &= run_one(s->p, s->o, &r);
+		s->good &= bench_run_one(s->p, s->o, &r);
 		if (s->text)
 			result_print(&r);
 		json_array_append_new(s->results, result_json(&r));
@@ -141,7 +141,7 @@ run_layouts(struct session *s, const struct bench *b, const char *kernel)
 }
 
 static void
-run_all(struct session *s)
+bench_run_all(struct session *s)
 {
 	const struct options *o = s->o;
 	const struct bench *b;
@@ -149,17 +149,17 @@ run_all(struct session *s)
 	if (s->text)
 		result_print_head();
 	for (unsigned int i = 0; (b = bench_at(i)) != NULL; i++) {
-		const char *kernel = kernel_name(o, b, s->p);
-		const unsigned int n = uses_frames(b) ? o->n_frame_flits : 1;
+		const char *kernel = bench_kernel_name(o, b, s->p);
+		const unsigned int n = bench_uses_frames(b) ? o->n_frame_flits : 1;
 
-		if (!is_wanted(o, b))
+		if (!bench_is_wanted(o, b))
 			continue;
 		if (kernel == NULL && o->n_stages != 0)
 			cli_fail("--kernel %s: stage %s has no such kernel here", o->kernel,
 				b->name);
 		for (unsigned int k = 0; kernel != NULL && k < n; k++) {
 			s->p->frame_flits = o->frame_flits[k];
-			run_layouts(s, b, kernel);
+			bench_run_layouts(s, b, kernel);
 		}
 	}
 	if (cli_is_stopped()) {
@@ -175,7 +175,7 @@ run_all(struct session *s)
 
 /* Whether the two lcores have to share one CPU. */
 static bool
-share_cpu(void)
+bench_share_cpu(void)
 {
 	cpu_set_t set;
 
@@ -222,17 +222,17 @@ main(int argc, char **argv)
 	if (rte_lcore_count() < 2)
 		cli_fail("expected two lcores, got one; leave out -l and --lcores, or name two");
 	p.worker = rte_get_next_lcore(rte_get_main_lcore(), 1, 1);
-	p.share_cpu = share_cpu();
+	p.share_cpu = bench_share_cpu();
 	if (p.share_cpu && s.text)
 		puts("note: one CPU for two lcores: rings are slow here");
-	choose_kernels(&p, o.kernel, features);
+	bench_choose_kernels(&p, o.kernel, features);
 	cli_report_kernels();
 	p.ide = weft_ide_lib_open(features);
 	if (p.ide == NULL)
 		cli_fail("intel-ipsec-mb does not run on this CPU");
 	s.results = json_array();
 	cli_catch_stop();
-	run_all(&s);
+	bench_run_all(&s);
 	if (o.json != NULL)
 		rc = results_write(o.json, s.results);
 	if (rc != 0)

@@ -20,7 +20,7 @@ struct sums {
 };
 
 static int
-compare(const void *a, const void *b)
+measure_compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -28,7 +28,7 @@ compare(const void *a, const void *b)
 }
 
 static double
-cpu_seconds(clockid_t clock)
+measure_cpu_seconds(clockid_t clock)
 {
 	struct timespec t;
 
@@ -44,7 +44,7 @@ timed_run(const struct bench *b, void *ctx)
 
 /* Until @p least cycles have passed, and one run at any rate; adds to the sums. Cycles a flit. */
 static double
-one_slice(const struct bench *b, void *ctx, uint64_t least, struct sums *sums)
+measure_one_slice(const struct bench *b, void *ctx, uint64_t least, struct sums *sums)
 {
 	uint64_t cycles = 0, flits = 0;
 
@@ -66,20 +66,21 @@ void
 measure(const struct bench *b, void *ctx, double seconds, unsigned int iterations, struct result *r)
 {
 	static double slice[SLICES_MAX];
-	double wall = cpu_seconds(CLOCK_MONOTONIC), cpu = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
+	double wall = measure_cpu_seconds(CLOCK_MONOTONIC),
+	       cpu = measure_cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
 	struct sums sums = { 0 };
 	unsigned int n = 0;
 
 	if (iterations != 0)
 		while (n < iterations && (n == 0 || !cli_is_stopped()))
-			slice[n++] = one_slice(b, ctx, 0, &sums);
+			slice[n++] = measure_one_slice(b, ctx, 0, &sums);
 	else
 		while (n < SLICES_MAX && (n == 0 || !cli_is_stopped()) &&
-			(n < SLICES_MIN || cpu_seconds(CLOCK_MONOTONIC) - wall < seconds))
-			slice[n++] = one_slice(b, ctx, SLICE_CYCLES, &sums);
-	wall = cpu_seconds(CLOCK_MONOTONIC) - wall;
-	r->cpu_share = (cpu_seconds(CLOCK_THREAD_CPUTIME_ID) - cpu) / wall;
-	qsort(slice, n, sizeof(slice[0]), compare);
+			(n < SLICES_MIN || measure_cpu_seconds(CLOCK_MONOTONIC) - wall < seconds))
+			slice[n++] = measure_one_slice(b, ctx, SLICE_CYCLES, &sums);
+	wall = measure_cpu_seconds(CLOCK_MONOTONIC) - wall;
+	r->cpu_share = (measure_cpu_seconds(CLOCK_THREAD_CPUTIME_ID) - cpu) / wall;
+	qsort(slice, n, sizeof(slice[0]), measure_compare);
 	r->cycles_per_flit = slice[n / 2];
 	r->least = slice[0];
 	r->most = slice[n - 1];

@@ -206,7 +206,7 @@ static const struct cli_program program = {
 
 /* Options that contradict each other, and those that do nothing beside others. */
 static void
-judge_options(const struct options *o, uint64_t given)
+options_judge(const struct options *o, uint64_t given)
 {
 	if (o->list) {
 		cli_no_effect(&program, given, SPEED | ATC | WORKLOAD, "with --list");
@@ -234,7 +234,7 @@ options_parse(struct options *o, int argc, char **argv)
 	options_init_words();
 	given = cli_parse(&program, o, argc, argv);
 	cli_options_only(argc, argv);
-	judge_options(o, given);
+	options_judge(o, given);
 }
 
 bool

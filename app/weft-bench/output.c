@@ -35,7 +35,7 @@ result_print(const struct result *r)
 }
 
 static json_t *
-number_or_null(bool known, double value)
+output_number_or_null(bool known, double value)
 {
 	return known ? json_real(value) : json_null();
 }
@@ -53,12 +53,12 @@ result_json(const struct result *r)
 		r->most, "cycles_mean", r->mean, "timed_flits", (json_int_t)r->timed_flits,
 		"cpu_share", r->cpu_share, "checked", r->checked, "counted_by", r->counted_by,
 		"instructions_per_flit",
-		number_or_null(r->counted_by != NULL, r->instructions_per_flit),
-		"core_cycles_per_flit", number_or_null(counters, r->core_cycles_per_flit));
+		output_number_or_null(r->counted_by != NULL, r->instructions_per_flit),
+		"core_cycles_per_flit", output_number_or_null(counters, r->core_cycles_per_flit));
 }
 
 static void
-cpu_model(char *model, size_t len)
+output_cpu_model(char *model, size_t len)
 {
 	FILE *f = fopen("/proc/cpuinfo", "r");
 	char line[256];
@@ -85,7 +85,7 @@ results_write(const char *path, json_t *results)
 	json_t *o;
 	int rc;
 
-	cpu_model(model, sizeof(model));
+	output_cpu_model(model, sizeof(model));
 	o = json_pack("{s:s, s:I, s:s, s:O}", "cpu", model, "tsc_hz", (json_int_t)rte_get_tsc_hz(),
 		"version", WEFT_VERSION, "results", results);
 	rc = json_write(path, o);

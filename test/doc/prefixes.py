@@ -18,7 +18,6 @@ import sys
 
 FOLDERS = ("app", "drivers", "lib")
 NOT_YET = {
-    "app/weft-bench",
     "app/weftd",
 }
 
