@@ -52,7 +52,7 @@ struct ats {
 /* --- packets --- */
 
 static int
-client_index(const struct ats *a, uint16_t pid)
+ats_client_index(const struct ats *a, uint16_t pid)
 {
 	for (uint16_t i = 0; i < a->n_clients; i++)
 		if (a->clients[i].id == pid)
@@ -61,7 +61,7 @@ client_index(const struct ats *a, uint16_t pid)
 }
 
 static struct peer *
-way_to(struct node *n, uint16_t pid)
+ats_conn_to(struct node *n, uint16_t pid)
 {
 	struct peer *p = daemon_is_cxl(n->daemon) ? n->peer : peer_find(n, pid);
 
@@ -70,7 +70,7 @@ way_to(struct node *n, uint16_t pid)
 
 /* 0; -EAGAIN; or another error, and then it is gone. */
 static int
-send_packet(struct peer *p, uint16_t to, const uint8_t *packet, size_t len)
+ats_send_packet(struct peer *p, uint16_t to, const uint8_t *packet, size_t len)
 {
 	struct weft_io_tlp t = { .spid = p->node->topo->pid, .dpid = to, .len = (uint16_t)len };
 	int rc;
@@ -85,13 +85,13 @@ send_packet(struct peer *p, uint16_t to, const uint8_t *packet, size_t len)
 }
 
 static uint16_t
-agent_pid(const struct node *n)
+ats_agent_pid(const struct node *n)
 {
 	return n->daemon->topo->node[n->topo->ats.agent].pid;
 }
 
 static bool
-take(struct peer *p, const struct weft_io_tlp *t)
+ats_take_packet(struct peer *p, const struct weft_io_tlp *t)
 {
 	struct node *n = p->node;
 	struct ats *a = n->ats;
@@ -102,7 +102,7 @@ take(struct peer *p, const struct weft_io_tlp *t)
 		v = WEFT_DROP_NOT_MINE;
 	else if (a->agent != NULL)
 		v = weft_ats_agent_receive(a->agent, t->spid, t->tlp, t->len);
-	else if (t->spid == agent_pid(n))
+	else if (t->spid == ats_agent_pid(n))
 		v = weft_ats_client_receive(a->client, t->tlp, t->len, n->ends_ns);
 	if (v == WEFT_DROP_TX_FULL)
 		return false; /* more questions than the agent holds: it waits */
@@ -116,13 +116,13 @@ bool
 ats_packet(struct peer *p, const struct weft_io_tlp *t)
 {
 	if (p->node->ats != NULL)
-		return take(p, t);
+		return ats_take_packet(p, t);
 	p->node->drops[WEFT_DROP_WRONG_CLASS]++;
 	return true;
 }
 
 static void
-take_waiting(struct node *n)
+ats_take_pending(struct node *n)
 {
 	for (uint16_t i = 0; i < n->n_peers; i++) {
 		struct peer *p = &n->peer[i];
@@ -131,39 +131,39 @@ take_waiting(struct node *n)
 			const struct weft_io_tlp *t;
 
 			while ((t = weft_end_io_peek(p->end, (enum weft_io_class)c)) != NULL &&
-				take(p, t))
+				ats_take_packet(p, t))
 				weft_end_io_pop(p->end, (enum weft_io_class)c);
 		}
 	}
 }
 
 static void
-client_packets(struct node *n)
+ats_client_packets(struct node *n)
 {
 	struct weft_ats_client *c = n->ats->client;
-	struct peer *p = way_to(n, agent_pid(n));
+	struct peer *p = ats_conn_to(n, ats_agent_pid(n));
 	uint8_t buf[WEFT_ATS_PACKET_MAX];
 	size_t len;
 
 	while (p != NULL && weft_end_can_send_io(p->end, WEFT_IO_POSTED) &&
 		(len = weft_ats_client_send_posted(c, buf, sizeof(buf))) != 0)
-		send_packet(p, agent_pid(n), buf, len);
+		ats_send_packet(p, ats_agent_pid(n), buf, len);
 	while (p != NULL && weft_end_can_send_io(p->end, WEFT_IO_REQUEST) &&
 		(len = weft_ats_client_send_request(c, buf, sizeof(buf), n->ends_ns)) != 0)
-		send_packet(p, agent_pid(n), buf, len);
+		ats_send_packet(p, ats_agent_pid(n), buf, len);
 }
 
 /* An answer to a client that is gone is dropped: its question was, too. */
 static bool
-send_answer(struct node *n, uint16_t to, const uint8_t *packet, size_t len)
+ats_send_answer(struct node *n, uint16_t to, const uint8_t *packet, size_t len)
 {
-	struct peer *p = way_to(n, to);
+	struct peer *p = ats_conn_to(n, to);
 
-	return p == NULL || send_packet(p, to, packet, len) != -EAGAIN;
+	return p == NULL || ats_send_packet(p, to, packet, len) != -EAGAIN;
 }
 
 static void
-agent_answers(struct node *n)
+ats_agent_answers(struct node *n)
 {
 	struct ats *a = n->ats;
 	unsigned int kept = 0;
@@ -171,7 +171,7 @@ agent_answers(struct node *n)
 	for (unsigned int i = 0; i < a->n_stashed; i++) {
 		const struct stashed *s = &a->stash[i];
 
-		if (!send_answer(n, s->to, s->packet, s->len) && kept++ != i)
+		if (!ats_send_answer(n, s->to, s->packet, s->len) && kept++ != i)
 			a->stash[kept - 1] = *s;
 	}
 	a->n_stashed = kept;
@@ -182,26 +182,26 @@ agent_answers(struct node *n)
 		if (s->len == 0)
 			break;
 		/* Behind others for the same client it would come too early. */
-		if (a->n_stashed != 0 || !send_answer(n, s->to, s->packet, s->len))
+		if (a->n_stashed != 0 || !ats_send_answer(n, s->to, s->packet, s->len))
 			a->n_stashed++;
 	}
 }
 
 static void
-agent_packets(struct node *n)
+ats_agent_packets(struct node *n)
 {
 	struct ats *a = n->ats;
 	uint8_t buf[WEFT_ATS_PACKET_MAX];
 	size_t len;
 
-	agent_answers(n);
+	ats_agent_answers(n);
 	for (uint16_t i = 0; i < a->n_clients; i++) {
-		struct peer *p = way_to(n, a->clients[i].id);
+		struct peer *p = ats_conn_to(n, a->clients[i].id);
 
 		while (p != NULL && weft_end_can_send_io(p->end, WEFT_IO_POSTED) &&
 			(len = weft_ats_agent_send_posted(
 				 a->agent, i, buf, sizeof(buf), n->ends_ns)) != 0)
-			send_packet(p, a->clients[i].id, buf, len);
+			ats_send_packet(p, a->clients[i].id, buf, len);
 	}
 }
 
@@ -209,7 +209,7 @@ agent_packets(struct node *n)
 
 /* In the next session an answer of this one could be taken for that to another question. */
 static void
-drop_answers(struct ats *a, uint16_t to)
+ats_drop_answers(struct ats *a, uint16_t to)
 {
 	unsigned int kept = 0;
 
@@ -220,11 +220,11 @@ drop_answers(struct ats *a, uint16_t to)
 }
 
 static void
-agent_session(struct node *n, unsigned int client, bool ended, bool began)
+ats_agent_session(struct node *n, unsigned int client, bool ended, bool began)
 {
 	if (ended && client < n->ats->n_clients) {
 		weft_ats_agent_down(n->ats->agent, client, n->ends_ns);
-		drop_answers(n->ats, n->ats->clients[client].id);
+		ats_drop_answers(n->ats, n->ats->clients[client].id);
 	}
 	if (began)
 		weft_ats_agent_up(n->ats->agent, client);
@@ -235,7 +235,7 @@ agent_session(struct node *n, unsigned int client, bool ended, bool began)
  * asked again, and an invalidation that vanished fails.
  */
 static void
-link_session(struct node *n, bool ended, bool began)
+ats_link_session(struct node *n, bool ended, bool began)
 {
 	struct ats *a = n->ats;
 
@@ -256,10 +256,10 @@ ats_session(struct peer *p, bool ended, bool began)
 	if (a == NULL || (!ended && !began))
 		return;
 	if (daemon_is_cxl(n->daemon)) {
-		link_session(n, ended, began);
+		ats_link_session(n, ended, began);
 	} else if (a->agent != NULL) {
-		agent_session(n, (unsigned int)client_index(a, p->pid), ended, began);
-	} else if (p->pid == agent_pid(n)) {
+		ats_agent_session(n, (unsigned int)ats_client_index(a, p->pid), ended, began);
+	} else if (p->pid == ats_agent_pid(n)) {
 		if (ended)
 			weft_ats_client_reset(a->client, n->ends_ns);
 		if (began)
@@ -275,7 +275,7 @@ ats_session(struct peer *p, bool ended, bool began)
 /* --- requests --- */
 
 static unsigned int
-kinds_now(const struct node *n)
+ats_kinds_now(const struct node *n)
 {
 	const struct weft_end *e = n->peer[0].end;
 
@@ -302,7 +302,7 @@ bool
 ats_next(struct node *n, struct weft_msg *m, bool *refused)
 {
 	const enum weft_ats_client_next what =
-		weft_ats_client_next(n->ats->client, kinds_now(n), n->ends_ns, m);
+		weft_ats_client_next(n->ats->client, ats_kinds_now(n), n->ends_ns, m);
 
 	*refused = what == WEFT_ATS_CLIENT_REFUSE;
 	return what != WEFT_ATS_CLIENT_NONE;
@@ -337,7 +337,7 @@ ats_complete(struct node *n, const struct weft_completion *c)
 
 /* Lines that the agent copies. @return how many could begin */
 static unsigned int
-agent_ops(struct node *n)
+ats_agent_ops(struct node *n)
 {
 	struct weft_ats_agent_op op;
 	unsigned int sent = 0;
@@ -370,21 +370,21 @@ ats_poll(struct node *n)
 
 	if (a == NULL)
 		return 0;
-	take_waiting(n);
+	ats_take_pending(n);
 	if (a->client != NULL) {
 		weft_ats_client_time(a->client, n->ends_ns);
-		client_packets(n);
+		ats_client_packets(n);
 		return 0;
 	}
 	weft_ats_agent_time(a->agent, n->ends_ns);
-	agent_packets(n);
-	return n->out[0].n == 0 ? agent_ops(n) : 0;
+	ats_agent_packets(n);
+	return n->out[0].n == 0 ? ats_agent_ops(n) : 0;
 }
 
 /* --- begin and end --- */
 
 static uint8_t
-unit_of(const struct weft_topo *t, unsigned int host)
+ats_stu(const struct weft_topo *t, unsigned int host)
 {
 	uint8_t least = WEFT_ATS_PAGE_LOG2 + 18;
 
@@ -395,7 +395,7 @@ unit_of(const struct weft_topo *t, unsigned int host)
 }
 
 static int
-client_init(struct node *n, char *err, size_t err_len)
+ats_init_client(struct node *n, char *err, size_t err_len)
 {
 	const struct weft_topo_node *topo = n->topo;
 	const uint64_t life_ns = (uint64_t)n->load->mem.timeout_ms * 1000000;
@@ -406,7 +406,7 @@ client_init(struct node *n, char *err, size_t err_len)
 		.tags = host_tags(n->load->mem.outstanding),
 		.id = topo->pid,
 		.prefetch_degree = topo->ats.prefetch,
-		.stu = unit_of(n->daemon->topo, n->index),
+		.stu = ats_stu(n->daemon->topo, n->index),
 		.kernel = n->daemon->atc,
 	};
 	const size_t size = weft_ats_client_size(&cfg);
@@ -423,7 +423,7 @@ client_init(struct node *n, char *err, size_t err_len)
 
 /* Whoever copies, and whoever asks, must be able to reach both places. */
 static int
-check_reach(struct node *n, unsigned int from, uint64_t pa, char *err, size_t err_len)
+ats_check_reach(struct node *n, unsigned int from, uint64_t pa, char *err, size_t err_len)
 {
 	const struct weft_topo *t = n->daemon->topo;
 	struct weft_resolve_hop *hop = calloc(t->n_nodes, sizeof(*hop));
@@ -442,27 +442,27 @@ check_reach(struct node *n, unsigned int from, uint64_t pa, char *err, size_t er
 }
 
 static int
-agent_map(struct node *n, struct weft_ats_agent_map *m, const struct weft_topo_translation *x,
+ats_agent_map(struct node *n, struct weft_ats_agent_map *m, const struct weft_topo_translation *x,
 	char *err, size_t err_len)
 {
 	struct ats *a = n->ats;
-	int rc = check_reach(n, n->index, x->pa, err, err_len);
+	int rc = ats_check_reach(n, n->index, x->pa, err, err_len);
 	uint16_t client = 0;
 
 	if (rc == 0 && x->move_to != 0)
-		rc = check_reach(n, n->index, x->move_to, err, err_len);
+		rc = ats_check_reach(n, n->index, x->move_to, err, err_len);
 	/* What the host is answered must not depend on where the page is. */
 	if (rc == 0 && x->move_to != 0)
-		rc = check_reach(n, x->host, x->pa, err, err_len);
+		rc = ats_check_reach(n, x->host, x->pa, err, err_len);
 	if (rc == 0 && x->move_to != 0)
-		rc = check_reach(n, x->host, x->move_to, err, err_len);
+		rc = ats_check_reach(n, x->host, x->move_to, err, err_len);
 	while (client < a->n_clients && a->node[client] != x->host)
 		client++;
 	if (client == a->n_clients) {
 		a->node[client] = x->host;
 		a->clients[client] = (struct weft_ats_agent_client){
 			.id = n->daemon->topo->node[x->host].pid,
-			.stu = unit_of(n->daemon->topo, x->host),
+			.stu = ats_stu(n->daemon->topo, x->host),
 		};
 		a->n_clients++;
 	}
@@ -480,7 +480,7 @@ agent_map(struct node *n, struct weft_ats_agent_map *m, const struct weft_topo_t
 }
 
 static int
-agent_init(struct node *n, char *err, size_t err_len)
+ats_init_agent(struct node *n, char *err, size_t err_len)
 {
 	const struct weft_load_move *change = &n->load->move;
 	const uint16_t n_maps = n->topo->n_translations;
@@ -503,8 +503,8 @@ agent_init(struct node *n, char *err, size_t err_len)
 		return -ENOMEM;
 	for (uint16_t i = 0; i < n_maps; i++) {
 		const unsigned int at = n->topo->first_translation + i;
-		const int rc =
-			agent_map(n, &a->map[i], &n->daemon->topo->translation[at], err, err_len);
+		const int rc = ats_agent_map(
+			n, &a->map[i], &n->daemon->topo->translation[at], err, err_len);
 
 		if (rc != 0)
 			return rc;
@@ -536,7 +536,7 @@ ats_init(struct node *n, char *err, size_t err_len)
 	n->ats = calloc(1, sizeof(*n->ats));
 	if (n->ats == NULL)
 		return -ENOMEM;
-	return is_agent ? agent_init(n, err, err_len) : client_init(n, err, err_len);
+	return is_agent ? ats_init_agent(n, err, err_len) : ats_init_client(n, err, err_len);
 }
 
 void

@@ -175,7 +175,7 @@ capture_of(const char *port)
 }
 
 static void
-telemetry_state(struct rte_tel_data *data, const struct capture *c)
+capture_telemetry_state(struct rte_tel_data *data, const struct capture *c)
 {
 	struct weft_capture_stats s = c->stats;
 
@@ -188,7 +188,7 @@ telemetry_state(struct rte_tel_data *data, const struct capture *c)
 }
 
 static int
-telemetry_begin(const char *cmd, const char *params, struct rte_tel_data *data)
+capture_telemetry_begin(const char *cmd, const char *params, struct rte_tel_data *data)
 {
 	char err[NODE_ERROR_MAX] = "the daemon is not ready, or ends";
 
@@ -197,7 +197,7 @@ telemetry_begin(const char *cmd, const char *params, struct rte_tel_data *data)
 	pthread_mutex_lock(&lock);
 	if (daemon_of != NULL &&
 		capture_begin(daemon_of, params == NULL ? "" : params, err, sizeof(err)) == 0)
-		telemetry_state(data, &captures[n_captures - 1]);
+		capture_telemetry_state(data, &captures[n_captures - 1]);
 	else
 		rte_tel_data_add_dict_string(data, "error", err);
 	pthread_mutex_unlock(&lock);
@@ -205,7 +205,7 @@ telemetry_begin(const char *cmd, const char *params, struct rte_tel_data *data)
 }
 
 static int
-telemetry_end(const char *cmd, const char *params, struct rte_tel_data *data)
+capture_telemetry_end(const char *cmd, const char *params, struct rte_tel_data *data)
 {
 	struct capture *c;
 
@@ -215,7 +215,7 @@ telemetry_end(const char *cmd, const char *params, struct rte_tel_data *data)
 	c = daemon_of == NULL ? NULL : capture_of(params);
 	if (c != NULL) {
 		capture_end(daemon_of, c);
-		telemetry_state(data, c);
+		capture_telemetry_state(data, c);
 	} else {
 		rte_tel_data_add_dict_string(data, "error", "no such port is being captured");
 	}
@@ -235,9 +235,9 @@ captures_open(struct daemon *d, char *err, size_t err_len)
 		rc = capture_begin(d, d->cfg.captures[i], err, err_len);
 	daemon_of = d;
 	pthread_mutex_unlock(&lock);
-	rte_telemetry_register_cmd("/weft/capture", telemetry_begin,
+	rte_telemetry_register_cmd("/weft/capture", capture_telemetry_begin,
 		"Capture a port to a pcapng file. Parameter: PORT=FILE.");
-	rte_telemetry_register_cmd("/weft/capture_stop", telemetry_end,
+	rte_telemetry_register_cmd("/weft/capture_stop", capture_telemetry_end,
 		"End the capture of a port. Parameter: its name.");
 	return rc;
 }

@@ -317,14 +317,14 @@ daemon_files(const struct daemon *d)
 
 /* Whether a host asks anything of GFDs: of its own, or to move pages. */
 static inline bool
-host_sends(const struct weft_topo_node *n, const struct weft_load_node *l)
+daemon_host_sends(const struct weft_topo_node *n, const struct weft_load_node *l)
 {
 	return l->has_mem || l->n_transfers != 0 || n->n_translations != 0;
 }
 
 /** Name of a peer's node. */
 static inline const char *
-peer_name(const struct peer *p)
+daemon_peer_name(const struct peer *p)
 {
 	return p->node->daemon->topo->node[p->topo_node].name;
 }

@@ -109,7 +109,7 @@ event_tell(
 
 /* With the lock held. */
 static void
-events_say(bool all)
+event_say_all(bool all)
 {
 	const uint64_t now_ns = event_now_ns(CLOCK_MONOTONIC);
 	struct weft_event e;
@@ -122,7 +122,7 @@ void
 events_tend(void)
 {
 	pthread_mutex_lock(&lock);
-	events_say(false);
+	event_say_all(false);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -130,7 +130,7 @@ void
 events_fini(void)
 {
 	pthread_mutex_lock(&lock);
-	events_say(true);
+	event_say_all(true);
 	free(event_log);
 	event_log = NULL;
 	pthread_mutex_unlock(&lock);

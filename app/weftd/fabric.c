@@ -24,13 +24,13 @@
 static_assert(WEFT_TOPO_BLOCK == 1 << BLOCK_LOG2, "groups are made of blocks");
 
 static bool
-is_requester(const struct weft_topo_node *n)
+fabric_is_requester(const struct weft_topo_node *n)
 {
 	return n->kind == WEFT_TOPO_HOST || n->kind == WEFT_TOPO_DEVICE;
 }
 
 static int
-fail(const struct node *n, const char *what, int rc, char *err, size_t err_len)
+fabric_fail(const struct node *n, const char *what, int rc, char *err, size_t err_len)
 {
 	snprintf(err, err_len, "node %s: %s: %s", n->topo->name, what, strerror(-rc));
 	return rc;
@@ -38,7 +38,7 @@ fail(const struct node *n, const char *what, int rc, char *err, size_t err_len)
 
 /* What a host may reach any memory of; a GFD's own port is for looking where requests belong. */
 static bool
-may_reach(const struct weft_topo *t, uint16_t node, uint16_t gfd)
+fabric_may_reach(const struct weft_topo *t, uint16_t node, uint16_t gfd)
 {
 	const struct weft_topo_node *from = &t->node[node];
 
@@ -50,7 +50,7 @@ may_reach(const struct weft_topo *t, uint16_t node, uint16_t gfd)
 
 /* What the FAST of any port, or the LDST of a device's, says of memory of a device. */
 static int
-set_direct(struct weft_edge *e, const struct weft_topo *t, unsigned int index)
+fabric_set_direct(struct weft_edge *e, const struct weft_topo *t, unsigned int index)
 {
 	const struct weft_topo_segment *s = &t->segment[index];
 	const uint16_t pid = t->node[t->target[s->first_target].node].pid;
@@ -64,7 +64,7 @@ set_direct(struct weft_edge *e, const struct weft_topo *t, unsigned int index)
 }
 
 static int
-set_segment(
+fabric_set_segment(
 	struct weft_edge *e, const struct weft_topo *t, unsigned int index, unsigned int *idt_used)
 {
 	const struct weft_topo_segment *s = &t->segment[index];
@@ -78,7 +78,7 @@ set_segment(
 	int rc;
 
 	if (t->node[t->target[s->first_target].node].kind == WEFT_TOPO_DEVICE)
-		return set_direct(e, t, index);
+		return fabric_set_direct(e, t, index);
 	for (unsigned int w = 0; w < ways; w++) {
 		pid[w] = t->node[t->target[s->first_target + w].node].pid;
 		rc = weft_edge_allow(e, s->is_gim ? WEFT_VTV : WEFT_GMV, pid[w], true);
@@ -98,7 +98,7 @@ set_segment(
 
 /* A completion of a device finds its way back by who asked: its requester id is its PID. */
 static int
-set_rerouter(struct weft_edge *e, const struct daemon *d, unsigned int node)
+fabric_set_rerouter(struct weft_edge *e, const struct daemon *d, unsigned int node)
 {
 	const struct weft_topo *t = d->topo;
 	unsigned int n = 0;
@@ -123,7 +123,7 @@ set_rerouter(struct weft_edge *e, const struct daemon *d, unsigned int node)
 
 /* Last, what the vectors of the file do not have: entries may name a PID only while it is in them. */
 static int
-set_vectors(struct weft_edge *e, const struct weft_topo *t, unsigned int node)
+fabric_set_vectors(struct weft_edge *e, const struct weft_topo *t, unsigned int node)
 {
 	int rc = 0;
 
@@ -140,7 +140,7 @@ set_vectors(struct weft_edge *e, const struct weft_topo *t, unsigned int node)
 
 /* Switch, fabric manager and host agree on what the file says. */
 static int
-set_prefixes(struct weft_edge *e, const struct weft_topo_node *n)
+fabric_set_prefixes(struct weft_edge *e, const struct weft_topo_node *n)
 {
 	const unsigned int vp = (n->ingress_prefix ? WEFT_VP_INGRESS : 0u) |
 	                        (n->egress_prefix ? WEFT_VP_EGRESS : 0u);
@@ -151,7 +151,7 @@ set_prefixes(struct weft_edge *e, const struct weft_topo_node *n)
 
 /* Entries may name a PID only while it is in GMV: what this node may not reach is taken out last. */
 static int
-set_edge(struct weft_edge *e, const struct node *n, const struct weft_topo *t)
+fabric_set_edge(struct weft_edge *e, const struct node *n, const struct weft_topo *t)
 {
 	const uint64_t base = weft_topo_fast_base(t);
 	const uint64_t limit = base + ((uint64_t)t->n_segments << t->segment_log2);
@@ -163,19 +163,19 @@ set_edge(struct weft_edge *e, const struct node *n, const struct weft_topo *t)
 	if (rc == 0 && e->cfg.ldst_idt != 0 && t->n_segments != 0)
 		rc = weft_seg_set_range(&e->ldst, t->segment_log2, base, limit);
 	for (unsigned int s = 0; s < t->n_segments && rc == 0; s++)
-		rc = set_segment(e, t, s, &idt_used);
+		rc = fabric_set_segment(e, t, s, &idt_used);
 	for (unsigned int g = 0; g < t->n_gfds && rc == 0; g++)
-		if (!may_reach(t, n->index, t->gfd[g]))
+		if (!fabric_may_reach(t, n->index, t->gfd[g]))
 			rc = weft_edge_allow(e, WEFT_GMV, t->node[t->gfd[g]].pid, false);
 	if (rc == 0 && n->topo->kind == WEFT_TOPO_DEVICE && n->topo->memory != 0)
-		rc = set_rerouter(e, n->daemon, n->index);
+		rc = fabric_set_rerouter(e, n->daemon, n->index);
 	if (rc == 0)
-		rc = set_vectors(e, t, n->index);
-	return rc == 0 ? set_prefixes(e, n->topo) : rc;
+		rc = fabric_set_vectors(e, t, n->index);
+	return rc == 0 ? fabric_set_prefixes(e, n->topo) : rc;
 }
 
 static int
-set_routes(struct weft_route *r, const struct node *n, const struct weft_topo *t)
+fabric_set_routes(struct weft_route *r, const struct node *n, const struct weft_topo *t)
 {
 	struct weft_drt drt;
 	int rc = weft_topo_routes(t, n->index, &drt);
@@ -187,7 +187,7 @@ set_routes(struct weft_route *r, const struct node *n, const struct weft_topo *t
 
 /* Of the full size: what a topology names may change while the node runs. */
 static struct weft_edge_cfg
-edge_cfg(const struct node *n)
+fabric_edge_cfg(const struct node *n)
 {
 	struct weft_edge_cfg edge = {
 		.pid = n->topo->pid,
@@ -209,21 +209,21 @@ edge_cfg(const struct node *n)
 
 /* Write a copy of the tables in force anew. */
 static int
-set_tables(struct weft_tables *tables, const struct node *n, const struct weft_topo *t)
+fabric_set_tables(struct weft_tables *tables, const struct node *n, const struct weft_topo *t)
 {
-	const struct weft_edge_cfg cfg = edge_cfg(n);
-	int rc = set_routes(weft_tables_route_rw(tables, 0), n, t);
+	const struct weft_edge_cfg cfg = fabric_edge_cfg(n);
+	int rc = fabric_set_routes(weft_tables_route_rw(tables, 0), n, t);
 
 	if (rc != 0 || n->topo->kind == WEFT_TOPO_SWITCH)
 		return rc;
 	rc = weft_edge_init(weft_tables_edge_rw(tables, 0), &cfg);
-	return rc != 0 ? rc : set_edge(weft_tables_edge_rw(tables, 0), n, t);
+	return rc != 0 ? rc : fabric_set_edge(weft_tables_edge_rw(tables, 0), n, t);
 }
 
 int
 fabric_tables(struct node *n, char *err, size_t err_len)
 {
-	const struct weft_edge_cfg edge = edge_cfg(n);
+	const struct weft_edge_cfg edge = fabric_edge_cfg(n);
 	const struct weft_tables_cfg cfg = {
 		.n_edges = n->topo->kind != WEFT_TOPO_SWITCH,
 		.edge = &edge,
@@ -233,18 +233,18 @@ fabric_tables(struct node *n, char *err, size_t err_len)
 
 	if (rc != 0) {
 		n->tables.slot.now = NULL;
-		return fail(n, "routing tables", rc, err, err_len);
+		return fabric_fail(n, "routing tables", rc, err, err_len);
 	}
-	rc = set_tables(weft_tables_begin(&n->tables), n, n->daemon->topo);
+	rc = fabric_set_tables(weft_tables_begin(&n->tables), n, n->daemon->topo);
 	if (rc != 0)
-		return fail(n, "routing tables", rc, err, err_len);
+		return fabric_fail(n, "routing tables", rc, err, err_len);
 	weft_tables_commit(&n->tables);
 	return 0;
 }
 
 /* Decoders of this node for each host and device: its share of each segment. */
 static int
-set_decoders(struct weft_gfam *g, const struct node *n, const struct weft_topo *t)
+fabric_set_decoders(struct weft_gfam *g, const struct node *n, const struct weft_topo *t)
 {
 	int rc = 0;
 
@@ -264,7 +264,7 @@ set_decoders(struct weft_gfam *g, const struct node *n, const struct weft_topo *
 			};
 
 			for (unsigned int h = 0; target->node == n->index && h < t->n_nodes; h++)
-				if (rc == 0 && is_requester(&t->node[h]))
+				if (rc == 0 && fabric_is_requester(&t->node[h]))
 					rc = weft_gfam_set_gdt(g, WEFT_GFAM_SELF, t->node[h].pid,
 						target->decoder, &d, 1);
 		}
@@ -274,7 +274,7 @@ set_decoders(struct weft_gfam *g, const struct node *n, const struct weft_topo *
 
 /* Which groups of this node are open to another: of a host they are its windows. */
 static uint64_t
-groups_of(const struct node *n, const struct weft_topo *t, unsigned int other)
+fabric_open_groups(const struct node *n, const struct weft_topo *t, unsigned int other)
 {
 	uint64_t vec = 0;
 
@@ -293,7 +293,7 @@ groups_of(const struct node *n, const struct weft_topo *t, unsigned int other)
 }
 
 static int
-set_blocks(struct weft_gfam *g, const struct node *n, const struct weft_topo *t)
+fabric_set_blocks(struct weft_gfam *g, const struct node *n, const struct weft_topo *t)
 {
 	int rc = 0;
 
@@ -312,38 +312,38 @@ set_blocks(struct weft_gfam *g, const struct node *n, const struct weft_topo *t)
 }
 
 static int
-set_rights(struct weft_gfam *g, const struct node *n, const struct weft_topo *t)
+fabric_set_rights(struct weft_gfam *g, const struct node *n, const struct weft_topo *t)
 {
-	int rc = set_blocks(g, n, t);
+	int rc = fabric_set_blocks(g, n, t);
 
 	for (unsigned int i = 0; i < t->n_nodes && rc == 0; i++)
-		if (is_requester(&t->node[i]))
-			rc = weft_gfam_set_sat(g, t->node[i].pid, groups_of(n, t, i));
+		if (fabric_is_requester(&t->node[i]))
+			rc = weft_gfam_set_sat(g, t->node[i].pid, fabric_open_groups(n, t, i));
 	return rc;
 }
 
 static uint16_t
-count_requesters(const struct weft_topo *t)
+fabric_count_requesters(const struct weft_topo *t)
 {
 	uint16_t n = 0;
 
 	for (unsigned int i = 0; i < t->n_nodes; i++)
-		n = (uint16_t)(n + is_requester(&t->node[i]));
+		n = (uint16_t)(n + fabric_is_requester(&t->node[i]));
 	return n;
 }
 
 static uint64_t
-memory_of(const struct weft_topo_node *n)
+fabric_memory(const struct weft_topo_node *n)
 {
 	return n->kind == WEFT_TOPO_HOST ? n->gim : n->memory;
 }
 
 /* Tables of rights by @t in *@out, the caller's to free(). */
 static int
-make_access(const struct node *n, const struct weft_topo *t, struct weft_gfam **out)
+fabric_make_access(const struct node *n, const struct weft_topo *t, struct weft_gfam **out)
 {
-	const uint64_t len = (memory_of(n->topo) + DMP_UNIT - 1) & ~(DMP_UNIT - 1);
-	const uint16_t rows = count_requesters(t);
+	const uint64_t len = (fabric_memory(n->topo) + DMP_UNIT - 1) & ~(DMP_UNIT - 1);
+	const uint16_t rows = fabric_count_requesters(t);
 	const unsigned int groups = n->topo->kind == WEFT_TOPO_GFD    ? t->n_groups
 	                            : n->topo->kind == WEFT_TOPO_HOST ? n->topo->n_windows
 	                                                              : 1;
@@ -364,9 +364,9 @@ make_access(const struct node *n, const struct weft_topo *t, struct weft_gfam **
 	g = weft_gfam_init(mem, &cfg);
 	rc = g == NULL ? -EINVAL : weft_gfam_set_dmp(g, 0, 0, len, WEFT_TOPO_BLOCK);
 	if (rc == 0)
-		rc = set_decoders(g, n, t);
+		rc = fabric_set_decoders(g, n, t);
 	if (rc == 0)
-		rc = set_rights(g, n, t);
+		rc = fabric_set_rights(g, n, t);
 	if (rc == 0)
 		*out = g;
 	else
@@ -383,9 +383,9 @@ fabric_access(struct node *n, char *err, size_t err_len)
 	if (t->is_plain)
 		return 0;
 	n->access_log = calloc(1, sizeof(*n->access_log));
-	rc = n->access_log == NULL ? -ENOMEM : make_access(n, t, &n->access);
+	rc = n->access_log == NULL ? -ENOMEM : fabric_make_access(n, t, &n->access);
 	if (rc != 0)
-		return fail(n, "tables of rights", rc, err, err_len);
+		return fabric_fail(n, "tables of rights", rc, err, err_len);
 	weft_gfam_publish(&n->access_now, n->access);
 	weft_gfam_log_init(n->access_log);
 	n->guard = (struct weft_gfam_checker){ .tables = &n->access_now, .log = n->access_log };
@@ -397,18 +397,18 @@ fabric_access(struct node *n, char *err, size_t err_len)
 int
 fabric_prepare(struct node *n, const struct weft_topo *t, char *err, size_t err_len)
 {
-	int rc = set_tables(weft_tables_begin(&n->tables), n, t);
+	int rc = fabric_set_tables(weft_tables_begin(&n->tables), n, t);
 
 	if (rc != 0)
-		return fail(n, "routing tables", rc, err, err_len);
+		return fabric_fail(n, "routing tables", rc, err, err_len);
 	if (n->access != NULL)
-		rc = make_access(n, t, &n->access_next);
-	return rc == 0 ? 0 : fail(n, "tables of rights", rc, err, err_len);
+		rc = fabric_make_access(n, t, &n->access_next);
+	return rc == 0 ? 0 : fabric_fail(n, "tables of rights", rc, err, err_len);
 }
 
 /* But for its generation, which comes first. */
 static bool
-tables_differ(const struct weft_tables *a, const struct weft_tables *b)
+fabric_tables_differ(const struct weft_tables *a, const struct weft_tables *b)
 {
 	const size_t from = offsetof(struct weft_tables, size);
 
@@ -418,7 +418,7 @@ tables_differ(const struct weft_tables *a, const struct weft_tables *b)
 bool
 fabric_publish(struct node *n)
 {
-	bool is_changed = tables_differ(n->tables.live, n->tables.spare);
+	bool is_changed = fabric_tables_differ(n->tables.live, n->tables.spare);
 
 	if (is_changed)
 		weft_tables_commit(&n->tables);

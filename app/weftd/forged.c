@@ -22,7 +22,7 @@
 #define REPLAY_ODD 1000 /* in a span, and more than there were good Acks */
 
 static void
-tell_forged(struct peer *p, const char *node, const char *other)
+forged_tell_refused(struct peer *p, const char *node, const char *other)
 {
 	const uint64_t *c = weft_end_session(p->end)->count;
 	const uint64_t n = c[WEFT_SESSION_N_BAD_MACS] + c[WEFT_SESSION_N_FALSE_GONES];
@@ -37,7 +37,7 @@ tell_forged(struct peer *p, const char *node, const char *other)
 
 /* Who is told the truth by a challenge has a new session soon, or none. */
 static void
-tell_doubts(struct peer *p, const char *node, const char *other, uint64_t now_ns)
+forged_tell_doubts(struct peer *p, const char *node, const char *other, uint64_t now_ns)
 {
 	const struct weft_session *s = weft_end_session(p->end);
 	const uint64_t n = s->count[WEFT_SESSION_N_CHALLENGES];
@@ -62,7 +62,7 @@ tell_doubts(struct peer *p, const char *node, const char *other, uint64_t now_ns
 }
 
 static void
-replay_begin(const struct peer *p, struct replay_watch *w, uint64_t from_ns)
+forged_begin_replay(const struct peer *p, struct replay_watch *w, uint64_t from_ns)
 {
 	const uint64_t *s = weft_end_session(p->end)->count;
 	const uint64_t *r = weft_llr_counts(weft_end_llr(p->end));
@@ -75,7 +75,7 @@ replay_begin(const struct peer *p, struct replay_watch *w, uint64_t from_ns)
 }
 
 static void
-replay_say(struct peer *p, const char *other, const struct replay_watch *now)
+forged_say_replay(struct peer *p, const char *other, const struct replay_watch *now)
 {
 	const uint64_t old = now->old - p->replay.old, odd = now->odd - p->replay.odd;
 	struct replay_watch *w = &p->replay;
@@ -101,19 +101,19 @@ replay_say(struct peer *p, const char *other, const struct replay_watch *now)
 
 /* From the first of them on until a span has passed with few. */
 static void
-tell_replayed(struct peer *p, const char *other, uint64_t now_ns)
+forged_tell_replayed(struct peer *p, const char *other, uint64_t now_ns)
 {
 	struct replay_watch now, *w = &p->replay;
 
-	replay_begin(p, &now, now_ns);
+	forged_begin_replay(p, &now, now_ns);
 	if (now.begun != w->begun || !weft_session_is_live(weft_end_session(p->end)))
-		replay_begin(p, w, now_ns + REPLAY_SETTLE_NS);
+		forged_begin_replay(p, w, now_ns + REPLAY_SETTLE_NS);
 	else if (now_ns < w->from_ns)
-		replay_begin(p, w, w->from_ns);
+		forged_begin_replay(p, w, w->from_ns);
 	else if (now_ns - w->told_ns >= REPLAY_SPAN_NS)
-		replay_begin(p, w, now_ns);
+		forged_begin_replay(p, w, now_ns);
 	else
-		replay_say(p, other, &now);
+		forged_say_replay(p, other, &now);
 }
 
 void
@@ -126,8 +126,8 @@ forged_tell(struct daemon *d)
 			struct peer *p = &d->node[k].peer[i];
 			const char *other = d->topo->node[p->topo_node].name;
 
-			tell_forged(p, d->node[k].topo->name, other);
-			tell_doubts(p, d->node[k].topo->name, other, now_ns);
-			tell_replayed(p, other, now_ns);
+			forged_tell_refused(p, d->node[k].topo->name, other);
+			forged_tell_doubts(p, d->node[k].topo->name, other, now_ns);
+			forged_tell_replayed(p, other, now_ns);
 		}
 }

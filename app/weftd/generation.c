@@ -104,11 +104,11 @@ generation_tell_poison(const struct node *n, struct peer *p)
 	const uint64_t poisoned = __atomic_load_n(&p->memory.poisoned, __ATOMIC_ACQUIRE);
 
 	if (poisoned != p->memory.poison_told)
-		event_tell(EVENT_MEMORY_NEW, n->topo->name, peer_name(p),
+		event_tell(EVENT_MEMORY_NEW, n->topo->name, daemon_peer_name(p),
 			poisoned - p->memory.poison_told,
 			"memory is new (generation %016" PRIx64 "), and %s knew other: it reads "
 			"as poison until it is written",
-			n->generation, peer_name(p));
+			n->generation, daemon_peer_name(p));
 	p->memory.poison_told = poisoned;
 }
 
@@ -126,12 +126,12 @@ generation_tell(struct daemon *d)
 			generation_tell_poison(n, p);
 			if (replaced == p->memory.told)
 				continue;
-			event_tell(EVENT_MEMORY_NEW, n->topo->name, peer_name(p),
+			event_tell(EVENT_MEMORY_NEW, n->topo->name, daemon_peer_name(p),
 				replaced - p->memory.told,
 				"%s restarted with empty memory (generation %016" PRIx64
 				", before %016" PRIx64 "), %" PRIu64 " lines forgotten, %" PRIu64
 				" transfers lost",
-				peer_name(p), p->memory.generation, p->memory.before,
+				daemon_peer_name(p), p->memory.generation, p->memory.before,
 				p->memory.forgotten, p->memory.transfers);
 			p->memory.told = replaced;
 		}

@@ -368,7 +368,7 @@ host_change_free(struct host_change *c)
 }
 
 static struct host_change *
-change_alloc(size_t targets, size_t units)
+host_alloc_change(size_t targets, size_t units)
 {
 	struct host_change *c = calloc(1, sizeof(*c));
 
@@ -385,7 +385,7 @@ change_alloc(size_t targets, size_t units)
 
 /* A host that had no right to a segment goes to lines of its own there with its first. */
 static bool
-change_targets(const struct node *n, const struct weft_topo *t, struct host_change *c)
+host_change_targets(const struct node *n, const struct weft_topo *t, struct host_change *c)
 {
 	const struct weft_traffic_target *now = weft_traffic_targets(n->traffic);
 	const struct source_lines lines = host_lines(n, t);
@@ -413,10 +413,10 @@ host_prepare(struct node *n, const struct weft_topo *t, struct host_change **out
 	if (n->traffic == NULL || n->daemon->topo->is_plain)
 		return 0;
 	total = weft_traffic_units(n->traffic);
-	c = change_alloc(n->daemon->topo->n_segments, total);
+	c = host_alloc_change(n->daemon->topo->n_segments, total);
 	if (c == NULL)
 		return -ENOMEM;
-	is_changed = change_targets(n, t, c);
+	is_changed = host_change_targets(n, t, c);
 	for (uint64_t i = 0; i < total && !daemon_is_stopped(); i++) {
 		const uint64_t hpa = c->targets[i / lines].hpa_base + i % lines * WEFT_MSG_DATA_LEN;
 		struct weft_traffic_unit_change *l = &c->units[i];
@@ -434,7 +434,7 @@ host_prepare(struct node *n, const struct weft_topo *t, struct host_change **out
 
 /* The translations of a host that goes by them; where a line is in the fabric changes all the time. */
 static uint32_t
-translated_targets(struct node *n, struct weft_traffic_target *target)
+host_translated_targets(struct node *n, struct weft_traffic_target *target)
 {
 	const struct weft_topo *t = n->daemon->topo;
 	uint32_t used = 0;
@@ -478,7 +478,7 @@ host_source(struct node *n, struct weft_traffic_cfg *cfg, const struct source_li
 		n->hop = calloc(t->n_nodes, sizeof(*n->hop));
 	if (target != NULL && n->hop != NULL) {
 		if (n->topo->translates)
-			cfg->n_targets = translated_targets(n, target);
+			cfg->n_targets = host_translated_targets(n, target);
 		for (uint16_t s = 0; !n->topo->translates && s < t->n_segments; s++)
 			target[cfg->n_targets++] = host_target(n, t, &t->segment[s], l);
 		cfg->targets = target;
@@ -562,7 +562,7 @@ host_init(struct node *n, char *err, size_t err_len)
 
 	/* Answers carry no address: the host's own way in is by DPID alone. */
 	n->env.message = host_message;
-	if (host_sends(n->topo, n->load))
+	if (daemon_host_sends(n->topo, n->load))
 		rc = host_engine(n, err, err_len);
 	if (rc == 0)
 		rc = daemon_is_cxl(n->daemon) ? links_init(n, err, err_len)

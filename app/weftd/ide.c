@@ -186,11 +186,11 @@ ide_tell(struct daemon *d)
 			const uint64_t *c = weft_end_counts(p->end);
 			const uint64_t n = c[WEFT_END_N_IDE_FAILURES];
 
-			event_tell(EVENT_IDE_FAILED, d->node[k].topo->name, peer_name(p),
+			event_tell(EVENT_IDE_FAILED, d->node[k].topo->name, daemon_peer_name(p),
 				n - p->ide_told,
 				"IDE of what came from %s failed (%llu times, %llu flits dropped): "
 				"the session ends, a new one gets new keys",
-				peer_name(p), (unsigned long long)n,
+				daemon_peer_name(p), (unsigned long long)n,
 				(unsigned long long)c[WEFT_END_N_IDE_DROPPED]);
 			p->ide_told = n;
 		}

@@ -71,7 +71,7 @@ ingress_count(const struct node *n, unsigned int port, enum weft_ingress_kind ki
 }
 
 static const char *
-name_of_pid(const struct weft_topo *t, uint16_t pid)
+ingress_name_of_pid(const struct weft_topo *t, uint16_t pid)
 {
 	for (uint16_t i = 0; i < t->n_nodes; i++)
 		if (t->node[i].pid == pid)
@@ -101,12 +101,13 @@ ingress_say(const struct node *n, unsigned int port, uint64_t more, uint64_t all
 		event_tell(EVENT_SPOOFED, n->topo->name, other, more,
 			"port %u (%s): messages with SPID 0x%03x of %s in a connection of another "
 			"node; %llu dropped %s",
-			port, other, spid, name_of_pid(t, spid), (unsigned long long)all, since);
+			port, other, spid, ingress_name_of_pid(t, spid), (unsigned long long)all,
+			since);
 	else
 		event_tell(EVENT_SPOOFED, n->topo->name, other, more,
 			"port %u (%s): SPID 0x%03x of %s where only 0x%03x may come in; %llu "
 			"dropped %s",
-			port, other, spid, name_of_pid(t, spid), n->ingress[port].spid,
+			port, other, spid, ingress_name_of_pid(t, spid), n->ingress[port].spid,
 			(unsigned long long)all, since);
 }
 

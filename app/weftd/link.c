@@ -74,7 +74,7 @@ links_init(struct node *n, char *err, size_t err_len)
 
 /* Whether a wire takes frames away, or changes their order or number. */
 static bool
-wire_moves_frames(const char *wire)
+link_wire_moves_frames(const char *wire)
 {
 	static const char *const keys[] = {
 		",drop=", ",dup=", ",reorder=", ",replay=", ",jitter_us="
@@ -94,7 +94,7 @@ links_warn(const struct daemon *d)
 	for (uint16_t p = 0; p < t->n_ports; p++) {
 		const struct weft_topo_node *n = &t->node[t->port[p].node];
 
-		if (!wire_moves_frames(t->port[p].wire))
+		if (!link_wire_moves_frames(t->port[p].wire))
 			continue;
 		cli_warn("port %s.%u: a wire that loses, repeats or mixes frames: in cxl mode "
 			 "that is not always noticed",

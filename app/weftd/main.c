@@ -35,14 +35,14 @@ static volatile sig_atomic_t stop_signal;
 static volatile sig_atomic_t update_asked;
 
 static void
-print_finding(void *arg, const struct weft_topo_error *e)
+weftd_print_finding(void *arg, const struct weft_topo_error *e)
 {
 	(void)arg;
 	cli_warn("%s", e->text);
 }
 
 static void
-load_topology(struct daemon *d, const struct run_options *run)
+weftd_load_topology(struct daemon *d, const struct run_options *run)
 {
 	const struct weft_load_files files = daemon_files(d);
 	struct weft_topo_error e = { 0 };
@@ -51,7 +51,7 @@ load_topology(struct daemon *d, const struct run_options *run)
 	int n;
 
 	n = weft_load_open(&d->topo, &d->load, &files, &e);
-	if (n != 0 && run->check && weft_load_check(&files, print_finding, NULL) != 0)
+	if (n != 0 && run->check && weft_load_check(&files, weftd_print_finding, NULL) != 0)
 		exit(EXIT_FAILURE);
 	if (n != 0)
 		cli_fail("%s", e.text);
@@ -83,7 +83,7 @@ load_topology(struct daemon *d, const struct run_options *run)
 
 /* What a port leads to, how large its frames are, and the rule of the edge check. */
 static void
-print_check_port(const struct daemon *d, unsigned int node, unsigned int p)
+weftd_print_check_port(const struct daemon *d, unsigned int node, unsigned int p)
 {
 	const struct weft_topo *t = d->topo;
 	const unsigned int port = t->node[node].first_port + p;
@@ -98,13 +98,13 @@ print_check_port(const struct daemon *d, unsigned int node, unsigned int p)
 }
 
 static const char *
-plural(unsigned int n)
+weftd_plural(unsigned int n)
 {
 	return n == 1 ? "" : "s";
 }
 
 static void
-print_check_load(const struct weft_load_node *l)
+weftd_print_check_load(const struct weft_load_node *l)
 {
 	const char *between = "  load ";
 
@@ -115,27 +115,27 @@ print_check_load(const struct weft_load_node *l)
 		printf("%suio", between);
 	between = l->has_uio ? ", " : between;
 	if (l->n_transfers != 0)
-		printf("%s%u transfer%s", between, l->n_transfers, plural(l->n_transfers));
+		printf("%s%u transfer%s", between, l->n_transfers, weftd_plural(l->n_transfers));
 	between = l->n_transfers != 0 ? ", " : between;
 	if (l->move.every_ms != 0)
 		printf("%smove", between);
 }
 
 static int
-print_check(const struct daemon *d)
+weftd_print_check(const struct daemon *d)
 {
 	printf("fabric %s: %u node%s, %u link%s, %u segment%s, routes %s; %s\n", d->topo->fabric,
-		d->topo->n_nodes, plural(d->topo->n_nodes), d->topo->n_links,
-		plural(d->topo->n_links), d->topo->n_segments, plural(d->topo->n_segments),
-		weft_topo_routing_word(d->topo->routing),
+		d->topo->n_nodes, weftd_plural(d->topo->n_nodes), d->topo->n_links,
+		weftd_plural(d->topo->n_links), d->topo->n_segments,
+		weftd_plural(d->topo->n_segments), weft_topo_routing_word(d->topo->routing),
 		d->n_nodes == 0 ? "no node is of this machine" : "here:");
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		const struct weft_topo_node *n = d->node[i].topo;
 
 		printf("  %-6s %-12s PID 0x%03x", weft_topo_kind_words[n->kind], n->name, n->pid);
 		for (uint16_t p = 0; p < n->n_ports; p++)
-			print_check_port(d, d->node[i].index, p);
-		print_check_load(d->node[i].load);
+			weftd_print_check_port(d, d->node[i].index, p);
+		weftd_print_check_load(d->node[i].load);
 		putchar('\n');
 	}
 	return EXIT_SUCCESS;
@@ -143,7 +143,7 @@ print_check(const struct daemon *d)
 
 /* Largest frame over any port here, and buffers for all of them. */
 static void
-size_pool(const struct daemon *d, struct weft_pool_cfg *pool)
+weftd_size_pool(const struct daemon *d, struct weft_pool_cfg *pool)
 {
 	pool->n_mbufs = 1024;
 	pool->max_flits = 1;
@@ -169,7 +169,7 @@ size_pool(const struct daemon *d, struct weft_pool_cfg *pool)
 
 /* "0" and so on: every CPU that a node here names; an empty string if none names any. */
 static void
-lcore_list(const struct daemon *d, char *list, size_t len)
+weftd_lcore_list(const struct daemon *d, char *list, size_t len)
 {
 	size_t used = 0;
 
@@ -183,7 +183,7 @@ lcore_list(const struct daemon *d, char *list, size_t len)
 }
 
 static size_t
-wanted(const struct daemon *d, unsigned int node)
+weftd_runs_node(const struct daemon *d, unsigned int node)
 {
 	size_t n = 0;
 	bool asks;
@@ -195,7 +195,7 @@ wanted(const struct daemon *d, unsigned int node)
 
 /* Megabytes for the connections or links of the nodes here. */
 static unsigned int
-ends_mb(const struct daemon *d)
+weftd_ends_mb(const struct daemon *d)
 {
 	size_t ends = 0;
 
@@ -205,14 +205,14 @@ ends_mb(const struct daemon *d)
 		if (daemon_is_cxl(d))
 			ends += n->n_ports;
 		else
-			ends += wanted(d, d->node[i].index);
+			ends += weftd_runs_node(d, d->node[i].index);
 	}
 	return (unsigned int)(ends * peer_memory(d->topo) >> 20);
 }
 
 /* Addresses of the PCI devices of the ports here; how many. */
 static unsigned int
-pci_list(const struct daemon *d, const char **pci)
+weftd_pci_list(const struct daemon *d, const char **pci)
 {
 	unsigned int n = 0;
 
@@ -228,11 +228,11 @@ pci_list(const struct daemon *d, const char **pci)
 }
 
 static void
-start(struct daemon *d)
+weftd_start(struct daemon *d)
 {
 	struct weft_pool_cfg pool = { .name = "frames", .cache = 256 };
 	struct weft_eal_cfg eal = {
-		.memory_mb = 64 + 24u * d->n_nodes + ends_mb(d),
+		.memory_mb = 64 + 24u * d->n_nodes + weftd_ends_mb(d),
 		.user_argc = d->cfg.eal_argc,
 		.user_argv = d->cfg.eal_argv,
 	};
@@ -243,11 +243,11 @@ start(struct daemon *d)
 	if (pci == NULL)
 		cli_fail("out of memory");
 	eal.n_files = ports_files(d);
-	size_pool(d, &pool);
-	lcore_list(d, lcores, sizeof(lcores));
+	weftd_size_pool(d, &pool);
+	weftd_lcore_list(d, lcores, sizeof(lcores));
 	eal.lcores = lcores[0] == '\0' ? NULL : lcores;
 	eal.pci = pci;
-	eal.n_pci = pci_list(d, pci);
+	eal.n_pci = weftd_pci_list(d, pci);
 	p = start_dpdk(&eal, &pool);
 	free(pci);
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
@@ -260,7 +260,7 @@ start(struct daemon *d)
 }
 
 static void
-print_idle(void *arg, const char *line)
+weftd_print_idle(void *arg, const char *line)
 {
 	const struct daemon *d = arg;
 
@@ -270,7 +270,7 @@ print_idle(void *arg, const char *line)
 
 /* One loop for each lcore that serves a node; the nodes of an lcore are polled in turn. */
 static void
-make_loops(struct daemon *d)
+weftd_make_loops(struct daemon *d)
 {
 	static weft_poll_fn const poll[] = {
 		[WEFT_TOPO_HOST] = host_poll,
@@ -289,7 +289,7 @@ make_loops(struct daemon *d)
 			.lcore = lcore,
 			.idle = d->cfg.idle,
 			.polls = polls,
-			.on_idle = print_idle,
+			.on_idle = weftd_print_idle,
 			.on_idle_arg = d,
 		};
 
@@ -317,13 +317,13 @@ make_loops(struct daemon *d)
 }
 
 static void
-on_signal(int sig)
+weftd_on_signal(int sig)
 {
 	stop_signal = sig;
 }
 
 static void
-on_update(int sig)
+weftd_on_update(int sig)
 {
 	(void)sig;
 	update_asked = 1;
@@ -336,7 +336,7 @@ daemon_is_stopped(void)
 }
 
 static double
-elapsed_s(const struct timespec *since)
+weftd_elapsed_s(const struct timespec *since)
 {
 	struct timespec now;
 
@@ -346,7 +346,7 @@ elapsed_s(const struct timespec *since)
 
 /* Why the run cannot succeed, or NULL: a refusal, or a connection that does not come up. */
 static const char *
-what_fails(struct daemon *d, double seconds, char *line, size_t len)
+weftd_what_fails(struct daemon *d, double seconds, char *line, size_t len)
 {
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		struct node *n = &d->node[i];
@@ -374,7 +374,7 @@ what_fails(struct daemon *d, double seconds, char *line, size_t len)
 }
 
 static bool
-all_done(const struct daemon *d)
+weftd_all_done(const struct daemon *d)
 {
 	for (uint16_t i = 0; i < d->n_nodes; i++)
 		if ((d->node[i].topo->kind == WEFT_TOPO_HOST &&
@@ -385,7 +385,7 @@ all_done(const struct daemon *d)
 }
 
 static void
-once_a_second(struct daemon *d)
+weftd_once_a_second(struct daemon *d)
 {
 	ports_tend(d);
 	captures_tend(d);
@@ -395,7 +395,7 @@ once_a_second(struct daemon *d)
 
 /* What others did wrong since the last call, a line each. */
 static void
-tell_of_others(struct daemon *d)
+weftd_tell_of_others(struct daemon *d)
 {
 	ide_tell(d);
 	ingress_tell(d);
@@ -407,7 +407,7 @@ tell_of_others(struct daemon *d)
 
 /* Until something ends the run. Never on the data path. */
 static void *
-control(void *arg)
+weftd_control(void *arg)
 {
 	struct daemon *d = arg;
 	const struct timespec nap = { .tv_nsec = TEND_EVERY_MS * 1000000L };
@@ -417,25 +417,25 @@ control(void *arg)
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	while (stop_signal == 0) {
-		double seconds = elapsed_s(&start);
+		double seconds = weftd_elapsed_s(&start);
 
 		if (d->cfg.seconds > 0 && seconds >= d->cfg.seconds)
 			break;
-		if (d->cfg.until_done && all_done(d))
+		if (d->cfg.until_done && weftd_all_done(d))
 			break;
 		/* Who read its lines has gone: the end of a pipe ends the run. */
 		if (ferror(stdout)) {
 			d->exit_status = EXIT_FAILURE;
 			break;
 		}
-		if (what_fails(d, seconds, line, sizeof(line)) != NULL) {
+		if (weftd_what_fails(d, seconds, line, sizeof(line)) != NULL) {
 			cli_warn("%s", line);
 			d->exit_status = EXIT_FAILURE;
 			break;
 		}
 		sessions_watch(d);
 		rates_tend(d);
-		tell_of_others(d);
+		weftd_tell_of_others(d);
 		if (update_asked != 0) {
 			update_asked = 0;
 			update_run(d);
@@ -444,7 +444,7 @@ control(void *arg)
 		generation_tell(d);
 		events_tend();
 		if (++naps % (1000 / TEND_EVERY_MS) == 0)
-			once_a_second(d);
+			weftd_once_a_second(d);
 		nanosleep(&nap, NULL);
 	}
 	for (unsigned int i = 0; i < d->n_loops; i++)
@@ -454,7 +454,7 @@ control(void *arg)
 
 /* What comes and goes at a node whose ends are closed. */
 static void
-poll_parting(struct node *n)
+weftd_poll_parting(struct node *n)
 {
 	if (n->conns == NULL) {
 		switch_poll(n);
@@ -468,7 +468,7 @@ poll_parting(struct node *n)
 }
 
 static bool
-is_parting(const struct daemon *d)
+weftd_is_parting(const struct daemon *d)
 {
 	for (uint16_t i = 0; i < d->n_nodes; i++)
 		for (uint16_t p = 0; p < d->node[i].n_peers; p++)
@@ -479,7 +479,7 @@ is_parting(const struct daemon *d)
 
 /* Tell the other ends, so that they need not find out; without keys they ask whether it is true. */
 static void
-say_goodbye(struct daemon *d)
+weftd_say_goodbye(struct daemon *d)
 {
 	const struct timespec nap = { .tv_nsec = PART_NAP_NS };
 	const uint64_t until_ns = node_now_ns() + PART_NS;
@@ -494,15 +494,15 @@ say_goodbye(struct daemon *d)
 		node_clock(n);
 		peers_flush(n);
 	}
-	while (is_parting(d) && node_now_ns() < until_ns) {
+	while (weftd_is_parting(d) && node_now_ns() < until_ns) {
 		for (uint16_t i = 0; i < d->n_nodes; i++)
-			poll_parting(&d->node[i]);
+			weftd_poll_parting(&d->node[i]);
 		nanosleep(&nap, NULL);
 	}
 }
 
 static double
-run(struct daemon *d)
+weftd_run(struct daemon *d)
 {
 	struct timespec start;
 	pthread_t thread;
@@ -515,7 +515,7 @@ run(struct daemon *d)
 		if (rc != 0)
 			cli_fail("an lcore could not be started: %s", strerror(-rc));
 	}
-	rc = pthread_create(&thread, NULL, control, d);
+	rc = pthread_create(&thread, NULL, weftd_control, d);
 	if (rc != 0)
 		cli_fail("the control thread could not be started: %s", strerror(rc));
 	if (d->main_loop != NULL)
@@ -524,14 +524,14 @@ run(struct daemon *d)
 	for (unsigned int i = 0; i < d->n_loops; i++)
 		if (d->loop[i] != d->main_loop)
 			weft_loop_join(d->loop[i]);
-	seconds = elapsed_s(&start);
-	tell_of_others(d); /* what came since the control thread looked last */
-	say_goodbye(d);
+	seconds = weftd_elapsed_s(&start);
+	weftd_tell_of_others(d); /* what came since the control thread looked last */
+	weftd_say_goodbye(d);
 	return seconds;
 }
 
 static void
-finish(struct daemon *d, double seconds)
+weftd_finish(struct daemon *d, double seconds)
 {
 	captures_close(d);
 	if (!d->cfg.no_text)
@@ -574,7 +574,7 @@ finish(struct daemon *d, double seconds)
 
 /* A transfer takes the memory of a GFD to be in one piece, from its first segment's base on. */
 static bool
-transfers_have_place(const struct weft_topo *t, const struct weft_load *load)
+weftd_transfers_have_place(const struct weft_topo *t, const struct weft_load *load)
 {
 	bool whole = t->n_segments == t->n_gfds;
 
@@ -588,7 +588,7 @@ transfers_have_place(const struct weft_topo *t, const struct weft_load *load)
 }
 
 static bool
-runs(const struct weft_topo *t)
+weftd_runs(const struct weft_topo *t)
 {
 	for (uint16_t i = 0; i < t->n_nodes; i++)
 		if (t->node[i].kind == WEFT_TOPO_HBR)
@@ -601,8 +601,8 @@ main(int argc, char **argv)
 {
 	static struct daemon d;
 	struct run_options opts = { 0 };
-	struct sigaction sa = { .sa_handler = on_signal };
-	struct sigaction hup = { .sa_handler = on_update, .sa_flags = SA_RESTART };
+	struct sigaction sa = { .sa_handler = weftd_on_signal };
+	struct sigaction hup = { .sa_handler = weftd_on_update, .sa_flags = SA_RESTART };
 	char err[NODE_ERROR_MAX];
 	double seconds;
 
@@ -628,14 +628,14 @@ main(int argc, char **argv)
 	cli_report_kernels();
 	/* From before the file is read: what comes while DPDK starts is done then, and ends nothing. */
 	sigaction(SIGHUP, &hup, NULL);
-	load_topology(&d, &opts);
+	weftd_load_topology(&d, &opts);
 	if (opts.check)
-		cli_exit(d.cfg.quiet ? EXIT_SUCCESS : print_check(&d));
-	if (!transfers_have_place(d.topo, d.load))
+		cli_exit(d.cfg.quiet ? EXIT_SUCCESS : weftd_print_check(&d));
+	if (!weftd_transfers_have_place(d.topo, d.load))
 		cli_fail("fabric %s: weftd does not run transfers where segments are not each the "
 			 "whole memory of a gfd, in their order, yet",
 			d.topo->fabric);
-	if (!runs(d.topo))
+	if (!weftd_runs(d.topo))
 		cli_fail("fabric %s: weftd checks and resolves HBR switches and bindings, "
 			 "but does not run fabrics with them yet",
 			d.topo->fabric);
@@ -652,7 +652,7 @@ main(int argc, char **argv)
 	if (single_init(&d, err, sizeof(err)) != 0)
 		cli_fail("%s", err);
 	report_telemetry_soon();
-	start(&d);
+	weftd_start(&d);
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 	if (ports_open(&d, err, sizeof(err)) != 0)
@@ -668,13 +668,13 @@ main(int argc, char **argv)
 	}
 	if (rates_init(&d) != 0)
 		cli_fail("out of memory");
-	make_loops(&d);
+	weftd_make_loops(&d);
 	report_telemetry(&d);
 	if (!d.cfg.no_text)
-		printf("weftd: %u node%s of fabric %s run%s\n", d.n_nodes, plural(d.n_nodes),
+		printf("weftd: %u node%s of fabric %s run%s\n", d.n_nodes, weftd_plural(d.n_nodes),
 			d.topo->fabric, d.n_nodes == 1 ? "s" : "");
-	seconds = run(&d);
+	seconds = weftd_run(&d);
 	events_fini();
-	finish(&d, seconds);
+	weftd_finish(&d, seconds);
 	cli_exit(d.exit_status);
 }

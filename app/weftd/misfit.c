@@ -17,7 +17,7 @@
 
 /* Whether the records are those of a HELLO. What they say beside that does not matter. */
 static bool
-is_hello(const struct rte_mbuf *m)
+misfit_is_hello(const struct rte_mbuf *m)
 {
 	struct weft_control c;
 
@@ -27,7 +27,7 @@ is_hello(const struct rte_mbuf *m)
 }
 
 static void
-answer(struct node *n, const struct weft_frame *f, uint8_t differs)
+misfit_answer(struct node *n, const struct weft_frame *f, uint8_t differs)
 {
 	const struct weft_topo *t = n->daemon->topo;
 	struct weft_control c = { .type = WEFT_CONTROL_REFUSE,
@@ -54,7 +54,8 @@ misfit_came(void *arg, struct rte_mbuf *m, enum weft_verdict why)
 	const struct weft_frame *f = weft_frame(m);
 	struct misfit *x = &n->misfit;
 
-	if (f->hdr.kind != WEFT_WIRE_CONTROL || n->now_ns < n->misfit_after_ns || !is_hello(m))
+	if (f->hdr.kind != WEFT_WIRE_CONTROL || n->now_ns < n->misfit_after_ns ||
+		!misfit_is_hello(m))
 		return;
 	n->misfit_after_ns = n->now_ns + ANSWER_NS;
 	__atomic_store_n(&x->about,
@@ -62,7 +63,7 @@ misfit_came(void *arg, struct rte_mbuf *m, enum weft_verdict why)
 			(uint64_t)f->hdr.dpid << 16 | (uint64_t)why << 8 | f->hdr.mode,
 		__ATOMIC_RELAXED);
 	__atomic_store_n(&x->n, x->n + 1, __ATOMIC_RELEASE);
-	answer(n, f, why == WEFT_DROP_MODE ? WEFT_PARAM_MODE : WEFT_PARAM_PID);
+	misfit_answer(n, f, why == WEFT_DROP_MODE ? WEFT_PARAM_MODE : WEFT_PARAM_PID);
 }
 
 static void

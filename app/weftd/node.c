@@ -131,7 +131,7 @@ node_rx(struct node *n, const char *layout, weft_sink_fn sink, char *err, size_t
 }
 
 static void
-end_tx_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
+node_tx_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 {
 	struct node *node = arg;
 
@@ -141,7 +141,7 @@ end_tx_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 
 /* Whoever has retry domains: the table of their directions, and a pipeline out. */
 static int
-end_init(struct node *n, char *err, size_t err_len)
+node_init_end(struct node *n, char *err, size_t err_len)
 {
 	char name[WEFT_TOPO_NAME_ROOM + 8];
 	const bool cxl = daemon_is_cxl(n->daemon);
@@ -149,7 +149,7 @@ end_init(struct node *n, char *err, size_t err_len)
 		.name = name,
 		.layout = n->daemon->cfg.tx_layout,
 		.env = &n->env,
-		.sink = cxl ? link_sink : end_tx_sink,
+		.sink = cxl ? link_sink : node_tx_sink,
 		.sink_arg = n,
 		.socket = SOCKET_ID_ANY,
 	};
@@ -222,7 +222,7 @@ node_init(struct node *n, char *err, size_t err_len)
 		return rc;
 	if (n->topo->kind == WEFT_TOPO_SWITCH && !daemon_is_cxl(d))
 		return switch_init(n, err, err_len);
-	rc = end_init(n, err, err_len);
+	rc = node_init_end(n, err, err_len);
 	if (rc != 0)
 		return rc;
 	if (n->topo->kind == WEFT_TOPO_SWITCH)

@@ -106,7 +106,7 @@ static const struct cli_program program = {
 
 /* Options that contradict each other, and those that do nothing beside others. */
 static void
-judge_options(const struct daemon_cfg *c, const struct run_options *run, uint64_t given)
+options_judge(const struct daemon_cfg *c, const struct run_options *run, uint64_t given)
 {
 	if (c->quiet && c->verbose)
 		cli_usage("--quiet and --verbose: expected one of them");
@@ -144,5 +144,5 @@ options_parse(struct daemon_cfg *c, struct run_options *run, int argc, char **ar
 	if (run->check && optind < argc && c->topology == NULL)
 		c->topology = argv[optind++];
 	cli_options_only(argc, argv);
-	judge_options(c, run, given);
+	options_judge(c, run, given);
 }

@@ -157,13 +157,13 @@ peer_keys(const struct peer *p, struct weft_conn_key *rx, struct weft_conn_key *
 
 /* Of a GFD by CXL.mem, of an agent, or of anybody by UIO. */
 static bool
-node_asks(const struct daemon *d, unsigned int node, unsigned int other)
+peer_node_asks(const struct daemon *d, unsigned int node, unsigned int other)
 {
 	const struct weft_topo *t = d->topo;
 	const struct weft_load_node *l = &d->load->node[node];
 	const struct weft_topo_node *n = &t->node[node], *o = &t->node[other];
 
-	if (n->kind == WEFT_TOPO_HOST && o->kind == WEFT_TOPO_GFD && host_sends(n, l))
+	if (n->kind == WEFT_TOPO_HOST && o->kind == WEFT_TOPO_GFD && daemon_host_sends(n, l))
 		return true;
 	if (n->translates && l->has_mem && n->ats.agent == other)
 		return true;
@@ -183,7 +183,7 @@ peer_init(struct peer *p, bool asks)
 	p->is_host = kind == WEFT_TOPO_HOST || kind == WEFT_TOPO_DEVICE;
 	p->is_switch = kind == WEFT_TOPO_SWITCH;
 	p->is_needed = daemon_is_cxl(p->node->daemon) ||
-	               node_asks(p->node->daemon, p->node->index, p->topo_node);
+	               peer_node_asks(p->node->daemon, p->node->index, p->topo_node);
 	peer_cfg(p, asks, &cfg);
 	rc = ide_peer(p, asks, &cfg);
 	if (rc != 0)
@@ -197,7 +197,7 @@ peer_init(struct peer *p, bool asks)
 		return -EINVAL;
 	}
 	if (cfg.llr.mode == WEFT_MODE_RXL && kind == WEFT_TOPO_GFD &&
-		host_sends(p->node->topo, p->node->load)) {
+		daemon_host_sends(p->node->topo, p->node->load)) {
 		p->waiting = rte_zmalloc("weft_waiting", sizeof(*p->waiting), WEFT_CACHE_LINE);
 		if (p->waiting == NULL)
 			return -ENOMEM;
@@ -226,7 +226,7 @@ bool
 peer_is_wanted(const struct daemon *d, unsigned int node, unsigned int other, bool *first)
 {
 	const struct weft_topo *t = d->topo;
-	const bool there = node_asks(d, node, other), back = node_asks(d, other, node);
+	const bool there = peer_node_asks(d, node, other), back = peer_node_asks(d, other, node);
 
 	/* Of two that ask each other it is the first. */
 	*first = there && (!back || node < other);
@@ -289,7 +289,7 @@ peer_ended(struct peer *p)
 }
 
 static void
-refusal_text(const struct peer *p, char *text, size_t len)
+peer_refusal_text(const struct peer *p, char *text, size_t len)
 {
 	const struct weft_session *s = weft_end_session(p->end);
 	const enum weft_control_param differs = (enum weft_control_param)s->differs;
@@ -323,10 +323,10 @@ peer_refused(struct peer *p)
 	if (!weft_end_session(p->end)->cfg.asks)
 		return;
 	if (p->begun == 0 && n->refused == NULL) {
-		refusal_text(p, n->refusal, sizeof(n->refusal));
+		peer_refusal_text(p, n->refusal, sizeof(n->refusal));
 		__atomic_store_n(&n->refused, n->refusal, __ATOMIC_RELEASE);
 	} else if (p->begun != 0 && __atomic_load_n(&n->refused_again, __ATOMIC_ACQUIRE) == NULL) {
-		refusal_text(p, n->refusal_again, sizeof(n->refusal_again));
+		peer_refusal_text(p, n->refusal_again, sizeof(n->refusal_again));
 		__atomic_store_n(&n->refused_again, n->refusal_again, __ATOMIC_RELEASE);
 	}
 }
@@ -430,7 +430,7 @@ peer_frames(struct peer *p, struct rte_mbuf **pkt, uint16_t room)
 
 /* All peers that are due, each once. The transmit pipeline has no rings, so it takes every burst. */
 static void
-peers_send(struct node *n)
+peer_send_all(struct node *n)
 {
 	struct rte_mbuf *pkt[WEFT_BURST_MAX];
 	uint16_t k = 0;
@@ -460,7 +460,7 @@ peers_flush(struct node *n)
 
 	do {
 		round = n->sent;
-		peers_send(n);
+		peer_send_all(n);
 	} while (n->sent != round);
 	return (unsigned int)(n->sent - before);
 }
@@ -481,11 +481,11 @@ peers_tell(struct daemon *d)
 			const uint64_t n = weft_end_counts(p->end)[WEFT_END_N_DOUBTED];
 			const uint64_t *c = weft_llr_counts(weft_end_llr(p->end));
 
-			event_tell(EVENT_DOUBTED, d->node[k].topo->name, peer_name(p),
+			event_tell(EVENT_DOUBTED, d->node[k].topo->name, daemon_peer_name(p),
 				n - p->others_told,
 				"flits came in the name of %s that it did not send (%llu numbers "
 				"with two contents): a new session begins, what was open is lost",
-				peer_name(p), (unsigned long long)c[WEFT_LLR_N_CONFLICTS]);
+				daemon_peer_name(p), (unsigned long long)c[WEFT_LLR_N_CONFLICTS]);
 			p->others_told = n;
 		}
 }

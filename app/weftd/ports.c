@@ -39,7 +39,7 @@ struct port_names {
 
 /* The node that runs here and has this index in the topology, or NULL. */
 static struct node *
-local_node(const struct daemon *d, unsigned int index)
+ports_local_node(const struct daemon *d, unsigned int index)
 {
 	for (uint16_t i = 0; i < d->n_nodes; i++)
 		if (d->node[i].index == index)
@@ -49,7 +49,7 @@ local_node(const struct daemon *d, unsigned int index)
 
 /* Both daemons of a link must come to the same path by themselves. */
 static void
-memif_path(const struct daemon *d, const struct weft_topo_port *tp, char *path, size_t len)
+ports_memif_path(const struct daemon *d, const struct weft_topo_port *tp, char *path, size_t len)
 {
 	char folder[200];
 
@@ -83,7 +83,7 @@ port_spec(struct daemon *d, struct node *n, unsigned int index, struct weft_port
 	case WEFT_TOPO_NETIF: s->netif = tp->device; break;
 	case WEFT_TOPO_DEVARGS: s->vdev = tp->device; break;
 	default:
-		memif_path(d, tp, names->socket, sizeof(names->socket));
+		ports_memif_path(d, tp, names->socket, sizeof(names->socket));
 		s->socket = names->socket;
 		s->socket_is_named = tp->socket[0] != '\0';
 		break;
@@ -94,8 +94,8 @@ bool
 port_is_ring(const struct daemon *d, const struct weft_topo_link *l)
 {
 	const struct weft_topo_port *tp = &d->topo->port[l->a];
-	const bool both_here =
-		local_node(d, tp->node) != NULL && local_node(d, d->topo->port[l->b].node) != NULL;
+	const bool both_here = ports_local_node(d, tp->node) != NULL &&
+	                       ports_local_node(d, d->topo->port[l->b].node) != NULL;
 
 	/* A bad wire stands before a device: a memif then, and each end has its own. */
 	if (tp->wire[0] != '\0' || d->topo->port[l->b].wire[0] != '\0')
@@ -110,8 +110,8 @@ port_is_ring(const struct daemon *d, const struct weft_topo_link *l)
  * are opened in the order of the file by every daemon, so no two wait for each other.
  */
 static int
-client_open(struct daemon *d, const struct weft_port_spec *s, struct weft_port **port, char *err,
-	size_t err_len)
+ports_open_client(struct daemon *d, const struct weft_port_spec *s, struct weft_port **port,
+	char *err, size_t err_len)
 {
 	const struct timespec nap = { .tv_nsec = CLIENT_NAP_MS * 1000000L };
 	struct timespec start, now;
@@ -161,7 +161,7 @@ ports_files(const struct daemon *d)
 }
 
 static int
-link_open(struct daemon *d, const struct weft_topo_link *l, char *err, size_t err_len)
+ports_open_link(struct daemon *d, const struct weft_topo_link *l, char *err, size_t err_len)
 {
 	const uint16_t end[2] = { l->a, l->b };
 	struct node *n[2];
@@ -171,7 +171,7 @@ link_open(struct daemon *d, const struct weft_topo_link *l, char *err, size_t er
 	int rc;
 
 	for (unsigned int e = 0; e < 2; e++) {
-		n[e] = local_node(d, d->topo->port[end[e]].node);
+		n[e] = ports_local_node(d, d->topo->port[end[e]].node);
 		if (n[e] != NULL)
 			port_spec(d, n[e], end[e], &spec[e], &names[e]);
 	}
@@ -189,7 +189,7 @@ link_open(struct daemon *d, const struct weft_topo_link *l, char *err, size_t er
 		if (n[e] == NULL)
 			continue;
 		if (spec[e].socket != NULL && !spec[e].memif_server)
-			rc = client_open(d, &spec[e], &d->port[end[e]], err, err_len);
+			rc = ports_open_client(d, &spec[e], &d->port[end[e]], err, err_len);
 		else
 			rc = weft_port_open(&spec[e], &d->port[end[e]], err, err_len);
 		if (rc != 0)
@@ -207,7 +207,7 @@ ports_open(struct daemon *d, char *err, size_t err_len)
 		return -ENOMEM;
 	}
 	for (uint16_t i = 0; i < d->topo->n_links; i++) {
-		int rc = link_open(d, &d->topo->link[i], err, err_len);
+		int rc = ports_open_link(d, &d->topo->link[i], err, err_len);
 
 		if (rc != 0)
 			return rc;

@@ -81,7 +81,7 @@ rate_lcore(const struct daemon *d, unsigned int lcore, double seconds, struct ra
 
 /* The interval is over: what came and went in it. */
 static void
-rates_take(struct daemon *d, uint64_t span_ns)
+rate_take(struct daemon *d, uint64_t span_ns)
 {
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		const struct node *n = &d->node[i];
@@ -103,7 +103,7 @@ rates_take(struct daemon *d, uint64_t span_ns)
 }
 
 static void
-rates_print(const struct daemon *d)
+rate_print(const struct daemon *d)
 {
 	FILE *to = d->cfg.json_is_output ? stderr : stdout;
 	struct rate r;
@@ -127,9 +127,9 @@ rates_tend(struct daemon *d)
 	if (d->rates->at_ns != 0 && (double)span_ns < interval_s * (double)RATE_SECOND)
 		return;
 	if (d->rates->at_ns != 0) {
-		rates_take(d, span_ns);
+		rate_take(d, span_ns);
 		if (d->cfg.stats_s > 0)
-			rates_print(d);
+			rate_print(d);
 	}
 	d->rates->at_ns = now_ns;
 }

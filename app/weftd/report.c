@@ -23,7 +23,7 @@ report_drops(const struct node *n, enum weft_verdict v)
 
 /* Poison is what a fabric whose GFDs have late poison promises; anywhere else it is a fault. */
 static bool
-poison_is_expected(const struct daemon *d)
+report_poison_is_expected(const struct daemon *d)
 {
 	for (uint16_t i = 0; i < d->topo->n_gfds; i++)
 		if (d->topo->node[d->topo->gfd[i]].late_poison > 0)
@@ -45,7 +45,7 @@ report_is_good(const struct daemon *d)
 			continue;
 		c = weft_traffic_counts(n->traffic);
 		failed = c[WEFT_TRAFFIC_N_FAILED];
-		if (poison_is_expected(d))
+		if (report_poison_is_expected(d))
 			failed -= c[WEFT_TRAFFIC_N_POISONED];
 		if (c[WEFT_TRAFFIC_N_MISMATCHES] != 0 || failed != 0 || c[WEFT_TRAFFIC_N_LOST] != 0)
 			return false;

@@ -14,7 +14,7 @@
 #include <jansson.h>
 
 static void
-put(json_t *o, const char *key, uint64_t v)
+json_put(json_t *o, const char *key, uint64_t v)
 {
 	json_object_set_new(o, key, json_integer((json_int_t)v));
 }
@@ -25,12 +25,12 @@ report_counters(const struct weft_counter *rows, const uint64_t *values, unsigne
 	json_t *o = json_object();
 
 	for (unsigned int i = 0; i < n; i++)
-		put(o, rows[i].name, values[i]);
+		json_put(o, rows[i].name, values[i]);
 	return o;
 }
 
 static json_t *
-drops_json(const struct node *n)
+json_drops(const struct node *n)
 {
 	json_t *o = json_object();
 
@@ -38,13 +38,13 @@ drops_json(const struct node *n)
 		uint64_t sum = report_drops(n, (enum weft_verdict)v);
 
 		if (sum != 0)
-			put(o, weft_verdict_name((enum weft_verdict)v), sum);
+			json_put(o, weft_verdict_name((enum weft_verdict)v), sum);
 	}
 	return o;
 }
 
 static void
-stages_add(json_t *list, const struct weft_pipe *p)
+json_add_stages(json_t *list, const struct weft_pipe *p)
 {
 	for (unsigned int i = 0; p != NULL && i < weft_pipe_n_stages(p); i++) {
 		const struct weft_stage *s = weft_pipe_stage(p, i);
@@ -52,16 +52,16 @@ stages_add(json_t *list, const struct weft_pipe *p)
 		json_t *o = report_counters(s->counters, st->counts, s->n_counters);
 
 		json_object_set_new(o, "stage", json_string(s->name));
-		put(o, "bursts", st->bursts);
-		put(o, "frames", st->frames);
-		put(o, "flits", st->flits);
-		put(o, "cycles", st->cycles);
+		json_put(o, "bursts", st->bursts);
+		json_put(o, "frames", st->frames);
+		json_put(o, "flits", st->flits);
+		json_put(o, "cycles", st->cycles);
 		json_array_append_new(list, o);
 	}
 }
 
 static json_t *
-ports_json(const struct node *n, double seconds)
+json_ports(const struct node *n, double seconds)
 {
 	json_t *list = json_array();
 
@@ -84,13 +84,13 @@ ports_json(const struct node *n, double seconds)
 }
 
 static json_t *
-messages_json(const struct node *n)
+json_messages(const struct node *n)
 {
 	json_t *o = json_object();
 
 	for (unsigned int k = 0; k < WEFT_MSG_KINDS; k++)
 		if (n->messages[k] != 0)
-			put(o, weft_msg_kind_name((enum weft_msg_kind)k), n->messages[k]);
+			json_put(o, weft_msg_kind_name((enum weft_msg_kind)k), n->messages[k]);
 	return o;
 }
 
@@ -101,12 +101,12 @@ report_stopped(const uint64_t *stopped)
 
 	for (unsigned int r = WEFT_EDGE_OK + 1; r < EDGE_REASONS; r++)
 		if (stopped[r] != 0)
-			put(o, weft_edge_reason_word((enum weft_edge_reason)r), stopped[r]);
+			json_put(o, weft_edge_reason_word((enum weft_edge_reason)r), stopped[r]);
 	return o;
 }
 
 static json_t *
-ats_json(const struct node *n)
+json_ats(const struct node *n)
 {
 	struct ats_row row[ATS_ROWS];
 	const unsigned int parts = ats_rows(n, row);
@@ -117,14 +117,14 @@ ats_json(const struct node *n)
 		json_object_set_new(
 			o, row[i].part, report_counters(row[i].rows, row[i].values, row[i].n));
 	ats_gauges(n, &waiting, &moving, &holding);
-	put(o, "waiting", waiting);
-	put(o, "moving", moving);
-	put(o, "holding", holding);
+	json_put(o, "waiting", waiting);
+	json_put(o, "moving", moving);
+	json_put(o, "holding", holding);
 	return o;
 }
 
 static void
-host_json(const struct node *n, json_t *o)
+json_host(const struct node *n, json_t *o)
 {
 	const struct weft_latency *l;
 
@@ -139,12 +139,12 @@ host_json(const struct node *n, json_t *o)
 			report_counters(weft_traffic_counters(), weft_traffic_counts(n->traffic),
 				WEFT_TRAFFIC_N_COUNTERS));
 	if (n->ats != NULL)
-		json_object_set_new(o, "ats", ats_json(n));
+		json_object_set_new(o, "ats", json_ats(n));
 	if (n->xfers != NULL)
 		json_object_set_new(o, "transfers", transfers_json(n));
 	json_object_set_new(o, "edge", report_stopped(n->stopped));
-	put(o, "outstanding", weft_requester_outstanding(n->host));
-	put(o, "done", n->is_done);
+	json_put(o, "outstanding", weft_requester_outstanding(n->host));
+	json_put(o, "done", n->is_done);
 	json_object_set_new(o, "latency_ns",
 		json_pack("{s:I, s:I, s:I, s:I}", "p50", (json_int_t)weft_latency_quantile(l, 5000),
 			"p99", (json_int_t)weft_latency_quantile(l, 9900), "p99_9",
@@ -153,7 +153,7 @@ host_json(const struct node *n, json_t *o)
 
 /* A text: numbers of JSON end at 2^63 here, and at 2^53 for some readers. */
 static void
-put_generation(json_t *o, uint64_t generation)
+json_put_generation(json_t *o, uint64_t generation)
 {
 	char text[24];
 
@@ -163,7 +163,7 @@ put_generation(json_t *o, uint64_t generation)
 
 /* Every connection of a host or GFD, or every link in cxl mode: what its session, retry layer and end counted. */
 static json_t *
-connections_json(const struct node *n)
+json_connections(const struct node *n)
 {
 	json_t *list = json_array();
 
@@ -174,16 +174,17 @@ connections_json(const struct node *n)
 
 		json_object_set_new(
 			o, "peer", json_string(n->daemon->topo->node[p->topo_node].name));
-		put(o, "pid", p->pid);
+		json_put(o, "pid", p->pid);
 		json_object_set_new(o, "state", json_string(session_word(p)));
 		json_object_set_new(o, "since", json_real(p->watch.since));
-		json_object_set_new(o, "last_event", event_last_json(n->topo->name, peer_name(p)));
+		json_object_set_new(
+			o, "last_event", event_last_json(n->topo->name, daemon_peer_name(p)));
 		json_object_set_new(o, "ide", json_string(ide_state(p)));
-		put(o, "memory_replaced", p->memory.replaced);
+		json_put(o, "memory_replaced", p->memory.replaced);
 		if (p->memory.generation != 0)
-			put_generation(o, p->memory.generation);
-		put(o, "unacked", weft_llr_unacked(l));
-		put(o, "round_trip_ns", weft_llr_rtt(l)->mean_ns);
+			json_put_generation(o, p->memory.generation);
+		json_put(o, "unacked", weft_llr_unacked(l));
+		json_put(o, "round_trip_ns", weft_llr_rtt(l)->mean_ns);
 		json_object_set_new(o, "session",
 			report_counters(weft_session_counters(), weft_end_session(p->end)->count,
 				WEFT_SESSION_N_COUNTERS));
@@ -199,22 +200,22 @@ connections_json(const struct node *n)
 }
 
 static void
-failed_json(json_t *o, const uint64_t *failed, uint64_t read_only)
+json_failed(json_t *o, const uint64_t *failed, uint64_t read_only)
 {
-	put(o, "decode", failed[WEFT_GFAM_T_DECODE]);
-	put(o, "group", failed[WEFT_GFAM_T_GROUP]);
-	put(o, "sat", failed[WEFT_GFAM_T_SAT]);
-	put(o, "read_only", read_only);
+	json_put(o, "decode", failed[WEFT_GFAM_T_DECODE]);
+	json_put(o, "group", failed[WEFT_GFAM_T_GROUP]);
+	json_put(o, "sat", failed[WEFT_GFAM_T_SAT]);
+	json_put(o, "read_only", read_only);
 }
 
 /* What the tables of a node refused, in all and to each host and device. */
 static json_t *
-access_json(const struct node *n)
+json_access(const struct node *n)
 {
 	const struct weft_topo *t = n->daemon->topo;
 	json_t *o = json_object(), *hosts = json_array();
 
-	failed_json(o, n->access_log->failed, n->access_log->read_only);
+	json_failed(o, n->access_log->failed, n->access_log->read_only);
 	for (uint16_t h = 0; h < t->n_nodes; h++) {
 		const struct weft_topo_node *host = &t->node[h];
 		const struct weft_gfam_counts *c = &n->access_log->rpid[host->pid];
@@ -225,8 +226,8 @@ access_json(const struct node *n)
 		one = json_object();
 
 		json_object_set_new(one, "host", json_string(host->name));
-		put(one, "spid", host->pid);
-		failed_json(one, c->failed, c->read_only);
+		json_put(one, "spid", host->pid);
+		json_failed(one, c->failed, c->read_only);
 		json_array_append_new(hosts, one);
 	}
 	json_object_set_new(o, "hosts", hosts);
@@ -234,44 +235,44 @@ access_json(const struct node *n)
 }
 
 static json_t *
-node_json(const struct node *n, double seconds)
+json_node(const struct node *n, double seconds)
 {
 	json_t *o = json_object(), *stages = json_array();
 	struct rate rate;
 
 	json_object_set_new(o, "name", json_string(n->topo->name));
 	json_object_set_new(o, "kind", json_string(weft_topo_kind_words[n->topo->kind]));
-	put(o, "pid", n->topo->pid);
-	put(o, "lcore", n->lcore);
+	json_put(o, "pid", n->topo->pid);
+	json_put(o, "lcore", n->lcore);
 	if (n->generation != 0)
-		put_generation(o, n->generation);
+		json_put_generation(o, n->generation);
 	rate_node(n, seconds, &rate);
 	json_object_set_new(o, "mflits", rate_json(&rate));
 	if (n->topo->kind == WEFT_TOPO_HOST)
-		host_json(n, o);
+		json_host(n, o);
 	if (n->topo->kind == WEFT_TOPO_GFD)
 		json_object_set_new(o, "memory",
 			report_counters(weft_gfd_counters(), n->gfd.count, WEFT_GFD_N_COUNTERS));
 	if (n->uio != NULL)
 		json_object_set_new(o, "uio", uio_json(n));
 	if (n->access_log != NULL)
-		json_object_set_new(o, "access", access_json(n));
+		json_object_set_new(o, "access", json_access(n));
 	if (n->conns != NULL) {
-		json_object_set_new(o, "messages", messages_json(n));
-		json_object_set_new(o, "connections", connections_json(n));
+		json_object_set_new(o, "messages", json_messages(n));
+		json_object_set_new(o, "connections", json_connections(n));
 	} else {
-		put(o, "losses_reported", n->losses_reported);
+		json_put(o, "losses_reported", n->losses_reported);
 	}
-	json_object_set_new(o, "drops", drops_json(n));
-	json_object_set_new(o, "ports", ports_json(n, seconds));
-	stages_add(stages, n->rx);
-	stages_add(stages, n->tx);
+	json_object_set_new(o, "drops", json_drops(n));
+	json_object_set_new(o, "ports", json_ports(n, seconds));
+	json_add_stages(stages, n->rx);
+	json_add_stages(stages, n->tx);
 	json_object_set_new(o, "stages", stages);
 	return o;
 }
 
 static json_t *
-lcores_json(const struct daemon *d, double seconds)
+json_lcores(const struct daemon *d, double seconds)
 {
 	json_t *list = json_array();
 	struct rate rate;
@@ -290,11 +291,11 @@ report_json(const struct daemon *d, double seconds, const char *path)
 	int rc;
 
 	for (uint16_t i = 0; i < d->n_nodes; i++)
-		json_array_append_new(nodes, node_json(&d->node[i], seconds));
+		json_array_append_new(nodes, json_node(&d->node[i], seconds));
 	o = json_pack("{s:s, s:f, s:b, s:{s:I, s:I}, s:o}", "fabric", d->topo->fabric, "seconds",
 		seconds, "good", report_is_good(d), "updates", "done", (json_int_t)d->updates,
 		"refused", (json_int_t)d->updates_refused, "nodes", nodes);
-	json_object_set_new(o, "lcores", lcores_json(d, seconds));
+	json_object_set_new(o, "lcores", json_lcores(d, seconds));
 	json_object_set_new(o, "captures", captures_json());
 	json_object_set_new(o, "event_counts", events_counts_json());
 	json_object_set_new(o, "events", events_list_json());

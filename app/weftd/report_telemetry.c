@@ -22,7 +22,7 @@ static pthread_mutex_t telemetry_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct daemon *telemetry_daemon; /* NULL: over */
 
 static int
-tell_nodes(const char *params, struct rte_tel_data *data)
+telemetry_nodes(const char *params, struct rte_tel_data *data)
 {
 	(void)params;
 	rte_tel_data_start_array(data, RTE_TEL_STRING_VAL);
@@ -70,7 +70,7 @@ telemetry_key(const char *name, char *key, size_t len)
 
 /* NODE or NODE,PEER: the node that runs here, or NULL; PEER, or NULL. */
 static const struct node *
-node_and_peer(const char *params, const char **peer)
+telemetry_node_and_peer(const char *params, const char **peer)
 {
 	size_t len;
 
@@ -86,18 +86,18 @@ node_and_peer(const char *params, const char **peer)
 
 /* NODE alone. */
 static const struct node *
-node_named(const char *params)
+telemetry_node_named(const char *params)
 {
 	const char *peer;
-	const struct node *n = node_and_peer(params, &peer);
+	const struct node *n = telemetry_node_and_peer(params, &peer);
 
 	return peer == NULL ? n : NULL;
 }
 
 static int
-tell_node(const char *params, struct rte_tel_data *data)
+telemetry_node(const char *params, struct rte_tel_data *data)
 {
-	const struct node *n = node_named(params);
+	const struct node *n = telemetry_node_named(params);
 
 	if (n == NULL)
 		return -ENOENT;
@@ -129,10 +129,10 @@ tell_node(const char *params, struct rte_tel_data *data)
 }
 
 static int
-tell_ats(const char *params, struct rte_tel_data *data)
+telemetry_ats(const char *params, struct rte_tel_data *data)
 {
 	struct ats_row row[ATS_ROWS];
-	const struct node *n = node_named(params);
+	const struct node *n = telemetry_node_named(params);
 	uint64_t waiting, moving, holding;
 	unsigned int parts;
 
@@ -151,12 +151,12 @@ tell_ats(const char *params, struct rte_tel_data *data)
 
 /* Sums over the connections of a node, or one of them: NODE or NODE,PEER. */
 static int
-tell_retry(const char *params, struct rte_tel_data *data)
+telemetry_retry(const char *params, struct rte_tel_data *data)
 {
 	uint64_t llr[WEFT_LLR_N_COUNTERS] = { 0 }, session[WEFT_SESSION_N_COUNTERS] = { 0 };
 	uint64_t end[WEFT_END_N_COUNTERS] = { 0 };
 	const char *peer;
-	const struct node *n = node_and_peer(params, &peer);
+	const struct node *n = telemetry_node_and_peer(params, &peer);
 	unsigned int found = 0;
 
 	if (n == NULL)
@@ -183,7 +183,7 @@ tell_retry(const char *params, struct rte_tel_data *data)
 }
 
 static void
-tell_session(const struct peer *p, struct rte_tel_data *data)
+telemetry_session(const struct peer *p, struct rte_tel_data *data)
 {
 	rte_tel_data_add_dict_string(data, "state", session_word(p));
 	rte_tel_data_add_dict_u64(data, "since", (uint64_t)p->watch.since);
@@ -193,10 +193,10 @@ tell_session(const struct peer *p, struct rte_tel_data *data)
 
 /* States of the sessions of a node by peer; of one peer, what is known of it. */
 static int
-tell_sessions(const char *params, struct rte_tel_data *data)
+telemetry_sessions(const char *params, struct rte_tel_data *data)
 {
 	const char *peer;
-	const struct node *n = node_and_peer(params, &peer);
+	const struct node *n = telemetry_node_and_peer(params, &peer);
 	unsigned int found = 0;
 
 	if (n == NULL)
@@ -208,9 +208,10 @@ tell_sessions(const char *params, struct rte_tel_data *data)
 
 		if (peer == NULL)
 			rte_tel_data_add_dict_string(data,
-				telemetry_key(peer_name(p), key, sizeof(key)), session_word(p));
-		else if (strcmp(peer, peer_name(p)) == 0)
-			tell_session(p, data);
+				telemetry_key(daemon_peer_name(p), key, sizeof(key)),
+				session_word(p));
+		else if (strcmp(peer, daemon_peer_name(p)) == 0)
+			telemetry_session(p, data);
 		else
 			continue;
 		found++;
@@ -231,7 +232,7 @@ telemetry_rate(struct rte_tel_data *data, const char *what, const struct rate *r
 
 /* Flits a second of the last interval: of nodes and lcores, or of the ports of a node. */
 static int
-tell_rates(const char *params, struct rte_tel_data *data)
+telemetry_rates(const char *params, struct rte_tel_data *data)
 {
 	const bool one = params != NULL && params[0] != '\0';
 	unsigned int found = 0;
@@ -264,7 +265,7 @@ tell_rates(const char *params, struct rte_tel_data *data)
 }
 
 static int
-tell_kernels(const char *params, struct rte_tel_data *data)
+telemetry_kernels(const char *params, struct rte_tel_data *data)
 {
 	const struct weft_kernel_failure *f;
 	unsigned int n = 0;
@@ -289,7 +290,7 @@ tell_kernels(const char *params, struct rte_tel_data *data)
 
 /* One string of lines: those of lists and dictionaries are cut at 128 characters. */
 static int
-tell_events(const char *params, struct rte_tel_data *data)
+telemetry_events(const char *params, struct rte_tel_data *data)
 {
 	char text[RTE_TEL_MAX_SINGLE_STRING_LEN] = "";
 	size_t used = 0;
@@ -306,7 +307,7 @@ tell_events(const char *params, struct rte_tel_data *data)
 }
 
 static int
-tell_event_counts(const char *params, struct rte_tel_data *data)
+telemetry_event_counts(const char *params, struct rte_tel_data *data)
 {
 	(void)params;
 	rte_tel_data_start_dict(data);
@@ -317,7 +318,7 @@ tell_event_counts(const char *params, struct rte_tel_data *data)
 }
 
 static int
-tell_late_poison(const char *params, struct rte_tel_data *data)
+telemetry_late_poison(const char *params, struct rte_tel_data *data)
 {
 	return late_tell(telemetry_daemon, params, data);
 }
@@ -327,28 +328,28 @@ static const struct {
 	int (*tell)(const char *params, struct rte_tel_data *data);
 	const char *help;
 } commands[] = {
-	{ "/weft/nodes", tell_nodes, "Names of the nodes that run here. Takes no parameters" },
-	{ "/weft/kernels", tell_kernels,
+	{ "/weft/nodes", telemetry_nodes, "Names of the nodes that run here. Takes no parameters" },
+	{ "/weft/kernels", telemetry_kernels,
 		"Kernels in use, and those that failed their self-test. Takes no parameters" },
-	{ "/weft/ats", tell_ats,
+	{ "/weft/ats", telemetry_ats,
 		"Address translation of a host or an agent. Parameter: node name" },
-	{ "/weft/retry", tell_retry,
+	{ "/weft/retry", telemetry_retry,
 		"Sessions, retry and credits. Parameters: node name, or node name and peer's" },
-	{ "/weft/events", tell_events,
+	{ "/weft/events", telemetry_events,
 		"The newest events as lines, oldest first. Takes no parameters" },
-	{ "/weft/event_counts", tell_event_counts, "Events by kind. Takes no parameters" },
-	{ "/weft/late_poison", tell_late_poison,
+	{ "/weft/event_counts", telemetry_event_counts, "Events by kind. Takes no parameters" },
+	{ "/weft/late_poison", telemetry_late_poison,
 		"Mark lines of a GFD bad, found late. Parameters: GFD, offset, lines (1)" },
-	{ "/weft/sessions", tell_sessions,
+	{ "/weft/sessions", telemetry_sessions,
 		"States of sessions. Parameters: node name, or node name and peer's" },
-	{ "/weft/rates", tell_rates,
+	{ "/weft/rates", telemetry_rates,
 		"Flits a second of nodes and lcores. Parameter: none, or a node name, then of its "
 		"ports" },
-	{ "/weft/node", tell_node, "What a node counted. Parameter: node name" },
+	{ "/weft/node", telemetry_node, "What a node counted. Parameter: node name" },
 };
 
 static int
-handle(const char *cmd, const char *params, struct rte_tel_data *data)
+telemetry_handle(const char *cmd, const char *params, struct rte_tel_data *data)
 {
 	int rc = -ENOENT;
 
@@ -365,7 +366,7 @@ report_telemetry_soon(void)
 {
 	pthread_mutex_lock(&telemetry_lock);
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(commands); i++)
-		rte_telemetry_register_cmd(commands[i].cmd, handle, commands[i].help);
+		rte_telemetry_register_cmd(commands[i].cmd, telemetry_handle, commands[i].help);
 }
 
 void

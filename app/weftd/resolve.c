@@ -25,7 +25,7 @@ struct answer {
 };
 
 static uint64_t
-parse_address(const char *text)
+resolve_parse_address(const char *text)
 {
 	uint64_t v;
 
@@ -37,7 +37,7 @@ parse_address(const char *text)
 }
 
 static void
-print_path(const struct answer *a)
+resolve_print_path(const struct answer *a)
 {
 	fputs("  path     ", stdout);
 	for (unsigned int i = 0; i < a->r.n_hops; i++) {
@@ -54,14 +54,14 @@ print_path(const struct answer *a)
 
 /* Whether the segment is memory of a device, which LDST decodes and not FAST. */
 static bool
-is_direct(const struct answer *a)
+resolve_is_direct(const struct answer *a)
 {
 	return a->r.target != WEFT_RESOLVE_NONE && a->t->node[a->r.target].kind == WEFT_TOPO_DEVICE;
 }
 
 /* The permissions of a translation are told: the rest of the answer is of the address behind it. */
 static void
-print_translation(const struct answer *a)
+resolve_print_translation(const struct answer *a)
 {
 	const struct weft_topo_translation *x = a->x.rule;
 
@@ -80,7 +80,7 @@ print_translation(const struct answer *a)
 
 /* Whether it may read (or write) by its translation, if it has one. */
 static const char *
-answer_to(const struct answer *a, bool write)
+resolve_answer_to(const struct answer *a, bool write)
 {
 	const unsigned int need = write ? WEFT_TOPO_W : WEFT_TOPO_R;
 	const enum weft_resolve_rule rule = a->r.is_unanswered ? WEFT_RESOLVE_ANSWER
@@ -92,20 +92,20 @@ answer_to(const struct answer *a, bool write)
 }
 
 static void
-print_text(const struct answer *a)
+resolve_print_text(const struct answer *a)
 {
 	const struct weft_topo *t = a->t;
 	const struct weft_resolve *r = &a->r;
 
 	printf("0x%llx from %s (PID 0x%03x) by %s\n", (unsigned long long)a->hpa,
 		t->node[a->from].name, r->spid, a->uio ? "UIO" : "CXL.mem");
-	print_translation(a);
+	resolve_print_translation(a);
 	if (r->segment != WEFT_RESOLVE_NONE) {
 		const struct weft_topo_segment *s = &t->segment[r->segment];
 
 		printf("  decoder  %s segment %u from 0x%llx%s, %u way%s",
-			is_direct(a) ? "LDST" : "FAST", r->segment, (unsigned long long)s->base,
-			s->is_gim ? " (GIM)" : "", 1u << s->ways_log2,
+			resolve_is_direct(a) ? "LDST" : "FAST", r->segment,
+			(unsigned long long)s->base, s->is_gim ? " (GIM)" : "", 1u << s->ways_log2,
 			s->ways_log2 == 0 ? "" : "s");
 		if (s->ways_log2 != 0)
 			printf(" of %u bytes", 256u << s->gran);
@@ -113,7 +113,7 @@ print_text(const struct answer *a)
 			r->dpid);
 	}
 	if (r->n_hops != 0)
-		print_path(a);
+		resolve_print_path(a);
 	if (r->decoder != WEFT_RESOLVE_NONE)
 		printf("  memory   decoder %u of %s, DPA 0x%llx\n", r->decoder,
 			t->node[r->target].name, (unsigned long long)r->dpa);
@@ -123,18 +123,18 @@ print_text(const struct answer *a)
 		printf("  window   %u of %s\n", r->window, t->node[r->target].name);
 	printf("  %-8s %s: %s\n", weft_resolve_is_allowed(r->rule) ? "allowed" : "denied",
 		weft_resolve_word(r->rule), weft_resolve_text(r->rule));
-	printf("  answer   to a read: %s; to a write: %s\n", answer_to(a, false),
-		answer_to(a, true));
+	printf("  answer   to a read: %s; to a write: %s\n", resolve_answer_to(a, false),
+		resolve_answer_to(a, true));
 }
 
 static void
-set_number(json_t *o, const char *key, uint16_t value)
+resolve_set_number(json_t *o, const char *key, uint16_t value)
 {
 	json_object_set_new(o, key, value == WEFT_RESOLVE_NONE ? json_null() : json_integer(value));
 }
 
 static void
-set_address(json_t *o, const char *key, uint64_t value)
+resolve_set_address(json_t *o, const char *key, uint64_t value)
 {
 	char text[24];
 
@@ -143,7 +143,7 @@ set_address(json_t *o, const char *key, uint64_t value)
 }
 
 static json_t *
-path_json(const struct answer *a)
+resolve_path_json(const struct answer *a)
 {
 	json_t *path = json_array();
 
@@ -151,15 +151,15 @@ path_json(const struct answer *a)
 		json_t *o = json_object();
 
 		json_object_set_new(o, "node", json_string(a->t->node[a->hop[i].node].name));
-		set_number(o, "in", (uint16_t)a->hop[i].in);
-		set_number(o, "out", (uint16_t)a->hop[i].out);
+		resolve_set_number(o, "in", (uint16_t)a->hop[i].in);
+		resolve_set_number(o, "out", (uint16_t)a->hop[i].out);
 		json_array_append_new(path, o);
 	}
 	return path;
 }
 
 static json_t *
-translation_json(const struct answer *a)
+resolve_translation_json(const struct answer *a)
 {
 	json_t *o;
 
@@ -168,7 +168,7 @@ translation_json(const struct answer *a)
 	o = json_object();
 	json_object_set_new(o, "agent", json_string(a->t->node[a->x.agent].name));
 	if (a->x.rule != NULL) {
-		set_address(o, "pa", a->x.pa);
+		resolve_set_address(o, "pa", a->x.pa);
 		json_object_set_new(o, "page", json_integer((json_int_t)1 << a->x.rule->page_log2));
 		json_object_set_new(
 			o, "rights", json_string(weft_topo_rights_word(a->x.rule->rights)));
@@ -177,7 +177,7 @@ translation_json(const struct answer *a)
 }
 
 static void
-write_json(const struct answer *a, const char *file)
+resolve_write_json(const struct answer *a, const char *file)
 {
 	const struct weft_resolve *r = &a->r;
 	json_t *o = json_object();
@@ -186,32 +186,33 @@ write_json(const struct answer *a, const char *file)
 	json_object_set_new(o, "fabric", json_string(a->t->fabric));
 	json_object_set_new(o, "from", json_string(a->t->node[a->from].name));
 	json_object_set_new(o, "kind", json_string(a->uio ? "uio" : "mem"));
-	set_address(o, "hpa", a->hpa);
+	resolve_set_address(o, "hpa", a->hpa);
 	json_object_set_new(o, "decoder",
-		r->segment == WEFT_RESOLVE_NONE ? json_null()
-						: json_string(is_direct(a) ? "ldst" : "fast"));
-	set_number(o, "segment", r->segment);
-	set_number(o, "way", r->way);
-	set_number(o, "spid", r->spid);
-	set_number(o, "dpid", r->dpid);
+		r->segment == WEFT_RESOLVE_NONE
+			? json_null()
+			: json_string(resolve_is_direct(a) ? "ldst" : "fast"));
+	resolve_set_number(o, "segment", r->segment);
+	resolve_set_number(o, "way", r->way);
+	resolve_set_number(o, "spid", r->spid);
+	resolve_set_number(o, "dpid", r->dpid);
 	json_object_set_new(o, "target",
 		r->target == WEFT_RESOLVE_NONE ? json_null()
 					       : json_string(a->t->node[r->target].name));
-	json_object_set_new(o, "path", path_json(a));
-	set_number(o, "gfd_decoder", r->decoder);
+	json_object_set_new(o, "path", resolve_path_json(a));
+	resolve_set_number(o, "gfd_decoder", r->decoder);
 	if (r->decoder == WEFT_RESOLVE_NONE)
 		json_object_set_new(o, "dpa", json_null());
 	else
-		set_address(o, "dpa", r->dpa);
+		resolve_set_address(o, "dpa", r->dpa);
 	json_object_set_new(o, "group",
 		r->group == WEFT_RESOLVE_NONE ? json_null()
 					      : json_string(a->t->group[r->group].name));
-	set_number(o, "window", r->window);
+	resolve_set_number(o, "window", r->window);
 	json_object_set_new(o, "allowed", json_boolean(weft_resolve_is_allowed(r->rule)));
 	json_object_set_new(o, "rule", json_string(weft_resolve_word(r->rule)));
-	json_object_set_new(o, "read_answer", json_string(answer_to(a, false)));
-	json_object_set_new(o, "write_answer", json_string(answer_to(a, true)));
-	json_object_set_new(o, "translation", translation_json(a));
+	json_object_set_new(o, "read_answer", json_string(resolve_answer_to(a, false)));
+	json_object_set_new(o, "write_answer", json_string(resolve_answer_to(a, true)));
+	json_object_set_new(o, "translation", resolve_translation_json(a));
 	rc = json_write(file, o);
 	json_decref(o);
 	if (rc != 0)
@@ -228,7 +229,7 @@ resolve_print(const struct run_options *run, const char *json)
 
 	if (run->from == NULL || run->hpa == NULL)
 		cli_usage("--resolve: expected --from NODE and --hpa ADDRESS with it");
-	a.hpa = parse_address(run->hpa);
+	a.hpa = resolve_parse_address(run->hpa);
 	if (weft_topo_load(&t, run->resolve, &e) != 0)
 		cli_fail("%s", e.text);
 	from = weft_topo_find(t, run->from);
@@ -241,9 +242,9 @@ resolve_print(const struct run_options *run, const char *json)
 		cli_fail("--from: expected the name of a host or device of fabric %s, got \"%s\"",
 			t->fabric, run->from);
 	if (json != NULL)
-		write_json(&a, json);
+		resolve_write_json(&a, json);
 	else
-		print_text(&a);
+		resolve_print_text(&a);
 	free(a.hop);
 	weft_topo_free(t);
 }

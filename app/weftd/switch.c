@@ -37,7 +37,7 @@ switch_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 }
 
 static bool
-same_connection(const struct weft_wire_hdr *a, const struct weft_wire_hdr *b)
+switch_same_connection(const struct weft_wire_hdr *a, const struct weft_wire_hdr *b)
 {
 	return a->spid == b->spid && a->dpid == b->dpid && a->vc == b->vc &&
 	       a->session == b->session;
@@ -51,7 +51,7 @@ switch_lost(void *arg, const struct weft_wire_hdr *h, unsigned int flits)
 	struct losses *l = &n->losses;
 	unsigned int i = 0;
 
-	while (i < l->n && !same_connection(&l->loss[i].hdr, h))
+	while (i < l->n && !switch_same_connection(&l->loss[i].hdr, h))
 		i++;
 	if (i == WEFT_ARRAY_SIZE(l->loss))
 		return;

@@ -20,21 +20,22 @@
 #include "weft_sig_text.h"
 
 static const struct weft_load_transfer *
-topo_of(const struct node *n, unsigned int i)
+transfer_topo(const struct node *n, unsigned int i)
 {
 	return &n->daemon->load->transfer[n->load->first_transfer + i];
 }
 
 static int
-fail(const struct node *n, unsigned int i, char *err, size_t err_len, int rc, const char *what)
+transfer_fail(
+	const struct node *n, unsigned int i, char *err, size_t err_len, int rc, const char *what)
 {
-	snprintf(
-		err, err_len, "host %s: transfer %s: %s", n->topo->name, topo_of(n, i)->name, what);
+	snprintf(err, err_len, "host %s: transfer %s: %s", n->topo->name, transfer_topo(n, i)->name,
+		what);
 	return rc;
 }
 
 static int
-file_read(const char *path, uint8_t *to, uint64_t len, char *err, size_t err_len)
+transfer_read_file(const char *path, uint8_t *to, uint64_t len, char *err, size_t err_len)
 {
 	FILE *f = fopen(path, "rb");
 	size_t n;
@@ -62,8 +63,8 @@ file_read(const char *path, uint8_t *to, uint64_t len, char *err, size_t err_len
 
 /* Data as the topology describes it, with the signatures of the mem domain around it. */
 static void
-pattern_make(const struct weft_load_transfer *tr, const struct weft_xfer_cfg *cfg, uint8_t *to,
-	uint64_t len, uint8_t *data)
+transfer_make_pattern(const struct weft_load_transfer *tr, const struct weft_xfer_cfg *cfg,
+	uint8_t *to, uint64_t len, uint8_t *data)
 {
 	const struct weft_sig_attr attr = { .mem = cfg->sig.mem };
 	struct weft_sig_piece from = { data, tr->bytes, 0 }, piece = { to, len, 0 };
@@ -115,15 +116,16 @@ transfer_memory(struct transfer *t, const struct weft_load_transfer *tr, struct 
 	cfg->mem = t->mem;
 	cfg->want = t->want;
 	if (makes)
-		pattern_make(tr, cfg, t->want != NULL ? t->want : t->mem, t->mem_len, data);
+		transfer_make_pattern(
+			tr, cfg, t->want != NULL ? t->want : t->mem, t->mem_len, data);
 	free(data);
 	if (tr->kind == WEFT_LOAD_WRITE && tr->data == WEFT_LOAD_FILE)
-		return file_read(tr->file, t->mem, t->mem_len, err, err_len);
+		return transfer_read_file(tr->file, t->mem, t->mem_len, err, err_len);
 	return 0;
 }
 
 static struct weft_xfer_place
-place_of(const struct weft_topo *topo, uint16_t node, uint64_t offset)
+transfer_place(const struct weft_topo *topo, uint16_t node, uint64_t offset)
 {
 	return (struct weft_xfer_place){ .hpa = weft_topo_hpa(topo, topo->node[node].order) +
 		                                offset,
@@ -134,7 +136,7 @@ static int
 transfer_init(struct node *n, unsigned int i, char *err, size_t err_len)
 {
 	const struct weft_topo *topo = n->daemon->topo;
-	const struct weft_load_transfer *tr = topo_of(n, i);
+	const struct weft_load_transfer *tr = transfer_topo(n, i);
 	struct transfer *t = &n->transfer[i];
 	struct weft_sig_text mem, wire;
 	struct weft_xfer_cfg cfg = { .kind = (enum weft_xfer_kind)tr->kind,
@@ -143,9 +145,9 @@ transfer_init(struct node *n, unsigned int i, char *err, size_t err_len)
 			.copy_mask = tr->copy_mask },
 		.block0 = tr->block0,
 		.data_len = tr->bytes,
-		.from = place_of(topo, tr->gfd, tr->offset),
-		.to = tr->kind == WEFT_LOAD_COPY ? place_of(topo, tr->to, tr->to_offset)
-		                                 : place_of(topo, tr->gfd, tr->offset),
+		.from = transfer_place(topo, tr->gfd, tr->offset),
+		.to = tr->kind == WEFT_LOAD_COPY ? transfer_place(topo, tr->to, tr->to_offset)
+		                                 : transfer_place(topo, tr->gfd, tr->offset),
 		.kernel = n->daemon->sig };
 	char what[NODE_ERROR_MAX / 2];
 	int rc = weft_sig_text_parse(&mem, tr->mem, &cfg.sig.mem, what, sizeof(what));
@@ -155,9 +157,11 @@ transfer_init(struct node *n, unsigned int i, char *err, size_t err_len)
 	if (rc == 0)
 		rc = transfer_memory(t, tr, &cfg, what, sizeof(what));
 	if (rc != 0)
-		return fail(n, i, err, err_len, rc, what);
+		return transfer_fail(n, i, err, err_len, rc, what);
 	rc = weft_xfer_init(&n->xfer[i], &cfg);
-	return rc == 0 ? 0 : fail(n, i, err, err_len, rc, "not a transfer"); /* topo checked it */
+	return rc == 0 ? 0
+	               : transfer_fail(
+				 n, i, err, err_len, rc, "not a transfer"); /* topo checked it */
 }
 
 int
@@ -199,7 +203,7 @@ int
 transfers_save(const struct node *n, char *err, size_t err_len)
 {
 	for (unsigned int i = 0; i < n->load->n_transfers; i++) {
-		const struct weft_load_transfer *tr = topo_of(n, i);
+		const struct weft_load_transfer *tr = transfer_topo(n, i);
 		const struct transfer *t = &n->transfer[i];
 		char why[256];
 		FILE *f;
@@ -214,7 +218,7 @@ transfers_save(const struct node *n, char *err, size_t err_len)
 			rc = -errno;
 		snprintf(why, sizeof(why), "%.160s: %s", tr->file, weft_file_error(rc));
 		if (rc != 0)
-			return fail(n, i, err, err_len, rc, why);
+			return transfer_fail(n, i, err, err_len, rc, why);
 	}
 	return 0;
 }
@@ -222,42 +226,42 @@ transfers_save(const struct node *n, char *err, size_t err_len)
 /* --- what became of them --- */
 
 static const char *
-expected(const struct node *n, unsigned int i)
+transfer_expected(const struct node *n, unsigned int i)
 {
-	return weft_load_outcomes[topo_of(n, i)->expect];
+	return weft_load_outcomes[transfer_topo(n, i)->expect];
 }
 
 static bool
-is_over(const struct weft_xfer *x)
+transfer_is_over(const struct weft_xfer *x)
 {
 	return x->status > WEFT_XFER_RUNNING;
 }
 
 static bool
-is_as_expected(const struct node *n, unsigned int i)
+transfer_is_as_expected(const struct node *n, unsigned int i)
 {
-	return strcmp(weft_xfer_outcome(&n->xfer[i]), expected(n, i)) == 0;
+	return strcmp(weft_xfer_outcome(&n->xfer[i]), transfer_expected(n, i)) == 0;
 }
 
 bool
 transfers_are_good(const struct node *n)
 {
 	for (unsigned int i = 0; i < n->load->n_transfers; i++)
-		if (is_over(&n->xfer[i]) && !is_as_expected(n, i))
+		if (transfer_is_over(&n->xfer[i]) && !transfer_is_as_expected(n, i))
 			return false;
 	return true;
 }
 
 static double
-bytes_a_second(const struct weft_xfer *x)
+transfer_bytes_a_second(const struct weft_xfer *x)
 {
-	const uint64_t ns = is_over(x) ? x->ended_ns - x->begun_ns : 0;
+	const uint64_t ns = transfer_is_over(x) ? x->ended_ns - x->begun_ns : 0;
 
 	return ns == 0 ? 0 : (double)x->data_len * 1e9 / (double)ns;
 }
 
 static const char *
-kind_word(const struct weft_load_transfer *tr)
+transfer_kind_word(const struct weft_load_transfer *tr)
 {
 	static const char *const words[] = { "write", "read", "copy" };
 
@@ -266,7 +270,7 @@ kind_word(const struct weft_load_transfer *tr)
 
 /* Blocks of the domain whose signatures cross the fabric, else of memory; 0 without any. */
 static uint64_t
-blocks_of(const struct weft_xfer *x)
+transfer_blocks(const struct weft_xfer *x)
 {
 	const struct weft_sig_spec *mem = &x->key.now.spec[WEFT_SIG_MEM];
 	const struct weft_sig_spec *wire = &x->key.now.spec[WEFT_SIG_WIRE];
@@ -277,19 +281,19 @@ blocks_of(const struct weft_xfer *x)
 }
 
 static void
-put(json_t *o, const char *key, uint64_t v)
+transfer_put(json_t *o, const char *key, uint64_t v)
 {
 	json_object_set_new(o, key, json_integer((json_int_t)v));
 }
 
 /* A CRC64 is a text: numbers of JSON end at 2^63 here, and at 2^53 for some readers. */
 static void
-put_value(json_t *o, const char *key, uint64_t v, bool is_text)
+transfer_put_value(json_t *o, const char *key, uint64_t v, bool is_text)
 {
 	char text[24];
 
 	if (!is_text) {
-		put(o, key, v);
+		transfer_put(o, key, v);
 		return;
 	}
 	snprintf(text, sizeof(text), "%" PRIu64, v);
@@ -297,7 +301,7 @@ put_value(json_t *o, const char *key, uint64_t v, bool is_text)
 }
 
 static json_t *
-error_json(const struct weft_xfer *x)
+transfer_error_json(const struct weft_xfer *x)
 {
 	const struct weft_sig_error *e = &x->error;
 	const struct weft_sig_spec *d = &x->key.now.spec[e->domain];
@@ -306,44 +310,44 @@ error_json(const struct weft_xfer *x)
 
 	json_object_set_new(o, "error", json_string(weft_xfer_error_name(e->type)));
 	json_object_set_new(o, "domain", json_string(e->domain == WEFT_SIG_WIRE ? "wire" : "mem"));
-	put(o, "block", e->block);
-	put(o, "offset", e->offset);
-	put_value(o, "computed", e->computed, is_text);
-	put_value(o, "stored", e->stored, is_text);
+	transfer_put(o, "block", e->block);
+	transfer_put(o, "offset", e->offset);
+	transfer_put_value(o, "computed", e->computed, is_text);
+	transfer_put_value(o, "stored", e->stored, is_text);
 	return o;
 }
 
 static json_t *
 transfer_json(const struct node *n, unsigned int i)
 {
-	const struct weft_load_transfer *tr = topo_of(n, i);
+	const struct weft_load_transfer *tr = transfer_topo(n, i);
 	const struct weft_xfer *x = &n->xfer[i];
 	const struct weft_sig_counters *c = &x->key.counters;
 	json_t *o = json_object();
 
 	json_object_set_new(o, "name", json_string(tr->name));
-	json_object_set_new(o, "kind", json_string(kind_word(tr)));
-	put(o, "bytes", x->data_len);
-	put(o, "blocks", blocks_of(x));
+	json_object_set_new(o, "kind", json_string(transfer_kind_word(tr)));
+	transfer_put(o, "bytes", x->data_len);
+	transfer_put(o, "blocks", transfer_blocks(x));
 	json_object_set_new(o, "status", json_string(weft_xfer_status_name(x->status)));
-	json_object_set_new(o, "expect", json_string(expected(n, i)));
-	json_object_set_new(o, "as_expected", json_boolean(is_as_expected(n, i)));
+	json_object_set_new(o, "expect", json_string(transfer_expected(n, i)));
+	json_object_set_new(o, "as_expected", json_boolean(transfer_is_as_expected(n, i)));
 	if (x->error.type != WEFT_SIG_NO_ERROR)
-		json_object_set_new(o, "error", error_json(x));
+		json_object_set_new(o, "error", transfer_error_json(x));
 	if (x->status == WEFT_XFER_MISMATCH)
-		put(o, "differs_at", x->differs_at);
-	put(o, "lost_lines", x->lost);
-	put(o, "poisoned_lines", x->poisoned);
-	put(o, "checked", c->checked);
-	put(o, "generated", c->generated);
-	put(o, "copied", c->copied);
-	put(o, "escaped", c->escaped);
-	put(o, "escaped_unprotected", c->escaped_unprotected);
-	put(o, "bad_blocks",
+		transfer_put(o, "differs_at", x->differs_at);
+	transfer_put(o, "lost_lines", x->lost);
+	transfer_put(o, "poisoned_lines", x->poisoned);
+	transfer_put(o, "checked", c->checked);
+	transfer_put(o, "generated", c->generated);
+	transfer_put(o, "copied", c->copied);
+	transfer_put(o, "escaped", c->escaped);
+	transfer_put(o, "escaped_unprotected", c->escaped_unprotected);
+	transfer_put(o, "bad_blocks",
 		c->errors[WEFT_SIG_BAD_GUARD] + c->errors[WEFT_SIG_BAD_APPTAG] +
 			c->errors[WEFT_SIG_BAD_REFTAG]);
-	put(o, "ns", is_over(x) ? x->ended_ns - x->begun_ns : 0);
-	put(o, "bytes_per_s", (uint64_t)bytes_a_second(x));
+	transfer_put(o, "ns", transfer_is_over(x) ? x->ended_ns - x->begun_ns : 0);
+	transfer_put(o, "bytes_per_s", (uint64_t)transfer_bytes_a_second(x));
 	return o;
 }
 
@@ -358,18 +362,19 @@ transfers_json(const struct node *n)
 }
 
 static void
-text_transfer(const struct node *n, unsigned int i)
+transfer_text(const struct node *n, unsigned int i)
 {
-	const struct weft_load_transfer *tr = topo_of(n, i);
+	const struct weft_load_transfer *tr = transfer_topo(n, i);
 	const struct weft_topo_node *node = n->daemon->topo->node;
 	const struct weft_xfer *x = &n->xfer[i];
 	const struct weft_sig_error *e = &x->error;
 
-	printf("transfer %s %s: %s %s", n->topo->name, tr->name, kind_word(tr), node[tr->gfd].name);
+	printf("transfer %s %s: %s %s", n->topo->name, tr->name, transfer_kind_word(tr),
+		node[tr->gfd].name);
 	if (tr->kind == WEFT_LOAD_COPY)
 		printf(" to %s", node[tr->to].name);
-	printf(", %" PRIu64 " bytes, %" PRIu64 " blocks, %.0f MB/s: %s", x->data_len, blocks_of(x),
-		bytes_a_second(x) / 1e6, weft_xfer_outcome(x));
+	printf(", %" PRIu64 " bytes, %" PRIu64 " blocks, %.0f MB/s: %s", x->data_len,
+		transfer_blocks(x), transfer_bytes_a_second(x) / 1e6, weft_xfer_outcome(x));
 	if (x->status == WEFT_XFER_SIGNATURE_ERROR)
 		printf(" in block %" PRIu64 " at %" PRIu64 ", computed %#" PRIx64
 		       ", stored %#" PRIx64,
@@ -381,9 +386,9 @@ text_transfer(const struct node *n, unsigned int i)
 		printf(" at %" PRIu64, x->differs_at);
 	if (x->status == WEFT_XFER_MEMORY_LOST)
 		printf(": a gfd of it restarted with empty memory");
-	if (is_over(x) && !is_as_expected(n, i))
-		printf(", expected %s", expected(n, i));
-	else if (is_over(x) && x->status != WEFT_XFER_OK)
+	if (transfer_is_over(x) && !transfer_is_as_expected(n, i))
+		printf(", expected %s", transfer_expected(n, i));
+	else if (transfer_is_over(x) && x->status != WEFT_XFER_OK)
 		printf(", as expected");
 	putchar('\n');
 }
@@ -392,5 +397,5 @@ void
 transfers_text(const struct node *n)
 {
 	for (unsigned int i = 0; i < n->load->n_transfers; i++)
-		text_transfer(n, i);
+		transfer_text(n, i);
 }

@@ -77,13 +77,13 @@ struct uio {
 };
 
 static const struct weft_edge *
-edge_of(const struct node *n)
+uio_edge_of(const struct node *n)
 {
 	return weft_tables_edge(weft_tables_now(&n->tables.slot), 0);
 }
 
 static struct peer *
-peer_to(struct node *n, uint16_t dpid)
+uio_peer_to(struct node *n, uint16_t dpid)
 {
 	return daemon_is_cxl(n->daemon) ? n->peer : peer_find(n, dpid);
 }
@@ -91,10 +91,10 @@ peer_to(struct node *n, uint16_t dpid)
 /* --- answers, on their way out --- */
 
 static void
-send_answers(struct node *n, struct uio_answers *a)
+uio_send_answers(struct node *n, struct uio_answers *a)
 {
 	for (; a->at < a->n; a->at++) {
-		struct peer *p = peer_to(n, a->cpl[a->at].dpid);
+		struct peer *p = uio_peer_to(n, a->cpl[a->at].dpid);
 		const int rc = p == NULL ? -EINVAL : weft_end_send_io(p->end, &a->cpl[a->at]);
 
 		/* A link that is down comes back; a connection's session takes its answers with it. */
@@ -110,14 +110,14 @@ send_answers(struct node *n, struct uio_answers *a)
 
 /* What the edge port makes of an answer of the host or device. @return whether it goes on */
 static bool
-edge_answer(struct node *n, struct weft_io_tlp *cpl)
+uio_edge_answer(struct node *n, struct weft_io_tlp *cpl)
 {
 	struct weft_edge_decision d;
 	struct weft_uio u;
 
 	if (weft_uio_decode(cpl, &u) != 0)
 		return false;
-	weft_edge_completion(edge_of(n), u.requester, WEFT_EDGE_ABSENT, false,
+	weft_edge_completion(uio_edge_of(n), u.requester, WEFT_EDGE_ABSENT, false,
 		cpl->has_prefix ? cpl->prefix_pid : WEFT_EDGE_ABSENT, &d);
 	if (d.reason != WEFT_EDGE_OK) {
 		n->uio->count[UIO_N_UNEXPECTED]++;
@@ -133,7 +133,7 @@ edge_answer(struct node *n, struct weft_io_tlp *cpl)
 }
 
 static void
-to_requester(const struct node *n, const struct weft_io_tlp *req, struct weft_io_tlp *cpl)
+uio_to_requester(const struct node *n, const struct weft_io_tlp *req, struct weft_io_tlp *cpl)
 {
 	cpl->spid = n->topo->pid;
 	cpl->dpid = req->spid;
@@ -143,18 +143,18 @@ to_requester(const struct node *n, const struct weft_io_tlp *req, struct weft_io
 
 /* Serve a request as it came from the fabric; @p a receives the answers, addressed. */
 static void
-serve(struct node *n, const struct weft_io_tlp *t, struct uio_answers *a)
+uio_serve(struct node *n, const struct weft_io_tlp *t, struct uio_answers *a)
 {
 	struct weft_io_tlp req = *t;
 	enum weft_verdict v;
 	unsigned int made = 0;
 
-	switch (weft_edge_egress(edge_of(n), WEFT_EDGE_UIO, t->pif)) {
+	switch (weft_edge_egress(uio_edge_of(n), WEFT_EDGE_UIO, t->pif)) {
 	case WEFT_EGRESS_UR:
 		n->uio->count[UIO_N_EGRESS_UR]++;
 		if (weft_uio_refuse(t, WEFT_UIO_UR, 0, &a->cpl[0]) != 0)
 			return;
-		to_requester(n, t, &a->cpl[0]);
+		uio_to_requester(n, t, &a->cpl[0]);
 		a->n = 1;
 		return;
 	case WEFT_EGRESS_PREFIX:
@@ -169,8 +169,8 @@ serve(struct node *n, const struct weft_io_tlp *t, struct uio_answers *a)
 		n->drops[v]++;
 	for (unsigned int i = 0; i < made; i++) {
 		if (n->topo->kind == WEFT_TOPO_GFD)
-			to_requester(n, &req, &a->cpl[i]);
-		else if (!edge_answer(n, &a->cpl[i]))
+			uio_to_requester(n, &req, &a->cpl[i]);
+		else if (!uio_edge_answer(n, &a->cpl[i]))
 			continue;
 		a->cpl[a->n++] = a->cpl[i];
 	}
@@ -187,21 +187,21 @@ uio_poison(struct node *n)
 
 /* False: it has to wait, as its answers would. */
 static bool
-request_in(struct peer *p, const struct weft_io_tlp *t)
+uio_request_in(struct peer *p, const struct weft_io_tlp *t)
 {
 	struct node *n = p->node;
 	struct uio_answers *a = &n->uio->answers[p - n->peer];
 
-	send_answers(n, a);
+	uio_send_answers(n, a);
 	if (a->n != 0)
 		return false;
-	serve(n, t, a);
-	send_answers(n, a);
+	uio_serve(n, t, a);
+	uio_send_answers(n, a);
 	return true;
 }
 
 static void
-answer_in(struct node *n, const struct weft_io_tlp *t)
+uio_answer_in(struct node *n, const struct weft_io_tlp *t)
 {
 	enum weft_verdict v = WEFT_DROP_NO_TAG;
 	struct weft_completion c;
@@ -227,9 +227,9 @@ uio_packet(void *arg, const struct weft_io_tlp *t)
 	if (t->dpid != n->topo->pid)
 		why = WEFT_DROP_NOT_MINE;
 	else if (n->uio != NULL && weft_io_class(t) == WEFT_IO_REQUEST)
-		return request_in(p, t);
+		return uio_request_in(p, t);
 	else if (n->uio != NULL && weft_io_class(t) == WEFT_IO_COMPLETION) {
-		answer_in(n, t);
+		uio_answer_in(n, t);
 		return true;
 	}
 	n->drops[why]++;
@@ -239,7 +239,7 @@ uio_packet(void *arg, const struct weft_io_tlp *t)
 /* --- requests, on their way out --- */
 
 static void
-lost(void *arg, const struct weft_completion *c)
+uio_lost(void *arg, const struct weft_completion *c)
 {
 	struct node *n = arg;
 
@@ -247,7 +247,7 @@ lost(void *arg, const struct weft_completion *c)
 }
 
 static enum uio_counter
-counter_of(const struct weft_topo *t, const struct weft_edge_decision *d)
+uio_decision_counter(const struct weft_topo *t, const struct weft_edge_decision *d)
 {
 	if (d->decoder == WEFT_EDGE_BY_PREFIX)
 		return UIO_N_PREFIX;
@@ -261,37 +261,37 @@ counter_of(const struct weft_topo *t, const struct weft_edge_decision *d)
 
 /* The edge port answers what may not go on. */
 static void
-stop(struct node *n, const struct weft_io_tlp *t, uint8_t why)
+uio_stop(struct node *n, const struct weft_io_tlp *t, uint8_t why)
 {
 	struct weft_io_tlp cpl;
 
 	n->uio->stopped[why]++;
 	weft_requester_sent_to(n->uio->requester, n->uio->held_tag, WEFT_REQUESTER_ANYBODY);
 	if (weft_uio_refuse(t, WEFT_UIO_UR, 0, &cpl) == 0)
-		answer_in(n, &cpl);
+		uio_answer_in(n, &cpl);
 }
 
 /* @return whom it goes to, or NULL: it was answered here */
 static struct peer *
-edge_request(struct node *n, struct weft_io_tlp *t, uint64_t addr)
+uio_edge_request(struct node *n, struct weft_io_tlp *t, uint64_t addr)
 {
 	struct weft_edge_decision d;
 	struct peer *p;
 
-	weft_edge_request(edge_of(n), WEFT_EDGE_UIO, addr,
+	weft_edge_request(uio_edge_of(n), WEFT_EDGE_UIO, addr,
 		t->has_prefix ? t->prefix_pid : WEFT_EDGE_ABSENT, &d);
 	if (d.reason != WEFT_EDGE_OK) {
-		stop(n, t, d.reason);
+		uio_stop(n, t, d.reason);
 		return NULL;
 	}
-	n->uio->count[counter_of(n->daemon->topo, &d)]++;
+	n->uio->count[uio_decision_counter(n->daemon->topo, &d)]++;
 	t->has_prefix = false;
 	t->spid = d.spid;
 	t->dpid = d.dpid;
 	t->pif = d.pif;
 	t->dsar = n->topo->kind == WEFT_TOPO_HOST;
 	weft_requester_sent_to(n->uio->requester, n->uio->held_tag, d.dpid);
-	p = peer_to(n, d.dpid);
+	p = uio_peer_to(n, d.dpid);
 	if (p == NULL)
 		n->drops[WEFT_DROP_NO_CONN]++;
 	return p;
@@ -299,7 +299,7 @@ edge_request(struct node *n, struct weft_io_tlp *t, uint64_t addr)
 
 /* A host or device that uses flow 2 says itself who has the memory. */
 static void
-add_prefix(const struct node *n, struct weft_io_tlp *t, uint64_t addr)
+uio_add_prefix(const struct node *n, struct weft_io_tlp *t, uint64_t addr)
 {
 	const struct weft_topo *topo = n->daemon->topo;
 	const uint64_t index = (addr - weft_topo_fast_base(topo)) >> topo->segment_log2;
@@ -313,7 +313,7 @@ add_prefix(const struct node *n, struct weft_io_tlp *t, uint64_t addr)
 
 /* @return whether the request that was held has gone */
 static bool
-send_held(struct node *n)
+uio_send_held(struct node *n)
 {
 	struct uio *u = n->uio;
 	struct peer *p = u->held_for;
@@ -338,13 +338,13 @@ send_held(struct node *n)
 }
 
 static unsigned int
-send_requests(struct node *n)
+uio_send_requests(struct node *n)
 {
 	struct uio *u = n->uio;
 	unsigned int sent = 0;
 	int rc = 0;
 
-	while (sent < REQUESTS_A_POLL && send_held(n)) {
+	while (sent < REQUESTS_A_POLL && uio_send_held(n)) {
 		struct weft_request rq;
 
 		rc = weft_traffic_next(u->traffic, n->now_ns, &rq);
@@ -353,8 +353,8 @@ send_requests(struct node *n)
 		sent++;
 		weft_uio_request(u->requester, &rq, &u->held);
 		u->held_tag = rq.tag;
-		add_prefix(n, &u->held, rq.addr);
-		u->held_for = edge_request(n, &u->held, rq.addr);
+		uio_add_prefix(n, &u->held, rq.addr);
+		u->held_for = uio_edge_request(n, &u->held, rq.addr);
 	}
 	if (rc == -ESHUTDOWN)
 		__atomic_store_n(&u->is_done, 1, __ATOMIC_RELAXED);
@@ -372,9 +372,9 @@ uio_poll(struct node *n, bool may_ask)
 		struct peer *p = &n->peer[i];
 		const struct weft_io_tlp *t;
 
-		send_answers(n, &u->answers[i]);
+		uio_send_answers(n, &u->answers[i]);
 		while ((t = weft_end_io_peek(p->end, WEFT_IO_REQUEST)) != NULL &&
-			request_in(p, t)) {
+			uio_request_in(p, t)) {
 			weft_end_io_pop(p->end, WEFT_IO_REQUEST);
 			p->due_ns = 0;
 		}
@@ -383,16 +383,16 @@ uio_poll(struct node *n, bool may_ask)
 		return 0;
 	if (n->now_ns >= u->expire_due_ns) {
 		u->expire_due_ns = n->now_ns + EXPIRE_EVERY_NS;
-		weft_requester_expire(u->requester, n->now_ns, lost, n, EXPIRE_BATCH);
+		weft_requester_expire(u->requester, n->now_ns, uio_lost, n, EXPIRE_BATCH);
 	}
-	return may_ask && !u->is_done ? send_requests(n) : 0;
+	return may_ask && !u->is_done ? uio_send_requests(n) : 0;
 }
 
 void
 uio_abort(struct node *n, uint16_t dpid)
 {
 	if (n->uio != NULL && n->uio->traffic != NULL)
-		weft_requester_abort(n->uio->requester, dpid, true, n->now_ns, lost, n);
+		weft_requester_abort(n->uio->requester, dpid, true, n->now_ns, uio_lost, n);
 }
 
 uint64_t
@@ -413,7 +413,7 @@ uio_is_done(const struct node *n)
 /* --- set up --- */
 
 static enum weft_expect
-answer_of_rule(const struct weft_resolve *r)
+uio_answer_of_rule(const struct weft_resolve *r)
 {
 	if (r->is_unanswered)
 		return WEFT_EXPECT_NONE;
@@ -442,11 +442,11 @@ uio_answer(const struct node *n, const struct weft_topo *t, uint64_t hpa, uint16
 	if (n->load->uio.prefix != 0 && !n->topo->ingress_prefix &&
 		r.segment != WEFT_RESOLVE_NONE && t->segment[r.segment].is_gim)
 		return WEFT_EXPECT_UR;
-	return answer_of_rule(&r);
+	return uio_answer_of_rule(&r);
 }
 
 static int
-make_traffic(struct node *n)
+uio_make_traffic(struct node *n)
 {
 	const struct weft_load_uio *tr = &n->load->uio;
 	const struct source_lines lines = { .first = tr->first_line,
@@ -469,7 +469,7 @@ make_traffic(struct node *n)
 }
 
 static int
-make_requester(struct node *n)
+uio_make_requester(struct node *n)
 {
 	const uint64_t timeout_ns = (uint64_t)n->load->uio.timeout_ms * 1000000;
 	const struct weft_requester_cfg cfg = {
@@ -483,12 +483,12 @@ make_requester(struct node *n)
 	void *mem = rte_zmalloc("weft_uio", weft_requester_size(&cfg), WEFT_CACHE_LINE);
 
 	n->uio->requester = mem == NULL ? NULL : weft_requester_init(mem, &cfg);
-	return n->uio->requester == NULL ? -ENOMEM : make_traffic(n);
+	return n->uio->requester == NULL ? -ENOMEM : uio_make_traffic(n);
 }
 
 /* Address of the first segment with memory of the node, 0 without one. */
 static uint64_t
-first_base(const struct node *n)
+uio_first_base(const struct node *n)
 {
 	const struct weft_topo *t = n->daemon->topo;
 
@@ -500,10 +500,10 @@ first_base(const struct node *n)
 
 /* A GFD has its memory already; that of hosts and devices is made here. */
 static int
-make_memory(struct node *n, char *err, size_t err_len)
+uio_make_memory(struct node *n, char *err, size_t err_len)
 {
 	struct uio *u = n->uio;
-	struct weft_uio_memory_cfg cfg = { .split = SPLIT, .hpa_base = first_base(n) };
+	struct weft_uio_memory_cfg cfg = { .split = SPLIT, .hpa_base = uio_first_base(n) };
 	int rc = 0;
 
 	if (n->topo->kind == WEFT_TOPO_GFD) {
@@ -550,8 +550,8 @@ uio_init(struct node *n, char *err, size_t err_len)
 	snprintf(err, err_len, "node %s: no room for UIO", n->topo->name);
 	if (n->uio->answers == NULL)
 		return -ENOMEM;
-	rc = make_memory(n, err, err_len);
-	return rc == 0 && n->load->has_uio ? make_requester(n) : rc;
+	rc = uio_make_memory(n, err, err_len);
+	return rc == 0 && n->load->has_uio ? uio_make_requester(n) : rc;
 }
 
 void
@@ -574,7 +574,7 @@ uio_fini(struct node *n)
 /* --- what was counted --- */
 
 static json_t *
-latency_json(const struct weft_latency *l)
+uio_latency_json(const struct weft_latency *l)
 {
 	return json_pack("{s:I, s:I, s:I}", "p50", (json_int_t)weft_latency_quantile(l, 5000),
 		"p99", (json_int_t)weft_latency_quantile(l, 9900), "max", (json_int_t)l->max_ns);
@@ -597,7 +597,7 @@ uio_json(const struct node *n)
 			json_integer((json_int_t)weft_requester_outstanding(u->requester)));
 		json_object_set_new(o, "done", json_integer(u->is_done));
 		json_object_set_new(
-			o, "latency_ns", latency_json(weft_requester_latency(u->requester)));
+			o, "latency_ns", uio_latency_json(weft_requester_latency(u->requester)));
 	}
 	json_object_set_new(o, "memory",
 		report_counters(

@@ -19,7 +19,7 @@
 #define POLL_NS 50000 /* for hosts that let open requests end */
 
 static uint64_t
-clock_ns(void)
+update_clock_ns(void)
 {
 	struct timespec now;
 
@@ -29,7 +29,7 @@ clock_ns(void)
 
 /* Frames of a connection were sized by its path. */
 static int
-check_frames(const struct daemon *d, const struct weft_topo *t, struct weft_topo_error *e)
+update_check_frames(const struct daemon *d, const struct weft_topo *t, struct weft_topo_error *e)
 {
 	for (uint16_t i = 0; i < d->n_nodes && !daemon_is_cxl(d); i++) {
 		const struct node *n = &d->node[i];
@@ -53,7 +53,7 @@ check_frames(const struct daemon *d, const struct weft_topo *t, struct weft_topo
 
 /* The file as it is now, if the fabric here can go on by it. */
 static struct weft_topo *
-load(const struct daemon *d, struct weft_topo_error *e)
+update_load(const struct daemon *d, struct weft_topo_error *e)
 {
 	const struct weft_topo *now = daemon_now(d);
 	const struct weft_load_files files = daemon_files(d);
@@ -75,7 +75,7 @@ load(const struct daemon *d, struct weft_topo_error *e)
 	}
 	weft_load_free(l);
 	if (rc == 0)
-		rc = check_frames(d, t, e);
+		rc = update_check_frames(d, t, e);
 	/* Switches that hold messages back must not come to wait for each other. */
 	if (rc == 0 && daemon_is_cxl(d) &&
 		memcmp(now->route, t->route, (size_t)t->n_nodes * t->n_nodes) != 0)
@@ -87,7 +87,7 @@ load(const struct daemon *d, struct weft_topo_error *e)
 }
 
 static int
-prepare(struct daemon *d, const struct weft_topo *t, struct host_change **change, char *err,
+update_prepare(struct daemon *d, const struct weft_topo *t, struct host_change **change, char *err,
 	size_t err_len)
 {
 	int rc = 0;
@@ -103,7 +103,7 @@ prepare(struct daemon *d, const struct weft_topo *t, struct host_change **change
 
 /* Hosts learn first: none may be surprised by an answer of the new tables. False: the run ends. */
 static bool
-tell_hosts(struct daemon *d, struct host_change *const *change)
+update_tell_hosts(struct daemon *d, struct host_change *const *change)
 {
 	const struct timespec nap = { .tv_nsec = POLL_NS };
 
@@ -126,10 +126,10 @@ tell_hosts(struct daemon *d, struct host_change *const *change)
 
 /* Put everything in force; what it replaced is free once every loop has turned. */
 static void
-publish(struct daemon *d, struct weft_topo *t)
+update_publish(struct daemon *d, struct weft_topo *t)
 {
 	struct weft_topo *old = d->now;
-	const uint64_t from = clock_ns();
+	const uint64_t from = update_clock_ns();
 	unsigned int changed = 0;
 	uint64_t took;
 
@@ -137,7 +137,7 @@ publish(struct daemon *d, struct weft_topo *t)
 	for (uint16_t i = 0; i < d->n_nodes; i++)
 		changed += fabric_publish(&d->node[i]);
 	weft_loop_quiesce();
-	took = clock_ns() - from;
+	took = update_clock_ns() - from;
 	if (old != d->topo)
 		weft_topo_free(old);
 	d->updates++;
@@ -151,15 +151,15 @@ update_run(struct daemon *d)
 {
 	struct host_change **change = calloc(d->n_nodes, sizeof(struct host_change *));
 	struct weft_topo_error e = { 0 };
-	struct weft_topo *t = change == NULL ? NULL : load(d, &e);
+	struct weft_topo *t = change == NULL ? NULL : update_load(d, &e);
 
-	if (t != NULL && prepare(d, t, change, e.text, sizeof(e.text)) != 0) {
+	if (t != NULL && update_prepare(d, t, change, e.text, sizeof(e.text)) != 0) {
 		weft_topo_free(t);
 		t = NULL;
 	}
 	if (t != NULL) {
-		if (tell_hosts(d, change))
-			publish(d, t);
+		if (update_tell_hosts(d, change))
+			update_publish(d, t);
 		else
 			weft_topo_free(t);
 	} else {

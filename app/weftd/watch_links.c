@@ -54,7 +54,7 @@ struct netif_state {
 };
 
 static void
-netif_look(const char *name, struct netif_state *s)
+watch_look_at_netif(const char *name, struct netif_state *s)
 {
 	struct ifreq ifr = { 0 };
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -72,13 +72,13 @@ netif_look(const char *name, struct netif_state *s)
 }
 
 static const struct weft_topo_port *
-topo_port(const struct node *n, unsigned int port)
+watch_topo_port(const struct node *n, unsigned int port)
 {
 	return &n->daemon->topo->port[n->topo->first_port + port];
 }
 
 static const struct weft_topo_node *
-behind(const struct node *n, unsigned int port)
+watch_behind(const struct node *n, unsigned int port)
 {
 	const struct weft_topo *t = n->daemon->topo;
 
@@ -94,9 +94,9 @@ links_watch_init(struct node *n)
 	if (n->link_watch == NULL)
 		return -ENOMEM;
 	for (uint16_t p = 0; p < n->n_ports; p++) {
-		if (topo_port(n, p)->device_kind != WEFT_TOPO_NETIF)
+		if (watch_topo_port(n, p)->device_kind != WEFT_TOPO_NETIF)
 			continue;
-		netif_look(topo_port(n, p)->device, &s);
+		watch_look_at_netif(watch_topo_port(n, p)->device, &s);
 		n->link_watch[p].mtu = s.mtu;
 	}
 	return 0;
@@ -104,9 +104,9 @@ links_watch_init(struct node *n)
 
 /* A host or device comes and goes; what a host's or device's own link leads to does not. */
 static bool
-is_news(const struct node *n, unsigned int port)
+watch_is_news(const struct node *n, unsigned int port)
 {
-	const uint8_t kind = behind(n, port)->kind;
+	const uint8_t kind = watch_behind(n, port)->kind;
 
 	return kind != WEFT_TOPO_HOST && kind != WEFT_TOPO_DEVICE;
 }
@@ -128,12 +128,12 @@ static void
 watch_up(const struct node *n, unsigned int port, bool is_up, uint64_t now_ns)
 {
 	struct link_watch *w = &n->link_watch[port];
-	const char *peer = behind(n, port)->name;
+	const char *peer = watch_behind(n, port)->name;
 	char since[48];
 
 	if (is_up) {
 		if (w->told_down)
-			event_tell(is_news(n, port) ? EVENT_LINK_UP : EVENT_PEER_LEFT,
+			event_tell(watch_is_news(n, port) ? EVENT_LINK_UP : EVENT_PEER_LEFT,
 				n->topo->name, peer, 1, "port %u (%s): the link is up after %.1f s",
 				port, peer, (double)(now_ns - w->since_ns) / 1e9);
 		if (w->state != LINK_UP)
@@ -149,14 +149,14 @@ watch_up(const struct node *n, unsigned int port, bool is_up, uint64_t now_ns)
 	if (w->state == LINK_WAITS || w->told_down || ++w->down_looks < LOOKS)
 		return;
 	w->told_down = true;
-	event_tell(is_news(n, port) ? EVENT_LINK_DOWN : EVENT_PEER_LEFT, n->topo->name, peer, 1,
-		"port %u (%s): the link is down %s", port, peer,
+	event_tell(watch_is_news(n, port) ? EVENT_LINK_DOWN : EVENT_PEER_LEFT, n->topo->name, peer,
+		1, "port %u (%s): the link is down %s", port, peer,
 		event_since(since, sizeof(since), now_ns - w->since_ns));
 }
 
 /* Bytes behind the Ethernet header of the largest frame that is sent there. */
 static unsigned int
-needed_mtu(const struct node *n, unsigned int port)
+watch_needed_mtu(const struct node *n, unsigned int port)
 {
 	const struct weft_topo *t = n->daemon->topo;
 
@@ -168,9 +168,9 @@ static void
 watch_mtu(const struct node *n, unsigned int port, unsigned int mtu)
 {
 	struct link_watch *w = &n->link_watch[port];
-	const unsigned int need = needed_mtu(n, port);
-	const char *netif = topo_port(n, port)->device;
-	const char *peer = behind(n, port)->name;
+	const unsigned int need = watch_needed_mtu(n, port);
+	const char *netif = watch_topo_port(n, port)->device;
+	const char *peer = watch_behind(n, port)->name;
 
 	if (mtu < need && !w->told_mtu)
 		event_tell(EVENT_MTU_SHRANK, n->topo->name, peer, 1,
@@ -190,7 +190,7 @@ static void
 watch_silence(const struct node *n, unsigned int port, uint64_t now_ns)
 {
 	struct link_watch *w = &n->link_watch[port];
-	const char *peer = behind(n, port)->name;
+	const char *peer = watch_behind(n, port)->name;
 	const uint64_t rx = __atomic_load_n(&n->ingress_seen[port].frames, __ATOMIC_RELAXED);
 	const bool is_heard = rx != w->rx;
 	struct weft_port_stats st;
@@ -203,13 +203,14 @@ watch_silence(const struct node *n, unsigned int port, uint64_t now_ns)
 		w->silent_looks++;
 	if (w->silent_looks == LOOKS && !w->told_silent) {
 		w->told_silent = true;
-		event_tell(is_news(n, port) ? EVENT_LINK_SILENT : EVENT_PEER_LEFT, n->topo->name,
-			peer, 1, "port %u (%s): frames go there and none comes back %s", port, peer,
+		event_tell(watch_is_news(n, port) ? EVENT_LINK_SILENT : EVENT_PEER_LEFT,
+			n->topo->name, peer, 1,
+			"port %u (%s): frames go there and none comes back %s", port, peer,
 			event_since(since, sizeof(since), now_ns - w->rx_ns));
 	} else if (is_heard && w->told_silent) {
 		w->told_silent = false;
-		event_tell(is_news(n, port) ? EVENT_LINK_UP : EVENT_PEER_LEFT, n->topo->name, peer,
-			1, "port %u (%s): frames come again after %.1f s", port, peer,
+		event_tell(watch_is_news(n, port) ? EVENT_LINK_UP : EVENT_PEER_LEFT, n->topo->name,
+			peer, 1, "port %u (%s): frames come again after %.1f s", port, peer,
 			(double)(now_ns - w->rx_ns) / 1e9);
 	}
 	w->rx_ns = is_heard || w->rx_ns == 0 ? now_ns : w->rx_ns;
@@ -220,8 +221,8 @@ watch_silence(const struct node *n, unsigned int port, uint64_t now_ns)
 
 /* Whether the topology has a way from the node to another that does not begin at @p dead. */
 static bool
-has_other_way(const struct weft_topo *t, const struct node *n, unsigned int dead, unsigned int to,
-	uint16_t *queue, bool *seen)
+watch_has_other_way(const struct weft_topo *t, const struct node *n, unsigned int dead,
+	unsigned int to, uint16_t *queue, bool *seen)
 {
 	unsigned int head = 0, tail = 0;
 
@@ -253,7 +254,7 @@ has_other_way(const struct weft_topo *t, const struct node *n, unsigned int dead
 
 /* Ends that are reached by a port that is dead, though there is another way. Returns the first, or -1. */
 static int
-who_has_another_way(const struct node *n, unsigned int port, unsigned int *count)
+watch_who_has_another_way(const struct node *n, unsigned int port, unsigned int *count)
 {
 	const struct weft_topo *t = daemon_now(n->daemon);
 	uint16_t *queue = calloc(t->n_nodes, sizeof(*queue));
@@ -264,7 +265,7 @@ who_has_another_way(const struct node *n, unsigned int port, unsigned int *count
 	for (uint16_t i = 0; queue != NULL && seen != NULL && i < t->n_nodes; i++) {
 		if (weft_topo_passes(t, i) || i == n->index ||
 			fabric_port(n, t->node[i].pid) != (int)port ||
-			!has_other_way(t, n, port, i, queue, seen))
+			!watch_has_other_way(t, n, port, i, queue, seen))
 			continue;
 		first = first < 0 ? i : first;
 		++*count;
@@ -287,25 +288,25 @@ watch_way(const struct node *n, unsigned int port)
 		return;
 	}
 	w->told_way = true;
-	first = who_has_another_way(n, port, &count);
+	first = watch_who_has_another_way(n, port, &count);
 	if (first < 0)
 		return;
-	event_tell(EVENT_NO_WAY_AROUND, n->topo->name, behind(n, port)->name, 1,
+	event_tell(EVENT_NO_WAY_AROUND, n->topo->name, watch_behind(n, port)->name, 1,
 		"port %u (%s): %s%s is routed by it alone, though there is a way around", port,
-		behind(n, port)->name, n->daemon->topo->node[first].name,
+		watch_behind(n, port)->name, n->daemon->topo->node[first].name,
 		count > 1 ? " (and others)" : "");
 }
 
 static void
 watch_link(const struct node *n, unsigned int port, uint64_t now_ns)
 {
-	const struct weft_topo_port *tp = topo_port(n, port);
+	const struct weft_topo_port *tp = watch_topo_port(n, port);
 	struct link_watch *w = &n->link_watch[port];
 	struct netif_state netif = { 0 };
 	bool is_up = weft_port_is_up(n->port[port]);
 
 	if (tp->device_kind == WEFT_TOPO_NETIF) {
-		netif_look(tp->device, &netif);
+		watch_look_at_netif(tp->device, &netif);
 		is_up = is_up && netif.is_there && netif.is_up;
 	}
 	if (w->updates != n->daemon->updates) { /* frames may take other ways now */

@@ -7,8 +7,7 @@ The name of a static function of lib, app and drivers begins with a word of its 
 (llr_priv.h: llr_; ats_agent_move.c: ats_, agent_ or move_; ports.c: ports_ or port_) or with its
 library's or program's (lib/ats: ats_; app/weft-gen: gen_). In a public header, weft_*.h, with weft_.
 
-NOT_YET are the rooms where not all do. --list prints every one that does not, those of NOT_YET too.
-Before all that the check is tried on files whose faults are known.
+Before that the check is tried on files whose faults are known.
 """
 
 import argparse
@@ -17,9 +16,6 @@ import re
 import sys
 
 FOLDERS = ("app", "drivers", "lib")
-NOT_YET = {
-    "app/weftd",
-}
 
 # The formatter puts the name of a function that is defined at the beginning of a line, below its type
 # and attributes.
@@ -97,19 +93,13 @@ def try_known():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("top", nargs="?", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-    parser.add_argument("--list", action="store_true", help="of all rooms")
     args = parser.parse_args()
     try_known()
-    n, faults, rooms, unfinished = 0, [], set(), set()
+    n, faults = 0, []
     for path, text in sources(args.top):
-        room = "/".join(path.split(os.sep)[:2])
-        rooms.add(room)
         n += len(statics(text))
         for name in bare(path, text):
-            unfinished.add(room)
-            if args.list or room not in NOT_YET:
-                faults.append(f"{path}: {name}() does not begin with a word of its file's or library's name")
-    faults += [f"{room}: is in NOT_YET, and has none left" for room in sorted(NOT_YET & rooms - unfinished)]
+            faults.append(f"{path}: {name}() does not begin with a word of its file's or library's name")
     for fault in faults:
         print(fault)
     if n == 0:
