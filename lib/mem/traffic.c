@@ -563,9 +563,9 @@ weft_traffic_change(struct weft_traffic *t, const struct weft_traffic_change *c)
 
 		/* An edge port that opens before the rights do, or closes behind them: ones. */
 		if (to->before != to->after)
-			u->accept |= (uint8_t)((1u << u->expect | 1u << to->before) &
-					       ~(1u << WEFT_EXPECT_READ_ONLY)) |
-			             1u << WEFT_EXPECT_ONES;
+			u->accept = (uint8_t)(u->accept | 1u << WEFT_EXPECT_ONES |
+					      ((1u << u->expect | 1u << to->before) &
+						      ~(1u << WEFT_EXPECT_READ_ONLY)));
 		u->expect = to->after;
 		u->dpid = to->dpid;
 	}
