@@ -104,6 +104,8 @@ load_read_text(struct load_read *r, const char *yaml, size_t len, bool is_topolo
 		return topo_fail(&r->l, -EFBIG, 0,
 			"file too large, expected at most %u bytes, got %zu", WEFT_TOPO_BYTES, len);
 	memset(r->at, 0, sizeof(r->at));
+	r->l.goes_on = false; /* without a tree there is nothing to look at */
+	r->l.holds = is_topology ? NULL : "workloads";
 	rc = topo_tree_build(&r->l, yaml, len);
 	r->l.goes_on = true;
 	if (rc == 0)

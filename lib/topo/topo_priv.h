@@ -190,6 +190,7 @@ struct topo_load {
 	struct weft_topo_error *err;
 	weft_topo_finding_fn on_finding; /* NULL: the first error ends the load */
 	void *arg;
+	const char *holds; /* what the file is to hold; NULL: a topology */
 	bool goes_on; /* in this step one finding does not end it */
 	unsigned int n_fails; /* topo_fail() so far */
 	unsigned int n_findings; /* told of */

@@ -212,7 +212,8 @@ tree_parser_fail(struct topo_load *l, const yaml_parser_t *p, const char *yaml, 
 		return -ENOMEM;
 	if (p->error == YAML_READER_ERROR)
 		line = tree_line_of_offset(yaml, len, p->problem_offset);
-	return topo_fail(l, -EINVAL, line, "not YAML, expected a topology, got: %s",
+	return topo_fail(l, -EINVAL, line, "not YAML, expected %s, got: %s",
+		l->holds == NULL ? "a topology" : l->holds,
 		p->problem != NULL ? p->problem : "unknown error");
 }
 
@@ -240,7 +241,7 @@ topo_tree_build(struct topo_load *l, const char *yaml, size_t len)
 	free(b.key);
 	yaml_parser_delete(&parser);
 	if (rc == 0 && l->tree.n == 0)
-		rc = topo_fail(
-			l, -EINVAL, 1, "empty file, expected fabric, nodes and links, got nothing");
+		rc = topo_fail(l, -EINVAL, 1, "empty file, expected %s, got nothing",
+			l->holds == NULL ? "fabric, nodes and links" : l->holds);
 	return rc;
 }

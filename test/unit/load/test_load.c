@@ -568,6 +568,44 @@ a_check_finds_more_than_the_first(void **state)
 	assert_int_equal(weft_load_check(&f, keep, &found), 0);
 }
 
+/* What holds no list at all is said once, and nothing more is looked for in it. */
+static void
+a_check_finds_files_without_load(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} cases[] = {
+		{ "", ":1: empty file, expected workloads, got nothing" },
+		{ "# nothing\n", ":1: empty file, expected workloads, got nothing" },
+		{ "workloads: [\n", ":2: not YAML, expected workloads, got: " },
+		{ "@\n", ":1: not YAML, expected workloads, got: " },
+	};
+	static const char yaml[] = SMALL("", "gfd");
+
+	(void)state;
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(cases); i++) {
+		char path[] = "/tmp/weft-test-load-XXXXXX";
+		const char *more[] = { path };
+		struct weft_load_files f = { .topology = "lab",
+			.yaml = yaml,
+			.len = strlen(yaml),
+			.more = more,
+			.n_more = 1 };
+		struct findings found = { 0 };
+		const int fd = mkstemp(path);
+
+		assert_true(fd >= 0);
+		assert_int_equal(
+			write(fd, cases[i].text, strlen(cases[i].text)), strlen(cases[i].text));
+		close(fd);
+		assert_int_equal(weft_load_check(&f, keep, &found), 1);
+		unlink(path);
+		assert_memory_equal(found.text[0], path, strlen(path));
+		assert_memory_equal(
+			found.text[0] + strlen(path), cases[i].says, strlen(cases[i].says));
+	}
+}
+
 /* --- changes --- */
 
 #define RUNNING                                                                                    \
@@ -651,6 +689,7 @@ main(void)
 		cmocka_unit_test(whole_files_are_judged),
 		cmocka_unit_test(a_rerouter_has_so_many_rows),
 		cmocka_unit_test(a_check_finds_more_than_the_first),
+		cmocka_unit_test(a_check_finds_files_without_load),
 		cmocka_unit_test(load_and_its_segments_stay),
 	};
 
