@@ -82,6 +82,17 @@ layout_add(
 			return layout_fail(err, err_len,
 				"layout, character %zu: stage \"%s\" stands twice", at + 1, name);
 	before = l->n_stages == 0 ? NULL : l->stage[l->n_stages - 1];
+	if (before != NULL && weft_stage_sends(before->order) != weft_stage_sends(s->order))
+		return layout_fail(err, err_len,
+			"layout, character %zu: stage \"%s\" is for what is %s, \"%s\" is not",
+			at + 1, name, weft_stage_sends(s->order) ? "sent" : "received",
+			before->name);
+	if (before != NULL && before->order == s->order)
+		return layout_fail(err, err_len,
+			"layout, character %zu: stage \"%s\" is in the place of \"%s\": expected "
+			"one "
+			"of them",
+			at + 1, name, before->name);
 	if (before != NULL && before->order >= s->order)
 		return layout_fail(err, err_len,
 			"layout, character %zu: stage \"%s\" cannot come after \"%s\"", at + 1,

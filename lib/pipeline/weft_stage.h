@@ -196,6 +196,13 @@ enum weft_stage_order {
 	WEFT_STAGE_ENFRAME
 };
 
+/** Whether a stage is of what is to be sent. */
+static inline bool
+weft_stage_sends(enum weft_stage_order o)
+{
+	return o >= WEFT_STAGE_PACK;
+}
+
 /** A stage. */
 struct weft_stage {
 	const char *name;
