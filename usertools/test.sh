@@ -126,7 +126,7 @@ add_counts() {
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 }
 
-jobs=$(nproc) # tests at a time
+jobs=$(($(nproc) + 1)) # tests at a time: many wait for something most of the time
 
 # What tests are told in builds after the first.
 again=(WEFT_TEST_AGAIN=1 WEFT_SIM_SEEDS=60 WEFT_SIM_PACE_HOPS=100000)
