@@ -446,7 +446,8 @@ peer_send_all(struct node *n)
 		}
 		k = (uint16_t)(k + peer_frames(p, pkt + k, (uint16_t)(WEFT_BURST_MAX - k)));
 	}
-	weft_pipe_push(n->tx, pkt, k);
+	if (k != 0) /* a switch in rxl mode has neither peers nor this pipeline */
+		weft_pipe_push(n->tx, pkt, k);
 	for (uint16_t i = 0; i < n->n_peers; i++)
 		if (n->ends_ns >= n->peer[i].due_ns)
 			n->peer[i].due_ns = weft_end_deadline(n->peer[i].end);
