@@ -26,7 +26,7 @@ usage() {
 	usage: usertools/test.sh [--quick | --only PART[,PART...]] [--list]
 
 	Installs what is missing, builds, runs every test, and ends with "N passed, N failed, N skipped" and
-	status 1 if any failed. Some 22 minutes on two cores, plus the packages the first time. Safe to repeat
+	status 1 if any failed. Some 20 minutes on two cores, plus the packages the first time. Safe to repeat
 	and to interrupt.
 
 	  --quick        under 3 minutes on two cores: parts format and quick
@@ -330,9 +330,21 @@ part_scalar() {
 part_asan() {
 	need asan || return
 	say "AddressSanitizer and UBSan"
+	set -m
+	(passed=0 failed=0 skipped=0; model_asan; totals) >"$work/model-asan.out" 2>&1 &
+	background=$!
+	set +m
 	suite "$asan" asan "${again[@]}" WEFT_SIM_THREADS=2 WEFT_TEST_REQUESTS=400000 \
 		ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 \
 		UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 --no-suite once --no-suite fuzz
+	wait "$background"
+	background=""
+	head -n -1 "$work/model-asan.out"
+	add_counts "$work/model-asan.out" || fail "the model did not run to its end"
+}
+
+# The model against programs of the build with sanitizers, beside the tests there.
+model_asan() {
 	ASAN_OPTIONS=detect_leaks=0 replay "$asan"
 	counted model run_retry --script "$asan/test/unit/llr_script"
 	fabric "$asan" --cases 20000
