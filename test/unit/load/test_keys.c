@@ -77,9 +77,11 @@ put_form(FILE *f, const struct topo_key *k)
 {
 	const bool is_number = k->read == topo_read_number || k->read == topo_read_size;
 	const bool is_of = strncmp(k->form, "of ", 3) == 0;
+	long begin;
 
 	if (is_number && k->form[0] != '\0')
 		fprintf(f, "%s, ", k->form);
+	begin = ftell(f);
 	put_type(f, k);
 	if (is_number && k->step == POWER_OF_2)
 		fprintf(f, ", a power of 2");
@@ -87,7 +89,8 @@ put_form(FILE *f, const struct topo_key *k)
 		fprintf(f, ", a multiple of %u", (unsigned int)k->step);
 	if (!is_number && k->form[0] != '\0')
 		fprintf(f, "%s%s",
-			is_of ? " "
+			is_of               ? " "
+			: ftell(f) == begin ? ""
 			: k->words != NULL || k->allowed != NULL || k->max != 0 || k->width == 0
 				? ", "
 				: "",
