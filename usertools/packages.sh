@@ -43,10 +43,11 @@ weft_apt() {
 
 # weft_install PACKAGE...: install what is missing; nothing is asked, nothing done when all is there.
 weft_install() {
-	local missing=() package log status=0
+	local missing=() package installed log status=0
+	installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null |
+		sed -n 's/^installed //p')
 	for package in "$@"; do
-		dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null |
-			grep -qx installed || missing+=("$package")
+		grep -qx -- "$package" <<<"$installed" || missing+=("$package")
 	done
 	[ "${#missing[@]}" -eq 0 ] && return 0
 	if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
