@@ -379,15 +379,14 @@ take_buffers(struct rte_mbuf **all, unsigned int max)
 	return n;
 }
 
-static void
-for_want_of_a_buffer_flits_come_later(void **state)
+/* Flits are in turn, and there is no buffer for them. @return buffers in @p all */
+static unsigned int
+make_stuck(struct rte_mbuf **all, unsigned int max)
 {
-	static struct rte_mbuf *all[4096];
 	struct rte_mbuf *m[8];
 	unsigned int n = 0, taken;
 	bool any = true;
 
-	(void)state;
 	live_start(WEFT_IDE_OFF);
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(m); i++) {
 		send_some(2);
@@ -401,15 +400,44 @@ for_want_of_a_buffer_flits_come_later(void **state)
 	for (unsigned int i = 1; i < n; i++)
 		rig_receive(m[i]); /* too early, all of them */
 	assert_int_equal(rig.n, 0);
-	taken = take_buffers(all, WEFT_ARRAY_SIZE(all));
+	taken = take_buffers(all, max);
 	rig_receive(m[0]);
 	assert_int_equal(weft_conns_n_stuck(rig.rx_conns), 1);
 	assert_true(due_tag < next_tag);
-	taken -= taken == 0 ? 0 : 1;
-	rte_pktmbuf_free_bulk(all, taken + 1);
+	return taken;
+}
+
+static void
+for_want_of_a_buffer_flits_come_later(void **state)
+{
+	static struct rte_mbuf *all[4096];
+	const unsigned int taken = make_stuck(all, WEFT_ARRAY_SIZE(all));
+
+	(void)state;
+	rte_pktmbuf_free_bulk(all, taken);
 	weft_pipe_poll(rig.rx, 0);
 	assert_int_equal(weft_conns_n_stuck(rig.rx_conns), 0);
 	assert_int_equal(due_tag, next_tag);
+	live_stop();
+}
+
+static void
+they_do_not_outlive_their_session(void **state)
+{
+	static struct rte_mbuf *all[4096];
+	const unsigned int taken = make_stuck(all, WEFT_ARRAY_SIZE(all));
+	const uint16_t due = due_tag;
+
+	(void)state;
+	for (unsigned int i = 0; weft_session_is_live(weft_end_session(receiver.end)); i++) {
+		assert_true(i < 1000);
+		now_ns += 50000000;
+		weft_end_tick(receiver.end, now_ns);
+	}
+	rte_pktmbuf_free_bulk(all, taken);
+	weft_pipe_poll(rig.rx, 0);
+	assert_int_equal(weft_conns_n_stuck(rig.rx_conns), 0);
+	assert_int_equal(due_tag, due);
 	live_stop();
 }
 
@@ -449,6 +477,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_sent_comes_in_order_once),
 		cmocka_unit_test(for_want_of_a_buffer_flits_come_later),
+		cmocka_unit_test(they_do_not_outlive_their_session),
 		cmocka_unit_test(a_burst_may_have_two_sessions),
 	};
 

@@ -189,6 +189,11 @@ link_rx_release(const struct weft_env *env, struct weft_burst *b, struct weft_co
 {
 	struct weft_llr *l = weft_end_llr(c->end);
 
+	/* What a session that is over left is nobody's; the next begins without it. */
+	if (weft_end_session(c->end)->id == 0) {
+		weft_conns_stuck(env->conns, c, false);
+		return;
+	}
 	while (b->n < max && weft_llr_ready_count(l) != 0) {
 		struct rte_mbuf *m = link_rx_blank(env, c);
 		struct weft_frame *f;
