@@ -16,7 +16,6 @@
 #include <sys/mman.h>
 
 #include <rte_lcore.h>
-#include <rte_malloc.h>
 
 #define HUGE_PAGE (UINT64_C(2) << 20)
 

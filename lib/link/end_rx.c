@@ -116,10 +116,9 @@ end_open_taken(struct weft_end *e)
 {
 	struct end_ide_hold *h = e->ide_hold;
 	struct weft_ide_run run;
-	unsigned int n;
 	bool skip;
 
-	while ((n = end_ide_open(e->ide, h, &run)) != 0) {
+	while (h != NULL && end_ide_open(e->ide, h, &run) != 0) {
 		weft_end_rx_opened(e, &run);
 		for (; run.release > 0; run.release--) {
 			const uint8_t *flit = end_ide_released(h, &skip);
@@ -129,9 +128,14 @@ end_open_taken(struct weft_end *e)
 	}
 }
 
+/* With IDE that the end opens it waits for end_open_taken(). */
 static void
-end_take_sealed(struct weft_end *e, const uint8_t *flit, bool skip)
+end_take(struct weft_end *e, const uint8_t *flit, bool skip)
 {
+	if (e->ide_hold == NULL) {
+		end_take_flit(e, flit, skip);
+		return;
+	}
 	if (end_ide_take(e->ide_hold, flit, skip))
 		return;
 	end_open_taken(e);
@@ -146,32 +150,10 @@ weft_end_deliver(struct weft_end *e, const uint8_t *flits, uint64_t live, uint64
 	e->arg = arg;
 	for (uint64_t left = live; left != 0; left &= left - 1) {
 		const unsigned int i = (unsigned int)__builtin_ctzll(left);
-		const uint8_t *flit = flits + i * (size_t)WEFT_FLIT_LEN;
-		const bool skip = (refused & WEFT_BIT64(i)) != 0;
 
-		if (e->ide_hold == NULL)
-			end_take_flit(e, flit, skip);
-		else
-			end_take_sealed(e, flit, skip);
+		end_take(e, flits + i * (size_t)WEFT_FLIT_LEN, (refused & WEFT_BIT64(i)) != 0);
 	}
-	if (e->ide_hold != NULL)
-		end_open_taken(e);
-}
-
-void
-weft_end_deliver_held(struct weft_end *e, weft_end_msg_fn fn, void *arg)
-{
-	const uint8_t *flit;
-
-	e->fn = fn;
-	e->arg = arg;
-	while ((flit = weft_llr_held(e->llr)) != NULL)
-		if (e->ide_hold == NULL)
-			end_take_flit(e, flit, false);
-		else
-			end_take_sealed(e, flit, false);
-	if (e->ide_hold != NULL)
-		end_open_taken(e);
+	end_open_taken(e);
 }
 
 enum weft_verdict
@@ -181,6 +163,7 @@ weft_end_receive(struct weft_end *e, const struct weft_wire_hdr *h, const uint8_
 {
 	enum weft_verdict v = weft_end_frame(e, h->session, now_ns, ev);
 	struct weft_llr_in none;
+	const uint8_t *flit;
 
 	if (in == NULL)
 		in = &none;
@@ -189,7 +172,9 @@ weft_end_receive(struct weft_end *e, const struct weft_wire_hdr *h, const uint8_
 		return v;
 	weft_llr_take(e->llr, flits, syndrome, h->n_flits, skip, now_ns, in);
 	weft_end_deliver(e, flits, in->deliver, 0, fn, arg);
-	weft_end_deliver_held(e, fn, arg);
+	while ((flit = weft_llr_held(e->llr)) != NULL)
+		end_take(e, flit, false);
+	end_open_taken(e);
 	return WEFT_OK;
 }
 

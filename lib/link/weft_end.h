@@ -164,9 +164,6 @@ enum weft_verdict weft_end_frame(
 void weft_end_deliver(struct weft_end *e, const uint8_t *flits, uint64_t live, uint64_t refused,
 	weft_end_msg_fn fn, void *arg);
 
-/** The same with all that weft_llr_held() gives. */
-void weft_end_deliver_held(struct weft_end *e, weft_end_msg_fn fn, void *arg);
-
 /**
  * All three steps for a frame whose syndromes are known (see weft_llr_take()).
  *
