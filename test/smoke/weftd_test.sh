@@ -39,6 +39,19 @@ same "with a ring inside" True "$(json "$work/r.json" 'o["good"]')"
 same "with the CRC first" True "$(json "$work/r.json" 'o["good"] and any(s["stage"] == "crc_first"
 	and s["flits"] > 1000 for n in o["nodes"] for s in n["stages"])')"
 
+# Load in a file of its own is what the hosts send.
+cat >"$work/bare.yaml" <<-Y
+fabric: bare
+nodes:
+  - {name: h0, kind: host, pid: 0x101}
+  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}
+links:
+  - {a: h0, b: g0, driver: ring}
+Y
+echo 'workloads: [{on: h0, kind: mem, requests: 3000}]' >"$work/load.yaml"
+"$app/weftd" --topology "$work/bare.yaml" --load "$work/load.yaml" --until-done --quiet --json "$work/r.json"
+same "load of a file of its own" "True True" "$(json "$work/r.json" 'f"""{o["good"]} {o["nodes"][0]["traffic"]["reads"] + o["nodes"][0]["traffic"]["writes"] >= 3000}"""')"
+
 # At most `rate` requests a second, and 64 more, the sweep included; without it this ends in a tenth of the time.
 for source in mem uio; do
 	cat >"$work/rate.yaml" <<-Y
