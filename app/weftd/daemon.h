@@ -442,14 +442,8 @@ void peer_fini(struct peer *p);
 /** Bytes of DPDK's memory that a peer takes. */
 size_t peer_memory(const struct weft_topo *t);
 
-/** Before messages of a frame come from peer @p user. */
-void peer_arriving(void *user);
-
-/** The receive pipeline's sink of every node that has peers: control frames. */
-void peers_sink(void *arg, struct rte_mbuf **pkt, uint16_t n);
-
-/** Let everything of all peers leave that is due, while ports take it. Returns frames sent. */
-unsigned int peers_flush(struct node *n);
+/** Behind it are those who knew the memory before: nothing of this session is answered first. */
+void peer_new_memory(struct peer *p);
 
 /**
  * rxl: whether a node has a connection to another: a host that sends to every GFD, and whoever sends
@@ -473,8 +467,23 @@ bool peer_began(struct peer *p);
 /** rxl: the peer with this PID, or NULL. */
 struct peer *peer_find(struct node *n, uint16_t pid);
 
+/* --- peer_frames.c: frames of peers --- */
+
 /** Whose frame this is, flits or control, or NULL. */
 struct peer *peer_of_frame(struct node *n, const struct weft_frame *f);
+
+/** Both directions in the connection table. 0, or -errno. */
+int peer_directions(struct peer *p);
+void peer_directions_fini(struct peer *p);
+
+/** Before messages of a frame come from peer @p user. */
+void peer_arriving(void *user);
+
+/** The receive pipeline's sink of every node that has peers: control frames. */
+void peers_sink(void *arg, struct rte_mbuf **pkt, uint16_t n);
+
+/** Let everything of all peers leave that is due, while ports take it. Returns frames sent. */
+unsigned int peers_flush(struct node *n);
 
 /* --- link.c: cxl mode, where the ports are the retry domains --- */
 

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Frames of peers: their directions in the connection table, control frames that came, and empty frames for
+ * what is to go. Buffers, addresses and the port's back-pressure stand here, and nothing that ends know. Hot.
+ */
+
+#include "daemon.h"
+
+#include <rte_errno.h>
+
+struct peer *
+peer_of_frame(struct node *n, const struct weft_frame *f)
+{
+	if (daemon_is_cxl(n->daemon))
+		return f->in_port < n->n_peers ? &n->peer[f->in_port] : NULL;
+	return f->conn != NULL ? f->conn->user : peer_find(n, f->hdr.spid);
+}
+
+static struct weft_conn *
+peer_direction(struct peer *p, const struct weft_conn_key *key)
+{
+	const struct weft_topo *t = p->node->daemon->topo;
+	struct weft_conn_cfg cfg = {
+		.isn = (enum weft_isn_form)t->isn,
+		.order = (enum weft_crc_order)t->crc_order,
+		.first = WEFT_ISN_FIRST,
+		.ide = (enum weft_ide_mode)t->ide,
+	};
+	struct weft_conn *c = weft_conns_add(p->node->conns, key, &cfg);
+
+	if (c != NULL) {
+		c->end = p->end;
+		c->user = p;
+	}
+	return c;
+}
+
+/* Keys of what comes and of what goes. */
+static void
+peer_keys(const struct peer *p, struct weft_conn_key *rx, struct weft_conn_key *tx)
+{
+	const struct weft_topo *t = p->node->daemon->topo;
+	const uint16_t own = p->node->topo->pid;
+	const unsigned int port = p->node->topo->first_port + p->port;
+
+	*rx = (struct weft_conn_key){ .mode = t->mode, .spid = p->pid, .dpid = own };
+	*tx = (struct weft_conn_key){ .mode = t->mode, .spid = own, .dpid = p->pid };
+	if (t->mode == WEFT_MODE_RXL)
+		return;
+	rx->spid = rx->dpid = tx->spid = tx->dpid = WEFT_PID_NONE;
+	link_mac(t, t->port[port].peer, rx->mac);
+	link_mac(t, port, tx->mac);
+}
+
+int
+peer_directions(struct peer *p)
+{
+	struct weft_conn_key rx, tx;
+
+	peer_keys(p, &rx, &tx);
+	p->rx = peer_direction(p, &rx);
+	p->tx = p->rx == NULL ? NULL : peer_direction(p, &tx);
+	return p->tx == NULL ? -rte_errno : 0;
+}
+
+void
+peer_directions_fini(struct peer *p)
+{
+	if (p->rx != NULL)
+		weft_conns_remove(p->node->conns, p->rx);
+	if (p->tx != NULL)
+		weft_conns_remove(p->node->conns, p->tx);
+}
+
+static void
+peer_control(struct peer *p, struct rte_mbuf *m)
+{
+	weft_end_control(p->end, &weft_frame(m)->hdr,
+		rte_pktmbuf_mtod_offset(m, const uint8_t *, WEFT_WIRE_FLITS_OFF),
+		rte_pktmbuf_data_len(m) - (size_t)WEFT_WIRE_FLITS_OFF, p->node->ends_ns,
+		node_random(p->node));
+	peer_new_memory(p);
+	p->due_ns = 0;
+}
+
+void
+peer_arriving(void *user)
+{
+	struct peer *p = user;
+
+	peer_new_memory(p);
+	p->due_ns = 0;
+}
+
+void
+peers_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
+{
+	struct node *node = arg;
+
+	for (uint16_t i = 0; i < n; i++) {
+		const struct weft_frame *f = weft_frame(pkt[i]);
+		struct peer *p = peer_of_frame(node, f);
+
+		if (p == NULL)
+			node->drops[WEFT_DROP_NO_CONN]++;
+		else
+			peer_control(p, pkt[i]);
+	}
+	rte_pktmbuf_free_bulk(pkt, n);
+}
+
+static struct rte_mbuf *
+peer_alloc(struct peer *p)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(p->node->pool);
+
+	if (m == NULL) {
+		p->node->drops[WEFT_DROP_NO_MBUF]++;
+		return NULL;
+	}
+	memset(weft_frame(m), 0, sizeof(struct weft_frame));
+	rte_pktmbuf_append(m, WEFT_WIRE_FLITS_OFF);
+	return m;
+}
+
+/* Empty frames, for the stages to fill, if the peer has something to do by time. */
+static uint16_t
+peer_frames(struct peer *p, struct rte_mbuf **pkt, uint16_t room)
+{
+	struct node *n = p->node;
+	unsigned int want;
+	uint16_t k = 0;
+
+	weft_end_tick(p->end, n->ends_ns);
+	want = n->out[p->port].n != 0 ? 0 : weft_end_frames_due(p->end);
+	for (; k < want && k < room && (pkt[k] = peer_alloc(p)) != NULL; k++) {
+		weft_frame(pkt[k])->conn = p->tx;
+		weft_frame(pkt[k])->out_port = (int16_t)p->port;
+	}
+	return k;
+}
+
+/* All peers that are due, each once. The transmit pipeline has no rings, so it takes every burst. */
+static void
+peer_send_all(struct node *n)
+{
+	struct rte_mbuf *pkt[WEFT_BURST_MAX];
+	uint16_t k = 0;
+
+	for (uint16_t i = 0; i < n->n_peers; i++) {
+		struct peer *p = &n->peer[i];
+
+		if (n->ends_ns < p->due_ns)
+			continue;
+		if (k == WEFT_BURST_MAX) {
+			weft_pipe_push(n->tx, pkt, k);
+			k = 0;
+		}
+		k = (uint16_t)(k + peer_frames(p, pkt + k, (uint16_t)(WEFT_BURST_MAX - k)));
+	}
+	if (k != 0) /* a switch in rxl mode has neither peers nor this pipeline */
+		weft_pipe_push(n->tx, pkt, k);
+	for (uint16_t i = 0; i < n->n_peers; i++)
+		if (n->ends_ns >= n->peer[i].due_ns)
+			n->peer[i].due_ns = weft_end_deadline(n->peer[i].end);
+}
+
+unsigned int
+peers_flush(struct node *n)
+{
+	const uint64_t before = n->sent;
+	uint64_t round;
+
+	do {
+		round = n->sent;
+		peer_send_all(n);
+	} while (n->sent != round);
+	return (unsigned int)(n->sent - before);
+}
