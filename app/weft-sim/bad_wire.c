@@ -76,8 +76,8 @@ bad_wire_make_slow(struct scenario *sc, uint64_t late_ns)
 	bad_wire_at_least(&sc->llr.timeout_max_ns, round_ns);
 	bad_wire_at_least(&sc->session.hello_ns, round_ns);
 	bad_wire_at_least(&sc->session.keepalive_ns, round_ns);
-	bad_wire_at_least(&sc->session.silence_ns, 3 * sc->session.keepalive_ns);
-	bad_wire_at_least(&sc->session.dead_ns, 5 * sc->session.silence_ns);
+	bad_wire_at_least(&sc->session.rx_timeout_ns, 3 * sc->session.keepalive_ns);
+	bad_wire_at_least(&sc->session.session_timeout_ns, 5 * sc->session.rx_timeout_ns);
 }
 
 /* So few frames come again that they are @late_flits old at most. */

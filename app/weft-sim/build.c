@@ -37,7 +37,7 @@ build_end_cfg(const struct sim_end *e, struct weft_end_cfg *c)
 		.form = WEFT_FORM_PBR,
 		.max_flits = e->max_flits,
 	};
-	c->session.asks = e->asks;
+	c->session.is_initiator = e->is_initiator;
 	c->session.params.max_flits = e->max_flits;
 	c->session.params.memory = e->node->gfd.generation;
 	if (e->ide != NULL) {
@@ -91,7 +91,7 @@ build_end(struct sim *s, struct sim_end *e, struct sim_node *n, struct sim_node 
 	e->peer_pid = peer->pid;
 	e->link_dir = link_dir;
 	e->max_flits = build_flits_of(s, e, peer);
-	e->asks = e < other;
+	e->is_initiator = e < other;
 	weft_isn_init(&e->isn, form, (enum weft_crc_order)s->sc.crc_order, n->pid, peer->pid, 0, 0);
 	e->address_in = form == WEFT_ISN_PSEUDO ? weft_isn_address(peer->pid, n->pid, 0) : 0;
 	ide_end_make(e);

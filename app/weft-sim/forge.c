@@ -37,13 +37,13 @@ forge_draw_id(struct sim *s, const struct sim_end *e, uint8_t type)
 	uint32_t id = live->id;
 
 	if (type == WEFT_CONTROL_WELCOME || type == WEFT_CONTROL_REFUSE)
-		id = live->asked;
+		id = live->hello_nonce;
 	else if (type == WEFT_CONTROL_CHALLENGE)
 		id = live->last;
 	else if (e->ide != NULL && type == WEFT_CONTROL_READY)
 		id = live->offer;
 	else if (e->ide != NULL && id == 0)
-		id = live->wanted;
+		id = live->pending_sid;
 	return id != 0 ? id : (uint32_t)weft_rand_u64(&s->fault_rand);
 }
 
@@ -59,7 +59,7 @@ forge_make_message(struct sim *s, const struct sim_end *e, struct weft_control *
 	c->max_flits = e->max_flits;
 	c->padded = weft_rand_below(r, 4) == 0 ? 0 : e->max_flits;
 	c->differs = (uint8_t)(1 + weft_rand_below(r, WEFT_PARAM_COUNT - 1));
-	c->flags = (uint8_t)weft_rand_below(r, WEFT_CONTROL_DEAF + 1);
+	c->flags = (uint8_t)weft_rand_below(r, WEFT_CONTROL_RDI + 1);
 	c->session = (uint32_t)weft_rand_u64(r) | 1;
 	c->count = (uint32_t)(1 + weft_rand_below(r, 1000));
 	c->challenge = c->memory = weft_rand_u64(r) | 1;

@@ -101,17 +101,17 @@ ide_draw(
 /* --- keys --- */
 
 static uint64_t
-ide_mix_deal(const struct sim_end *e, const struct weft_session_deal *d)
+ide_mix_deal(const struct sim_end *e, const struct weft_session_transcript *d)
 {
-	const uint16_t asks = e->asks ? e->node->pid : e->peer_pid;
-	const uint16_t answers = e->asks ? e->peer_pid : e->node->pid;
-	uint64_t h = ide_mix(d->session, (uint64_t)asks << 16 | answers);
+	const uint16_t initiator = e->is_initiator ? e->node->pid : e->peer_pid;
+	const uint16_t responder = e->is_initiator ? e->peer_pid : e->node->pid;
+	uint64_t h = ide_mix(d->session, (uint64_t)initiator << 16 | responder);
 
 	for (unsigned int i = 0; i < WEFT_RANDOM_LEN; i += sizeof(uint64_t))
-		h = ide_mix(ide_mix(h, weft_get_le64(d->asks.random + i)),
-			weft_get_le64(d->answers.random + i));
-	h = ide_mix(ide_mix(h, d->asks.memory), d->answers.memory);
-	return ide_mix(h, (uint64_t)d->asks.ide_bits << 16 | d->answers.ide_bits);
+		h = ide_mix(ide_mix(h, weft_get_le64(d->initiator.random + i)),
+			weft_get_le64(d->responder.random + i));
+	h = ide_mix(ide_mix(h, d->initiator.memory), d->responder.memory);
+	return ide_mix(h, (uint64_t)d->initiator.ide_bits << 16 | d->responder.ide_bits);
 }
 
 static bool
@@ -124,33 +124,34 @@ ide_make_random(void *arg, uint8_t *out, size_t len)
 }
 
 static bool
-ide_make_proof(void *arg, const struct weft_session_deal *d, bool asks, uint8_t *proof)
+ide_make_proof(
+	void *arg, const struct weft_session_transcript *d, bool is_initiator, uint8_t *proof)
 {
 	struct weft_rand r;
 
-	weft_rand_seed(&r, ide_mix(ide_mix_deal(arg, d), asks));
+	weft_rand_seed(&r, ide_mix(ide_mix_deal(arg, d), is_initiator));
 	weft_rand_fill(&r, proof, WEFT_PROOF_LEN);
 	return true;
 }
 
 static bool
-ide_make_key(void *arg, const struct weft_session_deal *d, bool from_asks, uint32_t generation,
-	uint8_t *key)
+ide_make_key(void *arg, const struct weft_session_transcript *d, bool from_initiator,
+	uint32_t generation, uint8_t *key)
 {
 	struct sim_end *e = arg;
 	const uint64_t id = ide_mix(
-		ide_mix_deal(e, d), (uint64_t)generation << 8 | (uint64_t)from_asks << 1 | 4);
+		ide_mix_deal(e, d), (uint64_t)generation << 8 | (uint64_t)from_initiator << 1 | 4);
 	struct weft_rand r;
 
 	weft_rand_seed(&r, id);
 	weft_rand_fill(&r, key, WEFT_IDE_KEY_LEN);
-	if (from_asks == e->asks)
+	if (from_initiator == e->is_initiator)
 		monitor_key(e, id, generation == 0);
 	return true;
 }
 
 static bool
-ide_bind_keys(void *arg, const struct weft_session_deal *d)
+ide_bind_keys(void *arg, const struct weft_session_transcript *d)
 {
 	struct sim_end *e = arg;
 
@@ -159,10 +160,10 @@ ide_bind_keys(void *arg, const struct weft_session_deal *d)
 }
 
 static bool
-ide_make_mac(void *arg, bool from_asks, const uint8_t *image, size_t len, uint8_t *mac)
+ide_make_mac(void *arg, bool from_initiator, const uint8_t *image, size_t len, uint8_t *mac)
 {
 	const struct sim_end *e = arg;
-	uint64_t h = ide_mix(e->ide->control, from_asks);
+	uint64_t h = ide_mix(e->ide->control, from_initiator);
 	struct weft_rand r;
 
 	for (size_t i = 0; i < len; i++)
@@ -173,13 +174,13 @@ ide_make_mac(void *arg, bool from_asks, const uint8_t *image, size_t len, uint8_
 }
 
 static bool
-ide_make_gone(void *arg, uint32_t session, bool from_asks, uint64_t number, uint8_t *proof)
+ide_make_gone(void *arg, uint32_t session, bool from_initiator, uint64_t number, uint8_t *proof)
 {
 	const struct sim_end *e = arg;
 	const uint64_t pids = (uint64_t)e->node->pid * e->peer_pid; /* the same at both ends */
 	struct weft_rand r;
 
-	weft_rand_seed(&r, ide_mix(ide_mix(ide_mix(session, number), from_asks), pids));
+	weft_rand_seed(&r, ide_mix(ide_mix(ide_mix(session, number), from_initiator), pids));
 	weft_rand_fill(&r, proof, WEFT_PROOF_LEN);
 	return true;
 }

@@ -153,11 +153,11 @@ order_came(struct sim_end *e, const struct weft_msg *m)
 			e->node->pid, e->peer_pid);
 }
 
-/* A session counts of a jump what it counts of time in which it did not run: half of silence_ns. */
+/* A session counts of a jump what it counts of time in which it did not run: half of rx_timeout_ns. */
 void
 order_clock_jumps(struct sim_node *n, uint64_t jump_ns)
 {
-	const uint64_t most_ns = n->sim->sc.session.silence_ns / 2;
+	const uint64_t most_ns = n->sim->sc.session.rx_timeout_ns / 2;
 
 	for (uint32_t i = 0; i < n->n_ends; i++) {
 		struct sim_end *e = &n->end[i];
@@ -191,7 +191,7 @@ order_end(struct sim_end *e)
 	if (e->ide != NULL && e->ide->failed == e->session)
 		return;
 	if (was_doubted || e->peer->session != e->session ||
-		order_silence(e) >= s->sc.session.dead_ns)
+		order_silence(e) >= s->sc.session.session_timeout_ns)
 		return;
 	violation(s, "end %u>%u ends session %x for no reason, heard %llu ns ago", e->node->pid,
 		e->peer_pid, e->session, (unsigned long long)silent_ns);

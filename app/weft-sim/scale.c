@@ -64,6 +64,6 @@ scale_links(struct sim *s, const uint32_t *load)
 		return;
 	c->hello_ns *= times;
 	c->keepalive_ns *= times;
-	c->silence_ns *= times;
-	c->dead_ns *= times;
+	c->rx_timeout_ns *= times;
+	c->session_timeout_ns *= times;
 }

@@ -214,7 +214,7 @@ struct sim_end {
 	uint32_t session; /* that its owner knows of; 0: none */
 	uint32_t idle_turns; /* wanted to send at once, and gave nothing */
 	uint16_t peer_pid; /* of the node at the other end */
-	bool asks; /* for a session */
+	bool is_initiator; /* for a session */
 	bool serving; /* GFD: its event is in the queue */
 	struct weft_isn isn; /* rxl: how its CRCs are made */
 	struct order order;

@@ -110,10 +110,10 @@ swarm_draw_session(struct weft_rand *r, struct scenario *sc)
 	weft_session_defaults(c);
 	c->hello_ns = swarm_draw_log(r, 50 * US, 2 * MS);
 	c->keepalive_ns = swarm_draw_log(r, 50 * US, 2 * MS);
-	c->silence_ns = c->keepalive_ns * swarm_draw(r, 3, 8);
-	c->dead_ns = c->silence_ns * swarm_draw(r, 5, 40);
+	c->rx_timeout_ns = c->keepalive_ns * swarm_draw(r, 3, 8);
+	c->session_timeout_ns = c->rx_timeout_ns * swarm_draw(r, 5, 40);
 	if (sc->mode == WEFT_MODE_CXL)
-		c->dead_ns = 100 * SEC; /* messages of others would be lost with it */
+		c->session_timeout_ns = 100 * SEC; /* messages of others would be lost with it */
 	c->params = (struct weft_control){
 		.version = WEFT_WIRE_VERSION,
 		.mode = sc->mode,
@@ -227,8 +227,8 @@ swarm_make_fast(struct scenario *sc, const struct weft_topo *file)
 	sc->poll_ns = 2 * US;
 	sc->session.hello_ns = 10 * MS;
 	sc->session.keepalive_ns = 25 * MS;
-	sc->session.silence_ns = 100 * MS;
-	sc->session.dead_ns = 10 * SEC;
+	sc->session.rx_timeout_ns = 100 * MS;
+	sc->session.session_timeout_ns = 10 * SEC;
 }
 
 /* Numbers of their own: seeds without this are what they would be if there were none. */

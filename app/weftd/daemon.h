@@ -78,7 +78,7 @@ struct peer {
 	uint16_t port; /* its frames leave by this one */
 	uint8_t state; /* enum peer_state; written by the node's lcore, read by the control thread */
 	uint8_t max_flits; /* of a frame to it, by the path */
-	bool asks; /* for the session */
+	bool is_initiator; /* for the session */
 	bool is_host; /* nobody but it can ask here: by its own PID, or not at all */
 	bool is_switch; /* packets of others come from here */
 	bool is_needed; /* the node asks it, or by it; others come and go */
@@ -436,7 +436,7 @@ void backlog_free(struct backlog *b);
 /* --- peer.c: the end of a retry domain, joined to the node's pipelines --- */
 
 /** Make the end and both directions. @p asks: this node asks for the session. 0, or -errno. */
-int peer_init(struct peer *p, bool asks);
+int peer_init(struct peer *p, bool is_initiator);
 void peer_fini(struct peer *p);
 
 /** Bytes of DPDK's memory that a peer takes. */
@@ -568,7 +568,7 @@ int ide_open(struct daemon *d, char *err, size_t err_len);
 void ide_close(struct daemon *d);
 
 /** Set what an end needs for IDE, if it is on. 0; -ENOLCK: no memory could be locked; -ENOMEM. */
-int ide_peer(struct peer *p, bool asks, struct weft_end_cfg *c);
+int ide_peer(struct peer *p, bool is_initiator, struct weft_end_cfg *c);
 
 /** Once the end is not used any more. */
 void ide_peer_fini(struct peer *p);

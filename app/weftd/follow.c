@@ -3,7 +3,7 @@
 
 /*
  * What becomes of requests with the session that they went by. While it is stalled, requests do not
- * grow older: it may resume, for dead_ns at most. When it is over, no answer can come any more: what
+ * grow older: it may resume, for session_timeout_ns at most. When it is over, no answer can come any more: what
  * is open ends as lost, and no tag rests. But where in cxl mode a switch is at the other end of the link,
  * what has passed that may still be answered: requests end by their own timeout.
  */

@@ -66,24 +66,24 @@ ide_close(struct daemon *d)
 }
 
 static bool
-ide_key(void *arg, const struct weft_session_deal *deal, bool from_asks, uint32_t generation,
-	uint8_t *key)
+ide_key(void *arg, const struct weft_session_transcript *deal, bool from_initiator,
+	uint32_t generation, uint8_t *key)
 {
 	const struct peer_ide *i = arg;
 
-	return weft_derive_key(i->psk, &i->domain, deal, from_asks, generation, key);
+	return weft_derive_key(i->psk, &i->domain, deal, from_initiator, generation, key);
 }
 
 static bool
-ide_proof(void *arg, const struct weft_session_deal *deal, bool asks, uint8_t *proof)
+ide_proof(void *arg, const struct weft_session_transcript *deal, bool is_initiator, uint8_t *proof)
 {
 	const struct peer_ide *i = arg;
 
-	return weft_derive_proof(i->psk, &i->domain, deal, asks, proof);
+	return weft_derive_proof(i->psk, &i->domain, deal, is_initiator, proof);
 }
 
 static bool
-ide_bind(void *arg, const struct weft_session_deal *deal)
+ide_bind(void *arg, const struct weft_session_transcript *deal)
 {
 	const struct peer_ide *i = arg;
 
@@ -94,19 +94,19 @@ ide_bind(void *arg, const struct weft_session_deal *deal)
 }
 
 static bool
-ide_mac(void *arg, bool from_asks, const uint8_t *image, size_t len, uint8_t *mac)
+ide_mac(void *arg, bool from_initiator, const uint8_t *image, size_t len, uint8_t *mac)
 {
 	const struct peer_ide *i = arg;
 
-	return weft_control_mac(i->control, from_asks, image, len, mac);
+	return weft_control_mac(i->control, from_initiator, image, len, mac);
 }
 
 static bool
-ide_gone(void *arg, uint32_t session, bool from_asks, uint64_t number, uint8_t *proof)
+ide_gone(void *arg, uint32_t session, bool from_initiator, uint64_t number, uint8_t *proof)
 {
 	const struct peer_ide *i = arg;
 
-	return weft_derive_gone(i->psk, &i->domain, session, from_asks, number, proof);
+	return weft_derive_gone(i->psk, &i->domain, session, from_initiator, number, proof);
 }
 
 /* Keys of both streams, and those of control frames behind them. */
@@ -128,7 +128,7 @@ ide_bits(const struct weft_topo_ide *o)
 }
 
 int
-ide_peer(struct peer *p, bool asks, struct weft_end_cfg *c)
+ide_peer(struct peer *p, bool is_initiator, struct weft_end_cfg *c)
 {
 	const struct daemon *d = p->node->daemon;
 	const struct weft_topo *t = d->topo;
@@ -141,10 +141,10 @@ ide_peer(struct peer *p, bool asks, struct weft_end_cfg *c)
 	if (i == NULL)
 		return -ENOMEM;
 	i->psk = d->psk;
-	i->domain.asks = asks ? own : p->pid;
-	i->domain.answers = asks ? p->pid : own;
+	i->domain.initiator = is_initiator ? own : p->pid;
+	i->domain.responder = is_initiator ? p->pid : own;
 	if (t->mode == WEFT_MODE_CXL)
-		i->domain.asks = i->domain.answers = WEFT_PID_NONE;
+		i->domain.initiator = i->domain.responder = WEFT_PID_NONE;
 	i->session = (struct weft_session_keys){ .random = weft_secret_random,
 		.proof = ide_proof,
 		.bind = ide_bind,

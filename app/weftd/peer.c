@@ -59,7 +59,7 @@ peer_io(struct peer *p, struct weft_end_cfg *c)
 }
 
 static void
-peer_cfg(struct peer *p, bool asks, struct weft_end_cfg *c)
+peer_cfg(struct peer *p, bool is_initiator, struct weft_end_cfg *c)
 {
 	const struct weft_topo *t = p->node->daemon->topo;
 	struct weft_control *own = &c->session.params;
@@ -78,7 +78,7 @@ peer_cfg(struct peer *p, bool asks, struct weft_end_cfg *c)
 	c->llr.rx_flits = c->llr.selective ? PEER_WINDOW - 1 : 0;
 	retry_from_topo(&c->llr, &t->retry);
 	weft_session_defaults(&c->session);
-	c->session.asks = asks;
+	c->session.is_initiator = is_initiator;
 	own->version = WEFT_WIRE_VERSION;
 	own->mode = t->mode;
 	own->max_flits = p->max_flits;
@@ -125,20 +125,20 @@ peer_node_asks(const struct daemon *d, unsigned int node, unsigned int other)
 }
 
 int
-peer_init(struct peer *p, bool asks)
+peer_init(struct peer *p, bool is_initiator)
 {
 	const uint8_t kind = p->node->daemon->topo->node[p->topo_node].kind;
 	struct weft_end_cfg cfg;
 	void *mem;
 	int rc;
 
-	p->asks = asks;
+	p->is_initiator = is_initiator;
 	p->is_host = kind == WEFT_TOPO_HOST || kind == WEFT_TOPO_DEVICE;
 	p->is_switch = kind == WEFT_TOPO_SWITCH;
 	p->is_needed = daemon_is_cxl(p->node->daemon) ||
 	               peer_node_asks(p->node->daemon, p->node->index, p->topo_node);
-	peer_cfg(p, asks, &cfg);
-	rc = ide_peer(p, asks, &cfg);
+	peer_cfg(p, is_initiator, &cfg);
+	rc = ide_peer(p, is_initiator, &cfg);
 	if (rc != 0)
 		return rc;
 	mem = rte_zmalloc("weft_end", weft_end_size(&cfg), WEFT_CACHE_LINE);
@@ -267,7 +267,7 @@ peer_refused(struct peer *p)
 	struct node *n = p->node;
 
 	__atomic_store_n(&p->state, PEER_REFUSED, __ATOMIC_RELAXED);
-	if (!weft_end_session(p->end)->cfg.asks)
+	if (!weft_end_session(p->end)->cfg.is_initiator)
 		return;
 	if (p->begun == 0 && n->refused == NULL) {
 		peer_refusal_text(p, n->refusal, sizeof(n->refusal));

@@ -63,7 +63,7 @@ enum weft_control_param {
 	WEFT_PARAM_COUNT
 };
 
-#define WEFT_CONTROL_DEAF 0x01 /**< in `flags`: I hear nothing from you */
+#define WEFT_CONTROL_RDI 0x01 /**< in `flags`: I hear nothing from you */
 
 /* In `ide_bits`: as in the CXL IDE Control register, and what the sender could do, 8 bits above. */
 #define WEFT_CONTROL_IDE_NO_PCRC 0x0001
@@ -88,7 +88,7 @@ struct weft_control {
 	uint16_t port; /**< sender's port number */
 	uint8_t node[WEFT_NODE_ID_LEN]; /**< sender's identity, zero-padded text or any bytes */
 	/* Some: */
-	uint8_t flags; /**< KEEPALIVE: WEFT_CONTROL_DEAF or 0 */
+	uint8_t flags; /**< KEEPALIVE: WEFT_CONTROL_RDI or 0 */
 	uint8_t padded; /**< HELLO, WELCOME: as long as a frame of so many flits, 1..64; 0: not */
 	uint32_t session; /**< WELCOME: S, not 0 */
 	uint32_t count; /**< LOSS: flits dropped, 1 or more */

@@ -65,16 +65,16 @@ derive_put_side(uint8_t *at, const struct weft_control *c)
 /* What a label begins with. */
 static size_t
 derive_put_where(uint8_t *at, const char *purpose, const struct weft_derive_domain *domain,
-	uint32_t session, bool from_asks, uint32_t generation)
+	uint32_t session, bool from_initiator, uint32_t generation)
 {
 	assert(strlen(purpose) <= PURPOSE_LEN);
 	memset(at, 0, PURPOSE_LEN);
 	memcpy(at, purpose, strlen(purpose));
 	at += PURPOSE_LEN;
-	at[0] = from_asks ? 0 : 1;
+	at[0] = from_initiator ? 0 : 1;
 	weft_put_be32(at + 1, generation);
-	weft_put_be16(at + 5, domain->asks);
-	weft_put_be16(at + 7, domain->answers);
+	weft_put_be16(at + 5, domain->initiator);
+	weft_put_be16(at + 7, domain->responder);
 	at[9] = domain->vc;
 	weft_put_be32(at + 10, session);
 	return PURPOSE_LEN + WHERE_LEN;
@@ -82,16 +82,16 @@ derive_put_where(uint8_t *at, const char *purpose, const struct weft_derive_doma
 
 static bool
 derive(const struct weft_psk *psk, const char *purpose, const struct weft_derive_domain *domain,
-	const struct weft_session_deal *d, bool from_asks, uint32_t generation, uint8_t *out,
-	size_t out_len)
+	const struct weft_session_transcript *d, bool from_initiator, uint32_t generation,
+	uint8_t *out, size_t out_len)
 {
 	uint8_t salt[2 * WEFT_RANDOM_LEN], info[INFO_LEN] = { 0 }, *at = info;
 
-	memcpy(salt, d->asks.random, WEFT_RANDOM_LEN);
-	memcpy(salt + WEFT_RANDOM_LEN, d->answers.random, WEFT_RANDOM_LEN);
-	at += derive_put_where(at, purpose, domain, d->session, from_asks, generation);
-	at += derive_put_side(at, &d->asks);
-	at += derive_put_side(at, &d->answers);
+	memcpy(salt, d->initiator.random, WEFT_RANDOM_LEN);
+	memcpy(salt + WEFT_RANDOM_LEN, d->responder.random, WEFT_RANDOM_LEN);
+	at += derive_put_where(at, purpose, domain, d->session, from_initiator, generation);
+	at += derive_put_side(at, &d->initiator);
+	at += derive_put_side(at, &d->responder);
 	assert(at == info + INFO_LEN);
 	return weft_hkdf(weft_psk_bytes(psk), WEFT_PSK_LEN, salt, sizeof(salt), info, INFO_LEN, out,
 		out_len);
@@ -99,22 +99,23 @@ derive(const struct weft_psk *psk, const char *purpose, const struct weft_derive
 
 bool
 weft_derive_key(const struct weft_psk *psk, const struct weft_derive_domain *domain,
-	const struct weft_session_deal *d, bool from_asks, uint32_t generation, uint8_t *key)
+	const struct weft_session_transcript *d, bool from_initiator, uint32_t generation,
+	uint8_t *key)
 {
-	return derive(
-		psk, "weft ide key", domain, d, from_asks, generation, key, WEFT_TRAFFIC_KEY_LEN);
+	return derive(psk, "weft ide key", domain, d, from_initiator, generation, key,
+		WEFT_TRAFFIC_KEY_LEN);
 }
 
 bool
 weft_derive_proof(const struct weft_psk *psk, const struct weft_derive_domain *domain,
-	const struct weft_session_deal *d, bool asks, uint8_t *proof)
+	const struct weft_session_transcript *d, bool is_initiator, uint8_t *proof)
 {
-	return derive(psk, "weft ide proof", domain, d, asks, 0, proof, WEFT_PROOF_LEN);
+	return derive(psk, "weft ide proof", domain, d, is_initiator, 0, proof, WEFT_PROOF_LEN);
 }
 
 bool
 weft_derive_control_keys(const struct weft_psk *psk, const struct weft_derive_domain *domain,
-	const struct weft_session_deal *d, struct weft_control_keys *keys)
+	const struct weft_session_transcript *d, struct weft_control_keys *keys)
 {
 	struct weft_control_keys k;
 	bool good = true;
@@ -129,13 +130,13 @@ weft_derive_control_keys(const struct weft_psk *psk, const struct weft_derive_do
 }
 
 bool
-weft_control_mac(const struct weft_control_keys *keys, bool from_asks, const uint8_t *image,
+weft_control_mac(const struct weft_control_keys *keys, bool from_initiator, const uint8_t *image,
 	size_t len, uint8_t *mac)
 {
 	uint8_t whole[HMAC_LEN];
 	size_t got = 0;
 	const bool good =
-		EVP_Q_mac(NULL, "HMAC", NULL, "SHA256", NULL, keys->key[from_asks ? 0 : 1],
+		EVP_Q_mac(NULL, "HMAC", NULL, "SHA256", NULL, keys->key[from_initiator ? 0 : 1],
 			WEFT_TRAFFIC_KEY_LEN, image, len, whole, sizeof(whole), &got) != NULL &&
 		got == sizeof(whole);
 
@@ -147,12 +148,12 @@ weft_control_mac(const struct weft_control_keys *keys, bool from_asks, const uin
 
 bool
 weft_derive_gone(const struct weft_psk *psk, const struct weft_derive_domain *domain,
-	uint32_t session, bool from_asks, uint64_t number, uint8_t *proof)
+	uint32_t session, bool from_initiator, uint64_t number, uint8_t *proof)
 {
 	uint8_t salt[sizeof(number)], info[PURPOSE_LEN + WHERE_LEN];
 
 	weft_put_be64(salt, number);
-	derive_put_where(info, "weft ide gone", domain, session, from_asks, 0);
+	derive_put_where(info, "weft ide gone", domain, session, from_initiator, 0);
 	return weft_hkdf(weft_psk_bytes(psk), WEFT_PSK_LEN, salt, sizeof(salt), info, sizeof(info),
 		proof, WEFT_PROOF_LEN);
 }

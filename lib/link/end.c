@@ -144,8 +144,8 @@ end_prefetch_lines(const void *from, size_t len)
 void
 weft_end_prefetch(const struct weft_end *e)
 {
-	end_prefetch_lines(&e->session.state,
-		offsetof(struct weft_session, deaf_ns) - offsetof(struct weft_session, state));
+	end_prefetch_lines(&e->session.state, offsetof(struct weft_session, peer_rx_timed_out_ns) -
+						      offsetof(struct weft_session, state));
 	end_prefetch_lines(e->flow.may_send,
 		offsetof(struct weft_end, pack.join) - offsetof(struct weft_end, flow.may_send));
 	end_prefetch_lines(e->pack.per_group, sizeof(e->pack.per_group));

@@ -11,18 +11,18 @@
 #include "weft_base.h"
 
 static bool
-end_ide_make_key(struct end_ide *s, bool from_asks, uint64_t generation, uint8_t *key)
+end_ide_make_key(struct end_ide *s, bool from_initiator, uint64_t generation, uint8_t *key)
 {
 	return generation <= UINT32_MAX &&
-	       s->cfg.key(s->cfg.arg, &s->deal, from_asks, (uint32_t)generation, key);
+	       s->cfg.key(s->cfg.arg, &s->deal, from_initiator, (uint32_t)generation, key);
 }
 
 static bool
 end_ide_ready_next_key(
-	struct end_ide *s, struct weft_ide_stream *stream, bool from_asks, uint64_t generation)
+	struct end_ide *s, struct weft_ide_stream *stream, bool from_initiator, uint64_t generation)
 {
 	uint8_t key[WEFT_IDE_KEY_LEN];
-	const bool good = end_ide_make_key(s, from_asks, generation, key);
+	const bool good = end_ide_make_key(s, from_initiator, generation, key);
 
 	if (good)
 		weft_ide_stream_next_key(stream, s->cfg.lib, key);
@@ -31,11 +31,11 @@ end_ide_ready_next_key(
 }
 
 static struct weft_ide_stream *
-end_ide_make_stream(struct end_ide *s, bool from_asks)
+end_ide_make_stream(struct end_ide *s, bool from_initiator)
 {
-	const uint16_t bits = s->deal.asks.ide_bits;
+	const uint16_t bits = s->deal.initiator.ide_bits;
 	const struct weft_ide_config c = {
-		.mode = (enum weft_ide_mode)s->deal.asks.ide_mode,
+		.mode = (enum weft_ide_mode)s->deal.initiator.ide_mode,
 		.pcrc = (bits & WEFT_CONTROL_IDE_NO_PCRC) == 0,
 		.stop = (bits & WEFT_CONTROL_IDE_STOP) != 0,
 		.poison = (bits & WEFT_CONTROL_IDE_POISON) != 0,
@@ -43,12 +43,13 @@ end_ide_make_stream(struct end_ide *s, bool from_asks)
 	uint8_t key[WEFT_IDE_KEY_LEN];
 	struct weft_ide_stream *stream = NULL;
 
-	if (end_ide_make_key(s, from_asks, 0, key))
+	if (end_ide_make_key(s, from_initiator, 0, key))
 		stream = weft_ide_stream_setup(
-			(uint8_t *)s->cfg.mem + (from_asks == s->asks ? 0 : weft_ide_stream_size()),
+			(uint8_t *)s->cfg.mem +
+				(from_initiator == s->is_initiator ? 0 : weft_ide_stream_size()),
 			s->cfg.lib, &c, key, 1);
 	explicit_bzero(key, sizeof(key));
-	if (stream != NULL && end_ide_ready_next_key(s, stream, from_asks, 1))
+	if (stream != NULL && end_ide_ready_next_key(s, stream, from_initiator, 1))
 		return stream;
 	if (stream != NULL)
 		weft_ide_stream_wipe(stream);
@@ -58,12 +59,12 @@ end_ide_make_stream(struct end_ide *s, bool from_asks)
 bool
 end_ide_begin(struct end_ide *s, const struct weft_session *session, uint64_t now_ns)
 {
-	weft_session_deal(session, &s->deal);
-	s->asks = session->cfg.asks;
-	s->tx = end_ide_make_stream(s, s->asks);
-	s->rx = end_ide_make_stream(s, !s->asks);
+	weft_session_transcript(session, &s->deal);
+	s->is_initiator = session->cfg.is_initiator;
+	s->tx = end_ide_make_stream(s, s->is_initiator);
+	s->rx = end_ide_make_stream(s, !s->is_initiator);
 	s->key_ns = now_ns;
-	weft_ide_pace_init(&s->pace, (enum weft_ide_mode)s->deal.asks.ide_mode);
+	weft_ide_pace_init(&s->pace, (enum weft_ide_mode)s->deal.initiator.ide_mode);
 	s->is_broken = s->tx == NULL || s->rx == NULL;
 	return !s->is_broken;
 }
@@ -154,8 +155,8 @@ end_ide_must_close(struct end_ide *s, uint64_t now_ns, uint64_t delay_ns)
 	if (s->rekey_due)
 		return true;
 	/* In containment the other end has nothing of the epoch before its MAC. */
-	return s->is_open &&
-	       (s->deal.asks.ide_mode == WEFT_IDE_CONTAINMENT || now_ns >= s->sealed_ns + delay_ns);
+	return s->is_open && (s->deal.initiator.ide_mode == WEFT_IDE_CONTAINMENT ||
+				     now_ns >= s->sealed_ns + delay_ns);
 }
 
 uint64_t
@@ -164,7 +165,7 @@ end_ide_deadline(const struct end_ide *s, uint64_t delay_ns)
 	uint64_t at = s->key_flits == 0 ? UINT64_MAX : s->key_ns + s->cfg.rekey_ns;
 
 	if (s->rekey_due || s->is_fresh ||
-		(s->is_open && s->deal.asks.ide_mode == WEFT_IDE_CONTAINMENT))
+		(s->is_open && s->deal.initiator.ide_mode == WEFT_IDE_CONTAINMENT))
 		return 0;
 	if (s->is_open && s->sealed_ns + delay_ns < at)
 		at = s->sealed_ns + delay_ns;
@@ -175,7 +176,7 @@ bool
 end_ide_start(struct end_ide *s, uint8_t *flit, uint64_t now_ns)
 {
 	if (weft_ide_start(s->tx, flit) != 0 ||
-		!end_ide_ready_next_key(s, s->tx, s->asks, s->tx_keys + 2)) {
+		!end_ide_ready_next_key(s, s->tx, s->is_initiator, s->tx_keys + 2)) {
 		s->is_broken = true;
 		return false;
 	}
@@ -196,7 +197,7 @@ end_ide_opened(struct end_ide *s, const struct weft_ide_run *run)
 	if (s->rx == NULL || weft_ide_counts(s->rx)->starts == s->rx_keys)
 		return;
 	s->rx_keys++;
-	if (!end_ide_ready_next_key(s, s->rx, !s->asks, s->rx_keys + 1))
+	if (!end_ide_ready_next_key(s, s->rx, !s->is_initiator, s->rx_keys + 1))
 		s->is_broken = true;
 }
 

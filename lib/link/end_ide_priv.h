@@ -20,8 +20,8 @@
 struct end_ide {
 	struct weft_end_ide cfg;
 	uint32_t n_streams; /* sets of streams that there were; wrapping does no harm */
-	struct weft_session_deal deal; /* from here on: of this session */
-	bool asks;
+	struct weft_session_transcript deal; /* from here on: of this session */
+	bool is_initiator;
 	struct weft_ide_stream *tx, *rx; /* NULL without a session */
 	uint64_t tx_keys, rx_keys; /* generation in use */
 	/* sender */

@@ -3,8 +3,8 @@
 
 /*
  * Sessions: bring-up, keepalive, stalls, ends (doc/session.md). What keeps old frames out: a session
- * id is drawn afresh for each offer, only the answering end draws it, it begins there once, by READY,
- * and the asking end begins it when it hears the answering end in it. So whoever says that a session
+ * id is drawn afresh for each offer, only the responder draws it, it begins there once, by READY,
+ * and the initiator begins it when it hears the responder in it. So whoever says that a session
  * is over is right for ever, however late that arrives. What comes is in session_in.c, what goes in
  * session_out.c, keys are in session_proof.c.
  */
@@ -28,8 +28,8 @@ weft_session_defaults(struct weft_session_cfg *c)
 	*c = (struct weft_session_cfg){
 		.hello_ns = 100000000,
 		.keepalive_ns = 25000000,
-		.silence_ns = 100000000,
-		.dead_ns = 10000000000,
+		.rx_timeout_ns = 100000000,
+		.session_timeout_ns = 10000000000,
 		.pad_flits = 1,
 		.params = { .version = WEFT_WIRE_VERSION, .max_flits = 1 },
 	};
@@ -40,8 +40,9 @@ session_cfg_is_valid(const struct weft_session_cfg *c)
 {
 	const struct weft_control *p = &c->params;
 
-	return c->hello_ns >= 1 && c->keepalive_ns >= 1 && c->keepalive_ns <= c->silence_ns / 2 &&
-	       c->silence_ns < c->dead_ns && c->pad_flits >= 1 &&
+	return c->hello_ns >= 1 && c->keepalive_ns >= 1 &&
+	       c->keepalive_ns <= c->rx_timeout_ns / 2 &&
+	       c->rx_timeout_ns < c->session_timeout_ns && c->pad_flits >= 1 &&
 	       c->pad_flits <= WEFT_WIRE_FLITS_MAX && p->max_flits >= 1 &&
 	       p->max_flits <= WEFT_WIRE_FLITS_MAX && p->mode <= WEFT_MODE_RXL &&
 	       p->crc_order <= 1 && p->isn_form <= 2 && p->ide_mode <= 2 &&
@@ -72,9 +73,9 @@ session_draw(struct weft_session *s, uint64_t rnd)
 {
 	uint32_t id = (uint32_t)rnd;
 
-	while (id == 0 || id == s->drawn || id == s->last)
+	while (id == 0 || id == s->last_sid_drawn || id == s->last)
 		id++;
-	s->drawn = id;
+	s->last_sid_drawn = id;
 	return id;
 }
 
@@ -89,7 +90,7 @@ weft_session_knows(struct weft_session *s, uint64_t generation)
 void
 session_stalled_or_not(struct weft_session *s)
 {
-	const bool stalled = s->is_deaf || s->peer_is_deaf;
+	const bool stalled = s->rx_timed_out || s->peer_rx_timed_out;
 
 	if (stalled && s->state == WEFT_SESSION_UP) {
 		s->state = WEFT_SESSION_STALLED;
@@ -113,26 +114,26 @@ session_forget_live(struct weft_session *s)
 enum weft_session_event
 session_begin(struct weft_session *s, uint32_t id, uint64_t now_ns)
 {
-	/* The asking end has the keys since WELCOME. */
-	if (!s->cfg.asks && !session_bind(s, id))
+	/* The initiator has the keys since WELCOME. */
+	if (!s->cfg.is_initiator && !session_bind(s, id))
 		return WEFT_SESSION_NOTHING;
 	if (s->id != 0)
 		s->count[WEFT_SESSION_N_ENDED]++;
 	s->count[WEFT_SESSION_N_BEGUN]++;
 	s->id = s->last = id;
-	s->for_x = s->offer_for;
-	s->offer = s->offer_for = 0;
-	s->wanted = 0;
+	s->live_nonce = s->offer_nonce;
+	s->offer = s->offer_nonce = 0;
+	s->pending_sid = 0;
 	s->peer = s->offered;
 	s->said = s->cfg.params;
 	memcpy(s->live_random, s->offer_random, WEFT_RANDOM_LEN);
 	s->state = WEFT_SESSION_UP;
 	s->differs = WEFT_PARAM_NONE;
-	s->is_deaf = s->peer_is_deaf = false;
+	s->rx_timed_out = s->peer_rx_timed_out = false;
 	s->was_probed = false;
 	s->owes_ready = false;
-	s->owes_keepalive = !s->cfg.asks; /* the asking end waits for it */
-	s->quiet_ns = 0;
+	s->owes_keepalive = !s->cfg.is_initiator; /* the initiator waits for it */
+	s->idle_ns = 0;
 	s->ticked_ns = s->sent_ns = s->kept_ns = now_ns;
 	session_forget_live(s);
 	return WEFT_SESSION_BEGIN;
@@ -141,7 +142,7 @@ session_begin(struct weft_session *s, uint32_t id, uint64_t now_ns)
 void
 session_ask_anew(struct weft_session *s, uint64_t at_ns)
 {
-	s->asked = s->wanted = 0;
+	s->hello_nonce = s->pending_sid = 0;
 	s->owes_ready = false;
 	s->suspected = WEFT_PARAM_NONE;
 	s->is_probing = false;
@@ -161,7 +162,7 @@ enum weft_session_event
 session_end(struct weft_session *s, uint64_t now_ns)
 {
 	s->count[WEFT_SESSION_N_ENDED]++;
-	s->id = s->for_x = 0;
+	s->id = s->live_nonce = 0;
 	s->owes_keepalive = false;
 	s->state = WEFT_SESSION_DOWN;
 	s->pad_flits = s->cfg.pad_flits;
@@ -187,16 +188,16 @@ void
 session_heard(struct weft_session *s, uint64_t now_ns)
 {
 	s->ticked_ns = now_ns;
-	s->quiet_ns = 0;
-	if (s->is_deaf) {
-		s->is_deaf = false;
+	s->idle_ns = 0;
+	if (s->rx_timed_out) {
+		s->rx_timed_out = false;
 		s->owes_keepalive = true; /* the other end waits to hear so */
 		session_stalled_or_not(s);
 	}
 }
 
 /*
- * The asking end tells nobody that a session is unknown while it asks: it may be about to begin that
+ * The initiator tells nobody that a session is unknown while it asks: it may be about to begin that
  * one, and what it asks for replaces all others (SESS-7, SESS-20).
  */
 bool
@@ -207,12 +208,12 @@ session_is_in(struct weft_session *s, uint32_t id, uint64_t now_ns, enum weft_se
 		session_heard(s, now_ns);
 		return true;
 	}
-	if (id != 0 && id == s->wanted) {
+	if (id != 0 && id == s->pending_sid) {
 		*ev = session_begin(s, id, now_ns);
 		return true;
 	}
 	s->count[WEFT_SESSION_N_UNKNOWN]++;
-	if ((!s->cfg.asks || s->state == WEFT_SESSION_CLOSED) && now_ns >= s->reset_ns) {
+	if ((!s->cfg.is_initiator || s->state == WEFT_SESSION_CLOSED) && now_ns >= s->reset_ns) {
 		s->owes_reset = true;
 		s->reset_id = id;
 		s->reset_ns = now_ns + s->cfg.keepalive_ns;
@@ -226,7 +227,7 @@ weft_session_flits(
 	struct weft_session *s, uint32_t id, uint64_t now_ns, enum weft_session_event *ev)
 {
 	/* With keys a session begins by what has a MAC: these come again. */
-	if (id != s->id && id == s->wanted && session_has_ide(s)) {
+	if (id != s->id && id == s->pending_sid && session_has_ide(s)) {
 		*ev = WEFT_SESSION_NOTHING;
 		s->count[WEFT_SESSION_N_UNKNOWN]++;
 		return WEFT_DROP_SESSION;
@@ -252,18 +253,19 @@ weft_session_tick(struct weft_session *s, uint64_t now_ns)
 	if (s->id == 0)
 		return WEFT_SESSION_NOTHING;
 	s->ticked_ns = now_ns;
-	s->quiet_ns += passed < s->cfg.silence_ns / 2 ? passed : s->cfg.silence_ns / 2;
-	if (s->quiet_ns >= s->cfg.dead_ns) {
+	s->idle_ns += passed < s->cfg.rx_timeout_ns / 2 ? passed : s->cfg.rx_timeout_ns / 2;
+	if (s->idle_ns >= s->cfg.session_timeout_ns) {
 		session_say_goodbye(s); /* the other way may still work */
 		return session_end(s, now_ns);
 	}
-	if (!s->is_deaf && s->quiet_ns >= s->cfg.silence_ns) {
-		s->is_deaf = true;
+	if (!s->rx_timed_out && s->idle_ns >= s->cfg.rx_timeout_ns) {
+		s->rx_timed_out = true;
 		s->owes_keepalive = true;
 	}
 	/* Its all-clear was lost; were it still deaf it would have said so again. */
-	if (s->peer_is_deaf && !s->is_deaf && now_ns - s->deaf_ns >= s->cfg.silence_ns)
-		s->peer_is_deaf = false;
+	if (s->peer_rx_timed_out && !s->rx_timed_out &&
+		now_ns - s->peer_rx_timed_out_ns >= s->cfg.rx_timeout_ns)
+		s->peer_rx_timed_out = false;
 	session_stalled_or_not(s);
 	return WEFT_SESSION_NOTHING;
 }
@@ -290,7 +292,7 @@ weft_session_close(struct weft_session *s)
 	}
 	session_unbind(s);
 	session_forget_live(s);
-	s->id = s->for_x = s->asked = s->wanted = s->offer = s->offer_for = 0;
+	s->id = s->live_nonce = s->hello_nonce = s->pending_sid = s->offer = s->offer_nonce = 0;
 	s->owes_welcome = s->owes_refusal = s->owes_ready = s->owes_keepalive = false;
 	s->state = WEFT_SESSION_CLOSED;
 }

@@ -41,13 +41,13 @@ session_in_hello(struct weft_session *s, uint32_t x, const struct weft_control *
 	s->welcome_for = x;
 	s->welcome_flits = c->max_flits < s->cfg.pad_flits ? c->max_flits : s->cfg.pad_flits;
 	/* Asked again, for want of an answer: the same answer. */
-	if ((s->id != 0 && x == s->for_x) || (s->offer != 0 && x == s->offer_for))
+	if ((s->id != 0 && x == s->live_nonce) || (s->offer != 0 && x == s->offer_nonce))
 		return;
-	s->offer = s->offer_for = 0; /* its share is overwritten */
+	s->offer = s->offer_nonce = 0; /* its share is overwritten */
 	if (!session_draw_share(s))
 		return;
 	s->offer = session_draw(s, rnd);
-	s->offer_for = x;
+	s->offer_nonce = x;
 	s->offered = *c;
 }
 
@@ -58,7 +58,7 @@ session_in_hello(struct weft_session *s, uint32_t x, const struct weft_control *
 static void
 session_in_suspect(struct weft_session *s, uint8_t differs, const struct weft_control *c)
 {
-	if (s->wanted != 0 || s->suspected != WEFT_PARAM_NONE)
+	if (s->pending_sid != 0 || s->suspected != WEFT_PARAM_NONE)
 		return;
 	s->suspected = differs;
 	s->peer = *c;
@@ -91,7 +91,7 @@ session_in_welcome(struct weft_session *s, const struct weft_control *c, uint64_
 	s->state = WEFT_SESSION_DOWN;
 	s->suspected = WEFT_PARAM_NONE;
 	s->unanswered = 0;
-	s->wanted = c->session;
+	s->pending_sid = c->session;
 	s->owes_ready = true;
 }
 
@@ -102,7 +102,7 @@ session_in_refuse(struct weft_session *s, const struct weft_control *c, uint64_t
 	const bool is_size = c->differs == WEFT_PARAM_FRAME_SIZE;
 
 	/* Who has offered a session does not refuse it, and size is the answer to a short HELLO. */
-	if (s->wanted != 0 || (is_size && !s->is_probing)) {
+	if (s->pending_sid != 0 || (is_size && !s->is_probing)) {
 		s->count[WEFT_SESSION_N_STALE]++;
 		return;
 	}
@@ -145,7 +145,7 @@ static enum weft_session_event
 session_in_keepalive(
 	struct weft_session *s, uint32_t id, const struct weft_control *c, uint64_t now_ns)
 {
-	const bool is_ours = id != 0 && (id == s->id || id == s->wanted);
+	const bool is_ours = id != 0 && (id == s->id || id == s->pending_sid);
 	enum weft_session_event ev;
 
 	if (is_ours && !session_is_authentic(s, c))
@@ -153,8 +153,8 @@ session_in_keepalive(
 	if (!session_is_in(s, id, now_ns, &ev))
 		return ev;
 	s->rx_number = c->number;
-	s->peer_is_deaf = (c->flags & WEFT_CONTROL_DEAF) != 0;
-	s->deaf_ns = now_ns;
+	s->peer_rx_timed_out = (c->flags & WEFT_CONTROL_RDI) != 0;
+	s->peer_rx_timed_out_ns = now_ns;
 	session_stalled_or_not(s);
 	return ev;
 }
@@ -208,7 +208,7 @@ session_in_gone(struct weft_session *s, uint32_t id, const struct weft_control *
 static bool
 session_says_over(const struct weft_session *s, uint32_t id)
 {
-	return id != 0 && id != s->id && id != s->wanted && id != s->offer &&
+	return id != 0 && id != s->id && id != s->pending_sid && id != s->offer &&
 	       (!session_is_asking(s) || id == s->last);
 }
 
@@ -229,13 +229,13 @@ session_in_challenged(
 static bool
 session_in_is_for_us(const struct weft_session *s, uint32_t id, uint8_t type)
 {
-	const bool answers = !s->cfg.asks && s->state != WEFT_SESSION_CLOSED;
+	const bool answers = !s->cfg.is_initiator && s->state != WEFT_SESSION_CLOSED;
 
 	switch (type) {
 	case WEFT_CONTROL_KEEPALIVE: return true; /* judges for itself */
 	case WEFT_CONTROL_HELLO: return answers && id != 0;
 	case WEFT_CONTROL_WELCOME:
-	case WEFT_CONTROL_REFUSE: return session_is_asking(s) && id != 0 && id == s->asked;
+	case WEFT_CONTROL_REFUSE: return session_is_asking(s) && id != 0 && id == s->hello_nonce;
 	case WEFT_CONTROL_READY: return answers && id != 0 && (id == s->id || id == s->offer);
 	case WEFT_CONTROL_GOODBYE:
 	case WEFT_CONTROL_GONE: return id != 0 && (id == s->id || id == s->parting);

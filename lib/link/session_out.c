@@ -38,11 +38,11 @@ weft_session_deadline(const struct weft_session *s)
 	if (s->id == 0)
 		return session_is_asking(s) ? s->ask_ns : UINT64_MAX;
 	at = session_sooner(session_keepalive_at(s), s->ticked_ns + s->cfg.keepalive_ns);
-	if (!s->is_deaf)
-		at = session_sooner(at, s->ticked_ns + (s->cfg.silence_ns - s->quiet_ns));
-	if (s->peer_is_deaf && !s->is_deaf)
-		at = session_sooner(at, s->deaf_ns + s->cfg.silence_ns);
-	return session_sooner(at, s->ticked_ns + (s->cfg.dead_ns - s->quiet_ns));
+	if (!s->rx_timed_out)
+		at = session_sooner(at, s->ticked_ns + (s->cfg.rx_timeout_ns - s->idle_ns));
+	if (s->peer_rx_timed_out && !s->rx_timed_out)
+		at = session_sooner(at, s->peer_rx_timed_out_ns + s->cfg.rx_timeout_ns);
+	return session_sooner(at, s->ticked_ns + (s->cfg.session_timeout_ns - s->idle_ns));
 }
 
 /* Nothing better came than what says that the ends disagree (SESS-10). */
@@ -66,14 +66,14 @@ session_send_hello(
 		session_give_up_attempt(s, now_ns);
 		return false;
 	}
-	if (s->asked == 0 && !session_draw_share(s)) {
+	if (s->hello_nonce == 0 && !session_draw_share(s)) {
 		s->ask_ns = now_ns + s->cfg.hello_ns;
 		return false;
 	}
-	if (s->asked == 0)
-		s->asked = session_draw(s, rnd);
+	if (s->hello_nonce == 0)
+		s->hello_nonce = session_draw(s, rnd);
 	if (is_probe) {
-		s->wanted = 0; /* what was offered came to nothing */
+		s->pending_sid = 0; /* what was offered came to nothing */
 		s->is_probing = true;
 	}
 	s->unanswered = is_probe ? 0 : (uint8_t)(s->unanswered + 1);
@@ -84,7 +84,7 @@ session_send_hello(
 	c->padded = is_probe ? 0 : s->pad_flits;
 	if (session_has_ide(s))
 		memcpy(c->random, s->offer_random, WEFT_RANDOM_LEN);
-	*id = s->asked;
+	*id = s->hello_nonce;
 	return true;
 }
 
@@ -92,10 +92,10 @@ session_send_hello(
 static bool
 session_send_welcome(struct weft_session *s, uint32_t *id, struct weft_control *c)
 {
-	const bool is_live = s->id != 0 && s->welcome_for == s->for_x;
+	const bool is_live = s->id != 0 && s->welcome_for == s->live_nonce;
 
 	s->owes_welcome = false;
-	if (!is_live && (s->offer == 0 || s->welcome_for != s->offer_for))
+	if (!is_live && (s->offer == 0 || s->welcome_for != s->offer_nonce))
 		return false;
 	*c = is_live ? s->said : s->cfg.params;
 	c->type = WEFT_CONTROL_WELCOME;
@@ -124,8 +124,8 @@ session_send_ready(struct weft_session *s, uint32_t *id, struct weft_control *c)
 {
 	s->owes_ready = false;
 	c->type = WEFT_CONTROL_READY;
-	*id = s->wanted;
-	return session_prove(s, s->wanted, false, c->proof);
+	*id = s->pending_sid;
+	return session_prove(s, s->pending_sid, false, c->proof);
 }
 
 static bool
@@ -135,7 +135,7 @@ session_send_keepalive(
 	s->owes_keepalive = false;
 	s->sent_ns = s->kept_ns = now_ns;
 	c->type = WEFT_CONTROL_KEEPALIVE;
-	c->flags = s->is_deaf ? WEFT_CONTROL_DEAF : 0;
+	c->flags = s->rx_timed_out ? WEFT_CONTROL_RDI : 0;
 	session_sign(s, c);
 	*id = s->id;
 	return true;
@@ -168,7 +168,7 @@ session_send_challenge(
 	s->owes_challenge = false;
 	if (s->id == 0)
 		return false;
-	if (s->challenge == 0 || now_ns - s->challenge_ns >= s->cfg.dead_ns) {
+	if (s->challenge == 0 || now_ns - s->challenge_ns >= s->cfg.session_timeout_ns) {
 		s->challenge = rnd;
 		s->challenge_ns = now_ns;
 	}

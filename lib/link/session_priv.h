@@ -18,7 +18,7 @@ session_has_ide(const struct weft_session *s)
 static inline bool
 session_is_asking(const struct weft_session *s)
 {
-	return s->cfg.asks && s->id == 0 && s->state != WEFT_SESSION_CLOSED;
+	return s->cfg.is_initiator && s->id == 0 && s->state != WEFT_SESSION_CLOSED;
 }
 
 /* --- session.c: a session's life --- */

@@ -24,10 +24,10 @@ session_draw_share(struct weft_session *s)
 
 static void
 session_proof_make_deal(const struct weft_session *s, uint32_t id, const struct weft_control *said,
-	const struct weft_control *peer, const uint8_t *random, struct weft_session_deal *d)
+	const struct weft_control *peer, const uint8_t *random, struct weft_session_transcript *d)
 {
-	struct weft_control *own = s->cfg.asks ? &d->asks : &d->answers;
-	struct weft_control *other = s->cfg.asks ? &d->answers : &d->asks;
+	struct weft_control *own = s->cfg.is_initiator ? &d->initiator : &d->responder;
+	struct weft_control *other = s->cfg.is_initiator ? &d->responder : &d->initiator;
 
 	d->session = id;
 	*own = *said;
@@ -41,7 +41,7 @@ session_proof_make_deal(const struct weft_session *s, uint32_t id, const struct 
 }
 
 void
-weft_session_deal(const struct weft_session *s, struct weft_session_deal *d)
+weft_session_transcript(const struct weft_session *s, struct weft_session_transcript *d)
 {
 	session_proof_make_deal(s, s->id, &s->said, &s->peer, s->live_random, d);
 }
@@ -50,15 +50,15 @@ weft_session_deal(const struct weft_session *s, struct weft_session_deal *d)
 bool
 session_prove(const struct weft_session *s, uint32_t id, bool is_live, uint8_t *proof)
 {
-	struct weft_session_deal d;
+	struct weft_session_transcript d;
 
 	if (!session_has_ide(s))
 		return true;
 	if (is_live)
-		weft_session_deal(s, &d);
+		weft_session_transcript(s, &d);
 	else
 		session_proof_make_deal(s, id, &s->cfg.params, &s->offered, s->offer_random, &d);
-	return s->cfg.keys->proof(s->cfg.keys->arg, &d, s->cfg.asks, proof);
+	return s->cfg.keys->proof(s->cfg.keys->arg, &d, s->cfg.is_initiator, proof);
 }
 
 /* SESS-25 */
@@ -66,13 +66,13 @@ bool
 session_is_proven(
 	struct weft_session *s, uint32_t id, const struct weft_control *peer, const uint8_t *proof)
 {
-	struct weft_session_deal d;
+	struct weft_session_transcript d;
 	uint8_t want[WEFT_PROOF_LEN];
 
 	if (!session_has_ide(s))
 		return true;
 	session_proof_make_deal(s, id, &s->cfg.params, peer, s->offer_random, &d);
-	if (!s->cfg.keys->proof(s->cfg.keys->arg, &d, !s->cfg.asks, want))
+	if (!s->cfg.keys->proof(s->cfg.keys->arg, &d, !s->cfg.is_initiator, want))
 		return false;
 	if (weft_control_is_equal(want, proof, WEFT_PROOF_LEN))
 		return true;
@@ -83,7 +83,7 @@ session_is_proven(
 bool
 session_bind(struct weft_session *s, uint32_t id)
 {
-	struct weft_session_deal d;
+	struct weft_session_transcript d;
 
 	if (!session_has_ide(s))
 		return true;
@@ -102,13 +102,13 @@ session_unbind(struct weft_session *s)
 }
 
 static bool
-session_proof_make_mac(
-	const struct weft_session *s, bool from_asks, const struct weft_control *c, uint8_t *mac)
+session_proof_make_mac(const struct weft_session *s, bool from_initiator,
+	const struct weft_control *c, uint8_t *mac)
 {
 	uint8_t image[WEFT_CONTROL_MAX];
 	const size_t len = weft_control_image(image, c);
 
-	return s->cfg.keys->mac(s->cfg.keys->arg, from_asks, image, len, mac);
+	return s->cfg.keys->mac(s->cfg.keys->arg, from_initiator, image, len, mac);
 }
 
 void
@@ -117,7 +117,7 @@ session_sign(struct weft_session *s, struct weft_control *c)
 	if (!session_has_ide(s))
 		return;
 	c->number = ++s->tx_number;
-	if (!session_proof_make_mac(s, s->cfg.asks, c, c->mac))
+	if (!session_proof_make_mac(s, s->cfg.is_initiator, c, c->mac))
 		c->number = 0; /* it goes without, and is not believed */
 }
 
@@ -129,7 +129,7 @@ session_is_authentic(struct weft_session *s, const struct weft_control *c)
 
 	if (!session_has_ide(s))
 		return true;
-	if (c->number == 0 || !session_proof_make_mac(s, !s->cfg.asks, c, want) ||
+	if (c->number == 0 || !session_proof_make_mac(s, !s->cfg.is_initiator, c, want) ||
 		!weft_control_is_equal(want, c->mac, WEFT_CONTROL_MAC_LEN)) {
 		s->count[WEFT_SESSION_N_BAD_MACS]++;
 		return false;
@@ -145,7 +145,7 @@ bool
 session_prove_gone(const struct weft_session *s, uint32_t id, uint64_t number, uint8_t *proof)
 {
 	return !session_has_ide(s) ||
-	       s->cfg.keys->gone(s->cfg.keys->arg, id, s->cfg.asks, number, proof);
+	       s->cfg.keys->gone(s->cfg.keys->arg, id, s->cfg.is_initiator, number, proof);
 }
 
 /* SESS-28 */
@@ -156,6 +156,7 @@ session_is_gone_proven(const struct weft_session *s, const struct weft_control *
 
 	if (!session_has_ide(s))
 		return true;
-	return s->cfg.keys->gone(s->cfg.keys->arg, s->id, !s->cfg.asks, c->challenge, want) &&
+	return s->cfg.keys->gone(
+		       s->cfg.keys->arg, s->id, !s->cfg.is_initiator, c->challenge, want) &&
 	       weft_control_is_equal(want, c->proof, WEFT_PROOF_LEN);
 }

@@ -24,8 +24,8 @@ extern "C" {
 
 /** Which retry domain a session is of. */
 struct weft_derive_domain {
-	uint16_t asks; /**< PID of the asking end; WEFT_PID_NONE in cxl mode */
-	uint16_t answers; /**< likewise */
+	uint16_t initiator; /**< PID of the initiator; WEFT_PID_NONE in cxl mode */
+	uint16_t responder; /**< likewise */
 	uint8_t vc; /**< 0..7 */
 };
 
@@ -41,37 +41,38 @@ bool weft_hkdf(const uint8_t *key, size_t key_len, const uint8_t *salt, size_t s
 /**
  * Key of one direction of a session.
  *
- * @param from_asks   the direction that the asking end sends in
+ * @param from_initiator   the direction that the initiator sends in
  * @param generation  0 when the session begins, one more with every key change in it
  * @param key         receives WEFT_TRAFFIC_KEY_LEN bytes, the caller's to wipe
  * @return as weft_hkdf()
  */
 bool weft_derive_key(const struct weft_psk *psk, const struct weft_derive_domain *domain,
-	const struct weft_session_deal *d, bool from_asks, uint32_t generation, uint8_t *key);
+	const struct weft_session_transcript *d, bool from_initiator, uint32_t generation,
+	uint8_t *key);
 
-/** Keys of the control frames of a session, one a direction: 0 the asking end sends, 1 the other. */
+/** Keys of the control frames of a session, one a direction: 0 the initiator sends, 1 the other. */
 struct weft_control_keys {
 	uint8_t key[2][WEFT_TRAFFIC_KEY_LEN];
 };
 
 /** Make them; the caller's to wipe. As weft_hkdf(), but @p keys are as they were if it would not. */
 bool weft_derive_control_keys(const struct weft_psk *psk, const struct weft_derive_domain *domain,
-	const struct weft_session_deal *d, struct weft_control_keys *keys);
+	const struct weft_session_transcript *d, struct weft_control_keys *keys);
 
 /**
  * MAC of a control frame: HMAC-SHA-256, its first WEFT_CONTROL_MAC_LEN bytes.
  *
  * @return false: libcrypto would not, and @p mac is not to be used
  */
-bool weft_control_mac(const struct weft_control_keys *keys, bool from_asks, const uint8_t *image,
-	size_t len, uint8_t *mac);
+bool weft_control_mac(const struct weft_control_keys *keys, bool from_initiator,
+	const uint8_t *image, size_t len, uint8_t *mac);
 
 /**
  * What an end shows when it is asked with @p number whether a session is over: that it has @p psk.
  * WEFT_PROOF_LEN bytes, public. As weft_hkdf().
  */
 bool weft_derive_gone(const struct weft_psk *psk, const struct weft_derive_domain *domain,
-	uint32_t session, bool from_asks, uint64_t number, uint8_t *proof);
+	uint32_t session, bool from_initiator, uint64_t number, uint8_t *proof);
 
 /**
  * What a process shows that answers an ANNOUNCE: that it has @p psk. It vouches for all of @p c, whose
@@ -82,7 +83,7 @@ bool weft_derive_announcement(
 
 /** What an end shows to prove that it has @p psk: WEFT_PROOF_LEN bytes, public. As weft_hkdf(). */
 bool weft_derive_proof(const struct weft_psk *psk, const struct weft_derive_domain *domain,
-	const struct weft_session_deal *d, bool asks, uint8_t *proof);
+	const struct weft_session_transcript *d, bool is_initiator, uint8_t *proof);
 
 #ifdef __cplusplus
 }

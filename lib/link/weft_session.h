@@ -7,13 +7,13 @@
  *
  *	HELLO(X)      ->            X, S: session ids of 32 fresh random bits
  *	              <- WELCOME(X) with S in it
- *	READY(S)      ->            the answering end begins S
- *	              <- KEEPALIVE(S), or flits of S: the asking end begins S
+ *	READY(S)      ->            the responder begins S
+ *	              <- KEEPALIVE(S), or flits of S: the initiator begins S
  *
- * The answering end gives up the session it had only when READY of the new one proves that the
- * asking end lives now; the asking end takes a WELCOME only for the HELLO it sends now. So no frame
- * of an older life, however late, starts, ends or enters a session, and the asking end is never in a
- * session that the answering end has not begun. A session that is said to be over ends when it is
+ * The responder gives up the session it had only when READY of the new one proves that the
+ * initiator lives now; the initiator takes a WELCOME only for the HELLO it sends now. So no frame
+ * of an older life, however late, starts, ends or enters a session, and the initiator is never in a
+ * session that the responder has not begun. A session that is said to be over ends when it is
  * proven: GOODBYE by a MAC, if there are keys; else it is asked about:
  *
  *	RESET(S), GOODBYE(S) ->     they may be from anybody
@@ -42,10 +42,10 @@ extern "C" {
  * What the two ends of a session have told each other: the keys of the session are made from it, so
  * ends that were told different things have different keys.
  */
-struct weft_session_deal {
+struct weft_session_transcript {
 	uint32_t session; /**< S */
 	/** HELLO and WELCOME; what is of one message only (type, padded, session, proof) is 0. */
-	struct weft_control asks, answers;
+	struct weft_control initiator, responder;
 };
 
 /** With IDE on: what a session cannot do itself. Called on the thread of the session. */
@@ -53,32 +53,34 @@ struct weft_session_keys {
 	/** Fill with @p len fresh random bytes; false: there are none, so nothing begins. */
 	bool (*random)(void *arg, uint8_t *out, size_t len);
 	/** Make WEFT_PROOF_LEN bytes that only an end with the pre-shared key can make; false: cannot. */
-	bool (*proof)(void *arg, const struct weft_session_deal *d, bool asks, uint8_t *proof);
+	bool (*proof)(void *arg, const struct weft_session_transcript *d, bool is_initiator,
+		uint8_t *proof);
 	/**
 	 * Make the keys of control frames, one a direction, of a session that begins, in place of those
 	 * there are; @p d NULL: wipe them. False: cannot, and those there were stay.
 	 */
-	bool (*bind)(void *arg, const struct weft_session_deal *d);
+	bool (*bind)(void *arg, const struct weft_session_transcript *d);
 	/**
-	 * Make WEFT_CONTROL_MAC_LEN bytes of @p image with the key of a direction. @p from_asks: the
-	 * asking end sends. False: cannot.
+	 * Make WEFT_CONTROL_MAC_LEN bytes of @p image with the key of a direction. @p from_initiator: the
+	 * initiator sends. False: cannot.
 	 */
-	bool (*mac)(void *arg, bool from_asks, const uint8_t *image, size_t len, uint8_t *mac);
+	bool (*mac)(void *arg, bool from_initiator, const uint8_t *image, size_t len, uint8_t *mac);
 	/**
 	 * Make WEFT_PROOF_LEN bytes by which an end with the pre-shared key shows that @p session is over
 	 * there, for the one who asked with @p number. False: cannot.
 	 */
-	bool (*gone)(void *arg, uint32_t session, bool from_asks, uint64_t number, uint8_t *proof);
+	bool (*gone)(
+		void *arg, uint32_t session, bool from_initiator, uint64_t number, uint8_t *proof);
 	void *arg;
 };
 
 /** What an end is told. Times in nanoseconds. */
 struct weft_session_cfg {
-	bool asks; /**< this end sends HELLO; exactly one end of a domain does */
+	bool is_initiator; /**< this end sends HELLO; exactly one end of a domain does */
 	uint64_t hello_ns; /**< time between HELLOs that nobody answers, 1 or more */
 	uint64_t keepalive_ns; /**< an end that has sent nothing for so long says that it lives */
-	uint64_t silence_ns; /**< so long without a frame of the session: the way in is broken */
-	uint64_t dead_ns; /**< so long: the other end is gone; the session ends */
+	uint64_t rx_timeout_ns; /**< so long without a frame of the session: the way in is broken */
+	uint64_t session_timeout_ns; /**< so long: the other end is gone; the session ends */
 	/**
 	 * Flits of the largest frame that this end will send, 1..64: HELLO and WELCOME are as long
 	 * as that, or as the largest the other end takes, so that a path that drops full frames is
@@ -94,10 +96,10 @@ struct weft_session_cfg {
 void weft_session_defaults(struct weft_session_cfg *c);
 
 enum weft_session_state {
-	WEFT_SESSION_DOWN, /**< no session; the asking end asks */
+	WEFT_SESSION_DOWN, /**< no session; the initiator asks */
 	WEFT_SESSION_UP, /**< flits flow */
 	WEFT_SESSION_STALLED, /**< one way or both are silent: all state is kept, probes go out */
-	WEFT_SESSION_REFUSED, /**< down, the ends disagree; the asking end asks again in 10 hello_ns */
+	WEFT_SESSION_REFUSED, /**< down, the ends disagree; the initiator asks again in 10 hello_ns */
 	WEFT_SESSION_CLOSED /**< said goodbye itself; stays so */
 };
 
@@ -122,33 +124,33 @@ struct weft_session {
 	struct weft_session_cfg cfg;
 	uint8_t state; /* enum weft_session_state */
 	uint8_t differs; /* enum weft_control_param, in REFUSED */
-	bool is_deaf; /* live: nothing came for silence_ns */
-	bool peer_is_deaf; /* live: the other end says so of itself */
+	bool rx_timed_out; /* live: nothing came for rx_timeout_ns */
+	bool peer_rx_timed_out; /* live: the other end says so of itself */
 	bool owes_welcome, owes_refusal, owes_ready, owes_keepalive, owes_reset, owes_goodbye;
 	bool owes_challenge, owes_gone;
-	bool is_probing; /* asking end, in this attempt: has sent a HELLO without padding */
-	uint8_t suspected; /* asking end, in this attempt: what somebody says differs */
-	bool probe_answered; /* asking end, in this attempt: the other end lives, full frames or not */
-	bool was_probed; /* answering end, since a session began: by a HELLO without padding */
-	uint8_t pad_flits; /* asking end: of the next HELLO that is padded */
-	uint8_t welcome_flits; /* answering end: of the WELCOME owed */
-	uint8_t unanswered; /* asking end: padded HELLOs since it heard something */
+	bool is_probing; /* initiator, in this attempt: has sent a HELLO without padding */
+	uint8_t suspected; /* initiator, in this attempt: what somebody says differs */
+	bool probe_answered; /* initiator, in this attempt: the other end lives, full frames or not */
+	bool was_probed; /* responder, since a session began: by a HELLO without padding */
+	uint8_t pad_flits; /* initiator: of the next HELLO that is padded */
+	uint8_t welcome_flits; /* responder: of the WELCOME owed */
+	uint8_t unanswered; /* initiator: padded HELLOs since it heard something */
 	uint8_t refusal; /* what differs, in the REFUSE owed */
 	uint32_t id; /* live session; 0: none */
-	uint32_t for_x; /* answering end: X that the live session was offered for */
-	uint32_t asked; /* asking end: X of this attempt; 0: to be drawn */
+	uint32_t live_nonce; /* responder: X that the live session was offered for */
+	uint32_t hello_nonce; /* initiator: X of this attempt; 0: to be drawn */
 	uint32_t
-		wanted; /* asking end: S that it sent READY for and hears nothing of yet; 0: none */
-	uint32_t offer_for, offer; /* answering end: X and S of the candidate; 0: none */
-	uint32_t welcome_for, refusal_for; /* answering end: X of what is owed */
+		pending_sid; /* initiator: S that it sent READY for and hears nothing of yet; 0: none */
+	uint32_t offer_nonce, offer; /* responder: X and S of the candidate; 0: none */
+	uint32_t welcome_for, refusal_for; /* responder: X of what is owed */
 	uint32_t reset_id, goodbye_id; /* sessions of what is owed */
-	uint32_t drawn; /* id drawn last */
+	uint32_t last_sid_drawn; /* id drawn last */
 	uint32_t last; /* session begun last */
 	uint64_t ticked_ns; /* time is counted up to here */
-	uint64_t quiet_ns; /* live: without a frame of the session, as counted */
+	uint64_t idle_ns; /* live: without a frame of the session, as counted */
 	uint64_t sent_ns; /* live: last frame this end sent in it */
 	uint64_t kept_ns; /* live: last KEEPALIVE sent */
-	uint64_t deaf_ns; /* peer_is_deaf: when it last said so */
+	uint64_t peer_rx_timed_out_ns; /* peer_rx_timed_out: when it last said so */
 	uint64_t ask_ns; /* when to send the next HELLO */
 	uint64_t reset_ns; /* no RESET before */
 	uint64_t tx_number, rx_number; /* live, IDE: of the last signed frame, either way */
@@ -174,8 +176,8 @@ struct weft_counter;
 /**
  * Start, down.
  *
- * @return 0; -EINVAL unless hello_ns >= 1, keepalive_ns >= 1, 2 keepalive_ns <= silence_ns <
- *         dead_ns, pad_flits is 1..64, params are in the ranges of weft_control.h, and there are
+ * @return 0; -EINVAL unless hello_ns >= 1, keepalive_ns >= 1, 2 keepalive_ns <= rx_timeout_ns <
+ *         session_timeout_ns, pad_flits is 1..64, params are in the ranges of weft_control.h, and there are
  *         keys if IDE is on
  */
 int weft_session_init(struct weft_session *s, const struct weft_session_cfg *cfg, uint64_t now_ns);
@@ -191,10 +193,10 @@ enum weft_session_event weft_session_control(struct weft_session *s, uint32_t id
 	const struct weft_control *c, uint64_t now_ns, uint64_t rnd);
 
 /**
- * A frame with flits came for this end. At the asking end it may begin the session.
+ * A frame with flits came for this end. At the initiator it may begin the session.
  *
  * @param ev  receives what to do first, before the flits are taken
- * @return WEFT_OK: take its flits; WEFT_DROP_SESSION: not of a session that lives (an answering end
+ * @return WEFT_OK: take its flits; WEFT_DROP_SESSION: not of a session that lives (a responder
  *         then says so with RESET, once in keepalive_ns)
  */
 enum weft_verdict weft_session_flits(
@@ -205,7 +207,7 @@ void weft_session_sent(struct weft_session *s, uint64_t now_ns);
 
 /**
  * Look at time: stalls, and ends a session that is dead. To be called at the deadline or later; a
- * gap between calls counts as silence_ns / 2 at most, so that no jump of the clock, and no pause of
+ * gap between calls counts as rx_timeout_ns / 2 at most, so that no jump of the clock, and no pause of
  * this end, is taken for silence of the other.
  */
 enum weft_session_event weft_session_tick(struct weft_session *s, uint64_t now_ns);
@@ -226,19 +228,19 @@ uint64_t weft_session_deadline(const struct weft_session *s);
 
 /**
  * Say goodbye and stay closed. The live session is over for the owner. The goodbye is sent once: an
- * end that has not heard it is told by RESET if it goes on, or finds out in dead_ns. Without keys the
+ * end that has not heard it is told by RESET if it goes on, or finds out in session_timeout_ns. Without keys the
  * other end asks whether it is true; see weft_session_is_parting().
  */
 void weft_session_close(struct weft_session *s);
 
 /**
  * Closed, and the other end has not asked yet. An owner that goes on giving the session its frames for
- * some round trips lets it know at once; else it finds out in dead_ns.
+ * some round trips lets it know at once; else it finds out in session_timeout_ns.
  */
 bool weft_session_is_parting(const struct weft_session *s);
 
 /**
- * Give up the live session, if there is one: as if it had died, with a goodbye. The asking end asks
+ * Give up the live session, if there is one: as if it had died, with a goodbye. The initiator asks
  * for a new one at once.
  */
 enum weft_session_event weft_session_abandon(struct weft_session *s, uint64_t now_ns);
@@ -250,7 +252,7 @@ enum weft_session_event weft_session_abandon(struct weft_session *s, uint64_t no
 void weft_session_knows(struct weft_session *s, uint64_t generation);
 
 /** What was agreed on for the live session. */
-void weft_session_deal(const struct weft_session *s, struct weft_session_deal *d);
+void weft_session_transcript(const struct weft_session *s, struct weft_session_transcript *d);
 
 /** Whether flits may be sent: UP or STALLED. */
 bool weft_session_is_live(const struct weft_session *s);

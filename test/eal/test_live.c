@@ -29,11 +29,11 @@ static uint16_t next_tag, due_tag; /* to be sent; to come */
 
 /* Keys that both can make: they depend on what the session says of itself. */
 static bool
-make_key(void *arg, const struct weft_session_deal *d, bool from_asks, uint32_t generation,
-	uint8_t *key)
+make_key(void *arg, const struct weft_session_transcript *d, bool from_initiator,
+	uint32_t generation, uint8_t *key)
 {
 	(void)arg;
-	memset(key, from_asks ? 0x55 : 0xAA, WEFT_IDE_KEY_LEN);
+	memset(key, from_initiator ? 0x55 : 0xAA, WEFT_IDE_KEY_LEN);
 	memcpy(key, &d->session, sizeof(d->session));
 	memcpy(key + 8, &generation, sizeof(generation));
 	return true;
@@ -48,16 +48,16 @@ make_random(void *arg, uint8_t *out, size_t len)
 }
 
 static bool
-make_proof(void *arg, const struct weft_session_deal *d, bool asks, uint8_t *proof)
+make_proof(void *arg, const struct weft_session_transcript *d, bool is_initiator, uint8_t *proof)
 {
 	(void)arg;
 	(void)d;
-	memset(proof, asks ? 1 : 2, WEFT_PROOF_LEN);
+	memset(proof, is_initiator ? 1 : 2, WEFT_PROOF_LEN);
 	return true;
 }
 
 static bool
-bind_keys(void *arg, const struct weft_session_deal *d)
+bind_keys(void *arg, const struct weft_session_transcript *d)
 {
 	(void)arg;
 	(void)d;
@@ -65,20 +65,20 @@ bind_keys(void *arg, const struct weft_session_deal *d)
 }
 
 static bool
-make_mac(void *arg, bool from_asks, const uint8_t *image, size_t len, uint8_t *mac)
+make_mac(void *arg, bool from_initiator, const uint8_t *image, size_t len, uint8_t *mac)
 {
 	(void)arg;
-	memset(mac, from_asks ? 3 : 4, WEFT_CONTROL_MAC_LEN);
+	memset(mac, from_initiator ? 3 : 4, WEFT_CONTROL_MAC_LEN);
 	for (size_t i = 0; i < len; i++)
 		mac[i % WEFT_CONTROL_MAC_LEN] ^= image[i];
 	return true;
 }
 
 static bool
-make_gone(void *arg, uint32_t session, bool from_asks, uint64_t number, uint8_t *proof)
+make_gone(void *arg, uint32_t session, bool from_initiator, uint64_t number, uint8_t *proof)
 {
 	(void)arg;
-	memset(proof, from_asks ? 5 : 6, WEFT_PROOF_LEN);
+	memset(proof, from_initiator ? 5 : 6, WEFT_PROOF_LEN);
 	memcpy(proof, &session, sizeof(session));
 	memcpy(proof + 8, &number, sizeof(number));
 	return true;
@@ -94,7 +94,7 @@ side_start(struct side *s, bool is_sender, enum weft_ide_mode ide)
 	c->form = WEFT_FORM_PBR;
 	c->max_flits = MAX_FLITS;
 	weft_session_defaults(&c->session);
-	c->session.asks = is_sender;
+	c->session.is_initiator = is_sender;
 	c->session.params = (struct weft_control){ .version = WEFT_WIRE_VERSION,
 		.mode = WEFT_MODE_RXL,
 		.max_flits = MAX_FLITS,

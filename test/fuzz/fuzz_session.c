@@ -39,16 +39,16 @@ key_random(void *arg, uint8_t *out, size_t len)
 }
 
 static bool
-key_proof(void *arg, const struct weft_session_deal *d, bool asks, uint8_t *proof)
+key_proof(void *arg, const struct weft_session_transcript *d, bool is_initiator, uint8_t *proof)
 {
 	(void)arg;
 	(void)d;
-	memset(proof, asks ? 1 : 2, WEFT_PROOF_LEN);
+	memset(proof, is_initiator ? 1 : 2, WEFT_PROOF_LEN);
 	return true;
 }
 
 static bool
-key_bind(void *arg, const struct weft_session_deal *d)
+key_bind(void *arg, const struct weft_session_transcript *d)
 {
 	(void)arg;
 	(void)d;
@@ -56,25 +56,25 @@ key_bind(void *arg, const struct weft_session_deal *d)
 }
 
 static bool
-key_mac(void *arg, bool from_asks, const uint8_t *image, size_t len, uint8_t *mac)
+key_mac(void *arg, bool from_initiator, const uint8_t *image, size_t len, uint8_t *mac)
 {
 	uint8_t sum = 0;
 
 	(void)arg;
 	for (size_t i = 0; i < len; i++)
 		sum ^= image[i];
-	memset(mac, from_asks ? 3 : 4, WEFT_CONTROL_MAC_LEN);
+	memset(mac, from_initiator ? 3 : 4, WEFT_CONTROL_MAC_LEN);
 	mac[0] = sum;
 	return true;
 }
 
 static bool
-key_gone(void *arg, uint32_t session, bool from_asks, uint64_t number, uint8_t *proof)
+key_gone(void *arg, uint32_t session, bool from_initiator, uint64_t number, uint8_t *proof)
 {
 	(void)arg;
 	(void)session;
 	(void)number;
-	memset(proof, from_asks ? 5 : 6, WEFT_PROOF_LEN);
+	memset(proof, from_initiator ? 5 : 6, WEFT_PROOF_LEN);
 	return true;
 }
 
@@ -120,8 +120,8 @@ say(struct script *x)
 static void
 hear(struct script *x, uint8_t how)
 {
-	const uint32_t ids[] = { x->s.id, x->s.asked, x->s.offer, x->s.wanted, x->last_id,
-		x->s.for_x, x->s.last, fuzz_u8(&x->in) };
+	const uint32_t ids[] = { x->s.id, x->s.hello_nonce, x->s.offer, x->s.pending_sid,
+		x->last_id, x->s.live_nonce, x->s.last, fuzz_u8(&x->in) };
 	struct weft_control c = x->cfg.params;
 	uint8_t image[WEFT_CONTROL_MAX], rec[WEFT_CONTROL_MAX + 4096];
 	const uint32_t id = ids[how >> 5];
@@ -132,20 +132,20 @@ hear(struct script *x, uint8_t how)
 	c.padded = 0;
 	c.session = ids[fuzz_u8(&x->in) % WEFT_ARRAY_SIZE(ids)] | 1u;
 	c.differs = (uint8_t)(1 + fuzz_u8(&x->in) % (WEFT_PARAM_COUNT - 1));
-	c.flags = fuzz_u8(&x->in) & WEFT_CONTROL_DEAF;
+	c.flags = fuzz_u8(&x->in) & WEFT_CONTROL_RDI;
 	c.count = 1;
 	c.challenge = how & 8 ? x->s.challenge | 1 : fuzz_u64(&x->in) | 1;
 	c.number = x->cfg.keys != NULL && (how & 16) ? x->s.rx_number + fuzz_u8(&x->in) : 0;
 	if (x->cfg.keys != NULL) {
-		(void)key_proof(NULL, NULL, !x->cfg.asks, c.proof);
+		(void)key_proof(NULL, NULL, !x->cfg.is_initiator, c.proof);
 		if (c.type == WEFT_CONTROL_GONE)
-			(void)key_gone(NULL, 0, !x->cfg.asks, 0, c.proof);
+			(void)key_gone(NULL, 0, !x->cfg.is_initiator, 0, c.proof);
 	}
 	if (c.type != WEFT_CONTROL_KEEPALIVE && c.type != WEFT_CONTROL_GOODBYE)
 		c.number = 0;
 	len = weft_control_image(image, &c);
 	if (c.number != 0)
-		(void)key_mac(NULL, !x->cfg.asks, image, len, c.mac);
+		(void)key_mac(NULL, !x->cfg.is_initiator, image, len, c.mac);
 	len = weft_control_build(rec, &c);
 	if (weft_control_parse(rec, len, &c) == WEFT_OK)
 		event(x, weft_session_control(&x->s, id, &c, x->now, x->rnd += 7));
@@ -168,7 +168,7 @@ hear_raw(struct script *x)
 static void
 hear_flits(struct script *x, uint8_t how)
 {
-	const uint32_t ids[] = { x->s.id, x->s.wanted, x->s.offer, x->s.last };
+	const uint32_t ids[] = { x->s.id, x->s.pending_sid, x->s.offer, x->s.last };
 	enum weft_session_event e;
 	const enum weft_verdict v = weft_session_flits(&x->s, ids[how >> 6], x->now, &e);
 
@@ -227,7 +227,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	x->rnd = 1;
 	how = fuzz_u8(&x->in);
 	weft_session_defaults(&x->cfg);
-	x->cfg.asks = (how & 1) != 0;
+	x->cfg.is_initiator = (how & 1) != 0;
 	x->cfg.params = (struct weft_control){ .version = WEFT_WIRE_VERSION,
 		.mode = WEFT_MODE_RXL,
 		.max_flits = 5,

@@ -119,7 +119,7 @@ class BrokenSenders(Wire):
     """Each breaks one rule."""
 
     def edited(self, edit, mode=frame.RXL, which=None, **options):
-        """The log of a link, with `edit` done to the first flit of the asking end for which
+        """The log of a link, with `edit` done to the first flit of the initiator for which
         `which` holds."""
         one = link(7, mode, faults=BAD_LINK, **options)
         which = which or (lambda x: x.position == 20)

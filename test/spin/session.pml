@@ -41,7 +41,7 @@
 #define B 1
 #define MAX_S (SS + 3) /* with those of the calm */
 
-/* Ends. What is the asking end's or the answering end's alone is 0 at the other. */
+/* Ends. What is the initiator's or the responder's alone is 0 at the other. */
 typedef end_state {
 	byte id; /* live session; 0: none */
 	byte asked; /* A: X of the HELLO that is out */

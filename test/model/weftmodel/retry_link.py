@@ -228,7 +228,7 @@ class End:
 
 
 class Link:
-    """An asking end, an answering end and two one-way wires. `log`: all frames, as sent;
+    """An initiator, a responder and two one-way wires. `log`: all frames, as sent;
     `port`: (tick, frame, damage) as seen at each end, damage: of each flit, or None if it sent it.
     """
 

@@ -330,7 +330,7 @@ class Checker:
         elif offer.answering == name and not offer.taken:
             self._violation("not_agreed", f"{name} sends flits before READY")
         elif offer.answering != name and not offer.answered:
-            self._violation("not_agreed", f"{name} sends flits before the answering end's first")
+            self._violation("not_agreed", f"{name} sends flits before the responder's first")
 
     # --- flits ---
 

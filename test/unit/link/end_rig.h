@@ -51,12 +51,12 @@ struct rig {
 };
 
 static inline struct weft_end_cfg
-side_cfg(bool asks)
+side_cfg(bool is_initiator)
 {
 	struct weft_end_cfg c = { .form = WEFT_FORM_PBR, .max_flits = MAX_FLITS };
 
 	weft_session_defaults(&c.session);
-	c.session.asks = asks;
+	c.session.is_initiator = is_initiator;
 	c.session.params = (struct weft_control){ .version = WEFT_WIRE_VERSION,
 		.mode = WEFT_MODE_RXL,
 		.max_flits = MAX_FLITS,
@@ -64,8 +64,8 @@ side_cfg(bool asks)
 	weft_llr_defaults(&c.llr, WEFT_MODE_RXL);
 	c.llr.window = 64;
 	c.llr.rx_flits = 63;
-	c.room[asks ? WEFT_MSG_S2M_NDR : WEFT_MSG_M2S_REQ] = 40;
-	c.room[asks ? WEFT_MSG_S2M_DRS : WEFT_MSG_M2S_RWD] = 33;
+	c.room[is_initiator ? WEFT_MSG_S2M_NDR : WEFT_MSG_M2S_REQ] = 40;
+	c.room[is_initiator ? WEFT_MSG_S2M_DRS : WEFT_MSG_M2S_RWD] = 33;
 	return c;
 }
 

@@ -23,11 +23,11 @@ static inline struct weft_session_cfg
 session_cfg(unsigned int end)
 {
 	return (struct weft_session_cfg){
-		.asks = end == ASKS,
+		.is_initiator = end == ASKS,
 		.hello_ns = HELLO,
 		.keepalive_ns = KEEPALIVE,
-		.silence_ns = SILENCE,
-		.dead_ns = DEAD,
+		.rx_timeout_ns = SILENCE,
+		.session_timeout_ns = DEAD,
 		.pad_flits = 8,
 		.params = { .version = WEFT_WIRE_VERSION,
 			.mode = WEFT_MODE_RXL,
@@ -60,9 +60,9 @@ rig_hash(uint64_t h, const void *bytes, size_t len)
 }
 
 static inline uint64_t
-rig_deal_hash(uint64_t h, const struct weft_session_deal *d)
+rig_deal_hash(uint64_t h, const struct weft_session_transcript *d)
 {
-	const struct weft_control *const of[] = { &d->asks, &d->answers };
+	const struct weft_control *const of[] = { &d->initiator, &d->responder };
 
 	h = rig_hash(h, &d->session, sizeof(d->session));
 	for (unsigned int i = 0; i < ENDS; i++) {
@@ -90,10 +90,10 @@ rig_random(void *arg, uint8_t *out, size_t len)
 }
 
 static inline bool
-rig_proof(void *arg, const struct weft_session_deal *d, bool asks, uint8_t *proof)
+rig_proof(void *arg, const struct weft_session_transcript *d, bool is_initiator, uint8_t *proof)
 {
 	const struct rig_keys *k = arg;
-	const uint64_t h = rig_deal_hash(k->psk + asks, d);
+	const uint64_t h = rig_deal_hash(k->psk + is_initiator, d);
 
 	memset(proof, 1, WEFT_PROOF_LEN);
 	memcpy(proof, &h, sizeof(h));
@@ -101,7 +101,7 @@ rig_proof(void *arg, const struct weft_session_deal *d, bool asks, uint8_t *proo
 }
 
 static inline bool
-rig_bind(void *arg, const struct weft_session_deal *d)
+rig_bind(void *arg, const struct weft_session_transcript *d)
 {
 	struct rig_keys *k = arg;
 
@@ -112,10 +112,10 @@ rig_bind(void *arg, const struct weft_session_deal *d)
 }
 
 static inline bool
-rig_mac(void *arg, bool from_asks, const uint8_t *image, size_t len, uint8_t *mac)
+rig_mac(void *arg, bool from_initiator, const uint8_t *image, size_t len, uint8_t *mac)
 {
 	const struct rig_keys *k = arg;
-	const uint64_t h = rig_hash(k->control + from_asks, image, len);
+	const uint64_t h = rig_hash(k->control + from_initiator, image, len);
 
 	assert_true(k->control != 0);
 	memset(mac, 2, WEFT_CONTROL_MAC_LEN);
@@ -124,10 +124,10 @@ rig_mac(void *arg, bool from_asks, const uint8_t *image, size_t len, uint8_t *ma
 }
 
 static inline bool
-rig_gone(void *arg, uint32_t session, bool from_asks, uint64_t number, uint8_t *proof)
+rig_gone(void *arg, uint32_t session, bool from_initiator, uint64_t number, uint8_t *proof)
 {
 	const struct rig_keys *k = arg;
-	const uint64_t h = rig_hash(k->psk + session + from_asks, &number, sizeof(number));
+	const uint64_t h = rig_hash(k->psk + session + from_initiator, &number, sizeof(number));
 
 	memset(proof, 3, WEFT_PROOF_LEN);
 	memcpy(proof, &h, sizeof(h));

@@ -123,7 +123,7 @@ read_side(char **words, struct weft_control *c)
 /* MACs and proofs of control frames; @p word those behind the proofs. */
 static void
 check_control(const struct weft_psk *psk, const struct weft_derive_domain *domain,
-	const struct weft_session_deal *d, char **word)
+	const struct weft_session_transcript *d, char **word)
 {
 	uint8_t want[WEFT_PROOF_LEN], got[WEFT_PROOF_LEN], image[WEFT_CONTROL_MAX];
 	const uint64_t number = strtoull(word[2], NULL, 16);
@@ -170,7 +170,7 @@ labels_are_those_of_the_model(void **state)
 	while (fgets(line, sizeof(line), f) != NULL) {
 		char *word[42], *save = NULL, *w = strtok_r(line, " \n", &save);
 		struct weft_derive_domain domain;
-		struct weft_session_deal d = { 0 };
+		struct weft_session_transcript d = { 0 };
 		uint8_t want[32], got[32];
 		struct weft_psk *psk;
 		unsigned int n = 0;
@@ -182,13 +182,13 @@ labels_are_those_of_the_model(void **state)
 			word[n++] = w;
 		assert_int_equal(n, 42);
 		psk = psk_of(word[0]);
-		domain.asks = (uint16_t)strtoul(word[1], NULL, 16);
-		domain.answers = (uint16_t)strtoul(word[2], NULL, 16);
+		domain.initiator = (uint16_t)strtoul(word[1], NULL, 16);
+		domain.responder = (uint16_t)strtoul(word[2], NULL, 16);
 		domain.vc = (uint8_t)strtoul(word[3], NULL, 16);
 		d.session = (uint32_t)strtoul(word[4], NULL, 16);
 		generation = (uint32_t)strtoul(word[5], NULL, 16);
-		read_side(word + 6, &d.asks);
-		read_side(word + 19, &d.answers);
+		read_side(word + 6, &d.initiator);
+		read_side(word + 19, &d.responder);
 		for (unsigned int from = 0; from < 2; from++) {
 			hex(word[32 + from], want);
 			assert_true(weft_derive_key(psk, &domain, &d, from == 0, generation, got));

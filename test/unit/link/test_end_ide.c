@@ -26,7 +26,7 @@ struct keys {
 	struct weft_session_keys session;
 	const struct weft_psk *psk;
 	struct weft_control_keys control;
-	bool asks;
+	bool is_initiator;
 	uint8_t tx_key[KEYS][WEFT_IDE_KEY_LEN]; /* by generation */
 	uint32_t generation; /* that the wire has seen */
 	struct weft_ide_monitor monitor;
@@ -52,7 +52,7 @@ static uint64_t n_plain, n_spoilt; /* Poison flits before the rest of data; flit
 static uint32_t eager = 300000; /* to send more: parts of a million */
 static struct weft_rand tamper_rnd;
 
-static const struct weft_derive_domain domain = { .asks = 0x101, .answers = 0x200 };
+static const struct weft_derive_domain domain = { .initiator = 0x101, .responder = 0x200 };
 
 static struct weft_psk *
 make_psk(char digit)
@@ -73,15 +73,15 @@ make_psk(char digit)
 }
 
 static bool
-key_of(void *arg, const struct weft_session_deal *d, bool from_asks, uint32_t generation,
+key_of(void *arg, const struct weft_session_transcript *d, bool from_initiator, uint32_t generation,
 	uint8_t *key)
 {
 	struct keys *k = arg;
 	uint64_t id;
 
-	if (!weft_derive_key(k->psk, &domain, d, from_asks, generation, key))
+	if (!weft_derive_key(k->psk, &domain, d, from_initiator, generation, key))
 		return false;
-	if (from_asks != k->asks)
+	if (from_initiator != k->is_initiator)
 		return true;
 	id = weft_ide_key_id(key);
 	for (size_t i = 0; i < n_used; i++)
@@ -99,15 +99,15 @@ key_of(void *arg, const struct weft_session_deal *d, bool from_asks, uint32_t ge
 }
 
 static bool
-proof_of(void *arg, const struct weft_session_deal *d, bool asks, uint8_t *proof)
+proof_of(void *arg, const struct weft_session_transcript *d, bool is_initiator, uint8_t *proof)
 {
 	const struct keys *k = arg;
 
-	return weft_derive_proof(k->psk, &domain, d, asks, proof);
+	return weft_derive_proof(k->psk, &domain, d, is_initiator, proof);
 }
 
 static bool
-bind_control(void *arg, const struct weft_session_deal *d)
+bind_control(void *arg, const struct weft_session_transcript *d)
 {
 	struct keys *k = arg;
 
@@ -118,19 +118,19 @@ bind_control(void *arg, const struct weft_session_deal *d)
 }
 
 static bool
-mac_of(void *arg, bool from_asks, const uint8_t *image, size_t len, uint8_t *mac)
+mac_of(void *arg, bool from_initiator, const uint8_t *image, size_t len, uint8_t *mac)
 {
 	const struct keys *k = arg;
 
-	return weft_control_mac(&k->control, from_asks, image, len, mac);
+	return weft_control_mac(&k->control, from_initiator, image, len, mac);
 }
 
 static bool
-gone_of(void *arg, uint32_t session, bool from_asks, uint64_t number, uint8_t *proof)
+gone_of(void *arg, uint32_t session, bool from_initiator, uint64_t number, uint8_t *proof)
 {
 	const struct keys *k = arg;
 
-	return weft_derive_gone(k->psk, &domain, session, from_asks, number, proof);
+	return weft_derive_gone(k->psk, &domain, session, from_initiator, number, proof);
 }
 
 static bool
@@ -212,7 +212,7 @@ ide_side(struct rig *r, unsigned int i, enum weft_ide_mode mode, bool pcrc, uint
 	void *mem = k->ide.mem != NULL ? k->ide.mem : weft_secret_alloc(weft_end_ide_size());
 
 	assert_non_null(mem);
-	*k = (struct keys){ .psk = psk[0], .asks = i == 0 };
+	*k = (struct keys){ .psk = psk[0], .is_initiator = i == 0 };
 	k->ide = (struct weft_end_ide){ .lib = lib,
 		.mem = mem,
 		.key = key_of,
@@ -585,12 +585,12 @@ another_pre_shared_key_delivers_nothing(void **state)
 }
 
 static bool
-no_key(void *arg, const struct weft_session_deal *d, bool from_asks, uint32_t generation,
+no_key(void *arg, const struct weft_session_transcript *d, bool from_initiator, uint32_t generation,
 	uint8_t *key)
 {
 	(void)arg;
 	(void)d;
-	(void)from_asks;
+	(void)from_initiator;
 	(void)generation;
 	(void)key;
 	return false;

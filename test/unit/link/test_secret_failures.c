@@ -156,8 +156,8 @@ random_bytes_come_in_pieces_or_not_at_all(void **state)
 	assert_memory_equal(out, zeros, sizeof(out));
 }
 
-static const struct weft_derive_domain domain = { .asks = 0x101, .answers = 0x200 };
-static const struct weft_session_deal deal = { .session = 7 };
+static const struct weft_derive_domain domain = { .initiator = 0x101, .responder = 0x200 };
+static const struct weft_session_transcript deal = { .session = 7 };
 
 static bool
 no_key(const char *name, int error, unsigned int nth)

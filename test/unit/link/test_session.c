@@ -129,7 +129,7 @@ senseless_settings_are_refused(void **state)
 	cfg[0].hello_ns = 0;
 	cfg[1].keepalive_ns = 0;
 	cfg[2].keepalive_ns = SILENCE / 2 + 1;
-	cfg[3].dead_ns = SILENCE;
+	cfg[3].session_timeout_ns = SILENCE;
 	cfg[4].pad_flits = 0;
 	cfg[5].pad_flits = 65;
 	cfg[6].params.max_flits = 0;
@@ -138,8 +138,8 @@ senseless_settings_are_refused(void **state)
 	cfg[9].params.crc_order = 2;
 	cfg[10].params.isn_form = 3;
 	cfg[11].params.ide_mode = 3;
-	cfg[12].silence_ns = 0;
-	cfg[13].silence_ns = DEAD;
+	cfg[12].rx_timeout_ns = 0;
+	cfg[13].rx_timeout_ns = DEAD;
 	cfg[14].params.ide_mode = 1; /* and no keys */
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(cfg); i++)
 		if (weft_session_init(&s, &cfg[i], 0) != -22)
@@ -190,7 +190,7 @@ an_old_hello_between_welcome_and_ready_costs_one_hello(void **state)
 	assert_int_equal(n->begun[ANSWERS], 1);
 }
 
-/* That of the live session least of all: the asking end has started again since. */
+/* That of the live session least of all: the initiator has started again since. */
 static void
 an_old_hello_of_the_live_session_does_not_take_the_place_of_a_new_one(void **state)
 {
@@ -225,7 +225,7 @@ frames_of_older_lives_change_nothing(void **state)
 				inject(n, end, (enum weft_control_type)type, 0);
 				assert_int_equal(n->s[end].state, before.state);
 				assert_int_equal(n->s[end].id, before.id);
-				assert_int_equal(n->s[end].wanted, before.wanted);
+				assert_int_equal(n->s[end].pending_sid, before.pending_sid);
 				assert_int_equal(n->s[end].ticked_ns, before.ticked_ns);
 				assert_int_equal(n->s[end].count[WEFT_SESSION_N_LOSSES], 0);
 			}
@@ -305,7 +305,7 @@ frames_that_do_not_pass_are_found_at_bring_up(void **state)
 	assert_up(n);
 }
 
-/* The answering end sends longer frames than the asking one: its WELCOME is what gets lost. */
+/* The responder sends longer frames than the asking one: its WELCOME is what gets lost. */
 static void
 frames_that_do_not_pass_the_other_way_are_found_too(void **state)
 {
@@ -671,9 +671,9 @@ both_ends_may_close_at_once(void **state)
 static uint64_t
 deal_of(const struct net *n, unsigned int end)
 {
-	struct weft_session_deal d;
+	struct weft_session_transcript d;
 
-	weft_session_deal(&n->s[end], &d);
+	weft_session_transcript(&n->s[end], &d);
 	return rig_deal_hash(7, &d);
 }
 

@@ -41,9 +41,9 @@ struct side {
 
 /* What became of an id, by its distance from the first. */
 struct fate {
-	uint64_t deal; /* as the answering end has it */
-	uint32_t ready_life; /* of the asking end that took it; 0: none */
-	uint32_t offer_life; /* of the answering end that began it; 0: not begun */
+	uint64_t deal; /* as the responder has it */
+	uint32_t ready_life; /* of the initiator that took it; 0: none */
+	uint32_t offer_life; /* of the responder that began it; 0: not begun */
 	bool begun[ENDS];
 };
 
@@ -131,9 +131,9 @@ must_begin(unsigned int end)
 {
 	const struct side *e = &w.side[end];
 	struct fate *f = fate_of(e->s.id);
-	struct weft_session_deal d;
+	struct weft_session_transcript d;
 
-	weft_session_deal(&e->s, &d);
+	weft_session_transcript(&e->s, &d);
 	if (end == ANSWERS)
 		f->deal = rig_deal_hash(1, &d);
 	else
@@ -176,13 +176,13 @@ is_sign_of_life(const struct side *e, const struct frame *f)
 	return f->c.type == WEFT_CONTROL_READY && !has_keys;
 }
 
-/* Every sign of life ends the silence, and nothing else does: @p quiet_ns up to @p ticked_ns before. */
+/* Every sign of life ends the silence, and nothing else does: @p idle_ns up to @p ticked_ns before. */
 static void
-must_hear(unsigned int end, bool sign, uint64_t quiet_ns, uint64_t ticked_ns)
+must_hear(unsigned int end, bool sign, uint64_t idle_ns, uint64_t ticked_ns)
 {
 	const struct weft_session *s = &w.side[end].s;
 
-	MUST(s->quiet_ns == (sign ? 0 : quiet_ns), end);
+	MUST(s->idle_ns == (sign ? 0 : idle_ns), end);
 	MUST(s->ticked_ns == (sign ? clock_of(end) : ticked_ns), end);
 }
 
@@ -243,7 +243,7 @@ deliver(const struct frame *f)
 {
 	const unsigned int end = !f->from;
 	struct side *e = &w.side[end];
-	const uint64_t quiet_ns = e->s.quiet_ns, ticked_ns = e->s.ticked_ns;
+	const uint64_t idle_ns = e->s.idle_ns, ticked_ns = e->s.ticked_ns;
 	const uint32_t before = e->s.id;
 	enum weft_session_event ev;
 	enum weft_verdict v = WEFT_OK;
@@ -253,13 +253,13 @@ deliver(const struct frame *f)
 		v = weft_session_flits(&e->s, f->id, clock_of(end), &ev);
 	else
 		ev = weft_session_control(&e->s, f->id, &f->c, clock_of(end), fresh());
-	count_id(e->s.drawn);
+	count_id(e->s.last_sid_drawn);
 	note(end, before, ev);
 	if (ev == WEFT_SESSION_BEGIN)
 		e->number = 0;
 	sign = ev == WEFT_SESSION_BEGIN ||
 	       (e->s.id != 0 && f->id == e->s.id && is_sign_of_life(e, f));
-	must_hear(end, sign, quiet_ns, ticked_ns);
+	must_hear(end, sign, idle_ns, ticked_ns);
 	if (sign) {
 		e->heard = w.now;
 		e->jumps = 0;
@@ -304,8 +304,8 @@ static uint32_t
 some_id(void)
 {
 	const struct weft_session *a = &w.side[ASKS].s, *b = &w.side[ANSWERS].s;
-	const uint32_t ids[] = { a->id, b->id, a->id, b->id, a->asked, a->wanted, b->offer,
-		b->offer_for, a->last, b->last, (uint32_t)weft_rand_u64(&w.r) };
+	const uint32_t ids[] = { a->id, b->id, a->id, b->id, a->hello_nonce, a->pending_sid,
+		b->offer, b->offer_nonce, a->last, b->last, (uint32_t)weft_rand_u64(&w.r) };
 
 	return ids[weft_rand_below(&w.r, WEFT_ARRAY_SIZE(ids))];
 }
@@ -320,7 +320,7 @@ forge(void)
 	const unsigned int to = (unsigned int)weft_rand_below(&w.r, ENDS);
 	const uint32_t id = some_id(), before = w.side[to].s.id;
 	struct weft_session *s = &w.side[to].s;
-	const uint64_t quiet_ns = s->quiet_ns, ticked_ns = s->ticked_ns;
+	const uint64_t idle_ns = s->idle_ns, ticked_ns = s->ticked_ns;
 	struct weft_control c = w.side[!to].s.cfg.params;
 
 	c.type = (uint8_t)(1 + weft_rand_below(&w.r, WEFT_CONTROL_TYPES - 1));
@@ -332,7 +332,7 @@ forge(void)
 		return;
 	c.padded = chance(500) ? 8 : 0;
 	c.session = chance(500) ? some_id() : 77;
-	c.flags = chance(500) ? WEFT_CONTROL_DEAF : 0;
+	c.flags = chance(500) ? WEFT_CONTROL_RDI : 0;
 	c.differs = (uint8_t)(1 + weft_rand_below(&w.r, WEFT_PARAM_COUNT - 1));
 	c.count = 1;
 	c.challenge = weft_rand_u64(&w.r) | 1;
@@ -341,8 +341,8 @@ forge(void)
 	weft_rand_fill(&w.r, c.mac, sizeof(c.mac));
 	w.forged++;
 	note(to, before, weft_session_control(s, id, &c, clock_of(to), fresh()));
-	must_hear(to, false, quiet_ns, ticked_ns);
-	count_id(s->drawn);
+	must_hear(to, false, idle_ns, ticked_ns);
+	count_id(s->last_sid_drawn);
 }
 
 /* --- ends --- */
@@ -363,7 +363,7 @@ serve(unsigned int end)
 		f = (struct frame){ .from = (uint8_t)end, .life = e->life };
 		if (!weft_session_next(&e->s, clock, fresh(), &f.id, &f.c))
 			break;
-		count_id(e->s.drawn);
+		count_id(e->s.last_sid_drawn);
 		if (f.c.type == WEFT_CONTROL_READY) {
 			struct fate *fate = fate_of(f.id);
 

@@ -18,7 +18,7 @@ forge(struct net *n, unsigned int to, enum weft_control_type type, uint32_t id)
 	c.session = 77 + ++n->fresh;
 	c.padded = 8;
 	c.count = 3;
-	c.flags = WEFT_CONTROL_DEAF;
+	c.flags = WEFT_CONTROL_RDI;
 	c.differs = WEFT_PARAM_MODE;
 	c.challenge = n->fresh;
 	c.number = 1000000 + n->fresh;
@@ -93,7 +93,7 @@ doubts_are_answered_seldom_and_with_no_more_than_was_said(void **state)
 	assert_true(WEFT_WIRE_FLITS_OFF + len <= 60);
 }
 
-/* What is true is found out: the answering end has forgotten the session (SESS-22, SESS-28). */
+/* What is true is found out: the responder has forgotten the session (SESS-22, SESS-28). */
 static void
 an_end_that_knows_nothing_says_so(void **state)
 {
@@ -197,8 +197,8 @@ what_has_no_mac_changes_nothing(void **state)
 			forge(n, end, WEFT_CONTROL_LOSS, before.id);
 			assert_int_equal(n->s[end].id, before.id);
 			assert_int_equal(n->s[end].state, before.state);
-			assert_true(n->s[end].quiet_ns == before.quiet_ns);
-			assert_true(n->s[end].peer_is_deaf == before.peer_is_deaf);
+			assert_true(n->s[end].idle_ns == before.idle_ns);
+			assert_true(n->s[end].peer_rx_timed_out == before.peer_rx_timed_out);
 			assert_true(n->s[end].rx_number == before.rx_number);
 			assert_true(n->s[end].count[WEFT_SESSION_N_BAD_MACS] ==
 				    before.count[WEFT_SESSION_N_BAD_MACS] + 2);
@@ -237,7 +237,7 @@ what_came_before_is_no_sign_of_life(void **state)
 			assert_int_equal(weft_session_control(&n->s[end], id, &c, n->now, 1), ev);
 			run(n, 1);
 		}
-		assert_true(n->s[!end].is_deaf);
+		assert_true(n->s[!end].rx_timed_out);
 		assert_int_equal(counted(n, !end, WEFT_SESSION_N_OLD_NUMBERS),
 			SILENCE + KEEPALIVE - 1); /* it was new once */
 		assert_int_equal(counted(n, end, WEFT_SESSION_N_BAD_MACS), SILENCE + KEEPALIVE);
@@ -323,13 +323,13 @@ nothing_said_keeps_a_session_from_beginning(void **state)
 			for (unsigned int i = 0; i < 5 * LATENCY; i++) {
 				const struct weft_session *a = &n->s[ASKS];
 
-				forge(n, ASKS, WEFT_CONTROL_REFUSE, a->asked);
-				forge(n, ASKS, WEFT_CONTROL_GOODBYE, a->wanted);
-				forge(n, ASKS, WEFT_CONTROL_RESET, a->wanted);
+				forge(n, ASKS, WEFT_CONTROL_REFUSE, a->hello_nonce);
+				forge(n, ASKS, WEFT_CONTROL_GOODBYE, a->pending_sid);
+				forge(n, ASKS, WEFT_CONTROL_RESET, a->pending_sid);
 				forge(n, ANSWERS, WEFT_CONTROL_GOODBYE, n->s[ANSWERS].offer);
 				if (with_keys) {
-					forge(n, ASKS, WEFT_CONTROL_WELCOME, a->asked);
-					forge(n, ASKS, WEFT_CONTROL_KEEPALIVE, a->wanted);
+					forge(n, ASKS, WEFT_CONTROL_WELCOME, a->hello_nonce);
+					forge(n, ASKS, WEFT_CONTROL_KEEPALIVE, a->pending_sid);
 					forge(n, ANSWERS, WEFT_CONTROL_READY, n->s[ANSWERS].offer);
 				}
 				assert_int_not_equal(a->state, WEFT_SESSION_REFUSED);
@@ -350,14 +350,14 @@ an_offer_that_was_proven_is_not_given_up(void **state)
 	ide_on(n, keys);
 	n->drop_type = WEFT_CONTROL_READY;
 	run(n, 3 * LATENCY);
-	assert_int_not_equal(n->s[ASKS].wanted, 0);
-	forge(n, ASKS, WEFT_CONTROL_WELCOME, n->s[ASKS].asked);
-	forge(n, ASKS, WEFT_CONTROL_REFUSE, n->s[ASKS].asked);
+	assert_int_not_equal(n->s[ASKS].pending_sid, 0);
+	forge(n, ASKS, WEFT_CONTROL_WELCOME, n->s[ASKS].hello_nonce);
+	forge(n, ASKS, WEFT_CONTROL_REFUSE, n->s[ASKS].hello_nonce);
 	run(n, HELLO + 3 * LATENCY);
 	assert_up(n);
 }
 
-/* The answering end may be about to begin it: it says nothing of it (SESS-19). */
+/* The responder may be about to begin it: it says nothing of it (SESS-19). */
 static void
 what_is_offered_is_not_said_to_be_gone(void **state)
 {
@@ -379,14 +379,14 @@ a_refusal_is_not_for_ever(void **state)
 
 	n->off[ANSWERS] = true;
 	for (unsigned int i = 0; i < 50 * HELLO; i++) {
-		forge(n, ASKS, WEFT_CONTROL_REFUSE, n->s[ASKS].asked);
+		forge(n, ASKS, WEFT_CONTROL_REFUSE, n->s[ASKS].hello_nonce);
 		run(n, 1);
 	}
 	assert_int_equal(n->s[ASKS].state, WEFT_SESSION_REFUSED);
 	assert_in_range(counted(n, ASKS, WEFT_SESSION_N_HELLOS), 4, 6);
 	boot(n, ANSWERS);
 	for (unsigned int i = 0; i < 11 * HELLO; i++) {
-		forge(n, ASKS, WEFT_CONTROL_REFUSE, n->s[ASKS].asked);
+		forge(n, ASKS, WEFT_CONTROL_REFUSE, n->s[ASKS].hello_nonce);
 		run(n, 1);
 	}
 	assert_up(n);
@@ -405,7 +405,7 @@ nobody_makes_hellos_short(void **state)
 	c.max_flits = 1;
 	run(n, 1);
 	for (unsigned int i = 0; i < 10; i++)
-		weft_session_control(&n->s[ASKS], n->s[ASKS].asked, &c, n->now, 1);
+		weft_session_control(&n->s[ASKS], n->s[ASKS].hello_nonce, &c, n->now, 1);
 	assert_int_equal(n->s[ASKS].pad_flits, 8);
 	assert_int_equal(counted(n, ASKS, WEFT_SESSION_N_STALE), 10);
 }

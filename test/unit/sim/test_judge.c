@@ -184,27 +184,27 @@ static void
 a_jump_explains_no_more_than_it_adds(void **state)
 {
 	struct sim_end *e = &s.end[0];
-	uint64_t dead_ns, silence_ns;
+	uint64_t session_timeout_ns, rx_timeout_ns;
 
 	(void)state;
 	run_pair("rxl", WEFT_IDE_OFF);
 	e = &s.end[0];
-	dead_ns = s.sc.session.dead_ns;
-	silence_ns = s.sc.session.silence_ns;
-	assert_false(may_end(dead_ns - dead_ns / 1000));
-	assert_true(may_end(dead_ns));
-	order_clock_jumps(e->node, 100 * dead_ns);
+	session_timeout_ns = s.sc.session.session_timeout_ns;
+	rx_timeout_ns = s.sc.session.rx_timeout_ns;
+	assert_false(may_end(session_timeout_ns - session_timeout_ns / 1000));
+	assert_true(may_end(session_timeout_ns));
+	order_clock_jumps(e->node, 100 * session_timeout_ns);
 	s.now_ns += 1;
-	assert_false(may_end(dead_ns - silence_ns / 2)); /* it has been heard since */
+	assert_false(may_end(session_timeout_ns - rx_timeout_ns / 2)); /* it has been heard since */
 	for (unsigned int k = 0; k < 2; k++) {
-		/* Of a long jump half of silence_ns counts, of a short one all. */
-		const uint64_t jump_ns = k == 0 ? 100 * dead_ns : silence_ns / 4;
-		const uint64_t counts_ns = k == 0 ? silence_ns / 2 : silence_ns / 4;
+		/* Of a long jump half of rx_timeout_ns counts, of a short one all. */
+		const uint64_t jump_ns = k == 0 ? 100 * session_timeout_ns : rx_timeout_ns / 4;
+		const uint64_t counts_ns = k == 0 ? rx_timeout_ns / 2 : rx_timeout_ns / 4;
 
 		e->heard_ns = s.now_ns;
 		order_clock_jumps(e->node, jump_ns);
 		order_clock_jumps(e->node, jump_ns);
-		s.now_ns += dead_ns - 2 * counts_ns - US;
+		s.now_ns += session_timeout_ns - 2 * counts_ns - US;
 		order_end(e);
 		assert_true(violated());
 		s.now_ns += 2 * US;
@@ -224,7 +224,7 @@ idle_turns_count_once_an_instant(void **state)
 	(void)state;
 	run_pair("cxl", WEFT_IDE_OFF);
 	e = &s.end[0];
-	s.now_ns += s.sc.session.silence_ns; /* it wants to be ticked, and is not */
+	s.now_ns += s.sc.session.rx_timeout_ns; /* it wants to be ticked, and is not */
 	for (unsigned int i = 0; i < TURNS; i++)
 		edge_pump(e);
 	assert_true(weft_end_deadline(e->end) <= sim_node_now(e->node));
