@@ -449,7 +449,7 @@ sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, si
 			snprintf(err, err_len, "%s", why.text);
 			return -1;
 		}
-		if (!s->topo->is_plain) {
+		if (!s->topo->is_default_map) {
 			snprintf(err, err_len,
 				"%s: expected no devices, HBR switches, bindings, segments, "
 				"groups, "

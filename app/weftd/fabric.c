@@ -380,7 +380,7 @@ fabric_access(struct node *n, char *err, size_t err_len)
 	const struct weft_topo *t = n->daemon->topo;
 	int rc;
 
-	if (t->is_plain)
+	if (t->is_default_map)
 		return 0;
 	n->access_log = calloc(1, sizeof(*n->access_log));
 	rc = n->access_log == NULL ? -ENOMEM : fabric_make_access(n, t, &n->access);

@@ -353,7 +353,7 @@ host_lines(const struct node *n, const struct weft_topo *t)
 		.first = n->load->mem.first_line,
 		.n = n->load->mem.lines,
 		.unit = 1,
-		.expect = t->is_plain ? NULL : fabric_answer,
+		.expect = t->is_default_map ? NULL : fabric_answer,
 	};
 }
 
@@ -410,7 +410,7 @@ host_prepare(struct node *n, const struct weft_topo *t, struct host_change **out
 	bool is_changed;
 
 	*out = NULL;
-	if (n->traffic == NULL || n->daemon->topo->is_plain)
+	if (n->traffic == NULL || n->daemon->topo->is_default_map)
 		return 0;
 	total = weft_traffic_units(n->traffic);
 	c = host_alloc_change(n->daemon->topo->n_segments, total);

@@ -235,7 +235,7 @@ watch_has_other_way(const struct weft_topo *t, const struct node *n, unsigned in
 
 		if (at == to)
 			return true;
-		if (at != n->index && !weft_topo_passes(t, at))
+		if (at != n->index && !weft_topo_is_transit(t, at))
 			continue;
 		for (unsigned int p = 0; p < node->n_ports; p++) {
 			const uint16_t next = t->neighbour[node->first_port + p];
@@ -263,7 +263,7 @@ watch_who_has_another_way(const struct node *n, unsigned int port, unsigned int 
 
 	*count = 0;
 	for (uint16_t i = 0; queue != NULL && seen != NULL && i < t->n_nodes; i++) {
-		if (weft_topo_passes(t, i) || i == n->index ||
+		if (weft_topo_is_transit(t, i) || i == n->index ||
 			fabric_port(n, t->node[i].pid) != (int)port ||
 			!watch_has_other_way(t, n, port, i, queue, seen))
 			continue;

@@ -47,16 +47,16 @@ static const struct topo_section *const sections_of_kind[LOAD_KINDS] = {
 };
 
 const struct topo_section load_section[] = {
-	[SECTION_LOAD_FILE] = { ROWS(LOAD_FILE, "file of load", at) },
-	[SECTION_LOAD_ITEM] = { ROWS(LOAD_ITEM, "workloads", at), ITEMS(LOAD_ITEM, item, MAX_ITEMS),
+	[SECTION_LOAD_FILE] = { ROWS(LOAD_FILE, "file of load", line_of) },
+	[SECTION_LOAD_ITEM] = { ROWS(LOAD_ITEM, "workloads", line_of), ITEMS(LOAD_ITEM, item, MAX_ITEMS),
 		.kinds = load_kind_words, .of_kind = sections_of_kind },
-	[SECTION_LOAD_MEM] = { ROWS(LOAD_MEM, "mem", at) },
-	[SECTION_LOAD_UIO] = { ROWS(LOAD_UIO, "uio", at) },
-	[SECTION_LOAD_TRANSFERS] = { ROWS(LOAD_TRANSFERS, "transfer", at) },
-	[SECTION_LOAD_TRANSFER] = { ROWS(LOAD_TRANSFER, "transfers", at),
+	[SECTION_LOAD_MEM] = { ROWS(LOAD_MEM, "mem", line_of) },
+	[SECTION_LOAD_UIO] = { ROWS(LOAD_UIO, "uio", line_of) },
+	[SECTION_LOAD_TRANSFERS] = { ROWS(LOAD_TRANSFERS, "transfer", line_of) },
+	[SECTION_LOAD_TRANSFER] = { ROWS(LOAD_TRANSFER, "transfers", line_of),
 		ITEMS(LOAD_TRANSFER, transfer, WEFT_LOAD_TRANSFERS),
 		KINDS(LOAD_TRANSFER, out.kind, load_transfer_words) },
-	[SECTION_LOAD_MOVE] = { ROWS(LOAD_MOVE, "move", at) },
+	[SECTION_LOAD_MOVE] = { ROWS(LOAD_MOVE, "move", line_of) },
 };
 /* clang-format on */
 
@@ -103,7 +103,7 @@ load_read_text(struct load_read *r, const char *yaml, size_t len, bool is_topolo
 	if (len > WEFT_TOPO_BYTES)
 		return topo_fail(&r->l, -EFBIG, 0,
 			"file too large, expected at most %u bytes, got %zu", WEFT_TOPO_BYTES, len);
-	memset(r->at, 0, sizeof(r->at));
+	memset(r->line_of, 0, sizeof(r->line_of));
 	r->l.goes_on = false; /* without a tree there is nothing to look at */
 	r->l.holds = is_topology ? NULL : "workloads";
 	rc = topo_tree_build(&r->l, yaml, len);
@@ -170,19 +170,19 @@ load_find_node(struct load_read *r, struct load_src *src)
 
 	load_where(r, src, ".on");
 	if (n == NULL)
-		return topo_fail(&r->l, -EINVAL, src->at[LOAD_ITEM_ON],
+		return topo_fail(&r->l, -EINVAL, src->line_of[LOAD_ITEM_ON],
 			"unknown node, expected a name under nodes, got \"%s\"", src->on);
 	if ((nodes[src->kind].kinds & TOPO_IN(n->kind)) == 0 ||
 		(src->kind == LOAD_IS_MOVE && n->n_translations == 0))
-		return topo_fail(&r->l, -EINVAL, src->at[LOAD_ITEM_ON],
+		return topo_fail(&r->l, -EINVAL, src->line_of[LOAD_ITEM_ON],
 			"%s of another kind of node, expected %s, got %s %s", kind,
 			nodes[src->kind].expected, weft_topo_kind_words[n->kind], n->name);
 	src->node = (uint16_t)i;
 	mine = &r->of_node[(size_t)i * LOAD_KINDS + src->kind];
 	if (*mine != NULL)
-		return topo_fail(&r->l, -EINVAL, src->at[0],
+		return topo_fail(&r->l, -EINVAL, src->line_of[0],
 			"second %s of %s, expected one, got another after line %u of %.100s", kind,
-			n->name, (*mine)->at[0], (*mine)->file);
+			n->name, (*mine)->line_of[0], (*mine)->file);
 	*mine = src;
 	return 0;
 }
@@ -243,7 +243,7 @@ load_switch_on_uio(struct weft_topo *t)
 {
 	if (!t->cxl_io_given)
 		t->cxl_io = WEFT_TOPO_CXL_IO_USUAL;
-	t->is_plain = false;
+	t->is_default_map = false;
 }
 
 static int
@@ -319,7 +319,7 @@ unsigned int
 weft_load_check(const struct weft_load_files *files, weft_topo_finding_fn fn, void *arg)
 {
 	struct weft_topo_error e;
-	struct load_read r = { .l = { .err = &e, .on_finding = fn, .arg = arg } };
+	struct load_read r = { .l = { .err = &e, .on_error = fn, .arg = arg } };
 	struct weft_load_files f = *files;
 	unsigned int n = 0;
 	char *buf;

@@ -51,8 +51,8 @@ check_take_lines(struct load_read *r, const struct load_src *src, uint64_t lines
 	if (*used <= room)
 		return 0;
 	return topo_fail(&r->l, -EINVAL,
-		topo_line(src->at, src->kind == LOAD_IS_MEM ? (unsigned int)LOAD_MEM_LINES
-							    : (unsigned int)LOAD_UIO_LINES),
+		topo_line(src->line_of, src->kind == LOAD_IS_MEM ? (unsigned int)LOAD_MEM_LINES
+								 : (unsigned int)LOAD_UIO_LINES),
 		"more lines than %s holds, expected at most %llu for all load, got %llu", name,
 		(unsigned long long)room, (unsigned long long)*used);
 }
@@ -72,7 +72,7 @@ check_uio_lines(struct load_read *r, uint64_t used)
 			continue;
 		load_where(r, src, "");
 		if (r->t->n_segments == 0)
-			return topo_fail(&r->l, -EINVAL, src->at[0],
+			return topo_fail(&r->l, -EINVAL, src->line_of[0],
 				"uio without a destination, expected a segment or a gfd, got none");
 		uio->first_line = used;
 		rc = check_take_lines(r, src, uio->lines, &used);
@@ -95,7 +95,7 @@ load_check_lines(struct load_read *r)
 			continue;
 		load_where(r, src, "");
 		if (r->t->n_gfds == 0)
-			return topo_fail(&r->l, -EINVAL, src->at[0],
+			return topo_fail(&r->l, -EINVAL, src->line_of[0],
 				"mem without a destination, expected a gfd, got none");
 		mem->first_line = used;
 		rc = check_take_lines(r, src, mem->lines, &used);
@@ -134,11 +134,11 @@ check_uio(struct load_read *r)
 		return 0;
 	load_where(r, src, "");
 	if (r->t->ide != WEFT_IDE_OFF)
-		return topo_fail(&r->l, -EINVAL, src->at[0],
+		return topo_fail(&r->l, -EINVAL, src->line_of[0],
 			"uio beside ide, expected one of them, as IDE of CXL.cachemem does not "
 			"cover CXL.io, got both");
 	if (r->t->cxl_io_given && r->t->cxl_io == 0)
-		return topo_fail(&r->l, -EINVAL, src->at[0],
+		return topo_fail(&r->l, -EINVAL, src->line_of[0],
 			"uio without CXL.io packets, expected no defaults.cxl_io or one above 0, "
 			"got 0");
 	return 0;
@@ -160,7 +160,7 @@ check_paths(struct load_read *r, unsigned int to)
 		if (src == NULL || !weft_topo_may_ask(t, i, to) || hops.hop[i] != UINT16_MAX)
 			continue;
 		load_where(r, src, "");
-		return topo_fail(&r->l, -EINVAL, src->at[0],
+		return topo_fail(&r->l, -EINVAL, src->line_of[0],
 			"%s %s cannot reach %s %s, expected a path of switches, got none",
 			weft_topo_kind_words[t->node[i].kind], t->node[i].name,
 			weft_topo_kind_words[t->node[to].kind], t->node[to].name);
@@ -184,7 +184,7 @@ check_rerouter(struct load_read *r, unsigned int i)
 	if (rows <= WEFT_REROUTER_ROWS)
 		return 0;
 	load_where(r, last, "");
-	return topo_fail(&r->l, -EINVAL, last->at[0],
+	return topo_fail(&r->l, -EINVAL, last->line_of[0],
 		"more requesters than the re-router of a port has rows, expected at most %d with "
 		"uio in the lav of %s, got %u",
 		WEFT_REROUTER_ROWS, r->t->node[i].name, rows);
@@ -206,10 +206,10 @@ check_translating(struct load_read *r, unsigned int i)
 			continue;
 		load_where(r, src, "");
 		if (n->translates)
-			return topo_fail(&r->l, -EINVAL, src->at[0],
+			return topo_fail(&r->l, -EINVAL, src->line_of[0],
 				"%s of a host that translates, expected mem only, got some",
 				load_kind_words[k]);
-		return topo_fail(&r->l, -EINVAL, src->at[0],
+		return topo_fail(&r->l, -EINVAL, src->line_of[0],
 			"an agent that has requests of its own, expected a host without "
 			"translations, got %s",
 			n->name);
@@ -233,16 +233,16 @@ check_client(struct load_read *r, unsigned int i)
 			least = r->t->translation[k].size;
 	load_where(r, src, "");
 	if (least == UINT64_MAX)
-		return topo_fail(&r->l, -EINVAL, src->at[0],
+		return topo_fail(&r->l, -EINVAL, src->line_of[0],
 			"mem without a destination, expected a translation of host %s at %s, "
 			"got none",
 			n->name, r->t->node[n->ats.agent].name);
 	if (mem->lines > least / LINE)
-		return topo_fail(&r->l, -EINVAL, topo_line(src->at, LOAD_MEM_LINES),
+		return topo_fail(&r->l, -EINVAL, topo_line(src->line_of, LOAD_MEM_LINES),
 			"more lines than a translation holds, expected at most %llu, got %llu",
 			(unsigned long long)(least / LINE), (unsigned long long)mem->lines);
 	if (mem->outstanding > MAX_OPEN)
-		return topo_fail(&r->l, -EINVAL, src->at[LOAD_MEM_OUTSTANDING],
+		return topo_fail(&r->l, -EINVAL, src->line_of[LOAD_MEM_OUTSTANDING],
 			"too many at once, expected at most %d of a host that translates, got %u",
 			MAX_OPEN, mem->outstanding);
 	return 0;

@@ -49,7 +49,7 @@ struct load_src {
 	struct topo_items transfers;
 	const char *file; /* that it stands in, as [index] */
 	unsigned int index;
-	unsigned int at[LOAD_UIO_KEYS]; /* the longest */
+	unsigned int line_of[LOAD_UIO_KEYS]; /* the longest */
 };
 
 struct load_transfer_src {
@@ -57,7 +57,7 @@ struct load_transfer_src {
 	char gfd[WEFT_TOPO_NAME_ROOM];
 	char to[WEFT_TOPO_NAME_ROOM];
 	uint64_t wire_len; /* bytes in the GFDs, signatures included; 0 before it is checked */
-	unsigned int at[LOAD_TRANSFER_KEYS];
+	unsigned int line_of[LOAD_TRANSFER_KEYS];
 };
 
 /* One load while it is read. */
@@ -71,7 +71,7 @@ struct load_read {
 	unsigned int n[LOAD_SECTIONS]; /* items of these, by section */
 	struct topo_items all; /* of the file that was read last */
 	struct load_src **of_node; /* LOAD_KINDS for each node: the item of each kind, or NULL */
-	unsigned int at[LOAD_FILE_KEYS];
+	unsigned int line_of[LOAD_FILE_KEYS];
 };
 
 /* load.c: say that the next error is of @src, behind its place on the path. */

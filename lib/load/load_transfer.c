@@ -32,16 +32,16 @@ transfer_check_data(struct load_read *r, struct load_transfer_src *src)
 		{ LOAD_TRANSFER_FILE, WEFT_LOAD_FILE } };
 
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
-		if (src->at[rows[i].key] == 0)
+		if (src->line_of[rows[i].key] == 0)
 			continue;
 		if (src->out.data != WEFT_LOAD_ANY_DATA)
-			return topo_fail(&r->l, -EINVAL, src->at[rows[i].key],
+			return topo_fail(&r->l, -EINVAL, src->line_of[rows[i].key],
 				"data twice, expected one of seed, fill, file, got more");
 		src->out.data = (uint8_t)rows[i].data;
 	}
 	if (src->out.data == WEFT_LOAD_ANY_DATA && src->out.kind == WEFT_LOAD_WRITE)
 		src->out.data = WEFT_LOAD_SEED;
-	src->out.has_copy_mask = src->at[LOAD_TRANSFER_COPY_MASK] != 0;
+	src->out.has_copy_mask = src->line_of[LOAD_TRANSFER_COPY_MASK] != 0;
 	return 0;
 }
 
@@ -76,7 +76,7 @@ transfer_check_range(struct load_read *r, const struct load_transfer_src *src, u
 
 	if (offset < gfd->memory && len <= gfd->memory - offset)
 		return 0;
-	return topo_fail(&r->l, -EINVAL, topo_line(src->at, key),
+	return topo_fail(&r->l, -EINVAL, topo_line(src->line_of, key),
 		"beyond the memory of gfd %s, expected %llu bytes at most, got %llu with the "
 		"signatures, at %llu",
 		gfd->name, (unsigned long long)gfd->memory, (unsigned long long)len,
@@ -97,7 +97,7 @@ transfer_check_places(struct load_read *r, const struct load_transfer_src *src, 
 			r, src, tr->to, tr->to_offset, LOAD_TRANSFER_TO_OFFSET, len);
 	if (rc != 0 || tr->kind == WEFT_LOAD_READ || written_at >= load_bytes(r))
 		return rc;
-	return topo_fail(&r->l, -EINVAL, topo_line(src->at, key),
+	return topo_fail(&r->l, -EINVAL, topo_line(src->line_of, key),
 		"writes over the lines of traffic, expected an offset of %llu or more, got %llu",
 		(unsigned long long)load_bytes(r), (unsigned long long)written_at);
 }
@@ -115,25 +115,26 @@ transfer_check_blocks(struct load_read *r, struct load_transfer_src *src)
 	struct weft_sig_text mem, wire;
 	uint64_t mem_len, wire_len;
 	struct weft_xfer x;
-	int rc = transfer_parse_side(r, tr->mem, src->at[LOAD_TRANSFER_MEM], &mem, &cfg.sig.mem);
+	int rc = transfer_parse_side(
+		r, tr->mem, src->line_of[LOAD_TRANSFER_MEM], &mem, &cfg.sig.mem);
 
 	if (rc == 0)
 		rc = transfer_parse_side(
-			r, tr->wire, src->at[LOAD_TRANSFER_WIRE], &wire, &cfg.sig.wire);
+			r, tr->wire, src->line_of[LOAD_TRANSFER_WIRE], &wire, &cfg.sig.wire);
 	if (rc != 0)
 		return rc;
 	if (weft_xfer_lens(&cfg, &mem_len, &wire_len) != 0)
-		return topo_fail(&r->l, -EINVAL, src->at[LOAD_TRANSFER_BYTES],
+		return topo_fail(&r->l, -EINVAL, src->line_of[LOAD_TRANSFER_BYTES],
 			"not whole blocks, expected a multiple of the blocks of mem and wire, got "
 			"%llu",
 			(unsigned long long)tr->bytes);
 	if (weft_xfer_init(&x, &cfg) != 0)
-		return topo_fail(&r->l, -EINVAL, src->at[LOAD_TRANSFER_COPY_MASK],
+		return topo_fail(&r->l, -EINVAL, src->line_of[LOAD_TRANSFER_COPY_MASK],
 			"copy_mask without a signature that can be copied, expected mem and wire "
 			"of one type and block, got others");
 	cfg.block0 = tr->block0;
 	if (weft_xfer_init(&x, &cfg) != 0)
-		return topo_fail(&r->l, -EINVAL, src->at[LOAD_TRANSFER_BLOCK0],
+		return topo_fail(&r->l, -EINVAL, src->line_of[LOAD_TRANSFER_BLOCK0],
 			"a block inside one of the output, expected one that begins it, got %llu",
 			(unsigned long long)tr->block0);
 	src->wire_len = wire_len;
@@ -145,16 +146,17 @@ transfer_check(struct load_read *r, struct load_transfer_src *src, unsigned int 
 {
 	int rc = 0;
 
-	if (src->at[LOAD_TRANSFER_NAME] == 0)
+	if (src->line_of[LOAD_TRANSFER_NAME] == 0)
 		snprintf(src->out.name, sizeof(src->out.name), "%u", number);
-	if (src->out.kind == WEFT_LOAD_COPY && src->at[LOAD_TRANSFER_TO] == 0)
-		rc = topo_fail(&r->l, -EINVAL, src->at[0], "key missing, expected to, got none");
+	if (src->out.kind == WEFT_LOAD_COPY && src->line_of[LOAD_TRANSFER_TO] == 0)
+		rc = topo_fail(
+			&r->l, -EINVAL, src->line_of[0], "key missing, expected to, got none");
 	if (rc == 0)
 		rc = transfer_check_data(r, src);
 	if (rc == 0)
-		rc = transfer_find_gfd(r, src->gfd, src->at[LOAD_TRANSFER_GFD], &src->out.gfd);
+		rc = transfer_find_gfd(r, src->gfd, src->line_of[LOAD_TRANSFER_GFD], &src->out.gfd);
 	if (rc == 0 && src->out.kind == WEFT_LOAD_COPY)
-		rc = transfer_find_gfd(r, src->to, src->at[LOAD_TRANSFER_TO], &src->out.to);
+		rc = transfer_find_gfd(r, src->to, src->line_of[LOAD_TRANSFER_TO], &src->out.to);
 	return rc == 0 ? transfer_check_blocks(r, src) : rc;
 }
 

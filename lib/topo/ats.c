@@ -52,11 +52,11 @@ ats_check_place(
 	const struct weft_topo *t = &l->t;
 
 	if (pa % src->page != 0)
-		return topo_fail(l, -EINVAL, src->at[key],
+		return topo_fail(l, -EINVAL, src->line_of[key],
 			"not aligned, expected a multiple of the page of %llu bytes, got 0x%llx",
 			(unsigned long long)src->page, (unsigned long long)pa);
 	if (!ats_has_memory(t, pa, src->out.size))
-		return topo_fail(l, -EINVAL, src->at[key],
+		return topo_fail(l, -EINVAL, src->line_of[key],
 			"not in one segment, expected memory for %llu bytes, got 0x%llx",
 			(unsigned long long)src->out.size, (unsigned long long)pa);
 	return 0;
@@ -83,15 +83,15 @@ ats_check_others(struct topo_load *l, unsigned int i)
 
 		if (o->out.host == src->out.host &&
 			ats_meets(o->out.va, o->out.size, src->out.va, src->out.size))
-			return topo_fail(l, -EINVAL, src->at[TRANSLATION_VA],
+			return topo_fail(l, -EINVAL, src->line_of[TRANSLATION_VA],
 				"address translated twice, expected one translation of host %s, "
 				"got that of line %u again",
-				src->host, o->at[0]);
+				src->host, o->line_of[0]);
 		if (ats_shares_memory(&src->out, &o->out))
-			return topo_fail(l, -EINVAL, src->at[0],
+			return topo_fail(l, -EINVAL, src->line_of[0],
 				"memory of another translation, expected some of its own, got "
 				"that of line %u",
-				o->at[0]);
+				o->line_of[0]);
 	}
 	return 0;
 }
@@ -105,23 +105,23 @@ ats_check_translation(struct topo_load *l, unsigned int agent, unsigned int i)
 	int rc;
 
 	if (host < 0 || !l->t.node[host].translates || l->t.node[host].ats.agent != agent)
-		return topo_fail(l, -EINVAL, src->at[TRANSLATION_HOST],
+		return topo_fail(l, -EINVAL, src->line_of[TRANSLATION_HOST],
 			"no client, expected a host with ats: {agent: %s}, got \"%s\"",
 			l->t.node[agent].name, src->host);
 	x->host = (uint16_t)host;
-	x->line = src->at[TRANSLATION_PA];
+	x->line = src->line_of[TRANSLATION_PA];
 	x->page_log2 = (uint8_t)__builtin_ctzll(src->page);
 	if (x->va % src->page != 0 || x->size % src->page != 0 || x->va + x->size > MAX_VA)
-		return topo_fail(l, -EINVAL, src->at[0],
+		return topo_fail(l, -EINVAL, src->line_of[0],
 			"not whole pages, expected va and size as multiples of %llu below 2^52, "
 			"got 0x%llx and %llu",
 			(unsigned long long)src->page, (unsigned long long)x->va,
 			(unsigned long long)x->size);
 	rc = ats_check_place(l, src, TRANSLATION_PA, x->pa);
-	if (rc == 0 && src->at[TRANSLATION_MOVE_TO] != 0)
+	if (rc == 0 && src->line_of[TRANSLATION_MOVE_TO] != 0)
 		rc = ats_check_place(l, src, TRANSLATION_MOVE_TO, x->move_to);
 	if (rc == 0 && x->move_to != 0 && ats_meets(x->pa, x->size, x->move_to, x->size))
-		rc = topo_fail(l, -EINVAL, src->at[TRANSLATION_MOVE_TO],
+		rc = topo_fail(l, -EINVAL, src->line_of[TRANSLATION_MOVE_TO],
 			"moves onto itself, expected other memory than pa, got 0x%llx",
 			(unsigned long long)x->move_to);
 	return rc != 0 ? rc : ats_check_others(l, i);
@@ -137,10 +137,10 @@ ats_check_agent(struct topo_load *l, unsigned int i)
 	if (n->n_translations == 0)
 		return 0;
 	if (n->translates)
-		return topo_fail(l, -EINVAL, src->at[NODE_TRANSLATIONS],
+		return topo_fail(l, -EINVAL, src->line_of[NODE_TRANSLATIONS],
 			"an agent that translates, expected translations without ats, got both");
 	if (topo_answers_gim(&l->t, i))
-		return topo_fail(l, -EINVAL, src->at[NODE_TRANSLATIONS],
+		return topo_fail(l, -EINVAL, src->line_of[NODE_TRANSLATIONS],
 			"gim of an agent, expected translations without, got both");
 	for (unsigned int k = 0; k < n->n_translations; k++) {
 		int rc;
@@ -164,19 +164,19 @@ ats_check_client(struct topo_load *l, unsigned int i)
 		return 0;
 	topo_where(l, "nodes[%u].ats", i);
 	if (l->t.ide != WEFT_IDE_OFF)
-		return topo_fail(l, -EINVAL, src->at[NODE_ATS],
+		return topo_fail(l, -EINVAL, src->line_of[NODE_ATS],
 			"ats with ide, expected ide off as IDE does not cover CXL.io, got it on");
 	if (agent < 0 || l->t.node[agent].n_translations == 0)
 		return topo_fail(l, -EINVAL, src->ats_at[ATS_AGENT],
 			"no agent, expected the name of a host with translations, got \"%s\"",
 			src->agent);
 	if (l->defaults_at[DEFAULTS_CXL_IO] != 0 && l->t.cxl_io == 0)
-		return topo_fail(l, -EINVAL, src->at[NODE_ATS],
+		return topo_fail(l, -EINVAL, src->line_of[NODE_ATS],
 			"ats without CXL.io packets, expected no defaults.cxl_io or one above 0, "
 			"got 0");
 	n->ats.agent = (uint16_t)agent;
 	if (topo_answers_gim(&l->t, i))
-		return topo_fail(l, -EINVAL, src->at[NODE_ATS],
+		return topo_fail(l, -EINVAL, src->line_of[NODE_ATS],
 			"gim of a host that translates, expected traffic only, got some");
 	return 0;
 }
@@ -199,7 +199,7 @@ topo_check_ats(struct topo_load *l)
 	for (unsigned int i = 0; i < l->n[SECTION_TRANSLATION]; i++)
 		t->translation[i] = l->translation[i].out;
 	t->n_translations = (uint16_t)l->n[SECTION_TRANSLATION];
-	t->is_plain = false;
+	t->is_default_map = false;
 	if (t->cxl_io == 0)
 		t->cxl_io = WEFT_TOPO_CXL_IO_USUAL;
 	return 0;

@@ -60,7 +60,7 @@ attach_usual_role(const struct topo_load *l, const struct topo_link_src *link, u
 	if (other == WEFT_TOPO_HBR) {
 		/* The file's word for the other end, or a above b. */
 		const uint8_t said =
-			link->end[1 - e].at[PORT_ROLE] != 0 ? link->end[1 - e].role : 0;
+			link->end[1 - e].line_of[PORT_ROLE] != 0 ? link->end[1 - e].role : 0;
 		const bool is_up = said == TOPO_ROLE_DSP || (said == 0 && e == 1);
 
 		return is_up ? WEFT_TOPO_ROLE_HBR_USP : WEFT_TOPO_ROLE_HBR_DSP;
@@ -83,14 +83,14 @@ attach_find_role(struct topo_load *l, unsigned int i, unsigned int e, uint8_t *r
 
 	topo_where(l, "links[%u].%c_port.role", i, "ab"[e]);
 	*role = attach_usual_role(l, link, e);
-	if (end->at[PORT_ROLE] == 0)
+	if (end->line_of[PORT_ROLE] == 0)
 		return 0;
 	if (!is_hbr && node->kind != WEFT_TOPO_SWITCH)
-		return topo_fail(l, -EINVAL, end->at[PORT_ROLE],
+		return topo_fail(l, -EINVAL, end->line_of[PORT_ROLE],
 			"role of a %s, expected it at a port of a switch only, got it at %s",
 			weft_topo_kind_words[node->kind], node->name);
 	if (is_hbr && end->role == TOPO_ROLE_FPORT)
-		return topo_fail(l, -EINVAL, end->at[PORT_ROLE],
+		return topo_fail(l, -EINVAL, end->line_of[PORT_ROLE],
 			"FPort of an HBR switch, expected usp|dsp (fabric.md 3.1), got fport at %s",
 			node->name);
 	if (end->role != TOPO_ROLE_AUTO)
@@ -117,7 +117,7 @@ attach_check_link(struct topo_load *l, unsigned int i)
 	for (unsigned int e = 0; e < 2; e++) {
 		if ((roles[role[e]].meets >> role[1 - e] & 1) != 0)
 			continue;
-		return topo_fail(l, -EINVAL, link->at[0],
+		return topo_fail(l, -EINVAL, link->line_of[0],
 			"%s attaches to %s (fabric.md 3.1): expected that for %s, got %s of %s",
 			roles[role[e]].name, roles[role[e]].rule, l->t.node[link->end[e].node].name,
 			roles[role[1 - e]].name, l->t.node[link->end[1 - e].node].name);
@@ -146,11 +146,11 @@ attach_check_hbr(struct topo_load *l, unsigned int i)
 	topo_where(l, "nodes[%u]", i);
 	/* With a host above it, a PBR switch is meant to hang below. */
 	if (n_usp > 1 && n_hosts != 0 && pbr != NULL)
-		return topo_fail(l, -EINVAL, l->node[i].at[0],
+		return topo_fail(l, -EINVAL, l->node[i].line_of[0],
 			"PBR switches may not hang below an HBR switch (fabric.md 3.1): expected "
 			"none for %s, whose USP is a host's, got %s",
 			node->name, pbr->name);
-	return topo_fail(l, -EINVAL, l->node[i].at[0],
+	return topo_fail(l, -EINVAL, l->node[i].line_of[0],
 		"an HBR switch has one USP (fabric.md 3.1): expected one for %s, got %u",
 		node->name, n_usp);
 }
@@ -177,19 +177,19 @@ attach_find_bound(struct topo_load *l, unsigned int i)
 	topo_where(l, "bindings[%u].host", i);
 	if (host < 0 || l->t.node[host].kind != WEFT_TOPO_HOST ||
 		attach_port_above(&l->t, (unsigned int)host)->role != WEFT_TOPO_ROLE_PBR_USP)
-		return topo_fail(l, -EINVAL, src->at[BINDING_HOST],
+		return topo_fail(l, -EINVAL, src->line_of[BINDING_HOST],
 			"bad host, expected a host at a PBR switch, where its vDSPs are "
 			"(fabric.md 3.2), got \"%s\"",
 			src->host);
 	topo_where(l, "bindings[%u].device", i);
 	if (kind == WEFT_TOPO_GFD)
-		return topo_fail(l, -EINVAL, src->at[BINDING_DEVICE],
+		return topo_fail(l, -EINVAL, src->line_of[BINDING_DEVICE],
 			"binding of a gfd, expected none, as G-FAM goes edge to edge (fabric.md "
 			"3.2), got %s",
 			src->device);
 	if ((kind != WEFT_TOPO_DEVICE && kind != WEFT_TOPO_HBR) ||
 		attach_port_above(&l->t, (unsigned int)device)->role != WEFT_TOPO_ROLE_PBR_DSP)
-		return topo_fail(l, -EINVAL, src->at[BINDING_DEVICE],
+		return topo_fail(l, -EINVAL, src->line_of[BINDING_DEVICE],
 			"bad device, expected a device or an hbr at a PBR DSP (fabric.md 3.2), got "
 			"\"%s\"",
 			src->device);
@@ -198,7 +198,7 @@ attach_find_bound(struct topo_load *l, unsigned int i)
 		.device = (uint16_t)device,
 		.host_switch = attach_port_above(&l->t, (unsigned int)host)->node,
 		.device_switch = attach_port_above(&l->t, (unsigned int)device)->node,
-		.pid = src->at[BINDING_PID] != 0 ? src->pid : WEFT_TOPO_NO_PID,
+		.pid = src->line_of[BINDING_PID] != 0 ? src->pid : WEFT_TOPO_NO_PID,
 	};
 	return 0;
 }
@@ -212,13 +212,13 @@ attach_check_binding_pid(struct topo_load *l, unsigned int i)
 
 	topo_where(l, "bindings[%u].pid", i);
 	if (is_far != (b->pid != WEFT_TOPO_NO_PID))
-		return topo_fail(l, -EINVAL, is_far ? src->at[0] : src->at[BINDING_PID],
+		return topo_fail(l, -EINVAL, is_far ? src->line_of[0] : src->line_of[BINDING_PID],
 			"vDSP and vUSP, expected a pid of the FPort %s (fabric.md 3.2), got %s",
 			is_far ? "between two switches" : "only if there are two switches",
 			is_far ? "none" : "one");
 	for (unsigned int n = 0; n < l->t.n_nodes; n++)
 		if (l->t.node[n].pid == b->pid)
-			return topo_fail(l, -EINVAL, src->at[BINDING_PID],
+			return topo_fail(l, -EINVAL, src->line_of[BINDING_PID],
 				"PID of a node, expected one for FPorts (fabric.md 2.1), got that "
 				"of %s",
 				l->t.node[n].name);
@@ -233,22 +233,22 @@ attach_check_binding_pair(struct topo_load *l, unsigned int i, unsigned int j)
 
 	topo_where(l, "bindings[%u]", i);
 	if (b->device == o->device)
-		return topo_fail(l, -EINVAL, src->at[0],
+		return topo_fail(l, -EINVAL, src->line_of[0],
 			"bound twice, expected one vDSP for a vUSP (fabric.md 3.2), got %s of "
 			"line %u again",
-			src->device, l->binding[j].at[0]);
+			src->device, l->binding[j].line_of[0]);
 	if (b->pid == WEFT_TOPO_NO_PID || b->pid != o->pid)
 		return 0;
 	if (b->host == o->host)
-		return topo_fail(l, -EINVAL, src->at[BINDING_PID],
+		return topo_fail(l, -EINVAL, src->line_of[BINDING_PID],
 			"two bindings of one pair of PIDs, expected another pid, as both ids tell "
 			"them apart (fabric.md 2.2), got that of line %u",
-			l->binding[j].at[0]);
+			l->binding[j].line_of[0]);
 	if (b->device_switch != o->device_switch)
-		return topo_fail(l, -EINVAL, src->at[BINDING_PID],
+		return topo_fail(l, -EINVAL, src->line_of[BINDING_PID],
 			"FPort PID of two switches, expected one for each (fabric.md 2.1), got "
 			"that of line %u",
-			l->binding[j].at[0]);
+			l->binding[j].line_of[0]);
 	return 0;
 }
 

@@ -189,7 +189,7 @@ weft_topo_check_change(const struct weft_topo *now, const struct weft_topo *next
 		rc = topo_compare(err, file, "", "", &topo_section[SECTION_ROOT], &kept);
 	if (rc == 0)
 		rc = change_compare_nodes(&c);
-	if (rc == 0 && now->is_plain && !next->is_plain)
+	if (rc == 0 && now->is_default_map && !next->is_default_map)
 		rc = topo_refuse(c.err, c.file, "",
 			"segments, groups and access cannot come while the fabric runs, expected "
 			"one that began with them");
@@ -246,8 +246,8 @@ weft_topo_check_mixed_routes(const struct weft_topo *now, const struct weft_topo
 	if (waits == NULL)
 		return -ENOMEM;
 	for (unsigned int p = 0; p < now->n_ports; p++)
-		waits[p] = weft_topo_passes(now, now->port[p].node) &&
-		           weft_topo_passes(now, now->port[now->port[p].peer].node);
+		waits[p] = weft_topo_is_transit(now, now->port[p].node) &&
+		           weft_topo_is_transit(now, now->port[now->port[p].peer].node);
 	while (left != before) {
 		before = left;
 		left = change_strike(&c, waits);

@@ -25,17 +25,17 @@ check_unique(struct topo_load *l, unsigned int i)
 
 		if (strcmp(src->out.name, other->out.name) == 0) {
 			topo_where(l, "nodes[%u].name", i);
-			return topo_fail(l, -EINVAL, src->at[NODE_NAME],
+			return topo_fail(l, -EINVAL, src->line_of[NODE_NAME],
 				"duplicate name, expected one no other node has, got \"%s\" "
 				"of line %u",
-				src->out.name, other->at[NODE_NAME]);
+				src->out.name, other->line_of[NODE_NAME]);
 		}
 		if (src->out.pid == other->out.pid) {
 			topo_where(l, "nodes[%u].pid", i);
-			return topo_fail(l, -EINVAL, src->at[NODE_PID],
+			return topo_fail(l, -EINVAL, src->line_of[NODE_PID],
 				"duplicate PID, expected one no other node has, got 0x%03x "
 				"of %s, line %u",
-				src->out.pid, other->out.name, other->at[NODE_PID]);
+				src->out.pid, other->out.name, other->line_of[NODE_PID]);
 		}
 	}
 	return 0;
@@ -52,14 +52,14 @@ check_at(struct topo_load *l, unsigned int i)
 		const struct weft_topo_node *other = &l->node[j].out;
 
 		if (other->n_at != 0 && other->n_at != node->n_at)
-			return topo_fail(l, -EINVAL, l->node[i].at[NODE_AT],
+			return topo_fail(l, -EINVAL, l->node[i].line_of[NODE_AT],
 				"coordinates of another length, expected %u as for %s, got %u",
 				other->n_at, other->name, node->n_at);
 		if (other->n_at != 0 && memcmp(other->at, node->at, sizeof(node->at)) == 0)
-			return topo_fail(l, -EINVAL, l->node[i].at[NODE_AT],
+			return topo_fail(l, -EINVAL, l->node[i].line_of[NODE_AT],
 				"coordinates taken, expected those of no other switch, got those "
 				"of %s, line %u",
-				other->name, l->node[j].at[NODE_AT]);
+				other->name, l->node[j].line_of[NODE_AT]);
 	}
 	return 0;
 }
@@ -69,12 +69,12 @@ static int
 check_server(struct topo_load *l, unsigned int i)
 {
 	const struct topo_node_src *src = &l->node[i];
-	bool has_server = src->at[NODE_SERVER] != 0;
+	bool has_server = src->line_of[NODE_SERVER] != 0;
 
-	if (has_server == (l->node[0].at[NODE_SERVER] != 0))
+	if (has_server == (l->node[0].line_of[NODE_SERVER] != 0))
 		return 0;
 	topo_where(l, "nodes[%u]", i);
-	return topo_fail(l, -EINVAL, has_server ? src->at[NODE_SERVER] : src->at[0],
+	return topo_fail(l, -EINVAL, has_server ? src->line_of[NODE_SERVER] : src->line_of[0],
 		"server for some nodes only, expected it for all or none, got %s for %s",
 		has_server ? "one" : "none", src->out.name);
 }
@@ -147,7 +147,7 @@ topo_check_paths(struct topo_load *l)
 			if (hops.hop[i] != UINT16_MAX)
 				continue;
 			topo_where(l, "nodes[%u]", i);
-			return topo_fail(l, -EINVAL, l->node[i].at[0],
+			return topo_fail(l, -EINVAL, l->node[i].line_of[0],
 				"host %s cannot reach gfd %s, expected a path of switches, got "
 				"none",
 				t->node[i].name, t->node[t->gfd[g]].name);

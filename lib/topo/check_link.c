@@ -48,9 +48,10 @@ link_end_of(struct topo_load *l, unsigned int link, unsigned int e)
 static unsigned int
 link_driver_line(const struct topo_end *e)
 {
-	if (e->src->at[PORT_DRIVER] != 0)
-		return e->src->at[PORT_DRIVER];
-	return e->link->at[LINK_DRIVER] != 0 ? e->link->at[LINK_DRIVER] : e->src->at[0];
+	if (e->src->line_of[PORT_DRIVER] != 0)
+		return e->src->line_of[PORT_DRIVER];
+	return e->link->line_of[LINK_DRIVER] != 0 ? e->link->line_of[LINK_DRIVER]
+	                                          : e->src->line_of[0];
 }
 
 static int
@@ -67,17 +68,17 @@ link_settle_device(struct topo_end *e)
 	};
 
 	for (unsigned int i = 0; i < 3; i++) {
-		if (e->src->at[devices[i].key] == 0)
+		if (e->src->line_of[devices[i].key] == 0)
 			continue;
 		if (e->port->device_kind != WEFT_TOPO_NO_DEVICE)
-			return topo_fail(e->load, -EINVAL, e->src->at[devices[i].key],
+			return topo_fail(e->load, -EINVAL, e->src->line_of[devices[i].key],
 				"two devices, expected one of pci, netif and vdev, got %s and %s",
 				device_words[e->port->device_kind], device_words[devices[i].kind]);
 		e->port->device_kind = devices[i].kind;
 		strcpy(e->port->device, (const char *)e->src + devices[i].offset);
 	}
 	if (e->port->device_kind == WEFT_TOPO_DEVARGS && strncmp(e->port->device, "net_", 4) != 0)
-		return topo_fail(e->load, -EINVAL, e->src->at[PORT_VDEV],
+		return topo_fail(e->load, -EINVAL, e->src->line_of[PORT_VDEV],
 			"bad vdev, expected device arguments that begin with \"net_\", "
 			"got \"%.48s\"",
 			e->port->device);
@@ -89,19 +90,19 @@ link_settle_driver(struct topo_end *e)
 {
 	struct weft_topo_port *port = e->port;
 
-	port->driver = e->src->at[PORT_DRIVER] != 0 ? e->src->driver : e->link->driver;
+	port->driver = e->src->line_of[PORT_DRIVER] != 0 ? e->src->driver : e->link->driver;
 	if (port->driver == WEFT_TOPO_AUTO && port->device_kind == WEFT_TOPO_DEVARGS)
 		port->driver = WEFT_TOPO_VDEV;
 	if (port->driver == WEFT_TOPO_AUTO && port->device_kind == WEFT_TOPO_NO_DEVICE &&
-		e->src->at[PORT_SOCKET] != 0)
+		e->src->line_of[PORT_SOCKET] != 0)
 		port->driver = WEFT_TOPO_MEMIF;
 	if (port->driver != WEFT_TOPO_AUTO && driver_device[port->driver] != port->device_kind)
 		return topo_fail(e->load, -EINVAL, link_driver_line(e),
 			"driver %s does not fit, expected it with %s, got %s",
 			topo_driver_words[port->driver], device_words[driver_device[port->driver]],
 			device_words[port->device_kind]);
-	if (e->src->at[PORT_SOCKET] != 0 && port->driver != WEFT_TOPO_MEMIF)
-		return topo_fail(e->load, -EINVAL, e->src->at[PORT_SOCKET],
+	if (e->src->line_of[PORT_SOCKET] != 0 && port->driver != WEFT_TOPO_MEMIF)
+		return topo_fail(e->load, -EINVAL, e->src->line_of[PORT_SOCKET],
 			"socket without memif, expected driver memif, got %s",
 			topo_driver_words[port->driver]);
 	strcpy(port->socket, e->src->socket);
@@ -114,9 +115,9 @@ link_settle_wire(struct topo_end *e)
 {
 	struct weft_impair_cfg cfg = e->link->wire;
 
-	if (e->src->at[PORT_WIRE] != 0)
+	if (e->src->line_of[PORT_WIRE] != 0)
 		cfg = e->src->wire;
-	else if (e->link->at[LINK_WIRE] == 0)
+	else if (e->link->line_of[LINK_WIRE] == 0)
 		return;
 	else if (e->src == &e->link->end[1])
 		cfg.seed = ~cfg.seed;
@@ -128,8 +129,8 @@ link_settle_mtu(struct topo_end *e)
 {
 	struct topo_load *l = e->load;
 	unsigned int asked = l->t.flits_per_frame != 0 ? l->t.flits_per_frame : 1;
-	bool is_own = e->src->at[PORT_MTU] != 0;
-	unsigned int line = is_own ? e->src->at[PORT_MTU] : l->defaults_at[DEFAULTS_MTU];
+	bool is_own = e->src->line_of[PORT_MTU] != 0;
+	unsigned int line = is_own ? e->src->line_of[PORT_MTU] : l->defaults_at[DEFAULTS_MTU];
 	unsigned int mtu = is_own ? e->src->mtu : l->mtu;
 	unsigned int fits = WEFT_WIRE_FLITS_FOR_MTU(mtu);
 
@@ -175,7 +176,8 @@ check_wire(const struct topo_end *e)
 	if (e->port->wire[0] == '\0' || e->port->driver != WEFT_TOPO_RING)
 		return 0;
 	return topo_fail(e->load, -EINVAL,
-		e->src->at[PORT_WIRE] != 0 ? e->src->at[PORT_WIRE] : e->link->at[LINK_WIRE],
+		e->src->line_of[PORT_WIRE] != 0 ? e->src->line_of[PORT_WIRE]
+						: e->link->line_of[LINK_WIRE],
 		"wire on a ring, expected driver memif or a device, got ring");
 }
 
@@ -191,7 +193,7 @@ check_local_pair(struct topo_load *l, const struct topo_end *a, const struct top
 			"drivers differ, expected %s at both ends, got %s",
 			topo_driver_words[a->port->driver], topo_driver_words[b->port->driver]);
 	if (strcmp(here, there) != 0 && a->port->driver == WEFT_TOPO_AUTO)
-		return topo_fail(l, -EINVAL, a->link->at[0],
+		return topo_fail(l, -EINVAL, a->link->line_of[0],
 			"no device between servers %s and %s, expected pci, netif or vdev at "
 			"both ends, got none",
 			here, there);
@@ -200,7 +202,7 @@ check_local_pair(struct topo_load *l, const struct topo_end *a, const struct top
 			"driver %s between servers, expected both nodes on one, got %s and %s",
 			topo_driver_words[a->port->driver], here, there);
 	if (strcmp(a->port->socket, b->port->socket) != 0)
-		return topo_fail(l, -EINVAL, b->src->at[PORT_SOCKET],
+		return topo_fail(l, -EINVAL, b->src->line_of[PORT_SOCKET],
 			"sockets differ, expected \"%.48s\" at both ends, got \"%.48s\"",
 			a->port->socket, b->port->socket);
 	return 0;
@@ -219,7 +221,7 @@ check_pair(struct topo_load *l, unsigned int link)
 	a_is_local = a.port->device_kind == WEFT_TOPO_NO_DEVICE;
 	b_is_local = b.port->device_kind == WEFT_TOPO_NO_DEVICE;
 	if (a_is_local != b_is_local)
-		return topo_fail(l, -EINVAL, a_is_local ? a.src->at[0] : b.src->at[0],
+		return topo_fail(l, -EINVAL, a_is_local ? a.src->line_of[0] : b.src->line_of[0],
 			"device at one end only, expected pci, netif or vdev at %c too, got none",
 			a_is_local ? 'a' : 'b');
 	if (check_wire(&a) != 0 || check_wire(&b) != 0)
@@ -253,7 +255,7 @@ check_shared_devices(struct topo_load *l)
 			if (!link_is_same_device(
 				    &l->t, e.port, &l->t.port[j % 2 == 0 ? link.a : link.b]))
 				continue;
-			return topo_fail(l, -EINVAL, e.src->at[0],
+			return topo_fail(l, -EINVAL, e.src->line_of[0],
 				"%s used twice, expected one of its own, got that of links[%u]",
 				e.port->device, j / 2);
 		}

@@ -75,26 +75,26 @@ decode_read_later(
 #define LATER .read = decode_read_later
 #include "keys.def"
 const struct topo_section topo_section[] = {
-	[SECTION_ROOT] = { ROWS(ROOT, "top level", at) },
+	[SECTION_ROOT] = { ROWS(ROOT, "top level", line_of) },
 	[SECTION_DEFAULTS] = { ROWS(DEFAULTS, "defaults", defaults_at) },
 	[SECTION_RETRY] = { ROWS(RETRY, "retry", retry_at) },
 	[SECTION_IDE] = { ROWS(IDE, "ide", ide_at) },
-	[SECTION_NODE] = { ROWS(NODE, "nodes", at), ITEMS(NODE, node, WEFT_TOPO_NODES),
+	[SECTION_NODE] = { ROWS(NODE, "nodes", line_of), ITEMS(NODE, node, WEFT_TOPO_NODES),
 		KINDS(NODE, out.kind, weft_topo_kind_words) },
-	[SECTION_LINK] = { ROWS(LINK, "links", at), ITEMS(LINK, link, WEFT_TOPO_LINKS) },
-	[SECTION_PORT] = { ROWS(PORT, "ports", at) },
-	[SECTION_BINDING] = { ROWS(BINDING, "bindings", at),
+	[SECTION_LINK] = { ROWS(LINK, "links", line_of), ITEMS(LINK, link, WEFT_TOPO_LINKS) },
+	[SECTION_PORT] = { ROWS(PORT, "ports", line_of) },
+	[SECTION_BINDING] = { ROWS(BINDING, "bindings", line_of),
 		ITEMS(BINDING, binding, WEFT_TOPO_NODES) },
-	[SECTION_SEGMENT] = { ROWS(SEGMENT, "segments", at),
+	[SECTION_SEGMENT] = { ROWS(SEGMENT, "segments", line_of),
 		ITEMS(SEGMENT, segment, WEFT_TOPO_SEGMENTS) },
 	[SECTION_INTERLEAVE] = { ROWS(INTERLEAVE, "interleave", interleave_at) },
-	[SECTION_GROUP] = { ROWS(GROUP, "groups", at),
+	[SECTION_GROUP] = { ROWS(GROUP, "groups", line_of),
 		ITEMS(GROUP, group, WEFT_TOPO_GROUPS) },
-	[SECTION_RANGE] = { ROWS(RANGE, "ranges", at), ITEMS(RANGE, range, MAX_RANGES) },
-	[SECTION_WINDOW] = { ROWS(WINDOW, "windows", at),
+	[SECTION_RANGE] = { ROWS(RANGE, "ranges", line_of), ITEMS(RANGE, range, MAX_RANGES) },
+	[SECTION_WINDOW] = { ROWS(WINDOW, "windows", line_of),
 		ITEMS(WINDOW, window, WEFT_TOPO_NODES * WEFT_TOPO_WINDOWS) },
 	[SECTION_ATS] = { ROWS(ATS, "ats", ats_at) },
-	[SECTION_TRANSLATION] = { ROWS(TRANSLATION, "translations", at),
+	[SECTION_TRANSLATION] = { ROWS(TRANSLATION, "translations", line_of),
 		ITEMS(TRANSLATION, translation, WEFT_TOPO_TRANSLATIONS) },
 };
 /* clang-format on */
@@ -144,8 +144,8 @@ decode_pair(struct topo_load *l, const struct topo_value *v, const struct topo_k
 
 /* What is there must belong to the kind that the mapping says it is. */
 static int
-decode_check_kinds(
-	struct topo_load *l, const struct topo_section *s, const void *base, const unsigned int *at)
+decode_check_kinds(struct topo_load *l, const struct topo_section *s, const void *base,
+	const unsigned int *line_of)
 {
 	const unsigned int kind = *((const uint8_t *)base + s->kind);
 	const size_t end = strlen(l->where);
@@ -154,13 +154,13 @@ decode_check_kinds(
 		const unsigned int in = s->key[i].flags / TOPO_IN(0);
 		char list[64] = "";
 
-		if (at[i] == 0 || in == 0 || (in >> kind & 1) != 0)
+		if (line_of[i] == 0 || in == 0 || (in >> kind & 1) != 0)
 			continue;
 		for (unsigned int k = 0; s->kinds[k] != NULL; k++)
 			if ((in >> k & 1) != 0)
 				topo_add_word(list, sizeof(list), " or ", s->kinds[k]);
 		snprintf(l->where + end, sizeof(l->where) - end, ".%s", s->key[i].name);
-		return topo_fail(l, -EINVAL, at[i],
+		return topo_fail(l, -EINVAL, line_of[i],
 			"key of another kind, expected it in a %s only, got it in a %s", list,
 			s->kinds[kind]);
 	}
@@ -171,11 +171,11 @@ int
 topo_decode_map(
 	struct topo_load *l, const struct topo_value *v, const struct topo_section *s, void *base)
 {
-	unsigned int *at = (unsigned int *)(void *)((char *)base + s->at);
+	unsigned int *line_of = (unsigned int *)(void *)((char *)base + s->line_of);
 	const unsigned int before = l->n_fails;
 	int rc;
 
-	at[0] = v->line;
+	line_of[0] = v->line;
 	if (v->kind != TOPO_MAP)
 		return topo_bad(l, v, "wrong type", "a mapping");
 	for (unsigned int i = v->first; i != 0; i = l->tree.value[i].next) {
@@ -184,16 +184,17 @@ topo_decode_map(
 
 		if (key == NULL)
 			return decode_unknown_key(l, pair, s);
-		rc = decode_pair(l, pair, key, base, &at[key - s->key]);
+		rc = decode_pair(l, pair, key, base, &line_of[key - s->key]);
 		if (rc < 0)
 			return rc;
 	}
 	for (unsigned int i = 1; i < s->n; i++) {
-		if ((s->key[i].flags & REQUIRED) != 0 && at[i] == 0)
+		if ((s->key[i].flags & REQUIRED) != 0 && line_of[i] == 0)
 			return topo_fail(l, -EINVAL, v->line, "key missing, expected %s, got none",
 				s->key[i].name);
 	}
-	return s->kinds != NULL && l->n_fails == before ? decode_check_kinds(l, s, base, at) : 0;
+	return s->kinds != NULL && l->n_fails == before ? decode_check_kinds(l, s, base, line_of)
+	                                                : 0;
 }
 
 void

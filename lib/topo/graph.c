@@ -50,7 +50,7 @@ topo_hops_to(const struct weft_topo *t, unsigned int node, struct topo_hops *h)
 	while (head < tail) {
 		unsigned int here = queue[head++];
 
-		if (here != node && !weft_topo_passes(t, here))
+		if (here != node && !weft_topo_is_transit(t, here))
 			continue;
 		for (unsigned int n = 0; n < t->node[here].n_ports; n++) {
 			unsigned int next = (unsigned int)weft_topo_neighbour(t, here, n);
@@ -70,7 +70,7 @@ topo_nearer_port(const struct weft_topo *t, unsigned int node, const struct topo
 		return -1;
 	for (unsigned int n = 0; n < t->node[node].n_ports; n++) {
 		unsigned int next = (unsigned int)weft_topo_neighbour(t, node, n);
-		bool lets_in = h->hop[next] == 0 || weft_topo_passes(t, next);
+		bool lets_in = h->hop[next] == 0 || weft_topo_is_transit(t, next);
 
 		if (lets_in && h->hop[next] + 1 == h->hop[node])
 			return (int)n;
@@ -79,7 +79,7 @@ topo_nearer_port(const struct weft_topo *t, unsigned int node, const struct topo
 }
 
 bool
-weft_topo_passes(const struct weft_topo *t, unsigned int node)
+weft_topo_is_transit(const struct weft_topo *t, unsigned int node)
 {
 	return t->node[node].kind == WEFT_TOPO_SWITCH || t->node[node].kind == WEFT_TOPO_HBR;
 }
@@ -97,11 +97,11 @@ topo_route_ends(struct weft_topo *t)
 	for (unsigned int i = 0; i < t->n_nodes; i++) {
 		unsigned int next;
 
-		if (weft_topo_passes(t, i) || t->node[i].n_ports == 0)
+		if (weft_topo_is_transit(t, i) || t->node[i].n_ports == 0)
 			continue;
 		next = (unsigned int)weft_topo_neighbour(t, i, 0);
 		for (unsigned int to = 0; to < t->n_nodes; to++)
-			if (to == next || (to != i && weft_topo_passes(t, next) &&
+			if (to == next || (to != i && weft_topo_is_transit(t, next) &&
 						  topo_next_port(t, next, to) >= 0))
 				*topo_route_at(t, i, to) = 0;
 	}

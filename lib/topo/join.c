@@ -16,7 +16,7 @@ static int
 join_resolve_end(struct topo_load *l, unsigned int link, unsigned int end)
 {
 	struct topo_link_src *src = &l->link[link];
-	unsigned int line = src->at[end == 0 ? LINK_A : LINK_B];
+	unsigned int line = src->line_of[end == 0 ? LINK_A : LINK_B];
 	int node = weft_topo_find(&l->t, src->name[end]);
 
 	topo_where(l, "links[%u].%c", link, "ab"[end]);
@@ -27,8 +27,8 @@ join_resolve_end(struct topo_load *l, unsigned int link, unsigned int end)
 		return topo_fail(l, -EINVAL, line,
 			"link to itself, expected a node other than a, got \"%s\"", src->name[end]);
 	src->end[end].node = (uint16_t)node;
-	if (src->end[end].at[PORT_SELF] == 0)
-		src->end[end].at[PORT_SELF] = src->at[LINK_SELF];
+	if (src->end[end].line_of[PORT_SELF] == 0)
+		src->end[end].line_of[PORT_SELF] = src->line_of[LINK_SELF];
 	return 0;
 }
 
@@ -40,18 +40,18 @@ join_first_link_line(const struct topo_load *l, unsigned int node)
 
 	while (l->link[i].end[0].node != node && l->link[i].end[1].node != node)
 		i++;
-	return l->link[i].at[0];
+	return l->link[i].line_of[0];
 }
 
 static int
 join_count_port(struct topo_load *l, unsigned int link, unsigned int end)
 {
 	struct topo_link_src *src = &l->link[link];
-	unsigned int line = src->at[end == 0 ? LINK_A : LINK_B];
+	unsigned int line = src->line_of[end == 0 ? LINK_A : LINK_B];
 	struct weft_topo_node *node = &l->t.node[src->end[end].node];
 
 	topo_where(l, "links[%u].%c", link, "ab"[end]);
-	if (!weft_topo_passes(&l->t, src->end[end].node) && node->n_ports == 1)
+	if (!weft_topo_is_transit(&l->t, src->end[end].node) && node->n_ports == 1)
 		return topo_fail(l, -EINVAL, line,
 			"second link of %s %s, expected exactly one, got another after line %u",
 			weft_topo_kind_words[node->kind], node->name,
@@ -70,10 +70,10 @@ join_check_linked(struct topo_load *l)
 	for (unsigned int i = 0; i < l->t.n_nodes; i++) {
 		const struct weft_topo_node *node = &l->t.node[i];
 
-		if (weft_topo_passes(&l->t, i) || node->n_ports == 1)
+		if (weft_topo_is_transit(&l->t, i) || node->n_ports == 1)
 			continue;
 		topo_where(l, "nodes[%u]", i);
-		return topo_fail(l, -EINVAL, l->node[i].at[0],
+		return topo_fail(l, -EINVAL, l->node[i].line_of[0],
 			"%s %s has no link, expected exactly one, got none",
 			weft_topo_kind_words[node->kind], node->name);
 	}

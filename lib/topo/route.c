@@ -91,6 +91,6 @@ topo_route(struct topo_load *l)
 	if (rc != -EINVAL)
 		return rc;
 	topo_where(l, "routing");
-	return topo_fail(l, rc, l->at[ROOT_ROUTING], "%s: expected routes without a circle, got %s",
-		topo_routing_words[asked], f.text);
+	return topo_fail(l, rc, l->line_of[ROOT_ROUTING],
+		"%s: expected routes without a circle, got %s", topo_routing_words[asked], f.text);
 }

@@ -104,14 +104,14 @@ route_follow(struct proof *p, unsigned int from, unsigned int to)
 		unsigned int c;
 
 		/* Switches have nothing to say to each other: their ways may be left out. */
-		if (number < 0 && before == NULL && weft_topo_passes(p->t, from) &&
-			weft_topo_passes(p->t, to))
+		if (number < 0 && before == NULL && weft_topo_is_transit(p->t, from) &&
+			weft_topo_is_transit(p->t, to))
 			return 0;
 		if (number < 0 || number >= node[at].n_ports)
 			return route_fault(p, WEFT_TOPO_FAULT_NO_ROUTE,
 				"no route from %s to %s: none at %s", node[from].name,
 				node[to].name, node[at].name);
-		if (before != NULL && !weft_topo_passes(p->t, at))
+		if (before != NULL && !weft_topo_is_transit(p->t, at))
 			return route_fault(p, WEFT_TOPO_FAULT_NO_ROUTE,
 				"a route from %s to %s through %s, which is no switch",
 				node[from].name, node[to].name, node[at].name);
@@ -186,7 +186,7 @@ route_name_circle(struct proof *p, uint16_t last, uint16_t first)
 			break;
 		at = p->channel[at].came_from;
 	}
-	return route_fault(p, WEFT_TOPO_FAULT_CIRCLE, "a circle of links that wait: %s%s",
+	return route_fault(p, WEFT_TOPO_FAULT_DEADLOCK_CYCLE, "a circle of links that wait: %s%s",
 		text + start, p->t->node[p->t->port[first].node].name);
 }
 

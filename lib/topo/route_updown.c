@@ -47,7 +47,7 @@ updown_spread(struct updown *u, uint16_t *level, unsigned int tail)
 		for (unsigned int n = 0; n < u->t->node[here].n_ports; n++) {
 			unsigned int next = updown_peer(u->t, here, n);
 
-			if (!weft_topo_passes(u->t, next) || level[next] != FAR)
+			if (!weft_topo_is_transit(u->t, next) || level[next] != FAR)
 				continue;
 			level[next] = (uint16_t)(level[here] + 1);
 			u->queue[tail++] = (uint16_t)next;
@@ -64,10 +64,10 @@ updown_levels_of_layers(struct updown *u, uint16_t *level)
 	for (uint16_t i = 0; i < u->t->n_nodes; i++) {
 		unsigned int s;
 
-		if (weft_topo_passes(u->t, i))
+		if (weft_topo_is_transit(u->t, i))
 			continue;
 		s = updown_peer(u->t, i, 0);
-		if (!weft_topo_passes(u->t, s) || level[s] == 0)
+		if (!weft_topo_is_transit(u->t, s) || level[s] == 0)
 			continue;
 		level[s] = 0;
 		u->queue[tail++] = (uint16_t)s;
@@ -102,8 +102,8 @@ updown_levels_of_root(struct updown *u, uint16_t *level)
 	unsigned int root = 0;
 
 	for (unsigned int i = 0; i < u->t->n_nodes; i++) {
-		unsigned int far =
-			weft_topo_passes(u->t, i) ? updown_eccentricity(u, i, level) : UINT32_MAX;
+		unsigned int far = weft_topo_is_transit(u->t, i) ? updown_eccentricity(u, i, level)
+		                                                 : UINT32_MAX;
 
 		if (far < best) {
 			best = far;
@@ -114,7 +114,7 @@ updown_levels_of_root(struct updown *u, uint16_t *level)
 	for (unsigned int k = 0; k < u->t->n_nodes; k++) {
 		unsigned int i = (root + k) % u->t->n_nodes;
 
-		if (!weft_topo_passes(u->t, i) || level[i] != FAR)
+		if (!weft_topo_is_transit(u->t, i) || level[i] != FAR)
 			continue;
 		level[i] = 0;
 		u->queue[0] = (uint16_t)i;
@@ -136,7 +136,7 @@ updown_order_switches(struct updown *u, const uint16_t *level)
 {
 	for (uint16_t i = 0; i < u->t->n_nodes; i++) {
 		u->key[i] = (uint32_t)level[i] << 16 | i;
-		if (weft_topo_passes(u->t, i))
+		if (weft_topo_is_transit(u->t, i))
 			u->by_key[u->n_switches++] = i;
 		else
 			u->key[i] = UINT32_MAX;
@@ -158,7 +158,7 @@ updown_hops_down(struct updown *u, unsigned int to)
 		for (unsigned int n = 0; n < u->t->node[here].n_ports; n++) {
 			unsigned int next = updown_peer(u->t, here, n);
 
-			if (!weft_topo_passes(u->t, next) || u->key[next] >= u->key[here] ||
+			if (!weft_topo_is_transit(u->t, next) || u->key[next] >= u->key[here] ||
 				u->down[next] != FAR)
 				continue;
 			u->down[next] = (uint16_t)(u->down[here] + 1);

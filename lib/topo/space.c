@@ -37,17 +37,17 @@ space_ways(const struct weft_topo_segment *s)
 static int
 space_find_form(struct placing *p)
 {
-	const unsigned int *at = p->src->at;
-	const int n =
-		(at[SEGMENT_TARGET] != 0) + (at[SEGMENT_INTERLEAVE] != 0) + (at[SEGMENT_GIM] != 0);
+	const unsigned int *line_of = p->src->line_of;
+	const int n = (line_of[SEGMENT_TARGET] != 0) + (line_of[SEGMENT_INTERLEAVE] != 0) +
+	              (line_of[SEGMENT_GIM] != 0);
 
 	topo_where(p->l, "segments[%u]", p->index);
 	if (n != 1)
-		return topo_fail(p->l, -EINVAL, p->src->at[0],
+		return topo_fail(p->l, -EINVAL, p->src->line_of[0],
 			"bad segment, expected one of target, interleave and gim, got %s",
 			n == 0 ? "none" : "several");
-	p->segment->is_gim = at[SEGMENT_GIM] != 0;
-	if (at[SEGMENT_INTERLEAVE] == 0)
+	p->segment->is_gim = line_of[SEGMENT_GIM] != 0;
+	if (line_of[SEGMENT_INTERLEAVE] == 0)
 		return 0;
 	topo_where(p->l, "segments[%u].interleave", p->index);
 	if (p->l->tree.value[p->src->targets].count != p->src->ways)
@@ -72,7 +72,7 @@ space_add_target(struct placing *p, const char *name, unsigned int line)
 	struct weft_topo *t = &p->l->t;
 	const uint8_t kind = p->segment->is_gim ? WEFT_TOPO_HOST : WEFT_TOPO_GFD;
 	int node = weft_topo_find(t, name);
-	const bool is_device = node >= 0 && p->src->at[SEGMENT_TARGET] != 0 &&
+	const bool is_device = node >= 0 && p->src->line_of[SEGMENT_TARGET] != 0 &&
 	                       t->node[node].kind == WEFT_TOPO_DEVICE;
 
 	if (node < 0 || (t->node[node].kind != kind && !is_device))
@@ -105,15 +105,15 @@ static int
 space_add_targets(struct placing *p)
 {
 	const struct topo_value *value = p->l->tree.value;
-	const unsigned int *at = p->src->at;
+	const unsigned int *line_of = p->src->line_of;
 	int rc = 0;
 
 	p->segment->first_target = p->l->t.n_targets;
-	if (at[SEGMENT_INTERLEAVE] == 0) {
+	if (line_of[SEGMENT_INTERLEAVE] == 0) {
 		topo_where(
 			p->l, "segments[%u].%s", p->index, p->segment->is_gim ? "gim" : "target");
-		return space_add_target(
-			p, p->src->name, at[p->segment->is_gim ? SEGMENT_GIM : SEGMENT_TARGET]);
+		return space_add_target(p, p->src->name,
+			line_of[p->segment->is_gim ? SEGMENT_GIM : SEGMENT_TARGET]);
 	}
 	topo_where(p->l, "segments[%u].interleave.targets", p->index);
 	for (unsigned int i = value[p->src->targets].first; i != 0 && rc == 0; i = value[i].next)
@@ -159,20 +159,20 @@ space_take_memory(struct placing *p)
 	const bool unknown =
 		space_is_unknown(p, &t->node[t->target[p->segment->first_target].node]);
 	const uint64_t room = unknown ? whole : space_room(p, &least);
-	uint64_t size = p->src->at[SEGMENT_SIZE] != 0
+	uint64_t size = p->src->line_of[SEGMENT_SIZE] != 0
 	                        ? p->src->size
 	                        : (room << p->segment->ways_log2) / unit * unit;
 
-	size = p->src->at[SEGMENT_SIZE] == 0 && size > whole ? whole : size;
+	size = p->src->line_of[SEGMENT_SIZE] == 0 && size > whole ? whole : size;
 	topo_where(p->l, "segments[%u].size", p->index);
 	if (size == 0 || size > whole || size % unit != 0)
 		return topo_fail(p->l, -EINVAL,
-			size == 0 ? p->src->at[0] : p->src->at[SEGMENT_SIZE],
+			size == 0 ? p->src->line_of[0] : p->src->line_of[SEGMENT_SIZE],
 			"bad size, expected a multiple of %llu up to %llu, got %llu",
 			(unsigned long long)unit, (unsigned long long)whole,
 			(unsigned long long)size);
 	if (size >> p->segment->ways_log2 > room)
-		return topo_fail(p->l, -EINVAL, p->src->at[SEGMENT_SIZE],
+		return topo_fail(p->l, -EINVAL, p->src->line_of[SEGMENT_SIZE],
 			"more than %s %s has left, expected at most %llu for each of %u ways, got "
 			"%llu",
 			weft_topo_kind_words[least->kind], least->name, (unsigned long long)room,
@@ -242,7 +242,7 @@ static int
 space_make_segments(struct topo_load *l)
 {
 	struct weft_topo *t = &l->t;
-	const bool given = l->at[ROOT_SEGMENTS] != 0;
+	const bool given = l->line_of[ROOT_SEGMENTS] != 0;
 	size_t targets = t->n_gfds;
 	struct placing p = { .l = l };
 	int rc = -ENOMEM;
@@ -252,11 +252,11 @@ space_make_segments(struct topo_load *l)
 	topo_where(l, "segment_size");
 	if (weft_topo_fast_base(t) + ((uint64_t)t->n_segments << t->segment_log2) >
 		UINT64_C(1) << ADDRESS_BITS)
-		return topo_fail(l, -EINVAL, l->at[ROOT_SEGMENT_SIZE],
+		return topo_fail(l, -EINVAL, l->line_of[ROOT_SEGMENT_SIZE],
 			"segments do not fit, expected all of them below 2^%d, got %u",
 			ADDRESS_BITS, t->n_segments);
 	for (unsigned int i = 0; given && i < l->n[SECTION_SEGMENT]; i++)
-		targets += l->segment[i].at[SEGMENT_INTERLEAVE] != 0 ? l->segment[i].ways : 1;
+		targets += l->segment[i].line_of[SEGMENT_INTERLEAVE] != 0 ? l->segment[i].ways : 1;
 	t->segment = calloc(t->n_segments + 1u, sizeof(*t->segment));
 	t->target = calloc(targets + 1, sizeof(*t->target));
 	p.used = calloc(t->n_nodes, sizeof(*p.used));
@@ -281,14 +281,14 @@ space_place_range(struct topo_load *l, unsigned int group, unsigned int i)
 	src->out.group = (uint8_t)group;
 	topo_where(l, "groups[%u].ranges", group);
 	if (node < 0 || t->node[node].kind != WEFT_TOPO_GFD)
-		return topo_fail(l, -EINVAL, src->at[RANGE_GFD],
+		return topo_fail(l, -EINVAL, src->line_of[RANGE_GFD],
 			"bad range, expected the name of a gfd, got \"%s\"", src->gfd);
 	src->out.gfd = (uint16_t)node;
-	if (src->at[RANGE_SIZE] == 0 && src->out.base < t->node[node].memory)
+	if (src->line_of[RANGE_SIZE] == 0 && src->out.base < t->node[node].memory)
 		src->out.size = t->node[node].memory - src->out.base;
 	if (src->out.base % WEFT_TOPO_BLOCK != 0 || src->out.size % WEFT_TOPO_BLOCK != 0 ||
 		src->out.size == 0 || src->out.base + src->out.size > t->node[node].memory)
-		return topo_fail(l, -EINVAL, src->at[0],
+		return topo_fail(l, -EINVAL, src->line_of[0],
 			"bad range, expected multiples of %d in the %llu bytes of %s, got %llu "
 			"from %llu on",
 			WEFT_TOPO_BLOCK, (unsigned long long)t->node[node].memory, src->gfd,
@@ -298,10 +298,10 @@ space_place_range(struct topo_load *l, unsigned int group, unsigned int i)
 
 		if (o->out.gfd == node && src->out.base < o->out.base + o->out.size &&
 			o->out.base < src->out.base + src->out.size)
-			return topo_fail(l, -EINVAL, src->at[0],
+			return topo_fail(l, -EINVAL, src->line_of[0],
 				"ranges overlap, expected one group for a block (fabric.md 1.7), "
 				"got memory of %s of line %u again",
-				src->gfd, o->at[0]);
+				src->gfd, o->line_of[0]);
 	}
 	t->range[i] = src->out;
 	return 0;
@@ -313,10 +313,10 @@ space_check_group(struct topo_load *l, unsigned int i)
 	topo_where(l, "groups[%u].name", i);
 	for (unsigned int j = 0; j < i; j++)
 		if (strcmp(l->group[i].out.name, l->group[j].out.name) == 0)
-			return topo_fail(l, -EINVAL, l->group[i].at[GROUP_NAME],
+			return topo_fail(l, -EINVAL, l->group[i].line_of[GROUP_NAME],
 				"duplicate name, expected one no other group has, got \"%s\" of "
 				"line %u",
-				l->group[i].out.name, l->group[j].at[GROUP_NAME]);
+				l->group[i].out.name, l->group[j].line_of[GROUP_NAME]);
 	l->t.group[i] = l->group[i].out;
 	return 0;
 }
@@ -355,11 +355,11 @@ space_make_groups(struct topo_load *l)
 	t->range = calloc((size_t)t->n_ranges + t->n_gfds + 1u, sizeof(*t->range));
 	if (t->group == NULL || t->range == NULL)
 		return -ENOMEM;
-	if (l->at[ROOT_GROUPS] == 0)
+	if (l->line_of[ROOT_GROUPS] == 0)
 		space_plain_groups(t);
-	for (unsigned int i = 0; l->at[ROOT_GROUPS] != 0 && i < t->n_groups && rc == 0; i++)
+	for (unsigned int i = 0; l->line_of[ROOT_GROUPS] != 0 && i < t->n_groups && rc == 0; i++)
 		rc = space_check_group(l, i);
-	for (unsigned int i = 0; l->at[ROOT_GROUPS] != 0 && i < t->n_groups && rc == 0; i++)
+	for (unsigned int i = 0; l->line_of[ROOT_GROUPS] != 0 && i < t->n_groups && rc == 0; i++)
 		rc = space_place_ranges(l, i);
 	return rc;
 }
@@ -371,7 +371,7 @@ space_grant(struct topo_load *l, unsigned int i)
 	struct weft_topo *t = &l->t;
 	const struct topo_value *value = l->tree.value;
 
-	if (l->node[i].at[NODE_ACCESS] == 0) {
+	if (l->node[i].line_of[NODE_ACCESS] == 0) {
 		t->node[i].access = UINT64_MAX >> (WEFT_TOPO_GROUPS - t->n_groups);
 		return 0;
 	}
@@ -381,7 +381,7 @@ space_grant(struct topo_load *l, unsigned int i)
 
 		while (g < t->n_groups && strcmp(t->group[g].name, value[v].text) != 0)
 			g++;
-		if (g == t->n_groups || l->at[ROOT_GROUPS] == 0)
+		if (g == t->n_groups || l->line_of[ROOT_GROUPS] == 0)
 			return topo_fail(l, -EINVAL, value[v].line,
 				"unknown group, expected a name under groups, got \"%.48s\"",
 				value[v].text);
@@ -397,17 +397,17 @@ topo_space(struct topo_load *l)
 
 	if (rc == 0)
 		rc = space_make_groups(l);
-	l->t.is_plain = l->at[ROOT_SEGMENTS] == 0 && l->at[ROOT_GROUPS] == 0 &&
-	                l->at[ROOT_SEGMENT_SIZE] == 0 && l->at[ROOT_BINDINGS] == 0;
+	l->t.is_default_map = l->line_of[ROOT_SEGMENTS] == 0 && l->line_of[ROOT_GROUPS] == 0 &&
+	                      l->line_of[ROOT_SEGMENT_SIZE] == 0 && l->line_of[ROOT_BINDINGS] == 0;
 	for (unsigned int i = 0; i < l->t.n_nodes; i++)
 		if (l->t.node[i].kind >= WEFT_TOPO_DEVICE)
-			l->t.is_plain = false;
+			l->t.is_default_map = false;
 	for (unsigned int i = 0; i < l->t.n_nodes && rc == 0; i++) {
 		if (l->t.node[i].kind != WEFT_TOPO_HOST && l->t.node[i].kind != WEFT_TOPO_DEVICE)
 			continue;
 		rc = space_grant(l, i);
-		if (l->node[i].at[NODE_ACCESS] != 0)
-			l->t.is_plain = false;
+		if (l->node[i].line_of[NODE_ACCESS] != 0)
+			l->t.is_default_map = false;
 	}
 	return rc;
 }

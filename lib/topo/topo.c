@@ -53,12 +53,12 @@ topo_fail(struct topo_load *l, int err, unsigned int line, const char *fmt, ...)
 		l->err->line = line;
 	topo_error_text(l->err, prefix, l->where[0] == '.' ? l->where + 1 : l->where, message);
 	l->n_fails++;
-	if (l->on_finding == NULL)
+	if (l->on_error == NULL)
 		return err;
 	/* What else is said of a line follows from the first, or waits until that is mended. */
 	if (l->n_findings == 0 || line != l->last_line) {
 		l->n_findings++;
-		l->on_finding(l->arg, l->err);
+		l->on_error(l->arg, l->err);
 	}
 	l->last_line = line;
 	return err == -EINVAL && l->goes_on ? 0 : err;
@@ -132,7 +132,7 @@ topo_take_node(const struct topo_node_src *src, struct weft_topo_node *node)
 	node->n_windows = (uint16_t)src->windows.n;
 	node->first_translation = (uint16_t)src->translations.first;
 	node->n_translations = (uint16_t)src->translations.n;
-	node->translates = src->at[NODE_ATS] != 0;
+	node->translates = src->line_of[NODE_ATS] != 0;
 }
 
 /* Move the nodes out of their sources and list the hosts and the GFDs. */
@@ -158,7 +158,7 @@ topo_load_nodes(struct topo_load *l)
 		} else if (node->kind == WEFT_TOPO_GFD) {
 			node->order = t->n_gfds;
 			t->gfd[t->n_gfds++] = i;
-			if (l->node[i].at[NODE_MEMORY] == 0)
+			if (l->node[i].line_of[NODE_MEMORY] == 0)
 				node->memory = DEFAULT_MEMORY;
 		} else if (node->kind == WEFT_TOPO_SWITCH) {
 			node->order = t->n_switches++;
@@ -246,7 +246,7 @@ weft_topo_check_text(
 	struct topo_load l;
 
 	topo_begin_load(&l, name, &e);
-	l.on_finding = fn;
+	l.on_error = fn;
 	l.arg = arg;
 	if (topo_load_steps(&l, yaml, len) == -ENOMEM)
 		topo_fail(&l, -ENOMEM, 0, "out of memory");
@@ -313,7 +313,7 @@ unsigned int
 weft_topo_check(const char *path, weft_topo_finding_fn fn, void *arg)
 {
 	struct weft_topo_error e;
-	struct topo_load l = { .file = path, .err = &e, .on_finding = fn, .arg = arg };
+	struct topo_load l = { .file = path, .err = &e, .on_error = fn, .arg = arg };
 	size_t len = 0;
 	char *buf;
 

@@ -93,7 +93,7 @@ struct topo_section {
 	const char *name; /* heading of its table in doc/topology.md */
 	const struct topo_key *key; /* [1 .. n - 1] */
 	unsigned int n;
-	size_t at; /* offset of the array of lines */
+	size_t line_of; /* offset of the array */
 	const char *const *kinds; /* NULL, or what topo_key.flags may tell apart */
 	size_t kind; /* offset of which one it is */
 	/* Of items of lists: their size, and from struct topo_load on their array and its length. */
@@ -117,21 +117,21 @@ struct topo_node_src {
 	unsigned int vtv;
 	unsigned int lav;
 	char agent[WEFT_TOPO_NAME_ROOM];
-	unsigned int at[NODE_KEYS];
+	unsigned int line_of[NODE_KEYS];
 	unsigned int ats_at[ATS_KEYS];
 };
 
 struct topo_window_src {
 	struct weft_topo_window out;
 	unsigned int nodes; /* value of a list of names */
-	unsigned int at[WINDOW_KEYS];
+	unsigned int line_of[WINDOW_KEYS];
 };
 
 struct topo_translation_src {
 	struct weft_topo_translation out;
 	char host[WEFT_TOPO_NAME_ROOM];
 	uint64_t page;
-	unsigned int at[TRANSLATION_KEYS];
+	unsigned int line_of[TRANSLATION_KEYS];
 };
 
 struct topo_end_src {
@@ -144,7 +144,7 @@ struct topo_end_src {
 	uint16_t mtu;
 	struct weft_impair_cfg wire;
 	uint16_t node; /* set by topo_join() */
-	unsigned int at[PORT_KEYS];
+	unsigned int line_of[PORT_KEYS];
 };
 
 struct topo_link_src {
@@ -152,7 +152,7 @@ struct topo_link_src {
 	uint8_t driver;
 	struct weft_impair_cfg wire;
 	struct topo_end_src end[2];
-	unsigned int at[LINK_KEYS];
+	unsigned int line_of[LINK_KEYS];
 };
 
 struct topo_segment_src {
@@ -161,34 +161,34 @@ struct topo_segment_src {
 	uint64_t granularity;
 	unsigned int targets; /* value of a list of names */
 	uint64_t size;
-	unsigned int at[SEGMENT_KEYS];
+	unsigned int line_of[SEGMENT_KEYS];
 	unsigned int interleave_at[INTERLEAVE_KEYS];
 };
 
 struct topo_range_src {
 	struct weft_topo_range out;
 	char gfd[WEFT_TOPO_NAME_ROOM];
-	unsigned int at[RANGE_KEYS];
+	unsigned int line_of[RANGE_KEYS];
 };
 
 struct topo_group_src {
 	struct weft_topo_group out;
 	struct topo_items ranges;
-	unsigned int at[GROUP_KEYS];
+	unsigned int line_of[GROUP_KEYS];
 };
 
 struct topo_binding_src {
 	char host[WEFT_TOPO_NAME_ROOM];
 	char device[WEFT_TOPO_NAME_ROOM];
 	uint16_t pid;
-	unsigned int at[BINDING_KEYS];
+	unsigned int line_of[BINDING_KEYS];
 };
 
 /* One load, from the first byte to the finished topology or the error. */
 struct topo_load {
 	const char *file;
 	struct weft_topo_error *err;
-	weft_topo_finding_fn on_finding; /* NULL: the first error ends the load */
+	weft_topo_finding_fn on_error; /* NULL: the first error ends the load */
 	void *arg;
 	const char *holds; /* what the file is to hold; NULL: a topology */
 	bool goes_on; /* in this step one finding does not end it */
@@ -210,7 +210,7 @@ struct topo_load {
 	struct topo_items all; /* what the lists at the top gave: all of theirs */
 	uint64_t segment_size;
 	uint16_t mtu; /* defaults.mtu */
-	unsigned int at[ROOT_KEYS];
+	unsigned int line_of[ROOT_KEYS];
 	unsigned int defaults_at[DEFAULTS_KEYS];
 	unsigned int retry_at[RETRY_KEYS];
 	unsigned int ide_at[IDE_KEYS];
@@ -277,9 +277,9 @@ bool topo_same_segment(const struct weft_topo *a, const struct weft_topo *b, uns
 
 /* Line of a key, or of the mapping that does not give it. */
 static inline unsigned int
-topo_line(const unsigned int *at, unsigned int key)
+topo_line(const unsigned int *line_of, unsigned int key)
 {
-	return at[key] != 0 ? at[key] : at[0];
+	return line_of[key] != 0 ? line_of[key] : line_of[0];
 }
 
 /* decode.c: l->tree into the structs of l and the plain fields of l->t. */

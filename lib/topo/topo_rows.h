@@ -47,7 +47,7 @@
 	.flags = (how), .usual = (value), .form = (what), .help = (why) },
 #define END(s) };
 #define ROWS(s, title, lines) .name = (title), .key = s##_keys, .n = s##_KEYS, \
-	.at = offsetof(s##_struct, lines)
+	.line_of = offsetof(s##_struct, lines)
 #define ITEMS(s, where, in_all) .size = sizeof(s##_struct), \
 	.items = offsetof(TOPO_READER, where), .most = (in_all), \
 	.count = offsetof(TOPO_READER, n[SECTION_##s])

@@ -125,11 +125,11 @@ uio_place_window(struct topo_load *l, unsigned int node, unsigned int i)
 
 	topo_where(l, "nodes[%u].windows[%u]", node, i);
 	src->out.host = (uint16_t)node;
-	if (src->at[WINDOW_SIZE] == 0 && src->out.base < host->gim)
+	if (src->line_of[WINDOW_SIZE] == 0 && src->out.base < host->gim)
 		src->out.size = host->gim - src->out.base;
 	if (src->out.base % WEFT_TOPO_BLOCK != 0 || src->out.size % WEFT_TOPO_BLOCK != 0 ||
 		src->out.size == 0 || src->out.base + src->out.size > host->gim)
-		return topo_fail(l, -EINVAL, src->at[0],
+		return topo_fail(l, -EINVAL, src->line_of[0],
 			"bad window, expected multiples of %d in the %llu bytes of gim, got %llu "
 			"from %llu on",
 			WEFT_TOPO_BLOCK, (unsigned long long)host->gim,
@@ -138,7 +138,7 @@ uio_place_window(struct topo_load *l, unsigned int node, unsigned int i)
 		const struct weft_topo_window *o = &t->window[host->first_window + j];
 
 		if (src->out.base < o->base + o->size && o->base < src->out.base + src->out.size)
-			return topo_fail(l, -EINVAL, src->at[0],
+			return topo_fail(l, -EINVAL, src->line_of[0],
 				"windows overlap, expected one for a block, got memory of "
 				"windows[%u] again",
 				j);
@@ -156,10 +156,10 @@ uio_place_node(struct topo_load *l, unsigned int i)
 	int rc = 0;
 
 	topo_where(l, "nodes[%u].vtv", i);
-	if (rc == 0 && src->at[NODE_VTV] != 0)
+	if (rc == 0 && src->line_of[NODE_VTV] != 0)
 		rc = uio_resolve(l, src->vtv, false, &n->vtv);
 	topo_where(l, "nodes[%u].lav", i);
-	if (rc == 0 && src->at[NODE_LAV] != 0)
+	if (rc == 0 && src->line_of[NODE_LAV] != 0)
 		rc = uio_resolve(l, src->lav, true, &n->lav);
 	for (unsigned int w = 0; w < n->n_windows && rc == 0; w++)
 		rc = uio_place_window(l, i, w);
@@ -181,7 +181,7 @@ uio_check_forward(struct topo_load *l, unsigned int i)
 		if (!topo_answers_gim(t, other) || !weft_topo_in_vtv(t, i, other))
 			continue;
 		topo_where(l, "nodes[%u].forward", i);
-		return topo_fail(l, -EINVAL, l->node[i].at[NODE_FORWARD],
+		return topo_fail(l, -EINVAL, l->node[i].line_of[NODE_FORWARD],
 			"a host that answers GIM must not forward UIO to GIM (fabric.md 3.5): "
 			"expected forward false, no such host in its vtv, or override: "
 			"gim-forward, got %s in the vtv of %s",

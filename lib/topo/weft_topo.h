@@ -288,7 +288,7 @@ struct weft_topo {
 	 * Hosts, PBR switches and GFDs only, and no load by UIO; one segment for each GFD in file order
 	 * with all its memory, and every host may reach it, by its own address.
 	 */
-	bool is_plain;
+	bool is_default_map;
 	uint16_t n_segments;
 	uint32_t n_targets;
 	uint16_t n_groups;
@@ -412,7 +412,7 @@ int weft_topo_neighbour(const struct weft_topo *t, unsigned int node, unsigned i
 const char *weft_topo_routing_word(unsigned int routing);
 
 /** Whether paths may lead through node @p node: a switch of either kind. */
-bool weft_topo_passes(const struct weft_topo *t, unsigned int node);
+bool weft_topo_is_transit(const struct weft_topo *t, unsigned int node);
 
 /**
  * Port number of @p node on the way to the node with PID @p dpid. Only switches are passed through.
@@ -442,7 +442,7 @@ int weft_topo_routes_to(const struct weft_topo *t, unsigned int to, int16_t *por
 enum weft_topo_fault_kind {
 	WEFT_TOPO_FAULT_NO_ROUTE, /**< a node that is linked cannot be reached, or only through an end */
 	WEFT_TOPO_FAULT_LOOP, /**< a message would go round for ever */
-	WEFT_TOPO_FAULT_CIRCLE /**< links would wait for each other: they may stand still for ever */
+	WEFT_TOPO_FAULT_DEADLOCK_CYCLE /**< links would wait for each other: they may stand still for ever */
 };
 
 /** What is wrong with routing tables. */

@@ -216,7 +216,8 @@ fabric_is_read_without_its_load(void **state)
 	assert_int_equal(o.l->n_nodes, o.t->n_nodes);
 	close_load(&o);
 	open_good(&o, weft_topo_demo_yaml);
-	assert_true(load_of(&o, "h0")->has_mem && load_of(&o, "h1")->has_mem && o.t->is_plain);
+	assert_true(
+		load_of(&o, "h0")->has_mem && load_of(&o, "h1")->has_mem && o.t->is_default_map);
 	assert_int_equal(load_of(&o, "h1")->mem.first_line, 4096);
 	close_load(&o);
 }

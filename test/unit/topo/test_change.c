@@ -239,7 +239,7 @@ mixtures_of_routes_that_may_follow_each_other_have_no_circle(void **state)
 			for (m.nodes = 0; m.nodes < 512; m.nodes++) {
 				const bool is_circle =
 					weft_topo_check_routes(t[a], mixed_port, &m, &f) != 0 &&
-					f.kind == WEFT_TOPO_FAULT_CIRCLE;
+					f.kind == WEFT_TOPO_FAULT_DEADLOCK_CYCLE;
 
 				circles += is_circle;
 				assert_false(is_circle && rc == 0);

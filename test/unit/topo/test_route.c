@@ -131,7 +131,8 @@ longest(const struct weft_topo *t)
 		for (unsigned int to = 0; to < t->n_nodes; to++) {
 			unsigned int hops = 0;
 
-			if (from == to || weft_topo_passes(t, from) || weft_topo_passes(t, to))
+			if (from == to || weft_topo_is_transit(t, from) ||
+				weft_topo_is_transit(t, to))
 				continue;
 			for (unsigned int at = from; at != to; hops++)
 				at = (unsigned int)weft_topo_neighbour(t, at,
@@ -248,7 +249,7 @@ fat_trees_use_all_roots(void **state)
 			for (unsigned int e = 0; e < t->n_nodes && !is_used; e++) {
 				int port, upper;
 
-				if (weft_topo_passes(t, e))
+				if (weft_topo_is_transit(t, e))
 					continue;
 				for (unsigned int p = 0; p < half * k && !is_used; p++) {
 					upper = (int)(roots + p / half * k + p % half);
@@ -475,8 +476,8 @@ is_good_slowly(const struct weft_topo *t, const struct weft_drt *drt)
 			int number = weft_drt_port(&drt[at], t->node[end].pid);
 			unsigned int port = t->node[at].first_port + (unsigned int)number;
 
-			if (number < 0 && last == n && weft_topo_passes(t, i / t->n_nodes) &&
-				weft_topo_passes(t, end))
+			if (number < 0 && last == n && weft_topo_is_transit(t, i / t->n_nodes) &&
+				weft_topo_is_transit(t, end))
 				break; /* between switches a way may be missing */
 			good = number >= 0 && number < t->node[at].n_ports && steps++ < n &&
 			       (last == n || t->node[at].kind == WEFT_TOPO_SWITCH);

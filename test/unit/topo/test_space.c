@@ -30,7 +30,7 @@ plain_files_have_a_segment_for_each_gfd(void **state)
 	struct weft_topo *t = topo_test_load(TOPO_FORMS);
 
 	(void)state;
-	assert_true(t->is_plain);
+	assert_true(t->is_default_map);
 	assert_int_equal(t->n_segments, t->n_gfds);
 	assert_int_equal(t->n_groups, 1);
 	assert_string_equal(t->group[0].name, "all");
@@ -159,7 +159,7 @@ rights_hold_for_every_block(void **state)
 	struct weft_resolve_hop hop[16];
 
 	(void)state;
-	assert_false(t->is_plain);
+	assert_false(t->is_default_map);
 	assert_int_equal(t->node[0].access, 2);
 	assert_int_equal(t->node[1].access, 7);
 	assert_int_equal(t->node[2].access, 0);

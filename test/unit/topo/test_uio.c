@@ -92,7 +92,7 @@ every_answer_has_its_rule(void **state)
 	struct weft_resolve_hop hop[16];
 
 	(void)state;
-	assert_false(t->is_plain);
+	assert_false(t->is_default_map);
 	assert_int_equal(t->segment[1].size, 64 << 10);
 	assert_int_equal(t->segment[2].size, 64 << 10);
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(answers); i++) {
