@@ -90,9 +90,9 @@ epoch_poison_offset(const uint8_t *flit)
 bool
 ide_poison_wait(struct weft_ide_stream *s, const uint8_t *flit)
 {
-	if (s->n_poison == WEFT_IDE_POISON_MAX)
+	if (s->late.n == WEFT_IDE_POISON_MAX)
 		return false;
-	s->poison[s->n_poison++] = epoch_poison_offset(flit);
+	s->late.word[s->late.n++] = epoch_poison_offset(flit);
 	return true;
 }
 
@@ -104,7 +104,7 @@ ide_poison_insert(struct weft_ide_stream *s, uint8_t offset)
 	memcpy(last + IDE_AAD_WORD, last, IDE_AAD_WORD);
 	epoch_put_aad(s, s->aad_words - 1U, offset);
 	s->aad_words++;
-	s->last_poison++;
+	s->late.last++;
 	s->counts.poison++;
 }
 
@@ -112,10 +112,10 @@ ide_poison_insert(struct weft_ide_stream *s, uint8_t offset)
 static __attribute__((noinline)) void
 epoch_take_poison(struct weft_ide_stream *s)
 {
-	for (unsigned int i = 0; s->has_poison && i < s->n_poison; i++)
-		epoch_put_aad(s, s->aad_words++, s->poison[i]);
-	s->n_poison = 0;
-	s->behind = 0;
+	for (unsigned int i = 0; s->late.is_on && i < s->late.n; i++)
+		epoch_put_aad(s, s->aad_words++, s->late.word[i]);
+	s->late.n = 0;
+	s->hold.behind = 0;
 }
 
 static inline void
@@ -123,8 +123,8 @@ epoch_count_in(struct weft_ide_stream *s, const uint8_t *flit, enum ide_kind kin
 {
 	const uint32_t crd = weft_flit_crd(flit);
 
-	s->last_poison = s->n_poison;
-	if (s->n_poison > 0)
+	s->late.last = s->late.n;
+	if (s->late.n > 0)
 		epoch_take_poison(s);
 	epoch_put_aad(s, s->aad_words,
 		kind == IDE_KIND_MAC ? crd : crd << 4 | weft_slot_fmt(flit + WEFT_FLIT_H_OFF));
@@ -200,12 +200,12 @@ epoch_reference_flit(struct weft_ide_stream *s, uint8_t *flit, enum ide_kind kin
 void
 ide_epoch_flush(struct weft_ide_stream *s)
 {
-	if (s->n_waiting == 0)
+	if (s->pending.n == 0)
 		return;
-	s->kernel->flits(&s->pass_key, &s->pass, s->waiting, s->n_waiting, s->way);
-	if ((s->way & (IDE_PASS_MAC | IDE_PASS_OPEN)) == IDE_PASS_MAC)
-		memcpy(s->waiting + IDE_MAC_OFF, s->mac, WEFT_IDE_MAC_LEN);
-	s->n_waiting = 0;
+	s->kernel->flits(&s->pass_key, &s->pass, s->pending.flits, s->pending.n, s->pending.way);
+	if ((s->pending.way & (IDE_PASS_MAC | IDE_PASS_OPEN)) == IDE_PASS_MAC)
+		memcpy(s->pending.flits + IDE_MAC_OFF, s->mac, WEFT_IDE_MAC_LEN);
+	s->pending.n = 0;
 }
 
 /* The more flits the kernel gets at once, the faster it is. */
@@ -214,14 +214,14 @@ epoch_wait_for_more(
 	struct weft_ide_stream *s, uint8_t *flit, unsigned int n, enum ide_kind kind, bool is_open)
 {
 	/* They must be back to back, and IDE.MAC the first of them. */
-	if (kind == IDE_KIND_MAC || flit != s->waiting + s->n_waiting * (size_t)WEFT_FLIT_LEN)
+	if (kind == IDE_KIND_MAC || flit != s->pending.flits + s->pending.n * (size_t)WEFT_FLIT_LEN)
 		ide_epoch_flush(s);
-	if (s->n_waiting == 0) {
-		s->waiting = flit;
-		s->way = (kind == IDE_KIND_MAC ? IDE_PASS_MAC : 0U) |
-		         (is_open ? IDE_PASS_OPEN : 0U) | (s->pcrc ? IDE_PASS_PCRC : 0U);
+	if (s->pending.n == 0) {
+		s->pending.flits = flit;
+		s->pending.way = (kind == IDE_KIND_MAC ? IDE_PASS_MAC : 0U) |
+		                 (is_open ? IDE_PASS_OPEN : 0U) | (s->pcrc ? IDE_PASS_PCRC : 0U);
 	}
-	s->n_waiting += n;
+	s->pending.n += n;
 }
 
 static inline void
@@ -278,7 +278,7 @@ ide_epoch_plain_flits(struct weft_ide_stream *s, uint8_t *flits, unsigned int n,
 	}
 	if (i > 0) {
 		epoch_wait_for_more(s, flits, i, IDE_KIND_PLAIN, is_open);
-		s->last_poison = 0;
+		s->late.last = 0;
 	}
 	s->flits = (uint8_t)(s->flits + i);
 	s->aad_words = (uint16_t)(s->aad_words + i);
@@ -331,7 +331,7 @@ ide_epoch_pairs(struct weft_ide_stream *s, uint8_t *flits, unsigned int n, bool 
 {
 	unsigned int pairs = epoch_count_pairs(flits, n);
 
-	if (s->has_poison && !is_open && pairs > 0)
+	if (s->late.is_on && !is_open && pairs > 0)
 		pairs--; /* the last may have to stay open-ended */
 	if (pairs < 2 || (!is_open && epoch_any_empty(flits, 2 * pairs)))
 		return 0;

@@ -58,10 +58,12 @@ struct weft_ide_stream {
 	 * from the first protocol flit of the epoch being filled on. They are kept apart: joined
 	 * into one load, two that were just stored would make it wait.
 	 */
-	unsigned int held;
+	struct {
+		unsigned int n;
+		unsigned int tail;
+		unsigned int behind; /* of the tail, those from the first Poison that waits on */
+	} hold;
 	bool insecure;
-	unsigned int tail;
-	unsigned int behind; /* of the tail, those from the first Poison that waits on */
 
 	/* The epoch being filled. */
 	bool in_one_pass; /* decided by its first flit; says which of the states below it is in */
@@ -77,9 +79,11 @@ struct weft_ide_stream {
 	uint8_t p[IDE_P_MAX + IDE_PCRC_LEN];
 
 	/* Within a run: flits, back to back, that were counted in, but are still to be worked on, and how. */
-	uint8_t *waiting;
-	unsigned int n_waiting;
-	unsigned int way;
+	struct {
+		uint8_t *flits;
+		unsigned int n;
+		unsigned int way;
+	} pending;
 
 	const struct ide_pass_kernel *kernel; /* NULL: no epoch is in one pass */
 	struct ide_pass pass;
@@ -89,25 +93,29 @@ struct weft_ide_stream {
 	/* Seldom used. */
 	bool is_lopt;
 	bool has_stop;
-	bool has_poison;
 	bool is_stopped;
 	bool after_tmac; /* a valid IDE.TMAC was the last flit */
-	bool has_next_key;
 	uint8_t truncation_delay;
 	uint8_t refresh_idles;
 	unsigned int idles_due;
-	uint8_t n_poison; /* Poison that waits for its protocol flit */
-	uint8_t last_poison; /* words of Poison in front of the last protocol flit */
-	uint8_t poison[WEFT_IDE_POISON_MAX];
-	struct ide_gcm *next_gcm; /* valid, as next_pass_key, with has_next_key */
-	struct ide_pass_key next_pass_key;
+	struct { /* late poison */
+		bool is_on;
+		uint8_t n; /* Poison that waits for its protocol flit */
+		uint8_t last; /* words of it in front of the last protocol flit */
+		uint8_t word[WEFT_IDE_POISON_MAX];
+	} late;
+	struct { /* the key after this one; the others are valid with is_ready */
+		bool is_ready;
+		struct ide_gcm *gcm;
+		struct ide_pass_key pass_key;
+	} next_key;
 	struct weft_ide_counts counts;
 };
 
 static inline void
 ide_note_special(struct weft_ide_stream *s)
 {
-	s->is_special = s->n_poison > 0 || s->idles_due > 0 || s->after_tmac || s->is_open_ended ||
+	s->is_special = s->late.n > 0 || s->idles_due > 0 || s->after_tmac || s->is_open_ended ||
 	                s->insecure || s->is_stopped;
 }
 

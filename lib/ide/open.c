@@ -21,9 +21,9 @@ static void
 open_fail(struct weft_ide_stream *s, struct weft_ide_event *e)
 {
 	e->verdict = WEFT_DROP_IDE_MAC;
-	e->dropped = (uint8_t)(s->held + 1);
-	s->held = 0;
-	s->tail = 0;
+	e->dropped = (uint8_t)(s->hold.n + 1);
+	s->hold.n = 0;
+	s->hold.tail = 0;
 	s->insecure = true;
 	ide_note_special(s);
 }
@@ -33,8 +33,8 @@ static void
 open_release_full_epoch(struct weft_ide_stream *s, struct weft_ide_event *e)
 {
 	e->epoch_good = true;
-	e->release = (uint8_t)(s->held - s->tail);
-	s->held = s->tail;
+	e->release = (uint8_t)(s->hold.n - s->hold.tail);
+	s->hold.n = s->hold.tail;
 	s->mac_due = false;
 }
 
@@ -42,13 +42,13 @@ open_release_full_epoch(struct weft_ide_stream *s, struct weft_ide_event *e)
 static bool
 open_hold(struct weft_ide_stream *s, bool tail, struct weft_ide_event *e)
 {
-	if (s->held == WEFT_IDE_HELD_MAX) {
+	if (s->hold.n == WEFT_IDE_HELD_MAX) {
 		open_fail(s, e);
 		return false;
 	}
-	s->held++;
-	s->tail += tail;
-	s->behind += s->n_poison > 0;
+	s->hold.n++;
+	s->hold.tail += tail;
+	s->hold.behind += s->late.n > 0;
 	return true;
 }
 
@@ -65,7 +65,7 @@ open_mac_in_place(struct weft_ide_stream *s, const uint8_t *flit, enum ide_kind 
 static void
 open_start(struct weft_ide_stream *s)
 {
-	if (s->flits > 0 || !s->has_next_key)
+	if (s->flits > 0 || !s->next_key.is_ready)
 		s->counts.starts_ignored++;
 	else
 		ide_take_next_key(s);
@@ -81,9 +81,9 @@ open_stop(struct weft_ide_stream *s, bool after_tmac)
 	}
 	s->is_stopped = true;
 	s->counts.stops++;
-	s->n_poison = 0;
-	s->behind = 0;
-	s->tail = 0;
+	s->late.n = 0;
+	s->hold.behind = 0;
+	s->hold.tail = 0;
 	return true;
 }
 
@@ -103,18 +103,18 @@ open_control(struct weft_ide_stream *s, const uint8_t *flit, struct weft_ide_eve
 	case WEFT_LLCTRL_POISON:
 		s->counts.poison++;
 		waits = s->mode == WEFT_IDE_CONTAINMENT;
-		if ((s->has_poison || waits) && !ide_poison_wait(s, flit)) {
+		if ((s->late.is_on || waits) && !ide_poison_wait(s, flit)) {
 			open_fail(s, e);
 			return;
 		}
 		break;
 	default: break;
 	}
-	if (ends || (s->held == 0 && !waits)) {
-		e->release = (uint8_t)(s->held + 1);
-		s->held = 0;
+	if (ends || (s->hold.n == 0 && !waits)) {
+		e->release = (uint8_t)(s->hold.n + 1);
+		s->hold.n = 0;
 	} else {
-		open_hold(s, s->flits > 0 || s->n_poison > 0, e);
+		open_hold(s, s->flits > 0 || s->late.n > 0, e);
 	}
 	ide_note_special(s);
 }
@@ -143,7 +143,7 @@ open_end_full_epoch(struct weft_ide_stream *s)
 		return;
 	ide_epoch_end(s, s->mac);
 	s->mac_due = true;
-	s->tail = 0;
+	s->hold.tail = 0;
 }
 
 static void
@@ -187,14 +187,14 @@ open_tmac(struct weft_ide_stream *s, const uint8_t *flit, struct weft_ide_event 
 		return;
 	}
 	e->epoch_good = true;
-	if (s->behind == 0) {
-		e->release = (uint8_t)(s->held + 1);
-		s->held = 0;
-		s->tail = 0;
+	if (s->hold.behind == 0) {
+		e->release = (uint8_t)(s->hold.n + 1);
+		s->hold.n = 0;
+		s->hold.tail = 0;
 	} else { /* Poison waits for the next epoch's MAC, and what came after it waits too */
-		e->release = (uint8_t)(s->held - s->behind);
-		s->held = s->behind;
-		s->tail = s->behind;
+		e->release = (uint8_t)(s->hold.n - s->hold.behind);
+		s->hold.n = s->hold.behind;
+		s->hold.tail = s->hold.behind;
 		if (!open_hold(s, true, e))
 			return;
 	}
@@ -243,7 +243,7 @@ open_back_to_back(uint64_t live)
 static inline unsigned int
 open_plain(struct weft_ide_stream *s, uint8_t *flits, unsigned int n, struct weft_ide_run *run)
 {
-	const unsigned int room = WEFT_IDE_HELD_MAX - s->held;
+	const unsigned int room = WEFT_IDE_HELD_MAX - s->hold.n;
 
 	if (s->is_special || s->mac_due)
 		return 0;
@@ -252,8 +252,8 @@ open_plain(struct weft_ide_stream *s, uint8_t *flits, unsigned int n, struct wef
 		run->release = (uint8_t)(run->release + n);
 	} else {
 		n = ide_epoch_plain_flits(s, flits, n < room ? n : room, true);
-		s->held += n;
-		s->tail += n;
+		s->hold.n += n;
+		s->hold.tail += n;
 	}
 	if (n > 0)
 		open_end_full_epoch(s);
@@ -275,22 +275,22 @@ open_pairs(struct weft_ide_stream *s, uint8_t *flits, unsigned int n, struct wef
 	pairs = ide_epoch_pairs(s, flits, n, true, tag);
 	if (pairs == 0)
 		return 0;
-	run->release = (uint8_t)(run->release + s->held);
+	run->release = (uint8_t)(run->release + s->hold.n);
 	run->epochs_good++;
-	s->held = 2;
-	s->tail = 0;
+	s->hold.n = 2;
+	s->hold.tail = 0;
 	for (i = 1; i < pairs; i++) {
 		uint8_t *epoch = flits + 2 * i * (size_t)WEFT_FLIT_LEN;
 
 		if (!ide_mac_equal(epoch + IDE_MAC_OFF, tag[i - 1])) {
 			ide_epoch_close_pairs(s, epoch, pairs - i);
-			run->failed = (uint8_t)(s->held + 1);
-			s->held = 0;
+			run->failed = (uint8_t)(s->hold.n + 1);
+			s->hold.n = 0;
 			s->insecure = true;
 			s->is_special = true;
 			return 2 * i + 1;
 		}
-		run->release = (uint8_t)(run->release + s->held);
+		run->release = (uint8_t)(run->release + s->hold.n);
 		run->epochs_good++;
 	}
 	memcpy(s->mac, tag[pairs - 1], WEFT_IDE_MAC_LEN);
@@ -330,7 +330,7 @@ weft_ide_open_run(
 unsigned int
 weft_ide_held(const struct weft_ide_stream *s)
 {
-	return s->held;
+	return s->hold.n;
 }
 
 bool

@@ -23,7 +23,7 @@ seal_end_full_epoch(struct weft_ide_stream *s)
 	if (!ide_epoch_is_full(s))
 		return;
 	s->mac_due = true;
-	if (s->has_poison) {
+	if (s->late.is_on) {
 		s->is_open_ended = true;
 		s->is_special = true;
 		return;
@@ -47,10 +47,10 @@ seal_control(struct weft_ide_stream *s, const uint8_t *flit)
 	const int c = ide_control(flit);
 
 	/* A receiver of containment holds Poison for the next flit, so that one has to come. */
-	if (c == WEFT_LLCTRL_POISON && (s->has_poison || s->mode == WEFT_IDE_CONTAINMENT)) {
+	if (c == WEFT_LLCTRL_POISON && (s->late.is_on || s->mode == WEFT_IDE_CONTAINMENT)) {
 		if (!ide_poison_wait(s, flit))
 			return -ENOBUFS;
-		s->counts.poison += s->has_poison;
+		s->counts.poison += s->late.is_on;
 	}
 	if (c == WEFT_LLCTRL_IDE_IDLE && s->idles_due > 0)
 		s->idles_due--;
@@ -170,7 +170,7 @@ weft_ide_close(struct weft_ide_stream *s, uint8_t *flit)
 {
 	uint8_t mac[WEFT_IDE_MAC_LEN];
 
-	if (s->mac_due || s->n_poison > 0)
+	if (s->mac_due || s->late.n > 0)
 		return WEFT_IDE_CLOSE_CARRIER;
 	if (s->flits == 0)
 		return WEFT_IDE_CLOSED;
@@ -204,7 +204,7 @@ weft_ide_start(struct weft_ide_stream *s, uint8_t *flit)
 	const unsigned int to_hold =
 		s->mac_due ? weft_ide_epoch_flits(s->mode) + 1 + s->refresh_idles : 0;
 
-	if (!s->has_next_key)
+	if (!s->next_key.is_ready)
 		return -ENOKEY;
 	if ((s->flits > 0 && !s->is_open_ended) || is_mac_of_key_before ||
 		(s->mode == WEFT_IDE_CONTAINMENT && to_hold > WEFT_IDE_HELD_MAX))
@@ -251,11 +251,11 @@ weft_ide_poison_last(
 	if (!s->is_stopped) {
 		if (how != WEFT_IDE_SPOILT_CRC)
 			return -ENOTSUP;
-		if (s->has_poison && s->flits == 0)
+		if (s->late.is_on && s->flits == 0)
 			return -EALREADY;
-		if (s->has_poison && s->last_poison == WEFT_IDE_POISON_MAX)
+		if (s->late.is_on && s->late.last == WEFT_IDE_POISON_MAX)
 			return -ENOBUFS;
-		if (s->has_poison)
+		if (s->late.is_on)
 			ide_poison_insert(s, offset);
 	}
 	weft_ide_poison_put(flit, offset);

@@ -24,7 +24,7 @@ stream_carve(struct weft_carver *c)
 
 	if (s != NULL) {
 		s->gcm = gcm;
-		s->next_gcm = next_gcm;
+		s->next_key.gcm = next_gcm;
 	}
 	return s;
 }
@@ -66,7 +66,7 @@ weft_ide_stream_setup(void *mem, struct weft_ide_lib *lib, const struct weft_ide
 	s->pcrc = cfg->pcrc;
 	s->is_lopt = cfg->format == WEFT_IDE_LOPT;
 	s->has_stop = cfg->stop;
-	s->has_poison = cfg->poison;
+	s->late.is_on = cfg->poison;
 	s->truncation_delay = cfg->truncation_delay;
 	s->refresh_idles = cfg->refresh_idles;
 	s->kernel = s->is_lopt ? NULL : ide_lib_pass(lib); /* kernels know one place of each slot */
@@ -86,8 +86,8 @@ weft_ide_stream_init(void *mem, struct weft_ide_lib *lib, enum weft_ide_mode mod
 void
 weft_ide_stream_next_key(struct weft_ide_stream *s, struct weft_ide_lib *lib, const uint8_t *key)
 {
-	stream_expand_key(s, lib, key, s->next_gcm, &s->next_pass_key);
-	s->has_next_key = true;
+	stream_expand_key(s, lib, key, s->next_key.gcm, &s->next_key.pass_key);
+	s->next_key.is_ready = true;
 }
 
 void
@@ -95,13 +95,13 @@ ide_take_next_key(struct weft_ide_stream *s)
 {
 	struct ide_gcm *old = s->gcm;
 
-	s->gcm = s->next_gcm;
-	s->next_gcm = old;
+	s->gcm = s->next_key.gcm;
+	s->next_key.gcm = old;
 	explicit_bzero(old, ide_gcm_size());
-	memcpy(&s->pass_key, &s->next_pass_key, sizeof(s->pass_key));
-	explicit_bzero(&s->next_pass_key, sizeof(s->next_pass_key));
+	memcpy(&s->pass_key, &s->next_key.pass_key, sizeof(s->pass_key));
+	explicit_bzero(&s->next_key.pass_key, sizeof(s->next_key.pass_key));
 	s->counter = 1;
-	s->has_next_key = false;
+	s->next_key.is_ready = false;
 	s->is_stopped = false;
 	s->counts.starts++;
 }
@@ -109,7 +109,7 @@ ide_take_next_key(struct weft_ide_stream *s)
 bool
 weft_ide_has_next_key(const struct weft_ide_stream *s)
 {
-	return s->has_next_key;
+	return s->next_key.is_ready;
 }
 
 uint64_t

@@ -78,10 +78,11 @@ weft_sig_begin(struct weft_sig_stream *s, struct weft_sig_key *key, enum weft_si
 	s->dir = (uint8_t)dir;
 	s->flags = flags;
 	stream_plan(s, &key->now);
-	s->is_stopped = s->out_is_escaped = s->out_is_poisoned = s->held_is_poisoned = false;
-	s->out_sum = s->out.begin;
-	s->out_pos = 0;
-	s->in_marks = s->in_len = s->held_at = s->held_len = 0;
+	s->is_stopped = s->filling.is_escaped = s->filling.is_poisoned = s->pending.is_poisoned =
+		false;
+	s->filling.sum = s->out.begin;
+	s->filling.pos = 0;
+	s->in_marks = s->in_len = s->pending.from = s->pending.to = 0;
 	s->counters = (struct weft_sig_counters){ 0 };
 	return stream_place(s, block0);
 }
@@ -136,17 +137,17 @@ stream_list_read(struct weft_sig_list *l, uint8_t *dst, size_t len)
 static bool
 stream_write_held(struct weft_sig_stream *s, struct weft_sig_list *out)
 {
-	while (s->held_at < s->held_len) {
-		const size_t room = stream_list_room(out), left = s->held_len - s->held_at;
+	while (s->pending.from < s->pending.to) {
+		const size_t room = stream_list_room(out), left = s->pending.to - s->pending.from;
 		const size_t len = left < room ? left : room;
 
 		if (len == 0)
 			return false;
-		memcpy(stream_list_here(out), s->out_buf + s->held_at, len);
-		stream_list_wrote(out, len, s->held_is_poisoned);
-		s->held_at += (uint32_t)len;
+		memcpy(stream_list_here(out), s->out_buf + s->pending.from, len);
+		stream_list_wrote(out, len, s->pending.is_poisoned);
+		s->pending.from += (uint32_t)len;
 	}
-	s->held_at = s->held_len = 0;
+	s->pending.from = s->pending.to = 0;
 	return true;
 }
 
@@ -168,8 +169,8 @@ stream_write_unit(
 		stream_list_wrote(out, len, is_poisoned);
 		return;
 	}
-	s->held_is_poisoned = is_poisoned;
-	s->held_len = len;
+	s->pending.is_poisoned = is_poisoned;
+	s->pending.to = len;
 	stream_write_held(s, out);
 }
 
@@ -277,7 +278,7 @@ weft_sig_push(struct weft_sig_stream *s, struct weft_sig_list *in, struct weft_s
 size_t
 weft_sig_held(const struct weft_sig_stream *s)
 {
-	return s->held_len - s->held_at;
+	return s->pending.to - s->pending.from;
 }
 
 size_t
@@ -295,5 +296,5 @@ weft_sig_end(struct weft_sig_stream *s)
 	s->counters = (struct weft_sig_counters){ 0 };
 	if (s->is_stopped)
 		return -EBADMSG;
-	return s->in_len != 0 || s->out_pos != 0 ? -EINVAL : 0;
+	return s->in_len != 0 || s->filling.pos != 0 ? -EINVAL : 0;
 }

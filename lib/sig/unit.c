@@ -46,7 +46,7 @@ unit_move_data(
 	struct weft_sig_stream *s, struct unit *u, const uint8_t *src, uint8_t *dst, uint32_t len)
 {
 	if (s->makes_guard) {
-		s->out_sum = s->kernel->copy[s->out.kind](s->out_sum, dst, src, len);
+		s->filling.sum = s->kernel->copy[s->out.kind](s->filling.sum, dst, src, len);
 	} else if (u->needs_sum && !u->has_sum) {
 		u->in_sum = s->kernel->copy[s->in.kind](s->in.begin, dst, src, len);
 		u->has_sum = true;
@@ -62,13 +62,13 @@ unit_move_data(
 static void
 unit_put_out_sig(struct weft_sig_stream *s, struct unit *u, uint8_t *dst)
 {
-	uint64_t copy = s->copy_bytes, sum = s->out_sum, sig;
+	uint64_t copy = s->copy_bytes, sum = s->filling.sum, sig;
 
 	if (s->same_sum && u->needs_sum) {
 		u->in_sum = sum;
 		u->has_sum = true;
 	}
-	if (s->out.is_dif && s->out_is_poisoned) {
+	if (s->out.is_dif && s->filling.is_poisoned) {
 		/* Only a copied guard has no sum, and then the block lies before us in one piece. */
 		if (!s->makes_guard)
 			sum = s->kernel->sum[s->out.kind](
@@ -76,7 +76,7 @@ unit_put_out_sig(struct weft_sig_stream *s, struct unit *u, uint8_t *dst)
 		copy = 0;
 	}
 	sig = sig_made(&s->out, sum, s->out_block);
-	if (s->out.is_dif && (s->out_is_poisoned || s->out_is_escaped))
+	if (s->out.is_dif && (s->filling.is_poisoned || s->filling.is_escaped))
 		sig = (sig & 0xFFFF) | unit_dif_sig(0, SIG_ESCAPE_APP, SIG_ESCAPE_REF);
 	sig_store(&s->out, dst, (u->sig & copy) | (sig & ~copy));
 	if ((copy & s->out_bytes) == s->out_bytes)
@@ -84,9 +84,9 @@ unit_put_out_sig(struct weft_sig_stream *s, struct unit *u, uint8_t *dst)
 	else
 		s->counters.generated++;
 	s->out_block++;
-	s->out_pos = 0;
-	s->out_sum = s->out.begin;
-	s->out_is_escaped = s->out_is_poisoned = false;
+	s->filling.pos = 0;
+	s->filling.sum = s->out.begin;
+	s->filling.is_escaped = s->filling.is_poisoned = false;
 }
 
 /* The data of a unit, cut by the output's blocks. */
@@ -97,17 +97,17 @@ unit_cut_data(struct weft_sig_stream *s, struct unit *u, const uint8_t *src, uin
 	uint32_t left = s->unit_data;
 
 	while (s->out.sig_len != 0 && left != 0) {
-		const uint32_t room = s->out.block - s->out_pos;
+		const uint32_t room = s->out.block - s->filling.pos;
 		const uint32_t len = left < room ? left : room;
 
 		unit_move_data(s, u, src, dst, len);
-		s->out_is_poisoned |= poisoned;
-		s->out_is_escaped |= escaped;
+		s->filling.is_poisoned |= poisoned;
+		s->filling.is_escaped |= escaped;
 		src += len;
 		dst += len;
 		left -= len;
-		s->out_pos += len;
-		if (s->out_pos == s->out.block) {
+		s->filling.pos += len;
+		if (s->filling.pos == s->out.block) {
 			unit_put_out_sig(s, u, dst);
 			dst += s->out.sig_len;
 		}
@@ -149,7 +149,7 @@ unit_sum(struct weft_sig_stream *s, struct unit *u, const uint8_t *src)
 uint32_t
 sig_unit_out_len(const struct weft_sig_stream *s)
 {
-	uint32_t len = s->unit_data, filled = s->out_pos + s->unit_data;
+	uint32_t len = s->unit_data, filled = s->filling.pos + s->unit_data;
 
 	if (s->out.sig_len == 0)
 		return len;
@@ -193,7 +193,7 @@ sig_unit_move(struct weft_sig_stream *s, const uint8_t *src, uint32_t marks, uin
 	}
 	poisoned = marked || (early && e.type != WEFT_SIG_NO_ERROR);
 	/* Also what ends a block that was poisoned before. */
-	*is_poisoned = poisoned || s->out_is_poisoned;
+	*is_poisoned = poisoned || s->filling.is_poisoned;
 	unit_cut_data(s, &u, src, dst, poisoned, escaped && (s->flags & WEFT_SIG_FRESH_TAGS) == 0);
 	if (compares && !early)
 		unit_check(s, &u, &e);

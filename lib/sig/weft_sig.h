@@ -290,15 +290,19 @@ struct weft_sig_stream {
 	uint32_t unit_data;
 	uint64_t in_block; /* number of the next input block */
 	uint64_t out_block;
-	uint64_t out_sum; /* of the block that is being filled */
-	uint32_t out_pos; /* data bytes in it */
-	bool out_is_escaped;
-	bool out_is_poisoned;
-	bool held_is_poisoned; /* output that waits */
+	struct { /* the block that is being filled */
+		uint64_t sum;
+		uint32_t pos; /* data bytes in it */
+		bool is_escaped;
+		bool is_poisoned;
+	} filling;
 	uint32_t in_marks; /* WEFT_SIG_PIECE_.. of the unit in in_buf */
 	uint32_t in_len; /* bytes of it */
-	uint32_t held_at; /* output in out_buf that waits for room: from here */
-	uint32_t held_len; /* to here */
+	struct { /* output in out_buf that waits for room */
+		uint32_t from;
+		uint32_t to;
+		bool is_poisoned;
+	} pending;
 	struct weft_sig_counters counters;
 	uint8_t in_buf[WEFT_SIG_BLOCK_MAX + WEFT_SIG_LEN_MAX];
 	uint8_t out_buf[WEFT_SIG_OUT_MAX];

@@ -224,9 +224,9 @@ old_key_is_wiped(void **state)
 	for (unsigned int i = 0; i < 3; i++) {
 		give_next_key();
 		send_start();
-		expect_zero(tx->next_gcm, ide_gcm_size());
-		expect_zero(&tx->next_pass_key, sizeof(tx->next_pass_key));
-		expect_zero(rx.s->next_gcm, ide_gcm_size());
+		expect_zero(tx->next_key.gcm, ide_gcm_size());
+		expect_zero(&tx->next_key.pass_key, sizeof(tx->next_key.pass_key));
+		expect_zero(rx.s->next_key.gcm, ide_gcm_size());
 		send_flits(40);
 		send_close();
 	}
