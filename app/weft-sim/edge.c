@@ -210,11 +210,7 @@ edge_protect(struct sim_end *e, struct sim_frame *f, const struct weft_llr_out *
 
 	for (unsigned int i = 0; i < out->n; i++)
 		flit[i] = f->data + WEFT_WIRE_FRAME_LEN(i);
-	e->isn.next = out->first;
-	weft_isn_take(&e->isn, implicit, out->n);
-	for (unsigned int i = 0; i < out->n; i++)
-		if ((out->spoil & WEFT_BIT64(i)) != 0)
-			implicit[i] = ~implicit[i];
+	weft_isn_given(&e->isn, out->first, out->n, out->nops, out->spoil, implicit);
 	weft_codec_protect(
 		&s->opt->codec, flit, out->n, (enum weft_crc_order)s->sc.crc_order, implicit);
 }

@@ -87,15 +87,21 @@ weft_isn_init(struct weft_isn *s, enum weft_isn_form form, enum weft_crc_order o
 /* All zero: a CRC without a number. */
 static const uint64_t isn_no_number[ISN_RUN_MAX];
 
-/* CRC contributions of the numbers from the next one on: an array of ISN_RUN_MAX. */
+/* CRC contributions of the numbers from @first on: an array of ISN_RUN_MAX. */
+static const uint64_t *
+isn_numbers_from(const struct weft_isn *s, unsigned int first)
+{
+	switch (s->form) {
+	case WEFT_ISN_PSEUDO: return weft_isn_pseudo_table + first;
+	case WEFT_ISN_XOR: return weft_isn_xor_table + first;
+	default: return isn_no_number;
+	}
+}
+
 static const uint64_t *
 isn_numbers(const struct weft_isn *s)
 {
-	switch (s->form) {
-	case WEFT_ISN_PSEUDO: return weft_isn_pseudo_table + s->next;
-	case WEFT_ISN_XOR: return weft_isn_xor_table + s->next;
-	default: return isn_no_number;
-	}
+	return isn_numbers_from(s, s->next);
 }
 
 static uint16_t
@@ -114,6 +120,22 @@ weft_isn_take(struct weft_isn *s, uint64_t *implicit, unsigned int n)
 	for (unsigned int i = 0; i < n; i++)
 		implicit[i] = s->address ^ number[i];
 	s->next = (uint16_t)((s->next + n) & ISN_NUMBER_MASK);
+}
+
+/* ISN-2 */
+void
+weft_isn_given(const struct weft_isn *s, uint16_t first, unsigned int n, unsigned int nops,
+	uint64_t spoil, uint64_t *implicit)
+{
+	const uint64_t *number = isn_numbers_from(s, first);
+	const unsigned int numbered = n - nops;
+
+	assert(n <= ISN_RUN_MAX && nops <= n && first < WEFT_ISN_NUMBERS);
+	for (unsigned int i = 0; i < n; i++) {
+		implicit[i] = s->address ^ number[i < numbered ? i : numbered];
+		if ((spoil & WEFT_BIT64(i)) != 0)
+			implicit[i] = ~implicit[i];
+	}
 }
 
 void

@@ -94,6 +94,16 @@ struct weft_isn_result {
 void weft_isn_take(struct weft_isn *s, uint64_t *implicit, unsigned int n);
 
 /**
+ * As weft_isn_take() for @p n (0..64) flits that the retry layer has numbered from @p first
+ * (0..1023) on; of the direction nothing is used up.
+ *
+ * @param nops   NOPs, the last ones: all of them are made with the number behind the other flits
+ * @param spoil  flits whose CRC is to be inverted (bit i: flit i)
+ */
+void weft_isn_given(const struct weft_isn *s, uint16_t first, unsigned int n, unsigned int nops,
+	uint64_t spoil, uint64_t *implicit);
+
+/**
  * Receiver, where the CRC is made elsewhere: whether @p n (0..64) flits are all intact and in turn.
  *
  * @param syndrome  of each flit: its remainder XORed with the one in its CRC field

@@ -39,27 +39,6 @@ crc_protect_number(struct weft_fsn *s, uint8_t *flits, unsigned int n)
 	}
 }
 
-/* The retry layer has numbered the flits. All ones on top of a CRC spoil it. */
-static void
-crc_protect_given(const struct weft_frame *f, uint64_t *implicit)
-{
-	const struct weft_isn *s = &f->conn->isn;
-	const unsigned int numbered = f->hdr.n_flits - f->nops;
-
-	for (unsigned int i = 0; i < f->hdr.n_flits; i++) {
-		unsigned int number =
-			(f->first + (i < numbered ? i : numbered)) & (WEFT_ISN_NUMBERS - 1);
-
-		implicit[i] = s->address;
-		if (s->form == WEFT_ISN_PSEUDO)
-			implicit[i] ^= weft_isn_number(number);
-		else if (s->form == WEFT_ISN_XOR)
-			implicit[i] ^= weft_isn_xor_number(number);
-		if ((f->spoil & WEFT_BIT64(i)) != 0)
-			implicit[i] ^= UINT64_MAX;
-	}
-}
-
 /* Numbers for the frames of a chunk: what they add to the CRC, flit by flit. */
 static void
 crc_protect_numbers(struct weft_burst *b, const struct chunk *c, uint64_t *implicit)
@@ -70,7 +49,8 @@ crc_protect_numbers(struct weft_burst *b, const struct chunk *c, uint64_t *impli
 		if (f->conn == NULL)
 			continue; /* link control: no flits */
 		if (f->conn->end != NULL) {
-			crc_protect_given(f, implicit);
+			weft_isn_given(&f->conn->isn, f->first, f->hdr.n_flits, f->nops, f->spoil,
+				implicit);
 			implicit += f->hdr.n_flits;
 			continue;
 		}

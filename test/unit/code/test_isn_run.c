@@ -398,6 +398,37 @@ random_runs_match_the_model(void **state)
 	}
 }
 
+/* ISN-2: a frame of NOPs, be they ever so many, says one number; else each made a gap up. */
+static void
+all_nops_of_a_run_have_the_number_behind_it(void **state)
+{
+	static const enum weft_isn_form forms[] = { WEFT_ISN_PSEUDO, WEFT_ISN_XOR, WEFT_ISN_NONE };
+	const uint64_t spoil = UINT64_C(1) << 63 | 5;
+
+	(void)state;
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(forms); i++)
+		for (unsigned int n = 0; n <= RUN_MAX; n++)
+			for (unsigned int nops = 0; nops <= n; nops++) {
+				const unsigned int first = 1024 - 1 - nops % 7;
+				const struct weft_isn s = direction(forms[i], 77);
+				uint64_t got[RUN_MAX];
+
+				weft_isn_given(&s, (uint16_t)first, n, nops, spoil, got);
+				for (unsigned int k = 0; k < n; k++) {
+					const unsigned int by = k < n - nops ? k : n - nops;
+					struct weft_isn one =
+						direction(forms[i], (first + by) % 1024);
+					uint64_t want;
+
+					weft_isn_take(&one, &want, 1);
+					if ((spoil >> k & 1) != 0)
+						want ^= UINT64_MAX;
+					assert_int_equal(got[k], want);
+				}
+				assert_int_equal(s.next, 77);
+			}
+}
+
 static void
 init_refuses_what_is_out_of_range(void **state)
 {
@@ -439,6 +470,7 @@ main(void)
 		cmocka_unit_test(other_forms_decode_no_gap),
 		cmocka_unit_test(random_runs_match_the_model),
 		cmocka_unit_test(nops_use_no_number),
+		cmocka_unit_test(all_nops_of_a_run_have_the_number_behind_it),
 		cmocka_unit_test(init_refuses_what_is_out_of_range),
 	};
 
