@@ -10,7 +10,7 @@
 
 #include "ide.h"
 #include "replay.h"
-#include "retry.h"
+#include "weft_node.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -314,7 +314,7 @@ scenario_draw(
 	sc->phase_ns = 400 * MS;
 	swarm_draw_llr(&r, &sc->llr, (enum weft_mode)sc->mode, file);
 	if (file != NULL)
-		retry_from_topo(&sc->llr, &file->retry);
+		weft_node_retry(&sc->llr, &file->retry);
 	swarm_draw_session(&r, sc);
 	swarm_draw_impair(&r, sc);
 	swarm_draw_faults(&r, sc);

@@ -60,19 +60,22 @@ ats_client_index(const struct ats *a, uint16_t pid)
 	return -1;
 }
 
-static struct peer *
+static struct weft_node_link *
 ats_conn_to(struct node *n, uint16_t pid)
 {
-	struct peer *p = daemon_is_cxl(n->daemon) ? n->peer : peer_find(n, pid);
+	struct weft_node_link *p =
+		daemon_is_cxl(n->daemon) ? n->node->link : weft_node_link_find(n->node, pid);
 
-	return p != NULL && p->state == PEER_UP ? p : NULL;
+	return p != NULL && p->state == WEFT_NODE_UP ? p : NULL;
 }
 
 /* 0; -EAGAIN; or another error, and then it is gone. */
 static int
-ats_send_packet(struct peer *p, uint16_t to, const uint8_t *packet, size_t len)
+ats_send_packet(struct weft_node_link *p, uint16_t to, const uint8_t *packet, size_t len)
 {
-	struct weft_io_tlp t = { .spid = p->node->topo->pid, .dpid = to, .len = (uint16_t)len };
+	struct weft_io_tlp t = {
+		.spid = daemon_node(p->node)->topo->pid, .dpid = to, .len = (uint16_t)len
+	};
 	int rc;
 
 	memcpy(t.tlp, packet, len);
@@ -91,9 +94,9 @@ ats_agent_pid(const struct node *n)
 }
 
 static bool
-ats_take_packet(struct peer *p, const struct weft_io_tlp *t)
+ats_take_packet(struct weft_node_link *p, const struct weft_io_tlp *t)
 {
-	struct node *n = p->node;
+	struct node *n = daemon_node(p->node);
 	struct ats *a = n->ats;
 	enum weft_verdict v = WEFT_DROP_NOT_MINE;
 
@@ -103,19 +106,19 @@ ats_take_packet(struct peer *p, const struct weft_io_tlp *t)
 	else if (a->agent != NULL)
 		v = weft_ats_agent_receive(a->agent, t->spid, t->tlp, t->len);
 	else if (t->spid == ats_agent_pid(n))
-		v = weft_ats_client_receive(a->client, t->tlp, t->len, n->ends_ns);
+		v = weft_ats_client_receive(a->client, t->tlp, t->len, n->node->ends_ns);
 	if (v == WEFT_DROP_TX_FULL)
 		return false; /* more questions than the agent holds: it waits */
 	if (v != WEFT_OK)
-		n->drops[v]++;
+		n->node->drops[v]++;
 	p->due_ns = 0;
 	return true;
 }
 
 bool
-ats_packet(struct peer *p, const struct weft_io_tlp *t)
+ats_packet(struct weft_node_link *p, const struct weft_io_tlp *t)
 {
-	if (p->node->ats != NULL)
+	if (daemon_node(p->node)->ats != NULL)
 		return ats_take_packet(p, t);
 	p->node->drops[WEFT_DROP_WRONG_CLASS]++;
 	return true;
@@ -124,8 +127,8 @@ ats_packet(struct peer *p, const struct weft_io_tlp *t)
 static void
 ats_take_pending(struct node *n)
 {
-	for (uint16_t i = 0; i < n->n_peers; i++) {
-		struct peer *p = &n->peer[i];
+	for (uint16_t i = 0; i < n->node->n_links; i++) {
+		struct weft_node_link *p = &n->node->link[i];
 
 		for (unsigned int c = 0; c < WEFT_IO_CLASSES; c++) {
 			const struct weft_io_tlp *t;
@@ -141,7 +144,7 @@ static void
 ats_client_packets(struct node *n)
 {
 	struct weft_ats_client *c = n->ats->client;
-	struct peer *p = ats_conn_to(n, ats_agent_pid(n));
+	struct weft_node_link *p = ats_conn_to(n, ats_agent_pid(n));
 	uint8_t buf[WEFT_ATS_PACKET_MAX];
 	size_t len;
 
@@ -149,7 +152,7 @@ ats_client_packets(struct node *n)
 		(len = weft_ats_client_send_posted(c, buf, sizeof(buf))) != 0)
 		ats_send_packet(p, ats_agent_pid(n), buf, len);
 	while (p != NULL && weft_end_can_send_io(p->end, WEFT_IO_REQUEST) &&
-		(len = weft_ats_client_send_request(c, buf, sizeof(buf), n->ends_ns)) != 0)
+		(len = weft_ats_client_send_request(c, buf, sizeof(buf), n->node->ends_ns)) != 0)
 		ats_send_packet(p, ats_agent_pid(n), buf, len);
 }
 
@@ -157,7 +160,7 @@ ats_client_packets(struct node *n)
 static bool
 ats_send_answer(struct node *n, uint16_t to, const uint8_t *packet, size_t len)
 {
-	struct peer *p = ats_conn_to(n, to);
+	struct weft_node_link *p = ats_conn_to(n, to);
 
 	return p == NULL || ats_send_packet(p, to, packet, len) != -EAGAIN;
 }
@@ -196,11 +199,11 @@ ats_agent_packets(struct node *n)
 
 	ats_agent_answers(n);
 	for (uint16_t i = 0; i < a->n_clients; i++) {
-		struct peer *p = ats_conn_to(n, a->clients[i].id);
+		struct weft_node_link *p = ats_conn_to(n, a->clients[i].id);
 
 		while (p != NULL && weft_end_can_send_io(p->end, WEFT_IO_POSTED) &&
 			(len = weft_ats_agent_send_posted(
-				 a->agent, i, buf, sizeof(buf), n->ends_ns)) != 0)
+				 a->agent, i, buf, sizeof(buf), n->node->ends_ns)) != 0)
 			ats_send_packet(p, a->clients[i].id, buf, len);
 	}
 }
@@ -223,7 +226,7 @@ static void
 ats_agent_session(struct node *n, unsigned int client, bool ended, bool began)
 {
 	if (ended && client < n->ats->n_clients) {
-		weft_ats_agent_down(n->ats->agent, client, n->ends_ns);
+		weft_ats_agent_down(n->ats->agent, client, n->node->ends_ns);
 		ats_drop_answers(n->ats, n->ats->clients[client].id);
 	}
 	if (began)
@@ -248,9 +251,9 @@ ats_link_session(struct node *n, bool ended, bool began)
 }
 
 void
-ats_session(struct peer *p, bool ended, bool began)
+ats_session(struct weft_node_link *p, bool ended, bool began)
 {
-	struct node *n = p->node;
+	struct node *n = daemon_node(p->node);
 	struct ats *a = n->ats;
 
 	if (a == NULL || (!ended && !began))
@@ -261,7 +264,7 @@ ats_session(struct peer *p, bool ended, bool began)
 		ats_agent_session(n, (unsigned int)ats_client_index(a, p->pid), ended, began);
 	} else if (p->pid == ats_agent_pid(n)) {
 		if (ended)
-			weft_ats_client_reset(a->client, n->ends_ns);
+			weft_ats_client_reset(a->client, n->node->ends_ns);
 		if (began)
 			weft_ats_client_enable(a->client);
 	} else {
@@ -277,7 +280,7 @@ ats_session(struct peer *p, bool ended, bool began)
 static unsigned int
 ats_kinds_now(const struct node *n)
 {
-	const struct weft_end *e = n->peer[0].end;
+	const struct weft_end *e = n->node->link[0].end;
 
 	if (!daemon_is_cxl(n->daemon))
 		return WEFT_ATS_CLIENT_READS | WEFT_ATS_CLIENT_WRITES; /* they wait for credits */
@@ -294,15 +297,15 @@ ats_translates(const struct node *n)
 void
 ats_submit(struct node *n, const struct weft_msg *m)
 {
-	if (weft_ats_client_submit(n->ats->client, m, n->ends_ns) != 0)
-		n->drops[WEFT_DROP_TX_FULL]++;
+	if (weft_ats_client_submit(n->ats->client, m, n->node->ends_ns) != 0)
+		n->node->drops[WEFT_DROP_TX_FULL]++;
 }
 
 bool
 ats_next(struct node *n, struct weft_msg *m, bool *refused)
 {
 	const enum weft_ats_client_next what =
-		weft_ats_client_next(n->ats->client, ats_kinds_now(n), n->ends_ns, m);
+		weft_ats_client_next(n->ats->client, ats_kinds_now(n), n->node->ends_ns, m);
 
 	*refused = what == WEFT_ATS_CLIENT_REFUSE;
 	return what != WEFT_ATS_CLIENT_NONE;
@@ -331,7 +334,7 @@ ats_complete(struct node *n, const struct weft_completion *c)
 
 	if (n->ats == NULL || n->ats->agent == NULL)
 		return false;
-	weft_ats_agent_op_done(n->ats->agent, (uint32_t)c->cookie, how, c->data, n->ends_ns);
+	weft_ats_agent_op_done(n->ats->agent, (uint32_t)c->cookie, how, c->data, n->node->ends_ns);
 	return true;
 }
 
@@ -342,17 +345,17 @@ ats_agent_ops(struct node *n)
 	struct weft_ats_agent_op op;
 	unsigned int sent = 0;
 
-	while (sent < OPS_A_POLL && weft_ats_agent_op(n->ats->agent, n->ends_ns, &op)) {
+	while (sent < OPS_A_POLL && weft_ats_agent_op(n->ats->agent, n->node->ends_ns, &op)) {
 		struct weft_edge_decision d;
 		struct weft_msg m;
 		int rc;
 
 		host_allow(n);
 		fabric_decide(n, op.hpa, &d);
-		rc = op.data == NULL
-		             ? weft_mem_read(n->host, d.dpid, op.hpa, op.cookie, n->now_ns, &m)
-		             : weft_mem_write(
-				       n->host, d.dpid, op.hpa, op.data, op.cookie, n->now_ns, &m);
+		rc = op.data == NULL ? weft_mem_read(n->host, d.dpid, op.hpa, op.cookie,
+					       n->node->now_ns, &m)
+		                     : weft_mem_write(n->host, d.dpid, op.hpa, op.data, op.cookie,
+					       n->node->now_ns, &m);
 		if (rc != 0)
 			break;
 		m.poison = op.is_poison;
@@ -372,11 +375,11 @@ ats_poll(struct node *n)
 		return 0;
 	ats_take_pending(n);
 	if (a->client != NULL) {
-		weft_ats_client_time(a->client, n->ends_ns);
+		weft_ats_client_time(a->client, n->node->ends_ns);
 		ats_client_packets(n);
 		return 0;
 	}
-	weft_ats_agent_time(a->agent, n->ends_ns);
+	weft_ats_agent_time(a->agent, n->node->ends_ns);
 	ats_agent_packets(n);
 	return n->out[0].n == 0 ? ats_agent_ops(n) : 0;
 }

@@ -30,15 +30,14 @@
 #include "weft_secret.h"
 #include "weft_tables_writer.h"
 #include "weft_load.h"
+#include "weft_node.h"
 #include "weft_topo.h"
 #include "weft_traffic.h"
 #include "weft_xfer.h"
 
 #define NODE_PEERS_MAX 1024 /* hosts of a GFD, or GFDs of a host */
 #define NODE_BACKLOG 1024 /* frames that wait for a port; a power of two */
-#define PEER_CREDITS 256 /* messages of each kind that an end has room for */
-#define PEER_WINDOW 256 /* flits on their way to the other end */
-#define TRANSFER_WINDOW PEER_CREDITS /* lines of a transfer on their way */
+#define TRANSFER_WINDOW WEFT_NODE_CREDITS /* lines of a transfer on their way */
 #define NODE_ERROR_MAX 512
 /*
  * How long a lost write may be on its way: a link that flaps was seen to hold frames for 3 s, and
@@ -58,50 +57,15 @@ struct backlog {
 	struct rte_mbuf *frame[NODE_BACKLOG];
 };
 
-enum peer_state { PEER_DOWN, PEER_UP, PEER_REFUSED };
-
-/* rxl: requests that wait for a credit, oldest first: as many as a host may have open at one GFD. */
-struct waiting {
-	uint32_t head;
-	uint32_t n;
-	struct weft_msg msg[2 * PEER_CREDITS];
-};
-
-/*
- * What a retry domain has at its other end: rxl, a connection of a host or a GFD; cxl, a link of any
- * node, and then peers stand in the order of the ports.
- */
+/* What the daemon has of a link of a node, of the same number: its frames, and what it spoke of. */
 struct peer {
 	struct node *node;
-	uint16_t pid;
-	uint16_t topo_node;
-	uint16_t port; /* its frames leave by this one */
-	uint8_t state; /* enum peer_state; written by the node's lcore, read by the control thread */
-	uint8_t max_flits; /* of a frame to it, by the path */
-	bool is_initiator; /* for the session */
-	bool is_host; /* nobody but it can ask here: by its own PID, or not at all */
-	bool is_switch; /* packets of others come from here */
-	bool is_needed; /* the node asks it, or by it; others come and go */
-	uint64_t begun; /* sessions of the end that the node knows of */
-	bool is_stalled; /* as the clock of requests knows it */
-	struct peer_memory {
-		uint64_t generation; /* 0: none met yet */
-		uint64_t before; /* the one that it took the place of */
-		uint64_t replaced; /* times; written last, read by the control thread */
-		uint64_t forgotten, transfers; /* lines and transfers that this cost, in all */
-		uint64_t told; /* control thread: of `replaced` */
-		/* And of this node's, as the other end knows it for those behind it: */
-		uint64_t asked; /* sessions begun whose word on it was heeded */
-		uint64_t poisoned; /* times that it knew another; written and read as `replaced` */
-		uint64_t poison_told;
-	} memory; /* of the other end, as it says */
-	uint64_t due_ns; /* when the end has something to do by time */
-	struct weft_end *end;
+	struct weft_node_link *link;
 	struct weft_conn *rx;
 	struct weft_conn *tx;
-	struct waiting *waiting; /* host, rxl */
-	uint64_t up_ns; /* cxl switch: when the link was last in a session */
 	struct peer_ide *ide; /* NULL: off */
+	/* control thread: memory that was replaced, or poisoned, that it has spoken of */
+	uint64_t replaced_told, poisoned_told;
 	uint64_t ide_told; /* control thread: failures that it has spoken of */
 	uint64_t others_told; /* control thread: sessions ended for flits of others, likewise */
 	/* control thread: frames that prove nothing, and challenges, that it has spoken of */
@@ -152,6 +116,7 @@ struct transfer {
 /* One node of the topology that runs here. */
 struct node {
 	struct daemon *daemon;
+	struct weft_node *node;
 	const struct weft_topo_node *topo;
 	const struct weft_load_node *load;
 	uint16_t index; /* in the topology */
@@ -175,10 +140,6 @@ struct node {
 	struct link_watch *link_watch; /* by port number */
 	struct duplicates *duplicates; /* NULL: nobody else can be behind its ports */
 	uint16_t next_port; /* source: whose turn it is */
-	uint64_t drops[WEFT_VERDICT_COUNT]; /* of the node itself, beside those of its stages */
-	uint64_t messages[WEFT_MSG_KINDS];
-	uint64_t now_ns; /* of this poll */
-	uint64_t ends_ns; /* clock of the ends: it does not run while the node is not polled */
 	uint64_t sent; /* frames that left the transmit pipeline */
 	/* switch */
 	struct losses losses;
@@ -188,17 +149,7 @@ struct node {
 	uint16_t next_peer; /* cxl: whose messages go first */
 	uint32_t queued; /* cxl: bit k: messages of kind k wait */
 	uint32_t queued_io; /* cxl: bit c: CXL.io packets of class c wait */
-	/* whoever has retry domains */
-	struct peer *peer;
-	uint16_t n_peers;
-	const char *
-		refused; /* what a peer would not agree to; NULL: nothing. Read by the control thread */
-	char refusal[128];
-	const char *refused_again; /* the same where there was a session; told, it is NULL again */
-	char refusal_again[128];
-	/* host, device: whoever asks */
-	struct weft_request_clock *clock; /* of its requests: what makes none older */
-	uint16_t n_stalled; /* peers */
+	struct peer *peer; /* by the number of the link */
 	/* host */
 	struct ats *ats; /* NULL: it neither translates nor is an agent */
 	struct weft_requester *host;
@@ -216,7 +167,6 @@ struct node {
 	struct host_change *change; /* set by the control thread; NULL again once it is taken */
 	bool is_changing; /* it waits for open requests */
 	struct uio *uio; /* host, GFD, device; NULL: the fabric has none, or `ats` has it */
-	uint64_t generation; /* of the memory that the node offers; 0: none */
 	/* GFD; its tables also of a host that offers memory, and of a device with memory */
 	struct weft_gfd gfd;
 	void *memory;
@@ -315,18 +265,18 @@ daemon_files(const struct daemon *d)
 	};
 }
 
-/* Whether a host asks anything of GFDs: of its own, or to move pages. */
-static inline bool
-daemon_host_sends(const struct weft_topo_node *n, const struct weft_load_node *l)
-{
-	return l->has_mem || l->n_transfers != 0 || n->n_translations != 0;
-}
-
 /** Name of a peer's node. */
 static inline const char *
 daemon_peer_name(const struct peer *p)
 {
-	return p->node->daemon->topo->node[p->topo_node].name;
+	return weft_node_link_name(p->link);
+}
+
+/** What the daemon has of a node. */
+static inline struct node *
+daemon_node(const struct weft_node *n)
+{
+	return n->cfg.world_arg;
 }
 
 struct uio;
@@ -433,51 +383,20 @@ unsigned int backlog_flush(struct backlog *b);
 
 void backlog_free(struct backlog *b);
 
-/* --- peer.c: the end of a retry domain, joined to the node's pipelines --- */
+/* --- peer.c: the links of a node, joined to its pipelines --- */
 
-/** Make the end and both directions. @p asks: this node asks for the session. 0, or -errno. */
-int peer_init(struct peer *p, bool is_initiator);
-void peer_fini(struct peer *p);
+/** The end of a link is made (struct weft_node_world). */
+int peer_protect(void *node, struct weft_node_link *l, struct weft_end_cfg *c);
 
-/** Bytes of DPDK's memory that a peer takes. */
-size_t peer_memory(const struct weft_topo *t);
-
-/** Behind it are those who knew the memory before: nothing of this session is answered first. */
-void peer_new_memory(struct peer *p);
-
-/**
- * rxl: whether a node has a connection to another: a host that sends to every GFD, and whoever sends
- * by UIO to whom it may ask. @p first: this side asks for the session.
- */
-bool peer_is_wanted(const struct daemon *d, unsigned int node, unsigned int other, bool *first);
-
-/** rxl: make a peer of each node that is wanted. 0, or -errno. */
-int connections_init(struct node *n, char *err, size_t err_len);
-
-/** Whether the session of every peer that is needed is up. */
-bool peers_are_up(const struct node *n);
-
-/** Have goodbye said. Its frames have to come and go for a while: weft_session_is_parting(). */
-void peer_close(struct peer *p);
-
-/** What became of the session since the last call: its events, in this order, and the new state. */
-bool peer_ended(struct peer *p);
-bool peer_began(struct peer *p);
-
-/** rxl: the peer with this PID, or NULL. */
-struct peer *peer_find(struct node *n, uint16_t pid);
+/** Make the links, and what the daemon has of each. 0, or -errno. */
+int peers_init(struct node *n, char *err, size_t err_len);
+void peers_fini(struct node *n);
 
 /* --- peer_frames.c: frames of peers --- */
-
-/** Whose frame this is, flits or control, or NULL. */
-struct peer *peer_of_frame(struct node *n, const struct weft_frame *f);
 
 /** Both directions in the connection table. 0, or -errno. */
 int peer_directions(struct peer *p);
 void peer_directions_fini(struct peer *p);
-
-/** Before messages of a frame come from peer @p user. */
-void peer_arriving(void *user);
 
 /** The receive pipeline's sink of every node that has peers: control frames. */
 void peers_sink(void *arg, struct rte_mbuf **pkt, uint16_t n);
@@ -486,9 +405,6 @@ void peers_sink(void *arg, struct rte_mbuf **pkt, uint16_t n);
 unsigned int peers_flush(struct node *n);
 
 /* --- link.c: cxl mode, where the ports are the retry domains --- */
-
-/** Make a peer of each port. */
-int links_init(struct node *n, char *err, size_t err_len);
 
 /** The connection table's names of both directions of a port: source addresses. */
 void link_mac(const struct weft_topo *t, unsigned int port, uint8_t mac[6]);
@@ -504,9 +420,6 @@ void links_warn(const struct daemon *d);
 /** Set the rule of every port of the node. 0, or -ENOMEM. */
 int ingress_init(struct node *n);
 void ingress_fini(struct node *n);
-
-/** Drop a message or CXL.io packet of @p in that names another sender: counts it. Returns true. */
-bool ingress_refuse(const struct peer *in, uint16_t spid);
 
 /** Control thread: say which ports refused what since the last call. */
 void ingress_tell(struct daemon *d);
@@ -568,7 +481,7 @@ int ide_open(struct daemon *d, char *err, size_t err_len);
 void ide_close(struct daemon *d);
 
 /** Set what an end needs for IDE, if it is on. 0; -ENOLCK: no memory could be locked; -ENOMEM. */
-int ide_peer(struct peer *p, bool is_initiator, struct weft_end_cfg *c);
+int ide_peer(struct peer *p, struct weft_end_cfg *c);
 
 /** Once the end is not used any more. */
 void ide_peer_fini(struct peer *p);
@@ -584,22 +497,19 @@ const char *ide_state(const struct peer *p);
 
 /* --- follow.c --- */
 
-/** peer_ended() and peer_began(), and what they, and stalls, are to requests that are open. */
-void follow_session(struct peer *p, bool *ended, bool *began);
+/** weft_node_link_ended() and weft_node_link_began(), and what they, and stalls, are to requests that are open. */
+void follow_session(struct weft_node_link *p, bool *ended, bool *began);
 
 /* --- generation.c --- */
 
 /** Draw the number of this run. 0, or -EIO: the system gives no random bits. */
 int generation_run(struct daemon *d);
 
-/** Draw the generation of the memory that the node offers, if any. 0, or -EIO with a line. */
-int generation_init(struct node *n, char *err, size_t err_len);
-
 /** A session with @p p begins, which says this of its memory; 0: nothing. Before any request goes. */
-void generation_met(struct peer *p, uint64_t generation);
+void generation_met(struct weft_node_link *p, uint64_t generation);
 
-/** cxl: others behind @p p knew other memory here: poison all of it, until it is written. */
-void generation_poison(struct peer *p);
+/** Others knew other memory of the node. */
+void generation_poison(struct weft_node *n);
 
 /** Control thread: say whose memory was replaced since the last call, a line each. */
 void generation_tell(struct daemon *d);
@@ -739,10 +649,10 @@ void ats_fini(struct node *n);
 unsigned int ats_poll(struct node *n);
 
 /** A packet came. @return false: it has to wait */
-bool ats_packet(struct peer *p, const struct weft_io_tlp *t);
+bool ats_packet(struct weft_node_link *p, const struct weft_io_tlp *t);
 
 /** What became of a peer's session, in this order. */
-void ats_session(struct peer *p, bool ended, bool began);
+void ats_session(struct weft_node_link *p, bool ended, bool began);
 
 /** Whether requests of the host go through ats_submit() and ats_next(). */
 bool ats_translates(const struct node *n);
@@ -849,14 +759,8 @@ int node_rx(struct node *n, const char *layout, weft_sink_fn sink, char *err, si
 bool node_send_control(
 	struct node *n, uint16_t port, const struct weft_wire_hdr *h, const struct weft_control *c);
 
-/** Fresh random bits; 0 if there are none. */
-uint64_t node_random(void *node);
-
 /** Monotonic nanoseconds from the TSC. */
 uint64_t node_now_ns(void);
-
-/** Set the clocks of a node for this poll. */
-void node_clock(struct node *n);
 
 /** Take what came in: one poll of every part of the receive pipeline. @return what was done */
 unsigned int node_poll_rx(struct node *n);

@@ -10,10 +10,10 @@
 static bool
 device_message(void *arg, const struct weft_msg *m)
 {
-	struct node *n = ((struct peer *)arg)->node;
+	struct node *n = daemon_node(((struct weft_node_link *)arg)->node);
 
 	if (m->kind != WEFT_MSG_LLCTRL)
-		n->drops[WEFT_DROP_WRONG_CLASS]++;
+		n->node->drops[WEFT_DROP_WRONG_CLASS]++;
 	return true;
 }
 
@@ -23,15 +23,15 @@ device_poll(void *arg)
 	struct node *n = arg;
 	unsigned int worked = backlog_flush(&n->out[0]);
 
-	node_clock(n);
-	n->guard.now_ns = n->now_ns;
+	weft_node_time(n->node, node_now_ns());
+	n->guard.now_ns = n->node->now_ns;
 	worked += node_poll_rx(n);
-	for (uint16_t i = 0; i < n->n_peers; i++) {
+	for (uint16_t i = 0; i < n->node->n_links; i++) {
 		bool ended, began;
 
-		follow_session(&n->peer[i], &ended, &began);
+		follow_session(&n->node->link[i], &ended, &began);
 	}
-	n->was_up = n->was_up || peers_are_up(n);
+	n->was_up = n->was_up || weft_node_is_up(n->node);
 	worked += uio_poll(n, n->was_up && n->out[0].n == 0);
 	return worked + peers_flush(n);
 }
@@ -42,8 +42,7 @@ device_init(struct node *n, char *err, size_t err_len)
 	int rc;
 
 	n->env.message = device_message;
-	rc = daemon_is_cxl(n->daemon) ? links_init(n, err, err_len)
-	                              : connections_init(n, err, err_len);
+	rc = peers_init(n, err, err_len);
 	if (rc == 0)
 		rc = uio_init(n, err, err_len);
 	if (rc != 0)

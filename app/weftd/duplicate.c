@@ -166,8 +166,8 @@ duplicate_came(void *arg, struct rte_mbuf *m)
 	/* Who ends has nothing against a successor. */
 	if (n->duplicates == NULL || n->env.is_parting)
 		return true;
-	duplicate_take(n, port, &c, n->now_ns);
-	duplicate_send(n, port, n->now_ns);
+	duplicate_take(n, port, &c, n->node->now_ns);
+	duplicate_send(n, port, n->node->now_ns);
 	return true;
 }
 
@@ -177,13 +177,13 @@ duplicates_poll(void *arg)
 	struct node *n = arg;
 	struct duplicates *all = n->duplicates;
 
-	if (n->now_ns < all->due_ns && !__atomic_load_n(&all->is_asked, __ATOMIC_RELAXED))
+	if (n->node->now_ns < all->due_ns && !__atomic_load_n(&all->is_asked, __ATOMIC_RELAXED))
 		return 0;
 	if (__atomic_exchange_n(&all->is_asked, false, __ATOMIC_RELAXED))
 		for (uint16_t p = 0; p < n->n_ports; p++)
 			if (all->port[p].is_watched)
 				weft_duplicate_ask(&all->port[p].machine);
-	return duplicate_send_all(n, n->now_ns);
+	return duplicate_send_all(n, n->node->now_ns);
 }
 
 void

@@ -17,42 +17,45 @@ follow_cxl_mem(void *arg, const struct weft_completion *c)
 }
 
 static void
-follow_stall(struct peer *p, bool is_stalled)
+follow_stall(struct weft_node_link *p, bool is_stalled)
 {
-	struct node *n = p->node;
+	struct node *n = daemon_node(p->node);
 	const struct weft_topo *t = n->daemon->topo;
 
 	p->is_stalled = is_stalled;
-	n->n_stalled = (uint16_t)(is_stalled ? n->n_stalled + 1 : n->n_stalled - 1);
+	n->node->n_stalled =
+		(uint16_t)(is_stalled ? n->node->n_stalled + 1 : n->node->n_stalled - 1);
 	/* Where a request of a host that translates leads is not known while it is counted. */
-	weft_request_clock_stall(n->clock, n->topo->pid, n->n_stalled != 0, n->now_ns);
+	weft_request_clock_stall(
+		n->node->clock, n->topo->pid, n->node->n_stalled != 0, n->node->now_ns);
 	if (!daemon_is_cxl(n->daemon)) {
-		weft_request_clock_stall(n->clock, p->pid, is_stalled, n->now_ns);
+		weft_request_clock_stall(n->node->clock, p->pid, is_stalled, n->node->now_ns);
 		return;
 	}
 	for (uint16_t i = 0; i < t->n_nodes; i++)
 		if (i != n->index)
-			weft_request_clock_stall(n->clock, t->node[i].pid, is_stalled, n->now_ns);
+			weft_request_clock_stall(
+				n->node->clock, t->node[i].pid, is_stalled, n->node->now_ns);
 }
 
 /* Whether the end of the session is that of all that was asked for by it. */
 static bool
-follow_is_whole(const struct peer *p)
+follow_is_whole(const struct weft_node_link *p)
 {
-	const struct daemon *d = p->node->daemon;
+	const struct daemon *d = daemon_node(p->node)->daemon;
 
 	return !daemon_is_cxl(d) || d->topo->node[p->topo_node].kind != WEFT_TOPO_SWITCH;
 }
 
 void
-follow_session(struct peer *p, bool *ended, bool *began)
+follow_session(struct weft_node_link *p, bool *ended, bool *began)
 {
-	struct node *n = p->node;
+	struct node *n = daemon_node(p->node);
 	const bool is_stalled = weft_end_session(p->end)->state == WEFT_SESSION_STALLED;
 
-	*ended = peer_ended(p);
-	*began = peer_began(p);
-	if (n->clock != NULL && is_stalled != p->is_stalled)
+	*ended = weft_node_link_ended(p);
+	*began = weft_node_link_began(p);
+	if (n->node->clock != NULL && is_stalled != p->is_stalled)
 		follow_stall(p, is_stalled);
 	if (*ended && follow_is_whole(p)) {
 		if (p->waiting != NULL) {
@@ -60,7 +63,8 @@ follow_session(struct peer *p, bool *ended, bool *began)
 			p->waiting->n = 0;
 		}
 		if (n->host != NULL)
-			weft_requester_abort(n->host, p->pid, true, n->now_ns, follow_cxl_mem, n);
+			weft_requester_abort(
+				n->host, p->pid, true, n->node->now_ns, follow_cxl_mem, n);
 		uio_abort(n, p->pid);
 	}
 	/* What was open has ended: it counts for the memory before. */

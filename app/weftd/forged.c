@@ -24,7 +24,7 @@
 static void
 forged_tell_refused(struct peer *p, const char *node, const char *other)
 {
-	const uint64_t *c = weft_end_session(p->end)->count;
+	const uint64_t *c = weft_end_session(p->link->end)->count;
 	const uint64_t n = c[WEFT_SESSION_N_BAD_MACS] + c[WEFT_SESSION_N_FALSE_GONES];
 
 	if (n == p->forged_told)
@@ -39,7 +39,7 @@ forged_tell_refused(struct peer *p, const char *node, const char *other)
 static void
 forged_tell_doubts(struct peer *p, const char *node, const char *other, uint64_t now_ns)
 {
-	const struct weft_session *s = weft_end_session(p->end);
+	const struct weft_session *s = weft_end_session(p->link->end);
 	const uint64_t n = s->count[WEFT_SESSION_N_CHALLENGES];
 	const uint64_t begun = s->count[WEFT_SESSION_N_BEGUN];
 
@@ -64,8 +64,8 @@ forged_tell_doubts(struct peer *p, const char *node, const char *other, uint64_t
 static void
 forged_begin_replay(const struct peer *p, struct replay_watch *w, uint64_t from_ns)
 {
-	const uint64_t *s = weft_end_session(p->end)->count;
-	const uint64_t *r = weft_llr_counts(weft_end_llr(p->end));
+	const uint64_t *s = weft_end_session(p->link->end)->count;
+	const uint64_t *r = weft_llr_counts(weft_end_llr(p->link->end));
 
 	w->begun = s[WEFT_SESSION_N_BEGUN];
 	w->from_ns = w->told_ns = from_ns;
@@ -106,7 +106,7 @@ forged_tell_replayed(struct peer *p, const char *other, uint64_t now_ns)
 	struct replay_watch now, *w = &p->replay;
 
 	forged_begin_replay(p, &now, now_ns);
-	if (now.begun != w->begun || !weft_session_is_live(weft_end_session(p->end)))
+	if (now.begun != w->begun || !weft_session_is_live(weft_end_session(p->link->end)))
 		forged_begin_replay(p, w, now_ns + REPLAY_SETTLE_NS);
 	else if (now_ns < w->from_ns)
 		forged_begin_replay(p, w, w->from_ns);
@@ -122,9 +122,9 @@ forged_tell(struct daemon *d)
 	const uint64_t now_ns = node_now_ns();
 
 	for (uint16_t k = 0; k < d->n_nodes; k++)
-		for (uint16_t i = 0; i < d->node[k].n_peers; i++) {
+		for (uint16_t i = 0; i < d->node[k].node->n_links; i++) {
 			struct peer *p = &d->node[k].peer[i];
-			const char *other = d->topo->node[p->topo_node].name;
+			const char *other = d->topo->node[p->link->topo_node].name;
 
 			forged_tell_refused(p, d->node[k].topo->name, other);
 			forged_tell_doubts(p, d->node[k].topo->name, other, now_ns);

@@ -31,30 +31,12 @@ generation_run(struct daemon *d)
 	return 0;
 }
 
-/* SESS-30 */
-int
-generation_init(struct node *n, char *err, size_t err_len)
-{
-	const struct weft_topo_node *t = n->topo;
-	const bool offers = t->kind == WEFT_TOPO_GFD ||
-	                    (t->kind == WEFT_TOPO_HOST && t->gim != 0) ||
-	                    (t->kind == WEFT_TOPO_DEVICE && t->memory != 0);
-
-	while (offers && n->generation == 0) {
-		if (getrandom(&n->generation, sizeof(n->generation), 0) == sizeof(n->generation))
-			continue;
-		snprintf(err, err_len, "node %s: no random bits (getrandom)", t->name);
-		return -EIO;
-	}
-	return 0;
-}
-
 /* Tell everybody here who has data there. */
 static void
-generation_replaced(struct peer *p, uint64_t generation, bool is_late)
+generation_replaced(struct weft_node_link *p, uint64_t generation, bool is_late)
 {
 	const enum weft_line_loss how = is_late ? WEFT_LINE_LOST_LATE : WEFT_LINE_LOST_ALL;
-	struct node *n = p->node;
+	struct node *n = daemon_node(p->node);
 	uint64_t forgotten = 0;
 
 	/* Where the lines of a host that translates are, its agent knows. */
@@ -73,9 +55,9 @@ generation_replaced(struct peer *p, uint64_t generation, bool is_late)
 
 /* SESS-31 */
 void
-generation_met(struct peer *p, uint64_t generation)
+generation_met(struct weft_node_link *p, uint64_t generation)
 {
-	const bool is_cxl = daemon_is_cxl(p->node->daemon);
+	const bool is_cxl = weft_node_is_cxl(p->node);
 
 	if (p->memory.generation != 0 && generation != p->memory.generation)
 		generation_replaced(p, generation, is_cxl);
@@ -85,31 +67,29 @@ generation_met(struct peer *p, uint64_t generation)
 		weft_end_knows(p->end, generation);
 }
 
-/* SESS-32 */
 void
-generation_poison(struct peer *p)
+generation_poison(struct weft_node *node)
 {
-	struct node *n = p->node;
+	struct node *n = daemon_node(node);
 
 	if (n->topo->kind == WEFT_TOPO_GFD)
 		weft_gfd_poison_all(&n->gfd);
 	else
 		uio_poison(n);
-	__atomic_store_n(&p->memory.poisoned, p->memory.poisoned + 1, __ATOMIC_RELEASE);
 }
 
 static void
 generation_tell_poison(const struct node *n, struct peer *p)
 {
-	const uint64_t poisoned = __atomic_load_n(&p->memory.poisoned, __ATOMIC_ACQUIRE);
+	const uint64_t poisoned = __atomic_load_n(&p->link->memory.poisoned, __ATOMIC_ACQUIRE);
 
-	if (poisoned != p->memory.poison_told)
+	if (poisoned != p->poisoned_told)
 		event_tell(EVENT_MEMORY_NEW, n->topo->name, daemon_peer_name(p),
-			poisoned - p->memory.poison_told,
+			poisoned - p->poisoned_told,
 			"memory is new (generation %016" PRIx64 "), and %s knew other: it reads "
 			"as poison until it is written",
-			n->generation, daemon_peer_name(p));
-	p->memory.poison_told = poisoned;
+			n->node->generation, daemon_peer_name(p));
+	p->poisoned_told = poisoned;
 }
 
 void
@@ -118,22 +98,23 @@ generation_tell(struct daemon *d)
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		struct node *n = &d->node[i];
 
-		for (uint16_t k = 0; k < n->n_peers; k++) {
+		for (uint16_t k = 0; k < n->node->n_links; k++) {
 			struct peer *p = &n->peer[k];
 			const uint64_t replaced =
-				__atomic_load_n(&p->memory.replaced, __ATOMIC_ACQUIRE);
+				__atomic_load_n(&p->link->memory.replaced, __ATOMIC_ACQUIRE);
 
 			generation_tell_poison(n, p);
-			if (replaced == p->memory.told)
+			if (replaced == p->replaced_told)
 				continue;
 			event_tell(EVENT_MEMORY_NEW, n->topo->name, daemon_peer_name(p),
-				replaced - p->memory.told,
+				replaced - p->replaced_told,
 				"%s restarted with empty memory (generation %016" PRIx64
 				", before %016" PRIx64 "), %" PRIu64 " lines forgotten, %" PRIu64
 				" transfers lost",
-				daemon_peer_name(p), p->memory.generation, p->memory.before,
-				p->memory.forgotten, p->memory.transfers);
-			p->memory.told = replaced;
+				daemon_peer_name(p), p->link->memory.generation,
+				p->link->memory.before, p->link->memory.forgotten,
+				p->link->memory.transfers);
+			p->replaced_told = replaced;
 		}
 	}
 }
@@ -143,7 +124,7 @@ generation_replacements(const struct node *n)
 {
 	uint64_t sum = 0;
 
-	for (uint16_t i = 0; i < n->n_peers; i++)
-		sum += __atomic_load_n(&n->peer[i].memory.replaced, __ATOMIC_RELAXED);
+	for (uint16_t i = 0; i < n->node->n_links; i++)
+		sum += __atomic_load_n(&n->node->link[i].memory.replaced, __ATOMIC_RELAXED);
 	return sum;
 }

@@ -21,7 +21,7 @@
 
 /* A response may be either: with room for both, no request is executed and then not answered. */
 static bool
-gfd_can_answer(const struct peer *p)
+gfd_can_answer(const struct weft_node_link *p)
 {
 	return weft_end_can_send(p->end, WEFT_MSG_S2M_NDR) &&
 	       weft_end_can_send(p->end, WEFT_MSG_S2M_DRS);
@@ -29,7 +29,7 @@ gfd_can_answer(const struct peer *p)
 
 /* Data that turns out bad is poisoned behind its header, or in it where the window has no room. */
 static enum weft_verdict
-gfd_answer(struct peer *p, struct weft_msg *reply, bool turns_bad)
+gfd_answer(struct weft_node_link *p, struct weft_msg *reply, bool turns_bad)
 {
 	const bool late = turns_bad && weft_end_can_poison(p->end);
 	int rc;
@@ -47,8 +47,8 @@ gfd_answer(struct peer *p, struct weft_msg *reply, bool turns_bad)
 static bool
 gfd_message(void *arg, const struct weft_msg *m)
 {
-	struct peer *p = arg;
-	struct node *n = p->node;
+	struct weft_node_link *p = arg;
+	struct node *n = daemon_node(p->node);
 	struct weft_msg reply;
 	enum weft_verdict v;
 
@@ -59,18 +59,18 @@ gfd_message(void *arg, const struct weft_msg *m)
 	p->due_ns = 0;
 	/* The message must be the host's own: nobody asks, or writes, in another's name. */
 	if (p->is_host && m->spid != p->pid)
-		return ingress_refuse(p, m->spid);
+		return weft_node_refuse(p, m->spid);
 	v = weft_gfd_request(&n->gfd, m, &reply);
 	if (v == WEFT_OK)
 		v = gfd_answer(p, &reply, n->gfd.turns_bad);
 	if (v != WEFT_OK)
-		n->drops[v]++;
+		n->node->drops[v]++;
 	return true;
 }
 
 /* Requests that had to wait. */
 static void
-gfd_waiting(struct peer *p)
+gfd_waiting(struct weft_node_link *p)
 {
 	static const enum weft_msg_kind kinds[] = { WEFT_MSG_M2S_REQ, WEFT_MSG_M2S_RWD };
 
@@ -88,15 +88,15 @@ gfd_poll(void *arg)
 	struct node *n = arg;
 	unsigned int worked = backlog_flush(&n->out[0]);
 
-	node_clock(n);
-	n->guard.now_ns = n->now_ns;
+	weft_node_time(n->node, node_now_ns());
+	n->guard.now_ns = n->node->now_ns;
 	late_poll(n);
 	worked += node_poll_rx(n);
-	for (uint16_t i = 0; i < n->n_peers; i++) {
-		struct peer *p = &n->peer[i];
+	for (uint16_t i = 0; i < n->node->n_links; i++) {
+		struct weft_node_link *p = &n->node->link[i];
 
-		peer_ended(p);
-		peer_began(p);
+		weft_node_link_ended(p);
+		weft_node_link_began(p);
 		gfd_waiting(p);
 	}
 	uio_poll(n, false);
@@ -183,7 +183,7 @@ gfd_init(struct node *n, char *err, size_t err_len)
 	if (rc == 0)
 		rc = fabric_access(n, err, err_len);
 	if (rc == 0)
-		rc = cxl ? links_init(n, err, err_len) : connections_init(n, err, err_len);
+		rc = peers_init(n, err, err_len);
 	if (rc == 0)
 		rc = uio_init(n, err, err_len);
 	if (rc != 0)

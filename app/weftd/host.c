@@ -26,7 +26,7 @@ host_complete(struct node *n, const struct weft_completion *c)
 	if (ats_complete(n, c))
 		return;
 	if ((c->cookie & WEFT_XFER_COOKIE) != 0)
-		weft_xfer_complete(n->xfers, c, n->now_ns);
+		weft_xfer_complete(n->xfers, c, n->node->now_ns);
 	else
 		weft_traffic_complete(n->traffic, c);
 }
@@ -40,31 +40,31 @@ host_take(struct node *n, const struct weft_msg *m)
 	if (m->kind == WEFT_MSG_LLCTRL)
 		return true;
 	if (n->host == NULL) {
-		n->drops[WEFT_DROP_NO_TAG]++;
+		n->node->drops[WEFT_DROP_NO_TAG]++;
 		return true;
 	}
 	if (!ats_response(n, m))
 		return true; /* to be read again */
-	v = weft_mem_response(n->host, m, n->now_ns, &c);
+	v = weft_mem_response(n->host, m, n->node->now_ns, &c);
 	if (v == WEFT_OK)
 		host_complete(n, &c);
 	else
-		n->drops[v]++;
+		n->node->drops[v]++;
 	return true;
 }
 
 static bool
 host_message(void *arg, const struct weft_msg *m)
 {
-	return host_take(((struct peer *)arg)->node, m);
+	return host_take(daemon_node(((struct weft_node_link *)arg)->node), m);
 }
 
 bool
 host_packet(void *arg, const struct weft_io_tlp *t)
 {
-	const struct peer *p = arg;
+	const struct weft_node_link *p = arg;
 
-	return p->node->ats != NULL ? ats_packet(arg, t) : uio_packet(arg, t);
+	return daemon_node(p->node)->ats != NULL ? ats_packet(arg, t) : uio_packet(arg, t);
 }
 
 static void
@@ -75,12 +75,12 @@ host_lost(void *arg, const struct weft_completion *c)
 
 /* rxl: the destination grants with the session. */
 static void
-host_granted(struct node *n, const struct peer *p)
+host_granted(struct node *n, const struct weft_node_link *p)
 {
 	uint16_t credits = weft_end_session(p->end)->peer.credits;
 
-	if (credits > PEER_CREDITS)
-		credits = PEER_CREDITS; /* what `waiting` has room for */
+	if (credits > WEFT_NODE_CREDITS)
+		credits = WEFT_NODE_CREDITS; /* what `waiting` has room for */
 	weft_requester_grant(n->host, p->pid, credits, credits);
 }
 
@@ -92,7 +92,7 @@ void
 host_allow(struct node *n)
 {
 	const struct weft_topo *t = n->daemon->topo;
-	const struct weft_end *e = n->peer[0].end;
+	const struct weft_end *e = n->node->link[0].end;
 	bool reads, writes;
 	uint8_t allowed;
 
@@ -111,9 +111,9 @@ host_allow(struct node *n)
 
 /* Requests that waited for a credit or the window. */
 static void
-host_send_waiting(struct peer *p)
+host_send_waiting(struct weft_node_link *p)
 {
-	struct waiting *w = p->waiting;
+	struct weft_node_waiting *w = p->waiting;
 
 	while (w->n != 0 && weft_end_send(p->end, &w->msg[w->head]) == 0) {
 		w->head = (w->head + 1) % WEFT_ARRAY_SIZE(w->msg);
@@ -123,7 +123,7 @@ host_send_waiting(struct peer *p)
 }
 
 static void
-host_follow(struct node *n, struct peer *p)
+host_follow(struct node *n, struct weft_node_link *p)
 {
 	bool ended, began;
 
@@ -137,9 +137,9 @@ host_follow(struct node *n, struct peer *p)
 }
 
 static void
-host_send(struct peer *p, const struct weft_msg *m)
+host_send(struct weft_node_link *p, const struct weft_msg *m)
 {
-	struct waiting *w = p->waiting;
+	struct weft_node_waiting *w = p->waiting;
 
 	p->due_ns = 0;
 	if (w == NULL) {
@@ -173,11 +173,11 @@ host_next(struct node *n, struct weft_msg *m)
 
 		n->transfers_turn = !n->transfers_turn;
 		if (n->transfers_turn && n->xfers != NULL)
-			rc = weft_xfer_next(n->xfers, n->now_ns, m);
+			rc = weft_xfer_next(n->xfers, n->node->now_ns, m);
 		else if (!n->transfers_turn && n->traffic != NULL && n->is_changing)
 			rc = -EAGAIN;
 		else if (!n->transfers_turn && n->traffic != NULL)
-			rc = weft_traffic_next(n->traffic, n->now_ns, &rq);
+			rc = weft_traffic_next(n->traffic, n->node->now_ns, &rq);
 		if (rc == 0 && !n->transfers_turn)
 			weft_mem_request(n->host, &rq, m);
 		if (rc == 0)
@@ -207,7 +207,7 @@ void
 host_forward(struct node *n, struct weft_msg *m)
 {
 	struct weft_edge_decision d;
-	struct peer *p;
+	struct weft_node_link *p;
 
 	fabric_decide(n, m->addr, &d);
 	if (d.reason != WEFT_EDGE_OK) {
@@ -215,9 +215,9 @@ host_forward(struct node *n, struct weft_msg *m)
 		host_refuse(n, m);
 		return;
 	}
-	p = daemon_is_cxl(n->daemon) ? n->peer : peer_find(n, d.dpid);
+	p = daemon_is_cxl(n->daemon) ? n->node->link : weft_node_link_find(n->node, d.dpid);
 	if (p == NULL) {
-		n->drops[WEFT_DROP_NO_CONN]++;
+		n->node->drops[WEFT_DROP_NO_CONN]++;
 		return;
 	}
 	m->dpid = d.dpid;
@@ -280,19 +280,19 @@ host_poll(void *arg)
 	struct node *n = arg;
 	unsigned int worked = backlog_flush(&n->out[0]);
 
-	node_clock(n);
-	n->guard.now_ns = n->now_ns;
+	weft_node_time(n->node, node_now_ns());
+	n->guard.now_ns = n->node->now_ns;
 	worked += node_poll_rx(n);
-	for (uint16_t i = 0; i < n->n_peers; i++)
-		host_follow(n, &n->peer[i]);
-	if (n->host != NULL && n->now_ns >= n->expire_due_ns) {
-		n->expire_due_ns = n->now_ns + EXPIRE_EVERY_NS;
-		weft_requester_expire(n->host, n->now_ns, host_lost, n, EXPIRE_BATCH);
+	for (uint16_t i = 0; i < n->node->n_links; i++)
+		host_follow(n, &n->node->link[i]);
+	if (n->host != NULL && n->node->now_ns >= n->expire_due_ns) {
+		n->expire_due_ns = n->node->now_ns + EXPIRE_EVERY_NS;
+		weft_requester_expire(n->host, n->node->now_ns, host_lost, n, EXPIRE_BATCH);
 	}
 	host_change(n);
 	worked += ats_poll(n);
 	/* A port that takes nothing holds back new requests; answers are taken all the same. */
-	n->was_up = n->was_up || peers_are_up(n);
+	n->was_up = n->was_up || weft_node_is_up(n->node);
 	if (n->out[0].n == 0 && !n->is_done && n->was_up)
 		worked += host_requests(n);
 	worked += uio_poll(n, n->was_up && n->out[0].n == 0);
@@ -536,7 +536,7 @@ host_engine(struct node *n, char *err, size_t err_len)
 		.quarantine_ns = timeout_ns,
 		.tags = host_tags(tags < WEFT_REQUESTER_TAGS_MAX ? tags : WEFT_REQUESTER_TAGS_MAX),
 		.id = n->topo->pid,
-		.clock = n->clock,
+		.clock = n->node->clock,
 	};
 	int rc;
 	void *mem = rte_zmalloc("weft_requester", weft_requester_size(&cfg), WEFT_CACHE_LINE);
@@ -562,11 +562,10 @@ host_init(struct node *n, char *err, size_t err_len)
 
 	/* Answers carry no address: the host's own way in is by DPID alone. */
 	n->env.message = host_message;
-	if (daemon_host_sends(n->topo, n->load))
+	if (weft_node_asks_gfds(n->topo, n->load))
 		rc = host_engine(n, err, err_len);
 	if (rc == 0)
-		rc = daemon_is_cxl(n->daemon) ? links_init(n, err, err_len)
-		                              : connections_init(n, err, err_len);
+		rc = peers_init(n, err, err_len);
 	if (rc == 0)
 		rc = uio_init(n, err, err_len);
 	if (rc != 0)

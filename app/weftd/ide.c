@@ -128,7 +128,7 @@ ide_bits(const struct weft_topo_ide *o)
 }
 
 int
-ide_peer(struct peer *p, bool is_initiator, struct weft_end_cfg *c)
+ide_peer(struct peer *p, struct weft_end_cfg *c)
 {
 	const struct daemon *d = p->node->daemon;
 	const struct weft_topo *t = d->topo;
@@ -141,8 +141,8 @@ ide_peer(struct peer *p, bool is_initiator, struct weft_end_cfg *c)
 	if (i == NULL)
 		return -ENOMEM;
 	i->psk = d->psk;
-	i->domain.initiator = is_initiator ? own : p->pid;
-	i->domain.responder = is_initiator ? p->pid : own;
+	i->domain.initiator = p->link->is_initiator ? own : p->link->pid;
+	i->domain.responder = p->link->is_initiator ? p->link->pid : own;
 	if (t->mode == WEFT_MODE_CXL)
 		i->domain.initiator = i->domain.responder = WEFT_PID_NONE;
 	i->session = (struct weft_session_keys){ .random = weft_secret_random,
@@ -181,9 +181,9 @@ void
 ide_tell(struct daemon *d)
 {
 	for (uint16_t k = 0; d->topo->ide != WEFT_IDE_OFF && k < d->n_nodes; k++)
-		for (uint16_t i = 0; i < d->node[k].n_peers; i++) {
+		for (uint16_t i = 0; i < d->node[k].node->n_links; i++) {
 			struct peer *p = &d->node[k].peer[i];
-			const uint64_t *c = weft_end_counts(p->end);
+			const uint64_t *c = weft_end_counts(p->link->end);
 			const uint64_t n = c[WEFT_END_N_IDE_FAILURES];
 
 			event_tell(EVENT_IDE_FAILED, d->node[k].topo->name, daemon_peer_name(p),
@@ -201,9 +201,9 @@ ide_state(const struct peer *p)
 {
 	if (p->ide == NULL)
 		return "off";
-	if (weft_session_is_live(weft_end_session(p->end)))
+	if (weft_session_is_live(weft_end_session(p->link->end)))
 		return "secure";
-	if (weft_end_session(p->end)->state == WEFT_SESSION_CLOSED)
+	if (weft_end_session(p->link->end)->state == WEFT_SESSION_CLOSED)
 		return "closed";
-	return weft_end_counts(p->end)[WEFT_END_N_IDE_FAILURES] != 0 ? "insecure" : "down";
+	return weft_end_counts(p->link->end)[WEFT_END_N_IDE_FAILURES] != 0 ? "insecure" : "down";
 }

@@ -56,14 +56,6 @@ ingress_fini(struct node *n)
 	free(n->ingress_told);
 }
 
-bool
-ingress_refuse(const struct peer *in, uint16_t spid)
-{
-	weft_ingress_refused(&in->node->ingress_drops[in->port], WEFT_INGRESS_MESSAGES, spid);
-	in->node->drops[WEFT_DROP_SPID]++;
-	return true;
-}
-
 static uint64_t
 ingress_count(const struct node *n, unsigned int port, enum weft_ingress_kind kind)
 {

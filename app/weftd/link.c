@@ -43,35 +43,6 @@ link_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 	}
 }
 
-int
-links_init(struct node *n, char *err, size_t err_len)
-{
-	const struct weft_topo *t = n->daemon->topo;
-
-	n->peer = calloc(n->n_ports, sizeof(*n->peer));
-	if (n->peer == NULL)
-		return -ENOMEM;
-	n->n_peers = n->n_ports;
-	for (uint16_t i = 0; i < n->n_ports; i++) {
-		const unsigned int port = n->topo->first_port + i;
-		struct peer *p = &n->peer[i];
-		int rc;
-
-		p->node = n;
-		p->port = i;
-		p->topo_node = t->port[t->port[port].peer].node;
-		p->pid = t->node[p->topo_node].pid;
-		p->max_flits = (uint8_t)weft_topo_link_flits(t, port);
-		rc = peer_init(p, t->link[t->port[port].link].a == port);
-		if (rc != 0) {
-			snprintf(err, err_len, "node %s: link to %s: %s", n->topo->name,
-				t->node[p->topo_node].name, strerror(-rc));
-			return rc;
-		}
-	}
-	return 0;
-}
-
 /* Whether a wire takes frames away, or changes their order or number. */
 static bool
 link_wire_moves_frames(const char *wire)

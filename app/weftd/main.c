@@ -189,7 +189,7 @@ weftd_runs_node(const struct daemon *d, unsigned int node)
 	bool asks;
 
 	for (unsigned int i = 0; i < d->topo->n_nodes; i++)
-		n += peer_is_wanted(d, node, i, &asks);
+		n += weft_node_is_joined(d->topo, d->load, node, i, &asks);
 	return n;
 }
 
@@ -207,7 +207,7 @@ weftd_ends_mb(const struct daemon *d)
 		else
 			ends += weftd_runs_node(d, d->node[i].index);
 	}
-	return (unsigned int)(ends * peer_memory(d->topo) >> 20);
+	return (unsigned int)(ends * weft_node_link_memory(d->topo) >> 20);
 }
 
 /* Addresses of the PCI devices of the ports here; how many. */
@@ -350,7 +350,7 @@ weftd_what_fails(struct daemon *d, double seconds, char *line, size_t len)
 {
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		struct node *n = &d->node[i];
-		const char *refused = __atomic_load_n(&n->refused, __ATOMIC_ACQUIRE);
+		const char *refused = __atomic_load_n(&n->node->refused.text, __ATOMIC_ACQUIRE);
 
 		if (refused != NULL) {
 			snprintf(line, len, "%s %s: %s", weft_topo_kind_words[n->topo->kind],
@@ -360,13 +360,15 @@ weftd_what_fails(struct daemon *d, double seconds, char *line, size_t len)
 		if (!d->cfg.until_done || seconds < d->cfg.wait_s ||
 			(n->topo->kind != WEFT_TOPO_HOST && !n->load->has_uio))
 			continue;
-		for (uint16_t p = 0; p < n->n_peers; p++) {
-			if (__atomic_load_n(&n->peer[p].state, __ATOMIC_RELAXED) == PEER_UP ||
-				!n->peer[p].is_needed)
+		for (uint16_t p = 0; p < n->node->n_links; p++) {
+			if (__atomic_load_n(&n->node->link[p].state, __ATOMIC_RELAXED) ==
+					WEFT_NODE_UP ||
+				!n->node->link[p].is_needed)
 				continue;
 			snprintf(line, len, "%s %s: no answer from %s (PID 0x%03x) in %.0f s",
 				weft_topo_kind_words[n->topo->kind], n->topo->name,
-				d->topo->node[n->peer[p].topo_node].name, n->peer[p].pid, seconds);
+				d->topo->node[n->node->link[p].topo_node].name,
+				n->node->link[p].pid, seconds);
 			return line;
 		}
 	}
@@ -460,7 +462,7 @@ weftd_poll_parting(struct node *n)
 		switch_poll(n);
 		return;
 	}
-	node_clock(n);
+	weft_node_time(n->node, node_now_ns());
 	node_poll_rx(n);
 	peers_flush(n);
 	for (uint16_t p = 0; p < n->n_ports; p++)
@@ -471,8 +473,8 @@ static bool
 weftd_is_parting(const struct daemon *d)
 {
 	for (uint16_t i = 0; i < d->n_nodes; i++)
-		for (uint16_t p = 0; p < d->node[i].n_peers; p++)
-			if (weft_session_is_parting(weft_end_session(d->node[i].peer[p].end)))
+		for (uint16_t p = 0; p < d->node[i].node->n_links; p++)
+			if (weft_session_is_parting(weft_end_session(d->node[i].node->link[p].end)))
 				return true;
 	return false;
 }
@@ -488,10 +490,8 @@ weftd_say_goodbye(struct daemon *d)
 		struct node *n = &d->node[i];
 
 		n->env.is_parting = true; /* no lcore runs any more */
-		for (uint16_t p = 0; p < n->n_peers; p++)
-			if (n->peer[p].state == PEER_UP)
-				peer_close(&n->peer[p]);
-		node_clock(n);
+		weft_node_close(n->node);
+		weft_node_time(n->node, node_now_ns());
 		peers_flush(n);
 	}
 	while (weftd_is_parting(d) && node_now_ns() < until_ns) {

@@ -54,10 +54,10 @@ misfit_came(void *arg, struct rte_mbuf *m, enum weft_verdict why)
 	const struct weft_frame *f = weft_frame(m);
 	struct misfit *x = &n->misfit;
 
-	if (f->hdr.kind != WEFT_WIRE_CONTROL || n->now_ns < n->misfit_after_ns ||
+	if (f->hdr.kind != WEFT_WIRE_CONTROL || n->node->now_ns < n->misfit_after_ns ||
 		!misfit_is_hello(m))
 		return;
-	n->misfit_after_ns = n->now_ns + ANSWER_NS;
+	n->misfit_after_ns = n->node->now_ns + ANSWER_NS;
 	__atomic_store_n(&x->about,
 		(uint64_t)f->in_port << 48 | (uint64_t)f->hdr.spid << 32 |
 			(uint64_t)f->hdr.dpid << 16 | (uint64_t)why << 8 | f->hdr.mode,
@@ -91,11 +91,11 @@ misfit_tell(struct daemon *d)
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		struct node *n = &d->node[i];
 		const uint64_t all = __atomic_load_n(&n->misfit.n, __ATOMIC_ACQUIRE);
-		const char *again = __atomic_load_n(&n->refused_again, __ATOMIC_ACQUIRE);
+		const char *again = __atomic_load_n(&n->node->refused_again.text, __ATOMIC_ACQUIRE);
 
 		if (again != NULL) {
 			event_tell(EVENT_MISFIT, n->topo->name, NULL, 1, "%s", again);
-			__atomic_store_n(&n->refused_again, NULL, __ATOMIC_RELEASE);
+			__atomic_store_n(&n->node->refused_again.text, NULL, __ATOMIC_RELEASE);
 		}
 		if (all == n->misfit.told)
 			continue;

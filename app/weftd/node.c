@@ -14,14 +14,12 @@
 #include <rte_errno.h>
 #include <rte_malloc.h>
 
-#define PAUSE_NS UINT64_C(500000) /* a longer time between polls is a pause */
-
 /* Frames go point to point: the addresses only have to be valid and tell who sent them. */
 static const uint8_t mac_prefix[4] = { 0x02, 'W', 'E', 'F' };
 static const uint8_t mac_group[6] = { 0x03, 'W', 'E', 'F', 'T', 0 };
 
 /* Zeros early on a machine that just booted: the session is tried again. */
-uint64_t
+static uint64_t
 node_random(void *node)
 {
 	uint64_t bits = 0;
@@ -32,6 +30,40 @@ node_random(void *node)
 	return bits;
 }
 
+static void *
+node_alloc(void *node, size_t len)
+{
+	(void)node;
+	return rte_zmalloc("weft_node", len, WEFT_CACHE_LINE);
+}
+
+static void
+node_free(void *node, void *mem)
+{
+	(void)node;
+	rte_free(mem);
+}
+
+static const struct weft_node_world node_world = {
+	.random = node_random,
+	.alloc = node_alloc,
+	.free = node_free,
+	.protect = peer_protect,
+};
+
+static const struct weft_node_kind node_kinds[] = {
+	[WEFT_TOPO_HOST] = { .takes_answers = true,
+		.packet = host_packet,
+		.poison = generation_poison },
+	[WEFT_TOPO_SWITCH] = { .takes_requests = true,
+		.takes_answers = true,
+		.packet = store_packet },
+	[WEFT_TOPO_GFD] = { .takes_requests = true,
+		.packet = uio_packet,
+		.poison = generation_poison },
+	[WEFT_TOPO_DEVICE] = { .packet = uio_packet, .poison = generation_poison },
+};
+
 uint64_t
 node_now_ns(void)
 {
@@ -41,22 +73,6 @@ node_now_ns(void)
 	if (hz == 0)
 		hz = rte_get_tsc_hz();
 	return tsc / hz * 1000000000 + tsc % hz * 1000000000 / hz;
-}
-
-void
-node_clock(struct node *n)
-{
-	uint64_t now_ns = node_now_ns(), passed_ns = now_ns - n->now_ns;
-
-	/* What the node did not see while it was paused is not the other ends' silence. */
-	n->now_ns = now_ns;
-	if (passed_ns <= PAUSE_NS) {
-		n->ends_ns += passed_ns;
-		return;
-	}
-	n->ends_ns += PAUSE_NS;
-	if (n->clock != NULL)
-		weft_request_clock_forgive(n->clock, passed_ns - PAUSE_NS);
 }
 
 unsigned int
@@ -77,7 +93,7 @@ node_send_control(
 	uint8_t *frame;
 
 	if (m == NULL) {
-		n->drops[WEFT_DROP_NO_MBUF]++;
+		n->node->drops[WEFT_DROP_NO_MBUF]++;
 		return false;
 	}
 	memset(weft_frame(m), 0, sizeof(struct weft_frame));
@@ -165,14 +181,34 @@ node_init_end(struct node *n, char *err, size_t err_len)
 	n->env.conns = n->conns;
 	n->env.pid = cxl ? WEFT_PID_ANY : n->topo->pid;
 	n->env.ends_know_session = true;
-	n->env.now_ns = &n->ends_ns;
+	n->env.now_ns = &n->node->ends_ns;
 	n->env.pool = n->pool;
-	n->env.arriving = peer_arriving;
+	n->env.arriving = weft_node_arriving;
 	n->env.random = node_random;
 	n->env.random_arg = n;
 	snprintf(name, sizeof(name), "%s-tx", n->topo->name);
 	n->tx = weft_pipe_create(&cfg, err, err_len);
 	return n->tx == NULL ? -rte_errno : 0;
+}
+
+static int
+node_init_above(struct node *n, char *err, size_t err_len)
+{
+	const struct weft_node_cfg cfg = {
+		.world = &node_world,
+		.world_arg = n,
+		.topo = n->daemon->topo,
+		.load = n->daemon->load,
+		.index = n->index,
+		.tables = &n->tables.slot,
+		.ingress = n->ingress,
+		.ingress_drops = n->ingress_drops,
+	};
+
+	n->node = rte_zmalloc("weft_node", sizeof(*n->node), WEFT_CACHE_LINE);
+	return n->node == NULL
+	               ? -ENOMEM
+	               : weft_node_init(n->node, &node_kinds[n->topo->kind], &cfg, err, err_len);
 }
 
 int
@@ -206,14 +242,9 @@ node_init(struct node *n, char *err, size_t err_len)
 	memcpy(n->env.src_mac, mac_prefix, sizeof(mac_prefix));
 	weft_put_be16(n->env.src_mac + sizeof(mac_prefix), n->topo->pid);
 	memcpy(n->env.dst_mac, mac_group, sizeof(mac_group));
-	if (n->topo->kind == WEFT_TOPO_HOST || n->topo->kind == WEFT_TOPO_DEVICE) {
-		n->clock = calloc(1, sizeof(*n->clock));
-		if (n->clock == NULL)
-			return -ENOMEM;
-	}
-	rc = generation_init(n, err, err_len);
+	rc = ingress_init(n);
 	if (rc == 0)
-		rc = ingress_init(n);
+		rc = node_init_above(n, err, err_len);
 	if (rc == 0)
 		rc = links_watch_init(n);
 	if (rc == 0)
@@ -238,8 +269,7 @@ node_fini(struct node *n)
 {
 	weft_pipe_free(n->rx);
 	weft_pipe_free(n->tx);
-	for (uint16_t i = 0; i < n->n_peers && n->peer != NULL; i++)
-		peer_fini(&n->peer[i]);
+	peers_fini(n);
 	weft_conns_free(n->conns);
 	uio_fini(n);
 	if (n->topo->kind == WEFT_TOPO_HOST)
@@ -253,8 +283,7 @@ node_fini(struct node *n)
 	duplicates_fini(n);
 	rte_free(n->out);
 	free(n->hop);
-	free(n->clock);
 	free(n->link_watch);
 	free(n->port);
-	free(n->peer);
+	rte_free(n->node);
 }

@@ -10,12 +10,13 @@
 
 #include <rte_errno.h>
 
-struct peer *
-peer_of_frame(struct node *n, const struct weft_frame *f)
+/* Whose frame this is, flits or control, or NULL. */
+static struct weft_node_link *
+peer_of_frame(struct weft_node *n, const struct weft_frame *f)
 {
-	if (daemon_is_cxl(n->daemon))
-		return f->in_port < n->n_peers ? &n->peer[f->in_port] : NULL;
-	return f->conn != NULL ? f->conn->user : peer_find(n, f->hdr.spid);
+	if (weft_node_is_cxl(n))
+		return f->in_port < n->n_links ? &n->link[f->in_port] : NULL;
+	return f->conn != NULL ? f->conn->user : weft_node_link_find(n, f->hdr.spid);
 }
 
 static struct weft_conn *
@@ -31,8 +32,8 @@ peer_direction(struct peer *p, const struct weft_conn_key *key)
 	struct weft_conn *c = weft_conns_add(p->node->conns, key, &cfg);
 
 	if (c != NULL) {
-		c->end = p->end;
-		c->user = p;
+		c->end = p->link->end;
+		c->user = p->link;
 	}
 	return c;
 }
@@ -43,10 +44,10 @@ peer_keys(const struct peer *p, struct weft_conn_key *rx, struct weft_conn_key *
 {
 	const struct weft_topo *t = p->node->daemon->topo;
 	const uint16_t own = p->node->topo->pid;
-	const unsigned int port = p->node->topo->first_port + p->port;
+	const unsigned int port = p->node->topo->first_port + p->link->port;
 
-	*rx = (struct weft_conn_key){ .mode = t->mode, .spid = p->pid, .dpid = own };
-	*tx = (struct weft_conn_key){ .mode = t->mode, .spid = own, .dpid = p->pid };
+	*rx = (struct weft_conn_key){ .mode = t->mode, .spid = p->link->pid, .dpid = own };
+	*tx = (struct weft_conn_key){ .mode = t->mode, .spid = own, .dpid = p->link->pid };
 	if (t->mode == WEFT_MODE_RXL)
 		return;
 	rx->spid = rx->dpid = tx->spid = tx->dpid = WEFT_PID_NONE;
@@ -74,26 +75,6 @@ peer_directions_fini(struct peer *p)
 		weft_conns_remove(p->node->conns, p->tx);
 }
 
-static void
-peer_control(struct peer *p, struct rte_mbuf *m)
-{
-	weft_end_control(p->end, &weft_frame(m)->hdr,
-		rte_pktmbuf_mtod_offset(m, const uint8_t *, WEFT_WIRE_FLITS_OFF),
-		rte_pktmbuf_data_len(m) - (size_t)WEFT_WIRE_FLITS_OFF, p->node->ends_ns,
-		node_random(p->node));
-	peer_new_memory(p);
-	p->due_ns = 0;
-}
-
-void
-peer_arriving(void *user)
-{
-	struct peer *p = user;
-
-	peer_new_memory(p);
-	p->due_ns = 0;
-}
-
 void
 peers_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 {
@@ -101,12 +82,15 @@ peers_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 
 	for (uint16_t i = 0; i < n; i++) {
 		const struct weft_frame *f = weft_frame(pkt[i]);
-		struct peer *p = peer_of_frame(node, f);
+		struct weft_node_link *l = peer_of_frame(node->node, f);
 
-		if (p == NULL)
-			node->drops[WEFT_DROP_NO_CONN]++;
+		if (l == NULL)
+			node->node->drops[WEFT_DROP_NO_CONN]++;
 		else
-			peer_control(p, pkt[i]);
+			weft_node_control(l, &f->hdr,
+				rte_pktmbuf_mtod_offset(
+					pkt[i], const uint8_t *, WEFT_WIRE_FLITS_OFF),
+				rte_pktmbuf_data_len(pkt[i]) - (size_t)WEFT_WIRE_FLITS_OFF);
 	}
 	rte_pktmbuf_free_bulk(pkt, n);
 }
@@ -117,7 +101,7 @@ peer_alloc(struct peer *p)
 	struct rte_mbuf *m = rte_pktmbuf_alloc(p->node->pool);
 
 	if (m == NULL) {
-		p->node->drops[WEFT_DROP_NO_MBUF]++;
+		p->node->node->drops[WEFT_DROP_NO_MBUF]++;
 		return NULL;
 	}
 	memset(weft_frame(m), 0, sizeof(struct weft_frame));
@@ -133,11 +117,11 @@ peer_frames(struct peer *p, struct rte_mbuf **pkt, uint16_t room)
 	unsigned int want;
 	uint16_t k = 0;
 
-	weft_end_tick(p->end, n->ends_ns);
-	want = n->out[p->port].n != 0 ? 0 : weft_end_frames_due(p->end);
+	weft_end_tick(p->link->end, n->node->ends_ns);
+	want = n->out[p->link->port].n != 0 ? 0 : weft_end_frames_due(p->link->end);
 	for (; k < want && k < room && (pkt[k] = peer_alloc(p)) != NULL; k++) {
 		weft_frame(pkt[k])->conn = p->tx;
-		weft_frame(pkt[k])->out_port = (int16_t)p->port;
+		weft_frame(pkt[k])->out_port = (int16_t)p->link->port;
 	}
 	return k;
 }
@@ -149,10 +133,10 @@ peer_send_all(struct node *n)
 	struct rte_mbuf *pkt[WEFT_BURST_MAX];
 	uint16_t k = 0;
 
-	for (uint16_t i = 0; i < n->n_peers; i++) {
+	for (uint16_t i = 0; i < n->node->n_links; i++) {
 		struct peer *p = &n->peer[i];
 
-		if (n->ends_ns < p->due_ns)
+		if (n->node->ends_ns < n->node->link[i].due_ns)
 			continue;
 		if (k == WEFT_BURST_MAX) {
 			weft_pipe_push(n->tx, pkt, k);
@@ -162,9 +146,9 @@ peer_send_all(struct node *n)
 	}
 	if (k != 0) /* a switch in rxl mode has neither peers nor this pipeline */
 		weft_pipe_push(n->tx, pkt, k);
-	for (uint16_t i = 0; i < n->n_peers; i++)
-		if (n->ends_ns >= n->peer[i].due_ns)
-			n->peer[i].due_ns = weft_end_deadline(n->peer[i].end);
+	for (uint16_t i = 0; i < n->node->n_links; i++)
+		if (n->node->ends_ns >= n->node->link[i].due_ns)
+			n->node->link[i].due_ns = weft_end_deadline(n->node->link[i].end);
 }
 
 unsigned int

@@ -11,7 +11,7 @@
 uint64_t
 report_drops(const struct node *n, enum weft_verdict v)
 {
-	uint64_t sum = n->drops[v] + weft_pipe_drops(n->rx, v);
+	uint64_t sum = n->node->drops[v] + weft_pipe_drops(n->rx, v);
 
 	if (n->tx != NULL)
 		sum += weft_pipe_drops(n->tx, v);

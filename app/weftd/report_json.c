@@ -89,8 +89,9 @@ json_messages(const struct node *n)
 	json_t *o = json_object();
 
 	for (unsigned int k = 0; k < WEFT_MSG_KINDS; k++)
-		if (n->messages[k] != 0)
-			json_put(o, weft_msg_kind_name((enum weft_msg_kind)k), n->messages[k]);
+		if (n->node->messages[k] != 0)
+			json_put(
+				o, weft_msg_kind_name((enum weft_msg_kind)k), n->node->messages[k]);
 	return o;
 }
 
@@ -167,33 +168,33 @@ json_connections(const struct node *n)
 {
 	json_t *list = json_array();
 
-	for (uint16_t i = 0; i < n->n_peers; i++) {
+	for (uint16_t i = 0; i < n->node->n_links; i++) {
 		const struct peer *p = &n->peer[i];
-		const struct weft_llr *l = weft_end_llr(p->end);
+		const struct weft_llr *l = weft_end_llr(p->link->end);
 		json_t *o = json_object();
 
 		json_object_set_new(
-			o, "peer", json_string(n->daemon->topo->node[p->topo_node].name));
-		json_put(o, "pid", p->pid);
+			o, "peer", json_string(n->daemon->topo->node[p->link->topo_node].name));
+		json_put(o, "pid", p->link->pid);
 		json_object_set_new(o, "state", json_string(session_word(p)));
 		json_object_set_new(o, "since", json_real(p->watch.since));
 		json_object_set_new(
 			o, "last_event", event_last_json(n->topo->name, daemon_peer_name(p)));
 		json_object_set_new(o, "ide", json_string(ide_state(p)));
-		json_put(o, "memory_replaced", p->memory.replaced);
-		if (p->memory.generation != 0)
-			json_put_generation(o, p->memory.generation);
+		json_put(o, "memory_replaced", p->link->memory.replaced);
+		if (p->link->memory.generation != 0)
+			json_put_generation(o, p->link->memory.generation);
 		json_put(o, "unacked", weft_llr_unacked(l));
 		json_put(o, "round_trip_ns", weft_llr_rtt(l)->mean_ns);
 		json_object_set_new(o, "session",
-			report_counters(weft_session_counters(), weft_end_session(p->end)->count,
-				WEFT_SESSION_N_COUNTERS));
+			report_counters(weft_session_counters(),
+				weft_end_session(p->link->end)->count, WEFT_SESSION_N_COUNTERS));
 		json_object_set_new(o, "retry",
 			report_counters(
 				weft_llr_counters(), weft_llr_counts(l), WEFT_LLR_N_COUNTERS));
 		json_object_set_new(o, "end",
-			report_counters(
-				weft_end_counters(), weft_end_counts(p->end), WEFT_END_N_COUNTERS));
+			report_counters(weft_end_counters(), weft_end_counts(p->link->end),
+				WEFT_END_N_COUNTERS));
 		json_array_append_new(list, o);
 	}
 	return list;
@@ -244,8 +245,8 @@ json_node(const struct node *n, double seconds)
 	json_object_set_new(o, "kind", json_string(weft_topo_kind_words[n->topo->kind]));
 	json_put(o, "pid", n->topo->pid);
 	json_put(o, "lcore", n->lcore);
-	if (n->generation != 0)
-		json_put_generation(o, n->generation);
+	if (n->node->generation != 0)
+		json_put_generation(o, n->node->generation);
 	rate_node(n, seconds, &rate);
 	json_object_set_new(o, "mflits", rate_json(&rate));
 	if (n->topo->kind == WEFT_TOPO_HOST)

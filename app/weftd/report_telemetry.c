@@ -161,16 +161,18 @@ telemetry_retry(const char *params, struct rte_tel_data *data)
 
 	if (n == NULL)
 		return -ENOENT;
-	for (uint16_t i = 0; i < n->n_peers; i++) {
+	for (uint16_t i = 0; i < n->node->n_links; i++) {
 		const struct peer *p = &n->peer[i];
 
-		if (peer != NULL && strcmp(peer, n->daemon->topo->node[p->topo_node].name) != 0)
+		if (peer != NULL &&
+			strcmp(peer, n->daemon->topo->node[p->link->topo_node].name) != 0)
 			continue;
 		found++;
-		weft_counters_add(llr, weft_llr_counts(weft_end_llr(p->end)), WEFT_LLR_N_COUNTERS);
 		weft_counters_add(
-			session, weft_end_session(p->end)->count, WEFT_SESSION_N_COUNTERS);
-		weft_counters_add(end, weft_end_counts(p->end), WEFT_END_N_COUNTERS);
+			llr, weft_llr_counts(weft_end_llr(p->link->end)), WEFT_LLR_N_COUNTERS);
+		weft_counters_add(
+			session, weft_end_session(p->link->end)->count, WEFT_SESSION_N_COUNTERS);
+		weft_counters_add(end, weft_end_counts(p->link->end), WEFT_END_N_COUNTERS);
 	}
 	if (peer != NULL && found == 0)
 		return -ENOENT;
@@ -187,8 +189,8 @@ telemetry_session(const struct peer *p, struct rte_tel_data *data)
 {
 	rte_tel_data_add_dict_string(data, "state", session_word(p));
 	rte_tel_data_add_dict_u64(data, "since", (uint64_t)p->watch.since);
-	telemetry_rows(data, "session", weft_session_counters(), weft_end_session(p->end)->count,
-		WEFT_SESSION_N_COUNTERS);
+	telemetry_rows(data, "session", weft_session_counters(),
+		weft_end_session(p->link->end)->count, WEFT_SESSION_N_COUNTERS);
 }
 
 /* States of the sessions of a node by peer; of one peer, what is known of it. */
@@ -202,7 +204,7 @@ telemetry_sessions(const char *params, struct rte_tel_data *data)
 	if (n == NULL)
 		return -ENOENT;
 	rte_tel_data_start_dict(data);
-	for (uint16_t i = 0; i < n->n_peers && found < RTE_TEL_MAX_DICT_ENTRIES; i++) {
+	for (uint16_t i = 0; i < n->node->n_links && found < RTE_TEL_MAX_DICT_ENTRIES; i++) {
 		const struct peer *p = &n->peer[i];
 		char key[64];
 

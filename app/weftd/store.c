@@ -29,25 +29,25 @@ static const uint32_t with_spid = 1u << WEFT_MSG_M2S_REQ | 1u << WEFT_MSG_M2S_RW
 static bool
 store_drop(struct node *n, enum weft_verdict v)
 {
-	n->drops[v]++;
+	n->node->drops[v]++;
 	return true;
 }
 
 /* False: it has to wait. */
 static bool
-store_forward(const struct peer *in, const struct weft_msg *m)
+store_forward(const struct weft_node_link *in, const struct weft_msg *m)
 {
-	struct node *n = in->node;
+	struct node *n = daemon_node(in->node);
 	const int port = fabric_port(n, m->dpid);
-	struct peer *out;
+	struct weft_node_link *out;
 	int rc;
 
 	/* Rights go by the SPID: nobody asks in another's name. Answers have none. */
 	if ((with_spid >> m->kind & 1) != 0 && !weft_ingress_spid(&n->ingress[in->port], m->spid))
-		return ingress_refuse(in, m->spid);
+		return weft_node_refuse(in, m->spid);
 	if (port < 0)
 		return store_drop(n, WEFT_DROP_NO_ROUTE);
-	out = &n->peer[port];
+	out = &n->node->link[port];
 	rc = weft_end_send(out->end, m);
 	if (rc == 0) {
 		out->due_ns = 0;
@@ -55,15 +55,15 @@ store_forward(const struct peer *in, const struct weft_msg *m)
 	}
 	if (rc == -EINVAL)
 		return store_drop(n, WEFT_DROP_BAD_OPCODE);
-	return rc == -ENOTCONN && n->ends_ns > out->up_ns + DOWN_NS &&
+	return rc == -ENOTCONN && n->node->ends_ns > out->up_ns + DOWN_NS &&
 	       store_drop(n, WEFT_DROP_PORT_DOWN);
 }
 
 static bool
 store_message(void *arg, const struct weft_msg *m)
 {
-	const struct peer *in = arg;
-	struct node *n = in->node;
+	const struct weft_node_link *in = arg;
+	struct node *n = daemon_node(in->node);
 
 	if (m->kind == WEFT_MSG_LLCTRL)
 		return true; /* the link's own */
@@ -76,49 +76,49 @@ store_message(void *arg, const struct weft_msg *m)
 
 /* False: it has to wait. */
 static bool
-store_forward_io(const struct peer *in, const struct weft_io_tlp *t)
+store_forward_io(const struct weft_node_link *in, const struct weft_io_tlp *t)
 {
-	struct node *n = in->node;
+	struct node *n = daemon_node(in->node);
 	const int port = fabric_port(n, t->dpid);
-	struct peer *out;
+	struct weft_node_link *out;
 	int rc;
 
 	if (!weft_ingress_spid(&n->ingress[in->port], t->spid))
-		return ingress_refuse(in, t->spid);
+		return weft_node_refuse(in, t->spid);
 	if (port < 0)
 		return store_drop(n, WEFT_DROP_NO_ROUTE);
-	out = &n->peer[port];
+	out = &n->node->link[port];
 	rc = weft_end_send_io(out->end, t);
 	if (rc == 0) {
 		out->due_ns = 0;
 		return true;
 	}
-	return rc == -ENOTCONN && n->ends_ns > out->up_ns + DOWN_NS &&
+	return rc == -ENOTCONN && n->node->ends_ns > out->up_ns + DOWN_NS &&
 	       store_drop(n, WEFT_DROP_PORT_DOWN);
 }
 
 bool
 store_packet(void *arg, const struct weft_io_tlp *t)
 {
-	const struct peer *in = arg;
+	const struct weft_node_link *in = arg;
 	const uint32_t class = 1u << weft_io_class(t);
 
-	if ((in->node->queued_io & class) == 0 && store_forward_io(in, t))
+	if ((daemon_node(in->node)->queued_io & class) == 0 && store_forward_io(in, t))
 		return true;
-	in->node->queued_io |= class;
+	daemon_node(in->node)->queued_io |= class;
 	return false;
 }
 
 /* Move one message that came by a link. @return whether it went */
 static bool
-store_move(struct peer *in, enum weft_msg_kind kind)
+store_move(struct weft_node_link *in, enum weft_msg_kind kind)
 {
 	const struct weft_msg *m = weft_end_peek(in->end, kind);
 
 	if (m == NULL)
 		return false;
 	if (!store_forward(in, m)) {
-		in->node->queued |= 1u << kind;
+		daemon_node(in->node)->queued |= 1u << kind;
 		return false;
 	}
 	weft_end_pop(in->end, kind);
@@ -127,14 +127,14 @@ store_move(struct peer *in, enum weft_msg_kind kind)
 }
 
 static bool
-store_move_io(struct peer *in, enum weft_io_class class)
+store_move_io(struct weft_node_link *in, enum weft_io_class class)
 {
 	const struct weft_io_tlp *t = weft_end_io_peek(in->end, class);
 
 	if (t == NULL)
 		return false;
 	if (!store_forward_io(in, t)) {
-		in->node->queued_io |= 1u << class;
+		daemon_node(in->node)->queued_io |= 1u << class;
 		return false;
 	}
 	weft_end_io_pop(in->end, class);
@@ -151,15 +151,16 @@ store_serve(struct node *n)
 	while (moved) {
 		moved = false;
 		n->queued = n->queued_io = 0;
-		for (uint16_t i = 0; i < n->n_peers; i++) {
-			struct peer *in = &n->peer[(n->next_peer + i) % n->n_peers];
+		for (uint16_t i = 0; i < n->node->n_links; i++) {
+			struct weft_node_link *in =
+				&n->node->link[(n->next_peer + i) % n->node->n_links];
 
 			for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(kinds); k++)
 				moved |= store_move(in, (enum weft_msg_kind)kinds[k]);
 			for (unsigned int c = 0; c < WEFT_IO_CLASSES; c++)
 				moved |= store_move_io(in, (enum weft_io_class)c);
 		}
-		n->next_peer = (uint16_t)((n->next_peer + 1) % n->n_peers);
+		n->next_peer = (uint16_t)((n->next_peer + 1) % n->node->n_links);
 	}
 }
 
@@ -171,16 +172,16 @@ store_poll(void *arg)
 
 	for (uint16_t p = 0; p < n->n_ports; p++)
 		worked += backlog_flush(&n->out[p]);
-	node_clock(n);
+	weft_node_time(n->node, node_now_ns());
 	worked += node_poll_rx(n);
-	for (uint16_t i = 0; i < n->n_peers; i++) {
-		struct peer *p = &n->peer[i];
+	for (uint16_t i = 0; i < n->node->n_links; i++) {
+		struct weft_node_link *p = &n->node->link[i];
 
 		bool ended, began;
 
 		follow_session(p, &ended, &began);
-		if (p->state == PEER_UP)
-			p->up_ns = n->ends_ns;
+		if (p->state == WEFT_NODE_UP)
+			p->up_ns = n->node->ends_ns;
 	}
 	store_serve(n);
 	return worked + peers_flush(n);
@@ -192,10 +193,10 @@ store_init(struct node *n, char *err, size_t err_len)
 	int rc;
 
 	n->env.message = store_message;
-	rc = links_init(n, err, err_len);
+	rc = peers_init(n, err, err_len);
 	if (rc != 0)
 		return rc;
-	for (uint16_t i = 0; i < n->n_peers; i++)
-		n->peer[i].up_ns = n->ends_ns + START_NS;
+	for (uint16_t i = 0; i < n->node->n_links; i++)
+		n->node->link[i].up_ns = n->node->ends_ns + START_NS;
 	return node_rx(n, n->daemon->cfg.rx_layout, peers_sink, err, err_len);
 }

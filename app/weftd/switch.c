@@ -29,7 +29,7 @@ switch_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 			backlog_send(&node->out[port], pkt + first, (uint16_t)(i - first));
 		} else {
 			/* DPID FFFh: for the switch itself, which takes nothing yet. */
-			node->drops[WEFT_DROP_NO_ROUTE] += (uint64_t)(i - first);
+			node->node->drops[WEFT_DROP_NO_ROUTE] += (uint64_t)(i - first);
 			rte_pktmbuf_free_bulk(pkt + first, (unsigned int)(i - first));
 		}
 		first = i;
@@ -58,7 +58,7 @@ switch_lost(void *arg, const struct weft_wire_hdr *h, unsigned int flits)
 	if (i == l->n) {
 		l->loss[l->n++] = (struct loss){ .hdr = *h };
 		if (l->due_ns == 0)
-			l->due_ns = n->now_ns + LOSSES_EVERY_NS;
+			l->due_ns = n->node->now_ns + LOSSES_EVERY_NS;
 	}
 	l->loss[i].flits += flits;
 }
@@ -79,7 +79,7 @@ switch_report(struct node *n, const struct loss *loss)
 	memcpy(c.node, n->topo->name, strnlen(n->topo->name, WEFT_NODE_ID_LEN));
 	port = fabric_port(n, h.dpid);
 	if (port < 0) {
-		n->drops[WEFT_DROP_NO_ROUTE]++;
+		n->node->drops[WEFT_DROP_NO_ROUTE]++;
 		return;
 	}
 	if (node_send_control(n, (uint16_t)port, &h, &c))
@@ -91,7 +91,7 @@ switch_report_losses(struct node *n)
 {
 	struct losses *l = &n->losses;
 
-	if (l->due_ns == 0 || n->now_ns < l->due_ns)
+	if (l->due_ns == 0 || n->node->now_ns < l->due_ns)
 		return;
 	for (unsigned int i = 0; i < l->n; i++)
 		switch_report(n, &l->loss[i]);
@@ -113,7 +113,7 @@ switch_poll(void *arg)
 	struct node *n = arg;
 	unsigned int worked = 0;
 
-	node_clock(n);
+	weft_node_time(n->node, node_now_ns());
 	worked += node_poll_rx(n);
 	switch_report_losses(n);
 	for (uint16_t p = 0; p < n->n_ports; p++)

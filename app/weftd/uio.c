@@ -69,7 +69,7 @@ struct uio {
 	struct uio_answers *answers; /* by peer */
 	struct weft_io_tlp held; /* request that waits for credit or window */
 	uint16_t held_tag;
-	struct peer *held_for; /* NULL: none waits */
+	struct weft_node_link *held_for; /* NULL: none waits */
 	uint64_t expire_due_ns;
 	uint64_t stopped[EDGE_REASONS]; /* requests that the edge port answered, by why */
 	uint64_t count[UIO_N_COUNTERS];
@@ -82,10 +82,10 @@ uio_edge_of(const struct node *n)
 	return weft_tables_edge(weft_tables_now(&n->tables.slot), 0);
 }
 
-static struct peer *
+static struct weft_node_link *
 uio_peer_to(struct node *n, uint16_t dpid)
 {
-	return daemon_is_cxl(n->daemon) ? n->peer : peer_find(n, dpid);
+	return daemon_is_cxl(n->daemon) ? n->node->link : weft_node_link_find(n->node, dpid);
 }
 
 /* --- answers, on their way out --- */
@@ -94,14 +94,14 @@ static void
 uio_send_answers(struct node *n, struct uio_answers *a)
 {
 	for (; a->at < a->n; a->at++) {
-		struct peer *p = uio_peer_to(n, a->cpl[a->at].dpid);
+		struct weft_node_link *p = uio_peer_to(n, a->cpl[a->at].dpid);
 		const int rc = p == NULL ? -EINVAL : weft_end_send_io(p->end, &a->cpl[a->at]);
 
 		/* A link that is down comes back; a connection's session takes its answers with it. */
 		if (rc == -EAGAIN || (rc == -ENOTCONN && daemon_is_cxl(n->daemon)))
 			return;
 		if (rc != 0)
-			n->drops[WEFT_DROP_NO_CONN]++;
+			n->node->drops[WEFT_DROP_NO_CONN]++;
 		else
 			p->due_ns = 0;
 	}
@@ -166,7 +166,7 @@ uio_serve(struct node *n, const struct weft_io_tlp *t, struct uio_answers *a)
 	}
 	v = weft_uio_serve(&n->uio->memory, &req, a->cpl, &made);
 	if (v != WEFT_OK)
-		n->drops[v]++;
+		n->node->drops[v]++;
 	for (unsigned int i = 0; i < made; i++) {
 		if (n->topo->kind == WEFT_TOPO_GFD)
 			uio_to_requester(n, &req, &a->cpl[i]);
@@ -187,10 +187,10 @@ uio_poison(struct node *n)
 
 /* False: it has to wait, as its answers would. */
 static bool
-uio_request_in(struct peer *p, const struct weft_io_tlp *t)
+uio_request_in(struct weft_node_link *p, const struct weft_io_tlp *t)
 {
-	struct node *n = p->node;
-	struct uio_answers *a = &n->uio->answers[p - n->peer];
+	struct node *n = daemon_node(p->node);
+	struct uio_answers *a = &n->uio->answers[p - n->node->link];
 
 	uio_send_answers(n, a);
 	if (a->n != 0)
@@ -207,9 +207,9 @@ uio_answer_in(struct node *n, const struct weft_io_tlp *t)
 	struct weft_completion c;
 
 	if (n->uio->requester != NULL)
-		v = weft_uio_response(n->uio->requester, t, n->now_ns, &c);
+		v = weft_uio_response(n->uio->requester, t, n->node->now_ns, &c);
 	if (v != WEFT_OK)
-		n->drops[v]++;
+		n->node->drops[v]++;
 	else if (c.status != WEFT_REQUEST_PART)
 		weft_traffic_complete(n->uio->traffic, &c);
 }
@@ -217,13 +217,13 @@ uio_answer_in(struct node *n, const struct weft_io_tlp *t)
 bool
 uio_packet(void *arg, const struct weft_io_tlp *t)
 {
-	struct peer *p = arg;
-	struct node *n = p->node;
+	struct weft_node_link *p = arg;
+	struct node *n = daemon_node(p->node);
 	enum weft_verdict why = WEFT_DROP_WRONG_CLASS;
 
 	/* Nobody asks or answers in another's name: behind a link of a switch it has seen to that. */
 	if (!p->is_switch && t->spid != p->pid)
-		return ingress_refuse(p, t->spid);
+		return weft_node_refuse(p, t->spid);
 	if (t->dpid != n->topo->pid)
 		why = WEFT_DROP_NOT_MINE;
 	else if (n->uio != NULL && weft_io_class(t) == WEFT_IO_REQUEST)
@@ -232,7 +232,7 @@ uio_packet(void *arg, const struct weft_io_tlp *t)
 		uio_answer_in(n, t);
 		return true;
 	}
-	n->drops[why]++;
+	n->node->drops[why]++;
 	return true;
 }
 
@@ -272,11 +272,11 @@ uio_stop(struct node *n, const struct weft_io_tlp *t, uint8_t why)
 }
 
 /* @return whom it goes to, or NULL: it was answered here */
-static struct peer *
+static struct weft_node_link *
 uio_edge_request(struct node *n, struct weft_io_tlp *t, uint64_t addr)
 {
 	struct weft_edge_decision d;
-	struct peer *p;
+	struct weft_node_link *p;
 
 	weft_edge_request(uio_edge_of(n), WEFT_EDGE_UIO, addr,
 		t->has_prefix ? t->prefix_pid : WEFT_EDGE_ABSENT, &d);
@@ -293,7 +293,7 @@ uio_edge_request(struct node *n, struct weft_io_tlp *t, uint64_t addr)
 	weft_requester_sent_to(n->uio->requester, n->uio->held_tag, d.dpid);
 	p = uio_peer_to(n, d.dpid);
 	if (p == NULL)
-		n->drops[WEFT_DROP_NO_CONN]++;
+		n->node->drops[WEFT_DROP_NO_CONN]++;
 	return p;
 }
 
@@ -316,7 +316,7 @@ static bool
 uio_send_held(struct node *n)
 {
 	struct uio *u = n->uio;
-	struct peer *p = u->held_for;
+	struct weft_node_link *p = u->held_for;
 	int rc;
 
 	if (p == NULL)
@@ -332,7 +332,7 @@ uio_send_held(struct node *n)
 	if (rc == 0)
 		p->due_ns = 0;
 	else
-		n->drops[WEFT_DROP_BAD_OPCODE]++;
+		n->node->drops[WEFT_DROP_BAD_OPCODE]++;
 	u->held_for = NULL;
 	return true;
 }
@@ -347,7 +347,7 @@ uio_send_requests(struct node *n)
 	while (sent < REQUESTS_A_POLL && uio_send_held(n)) {
 		struct weft_request rq;
 
-		rc = weft_traffic_next(u->traffic, n->now_ns, &rq);
+		rc = weft_traffic_next(u->traffic, n->node->now_ns, &rq);
 		if (rc != 0)
 			break;
 		sent++;
@@ -368,8 +368,8 @@ uio_poll(struct node *n, bool may_ask)
 
 	if (u == NULL)
 		return 0;
-	for (uint16_t i = 0; i < n->n_peers; i++) {
-		struct peer *p = &n->peer[i];
+	for (uint16_t i = 0; i < n->node->n_links; i++) {
+		struct weft_node_link *p = &n->node->link[i];
 		const struct weft_io_tlp *t;
 
 		uio_send_answers(n, &u->answers[i]);
@@ -381,9 +381,9 @@ uio_poll(struct node *n, bool may_ask)
 	}
 	if (u->traffic == NULL)
 		return 0;
-	if (n->now_ns >= u->expire_due_ns) {
-		u->expire_due_ns = n->now_ns + EXPIRE_EVERY_NS;
-		weft_requester_expire(u->requester, n->now_ns, uio_lost, n, EXPIRE_BATCH);
+	if (n->node->now_ns >= u->expire_due_ns) {
+		u->expire_due_ns = n->node->now_ns + EXPIRE_EVERY_NS;
+		weft_requester_expire(u->requester, n->node->now_ns, uio_lost, n, EXPIRE_BATCH);
 	}
 	return may_ask && !u->is_done ? uio_send_requests(n) : 0;
 }
@@ -392,7 +392,7 @@ void
 uio_abort(struct node *n, uint16_t dpid)
 {
 	if (n->uio != NULL && n->uio->traffic != NULL)
-		weft_requester_abort(n->uio->requester, dpid, true, n->now_ns, uio_lost, n);
+		weft_requester_abort(n->uio->requester, dpid, true, n->node->now_ns, uio_lost, n);
 }
 
 uint64_t
@@ -478,7 +478,7 @@ uio_make_requester(struct node *n)
 		.quarantine_ns = timeout_ns,
 		.tags = host_tags(n->load->uio.outstanding),
 		.id = n->topo->pid,
-		.clock = n->clock,
+		.clock = n->node->clock,
 	};
 	void *mem = rte_zmalloc("weft_uio", weft_requester_size(&cfg), WEFT_CACHE_LINE);
 
@@ -546,7 +546,7 @@ uio_init(struct node *n, char *err, size_t err_len)
 	n->uio = calloc(1, sizeof(*n->uio));
 	if (n->uio == NULL)
 		return -ENOMEM;
-	n->uio->answers = calloc((size_t)n->n_peers + 1, sizeof(*n->uio->answers));
+	n->uio->answers = calloc((size_t)n->node->n_links + 1, sizeof(*n->uio->answers));
 	snprintf(err, err_len, "node %s: no room for UIO", n->topo->name);
 	if (n->uio->answers == NULL)
 		return -ENOMEM;

@@ -34,16 +34,16 @@ update_check_frames(const struct daemon *d, const struct weft_topo *t, struct we
 	for (uint16_t i = 0; i < d->n_nodes && !daemon_is_cxl(d); i++) {
 		const struct node *n = &d->node[i];
 
-		for (uint16_t p = 0; p < n->n_peers; p++) {
-			const uint16_t other = n->peer[p].topo_node;
+		for (uint16_t p = 0; p < n->node->n_links; p++) {
+			const uint16_t other = n->node->link[p].topo_node;
 			const unsigned int fit = weft_topo_path_flits(t, n->index, other);
 
-			if (fit >= n->peer[p].max_flits)
+			if (fit >= n->node->link[p].max_flits)
 				continue;
 			snprintf(e->text, sizeof(e->text),
 				"%s: routing: expected ways for frames of %u flits between %s and "
 				"%s, got %u",
-				d->cfg.topology, n->peer[p].max_flits, n->topo->name,
+				d->cfg.topology, n->node->link[p].max_flits, n->topo->name,
 				t->node[other].name, fit);
 			return -EINVAL;
 		}

@@ -30,7 +30,7 @@ session_word(const struct peer *p)
 		[WEFT_SESSION_CLOSED] = "closed",
 	};
 
-	return words[weft_end_session(p->end)->state];
+	return words[weft_end_session(p->link->end)->state];
 }
 
 static double
@@ -46,7 +46,7 @@ watch_time(void)
 static bool
 watch_matters(const struct peer *p)
 {
-	return daemon_is_cxl(p->node->daemon) ? !p->is_host : p->is_needed;
+	return daemon_is_cxl(p->node->daemon) ? !p->link->is_host : p->link->is_needed;
 }
 
 /* "session with g0", in cxl mode "link s0.1 to g0". */
@@ -54,7 +54,7 @@ static const char *
 watch_name(const struct peer *p, char *text, size_t len)
 {
 	if (daemon_is_cxl(p->node->daemon))
-		snprintf(text, len, "link %s.%u to %s", p->node->topo->name, p->port,
+		snprintf(text, len, "link %s.%u to %s", p->node->topo->name, p->link->port,
 			daemon_peer_name(p));
 	else
 		snprintf(text, len, "session with %s", daemon_peer_name(p));
@@ -148,7 +148,7 @@ watch_stuck(struct peer *p, bool is_stuck, uint64_t now_ns)
 static void
 watch_session(struct peer *p, uint64_t now_ns)
 {
-	const struct weft_session *s = weft_end_session(p->end);
+	const struct weft_session *s = weft_end_session(p->link->end);
 	const uint64_t begun = __atomic_load_n(&s->count[WEFT_SESSION_N_BEGUN], __ATOMIC_RELAXED);
 	const uint8_t state = __atomic_load_n(&s->state, __ATOMIC_RELAXED);
 	struct session_watch *w = &p->watch;
@@ -172,7 +172,8 @@ watch_session(struct peer *p, uint64_t now_ns)
 	else if (state == WEFT_SESSION_DOWN)
 		watch_down(p, now_ns - w->since_ns);
 	watch_stuck(p,
-		state == WEFT_SESSION_UP && weft_llr_state(weft_end_llr(p->end)) == WEFT_LLR_STUCK,
+		state == WEFT_SESSION_UP &&
+			weft_llr_state(weft_end_llr(p->link->end)) == WEFT_LLR_STUCK,
 		now_ns);
 }
 
@@ -182,6 +183,6 @@ sessions_watch(struct daemon *d)
 	const uint64_t now_ns = node_now_ns();
 
 	for (uint16_t i = 0; i < d->n_nodes; i++)
-		for (uint16_t k = 0; k < d->node[i].n_peers; k++)
+		for (uint16_t k = 0; k < d->node[i].node->n_links; k++)
 			watch_session(&d->node[i].peer[k], now_ns);
 }

@@ -19,7 +19,6 @@
 
 #include "cli.h"
 #include "json.h"
-#include "retry.h"
 
 static char folder[] = "/tmp/weft-cli-XXXXXX";
 
@@ -443,77 +442,6 @@ a_report_is_whole_or_the_reason_is_told(void **state)
 	json_decref(large);
 }
 
-/* --- retry --- */
-
-/* Every combination of what a topology may say, over every kind of end: what is valid stays so. */
-static void
-what_a_topology_says_of_retry_is_always_valid(void **state)
-{
-	static const uint16_t windows[] = { 0, 8, 100, 511 }, acks[] = { 0, 1, 255 };
-	static const uint16_t buffers[] = { 0, 1, 511 };
-	const struct weft_llr_cfg base = { .window = 64,
-		.rx_flits = 63,
-		.ack_every = 8,
-		.nak_repeat = 8,
-		.timeout_min_ns = 1000,
-		.timeout_first_ns = 100000,
-		.timeout_max_ns = 1000000,
-		.replays_max = 8,
-		.selective = true };
-	unsigned int cases = 0;
-
-	(void)state;
-	for (unsigned int i = 0; i < 4 * 3 * 3 * 3 * 3 * 2; i++) {
-		unsigned int n = i;
-		struct weft_topo_retry r = { .window = windows[n % 4] };
-		struct weft_llr_cfg c = base, b;
-
-		r.ack_every = acks[(n /= 4) % 3];
-		r.rx_buffer = buffers[(n /= 3) % 3];
-		r.selective = (int8_t)((int)((n /= 3) % 3) - 1);
-		switch ((n /= 3) % 3) { /* cxl, rxl that reads numbers, rxl that goes back */
-		case 0:
-			c.mode = WEFT_MODE_CXL;
-			c.isn = WEFT_ISN_NONE;
-			break;
-		case 1:
-			c.mode = WEFT_MODE_RXL;
-			c.gap_decoding = true;
-			break;
-		default:
-			c.mode = WEFT_MODE_RXL;
-			c.selective = false;
-			c.rx_flits = 0;
-			break;
-		}
-		if ((n / 3) % 2 != 0) { /* it goes back by itself */
-			c.selective = false;
-			c.rx_flits = 0;
-		}
-		b = c;
-		if (weft_llr_size(&b) == 0)
-			fail_msg("case %u: what was before is not valid", i);
-		retry_from_topo(&c, &r);
-		if (weft_llr_size(&c) == 0)
-			fail_msg("case %u: window %u, rx %u, selective %d", i, c.window, c.rx_flits,
-				c.selective);
-		assert_int_equal(c.window, r.window != 0 ? r.window : b.window);
-		assert_int_equal(c.ack_every, r.ack_every != 0 ? r.ack_every : b.ack_every);
-		if (r.selective == 0 || (b.mode == WEFT_MODE_RXL && !b.gap_decoding))
-			assert_false(c.selective);
-		else
-			assert_int_equal(c.selective, r.selective < 0 ? b.selective : true);
-		if (!c.selective)
-			assert_int_equal(c.rx_flits, 0);
-		else if (r.rx_buffer != 0)
-			assert_int_equal(c.rx_flits, r.rx_buffer);
-		else /* all that can come behind a gap */
-			assert_int_equal(c.rx_flits, c.window - 1);
-		cases++;
-	}
-	assert_int_equal(cases, 648);
-}
-
 int
 main(void)
 {
@@ -528,7 +456,6 @@ main(void)
 		cmocka_unit_test(help_is_made_from_the_table),
 		cmocka_unit_test(a_report_that_cannot_be_written_is_refused_at_the_start),
 		cmocka_unit_test(a_report_is_whole_or_the_reason_is_told),
-		cmocka_unit_test(what_a_topology_says_of_retry_is_always_valid),
 	};
 	int failed;
 
