@@ -136,16 +136,17 @@ edge_control(struct sim_end *e, const struct sim_frame *f, uint64_t now_ns)
 		e->ide != NULL && f->is_replayed && !f->is_forged && session->id == f->hdr.session
 			? edge_control_number(f)
 			: 0;
-	const uint32_t asked = session->hello_nonce;
-	const uint32_t wanted = session->pending_sid;
+	const uint32_t asked = session->attempt.hello_nonce;
+	const uint32_t wanted = session->attempt.pending_sid;
 
 	weft_end_control(e->end, &f->hdr, f->data + WEFT_WIRE_FLITS_OFF,
 		f->len - WEFT_WIRE_FLITS_OFF, now_ns, weft_rand_u64(&e->node->sim->rand));
 	/* An old WELCOME does no lasting harm, so nothing else would show that it was believed. */
-	if (session->pending_sid != 0 && session->pending_sid != wanted && f->hdr.session != asked)
+	if (session->attempt.pending_sid != 0 && session->attempt.pending_sid != wanted &&
+		f->hdr.session != asked)
 		violation(e->node->sim,
 			"end %u>%u takes session %08x, offered to %08x, not to %08x", e->node->pid,
-			e->peer_pid, session->pending_sid, f->hdr.session, asked);
+			e->peer_pid, session->attempt.pending_sid, f->hdr.session, asked);
 	/* Nor does an old KEEPALIVE. */
 	if (number != 0 && number <= e->ide->number &&
 		session->count[WEFT_SESSION_N_OLD_NUMBERS] == old_before)

@@ -37,13 +37,13 @@ forge_draw_id(struct sim *s, const struct sim_end *e, uint8_t type)
 	uint32_t id = live->id;
 
 	if (type == WEFT_CONTROL_WELCOME || type == WEFT_CONTROL_REFUSE)
-		id = live->hello_nonce;
+		id = live->attempt.hello_nonce;
 	else if (type == WEFT_CONTROL_CHALLENGE)
 		id = live->last;
 	else if (e->ide != NULL && type == WEFT_CONTROL_READY)
-		id = live->offer;
+		id = live->candidate.sid;
 	else if (e->ide != NULL && id == 0)
-		id = live->pending_sid;
+		id = live->attempt.pending_sid;
 	return id != 0 ? id : (uint32_t)weft_rand_u64(&s->fault_rand);
 }
 
@@ -65,8 +65,8 @@ forge_make_message(struct sim *s, const struct sim_end *e, struct weft_control *
 	c->challenge = c->memory = weft_rand_u64(r) | 1;
 	if (e->ide == NULL)
 		return;
-	if (live->challenge != 0)
-		c->challenge = live->challenge;
+	if (live->challenged.number != 0)
+		c->challenge = live->challenged.number;
 	c->number = live->rx_number + 1 + weft_rand_below(r, 2);
 	weft_rand_fill(r, c->random, sizeof(c->random));
 	weft_rand_fill(r, c->proof, sizeof(c->proof));

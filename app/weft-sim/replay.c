@@ -308,7 +308,7 @@ replay_is_of_session(const struct sim_end *e, uint32_t id)
 {
 	const struct weft_session *s = weft_end_session(e->end);
 
-	return id != 0 && (id == s->id || id == s->pending_sid);
+	return id != 0 && (id == s->id || id == s->attempt.pending_sid);
 }
 
 bool

@@ -144,7 +144,7 @@ end_prefetch_lines(const void *from, size_t len)
 void
 weft_end_prefetch(const struct weft_end *e)
 {
-	end_prefetch_lines(&e->session.state, offsetof(struct weft_session, peer_rx_timed_out_ns) -
+	end_prefetch_lines(&e->session.state, offsetof(struct weft_session, due.welcome_flits) -
 						      offsetof(struct weft_session, state));
 	end_prefetch_lines(e->flow.may_send,
 		offsetof(struct weft_end, pack.join) - offsetof(struct weft_end, flow.may_send));

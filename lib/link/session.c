@@ -56,8 +56,8 @@ weft_session_init(struct weft_session *s, const struct weft_session_cfg *cfg, ui
 		return -EINVAL;
 	*s = (struct weft_session){ .cfg = *cfg,
 		.state = WEFT_SESSION_DOWN,
-		.pad_flits = cfg->pad_flits,
-		.ask_ns = now_ns };
+		.attempt.pad_flits = cfg->pad_flits,
+		.attempt.next_hello_ns = now_ns };
 	return 0;
 }
 
@@ -105,9 +105,9 @@ static void
 session_forget_live(struct weft_session *s)
 {
 	s->tx_number = s->rx_number = 0;
-	s->challenge = 0;
-	s->challenge_after_ns = 0;
-	s->owes_challenge = false;
+	s->challenged.number = 0;
+	s->due.challenge_after_ns = 0;
+	s->due.challenge = false;
 }
 
 /* SESS-8 */
@@ -121,9 +121,9 @@ session_begin(struct weft_session *s, uint32_t id, uint64_t now_ns)
 		s->count[WEFT_SESSION_N_ENDED]++;
 	s->count[WEFT_SESSION_N_BEGUN]++;
 	s->id = s->last = id;
-	s->live_nonce = s->offer_nonce;
-	s->offer = s->offer_nonce = 0;
-	s->pending_sid = 0;
+	s->live_nonce = s->candidate.nonce;
+	s->candidate.sid = s->candidate.nonce = 0;
+	s->attempt.pending_sid = 0;
 	s->peer = s->offered;
 	s->said = s->cfg.params;
 	memcpy(s->live_random, s->offer_random, WEFT_RANDOM_LEN);
@@ -131,8 +131,8 @@ session_begin(struct weft_session *s, uint32_t id, uint64_t now_ns)
 	s->differs = WEFT_PARAM_NONE;
 	s->rx_timed_out = s->peer_rx_timed_out = false;
 	s->was_probed = false;
-	s->owes_ready = false;
-	s->owes_keepalive = !s->cfg.is_initiator; /* the initiator waits for it */
+	s->due.ready = false;
+	s->due.keepalive = !s->cfg.is_initiator; /* the initiator waits for it */
 	s->idle_ns = 0;
 	s->ticked_ns = s->sent_ns = s->kept_ns = now_ns;
 	session_forget_live(s);
@@ -142,12 +142,12 @@ session_begin(struct weft_session *s, uint32_t id, uint64_t now_ns)
 void
 session_ask_anew(struct weft_session *s, uint64_t at_ns)
 {
-	s->hello_nonce = s->pending_sid = 0;
-	s->owes_ready = false;
-	s->suspected = WEFT_PARAM_NONE;
-	s->is_probing = false;
-	s->unanswered = 0;
-	s->ask_ns = at_ns;
+	s->attempt.hello_nonce = s->attempt.pending_sid = 0;
+	s->due.ready = false;
+	s->attempt.suspected = WEFT_PARAM_NONE;
+	s->attempt.is_probing = false;
+	s->attempt.unanswered = 0;
+	s->attempt.next_hello_ns = at_ns;
 }
 
 void
@@ -163,10 +163,10 @@ session_end(struct weft_session *s, uint64_t now_ns)
 {
 	s->count[WEFT_SESSION_N_ENDED]++;
 	s->id = s->live_nonce = 0;
-	s->owes_keepalive = false;
+	s->due.keepalive = false;
 	s->state = WEFT_SESSION_DOWN;
-	s->pad_flits = s->cfg.pad_flits;
-	s->probe_answered = false;
+	s->attempt.pad_flits = s->cfg.pad_flits;
+	s->attempt.probe_answered = false;
 	session_forget_live(s);
 	session_unbind(s);
 	session_ask_anew(s, now_ns);
@@ -177,10 +177,10 @@ session_end(struct weft_session *s, uint64_t now_ns)
 static void
 session_say_goodbye(struct weft_session *s)
 {
-	s->owes_goodbye = true;
-	s->goodbye_id = s->id;
-	s->goodbye = (struct weft_control){ .type = WEFT_CONTROL_GOODBYE };
-	session_sign(s, &s->goodbye);
+	s->due.goodbye = true;
+	s->due.goodbye_sid = s->id;
+	s->due.goodbye_says = (struct weft_control){ .type = WEFT_CONTROL_GOODBYE };
+	session_sign(s, &s->due.goodbye_says);
 }
 
 /* SESS-15 */
@@ -191,7 +191,7 @@ session_heard(struct weft_session *s, uint64_t now_ns)
 	s->idle_ns = 0;
 	if (s->rx_timed_out) {
 		s->rx_timed_out = false;
-		s->owes_keepalive = true; /* the other end waits to hear so */
+		s->due.keepalive = true; /* the other end waits to hear so */
 		session_stalled_or_not(s);
 	}
 }
@@ -208,15 +208,16 @@ session_is_in(struct weft_session *s, uint32_t id, uint64_t now_ns, enum weft_se
 		session_heard(s, now_ns);
 		return true;
 	}
-	if (id != 0 && id == s->pending_sid) {
+	if (id != 0 && id == s->attempt.pending_sid) {
 		*ev = session_begin(s, id, now_ns);
 		return true;
 	}
 	s->count[WEFT_SESSION_N_UNKNOWN]++;
-	if ((!s->cfg.is_initiator || s->state == WEFT_SESSION_CLOSED) && now_ns >= s->reset_ns) {
-		s->owes_reset = true;
-		s->reset_id = id;
-		s->reset_ns = now_ns + s->cfg.keepalive_ns;
+	if ((!s->cfg.is_initiator || s->state == WEFT_SESSION_CLOSED) &&
+		now_ns >= s->due.reset_after_ns) {
+		s->due.reset = true;
+		s->due.reset_sid = id;
+		s->due.reset_after_ns = now_ns + s->cfg.keepalive_ns;
 	}
 	return false;
 }
@@ -227,7 +228,7 @@ weft_session_flits(
 	struct weft_session *s, uint32_t id, uint64_t now_ns, enum weft_session_event *ev)
 {
 	/* With keys a session begins by what has a MAC: these come again. */
-	if (id != s->id && id == s->pending_sid && session_has_ide(s)) {
+	if (id != s->id && id == s->attempt.pending_sid && session_has_ide(s)) {
 		*ev = WEFT_SESSION_NOTHING;
 		s->count[WEFT_SESSION_N_UNKNOWN]++;
 		return WEFT_DROP_SESSION;
@@ -260,7 +261,7 @@ weft_session_tick(struct weft_session *s, uint64_t now_ns)
 	}
 	if (!s->rx_timed_out && s->idle_ns >= s->cfg.rx_timeout_ns) {
 		s->rx_timed_out = true;
-		s->owes_keepalive = true;
+		s->due.keepalive = true;
 	}
 	/* Its all-clear was lost; were it still deaf it would have said so again. */
 	if (s->peer_rx_timed_out && !s->rx_timed_out &&
@@ -292,8 +293,9 @@ weft_session_close(struct weft_session *s)
 	}
 	session_unbind(s);
 	session_forget_live(s);
-	s->id = s->live_nonce = s->hello_nonce = s->pending_sid = s->offer = s->offer_nonce = 0;
-	s->owes_welcome = s->owes_refusal = s->owes_ready = s->owes_keepalive = false;
+	s->id = s->live_nonce = s->attempt.hello_nonce = s->attempt.pending_sid = s->candidate.sid =
+		s->candidate.nonce = 0;
+	s->due.welcome = s->due.refusal = s->due.ready = s->due.keepalive = false;
 	s->state = WEFT_SESSION_CLOSED;
 }
 

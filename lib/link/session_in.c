@@ -24,9 +24,9 @@ session_in_hello(struct weft_session *s, uint32_t x, const struct weft_control *
 	if (differs == WEFT_PARAM_NONE && c->padded == 0)
 		differs = WEFT_PARAM_FRAME_SIZE; /* it asks why long ones get no answer */
 	if (differs != WEFT_PARAM_NONE) {
-		s->owes_refusal = true;
-		s->refusal = differs;
-		s->refusal_for = x;
+		s->due.refusal = true;
+		s->due.refusal_differs = differs;
+		s->due.refusal_nonce = x;
 		/* The first short one may be due to this end having been away. */
 		if (differs == WEFT_PARAM_FRAME_SIZE && !s->was_probed)
 			s->was_probed = true;
@@ -37,17 +37,18 @@ session_in_hello(struct weft_session *s, uint32_t x, const struct weft_control *
 	/* Only a session proves that full frames pass both ways. */
 	if (s->state == WEFT_SESSION_REFUSED && s->differs != WEFT_PARAM_FRAME_SIZE)
 		s->state = WEFT_SESSION_DOWN;
-	s->owes_welcome = true;
-	s->welcome_for = x;
-	s->welcome_flits = c->max_flits < s->cfg.pad_flits ? c->max_flits : s->cfg.pad_flits;
+	s->due.welcome = true;
+	s->due.welcome_nonce = x;
+	s->due.welcome_flits = c->max_flits < s->cfg.pad_flits ? c->max_flits : s->cfg.pad_flits;
 	/* Asked again, for want of an answer: the same answer. */
-	if ((s->id != 0 && x == s->live_nonce) || (s->offer != 0 && x == s->offer_nonce))
+	if ((s->id != 0 && x == s->live_nonce) ||
+		(s->candidate.sid != 0 && x == s->candidate.nonce))
 		return;
-	s->offer = s->offer_nonce = 0; /* its share is overwritten */
+	s->candidate.sid = s->candidate.nonce = 0; /* its share is overwritten */
 	if (!session_draw_share(s))
 		return;
-	s->offer = session_draw(s, rnd);
-	s->offer_nonce = x;
+	s->candidate.sid = session_draw(s, rnd);
+	s->candidate.nonce = x;
 	s->offered = *c;
 }
 
@@ -58,9 +59,9 @@ session_in_hello(struct weft_session *s, uint32_t x, const struct weft_control *
 static void
 session_in_suspect(struct weft_session *s, uint8_t differs, const struct weft_control *c)
 {
-	if (s->pending_sid != 0 || s->suspected != WEFT_PARAM_NONE)
+	if (s->attempt.pending_sid != 0 || s->attempt.suspected != WEFT_PARAM_NONE)
 		return;
-	s->suspected = differs;
+	s->attempt.suspected = differs;
 	s->peer = *c;
 }
 
@@ -79,9 +80,9 @@ session_in_welcome(struct weft_session *s, const struct weft_control *c, uint64_
 		session_in_suspect(s, WEFT_PARAM_IDE_KEY, c);
 		return;
 	}
-	if (pad > s->pad_flits) {
+	if (pad > s->attempt.pad_flits) {
 		/* It takes more than what was tried for the end that was there before. */
-		s->pad_flits = pad;
+		s->attempt.pad_flits = pad;
 		session_ask_anew(s, now_ns);
 		return;
 	}
@@ -89,10 +90,10 @@ session_in_welcome(struct weft_session *s, const struct weft_control *c, uint64_
 	if (!session_bind(s, c->session))
 		return;
 	s->state = WEFT_SESSION_DOWN;
-	s->suspected = WEFT_PARAM_NONE;
-	s->unanswered = 0;
-	s->pending_sid = c->session;
-	s->owes_ready = true;
+	s->attempt.suspected = WEFT_PARAM_NONE;
+	s->attempt.unanswered = 0;
+	s->attempt.pending_sid = c->session;
+	s->due.ready = true;
 }
 
 /* SESS-11 */
@@ -102,7 +103,7 @@ session_in_refuse(struct weft_session *s, const struct weft_control *c, uint64_t
 	const bool is_size = c->differs == WEFT_PARAM_FRAME_SIZE;
 
 	/* Who has offered a session does not refuse it, and size is the answer to a short HELLO. */
-	if (s->pending_sid != 0 || (is_size && !s->is_probing)) {
+	if (s->attempt.pending_sid != 0 || (is_size && !s->attempt.is_probing)) {
 		s->count[WEFT_SESSION_N_STALE]++;
 		return;
 	}
@@ -111,11 +112,11 @@ session_in_refuse(struct weft_session *s, const struct weft_control *c, uint64_t
 		session_in_suspect(s, c->differs, c);
 		return;
 	}
-	if (!s->probe_answered || c->max_flits < s->pad_flits) {
+	if (!s->attempt.probe_answered || c->max_flits < s->attempt.pad_flits) {
 		/* It lives. Whether long frames pass is seen now, of the size that it takes. */
-		s->probe_answered = true;
-		if (c->max_flits < s->pad_flits)
-			s->pad_flits = c->max_flits;
+		s->attempt.probe_answered = true;
+		if (c->max_flits < s->attempt.pad_flits)
+			s->attempt.pad_flits = c->max_flits;
 		session_ask_anew(s, now_ns);
 		return;
 	}
@@ -145,7 +146,7 @@ static enum weft_session_event
 session_in_keepalive(
 	struct weft_session *s, uint32_t id, const struct weft_control *c, uint64_t now_ns)
 {
-	const bool is_ours = id != 0 && (id == s->id || id == s->pending_sid);
+	const bool is_ours = id != 0 && (id == s->id || id == s->attempt.pending_sid);
 	enum weft_session_event ev;
 
 	if (is_ours && !session_is_authentic(s, c))
@@ -165,10 +166,10 @@ session_in_keepalive(
 static void
 session_in_challenge(struct weft_session *s, uint64_t now_ns)
 {
-	if (now_ns < s->challenge_after_ns)
+	if (now_ns < s->due.challenge_after_ns)
 		return;
-	s->owes_challenge = true;
-	s->challenge_after_ns = now_ns + s->cfg.keepalive_ns;
+	s->due.challenge = true;
+	s->due.challenge_after_ns = now_ns + s->cfg.keepalive_ns;
 }
 
 /* SESS-21, SESS-27 */
@@ -194,7 +195,8 @@ session_in_gone(struct weft_session *s, uint32_t id, const struct weft_control *
 		s->parting = 0;
 		return WEFT_SESSION_NOTHING;
 	}
-	if (s->challenge == 0 || c->challenge != s->challenge || !session_is_gone_proven(s, c)) {
+	if (s->challenged.number == 0 || c->challenge != s->challenged.number ||
+		!session_is_gone_proven(s, c)) {
 		s->count[WEFT_SESSION_N_FALSE_GONES]++;
 		return WEFT_SESSION_NOTHING;
 	}
@@ -208,7 +210,7 @@ session_in_gone(struct weft_session *s, uint32_t id, const struct weft_control *
 static bool
 session_says_over(const struct weft_session *s, uint32_t id)
 {
-	return id != 0 && id != s->id && id != s->pending_sid && id != s->offer &&
+	return id != 0 && id != s->id && id != s->attempt.pending_sid && id != s->candidate.sid &&
 	       (!session_is_asking(s) || id == s->last);
 }
 
@@ -217,12 +219,12 @@ static void
 session_in_challenged(
 	struct weft_session *s, uint32_t id, const struct weft_control *c, uint64_t now_ns)
 {
-	if (now_ns < s->gone_after_ns)
+	if (now_ns < s->due.gone_after_ns)
 		return;
-	s->owes_gone = true;
-	s->gone_id = id;
-	s->gone_number = c->challenge;
-	s->gone_after_ns = now_ns + s->cfg.keepalive_ns / GONE_SHARE;
+	s->due.gone = true;
+	s->due.gone_sid = id;
+	s->due.gone_number = c->challenge;
+	s->due.gone_after_ns = now_ns + s->cfg.keepalive_ns / GONE_SHARE;
 }
 
 /* Whether a control frame is for something that is open here (SESS-5, SESS-6). */
@@ -235,8 +237,10 @@ session_in_is_for_us(const struct weft_session *s, uint32_t id, uint8_t type)
 	case WEFT_CONTROL_KEEPALIVE: return true; /* judges for itself */
 	case WEFT_CONTROL_HELLO: return answers && id != 0;
 	case WEFT_CONTROL_WELCOME:
-	case WEFT_CONTROL_REFUSE: return session_is_asking(s) && id != 0 && id == s->hello_nonce;
-	case WEFT_CONTROL_READY: return answers && id != 0 && (id == s->id || id == s->offer);
+	case WEFT_CONTROL_REFUSE:
+		return session_is_asking(s) && id != 0 && id == s->attempt.hello_nonce;
+	case WEFT_CONTROL_READY:
+		return answers && id != 0 && (id == s->id || id == s->candidate.sid);
 	case WEFT_CONTROL_GOODBYE:
 	case WEFT_CONTROL_GONE: return id != 0 && (id == s->id || id == s->parting);
 	case WEFT_CONTROL_RESET:

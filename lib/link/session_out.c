@@ -18,7 +18,7 @@ session_keepalive_at(const struct weft_session *s)
 {
 	const uint64_t last = s->state == WEFT_SESSION_STALLED ? s->kept_ns : s->sent_ns;
 
-	return s->owes_keepalive ? 0 : last + s->cfg.keepalive_ns;
+	return s->due.keepalive ? 0 : last + s->cfg.keepalive_ns;
 }
 
 static uint64_t
@@ -32,11 +32,11 @@ weft_session_deadline(const struct weft_session *s)
 {
 	uint64_t at;
 
-	if (s->owes_welcome || s->owes_refusal || s->owes_ready || s->owes_reset ||
-		s->owes_goodbye || s->owes_challenge || s->owes_gone)
+	if (s->due.welcome || s->due.refusal || s->due.ready || s->due.reset || s->due.goodbye ||
+		s->due.challenge || s->due.gone)
 		return 0;
 	if (s->id == 0)
-		return session_is_asking(s) ? s->ask_ns : UINT64_MAX;
+		return session_is_asking(s) ? s->attempt.next_hello_ns : UINT64_MAX;
 	at = session_sooner(session_keepalive_at(s), s->ticked_ns + s->cfg.keepalive_ns);
 	if (!s->rx_timed_out)
 		at = session_sooner(at, s->ticked_ns + (s->cfg.rx_timeout_ns - s->idle_ns));
@@ -51,7 +51,7 @@ session_give_up_attempt(struct weft_session *s, uint64_t now_ns)
 {
 	const struct weft_control said = s->peer;
 
-	session_refused(s, s->suspected, &said);
+	session_refused(s, s->attempt.suspected, &said);
 	session_ask_anew(s, now_ns + SESSION_REFUSED_TIMES * s->cfg.hello_ns);
 }
 
@@ -60,31 +60,31 @@ static bool
 session_send_hello(
 	struct weft_session *s, uint64_t now_ns, uint64_t rnd, uint32_t *id, struct weft_control *c)
 {
-	const bool is_probe = s->unanswered == PADDED_TRIES;
+	const bool is_probe = s->attempt.unanswered == PADDED_TRIES;
 
-	if (s->suspected != WEFT_PARAM_NONE) {
+	if (s->attempt.suspected != WEFT_PARAM_NONE) {
 		session_give_up_attempt(s, now_ns);
 		return false;
 	}
-	if (s->hello_nonce == 0 && !session_draw_share(s)) {
-		s->ask_ns = now_ns + s->cfg.hello_ns;
+	if (s->attempt.hello_nonce == 0 && !session_draw_share(s)) {
+		s->attempt.next_hello_ns = now_ns + s->cfg.hello_ns;
 		return false;
 	}
-	if (s->hello_nonce == 0)
-		s->hello_nonce = session_draw(s, rnd);
+	if (s->attempt.hello_nonce == 0)
+		s->attempt.hello_nonce = session_draw(s, rnd);
 	if (is_probe) {
-		s->pending_sid = 0; /* what was offered came to nothing */
-		s->is_probing = true;
+		s->attempt.pending_sid = 0; /* what was offered came to nothing */
+		s->attempt.is_probing = true;
 	}
-	s->unanswered = is_probe ? 0 : (uint8_t)(s->unanswered + 1);
-	s->ask_ns = now_ns + s->cfg.hello_ns;
+	s->attempt.unanswered = is_probe ? 0 : (uint8_t)(s->attempt.unanswered + 1);
+	s->attempt.next_hello_ns = now_ns + s->cfg.hello_ns;
 	s->count[WEFT_SESSION_N_HELLOS]++;
 	*c = s->cfg.params;
 	c->type = WEFT_CONTROL_HELLO;
-	c->padded = is_probe ? 0 : s->pad_flits;
+	c->padded = is_probe ? 0 : s->attempt.pad_flits;
 	if (session_has_ide(s))
 		memcpy(c->random, s->offer_random, WEFT_RANDOM_LEN);
-	*id = s->hello_nonce;
+	*id = s->attempt.hello_nonce;
 	return true;
 }
 
@@ -92,47 +92,47 @@ session_send_hello(
 static bool
 session_send_welcome(struct weft_session *s, uint32_t *id, struct weft_control *c)
 {
-	const bool is_live = s->id != 0 && s->welcome_for == s->live_nonce;
+	const bool is_live = s->id != 0 && s->due.welcome_nonce == s->live_nonce;
 
-	s->owes_welcome = false;
-	if (!is_live && (s->offer == 0 || s->welcome_for != s->offer_nonce))
+	s->due.welcome = false;
+	if (!is_live && (s->candidate.sid == 0 || s->due.welcome_nonce != s->candidate.nonce))
 		return false;
 	*c = is_live ? s->said : s->cfg.params;
 	c->type = WEFT_CONTROL_WELCOME;
-	c->padded = s->welcome_flits;
-	c->session = is_live ? s->id : s->offer;
+	c->padded = s->due.welcome_flits;
+	c->session = is_live ? s->id : s->candidate.sid;
 	if (session_has_ide(s))
 		memcpy(c->random, is_live ? s->live_random : s->offer_random, WEFT_RANDOM_LEN);
-	*id = s->welcome_for;
+	*id = s->due.welcome_nonce;
 	return session_prove(s, c->session, is_live, c->proof);
 }
 
 static bool
 session_send_refusal(struct weft_session *s, uint32_t *id, struct weft_control *c)
 {
-	s->owes_refusal = false;
+	s->due.refusal = false;
 	s->count[WEFT_SESSION_N_REFUSALS]++;
 	*c = s->cfg.params;
 	c->type = WEFT_CONTROL_REFUSE;
-	c->differs = s->refusal;
-	*id = s->refusal_for;
+	c->differs = s->due.refusal_differs;
+	*id = s->due.refusal_nonce;
 	return true;
 }
 
 static bool
 session_send_ready(struct weft_session *s, uint32_t *id, struct weft_control *c)
 {
-	s->owes_ready = false;
+	s->due.ready = false;
 	c->type = WEFT_CONTROL_READY;
-	*id = s->pending_sid;
-	return session_prove(s, s->pending_sid, false, c->proof);
+	*id = s->attempt.pending_sid;
+	return session_prove(s, s->attempt.pending_sid, false, c->proof);
 }
 
 static bool
 session_send_keepalive(
 	struct weft_session *s, uint64_t now_ns, uint32_t *id, struct weft_control *c)
 {
-	s->owes_keepalive = false;
+	s->due.keepalive = false;
 	s->sent_ns = s->kept_ns = now_ns;
 	c->type = WEFT_CONTROL_KEEPALIVE;
 	c->flags = s->rx_timed_out ? WEFT_CONTROL_RDI : 0;
@@ -144,19 +144,19 @@ session_send_keepalive(
 static bool
 session_send_goodbye(struct weft_session *s, uint32_t *id, struct weft_control *c)
 {
-	s->owes_goodbye = false;
-	*c = s->goodbye; /* signed when there were keys */
-	*id = s->goodbye_id;
+	s->due.goodbye = false;
+	*c = s->due.goodbye_says; /* signed when there were keys */
+	*id = s->due.goodbye_sid;
 	return true;
 }
 
 static bool
 session_send_reset(struct weft_session *s, uint32_t *id, struct weft_control *c)
 {
-	s->owes_reset = false;
+	s->due.reset = false;
 	s->count[WEFT_SESSION_N_RESETS]++;
 	c->type = WEFT_CONTROL_RESET;
-	*id = s->reset_id;
+	*id = s->due.reset_sid;
 	return true;
 }
 
@@ -165,20 +165,21 @@ static bool
 session_send_challenge(
 	struct weft_session *s, uint64_t now_ns, uint64_t rnd, uint32_t *id, struct weft_control *c)
 {
-	s->owes_challenge = false;
+	s->due.challenge = false;
 	if (s->id == 0)
 		return false;
-	if (s->challenge == 0 || now_ns - s->challenge_ns >= s->cfg.session_timeout_ns) {
-		s->challenge = rnd;
-		s->challenge_ns = now_ns;
+	if (s->challenged.number == 0 ||
+		now_ns - s->challenged.drawn_ns >= s->cfg.session_timeout_ns) {
+		s->challenged.number = rnd;
+		s->challenged.drawn_ns = now_ns;
 	}
-	if (s->challenge == 0) {
+	if (s->challenged.number == 0) {
 		s->count[WEFT_SESSION_N_NO_RANDOM]++;
 		return false;
 	}
 	s->count[WEFT_SESSION_N_CHALLENGES]++;
 	c->type = WEFT_CONTROL_CHALLENGE;
-	c->challenge = s->challenge;
+	c->challenge = s->challenged.number;
 	*id = s->id;
 	return true;
 }
@@ -187,12 +188,12 @@ session_send_challenge(
 static bool
 session_send_gone(struct weft_session *s, uint32_t *id, struct weft_control *c)
 {
-	s->owes_gone = false;
-	if (s->gone_id == s->parting)
+	s->due.gone = false;
+	if (s->due.gone_sid == s->parting)
 		s->parting = 0;
 	c->type = WEFT_CONTROL_GONE;
-	c->challenge = s->gone_number;
-	*id = s->gone_id;
+	c->challenge = s->due.gone_number;
+	*id = s->due.gone_sid;
 	return session_prove_gone(s, *id, c->challenge, c->proof);
 }
 
@@ -201,23 +202,23 @@ weft_session_next(
 	struct weft_session *s, uint64_t now_ns, uint64_t rnd, uint32_t *id, struct weft_control *c)
 {
 	memset(c, 0, sizeof(*c));
-	if (s->owes_goodbye)
+	if (s->due.goodbye)
 		return session_send_goodbye(s, id, c);
-	if (s->owes_gone && session_send_gone(s, id, c))
+	if (s->due.gone && session_send_gone(s, id, c))
 		return true;
-	if (s->owes_challenge && session_send_challenge(s, now_ns, rnd, id, c))
+	if (s->due.challenge && session_send_challenge(s, now_ns, rnd, id, c))
 		return true;
-	if (s->owes_reset)
+	if (s->due.reset)
 		return session_send_reset(s, id, c);
-	if (s->owes_refusal)
+	if (s->due.refusal)
 		return session_send_refusal(s, id, c);
-	if (s->owes_welcome && session_send_welcome(s, id, c))
+	if (s->due.welcome && session_send_welcome(s, id, c))
 		return true;
-	if (s->owes_ready)
+	if (s->due.ready)
 		return session_send_ready(s, id, c);
 	if (s->id != 0 && now_ns >= session_keepalive_at(s))
 		return session_send_keepalive(s, now_ns, id, c);
-	if (session_is_asking(s) && now_ns >= s->ask_ns)
+	if (session_is_asking(s) && now_ns >= s->attempt.next_hello_ns)
 		return session_send_hello(s, now_ns, rnd, id, c);
 	return false;
 }

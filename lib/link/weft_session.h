@@ -119,6 +119,30 @@ enum weft_session_counter {
 	WEFT_SESSION_N_COUNTERS
 };
 
+/** Initiator: an attempt to begin a session. */
+struct weft_session_attempt {
+	uint32_t hello_nonce; /* X of it; 0: to be drawn */
+	uint32_t pending_sid; /* S that READY was sent for and nothing heard of yet; 0: none */
+	uint64_t next_hello_ns;
+	uint8_t pad_flits; /* of the next HELLO that is padded */
+	uint8_t unanswered; /* padded HELLOs since it heard something */
+	uint8_t suspected; /* what somebody says differs */
+	bool is_probing; /* has sent a HELLO without padding */
+	bool probe_answered; /* the other end lives, full frames or not */
+};
+
+/** Link control that is to go out, and what it will say. */
+struct weft_session_due {
+	bool welcome, refusal, ready, keepalive, reset, goodbye, challenge, gone;
+	uint8_t welcome_flits; /* padding */
+	uint8_t refusal_differs; /* enum weft_control_param */
+	uint32_t welcome_nonce, refusal_nonce; /* X that is answered */
+	uint32_t reset_sid, goodbye_sid, gone_sid;
+	uint64_t gone_number;
+	struct weft_control goodbye_says;
+	uint64_t reset_after_ns, challenge_after_ns, gone_after_ns; /* none before */
+};
+
 /** One end. Set by weft_session_init(); to be read only, by the functions below. */
 struct weft_session {
 	struct weft_session_cfg cfg;
@@ -126,42 +150,28 @@ struct weft_session {
 	uint8_t differs; /* enum weft_control_param, in REFUSED */
 	bool rx_timed_out; /* live: nothing came for rx_timeout_ns */
 	bool peer_rx_timed_out; /* live: the other end says so of itself */
-	bool owes_welcome, owes_refusal, owes_ready, owes_keepalive, owes_reset, owes_goodbye;
-	bool owes_challenge, owes_gone;
-	bool is_probing; /* initiator, in this attempt: has sent a HELLO without padding */
-	uint8_t suspected; /* initiator, in this attempt: what somebody says differs */
-	bool probe_answered; /* initiator, in this attempt: the other end lives, full frames or not */
-	bool was_probed; /* responder, since a session began: by a HELLO without padding */
-	uint8_t pad_flits; /* initiator: of the next HELLO that is padded */
-	uint8_t welcome_flits; /* responder: of the WELCOME owed */
-	uint8_t unanswered; /* initiator: padded HELLOs since it heard something */
-	uint8_t refusal; /* what differs, in the REFUSE owed */
 	uint32_t id; /* live session; 0: none */
-	uint32_t live_nonce; /* responder: X that the live session was offered for */
-	uint32_t hello_nonce; /* initiator: X of this attempt; 0: to be drawn */
-	uint32_t
-		pending_sid; /* initiator: S that it sent READY for and hears nothing of yet; 0: none */
-	uint32_t offer_nonce, offer; /* responder: X and S of the candidate; 0: none */
-	uint32_t welcome_for, refusal_for; /* responder: X of what is owed */
-	uint32_t reset_id, goodbye_id; /* sessions of what is owed */
-	uint32_t last_sid_drawn; /* id drawn last */
-	uint32_t last; /* session begun last */
 	uint64_t ticked_ns; /* time is counted up to here */
 	uint64_t idle_ns; /* live: without a frame of the session, as counted */
 	uint64_t sent_ns; /* live: last frame this end sent in it */
 	uint64_t kept_ns; /* live: last KEEPALIVE sent */
 	uint64_t peer_rx_timed_out_ns; /* peer_rx_timed_out: when it last said so */
-	uint64_t ask_ns; /* when to send the next HELLO */
-	uint64_t reset_ns; /* no RESET before */
+	struct weft_session_attempt attempt;
+	struct weft_session_due due;
+	bool was_probed; /* responder, since a session began: by a HELLO without padding */
+	uint32_t live_nonce; /* responder: X that the live session was offered for */
+	struct {
+		uint32_t nonce, sid; /* responder: X and S that it offers; 0: none */
+	} candidate;
+	uint32_t last_sid_drawn;
+	uint32_t last; /* session begun last */
 	uint64_t tx_number, rx_number; /* live, IDE: of the last signed frame, either way */
-	uint64_t challenge; /* live: number that was asked with; 0: none */
-	uint64_t challenge_ns; /* when that was drawn */
-	uint64_t challenge_after_ns, gone_after_ns; /* none before */
-	uint64_t gone_number; /* of the GONE owed */
-	uint32_t gone_id;
+	struct {
+		uint64_t number; /* live: that was asked with; 0: none */
+		uint64_t drawn_ns;
+	} challenged;
 	uint32_t
 		parting; /* CLOSED, without keys: session that the other end has not asked about yet */
-	struct weft_control goodbye; /* owed */
 	struct weft_control offered; /* what the other end said when it was to begin */
 	uint8_t offer_random[WEFT_RANDOM_LEN]; /* IDE: own share in what is asked or offered */
 	uint8_t live_random[WEFT_RANDOM_LEN]; /* IDE: own share in the live session */

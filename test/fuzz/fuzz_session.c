@@ -120,8 +120,8 @@ say(struct script *x)
 static void
 hear(struct script *x, uint8_t how)
 {
-	const uint32_t ids[] = { x->s.id, x->s.hello_nonce, x->s.offer, x->s.pending_sid,
-		x->last_id, x->s.live_nonce, x->s.last, fuzz_u8(&x->in) };
+	const uint32_t ids[] = { x->s.id, x->s.attempt.hello_nonce, x->s.candidate.sid,
+		x->s.attempt.pending_sid, x->last_id, x->s.live_nonce, x->s.last, fuzz_u8(&x->in) };
 	struct weft_control c = x->cfg.params;
 	uint8_t image[WEFT_CONTROL_MAX], rec[WEFT_CONTROL_MAX + 4096];
 	const uint32_t id = ids[how >> 5];
@@ -134,7 +134,7 @@ hear(struct script *x, uint8_t how)
 	c.differs = (uint8_t)(1 + fuzz_u8(&x->in) % (WEFT_PARAM_COUNT - 1));
 	c.flags = fuzz_u8(&x->in) & WEFT_CONTROL_RDI;
 	c.count = 1;
-	c.challenge = how & 8 ? x->s.challenge | 1 : fuzz_u64(&x->in) | 1;
+	c.challenge = how & 8 ? x->s.challenged.number | 1 : fuzz_u64(&x->in) | 1;
 	c.number = x->cfg.keys != NULL && (how & 16) ? x->s.rx_number + fuzz_u8(&x->in) : 0;
 	if (x->cfg.keys != NULL) {
 		(void)key_proof(NULL, NULL, !x->cfg.is_initiator, c.proof);
@@ -168,7 +168,7 @@ hear_raw(struct script *x)
 static void
 hear_flits(struct script *x, uint8_t how)
 {
-	const uint32_t ids[] = { x->s.id, x->s.pending_sid, x->s.offer, x->s.last };
+	const uint32_t ids[] = { x->s.id, x->s.attempt.pending_sid, x->s.candidate.sid, x->s.last };
 	enum weft_session_event e;
 	const enum weft_verdict v = weft_session_flits(&x->s, ids[how >> 6], x->now, &e);
 

@@ -98,21 +98,21 @@ ids_are_never_zero_nor_the_one_before(void **state)
 	for (int i = 0; i < 20; i++) {
 		n->fresh = (uint32_t)(i % 2 ? 0 : -4); /* about to pass zero, again and again */
 		inject(n, ANSWERS, WEFT_CONTROL_HELLO, 1000 + (uint32_t)i);
-		assert_int_not_equal(n->s[ANSWERS].offer, 0);
-		assert_int_not_equal(n->s[ANSWERS].offer, before);
-		before = n->s[ANSWERS].offer;
+		assert_int_not_equal(n->s[ANSWERS].candidate.sid, 0);
+		assert_int_not_equal(n->s[ANSWERS].candidate.sid, before);
+		before = n->s[ANSWERS].candidate.sid;
 		inject(n, ANSWERS, WEFT_CONTROL_READY, before);
 		assert_int_equal(n->s[ANSWERS].id, before);
 	}
-	n->s[ANSWERS].offer = 0;
+	n->s[ANSWERS].candidate.sid = 0;
 	for (int i = 0; i < 6; i++) {
 		struct weft_control c = n->cfg[ASKS].params;
 
 		c.type = WEFT_CONTROL_HELLO;
 		c.padded = 8;
 		weft_session_control(&n->s[ANSWERS], 2000 + (uint32_t)i, &c, n->now, before);
-		assert_int_not_equal(n->s[ANSWERS].offer, before);
-		assert_int_not_equal(n->s[ANSWERS].offer, 0);
+		assert_int_not_equal(n->s[ANSWERS].candidate.sid, before);
+		assert_int_not_equal(n->s[ANSWERS].candidate.sid, 0);
 	}
 }
 
@@ -225,7 +225,8 @@ frames_of_older_lives_change_nothing(void **state)
 				inject(n, end, (enum weft_control_type)type, 0);
 				assert_int_equal(n->s[end].state, before.state);
 				assert_int_equal(n->s[end].id, before.id);
-				assert_int_equal(n->s[end].pending_sid, before.pending_sid);
+				assert_int_equal(
+					n->s[end].attempt.pending_sid, before.attempt.pending_sid);
 				assert_int_equal(n->s[end].ticked_ns, before.ticked_ns);
 				assert_int_equal(n->s[end].count[WEFT_SESSION_N_LOSSES], 0);
 			}
@@ -347,7 +348,7 @@ an_end_that_takes_more_after_all_is_asked_with_more(void **state)
 
 	n->cfg[ANSWERS].params.max_flits = n->path_flits = 3;
 	boot(n, ANSWERS);
-	while (n->s[ASKS].pad_flits != 3)
+	while (n->s[ASKS].attempt.pad_flits != 3)
 		run(n, 1);
 	n->cfg[ANSWERS] = session_cfg(ANSWERS);
 	n->path_flits = 8;
@@ -755,7 +756,7 @@ another_key_never_begins_a_session(void **state)
 	assert_int_equal(n->sent[ASKS][WEFT_CONTROL_READY], 0);
 	assert_int_equal(n->begun[ASKS] + n->begun[ANSWERS], 0);
 	/* Nor does a READY without the right proof. */
-	inject(n, ANSWERS, WEFT_CONTROL_READY, n->s[ANSWERS].offer);
+	inject(n, ANSWERS, WEFT_CONTROL_READY, n->s[ANSWERS].candidate.sid);
 	assert_int_equal(n->begun[ANSWERS], 0);
 	assert_int_equal(n->s[ANSWERS].count[WEFT_SESSION_N_BAD_PROOFS], 1);
 	keys[ASKS].psk = 0;

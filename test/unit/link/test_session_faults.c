@@ -304,8 +304,9 @@ static uint32_t
 some_id(void)
 {
 	const struct weft_session *a = &w.side[ASKS].s, *b = &w.side[ANSWERS].s;
-	const uint32_t ids[] = { a->id, b->id, a->id, b->id, a->hello_nonce, a->pending_sid,
-		b->offer, b->offer_nonce, a->last, b->last, (uint32_t)weft_rand_u64(&w.r) };
+	const uint32_t ids[] = { a->id, b->id, a->id, b->id, a->attempt.hello_nonce,
+		a->attempt.pending_sid, b->candidate.sid, b->candidate.nonce, a->last, b->last,
+		(uint32_t)weft_rand_u64(&w.r) };
 
 	return ids[weft_rand_below(&w.r, WEFT_ARRAY_SIZE(ids))];
 }

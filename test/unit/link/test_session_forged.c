@@ -323,14 +323,18 @@ nothing_said_keeps_a_session_from_beginning(void **state)
 			for (unsigned int i = 0; i < 5 * LATENCY; i++) {
 				const struct weft_session *a = &n->s[ASKS];
 
-				forge(n, ASKS, WEFT_CONTROL_REFUSE, a->hello_nonce);
-				forge(n, ASKS, WEFT_CONTROL_GOODBYE, a->pending_sid);
-				forge(n, ASKS, WEFT_CONTROL_RESET, a->pending_sid);
-				forge(n, ANSWERS, WEFT_CONTROL_GOODBYE, n->s[ANSWERS].offer);
+				forge(n, ASKS, WEFT_CONTROL_REFUSE, a->attempt.hello_nonce);
+				forge(n, ASKS, WEFT_CONTROL_GOODBYE, a->attempt.pending_sid);
+				forge(n, ASKS, WEFT_CONTROL_RESET, a->attempt.pending_sid);
+				forge(n, ANSWERS, WEFT_CONTROL_GOODBYE,
+					n->s[ANSWERS].candidate.sid);
 				if (with_keys) {
-					forge(n, ASKS, WEFT_CONTROL_WELCOME, a->hello_nonce);
-					forge(n, ASKS, WEFT_CONTROL_KEEPALIVE, a->pending_sid);
-					forge(n, ANSWERS, WEFT_CONTROL_READY, n->s[ANSWERS].offer);
+					forge(n, ASKS, WEFT_CONTROL_WELCOME,
+						a->attempt.hello_nonce);
+					forge(n, ASKS, WEFT_CONTROL_KEEPALIVE,
+						a->attempt.pending_sid);
+					forge(n, ANSWERS, WEFT_CONTROL_READY,
+						n->s[ANSWERS].candidate.sid);
 				}
 				assert_int_not_equal(a->state, WEFT_SESSION_REFUSED);
 				run(n, 1);
@@ -350,9 +354,9 @@ an_offer_that_was_proven_is_not_given_up(void **state)
 	ide_on(n, keys);
 	n->drop_type = WEFT_CONTROL_READY;
 	run(n, 3 * LATENCY);
-	assert_int_not_equal(n->s[ASKS].pending_sid, 0);
-	forge(n, ASKS, WEFT_CONTROL_WELCOME, n->s[ASKS].hello_nonce);
-	forge(n, ASKS, WEFT_CONTROL_REFUSE, n->s[ASKS].hello_nonce);
+	assert_int_not_equal(n->s[ASKS].attempt.pending_sid, 0);
+	forge(n, ASKS, WEFT_CONTROL_WELCOME, n->s[ASKS].attempt.hello_nonce);
+	forge(n, ASKS, WEFT_CONTROL_REFUSE, n->s[ASKS].attempt.hello_nonce);
 	run(n, HELLO + 3 * LATENCY);
 	assert_up(n);
 }
@@ -364,8 +368,8 @@ what_is_offered_is_not_said_to_be_gone(void **state)
 	struct net *n = *state;
 
 	run(n, 2 * LATENCY - 1); /* READY is not sent yet */
-	assert_int_not_equal(n->s[ANSWERS].offer, 0);
-	forge(n, ANSWERS, WEFT_CONTROL_CHALLENGE, n->s[ANSWERS].offer);
+	assert_int_not_equal(n->s[ANSWERS].candidate.sid, 0);
+	forge(n, ANSWERS, WEFT_CONTROL_CHALLENGE, n->s[ANSWERS].candidate.sid);
 	run(n, 3 * LATENCY);
 	assert_up(n);
 	assert_int_equal(n->sent[ANSWERS][WEFT_CONTROL_GONE], 0);
@@ -379,14 +383,14 @@ a_refusal_is_not_for_ever(void **state)
 
 	n->off[ANSWERS] = true;
 	for (unsigned int i = 0; i < 50 * HELLO; i++) {
-		forge(n, ASKS, WEFT_CONTROL_REFUSE, n->s[ASKS].hello_nonce);
+		forge(n, ASKS, WEFT_CONTROL_REFUSE, n->s[ASKS].attempt.hello_nonce);
 		run(n, 1);
 	}
 	assert_int_equal(n->s[ASKS].state, WEFT_SESSION_REFUSED);
 	assert_in_range(counted(n, ASKS, WEFT_SESSION_N_HELLOS), 4, 6);
 	boot(n, ANSWERS);
 	for (unsigned int i = 0; i < 11 * HELLO; i++) {
-		forge(n, ASKS, WEFT_CONTROL_REFUSE, n->s[ASKS].hello_nonce);
+		forge(n, ASKS, WEFT_CONTROL_REFUSE, n->s[ASKS].attempt.hello_nonce);
 		run(n, 1);
 	}
 	assert_up(n);
@@ -405,8 +409,8 @@ nobody_makes_hellos_short(void **state)
 	c.max_flits = 1;
 	run(n, 1);
 	for (unsigned int i = 0; i < 10; i++)
-		weft_session_control(&n->s[ASKS], n->s[ASKS].hello_nonce, &c, n->now, 1);
-	assert_int_equal(n->s[ASKS].pad_flits, 8);
+		weft_session_control(&n->s[ASKS], n->s[ASKS].attempt.hello_nonce, &c, n->now, 1);
+	assert_int_equal(n->s[ASKS].attempt.pad_flits, 8);
 	assert_int_equal(counted(n, ASKS, WEFT_SESSION_N_STALE), 10);
 }
 
