@@ -19,7 +19,7 @@
 #include "event.h"
 #include "weft_ats_agent.h"
 #include "weft_ats_atc.h"
-#include "weft_ats_client.h"
+#include "weft_xlate.h"
 #include "weft_ats_ta.h"
 #include "weft_ats_wire.h"
 
@@ -38,7 +38,7 @@ struct stashed {
 };
 
 struct ats {
-	struct weft_ats_client *client;
+	struct weft_xlate *client;
 	struct weft_ats_agent *agent;
 	/* Of the agent. */
 	struct weft_ats_agent_map *map;
@@ -106,7 +106,7 @@ ats_take_packet(struct weft_node_link *p, const struct weft_io_tlp *t)
 	else if (a->agent != NULL)
 		v = weft_ats_agent_receive(a->agent, t->spid, t->tlp, t->len);
 	else if (t->spid == ats_agent_pid(n))
-		v = weft_ats_client_receive(a->client, t->tlp, t->len, n->node->ends_ns);
+		v = weft_xlate_receive(a->client, t->tlp, t->len, n->node->ends_ns);
 	if (v == WEFT_DROP_TX_FULL)
 		return false; /* more questions than the agent holds: it waits */
 	if (v != WEFT_OK)
@@ -143,16 +143,16 @@ ats_take_pending(struct node *n)
 static void
 ats_client_packets(struct node *n)
 {
-	struct weft_ats_client *c = n->ats->client;
+	struct weft_xlate *c = n->ats->client;
 	struct weft_node_link *p = ats_conn_to(n, ats_agent_pid(n));
 	uint8_t buf[WEFT_ATS_PACKET_MAX];
 	size_t len;
 
 	while (p != NULL && weft_end_can_send_io(p->end, WEFT_IO_POSTED) &&
-		(len = weft_ats_client_send_posted(c, buf, sizeof(buf))) != 0)
+		(len = weft_xlate_send_posted(c, buf, sizeof(buf))) != 0)
 		ats_send_packet(p, ats_agent_pid(n), buf, len);
 	while (p != NULL && weft_end_can_send_io(p->end, WEFT_IO_REQUEST) &&
-		(len = weft_ats_client_send_request(c, buf, sizeof(buf), n->node->ends_ns)) != 0)
+		(len = weft_xlate_send_request(c, buf, sizeof(buf), n->node->ends_ns)) != 0)
 		ats_send_packet(p, ats_agent_pid(n), buf, len);
 }
 
@@ -243,9 +243,9 @@ ats_link_session(struct node *n, bool ended, bool began)
 	struct ats *a = n->ats;
 
 	if (a->client != NULL && ended)
-		weft_ats_client_ended(a->client, WEFT_PID_NONE);
+		weft_xlate_ended(a->client, WEFT_PID_NONE);
 	if (a->client != NULL && began)
-		weft_ats_client_enable(a->client);
+		weft_xlate_enable(a->client);
 	for (uint16_t i = 0; a->agent != NULL && began && i < a->n_clients; i++)
 		weft_ats_agent_up(a->agent, i);
 }
@@ -264,14 +264,14 @@ ats_session(struct weft_node_link *p, bool ended, bool began)
 		ats_agent_session(n, (unsigned int)ats_client_index(a, p->pid), ended, began);
 	} else if (p->pid == ats_agent_pid(n)) {
 		if (ended)
-			weft_ats_client_reset(a->client, n->node->ends_ns);
+			weft_xlate_reset(a->client, n->node->ends_ns);
 		if (began)
-			weft_ats_client_enable(a->client);
+			weft_xlate_enable(a->client);
 	} else {
 		if (ended)
-			weft_ats_client_ended(a->client, p->pid);
+			weft_xlate_ended(a->client, p->pid);
 		if (began)
-			weft_ats_client_began(a->client, p->pid);
+			weft_xlate_began(a->client, p->pid);
 	}
 }
 
@@ -283,9 +283,9 @@ ats_kinds_now(const struct node *n)
 	const struct weft_end *e = n->node->link[0].end;
 
 	if (!daemon_is_cxl(n->daemon))
-		return WEFT_ATS_CLIENT_READS | WEFT_ATS_CLIENT_WRITES; /* they wait for credits */
-	return (weft_end_can_send(e, WEFT_MSG_M2S_REQ) ? WEFT_ATS_CLIENT_READS : 0) |
-	       (weft_end_can_send(e, WEFT_MSG_M2S_RWD) ? WEFT_ATS_CLIENT_WRITES : 0);
+		return WEFT_XLATE_READS | WEFT_XLATE_WRITES; /* they wait for credits */
+	return (weft_end_can_send(e, WEFT_MSG_M2S_REQ) ? WEFT_XLATE_READS : 0) |
+	       (weft_end_can_send(e, WEFT_MSG_M2S_RWD) ? WEFT_XLATE_WRITES : 0);
 }
 
 bool
@@ -297,30 +297,30 @@ ats_translates(const struct node *n)
 void
 ats_submit(struct node *n, const struct weft_msg *m)
 {
-	if (weft_ats_client_submit(n->ats->client, m, n->node->ends_ns) != 0)
+	if (weft_xlate_submit(n->ats->client, m, n->node->ends_ns) != 0)
 		n->node->drops[WEFT_DROP_TX_FULL]++;
 }
 
 bool
 ats_next(struct node *n, struct weft_msg *m, bool *refused)
 {
-	const enum weft_ats_client_next what =
-		weft_ats_client_next(n->ats->client, ats_kinds_now(n), n->node->ends_ns, m);
+	const enum weft_xlate_next what =
+		weft_xlate_next(n->ats->client, ats_kinds_now(n), n->node->ends_ns, m);
 
-	*refused = what == WEFT_ATS_CLIENT_REFUSE;
-	return what != WEFT_ATS_CLIENT_NONE;
+	*refused = what == WEFT_XLATE_REFUSE;
+	return what != WEFT_XLATE_NONE;
 }
 
 void
 ats_sent(struct node *n, const struct weft_msg *m)
 {
-	weft_ats_client_sent(n->ats->client, m->tag, m->dpid);
+	weft_xlate_sent(n->ats->client, m->tag, m->dpid);
 }
 
 bool
 ats_response(struct node *n, const struct weft_msg *m)
 {
-	return !ats_translates(n) || weft_ats_client_response(n->ats->client, m);
+	return !ats_translates(n) || weft_xlate_response(n->ats->client, m);
 }
 
 bool
@@ -375,7 +375,7 @@ ats_poll(struct node *n)
 		return 0;
 	ats_take_pending(n);
 	if (a->client != NULL) {
-		weft_ats_client_time(a->client, n->node->ends_ns);
+		weft_xlate_time(a->client, n->node->ends_ns);
 		ats_client_packets(n);
 		return 0;
 	}
@@ -402,7 +402,7 @@ ats_init_client(struct node *n, char *err, size_t err_len)
 {
 	const struct weft_topo_node *topo = n->topo;
 	const uint64_t life_ns = (uint64_t)n->load->mem.timeout_ms * 1000000;
-	const struct weft_ats_client_cfg cfg = {
+	const struct weft_xlate_cfg cfg = {
 		.answer_ns = life_ns / ANSWER_PART,
 		.life_ns = life_ns,
 		.entries = topo->ats.entries,
@@ -412,10 +412,10 @@ ats_init_client(struct node *n, char *err, size_t err_len)
 		.stu = ats_stu(n->daemon->topo, n->index),
 		.kernel = n->daemon->atc,
 	};
-	const size_t size = weft_ats_client_size(&cfg);
+	const size_t size = weft_xlate_size(&cfg);
 	void *mem = size == 0 ? NULL : rte_zmalloc("weft_ats", size, WEFT_CACHE_LINE);
 
-	n->ats->client = mem == NULL ? NULL : weft_ats_client_init(mem, &cfg);
+	n->ats->client = mem == NULL ? NULL : weft_xlate_init(mem, &cfg);
 	if (n->ats->client != NULL)
 		return 0;
 	rte_free(mem);
@@ -594,12 +594,12 @@ ats_rows(const struct node *n, struct ats_row row[ATS_ROWS])
 			weft_ats_ta_counts(weft_ats_agent_peer(a->agent)), WEFT_ATS_TA_N_COUNTERS };
 		return 2;
 	}
-	row[0] = (struct ats_row){ "client", weft_ats_client_counters(),
-		weft_ats_client_counts(a->client), WEFT_ATS_CLIENT_N_COUNTERS };
+	row[0] = (struct ats_row){ "client", weft_xlate_counters(), weft_xlate_counts(a->client),
+		WEFT_XLATE_N_COUNTERS };
 	row[1] = (struct ats_row){ "peer", weft_ats_atc_counters(),
-		weft_ats_atc_counts(weft_ats_client_peer(a->client)), WEFT_ATS_ATC_N_COUNTERS };
+		weft_ats_atc_counts(weft_xlate_peer(a->client)), WEFT_ATS_ATC_N_COUNTERS };
 	row[2] = (struct ats_row){ "cache", weft_atc_counters(),
-		weft_atc_counts(weft_ats_client_cache(a->client)), WEFT_ATC_N_COUNTERS };
+		weft_atc_counts(weft_xlate_cache(a->client)), WEFT_ATC_N_COUNTERS };
 	return 3;
 }
 
@@ -608,7 +608,7 @@ ats_gauges(const struct node *n, uint64_t *waiting, uint64_t *moving, uint64_t *
 {
 	const struct ats *a = n->ats;
 
-	*waiting = a->client != NULL ? weft_ats_client_waiting(a->client) : 0;
+	*waiting = a->client != NULL ? weft_xlate_waiting(a->client) : 0;
 	*moving = a->agent != NULL ? weft_ats_agent_moving(a->agent) : 0;
 	*holding = a->agent != NULL ? weft_ats_agent_stuck(a->agent) : 0;
 }

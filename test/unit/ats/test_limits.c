@@ -13,7 +13,7 @@
 
 #include "weft_atc_prefetcher.h"
 #include "weft_ats_agent.h"
-#include "weft_ats_client.h"
+#include "weft_xlate.h"
 #include "weft_ats_pri.h"
 #include "weft_ats_wire.h"
 
@@ -22,12 +22,12 @@
 #define PAGE UINT64_C(4096)
 #define PAGES 64 /* that are there; as many behind them are given on demand */
 #define TAGS 128
-#define BOTH (WEFT_ATS_CLIENT_READS | WEFT_ATS_CLIENT_WRITES)
+#define BOTH (WEFT_XLATE_READS | WEFT_XLATE_WRITES)
 #define ID 7
 #define OTHER 8
 #define GFD 0x200
 
-static struct weft_ats_client *client;
+static struct weft_xlate *client;
 static struct weft_ats_agent *agent;
 
 static void *
@@ -40,7 +40,7 @@ room(size_t size)
 	return mem;
 }
 
-static const struct weft_ats_client_cfg client_cfg = { .answer_ns = 1000,
+static const struct weft_xlate_cfg client_cfg = { .answer_ns = 1000,
 	.life_ns = 100000,
 	.entries = 64,
 	.tags = TAGS,
@@ -65,9 +65,9 @@ static int
 begin(void **state)
 {
 	(void)state;
-	client = weft_ats_client_init(room(weft_ats_client_size(&client_cfg)), &client_cfg);
+	client = weft_xlate_init(room(weft_xlate_size(&client_cfg)), &client_cfg);
 	agent = weft_ats_agent_init(room(weft_ats_agent_size(&agent_cfg)), &agent_cfg);
-	weft_ats_client_enable(client);
+	weft_xlate_enable(client);
 	weft_ats_agent_up(agent, 0);
 	weft_ats_agent_up(agent, 1);
 	return client == NULL || agent == NULL;
@@ -91,20 +91,20 @@ talk(uint64_t now_ns)
 	uint16_t to;
 	size_t len;
 
-	while ((len = weft_ats_client_send_request(client, buf, sizeof(buf), now_ns)) != 0) {
+	while ((len = weft_xlate_send_request(client, buf, sizeof(buf), now_ns)) != 0) {
 		assert_int_equal(weft_ats_agent_receive(agent, ID, buf, len), WEFT_OK);
 		n++;
 	}
-	while ((len = weft_ats_client_send_posted(client, buf, sizeof(buf))) != 0) {
+	while ((len = weft_xlate_send_posted(client, buf, sizeof(buf))) != 0) {
 		assert_int_equal(weft_ats_agent_receive(agent, ID, buf, len), WEFT_OK);
 		n++;
 	}
 	weft_ats_agent_time(agent, now_ns);
 	while ((len = weft_ats_agent_send_answer(agent, buf, sizeof(buf), &to)) != 0)
-		assert_int_equal(weft_ats_client_receive(client, buf, len, now_ns), WEFT_OK);
+		assert_int_equal(weft_xlate_receive(client, buf, len, now_ns), WEFT_OK);
 	while ((len = weft_ats_agent_send_posted(agent, 0, buf, sizeof(buf), now_ns)) != 0)
-		assert_int_equal(weft_ats_client_receive(client, buf, len, now_ns), WEFT_OK);
-	weft_ats_client_time(client, now_ns);
+		assert_int_equal(weft_xlate_receive(client, buf, len, now_ns), WEFT_OK);
+	weft_xlate_time(client, now_ns);
 	return n;
 }
 
@@ -115,21 +115,21 @@ submit(uint16_t tag, bool is_write, uint64_t va, uint64_t now_ns)
 		.kind = is_write ? WEFT_MSG_M2S_RWD : WEFT_MSG_M2S_REQ, .tag = tag, .addr = va
 	};
 
-	return weft_ats_client_submit(client, &m, now_ns);
+	return weft_xlate_submit(client, &m, now_ns);
 }
 
 /* Requests that leave now, with addresses of the fabric. */
 static unsigned int
 leave(uint64_t now_ns)
 {
-	enum weft_ats_client_next what;
+	enum weft_xlate_next what;
 	struct weft_msg m;
 	unsigned int n = 0;
 
-	while ((what = weft_ats_client_next(client, BOTH, now_ns, &m)) != WEFT_ATS_CLIENT_NONE) {
-		assert_int_equal(what, WEFT_ATS_CLIENT_SEND);
+	while ((what = weft_xlate_next(client, BOTH, now_ns, &m)) != WEFT_XLATE_NONE) {
+		assert_int_equal(what, WEFT_XLATE_SEND);
 		assert_true(m.addr >= PA);
-		weft_ats_client_sent(client, m.tag, GFD);
+		weft_xlate_sent(client, m.tag, GFD);
 		n++;
 	}
 	return n;
@@ -140,13 +140,13 @@ answered(uint16_t tag, uint8_t kind)
 {
 	const struct weft_msg m = { .kind = kind, .tag = tag };
 
-	return weft_ats_client_response(client, &m);
+	return weft_xlate_response(client, &m);
 }
 
 static uint64_t
-counted(enum weft_ats_client_counter c)
+counted(enum weft_xlate_counter c)
 {
-	return weft_ats_client_counts(client)[c];
+	return weft_xlate_counts(client)[c];
 }
 
 /* --- what they cannot be --- */
@@ -154,7 +154,7 @@ counted(enum weft_ats_client_counter c)
 static void
 clients_out_of_range_are_refused(void **state)
 {
-	struct weft_ats_client_cfg bad[11];
+	struct weft_xlate_cfg bad[11];
 	uint8_t mem[64];
 
 	(void)state;
@@ -167,16 +167,16 @@ clients_out_of_range_are_refused(void **state)
 	bad[4].entries = 1u << 21;
 	bad[5].tags = 0;
 	bad[6].tags = 48;
-	bad[7].tags = 2 * WEFT_ATS_CLIENT_TAGS_MAX;
+	bad[7].tags = 2 * WEFT_XLATE_TAGS_MAX;
 	bad[8].prefetch_degree = 0;
 	bad[9].prefetch_degree = WEFT_ATC_PREFETCH_MAX + 1;
 	bad[10].stu = 19;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad); i++) {
-		if (weft_ats_client_size(&bad[i]) != 0)
+		if (weft_xlate_size(&bad[i]) != 0)
 			fail_msg("row %zu is taken", i);
-		assert_null(weft_ats_client_init(mem, &bad[i]));
+		assert_null(weft_xlate_init(mem, &bad[i]));
 	}
-	assert_null(weft_ats_client_init((uint8_t *)client + 8, &client_cfg));
+	assert_null(weft_xlate_init((uint8_t *)client + 8, &client_cfg));
 }
 
 static void
@@ -250,14 +250,14 @@ questions_wait_for_their_turn(void **state)
 		assert_int_equal(submit(i, i % 2 != 0, VA + i * PAGE, 0), 0);
 	/* Each has a page of its own, and there are half as many questions. */
 	assert_int_equal(leave(0), 0);
-	assert_int_equal(weft_ats_client_waiting(client), PAGES);
-	assert_int_equal(counted(WEFT_ATS_CLIENT_N_MISSED), PAGES / 2);
+	assert_int_equal(weft_xlate_waiting(client), PAGES);
+	assert_int_equal(counted(WEFT_XLATE_N_MISSED), PAGES / 2);
 	for (uint64_t now_ns = 1; sent < PAGES && now_ns < 10; now_ns++) {
 		talk(now_ns);
 		sent += leave(now_ns);
 	}
 	assert_int_equal(sent, PAGES);
-	assert_int_equal(weft_ats_client_waiting(client), 0);
+	assert_int_equal(weft_xlate_waiting(client), 0);
 	for (uint16_t i = 0; i < PAGES; i++)
 		assert_true(answered(i, i % 2 != 0 ? WEFT_MSG_S2M_NDR : WEFT_MSG_S2M_DRS));
 }
@@ -275,7 +275,7 @@ pages_are_asked_for_in_turn_too(void **state)
 		talk(now_ns);
 	}
 	assert_int_equal(sent, PAGES);
-	assert_int_equal(counted(WEFT_ATS_CLIENT_N_PAGES), PAGES);
+	assert_int_equal(counted(WEFT_XLATE_N_PAGES), PAGES);
 	assert_int_equal(weft_ats_agent_counts(agent)[WEFT_ATS_AGENT_N_PAGES], PAGES);
 }
 
@@ -300,26 +300,26 @@ writes_of_unknown_fate_are_bounded(void **state)
 	assert_int_equal(sent, most);
 	assert_int_equal(submit(0, true, VA, 0), 0);
 	assert_int_equal(leave(0), 0);
-	assert_int_equal(weft_ats_client_waiting(client), 1);
+	assert_int_equal(weft_xlate_waiting(client), 1);
 	assert_int_equal(submit(0, true, VA, 0), -EBUSY);
-	weft_ats_client_time(client, 1);
+	weft_xlate_time(client, 1);
 	assert_int_equal(leave(1), 0);
 	/* Another session with somebody else says nothing of these. */
-	weft_ats_client_ended(client, GFD + 1);
-	weft_ats_client_began(client, GFD + 1);
-	weft_ats_client_time(client, 2);
+	weft_xlate_ended(client, GFD + 1);
+	weft_xlate_began(client, GFD + 1);
+	weft_xlate_time(client, 2);
 	assert_int_equal(leave(2), 0);
-	weft_ats_client_ended(client, GFD);
-	weft_ats_client_began(client, GFD);
+	weft_xlate_ended(client, GFD);
+	weft_xlate_began(client, GFD);
 	/* The cache was emptied: it is asked for again. */
 	for (uint64_t now_ns = 3; now_ns < 6; now_ns++) {
-		weft_ats_client_time(client, now_ns);
+		weft_xlate_time(client, now_ns);
 		sent += leave(now_ns);
 		talk(now_ns);
 	}
 	sent += leave(6);
 	assert_int_equal(sent, most + 1);
-	assert_int_equal(counted(WEFT_ATS_CLIENT_N_RESETS), 2);
+	assert_int_equal(counted(WEFT_XLATE_N_RESETS), 2);
 }
 
 /* --- late, or nobody's --- */
@@ -334,7 +334,7 @@ an_old_request_is_not_sent(void **state)
 	assert_int_equal(submit(1, false, VA, 0), -EBUSY); /* it waits for its translation */
 	talk(client_cfg.life_ns);
 	assert_int_equal(leave(client_cfg.life_ns), 0);
-	assert_int_equal(counted(WEFT_ATS_CLIENT_N_EXPIRED), 1);
+	assert_int_equal(counted(WEFT_XLATE_N_EXPIRED), 1);
 	assert_int_equal(submit(1, false, VA, client_cfg.life_ns), 0);
 	assert_int_equal(leave(client_cfg.life_ns), 1);
 }
@@ -352,7 +352,7 @@ late_answers_are_nobodys(void **state)
 	assert_int_equal(submit(1 + TAGS, true, VA, 0), 0);
 	assert_int_equal(submit(2 + TAGS, false, VA, 0), 0);
 	assert_int_equal(leave(0), 2);
-	weft_ats_client_sent(client, 1, GFD + 1); /* of one that is not open */
+	weft_xlate_sent(client, 1, GFD + 1); /* of one that is not open */
 	assert_true(answered(1, WEFT_MSG_S2M_NDR));
 	assert_true(answered(2, WEFT_MSG_S2M_DRS));
 	assert_true(answered(77, WEFT_MSG_S2M_NDR));
@@ -377,14 +377,14 @@ a_page_that_is_not_answered_is_asked_for_again(void **state)
 	talk(0); /* there is no such page yet */
 	assert_int_equal(leave(0), 0);
 	/* The Page Request is lost. */
-	assert_int_not_equal(weft_ats_client_send_posted(client, buf, sizeof(buf)), 0);
-	assert_int_equal(weft_ats_client_send_posted(client, buf, sizeof(buf)), 0);
-	assert_int_equal(weft_ats_client_waiting(client), 1);
+	assert_int_not_equal(weft_xlate_send_posted(client, buf, sizeof(buf)), 0);
+	assert_int_equal(weft_xlate_send_posted(client, buf, sizeof(buf)), 0);
+	assert_int_equal(weft_xlate_waiting(client), 1);
 	for (; now_ns < 20 * client_cfg.answer_ns && leave(now_ns) == 0; now_ns += 100)
 		talk(now_ns);
 	assert_true(now_ns >= 4 * client_cfg.answer_ns && now_ns < 20 * client_cfg.answer_ns);
-	assert_int_equal(counted(WEFT_ATS_CLIENT_N_PAGES), 2);
-	assert_int_equal(counted(WEFT_ATS_CLIENT_N_NO_PAGE), 0);
+	assert_int_equal(counted(WEFT_XLATE_N_PAGES), 2);
+	assert_int_equal(counted(WEFT_XLATE_N_NO_PAGE), 0);
 }
 
 static void
@@ -397,18 +397,18 @@ a_session_that_ends_takes_its_questions_along(void **state)
 	assert_int_equal(leave(0), 0);
 	talk(0);
 	assert_int_equal(leave(0), 0);
-	assert_int_not_equal(weft_ats_client_send_posted(client, buf, sizeof(buf)), 0);
-	weft_ats_client_reset(client, 1);
-	assert_int_equal(weft_ats_client_waiting(client), 0);
+	assert_int_not_equal(weft_xlate_send_posted(client, buf, sizeof(buf)), 0);
+	weft_xlate_reset(client, 1);
+	assert_int_equal(weft_xlate_waiting(client), 0);
 	/* It looks again, and nothing can be asked now. */
 	assert_int_equal(leave(1), 0);
-	assert_int_equal(weft_ats_client_waiting(client), 1);
-	assert_int_equal(weft_ats_client_send_request(client, buf, sizeof(buf), 1), 0);
-	weft_ats_client_ended(client, GFD); /* changes nothing without a session */
-	assert_int_equal(counted(WEFT_ATS_CLIENT_N_RESETS), 1);
-	weft_ats_client_enable(client);
+	assert_int_equal(weft_xlate_waiting(client), 1);
+	assert_int_equal(weft_xlate_send_request(client, buf, sizeof(buf), 1), 0);
+	weft_xlate_ended(client, GFD); /* changes nothing without a session */
+	assert_int_equal(counted(WEFT_XLATE_N_RESETS), 1);
+	weft_xlate_enable(client);
 	for (uint64_t now_ns = 2; now_ns < 8; now_ns++) {
-		weft_ats_client_time(client, now_ns);
+		weft_xlate_time(client, now_ns);
 		if (leave(now_ns) == 1)
 			return;
 		talk(now_ns);
@@ -470,7 +470,7 @@ an_agent_believes_the_fabric_who_asks(void **state)
 	assert_int_equal(weft_ats_agent_receive(agent, OTHER, buf, len), WEFT_DROP_ATS_PEER);
 	memset(buf, 0xFF, sizeof(buf));
 	assert_int_not_equal(weft_ats_agent_receive(agent, ID, buf, sizeof(buf)), WEFT_OK);
-	assert_int_not_equal(weft_ats_client_receive(client, buf, sizeof(buf), 0), WEFT_OK);
+	assert_int_not_equal(weft_xlate_receive(client, buf, sizeof(buf), 0), WEFT_OK);
 	weft_ats_agent_time(agent, 1);
 	assert_int_equal(replies(0) + replies(1), 0);
 }

@@ -11,7 +11,7 @@
 #include "weft_test.h"
 
 #include "weft_ats_agent.h"
-#include "weft_ats_client.h"
+#include "weft_xlate.h"
 #include "weft_ats_ta.h"
 #include "weft_ats_wire.h"
 
@@ -58,7 +58,7 @@ struct line {
 static struct {
 	struct weft_rand rand;
 	uint8_t *memory;
-	struct weft_ats_client *client[CLIENTS];
+	struct weft_xlate *client[CLIENTS];
 	struct weft_ats_agent *agent;
 	struct queue request[CLIENTS], posted[CLIENTS][2], completion[CLIENTS];
 	struct flight flight[CLIENTS * TAGS + 64];
@@ -123,10 +123,10 @@ collect(void)
 	for (unsigned int c = 0; c < CLIENTS; c++) {
 		if (!w.up[c])
 			continue;
-		while ((len = weft_ats_client_send_request(
-				w.client[c], buf, sizeof(buf), w.now_ns)) != 0)
+		while ((len = weft_xlate_send_request(w.client[c], buf, sizeof(buf), w.now_ns)) !=
+			0)
 			push(&w.request[c], buf, len);
-		while ((len = weft_ats_client_send_posted(w.client[c], buf, sizeof(buf))) != 0)
+		while ((len = weft_xlate_send_posted(w.client[c], buf, sizeof(buf))) != 0)
 			push(&w.posted[c][TO_AGENT], buf, len);
 		while ((len = weft_ats_agent_send_posted(w.agent, c, buf, sizeof(buf), w.now_ns)) !=
 			0)
@@ -151,7 +151,7 @@ deliver(void)
 		assert_int_equal(
 			weft_ats_agent_receive(w.agent, (uint16_t)c, p->bytes, p->len), WEFT_OK);
 	else /* the answer to what was given up is nobody's */
-		weft_ats_client_receive(w.client[c], p->bytes, p->len, w.now_ns);
+		weft_xlate_receive(w.client[c], p->bytes, p->len, w.now_ns);
 }
 
 /* --- memory --- */
@@ -208,7 +208,7 @@ land(struct flight *f)
 		memcpy(at(f->msg.addr), f->msg.data, LINE);
 		reply.kind = WEFT_MSG_S2M_NDR;
 	}
-	if (weft_ats_client_response(w.client[f->client], &reply))
+	if (weft_xlate_response(w.client[f->client], &reply))
 		complete((unsigned int)f->client, &reply, reply.data);
 }
 
@@ -250,20 +250,19 @@ begin(unsigned int c)
 		/* What is refused must not arrive. */
 		w.line[c][line].version += !is_closed;
 	}
-	assert_int_equal(weft_ats_client_submit(w.client[c], &m, w.now_ns), 0);
+	assert_int_equal(weft_xlate_submit(w.client[c], &m, w.now_ns), 0);
 }
 
 static void
 send(unsigned int c)
 {
 	const unsigned int kinds = below(4);
-	enum weft_ats_client_next what;
+	enum weft_xlate_next what;
 	struct weft_msg m;
 
-	while ((what = weft_ats_client_next(w.client[c], kinds, w.now_ns, &m)) !=
-		WEFT_ATS_CLIENT_NONE) {
-		if (what == WEFT_ATS_CLIENT_SEND) {
-			weft_ats_client_sent(w.client[c], m.tag, 1);
+	while ((what = weft_xlate_next(w.client[c], kinds, w.now_ns, &m)) != WEFT_XLATE_NONE) {
+		if (what == WEFT_XLATE_SEND) {
+			weft_xlate_sent(w.client[c], m.tag, 1);
 			take_off((int)c)->msg = m;
 			continue;
 		}
@@ -271,7 +270,7 @@ send(unsigned int c)
 		assert_int_equal((m.addr - VA) / 4096, PAGES);
 		w.refused++;
 		m.kind = WEFT_MSG_S2M_NDR;
-		assert_true(weft_ats_client_response(w.client[c], &m));
+		assert_true(weft_xlate_response(w.client[c], &m));
 		complete(c, &m, NULL);
 	}
 }
@@ -283,7 +282,7 @@ session(unsigned int c)
 {
 	w.up[c] = !w.up[c];
 	if (w.up[c]) {
-		weft_ats_client_enable(w.client[c]);
+		weft_xlate_enable(w.client[c]);
 		weft_ats_agent_up(w.agent, c);
 		return;
 	}
@@ -292,7 +291,7 @@ session(unsigned int c)
 		w.posted[c][d].head = w.posted[c][d].tail;
 	w.request[c].head = w.request[c].tail;
 	w.completion[c].head = w.completion[c].tail;
-	weft_ats_client_reset(w.client[c], w.now_ns);
+	weft_xlate_reset(w.client[c], w.now_ns);
 	weft_ats_agent_down(w.agent, c, w.now_ns);
 }
 
@@ -325,7 +324,7 @@ world_begin(uint64_t fence_ns)
 
 	for (uint16_t c = 0; c < CLIENTS; c++) {
 		const uint64_t pa = PA + c * UINT64_C(0x10000);
-		const struct weft_ats_client_cfg cc = {
+		const struct weft_xlate_cfg cc = {
 			.answer_ns = 200000,
 			.life_ns = UINT64_C(1) << 50,
 			.entries = 8,
@@ -341,7 +340,7 @@ world_begin(uint64_t fence_ns)
 		map[3 * c + 2] = (struct weft_ats_agent_map){ VA + (PAGES + 1) * 4096,
 			pa + (PAGES + 1) * 4096, 4096, pa + SECOND + (PAGES + 1) * 4096, c, 12,
 			WEFT_ATS_R | WEFT_ATS_W, true };
-		w.client[c] = weft_ats_client_init(room(weft_ats_client_size(&cc)), &cc);
+		w.client[c] = weft_xlate_init(room(weft_xlate_size(&cc)), &cc);
 		assert_non_null(w.client[c]);
 	}
 	w.agent = weft_ats_agent_init(room(weft_ats_agent_size(&cfg)), &cfg);
@@ -380,7 +379,7 @@ step(bool is_over)
 				session(c);
 		if (!is_over)
 			begin(c);
-		weft_ats_client_time(w.client[c], w.now_ns);
+		weft_xlate_time(w.client[c], w.now_ns);
 		send(c);
 	}
 	weft_ats_agent_time(w.agent, w.now_ns);
@@ -422,7 +421,7 @@ moving_pages_keep_their_data(void **state)
 		(unsigned long long)w.losses, (unsigned long long)w.refused,
 		(unsigned long long)n[WEFT_ATS_AGENT_N_FENCED],
 		(unsigned long long)n[WEFT_ATS_AGENT_N_WAITED],
-		(unsigned long long)weft_ats_client_counts(w.client[0])[WEFT_ATS_CLIENT_N_AGAIN]);
+		(unsigned long long)weft_xlate_counts(w.client[0])[WEFT_XLATE_N_AGAIN]);
 	assert_int_equal(w.wrong, 0);
 	assert_true(w.verified > 10000 && w.losses > 10 && w.refused > 10);
 	assert_true(n[WEFT_ATS_AGENT_N_MOVED] > 100 && n[WEFT_ATS_AGENT_N_FENCED] > 0);
@@ -570,14 +569,14 @@ late_client_comes_back(void **state)
 		.n_clients = 1,
 		.id = AGENT_ID,
 		.moves = 1 };
-	const struct weft_ats_client_cfg cc = { .answer_ns = 2000,
+	const struct weft_xlate_cfg cc = { .answer_ns = 2000,
 		.life_ns = 1u << 30,
 		.entries = 8,
 		.tags = 4,
 		.id = 7,
 		.prefetch_degree = 1 };
 	struct weft_ats_agent *a = weft_ats_agent_init(room(weft_ats_agent_size(&cfg)), &cfg);
-	struct weft_ats_client *c = weft_ats_client_init(room(weft_ats_client_size(&cc)), &cc);
+	struct weft_xlate *c = weft_xlate_init(room(weft_xlate_size(&cc)), &cc);
 	uint8_t late[WEFT_ATS_PACKET_MAX], buf[WEFT_ATS_PACKET_MAX];
 	struct weft_msg m = { .kind = WEFT_MSG_M2S_REQ, .addr = VA };
 	struct weft_ats_agent_op op;
@@ -586,31 +585,31 @@ late_client_comes_back(void **state)
 
 	(void)state;
 	weft_ats_agent_up(a, 0);
-	weft_ats_client_enable(c);
+	weft_xlate_enable(c);
 	weft_ats_agent_time(a, 1);
 	late_len = pass(weft_ats_agent_send_posted(a, 0, late, sizeof(late), 1));
 	weft_ats_agent_time(a, 1001);
 	assert_int_equal(weft_ats_agent_stuck(a), 1);
-	assert_int_equal(weft_ats_client_submit(c, &m, 1001), 0);
-	assert_int_equal(weft_ats_client_next(c, 3, 1001, &m), WEFT_ATS_CLIENT_NONE);
-	len = pass(weft_ats_client_send_request(c, buf, sizeof(buf), 1001));
+	assert_int_equal(weft_xlate_submit(c, &m, 1001), 0);
+	assert_int_equal(weft_xlate_next(c, 3, 1001, &m), WEFT_XLATE_NONE);
+	len = pass(weft_xlate_send_request(c, buf, sizeof(buf), 1001));
 	assert_int_equal(weft_ats_agent_receive(a, 7, buf, len), WEFT_OK);
 	len = pass(weft_ats_agent_send_answer(a, buf, sizeof(buf), &to));
-	assert_int_equal(weft_ats_client_receive(c, buf, len, 1001), WEFT_OK);
-	weft_ats_client_time(c, 1002);
-	assert_int_equal(weft_ats_client_counts(c)[WEFT_ATS_CLIENT_N_ISOLATED], 1);
-	assert_int_equal(weft_ats_client_next(c, 3, 1002, &m), WEFT_ATS_CLIENT_NONE);
-	assert_int_equal(weft_ats_client_send_request(c, buf, sizeof(buf), 1002), 0);
+	assert_int_equal(weft_xlate_receive(c, buf, len, 1001), WEFT_OK);
+	weft_xlate_time(c, 1002);
+	assert_int_equal(weft_xlate_counts(c)[WEFT_XLATE_N_ISOLATED], 1);
+	assert_int_equal(weft_xlate_next(c, 3, 1002, &m), WEFT_XLATE_NONE);
+	assert_int_equal(weft_xlate_send_request(c, buf, sizeof(buf), 1002), 0);
 	/* Now the Invalidate Request. */
-	assert_int_equal(weft_ats_client_receive(c, late, late_len, 1002), WEFT_OK);
-	len = pass(weft_ats_client_send_posted(c, buf, sizeof(buf)));
+	assert_int_equal(weft_xlate_receive(c, late, late_len, 1002), WEFT_OK);
+	len = pass(weft_xlate_send_posted(c, buf, sizeof(buf)));
 	assert_int_equal(weft_ats_agent_receive(a, 7, buf, len), WEFT_OK);
 	weft_ats_agent_time(a, 1003);
 	assert_int_equal(weft_ats_agent_stuck(a), 0);
 	assert_true(weft_ats_agent_op(a, 1003, &op));
-	weft_ats_client_time(c, 3002);
-	assert_int_equal(weft_ats_client_next(c, 3, 3002, &m), WEFT_ATS_CLIENT_NONE);
-	pass(weft_ats_client_send_request(c, buf, sizeof(buf), 3002));
+	weft_xlate_time(c, 3002);
+	assert_int_equal(weft_xlate_next(c, 3, 3002, &m), WEFT_XLATE_NONE);
+	pass(weft_xlate_send_request(c, buf, sizeof(buf), 3002));
 	free(a);
 	free(c);
 }

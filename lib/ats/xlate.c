@@ -3,7 +3,7 @@
 
 /* A client: requests from the host to the cache, to what they wait for, and out. */
 
-#include "ats_client_priv.h"
+#include "xlate_priv.h"
 
 #include <errno.h>
 
@@ -19,60 +19,60 @@
 
 static const struct weft_counter counters[] = {
 #define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
-#include "weft_ats_client_counters.def"
+#include "weft_xlate_counters.def"
 #undef WEFT_COUNTER
 };
 
 const struct weft_counter *
-weft_ats_client_counters(void)
+weft_xlate_counters(void)
 {
 	return counters;
 }
 
 const uint64_t *
-weft_ats_client_counts(const struct weft_ats_client *c)
+weft_xlate_counts(const struct weft_xlate *c)
 {
 	return c->count;
 }
 
 const struct weft_ats_atc *
-weft_ats_client_peer(const struct weft_ats_client *c)
+weft_xlate_peer(const struct weft_xlate *c)
 {
 	return c->peer;
 }
 
 const struct weft_atc *
-weft_ats_client_cache(const struct weft_ats_client *c)
+weft_xlate_cache(const struct weft_xlate *c)
 {
 	return c->cache;
 }
 
 unsigned int
-weft_ats_client_waiting(const struct weft_ats_client *c)
+weft_xlate_waiting(const struct weft_xlate *c)
 {
-	return weft_pending_used(c->pending) + c->list[CLIENT_LATER].n + c->list[CLIENT_PAGE].n;
+	return weft_pending_used(c->pending) + c->list[XLATE_LATER].n + c->list[XLATE_PAGE].n;
 }
 
 /* --- memory --- */
 
 static bool
-client_is_power(uint32_t n)
+xlate_is_power(uint32_t n)
 {
 	return n != 0 && (n & (n - 1)) == 0;
 }
 
 static bool
-client_cfg_is_good(const struct weft_ats_client_cfg *cfg)
+xlate_cfg_is_good(const struct weft_xlate_cfg *cfg)
 {
-	return cfg->answer_ns != 0 && client_is_power(cfg->entries) &&
+	return cfg->answer_ns != 0 && xlate_is_power(cfg->entries) &&
 	       cfg->entries >= WEFT_ATC_WAYS && cfg->entries <= 1u << 20 &&
-	       client_is_power(cfg->tags) && cfg->tags <= WEFT_ATS_CLIENT_TAGS_MAX &&
+	       xlate_is_power(cfg->tags) && cfg->tags <= WEFT_XLATE_TAGS_MAX &&
 	       cfg->prefetch_degree >= 1 && cfg->prefetch_degree <= WEFT_ATC_PREFETCH_MAX &&
 	       cfg->stu <= 18;
 }
 
 static struct weft_atc_cfg
-client_cache_cfg(const struct weft_ats_client_cfg *cfg)
+xlate_cache_cfg(const struct weft_xlate_cfg *cfg)
 {
 	struct weft_atc_cfg cache = { .contexts = 1, .kernel = cfg->kernel };
 
@@ -82,7 +82,7 @@ client_cache_cfg(const struct weft_ats_client_cfg *cfg)
 }
 
 static struct weft_pending_cfg
-client_pending_cfg(const struct weft_ats_client_cfg *cfg)
+xlate_pending_cfg(const struct weft_xlate_cfg *cfg)
 {
 	return (struct weft_pending_cfg){
 		.slots = SLOTS,
@@ -93,7 +93,7 @@ client_pending_cfg(const struct weft_ats_client_cfg *cfg)
 }
 
 static struct weft_ats_atc_cfg
-client_peer_cfg(const struct weft_ats_client_cfg *cfg, struct weft_atc *cache)
+xlate_peer_cfg(const struct weft_xlate_cfg *cfg, struct weft_atc *cache)
 {
 	return (struct weft_ats_atc_cfg){
 		.cache = cache,
@@ -110,38 +110,38 @@ client_peer_cfg(const struct weft_ats_client_cfg *cfg, struct weft_atc *cache)
 
 /* The peer's size follows from its cache, of one context here, and is no less than for its slots. */
 static size_t
-client_peer_size(const struct weft_ats_client_cfg *cfg, struct weft_atc *cache)
+xlate_peer_size(const struct weft_xlate_cfg *cfg, struct weft_atc *cache)
 {
-	const struct weft_ats_atc_cfg peer = client_peer_cfg(cfg, cache);
+	const struct weft_ats_atc_cfg peer = xlate_peer_cfg(cfg, cache);
 
 	return weft_ats_atc_size(&peer);
 }
 
 /* Bytes of the peer of a cache with one context: a cache of the least size says it. */
 static size_t
-client_least_peer_size(const struct weft_ats_client_cfg *cfg)
+xlate_least_peer_size(const struct weft_xlate_cfg *cfg)
 {
 	const struct weft_atc_cfg least = { .sets = { 1 }, .contexts = 1 };
 	uint8_t mem[8192] __attribute__((aligned(WEFT_CACHE_LINE)));
 
 	if (weft_atc_size(&least) > sizeof(mem))
 		return 0;
-	return client_peer_size(cfg, weft_atc_init(mem, &least));
+	return xlate_peer_size(cfg, weft_atc_init(mem, &least));
 }
 
 /* Its parts are still to begin. */
-static struct weft_ats_client *
-client_carve(struct weft_carver *carver, const struct weft_ats_client_cfg *cfg, size_t peer_size)
+static struct weft_xlate *
+xlate_carve(struct weft_carver *carver, const struct weft_xlate_cfg *cfg, size_t peer_size)
 {
-	const struct weft_atc_cfg cache_at = client_cache_cfg(cfg);
-	const struct weft_pending_cfg pending_at = client_pending_cfg(cfg);
-	struct weft_ats_client *c = weft_carve(carver, sizeof(*c));
+	const struct weft_atc_cfg cache_at = xlate_cache_cfg(cfg);
+	const struct weft_pending_cfg pending_at = xlate_pending_cfg(cfg);
+	struct weft_xlate *c = weft_carve(carver, sizeof(*c));
 	struct weft_atc *cache = weft_carve(carver, weft_atc_size(&cache_at));
 	struct weft_ats_atc *peer = weft_carve(carver, peer_size);
 	struct weft_pending *pending = weft_carve(carver, weft_pending_size(&pending_at));
 	struct weft_atc_prefetcher *prefetcher =
 		weft_carve(carver, weft_atc_prefetcher_size(STREAMS));
-	struct client_request *request = weft_carve(carver, cfg->tags * sizeof(*request));
+	struct xlate_request *request = weft_carve(carver, cfg->tags * sizeof(*request));
 
 	if (c != NULL) {
 		c->cache = cache;
@@ -154,44 +154,44 @@ client_carve(struct weft_carver *carver, const struct weft_ats_client_cfg *cfg, 
 }
 
 size_t
-weft_ats_client_size(const struct weft_ats_client_cfg *cfg)
+weft_xlate_size(const struct weft_xlate_cfg *cfg)
 {
 	struct weft_carver carver = { 0 };
 	size_t peer_size;
 
-	if (!client_cfg_is_good(cfg))
+	if (!xlate_cfg_is_good(cfg))
 		return 0;
-	peer_size = client_least_peer_size(cfg);
+	peer_size = xlate_least_peer_size(cfg);
 	if (peer_size == 0)
 		return 0;
-	client_carve(&carver, cfg, peer_size);
+	xlate_carve(&carver, cfg, peer_size);
 	return carver.len;
 }
 
-struct weft_ats_client *
-weft_ats_client_init(void *mem, const struct weft_ats_client_cfg *cfg)
+struct weft_xlate *
+weft_xlate_init(void *mem, const struct weft_xlate_cfg *cfg)
 {
 	struct weft_carver carver = { .block = mem };
 	struct weft_pending_cfg pending;
 	struct weft_ats_atc_cfg peer;
 	struct weft_atc_cfg cache;
-	struct weft_ats_client *c;
+	struct weft_xlate *c;
 
-	if (!client_cfg_is_good(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
+	if (!xlate_cfg_is_good(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
 		return NULL;
-	memset(mem, 0, weft_ats_client_size(cfg));
-	c = client_carve(&carver, cfg, client_least_peer_size(cfg));
+	memset(mem, 0, weft_xlate_size(cfg));
+	c = xlate_carve(&carver, cfg, xlate_least_peer_size(cfg));
 	c->cfg = *cfg;
-	cache = client_cache_cfg(cfg);
-	pending = client_pending_cfg(cfg);
+	cache = xlate_cache_cfg(cfg);
+	pending = xlate_pending_cfg(cfg);
 	c->cache = weft_atc_init(c->cache, &cache);
-	peer = client_peer_cfg(cfg, c->cache);
+	peer = xlate_peer_cfg(cfg, c->cache);
 	c->peer = weft_ats_atc_init(c->peer, &peer);
 	c->pending = weft_pending_init(c->pending, &pending);
 	c->prefetcher = weft_atc_prefetcher_init(c->prefetcher, STREAMS, cfg->prefetch_degree);
-	for (unsigned int l = 0; l < CLIENT_LISTS; l++)
-		c->list[l] = (struct client_ends){ CLIENT_NONE, CLIENT_NONE, 0 };
-	client_page_reset(c);
+	for (unsigned int l = 0; l < XLATE_LISTS; l++)
+		c->list[l] = (struct xlate_ends){ XLATE_NONE, XLATE_NONE, 0 };
+	xlate_page_reset(c);
 	return c->cache == NULL || c->peer == NULL || c->pending == NULL || c->prefetcher == NULL
 	               ? NULL
 	               : c;
@@ -200,13 +200,13 @@ weft_ats_client_init(void *mem, const struct weft_ats_client_cfg *cfg)
 /* --- lists --- */
 
 void
-client_list_put(struct weft_ats_client *c, enum client_list list, struct client_request *r)
+xlate_list_put(struct weft_xlate *c, enum xlate_list list, struct xlate_request *r)
 {
-	struct client_ends *e = &c->list[list];
+	struct xlate_ends *e = &c->list[list];
 	const uint16_t i = (uint16_t)(r - c->request);
 
-	r->state = CLIENT_LISTED;
-	r->next = CLIENT_NONE;
+	r->state = XLATE_LISTED;
+	r->next = XLATE_NONE;
 	if (e->n++ == 0)
 		e->head = i;
 	else
@@ -214,11 +214,11 @@ client_list_put(struct weft_ats_client *c, enum client_list list, struct client_
 	e->tail = i;
 }
 
-struct client_request *
-client_list_take(struct weft_ats_client *c, enum client_list list)
+struct xlate_request *
+xlate_list_take(struct weft_xlate *c, enum xlate_list list)
 {
-	struct client_ends *e = &c->list[list];
-	struct client_request *r;
+	struct xlate_ends *e = &c->list[list];
+	struct xlate_request *r;
 
 	if (e->n == 0)
 		return NULL;
@@ -229,243 +229,240 @@ client_list_take(struct weft_ats_client *c, enum client_list list)
 }
 
 void
-client_retry(struct weft_ats_client *c, struct client_request *r)
+xlate_retry(struct weft_xlate *c, struct xlate_request *r)
 {
-	client_list_put(c, r->msg.kind == WEFT_MSG_M2S_RWD ? CLIENT_WRITE : CLIENT_READ, r);
+	xlate_list_put(c, r->msg.kind == WEFT_MSG_M2S_RWD ? XLATE_WRITE : XLATE_READ, r);
 }
 
 /* --- sessions --- */
 
 void
-weft_ats_client_enable(struct weft_ats_client *c)
+weft_xlate_enable(struct weft_xlate *c)
 {
 	c->is_on = true;
 	c->isolated_until_ns = 0;
 	weft_ats_atc_reg_set(c->peer, WEFT_ATS_REG_ATS_CTL,
 		WEFT_ATS_CTL_E | (uint32_t)c->cfg.stu << WEFT_ATS_CTL_STU_SHIFT);
-	client_page_on(c);
+	xlate_page_on(c);
 }
 
 void
-weft_ats_client_reset(struct weft_ats_client *c, uint64_t now_ns)
+weft_xlate_reset(struct weft_xlate *c, uint64_t now_ns)
 {
 	c->is_on = false;
-	c->count[WEFT_ATS_CLIENT_N_RESETS]++;
+	c->count[WEFT_XLATE_N_RESETS]++;
 	weft_ats_atc_flr(c->peer, now_ns);
-	client_page_reset(c);
+	xlate_page_reset(c);
 }
 
 void
-weft_ats_client_ended(struct weft_ats_client *c, uint16_t dpid)
+weft_xlate_ended(struct weft_xlate *c, uint16_t dpid)
 {
 	for (uint32_t i = c->write_head; i != c->write_tail; i++) {
-		struct client_write *w = &c->write[i % CLIENT_WRITES];
+		struct xlate_write *w = &c->write[i % XLATE_WRITES];
 
 		w->is_lost |= w->dpid == dpid;
 	}
 	if (!c->is_on)
 		return;
-	c->count[WEFT_ATS_CLIENT_N_RESETS]++;
+	c->count[WEFT_XLATE_N_RESETS]++;
 	weft_ats_atc_reg_set(
 		c->peer, WEFT_ATS_REG_ATS_CTL, (uint32_t)c->cfg.stu << WEFT_ATS_CTL_STU_SHIFT);
-	weft_ats_client_enable(c);
+	weft_xlate_enable(c);
 }
 
 /* Writes pass in their order: the peer knows only how many did. */
 static void
-client_pass_writes(struct weft_ats_client *c)
+xlate_pass_writes(struct weft_xlate *c)
 {
-	while (c->write_head != c->write_tail && c->write[c->write_head % CLIENT_WRITES].is_done) {
+	while (c->write_head != c->write_tail && c->write[c->write_head % XLATE_WRITES].is_done) {
 		c->write_head++;
 		weft_ats_atc_write_done(c->peer, TC);
 	}
 }
 
 void
-weft_ats_client_began(struct weft_ats_client *c, uint16_t dpid)
+weft_xlate_began(struct weft_xlate *c, uint16_t dpid)
 {
 	for (uint32_t i = c->write_head; i != c->write_tail; i++) {
-		struct client_write *w = &c->write[i % CLIENT_WRITES];
+		struct xlate_write *w = &c->write[i % XLATE_WRITES];
 
 		w->is_done |= w->is_lost && w->dpid == dpid;
 	}
-	client_pass_writes(c);
+	xlate_pass_writes(c);
 }
 
 /* --- requests --- */
 
-static struct client_request *
-client_request_at(struct weft_ats_client *c, uint16_t tag)
+static struct xlate_request *
+xlate_request_at(struct weft_xlate *c, uint16_t tag)
 {
 	return &c->request[tag & (c->cfg.tags - 1)];
 }
 
 int
-weft_ats_client_submit(struct weft_ats_client *c, const struct weft_msg *m, uint64_t now_ns)
+weft_xlate_submit(struct weft_xlate *c, const struct weft_msg *m, uint64_t now_ns)
 {
-	struct client_request *r = client_request_at(c, m->tag);
+	struct xlate_request *r = xlate_request_at(c, m->tag);
 
-	if (r->state == CLIENT_LISTED || r->state == CLIENT_PARKED)
+	if (r->state == XLATE_LISTED || r->state == XLATE_PARKED)
 		return -EBUSY;
 	/* Lost; its answer, should one arrive, is ignored. */
-	if (r->state == CLIENT_SENT && r->read >= 0)
+	if (r->state == XLATE_SENT && r->read >= 0)
 		weft_ats_atc_read_done(c->peer, (unsigned int)r->read);
-	*r = (struct client_request){
+	*r = (struct xlate_request){
 		.msg = *m,
 		.until_ns = now_ns + c->cfg.life_ns,
 		.read = -1,
 	};
-	client_retry(c, r);
+	xlate_retry(c, r);
 	return 0;
 }
 
 /* It misses: ask, or wait until something can be asked. */
 static void
-client_translate(struct weft_ats_client *c, struct client_request *r)
+xlate_translate(struct weft_xlate *c, struct xlate_request *r)
 {
 	const unsigned int n = weft_atc_prefetcher_miss(
 		c->prefetcher, 0, r->msg.addr, WEFT_ATS_PAGE_LOG2 + (unsigned int)c->cfg.stu);
 	const int slot = weft_ats_atc_request(c->peer, 0, r->msg.addr, n, false);
 
 	if (slot < 0 || weft_pending_add(c->pending, (unsigned int)slot, 0, r) != 0) {
-		client_list_put(c, CLIENT_LATER, r);
+		xlate_list_put(c, XLATE_LATER, r);
 		return;
 	}
-	c->count[WEFT_ATS_CLIENT_N_MISSED]++;
-	r->state = CLIENT_PARKED;
+	c->count[WEFT_XLATE_N_MISSED]++;
+	r->state = XLATE_PARKED;
 }
 
 static bool
-client_begin_write(struct weft_ats_client *c, struct client_request *r)
+xlate_begin_write(struct weft_xlate *c, struct xlate_request *r)
 {
-	if (c->write_tail - c->write_head == CLIENT_WRITES)
+	if (c->write_tail - c->write_head == XLATE_WRITES)
 		return false;
 	r->has_write = true;
 	r->write = c->write_tail++;
-	c->write[r->write % CLIENT_WRITES] =
-		(struct client_write){ .tag = r->msg.tag, .dpid = CLIENT_NONE };
+	c->write[r->write % XLATE_WRITES] =
+		(struct xlate_write){ .tag = r->msg.tag, .dpid = XLATE_NONE };
 	weft_ats_atc_write_begin(c->peer, TC);
 	return true;
 }
 
 static bool
-client_begin(struct weft_ats_client *c, struct client_request *r)
+xlate_begin(struct weft_xlate *c, struct xlate_request *r)
 {
 	int read;
 
 	r->has_write = false;
 	r->read = -1;
 	if (r->msg.kind == WEFT_MSG_M2S_RWD)
-		return client_begin_write(c, r);
+		return xlate_begin_write(c, r);
 	read = weft_ats_atc_read_begin(c->peer, 0, r->msg.addr, WEFT_MSG_DATA_LEN);
 	r->read = (int16_t)read;
 	return read >= 0;
 }
 
-static enum weft_ats_client_next
-client_refuse(struct weft_ats_client *c, struct client_request *r, enum weft_ats_client_counter why,
+static enum weft_xlate_next
+xlate_refuse(struct weft_xlate *c, struct xlate_request *r, enum weft_xlate_counter why,
 	struct weft_msg *m)
 {
 	c->count[why]++;
-	r->state = CLIENT_SENT;
+	r->state = XLATE_SENT;
 	r->has_write = false;
 	r->read = -1;
 	*m = r->msg;
-	return WEFT_ATS_CLIENT_REFUSE;
+	return WEFT_XLATE_REFUSE;
 }
 
 /* NONE: it waits somewhere now, or is gone. */
-static enum weft_ats_client_next
-client_try_one(
-	struct weft_ats_client *c, struct client_request *r, uint64_t now_ns, struct weft_msg *m)
+static enum weft_xlate_next
+xlate_try_one(struct weft_xlate *c, struct xlate_request *r, uint64_t now_ns, struct weft_msg *m)
 {
 	const unsigned int want = r->msg.kind == WEFT_MSG_M2S_RWD ? WEFT_ATC_W : WEFT_ATC_R;
 	uint64_t pa = 0;
 
 	if (now_ns >= r->until_ns) {
-		c->count[WEFT_ATS_CLIENT_N_EXPIRED]++;
-		r->state = CLIENT_FREE;
-		return WEFT_ATS_CLIENT_NONE;
+		c->count[WEFT_XLATE_N_EXPIRED]++;
+		r->state = XLATE_FREE;
+		return WEFT_XLATE_NONE;
 	}
 	if (r->is_denied)
-		return client_refuse(c, r, WEFT_ATS_CLIENT_N_NO_PAGE, m);
+		return xlate_refuse(c, r, WEFT_XLATE_N_NO_PAGE, m);
 	switch (weft_atc_lookup(c->cache, 0, r->msg.addr, want, &pa)) {
 	case WEFT_ATC_HIT: break;
-	case WEFT_ATC_MISS: client_translate(c, r); return WEFT_ATS_CLIENT_NONE;
-	default: return client_refuse(c, r, WEFT_ATS_CLIENT_N_DENIED, m);
+	case WEFT_ATC_MISS: xlate_translate(c, r); return WEFT_XLATE_NONE;
+	default: return xlate_refuse(c, r, WEFT_XLATE_N_DENIED, m);
 	}
-	if (!client_begin(c, r)) {
-		client_list_put(c, CLIENT_LATER, r);
-		return WEFT_ATS_CLIENT_NONE;
+	if (!xlate_begin(c, r)) {
+		xlate_list_put(c, XLATE_LATER, r);
+		return WEFT_XLATE_NONE;
 	}
-	c->count[WEFT_ATS_CLIENT_N_TRANSLATED]++;
-	r->state = CLIENT_SENT;
+	c->count[WEFT_XLATE_N_TRANSLATED]++;
+	r->state = XLATE_SENT;
 	*m = r->msg;
 	m->addr = pa;
-	return WEFT_ATS_CLIENT_SEND;
+	return WEFT_XLATE_SEND;
 }
 
-enum weft_ats_client_next
-weft_ats_client_next(
-	struct weft_ats_client *c, unsigned int kinds, uint64_t now_ns, struct weft_msg *m)
+enum weft_xlate_next
+weft_xlate_next(struct weft_xlate *c, unsigned int kinds, uint64_t now_ns, struct weft_msg *m)
 {
-	static_assert(1 << CLIENT_READ == WEFT_ATS_CLIENT_READS &&
-			      1 << CLIENT_WRITE == WEFT_ATS_CLIENT_WRITES,
+	static_assert(1 << XLATE_READ == WEFT_XLATE_READS && 1 << XLATE_WRITE == WEFT_XLATE_WRITES,
 		"lists by kind");
 
 	for (unsigned int i = 0; i < 2; i++) {
-		const enum client_list list = c->writes_turn ? CLIENT_WRITE : CLIENT_READ;
-		struct client_request *r;
+		const enum xlate_list list = c->writes_turn ? XLATE_WRITE : XLATE_READ;
+		struct xlate_request *r;
 
 		c->writes_turn = !c->writes_turn;
-		while ((kinds >> list & 1) != 0 && (r = client_list_take(c, list)) != NULL) {
-			const enum weft_ats_client_next what = client_try_one(c, r, now_ns, m);
+		while ((kinds >> list & 1) != 0 && (r = xlate_list_take(c, list)) != NULL) {
+			const enum weft_xlate_next what = xlate_try_one(c, r, now_ns, m);
 
-			if (what != WEFT_ATS_CLIENT_NONE)
+			if (what != WEFT_XLATE_NONE)
 				return what;
 		}
 	}
-	return WEFT_ATS_CLIENT_NONE;
+	return WEFT_XLATE_NONE;
 }
 
 void
-weft_ats_client_sent(struct weft_ats_client *c, uint16_t tag, uint16_t dpid)
+weft_xlate_sent(struct weft_xlate *c, uint16_t tag, uint16_t dpid)
 {
-	const struct client_request *r = client_request_at(c, tag);
+	const struct xlate_request *r = xlate_request_at(c, tag);
 
-	if (r->state == CLIENT_SENT && r->msg.tag == tag && r->has_write)
-		c->write[r->write % CLIENT_WRITES].dpid = dpid;
+	if (r->state == XLATE_SENT && r->msg.tag == tag && r->has_write)
+		c->write[r->write % XLATE_WRITES].dpid = dpid;
 }
 
 /* The answer to a write that its host gave up, and whose tag is another request's by now. */
 static void
-client_late_write(struct weft_ats_client *c, uint16_t tag)
+xlate_late_write(struct weft_xlate *c, uint16_t tag)
 {
 	for (uint32_t i = c->write_head; i != c->write_tail; i++)
-		if (c->write[i % CLIENT_WRITES].tag == tag)
-			c->write[i % CLIENT_WRITES].is_done = true;
-	client_pass_writes(c);
+		if (c->write[i % XLATE_WRITES].tag == tag)
+			c->write[i % XLATE_WRITES].is_done = true;
+	xlate_pass_writes(c);
 }
 
 bool
-weft_ats_client_response(struct weft_ats_client *c, const struct weft_msg *m)
+weft_xlate_response(struct weft_xlate *c, const struct weft_msg *m)
 {
-	struct client_request *r = client_request_at(c, m->tag);
+	struct xlate_request *r = xlate_request_at(c, m->tag);
 
-	if (r->state != CLIENT_SENT || r->msg.tag != m->tag) {
+	if (r->state != XLATE_SENT || r->msg.tag != m->tag) {
 		if (m->kind == WEFT_MSG_S2M_NDR)
-			client_late_write(c, m->tag);
+			xlate_late_write(c, m->tag);
 		return true;
 	}
-	r->state = CLIENT_FREE;
+	r->state = XLATE_FREE;
 	if (r->has_write) {
-		c->write[r->write % CLIENT_WRITES].is_done = true;
-		client_pass_writes(c);
+		c->write[r->write % XLATE_WRITES].is_done = true;
+		xlate_pass_writes(c);
 	}
 	if (r->read < 0 || weft_ats_atc_read_done(c->peer, (unsigned int)r->read))
 		return true;
-	c->count[WEFT_ATS_CLIENT_N_AGAIN]++;
-	client_retry(c, r);
+	c->count[WEFT_XLATE_N_AGAIN]++;
+	xlate_retry(c, r);
 	return false;
 }
 
@@ -473,64 +470,64 @@ weft_ats_client_response(struct weft_ats_client *c, const struct weft_msg *m)
 
 /* Next step of a request whose translation was answered: nearly always another look-up. */
 static void
-client_settle(struct weft_ats_client *c, struct client_request *r, const struct weft_ats_done *d,
+xlate_settle(struct weft_xlate *c, struct xlate_request *r, const struct weft_ats_done *d,
 	uint64_t now_ns)
 {
 	const unsigned int log2 = WEFT_ATS_PAGE_LOG2 + (unsigned int)c->cfg.stu;
 
 	if (d->result == WEFT_ATS_NO_PAGE && r->msg.addr >> log2 == d->va >> log2)
-		client_page_wait(c, r, now_ns);
+		xlate_page_wait(c, r, now_ns);
 	else
-		client_retry(c, r);
+		xlate_retry(c, r);
 }
 
 void
-weft_ats_client_time(struct weft_ats_client *c, uint64_t now_ns)
+weft_xlate_time(struct weft_xlate *c, uint64_t now_ns)
 {
-	const uint32_t later = c->list[CLIENT_LATER].n;
-	struct client_request *r;
+	const uint32_t later = c->list[XLATE_LATER].n;
+	struct xlate_request *r;
 	struct weft_ats_done d;
 
 	weft_ats_atc_time(c->peer, now_ns);
 	/* The agent may have heard from it since: an invalidation that it was late with. */
 	if (c->isolated_until_ns != 0 && now_ns >= c->isolated_until_ns && c->is_on)
-		weft_ats_client_enable(c);
+		weft_xlate_enable(c);
 	while (weft_ats_atc_done(c->peer, &d)) {
 		if (d.result == WEFT_ATS_REFUSED) {
 			c->isolated_until_ns = now_ns + c->cfg.answer_ns;
-			c->count[WEFT_ATS_CLIENT_N_ISOLATED]++;
+			c->count[WEFT_XLATE_N_ISOLATED]++;
 		}
 		while ((r = weft_pending_take(c->pending, d.slot)) != NULL)
-			client_settle(c, r, &d, now_ns);
+			xlate_settle(c, r, &d, now_ns);
 	}
-	client_page_time(c, now_ns);
+	xlate_page_time(c, now_ns);
 	for (uint32_t i = 0; i < later; i++)
-		client_retry(c, client_list_take(c, CLIENT_LATER));
+		xlate_retry(c, xlate_list_take(c, XLATE_LATER));
 }
 
 /* --- packets --- */
 
 enum weft_verdict
-weft_ats_client_receive(struct weft_ats_client *c, const uint8_t *p, size_t len, uint64_t now_ns)
+weft_xlate_receive(struct weft_xlate *c, const uint8_t *p, size_t len, uint64_t now_ns)
 {
 	struct weft_ats_packet packet;
 	const enum weft_verdict v = weft_ats_decode(p, len, RCB, &packet);
 
 	if (v == WEFT_OK && packet.kind == WEFT_ATS_PAGE_GROUP)
-		return client_page_receive(c, p, len);
+		return xlate_page_receive(c, p, len);
 	return weft_ats_atc_receive(c->peer, p, len, now_ns);
 }
 
 size_t
-weft_ats_client_send_request(struct weft_ats_client *c, uint8_t *buf, size_t room, uint64_t now_ns)
+weft_xlate_send_request(struct weft_xlate *c, uint8_t *buf, size_t room, uint64_t now_ns)
 {
 	return weft_ats_atc_send_request(c->peer, buf, room, now_ns);
 }
 
 size_t
-weft_ats_client_send_posted(struct weft_ats_client *c, uint8_t *buf, size_t room)
+weft_xlate_send_posted(struct weft_xlate *c, uint8_t *buf, size_t room)
 {
 	const size_t len = weft_ats_atc_send_completion(c->peer, TC, buf, room);
 
-	return len != 0 || room < WEFT_ATS_HEADER_MAX ? len : client_page_send(c, buf);
+	return len != 0 || room < WEFT_ATS_HEADER_MAX ? len : xlate_page_send(c, buf);
 }
