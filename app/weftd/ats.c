@@ -19,9 +19,9 @@
 #include "event.h"
 #include "weft_ats_agent.h"
 #include "weft_ats_atc.h"
-#include "weft_xlate.h"
 #include "weft_ats_ta.h"
 #include "weft_ats_wire.h"
+#include "weft_xlate.h"
 
 #define ANSWER_PART 4 /* of the time that a request has: a Translation Request is sent again */
 #define OPS_A_POLL 128
@@ -301,14 +301,20 @@ ats_submit(struct node *n, const struct weft_msg *m)
 		n->node->drops[WEFT_DROP_TX_FULL]++;
 }
 
-bool
-ats_next(struct node *n, struct weft_msg *m, bool *refused)
+unsigned int
+ats_next(struct node *n, struct weft_xlate_out *out, unsigned int most)
 {
-	const enum weft_xlate_next what =
-		weft_xlate_next(n->ats->client, ats_kinds_now(n), n->node->ends_ns, m);
+	return weft_xlate_next(n->ats->client, ats_kinds_now(n), n->node->ends_ns, out, most);
+}
 
-	*refused = what == WEFT_XLATE_REFUSE;
-	return what != WEFT_XLATE_NONE;
+bool
+ats_may_send(struct node *n, const struct weft_msg *m)
+{
+	if (!daemon_is_cxl(n->daemon) ||
+		weft_end_can_send(n->node->link[0].end, (enum weft_msg_kind)m->kind))
+		return true;
+	weft_xlate_put_back(n->ats->client, m->tag);
+	return false;
 }
 
 void

@@ -34,6 +34,7 @@
 #include "weft_topo.h"
 #include "weft_traffic.h"
 #include "weft_xfer.h"
+#include "weft_xlate.h"
 
 #define NODE_PEERS_MAX 1024 /* hosts of a GFD, or GFDs of a host */
 #define NODE_BACKLOG 1024 /* frames that wait for a port; a power of two */
@@ -660,8 +661,11 @@ bool ats_translates(const struct node *n);
 /** A request with a virtual address. */
 void ats_submit(struct node *n, const struct weft_msg *m);
 
-/** Next request that leaves, or (@p refused) is to be answered here. @return false: none now */
-bool ats_next(struct node *n, struct weft_msg *m, bool *refused);
+/** The next requests that leave, up to @p most: each is refused, sent, or may not be sent after all. */
+unsigned int ats_next(struct node *n, struct weft_xlate_out *out, unsigned int most);
+
+/** Whether a request of ats_next() may be sent now. If not it is kept. */
+bool ats_may_send(struct node *n, const struct weft_msg *m);
 
 /** It was sent to m->dpid. */
 void ats_sent(struct node *n, const struct weft_msg *m);

@@ -17,6 +17,9 @@
 #define EXPIRE_EVERY_NS UINT64_C(1000000)
 #define EXPIRE_BATCH 64
 #define REQUESTS_A_POLL 128
+#define TRANSLATED 32 /* requests translated at a time */
+#define TRANSLATED_CXL                                                                             \
+	8 /* a link may not take more now: what it does not take is looked up again */
 #define MOVE_LINES 512 /* of an agent, on their way */
 #define TRANSFER_TIMEOUT_NS (WEFT_LOAD_TIMEOUT_MS * UINT64_C(1000000)) /* without traffic */
 
@@ -230,16 +233,18 @@ host_forward(struct node *n, struct weft_msg *m)
 static unsigned int
 host_translated(struct node *n)
 {
-	unsigned int sent = 0;
-	struct weft_msg m;
-	bool refused;
+	const unsigned int burst = daemon_is_cxl(n->daemon) ? TRANSLATED_CXL : TRANSLATED;
+	struct weft_xlate_out out[TRANSLATED] __attribute__((uninitialized));
+	unsigned int sent = 0, got;
 
-	for (; sent < REQUESTS_A_POLL && ats_next(n, &m, &refused); sent++) {
-		if (refused)
-			host_refuse(n, &m);
-		else
-			host_forward(n, &m);
-	}
+	while (sent < REQUESTS_A_POLL && (got = ats_next(n, out, burst)) != 0)
+		for (unsigned int i = 0; i < got; i++) {
+			if (out[i].is_refused)
+				host_refuse(n, &out[i].msg);
+			else if (ats_may_send(n, &out[i].msg))
+				host_forward(n, &out[i].msg);
+			sent++;
+		}
 	return sent;
 }
 

@@ -34,19 +34,24 @@ weft_ats_atc_counts(const struct weft_ats_atc *a)
 static bool
 ats_cfg_is_good(const struct weft_ats_atc_cfg *cfg)
 {
-	return cfg->cache != NULL && (cfg->rcb == 64 || cfg->rcb == 128) && cfg->slots != 0 &&
+	return (cfg->rcb == 64 || cfg->rcb == 128) && cfg->slots != 0 &&
 	       cfg->slots <= WEFT_ATS_SLOTS_MAX && cfg->reads <= WEFT_ATS_READS_MAX &&
 	       cfg->tcs != 0 && cfg->retries <= 16;
 }
 
 size_t
-weft_ats_atc_size(const struct weft_ats_atc_cfg *cfg)
+ats_atc_size(const struct weft_ats_atc_cfg *cfg, unsigned int contexts)
 {
 	if (!ats_cfg_is_good(cfg))
 		return 0;
 	return sizeof(struct weft_ats_atc) + cfg->slots * sizeof(struct ats_slot) +
-	       cfg->reads * sizeof(struct ats_read) +
-	       cfg->cache->contexts * sizeof(struct ats_space);
+	       cfg->reads * sizeof(struct ats_read) + contexts * sizeof(struct ats_space);
+}
+
+size_t
+weft_ats_atc_size(const struct weft_ats_atc_cfg *cfg)
+{
+	return cfg->cache == NULL ? 0 : ats_atc_size(cfg, cfg->cache->contexts);
 }
 
 struct weft_ats_atc *
@@ -54,7 +59,7 @@ weft_ats_atc_init(void *mem, const struct weft_ats_atc_cfg *cfg)
 {
 	struct weft_ats_atc *a = mem;
 
-	if (!ats_cfg_is_good(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
+	if (weft_ats_atc_size(cfg) == 0 || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
 		return NULL;
 	memset(mem, 0, weft_ats_atc_size(cfg));
 	a->cfg = *cfg;
@@ -179,6 +184,12 @@ ats_find_free_slot(const struct weft_ats_atc *a)
 		if (a->slot[i].state == ATS_SLOT_FREE)
 			return i;
 	return -EAGAIN;
+}
+
+bool
+ats_atc_has_slot(const struct weft_ats_atc *a)
+{
+	return ats_find_free_slot(a) >= 0;
 }
 
 int

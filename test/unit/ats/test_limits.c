@@ -122,16 +122,16 @@ submit(uint16_t tag, bool is_write, uint64_t va, uint64_t now_ns)
 static unsigned int
 leave(uint64_t now_ns)
 {
-	enum weft_xlate_next what;
-	struct weft_msg m;
-	unsigned int n = 0;
+	struct weft_xlate_out out[WEFT_XLATE_BURST];
+	unsigned int n = 0, got;
 
-	while ((what = weft_xlate_next(client, BOTH, now_ns, &m)) != WEFT_XLATE_NONE) {
-		assert_int_equal(what, WEFT_XLATE_SEND);
-		assert_true(m.addr >= PA);
-		weft_xlate_sent(client, m.tag, GFD);
-		n++;
-	}
+	while ((got = weft_xlate_next(client, BOTH, now_ns, out, WEFT_XLATE_BURST)) != 0)
+		for (unsigned int i = 0; i < got; i++) {
+			assert_false(out[i].is_refused);
+			assert_true(out[i].msg.addr >= PA);
+			weft_xlate_sent(client, out[i].msg.tag, GFD);
+			n++;
+		}
 	return n;
 }
 
@@ -257,6 +257,7 @@ questions_wait_for_their_turn(void **state)
 		sent += leave(now_ns);
 	}
 	assert_int_equal(sent, PAGES);
+	assert_int_equal(counted(WEFT_XLATE_N_TRANSLATED), PAGES);
 	assert_int_equal(weft_xlate_waiting(client), 0);
 	for (uint16_t i = 0; i < PAGES; i++)
 		assert_true(answered(i, i % 2 != 0 ? WEFT_MSG_S2M_NDR : WEFT_MSG_S2M_DRS));
