@@ -24,11 +24,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOP_NAP_NS 20000
-#define LOOP_LONG_NAP_NS 200000
+#define LOOP_NAP_MAX_NS 200000
 #define LOOP_NAP_SLACK_NS 1000 /* the kernel's default slack, 50 us, is more than a nap */
 #define LOOP_NAPS_AFTER_US 1000
-#define LOOP_LONG_NAPS_AFTER_US 20000
+#define LOOP_NAP_NS_PER_US 20 /* a 50th of the time without work */
 #define LOOP_QUIESCE_POLL_US 50
 
 static struct rte_rcu_qsbr *qsbr; /* one reader per lcore, its number is the lcore's */
@@ -102,9 +101,8 @@ loop_count(_Atomic uint64_t *counter)
 static inline void
 loop_rest(struct weft_loop *loop, uint64_t *empty_since, uint64_t tsc_per_us)
 {
-	static const struct timespec nap = { .tv_nsec = LOOP_NAP_NS };
-	static const struct timespec long_nap = { .tv_nsec = LOOP_LONG_NAP_NS };
-	uint64_t now, empty;
+	struct timespec nap = { 0 };
+	uint64_t now, empty, nap_ns;
 
 	loop_count(&loop->empty_rounds);
 	if (atomic_load_explicit(&loop->idle, memory_order_relaxed) != WEFT_IDLE_YIELD) {
@@ -120,7 +118,9 @@ loop_rest(struct weft_loop *loop, uint64_t *empty_since, uint64_t tsc_per_us)
 		sched_yield();
 	} else {
 		loop_count(&loop->naps);
-		nanosleep(empty < LOOP_LONG_NAPS_AFTER_US * tsc_per_us ? &nap : &long_nap, NULL);
+		nap_ns = empty * LOOP_NAP_NS_PER_US / tsc_per_us;
+		nap.tv_nsec = nap_ns < LOOP_NAP_MAX_NS ? (long)nap_ns : LOOP_NAP_MAX_NS;
+		nanosleep(&nap, NULL);
 	}
 }
 

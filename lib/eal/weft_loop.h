@@ -25,7 +25,7 @@ extern "C" {
 enum weft_idle {
 	WEFT_IDLE_AUTO, /**< decide by facts, and again while running */
 	WEFT_IDLE_SPIN, /**< poll on */
-	WEFT_IDLE_YIELD, /**< sched_yield(); naps of 20 us after 1 ms without work, 200 us after 20 ms */
+	WEFT_IDLE_YIELD, /**< sched_yield(); after 1 ms without work naps of a 50th of it, 200 us at most */
 };
 
 /** "auto", "spin", "yield". */
