@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Sessions: bring-up, keepalive, stalls, ends (doc/session.md). What keeps old frames out: a session
- * id is drawn afresh for each offer, only the responder draws it, it begins there once, by READY,
- * and the initiator begins it when it hears the responder in it. So whoever says that a session
- * is over is right for ever, however late that arrives. What comes is in session_in.c, what goes in
- * session_out.c, keys are in session_proof.c.
+ * Sessions: bring-up, keepalive, stalls, ends (doc/session.md). What keeps old frames out: a
+ * session id is drawn afresh for each offer, only the responder draws it, it begins there once, by
+ * READY, and the initiator begins it when it hears the responder in it. So a statement that a
+ * session is over stays true, however late it arrives. Rx is in session_in.c, Tx in session_out.c,
+ * keys in session_proof.c.
  */
 
 #include "session_priv.h"
@@ -173,7 +173,7 @@ session_end(struct weft_session *s, uint64_t now_ns)
 	return WEFT_SESSION_END;
 }
 
-/* Of the live session, as long as its keys are there. */
+/* GOODBYE of the live session, while its keys are there to sign it. */
 static void
 session_say_goodbye(struct weft_session *s)
 {
@@ -191,14 +191,14 @@ session_heard(struct weft_session *s, uint64_t now_ns)
 	s->idle_ns = 0;
 	if (s->rx_timed_out) {
 		s->rx_timed_out = false;
-		s->due.keepalive = true; /* the other end waits to hear so */
+		s->due.keepalive = true; /* the other end waits for the all-clear */
 		session_stalled_or_not(s);
 	}
 }
 
 /*
- * The initiator tells nobody that a session is unknown while it asks: it may be about to begin that
- * one, and what it asks for replaces all others (SESS-7, SESS-20).
+ * No RESET from an initiator with a HELLO out: it may be about to begin the session in question,
+ * and the one that it requests replaces all others (SESS-7, SESS-20).
  */
 bool
 session_is_in(struct weft_session *s, uint32_t id, uint64_t now_ns, enum weft_session_event *ev)
@@ -227,7 +227,7 @@ enum weft_verdict
 weft_session_flits(
 	struct weft_session *s, uint32_t id, uint64_t now_ns, enum weft_session_event *ev)
 {
-	/* With keys a session begins by what has a MAC: these come again. */
+	/* With keys only a frame with a MAC begins a session; these flits will be sent again. */
 	if (id != s->id && id == s->attempt.pending_sid && session_has_ide(s)) {
 		*ev = WEFT_SESSION_NOTHING;
 		s->count[WEFT_SESSION_N_UNKNOWN]++;
@@ -263,7 +263,7 @@ weft_session_tick(struct weft_session *s, uint64_t now_ns)
 		s->rx_timed_out = true;
 		s->due.keepalive = true;
 	}
-	/* Its all-clear was lost; were it still deaf it would have said so again. */
+	/* Its all-clear was lost: with its Rx still timed out it would have repeated RDI. */
 	if (s->peer_rx_timed_out && !s->rx_timed_out &&
 		now_ns - s->peer_rx_timed_out_ns >= s->cfg.rx_timeout_ns)
 		s->peer_rx_timed_out = false;

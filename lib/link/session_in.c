@@ -2,16 +2,16 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Control frames that come for a session, by type. Anybody can send any of them (doc/session.md,
- * "Frames that are not true"): none ends a live session but one that is proven, by a MAC, or by the
- * number of a challenge that only the other end has heard.
+ * Rx of control frames, by type. Any of them may be forged (doc/session.md, "Frames that are not
+ * true"): a live session ends only by one that is proven, by a MAC or by the number of a challenge
+ * that only the other end has received.
  */
 
 #include "session_priv.h"
 
 #include "weft_base.h"
 
-#define GONE_SHARE 8 /* so many GONEs in keepalive_ns, at most */
+#define GONE_SHARE 8 /* GONEs in keepalive_ns, at most */
 
 /* --- HELLO, WELCOME, REFUSE, READY --- */
 
@@ -22,12 +22,12 @@ session_in_hello(struct weft_session *s, uint32_t x, const struct weft_control *
 	uint8_t differs = (uint8_t)weft_control_compare(&s->cfg.params, c);
 
 	if (differs == WEFT_PARAM_NONE && c->padded == 0)
-		differs = WEFT_PARAM_FRAME_SIZE; /* it asks why long ones get no answer */
+		differs = WEFT_PARAM_FRAME_SIZE; /* a probe: why do long ones get no answer? */
 	if (differs != WEFT_PARAM_NONE) {
 		s->due.refusal = true;
 		s->due.refusal_differs = differs;
 		s->due.refusal_nonce = x;
-		/* The first short one may be due to this end having been away. */
+		/* This end may have been away for the long ones: one probe proves nothing. */
 		if (differs == WEFT_PARAM_FRAME_SIZE && !s->was_probed)
 			s->was_probed = true;
 		else if (s->id == 0)
@@ -40,7 +40,7 @@ session_in_hello(struct weft_session *s, uint32_t x, const struct weft_control *
 	s->due.welcome = true;
 	s->due.welcome_nonce = x;
 	s->due.welcome_flits = c->max_flits < s->cfg.pad_flits ? c->max_flits : s->cfg.pad_flits;
-	/* Asked again, for want of an answer: the same answer. */
+	/* A repeated HELLO (its answer was lost): the same answer. */
 	if ((s->id != 0 && x == s->live_nonce) ||
 		(s->candidate.sid != 0 && x == s->candidate.nonce))
 		return;
@@ -53,8 +53,8 @@ session_in_hello(struct weft_session *s, uint32_t x, const struct weft_control *
 }
 
 /*
- * Somebody says that the ends disagree. It may be anybody: the attempt goes on, and if no better
- * answer comes before the next HELLO, this was it (SESS-10, SESS-11).
+ * A REFUSE, perhaps forged: the attempt goes on, and unless a good offer arrives before the next
+ * HELLO is due, the refusal stands (SESS-10, SESS-11).
  */
 static void
 session_in_suspect(struct weft_session *s, uint8_t differs, const struct weft_control *c)
@@ -81,7 +81,7 @@ session_in_welcome(struct weft_session *s, const struct weft_control *c, uint64_
 		return;
 	}
 	if (pad > s->attempt.pad_flits) {
-		/* It takes more than what was tried for the end that was there before. */
+		/* The peer (restarted?) accepts larger frames than were tried: begin anew. */
 		s->attempt.pad_flits = pad;
 		session_ask_anew(s, now_ns);
 		return;
@@ -102,7 +102,7 @@ session_in_refuse(struct weft_session *s, const struct weft_control *c, uint64_t
 {
 	const bool is_size = c->differs == WEFT_PARAM_FRAME_SIZE;
 
-	/* Who has offered a session does not refuse it, and size is the answer to a short HELLO. */
+	/* No REFUSE follows an offer; frame size is only the answer to a probe. */
 	if (s->attempt.pending_sid != 0 || (is_size && !s->attempt.is_probing)) {
 		s->count[WEFT_SESSION_N_STALE]++;
 		return;
@@ -113,7 +113,7 @@ session_in_refuse(struct weft_session *s, const struct weft_control *c, uint64_t
 		return;
 	}
 	if (!s->attempt.probe_answered || c->max_flits < s->attempt.pad_flits) {
-		/* It lives. Whether long frames pass is seen now, of the size that it takes. */
+		/* It lives: now try frames of the size that it accepts. */
 		s->attempt.probe_answered = true;
 		if (c->max_flits < s->attempt.pad_flits)
 			s->attempt.pad_flits = c->max_flits;
@@ -160,9 +160,9 @@ session_in_keepalive(
 	return ev;
 }
 
-/* --- the end of one --- */
+/* --- how a session ends --- */
 
-/* Somebody says that the live session is over: the other end is asked (SESS-21). */
+/* An unproven claim that the live session is over: challenge the other end (SESS-21). */
 static void
 session_in_challenge(struct weft_session *s, uint64_t now_ns)
 {
@@ -178,7 +178,7 @@ session_in_goodbye(
 	struct weft_session *s, uint32_t id, const struct weft_control *c, uint64_t now_ns)
 {
 	if (id == s->parting) {
-		s->parting = 0; /* both part at once */
+		s->parting = 0; /* both ends close at the same time */
 		return WEFT_SESSION_NOTHING;
 	}
 	if (session_has_ide(s))
@@ -204,8 +204,8 @@ session_in_gone(struct weft_session *s, uint32_t id, const struct weft_control *
 }
 
 /*
- * Whether session @p id can be said to be over here for ever. While it asks, an end may be about to
- * begin any but the one it has been in (SESS-19).
+ * GONE may be said of session @p id only if it can never be live here again. An initiator with a
+ * HELLO out may be about to begin any but the one that it was in last (SESS-19).
  */
 static bool
 session_says_over(const struct weft_session *s, uint32_t id)
@@ -227,14 +227,14 @@ session_in_challenged(
 	s->due.gone_after_ns = now_ns + s->cfg.keepalive_ns / GONE_SHARE;
 }
 
-/* Whether a control frame is for something that is open here (SESS-5, SESS-6). */
+/* False: a stale control frame, nothing it could be about is open (SESS-5, SESS-6). */
 static bool
 session_in_is_for_us(const struct weft_session *s, uint32_t id, uint8_t type)
 {
 	const bool answers = !s->cfg.is_initiator && s->state != WEFT_SESSION_CLOSED;
 
 	switch (type) {
-	case WEFT_CONTROL_KEEPALIVE: return true; /* judges for itself */
+	case WEFT_CONTROL_KEEPALIVE: return true; /* session_in_keepalive() checks its id */
 	case WEFT_CONTROL_HELLO: return answers && id != 0;
 	case WEFT_CONTROL_WELCOME:
 	case WEFT_CONTROL_REFUSE:
@@ -269,7 +269,7 @@ weft_session_control(struct weft_session *s, uint32_t id, const struct weft_cont
 	case WEFT_CONTROL_GONE: return session_in_gone(s, id, c, now_ns);
 	case WEFT_CONTROL_RESET: session_in_challenge(s, now_ns); break;
 	case WEFT_CONTROL_CHALLENGE: session_in_challenged(s, id, c, now_ns); break;
-	default: /* LOSS: of a switch, or of anybody: counted, no sign of life, nothing more */
+	default: /* LOSS: from a switch, unauthenticated: counted only, no sign of life */
 		s->count[WEFT_SESSION_N_LOSSES] += c->count;
 	}
 	return WEFT_SESSION_NOTHING;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* Control frames that a session sends, and when. */
+/* Tx of control frames, and their deadlines. */
 
 #include "session_priv.h"
 
 #include "weft_base.h"
 
-#define PADDED_TRIES 3 /* HELLOs in a row before one asks whether a short one passes */
+#define PADDED_TRIES 3 /* padded HELLOs in a row without an answer before a short one probes */
 
 /*
- * When the next KEEPALIVE is due. In a stall flits do not stand in for it: they cannot say who is
- * deaf (SESS-13).
+ * When the next KEEPALIVE is due. During a stall flits do not replace it: they cannot carry RDI
+ * (SESS-13).
  */
 static uint64_t
 session_keepalive_at(const struct weft_session *s)
@@ -45,7 +45,7 @@ weft_session_deadline(const struct weft_session *s)
 	return session_sooner(at, s->ticked_ns + (s->cfg.session_timeout_ns - s->idle_ns));
 }
 
-/* Nothing better came than what says that the ends disagree (SESS-10). */
+/* No good offer arrived: the refusal stands (SESS-10). */
 static void
 session_give_up_attempt(struct weft_session *s, uint64_t now_ns)
 {
@@ -73,7 +73,7 @@ session_send_hello(
 	if (s->attempt.hello_nonce == 0)
 		s->attempt.hello_nonce = session_draw(s, rnd);
 	if (is_probe) {
-		s->attempt.pending_sid = 0; /* what was offered came to nothing */
+		s->attempt.pending_sid = 0; /* the offer timed out */
 		s->attempt.is_probing = true;
 	}
 	s->attempt.unanswered = is_probe ? 0 : (uint8_t)(s->attempt.unanswered + 1);
@@ -88,7 +88,7 @@ session_send_hello(
 	return true;
 }
 
-/* False: what was offered is gone (SESS-3, SESS-12). */
+/* False: the offer is not current any more (SESS-3, SESS-12). */
 static bool
 session_send_welcome(struct weft_session *s, uint32_t *id, struct weft_control *c)
 {
@@ -160,7 +160,7 @@ session_send_reset(struct weft_session *s, uint32_t *id, struct weft_control *c)
 	return true;
 }
 
-/* One number serves for all that comes meanwhile: an answer may take longer than the next doubt. */
+/* The number is kept for further challenges: an answer may take longer than the next doubt. */
 static bool
 session_send_challenge(
 	struct weft_session *s, uint64_t now_ns, uint64_t rnd, uint32_t *id, struct weft_control *c)

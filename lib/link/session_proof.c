@@ -2,9 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What an end with IDE shows and asks for (doc/session.md, doc/ide.md): proofs of the pre-shared key,
- * over all that was agreed on, and MACs of control frames, with keys of the session. All is compared
- * in a time that does not tell how much was right.
+ * With IDE (doc/session.md, doc/ide.md): proofs of the pre-shared key over the transcript, and
+ * MACs of control frames with keys of the session. Comparisons take constant time.
  */
 
 #include "session_priv.h"
@@ -118,7 +117,7 @@ session_sign(struct weft_session *s, struct weft_control *c)
 		return;
 	c->number = ++s->tx_number;
 	if (!session_proof_make_mac(s, s->cfg.is_initiator, c, c->mac))
-		c->number = 0; /* it goes without, and is not believed */
+		c->number = 0; /* sent unsigned: the peer will ignore it */
 }
 
 /* SESS-26 */
