@@ -27,6 +27,7 @@ local WINDOW = 511
 local FLIT_TYPES = { [0] = "IDLE/NOP", "CXL.io", "CXL.cachemem", "ALMP" }
 local COMMANDS = { [0] = "explicit number", "Ack", "Nak standard", "Nak selective" }
 local MODES = { [0] = "cxl", "rxl" }
+local FORMS = { [0] = "hbr", "pbr" }
 local ISN_FORMS = { [0] = "pseudo-header", "xor", "none" }
 local SNP_TYPES = { [0] = "No-Op", "SnpData", "SnpCur", "SnpInv" }
 local META_FIELDS = { [0] = "Meta0-State", "EMS", [3] = "No-Op" }
@@ -88,9 +89,9 @@ local CONTROL_RECORDS = {
 	{ "port", "Port", 2, 0, 0xFFFF },
 	{ "node", "Node identity", 16 },
 	{ "credits", "Requests held", 2, 0, 0xFFFF },
-	{ "differs", "Differs", 1, 1, 11, { "frame version", "mode", "CRC order", "ISN form", "IDE mode",
+	{ "differs", "Differs", 1, 1, 12, { "frame version", "mode", "CRC order", "ISN form", "IDE mode",
 		"frames of full size do not pass", "IDE PCRC", "IDE.Stop", "IDE protection of poison",
-		"pre-shared key", "PID" } },
+		"pre-shared key", "PID", "link form" } },
 	{ "flags", "Flags", 1, 0, 1, { [0] = "none", "the sender hears nothing" } },
 	{ "session", "Session offered", 4, 1, 0xFFFFFFFF, base.HEX_DEC },
 	{ "count", "Flits dropped", 4, 1, 0xFFFFFFFF },
@@ -187,6 +188,7 @@ field("uint8", "version", "Version")
 field("uint8", "kind", "Kind", base.DEC, { [0] = "flits", "link control" })
 field("uint8", "flags", "Flags", base.HEX)
 field("uint8", "mode", "Mode", base.DEC, MODES)
+field("uint8", "form", "Form", base.DEC, FORMS)
 field("uint8", "count", "Flits")
 field("uint8", "vc", "Virtual channel")
 field("uint16", "spid", "SPID", base.HEX)
@@ -324,7 +326,7 @@ weft.prefs.first = Pref.uint("First number", 1,
 	"Number of the first flit of each stream; 1024: take what comes")
 weft.prefs.encrypted = Pref.bool("All slots are encrypted", false,
 	"Off: from the first IDE message of a stream on")
-weft.prefs.cxl_form = Pref.enum("Messages of cxl mode", 0, "No frame says which form its messages have",
+weft.prefs.cxl_form = Pref.enum("Raw flits of cxl mode", 0, "Frames say it, raw flits do not",
 	{ { "hbr", "HBR", 0 }, { "pbr", "PBR", 1 } }, false)
 weft.prefs.raw_mode = Pref.enum("Mode of raw flits", 1, "Link type 147 says nothing of it",
 	{ { "cxl", "cxl", 0 }, { "rxl", "rxl", 1 } }, false)
@@ -608,7 +610,7 @@ function weft.init()
 end
 
 local function stream_new(h)
-	local is_pbr = h.mode == 1 or weft.prefs.cxl_form == 1
+	local is_pbr = h.mode == 1 or h.form == 1
 	local st = { index = n_streams, mode = h.mode, form = is_pbr and PBR or HBR,
 		span = h.mode == 1 and 1024 or 1023, turn = 0, guessed = 0, seen = {},
 		pending = {}, head = 1, n_slots = 0, encrypted = weft.prefs.encrypted }
@@ -625,7 +627,7 @@ local function stream_of(h, pinfo)
 	if h.session and h.mode == 1 then
 		key = format("%x %x %x %x", h.spid, h.dpid, h.vc, h.session)
 	elseif h.session then
-		key = "cxl " .. tostring(pinfo.dl_src)
+		key = format("cxl %s %d", tostring(pinfo.dl_src), h.form)
 	end
 	if not streams[key] then
 		streams[key] = stream_new(h)
@@ -1304,7 +1306,7 @@ local function header_fault(h, len)
 		return "version"
 	elseif h.kind > 1 then
 		return "kind"
-	elseif h.flags > 1 then
+	elseif h.flags > 2 then
 		return "flags"
 	elseif h.computed ~= h.check then
 		return "header_check"
@@ -1323,7 +1325,7 @@ end
 local function header_read(tvb)
 	local bytes = { byte(tvb:raw(0, HEADER), 1, HEADER) }
 	return { version = floor(bytes[1] / 16), kind = bytes[1] % 16, flags = bytes[2],
-		mode = bytes[2] % 2, count = bytes[3], vc = bytes[4], spid = tvb(4, 2):uint(),
+		mode = bytes[2] % 2, form = floor(bytes[2] / 2), count = bytes[3], vc = bytes[4], spid = tvb(4, 2):uint(),
 		dpid = tvb(6, 2):uint(), session = tvb(8, 4):uint(), clock = tvb(12, 4):uint(),
 		check = tvb(16, 2):uint(), computed = t10dif(bytes, 16) }
 end
@@ -1333,6 +1335,9 @@ local function header_show(tree, tvb, h)
 	tree:add(F.kind, tvb(0, 1), h.kind)
 	tree:add(F.flags, tvb(1, 1), h.flags)
 	tree:add(F.mode, tvb(1, 1), h.mode)
+	if h.mode == 0 then
+		tree:add(F.form, tvb(1, 1), h.form)
+	end
 	tree:add(F.count, tvb(2, 1), h.count)
 	tree:add(F.vc, tvb(3, 1), h.vc)
 	tree:add(F.spid, tvb(4, 2), h.spid)
@@ -1392,7 +1397,7 @@ function weft_raw.dissector(tvb, pinfo, tree)
 	elseif len == 0 or len % FLIT ~= 0 or len > FLIT * MAX_FLITS then
 		pinfo.cols.info = refuse(item, tvb, "raw_length")
 	else
-		local h = { mode = weft.prefs.raw_mode, vc = 0, spid = weft.prefs.raw_spid % 4096,
+		local h = { mode = weft.prefs.raw_mode, form = weft.prefs.cxl_form, vc = 0, spid = weft.prefs.raw_spid % 4096,
 			dpid = weft.prefs.raw_dpid % 4096 }
 		pinfo.cols.info = "raw" .. dissect_flits(tvb, 0, len / FLIT, pinfo, item, h)
 	end

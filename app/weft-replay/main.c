@@ -76,7 +76,7 @@ static const struct cli_option options[] = {
 		CLI_TEXT(in) },
 	{ "mode", NULL, NULL, "only frames of this mode; of raw flits, their mode (rxl)",
 		CLI_WORD(rx.mode, weft_mode_words) },
-	{ "cxl-form", NULL, "hbr", "messages of cxl mode; those of weftd are pbr",
+	{ "cxl-form", NULL, "hbr", "what raw flits of cxl mode carry",
 		CLI_WORD(rx.cxl_form, weft_form_words), .tags = FOR_CXL },
 	{ "isn", NULL, "pseudo", "how numbers enter the CRC in rxl mode",
 		CLI_WORD(rx.isn, weft_isn_words), .tags = FOR_RXL },

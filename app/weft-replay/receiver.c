@@ -28,6 +28,8 @@ static struct weft_conn *
 receiver_new_conn(void *arg, const struct weft_conn_key *key)
 {
 	struct receiver *r = arg;
+	const bool is_cxl = key->mode == WEFT_MODE_CXL;
+	const enum weft_form form = is_cxl ? (enum weft_form)key->vc : WEFT_FORM_PBR;
 	struct weft_conn_cfg cfg = {
 		.isn = r->cfg.isn,
 		.order = r->cfg.order,
@@ -49,9 +51,8 @@ receiver_new_conn(void *arg, const struct weft_conn_key *key)
 		weft_conns_remove(r->conns, c);
 		return NULL;
 	}
-	weft_unpack_init(&e->unpack, key->mode == WEFT_MODE_CXL ? r->cfg.cxl_form : WEFT_FORM_PBR,
-		r->messages);
-	weft_io_unpack_init(&e->io);
+	weft_unpack_init(&e->unpack, form, r->messages);
+	weft_io_unpack_init(&e->io, form);
 	e->out = c->isn;
 	e->receiver = r;
 	c->user = e;
@@ -198,6 +199,7 @@ receiver_raw_header(const struct receiver *r, uint8_t *frame, uint32_t flits)
 	struct weft_wire_hdr h = {
 		.kind = WEFT_WIRE_FLITS,
 		.mode = is_cxl ? WEFT_MODE_CXL : WEFT_MODE_RXL,
+		.form = is_cxl ? (uint8_t)r->cfg.cxl_form : 0,
 		.n_flits = (uint8_t)flits,
 		.spid = is_cxl ? WEFT_PID_NONE : r->cfg.spid,
 		.dpid = is_cxl ? WEFT_PID_NONE : r->cfg.dpid,

@@ -13,7 +13,7 @@
 
 struct receiver_cfg {
 	int mode; /* enum weft_mode; -1: each frame says */
-	enum weft_form cxl_form; /* of messages in cxl mode */
+	enum weft_form cxl_form; /* of raw flits in cxl mode */
 	enum weft_isn_form isn;
 	enum weft_crc_order order;
 	uint16_t spid; /* of raw flits */

@@ -18,8 +18,9 @@
 /* --- into flits --- */
 
 void
-weft_io_pack_init(struct weft_io_packer *p)
+weft_io_pack_init(struct weft_io_packer *p, enum weft_form form)
 {
+	p->form = (uint8_t)form;
 	p->flit = NULL;
 	p->at = p->n = 0;
 }
@@ -61,10 +62,13 @@ weft_io_pack_tlp(struct weft_io_packer *p, const struct weft_io_tlp *t)
 		weft_io_prefix_put(p->wire, t->prefix_pid);
 		at = DW;
 	}
-	weft_io_pth_put(p->wire + at, t);
-	memcpy(p->wire + at + DW, t->tlp, t->len);
+	if (p->form == WEFT_FORM_PBR) {
+		weft_io_pth_put(p->wire + at, t);
+		at += DW;
+	}
+	memcpy(p->wire + at, t->tlp, t->len);
 	p->at = 0;
-	p->n = (uint16_t)(at + DW + t->len);
+	p->n = (uint16_t)(at + t->len);
 	io_place(p);
 	return 0;
 }
@@ -86,9 +90,10 @@ weft_io_pack_waits(const struct weft_io_packer *p)
 /* --- out of flits --- */
 
 void
-weft_io_unpack_init(struct weft_io_unpacker *u)
+weft_io_unpack_init(struct weft_io_unpacker *u, enum weft_form form)
 {
 	memset(u, 0, sizeof(*u));
+	u->form = (uint8_t)form;
 }
 
 static void
@@ -101,28 +106,37 @@ io_next_tlp(struct weft_io_unpacker *u)
 	u->t.len = 0;
 }
 
+static bool
+io_is_local_prefix(uint8_t byte0)
+{
+	const unsigned int low = byte0 & LOCAL_PREFIX_MASK;
+
+	return byte0 >> 6 == 2 && low >= LOCAL_PREFIX_LEAST && low <= LOCAL_PREFIX_MOST;
+}
+
+static bool
+io_take_prefix(struct weft_io_unpacker *u, const uint8_t *dw)
+{
+	const int pid = weft_io_prefix_get(dw);
+
+	u->prefixed = true;
+	if (pid < 0)
+		return true; /* another local prefix says nothing here */
+	if (u->t.has_prefix)
+		return false;
+	u->t.has_prefix = true;
+	u->t.prefix_pid = (uint16_t)pid;
+	return true;
+}
+
 /* A DW before the PTH (wire-formats.md section 6). False: malformed. */
 static bool
 io_take_before(struct weft_io_unpacker *u, const uint8_t *dw)
 {
-	const unsigned int low = dw[0] & LOCAL_PREFIX_MASK;
-	int pid;
-
 	switch (dw[0] >> 6) {
 	case 0: return dw[0] == 0 && !u->prefixed; /* NOP */
 	case 1: return true; /* to be passed over */
-	case 2:
-		if (low < LOCAL_PREFIX_LEAST || low > LOCAL_PREFIX_MOST)
-			return false;
-		u->prefixed = true;
-		pid = weft_io_prefix_get(dw);
-		if (pid < 0)
-			return true; /* another local prefix says nothing here */
-		if (u->t.has_prefix)
-			return false;
-		u->t.has_prefix = true;
-		u->t.prefix_pid = (uint16_t)pid;
-		return true;
+	case 2: return io_is_local_prefix(dw[0]) && io_take_prefix(u, dw);
 	default: u->in_tlp = true; return weft_io_pth_get(dw, &u->t);
 	}
 }
@@ -137,6 +151,26 @@ io_take_head(struct weft_io_unpacker *u, const uint8_t *dw)
 		return true;
 	u->need = (uint16_t)weft_io_tlp_len(u->t.tlp, u->t.len);
 	return u->need != 0;
+}
+
+/* HBR form: a TLP begins with whatever is neither a NOP nor a local prefix. False: malformed. */
+static bool
+io_take_before_hbr(struct weft_io_unpacker *u, const uint8_t *dw)
+{
+	if (dw[0] == 0)
+		return !u->prefixed;
+	if (io_is_local_prefix(dw[0]))
+		return io_take_prefix(u, dw);
+	u->in_tlp = true;
+	return io_take_head(u, dw);
+}
+
+static bool
+io_take_dw(struct weft_io_unpacker *u, const uint8_t *dw)
+{
+	if (u->in_tlp)
+		return io_take_head(u, dw);
+	return u->form == WEFT_FORM_PBR ? io_take_before(u, dw) : io_take_before_hbr(u, dw);
 }
 
 static unsigned int
@@ -168,7 +202,7 @@ weft_io_unpack_flit(struct weft_io_unpacker *u, const uint8_t *flit, weft_io_fn 
 			at += io_take_rest(u, at, (unsigned int)(end - at), fn, arg);
 			continue;
 		}
-		if (!(u->in_tlp ? io_take_head(u, at) : io_take_before(u, at))) {
+		if (!io_take_dw(u, at)) {
 			u->is_broken = true;
 			return WEFT_DROP_IO_STREAM;
 		}

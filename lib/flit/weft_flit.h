@@ -47,6 +47,12 @@ static_assert(offsetof(struct weft_flit, crd) == 240, "CRD follows slot 14");
 static_assert(offsetof(struct weft_flit, crc) == 242, "CRC follows CRD");
 static_assert(offsetof(struct weft_flit, fec) == 250, "FEC ends the flit");
 
+/** Form of what a flit carries: HBR has LD-IDs and CacheIDs, PBR has SPID and DPID. */
+enum weft_form { WEFT_FORM_HBR, WEFT_FORM_PBR };
+
+/** "hbr", "pbr". */
+extern const char *const weft_form_words[];
+
 /** Flit Type[1:0], header byte 0 bits 7:6 (wire-formats.md section 1.2). */
 enum weft_flit_type {
 	WEFT_FLIT_IDLE_NOP = 0, /**< IDLE (header all zero), PHY NOP or CXL.io NOP */

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * CXL.io packets (TLPs) on a PBR link, and how flits of type 01 carry them (wire-formats.md sections
+ * CXL.io packets (TLPs), and how flits of type 01 carry them (wire-formats.md sections
  * 1.1 and 6; what is decided: doc/io.md). On the wire a TLP is
  *
  *   VendPrefixL0   1 DW, if there is one
- *   PTH            1 DW: sender, receiver
+ *   PTH            1 DW: sender, receiver; in PBR form only
  *   TLP            PASID prefix (1 DW, if there is one), header of 3 or 4 DW, payload of 0..64 DW
  *
  * A flit's bytes 2..237 are a piece of an endless row of DWs: TLPs stand in it back to back, or with
@@ -36,9 +36,9 @@ extern "C" {
 
 /** One packet. */
 struct weft_io_tlp {
-	uint16_t spid, dpid; /**< PTH, 12 bits each */
+	uint16_t spid, dpid; /**< PTH, 12 bits each; HBR form has none: 0, as the next three */
 	bool hie, pif, dsar; /**< PTH */
-	bool has_prefix; /**< VendPrefixL0 goes before the PTH */
+	bool has_prefix; /**< VendPrefixL0 goes before the PTH, or the TLP */
 	uint16_t prefix_pid; /**< 12 bits, with has_prefix */
 	uint16_t len; /**< bytes of tlp[], as its header says */
 	uint8_t tlp[WEFT_IO_TLP_MAX]; /**< header (or PASID prefix) first */
@@ -119,12 +119,13 @@ int weft_io_update_get(const uint8_t *dllp, uint8_t *total);
 /** TLPs into flits. */
 struct weft_io_packer {
 	uint8_t *flit; /* being filled, or NULL */
+	uint8_t form; /* enum weft_form */
 	uint16_t pos; /* next free byte of it */
 	uint16_t at, n; /* wire[at..n): of a TLP that waits for the next flit */
 	uint8_t wire[WEFT_IO_WIRE_MAX];
 };
 
-void weft_io_pack_init(struct weft_io_packer *p);
+void weft_io_pack_init(struct weft_io_packer *p, enum weft_form form);
 
 /** Begin a flit in 256 bytes at @p flit: header, NOPs, and what waits of a TLP. */
 void weft_io_pack_begin(struct weft_io_packer *p, uint8_t *flit);
@@ -144,6 +145,7 @@ bool weft_io_pack_waits(const struct weft_io_packer *p);
 
 /** TLPs out of flits. */
 struct weft_io_unpacker {
+	uint8_t form; /* enum weft_form */
 	bool in_tlp; /* a PTH came */
 	bool prefixed; /* a local prefix came */
 	bool is_broken;
@@ -154,7 +156,7 @@ struct weft_io_unpacker {
 typedef void (*weft_io_fn)(void *arg, const struct weft_io_tlp *t);
 
 /** Start at the beginning of a stream. */
-void weft_io_unpack_init(struct weft_io_unpacker *u);
+void weft_io_unpack_init(struct weft_io_unpacker *u, enum weft_form form);
 
 /**
  * Take the next flit of the stream. Nothing outside its bytes 2..237 is read.

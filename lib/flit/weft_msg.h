@@ -18,12 +18,6 @@
 extern "C" {
 #endif
 
-/** Message form: HBR carries LD-IDs and CacheIDs, PBR carries SPID and DPID. */
-enum weft_form { WEFT_FORM_HBR, WEFT_FORM_PBR };
-
-/** "hbr", "pbr". */
-extern const char *const weft_form_words[];
-
 /** Message kinds; names for reports from weft_msg_kind_name(). */
 enum weft_msg_kind {
 	WEFT_MSG_M2S_REQ,

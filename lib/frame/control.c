@@ -10,6 +10,7 @@
 
 #include "weft_base.h"
 #include "weft_data_crc.h"
+#include "weft_flit.h"
 #include "weft_isn.h"
 #include "weft_wire.h"
 #include "weft_words.h"
@@ -324,6 +325,8 @@ weft_control_compare(const struct weft_control *ours, const struct weft_control 
 		return WEFT_PARAM_CRC_ORDER;
 	if (ours->isn_form != theirs->isn_form)
 		return WEFT_PARAM_ISN_FORM;
+	if (ours->form != theirs->form)
+		return WEFT_PARAM_FORM;
 	if (ours->ide_mode != theirs->ide_mode)
 		return WEFT_PARAM_IDE_MODE;
 	return ours->ide_mode == 0 ? WEFT_PARAM_NONE : control_compare_ide(ours, theirs);
@@ -345,6 +348,7 @@ weft_control_param_name(enum weft_control_param p)
 		[WEFT_PARAM_IDE_POISON] = "IDE protection of poison",
 		[WEFT_PARAM_IDE_KEY] = "pre-shared key",
 		[WEFT_PARAM_PID] = "PID",
+		[WEFT_PARAM_FORM] = "link form",
 	};
 
 	return (unsigned int)p < WEFT_ARRAY_SIZE(names) ? names[p] : "unknown";
@@ -383,6 +387,7 @@ weft_control_param_value(const struct weft_control *c, enum weft_control_param p
 	case WEFT_PARAM_IDE_STOP: return control_ide_word(c, WEFT_CONTROL_IDE_STOP);
 	case WEFT_PARAM_IDE_POISON: return control_ide_word(c, WEFT_CONTROL_IDE_POISON);
 	case WEFT_PARAM_IDE_KEY: return "one";
+	case WEFT_PARAM_FORM: return weft_words_name(weft_form_words, c->form);
 	default: return "unknown";
 	}
 }

@@ -60,6 +60,7 @@ enum weft_control_param {
 	WEFT_PARAM_IDE_POISON,
 	WEFT_PARAM_IDE_KEY, /**< the proof shows another pre-shared key */
 	WEFT_PARAM_PID, /**< no such PID here; the value is that of the node that got the HELLO */
+	WEFT_PARAM_FORM, /**< what flits of cxl mode carry */
 	WEFT_PARAM_COUNT
 };
 
@@ -81,6 +82,7 @@ struct weft_control {
 	uint8_t crc_order; /**< 0 r0 first, 1 r7 first */
 	uint8_t isn_form; /**< 0 pseudo, 1 xor, 2 none */
 	uint8_t ide_mode; /**< 0 off, 1 containment, 2 skid */
+	uint8_t form; /**< of the frame's header, no record says it: enum weft_form; rxl: 0 */
 	uint16_t ide_bits; /**< WEFT_CONTROL_IDE_*; 0 unless ide_mode is on */
 	uint8_t differs; /**< REFUSE only: enum weft_control_param, never NONE */
 	uint16_t credits; /**< requests the sender will hold for this connection */

@@ -47,6 +47,7 @@ extern const char *const weft_mode_words[];
 struct weft_wire_hdr {
 	uint8_t kind; /**< enum weft_wire_kind */
 	uint8_t mode; /**< enum weft_mode */
+	uint8_t form; /**< cxl: enum weft_form of what flits carry; rxl, where it is PBR: 0 */
 	uint8_t n_flits; /**< 1..64; 0 for link control */
 	uint8_t vc; /**< 0..7 */
 	uint16_t spid; /**< 0..0xFFF; WEFT_PID_NONE in cxl mode */

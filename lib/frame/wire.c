@@ -28,6 +28,7 @@ enum {
 static_assert(OFF_CHECK + 2 == WEFT_WIRE_FLITS_OFF, "the check ends the header");
 
 #define FLAG_MODE 0x01
+#define FLAG_FORM 0x02 /* in cxl mode; reserved in the other */
 #define VC_MASK 0x07
 #define PID_MASK 0x0FFF
 #define CHECK_COVERED (OFF_CHECK - WEFT_ETH_LEN)
@@ -65,12 +66,13 @@ weft_wire_parse(const uint8_t *frame, size_t len, struct weft_wire_hdr *h)
 	h->kind = frame[OFF_VERSION_KIND] & 0xF;
 	if (h->kind > WEFT_WIRE_CONTROL)
 		return WEFT_DROP_KIND;
-	if (frame[OFF_FLAGS] & ~FLAG_MODE)
+	if (frame[OFF_FLAGS] > FLAG_FORM)
 		return WEFT_DROP_FLAGS;
 	if (weft_crc16_t10dif(0, frame + WEFT_ETH_LEN, CHECK_COVERED) !=
 		weft_get_be16(frame + OFF_CHECK))
 		return WEFT_DROP_HEADER_CHECK;
 	h->mode = frame[OFF_FLAGS] & FLAG_MODE;
+	h->form = frame[OFF_FLAGS] >> 1;
 	h->n_flits = frame[OFF_COUNT];
 	h->vc = frame[OFF_VC];
 	h->spid = weft_get_be16(frame + OFF_SPID);
@@ -92,10 +94,11 @@ void
 weft_wire_build(uint8_t *frame, const struct weft_wire_hdr *h)
 {
 	assert(h->kind <= WEFT_WIRE_CONTROL && h->mode <= WEFT_MODE_RXL);
+	assert(h->form <= (h->mode == WEFT_MODE_CXL));
 	assert(wire_count_is_good(h) && h->vc <= VC_MASK && wire_ids_are_good(h));
 	weft_put_be16(frame + OFF_ETHERTYPE, WEFT_ETHERTYPE);
 	frame[OFF_VERSION_KIND] = (uint8_t)(WEFT_WIRE_VERSION << 4 | h->kind);
-	frame[OFF_FLAGS] = h->mode;
+	frame[OFF_FLAGS] = (uint8_t)(h->mode | h->form << 1);
 	frame[OFF_COUNT] = h->n_flits;
 	frame[OFF_VC] = h->vc;
 	weft_put_be16(frame + OFF_SPID, h->spid);

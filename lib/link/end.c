@@ -110,6 +110,7 @@ weft_end_init(void *mem, const struct weft_end_cfg *cfg, uint64_t now_ns)
 	e->cfg = *cfg;
 	e->cfg.session.pad_flits =
 		cfg->max_flits; /* full frames pass, or the session does not begin */
+	e->cfg.session.params.form = cfg->llr.mode == WEFT_MODE_CXL ? cfg->form : 0;
 	if (weft_session_init(&e->session, &e->cfg.session, now_ns) != 0)
 		return NULL;
 	e->io->count = e->count;
@@ -187,7 +188,7 @@ end_begin_session(struct weft_end *e, uint64_t now_ns)
 	e->may_poison = false;
 	e->init_seen = false;
 	e->owes = false;
-	end_io_begin(e->io);
+	end_io_begin(e->io, (enum weft_form)e->cfg.form);
 	end_wipe_ide(e);
 	if (e->ide == NULL || end_ide_begin(e->ide, &e->session, now_ns))
 		end_send_init(e);
@@ -213,6 +214,7 @@ weft_end_control(struct weft_end *e, const struct weft_wire_hdr *h, const uint8_
 		e->count[WEFT_END_N_BAD_CONTROL]++;
 		return WEFT_SESSION_NOTHING;
 	}
+	c.form = h->form;
 	return end_event(e, weft_session_control(&e->session, h->session, &c, now_ns, rnd), now_ns);
 }
 

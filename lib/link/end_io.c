@@ -34,10 +34,10 @@ end_io_carve(struct weft_carver *carver, const struct weft_end_cfg *cfg)
 }
 
 void
-end_io_begin(struct end_io *io)
+end_io_begin(struct end_io *io, enum weft_form form)
 {
-	weft_io_pack_init(&io->pack);
-	weft_io_unpack_init(&io->unpack);
+	weft_io_pack_init(&io->pack, form);
+	weft_io_unpack_init(&io->unpack, form);
 	io->open = io->may_ever = io->owes = io->is_broken = false;
 	io->ahead = 0;
 	io->turn = 0;

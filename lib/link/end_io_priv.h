@@ -54,7 +54,7 @@ struct end_io {
 struct end_io *end_io_carve(struct weft_carver *carver, const struct weft_end_cfg *cfg);
 
 /* A session begins. */
-void end_io_begin(struct end_io *io);
+void end_io_begin(struct end_io *io, enum weft_form form);
 
 bool end_io_has_credit(const struct end_io *io, enum weft_io_class c);
 

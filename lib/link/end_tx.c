@@ -360,9 +360,10 @@ end_next_control(struct weft_end *e, uint8_t *payload, uint64_t now_ns, uint64_t
 
 	if (!weft_session_next(&e->session, now_ns, rnd, &id, &c))
 		return false;
-	*out = (struct weft_end_out){
-		.hdr = { .mode = e->cfg.llr.mode, .kind = WEFT_WIRE_CONTROL, .session = id }
-	};
+	*out = (struct weft_end_out){ .hdr = { .mode = e->cfg.llr.mode,
+					      .form = e->session.cfg.params.form,
+					      .kind = WEFT_WIRE_CONTROL,
+					      .session = id } };
 	out->len = weft_control_build(payload, &c);
 	return true;
 }
@@ -401,6 +402,7 @@ weft_end_next_flits(struct weft_end *e, uint8_t *payload, uint64_t now_ns, struc
 	if (!weft_session_is_live(&e->session) || end_is_broken(e))
 		return false;
 	*out = (struct weft_end_out){ .hdr = { .mode = e->cfg.llr.mode,
+					      .form = e->session.cfg.params.form,
 					      .kind = WEFT_WIRE_FLITS,
 					      .session = e->session.id } };
 	if (weft_llr_fill(e->llr, payload, e->max_flits, now_ns, &out->flits) == 0)

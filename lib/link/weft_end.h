@@ -67,7 +67,7 @@ typedef bool (*weft_end_io_fn)(void *arg, const struct weft_io_tlp *t);
 struct weft_end_cfg {
 	struct weft_session_cfg session; /**< its params say mode, ISN form and largest frame */
 	struct weft_llr_cfg llr; /**< window 8 or more */
-	uint8_t form; /**< enum weft_form of the messages */
+	uint8_t form; /**< enum weft_form of messages and CXL.io packets; rxl: PBR */
 	/** Of a frame that this end sends, 1..64; the other end may lower it. */
 	uint8_t max_flits;
 	/**
@@ -232,7 +232,7 @@ void weft_end_io_pop(struct weft_end *e, enum weft_io_class c);
 /** A frame to send. */
 struct weft_end_out {
 	struct weft_wire_hdr
-		hdr; /**< kind, n_flits, session and mode set; ids, VC, clock are not */
+		hdr; /**< kind, n_flits, session, mode and form set; ids, VC, clock are not */
 	size_t len; /**< bytes behind the frame header */
 	struct weft_llr_out flits; /**< for kind WEFT_WIRE_FLITS */
 };

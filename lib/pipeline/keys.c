@@ -251,8 +251,12 @@ weft_keys_free(struct weft_keys *k)
 const uint8_t *
 weft_keys_find(const struct weft_keys *k, const struct weft_conn_key *conn, unsigned int i)
 {
+	struct weft_conn_key name = *conn;
+
+	if (name.mode == WEFT_MODE_CXL)
+		name.vc = 0; /* a line says nothing of the form */
 	for (unsigned int row = 0; row < k->n; row++)
-		if (memcmp(&k->row[row].conn, conn, sizeof(*conn)) == 0 && i-- == 0)
+		if (memcmp(&k->row[row].conn, &name, sizeof(name)) == 0 && i-- == 0)
 			return k->row[row].key;
 	return NULL;
 }

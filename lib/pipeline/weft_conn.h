@@ -33,7 +33,7 @@ extern "C" {
 struct weft_conn_key {
 	uint8_t mac[6]; /* cxl: source MAC; rxl: 0 */
 	uint8_t mode; /* enum weft_mode */
-	uint8_t vc;
+	uint8_t vc; /* cxl: enum weft_form */
 	uint16_t spid; /* cxl: WEFT_PID_NONE */
 	uint16_t dpid;
 	uint32_t session;

@@ -45,7 +45,7 @@ same(const struct weft_io_tlp *a, const struct weft_io_tlp *b)
 
 /* Pack what was heard, and hear that. */
 static void
-check_again(void)
+check_again(enum weft_form form)
 {
 	uint8_t *flit = fuzz_alloc(WEFT_FLIT_LEN);
 	struct weft_io_packer p;
@@ -53,8 +53,8 @@ check_again(void)
 	unsigned int i = 0;
 	bool waits = false;
 
-	weft_io_pack_init(&p);
-	weft_io_unpack_init(&u);
+	weft_io_pack_init(&p, form);
+	weft_io_unpack_init(&u, form);
 	second.n = 0;
 	while (i < first.n || waits) {
 		int rc = 0;
@@ -86,13 +86,15 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct fuzz_in in = { data, len };
-	const size_t head = fuzz_u8(&in) % 24u;
+	const uint8_t lead = fuzz_u8(&in);
+	const enum weft_form form = lead & 0x80 ? WEFT_FORM_HBR : WEFT_FORM_PBR;
+	const size_t head = (lead & 0x7F) % 24u;
 	struct weft_io_unpacker u;
 	enum weft_verdict v = WEFT_OK;
 	uint8_t total;
 
 	check_len(in.p, head < in.n ? head : in.n);
-	weft_io_unpack_init(&u);
+	weft_io_unpack_init(&u, form);
 	first.n = 0;
 	for (unsigned int i = 0; i < FLITS_MAX && in.n > 0; i++) {
 		uint8_t *flit = fuzz_alloc(WEFT_FLIT_LEN);
@@ -109,6 +111,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		FUZZ_CHECK(c == -ENOENT || (c >= 0 && c < WEFT_IO_CLASSES));
 		free(flit);
 	}
-	check_again();
+	check_again(form);
 	return 0;
 }

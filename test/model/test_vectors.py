@@ -284,7 +284,7 @@ class Frame(unittest.TestCase):
 
         cases = ((good[:13], "runt"), (good[:31], "runt"), (good[:12] + b"\x08\0" + good[14:20],
                  "ethertype"), (changed(0, 0x20), "version"), (changed(0, 0x12), "kind"),
-                 (changed(1, 3), "flags"), (good[:30] + b"\0\0" + good[32:], "header_check"),
+                 (changed(1, 3), "flags"), (changed(1, 4), "flags"), (changed(1, 2), "id"), (good[:30] + b"\0\0" + good[32:], "header_check"),
                  (changed(2, 0), "count"), (changed(2, 65), "count"), (changed(0, 0x11), "count"),
                  (changed(3, 8), "vc"), (changed(4, 0x11), "id"), (changed(1, 0), "id"),
                  (changed(2, 2), "length"), (good + b"\0", "length"))

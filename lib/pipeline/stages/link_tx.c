@@ -45,7 +45,7 @@ link_tx_fill(const struct weft_env *env, struct rte_mbuf *m, struct weft_stage_s
 	}
 	rte_pktmbuf_append(m, (uint16_t)out.len);
 	f->hdr = out.hdr;
-	f->hdr.vc = c->key.vc;
+	f->hdr.vc = out.hdr.mode == WEFT_MODE_CXL ? 0 : c->key.vc;
 	f->hdr.spid = c->key.spid;
 	f->hdr.dpid = c->key.dpid;
 	f->first = out.flits.first;

@@ -9,6 +9,7 @@ HEADER = 32
 FLIT = 256
 MAX_FLITS = 64
 CXL, RXL = 0, 1
+HBR, PBR = 0, 1
 CXL_ID = 0xFFF
 
 
@@ -43,6 +44,7 @@ class Frame:
     dpid: int
     session: int
     flits: list
+    form: int = HBR     # of messages; rxl, where they are PBR: 0
 
 
 def with_check(header16):
@@ -50,9 +52,9 @@ def with_check(header16):
 
 
 def build(flits, mode=RXL, spid=CXL_ID, dpid=CXL_ID, vc=0, session=0, clock=0,
-          source=bytes(6), target=bytes(6)):
+          source=bytes(6), target=bytes(6), form=HBR):
     """A kind 0 frame around whole flits."""
-    header = (bytes([0x10, mode, len(flits), vc]) + spid.to_bytes(2, "big")
+    header = (bytes([0x10, mode | form << 1, len(flits), vc]) + spid.to_bytes(2, "big")
               + dpid.to_bytes(2, "big") + session.to_bytes(4, "big") + clock.to_bytes(4, "big"))
     return target + source + ETHERTYPE.to_bytes(2, "big") + with_check(header) + b"".join(flits)
 
@@ -66,13 +68,13 @@ def parse(packet, want_mode=None):
     if len(packet) < HEADER:
         return "runt"
     h = packet[14:HEADER]
-    kind, mode, count, vc = h[0] & 15, h[1] & 1, h[2], h[3]
+    kind, mode, form, count, vc = h[0] & 15, h[1] & 1, h[1] >> 1, h[2], h[3]
     spid, dpid = int.from_bytes(h[4:6], "big"), int.from_bytes(h[6:8], "big")
     if h[0] >> 4 != 1:
         return "version"
     if kind > 1:
         return "kind"
-    if h[1] & 0xFE:
+    if h[1] > 2:
         return "flags"
     if t10dif(h[:16]) != int.from_bytes(h[16:18], "big"):
         return "header_check"
@@ -89,4 +91,4 @@ def parse(packet, want_mode=None):
     if kind == 1:
         return "control"
     flits = [packet[HEADER + FLIT * i:HEADER + FLIT * (i + 1)] for i in range(count)]
-    return Frame(mode, packet[6:12], vc, spid, dpid, int.from_bytes(h[8:12], "big"), flits)
+    return Frame(mode, packet[6:12], vc, spid, dpid, int.from_bytes(h[8:12], "big"), flits, form)

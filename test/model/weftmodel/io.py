@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Weft Authors
-"""CXL.io packets on a PBR link, and in flits (wire-formats.md 1.1, 6; decisions of doc/io.md).
+"""CXL.io packets on a link of PBR or HBR form, and in flits (wire-formats.md 1.1, 6; decisions of doc/io.md).
 
 A packet is a string of bits; a stream is all of its bytes, read from the start every time.
 """
@@ -71,21 +71,23 @@ def is_good(packet):
         return False
 
 
-def on_wire(packet):
+def on_wire(packet, form="pbr"):
     out = b""
     if packet.prefix is not None:
         out = bytes_of("10" + "001110" + f"{packet.prefix:012b}" + "0" * 12)
+    if form == "hbr":                                           # no PTH: nobody is named
+        return out + packet.tlp
     hie, dsar, pif = f"{packet.bits:03b}"
     out += bytes_of("11" + "000" + hie + dsar + pif + f"{packet.spid:012b}{packet.dpid:012b}")
     return out + packet.tlp
 
 
-def packets(stream):
+def packets(stream, form="pbr"):
     """Whole packets of a stream of whole DWs, and whether it is malformed behind them."""
     found, at = [], 0
     try:
         while at < len(stream):
-            at, packet = one(stream, at)
+            at, packet = one(stream, at, form)
             if packet:
                 found.append(packet)
     except Unfinished:
@@ -95,7 +97,7 @@ def packets(stream):
     return found, False
 
 
-def one(stream, at):
+def one(stream, at, form):
     """What begins at a DW: (where it ends, a packet or None)."""
     prefix, prefixed = None, False
     while True:
@@ -104,16 +106,19 @@ def one(stream, at):
             raise Unfinished
         at += 4
         bits = bits_of(dw)
-        if bits[:2] == "00":
-            if dw[0] or prefixed:
+        if dw[0] == 0:
+            if prefixed:
                 raise Malformed("NOP")
             return at, None
-        if bits[:2] == "01":
-            continue
-        if bits[:2] == "11":
-            break
-        if bits[2:8] not in ("001101", "001110", "001111"):
-            raise Malformed("prefix not known")
+        if bits[:8] not in ("10001101", "10001110", "10001111"):
+            if form == "hbr":
+                at -= 4                                         # the TLP itself
+                break
+            if bits[:2] == "01":
+                continue
+            if bits[:2] == "11":
+                break
+            raise Malformed("neither NOP nor prefix")
         prefixed = True
         if bits[2:8] == "001110":
             if prefix is not None:
@@ -122,8 +127,8 @@ def one(stream, at):
     length, _ = head(stream[at:at + 8])
     if len(stream) < at + length:
         raise Unfinished
-    packet = Packet(int(bits[8:20], 2), int(bits[20:32], 2), int(bits[5:8], 2), prefix,
-                    stream[at:at + length])
+    pth = (0, 0, 0) if form == "hbr" else (int(bits[8:20], 2), int(bits[20:32], 2), int(bits[5:8], 2))
+    packet = Packet(*pth, prefix, stream[at:at + length])
     return at + length, packet
 
 

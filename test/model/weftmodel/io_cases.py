@@ -20,6 +20,15 @@ class Scene(Batch):
     def __init__(self, seed):
         super().__init__()
         self.rng = random.Random(seed)
+        self.form = "pbr"
+
+    def use(self, form):
+        self.form = form
+        self.exact(f"form {form}", "ok")
+        return self
+
+    def on_wire(self, packet):
+        return io.on_wire(packet, self.form)
 
     def exact(self, line, want):
         self.say_judged(line, lambda got: got == want, want)
@@ -72,7 +81,7 @@ class Scene(Batch):
                 end()
                 begin()
             self.exact(f"put {text_of(item)}", "ok")
-            flit += io.on_wire(item)
+            flit += self.on_wire(item)
             flit, waits = flit[:io.FLIT_ROOM], flit[io.FLIT_ROOM:]
         end()
         while waits:
@@ -85,7 +94,7 @@ class Scene(Batch):
         done, broken = 0, False
         for end in range(io.FLIT_ROOM, len(stream) + 1, io.FLIT_ROOM):
             if not broken:
-                found, broken = io.packets(stream[:end])
+                found, broken = io.packets(stream[:end], self.form)
             words = [text_of(p) for p in found[done:]] + ["bad" if broken else "ok"]
             done = len(found)
             self.exact(f"take {stream[end - io.FLIT_ROOM:end].hex()}", " ".join(words))
@@ -139,28 +148,31 @@ def dllps(seed):
 
 
 def grammar(seed):
-    """Every first byte before a PTH, behind a prefix, behind a PTH."""
+    """Every first byte before a PTH, behind a prefix, behind a PTH; in HBR form there is no PTH."""
     s = Scene(seed)
-    good = io.on_wire(s.packet(0x20))
-    for byte in range(256):
-        for before in (b"", b"\x8e\x12\x30\0", b"\x8d\0\0\0", b"\xc0\0\0\0", b"\xc0\0\0\0\x91\0\0\0",
-                       b"\x8e\x12\x30\0\x8f\0\0\0"):
-            stream = before + bytes([byte, 1, 0, 1]) + good
-            s.take(stream + bytes(io.FLIT_ROOM - len(stream) % io.FLIT_ROOM) + bytes(io.FLIT_ROOM))
+    for form in "pbr", "hbr":
+        good = s.use(form).on_wire(s.packet(0x20))
+        for byte in range(256):
+            for before in (b"", b"\x8e\x12\x30\0", b"\x8d\0\0\0", b"\xc0\0\0\0", b"\xc0\0\0\0\x91\0\0\0",
+                           b"\x91\0\0\0", b"\x8e\x12\x30\0\x8f\0\0\0"):
+                stream = before + bytes([byte, 1, 0, 1]) + good
+                s.take(stream + bytes(io.FLIT_ROOM - len(stream) % io.FLIT_ROOM) + bytes(io.FLIT_ROOM))
     return s
 
 
 def cuts(seed):
     """Every place to cut every form of packet, and every length."""
     s = Scene(seed)
-    for kind in TYPES:
-        for dws in (1, 2, 31, 64):
-            for fill in range(59):
-                packet = s.packet(kind, dws)
-                lead = bytes(4 * fill)
-                stream = lead + io.on_wire(packet) + io.on_wire(s.packet(0x20))
-                s.take(stream + bytes(-len(stream) % io.FLIT_ROOM))
-    s.take(s.pack([s.packet(kind, dws) for kind in TYPES for dws in range(1, 65)]))
+    for form in "pbr", "hbr":
+        s.use(form)
+        for kind in TYPES:
+            for dws in (1, 2, 31, 64):
+                for fill in range(59):
+                    packet = s.packet(kind, dws)
+                    lead = bytes(4 * fill)
+                    stream = lead + s.on_wire(packet) + s.on_wire(s.packet(0x20))
+                    s.take(stream + bytes(-len(stream) % io.FLIT_ROOM))
+        s.take(s.pack([s.packet(kind, dws) for kind in TYPES for dws in range(1, 65)]))
     return s
 
 
@@ -185,6 +197,7 @@ class RandomScene(Scene):
 
     def pack_and_take(self):
         rng = self.rng
+        self.use(rng.choice(("pbr", "hbr")))
         items = [None if rng.random() < 0.2 else self.packet() for _ in range(rng.randint(1, 30))]
         stream = self.pack(items)
         self.take(stream)

@@ -9,6 +9,7 @@
  *   head HEX               length and class by the first bytes of a TLP. Answer: LEN CLASS, or none
  *   update CLASS TOTAL     Answer: the DLLP
  *   credit HEX             a DLLP. Answer: CLASS TOTAL, or none
+ *   form hbr|pbr           new streams are of it; at first pbr. Answer: ok
  *   begin                  begin a flit. Answer: ok
  *   put PACKET             Answer: ok, full, or bad
  *   end                    Answer: bytes 2..237, and whether a packet goes on
@@ -119,11 +120,12 @@ main(void)
 	struct weft_io_unpacker unpack;
 	struct weft_io_tlp t;
 	uint8_t dllp[WEFT_IO_DLLP_LEN], total;
+	enum weft_form form = WEFT_FORM_PBR;
 	unsigned int a, b;
 	int rc;
 
-	weft_io_pack_init(&pack);
-	weft_io_unpack_init(&unpack);
+	weft_io_pack_init(&pack, WEFT_FORM_PBR);
+	weft_io_unpack_init(&unpack, WEFT_FORM_PBR);
 	while (fgets(line, sizeof(line), stdin) != NULL) {
 		if (sscanf(line, "head %s", word) == 1) {
 			head(word);
@@ -138,6 +140,10 @@ main(void)
 				printf("none\n");
 			else
 				printf("%x %x\n", (unsigned int)rc, total);
+		} else if (sscanf(line, "form %s", word) == 1) {
+			form = strcmp(word, "pbr") == 0 ? WEFT_FORM_PBR : WEFT_FORM_HBR;
+			weft_io_pack_init(&pack, form);
+			printf("ok\n");
 		} else if (strcmp(line, "begin\n") == 0) {
 			weft_io_pack_begin(&pack, flit);
 			printf("ok\n");
@@ -151,7 +157,7 @@ main(void)
 			print_hex(flit + WEFT_IO_OFF, WEFT_IO_LEN);
 			printf(" %d\n", waits);
 		} else if (strcmp(line, "new\n") == 0) {
-			weft_io_unpack_init(&unpack);
+			weft_io_unpack_init(&unpack, form);
 			printf("ok\n");
 		} else if (sscanf(line, "take %s", word) == 1) {
 			unhex(word, flit + WEFT_IO_OFF, WEFT_IO_LEN);

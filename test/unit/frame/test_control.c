@@ -328,7 +328,7 @@ values_out_of_range_are_refused(void **state)
 		uint8_t record, message, least, most;
 	} ranges[] = {
 		{ 1, 3, 0, 255 }, { 2, 3, 0, 1 }, { 3, 3, 1, 64 }, { 4, 3, 0, 1 }, { 5, 3, 0, 2 },
-		{ 6, 3, 1, 2 }, { 10, 3, 1, 11 }, { 11, 6, 0, 1 },
+		{ 6, 3, 1, 2 }, { 10, 3, 1, 12 }, { 11, 6, 0, 1 },
 		{ 14, 1, 0, 2 }, /* two flits long, so it may say no more than that */
 	};
 	uint8_t rec[ROOM] = { 0 };

@@ -80,6 +80,7 @@ assert_same_header(const struct weft_wire_hdr *a, const struct weft_wire_hdr *b)
 {
 	assert_int_equal(a->kind, b->kind);
 	assert_int_equal(a->mode, b->mode);
+	assert_int_equal(a->form, b->form);
 	assert_int_equal(a->n_flits, b->n_flits);
 	assert_int_equal(a->vc, b->vc);
 	assert_int_equal(a->spid, b->spid);
@@ -103,6 +104,8 @@ random_header(struct weft_rand *r)
 
 	if (h.kind == WEFT_WIRE_FLITS)
 		h.n_flits = (uint8_t)(1 + weft_rand_below(r, WEFT_WIRE_FLITS_MAX));
+	if (h.mode == WEFT_MODE_CXL)
+		h.form = (uint8_t)weft_rand_below(r, 2);
 	if (h.mode == WEFT_MODE_RXL) {
 		h.spid = (uint16_t)weft_rand_below(r, 0x1000);
 		h.dpid = (uint16_t)weft_rand_below(r, 0x1000);
@@ -206,7 +209,9 @@ each_fault_has_its_verdict(void **state)
 		{ 17, 0x83, WEFT_DROP_VC }, { 18, 0x11, WEFT_DROP_ID }, { 18, 0x81, WEFT_DROP_ID },
 		{ 20, 0x14, WEFT_DROP_ID }, { 20, 0x84, WEFT_DROP_ID },
 		{ 15, 0x00, WEFT_DROP_ID }, /* cxl, which has no ids */
-		{ 16, 2, WEFT_DROP_LENGTH }, { 16, 64, WEFT_DROP_LENGTH },
+		{ 15, 0x02, WEFT_DROP_ID }, /* the same in PBR form */
+		{ 15, 0x04, WEFT_DROP_FLAGS }, { 16, 2, WEFT_DROP_LENGTH },
+		{ 16, 64, WEFT_DROP_LENGTH },
 		{ 14, 0x11, WEFT_DROP_COUNT }, /* control, which has no flits */
 	};
 	struct weft_wire_hdr h;

@@ -217,6 +217,44 @@ ends_that_disagree_say_so(void **state)
 	rig_free(&r);
 }
 
+/* Of cxl mode: what each would make of the other's flits is not what was meant. */
+static void
+ends_of_two_forms_have_no_session(void **state)
+{
+	static const uint8_t forms[] = { WEFT_FORM_HBR, WEFT_FORM_PBR };
+
+	(void)state;
+	for (unsigned int k = 0; k < 4; k++) {
+		const bool differ = forms[k & 1] != forms[k >> 1];
+		struct rig r;
+
+		rig_init(&r, 7 + k);
+		r.is_cxl = true;
+		for (unsigned int i = 0; i < 2; i++) {
+			struct weft_end_cfg *c = &r.side[i].cfg;
+
+			c->form = forms[i == 0 ? k & 1 : k >> 1];
+			c->session.params.mode = WEFT_MODE_CXL;
+			c->session.params.isn_form = WEFT_ISN_NONE;
+			weft_llr_defaults(&c->llr, WEFT_MODE_CXL);
+			c->llr.window = 64;
+			free(r.side[i].end);
+			r.side[i].end = aligned_alloc(WEFT_CACHE_LINE, weft_end_size(c));
+			side_start(&r, i);
+		}
+		run_until(&r, UINT64_C(500000000));
+		assert_int_equal(both_up(&r), !differ);
+		for (unsigned int i = 0; i < 2 && differ; i++) {
+			const struct weft_session *s = weft_end_session(r.side[i].end);
+
+			assert_int_equal(s->differs, WEFT_PARAM_FORM);
+			assert_string_equal(weft_control_param_value(&s->peer, WEFT_PARAM_FORM),
+				weft_form_words[r.side[1 - i].cfg.form]);
+		}
+		rig_free(&r);
+	}
+}
+
 static void
 goodbye_ends_it_at_both(void **state)
 {
@@ -267,6 +305,7 @@ main(void)
 		cmocka_unit_test(an_end_that_restarts_gets_a_new_session),
 		cmocka_unit_test(a_half_dead_link_loses_nothing),
 		cmocka_unit_test(ends_that_disagree_say_so),
+		cmocka_unit_test(ends_of_two_forms_have_no_session),
 		cmocka_unit_test(goodbye_ends_it_at_both),
 		cmocka_unit_test(impossible_options_are_refused),
 	};
