@@ -8,6 +8,8 @@ vectors are sets, and a request goes through the decoders one by one.
 
 from collections import namedtuple
 
+from weftmodel import messages
+
 GB = 1 << 30
 NOBODY = 0xFFF                  # 2.1: no such PID
 UNSPREAD = frozenset(           # 1.10: these stay on one path
@@ -218,6 +220,49 @@ class Edge:
         if self.pbr_link or kind != "uio" or not pif:
             return ("pass",)
         return ("prefix", spid) if self.prefix_on(False) else ("ur",)
+
+    # ---- a link of HBR form (1.11, 1.9) ---------------------------------------------------
+
+    def slot_in(self, slot):
+        """From the host or device: ("on", slot of PBR form), ("answer", slot of HBR form), ("drop",)."""
+        kind, fields = messages.only("hbr", slot)
+        if kind not in ("m2s_req", "m2s_rwd"):
+            return [("drop",)]
+        found = []
+        for answer in self.request("mem", fields["addr"] << 6):
+            if answer[0] == "to":
+                on = dict(fields, dpid=answer[1], spid=self.pid)
+                del on["ldid"]
+                found.append(("on", messages.slot_of("pbr", kind, on)))
+            elif kind == "m2s_rwd" or fields["memop"] == 0:
+                cmp = dict(val=1, memop=0, metafield=3, tag=fields["tag"], ldid=fields["ldid"])
+                found.append(("answer", messages.slot_of("hbr", "s2m_ndr", cmp)))
+            else:
+                nxm = dict(val=1, memop=1, metafield=3, tag=fields["tag"], ldid=fields["ldid"])
+                found.append(("answer", messages.slot_of("hbr", "s2m_drs", nxm)))
+        return found
+
+    def slot_out(self, slot):
+        """Towards the host: answers lose the DPID, and nobody asks it anything."""
+        kind, fields = messages.only("pbr", slot)
+        if kind not in ("s2m_ndr", "s2m_drs"):
+            return ("drop",)
+        del fields["dpid"]
+        return ("on", messages.slot_of("hbr", kind, fields))
+
+    def tlp_in(self, down, tlp, prefix=None):
+        """As (DPID, SPID, PIF, decoder, Hie, DSAR)."""
+        head = tlp[4:] if tlp[0] == 0x91 else tlp
+        if head[0] in (0x0F, 0x4F):
+            answers = [self.completion(0, 0, head[8], head[9], False, prefix)]
+        else:
+            answers = self.request("uio" if head[0] in (0x22, 0x62) else "io",
+                                   int.from_bytes(head[8:16], "big"), prefix)
+        return [a + (int(a[4] == "pcie"), down) if a[0] == "to" else a for a in answers]
+
+    def tlp_out(self, spid, pif, tlp):
+        head = tlp[4:] if tlp[0] == 0x91 else tlp
+        return self.egress("uio" if head[0] in (0x22, 0x62) else "cpl", spid, pif)
 
 
 class Switch:

@@ -8,6 +8,7 @@ import random
 import numpy as np
 
 from weftmodel import fabric as f
+from weftmodel import messages
 from weftmodel.script import Batch
 
 CLASSES = sorted(f.SPREAD | f.UNSPREAD)
@@ -118,6 +119,19 @@ class Scene(Batch):
     def egress(self, kind, spid, pif):
         self.say(numbers("egress", kind, spid, pif), self.edge.egress(kind, spid, pif))
 
+    def slot_in(self, slot):
+        self.say(f"slot-in x{slot.hex()}", *self.edge.slot_in(slot))
+
+    def slot_out(self, slot):
+        self.say(f"slot-out x{slot.hex()}", self.edge.slot_out(slot))
+
+    def tlp_in(self, down, tlp, prefix=None):
+        tail = "" if prefix is None else f" {prefix}"
+        self.say(f"tlp-in {down} x{tlp.hex()}{tail}", *self.edge.tlp_in(down, tlp, prefix))
+
+    def tlp_out(self, spid, pif, tlp):
+        self.say(f"tlp-out {spid} {pif} x{tlp.hex()}", self.edge.tlp_out(spid, pif, tlp))
+
     def route(self, table, dpid, traffic, rnd):
         self.say(f"route {table} {dpid} {traffic} {rnd:#x}",
                  self.switch.route(table, dpid, traffic, rnd))
@@ -148,8 +162,8 @@ class RandomScene(Scene):
                  self.draw_vp,
                  self.draw_rerouter, self.draw_hdm, self.draw_pcie, self.draw_drt, self.draw_rgt,
                  self.draw_queue, self.draw_request, self.draw_completion, self.draw_egress,
-                 self.draw_route, self.draw_way)
-        weights = (0.3, 0.3, 5, 4, 3, 1, 2, 2, 0.5, 4, 3, 3, 40, 6, 3, 20, 3)
+                 self.draw_route, self.draw_way, self.draw_slot, self.draw_tlp)
+        weights = (0.3, 0.3, 5, 4, 3, 1, 2, 2, 0.5, 4, 3, 3, 40, 6, 3, 20, 3, 25, 12)
         while len(self.sent) < length:
             rng.choices(kinds, weights)[0]()
 
@@ -361,6 +375,35 @@ class RandomScene(Scene):
         edge.link, edge.pbr_link = True, False
         self.say("link 1", ("ok",))
         self.say("pbr-link 0", ("ok",))
+
+    def draw_slot(self):
+        """A message of any kind with any fields, mostly to an address that leads somewhere."""
+        rng = self.rng
+        form = rng.choice(("hbr", "pbr"))
+        kind = rng.choice(("m2s_req", "m2s_rwd") if form == "hbr" else ("s2m_ndr", "s2m_drs"))
+        if rng.random() < 0.2:
+            kind = rng.choice(sorted(messages.OPCODES) + ["d2h_dh", "h2d_dh"])
+        fields = {name: rng.getrandbits(width) for name, (_, width)
+                  in messages.LAYOUTS[kind, form].fields.items() if name != "r"}
+        fields["val"] = 1
+        if kind in ("m2s_req", "m2s_rwd"):
+            fields["addr"] = self.address() >> 6 & (1 << 46) - 1
+        slot = bytes.fromhex(messages.slot_of(form, kind, fields)[1:])
+        (self.slot_in if form == "hbr" else self.slot_out)(slot)
+
+    def draw_tlp(self):
+        rng = self.rng
+        kind = rng.choice((0x22, 0x62, 0x22, 0x62, 0x0F, 0x4F, 0x20, 0x60, 0x0A, 0x72))
+        tlp = bytearray([kind, 0, 0, 1]) + rng.randbytes(16)
+        if kind in (0x22, 0x62):
+            tlp[8:16] = self.address().to_bytes(8, "big")
+        elif kind in (0x0F, 0x4F):
+            tlp[8:10] = rng.randrange(3), rng.randrange(3)
+        tlp = (b"\x91" + rng.randbytes(3) if rng.random() < 0.1 else b"") + bytes(tlp)
+        if rng.random() < 0.7:
+            self.tlp_in(rng.randrange(2), tlp, self.pid() if rng.random() < 0.2 else None)
+        else:
+            self.tlp_out(rng.choice(self.pids), rng.randrange(2), tlp)
 
     def draw_route(self):
         rng, table = self.rng, self.rng.randrange(len(self.switch.drt))

@@ -141,6 +141,20 @@ def build_slot(slot, form, code, messages):
     return value.to_bytes(SLOT_BITS[slot] // 8, "little")
 
 
+def only(form, slot):
+    """(kind, fields) of the one message of a G-slot."""
+    value = int.from_bytes(slot, "little")
+    (kind, at), = ((kind, at) for kind, at in SLOTS["G", form][slot[0] & 15] if value >> at & 1)
+    return kind, LAYOUTS[kind, form].unpack(value >> at)
+
+
+def slot_of(form, kind, fields):
+    """A G-slot with one message, at its first place, as a word."""
+    code = next(code for code, places in SLOTS["G", form].items() if places[0][0] == kind)
+    rest = [0] * (len(SLOTS["G", form][code]) - 1)
+    return "x" + build_slot("G", form, code, [LAYOUTS[kind, form].pack(**fields)] + rest).hex()
+
+
 def llctrl_slot(llctrl, subtype, payload=b""):
     """An H-slot with a link-layer control message (wire-formats.md 4.6)."""
     return bytes([llctrl << 4 | LLCTRL, subtype]) + payload + bytes(12 - len(payload))

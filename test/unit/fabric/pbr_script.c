@@ -76,6 +76,12 @@
  *       PREFIX not enabled or not in VTV: "no unexpected".
  *   egress mem|uio|io|cpl SPID PIF    towards the device: "pass", "prefix PID", "ur" or "drop".
  *       link 0: drop. pbr-link 1: pass.
+ *   slot-in xHEX    a G-slot of HBR form with one message, from the device: "on xHEX" with the slot
+ *       of PBR form that goes on, "answer xHEX" with that of HBR form that goes back, or "drop"
+ *   slot-out xHEX   one of PBR form towards the device: "on xHEX" of HBR form, or "drop"
+ *   tlp-in DOWN xHEX [PREFIX]    a CXL.io packet from the device (DOWN 1: from a host): "to DPID
+ *       SPID PIF DECODER HIE DSAR", or "no REASON"
+ *   tlp-out SPID PIF xHEX        one towards the device: "pass", "prefix PID", "ur" or "drop"
  *   route TABLE DPID CLASS RANDOM
  *       "port N", "none" (invalid row, no such row), "local" (DPID 0xFFF) or "stall". CLASS is one
  *       of d2h-req d2h-rsp d2h-dh h2d-req h2d-rsp h2d-dh req-hdm-d req-hdm-h req-hdm-db rwd birsp
@@ -99,6 +105,7 @@
 #include <string.h>
 
 #include "weft_base.h"
+#include "weft_edge_link.h"
 #include "weft_tables.h"
 
 #define WORDS_MAX (4 + 5 * WEFT_PIDS)
@@ -411,6 +418,102 @@ ask_egress(void)
 	}
 }
 
+/* Bytes of a word "x0123"; their number. */
+static unsigned int
+hex_at(unsigned int i, uint8_t *out, size_t room)
+{
+	unsigned int n = 0, byte;
+
+	while (i < n_words && n < room && sscanf(text[i] + 1 + 2 * (size_t)n, "%2x", &byte) == 1)
+		out[n++] = (uint8_t)byte;
+	return n;
+}
+
+static void
+print_slot(const char *word, enum weft_form form, const struct weft_msg *m)
+{
+	uint8_t slot[WEFT_FLIT_SLOT_LEN];
+
+	if (weft_slot_encode(slot, false, form, m, 1) != 0) {
+		printf("error encode\n");
+		return;
+	}
+	printf("%s x", word);
+	for (unsigned int i = 0; i < sizeof(slot); i++)
+		printf("%02x", slot[i]);
+	putchar('\n');
+}
+
+static void
+ask_slot(bool in)
+{
+	uint8_t slot[WEFT_FLIT_SLOT_LEN];
+	struct weft_msg m[WEFT_MSG_PER_SLOT];
+	enum weft_edge_reason why;
+	unsigned int n;
+
+	memset(m, 0, sizeof(m));
+	if (hex_at(1, slot, sizeof(slot)) != sizeof(slot) ||
+		weft_slot_decode(slot, false, in ? WEFT_FORM_HBR : WEFT_FORM_PBR, m, &n) !=
+			WEFT_OK ||
+		n != 1) {
+		printf("error invalid\n");
+		return;
+	}
+	if (!in) {
+		if (weft_edge_msg_out(m))
+			print_slot("on", WEFT_FORM_HBR, m);
+		else
+			printf("drop\n");
+		return;
+	}
+	why = weft_edge_msg_in(&edge, m);
+	if (why == WEFT_EDGE_OK)
+		print_slot("on", WEFT_FORM_PBR, m);
+	else if (why == WEFT_EDGE_UNEXPECTED)
+		printf("drop\n");
+	else
+		print_slot("answer", WEFT_FORM_HBR, m);
+}
+
+static void
+ask_tlp_in(void)
+{
+	struct weft_edge_decision d;
+	struct weft_io_tlp t = { .len = 0 }, was;
+
+	t.len = (uint16_t)hex_at(2, t.tlp, sizeof(t.tlp));
+	if (n_words > 3) {
+		t.has_prefix = true;
+		t.prefix_pid = arg16(3);
+	}
+	was = t;
+	weft_edge_tlp_in(&edge, arg(1) != 0, &t, &d);
+	if (d.reason != WEFT_EDGE_OK)
+		printf("no %s%s\n", weft_edge_reason_word((enum weft_edge_reason)d.reason),
+			memcmp(&was, &t, sizeof(t)) == 0 ? "" : " changed");
+	else
+		printf("to 0x%x 0x%x %d %s%s %d %d%s\n", t.dpid, t.spid, t.pif,
+			weft_edge_decoder_word((enum weft_edge_decoder)d.decoder),
+			d.segment != 0 ? "-segment" : "", t.hie, t.dsar,
+			t.has_prefix || t.prefix_pid != 0 ? " prefixed" : "");
+}
+
+static void
+ask_tlp_out(void)
+{
+	struct weft_io_tlp t = { .spid = arg16(1), .pif = arg(2) != 0, .dpid = 1, .hie = true };
+
+	t.len = (uint16_t)hex_at(3, t.tlp, sizeof(t.tlp));
+	switch (weft_edge_tlp_out(&edge, &t)) {
+	case WEFT_EGRESS_PASS: printf("pass"); break;
+	case WEFT_EGRESS_PREFIX: printf("prefix 0x%x", t.prefix_pid); break;
+	case WEFT_EGRESS_UR: printf("ur\n"); return;
+	case WEFT_EGRESS_DROP: printf("drop\n"); return;
+	}
+	printf("%s\n", (t.spid | t.dpid) != 0 || t.pif || t.hie || t.dsar ? " named" : "");
+}
+
 static void
 ask_route(void)
 {
@@ -478,6 +581,12 @@ ask(const char *what)
 		ask_request((enum weft_edge_kind)kind);
 	else if (strcmp(what, "egress") == 0)
 		ask_egress();
+	else if (strcmp(what, "slot-in") == 0 || strcmp(what, "slot-out") == 0)
+		ask_slot(strcmp(what, "slot-in") == 0);
+	else if (strcmp(what, "tlp-in") == 0)
+		ask_tlp_in();
+	else if (strcmp(what, "tlp-out") == 0)
+		ask_tlp_out();
 	else if (strcmp(what, "route") == 0)
 		ask_route();
 	else if (strcmp(what, "way") == 0)
