@@ -34,7 +34,7 @@ build_end_cfg(const struct sim_end *e, struct weft_end_cfg *c)
 	*c = (struct weft_end_cfg){
 		.session = sc->session,
 		.llr = sc->llr,
-		.form = WEFT_FORM_PBR,
+		.form = e->form,
 		.max_flits = e->max_flits,
 	};
 	c->session.is_initiator = e->is_initiator;
@@ -91,6 +91,7 @@ build_end(struct sim *s, struct sim_end *e, struct sim_node *n, struct sim_node 
 	e->peer_pid = peer->pid;
 	e->link_dir = link_dir;
 	e->max_flits = build_flits_of(s, e, peer);
+	e->form = (uint8_t)form_of(s, link_dir);
 	e->is_initiator = e < other;
 	weft_isn_init(&e->isn, form, (enum weft_crc_order)s->sc.crc_order, n->pid, peer->pid, 0, 0);
 	e->address_in = form == WEFT_ISN_PSEUDO ? weft_isn_address(peer->pid, n->pid, 0) : 0;
@@ -187,7 +188,7 @@ build_host(struct sim *s, struct sim_node *n, const struct weft_topo_node *tn, s
 	struct weft_traffic_target *target = calloc(h->n_targets, sizeof(*target));
 	struct weft_requester_cfg hc = {
 		.timeout_ns = UINT64_MAX / 4, /* a request ends by its answer or its session */
-		.id = n->pid,
+		.id = n->end[0].form == WEFT_FORM_HBR ? 0 : n->pid, /* HBR form has no ids */
 	};
 	struct weft_traffic_cfg tc = {
 		.seed = weft_rand_u64(r),
@@ -488,6 +489,7 @@ sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, si
 	build_link_dirs(s, &r);
 	replay_make(s);
 	build_routes(s);
+	form_build(s);
 	build_ends(s, &r);
 	return 0;
 }

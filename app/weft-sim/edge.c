@@ -340,8 +340,13 @@ void
 edge_send(struct sim_end *e, const struct weft_msg *m)
 {
 	struct sim *s = e->node->sim;
-	const int rc = weft_end_send(e->end, m);
-	const bool late = rc == 0 && edge_poisons(e, m);
+	struct weft_msg own = *m;
+	bool late;
+	int rc;
+
+	form_out(e, &own);
+	rc = weft_end_send(e->end, &own);
+	late = rc == 0 && edge_poisons(e, m);
 
 	if (rc != 0 && replay_excuses(e))
 		return;
@@ -349,5 +354,5 @@ edge_send(struct sim_end *e, const struct weft_msg *m)
 		violation(s, "end %u>%u can send a %s, but gives %d", e->node->pid, e->peer_pid,
 			weft_msg_kind_name((enum weft_msg_kind)m->kind), rc);
 	else
-		order_sent(e, m, late);
+		order_sent(e, &own, late);
 }

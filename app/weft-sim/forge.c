@@ -126,6 +126,7 @@ forge_control(struct sim *s, uint64_t where)
 		forge_make_message(s, e, &c);
 		f->hdr = (struct weft_wire_hdr){ .kind = WEFT_WIRE_CONTROL,
 			.mode = s->sc.mode,
+			.form = has_ids ? 0 : e->form,
 			.spid = has_ids ? e->peer_pid : WEFT_PID_NONE,
 			.dpid = has_ids ? e->node->pid : WEFT_PID_NONE,
 			.session = forge_draw_id(s, e, c.type) };

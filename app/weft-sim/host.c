@@ -160,7 +160,9 @@ host_pump(struct sim_node *n)
 			continue;
 		}
 		weft_mem_request(n->host.host, &rq, &m);
-		t = host_target(n, m.dpid);
+		/* Whom it asks is for the judges; a link of HBR form does not say it. */
+		m.spid = n->pid;
+		t = host_target(n, rq.dpid);
 		n->sim->total.requests++;
 		oracle_request(n, &m);
 		edge_send(t->end, &m);

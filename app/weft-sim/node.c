@@ -33,7 +33,10 @@ node_end(const struct sim *s, uint32_t link_dir, const struct weft_wire_hdr *h)
 	const struct sim_node *n = &s->node[w->to];
 
 	if (s->sc.mode == WEFT_MODE_CXL)
-		return h->mode == WEFT_MODE_CXL ? &n->end[w->to_port] : NULL;
+		return h->mode == WEFT_MODE_CXL && (h->kind == WEFT_WIRE_CONTROL ||
+							   h->form == n->end[w->to_port].form)
+		               ? &n->end[w->to_port]
+		               : NULL;
 	return n->slot == NULL || h->dpid != n->pid ? NULL : node_end_of(n, h->spid);
 }
 

@@ -129,6 +129,7 @@ struct scenario {
 	uint64_t poll_ns; /* an end is looked at so long after a frame came; 0: at once */
 	bool direct; /* fast GFDs answer inside the call that brings the message */
 	uint32_t poison_one_in; /* of messages with data is poisoned late; 0: none */
+	uint8_t form; /* enum weft_form of links between hosts and switches */
 	uint64_t rekey_flits; /* IDE: life of a key */
 	uint64_t rekey_ns;
 };
@@ -219,6 +220,7 @@ struct sim_end {
 	struct weft_isn isn; /* rxl: how its CRCs are made */
 	struct order order;
 	uint8_t max_flits; /* of a frame */
+	uint8_t form; /* enum weft_form */
 	uint64_t jumped_ns; /* by its clock since jump_heard_ns, as far as a session counts it */
 	uint64_t jump_heard_ns; /* heard_ns at the last jump */
 	struct sim_ide *ide; /* NULL: off */
@@ -430,6 +432,7 @@ struct sim {
 	struct arena arena; /* memory of the run */
 	struct weft_topo *topo;
 	struct weft_load *load; /* of a topology file; NULL: drawn */
+	struct weft_edge *edge; /* cxl: tables of every edge port */
 	struct sim_node *node;
 	struct sim_node *by_pid[WEFT_PIDS];
 	struct sim_link_dir *link_dir;
@@ -450,6 +453,24 @@ struct sim {
 /** @param file  the topology file, whose settings count; NULL: all is drawn */
 void scenario_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed,
 	const struct weft_topo *file);
+
+/* form.c: links of HBR form, cxl mode */
+struct weft_edge;
+
+/** Draw the form of links between hosts and switches. */
+void form_draw(struct scenario *sc, uint64_t seed);
+
+/** Form of a link. */
+enum weft_form form_of(const struct sim *s, uint32_t link_dir);
+
+/** Make the tables of the edge ports. */
+void form_build(struct sim *s);
+
+/** What a message that came by a link becomes in the switch. False: it is dropped, a violation. */
+bool form_in(struct sim_end *in, struct weft_msg *m);
+
+/** What a message becomes that leaves by a link. */
+void form_out(struct sim_end *out, struct weft_msg *m);
 
 /* bad_wire.c */
 /** Read the keys of a bad wire; what is impossible ends the program with a message. */

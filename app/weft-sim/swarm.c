@@ -331,5 +331,6 @@ scenario_draw(
 	forge_draw(sc, seed);
 	swarm_draw_memory(sc, seed);
 	replay_draw(sc, seed);
+	form_draw(sc, seed);
 	swarm_leave_out(sc, opt->without);
 }

@@ -55,16 +55,20 @@ switch_way(const struct sim_node *n, const struct weft_msg *m)
 static bool
 switch_forward(struct sim_end *in, const struct weft_msg *m)
 {
-	struct sim_end *out = switch_way(in->node, m);
+	struct weft_msg on = *m;
+	struct sim_end *out;
 
+	if (!form_in(in, &on))
+		return true;
+	out = switch_way(in->node, &on);
 	if (out == NULL) {
-		violation(in->node->sim, "switch %u has a message for %u", in->node->pid, m->dpid);
+		violation(in->node->sim, "switch %u has a message for %u", in->node->pid, on.dpid);
 		return true;
 	}
 	if (!weft_end_can_send(out->end, (enum weft_msg_kind)m->kind))
 		return false;
 	order_came(in, m);
-	edge_send(out, m);
+	edge_send(out, &on);
 	return true;
 }
 

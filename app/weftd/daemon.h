@@ -147,6 +147,7 @@ struct node {
 	struct misfit misfit;
 	uint64_t misfit_after_ns; /* none is answered before */
 	uint64_t losses_reported; /* frames sent for them */
+	struct edge_port *edge; /* cxl: by port number */
 	uint16_t next_peer; /* cxl: whose messages go first */
 	uint32_t queued; /* cxl: bit k: messages of kind k wait */
 	uint32_t queued_io; /* cxl: bit c: CXL.io packets of class c wait */
@@ -244,6 +245,14 @@ daemon_is_cxl(const struct daemon *d)
 	return d->topo->mode == WEFT_MODE_CXL;
 }
 
+/** Whether a host's or device's link is of HBR form: its edge port is the switch's. */
+static inline bool
+daemon_is_hbr(const struct node *n)
+{
+	return daemon_is_cxl(n->daemon) && n->topo->kind != WEFT_TOPO_SWITCH &&
+	       n->daemon->topo->port[n->topo->first_port].form == WEFT_FORM_HBR;
+}
+
 /** The topology in force. A poll function may use it until it returns. */
 static inline const struct weft_topo *
 daemon_now(const struct daemon *d)
@@ -281,6 +290,7 @@ daemon_node(const struct weft_node *n)
 }
 
 struct uio;
+struct edge_port; /* edge.h */
 
 struct run_options {
 	const char *server;

@@ -3,7 +3,7 @@
 
 /*
  * What the topology says of addresses, rights and routes, as the tables that decide: FAST, IDT and
- * GMV of the edge port of each host and GFD, DRT of every node, GDT, MGT and SAT of each GFD
+ * GMV of the edge port of each host and GFD (where their links are of HBR form, at the switch), DRT of every node, GDT, MGT and SAT of each GFD
  * (fabric.md sections 1.2 to 1.10). --resolve answers from the topology without them, and hosts
  * hold what the tables do to its answers.
  */
@@ -149,10 +149,12 @@ fabric_set_prefixes(struct weft_edge *e, const struct weft_topo_node *n)
 	return rc != 0 ? rc : weft_edge_set_vp_host(e, vp);
 }
 
-/* Entries may name a PID only while it is in GMV: what this node may not reach is taken out last. */
+/* The edge port of a node. Entries may name a PID only while it is in GMV: what it may not reach is taken out last. */
 static int
-fabric_set_edge(struct weft_edge *e, const struct node *n, const struct weft_topo *t)
+fabric_set_edge(
+	struct weft_edge *e, const struct daemon *d, const struct weft_topo *t, uint16_t node)
 {
+	const struct weft_topo_node *of = &d->topo->node[node];
 	const uint64_t base = weft_topo_fast_base(t);
 	const uint64_t limit = base + ((uint64_t)t->n_segments << t->segment_log2);
 	unsigned int idt_used = 0;
@@ -165,13 +167,13 @@ fabric_set_edge(struct weft_edge *e, const struct node *n, const struct weft_top
 	for (unsigned int s = 0; s < t->n_segments && rc == 0; s++)
 		rc = fabric_set_segment(e, t, s, &idt_used);
 	for (unsigned int g = 0; g < t->n_gfds && rc == 0; g++)
-		if (!fabric_may_reach(t, n->index, t->gfd[g]))
+		if (!fabric_may_reach(t, node, t->gfd[g]))
 			rc = weft_edge_allow(e, WEFT_GMV, t->node[t->gfd[g]].pid, false);
-	if (rc == 0 && n->topo->kind == WEFT_TOPO_DEVICE && n->topo->memory != 0)
-		rc = fabric_set_rerouter(e, n->daemon, n->index);
+	if (rc == 0 && of->kind == WEFT_TOPO_DEVICE && of->memory != 0)
+		rc = fabric_set_rerouter(e, d, node);
 	if (rc == 0)
-		rc = fabric_set_vectors(e, t, n->index);
-	return rc == 0 ? fabric_set_prefixes(e, n->topo) : rc;
+		rc = fabric_set_vectors(e, t, node);
+	return rc == 0 ? fabric_set_prefixes(e, of) : rc;
 }
 
 static int
@@ -187,19 +189,19 @@ fabric_set_routes(struct weft_route *r, const struct node *n, const struct weft_
 
 /* Of the full size: what a topology names may change while the node runs. */
 static struct weft_edge_cfg
-fabric_edge_cfg(const struct node *n)
+fabric_edge_cfg(const struct weft_topo_node *of)
 {
 	struct weft_edge_cfg edge = {
-		.pid = n->topo->pid,
+		.pid = of->pid,
 		.gim = true,
 		.vp = WEFT_VP_EGRESS | WEFT_VP_INGRESS,
-		.pbr_link = n->topo->kind == WEFT_TOPO_GFD,
+		.pbr_link = of->kind == WEFT_TOPO_GFD,
 		.fast_depth_log2 = __builtin_ctz(WEFT_SEG_ENTRIES),
 		.fast_idt = WEFT_SEG_ENTRIES,
 	};
 
 	/* Ports above devices have what leads to other devices. */
-	if (n->topo->kind == WEFT_TOPO_DEVICE) {
+	if (of->kind == WEFT_TOPO_DEVICE) {
 		edge.ldst_idt = 1;
 		edge.ldst_depth_log2 = edge.fast_depth_log2;
 		edge.rerouter_rows = WEFT_REROUTER_ROWS;
@@ -207,30 +209,60 @@ fabric_edge_cfg(const struct node *n)
 	return edge;
 }
 
+/*
+ * Nodes whose edge ports are here: a node has its own, unless its link is of HBR form; then the switch
+ * in cxl mode has it, and a table for each such port, in their order.
+ */
+static unsigned int
+fabric_edges(const struct node *n, uint16_t node[WEFT_TOPO_SWITCH_PORTS])
+{
+	const struct weft_topo *t = n->daemon->topo;
+	unsigned int edges = 0;
+
+	if (n->topo->kind != WEFT_TOPO_SWITCH) {
+		node[0] = n->index;
+		return !daemon_is_hbr(n);
+	}
+	for (unsigned int p = n->topo->first_port; p < n->topo->first_port + n->n_ports; p++)
+		if (t->port[p].form == WEFT_FORM_HBR)
+			node[edges++] = t->neighbour[p];
+	return edges;
+}
+
 /* Write a copy of the tables in force anew. */
 static int
 fabric_set_tables(struct weft_tables *tables, const struct node *n, const struct weft_topo *t)
 {
-	const struct weft_edge_cfg cfg = fabric_edge_cfg(n);
+	uint16_t node[WEFT_TOPO_SWITCH_PORTS];
+	const unsigned int edges = fabric_edges(n, node);
 	int rc = fabric_set_routes(weft_tables_route_rw(tables, 0), n, t);
 
-	if (rc != 0 || n->topo->kind == WEFT_TOPO_SWITCH)
-		return rc;
-	rc = weft_edge_init(weft_tables_edge_rw(tables, 0), &cfg);
-	return rc != 0 ? rc : fabric_set_edge(weft_tables_edge_rw(tables, 0), n, t);
+	for (unsigned int i = 0; i < edges && rc == 0; i++) {
+		const struct weft_edge_cfg cfg = fabric_edge_cfg(&t->node[node[i]]);
+		struct weft_edge *e = weft_tables_edge_rw(tables, i);
+
+		rc = weft_edge_init(e, &cfg);
+		if (rc == 0)
+			rc = fabric_set_edge(e, n->daemon, t, node[i]);
+	}
+	return rc;
 }
 
 int
 fabric_tables(struct node *n, char *err, size_t err_len)
 {
-	const struct weft_edge_cfg edge = fabric_edge_cfg(n);
+	uint16_t node[WEFT_TOPO_SWITCH_PORTS];
+	struct weft_edge_cfg edge[WEFT_TOPO_SWITCH_PORTS];
 	const struct weft_tables_cfg cfg = {
-		.n_edges = n->topo->kind != WEFT_TOPO_SWITCH,
-		.edge = &edge,
+		.n_edges = (uint16_t)fabric_edges(n, node),
+		.edge = edge,
 		.n_routes = 1,
 	};
-	int rc = weft_tables_writer_init(&n->tables, &cfg, SOCKET_ID_ANY);
+	int rc;
 
+	for (unsigned int i = 0; i < cfg.n_edges; i++)
+		edge[i] = fabric_edge_cfg(&n->daemon->topo->node[node[i]]);
+	rc = weft_tables_writer_init(&n->tables, &cfg, SOCKET_ID_ANY);
 	if (rc != 0) {
 		n->tables.slot.now = NULL;
 		return fabric_fail(n, "routing tables", rc, err, err_len);

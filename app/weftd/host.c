@@ -14,6 +14,8 @@
 
 #include <rte_malloc.h>
 
+#include "weft_edge_link.h"
+
 #define EXPIRE_EVERY_NS UINT64_C(1000000)
 #define EXPIRE_BATCH 64
 #define REQUESTS_A_POLL 128
@@ -110,6 +112,10 @@ host_allow(struct node *n)
 	for (uint16_t g = 0; g < t->n_gfds; g++)
 		weft_requester_grant(n->host, t->node[t->gfd[g]].pid, reads ? UINT16_MAX : 0,
 			writes ? UINT16_MAX : 0);
+	/* What its edge port answers goes by the link, too, where the port is the switch's. */
+	if (daemon_is_hbr(n))
+		weft_requester_grant(
+			n->host, n->topo->pid, reads ? UINT16_MAX : 0, writes ? UINT16_MAX : 0);
 }
 
 /* Requests that waited for a credit or the window. */
@@ -194,15 +200,9 @@ host_next(struct node *n, struct weft_msg *m)
 static void
 host_refuse(struct node *n, const struct weft_msg *m)
 {
-	struct weft_msg reply = {
-		.kind = m->kind == WEFT_MSG_M2S_RWD ? WEFT_MSG_S2M_NDR : WEFT_MSG_S2M_DRS,
-		.meta_field = WEFT_META_FIELD_NOOP,
-		.op = m->kind == WEFT_MSG_M2S_RWD ? WEFT_S2M_NDR_CMP : WEFT_S2M_DRS_MEMDATA_NXM,
-		.dpid = m->spid,
-		.tag = m->tag,
-	};
+	struct weft_msg reply = *m;
 
-	memset(reply.data, 0xFF, sizeof(reply.data));
+	weft_edge_answer(&reply);
 	host_take(n, &reply);
 }
 
@@ -212,6 +212,10 @@ host_forward(struct node *n, struct weft_msg *m)
 	struct weft_edge_decision d;
 	struct weft_node_link *p;
 
+	if (daemon_is_hbr(n)) {
+		host_send(n->node->link, m);
+		return;
+	}
 	fabric_decide(n, m->addr, &d);
 	if (d.reason != WEFT_EDGE_OK) {
 		n->stopped[d.reason]++;
@@ -540,7 +544,7 @@ host_engine(struct node *n, char *err, size_t err_len)
 		.timeout_ns = timeout_ns,
 		.quarantine_ns = timeout_ns,
 		.tags = host_tags(tags < WEFT_REQUESTER_TAGS_MAX ? tags : WEFT_REQUESTER_TAGS_MAX),
-		.id = n->topo->pid,
+		.id = daemon_is_hbr(n) ? 0 : n->topo->pid, /* HBR form has no ids */
 		.clock = n->node->clock,
 	};
 	int rc;
@@ -552,8 +556,9 @@ host_engine(struct node *n, char *err, size_t err_len)
 		snprintf(err, err_len, "host %s: out of memory", n->topo->name);
 		return -ENOMEM;
 	}
-	/* What its edge port answers never waits. */
-	weft_requester_grant(n->host, n->topo->pid, UINT16_MAX, UINT16_MAX);
+	/* What its own edge port answers never waits. */
+	if (!daemon_is_hbr(n))
+		weft_requester_grant(n->host, n->topo->pid, UINT16_MAX, UINT16_MAX);
 	rc = transfers_init(n, err, err_len);
 	if (rc == 0)
 		rc = ats_init(n, err, err_len);

@@ -89,8 +89,10 @@ weftd_print_check_port(const struct daemon *d, unsigned int node, unsigned int p
 	const unsigned int port = t->node[node].first_port + p;
 	const uint16_t spid = weft_topo_port_spid(t, port);
 
-	printf("  port %u to %s (%u flits a frame), takes ", p, t->node[t->neighbour[port]].name,
-		weft_topo_port_flits(t, port));
+	printf("  port %u to %s (%u flits a frame%s%s), takes ", p,
+		t->node[t->neighbour[port]].name, weft_topo_port_flits(t, port),
+		daemon_is_cxl(d) ? ", " : "",
+		daemon_is_cxl(d) ? weft_form_words[t->port[port].form] : "");
 	if (spid == WEFT_TOPO_ANY_SPID)
 		printf("any SPID");
 	else

@@ -283,6 +283,7 @@ node_fini(struct node *n)
 	duplicates_fini(n);
 	rte_free(n->out);
 	free(n->hop);
+	free(n->edge);
 	free(n->link_watch);
 	free(n->port);
 	rte_free(n->node);

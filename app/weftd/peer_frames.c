@@ -51,7 +51,7 @@ peer_keys(const struct peer *p, struct weft_conn_key *rx, struct weft_conn_key *
 	if (t->mode == WEFT_MODE_RXL)
 		return;
 	rx->spid = rx->dpid = tx->spid = tx->dpid = WEFT_PID_NONE;
-	rx->vc = tx->vc = WEFT_FORM_PBR;
+	rx->vc = tx->vc = t->port[port].form;
 	link_mac(t, t->port[port].peer, rx->mac);
 	link_mac(t, port, tx->mac);
 }

@@ -3,7 +3,7 @@
 
 /* What the nodes counted, as JSON. */
 
-#include "daemon.h"
+#include "edge.h"
 
 #include "event.h"
 #include "json.h"
@@ -74,6 +74,10 @@ json_ports(const struct node *n, double seconds)
 		o = report_counters(weft_port_counters, (const uint64_t *)&st, WEFT_PORT_COUNTERS);
 		json_object_set_new(o, "port", json_string(weft_port_name(n->port[p])));
 		json_object_set_new(o, "ingress", ingress_json(n, p));
+		json_object_set_new(o, "edge", edge_json(n, p));
+		json_object_set_new(o, "form",
+			json_string(weft_form_words[n->daemon->topo->port[n->topo->first_port + p]
+							    .form]));
 		json_object_set_new(o, "announcements", duplicates_json(n, p));
 		rate_add(n, p, seconds, &rate);
 		json_object_set_new(o, "mflits", rate_json(&rate));

@@ -36,6 +36,13 @@ resolve_parse_address(const char *text)
 	return v;
 }
 
+/* Form of the link by which a hop leaves. */
+static uint8_t
+resolve_form(const struct answer *a, const struct weft_resolve_hop *h)
+{
+	return a->t->port[a->t->node[h->node].first_port + h->out].form;
+}
+
 static void
 resolve_print_path(const struct answer *a)
 {
@@ -49,6 +56,12 @@ resolve_print_path(const struct answer *a)
 		if (h->out >= 0)
 			printf(":%d > ", h->out);
 	}
+	putchar('\n');
+	if (a->t->mode != WEFT_MODE_CXL)
+		return;
+	fputs("  links   ", stdout);
+	for (unsigned int i = 0; i + 1 < a->r.n_hops; i++)
+		printf(" %s", weft_form_words[resolve_form(a, &a->hop[i])]);
 	putchar('\n');
 }
 
@@ -153,6 +166,10 @@ resolve_path_json(const struct answer *a)
 		json_object_set_new(o, "node", json_string(a->t->node[a->hop[i].node].name));
 		resolve_set_number(o, "in", (uint16_t)a->hop[i].in);
 		resolve_set_number(o, "out", (uint16_t)a->hop[i].out);
+		json_object_set_new(o, "form",
+			a->hop[i].out < 0
+				? json_null()
+				: json_string(weft_form_words[resolve_form(a, &a->hop[i])]));
 		json_array_append_new(path, o);
 	}
 	return path;

@@ -3,14 +3,16 @@
 
 /*
  * A PBR switch in cxl mode: every link ends here, and messages are stored and forwarded by their
- * DPID, and so are CXL.io packets. One waits in the room that was granted for it until the link it goes to has credit and
+ * DPID, and so are CXL.io packets. At a port of HBR form they are converted (edge.c). One waits in the room that was granted for it until the link it goes to has credit and
  * window; so nothing is dropped for want of room, and the kinds wait apart from each other: answers
  * never stand behind requests. Hot.
  */
 
-#include "daemon.h"
+#include "edge.h"
 
 #include <errno.h>
+
+#include "weft_edge_link.h"
 
 /*
  * Messages for a link that is down for so long are dropped, as those on it were: a write must not
@@ -33,21 +35,24 @@ store_drop(struct node *n, enum weft_verdict v)
 	return true;
 }
 
-/* False: it has to wait. */
+/* Send a message by the port of its DPID. False: it has to wait. */
 static bool
-store_forward(const struct weft_node_link *in, const struct weft_msg *m)
+store_send(struct node *n, const struct weft_msg *m)
 {
-	struct node *n = daemon_node(in->node);
 	const int port = fabric_port(n, m->dpid);
 	struct weft_node_link *out;
+	struct weft_msg hbr;
 	int rc;
 
-	/* Rights go by the SPID: nobody asks in another's name. Answers have none. */
-	if ((with_spid >> m->kind & 1) != 0 && !weft_ingress_spid(&n->ingress[in->port], m->spid))
-		return weft_node_refuse(in, m->spid);
 	if (port < 0)
 		return store_drop(n, WEFT_DROP_NO_ROUTE);
 	out = &n->node->link[port];
+	if (n->edge[port].is_hbr) {
+		hbr = *m;
+		if (!weft_edge_msg_out(&hbr))
+			return store_drop(n, WEFT_DROP_WRONG_CLASS);
+		m = &hbr;
+	}
 	rc = weft_end_send(out->end, m);
 	if (rc == 0) {
 		out->due_ns = 0;
@@ -59,10 +64,28 @@ store_forward(const struct weft_node_link *in, const struct weft_msg *m)
 	       store_drop(n, WEFT_DROP_PORT_DOWN);
 }
 
+/* False: it has to wait. */
+static bool
+store_forward(struct weft_node_link *in, const struct weft_msg *m)
+{
+	struct node *n = daemon_node(in->node);
+	struct weft_msg on;
+
+	if (n->edge[in->port].is_hbr) {
+		const enum edge_way way = edge_message_in(in, m, &on);
+
+		return way == EDGE_ON ? store_send(n, &on) : way == EDGE_DONE;
+	}
+	/* Rights go by the SPID: nobody asks in another's name. Answers have none. */
+	if ((with_spid >> m->kind & 1) != 0 && !weft_ingress_spid(&n->ingress[in->port], m->spid))
+		return weft_node_refuse(in, m->spid);
+	return store_send(n, m);
+}
+
 static bool
 store_message(void *arg, const struct weft_msg *m)
 {
-	const struct weft_node_link *in = arg;
+	struct weft_node_link *in = arg;
 	struct node *n = daemon_node(in->node);
 
 	if (m->kind == WEFT_MSG_LLCTRL)
@@ -74,20 +97,26 @@ store_message(void *arg, const struct weft_msg *m)
 	return false;
 }
 
-/* False: it has to wait. */
-static bool
-store_forward_io(const struct weft_node_link *in, const struct weft_io_tlp *t)
+bool
+store_send_packet(struct node *n, const struct weft_io_tlp *t)
 {
-	struct node *n = daemon_node(in->node);
 	const int port = fabric_port(n, t->dpid);
 	struct weft_node_link *out;
+	struct weft_io_tlp hbr;
 	int rc;
 
-	if (!weft_ingress_spid(&n->ingress[in->port], t->spid))
-		return weft_node_refuse(in, t->spid);
 	if (port < 0)
 		return store_drop(n, WEFT_DROP_NO_ROUTE);
 	out = &n->node->link[port];
+	if (n->edge[port].is_hbr) {
+		enum edge_way way;
+
+		hbr = *t;
+		way = edge_packet_out(out, &hbr);
+		if (way != EDGE_ON)
+			return way == EDGE_DONE;
+		t = &hbr;
+	}
 	rc = weft_end_send_io(out->end, t);
 	if (rc == 0) {
 		out->due_ns = 0;
@@ -97,10 +126,23 @@ store_forward_io(const struct weft_node_link *in, const struct weft_io_tlp *t)
 	       store_drop(n, WEFT_DROP_PORT_DOWN);
 }
 
+/* False: it has to wait. */
+static bool
+store_forward_io(struct weft_node_link *in, const struct weft_io_tlp *t)
+{
+	struct node *n = daemon_node(in->node);
+
+	if (n->edge[in->port].is_hbr)
+		return edge_packet_in(in, t);
+	if (!weft_ingress_spid(&n->ingress[in->port], t->spid))
+		return weft_node_refuse(in, t->spid);
+	return store_send_packet(n, t);
+}
+
 bool
 store_packet(void *arg, const struct weft_io_tlp *t)
 {
-	const struct weft_node_link *in = arg;
+	struct weft_node_link *in = arg;
 	const uint32_t class = 1u << weft_io_class(t);
 
 	if ((daemon_node(in->node)->queued_io & class) == 0 && store_forward_io(in, t))
@@ -194,6 +236,8 @@ store_init(struct node *n, char *err, size_t err_len)
 
 	n->env.message = store_message;
 	rc = peers_init(n, err, err_len);
+	if (rc == 0)
+		rc = edges_init(n);
 	if (rc != 0)
 		return rc;
 	for (uint16_t i = 0; i < n->node->n_links; i++)

@@ -7,7 +7,7 @@
  * answers go back by prefix or re-router. Between the two there is a PTH and no prefix.
  */
 
-#include "daemon.h"
+#include "edge.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,6 +16,7 @@
 
 #include <rte_malloc.h>
 
+#include "weft_edge_link.h"
 #include "weft_line.h"
 #include "weft_uio_memory.h"
 #include "weft_uio_requester.h"
@@ -25,33 +26,6 @@
 #define REQUESTS_A_POLL 64
 #define SPLIT 128 /* completions end at multiples of it */
 #define WRITER 0x10000u /* the first writer that is none of CXL.mem */
-
-enum uio_counter {
-	UIO_N_FAST,
-	UIO_N_GIM,
-	UIO_N_PREFIX,
-	UIO_N_LDST,
-	UIO_N_PREFIX_ADDED,
-	UIO_N_EGRESS_UR,
-	UIO_N_BY_PREFIX,
-	UIO_N_REROUTED,
-	UIO_N_UNEXPECTED,
-	UIO_N_COUNTERS
-};
-
-static const struct weft_counter counters[UIO_N_COUNTERS] = {
-	[UIO_N_FAST] = { "fast", "requests", "Sent to a GFD by FAST" },
-	[UIO_N_GIM] = { "gim_fast", "requests", "Sent to a host by FAST (flow 1)" },
-	[UIO_N_PREFIX] = { "gim_prefix", "requests", "Sent to a host by their prefix (flow 2)" },
-	[UIO_N_LDST] = { "ldst", "requests", "Sent to a device by LDST" },
-	[UIO_N_PREFIX_ADDED] = { "prefix_added", "requests", "Came in and were given a prefix" },
-	[UIO_N_EGRESS_UR] = { "egress_ur", "requests",
-		"Came in and were refused, as the port adds no prefix" },
-	[UIO_N_BY_PREFIX] = { "answers_prefix", "packets", "Answers that went by their prefix" },
-	[UIO_N_REROUTED] = { "answers_rerouted", "packets", "Answers that went by the re-router" },
-	[UIO_N_UNEXPECTED] = { "unexpected", "packets",
-		"Answers dropped, as the port may not send them (Unexpected Completion)" },
-};
 
 /* Answers that wait for credit or window; no request is executed before they have gone. */
 struct uio_answers {
@@ -72,7 +46,7 @@ struct uio {
 	struct weft_node_link *held_for; /* NULL: none waits */
 	uint64_t expire_due_ns;
 	uint64_t stopped[EDGE_REASONS]; /* requests that the edge port answered, by why */
-	uint64_t count[UIO_N_COUNTERS];
+	uint64_t count[EDGE_N_COUNTERS];
 	uint8_t is_done; /* read by the control thread */
 };
 
@@ -113,23 +87,12 @@ static bool
 uio_edge_answer(struct node *n, struct weft_io_tlp *cpl)
 {
 	struct weft_edge_decision d;
-	struct weft_uio u;
 
-	if (weft_uio_decode(cpl, &u) != 0)
-		return false;
-	weft_edge_completion(uio_edge_of(n), u.requester, WEFT_EDGE_ABSENT, false,
-		cpl->has_prefix ? cpl->prefix_pid : WEFT_EDGE_ABSENT, &d);
-	if (d.reason != WEFT_EDGE_OK) {
-		n->uio->count[UIO_N_UNEXPECTED]++;
-		return false;
-	}
-	n->uio->count[d.decoder == WEFT_EDGE_BY_PREFIX ? UIO_N_BY_PREFIX : UIO_N_REROUTED]++;
-	cpl->has_prefix = false;
-	cpl->spid = d.spid;
-	cpl->dpid = d.dpid;
-	cpl->pif = d.pif;
-	cpl->dsar = n->topo->kind == WEFT_TOPO_HOST;
-	return true;
+	if (daemon_is_hbr(n))
+		return true; /* the switch's */
+	weft_edge_tlp_in(uio_edge_of(n), n->topo->kind == WEFT_TOPO_HOST, cpl, &d);
+	edge_count_answer(n->uio->count, &d);
+	return d.reason == WEFT_EDGE_OK;
 }
 
 static void
@@ -141,6 +104,27 @@ uio_to_requester(const struct node *n, const struct weft_io_tlp *req, struct wef
 	cpl->has_prefix = false;
 }
 
+/* What the edge port makes of a request from the fabric. @return whether it comes in */
+static bool
+uio_edge_egress(struct node *n, struct weft_io_tlp *req, struct uio_answers *a)
+{
+	switch (weft_edge_egress(uio_edge_of(n), WEFT_EDGE_UIO, req->pif)) {
+	case WEFT_EGRESS_UR:
+		n->uio->count[EDGE_N_EGRESS_UR]++;
+		if (weft_uio_refuse(req, WEFT_UIO_UR, 0, &a->cpl[0]) != 0)
+			return false;
+		uio_to_requester(n, req, &a->cpl[0]);
+		a->n = 1;
+		return false;
+	case WEFT_EGRESS_PREFIX:
+		n->uio->count[EDGE_N_PREFIX_ADDED]++;
+		req->has_prefix = true;
+		req->prefix_pid = req->spid;
+		return true;
+	default: return true;
+	}
+}
+
 /* Serve a request as it came from the fabric; @p a receives the answers, addressed. */
 static void
 uio_serve(struct node *n, const struct weft_io_tlp *t, struct uio_answers *a)
@@ -149,21 +133,11 @@ uio_serve(struct node *n, const struct weft_io_tlp *t, struct uio_answers *a)
 	enum weft_verdict v;
 	unsigned int made = 0;
 
-	switch (weft_edge_egress(uio_edge_of(n), WEFT_EDGE_UIO, t->pif)) {
-	case WEFT_EGRESS_UR:
-		n->uio->count[UIO_N_EGRESS_UR]++;
-		if (weft_uio_refuse(t, WEFT_UIO_UR, 0, &a->cpl[0]) != 0)
-			return;
-		uio_to_requester(n, t, &a->cpl[0]);
-		a->n = 1;
+	/* Behind the switch's edge port nobody is named but the requester. */
+	if (daemon_is_hbr(n))
+		req.spid = (uint16_t)weft_edge_requester(t) & (WEFT_PIDS - 1);
+	else if (!uio_edge_egress(n, &req, a))
 		return;
-	case WEFT_EGRESS_PREFIX:
-		n->uio->count[UIO_N_PREFIX_ADDED]++;
-		req.has_prefix = true;
-		req.prefix_pid = t->spid;
-		break;
-	default: break;
-	}
 	v = weft_uio_serve(&n->uio->memory, &req, a->cpl, &made);
 	if (v != WEFT_OK)
 		n->node->drops[v]++;
@@ -224,7 +198,7 @@ uio_packet(void *arg, const struct weft_io_tlp *t)
 	/* Nobody asks or answers in another's name: behind a link of a switch it has seen to that. */
 	if (!p->is_switch && t->spid != p->pid)
 		return weft_node_refuse(p, t->spid);
-	if (t->dpid != n->topo->pid)
+	if (!daemon_is_hbr(n) && t->dpid != n->topo->pid)
 		why = WEFT_DROP_NOT_MINE;
 	else if (n->uio != NULL && weft_io_class(t) == WEFT_IO_REQUEST)
 		return uio_request_in(p, t);
@@ -246,19 +220,6 @@ uio_lost(void *arg, const struct weft_completion *c)
 	weft_traffic_complete(n->uio->traffic, c);
 }
 
-static enum uio_counter
-uio_decision_counter(const struct weft_topo *t, const struct weft_edge_decision *d)
-{
-	if (d->decoder == WEFT_EDGE_BY_PREFIX)
-		return UIO_N_PREFIX;
-	if (d->decoder == WEFT_EDGE_BY_LDST)
-		return UIO_N_LDST;
-	for (unsigned int h = 0; h < t->n_hosts; h++)
-		if (t->node[t->host[h]].pid == d->dpid)
-			return UIO_N_GIM;
-	return UIO_N_FAST;
-}
-
 /* The edge port answers what may not go on. */
 static void
 uio_stop(struct node *n, const struct weft_io_tlp *t, uint8_t why)
@@ -273,23 +234,21 @@ uio_stop(struct node *n, const struct weft_io_tlp *t, uint8_t why)
 
 /* @return whom it goes to, or NULL: it was answered here */
 static struct weft_node_link *
-uio_edge_request(struct node *n, struct weft_io_tlp *t, uint64_t addr)
+uio_edge_request(struct node *n, struct weft_io_tlp *t)
 {
 	struct weft_edge_decision d;
 	struct weft_node_link *p;
 
-	weft_edge_request(uio_edge_of(n), WEFT_EDGE_UIO, addr,
-		t->has_prefix ? t->prefix_pid : WEFT_EDGE_ABSENT, &d);
+	if (daemon_is_hbr(n)) {
+		weft_requester_sent_to(n->uio->requester, n->uio->held_tag, WEFT_REQUESTER_ANYBODY);
+		return n->node->link;
+	}
+	weft_edge_tlp_in(uio_edge_of(n), n->topo->kind == WEFT_TOPO_HOST, t, &d);
 	if (d.reason != WEFT_EDGE_OK) {
 		uio_stop(n, t, d.reason);
 		return NULL;
 	}
-	n->uio->count[uio_decision_counter(n->daemon->topo, &d)]++;
-	t->has_prefix = false;
-	t->spid = d.spid;
-	t->dpid = d.dpid;
-	t->pif = d.pif;
-	t->dsar = n->topo->kind == WEFT_TOPO_HOST;
+	edge_count_request(n->uio->count, n->daemon->topo, &d);
 	weft_requester_sent_to(n->uio->requester, n->uio->held_tag, d.dpid);
 	p = uio_peer_to(n, d.dpid);
 	if (p == NULL)
@@ -354,7 +313,7 @@ uio_send_requests(struct node *n)
 		weft_uio_request(u->requester, &rq, &u->held);
 		u->held_tag = rq.tag;
 		uio_add_prefix(n, &u->held, rq.addr);
-		u->held_for = uio_edge_request(n, &u->held, rq.addr);
+		u->held_for = uio_edge_request(n, &u->held);
 	}
 	if (rc == -ESHUTDOWN)
 		__atomic_store_n(&u->is_done, 1, __ATOMIC_RELAXED);
@@ -602,7 +561,7 @@ uio_json(const struct node *n)
 	json_object_set_new(o, "memory",
 		report_counters(
 			weft_uio_memory_counters(), u->memory.count, WEFT_UIO_MEMORY_N_COUNTERS));
-	json_object_set_new(o, "edge", report_counters(counters, u->count, UIO_N_COUNTERS));
+	json_object_set_new(o, "edge", report_counters(edge_counters(), u->count, EDGE_N_COUNTERS));
 	json_object_set_new(o, "stopped", report_stopped(u->stopped));
 	return o;
 }
@@ -620,7 +579,7 @@ uio_rows(const struct node *n, uio_row_fn fn, void *arg)
 	}
 	fn(arg, "uio_memory", weft_uio_memory_counters(), u->memory.count,
 		WEFT_UIO_MEMORY_N_COUNTERS);
-	fn(arg, "uio_edge", counters, u->count, UIO_N_COUNTERS);
+	fn(arg, "uio_edge", edge_counters(), u->count, EDGE_N_COUNTERS);
 }
 
 bool

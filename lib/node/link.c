@@ -95,7 +95,7 @@ link_cfg(struct weft_node_link *l, struct weft_end_cfg *c)
 	own->memory = l->node->generation;
 	memcpy(own->node, l->node->topo->name,
 		strnlen(l->node->topo->name, WEFT_NODE_ID_LEN)); /* the rest stays 0 */
-	c->form = WEFT_FORM_PBR; /* in both modes: switches need the DPID */
+	c->form = t->port[l->node->topo->first_port + l->port].form;
 	c->max_flits = l->max_flits;
 	c->seen = l->node->messages;
 	link_room(l, c);

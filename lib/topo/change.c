@@ -40,6 +40,7 @@ static const struct {
 	OF_PORT(device_kind, "device"),
 	OF_PORT(device, "device"),
 	OF_PORT(role, "role"),
+	OF_PORT(form, "link_form"),
 	OF_PORT(driver, "driver"),
 	OF_PORT(socket, "socket"),
 	OF_PORT(wire, "wire"),

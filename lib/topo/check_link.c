@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "weft_flit.h"
 #include "weft_wire.h"
 
 #include "topo_priv.h"
@@ -263,6 +264,53 @@ check_shared_devices(struct topo_load *l)
 	return 0;
 }
 
+static bool
+link_is_of(const struct weft_topo *t, const struct weft_topo_link *link, enum weft_topo_kind kind)
+{
+	return t->node[t->port[link->a].node].kind == kind ||
+	       t->node[t->port[link->b].node].kind == kind;
+}
+
+/* What a client and its agent say to each other is routed by no rule of an edge port: they do it. */
+static bool
+link_is_of_ats(const struct weft_topo *t, const struct weft_topo_link *link)
+{
+	const struct weft_topo_node *a = &t->node[t->port[link->a].node];
+	const struct weft_topo_node *b = &t->node[t->port[link->b].node];
+
+	return a->translates || a->n_translations != 0 || b->translates || b->n_translations != 0;
+}
+
+/* HBR form needs somebody at the other end who converts; below an HBR switch there is no other. */
+static int
+link_settle_form(struct topo_load *l, unsigned int index)
+{
+	const struct topo_link_src *src = &l->link[index];
+	struct weft_topo *t = &l->t;
+	const struct weft_topo_link *link = &t->link[index];
+	const bool is_hbr_switch = link_is_of(t, link, WEFT_TOPO_HBR);
+	const bool at_edge =
+		link_is_of(t, link, WEFT_TOPO_SWITCH) && !link_is_of_ats(t, link) &&
+		(link_is_of(t, link, WEFT_TOPO_HOST) || link_is_of(t, link, WEFT_TOPO_DEVICE));
+	const bool may_hbr = t->mode == WEFT_MODE_CXL && (at_edge || is_hbr_switch);
+	const bool may_pbr = t->mode == WEFT_MODE_RXL || !is_hbr_switch;
+	uint8_t form = may_hbr ? WEFT_FORM_HBR : WEFT_FORM_PBR;
+
+	if (may_hbr && may_pbr && l->defaults_at[DEFAULTS_FORM] != 0)
+		form = l->link_form;
+	if (src->line_of[LINK_FORM] != 0)
+		form = src->form;
+	t->port[link->a].form = t->port[link->b].form = form;
+	if (form == WEFT_FORM_HBR ? may_hbr : may_pbr)
+		return 0;
+	topo_where(l, "links[%u].link_form", index);
+	return topo_fail(l, -EINVAL, src->line_of[LINK_FORM],
+		form == WEFT_FORM_HBR ? "bad form, expected pbr but in cxl mode between a PBR "
+					"switch and a host or "
+					"device without ats or translations, got hbr"
+				      : "bad form, expected hbr at an HBR switch, got pbr");
+}
+
 int
 topo_check_links(struct topo_load *l)
 {
@@ -276,6 +324,8 @@ topo_check_links(struct topo_load *l)
 			rc = link_settle_end(l, i, 1);
 		if (rc == 0 && l->n_fails == before)
 			rc = check_pair(l, i);
+		if (rc == 0 && l->n_fails == before)
+			rc = link_settle_form(l, i);
 	}
 	return rc == 0 ? check_shared_devices(l) : rc;
 }

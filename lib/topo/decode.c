@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "weft_base.h"
+#include "weft_flit.h"
 #include "weft_ide.h"
 #include "weft_isn.h"
 #include "weft_wire.h"

@@ -150,6 +150,7 @@ struct topo_end_src {
 struct topo_link_src {
 	char name[2][WEFT_TOPO_NAME_ROOM];
 	uint8_t driver;
+	uint8_t form; /* enum weft_form */
 	struct weft_impair_cfg wire;
 	struct topo_end_src end[2];
 	unsigned int line_of[LINK_KEYS];
@@ -210,6 +211,7 @@ struct topo_load {
 	struct topo_items all; /* what the lists at the top gave: all of theirs */
 	uint64_t segment_size;
 	uint16_t mtu; /* defaults.mtu */
+	uint8_t link_form; /* defaults.link_form: enum weft_form */
 	unsigned int line_of[ROOT_KEYS];
 	unsigned int defaults_at[DEFAULTS_KEYS];
 	unsigned int retry_at[RETRY_KEYS];

@@ -185,6 +185,7 @@ struct weft_topo_port {
 	uint16_t mtu; /**< bytes behind the Ethernet header; at least one flit fits */
 	uint8_t device_kind; /**< enum weft_topo_device */
 	uint8_t role; /**< enum weft_topo_role */
+	uint8_t form; /**< enum weft_form of the link, the same at both ends; rxl: PBR */
 	uint8_t driver; /**< enum weft_topo_driver; agrees with the device */
 	char device[WEFT_TOPO_DEVICE_ROOM]; /**< "" for WEFT_TOPO_NO_DEVICE */
 	char socket[WEFT_TOPO_SOCKET_ROOM]; /**< memif socket, the same at both ends; "" = chosen */

@@ -68,6 +68,20 @@ o = json.load(open(sys.argv[1]))
 print(eval("(" + sys.argv[2] + ")"))' "$1" "$2"
 }
 
+# edges_home FILE: what the edge ports of cxl switches counted stands with the host or device whose they are
+edges_home() {
+	/usr/bin/python3 -S -c 'import json, sys
+o = json.load(open(sys.argv[1]))
+node = {n["name"]: n for n in o["nodes"]}
+for n in o["nodes"]:
+    for edge in (p["edge"] for p in n["ports"] if p.get("edge") and p["edge"]["peer"] in node):
+        of = node[edge["peer"]]
+        of["edge"] = edge["stopped"]
+        if "uio" in of:
+            of["uio"]["edge"], of["uio"]["stopped"] = edge["uio"], edge["uio_stopped"]
+json.dump(o, open(sys.argv[1], "w"))' "$1"
+}
+
 # same WHAT A B
 same() {
 	[ "$2" = "$3" ] || die "$1: expected $2, got $3"

@@ -46,12 +46,51 @@ calm() {
 }
 
 fabric 20000 64 20000 >"$work/clean.yaml"
-calm clean --capture "h0.0=$work/h0.pcapng"
+# Hosts' links carry no ids: the switch's port decodes. Links between switches, and of GFDs, have them. Frames
+# say which (bit 1 of byte 15), so that a reader needs no option.
+reads_capture() { # reads_capture NAME NODE FILE: replayed, it has what the host asked
+	"$app/weft-replay" --in "$3" --json "$work/c.json" >/dev/null
+	same "$1: messages in a capture" "$(json "$work/$1.json" \
+		"[[n['traffic'][k] for k in ('reads', 'writes')] for n in o['nodes'] if n['name'] == '$2'][0] * 2")" \
+		"$(json "$work/c.json" '[o["messages"][k] for k in ("m2s_req", "m2s_rwd", "s2m_drs", "s2m_ndr")]')"
+}
+flags() { # flags FILE: byte 15 of its frames, each value once
+	/usr/bin/python3 - "$1" <<-'P'
+		import struct, sys
+		raw, at, seen = open(sys.argv[1], "rb").read(), 0, set()
+		while at < len(raw):
+		    kind, length = struct.unpack_from("<II", raw, at)
+		    if kind == 6:
+		        seen.add(raw[at + 28 + 15])
+		    at += length
+		print(sorted(seen))
+	P
+}
+forms() { json "$work/$1.json" "[[p['form'] for p in n['ports']] for n in o['nodes'] if n['name'] in ('h0', 's0', 'g0')]"; }
+calm clean --capture "h0.0=$work/h0.pcapng" --capture "s0.3=$work/g0.pcapng"
 same "nothing sent again" 0 "$(sum "$work/clean.json" retry bad)"
-"$app/weft-replay" --in "$work/h0.pcapng" --cxl-form pbr --json "$work/c.json" >/dev/null
-same "messages in a capture" "$(json "$work/clean.json" \
-	'[[n["traffic"][k] for k in ("reads", "writes")] for n in o["nodes"] if n["name"] == "h0"][0] * 2')" \
-	"$(json "$work/c.json" '[o["messages"][k] for k in ("m2s_req", "m2s_rwd", "s2m_drs", "s2m_ndr")]')"
+reads_capture clean h0 "$work/h0.pcapng"
+same "frames of the host" "[0]" "$(flags "$work/h0.pcapng")"
+same "frames of the GFD" "[2]" "$(flags "$work/g0.pcapng")"
+same "forms" "[['hbr'], ['hbr', 'pbr', 'pbr', 'pbr'], ['pbr']]" "$(forms clean)"
+"$app/weftd" --check "$work/clean.yaml" >"$work/check"
+grep -q 'host   h0 .* port 0 to s0 (15 flits a frame, hbr), takes' "$work/check" || die "--check does not show the form: $(cat "$work/check")"
+# Addresses that lead nowhere are answered by the switch's port: the requests end there, all of them.
+fabric 20000 64 20000 | sed 's/^defaults:/segments: [{target: g0}]\n&/; s/name: h1, kind: host,/& access: [],/
+	s/^nodes:/groups: [{name: all, ranges: [{gfd: g0}]}]\n&/' >"$work/closed.yaml"
+run closed || die "closed: $?"
+same "closed: all well" True "$(good "$work/closed.json")"
+same "closed: h1 was refused by the port" True "$(json "$work/closed.json" '
+	[p["edge"]["stopped"]["not-allowed"] for n in o["nodes"] for p in n["ports"] if p["edge"] and p["edge"]["peer"] == "h1"] ==
+	[n["traffic"]["reads"] + n["traffic"]["writes"] for n in o["nodes"] if n["name"] == "h1"]')"
+# The host's own port, as in rxl mode, and one of each.
+fabric 20000 64 20000 'link_form: pbr' >"$work/pbr.yaml"
+calm pbr --capture "h0.0=$work/pbr.pcapng"
+reads_capture pbr h0 "$work/pbr.pcapng"
+same "pbr: frames of the host" "[2]" "$(flags "$work/pbr.pcapng")"
+same "pbr: forms" "[['pbr'], ['pbr', 'pbr', 'pbr', 'pbr'], ['pbr']]" "$(forms pbr)"
+fabric 20000 64 20000 | sed 's/{a: s1, b: h1/&, link_form: pbr/' >"$work/mixed.yaml"
+calm mixed
 # Frames as large as they are told to be.
 fabric 2000 64 20000 'flits_per_frame: 2' >"$work/small.yaml"
 calm small --capture "s0.0=$work/small.pcapng"

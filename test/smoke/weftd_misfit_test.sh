@@ -84,4 +84,7 @@ differ "mode behind a switch" s-rxl s0=s-rxl g0=s-cxl -- "g0 refuses: mode is cx
 differ "mode of the switch" s-rxl s0=s-cxl g0=s-rxl -- "s0 refuses: mode is cxl there, rxl here" s0 "in mode rxl"
 differ "PID at the switch" s-other s0=s-rxl g0=s-rxl -- "s0 knows nobody with PID 0x201" s0 "asks for PID 0x201"
 differ "PID behind the switch" s-other s0=s-other g0=s-rxl -- "g0 knows nobody with PID 0x201" g0 "asks for PID 0x201"
+file s-hbr cxl 0x200 switch
+sed 's/^mode:/defaults: {link_form: pbr}\n&/' "$work/s-hbr.yaml" >"$work/s-pbr.yaml"
+differ "form" s-hbr s0=s-pbr g0=s-hbr -- "s0 refuses: link form is pbr there, hbr here" s0 "port s0.0"
 echo "whoever has another file than the rest hears which word differs"

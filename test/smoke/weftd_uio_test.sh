@@ -55,8 +55,11 @@ fabric() { # fabric MODE REQUESTS LINES [keys of links]
 }
 
 run() { # run NAME [options]: exit status as weftd's; $work/NAME.json
+	local status=0
 	timeout -k 2 100 "$app/weftd" --topology "$work/$1.yaml" --until-done --quiet \
-		--json "$work/$1.json" "${@:2}"
+		--json "$work/$1.json" "${@:2}" || status=$?
+	[ $status -ne 0 ] || edges_home "$work/$1.json"
+	return $status
 }
 
 of() { # of NAME NODE EXPRESSION: over n
@@ -109,6 +112,14 @@ for mode in rxl cxl; do
 done
 /usr/bin/python3 "$here/weftd_uio.py" "$app/weftd" "$work/fewrxl.yaml" "$work/fewrxl.json" ||
 	die "the daemon and --resolve differ"
+
+# Where the host's and the device's own port decides, in cxl mode: the same.
+fabric cxl 1000 64 "" | sed 's/^mode: cxl/&\ndefaults: {link_form: pbr}/' >"$work/pbr.yaml"
+run pbr || die "pbr: weftd ended with $?"
+clean pbr
+same "pbr: the switch decides nothing" "[True]" "$(json "$work/pbr.json" '
+	list({p["edge"] is None and p["form"] == "pbr" for n in o["nodes"] for p in n["ports"]})')"
+same "pbr: their own ports do" True "$(of pbr d0 "n['uio']['edge']['ldst'] > 100 and n['uio']['edge']['fast'] > 100")"
 
 # A host and a device that name the target themselves (flow 2), one at a port that takes no prefix, one
 # whose VTV has not the target; a target whose port adds none, and one that may not answer.

@@ -127,6 +127,22 @@ all_else_is_refused_by_name(void **state)
 	weft_topo_free(now);
 }
 
+/* Of cxl mode, as one of rxl has none. */
+static void
+form_of_a_link_stays(void **state)
+{
+	struct weft_topo *now = with("mode: rxl\n", "mode: cxl\n");
+	struct weft_topo *next = with("mode: rxl\nrouting: updown\ndefaults: {",
+		"mode: cxl\nrouting: updown\ndefaults: {link_form: pbr, ");
+	struct weft_topo_error err;
+
+	(void)state;
+	assert_int_equal(weft_topo_check_change(now, next, "lab", &err), -EINVAL);
+	assert_non_null(strstr(err.text, "port h0.0: link_form cannot"));
+	weft_topo_free(next);
+	weft_topo_free(now);
+}
+
 static void
 fabric_without_rights_gets_none(void **state)
 {
@@ -257,6 +273,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(routes_rights_and_new_segments_may_change),
 		cmocka_unit_test(all_else_is_refused_by_name),
+		cmocka_unit_test(form_of_a_link_stays),
 		cmocka_unit_test(fabric_without_rights_gets_none),
 		cmocka_unit_test(rows_then_columns_do_not_mix_with_columns_then_rows),
 		cmocka_unit_test(mixtures_of_routes_that_may_follow_each_other_have_no_circle),

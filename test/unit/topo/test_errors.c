@@ -220,6 +220,12 @@ static const struct error_row rows[] = {
 	{ 9, "  - {a: h0, b: s0}\n  - {a: s0, b: h0}", 10,
 		"links[1].b: second link of host h0, expected exactly one, got another after line "
 		"9" },
+	{ 9, "  - {a: h0, b: s0, link_form: hbr}", 9,
+		"links[0].link_form: bad form, expected pbr but in cxl mode between a PBR switch "
+		"and "
+		"a host or device without ats or translations, got hbr" },
+	{ 9, "  - {a: h0, b: s0, link_form: flit}", 9,
+		"links[0].link_form: bad word, expected hbr|pbr" },
 	{ 10, "  - {a: s0, b: g0}\n  - {a: g0, b: s0}", 11, "links[2].a: second link of gfd g0" },
 	{ 9, "", 5, "nodes[0]: host h0 has no link, expected exactly one, got none" },
 	{ 10, "", 7, "nodes[2]: gfd g0 has no link, expected exactly one, got none" },

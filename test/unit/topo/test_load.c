@@ -5,6 +5,7 @@
 
 #include "topo_test.h"
 
+#include "weft_flit.h"
 #include "weft_ide.h"
 #include "weft_impair.h"
 #include "weft_isn.h"
@@ -244,6 +245,52 @@ file_errors_have_no_line(void **state)
 	unlink(path);
 }
 
+/* Form of each link of a file that begins with @p head and has @p link as its second link. */
+static const char *
+forms_of(const char *head, const char *link)
+{
+	static char text[16];
+	struct weft_topo_error err;
+	struct weft_topo *t;
+	char yaml[2048];
+
+	snprintf(yaml, sizeof(yaml),
+		"fabric: forms\n%snodes:\n  - {name: h0, kind: host, pid: 1}\n"
+		"  - {name: h1, kind: host, pid: 2}\n  - {name: d0, kind: device, pid: 3}\n"
+		"  - {name: s0, kind: switch, pid: 4}\n  - {name: s1, kind: switch, pid: 5}\n"
+		"  - {name: g0, kind: gfd, pid: 6}\nlinks:\n  - {a: h0, b: s0}\n"
+		"  - {a: s1, b: h1%s}\n  - {a: d0, b: s1}\n  - {a: s0, b: s1}\n"
+		"  - {a: g0, b: s1}\n",
+		head, link);
+	if (weft_topo_parse(&t, "forms", yaml, strlen(yaml), &err) != 0) {
+		assert_non_null(strstr(err.text, "link_form"));
+		return "refused";
+	}
+	for (unsigned int i = 0; i < t->n_links; i++) {
+		assert_int_equal(t->port[t->link[i].a].form, t->port[t->link[i].b].form);
+		text[i] = t->port[t->link[i].a].form == WEFT_FORM_HBR ? 'h' : 'p';
+	}
+	text[t->n_links] = '\0';
+	weft_topo_free(t);
+	return text;
+}
+
+/* Hosts and devices at switches, in cxl mode, but for clients and agents of translation. */
+static void
+links_have_the_form_that_their_ends_can(void **state)
+{
+	(void)state;
+	assert_string_equal(forms_of("", ""), "ppppp");
+	assert_string_equal(forms_of("mode: cxl\n", ""), "hhhpp");
+	assert_string_equal(forms_of("mode: cxl\n", ", link_form: pbr"), "hphpp");
+	assert_string_equal(forms_of("mode: cxl\ndefaults: {link_form: pbr}\n", ""), "ppppp");
+	assert_string_equal(
+		forms_of("mode: cxl\ndefaults: {link_form: pbr}\n", ", link_form: hbr"), "phppp");
+	assert_string_equal(forms_of("mode: cxl\ndefaults: {link_form: hbr}\n", ""), "hhhpp");
+	assert_string_equal(forms_of("mode: rxl\n", ", link_form: hbr"), "refused");
+	assert_string_equal(forms_of("mode: rxl\n", ", link_form: pbr"), "ppppp");
+}
+
 int
 main(void)
 {
@@ -254,6 +301,7 @@ main(void)
 		cmocka_unit_test(left_out_keys_take_their_defaults),
 		cmocka_unit_test(documented_example_loads),
 		cmocka_unit_test(built_in_fabric_runs_in_one_process),
+		cmocka_unit_test(links_have_the_form_that_their_ends_can),
 		cmocka_unit_test(file_errors_have_no_line),
 	};
 
