@@ -61,17 +61,6 @@ pipe_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 	__atomic_store_n(&c->sunk, c->sunk + n, __ATOMIC_RELEASE);
 }
 
-static void
-pipe_walk(void *arg, uint16_t ctx, uint64_t va, struct weft_walk *w)
-{
-	(void)arg;
-	(void)ctx;
-	w->va = va & ~weft_mask64(PAGE_LOG2);
-	w->pa = w->va;
-	w->log2 = PAGE_LOG2;
-	w->flags = WEFT_ATC_R | WEFT_ATC_W;
-}
-
 static bool
 pipe_has_ide(const struct pipe *c)
 {
@@ -125,8 +114,9 @@ pipe_prepare(void *ctx)
 			c->kind == PIPE_ROUTE_WAIT    ? c->one_of[i % PIPE_WAIT_CONNS]
 			: tx || c->kind == PIPE_ROUTE ? c->conn
 						      : NULL);
+	/* One connection of eight misses in each burst: the page of its first request is taken. */
 	if (c->kind == PIPE_ROUTE_WAIT)
-		wait_prepare(c);
+		bench_agent_take(&c->agent, c->conn->index, FAST_BASE);
 }
 
 /* Frames that a run cannot see out: containment keeps those of the open epoch. */
@@ -162,8 +152,10 @@ pipe_run(void *ctx)
 			rte_pause();
 	if (c->p->layout == BENCH_RING)
 		pipe_wait_for_sink(c);
-	if (c->kind == PIPE_ROUTE_WAIT)
-		wait_run(c);
+	while (c->kind == PIPE_ROUTE_WAIT && c->sunk < c->expect) {
+		bench_agent_talk(&c->agent);
+		weft_pipe_poll(c->pipe, 0);
+	}
 	return (uint64_t)c->n_frames * c->p->frame_flits;
 }
 
@@ -346,16 +338,43 @@ pipe_make_tables(struct pipe *c)
 	weft_tables_publish(&c->slot, c->tables);
 }
 
-static void
+/* PIPE_ROUTE_WAIT: the other connections. */
+static bool
+pipe_make_conns(struct pipe *c)
+{
+	const struct weft_conn_cfg conn = { .isn = WEFT_ISN_PSEUDO, .first = WEFT_ISN_FIRST };
+
+	c->one_of[0] = c->conn;
+	for (unsigned int i = 1; i < PIPE_WAIT_CONNS; i++) {
+		struct weft_conn_key k = c->conn->key;
+
+		k.session += i;
+		c->one_of[i] = weft_conns_add(c->conns, &k, &conn);
+		if (c->one_of[i] == NULL)
+			return false;
+	}
+	return true;
+}
+
+/* What is looked up is there, of every connection. */
+static bool
+pipe_make_agent(struct pipe *c)
+{
+	const unsigned int contexts = c->kind == PIPE_ROUTE_WAIT ? PIPE_WAIT_CONNS : 1;
+
+	if (!bench_agent_init(
+		    &c->agent, contexts * 8 * PAGES, (uint16_t)contexts, WEFT_BURST_MAX, c->p->atc))
+		return false;
+	for (unsigned int i = 0; i < contexts * PAGES; i++)
+		bench_agent_give(&c->agent, (uint16_t)(i / PAGES),
+			FAST_BASE + ((uint64_t)(i % PAGES) << PAGE_LOG2));
+	return contexts == 1 || pipe_make_conns(c);
+}
+
+static bool
 pipe_make_env(struct pipe *c)
 {
-	const struct weft_atc_cfg atc = { .sets = { [WEFT_ATC_4K] =
-							    c->kind == PIPE_ROUTE_WAIT ? 512 : 64 },
-		.contexts = PIPE_WAIT_CONNS,
-		.kernel = c->p->atc };
-
 	pipe_make_tables(c);
-	c->atc_mem = bench_alloc(weft_atc_size(&atc));
 	c->env = (struct weft_env){
 		.only_mode = WEFT_MODE_RXL,
 		.pid = WEFT_PID_ANY,
@@ -363,10 +382,13 @@ pipe_make_env(struct pipe *c)
 		.crc = c->p->crc,
 		.conns = c->kind == PIPE_SWITCH ? NULL : c->conns,
 		.tables = &c->slot,
-		.atc = weft_atc_init(c->atc_mem, &atc),
-		.walk = pipe_walk,
 		.req_scan = c->p->req_scan,
 	};
+	if (c->kind == PIPE_SWITCH)
+		return true;
+	c->env.now_ns = &c->agent.now_ns;
+	c->env.xlate = pipe_make_agent(c) ? c->agent.unit : NULL;
+	return c->env.xlate != NULL;
 }
 
 /* The frames of the wire come from the transmit pipeline. */
@@ -398,10 +420,9 @@ pipe_free(struct pipe *c)
 		rte_eal_wait_lcore(c->p->worker);
 	}
 	weft_pipe_free(c->pipe);
-	weft_route_wait_free(c->env.wait);
 	weft_conns_free(c->conns);
 	rte_pktmbuf_free_bulk(c->frame, c->n_frames);
-	free(c->atc_mem);
+	bench_agent_fini(&c->agent);
 	free(c->tables);
 	free(c->plain);
 	free(c->wire);
@@ -445,9 +466,8 @@ pipe_setup(const struct bench *b, const struct bench_params *p, char *err, size_
 		snprintf(err, err_len, "%s: connection: %s", b->name, rte_strerror(rte_errno));
 		goto fail;
 	}
-	pipe_make_env(c);
-	if (c->kind == PIPE_ROUTE_WAIT && !wait_setup(c, FAST_BASE)) {
-		snprintf(err, err_len, "%s: %s", b->name, rte_strerror(rte_errno));
+	if (!pipe_make_env(c)) {
+		snprintf(err, err_len, "%s: no translations", b->name);
 		goto fail;
 	}
 	pipe_fill_plain(c);

@@ -6,8 +6,8 @@
 #define BENCH_PIPE_H
 
 #include "bench.h"
+#include "bench_agent.h"
 #include "weft_pipe.h"
-#include "weft_route_wait.h"
 
 #define PIPE_FRAMES_MAX (8 * WEFT_BURST_MAX)
 
@@ -38,10 +38,8 @@ struct pipe {
 	struct weft_env env;
 	struct weft_tables *tables;
 	struct weft_tables_slot slot;
-	void *atc_mem;
+	struct bench_agent agent;
 	struct weft_conn *one_of[PIPE_WAIT_CONNS]; /* PIPE_ROUTE_WAIT */
-	struct weft_answer answer; /* to what was asked */
-	bool asked;
 	struct weft_pipe *pipe;
 	uint64_t expect; /* frames that must have reached the sink, the open epoch's included */
 	bool stop;
@@ -49,11 +47,6 @@ struct pipe {
 	_Alignas(WEFT_CACHE_LINE) uint64_t sunk;
 	uint64_t right_port;
 };
-
-/* bench_wait.c: connections of which one waits for a translation. False: no memory. */
-bool wait_setup(struct pipe *c, uint64_t first_va);
-void wait_prepare(struct pipe *c);
-void wait_run(struct pipe *c);
 
 void *ring_setup(const struct bench *b, const struct bench_params *p, char *err, size_t err_len);
 uint64_t ring_run(void *ctx);

@@ -391,13 +391,20 @@ ats_receive(struct weft_ats_atc *a, const struct weft_ats_packet *p, uint64_t no
 }
 
 enum weft_verdict
+ats_atc_receive(struct weft_ats_atc *a, enum weft_verdict v, const struct weft_ats_packet *p,
+	uint64_t now_ns)
+{
+	if (v == WEFT_OK)
+		v = ats_receive(a, p, now_ns);
+	a->count[WEFT_ATS_ATC_N_REFUSED] += v != WEFT_OK;
+	return v;
+}
+
+enum weft_verdict
 weft_ats_atc_receive(struct weft_ats_atc *a, const uint8_t *p, size_t len, uint64_t now_ns)
 {
 	struct weft_ats_packet packet;
-	enum weft_verdict v = weft_ats_decode(p, len, a->cfg.rcb, &packet);
+	const enum weft_verdict v = weft_ats_decode(p, len, a->cfg.rcb, &packet);
 
-	if (v == WEFT_OK)
-		v = ats_receive(a, &packet, now_ns);
-	a->count[WEFT_ATS_ATC_N_REFUSED] += v != WEFT_OK;
-	return v;
+	return ats_atc_receive(a, v, &packet, now_ns);
 }

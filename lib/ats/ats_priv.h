@@ -140,6 +140,9 @@ ats_overlaps(uint64_t a_from, uint64_t a_to, uint64_t b_from, uint64_t b_to)
 /* Of the ATC peer. */
 size_t ats_atc_size(const struct weft_ats_atc_cfg *cfg, unsigned int contexts);
 bool ats_atc_has_slot(const struct weft_ats_atc *a);
+/* A packet that was decoded: what became of that is in @p v. */
+enum weft_verdict ats_atc_receive(struct weft_ats_atc *a, enum weft_verdict v,
+	const struct weft_ats_packet *p, uint64_t now_ns);
 enum weft_verdict ats_atc_completion(
 	struct weft_ats_atc *a, const struct weft_ats_packet *p, uint64_t now_ns);
 enum weft_verdict ats_atc_invalidation(struct weft_ats_atc *a, const struct weft_ats_packet *p);

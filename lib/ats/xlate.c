@@ -233,11 +233,12 @@ weft_xlate_receive(struct weft_xlate *x, const uint8_t *p, size_t len, uint64_t 
 	struct weft_ats_packet packet;
 	const enum weft_verdict v = weft_ats_decode(p, len, RCB, &packet);
 
-	/* Any other may have taken translations away. */
-	x->epoch += v == WEFT_OK && packet.kind != WEFT_ATS_CPLD;
+	x->epoch += v == WEFT_OK &&
+	            (packet.kind == WEFT_ATS_INVALIDATE ||
+			    (packet.kind == WEFT_ATS_CPL && packet.status == WEFT_ATS_UR));
 	if (v == WEFT_OK && packet.kind == WEFT_ATS_PAGE_GROUP)
 		return xlate_page_receive(x, p, len);
-	return weft_ats_atc_receive(x->peer, p, len, now_ns);
+	return ats_atc_receive(x->peer, v, &packet, now_ns);
 }
 
 size_t

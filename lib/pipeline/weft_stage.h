@@ -11,8 +11,6 @@
 
 #include <stdint.h>
 
-#include "weft_atc.h"
-#include "weft_atc_shootdown.h"
 #include "weft_conn.h"
 #include "weft_fec.h"
 #include "weft_frame.h"
@@ -52,7 +50,7 @@ struct weft_burst {
 	uint64_t syndrome[WEFT_BURST_FLITS]; /* to link_rx: of every flit, in order */
 };
 
-struct weft_route_wait;
+struct weft_xlate;
 
 /** What one stage of one pipeline counted. Written by its lcore only; others may read. */
 struct weft_stage_stats {
@@ -63,17 +61,6 @@ struct weft_stage_stats {
 	uint64_t counts[WEFT_STAGE_COUNTERS_MAX]; /* the stage's own rows */
 	uint64_t drops[WEFT_VERDICT_COUNT]; /* frames or flits, by the verdict's nature */
 } __rte_cache_aligned;
-
-/** Answer of a page-table walk after a translation cache miss. */
-struct weft_walk {
-	uint64_t va; /* start of the page */
-	uint64_t pa;
-	uint8_t log2;
-	uint8_t flags; /* enum weft_atc_flags; 0: no translation */
-};
-
-/** Walks the table of context @p ctx for @p va. Called on the route stage's lcore, on a miss. */
-typedef void (*weft_walk_fn)(void *arg, uint16_t ctx, uint64_t va, struct weft_walk *w);
 
 /**
  * Makes a connection for a key that is not in the table, or answers NULL (the frame is dropped as
@@ -130,7 +117,7 @@ struct weft_env {
 	bool is_parting;
 	/* link_rx, with ends: makes frames for flits that had come too early */
 	struct rte_mempool *pool;
-	/* link_rx, pack, link_tx: time of this poll in nanoseconds, kept by the lcore that runs them */
+	/* link_rx, pack, link_tx, route with xlate: time of this poll in nanoseconds, kept by the lcore that runs them */
 	const uint64_t *now_ns;
 	/* codecs */
 	const struct weft_fec_kernel *fec;
@@ -148,22 +135,12 @@ struct weft_env {
 	 */
 	const struct weft_tables_slot *tables;
 	uint16_t edge;
-	struct weft_atc *atc; /* with fast; private to the route stage */
-	weft_walk_fn walk; /* with atc, and without wait */
-	void *walk_arg;
-	struct weft_route_wait *wait; /* frames wait for what the cache misses; NULL: walk */
 	/*
-	 * Invalidations for atc, or NULL. The stage applies them between bursts and writes the
-	 * newest number to shootdown_applied. The lcore's owner takes part
-	 * (weft_atc_shootdown_online()), and reports that number (weft_atc_shootdown_done()) when
-	 * what the pipeline gave its sink before is in its ordered channel; frames in a ring behind
-	 * the stage are not.
+	 * Addresses are virtual: by connection, its index is the context. The unit is of the stage's
+	 * lcore. Its owner carries its packets, lets its time pass, and says what of the frames is in
+	 * the ordered channel (weft_xlate_passed()). NULL: addresses are as they are.
 	 */
-	struct weft_atc_shootdown *shootdown;
-	unsigned int shootdown_worker;
-	weft_atc_inv_fn shootdown_mark; /* for what is asked and not answered; may be NULL */
-	void *shootdown_arg;
-	uint64_t *shootdown_applied; /* with shootdown */
+	struct weft_xlate *xlate;
 	const struct weft_req_scan_kernel *req_scan; /* NULL: the scalar one */
 	/*
 	 * deliver. Live connections: takes every message, with what conn->user is; before a frame's

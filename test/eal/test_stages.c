@@ -4,6 +4,7 @@
 /* Each stage by what it does to frames, masks and counters; every buffer comes back. */
 
 #include "pipe_rig.h"
+#include "xlate_agent.h"
 
 static struct weft_rand r;
 
@@ -475,17 +476,15 @@ other_protocols_wait_for_no_mac(void **state)
 	rig_stop();
 }
 
-static uint8_t walk_flags;
-
+/* The page of each address is where it is. */
 static void
-walk(void *arg, uint16_t ctx, uint64_t va, struct weft_walk *w)
+answer_by(struct weft_xlate *x, uint8_t flags)
 {
-	(void)arg;
-	(void)ctx;
-	*w = (struct weft_walk){ .va = va & ~weft_mask64(12),
-		.pa = va & ~weft_mask64(12),
-		.log2 = 12,
-		.flags = walk_flags };
+	struct weft_ats_packet p;
+
+	while (agent_hear(x, &p))
+		agent_answer(x, &p, (struct agent_page){ p.addr, flags });
+	agent_hear_posted(x, NULL);
 }
 
 /* Put a valid M2S Req for @p addr into the H-slot of flit 0; CRC and FEC are not looked at here. */
@@ -504,7 +503,15 @@ route_decodes_addresses_and_denies(void **state)
 {
 	static struct weft_fast_entry entry;
 	static struct weft_fast fast;
-	const struct weft_atc_cfg cfg = { .sets = { 8, 0, 0, 0 }, .contexts = 4 };
+	static const struct weft_xlate_cfg cfg = { .answer_ns = 1000,
+		.life_ns = 1000,
+		.entries = 64,
+		.places = 8,
+		.share = 8,
+		.contexts = 4,
+		.prefetch_degree = 1,
+		.is_ordered = true };
+	static const uint64_t now_ns = AGENT_NOW;
 	const uint64_t base = UINT64_C(1) << 40;
 	static const struct {
 		uint64_t addr;
@@ -517,7 +524,7 @@ route_decodes_addresses_and_denies(void **state)
 		{ (UINT64_C(1) << 40) + 0x7000, WEFT_ATC_R | WEFT_ATC_U, WEFT_OK },
 		{ UINT64_C(1) << 39, WEFT_ATC_R, WEFT_DROP_NO_DECODE },
 	};
-	void *mem = aligned_alloc(64, weft_atc_size(&cfg));
+	struct weft_xlate *x = weft_xlate_init(aligned_alloc(64, weft_xlate_size(&cfg)), &cfg);
 	struct rte_mbuf *m;
 
 	(void)state;
@@ -525,15 +532,18 @@ route_decodes_addresses_and_denies(void **state)
 	assert_int_equal(weft_fast_init(&fast, &entry, base, 2 * base, 40, 0), 0);
 	weft_fast_set(&fast, base, RIG_DPID);
 	rig.rx_env.fast = &fast;
-	rig.rx_env.atc = weft_atc_init(mem, &cfg);
-	rig.rx_env.walk = walk;
+	rig.rx_env.xlate = x;
+	rig.rx_env.now_ns = &now_ns;
+	weft_xlate_enable(x);
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(cases); i++) {
 		uint64_t before = weft_pipe_drops(rig.rx, cases[i].want);
 
-		walk_flags = cases[i].flags;
 		m = rig_frame(&r, 1);
 		put_request(m, cases[i].addr);
 		rig_receive(m);
+		assert_int_equal(rig.n, i);
+		answer_by(x, cases[i].flags);
+		weft_pipe_poll(rig.rx, 0);
 		assert_int_equal(weft_pipe_drops(rig.rx, cases[i].want),
 			before + (cases[i].want != WEFT_OK));
 		assert_int_equal(weft_frame(rig.frame[i])->dropped, cases[i].want != WEFT_OK);
@@ -542,7 +552,7 @@ route_decodes_addresses_and_denies(void **state)
 	rig_receive(rig_frame(&r, 1));
 	assert_int_equal(weft_pipe_drops(rig.rx, WEFT_DROP_NO_ROUTE), 1);
 	rig_stop();
-	free(mem);
+	free(x);
 }
 
 /* The same by a snapshot: interleave, an access right taken away, the DRT of the ingress port. */

@@ -11,15 +11,14 @@
  * be the one in the frame header, or the flit is dropped: a frame may not carry a request to
  * another target than it says. Only H-slots are read: G-slots may hold data. Hot: runs per burst.
  *
- * What the cache does not know is asked of a table at once (env->walk), or asked of somebody who
- * answers later (env->wait): then the frame waits, with all later ones of its context behind it.
+ * What the cache does not know is asked of the agent (env->xlate): the frame waits, with all later
+ * ones of its context behind it.
  */
 
 #include "route_priv.h"
 
 static const struct weft_counter route_counters[] = {
 	[COUNT_DECODED] = { "decoded", "flits", "flits whose address was translated and decoded" },
-	[COUNT_WALKS] = { "walks", "walks", "table walks after a translation cache miss" },
 	[COUNT_ASKED] = { "asked", "questions", "translations asked for after a cache miss" },
 	[COUNT_PARKED] = { "parked", "frames", "frames that had to wait for a translation" },
 	[COUNT_RELEASED] = { "released", "frames", "frames that waited and went on" },
@@ -32,11 +31,8 @@ route_check(const struct weft_env *env)
 {
 	if (env->drt == NULL && env->tables == NULL)
 		return "a DRT";
-	if ((env->fast != NULL || env->tables != NULL) && env->atc != NULL && env->walk == NULL &&
-		env->wait == NULL)
-		return "a table walk behind the translation cache";
-	if ((env->wait != NULL || env->shootdown != NULL) && env->atc == NULL)
-		return "a translation cache";
+	if (env->xlate != NULL && env->now_ns == NULL)
+		return "the time, with translations";
 	return NULL;
 }
 
@@ -52,8 +48,10 @@ route_begin(struct route_work *w, const struct weft_env *env, struct weft_burst 
 	w->drt = NULL;
 	w->fast = NULL;
 	w->req_scan = env->req_scan == NULL ? weft_req_scan_scalar : env->req_scan->run;
-	w->answer = NULL;
+	w->waits = env->xlate != NULL &&
+	           weft_xlate_waiting(env->xlate) + weft_xlate_ready(env->xlate) != 0;
 	w->gaps = false;
+	w->parked_again = 0;
 	w->q.n = 0;
 	w->q.n_frames = 0;
 	if (env->tables == NULL) {
@@ -85,43 +83,6 @@ route_decode(const struct route_work *w, const uint64_t *hpa, int16_t *dpid, uns
 		weft_fast_run(w->fast, hpa, dpid, n);
 }
 
-static enum weft_atc_result
-route_walk(struct route_work *w, unsigned int i)
-{
-	struct route_run *q = &w->q;
-	struct weft_walk page;
-
-	w->st->counts[COUNT_WALKS]++;
-	w->env->walk(w->env->walk_arg, q->ctx[i], q->va[i], &page);
-	if (page.flags != 0)
-		weft_atc_install(w->env->atc, q->ctx[i], page.va, page.pa, page.log2, page.flags);
-	return route_by_page(&page, q->va[i], q->want[i], &q->pa[i]);
-}
-
-/* Out of line: what the cache did not answer with a translation; a table is at hand. */
-static __attribute__((noinline)) void
-route_resolve(struct route_work *w)
-{
-	struct route_run *q = &w->q;
-	bool walked = false;
-	unsigned int i = 0;
-
-	for (unsigned int k = 0; k < q->n_frames; k++)
-		for (uint64_t is = q->frame[k].is; is != 0; is &= is - 1, i++) {
-			enum weft_atc_result r = (enum weft_atc_result)q->result[i];
-
-			/* The walk for an earlier request may have brought this one's page. */
-			if (r == WEFT_ATC_MISS && walked)
-				r = weft_atc_lookup(
-					w->env->atc, q->ctx[i], q->va[i], q->want[i], &q->pa[i]);
-			if (r == WEFT_ATC_MISS) {
-				r = route_walk(w, i);
-				walked = true;
-			}
-			route_settle(w, &q->frame[k], (unsigned int)__builtin_ctzll(is), i, r);
-		}
-}
-
 /* Out of line: some flit goes elsewhere than its frame says. */
 static __attribute__((noinline)) void
 route_drop_others(struct route_work *w)
@@ -148,16 +109,12 @@ route_flush(struct route_work *w)
 	const struct weft_atc_run run = { q->ctx, q->va, q->want, q->pa, q->result };
 
 	w->st->counts[COUNT_DECODED] += q->n;
-	if (env->atc == NULL) {
+	if (env->xlate == NULL) {
 		memset(q->result, WEFT_ATC_HIT, q->n);
 		route_decode(w, q->va, q->dpid, q->n);
 	} else {
-		const bool all = weft_atc_lookup_run(env->atc, &run, q->n) == q->n;
-
-		if (__builtin_expect(!all, 0) && env->wait == NULL)
+		if (__builtin_expect(weft_xlate_run(env->xlate, &run, q->n) != q->n || w->waits, 0))
 			route_resolve(w);
-		if (env->wait != NULL && (!all || weft_route_wait_used(env->wait) != 0))
-			route_resolve_later(w);
 		route_decode(w, q->pa, q->dpid, q->n);
 	}
 	if (__builtin_expect(memcmp(q->dpid, q->expect, q->n * sizeof(q->dpid[0])) != 0, 0))
@@ -186,8 +143,8 @@ route_fill(void *to, uint16_t value, unsigned int n)
 
 /* Add the requests of a frame, except for those of @p known flits, to the run. */
 static inline void
-route_collect(struct route_work *w, struct rte_mbuf *m, uint16_t at, struct wait_frame *waited,
-	uint64_t known)
+route_collect(struct route_work *w, struct rte_mbuf *m, uint16_t at,
+	const struct weft_xlate_item *waited, uint64_t known)
 {
 	struct weft_frame *f = weft_frame(m);
 	struct route_run *q = &w->q;
@@ -198,10 +155,10 @@ route_collect(struct route_work *w, struct rte_mbuf *m, uint16_t at, struct wait
 		route_flush(w);
 	is = w->req_scan(weft_frame_flits(m), f->hdr.n_flits, ~(f->dropped | known), q->va + q->n,
 		q->want + q->n);
-	if (is == 0 && w->env->wait == NULL)
+	if (is == 0 && w->env->xlate == NULL)
 		return;
 	n = (unsigned int)__builtin_popcountll(is);
-	route_fill(q->ctx + q->n, wait_ctx(m), n);
+	route_fill(q->ctx + q->n, route_context(f), n);
 	route_fill(q->expect + q->n, f->hdr.dpid, n);
 	q->frame[q->n_frames++] = (struct route_frame){ f, is, waited, at };
 	q->n += n;
@@ -261,13 +218,15 @@ route_frames(struct route_work *w, struct rte_mbuf **pkt, uint16_t n)
 }
 
 void
-route_again(struct route_work *w, struct wait_frame *p)
+route_again(struct route_work *w, const struct weft_xlate_item *item)
 {
-	if (route_onward(w, p->m) && route_decodes(w))
-		route_collect(w, p->m, (uint16_t)(w->b->n - 1), p, p->known);
+	struct rte_mbuf *m = (struct rte_mbuf *)(uintptr_t)item->cookie;
+
+	if (route_onward(w, m) && route_decodes(w))
+		route_collect(w, m, (uint16_t)(w->b->n - 1), item, item->known);
 }
 
-/* Out of line: something waits, or was asked. Frames that waited go before those that came in. */
+/* Out of line: frames that waited go before those that came in. */
 static __attribute__((noinline)) void
 route_run_behind(struct route_work *w)
 {
@@ -276,88 +235,64 @@ route_run_behind(struct route_work *w)
 
 	memcpy(in, w->b->pkt, n * sizeof(in[0]));
 	w->b->n = 0;
-	route_answers(w, n);
+	route_release(w, n);
 	route_frames(w, in, n);
-}
-
-static void
-route_mark(void *arg, const struct weft_atc_inv *inv)
-{
-	const struct weft_env *env = arg;
-
-	if (env->wait != NULL)
-		wait_forget(env->wait, inv);
-	if (env->shootdown_mark != NULL)
-		env->shootdown_mark(env->shootdown_arg, inv);
-}
-
-/* Orders take effect between bursts. Who sends what leaves the pipeline reports them as done. */
-static __attribute__((noinline)) void
-route_shootdown(const struct weft_env *env)
-{
-	*env->shootdown_applied = weft_atc_shootdown_poll(env->shootdown, env->shootdown_worker,
-		env->atc, route_mark, (void *)(uintptr_t)env);
 }
 
 static void
 route_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
 {
-	const struct weft_route_wait *wait = env->wait;
 	struct route_work w
 		__attribute__((uninitialized)); /* arrays are written before they are read */
 	const uint16_t n = b->n;
 
-	if (env->shootdown != NULL)
-		route_shootdown(env);
 	route_begin(&w, env, b, st);
-	if (wait != NULL && (weft_route_wait_used(wait) != 0 || wait->n_asked != 0)) {
+	if (w.waits) {
 		route_run_behind(&w);
 	} else {
 		b->n = 0;
 		route_frames(&w, b->pkt, n);
 	}
 	route_close_gaps(&w);
+	if (env->xlate != NULL)
+		weft_xlate_leave(env->xlate, b->n);
 }
 
-/* Nothing came in: invalidations and answers do not wait for frames. */
+/* Nothing came in: answers do not wait for frames. */
 static void
 route_poll(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
 {
-	if (env->shootdown != NULL || env->wait != NULL)
+	if (env->xlate != NULL && weft_xlate_ready(env->xlate) != 0)
 		route_run(env, b, st);
 }
 
 /* A frame for which no answer came: requests that are not known to be in order are not used. */
 static void
-route_give_up(struct route_work *w, const struct wait_frame *p)
+route_give_up(struct route_work *w, const struct weft_xlate_item *item)
 {
-	struct weft_frame *f = weft_frame(p->m);
+	struct rte_mbuf *m = (struct rte_mbuf *)(uintptr_t)item->cookie;
+	struct weft_frame *f = weft_frame(m);
 	uint64_t va[ROUTE_ROOM];
 	uint8_t want[ROUTE_ROOM];
 
 	f->out_port = (int16_t)route_port(w, f);
-	f->dropped |= w->req_scan(weft_frame_flits(p->m), f->hdr.n_flits, UINT64_MAX, va, want) &
-	              ~(p->epoch == w->env->wait->epoch[wait_ctx(p->m)] ? p->known : 0);
+	f->dropped |= w->req_scan(weft_frame_flits(m), f->hdr.n_flits, UINT64_MAX, va, want) &
+	              ~item->known;
+	w->b->pkt[w->b->n++] = m;
 }
 
 static void
 route_drain(const struct weft_env *env, struct weft_burst *b)
 {
-	struct weft_route_wait *wait = env->wait;
+	struct weft_xlate_item item;
 	struct route_work w;
-	struct wait_frame *p;
 
-	if (wait == NULL)
+	if (env->xlate == NULL)
 		return;
+	weft_xlate_give_up(env->xlate);
 	route_begin(&w, env, b, NULL);
-	for (unsigned int slot = 0; slot <= wait_line(wait); slot++)
-		while (b->n < WEFT_BURST_MAX &&
-			(p = weft_pending_take(wait->pending, slot)) != NULL) {
-			wait->at[wait_ctx(p->m)] = WAIT_NOWHERE;
-			route_give_up(&w, p);
-			b->pkt[b->n++] = p->m;
-			wait_delete(wait, p);
-		}
+	while (b->n < WEFT_BURST_MAX && weft_xlate_take(env->xlate, *env->now_ns, &item))
+		route_give_up(&w, &item);
 }
 
 static const struct weft_stage route = {

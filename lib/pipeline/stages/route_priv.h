@@ -5,11 +5,11 @@
 #ifndef ROUTE_PRIV_H
 #define ROUTE_PRIV_H
 
-#include "route_wait_priv.h"
 #include "weft_req_scan.h"
 #include "weft_stage.h"
+#include "weft_xlate.h"
 
-enum { COUNT_DECODED, COUNT_WALKS, COUNT_ASKED, COUNT_PARKED, COUNT_RELEASED, COUNT_REFUSED };
+enum { COUNT_DECODED, COUNT_ASKED, COUNT_PARKED, COUNT_RELEASED, COUNT_REFUSED };
 
 #define ROUTE_RUN 64 /* requests looked up at a time */
 #define ROUTE_ROOM (ROUTE_RUN + WEFT_REQ_SCAN_STEP)
@@ -23,7 +23,7 @@ static_assert((int)WEFT_REQ_READ == WEFT_ATC_R && (int)WEFT_REQ_WRITE == WEFT_AT
 struct route_frame {
 	struct weft_frame *f;
 	uint64_t is; /* flits that begin with a request to be looked up */
-	struct wait_frame *waited; /* it has waited already */
+	const struct weft_xlate_item *waited; /* it has waited already, as this */
 	uint16_t at; /* in the burst */
 };
 
@@ -52,8 +52,9 @@ struct route_work {
 	const struct weft_drt *drt;
 	const struct weft_fast *fast;
 	weft_req_scan_fn req_scan;
-	const struct weft_answer *answer; /* that frames of the run waited for, or NULL */
+	bool waits; /* something of some context */
 	bool gaps; /* of NULLs in the burst */
+	unsigned int parked_again;
 	struct route_run q;
 };
 
@@ -63,16 +64,11 @@ route_decodes(const struct route_work *w)
 	return w->fast != NULL || w->edge != NULL;
 }
 
-/* What a page from a table says of a request: as the cache does, the rights first. */
-static inline enum weft_atc_result
-route_by_page(const struct weft_walk *p, uint64_t va, unsigned int want, uint64_t *pa)
+/* Translations are of a connection. */
+static inline uint16_t
+route_context(const struct weft_frame *f)
 {
-	if ((p->flags & want) != want)
-		return WEFT_ATC_DENY;
-	if ((p->flags & WEFT_ATC_U) != 0)
-		return WEFT_ATC_UNTRANSLATED;
-	*pa = p->pa + (va - p->va);
-	return WEFT_ATC_HIT;
+	return f->conn == NULL ? 0 : f->conn->index;
 }
 
 /* A request of which something is known now. */
@@ -96,7 +92,7 @@ route_settle(struct route_work *w, const struct route_frame *fr, unsigned int fl
 /* --- route.c --- */
 
 /* A frame that waited is looked at again: it is the burst's next, and in the run. */
-void route_again(struct route_work *w, struct wait_frame *p);
+void route_again(struct route_work *w, const struct weft_xlate_item *item);
 
 /* Nothing of the run is left open. */
 void route_finish(struct route_work *w);
@@ -104,13 +100,13 @@ void route_finish(struct route_work *w);
 /* --- route_later.c --- */
 
 /*
- * What the cache did not answer with a translation, where answers come later. Frames of a context
+ * What the cache did not answer with a translation waits for the agent's answer. Frames of a context
  * that waits go behind it.
  */
-void route_resolve_later(struct route_work *w);
+void route_resolve(struct route_work *w);
 
-/* Answers that have come, and the frames that waited for them; @p more come into the burst behind. */
-void route_answers(struct route_work *w, unsigned int more);
+/* Frames that need not wait any more; @p more come into the burst behind. */
+void route_release(struct route_work *w, unsigned int more);
 
 /* Close the gaps that frames left which wait now. No run is open. */
 void route_close_gaps(struct route_work *w);

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* What stands beside the cache: streams among misses, pending misses, shoot-down with one thread. */
+/* What stands beside the cache: streams among misses, shoot-down with one thread. */
 
 #include "weft_test.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "weft_atc_shootdown.h"
-#include "weft_pending.h"
 #include "weft_atc_prefetcher.h"
-#include "weft_guard.h"
 
 #define PAGE UINT64_C(4096)
 #define RW (WEFT_ATC_R | WEFT_ATC_W)
@@ -134,106 +131,6 @@ what_is_ahead_makes_room_before_what_was_used(void **state)
 	for (unsigned int i = 0; i < 9; i++)
 		assert_int_equal(look(c, 0, i * PAGE), i == 7 ? WEFT_ATC_MISS : WEFT_ATC_HIT);
 	free(c);
-}
-
-static void
-pending_leave_in_order_and_by_slot(void **state)
-{
-	const struct weft_pending_cfg cfg = { 3, 6, 4, 4 };
-	struct weft_pending *p = weft_pending_init(filled(weft_pending_size(&cfg)), &cfg);
-	int flit[7];
-
-	(void)state;
-	assert_int_equal(weft_pending_add(p, 0, 0, &flit[0]), 0);
-	assert_int_equal(weft_pending_add(p, 2, 0, &flit[1]), 0);
-	assert_int_equal(weft_pending_add(p, 0, 0, &flit[2]), 0);
-	assert_int_equal(weft_pending_add(p, 0, 0, &flit[3]), 0);
-	/* Context 0 has its share; others have room, then nobody has. */
-	assert_int_equal(weft_pending_add(p, 1, 0, &flit[4]), -EAGAIN);
-	assert_int_equal(weft_pending_add(p, 1, 3, &flit[4]), 0);
-	assert_int_equal(weft_pending_add(p, 0, 1, &flit[5]), 0);
-	assert_int_equal(weft_pending_add(p, 0, 2, &flit[6]), -EAGAIN);
-	assert_int_equal(weft_pending_used(p), 6);
-	assert_ptr_equal(weft_pending_take(p, 0), &flit[0]);
-	assert_ptr_equal(weft_pending_take(p, 0), &flit[2]);
-	assert_ptr_equal(weft_pending_take(p, 1), &flit[4]);
-	assert_null(weft_pending_take(p, 1));
-	assert_int_equal(weft_pending_add(p, 0, 0, &flit[6]), 0);
-	assert_ptr_equal(weft_pending_take(p, 0), &flit[3]);
-	assert_ptr_equal(weft_pending_take(p, 0), &flit[5]);
-	assert_ptr_equal(weft_pending_take(p, 0), &flit[6]);
-	assert_ptr_equal(weft_pending_take(p, 2), &flit[1]);
-	assert_null(weft_pending_take(p, 0));
-	assert_int_equal(weft_pending_used(p), 0);
-	assert_int_equal(weft_pending_most(p), 6);
-	assert_int_equal(weft_pending_add(p, 3, 0, &flit[0]), -EINVAL);
-	assert_int_equal(weft_pending_add(p, 0, 4, &flit[0]), -EINVAL);
-	assert_int_equal(weft_pending_add(p, 0, 0, NULL), -EINVAL);
-	assert_null(weft_pending_take(p, 3));
-	free(p);
-}
-
-static void
-pending_of_bad_numbers_is_refused(void **state)
-{
-	static const struct weft_pending_cfg bad[] = { { 0, 1, 1, 1 }, { 1025, 1, 1, 1 },
-		{ 1, 0, 1, 1 }, { 1, 1, 0, 1 }, { 1, 1, 1, 0 }, { 1, 4, 1, 5 } };
-	const struct weft_pending_cfg least = { 1, 1, 1, 1 };
-	uint64_t mem[16];
-
-	(void)state;
-	assert_in_range(weft_pending_size(&least), 1, sizeof(mem) - 8);
-	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad); i++) {
-		assert_int_equal(weft_pending_size(&bad[i]), 0);
-		assert_null(weft_pending_init(mem, &bad[i]));
-	}
-	assert_null(weft_pending_init((uint8_t *)mem + 1, &least));
-}
-
-/* Any order of adding and taking against plain queues, their memory between guard pages. */
-static void
-pending_is_queues(void **state)
-{
-	const struct weft_pending_cfg cfg = { 8, 50, 5, 20 };
-	static uintptr_t queue[8][4096];
-	unsigned int first[8] = { 0 }, last[8] = { 0 }, taken[5] = { 0 }, used = 0;
-	const size_t size = (weft_pending_size(&cfg) + 7) & ~(size_t)7;
-	struct weft_guard g;
-	struct weft_pending *p;
-	struct weft_rand r;
-
-	(void)state;
-	weft_test_seed(&r, "pending");
-	weft_guard_open(&g, size);
-	p = weft_pending_init(weft_guard_last(&g, size), &cfg);
-	assert_non_null(p);
-	for (uintptr_t i = 1; i < 4000; i++) {
-		const unsigned int slot = (unsigned int)weft_rand_below(&r, 8);
-		const uint16_t ctx = (uint16_t)weft_rand_below(&r, 5);
-
-		if (weft_rand_below(&r, 100) < 52) {
-			const uintptr_t what = i * 8 + ctx;
-			const bool fits = used < cfg.entries && taken[ctx] < cfg.per_ctx_max;
-
-			assert_int_equal(
-				weft_pending_add(p, slot, ctx, (void *)what), fits ? 0 : -EAGAIN);
-			if (fits)
-				queue[slot][last[slot]++] = what;
-			used += fits;
-			taken[ctx] += fits;
-		} else if (first[slot] == last[slot]) {
-			assert_null(weft_pending_take(p, slot));
-		} else {
-			const uintptr_t what = queue[slot][first[slot]++];
-
-			assert_ptr_equal(weft_pending_take(p, slot), (void *)what);
-			used--;
-			taken[what % 8]--;
-		}
-		assert_int_equal(weft_pending_used(p), used);
-	}
-	assert_int_equal(weft_pending_most(p), cfg.entries);
-	weft_guard_close(&g);
 }
 
 static void
@@ -367,9 +264,6 @@ main(void)
 		cmocka_unit_test(streams_have_limits),
 		cmocka_unit_test(random_misses_do_not_push_streams_out),
 		cmocka_unit_test(what_is_ahead_makes_room_before_what_was_used),
-		cmocka_unit_test(pending_leave_in_order_and_by_slot),
-		cmocka_unit_test(pending_of_bad_numbers_is_refused),
-		cmocka_unit_test(pending_is_queues),
 		cmocka_unit_test(order_is_done_when_every_worker_online_says_so),
 		cmocka_unit_test(full_ring_takes_no_invalidation_until_the_slowest_is_done),
 		cmocka_unit_test(order_for_all_contexts_reaches_all),
