@@ -215,18 +215,20 @@ monitor_blame_take(struct sim_end *e, const struct sim_frame *f, const struct we
 {
 	const struct scenario *sc = &e->node->sim->sc;
 	const uint64_t delivered = weft_llr_counts(weft_end_llr(e->end))[WEFT_LLR_N_DELIVERED];
+	const uint64_t given_up = weft_llr_counts(weft_end_llr(e->end))[WEFT_LLR_N_GIVEN_UP];
 	const uint64_t epochs = weft_end_counts(e->end)[WEFT_END_N_IDE_EPOCHS];
 	struct sim_blame *b = &e->ide->blame;
 	const bool is_open = b->session == f->hdr.session;
 
 	if ((!is_open || b->is_held) && (f->forged & in->deliver) != 0)
-		*b = (struct sim_blame){ f->hdr.session, false, true, delivered, epochs };
+		*b = (struct sim_blame){ f->hdr.session, false, true, delivered, given_up, epochs };
 	else if (!is_open && (f->forged & in->held) != 0)
 		*b = (struct sim_blame){ f->hdr.session, true,
-			sc->mode == WEFT_MODE_RXL && !f->is_replayed, delivered, epochs };
+			sc->mode == WEFT_MODE_RXL && !f->is_replayed, delivered, given_up, epochs };
 	if (!b->is_held || b->session != f->hdr.session)
 		return;
 	b->epochs = epochs;
+	b->is_sure = b->is_sure && b->given_up == given_up;
 	b->is_held = weft_llr_held_count(weft_end_llr(e->end)) != 0 &&
 	             delivered - b->delivered <= sc->llr.rx_flits;
 }
