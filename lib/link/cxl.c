@@ -264,9 +264,10 @@ cxl_tick(struct weft_llr *l, uint64_t now_ns)
 {
 	struct cxl *c = cxl_of(l);
 
-	if (c->phase != CXL_NORMAL && c->run_left == 0 && now_ns >= c->run_ns + llr_patience_ns(l))
+	if (c->phase != CXL_NORMAL && c->run_left == 0 &&
+		now_ns >= c->run_ns + llr_patience_ns(l, 0))
 		cxl_run(c, now_ns);
-	if (c->nak != CXL_NAK_NONE && !c->nak_due && now_ns >= c->asked_ns + llr_patience_ns(l))
+	if (c->nak != CXL_NAK_NONE && !c->nak_due && now_ns >= c->asked_ns + llr_patience_ns(l, 0))
 		cxl_ask_again(l, c);
 	return c->run_left != 0 || c->nak_due;
 }
@@ -280,9 +281,9 @@ cxl_deadline(const struct weft_llr *l)
 	if (c->run_left != 0 || c->nak_due)
 		return 0;
 	if (c->phase != CXL_NORMAL)
-		at = c->run_ns + llr_patience_ns(l);
-	if (c->nak != CXL_NAK_NONE && c->asked_ns + llr_patience_ns(l) < at)
-		at = c->asked_ns + llr_patience_ns(l);
+		at = c->run_ns + llr_patience_ns(l, 0);
+	if (c->nak != CXL_NAK_NONE && c->asked_ns + llr_patience_ns(l, 0) < at)
+		at = c->asked_ns + llr_patience_ns(l, 0);
 	return at;
 }
 

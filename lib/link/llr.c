@@ -397,11 +397,11 @@ llr_conflict(struct weft_llr *l)
 /* --- Acks owed, Naks repeated --- */
 
 uint64_t
-llr_patience_ns(const struct weft_llr *l)
+llr_patience_ns(const struct weft_llr *l, unsigned int doubled)
 {
 	struct weft_rtt rtt = l->rtt;
 
-	weft_rtt_progress(&rtt);
+	rtt.backoff = (uint8_t)doubled;
 	return weft_rtt_timeout(&rtt);
 }
 

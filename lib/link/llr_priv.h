@@ -103,8 +103,11 @@ extern const struct llr_ops llr_cxl_ops;
 
 /* --- llr.c, for the modes --- */
 
-/** How long to wait for what was asked for: the sender's own measure of the round trip. */
-uint64_t llr_patience_ns(const struct weft_llr *l);
+/**
+ * How long to wait for what was asked for: the sender's own measure of the round trip, doubled
+ * @p doubled (0..255) times, as a time-out is.
+ */
+uint64_t llr_patience_ns(const struct weft_llr *l, unsigned int doubled);
 
 /** A Nak is obeyed once in such a time: as long as what answers the one before is on its way. */
 uint64_t llr_half_trip_ns(const struct weft_llr *l);

@@ -19,7 +19,8 @@
 #define HALF (NUMBERS / 2)
 #define SINGLES_MAX 64 /* with more missing, going back costs less than asking */
 #define NAKS_MAX 512 /* in one go: whoever forges numbers does not choose how many are asked for */
-#define IN_VAIN_MAX 8
+#define IN_VAIN_STEADY 2u /* asked for again so often in vain: from now on each pause is doubled */
+#define IN_VAIN_MAX 6
 #define KNOWN (NUMBERS / 2) /* numbers behind the one expected whose flits are known by their CRC */
 
 struct rxl {
@@ -184,13 +185,27 @@ rxl_asked_in_vain(struct weft_llr *l, struct rxl *r)
 	l->count[WEFT_LLR_N_GIVEN_UP]++;
 }
 
+/*
+ * When all is asked for again. An honest gap is closed by the first Naks; one that somebody made up
+ * must not be paid for with a window of them in each round trip (RETRY-28).
+ */
+static uint64_t
+rxl_again_ns(const struct weft_llr *l, const struct rxl *r)
+{
+	unsigned int doubled = 0;
+
+	if (rxl_gap_is_open(r) && r->in_vain > IN_VAIN_STEADY)
+		doubled = r->in_vain - IN_VAIN_STEADY;
+	return r->asked_ns + llr_patience_ns(l, doubled);
+}
+
 /* Ask again when flits came that do not help, or none did (RETRY-7). */
 static bool
 rxl_tick(struct weft_llr *l, uint64_t now_ns)
 {
 	struct rxl *r = rxl_of(l);
 
-	if (now_ns >= r->naks_ns + llr_patience_ns(l)) {
+	if (now_ns >= r->naks_ns + llr_patience_ns(l, 0)) {
 		r->naks_ns = now_ns;
 		r->naks = 0;
 	}
@@ -198,13 +213,13 @@ rxl_tick(struct weft_llr *l, uint64_t now_ns)
 		return true;
 	if (r->asking && rxl_next_missing(l, r))
 		return true;
-	if (r->asking && now_ns >= r->asked_ns + llr_patience_ns(l)) {
-		if (rxl_gap_is_open(r) && r->in_vain == IN_VAIN_MAX &&
+	if (r->asking && now_ns >= rxl_again_ns(l, r)) {
+		if (rxl_gap_is_open(r) && r->in_vain >= IN_VAIN_MAX &&
 			now_ns >= r->took_ns + l->cfg.timeout_max_ns) {
 			rxl_asked_in_vain(l, r);
 			return false;
 		}
-		if (r->in_vain < IN_VAIN_MAX)
+		if (r->in_vain < UINT8_MAX)
 			r->in_vain++;
 		r->asked_ns = now_ns;
 		/* Of no gap it is known, so nothing can be asked for by itself. */
@@ -222,7 +237,7 @@ rxl_deadline(const struct weft_llr *l)
 
 	if (r->go_back || (r->asking && rxl_next_missing(l, r)))
 		return 0;
-	return r->asking ? r->asked_ns + llr_patience_ns(l) : WEFT_LLR_NEVER;
+	return r->asking ? rxl_again_ns(l, r) : WEFT_LLR_NEVER;
 }
 
 /* RETRY-20, RETRY-21, RETRY-29 */

@@ -620,6 +620,48 @@ a_forged_number_does_not_choose_how_much_is_asked_for(void **state)
 	rig_free(&r);
 }
 
+/*
+ * A gap that one forged NOP made up closes by itself, and what goes out for it until then does not
+ * depend on how short the round trip is: some dozens of numbers, a dozen times or two (RETRY-28).
+ */
+static void
+a_gap_that_was_made_up_is_asked_for_less_and_less(void **state)
+{
+	const unsigned int missing = 60, times = 20;
+
+	(void)state;
+	for (uint64_t min_ns = 1000; min_ns <= 10 * MS; min_ns *= 10) {
+		struct weft_llr_cfg cfg = attacked_cfg(RXL);
+		struct rig_frame f;
+		uint64_t end_ns;
+		struct rig r;
+
+		cfg.timeout_min_ns = min_ns;
+		rig_init(&r, &cfg, 1);
+		r.end[0].to_send = r.end[1].to_send = 100;
+		assert_true(rig_run(&r, 1000 * MS));
+		for (unsigned int i = 0; i < 2; i++) {
+			forge(&r, &f, WEFT_REPLAY_EXPLICIT, 0, 101 + missing);
+			rig_take(&r, &r.end[i], &f);
+		}
+		end_ns = r.now_ns + 1000 * MS;
+		while (r.now_ns < end_ns && rig_step(&r))
+			;
+		for (unsigned int i = 0; i < 2; i++) {
+			assert_in_range(
+				rig_count(&r, i, WEFT_LLR_N_NAKS_SENT), missing, missing * times);
+			assert_int_equal(rig_count(&r, i, WEFT_LLR_N_GIVEN_UP), 1);
+			assert_int_equal(rig_count(&r, i, WEFT_LLR_N_LOST), missing);
+			assert_int_equal(weft_llr_doubt(r.end[i].llr), 0);
+		}
+		r.end[0].to_send = r.end[1].to_send = 100;
+		assert_true(rig_run(&r, r.now_ns + MS));
+		assert_int_equal(r.end[0].wrong + r.end[1].wrong, 0);
+		assert_int_equal(rig_count(&r, 0, WEFT_LLR_N_RESENT), 0);
+		rig_free(&r);
+	}
+}
+
 int
 main(void)
 {
@@ -629,6 +671,7 @@ main(void)
 		cmocka_unit_test(acks_that_never_fit_are_a_sign),
 		cmocka_unit_test(naks_that_fit_do_not_hide_what_is_missing_for_good),
 		cmocka_unit_test(a_forged_number_does_not_choose_how_much_is_asked_for),
+		cmocka_unit_test(a_gap_that_was_made_up_is_asked_for_less_and_less),
 		cmocka_unit_test(a_recorded_flit_of_cxl_mode_is_told_by_the_true_one),
 		cmocka_unit_test(what_was_taken_is_given_up_for_no_single_flit),
 		cmocka_unit_test(a_forged_number_of_cxl_mode_does_not_mislead),
