@@ -70,6 +70,7 @@ answer_is_overtaken(const struct weft_ats_atc *a, const struct ats_slot *s)
 	return false;
 }
 
+/* Those behind the first were not missed yet: they make room before anything that was used. */
 static bool
 answer_install(struct weft_ats_atc *a, struct ats_slot *s)
 {
@@ -79,8 +80,8 @@ answer_install(struct weft_ats_atc *a, struct ats_slot *s)
 		const unsigned int bits = s->x[i].bits & (WEFT_ATS_R | WEFT_ATS_W | WEFT_ATS_U);
 
 		usable += (bits & (WEFT_ATS_R | WEFT_ATS_W)) != 0;
-		weft_atc_install(
-			a->cfg.cache, s->ctx, answer_va(s, i), s->x[i].pa, s->x[i].log2, bits);
+		weft_atc_install(a->cfg.cache, s->ctx, answer_va(s, i), s->x[i].pa, s->x[i].log2,
+			bits | (i != 0 ? WEFT_ATC_PREFETCHED : 0u));
 	}
 	s->bits = s->x[0].bits;
 	return usable != 0;

@@ -48,17 +48,21 @@ agent_hear(struct weft_xlate *x, struct weft_ats_packet *q)
 	return true;
 }
 
+/* As many pages as are asked for, one behind the other. */
 static inline void
 agent_answer(struct weft_xlate *x, const struct weft_ats_packet *q, struct agent_page page)
 {
-	const struct weft_ats_xlat one = { .pa = page.pa, .bits = page.flags, .log2 = 12 };
+	const unsigned int n = q->length / 2;
+	struct weft_ats_xlat all[WEFT_ATS_XLATS];
 	uint8_t data[WEFT_ATS_XLATS * WEFT_ATS_XLAT_LEN];
 	struct weft_ats_packet p = {
 		.requester = q->requester, .target = AGENT_ID, .tag = q->tag, .kind = WEFT_ATS_CPL
 	};
 
+	for (unsigned int i = 0; i < n; i++)
+		all[i] = (struct weft_ats_xlat){ page.pa + i * UINT64_C(4096), page.flags, 12 };
 	if (page.flags != 0)
-		assert_int_equal(weft_ats_xlats_put(&p, &one, 1, 1, WEFT_ATS_ONLY, data), 0);
+		assert_int_equal(weft_ats_xlats_put(&p, all, n, n, WEFT_ATS_ONLY, data), 0);
 	agent_send(x, &p);
 	weft_xlate_time(x, AGENT_NOW);
 }

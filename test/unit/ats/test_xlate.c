@@ -191,6 +191,51 @@ completions_stay_behind_what_left(void **state)
 	free(x);
 }
 
+static enum weft_atc_result
+look(struct weft_xlate *x, uint64_t page)
+{
+	static const uint16_t ctx = 0;
+	static const uint8_t want = WEFT_ATC_R;
+	const uint64_t va = page * PAGE;
+	uint64_t pa;
+	uint8_t result;
+	const struct weft_atc_run run = { &ctx, &va, &want, &pa, &result };
+
+	weft_xlate_run(x, &run, 1);
+	return (enum weft_atc_result)result;
+}
+
+/* A set of 8 ways: 7 pages that were missed, the last with one that was fetched along with it. */
+static void
+what_is_fetched_ahead_makes_room_first(void **state)
+{
+	static const uint64_t missed[] = { 10, 20, 30, 40, 50, 100, 101 };
+	struct weft_xlate_cfg cfg = base;
+	struct weft_xlate *x;
+
+	(void)state;
+	cfg.entries = 8;
+	cfg.prefetch_degree = 2;
+	x = unit_new(&cfg);
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(missed); i++) {
+		weft_xlate_ask(x, 0, missed[i] * PAGE);
+		answer_page(x, missed[i] * PAGE, RW);
+	}
+	assert_int_equal(look(x, 102), WEFT_ATC_HIT);
+	weft_xlate_reset(x, AGENT_NOW);
+	weft_xlate_enable(x);
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(missed); i++) {
+		weft_xlate_ask(x, 0, (missed[i] + 1000) * PAGE);
+		answer_page(x, (missed[i] + 1000) * PAGE, RW);
+	}
+	weft_xlate_ask(x, 0, 2000 * PAGE);
+	answer_page(x, 2000 * PAGE, RW);
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(missed); i++)
+		assert_int_equal(look(x, missed[i] + 1000), WEFT_ATC_HIT);
+	assert_int_equal(look(x, 1102), WEFT_ATC_MISS);
+	free(x);
+}
+
 static void
 units_out_of_range_are_refused(void **state)
 {
@@ -337,6 +382,7 @@ main(void)
 		cmocka_unit_test(places_are_bounded_and_shared),
 		cmocka_unit_test(what_was_known_is_forgotten_with_an_invalidation),
 		cmocka_unit_test(completions_stay_behind_what_left),
+		cmocka_unit_test(what_is_fetched_ahead_makes_room_first),
 		cmocka_unit_test(units_out_of_range_are_refused),
 		cmocka_unit_test(all_come_out_once_and_in_order),
 	};
