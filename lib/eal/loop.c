@@ -16,6 +16,7 @@
 #include <rte_pause.h>
 #include <rte_rcu_qsbr.h>
 
+#include <assert.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -70,7 +71,8 @@ weft_loop_create(const struct weft_loop_cfg *cfg)
 	memset(loop, 0, size);
 	loop->cfg = *cfg;
 	loop->schedstat_fd = -1;
-	memcpy(loop->polls, cfg->polls, cfg->n_polls * sizeof(loop->polls[0]));
+	for (unsigned int i = 0; i < cfg->n_polls; i++)
+		loop->polls[i].poll = cfg->polls[i];
 	rc = loop_register(loop);
 	if (rc != 0) {
 		free(loop);
@@ -91,10 +93,16 @@ weft_loop_free(struct weft_loop *loop)
 
 /* One writer, any readers. */
 static inline void
+loop_add(_Atomic uint64_t *counter, uint64_t n)
+{
+	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n,
+		memory_order_relaxed);
+}
+
+static inline void
 loop_count(_Atomic uint64_t *counter)
 {
-	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
-		memory_order_relaxed);
+	loop_add(counter, 1);
 }
 
 /* A round found nothing. @empty_since is the TSC of the first such round, 0 after work. */
@@ -124,24 +132,41 @@ loop_rest(struct weft_loop *loop, uint64_t *empty_since, uint64_t tsc_per_us)
 	}
 }
 
+/* The cycles from @p since on are the call's; @return the TSC behind it */
+static inline uint64_t
+loop_poll_once(struct loop_poll *p, uint64_t since, unsigned int *work)
+{
+	const unsigned int found = p->poll.fn(p->poll.arg);
+	const uint64_t now = rte_rdtsc();
+
+	loop_add(found != 0 ? &p->busy_cycles : &p->idle_cycles, now - since);
+	*work += found;
+	return now;
+}
+
 static void
 loop_rounds(struct weft_loop *loop)
 {
 	const uint64_t tsc_per_us = rte_get_tsc_hz() / 1000000;
 	const unsigned int n_polls = loop->cfg.n_polls;
-	uint64_t empty_since = 0;
+	uint64_t empty_since = 0, since = rte_rdtsc();
 
 	while (!atomic_load_explicit(&loop->stop, memory_order_relaxed)) {
 		unsigned int work = 0;
 
 		for (unsigned int i = 0; i < n_polls; i++)
-			work += loop->polls[i].fn(loop->polls[i].arg);
+			since = loop_poll_once(&loop->polls[i], since, &work);
 		rte_rcu_qsbr_quiescent(qsbr, loop->cfg.lcore);
 		loop_count(&loop->rounds);
-		if (work == 0)
+		if (work == 0) {
+			const uint64_t before = since;
+
 			loop_rest(loop, &empty_since, tsc_per_us);
-		else
+			since = rte_rdtsc();
+			loop_add(&loop->rest_cycles, since - before);
+		} else {
 			empty_since = 0;
+		}
 	}
 }
 
@@ -192,6 +217,18 @@ weft_loop_stats(const struct weft_loop *loop, struct weft_loop_stats *stats)
 	stats->empty_rounds = atomic_load_explicit(&loop->empty_rounds, memory_order_relaxed);
 	stats->yields = atomic_load_explicit(&loop->yields, memory_order_relaxed);
 	stats->naps = atomic_load_explicit(&loop->naps, memory_order_relaxed);
+}
+
+void
+weft_loop_poll_cycles(
+	const struct weft_loop *loop, unsigned int poll, uint64_t *busy, uint64_t *idle)
+{
+	const struct loop_poll *p = &loop->polls[poll];
+
+	assert(poll < loop->cfg.n_polls);
+	*busy = atomic_load_explicit(&p->busy_cycles, memory_order_relaxed);
+	*idle = atomic_load_explicit(&p->idle_cycles, memory_order_relaxed) +
+	        atomic_load_explicit(&loop->rest_cycles, memory_order_relaxed);
 }
 
 enum weft_idle

@@ -12,6 +12,13 @@
 
 #include "weft_base.h"
 
+/* A poll function, and what its calls took. Written by the loop. */
+struct loop_poll {
+	struct weft_poll poll;
+	_Atomic uint64_t busy_cycles; /* of calls that found work */
+	_Atomic uint64_t idle_cycles; /* of the others */
+};
+
 struct weft_loop {
 	/* Written by control threads, rarely; read every round. */
 	alignas(WEFT_CACHE_LINE) atomic_bool stop;
@@ -26,7 +33,8 @@ struct weft_loop {
 	_Atomic uint64_t empty_rounds;
 	_Atomic uint64_t yields;
 	_Atomic uint64_t naps;
-	alignas(WEFT_CACHE_LINE) struct weft_poll polls[];
+	_Atomic uint64_t rest_cycles; /* between rounds, after one that found no work */
+	alignas(WEFT_CACHE_LINE) struct loop_poll polls[];
 };
 
 /* Enter a loop in the list of its process; -EBUSY if its lcore has one. */

@@ -5,7 +5,7 @@
  * The loop of an lcore: poll functions in turn until told to stop, and what to do when a round
  * finds no work. An lcore that owns its CPU spins; one that shares it yields, because spinning
  * there costs a hundred times the throughput (doc/runtime.md has the table). The loop is hot: a
- * round reads no clock and enters the kernel only when it was empty on a shared CPU.
+ * round reads the TSC once a poll and enters the kernel only when it was empty on a shared CPU.
  *
  * Every round ends in a quiescent point (rte_rcu_qsbr), so that control code may unpublish a
  * pointer, call weft_loop_quiesce() and free what it pointed to.
@@ -115,6 +115,15 @@ void weft_loop_free(struct weft_loop *loop);
 
 /** Read the counters. Any thread; values of a running loop are a moment old. */
 void weft_loop_stats(const struct weft_loop *loop, struct weft_loop_stats *stats);
+
+/**
+ * Cycles of the TSC that calls of one poll function took, by whether they found work. Any thread.
+ *
+ * @param poll  its place in cfg.polls
+ * @param idle  calls that found none, and the loop's rests after rounds in which no poll found any
+ */
+void weft_loop_poll_cycles(
+	const struct weft_loop *loop, unsigned int poll, uint64_t *busy, uint64_t *idle);
 
 /** The policy in use: SPIN or YIELD, or AUTO before the loop has run. Any thread. */
 enum weft_idle weft_loop_idle(const struct weft_loop *loop);

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <rte_cycles.h>
 #include <rte_lcore.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -105,6 +106,45 @@ every_poll_runs_and_empty_rounds_are_told_apart(void **state)
 	assert_int_equal(s.yields + s.naps, s.empty_rounds);
 	assert_non_null(strstr(p.line, "lcore 1 on CPU"));
 	assert_non_null(strstr(p.line, "yields (as configured)"));
+	weft_loop_free(loop);
+}
+
+static unsigned int
+work_for_a_while(void *arg)
+{
+	struct probe *p = arg;
+
+	atomic_fetch_add(&p->calls, 1);
+	if (atomic_load(&p->work_left) == 0)
+		return 0;
+	atomic_fetch_sub(&p->work_left, 1);
+	rte_delay_us_block(50);
+	return 1;
+}
+
+static void
+cycles_of_each_poll_are_told_apart(void **state)
+{
+	struct probe works = { .work_left = 100 }, rests = { 0 };
+	const struct weft_poll polls[] = { { work_for_a_while, &works },
+		{ work_while_any, &rests } };
+	const struct weft_loop_cfg cfg = {
+		.lcore = 1, .idle = WEFT_IDLE_YIELD, .polls = polls, .n_polls = 2
+	};
+	struct weft_loop *loop = weft_loop_create(&cfg);
+	uint64_t busy[2], idle[2];
+
+	(void)state;
+	assert_non_null(loop);
+	assert_int_equal(weft_loop_launch(loop), 0);
+	assert_true(reaches(&rests.calls, 300, 5000));
+	weft_loop_stop(loop);
+	weft_loop_join(loop);
+	for (unsigned int i = 0; i < 2; i++)
+		weft_loop_poll_cycles(loop, i, &busy[i], &idle[i]);
+	assert_true(busy[0] >= 100 * 50 * (rte_get_tsc_hz() / 1000000));
+	assert_true(idle[0] > 0 && idle[1] > 0);
+	assert_int_equal(busy[1], 0);
 	weft_loop_free(loop);
 }
 
@@ -378,6 +418,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_poll_runs_and_empty_rounds_are_told_apart),
+		cmocka_unit_test(cycles_of_each_poll_are_told_apart),
 		cmocka_unit_test(naps_come_after_a_millisecond_without_work),
 		cmocka_unit_test(naps_grow_with_the_time_without_work),
 		cmocka_unit_test(spinning_never_enters_the_kernel),
