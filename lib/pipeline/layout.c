@@ -193,3 +193,24 @@ weft_layout_parse(const char *text, struct weft_layout *l, char *err, size_t err
 		*l = parsed;
 	return rc;
 }
+
+bool
+weft_layout_at_ends(const struct weft_layout *l, unsigned int segment)
+{
+	for (unsigned int i = l->first[segment]; i < l->first[segment + 1]; i++)
+		if (l->stage[i]->at_ends)
+			return true;
+	return false;
+}
+
+const char *
+weft_layout_words(const struct weft_layout *l, unsigned int segment, char *text, size_t len)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (unsigned int i = l->first[segment]; i < l->first[segment + 1] && used < len; i++)
+		used += (size_t)snprintf(text + used, len - used, "%s%s",
+			i == l->first[segment] ? "" : ",", l->stage[i]->name);
+	return text;
+}

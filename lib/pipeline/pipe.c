@@ -197,6 +197,7 @@ pipe_run(struct weft_pipe *p, unsigned int segment, unsigned int first)
 	pipe_run_stages(p, b, first, p->layout.first[segment + 1]);
 	if (b->n == 0)
 		return;
+	seg->passed += b->n;
 	if (seg->out != NULL)
 		rte_ring_sp_enqueue_bulk(seg->out, (void **)b->pkt, b->n, NULL);
 	else
@@ -270,6 +271,18 @@ weft_pipe_push(struct weft_pipe *p, struct rte_mbuf **pkt, uint16_t n)
 	return n;
 }
 
+bool
+weft_pipe_has_room(const struct weft_pipe *p)
+{
+	return pipe_segment_has_room(&p->segment[0]);
+}
+
+uint64_t
+weft_pipe_passed(const struct weft_pipe *p, unsigned int segment)
+{
+	return p->segment[segment].passed;
+}
+
 void
 weft_pipe_drain(struct weft_pipe *p)
 {
@@ -293,6 +306,12 @@ unsigned int
 weft_pipe_segments(const struct weft_pipe *p)
 {
 	return p->layout.n_segments;
+}
+
+const struct weft_layout *
+weft_pipe_layout(const struct weft_pipe *p)
+{
+	return &p->layout;
 }
 
 bool

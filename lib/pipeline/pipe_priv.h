@@ -14,6 +14,7 @@ struct pipe_segment {
 	struct rte_ring *in; /* NULL: the pipeline's source */
 	struct rte_ring *out; /* NULL: the pipeline's sink */
 	bool polls; /* a stage has work without traffic */
+	uint64_t passed; /* frames handed on */
 	struct weft_burst burst;
 } __rte_cache_aligned;
 

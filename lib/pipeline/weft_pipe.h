@@ -55,6 +55,13 @@ struct weft_layout {
  */
 int weft_layout_parse(const char *text, struct weft_layout *l, char *err, size_t err_len);
 
+/** Whether a segment has a stage that works on ends (struct weft_stage). */
+bool weft_layout_at_ends(const struct weft_layout *l, unsigned int segment);
+
+/** Names of a segment's stages with commas between them, as in the layout; @return @p text */
+const char *weft_layout_words(
+	const struct weft_layout *l, unsigned int segment, char *text, size_t len);
+
 /**
  * Gives the first segment up to @p n frames (at most WEFT_BURST_MAX); they are the pipeline's then.
  * in_port of each frame must be set.
@@ -91,6 +98,9 @@ void weft_pipe_free(struct weft_pipe *p);
 
 unsigned int weft_pipe_segments(const struct weft_pipe *p);
 
+/** What it was made of. */
+const struct weft_layout *weft_pipe_layout(const struct weft_pipe *p);
+
 /**
  * Run one burst through a segment. Each segment belongs to one lcore at a time.
  *
@@ -106,6 +116,12 @@ unsigned int weft_pipe_poll(struct weft_pipe *p, unsigned int segment);
  * @return frames taken, all or none: 0 if the ring behind is full, and they stay the caller's
  */
 uint16_t weft_pipe_push(struct weft_pipe *p, struct rte_mbuf **pkt, uint16_t n);
+
+/** Whether weft_pipe_push() would take a burst now. The lcore that owns the first segment. */
+bool weft_pipe_has_room(const struct weft_pipe *p);
+
+/** Frames that a segment has handed on, to its ring or the sink. The lcore that owns it. */
+uint64_t weft_pipe_passed(const struct weft_pipe *p, unsigned int segment);
 
 /**
  * Traffic has ended: let stages give up the frames they hold back, through the stages behind them

@@ -204,6 +204,11 @@ struct weft_stage {
 	void (*drain)(const struct weft_env *env, struct weft_burst *b);
 	const char *partner; /* the stage that takes what this one hands on; NULL: none */
 	enum weft_stage_order order;
+	/*
+	 * It works on ends (weft_conn.end): all such stages of both pipelines of a node run on one
+	 * lcore. Others keep nothing of a connection that has an end, and may run anywhere.
+	 */
+	bool at_ends;
 	const struct weft_counter *counters; /* rows of stats.counts; may be NULL */
 	uint8_t n_counters;
 };

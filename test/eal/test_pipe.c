@@ -58,6 +58,38 @@ layouts_are_read_or_refused(void **state)
 	}
 }
 
+/* What of a layout must stay together, and what may run anywhere. */
+static void
+segments_say_whether_they_work_on_ends(void **state)
+{
+	static const struct {
+		const char *text;
+		bool at_ends[3];
+		const char *words; /* of the last */
+	} cases[] = {
+		{ "deframe,fec_check|link_rx,ide_open|route,deliver", { false, true, true },
+			"route,deliver" },
+		{ "deframe|crc_first|route", { false, true, false }, "route" },
+		{ "pack,ide_seal|link_tx|crc_protect, fec_encode,enframe", { true, true, false },
+			"crc_protect,fec_encode,enframe" },
+		{ "deframe|fec_relay|route", { false, false, false }, "route" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(cases); i++) {
+		struct weft_layout l;
+		char text[64];
+
+		assert_int_equal(weft_layout_parse(cases[i].text, &l, text, sizeof(text)), 0);
+		assert_int_equal(l.n_segments, 3);
+		for (unsigned int s = 0; s < 3; s++)
+			assert_int_equal(weft_layout_at_ends(&l, s), cases[i].at_ends[s]);
+		assert_string_equal(weft_layout_words(&l, 2, text, sizeof(text)), cases[i].words);
+		assert_string_equal(
+			weft_layout_words(&l, 0, text, 4), cases[i].text[0] == 'd' ? "def" : "pac");
+	}
+}
+
 static void
 a_stage_without_its_tables_is_refused(void **state)
 {
@@ -276,9 +308,14 @@ a_full_ring_holds_back_and_loses_nothing(void **state)
 		taken++;
 	}
 	assert_in_range(taken, 100, 1024);
+	assert_false(weft_pipe_has_room(rig.rx));
+	assert_int_equal(weft_pipe_passed(rig.rx, 0), taken);
+	assert_int_equal(weft_pipe_passed(rig.rx, 1), 0);
 	assert_true(weft_pipe_is_busy(rig.rx));
 	assert_int_equal(weft_pipe_poll(rig.rx, 1), WEFT_BURST_MAX);
 	rig_free_frames();
+	assert_int_equal(weft_pipe_passed(rig.rx, 1), WEFT_BURST_MAX);
+	assert_true(weft_pipe_has_room(rig.rx));
 	rig_receive(m); /* the one that was refused is still ours */
 	while (weft_pipe_poll(rig.rx, 1) != 0)
 		rig_free_frames();
@@ -303,6 +340,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(layouts_are_read_or_refused),
+		cmocka_unit_test(segments_say_whether_they_work_on_ends),
 		cmocka_unit_test(a_stage_without_its_tables_is_refused),
 		cmocka_unit_test(a_name_is_taken_once),
 		cmocka_unit_test(every_split_gives_the_same),

@@ -109,6 +109,7 @@ static const struct weft_stage crc_first = {
 	.name = "crc_first",
 	.help = "in the place of fec_check: FEC only where the CRC fails",
 	.order = WEFT_STAGE_FEC_RX,
+	.at_ends = true,
 	.check = crc_first_check,
 	.run = crc_first_run,
 	.partner = "link_rx",

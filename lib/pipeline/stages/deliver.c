@@ -91,6 +91,7 @@ static const struct weft_stage deliver = {
 	.name = "deliver",
 	.help = "unpack messages and CXL.io packets",
 	.order = WEFT_STAGE_DELIVER,
+	.at_ends = true,
 	.check = deliver_check,
 	.run = deliver_run,
 	.counters = deliver_counters,

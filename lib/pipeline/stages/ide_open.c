@@ -336,6 +336,7 @@ static const struct weft_stage ide_open = {
 	.name = "ide_open",
 	.help = "decrypt, hold back until the MAC is good",
 	.order = WEFT_STAGE_IDE_OPEN,
+	.at_ends = true,
 	.check = ide_open_check,
 	.run = ide_open_run,
 	.drain = ide_open_drain,

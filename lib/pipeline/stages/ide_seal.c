@@ -120,6 +120,7 @@ static const struct weft_stage ide_seal = {
 	.name = "ide_seal",
 	.help = "encrypt, fill in MACs",
 	.order = WEFT_STAGE_IDE_SEAL,
+	.at_ends = true,
 	.check = ide_seal_check,
 	.run = ide_seal_run,
 	.counters = ide_seal_counters,

@@ -294,7 +294,8 @@ link_rx_live(const struct weft_env *env, struct weft_burst *b, struct rte_mbuf *
 {
 	struct weft_conn *c = weft_frame(m)->conn;
 
-	c->in_port = weft_frame(m)->in_port;
+	if (c->in_port != weft_frame(m)->in_port) /* its line is read by lcores of other stages */
+		c->in_port = weft_frame(m)->in_port;
 	if (link_rx_active(env, m, syndrome, counts, st))
 		b->pkt[b->n++] = m;
 	else
@@ -351,6 +352,7 @@ static const struct weft_stage link_rx = {
 	.name = "link_rx",
 	.help = "CRC and number of every flit; retry where links are live",
 	.order = WEFT_STAGE_LINK_RX,
+	.at_ends = true,
 	.check = link_rx_check,
 	.run = link_rx_run,
 	.poll = link_rx_poll,

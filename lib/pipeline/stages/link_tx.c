@@ -76,6 +76,7 @@ static const struct weft_stage link_tx = {
 	.name = "link_tx",
 	.help = "fill frames from the replay buffers of live connections",
 	.order = WEFT_STAGE_LINK_TX,
+	.at_ends = true,
 	.check = link_tx_check,
 	.run = link_tx_run,
 	.counters = link_tx_counters,

@@ -35,6 +35,7 @@ static const struct weft_stage pack = {
 	.name = "pack",
 	.help = "complete the flits of live connections",
 	.order = WEFT_STAGE_PACK,
+	.at_ends = true,
 	.check = pack_check,
 	.run = pack_run,
 };
