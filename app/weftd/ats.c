@@ -387,7 +387,7 @@ ats_poll(struct node *n)
 	}
 	weft_ats_agent_time(a->agent, n->node->ends_ns);
 	ats_agent_packets(n);
-	return n->out[0].n == 0 ? ats_agent_ops(n) : 0;
+	return node_may_send(n) ? ats_agent_ops(n) : 0;
 }
 
 /* --- begin and end --- */

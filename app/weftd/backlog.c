@@ -8,6 +8,16 @@
 
 #include "daemon.h"
 
+/* Who makes frames looks, perhaps from another lcore: written only when it changes. */
+static void
+backlog_note(struct backlog *b)
+{
+	const bool is_waiting = b->n != 0;
+
+	if (b->is_waiting != is_waiting)
+		__atomic_store_n(&b->is_waiting, is_waiting, __ATOMIC_RELAXED);
+}
+
 static void
 backlog_push(struct backlog *b, struct rte_mbuf *m)
 {
@@ -40,6 +50,7 @@ backlog_flush(struct backlog *b)
 		if (took < n)
 			break;
 	}
+	backlog_note(b);
 	return sent;
 }
 
@@ -66,6 +77,7 @@ backlog_send(struct backlog *b, struct rte_mbuf **frame, uint16_t n)
 	}
 	for (; took < n; took++)
 		backlog_push(b, frame[took]);
+	backlog_note(b);
 }
 
 void

@@ -2,12 +2,14 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Inside weftd: the daemon and its nodes. Every node is polled by one lcore (its pipeline may reach
- * over more); what a struct here holds belongs to that lcore unless it says otherwise.
+ * Inside weftd: the daemon and its nodes. Every node is polled by one lcore, and segments of its
+ * pipelines perhaps by others (segments.c); what a struct here holds belongs to the node's lcore unless
+ * it says otherwise.
  */
 #ifndef DAEMON_H
 #define DAEMON_H
 
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,9 +50,11 @@
 #define WRITE_QUARANTINE_CXL_NS UINT64_C(60000000000)
 #define EDGE_REASONS (WEFT_EDGE_UNEXPECTED + 1)
 
-/* Frames on their way to one port, for as long as it takes none. */
+/* Frames on their way to one port, for as long as it takes none. Of the lcore that sends. */
 struct backlog {
-	struct weft_port *port;
+	/* A line of its own: the node's lcore reads it. */
+	alignas(WEFT_CACHE_LINE) bool is_waiting;
+	alignas(WEFT_CACHE_LINE) struct weft_port *port;
 	uint32_t head;
 	uint32_t n;
 	uint64_t dropped; /* TX_FULL */
@@ -134,14 +138,18 @@ struct node {
 	struct weft_conns *conns; /* NULL: a switch in rxl mode */
 	struct weft_pipe *rx;
 	struct weft_pipe *tx; /* likewise */
+	struct segments *segments; /* segments.c: of both */
+	uint8_t tx_link; /* segment of tx with the stage link_tx */
+	uint8_t own_rx, own_tx; /* these three: what the node's poll does; a bit a segment */
+	bool sends; /* it gives frames to the ports */
+	struct rte_ring *notes; /* from stages on other lcores; NULL: there are none */
 	struct weft_ingress *ingress; /* these by port number: who may send in by it */
 	struct weft_ingress_drops *ingress_drops;
 	struct weft_ingress_seen *ingress_seen;
 	struct ingress_told *ingress_told; /* control thread, as the next one */
 	struct link_watch *link_watch; /* by port number */
 	struct duplicates *duplicates; /* NULL: nobody else can be behind its ports */
-	uint16_t next_port; /* source: whose turn it is */
-	uint64_t sent; /* frames that left the transmit pipeline */
+	uint16_t next_port; /* of the source's lcore: whose turn it is */
 	/* switch */
 	struct losses losses;
 	struct misfit misfit;
@@ -291,6 +299,8 @@ daemon_node(const struct weft_node *n)
 
 struct uio;
 struct edge_port; /* edge.h */
+struct rte_tel_data;
+struct segments;
 
 struct run_options {
 	const char *server;
@@ -394,6 +404,13 @@ unsigned int backlog_flush(struct backlog *b);
 
 void backlog_free(struct backlog *b);
 
+/** Whether frames wait for the port. Any thread. */
+static inline bool
+daemon_backlog_waits(const struct backlog *b)
+{
+	return __atomic_load_n(&b->is_waiting, __ATOMIC_RELAXED);
+}
+
 /* --- peer.c: the links of a node, joined to its pipelines --- */
 
 /** The end of a link is made (struct weft_node_world). */
@@ -419,6 +436,9 @@ unsigned int peers_flush(struct node *n);
 
 /** The connection table's names of both directions of a port: source addresses. */
 void link_mac(const struct weft_topo *t, unsigned int port, uint8_t mac[6]);
+
+/** In cxl mode the address is who it comes from: the one of the pipeline is any port's. */
+void link_put_port(struct rte_mbuf *m, uint16_t port);
 
 /** The transmit pipeline's sink. */
 void link_sink(void *arg, struct rte_mbuf **pkt, uint16_t n);
@@ -541,6 +561,55 @@ void misfit_came(void *arg, struct rte_mbuf *m, enum weft_verdict why);
 /** Control thread: say what came since the last call, a line a node. */
 void misfit_tell(struct daemon *d);
 
+/* --- notes.c: what stages on other lcores have for their node --- */
+
+/** Make room; stages of the receive pipeline are going to run elsewhere. 0, or -ENOMEM. */
+int notes_init(struct node *n);
+void notes_fini(struct node *n);
+
+/**
+ * A note for the node: taken at once where its lcore runs the stage, else by its next poll. One that finds no
+ * room is lost; all of them are about what comes again, or is counted elsewhere.
+ */
+struct note {
+	enum { NOTE_LOST, NOTE_MISFIT, NOTE_ANNOUNCE } kind;
+	uint16_t in_port;
+	uint8_t why; /* MISFIT: enum weft_verdict */
+	uint32_t flits; /* LOST */
+	struct weft_wire_hdr hdr; /* LOST, MISFIT */
+	struct weft_control control; /* ANNOUNCE */
+};
+void note_send(struct node *n, const struct note *note);
+
+/** Take what waits. Returns notes taken. */
+unsigned int notes_poll(struct node *n);
+
+/** Who they are for; the node's lcore. */
+void switch_take_loss(struct node *n, const struct note *note);
+void misfit_take(struct node *n, const struct note *note);
+void duplicate_take_announcement(struct node *n, const struct note *note);
+
+/* --- segments.c: which lcore runs what --- */
+
+/** Once both pipelines are there: which segment goes where, for as long as lcores run. 0, or -ENOMEM. */
+int segments_init(struct node *n);
+void segments_fini(struct node *n);
+
+/** What --check says of a node that names lcores: a line each. */
+void segments_print(const struct daemon *d, unsigned int node);
+
+/** One loop for each lcore that serves a node; the nodes and segments of an lcore are polled in turn. */
+void segments_make_loops(struct daemon *d);
+
+/** No lcore runs any more: the poll of a node does everything. */
+void segments_ended(struct daemon *d);
+
+/** [{lcore, segment, busy_cycles, idle_cycles, stages {name: cycles a flit}}] */
+json_t *segments_json(const struct node *n);
+
+/** The same without stages, by name: rx_0, rx_1, ..., tx_0, ... 0, or -ENOMEM. */
+int segments_tell(const struct node *n, struct rte_tel_data *data);
+
 /* --- layout.c --- */
 
 /** Judge the layouts of the options; ends the program if one is of no use. */
@@ -602,8 +671,6 @@ void late_fini(struct node *n);
 
 /** Take a mark that waits. */
 void late_poll(struct node *n);
-
-struct rte_tel_data;
 
 /** Telemetry: mark lines of a GFD that runs here. */
 int late_tell(struct daemon *d, const char *params, struct rte_tel_data *data);
@@ -776,8 +843,20 @@ bool node_send_control(
 /** Monotonic nanoseconds from the TSC. */
 uint64_t node_now_ns(void);
 
-/** Take what came in: one poll of every part of the receive pipeline. @return what was done */
+/** Take what came in: one poll of each segment of the receive pipeline that is the node's. @return what was done */
 unsigned int node_poll_rx(struct node *n);
+
+/** Give a burst to the transmit pipeline, and let it pass as far as the node's segments go. False: no room */
+bool node_push_tx(struct node *n, struct rte_mbuf **pkt, uint16_t k);
+
+/** Let frames in rings of the transmit pipeline go on, as far as the node's segments go. */
+void node_poll_tx(struct node *n);
+
+/** Offer the ports what waits for them, if that is the node's to do. @return frames taken */
+unsigned int node_flush(struct node *n);
+
+/** Whether new requests may begin: neither the port nor a ring on the way to it holds back. Not of a rxl switch. */
+bool node_may_send(const struct node *n);
 
 /* --- report.c --- */
 

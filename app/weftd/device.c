@@ -21,7 +21,7 @@ unsigned int
 device_poll(void *arg)
 {
 	struct node *n = arg;
-	unsigned int worked = backlog_flush(&n->out[0]);
+	unsigned int worked = node_flush(n);
 
 	weft_node_time(n->node, node_now_ns());
 	n->guard.now_ns = n->node->now_ns;
@@ -32,7 +32,7 @@ device_poll(void *arg)
 		follow_session(&n->node->link[i], &ended, &began);
 	}
 	n->was_up = n->was_up || weft_node_is_up(n->node);
-	worked += uio_poll(n, n->was_up && n->out[0].n == 0);
+	worked += uio_poll(n, n->was_up && node_may_send(n));
 	return worked + peers_flush(n);
 }
 

@@ -154,20 +154,24 @@ duplicate_parse(struct rte_mbuf *m, struct weft_control *c)
 	       c->type == WEFT_CONTROL_ANNOUNCE;
 }
 
+void
+duplicate_take_announcement(struct node *n, const struct note *note)
+{
+	duplicate_take(n, note->in_port, &note->control, n->node->now_ns);
+	duplicate_send(n, note->in_port, n->node->now_ns);
+}
+
 bool
 duplicate_came(void *arg, struct rte_mbuf *m)
 {
 	struct node *n = arg;
-	const uint16_t port = weft_frame(m)->in_port;
-	struct weft_control c;
+	struct note note = { .kind = NOTE_ANNOUNCE, .in_port = weft_frame(m)->in_port };
 
-	if (!duplicate_parse(m, &c))
+	if (!duplicate_parse(m, &note.control))
 		return false;
 	/* Who ends has nothing against a successor. */
-	if (n->duplicates == NULL || n->env.is_parting)
-		return true;
-	duplicate_take(n, port, &c, n->node->now_ns);
-	duplicate_send(n, port, n->node->now_ns);
+	if (n->duplicates != NULL && !n->env.is_parting)
+		note_send(n, &note);
 	return true;
 }
 
@@ -229,7 +233,7 @@ duplicate_round(struct node *n, uint64_t now_ns, bool *is_settled)
 			continue;
 		duplicate_listen(n, p, now_ns);
 		duplicate_send(n, p, now_ns);
-		backlog_flush(&n->out[p]);
+		node_flush(n);
 		*is_settled &= weft_duplicate_is_settled(&x->machine, now_ns);
 		if (x->machine.state == WEFT_DUPLICATE_REFUSED && refused == NULL)
 			refused = x;

@@ -86,7 +86,7 @@ unsigned int
 gfd_poll(void *arg)
 {
 	struct node *n = arg;
-	unsigned int worked = backlog_flush(&n->out[0]);
+	unsigned int worked = node_flush(n);
 
 	weft_node_time(n->node, node_now_ns());
 	n->guard.now_ns = n->node->now_ns;

@@ -287,7 +287,7 @@ unsigned int
 host_poll(void *arg)
 {
 	struct node *n = arg;
-	unsigned int worked = backlog_flush(&n->out[0]);
+	unsigned int worked = node_flush(n);
 
 	weft_node_time(n->node, node_now_ns());
 	n->guard.now_ns = n->node->now_ns;
@@ -302,9 +302,9 @@ host_poll(void *arg)
 	worked += ats_poll(n);
 	/* A port that takes nothing holds back new requests; answers are taken all the same. */
 	n->was_up = n->was_up || weft_node_is_up(n->node);
-	if (n->out[0].n == 0 && !n->is_done && n->was_up)
+	if (!n->is_done && n->was_up && node_may_send(n))
 		worked += host_requests(n);
-	worked += uio_poll(n, n->was_up && n->out[0].n == 0);
+	worked += uio_poll(n, n->was_up && node_may_send(n));
 	return worked + peers_flush(n);
 }
 

@@ -58,9 +58,6 @@ layout_check(const struct daemon *d, const char *option, const char *text, const
 			(d->topo->ide != WEFT_IDE_OFF || !need[i].with_ide))
 			cli_usage("%s: expected a stage %s in \"%s\": without it %s", option,
 				need[i].stage, text, need[i].without);
-	if (need == tx_needs && l.n_segments != 1)
-		cli_usage("%s: expected no \"|\" in \"%s\": what is sent stays on one lcore",
-			option, text);
 }
 
 void

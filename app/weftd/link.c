@@ -30,15 +30,20 @@ link_mac(const struct weft_topo *t, unsigned int port, uint8_t mac[6])
 }
 
 void
+link_put_port(struct rte_mbuf *m, uint16_t port)
+{
+	*rte_pktmbuf_mtod_offset(m, uint8_t *, FRAME_SRC + MAC_PORT) = (uint8_t)port;
+}
+
+void
 link_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 {
 	struct node *node = arg;
 
-	node->sent += n;
 	for (uint16_t i = 0; i < n; i++) {
 		const uint16_t port = (uint16_t)weft_frame(pkt[i])->out_port;
 
-		*rte_pktmbuf_mtod_offset(pkt[i], uint8_t *, FRAME_SRC + MAC_PORT) = (uint8_t)port;
+		link_put_port(pkt[i], port);
 		backlog_send(&node->out[port], &pkt[i], 1);
 	}
 }

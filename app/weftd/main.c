@@ -26,9 +26,9 @@
 #define TEND_EVERY_MS 20
 #define PART_NS UINT64_C(200000000) /* for the other ends to ask whether a goodbye is true */
 #define PART_NAP_NS 50000
-#define POLLS_MAX 2048 /* two a node */
 #define RING_POOL 1536 /* buffers for a port that is a ring */
 #define HELD_POOL 4 /* for a peer: frames whose MAC is still to come */
+#define LCORE_POOL 512 /* for an lcore of a node that has several: in rings between them */
 #define DEVICE_POOL 6144 /* for any other: descriptors both ways, and what a driver keeps */
 
 static volatile sig_atomic_t stop_signal;
@@ -139,6 +139,7 @@ weftd_print_check(const struct daemon *d)
 			weftd_print_check_port(d, d->node[i].index, p);
 		weftd_print_check_load(d->node[i].load);
 		putchar('\n');
+		segments_print(d, d->node[i].index);
 	}
 	return EXIT_SUCCESS;
 }
@@ -154,6 +155,8 @@ weftd_size_pool(const struct daemon *d, struct weft_pool_cfg *pool)
 
 		if (d->topo->ide == WEFT_IDE_CONTAINMENT)
 			pool->n_mbufs += HELD_POOL * d->topo->n_nodes;
+		if (n->n_lcores > 1)
+			pool->n_mbufs += LCORE_POOL * n->n_lcores;
 		for (uint16_t p = 0; p < n->n_ports; p++) {
 			unsigned int index = n->first_port + p;
 			unsigned int flits = weft_topo_port_flits(d->topo, index);
@@ -259,63 +262,6 @@ weftd_start(struct daemon *d)
 	}
 	if (!d->cfg.no_text)
 		puts(weft_eal_memory_line());
-}
-
-static void
-weftd_print_idle(void *arg, const char *line)
-{
-	const struct daemon *d = arg;
-
-	if (!d->cfg.no_text)
-		puts(line);
-}
-
-/* One loop for each lcore that serves a node; the nodes of an lcore are polled in turn. */
-static void
-weftd_make_loops(struct daemon *d)
-{
-	static weft_poll_fn const poll[] = {
-		[WEFT_TOPO_HOST] = host_poll,
-		[WEFT_TOPO_SWITCH] = switch_poll,
-		[WEFT_TOPO_GFD] = gfd_poll,
-		[WEFT_TOPO_DEVICE] = device_poll,
-	};
-	static struct weft_poll polls[POLLS_MAX];
-	const bool cxl = daemon_is_cxl(d);
-
-	d->loop = calloc(RTE_MAX_LCORE, sizeof(d->loop[0]));
-	if (d->loop == NULL)
-		cli_fail("out of memory");
-	for (unsigned int lcore = 0; lcore < RTE_MAX_LCORE; lcore++) {
-		struct weft_loop_cfg cfg = {
-			.lcore = lcore,
-			.idle = d->cfg.idle,
-			.polls = polls,
-			.on_idle = weftd_print_idle,
-			.on_idle_arg = d,
-		};
-
-		for (uint16_t i = 0; i < d->n_nodes; i++) {
-			struct node *n = &d->node[i];
-			const bool is_store = cxl && n->topo->kind == WEFT_TOPO_SWITCH;
-
-			if (n->lcore != lcore)
-				continue;
-			polls[cfg.n_polls++] =
-				(struct weft_poll){ is_store ? store_poll : poll[n->topo->kind],
-					n };
-			if (n->duplicates != NULL)
-				polls[cfg.n_polls++] = (struct weft_poll){ duplicates_poll, n };
-		}
-		if (cfg.n_polls == 0)
-			continue;
-		d->loop[d->n_loops] = weft_loop_create(&cfg);
-		if (d->loop[d->n_loops] == NULL)
-			cli_fail("lcore %u: %s", lcore, rte_strerror(rte_errno));
-		if (lcore == rte_get_main_lcore())
-			d->main_loop = d->loop[d->n_loops];
-		d->n_loops++;
-	}
 }
 
 static void
@@ -467,8 +413,7 @@ weftd_poll_parting(struct node *n)
 	weft_node_time(n->node, node_now_ns());
 	node_poll_rx(n);
 	peers_flush(n);
-	for (uint16_t p = 0; p < n->n_ports; p++)
-		backlog_flush(&n->out[p]);
+	node_flush(n);
 }
 
 static bool
@@ -527,6 +472,7 @@ weftd_run(struct daemon *d)
 		if (d->loop[i] != d->main_loop)
 			weft_loop_join(d->loop[i]);
 	seconds = weftd_elapsed_s(&start);
+	segments_ended(d);
 	weftd_tell_of_others(d); /* what came since the control thread looked last */
 	weftd_say_goodbye(d);
 	return seconds;
@@ -631,6 +577,7 @@ main(int argc, char **argv)
 	/* From before the file is read: what comes while DPDK starts is done then, and ends nothing. */
 	sigaction(SIGHUP, &hup, NULL);
 	weftd_load_topology(&d, &opts);
+	layouts_check(&d);
 	if (opts.check)
 		cli_exit(d.cfg.quiet ? EXIT_SUCCESS : weftd_print_check(&d));
 	if (!weftd_transfers_have_place(d.topo, d.load))
@@ -643,7 +590,6 @@ main(int argc, char **argv)
 			d.topo->fabric);
 	if (daemon_is_cxl(&d))
 		links_warn(&d);
-	layouts_check(&d);
 	captures_check(&d);
 	if (events_init(d.cfg.quiet ? EVENT_ERROR : d.cfg.verbose ? EVENT_DETAIL : EVENT_INFO) != 0)
 		cli_fail("out of memory");
@@ -670,7 +616,7 @@ main(int argc, char **argv)
 	}
 	if (rates_init(&d) != 0)
 		cli_fail("out of memory");
-	weftd_make_loops(&d);
+	segments_make_loops(&d);
 	report_telemetry(&d);
 	if (!d.cfg.no_text)
 		printf("weftd: %u node%s of fabric %s run%s\n", d.n_nodes, weftd_plural(d.n_nodes),

@@ -27,7 +27,7 @@ misfit_is_hello(const struct rte_mbuf *m)
 }
 
 static void
-misfit_answer(struct node *n, const struct weft_frame *f, uint8_t differs)
+misfit_answer(struct node *n, const struct note *note, uint8_t differs)
 {
 	const struct weft_topo *t = n->daemon->topo;
 	struct weft_control c = { .type = WEFT_CONTROL_REFUSE,
@@ -38,32 +38,41 @@ misfit_answer(struct node *n, const struct weft_frame *f, uint8_t differs)
 		.isn_form = t->isn,
 		.ide_mode = t->ide,
 		.differs = differs };
-	struct weft_wire_hdr h = f->hdr;
+	struct weft_wire_hdr h = note->hdr;
 
 	memcpy(c.node, n->topo->name, strnlen(n->topo->name, WEFT_NODE_ID_LEN));
-	h.spid = f->hdr.dpid;
-	h.dpid = f->hdr.spid;
+	h.spid = note->hdr.dpid;
+	h.dpid = note->hdr.spid;
 	h.clock = 0;
-	node_send_control(n, f->in_port, &h, &c);
+	node_send_control(n, note->in_port, &h, &c);
+}
+
+void
+misfit_take(struct node *n, const struct note *note)
+{
+	struct misfit *x = &n->misfit;
+
+	if (n->node->now_ns < n->misfit_after_ns)
+		return;
+	n->misfit_after_ns = n->node->now_ns + ANSWER_NS;
+	__atomic_store_n(&x->about,
+		(uint64_t)note->in_port << 48 | (uint64_t)note->hdr.spid << 32 |
+			(uint64_t)note->hdr.dpid << 16 | (uint64_t)note->why << 8 | note->hdr.mode,
+		__ATOMIC_RELAXED);
+	__atomic_store_n(&x->n, x->n + 1, __ATOMIC_RELEASE);
+	misfit_answer(n, note, note->why == WEFT_DROP_MODE ? WEFT_PARAM_MODE : WEFT_PARAM_PID);
 }
 
 void
 misfit_came(void *arg, struct rte_mbuf *m, enum weft_verdict why)
 {
-	struct node *n = arg;
 	const struct weft_frame *f = weft_frame(m);
-	struct misfit *x = &n->misfit;
 
-	if (f->hdr.kind != WEFT_WIRE_CONTROL || n->node->now_ns < n->misfit_after_ns ||
-		!misfit_is_hello(m))
-		return;
-	n->misfit_after_ns = n->node->now_ns + ANSWER_NS;
-	__atomic_store_n(&x->about,
-		(uint64_t)f->in_port << 48 | (uint64_t)f->hdr.spid << 32 |
-			(uint64_t)f->hdr.dpid << 16 | (uint64_t)why << 8 | f->hdr.mode,
-		__ATOMIC_RELAXED);
-	__atomic_store_n(&x->n, x->n + 1, __ATOMIC_RELEASE);
-	misfit_answer(n, f, why == WEFT_DROP_MODE ? WEFT_PARAM_MODE : WEFT_PARAM_PID);
+	if (f->hdr.kind == WEFT_WIRE_CONTROL && misfit_is_hello(m))
+		note_send(arg, &(struct note){ .kind = NOTE_MISFIT,
+				       .in_port = f->in_port,
+				       .why = (uint8_t)why,
+				       .hdr = f->hdr });
 }
 
 static void

@@ -35,7 +35,7 @@ options_read_load(const char *option, char *text, void *to)
 }
 
 /* What only a run looks at, and others that do nothing beside some. */
-enum { RUN = 1, NODE = 2, SERVER = 4, UNTIL = 8, LOAD = 16 };
+enum { RUN = 1, NODE = 2, SERVER = 4, UNTIL = 8, LOAD = 16, LAYOUT = 32 };
 
 #define SECONDS(member) CLI_REAL(member, DBL_TRUE_MIN, 1e9, "seconds above 0 up to 1000000000")
 #define CLI_INTO struct options
@@ -69,12 +69,14 @@ static const struct cli_option options[] = {
 		SECONDS(cfg.wait_s), .tags = RUN | UNTIL },
 	{ "idle", NULL, "auto", "what an lcore does that finds no work",
 		CLI_WORD(cfg.idle, weft_idle_words), .tags = RUN },
-	{ "rx-layout", "LAYOUT", WEFT_LAYOUT_RX_LIVE, "receive pipeline of hosts and GFDs",
-		CLI_TEXT(cfg.rx_layout), .tags = RUN },
-	{ "tx-layout", "LAYOUT", WEFT_LAYOUT_TX_LIVE, "transmit pipeline of hosts and GFDs",
-		CLI_TEXT(cfg.tx_layout), .tags = RUN },
-	{ "switch-layout", "LAYOUT", WEFT_LAYOUT_SWITCH, "pipeline of switches",
-		CLI_TEXT(cfg.switch_layout), .tags = RUN },
+	{ "rx-layout", "LAYOUT", WEFT_LAYOUT_RX_LIVE,
+		"receive pipeline of hosts and GFDs; | is for another lcore",
+		CLI_TEXT(cfg.rx_layout), .tags = LAYOUT },
+	{ "tx-layout", "LAYOUT", WEFT_LAYOUT_TX_LIVE,
+		"transmit pipeline of hosts and GFDs, likewise", CLI_TEXT(cfg.tx_layout),
+		.tags = LAYOUT },
+	{ "switch-layout", "LAYOUT", WEFT_LAYOUT_SWITCH, "pipeline of switches, likewise",
+		CLI_TEXT(cfg.switch_layout), .tags = LAYOUT },
 	{ CLI_SECTION("Output") },
 	{ "capture", "PORT=FILE", NULL,
 		"write the frames of a port, such as s0.0, to a pcapng file",
@@ -122,7 +124,8 @@ options_judge(const struct daemon_cfg *c, const struct run_options *run, uint64_
 	if (run->check)
 		cli_no_effect(&program, given, RUN, "with --check");
 	else if (run->resolve != NULL)
-		cli_no_effect(&program, given, RUN | LOAD | NODE | SERVER, "with --resolve");
+		cli_no_effect(
+			&program, given, RUN | LOAD | NODE | SERVER | LAYOUT, "with --resolve");
 	else if (!c->until_done)
 		cli_no_effect(&program, given, UNTIL, "without --until-done");
 	if (c->nodes != NULL && run->resolve == NULL)

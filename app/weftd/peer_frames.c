@@ -119,7 +119,7 @@ peer_frames(struct peer *p, struct rte_mbuf **pkt, uint16_t room)
 	uint16_t k = 0;
 
 	weft_end_tick(p->link->end, n->node->ends_ns);
-	want = n->out[p->link->port].n != 0 ? 0 : weft_end_frames_due(p->link->end);
+	want = daemon_backlog_waits(&n->out[p->link->port]) ? 0 : weft_end_frames_due(p->link->end);
 	for (; k < want && k < room && (pkt[k] = peer_alloc(p)) != NULL; k++) {
 		weft_frame(pkt[k])->conn = p->tx;
 		weft_frame(pkt[k])->out_port = (int16_t)p->link->port;
@@ -127,26 +127,35 @@ peer_frames(struct peer *p, struct rte_mbuf **pkt, uint16_t room)
 	return k;
 }
 
-/* All peers that are due, each once. The transmit pipeline has no rings, so it takes every burst. */
+/* A burst of empty frames. It was seen that there is room. */
+static void
+peer_push(struct node *n, struct rte_mbuf **pkt, uint16_t k)
+{
+	const bool took = k == 0 || node_push_tx(n, pkt, k);
+
+	assert(took);
+	(void)took;
+}
+
+/* All peers that are due, each once, while the transmit pipeline takes frames: one that does not holds them back. */
 static void
 peer_send_all(struct node *n)
 {
 	struct rte_mbuf *pkt[WEFT_BURST_MAX];
 	uint16_t k = 0;
 
-	for (uint16_t i = 0; i < n->node->n_links; i++) {
+	for (uint16_t i = 0; i < n->node->n_links && weft_pipe_has_room(n->tx); i++) {
 		struct peer *p = &n->peer[i];
 
 		if (n->node->ends_ns < n->node->link[i].due_ns)
 			continue;
+		k = (uint16_t)(k + peer_frames(p, pkt + k, (uint16_t)(WEFT_BURST_MAX - k)));
 		if (k == WEFT_BURST_MAX) {
-			weft_pipe_push(n->tx, pkt, k);
+			peer_push(n, pkt, k);
 			k = 0;
 		}
-		k = (uint16_t)(k + peer_frames(p, pkt + k, (uint16_t)(WEFT_BURST_MAX - k)));
 	}
-	if (k != 0) /* a switch in rxl mode has neither peers nor this pipeline */
-		weft_pipe_push(n->tx, pkt, k);
+	peer_push(n, pkt, k);
 	for (uint16_t i = 0; i < n->node->n_links; i++)
 		if (n->node->ends_ns >= n->node->link[i].due_ns)
 			n->node->link[i].due_ns = weft_end_deadline(n->node->link[i].end);
@@ -155,12 +164,15 @@ peer_send_all(struct node *n)
 unsigned int
 peers_flush(struct node *n)
 {
-	const uint64_t before = n->sent;
-	uint64_t round;
+	uint64_t before, round;
 
+	if (n->tx == NULL) /* a switch in rxl mode has neither peers nor this pipeline */
+		return 0;
+	node_poll_tx(n);
+	before = weft_pipe_passed(n->tx, n->tx_link);
 	do {
-		round = n->sent;
+		round = weft_pipe_passed(n->tx, n->tx_link);
 		peer_send_all(n);
-	} while (n->sent != round);
-	return (unsigned int)(n->sent - before);
+	} while (weft_pipe_passed(n->tx, n->tx_link) != round);
+	return (unsigned int)(round - before);
 }

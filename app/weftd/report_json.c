@@ -273,6 +273,7 @@ json_node(const struct node *n, double seconds)
 	json_add_stages(stages, n->rx);
 	json_add_stages(stages, n->tx);
 	json_object_set_new(o, "stages", stages);
+	json_object_set_new(o, "lcores", segments_json(n));
 	return o;
 }
 

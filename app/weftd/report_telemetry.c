@@ -267,6 +267,14 @@ telemetry_rates(const char *params, struct rte_tel_data *data)
 }
 
 static int
+telemetry_lcores(const char *params, struct rte_tel_data *data)
+{
+	const struct node *n = telemetry_node_named(params);
+
+	return n == NULL ? -ENOENT : segments_tell(n, data);
+}
+
+static int
 telemetry_kernels(const char *params, struct rte_tel_data *data)
 {
 	const struct weft_kernel_failure *f;
@@ -335,6 +343,8 @@ static const struct {
 		"Kernels in use, and those that failed their self-test. Takes no parameters" },
 	{ "/weft/ats", telemetry_ats,
 		"Address translation of a host or an agent. Parameter: node name" },
+	{ "/weft/lcores", telemetry_lcores,
+		"Segments of a node's pipelines, their lcores and cycles. Parameter: node name" },
 	{ "/weft/retry", telemetry_retry,
 		"Sessions, retry and credits. Parameters: node name, or node name and peer's" },
 	{ "/weft/events", telemetry_events,

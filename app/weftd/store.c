@@ -210,10 +210,8 @@ unsigned int
 store_poll(void *arg)
 {
 	struct node *n = arg;
-	unsigned int worked = 0;
+	unsigned int worked = node_flush(n);
 
-	for (uint16_t p = 0; p < n->n_ports; p++)
-		worked += backlog_flush(&n->out[p]);
 	weft_node_time(n->node, node_now_ns());
 	worked += node_poll_rx(n);
 	for (uint16_t i = 0; i < n->node->n_links; i++) {

@@ -44,23 +44,30 @@ switch_same_connection(const struct weft_wire_hdr *a, const struct weft_wire_hdr
 }
 
 /* Keep account of a loss; of more connections than there is room for, the stage's count tells. */
-static void
-switch_lost(void *arg, const struct weft_wire_hdr *h, unsigned int flits)
+void
+switch_take_loss(struct node *n, const struct note *note)
 {
-	struct node *n = arg;
 	struct losses *l = &n->losses;
 	unsigned int i = 0;
 
-	while (i < l->n && !switch_same_connection(&l->loss[i].hdr, h))
+	while (i < l->n && !switch_same_connection(&l->loss[i].hdr, &note->hdr))
 		i++;
 	if (i == WEFT_ARRAY_SIZE(l->loss))
 		return;
 	if (i == l->n) {
-		l->loss[l->n++] = (struct loss){ .hdr = *h };
+		l->loss[l->n++] = (struct loss){ .hdr = note->hdr };
 		if (l->due_ns == 0)
 			l->due_ns = n->node->now_ns + LOSSES_EVERY_NS;
 	}
-	l->loss[i].flits += flits;
+	l->loss[i].flits += note->flits;
+}
+
+static void
+switch_lost(void *arg, const struct weft_wire_hdr *h, unsigned int flits)
+{
+	const struct note note = { .kind = NOTE_LOST, .hdr = *h, .flits = flits };
+
+	note_send(arg, &note);
 }
 
 /* Tell a sender, as if its other end did: from there it takes control frames of the session. */
@@ -116,7 +123,5 @@ switch_poll(void *arg)
 	weft_node_time(n->node, node_now_ns());
 	worked += node_poll_rx(n);
 	switch_report_losses(n);
-	for (uint16_t p = 0; p < n->n_ports; p++)
-		worked += backlog_flush(&n->out[p]);
-	return worked;
+	return worked + node_flush(n);
 }

@@ -47,7 +47,6 @@ u '--rx-layout: expected a stage deliver in' --rx-layout deframe,link_rx,route
 u '--switch-layout: layout, character 1: no stage is called "x"' --switch-layout x
 u '--switch-layout: expected a stage deframe in "route"' --switch-layout route
 u '--tx-layout: expected a stage pack in "enframe"' --tx-layout enframe
-u '--tx-layout: expected no "|"' --tx-layout 'pack|link_tx,crc_protect,fec_encode,enframe'
 u '--tx-layout: layout, character 9: stage "pack" cannot come after' --tx-layout enframe,pack
 u '--switch-layout: expected a stage route' --switch-layout deframe,fec_relay
 topology ', driver: memif' 'mtu: 9000, speed: 7'

@@ -1,0 +1,132 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Nodes on two lcores each: segments of their layouts where --check says, over rings, memif and af_packet, in
+# the clear and encrypted, over good wires and bad ones. Every request ends once, every read is right, and both
+# CPUs have worked for every node. Where rings hold back nothing is dropped.
+. "$(dirname "$0")/lib.sh"
+[ "$(nproc)" -ge 2 ] || skip "skipped: needs two CPUs"
+netns=1
+enter_netns || netns=0
+export XDG_RUNTIME_DIR=$work
+(umask 077 && od -An -N32 -tx1 /dev/urandom | tr -d ' \n' >"$work/psk")
+
+rx='deframe,fec_check|link_rx,ide_open|route,deliver'
+tx='pack,ide_seal,link_tx|crc_protect,fec_encode,enframe'
+layouts=(--rx-layout "$rx" --tx-layout "$tx")
+
+# fabric MODE IDE REQUESTS LINKS: a host, a switch, a GFD; the GFD's first lcore is the others' second.
+fabric() {
+	cat <<-Y
+	fabric: lcores
+	mode: $1
+	defaults: {mtu: 4000}
+	ide: $2
+	nodes:
+	  - {name: h0, kind: host, pid: 0x101, lcores: "0-1"}
+	  - {name: s0, kind: switch, pid: 0x010, lcores: "0-1"}
+	  - {name: g0, kind: gfd, pid: 0x200, memory: 4M, lcores: "1,0"}
+	links:
+	  - {a: h0, b: s0, $4}
+	  - {a: s0, b: g0, ${5:-$4}}
+	workloads:
+	  - {on: h0, kind: mem, requests: $3, outstanding: 64, write_percent: 50, lines: 1024, seed: 1, timeout_ms: 30000}
+	Y
+}
+
+run() { # run NAME [options]
+	timeout -k 2 100 "$app/weftd" --topology "$work/$1.yaml" --until-done --json "$work/$1.json" "${layouts[@]}" \
+		"${@:2}" >"$work/$1.log" 2>&1
+}
+
+# whole NAME [options]: all went well, and both CPUs worked for every node.
+whole() {
+	local f=$work/$1.json
+	run "$@" || die "$1 did not finish: $?"
+	same "$1: all well" "True True" "$(json "$f" 'o["good"]') $(good "$f")"
+	same "$1: dropped by a full ring or port" 0 "$(json "$f" 'sum(n["drops"].get("tx_full", 0) for n in o["nodes"])')"
+	same "$1: lcores that worked" "{'h0': [0, 1], 's0': [0, 1], 'g0': [0, 1]}" "$(json "$f" '{n["name"]:
+		sorted({l["lcore"] for l in n["lcores"] if l["busy_cycles"] > 0}) for n in o["nodes"]}')"
+	same "$1: cycles of every stage" True "$(json "$f" 'all(c > 0 for n in o["nodes"] for l in n["lcores"]
+		for c in l["stages"].values())')"
+}
+
+# --- which segment goes where ---
+
+fabric rxl "{mode: off}" 20000 "driver: ring" >"$work/rings.yaml"
+switch=(--switch-layout 'deframe,fec_relay|route')
+"$app/weftd" --check --topology "$work/rings.yaml" "${layouts[@]}" "${switch[@]}" >"$work/check"
+same "where --check says that segments go" "lcore 0: the node | link_rx,ide_open | route,deliver | pack,ide_seal,link_tx
+lcore 1: deframe,fec_check | crc_protect,fec_encode,enframe
+lcore 0: the node | route
+lcore 1: deframe,fec_relay
+lcore 1: the node | link_rx,ide_open | route,deliver | pack,ide_seal,link_tx
+lcore 0: deframe,fec_check | crc_protect,fec_encode,enframe" "$(sed -n 's/^ *\(lcore .*\)/\1/p' "$work/check")"
+"$app/weftd" --check --topology "$work/rings.yaml" >"$work/check"
+same "where nothing may run apart" 3 "$(grep -c 'lcore .: nothing: no segment is left for it' "$work/check")"
+sed 's/"1,0"/"1"/' "$work/rings.yaml" >"$work/one.yaml"
+"$app/weftd" --check --topology "$work/one.yaml" "${layouts[@]}" >"$work/check"
+grep -q "lcore 1: the node | deframe,fec_check | link_rx,ide_open | route,deliver | pack,ide_seal,link_tx | crc_protect" \
+	"$work/check" || die "not all on the one lcore: $(cat "$work/check")"
+
+# --- rings, memif, af_packet ---
+
+whole rings "${switch[@]}"
+same "rings: segments as --check said" "$(json "$work/rings.json" '[
+	[0, "link_rx,ide_open"], [0, "pack,ide_seal,link_tx"], [0, "route,deliver"],
+	[1, "crc_protect,fec_encode,enframe"], [1, "deframe,fec_check"]]')" \
+	"$(json "$work/rings.json" 'sorted([l["lcore"], l["segment"]] for l in o["nodes"][0]["lcores"])')"
+same "rings: nothing dropped or sent again" "[{}, {}, {}] True" "$(json "$work/rings.json" '[n["drops"] for n in o["nodes"]]') \
+$([ "$(sum "$work/rings.json" retry resent)" -lt 2000 ] && echo True)"
+"$app/weftd" --topology "$work/one.yaml" --until-done --quiet --json "$work/one.json" --rx-layout "$rx" \
+	--tx-layout 'pack|ide_seal,link_tx|crc_protect|fec_encode,enframe' || die "a transmit pipeline of four segments"
+same "many segments: all well" True "$(good "$work/one.json")"
+fabric cxl "{mode: skid, key_file: $work/psk}" 10000 "driver: ring" >"$work/cxl.yaml"
+whole cxl
+same "cxl: IDE" "{'closed'}" "$(json "$work/cxl.json" '{c["ide"] for n in o["nodes"] for c in n.get("connections", [])}')"
+
+bits="ber: 1e-4, uncorrectable: 1e-2"
+wire="driver: memif, wire: {seed: 1, $bits, drop: 2e-2, dup: 2e-2, reorder: 2e-2}"
+fabric rxl "{mode: off}" 5000 "$wire" "${wire/seed: 1/seed: 2}" >"$work/memif.yaml"
+if run memif "${switch[@]}" || ! grep -q 'built without the driver net_flitwire' "$work/memif.log"; then
+	whole memif "${switch[@]}"
+	[ "$(sum "$work/memif.json" retry resent)" -gt 10 ] || die "memif: hardly anything was sent again"
+	fabric rxl "{mode: containment, key_file: $work/psk, rekey_flits: 500}" 5000 "$wire" "${wire/seed: 1/seed: 2}" \
+		>"$work/sealed.yaml"
+	whole sealed "${switch[@]}"
+	[ "$(sum "$work/sealed.json" retry resent)" -gt 10 ] || die "sealed: hardly anything was sent again"
+	[ "$(sum "$work/sealed.json" end ide_rekeys)" -gt 0 ] || die "sealed: no key changed"
+	wire="driver: memif, wire: {seed: 1, $bits}"
+	fabric cxl "{mode: containment, key_file: $work/psk}" 5000 "$wire" "${wire/seed: 1/seed: 2}" >"$work/link.yaml"
+	whole link
+	[ "$(sum "$work/link.json" retry resent)" -gt 10 ] || die "link: hardly anything was sent again"
+fi
+if [ $netns -eq 1 ]; then
+	for v in a b; do
+		ip link add "${v}0" mtu 4000 type veth peer name "${v}1" mtu 4000
+		ip link set "${v}0" up
+		ip link set "${v}1" up
+	done
+	fabric rxl "{mode: containment, key_file: $work/psk}" 10000 \
+		"driver: af_packet, a_port: {netif: a0}, b_port: {netif: a1}" \
+		"driver: af_packet, a_port: {netif: b0}, b_port: {netif: b1}" >"$work/veth.yaml"
+	whole veth "${switch[@]}"
+	same "veth: announcements heard" True "$(json "$work/veth.json" 'all(p["announcements"] is not None for n in o["nodes"] for p in n["ports"])')"
+fi
+
+# --- while it runs ---
+
+fabric rxl "{mode: off}" 0 "driver: ring" >"$work/live.yaml"
+"$app/weftd" --topology "$work/live.yaml" "${layouts[@]}" "${switch[@]}" >"$work/live.log" 2>&1 &
+pid=$!
+pids+=("$pid")
+wait_for 20 grep -q ' run$' "$work/live.log"
+wait_for 20 has_read h0 "$pid" 100
+busy() { ask "$pid" /weft/lcores,g0 | json /dev/stdin "[l['busy_cycles'] for l in o['/weft/lcores'].values()]"; }
+was=$(busy)
+grown() { [ "$(busy | json /dev/stdin "len(o) == 5 and all(now > was for was, now in zip($was, o))")" = True ]; }
+wait_for 20 grown
+same "/weft/lcores of nobody" None "$(ask "$pid" /weft/lcores,nobody | json /dev/stdin 'o["/weft/lcores"]')"
+kill -INT "$pid"
+wait "$pid" || die "it did not end well: $?"
+[ $netns -eq 1 ] || echo "(without af_packet: no network namespaces here)"
+echo "nodes on two lcores each lose nothing, and both CPUs work"
