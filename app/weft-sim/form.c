@@ -12,6 +12,8 @@
 #include "cli.h"
 #include "weft_edge_link.h"
 
+#define ANYBODY (WEFT_PID_RESERVED - 1) /* PID that no node has: nobody's own port */
+
 /* Numbers of their own: what a seed means otherwise stays. */
 void
 form_draw(struct scenario *sc, uint64_t seed)
@@ -45,6 +47,7 @@ form_build(struct sim *s)
 {
 	const struct weft_topo *t = s->topo;
 	const struct weft_edge_cfg cfg = {
+		.pid = ANYBODY,
 		.fast_depth_log2 = (uint8_t)__builtin_ctz(WEFT_SEG_ENTRIES),
 		.fast_idt = 1,
 	};
@@ -78,15 +81,18 @@ form_build(struct sim *s)
 bool
 form_in(struct sim_end *in, struct weft_msg *m)
 {
+	const enum weft_msg_kind kind = (enum weft_msg_kind)m->kind;
+
 	if (in->form != WEFT_FORM_HBR)
 		return true;
 	if (m->spid != 0 || m->dpid != 0 ||
 		weft_edge_msg_in(in->node->sim->edge, m) != WEFT_EDGE_OK) {
 		violation(in->node->sim, "edge port of host %u refuses a %s", in->peer_pid,
-			weft_msg_kind_name((enum weft_msg_kind)m->kind));
+			weft_msg_kind_name(kind));
 		return false;
 	}
-	m->spid = in->peer_pid; /* one table serves all ports */
+	if (m->spid == ANYBODY) /* one table serves all ports */
+		m->spid = in->peer_pid;
 	return true;
 }
 

@@ -307,6 +307,18 @@ MUTATIONS = [
     ("data that an invalidation overtook is used", "lib/ats/ats_flush.c",
      "ats_overlaps(r->from, r->to, d->from, d->to))\n\t\t\td->discard = true;",
      "ats_overlaps(r->from, r->to, d->from, d->to))\n\t\t\td->discard = false;", "test/unit/test_ats_moves"),
+    ("edge: some addresses lead to the next segment", "lib/fabric/edge_link.c",
+     "weft_edge_request(e, WEFT_EDGE_MEM, m->addr,",
+     "weft_edge_request(e, WEFT_EDGE_MEM, m->addr ^ (m->addr & 64) << 30,"),
+    ("edge: a request has no SPID", "lib/fabric/edge_link.c",
+     "m->spid = d.spid;\n\tm->dpid",
+     "m->dpid"),
+    ("edge: an answer keeps its DPID", "lib/fabric/edge_link.c",
+     "m->dpid = 0;\n\treturn true;",
+     "return true;"),
+    ("edge: writes are no requests", "lib/fabric/edge_link.c",
+     "if (m->kind != WEFT_MSG_M2S_REQ && m->kind != WEFT_MSG_M2S_RWD)",
+     "if (m->kind != WEFT_MSG_M2S_REQ)"),
 ]
 INTACT = "nothing broken"
 
