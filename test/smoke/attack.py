@@ -67,7 +67,7 @@ def capture(s, most, seconds, is_wanted=has_flits):
 
 def like_it(like, p, flits):
     """Other flits in a frame like that."""
-    return frame.build(flits, mode=p.mode, spid=p.spid, dpid=p.dpid, vc=p.vc, session=p.session,
+    return frame.build(flits, mode=p.mode, form=p.form, spid=p.spid, dpid=p.dpid, vc=p.vc, session=p.session,
                        source=like[6:12], target=like[:6])
 
 

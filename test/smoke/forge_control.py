@@ -86,7 +86,7 @@ def main():
         flits, alive = latest(s, 0.5)
         # Ethernet's addresses, and the header of a control frame of the same session.
         p = frame.parse(flits)
-        header = bytes([0x11, p.mode, 0, p.vc]) + flits[18:26] + bytes(4)
+        header = bytes([0x11, flits[15], 0, p.vc]) + flits[18:26] + bytes(4)
         heads.append(flits[:14] + frame.with_check(header))
         again.append(alive)
     print("begin", flush=True)
