@@ -10,6 +10,7 @@
 #include "edge.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "weft_edge_link.h"
@@ -181,6 +182,23 @@ edge_packet_out(struct weft_node_link *out, struct weft_io_tlp *t)
 	}
 	edge_at(out)->count[EDGE_N_EGRESS_UR]++;
 	return EDGE_DONE;
+}
+
+void
+edge_rows(const struct node *n, void (*fn)(void *arg, const char *name, uint64_t value), void *arg)
+{
+	char name[64];
+
+	for (uint16_t p = 0; n->edge != NULL && p < n->n_ports; p++) {
+		const struct edge_port *e = &n->edge[p];
+
+		for (unsigned int r = WEFT_EDGE_OK + 1; r < EDGE_REASONS; r++) {
+			snprintf(name, sizeof(name), "port_%u_stopped_%s", p,
+				weft_edge_reason_word((enum weft_edge_reason)r));
+			if (e->stopped[r] + e->uio_stopped[r] != 0)
+				fn(arg, name, e->stopped[r] + e->uio_stopped[r]);
+		}
+	}
 }
 
 json_t *

@@ -57,6 +57,10 @@ const struct weft_counter *edge_counters(void);
 /** What a port of HBR form did, or null. */
 json_t *edge_json(const struct node *n, unsigned int port);
 
+/** Telemetry: what each such port stopped, by why: "port_1_stopped_no-decode", those above 0. */
+void edge_rows(
+	const struct node *n, void (*fn)(void *arg, const char *name, uint64_t value), void *arg);
+
 /** store.c: send a packet of PBR form by the port of its DPID. False: it has to wait. */
 bool store_send_packet(struct node *n, const struct weft_io_tlp *t);
 

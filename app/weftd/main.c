@@ -198,21 +198,26 @@ weftd_runs_node(const struct daemon *d, unsigned int node)
 	return n;
 }
 
-/* Megabytes for the connections or links of the nodes here. */
+/* Megabytes for the connections or links of the nodes here, and for tables of edge ports. */
 static unsigned int
 weftd_ends_mb(const struct daemon *d)
 {
-	size_t ends = 0;
+	size_t ends = 0, edges = 0;
 
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		const struct weft_topo_node *n = d->node[i].topo;
 
+		if (daemon_is_cxl(d) && n->kind == WEFT_TOPO_SWITCH)
+			edges += n->n_ports;
 		if (daemon_is_cxl(d))
 			ends += n->n_ports;
 		else
 			ends += weftd_runs_node(d, d->node[i].index);
 	}
-	return (unsigned int)(ends * weft_node_link_memory(d->topo) >> 20);
+	/* Of tables there are two, the one in force and the next. */
+	return (unsigned int)((ends * weft_node_link_memory(d->topo) +
+				      edges * 2 * sizeof(struct weft_edge)) >>
+			      20);
 }
 
 /* Addresses of the PCI devices of the ports here; how many. */

@@ -3,7 +3,7 @@
 
 /* What the nodes count, over DPDK telemetry. */
 
-#include "daemon.h"
+#include "edge.h"
 
 #include "event.h"
 #include "words.h"
@@ -117,6 +117,7 @@ telemetry_node(const char *params, struct rte_tel_data *data)
 	if (n->uio != NULL)
 		uio_rows(n, telemetry_uio, data);
 	ingress_rows(n, telemetry_row, data);
+	edge_rows(n, telemetry_row, data);
 	for (unsigned int v = WEFT_OK + 1; v < WEFT_VERDICT_COUNT; v++) {
 		char name[64];
 		uint64_t sum = report_drops(n, (enum weft_verdict)v);
