@@ -3,12 +3,13 @@
 """Do the tests notice? Breaks one rule of the retry layer, of credits, sessions, IDE or memory after
 the other, builds weft-sim with that one file changed, and wants it to fail within 300 seeds; or, where
 nothing in the simulator knows of the rule, a unit test. A mutation must match the source in exactly one
-place, so that none goes stale. The source as it is, built the same way, must not fail: else whatever
-fails there would notice everything.
+place, so that none goes stale. The source as it is, built the same way, must not fail in that unit test or
+with any seed that noticed a mutation: else what fails there would notice everything.
 """
 import argparse
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -386,12 +387,25 @@ def noticed(exe, work, mutation):
     return run(work, exe, "--seeds", str(SEEDS), "--until-failure")
 
 
-def try_one(root, build, mutation, compile_of, link):
-    """Whether the mutant fails, None if it cannot be built, and why."""
+def try_one(root, build, mutation, compile_of, link, check=noticed):
+    """Whether the mutant fails by this check, None if it cannot be built, and why."""
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         exe, why = mutate(root, build, work, mutation, compile_of, link)
-        return (None, why) if exe is None else noticed(exe, work, mutation)
+        return (None, why) if exe is None else check(exe, work, mutation)
+
+
+def intact(seeds):
+    """A check as noticed(), of the source as it is: with these seeds, or all if one is None."""
+    def check(exe, work, mutation):
+        if mutation[4] != SIM or None in seeds:
+            return noticed(exe, work, mutation)
+        for seed in sorted(seeds):
+            failed, said = run(work, exe, "--seed", str(seed))
+            if failed or said:
+                return failed, f"seed {seed}: {said}"
+        return False, ""
+    return check
 
 
 def options():
@@ -417,17 +431,21 @@ def main():
     chosen = [m for m in rows if not args.names or m[0] in args.names]
     assert set(FIRST) <= {m[0] for m in rows}, set(FIRST) - {m[0] for m in rows}
     how = {program: commands(build, program) for program in {m[4] for m in chosen}}
-    for program, (compile_of, link) in how.items():
-        _, path, text, _, _ = next(m for m in rows if m[4] == program)
-        failed, said = try_one(root, build, (INTACT, path, text, text, program), compile_of, link)
-        if failed is not False or (program == SIM and said):
-            print(f"{program}: {INTACT}, and yet: {said}")
-            return 1
-    missed = 0
+    missed, seeds = 0, set()
     for mutation in chosen:
         ok, said = try_one(root, build, mutation, *how[mutation[4]])
         missed += not ok
+        if ok and mutation[4] == SIM:
+            seed = re.search(r"\bseed (\d+) ", said)
+            seeds.add(int(seed[1]) if seed else None)
         print(f"{'noticed' if ok else 'MISSED '}  {mutation[0]}: {said}", flush=True)
+    for program, (compile_of, link) in how.items():
+        _, path, text, _, _ = next(m for m in rows if m[4] == program)
+        failed, said = try_one(root, build, (INTACT, path, text, text, program), compile_of, link,
+                               intact(seeds))
+        if failed is not False or (program == SIM and said):
+            print(f"{program}: {INTACT}, and yet: {said}")
+            return 1
     print(f"{len(chosen) - missed} of {len(chosen)} mutations noticed")
     return missed != 0
 
