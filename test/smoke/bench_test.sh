@@ -53,10 +53,10 @@ r["instructions_per_flit"] is None and r["core_cycles_per_flit"] is None for r i
 	"$(json "$work/n.json" 'sum(r["counted_by"] in ("counters", "steps") for r in o["results"])')"
 same "flits of 5 runs" 320 "$(json "$work/n.json" 'o["results"][0]["timed_flits"]')"
 same "flits of 5 and 10 runs" True "$(json "$work/n.json" "[2 * r['timed_flits'] for r in o['results']] ==
-[r['timed_flits'] for r in json.load(open('$work/m.json'))['results']]")"
+[r['timed_flits'] for r in load('$work/m.json')['results']]")"
 same "counts that are the same every time" True "$(json "$work/n.json" "all(a['counted_by'] is None or
 abs(a['instructions_per_flit'] / b['instructions_per_flit'] - 1) < 0.02 for a, b in
-zip(o['results'], json.load(open('$work/m.json'))['results']))")"
+zip(o['results'], load('$work/m.json')['results']))")"
 
 "$app/weft-bench" --seconds 0.01 --stage crc,fec-check --stage isn --kernel scalar --json - >"$work/c.json"
 same "stages asked for" "fec-check crc isn" "$(json "$work/c.json" '" ".join(r["stage"] for r in o["results"])')"

@@ -171,9 +171,8 @@ pids=()
 
 # Before anything runs.
 "$app/weftd" --resolve "$work/lab.yaml" --from h1 --hpa 0x110040 --json "$work/r.json"
-same "translated" '["ta", "0x10000210040", 4096, "rw", "g0", True]' "$(json "$work/r.json" \
-	'json.dumps([o["translation"][k] for k in ("agent", "pa", "page", "rights")]
-		+ [o["target"], o["allowed"]]).replace("true", "True")')"
+same "translated" "['ta', '0x10000210040', 4096, 'rw', 'g0', True]" "$(json "$work/r.json" \
+	'[o["translation"][k] for k in ("agent", "pa", "page", "rights")] + [o["target"], o["allowed"]]')"
 "$app/weftd" --resolve "$work/lab.yaml" --from h0 --hpa 0x110040 >"$work/r.txt"
 grep -q 'agent    ta: virtual 0x110040 is 0x10000110040, page of 4096 bytes, rights rw' "$work/r.txt" ||
 	die "$(cat "$work/r.txt")"
