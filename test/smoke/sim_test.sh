@@ -160,7 +160,7 @@ done
 file_says 'mtu: 9000' rxl pseudo r0 35
 file_says 'mtu: 544, isn: xor' rxl xor r0 2 --isn xor
 file_says 'mtu: 9000, flits_per_frame: 7, crc_order: r7' rxl pseudo r7 7 --crc-order r7
-file_says 'mtu: 1500, crc_order: r7' cxl none r7 5 --mode cxl --cxl-form pbr --crc-order r7
+file_says 'mtu: 1500, crc_order: r7' cxl none r7 5 --mode cxl --crc-order r7
 for m in cxl rxl; do
 	sim --mode $m --seed 3 --hops 2000 --json h.json
 	sim --mode $m --seed 3 --hops 2000 --json cap.json --capture c.cap

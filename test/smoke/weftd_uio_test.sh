@@ -80,8 +80,14 @@ clean() { # clean NAME: nothing wrong, lost or dropped, and every request has en
 
 for mode in rxl cxl; do
 	fabric $mode 4000 256 "" >"$work/$mode.yaml"
-	run $mode || die "$mode: weftd ended with $?"
+	run $mode --capture "d0.0=$work/$mode.pcapng" || die "$mode: weftd ended with $?"
 	clean $mode
+	# All that d0 asked and was told, with a PTH or without.
+	if [ $mode = cxl ]; then
+		"$app/weft-replay" --in "$work/cxl.pcapng" --json "$work/replay.json" >/dev/null || die "the capture cannot be read"
+		same "packets of d0's link" "$(of cxl d0 "n['uio']['requests']['reads'] + n['uio']['requests']['writes'] +
+			sum(n['uio']['memory'][k] for k in ('reads', 'writes'))")" "$(json "$work/replay.json" 'o["io"]["requests"]')"
+	fi
 	# Who has nothing reads nothing: its port stops every request.
 	same "$mode: d2" True "$(of $mode d2 "(lambda t: t['verified'] == 0 and
 		t['refused'] == t['reads'] + t['writes'] > 0)(n['uio']['traffic'])")"

@@ -234,9 +234,7 @@ def sim(capture, path, fabric=""):
     CRC and have kept their counts, they saw what the dissector sees."""
     report = load(path)
     made, retry = report["capture"], report["retry"]
-    # Switches need the DPID: messages are of PBR form in cxl mode too.
-    got = sum(senders(capture, "-o", "weft.isn:" + made["isn"],
-                      "-o", "weft.cxl_form:pbr").values(), Counter())
+    got = sum(senders(capture, "-o", "weft.isn:" + made["isn"]).values(), Counter())
     yield from expect_counts("weft-sim", {k: made[k] for k in ("frames", "flits", "control",
                                                               "refused")}, got)
     yield from expect_counts("weft-sim", {"fec": report["fec"]}, {"fec": fec_of(got)})

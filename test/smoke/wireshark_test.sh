@@ -135,6 +135,9 @@ for mode in rxl cxl; do
 	sim calm-$mode --mode $mode --fabric pair --calm --seed 6
 	sim_agrees calm-$mode pair
 done
+# Hosts' links of HBR form, the GFDs' of PBR form: each frame says its own.
+sim forms --mode cxl --fabric star:2,2 --calm --seed 6
+sim_agrees forms
 /usr/bin/python3 "$here/../model/check_wire.py" "$work/calm-rxl.pcap" >"$work/model.log" ||
 	die "$(cat "$work/model.log")"
 
