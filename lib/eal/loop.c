@@ -186,7 +186,10 @@ weft_loop_run(struct weft_loop *loop)
 static int
 loop_main(void *arg)
 {
-	weft_loop_run(arg);
+	struct weft_loop *loop = arg;
+
+	weft_loop_run(loop);
+	atomic_store_explicit(&loop->has_ended, true, memory_order_release);
 	return 0;
 }
 
@@ -208,6 +211,8 @@ void
 weft_loop_join(struct weft_loop *loop)
 {
 	rte_eal_wait_lcore(loop->cfg.lcore);
+	/* What the lcore wrote is the caller's now: said here, where compilers and sanitizers see it. */
+	atomic_load_explicit(&loop->has_ended, memory_order_acquire);
 }
 
 void
