@@ -86,17 +86,18 @@ same "cxl: IDE" "{'closed'}" "$(json "$work/cxl.json" '{c["ide"] for n in o["nod
 
 bits="ber: 1e-4, uncorrectable: 1e-2"
 wire="driver: memif, wire: {seed: 1, $bits, drop: 2e-2, dup: 2e-2, reorder: 2e-2}"
-fabric rxl "{mode: off}" 5000 "$wire" "${wire/seed: 1/seed: 2}" >"$work/memif.yaml"
-if run memif "${switch[@]}" || ! grep -q 'built without the driver net_flitwire' "$work/memif.log"; then
+fabric rxl "{mode: off}" 1 "driver: memif, wire: {drop: 0}" >"$work/try.yaml"
+if run try || ! grep -q 'built without the driver net_flitwire' "$work/try.log"; then
+	fabric rxl "{mode: off}" 3000 "$wire" "${wire/seed: 1/seed: 2}" >"$work/memif.yaml"
 	whole memif "${switch[@]}"
 	[ "$(sum "$work/memif.json" retry resent)" -gt 10 ] || die "memif: hardly anything was sent again"
-	fabric rxl "{mode: containment, key_file: $work/psk, rekey_flits: 500}" 5000 "$wire" "${wire/seed: 1/seed: 2}" \
+	fabric rxl "{mode: containment, key_file: $work/psk, rekey_flits: 500}" 3000 "$wire" "${wire/seed: 1/seed: 2}" \
 		>"$work/sealed.yaml"
 	whole sealed "${switch[@]}"
 	[ "$(sum "$work/sealed.json" retry resent)" -gt 10 ] || die "sealed: hardly anything was sent again"
 	[ "$(sum "$work/sealed.json" end ide_rekeys)" -gt 0 ] || die "sealed: no key changed"
 	wire="driver: memif, wire: {seed: 1, $bits}"
-	fabric cxl "{mode: containment, key_file: $work/psk}" 5000 "$wire" "${wire/seed: 1/seed: 2}" >"$work/link.yaml"
+	fabric cxl "{mode: containment, key_file: $work/psk}" 3000 "$wire" "${wire/seed: 1/seed: 2}" >"$work/link.yaml"
 	whole link
 	[ "$(sum "$work/link.json" retry resent)" -gt 10 ] || die "link: hardly anything was sent again"
 fi
@@ -112,6 +113,31 @@ if [ $netns -eq 1 ]; then
 	whole veth "${switch[@]}"
 	same "veth: announcements heard" True "$(json "$work/veth.json" 'all(p["announcements"] is not None for n in o["nodes"] for p in n["ports"])')"
 fi
+
+# --- a port that takes nothing for a while ---
+
+fabric rxl "{mode: off}" 0 "driver: memif" >"$work/stall.yaml"
+for node in s0 g0; do
+	"$app/weftd" --topology "$work/stall.yaml" --node "$node" "${layouts[@]}" "${switch[@]}" >"$work/$node.log" 2>&1 &
+	pids+=($!)
+	eval "pid_$node=$!"
+done
+"$app/weftd" --topology "$work/stall.yaml" --node h0 --quiet --json "$work/stall.json" "${layouts[@]}" >"$work/h0.log" 2>&1 &
+h0=$!
+pids+=("$h0")
+wait_for 20 has_read h0 "$h0" 100
+kill -STOP "$pid_s0"
+sleep 0.4
+was=$(reads_done h0 "$h0")
+kill -CONT "$pid_s0"
+wait_for 20 has_read h0 "$h0" $((was + 100))
+kill -INT "$h0"
+wait "$h0" || die "the host did not end well: $?"
+same "a stall: nothing lost, or dropped on the way to the port" "0 0 0" "$(json "$work/stall.json" \
+	'" ".join(str(n[k]) for n, k in ((o["nodes"][0]["traffic"], "lost"), (o["nodes"][0]["traffic"], "mismatches"),
+	({"tx_full": 0, **o["nodes"][0]["drops"]}, "tx_full")))')"
+kill -INT "$pid_s0" "$pid_g0"
+wait "$pid_s0" "$pid_g0" || die "others did not end well"
 
 # --- while it runs ---
 

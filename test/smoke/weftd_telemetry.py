@@ -18,7 +18,7 @@ pid, enough = sys.argv[1:]
 NODES = ["h0", "h1", "s0", "s1", "g0", "g1"]
 COMMANDS = ["/weft/nodes", "/weft/kernels", "/weft/pipelines", "/weft/ports",
             "/weft/event_counts", "/weft/rates"] + [
-    f"/weft/{what},{node}" for node in NODES for what in ("node", "retry")] + [
+    f"/weft/{what},{node}" for node in NODES for what in ("node", "retry", "lcores")] + [
     f"/weft/sessions,{node}" for node in NODES if node[0] != "s"]
 ASKERS = 3
 places = ("/var/run", os.environ["XDG_RUNTIME_DIR"], "/tmp", "/run/user/*")
