@@ -66,7 +66,7 @@ edge_flits(struct sim_end *e, struct sim_frame *f, uint64_t now_ns)
 	const uint8_t *flit[WEFT_WIRE_FLITS_MAX] = { NULL };
 	uint64_t syndrome[WEFT_WIRE_FLITS_MAX];
 	enum weft_session_event ev = WEFT_SESSION_NOTHING;
-	struct weft_llr_in in;
+	struct weft_llr_rx_result in;
 	struct replay_mark mark = { 0 };
 	const bool watched = replay_watches(e, f);
 	bool is_in;
@@ -203,7 +203,7 @@ edge_receive(struct sim_node *n, struct sim_frame *f)
 }
 
 static void
-edge_protect(struct sim_end *e, struct sim_frame *f, const struct weft_llr_out *out)
+edge_protect(struct sim_end *e, struct sim_frame *f, const struct weft_llr_tx_info *out)
 {
 	struct sim *s = e->node->sim;
 	uint8_t *flit[WEFT_WIRE_FLITS_MAX];
@@ -211,7 +211,7 @@ edge_protect(struct sim_end *e, struct sim_frame *f, const struct weft_llr_out *
 
 	for (unsigned int i = 0; i < out->n; i++)
 		flit[i] = f->data + WEFT_WIRE_FRAME_LEN(i);
-	weft_isn_given(&e->isn, out->first, out->n, out->nops, out->spoil, implicit);
+	weft_isn_given(&e->isn, out->first, out->n, out->nops, out->invert_crc, implicit);
 	weft_codec_protect(
 		&s->opt->codec, flit, out->n, (enum weft_crc_order)s->sc.crc_order, implicit);
 }

@@ -175,7 +175,7 @@ monitor_was_sent(const struct sim_ide *i, uint64_t body)
 }
 
 void
-monitor_frame(struct sim_end *e, const struct sim_frame *f, const struct weft_llr_out *out,
+monitor_frame(struct sim_end *e, const struct sim_frame *f, const struct weft_llr_tx_info *out,
 	struct monitor_mark before)
 {
 	struct sim *s = e->node->sim;
@@ -185,7 +185,7 @@ monitor_frame(struct sim_end *e, const struct sim_frame *f, const struct weft_ll
 	const unsigned int again = (unsigned int)(now.resent - before.resent);
 	const unsigned int spoilt = out->n - fresh - again - out->nops;
 
-	if (spoilt > 1 || (spoilt != 0 && (out->spoil & 1) == 0))
+	if (spoilt > 1 || (spoilt != 0 && (out->invert_crc & 1) == 0))
 		violation(s, "end %u>%u sends %u flits and counts %u", e->node->pid, e->peer_pid,
 			out->n, fresh + again + out->nops);
 	for (unsigned int k = 0; k < spoilt + again + fresh; k++) {
@@ -211,7 +211,7 @@ monitor_frame(struct sim_end *e, const struct sim_frame *f, const struct weft_ll
 
 /* A forged flit is taken, or the one that was held is in turn. The first in turn decides. */
 static void
-monitor_blame_take(struct sim_end *e, const struct sim_frame *f, const struct weft_llr_in *in)
+monitor_blame_take(struct sim_end *e, const struct sim_frame *f, const struct weft_llr_rx_result *in)
 {
 	const struct scenario *sc = &e->node->sim->sc;
 	const uint64_t delivered = weft_llr_counts(weft_end_llr(e->end))[WEFT_LLR_N_DELIVERED];
@@ -249,7 +249,7 @@ monitor_blame_pass(struct sim_end *e)
 }
 
 void
-monitor_came(struct sim_end *e, const struct sim_frame *f, const struct weft_llr_in *in)
+monitor_came(struct sim_end *e, const struct sim_frame *f, const struct weft_llr_rx_result *in)
 {
 	struct sim *s = e->node->sim;
 	struct sim_ide *i = e->ide;

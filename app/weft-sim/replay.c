@@ -85,7 +85,7 @@ replay_is_nop(const uint8_t *flit)
 }
 
 void
-replay_sent(struct sim_end *e, const struct sim_frame *f, const struct weft_llr_out *out)
+replay_sent(struct sim_end *e, const struct sim_frame *f, const struct weft_llr_tx_info *out)
 {
 	struct sim_replay *r = e->replay;
 
@@ -98,7 +98,7 @@ replay_sent(struct sim_end *e, const struct sim_frame *f, const struct weft_llr_
 		const uint8_t *flit = f->data + WEFT_WIRE_FRAME_LEN(i);
 		const uint64_t ahead = (out->first + i - r->newest) % WEFT_ISN_NUMBERS;
 
-		if (replay_is_nop(flit) || (out->spoil & WEFT_BIT64(i)) != 0)
+		if (replay_is_nop(flit) || (out->invert_crc & WEFT_BIT64(i)) != 0)
 			continue;
 		if (ahead < SENT)
 			r->newest += ahead;
@@ -389,7 +389,7 @@ replay_plays_back_ack(const struct sim_frame *f)
 
 void
 replay_came(struct sim_end *e, const struct sim_frame *f, const uint64_t *syndrome,
-	const struct weft_llr_in *in, const struct replay_mark *m)
+	const struct weft_llr_rx_result *in, const struct replay_mark *m)
 {
 	const uint64_t taken = m->old & (in->deliver | in->held);
 	struct sim *s = e->node->sim;

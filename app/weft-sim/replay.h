@@ -19,7 +19,7 @@ void replay_record(struct sim *s, uint32_t link_dir, const struct sim_frame *f);
 /** Some of what was recorded comes again, as @p flits and where @p where says. */
 void replay_play(struct sim *s, uint64_t where, uint64_t flits);
 /** Flits leave an end of which somebody may have a copy. */
-void replay_sent(struct sim_end *e, const struct sim_frame *f, const struct weft_llr_out *out);
+void replay_sent(struct sim_end *e, const struct sim_frame *f, const struct weft_llr_tx_info *out);
 
 /** State before an end took a frame's flits. */
 struct replay_mark {
@@ -36,7 +36,7 @@ bool replay_watches(const struct sim_end *e, const struct sim_frame *f);
 struct replay_mark replay_mark(struct sim_end *e, struct sim_frame *f, const uint64_t *syndrome);
 /** It has taken them. */
 void replay_came(struct sim_end *e, const struct sim_frame *f, const uint64_t *syndrome,
-	const struct weft_llr_in *in, const struct replay_mark *m);
+	const struct weft_llr_rx_result *in, const struct replay_mark *m);
 
 /** True if either end of this session has taken an old flit. */
 bool replay_fooled(const struct sim_end *e);

@@ -125,7 +125,7 @@ weft_isn_take(struct weft_isn *s, uint64_t *implicit, unsigned int n)
 /* ISN-2 */
 void
 weft_isn_given(const struct weft_isn *s, uint16_t first, unsigned int n, unsigned int nops,
-	uint64_t spoil, uint64_t *implicit)
+	uint64_t invert_crc, uint64_t *implicit)
 {
 	const uint64_t *number = isn_numbers_from(s, first);
 	const unsigned int numbered = n - nops;
@@ -133,7 +133,7 @@ weft_isn_given(const struct weft_isn *s, uint16_t first, unsigned int n, unsigne
 	assert(n <= ISN_RUN_MAX && nops <= n && first < WEFT_ISN_NUMBERS);
 	for (unsigned int i = 0; i < n; i++) {
 		implicit[i] = s->address ^ number[i < numbered ? i : numbered];
-		if ((spoil & WEFT_BIT64(i)) != 0)
+		if ((invert_crc & WEFT_BIT64(i)) != 0)
 			implicit[i] = ~implicit[i];
 	}
 }

@@ -101,7 +101,7 @@ void weft_isn_take(struct weft_isn *s, uint64_t *implicit, unsigned int n);
  * @param spoil  flits whose CRC is to be inverted (bit i: flit i)
  */
 void weft_isn_given(const struct weft_isn *s, uint16_t first, unsigned int n, unsigned int nops,
-	uint64_t spoil, uint64_t *implicit);
+	uint64_t invert_crc, uint64_t *implicit);
 
 /**
  * Receiver, where the CRC is made elsewhere: whether @p n (0..64) flits are all intact and in turn.

@@ -90,7 +90,7 @@ cxl_is_known(const struct cxl *c, int64_t pos, const uint8_t *flit)
 }
 
 static void
-cxl_duplicate(struct weft_llr *l, uint64_t bit, struct weft_llr_in *in)
+cxl_duplicate(struct weft_llr *l, uint64_t bit, struct weft_llr_rx_result *in)
 {
 	in->duplicate |= bit;
 	l->count[WEFT_LLR_N_DUPLICATES]++;
@@ -197,7 +197,7 @@ cxl_handshake_done(struct weft_llr *l, struct cxl *c, uint64_t now_ns)
 	l->shown = c->stuck && l->acked == c->retrain_acked ? WEFT_LLR_STUCK : WEFT_LLR_RUNNING;
 	c->stuck = false;
 	l->replays = 0;
-	if (l->acked != l->fresh)
+	if (l->acked != l->first_unsent)
 		llr_go_back(l, now_ns);
 }
 
@@ -217,7 +217,7 @@ cxl_hear(struct weft_llr *l, struct cxl *c, bool number_nop, uint64_t now_ns)
 		if (asks)
 			cxl_retrain(l, CXL_ANSWERING, now_ns);
 		else if (number_nop)
-			l->nudge = true; /* the NOP has an Ack, all that it can still wait for */
+			l->nop_pending = true; /* the NOP has an Ack, all that it can still wait for */
 		break;
 	case CXL_ASKING:
 		if (number_nop)
@@ -265,9 +265,9 @@ cxl_tick(struct weft_llr *l, uint64_t now_ns)
 	struct cxl *c = cxl_of(l);
 
 	if (c->phase != CXL_NORMAL && c->run_left == 0 &&
-		now_ns >= c->run_ns + llr_patience_ns(l, 0))
+		now_ns >= c->run_ns + llr_nak_timeout_ns(l, 0))
 		cxl_run(c, now_ns);
-	if (c->nak != CXL_NAK_NONE && !c->nak_due && now_ns >= c->asked_ns + llr_patience_ns(l, 0))
+	if (c->nak != CXL_NAK_NONE && !c->nak_due && now_ns >= c->asked_ns + llr_nak_timeout_ns(l, 0))
 		cxl_ask_again(l, c);
 	return c->run_left != 0 || c->nak_due;
 }
@@ -281,9 +281,9 @@ cxl_deadline(const struct weft_llr *l)
 	if (c->run_left != 0 || c->nak_due)
 		return 0;
 	if (c->phase != CXL_NORMAL)
-		at = c->run_ns + llr_patience_ns(l, 0);
-	if (c->nak != CXL_NAK_NONE && c->asked_ns + llr_patience_ns(l, 0) < at)
-		at = c->asked_ns + llr_patience_ns(l, 0);
+		at = c->run_ns + llr_nak_timeout_ns(l, 0);
+	if (c->nak != CXL_NAK_NONE && c->asked_ns + llr_nak_timeout_ns(l, 0) < at)
+		at = c->asked_ns + llr_nak_timeout_ns(l, 0);
 	return at;
 }
 
@@ -327,7 +327,7 @@ cxl_header(struct weft_llr *l, uint8_t *flit, bool nop, uint64_t pos, uint64_t n
 {
 	struct cxl *c = cxl_of(l);
 	struct weft_flit_hdr h = weft_flit_hdr_get(flit);
-	uint64_t number = nop ? l->fresh - 1 : pos;
+	uint64_t number = nop ? l->first_unsent - 1 : pos;
 	bool must_show = cxl_must_show(l, nop, pos);
 
 	h.prior_payload = l->prior_payload;
@@ -399,7 +399,7 @@ cxl_field(struct weft_llr *l, const struct weft_flit_hdr *h, uint64_t now_ns)
 	llr_acked(l, pos, now_ns);
 	if (h->replay_cmd == WEFT_REPLAY_ACK)
 		return;
-	if (l->acked == l->fresh) {
+	if (l->acked == l->first_unsent) {
 		/* Nothing is out: say so. */
 		c->explicit_left = RUN;
 		cxl_show_last(l);
@@ -433,7 +433,7 @@ cxl_position(const struct cxl *c, uint16_t number, int64_t *pos)
 }
 
 static void
-cxl_refuse(struct weft_llr *l, struct cxl *c, uint64_t bit, struct weft_llr_in *in)
+cxl_refuse(struct weft_llr *l, struct cxl *c, uint64_t bit, struct weft_llr_rx_result *in)
 {
 	in->refused |= bit;
 	cxl_useless(l, c);
@@ -442,7 +442,7 @@ cxl_refuse(struct weft_llr *l, struct cxl *c, uint64_t bit, struct weft_llr_in *
 /* RETRY-3, RETRY-50 */
 static void
 cxl_in_turn(struct weft_llr *l, const uint8_t *flit, uint64_t bit, uint64_t now_ns,
-	struct weft_llr_in *in)
+	struct weft_llr_rx_result *in)
 {
 	struct cxl *c = cxl_of(l);
 	bool misjudged = false;
@@ -486,7 +486,7 @@ cxl_in_turn(struct weft_llr *l, const uint8_t *flit, uint64_t bit, uint64_t now_
  */
 static bool
 cxl_keep(struct weft_llr *l, struct cxl *c, const uint8_t *flit, int64_t pos, uint64_t bit,
-	struct weft_llr_in *in)
+	struct weft_llr_rx_result *in)
 {
 	int64_t next = c->expected + 1 + (l->held - l->ready);
 
@@ -515,7 +515,7 @@ cxl_keep(struct weft_llr *l, struct cxl *c, const uint8_t *flit, int64_t pos, ui
 /* RETRY-42; RETRY-6 */
 static void
 cxl_payload(struct weft_llr *l, const uint8_t *flit, int64_t pos, uint64_t bit, uint64_t now_ns,
-	struct weft_llr_in *in)
+	struct weft_llr_rx_result *in)
 {
 	struct cxl *c = cxl_of(l);
 	bool sent_before = pos < c->counted;
@@ -585,7 +585,7 @@ cxl_newest(struct weft_llr *l, struct cxl *c, int64_t pos)
 
 /* RETRY-43 */
 static void
-cxl_bad(struct weft_llr *l, struct cxl *c, uint64_t bit, struct weft_llr_in *in)
+cxl_bad(struct weft_llr *l, struct cxl *c, uint64_t bit, struct weft_llr_rx_result *in)
 {
 	in->bad |= bit;
 	l->count[WEFT_LLR_N_BAD]++;
@@ -617,7 +617,7 @@ cxl_lost_one(struct weft_llr *l, struct cxl *c)
 
 static void
 cxl_flit(struct weft_llr *l, const uint8_t *flit, uint64_t syndrome, uint64_t bit, uint64_t now_ns,
-	struct weft_llr_in *in)
+	struct weft_llr_rx_result *in)
 {
 	struct cxl *c = cxl_of(l);
 	struct weft_flit_hdr h = weft_flit_hdr_get(flit);
@@ -665,7 +665,7 @@ cxl_flit(struct weft_llr *l, const uint8_t *flit, uint64_t syndrome, uint64_t bi
 
 static void
 cxl_take(struct weft_llr *l, const uint8_t *flits, const uint64_t *syndrome, unsigned int n,
-	uint64_t skip, uint64_t now_ns, struct weft_llr_in *in)
+	uint64_t skip, uint64_t now_ns, struct weft_llr_rx_result *in)
 {
 	/* Frames may be missing before this one (RETRY-52). */
 	if (l->cfg.show_first)

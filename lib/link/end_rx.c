@@ -159,20 +159,20 @@ weft_end_deliver(struct weft_end *e, const uint8_t *flits, uint64_t live, uint64
 enum weft_verdict
 weft_end_receive(struct weft_end *e, const struct weft_wire_hdr *h, const uint8_t *flits,
 	const uint64_t *syndrome, uint64_t skip, uint64_t now_ns, enum weft_session_event *ev,
-	struct weft_llr_in *in, weft_end_msg_fn fn, void *arg)
+	struct weft_llr_rx_result *in, weft_end_msg_fn fn, void *arg)
 {
 	enum weft_verdict v = weft_end_frame(e, h->session, now_ns, ev);
-	struct weft_llr_in none;
+	struct weft_llr_rx_result none;
 	const uint8_t *flit;
 
 	if (in == NULL)
 		in = &none;
-	*in = (struct weft_llr_in){ 0 };
+	*in = (struct weft_llr_rx_result){ 0 };
 	if (v != WEFT_OK)
 		return v;
-	weft_llr_take(e->llr, flits, syndrome, h->n_flits, skip, now_ns, in);
+	weft_llr_rx(e->llr, flits, syndrome, h->n_flits, skip, now_ns, in);
 	weft_end_deliver(e, flits, in->deliver, 0, fn, arg);
-	while ((flit = weft_llr_held(e->llr)) != NULL)
+	while ((flit = weft_llr_rx_next(e->llr)) != NULL)
 		end_take(e, flit, false);
 	end_open_taken(e);
 	return WEFT_OK;

@@ -405,7 +405,7 @@ weft_end_next_flits(struct weft_end *e, uint8_t *payload, uint64_t now_ns, struc
 					      .form = e->session.cfg.params.form,
 					      .kind = WEFT_WIRE_FLITS,
 					      .session = e->session.id } };
-	if (weft_llr_fill(e->llr, payload, e->max_flits, now_ns, &out->flits) == 0)
+	if (weft_llr_tx(e->llr, payload, e->max_flits, now_ns, &out->flits) == 0)
 		return false;
 	out->hdr.n_flits = (uint8_t)out->flits.n;
 	out->len = (size_t)out->flits.n * WEFT_FLIT_LEN;

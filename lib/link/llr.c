@@ -193,9 +193,9 @@ weft_llr_commit_poisoned(struct weft_llr *l, uint8_t message)
 	weft_llr_commit(l);
 	l->reserved = true;
 	weft_llr_commit(l);
-	llr_slot(l, pos)->spoil_first = true;
+	llr_slot(l, pos)->send_inverted_first = true;
 	/* Only in cxl may the spoiled flit be taken for a number; a second one makes all come again. */
-	llr_slot(l, pos)->spoil = l->cfg.mode == WEFT_MODE_CXL;
+	llr_slot(l, pos)->invert_crc = l->cfg.mode == WEFT_MODE_CXL;
 	return 0;
 }
 
@@ -209,7 +209,7 @@ llr_position(const struct weft_llr *l, uint16_t n, uint64_t *pos)
 	uint16_t newest = l->ops->number(l->acked - 1);
 	unsigned int ahead = (unsigned int)(n + l->ops->numbers - newest) % l->ops->numbers;
 
-	if (n >= WEFT_ISN_NUMBERS || ahead > l->fresh - l->acked)
+	if (n >= WEFT_ISN_NUMBERS || ahead > l->first_unsent - l->acked)
 		return false;
 	*pos = l->acked + ahead;
 	return true;
@@ -228,9 +228,9 @@ llr_revoke(struct weft_llr *l, uint16_t n, uint64_t *pos, uint64_t now_ns)
 		return false;
 	for (uint64_t p = from; p < l->acked; p++) {
 		llr_slot(l, p)->resent = true; /* how long its Ack takes says nothing */
-		llr_slot(l, p)->again = false;
+		llr_slot(l, p)->selective = false;
 	}
-	if (l->acked == l->fresh)
+	if (l->acked == l->first_unsent)
 		l->timer_ns = l->since_ns = now_ns;
 	l->acked = from;
 	l->count[WEFT_LLR_N_REVOKED]++;
@@ -244,7 +244,7 @@ llr_refuted(struct weft_llr *l, uint16_t n, uint64_t now_ns)
 {
 	const uint64_t while_ns = l->cfg.timeout_max_ns / 2;
 
-	if (l->acked == l->fresh)
+	if (l->acked == l->first_unsent)
 		return;
 	if (l->refuted == 0 || (n != l->refuted_n && now_ns >= l->refuted_last_ns + while_ns)) {
 		l->refuted = 0;
@@ -270,10 +270,10 @@ llr_acked(struct weft_llr *l, uint64_t pos, uint64_t now_ns)
 	if (!newest->resent && now_ns > newest->sent_ns)
 		weft_rtt_sample(&l->rtt, now_ns - newest->sent_ns);
 	for (; l->acked < pos; l->acked++)
-		if (llr_slot(l, l->acked)->again)
-			l->n_again--;
-	if (l->cursor < pos)
-		l->cursor = pos;
+		if (llr_slot(l, l->acked)->selective)
+			l->n_selective--;
+	if (l->tx_next < pos)
+		l->tx_next = pos;
 	weft_rtt_progress(&l->rtt);
 	l->timer_ns = l->since_ns = now_ns;
 	l->replays = 0;
@@ -286,15 +286,15 @@ void
 llr_go_back(struct weft_llr *l, uint64_t now_ns)
 {
 	/* Between a flit spoiled for late poison and the Poison flit nothing may come. */
-	if (l->together == l->cursor + 2 && l->cursor == l->fresh)
-		llr_slot(l, l->cursor)->spoil_first = true;
-	l->cursor = l->acked;
+	if (l->atomic_until == l->tx_next + 2 && l->tx_next == l->first_unsent)
+		llr_slot(l, l->tx_next)->send_inverted_first = true;
+	l->tx_next = l->acked;
 	l->timer_ns = now_ns;
-	for (uint64_t p = l->acked; l->n_again != 0 && p < l->fresh; p++) {
-		if (!llr_slot(l, p)->again)
+	for (uint64_t p = l->acked; l->n_selective != 0 && p < l->first_unsent; p++) {
+		if (!llr_slot(l, p)->selective)
 			continue;
-		llr_slot(l, p)->again = false;
-		l->n_again--;
+		llr_slot(l, p)->selective = false;
+		l->n_selective--;
 	}
 	l->count[WEFT_LLR_N_REPLAYS]++;
 }
@@ -326,10 +326,10 @@ llr_rewind(struct weft_llr *l, uint64_t now_ns)
 	if (l->cfg.mode == WEFT_MODE_RXL && !l->cfg.gap_decoding)
 		patience_ns = patience_ns * 2 + 4 * l->rtt.deviation_ns;
 
-	if (l->acked == l->fresh)
+	if (l->acked == l->first_unsent)
 		return false;
 	/* Under way from there, or sent again less than a round trip ago. */
-	if (l->cursor == l->acked)
+	if (l->tx_next == l->acked)
 		return false;
 	if (oldest->resent && now_ns - oldest->sent_ns < llr_at_most_timeout(l, patience_ns))
 		return false;
@@ -343,12 +343,12 @@ llr_resend(struct weft_llr *l, uint64_t pos, uint64_t now_ns)
 {
 	struct llr_slot *s = llr_slot(l, pos);
 
-	if (pos < l->acked || pos >= l->fresh || pos >= l->cursor)
+	if (pos < l->acked || pos >= l->first_unsent || pos >= l->tx_next)
 		return false;
-	if (s->again || (s->resent && now_ns - s->sent_ns < llr_half_trip_ns(l)))
+	if (s->selective || (s->resent && now_ns - s->sent_ns < llr_half_trip_ns(l)))
 		return false;
-	s->again = true;
-	l->n_again++;
+	s->selective = true;
+	l->n_selective++;
 	l->count[WEFT_LLR_N_SINGLES]++;
 	return true;
 }
@@ -397,7 +397,7 @@ llr_conflict(struct weft_llr *l)
 /* --- Acks owed, Naks repeated --- */
 
 uint64_t
-llr_patience_ns(const struct weft_llr *l, unsigned int doubled)
+llr_nak_timeout_ns(const struct weft_llr *l, unsigned int doubled)
 {
 	struct weft_rtt rtt = l->rtt;
 
@@ -414,25 +414,25 @@ llr_ack_delay(const struct weft_llr *l)
 void
 llr_owe(struct weft_llr *l, unsigned int flits, uint64_t now_ns)
 {
-	l->taken += flits;
-	if (l->owed)
+	l->rx_since_ack += flits;
+	if (l->ack_pending)
 		return;
-	l->owed = true;
-	l->owed_ns = now_ns;
+	l->ack_pending = true;
+	l->ack_pending_since_ns = now_ns;
 }
 
 /* RETRY-4 */
 bool
 llr_ack_is_due(const struct weft_llr *l, uint64_t now_ns)
 {
-	return l->owed && (l->taken >= l->ack_every || now_ns >= l->owed_ns + llr_ack_delay(l));
+	return l->ack_pending && (l->rx_since_ack >= l->ack_every || now_ns >= l->ack_pending_since_ns + llr_ack_delay(l));
 }
 
 void
 llr_ack_sent(struct weft_llr *l)
 {
-	l->owed = false;
-	l->taken = 0;
+	l->ack_pending = false;
+	l->rx_since_ack = 0;
 }
 
 /* --- the Rx buffer --- */
@@ -466,7 +466,7 @@ llr_forget(struct weft_llr *l)
 }
 
 const uint8_t *
-weft_llr_held(struct weft_llr *l)
+weft_llr_rx_next(struct weft_llr *l)
 {
 	const uint8_t *flit;
 
@@ -481,11 +481,11 @@ weft_llr_held(struct weft_llr *l)
 }
 
 void
-weft_llr_take(struct weft_llr *l, const uint8_t *flits, const uint64_t *syndrome, unsigned int n,
-	uint64_t skip, uint64_t now_ns, struct weft_llr_in *in)
+weft_llr_rx(struct weft_llr *l, const uint8_t *flits, const uint64_t *syndrome, unsigned int n,
+	uint64_t skip, uint64_t now_ns, struct weft_llr_rx_result *in)
 {
 	assert(n <= WEFT_WIRE_FLITS_MAX);
-	*in = (struct weft_llr_in){ 0 };
+	*in = (struct weft_llr_rx_result){ 0 };
 	l->ops->take(l, flits, syndrome, n, skip, now_ns, in);
 }
 
@@ -524,7 +524,7 @@ weft_llr_ready_count(const struct weft_llr *l)
 unsigned int
 weft_llr_unsent(const struct weft_llr *l)
 {
-	return (unsigned int)(l->next - l->cursor) + l->n_again;
+	return (unsigned int)(l->next - l->tx_next) + l->n_selective;
 }
 
 uint16_t

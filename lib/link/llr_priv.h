@@ -17,9 +17,9 @@
 struct llr_slot {
 	uint64_t sent_ns; /* last sending */
 	bool resent; /* its Ack says nothing about the round trip */
-	bool again; /* asked for by itself */
-	bool spoil_first; /* late poison: before it goes the next flit with its CRC inverted */
-	bool spoil; /* late poison: its first sending has the CRC inverted */
+	bool selective; /* asked for by itself */
+	bool send_inverted_first; /* late poison: before it goes the next flit with its CRC inverted */
+	bool invert_crc; /* late poison: its first sending has the CRC inverted */
 };
 
 /* What differs between the modes. */
@@ -32,7 +32,7 @@ struct llr_ops {
 	/* Header bytes for this sending; a NOP has pos = weft_llr.next. */
 	void (*header)(struct weft_llr *l, uint8_t *flit, bool nop, uint64_t pos, uint64_t now_ns);
 	void (*take)(struct weft_llr *l, const uint8_t *flits, const uint64_t *syndrome,
-		unsigned int n, uint64_t skip, uint64_t now_ns, struct weft_llr_in *in);
+		unsigned int n, uint64_t skip, uint64_t now_ns, struct weft_llr_rx_result *in);
 	/* Number that the next flit should have. NULL: the CRC has none. */
 	uint16_t (*expected)(const struct weft_llr *l);
 	/* Looks at the receiver's timers; true: a Nak (or handshake) must go out now. */
@@ -57,13 +57,13 @@ struct weft_llr {
 	struct weft_rtt rtt;
 	uint8_t shown; /* enum weft_llr_state */
 
-	/* Sender, positions: acked <= cursor <= next, acked <= fresh <= next. */
+	/* Sender, positions: acked <= tx_next <= next, acked <= first_unsent <= next. */
 	uint64_t acked; /* everything before is acknowledged */
-	uint64_t cursor; /* next to be sent */
-	uint64_t fresh; /* never sent from here on; cursor < fresh: a replay is under way */
+	uint64_t tx_next; /* next to be sent */
+	uint64_t first_unsent; /* tx_next below it: a replay is under way */
 	uint64_t next; /* next to be committed */
-	uint64_t together; /* flits before it follow each other with nothing in between */
-	uint32_t n_again;
+	uint64_t atomic_until; /* flits before it follow each other with nothing in between */
+	uint32_t n_selective;
 	uint32_t tx_mask; /* ring of slots and flits, by position */
 	uint64_t timer_ns; /* the retry time-out counts from here */
 	uint64_t since_ns; /* last progress, or the first flit after all had been acknowledged */
@@ -75,16 +75,16 @@ struct weft_llr {
 	uint8_t doubt; /* enum weft_llr_doubt, or-ed */
 	uint8_t replays; /* time-outs in a row without progress */
 	bool reserved;
-	bool nudge; /* a NOP shall go out */
+	bool nop_pending; /* a NOP shall go out */
 	bool probed; /* one went out for the tail since the last flit with a number */
 	bool prior_payload; /* the flit sent last had a number */
 	bool opens; /* no flit of this frame has shown its number to whoever gets it */
 
 	/* Receiver: what it owes. */
-	bool owed; /* taken since the last Ack, or the other end seems not to know */
+	bool ack_pending; /* taken since the last Ack, or the other end seems not to know */
 	uint16_t ack_every; /* as configured, but not more than half a window */
-	uint32_t taken; /* flits since the last Ack */
-	uint64_t owed_ns; /* since when */
+	uint32_t rx_since_ack; /* flits since the last Ack */
+	uint64_t ack_pending_since_ns; /* since when */
 
 	/* Receiver: flits that came too early, and flits in turn that wait behind such. */
 	uint32_t rx_mask; /* ring, by number (rxl) or position (cxl) */
@@ -107,7 +107,7 @@ extern const struct llr_ops llr_cxl_ops;
  * How long to wait for what was asked for: the sender's own measure of the round trip, doubled
  * @p doubled (0..255) times, as a time-out is.
  */
-uint64_t llr_patience_ns(const struct weft_llr *l, unsigned int doubled);
+uint64_t llr_nak_timeout_ns(const struct weft_llr *l, unsigned int doubled);
 
 /** A Nak is obeyed once in such a time: as long as what answers the one before is on its way. */
 uint64_t llr_half_trip_ns(const struct weft_llr *l);

@@ -18,10 +18,10 @@ llr_may_send(const struct weft_llr *l)
 static uint64_t
 llr_probe_ns(const struct weft_llr *l)
 {
-	if (l->probed || l->fresh == 0 || l->cursor != l->next)
+	if (l->probed || l->first_unsent == 0 || l->tx_next != l->next)
 		return WEFT_LLR_NEVER;
 	/* Acknowledged by the other end, one trusts; a forged Ack shows by what it then asks for. */
-	if (l->acked == l->fresh)
+	if (l->acked == l->first_unsent)
 		return l->sent_ns + l->cfg.timeout_max_ns;
 	return l->sent_ns + weft_rtt_guess(&l->rtt) * 3 / 2 + llr_ack_delay(l);
 }
@@ -31,10 +31,10 @@ static void
 llr_show_tail(struct weft_llr *l)
 {
 	if (l->ops->show_last != NULL &&
-		(l->acked == l->fresh || (l->cfg.show_first && llr_may_send(l))))
+		(l->acked == l->first_unsent || (l->cfg.show_first && llr_may_send(l))))
 		l->ops->show_last(l);
 	else
-		l->nudge = true;
+		l->nop_pending = true;
 }
 
 /* RETRY-9, RETRY-10 */
@@ -45,7 +45,7 @@ llr_tick(struct weft_llr *l, uint64_t now_ns)
 		l->probed = true;
 		llr_show_tail(l);
 	}
-	if (l->acked == l->fresh)
+	if (l->acked == l->first_unsent)
 		return;
 	if (now_ns < l->timer_ns + weft_rtt_timeout(&l->rtt))
 		return;
@@ -72,10 +72,10 @@ llr_put_flit(struct weft_llr *l, uint8_t *out, uint64_t pos, uint64_t now_ns)
 	memcpy(out, llr_tx_flit(l, pos), WEFT_FLIT_LEN);
 	l->ops->header(l, out, false, pos, now_ns);
 	l->prior_payload = true;
-	if (pos >= l->fresh) {
-		if (l->acked == l->fresh)
+	if (pos >= l->first_unsent) {
+		if (l->acked == l->first_unsent)
 			l->timer_ns = l->since_ns = now_ns;
-		l->fresh = pos + 1;
+		l->first_unsent = pos + 1;
 		l->count[WEFT_LLR_N_SENT]++;
 	} else {
 		s->resent = true;
@@ -89,54 +89,54 @@ llr_put_flit(struct weft_llr *l, uint8_t *out, uint64_t pos, uint64_t now_ns)
 /* Flits asked for by themselves: a run of neighbours. */
 static unsigned int
 llr_fill_again(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_ns,
-	struct weft_llr_out *out)
+	struct weft_llr_tx_info *out)
 {
 	uint64_t pos = l->acked;
 	unsigned int n = 0;
 
-	while (!llr_slot(l, pos)->again)
+	while (!llr_slot(l, pos)->selective)
 		pos++;
 	out->first = l->ops->number(pos);
-	for (; n < max && pos < l->fresh && llr_slot(l, pos)->again; pos++, n++) {
-		llr_slot(l, pos)->again = false;
-		l->n_again--;
+	for (; n < max && pos < l->first_unsent && llr_slot(l, pos)->selective; pos++, n++) {
+		llr_slot(l, pos)->selective = false;
+		l->n_selective--;
 		llr_put_flit(l, flits + (size_t)n * WEFT_FLIT_LEN, pos, now_ns);
 	}
 	return n;
 }
 
-/* From the cursor on: a replay, or what was never sent. */
+/* From tx_next on: a replay, or new flits. */
 static unsigned int
 llr_fill_next(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_ns,
-	struct weft_llr_out *out)
+	struct weft_llr_tx_info *out)
 {
-	struct llr_slot *s = llr_slot(l, l->cursor);
-	uint64_t begin = l->cursor;
+	struct llr_slot *s = llr_slot(l, l->tx_next);
+	uint64_t begin = l->tx_next;
 	unsigned int n = 0;
 
 	out->first = l->ops->number(begin);
-	if (s->spoil_first) {
+	if (s->send_inverted_first) {
 		/* The number of a flit that is spoiled does not matter: let it end the run before. */
-		s->spoil_first = false;
+		s->send_inverted_first = false;
 		memcpy(flits, llr_tx_flit(l, begin + 1), WEFT_FLIT_LEN);
 		l->ops->header(l, flits, false, begin, now_ns);
 		l->prior_payload = true;
 		l->opens = true; /* nobody can read the number of this one */
-		l->together = begin + 2;
+		l->atomic_until = begin + 2;
 		out->first = l->ops->number(begin - 1);
-		out->spoil = 1;
+		out->invert_crc = 1;
 		n = 1;
 	}
-	for (; n < max && l->cursor < l->next; l->cursor++, n++) {
-		s = llr_slot(l, l->cursor);
-		if (s->spoil_first)
+	for (; n < max && l->tx_next < l->next; l->tx_next++, n++) {
+		s = llr_slot(l, l->tx_next);
+		if (s->send_inverted_first)
 			break;
-		if (s->spoil) {
-			s->spoil = false;
-			out->spoil |= WEFT_BIT64(n);
+		if (s->invert_crc) {
+			s->invert_crc = false;
+			out->invert_crc |= WEFT_BIT64(n);
 		}
-		llr_put_flit(l, flits + (size_t)n * WEFT_FLIT_LEN, l->cursor, now_ns);
-		l->opens |= (out->spoil & WEFT_BIT64(n)) != 0;
+		llr_put_flit(l, flits + (size_t)n * WEFT_FLIT_LEN, l->tx_next, now_ns);
+		l->opens |= (out->invert_crc & WEFT_BIT64(n)) != 0;
 	}
 	return n;
 }
@@ -147,7 +147,7 @@ llr_put_nop(struct weft_llr *l, uint8_t *flit, uint64_t now_ns)
 	memset(flit, 0, WEFT_FLIT_LEN);
 	l->ops->header(l, flit, true, l->next, now_ns);
 	l->prior_payload = false;
-	l->nudge = false;
+	l->nop_pending = false;
 	l->count[WEFT_LLR_N_NOPS_SENT]++;
 }
 
@@ -159,21 +159,21 @@ llr_is_unsaid(const struct weft_llr *l, uint64_t now_ns)
 }
 
 unsigned int
-weft_llr_fill(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_ns,
-	struct weft_llr_out *out)
+weft_llr_tx(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_ns,
+	struct weft_llr_tx_info *out)
 {
 	bool urgent;
 
 	assert(max >= 1 && max <= WEFT_WIRE_FLITS_MAX);
-	*out = (struct weft_llr_out){ 0 };
+	*out = (struct weft_llr_tx_info){ 0 };
 	llr_tick(l, now_ns);
 	urgent = l->ops->tick(l, now_ns);
 	l->opens = true;
 	/* In frames of one flit by turns. */
-	if (llr_may_send(l) && (max > 1 || l->cursor < l->together || !llr_is_unsaid(l, now_ns))) {
-		if (l->n_again != 0 && l->cursor >= l->together)
+	if (llr_may_send(l) && (max > 1 || l->tx_next < l->atomic_until || !llr_is_unsaid(l, now_ns))) {
+		if (l->n_selective != 0 && l->tx_next >= l->atomic_until)
 			out->n = (uint16_t)llr_fill_again(l, flits, max, now_ns, out);
-		else if (l->cursor < l->next)
+		else if (l->tx_next < l->next)
 			out->n = (uint16_t)llr_fill_next(l, flits, max, now_ns, out);
 		if (out->n != 0 && out->n < max && llr_is_unsaid(l, now_ns)) {
 			llr_put_nop(l, flits + (size_t)out->n * WEFT_FLIT_LEN, now_ns);
@@ -184,9 +184,9 @@ weft_llr_fill(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now
 			return out->n;
 	}
 	/* A NOP is made with the number of the next flit, so behind flits that wait it would lie. */
-	if (!urgent && !l->nudge && !llr_ack_is_due(l, now_ns))
+	if (!urgent && !l->nop_pending && !llr_ack_is_due(l, now_ns))
 		return 0;
-	out->first = l->ops->number(l->fresh);
+	out->first = l->ops->number(l->first_unsent);
 	do {
 		llr_put_nop(l, flits + (size_t)out->n * WEFT_FLIT_LEN, now_ns);
 		out->n++;
@@ -201,21 +201,21 @@ weft_llr_deadline(const struct weft_llr *l)
 	uint64_t at = l->ops->deadline(l);
 	uint64_t t;
 
-	if (at == 0 || l->nudge || (l->owed && l->taken >= l->ack_every))
+	if (at == 0 || l->nop_pending || (l->ack_pending && l->rx_since_ack >= l->ack_every))
 		return 0;
-	if (llr_may_send(l) && (l->n_again != 0 || l->cursor < l->next))
+	if (llr_may_send(l) && (l->n_selective != 0 || l->tx_next < l->next))
 		return 0;
-	if (l->owed && (t = l->owed_ns + llr_ack_delay(l)) < at)
+	if (l->ack_pending && (t = l->ack_pending_since_ns + llr_ack_delay(l)) < at)
 		at = t;
 	if ((t = llr_probe_ns(l)) < at)
 		at = t;
-	if (l->acked != l->fresh && (t = l->timer_ns + weft_rtt_timeout(&l->rtt)) < at)
+	if (l->acked != l->first_unsent && (t = l->timer_ns + weft_rtt_timeout(&l->rtt)) < at)
 		at = t;
 	return at;
 }
 
 void
-weft_llr_nudge(struct weft_llr *l)
+weft_llr_request_nop(struct weft_llr *l)
 {
-	l->nudge = true;
+	l->nop_pending = true;
 }

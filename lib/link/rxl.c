@@ -25,15 +25,15 @@
 
 struct rxl {
 	uint16_t expected; /* number of the next flit in turn */
-	uint16_t horizon; /* one more than the newest number known to be sent */
-	uint16_t missing; /* numbers from expected to horizon that are not held */
+	uint16_t highest_seen; /* one more than the newest number known to be sent */
+	uint16_t missing; /* numbers from expected to highest_seen that are not held */
 	uint16_t ask, ask_to; /* single-flit Naks still to go out: what is missing of these */
 	bool asking; /* something is missing (or was bad) and has been asked for */
 	bool go_back; /* a standard Nak must go out */
 	bool overflowed; /* the Rx buffer was too small for the gap that is open */
 	uint16_t last; /* number of the flit that came last */
-	bool went_back; /* a standard Nak went out for the pass of the sender that is coming in */
-	uint16_t bad_since; /* bad flits since the last Nak */
+	bool nak_sent_this_pass; /* a standard Nak went out for the pass of the sender that is coming in */
+	uint16_t bad_since_nak; /* bad flits since the last Nak */
 	uint16_t naks; /* single-flit Naks that went out since naks_ns */
 	uint64_t naks_ns;
 	uint64_t asked_ns;
@@ -76,7 +76,7 @@ rxl_start(struct weft_llr *l, uint64_t now_ns)
 	struct rxl *r = rxl_of(l);
 
 	r->expected = WEFT_ISN_FIRST;
-	r->horizon = WEFT_ISN_FIRST;
+	r->highest_seen = WEFT_ISN_FIRST;
 	r->ask = WEFT_ISN_FIRST;
 	r->ask_to = WEFT_ISN_FIRST;
 	r->asked_ns = now_ns;
@@ -136,7 +136,7 @@ rxl_next_missing(const struct weft_llr *l, struct rxl *r)
 static bool
 rxl_gap_is_open(const struct rxl *r)
 {
-	return r->expected != r->horizon;
+	return r->expected != r->highest_seen;
 }
 
 static void
@@ -144,15 +144,15 @@ rxl_gap_closed(struct rxl *r)
 {
 	r->asking = false;
 	r->overflowed = false;
-	r->went_back = false;
-	r->bad_since = 0;
+	r->nak_sent_this_pass = false;
+	r->bad_since_nak = 0;
 }
 
 /* RETRY-22 */
 static void
 rxl_ask(struct weft_llr *l, struct rxl *r, uint16_t from, uint16_t to)
 {
-	r->bad_since = 0;
+	r->bad_since_nak = 0;
 	if (!l->cfg.selective || r->missing > SINGLES_MAX) {
 		r->go_back = true;
 		return;
@@ -178,7 +178,7 @@ static void
 rxl_asked_in_vain(struct weft_llr *l, struct rxl *r)
 {
 	llr_forget(l);
-	r->horizon = r->expected;
+	r->highest_seen = r->expected;
 	r->missing = 0;
 	r->ask = r->ask_to = r->expected;
 	rxl_gap_closed(r);
@@ -196,7 +196,7 @@ rxl_again_ns(const struct weft_llr *l, const struct rxl *r)
 
 	if (rxl_gap_is_open(r) && r->in_vain > IN_VAIN_STEADY)
 		doubled = r->in_vain - IN_VAIN_STEADY;
-	return r->asked_ns + llr_patience_ns(l, doubled);
+	return r->asked_ns + llr_nak_timeout_ns(l, doubled);
 }
 
 /* Ask again when flits came that do not help, or none did (RETRY-7). */
@@ -205,7 +205,7 @@ rxl_tick(struct weft_llr *l, uint64_t now_ns)
 {
 	struct rxl *r = rxl_of(l);
 
-	if (now_ns >= r->naks_ns + llr_patience_ns(l, 0)) {
+	if (now_ns >= r->naks_ns + llr_nak_timeout_ns(l, 0)) {
 		r->naks_ns = now_ns;
 		r->naks = 0;
 	}
@@ -224,7 +224,7 @@ rxl_tick(struct weft_llr *l, uint64_t now_ns)
 		r->asked_ns = now_ns;
 		/* Of no gap it is known, so nothing can be asked for by itself. */
 		r->go_back = !rxl_gap_is_open(r);
-		rxl_ask_again(l, r, r->horizon);
+		rxl_ask_again(l, r, r->highest_seen);
 		return r->go_back || rxl_next_missing(l, r);
 	}
 	return false;
@@ -262,7 +262,7 @@ rxl_header(struct weft_llr *l, uint8_t *flit, bool nop, uint64_t pos, uint64_t n
 			r->asked_ns = now_ns;
 		r->go_back = false;
 		r->asking = true;
-		r->ask = r->ask_to = r->horizon;
+		r->ask = r->ask_to = r->highest_seen;
 		l->count[WEFT_LLR_N_NAKS_SENT]++;
 		llr_ack_sent(l);
 	} else if (r->asking && rxl_next_missing(l, r)) {
@@ -308,7 +308,7 @@ rxl_field(struct weft_llr *l, const uint8_t *flit, uint64_t now_ns)
 		llr_acked(l, pos, now_ns);
 		l->count[llr_rewind(l, now_ns) ? WEFT_LLR_N_NAKS : WEFT_LLR_N_NAKS_IGNORED]++;
 		/* Nothing is out: say so, by the number of a NOP. */
-		l->nudge |= l->acked == l->fresh;
+		l->nop_pending |= l->acked == l->first_unsent;
 		break;
 	default:
 		l->count[llr_resend(l, pos, now_ns) ? WEFT_LLR_N_NAKS : WEFT_LLR_N_NAKS_IGNORED]++;
@@ -320,16 +320,16 @@ rxl_field(struct weft_llr *l, const uint8_t *flit, uint64_t now_ns)
 static void
 rxl_step(struct rxl *r)
 {
-	if (r->horizon == r->expected)
-		r->horizon = rxl_plus(r->horizon, 1);
+	if (r->highest_seen == r->expected)
+		r->highest_seen = rxl_plus(r->highest_seen, 1);
 	r->expected = rxl_plus(r->expected, 1);
-	r->bad_since = 0;
+	r->bad_since_nak = 0;
 }
 
 /* RETRY-3 */
 static void
 rxl_in_turn(struct weft_llr *l, const uint8_t *flit, uint64_t bit, uint64_t now_ns,
-	struct weft_llr_in *in)
+	struct weft_llr_rx_result *in)
 {
 	struct rxl *r = rxl_of(l);
 
@@ -352,7 +352,7 @@ rxl_in_turn(struct weft_llr *l, const uint8_t *flit, uint64_t bit, uint64_t now_
 	r->in_turn += r->in_turn < KNOWN;
 	rxl_took(r, now_ns);
 	if (rxl_ahead(r->expected, r->last) >= HALF)
-		r->went_back = false; /* the sender has gone back once more */
+		r->nak_sent_this_pass = false; /* the sender has gone back once more */
 	if (rxl_gap_is_open(r))
 		r->missing--;
 	rxl_step(r);
@@ -372,14 +372,14 @@ static void
 rxl_gap(struct weft_llr *l, uint16_t number, uint64_t now_ns)
 {
 	struct rxl *r = rxl_of(l);
-	uint16_t from = r->horizon;
+	uint16_t from = r->highest_seen;
 	uint16_t more = rxl_ahead(number, from);
 
 	if (more == 0 || more >= HALF)
 		return;
 	if (!rxl_gap_is_open(r))
 		rxl_took(r, now_ns);
-	r->horizon = number;
+	r->highest_seen = number;
 	r->missing = (uint16_t)(r->missing + more);
 	l->count[WEFT_LLR_N_LOST] += more;
 	l->count[WEFT_LLR_N_GAPS]++;
@@ -405,9 +405,9 @@ rxl_sent_again(struct weft_llr *l, uint16_t number)
 	if (rxl_ahead(from, r->expected) >= HALF)
 		from = r->expected;
 	if (!l->cfg.selective) {
-		if (!new_pass && r->went_back)
+		if (!new_pass && r->nak_sent_this_pass)
 			return;
-		r->went_back = true;
+		r->nak_sent_this_pass = true;
 	}
 	while (from != number && l->cfg.selective && llr_has(l, from))
 		from = rxl_plus(from, 1);
@@ -424,16 +424,16 @@ rxl_sent_again(struct weft_llr *l, uint16_t number)
 
 static void
 rxl_too_early(struct weft_llr *l, const uint8_t *flit, uint16_t number, uint64_t bit,
-	uint64_t now_ns, struct weft_llr_in *in)
+	uint64_t now_ns, struct weft_llr_rx_result *in)
 {
 	struct rxl *r = rxl_of(l);
 	const bool has_room = rxl_has_room(l, r, number);
 	bool newest;
 
 	rxl_gap(l, number, now_ns);
-	newest = r->horizon == number;
+	newest = r->highest_seen == number;
 	if (newest)
-		r->horizon = rxl_plus(number, 1);
+		r->highest_seen = rxl_plus(number, 1);
 	else if (l->cfg.selective && llr_has(l, number)) {
 		if (has_room)
 			rxl_compare(l, r, number, flit);
@@ -463,25 +463,25 @@ rxl_too_early(struct weft_llr *l, const uint8_t *flit, uint16_t number, uint64_t
 
 /* ISN-7 */
 static void
-rxl_bad(struct weft_llr *l, uint64_t bit, uint64_t now_ns, struct weft_llr_in *in)
+rxl_bad(struct weft_llr *l, uint64_t bit, uint64_t now_ns, struct weft_llr_rx_result *in)
 {
 	struct rxl *r = rxl_of(l);
 
 	in->bad |= bit;
 	l->count[WEFT_LLR_N_BAD]++;
-	if (r->bad_since < UINT16_MAX)
-		r->bad_since++;
+	if (r->bad_since_nak < UINT16_MAX)
+		r->bad_since_nak++;
 	if (!l->cfg.gap_decoding && !r->asking && !r->go_back) {
 		r->go_back = true;
-		r->bad_since = 0;
-	} else if (r->bad_since >= l->cfg.nak_repeat &&
+		r->bad_since_nak = 0;
+	} else if (r->bad_since_nak >= l->cfg.nak_repeat &&
 		   (!l->cfg.gap_decoding || now_ns >= r->asked_ns + weft_rtt_guess(&l->rtt))) {
 		/* What was asked for got lost, or flits are so bad that none tells its number. */
 		if (r->asking && rxl_gap_is_open(r))
-			rxl_ask_again(l, r, r->horizon);
+			rxl_ask_again(l, r, r->highest_seen);
 		else
 			r->go_back = true;
-		r->bad_since = 0;
+		r->bad_since_nak = 0;
 	}
 }
 
@@ -524,7 +524,7 @@ rxl_out_of_turn(struct weft_llr *l, const uint8_t *flit, uint64_t syndrome, uint
 /* ISN-2, ISN-4, ISN-6; RETRY-6, RETRY-23 */
 static void
 rxl_flit(struct weft_llr *l, const uint8_t *flit, uint64_t syndrome, uint64_t bit, uint64_t now_ns,
-	struct weft_llr_in *in)
+	struct weft_llr_rx_result *in)
 {
 	struct rxl *r = rxl_of(l);
 	bool nop = flit[0] >> 6 == WEFT_FLIT_IDLE_NOP;
@@ -566,7 +566,7 @@ rxl_flit(struct weft_llr *l, const uint8_t *flit, uint64_t syndrome, uint64_t bi
 
 static void
 rxl_take(struct weft_llr *l, const uint8_t *flits, const uint64_t *syndrome, unsigned int n,
-	uint64_t skip, uint64_t now_ns, struct weft_llr_in *in)
+	uint64_t skip, uint64_t now_ns, struct weft_llr_rx_result *in)
 {
 	for (unsigned int i = 0; i < n; i++)
 		if ((skip & WEFT_BIT64(i)) == 0)
@@ -584,7 +584,7 @@ rxl_timed_out(struct weft_llr *l, uint64_t now_ns)
 {
 	if (l->cfg.gap_decoding && l->replays == 1) {
 		llr_resend(l, l->acked, now_ns);
-		l->nudge = true;
+		l->nop_pending = true;
 	} else {
 		llr_rewind(l, now_ns);
 	}

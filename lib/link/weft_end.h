@@ -142,7 +142,7 @@ enum weft_session_event weft_end_control(struct weft_end *e, const struct weft_w
 
 /**
  * A frame with flits came. First of the three steps of receiving; the others are
- * weft_llr_take() on weft_end_llr(), and weft_end_deliver() on what it gives.
+ * weft_llr_rx() on weft_end_llr(), and weft_end_deliver() on what it gives.
  *
  * @param ev  receives BEGIN if a session began just now
  * @return WEFT_OK or WEFT_DROP_SESSION
@@ -165,14 +165,14 @@ void weft_end_deliver(struct weft_end *e, const uint8_t *flits, uint64_t live, u
 	weft_end_msg_fn fn, void *arg);
 
 /**
- * All three steps for a frame whose syndromes are known (see weft_llr_take()).
+ * All three steps for a frame whose syndromes are known (see weft_llr_rx()).
  *
  * @param ev  as for weft_end_frame()
  * @param in  receives what became of each flit; may be NULL
  */
 enum weft_verdict weft_end_receive(struct weft_end *e, const struct weft_wire_hdr *h,
 	const uint8_t *flits, const uint64_t *syndrome, uint64_t skip, uint64_t now_ns,
-	enum weft_session_event *ev, struct weft_llr_in *in, weft_end_msg_fn fn, void *arg);
+	enum weft_session_event *ev, struct weft_llr_rx_result *in, weft_end_msg_fn fn, void *arg);
 
 /** The oldest message of a kind that waits, or NULL. Valid until weft_end_pop(). */
 const struct weft_msg *weft_end_peek(const struct weft_end *e, enum weft_msg_kind kind);
@@ -234,7 +234,7 @@ struct weft_end_out {
 	struct weft_wire_hdr
 		hdr; /**< kind, n_flits, session, mode and form set; ids, VC, clock are not */
 	size_t len; /**< bytes behind the frame header */
-	struct weft_llr_out flits; /**< for kind WEFT_WIRE_FLITS */
+	struct weft_llr_tx_info flits; /**< for kind WEFT_WIRE_FLITS */
 };
 
 /**

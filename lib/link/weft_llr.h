@@ -9,9 +9,9 @@
  *
  *   send     weft_llr_reserve(), fill the flit, weft_llr_commit(): it has a number and stays in the
  *            replay buffer until it is acknowledged
- *   wire     weft_llr_fill(): what to send now, first or again, with Acks and Naks in the headers
- *   receive  weft_llr_take(): which flits of a frame are to be handed on, in order, once; then
- *            weft_llr_held(): flits that had come too early and are in turn now
+ *   wire     weft_llr_tx(): what to send now, first or again, with Acks and Naks in the headers
+ *   receive  weft_llr_rx(): which flits of a frame are to be handed on, in order, once; then
+ *            weft_llr_rx_next(): flits that had come too early and are in turn now
  *
  * A retry layer belongs to one thread at a time. It allocates nothing.
  */
@@ -122,7 +122,7 @@ void weft_llr_commit(struct weft_llr *l);
 int weft_llr_commit_poisoned(struct weft_llr *l, uint8_t message);
 
 /** Flits to be sent now, and how to protect them. */
-struct weft_llr_out {
+struct weft_llr_tx_info {
 	uint16_t n; /**< 0..64 */
 	uint16_t nops; /**< of them NOPs: the last ones */
 	/**
@@ -130,7 +130,7 @@ struct weft_llr_out {
 	 * use no number, and all of them are made with the one behind the last flit.
 	 */
 	uint16_t first;
-	uint64_t spoil; /**< flits whose CRC is to be inverted after it was made (bit i: flit i) */
+	uint64_t invert_crc; /**< flits whose CRC is to be inverted after it was made (bit i: flit i) */
 };
 
 /**
@@ -141,20 +141,20 @@ struct weft_llr_out {
  * @param max    1..64
  * @return out->n
  */
-unsigned int weft_llr_fill(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_ns,
-	struct weft_llr_out *out);
+unsigned int weft_llr_tx(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_ns,
+	struct weft_llr_tx_info *out);
 
-/** When weft_llr_fill() has something to send: 0 for now, WEFT_LLR_NEVER for not by time alone. */
+/** When weft_llr_tx() has something to send: 0 for now, WEFT_LLR_NEVER for not by time alone. */
 uint64_t weft_llr_deadline(const struct weft_llr *l);
 
 /** Have a NOP sent soon, to tell the other end that this one lives. */
-void weft_llr_nudge(struct weft_llr *l);
+void weft_llr_request_nop(struct weft_llr *l);
 
 /* --- receiving --- */
 
 /** What became of the flits of a run; bit i stands for flit i. Masks are disjoint. */
-struct weft_llr_in {
-	uint64_t deliver; /**< to be handed on, in this order, before what weft_llr_held() gives */
+struct weft_llr_rx_result {
+	uint64_t deliver; /**< to be handed on, in this order, before what weft_llr_rx_next() gives */
 	uint64_t held; /**< copied into the Rx buffer: not to be handed on from here */
 	uint64_t duplicate;
 	uint64_t bad; /**< corrupt, or (without gap decoding) out of turn */
@@ -170,15 +170,15 @@ struct weft_llr_in {
  *                  connection, so that an intact flit has L(its number)
  * @param skip      flits to pass over as if they were not there
  */
-void weft_llr_take(struct weft_llr *l, const uint8_t *flits, const uint64_t *syndrome,
-	unsigned int n, uint64_t skip, uint64_t now_ns, struct weft_llr_in *in);
+void weft_llr_rx(struct weft_llr *l, const uint8_t *flits, const uint64_t *syndrome,
+	unsigned int n, uint64_t skip, uint64_t now_ns, struct weft_llr_rx_result *in);
 
 /**
  * The next flit that was held and is in turn now, or NULL. Valid until the next call for this retry
- * layer. Flits left here go before any that weft_llr_take() delivers: until they are fetched it puts
+ * layer. Flits left here go before any that weft_llr_rx() delivers: until they are fetched it puts
  * flits that are in turn behind them.
  */
-const uint8_t *weft_llr_held(struct weft_llr *l);
+const uint8_t *weft_llr_rx_next(struct weft_llr *l);
 
 /* --- looking at it --- */
 
@@ -214,7 +214,7 @@ unsigned int weft_llr_unacked(const struct weft_llr *l);
 /** Flits in the Rx buffer, in turn or not. */
 unsigned int weft_llr_held_count(const struct weft_llr *l);
 
-/** Flits that weft_llr_held() would give now. */
+/** Flits that weft_llr_rx_next() would give now. */
 unsigned int weft_llr_ready_count(const struct weft_llr *l);
 
 /** Flits to be sent now, those to be sent again included. */

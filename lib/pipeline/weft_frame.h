@@ -42,7 +42,7 @@ struct weft_frame {
 	union {
 		uint64_t
 			taken; /* link_rx: flits that are in turn, whatever becomes of them later */
-		uint64_t spoil; /* on transmit, with an end: as struct weft_llr_out says */
+		uint64_t invert_crc; /* on transmit, with an end: as struct weft_llr_tx_info says */
 	};
 	uint16_t first; /* likewise */
 	uint16_t nops;

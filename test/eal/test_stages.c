@@ -326,7 +326,7 @@ zero_flits_are_counted_and_use_no_number(void **state)
 
 /* Two errors in group 1 that point at the pad: beyond correction for certain. */
 static void
-spoil(struct rte_mbuf *m, unsigned int flit)
+invert_crc(struct rte_mbuf *m, unsigned int flit)
 {
 	weft_frame_flits(m)[flit * WEFT_FLIT_LEN + 1] ^= 0x01;
 	weft_frame_flits(m)[flit * WEFT_FLIT_LEN + 4] ^= 0x47;
@@ -365,8 +365,8 @@ fec_relay_takes_spoilt_flits_out(void **state)
 	rig_start(WEFT_IDE_OFF, "deframe,fec_relay,route");
 	m = rig_frame(&r, 3);
 	memcpy(last, weft_frame_flits(m) + 2 * WEFT_FLIT_LEN, sizeof(last));
-	spoil(m, 0);
-	spoil(m, 1);
+	invert_crc(m, 0);
+	invert_crc(m, 1);
 	rig_receive(m);
 	assert_int_equal(rig.n, 1);
 	m = rig.frame[0];
@@ -375,8 +375,8 @@ fec_relay_takes_spoilt_flits_out(void **state)
 	assert_memory_equal(weft_frame_flits(m), last, sizeof(last));
 	assert_int_equal(weft_frame(m)->out_port, 3);
 	m = rig_frame(&r, 2);
-	spoil(m, 0);
-	spoil(m, 1);
+	invert_crc(m, 0);
+	invert_crc(m, 1);
 	rig_receive(m);
 	assert_int_equal(rig.n, 1);
 	assert_int_equal(weft_pipe_drops(rig.rx, WEFT_DROP_FEC), 4);

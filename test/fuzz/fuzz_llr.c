@@ -82,14 +82,14 @@ static unsigned int
 fill(struct end *e, unsigned int max)
 {
 	uint8_t *room;
-	struct weft_llr_out out;
+	struct weft_llr_tx_info out;
 	struct frame *f;
 	unsigned int n;
 
 	if (e->n_frames == FRAMES)
 		return 0;
 	room = fuzz_alloc((size_t)max * WEFT_FLIT_LEN);
-	n = weft_llr_fill(e->llr, room, max, now, &out);
+	n = weft_llr_tx(e->llr, room, max, now, &out);
 	FUZZ_CHECK(n == out.n && n <= max && out.nops <= n);
 	if (n > 0) {
 		f = &e->frame[e->n_frames++];
@@ -106,7 +106,7 @@ fill(struct end *e, unsigned int max)
 			weft_crc_store(f->flit[i],
 				weft_crc_update(0, f->flit[i], WEFT_CRC_COVERED) ^ f->syndrome[i],
 				WEFT_CRC_R0_FIRST);
-			if (out.spoil >> i & 1)
+			if (out.invert_crc >> i & 1)
 				f->syndrome[i] ^= BAD;
 		}
 	}
@@ -122,7 +122,7 @@ hand_on(struct end *to, const struct end *from, const uint8_t *flit)
 }
 
 static void
-check_masks(const struct weft_llr_in *in, unsigned int n)
+check_masks(const struct weft_llr_rx_result *in, unsigned int n)
 {
 	const uint64_t masks[] = { in->deliver, in->held, in->duplicate, in->bad, in->nop,
 		in->refused };
@@ -141,18 +141,18 @@ take(struct end *to, const struct end *from, const struct frame *f, uint8_t bad,
 {
 	uint8_t *flits = fuzz_copy(f->flit, (size_t)f->n * WEFT_FLIT_LEN);
 	uint64_t syndrome[FRAME_MAX];
-	struct weft_llr_in in;
+	struct weft_llr_rx_result in;
 	const uint8_t *held;
 
 	for (unsigned int i = 0; i < f->n; i++)
 		syndrome[i] = f->syndrome[i] ^ (bad >> i & 1 ? BAD * (i + 1) : 0);
-	weft_llr_take(to->llr, flits, syndrome, f->n, skip, now, &in);
+	weft_llr_rx(to->llr, flits, syndrome, f->n, skip, now, &in);
 	check_masks(&in, f->n);
 	FUZZ_CHECK((in.deliver & (bad | skip)) == 0 && (in.held & (bad | skip)) == 0);
 	for (unsigned int i = 0; i < f->n; i++)
 		if (in.deliver >> i & 1)
 			hand_on(to, from, flits + (size_t)i * WEFT_FLIT_LEN);
-	while ((held = weft_llr_held(to->llr)) != NULL)
+	while ((held = weft_llr_rx_next(to->llr)) != NULL)
 		hand_on(to, from, held);
 	free(flits);
 	check_bounds(to);
@@ -200,7 +200,7 @@ step(struct fuzz_in *in)
 			lose(e, i);
 		break;
 	case 6: now += ahead[k % WEFT_ARRAY_SIZE(ahead)]; break;
-	default: weft_llr_nudge(e->llr); break;
+	default: weft_llr_request_nop(e->llr); break;
 	}
 	check_bounds(e);
 }

@@ -237,10 +237,10 @@ rig_send_step(struct rig *g, struct end *e, struct way *w, uint64_t step, uint64
 
 	*s = (struct step){ 0 };
 	while (s->n < w->flits) {
-		struct weft_llr_out out;
+		struct weft_llr_tx_info out;
 		unsigned int numbered;
 
-		if (weft_llr_fill(e->llr, rig_way_flit(w, step, s->n), w->flits - s->n, now_ns,
+		if (weft_llr_tx(e->llr, rig_way_flit(w, step, s->n), w->flits - s->n, now_ns,
 			    &out) == 0)
 			break;
 		numbered = out.n - out.nops;
@@ -361,18 +361,18 @@ rig_receive_step(struct rig *g, struct end *e, const struct way *w, uint64_t ste
 {
 	const struct step *s = &w->step[step % w->ring];
 	const uint8_t *held;
-	struct weft_llr_in in;
+	struct weft_llr_rx_result in;
 	uint64_t n_held = 0;
 
 	if (s->alive == 0)
 		return;
 	for (unsigned int i = 0; g->cfg->no_fsn && i < s->n; i++)
 		rig_restore_fsn(rig_way_flit(w, step, i));
-	weft_llr_take(e->llr, rig_way_flit(w, step, 0), rig_way_word(w, step), s->n, ~s->alive,
+	weft_llr_rx(e->llr, rig_way_flit(w, step, 0), rig_way_word(w, step), s->n, ~s->alive,
 		now_ns, &in);
 	for (; in.deliver != 0; in.deliver &= in.deliver - 1)
 		rig_hand_up(g, e, rig_way_flit(w, step, (unsigned int)__builtin_ctzll(in.deliver)));
-	for (; (held = weft_llr_held(e->llr)) != NULL; n_held++)
+	for (; (held = weft_llr_rx_next(e->llr)) != NULL; n_held++)
 		rig_hand_up(g, e, held);
 	if (n_held > g->r->held_max)
 		g->r->held_max = n_held;

@@ -203,7 +203,7 @@ link_rx_release(const struct weft_env *env, struct weft_burst *b, struct weft_co
 		f = weft_frame(m);
 		while (rte_pktmbuf_tailroom(m) >= WEFT_FLIT_LEN &&
 			f->hdr.n_flits < WEFT_WIRE_FLITS_MAX && weft_llr_ready_count(l) != 0) {
-			memcpy(rte_pktmbuf_append(m, WEFT_FLIT_LEN), weft_llr_held(l),
+			memcpy(rte_pktmbuf_append(m, WEFT_FLIT_LEN), weft_llr_rx_next(l),
 				WEFT_FLIT_LEN);
 			f->hdr.n_flits++;
 		}
@@ -236,7 +236,7 @@ link_rx_active(const struct weft_env *env, struct rte_mbuf *m, uint64_t *syndrom
 	const unsigned int n = f->hdr.n_flits;
 	const uint8_t *flits = weft_frame_flits(m);
 	enum weft_session_event ev;
-	struct weft_llr_in in;
+	struct weft_llr_rx_result in;
 	uint64_t zero = 0;
 	enum weft_verdict v;
 
@@ -253,7 +253,7 @@ link_rx_active(const struct weft_env *env, struct rte_mbuf *m, uint64_t *syndrom
 		zero = weft_wire_all_zero(flits, n);
 		counts->zeros += link_rx_popcount(zero);
 	}
-	weft_llr_take(weft_end_llr(f->conn->end), flits, syndrome, n, zero, *env->now_ns, &in);
+	weft_llr_rx(weft_end_llr(f->conn->end), flits, syndrome, n, zero, *env->now_ns, &in);
 	f->hole = 0;
 	f->taken = in.deliver;
 	f->dropped |= ~in.deliver;

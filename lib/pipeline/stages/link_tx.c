@@ -50,7 +50,7 @@ link_tx_fill(const struct weft_env *env, struct rte_mbuf *m, struct weft_stage_s
 	f->hdr.dpid = c->key.dpid;
 	f->first = out.flits.first;
 	f->nops = out.flits.nops;
-	f->spoil = out.flits.spoil;
+	f->invert_crc = out.flits.invert_crc;
 	st->counts[COUNT_SENT] += out.flits.n;
 	return true;
 }

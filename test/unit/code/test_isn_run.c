@@ -403,7 +403,7 @@ static void
 all_nops_of_a_run_have_the_number_behind_it(void **state)
 {
 	static const enum weft_isn_form forms[] = { WEFT_ISN_PSEUDO, WEFT_ISN_XOR, WEFT_ISN_NONE };
-	const uint64_t spoil = UINT64_C(1) << 63 | 5;
+	const uint64_t invert_crc = UINT64_C(1) << 63 | 5;
 
 	(void)state;
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(forms); i++)
@@ -413,7 +413,7 @@ all_nops_of_a_run_have_the_number_behind_it(void **state)
 				const struct weft_isn s = direction(forms[i], 77);
 				uint64_t got[RUN_MAX];
 
-				weft_isn_given(&s, (uint16_t)first, n, nops, spoil, got);
+				weft_isn_given(&s, (uint16_t)first, n, nops, invert_crc, got);
 				for (unsigned int k = 0; k < n; k++) {
 					const unsigned int by = k < n - nops ? k : n - nops;
 					struct weft_isn one =
@@ -421,7 +421,7 @@ all_nops_of_a_run_have_the_number_behind_it(void **state)
 					uint64_t want;
 
 					weft_isn_take(&one, &want, 1);
-					if ((spoil >> k & 1) != 0)
+					if ((invert_crc >> k & 1) != 0)
 						want ^= UINT64_MAX;
 					assert_int_equal(got[k], want);
 				}

@@ -47,7 +47,7 @@ struct rig {
 	bool is_cxl;
 	/* Sees each frame that a side sends before it may be lost; may change it. May be NULL. */
 	void (*tap)(
-		struct rig *r, unsigned int from, struct frame *f, const struct weft_llr_out *out);
+		struct rig *r, unsigned int from, struct frame *f, const struct weft_llr_tx_info *out);
 };
 
 static inline struct weft_end_cfg
@@ -177,7 +177,7 @@ leave(struct rig *r, unsigned int i)
 		unsigned int number = out.flits.first + (k < numbered ? k : numbered);
 
 		f.syndrome[k] = r->is_cxl ? 0 : weft_isn_number(number % WEFT_ISN_NUMBERS);
-		if ((out.flits.spoil & WEFT_BIT64(k)) != 0)
+		if ((out.flits.invert_crc & WEFT_BIT64(k)) != 0)
 			f.syndrome[k] ^= UINT64_MAX;
 		if (chance(r, r->bad))
 			f.syndrome[k] ^= weft_rand_u64(&r->rnd) | 1;

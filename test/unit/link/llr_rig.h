@@ -40,7 +40,7 @@ struct rig_end {
 	uint64_t wrong; /* delivered out of order */
 	struct rig_frame *frame; /* on the way to this end */
 	uint32_t n_frames;
-	struct weft_llr_in in; /* of the last frame */
+	struct weft_llr_rx_result in; /* of the last frame */
 };
 
 struct rig {
@@ -128,7 +128,7 @@ static inline bool
 rig_send(struct rig *r, unsigned int i)
 {
 	struct rig_end *e = &r->end[i];
-	struct weft_llr_out out;
+	struct weft_llr_tx_info out;
 	struct rig_frame *f = &r->made;
 	uint8_t *slot;
 
@@ -143,7 +143,7 @@ rig_send(struct rig *r, unsigned int i)
 		weft_llr_commit(e->llr);
 		e->to_send--;
 	}
-	if (weft_llr_fill(e->llr, f->flit[0], RIG_FRAME_FLITS, r->now_ns, &out) == 0)
+	if (weft_llr_tx(e->llr, f->flit[0], RIG_FRAME_FLITS, r->now_ns, &out) == 0)
 		return false;
 	r->free_ns[i] = r->now_ns + out.n * r->flit_ns;
 	f->n = 0;
@@ -156,7 +156,7 @@ rig_send(struct rig *r, unsigned int i)
 		memmove(f->flit[f->n], f->flit[k], WEFT_FLIT_LEN);
 		rig_crc(f->flit[f->n]);
 		f->syndrome[f->n] = rig_syndrome(r, number);
-		if ((out.spoil & WEFT_BIT64(k)) != 0)
+		if ((out.invert_crc & WEFT_BIT64(k)) != 0)
 			f->syndrome[f->n] ^= UINT64_MAX;
 		if (rig_chance(r, r->faults.bad))
 			f->syndrome[f->n] ^= weft_rand_u64(&r->rnd) | 1;
@@ -183,11 +183,11 @@ rig_take(struct rig *r, struct rig_end *e, const struct rig_frame *f)
 {
 	const uint8_t *flit;
 
-	weft_llr_take(e->llr, f->flit[0], f->syndrome, f->n, 0, r->now_ns, &e->in);
+	weft_llr_rx(e->llr, f->flit[0], f->syndrome, f->n, 0, r->now_ns, &e->in);
 	for (unsigned int k = 0; k < f->n; k++)
 		if ((e->in.deliver & WEFT_BIT64(k)) != 0)
 			rig_hand_on(e, f->flit[k]);
-	while ((flit = weft_llr_held(e->llr)) != NULL)
+	while ((flit = weft_llr_rx_next(e->llr)) != NULL)
 		rig_hand_on(e, flit);
 }
 

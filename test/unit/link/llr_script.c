@@ -99,7 +99,7 @@ make_flit(const char *text, uint8_t *flit)
 }
 
 static char
-class_of(const struct weft_llr_in *in, unsigned int i)
+class_of(const struct weft_llr_rx_result *in, unsigned int i)
 {
 	const uint64_t bit = WEFT_BIT64(i);
 
@@ -119,13 +119,13 @@ receive(char *rest)
 {
 	static uint8_t flits[FRAME * WEFT_FLIT_LEN];
 	uint64_t syndrome[FRAME];
-	struct weft_llr_in in;
+	struct weft_llr_rx_result in;
 	const uint8_t *held;
 	unsigned int n = 0;
 
 	for (char *t = strtok(rest, " \n"); t != NULL && n < FRAME; t = strtok(NULL, " \n"), n++)
 		syndrome[n] = make_flit(t, flits + n * WEFT_FLIT_LEN);
-	weft_llr_take(llr, flits, syndrome, n, 0, now_ns, &in);
+	weft_llr_rx(llr, flits, syndrome, n, 0, now_ns, &in);
 	for (unsigned int i = 0; i < n; i++)
 		putchar(class_of(&in, i));
 	printf(" d");
@@ -133,7 +133,7 @@ receive(char *rest)
 		if ((in.deliver & WEFT_BIT64(i)) != 0)
 			printf(" %llu",
 				(unsigned long long)weft_get_be64(flits + i * WEFT_FLIT_LEN + 16));
-	while ((held = weft_llr_held(llr)) != NULL)
+	while ((held = weft_llr_rx_next(llr)) != NULL)
 		printf(" %llu", (unsigned long long)weft_get_be64(held + 16));
 }
 
@@ -141,10 +141,10 @@ static void
 send_all(void)
 {
 	static uint8_t flits[FRAME * WEFT_FLIT_LEN];
-	struct weft_llr_out out;
+	struct weft_llr_tx_info out;
 	unsigned int sends = 0;
 
-	while (weft_llr_fill(llr, flits, FRAME, now_ns, &out) != 0) {
+	while (weft_llr_tx(llr, flits, FRAME, now_ns, &out) != 0) {
 		const unsigned int numbered = out.n - out.nops;
 
 		if (++sends == SENDS_MAX)

@@ -30,8 +30,8 @@ cxl_cfg(bool selective)
 struct lone {
 	struct weft_llr *l;
 	uint64_t now;
-	struct weft_llr_in in; /* of the flit given last */
-	struct weft_llr_out out; /* of the flit got last */
+	struct weft_llr_rx_result in; /* of the flit given last */
+	struct weft_llr_tx_info out; /* of the flit got last */
 	uint8_t flit[WEFT_FLIT_LEN];
 	bool prior; /* as the tester's next flit shall say */
 };
@@ -56,7 +56,7 @@ give(struct lone *t, enum weft_flit_type type, enum weft_replay_cmd cmd, unsigne
 
 	weft_flit_hdr_put(flit, &h);
 	flit[16] = (uint8_t)seq;
-	weft_llr_take(t->l, flit, &syndrome, 1, 0, ++t->now, &t->in);
+	weft_llr_rx(t->l, flit, &syndrome, 1, 0, ++t->now, &t->in);
 	t->prior = type != WEFT_FLIT_IDLE_NOP;
 }
 
@@ -82,7 +82,7 @@ give_bad_payload(struct lone *t)
 static struct weft_flit_hdr
 get(struct lone *t)
 {
-	assert_int_equal(weft_llr_fill(t->l, t->flit, 1, ++t->now, &t->out), 1);
+	assert_int_equal(weft_llr_tx(t->l, t->flit, 1, ++t->now, &t->out), 1);
 	return weft_flit_hdr_get(t->flit);
 }
 
@@ -98,7 +98,7 @@ get_says(struct lone *t, enum weft_replay_cmd cmd, unsigned int seq)
 static void
 get_nothing(struct lone *t)
 {
-	assert_int_equal(weft_llr_fill(t->l, t->flit, 1, ++t->now, &t->out), 0);
+	assert_int_equal(weft_llr_tx(t->l, t->flit, 1, ++t->now, &t->out), 0);
 }
 
 static void
@@ -294,7 +294,7 @@ too_many_replays_of_one_flit_lead_to_a_retrain_and_progress_does_not(void **stat
 			t.now += LATER * 4;
 			give_nop(&t, STANDARD, progress != 0 ? 1 + i : 1);
 			if (weft_llr_state(t.l) == WEFT_LLR_RUNNING)
-				while (weft_llr_fill(t.l, t.flit, 1, ++t.now, &t.out) != 0)
+				while (weft_llr_tx(t.l, t.flit, 1, ++t.now, &t.out) != 0)
 					;
 		}
 		assert_int_equal(count(&t, WEFT_LLR_N_RETRAINS), !progress);
@@ -383,10 +383,10 @@ a_header_says_what_was_before_it(void **state)
 	commit(&t, 2);
 	assert_false(get(&t).prior_payload);
 	assert_true(get(&t).prior_payload);
-	weft_llr_nudge(t.l);
+	weft_llr_request_nop(t.l);
 	assert_true(get(&t).prior_payload);
 	assert_int_equal(t.out.nops, 1);
-	weft_llr_nudge(t.l);
+	weft_llr_request_nop(t.l);
 	assert_false(get(&t).prior_payload);
 	close_lone(&t);
 }
@@ -413,7 +413,7 @@ flits_without_a_number_are_counted(void **state)
 			give(&t, WEFT_FLIT_IDLE_NOP, EXPLICIT, 0, true); /* IDLE neither */
 	}
 	t.now += LATER;
-	weft_llr_nudge(t.l);
+	weft_llr_request_nop(t.l);
 	get_says(&t, ACK, 2999 % 1023 + 1);
 	assert_int_equal(count(&t, WEFT_LLR_N_GAPS), 0);
 	close_lone(&t);
@@ -542,7 +542,7 @@ duplicates_are_dropped_without_a_nak(void **state)
 	for (unsigned int i = 1; i <= 600; i++)
 		give_payload(&t, EXPLICIT, i);
 	t.now += LATER;
-	weft_llr_nudge(t.l);
+	weft_llr_request_nop(t.l);
 	get_says(&t, ACK, 600);
 	/* The newest one too, which a test by the other subtraction misses; and the oldest. */
 	give_payload(&t, EXPLICIT, 600);
@@ -623,16 +623,16 @@ a_single_flit_is_asked_for_and_those_behind_it_wait(void **state)
 	/* What follows goes behind those that wait to be fetched. */
 	give_payload(&t, EXPLICIT, 6);
 	assert_int_equal(t.in.held, 1);
-	assert_int_equal(weft_llr_held(t.l)[16], 1023 & 0xFF);
-	assert_int_equal(weft_llr_held(t.l)[16], 4);
-	assert_int_equal(weft_llr_held(t.l)[16], 1023 & 0xFF);
-	assert_int_equal(weft_llr_held(t.l)[16], 6);
-	assert_null(weft_llr_held(t.l));
+	assert_int_equal(weft_llr_rx_next(t.l)[16], 1023 & 0xFF);
+	assert_int_equal(weft_llr_rx_next(t.l)[16], 4);
+	assert_int_equal(weft_llr_rx_next(t.l)[16], 1023 & 0xFF);
+	assert_int_equal(weft_llr_rx_next(t.l)[16], 6);
+	assert_null(weft_llr_rx_next(t.l));
 	give_payload(&t, EXPLICIT, 7);
 	give_payload(&t, ACK, 1023);
 	assert_int_equal(t.in.deliver, 1);
 	t.now += LATER;
-	weft_llr_nudge(t.l);
+	weft_llr_request_nop(t.l);
 	get_says(&t, ACK, 8);
 	assert_int_equal(count(&t, WEFT_LLR_N_NAKS_SENT), 1);
 	close_lone(&t);
@@ -669,7 +669,7 @@ another_fault_makes_a_selective_nak_a_standard_one(void **state)
 			give_payload(&t, EXPLICIT, i);
 			assert_int_equal(t.in.deliver, 1);
 		}
-		assert_null(weft_llr_held(t.l));
+		assert_null(weft_llr_rx_next(t.l));
 		close_lone(&t);
 	}
 }
@@ -799,7 +799,7 @@ acks_out_of_the_window_change_nothing(void **state)
 				assert_int_equal(count(&t, WEFT_LLR_N_REVOKED), revokes);
 				assert_int_equal(
 					count(&t, WEFT_LLR_N_OUT_OF_WINDOW), n != 0 && !valid);
-				weft_llr_fill(t.l, t.flit, 1, ++t.now, &t.out);
+				weft_llr_tx(t.l, t.flit, 1, ++t.now, &t.out);
 				assert_int_equal(count(&t, WEFT_LLR_N_RESENT),
 					valid && cmd != ACK && ahead != 9);
 				if (count(&t, WEFT_LLR_N_RESENT) != 0)
@@ -869,7 +869,7 @@ no_more_than_a_window_is_out(void **state)
 	open_sent(&t, &cfg, 511);
 	assert_null(weft_llr_reserve(t.l));
 	/* Then NOPs are sent. */
-	weft_llr_nudge(t.l);
+	weft_llr_request_nop(t.l);
 	get_says(&t, ACK, 1023);
 	assert_int_equal(t.out.nops, 1);
 	give_nop(&t, ACK, 1);
@@ -899,15 +899,15 @@ late_poison_comes_before_its_data(void **state)
 			weft_llr_reserve(a.l)[100] = 0xA5;
 			assert_int_equal(weft_llr_commit_poisoned(a.l, 3), 0);
 			for (unsigned int turn = 0; turn < 3; turn++) {
-				while (weft_llr_fill(a.l, frame[0], max, ++a.now, &a.out) != 0)
+				while (weft_llr_tx(a.l, frame[0], max, ++a.now, &a.out) != 0)
 					for (unsigned int i = 0; i < a.out.n; i++) {
-						bool spoilt = (a.out.spoil & WEFT_BIT64(i)) != 0;
+						bool spoilt = (a.out.invert_crc & WEFT_BIT64(i)) != 0;
 						uint64_t syndrome = spoilt ? UINT64_MAX : 0;
 
 						assert_true(n < 8);
 						bad |= (uint64_t)spoilt << n;
 						memcpy(wire[n++], frame[i], WEFT_FLIT_LEN);
-						weft_llr_take(b.l, frame[i], &syndrome, 1, 0,
+						weft_llr_rx(b.l, frame[i], &syndrome, 1, 0,
 							++b.now, &b.in);
 						assert_int_equal(b.in.held, 0);
 						if (b.in.deliver == 0)
@@ -916,10 +916,10 @@ late_poison_comes_before_its_data(void **state)
 							frame[i][100], delivered == 0 ? 0 : 0xA5);
 						delivered++;
 					}
-				while (weft_llr_fill(b.l, frame[0], 1, ++b.now, &b.out) != 0) {
+				while (weft_llr_tx(b.l, frame[0], 1, ++b.now, &b.out) != 0) {
 					uint64_t syndrome = 0;
 
-					weft_llr_take(
+					weft_llr_rx(
 						a.l, frame[0], &syndrome, 1, 0, ++a.now, &a.in);
 				}
 			}
@@ -956,14 +956,14 @@ nothing_comes_between_data_and_poison(void **state)
 	memset(weft_llr_reserve(t.l), 0xA5, WEFT_FLIT_LEN);
 	assert_int_equal(weft_llr_commit_poisoned(t.l, 0), 0);
 	get(&t);
-	assert_int_equal(t.out.spoil, 1);
+	assert_int_equal(t.out.invert_crc, 1);
 	assert_int_equal(t.flit[100], 0xA5);
 	give_nop(&t, STANDARD, 1);
 	get_says(&t, EXPLICIT, 2);
-	assert_int_equal(t.out.spoil, 0);
+	assert_int_equal(t.out.invert_crc, 0);
 	for (unsigned int i = 0; i < 3; i++) {
 		get(&t);
-		assert_int_equal(t.out.spoil, i < 2);
+		assert_int_equal(t.out.invert_crc, i < 2);
 		assert_int_equal(t.flit[100], i == 1 ? 0 : 0xA5);
 	}
 	close_lone(&t);
@@ -1131,7 +1131,7 @@ an_end_that_no_retrain_helps_says_so(void **state)
 	for (unsigned int retrains = 1; retrains <= 2; retrains++) {
 		while (weft_llr_state(t.l) != WEFT_LLR_RETRAINING) {
 			t.now = weft_llr_deadline(t.l);
-			weft_llr_fill(t.l, t.flit, 1, ++t.now, &t.out);
+			weft_llr_tx(t.l, t.flit, 1, ++t.now, &t.out);
 		}
 		give_nop(&t, EXPLICIT, 1023);
 		give_nop(&t, STANDARD, 1023); /* it wants 1, which is no longer there */
@@ -1171,7 +1171,7 @@ add_flit(struct whole *f, enum weft_flit_type type, enum weft_replay_cmd cmd, un
 static void
 give_whole(struct lone *t, struct whole *f)
 {
-	weft_llr_take(t->l, f->flit[0], f->syndrome, f->n, 0, ++t->now, &t->in);
+	weft_llr_rx(t->l, f->flit[0], f->syndrome, f->n, 0, ++t->now, &t->in);
 	f->n = 0;
 }
 
@@ -1207,7 +1207,7 @@ a_flit_is_counted_in_its_frame_alone(void **state)
 	add_flit(&f, WEFT_FLIT_CACHEMEM, EXPLICIT, 4, true);
 	add_flit(&f, WEFT_FLIT_CACHEMEM, EXPLICIT, 6, false);
 	give_whole(&t, &f);
-	while (weft_llr_held(t.l) != NULL)
+	while (weft_llr_rx_next(t.l) != NULL)
 		;
 	add_flit(&f, WEFT_FLIT_CACHEMEM, EXPLICIT, 9, true);
 	add_flit(&f, WEFT_FLIT_CACHEMEM, ACK, 1023, true);
@@ -1221,7 +1221,7 @@ a_flit_is_counted_in_its_frame_alone(void **state)
 static unsigned int
 get_whole(struct lone *t, struct whole *f, unsigned int max)
 {
-	return f->n = weft_llr_fill(t->l, f->flit[0], max, ++t->now, &t->out);
+	return f->n = weft_llr_tx(t->l, f->flit[0], max, ++t->now, &t->out);
 }
 
 static void

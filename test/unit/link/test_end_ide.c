@@ -169,7 +169,7 @@ watch_first(struct rig *r, struct keys *k, unsigned int from, const uint8_t *fli
 }
 
 static void
-watch(struct rig *r, unsigned int from, struct frame *f, const struct weft_llr_out *out)
+watch(struct rig *r, unsigned int from, struct frame *f, const struct weft_llr_tx_info *out)
 {
 	struct keys *k = &keys[from];
 
@@ -177,7 +177,7 @@ watch(struct rig *r, unsigned int from, struct frame *f, const struct weft_llr_o
 		const uint16_t number = (uint16_t)((out->first + i) % WEFT_ISN_NUMBERS);
 		uint8_t *flit = f->payload + i * (size_t)WEFT_FLIT_LEN;
 
-		if ((out->spoil & WEFT_BIT64(i)) != 0) {
+		if ((out->invert_crc & WEFT_BIT64(i)) != 0) {
 			memcpy(k->spoilt, flit, WEFT_FLIT_LEN);
 			k->is_spoilt = true;
 			n_spoilt++;

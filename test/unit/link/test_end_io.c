@@ -293,7 +293,7 @@ static uint64_t io_flits_seen;
 static bool spoils;
 
 static void
-tap(struct rig *r, unsigned int from, struct frame *f, const struct weft_llr_out *out)
+tap(struct rig *r, unsigned int from, struct frame *f, const struct weft_llr_tx_info *out)
 {
 	(void)r;
 	for (unsigned int k = 0; k < out->n; k++) {

@@ -164,7 +164,7 @@ a_nop_shows_a_lost_tail(void **state)
 	for (unsigned int i = 0; i < 3; i++)
 		send_one(&r, 0);
 	deliver(&r, 1, WEFT_BIT64(2));
-	weft_llr_nudge(r.end[0].llr);
+	weft_llr_request_nop(r.end[0].llr);
 	r.now_ns += 1000;
 	assert_true(rig_send(&r, 0));
 	assert_int_equal(header_of_last(&r, 1).type, WEFT_FLIT_IDLE_NOP);
@@ -194,7 +194,7 @@ acks_out_of_the_window_change_nothing(void **state)
 				.seq = (uint16_t)n };
 			uint8_t flit[WEFT_FLIT_LEN] = { 0 };
 			uint64_t syndrome = weft_isn_number(WEFT_ISN_FIRST);
-			struct weft_llr_in in;
+			struct weft_llr_rx_result in;
 			struct rig r;
 
 			if (n > 20 && n % 41 != 0 && n < 1015)
@@ -203,7 +203,7 @@ acks_out_of_the_window_change_nothing(void **state)
 			for (unsigned int i = 0; i < 9; i++)
 				send_one(&r, 0);
 			weft_flit_hdr_put(flit, &h);
-			weft_llr_take(r.end[0].llr, flit, &syndrome, 1, 0, r.now_ns, &in);
+			weft_llr_rx(r.end[0].llr, flit, &syndrome, 1, 0, r.now_ns, &in);
 			/* Numbers 1..9 are out; 0 stands before them. */
 			if (n <= 9 && cmd != WEFT_REPLAY_NAK_SELECTIVE)
 				assert_int_equal(weft_llr_unacked(r.end[0].llr), 9 - n);
@@ -289,7 +289,7 @@ static void
 late_poison_goes_out_in_order(void **state)
 {
 	struct weft_llr_cfg cfg = rxl_cfg();
-	struct weft_llr_out out;
+	struct weft_llr_tx_info out;
 	uint8_t flits[8 * WEFT_FLIT_LEN];
 	uint8_t *slot;
 	struct rig r;
@@ -301,8 +301,8 @@ late_poison_goes_out_in_order(void **state)
 	slot[0] = WEFT_FLIT_CACHEMEM << 6;
 	slot[100] = 0x5A;
 	assert_int_equal(weft_llr_commit_poisoned(r.end[0].llr, 3), 0);
-	assert_int_equal(weft_llr_fill(r.end[0].llr, flits, 8, 1, &out), 3);
-	assert_int_equal(out.spoil, 1);
+	assert_int_equal(weft_llr_tx(r.end[0].llr, flits, 8, 1, &out), 3);
+	assert_int_equal(out.invert_crc, 1);
 	assert_int_equal(out.first, 0); /* the spoiled one; then 1 and 2 */
 	assert_int_equal(flits[100], 0x5A);
 	assert_int_equal(
@@ -315,8 +315,8 @@ late_poison_goes_out_in_order(void **state)
 	slot[100] = 0xA5;
 	assert_int_equal(weft_llr_commit_poisoned(r.end[0].llr, 0), 0);
 	for (unsigned int i = 0; i < 3; i++) {
-		assert_int_equal(weft_llr_fill(r.end[0].llr, flits, 1, 2, &out), 1);
-		assert_int_equal(out.spoil, i == 0);
+		assert_int_equal(weft_llr_tx(r.end[0].llr, flits, 1, 2, &out), 1);
+		assert_int_equal(out.invert_crc, i == 0);
 		assert_int_equal(flits[100], i == 1 ? 0 : 0xA5);
 	}
 	assert_int_equal(weft_llr_unacked(r.end[0].llr), 4);
