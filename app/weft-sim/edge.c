@@ -311,10 +311,10 @@ edge_fetch(const struct sim_end *e)
 void
 edge_fetch_peer(const struct sim_end *e)
 {
-	const struct weft_flow *f = weft_end_flow(e->peer->end);
+	const struct weft_credits *f = weft_end_credits(e->peer->end);
 
 	__builtin_prefetch(f->may_send);
-	__builtin_prefetch(f->open);
+	__builtin_prefetch(f->outstanding);
 	__builtin_prefetch(&e->peer->order);
 	__builtin_prefetch(e->peer->order.life);
 	__builtin_prefetch(e->order.life);

@@ -59,7 +59,8 @@ struct monitor_mark monitor_mark(const struct sim_end *e);
 void monitor_frame(struct sim_end *e, const struct sim_frame *f, const struct weft_llr_tx_info *out,
 	struct monitor_mark before);
 /** The end has taken a frame's flits: did its stream fail, and was there a reason? */
-void monitor_came(struct sim_end *e, const struct sim_frame *f, const struct weft_llr_rx_result *in);
+void monitor_came(
+	struct sim_end *e, const struct sim_frame *f, const struct weft_llr_rx_result *in);
 /** True if it has taken a forged flit and does not know yet. */
 bool monitor_waits(const struct sim_end *e);
 void monitor_free(struct sim *s);

@@ -211,7 +211,8 @@ monitor_frame(struct sim_end *e, const struct sim_frame *f, const struct weft_ll
 
 /* A forged flit is taken, or the one that was held is in turn. The first in turn decides. */
 static void
-monitor_blame_take(struct sim_end *e, const struct sim_frame *f, const struct weft_llr_rx_result *in)
+monitor_blame_take(
+	struct sim_end *e, const struct sim_frame *f, const struct weft_llr_rx_result *in)
 {
 	const struct scenario *sc = &e->node->sim->sc;
 	const uint64_t delivered = weft_llr_counts(weft_end_llr(e->end))[WEFT_LLR_N_DELIVERED];

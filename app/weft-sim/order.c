@@ -200,13 +200,13 @@ order_end(struct sim_end *e)
 static void
 order_bounds_of_class(struct sim_end *e, unsigned int set, unsigned int class)
 {
-	const struct weft_flow *f = weft_end_flow(e->end);
-	const struct weft_flow *g = weft_end_flow(e->peer->end);
+	const struct weft_credits *f = weft_end_credits(e->end);
+	const struct weft_credits *g = weft_end_credits(e->peer->end);
 
-	if (f->open[set][class] + f->owed[set][class] > f->room[set][class])
+	if (f->outstanding[set][class] + f->pending[set][class] > f->room[set][class])
 		violation(e->node->sim, "end %u>%u grants more than it has room for", e->node->pid,
 			e->peer_pid);
-	if (e->session == e->peer->session && f->may_send[set][class] > g->open[set][class])
+	if (e->session == e->peer->session && f->may_send[set][class] > g->outstanding[set][class])
 		violation(e->node->sim, "end %u>%u has more credit than was granted", e->node->pid,
 			e->peer_pid);
 }
@@ -258,8 +258,8 @@ order_told(struct sim_end *e, uint64_t flits, bool again)
 static bool
 order_end_is_quiet(struct sim_end *e, char *why, size_t len)
 {
-	const struct weft_flow *f = weft_end_flow(e->end);
-	const struct weft_flow *g = weft_end_flow(e->peer->end);
+	const struct weft_credits *f = weft_end_credits(e->end);
+	const struct weft_credits *g = weft_end_credits(e->peer->end);
 	const char *what = NULL;
 
 	if (e->session == 0 || e->session != e->peer->session)
@@ -278,8 +278,8 @@ order_end_is_quiet(struct sim_end *e, char *why, size_t len)
 		if (weft_end_peek(e->end, (enum weft_msg_kind)kinds[i]) != NULL)
 			what = "messages wait";
 		else if (!replay_excuses(e) &&
-			 (f->may_send[set][class] + g->owed[set][class] != g->room[set][class] ||
-				 f->may_send[set][class] != g->open[set][class]))
+			 (f->may_send[set][class] + g->pending[set][class] != g->room[set][class] ||
+				 f->may_send[set][class] != g->outstanding[set][class]))
 			what = "credits are missing";
 	}
 	if (what != NULL)

@@ -217,7 +217,8 @@ cxl_hear(struct weft_llr *l, struct cxl *c, bool number_nop, uint64_t now_ns)
 		if (asks)
 			cxl_retrain(l, CXL_ANSWERING, now_ns);
 		else if (number_nop)
-			l->nop_pending = true; /* the NOP has an Ack, all that it can still wait for */
+			l->nop_pending =
+				true; /* the NOP has an Ack, all that it can still wait for */
 		break;
 	case CXL_ASKING:
 		if (number_nop)
@@ -267,7 +268,8 @@ cxl_tick(struct weft_llr *l, uint64_t now_ns)
 	if (c->phase != CXL_NORMAL && c->run_left == 0 &&
 		now_ns >= c->run_ns + llr_nak_timeout_ns(l, 0))
 		cxl_run(c, now_ns);
-	if (c->nak != CXL_NAK_NONE && !c->nak_due && now_ns >= c->asked_ns + llr_nak_timeout_ns(l, 0))
+	if (c->nak != CXL_NAK_NONE && !c->nak_due &&
+		now_ns >= c->asked_ns + llr_nak_timeout_ns(l, 0))
 		cxl_ask_again(l, c);
 	return c->run_left != 0 || c->nak_due;
 }

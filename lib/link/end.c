@@ -37,7 +37,7 @@ static bool
 end_cfg_is_valid(const struct weft_end_cfg *c)
 {
 	for (unsigned int k = 0; k < WEFT_MSG_LLCTRL; k++)
-		if (c->room[k] > WEFT_FLOW_ROOM_MAX)
+		if (c->room[k] > WEFT_CREDITS_ROOM_MAX)
 			return false;
 	for (unsigned int i = 0; i < WEFT_IO_CLASSES; i++)
 		if (c->io_room[i] > (c->ide == NULL ? WEFT_END_IO_ROOM_MAX : 0))
@@ -177,7 +177,7 @@ end_begin_session(struct weft_end *e, uint64_t now_ns)
 		e->box[k].n = 0;
 	}
 	weft_llr_restart(e->llr, now_ns);
-	weft_flow_init(&e->flow, room);
+	weft_credits_init(&e->flow, room);
 	weft_pack_init(&e->pack, (enum weft_form)e->cfg.form);
 	weft_unpack_init(&e->unpack, (enum weft_form)e->cfg.form, e->cfg.seen);
 	e->max_flits = e->cfg.max_flits;
@@ -274,8 +274,8 @@ weft_end_deadline(const struct weft_end *e)
 	}
 	if (e->flit_open || (e->more_data && weft_llr_room(e->llr) != 0))
 		return 0;
-	if (weft_flow_owes(&e->flow) && weft_llr_room(e->llr) != 0) {
-		if (!e->owes || weft_flow_is_urgent(&e->flow))
+	if (weft_credits_pending(&e->flow) && weft_llr_room(e->llr) != 0) {
+		if (!e->owes || weft_credits_is_urgent(&e->flow))
 			return 0;
 		if ((t = e->owed_ns + end_credit_delay_ns(e)) < at)
 			at = t;
@@ -317,8 +317,8 @@ weft_end_session(const struct weft_end *e)
 	return &e->session;
 }
 
-const struct weft_flow *
-weft_end_flow(const struct weft_end *e)
+const struct weft_credits *
+weft_end_credits(const struct weft_end *e)
 {
 	return &e->flow;
 }

@@ -22,7 +22,7 @@ struct box {
 struct weft_end {
 	struct weft_end_cfg cfg;
 	struct weft_session session;
-	struct weft_flow flow;
+	struct weft_credits flow;
 	struct weft_llr *llr;
 	struct end_ide *ide; /* NULL: off */
 	struct end_ide_hold *ide_hold; /* NULL: off, or the owner opens */

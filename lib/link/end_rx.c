@@ -22,14 +22,14 @@ end_message(void *arg, const struct weft_msg *m)
 		e->count[WEFT_END_N_BEFORE_INIT]++;
 		return;
 	}
-	if (!weft_flow_came(&e->flow, end_set_of(kind), end_class_of(kind))) {
+	if (!weft_credits_arrived(&e->flow, end_set_of(kind), end_class_of(kind))) {
 		e->count[WEFT_END_N_NO_CREDIT]++;
 		return;
 	}
 	e->count[WEFT_END_N_MESSAGES]++;
 	b = &e->box[kind];
 	if (b->n == 0 && e->fn != NULL && e->fn(e->arg, m)) {
-		weft_flow_consumed(&e->flow, end_set_of(kind), end_class_of(kind));
+		weft_credits_release(&e->flow, end_set_of(kind), end_class_of(kind));
 		return;
 	}
 	b->msg[(b->head + b->n++) % b->room] = *m;
@@ -42,7 +42,7 @@ end_credits_arrived(struct weft_end *e, uint16_t crd)
 		return;
 	if (!e->init_seen)
 		e->count[WEFT_END_N_BEFORE_INIT]++;
-	else if (!weft_flow_crd_came(&e->flow, crd))
+	else if (!weft_credits_crd_arrived(&e->flow, crd))
 		e->count[WEFT_END_N_BAD_CRD]++;
 }
 
@@ -194,7 +194,7 @@ weft_end_pop(struct weft_end *e, enum weft_msg_kind kind)
 	assert(b->n != 0);
 	b->head = (uint16_t)((b->head + 1) % b->room);
 	b->n--;
-	weft_flow_consumed(&e->flow, end_set_of(kind), end_class_of(kind));
+	weft_credits_release(&e->flow, end_set_of(kind), end_class_of(kind));
 }
 
 const struct weft_io_tlp *

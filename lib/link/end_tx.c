@@ -17,7 +17,7 @@
 static void
 end_note_credits(struct weft_end *e, uint64_t now_ns)
 {
-	if (e->owes || !weft_flow_owes(&e->flow))
+	if (e->owes || !weft_credits_pending(&e->flow))
 		return;
 	e->owes = true;
 	e->owed_ns = now_ns;
@@ -43,7 +43,7 @@ end_fill_flit(struct weft_end *e)
 	uint8_t *flit = weft_llr_reserve(e->llr);
 
 	e->more_data = weft_pack_end(&e->pack);
-	weft_put_le16(flit + WEFT_FLIT_CRD_OFF, weft_flow_crd(&e->flow));
+	weft_put_le16(flit + WEFT_FLIT_CRD_OFF, weft_credits_crd(&e->flow));
 	e->owes = false;
 	e->flit_open = false;
 	e->may_poison = false;
@@ -162,7 +162,7 @@ weft_end_send(struct weft_end *e, const struct weft_msg *m)
 			return -EAGAIN;
 		rc = weft_pack_msg(&e->pack, m);
 		if (rc == 0) {
-			weft_flow_take(&e->flow, end_set_of(kind), end_class_of(kind));
+			weft_credits_consume(&e->flow, end_set_of(kind), end_class_of(kind));
 			e->count[WEFT_END_N_MESSAGES_SENT]++;
 			e->may_poison = weft_msg_has_data(m);
 			e->n_data = (uint8_t)(e->n_data + e->may_poison);
@@ -333,7 +333,8 @@ end_complete(struct weft_end *e, uint64_t now_ns)
 		end_commit_flit(e);
 	end_note_credits(e, now_ns);
 	while (e->owes && !e->more_data &&
-		(weft_flow_is_urgent(&e->flow) || now_ns >= e->owed_ns + end_credit_delay_ns(e)) &&
+		(weft_credits_is_urgent(&e->flow) ||
+			now_ns >= e->owed_ns + end_credit_delay_ns(e)) &&
 		end_begin_flit(e)) {
 		end_commit_flit(e);
 		e->count[WEFT_END_N_CREDIT_FLITS]++;

@@ -425,7 +425,8 @@ llr_owe(struct weft_llr *l, unsigned int flits, uint64_t now_ns)
 bool
 llr_ack_is_due(const struct weft_llr *l, uint64_t now_ns)
 {
-	return l->ack_pending && (l->rx_since_ack >= l->ack_every || now_ns >= l->ack_pending_since_ns + llr_ack_delay(l));
+	return l->ack_pending && (l->rx_since_ack >= l->ack_every ||
+					 now_ns >= l->ack_pending_since_ns + llr_ack_delay(l));
 }
 
 void

@@ -170,7 +170,8 @@ weft_llr_tx(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_n
 	urgent = l->ops->tick(l, now_ns);
 	l->opens = true;
 	/* In frames of one flit by turns. */
-	if (llr_may_send(l) && (max > 1 || l->tx_next < l->atomic_until || !llr_is_unsaid(l, now_ns))) {
+	if (llr_may_send(l) &&
+		(max > 1 || l->tx_next < l->atomic_until || !llr_is_unsaid(l, now_ns))) {
 		if (l->n_selective != 0 && l->tx_next >= l->atomic_until)
 			out->n = (uint16_t)llr_fill_again(l, flits, max, now_ns, out);
 		else if (l->tx_next < l->next)

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "weft_control.h"
-#include "weft_flow.h"
+#include "weft_credits.h"
 #include "weft_ide.h"
 #include "weft_io.h"
 #include "weft_llr.h"
@@ -296,7 +296,7 @@ void weft_end_knows(struct weft_end *e, uint64_t generation);
 
 struct weft_llr *weft_end_llr(struct weft_end *e);
 const struct weft_session *weft_end_session(const struct weft_end *e);
-const struct weft_flow *weft_end_flow(const struct weft_end *e);
+const struct weft_credits *weft_end_credits(const struct weft_end *e);
 
 const struct weft_counter *weft_end_counters(void);
 const uint64_t *weft_end_counts(const struct weft_end *e);

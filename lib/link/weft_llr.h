@@ -130,7 +130,8 @@ struct weft_llr_tx_info {
 	 * use no number, and all of them are made with the one behind the last flit.
 	 */
 	uint16_t first;
-	uint64_t invert_crc; /**< flits whose CRC is to be inverted after it was made (bit i: flit i) */
+	uint64_t
+		invert_crc; /**< flits whose CRC is to be inverted after it was made (bit i: flit i) */
 };
 
 /**
@@ -154,7 +155,8 @@ void weft_llr_request_nop(struct weft_llr *l);
 
 /** What became of the flits of a run; bit i stands for flit i. Masks are disjoint. */
 struct weft_llr_rx_result {
-	uint64_t deliver; /**< to be handed on, in this order, before what weft_llr_rx_next() gives */
+	uint64_t
+		deliver; /**< to be handed on, in this order, before what weft_llr_rx_next() gives */
 	uint64_t held; /**< copied into the Rx buffer: not to be handed on from here */
 	uint64_t duplicate;
 	uint64_t bad; /**< corrupt, or (without gap decoding) out of turn */
@@ -170,8 +172,8 @@ struct weft_llr_rx_result {
  *                  connection, so that an intact flit has L(its number)
  * @param skip      flits to pass over as if they were not there
  */
-void weft_llr_rx(struct weft_llr *l, const uint8_t *flits, const uint64_t *syndrome,
-	unsigned int n, uint64_t skip, uint64_t now_ns, struct weft_llr_rx_result *in);
+void weft_llr_rx(struct weft_llr *l, const uint8_t *flits, const uint64_t *syndrome, unsigned int n,
+	uint64_t skip, uint64_t now_ns, struct weft_llr_rx_result *in);
 
 /**
  * The next flit that was held and is in turn now, or NULL. Valid until the next call for this retry

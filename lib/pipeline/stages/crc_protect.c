@@ -49,8 +49,8 @@ crc_protect_numbers(struct weft_burst *b, const struct chunk *c, uint64_t *impli
 		if (f->conn == NULL)
 			continue; /* link control: no flits */
 		if (f->conn->end != NULL) {
-			weft_isn_given(&f->conn->isn, f->first, f->hdr.n_flits, f->nops, f->invert_crc,
-				implicit);
+			weft_isn_given(&f->conn->isn, f->first, f->hdr.n_flits, f->nops,
+				f->invert_crc, implicit);
 			implicit += f->hdr.n_flits;
 			continue;
 		}

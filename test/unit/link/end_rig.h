@@ -46,8 +46,8 @@ struct rig {
 	bool cut[2]; /* nothing arrives at this side */
 	bool is_cxl;
 	/* Sees each frame that a side sends before it may be lost; may change it. May be NULL. */
-	void (*tap)(
-		struct rig *r, unsigned int from, struct frame *f, const struct weft_llr_tx_info *out);
+	void (*tap)(struct rig *r, unsigned int from, struct frame *f,
+		const struct weft_llr_tx_info *out);
 };
 
 static inline struct weft_end_cfg

@@ -901,14 +901,15 @@ late_poison_comes_before_its_data(void **state)
 			for (unsigned int turn = 0; turn < 3; turn++) {
 				while (weft_llr_tx(a.l, frame[0], max, ++a.now, &a.out) != 0)
 					for (unsigned int i = 0; i < a.out.n; i++) {
-						bool spoilt = (a.out.invert_crc & WEFT_BIT64(i)) != 0;
+						bool spoilt =
+							(a.out.invert_crc & WEFT_BIT64(i)) != 0;
 						uint64_t syndrome = spoilt ? UINT64_MAX : 0;
 
 						assert_true(n < 8);
 						bad |= (uint64_t)spoilt << n;
 						memcpy(wire[n++], frame[i], WEFT_FLIT_LEN);
-						weft_llr_rx(b.l, frame[i], &syndrome, 1, 0,
-							++b.now, &b.in);
+						weft_llr_rx(b.l, frame[i], &syndrome, 1, 0, ++b.now,
+							&b.in);
 						assert_int_equal(b.in.held, 0);
 						if (b.in.deliver == 0)
 							continue;
@@ -919,8 +920,7 @@ late_poison_comes_before_its_data(void **state)
 				while (weft_llr_tx(b.l, frame[0], 1, ++b.now, &b.out) != 0) {
 					uint64_t syndrome = 0;
 
-					weft_llr_rx(
-						a.l, frame[0], &syndrome, 1, 0, ++a.now, &a.in);
+					weft_llr_rx(a.l, frame[0], &syndrome, 1, 0, ++a.now, &a.in);
 				}
 			}
 			assert_int_equal(delivered, 2);

@@ -26,13 +26,14 @@ a_session_comes_up_with_credits(void **state)
 	assert_int_equal(r.side[1].begun, 1);
 	/* All that was granted has arrived, and nothing else. */
 	assert_int_equal(
-		weft_end_flow(r.side[0].end)->may_send[WEFT_CREDIT_MEM_DN][WEFT_CREDIT_REQ], 40);
+		weft_end_credits(r.side[0].end)->may_send[WEFT_CREDIT_MEM_DN][WEFT_CREDIT_REQ], 40);
 	assert_int_equal(
-		weft_end_flow(r.side[0].end)->may_send[WEFT_CREDIT_MEM_DN][WEFT_CREDIT_DATA], 33);
+		weft_end_credits(r.side[0].end)->may_send[WEFT_CREDIT_MEM_DN][WEFT_CREDIT_DATA],
+		33);
 	assert_int_equal(
-		weft_end_flow(r.side[1].end)->may_send[WEFT_CREDIT_MEM_UP][WEFT_CREDIT_RSP], 40);
+		weft_end_credits(r.side[1].end)->may_send[WEFT_CREDIT_MEM_UP][WEFT_CREDIT_RSP], 40);
 	assert_int_equal(
-		weft_end_flow(r.side[1].end)->may_send[WEFT_CREDIT_MEM_UP][WEFT_CREDIT_REQ], 0);
+		weft_end_credits(r.side[1].end)->may_send[WEFT_CREDIT_MEM_UP][WEFT_CREDIT_REQ], 0);
 	assert_false(weft_end_can_send(r.side[0].end, WEFT_MSG_M2S_BIRSP));
 	rig_free(&r);
 }
@@ -291,7 +292,7 @@ impossible_options_are_refused(void **state)
 	REFUSED(c.max_flits = 0);
 	REFUSED(c.max_flits = 65);
 	REFUSED(c.form = 2);
-	REFUSED(c.room[WEFT_MSG_S2M_NDR] = WEFT_FLOW_ROOM_MAX + 1);
+	REFUSED(c.room[WEFT_MSG_S2M_NDR] = WEFT_CREDITS_ROOM_MAX + 1);
 	assert_null(weft_end_init(mem + 1, &good, 0));
 }
 

@@ -126,7 +126,8 @@ count(struct sim_end *e, enum weft_end_counter which, unsigned int n)
 
 /* A frame of the session comes, @p epochs good MACs in it, and perhaps a failure. */
 static void
-comes(struct sim_end *e, uint64_t forged, struct weft_llr_rx_result in, unsigned int epochs, bool fails)
+comes(struct sim_end *e, uint64_t forged, struct weft_llr_rx_result in, unsigned int epochs,
+	bool fails)
 {
 	struct sim_frame f = { .forged = forged, .hdr.session = e->session, .hdr.n_flits = 4 };
 
@@ -138,7 +139,8 @@ comes(struct sim_end *e, uint64_t forged, struct weft_llr_rx_result in, unsigned
 static void
 a_failure_has_a_forged_flit_in_its_epoch(void **state)
 {
-	const struct weft_llr_rx_result taken = { .deliver = 0xf }, bad = { .deliver = 0xe, .bad = 1 };
+	const struct weft_llr_rx_result taken = { .deliver = 0xf },
+					bad = { .deliver = 0xe, .bad = 1 };
 	const struct weft_llr_rx_result held = { .deliver = 0xe, .held = 1 };
 	struct sim_end *e;
 
