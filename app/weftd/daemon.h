@@ -16,39 +16,29 @@
 
 #include <jansson.h>
 
+#include "weft_atc.h"
 #include "weft_capture.h"
 #include "weft_control.h"
 #include "weft_end.h"
 #include "weft_eal.h"
 #include "weft_gfam_access.h"
-#include "weft_gfd.h"
 #include "weft_loop.h"
 #include "weft_msg.h"
 #include "weft_pipe.h"
 #include "weft_port.h"
-#include "weft_request_clock.h"
 #include "weft_mem_requester.h"
 #include "weft_resolve.h"
 #include "weft_secret.h"
+#include "weft_sig.h"
 #include "weft_tables_writer.h"
 #include "weft_load.h"
 #include "weft_node.h"
 #include "weft_topo.h"
 #include "weft_traffic.h"
-#include "weft_xfer.h"
-#include "weft_xlate.h"
 
 #define NODE_PEERS_MAX 1024 /* hosts of a GFD, or GFDs of a host */
 #define NODE_BACKLOG 1024 /* frames that wait for a port; a power of two */
-#define TRANSFER_WINDOW WEFT_NODE_CREDITS /* lines of a transfer on their way */
 #define NODE_ERROR_MAX 512
-/*
- * How long a lost write may be on its way: a link that flaps was seen to hold frames for 3 s, and
- * messages wait in switches while a link is down.
- */
-#define WRITE_QUARANTINE_NS UINT64_C(5000000000)
-#define WRITE_QUARANTINE_CXL_NS UINT64_C(60000000000)
-#define EDGE_REASONS (WEFT_EDGE_UNEXPECTED + 1)
 
 /* Frames on their way to one port, for as long as it takes none. Of the lcore that sends. */
 struct backlog {
@@ -94,28 +84,11 @@ struct peer {
 	} watch;
 };
 
-/* Flits that FEC gave up in a switch, by connection, until their sender is told. */
-struct losses {
-	unsigned int n;
-	uint64_t due_ns; /* when to tell; 0: nothing to tell */
-	struct loss {
-		struct weft_wire_hdr hdr; /* of a frame that lost some */
-		uint32_t flits;
-	} loss[32];
-};
-
 /* HELLOs that this file's fabric has no place for. */
 struct misfit {
 	uint64_t about; /* the last: port 63:48, SPID 47:32, DPID 31:16, verdict 15:8, mode 7:0 */
 	uint64_t n; /* written by the node's lcore */
 	uint64_t told; /* control thread */
-};
-
-/* The host's memory of a transfer. */
-struct transfer {
-	uint8_t *mem;
-	uint8_t *want; /* what is to be read; NULL: anything */
-	uint64_t mem_len;
 };
 
 /* One node of the topology that runs here. */
@@ -150,38 +123,10 @@ struct node {
 	struct link_watch *link_watch; /* by port number */
 	struct duplicates *duplicates; /* NULL: nobody else can be behind its ports */
 	uint16_t next_port; /* of the source's lcore: whose turn it is */
-	/* switch */
-	struct losses losses;
 	struct misfit misfit;
 	uint64_t misfit_after_ns; /* none is answered before */
-	uint64_t losses_reported; /* frames sent for them */
-	struct edge_port *edge; /* cxl: by port number */
-	uint16_t next_peer; /* cxl: whose messages go first */
-	uint32_t queued; /* cxl: bit k: messages of kind k wait */
-	uint32_t queued_io; /* cxl: bit c: CXL.io packets of class c wait */
 	struct peer *peer; /* by the number of the link */
-	/* host */
-	struct ats *ats; /* NULL: it neither translates nor is an agent */
-	struct weft_requester *host;
-	struct weft_traffic *traffic; /* NULL: none */
-	struct weft_xfer_run *xfers; /* likewise */
-	struct weft_xfer *xfer; /* load->n_transfers of these */
-	struct transfer *transfer;
-	bool transfers_turn; /* they, or traffic, have the next request */
-	uint8_t is_done; /* read by the control thread */
-	bool was_up; /* every GFD has answered once: requests may go out */
-	uint64_t expire_due_ns;
-	uint8_t allowed; /* cxl: bit k: requests of enum weft_request_kind k may begin */
-	uint64_t stopped[EDGE_REASONS]; /* requests that its edge port answered, by why */
-	struct weft_resolve_hop *hop; /* room for a path: at the start, then the control thread's */
-	struct host_change *change; /* set by the control thread; NULL again once it is taken */
-	bool is_changing; /* it waits for open requests */
-	struct uio *uio; /* host, GFD, device; NULL: the fabric has none, or `ats` has it */
-	/* GFD; its tables also of a host that offers memory, and of a device with memory */
-	struct weft_gfd gfd;
-	void *memory;
-	size_t memory_len;
-	struct late *late; /* GFD */
+	/* GFD, a host that offers memory, a device with memory */
 	struct weft_gfam *access; /* these: NULL in a fabric where everybody reaches everything */
 	struct weft_gfam *access_next; /* made but not in force, or no longer */
 	struct weft_gfam_log *access_log;
@@ -214,13 +159,6 @@ struct daemon_cfg {
 	char *const *eal_argv;
 };
 
-/* What a change of rights is to the traffic of a host. */
-struct host_change {
-	struct weft_traffic_change change;
-	struct weft_traffic_target *targets;
-	struct weft_traffic_unit_change *units;
-};
-
 struct daemon {
 	struct daemon_cfg cfg;
 	struct weft_topo *topo; /* that it began with: what cannot change */
@@ -251,14 +189,6 @@ static inline bool
 daemon_is_cxl(const struct daemon *d)
 {
 	return d->topo->mode == WEFT_MODE_CXL;
-}
-
-/** Whether a host's or device's link is of HBR form: its edge port is the switch's. */
-static inline bool
-daemon_is_hbr(const struct node *n)
-{
-	return daemon_is_cxl(n->daemon) && n->topo->kind != WEFT_TOPO_SWITCH &&
-	       n->daemon->topo->port[n->topo->first_port].form == WEFT_FORM_HBR;
 }
 
 /** The topology in force. A poll function may use it until it returns. */
@@ -297,8 +227,6 @@ daemon_node(const struct weft_node *n)
 	return n->cfg.world_arg;
 }
 
-struct uio;
-struct edge_port; /* edge.h */
 struct rte_tel_data;
 struct segments;
 
@@ -416,7 +344,7 @@ daemon_backlog_waits(const struct backlog *b)
 /** The end of a link is made (struct weft_node_world). */
 int peer_protect(void *node, struct weft_node_link *l, struct weft_end_cfg *c);
 
-/** Make the links, and what the daemon has of each. 0, or -errno. */
+/** Make n->node with its links, and what the daemon has of each. 0, or -errno. */
 int peers_init(struct node *n, char *err, size_t err_len);
 void peers_fini(struct node *n);
 
@@ -526,27 +454,13 @@ void peers_tell(struct daemon *d);
 /** A word for reports: "off", "down", "secure", "insecure", "closed". */
 const char *ide_state(const struct peer *p);
 
-/* --- follow.c --- */
-
-/** weft_node_link_ended() and weft_node_link_began(), and what they, and stalls, are to requests that are open. */
-void follow_session(struct weft_node_link *p, bool *ended, bool *began);
-
 /* --- generation.c --- */
 
 /** Draw the number of this run. 0, or -EIO: the system gives no random bits. */
 int generation_run(struct daemon *d);
 
-/** A session with @p p begins, which says this of its memory; 0: nothing. Before any request goes. */
-void generation_met(struct weft_node_link *p, uint64_t generation);
-
-/** Others knew other memory of the node. */
-void generation_poison(struct weft_node *n);
-
 /** Control thread: say whose memory was replaced since the last call, a line each. */
 void generation_tell(struct daemon *d);
-
-/** Times that memory of any peer was replaced. Any thread. */
-uint64_t generation_replacements(const struct node *n);
 
 /* --- forged.c --- */
 
@@ -585,7 +499,6 @@ void note_send(struct node *n, const struct note *note);
 unsigned int notes_poll(struct node *n);
 
 /** Who they are for; the node's lcore. */
-void switch_take_loss(struct node *n, const struct note *note);
 void misfit_take(struct node *n, const struct note *note);
 void duplicate_take_announcement(struct node *n, const struct note *note);
 
@@ -615,177 +528,30 @@ int segments_tell(const struct node *n, struct rte_tel_data *data);
 /** Judge the layouts of the options; ends the program if one is of no use. */
 void layouts_check(const struct daemon *d);
 
-/* --- uio.c: UIO at a host, GFD or device, with its edge port --- */
-
-/** Make what the node asks and answers by UIO, if the fabric has any. Peers are there. */
-int uio_init(struct node *n, char *err, size_t err_len);
-void uio_fini(struct node *n);
-
-/** Poison all memory that the node offers by UIO and is no GFD's. */
-void uio_poison(struct node *n);
-
-/** A CXL.io packet came from a peer (weft_end_io_fn). */
-bool uio_packet(void *arg, const struct weft_io_tlp *t);
-
-/** Answer what waits; ask, if @p may_ask. Returns requests begun. */
-unsigned int uio_poll(struct node *n, bool may_ask);
-
-/** rxl: the session with a destination is over, and with it what is open there. */
-void uio_abort(struct node *n, uint16_t dpid);
-
-/** Memory there was replaced. Returns lines that were known to hold data. */
-uint64_t uio_forget(struct node *n, uint16_t dpid, enum weft_line_loss how);
-
-/** Whether everything that the node asks by UIO has ended. Any thread. */
-bool uio_is_done(const struct node *n);
-
-/** Every answer was as it should be, nothing was lost. */
-bool uio_is_good(const struct node *n);
-
-json_t *uio_json(const struct node *n);
-void uio_text(const struct node *n);
-
-typedef void (*uio_row_fn)(void *arg, const char *prefix, const struct weft_counter *rows,
-	const uint64_t *values, unsigned int n);
-void uio_rows(const struct node *n, uio_row_fn fn, void *arg);
-
-/* --- host.c, gfd.c, device.c, switch.c, store.c --- */
-
-int host_init(struct node *n, char *err, size_t err_len);
-
-/** What @p t changes for the traffic of a host; NULL in *@p out: nothing. 0, or -ENOMEM. */
-int host_prepare(struct node *n, const struct weft_topo *t, struct host_change **out);
-void host_change_free(struct host_change *c);
-unsigned int host_poll(void *arg);
-void host_fini(struct node *n);
-
-int gfd_init(struct node *n, char *err, size_t err_len);
-unsigned int gfd_poll(void *arg);
-void gfd_fini(struct node *n);
-
-/* --- late.c: data of a GFD that turns out bad behind its header --- */
-
-/** For a GFD with memory. @return 0, or -ENOMEM; late_fini() is due either way */
-int late_init(struct node *n);
-void late_fini(struct node *n);
-
-/** Take a mark that waits. */
-void late_poll(struct node *n);
-
-/** Telemetry: mark lines of a GFD that runs here. */
-int late_tell(struct daemon *d, const char *params, struct rte_tel_data *data);
-
-int device_init(struct node *n, char *err, size_t err_len);
-unsigned int device_poll(void *arg);
-
-int switch_init(struct node *n, char *err, size_t err_len);
-unsigned int switch_poll(void *arg);
-
-/** A switch in cxl mode: it ends links, and stores and forwards messages and CXL.io packets. */
-int store_init(struct node *n, char *err, size_t err_len);
-unsigned int store_poll(void *arg);
-
-/**
- * cxl: let the host engine begin what the link takes now; rxl: nothing, connections grant. To be
- * called before each request.
- */
-void host_allow(struct node *n);
-
-/** A request has ended: tell whose it was. */
-void host_complete(struct node *n, const struct weft_completion *c);
-
-/** Send a request to where its address leads; what the edge port stops is answered here. */
-void host_forward(struct node *n, struct weft_msg *m);
-
-/** Tags of a host engine, or of a requester of UIO, for so many requests at a time. */
-uint32_t host_tags(uint32_t outstanding);
-
-/** Lines of a source of traffic in each segment. */
-struct source_lines {
-	uint64_t first, n;
-	uint8_t unit; /* lines of a unit */
-	/* who answers by a topology, and how; NULL: all are open */
-	enum weft_expect (*expect)(
-		const struct node *n, const struct weft_topo *t, uint64_t hpa, uint16_t *dpid);
-};
-
-/**
- * Make a source of what is set in @p cfg: seed, requests, outstanding, rate, writer, request_lines and
- * write_percent. Its lines are those of @p l in all segments, or in the translations that the host goes
- * by. NULL: no memory, of which it needs @p size.
- */
-struct weft_traffic *host_source(struct node *n, struct weft_traffic_cfg *cfg,
-	const struct source_lines *l, struct weft_requester *r, size_t *size);
-
-/* --- ats.c: a host that translates addresses, or an agent --- */
-
-/** Make what the host needs of it, if anything; after its engine. 0, or -errno. */
-int ats_init(struct node *n, char *err, size_t err_len);
-void ats_fini(struct node *n);
-
-/** Packets, time, and what an agent copies. Returns what was begun. */
-unsigned int ats_poll(struct node *n);
-
-/** A packet came. @return false: it has to wait */
-bool ats_packet(struct weft_node_link *p, const struct weft_io_tlp *t);
-
-/** What became of a peer's session, in this order. */
-void ats_session(struct weft_node_link *p, bool ended, bool began);
-
-/** Whether requests of the host go through ats_submit() and ats_next(). */
-bool ats_translates(const struct node *n);
-
-/** A request with a virtual address. */
-void ats_submit(struct node *n, const struct weft_msg *m);
-
-/** The next requests that leave, up to @p most: each is refused, sent, or may not be sent after all. */
-unsigned int ats_next(struct node *n, struct weft_xlate_out *out, unsigned int most);
-
-/** Whether a request of ats_next() may be sent now. If not it is kept. */
-bool ats_may_send(struct node *n, const struct weft_msg *m);
-
-/** It was sent to m->dpid. */
-void ats_sent(struct node *n, const struct weft_msg *m);
-
-/** Whether the host engine may have an answer. */
-bool ats_response(struct node *n, const struct weft_msg *m);
-
-/** Take the end of an agent's request. @return false: the node is no agent */
-bool ats_complete(struct node *n, const struct weft_completion *c);
+/* --- ats.c --- */
 
 /** Control thread: say who was isolated since the last call, a line each. */
 void ats_tell(struct daemon *d);
 
-/** Counters of one part. */
-struct ats_row {
-	const char *part;
-	const struct weft_counter *rows;
-	const uint64_t *values;
-	unsigned int n;
-};
-#define ATS_ROWS 3
+/* --- late.c: lines of a GFD that an operator marks as bad --- */
 
-/** All of them. @return how many parts; 0: the node has none */
-unsigned int ats_rows(const struct node *n, struct ats_row row[ATS_ROWS]);
+/** Telemetry: mark lines of a GFD that runs here. */
+int late_tell(struct daemon *d, const char *params, struct rte_tel_data *data);
 
-/** Requests that wait, pages that move, and those of them that are held. */
-void ats_gauges(const struct node *n, uint64_t *waiting, uint64_t *moving, uint64_t *holding);
+/* --- memory.c --- */
 
-/** A CXL.io packet came from the peer @p arg (weft_end_io_fn), at a host and at a cxl switch. */
-bool host_packet(void *arg, const struct weft_io_tlp *t);
-bool store_packet(void *arg, const struct weft_io_tlp *t);
+/** Memory of a node (struct weft_node_world): of huge pages, and near its lcore, for a GFD. */
+void *memory_map(void *node, size_t len);
+void memory_unmap(void *node, void *mem, size_t len);
 
 /* --- transfer.c: signed transfers of a host --- */
 
-/** Make memory for them, and what is to be written. 0, or -errno. */
-int transfers_init(struct node *n, char *err, size_t err_len);
-void transfers_fini(struct node *n);
+/** Fill memory of a transfer (struct weft_node_world). */
+int transfer_read_file(
+	void *node, const char *path, void *to, size_t len, char *err, size_t err_len);
 
 /** Write the files of those that read. 0, or -errno. */
 int transfers_save(const struct node *n, char *err, size_t err_len);
-
-/** Those that are over ended as they had to. */
-bool transfers_are_good(const struct node *n);
 
 json_t *transfers_json(const struct node *n);
 void transfers_text(const struct node *n);
@@ -802,16 +568,6 @@ int fabric_tables(struct node *n, char *err, size_t err_len);
 int fabric_access(struct node *n, char *err, size_t err_len);
 
 void fabric_fini(struct node *n);
-
-/** Port by which the node sends messages for @p dpid, or -1. */
-int fabric_port(const struct node *n, uint16_t dpid);
-
-/** What the node's edge port decides about an address. */
-void fabric_decide(const struct node *n, uint64_t hpa, struct weft_edge_decision *d);
-
-/** Traffic of a host: who answers at an address by @p t, and how. Uses n->hop. */
-enum weft_expect fabric_answer(
-	const struct node *n, const struct weft_topo *t, uint64_t hpa, uint16_t *dpid);
 
 /** Make the tables that @p t asks for, beside those in force. Control thread. 0, or -errno. */
 int fabric_prepare(struct node *n, const struct weft_topo *t, char *err, size_t err_len);
@@ -833,12 +589,12 @@ void update_run(struct daemon *d);
 int node_init(struct node *n, char *err, size_t err_len);
 void node_fini(struct node *n);
 
-/** Make the receive pipeline, from the ports in turn to @p sink, whose argument is the node. */
-int node_rx(struct node *n, const char *layout, weft_sink_fn sink, char *err, size_t err_len);
+/** One poll of all that a node has to do (weft_poll_fn). */
+unsigned int node_poll(void *node);
 
 /** Send a link control frame of the node's own by a port. False: no buffer, which is counted. */
 bool node_send_control(
-	struct node *n, uint16_t port, const struct weft_wire_hdr *h, const struct weft_control *c);
+	void *node, uint16_t port, const struct weft_wire_hdr *h, const struct weft_control *c);
 
 /** Monotonic nanoseconds from the TSC. */
 uint64_t node_now_ns(void);
@@ -866,7 +622,7 @@ void report_text(const struct daemon *d, double seconds);
 /** Counters by name. */
 json_t *report_counters(const struct weft_counter *rows, const uint64_t *values, unsigned int n);
 
-/** EDGE_REASONS counts of requests that an edge port answered, by why: those above 0. */
+/** WEFT_NODE_EDGE_REASONS counts of requests that an edge port answered, by why: those above 0. */
 json_t *report_stopped(const uint64_t *stopped);
 
 /** Every request ended, every read was right, nothing was lost. */

@@ -2,12 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Which life of a process or of a memory something is of. Data in memory tells the run of the host
- * that wrote it, so a host that is started again knows its former lines. Memory has a random
- * generation, which its node tells in every session: who meets another one than before knows that all
- * it had there is gone, and tells those who use it before any request of theirs can be answered. In cxl
- * mode a session is of a link, and the users are elsewhere: the switch keeps the generation in their name
- * and says so to the node, whose memory is poisoned then until it is written.
+ * Which life of a process or of a memory something is of. Data in memory tells the run of the host that
+ * wrote it, so a host that is started again knows its former lines. Of memory, nodes know by its generation
+ * (lib/node/session.c); here it is said.
  */
 
 #include "daemon.h"
@@ -29,53 +26,6 @@ generation_run(struct daemon *d)
 		return -EIO;
 	d->run = 1 + random % WEFT_LINE_RUN_MAX;
 	return 0;
-}
-
-/* Tell everybody here who has data there. */
-static void
-generation_replaced(struct weft_node_link *p, uint64_t generation, bool is_late)
-{
-	const enum weft_line_loss how = is_late ? WEFT_LINE_LOST_LATE : WEFT_LINE_LOST_ALL;
-	struct node *n = daemon_node(p->node);
-	uint64_t forgotten = 0;
-
-	/* Where the lines of a host that translates are, its agent knows. */
-	if (n->traffic != NULL && ats_translates(n))
-		forgotten = weft_traffic_forget(n->traffic, n->topo->pid, WEFT_LINE_LOST_PARTLY);
-	else if (n->traffic != NULL)
-		forgotten = weft_traffic_forget(n->traffic, p->pid, how);
-	forgotten += uio_forget(n, p->pid, how);
-	if (n->xfers != NULL)
-		p->memory.transfers += weft_xfer_replaced(n->xfers, p->pid);
-	p->memory.forgotten += forgotten;
-	p->memory.before = p->memory.generation;
-	p->memory.generation = generation;
-	__atomic_store_n(&p->memory.replaced, p->memory.replaced + 1, __ATOMIC_RELEASE);
-}
-
-/* SESS-31 */
-void
-generation_met(struct weft_node_link *p, uint64_t generation)
-{
-	const bool is_cxl = weft_node_is_cxl(p->node);
-
-	if (p->memory.generation != 0 && generation != p->memory.generation)
-		generation_replaced(p, generation, is_cxl);
-	else
-		p->memory.generation = generation;
-	if (is_cxl && p->node->topo->kind == WEFT_TOPO_SWITCH)
-		weft_end_knows(p->end, generation);
-}
-
-void
-generation_poison(struct weft_node *node)
-{
-	struct node *n = daemon_node(node);
-
-	if (n->topo->kind == WEFT_TOPO_GFD)
-		weft_gfd_poison_all(&n->gfd);
-	else
-		uio_poison(n);
 }
 
 static void
@@ -117,14 +67,4 @@ generation_tell(struct daemon *d)
 			p->replaced_told = replaced;
 		}
 	}
-}
-
-uint64_t
-generation_replacements(const struct node *n)
-{
-	uint64_t sum = 0;
-
-	for (uint16_t i = 0; i < n->node->n_links; i++)
-		sum += __atomic_load_n(&n->node->link[i].memory.replaced, __ATOMIC_RELAXED);
-	return sum;
 }

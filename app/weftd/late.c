@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/*
- * Late poison of a GFD: a share of its reads by `late_poison` of the topology, and lines that an
- * operator marks by telemetry. Marks are handed to the thread that serves the GFD through a small
- * queue: one writer at a time (telemetry takes one command at a time), one reader.
- */
+/* Lines that an operator marks by telemetry as bad, found late. */
 
 #include "daemon.h"
 
@@ -14,76 +10,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <rte_telemetry.h>
-
-#define MARKS 64 /* that may wait; a power of two */
-
-struct mark {
-	uint64_t offset;
-	uint64_t lines;
-};
-
-struct late {
-	_Atomic uint32_t put, taken;
-	struct mark mark[MARKS];
-	uint64_t *line; /* the GFD's map of marked lines */
-};
-
-int
-late_init(struct node *n)
-{
-	n->late = calloc(1, sizeof(*n->late));
-	if (n->late == NULL)
-		return -ENOMEM;
-	n->late->line = calloc(1, weft_gfd_poison_size(n->memory_len));
-	if (n->late->line == NULL)
-		return -ENOMEM;
-	return weft_gfd_set_late(
-		&n->gfd, n->topo->late_poison, n->topo->late_poison_seed, n->late->line);
-}
-
-void
-late_fini(struct node *n)
-{
-	if (n->late != NULL)
-		free(n->late->line);
-	free(n->late);
-	n->late = NULL;
-}
-
-void
-late_poll(struct node *n)
-{
-	struct late *l = n->late;
-	uint32_t taken = atomic_load_explicit(&l->taken, memory_order_relaxed);
-
-	if (taken == atomic_load_explicit(&l->put, memory_order_acquire))
-		return;
-	/* One a turn: marking many lines takes its time. It was checked before it was put here. */
-	weft_gfd_mark_late(&n->gfd, l->mark[taken % MARKS].offset, l->mark[taken % MARKS].lines);
-	atomic_store_explicit(&l->taken, taken + 1, memory_order_release);
-}
-
-static int
-late_mark(struct node *n, uint64_t offset, uint64_t lines)
-{
-	struct late *l = n->late;
-	const uint32_t put = atomic_load_explicit(&l->put, memory_order_relaxed);
-
-	if (lines == 0 || offset >= n->memory_len ||
-		lines > n->memory_len / WEFT_LINE_LEN - offset / WEFT_LINE_LEN)
-		return -ERANGE;
-	if (put - atomic_load_explicit(&l->taken, memory_order_acquire) == MARKS)
-		return -EAGAIN;
-	l->mark[put % MARKS] = (struct mark){ offset, lines };
-	atomic_store_explicit(&l->put, put + 1, memory_order_release);
-	return 0;
-}
 
 int
 late_tell(struct daemon *d, const char *params, struct rte_tel_data *data)
@@ -99,20 +29,22 @@ late_tell(struct daemon *d, const char *params, struct rte_tel_data *data)
 	memcpy(name, l.name, l.len);
 	name[l.len] = '\0';
 	for (uint16_t i = 0; i < d->n_nodes; i++)
-		if (d->node[i].late != NULL && strcmp(d->node[i].topo->name, name) == 0)
+		if (d->node[i].topo->kind == WEFT_TOPO_GFD &&
+			strcmp(d->node[i].topo->name, name) == 0)
 			n = &d->node[i];
 	if (n == NULL) {
 		snprintf(text, sizeof(text), "error: no GFD %.40s runs here", name);
 		return rte_tel_data_string(data, text);
 	}
-	rc = late_mark(n, l.offset, l.n);
+	rc = weft_node_mark_late(n->node, l.offset, l.n);
 	if (rc == -ERANGE)
 		snprintf(text, sizeof(text),
 			"error: expected lines within the memory of %s, %zu bytes, got offset "
 			"0x%" PRIx64 ", %" PRIu64 " lines",
-			name, n->memory_len, l.offset, l.n);
+			name, (size_t)n->topo->memory, l.offset, l.n);
 	else if (rc != 0)
-		snprintf(text, sizeof(text), "error: %d marks of %s wait: try again", MARKS, name);
+		snprintf(text, sizeof(text), "error: %d marks of %s wait: try again",
+			WEFT_NODE_MARKS, name);
 	else
 		snprintf(text, sizeof(text), "marked %" PRIu64 " lines of %s from 0x%" PRIx64, l.n,
 			name, l.offset & ~(uint64_t)(WEFT_LINE_LEN - 1));

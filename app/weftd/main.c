@@ -332,9 +332,7 @@ static bool
 weftd_all_done(const struct daemon *d)
 {
 	for (uint16_t i = 0; i < d->n_nodes; i++)
-		if ((d->node[i].topo->kind == WEFT_TOPO_HOST &&
-			    !__atomic_load_n(&d->node[i].is_done, __ATOMIC_RELAXED)) ||
-			!uio_is_done(&d->node[i]))
+		if (!weft_node_is_done(d->node[i].node))
 			return false;
 	return true;
 }
@@ -412,7 +410,7 @@ static void
 weftd_poll_parting(struct node *n)
 {
 	if (n->conns == NULL) {
-		switch_poll(n);
+		node_poll(n);
 		return;
 	}
 	weft_node_time(n->node, node_now_ns());
@@ -500,7 +498,8 @@ weftd_finish(struct daemon *d, double seconds)
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		char err[NODE_ERROR_MAX];
 
-		if (d->node[i].xfers == NULL || transfers_save(&d->node[i], err, sizeof(err)) == 0)
+		if (weft_node_transfers(d->node[i].node) == NULL ||
+			transfers_save(&d->node[i], err, sizeof(err)) == 0)
 			continue;
 		cli_warn("%s", err);
 		d->exit_status = EXIT_FAILURE;

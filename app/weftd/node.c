@@ -14,6 +14,8 @@
 #include <rte_errno.h>
 #include <rte_malloc.h>
 
+#define OBJECT_MAX (UINT64_C(8) << 20) /* of DPDK's memory */
+
 /* Frames go point to point: the addresses only have to be valid and tell who sent them. */
 static const uint8_t mac_prefix[4] = { 0x02, 'W', 'E', 'F' };
 static const uint8_t mac_group[6] = { 0x03, 'W', 'E', 'F', 'T', 0 };
@@ -30,38 +32,47 @@ node_random(void *node)
 	return bits;
 }
 
+/*
+ * Of huge pages where DPDK has them: ends, tags and what is known of lines are looked at all the time.
+ * What it has no room for is of the process, with its block just before it.
+ */
 static void *
 node_alloc(void *node, size_t len)
 {
+	void *mem = len > OBJECT_MAX ? NULL : rte_zmalloc("weft_node", len, WEFT_CACHE_LINE);
+	uintptr_t at;
+	void *block;
+
 	(void)node;
-	return rte_zmalloc("weft_node", len, WEFT_CACHE_LINE);
+	if (mem != NULL)
+		return mem;
+	block = calloc(1, len + 2 * WEFT_CACHE_LINE);
+	if (block == NULL)
+		return NULL;
+	at = ((uintptr_t)block + 2 * WEFT_CACHE_LINE - 1) & ~(uintptr_t)(WEFT_CACHE_LINE - 1);
+	((void **)at)[-1] = block;
+	return (void *)at;
 }
 
 static void
 node_free(void *node, void *mem)
 {
 	(void)node;
-	rte_free(mem);
+	if (mem == NULL || rte_mem_virt2memseg_list(mem) != NULL)
+		rte_free(mem);
+	else
+		free(((void **)mem)[-1]);
 }
 
 static const struct weft_node_world node_world = {
 	.random = node_random,
 	.alloc = node_alloc,
 	.free = node_free,
+	.map = memory_map,
+	.unmap = memory_unmap,
+	.read_file = transfer_read_file,
 	.protect = peer_protect,
-};
-
-static const struct weft_node_kind node_kinds[] = {
-	[WEFT_TOPO_HOST] = { .takes_answers = true,
-		.packet = host_packet,
-		.poison = generation_poison },
-	[WEFT_TOPO_SWITCH] = { .takes_requests = true,
-		.takes_answers = true,
-		.packet = store_packet },
-	[WEFT_TOPO_GFD] = { .takes_requests = true,
-		.packet = uio_packet,
-		.poison = generation_poison },
-	[WEFT_TOPO_DEVICE] = { .packet = uio_packet, .poison = generation_poison },
+	.send_control = node_send_control,
 };
 
 uint64_t
@@ -122,8 +133,9 @@ node_may_send(const struct node *n)
 /* By the transmit pipeline, which is the way to the ports; a switch in rxl mode has none. */
 bool
 node_send_control(
-	struct node *n, uint16_t port, const struct weft_wire_hdr *h, const struct weft_control *c)
+	void *node, uint16_t port, const struct weft_wire_hdr *h, const struct weft_control *c)
 {
+	struct node *n = node;
 	struct rte_mbuf *m = rte_pktmbuf_alloc(n->pool);
 	uint8_t *frame;
 
@@ -170,21 +182,65 @@ node_source(void *arg, struct rte_mbuf **pkt, uint16_t n)
 	return got;
 }
 
-int
-node_rx(struct node *n, const char *layout, weft_sink_fn sink, char *err, size_t err_len)
+/* A switch in rxl mode: frames leave by the port that `route` found, in the buffers they came in. */
+static void
+node_relay_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 {
+	struct node *node = arg;
+	uint16_t first = 0;
+
+	/* Frames for one port come in runs: send each run at once. */
+	for (uint16_t i = 1; i <= n; i++) {
+		int16_t port = weft_frame(pkt[first])->out_port;
+
+		if (i < n && weft_frame(pkt[i])->out_port == port)
+			continue;
+		if (port >= 0) {
+			backlog_send(&node->out[port], pkt + first, (uint16_t)(i - first));
+		} else {
+			/* DPID FFFh: for the switch itself, which takes nothing yet. */
+			node->node->drops[WEFT_DROP_NO_ROUTE] += (uint64_t)(i - first);
+			rte_pktmbuf_free_bulk(pkt + first, (unsigned int)(i - first));
+		}
+		first = i;
+	}
+}
+
+/* A switch in rxl mode: flits are gone, whose sender is to be told. */
+static void
+node_lost(void *arg, const struct weft_wire_hdr *h, unsigned int flits)
+{
+	const struct note note = { .kind = NOTE_LOST, .hdr = *h, .flits = flits };
+
+	note_send(arg, &note);
+}
+
+/* The receive pipeline, from the ports in turn. */
+static int
+node_init_rx(struct node *n, char *err, size_t err_len)
+{
+	const bool has_links = n->node->kind->has_links;
 	struct weft_pipe_cfg cfg = {
 		.name = n->topo->name,
-		.layout = layout,
+		.layout = has_links ? n->daemon->cfg.rx_layout : n->daemon->cfg.switch_layout,
 		.env = &n->env,
 		.source = node_source,
 		.source_arg = n,
-		.sink = sink,
+		.sink = has_links ? peers_sink : node_relay_sink,
 		.sink_arg = n,
 		.socket = SOCKET_ID_ANY,
 	};
 
 	n->env.take_control = true;
+	n->env.message = n->node->kind->message;
+	n->env.lost = node_lost;
+	n->env.lost_arg = n;
+	/*
+	 * At a GFD the route stage compares addresses with the DPID of the frame. In cxl mode there is
+	 * none: requests are judged where they are answered.
+	 */
+	if (n->topo->kind == WEFT_TOPO_GFD && !daemon_is_cxl(n->daemon))
+		n->env.edge = 0;
 	n->rx = weft_pipe_create(&cfg, err, err_len);
 	return n->rx == NULL ? -EINVAL : 0;
 }
@@ -237,42 +293,28 @@ node_init_end(struct node *n, char *err, size_t err_len)
 	return n->tx == NULL ? -rte_errno : 0;
 }
 
-static int
-node_init_above(struct node *n, char *err, size_t err_len)
+/* What stands above the frames, before it has tables or links. */
+static struct weft_node *
+node_above(struct node *n)
 {
-	const struct weft_node_cfg cfg = {
-		.world = &node_world,
-		.world_arg = n,
-		.topo = n->daemon->topo,
-		.load = n->daemon->load,
-		.index = n->index,
-		.tables = &n->tables.slot,
-		.ingress = n->ingress,
-		.ingress_drops = n->ingress_drops,
-	};
+	struct weft_node *above = rte_zmalloc("weft_node", sizeof(*above), WEFT_CACHE_LINE);
+	const struct daemon *d = n->daemon;
 
-	n->node = rte_zmalloc("weft_node", sizeof(*n->node), WEFT_CACHE_LINE);
-	return n->node == NULL
-	               ? -ENOMEM
-	               : weft_node_init(n->node, &node_kinds[n->topo->kind], &cfg, err, err_len);
-}
-
-static int
-node_init_kind(struct node *n, char *err, size_t err_len)
-{
-	int rc;
-
-	if (n->topo->kind == WEFT_TOPO_SWITCH && !daemon_is_cxl(n->daemon))
-		return switch_init(n, err, err_len);
-	rc = node_init_end(n, err, err_len);
-	if (rc != 0)
-		return rc;
-	if (n->topo->kind == WEFT_TOPO_SWITCH)
-		return store_init(n, err, err_len);
-	if (n->topo->kind == WEFT_TOPO_DEVICE)
-		return device_init(n, err, err_len);
-	return n->topo->kind == WEFT_TOPO_HOST ? host_init(n, err, err_len)
-	                                       : gfd_init(n, err, err_len);
+	if (above != NULL)
+		above->cfg = (struct weft_node_cfg){
+			.world = &node_world,
+			.world_arg = n,
+			.topo = d->topo,
+			.load = d->load,
+			.index = n->index,
+			.tables = &n->tables.slot,
+			.ingress = n->ingress,
+			.ingress_drops = n->ingress_drops,
+			.atc = d->atc,
+			.sig = d->sig,
+			.run = d->run,
+		};
+	return above;
 }
 
 int
@@ -308,15 +350,35 @@ node_init(struct node *n, char *err, size_t err_len)
 	memcpy(n->env.dst_mac, mac_group, sizeof(mac_group));
 	rc = ingress_init(n);
 	if (rc == 0)
-		rc = node_init_above(n, err, err_len);
-	if (rc == 0)
 		rc = links_watch_init(n);
-	if (rc == 0)
-		rc = fabric_tables(n, err, err_len);
 	if (rc != 0)
 		return rc;
-	rc = node_init_kind(n, err, err_len);
-	return rc != 0 ? rc : segments_init(n);
+	n->node = node_above(n);
+	if (n->node == NULL)
+		return -ENOMEM;
+	rc = fabric_tables(n, err, err_len);
+	if (rc == 0)
+		rc = fabric_access(n, err, err_len);
+	if (rc == 0 && weft_node_kind_of(d->topo, n->index)->has_links)
+		rc = node_init_end(n, err, err_len);
+	if (rc == 0)
+		rc = peers_init(n, err, err_len);
+	if (rc == 0)
+		rc = node_init_rx(n, err, err_len);
+	return rc == 0 ? segments_init(n) : rc;
+}
+
+/* A port or a ring that takes nothing holds back new requests; answers are taken all the same. */
+unsigned int
+node_poll(void *arg)
+{
+	struct node *n = arg;
+	unsigned int worked = node_flush(n);
+
+	weft_node_time(n->node, node_now_ns());
+	worked += node_poll_rx(n);
+	worked += weft_node_poll(n->node, n->tx != NULL && node_may_send(n));
+	return worked + peers_flush(n);
 }
 
 void
@@ -327,19 +389,12 @@ node_fini(struct node *n)
 	peers_fini(n);
 	segments_fini(n);
 	weft_conns_free(n->conns);
-	uio_fini(n);
-	if (n->topo->kind == WEFT_TOPO_HOST)
-		host_fini(n);
-	else if (n->topo->kind == WEFT_TOPO_GFD)
-		gfd_fini(n);
 	for (uint16_t p = 0; p < n->n_ports && n->out != NULL; p++)
 		backlog_free(&n->out[p]);
 	fabric_fini(n);
 	ingress_fini(n);
 	duplicates_fini(n);
 	rte_free(n->out);
-	free(n->hop);
-	free(n->edge);
 	free(n->link_watch);
 	free(n->port);
 	rte_free(n->node);

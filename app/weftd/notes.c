@@ -38,7 +38,7 @@ static void
 note_take(struct node *n, const struct note *note)
 {
 	switch (note->kind) {
-	case NOTE_LOST: switch_take_loss(n, note); break;
+	case NOTE_LOST: n->node->kind->lost(n->node, &note->hdr, note->flits); break;
 	case NOTE_MISFIT: misfit_take(n, note); break;
 	case NOTE_ANNOUNCE: duplicate_take_announcement(n, note); break;
 	}

@@ -31,7 +31,7 @@ peers_init(struct node *n, char *err, size_t err_len)
 		snprintf(err, err_len, "node %s: out of memory", n->topo->name);
 		return -ENOMEM;
 	}
-	rc = weft_node_links_init(n->node, err, err_len);
+	rc = weft_node_init(n->node, err, err_len);
 	for (uint16_t i = 0; i < n->node->n_links && rc == 0; i++) {
 		rc = peer_directions(&n->peer[i]);
 		if (rc != 0)

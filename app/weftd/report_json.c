@@ -3,7 +3,7 @@
 
 /* What the nodes counted, as JSON. */
 
-#include "edge.h"
+#include "daemon.h"
 
 #include "event.h"
 #include "json.h"
@@ -60,6 +60,35 @@ json_add_stages(json_t *list, const struct weft_pipe *p)
 	}
 }
 
+json_t *
+report_stopped(const uint64_t *stopped)
+{
+	json_t *o = json_object();
+
+	for (unsigned int r = WEFT_EDGE_OK + 1; r < WEFT_NODE_EDGE_REASONS; r++)
+		if (stopped[r] != 0)
+			json_put(o, weft_edge_reason_word((enum weft_edge_reason)r), stopped[r]);
+	return o;
+}
+
+/* What a port of HBR form did, or null. */
+static json_t *
+json_edge(const struct node *n, unsigned int port)
+{
+	const struct weft_node_edge *e = port < n->node->n_links ? n->node->link[port].edge : NULL;
+	json_t *o;
+
+	if (e == NULL)
+		return json_null();
+	o = json_object();
+	json_object_set_new(o, "peer", json_string(weft_node_link_name(&n->node->link[port])));
+	json_object_set_new(o, "stopped", report_stopped(e->stopped));
+	json_object_set_new(o, "uio",
+		report_counters(weft_node_edge_counters(), e->count, WEFT_NODE_EDGE_N_COUNTERS));
+	json_object_set_new(o, "uio_stopped", report_stopped(e->uio_stopped));
+	return o;
+}
+
 static json_t *
 json_ports(const struct node *n, double seconds)
 {
@@ -74,7 +103,7 @@ json_ports(const struct node *n, double seconds)
 		o = report_counters(weft_port_counters, (const uint64_t *)&st, WEFT_PORT_COUNTERS);
 		json_object_set_new(o, "port", json_string(weft_port_name(n->port[p])));
 		json_object_set_new(o, "ingress", ingress_json(n, p));
-		json_object_set_new(o, "edge", edge_json(n, p));
+		json_object_set_new(o, "edge", json_edge(n, p));
 		json_object_set_new(o, "form",
 			json_string(weft_form_words[n->daemon->topo->port[n->topo->first_port + p]
 							    .form]));
@@ -99,61 +128,80 @@ json_messages(const struct node *n)
 	return o;
 }
 
-json_t *
-report_stopped(const uint64_t *stopped)
+/* The object of a part of a node's report, made if it is not there yet. */
+static json_t *
+json_part(json_t *o, const char *part)
 {
-	json_t *o = json_object();
+	json_t *p = part == NULL ? o : json_object_get(o, part);
 
-	for (unsigned int r = WEFT_EDGE_OK + 1; r < EDGE_REASONS; r++)
-		if (stopped[r] != 0)
-			json_put(o, weft_edge_reason_word((enum weft_edge_reason)r), stopped[r]);
-	return o;
+	if (p != NULL)
+		return p;
+	p = json_object();
+	json_object_set_new(o, part, p);
+	return p;
+}
+
+static void
+json_sets(const struct node *n, json_t *o)
+{
+	struct weft_node_set set[WEFT_NODE_SETS];
+	const unsigned int sets = weft_node_counters(n->node, set);
+
+	for (unsigned int i = 0; i < sets; i++)
+		json_object_set_new(json_part(o, set[i].part), set[i].name,
+			report_counters(set[i].rows, set[i].values, set[i].n));
 }
 
 static json_t *
-json_ats(const struct node *n)
+json_latency(const struct weft_latency *l)
 {
-	struct ats_row row[ATS_ROWS];
-	const unsigned int parts = ats_rows(n, row);
-	uint64_t waiting, moving, holding;
-	json_t *o = json_object();
+	return json_pack("{s:I, s:I, s:I}", "p50", (json_int_t)weft_latency_quantile(l, 5000),
+		"p99", (json_int_t)weft_latency_quantile(l, 9900), "max", (json_int_t)l->max_ns);
+}
 
-	for (unsigned int i = 0; i < parts; i++)
-		json_object_set_new(
-			o, row[i].part, report_counters(row[i].rows, row[i].values, row[i].n));
-	ats_gauges(n, &waiting, &moving, &holding);
-	json_put(o, "waiting", waiting);
-	json_put(o, "moving", moving);
-	json_put(o, "holding", holding);
-	return o;
+/* What a node sends by one protocol. */
+static void
+json_requests(const struct weft_node_requests *r, json_t *o)
+{
+	if (r->requester == NULL)
+		return;
+	json_put(o, "outstanding", weft_requester_outstanding(r->requester));
+	json_put(o, "done", r->is_done);
+	json_object_set_new(o, "latency_ns", json_latency(weft_requester_latency(r->requester)));
 }
 
 static void
 json_host(const struct node *n, json_t *o)
 {
-	const struct weft_latency *l;
+	struct weft_node_requests r;
 
-	if (n->host == NULL)
+	if (!weft_node_mem(n->node, &r))
 		return;
-	l = weft_requester_latency(n->host);
-	json_object_set_new(o, "requests",
-		report_counters(
-			weft_mem_counters(), weft_requester_counts(n->host), WEFT_MEM_N_COUNTERS));
-	if (n->traffic != NULL)
-		json_object_set_new(o, "traffic",
-			report_counters(weft_traffic_counters(), weft_traffic_counts(n->traffic),
-				WEFT_TRAFFIC_N_COUNTERS));
-	if (n->ats != NULL)
-		json_object_set_new(o, "ats", json_ats(n));
-	if (n->xfers != NULL)
+	if (weft_node_transfers(n->node) != NULL)
 		json_object_set_new(o, "transfers", transfers_json(n));
-	json_object_set_new(o, "edge", report_stopped(n->stopped));
-	json_put(o, "outstanding", weft_requester_outstanding(n->host));
-	json_put(o, "done", n->is_done);
-	json_object_set_new(o, "latency_ns",
-		json_pack("{s:I, s:I, s:I, s:I}", "p50", (json_int_t)weft_latency_quantile(l, 5000),
-			"p99", (json_int_t)weft_latency_quantile(l, 9900), "p99_9",
-			(json_int_t)weft_latency_quantile(l, 9990), "max", (json_int_t)l->max_ns));
+	json_object_set_new(o, "edge", report_stopped(r.stopped));
+	json_requests(&r, o);
+	json_put(json_object_get(o, "latency_ns"), "p99_9",
+		weft_latency_quantile(weft_requester_latency(r.requester), 9990));
+}
+
+static void
+json_services(const struct node *n, json_t *o)
+{
+	struct weft_node_requests r;
+	uint64_t waiting, moving, holding;
+
+	if (weft_node_ats(n->node, &waiting, &moving, &holding)) {
+		json_t *ats = json_part(o, "ats");
+
+		json_put(ats, "waiting", waiting);
+		json_put(ats, "moving", moving);
+		json_put(ats, "holding", holding);
+	}
+	if (weft_node_uio(n->node, &r)) {
+		json_requests(&r, json_part(o, "uio"));
+		json_object_set_new(json_part(o, "uio"), "stopped", report_stopped(r.stopped));
+	}
 }
 
 /* A text: numbers of JSON end at 2^63 here, and at 2^53 for some readers. */
@@ -253,20 +301,16 @@ json_node(const struct node *n, double seconds)
 		json_put_generation(o, n->node->generation);
 	rate_node(n, seconds, &rate);
 	json_object_set_new(o, "mflits", rate_json(&rate));
-	if (n->topo->kind == WEFT_TOPO_HOST)
-		json_host(n, o);
-	if (n->topo->kind == WEFT_TOPO_GFD)
-		json_object_set_new(o, "memory",
-			report_counters(weft_gfd_counters(), n->gfd.count, WEFT_GFD_N_COUNTERS));
-	if (n->uio != NULL)
-		json_object_set_new(o, "uio", uio_json(n));
+	json_sets(n, o);
+	json_host(n, o);
+	json_services(n, o);
 	if (n->access_log != NULL)
 		json_object_set_new(o, "access", json_access(n));
 	if (n->conns != NULL) {
 		json_object_set_new(o, "messages", json_messages(n));
 		json_object_set_new(o, "connections", json_connections(n));
 	} else {
-		json_put(o, "losses_reported", n->losses_reported);
+		json_put(o, "losses_reported", weft_node_losses_reported(n->node));
 	}
 	json_object_set_new(o, "drops", json_drops(n));
 	json_object_set_new(o, "ports", json_ports(n, seconds));

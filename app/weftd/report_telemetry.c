@@ -3,7 +3,7 @@
 
 /* What the nodes count, over DPDK telemetry. */
 
-#include "edge.h"
+#include "daemon.h"
 
 #include "event.h"
 #include "words.h"
@@ -43,17 +43,41 @@ telemetry_rows(struct rte_tel_data *data, const char *prefix, const struct weft_
 	}
 }
 
+/* Counters of a node: those of one part, or of all but that. */
 static void
-telemetry_uio(void *data, const char *prefix, const struct weft_counter *rows,
-	const uint64_t *values, unsigned int n)
+telemetry_sets(struct rte_tel_data *data, const struct node *n, const char *part, bool is_part)
 {
-	telemetry_rows(data, prefix, rows, values, n);
+	struct weft_node_set set[WEFT_NODE_SETS];
+	const unsigned int sets = weft_node_counters(n->node, set);
+
+	for (unsigned int i = 0; i < sets; i++)
+		if ((set[i].part != NULL && strcmp(set[i].part, part) == 0) == is_part)
+			telemetry_rows(data, set[i].prefix, set[i].rows, set[i].values, set[i].n);
 }
 
 static void
 telemetry_row(void *data, const char *name, uint64_t value)
 {
 	rte_tel_data_add_dict_u64(data, name, value);
+}
+
+/* What each port of HBR form stopped, by why: those above 0. */
+static void
+telemetry_edges(const struct node *n, struct rte_tel_data *data)
+{
+	char name[64];
+
+	for (uint16_t p = 0; p < n->node->n_links; p++) {
+		const struct weft_node_edge *e = n->node->link[p].edge;
+
+		for (unsigned int r = WEFT_EDGE_OK + 1; e != NULL && r < WEFT_NODE_EDGE_REASONS;
+			r++) {
+			snprintf(name, sizeof(name), "port_%u_stopped_%s", p,
+				weft_edge_reason_word((enum weft_edge_reason)r));
+			if (e->stopped[r] + e->uio_stopped[r] != 0)
+				telemetry_row(data, name, e->stopped[r] + e->uio_stopped[r]);
+		}
+	}
 }
 
 /* The name of a node as that of an entry: DPDK takes letters, digits, _ and / there. */
@@ -104,20 +128,11 @@ telemetry_node(const char *params, struct rte_tel_data *data)
 	rte_tel_data_start_dict(data);
 	rte_tel_data_add_dict_string(data, "kind", weft_topo_kind_words[n->topo->kind]);
 	rte_tel_data_add_dict_u64(data, "pid", n->topo->pid);
-	rte_tel_data_add_dict_u64(data, "memory_replaced", generation_replacements(n));
-	if (n->host != NULL) {
-		telemetry_rows(data, "host", weft_mem_counters(), weft_requester_counts(n->host),
-			WEFT_MEM_N_COUNTERS);
-	}
-	if (n->traffic != NULL)
-		telemetry_rows(data, "traffic", weft_traffic_counters(),
-			weft_traffic_counts(n->traffic), WEFT_TRAFFIC_N_COUNTERS);
-	if (n->topo->kind == WEFT_TOPO_GFD)
-		telemetry_rows(data, "gfd", weft_gfd_counters(), n->gfd.count, WEFT_GFD_N_COUNTERS);
-	if (n->uio != NULL)
-		uio_rows(n, telemetry_uio, data);
+	rte_tel_data_add_dict_u64(data, "memory_replaced", weft_node_replacements(n->node));
+	/* Those of translation have an answer of their own: all would be too many for one. */
+	telemetry_sets(data, n, "ats", false);
 	ingress_rows(n, telemetry_row, data);
-	edge_rows(n, telemetry_row, data);
+	telemetry_edges(n, data);
 	for (unsigned int v = WEFT_OK + 1; v < WEFT_VERDICT_COUNT; v++) {
 		char name[64];
 		uint64_t sum = report_drops(n, (enum weft_verdict)v);
@@ -132,18 +147,13 @@ telemetry_node(const char *params, struct rte_tel_data *data)
 static int
 telemetry_ats(const char *params, struct rte_tel_data *data)
 {
-	struct ats_row row[ATS_ROWS];
 	const struct node *n = telemetry_node_named(params);
 	uint64_t waiting, moving, holding;
-	unsigned int parts;
 
-	if (n == NULL || n->ats == NULL)
+	if (n == NULL || !weft_node_ats(n->node, &waiting, &moving, &holding))
 		return -ENOENT;
 	rte_tel_data_start_dict(data);
-	parts = ats_rows(n, row);
-	for (unsigned int i = 0; i < parts; i++)
-		telemetry_rows(data, row[i].part, row[i].rows, row[i].values, row[i].n);
-	ats_gauges(n, &waiting, &moving, &holding);
+	telemetry_sets(data, n, "ats", true);
 	rte_tel_data_add_dict_u64(data, "waiting", waiting);
 	rte_tel_data_add_dict_u64(data, "moving", moving);
 	rte_tel_data_add_dict_u64(data, "holding", holding);

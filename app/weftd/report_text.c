@@ -8,10 +8,11 @@
 #include <stdio.h>
 
 static void
-text_host(const struct node *n, double seconds)
+text_host(const struct node *n, const struct weft_node_requests *r, double seconds)
 {
-	const uint64_t *c = weft_traffic_counts(n->traffic);
-	const struct weft_latency *l = weft_requester_latency(n->host);
+	const uint64_t *c = weft_traffic_counts(r->traffic);
+	const struct weft_latency *l = weft_requester_latency(r->requester);
+	const struct weft_traffic_mismatch *bad;
 	uint64_t all = c[WEFT_TRAFFIC_N_READS] + c[WEFT_TRAFFIC_N_WRITES];
 
 	printf("host %-8s %10lu writes %10lu reads %10lu verified %6lu mismatches %6lu lost  "
@@ -28,6 +29,30 @@ text_host(const struct node *n, double seconds)
 	if (c[WEFT_TRAFFIC_N_REFUSED] != 0)
 		printf("  %lu requests refused: memory that is closed to it\n",
 			(unsigned long)c[WEFT_TRAFFIC_N_REFUSED]);
+	bad = weft_traffic_first_mismatch(r->traffic);
+	if (bad != NULL)
+		printf("  first mismatch: address %#lx of PID %#x\n", (unsigned long)bad->hpa,
+			bad->dpid);
+}
+
+static void
+text_uio(const struct weft_node_requests *r)
+{
+	const uint64_t *c = weft_traffic_counts(r->traffic);
+	const struct weft_latency *l = weft_requester_latency(r->requester);
+	const struct weft_traffic_mismatch *bad = weft_traffic_first_mismatch(r->traffic);
+
+	printf("  uio: %lu writes, %lu reads, %lu lines verified, %lu mismatches, %lu refused, %lu "
+	       "lost; latency p50 %.1f us p99 %.1f us\n",
+		(unsigned long)c[WEFT_TRAFFIC_N_WRITES], (unsigned long)c[WEFT_TRAFFIC_N_READS],
+		(unsigned long)c[WEFT_TRAFFIC_N_VERIFIED],
+		(unsigned long)c[WEFT_TRAFFIC_N_MISMATCHES],
+		(unsigned long)c[WEFT_TRAFFIC_N_REFUSED], (unsigned long)c[WEFT_TRAFFIC_N_LOST],
+		(double)weft_latency_quantile(l, 5000) / 1e3,
+		(double)weft_latency_quantile(l, 9900) / 1e3);
+	if (bad != NULL)
+		printf("  first mismatch by UIO: address %#lx, %s\n", (unsigned long)bad->hpa,
+			weft_traffic_uio_counters()[bad->why].name);
 }
 
 static void
@@ -85,21 +110,17 @@ report_text(const struct daemon *d, double seconds)
 	printf("\nfabric %s, %.2f s\n", d->topo->fabric, seconds);
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		const struct node *n = &d->node[i];
-		const struct weft_traffic_mismatch *bad;
+		struct weft_node_requests r;
 
 		text_node(n);
 		rate_text(n, seconds);
 		text_retry(n);
-		uio_text(n);
-		if (n->xfers != NULL)
+		if (weft_node_uio(n->node, &r) && r.traffic != NULL)
+			text_uio(&r);
+		if (weft_node_transfers(n->node) != NULL)
 			transfers_text(n);
-		if (n->traffic == NULL)
-			continue;
-		text_host(n, seconds);
-		bad = weft_traffic_first_mismatch(n->traffic);
-		if (bad != NULL)
-			printf("  first mismatch: address %#lx of PID %#x\n",
-				(unsigned long)bad->hpa, bad->dpid);
+		if (weft_node_mem(n->node, &r) && r.traffic != NULL)
+			text_host(n, &r, seconds);
 	}
 	for (unsigned int lcore = 0; lcore < RTE_MAX_LCORE; lcore++)
 		if (rate_lcore(d, lcore, seconds, &rate))

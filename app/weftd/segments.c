@@ -141,20 +141,6 @@ segment_poll(void *arg)
 	return worked + weft_pipe_poll(g->is_tx ? n->tx : n->rx, g->index);
 }
 
-static weft_poll_fn
-segments_node_poll(const struct node *n)
-{
-	static weft_poll_fn const poll[] = {
-		[WEFT_TOPO_HOST] = host_poll,
-		[WEFT_TOPO_SWITCH] = switch_poll,
-		[WEFT_TOPO_GFD] = gfd_poll,
-		[WEFT_TOPO_DEVICE] = device_poll,
-	};
-	const bool is_store = daemon_is_cxl(n->daemon) && n->topo->kind == WEFT_TOPO_SWITCH;
-
-	return is_store ? store_poll : poll[n->topo->kind];
-}
-
 /* What an lcore does for a node. @return polls added */
 static unsigned int
 segments_polls_of(struct node *n, unsigned int lcore, struct weft_poll *polls, unsigned int first)
@@ -164,7 +150,7 @@ segments_polls_of(struct node *n, unsigned int lcore, struct weft_poll *polls, u
 
 	if (n->lcore == lcore) {
 		s->node.poll = first;
-		polls[k++] = (struct weft_poll){ segments_node_poll(n), n };
+		polls[k++] = (struct weft_poll){ node_poll, n };
 	}
 	if (n->lcore == lcore && n->duplicates != NULL)
 		polls[k++] = (struct weft_poll){ duplicates_poll, n };

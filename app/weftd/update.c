@@ -87,8 +87,8 @@ update_load(const struct daemon *d, struct weft_topo_error *e)
 }
 
 static int
-update_prepare(struct daemon *d, const struct weft_topo *t, struct host_change **change, char *err,
-	size_t err_len)
+update_prepare(struct daemon *d, const struct weft_topo *t, struct weft_node_change **change,
+	char *err, size_t err_len)
 {
 	int rc = 0;
 
@@ -96,30 +96,30 @@ update_prepare(struct daemon *d, const struct weft_topo *t, struct host_change *
 	for (uint16_t i = 0; i < d->n_nodes && rc == 0; i++) {
 		rc = fabric_prepare(&d->node[i], t, err, err_len);
 		if (rc == 0)
-			rc = host_prepare(&d->node[i], t, &change[i]);
+			rc = weft_node_prepare(
+				d->node[i].node, daemon_now(d), t, daemon_is_stopped, &change[i]);
 	}
 	return rc;
 }
 
 /* Hosts learn first: none may be surprised by an answer of the new tables. False: the run ends. */
 static bool
-update_tell_hosts(struct daemon *d, struct host_change *const *change)
+update_tell_hosts(struct daemon *d, struct weft_node_change *const *change)
 {
 	const struct timespec nap = { .tv_nsec = POLL_NS };
 
-	/* What host_prepare() did not end must not come to anybody. */
+	/* What weft_node_prepare() did not end must not come to anybody. */
 	if (daemon_is_stopped())
 		return false;
 	for (uint16_t i = 0; i < d->n_nodes; i++)
-		__atomic_store_n(&d->node[i].change, change[i], __ATOMIC_RELEASE);
+		weft_node_change(d->node[i].node, change[i]);
 	for (uint16_t i = 0; i < d->n_nodes; i++)
-		while (__atomic_load_n(&d->node[i].change, __ATOMIC_ACQUIRE) != NULL &&
-			!daemon_is_stopped())
+		while (weft_node_is_changing(d->node[i].node) && !daemon_is_stopped())
 			nanosleep(&nap, NULL);
 	if (!daemon_is_stopped())
 		return true;
 	for (uint16_t i = 0; i < d->n_nodes; i++)
-		__atomic_store_n(&d->node[i].change, NULL, __ATOMIC_RELEASE);
+		weft_node_change(d->node[i].node, NULL);
 	weft_loop_quiesce();
 	return false;
 }
@@ -149,7 +149,7 @@ update_publish(struct daemon *d, struct weft_topo *t)
 void
 update_run(struct daemon *d)
 {
-	struct host_change **change = calloc(d->n_nodes, sizeof(struct host_change *));
+	struct weft_node_change **change = calloc(d->n_nodes, sizeof(struct weft_node_change *));
 	struct weft_topo_error e = { 0 };
 	struct weft_topo *t = change == NULL ? NULL : update_load(d, &e);
 
@@ -169,6 +169,6 @@ update_run(struct daemon *d)
 	for (uint16_t i = 0; i < d->n_nodes; i++)
 		fabric_settle(&d->node[i]);
 	for (uint16_t i = 0; i < d->n_nodes && change != NULL; i++)
-		host_change_free(change[i]);
+		weft_node_change_free(d->node[i].node, change[i]);
 	free(change);
 }

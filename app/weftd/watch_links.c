@@ -264,7 +264,7 @@ watch_who_has_another_way(const struct node *n, unsigned int port, unsigned int 
 	*count = 0;
 	for (uint16_t i = 0; queue != NULL && seen != NULL && i < t->n_nodes; i++) {
 		if (weft_topo_is_transit(t, i) || i == n->index ||
-			fabric_port(n, t->node[i].pid) != (int)port ||
+			weft_node_port(n->node, t->node[i].pid) != (int)port ||
 			!watch_has_other_way(t, n, port, i, queue, seen))
 			continue;
 		first = first < 0 ? i : first;

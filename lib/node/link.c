@@ -6,7 +6,7 @@
  * connection with a node, in cxl mode it is what a port leads to.
  */
 
-#include "weft_node.h"
+#include "node_priv.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -181,7 +181,7 @@ link_init(struct weft_node_link *l, struct weft_node *n, uint16_t other, char *e
 	rc = link_end(l);
 	if (rc == 0 && !weft_node_is_cxl(n) && kind == WEFT_TOPO_GFD &&
 		weft_node_asks_gfds(n->topo, n->load)) {
-		l->waiting = n->cfg.world->alloc(n->cfg.world_arg, sizeof(*l->waiting));
+		l->waiting = node_alloc(n, sizeof(*l->waiting));
 		rc = l->waiting == NULL ? -ENOMEM : 0;
 	}
 	if (rc != 0)
@@ -230,7 +230,7 @@ link_init_connections(struct weft_node *n, char *err, size_t err_len)
 }
 
 int
-weft_node_links_init(struct weft_node *n, char *err, size_t err_len)
+node_links_init(struct weft_node *n, char *err, size_t err_len)
 {
 	const size_t most = weft_node_is_cxl(n) ? n->topo->n_ports : n->cfg.topo->n_nodes;
 

@@ -3,7 +3,7 @@
 
 /* What all kinds of node have: weft_node.h. */
 
-#include "weft_node.h"
+#include "node_priv.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,54 +11,108 @@
 
 #define PAUSE_NS UINT64_C(500000) /* a longer time between polls is a pause */
 
-/* Memory of a random generation, which every session tells: SESS-30. */
-static bool
-node_offers_memory(const struct weft_topo_node *t)
+bool
+weft_node_offers_memory(const struct weft_topo_node *t)
 {
 	return t->kind == WEFT_TOPO_GFD || (t->kind == WEFT_TOPO_HOST && t->gim != 0) ||
 	       (t->kind == WEFT_TOPO_DEVICE && t->memory != 0);
 }
 
-int
-weft_node_init(struct weft_node *n, const struct weft_node_kind *kind,
-	const struct weft_node_cfg *cfg, char *err, size_t err_len)
+/* SESS-30 */
+static int
+node_draw_generation(struct weft_node *n, char *err, size_t err_len)
 {
-	memset(n, 0, sizeof(*n));
-	n->cfg = *cfg;
-	n->kind = kind;
+	if (!weft_node_offers_memory(n->topo))
+		return 0;
+	n->generation = n->cfg.world->random(n->cfg.world_arg);
+	if (n->generation != 0)
+		return 0;
+	snprintf(err, err_len, "node %s: no random bits", n->topo->name);
+	return -EIO;
+}
+
+static int
+node_init_services(struct weft_node *n, char *err, size_t err_len)
+{
+	bool has_packets = false;
+	int rc = 0;
+
+	for (unsigned int i = 0; i < NODE_SERVICES && rc == 0; i++) {
+		const struct weft_node_service *s = weft_node_services[i];
+
+		if (s->packet != NULL && has_packets)
+			continue;
+		rc = s->init(n, &n->service[i], err, err_len);
+		has_packets = has_packets || (n->service[i] != NULL && s->packet != NULL);
+	}
+	return rc;
+}
+
+int
+weft_node_init(struct weft_node *n, char *err, size_t err_len)
+{
+	const struct weft_node_cfg *cfg = &n->cfg;
+	int rc;
+
+	n->kind = weft_node_kind_of(cfg->topo, cfg->index);
 	n->topo = &cfg->topo->node[cfg->index];
 	n->load = &cfg->load->node[cfg->index];
-	if (node_offers_memory(n->topo)) {
-		n->generation = cfg->world->random(cfg->world_arg);
-		if (n->generation == 0) {
-			snprintf(err, err_len, "node %s: no random bits", n->topo->name);
-			return -EIO;
-		}
-	}
+	n->is_hbr = weft_node_is_cxl(n) && n->topo->kind != WEFT_TOPO_SWITCH &&
+	            cfg->topo->port[n->topo->first_port].form == WEFT_FORM_HBR;
+	rc = node_draw_generation(n, err, err_len);
+	if (rc != 0)
+		return rc;
+	snprintf(err, err_len, "node %s: out of memory", n->topo->name);
 	if (n->topo->kind == WEFT_TOPO_HOST || n->topo->kind == WEFT_TOPO_DEVICE) {
-		n->clock = cfg->world->alloc(cfg->world_arg, sizeof(*n->clock));
-		snprintf(err, err_len, "node %s: out of memory", n->topo->name);
+		n->clock = node_alloc(n, sizeof(*n->clock));
 		if (n->clock == NULL)
 			return -ENOMEM;
 	}
-	return 0;
+	if (n->kind->state_len != 0) {
+		n->state = node_alloc(n, n->kind->state_len);
+		if (n->state == NULL)
+			return -ENOMEM;
+	}
+	if (n->kind->has_links)
+		rc = node_links_init(n, err, err_len);
+	if (rc == 0 && n->kind->init != NULL)
+		rc = n->kind->init(n, err, err_len);
+	return rc == 0 ? node_init_services(n, err, err_len) : rc;
 }
 
 void
 weft_node_fini(struct weft_node *n)
 {
-	const struct weft_node_world *w = n->cfg.world;
-
+	if (n->kind == NULL)
+		return;
+	for (unsigned int i = 0; i < NODE_SERVICES; i++)
+		if (n->service[i] != NULL)
+			weft_node_services[i]->fini(n, n->service[i]);
+	if (n->kind->fini != NULL && n->state != NULL)
+		n->kind->fini(n);
 	for (uint16_t i = 0; i < n->n_links; i++) {
 		if (n->link[i].end != NULL)
 			weft_end_fini(n->link[i].end);
-		w->free(n->cfg.world_arg, n->link[i].end);
-		w->free(n->cfg.world_arg, n->link[i].waiting);
+		node_free(n, n->link[i].end);
+		node_free(n, n->link[i].waiting);
+		node_free(n, n->link[i].edge);
 	}
-	w->free(n->cfg.world_arg, n->link);
-	w->free(n->cfg.world_arg, n->clock);
+	node_free(n, n->link);
+	node_free(n, n->clock);
+	node_free(n, n->state);
+	node_free(n, n->hop);
 	n->link = NULL;
 	n->n_links = 0;
+	n->kind = NULL;
+}
+
+unsigned int
+weft_node_poll(struct weft_node *n, bool may_ask)
+{
+	for (uint16_t i = 0; i < n->n_links; i++)
+		node_poll_link(&n->link[i]);
+	n->was_up = n->was_up || weft_node_is_up(n);
+	return n->kind->poll(n, may_ask);
 }
 
 void
@@ -67,6 +121,8 @@ weft_node_time(struct weft_node *n, uint64_t now_ns)
 	const uint64_t passed_ns = now_ns - n->now_ns;
 
 	n->now_ns = now_ns;
+	if (n->cfg.guard != NULL)
+		n->cfg.guard->now_ns = now_ns;
 	if (passed_ns <= PAUSE_NS) {
 		n->ends_ns += passed_ns;
 		return;

@@ -1,9 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* What a node sees of the sessions of its links: weft_node.h. */
+/*
+ * What a node sees of the sessions of its links, and what becomes of requests with the session that they
+ * went by. While it is stalled, requests do not grow older: it may resume, for session_timeout_ns at most.
+ * When it is over, no answer can come any more: what is open ends as lost, and no tag rests. But where in
+ * cxl mode a switch is at the other end of the link, what has passed that may still be answered: requests
+ * end by their own timeout.
+ *
+ * Memory has a random generation, which its node tells in every session: who meets another one than before
+ * knows that all it had there is gone, and tells those who use it before any request of theirs can be
+ * answered. In cxl mode a session is of a link, and the users are elsewhere: the switch keeps the generation
+ * in their name and says so to the node, whose memory is poisoned then until it is written.
+ */
 
-#include "weft_node.h"
+#include "node_priv.h"
 
 #include <stdio.h>
 
@@ -16,8 +27,8 @@ weft_node_is_up(const struct weft_node *n)
 	return true;
 }
 
-bool
-weft_node_link_ended(struct weft_node_link *l)
+static bool
+session_ended(struct weft_node_link *l)
 {
 	const struct weft_session *s = weft_end_session(l->end);
 
@@ -68,8 +79,8 @@ session_refused(struct weft_node_link *l)
 		session_refusal(l, r);
 }
 
-bool
-weft_node_link_began(struct weft_node_link *l)
+static bool
+session_began(struct weft_node_link *l)
 {
 	const struct weft_session *s = weft_end_session(l->end);
 
@@ -80,6 +91,95 @@ weft_node_link_began(struct weft_node_link *l)
 	l->begun = s->count[WEFT_SESSION_N_BEGUN];
 	__atomic_store_n(&l->state, WEFT_NODE_UP, __ATOMIC_RELAXED);
 	return true;
+}
+
+/* --- what it is to requests, and to what is known of memory --- */
+
+static void
+session_stall(struct weft_node_link *l, bool is_stalled)
+{
+	struct weft_node *n = l->node;
+	const struct weft_topo *t = n->cfg.topo;
+
+	l->is_stalled = is_stalled;
+	n->n_stalled = (uint16_t)(is_stalled ? n->n_stalled + 1 : n->n_stalled - 1);
+	/* Where a request of a host that translates leads is not known while it is counted. */
+	weft_request_clock_stall(n->clock, n->topo->pid, n->n_stalled != 0, n->now_ns);
+	if (!weft_node_is_cxl(n)) {
+		weft_request_clock_stall(n->clock, l->pid, is_stalled, n->now_ns);
+		return;
+	}
+	for (uint16_t i = 0; i < t->n_nodes; i++)
+		if (i != n->cfg.index)
+			weft_request_clock_stall(n->clock, t->node[i].pid, is_stalled, n->now_ns);
+}
+
+void
+node_poll_link(struct weft_node_link *l)
+{
+	const bool is_stalled = weft_end_session(l->end)->state == WEFT_SESSION_STALLED;
+	const bool ended = session_ended(l), began = session_began(l);
+
+	if (l->node->clock != NULL && is_stalled != l->is_stalled)
+		session_stall(l, is_stalled);
+	l->node->kind->link(l, ended, began);
+}
+
+/* Tell everybody here who has data there. */
+static void
+session_memory_replaced(struct weft_node_link *l, uint64_t generation)
+{
+	struct weft_node *n = l->node;
+	struct weft_node_memory *m = &l->memory;
+	const enum weft_line_loss how =
+		weft_node_is_cxl(n) ? WEFT_LINE_LOST_LATE : WEFT_LINE_LOST_ALL;
+
+	for (unsigned int i = 0; i < NODE_SERVICES; i++)
+		if (n->service[i] != NULL && weft_node_services[i]->forget != NULL)
+			weft_node_services[i]->forget(n, n->service[i], l->pid, how, m);
+	m->before = m->generation;
+	m->generation = generation;
+	__atomic_store_n(&m->replaced, m->replaced + 1, __ATOMIC_RELEASE);
+}
+
+/* SESS-31. What was open has ended: it counts for the memory before. */
+static void
+session_memory(struct weft_node_link *l)
+{
+	const uint64_t generation = weft_end_session(l->end)->peer.memory;
+
+	if (l->memory.generation != 0 && generation != l->memory.generation)
+		session_memory_replaced(l, generation);
+	else
+		l->memory.generation = generation;
+	if (weft_node_is_cxl(l->node) && l->node->topo->kind == WEFT_TOPO_SWITCH)
+		weft_end_knows(l->end, generation);
+}
+
+void
+node_follow(struct weft_node_link *l, bool ended, bool began)
+{
+	struct weft_node *n = l->node;
+
+	if (ended && node_link_is_whole(l))
+		for (unsigned int i = 0; i < NODE_SERVICES; i++)
+			if (n->service[i] != NULL && weft_node_services[i]->abort != NULL)
+				weft_node_services[i]->abort(n, n->service[i], l->pid);
+	if (began)
+		session_memory(l);
+	for (unsigned int i = 0; (ended || began) && i < NODE_SERVICES; i++)
+		if (n->service[i] != NULL && weft_node_services[i]->session != NULL)
+			weft_node_services[i]->session(l, n->service[i], ended, began);
+}
+
+uint64_t
+weft_node_replacements(const struct weft_node *n)
+{
+	uint64_t sum = 0;
+
+	for (uint16_t i = 0; i < n->n_links; i++)
+		sum += __atomic_load_n(&n->link[i].memory.replaced, __ATOMIC_RELAXED);
+	return sum;
 }
 
 /* SESS-32: behind a switch are those who knew the memory before; nothing of this session comes first. */

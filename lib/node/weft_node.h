@@ -21,6 +21,7 @@
 #include "weft_end.h"
 #include "weft_gfam_access.h"
 #include "weft_ingress.h"
+#include "weft_line_state.h"
 #include "weft_load.h"
 #include "weft_msg.h"
 #include "weft_request_clock.h"
@@ -37,6 +38,12 @@ extern "C" {
 
 struct weft_node;
 struct weft_node_link;
+struct weft_completion;
+struct weft_counter;
+struct weft_resolve_hop;
+struct weft_requester;
+struct weft_traffic;
+struct weft_xfer;
 
 /** What its world does for a node; @p world is the cfg.world_arg of the node. */
 struct weft_node_world {
@@ -45,8 +52,17 @@ struct weft_node_world {
 	/** Zeroed memory of an object, on a cache line, or NULL. */
 	void *(*alloc)(void *world, size_t len);
 	void (*free)(void *world, void *mem); /**< NULL is allowed */
+	/** Zeroed memory that a node has, or offers, of whole pages, or NULL. */
+	void *(*map)(void *world, size_t len);
+	void (*unmap)(void *world, void *mem, size_t len); /**< NULL is allowed */
+	/** Fill @p to with the file at @p path, of exactly @p len bytes. 0, or -errno with a line. */
+	int (*read_file)(
+		void *world, const char *path, void *to, size_t len, char *err, size_t err_len);
 	/** Add what the end of a link that is made needs of IDE. 0, or -errno. */
 	int (*protect)(void *world, struct weft_node_link *l, struct weft_end_cfg *c);
+	/** Send a link control frame of the node's own by a port. False: no buffer, which is counted. */
+	bool (*send_control)(void *world, uint16_t port, const struct weft_wire_hdr *h,
+		const struct weft_control *c);
 };
 
 /** What a node is made of. What is behind the pointers must outlive it. */
@@ -61,16 +77,138 @@ struct weft_node_cfg {
 	const struct weft_ingress
 		*ingress; /**< by port number, as the next one: who may send in by it */
 	struct weft_ingress_drops *ingress_drops;
+	struct weft_gfam_checker *guard; /**< of the memory it offers; NULL: all of it is open */
+	const struct weft_atc_kernel *atc;
+	const struct weft_sig_kernel *sig;
+	uint32_t run; /**< in the data that it writes: this run of the process */
 };
 
-/** One kind of node. */
+/** Counters of one part of a node. */
+struct weft_node_set {
+	const char *part; /**< of the report that it belongs to; NULL: the node's own */
+	const char *name; /**< in the report */
+	const char *prefix; /**< of its names over telemetry */
+	const struct weft_counter *rows;
+	const uint64_t *values;
+	unsigned int n;
+};
+
+#define WEFT_NODE_SETS 12 /**< that a node may have */
+
+/** What a node knows of the memory at the other end of a link. */
+struct weft_node_memory {
+	uint64_t generation; /**< 0: none met yet */
+	uint64_t before; /**< the one that it took the place of */
+	uint64_t replaced; /**< times; written last; any readers */
+	uint64_t forgotten, transfers; /**< lines and transfers that this cost, in all */
+	/* And of this node's, as the other end knows it for those behind it: */
+	uint64_t asked; /* sessions begun whose word on it was heeded */
+	uint64_t poisoned; /**< times that it knew another; any readers */
+};
+
+/** One kind of node: a row of weft_node_kinds. All else about it is static in its file. */
 struct weft_node_kind {
-	bool takes_requests; /**< of CXL.mem */
+	const char *name;
+	uint8_t topo_kind; /**< enum weft_topo_kind */
+	uint8_t modes; /**< bit m: in enum weft_mode m */
+	bool takes_requests; /**< of CXL.mem; these two: neither: its links may carry other messages */
 	bool takes_answers;
-	weft_end_io_fn packet; /**< a CXL.io packet came by the link @p arg */
+	bool has_links; /**< its ports end links; else frames pass */
+	size_t state_len; /**< of what only its file knows */
+	/** Its links are there. 0, or -errno with a line; fini() is called either way. */
+	int (*init)(struct weft_node *n, char *err, size_t err_len);
+	void (*fini)(struct weft_node *n);
+	/** A message came by the link @p arg. */
+	weft_end_msg_fn message;
+	/** A CXL.io packet came by the link @p arg. */
+	weft_end_io_fn packet;
+	/** Flits of a frame were lost on the way to the node @p arg, whose frames pass. */
+	void (*lost)(void *arg, const struct weft_wire_hdr *h, unsigned int flits);
+	/** Each link at each poll: what became of its session, before what waits in its end. */
+	void (*link)(struct weft_node_link *l, bool ended, bool began);
+	/** After its links. @return what was done; @p may_ask: new requests may begin */
+	unsigned int (*poll)(struct weft_node *n, bool may_ask);
 	/** Others knew other memory here: poison all of it, until it is written. */
 	void (*poison)(struct weft_node *n);
+	bool (*is_done)(const struct weft_node *n); /**< all that it sends has ended; any thread */
+	/** Add its counters. @return how many sets */
+	unsigned int (*counters)(const struct weft_node *n, struct weft_node_set *set);
 };
+
+/** Row order is that in which a fabric file's words are looked for. */
+extern const struct weft_node_kind *const weft_node_kinds[];
+extern const unsigned int weft_node_n_kinds;
+
+/**
+ * Something that a node does beside what its kind is: a row of weft_node_services. None knows another.
+ * Each function but init() is called only at nodes that have it, with what init() left in *state.
+ */
+struct weft_node_service {
+	const char *name;
+	/** Make it, where the node is to have it: else *state stays NULL. 0, or -errno with a line. */
+	int (*init)(struct weft_node *n, void **state, char *err, size_t err_len);
+	void (*fini)(struct weft_node *n, void *state);
+	/**
+	 * A CXL.io packet came. Those of a node are all of one service, the first that takes any.
+	 * False: it has to wait.
+	 */
+	bool (*packet)(struct weft_node_link *l, void *state, const struct weft_io_tlp *t);
+	/* At a host, by CXL.mem: */
+	uint32_t (*tags)(
+		const struct weft_node *n); /**< requests at a time; 0: it sends none there */
+	/** The next request. 0; -EAGAIN: none now; -ESHUTDOWN: none any more, and all have ended. */
+	int (*next)(struct weft_node *n, void *state, struct weft_msg *m);
+	/** A request ended. False: it is another's. */
+	bool (*complete)(struct weft_node *n, void *state, const struct weft_completion *c);
+	/** A session ended, or began, or both. */
+	void (*session)(struct weft_node_link *l, void *state, bool ended, bool began);
+	/** rxl: the session with @p dpid is over, and with it what is open there. */
+	void (*abort)(struct weft_node *n, void *state, uint16_t dpid);
+	/** The memory of @p dpid was replaced: book in @p m what that cost. */
+	void (*forget)(struct weft_node *n, void *state, uint16_t dpid, enum weft_line_loss how,
+		struct weft_node_memory *m);
+	void (*poison)(struct weft_node *n, void *state); /**< as that of a kind */
+	/** @return what was done; @p may_ask: new requests may begin */
+	unsigned int (*poll)(struct weft_node *n, void *state, bool may_ask);
+	bool (*is_done)(const void *state); /**< all that it sends has ended; any thread */
+	bool (*is_good)(
+		const struct weft_node *n, const void *state); /**< as it had to; likewise */
+	unsigned int (*counters)(
+		const struct weft_node *n, const void *state, struct weft_node_set *set);
+};
+
+#define WEFT_NODE_SERVICES 8 /**< that there is room for */
+extern const struct weft_node_service *const weft_node_services[];
+extern const unsigned int weft_node_n_services;
+
+#define WEFT_NODE_EDGE_REASONS (WEFT_EDGE_UNEXPECTED + 1)
+
+/** Row order of weft_node_edge_counters(). */
+enum weft_node_edge_counter {
+	WEFT_NODE_EDGE_N_FAST,
+	WEFT_NODE_EDGE_N_GIM,
+	WEFT_NODE_EDGE_N_PREFIX,
+	WEFT_NODE_EDGE_N_LDST,
+	WEFT_NODE_EDGE_N_PREFIX_ADDED,
+	WEFT_NODE_EDGE_N_EGRESS_UR,
+	WEFT_NODE_EDGE_N_BY_PREFIX,
+	WEFT_NODE_EDGE_N_REROUTED,
+	WEFT_NODE_EDGE_N_UNEXPECTED,
+	WEFT_NODE_EDGE_N_COUNTERS
+};
+
+/** An edge port of a switch whose link is of HBR form. CacheIDs, vPPBs and tags of its own would stand here. */
+struct weft_node_edge {
+	uint16_t table; /* number of its edge in the node's tables */
+	bool is_host;
+	uint64_t stopped
+		[WEFT_NODE_EDGE_REASONS]; /**< messages that ended here, by enum weft_edge_reason */
+	uint64_t uio_stopped[WEFT_NODE_EDGE_REASONS]; /**< requests by UIO, likewise */
+	uint64_t count[WEFT_NODE_EDGE_N_COUNTERS]; /**< packets */
+};
+
+/** What packets come to at edge ports, a row each. */
+const struct weft_counter *weft_node_edge_counters(void);
 
 enum weft_node_link_state { WEFT_NODE_DOWN, WEFT_NODE_UP, WEFT_NODE_REFUSED };
 
@@ -101,16 +239,9 @@ struct weft_node_link {
 	bool is_stalled; /* as the clock of requests knows it */
 	uint64_t begun; /* sessions of the end that the node knows of */
 	uint64_t up_ns; /* cxl switch: when it was last in a session */
-	struct weft_node_memory {
-		uint64_t generation; /**< 0: none met yet */
-		uint64_t before; /**< the one that it took the place of */
-		uint64_t replaced; /**< times; written last; any readers */
-		uint64_t forgotten, transfers; /**< lines and transfers that this cost, in all */
-		/* And of this node's, as the other end knows it for those behind it: */
-		uint64_t asked; /* sessions begun whose word on it was heeded */
-		uint64_t poisoned; /**< times that it knew another; any readers */
-	} memory; /**< of the other end, as it says */
+	struct weft_node_memory memory; /**< of the other end, as it says */
 	struct weft_node_waiting *waiting; /* host, rxl */
+	struct weft_node_edge *edge; /**< cxl switch: the link is of HBR form; NULL: of PBR form */
 };
 
 /** Text for a refusal; NULL: none, or it was told. Any readers. */
@@ -130,6 +261,11 @@ struct weft_node {
 	uint64_t now_ns; /**< of this poll */
 	uint64_t ends_ns; /**< clock of the ends: it does not run while the node is not polled */
 	uint64_t generation; /**< of the memory that the node offers; 0: none */
+	void *state; /* of the kind */
+	void *service[WEFT_NODE_SERVICES]; /* by row; NULL: it has none */
+	struct weft_resolve_hop *hop; /* room for a path: at the start, then the control thread's */
+	bool is_hbr; /* host, device: its link is of HBR form, and its edge port the switch's */
+	bool was_up; /* every link that is needed has been up: requests may go out */
 	struct weft_request_clock *clock; /* host, device: what makes none of its requests older */
 	struct weft_node_refusal refused; /**< what nobody agreed to before there was a session */
 	struct weft_node_refusal
@@ -142,6 +278,15 @@ static inline bool
 weft_node_is_cxl(const struct weft_node *n)
 {
 	return n->cfg.topo->mode == WEFT_MODE_CXL;
+}
+
+/** Port by which the node sends messages for @p dpid, or -1. */
+static inline int
+weft_node_port(const struct weft_node *n, uint16_t dpid)
+{
+	const struct weft_tables *t = weft_tables_now(n->cfg.tables);
+
+	return dpid < WEFT_PID_RESERVED ? weft_tables_route(t, 0)->first[dpid] : -1;
 }
 
 /** Name of the node at the other end. */
@@ -158,16 +303,65 @@ weft_node_asks_gfds(const struct weft_topo_node *n, const struct weft_load_node 
 	return l->has_mem || l->n_transfers != 0 || n->n_translations != 0;
 }
 
-/** Make what @p n has of @p cfg, but its links. 0, or -errno with a line. */
-int weft_node_init(struct weft_node *n, const struct weft_node_kind *kind,
-	const struct weft_node_cfg *cfg, char *err, size_t err_len);
+/** Row of the kind of a node; NULL: there is none yet. */
+const struct weft_node_kind *weft_node_kind_of(const struct weft_topo *t, unsigned int index);
+
+/**
+ * Make a node in @p n, all zeros but for its cfg, with its links, all down. The tables are in force. 0, or
+ * -errno with a line; weft_node_fini() either way.
+ */
+int weft_node_init(struct weft_node *n, char *err, size_t err_len);
 void weft_node_fini(struct weft_node *n);
+
+/**
+ * Look at the links, and do what is due. After what came was given to it.
+ *
+ * @param may_ask  new requests may begin: a port that takes nothing holds them back, and no answers
+ * @return what was done
+ */
+unsigned int weft_node_poll(struct weft_node *n, bool may_ask);
+
+/** Whether all that it sends has ended, and whether that was as it should be. Any thread. */
+bool weft_node_is_done(const struct weft_node *n);
+bool weft_node_is_good(const struct weft_node *n);
+
+/** Counters of all parts. @return how many sets; any thread */
+unsigned int weft_node_counters(
+	const struct weft_node *n, struct weft_node_set set[WEFT_NODE_SETS]);
+
+/** Whether the node offers memory, whose generation every session tells. */
+bool weft_node_offers_memory(const struct weft_topo_node *t);
+
+/** Times that memory of any other node was replaced. Any thread. */
+uint64_t weft_node_replacements(const struct weft_node *n);
 
 /** Set the clocks for this poll. What the node did not see while it was paused is not others' silence. */
 void weft_node_time(struct weft_node *n, uint64_t now_ns);
 
 /** Drop a message or CXL.io packet that names another sender than may come by @p in. Returns true. */
 bool weft_node_refuse(const struct weft_node_link *in, uint16_t spid);
+
+/* --- tables: what a topology says of addresses, rights and routes --- */
+
+/**
+ * What the tables of a node have: one route, and its edge port, unless its link is of HBR form. Then the
+ * switch has it, and an edge for each such port, in their order.
+ *
+ * @param edge  receives as many as are counted: those of the ports
+ */
+struct weft_tables_cfg weft_node_tables_cfg(
+	const struct weft_node_cfg *c, struct weft_edge_cfg edge[WEFT_TOPO_SWITCH_PORTS]);
+
+/** Write such tables as @p t has them. 0, or -errno. */
+int weft_node_set_tables(
+	struct weft_tables *tables, const struct weft_node_cfg *c, const struct weft_topo *t);
+
+/** Whether the node has memory that not everybody may reach. */
+bool weft_node_has_access(const struct weft_node_cfg *c);
+
+/** Tables of rights by @p t in *@p out, the caller's to free by the world. 0, or -errno. */
+int weft_node_make_access(
+	const struct weft_node_cfg *c, const struct weft_topo *t, struct weft_gfam **out);
 
 /* --- links --- */
 
@@ -180,9 +374,6 @@ bool weft_node_is_joined(const struct weft_topo *t, const struct weft_load *load
 
 /** Bytes that a link takes of the world's memory. */
 size_t weft_node_link_memory(const struct weft_topo *t);
-
-/** Make the ends: rxl, of every node that it is joined to; cxl, of every port. 0, or -errno with a line. */
-int weft_node_links_init(struct weft_node *n, char *err, size_t err_len);
 
 /** rxl: the link with this PID at the other end, or NULL. */
 struct weft_node_link *weft_node_link_find(struct weft_node *n, uint16_t pid);
@@ -200,9 +391,73 @@ void weft_node_control(
 /** Have goodbye said. Its frames have to come and go for a while: weft_session_is_parting(). */
 void weft_node_close(struct weft_node *n);
 
-/** What became of the session since the last call: its events, in this order, and the new state. */
-bool weft_node_link_ended(struct weft_node_link *l);
-bool weft_node_link_began(struct weft_node_link *l);
+/** A switch whose frames pass: frames sent to say what was lost on their way. Any thread. */
+uint64_t weft_node_losses_reported(const struct weft_node *n);
+
+/** What a node sends by a protocol, for reports. */
+struct weft_node_requests {
+	const struct weft_requester *requester; /**< NULL: nothing */
+	const struct weft_traffic *traffic; /**< NULL: no load */
+	const uint64_t *stopped; /**< those that its edge port answered, by enum weft_edge_reason */
+	bool is_done;
+};
+
+/** Of CXL.mem. @return whether the node sends anything by it */
+bool weft_node_mem(const struct weft_node *n, struct weft_node_requests *r);
+
+/** Of UIO. @return whether the node has it */
+bool weft_node_uio(const struct weft_node *n, struct weft_node_requests *r);
+
+/**
+ * Of address translation: requests that wait, pages that move, and those of them that are held.
+ *
+ * @return whether the node translates, or is an agent
+ */
+bool weft_node_ats(
+	const struct weft_node *n, uint64_t *waiting, uint64_t *moving, uint64_t *holding);
+
+/** An agent's next client that was isolated, by index in the topology; -1: none. Control thread. */
+int weft_node_next_isolated(struct weft_node *n);
+
+/** A transfer of a host, as its load says. */
+struct weft_node_transfer {
+	const struct weft_load_transfer *load;
+	const struct weft_xfer *xfer;
+	uint8_t *mem; /**< the host's memory of it */
+	uint8_t *want; /**< what is to be read; NULL: anything */
+	uint64_t mem_len;
+};
+
+/** load->n_transfers of them; NULL: there are none. */
+const struct weft_node_transfer *weft_node_transfers(const struct weft_node *n);
+
+/** Whether one that is over ended as it had to. */
+bool weft_node_transfer_is_good(const struct weft_node_transfer *t);
+
+struct weft_node_change;
+
+/**
+ * What a change of rights from @p now to @p next is to what the node checks. Control thread.
+ *
+ * @param is_stopped  the rest need not be made: nobody will have it
+ * @param out         receives it, to be freed; NULL: nothing
+ * @return 0, or -ENOMEM
+ */
+int weft_node_prepare(struct weft_node *n, const struct weft_topo *now,
+	const struct weft_topo *next, bool (*is_stopped)(void), struct weft_node_change **out);
+void weft_node_change_free(const struct weft_node *n, struct weft_node_change *c);
+
+/** Hand it to the node, or NULL to take it back; the node goes on by it when its requests have ended. */
+void weft_node_change(struct weft_node *n, struct weft_node_change *c);
+bool weft_node_is_changing(const struct weft_node *n);
+
+#define WEFT_NODE_MARKS 64 /**< that may wait; a power of two */
+
+/**
+ * A GFD: mark @p lines lines of its memory, from @p offset on, as bad, found late. One thread at a time
+ * beside that which polls. 0; -ERANGE: not within its memory; -EAGAIN: too many wait.
+ */
+int weft_node_mark_late(struct weft_node *n, uint64_t offset, uint64_t lines);
 
 /** Let a topology's `retry` overrule @p c, which is valid and stays so. What it does not give stays. */
 void weft_node_retry(struct weft_llr_cfg *c, const struct weft_topo_retry *r);

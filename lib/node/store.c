@@ -8,7 +8,7 @@
  * never stand behind requests. Hot.
  */
 
-#include "edge.h"
+#include "node_priv.h"
 
 #include <errno.h>
 
@@ -28,26 +28,32 @@ static const uint32_t with_spid = 1u << WEFT_MSG_M2S_REQ | 1u << WEFT_MSG_M2S_RW
                                   1u << WEFT_MSG_M2S_BIRSP | 1u << WEFT_MSG_S2M_BISNP |
                                   1u << WEFT_MSG_D2H_REQ | 1u << WEFT_MSG_H2D_REQ;
 
+struct store_state {
+	uint16_t next; /* whose messages go first */
+	uint32_t queued; /* bit k: messages of kind k wait */
+	uint32_t queued_io; /* bit c: CXL.io packets of class c wait */
+};
+
 static bool
-store_drop(struct node *n, enum weft_verdict v)
+store_drop(struct weft_node *n, enum weft_verdict v)
 {
-	n->node->drops[v]++;
+	n->drops[v]++;
 	return true;
 }
 
 /* Send a message by the port of its DPID. False: it has to wait. */
 static bool
-store_send(struct node *n, const struct weft_msg *m)
+store_send(struct weft_node *n, const struct weft_msg *m)
 {
-	const int port = fabric_port(n, m->dpid);
+	const int port = weft_node_port(n, m->dpid);
 	struct weft_node_link *out;
 	struct weft_msg hbr;
 	int rc;
 
 	if (port < 0)
 		return store_drop(n, WEFT_DROP_NO_ROUTE);
-	out = &n->node->link[port];
-	if (n->edge[port].is_hbr) {
+	out = &n->link[port];
+	if (out->edge != NULL) {
 		hbr = *m;
 		if (!weft_edge_msg_out(&hbr))
 			return store_drop(n, WEFT_DROP_WRONG_CLASS);
@@ -60,7 +66,7 @@ store_send(struct node *n, const struct weft_msg *m)
 	}
 	if (rc == -EINVAL)
 		return store_drop(n, WEFT_DROP_BAD_OPCODE);
-	return rc == -ENOTCONN && n->node->ends_ns > out->up_ns + DOWN_NS &&
+	return rc == -ENOTCONN && n->ends_ns > out->up_ns + DOWN_NS &&
 	       store_drop(n, WEFT_DROP_PORT_DOWN);
 }
 
@@ -68,16 +74,17 @@ store_send(struct node *n, const struct weft_msg *m)
 static bool
 store_forward(struct weft_node_link *in, const struct weft_msg *m)
 {
-	struct node *n = daemon_node(in->node);
+	struct weft_node *n = in->node;
 	struct weft_msg on;
 
-	if (n->edge[in->port].is_hbr) {
+	if (in->edge != NULL) {
 		const enum edge_way way = edge_message_in(in, m, &on);
 
 		return way == EDGE_ON ? store_send(n, &on) : way == EDGE_DONE;
 	}
 	/* Rights go by the SPID: nobody asks in another's name. Answers have none. */
-	if ((with_spid >> m->kind & 1) != 0 && !weft_ingress_spid(&n->ingress[in->port], m->spid))
+	if ((with_spid >> m->kind & 1) != 0 &&
+		!weft_ingress_spid(&n->cfg.ingress[in->port], m->spid))
 		return weft_node_refuse(in, m->spid);
 	return store_send(n, m);
 }
@@ -86,29 +93,29 @@ static bool
 store_message(void *arg, const struct weft_msg *m)
 {
 	struct weft_node_link *in = arg;
-	struct node *n = daemon_node(in->node);
+	struct store_state *s = in->node->state;
 
 	if (m->kind == WEFT_MSG_LLCTRL)
 		return true; /* the link's own */
 	/* While any of its kind wait it waits with them: they are served in turn. */
-	if ((n->queued & 1u << m->kind) == 0 && store_forward(in, m))
+	if ((s->queued & 1u << m->kind) == 0 && store_forward(in, m))
 		return true;
-	n->queued |= 1u << m->kind;
+	s->queued |= 1u << m->kind;
 	return false;
 }
 
 bool
-store_send_packet(struct node *n, const struct weft_io_tlp *t)
+store_send_packet(struct weft_node *n, const struct weft_io_tlp *t)
 {
-	const int port = fabric_port(n, t->dpid);
+	const int port = weft_node_port(n, t->dpid);
 	struct weft_node_link *out;
 	struct weft_io_tlp hbr;
 	int rc;
 
 	if (port < 0)
 		return store_drop(n, WEFT_DROP_NO_ROUTE);
-	out = &n->node->link[port];
-	if (n->edge[port].is_hbr) {
+	out = &n->link[port];
+	if (out->edge != NULL) {
 		enum edge_way way;
 
 		hbr = *t;
@@ -122,7 +129,7 @@ store_send_packet(struct node *n, const struct weft_io_tlp *t)
 		out->due_ns = 0;
 		return true;
 	}
-	return rc == -ENOTCONN && n->node->ends_ns > out->up_ns + DOWN_NS &&
+	return rc == -ENOTCONN && n->ends_ns > out->up_ns + DOWN_NS &&
 	       store_drop(n, WEFT_DROP_PORT_DOWN);
 }
 
@@ -130,24 +137,25 @@ store_send_packet(struct node *n, const struct weft_io_tlp *t)
 static bool
 store_forward_io(struct weft_node_link *in, const struct weft_io_tlp *t)
 {
-	struct node *n = daemon_node(in->node);
+	struct weft_node *n = in->node;
 
-	if (n->edge[in->port].is_hbr)
+	if (in->edge != NULL)
 		return edge_packet_in(in, t);
-	if (!weft_ingress_spid(&n->ingress[in->port], t->spid))
+	if (!weft_ingress_spid(&n->cfg.ingress[in->port], t->spid))
 		return weft_node_refuse(in, t->spid);
 	return store_send_packet(n, t);
 }
 
-bool
+static bool
 store_packet(void *arg, const struct weft_io_tlp *t)
 {
 	struct weft_node_link *in = arg;
 	const uint32_t class = 1u << weft_io_class(t);
+	struct store_state *s = in->node->state;
 
-	if ((daemon_node(in->node)->queued_io & class) == 0 && store_forward_io(in, t))
+	if ((s->queued_io & class) == 0 && store_forward_io(in, t))
 		return true;
-	daemon_node(in->node)->queued_io |= class;
+	s->queued_io |= class;
 	return false;
 }
 
@@ -160,7 +168,7 @@ store_move(struct weft_node_link *in, enum weft_msg_kind kind)
 	if (m == NULL)
 		return false;
 	if (!store_forward(in, m)) {
-		daemon_node(in->node)->queued |= 1u << kind;
+		((struct store_state *)in->node->state)->queued |= 1u << kind;
 		return false;
 	}
 	weft_end_pop(in->end, kind);
@@ -176,7 +184,7 @@ store_move_io(struct weft_node_link *in, enum weft_io_class class)
 	if (t == NULL)
 		return false;
 	if (!store_forward_io(in, t)) {
-		daemon_node(in->node)->queued_io |= 1u << class;
+		((struct store_state *)in->node->state)->queued_io |= 1u << class;
 		return false;
 	}
 	weft_end_io_pop(in->end, class);
@@ -186,59 +194,63 @@ store_move_io(struct weft_node_link *in, enum weft_io_class class)
 
 /* Move what waits: one of each in turn, and first that of another link every time. */
 static void
-store_serve(struct node *n)
+store_serve(struct weft_node *n)
 {
-	bool moved = (n->queued | n->queued_io) != 0;
+	struct store_state *s = n->state;
+	bool moved = (s->queued | s->queued_io) != 0;
 
 	while (moved) {
 		moved = false;
-		n->queued = n->queued_io = 0;
-		for (uint16_t i = 0; i < n->node->n_links; i++) {
-			struct weft_node_link *in =
-				&n->node->link[(n->next_peer + i) % n->node->n_links];
+		s->queued = s->queued_io = 0;
+		for (uint16_t i = 0; i < n->n_links; i++) {
+			struct weft_node_link *in = &n->link[(s->next + i) % n->n_links];
 
 			for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(kinds); k++)
 				moved |= store_move(in, (enum weft_msg_kind)kinds[k]);
 			for (unsigned int c = 0; c < WEFT_IO_CLASSES; c++)
 				moved |= store_move_io(in, (enum weft_io_class)c);
 		}
-		n->next_peer = (uint16_t)((n->next_peer + 1) % n->node->n_links);
+		s->next = (uint16_t)((s->next + 1) % n->n_links);
 	}
 }
 
-unsigned int
-store_poll(void *arg)
+static void
+store_link(struct weft_node_link *l, bool ended, bool began)
 {
-	struct node *n = arg;
-	unsigned int worked = node_flush(n);
+	node_follow(l, ended, began);
+	if (l->state == WEFT_NODE_UP)
+		l->up_ns = l->node->ends_ns;
+}
 
-	weft_node_time(n->node, node_now_ns());
-	worked += node_poll_rx(n);
-	for (uint16_t i = 0; i < n->node->n_links; i++) {
-		struct weft_node_link *p = &n->node->link[i];
-
-		bool ended, began;
-
-		follow_session(p, &ended, &began);
-		if (p->state == WEFT_NODE_UP)
-			p->up_ns = n->node->ends_ns;
-	}
+static unsigned int
+store_poll(struct weft_node *n, bool may_ask)
+{
+	(void)may_ask;
 	store_serve(n);
-	return worked + peers_flush(n);
+	return 0;
 }
 
-int
-store_init(struct node *n, char *err, size_t err_len)
+static int
+store_init(struct weft_node *n, char *err, size_t err_len)
 {
-	int rc;
-
-	n->env.message = store_message;
-	rc = peers_init(n, err, err_len);
-	if (rc == 0)
-		rc = edges_init(n);
-	if (rc != 0)
-		return rc;
-	for (uint16_t i = 0; i < n->node->n_links; i++)
-		n->node->link[i].up_ns = n->node->ends_ns + START_NS;
-	return node_rx(n, n->daemon->cfg.rx_layout, peers_sink, err, err_len);
+	(void)err; /* "out of memory" stands there */
+	(void)err_len;
+	for (uint16_t i = 0; i < n->n_links; i++)
+		n->link[i].up_ns = n->ends_ns + START_NS;
+	return edges_init(n);
 }
+
+const struct weft_node_kind node_store = {
+	.name = "cxl switch",
+	.topo_kind = WEFT_TOPO_SWITCH,
+	.modes = 1 << WEFT_MODE_CXL,
+	.takes_requests = true,
+	.takes_answers = true,
+	.has_links = true,
+	.state_len = sizeof(struct store_state),
+	.init = store_init,
+	.message = store_message,
+	.packet = store_packet,
+	.link = store_link,
+	.poll = store_poll,
+};

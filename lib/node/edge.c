@@ -7,67 +7,62 @@
  * answered here; what leaves loses them (weft_edge_link.h). Hot.
  */
 
-#include "edge.h"
+#include "node_priv.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "weft_edge_link.h"
+#include "weft_telem.h"
 #include "weft_uio.h"
 
-static const struct weft_counter counters[EDGE_N_COUNTERS] = {
-	[EDGE_N_FAST] = { "fast", "requests", "Sent to a GFD by FAST" },
-	[EDGE_N_GIM] = { "gim_fast", "requests", "Sent to a host by FAST (flow 1)" },
-	[EDGE_N_PREFIX] = { "gim_prefix", "requests", "Sent to a host by their prefix (flow 2)" },
-	[EDGE_N_LDST] = { "ldst", "requests", "Sent to a device by LDST" },
-	[EDGE_N_PREFIX_ADDED] = { "prefix_added", "requests", "Came in and were given a prefix" },
-	[EDGE_N_EGRESS_UR] = { "egress_ur", "requests",
+static const struct weft_counter counters[WEFT_NODE_EDGE_N_COUNTERS] = {
+	[WEFT_NODE_EDGE_N_FAST] = { "fast", "requests", "Sent to a GFD by FAST" },
+	[WEFT_NODE_EDGE_N_GIM] = { "gim_fast", "requests", "Sent to a host by FAST (flow 1)" },
+	[WEFT_NODE_EDGE_N_PREFIX] = { "gim_prefix", "requests",
+		"Sent to a host by their prefix (flow 2)" },
+	[WEFT_NODE_EDGE_N_LDST] = { "ldst", "requests", "Sent to a device by LDST" },
+	[WEFT_NODE_EDGE_N_PREFIX_ADDED] = { "prefix_added", "requests",
+		"Came in and were given a prefix" },
+	[WEFT_NODE_EDGE_N_EGRESS_UR] = { "egress_ur", "requests",
 		"Came in and were refused, as the port adds no prefix" },
-	[EDGE_N_BY_PREFIX] = { "answers_prefix", "packets", "Answers that went by their prefix" },
-	[EDGE_N_REROUTED] = { "answers_rerouted", "packets", "Answers that went by the re-router" },
-	[EDGE_N_UNEXPECTED] = { "unexpected", "packets",
+	[WEFT_NODE_EDGE_N_BY_PREFIX] = { "answers_prefix", "packets",
+		"Answers that went by their prefix" },
+	[WEFT_NODE_EDGE_N_REROUTED] = { "answers_rerouted", "packets",
+		"Answers that went by the re-router" },
+	[WEFT_NODE_EDGE_N_UNEXPECTED] = { "unexpected", "packets",
 		"Answers dropped, as the port may not send them (Unexpected Completion)" },
 };
 
 const struct weft_counter *
-edge_counters(void)
+weft_node_edge_counters(void)
 {
 	return counters;
 }
 
 int
-edges_init(struct node *n)
+edges_init(struct weft_node *n)
 {
-	const struct weft_topo *t = n->daemon->topo;
+	const struct weft_topo *t = n->cfg.topo;
 	uint16_t table = 0;
 
-	n->edge = calloc(n->n_ports, sizeof(*n->edge));
-	if (n->edge == NULL)
-		return -ENOMEM;
-	for (uint16_t p = 0; p < n->n_ports; p++) {
-		struct edge_port *e = &n->edge[p];
+	for (uint16_t p = 0; p < n->n_links; p++) {
+		struct weft_node_link *l = &n->link[p];
 
-		e->is_hbr = t->port[n->topo->first_port + p].form == WEFT_FORM_HBR;
-		if (!e->is_hbr)
+		if (t->port[n->topo->first_port + p].form != WEFT_FORM_HBR)
 			continue;
-		e->table = table++;
-		e->is_host = t->node[n->node->link[p].topo_node].kind == WEFT_TOPO_HOST;
+		l->edge = node_alloc(n, sizeof(*l->edge));
+		if (l->edge == NULL)
+			return -ENOMEM;
+		l->edge->table = table++;
+		l->edge->is_host = t->node[l->topo_node].kind == WEFT_TOPO_HOST;
 	}
 	return 0;
-}
-
-static struct edge_port *
-edge_at(const struct weft_node_link *l)
-{
-	return &daemon_node(l->node)->edge[l->port];
 }
 
 static const struct weft_edge *
 edge_tables(const struct weft_node_link *l)
 {
-	return weft_tables_edge(
-		weft_tables_now(&daemon_node(l->node)->tables.slot), edge_at(l)->table);
+	return weft_tables_edge(weft_tables_now(l->node->cfg.tables), l->edge->table);
 }
 
 /* --- messages --- */
@@ -88,7 +83,7 @@ edge_message_in(struct weft_node_link *in, const struct weft_msg *m, struct weft
 			return EDGE_WAITS;
 		in->due_ns = 0; /* or its link is down, and nobody waits for the answer */
 	}
-	edge_at(in)->stopped[why]++;
+	in->edge->stopped[why]++;
 	return EDGE_DONE;
 }
 
@@ -97,25 +92,25 @@ edge_message_in(struct weft_node_link *in, const struct weft_msg *m, struct weft
 void
 edge_count_request(uint64_t *count, const struct weft_topo *t, const struct weft_edge_decision *d)
 {
-	enum edge_counter c = EDGE_N_FAST;
+	enum weft_node_edge_counter c = WEFT_NODE_EDGE_N_FAST;
 
 	if (d->decoder == WEFT_EDGE_BY_PREFIX)
-		c = EDGE_N_PREFIX;
+		c = WEFT_NODE_EDGE_N_PREFIX;
 	else if (d->decoder == WEFT_EDGE_BY_LDST)
-		c = EDGE_N_LDST;
+		c = WEFT_NODE_EDGE_N_LDST;
 	else
 		for (unsigned int h = 0; h < t->n_hosts; h++)
 			if (t->node[t->host[h]].pid == d->dpid)
-				c = EDGE_N_GIM;
+				c = WEFT_NODE_EDGE_N_GIM;
 	count[c]++;
 }
 
 void
 edge_count_answer(uint64_t *count, const struct weft_edge_decision *d)
 {
-	count[d->reason != WEFT_EDGE_OK             ? EDGE_N_UNEXPECTED
-		: d->decoder == WEFT_EDGE_BY_PREFIX ? EDGE_N_BY_PREFIX
-						    : EDGE_N_REROUTED]++;
+	count[d->reason != WEFT_EDGE_OK             ? WEFT_NODE_EDGE_N_UNEXPECTED
+		: d->decoder == WEFT_EDGE_BY_PREFIX ? WEFT_NODE_EDGE_N_BY_PREFIX
+						    : WEFT_NODE_EDGE_N_REROUTED]++;
 }
 
 /* What may not go on. Requests are answered, the rest is dropped. */
@@ -130,7 +125,7 @@ edge_stop(struct weft_node_link *in, const struct weft_io_tlp *t, uint8_t why)
 	if (rc == -EAGAIN)
 		return EDGE_WAITS;
 	in->due_ns = 0;
-	edge_at(in)->uio_stopped[why]++;
+	in->edge->uio_stopped[why]++;
 	return EDGE_DONE;
 }
 
@@ -139,7 +134,7 @@ edge_packet_in(struct weft_node_link *in, const struct weft_io_tlp *t)
 {
 	const bool is_request = weft_io_class(t) == WEFT_IO_REQUEST;
 	const int requester = weft_edge_requester(t);
-	struct edge_port *e = edge_at(in);
+	struct weft_node_edge *e = in->edge;
 	struct weft_edge_decision d;
 	struct weft_io_tlp on = *t;
 
@@ -149,7 +144,7 @@ edge_packet_in(struct weft_node_link *in, const struct weft_io_tlp *t)
 	weft_edge_tlp_in(edge_tables(in), e->is_host, &on, &d);
 	if (d.reason != WEFT_EDGE_OK && is_request)
 		return edge_stop(in, t, d.reason) == EDGE_DONE;
-	if (d.reason == WEFT_EDGE_OK && !store_send_packet(daemon_node(in->node), &on))
+	if (d.reason == WEFT_EDGE_OK && !store_send_packet(in->node, &on))
 		return false;
 	if (is_request)
 		edge_count_request(e->count, in->node->cfg.topo, &d);
@@ -168,7 +163,7 @@ edge_packet_out(struct weft_node_link *out, struct weft_io_tlp *t)
 	case WEFT_EGRESS_PREFIX:
 		if (!weft_end_can_send_io(out->end, (enum weft_io_class)weft_io_class(t)))
 			return EDGE_WAITS;
-		edge_at(out)->count[EDGE_N_PREFIX_ADDED]++;
+		out->edge->count[WEFT_NODE_EDGE_N_PREFIX_ADDED]++;
 		return EDGE_ON;
 	case WEFT_EGRESS_UR: break;
 	default: return EDGE_DONE;
@@ -177,42 +172,9 @@ edge_packet_out(struct weft_node_link *out, struct weft_io_tlp *t)
 		cpl.spid = out->pid;
 		cpl.dpid = t->spid;
 		cpl.pif = true;
-		if (!store_send_packet(daemon_node(out->node), &cpl))
+		if (!store_send_packet(out->node, &cpl))
 			return EDGE_WAITS;
 	}
-	edge_at(out)->count[EDGE_N_EGRESS_UR]++;
+	out->edge->count[WEFT_NODE_EDGE_N_EGRESS_UR]++;
 	return EDGE_DONE;
-}
-
-void
-edge_rows(const struct node *n, void (*fn)(void *arg, const char *name, uint64_t value), void *arg)
-{
-	char name[64];
-
-	for (uint16_t p = 0; n->edge != NULL && p < n->n_ports; p++) {
-		const struct edge_port *e = &n->edge[p];
-
-		for (unsigned int r = WEFT_EDGE_OK + 1; r < EDGE_REASONS; r++) {
-			snprintf(name, sizeof(name), "port_%u_stopped_%s", p,
-				weft_edge_reason_word((enum weft_edge_reason)r));
-			if (e->stopped[r] + e->uio_stopped[r] != 0)
-				fn(arg, name, e->stopped[r] + e->uio_stopped[r]);
-		}
-	}
-}
-
-json_t *
-edge_json(const struct node *n, unsigned int port)
-{
-	const struct edge_port *e = n->edge == NULL ? NULL : &n->edge[port];
-	json_t *o;
-
-	if (e == NULL || !e->is_hbr)
-		return json_null();
-	o = json_object();
-	json_object_set_new(o, "peer", json_string(weft_node_link_name(&n->node->link[port])));
-	json_object_set_new(o, "stopped", report_stopped(e->stopped));
-	json_object_set_new(o, "uio", report_counters(counters, e->count, EDGE_N_COUNTERS));
-	json_object_set_new(o, "uio_stopped", report_stopped(e->uio_stopped));
-	return o;
 }

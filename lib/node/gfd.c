@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * A GFD: memory behind a port. It answers hosts of the topology, each in a connection of its own (in
+ * cxl mode all on its link); a request waits where its answer would have no room. A share of its reads
+ * turns out bad late by `late_poison` of the topology, and so do lines that somebody marks: marks are
+ * handed to the thread that polls through a small queue, of one writer at a time and one reader.
+ */
+
+#include "node_priv.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "weft_gfd.h"
+#include "weft_line.h"
+
+#define MARKS WEFT_NODE_MARKS
+
+struct gfd_state {
+	struct weft_gfd gfd;
+	void *memory;
+	uint64_t *poison;
+	uint64_t *late; /* marked lines */
+	_Atomic uint32_t put, taken;
+	struct mark {
+		uint64_t offset;
+		uint64_t lines;
+	} mark[MARKS];
+};
+
+/* A response may be either: with room for both, no request is executed and then not answered. */
+static bool
+gfd_can_answer(const struct weft_node_link *p)
+{
+	return weft_end_can_send(p->end, WEFT_MSG_S2M_NDR) &&
+	       weft_end_can_send(p->end, WEFT_MSG_S2M_DRS);
+}
+
+/* Data that turns out bad is poisoned behind its header, or in it where the window has no room. */
+static enum weft_verdict
+gfd_answer(struct weft_node_link *p, struct weft_msg *reply, bool turns_bad)
+{
+	const bool late = turns_bad && weft_end_can_poison(p->end);
+	int rc;
+
+	reply->poison |= turns_bad && !late;
+	if (weft_end_send(p->end, reply) != 0)
+		return WEFT_DROP_TX_FULL; /* cannot be: it was asked before */
+	rc = late ? weft_end_poison(p->end) : 0;
+	assert(rc == 0);
+	(void)rc;
+	return WEFT_OK;
+}
+
+/* False: it has to wait, for a credit or for the window. */
+static bool
+gfd_message(void *arg, const struct weft_msg *m)
+{
+	struct weft_node_link *p = arg;
+	struct weft_node *n = p->node;
+	struct gfd_state *g = n->state;
+	struct weft_msg reply;
+	enum weft_verdict v;
+
+	if (m->kind == WEFT_MSG_LLCTRL)
+		return true;
+	if (!gfd_can_answer(p))
+		return false;
+	p->due_ns = 0;
+	/* The message must be the host's own: nobody asks, or writes, in another's name. */
+	if (p->is_host && m->spid != p->pid)
+		return weft_node_refuse(p, m->spid);
+	v = weft_gfd_request(&g->gfd, m, &reply);
+	if (v == WEFT_OK)
+		v = gfd_answer(p, &reply, g->gfd.turns_bad);
+	if (v != WEFT_OK)
+		n->drops[v]++;
+	return true;
+}
+
+/* Requests that had to wait. */
+static void
+gfd_link(struct weft_node_link *p, bool ended, bool began)
+{
+	static const enum weft_msg_kind kinds[] = { WEFT_MSG_M2S_REQ, WEFT_MSG_M2S_RWD };
+
+	(void)ended;
+	(void)began;
+	for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(kinds); k++) {
+		const struct weft_msg *m;
+
+		while ((m = weft_end_peek(p->end, kinds[k])) != NULL && gfd_message(p, m))
+			weft_end_pop(p->end, kinds[k]);
+	}
+}
+
+/* One a turn: marking many lines takes its time. It was checked before it was put here. */
+static void
+gfd_take_mark(struct gfd_state *g)
+{
+	const uint32_t taken = atomic_load_explicit(&g->taken, memory_order_relaxed);
+	const struct mark *m = &g->mark[taken % MARKS];
+
+	if (taken == atomic_load_explicit(&g->put, memory_order_acquire))
+		return;
+	weft_gfd_mark_late(&g->gfd, m->offset, m->lines);
+	atomic_store_explicit(&g->taken, taken + 1, memory_order_release);
+}
+
+int
+weft_node_mark_late(struct weft_node *n, uint64_t offset, uint64_t lines)
+{
+	struct gfd_state *g = n->state;
+	const uint32_t put = atomic_load_explicit(&g->put, memory_order_relaxed);
+
+	if (lines == 0 || offset >= n->topo->memory ||
+		lines > n->topo->memory / WEFT_LINE_LEN - offset / WEFT_LINE_LEN)
+		return -ERANGE;
+	if (put - atomic_load_explicit(&g->taken, memory_order_acquire) == MARKS)
+		return -EAGAIN;
+	g->mark[put % MARKS] = (struct mark){ offset, lines };
+	atomic_store_explicit(&g->put, put + 1, memory_order_release);
+	return 0;
+}
+
+static unsigned int
+gfd_poll(struct weft_node *n, bool may_ask)
+{
+	(void)may_ask;
+	gfd_take_mark(n->state);
+	return node_poll_services(n, false);
+}
+
+static void
+gfd_poison(struct weft_node *n)
+{
+	struct gfd_state *g = n->state;
+
+	weft_gfd_poison_all(&g->gfd);
+}
+
+struct weft_gfd *
+node_gfd_memory(struct weft_node *n)
+{
+	return n->kind == &node_gfd ? &((struct gfd_state *)n->state)->gfd : NULL;
+}
+
+static int
+gfd_init(struct weft_node *n, char *err, size_t err_len)
+{
+	const size_t len = n->topo->memory;
+	struct gfd_state *g = n->state;
+
+	g->memory = n->cfg.world->map(n->cfg.world_arg, len);
+	if (g->memory == NULL) {
+		snprintf(err, err_len, "gfd %s: memory of %zu bytes: %s", n->topo->name, len,
+			strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	snprintf(err, err_len, "gfd %s: out of memory", n->topo->name);
+	g->poison = node_alloc(n, weft_gfd_poison_size(len));
+	g->late = node_alloc(n, weft_gfd_poison_size(len));
+	if (g->poison == NULL || g->late == NULL ||
+		weft_gfd_init(&g->gfd, n->topo->pid, weft_topo_hpa(n->cfg.topo, n->topo->order),
+			g->memory, len, g->poison) != 0)
+		return -ENOMEM;
+	if (n->cfg.guard != NULL)
+		weft_gfd_set_guard(&g->gfd, n->cfg.guard);
+	return weft_gfd_set_late(&g->gfd, n->topo->late_poison, n->topo->late_poison_seed, g->late);
+}
+
+static void
+gfd_fini(struct weft_node *n)
+{
+	struct gfd_state *g = n->state;
+
+	node_free(n, g->poison);
+	node_free(n, g->late);
+	n->cfg.world->unmap(n->cfg.world_arg, g->memory, n->topo->memory);
+}
+
+static unsigned int
+gfd_counters(const struct weft_node *n, struct weft_node_set *set)
+{
+	const struct gfd_state *g = n->state;
+
+	*set = (struct weft_node_set){ NULL, "memory", "gfd", weft_gfd_counters(), g->gfd.count,
+		WEFT_GFD_N_COUNTERS };
+	return 1;
+}
+
+const struct weft_node_kind node_gfd = {
+	.name = "gfd",
+	.topo_kind = WEFT_TOPO_GFD,
+	.modes = 1 << WEFT_MODE_RXL | 1 << WEFT_MODE_CXL,
+	.takes_requests = true,
+	.has_links = true,
+	.state_len = sizeof(struct gfd_state),
+	.init = gfd_init,
+	.fini = gfd_fini,
+	.message = gfd_message,
+	.packet = node_packet,
+	.link = gfd_link,
+	.poll = gfd_poll,
+	.poison = gfd_poison,
+	.counters = gfd_counters,
+};

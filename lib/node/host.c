@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * A host: brings a session up with every GFD (in cxl mode: on its link), and sends what its services want
+ * of their memory by CXL.mem. Its requests are decoded by FAST at its edge: the address decides where they
+ * go. Hot.
+ */
+
+#include "node_priv.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "weft_edge_link.h"
+#include "weft_xlate.h"
+
+#define REQUESTS_A_POLL 128
+#define TRANSLATED 32 /* requests translated at a time */
+#define TRANSLATED_CXL                                                                             \
+	8 /* a link may not take more now: what it does not take is looked up again */
+#define TIMEOUT_NS (WEFT_LOAD_TIMEOUT_MS * UINT64_C(1000000)) /* without load by CXL.mem */
+
+struct host_state {
+	struct weft_requester *requester; /* NULL: nothing is sent by CXL.mem */
+	uint64_t expire_due_ns;
+	uint8_t allowed; /* cxl: bit k: requests of enum weft_request_kind k may begin */
+	uint8_t is_done; /* any readers */
+	unsigned int turn; /* service that had the last request */
+	uint64_t stopped[WEFT_NODE_EDGE_REASONS]; /* requests that its edge port answered, by why */
+};
+
+struct weft_requester *
+host_requester(const struct weft_node *n)
+{
+	return ((const struct host_state *)n->state)->requester;
+}
+
+static void
+host_complete(void *node, const struct weft_completion *c)
+{
+	struct weft_node *n = node;
+
+	for (unsigned int i = 0; i < NODE_SERVICES; i++)
+		if (n->service[i] != NULL && weft_node_services[i]->complete != NULL &&
+			weft_node_services[i]->complete(n, n->service[i], c))
+			return;
+}
+
+static bool
+host_take(struct weft_node *n, const struct weft_msg *m)
+{
+	const struct host_state *h = n->state;
+	struct weft_completion c;
+	enum weft_verdict v;
+
+	if (m->kind == WEFT_MSG_LLCTRL)
+		return true;
+	if (h->requester == NULL) {
+		n->drops[WEFT_DROP_NO_TAG]++;
+		return true;
+	}
+	if (!ats_response(n, m))
+		return true; /* to be read again */
+	v = weft_mem_response(h->requester, m, n->now_ns, &c);
+	if (v == WEFT_OK)
+		host_complete(n, &c);
+	else
+		n->drops[v]++;
+	return true;
+}
+
+static bool
+host_message(void *arg, const struct weft_msg *m)
+{
+	return host_take(((struct weft_node_link *)arg)->node, m);
+}
+
+/* rxl: the destination grants with the session. */
+static void
+host_granted(struct weft_node *n, const struct weft_node_link *p)
+{
+	uint16_t credits = weft_end_session(p->end)->peer.credits;
+
+	if (credits > WEFT_NODE_CREDITS)
+		credits = WEFT_NODE_CREDITS; /* what `waiting` has room for */
+	weft_requester_grant(host_requester(n), p->pid, credits, credits);
+}
+
+/*
+ * cxl: what the link takes now may be asked of any GFD, so nothing waits between the two. A session
+ * of the link that ends takes some requests with it; the others are answered in the next.
+ */
+void
+host_allow(struct weft_node *n)
+{
+	const struct weft_topo *t = n->cfg.topo;
+	const struct weft_end *e = n->link[0].end;
+	struct host_state *h = n->state;
+	bool reads, writes;
+	uint8_t allowed;
+
+	if (!weft_node_is_cxl(n))
+		return;
+	reads = weft_end_can_send(e, WEFT_MSG_M2S_REQ);
+	writes = weft_end_can_send(e, WEFT_MSG_M2S_RWD);
+	allowed = (uint8_t)(reads << WEFT_REQUEST_READ | writes << WEFT_REQUEST_WRITE);
+	if (allowed == h->allowed)
+		return;
+	h->allowed = allowed;
+	for (uint16_t g = 0; g < t->n_gfds; g++)
+		weft_requester_grant(h->requester, t->node[t->gfd[g]].pid, reads ? UINT16_MAX : 0,
+			writes ? UINT16_MAX : 0);
+	/* What its edge port answers goes by the link, too, where the port is the switch's. */
+	if (n->is_hbr)
+		weft_requester_grant(h->requester, n->topo->pid, reads ? UINT16_MAX : 0,
+			writes ? UINT16_MAX : 0);
+}
+
+/* Requests that waited for a credit or the window. */
+static void
+host_send_waiting(struct weft_node_link *p)
+{
+	struct weft_node_waiting *w = p->waiting;
+
+	while (w->n != 0 && weft_end_send(p->end, &w->msg[w->head]) == 0) {
+		w->head = (w->head + 1) % WEFT_ARRAY_SIZE(w->msg);
+		w->n--;
+		p->due_ns = 0;
+	}
+}
+
+static void
+host_link(struct weft_node_link *l, bool ended, bool began)
+{
+	struct weft_node *n = l->node;
+
+	if (ended && l->waiting != NULL) {
+		weft_requester_grant(host_requester(n), l->pid, 0, 0);
+		l->waiting->n = 0;
+	}
+	if (ended && node_link_is_whole(l) && host_requester(n) != NULL)
+		weft_requester_abort(host_requester(n), l->pid, true, n->now_ns, host_complete, n);
+	node_follow(l, ended, began);
+	if (l->waiting == NULL)
+		return;
+	if (began)
+		host_granted(n, l);
+	host_send_waiting(l);
+}
+
+static void
+host_send(struct weft_node_link *p, const struct weft_msg *m)
+{
+	struct weft_node_waiting *w = p->waiting;
+
+	p->due_ns = 0;
+	if (w == NULL) {
+		if (weft_end_send(p->end, m) != 0)
+			p->node->drops[WEFT_DROP_TX_FULL]++; /* cannot be: it was allowed */
+		return;
+	}
+	if (w->n == 0 && weft_end_send(p->end, m) == 0)
+		return;
+	/*
+	 * No more are open at a peer than it granted, so there is room; but for a host that translates,
+	 * whose requests have no destination while they are counted.
+	 */
+	if (w->n == WEFT_ARRAY_SIZE(w->msg)) {
+		p->node->drops[WEFT_DROP_TX_FULL]++;
+		return;
+	}
+	w->msg[(w->head + w->n++) % WEFT_ARRAY_SIZE(w->msg)] = *m;
+}
+
+/* Services in turn. */
+static int
+host_next(struct weft_node *n, struct weft_msg *m)
+{
+	struct host_state *h = n->state;
+	bool is_over = true;
+
+	host_allow(n);
+	for (unsigned int i = 0; i < NODE_SERVICES; i++) {
+		int rc;
+
+		h->turn = h->turn + 1 == NODE_SERVICES ? 0 : h->turn + 1;
+		if (n->service[h->turn] == NULL || weft_node_services[h->turn]->next == NULL)
+			continue;
+		rc = weft_node_services[h->turn]->next(n, n->service[h->turn], m);
+		if (rc == 0)
+			return 0;
+		is_over = is_over && rc == -ESHUTDOWN;
+	}
+	return is_over ? -ESHUTDOWN : -EAGAIN;
+}
+
+/* What may not go on is answered here, as by a GFD where nothing is (fabric.md section 1.9). */
+static void
+host_refuse(struct weft_node *n, const struct weft_msg *m)
+{
+	struct weft_msg reply = *m;
+
+	weft_edge_answer(&reply);
+	host_take(n, &reply);
+}
+
+void
+host_forward(struct weft_node *n, struct weft_msg *m)
+{
+	struct weft_edge_decision d;
+	struct weft_node_link *p;
+
+	if (n->is_hbr) {
+		host_send(n->link, m);
+		return;
+	}
+	node_decide(n, m->addr, &d);
+	if (d.reason != WEFT_EDGE_OK) {
+		((struct host_state *)n->state)->stopped[d.reason]++;
+		host_refuse(n, m);
+		return;
+	}
+	p = node_link_to(n, d.dpid);
+	if (p == NULL) {
+		n->drops[WEFT_DROP_NO_CONN]++;
+		return;
+	}
+	m->dpid = d.dpid;
+	if (ats_translates(n))
+		ats_sent(n, m);
+	host_send(p, m);
+}
+
+/* Requests of a host that translates, as their translations come. */
+static unsigned int
+host_translated(struct weft_node *n)
+{
+	const unsigned int burst = weft_node_is_cxl(n) ? TRANSLATED_CXL : TRANSLATED;
+	struct weft_xlate_out out[TRANSLATED] __attribute__((uninitialized));
+	unsigned int sent = 0, got;
+
+	while (sent < REQUESTS_A_POLL && (got = ats_next(n, out, burst)) != 0)
+		for (unsigned int i = 0; i < got; i++) {
+			if (out[i].is_refused)
+				host_refuse(n, &out[i].msg);
+			else if (ats_may_send(n, &out[i].msg))
+				host_forward(n, &out[i].msg);
+			sent++;
+		}
+	return sent;
+}
+
+static unsigned int
+host_requests(struct weft_node *n)
+{
+	const bool translates = ats_translates(n);
+	unsigned int sent = 0;
+	struct weft_msg m;
+	int rc = 0;
+
+	while (sent < REQUESTS_A_POLL && (rc = host_next(n, &m)) == 0) {
+		sent++;
+		if (translates)
+			ats_submit(n, &m);
+		else
+			host_forward(n, &m);
+	}
+	if (rc == -ESHUTDOWN)
+		__atomic_store_n(&((struct host_state *)n->state)->is_done, 1, __ATOMIC_RELAXED);
+	return translates ? sent + host_translated(n) : sent;
+}
+
+static unsigned int
+host_poll(struct weft_node *n, bool may_ask)
+{
+	struct host_state *h = n->state;
+	unsigned int worked = 0;
+
+	if (h->requester != NULL && n->now_ns >= h->expire_due_ns) {
+		h->expire_due_ns = n->now_ns + NODE_EXPIRE_EVERY_NS;
+		weft_requester_expire(h->requester, n->now_ns, host_complete, n, NODE_EXPIRE_BATCH);
+	}
+	if (may_ask && !h->is_done && n->was_up)
+		worked += host_requests(n);
+	return worked + node_poll_services(n, may_ask);
+}
+
+static int
+host_init(struct weft_node *n, char *err, size_t err_len)
+{
+	const uint64_t timeout_ns =
+		n->load->has_mem ? (uint64_t)n->load->mem.timeout_ms * 1000000 : TIMEOUT_NS;
+	struct host_state *h = n->state;
+	struct weft_requester_cfg cfg = {
+		.timeout_ns = timeout_ns,
+		.quarantine_ns = timeout_ns,
+		.id = n->is_hbr ? 0 : n->topo->pid, /* HBR form has no ids */
+		.clock = n->clock,
+	};
+	uint32_t tags = 0;
+	void *mem;
+
+	h->is_done = !n->load->has_mem && n->load->n_transfers == 0;
+	for (unsigned int i = 0; i < NODE_SERVICES; i++)
+		if (weft_node_services[i]->tags != NULL)
+			tags += weft_node_services[i]->tags(n);
+	if (tags == 0)
+		return 0;
+	cfg.tags = source_tags(tags < WEFT_REQUESTER_TAGS_MAX ? tags : WEFT_REQUESTER_TAGS_MAX);
+	mem = node_alloc(n, weft_requester_size(&cfg));
+	h->requester = mem == NULL ? NULL : weft_requester_init(mem, &cfg);
+	if (h->requester == NULL) {
+		node_free(n, mem);
+		snprintf(err, err_len, "host %s: out of memory", n->topo->name);
+		return -ENOMEM;
+	}
+	/* What its own edge port answers never waits. */
+	if (!n->is_hbr)
+		weft_requester_grant(h->requester, n->topo->pid, UINT16_MAX, UINT16_MAX);
+	return 0;
+}
+
+static void
+host_fini(struct weft_node *n)
+{
+	node_free(n, host_requester(n));
+}
+
+static unsigned int
+host_counters(const struct weft_node *n, struct weft_node_set *set)
+{
+	if (host_requester(n) == NULL)
+		return 0;
+	*set = (struct weft_node_set){ NULL, "requests", "host", weft_mem_counters(),
+		weft_requester_counts(host_requester(n)), WEFT_MEM_N_COUNTERS };
+	return 1;
+}
+
+bool
+weft_node_mem(const struct weft_node *n, struct weft_node_requests *r)
+{
+	const struct host_state *h = n->state;
+
+	if (n->kind != &node_host || h->requester == NULL)
+		return false;
+	*r = (struct weft_node_requests){ h->requester, load_traffic(n), h->stopped,
+		__atomic_load_n(&h->is_done, __ATOMIC_RELAXED) };
+	return true;
+}
+
+static bool
+host_is_done(const struct weft_node *n)
+{
+	return __atomic_load_n(&((const struct host_state *)n->state)->is_done, __ATOMIC_RELAXED);
+}
+
+const struct weft_node_kind node_host = {
+	.name = "host",
+	.topo_kind = WEFT_TOPO_HOST,
+	.modes = 1 << WEFT_MODE_RXL | 1 << WEFT_MODE_CXL,
+	.takes_answers = true,
+	.has_links = true,
+	.state_len = sizeof(struct host_state),
+	.init = host_init,
+	.fini = host_fini,
+	.message = host_message,
+	.packet = node_packet,
+	.link = host_link,
+	.poll = host_poll,
+	.poison = node_poison_services,
+	.is_done = host_is_done,
+	.counters = host_counters,
+};

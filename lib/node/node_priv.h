@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* What the files of nodes share. */
+#ifndef NODE_PRIV_H
+#define NODE_PRIV_H
+
+#include <string.h>
+
+#include "weft_mem_requester.h"
+#include "weft_node.h"
+#include "weft_traffic.h"
+
+#define NODE_EXPIRE_EVERY_NS UINT64_C(1000000)
+#define NODE_EXPIRE_BATCH 64
+
+/* --- memory --- */
+
+static inline void *
+node_alloc(const struct weft_node *n, size_t len)
+{
+	return len == 0 ? NULL : n->cfg.world->alloc(n->cfg.world_arg, len);
+}
+
+static inline void
+node_free(const struct weft_node *n, void *mem)
+{
+	n->cfg.world->free(n->cfg.world_arg, mem);
+}
+
+/* --- tables in force --- */
+
+static inline const struct weft_edge *
+node_edge(const struct weft_node *n)
+{
+	return weft_tables_edge(weft_tables_now(n->cfg.tables), 0);
+}
+
+/* What the node's edge port decides about an address. */
+static inline void
+node_decide(const struct weft_node *n, uint64_t hpa, struct weft_edge_decision *d)
+{
+	weft_edge_request(node_edge(n), WEFT_EDGE_MEM, hpa, WEFT_EDGE_ABSENT, d);
+}
+
+/* Whose end a message for @p dpid goes to, or NULL. */
+static inline struct weft_node_link *
+node_link_to(struct weft_node *n, uint16_t dpid)
+{
+	return weft_node_is_cxl(n) ? n->link : weft_node_link_find(n, dpid);
+}
+
+/* --- link.c --- */
+
+/* Make the ends: rxl, of every node that it is joined to; cxl, of every port. 0, or -errno with a line. */
+int node_links_init(struct weft_node *n, char *err, size_t err_len);
+
+/* --- session.c --- */
+
+/* Look at the session of a link, and at what waits in its end. */
+void node_poll_link(struct weft_node_link *l);
+
+/*
+ * What becomes of what services have open with the session that they sent it by, and of what they know
+ * of memory. Of kinds with a clock, and of switches in cxl mode.
+ */
+void node_follow(struct weft_node_link *l, bool ended, bool began);
+
+/* Whether the end of its session is that of all that was sent by a link. */
+static inline bool
+node_link_is_whole(const struct weft_node_link *l)
+{
+	return !weft_node_is_cxl(l->node) || !l->is_switch;
+}
+
+/* --- host.c --- */
+
+/* The host's requester of CXL.mem; NULL: it sends nothing by it. */
+struct weft_requester *host_requester(const struct weft_node *n);
+
+/*
+ * cxl: let the requester begin what the link takes now; rxl: nothing, connections grant. To be called
+ * before each request.
+ */
+void host_allow(struct weft_node *n);
+
+/* Send a request to where its address leads; what the edge port stops is answered here. */
+void host_forward(struct weft_node *n, struct weft_msg *m);
+
+/* --- mem_load.c --- */
+
+/* NULL: the node has no load by CXL.mem. */
+const struct weft_traffic *load_traffic(const struct weft_node *n);
+
+struct weft_xlate_out;
+
+/* --- ats.c: the way out of a host that translates --- */
+
+/* Whether requests of the host go through ats_submit() and ats_next(). */
+bool ats_translates(const struct weft_node *n);
+
+/* A request with a virtual address. */
+void ats_submit(struct weft_node *n, const struct weft_msg *m);
+
+/* The next requests that leave, up to @p most: each is refused, sent, or may not be sent after all. */
+unsigned int ats_next(struct weft_node *n, struct weft_xlate_out *out, unsigned int most);
+
+/* Whether a request of ats_next() may be sent now. If not it is kept. */
+bool ats_may_send(struct weft_node *n, const struct weft_msg *m);
+
+/* It was sent to m->dpid. */
+void ats_sent(struct weft_node *n, const struct weft_msg *m);
+
+/* Whether the requester may have an answer. */
+bool ats_response(struct weft_node *n, const struct weft_msg *m);
+
+/* --- edge.c: edge ports of a switch in cxl mode, whose links are of HBR form --- */
+
+/* What becomes of something at an edge port: it goes on, it ended there, or it has to wait. */
+enum edge_way { EDGE_ON, EDGE_DONE, EDGE_WAITS };
+
+/* Once the links are there: those of HBR form get a port. 0, or -ENOMEM. */
+int edges_init(struct weft_node *n);
+
+/* A message that came by a link of HBR form. @p on receives what goes on. */
+enum edge_way edge_message_in(
+	struct weft_node_link *in, const struct weft_msg *m, struct weft_msg *on);
+
+/* The same of a packet, which is sent on. False: it has to wait. */
+bool edge_packet_in(struct weft_node_link *in, const struct weft_io_tlp *t);
+
+/* A packet that leaves by such a link: @p t becomes what is sent. */
+enum edge_way edge_packet_out(struct weft_node_link *out, struct weft_io_tlp *t);
+
+/* A request or answer that an edge port let pass, or an answer that it did not, into its counts. */
+void edge_count_request(
+	uint64_t *count, const struct weft_topo *t, const struct weft_edge_decision *d);
+void edge_count_answer(uint64_t *count, const struct weft_edge_decision *d);
+
+/* store.c: send a packet of PBR form by the port of its DPID. False: it has to wait. */
+bool store_send_packet(struct weft_node *n, const struct weft_io_tlp *t);
+
+/* --- gfd.c --- */
+
+struct weft_gfd;
+
+/* What a GFD has of memory; NULL: it is none. */
+struct weft_gfd *node_gfd_memory(struct weft_node *n);
+
+/* --- kinds.c: services of a node --- */
+
+/* Give a packet to the service that takes those of the node. */
+bool node_packet(void *link, const struct weft_io_tlp *t);
+unsigned int node_poll_services(struct weft_node *n, bool may_ask);
+void node_poison_services(struct weft_node *n);
+
+extern const struct weft_node_kind node_host, node_gfd, node_device, node_store, node_switch;
+
+/* Rows of weft_node.service. */
+enum node_service {
+#define WEFT_SERVICE(id) NODE_SERVICE_##id,
+#include "services.def"
+#undef WEFT_SERVICE
+	NODE_SERVICES
+};
+
+#define WEFT_SERVICE(id) extern const struct weft_node_service node_##id;
+#include "services.def"
+#undef WEFT_SERVICE
+
+/* What a service keeps at a node; NULL: the node has not got it. */
+#define NODE_SERVICE_OF(n, id) ((n)->service[NODE_SERVICE_##id])
+
+/* --- source.c: sources of traffic --- */
+
+/* Lines of a source of traffic in each segment. */
+struct source_lines {
+	uint64_t first, n;
+	uint8_t unit; /* lines of a unit */
+	/* who answers by a topology, and how; NULL: all are open */
+	enum weft_expect (*expect)(
+		const struct weft_node *n, const struct weft_topo *t, uint64_t hpa, uint16_t *dpid);
+};
+
+/* The node's own lines of a segment by @p t. */
+struct weft_traffic_target source_target(const struct weft_node *n, const struct weft_topo *t,
+	const struct weft_topo_segment *s, const struct source_lines *l);
+
+/*
+ * Make a source of what is set in @p cfg: seed, requests, outstanding, rate, writer, request_lines and
+ * write_percent. Its lines are those of @p l in all segments, or in the translations that the host goes
+ * by. NULL: no memory, of which it needs @p size.
+ */
+struct weft_traffic *source_make(struct weft_node *n, struct weft_traffic_cfg *cfg,
+	const struct source_lines *l, struct weft_requester *r, size_t *size);
+
+/* Tags of a requester for so many requests at a time. */
+uint32_t source_tags(uint32_t outstanding);
+
+#endif /* NODE_PRIV_H */

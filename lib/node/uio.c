@@ -1,0 +1,580 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * UIO at a host, GFD or device, and its edge port (fabric.md sections 1.5, 1.12 and 2.4): requests are
+ * decoded by FAST or LDST, or go where their prefix says; what comes in is given a prefix, or refused;
+ * answers go back by prefix or re-router. Between the two there is a PTH and no prefix.
+ */
+
+#include "node_priv.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "weft_edge_link.h"
+#include "weft_gfd.h"
+#include "weft_line.h"
+#include "weft_resolve.h"
+#include "weft_telem.h"
+#include "weft_uio_memory.h"
+#include "weft_uio_requester.h"
+
+#define REQUESTS_A_POLL 64
+#define SPLIT 128 /* completions end at multiples of it */
+#define WRITER 0x10000u /* the first writer that is none of CXL.mem */
+
+/* Answers that wait for credit or window; no request is executed before they have gone. */
+struct uio_answers {
+	unsigned int at, n;
+	struct weft_io_tlp cpl[WEFT_UIO_CPLS_MAX];
+};
+
+struct uio {
+	struct weft_requester *requester; /* these two: NULL: it asks nothing */
+	struct weft_traffic *traffic;
+	struct weft_uio_memory memory;
+	uint8_t *own; /* mapped here: what a host offers, or a device has */
+	size_t own_len;
+	uint64_t *poison; /* of `own`, a bit a line */
+	struct uio_answers *answers; /* by peer */
+	struct weft_io_tlp held; /* request that waits for credit or window */
+	uint16_t held_tag;
+	struct weft_node_link *held_for; /* NULL: none waits */
+	uint64_t expire_due_ns;
+	uint64_t stopped[WEFT_NODE_EDGE_REASONS]; /* requests that the edge port answered, by why */
+	uint64_t count[WEFT_NODE_EDGE_N_COUNTERS];
+	uint8_t is_done; /* read by the control thread */
+};
+
+static struct uio *
+uio_of(const struct weft_node *n)
+{
+	return NODE_SERVICE_OF(n, uio);
+}
+
+/* --- answers, on their way out --- */
+
+static void
+uio_send_answers(struct weft_node *n, struct uio_answers *a)
+{
+	for (; a->at < a->n; a->at++) {
+		struct weft_node_link *p = node_link_to(n, a->cpl[a->at].dpid);
+		const int rc = p == NULL ? -EINVAL : weft_end_send_io(p->end, &a->cpl[a->at]);
+
+		/* A link that is down comes back; a connection's session takes its answers with it. */
+		if (rc == -EAGAIN || (rc == -ENOTCONN && weft_node_is_cxl(n)))
+			return;
+		if (rc != 0)
+			n->drops[WEFT_DROP_NO_CONN]++;
+		else
+			p->due_ns = 0;
+	}
+	a->at = a->n = 0;
+}
+
+/* What the edge port makes of an answer of the host or device. @return whether it goes on */
+static bool
+uio_edge_answer(struct weft_node *n, struct weft_io_tlp *cpl)
+{
+	struct weft_edge_decision d;
+
+	if (n->is_hbr)
+		return true; /* the switch's */
+	weft_edge_tlp_in(node_edge(n), n->topo->kind == WEFT_TOPO_HOST, cpl, &d);
+	edge_count_answer(uio_of(n)->count, &d);
+	return d.reason == WEFT_EDGE_OK;
+}
+
+static void
+uio_to_requester(const struct weft_node *n, const struct weft_io_tlp *req, struct weft_io_tlp *cpl)
+{
+	cpl->spid = n->topo->pid;
+	cpl->dpid = req->spid;
+	cpl->pif = true;
+	cpl->has_prefix = false;
+}
+
+/* What the edge port makes of a request from the fabric. @return whether it comes in */
+static bool
+uio_edge_egress(struct weft_node *n, struct weft_io_tlp *req, struct uio_answers *a)
+{
+	switch (weft_edge_egress(node_edge(n), WEFT_EDGE_UIO, req->pif)) {
+	case WEFT_EGRESS_UR:
+		uio_of(n)->count[WEFT_NODE_EDGE_N_EGRESS_UR]++;
+		if (weft_uio_refuse(req, WEFT_UIO_UR, 0, &a->cpl[0]) != 0)
+			return false;
+		uio_to_requester(n, req, &a->cpl[0]);
+		a->n = 1;
+		return false;
+	case WEFT_EGRESS_PREFIX:
+		uio_of(n)->count[WEFT_NODE_EDGE_N_PREFIX_ADDED]++;
+		req->has_prefix = true;
+		req->prefix_pid = req->spid;
+		return true;
+	default: return true;
+	}
+}
+
+/* Serve a request as it came from the fabric; @p a receives the answers, addressed. */
+static void
+uio_serve(struct weft_node *n, const struct weft_io_tlp *t, struct uio_answers *a)
+{
+	struct weft_io_tlp req = *t;
+	enum weft_verdict v;
+	unsigned int made = 0;
+
+	/* Behind the switch's edge port nobody is named but the requester. */
+	if (n->is_hbr)
+		req.spid = (uint16_t)weft_edge_requester(t) & (WEFT_PIDS - 1);
+	else if (!uio_edge_egress(n, &req, a))
+		return;
+	v = weft_uio_serve(&uio_of(n)->memory, &req, a->cpl, &made);
+	if (v != WEFT_OK)
+		n->drops[v]++;
+	for (unsigned int i = 0; i < made; i++) {
+		if (n->topo->kind == WEFT_TOPO_GFD)
+			uio_to_requester(n, &req, &a->cpl[i]);
+		else if (!uio_edge_answer(n, &a->cpl[i]))
+			continue;
+		a->cpl[a->n++] = a->cpl[i];
+	}
+}
+
+static void
+uio_poison(struct weft_node *n, void *state)
+{
+	struct uio *u = state;
+
+	(void)n;
+	if (u->poison != NULL)
+		memset(u->poison, 0xFF, weft_gfd_poison_size(u->own_len));
+}
+
+/* --- packets that come in --- */
+
+/* False: it has to wait, as its answers would. */
+static bool
+uio_request_in(struct weft_node_link *p, const struct weft_io_tlp *t)
+{
+	struct weft_node *n = p->node;
+	struct uio_answers *a = &uio_of(n)->answers[p - n->link];
+
+	uio_send_answers(n, a);
+	if (a->n != 0)
+		return false;
+	uio_serve(n, t, a);
+	uio_send_answers(n, a);
+	return true;
+}
+
+static void
+uio_answer_in(struct weft_node *n, const struct weft_io_tlp *t)
+{
+	enum weft_verdict v = WEFT_DROP_NO_TAG;
+	struct weft_completion c;
+
+	if (uio_of(n)->requester != NULL)
+		v = weft_uio_response(uio_of(n)->requester, t, n->now_ns, &c);
+	if (v != WEFT_OK)
+		n->drops[v]++;
+	else if (c.status != WEFT_REQUEST_PART)
+		weft_traffic_complete(uio_of(n)->traffic, &c);
+}
+
+static bool
+uio_packet(struct weft_node_link *p, void *state, const struct weft_io_tlp *t)
+{
+	struct weft_node *n = p->node;
+	enum weft_verdict why = WEFT_DROP_WRONG_CLASS;
+
+	(void)state;
+	/* Nobody asks or answers in another's name: behind a link of a switch it has seen to that. */
+	if (!p->is_switch && t->spid != p->pid)
+		return weft_node_refuse(p, t->spid);
+	if (!n->is_hbr && t->dpid != n->topo->pid)
+		why = WEFT_DROP_NOT_MINE;
+	else if (weft_io_class(t) == WEFT_IO_REQUEST)
+		return uio_request_in(p, t);
+	else if (weft_io_class(t) == WEFT_IO_COMPLETION) {
+		uio_answer_in(n, t);
+		return true;
+	}
+	n->drops[why]++;
+	return true;
+}
+
+/* --- requests, on their way out --- */
+
+static void
+uio_lost(void *arg, const struct weft_completion *c)
+{
+	struct weft_node *n = arg;
+
+	weft_traffic_complete(uio_of(n)->traffic, c);
+}
+
+/* The edge port answers what may not go on. */
+static void
+uio_stop(struct weft_node *n, const struct weft_io_tlp *t, uint8_t why)
+{
+	struct weft_io_tlp cpl;
+
+	uio_of(n)->stopped[why]++;
+	weft_requester_sent_to(uio_of(n)->requester, uio_of(n)->held_tag, WEFT_REQUESTER_ANYBODY);
+	if (weft_uio_refuse(t, WEFT_UIO_UR, 0, &cpl) == 0)
+		uio_answer_in(n, &cpl);
+}
+
+/* @return whom it goes to, or NULL: it was answered here */
+static struct weft_node_link *
+uio_edge_request(struct weft_node *n, struct weft_io_tlp *t)
+{
+	struct weft_edge_decision d;
+	struct weft_node_link *p;
+
+	if (n->is_hbr) {
+		weft_requester_sent_to(
+			uio_of(n)->requester, uio_of(n)->held_tag, WEFT_REQUESTER_ANYBODY);
+		return n->link;
+	}
+	weft_edge_tlp_in(node_edge(n), n->topo->kind == WEFT_TOPO_HOST, t, &d);
+	if (d.reason != WEFT_EDGE_OK) {
+		uio_stop(n, t, d.reason);
+		return NULL;
+	}
+	edge_count_request(uio_of(n)->count, n->cfg.topo, &d);
+	weft_requester_sent_to(uio_of(n)->requester, uio_of(n)->held_tag, d.dpid);
+	p = node_link_to(n, d.dpid);
+	if (p == NULL)
+		n->drops[WEFT_DROP_NO_CONN]++;
+	return p;
+}
+
+/* A host or device that uses flow 2 says itself who has the memory. */
+static void
+uio_add_prefix(const struct weft_node *n, struct weft_io_tlp *t, uint64_t addr)
+{
+	const struct weft_topo *topo = n->cfg.topo;
+	const uint64_t index = (addr - weft_topo_fast_base(topo)) >> topo->segment_log2;
+	const struct weft_topo_segment *s = &topo->segment[index];
+
+	if (n->load->uio.prefix == 0 || !s->is_gim)
+		return;
+	t->has_prefix = true;
+	t->prefix_pid = topo->node[topo->target[s->first_target].node].pid;
+}
+
+/* @return whether the request that was held has gone */
+static bool
+uio_send_held(struct weft_node *n)
+{
+	struct uio *u = uio_of(n);
+	struct weft_node_link *p = u->held_for;
+	int rc;
+
+	if (p == NULL)
+		return true;
+	/* Given up by now: it must not turn up later than its line is left alone for. */
+	if (!weft_requester_is_open(u->requester, u->held_tag)) {
+		u->held_for = NULL;
+		return true;
+	}
+	rc = weft_end_send_io(p->end, &u->held);
+	if (rc == -EAGAIN || rc == -ENOTCONN)
+		return false;
+	if (rc == 0)
+		p->due_ns = 0;
+	else
+		n->drops[WEFT_DROP_BAD_OPCODE]++;
+	u->held_for = NULL;
+	return true;
+}
+
+static unsigned int
+uio_send_requests(struct weft_node *n)
+{
+	struct uio *u = uio_of(n);
+	unsigned int sent = 0;
+	int rc = 0;
+
+	while (sent < REQUESTS_A_POLL && uio_send_held(n)) {
+		struct weft_request rq;
+
+		rc = weft_traffic_next(u->traffic, n->now_ns, &rq);
+		if (rc != 0)
+			break;
+		sent++;
+		weft_uio_request(u->requester, &rq, &u->held);
+		u->held_tag = rq.tag;
+		uio_add_prefix(n, &u->held, rq.addr);
+		u->held_for = uio_edge_request(n, &u->held);
+	}
+	if (rc == -ESHUTDOWN)
+		__atomic_store_n(&u->is_done, 1, __ATOMIC_RELAXED);
+	return sent;
+}
+
+static unsigned int
+uio_poll(struct weft_node *n, void *state, bool may_ask)
+{
+	struct uio *u = state;
+
+	for (uint16_t i = 0; i < n->n_links; i++) {
+		struct weft_node_link *p = &n->link[i];
+		const struct weft_io_tlp *t;
+
+		uio_send_answers(n, &u->answers[i]);
+		while ((t = weft_end_io_peek(p->end, WEFT_IO_REQUEST)) != NULL &&
+			uio_request_in(p, t)) {
+			weft_end_io_pop(p->end, WEFT_IO_REQUEST);
+			p->due_ns = 0;
+		}
+	}
+	if (u->traffic == NULL)
+		return 0;
+	if (n->now_ns >= u->expire_due_ns) {
+		u->expire_due_ns = n->now_ns + NODE_EXPIRE_EVERY_NS;
+		weft_requester_expire(u->requester, n->now_ns, uio_lost, n, NODE_EXPIRE_BATCH);
+	}
+	return may_ask && n->was_up && !u->is_done ? uio_send_requests(n) : 0;
+}
+
+static void
+uio_abort(struct weft_node *n, void *state, uint16_t dpid)
+{
+	struct uio *u = state;
+
+	if (u->traffic != NULL)
+		weft_requester_abort(u->requester, dpid, true, n->now_ns, uio_lost, n);
+}
+
+static void
+uio_forget(struct weft_node *n, void *state, uint16_t dpid, enum weft_line_loss how,
+	struct weft_node_memory *m)
+{
+	struct uio *u = state;
+
+	(void)n;
+	if (u->traffic != NULL)
+		m->forgotten += weft_traffic_forget(u->traffic, dpid, how);
+}
+
+static bool
+uio_is_done(const void *state)
+{
+	const struct uio *u = state;
+
+	return u->traffic == NULL || __atomic_load_n(&u->is_done, __ATOMIC_RELAXED);
+}
+
+static bool
+uio_is_good(const struct weft_node *n, const void *state)
+{
+	const struct uio *u = state;
+	const uint64_t *c;
+
+	(void)n;
+	if (u->traffic == NULL)
+		return true;
+	c = weft_traffic_counts(u->traffic);
+	return c[WEFT_TRAFFIC_N_MISMATCHES] == 0 && c[WEFT_TRAFFIC_N_FAILED] == 0 &&
+	       c[WEFT_TRAFFIC_N_LOST] == 0;
+}
+
+/* --- set up --- */
+
+static enum weft_expect
+uio_answer_of_rule(const struct weft_resolve *r)
+{
+	if (r->is_unanswered)
+		return WEFT_EXPECT_NONE;
+	switch (r->rule) {
+	case WEFT_RESOLVE_ALLOWED: return WEFT_EXPECT_DATA;
+	case WEFT_RESOLVE_NO_GROUP:
+	case WEFT_RESOLVE_DENIED:
+	case WEFT_RESOLVE_NO_WINDOW:
+	case WEFT_RESOLVE_WINDOW: return WEFT_EXPECT_CA;
+	case WEFT_RESOLVE_NO_ROUTE: return WEFT_EXPECT_NONE;
+	default: return WEFT_EXPECT_UR;
+	}
+}
+
+/* What --resolve says, and the port's rule for prefixes, which it does not ask about. */
+static enum weft_expect
+uio_answer(const struct weft_node *n, const struct weft_topo *t, uint64_t hpa, uint16_t *dpid)
+{
+	struct weft_resolve r;
+
+	*dpid = n->topo->pid; /* its edge port answers, unless */
+	if (weft_resolve(t, n->cfg.index, hpa, true, &r, n->hop) != 0)
+		return WEFT_EXPECT_UR;
+	if (r.dpid != WEFT_RESOLVE_NONE)
+		*dpid = r.dpid;
+	if (n->load->uio.prefix != 0 && !n->topo->ingress_prefix &&
+		r.segment != WEFT_RESOLVE_NONE && t->segment[r.segment].is_gim)
+		return WEFT_EXPECT_UR;
+	return uio_answer_of_rule(&r);
+}
+
+static int
+uio_make_traffic(struct weft_node *n)
+{
+	const struct weft_load_uio *tr = &n->load->uio;
+	const struct source_lines lines = { .first = tr->first_line,
+		.n = tr->lines,
+		.unit = WEFT_TRAFFIC_UNIT_MAX,
+		.expect = uio_answer };
+	struct weft_traffic_cfg cfg = {
+		.seed = tr->seed,
+		.requests = tr->requests == 0 ? UINT64_MAX : tr->requests,
+		.outstanding = tr->outstanding,
+		.rate = tr->rate,
+		.writer = WRITER + n->cfg.index,
+		.write_percent = tr->write_percent,
+		.request_lines = (uint8_t)(tr->bytes / WEFT_LINE_LEN),
+	};
+	size_t size;
+
+	uio_of(n)->traffic = source_make(n, &cfg, &lines, uio_of(n)->requester, &size);
+	return uio_of(n)->traffic == NULL ? -ENOMEM : 0;
+}
+
+static int
+uio_make_requester(struct weft_node *n)
+{
+	const uint64_t timeout_ns = (uint64_t)n->load->uio.timeout_ms * 1000000;
+	const struct weft_requester_cfg cfg = {
+		.protocol = WEFT_REQUESTER_UIO,
+		.timeout_ns = timeout_ns,
+		.quarantine_ns = timeout_ns,
+		.tags = source_tags(n->load->uio.outstanding),
+		.id = n->topo->pid,
+		.clock = n->clock,
+	};
+	void *mem = node_alloc(n, weft_requester_size(&cfg));
+
+	uio_of(n)->requester = mem == NULL ? NULL : weft_requester_init(mem, &cfg);
+	return uio_of(n)->requester == NULL ? -ENOMEM : uio_make_traffic(n);
+}
+
+/* Address of the first segment with memory of the node, 0 without one. */
+static uint64_t
+uio_first_base(const struct weft_node *n)
+{
+	const struct weft_topo *t = n->cfg.topo;
+
+	for (unsigned int s = 0; s < t->n_segments; s++)
+		if (t->target[t->segment[s].first_target].node == n->cfg.index)
+			return t->segment[s].base;
+	return 0;
+}
+
+/* A GFD has its memory already; that of hosts and devices is made here. */
+static int
+uio_make_memory(struct weft_node *n)
+{
+	struct uio *u = uio_of(n);
+	const struct weft_gfd *gfd = node_gfd_memory(n);
+	struct weft_uio_memory_cfg cfg = { .split = SPLIT, .hpa_base = uio_first_base(n) };
+
+	if (gfd != NULL) {
+		cfg.mem = gfd->mem;
+		cfg.len = gfd->len_bytes;
+		cfg.poison = gfd->poison;
+	} else {
+		cfg.len = n->topo->kind == WEFT_TOPO_HOST ? n->topo->gim : n->topo->memory;
+		cfg.by_prefix = n->topo->kind == WEFT_TOPO_HOST;
+		cfg.completer = n->topo->kind == WEFT_TOPO_DEVICE ? n->topo->pid : 0;
+		u->own_len = cfg.len;
+		u->own = cfg.len == 0 ? NULL : n->cfg.world->map(n->cfg.world_arg, cfg.len);
+		u->poison = node_alloc(n, weft_gfd_poison_size(cfg.len) + sizeof(uint64_t));
+		if ((cfg.len != 0 && u->own == NULL) || u->poison == NULL)
+			return -ENOMEM;
+		cfg.mem = u->own;
+		cfg.poison = u->poison;
+	}
+	cfg.guard = n->cfg.guard;
+	return weft_uio_memory_init(&u->memory, &cfg);
+}
+
+static int
+uio_init(struct weft_node *n, void **state, char *err, size_t err_len)
+{
+	struct uio *u;
+	int rc;
+
+	if (n->cfg.topo->cxl_io == 0 || !n->kind->has_links || n->topo->kind == WEFT_TOPO_SWITCH)
+		return 0;
+	snprintf(err, err_len, "node %s: no room for UIO", n->topo->name);
+	*state = u = node_alloc(n, sizeof(*u));
+	if (u == NULL)
+		return -ENOMEM;
+	u->answers = node_alloc(n, ((size_t)n->n_links + 1) * sizeof(*u->answers));
+	if (u->answers == NULL)
+		return -ENOMEM;
+	rc = uio_make_memory(n);
+	return rc == 0 && n->load->has_uio ? uio_make_requester(n) : rc;
+}
+
+static void
+uio_fini(struct weft_node *n, void *state)
+{
+	struct uio *u = state;
+
+	node_free(n, u->traffic);
+	node_free(n, u->requester);
+	n->cfg.world->unmap(n->cfg.world_arg, u->own, u->own_len);
+	node_free(n, u->answers);
+	node_free(n, u->poison);
+	node_free(n, u);
+}
+
+/* --- what was counted --- */
+
+static unsigned int
+uio_counters(const struct weft_node *n, const void *state, struct weft_node_set *set)
+{
+	const struct uio *u = state;
+	unsigned int i = 0;
+
+	(void)n;
+	if (u->traffic != NULL) {
+		set[i++] = (struct weft_node_set){ "uio", "requests", "uio", weft_uio_counters(),
+			weft_requester_counts(u->requester), WEFT_UIO_N_COUNTERS };
+		set[i++] = (struct weft_node_set){ "uio", "traffic", "uio_traffic",
+			weft_traffic_uio_counters(), weft_traffic_counts(u->traffic),
+			WEFT_TRAFFIC_N_UIO_COUNTERS };
+	}
+	set[i++] = (struct weft_node_set){ "uio", "memory", "uio_memory",
+		weft_uio_memory_counters(), u->memory.count, WEFT_UIO_MEMORY_N_COUNTERS };
+	set[i++] = (struct weft_node_set){ "uio", "edge", "uio_edge", weft_node_edge_counters(),
+		u->count, WEFT_NODE_EDGE_N_COUNTERS };
+	return i;
+}
+
+bool
+weft_node_uio(const struct weft_node *n, struct weft_node_requests *r)
+{
+	const struct uio *u = uio_of(n);
+
+	if (u == NULL)
+		return false;
+	*r = (struct weft_node_requests){ u->requester, u->traffic, u->stopped,
+		__atomic_load_n(&u->is_done, __ATOMIC_RELAXED) };
+	return true;
+}
+
+const struct weft_node_service node_uio = {
+	.name = "uio",
+	.init = uio_init,
+	.fini = uio_fini,
+	.packet = uio_packet,
+	.abort = uio_abort,
+	.forget = uio_forget,
+	.poison = uio_poison,
+	.poll = uio_poll,
+	.is_done = uio_is_done,
+	.is_good = uio_is_good,
+	.counters = uio_counters,
+};
