@@ -227,7 +227,7 @@ toy_deliver(struct weft_node_link *to, const struct weft_end_out *out, uint8_t *
 		uint8_t *flit = payload + k * (size_t)WEFT_FLIT_LEN;
 
 		syndrome[k] = weft_node_is_cxl(n) ? 0 : weft_isn_number(number % WEFT_ISN_NUMBERS);
-		if ((out->flits.spoil & WEFT_BIT64(k)) != 0)
+		if ((out->flits.invert_crc & WEFT_BIT64(k)) != 0)
 			syndrome[k] ^= UINT64_MAX;
 		weft_crc_store(flit, weft_crc_update(0, flit, WEFT_CRC_OFF), WEFT_CRC_R0_FIRST);
 	}
