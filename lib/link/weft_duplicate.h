@@ -37,13 +37,14 @@ struct weft_duplicate_cfg {
 	uint8_t node[WEFT_CONTROL_NAME_LEN];
 	uint64_t instance; /**< of this process: random, not 0, the same at all of its ports */
 	uint64_t ask_ns; /**< between questions before the node takes part */
-	uint64_t again_ns; /**< between questions afterwards */
+	uint64_t
+		again_ns; /**< between questions afterwards, or up to an eighth less, by instance */
 	uint64_t pause_ns; /**< one question is answered, and one answer checked, in so long */
 	weft_duplicate_proof_fn proof; /**< NULL: there is no key */
 	void *arg;
 };
 
-/** Ask 4 times 55 ms apart and then every 10 s; pause 20 ms. Names, instance and proof are 0. */
+/** Ask 4 times 55 ms apart and then every 10 s or less; pause 20 ms. Names, instance and proof are 0. */
 void weft_duplicate_defaults(struct weft_duplicate_cfg *c);
 
 enum weft_duplicate_state {

@@ -250,6 +250,23 @@ two_that_run_when_they_meet_go_on_and_know(void **state)
 	assert_int_equal(net.found[0], 1);
 }
 
+/* SESS-36: one question is answered at a time, so whoever always came second would never learn of it. */
+static void
+of_three_that_ran_in_step_each_learns(void **state)
+{
+	(void)state;
+	net.lost_percent = 100;
+	add(10, 0);
+	add(300 * MS, 0);
+	add(600 * MS, 0);
+	run(1000);
+	assert_int_equal(runs(), 3);
+	net.lost_percent = 0;
+	run(21000);
+	for (unsigned int i = 0; i < net.n; i++)
+		assert_true(net.found[i] > 0);
+}
+
 static void
 who_was_killed_is_not_in_the_way(void **state)
 {
@@ -433,6 +450,7 @@ main(void)
 		cmocka_unit_test_setup(the_second_is_refused_and_both_know, rig_reset),
 		cmocka_unit_test_setup(of_two_at_once_the_smaller_goes_on, rig_reset),
 		cmocka_unit_test_setup(two_that_run_when_they_meet_go_on_and_know, rig_reset),
+		cmocka_unit_test_setup(of_three_that_ran_in_step_each_learns, rig_reset),
 		cmocka_unit_test_setup(who_was_killed_is_not_in_the_way, rig_reset),
 		cmocka_unit_test_setup(other_nodes_and_fabrics_are_nobodys_business, rig_reset),
 		cmocka_unit_test_setup(a_stranger_stops_nobody_who_runs, rig_reset),
