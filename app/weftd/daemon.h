@@ -89,6 +89,7 @@ struct misfit {
 	uint64_t about; /* the last: port 63:48, SPID 47:32, DPID 31:16, verdict 15:8, mode 7:0 */
 	uint64_t n; /* written by the node's lcore */
 	uint64_t told; /* control thread */
+	uint64_t after_ns; /* none is answered before */
 };
 
 /* One node of the topology that runs here. */
@@ -100,9 +101,11 @@ struct node {
 	uint16_t index; /* in the topology */
 	uint16_t n_ports;
 	unsigned int lcore;
-	int lock; /* that it runs once; control side. -1: none */
-	char *lock_path;
-	int *netif_lock; /* by port number: of its interface; -1: none */
+	struct node_lock { /* that it runs once; control side */
+		int fd; /* -1: none */
+		char *path;
+		int *netif; /* by port number: of its interface; -1: none */
+	} lock;
 	struct weft_port **port; /* by port number */
 	struct backlog *out; /* by port number */
 	struct rte_mempool *pool;
@@ -113,25 +116,29 @@ struct node {
 	struct weft_pipe *tx; /* likewise */
 	struct segments *segments; /* segments.c: of both */
 	uint8_t tx_link; /* segment of tx with the stage link_tx */
-	uint8_t own_rx, own_tx; /* these three: what the node's poll does; a bit a segment */
-	bool sends; /* it gives frames to the ports */
+	struct node_own { /* what the node's poll does */
+		uint8_t rx, tx; /* a bit a segment */
+		bool sends; /* it gives frames to the ports */
+	} own;
 	struct rte_ring *notes; /* from stages on other lcores; NULL: there are none */
-	struct weft_ingress *ingress; /* these by port number: who may send in by it */
-	struct weft_ingress_drops *ingress_drops;
-	struct weft_ingress_seen *ingress_seen;
-	struct ingress_told *ingress_told; /* control thread, as the next one */
+	struct node_ingress { /* by port number: who may send in by it */
+		struct weft_ingress *rule;
+		struct weft_ingress_drops *drops;
+		struct weft_ingress_seen *seen;
+		struct ingress_told *told; /* control thread, as the next one */
+	} ingress;
 	struct link_watch *link_watch; /* by port number */
 	struct duplicates *duplicates; /* NULL: nobody else can be behind its ports */
 	uint16_t next_port; /* of the source's lcore: whose turn it is */
 	struct misfit misfit;
-	uint64_t misfit_after_ns; /* none is answered before */
 	struct peer *peer; /* by the number of the link */
-	/* GFD, a host that offers memory, a device with memory */
-	struct weft_gfam *access; /* these: NULL in a fabric where everybody reaches everything */
-	struct weft_gfam *access_next; /* made but not in force, or no longer */
-	struct weft_gfam_log *access_log;
-	struct weft_gfam_ref access_now;
-	struct weft_gfam_checker guard;
+	struct node_rights { /* of memory that not everybody may reach; else all zeros */
+		struct weft_gfam *live;
+		struct weft_gfam *next; /* made but not in force, or no longer */
+		struct weft_gfam_log *log;
+		struct weft_gfam_ref now;
+		struct weft_gfam_checker guard;
+	} rights;
 };
 
 struct daemon_cfg {

@@ -48,14 +48,16 @@ fabric_access(struct node *n, char *err, size_t err_len)
 
 	if (!weft_node_has_access(&n->node->cfg))
 		return 0;
-	n->access_log = calloc(1, sizeof(*n->access_log));
-	rc = n->access_log == NULL ? -ENOMEM : weft_node_make_access(&n->node->cfg, t, &n->access);
+	n->rights.log = calloc(1, sizeof(*n->rights.log));
+	rc = n->rights.log == NULL ? -ENOMEM
+	                           : weft_node_make_access(&n->node->cfg, t, &n->rights.live);
 	if (rc != 0)
 		return fabric_fail(n, "tables of rights", rc, err, err_len);
-	weft_gfam_publish(&n->access_now, n->access);
-	weft_gfam_log_init(n->access_log);
-	n->guard = (struct weft_gfam_checker){ .tables = &n->access_now, .log = n->access_log };
-	n->node->cfg.guard = &n->guard;
+	weft_gfam_publish(&n->rights.now, n->rights.live);
+	weft_gfam_log_init(n->rights.log);
+	n->rights.guard =
+		(struct weft_gfam_checker){ .tables = &n->rights.now, .log = n->rights.log };
+	n->node->cfg.guard = &n->rights.guard;
 	return 0;
 }
 
@@ -66,8 +68,8 @@ fabric_prepare(struct node *n, const struct weft_topo *t, char *err, size_t err_
 
 	if (rc != 0)
 		return fabric_fail(n, "routing tables", rc, err, err_len);
-	if (n->access != NULL)
-		rc = weft_node_make_access(&n->node->cfg, t, &n->access_next);
+	if (n->rights.live != NULL)
+		rc = weft_node_make_access(&n->node->cfg, t, &n->rights.next);
 	return rc == 0 ? 0 : fabric_fail(n, "tables of rights", rc, err, err_len);
 }
 
@@ -87,13 +89,13 @@ fabric_publish(struct node *n)
 
 	if (is_changed)
 		weft_tables_commit(&n->tables);
-	if (n->access_next != NULL && weft_gfam_differs(n->access, n->access_next)) {
-		struct weft_gfam *old = n->access;
+	if (n->rights.next != NULL && weft_gfam_differs(n->rights.live, n->rights.next)) {
+		struct weft_gfam *old = n->rights.live;
 
 		is_changed = true;
-		weft_gfam_publish(&n->access_now, n->access_next);
-		n->access = n->access_next;
-		n->access_next = old;
+		weft_gfam_publish(&n->rights.now, n->rights.next);
+		n->rights.live = n->rights.next;
+		n->rights.next = old;
 	}
 	return is_changed;
 }
@@ -101,15 +103,15 @@ fabric_publish(struct node *n)
 void
 fabric_settle(struct node *n)
 {
-	fabric_free(n, n->access_next);
-	n->access_next = NULL;
+	fabric_free(n, n->rights.next);
+	n->rights.next = NULL;
 }
 
 void
 fabric_fini(struct node *n)
 {
-	fabric_free(n, n->access);
-	free(n->access_log);
+	fabric_free(n, n->rights.live);
+	free(n->rights.log);
 	if (n->tables.slot.now != NULL)
 		weft_tables_writer_fini(&n->tables);
 }

@@ -28,38 +28,38 @@ ingress_init(struct node *n)
 {
 	const struct weft_topo *t = n->daemon->topo;
 
-	n->ingress = calloc(n->n_ports, sizeof(*n->ingress));
-	n->ingress_drops = calloc(n->n_ports, sizeof(*n->ingress_drops));
-	n->ingress_seen = calloc(n->n_ports, sizeof(*n->ingress_seen));
-	n->ingress_told = calloc(n->n_ports, sizeof(*n->ingress_told));
-	if (n->ingress == NULL || n->ingress_drops == NULL || n->ingress_seen == NULL ||
-		n->ingress_told == NULL)
+	n->ingress.rule = calloc(n->n_ports, sizeof(*n->ingress.rule));
+	n->ingress.drops = calloc(n->n_ports, sizeof(*n->ingress.drops));
+	n->ingress.seen = calloc(n->n_ports, sizeof(*n->ingress.seen));
+	n->ingress.told = calloc(n->n_ports, sizeof(*n->ingress.told));
+	if (n->ingress.rule == NULL || n->ingress.drops == NULL || n->ingress.seen == NULL ||
+		n->ingress.told == NULL)
 		return -ENOMEM;
 	for (uint16_t p = 0; p < n->n_ports; p++) {
 		const unsigned int port = n->topo->first_port + p;
 
-		n->ingress[p].spid = weft_topo_port_spid(t, port);
-		link_mac(t, t->port[port].peer, n->ingress[p].mac);
+		n->ingress.rule[p].spid = weft_topo_port_spid(t, port);
+		link_mac(t, t->port[port].peer, n->ingress.rule[p].mac);
 	}
-	n->env.ingress = n->ingress;
-	n->env.ingress_drops = n->ingress_drops;
-	n->env.ingress_seen = n->ingress_seen;
+	n->env.ingress = n->ingress.rule;
+	n->env.ingress_drops = n->ingress.drops;
+	n->env.ingress_seen = n->ingress.seen;
 	return 0;
 }
 
 void
 ingress_fini(struct node *n)
 {
-	free(n->ingress);
-	free(n->ingress_drops);
-	free(n->ingress_seen);
-	free(n->ingress_told);
+	free(n->ingress.rule);
+	free(n->ingress.drops);
+	free(n->ingress.seen);
+	free(n->ingress.told);
 }
 
 static uint64_t
 ingress_count(const struct node *n, unsigned int port, enum weft_ingress_kind kind)
 {
-	return __atomic_load_n(&n->ingress_drops[port].count[kind], __ATOMIC_RELAXED);
+	return __atomic_load_n(&n->ingress.drops[port].count[kind], __ATOMIC_RELAXED);
 }
 
 static const char *
@@ -80,7 +80,7 @@ ingress_say(const struct node *n, unsigned int port, uint64_t more, uint64_t all
 {
 	const struct weft_topo *t = n->daemon->topo;
 	const char *other = t->node[t->neighbour[n->topo->first_port + port]].name;
-	const uint16_t spid = __atomic_load_n(&n->ingress_drops[port].spid, __ATOMIC_RELAXED);
+	const uint16_t spid = __atomic_load_n(&n->ingress.drops[port].spid, __ATOMIC_RELAXED);
 	char since[48];
 
 	event_since(since, sizeof(since), ago_ns);
@@ -89,7 +89,7 @@ ingress_say(const struct node *n, unsigned int port, uint64_t more, uint64_t all
 			"port %u (%s): a frame with the source address of another link; %llu "
 			"dropped %s",
 			port, other, (unsigned long long)all, since);
-	else if (n->ingress[port].spid == WEFT_SPID_ANY)
+	else if (n->ingress.rule[port].spid == WEFT_SPID_ANY)
 		event_tell(EVENT_SPOOFED, n->topo->name, other, more,
 			"port %u (%s): messages with SPID 0x%03x of %s in a connection of another "
 			"node; %llu dropped %s",
@@ -99,7 +99,7 @@ ingress_say(const struct node *n, unsigned int port, uint64_t more, uint64_t all
 		event_tell(EVENT_SPOOFED, n->topo->name, other, more,
 			"port %u (%s): SPID 0x%03x of %s where only 0x%03x may come in; %llu "
 			"dropped %s",
-			port, other, spid, ingress_name_of_pid(t, spid), n->ingress[port].spid,
+			port, other, spid, ingress_name_of_pid(t, spid), n->ingress.rule[port].spid,
 			(unsigned long long)all, since);
 }
 
@@ -112,7 +112,7 @@ ingress_tell(struct daemon *d)
 		const struct node *n = &d->node[i];
 
 		for (uint16_t p = 0; p < n->n_ports; p++) {
-			struct ingress_told *told = &n->ingress_told[p];
+			struct ingress_told *told = &n->ingress.told[p];
 			uint64_t all = 0;
 
 			for (unsigned int k = 0; k < WEFT_INGRESS_KINDS; k++)
@@ -155,8 +155,9 @@ ingress_json(const struct node *n, unsigned int port)
 	json_t *o = json_object();
 
 	json_object_set_new(o, "spid",
-		n->ingress[port].spid == WEFT_SPID_ANY ? json_null()
-						       : json_integer(n->ingress[port].spid));
+		n->ingress.rule[port].spid == WEFT_SPID_ANY
+			? json_null()
+			: json_integer(n->ingress.rule[port].spid));
 	for (unsigned int k = 0; k < WEFT_INGRESS_KINDS; k++)
 		json_object_set_new(o, kinds[k],
 			json_integer(

@@ -52,9 +52,9 @@ misfit_take(struct node *n, const struct note *note)
 {
 	struct misfit *x = &n->misfit;
 
-	if (n->node->now_ns < n->misfit_after_ns)
+	if (n->node->now_ns < n->misfit.after_ns)
 		return;
-	n->misfit_after_ns = n->node->now_ns + ANSWER_NS;
+	n->misfit.after_ns = n->node->now_ns + ANSWER_NS;
 	__atomic_store_n(&x->about,
 		(uint64_t)note->in_port << 48 | (uint64_t)note->hdr.spid << 32 |
 			(uint64_t)note->hdr.dpid << 16 | (uint64_t)note->why << 8 | note->hdr.mode,

@@ -91,7 +91,7 @@ node_poll_rx(struct node *n)
 {
 	unsigned int worked = n->notes == NULL ? 0 : notes_poll(n);
 
-	for (unsigned int own = n->own_rx; own != 0; own &= own - 1)
+	for (unsigned int own = n->own.rx; own != 0; own &= own - 1)
 		worked += weft_pipe_poll(n->rx, (unsigned int)__builtin_ctz(own));
 	return worked;
 }
@@ -100,7 +100,7 @@ node_poll_rx(struct node *n)
 void
 node_poll_tx(struct node *n)
 {
-	for (unsigned int own = n->own_tx & ~1u; own != 0; own &= own - 1)
+	for (unsigned int own = n->own.tx & ~1u; own != 0; own &= own - 1)
 		while (weft_pipe_poll(n->tx, (unsigned int)__builtin_ctz(own)) != 0)
 			;
 }
@@ -119,7 +119,7 @@ node_flush(struct node *n)
 {
 	unsigned int taken = 0;
 
-	for (uint16_t p = 0; n->sends && p < n->n_ports; p++)
+	for (uint16_t p = 0; n->own.sends && p < n->n_ports; p++)
 		taken += backlog_flush(&n->out[p]);
 	return taken;
 }
@@ -308,8 +308,8 @@ node_above(struct node *n)
 			.load = d->load,
 			.index = n->index,
 			.tables = &n->tables.slot,
-			.ingress = n->ingress,
-			.ingress_drops = n->ingress_drops,
+			.ingress = n->ingress.rule,
+			.ingress_drops = n->ingress.drops,
 			.atc = d->atc,
 			.sig = d->sig,
 			.run = d->run,

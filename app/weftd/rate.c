@@ -36,7 +36,7 @@ rates_init(struct daemon *d)
 static void
 rate_count(const struct node *n, unsigned int p, uint64_t *in, uint64_t *out)
 {
-	*in = __atomic_load_n(&n->ingress_seen[p].flits, __ATOMIC_RELAXED);
+	*in = __atomic_load_n(&n->ingress.seen[p].flits, __ATOMIC_RELAXED);
 	*out = __atomic_load_n(&n->out[p].flits, __ATOMIC_RELAXED);
 }
 

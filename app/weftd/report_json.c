@@ -268,10 +268,10 @@ json_access(const struct node *n)
 	const struct weft_topo *t = n->daemon->topo;
 	json_t *o = json_object(), *hosts = json_array();
 
-	json_failed(o, n->access_log->failed, n->access_log->read_only);
+	json_failed(o, n->rights.log->failed, n->rights.log->read_only);
 	for (uint16_t h = 0; h < t->n_nodes; h++) {
 		const struct weft_topo_node *host = &t->node[h];
-		const struct weft_gfam_counts *c = &n->access_log->rpid[host->pid];
+		const struct weft_gfam_counts *c = &n->rights.log->rpid[host->pid];
 		json_t *one;
 
 		if (host->kind != WEFT_TOPO_HOST && host->kind != WEFT_TOPO_DEVICE)
@@ -304,7 +304,7 @@ json_node(const struct node *n, double seconds)
 	json_sets(n, o);
 	json_host(n, o);
 	json_services(n, o);
-	if (n->access_log != NULL)
+	if (n->rights.log != NULL)
 		json_object_set_new(o, "access", json_access(n));
 	if (n->conns != NULL) {
 		json_object_set_new(o, "messages", json_messages(n));

@@ -88,9 +88,9 @@ segment_layout(const struct segment *g)
 static void
 segments_all_own(struct node *n)
 {
-	n->own_rx = (uint8_t)((1u << weft_pipe_segments(n->rx)) - 1);
-	n->own_tx = (uint8_t)(n->tx == NULL ? 0 : (1u << weft_pipe_segments(n->tx)) - 1);
-	n->sends = true;
+	n->own.rx = (uint8_t)((1u << weft_pipe_segments(n->rx)) - 1);
+	n->own.tx = (uint8_t)(n->tx == NULL ? 0 : (1u << weft_pipe_segments(n->tx)) - 1);
+	n->own.sends = true;
 }
 
 static_assert(WEFT_PIPE_SEGMENTS_MAX <= 8, "a bit each");
@@ -225,10 +225,10 @@ segments_part(struct node *n)
 		if (g->is_own)
 			continue;
 		if (g->is_tx)
-			n->own_tx &= others;
+			n->own.tx &= others;
 		else
-			n->own_rx &= others;
-		n->sends = n->sends && !g->sends;
+			n->own.rx &= others;
+		n->own.sends = n->own.sends && !g->sends;
 	}
 }
 

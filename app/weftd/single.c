@@ -100,8 +100,8 @@ single_take(struct daemon *d, struct node *n, bool by_memif, char *err, size_t e
 		snprintf(err, err_len, "node %s: lock %s: %s", n->topo->name, path, strerror(-fd));
 		return fd;
 	}
-	n->lock = fd;
-	n->lock_path = strdup(path);
+	n->lock.fd = fd;
+	n->lock.path = strdup(path);
 	return 0;
 }
 
@@ -124,7 +124,7 @@ single_take_interface(struct node *n, uint16_t port, char *err, size_t err_len)
 		single_busy(n, holder, where, err, err_len);
 		return fd;
 	}
-	n->netif_lock[port] = fd;
+	n->lock.netif[port] = fd;
 	return 0;
 }
 
@@ -133,12 +133,12 @@ single_take_interfaces(struct node *n, char *err, size_t err_len)
 {
 	int rc = 0;
 
-	n->netif_lock = malloc(n->n_ports * sizeof(*n->netif_lock));
-	if (n->netif_lock == NULL) {
+	n->lock.netif = malloc(n->n_ports * sizeof(*n->lock.netif));
+	if (n->lock.netif == NULL) {
 		snprintf(err, err_len, "out of memory");
 		return -ENOMEM;
 	}
-	memset(n->netif_lock, -1, n->n_ports * sizeof(*n->netif_lock));
+	memset(n->lock.netif, -1, n->n_ports * sizeof(*n->lock.netif));
 	for (uint16_t p = 0; rc == 0 && p < n->n_ports; p++)
 		rc = single_take_interface(n, p, err, err_len);
 	return rc;
@@ -154,7 +154,7 @@ single_init(struct daemon *d, char *err, size_t err_len)
 		bool by_memif;
 		int rc;
 
-		d->node[i].lock = -1;
+		d->node[i].lock.fd = -1;
 		if (!single_is_reached(d, &d->node[i], &by_memif))
 			continue;
 		if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
@@ -185,7 +185,7 @@ single_tell_port(const struct node *n, uint16_t port)
 	pid_t caller = 0, last = 0;
 	unsigned int callers = 0;
 
-	while (callers < CALLERS_MAX && weft_lock_next_caller(n->netif_lock[port], &caller)) {
+	while (callers < CALLERS_MAX && weft_lock_next_caller(n->lock.netif[port], &caller)) {
 		last = caller;
 		callers++;
 	}
@@ -202,8 +202,8 @@ single_tell(struct daemon *d)
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		const struct node *n = &d->node[i];
 
-		for (uint16_t p = 0; n->netif_lock != NULL && p < n->n_ports; p++)
-			if (n->netif_lock[p] >= 0)
+		for (uint16_t p = 0; n->lock.netif != NULL && p < n->n_ports; p++)
+			if (n->lock.netif[p] >= 0)
 				single_tell_port(n, p);
 	}
 }
@@ -212,12 +212,12 @@ void
 single_fini(struct daemon *d)
 {
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
-		if (d->node[i].lock >= 0)
-			weft_lock_release(d->node[i].lock, d->node[i].lock_path);
-		for (uint16_t p = 0; d->node[i].netif_lock != NULL && p < d->node[i].n_ports; p++)
-			if (d->node[i].netif_lock[p] >= 0)
-				close(d->node[i].netif_lock[p]);
-		free(d->node[i].netif_lock);
-		free(d->node[i].lock_path);
+		if (d->node[i].lock.fd >= 0)
+			weft_lock_release(d->node[i].lock.fd, d->node[i].lock.path);
+		for (uint16_t p = 0; d->node[i].lock.netif != NULL && p < d->node[i].n_ports; p++)
+			if (d->node[i].lock.netif[p] >= 0)
+				close(d->node[i].lock.netif[p]);
+		free(d->node[i].lock.netif);
+		free(d->node[i].lock.path);
 	}
 }

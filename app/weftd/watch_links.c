@@ -144,7 +144,7 @@ watch_up(const struct node *n, unsigned int port, bool is_up, uint64_t now_ns)
 		return;
 	}
 	/* Up and down again between two looks: it has been used. */
-	if (w->state != LINK_WAITS || n->ingress_seen[port].frames != 0)
+	if (w->state != LINK_WAITS || n->ingress.seen[port].frames != 0)
 		link_set(w, LINK_DOWN, now_ns);
 	if (w->state == LINK_WAITS || w->told_down || ++w->down_looks < LOOKS)
 		return;
@@ -191,7 +191,7 @@ watch_silence(const struct node *n, unsigned int port, uint64_t now_ns)
 {
 	struct link_watch *w = &n->link_watch[port];
 	const char *peer = watch_behind(n, port)->name;
-	const uint64_t rx = __atomic_load_n(&n->ingress_seen[port].frames, __ATOMIC_RELAXED);
+	const uint64_t rx = __atomic_load_n(&n->ingress.seen[port].frames, __ATOMIC_RELAXED);
 	const bool is_heard = rx != w->rx;
 	struct weft_port_stats st;
 	char since[48];
