@@ -124,7 +124,8 @@ void cli_no_effect(const struct cli_program *p, uint64_t given, uint32_t tags, c
 
 /**
  * cli_usage() if two options name one file, of which writing one would destroy the other: by name,
- * however it is spelt, or by a link. "-" is standard output. Terminals, /dev/null and the like may be named twice.
+ * however it is spelt, or by a link. "-" is standard output. Terminals, /dev/null and the like may
+ * be named twice.
  *
  * @param a, b  NULL: the option is not there
  */

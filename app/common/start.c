@@ -18,7 +18,10 @@ start_dpdk(struct weft_eal_cfg *eal, struct weft_pool_cfg *pool)
 	char err[512];
 	int rc;
 
-	/* Who reads our output may go first: that is an error of a write, and DPDK's folder is cleared. */
+	/*
+	 * Who reads our output may go first: that is an error of a write, and DPDK's folder is
+	 * cleared.
+	 */
 	signal(SIGPIPE, SIG_IGN);
 	pool->priv_size = WEFT_FRAME_PRIV;
 	pool->socket = SOCKET_ID_ANY;

@@ -51,7 +51,8 @@ struct receiver {
 int receiver_check_layout(const char *text, char *err, size_t err_len);
 
 /**
- * Set up, with a layout that receiver_check_layout() likes. @p source gives the pipeline its frames, made by receiver_frame().
+ * Set up, with a layout that receiver_check_layout() likes. @p source gives the pipeline its
+ * frames, made by receiver_frame().
  *
  * @return 0, or -EINVAL with a line in @p err
  */

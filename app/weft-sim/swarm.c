@@ -160,7 +160,10 @@ swarm_draw_impair(struct weft_rand *r, struct scenario *sc)
 		sc->link_weight[i] = (uint32_t)swarm_draw(r, i == 3 ? 1 : 0, 3);
 	if (c->history == 0)
 		c->replay = 0;
-	/* Between two retry layers frames keep their order, and are not lost where that would not show. */
+	/*
+	 * Between two retry layers frames keep their order, and are not lost where that would not
+	 * show.
+	 */
 	if (is_link)
 		c->reorder = c->replay = c->delay_p = 0;
 	if (is_link && !sc->llr.show_first)

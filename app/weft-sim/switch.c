@@ -2,10 +2,11 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * A PBR switch. In rxl mode what FEC cannot correct leaves the frame, and the rest goes on by the port
- * that the DRT gives for the DPID; it keeps no state of connections but what it dropped (loss.c). In cxl mode every link ends
- * here: messages are stored and forwarded, each by its DPID, when the link it goes to takes them.
- * Requests and answers wait apart from each other, so answers never wait for requests. Hot.
+ * A PBR switch. In rxl mode what FEC cannot correct leaves the frame, and the rest goes on by the
+ * port that the DRT gives for the DPID; it keeps no state of connections but what it dropped
+ * (loss.c). In cxl mode every link ends here: messages are stored and forwarded, each by its DPID,
+ * when the link it goes to takes them. Requests and answers wait apart from each other, so answers
+ * never wait for requests. Hot.
  */
 
 #include "ide.h"

@@ -489,8 +489,8 @@ int notes_init(struct node *n);
 void notes_fini(struct node *n);
 
 /**
- * A note for the node: taken at once where its lcore runs the stage, else by its next poll. One that finds no
- * room is lost; all of them are about what comes again, or is counted elsewhere.
+ * A note for the node: taken at once where its lcore runs the stage, else by its next poll. One
+ * that finds no room is lost; all of them are about what comes again, or is counted elsewhere.
  */
 struct note {
 	enum { NOTE_LOST, NOTE_MISFIT, NOTE_ANNOUNCE } kind;
@@ -606,10 +606,16 @@ bool node_send_control(
 /** Monotonic nanoseconds from the TSC. */
 uint64_t node_now_ns(void);
 
-/** Take what came in: one poll of each segment of the receive pipeline that is the node's. @return what was done */
+/**
+ * Take what came in: one poll of each segment of the receive pipeline that is the node's. @return
+ * what was done
+ */
 unsigned int node_poll_rx(struct node *n);
 
-/** Give a burst to the transmit pipeline, and let it pass as far as the node's segments go. False: no room */
+/**
+ * Give a burst to the transmit pipeline, and let it pass as far as the node's segments go. False:
+ * no room
+ */
 bool node_push_tx(struct node *n, struct rte_mbuf **pkt, uint16_t k);
 
 /** Let frames in rings of the transmit pipeline go on, as far as the node's segments go. */
@@ -618,7 +624,10 @@ void node_poll_tx(struct node *n);
 /** Offer the ports what waits for them, if that is the node's to do. @return frames taken */
 unsigned int node_flush(struct node *n);
 
-/** Whether new requests may begin: neither the port nor a ring on the way to it holds back. Not of a rxl switch. */
+/**
+ * Whether new requests may begin: neither the port nor a ring on the way to it holds back. Not of a
+ * rxl switch.
+ */
 bool node_may_send(const struct node *n);
 
 /* --- report.c --- */

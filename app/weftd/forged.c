@@ -13,8 +13,9 @@
 
 #define CONFIRM_NS UINT64_C(1000000000) /* a session that lives so long after is not over */
 /*
- * A session that is new hears the rest of the one before, wires double and reorder, and an Ack that was
- * overtaken is out of the window: a tenth of all frames doubled and another reordered give one such Ack in ten.
+ * A session that is new hears the rest of the one before, wires double and reorder, and an Ack that
+ * was overtaken is out of the window: a tenth of all frames doubled and another reordered give one
+ * such Ack in ten.
  */
 #define REPLAY_SETTLE_NS UINT64_C(1000000000)
 #define REPLAY_SPAN_NS UINT64_C(10000000000)

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Which life of a process or of a memory something is of. Data in memory tells the run of the host that
- * wrote it, so a host that is started again knows its former lines. Of memory, nodes know by its generation
- * (lib/node/session.c); here it is said.
+ * Which life of a process or of a memory something is of. Data in memory tells the run of the host
+ * that wrote it, so a host that is started again knows its former lines. Of memory, nodes know by
+ * its generation (lib/node/session.c); here it is said.
  */
 
 #include "daemon.h"

@@ -2,9 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What stages have for their node beside frames: flits that were lost, a HELLO that fits nothing, an
- * announcement. It answers them with state of its own, so stages on other lcores send notes through a
- * ring, which any of them may fill and the node's poll empties. Rare: nothing of a healthy link is a note.
+ * What stages have for their node beside frames: flits that were lost, a HELLO that fits nothing,
+ * an announcement. It answers them with state of its own, so stages on other lcores send notes
+ * through a ring, which any of them may fill and the node's poll empties. Rare: nothing of a
+ * healthy link is a note.
  */
 
 #include "daemon.h"

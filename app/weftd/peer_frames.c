@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Frames of peers: their directions in the connection table, control frames that came, and empty frames for
- * what is to go. Buffers, addresses and the port's back-pressure stand here, and nothing that ends know. Hot.
+ * Frames of peers: their directions in the connection table, control frames that came, and empty
+ * frames for what is to go. Buffers, addresses and the port's back-pressure stand here, and nothing
+ * that ends know. Hot.
  */
 
 #include "daemon.h"
@@ -137,7 +138,10 @@ peer_push(struct node *n, struct rte_mbuf **pkt, uint16_t k)
 	(void)took;
 }
 
-/* All peers that are due, each once, while the transmit pipeline takes frames: one that does not holds them back. */
+/*
+ * All peers that are due, each once, while the transmit pipeline takes frames: one that does not
+ * holds them back.
+ */
 static void
 peer_send_all(struct node *n)
 {

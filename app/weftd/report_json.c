@@ -214,7 +214,10 @@ json_put_generation(json_t *o, uint64_t generation)
 	json_object_set_new(o, "memory_generation", json_string(text));
 }
 
-/* Every connection of a host or GFD, or every link in cxl mode: what its session, retry layer and end counted. */
+/*
+ * Every connection of a host or GFD, or every link in cxl mode: what its session, retry layer and
+ * end counted.
+ */
 static json_t *
 json_connections(const struct node *n)
 {

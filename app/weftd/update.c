@@ -108,7 +108,7 @@ update_tell_hosts(struct daemon *d, struct weft_node_change *const *change)
 {
 	const struct timespec nap = { .tv_nsec = POLL_NS };
 
-	/* What weft_node_prepare() did not end must not come to anybody. */
+	/* On shutdown weft_node_prepare() returns half a table; do not publish it. */
 	if (daemon_is_stopped())
 		return false;
 	for (uint16_t i = 0; i < d->n_nodes; i++)

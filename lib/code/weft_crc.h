@@ -3,9 +3,9 @@
 
 /*
  * The flit CRCs: remainders modulo g8 (g6 for each half of an LOpt flit) over GF(2^8) with
- * polynomial 0x12B, byte 0 of the message at the highest power (wire-formats.md section 2.1). A remainder is one uint64_t with r7
- * in the top byte. Everything is linear: a CRC is compared by XOR, and what XOR leaves, the
- * *syndrome*, says more than equal or not (see weft_isn.h).
+ * polynomial 0x12B, byte 0 of the message at the highest power (wire-formats.md section 2.1). A
+ * remainder is one uint64_t with r7 in the top byte. Everything is linear: a CRC is compared by
+ * XOR, and what XOR leaves, the *syndrome*, says more than equal or not (see weft_isn.h).
  */
 #ifndef WEFT_CRC_H
 #define WEFT_CRC_H

@@ -145,10 +145,10 @@ void weft_unpack_restart(struct weft_unpacker *u);
 
 /**
  * Walk one cachemem flit and call @p fn (may be NULL) for every message that is complete, LLCTRL
- * included.
- * A message with data is handed on when its last data (and trailer) slot has come; its poison is set
- * if LLCTRL Poison has named it, by counting data from those under way on (wire-formats.md section 4.6). An Empty flit
- * holds nothing. After an LLCTRL other than IDE.MAC the rest of the flit is reserved.
+ * included. A message with data is handed on when its last data (and trailer) slot has come; its
+ * poison is set if LLCTRL Poison has named it, by counting data from those under way on
+ * (wire-formats.md section 4.6). An Empty flit holds nothing. After an LLCTRL other than IDE.MAC
+ * the rest of the flit is reserved.
  *
  * @return WEFT_OK; WEFT_DROP_SLOT_FORMAT if the walk ended at a reserved slot format or at more
  *         data than may be pending: the messages before it were handed on, those whose data was

@@ -41,7 +41,10 @@ enum weft_control_type {
 	WEFT_CONTROL_LOSS = 8, /**< a switch had to drop `count` flits of yours in this session */
 	WEFT_CONTROL_CHALLENGE = 9, /**< is it true that the session is over? Say `challenge` */
 	WEFT_CONTROL_GONE = 10, /**< it is: to a CHALLENGE, with its number */
-	/** Session 0, never forwarded: this process runs `name`; is there another one? (weft_duplicate.h) */
+	/**
+	 * Session 0, never forwarded: this process runs `name`; is there another one?
+	 * (weft_duplicate.h)
+	 */
 	WEFT_CONTROL_ANNOUNCE = 11,
 	WEFT_CONTROL_TYPES
 };

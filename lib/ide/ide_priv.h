@@ -78,7 +78,10 @@ struct weft_ide_stream {
 	uint8_t aad[IDE_AAD_WORDS_MAX * IDE_AAD_WORD];
 	uint8_t p[IDE_P_MAX + IDE_PCRC_LEN];
 
-	/* Within a run: flits, back to back, that were counted in, but are still to be worked on, and how. */
+	/*
+	 * Within a run: flits, back to back, that were counted in, but are still to be worked on,
+	 * and how.
+	 */
 	struct {
 		uint8_t *flits;
 		unsigned int n;

@@ -88,8 +88,8 @@ struct ide_pass_kernel {
 	void (*key)(
 		struct ide_pass_key *key, const uint8_t *schedule, unsigned int flits, bool pcrc);
 	/*
-	 * The next 1 to 32 flits, back to back, in place; none but the first may be an IDE.MAC flit. @p way is a
-	 * set of ide_pass_way. Flit header, CRD, CRC, FEC stay.
+	 * The next 1 to 32 flits, back to back, in place; none but the first may be an IDE.MAC
+	 * flit. @p way is a set of ide_pass_way. Flit header, CRD, CRC, FEC stay.
 	 */
 	void (*flits)(const struct ide_pass_key *key, struct ide_pass *pass, uint8_t *flit,
 		unsigned int n, unsigned int way);

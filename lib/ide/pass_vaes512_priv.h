@@ -175,7 +175,10 @@ pass_add_to_first(__m512i v, __m128i before, bool is_mac)
 	return _mm512_xor_si512(v, _mm512_maskz_shuffle_i64x2(is_mac ? 0x0C : 0x03, b, b, 0));
 }
 
-/* --- the hash of whole flits: two vectors at once, by Karatsuba, three products each instead of four --- */
+/*
+ * --- the hash of whole flits: two vectors at once, by Karatsuba, three products each instead of
+ * four ---
+ */
 
 /* Vectors that go together: of two flits, then of one. Those with a pad, known last, come last. */
 enum { GROUPS = 4, GROUP_OF_ONE = 4, ALL_GROUPS = 6 };

@@ -3,10 +3,10 @@
 
 /*
  * Retry of cxl mode (wire-formats.md section 3; doc/llr.md). One header field holds the number of
- * the flit or an Ack or a Nak, so the receiver counts flits that do not show their number. A flit
- * that vanishes before one of those is not noticed: the weakness that rxl mode is there for. With
- * show_first it is left within a frame, where only a switch could drop one.
- * Somebody else's flits are noticed by what the other end's own then say: doc/llr.md.
+ * the flit or an Ack or a Nak, so the receiver counts flits without an explicit number. The loss of
+ * a flit before such a one goes unnoticed: the weakness that rxl mode removes. With show_first it
+ * remains within a frame only, where nothing but a switch could drop a flit.
+ * Flits of an intruder are noticed by the numbers of the peer's own flits: doc/llr.md.
  */
 
 #include "llr_priv.h"
@@ -15,18 +15,18 @@
 
 #define NUMBERS 1023
 #define RUN 3 /* flits in a row with explicit numbers */
-#define KNOWN 1024 /* a power of two: a window behind the position expected, and one ahead */
+#define KNOWN 1024 /* a power of two: a window before the expected position and one after it */
 
 enum cxl_phase {
 	CXL_NORMAL,
-	CXL_ASKING, /* no explicit number of the other end was heard yet */
-	CXL_ANSWERING /* it was; now Ack or payload has to show that ours was heard */
+	CXL_ASKING, /* no explicit number received yet */
+	CXL_ANSWERING /* received; now an Ack or payload must show that ours arrived */
 };
 
-/* What is known of the number of a flit that does not show it. */
+/* Knowledge of the number of a flit without an explicit one. */
 enum cxl_count {
 	CXL_LOST, /* nothing */
-	CXL_MISLED, /* a number was shown that does not fit: not the other end's, or it went back */
+	CXL_MISLED, /* an explicit number that does not fit: forged, or the sender went back */
 	CXL_SURE
 };
 
@@ -35,25 +35,25 @@ enum cxl_nak { CXL_NAK_NONE, CXL_NAK_STANDARD, CXL_NAK_SELECTIVE };
 struct cxl {
 	/* sender */
 	uint64_t follows; /* position that would follow the one sent last */
-	uint8_t explicit_left; /* flits that have to show their number */
+	uint8_t explicit_left; /* flits that must carry an explicit number */
 	/* sequence handshake */
 	uint8_t phase;
 	uint8_t run_left; /* NOPs of the run under way */
-	bool heard; /* ANSWERING: the other end has heard this one */
-	bool stuck; /* the retrain before did not help either */
-	uint64_t retrain_acked; /* weft_llr.acked when this end last asked for one */
+	bool heard; /* ANSWERING: the peer has received ours */
+	bool stuck; /* the retrain before this one did not help */
+	uint64_t retrain_acked; /* weft_llr.acked at this end's last retrain */
 	bool after_number; /* the flit before was a NOP with an explicit number */
 	uint64_t run_ns; /* when the last run began */
-	/* receiver: positions of the other end's sender, which may lie before its first */
+	/* receiver: positions of the peer's sender; may be before its first */
 	int64_t expected;
-	int64_t counted; /* of the next flit that does not show its number */
+	int64_t counted; /* position of the next flit without an explicit number */
 	uint8_t count; /* enum cxl_count: of counted */
-	bool doubt; /* one bad flit came: the next one tells whether it used a number */
-	uint8_t nak; /* enum cxl_nak: what was asked for and has not come */
-	bool nak_due; /* it has to be said (again) */
+	bool doubt; /* one bad flit: the next tells whether it used a number */
+	uint8_t nak; /* enum cxl_nak: the outstanding one */
+	bool nak_due; /* it must be sent (again) */
 	uint16_t useless; /* flits since the last Nak that did not help */
 	uint64_t asked_ns;
-	/* By position, of what was taken or is held: the header it came with, its CRC as it stood. */
+	/* By position, of accepted and held flits: header and CRC as received. */
 	uint16_t hdr[KNOWN];
 	uint64_t crc[KNOWN];
 };
@@ -80,11 +80,11 @@ cxl_know(struct cxl *c, int64_t pos, const uint8_t *flit)
 	c->crc[pos & (KNOWN - 1)] = weft_get_le64(flit + WEFT_CRC_OFF);
 }
 
-/* Whether it is the flit that was taken or is held for @p pos. */
+/* True: the same flit was accepted or is held for @p pos. */
 static bool
 cxl_is_known(const struct cxl *c, int64_t pos, const uint8_t *flit)
 {
-	/* Before the first there were some that nobody knows. */
+	/* Positions before the first are unknown. */
 	return pos < 0 ||
 	       llr_is_sent_again(c->hdr[pos & (KNOWN - 1)], c->crc[pos & (KNOWN - 1)], flit);
 }
@@ -96,7 +96,7 @@ cxl_duplicate(struct weft_llr *l, uint64_t bit, struct weft_llr_rx_result *in)
 	l->count[WEFT_LLR_N_DUPLICATES]++;
 }
 
-/* --- what the receiver asks for --- */
+/* --- receiver: Naks --- */
 
 static void
 cxl_ask(struct cxl *c, enum cxl_nak nak)
@@ -106,7 +106,7 @@ cxl_ask(struct cxl *c, enum cxl_nak nak)
 	c->useless = 0;
 }
 
-/* Everything from the expected flit on has to come again. */
+/* Request a replay from the expected flit on. */
 static void
 cxl_ask_all(struct weft_llr *l, struct cxl *c)
 {
@@ -125,7 +125,7 @@ cxl_ask_again(struct weft_llr *l, struct cxl *c)
 	l->count[WEFT_LLR_N_NAKS_REPEATED]++;
 }
 
-/* The sender went back, but not to what was asked for. Sooner than this it would not obey again. */
+/* A replay that began elsewhere. The sender would not honour another Nak sooner than this. */
 static void
 cxl_asked_in_vain(struct weft_llr *l, struct cxl *c, uint64_t now_ns)
 {
@@ -172,7 +172,7 @@ cxl_handshake(struct weft_llr *l, enum cxl_phase phase, uint64_t now_ns)
 	cxl_run(c, now_ns);
 }
 
-/* Both ends keep what they have to send; what came too early comes again. */
+/* Both ends keep their replay buffers; flits that arrived early are sent again. */
 static void
 cxl_retrain(struct weft_llr *l, enum cxl_phase phase, uint64_t now_ns)
 {
@@ -203,8 +203,8 @@ cxl_handshake_done(struct weft_llr *l, struct cxl *c, uint64_t now_ns)
 
 /*
  * An intact flit came: what it says of the handshake. Two NOPs with explicit numbers in a row are
- * sent only by an end that has heard nothing; one that answers puts an Ack between. So answers never
- * call for answers.
+ * sent only by an end that has heard nothing; one that answers puts an Ack between. So answers
+ * never call for answers.
  */
 static void
 cxl_hear(struct weft_llr *l, struct cxl *c, bool number_nop, uint64_t now_ns)
@@ -226,7 +226,7 @@ cxl_hear(struct weft_llr *l, struct cxl *c, bool number_nop, uint64_t now_ns)
 		break;
 	default:
 		if (asks && c->run_left == 0)
-			cxl_run(c, now_ns); /* it has not heard the answer */
+			cxl_run(c, now_ns); /* it has not received the answer */
 		c->heard |= !number_nop;
 		cxl_handshake_done(l, c, now_ns);
 		break;
@@ -247,7 +247,7 @@ cxl_may_send(const struct weft_llr *l)
 	return cxl_of(l)->phase == CXL_NORMAL;
 }
 
-/* A NOP with the number, and an Ack behind it, so that it does not look like asking. */
+/* A NOP with the number, followed by an Ack, so that it is no handshake request. */
 static void
 cxl_show_last(struct weft_llr *l)
 {
@@ -295,7 +295,7 @@ cxl_nak_is_due(const struct weft_llr *l)
 	return cxl_of(l)->nak_due;
 }
 
-/* Whether this flit has to show its number (RETRY-41, RETRY-52). */
+/* True: this flit must carry an explicit number (RETRY-41, RETRY-52). */
 static bool
 cxl_must_show(struct weft_llr *l, bool nop, uint64_t pos)
 {
@@ -312,7 +312,7 @@ cxl_must_show(struct weft_llr *l, bool nop, uint64_t pos)
 	c->follows = pos + 1;
 	if (l->cfg.show_first && l->opens) {
 		l->opens = false;
-		c->run_left = 0; /* this flit shows what a NOP was to show */
+		c->run_left = 0; /* this flit replaces the NOP */
 		if (c->explicit_left != 0)
 			c->explicit_left--;
 		return true;
@@ -354,7 +354,7 @@ cxl_header(struct weft_llr *l, uint8_t *flit, bool nop, uint64_t pos, uint64_t n
 		cxl_handshake_done(l, c, now_ns);
 }
 
-/* So many replays did not help: bring the link up again (RETRY-47). */
+/* Too many replays in vain: retrain (RETRY-47). */
 static void
 cxl_no_progress(struct weft_llr *l, uint64_t now_ns)
 {
@@ -379,7 +379,7 @@ cxl_timed_out(struct weft_llr *l, uint64_t now_ns)
 	cxl_no_progress(l, now_ns);
 }
 
-/* --- what came --- */
+/* --- receiver --- */
 
 /* RETRY-45 */
 static void
@@ -402,7 +402,7 @@ cxl_field(struct weft_llr *l, const struct weft_flit_hdr *h, uint64_t now_ns)
 	if (h->replay_cmd == WEFT_REPLAY_ACK)
 		return;
 	if (l->acked == l->first_unsent) {
-		/* Nothing is out: say so. */
+		/* Nothing is outstanding: say so. */
 		c->explicit_left = RUN;
 		cxl_show_last(l);
 		l->count[WEFT_LLR_N_NAKS_IGNORED]++;
@@ -419,7 +419,7 @@ cxl_field(struct weft_llr *l, const struct weft_flit_hdr *h, uint64_t now_ns)
 	}
 }
 
-/* Where an explicit number points; false: to no flit that can be (RETRY-48). */
+/* Position of an explicit number; false: out of window (RETRY-48). */
 static bool
 cxl_position(const struct cxl *c, uint16_t number, int64_t *pos)
 {
@@ -451,12 +451,12 @@ cxl_in_turn(struct weft_llr *l, const uint8_t *flit, uint64_t bit, uint64_t now_
 
 	if (c->nak == CXL_NAK_SELECTIVE && llr_has(l, (uint64_t)c->expected + 1) &&
 		cxl_is_known(c, c->expected + 1, flit)) {
-		/* It is held already: the bad flit before it was nobody's and used no number. */
+		/* Held already: the bad flit before it was forged and used no number. */
 		misjudged = true;
 		llr_forget(l);
 	}
 	if (l->ready != 0) {
-		/* Others wait to be fetched: this one goes behind them, if there is room. */
+		/* Earlier flits wait to be fetched: queue this one after them, if there is room. */
 		if (l->ready >= l->cfg.rx_flits) {
 			l->count[WEFT_LLR_N_OVERFLOWS]++;
 			cxl_ask_all(l, c);
@@ -483,8 +483,8 @@ cxl_in_turn(struct weft_llr *l, const uint8_t *flit, uint64_t bit, uint64_t now_
 }
 
 /*
- * Behind the one flit that was asked for, without a hole, they are kept. False: not kept
- * (RETRY-44, RETRY-50).
+ * While a selective Nak is outstanding, buffer consecutive later flits. False: a gap, or no room in
+ * the Rx buffer; the caller refuses the flit (RETRY-44, RETRY-50).
  */
 static bool
 cxl_keep(struct weft_llr *l, struct cxl *c, const uint8_t *flit, int64_t pos, uint64_t bit,
@@ -497,7 +497,7 @@ cxl_keep(struct weft_llr *l, struct cxl *c, const uint8_t *flit, int64_t pos, ui
 		return true;
 	}
 	if (pos < next) {
-		/* None of those held was handed on: their numbers were a guess, which was wrong. */
+		/* Discard held flits: the guess of their numbers was wrong, none was delivered. */
 	} else if (pos > next) {
 		l->count[WEFT_LLR_N_LOST] += (uint64_t)(pos - next);
 		l->count[WEFT_LLR_N_GAPS]++;
@@ -528,7 +528,7 @@ cxl_payload(struct weft_llr *l, const uint8_t *flit, int64_t pos, uint64_t bit, 
 		return;
 	}
 	if (pos < c->expected) {
-		/* The sender goes back, so it may not have had the Ack. */
+		/* A replay: the sender may not have received the Ack. */
 		if (!cxl_is_known(c, pos, flit))
 			llr_conflict(l);
 		cxl_duplicate(l, bit, in);
@@ -538,21 +538,20 @@ cxl_payload(struct weft_llr *l, const uint8_t *flit, int64_t pos, uint64_t bit, 
 	if (c->nak == CXL_NAK_NONE)
 		cxl_gap(l, c, pos - c->expected);
 	else if (c->nak == CXL_NAK_STANDARD && sent_before)
-		cxl_asked_in_vain(l, c, now_ns); /* a replay whose first flit did not come */
+		cxl_asked_in_vain(l, c, now_ns); /* a replay whose first flit was lost */
 	if (c->nak != CXL_NAK_SELECTIVE || !cxl_keep(l, c, flit, pos, bit, in))
 		cxl_refuse(l, c, bit, in);
 }
 
 /*
- * A number is shown: whether those behind it that are not can be counted on from there
- * (RETRY-49).
+ * An explicit number: decide whether later flits can be counted on from it (RETRY-49).
  */
 static void
 cxl_shown(struct cxl *c, int64_t next)
 {
 	const int64_t skipped = next - c->counted;
 
-	/* Where the other end goes back it shows three, so the second one fits the first. */
+	/* A replay begins with three explicit numbers, so the second one confirms the first. */
 	if (c->count == CXL_LOST || skipped == 0 || skipped == 1)
 		c->count = CXL_SURE;
 	else
@@ -560,8 +559,8 @@ cxl_shown(struct cxl *c, int64_t next)
 }
 
 /*
- * A NOP tells the number of the newest flit sent. Less than was taken is believed if said twice
- * (RETRY-51).
+ * A NOP carries the number of the newest flit sent. One below what was accepted must be repeated to
+ * be believed (RETRY-51).
  */
 static void
 cxl_newest(struct weft_llr *l, struct cxl *c, int64_t pos)
@@ -571,8 +570,8 @@ cxl_newest(struct weft_llr *l, struct cxl *c, int64_t pos)
 	c->counted = pos + 1;
 	if (c->counted == c->expected || (c->counted < c->expected && said_before)) {
 		/*
-		 * More was taken than was sent: somebody else's, or flits came twice and were counted.
-		 * Without this no Ack would ever fit again.
+		 * More was accepted than was sent: forged flits, or duplicates were counted.
+		 * Without this no Ack would ever be in window again.
 		 */
 		if (c->phase != CXL_NORMAL && c->counted < c->expected) {
 			l->doubt |= WEFT_LLR_DOUBT_CONFLICT;
@@ -596,13 +595,13 @@ cxl_bad(struct weft_llr *l, struct cxl *c, uint64_t bit, struct weft_llr_rx_resu
 		c->doubt = true;
 		return;
 	}
-	/* Of several bad flits nobody knows how many used a number: count on from the next shown. */
+	/* Several bad flits: how many used a number is unknown until the next explicit one. */
 	c->count = CXL_LOST;
 	cxl_ask_all(l, c);
 	cxl_useless(l, c);
 }
 
-/* The bad flit used a number, and the one behind it does not show its own. */
+/* The bad flit used a number, and the one after it carries none. */
 static void
 cxl_lost_one(struct weft_llr *l, struct cxl *c)
 {

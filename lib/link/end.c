@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* One end whole: what passes between session, retry layer, credits and packing. */
+/* An end: ties session, retry layer, credits and packing together. */
 
 #include "end_priv.h"
 
@@ -10,7 +10,7 @@
 
 #define WINDOW_MIN 8
 #define LLR_HOT 576 /* bytes of the retry layer that each frame needs, about */
-#define DOUBT_NS UINT64_C(250000000) /* between two sessions that end for doubt */
+#define DOUBT_NS UINT64_C(250000000) /* least time between two sessions that end for doubt */
 
 static const struct weft_counter end_rows[] = {
 #define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
@@ -109,7 +109,7 @@ weft_end_init(void *mem, const struct weft_end_cfg *cfg, uint64_t now_ns)
 	e = end_carve(&c, cfg);
 	e->cfg = *cfg;
 	e->cfg.session.pad_flits =
-		cfg->max_flits; /* full frames pass, or the session does not begin */
+		cfg->max_flits; /* the handshake has proven that full frames pass */
 	e->cfg.session.params.form = cfg->llr.mode == WEFT_MODE_CXL ? cfg->form : 0;
 	if (weft_session_init(&e->session, &e->cfg.session, now_ns) != 0)
 		return NULL;
@@ -123,8 +123,8 @@ weft_end_init(void *mem, const struct weft_end_cfg *cfg, uint64_t now_ns)
 }
 
 /*
- * Somebody else sends in this session. With IDE its MACs are the judge of what came, and here only
- * of what was acknowledged (RETRY-26, RETRY-27).
+ * Evidence of an intruder in this session. With IDE the MACs judge received flits, so only the
+ * evidence from Acks counts here (RETRY-26, RETRY-27).
  */
 static bool
 end_is_in_doubt(const struct weft_end *e)
@@ -233,7 +233,10 @@ weft_end_tick(struct weft_end *e, uint64_t now_ns)
 	/* Insecure: only a new session with new keys goes on; malformed: one with a new stream. */
 	if (end_is_broken(e))
 		return end_event(e, weft_session_abandon(&e->session, now_ns), now_ns);
-	/* A new session is what nobody has recorded anything of. Not at every forged flit, though. */
+	/*
+	 * A new session invalidates all recorded frames. Rate-limited, or every forged flit would
+	 * cost one.
+	 */
 	if (end_is_in_doubt(e) && now_ns >= e->doubt_ns && weft_session_is_live(&e->session)) {
 		e->doubt_ns = now_ns + DOUBT_NS;
 		e->count[WEFT_END_N_DOUBTED]++;

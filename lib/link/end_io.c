@@ -165,7 +165,7 @@ end_io_credits_arrived(struct end_io *io, const uint8_t *flit)
 	uint8_t total;
 	int c;
 
-	/* Of the other kind of DLLP none is known here. */
+	/* Other DLLPs are not supported. */
 	if (weft_flit_hdr_get(flit).dllp_type)
 		return;
 	c = weft_io_update_get(flit + WEFT_IO_DLLP_OFF, &total);

@@ -13,7 +13,7 @@
 
 /* Flits that a packet may commit or begin beyond the one at hand. */
 #define END_IO_ROOM 3
-/* Flits that whoever sent more of late leaves to the other when the window is nearly full. */
+/* Near a full window, the class that is ahead reserves this many flits for the other. */
 #define END_IO_TURN 3
 
 /* Packets of a class that wait. */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* An end receives: flits in turn are opened, unpacked, and booked; what the owner leaves waits. */
+/*
+ * Rx of an end: flits in sequence are decrypted, unpacked and accounted; messages not consumed
+ * wait.
+ */
 
 #include "end_priv.h"
 
@@ -46,7 +49,7 @@ end_credits_arrived(struct weft_end *e, uint16_t crd)
 		e->count[WEFT_END_N_BAD_CRD]++;
 }
 
-/* With IDE there are none: what comes in the clear is no one's that has the key. */
+/* With IDE there are none: flits in the clear do not come from the holder of the key. */
 static void
 end_take_io_flit(struct weft_end *e, const uint8_t *flit, bool skip)
 {

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * An end sends: messages and packets into flits, flits sealed and into the retry layer, frames out
- * of it.
+ * Tx of an end: messages and packets are packed into flits, flits sealed and committed to the retry
+ * layer, frames made of what that gives.
  */
 
 #include "end_priv.h"
@@ -76,7 +76,7 @@ end_make_poison(struct weft_end *e, uint8_t *flit, uint8_t offset)
 		end_ide_poison(e->ide, flit);
 }
 
-/* Data is still to come: Poison goes before it. */
+/* Data remains to be sent: Poison goes before it. */
 static void
 end_poison_rest(struct weft_end *e)
 {
@@ -119,7 +119,9 @@ end_left_to_io(const struct weft_end *e)
 	return e->io->open + (e->io->may_ever && e->io->ahead < 0 ? END_IO_TURN : 0u);
 }
 
-/* The like for messages: the flit at hand and one that their data runs over into, and their turn. */
+/*
+ * The like for messages: the flit at hand and one that their data runs over into, and their turn.
+ */
 static unsigned int
 end_left_to_messages(const struct weft_end *e)
 {
@@ -323,7 +325,7 @@ end_complete_io(struct weft_end *e, uint64_t now_ns)
 	}
 }
 
-/* Let what is packed, and credits that are worth a flit, go out. */
+/* Flush the flit being packed, and credits that are worth a flit. */
 static void
 end_complete(struct weft_end *e, uint64_t now_ns)
 {

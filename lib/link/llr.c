@@ -2,8 +2,7 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What both modes share: the replay buffer, what to send next, the retry time-out, owing Acks, the
- * Rx buffer's memory.
+ * What both modes share: replay buffer, retry time-out, pending Acks, Rx buffer.
  */
 
 #include "llr_priv.h"
@@ -14,7 +13,7 @@
 #include "weft_crc.h"
 #include "weft_telem.h"
 
-#define REFUTED_ENOUGH 4 /* Acks and Naks of one number that fits nothing, to be taken for a sign */
+#define REFUTED_ENOUGH 4 /* Acks and Naks of one number out of window before it is evidence */
 #define RESEND_AFTER_MAX_NS UINT64_C(10000000000)
 
 static const struct weft_counter rows[] = {
@@ -77,7 +76,7 @@ llr_ring_size(uint32_t flits)
 	return n;
 }
 
-/* All is zero but the flits, which are written before they are read. */
+/* Everything is zeroed but the flits: they are written before they are read. */
 static struct weft_llr *
 llr_carve(struct weft_carver *c, const struct weft_llr_cfg *cfg)
 {
@@ -194,12 +193,14 @@ weft_llr_commit_poisoned(struct weft_llr *l, uint8_t message)
 	l->reserved = true;
 	weft_llr_commit(l);
 	llr_slot(l, pos)->send_inverted_first = true;
-	/* Only in cxl may the spoiled flit be taken for a number; a second one makes all come again. */
+	/*
+	 * In cxl a CRC-inverted flit may count as one with a number; a second one causes a replay.
+	 */
 	llr_slot(l, pos)->invert_crc = l->cfg.mode == WEFT_MODE_CXL;
 	return 0;
 }
 
-/* --- Acks and Naks that came --- */
+/* --- received Acks and Naks --- */
 
 /* RETRY-5 */
 bool
@@ -223,11 +224,13 @@ llr_revoke(struct weft_llr *l, uint16_t n, uint64_t *pos, uint64_t now_ns)
 	const unsigned int back = (unsigned int)(newest + l->ops->numbers - n) % l->ops->numbers;
 	const uint64_t from = l->acked - back;
 
-	/* A window has this many places, and the next flit to be committed may be in one already. */
+	/*
+	 * A window has this many places, and the next flit to be committed may be in one already.
+	 */
 	if (n >= WEFT_ISN_NUMBERS || back > l->acked || l->next - from >= l->cfg.window)
 		return false;
 	for (uint64_t p = from; p < l->acked; p++) {
-		llr_slot(l, p)->resent = true; /* how long its Ack takes says nothing */
+		llr_slot(l, p)->resent = true; /* no round-trip sample from its Ack */
 		llr_slot(l, p)->selective = false;
 	}
 	if (l->acked == l->first_unsent)
@@ -285,7 +288,10 @@ llr_acked(struct weft_llr *l, uint64_t pos, uint64_t now_ns)
 void
 llr_go_back(struct weft_llr *l, uint64_t now_ns)
 {
-	/* Between a flit spoiled for late poison and the Poison flit nothing may come. */
+	/*
+	 * Rewound between a CRC-inverted flit and its Poison: they must be adjacent, so send it
+	 * again.
+	 */
 	if (l->atomic_until == l->tx_next + 2 && l->tx_next == l->first_unsent)
 		llr_slot(l, l->tx_next)->send_inverted_first = true;
 	l->tx_next = l->acked;
@@ -299,7 +305,7 @@ llr_go_back(struct weft_llr *l, uint64_t now_ns)
 	l->count[WEFT_LLR_N_REPLAYS]++;
 }
 
-/* A measured round trip may be a pause of this end: a time-out must not wait for it as well. */
+/* A round-trip sample may contain a pause of this process: the time-out must not add it again. */
 static uint64_t
 llr_at_most_timeout(const struct weft_llr *l, uint64_t ns)
 {
@@ -320,15 +326,15 @@ llr_rewind(struct weft_llr *l, uint64_t now_ns)
 	uint64_t patience_ns = weft_rtt_guess(&l->rtt) / 2;
 
 	/*
-	 * Without gap decoding Naks stand in all flits until the replay is there, and a replay too
-	 * many looks corrupt: it makes the other end ask for another one, and so on without end.
+	 * Without gap decoding every flit repeats the Nak until the replay arrives; honouring each
+	 * would start replays that themselves look corrupt, forever. Wait longer.
 	 */
 	if (l->cfg.mode == WEFT_MODE_RXL && !l->cfg.gap_decoding)
 		patience_ns = patience_ns * 2 + 4 * l->rtt.deviation_ns;
 
 	if (l->acked == l->first_unsent)
 		return false;
-	/* Under way from there, or sent again less than a round trip ago. */
+	/* That replay is under way, or began less than a round trip ago. */
 	if (l->tx_next == l->acked)
 		return false;
 	if (oldest->resent && now_ns - oldest->sent_ns < llr_at_most_timeout(l, patience_ns))
@@ -353,7 +359,7 @@ llr_resend(struct weft_llr *l, uint64_t pos, uint64_t now_ns)
 	return true;
 }
 
-/* --- whether a number came with two contents --- */
+/* --- one number with two contents --- */
 
 /* CRC of a flit of zeros but for one bit of its header, bits 0..15 (byte 1 is the lower). */
 static const uint64_t header_crc[16] = {
@@ -394,7 +400,7 @@ llr_conflict(struct weft_llr *l)
 	l->doubt |= WEFT_LLR_DOUBT_CONFLICT;
 }
 
-/* --- Acks owed, Naks repeated --- */
+/* --- pending Acks, repeated Naks --- */
 
 uint64_t
 llr_nak_timeout_ns(const struct weft_llr *l, unsigned int doubled)

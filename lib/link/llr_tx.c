@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* What a retry layer sends: flits to be sent again, flits never sent, else a NOP; and when. */
+/* Tx of the retry layer: selective and go-back replay, new flits, NOPs; and its deadlines. */
 
 #include "llr_priv.h"
 
@@ -20,13 +20,13 @@ llr_probe_ns(const struct weft_llr *l)
 {
 	if (l->probed || l->first_unsent == 0 || l->tx_next != l->next)
 		return WEFT_LLR_NEVER;
-	/* Acknowledged by the other end, one trusts; a forged Ack shows by what it then asks for. */
+	/* Acknowledged. If the Ack was forged, a later Nak of the true peer will show it. */
 	if (l->acked == l->first_unsent)
 		return l->sent_ns + l->cfg.timeout_max_ns;
 	return l->sent_ns + weft_rtt_guess(&l->rtt) * 3 / 2 + llr_ack_delay(l);
 }
 
-/* Any NOP of rxl mode tells what was sent; in cxl mode it takes one with a number. */
+/* rxl: any NOP carries the next number; cxl: only one with an explicit number does. */
 static void
 llr_show_tail(struct weft_llr *l)
 {
@@ -86,7 +86,7 @@ llr_put_flit(struct weft_llr *l, uint8_t *out, uint64_t pos, uint64_t now_ns)
 	l->probed = false;
 }
 
-/* Flits asked for by themselves: a run of neighbours. */
+/* Flits requested by selective Naks: a run of neighbours. */
 static unsigned int
 llr_fill_again(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_ns,
 	struct weft_llr_tx_info *out)
@@ -116,12 +116,12 @@ llr_fill_next(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now
 
 	out->first = l->ops->number(begin);
 	if (s->send_inverted_first) {
-		/* The number of a flit that is spoiled does not matter: let it end the run before. */
+		/* A CRC-inverted flit ends the run before it: its own number does not matter. */
 		s->send_inverted_first = false;
 		memcpy(flits, llr_tx_flit(l, begin + 1), WEFT_FLIT_LEN);
 		l->ops->header(l, flits, false, begin, now_ns);
 		l->prior_payload = true;
-		l->opens = true; /* nobody can read the number of this one */
+		l->opens = true; /* the number of this one cannot be read */
 		l->atomic_until = begin + 2;
 		out->first = l->ops->number(begin - 1);
 		out->invert_crc = 1;
@@ -151,7 +151,10 @@ llr_put_nop(struct weft_llr *l, uint8_t *flit, uint64_t now_ns)
 	l->count[WEFT_LLR_N_NOPS_SENT]++;
 }
 
-/* An Ack or a Nak that found no flit to ride on, as those that were sent show their numbers (RETRY-52). */
+/*
+ * An Ack or a Nak that found no flit to ride on, as those that were sent show their numbers
+ * (RETRY-52).
+ */
 static bool
 llr_is_unsaid(const struct weft_llr *l, uint64_t now_ns)
 {
@@ -169,7 +172,7 @@ weft_llr_tx(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_n
 	llr_tick(l, now_ns);
 	urgent = l->ops->tick(l, now_ns);
 	l->opens = true;
-	/* In frames of one flit by turns. */
+	/* With one flit a frame they alternate. */
 	if (llr_may_send(l) &&
 		(max > 1 || l->tx_next < l->atomic_until || !llr_is_unsaid(l, now_ns))) {
 		if (l->n_selective != 0 && l->tx_next >= l->atomic_until)
@@ -184,7 +187,10 @@ weft_llr_tx(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_n
 		if (out->n != 0)
 			return out->n;
 	}
-	/* A NOP is made with the number of the next flit, so behind flits that wait it would lie. */
+	/*
+	 * A NOP carries the next sequence number; sent while committed flits wait it would announce
+	 * a number not yet used.
+	 */
 	if (!urgent && !l->nop_pending && !llr_ack_is_due(l, now_ns))
 		return 0;
 	out->first = l->ops->number(l->first_unsent);

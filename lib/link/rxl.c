@@ -2,13 +2,14 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Retry of rxl mode. The number of a flit is in its CRC only. With gap decoding every intact flit
- * tells its number, so the receiver knows what is missing and asks for just that; without, a flit
- * out of turn is as good as corrupt, as in the paper. Accepted is only what is in turn.
+ * Retry of rxl mode. The sequence number of a flit is in its CRC only. With gap decoding every
+ * intact flit yields its number, so the receiver knows which are missing and Naks just those;
+ * without, a flit out of sequence looks corrupt, as in the paper. Only flits in sequence are
+ * accepted.
  *
- * Header field: Ack N, or Nak standard N: everything up to N came; the Nak asks for all from N + 1.
- * Nak selective N asks for flit N + 1 alone and acknowledges nothing, so that several missing flits
- * can be asked for at once (doc/decisions.md).
+ * Header field: Ack N, or standard Nak N: everything up to N was received; the Nak requests all
+ * from N + 1. Selective Nak N requests flit N + 1 alone and acknowledges nothing, so several
+ * missing flits can be requested at once (doc/decisions.md).
  */
 
 #include "llr_priv.h"
@@ -17,30 +18,30 @@
 
 #define NUMBERS WEFT_ISN_NUMBERS
 #define HALF (NUMBERS / 2)
-#define SINGLES_MAX 64 /* with more missing, going back costs less than asking */
-#define NAKS_MAX 512 /* in one go: whoever forges numbers does not choose how many are asked for */
+#define SINGLES_MAX 64 /* with more missing, a go-back costs less than selective Naks */
+#define NAKS_MAX 512 /* selective Naks per timeout: a forged number must not trigger more */
 #define IN_VAIN_STEADY 2u /* asked for again so often in vain: from now on each pause is doubled */
 #define IN_VAIN_MAX 6
-#define KNOWN (NUMBERS / 2) /* numbers behind the one expected whose flits are known by their CRC */
+#define KNOWN (NUMBERS / 2) /* numbers before the expected one whose flits are remembered by CRC */
 
 struct rxl {
 	uint16_t expected; /* number of the next flit in turn */
-	uint16_t highest_seen; /* one more than the newest number known to be sent */
+	uint16_t highest_seen; /* one past the newest number known to be sent */
 	uint16_t missing; /* numbers from expected to highest_seen that are not held */
-	uint16_t ask, ask_to; /* single-flit Naks still to go out: what is missing of these */
-	bool asking; /* something is missing (or was bad) and has been asked for */
-	bool go_back; /* a standard Nak must go out */
-	bool overflowed; /* the Rx buffer was too small for the gap that is open */
-	uint16_t last; /* number of the flit that came last */
-	bool nak_sent_this_pass; /* a standard Nak went out for the pass of the sender that is coming in */
+	uint16_t ask, ask_to; /* selective Naks still to send: the missing ones of this range */
+	bool asking; /* a Nak is outstanding */
+	bool go_back; /* a standard Nak is due */
+	bool overflowed; /* the open gap is larger than the Rx buffer */
+	uint16_t last; /* number of the flit received last */
+	bool nak_sent_this_pass; /* a standard Nak was sent for the replay that is being received */
 	uint16_t bad_since_nak; /* bad flits since the last Nak */
-	uint16_t naks; /* single-flit Naks that went out since naks_ns */
+	uint16_t naks; /* selective Naks sent since naks_ns */
 	uint64_t naks_ns;
 	uint64_t asked_ns;
-	uint64_t took_ns; /* a flit that was missing came, or the gap was found */
+	uint64_t took_ns; /* a missing flit arrived, or the gap was detected */
 	uint8_t in_vain; /* times since then that all was asked for again */
-	uint32_t in_turn; /* flits taken in turn, up to KNOWN */
-	/* By number, of what was taken or is held: the header it came with, and its CRC as it stood. */
+	uint32_t in_turn; /* flits accepted in sequence, up to KNOWN */
+	/* By number, of accepted and held flits: header and CRC as received. */
 	uint16_t hdr[NUMBERS];
 	uint64_t crc[NUMBERS];
 };
@@ -105,9 +106,9 @@ rxl_compare(struct weft_llr *l, struct rxl *r, uint16_t number, const uint8_t *f
 		llr_conflict(l);
 }
 
-/* --- what the receiver asks for --- */
+/* --- receiver: Naks --- */
 
-/* Whether the place of a number in the Rx buffer is its own, not another's. */
+/* False: another number occupies its place in the Rx buffer. */
 static bool
 rxl_has_room(const struct weft_llr *l, const struct rxl *r, uint16_t number)
 {
@@ -115,9 +116,9 @@ rxl_has_room(const struct weft_llr *l, const struct rxl *r, uint16_t number)
 }
 
 /*
- * Next number to be asked for by itself; false: none. What there is no room for is asked for when
- * there is: before, it would be refused, and a Nak for it tells the other end that all is well
- * (RETRY-27).
+ * Next number for a selective Nak; false: none. A flit without room in the Rx buffer is requested
+ * when there is room: earlier it would be refused, and the Nak would count as a sign that the
+ * session is sound (RETRY-27).
  */
 static bool
 rxl_next_missing(const struct weft_llr *l, struct rxl *r)
@@ -170,8 +171,8 @@ rxl_ask_again(struct weft_llr *l, struct rxl *r, uint16_t to)
 }
 
 /*
- * What is asked for does not come, so perhaps it was never sent, and somebody made the gap up. Flits
- * behind it are given up: what there is of them the other end sends again, at its time-out
+ * What is asked for does not come, so perhaps it was never sent, and somebody made the gap up.
+ * Flits behind it are given up: what there is of them the other end sends again, at its time-out
  * (RETRY-28).
  */
 static void
@@ -222,7 +223,7 @@ rxl_tick(struct weft_llr *l, uint64_t now_ns)
 		if (r->in_vain < UINT8_MAX)
 			r->in_vain++;
 		r->asked_ns = now_ns;
-		/* Of no gap it is known, so nothing can be asked for by itself. */
+		/* The gap is unknown: no selective Nak is possible. */
 		r->go_back = !rxl_gap_is_open(r);
 		rxl_ask_again(l, r, r->highest_seen);
 		return r->go_back || rxl_next_missing(l, r);
@@ -252,8 +253,8 @@ rxl_header(struct weft_llr *l, uint8_t *flit, bool nop, uint64_t pos, uint64_t n
 	h.replay_cmd = WEFT_REPLAY_EXPLICIT;
 	h.seq = 0;
 	/*
-	 * Without gap decoding the other end reads only what is in turn for it, so a Nak in one flit
-	 * of a replay may stand where it cannot be read: it stands in all of them.
+	 * Without gap decoding the other end reads only what is in turn for it, so a Nak in one
+	 * flit of a replay may stand where it cannot be read: it stands in all of them.
 	 */
 	if (r->go_back || (r->asking && !l->cfg.gap_decoding)) {
 		h.replay_cmd = WEFT_REPLAY_NAK_STANDARD;
@@ -281,7 +282,7 @@ rxl_header(struct weft_llr *l, uint8_t *flit, bool nop, uint64_t pos, uint64_t n
 	weft_flit_hdr_put(flit, &h);
 }
 
-/* --- what came --- */
+/* --- receiver --- */
 
 /* RETRY-20, RETRY-21 */
 static void
@@ -307,7 +308,7 @@ rxl_field(struct weft_llr *l, const uint8_t *flit, uint64_t now_ns)
 	case WEFT_REPLAY_NAK_STANDARD:
 		llr_acked(l, pos, now_ns);
 		l->count[llr_rewind(l, now_ns) ? WEFT_LLR_N_NAKS : WEFT_LLR_N_NAKS_IGNORED]++;
-		/* Nothing is out: say so, by the number of a NOP. */
+		/* Nothing is outstanding: the number of a NOP says so. */
 		l->nop_pending |= l->acked == l->first_unsent;
 		break;
 	default:
@@ -316,7 +317,7 @@ rxl_field(struct weft_llr *l, const uint8_t *flit, uint64_t now_ns)
 	}
 }
 
-/* The number expected moves on by one. */
+/* Advance the expected number by one. */
 static void
 rxl_step(struct rxl *r)
 {
@@ -334,7 +335,7 @@ rxl_in_turn(struct weft_llr *l, const uint8_t *flit, uint64_t bit, uint64_t now_
 	struct rxl *r = rxl_of(l);
 
 	if (l->ready != 0) {
-		/* Others wait to be fetched: this one goes behind them, if there is room. */
+		/* Earlier flits wait to be fetched: queue this one after them, if there is room. */
 		if (l->ready >= l->cfg.rx_flits) {
 			l->count[WEFT_LLR_N_OVERFLOWS]++;
 			in->refused |= bit;
@@ -352,7 +353,7 @@ rxl_in_turn(struct weft_llr *l, const uint8_t *flit, uint64_t bit, uint64_t now_
 	r->in_turn += r->in_turn < KNOWN;
 	rxl_took(r, now_ns);
 	if (rxl_ahead(r->expected, r->last) >= HALF)
-		r->nak_sent_this_pass = false; /* the sender has gone back once more */
+		r->nak_sent_this_pass = false; /* another replay begins */
 	if (rxl_gap_is_open(r))
 		r->missing--;
 	rxl_step(r);
@@ -367,7 +368,7 @@ rxl_in_turn(struct weft_llr *l, const uint8_t *flit, uint64_t bit, uint64_t now_
 		rxl_gap_closed(r);
 }
 
-/* All numbers before @p number have been sent: some that nobody knew of are missing. */
+/* All numbers before @p number were sent, so those not seen yet are missing. */
 static void
 rxl_gap(struct weft_llr *l, uint16_t number, uint64_t now_ns)
 {
@@ -384,7 +385,7 @@ rxl_gap(struct weft_llr *l, uint16_t number, uint64_t now_ns)
 	l->count[WEFT_LLR_N_LOST] += more;
 	l->count[WEFT_LLR_N_GAPS]++;
 	if (r->go_back || (r->asking && !l->cfg.selective))
-		return; /* they come again with the others */
+		return; /* the replay covers them */
 	if (rxl_next_missing(l, r))
 		from = r->ask;
 	r->asked_ns = now_ns;
@@ -392,8 +393,8 @@ rxl_gap(struct weft_llr *l, uint16_t number, uint64_t now_ns)
 }
 
 /*
- * A flit known to be sent, sent again. The sender goes upwards, so what is missing between the flit
- * before and this one was lost once more, or is asked for twice, which the sender sees.
+ * Retransmission of a number we have seen announced. The sender replays in ascending order, so
+ * missing numbers between its last flit and this one were lost again: Nak them.
  */
 static void
 rxl_sent_again(struct weft_llr *l, uint16_t number)
@@ -476,7 +477,7 @@ rxl_bad(struct weft_llr *l, uint64_t bit, uint64_t now_ns, struct weft_llr_rx_re
 		r->bad_since_nak = 0;
 	} else if (r->bad_since_nak >= l->cfg.nak_repeat &&
 		   (!l->cfg.gap_decoding || now_ns >= r->asked_ns + weft_rtt_guess(&l->rtt))) {
-		/* What was asked for got lost, or flits are so bad that none tells its number. */
+		/* The retransmission was lost, or no flit is intact enough to yield its number. */
 		if (r->asking && rxl_gap_is_open(r))
 			rxl_ask_again(l, r, r->highest_seen);
 		else
@@ -499,8 +500,8 @@ rxl_read_number(const struct weft_llr *l, uint64_t syndrome)
 }
 
 /*
- * Without gap decoding nothing follows for retry from a flit out of turn; but it says whether somebody
- * else sends. In the form XOR it looks as one that is damaged in ten of its bits: no sign of anything.
+ * Without gap decoding a flit out of sequence has no consequence for retry, but it can show that an
+ * intruder sends. In form XOR it looks like a flit with ten damaged bits: no evidence of anything.
  */
 static void
 rxl_out_of_turn(struct weft_llr *l, const uint8_t *flit, uint64_t syndrome, uint64_t now_ns)
@@ -555,7 +556,7 @@ rxl_flit(struct weft_llr *l, const uint8_t *flit, uint64_t syndrome, uint64_t bi
 		in->refused |= bit;
 		l->count[WEFT_LLR_N_OUT_OF_WINDOW]++;
 	} else {
-		/* The sender goes back, so it may not have had the Ack. */
+		/* A replay: the sender may not have received the Ack. */
 		if ((unsigned int)NUMBERS - by <= r->in_turn)
 			rxl_compare(l, r, (uint16_t)number, flit);
 		in->duplicate |= bit;
@@ -575,8 +576,8 @@ rxl_take(struct weft_llr *l, const uint8_t *flits, const uint64_t *syndrome, uns
 }
 
 /*
- * No Ack for a whole time-out. With gap decoding the oldest flit and a NOP are enough at first: the
- * receiver says what it lacks. The next time, and without it at once, everything goes again
+ * Retry time-out. With gap decoding the oldest flit and a NOP suffice at first: the receiver Naks
+ * what is missing. On the next time-out, and without gap decoding at once, everything is replayed
  * (RETRY-24).
  */
 static void

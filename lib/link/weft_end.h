@@ -33,9 +33,9 @@ struct weft_end_ide {
 	struct weft_ide_lib *lib;
 	void *mem; /**< weft_end_ide_size() bytes for both streams, 64-byte aligned: they hold keys */
 	/**
-	 * Make the key of a direction: WEFT_IDE_KEY_LEN bytes, which the end wipes. @p from_initiator: the
-	 * initiator sends; @p generation: key changes in the session before it. No (deal, direction,
-	 * generation) is asked for twice. False: cannot, and the session ends.
+	 * Make the key of a direction: WEFT_IDE_KEY_LEN bytes, which the end wipes. @p
+	 * from_initiator: the initiator sends; @p generation: key changes in the session before it.
+	 * No (deal, direction, generation) is asked for twice. False: cannot, and the session ends.
 	 */
 	bool (*key)(void *arg, const struct weft_session_transcript *d, bool from_initiator,
 		uint32_t generation, uint8_t *key);

@@ -187,8 +187,8 @@ struct weft_counter;
  * Start, down.
  *
  * @return 0; -EINVAL unless hello_ns >= 1, keepalive_ns >= 1, 2 keepalive_ns <= rx_timeout_ns <
- *         session_timeout_ns, pad_flits is 1..64, params are in the ranges of weft_control.h, and there are
- *         keys if IDE is on
+ *         session_timeout_ns, pad_flits is 1..64, params are in the ranges of weft_control.h, and
+ *         there are keys if IDE is on
  */
 int weft_session_init(struct weft_session *s, const struct weft_session_cfg *cfg, uint64_t now_ns);
 
@@ -238,8 +238,8 @@ uint64_t weft_session_deadline(const struct weft_session *s);
 
 /**
  * Say goodbye and stay closed. The live session is over for the owner. The goodbye is sent once: an
- * end that has not heard it is told by RESET if it goes on, or finds out in session_timeout_ns. Without keys the
- * other end asks whether it is true; see weft_session_is_parting().
+ * end that has not heard it is told by RESET if it goes on, or finds out in session_timeout_ns.
+ * Without keys the other end asks whether it is true; see weft_session_is_parting().
  */
 void weft_session_close(struct weft_session *s);
 

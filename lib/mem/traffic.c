@@ -32,7 +32,7 @@ struct traffic_unit {
 	uint64_t no_write_before_ns; /* a lost one may still arrive */
 	bool busy : 1; /* a request for it is open */
 	bool written : 1; /* a write of it was begun */
-	bool write_expected : 1; /* the open write is in `line`; one that cannot be done is not */
+	bool write_expected : 1; /* `line` has the open write (not if the line is not writable for us) */
 	bool renewed : 1; /* the memory was replaced since the open request began */
 	uint8_t expect; /* enum weft_expect */
 	uint8_t accept; /* a bit for each: answers from before a change that may not be there yet */
@@ -441,7 +441,7 @@ static void
 traffic_doubt(struct weft_traffic *t, struct traffic_unit *u, struct traffic_range g)
 {
 	for (unsigned int i = g.first; i < g.first + g.n; i++) {
-		/* A late one may find the line open, unless it may only be read. */
+		/* A delayed write may land after rights change, so from now on it may be in the line. */
 		if (!u->write_expected && u->expect != WEFT_EXPECT_READ_ONLY)
 			weft_line_state_begin(&u->line[i], t->cfg.run);
 		weft_line_state_doubt(&u->line[i]);

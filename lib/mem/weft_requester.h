@@ -3,13 +3,13 @@
 
 /*
  * The requester's end of CXL.mem and of UIO: reads and writes, many at once, matched by tag
- * (wire-formats.md section 4, ats.md section 2). Every request ends in exactly one completion: its answer, or LOST
- * after a timeout (reliability.md section 5). Tags, deadlines, quarantine, credits and latencies are
- * kept here; weft_mem_requester.h and weft_uio_requester.h turn a request into a packet and take what
- * answers it. What differs between the two is in doc/txn.md.
+ * (wire-formats.md section 4, ats.md section 2). Every request ends in exactly one completion: its
+ * answer, or LOST after a timeout (reliability.md section 5). Tags, deadlines, quarantine, credits
+ * and latencies are kept here; weft_mem_requester.h and weft_uio_requester.h turn a request into a
+ * packet and take what answers it. What differs between the two is in doc/txn.md.
  *
- * A requester belongs to one thread; it neither allocates nor looks at a clock: time comes with each
- * call and never runs backwards.
+ * A requester belongs to one thread; it neither allocates nor looks at a clock: time comes with
+ * each call and never runs backwards.
  */
 #ifndef WEFT_REQUESTER_H
 #define WEFT_REQUESTER_H

@@ -2,13 +2,13 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * A traffic source that checks what it reads (the oracle of reliability.md section 5), by CXL.mem or
- * UIO. Each requester owns some lines of each target alone. Every 64-byte line written tells its address, writer
- * and version, and all its bytes depend on them, so a wrong, stale or torn line is recognised. Lines are
- * asked for in units, of which one request at most is open: a unit is one line, or four of which a
- * request is of one to four. After the random reads and writes a sweep reads back every unit written. At the
- * start the memory must be zero, or with `run` hold what earlier runs of the same source left. A source
- * belongs to one thread, that of its requester.
+ * A traffic source that checks what it reads (the oracle of reliability.md section 5), by CXL.mem
+ * or UIO. Each requester owns some lines of each target alone. Every 64-byte line written tells its
+ * address, writer and version, and all its bytes depend on them, so a wrong, stale or torn line is
+ * recognised. Lines are asked for in units, of which one request at most is open: a unit is one
+ * line, or four of which a request is of one to four. After the random reads and writes a sweep
+ * reads back every unit written. At the start the memory must be zero, or with `run` hold what
+ * earlier runs of the same source left. A source belongs to one thread, that of its requester.
  */
 #ifndef WEFT_TRAFFIC_H
 #define WEFT_TRAFFIC_H

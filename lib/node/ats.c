@@ -102,7 +102,9 @@ ats_packet(struct weft_node_link *p, void *state, const struct weft_io_tlp *t)
 	struct ats *a = state;
 	enum weft_verdict v = WEFT_DROP_NOT_MINE;
 
-	/* rxl: whom the connection is with; cxl: whom the switch let in. A client hears its agent. */
+	/*
+	 * rxl: whom the connection is with; cxl: whom the switch let in. A client hears its agent.
+	 */
 	if (t->dpid != n->topo->pid || (!weft_node_is_cxl(n) && t->spid != p->pid))
 		v = WEFT_DROP_NOT_MINE;
 	else if (a->agent != NULL)
@@ -227,8 +229,8 @@ ats_agent_session(struct weft_node *n, unsigned int client, bool ended, bool beg
 }
 
 /*
- * cxl: the link is all there is a session of. What its end took away is found by time: questions are
- * asked again, and an invalidation that vanished fails.
+ * cxl: the link is all there is a session of. What its end took away is found by time: questions
+ * are asked again, and an invalidation that vanished fails.
  */
 static void
 ats_link_session(struct weft_node *n, bool ended, bool began)

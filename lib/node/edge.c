@@ -3,8 +3,8 @@
 
 /*
  * Edge ports of a switch in cxl mode: behind those of HBR form a host or device speaks of addresses
- * alone (fabric.md 1.11, 1.12). What comes in is decoded by the port's tables and gets its ids, or is
- * answered here; what leaves loses them (weft_edge_link.h). Hot.
+ * alone (fabric.md 1.11, 1.12). What comes in is decoded by the port's tables and gets its ids, or
+ * is answered here; what leaves loses them (weft_edge_link.h). Hot.
  */
 
 #include "node_priv.h"
@@ -138,7 +138,7 @@ edge_packet_in(struct weft_node_link *in, const struct weft_io_tlp *t)
 	struct weft_edge_decision d;
 	struct weft_io_tlp on = *t;
 
-	/* Rights behind a port that shows no SPID go by the requester id: nobody asks in another's name. */
+	/* On an HBR link rights go by the requester id, which must be the port's own. */
 	if (is_request && requester >= 0 && requester != in->pid)
 		return weft_node_refuse(in, (uint16_t)requester & (WEFT_PIDS - 1));
 	weft_edge_tlp_in(edge_tables(in), e->is_host, &on, &d);

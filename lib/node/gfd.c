@@ -2,10 +2,11 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * A GFD: memory behind a port. It answers hosts of the topology, each in a connection of its own (in
- * cxl mode all on its link); a request waits where its answer would have no room. A share of its reads
- * turns out bad late by `late_poison` of the topology, and so do lines that somebody marks: marks are
- * handed to the thread that polls through a small queue, of one writer at a time and one reader.
+ * A GFD: memory behind a port. It answers hosts of the topology, each in a connection of its own
+ * (in cxl mode all on its link); a request waits where its answer would have no room. A share of
+ * its reads turns out bad late by `late_poison` of the topology, and so do lines that somebody
+ * marks: marks are handed to the thread that polls through a small queue, of one writer at a time
+ * and one reader.
  */
 
 #include "node_priv.h"
@@ -71,7 +72,7 @@ gfd_message(void *arg, const struct weft_msg *m)
 	if (!gfd_can_answer(p))
 		return false;
 	p->due_ns = 0;
-	/* The message must be the host's own: nobody asks, or writes, in another's name. */
+	/* Drop a spoofed SPID: requests of a host's link must be its own. */
 	if (p->is_host && m->spid != p->pid)
 		return weft_node_refuse(p, m->spid);
 	v = weft_gfd_request(&g->gfd, m, &reply);

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * A host: brings a session up with every GFD (in cxl mode: on its link), and sends what its services want
- * of their memory by CXL.mem. Its requests are decoded by FAST at its edge: the address decides where they
- * go. Hot.
+ * A host: brings a session up with every GFD (in cxl mode: on its link), and sends what its
+ * services want of their memory by CXL.mem. Its requests are decoded by FAST at its edge: the
+ * address decides where they go. Hot.
  */
 
 #include "node_priv.h"
@@ -163,8 +163,8 @@ host_send(struct weft_node_link *p, const struct weft_msg *m)
 	if (w->n == 0 && weft_end_send(p->end, m) == 0)
 		return;
 	/*
-	 * No more are open at a peer than it granted, so there is room; but for a host that translates,
-	 * whose requests have no destination while they are counted.
+	 * No more are open at a peer than it granted, so there is room; but for a host that
+	 * translates, whose requests have no destination while they are counted.
 	 */
 	if (w->n == WEFT_ARRAY_SIZE(w->msg)) {
 		p->node->drops[WEFT_DROP_TX_FULL]++;

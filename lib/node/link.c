@@ -109,7 +109,9 @@ weft_node_link_memory(const struct weft_topo *t)
 	                              : LINK_WINDOW;
 	const size_t kinds = t->mode == WEFT_MODE_CXL ? 4 : 2;
 
-	/* Both buffers of the retry layer, what waits to be consumed, and the allocator's rounding. */
+	/*
+	 * Both buffers of the retry layer, what waits to be consumed, and the allocator's rounding.
+	 */
 	return 2 * window * WEFT_FLIT_LEN + kinds * WEFT_NODE_CREDITS * sizeof(struct weft_msg) +
 	       WEFT_IO_CLASSES * t->cxl_io * sizeof(struct weft_io_tlp) +
 	       sizeof(struct weft_node_waiting) + 45056;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* Load of a host by CXL.mem: reads and writes lines of its own in all segments, and checks what comes back. */
+/*
+ * Load of a host by CXL.mem: reads and writes lines of its own in all segments, and checks what
+ * comes back.
+ */
 
 #include "node_priv.h"
 
@@ -43,7 +46,9 @@ load_answer(const struct weft_node *n, const struct weft_topo *t, uint64_t hpa, 
 		return WEFT_EXPECT_NXM;
 	if (x.rule != NULL && (x.rule->rights & WEFT_TOPO_R) == 0)
 		return WEFT_EXPECT_NXM;
-	/* Also where its edge port stops it: it may not do so for ever. Translations say it later. */
+	/*
+	 * Record the target even if blocked now: rights may change. Translations resolve it later.
+	 */
 	if (!n->topo->translates && r.target != WEFT_RESOLVE_NONE &&
 		t->node[r.target].kind == WEFT_TOPO_GFD)
 		*dpid = r.dpid;
@@ -161,7 +166,9 @@ weft_node_is_changing(const struct weft_node *n)
 	return s != NULL && __atomic_load_n(&s->change, __ATOMIC_ACQUIRE) != NULL;
 }
 
-/* A change of rights: requests that are open end first, then it is known which answers are right. */
+/*
+ * A change of rights: requests that are open end first, then it is known which answers are right.
+ */
 static unsigned int
 load_poll(struct weft_node *n, void *state, bool may_ask)
 {

@@ -52,7 +52,10 @@ node_link_to(struct weft_node *n, uint16_t dpid)
 
 /* --- link.c --- */
 
-/* Make the ends: rxl, of every node that it is joined to; cxl, of every port. 0, or -errno with a line. */
+/*
+ * Make the ends: rxl, of every node that it is joined to; cxl, of every port. 0, or -errno with a
+ * line.
+ */
 int node_links_init(struct weft_node *n, char *err, size_t err_len);
 
 /* --- session.c --- */
@@ -61,8 +64,8 @@ int node_links_init(struct weft_node *n, char *err, size_t err_len);
 void node_poll_link(struct weft_node_link *l);
 
 /*
- * What becomes of what services have open with the session that they sent it by, and of what they know
- * of memory. Of kinds with a clock, and of switches in cxl mode.
+ * What becomes of what services have open with the session that they sent it by, and of what they
+ * know of memory. Of kinds with a clock, and of switches in cxl mode.
  */
 void node_follow(struct weft_node_link *l, bool ended, bool began);
 
@@ -79,8 +82,8 @@ node_link_is_whole(const struct weft_node_link *l)
 struct weft_requester *host_requester(const struct weft_node *n);
 
 /*
- * cxl: let the requester begin what the link takes now; rxl: nothing, connections grant. To be called
- * before each request.
+ * cxl: let the requester begin what the link takes now; rxl: nothing, connections grant. To be
+ * called before each request.
  */
 void host_allow(struct weft_node *n);
 
@@ -102,7 +105,9 @@ bool ats_translates(const struct weft_node *n);
 /* A request with a virtual address. */
 void ats_submit(struct weft_node *n, const struct weft_msg *m);
 
-/* The next requests that leave, up to @p most: each is refused, sent, or may not be sent after all. */
+/*
+ * The next requests that leave, up to @p most: each is refused, sent, or may not be sent after all.
+ */
 unsigned int ats_next(struct weft_node *n, struct weft_xlate_out *out, unsigned int most);
 
 /* Whether a request of ats_next() may be sent now. If not it is kept. */
@@ -187,9 +192,9 @@ struct weft_traffic_target source_target(const struct weft_node *n, const struct
 	const struct weft_topo_segment *s, const struct source_lines *l);
 
 /*
- * Make a source of what is set in @p cfg: seed, requests, outstanding, rate, writer, request_lines and
- * write_percent. Its lines are those of @p l in all segments, or in the translations that the host goes
- * by. NULL: no memory, of which it needs @p size.
+ * Make a source of what is set in @p cfg: seed, requests, outstanding, rate, writer, request_lines
+ * and write_percent. Its lines are those of @p l in all segments, or in the translations that the
+ * host goes by. NULL: no memory, of which it needs @p size.
  */
 struct weft_traffic *source_make(struct weft_node *n, struct weft_traffic_cfg *cfg,
 	const struct source_lines *l, struct weft_requester *r, size_t *size);

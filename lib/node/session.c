@@ -2,16 +2,17 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What a node sees of the sessions of its links, and what becomes of requests with the session that they
- * went by. While it is stalled, requests do not grow older: it may resume, for session_timeout_ns at most.
- * When it is over, no answer can come any more: what is open ends as lost, and no tag rests. But where in
- * cxl mode a switch is at the other end of the link, what has passed that may still be answered: requests
- * end by their own timeout.
+ * What a node sees of the sessions of its links, and what becomes of requests with the session that
+ * they went by. While it is stalled, requests do not grow older: it may resume, for
+ * session_timeout_ns at most. When it is over, no answer can come any more: what is open ends as
+ * lost, and no tag rests. But where in cxl mode a switch is at the other end of the link, what has
+ * passed that may still be answered: requests end by their own timeout.
  *
- * Memory has a random generation, which its node tells in every session: who meets another one than before
- * knows that all it had there is gone, and tells those who use it before any request of theirs can be
- * answered. In cxl mode a session is of a link, and the users are elsewhere: the switch keeps the generation
- * in their name and says so to the node, whose memory is poisoned then until it is written.
+ * Memory has a random generation, which its node tells in every session: who meets another one than
+ * before knows that all it had there is gone, and tells those who use it before any request of
+ * theirs can be answered. In cxl mode a session is of a link, and the users are elsewhere: the
+ * switch keeps the generation in their name and says so to the node, whose memory is poisoned then
+ * until it is written.
  */
 
 #include "node_priv.h"
@@ -64,8 +65,8 @@ session_refusal(const struct weft_node_link *l, struct weft_node_refusal *r)
 }
 
 /*
- * Whoever asked has a reason to give up, nobody else, and not where there was a session before: this
- * may be anybody's word, and ends no run.
+ * Whoever asked has a reason to give up, nobody else, and not where there was a session before:
+ * this may be anybody's word, and ends no run.
  */
 static void
 session_refused(struct weft_node_link *l)
@@ -182,7 +183,10 @@ weft_node_replacements(const struct weft_node *n)
 	return sum;
 }
 
-/* SESS-32: behind a switch are those who knew the memory before; nothing of this session comes first. */
+/*
+ * SESS-32: behind a switch are those who knew the memory before; nothing of this session comes
+ * first.
+ */
 void
 weft_node_arriving(void *link)
 {

@@ -60,7 +60,9 @@ source_tags(uint32_t outstanding)
 	return tags;
 }
 
-/* The translations of a host that goes by them; where a line is in the fabric changes all the time. */
+/*
+ * The translations of a host that goes by them; where a line is in the fabric changes all the time.
+ */
 static uint32_t
 source_translated_targets(struct weft_node *n, struct weft_traffic_target *target)
 {

@@ -3,9 +3,10 @@
 
 /*
  * A PBR switch in cxl mode: every link ends here, and messages are stored and forwarded by their
- * DPID, and so are CXL.io packets. At a port of HBR form they are converted (edge.c). One waits in the room that was granted for it until the link it goes to has credit and
- * window; so nothing is dropped for want of room, and the kinds wait apart from each other: answers
- * never stand behind requests. Hot.
+ * DPID, and so are CXL.io packets. At a port of HBR form they are converted (edge.c). One waits in
+ * the room that was granted for it until the link it goes to has credit and window; so nothing is
+ * dropped for want of room, and the kinds wait apart from each other: answers never stand behind
+ * requests. Hot.
  */
 
 #include "node_priv.h"
@@ -82,7 +83,7 @@ store_forward(struct weft_node_link *in, const struct weft_msg *m)
 
 		return way == EDGE_ON ? store_send(n, &on) : way == EDGE_DONE;
 	}
-	/* Rights go by the SPID: nobody asks in another's name. Answers have none. */
+	/* Rights go by the SPID: drop a spoofed one. Answers have none. */
 	if ((with_spid >> m->kind & 1) != 0 &&
 		!weft_ingress_spid(&n->cfg.ingress[in->port], m->spid))
 		return weft_node_refuse(in, m->spid);

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * A PBR switch in rxl mode: frames pass it in the buffers they came in, which are its world's, and lose what
- * FEC cannot correct. Who sent what was lost is told, now and then, for diagnosis. Hot.
+ * A PBR switch in rxl mode: frames pass it in the buffers they came in, which are its world's, and
+ * lose what FEC cannot correct. Who sent what was lost is told, now and then, for diagnosis. Hot.
  */
 
 #include "node_priv.h"

@@ -3,9 +3,9 @@
 
 /*
  * What the topology says of addresses, rights and routes, as the tables that decide: FAST, IDT and
- * GMV of the edge port of each host and GFD (where their links are of HBR form, at the switch), DRT of every node, GDT, MGT and SAT of each GFD
- * (fabric.md sections 1.2 to 1.10). --resolve answers from the topology without them, and hosts
- * hold what the tables do to its answers.
+ * GMV of the edge port of each host and GFD (where their links are of HBR form, at the switch), DRT
+ * of every node, GDT, MGT and SAT of each GFD (fabric.md sections 1.2 to 1.10). --resolve answers
+ * from the topology without them, and hosts hold what the tables do to its answers.
  */
 
 #include "node_priv.h"
@@ -29,7 +29,7 @@ tables_is_requester(const struct weft_topo_node *n)
 	return n->kind == WEFT_TOPO_HOST || n->kind == WEFT_TOPO_DEVICE;
 }
 
-/* What a host may reach any memory of; a GFD's own port is for looking where requests belong. */
+/* Whether a host may reach any memory of @p gfd. A GFD decodes all segments, to verify DPIDs. */
 static bool
 tables_may_reach(const struct weft_topo *t, uint16_t node, uint16_t gfd)
 {
@@ -114,7 +114,9 @@ tables_set_rerouter(struct weft_edge *e, const struct weft_node_cfg *d, unsigned
 	return rc;
 }
 
-/* Last, what the vectors of the file do not have: entries may name a PID only while it is in them. */
+/*
+ * Last, what the vectors of the file do not have: entries may name a PID only while it is in them.
+ */
 static int
 tables_set_vectors(struct weft_edge *e, const struct weft_topo *t, unsigned int node)
 {
@@ -142,7 +144,10 @@ tables_set_prefixes(struct weft_edge *e, const struct weft_topo_node *n)
 	return rc != 0 ? rc : weft_edge_set_vp_host(e, vp);
 }
 
-/* The edge port of a node. Entries may name a PID only while it is in GMV: what it may not reach goes last. */
+/*
+ * The edge port of a node. Entries may name a PID only while it is in GMV: what it may not reach
+ * goes last.
+ */
 static int
 tables_set_edge(struct weft_edge *e, const struct weft_node_cfg *d, const struct weft_topo *t,
 	uint16_t node)

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * UIO at a host, GFD or device, and its edge port (fabric.md sections 1.5, 1.12 and 2.4): requests are
- * decoded by FAST or LDST, or go where their prefix says; what comes in is given a prefix, or refused;
- * answers go back by prefix or re-router. Between the two there is a PTH and no prefix.
+ * UIO at a host, GFD or device, and its edge port (fabric.md sections 1.5, 1.12 and 2.4): requests
+ * are decoded by FAST or LDST, or go where their prefix says; what comes in is given a prefix, or
+ * refused; answers go back by prefix or re-router. Between the two there is a PTH and no prefix.
  */
 
 #include "node_priv.h"
@@ -62,7 +62,9 @@ uio_send_answers(struct weft_node *n, struct uio_answers *a)
 		struct weft_node_link *p = node_link_to(n, a->cpl[a->at].dpid);
 		const int rc = p == NULL ? -EINVAL : weft_end_send_io(p->end, &a->cpl[a->at]);
 
-		/* A link that is down comes back; a connection's session takes its answers with it. */
+		/*
+		 * A link that is down comes back; a connection's session takes its answers with it.
+		 */
 		if (rc == -EAGAIN || (rc == -ENOTCONN && weft_node_is_cxl(n)))
 			return;
 		if (rc != 0)
@@ -189,7 +191,7 @@ uio_packet(struct weft_node_link *p, void *state, const struct weft_io_tlp *t)
 	enum weft_verdict why = WEFT_DROP_WRONG_CLASS;
 
 	(void)state;
-	/* Nobody asks or answers in another's name: behind a link of a switch it has seen to that. */
+	/* Drop a spoofed SPID. Links to a switch are exempt: the switch has checked. */
 	if (!p->is_switch && t->spid != p->pid)
 		return weft_node_refuse(p, t->spid);
 	if (!n->is_hbr && t->dpid != n->topo->pid)

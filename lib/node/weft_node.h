@@ -6,9 +6,9 @@
  * sends by itself. Whoever runs it (the daemon, the simulator, a test) is its world: that has the
  * frames, ports, buffers and clocks, and does for it what struct weft_node_world says.
  *
- * A world sets the time (weft_node_time()), gives what came to the ends of the links, polls the node, and
- * then lets leave what the ends of those links have whose due_ns has come. Pure; a node and its links
- * belong to one thread, but for what is marked.
+ * A world sets the time (weft_node_time()), gives what came to the ends of the links, polls the
+ * node, and then lets leave what the ends of those links have whose due_ns has come. Pure; a node
+ * and its links belong to one thread, but for what is marked.
  */
 #ifndef WEFT_NODE_H
 #define WEFT_NODE_H
@@ -55,12 +55,17 @@ struct weft_node_world {
 	/** Zeroed memory that a node has, or offers, of whole pages, or NULL. */
 	void *(*map)(void *world, size_t len);
 	void (*unmap)(void *world, void *mem, size_t len); /**< NULL is allowed */
-	/** Fill @p to with the file at @p path, of exactly @p len bytes. 0, or -errno with a line. */
+	/**
+	 * Fill @p to with the file at @p path, of exactly @p len bytes. 0, or -errno with a line.
+	 */
 	int (*read_file)(
 		void *world, const char *path, void *to, size_t len, char *err, size_t err_len);
 	/** Add what the end of a link that is made needs of IDE. 0, or -errno. */
 	int (*protect)(void *world, struct weft_node_link *l, struct weft_end_cfg *c);
-	/** Send a link control frame of the node's own by a port. False: no buffer, which is counted. */
+	/**
+	 * Send a link control frame of the node's own by a port. False: no buffer, which is
+	 * counted.
+	 */
 	bool (*send_control)(void *world, uint16_t port, const struct weft_wire_hdr *h,
 		const struct weft_control *c);
 };
@@ -140,12 +145,15 @@ extern const struct weft_node_kind *const weft_node_kinds[];
 extern const unsigned int weft_node_n_kinds;
 
 /**
- * Something that a node does beside what its kind is: a row of weft_node_services. None knows another.
- * Each function but init() is called only at nodes that have it, with what init() left in *state.
+ * Something that a node does beside what its kind is: a row of weft_node_services. None knows
+ * another. Each function but init() is called only at nodes that have it, with what init() left in
+ * *state.
  */
 struct weft_node_service {
 	const char *name;
-	/** Make it, where the node is to have it: else *state stays NULL. 0, or -errno with a line. */
+	/**
+	 * Make it, where the node is to have it: else *state stays NULL. 0, or -errno with a line.
+	 */
 	int (*init)(struct weft_node *n, void **state, char *err, size_t err_len);
 	void (*fini)(struct weft_node *n, void *state);
 	/**
@@ -156,7 +164,9 @@ struct weft_node_service {
 	/* At a host, by CXL.mem: */
 	uint32_t (*tags)(
 		const struct weft_node *n); /**< requests at a time; 0: it sends none there */
-	/** The next request. 0; -EAGAIN: none now; -ESHUTDOWN: none any more, and all have ended. */
+	/**
+	 * The next request. 0; -EAGAIN: none now; -ESHUTDOWN: none any more, and all have ended.
+	 */
 	int (*next)(struct weft_node *n, void *state, struct weft_msg *m);
 	/** A request ended. False: it is another's. */
 	bool (*complete)(struct weft_node *n, void *state, const struct weft_completion *c);
@@ -197,7 +207,10 @@ enum weft_node_edge_counter {
 	WEFT_NODE_EDGE_N_COUNTERS
 };
 
-/** An edge port of a switch whose link is of HBR form. CacheIDs, vPPBs and tags of its own would stand here. */
+/**
+ * An edge port of a switch whose link is of HBR form. CacheIDs, vPPBs and tags of its own would
+ * stand here.
+ */
 struct weft_node_edge {
 	uint16_t table; /* number of its edge in the node's tables */
 	bool is_host;
@@ -212,7 +225,9 @@ const struct weft_counter *weft_node_edge_counters(void);
 
 enum weft_node_link_state { WEFT_NODE_DOWN, WEFT_NODE_UP, WEFT_NODE_REFUSED };
 
-/** rxl: requests that wait for a credit, oldest first: as many as a host may have open at one GFD. */
+/**
+ * rxl: requests that wait for a credit, oldest first: as many as a host may have open at one GFD.
+ */
 struct weft_node_waiting {
 	uint32_t head;
 	uint32_t n;
@@ -220,8 +235,8 @@ struct weft_node_waiting {
 };
 
 /**
- * What a retry domain of a node has at its other end: rxl, a connection of a host, device or GFD; cxl, a
- * link of any node, and then links stand in the order of the ports.
+ * What a retry domain of a node has at its other end: rxl, a connection of a host, device or GFD;
+ * cxl, a link of any node, and then links stand in the order of the ports.
  */
 struct weft_node_link {
 	struct weft_node *node;
@@ -307,8 +322,8 @@ weft_node_asks_gfds(const struct weft_topo_node *n, const struct weft_load_node 
 const struct weft_node_kind *weft_node_kind_of(const struct weft_topo *t, unsigned int index);
 
 /**
- * Make a node in @p n, all zeros but for its cfg, with its links, all down. The tables are in force. 0, or
- * -errno with a line; weft_node_fini() either way.
+ * Make a node in @p n, all zeros but for its cfg, with its links, all down. The tables are in
+ * force. 0, or -errno with a line; weft_node_fini() either way.
  */
 int weft_node_init(struct weft_node *n, char *err, size_t err_len);
 void weft_node_fini(struct weft_node *n);
@@ -335,17 +350,22 @@ bool weft_node_offers_memory(const struct weft_topo_node *t);
 /** Times that memory of any other node was replaced. Any thread. */
 uint64_t weft_node_replacements(const struct weft_node *n);
 
-/** Set the clocks for this poll. What the node did not see while it was paused is not others' silence. */
+/**
+ * Set the clocks for this poll. What the node did not see while it was paused is not others'
+ * silence.
+ */
 void weft_node_time(struct weft_node *n, uint64_t now_ns);
 
-/** Drop a message or CXL.io packet that names another sender than may come by @p in. Returns true. */
+/**
+ * Drop a message or CXL.io packet that names another sender than may come by @p in. Returns true.
+ */
 bool weft_node_refuse(const struct weft_node_link *in, uint16_t spid);
 
 /* --- tables: what a topology says of addresses, rights and routes --- */
 
 /**
- * What the tables of a node have: one route, and its edge port, unless its link is of HBR form. Then the
- * switch has it, and an edge for each such port, in their order.
+ * What the tables of a node have: one route, and its edge port, unless its link is of HBR form.
+ * Then the switch has it, and an edge for each such port, in their order.
  *
  * @param edge  receives as many as are counted: those of the ports
  */
@@ -366,8 +386,8 @@ int weft_node_make_access(
 /* --- links --- */
 
 /**
- * rxl: whether a node has a connection to another: a host that sends to every GFD, and whoever sends
- * by UIO to whom it may ask. @p first: this side is the initiator of the session.
+ * rxl: whether a node has a connection to another: a host that sends to every GFD, and whoever
+ * sends by UIO to whom it may ask. @p first: this side is the initiator of the session.
  */
 bool weft_node_is_joined(const struct weft_topo *t, const struct weft_load *load, unsigned int node,
 	unsigned int other, bool *first);
@@ -447,19 +467,24 @@ int weft_node_prepare(struct weft_node *n, const struct weft_topo *now,
 	const struct weft_topo *next, bool (*is_stopped)(void), struct weft_node_change **out);
 void weft_node_change_free(const struct weft_node *n, struct weft_node_change *c);
 
-/** Hand it to the node, or NULL to take it back; the node goes on by it when its requests have ended. */
+/**
+ * Hand it to the node, or NULL to take it back; the node goes on by it when its requests have
+ * ended.
+ */
 void weft_node_change(struct weft_node *n, struct weft_node_change *c);
 bool weft_node_is_changing(const struct weft_node *n);
 
 #define WEFT_NODE_MARKS 64 /**< that may wait; a power of two */
 
 /**
- * A GFD: mark @p lines lines of its memory, from @p offset on, as bad, found late. One thread at a time
- * beside that which polls. 0; -ERANGE: not within its memory; -EAGAIN: too many wait.
+ * A GFD: mark @p lines lines of its memory, from @p offset on, as bad, found late. One thread at a
+ * time beside that which polls. 0; -ERANGE: not within its memory; -EAGAIN: too many wait.
  */
 int weft_node_mark_late(struct weft_node *n, uint64_t offset, uint64_t lines);
 
-/** Let a topology's `retry` overrule @p c, which is valid and stays so. What it does not give stays. */
+/**
+ * Let a topology's `retry` overrule @p c, which is valid and stays so. What it does not give stays.
+ */
 void weft_node_retry(struct weft_llr_cfg *c, const struct weft_topo_retry *r);
 
 #ifdef __cplusplus

@@ -113,11 +113,17 @@ struct weft_env {
 	 * a session that was offered may be what begins it.
 	 */
 	bool ends_know_session;
-	/* link_rx: the ends are closed, and what still comes of their sessions is not counted as dropped */
+	/*
+	 * link_rx: the ends are closed, and what still comes of their sessions is not counted as
+	 * dropped
+	 */
 	bool is_parting;
 	/* link_rx, with ends: makes frames for flits that had come too early */
 	struct rte_mempool *pool;
-	/* link_rx, pack, link_tx, route with xlate: time of this poll in nanoseconds, kept by the lcore that runs them */
+	/*
+	 * link_rx, pack, link_tx, route with xlate: time of this poll in nanoseconds, kept by the
+	 * lcore that runs them
+	 */
 	const uint64_t *now_ns;
 	/* codecs */
 	const struct weft_fec_kernel *fec;

@@ -55,7 +55,7 @@ topo_fail(struct topo_load *l, int err, unsigned int line, const char *fmt, ...)
 	l->n_fails++;
 	if (l->on_error == NULL)
 		return err;
-	/* What else is said of a line follows from the first, or waits until that is mended. */
+	/* Report one error per line; later ones are usually consequences. */
 	if (l->n_findings == 0 || line != l->last_line) {
 		l->n_findings++;
 		l->on_error(l->arg, l->err);

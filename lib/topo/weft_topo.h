@@ -460,8 +460,8 @@ typedef int (*weft_topo_port_fn)(const void *arg, unsigned int node, int in, uin
 
 /**
  * Prove routing tables: hosts and GFDs reach every node that they are linked with and are reached
- * from it, no message goes round, and no links wait for each other in a circle (fabric.md section 3.3). Loading has done so
- * with the topology's own tables.
+ * from it, no message goes round, and no links wait for each other in a circle (fabric.md section
+ * 3.3). Loading has done so with the topology's own tables.
  *
  * @param port  called from within, many times
  * @param f     filled on -EINVAL

@@ -3,8 +3,8 @@
 
 /*
  * Stage deframe: believes a frame's header or drops the frame, asks whether its sender may send by
- * this port, and finds the connection it belongs to (encapsulation.md sections 1 and 2). Hot: runs per burst. Frames of one connection come in
- * runs, so the last one found is tried first.
+ * this port, and finds the connection it belongs to (encapsulation.md sections 1 and 2). Hot: runs
+ * per burst. Frames of one connection come in runs, so the last one found is tried first.
  */
 
 #include "weft_stage.h"

@@ -5,14 +5,14 @@
  * Stage link_rx: CRC and number of every flit (encapsulation.md section 3), by the end that its
  * connection has.
  *
- * Active, with an end: the retry layer judges; what goes on is in order and comes once (doc/llr.md).
- * Flits that had come too early leave in frames of their own after the frame that made them due. For
- * want of a buffer they stay in the retry layer with what follows them, and leave when there is one. Runs on the lcore
- * that owns the ends.
+ * Active, with an end: the retry layer judges; what goes on is in order and comes once
+ * (doc/llr.md). Flits that had come too early leave in frames of their own after the frame that
+ * made them due. For want of a buffer they stay in the retry layer with what follows them, and
+ * leave when there is one. Runs on the lcore that owns the ends.
  *
  * Passive, without one, as for a trace: nobody sends again. Corrupt flits, duplicates and all-zero
- * flits are marked as dropped, and the frame goes on with what is left in it. A decoded gap is taken
- * as loss, and the receiver goes on from the number it decoded.
+ * flits are marked as dropped, and the frame goes on with what is left in it. A decoded gap is
+ * taken as loss, and the receiver goes on from the number it decoded.
  *
  * Next after fec_check or crc_first the CRCs are there already. Hot: runs per burst.
  */
