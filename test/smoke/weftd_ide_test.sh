@@ -96,6 +96,7 @@ fi
 lines() {
 	/usr/bin/python3 - "$1" <<-'P'
 	import re, sys
+	HEADER = 20 # from the EtherType on
 	data = open(sys.argv[1], "rb").read()
 	line = re.compile(rb"...\x00\x00\x01\x00\x00[^\0]...\0.....\0{6}", re.S)
 	print(len(line.findall(data)))
@@ -177,12 +178,18 @@ refused "$work" "expected a plain file"
 shares() {
 	/usr/bin/python3 - "$@" <<-'P'
 	import re, sys
+	HEADER = 20 # from the EtherType on
 	seen = {}
 	for name in sys.argv[1:]:
 	    data = open(name, "rb").read()
-	    # kind 1, rxl: header, message, ..., record 18 of 32 bytes
-	    for m in re.finditer(rb"\x88\xb5\x11\x01\0\0(....)(....)....(..)(.{40,80}?)\x12\x20(.{32})", data, re.S):
-	        seen.setdefault(m.group(5), set()).add((m.group(1), m.group(2)))
+	    # Link control of rxl: header (SPID, DPID, session), then records up to the check, 16
+	    for m in re.finditer(rb"\x88\xb5\x11\x01\0\0(....)(....)", data, re.S):
+	        at = m.start() + HEADER
+	        while at + 2 <= len(data) and data[at] not in (0, 16):
+	            kind, n = data[at], data[at + 1]
+	            if (kind, n) == (18, 32):
+	                seen.setdefault(data[at + 2 : at + 2 + n], set()).add((m[1], m[2]))
+	            at += 2 + n
 	print(len(seen), sum(len(who) > 1 for who in seen.values()))
 	P
 }

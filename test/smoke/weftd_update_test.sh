@@ -28,10 +28,14 @@ mkfifo "$work/pipe.yaml"
 		echo "  - {a: $link}"
 	done; } >"$work/early.yaml"
 "$app/weftd" --topology "$work/pipe.yaml" >"$work/out" 2>"$work/err" &
-pids+=($!)
+pid=$!
+pids+=("$pid")
 # shellcheck disable=SC2016
 timeout 60 sh -c 'exec 3>"$1"; kill -HUP "$2"; cat "$3" >&3' sh "$work/pipe.yaml" $! "$work/early.yaml" ||
 	die "the topology was not read"
+# What is written while it has the pipe open from the first time would be part of that.
+has_closed() { ! find "/proc/$pid/fd" -lname '*/pipe.yaml' | grep -q .; }
+wait_for 60 has_closed
 timeout 60 sh -c '(echo "routing: updown"; cat "$1") >"$2"' sh "$work/early.yaml" "$work/pipe.yaml" ||
 	die "the topology was not read again"
 wait_for 60 grep -q 'tables: changed in' "$work/out"
