@@ -144,7 +144,7 @@ capture_say(const struct capture *c, char *text, size_t len)
 }
 
 void
-captures_tend(struct daemon *d)
+captures_maintain(struct daemon *d)
 {
 	struct weft_capture_stats stats;
 	char text[512];
@@ -158,7 +158,7 @@ captures_tend(struct daemon *d)
 			continue;
 		capture_end(d, c);
 		capture_say(c, text, sizeof(text));
-		event_tell(EVENT_CAPTURE_STOPPED, c->node, weft_port_name(c->port), 1, "%s", text);
+		event_put(EVENT_CAPTURE_STOPPED, c->node, weft_port_name(c->port), 1, "%s", text);
 	}
 	pthread_mutex_unlock(&lock);
 }

@@ -282,7 +282,7 @@ void run_folder(char *path, size_t len);
 int single_init(struct daemon *d, char *err, size_t err_len);
 
 /** Once a second: say who was refused. */
-void single_tell(struct daemon *d);
+void single_log_events(struct daemon *d);
 void single_fini(struct daemon *d);
 
 /* --- duplicate.c: daemons of one node that single.c cannot know of --- */
@@ -304,7 +304,7 @@ unsigned int duplicates_poll(void *arg);
 void duplicates_ask(const struct node *n);
 
 /** Control thread: say who was found since the last call, a line a port. */
-void duplicates_tell(struct daemon *d);
+void duplicates_log_events(struct daemon *d);
 
 /** What a port sent and heard: counters, or null. */
 json_t *duplicates_json(const struct node *n, unsigned int port);
@@ -318,7 +318,7 @@ void captures_check(const struct daemon *d);
 int captures_open(struct daemon *d, char *err, size_t err_len);
 
 /** Once a second: end those that cannot go on, and say so. */
-void captures_tend(struct daemon *d);
+void captures_maintain(struct daemon *d);
 
 /** End all. A failure is said and becomes the exit status. The ports are there. */
 void captures_close(struct daemon *d);
@@ -327,7 +327,7 @@ void captures_close(struct daemon *d);
 json_t *captures_json(void);
 
 /** Look after links: once a second from the control thread. */
-void ports_tend(struct daemon *d);
+void ports_maintain(struct daemon *d);
 
 /* --- backlog.c --- */
 
@@ -388,7 +388,7 @@ int ingress_init(struct node *n);
 void ingress_fini(struct node *n);
 
 /** Control thread: say which ports refused what since the last call. */
-void ingress_tell(struct daemon *d);
+void ingress_log_events(struct daemon *d);
 
 /** What a port takes and has refused: {spid, flits, control, messages}. */
 json_t *ingress_json(const struct node *n, unsigned int port);
@@ -425,7 +425,7 @@ struct rate {
 int rates_init(struct daemon *d);
 
 /** Control thread, every round: end an interval when it is over, and print it if that was asked for. */
-void rates_tend(struct daemon *d);
+void rates_maintain(struct daemon *d);
 
 /** Add what port @p p of a node did in @p seconds of run to @p r; 0: only the last interval. */
 void rate_add(const struct node *n, unsigned int p, double seconds, struct rate *r);
@@ -453,10 +453,10 @@ int ide_peer(struct peer *p, struct weft_end_cfg *c);
 void ide_peer_fini(struct peer *p);
 
 /** Control thread: say which streams failed since the last call, a line each. */
-void ide_tell(struct daemon *d);
+void ide_log_events(struct daemon *d);
 
 /* Say of which peers somebody else sends flits. Control thread. */
-void peers_tell(struct daemon *d);
+void peers_log_events(struct daemon *d);
 
 /** A word for reports: "off", "down", "secure", "insecure", "closed". */
 const char *ide_state(const struct peer *p);
@@ -467,12 +467,12 @@ const char *ide_state(const struct peer *p);
 int generation_run(struct daemon *d);
 
 /** Control thread: say whose memory was replaced since the last call, a line each. */
-void generation_tell(struct daemon *d);
+void generation_log_events(struct daemon *d);
 
 /* --- forged.c --- */
 
 /** Control thread: say which sessions somebody tried to end or disturb, a line each. */
-void forged_tell(struct daemon *d);
+void forged_log_events(struct daemon *d);
 
 /* --- misfit.c: servers whose files differ --- */
 
@@ -480,7 +480,7 @@ void forged_tell(struct daemon *d);
 void misfit_came(void *arg, struct rte_mbuf *m, enum weft_verdict why);
 
 /** Control thread: say what came since the last call, a line a node. */
-void misfit_tell(struct daemon *d);
+void misfit_log_events(struct daemon *d);
 
 /* --- notes.c: what stages on other lcores have for their node --- */
 
@@ -538,12 +538,12 @@ void layouts_check(const struct daemon *d);
 /* --- ats.c --- */
 
 /** Control thread: say who was isolated since the last call, a line each. */
-void ats_tell(struct daemon *d);
+void ats_log_events(struct daemon *d);
 
 /* --- late.c: lines of a GFD that an operator marks as bad --- */
 
 /** Telemetry: mark lines of a GFD that runs here. */
-int late_tell(struct daemon *d, const char *params, struct rte_tel_data *data);
+int late_mark_command(struct daemon *d, const char *params, struct rte_tel_data *data);
 
 /* --- memory.c --- */
 
@@ -583,7 +583,7 @@ int fabric_prepare(struct node *n, const struct weft_topo *t, char *err, size_t 
 bool fabric_publish(struct node *n);
 
 /** Once nobody reads the old ones, or to give the prepared ones up: free them. */
-void fabric_settle(struct node *n);
+void fabric_free_retired(struct node *n);
 
 /* --- update.c --- */
 

@@ -325,7 +325,7 @@ duplicates_start(struct daemon *d, char *err, size_t err_len)
 /* --- what is said and reported --- */
 
 static void
-duplicate_tell(const struct node *n, unsigned int port, struct duplicate_port *x)
+duplicate_log_events(const struct node *n, unsigned int port, struct duplicate_port *x)
 {
 	const uint64_t found = __atomic_load_n(&x->found.n, __ATOMIC_ACQUIRE);
 	const uint64_t instance = __atomic_load_n(&x->found.instance, __ATOMIC_RELAXED);
@@ -334,12 +334,12 @@ duplicate_tell(const struct node *n, unsigned int port, struct duplicate_port *x
 	const char *name = weft_port_name(n->port[port]);
 
 	if (found != x->told && runs_ms == 0)
-		event_tell(EVENT_DUPLICATE, n->topo->name, name, found - x->told,
+		event_put(EVENT_DUPLICATE, n->topo->name, name, found - x->told,
 			"somebody on the network of port %s began to run this node as well "
 			"(instance %016" PRIx64 "), and is refused: see who",
 			name, instance);
 	else if (found != x->told)
-		event_tell(EVENT_DUPLICATE, n->topo->name, name, found - x->told,
+		event_put(EVENT_DUPLICATE, n->topo->name, name, found - x->told,
 			"somebody on the network of port %s runs this node as well (instance "
 			"%016" PRIx64
 			", for %.1f s), they take each other's sessions away: end one "
@@ -347,7 +347,7 @@ duplicate_tell(const struct node *n, unsigned int port, struct duplicate_port *x
 			name, instance, (double)runs_ms / 1e3);
 	x->told = found;
 	if (forged != x->forged_told)
-		event_tell(EVENT_FORGED, n->topo->name, name, forged - x->forged_told,
+		event_put(EVENT_FORGED, n->topo->name, name, forged - x->forged_told,
 			"somebody on the network of port %s says that this node runs there and "
 			"proves nothing, %" PRIu64 " times: ignored",
 			name, forged);
@@ -355,13 +355,13 @@ duplicate_tell(const struct node *n, unsigned int port, struct duplicate_port *x
 }
 
 void
-duplicates_tell(struct daemon *d)
+duplicates_log_events(struct daemon *d)
 {
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		struct node *n = &d->node[i];
 
 		for (uint16_t p = 0; n->duplicates != NULL && p < n->n_ports; p++)
-			duplicate_tell(n, p, &n->duplicates->port[p]);
+			duplicate_log_events(n, p, &n->duplicates->port[p]);
 	}
 }
 

@@ -89,7 +89,7 @@ event_print(const struct weft_event *e)
 }
 
 void
-event_tell(
+event_put(
 	enum event_kind kind, const char *node, const char *peer, uint64_t n, const char *fmt, ...)
 {
 	char text[WEFT_EVENT_TEXT_ROOM];
@@ -119,7 +119,7 @@ event_say_all(bool all)
 }
 
 void
-events_tend(void)
+events_maintain(void)
 {
 	pthread_mutex_lock(&lock);
 	event_say_all(false);

@@ -45,11 +45,11 @@ void events_fini(void);
  * @param fmt   the line behind "weftd: node NODE: ": what, with whom, since when, how many in all, but
  *              not what to do, which the kind adds. No full stop, no end of line
  */
-void event_tell(enum event_kind kind, const char *node, const char *peer, uint64_t n,
+void event_put(enum event_kind kind, const char *node, const char *peer, uint64_t n,
 	const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
 /** Say what was held back and is due: from the control loop, in every round. */
-void events_tend(void);
+void events_maintain(void);
 
 /** Into @p text: "since 14:02:07, 3.1 s ago" of something that began @p ago_ns ago. Returns @p text. */
 const char *event_since(char *text, size_t len, uint64_t ago_ns);

@@ -101,7 +101,7 @@ fabric_publish(struct node *n)
 }
 
 void
-fabric_settle(struct node *n)
+fabric_free_retired(struct node *n)
 {
 	fabric_free(n, n->rights.next);
 	n->rights.next = NULL;

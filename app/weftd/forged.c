@@ -30,7 +30,7 @@ forged_tell_refused(struct peer *p, const char *node, const char *other)
 
 	if (n == p->forged_told)
 		return;
-	event_tell(EVENT_FORGED, node, other, n - p->forged_told,
+	event_put(EVENT_FORGED, node, other, n - p->forged_told,
 		"control frames in the name of %s that prove nothing, %llu in all: ignored", other,
 		(unsigned long long)n);
 	p->forged_told = n;
@@ -54,7 +54,7 @@ forged_tell_doubts(struct peer *p, const char *node, const char *other, uint64_t
 	if (now_ns - p->doubt_ns < CONFIRM_NS)
 		return;
 	if (begun == p->doubt_begun && weft_session_is_live(s))
-		event_tell(EVENT_CHALLENGED, node, other, n - p->doubts_told,
+		event_put(EVENT_CHALLENGED, node, other, n - p->doubts_told,
 			"somebody says that the session with %s is over; it was asked %llu times "
 			"in all, and goes on",
 			other, (unsigned long long)n);
@@ -84,12 +84,12 @@ forged_say_replay(struct peer *p, const char *other, const struct replay_watch *
 
 	event_since(since, sizeof(since), now->from_ns - w->from_ns);
 	if (now->old - w->told_old >= REPLAY_OLD)
-		event_tell(EVENT_REPLAYED, p->node->topo->name, other, now->old - w->told_old,
+		event_put(EVENT_REPLAYED, p->node->topo->name, other, now->old - w->told_old,
 			"%llu frames in the name of %s %s, that were sent before or are of no "
 			"session that lives: dropped",
 			(unsigned long long)old, other, since);
 	else if (now->odd - w->told_odd >= REPLAY_ODD && odd > now->acks - w->acks)
-		event_tell(EVENT_REPLAYED, p->node->topo->name, other, now->odd - w->told_odd,
+		event_put(EVENT_REPLAYED, p->node->topo->name, other, now->odd - w->told_odd,
 			"%llu Acks, Naks and flit numbers in the name of %s %s, that cannot be, "
 			"more than there are good ones: ignored",
 			(unsigned long long)odd, other, since);
@@ -118,7 +118,7 @@ forged_tell_replayed(struct peer *p, const char *other, uint64_t now_ns)
 }
 
 void
-forged_tell(struct daemon *d)
+forged_log_events(struct daemon *d)
 {
 	const uint64_t now_ns = node_now_ns();
 

@@ -34,7 +34,7 @@ generation_tell_poison(const struct node *n, struct peer *p)
 	const uint64_t poisoned = __atomic_load_n(&p->link->memory.poisoned, __ATOMIC_ACQUIRE);
 
 	if (poisoned != p->poisoned_told)
-		event_tell(EVENT_MEMORY_NEW, n->topo->name, daemon_peer_name(p),
+		event_put(EVENT_MEMORY_NEW, n->topo->name, daemon_peer_name(p),
 			poisoned - p->poisoned_told,
 			"memory is new (generation %016" PRIx64 "), and %s knew other: it reads "
 			"as poison until it is written",
@@ -43,7 +43,7 @@ generation_tell_poison(const struct node *n, struct peer *p)
 }
 
 void
-generation_tell(struct daemon *d)
+generation_log_events(struct daemon *d)
 {
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		struct node *n = &d->node[i];
@@ -56,7 +56,7 @@ generation_tell(struct daemon *d)
 			generation_tell_poison(n, p);
 			if (replaced == p->replaced_told)
 				continue;
-			event_tell(EVENT_MEMORY_NEW, n->topo->name, daemon_peer_name(p),
+			event_put(EVENT_MEMORY_NEW, n->topo->name, daemon_peer_name(p),
 				replaced - p->replaced_told,
 				"%s restarted with empty memory (generation %016" PRIx64
 				", before %016" PRIx64 "), %" PRIu64 " lines forgotten, %" PRIu64

@@ -178,7 +178,7 @@ ide_peer_fini(struct peer *p)
 }
 
 void
-ide_tell(struct daemon *d)
+ide_log_events(struct daemon *d)
 {
 	for (uint16_t k = 0; d->topo->ide != WEFT_IDE_OFF && k < d->n_nodes; k++)
 		for (uint16_t i = 0; i < d->node[k].node->n_links; i++) {
@@ -186,7 +186,7 @@ ide_tell(struct daemon *d)
 			const uint64_t *c = weft_end_counts(p->link->end);
 			const uint64_t n = c[WEFT_END_N_IDE_FAILURES];
 
-			event_tell(EVENT_IDE_FAILED, d->node[k].topo->name, daemon_peer_name(p),
+			event_put(EVENT_IDE_FAILED, d->node[k].topo->name, daemon_peer_name(p),
 				n - p->ide_told,
 				"IDE of what came from %s failed (%llu times, %llu flits dropped): "
 				"the session ends, a new one gets new keys",

@@ -85,18 +85,18 @@ ingress_say(const struct node *n, unsigned int port, uint64_t more, uint64_t all
 
 	event_since(since, sizeof(since), ago_ns);
 	if (spid == WEFT_PID_NONE && daemon_is_cxl(n->daemon))
-		event_tell(EVENT_SPOOFED, n->topo->name, other, more,
+		event_put(EVENT_SPOOFED, n->topo->name, other, more,
 			"port %u (%s): a frame with the source address of another link; %llu "
 			"dropped %s",
 			port, other, (unsigned long long)all, since);
 	else if (n->ingress.rule[port].spid == WEFT_SPID_ANY)
-		event_tell(EVENT_SPOOFED, n->topo->name, other, more,
+		event_put(EVENT_SPOOFED, n->topo->name, other, more,
 			"port %u (%s): messages with SPID 0x%03x of %s in a connection of another "
 			"node; %llu dropped %s",
 			port, other, spid, ingress_name_of_pid(t, spid), (unsigned long long)all,
 			since);
 	else
-		event_tell(EVENT_SPOOFED, n->topo->name, other, more,
+		event_put(EVENT_SPOOFED, n->topo->name, other, more,
 			"port %u (%s): SPID 0x%03x of %s where only 0x%03x may come in; %llu "
 			"dropped %s",
 			port, other, spid, ingress_name_of_pid(t, spid), n->ingress.rule[port].spid,
@@ -104,7 +104,7 @@ ingress_say(const struct node *n, unsigned int port, uint64_t more, uint64_t all
 }
 
 void
-ingress_tell(struct daemon *d)
+ingress_log_events(struct daemon *d)
 {
 	const uint64_t now_ns = node_now_ns();
 

@@ -16,7 +16,7 @@
 #include <rte_telemetry.h>
 
 int
-late_tell(struct daemon *d, const char *params, struct rte_tel_data *data)
+late_mark_command(struct daemon *d, const char *params, struct rte_tel_data *data)
 {
 	char name[WEFT_TOPO_NAME_ROOM], text[160];
 	struct words_lines l;

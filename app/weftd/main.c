@@ -340,9 +340,9 @@ weftd_all_done(const struct daemon *d)
 static void
 weftd_once_a_second(struct daemon *d)
 {
-	ports_tend(d);
-	captures_tend(d);
-	single_tell(d);
+	ports_maintain(d);
+	captures_maintain(d);
+	single_log_events(d);
 	links_watch(d);
 }
 
@@ -350,12 +350,12 @@ weftd_once_a_second(struct daemon *d)
 static void
 weftd_tell_of_others(struct daemon *d)
 {
-	ide_tell(d);
-	ingress_tell(d);
-	misfit_tell(d);
-	duplicates_tell(d);
-	forged_tell(d);
-	peers_tell(d);
+	ide_log_events(d);
+	ingress_log_events(d);
+	misfit_log_events(d);
+	duplicates_log_events(d);
+	forged_log_events(d);
+	peers_log_events(d);
 }
 
 /* Until something ends the run. Never on the data path. */
@@ -387,15 +387,15 @@ weftd_control(void *arg)
 			break;
 		}
 		sessions_watch(d);
-		rates_tend(d);
+		rates_maintain(d);
 		weftd_tell_of_others(d);
 		if (update_asked != 0) {
 			update_asked = 0;
 			update_run(d);
 		}
-		ats_tell(d);
-		generation_tell(d);
-		events_tend();
+		ats_log_events(d);
+		generation_log_events(d);
+		events_maintain();
 		if (++naps % (1000 / TEND_EVERY_MS) == 0)
 			weftd_once_a_second(d);
 		nanosleep(&nap, NULL);

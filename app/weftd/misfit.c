@@ -83,19 +83,19 @@ misfit_say(const struct node *n, uint64_t about, uint64_t more)
 	const char *other = t->node[t->neighbour[n->topo->first_port + port]].name;
 
 	if ((about >> 8 & UINT8_MAX) == WEFT_DROP_MODE)
-		event_tell(EVENT_MISFIT, n->topo->name, other, more,
+		event_put(EVENT_MISFIT, n->topo->name, other, more,
 			"port %u (%s): somebody asks for a session in mode %s; this file says %s",
 			port, other, weft_words_name(weft_mode_words, about & UINT8_MAX),
 			weft_mode_words[t->mode]);
 	else
-		event_tell(EVENT_MISFIT, n->topo->name, other, more,
+		event_put(EVENT_MISFIT, n->topo->name, other, more,
 			"port %u (%s): PID 0x%03x asks for PID 0x%03x, which this file gives to "
 			"nobody that way",
 			port, other, spid, (unsigned int)(about >> 16 & UINT16_MAX));
 }
 
 void
-misfit_tell(struct daemon *d)
+misfit_log_events(struct daemon *d)
 {
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		struct node *n = &d->node[i];
@@ -103,7 +103,7 @@ misfit_tell(struct daemon *d)
 		const char *again = __atomic_load_n(&n->node->refused_again.text, __ATOMIC_ACQUIRE);
 
 		if (again != NULL) {
-			event_tell(EVENT_MISFIT, n->topo->name, NULL, 1, "%s", again);
+			event_put(EVENT_MISFIT, n->topo->name, NULL, 1, "%s", again);
 			__atomic_store_n(&n->node->refused_again.text, NULL, __ATOMIC_RELEASE);
 		}
 		if (all == n->misfit.told)

@@ -53,7 +53,7 @@ peers_fini(struct node *n)
 }
 
 void
-peers_tell(struct daemon *d)
+peers_log_events(struct daemon *d)
 {
 	for (uint16_t k = 0; k < d->n_nodes; k++)
 		for (uint16_t i = 0; i < d->node[k].node->n_links; i++) {
@@ -61,7 +61,7 @@ peers_tell(struct daemon *d)
 			const uint64_t n = weft_end_counts(p->link->end)[WEFT_END_N_DOUBTED];
 			const uint64_t *c = weft_llr_counts(weft_end_llr(p->link->end));
 
-			event_tell(EVENT_DOUBTED, d->node[k].topo->name, daemon_peer_name(p),
+			event_put(EVENT_DOUBTED, d->node[k].topo->name, daemon_peer_name(p),
 				n - p->others_told,
 				"flits came in the name of %s that it did not send (%llu numbers "
 				"with two contents): a new session begins, what was open is lost",

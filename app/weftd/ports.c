@@ -230,7 +230,7 @@ ports_close(struct daemon *d)
 }
 
 void
-ports_tend(struct daemon *d)
+ports_maintain(struct daemon *d)
 {
 	static const enum event_kind kinds[] = {
 		[WEFT_PORT_CALLERS] = EVENT_CALLER,
@@ -244,9 +244,9 @@ ports_tend(struct daemon *d)
 
 		if (d->port[i] == NULL)
 			continue;
-		weft_port_tend(d->port[i]);
+		weft_port_maintain(d->port[i]);
 		while (weft_port_next_event(d->port[i], &e))
-			event_tell(kinds[e.kind], node, weft_port_name(d->port[i]), e.n,
+			event_put(kinds[e.kind], node, weft_port_name(d->port[i]), e.n,
 				"port %s: %s", weft_port_name(d->port[i]), e.text);
 	}
 }

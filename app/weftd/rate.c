@@ -118,7 +118,7 @@ rate_print(const struct daemon *d)
 }
 
 void
-rates_tend(struct daemon *d)
+rates_maintain(struct daemon *d)
 {
 	const double interval_s = d->cfg.stats_s > 0 ? d->cfg.stats_s : 1;
 	const uint64_t now_ns = node_now_ns();

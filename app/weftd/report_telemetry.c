@@ -341,7 +341,7 @@ telemetry_event_counts(const char *params, struct rte_tel_data *data)
 static int
 telemetry_late_poison(const char *params, struct rte_tel_data *data)
 {
-	return late_tell(telemetry_daemon, params, data);
+	return late_mark_command(telemetry_daemon, params, data);
 }
 
 static const struct {

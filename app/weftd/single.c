@@ -179,7 +179,7 @@ single_init(struct daemon *d, char *err, size_t err_len)
 
 /* Of so many at a time: they could be quicker than this. */
 static void
-single_tell_port(const struct node *n, uint16_t port)
+single_log_port(const struct node *n, uint16_t port)
 {
 	const char *netif = n->daemon->topo->port[n->topo->first_port + port].device;
 	pid_t caller = 0, last = 0;
@@ -190,21 +190,21 @@ single_tell_port(const struct node *n, uint16_t port)
 		callers++;
 	}
 	if (callers != 0)
-		event_tell(EVENT_DUPLICATE, n->topo->name, netif, callers,
+		event_put(EVENT_DUPLICATE, n->topo->name, netif, callers,
 			"process %d began to run this node as well, on interface %s, and is "
 			"refused: see who starts it",
 			(int)last, netif);
 }
 
 void
-single_tell(struct daemon *d)
+single_log_events(struct daemon *d)
 {
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		const struct node *n = &d->node[i];
 
 		for (uint16_t p = 0; n->lock.netif != NULL && p < n->n_ports; p++)
 			if (n->lock.netif[p] >= 0)
-				single_tell_port(n, p);
+				single_log_port(n, p);
 	}
 }
 

@@ -167,7 +167,7 @@ update_run(struct daemon *d)
 		cli_warn("tables: not changed: %s", e.text);
 	}
 	for (uint16_t i = 0; i < d->n_nodes; i++)
-		fabric_settle(&d->node[i]);
+		fabric_free_retired(&d->node[i]);
 	for (uint16_t i = 0; i < d->n_nodes && change != NULL; i++)
 		weft_node_change_free(d->node[i].node, change[i]);
 	free(change);

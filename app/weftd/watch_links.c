@@ -133,7 +133,7 @@ watch_up(const struct node *n, unsigned int port, bool is_up, uint64_t now_ns)
 
 	if (is_up) {
 		if (w->told_down)
-			event_tell(watch_is_news(n, port) ? EVENT_LINK_UP : EVENT_PEER_LEFT,
+			event_put(watch_is_news(n, port) ? EVENT_LINK_UP : EVENT_PEER_LEFT,
 				n->topo->name, peer, 1, "port %u (%s): the link is up after %.1f s",
 				port, peer, (double)(now_ns - w->since_ns) / 1e9);
 		if (w->state != LINK_UP)
@@ -149,7 +149,7 @@ watch_up(const struct node *n, unsigned int port, bool is_up, uint64_t now_ns)
 	if (w->state == LINK_WAITS || w->told_down || ++w->down_looks < LOOKS)
 		return;
 	w->told_down = true;
-	event_tell(watch_is_news(n, port) ? EVENT_LINK_DOWN : EVENT_PEER_LEFT, n->topo->name, peer,
+	event_put(watch_is_news(n, port) ? EVENT_LINK_DOWN : EVENT_PEER_LEFT, n->topo->name, peer,
 		1, "port %u (%s): the link is down %s", port, peer,
 		event_since(since, sizeof(since), now_ns - w->since_ns));
 }
@@ -173,13 +173,13 @@ watch_mtu(const struct node *n, unsigned int port, unsigned int mtu)
 	const char *peer = watch_behind(n, port)->name;
 
 	if (mtu < need && !w->told_mtu)
-		event_tell(EVENT_MTU_SHRANK, n->topo->name, peer, 1,
+		event_put(EVENT_MTU_SHRANK, n->topo->name, peer, 1,
 			"port %u (%s): interface %s has MTU %u now, it had %u: frames up to %u "
 			"bytes "
 			"do not pass any more",
 			port, peer, netif, mtu, w->mtu, need);
 	else if (mtu >= need && w->told_mtu)
-		event_tell(EVENT_MTU_BACK, n->topo->name, peer, 1,
+		event_put(EVENT_MTU_BACK, n->topo->name, peer, 1,
 			"port %u (%s): interface %s has MTU %u again", port, peer, netif, mtu);
 	w->told_mtu = mtu < need;
 	w->mtu = mtu;
@@ -203,13 +203,13 @@ watch_silence(const struct node *n, unsigned int port, uint64_t now_ns)
 		w->silent_looks++;
 	if (w->silent_looks == LOOKS && !w->told_silent) {
 		w->told_silent = true;
-		event_tell(watch_is_news(n, port) ? EVENT_LINK_SILENT : EVENT_PEER_LEFT,
+		event_put(watch_is_news(n, port) ? EVENT_LINK_SILENT : EVENT_PEER_LEFT,
 			n->topo->name, peer, 1,
 			"port %u (%s): frames go there and none comes back %s", port, peer,
 			event_since(since, sizeof(since), now_ns - w->rx_ns));
 	} else if (is_heard && w->told_silent) {
 		w->told_silent = false;
-		event_tell(watch_is_news(n, port) ? EVENT_LINK_UP : EVENT_PEER_LEFT, n->topo->name,
+		event_put(watch_is_news(n, port) ? EVENT_LINK_UP : EVENT_PEER_LEFT, n->topo->name,
 			peer, 1, "port %u (%s): frames come again after %.1f s", port, peer,
 			(double)(now_ns - w->rx_ns) / 1e9);
 	}
@@ -291,7 +291,7 @@ watch_way(const struct node *n, unsigned int port)
 	first = watch_who_has_another_way(n, port, &count);
 	if (first < 0)
 		return;
-	event_tell(EVENT_NO_WAY_AROUND, n->topo->name, watch_behind(n, port)->name, 1,
+	event_put(EVENT_NO_WAY_AROUND, n->topo->name, watch_behind(n, port)->name, 1,
 		"port %u (%s): %s%s is routed by it alone, though there is a way around", port,
 		watch_behind(n, port)->name, n->daemon->topo->node[first].name,
 		count > 1 ? " (and others)" : "");

@@ -73,16 +73,16 @@ watch_began(struct peer *p, uint64_t begun, uint64_t now_ns)
 
 	watch_name(p, name, sizeof(name));
 	if (w->begun == 0)
-		event_tell(EVENT_SESSION_UP, node, daemon_peer_name(p), begun, "%s is up", name);
+		event_put(EVENT_SESSION_UP, node, daemon_peer_name(p), begun, "%s is up", name);
 	else if (daemon_is_cxl(p->node->daemon))
-		event_tell(EVENT_SESSION_LOST, node, daemon_peer_name(p), begun - w->begun,
+		event_put(EVENT_SESSION_LOST, node, daemon_peer_name(p), begun - w->begun,
 			"%s: a new session; messages on their way in the old one are lost", name);
 	else if (was_down)
-		event_tell(watch_matters(p) ? EVENT_SESSION_AGAIN : EVENT_SESSION_UP, node,
+		event_put(watch_matters(p) ? EVENT_SESSION_AGAIN : EVENT_SESSION_UP, node,
 			daemon_peer_name(p), begun - w->begun,
 			"%s is up again after %.1f s without", name, gone_s);
 	else
-		event_tell(EVENT_SESSION_AGAIN, node, daemon_peer_name(p), begun - w->begun,
+		event_put(EVENT_SESSION_AGAIN, node, daemon_peer_name(p), begun - w->begun,
 			"%s: a new one; what was open in the old one is lost", name);
 	w->begun = begun;
 	w->told_down = w->told_stall = false;
@@ -96,7 +96,7 @@ watch_stalled(struct peer *p, uint64_t for_ns)
 	if (p->watch.told_stall || for_ns < WATCH_STALL_NS)
 		return;
 	p->watch.told_stall = true;
-	event_tell(watch_matters(p) ? EVENT_SESSION_STALLED : EVENT_PEER_LEFT, p->node->topo->name,
+	event_put(watch_matters(p) ? EVENT_SESSION_STALLED : EVENT_PEER_LEFT, p->node->topo->name,
 		daemon_peer_name(p), 1, "%s is stalled: one way or both are silent %s",
 		watch_name(p, name, sizeof(name)), event_since(since, sizeof(since), for_ns));
 }
@@ -116,10 +116,10 @@ watch_down(struct peer *p, uint64_t for_ns)
 	event_since(since, sizeof(since), for_ns);
 	watch_name(p, name, sizeof(name));
 	if (w->begun == 0)
-		event_tell(kind, node, daemon_peer_name(p), 1, "no %s %s: there never was one",
-			name, since);
+		event_put(kind, node, daemon_peer_name(p), 1, "no %s %s: there never was one", name,
+			since);
 	else
-		event_tell(kind, node, daemon_peer_name(p), 1, "%s is down %s", name, since);
+		event_put(kind, node, daemon_peer_name(p), 1, "%s is down %s", name, since);
 }
 
 /* Its keepalives come, and none of the flits gets an Ack: frames of their size do not pass. */
@@ -139,7 +139,7 @@ watch_stuck(struct peer *p, bool is_stuck, uint64_t now_ns)
 	if (w->told_stuck || now_ns - w->stuck_ns < WATCH_STUCK_NS)
 		return;
 	w->told_stuck = true;
-	event_tell(EVENT_SESSION_STUCK, p->node->topo->name, daemon_peer_name(p), 1,
+	event_put(EVENT_SESSION_STUCK, p->node->topo->name, daemon_peer_name(p), 1,
 		"%s: no flit is acknowledged %s, though it is heard",
 		watch_name(p, name, sizeof(name)),
 		event_since(since, sizeof(since), now_ns - w->stuck_ns));
@@ -158,7 +158,7 @@ watch_session(struct peer *p, uint64_t now_ns)
 		watch_began(p, begun, now_ns);
 	if (state == WEFT_SESSION_UP && w->told_stall) {
 		w->told_stall = false;
-		event_tell(watch_matters(p) ? EVENT_SESSION_RESUMED : EVENT_SESSION_UP,
+		event_put(watch_matters(p) ? EVENT_SESSION_RESUMED : EVENT_SESSION_UP,
 			p->node->topo->name, daemon_peer_name(p), 1, "%s goes on after %.1f s",
 			watch_name(p, name, sizeof(name)), (double)(now_ns - w->since_ns) / 1e9);
 	}

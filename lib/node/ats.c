@@ -349,7 +349,7 @@ ats_agent_ops(struct weft_node *n)
 		struct weft_msg m;
 		int rc;
 
-		host_allow(n);
+		host_update_credits(n);
 		node_decide(n, op.hpa, &d);
 		rc = op.data == NULL ? weft_mem_read(host_requester(n), d.dpid, op.hpa, op.cookie,
 					       n->now_ns, &m)

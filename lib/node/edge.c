@@ -144,7 +144,7 @@ edge_packet_in(struct weft_node_link *in, const struct weft_io_tlp *t)
 	weft_edge_tlp_in(edge_tables(in), e->is_host, &on, &d);
 	if (d.reason != WEFT_EDGE_OK && is_request)
 		return edge_stop(in, t, d.reason) == EDGE_DONE;
-	if (d.reason == WEFT_EDGE_OK && !store_send_packet(in->node, &on))
+	if (d.reason == WEFT_EDGE_OK && !cxl_switch_send_packet(in->node, &on))
 		return false;
 	if (is_request)
 		edge_count_request(e->count, in->node->cfg.topo, &d);
@@ -172,7 +172,7 @@ edge_packet_out(struct weft_node_link *out, struct weft_io_tlp *t)
 		cpl.spid = out->pid;
 		cpl.dpid = t->spid;
 		cpl.pif = true;
-		if (!store_send_packet(out->node, &cpl))
+		if (!cxl_switch_send_packet(out->node, &cpl))
 			return EDGE_WAITS;
 	}
 	out->edge->count[WEFT_NODE_EDGE_N_EGRESS_UR]++;

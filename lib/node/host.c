@@ -92,7 +92,7 @@ host_granted(struct weft_node *n, const struct weft_node_link *p)
  * of the link that ends takes some requests with it; the others are answered in the next.
  */
 void
-host_allow(struct weft_node *n)
+host_update_credits(struct weft_node *n)
 {
 	const struct weft_topo *t = n->cfg.topo;
 	const struct weft_end *e = n->link[0].end;
@@ -180,7 +180,7 @@ host_next(struct weft_node *n, struct weft_msg *m)
 	struct host_state *h = n->state;
 	bool is_over = true;
 
-	host_allow(n);
+	host_update_credits(n);
 	for (unsigned int i = 0; i < NODE_SERVICES; i++) {
 		int rc;
 

@@ -13,8 +13,8 @@ const struct weft_node_kind *const weft_node_kinds[] = {
 	&node_host,
 	&node_gfd,
 	&node_device,
-	&node_switch,
-	&node_store,
+	&node_rxl_switch,
+	&node_cxl_switch,
 };
 const unsigned int weft_node_n_kinds = WEFT_ARRAY_SIZE(weft_node_kinds);
 

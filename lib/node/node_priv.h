@@ -85,7 +85,7 @@ struct weft_requester *host_requester(const struct weft_node *n);
  * cxl: let the requester begin what the link takes now; rxl: nothing, connections grant. To be
  * called before each request.
  */
-void host_allow(struct weft_node *n);
+void host_update_credits(struct weft_node *n);
 
 /* Send a request to where its address leads; what the edge port stops is answered here. */
 void host_forward(struct weft_node *n, struct weft_msg *m);
@@ -142,8 +142,8 @@ void edge_count_request(
 	uint64_t *count, const struct weft_topo *t, const struct weft_edge_decision *d);
 void edge_count_answer(uint64_t *count, const struct weft_edge_decision *d);
 
-/* store.c: send a packet of PBR form by the port of its DPID. False: it has to wait. */
-bool store_send_packet(struct weft_node *n, const struct weft_io_tlp *t);
+/* cxl_switch.c: send a packet of PBR form by the port of its DPID. False: it has to wait. */
+bool cxl_switch_send_packet(struct weft_node *n, const struct weft_io_tlp *t);
 
 /* --- gfd.c --- */
 
@@ -159,7 +159,8 @@ bool node_packet(void *link, const struct weft_io_tlp *t);
 unsigned int node_poll_services(struct weft_node *n, bool may_ask);
 void node_poison_services(struct weft_node *n);
 
-extern const struct weft_node_kind node_host, node_gfd, node_device, node_store, node_switch;
+extern const struct weft_node_kind node_host, node_gfd, node_device, node_cxl_switch,
+	node_rxl_switch;
 
 /* Rows of weft_node.service. */
 enum node_service {

@@ -79,7 +79,7 @@ netif_take(struct weft_port *port, unsigned int index)
 }
 
 void
-port_netif_tend(struct weft_port *port)
+port_netif_maintain(struct weft_port *port)
 {
 	struct port_netif *n = &port->ctl->netif;
 	const unsigned int index = if_nametoindex(n->spec.netif);

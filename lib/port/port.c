@@ -489,12 +489,12 @@ port_connect_anew(struct weft_port *port, uint16_t id)
 }
 
 void
-weft_port_tend(struct weft_port *port)
+weft_port_maintain(struct weft_port *port)
 {
 	uint16_t id;
 
 	if (port->ctl->netif.is_kept) {
-		port_netif_tend(port);
+		port_netif_maintain(port);
 		return;
 	}
 	if (port->ctl->relay == NULL || !port_memif_client(&port->ctl->ethdev, &id))

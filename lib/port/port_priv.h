@@ -134,7 +134,7 @@ int port_netif_keep(struct weft_port_ctl *ctl, const struct weft_port_spec *spec
 void port_netif_forget(struct weft_port_ctl *ctl);
 
 /* See whether the interface is still the one that was opened. */
-void port_netif_tend(struct weft_port *port);
+void port_netif_maintain(struct weft_port *port);
 bool port_netif_next_event(struct weft_port *port, struct weft_port_event *event);
 
 /* Telemetry reads the ports on a thread of its own. */

@@ -177,7 +177,7 @@ bool weft_port_is_up(struct weft_port *port);
  * takes and gives nothing, and counts of the device begin anew.
  * Control thread, about once a second; the lcores that use the port run weft_loop.
  */
-void weft_port_tend(struct weft_port *port);
+void weft_port_maintain(struct weft_port *port);
 
 /** Events of an open port. */
 enum weft_port_event_kind {

@@ -205,12 +205,12 @@ an_interface_made_again_is_used_again(void **state)
 	struct rte_mbuf *m;
 
 	(void)state;
-	weft_port_tend(a);
+	weft_port_maintain(a);
 	assert_false(weft_port_next_event(a, &e));
 	pass(a, b, FLITS);
 	assert_int_equal(system("ip link del weft4"), 0);
-	weft_port_tend(a);
-	weft_port_tend(b);
+	weft_port_maintain(a);
+	weft_port_maintain(b);
 	assert_true(weft_port_next_event(a, &e));
 	assert_int_equal(e.kind, WEFT_PORT_GONE);
 	assert_string_equal(e.text, "interface weft4 is gone");
@@ -227,14 +227,14 @@ an_interface_made_again_is_used_again(void **state)
 				"ip link set weft4 up && ip link set weft5 up"),
 		0);
 	for (int i = 0; i < 3; i++) {
-		weft_port_tend(a);
+		weft_port_maintain(a);
 		assert_int_equal(weft_port_next_event(a, &e), i == 0);
 	}
 	assert_int_equal(e.kind, WEFT_PORT_GONE);
 	assert_non_null(strstr(e.text, "interface weft4 is there but not taken: port h0.2: MTU"));
 	assert_int_equal(system("ip link set weft4 mtu 9000"), 0);
-	weft_port_tend(a);
-	weft_port_tend(b);
+	weft_port_maintain(a);
+	weft_port_maintain(b);
 	assert_true(weft_port_next_event(a, &e));
 	assert_int_equal(e.kind, WEFT_PORT_BACK);
 	assert_string_equal(e.text, "interface weft4 is back, over af_packet");
@@ -245,8 +245,8 @@ an_interface_made_again_is_used_again(void **state)
 				"ip link add weft4 mtu 9000 type veth peer name weft5 mtu 9000 && "
 				"ip link set weft4 up && ip link set weft5 up"),
 		0);
-	weft_port_tend(a);
-	weft_port_tend(b);
+	weft_port_maintain(a);
+	weft_port_maintain(b);
 	assert_true(weft_port_next_event(a, &e));
 	assert_string_equal(e.text, "interface weft4 is gone: another has its name");
 	assert_true(weft_port_next_event(a, &e));
@@ -254,7 +254,7 @@ an_interface_made_again_is_used_again(void **state)
 	pass(a, b, FLITS);
 	/* Closed while it is away. */
 	assert_int_equal(system("ip link del weft4"), 0);
-	weft_port_tend(a);
+	weft_port_maintain(a);
 	weft_port_close(a);
 	weft_port_close(b);
 	test_pool_is_whole(pool);

@@ -304,7 +304,7 @@ a_server_that_came_and_went_between_two_looks_is_met_at_the_next(void **state)
 		weft_port_close(server);
 		wait_up(client, false);
 		server = open_end("m.server", server_path, true);
-		weft_port_tend(client);
+		weft_port_maintain(client);
 	}
 	wait_up(server, true);
 	weft_port_close(client);
@@ -362,7 +362,7 @@ a_server_that_goes_does_no_harm_to_a_busy_client(void **state)
 		weft_port_close(server);
 		wait_up(busy.port, false);
 		server = open_end("m.server", server_path, true);
-		weft_port_tend(busy.port);
+		weft_port_maintain(busy.port);
 	}
 	weft_loop_stop(loop);
 	weft_loop_join(loop);

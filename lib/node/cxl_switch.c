@@ -29,14 +29,14 @@ static const uint32_t with_spid = 1u << WEFT_MSG_M2S_REQ | 1u << WEFT_MSG_M2S_RW
                                   1u << WEFT_MSG_M2S_BIRSP | 1u << WEFT_MSG_S2M_BISNP |
                                   1u << WEFT_MSG_D2H_REQ | 1u << WEFT_MSG_H2D_REQ;
 
-struct store_state {
+struct cxl_switch_state {
 	uint16_t next; /* whose messages go first */
 	uint32_t queued; /* bit k: messages of kind k wait */
 	uint32_t queued_io; /* bit c: CXL.io packets of class c wait */
 };
 
 static bool
-store_drop(struct weft_node *n, enum weft_verdict v)
+cxl_switch_drop(struct weft_node *n, enum weft_verdict v)
 {
 	n->drops[v]++;
 	return true;
@@ -44,7 +44,7 @@ store_drop(struct weft_node *n, enum weft_verdict v)
 
 /* Send a message by the port of its DPID. False: it has to wait. */
 static bool
-store_send(struct weft_node *n, const struct weft_msg *m)
+cxl_switch_send(struct weft_node *n, const struct weft_msg *m)
 {
 	const int port = weft_node_port(n, m->dpid);
 	struct weft_node_link *out;
@@ -52,12 +52,12 @@ store_send(struct weft_node *n, const struct weft_msg *m)
 	int rc;
 
 	if (port < 0)
-		return store_drop(n, WEFT_DROP_NO_ROUTE);
+		return cxl_switch_drop(n, WEFT_DROP_NO_ROUTE);
 	out = &n->link[port];
 	if (out->edge != NULL) {
 		hbr = *m;
 		if (!weft_edge_msg_out(&hbr))
-			return store_drop(n, WEFT_DROP_WRONG_CLASS);
+			return cxl_switch_drop(n, WEFT_DROP_WRONG_CLASS);
 		m = &hbr;
 	}
 	rc = weft_end_send(out->end, m);
@@ -66,14 +66,14 @@ store_send(struct weft_node *n, const struct weft_msg *m)
 		return true;
 	}
 	if (rc == -EINVAL)
-		return store_drop(n, WEFT_DROP_BAD_OPCODE);
+		return cxl_switch_drop(n, WEFT_DROP_BAD_OPCODE);
 	return rc == -ENOTCONN && n->ends_ns > out->up_ns + DOWN_NS &&
-	       store_drop(n, WEFT_DROP_PORT_DOWN);
+	       cxl_switch_drop(n, WEFT_DROP_PORT_DOWN);
 }
 
 /* False: it has to wait. */
 static bool
-store_forward(struct weft_node_link *in, const struct weft_msg *m)
+cxl_switch_forward(struct weft_node_link *in, const struct weft_msg *m)
 {
 	struct weft_node *n = in->node;
 	struct weft_msg on;
@@ -81,32 +81,32 @@ store_forward(struct weft_node_link *in, const struct weft_msg *m)
 	if (in->edge != NULL) {
 		const enum edge_way way = edge_message_in(in, m, &on);
 
-		return way == EDGE_ON ? store_send(n, &on) : way == EDGE_DONE;
+		return way == EDGE_ON ? cxl_switch_send(n, &on) : way == EDGE_DONE;
 	}
 	/* Rights go by the SPID: drop a spoofed one. Answers have none. */
 	if ((with_spid >> m->kind & 1) != 0 &&
 		!weft_ingress_spid(&n->cfg.ingress[in->port], m->spid))
 		return weft_node_refuse(in, m->spid);
-	return store_send(n, m);
+	return cxl_switch_send(n, m);
 }
 
 static bool
-store_message(void *arg, const struct weft_msg *m)
+cxl_switch_message(void *arg, const struct weft_msg *m)
 {
 	struct weft_node_link *in = arg;
-	struct store_state *s = in->node->state;
+	struct cxl_switch_state *s = in->node->state;
 
 	if (m->kind == WEFT_MSG_LLCTRL)
 		return true; /* the link's own */
 	/* While any of its kind wait it waits with them: they are served in turn. */
-	if ((s->queued & 1u << m->kind) == 0 && store_forward(in, m))
+	if ((s->queued & 1u << m->kind) == 0 && cxl_switch_forward(in, m))
 		return true;
 	s->queued |= 1u << m->kind;
 	return false;
 }
 
 bool
-store_send_packet(struct weft_node *n, const struct weft_io_tlp *t)
+cxl_switch_send_packet(struct weft_node *n, const struct weft_io_tlp *t)
 {
 	const int port = weft_node_port(n, t->dpid);
 	struct weft_node_link *out;
@@ -114,7 +114,7 @@ store_send_packet(struct weft_node *n, const struct weft_io_tlp *t)
 	int rc;
 
 	if (port < 0)
-		return store_drop(n, WEFT_DROP_NO_ROUTE);
+		return cxl_switch_drop(n, WEFT_DROP_NO_ROUTE);
 	out = &n->link[port];
 	if (out->edge != NULL) {
 		enum edge_way way;
@@ -131,12 +131,12 @@ store_send_packet(struct weft_node *n, const struct weft_io_tlp *t)
 		return true;
 	}
 	return rc == -ENOTCONN && n->ends_ns > out->up_ns + DOWN_NS &&
-	       store_drop(n, WEFT_DROP_PORT_DOWN);
+	       cxl_switch_drop(n, WEFT_DROP_PORT_DOWN);
 }
 
 /* False: it has to wait. */
 static bool
-store_forward_io(struct weft_node_link *in, const struct weft_io_tlp *t)
+cxl_switch_forward_io(struct weft_node_link *in, const struct weft_io_tlp *t)
 {
 	struct weft_node *n = in->node;
 
@@ -144,17 +144,17 @@ store_forward_io(struct weft_node_link *in, const struct weft_io_tlp *t)
 		return edge_packet_in(in, t);
 	if (!weft_ingress_spid(&n->cfg.ingress[in->port], t->spid))
 		return weft_node_refuse(in, t->spid);
-	return store_send_packet(n, t);
+	return cxl_switch_send_packet(n, t);
 }
 
 static bool
-store_packet(void *arg, const struct weft_io_tlp *t)
+cxl_switch_packet(void *arg, const struct weft_io_tlp *t)
 {
 	struct weft_node_link *in = arg;
 	const uint32_t class = 1u << weft_io_class(t);
-	struct store_state *s = in->node->state;
+	struct cxl_switch_state *s = in->node->state;
 
-	if ((s->queued_io & class) == 0 && store_forward_io(in, t))
+	if ((s->queued_io & class) == 0 && cxl_switch_forward_io(in, t))
 		return true;
 	s->queued_io |= class;
 	return false;
@@ -162,14 +162,14 @@ store_packet(void *arg, const struct weft_io_tlp *t)
 
 /* Move one message that came by a link. @return whether it went */
 static bool
-store_move(struct weft_node_link *in, enum weft_msg_kind kind)
+cxl_switch_move(struct weft_node_link *in, enum weft_msg_kind kind)
 {
 	const struct weft_msg *m = weft_end_peek(in->end, kind);
 
 	if (m == NULL)
 		return false;
-	if (!store_forward(in, m)) {
-		((struct store_state *)in->node->state)->queued |= 1u << kind;
+	if (!cxl_switch_forward(in, m)) {
+		((struct cxl_switch_state *)in->node->state)->queued |= 1u << kind;
 		return false;
 	}
 	weft_end_pop(in->end, kind);
@@ -178,14 +178,14 @@ store_move(struct weft_node_link *in, enum weft_msg_kind kind)
 }
 
 static bool
-store_move_io(struct weft_node_link *in, enum weft_io_class class)
+cxl_switch_move_io(struct weft_node_link *in, enum weft_io_class class)
 {
 	const struct weft_io_tlp *t = weft_end_io_peek(in->end, class);
 
 	if (t == NULL)
 		return false;
-	if (!store_forward_io(in, t)) {
-		((struct store_state *)in->node->state)->queued_io |= 1u << class;
+	if (!cxl_switch_forward_io(in, t)) {
+		((struct cxl_switch_state *)in->node->state)->queued_io |= 1u << class;
 		return false;
 	}
 	weft_end_io_pop(in->end, class);
@@ -195,9 +195,9 @@ store_move_io(struct weft_node_link *in, enum weft_io_class class)
 
 /* Move what waits: one of each in turn, and first that of another link every time. */
 static void
-store_serve(struct weft_node *n)
+cxl_switch_serve(struct weft_node *n)
 {
-	struct store_state *s = n->state;
+	struct cxl_switch_state *s = n->state;
 	bool moved = (s->queued | s->queued_io) != 0;
 
 	while (moved) {
@@ -207,16 +207,16 @@ store_serve(struct weft_node *n)
 			struct weft_node_link *in = &n->link[(s->next + i) % n->n_links];
 
 			for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(kinds); k++)
-				moved |= store_move(in, (enum weft_msg_kind)kinds[k]);
+				moved |= cxl_switch_move(in, (enum weft_msg_kind)kinds[k]);
 			for (unsigned int c = 0; c < WEFT_IO_CLASSES; c++)
-				moved |= store_move_io(in, (enum weft_io_class)c);
+				moved |= cxl_switch_move_io(in, (enum weft_io_class)c);
 		}
 		s->next = (uint16_t)((s->next + 1) % n->n_links);
 	}
 }
 
 static void
-store_link(struct weft_node_link *l, bool ended, bool began)
+cxl_switch_link(struct weft_node_link *l, bool ended, bool began)
 {
 	node_follow(l, ended, began);
 	if (l->state == WEFT_NODE_UP)
@@ -224,15 +224,15 @@ store_link(struct weft_node_link *l, bool ended, bool began)
 }
 
 static unsigned int
-store_poll(struct weft_node *n, bool may_ask)
+cxl_switch_poll(struct weft_node *n, bool may_ask)
 {
 	(void)may_ask;
-	store_serve(n);
+	cxl_switch_serve(n);
 	return 0;
 }
 
 static int
-store_init(struct weft_node *n, char *err, size_t err_len)
+cxl_switch_init(struct weft_node *n, char *err, size_t err_len)
 {
 	(void)err; /* "out of memory" stands there */
 	(void)err_len;
@@ -241,17 +241,17 @@ store_init(struct weft_node *n, char *err, size_t err_len)
 	return edges_init(n);
 }
 
-const struct weft_node_kind node_store = {
+const struct weft_node_kind node_cxl_switch = {
 	.name = "cxl switch",
 	.topo_kind = WEFT_TOPO_SWITCH,
 	.modes = 1 << WEFT_MODE_CXL,
 	.takes_requests = true,
 	.takes_answers = true,
 	.has_links = true,
-	.state_len = sizeof(struct store_state),
-	.init = store_init,
-	.message = store_message,
-	.packet = store_packet,
-	.link = store_link,
-	.poll = store_poll,
+	.state_len = sizeof(struct cxl_switch_state),
+	.init = cxl_switch_init,
+	.message = cxl_switch_message,
+	.packet = cxl_switch_packet,
+	.link = cxl_switch_link,
+	.poll = cxl_switch_poll,
 };

@@ -11,7 +11,7 @@
 #define LOSSES_EVERY_NS UINT64_C(10000000)
 
 /* Flits that FEC gave up, by connection, until their sender is told. */
-struct switch_state {
+struct rxl_switch_state {
 	unsigned int n;
 	uint64_t due_ns; /* when to tell; 0: nothing to tell */
 	uint64_t reported; /* frames sent for them */
@@ -22,7 +22,7 @@ struct switch_state {
 };
 
 static bool
-switch_same_connection(const struct weft_wire_hdr *a, const struct weft_wire_hdr *b)
+rxl_switch_same_connection(const struct weft_wire_hdr *a, const struct weft_wire_hdr *b)
 {
 	return a->spid == b->spid && a->dpid == b->dpid && a->vc == b->vc &&
 	       a->session == b->session;
@@ -30,13 +30,13 @@ switch_same_connection(const struct weft_wire_hdr *a, const struct weft_wire_hdr
 
 /* Keep account of a loss; of more connections than there is room for, the stage's count tells. */
 static void
-switch_lost(void *arg, const struct weft_wire_hdr *h, unsigned int flits)
+rxl_switch_lost(void *arg, const struct weft_wire_hdr *h, unsigned int flits)
 {
 	const struct weft_node *n = arg;
-	struct switch_state *l = n->state;
+	struct rxl_switch_state *l = n->state;
 	unsigned int i = 0;
 
-	while (i < l->n && !switch_same_connection(&l->loss[i].hdr, h))
+	while (i < l->n && !rxl_switch_same_connection(&l->loss[i].hdr, h))
 		i++;
 	if (i == WEFT_ARRAY_SIZE(l->loss))
 		return;
@@ -50,7 +50,7 @@ switch_lost(void *arg, const struct weft_wire_hdr *h, unsigned int flits)
 
 /* Tell a sender, as if its other end did: from there it takes control frames of the session. */
 static void
-switch_report(struct weft_node *n, const struct loss *loss)
+rxl_switch_report(struct weft_node *n, const struct loss *loss)
 {
 	struct weft_wire_hdr h = loss->hdr;
 	struct weft_control c = { .type = WEFT_CONTROL_LOSS, .count = loss->flits };
@@ -68,19 +68,19 @@ switch_report(struct weft_node *n, const struct loss *loss)
 		return;
 	}
 	if (n->cfg.world->send_control(n->cfg.world_arg, (uint16_t)port, &h, &c))
-		((struct switch_state *)n->state)->reported++;
+		((struct rxl_switch_state *)n->state)->reported++;
 }
 
 static unsigned int
-switch_poll(struct weft_node *n, bool may_ask)
+rxl_switch_poll(struct weft_node *n, bool may_ask)
 {
-	struct switch_state *l = n->state;
+	struct rxl_switch_state *l = n->state;
 
 	(void)may_ask;
 	if (l->due_ns == 0 || n->now_ns < l->due_ns)
 		return 0;
 	for (unsigned int i = 0; i < l->n; i++)
-		switch_report(n, &l->loss[i]);
+		rxl_switch_report(n, &l->loss[i]);
 	l->n = 0;
 	l->due_ns = 0;
 	return 0;
@@ -89,14 +89,15 @@ switch_poll(struct weft_node *n, bool may_ask)
 uint64_t
 weft_node_losses_reported(const struct weft_node *n)
 {
-	return n->kind == &node_switch ? ((const struct switch_state *)n->state)->reported : 0;
+	return n->kind == &node_rxl_switch ? ((const struct rxl_switch_state *)n->state)->reported
+	                                   : 0;
 }
 
-const struct weft_node_kind node_switch = {
+const struct weft_node_kind node_rxl_switch = {
 	.name = "rxl switch",
 	.topo_kind = WEFT_TOPO_SWITCH,
 	.modes = 1 << WEFT_MODE_RXL,
-	.state_len = sizeof(struct switch_state),
-	.lost = switch_lost,
-	.poll = switch_poll,
+	.state_len = sizeof(struct rxl_switch_state),
+	.lost = rxl_switch_lost,
+	.poll = rxl_switch_poll,
 };
