@@ -105,7 +105,7 @@ done
 # A stranger answers whoever asks, and from then on says a lot. g0 is killed, and starts at once all the same.
 fabric rxl "ide: {mode: containment, key_file: $work/psk}"
 up
-nsenter -t "${ns[t]}" -n /usr/bin/python3 "$here/announce.py" eg doubled g0 60 2000 >"$work/stranger" 2>"$work/stranger.err" &
+nsenter -t "${ns[t]}" -n /usr/bin/python3 "$here/announce.py" eg doubled g0 600 2000 >"$work/stranger" 2>"$work/stranger.err" &
 stranger=$!
 pids+=($stranger)
 wait_for 10 grep -q begin "$work/stranger"
