@@ -267,6 +267,13 @@ toy_step(struct toy *w)
 }
 
 static void
+toy_steps(struct toy *w, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		toy_step(w);
+}
+
+static void
 toy_run(struct toy *w, const struct weft_node *until)
 {
 	for (unsigned int i = 0; i < STEPS && !weft_node_is_done(until); i++)
@@ -402,8 +409,7 @@ nothing_is_sent_before_links_are_up(void **state)
 		toy_init(&w, yaml[k]);
 		h = toy_node(&w, "h0");
 		w.is_cut = true;
-		for (unsigned int i = 0; i < 1000; i++)
-			toy_step(&w);
+		toy_steps(&w, 1000);
 		assert_true(weft_node_mem(h, &r) || weft_node_uio(h, &r));
 		assert_int_equal(weft_requester_outstanding(r.requester), 0);
 		toy_fini(&w);
@@ -437,17 +443,14 @@ a_session_that_ends_takes_its_requests(void **state)
 	(void)state;
 	toy_init(&w, on);
 	h = toy_node(&w, "h0");
-	for (unsigned int i = 0; i < 2000; i++)
-		toy_step(&w);
+	toy_steps(&w, 2000);
 	assert_int_equal(h->link[0].state, WEFT_NODE_UP);
 	/* Stalled, they do not grow older; then it is over, and they with it. */
 	w.is_cut = true;
-	for (unsigned int i = 0; i < 100000; i++)
-		toy_step(&w);
+	toy_steps(&w, 100000);
 	assert_true(weft_node_mem(h, &r) && weft_requester_outstanding(r.requester) != 0);
 	assert_int_equal(toy_count(h, NULL, "traffic", "lost"), 0);
-	for (unsigned int i = 0; i < 450000; i++)
-		toy_step(&w);
+	toy_steps(&w, 450000);
 	assert_int_not_equal(h->link[0].state, WEFT_NODE_UP);
 	assert_int_equal(weft_requester_outstanding(r.requester), 0);
 	lost = toy_count(h, NULL, "traffic", "lost");
@@ -455,8 +458,7 @@ a_session_that_ends_takes_its_requests(void **state)
 	reads = toy_count(h, NULL, "traffic", "reads");
 	/* And it goes on. */
 	w.is_cut = false;
-	for (unsigned int i = 0; i < 20000; i++)
-		toy_step(&w);
+	toy_steps(&w, 20000);
 	assert_int_equal(h->link[0].state, WEFT_NODE_UP);
 	assert_true(toy_count(h, NULL, "traffic", "reads") > reads + 100);
 	assert_int_equal(toy_count(h, NULL, "traffic", "lost"), lost);
@@ -476,19 +478,16 @@ what_stood_in_memory_that_is_new_is_forgotten(void **state)
 	(void)state;
 	toy_init(&w, on);
 	h = toy_node(&w, "h0");
-	for (unsigned int i = 0; i < 4000; i++)
-		toy_step(&w);
+	toy_steps(&w, 4000);
 	assert_string_equal(w.topo->node[gfd].name, "g0");
 	toy_end(&w.at[gfd]);
 	toy_begin(&w, gfd);
-	for (unsigned int i = 0; i < 20000; i++)
-		toy_step(&w);
+	toy_steps(&w, 20000);
 	assert_int_equal(weft_node_replacements(h), 1);
 	assert_true(h->link[0].memory.forgotten != 0);
 	assert_int_equal(h->link[0].memory.generation, toy_node(&w, "g0")->generation);
 	verified = toy_count(h, NULL, "traffic", "verified");
-	for (unsigned int i = 0; i < 4000; i++)
-		toy_step(&w);
+	toy_steps(&w, 4000);
 	assert_true(toy_count(h, NULL, "traffic", "verified") > verified + 100);
 	assert_int_equal(toy_count(h, NULL, "traffic", "mismatches"), 0);
 	toy_fini(&w);
@@ -504,8 +503,7 @@ a_port_that_takes_nothing_holds_back_requests(void **state)
 	(void)state;
 	toy_init(&w, on);
 	h = toy_node(&w, "h0");
-	for (unsigned int i = 0; i < 4000; i++)
-		toy_step(&w);
+	toy_steps(&w, 4000);
 	sent = toy_count(h, NULL, "traffic", "reads");
 	for (unsigned int i = 0; i < 1000; i++) {
 		w.now_ns += STEP_NS;
