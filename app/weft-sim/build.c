@@ -24,14 +24,14 @@ sim_alloc(struct sim *s, size_t len)
 }
 
 static void
-build_end_cfg(const struct sim_end *e, struct weft_end_cfg *c)
+build_end_cfg(const struct sim_end *e, struct weft_link_cfg *c)
 {
 	const struct scenario *sc = &e->node->sim->sc;
 	const bool links = sc->mode == WEFT_MODE_CXL;
 	const bool takes_answers = links || e->node->kind == WEFT_TOPO_HOST;
 	const bool takes_requests = links || e->node->kind == WEFT_TOPO_GFD;
 
-	*c = (struct weft_end_cfg){
+	*c = (struct weft_link_cfg){
 		.session = sc->session,
 		.llr = sc->llr,
 		.form = e->form,
@@ -53,10 +53,10 @@ build_end_cfg(const struct sim_end *e, struct weft_end_cfg *c)
 void
 end_start(struct sim_end *e)
 {
-	struct weft_end_cfg c;
+	struct weft_link_cfg c;
 
 	build_end_cfg(e, &c);
-	e->end = weft_end_init(e->end, &c, sim_node_now(e->node));
+	e->end = weft_link_init(e->end, &c, sim_node_now(e->node));
 	if (e->end == NULL)
 		cli_fail("seed %llu: no end can be made of its parameters",
 			(unsigned long long)e->node->sim->seed);
@@ -84,7 +84,7 @@ build_end(struct sim *s, struct sim_end *e, struct sim_node *n, struct sim_node 
 	struct sim_end *other, uint32_t link_dir)
 {
 	const enum weft_isn_form form = (enum weft_isn_form)s->sc.llr.isn;
-	struct weft_end_cfg c;
+	struct weft_link_cfg c;
 
 	e->node = n;
 	e->peer = other;
@@ -98,9 +98,9 @@ build_end(struct sim *s, struct sim_end *e, struct sim_node *n, struct sim_node 
 	ide_end_make(e);
 	replay_end_make(e);
 	build_end_cfg(e, &c);
-	if (weft_end_size(&c) == 0)
+	if (weft_link_size(&c) == 0)
 		cli_fail("seed %llu: parameters out of range", (unsigned long long)s->seed);
-	e->end = sim_alloc(s, weft_end_size(&c));
+	e->end = sim_alloc(s, weft_link_size(&c));
 	for (unsigned int i = 0; i < ORDER_LIVES; i++)
 		e->order.life[i].hash = sim_alloc(s, ORDER_KINDS * s->sc.room * sizeof(uint64_t));
 	end_start(e);

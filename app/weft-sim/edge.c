@@ -20,7 +20,7 @@
 static void
 edge_session(struct sim_end *e)
 {
-	const struct weft_session *session = weft_end_session(e->end);
+	const struct weft_session *session = weft_link_session(e->end);
 	const uint32_t id = weft_session_is_live(session) ? session->id : 0;
 
 	if (id == e->session)
@@ -81,7 +81,7 @@ edge_flits(struct sim_end *e, struct sim_frame *f, uint64_t now_ns)
 		syndrome[i] ^= e->address_in;
 	if (watched)
 		mark = replay_mark(e, f, syndrome);
-	is_in = weft_end_receive(e->end, &f->hdr, flits, syndrome, weft_wire_all_zero(flits, n),
+	is_in = weft_link_receive(e->end, &f->hdr, flits, syndrome, weft_wire_all_zero(flits, n),
 			now_ns, &ev, &in, edge_message, e) == WEFT_OK;
 	s->total.loss[LOSS_SESSION] += !is_in;
 	if (watched)
@@ -129,7 +129,7 @@ edge_control_number(const struct sim_frame *f)
 static uint64_t
 edge_control(struct sim_end *e, const struct sim_frame *f, uint64_t now_ns)
 {
-	const struct weft_session *session = weft_end_session(e->end);
+	const struct weft_session *session = weft_link_session(e->end);
 	const uint64_t before = session->count[WEFT_SESSION_N_LOSSES];
 	const uint64_t old_before = session->count[WEFT_SESSION_N_OLD_NUMBERS];
 	const uint64_t number =
@@ -139,7 +139,7 @@ edge_control(struct sim_end *e, const struct sim_frame *f, uint64_t now_ns)
 	const uint32_t asked = session->attempt.hello_nonce;
 	const uint32_t wanted = session->attempt.pending_sid;
 
-	weft_end_control(e->end, &f->hdr, f->data + WEFT_WIRE_FLITS_OFF,
+	weft_link_control(e->end, &f->hdr, f->data + WEFT_WIRE_FLITS_OFF,
 		f->len - WEFT_WIRE_FLITS_OFF, now_ns, weft_rand_u64(&e->node->sim->rand));
 	/* An old WELCOME does no lasting harm, so nothing else would show that it was believed. */
 	if (session->attempt.pending_sid != 0 && session->attempt.pending_sid != wanted &&
@@ -217,7 +217,7 @@ edge_protect(struct sim_end *e, struct sim_frame *f, const struct weft_llr_tx_in
 }
 
 static void
-edge_emit(struct sim_end *e, struct sim_frame *f, struct weft_end_out *out,
+edge_emit(struct sim_end *e, struct sim_frame *f, struct weft_link_out *out,
 	struct monitor_mark before, uint64_t now_ns)
 {
 	struct sim *s = e->node->sim;
@@ -243,7 +243,7 @@ static void
 edge_arm(struct sim_end *e, bool is_full)
 {
 	struct sim *s = e->node->sim;
-	const uint64_t local_ns = weft_end_deadline(e->end);
+	const uint64_t local_ns = weft_link_deadline(e->end);
 	uint64_t at_ns;
 
 	if (local_ns == UINT64_MAX)
@@ -272,14 +272,14 @@ edge_pump(struct sim_end *e)
 {
 	struct sim *s = e->node->sim;
 	const uint64_t now_ns = sim_node_now(e->node);
-	struct weft_end_out out;
+	struct weft_link_out out;
 	bool is_full;
 
 	while (!(is_full = link_dir_is_full(s, e->link_dir))) {
 		struct sim_frame *f = frame_new(s);
 		const struct monitor_mark before = monitor_mark(e);
 
-		if (!weft_end_next(e->end, f->data + WEFT_WIRE_FLITS_OFF, now_ns,
+		if (!weft_link_next(e->end, f->data + WEFT_WIRE_FLITS_OFF, now_ns,
 			    weft_rand_u64(&s->rand), &out)) {
 			frame_free(s, f);
 			break;
@@ -294,7 +294,7 @@ edge_pump(struct sim_end *e)
 void
 edge_timer(struct sim_end *e)
 {
-	weft_end_tick(e->end, sim_node_now(e->node));
+	weft_link_tick(e->end, sim_node_now(e->node));
 	edge_session(e);
 	edge_turn(e);
 }
@@ -302,7 +302,7 @@ edge_timer(struct sim_end *e)
 void
 edge_fetch(const struct sim_end *e)
 {
-	weft_end_prefetch(e->end);
+	weft_link_prefetch(e->end);
 	__builtin_prefetch(e->peer);
 	__builtin_prefetch(&e->isn);
 	__builtin_prefetch(&e->node->sim->link_dir[e->link_dir]);
@@ -311,7 +311,7 @@ edge_fetch(const struct sim_end *e)
 void
 edge_fetch_peer(const struct sim_end *e)
 {
-	const struct weft_credits *f = weft_end_credits(e->peer->end);
+	const struct weft_credits *f = weft_link_credits(e->peer->end);
 
 	__builtin_prefetch(f->may_send);
 	__builtin_prefetch(f->outstanding);
@@ -327,7 +327,8 @@ edge_poisons(struct sim_end *e, const struct weft_msg *m)
 	struct sim *s = e->node->sim;
 
 	if (s->sc.poison_one_in == 0 || s->healed || !weft_msg_has_data(m) || m->poison != 0 ||
-		weft_rand_below(&s->rand, s->sc.poison_one_in) != 0 || weft_end_poison(e->end) != 0)
+		weft_rand_below(&s->rand, s->sc.poison_one_in) != 0 ||
+		weft_link_poison(e->end) != 0)
 		return false;
 	s->total.poisoned++;
 	/* If the other end is in another session, the message will not arrive. */
@@ -345,7 +346,7 @@ edge_send(struct sim_end *e, const struct weft_msg *m)
 	int rc;
 
 	form_out(e, &own);
-	rc = weft_end_send(e->end, &own);
+	rc = weft_link_send(e->end, &own);
 	late = rc == 0 && edge_poisons(e, m);
 
 	if (rc != 0 && replay_excuses(e))

@@ -33,7 +33,7 @@ forge_draw(struct scenario *sc, uint64_t seed)
 static uint32_t
 forge_draw_id(struct sim *s, const struct sim_end *e, uint8_t type)
 {
-	const struct weft_session *live = weft_end_session(e->end);
+	const struct weft_session *live = weft_link_session(e->end);
 	uint32_t id = live->id;
 
 	if (type == WEFT_CONTROL_WELCOME || type == WEFT_CONTROL_REFUSE)
@@ -51,7 +51,7 @@ forge_draw_id(struct sim *s, const struct sim_end *e, uint8_t type)
 static void
 forge_make_message(struct sim *s, const struct sim_end *e, struct weft_control *c)
 {
-	const struct weft_session *live = weft_end_session(e->end);
+	const struct weft_session *live = weft_link_session(e->end);
 	struct weft_rand *r = &s->fault_rand;
 
 	*c = s->sc.session.params;

@@ -66,7 +66,7 @@ gfd_message(void *arg, const struct weft_msg *m)
 	struct sim_end *e = arg;
 
 	if (!e->node->sim->sc.direct || gfd_is_slow(e->node) ||
-		!weft_end_can_send(e->end, gfd_answer_kind(m)))
+		!weft_link_can_send(e->end, gfd_answer_kind(m)))
 		return false;
 	gfd_answer(e, m);
 	return true;
@@ -76,13 +76,13 @@ gfd_message(void *arg, const struct weft_msg *m)
 static bool
 gfd_take(struct sim_end *e, enum weft_msg_kind kind)
 {
-	const struct weft_msg *m = weft_end_peek(e->end, kind);
+	const struct weft_msg *m = weft_link_peek(e->end, kind);
 	struct weft_msg copy;
 
-	if (m == NULL || !weft_end_can_send(e->end, gfd_answer_kind(m)))
+	if (m == NULL || !weft_link_can_send(e->end, gfd_answer_kind(m)))
 		return false;
 	copy = *m;
-	weft_end_pop(e->end, kind);
+	weft_link_pop(e->end, kind);
 	gfd_answer(e, &copy);
 	return true;
 }
@@ -90,8 +90,8 @@ gfd_take(struct sim_end *e, enum weft_msg_kind kind)
 static bool
 gfd_has_work(const struct sim_end *e)
 {
-	return weft_end_peek(e->end, WEFT_MSG_M2S_REQ) != NULL ||
-	       weft_end_peek(e->end, WEFT_MSG_M2S_RWD) != NULL;
+	return weft_link_peek(e->end, WEFT_MSG_M2S_REQ) != NULL ||
+	       weft_link_peek(e->end, WEFT_MSG_M2S_RWD) != NULL;
 }
 
 void

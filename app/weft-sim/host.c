@@ -18,8 +18,8 @@
 static void
 host_allow_by(struct sim_node *n, const struct sim_end *e)
 {
-	const uint16_t reads = weft_end_can_send(e->end, WEFT_MSG_M2S_REQ) ? UINT16_MAX : 0;
-	const uint16_t writes = weft_end_can_send(e->end, WEFT_MSG_M2S_RWD) ? UINT16_MAX : 0;
+	const uint16_t reads = weft_link_can_send(e->end, WEFT_MSG_M2S_REQ) ? UINT16_MAX : 0;
+	const uint16_t writes = weft_link_can_send(e->end, WEFT_MSG_M2S_RWD) ? UINT16_MAX : 0;
 
 	for (uint32_t i = 0; i < n->host.n_targets; i++)
 		if (n->host.target[i].end == e)
@@ -84,7 +84,7 @@ host_abort(struct sim_end *e)
 void
 host_met(struct sim_end *e)
 {
-	const uint64_t generation = weft_end_session(e->end)->peer.memory;
+	const uint64_t generation = weft_link_session(e->end)->peer.memory;
 	struct sim_node *n = e->node;
 
 	for (uint32_t i = 0; i < n->host.n_targets; i++) {

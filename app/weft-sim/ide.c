@@ -193,8 +193,8 @@ ide_end_make(struct sim_end *e)
 	if (s->sc.session.params.ide_mode == WEFT_IDE_OFF)
 		return;
 	e->ide = arena_alloc(&s->arena, sizeof(*e->ide));
-	e->ide->end = (struct weft_end_ide){ .lib = s->opt->ide_lib,
-		.mem = arena_alloc(&s->arena, weft_end_ide_size()),
+	e->ide->end = (struct weft_link_ide){ .lib = s->opt->ide_lib,
+		.mem = arena_alloc(&s->arena, weft_link_ide_size()),
 		.key = ide_make_key,
 		.arg = e,
 		.rekey_flits = s->sc.rekey_flits,

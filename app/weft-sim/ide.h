@@ -20,7 +20,7 @@ struct sim_blame {
 };
 
 struct sim_ide {
-	struct weft_end_ide end;
+	struct weft_link_ide end;
 	struct weft_session_keys session;
 	uint64_t control; /* key of the session's control frames */
 	uint64_t failures; /* of the end's streams, since it was started */

@@ -165,7 +165,7 @@ static void
 sim_collect(struct sim *s)
 {
 	for (uint32_t i = 0; i < s->n_ends; i++)
-		weft_counters_add(s->total.llr, weft_llr_counts(weft_end_llr(s->end[i].end)),
+		weft_counters_add(s->total.llr, weft_llr_counts(weft_link_llr(s->end[i].end)),
 			WEFT_LLR_N_COUNTERS);
 	for (uint32_t i = 0; i < s->topo->n_ports; i++)
 		if (s->link_dir[i].impair != NULL)

@@ -105,7 +105,7 @@ monitor_key(struct sim_end *e, uint64_t id, bool first)
 struct monitor_mark
 monitor_mark(const struct sim_end *e)
 {
-	const uint64_t *c = weft_llr_counts(weft_end_llr(e->end));
+	const uint64_t *c = weft_llr_counts(weft_link_llr(e->end));
 
 	return (struct monitor_mark){ c[WEFT_LLR_N_SENT], c[WEFT_LLR_N_RESENT] };
 }
@@ -215,9 +215,9 @@ monitor_blame_take(
 	struct sim_end *e, const struct sim_frame *f, const struct weft_llr_rx_result *in)
 {
 	const struct scenario *sc = &e->node->sim->sc;
-	const uint64_t delivered = weft_llr_counts(weft_end_llr(e->end))[WEFT_LLR_N_DELIVERED];
-	const uint64_t given_up = weft_llr_counts(weft_end_llr(e->end))[WEFT_LLR_N_GIVEN_UP];
-	const uint64_t epochs = weft_end_counts(e->end)[WEFT_END_N_IDE_EPOCHS];
+	const uint64_t delivered = weft_llr_counts(weft_link_llr(e->end))[WEFT_LLR_N_DELIVERED];
+	const uint64_t given_up = weft_llr_counts(weft_link_llr(e->end))[WEFT_LLR_N_GIVEN_UP];
+	const uint64_t epochs = weft_link_counts(e->end)[WEFT_LINK_N_IDE_EPOCHS];
 	struct sim_blame *b = &e->ide->blame;
 	const bool is_open = b->session == f->hdr.session;
 
@@ -230,7 +230,7 @@ monitor_blame_take(
 		return;
 	b->epochs = epochs;
 	b->is_sure = b->is_sure && b->given_up == given_up;
-	b->is_held = weft_llr_held_count(weft_end_llr(e->end)) != 0 &&
+	b->is_held = weft_llr_held_count(weft_link_llr(e->end)) != 0 &&
 	             delivered - b->delivered <= sc->llr.rx_flits;
 }
 
@@ -241,7 +241,7 @@ monitor_blame_pass(struct sim_end *e)
 	struct sim_blame *b = &e->ide->blame;
 
 	if (b->session == 0 || b->is_held || e->ide->failed == b->session ||
-		weft_end_counts(e->end)[WEFT_END_N_IDE_EPOCHS] <= b->epochs + 1)
+		weft_link_counts(e->end)[WEFT_LINK_N_IDE_EPOCHS] <= b->epochs + 1)
 		return;
 	if (b->is_sure)
 		violation(e->node->sim, "end %u>%u takes a forged flit for a good one",
@@ -254,7 +254,7 @@ monitor_came(struct sim_end *e, const struct sim_frame *f, const struct weft_llr
 {
 	struct sim *s = e->node->sim;
 	struct sim_ide *i = e->ide;
-	const uint64_t failures = weft_end_counts(e->end)[WEFT_END_N_IDE_FAILURES];
+	const uint64_t failures = weft_link_counts(e->end)[WEFT_LINK_N_IDE_FAILURES];
 
 	if (i->blame.session != f->hdr.session)
 		i->blame.session = 0;

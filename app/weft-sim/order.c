@@ -74,7 +74,7 @@ static void
 order_memory(struct sim_end *e)
 {
 	struct sim *s = e->node->sim;
-	const uint64_t told = weft_end_session(e->end)->peer.memory;
+	const uint64_t told = weft_link_session(e->end)->peer.memory;
 	const struct order_life *life = order_find_life(e->peer, e->session);
 
 	if (s->sc.mode != WEFT_MODE_RXL || e->node->kind != WEFT_TOPO_HOST)
@@ -200,8 +200,8 @@ order_end(struct sim_end *e)
 static void
 order_bounds_of_class(struct sim_end *e, unsigned int set, unsigned int class)
 {
-	const struct weft_credits *f = weft_end_credits(e->end);
-	const struct weft_credits *g = weft_end_credits(e->peer->end);
+	const struct weft_credits *f = weft_link_credits(e->end);
+	const struct weft_credits *g = weft_link_credits(e->peer->end);
 
 	if (f->outstanding[set][class] + f->pending[set][class] > f->room[set][class])
 		violation(e->node->sim, "end %u>%u grants more than it has room for", e->node->pid,
@@ -214,7 +214,7 @@ order_bounds_of_class(struct sim_end *e, unsigned int set, unsigned int class)
 void
 order_bounds(struct sim_end *e)
 {
-	struct weft_llr *l = weft_end_llr(e->end);
+	struct weft_llr *l = weft_link_llr(e->end);
 	const struct scenario *sc = &e->node->sim->sc;
 
 	if (weft_llr_unacked(l) > sc->llr.window)
@@ -258,15 +258,15 @@ order_told(struct sim_end *e, uint64_t flits, bool again)
 static bool
 order_end_is_quiet(struct sim_end *e, char *why, size_t len)
 {
-	const struct weft_credits *f = weft_end_credits(e->end);
-	const struct weft_credits *g = weft_end_credits(e->peer->end);
+	const struct weft_credits *f = weft_link_credits(e->end);
+	const struct weft_credits *g = weft_link_credits(e->peer->end);
 	const char *what = NULL;
 
 	if (e->session == 0 || e->session != e->peer->session)
 		what = "the ends are in different sessions";
-	else if (weft_llr_unacked(weft_end_llr(e->end)) != 0)
+	else if (weft_llr_unacked(weft_link_llr(e->end)) != 0)
 		what = "flits are not acknowledged";
-	else if (weft_llr_held_count(weft_end_llr(e->end)) != 0)
+	else if (weft_llr_held_count(weft_link_llr(e->end)) != 0)
 		what = "flits are held";
 	else if (monitor_waits(e))
 		what = "a forged flit is taken for a good one";
@@ -275,7 +275,7 @@ order_end_is_quiet(struct sim_end *e, char *why, size_t len)
 	for (unsigned int i = 0; i < sizeof(kinds) && what == NULL; i++) {
 		const unsigned int set = account[kinds[i]].set, class = account[kinds[i]].class;
 
-		if (weft_end_peek(e->end, (enum weft_msg_kind)kinds[i]) != NULL)
+		if (weft_link_peek(e->end, (enum weft_msg_kind)kinds[i]) != NULL)
 			what = "messages wait";
 		else if (!replay_excuses(e) &&
 			 (f->may_send[set][class] + g->pending[set][class] != g->room[set][class] ||

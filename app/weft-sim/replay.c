@@ -300,13 +300,13 @@ replay_play(struct sim *s, uint64_t where, uint64_t flits)
 static uint64_t
 replay_llr_count(const struct sim_end *e, enum weft_llr_counter c)
 {
-	return weft_llr_counts(weft_end_llr(e->end))[c];
+	return weft_llr_counts(weft_link_llr(e->end))[c];
 }
 
 static bool
 replay_is_of_session(const struct sim_end *e, uint32_t id)
 {
-	const struct weft_session *s = weft_end_session(e->end);
+	const struct weft_session *s = weft_link_session(e->end);
 
 	return id != 0 && (id == s->id || id == s->attempt.pending_sid);
 }
@@ -447,8 +447,8 @@ replay_excuses(const struct sim_end *e)
 bool
 replay_was_doubted(struct sim_end *e)
 {
-	const uint64_t doubted = weft_end_counts(e->end)[WEFT_END_N_DOUBTED];
-	const unsigned int why = weft_llr_doubt(weft_end_llr(e->end));
+	const uint64_t doubted = weft_link_counts(e->end)[WEFT_LINK_N_DOUBTED];
+	const unsigned int why = weft_llr_doubt(weft_link_llr(e->end));
 	struct sim_replay *r = e->replay;
 
 	if (r == NULL || doubted == r->doubted)

@@ -17,7 +17,7 @@
 #include "heap.h"
 #include "weft_base.h"
 #include "weft_codec.h"
-#include "weft_end.h"
+#include "weft_link.h"
 #include "weft_gfd.h"
 #include "weft_impair.h"
 #include "weft_ingress.h"
@@ -205,7 +205,7 @@ struct order {
 
 /* One end of a retry domain. What every frame needs stands on its first line. */
 struct sim_end {
-	struct weft_end *end;
+	struct weft_link *end;
 	struct sim_node *node;
 	struct sim_end *peer;
 	uint64_t address_in; /* rxl: A() of what it receives */

@@ -66,7 +66,7 @@ switch_forward(struct sim_end *in, const struct weft_msg *m)
 		violation(in->node->sim, "switch %u has a message for %u", in->node->pid, on.dpid);
 		return true;
 	}
-	if (!weft_end_can_send(out->end, (enum weft_msg_kind)m->kind))
+	if (!weft_link_can_send(out->end, (enum weft_msg_kind)m->kind))
 		return false;
 	order_came(in, m);
 	edge_send(out, &on);
@@ -85,11 +85,11 @@ switch_message(void *arg, const struct weft_msg *m)
 static bool
 switch_move(struct sim_end *in, enum weft_msg_kind kind)
 {
-	const struct weft_msg *m = weft_end_peek(in->end, kind);
+	const struct weft_msg *m = weft_link_peek(in->end, kind);
 
 	if (m == NULL || !switch_forward(in, m))
 		return false;
-	weft_end_pop(in->end, kind);
+	weft_link_pop(in->end, kind);
 	return true;
 }
 

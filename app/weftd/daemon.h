@@ -19,7 +19,7 @@
 #include "weft_atc.h"
 #include "weft_capture.h"
 #include "weft_control.h"
-#include "weft_end.h"
+#include "weft_link.h"
 #include "weft_eal.h"
 #include "weft_gfam_access.h"
 #include "weft_loop.h"
@@ -349,7 +349,7 @@ daemon_backlog_waits(const struct backlog *b)
 /* --- peer.c: the links of a node, joined to its pipelines --- */
 
 /** The end of a link is made (struct weft_node_world). */
-int peer_protect(void *node, struct weft_node_link *l, struct weft_end_cfg *c);
+int peer_protect(void *node, struct weft_node_link *l, struct weft_link_cfg *c);
 
 /** Make n->node with its links, and what the daemon has of each. 0, or -errno. */
 int peers_init(struct node *n, char *err, size_t err_len);
@@ -447,7 +447,7 @@ int ide_open(struct daemon *d, char *err, size_t err_len);
 void ide_close(struct daemon *d);
 
 /** Set what an end needs for IDE, if it is on. 0; -ENOLCK: no memory could be locked; -ENOMEM. */
-int ide_peer(struct peer *p, struct weft_end_cfg *c);
+int ide_peer(struct peer *p, struct weft_link_cfg *c);
 
 /** Once the end is not used any more. */
 void ide_peer_fini(struct peer *p);

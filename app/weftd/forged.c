@@ -25,7 +25,7 @@
 static void
 forged_tell_refused(struct peer *p, const char *node, const char *other)
 {
-	const uint64_t *c = weft_end_session(p->link->end)->count;
+	const uint64_t *c = weft_link_session(p->link->end)->count;
 	const uint64_t n = c[WEFT_SESSION_N_BAD_MACS] + c[WEFT_SESSION_N_FALSE_GONES];
 
 	if (n == p->forged_told)
@@ -40,7 +40,7 @@ forged_tell_refused(struct peer *p, const char *node, const char *other)
 static void
 forged_tell_doubts(struct peer *p, const char *node, const char *other, uint64_t now_ns)
 {
-	const struct weft_session *s = weft_end_session(p->link->end);
+	const struct weft_session *s = weft_link_session(p->link->end);
 	const uint64_t n = s->count[WEFT_SESSION_N_CHALLENGES];
 	const uint64_t begun = s->count[WEFT_SESSION_N_BEGUN];
 
@@ -65,8 +65,8 @@ forged_tell_doubts(struct peer *p, const char *node, const char *other, uint64_t
 static void
 forged_begin_replay(const struct peer *p, struct replay_watch *w, uint64_t from_ns)
 {
-	const uint64_t *s = weft_end_session(p->link->end)->count;
-	const uint64_t *r = weft_llr_counts(weft_end_llr(p->link->end));
+	const uint64_t *s = weft_link_session(p->link->end)->count;
+	const uint64_t *r = weft_llr_counts(weft_link_llr(p->link->end));
 
 	w->begun = s[WEFT_SESSION_N_BEGUN];
 	w->from_ns = w->told_ns = from_ns;
@@ -107,7 +107,7 @@ forged_tell_replayed(struct peer *p, const char *other, uint64_t now_ns)
 	struct replay_watch now, *w = &p->replay;
 
 	forged_begin_replay(p, &now, now_ns);
-	if (now.begun != w->begun || !weft_session_is_live(weft_end_session(p->link->end)))
+	if (now.begun != w->begun || !weft_session_is_live(weft_link_session(p->link->end)))
 		forged_begin_replay(p, w, now_ns + REPLAY_SETTLE_NS);
 	else if (now_ns < w->from_ns)
 		forged_begin_replay(p, w, w->from_ns);

@@ -17,7 +17,7 @@
 #include "weft_derive.h"
 
 struct peer_ide {
-	struct weft_end_ide end;
+	struct weft_link_ide end;
 	struct weft_session_keys session;
 	struct weft_derive_domain domain;
 	const struct weft_psk *psk;
@@ -113,7 +113,7 @@ ide_gone(void *arg, uint32_t session, bool from_initiator, uint64_t number, uint
 static size_t
 ide_memory(void)
 {
-	return weft_end_ide_size() + sizeof(struct weft_control_keys);
+	return weft_link_ide_size() + sizeof(struct weft_control_keys);
 }
 
 static uint16_t
@@ -128,7 +128,7 @@ ide_bits(const struct weft_topo_ide *o)
 }
 
 int
-ide_peer(struct peer *p, struct weft_end_cfg *c)
+ide_peer(struct peer *p, struct weft_link_cfg *c)
 {
 	const struct daemon *d = p->node->daemon;
 	const struct weft_topo *t = d->topo;
@@ -151,7 +151,7 @@ ide_peer(struct peer *p, struct weft_end_cfg *c)
 		.mac = ide_mac,
 		.gone = ide_gone,
 		.arg = i };
-	i->end = (struct weft_end_ide){ .lib = d->ide,
+	i->end = (struct weft_link_ide){ .lib = d->ide,
 		.mem = weft_secret_alloc(ide_memory()),
 		.key = ide_key,
 		.arg = i,
@@ -160,7 +160,7 @@ ide_peer(struct peer *p, struct weft_end_cfg *c)
 		.owner_opens = true };
 	if (i->end.mem == NULL)
 		return -ENOLCK;
-	i->control = (struct weft_control_keys *)((uint8_t *)i->end.mem + weft_end_ide_size());
+	i->control = (struct weft_control_keys *)((uint8_t *)i->end.mem + weft_link_ide_size());
 	c->ide = &i->end;
 	c->session.keys = &i->session;
 	c->session.params.ide_mode = t->ide;
@@ -183,15 +183,15 @@ ide_log_events(struct daemon *d)
 	for (uint16_t k = 0; d->topo->ide != WEFT_IDE_OFF && k < d->n_nodes; k++)
 		for (uint16_t i = 0; i < d->node[k].node->n_links; i++) {
 			struct peer *p = &d->node[k].peer[i];
-			const uint64_t *c = weft_end_counts(p->link->end);
-			const uint64_t n = c[WEFT_END_N_IDE_FAILURES];
+			const uint64_t *c = weft_link_counts(p->link->end);
+			const uint64_t n = c[WEFT_LINK_N_IDE_FAILURES];
 
 			event_put(EVENT_IDE_FAILED, d->node[k].topo->name, daemon_peer_name(p),
 				n - p->ide_told,
 				"IDE of what came from %s failed (%llu times, %llu flits dropped): "
 				"the session ends, a new one gets new keys",
 				daemon_peer_name(p), (unsigned long long)n,
-				(unsigned long long)c[WEFT_END_N_IDE_DROPPED]);
+				(unsigned long long)c[WEFT_LINK_N_IDE_DROPPED]);
 			p->ide_told = n;
 		}
 }
@@ -201,9 +201,9 @@ ide_state(const struct peer *p)
 {
 	if (p->ide == NULL)
 		return "off";
-	if (weft_session_is_live(weft_end_session(p->link->end)))
+	if (weft_session_is_live(weft_link_session(p->link->end)))
 		return "secure";
-	if (weft_end_session(p->link->end)->state == WEFT_SESSION_CLOSED)
+	if (weft_link_session(p->link->end)->state == WEFT_SESSION_CLOSED)
 		return "closed";
-	return weft_end_counts(p->link->end)[WEFT_END_N_IDE_FAILURES] != 0 ? "insecure" : "down";
+	return weft_link_counts(p->link->end)[WEFT_LINK_N_IDE_FAILURES] != 0 ? "insecure" : "down";
 }

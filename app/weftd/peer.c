@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 int
-peer_protect(void *node, struct weft_node_link *l, struct weft_end_cfg *c)
+peer_protect(void *node, struct weft_node_link *l, struct weft_link_cfg *c)
 {
 	struct node *n = node;
 	struct peer *p = &n->peer[l - n->node->link];
@@ -58,8 +58,8 @@ peers_log_events(struct daemon *d)
 	for (uint16_t k = 0; k < d->n_nodes; k++)
 		for (uint16_t i = 0; i < d->node[k].node->n_links; i++) {
 			struct peer *p = &d->node[k].peer[i];
-			const uint64_t n = weft_end_counts(p->link->end)[WEFT_END_N_DOUBTED];
-			const uint64_t *c = weft_llr_counts(weft_end_llr(p->link->end));
+			const uint64_t n = weft_link_counts(p->link->end)[WEFT_LINK_N_DOUBTED];
+			const uint64_t *c = weft_llr_counts(weft_link_llr(p->link->end));
 
 			event_put(EVENT_DOUBTED, d->node[k].topo->name, daemon_peer_name(p),
 				n - p->others_told,

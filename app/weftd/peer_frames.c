@@ -119,8 +119,9 @@ peer_frames(struct peer *p, struct rte_mbuf **pkt, uint16_t room)
 	unsigned int want;
 	uint16_t k = 0;
 
-	weft_end_tick(p->link->end, n->node->ends_ns);
-	want = daemon_backlog_waits(&n->out[p->link->port]) ? 0 : weft_end_frames_due(p->link->end);
+	weft_link_tick(p->link->end, n->node->ends_ns);
+	want = daemon_backlog_waits(&n->out[p->link->port]) ? 0
+	                                                    : weft_link_frames_due(p->link->end);
 	for (; k < want && k < room && (pkt[k] = peer_alloc(p)) != NULL; k++) {
 		weft_frame(pkt[k])->conn = p->tx;
 		weft_frame(pkt[k])->out_port = (int16_t)p->link->port;
@@ -162,7 +163,7 @@ peer_send_all(struct node *n)
 	peer_push(n, pkt, k);
 	for (uint16_t i = 0; i < n->node->n_links; i++)
 		if (n->node->ends_ns >= n->node->link[i].due_ns)
-			n->node->link[i].due_ns = weft_end_deadline(n->node->link[i].end);
+			n->node->link[i].due_ns = weft_link_deadline(n->node->link[i].end);
 }
 
 unsigned int

@@ -165,7 +165,7 @@ static int
 telemetry_retry(const char *params, struct rte_tel_data *data)
 {
 	uint64_t llr[WEFT_LLR_N_COUNTERS] = { 0 }, session[WEFT_SESSION_N_COUNTERS] = { 0 };
-	uint64_t end[WEFT_END_N_COUNTERS] = { 0 };
+	uint64_t end[WEFT_LINK_N_COUNTERS] = { 0 };
 	const char *peer;
 	const struct node *n = telemetry_node_and_peer(params, &peer);
 	unsigned int found = 0;
@@ -180,10 +180,10 @@ telemetry_retry(const char *params, struct rte_tel_data *data)
 			continue;
 		found++;
 		weft_counters_add(
-			llr, weft_llr_counts(weft_end_llr(p->link->end)), WEFT_LLR_N_COUNTERS);
+			llr, weft_llr_counts(weft_link_llr(p->link->end)), WEFT_LLR_N_COUNTERS);
 		weft_counters_add(
-			session, weft_end_session(p->link->end)->count, WEFT_SESSION_N_COUNTERS);
-		weft_counters_add(end, weft_end_counts(p->link->end), WEFT_END_N_COUNTERS);
+			session, weft_link_session(p->link->end)->count, WEFT_SESSION_N_COUNTERS);
+		weft_counters_add(end, weft_link_counts(p->link->end), WEFT_LINK_N_COUNTERS);
 	}
 	if (peer != NULL && found == 0)
 		return -ENOENT;
@@ -191,7 +191,7 @@ telemetry_retry(const char *params, struct rte_tel_data *data)
 	rte_tel_data_add_dict_u64(data, "connections", found);
 	telemetry_rows(data, "session", weft_session_counters(), session, WEFT_SESSION_N_COUNTERS);
 	telemetry_rows(data, "retry", weft_llr_counters(), llr, WEFT_LLR_N_COUNTERS);
-	telemetry_rows(data, "end", weft_end_counters(), end, WEFT_END_N_COUNTERS);
+	telemetry_rows(data, "end", weft_link_counters(), end, WEFT_LINK_N_COUNTERS);
 	return 0;
 }
 
@@ -201,7 +201,7 @@ telemetry_session(const struct peer *p, struct rte_tel_data *data)
 	rte_tel_data_add_dict_string(data, "state", session_word(p));
 	rte_tel_data_add_dict_u64(data, "since", (uint64_t)p->watch.since);
 	telemetry_rows(data, "session", weft_session_counters(),
-		weft_end_session(p->link->end)->count, WEFT_SESSION_N_COUNTERS);
+		weft_link_session(p->link->end)->count, WEFT_SESSION_N_COUNTERS);
 }
 
 /* States of the sessions of a node by peer; of one peer, what is known of it. */

@@ -30,7 +30,7 @@ session_word(const struct peer *p)
 		[WEFT_SESSION_CLOSED] = "closed",
 	};
 
-	return words[weft_end_session(p->link->end)->state];
+	return words[weft_link_session(p->link->end)->state];
 }
 
 static double
@@ -148,7 +148,7 @@ watch_stuck(struct peer *p, bool is_stuck, uint64_t now_ns)
 static void
 watch_session(struct peer *p, uint64_t now_ns)
 {
-	const struct weft_session *s = weft_end_session(p->link->end);
+	const struct weft_session *s = weft_link_session(p->link->end);
 	const uint64_t begun = __atomic_load_n(&s->count[WEFT_SESSION_N_BEGUN], __ATOMIC_RELAXED);
 	const uint8_t state = __atomic_load_n(&s->state, __ATOMIC_RELAXED);
 	struct session_watch *w = &p->watch;
@@ -173,7 +173,7 @@ watch_session(struct peer *p, uint64_t now_ns)
 		watch_down(p, now_ns - w->since_ns);
 	watch_stuck(p,
 		state == WEFT_SESSION_UP &&
-			weft_llr_state(weft_end_llr(p->link->end)) == WEFT_LLR_STUCK,
+			weft_llr_state(weft_link_llr(p->link->end)) == WEFT_LLR_STUCK,
 		now_ns);
 }
 

@@ -81,7 +81,7 @@ ats_send_packet(struct weft_node_link *p, uint16_t to, const uint8_t *packet, si
 	int rc;
 
 	memcpy(t.tlp, packet, len);
-	rc = weft_end_send_io(p->end, &t);
+	rc = weft_link_send_io(p->end, &t);
 	if (rc == 0)
 		p->due_ns = 0;
 	else if (rc != -EAGAIN)
@@ -128,9 +128,9 @@ ats_take_pending(struct weft_node *n)
 		for (unsigned int c = 0; c < WEFT_IO_CLASSES; c++) {
 			const struct weft_io_tlp *t;
 
-			while ((t = weft_end_io_peek(p->end, (enum weft_io_class)c)) != NULL &&
+			while ((t = weft_link_io_peek(p->end, (enum weft_io_class)c)) != NULL &&
 				ats_packet(p, ats_of(n), t))
-				weft_end_io_pop(p->end, (enum weft_io_class)c);
+				weft_link_io_pop(p->end, (enum weft_io_class)c);
 		}
 	}
 }
@@ -143,10 +143,10 @@ ats_client_packets(struct weft_node *n)
 	uint8_t buf[WEFT_ATS_PACKET_MAX];
 	size_t len;
 
-	while (p != NULL && weft_end_can_send_io(p->end, WEFT_IO_POSTED) &&
+	while (p != NULL && weft_link_can_send_io(p->end, WEFT_IO_POSTED) &&
 		(len = weft_xlate_send_posted(c, buf, sizeof(buf))) != 0)
 		ats_send_packet(p, ats_agent_pid(n), buf, len);
-	while (p != NULL && weft_end_can_send_io(p->end, WEFT_IO_REQUEST) &&
+	while (p != NULL && weft_link_can_send_io(p->end, WEFT_IO_REQUEST) &&
 		(len = weft_xlate_send_request(c, buf, sizeof(buf), n->ends_ns)) != 0)
 		ats_send_packet(p, ats_agent_pid(n), buf, len);
 }
@@ -196,7 +196,7 @@ ats_agent_packets(struct weft_node *n)
 	for (uint16_t i = 0; i < a->n_clients; i++) {
 		struct weft_node_link *p = ats_conn_to(n, a->clients[i].id);
 
-		while (p != NULL && weft_end_can_send_io(p->end, WEFT_IO_POSTED) &&
+		while (p != NULL && weft_link_can_send_io(p->end, WEFT_IO_POSTED) &&
 			(len = weft_ats_agent_send_posted(
 				 a->agent, i, buf, sizeof(buf), n->ends_ns)) != 0)
 			ats_send_packet(p, a->clients[i].id, buf, len);
@@ -273,12 +273,12 @@ ats_session(struct weft_node_link *p, void *state, bool ended, bool began)
 static unsigned int
 ats_kinds_now(const struct weft_node *n)
 {
-	const struct weft_end *e = n->link[0].end;
+	const struct weft_link *e = n->link[0].end;
 
 	if (!weft_node_is_cxl(n))
 		return WEFT_XLATE_READS | WEFT_XLATE_WRITES; /* they wait for credits */
-	return (weft_end_can_send(e, WEFT_MSG_M2S_REQ) ? WEFT_XLATE_READS : 0) |
-	       (weft_end_can_send(e, WEFT_MSG_M2S_RWD) ? WEFT_XLATE_WRITES : 0);
+	return (weft_link_can_send(e, WEFT_MSG_M2S_REQ) ? WEFT_XLATE_READS : 0) |
+	       (weft_link_can_send(e, WEFT_MSG_M2S_RWD) ? WEFT_XLATE_WRITES : 0);
 }
 
 bool
@@ -303,7 +303,7 @@ ats_next(struct weft_node *n, struct weft_xlate_out *out, unsigned int most)
 bool
 ats_may_send(struct weft_node *n, const struct weft_msg *m)
 {
-	if (!weft_node_is_cxl(n) || weft_end_can_send(n->link[0].end, (enum weft_msg_kind)m->kind))
+	if (!weft_node_is_cxl(n) || weft_link_can_send(n->link[0].end, (enum weft_msg_kind)m->kind))
 		return true;
 	weft_xlate_put_back(ats_of(n)->client, m->tag);
 	return false;

@@ -60,7 +60,7 @@ cxl_switch_send(struct weft_node *n, const struct weft_msg *m)
 			return cxl_switch_drop(n, WEFT_DROP_WRONG_CLASS);
 		m = &hbr;
 	}
-	rc = weft_end_send(out->end, m);
+	rc = weft_link_send(out->end, m);
 	if (rc == 0) {
 		out->due_ns = 0;
 		return true;
@@ -125,7 +125,7 @@ cxl_switch_send_packet(struct weft_node *n, const struct weft_io_tlp *t)
 			return way == EDGE_DONE;
 		t = &hbr;
 	}
-	rc = weft_end_send_io(out->end, t);
+	rc = weft_link_send_io(out->end, t);
 	if (rc == 0) {
 		out->due_ns = 0;
 		return true;
@@ -164,7 +164,7 @@ cxl_switch_packet(void *arg, const struct weft_io_tlp *t)
 static bool
 cxl_switch_move(struct weft_node_link *in, enum weft_msg_kind kind)
 {
-	const struct weft_msg *m = weft_end_peek(in->end, kind);
+	const struct weft_msg *m = weft_link_peek(in->end, kind);
 
 	if (m == NULL)
 		return false;
@@ -172,7 +172,7 @@ cxl_switch_move(struct weft_node_link *in, enum weft_msg_kind kind)
 		((struct cxl_switch_state *)in->node->state)->queued |= 1u << kind;
 		return false;
 	}
-	weft_end_pop(in->end, kind);
+	weft_link_pop(in->end, kind);
 	in->due_ns = 0;
 	return true;
 }
@@ -180,7 +180,7 @@ cxl_switch_move(struct weft_node_link *in, enum weft_msg_kind kind)
 static bool
 cxl_switch_move_io(struct weft_node_link *in, enum weft_io_class class)
 {
-	const struct weft_io_tlp *t = weft_end_io_peek(in->end, class);
+	const struct weft_io_tlp *t = weft_link_io_peek(in->end, class);
 
 	if (t == NULL)
 		return false;
@@ -188,7 +188,7 @@ cxl_switch_move_io(struct weft_node_link *in, enum weft_io_class class)
 		((struct cxl_switch_state *)in->node->state)->queued_io |= 1u << class;
 		return false;
 	}
-	weft_end_io_pop(in->end, class);
+	weft_link_io_pop(in->end, class);
 	in->due_ns = 0;
 	return true;
 }

@@ -78,7 +78,7 @@ edge_message_in(struct weft_node_link *in, const struct weft_msg *m, struct weft
 	if (why == WEFT_EDGE_OK)
 		return EDGE_ON;
 	if (why != WEFT_EDGE_UNEXPECTED) {
-		rc = weft_end_send(in->end, on);
+		rc = weft_link_send(in->end, on);
 		if (rc == -EAGAIN)
 			return EDGE_WAITS;
 		in->due_ns = 0; /* or its link is down, and nobody waits for the answer */
@@ -121,7 +121,7 @@ edge_stop(struct weft_node_link *in, const struct weft_io_tlp *t, uint8_t why)
 	int rc = 0;
 
 	if (weft_uio_refuse(t, WEFT_UIO_UR, 0, &cpl) == 0)
-		rc = weft_end_send_io(in->end, &cpl);
+		rc = weft_link_send_io(in->end, &cpl);
 	if (rc == -EAGAIN)
 		return EDGE_WAITS;
 	in->due_ns = 0;
@@ -161,7 +161,7 @@ edge_packet_out(struct weft_node_link *out, struct weft_io_tlp *t)
 	switch (weft_edge_tlp_out(edge_tables(out), t)) {
 	case WEFT_EGRESS_PASS: return EDGE_ON;
 	case WEFT_EGRESS_PREFIX:
-		if (!weft_end_can_send_io(out->end, (enum weft_io_class)weft_io_class(t)))
+		if (!weft_link_can_send_io(out->end, (enum weft_io_class)weft_io_class(t)))
 			return EDGE_WAITS;
 		out->edge->count[WEFT_NODE_EDGE_N_PREFIX_ADDED]++;
 		return EDGE_ON;

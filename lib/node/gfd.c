@@ -37,21 +37,21 @@ struct gfd_state {
 static bool
 gfd_can_answer(const struct weft_node_link *p)
 {
-	return weft_end_can_send(p->end, WEFT_MSG_S2M_NDR) &&
-	       weft_end_can_send(p->end, WEFT_MSG_S2M_DRS);
+	return weft_link_can_send(p->end, WEFT_MSG_S2M_NDR) &&
+	       weft_link_can_send(p->end, WEFT_MSG_S2M_DRS);
 }
 
 /* Data that turns out bad is poisoned behind its header, or in it where the window has no room. */
 static enum weft_verdict
 gfd_answer(struct weft_node_link *p, struct weft_msg *reply, bool turns_bad)
 {
-	const bool late = turns_bad && weft_end_can_poison(p->end);
+	const bool late = turns_bad && weft_link_can_poison(p->end);
 	int rc;
 
 	reply->poison |= turns_bad && !late;
-	if (weft_end_send(p->end, reply) != 0)
+	if (weft_link_send(p->end, reply) != 0)
 		return WEFT_DROP_TX_FULL; /* cannot be: it was asked before */
-	rc = late ? weft_end_poison(p->end) : 0;
+	rc = late ? weft_link_poison(p->end) : 0;
 	assert(rc == 0);
 	(void)rc;
 	return WEFT_OK;
@@ -94,8 +94,8 @@ gfd_link(struct weft_node_link *p, bool ended, bool began)
 	for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(kinds); k++) {
 		const struct weft_msg *m;
 
-		while ((m = weft_end_peek(p->end, kinds[k])) != NULL && gfd_message(p, m))
-			weft_end_pop(p->end, kinds[k]);
+		while ((m = weft_link_peek(p->end, kinds[k])) != NULL && gfd_message(p, m))
+			weft_link_pop(p->end, kinds[k]);
 	}
 }
 

@@ -80,7 +80,7 @@ host_message(void *arg, const struct weft_msg *m)
 static void
 host_granted(struct weft_node *n, const struct weft_node_link *p)
 {
-	uint16_t credits = weft_end_session(p->end)->peer.credits;
+	uint16_t credits = weft_link_session(p->end)->peer.credits;
 
 	if (credits > WEFT_NODE_CREDITS)
 		credits = WEFT_NODE_CREDITS; /* what `waiting` has room for */
@@ -95,15 +95,15 @@ void
 host_update_credits(struct weft_node *n)
 {
 	const struct weft_topo *t = n->cfg.topo;
-	const struct weft_end *e = n->link[0].end;
+	const struct weft_link *e = n->link[0].end;
 	struct host_state *h = n->state;
 	bool reads, writes;
 	uint8_t allowed;
 
 	if (!weft_node_is_cxl(n))
 		return;
-	reads = weft_end_can_send(e, WEFT_MSG_M2S_REQ);
-	writes = weft_end_can_send(e, WEFT_MSG_M2S_RWD);
+	reads = weft_link_can_send(e, WEFT_MSG_M2S_REQ);
+	writes = weft_link_can_send(e, WEFT_MSG_M2S_RWD);
 	allowed = (uint8_t)(reads << WEFT_REQUEST_READ | writes << WEFT_REQUEST_WRITE);
 	if (allowed == h->allowed)
 		return;
@@ -123,7 +123,7 @@ host_send_waiting(struct weft_node_link *p)
 {
 	struct weft_node_waiting *w = p->waiting;
 
-	while (w->n != 0 && weft_end_send(p->end, &w->msg[w->head]) == 0) {
+	while (w->n != 0 && weft_link_send(p->end, &w->msg[w->head]) == 0) {
 		w->head = (w->head + 1) % WEFT_ARRAY_SIZE(w->msg);
 		w->n--;
 		p->due_ns = 0;
@@ -156,11 +156,11 @@ host_send(struct weft_node_link *p, const struct weft_msg *m)
 
 	p->due_ns = 0;
 	if (w == NULL) {
-		if (weft_end_send(p->end, m) != 0)
+		if (weft_link_send(p->end, m) != 0)
 			p->node->drops[WEFT_DROP_TX_FULL]++; /* cannot be: it was allowed */
 		return;
 	}
-	if (w->n == 0 && weft_end_send(p->end, m) == 0)
+	if (w->n == 0 && weft_link_send(p->end, m) == 0)
 		return;
 	/*
 	 * No more are open at a peer than it granted, so there is room; but for a host that

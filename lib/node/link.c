@@ -17,7 +17,8 @@
 #define RETRY_TIMEOUT_MIN_NS UINT64_C(2000000)
 #define RESEND_AFTER_NS UINT64_C(100000000)
 
-static_assert(WEFT_TOPO_CXL_IO_MAX == WEFT_END_IO_ROOM_MAX, "what a topology may ask for is given");
+static_assert(
+	WEFT_TOPO_CXL_IO_MAX == WEFT_LINK_IO_ROOM_MAX, "what a topology may ask for is given");
 
 struct weft_node_link *
 weft_node_link_find(struct weft_node *n, uint16_t pid)
@@ -49,7 +50,7 @@ weft_node_retry(struct weft_llr_cfg *c, const struct weft_topo_retry *r)
 
 /* Room for what may come this way. */
 static void
-link_room(struct weft_node_link *l, struct weft_end_cfg *c)
+link_room(struct weft_node_link *l, struct weft_link_cfg *c)
 {
 	const struct weft_node_kind *k = l->node->kind;
 	const uint16_t requests = k->takes_requests ? WEFT_NODE_CREDITS : 0;
@@ -66,7 +67,7 @@ link_room(struct weft_node_link *l, struct weft_end_cfg *c)
 }
 
 static void
-link_cfg(struct weft_node_link *l, struct weft_end_cfg *c)
+link_cfg(struct weft_node_link *l, struct weft_link_cfg *c)
 {
 	const struct weft_topo *t = l->node->cfg.topo;
 	struct weft_control *own = &c->session.params;
@@ -149,7 +150,7 @@ static int
 link_end(struct weft_node_link *l)
 {
 	const struct weft_node *n = l->node;
-	struct weft_end_cfg cfg;
+	struct weft_link_cfg cfg;
 	void *mem;
 	int rc;
 
@@ -157,10 +158,10 @@ link_end(struct weft_node_link *l)
 	rc = n->cfg.world->protect(n->cfg.world_arg, l, &cfg);
 	if (rc != 0)
 		return rc;
-	mem = n->cfg.world->alloc(n->cfg.world_arg, weft_end_size(&cfg));
+	mem = n->cfg.world->alloc(n->cfg.world_arg, weft_link_size(&cfg));
 	if (mem == NULL)
 		return -ENOMEM;
-	l->end = weft_end_init(mem, &cfg, n->ends_ns);
+	l->end = weft_link_init(mem, &cfg, n->ends_ns);
 	if (l->end != NULL)
 		return 0;
 	n->cfg.world->free(n->cfg.world_arg, mem);

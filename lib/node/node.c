@@ -92,7 +92,7 @@ weft_node_fini(struct weft_node *n)
 		n->kind->fini(n);
 	for (uint16_t i = 0; i < n->n_links; i++) {
 		if (n->link[i].end != NULL)
-			weft_end_fini(n->link[i].end);
+			weft_link_fini(n->link[i].end);
 		node_free(n, n->link[i].end);
 		node_free(n, n->link[i].waiting);
 		node_free(n, n->link[i].edge);

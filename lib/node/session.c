@@ -31,7 +31,7 @@ weft_node_is_up(const struct weft_node *n)
 static bool
 session_ended(struct weft_node_link *l)
 {
-	const struct weft_session *s = weft_end_session(l->end);
+	const struct weft_session *s = weft_link_session(l->end);
 
 	/* Over, or over and begun anew since. */
 	if (l->state != WEFT_NODE_UP ||
@@ -44,7 +44,7 @@ session_ended(struct weft_node_link *l)
 static void
 session_refusal(const struct weft_node_link *l, struct weft_node_refusal *r)
 {
-	const struct weft_session *s = weft_end_session(l->end);
+	const struct weft_session *s = weft_link_session(l->end);
 	const enum weft_control_param differs = (enum weft_control_param)s->differs;
 	const char *who = (const char *)s->peer.node;
 
@@ -75,7 +75,7 @@ session_refused(struct weft_node_link *l)
 	struct weft_node_refusal *r = l->begun == 0 ? &n->refused : &n->refused_again;
 
 	__atomic_store_n(&l->state, WEFT_NODE_REFUSED, __ATOMIC_RELAXED);
-	if (weft_end_session(l->end)->cfg.is_initiator &&
+	if (weft_link_session(l->end)->cfg.is_initiator &&
 		__atomic_load_n(&r->text, __ATOMIC_ACQUIRE) == NULL)
 		session_refusal(l, r);
 }
@@ -83,7 +83,7 @@ session_refused(struct weft_node_link *l)
 static bool
 session_began(struct weft_node_link *l)
 {
-	const struct weft_session *s = weft_end_session(l->end);
+	const struct weft_session *s = weft_link_session(l->end);
 
 	if (s->state == WEFT_SESSION_REFUSED && l->state != WEFT_NODE_REFUSED)
 		session_refused(l);
@@ -118,7 +118,7 @@ session_stall(struct weft_node_link *l, bool is_stalled)
 void
 node_poll_link(struct weft_node_link *l)
 {
-	const bool is_stalled = weft_end_session(l->end)->state == WEFT_SESSION_STALLED;
+	const bool is_stalled = weft_link_session(l->end)->state == WEFT_SESSION_STALLED;
 	const bool ended = session_ended(l), began = session_began(l);
 
 	if (l->node->clock != NULL && is_stalled != l->is_stalled)
@@ -147,14 +147,14 @@ session_memory_replaced(struct weft_node_link *l, uint64_t generation)
 static void
 session_memory(struct weft_node_link *l)
 {
-	const uint64_t generation = weft_end_session(l->end)->peer.memory;
+	const uint64_t generation = weft_link_session(l->end)->peer.memory;
 
 	if (l->memory.generation != 0 && generation != l->memory.generation)
 		session_memory_replaced(l, generation);
 	else
 		l->memory.generation = generation;
 	if (weft_node_is_cxl(l->node) && l->node->topo->kind == WEFT_TOPO_SWITCH)
-		weft_end_knows(l->end, generation);
+		weft_link_knows(l->end, generation);
 }
 
 void
@@ -192,7 +192,7 @@ weft_node_arriving(void *link)
 {
 	struct weft_node_link *l = link;
 	struct weft_node *n = l->node;
-	const struct weft_session *s = weft_end_session(l->end);
+	const struct weft_session *s = weft_link_session(l->end);
 
 	l->due_ns = 0;
 	if (n->generation == 0 || s->count[WEFT_SESSION_N_BEGUN] == l->memory.asked)
@@ -210,7 +210,7 @@ weft_node_control(
 {
 	struct weft_node *n = l->node;
 
-	weft_end_control(l->end, h, rec, len, n->ends_ns, n->cfg.world->random(n->cfg.world_arg));
+	weft_link_control(l->end, h, rec, len, n->ends_ns, n->cfg.world->random(n->cfg.world_arg));
 	weft_node_arriving(l);
 }
 
@@ -220,7 +220,7 @@ weft_node_close(struct weft_node *n)
 	for (uint16_t i = 0; i < n->n_links; i++) {
 		if (n->link[i].state != WEFT_NODE_UP)
 			continue;
-		weft_end_close(n->link[i].end);
+		weft_link_close(n->link[i].end);
 		n->link[i].due_ns = 0;
 	}
 }

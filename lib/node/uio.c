@@ -60,7 +60,7 @@ uio_send_answers(struct weft_node *n, struct uio_answers *a)
 {
 	for (; a->at < a->n; a->at++) {
 		struct weft_node_link *p = node_link_to(n, a->cpl[a->at].dpid);
-		const int rc = p == NULL ? -EINVAL : weft_end_send_io(p->end, &a->cpl[a->at]);
+		const int rc = p == NULL ? -EINVAL : weft_link_send_io(p->end, &a->cpl[a->at]);
 
 		/*
 		 * A link that is down comes back; a connection's session takes its answers with it.
@@ -282,7 +282,7 @@ uio_send_held(struct weft_node *n)
 		u->held_for = NULL;
 		return true;
 	}
-	rc = weft_end_send_io(p->end, &u->held);
+	rc = weft_link_send_io(p->end, &u->held);
 	if (rc == -EAGAIN || rc == -ENOTCONN)
 		return false;
 	if (rc == 0)
@@ -327,9 +327,9 @@ uio_poll(struct weft_node *n, void *state, bool may_ask)
 		const struct weft_io_tlp *t;
 
 		uio_send_answers(n, &u->answers[i]);
-		while ((t = weft_end_io_peek(p->end, WEFT_IO_REQUEST)) != NULL &&
+		while ((t = weft_link_io_peek(p->end, WEFT_IO_REQUEST)) != NULL &&
 			uio_request_in(p, t)) {
-			weft_end_io_pop(p->end, WEFT_IO_REQUEST);
+			weft_link_io_pop(p->end, WEFT_IO_REQUEST);
 			p->due_ns = 0;
 		}
 	}

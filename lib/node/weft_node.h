@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "weft_control.h"
-#include "weft_end.h"
+#include "weft_link.h"
 #include "weft_gfam_access.h"
 #include "weft_ingress.h"
 #include "weft_line_state.h"
@@ -61,7 +61,7 @@ struct weft_node_world {
 	int (*read_file)(
 		void *world, const char *path, void *to, size_t len, char *err, size_t err_len);
 	/** Add what the end of a link that is made needs of IDE. 0, or -errno. */
-	int (*protect)(void *world, struct weft_node_link *l, struct weft_end_cfg *c);
+	int (*protect)(void *world, struct weft_node_link *l, struct weft_link_cfg *c);
 	/**
 	 * Send a link control frame of the node's own by a port. False: no buffer, which is
 	 * counted.
@@ -124,9 +124,9 @@ struct weft_node_kind {
 	int (*init)(struct weft_node *n, char *err, size_t err_len);
 	void (*fini)(struct weft_node *n);
 	/** A message came by the link @p arg. */
-	weft_end_msg_fn message;
+	weft_link_msg_fn message;
 	/** A CXL.io packet came by the link @p arg. */
-	weft_end_io_fn packet;
+	weft_link_io_fn packet;
 	/** Flits of a frame were lost on the way to the node @p arg, whose frames pass. */
 	void (*lost)(void *arg, const struct weft_wire_hdr *h, unsigned int flits);
 	/** Each link at each poll: what became of its session, before what waits in its end. */
@@ -240,7 +240,7 @@ struct weft_node_waiting {
  */
 struct weft_node_link {
 	struct weft_node *node;
-	struct weft_end *end;
+	struct weft_link *end;
 	uint64_t due_ns; /**< when the end has something to do; 0: now */
 	uint16_t pid;
 	uint16_t topo_node;

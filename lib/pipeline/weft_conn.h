@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "weft_base.h"
-#include "weft_end.h"
+#include "weft_link.h"
 #include "weft_fsn.h"
 #include "weft_ide.h"
 #include "weft_isn.h"
@@ -73,7 +73,7 @@ struct weft_conn {
 	 * and its state is that of the lcore that runs the stage link_rx. Its flits are numbered by its
 	 * retry layer (weft_frame.first), not by isn and fsn below.
 	 */
-	struct weft_end *end;
+	struct weft_link *end;
 	/* deliver, without an end: what is to be unpacked with; NULL, both: frames go by. */
 	struct weft_unpacker *unpack;
 	struct weft_io_unpacker *unpack_io;
@@ -89,7 +89,7 @@ struct weft_conn {
 	uint8_t n_held;
 	bool is_clear; /* behind IDE.Stop */
 	bool hole_behind; /* a frame without a flit for IDE overtook them, and said so */
-	uint32_t n_streams; /* with an end: which one `stream` is, as weft_end_rx_ide() says */
+	uint32_t n_streams; /* with an end: which one `stream` is, as weft_link_rx_ide() says */
 	uint16_t n_keys; /* that the stream was given */
 	const struct weft_ide_counts *counts; /* of the stream */
 	const struct weft_keys *later_keys;

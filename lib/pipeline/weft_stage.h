@@ -152,7 +152,7 @@ struct weft_env {
 	 * deliver. Live connections: takes every message, with what conn->user is; before a frame's
 	 * first, `arriving` (or NULL) is called. Traces: `packet` takes every CXL.io packet.
 	 */
-	weft_end_msg_fn message;
+	weft_link_msg_fn message;
 	void (*arriving)(void *user);
 	weft_io_fn packet;
 	/* link_tx, with ends: fresh random bits for a control frame */

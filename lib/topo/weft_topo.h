@@ -251,7 +251,7 @@ struct weft_topo_window {
 };
 
 #define WEFT_TOPO_NO_PID 0xFFF
-#define WEFT_TOPO_CXL_IO_MAX 127 /**< as WEFT_END_IO_ROOM_MAX */
+#define WEFT_TOPO_CXL_IO_MAX 127 /**< as WEFT_LINK_IO_ROOM_MAX */
 #define WEFT_TOPO_CXL_IO_USUAL 64 /**< where translations or load by UIO need some */
 
 /** A vDSP of a host's switch bound to the vUSP above a device (fabric.md section 3.2). */

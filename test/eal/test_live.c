@@ -9,16 +9,16 @@
  */
 
 #include "pipe_rig.h"
-#include "weft_end.h"
+#include "weft_link.h"
 
 #define REQUESTS 32 /* room of the receiver */
 #define MAX_FLITS 4
 
 /* Who sends, and who receives through the stages. */
 struct side {
-	struct weft_end *end;
-	struct weft_end_cfg cfg;
-	struct weft_end_ide ide;
+	struct weft_link *end;
+	struct weft_link_cfg cfg;
+	struct weft_link_ide ide;
 	struct weft_session_keys keys;
 };
 
@@ -87,7 +87,7 @@ make_gone(void *arg, uint32_t session, bool from_initiator, uint64_t number, uin
 static void
 side_start(struct side *s, bool is_sender, enum weft_ide_mode ide)
 {
-	struct weft_end_cfg *c = &s->cfg;
+	struct weft_link_cfg *c = &s->cfg;
 	void *mem;
 
 	memset(s, 0, sizeof(*s));
@@ -109,8 +109,8 @@ side_start(struct side *s, bool is_sender, enum weft_ide_mode ide)
 			.bind = bind_keys,
 			.mac = make_mac,
 			.gone = make_gone };
-		s->ide = (struct weft_end_ide){ .lib = rig.ide,
-			.mem = aligned_alloc(WEFT_CACHE_LINE, weft_line_up(weft_end_ide_size())),
+		s->ide = (struct weft_link_ide){ .lib = rig.ide,
+			.mem = aligned_alloc(WEFT_CACHE_LINE, weft_line_up(weft_link_ide_size())),
 			.key = make_key,
 			.rekey_flits = 50,
 			.rekey_ns = UINT64_C(1000000000),
@@ -120,16 +120,16 @@ side_start(struct side *s, bool is_sender, enum weft_ide_mode ide)
 		c->session.keys = &s->keys;
 		c->ide = &s->ide;
 	}
-	mem = aligned_alloc(WEFT_CACHE_LINE, weft_line_up(weft_end_size(c)));
+	mem = aligned_alloc(WEFT_CACHE_LINE, weft_line_up(weft_link_size(c)));
 	assert_non_null(mem);
-	s->end = weft_end_init(mem, c, now_ns);
+	s->end = weft_link_init(mem, c, now_ns);
 	assert_non_null(s->end);
 }
 
 static void
 side_stop(struct side *s)
 {
-	weft_end_fini(s->end);
+	weft_link_fini(s->end);
 	free(s->ide.mem);
 	free(s->end);
 }
@@ -141,13 +141,14 @@ answer_one(void)
 	uint8_t payload[MAX_FLITS * WEFT_FLIT_LEN];
 	uint64_t syndrome[MAX_FLITS];
 	enum weft_session_event ev;
-	struct weft_end_out out;
+	struct weft_link_out out;
 
-	weft_end_tick(receiver.end, now_ns);
-	if (!weft_end_next(receiver.end, payload, now_ns, weft_rand_u64(&r), &out))
+	weft_link_tick(receiver.end, now_ns);
+	if (!weft_link_next(receiver.end, payload, now_ns, weft_rand_u64(&r), &out))
 		return false;
 	if (out.hdr.kind == WEFT_WIRE_CONTROL) {
-		weft_end_control(sender.end, &out.hdr, payload, out.len, now_ns, weft_rand_u64(&r));
+		weft_link_control(
+			sender.end, &out.hdr, payload, out.len, now_ns, weft_rand_u64(&r));
 		return true;
 	}
 	for (unsigned int i = 0; i < out.flits.n; i++) {
@@ -159,7 +160,8 @@ answer_one(void)
 		syndrome[i] = weft_isn_number(isn.next);
 		weft_isn_protect(&isn, rig.tx_env.crc, payload + i * (size_t)WEFT_FLIT_LEN, 1);
 	}
-	weft_end_receive(sender.end, &out.hdr, payload, syndrome, 0, now_ns, &ev, NULL, NULL, NULL);
+	weft_link_receive(
+		sender.end, &out.hdr, payload, syndrome, 0, now_ns, &ev, NULL, NULL, NULL);
 	return true;
 }
 
@@ -178,7 +180,7 @@ next_frame(bool *any)
 	struct rte_mbuf *m = rte_pktmbuf_alloc(rig.pool);
 
 	assert_non_null(m);
-	weft_end_tick(sender.end, now_ns);
+	weft_link_tick(sender.end, now_ns);
 	memset(weft_frame(m), 0, sizeof(struct weft_frame));
 	weft_frame(m)->conn = rig.tx_conn;
 	rte_pktmbuf_append(m, WEFT_WIRE_FLITS_OFF);
@@ -189,7 +191,7 @@ next_frame(bool *any)
 	m = rig.frame[--rig.n]; /* one sink for both ways: it is the last */
 	if (weft_frame(m)->hdr.kind == WEFT_WIRE_FLITS)
 		return m;
-	weft_end_control(receiver.end, &weft_frame(m)->hdr, weft_frame_flits(m),
+	weft_link_control(receiver.end, &weft_frame(m)->hdr, weft_frame_flits(m),
 		rte_pktmbuf_data_len(m) - (size_t)WEFT_WIRE_FLITS_OFF, now_ns, weft_rand_u64(&r));
 	rte_pktmbuf_free(m);
 	return NULL;
@@ -228,7 +230,7 @@ send_some(unsigned int n)
 		m.addr = UINT64_C(64) * next_tag;
 		for (unsigned int i = 0; i < WEFT_MSG_DATA_LEN; i++)
 			m.data[i] = (uint8_t)(next_tag + i);
-		if (weft_end_send(sender.end, &m) != 0)
+		if (weft_link_send(sender.end, &m) != 0)
 			return;
 		next_tag++;
 	}
@@ -254,8 +256,8 @@ shake_hands(struct rte_mbuf **first)
 			rig_receive(m);
 		}
 		answer();
-		if (first == NULL && weft_session_is_live(weft_end_session(sender.end)) &&
-			weft_session_is_live(weft_end_session(receiver.end)))
+		if (first == NULL && weft_session_is_live(weft_link_session(sender.end)) &&
+			weft_session_is_live(weft_link_session(receiver.end)))
 			return;
 	}
 	fail_msg("no session");
@@ -429,10 +431,10 @@ they_do_not_outlive_their_session(void **state)
 	const uint16_t due = due_tag;
 
 	(void)state;
-	for (unsigned int i = 0; weft_session_is_live(weft_end_session(receiver.end)); i++) {
+	for (unsigned int i = 0; weft_session_is_live(weft_link_session(receiver.end)); i++) {
 		assert_true(i < 1000);
 		now_ns += 50000000;
-		weft_end_tick(receiver.end, now_ns);
+		weft_link_tick(receiver.end, now_ns);
 	}
 	rte_pktmbuf_free_bulk(all, taken);
 	weft_pipe_poll(rig.rx, 0);
@@ -466,7 +468,7 @@ a_burst_may_have_two_sessions(void **state)
 		next_tag = due_tag = 0;
 		send_some(8);
 		settle();
-		assert_int_equal(weft_end_counts(receiver.end)[WEFT_END_N_IDE_FAILURES], 0);
+		assert_int_equal(weft_link_counts(receiver.end)[WEFT_LINK_N_IDE_FAILURES], 0);
 		live_stop();
 	}
 }

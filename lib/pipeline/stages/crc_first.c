@@ -40,7 +40,7 @@ crc_first_turn(struct crc_first_expect *e, const struct weft_conn *c)
 	e->conn = c;
 	e->isn = c->isn;
 	if (c->end != NULL)
-		e->isn.next = weft_llr_expected(weft_end_llr(c->end));
+		e->isn.next = weft_llr_expected(weft_link_llr(c->end));
 }
 
 /* Correct what the CRC calls corrupt; the syndromes follow. */

@@ -31,13 +31,13 @@ deliver_active(const struct weft_env *env, struct rte_mbuf *m, struct weft_stage
 	const unsigned int n = (unsigned int)__builtin_popcountll(f->taken);
 
 	/* A later frame of the burst may have begun another session. */
-	if (f->hdr.session != weft_end_session(c->end)->id) {
+	if (f->hdr.session != weft_link_session(c->end)->id) {
 		st->drops[WEFT_DROP_SESSION] += n;
 		return;
 	}
 	if (env->arriving != NULL)
 		env->arriving(c->user);
-	weft_end_deliver(c->end, weft_frame_flits(m), f->taken, f->dropped, env->message, c->user);
+	weft_link_deliver(c->end, weft_frame_flits(m), f->taken, f->dropped, env->message, c->user);
 	st->counts[COUNT_DELIVERED] += n;
 }
 

@@ -105,7 +105,7 @@ ide_open_flits(struct weft_conn *c, uint8_t *flits, uint64_t live, struct weft_s
 	if (run.failed + run.insecure > 0)
 		ide_open_decide(c, (unsigned int)(run.failed + run.insecure), true);
 	if (c->end != NULL)
-		weft_end_rx_opened(c->end, &run);
+		weft_link_rx_opened(c->end, &run);
 }
 
 /* IDE.Start or IDE.Stop: one that is not obeyed is not handed on. */
@@ -247,13 +247,13 @@ ide_open_is_live(struct weft_frame *f, struct weft_burst *b)
 {
 	struct weft_conn *c = f->conn;
 	struct weft_ide_stream *stream;
-	const uint32_t n_streams = weft_end_rx_ide(c->end, &stream);
+	const uint32_t n_streams = weft_link_rx_ide(c->end, &stream);
 
 	if (n_streams != c->n_streams) {
 		c->n_streams = n_streams;
 		ide_open_session(c, stream, b);
 	}
-	return stream != NULL && f->hdr.session == weft_end_session(c->end)->id;
+	return stream != NULL && f->hdr.session == weft_link_session(c->end)->id;
 }
 
 static uint16_t

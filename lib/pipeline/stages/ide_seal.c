@@ -99,7 +99,7 @@ ide_seal_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage
 
 		if (f->conn != NULL && f->conn->end != NULL) {
 			/* Sealed where they are, in the replay buffer: sent again they are the same. */
-			st->counts[COUNT_SEALED] += weft_end_seal(f->conn->end, *env->now_ns);
+			st->counts[COUNT_SEALED] += weft_link_seal(f->conn->end, *env->now_ns);
 		} else if (f->conn != NULL && f->conn->ide != WEFT_IDE_OFF) {
 			/* Never in the clear: without a key, or out of step, nothing is sent. */
 			good = f->conn->stream != NULL;

@@ -176,7 +176,7 @@ link_rx_blank(const struct weft_env *env, struct weft_conn *c)
 	f->hdr.vc = c->key.vc;
 	f->hdr.spid = c->key.spid;
 	f->hdr.dpid = c->key.dpid;
-	f->hdr.session = weft_end_session(c->end)->id;
+	f->hdr.session = weft_link_session(c->end)->id;
 	f->in_port = c->in_port;
 	rte_pktmbuf_append(m, WEFT_WIRE_FLITS_OFF);
 	return m;
@@ -187,10 +187,10 @@ static __attribute__((noinline)) void
 link_rx_release(const struct weft_env *env, struct weft_burst *b, struct weft_conn *c,
 	unsigned int max, uint64_t *released)
 {
-	struct weft_llr *l = weft_end_llr(c->end);
+	struct weft_llr *l = weft_link_llr(c->end);
 
 	/* What a session that is over left is nobody's; the next begins without it. */
-	if (weft_end_session(c->end)->id == 0) {
+	if (weft_link_session(c->end)->id == 0) {
 		weft_conns_stuck(env->conns, c, false);
 		return;
 	}
@@ -240,7 +240,7 @@ link_rx_active(const struct weft_env *env, struct rte_mbuf *m, uint64_t *syndrom
 	uint64_t zero = 0;
 	enum weft_verdict v;
 
-	v = weft_end_frame(f->conn->end, f->hdr.session, *env->now_ns, &ev);
+	v = weft_link_frame(f->conn->end, f->hdr.session, *env->now_ns, &ev);
 	if (v != WEFT_OK) {
 		st->drops[v] += env->is_parting ? 0 : n;
 		return false;
@@ -253,7 +253,7 @@ link_rx_active(const struct weft_env *env, struct rte_mbuf *m, uint64_t *syndrom
 		zero = weft_wire_all_zero(flits, n);
 		counts->zeros += link_rx_popcount(zero);
 	}
-	weft_llr_rx(weft_end_llr(f->conn->end), flits, syndrome, n, zero, *env->now_ns, &in);
+	weft_llr_rx(weft_link_llr(f->conn->end), flits, syndrome, n, zero, *env->now_ns, &in);
 	f->hole = 0;
 	f->taken = in.deliver;
 	f->dropped |= ~in.deliver;
@@ -301,7 +301,7 @@ link_rx_live(const struct weft_env *env, struct weft_burst *b, struct rte_mbuf *
 	else
 		weft_burst_drop(b, m);
 	/* A later stage takes no more frames than a source gives: the rest waits. */
-	if (weft_llr_ready_count(weft_end_llr(c->end)) != 0)
+	if (weft_llr_ready_count(weft_link_llr(c->end)) != 0)
 		link_rx_release(env, b, c, WEFT_BURST_MAX - more, &counts->row[COUNT_RELEASED]);
 }
 

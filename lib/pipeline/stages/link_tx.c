@@ -33,13 +33,13 @@ link_tx_fill(const struct weft_env *env, struct rte_mbuf *m, struct weft_stage_s
 	struct weft_frame *f = weft_frame(m);
 	const struct weft_conn *c = f->conn;
 	uint8_t *payload = weft_frame_flits(m);
-	struct weft_end_out out;
+	struct weft_link_out out;
 
-	if (weft_end_next_control(
+	if (weft_link_next_control(
 		    c->end, payload, *env->now_ns, env->random, env->random_arg, &out)) {
 		st->counts[COUNT_CONTROL]++;
 		f->conn = NULL;
-	} else if (!weft_end_next_flits(c->end, payload, *env->now_ns, &out)) {
+	} else if (!weft_link_next_flits(c->end, payload, *env->now_ns, &out)) {
 		st->counts[COUNT_EMPTY]++;
 		return false;
 	}

@@ -26,7 +26,7 @@ pack_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_sta
 		const struct weft_conn *c = weft_frame(b->pkt[i])->conn;
 
 		if (c != NULL && c != last && c->end != NULL)
-			weft_end_pack(c->end, *env->now_ns);
+			weft_link_pack(c->end, *env->now_ns);
 		last = c;
 	}
 }

@@ -78,7 +78,7 @@ toy_unmap(void *world, void *mem, size_t len)
 }
 
 static int
-toy_protect(void *world, struct weft_node_link *l, struct weft_end_cfg *c)
+toy_protect(void *world, struct weft_node_link *l, struct weft_link_cfg *c)
 {
 	(void)world;
 	(void)l;
@@ -211,7 +211,7 @@ toy_other(struct toy *w, struct weft_node_link *l)
 
 /* What was received is known by its CRC; here numbers are all there is to see in it. */
 static void
-toy_deliver(struct weft_node_link *to, const struct weft_end_out *out, uint8_t *payload)
+toy_deliver(struct weft_node_link *to, const struct weft_link_out *out, uint8_t *payload)
 {
 	struct weft_node *n = to->node;
 	enum weft_session_event ev;
@@ -232,7 +232,7 @@ toy_deliver(struct weft_node_link *to, const struct weft_end_out *out, uint8_t *
 		weft_crc_store(flit, weft_crc_update(0, flit, WEFT_CRC_OFF), WEFT_CRC_R0_FIRST);
 	}
 	weft_node_arriving(to);
-	weft_end_receive(to->end, &out->hdr, payload, syndrome, 0, n->ends_ns, &ev, NULL,
+	weft_link_receive(to->end, &out->hdr, payload, syndrome, 0, n->ends_ns, &ev, NULL,
 		n->kind->message, to);
 	weft_node_arriving(to);
 }
@@ -241,15 +241,15 @@ static void
 toy_flush(struct toy *w, struct weft_node_link *l)
 {
 	static uint8_t payload[WEFT_WIRE_FLITS_MAX * WEFT_FLIT_LEN];
-	struct weft_end_out out;
+	struct weft_link_out out;
 
 	if (l->node->ends_ns < l->due_ns)
 		return;
-	weft_end_tick(l->end, l->node->ends_ns);
-	while (weft_end_next(l->end, payload, l->node->ends_ns, weft_rand_u64(&w->rand), &out))
+	weft_link_tick(l->end, l->node->ends_ns);
+	while (weft_link_next(l->end, payload, l->node->ends_ns, weft_rand_u64(&w->rand), &out))
 		if (!w->is_cut)
 			toy_deliver(toy_other(w, l), &out, payload);
-	l->due_ns = weft_end_deadline(l->end);
+	l->due_ns = weft_link_deadline(l->end);
 }
 
 static void

@@ -119,9 +119,9 @@ every_forged_flit_is_remembered(void **state)
 /* --- whose fault is a stream that fails --- */
 
 static void
-count(struct sim_end *e, enum weft_end_counter which, unsigned int n)
+count(struct sim_end *e, enum weft_link_counter which, unsigned int n)
 {
-	((uint64_t *)(uintptr_t)weft_end_counts(e->end))[which] += n;
+	((uint64_t *)(uintptr_t)weft_link_counts(e->end))[which] += n;
 }
 
 /* A frame of the session comes, @p epochs good MACs in it, and perhaps a failure. */
@@ -131,8 +131,8 @@ comes(struct sim_end *e, uint64_t forged, struct weft_llr_rx_result in, unsigned
 {
 	struct sim_frame f = { .forged = forged, .hdr.session = e->session, .hdr.n_flits = 4 };
 
-	count(e, WEFT_END_N_IDE_EPOCHS, epochs);
-	count(e, WEFT_END_N_IDE_FAILURES, fails);
+	count(e, WEFT_LINK_N_IDE_EPOCHS, epochs);
+	count(e, WEFT_LINK_N_IDE_FAILURES, fails);
 	monitor_came(e, &f, &in);
 }
 
@@ -229,7 +229,7 @@ idle_turns_count_once_an_instant(void **state)
 	s.now_ns += s.sc.session.rx_timeout_ns; /* it wants to be ticked, and is not */
 	for (unsigned int i = 0; i < TURNS; i++)
 		edge_pump(e);
-	assert_true(weft_end_deadline(e->end) <= sim_node_now(e->node));
+	assert_true(weft_link_deadline(e->end) <= sim_node_now(e->node));
 	assert_false(violated());
 	for (unsigned int i = 0; i < TURNS; i++) {
 		e->timer_ns = SIM_NEVER; /* as its event has come */

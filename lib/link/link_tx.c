@@ -6,7 +6,7 @@
  * layer, frames made of what that gives.
  */
 
-#include "end_priv.h"
+#include "link_priv.h"
 
 #include <errno.h>
 
@@ -15,7 +15,7 @@
 #define POISON_ROOM 2 /* the flit at hand, and Poison */
 
 static void
-end_note_credits(struct weft_end *e, uint64_t now_ns)
+link_note_credits(struct weft_link *e, uint64_t now_ns)
 {
 	if (e->owes || !weft_credits_pending(&e->flow))
 		return;
@@ -24,7 +24,7 @@ end_note_credits(struct weft_end *e, uint64_t now_ns)
 }
 
 static bool
-end_begin_flit(struct weft_end *e)
+link_begin_flit(struct weft_link *e)
 {
 	uint8_t *flit = weft_llr_reserve(e->llr);
 
@@ -38,7 +38,7 @@ end_begin_flit(struct weft_end *e)
 
 /* The flit at hand is complete, but for its MAC and what the retry layer adds. */
 static uint8_t *
-end_fill_flit(struct weft_end *e)
+link_fill_flit(struct weft_link *e)
 {
 	uint8_t *flit = weft_llr_reserve(e->llr);
 
@@ -51,56 +51,56 @@ end_fill_flit(struct weft_end *e)
 }
 
 static void
-end_seal_flit(struct weft_end *e, uint8_t *flit)
+link_seal_flit(struct weft_link *e, uint8_t *flit)
 {
 	if (e->ide == NULL)
 		return;
-	end_ide_seal(e->ide, flit);
-	e->count[WEFT_END_N_IDE_SEALED]++;
+	link_ide_seal(e->ide, flit);
+	e->count[WEFT_LINK_N_IDE_SEALED]++;
 }
 
 static void
-end_commit_flit(struct weft_end *e)
+link_commit_flit(struct weft_link *e)
 {
-	end_seal_flit(e, end_fill_flit(e));
+	link_seal_flit(e, link_fill_flit(e));
 	weft_llr_commit(e->llr);
-	if (e->io->ahead > -END_IO_TURN)
+	if (e->io->ahead > -LINK_IO_TURN)
 		e->io->ahead--;
 }
 
 static void
-end_make_poison(struct weft_end *e, uint8_t *flit, uint8_t offset)
+link_make_poison(struct weft_link *e, uint8_t *flit, uint8_t offset)
 {
 	weft_ide_poison_put(flit, offset);
 	if (e->ide != NULL)
-		end_ide_poison(e->ide, flit);
+		link_ide_poison(e->ide, flit);
 }
 
 /* Data remains to be sent: Poison goes before it. */
 static void
-end_poison_rest(struct weft_end *e)
+link_poison_rest(struct weft_link *e)
 {
-	end_commit_flit(e);
-	end_make_poison(e, weft_llr_reserve(e->llr), 0);
+	link_commit_flit(e);
+	link_make_poison(e, weft_llr_reserve(e->llr), 0);
 	weft_llr_commit(e->llr);
 }
 
 /* The retry layer makes the same Poison flit, and moves the flit behind it. */
 static void
-end_poison_flit(struct weft_end *e, uint8_t offset)
+link_poison_flit(struct weft_link *e, uint8_t offset)
 {
 	uint8_t poison[WEFT_FLIT_LEN], *flit;
 
-	end_make_poison(e, poison, offset);
-	flit = end_fill_flit(e);
-	end_seal_flit(e, flit);
+	link_make_poison(e, poison, offset);
+	flit = link_fill_flit(e);
+	link_seal_flit(e, flit);
 	if (e->ide != NULL)
-		end_ide_flush(e->ide);
+		link_ide_flush(e->ide);
 	weft_llr_commit_poisoned(e->llr, offset); /* there is room */
 }
 
 void
-end_send_init(struct weft_end *e)
+link_send_init(struct weft_link *e)
 {
 	static const uint8_t not_p2p[WEFT_LLCTRL_PAYLOAD_LEN];
 	struct weft_flit_hdr h = { .type = WEFT_FLIT_CACHEMEM };
@@ -114,39 +114,39 @@ end_send_init(struct weft_end *e)
 
 /* Flits to leave to CXL.io: the one at hand, and its turn. */
 static unsigned int
-end_left_to_io(const struct weft_end *e)
+link_left_to_io(const struct weft_link *e)
 {
-	return e->io->open + (e->io->may_ever && e->io->ahead < 0 ? END_IO_TURN : 0u);
+	return e->io->open + (e->io->may_ever && e->io->ahead < 0 ? LINK_IO_TURN : 0u);
 }
 
 /*
  * The like for messages: the flit at hand and one that their data runs over into, and their turn.
  */
 static unsigned int
-end_left_to_messages(const struct weft_end *e)
+link_left_to_messages(const struct weft_link *e)
 {
 	return e->flit_open + (unsigned int)(e->more_data || weft_pack_waits(&e->pack)) +
-	       (e->io->ahead > 0 ? END_IO_TURN : 0u);
+	       (e->io->ahead > 0 ? LINK_IO_TURN : 0u);
 }
 
 static bool
-end_ide_may_send(const struct weft_end *e)
+link_ide_may_send(const struct weft_link *e)
 {
 	return !e->ide->is_broken && !e->ide->rekey_due &&
 	       weft_llr_room(e->llr) >= SEND_ROOM + IDE_ROOM;
 }
 
 bool
-weft_end_can_send(const struct weft_end *e, enum weft_msg_kind kind)
+weft_link_can_send(const struct weft_link *e, enum weft_msg_kind kind)
 {
 	return weft_session_is_live(&e->session) && (unsigned int)kind < WEFT_MSG_LLCTRL &&
-	       e->flow.may_send[end_set_of(kind)][end_class_of(kind)] != 0 &&
-	       weft_llr_room(e->llr) >= SEND_ROOM + end_left_to_io(e) &&
-	       (e->ide == NULL || end_ide_may_send(e));
+	       e->flow.may_send[link_set_of(kind)][link_class_of(kind)] != 0 &&
+	       weft_llr_room(e->llr) >= SEND_ROOM + link_left_to_io(e) &&
+	       (e->ide == NULL || link_ide_may_send(e));
 }
 
 int
-weft_end_send(struct weft_end *e, const struct weft_msg *m)
+weft_link_send(struct weft_link *e, const struct weft_msg *m)
 {
 	enum weft_msg_kind kind = (enum weft_msg_kind)m->kind;
 
@@ -154,57 +154,57 @@ weft_end_send(struct weft_end *e, const struct weft_msg *m)
 		return -ENOTCONN;
 	if ((unsigned int)kind >= WEFT_MSG_LLCTRL)
 		return -EINVAL;
-	if (!weft_end_can_send(e, kind))
+	if (!weft_link_can_send(e, kind))
 		return -EAGAIN;
 	/* It fits at the latest into the second new flit: the first may be full of data. */
 	for (unsigned int tries = 0; tries < SEND_ROOM; tries++) {
 		int rc;
 
-		if (!e->flit_open && !end_begin_flit(e))
+		if (!e->flit_open && !link_begin_flit(e))
 			return -EAGAIN;
 		rc = weft_pack_msg(&e->pack, m);
 		if (rc == 0) {
-			weft_credits_consume(&e->flow, end_set_of(kind), end_class_of(kind));
-			e->count[WEFT_END_N_MESSAGES_SENT]++;
+			weft_credits_consume(&e->flow, link_set_of(kind), link_class_of(kind));
+			e->count[WEFT_LINK_N_MESSAGES_SENT]++;
 			e->may_poison = weft_msg_has_data(m);
 			e->n_data = (uint8_t)(e->n_data + e->may_poison);
 			return 0;
 		}
 		if (rc != -ENOSPC)
 			return rc;
-		end_commit_flit(e);
+		link_commit_flit(e);
 	}
 	return -EAGAIN;
 }
 
 /* The flit with packets goes into the window. False: that is full. */
 static bool
-end_commit_io(struct weft_end *e)
+link_commit_io(struct weft_link *e)
 {
 	uint8_t *slot;
 
 	if (e->flit_open)
-		end_commit_flit(e);
+		link_commit_flit(e);
 	slot = weft_llr_reserve(e->llr);
 	if (slot == NULL)
 		return false;
-	end_io_put(e->io, slot);
+	link_io_put(e->io, slot);
 	weft_llr_commit(e->llr);
-	if (e->io->ahead < END_IO_TURN)
+	if (e->io->ahead < LINK_IO_TURN)
 		e->io->ahead++;
 	return true;
 }
 
 bool
-weft_end_can_send_io(const struct weft_end *e, enum weft_io_class c)
+weft_link_can_send_io(const struct weft_link *e, enum weft_io_class c)
 {
 	return weft_session_is_live(&e->session) && (unsigned int)c < WEFT_IO_CLASSES &&
-	       end_io_has_credit(e->io, c) &&
-	       weft_llr_room(e->llr) >= END_IO_ROOM + end_left_to_messages(e);
+	       link_io_has_credit(e->io, c) &&
+	       weft_llr_room(e->llr) >= LINK_IO_ROOM + link_left_to_messages(e);
 }
 
 int
-weft_end_send_io(struct weft_end *e, const struct weft_io_tlp *t)
+weft_link_send_io(struct weft_link *e, const struct weft_io_tlp *t)
 {
 	enum weft_io_class c;
 	int rc;
@@ -214,55 +214,55 @@ weft_end_send_io(struct weft_end *e, const struct weft_io_tlp *t)
 	if (e->ide != NULL || !weft_io_is_valid(t))
 		return -EINVAL;
 	c = (enum weft_io_class)weft_io_class(t);
-	if (!weft_end_can_send_io(e, c))
+	if (!weft_link_can_send_io(e, c))
 		return -EAGAIN;
-	end_io_open(e->io);
+	link_io_open(e->io);
 	while ((rc = weft_io_pack_tlp(&e->io->pack, t)) == -ENOSPC) {
-		if (!end_commit_io(e))
+		if (!link_commit_io(e))
 			return -EAGAIN;
-		end_io_open(e->io);
+		link_io_open(e->io);
 	}
 	e->io->sent[c]++;
-	e->count[WEFT_END_N_IO_SENT]++;
+	e->count[WEFT_LINK_N_IO_SENT]++;
 	/* What runs over goes into the next flit at once: at most one flit is ever at hand. */
-	while (weft_io_pack_waits(&e->io->pack) && end_commit_io(e))
+	while (weft_io_pack_waits(&e->io->pack) && link_commit_io(e))
 		;
 	return rc;
 }
 
 static bool
-end_poison_has_room(const struct weft_end *e, unsigned int flits)
+link_poison_has_room(const struct weft_link *e, unsigned int flits)
 {
 	return weft_llr_room(e->llr) >= flits + POISON_ROOM + (e->ide == NULL ? 0 : IDE_ROOM) &&
-	       (e->ide == NULL || end_ide_may_poison(e->ide));
+	       (e->ide == NULL || link_ide_may_poison(e->ide));
 }
 
 bool
-weft_end_can_poison(const struct weft_end *e)
+weft_link_can_poison(const struct weft_link *e)
 {
-	return weft_session_is_live(&e->session) && end_poison_has_room(e, SEND_ROOM);
+	return weft_session_is_live(&e->session) && link_poison_has_room(e, SEND_ROOM);
 }
 
 int
-weft_end_poison(struct weft_end *e)
+weft_link_poison(struct weft_link *e)
 {
 	if (!weft_session_is_live(&e->session))
 		return -ENOTCONN;
 	if (!e->may_poison)
 		return -EALREADY;
-	if (!end_poison_has_room(e, 0))
+	if (!link_poison_has_room(e, 0))
 		return -EAGAIN;
 	if (weft_pack_waits(&e->pack))
-		end_poison_rest(e);
+		link_poison_rest(e);
 	else
-		end_poison_flit(e, (uint8_t)(e->n_data - 1));
-	e->count[WEFT_END_N_POISONED]++;
+		link_poison_flit(e, (uint8_t)(e->n_data - 1));
+	e->count[WEFT_LINK_N_POISONED]++;
 	return 0;
 }
 
 /* End the epoch. False: the window is full, it goes on later. */
 static bool
-end_close_epoch(struct weft_end *e)
+link_close_epoch(struct weft_link *e)
 {
 	for (;;) {
 		uint8_t *flit = weft_llr_reserve(e->llr);
@@ -270,15 +270,15 @@ end_close_epoch(struct weft_end *e)
 
 		if (flit == NULL)
 			return false;
-		c = end_ide_close(e->ide, flit);
+		c = link_ide_close(e->ide, flit);
 		if (c == WEFT_IDE_CLOSED)
 			break;
 		if (c == WEFT_IDE_CLOSE_TMAC) {
 			weft_llr_commit(e->llr);
 			break;
 		}
-		end_begin_flit(e);
-		end_commit_flit(e);
+		link_begin_flit(e);
+		link_commit_flit(e);
 	}
 	e->ide->is_open = e->ide->is_fresh = false;
 	return true;
@@ -286,24 +286,24 @@ end_close_epoch(struct weft_end *e)
 
 /* Epochs end with the traffic; keys change between epochs. */
 static void
-end_complete_ide(struct weft_end *e, uint64_t now_ns)
+link_complete_ide(struct weft_link *e, uint64_t now_ns)
 {
 	uint8_t *flit;
 
-	if (e->more_data || !end_ide_must_close(e->ide, now_ns, end_credit_delay_ns(e)) ||
-		!end_close_epoch(e) || !e->ide->rekey_due)
+	if (e->more_data || !link_ide_must_close(e->ide, now_ns, link_credit_delay_ns(e)) ||
+		!link_close_epoch(e) || !e->ide->rekey_due)
 		return;
 	flit = weft_llr_reserve(e->llr);
-	if (flit == NULL || !end_ide_start(e->ide, flit, now_ns))
+	if (flit == NULL || !link_ide_start(e->ide, flit, now_ns))
 		return;
 	weft_llr_commit(e->llr);
-	e->count[WEFT_END_N_IDE_REKEYS]++;
+	e->count[WEFT_LINK_N_IDE_REKEYS]++;
 }
 
 static void
-end_note_io_credits(struct weft_end *e, uint64_t now_ns)
+link_note_io_credits(struct weft_link *e, uint64_t now_ns)
 {
-	if (e->io->owes || !end_io_owes(e->io))
+	if (e->io->owes || !link_io_owes(e->io))
 		return;
 	e->io->owes = true;
 	e->io->owed_ns = now_ns;
@@ -311,42 +311,42 @@ end_note_io_credits(struct weft_end *e, uint64_t now_ns)
 
 /* The same for CXL.io. */
 static void
-end_complete_io(struct weft_end *e, uint64_t now_ns)
+link_complete_io(struct weft_link *e, uint64_t now_ns)
 {
-	while (e->io->open && end_commit_io(e))
+	while (e->io->open && link_commit_io(e))
 		;
-	end_note_io_credits(e, now_ns);
+	link_note_io_credits(e, now_ns);
 	while (e->io->owes && weft_llr_room(e->llr) != 0 &&
-		(end_io_is_urgent(e->io) || now_ns >= e->io->owed_ns + end_credit_delay_ns(e))) {
-		end_io_open(e->io);
-		end_commit_io(e);
-		e->count[WEFT_END_N_IO_CREDIT_FLITS]++;
-		end_note_io_credits(e, now_ns);
+		(link_io_is_urgent(e->io) || now_ns >= e->io->owed_ns + link_credit_delay_ns(e))) {
+		link_io_open(e->io);
+		link_commit_io(e);
+		e->count[WEFT_LINK_N_IO_CREDIT_FLITS]++;
+		link_note_io_credits(e, now_ns);
 	}
 }
 
 /* Flush the flit being packed, and credits that are worth a flit. */
 static void
-end_complete(struct weft_end *e, uint64_t now_ns)
+link_complete(struct weft_link *e, uint64_t now_ns)
 {
 	if (e->flit_open)
-		end_commit_flit(e);
-	while (e->more_data && end_begin_flit(e))
-		end_commit_flit(e);
-	end_note_credits(e, now_ns);
+		link_commit_flit(e);
+	while (e->more_data && link_begin_flit(e))
+		link_commit_flit(e);
+	link_note_credits(e, now_ns);
 	while (e->owes && !e->more_data &&
 		(weft_credits_is_urgent(&e->flow) ||
-			now_ns >= e->owed_ns + end_credit_delay_ns(e)) &&
-		end_begin_flit(e)) {
-		end_commit_flit(e);
-		e->count[WEFT_END_N_CREDIT_FLITS]++;
-		end_note_credits(e, now_ns);
+			now_ns >= e->owed_ns + link_credit_delay_ns(e)) &&
+		link_begin_flit(e)) {
+		link_commit_flit(e);
+		e->count[WEFT_LINK_N_CREDIT_FLITS]++;
+		link_note_credits(e, now_ns);
 	}
-	end_complete_io(e, now_ns);
+	link_complete_io(e, now_ns);
 }
 
 unsigned int
-weft_end_frames_due(const struct weft_end *e)
+weft_link_frames_due(const struct weft_link *e)
 {
 	const unsigned int flits = weft_llr_unsent(e->llr) + e->flit_open;
 
@@ -355,59 +355,60 @@ weft_end_frames_due(const struct weft_end *e)
 
 /* With fresh bits in @p rnd. */
 static bool
-end_next_control(struct weft_end *e, uint8_t *payload, uint64_t now_ns, uint64_t rnd,
-	struct weft_end_out *out)
+link_next_control(struct weft_link *e, uint8_t *payload, uint64_t now_ns, uint64_t rnd,
+	struct weft_link_out *out)
 {
 	struct weft_control c;
 	uint32_t id;
 
 	if (!weft_session_next(&e->session, now_ns, rnd, &id, &c))
 		return false;
-	*out = (struct weft_end_out){ .hdr = { .mode = e->cfg.llr.mode,
-					      .form = e->session.cfg.params.form,
-					      .kind = WEFT_WIRE_CONTROL,
-					      .session = id } };
+	*out = (struct weft_link_out){ .hdr = { .mode = e->cfg.llr.mode,
+					       .form = e->session.cfg.params.form,
+					       .kind = WEFT_WIRE_CONTROL,
+					       .session = id } };
 	out->len = weft_control_build(payload, &c);
 	return true;
 }
 
 bool
-weft_end_next_control(struct weft_end *e, uint8_t *payload, uint64_t now_ns,
-	uint64_t (*random)(void *arg), void *arg, struct weft_end_out *out)
+weft_link_next_control(struct weft_link *e, uint8_t *payload, uint64_t now_ns,
+	uint64_t (*random)(void *arg), void *arg, struct weft_link_out *out)
 {
 	return weft_session_deadline(&e->session) <= now_ns &&
-	       end_next_control(e, payload, now_ns, random(arg), out);
+	       link_next_control(e, payload, now_ns, random(arg), out);
 }
 
 void
-weft_end_pack(struct weft_end *e, uint64_t now_ns)
+weft_link_pack(struct weft_link *e, uint64_t now_ns)
 {
-	if (weft_session_is_live(&e->session) && !end_is_broken(e))
-		end_complete(e, now_ns);
+	if (weft_session_is_live(&e->session) && !link_is_broken(e))
+		link_complete(e, now_ns);
 }
 
 unsigned int
-weft_end_seal(struct weft_end *e, uint64_t now_ns)
+weft_link_seal(struct weft_link *e, uint64_t now_ns)
 {
 	uint64_t before;
 
-	if (e->ide == NULL || !weft_session_is_live(&e->session) || end_is_broken(e))
+	if (e->ide == NULL || !weft_session_is_live(&e->session) || link_is_broken(e))
 		return 0;
 	before = e->ide->sealed;
-	end_complete_ide(e, now_ns);
-	end_ide_flush(e->ide);
+	link_complete_ide(e, now_ns);
+	link_ide_flush(e->ide);
 	return (unsigned int)(e->ide->sealed - before);
 }
 
 bool
-weft_end_next_flits(struct weft_end *e, uint8_t *payload, uint64_t now_ns, struct weft_end_out *out)
+weft_link_next_flits(
+	struct weft_link *e, uint8_t *payload, uint64_t now_ns, struct weft_link_out *out)
 {
-	if (!weft_session_is_live(&e->session) || end_is_broken(e))
+	if (!weft_session_is_live(&e->session) || link_is_broken(e))
 		return false;
-	*out = (struct weft_end_out){ .hdr = { .mode = e->cfg.llr.mode,
-					      .form = e->session.cfg.params.form,
-					      .kind = WEFT_WIRE_FLITS,
-					      .session = e->session.id } };
+	*out = (struct weft_link_out){ .hdr = { .mode = e->cfg.llr.mode,
+					       .form = e->session.cfg.params.form,
+					       .kind = WEFT_WIRE_FLITS,
+					       .session = e->session.id } };
 	if (weft_llr_tx(e->llr, payload, e->max_flits, now_ns, &out->flits) == 0)
 		return false;
 	out->hdr.n_flits = (uint8_t)out->flits.n;
@@ -417,12 +418,12 @@ weft_end_next_flits(struct weft_end *e, uint8_t *payload, uint64_t now_ns, struc
 }
 
 bool
-weft_end_next(struct weft_end *e, uint8_t *payload, uint64_t now_ns, uint64_t rnd,
-	struct weft_end_out *out)
+weft_link_next(struct weft_link *e, uint8_t *payload, uint64_t now_ns, uint64_t rnd,
+	struct weft_link_out *out)
 {
-	if (end_next_control(e, payload, now_ns, rnd, out))
+	if (link_next_control(e, payload, now_ns, rnd, out))
 		return true;
-	weft_end_pack(e, now_ns);
-	weft_end_seal(e, now_ns);
-	return weft_end_next_flits(e, payload, now_ns, out);
+	weft_link_pack(e, now_ns);
+	weft_link_seal(e, now_ns);
+	return weft_link_next_flits(e, payload, now_ns, out);
 }

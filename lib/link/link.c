@@ -3,7 +3,7 @@
 
 /* An end: ties session, retry layer, credits and packing together. */
 
-#include "end_priv.h"
+#include "link_priv.h"
 
 #include "weft_carve.h"
 #include "weft_telem.h"
@@ -12,13 +12,13 @@
 #define LLR_HOT 576 /* bytes of the retry layer that each frame needs, about */
 #define DOUBT_NS UINT64_C(250000000) /* least time between two sessions that end for doubt */
 
-static const struct weft_counter end_rows[] = {
+static const struct weft_counter link_rows[] = {
 #define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
-#include "weft_end_counters.def"
+#include "weft_link_counters.def"
 #undef WEFT_COUNTER
 };
 
-const struct end_account end_account[WEFT_MSG_LLCTRL] = {
+const struct link_account link_account[WEFT_MSG_LLCTRL] = {
 	[WEFT_MSG_M2S_REQ] = { WEFT_CREDIT_MEM_DN, WEFT_CREDIT_REQ },
 	[WEFT_MSG_M2S_RWD] = { WEFT_CREDIT_MEM_DN, WEFT_CREDIT_DATA },
 	[WEFT_MSG_M2S_BIRSP] = { WEFT_CREDIT_MEM_DN, WEFT_CREDIT_RSP },
@@ -34,13 +34,13 @@ const struct end_account end_account[WEFT_MSG_LLCTRL] = {
 };
 
 static bool
-end_cfg_is_valid(const struct weft_end_cfg *c)
+link_cfg_is_valid(const struct weft_link_cfg *c)
 {
 	for (unsigned int k = 0; k < WEFT_MSG_LLCTRL; k++)
 		if (c->room[k] > WEFT_CREDITS_ROOM_MAX)
 			return false;
 	for (unsigned int i = 0; i < WEFT_IO_CLASSES; i++)
-		if (c->io_room[i] > (c->ide == NULL ? WEFT_END_IO_ROOM_MAX : 0))
+		if (c->io_room[i] > (c->ide == NULL ? WEFT_LINK_IO_ROOM_MAX : 0))
 			return false;
 	if ((c->ide != NULL) != (c->session.params.ide_mode != WEFT_IDE_OFF) ||
 		(c->ide != NULL && (c->ide->rekey_flits == 0 || c->ide->rekey_ns == 0 ||
@@ -52,25 +52,25 @@ end_cfg_is_valid(const struct weft_end_cfg *c)
 }
 
 size_t
-weft_end_ide_size(void)
+weft_link_ide_size(void)
 {
 	return 2 * weft_ide_stream_size();
 }
 
 /* The end is zero; what the others hold is theirs to begin. */
-static struct weft_end *
-end_carve(struct weft_carver *c, const struct weft_end_cfg *cfg)
+static struct weft_link *
+link_carve(struct weft_carver *c, const struct weft_link_cfg *cfg)
 {
-	struct weft_end *e = weft_carve(c, sizeof(*e));
+	struct weft_link *e = weft_carve(c, sizeof(*e));
 	struct weft_llr *llr = weft_carve(c, weft_llr_size(&cfg->llr));
 	struct weft_msg *msg[WEFT_MSG_LLCTRL];
-	struct end_ide_hold *hold = NULL;
-	struct end_ide *ide = NULL;
-	struct end_io *io;
+	struct link_ide_hold *hold = NULL;
+	struct link_ide *ide = NULL;
+	struct link_io *io;
 
 	for (unsigned int k = 0; k < WEFT_MSG_LLCTRL; k++)
 		msg[k] = weft_carve(c, cfg->room[k] * sizeof(*msg[k]));
-	io = end_io_carve(c, cfg);
+	io = link_io_carve(c, cfg);
 	if (cfg->ide != NULL)
 		ide = weft_carve(c, sizeof(*ide));
 	if (cfg->ide != NULL && !cfg->ide->owner_opens)
@@ -88,25 +88,25 @@ end_carve(struct weft_carver *c, const struct weft_end_cfg *cfg)
 }
 
 size_t
-weft_end_size(const struct weft_end_cfg *cfg)
+weft_link_size(const struct weft_link_cfg *cfg)
 {
 	struct weft_carver c = { 0 };
 
-	if (!end_cfg_is_valid(cfg))
+	if (!link_cfg_is_valid(cfg))
 		return 0;
-	end_carve(&c, cfg);
+	link_carve(&c, cfg);
 	return c.len;
 }
 
-struct weft_end *
-weft_end_init(void *mem, const struct weft_end_cfg *cfg, uint64_t now_ns)
+struct weft_link *
+weft_link_init(void *mem, const struct weft_link_cfg *cfg, uint64_t now_ns)
 {
 	struct weft_carver c = { .block = mem };
-	struct weft_end *e;
+	struct weft_link *e;
 
-	if (!end_cfg_is_valid(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
+	if (!link_cfg_is_valid(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
 		return NULL;
-	e = end_carve(&c, cfg);
+	e = link_carve(&c, cfg);
 	e->cfg = *cfg;
 	e->cfg.session.pad_flits =
 		cfg->max_flits; /* the handshake has proven that full frames pass */
@@ -116,7 +116,7 @@ weft_end_init(void *mem, const struct weft_end_cfg *cfg, uint64_t now_ns)
 	e->io->count = e->count;
 	weft_llr_init(e->llr, &cfg->llr, now_ns);
 	if (cfg->ide != NULL)
-		*e->ide = (struct end_ide){ .cfg = *cfg->ide };
+		*e->ide = (struct link_ide){ .cfg = *cfg->ide };
 	if (e->ide_hold != NULL)
 		e->ide_hold->head = e->ide_hold->n = 0;
 	return e;
@@ -127,13 +127,13 @@ weft_end_init(void *mem, const struct weft_end_cfg *cfg, uint64_t now_ns)
  * evidence from Acks counts here (RETRY-26, RETRY-27).
  */
 static bool
-end_is_in_doubt(const struct weft_end *e)
+link_is_in_doubt(const struct weft_link *e)
 {
 	return (weft_llr_doubt(e->llr) & (e->ide == NULL ? ~0u : WEFT_LLR_DOUBT_ACKS)) != 0;
 }
 
 static void
-end_prefetch_lines(const void *from, size_t len)
+link_prefetch_lines(const void *from, size_t len)
 {
 	const uintptr_t first = (uintptr_t)from & ~(uintptr_t)(WEFT_CACHE_LINE - 1);
 
@@ -143,36 +143,36 @@ end_prefetch_lines(const void *from, size_t len)
 
 /* What is used most lies in a few runs; settings and room for many messages lie between. */
 void
-weft_end_prefetch(const struct weft_end *e)
+weft_link_prefetch(const struct weft_link *e)
 {
-	end_prefetch_lines(&e->session.state, offsetof(struct weft_session, due.welcome_flits) -
-						      offsetof(struct weft_session, state));
-	end_prefetch_lines(e->flow.may_send,
-		offsetof(struct weft_end, pack.join) - offsetof(struct weft_end, flow.may_send));
-	end_prefetch_lines(e->pack.per_group, sizeof(e->pack.per_group));
-	end_prefetch_lines(&e->unpack, 2 * WEFT_CACHE_LINE);
-	end_prefetch_lines(e->box, sizeof(e->box));
+	link_prefetch_lines(&e->session.state, offsetof(struct weft_session, due.welcome_flits) -
+						       offsetof(struct weft_session, state));
+	link_prefetch_lines(e->flow.may_send,
+		offsetof(struct weft_link, pack.join) - offsetof(struct weft_link, flow.may_send));
+	link_prefetch_lines(e->pack.per_group, sizeof(e->pack.per_group));
+	link_prefetch_lines(&e->unpack, 2 * WEFT_CACHE_LINE);
+	link_prefetch_lines(e->box, sizeof(e->box));
 	/* The retry layer is behind; e->llr would have to be read. */
-	end_prefetch_lines((const uint8_t *)e + weft_line_up(sizeof(*e)), LLR_HOT);
+	link_prefetch_lines((const uint8_t *)e + weft_line_up(sizeof(*e)), LLR_HOT);
 }
 
 /* Wipe what the session's keys opened, and them. */
 static void
-end_wipe_ide(struct weft_end *e)
+link_wipe_ide(struct weft_link *e)
 {
 	if (e->ide != NULL)
-		end_ide_end(e->ide);
+		link_ide_end(e->ide);
 	if (e->ide_hold != NULL)
 		explicit_bzero(e->ide_hold, sizeof(*e->ide_hold));
 }
 
 static void
-end_begin_session(struct weft_end *e, uint64_t now_ns)
+link_begin_session(struct weft_link *e, uint64_t now_ns)
 {
 	uint32_t room[WEFT_CREDIT_SETS][WEFT_CREDIT_CLASSES] = { 0 };
 
 	for (unsigned int k = 0; k < WEFT_MSG_LLCTRL; k++) {
-		room[end_account[k].set][end_account[k].class] = e->cfg.room[k];
+		room[link_account[k].set][link_account[k].class] = e->cfg.room[k];
 		e->box[k].head = 0;
 		e->box[k].n = 0;
 	}
@@ -188,91 +188,92 @@ end_begin_session(struct weft_end *e, uint64_t now_ns)
 	e->may_poison = false;
 	e->init_seen = false;
 	e->owes = false;
-	end_io_begin(e->io, (enum weft_form)e->cfg.form);
-	end_wipe_ide(e);
-	if (e->ide == NULL || end_ide_begin(e->ide, &e->session, now_ns))
-		end_send_init(e);
+	link_io_begin(e->io, (enum weft_form)e->cfg.form);
+	link_wipe_ide(e);
+	if (e->ide == NULL || link_ide_begin(e->ide, &e->session, now_ns))
+		link_send_init(e);
 }
 
 static enum weft_session_event
-end_event(struct weft_end *e, enum weft_session_event ev, uint64_t now_ns)
+link_event(struct weft_link *e, enum weft_session_event ev, uint64_t now_ns)
 {
 	if (ev == WEFT_SESSION_BEGIN)
-		end_begin_session(e, now_ns);
+		link_begin_session(e, now_ns);
 	else if (ev == WEFT_SESSION_END)
-		end_wipe_ide(e);
+		link_wipe_ide(e);
 	return ev;
 }
 
 enum weft_session_event
-weft_end_control(struct weft_end *e, const struct weft_wire_hdr *h, const uint8_t *rec, size_t len,
-	uint64_t now_ns, uint64_t rnd)
+weft_link_control(struct weft_link *e, const struct weft_wire_hdr *h, const uint8_t *rec,
+	size_t len, uint64_t now_ns, uint64_t rnd)
 {
 	struct weft_control c;
 
 	if (weft_control_parse(rec, len, &c) != WEFT_OK) {
-		e->count[WEFT_END_N_BAD_CONTROL]++;
+		e->count[WEFT_LINK_N_BAD_CONTROL]++;
 		return WEFT_SESSION_NOTHING;
 	}
 	c.form = h->form;
-	return end_event(e, weft_session_control(&e->session, h->session, &c, now_ns, rnd), now_ns);
+	return link_event(
+		e, weft_session_control(&e->session, h->session, &c, now_ns, rnd), now_ns);
 }
 
 enum weft_verdict
-weft_end_frame(struct weft_end *e, uint32_t session, uint64_t now_ns, enum weft_session_event *ev)
+weft_link_frame(struct weft_link *e, uint32_t session, uint64_t now_ns, enum weft_session_event *ev)
 {
 	enum weft_verdict v = weft_session_flits(&e->session, session, now_ns, ev);
 
-	end_event(e, *ev, now_ns);
+	link_event(e, *ev, now_ns);
 	return v;
 }
 
 enum weft_session_event
-weft_end_tick(struct weft_end *e, uint64_t now_ns)
+weft_link_tick(struct weft_link *e, uint64_t now_ns)
 {
 	/* Insecure: only a new session with new keys goes on; malformed: one with a new stream. */
-	if (end_is_broken(e))
-		return end_event(e, weft_session_abandon(&e->session, now_ns), now_ns);
+	if (link_is_broken(e))
+		return link_event(e, weft_session_abandon(&e->session, now_ns), now_ns);
 	/*
 	 * A new session invalidates all recorded frames. Rate-limited, or every forged flit would
 	 * cost one.
 	 */
-	if (end_is_in_doubt(e) && now_ns >= e->doubt_ns && weft_session_is_live(&e->session)) {
+	if (link_is_in_doubt(e) && now_ns >= e->doubt_ns && weft_session_is_live(&e->session)) {
 		e->doubt_ns = now_ns + DOUBT_NS;
-		e->count[WEFT_END_N_DOUBTED]++;
-		return end_event(e, weft_session_abandon(&e->session, now_ns), now_ns);
+		e->count[WEFT_LINK_N_DOUBTED]++;
+		return link_event(e, weft_session_abandon(&e->session, now_ns), now_ns);
 	}
-	return end_event(e, weft_session_tick(&e->session, now_ns), now_ns);
+	return link_event(e, weft_session_tick(&e->session, now_ns), now_ns);
 }
 
 static uint64_t
-end_io_due(const struct weft_end *e)
+link_io_due(const struct weft_link *e)
 {
 	if (weft_llr_room(e->llr) == 0)
 		return UINT64_MAX;
 	if (e->io->open)
 		return 0;
-	if (!end_io_owes(e->io))
+	if (!link_io_owes(e->io))
 		return UINT64_MAX;
-	return !e->io->owes || end_io_is_urgent(e->io) ? 0
-	                                               : e->io->owed_ns + end_credit_delay_ns(e);
+	return !e->io->owes || link_io_is_urgent(e->io) ? 0
+	                                                : e->io->owed_ns + link_credit_delay_ns(e);
 }
 
 uint64_t
-weft_end_deadline(const struct weft_end *e)
+weft_link_deadline(const struct weft_link *e)
 {
 	uint64_t at = weft_session_deadline(&e->session);
 	uint64_t t;
 
 	if (at == 0 || !weft_session_is_live(&e->session))
 		return at;
-	if (end_is_broken(e))
+	if (link_is_broken(e))
 		return 0;
-	if (end_is_in_doubt(e) && e->doubt_ns < at)
+	if (link_is_in_doubt(e) && e->doubt_ns < at)
 		at = e->doubt_ns;
 	if (e->ide != NULL) {
 		t = weft_llr_room(e->llr) == 0 ? at
-		                               : end_ide_deadline(e->ide, end_credit_delay_ns(e));
+		                               : link_ide_deadline(e->ide, link_credit_delay_ns(e));
 		at = t < at ? t : at;
 	}
 	if (e->flit_open || (e->more_data && weft_llr_room(e->llr) != 0))
@@ -280,60 +281,60 @@ weft_end_deadline(const struct weft_end *e)
 	if (weft_credits_pending(&e->flow) && weft_llr_room(e->llr) != 0) {
 		if (!e->owes || weft_credits_is_urgent(&e->flow))
 			return 0;
-		if ((t = e->owed_ns + end_credit_delay_ns(e)) < at)
+		if ((t = e->owed_ns + link_credit_delay_ns(e)) < at)
 			at = t;
 	}
-	t = end_io_due(e);
+	t = link_io_due(e);
 	at = t < at ? t : at;
 	t = weft_llr_deadline(e->llr);
 	return t < at ? t : at;
 }
 
 void
-weft_end_close(struct weft_end *e)
+weft_link_close(struct weft_link *e)
 {
 	weft_session_close(&e->session);
-	end_wipe_ide(e);
+	link_wipe_ide(e);
 }
 
 void
-weft_end_fini(struct weft_end *e)
+weft_link_fini(struct weft_link *e)
 {
-	end_wipe_ide(e);
+	link_wipe_ide(e);
 }
 
 void
-weft_end_knows(struct weft_end *e, uint64_t generation)
+weft_link_knows(struct weft_link *e, uint64_t generation)
 {
 	weft_session_knows(&e->session, generation);
 }
 
 struct weft_llr *
-weft_end_llr(struct weft_end *e)
+weft_link_llr(struct weft_link *e)
 {
 	return e->llr;
 }
 
 const struct weft_session *
-weft_end_session(const struct weft_end *e)
+weft_link_session(const struct weft_link *e)
 {
 	return &e->session;
 }
 
 const struct weft_credits *
-weft_end_credits(const struct weft_end *e)
+weft_link_credits(const struct weft_link *e)
 {
 	return &e->flow;
 }
 
 const struct weft_counter *
-weft_end_counters(void)
+weft_link_counters(void)
 {
-	return end_rows;
+	return link_rows;
 }
 
 const uint64_t *
-weft_end_counts(const struct weft_end *e)
+weft_link_counts(const struct weft_link *e)
 {
 	return e->count;
 }

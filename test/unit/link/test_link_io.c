@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-#include "end_rig.h"
+#include "link_rig.h"
 
 #define PACKETS 400
 
@@ -96,12 +96,12 @@ static void
 take_waiting(struct side *s, struct io_side *io)
 {
 	for (unsigned int c = 0; c < WEFT_IO_CLASSES; c++) {
-		const struct weft_io_tlp *t = weft_end_io_peek(s->end, (enum weft_io_class)c);
+		const struct weft_io_tlp *t = weft_link_io_peek(s->end, (enum weft_io_class)c);
 
 		if (t == NULL)
 			continue;
 		note_packet(io, t);
-		weft_end_io_pop(s->end, (enum weft_io_class)c);
+		weft_link_io_pop(s->end, (enum weft_io_class)c);
 	}
 }
 
@@ -110,8 +110,8 @@ send_packet(struct rig *r, unsigned int i, enum weft_io_class c)
 {
 	struct io_side *s = &io_side[i];
 	const struct weft_io_tlp t = packet(c, s->sent[c], s->sent[WEFT_IO_POSTED]);
-	const bool can = weft_end_can_send_io(r->side[i].end, c);
-	const int rc = weft_end_send_io(r->side[i].end, &t);
+	const bool can = weft_link_can_send_io(r->side[i].end, c);
+	const int rc = weft_link_send_io(r->side[i].end, &t);
 
 	assert_int_equal(rc == 0, can);
 	if (rc != 0)
@@ -139,7 +139,7 @@ io_rig(struct rig *r, uint64_t seed, const uint16_t room[2][WEFT_IO_CLASSES], ui
 		s->cfg.llr.window = window;
 		s->cfg.llr.rx_flits = (uint16_t)(window - 1);
 		free(s->end);
-		s->end = aligned_alloc(WEFT_CACHE_LINE, weft_end_size(&s->cfg));
+		s->end = aligned_alloc(WEFT_CACHE_LINE, weft_link_size(&s->cfg));
 		assert_non_null(s->end);
 		side_start(r, i);
 	}
@@ -161,7 +161,7 @@ packets_arrive_once_and_in_order(void **state)
 		for (unsigned int i = 0; i < 2 * WEFT_IO_CLASSES; i++)
 			room[i / WEFT_IO_CLASSES][i % WEFT_IO_CLASSES] =
 				(uint16_t)(1 + weft_rand_below(&pick,
-						       run % 3 == 0 ? 3 : WEFT_END_IO_ROOM_MAX));
+						       run % 3 == 0 ? 3 : WEFT_LINK_IO_ROOM_MAX));
 		io_rig(&r, weft_rand_u64(&pick), room,
 			(uint16_t)(run % 2 == 0 ? 8 + weft_rand_below(&pick, 8) : 64));
 		r.bad = (uint32_t)weft_rand_below(&pick, 60000);
@@ -178,7 +178,7 @@ packets_arrive_once_and_in_order(void **state)
 					todo += io_side[1 - i].came[c] < PACKETS;
 				}
 				if (sent[i] < PACKETS && chance(&r, 300000) &&
-					weft_end_send(s->end, &m) == 0)
+					weft_link_send(s->end, &m) == 0)
 					sent[i]++;
 				todo += r.side[1 - i].came[kind[i]] < PACKETS;
 				io_side[i].consumes = chance(&r, 700000);
@@ -188,18 +188,18 @@ packets_arrive_once_and_in_order(void **state)
 			step(&r);
 		} while (todo != 0 && r.now_ns < UINT64_C(20000000000));
 		for (unsigned int i = 0; i < 2; i++) {
-			const uint64_t *n = weft_end_counts(r.side[i].end);
+			const uint64_t *n = weft_link_counts(r.side[i].end);
 
 			for (unsigned int c = 0; c < WEFT_IO_CLASSES; c++) {
 				assert_int_equal(io_side[i].came[c], PACKETS);
 				assert_true(io_side[i].most[c] <= room[1 - i][c]);
-				assert_int_equal(n[WEFT_END_N_IO_POSTED + c], PACKETS);
+				assert_int_equal(n[WEFT_LINK_N_IO_POSTED + c], PACKETS);
 			}
 			assert_int_equal(io_side[i].wrong, 0);
 			assert_int_equal(r.side[i].wrong, 0);
 			assert_int_equal(r.side[i].begun, 1);
-			assert_int_equal(n[WEFT_END_N_IO_NO_CREDIT], 0);
-			assert_int_equal(n[WEFT_END_N_BAD_CRD], 0);
+			assert_int_equal(n[WEFT_LINK_N_IO_NO_CREDIT], 0);
+			assert_int_equal(n[WEFT_LINK_N_BAD_CRD], 0);
 		}
 		rig_free(&r);
 	}
@@ -217,7 +217,7 @@ classes_wait_apart(void **state)
 	assert_int_equal(send_packet(&r, 0, WEFT_IO_REQUEST), -ENOTCONN);
 	run_until(&r, 1000000);
 	/* The other way there is no room at all. */
-	assert_false(weft_end_can_send_io(r.side[1].end, WEFT_IO_POSTED));
+	assert_false(weft_link_can_send_io(r.side[1].end, WEFT_IO_POSTED));
 	io_side[1].consumes = false;
 	for (unsigned int i = 0; i < 300; i++) {
 		while (send_packet(&r, 0, WEFT_IO_REQUEST) == 0)
@@ -238,8 +238,8 @@ classes_wait_apart(void **state)
 	assert_int_equal(send_packet(&r, 0, WEFT_IO_COMPLETION), 0);
 	run_until(&r, r.now_ns + 1000000);
 	assert_int_equal(io_side[1].came[WEFT_IO_COMPLETION], 1);
-	assert_null(weft_end_io_peek(r.side[1].end, WEFT_IO_COMPLETION));
-	assert_non_null(weft_end_io_peek(r.side[1].end, WEFT_IO_REQUEST));
+	assert_null(weft_link_io_peek(r.side[1].end, WEFT_IO_COMPLETION));
+	assert_non_null(weft_link_io_peek(r.side[1].end, WEFT_IO_REQUEST));
 	take_waiting(&r.side[1], &io_side[1]);
 	assert_int_equal(io_side[1].came[WEFT_IO_POSTED], 1);
 	assert_int_equal(io_side[1].came[WEFT_IO_COMPLETION], 2);
@@ -275,7 +275,7 @@ nobody_starves(void **state)
 					while (send_packet(&r, 0, WEFT_IO_POSTED) == 0)
 						;
 				else
-					while (weft_end_send(r.side[0].end, &m) == 0)
+					while (weft_link_send(r.side[0].end, &m) == 0)
 						m = message(WEFT_MSG_M2S_RWD, ++tag);
 			}
 			step(&r);
@@ -340,7 +340,7 @@ a_malformed_stream_ends_the_session(void **state)
 	run_until(&r, r.now_ns + 100000);
 	assert_true(r.side[1].ended != 0);
 	assert_int_equal(io_side[1].came[WEFT_IO_POSTED], 0);
-	assert_true(weft_end_counts(r.side[1].end)[WEFT_END_N_IO_MALFORMED] != 0);
+	assert_true(weft_link_counts(r.side[1].end)[WEFT_LINK_N_IO_MALFORMED] != 0);
 	spoils = false;
 	run_until(&r, r.now_ns + UINT64_C(30000000000));
 	assert_true(both_up(&r));
@@ -359,23 +359,23 @@ what_is_refused(void **state)
 {
 	static const uint16_t room[2][WEFT_IO_CLASSES] = { { 4, 4, 4 }, { 4, 4, 4 } };
 	struct weft_io_tlp t = packet(WEFT_IO_POSTED, 0, 0);
-	struct weft_end_cfg cfg;
+	struct weft_link_cfg cfg;
 	struct rig r;
 
 	(void)state;
 	io_rig(&r, 1, room, 64);
 	run_until(&r, 1000000);
 	t.len = (uint16_t)(t.len - 4);
-	assert_int_equal(weft_end_send_io(r.side[0].end, &t), -EINVAL);
+	assert_int_equal(weft_link_send_io(r.side[0].end, &t), -EINVAL);
 	t = packet(WEFT_IO_POSTED, 0, 0);
 	t.dpid = 0x1000;
-	assert_int_equal(weft_end_send_io(r.side[0].end, &t), -EINVAL);
+	assert_int_equal(weft_link_send_io(r.side[0].end, &t), -EINVAL);
 	t = packet(WEFT_IO_POSTED, 0, 0);
 	t.tlp[0] = 0x05; /* configuration: not carried here */
-	assert_int_equal(weft_end_send_io(r.side[0].end, &t), -EINVAL);
+	assert_int_equal(weft_link_send_io(r.side[0].end, &t), -EINVAL);
 	cfg = r.side[0].cfg;
-	cfg.io_room[2] = WEFT_END_IO_ROOM_MAX + 1;
-	assert_int_equal(weft_end_size(&cfg), 0);
+	cfg.io_room[2] = WEFT_LINK_IO_ROOM_MAX + 1;
+	assert_int_equal(weft_link_size(&cfg), 0);
 	rig_free(&r);
 }
 

@@ -8,7 +8,7 @@
 #include "weft_test.h"
 
 #include "weft_crc.h"
-#include "weft_end.h"
+#include "weft_link.h"
 #include "weft_isn.h"
 
 #define MAX_FLITS 5
@@ -24,8 +24,8 @@ struct frame {
 };
 
 struct side {
-	struct weft_end *end;
-	struct weft_end_cfg cfg;
+	struct weft_link *end;
+	struct weft_link_cfg cfg;
 	struct frame *frame; /* on the way here */
 	uint32_t n_frames;
 	uint64_t free_ns;
@@ -50,10 +50,10 @@ struct rig {
 		const struct weft_llr_tx_info *out);
 };
 
-static inline struct weft_end_cfg
+static inline struct weft_link_cfg
 side_cfg(bool is_initiator)
 {
-	struct weft_end_cfg c = { .form = WEFT_FORM_PBR, .max_flits = MAX_FLITS };
+	struct weft_link_cfg c = { .form = WEFT_FORM_PBR, .max_flits = MAX_FLITS };
 
 	weft_session_defaults(&c.session);
 	c.session.is_initiator = is_initiator;
@@ -74,7 +74,7 @@ side_start(struct rig *r, unsigned int i)
 {
 	struct side *s = &r->side[i];
 
-	s->end = weft_end_init(s->end, &s->cfg, r->now_ns);
+	s->end = weft_link_init(s->end, &s->cfg, r->now_ns);
 	assert_non_null(s->end);
 	memset(s->tag, 0, sizeof(s->tag));
 	memset(s->poisoned, 0, sizeof(s->poisoned));
@@ -89,7 +89,7 @@ rig_init(struct rig *r, uint64_t seed)
 		struct side *s = &r->side[i];
 
 		s->cfg = side_cfg(i == 0);
-		s->end = aligned_alloc(WEFT_CACHE_LINE, weft_end_size(&s->cfg));
+		s->end = aligned_alloc(WEFT_CACHE_LINE, weft_link_size(&s->cfg));
 		s->frame = malloc(FRAMES * sizeof(*s->frame));
 		assert_true(s->end != NULL && s->frame != NULL);
 		s->consumes = true;
@@ -152,10 +152,10 @@ arrive(struct rig *r, unsigned int i, struct frame *f)
 	enum weft_session_event ev = WEFT_SESSION_NOTHING;
 
 	if (f->hdr.kind == WEFT_WIRE_CONTROL)
-		ev = weft_end_control(
+		ev = weft_link_control(
 			s->end, &f->hdr, f->payload, f->len, r->now_ns, weft_rand_u64(&r->rnd));
 	else
-		weft_end_receive(s->end, &f->hdr, f->payload, f->syndrome, 0, r->now_ns, &ev, NULL,
+		weft_link_receive(s->end, &f->hdr, f->payload, f->syndrome, 0, r->now_ns, &ev, NULL,
 			consume, s);
 	follow(r, i, ev);
 }
@@ -164,11 +164,11 @@ static inline bool
 leave(struct rig *r, unsigned int i)
 {
 	struct side *s = &r->side[i], *to = &r->side[1 - i];
-	struct weft_end_out out;
+	struct weft_link_out out;
 	struct frame f;
 
 	if (r->now_ns < s->free_ns ||
-		!weft_end_next(s->end, f.payload, r->now_ns, weft_rand_u64(&r->rnd), &out))
+		!weft_link_next(s->end, f.payload, r->now_ns, weft_rand_u64(&r->rnd), &out))
 		return false;
 	f.hdr = out.hdr;
 	f.len = out.len;
@@ -212,14 +212,14 @@ step(struct rig *r)
 			arrive(r, i, &s->frame[0]);
 			memmove(s->frame, s->frame + 1, --s->n_frames * sizeof(*s->frame));
 		}
-		follow(r, i, weft_end_tick(s->end, r->now_ns));
+		follow(r, i, weft_link_tick(s->end, r->now_ns));
 	}
 	for (unsigned int i = 0; i < 2; i++)
 		while (leave(r, i))
 			;
 	for (unsigned int i = 0; i < 2; i++) {
 		struct side *s = &r->side[i];
-		uint64_t at = weft_end_deadline(s->end);
+		uint64_t at = weft_link_deadline(s->end);
 
 		if (at < s->free_ns)
 			at = s->free_ns;
@@ -244,8 +244,8 @@ run_until(struct rig *r, uint64_t ns)
 static inline bool
 both_up(const struct rig *r)
 {
-	return weft_end_session(r->side[0].end)->state == WEFT_SESSION_UP &&
-	       weft_end_session(r->side[1].end)->state == WEFT_SESSION_UP;
+	return weft_link_session(r->side[0].end)->state == WEFT_SESSION_UP &&
+	       weft_link_session(r->side[1].end)->state == WEFT_SESSION_UP;
 }
 
 static inline struct weft_msg

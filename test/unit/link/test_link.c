@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-#include "end_rig.h"
+#include "link_rig.h"
 
 static void
 a_session_comes_up_with_credits(void **state)
@@ -18,7 +18,7 @@ a_session_comes_up_with_credits(void **state)
 	(void)state;
 	rig_init(&r, 1);
 	assert_int_equal(
-		weft_end_send(r.side[0].end, &(struct weft_msg){ .kind = WEFT_MSG_M2S_REQ }),
+		weft_link_send(r.side[0].end, &(struct weft_msg){ .kind = WEFT_MSG_M2S_REQ }),
 		-ENOTCONN);
 	run_until(&r, 1000000);
 	assert_true(both_up(&r));
@@ -26,15 +26,17 @@ a_session_comes_up_with_credits(void **state)
 	assert_int_equal(r.side[1].begun, 1);
 	/* All that was granted has arrived, and nothing else. */
 	assert_int_equal(
-		weft_end_credits(r.side[0].end)->may_send[WEFT_CREDIT_MEM_DN][WEFT_CREDIT_REQ], 40);
+		weft_link_credits(r.side[0].end)->may_send[WEFT_CREDIT_MEM_DN][WEFT_CREDIT_REQ],
+		40);
 	assert_int_equal(
-		weft_end_credits(r.side[0].end)->may_send[WEFT_CREDIT_MEM_DN][WEFT_CREDIT_DATA],
+		weft_link_credits(r.side[0].end)->may_send[WEFT_CREDIT_MEM_DN][WEFT_CREDIT_DATA],
 		33);
 	assert_int_equal(
-		weft_end_credits(r.side[1].end)->may_send[WEFT_CREDIT_MEM_UP][WEFT_CREDIT_RSP], 40);
+		weft_link_credits(r.side[1].end)->may_send[WEFT_CREDIT_MEM_UP][WEFT_CREDIT_RSP],
+		40);
 	assert_int_equal(
-		weft_end_credits(r.side[1].end)->may_send[WEFT_CREDIT_MEM_UP][WEFT_CREDIT_REQ], 0);
-	assert_false(weft_end_can_send(r.side[0].end, WEFT_MSG_M2S_BIRSP));
+		weft_link_credits(r.side[1].end)->may_send[WEFT_CREDIT_MEM_UP][WEFT_CREDIT_REQ], 0);
+	assert_false(weft_link_can_send(r.side[0].end, WEFT_MSG_M2S_BIRSP));
 	rig_free(&r);
 }
 
@@ -55,7 +57,7 @@ a_slow_consumer_holds_the_sender_back(void **state)
 	r.side[1].consumes = false;
 	for (unsigned int i = 0; i < 200; i++) {
 		m = message(WEFT_MSG_M2S_RWD, (uint16_t)sent);
-		while (weft_end_send(r.side[0].end, &m) == 0)
+		while (weft_link_send(r.side[0].end, &m) == 0)
 			m = message(WEFT_MSG_M2S_RWD, (uint16_t)++sent);
 		run_until(&r, r.now_ns + 100000);
 	}
@@ -63,21 +65,21 @@ a_slow_consumer_holds_the_sender_back(void **state)
 	assert_int_equal(r.side[1].came[WEFT_MSG_M2S_RWD], 0);
 	/* Another kind has its own credits, so it cannot be stopped by the first. */
 	m = message(WEFT_MSG_M2S_REQ, 0);
-	assert_int_equal(weft_end_send(r.side[0].end, &m), 0);
+	assert_int_equal(weft_link_send(r.side[0].end, &m), 0);
 	run_until(&r, r.now_ns + 100000);
-	assert_non_null(weft_end_peek(r.side[1].end, WEFT_MSG_M2S_REQ));
+	assert_non_null(weft_link_peek(r.side[1].end, WEFT_MSG_M2S_REQ));
 	for (unsigned int i = 0; i < 33; i++) {
-		const struct weft_msg *got = weft_end_peek(r.side[1].end, WEFT_MSG_M2S_RWD);
+		const struct weft_msg *got = weft_link_peek(r.side[1].end, WEFT_MSG_M2S_RWD);
 
 		assert_non_null(got);
 		note(&r.side[1], got);
-		weft_end_pop(r.side[1].end, WEFT_MSG_M2S_RWD);
+		weft_link_pop(r.side[1].end, WEFT_MSG_M2S_RWD);
 	}
-	assert_null(weft_end_peek(r.side[1].end, WEFT_MSG_M2S_RWD));
+	assert_null(weft_link_peek(r.side[1].end, WEFT_MSG_M2S_RWD));
 	assert_int_equal(r.side[1].wrong, 0);
 	run_until(&r, r.now_ns + 10000000);
 	m = message(WEFT_MSG_M2S_RWD, 33);
-	assert_int_equal(weft_end_send(r.side[0].end, &m), 0);
+	assert_int_equal(weft_link_send(r.side[0].end, &m), 0);
 	rig_free(&r);
 }
 
@@ -108,35 +110,35 @@ messages_arrive_once_and_in_order(void **state)
 					struct weft_msg m = message(kinds[i][k], sent[i][k]);
 
 					if (sent[i][k] < 500 && chance(&r, 300000) &&
-						weft_end_send(s->end, &m) == 0)
+						weft_link_send(s->end, &m) == 0)
 						sent[i][k]++;
 					todo += r.side[1 - i].came[kinds[i][k]] < 500;
 				}
 				s->consumes = chance(&r, 700000);
 				for (unsigned int k = 0; k < 2; k++) {
 					const struct weft_msg *m =
-						weft_end_peek(s->end, kinds[1 - i][k]);
+						weft_link_peek(s->end, kinds[1 - i][k]);
 
 					if (m == NULL)
 						continue;
 					note(s, m);
-					weft_end_pop(s->end, kinds[1 - i][k]);
+					weft_link_pop(s->end, kinds[1 - i][k]);
 				}
 			}
 			assert_true(step(&r));
 			assert_true(r.now_ns < UINT64_C(30000000000));
 		} while (todo != 0);
 		for (unsigned int i = 0; i < 2; i++) {
-			const uint64_t *c = weft_end_counts(r.side[i].end);
+			const uint64_t *c = weft_link_counts(r.side[i].end);
 
 			assert_int_equal(r.side[i].wrong, 0);
 			assert_int_equal(r.side[i].begun, 1);
 			assert_int_equal(r.side[i].ended, 0);
-			assert_int_equal(c[WEFT_END_N_NO_CREDIT], 0);
-			assert_int_equal(c[WEFT_END_N_BAD_CRD], 0);
-			assert_int_equal(c[WEFT_END_N_BEFORE_INIT], 0);
-			assert_int_equal(c[WEFT_END_N_BAD_SLOT], 0);
-			assert_int_equal(c[WEFT_END_N_MESSAGES], 1000);
+			assert_int_equal(c[WEFT_LINK_N_NO_CREDIT], 0);
+			assert_int_equal(c[WEFT_LINK_N_BAD_CRD], 0);
+			assert_int_equal(c[WEFT_LINK_N_BEFORE_INIT], 0);
+			assert_int_equal(c[WEFT_LINK_N_BAD_SLOT], 0);
+			assert_int_equal(c[WEFT_LINK_N_MESSAGES], 1000);
 		}
 		rig_free(&r);
 	}
@@ -154,16 +156,16 @@ an_end_that_restarts_gets_a_new_session(void **state)
 
 		rig_init(&r, 5 + who);
 		run_until(&r, 1000000);
-		before = weft_end_session(r.side[0].end)->id;
-		assert_int_equal(weft_end_send(r.side[0].end, &m), 0);
+		before = weft_link_session(r.side[0].end)->id;
+		assert_int_equal(weft_link_send(r.side[0].end, &m), 0);
 		run_until(&r, r.now_ns + 100000);
 		side_start(&r, who);
 		run_until(&r, r.now_ns + 500000000);
 		assert_true(both_up(&r));
-		assert_int_not_equal(weft_end_session(r.side[0].end)->id, before);
+		assert_int_not_equal(weft_link_session(r.side[0].end)->id, before);
 		assert_int_equal(
-			weft_end_session(r.side[0].end)->id, weft_end_session(r.side[1].end)->id);
-		assert_int_equal(weft_end_send(r.side[0].end, &m), 0);
+			weft_link_session(r.side[0].end)->id, weft_link_session(r.side[1].end)->id);
+		assert_int_equal(weft_link_send(r.side[0].end, &m), 0);
 		run_until(&r, r.now_ns + 1000000);
 		assert_int_equal(r.side[1].came[WEFT_MSG_M2S_REQ], 2);
 		assert_int_equal(r.side[1].wrong, 0);
@@ -183,17 +185,17 @@ a_half_dead_link_loses_nothing(void **state)
 		rig_init(&r, 9);
 		run_until(&r, 1000000);
 		r.cut[deaf] = true;
-		assert_int_equal(weft_end_send(r.side[0].end, &m), 0);
+		assert_int_equal(weft_link_send(r.side[0].end, &m), 0);
 		run_until(&r, r.now_ns + 400000000);
 		for (unsigned int i = 0; i < 2; i++)
 			assert_int_equal(
-				weft_end_session(r.side[i].end)->state, WEFT_SESSION_STALLED);
+				weft_link_session(r.side[i].end)->state, WEFT_SESSION_STALLED);
 		r.cut[deaf] = false;
 		run_until(&r, r.now_ns + 400000000);
 		assert_true(both_up(&r));
 		assert_int_equal(r.side[0].begun + r.side[1].begun, 2);
 		assert_int_equal(r.side[1].came[WEFT_MSG_M2S_REQ], 1);
-		assert_int_equal(weft_llr_unacked(weft_end_llr(r.side[0].end)), 0);
+		assert_int_equal(weft_llr_unacked(weft_link_llr(r.side[0].end)), 0);
 		rig_free(&r);
 	}
 }
@@ -210,7 +212,7 @@ ends_that_disagree_say_so(void **state)
 	side_start(&r, 1);
 	run_until(&r, 500000000);
 	for (unsigned int i = 0; i < 2; i++) {
-		const struct weft_session *s = weft_end_session(r.side[i].end);
+		const struct weft_session *s = weft_link_session(r.side[i].end);
 
 		assert_int_equal(s->state, WEFT_SESSION_REFUSED);
 		assert_int_equal(s->differs, WEFT_PARAM_CRC_ORDER);
@@ -232,7 +234,7 @@ ends_of_two_forms_have_no_session(void **state)
 		rig_init(&r, 7 + k);
 		r.is_cxl = true;
 		for (unsigned int i = 0; i < 2; i++) {
-			struct weft_end_cfg *c = &r.side[i].cfg;
+			struct weft_link_cfg *c = &r.side[i].cfg;
 
 			c->form = forms[i == 0 ? k & 1 : k >> 1];
 			c->session.params.mode = WEFT_MODE_CXL;
@@ -240,13 +242,13 @@ ends_of_two_forms_have_no_session(void **state)
 			weft_llr_defaults(&c->llr, WEFT_MODE_CXL);
 			c->llr.window = 64;
 			free(r.side[i].end);
-			r.side[i].end = aligned_alloc(WEFT_CACHE_LINE, weft_end_size(c));
+			r.side[i].end = aligned_alloc(WEFT_CACHE_LINE, weft_link_size(c));
 			side_start(&r, i);
 		}
 		run_until(&r, UINT64_C(500000000));
 		assert_int_equal(both_up(&r), !differ);
 		for (unsigned int i = 0; i < 2 && differ; i++) {
-			const struct weft_session *s = weft_end_session(r.side[i].end);
+			const struct weft_session *s = weft_link_session(r.side[i].end);
 
 			assert_int_equal(s->differs, WEFT_PARAM_FORM);
 			assert_string_equal(weft_control_param_value(&s->peer, WEFT_PARAM_FORM),
@@ -264,10 +266,10 @@ goodbye_ends_it_at_both(void **state)
 	(void)state;
 	rig_init(&r, 4);
 	run_until(&r, 1000000);
-	weft_end_close(r.side[1].end);
+	weft_link_close(r.side[1].end);
 	run_until(&r, r.now_ns + 50000000);
-	assert_int_equal(weft_end_session(r.side[1].end)->state, WEFT_SESSION_CLOSED);
-	assert_int_equal(weft_end_session(r.side[0].end)->state, WEFT_SESSION_DOWN);
+	assert_int_equal(weft_link_session(r.side[1].end)->state, WEFT_SESSION_CLOSED);
+	assert_int_equal(weft_link_session(r.side[0].end)->state, WEFT_SESSION_DOWN);
 	assert_int_equal(r.side[0].ended, 1);
 	rig_free(&r);
 }
@@ -275,17 +277,17 @@ goodbye_ends_it_at_both(void **state)
 static void
 impossible_options_are_refused(void **state)
 {
-	struct weft_end_cfg good = side_cfg(true), c;
+	struct weft_link_cfg good = side_cfg(true), c;
 	_Alignas(WEFT_CACHE_LINE) static uint8_t mem[WEFT_CACHE_LINE * 2];
 
 	(void)state;
-	assert_int_not_equal(weft_end_size(&good), 0);
+	assert_int_not_equal(weft_link_size(&good), 0);
 #define REFUSED(change)                                                                            \
 	do {                                                                                       \
 		c = good;                                                                          \
 		change;                                                                            \
-		assert_int_equal(weft_end_size(&c), 0);                                            \
-		assert_null(weft_end_init(mem, &c, 0));                                            \
+		assert_int_equal(weft_link_size(&c), 0);                                           \
+		assert_null(weft_link_init(mem, &c, 0));                                           \
 	} while (0)
 	REFUSED(c.llr.window = 7);
 	REFUSED(c.llr.window = 512);
@@ -293,7 +295,7 @@ impossible_options_are_refused(void **state)
 	REFUSED(c.max_flits = 65);
 	REFUSED(c.form = 2);
 	REFUSED(c.room[WEFT_MSG_S2M_NDR] = WEFT_CREDITS_ROOM_MAX + 1);
-	assert_null(weft_end_init(mem + 1, &good, 0));
+	assert_null(weft_link_init(mem + 1, &good, 0));
 }
 
 int

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "end_rig.h"
+#include "link_rig.h"
 
 #include "weft_derive.h"
 #include "weft_ide_monitor.h"
@@ -22,7 +22,7 @@
 
 /* IDE of one side, and what a monitor at its wire knows. */
 struct keys {
-	struct weft_end_ide ide;
+	struct weft_link_ide ide;
 	struct weft_session_keys session;
 	const struct weft_psk *psk;
 	struct weft_control_keys control;
@@ -209,11 +209,11 @@ ide_side(struct rig *r, unsigned int i, enum weft_ide_mode mode, bool pcrc, uint
 {
 	struct side *s = &r->side[i];
 	struct keys *k = &keys[i];
-	void *mem = k->ide.mem != NULL ? k->ide.mem : weft_secret_alloc(weft_end_ide_size());
+	void *mem = k->ide.mem != NULL ? k->ide.mem : weft_secret_alloc(weft_link_ide_size());
 
 	assert_non_null(mem);
 	*k = (struct keys){ .psk = psk[0], .is_initiator = i == 0 };
-	k->ide = (struct weft_end_ide){ .lib = lib,
+	k->ide = (struct weft_link_ide){ .lib = lib,
 		.mem = mem,
 		.key = key_of,
 		.arg = k,
@@ -240,7 +240,7 @@ ide_side(struct rig *r, unsigned int i, enum weft_ide_mode mode, bool pcrc, uint
 		s->cfg.form = WEFT_FORM_HBR;
 	}
 	free(s->end);
-	s->end = aligned_alloc(WEFT_CACHE_LINE, (weft_end_size(&s->cfg) + 63) & ~(size_t)63);
+	s->end = aligned_alloc(WEFT_CACHE_LINE, (weft_link_size(&s->cfg) + 63) & ~(size_t)63);
 	assert_non_null(s->end);
 	side_start(r, i);
 }
@@ -262,14 +262,14 @@ static void
 ide_rig_free(struct rig *r)
 {
 	for (unsigned int i = 0; i < 2; i++)
-		weft_end_fini(r->side[i].end);
+		weft_link_fini(r->side[i].end);
 	rig_free(r);
 }
 
 static void
 perhaps_poison(struct rig *r, unsigned int from, const struct weft_msg *m)
 {
-	if (weft_msg_has_data(m) && chance(r, poisons) && weft_end_poison(r->side[from].end) == 0)
+	if (weft_msg_has_data(m) && chance(r, poisons) && weft_link_poison(r->side[from].end) == 0)
 		r->side[1 - from].poisoned[m->kind][m->tag % POISON_TAGS] = true;
 }
 
@@ -293,7 +293,7 @@ talk(struct rig *r, unsigned int each)
 				struct weft_msg m = message(kinds[i][k], sent[i][k]);
 
 				while (sent[i][k] < each && chance(r, eager) &&
-					weft_end_send(r->side[i].end, &m) == 0) {
+					weft_link_send(r->side[i].end, &m) == 0) {
 					perhaps_poison(r, i, &m);
 					m = message(kinds[i][k], ++sent[i][k]);
 				}
@@ -327,26 +327,26 @@ sessions_with_ide_keep_their_promises(void **state)
 			assert_true(step(&r));
 		assert_true(talk(&r, 300));
 		for (unsigned int i = 0; i < 2; i++) {
-			const uint64_t *c = weft_end_counts(r.side[i].end);
-			const uint64_t *other = weft_end_counts(r.side[1 - i].end);
+			const uint64_t *c = weft_link_counts(r.side[i].end);
+			const uint64_t *other = weft_link_counts(r.side[1 - i].end);
 
 			assert_int_equal(r.side[i].wrong, 0);
 			assert_int_equal(r.side[i].begun, 1);
-			assert_int_equal(c[WEFT_END_N_NO_CREDIT], 0);
-			assert_int_equal(c[WEFT_END_N_BAD_CRD], 0);
-			assert_int_equal(c[WEFT_END_N_BEFORE_INIT], 0);
-			assert_int_equal(c[WEFT_END_N_BAD_SLOT], 0);
-			assert_int_equal(c[WEFT_END_N_MESSAGES], 600);
-			assert_int_equal(c[WEFT_END_N_IDE_FAILURES], 0);
-			assert_int_equal(c[WEFT_END_N_IDE_DROPPED], 0);
-			assert_true(c[WEFT_END_N_IDE_EPOCHS] > 3);
-			assert_true(c[WEFT_END_N_IDE_SEALED] > 80);
+			assert_int_equal(c[WEFT_LINK_N_NO_CREDIT], 0);
+			assert_int_equal(c[WEFT_LINK_N_BAD_CRD], 0);
+			assert_int_equal(c[WEFT_LINK_N_BEFORE_INIT], 0);
+			assert_int_equal(c[WEFT_LINK_N_BAD_SLOT], 0);
+			assert_int_equal(c[WEFT_LINK_N_MESSAGES], 600);
+			assert_int_equal(c[WEFT_LINK_N_IDE_FAILURES], 0);
+			assert_int_equal(c[WEFT_LINK_N_IDE_DROPPED], 0);
+			assert_true(c[WEFT_LINK_N_IDE_EPOCHS] > 3);
+			assert_true(c[WEFT_LINK_N_IDE_SEALED] > 80);
 			if (!rekeyed)
-				assert_int_equal(c[WEFT_END_N_IDE_REKEYS], 0);
-			assert_true(c[WEFT_END_N_IDE_REKEYED] <= other[WEFT_END_N_IDE_REKEYS]);
+				assert_int_equal(c[WEFT_LINK_N_IDE_REKEYS], 0);
+			assert_true(c[WEFT_LINK_N_IDE_REKEYED] <= other[WEFT_LINK_N_IDE_REKEYS]);
 			if (!is_cxl)
-				assert_true(keys[i].protocol <= c[WEFT_END_N_IDE_SEALED]);
-			rekeys += c[WEFT_END_N_IDE_REKEYS];
+				assert_true(keys[i].protocol <= c[WEFT_LINK_N_IDE_SEALED]);
+			rekeys += c[WEFT_LINK_N_IDE_REKEYS];
 			again += keys[i].again;
 		}
 		ide_rig_free(&r);
@@ -383,12 +383,12 @@ late_poison_arrives_with_its_data(void **state)
 			assert_true(step(&r));
 		assert_true(talk(&r, 300));
 		for (unsigned int i = 0; i < 2; i++) {
-			const uint64_t *c = weft_end_counts(r.side[i].end);
+			const uint64_t *c = weft_link_counts(r.side[i].end);
 
 			assert_int_equal(r.side[i].wrong, 0);
-			assert_int_equal(c[WEFT_END_N_MESSAGES], 600);
-			assert_int_equal(c[WEFT_END_N_IDE_FAILURES], 0);
-			poisoned += c[WEFT_END_N_POISONED];
+			assert_int_equal(c[WEFT_LINK_N_MESSAGES], 600);
+			assert_int_equal(c[WEFT_LINK_N_IDE_FAILURES], 0);
+			poisoned += c[WEFT_LINK_N_POISONED];
 		}
 		ide_rig_free(&r);
 	}
@@ -408,8 +408,8 @@ late_poison_has_its_time(void **state)
 {
 	const struct weft_msg data = message(WEFT_MSG_M2S_RWD, 0);
 	const struct weft_msg none = message(WEFT_MSG_M2S_REQ, 0);
-	struct weft_end *e;
-	struct weft_end_out out;
+	struct weft_link *e;
+	struct weft_link_out out;
 	uint8_t payload[MAX_FLITS * WEFT_FLIT_LEN];
 	unsigned int n = 0;
 	struct rig r;
@@ -418,23 +418,23 @@ late_poison_has_its_time(void **state)
 	more_bits = PROTECT;
 	ide_rig(&r, 9, false, WEFT_IDE_SKID, true, 1000);
 	e = r.side[0].end;
-	assert_int_equal(weft_end_poison(e), -ENOTCONN);
+	assert_int_equal(weft_link_poison(e), -ENOTCONN);
 	run_until(&r, 1000000);
-	assert_int_equal(weft_end_poison(e), -EALREADY);
-	assert_int_equal(weft_end_send(e, &none), 0);
-	assert_int_equal(weft_end_poison(e), -EALREADY);
-	assert_int_equal(weft_end_send(e, &data), 0);
-	assert_int_equal(weft_end_poison(e), 0);
-	assert_int_equal(weft_end_poison(e), -EALREADY);
-	assert_int_equal(weft_end_send(e, &data), 0);
-	while (weft_end_next(e, payload, r.now_ns, 1, &out))
+	assert_int_equal(weft_link_poison(e), -EALREADY);
+	assert_int_equal(weft_link_send(e, &none), 0);
+	assert_int_equal(weft_link_poison(e), -EALREADY);
+	assert_int_equal(weft_link_send(e, &data), 0);
+	assert_int_equal(weft_link_poison(e), 0);
+	assert_int_equal(weft_link_poison(e), -EALREADY);
+	assert_int_equal(weft_link_send(e, &data), 0);
+	while (weft_link_next(e, payload, r.now_ns, 1, &out))
 		;
-	assert_int_equal(weft_end_poison(e), -EALREADY);
+	assert_int_equal(weft_link_poison(e), -EALREADY);
 	/* 28 of an epoch, then no more. */
-	while (weft_end_send(e, &data) == 0 && weft_end_poison(e) == 0)
+	while (weft_link_send(e, &data) == 0 && weft_link_poison(e) == 0)
 		n++;
 	assert_in_range(n, 10, 28);
-	assert_int_equal(weft_end_counts(e)[WEFT_END_N_POISONED], n + 1);
+	assert_int_equal(weft_link_counts(e)[WEFT_LINK_N_POISONED], n + 1);
 	more_bits = 0;
 	ide_rig_free(&r);
 }
@@ -454,10 +454,11 @@ a_key_seals_no_more_than_its_limit(void **state)
 		assert_true(talk(&r, 200));
 		run_until(&r, r.now_ns + 20000000);
 		for (unsigned int i = 0; i < 2; i++) {
-			sealed = weft_end_counts(r.side[i].end)[WEFT_END_N_IDE_SEALED];
-			changed = weft_end_counts(r.side[i].end)[WEFT_END_N_IDE_REKEYS];
+			sealed = weft_link_counts(r.side[i].end)[WEFT_LINK_N_IDE_SEALED];
+			changed = weft_link_counts(r.side[i].end)[WEFT_LINK_N_IDE_REKEYS];
 			assert_in_range(sealed, changed * limit, (changed + 1) * (limit + 1));
-			assert_int_equal(weft_end_counts(r.side[1 - i].end)[WEFT_END_N_IDE_REKEYED],
+			assert_int_equal(
+				weft_link_counts(r.side[1 - i].end)[WEFT_LINK_N_IDE_REKEYED],
 				changed);
 		}
 		ide_rig_free(&r);
@@ -481,12 +482,12 @@ keys_change_by_time_too(void **state)
 	}
 	/* A key that has sealed nothing stays. */
 	run_until(&r, r.now_ns + 500000000);
-	changed = weft_end_counts(r.side[0].end)[WEFT_END_N_IDE_REKEYS];
+	changed = weft_link_counts(r.side[0].end)[WEFT_LINK_N_IDE_REKEYS];
 	assert_in_range(changed, 10, 20);
-	assert_int_equal(weft_end_counts(r.side[1].end)[WEFT_END_N_IDE_REKEYED], changed);
+	assert_int_equal(weft_link_counts(r.side[1].end)[WEFT_LINK_N_IDE_REKEYED], changed);
 	run_until(&r, r.now_ns + 500000000);
-	assert_int_equal(weft_end_counts(r.side[0].end)[WEFT_END_N_IDE_REKEYS], changed);
-	assert_int_equal(weft_end_counts(r.side[1].end)[WEFT_END_N_IDE_REKEYS], 0);
+	assert_int_equal(weft_link_counts(r.side[0].end)[WEFT_LINK_N_IDE_REKEYS], changed);
+	assert_int_equal(weft_link_counts(r.side[1].end)[WEFT_LINK_N_IDE_REKEYS], 0);
 	ide_rig_free(&r);
 }
 
@@ -504,14 +505,14 @@ a_thousand_restarts_repeat_no_key(void **state)
 		const uint64_t end = r.now_ns + UINT64_C(12000000000);
 		struct weft_msg m = message(WEFT_MSG_M2S_RWD, 0);
 
-		while (!both_up(&r) || !weft_end_can_send(r.side[0].end, WEFT_MSG_M2S_RWD) ||
-			weft_end_session(r.side[0].end)->id !=
-				weft_end_session(r.side[1].end)->id) {
+		while (!both_up(&r) || !weft_link_can_send(r.side[0].end, WEFT_MSG_M2S_RWD) ||
+			weft_link_session(r.side[0].end)->id !=
+				weft_link_session(r.side[1].end)->id) {
 			assert_true(r.now_ns < end);
 			step(&r);
 		}
 		m.tag = r.side[1].tag[WEFT_MSG_M2S_RWD];
-		assert_int_equal(weft_end_send(r.side[0].end, &m), 0);
+		assert_int_equal(weft_link_send(r.side[0].end, &m), 0);
 		run_until(&r, r.now_ns + 20000);
 		side_start(&r, who);
 		memset(r.side[1 - who].tag, 0, sizeof(r.side[0].tag));
@@ -546,8 +547,8 @@ what_is_changed_is_never_delivered(void **state)
 		}
 		failures++;
 		assert_true(tampered != 0);
-		assert_in_range(weft_end_counts(r.side[0].end)[WEFT_END_N_IDE_FAILURES] +
-					weft_end_counts(r.side[1].end)[WEFT_END_N_IDE_FAILURES],
+		assert_in_range(weft_link_counts(r.side[0].end)[WEFT_LINK_N_IDE_FAILURES] +
+					weft_link_counts(r.side[1].end)[WEFT_LINK_N_IDE_FAILURES],
 			1, 2);
 		/* In skid a wrong message may have gone on; the failure is what tells. */
 		if (mode == WEFT_IDE_CONTAINMENT)
@@ -557,7 +558,7 @@ what_is_changed_is_never_delivered(void **state)
 		run_until(&r, r.now_ns + 500000000);
 		assert_true(both_up(&r));
 		assert_int_equal(
-			weft_end_session(r.side[0].end)->id, weft_end_session(r.side[1].end)->id);
+			weft_link_session(r.side[0].end)->id, weft_link_session(r.side[1].end)->id);
 		r.side[0].ended = r.side[1].ended = 0;
 		assert_true(talk(&r, 50));
 		ide_rig_free(&r);
@@ -576,10 +577,10 @@ another_pre_shared_key_delivers_nothing(void **state)
 		keys[who].psk = psk[1];
 		run_until(&r, 5000000000);
 		assert_int_equal(r.side[0].begun + r.side[1].begun, 0);
-		assert_int_equal(weft_end_session(r.side[0].end)->state, WEFT_SESSION_REFUSED);
-		assert_int_equal(weft_end_session(r.side[0].end)->differs, WEFT_PARAM_IDE_KEY);
+		assert_int_equal(weft_link_session(r.side[0].end)->state, WEFT_SESSION_REFUSED);
+		assert_int_equal(weft_link_session(r.side[0].end)->differs, WEFT_PARAM_IDE_KEY);
 		for (unsigned int i = 0; i < 2; i++)
-			assert_int_equal(weft_end_counts(r.side[i].end)[WEFT_END_N_MESSAGES], 0);
+			assert_int_equal(weft_link_counts(r.side[i].end)[WEFT_LINK_N_MESSAGES], 0);
 		ide_rig_free(&r);
 	}
 }
@@ -608,11 +609,11 @@ without_keys_nothing_is_sent(void **state)
 	for (unsigned int i = 0; i < 1000; i++) {
 		struct weft_msg m = message(WEFT_MSG_M2S_REQ, 0);
 
-		weft_end_send(r.side[0].end, &m);
+		weft_link_send(r.side[0].end, &m);
 		step(&r);
 	}
-	assert_int_equal(weft_end_counts(r.side[1].end)[WEFT_END_N_MESSAGES], 0);
-	assert_int_equal(weft_end_counts(r.side[1].end)[WEFT_END_N_IDE_SEALED], 0);
+	assert_int_equal(weft_link_counts(r.side[1].end)[WEFT_LINK_N_MESSAGES], 0);
+	assert_int_equal(weft_link_counts(r.side[1].end)[WEFT_LINK_N_IDE_SEALED], 0);
 	ide_rig_free(&r);
 }
 
@@ -624,7 +625,7 @@ keys_are_wiped(void **state)
 
 	(void)state;
 	for (unsigned int way = 0; way < 3; way++) {
-		const size_t len = weft_end_ide_size();
+		const size_t len = weft_link_ide_size();
 		const uint8_t *mem;
 		unsigned int any = 0;
 
@@ -636,12 +637,12 @@ keys_are_wiped(void **state)
 			any |= mem[i];
 		assert_int_not_equal(any, 0);
 		if (way == 0) {
-			weft_end_fini(r.side[0].end);
+			weft_link_fini(r.side[0].end);
 		} else if (way == 1) {
-			weft_end_close(r.side[0].end);
+			weft_link_close(r.side[0].end);
 		} else {
-			weft_end_close(r.side[1].end);
-			while (weft_end_session(r.side[0].end)->state != WEFT_SESSION_DOWN)
+			weft_link_close(r.side[1].end);
+			while (weft_link_session(r.side[0].end)->state != WEFT_SESSION_DOWN)
 				assert_true(step(&r));
 		}
 		any = 0;
@@ -655,29 +656,29 @@ keys_are_wiped(void **state)
 static void
 impossible_options_are_refused(void **state)
 {
-	struct weft_end_ide bad;
-	struct weft_end_cfg c;
+	struct weft_link_ide bad;
+	struct weft_link_cfg c;
 	struct rig r;
 
 	(void)state;
 	ide_rig(&r, 7, false, WEFT_IDE_CONTAINMENT, true, 1000);
 	c = r.side[0].cfg;
-	assert_int_not_equal(weft_end_size(&c), 0);
+	assert_int_not_equal(weft_link_size(&c), 0);
 	c.ide = NULL;
-	assert_int_equal(weft_end_size(&c), 0);
+	assert_int_equal(weft_link_size(&c), 0);
 	c.ide = &bad;
 	bad = *r.side[0].cfg.ide;
 	bad.rekey_flits = 0;
-	assert_int_equal(weft_end_size(&c), 0);
+	assert_int_equal(weft_link_size(&c), 0);
 	bad = *r.side[0].cfg.ide;
 	bad.rekey_ns = 0;
-	assert_int_equal(weft_end_size(&c), 0);
+	assert_int_equal(weft_link_size(&c), 0);
 	bad = *r.side[0].cfg.ide;
 	bad.mem = (uint8_t *)bad.mem + 1;
-	assert_int_equal(weft_end_size(&c), 0);
+	assert_int_equal(weft_link_size(&c), 0);
 	bad = *r.side[0].cfg.ide;
 	c.session.params.ide_mode = WEFT_IDE_OFF;
-	assert_int_equal(weft_end_size(&c), 0);
+	assert_int_equal(weft_link_size(&c), 0);
 	ide_rig_free(&r);
 }
 
@@ -696,7 +697,7 @@ close_all(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
-		weft_secret_free(keys[i].ide.mem, weft_end_ide_size());
+		weft_secret_free(keys[i].ide.mem, weft_link_ide_size());
 		weft_psk_free(psk[i]);
 	}
 	weft_ide_lib_close(lib);

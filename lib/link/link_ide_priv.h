@@ -6,19 +6,19 @@
  * again is the same ciphertext, and opened when the retry layer has put them in order
  * (encapsulation.md section 5).
  */
-#ifndef END_IDE_PRIV_H
-#define END_IDE_PRIV_H
+#ifndef LINK_IDE_PRIV_H
+#define LINK_IDE_PRIV_H
 
-#include "weft_end.h"
+#include "weft_link.h"
 
 #include "weft_flit.h"
 #include "weft_ide_pace.h"
 
 /* Flits of the largest frame, what containment may hold, and some so that these seldom move. */
-#define END_IDE_ROOM (WEFT_WIRE_FLITS_MAX + WEFT_IDE_HELD_MAX + 24)
+#define LINK_IDE_ROOM (WEFT_WIRE_FLITS_MAX + WEFT_IDE_HELD_MAX + 24)
 
-struct end_ide {
-	struct weft_end_ide cfg;
+struct link_ide {
+	struct weft_link_ide cfg;
 	uint32_t n_streams; /* sets of streams that there were; wrapping does no harm */
 	struct weft_session_transcript deal; /* from here on: of this session */
 	bool is_initiator;
@@ -26,7 +26,7 @@ struct end_ide {
 	uint64_t tx_keys, rx_keys; /* generation in use */
 	/* sender */
 	struct weft_ide_pace pace; /* of what is packed */
-	uint8_t *unsealed; /* flits back to back in the replay buffer that end_ide_flush() seals */
+	uint8_t *unsealed; /* flits back to back in the replay buffer that link_ide_flush() seals */
 	unsigned int n_unsealed;
 	uint64_t sealed; /* flits, in this session */
 	uint8_t n_poison; /* Poison in front of the next flit that is sealed */
@@ -41,58 +41,58 @@ struct end_ide {
 };
 
 /* Receiver that opens copies: flits from `head` on, those that are held and then those just taken. */
-struct end_ide_hold {
+struct link_ide_hold {
 	unsigned int head, n;
-	bool skip[END_IDE_ROOM]; /* refused by the owner */
-	uint8_t flit[END_IDE_ROOM][WEFT_FLIT_LEN] __attribute__((aligned(WEFT_CACHE_LINE)));
+	bool skip[LINK_IDE_ROOM]; /* refused by the owner */
+	uint8_t flit[LINK_IDE_ROOM][WEFT_FLIT_LEN] __attribute__((aligned(WEFT_CACHE_LINE)));
 };
 
 /* Make the streams of the session that begins. False: there are no keys, so it must not. */
-bool end_ide_begin(struct end_ide *s, const struct weft_session *session, uint64_t now_ns);
+bool link_ide_begin(struct link_ide *s, const struct weft_session *session, uint64_t now_ns);
 
 /* Wipe what the session had. */
-void end_ide_end(struct end_ide *s);
+void link_ide_end(struct link_ide *s);
 
 /*
  * A flit in the replay buffer is complete but for its MAC. It is sealed with those beside it, by
- * end_ide_flush(), which must come before anything is sent.
+ * link_ide_flush(), which must come before anything is sent.
  */
-void end_ide_seal(struct end_ide *s, uint8_t *flit);
-void end_ide_flush(struct end_ide *s);
+void link_ide_seal(struct link_ide *s, uint8_t *flit);
+void link_ide_flush(struct link_ide *s);
 
 /* Whether one more Poison flit may stand in front of the next flit. */
-bool end_ide_may_poison(const struct end_ide *s);
+bool link_ide_may_poison(const struct link_ide *s);
 
 /* A Poison flit goes out next. */
-void end_ide_poison(struct end_ide *s, const uint8_t *flit);
+void link_ide_poison(struct link_ide *s, const uint8_t *flit);
 
 /* As weft_ide_close(), for all that was packed. */
-enum weft_ide_close end_ide_close(struct end_ide *s, uint8_t *flit);
+enum weft_ide_close link_ide_close(struct link_ide *s, uint8_t *flit);
 
 /* Whether the open epoch should be ended by now. @p delay_ns how long skid may leave it open. */
-bool end_ide_must_close(struct end_ide *s, uint64_t now_ns, uint64_t delay_ns);
+bool link_ide_must_close(struct link_ide *s, uint64_t now_ns, uint64_t delay_ns);
 
 /* When that, or a key change by time, is due. */
-uint64_t end_ide_deadline(const struct end_ide *s, uint64_t delay_ns);
+uint64_t link_ide_deadline(const struct link_ide *s, uint64_t delay_ns);
 
 /* The IDE.Start flit of a key change that is due, outside an epoch. False: the session is broken. */
-bool end_ide_start(struct end_ide *s, uint8_t *flit, uint64_t now_ns);
+bool link_ide_start(struct link_ide *s, uint8_t *flit, uint64_t now_ns);
 
 /* Note what a run of flits came to, at most the last of which is IDE.Start: after it a key is made. */
-void end_ide_opened(struct end_ide *s, const struct weft_ide_run *run);
+void link_ide_opened(struct link_ide *s, const struct weft_ide_run *run);
 
-/* Take a flit that is in turn: it waits for end_ide_open(). False: there is no room, open first. */
-bool end_ide_take(struct end_ide_hold *h, const uint8_t *flit, bool skip);
+/* Take a flit that is in turn: it waits for link_ide_open(). False: there is no room, open first. */
+bool link_ide_take(struct link_ide_hold *h, const uint8_t *flit, bool skip);
 
 /*
- * Decrypt a run of what was taken. What it releases is to be fetched by end_ide_released() before the
+ * Decrypt a run of what was taken. What it releases is to be fetched by link_ide_released() before the
  * next; the rest is dropped, or held.
  *
  * @return flits of the run; 0: there are none
  */
-unsigned int end_ide_open(struct end_ide *s, struct end_ide_hold *h, struct weft_ide_run *run);
+unsigned int link_ide_open(struct link_ide *s, struct link_ide_hold *h, struct weft_ide_run *run);
 
 /* The oldest flit that is held; it is not held any more. @p skip receives whether it was refused. */
-const uint8_t *end_ide_released(struct end_ide_hold *h, bool *skip);
+const uint8_t *link_ide_released(struct link_ide_hold *h, bool *skip);
 
-#endif /* END_IDE_PRIV_H */
+#endif /* LINK_IDE_PRIV_H */

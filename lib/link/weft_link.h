@@ -7,8 +7,8 @@
  * checks CRC and FEC. weftd and the simulator run the same object. Pure: time and random bits come
  * in. One thread at a time.
  */
-#ifndef WEFT_END_H
-#define WEFT_END_H
+#ifndef WEFT_LINK_H
+#define WEFT_LINK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,9 +29,9 @@ extern "C" {
 #endif
 
 /** IDE of an end. What lies behind the pointers must outlive the end. */
-struct weft_end_ide {
+struct weft_link_ide {
 	struct weft_ide_lib *lib;
-	void *mem; /**< weft_end_ide_size() bytes for both streams, 64-byte aligned: they hold keys */
+	void *mem; /**< weft_link_ide_size() bytes for both streams, 64-byte aligned: they hold keys */
 	/**
 	 * Make the key of a direction: WEFT_IDE_KEY_LEN bytes, which the end wipes. @p
 	 * from_initiator: the initiator sends; @p generation: key changes in the session before it.
@@ -47,24 +47,24 @@ struct weft_end_ide {
 	uint64_t rekey_flits;
 	uint64_t rekey_ns; /**< or after so long, if it has sealed any; 1 or more */
 	/**
-	 * The owner opens what came, with the stream of weft_end_rx_ide(), before it delivers. False:
+	 * The owner opens what came, with the stream of weft_link_rx_ide(), before it delivers. False:
 	 * the end does, on copies.
 	 */
 	bool owner_opens;
 };
 
-#define WEFT_END_IO_ROOM_MAX 127 /**< CXL.io packets of a class that an end may grant */
+#define WEFT_LINK_IO_ROOM_MAX 127 /**< CXL.io packets of a class that an end may grant */
 
 /**
  * Called for a CXL.io packet that is complete and in order; valid during the call only.
  *
  * @return true: consumed, its credit goes back; false: it waits in the end's room until
- *         weft_end_io_pop(). Behind one that waits, packets of its class wait without a call, and
+ *         weft_link_io_pop(). Behind one that waits, packets of its class wait without a call, and
  *         behind a posted one all that came after it
  */
-typedef bool (*weft_end_io_fn)(void *arg, const struct weft_io_tlp *t);
+typedef bool (*weft_link_io_fn)(void *arg, const struct weft_io_tlp *t);
 
-struct weft_end_cfg {
+struct weft_link_cfg {
 	struct weft_session_cfg session; /**< its params say mode, ISN form and largest frame */
 	struct weft_llr_cfg llr; /**< window 8 or more */
 	uint8_t form; /**< enum weft_form of messages and CXL.io packets; rxl: PBR */
@@ -78,26 +78,26 @@ struct weft_end_cfg {
 	/** WEFT_MSG_KINDS counts of messages seen, the owner's; see weft_unpack_init(). May be NULL. */
 	uint64_t *seen;
 	/** With session.params.ide_mode on, else NULL. Mode and options are those of the params. */
-	const struct weft_end_ide *ide;
+	const struct weft_link_ide *ide;
 	/**
 	 * CXL.io packets of each class (enum weft_io_class) that may wait here, 0..127; that many are
 	 * granted. 0: this end takes none; if neither end takes any, no CXL.io flit is sent. Not with
 	 * IDE, which does not cover such flits.
 	 */
 	uint16_t io_room[WEFT_IO_CLASSES];
-	weft_end_io_fn io; /**< may be NULL: all wait */
+	weft_link_io_fn io; /**< may be NULL: all wait */
 	void *io_arg;
 };
 
-/** Row order of weft_end_counters(). */
-enum weft_end_counter {
-#define WEFT_COUNTER(id, name, unit, help) WEFT_END_N_##id,
-#include "weft_end_counters.def"
+/** Row order of weft_link_counters(). */
+enum weft_link_counter {
+#define WEFT_COUNTER(id, name, unit, help) WEFT_LINK_N_##id,
+#include "weft_link_counters.def"
 #undef WEFT_COUNTER
-	WEFT_END_N_COUNTERS
+	WEFT_LINK_N_COUNTERS
 };
 
-struct weft_end;
+struct weft_link;
 struct weft_counter;
 
 /**
@@ -107,53 +107,53 @@ struct weft_counter;
  * @param stream  receives it; NULL: there is no session, or none with keys
  * @return a number that changes whenever the stream does: flits that an earlier one held are lost
  */
-uint32_t weft_end_rx_ide(const struct weft_end *e, struct weft_ide_stream **stream);
+uint32_t weft_link_rx_ide(const struct weft_link *e, struct weft_ide_stream **stream);
 
 /** What came of a run of flits in it, none after an IDE.Start: makes keys, counts, notes failures. */
-void weft_end_rx_opened(struct weft_end *e, const struct weft_ide_run *run);
+void weft_link_rx_opened(struct weft_link *e, const struct weft_ide_run *run);
 
 /** Bytes of memory for keys that an end with IDE needs. */
-size_t weft_end_ide_size(void);
+size_t weft_link_ide_size(void);
 
 /** Bytes that an end of @p cfg needs (64-byte aligned); 0 if @p cfg is out of range. */
-size_t weft_end_size(const struct weft_end_cfg *cfg);
+size_t weft_link_size(const struct weft_link_cfg *cfg);
 
 /** Make an end, down, in @p mem, which stays the caller's. NULL: bad @p cfg or alignment. */
-struct weft_end *weft_end_init(void *mem, const struct weft_end_cfg *cfg, uint64_t now_ns);
+struct weft_link *weft_link_init(void *mem, const struct weft_link_cfg *cfg, uint64_t now_ns);
 
 /**
  * Called for a message that is complete and in order; valid during the call only. LLCTRL messages
  * come too (their result does not matter).
  *
  * @return true: consumed, its credit goes back; false: it waits in the end's room until
- *         weft_end_pop(). Behind one that waits, messages of its class wait without a call
+ *         weft_link_pop(). Behind one that waits, messages of its class wait without a call
  */
-typedef bool (*weft_end_msg_fn)(void *arg, const struct weft_msg *m);
+typedef bool (*weft_link_msg_fn)(void *arg, const struct weft_msg *m);
 
 /**
  * Prefetch what a frame for this end, or a look at it, will touch. Reads nothing of it: with
  * thousands of ends a call some hundred nanoseconds early hides most of the way to memory.
  */
-void weft_end_prefetch(const struct weft_end *e);
+void weft_link_prefetch(const struct weft_link *e);
 
 /** A control frame came for this end: @p len bytes of records behind its header @p h. */
-enum weft_session_event weft_end_control(struct weft_end *e, const struct weft_wire_hdr *h,
+enum weft_session_event weft_link_control(struct weft_link *e, const struct weft_wire_hdr *h,
 	const uint8_t *rec, size_t len, uint64_t now_ns, uint64_t rnd);
 
 /**
  * A frame with flits came. First of the three steps of receiving; the others are
- * weft_llr_rx() on weft_end_llr(), and weft_end_deliver() on what it gives.
+ * weft_llr_rx() on weft_link_llr(), and weft_link_deliver() on what it gives.
  *
  * @param ev  receives BEGIN if a session began just now
  * @return WEFT_OK or WEFT_DROP_SESSION
  */
-enum weft_verdict weft_end_frame(
-	struct weft_end *e, uint32_t session, uint64_t now_ns, enum weft_session_event *ev);
+enum weft_verdict weft_link_frame(
+	struct weft_link *e, uint32_t session, uint64_t now_ns, enum weft_session_event *ev);
 
 /**
  * Take flits that are in turn: unpack them, and before that, with IDE that the end opens, decrypt them
  * together. Containment may keep some until a later call. A flit that fails its MAC ends the session:
- * weft_end_tick() says so.
+ * weft_link_tick() says so.
  *
  * @param flits    256 bytes each, back to back; only read
  * @param live     a bit for each that is to be taken
@@ -161,27 +161,27 @@ enum weft_verdict weft_end_frame(
  *                 lost, and so are those whose data runs over into them or out of them; a CXL.io
  *                 flit that is refused ends the session
  */
-void weft_end_deliver(struct weft_end *e, const uint8_t *flits, uint64_t live, uint64_t refused,
-	weft_end_msg_fn fn, void *arg);
+void weft_link_deliver(struct weft_link *e, const uint8_t *flits, uint64_t live, uint64_t refused,
+	weft_link_msg_fn fn, void *arg);
 
 /**
  * All three steps for a frame whose syndromes are known (see weft_llr_rx()).
  *
- * @param ev  as for weft_end_frame()
+ * @param ev  as for weft_link_frame()
  * @param in  receives what became of each flit; may be NULL
  */
-enum weft_verdict weft_end_receive(struct weft_end *e, const struct weft_wire_hdr *h,
+enum weft_verdict weft_link_receive(struct weft_link *e, const struct weft_wire_hdr *h,
 	const uint8_t *flits, const uint64_t *syndrome, uint64_t skip, uint64_t now_ns,
-	enum weft_session_event *ev, struct weft_llr_rx_result *in, weft_end_msg_fn fn, void *arg);
+	enum weft_session_event *ev, struct weft_llr_rx_result *in, weft_link_msg_fn fn, void *arg);
 
-/** The oldest message of a kind that waits, or NULL. Valid until weft_end_pop(). */
-const struct weft_msg *weft_end_peek(const struct weft_end *e, enum weft_msg_kind kind);
+/** The oldest message of a kind that waits, or NULL. Valid until weft_link_pop(). */
+const struct weft_msg *weft_link_peek(const struct weft_link *e, enum weft_msg_kind kind);
 
 /** It is consumed: its credit goes back. */
-void weft_end_pop(struct weft_end *e, enum weft_msg_kind kind);
+void weft_link_pop(struct weft_link *e, enum weft_msg_kind kind);
 
-/** Whether weft_end_send() of a message of @p kind would succeed. */
-bool weft_end_can_send(const struct weft_end *e, enum weft_msg_kind kind);
+/** Whether weft_link_send() of a message of @p kind would succeed. */
+bool weft_link_can_send(const struct weft_link *e, enum weft_msg_kind kind);
 
 /**
  * Send a message.
@@ -189,11 +189,11 @@ bool weft_end_can_send(const struct weft_end *e, enum weft_msg_kind kind);
  * @return 0: it will arrive in order, once, if the session lasts; -EAGAIN: no credit or no room in
  *         the window; -ENOTCONN: no session; -EINVAL: the message cannot be packed
  */
-int weft_end_send(struct weft_end *e, const struct weft_msg *m);
+int weft_link_send(struct weft_link *e, const struct weft_msg *m);
 
 /**
- * Late poison: the data of the message that weft_end_send() took last turned out to be bad. It will
- * arrive, with its poison bit set. To be called before the next weft_end_send() or weft_end_next().
+ * Late poison: the data of the message that weft_link_send() took last turned out to be bad. It will
+ * arrive, with its poison bit set. To be called before the next weft_link_send() or weft_link_next().
  *
  * On the wire, a LLCTRL Poison flit comes before the rest of the data; if the flit at hand has all of
  * it, that flit goes out with its CRC spoilt, then Poison, then the flit as it is, with nothing in
@@ -202,13 +202,13 @@ int weft_end_send(struct weft_end *e, const struct weft_msg *m);
  * @return 0; -EALREADY: that message is out of reach, or has no data; -EAGAIN: no room in the window,
  *         or, with IDE, WEFT_IDE_POISON_MAX in front of one flit; -ENOTCONN: no session
  */
-int weft_end_poison(struct weft_end *e);
+int weft_link_poison(struct weft_link *e);
 
-/** Whether weft_end_poison() would succeed behind a weft_end_send() of data that succeeds now. */
-bool weft_end_can_poison(const struct weft_end *e);
+/** Whether weft_link_poison() would succeed behind a weft_link_send() of data that succeeds now. */
+bool weft_link_can_poison(const struct weft_link *e);
 
-/** Whether weft_end_send_io() of a packet of class @p c would succeed. */
-bool weft_end_can_send_io(const struct weft_end *e, enum weft_io_class c);
+/** Whether weft_link_send_io() of a packet of class @p c would succeed. */
+bool weft_link_can_send_io(const struct weft_link *e, enum weft_io_class c);
 
 /**
  * Send a CXL.io packet. When the window is nearly full, flits with packets and flits with messages
@@ -218,19 +218,19 @@ bool weft_end_can_send_io(const struct weft_end *e, enum weft_io_class c);
  *         it, if the session lasts; -EAGAIN: no credit or no room in the window; -ENOTCONN: no
  *         session; -EINVAL: the packet is not valid (weft_io_is_valid()), or IDE is on
  */
-int weft_end_send_io(struct weft_end *e, const struct weft_io_tlp *t);
+int weft_link_send_io(struct weft_link *e, const struct weft_io_tlp *t);
 
 /**
  * The oldest CXL.io packet of a class that waits, or NULL: also while a posted one waits that came
- * before it. Valid until weft_end_io_pop() of the class.
+ * before it. Valid until weft_link_io_pop() of the class.
  */
-const struct weft_io_tlp *weft_end_io_peek(const struct weft_end *e, enum weft_io_class c);
+const struct weft_io_tlp *weft_link_io_peek(const struct weft_link *e, enum weft_io_class c);
 
 /** It is consumed: its credit goes back. */
-void weft_end_io_pop(struct weft_end *e, enum weft_io_class c);
+void weft_link_io_pop(struct weft_link *e, enum weft_io_class c);
 
 /** A frame to send. */
-struct weft_end_out {
+struct weft_link_out {
 	struct weft_wire_hdr
 		hdr; /**< kind, n_flits, session, mode and form set; ids, VC, clock are not */
 	size_t len; /**< bytes behind the frame header */
@@ -241,68 +241,68 @@ struct weft_end_out {
  * The next frame to send now. Ends the flit being packed if nothing else is left to send.
  *
  * @param payload  room behind the frame header: max_flits flits
- * @return false: none now; see weft_end_deadline()
+ * @return false: none now; see weft_link_deadline()
  */
-bool weft_end_next(struct weft_end *e, uint8_t *payload, uint64_t now_ns, uint64_t rnd,
-	struct weft_end_out *out);
+bool weft_link_next(struct weft_link *e, uint8_t *payload, uint64_t now_ns, uint64_t rnd,
+	struct weft_link_out *out);
 
-/** Frames that weft_end_next() would give now, about: 1 or more. */
-unsigned int weft_end_frames_due(const struct weft_end *e);
+/** Frames that weft_link_next() would give now, about: 1 or more. */
+unsigned int weft_link_frames_due(const struct weft_link *e);
 
 /*
- * The steps of weft_end_next(), for an owner that makes frames of many ends in bursts: first one of
+ * The steps of weft_link_next(), for an owner that makes frames of many ends in bursts: first one of
  * these two. In each step all ends of the burst may take their turn.
  */
 
 /**
- * A control frame, if one is due: as weft_end_next().
+ * A control frame, if one is due: as weft_link_next().
  *
  * @param random  called for fresh bits, if there may be one
  */
-bool weft_end_next_control(struct weft_end *e, uint8_t *payload, uint64_t now_ns,
-	uint64_t (*random)(void *arg), void *arg, struct weft_end_out *out);
+bool weft_link_next_control(struct weft_link *e, uint8_t *payload, uint64_t now_ns,
+	uint64_t (*random)(void *arg), void *arg, struct weft_link_out *out);
 
 /** End the flit being packed, and make those that carry credits and CXL.io packets. */
-void weft_end_pack(struct weft_end *e, uint64_t now_ns);
+void weft_link_pack(struct weft_link *e, uint64_t now_ns);
 
 /**
  * Encrypt what is packed, end the MAC epoch and change the key where that is due; without IDE nothing.
  *
  * @return flits encrypted
  */
-unsigned int weft_end_seal(struct weft_end *e, uint64_t now_ns);
+unsigned int weft_link_seal(struct weft_link *e, uint64_t now_ns);
 
-/** A frame of what is packed and sealed, or is to be sent again: as weft_end_next(). */
-bool weft_end_next_flits(
-	struct weft_end *e, uint8_t *payload, uint64_t now_ns, struct weft_end_out *out);
+/** A frame of what is packed and sealed, or is to be sent again: as weft_link_next(). */
+bool weft_link_next_flits(
+	struct weft_link *e, uint8_t *payload, uint64_t now_ns, struct weft_link_out *out);
 
 /**
  * Look at time. To be called at the deadline or later. END: the session is dead, Insecure, or its
  * CXL.io stream is malformed.
  */
-enum weft_session_event weft_end_tick(struct weft_end *e, uint64_t now_ns);
+enum weft_session_event weft_link_tick(struct weft_link *e, uint64_t now_ns);
 
 /** When tick or next has something to do: 0 for now, UINT64_MAX never by time alone. */
-uint64_t weft_end_deadline(const struct weft_end *e);
+uint64_t weft_link_deadline(const struct weft_link *e);
 
-/** End the session and stay closed; weft_end_next() gives the goodbye. */
-void weft_end_close(struct weft_end *e);
+/** End the session and stay closed; weft_link_next() gives the goodbye. */
+void weft_link_close(struct weft_link *e);
 
 /** With IDE: wipe the keys. The end is not used any more. Without IDE nothing. */
-void weft_end_fini(struct weft_end *e);
+void weft_link_fini(struct weft_link *e);
 
 /** As weft_session_knows(). */
-void weft_end_knows(struct weft_end *e, uint64_t generation);
+void weft_link_knows(struct weft_link *e, uint64_t generation);
 
-struct weft_llr *weft_end_llr(struct weft_end *e);
-const struct weft_session *weft_end_session(const struct weft_end *e);
-const struct weft_credits *weft_end_credits(const struct weft_end *e);
+struct weft_llr *weft_link_llr(struct weft_link *e);
+const struct weft_session *weft_link_session(const struct weft_link *e);
+const struct weft_credits *weft_link_credits(const struct weft_link *e);
 
-const struct weft_counter *weft_end_counters(void);
-const uint64_t *weft_end_counts(const struct weft_end *e);
+const struct weft_counter *weft_link_counters(void);
+const uint64_t *weft_link_counts(const struct weft_link *e);
 
 #ifdef __cplusplus
 }
 #endif
 
-#endif /* WEFT_END_H */
+#endif /* WEFT_LINK_H */

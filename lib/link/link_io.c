@@ -3,24 +3,24 @@
 
 /* CXL.io packets of an end. Nothing passes a posted packet that came before it. */
 
-#include "end_io_priv.h"
+#include "link_io_priv.h"
 
 #include "weft_base.h"
 #include "weft_carve.h"
 
-static const enum weft_end_counter came_rows[WEFT_IO_CLASSES] = {
-	[WEFT_IO_POSTED] = WEFT_END_N_IO_POSTED,
-	[WEFT_IO_REQUEST] = WEFT_END_N_IO_REQUESTS,
-	[WEFT_IO_COMPLETION] = WEFT_END_N_IO_COMPLETIONS,
+static const enum weft_link_counter came_rows[WEFT_IO_CLASSES] = {
+	[WEFT_IO_POSTED] = WEFT_LINK_N_IO_POSTED,
+	[WEFT_IO_REQUEST] = WEFT_LINK_N_IO_REQUESTS,
+	[WEFT_IO_COMPLETION] = WEFT_LINK_N_IO_COMPLETIONS,
 };
 
-struct end_io *
-end_io_carve(struct weft_carver *carver, const struct weft_end_cfg *cfg)
+struct link_io *
+link_io_carve(struct weft_carver *carver, const struct weft_link_cfg *cfg)
 {
-	struct end_io *io = weft_carve(carver, sizeof(*io));
+	struct link_io *io = weft_carve(carver, sizeof(*io));
 
 	if (io != NULL)
-		*io = (struct end_io){ .fn = cfg->io, .arg = cfg->io_arg };
+		*io = (struct link_io){ .fn = cfg->io, .arg = cfg->io_arg };
 	for (unsigned int c = 0; c < WEFT_IO_CLASSES; c++) {
 		const uint16_t room = cfg->io_room[c];
 		struct weft_io_tlp *tlp = weft_carve(carver, room * sizeof(*tlp));
@@ -28,13 +28,13 @@ end_io_carve(struct weft_carver *carver, const struct weft_end_cfg *cfg)
 
 		if (io != NULL)
 			io->box[c] =
-				(struct end_io_box){ .tlp = tlp, .behind = behind, .room = room };
+				(struct link_io_box){ .tlp = tlp, .behind = behind, .room = room };
 	}
 	return io;
 }
 
 void
-end_io_begin(struct end_io *io, enum weft_form form)
+link_io_begin(struct link_io *io, enum weft_form form)
 {
 	weft_io_pack_init(&io->pack, form);
 	weft_io_unpack_init(&io->unpack, form);
@@ -52,41 +52,41 @@ end_io_begin(struct end_io *io, enum weft_form form)
 /* --- sending --- */
 
 bool
-end_io_has_credit(const struct end_io *io, enum weft_io_class c)
+link_io_has_credit(const struct link_io *io, enum weft_io_class c)
 {
 	return io->allowed[c] != io->sent[c];
 }
 
 static uint8_t
-end_io_owed_now(const struct end_io *io, unsigned int c)
+link_io_owed_now(const struct link_io *io, unsigned int c)
 {
 	return (uint8_t)(io->granted[c] - io->told[c]);
 }
 
 bool
-end_io_owes(const struct end_io *io)
+link_io_owes(const struct link_io *io)
 {
-	return (end_io_owed_now(io, WEFT_IO_POSTED) | end_io_owed_now(io, WEFT_IO_REQUEST) |
-		       end_io_owed_now(io, WEFT_IO_COMPLETION)) != 0;
+	return (link_io_owed_now(io, WEFT_IO_POSTED) | link_io_owed_now(io, WEFT_IO_REQUEST) |
+		       link_io_owed_now(io, WEFT_IO_COMPLETION)) != 0;
 }
 
 bool
-end_io_is_urgent(const struct end_io *io)
+link_io_is_urgent(const struct link_io *io)
 {
 	for (unsigned int c = 0; c < WEFT_IO_CLASSES; c++)
-		if (end_io_owed_now(io, c) != 0 && end_io_owed_now(io, c) >= io->box[c].room / 2)
+		if (link_io_owed_now(io, c) != 0 && link_io_owed_now(io, c) >= io->box[c].room / 2)
 			return true;
 	return false;
 }
 
 /* Classes take turns; a count says all that it said before, so nothing is lost by waiting. */
 static void
-end_io_put_dllp(struct end_io *io, uint8_t *dllp)
+link_io_put_dllp(struct link_io *io, uint8_t *dllp)
 {
 	for (unsigned int i = 0; i < WEFT_IO_CLASSES; i++) {
 		const unsigned int c = (io->turn + i) % WEFT_IO_CLASSES;
 
-		if (end_io_owed_now(io, c) == 0)
+		if (link_io_owed_now(io, c) == 0)
 			continue;
 		weft_io_update_put(dllp, (enum weft_io_class)c, io->granted[c]);
 		io->told[c] = io->granted[c];
@@ -97,7 +97,7 @@ end_io_put_dllp(struct end_io *io, uint8_t *dllp)
 }
 
 void
-end_io_open(struct end_io *io)
+link_io_open(struct link_io *io)
 {
 	if (io->open)
 		return;
@@ -106,52 +106,52 @@ end_io_open(struct end_io *io)
 }
 
 void
-end_io_put(struct end_io *io, uint8_t *slot)
+link_io_put(struct link_io *io, uint8_t *slot)
 {
 	const bool runs_over = weft_io_pack_end(&io->pack);
 
-	end_io_put_dllp(io, io->flit + WEFT_IO_DLLP_OFF);
+	link_io_put_dllp(io, io->flit + WEFT_IO_DLLP_OFF);
 	memcpy(slot, io->flit, WEFT_FLIT_LEN);
 	io->open = false;
 	io->owes = false;
 	if (runs_over)
-		end_io_open(io);
+		link_io_open(io);
 }
 
 /* --- receiving --- */
 
 static void
-end_io_note_consumed(struct end_io *io, enum weft_io_class c)
+link_io_note_consumed(struct link_io *io, enum weft_io_class c)
 {
 	io->posted_gone += c == WEFT_IO_POSTED;
 	io->granted[c]++;
 }
 
 static bool
-end_io_posted_first(const struct end_io *io, enum weft_io_class c, uint32_t behind)
+link_io_posted_first(const struct link_io *io, enum weft_io_class c, uint32_t behind)
 {
 	return c != WEFT_IO_POSTED && (int32_t)(io->posted_gone - behind) < 0;
 }
 
 static void
-end_io_packet(void *arg, const struct weft_io_tlp *t)
+link_io_packet(void *arg, const struct weft_io_tlp *t)
 {
-	struct end_io *io = arg;
+	struct link_io *io = arg;
 	const enum weft_io_class c = (enum weft_io_class)weft_io_class(t); /* it was unpacked */
-	struct end_io_box *b = &io->box[c];
+	struct link_io_box *b = &io->box[c];
 	const uint32_t behind = io->posted_came;
 	unsigned int at;
 
 	if (io->came[c] == io->told[c]) {
-		io->count[WEFT_END_N_IO_NO_CREDIT]++;
+		io->count[WEFT_LINK_N_IO_NO_CREDIT]++;
 		return;
 	}
 	io->came[c]++;
 	io->count[came_rows[c]]++;
 	io->posted_came += c == WEFT_IO_POSTED;
-	if (b->n == 0 && !end_io_posted_first(io, c, behind) && io->fn != NULL &&
+	if (b->n == 0 && !link_io_posted_first(io, c, behind) && io->fn != NULL &&
 		io->fn(io->arg, t)) {
-		end_io_note_consumed(io, c);
+		link_io_note_consumed(io, c);
 		return;
 	}
 	at = (uint16_t)(b->head + b->n++) % b->room;
@@ -160,7 +160,7 @@ end_io_packet(void *arg, const struct weft_io_tlp *t)
 }
 
 static void
-end_io_credits_arrived(struct end_io *io, const uint8_t *flit)
+link_io_credits_arrived(struct link_io *io, const uint8_t *flit)
 {
 	uint8_t total;
 	int c;
@@ -172,8 +172,8 @@ end_io_credits_arrived(struct end_io *io, const uint8_t *flit)
 	if (c < 0)
 		return;
 	/* More than any receiver grants, or less than it has granted. */
-	if ((uint8_t)(total - io->sent[c]) > WEFT_END_IO_ROOM_MAX) {
-		io->count[WEFT_END_N_BAD_CRD]++;
+	if ((uint8_t)(total - io->sent[c]) > WEFT_LINK_IO_ROOM_MAX) {
+		io->count[WEFT_LINK_N_BAD_CRD]++;
 		return;
 	}
 	io->allowed[c] = total;
@@ -181,40 +181,40 @@ end_io_credits_arrived(struct end_io *io, const uint8_t *flit)
 }
 
 void
-end_io_flit(struct end_io *io, const uint8_t *flit)
+link_io_flit(struct link_io *io, const uint8_t *flit)
 {
 	if (io->is_broken)
 		return;
-	end_io_credits_arrived(io, flit);
-	if (weft_io_unpack_flit(&io->unpack, flit, end_io_packet, io) == WEFT_OK)
+	link_io_credits_arrived(io, flit);
+	if (weft_io_unpack_flit(&io->unpack, flit, link_io_packet, io) == WEFT_OK)
 		return;
 	io->is_broken = true;
-	io->count[WEFT_END_N_IO_MALFORMED]++;
+	io->count[WEFT_LINK_N_IO_MALFORMED]++;
 }
 
 void
-end_io_lost(struct end_io *io)
+link_io_lost(struct link_io *io)
 {
-	io->count[WEFT_END_N_IO_MALFORMED] += !io->is_broken;
+	io->count[WEFT_LINK_N_IO_MALFORMED] += !io->is_broken;
 	io->is_broken = true;
 }
 
 const struct weft_io_tlp *
-end_io_peek(const struct end_io *io, enum weft_io_class c)
+link_io_peek(const struct link_io *io, enum weft_io_class c)
 {
-	const struct end_io_box *b = &io->box[c];
+	const struct link_io_box *b = &io->box[c];
 
-	return b->n == 0 || end_io_posted_first(io, c, b->behind[b->head]) ? NULL
-	                                                                   : &b->tlp[b->head];
+	return b->n == 0 || link_io_posted_first(io, c, b->behind[b->head]) ? NULL
+	                                                                    : &b->tlp[b->head];
 }
 
 void
-end_io_pop(struct end_io *io, enum weft_io_class c)
+link_io_pop(struct link_io *io, enum weft_io_class c)
 {
-	struct end_io_box *b = &io->box[c];
+	struct link_io_box *b = &io->box[c];
 
 	assert(b->n != 0);
 	b->head = (uint16_t)((b->head + 1) % b->room);
 	b->n--;
-	end_io_note_consumed(io, c);
+	link_io_note_consumed(io, c);
 }

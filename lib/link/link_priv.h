@@ -2,13 +2,13 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /* Inside lib/link: an end, and what its three files have of each other. */
-#ifndef END_PRIV_H
-#define END_PRIV_H
+#ifndef LINK_PRIV_H
+#define LINK_PRIV_H
 
-#include "weft_end.h"
+#include "weft_link.h"
 
-#include "end_ide_priv.h"
-#include "end_io_priv.h"
+#include "link_ide_priv.h"
+#include "link_io_priv.h"
 #include "weft_base.h"
 #include "weft_credit.h"
 #include "weft_flit.h"
@@ -19,15 +19,15 @@ struct box {
 	uint16_t head, n, room;
 };
 
-struct weft_end {
-	struct weft_end_cfg cfg;
+struct weft_link {
+	struct weft_link_cfg cfg;
 	struct weft_session session;
 	struct weft_credits flow;
 	struct weft_llr *llr;
-	struct end_ide *ide; /* NULL: off */
-	struct end_ide_hold *ide_hold; /* NULL: off, or the owner opens */
-	struct end_io *io;
-	uint64_t count[WEFT_END_N_COUNTERS];
+	struct link_ide *ide; /* NULL: off */
+	struct link_ide_hold *ide_hold; /* NULL: off, or the owner opens */
+	struct link_io *io;
+	uint64_t count[WEFT_LINK_N_COUNTERS];
 	uint8_t max_flits; /* what both ends take */
 	bool flit_open; /* the packer fills the flit reserved */
 	bool more_data; /* data slots of the last message wait for the next flit */
@@ -40,46 +40,46 @@ struct weft_end {
 	struct weft_packer pack;
 	struct weft_unpacker unpack;
 	struct box box[WEFT_MSG_LLCTRL];
-	/* weft_end_deliver(), during the call */
-	weft_end_msg_fn fn;
+	/* weft_link_deliver(), during the call */
+	weft_link_msg_fn fn;
 	void *arg;
 };
 
 /* Which account a kind of message is booked to; the kinds stand in this order. */
-struct end_account {
+struct link_account {
 	uint8_t set, class;
 };
-extern const struct end_account end_account[WEFT_MSG_LLCTRL];
+extern const struct link_account link_account[WEFT_MSG_LLCTRL];
 
 static inline enum weft_credit_set
-end_set_of(enum weft_msg_kind k)
+link_set_of(enum weft_msg_kind k)
 {
-	return (enum weft_credit_set)end_account[k].set;
+	return (enum weft_credit_set)link_account[k].set;
 }
 
 static inline enum weft_credit_class
-end_class_of(enum weft_msg_kind k)
+link_class_of(enum weft_msg_kind k)
 {
-	return (enum weft_credit_class)end_account[k].class;
+	return (enum weft_credit_class)link_account[k].class;
 }
 
 /* Only a new session goes on. */
 static inline bool
-end_is_broken(const struct weft_end *e)
+link_is_broken(const struct weft_link *e)
 {
 	return e->io->is_broken || (e->ide != NULL && e->ide->is_broken);
 }
 
 /* How long credits wait for a flit with messages to ride on. */
 static inline uint64_t
-end_credit_delay_ns(const struct weft_end *e)
+link_credit_delay_ns(const struct weft_link *e)
 {
 	return weft_rtt_guess(weft_llr_rtt(e->llr)) / 4;
 }
 
-/* --- end_tx.c --- */
+/* --- link_tx.c --- */
 
 /* INIT.Param is the first flit of a session: nothing is known of the other end's room yet. */
-void end_send_init(struct weft_end *e);
+void link_send_init(struct weft_link *e);
 
-#endif /* END_PRIV_H */
+#endif /* LINK_PRIV_H */

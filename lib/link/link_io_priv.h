@@ -3,33 +3,33 @@
 
 /*
  * CXL.io half of an end: credits of the three classes, the flit being packed, what waits for the
- * owner. end.c moves its flits through the window, beside those with messages.
+ * owner. link.c moves its flits through the window, beside those with messages.
  */
-#ifndef END_IO_PRIV_H
-#define END_IO_PRIV_H
+#ifndef LINK_IO_PRIV_H
+#define LINK_IO_PRIV_H
 
 #include "weft_carve.h"
-#include "weft_end.h"
+#include "weft_link.h"
 
 /* Flits that a packet may commit or begin beyond the one at hand. */
-#define END_IO_ROOM 3
+#define LINK_IO_ROOM 3
 /* Near a full window, the class that is ahead reserves this many flits for the other. */
-#define END_IO_TURN 3
+#define LINK_IO_TURN 3
 
 /* Packets of a class that wait. */
-struct end_io_box {
+struct link_io_box {
 	struct weft_io_tlp *tlp;
 	uint32_t *behind; /* posted packets that came before each */
 	uint16_t head, n, room;
 };
 
 /* Counts are modulo 256, as on the wire. */
-struct end_io {
+struct link_io {
 	/* sending */
 	struct weft_io_packer pack;
 	bool open; /* flit[] is begun */
 	bool may_ever; /* the other end has granted something: this link has CXL.io */
-	int8_t ahead; /* of messages in flits, -END_IO_TURN..END_IO_TURN */
+	int8_t ahead; /* of messages in flits, -LINK_IO_TURN..LINK_IO_TURN */
 	uint8_t allowed[WEFT_IO_CLASSES]; /* granted by the other end */
 	uint8_t sent[WEFT_IO_CLASSES];
 	/* giving credit */
@@ -43,38 +43,38 @@ struct end_io {
 	struct weft_io_unpacker unpack;
 	bool is_broken; /* the stream is malformed: the session ends */
 	uint32_t posted_came, posted_gone;
-	struct end_io_box box[WEFT_IO_CLASSES];
-	weft_end_io_fn fn;
+	struct link_io_box box[WEFT_IO_CLASSES];
+	weft_link_io_fn fn;
 	void *arg;
 	uint64_t *count; /* of the end */
 	uint8_t flit[WEFT_FLIT_LEN];
 };
 
 /* An end's half and its boxes, empty; room[] is in range. */
-struct end_io *end_io_carve(struct weft_carver *carver, const struct weft_end_cfg *cfg);
+struct link_io *link_io_carve(struct weft_carver *carver, const struct weft_link_cfg *cfg);
 
 /* A session begins. */
-void end_io_begin(struct end_io *io, enum weft_form form);
+void link_io_begin(struct link_io *io, enum weft_form form);
 
-bool end_io_has_credit(const struct end_io *io, enum weft_io_class c);
+bool link_io_has_credit(const struct link_io *io, enum weft_io_class c);
 
 /* Whether credits are owed; whether so much that a flit for them alone is worth it. */
-bool end_io_owes(const struct end_io *io);
-bool end_io_is_urgent(const struct end_io *io);
+bool link_io_owes(const struct link_io *io);
+bool link_io_is_urgent(const struct link_io *io);
 
 /* End the flit at hand into the window's @p slot. Begins the next if a packet runs over. */
-void end_io_put(struct end_io *io, uint8_t *slot);
+void link_io_put(struct link_io *io, uint8_t *slot);
 
 /* Begin a flit if none is at hand. */
-void end_io_open(struct end_io *io);
+void link_io_open(struct link_io *io);
 
 /* A flit of type 01 came. */
-void end_io_flit(struct end_io *io, const uint8_t *flit);
+void link_io_flit(struct link_io *io, const uint8_t *flit);
 
 /* One was refused: what it carried cannot be passed over. */
-void end_io_lost(struct end_io *io);
+void link_io_lost(struct link_io *io);
 
-const struct weft_io_tlp *end_io_peek(const struct end_io *io, enum weft_io_class c);
-void end_io_pop(struct end_io *io, enum weft_io_class c);
+const struct weft_io_tlp *link_io_peek(const struct link_io *io, enum weft_io_class c);
+void link_io_pop(struct link_io *io, enum weft_io_class c);
 
-#endif /* END_IO_PRIV_H */
+#endif /* LINK_IO_PRIV_H */

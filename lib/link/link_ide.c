@@ -6,23 +6,23 @@
  * generation is always ready at the receiver, so IDE.Start needs no answer.
  */
 
-#include "end_ide_priv.h"
+#include "link_ide_priv.h"
 
 #include "weft_base.h"
 
 static bool
-end_ide_make_key(struct end_ide *s, bool from_initiator, uint64_t generation, uint8_t *key)
+link_ide_make_key(struct link_ide *s, bool from_initiator, uint64_t generation, uint8_t *key)
 {
 	return generation <= UINT32_MAX &&
 	       s->cfg.key(s->cfg.arg, &s->deal, from_initiator, (uint32_t)generation, key);
 }
 
 static bool
-end_ide_ready_next_key(
-	struct end_ide *s, struct weft_ide_stream *stream, bool from_initiator, uint64_t generation)
+link_ide_ready_next_key(struct link_ide *s, struct weft_ide_stream *stream, bool from_initiator,
+	uint64_t generation)
 {
 	uint8_t key[WEFT_IDE_KEY_LEN];
-	const bool good = end_ide_make_key(s, from_initiator, generation, key);
+	const bool good = link_ide_make_key(s, from_initiator, generation, key);
 
 	if (good)
 		weft_ide_stream_next_key(stream, s->cfg.lib, key);
@@ -31,7 +31,7 @@ end_ide_ready_next_key(
 }
 
 static struct weft_ide_stream *
-end_ide_make_stream(struct end_ide *s, bool from_initiator)
+link_ide_make_stream(struct link_ide *s, bool from_initiator)
 {
 	const uint16_t bits = s->deal.initiator.ide_bits;
 	const struct weft_ide_config c = {
@@ -43,13 +43,13 @@ end_ide_make_stream(struct end_ide *s, bool from_initiator)
 	uint8_t key[WEFT_IDE_KEY_LEN];
 	struct weft_ide_stream *stream = NULL;
 
-	if (end_ide_make_key(s, from_initiator, 0, key))
+	if (link_ide_make_key(s, from_initiator, 0, key))
 		stream = weft_ide_stream_setup(
 			(uint8_t *)s->cfg.mem +
 				(from_initiator == s->is_initiator ? 0 : weft_ide_stream_size()),
 			s->cfg.lib, &c, key, 1);
 	explicit_bzero(key, sizeof(key));
-	if (stream != NULL && end_ide_ready_next_key(s, stream, from_initiator, 1))
+	if (stream != NULL && link_ide_ready_next_key(s, stream, from_initiator, 1))
 		return stream;
 	if (stream != NULL)
 		weft_ide_stream_wipe(stream);
@@ -57,12 +57,12 @@ end_ide_make_stream(struct end_ide *s, bool from_initiator)
 }
 
 bool
-end_ide_begin(struct end_ide *s, const struct weft_session *session, uint64_t now_ns)
+link_ide_begin(struct link_ide *s, const struct weft_session *session, uint64_t now_ns)
 {
 	weft_session_transcript(session, &s->deal);
 	s->is_initiator = session->cfg.is_initiator;
-	s->tx = end_ide_make_stream(s, s->is_initiator);
-	s->rx = end_ide_make_stream(s, !s->is_initiator);
+	s->tx = link_ide_make_stream(s, s->is_initiator);
+	s->rx = link_ide_make_stream(s, !s->is_initiator);
 	s->key_ns = now_ns;
 	weft_ide_pace_init(&s->pace, (enum weft_ide_mode)s->deal.initiator.ide_mode);
 	s->is_broken = s->tx == NULL || s->rx == NULL;
@@ -70,21 +70,21 @@ end_ide_begin(struct end_ide *s, const struct weft_session *session, uint64_t no
 }
 
 void
-end_ide_end(struct end_ide *s)
+link_ide_end(struct link_ide *s)
 {
 	if (s->tx != NULL)
 		weft_ide_stream_wipe(s->tx);
 	if (s->rx != NULL)
 		weft_ide_stream_wipe(s->rx);
-	explicit_bzero((uint8_t *)s + offsetof(struct end_ide, deal),
-		sizeof(*s) - offsetof(struct end_ide, deal));
+	explicit_bzero((uint8_t *)s + offsetof(struct link_ide, deal),
+		sizeof(*s) - offsetof(struct link_ide, deal));
 	s->n_streams++;
 }
 
 /* --- sender --- */
 
 void
-end_ide_flush(struct end_ide *s)
+link_ide_flush(struct link_ide *s)
 {
 	unsigned int n;
 
@@ -97,11 +97,11 @@ end_ide_flush(struct end_ide *s)
 }
 
 void
-end_ide_seal(struct end_ide *s, uint8_t *flit)
+link_ide_seal(struct link_ide *s, uint8_t *flit)
 {
 	/* The buffer is a ring. */
 	if (s->n_unsealed != 0 && flit != s->unsealed + s->n_unsealed * (size_t)WEFT_FLIT_LEN)
-		end_ide_flush(s);
+		link_ide_flush(s);
 	if (s->n_unsealed++ == 0)
 		s->unsealed = flit;
 	weft_ide_pace_flit(&s->pace);
@@ -112,18 +112,18 @@ end_ide_seal(struct end_ide *s, uint8_t *flit)
 }
 
 bool
-end_ide_may_poison(const struct end_ide *s)
+link_ide_may_poison(const struct link_ide *s)
 {
 	return s->n_poison < WEFT_IDE_POISON_MAX;
 }
 
 void
-end_ide_poison(struct end_ide *s, const uint8_t *flit)
+link_ide_poison(struct link_ide *s, const uint8_t *flit)
 {
 	uint8_t poison[WEFT_FLIT_LEN];
 	int rc;
 
-	end_ide_flush(s);
+	link_ide_flush(s);
 	memcpy(poison, flit, WEFT_FLIT_LEN);
 	rc = weft_ide_seal(s->tx, poison); /* it passes as it is */
 	assert(rc == 0);
@@ -132,11 +132,11 @@ end_ide_poison(struct end_ide *s, const uint8_t *flit)
 }
 
 enum weft_ide_close
-end_ide_close(struct end_ide *s, uint8_t *flit)
+link_ide_close(struct link_ide *s, uint8_t *flit)
 {
 	enum weft_ide_close c;
 
-	end_ide_flush(s);
+	link_ide_flush(s);
 	c = weft_ide_close(s->tx, flit);
 	if (c == WEFT_IDE_CLOSE_TMAC)
 		weft_ide_pace_close(&s->pace);
@@ -144,7 +144,7 @@ end_ide_close(struct end_ide *s, uint8_t *flit)
 }
 
 bool
-end_ide_must_close(struct end_ide *s, uint64_t now_ns, uint64_t delay_ns)
+link_ide_must_close(struct link_ide *s, uint64_t now_ns, uint64_t delay_ns)
 {
 	if (s->is_fresh)
 		s->sealed_ns = now_ns;
@@ -160,7 +160,7 @@ end_ide_must_close(struct end_ide *s, uint64_t now_ns, uint64_t delay_ns)
 }
 
 uint64_t
-end_ide_deadline(const struct end_ide *s, uint64_t delay_ns)
+link_ide_deadline(const struct link_ide *s, uint64_t delay_ns)
 {
 	uint64_t at = s->key_flits == 0 ? UINT64_MAX : s->key_ns + s->cfg.rekey_ns;
 
@@ -173,10 +173,10 @@ end_ide_deadline(const struct end_ide *s, uint64_t delay_ns)
 }
 
 bool
-end_ide_start(struct end_ide *s, uint8_t *flit, uint64_t now_ns)
+link_ide_start(struct link_ide *s, uint8_t *flit, uint64_t now_ns)
 {
 	if (weft_ide_start(s->tx, flit) != 0 ||
-		!end_ide_ready_next_key(s, s->tx, s->is_initiator, s->tx_keys + 2)) {
+		!link_ide_ready_next_key(s, s->tx, s->is_initiator, s->tx_keys + 2)) {
 		s->is_broken = true;
 		return false;
 	}
@@ -190,23 +190,23 @@ end_ide_start(struct end_ide *s, uint8_t *flit, uint64_t now_ns)
 /* --- receiver --- */
 
 void
-end_ide_opened(struct end_ide *s, const struct weft_ide_run *run)
+link_ide_opened(struct link_ide *s, const struct weft_ide_run *run)
 {
 	if (run->failed != 0)
 		s->is_broken = true;
 	if (s->rx == NULL || weft_ide_counts(s->rx)->starts == s->rx_keys)
 		return;
 	s->rx_keys++;
-	if (!end_ide_ready_next_key(s, s->rx, !s->is_initiator, s->rx_keys + 1))
+	if (!link_ide_ready_next_key(s, s->rx, !s->is_initiator, s->rx_keys + 1))
 		s->is_broken = true;
 }
 
 bool
-end_ide_take(struct end_ide_hold *h, const uint8_t *flit, bool skip)
+link_ide_take(struct link_ide_hold *h, const uint8_t *flit, bool skip)
 {
-	if (h->n == END_IDE_ROOM)
+	if (h->n == LINK_IDE_ROOM)
 		return false;
-	if (h->head + h->n == END_IDE_ROOM) {
+	if (h->head + h->n == LINK_IDE_ROOM) {
 		memmove(h->flit[0], h->flit[h->head], h->n * (size_t)WEFT_FLIT_LEN);
 		memmove(h->skip, h->skip + h->head, h->n * sizeof(h->skip[0]));
 		h->head = 0;
@@ -218,14 +218,14 @@ end_ide_take(struct end_ide_hold *h, const uint8_t *flit, bool skip)
 }
 
 static bool
-end_ide_is_start(const uint8_t *flit)
+link_ide_is_start(const uint8_t *flit)
 {
 	return flit[0] >> 6 == WEFT_FLIT_CACHEMEM &&
 	       weft_llctrl_get(flit + WEFT_FLIT_H_OFF) == WEFT_LLCTRL_IDE_START;
 }
 
 unsigned int
-end_ide_open(struct end_ide *s, struct end_ide_hold *h, struct weft_ide_run *run)
+link_ide_open(struct link_ide *s, struct link_ide_hold *h, struct weft_ide_run *run)
 {
 	const unsigned int from = s->rx == NULL ? 0 : weft_ide_held(s->rx);
 	unsigned int n = 1;
@@ -238,7 +238,7 @@ end_ide_open(struct end_ide *s, struct end_ide_hold *h, struct weft_ide_run *run
 		run->insecure = (uint8_t)n;
 	} else {
 		while (n < WEFT_WIRE_FLITS_MAX && from + n < h->n &&
-			!end_ide_is_start(h->flit[h->head + from + n - 1]))
+			!link_ide_is_start(h->flit[h->head + from + n - 1]))
 			n++;
 		weft_ide_open_run(s->rx, h->flit[h->head + from], weft_mask64(n), run);
 		if (run->failed != 0)
@@ -249,7 +249,7 @@ end_ide_open(struct end_ide *s, struct end_ide_hold *h, struct weft_ide_run *run
 }
 
 const uint8_t *
-end_ide_released(struct end_ide_hold *h, bool *skip)
+link_ide_released(struct link_ide_hold *h, bool *skip)
 {
 	const unsigned int at = h->head;
 
