@@ -72,7 +72,7 @@ receiver_end_write(struct receiver *r, struct rte_mbuf *m)
 {
 	struct weft_frame *f = weft_frame(m);
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
-	size_t len = weft_wire_remove(frame, &f->hdr, f->dropped);
+	size_t len = weft_wire_remove(frame, &f->hdr, f->discard);
 	struct end *e = f->conn->user;
 
 	if (len == 0)

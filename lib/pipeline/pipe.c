@@ -62,9 +62,9 @@ pipe_find_partners(struct weft_pipe *p)
 		for (unsigned int i = l->first[s]; i + 1 < l->first[s + 1]; i++) {
 			const char *next = l->stage[i + 1]->name;
 
-			const char *partner = l->stage[i]->partner;
+			const char *fuses_with = l->stage[i]->fuses_with;
 
-			p->hand_on[i] = partner != NULL && strcmp(partner, next) == 0;
+			p->may_fuse[i] = fuses_with != NULL && strcmp(fuses_with, next) == 0;
 		}
 }
 
@@ -170,9 +170,9 @@ pipe_run_stages(struct weft_pipe *p, struct weft_burst *b, unsigned int first, u
 		uint64_t flits = i == 0 ? 0 : pipe_count_flits(b->pkt, b->n);
 		uint64_t now;
 
-		b->hand_on = p->hand_on[i];
+		b->may_fuse = p->may_fuse[i];
 		p->layout.stage[i]->run(p->env, b, st);
-		b->handed &= b->hand_on; /* what was handed on has been taken */
+		b->fused &= b->may_fuse; /* used by the stage before, or not at all */
 		if (i == 0)
 			flits = pipe_count_flits(b->pkt, b->n) +
 			        pipe_count_flits(b->drop, b->n_drop);

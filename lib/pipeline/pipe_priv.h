@@ -21,7 +21,7 @@ struct pipe_segment {
 struct weft_pipe {
 	char name[WEFT_PIPE_NAME_MAX];
 	struct weft_layout layout;
-	bool hand_on[WEFT_PIPE_STAGES_MAX]; /* the stage's partner is next, on the same lcore */
+	bool may_fuse[WEFT_PIPE_STAGES_MAX]; /* the one it fuses with is next, on the same lcore */
 	const struct weft_env *env;
 	weft_source_fn source;
 	void *source_arg;

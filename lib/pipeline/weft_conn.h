@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 #define WEFT_CONNS_MAX 4096
-#define WEFT_CONN_HELD (WEFT_IDE_HELD_MAX + 1) /* frames that hold undecided flits, and the next */
+#define WEFT_CONN_HELD (WEFT_IDE_HELD_MAX + 1) /* frames whose MAC is pending, and the next */
 
 /** What names a direction. All bytes take part in the comparison: zero what a mode does not use. */
 struct weft_conn_key {
@@ -84,7 +84,7 @@ struct weft_conn {
 	uint16_t in_port; /* of the last frame; with an end */
 	bool is_stuck; /* the retry layer has flits that no buffer was there for */
 
-	/* ide_open: frames with undecided flits, oldest first. */
+	/* ide_open: frames with flits whose MAC is pending, oldest first. */
 	alignas(WEFT_CACHE_LINE) struct rte_mbuf *held[WEFT_CONN_HELD];
 	uint8_t n_held;
 	bool is_clear; /* behind IDE.Stop */

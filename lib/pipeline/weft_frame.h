@@ -32,16 +32,16 @@ struct weft_frame {
 	int16_t out_port; /* route */
 
 	/* Flits that nobody may use any more. deframe clears it, later stages add to it. */
-	uint64_t dropped;
+	uint64_t discard;
 	uint64_t corrected; /* fec_check, fec_relay */
 	uint64_t uncorrectable; /* fec_check */
-	uint64_t hole; /* link_rx: the flit is corrupt, or numbers before it are missing */
-	uint64_t undecided; /* ide_open, while it holds the frame; 0 for everybody else */
+	uint64_t seq_gap; /* link_rx: the flit is corrupt, or numbers before it are missing */
+	uint64_t mac_pending; /* ide_open, while it holds the frame; 0 for everybody else */
 	uint64_t time_ns; /* arrival, set by a source that knows it; of no meaning to stages */
 
 	union {
 		uint64_t
-			taken; /* link_rx: flits that are in turn, whatever becomes of them later */
+			in_order; /* link_rx: flits that are in turn, whatever becomes of them later */
 		uint64_t invert_crc; /* on transmit, with an end: as struct weft_llr_tx_info says */
 	};
 	uint16_t first; /* likewise */
@@ -71,7 +71,7 @@ weft_frame_flits(struct rte_mbuf *m)
 static inline uint64_t
 weft_frame_live(const struct weft_frame *f)
 {
-	return weft_mask64(f->hdr.n_flits) & ~f->dropped;
+	return weft_mask64(f->hdr.n_flits) & ~f->discard;
 }
 
 #ifdef __cplusplus

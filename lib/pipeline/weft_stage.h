@@ -41,12 +41,12 @@ struct weft_burst {
 	struct rte_mbuf *drop[WEFT_BURST_CAP]; /* freed behind the stage, in one go */
 
 	/*
-	 * From a stage to its partner directly behind it on the same lcore. hand_on: the partner is
-	 * there. handed: the stage did the partner's costly part too, and what it found is below;
+	 * Fusion of a stage with the one that runs directly after it on the same lcore. may_fuse:
+	 * that one is there. fused: the stage did its costly part too, and what it found is below;
 	 * the frames are the same.
 	 */
-	bool hand_on;
-	bool handed;
+	bool may_fuse;
+	bool fused;
 	uint64_t syndrome[WEFT_BURST_FLITS]; /* to link_rx: of every flit, in order */
 };
 
@@ -208,7 +208,7 @@ struct weft_stage {
 	 * it gives none. NULL for a stage that holds nothing.
 	 */
 	void (*drain)(const struct weft_env *env, struct weft_burst *b);
-	const char *partner; /* the stage that takes what this one hands on; NULL: none */
+	const char *fuses_with; /* the stage whose costly part it can do; NULL: none */
 	enum weft_stage_order order;
 	/*
 	 * It works on ends (weft_conn.end): all such stages of both pipelines of a node run on one

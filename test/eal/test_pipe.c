@@ -154,7 +154,7 @@ digest_frames(void)
 		const struct weft_frame *f = weft_frame(rig.frame[i]);
 		const uint8_t *p = weft_frame_flits(rig.frame[i]);
 
-		d = d * 1000003 + f->dropped + f->hole * 7 + (uint64_t)f->out_port;
+		d = d * 1000003 + f->discard + f->seq_gap * 7 + (uint64_t)f->out_port;
 		for (unsigned int k = 0; k < f->hdr.n_flits * (unsigned int)WEFT_FLIT_LEN; k++)
 			d = d * 31 + p[k];
 	}

@@ -175,7 +175,7 @@ judge_flit(const struct rte_mbuf *m, const struct weft_frame *f, unsigned int i,
 	const uint8_t *slot = weft_frame_flits((struct rte_mbuf *)(uintptr_t)m) +
 	                      i * (size_t)WEFT_FLIT_LEN + WEFT_FLIT_H_OFF;
 	const unsigned int page = (unsigned int)((weft_get_le64(slot + 4) << 6) - BASE) >> 12;
-	const bool dropped = (f->dropped >> i & 1) != 0, write = slot[0] == 0x1E;
+	const bool dropped = (f->discard >> i & 1) != 0, write = slot[0] == 0x1E;
 	const uint16_t ctx = f->conn->index;
 
 	if (slot[0] == 0) {

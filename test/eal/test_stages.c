@@ -258,10 +258,10 @@ link_rx_tells_loss_from_damage(void **state)
 	assert_int_equal(rig_count("link_rx", "lost_flits"), 5);
 	assert_int_equal(rig_count("link_rx", "duplicates"), 4);
 	assert_int_equal(rig_count("fec_check", "corrected"), 2);
-	assert_int_equal(weft_frame(rig.frame[0])->dropped, 0);
-	assert_int_equal(weft_frame(rig.frame[1])->dropped, 1 << 3);
-	assert_int_equal(weft_frame(rig.frame[1])->hole, 1 << 0 | 1 << 3);
-	assert_int_equal(weft_frame(rig.frame[2])->dropped, 0xF);
+	assert_int_equal(weft_frame(rig.frame[0])->discard, 0);
+	assert_int_equal(weft_frame(rig.frame[1])->discard, 1 << 3);
+	assert_int_equal(weft_frame(rig.frame[1])->seq_gap, 1 << 0 | 1 << 3);
+	assert_int_equal(weft_frame(rig.frame[2])->discard, 0xF);
 	rig_stop();
 }
 
@@ -296,12 +296,12 @@ crc_first_mends_what_the_crc_fails(void **state)
 	assert_int_equal(rig_count("crc_first", "corrected"), 3);
 	assert_int_equal(rig_count("crc_first", "corrected_bytes"), 3);
 	assert_int_equal(rig_count("crc_first", "uncorrectable"), 1);
-	assert_int_equal(weft_frame(rig.frame[0])->dropped, 0);
+	assert_int_equal(weft_frame(rig.frame[0])->discard, 0);
 	assert_int_equal(weft_frame(rig.frame[1])->corrected, 1 << 2 | 1 << 3 | 1 << 4);
 	assert_int_equal(weft_frame(rig.frame[1])->uncorrectable, 1 << 6);
-	assert_int_equal(weft_frame(rig.frame[1])->dropped, 1 << 3 | 1 << 6);
-	assert_int_equal(weft_frame(rig.frame[1])->hole, 1 << 0 | 1 << 3 | 1 << 6);
-	assert_int_equal(weft_frame(rig.frame[2])->dropped, 0xF);
+	assert_int_equal(weft_frame(rig.frame[1])->discard, 1 << 3 | 1 << 6);
+	assert_int_equal(weft_frame(rig.frame[1])->seq_gap, 1 << 0 | 1 << 3 | 1 << 6);
+	assert_int_equal(weft_frame(rig.frame[2])->discard, 0xF);
 	rig_stop();
 }
 
@@ -400,7 +400,7 @@ containment_holds_until_the_mac_is_good(void **state)
 	assert_int_equal(rig.n, 4);
 	assert_int_equal(rig_count("ide_open", "epochs_good"), 3);
 	assert_int_equal(rig_count("ide_open", "flits_released"), 6);
-	assert_int_equal(weft_frame(rig.frame[3])->dropped, 1 << 3);
+	assert_int_equal(weft_frame(rig.frame[3])->discard, 1 << 3);
 	rig_stop();
 }
 
@@ -423,7 +423,7 @@ damage_under_a_good_crc_ends_the_stream(void **state)
 	assert_true(weft_pipe_drops(rig.rx, WEFT_DROP_IDE_INSECURE) > 0);
 	assert_int_equal(rig.n, 6);
 	for (unsigned int i = 2; i < 6; i++)
-		assert_int_equal(weft_frame(rig.frame[i])->dropped, 1);
+		assert_int_equal(weft_frame(rig.frame[i])->discard, 1);
 	rig_stop();
 }
 
@@ -472,7 +472,7 @@ other_protocols_wait_for_no_mac(void **state)
 	assert_int_equal(rig_count("ide_open", "epochs_bad"), 1);
 	rig_receive(other_frame(like));
 	assert_int_equal(weft_pipe_drops(rig.rx, WEFT_DROP_IDE_INSECURE), 1);
-	assert_int_equal(weft_frame(rig.frame[rig.n - 1])->dropped, 1);
+	assert_int_equal(weft_frame(rig.frame[rig.n - 1])->discard, 1);
 	rig_stop();
 }
 
@@ -546,7 +546,7 @@ route_decodes_addresses_and_denies(void **state)
 		weft_pipe_poll(rig.rx, 0);
 		assert_int_equal(weft_pipe_drops(rig.rx, cases[i].want),
 			before + (cases[i].want != WEFT_OK));
-		assert_int_equal(weft_frame(rig.frame[i])->dropped, cases[i].want != WEFT_OK);
+		assert_int_equal(weft_frame(rig.frame[i])->discard, cases[i].want != WEFT_OK);
 	}
 	weft_drt_set(&rig.drt, RIG_DPID, -1);
 	rig_receive(rig_frame(&r, 1));
@@ -596,7 +596,7 @@ route_follows_a_snapshot(void **state)
 		weft_frame(m)->in_port = 9;
 		rig_receive(m);
 		assert_int_equal(weft_frame(rig.frame[i])->out_port, 6);
-		assert_int_equal(weft_frame(rig.frame[i])->dropped, !good);
+		assert_int_equal(weft_frame(rig.frame[i])->discard, !good);
 		assert_int_equal(
 			weft_pipe_drops(rig.rx, WEFT_DROP_NO_DECODE), before + (unsigned int)!good);
 	}

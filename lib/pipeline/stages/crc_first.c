@@ -8,7 +8,7 @@
  * than fec_check does. Where link_rx comes next, the CRCs are handed on. Hot: runs per burst.
  */
 
-#include "chunk.h"
+#include "flit_batch.h"
 
 enum { COUNT_CORRECTED, COUNT_CORRECTED_BYTES, COUNT_UNCORRECTABLE };
 
@@ -76,15 +76,15 @@ crc_first_correct(const struct weft_codec *codec, const struct weft_isn *isn, st
 static void
 crc_first_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
 {
-	const struct weft_codec codec = chunk_codec(env);
+	const struct weft_codec codec = flit_batch_codec(env);
 	struct crc_first_expect expect = { 0 };
 	uint64_t *syndrome = b->syndrome;
-	struct chunk c;
+	struct flit_batch c;
 
 	assert(b->n <= WEFT_BURST_MAX);
 	for (uint16_t i = 0; i < b->n; i = c.end) {
-		chunk_fill(&c, b, i);
-		weft_codec_syndromes(&codec, chunk_flits(&c), c.n, c.order, syndrome);
+		flit_batch_fill(&c, b, i);
+		weft_codec_syndromes(&codec, flit_batch_flits(&c), c.n, c.order, syndrome);
 		for (uint16_t k = c.first; k < c.end; k++) {
 			struct weft_frame *f = weft_frame(b->pkt[k]);
 			const unsigned int n = f->hdr.n_flits;
@@ -102,7 +102,7 @@ crc_first_run(const struct weft_env *env, struct weft_burst *b, struct weft_stag
 			syndrome += n;
 		}
 	}
-	b->handed = b->hand_on;
+	b->fused = b->may_fuse;
 }
 
 static const struct weft_stage crc_first = {
@@ -112,7 +112,7 @@ static const struct weft_stage crc_first = {
 	.at_ends = true,
 	.check = crc_first_check,
 	.run = crc_first_run,
-	.partner = "link_rx",
+	.fuses_with = "link_rx",
 	.counters = crc_first_counters,
 	.n_counters = WEFT_ARRAY_SIZE(crc_first_counters),
 };

@@ -8,7 +8,7 @@
  * comes next, the FEC bytes are written in the same pass over the flits. Hot: runs per burst.
  */
 
-#include "chunk.h"
+#include "flit_batch.h"
 
 enum { COUNT_PROTECTED };
 
@@ -39,9 +39,9 @@ crc_protect_number(struct weft_fsn *s, uint8_t *flits, unsigned int n)
 	}
 }
 
-/* Numbers for the frames of a chunk: what they add to the CRC, flit by flit. */
+/* Numbers for the frames of a batch: what they add to the CRC, flit by flit. */
 static void
-crc_protect_numbers(struct weft_burst *b, const struct chunk *c, uint64_t *implicit)
+crc_protect_numbers(struct weft_burst *b, const struct flit_batch *c, uint64_t *implicit)
 {
 	for (uint16_t i = c->first; i < c->end; i++) {
 		struct weft_frame *f = weft_frame(b->pkt[i]);
@@ -65,15 +65,15 @@ crc_protect_numbers(struct weft_burst *b, const struct chunk *c, uint64_t *impli
 static void
 crc_protect_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
 {
-	const struct weft_codec codec = chunk_codec(env);
+	const struct weft_codec codec = flit_batch_codec(env);
 	uint64_t implicit[WEFT_CODEC_MAX], flits = 0;
-	struct chunk c;
+	struct flit_batch c;
 
-	b->handed = b->hand_on;
+	b->fused = b->may_fuse;
 	for (uint16_t i = 0; i < b->n; i = c.end) {
-		chunk_fill(&c, b, i);
+		flit_batch_fill(&c, b, i);
 		crc_protect_numbers(b, &c, implicit);
-		if (b->handed)
+		if (b->fused)
 			weft_codec_protect(&codec, c.flit, c.n, c.order, implicit);
 		else
 			weft_codec_crc_protect(&codec, c.flit, c.n, c.order, implicit);
@@ -88,7 +88,7 @@ static const struct weft_stage crc_protect = {
 	.order = WEFT_STAGE_CRC_PROTECT,
 	.check = crc_protect_check,
 	.run = crc_protect_run,
-	.partner = "fec_encode",
+	.fuses_with = "fec_encode",
 	.counters = crc_protect_counters,
 	.n_counters = WEFT_ARRAY_SIZE(crc_protect_counters),
 };

@@ -129,8 +129,8 @@ deframe_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_
 
 		f->conn = NULL;
 		f->out_port = -1;
-		f->dropped = 0;
-		f->undecided = 0;
+		f->discard = 0;
+		f->mac_pending = 0;
 		if (v == WEFT_OK && deframe_is_neighbours(env, m, f)) {
 			st->counts[COUNT_NEIGHBOURS]++;
 			weft_burst_drop(b, m);

@@ -28,7 +28,7 @@ deliver_active(const struct weft_env *env, struct rte_mbuf *m, struct weft_stage
 {
 	const struct weft_frame *f = weft_frame(m);
 	const struct weft_conn *c = f->conn;
-	const unsigned int n = (unsigned int)__builtin_popcountll(f->taken);
+	const unsigned int n = (unsigned int)__builtin_popcountll(f->in_order);
 
 	/* A later frame of the burst may have begun another session. */
 	if (f->hdr.session != weft_link_session(c->end)->id) {
@@ -37,7 +37,8 @@ deliver_active(const struct weft_env *env, struct rte_mbuf *m, struct weft_stage
 	}
 	if (env->arriving != NULL)
 		env->arriving(c->user);
-	weft_link_deliver(c->end, weft_frame_flits(m), f->taken, f->dropped, env->message, c->user);
+	weft_link_deliver(
+		c->end, weft_frame_flits(m), f->in_order, f->discard, env->message, c->user);
 	st->counts[COUNT_DELIVERED] += n;
 }
 
@@ -52,11 +53,11 @@ deliver_passive(const struct weft_env *env, struct rte_mbuf *m, struct weft_stag
 
 		/* After a hole nobody knows how much data is still to come. Messages are counted
 		 * by their headers: data that is lost does not unmake them. */
-		if (f->hole & WEFT_BIT64(i)) {
+		if (f->seq_gap & WEFT_BIT64(i)) {
 			weft_unpack_restart(c->unpack);
 			c->unpack_io->is_broken = true; /* nor where a CXL.io packet begins, ever */
 		}
-		if (f->dropped & WEFT_BIT64(i))
+		if (f->discard & WEFT_BIT64(i))
 			continue;
 		st->counts[COUNT_DELIVERED]++;
 		if (flit[0] >> 6 == WEFT_FLIT_IO)

@@ -8,7 +8,7 @@
  * made in the same pass over the flits. Hot: runs per burst.
  */
 
-#include "chunk.h"
+#include "flit_batch.h"
 
 enum { COUNT_CLEAN, COUNT_CORRECTED, COUNT_CORRECTED_BYTES, COUNT_UNCORRECTABLE };
 
@@ -31,7 +31,7 @@ fec_check_check(const struct weft_env *env)
 
 /* Out of line: put right what is not clean, and its syndrome with it. */
 static __attribute__((noinline)) void
-fec_check_correct(const struct weft_codec *codec, struct chunk *c, struct weft_frame *f,
+fec_check_correct(const struct weft_codec *codec, struct flit_batch *c, struct weft_frame *f,
 	unsigned int at, uint64_t not_clean, uint64_t *syndrome, struct fec_check_counts *counts)
 {
 	for (; not_clean != 0; not_clean &= not_clean - 1) {
@@ -54,13 +54,13 @@ fec_check_correct(const struct weft_codec *codec, struct chunk *c, struct weft_f
 
 /* @p syndrome receives one a flit, or is NULL. */
 static void
-fec_check_chunk(const struct weft_codec *codec, struct weft_burst *b, struct chunk *c,
+fec_check_chunk(const struct weft_codec *codec, struct weft_burst *b, struct flit_batch *c,
 	uint64_t *syndrome, struct fec_check_counts *counts)
 {
 	const uint64_t not_clean =
 		syndrome == NULL
-			? weft_codec_fec_check(codec, chunk_flits(c), c->n)
-			: weft_codec_check(codec, chunk_flits(c), c->n, c->order, syndrome);
+			? weft_codec_fec_check(codec, flit_batch_flits(c), c->n)
+			: weft_codec_check(codec, flit_batch_flits(c), c->n, c->order, syndrome);
 	unsigned int at = 0;
 
 	for (uint16_t i = c->first; i < c->end; i++) {
@@ -69,7 +69,7 @@ fec_check_chunk(const struct weft_codec *codec, struct weft_burst *b, struct chu
 		f->corrected = 0;
 		f->uncorrectable = 0;
 		if (__builtin_expect(not_clean != 0, 0))
-			fec_check_correct(codec, c, f, at, chunk_part(not_clean, at, f),
+			fec_check_correct(codec, c, f, at, flit_batch_part(not_clean, at, f),
 				syndrome == NULL ? NULL : syndrome + at, counts);
 		at += f->hdr.n_flits;
 	}
@@ -79,14 +79,14 @@ fec_check_chunk(const struct weft_codec *codec, struct weft_burst *b, struct chu
 static void
 fec_check_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
 {
-	const struct weft_codec codec = chunk_codec(env);
+	const struct weft_codec codec = flit_batch_codec(env);
 	struct fec_check_counts counts = { 0 };
-	uint64_t *syndrome = b->hand_on && b->n <= WEFT_BURST_MAX ? b->syndrome : NULL;
-	struct chunk c;
+	uint64_t *syndrome = b->may_fuse && b->n <= WEFT_BURST_MAX ? b->syndrome : NULL;
+	struct flit_batch c;
 
-	b->handed = syndrome != NULL;
+	b->fused = syndrome != NULL;
 	for (uint16_t i = 0; i < b->n; i = c.end) {
-		chunk_fill(&c, b, i);
+		flit_batch_fill(&c, b, i);
 		fec_check_chunk(&codec, b, &c, syndrome, &counts);
 		if (syndrome != NULL)
 			syndrome += c.n;
@@ -103,7 +103,7 @@ static const struct weft_stage fec_check = {
 	.order = WEFT_STAGE_FEC_RX,
 	.check = fec_check_check,
 	.run = fec_check_run,
-	.partner = "link_rx",
+	.fuses_with = "link_rx",
 	.counters = fec_check_counters,
 	.n_counters = WEFT_ARRAY_SIZE(fec_check_counters),
 };

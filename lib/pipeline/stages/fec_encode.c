@@ -6,7 +6,7 @@
  * crc_protect, they are there already. Hot: runs per burst.
  */
 
-#include "chunk.h"
+#include "flit_batch.h"
 
 enum { COUNT_ENCODED };
 
@@ -23,13 +23,13 @@ fec_encode_check(const struct weft_env *env)
 static void
 fec_encode_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
 {
-	const struct weft_codec codec = chunk_codec(env);
+	const struct weft_codec codec = flit_batch_codec(env);
 	uint64_t flits = 0;
-	struct chunk c;
+	struct flit_batch c;
 
 	for (uint16_t i = 0; i < b->n; i = c.end) {
-		chunk_fill(&c, b, i);
-		if (!b->handed)
+		flit_batch_fill(&c, b, i);
+		if (!b->fused)
 			weft_codec_fec_encode(&codec, c.flit, c.n);
 		flits += c.n;
 	}

@@ -7,7 +7,7 @@
  * one is taken out of its frame, and a frame left empty is not sent. Hot: runs per burst.
  */
 
-#include "chunk.h"
+#include "flit_batch.h"
 
 enum { COUNT_CLEAN, COUNT_CORRECTED, COUNT_CORRECTED_BYTES, COUNT_EMPTIED };
 
@@ -66,15 +66,15 @@ fec_relay_repair(const struct weft_env *env, struct rte_mbuf *m, struct weft_fra
 /* @return frames kept so far */
 static uint16_t
 fec_relay_chunk(const struct weft_env *env, const struct weft_codec *codec, struct weft_burst *b,
-	const struct chunk *c, uint16_t kept, struct fec_relay_counts *counts)
+	const struct flit_batch *c, uint16_t kept, struct fec_relay_counts *counts)
 {
-	const uint64_t not_clean = weft_codec_fec_check(codec, chunk_flits(c), c->n);
+	const uint64_t not_clean = weft_codec_fec_check(codec, flit_batch_flits(c), c->n);
 	unsigned int at = 0;
 
 	for (uint16_t i = c->first; i < c->end; i++) {
 		struct rte_mbuf *m = b->pkt[i];
 		struct weft_frame *f = weft_frame(m);
-		const uint64_t part = chunk_part(not_clean, at, f);
+		const uint64_t part = flit_batch_part(not_clean, at, f);
 
 		at += f->hdr.n_flits;
 		f->corrected = 0;
@@ -92,13 +92,13 @@ fec_relay_chunk(const struct weft_env *env, const struct weft_codec *codec, stru
 static void
 fec_relay_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
 {
-	const struct weft_codec codec = chunk_codec(env);
+	const struct weft_codec codec = flit_batch_codec(env);
 	struct fec_relay_counts counts = { 0 };
 	uint16_t kept = 0;
-	struct chunk c;
+	struct flit_batch c;
 
 	for (uint16_t i = 0; i < b->n; i = c.end) {
-		chunk_fill(&c, b, i);
+		flit_batch_fill(&c, b, i);
 		kept = fec_relay_chunk(env, &codec, b, &c, kept, &counts);
 	}
 	b->n = kept;

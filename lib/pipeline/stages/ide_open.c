@@ -72,13 +72,13 @@ ide_open_decide(struct weft_conn *c, unsigned int n, bool drop)
 
 	for (unsigned int h = 0; n > 0; h++) {
 		struct weft_frame *f = weft_frame(c->held[h]);
-		const uint64_t bits = ide_open_lowest(f->undecided, n);
+		const uint64_t bits = ide_open_lowest(f->mac_pending, n);
 
 		n -= (unsigned int)__builtin_popcountll(bits);
-		f->undecided &= ~bits;
+		f->mac_pending &= ~bits;
 		if (drop) {
-			f->dropped |= bits;
-			f->taken &= ~bits;
+			f->discard |= bits;
+			f->in_order &= ~bits;
 		} else {
 			protocol += ide_open_protocol(c->held[h], bits);
 		}
@@ -126,7 +126,7 @@ ide_open_turn(const struct weft_env *env, struct weft_conn *c, struct rte_mbuf *
 	if (now->starts_ignored > before.starts_ignored ||
 		now->stops_ignored > before.stops_ignored) {
 		st->counts[COUNT_IGNORED]++;
-		weft_frame(m)->dropped |= bit;
+		weft_frame(m)->discard |= bit;
 	}
 }
 
@@ -183,7 +183,7 @@ ide_open_pieces(const struct weft_env *env, struct weft_conn *c, struct rte_mbuf
 		if (bit & turn) {
 			ide_open_turn(env, c, m, bit, st);
 		} else if (weft_ide_is_insecure(c->stream)) {
-			weft_frame(m)->dropped |= bit;
+			weft_frame(m)->discard |= bit;
 			st->drops[WEFT_DROP_IDE_INSECURE]++;
 		}
 	}
@@ -197,7 +197,7 @@ ide_open_let_go(struct weft_conn *c, struct rte_mbuf **out)
 {
 	uint8_t gone = 0;
 
-	while (gone < c->n_held && weft_frame(c->held[gone])->undecided == 0) {
+	while (gone < c->n_held && weft_frame(c->held[gone])->mac_pending == 0) {
 		out[gone] = c->held[gone];
 		gone++;
 	}
@@ -214,18 +214,18 @@ ide_open_queue(struct weft_conn *c, struct rte_mbuf *m)
 
 	c->held[c->n_held++] = m;
 	if (c->hole_behind)
-		f->hole |= f->undecided & -f->undecided;
+		f->seq_gap |= f->mac_pending & -f->mac_pending;
 	c->hole_behind = false;
 }
 
-/* A frame without a flit that waits passes those that do, but the hole in it stays where it is. */
+/* A frame without a flit that waits passes those that do, but the gap in it stays where it is. */
 static void
 ide_open_overtake(struct weft_conn *c, struct weft_frame *f)
 {
-	if (c->n_held == 0 || f->hole == 0)
+	if (c->n_held == 0 || f->seq_gap == 0)
 		return;
 	c->hole_behind = true;
-	f->hole = 0;
+	f->seq_gap = 0;
 }
 
 /* Out of line: another session, or none. What the one before held was never proven good. */
@@ -276,15 +276,15 @@ ide_open_frame(const struct weft_env *env, struct weft_burst *b, struct rte_mbuf
 		return 0;
 	}
 	if (c->stream == NULL) {
-		f->dropped |= live;
+		f->discard |= live;
 		st->drops[WEFT_DROP_NO_KEY] += (unsigned int)__builtin_popcountll(live);
 		out[0] = m;
 		return 1;
 	}
 	if (ide_open_may_be_odd(weft_frame_flits(m), f->hdr.n_flits))
 		ide_open_find_odd(weft_frame_flits(m), live, &other, &turn);
-	f->undecided = live & ~other;
-	waits = f->undecided != 0;
+	f->mac_pending = live & ~other;
+	waits = f->mac_pending != 0;
 	if (waits)
 		ide_open_queue(c, m);
 	else
@@ -312,7 +312,7 @@ ide_open_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage
 	b->n = out;
 }
 
-/* Flits still undecided when traffic ends were never proven good: they are not handed on. */
+/* Flits whose MAC is pending when traffic ends were never proven good: they are discarded. */
 static void
 ide_open_drain(const struct weft_env *env, struct weft_burst *b)
 {
@@ -325,8 +325,8 @@ ide_open_drain(const struct weft_env *env, struct weft_burst *b)
 		for (unsigned int h = 0; h < c->n_held; h++) {
 			struct weft_frame *f = weft_frame(c->held[h]);
 
-			f->dropped |= f->undecided;
-			f->undecided = 0;
+			f->discard |= f->mac_pending;
+			f->mac_pending = 0;
 		}
 		b->n = (uint16_t)(b->n + ide_open_let_go(c, b->pkt + b->n));
 	}

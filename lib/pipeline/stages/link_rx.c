@@ -17,7 +17,7 @@
  * Next after fec_check or crc_first the CRCs are there already. Hot: runs per burst.
  */
 
-#include "chunk.h"
+#include "flit_batch.h"
 
 enum {
 	COUNT_GOOD,
@@ -141,9 +141,9 @@ link_rx_passive(struct rte_mbuf *m, const uint64_t *syndrome, struct link_rx_cou
 		weft_isn_judge(&f->conn->isn, syndrome, n, zero, link_rx_nops(flits, n), &r);
 	else
 		link_rx_judge_cxl(f->conn, flits, syndrome, n, zero, &r);
-	f->hole = r.bad | r.after_gap;
-	f->dropped |= zero | r.bad | r.duplicate;
-	if (__builtin_expect((zero | f->hole | r.duplicate) == 0, 1)) {
+	f->seq_gap = r.bad | r.after_gap;
+	f->discard |= zero | r.bad | r.duplicate;
+	if (__builtin_expect((zero | f->seq_gap | r.duplicate) == 0, 1)) {
 		counts->row[COUNT_GOOD] += n;
 		counts->row[COUNT_DELIVERED] += n;
 		return;
@@ -207,7 +207,7 @@ link_rx_release(const struct weft_env *env, struct weft_burst *b, struct weft_co
 				WEFT_FLIT_LEN);
 			f->hdr.n_flits++;
 		}
-		f->taken = weft_mask64(f->hdr.n_flits);
+		f->in_order = weft_mask64(f->hdr.n_flits);
 		*released += f->hdr.n_flits;
 		b->pkt[b->n++] = m;
 	}
@@ -254,9 +254,9 @@ link_rx_active(const struct weft_env *env, struct rte_mbuf *m, uint64_t *syndrom
 		counts->zeros += link_rx_popcount(zero);
 	}
 	weft_llr_rx(weft_link_llr(f->conn->end), flits, syndrome, n, zero, *env->now_ns, &in);
-	f->hole = 0;
-	f->taken = in.deliver;
-	f->dropped |= ~in.deliver;
+	f->seq_gap = 0;
+	f->in_order = in.deliver;
+	f->discard |= ~in.deliver;
 	counts->row[COUNT_DELIVERED] += link_rx_popcount(in.deliver);
 	counts->row[COUNT_GOOD] += n - link_rx_popcount(in.bad | zero);
 	if (__builtin_expect(in.deliver != weft_mask64(n), 0)) {
@@ -275,13 +275,13 @@ link_rx_active(const struct weft_env *env, struct rte_mbuf *m, uint64_t *syndrom
 static void
 link_rx_syndromes(const struct weft_env *env, struct weft_burst *b)
 {
-	const struct weft_codec codec = chunk_codec(env);
+	const struct weft_codec codec = flit_batch_codec(env);
 	uint64_t *syndrome = b->syndrome;
-	struct chunk c;
+	struct flit_batch c;
 
 	for (uint16_t i = 0; i < b->n; i = c.end) {
-		chunk_fill(&c, b, i);
-		weft_codec_syndromes(&codec, chunk_flits(&c), c.n, c.order, syndrome);
+		flit_batch_fill(&c, b, i);
+		weft_codec_syndromes(&codec, flit_batch_flits(&c), c.n, c.order, syndrome);
 		syndrome += c.n;
 	}
 }
@@ -314,7 +314,7 @@ link_rx_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_
 	const uint16_t n = b->n;
 
 	assert(n <= WEFT_BURST_MAX);
-	if (!b->handed)
+	if (!b->fused)
 		link_rx_syndromes(env, b);
 	memcpy(in, b->pkt, n * sizeof(in[0]));
 	b->n = 0;

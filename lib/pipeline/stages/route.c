@@ -95,7 +95,7 @@ route_drop_others(struct route_work *w)
 			if (q->dpid[i] == q->expect[i] || q->result[i] == WEFT_ATC_DENY ||
 				q->result[i] == WEFT_ATC_MISS)
 				continue;
-			q->frame[k].f->dropped |= is & -is;
+			q->frame[k].f->discard |= is & -is;
 			w->st->drops[WEFT_DROP_NO_DECODE]++;
 		}
 }
@@ -153,7 +153,7 @@ route_collect(struct route_work *w, struct rte_mbuf *m, uint16_t at,
 
 	if (q->n + f->hdr.n_flits > ROUTE_RUN || q->n_frames == ROUTE_FRAMES)
 		route_flush(w);
-	is = w->req_scan(weft_frame_flits(m), f->hdr.n_flits, ~(f->dropped | known), q->va + q->n,
+	is = w->req_scan(weft_frame_flits(m), f->hdr.n_flits, ~(f->discard | known), q->va + q->n,
 		q->want + q->n);
 	if (is == 0 && w->env->xlate == NULL)
 		return;
@@ -276,7 +276,7 @@ route_give_up(struct route_work *w, const struct weft_xlate_item *item)
 	uint8_t want[ROUTE_ROOM];
 
 	f->out_port = (int16_t)route_port(w, f);
-	f->dropped |= w->req_scan(weft_frame_flits(m), f->hdr.n_flits, UINT64_MAX, va, want) &
+	f->discard |= w->req_scan(weft_frame_flits(m), f->hdr.n_flits, UINT64_MAX, va, want) &
 	              ~item->known;
 	w->b->pkt[w->b->n++] = m;
 }

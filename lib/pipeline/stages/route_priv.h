@@ -81,7 +81,7 @@ route_settle(struct route_work *w, const struct route_frame *fr, unsigned int fl
 	if (r == WEFT_ATC_UNTRANSLATED)
 		q->pa[i] = q->va[i];
 	if (r == WEFT_ATC_DENY) {
-		fr->f->dropped |= WEFT_BIT64(flit);
+		fr->f->discard |= WEFT_BIT64(flit);
 		w->st->drops[WEFT_DROP_ATC_DENY]++;
 	}
 	if (r == WEFT_ATC_DENY || r == WEFT_ATC_MISS)

@@ -5,14 +5,14 @@
  * Frames of a burst taken together until they hold enough flits to fill the kernels' groups, so that
  * small frames do not pay for empty lanes. For stages only.
  */
-#ifndef CHUNK_H
-#define CHUNK_H
+#ifndef FLIT_BATCH_H
+#define FLIT_BATCH_H
 
 #include "weft_codec.h"
 #include "weft_stage.h"
 
 /** Frames first..end-1 of a burst, and their flits in order. */
-struct chunk {
+struct flit_batch {
 	uint16_t first;
 	uint16_t end;
 	unsigned int n; /* flits, 0..WEFT_CODEC_MAX */
@@ -20,18 +20,18 @@ struct chunk {
 	uint8_t *flit[WEFT_CODEC_MAX];
 };
 
-static_assert(WEFT_WIRE_FLITS_MAX <= WEFT_CODEC_MAX, "a frame fits a chunk");
+static_assert(WEFT_WIRE_FLITS_MAX <= WEFT_CODEC_MAX, "a frame fits a batch");
 
 /** The kernels of an environment. */
 static inline struct weft_codec
-chunk_codec(const struct weft_env *env)
+flit_batch_codec(const struct weft_env *env)
 {
 	return (struct weft_codec){ env->fec, env->crc };
 }
 
-/** The chunk that begins with frame @p first of the burst; at least one frame. */
+/** The batch that begins with frame @p first of the burst; at least one frame. */
 static inline void
-chunk_fill(struct chunk *c, const struct weft_burst *b, uint16_t first)
+flit_batch_fill(struct flit_batch *c, const struct weft_burst *b, uint16_t first)
 {
 	uint16_t i = first;
 
@@ -55,16 +55,16 @@ chunk_fill(struct chunk *c, const struct weft_burst *b, uint16_t first)
 
 /** The flits for functions that only read them. */
 static inline const uint8_t *const *
-chunk_flits(const struct chunk *c)
+flit_batch_flits(const struct flit_batch *c)
 {
 	return (const uint8_t *const *)c->flit;
 }
 
-/** The part of a chunk's mask that a frame's flits have, which begin with flit @p at. */
+/** The part of a batch's mask that a frame's flits have, which begin with flit @p at. */
 static inline uint64_t
-chunk_part(uint64_t mask, unsigned int at, const struct weft_frame *f)
+flit_batch_part(uint64_t mask, unsigned int at, const struct weft_frame *f)
 {
 	return at == WEFT_CODEC_MAX ? 0 : mask >> at & weft_mask64(f->hdr.n_flits);
 }
 
-#endif /* CHUNK_H */
+#endif /* FLIT_BATCH_H */
