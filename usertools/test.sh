@@ -334,7 +334,7 @@ part_asan() {
 	(passed=0 failed=0 skipped=0; model_asan; totals) >"$work/model-asan.out" 2>&1 &
 	background=$!
 	set +m
-	suite "$asan" asan "${again[@]}" WEFT_SIM_THREADS=2 WEFT_TEST_REQUESTS=150000 \
+	suite "$asan" asan "${again[@]}" WEFT_SIM_THREADS=2 WEFT_TEST_REQUESTS=400000 \
 		ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 \
 		UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 --no-suite once --no-suite fuzz
 	wait "$background"

@@ -61,16 +61,11 @@ warns() {
 }
 
 # json FILE EXPRESSION: value of a Python expression over the object `o`; load(FILE) is that of another file.
-# Called hundreds of times: -S, as what site.py looks for costs more than all else; and the parser of the module
-# json without that module, which brings more with it than the rest takes.
+# Called hundreds of times: -S, as what site.py looks for costs more than all else.
 json() {
-	/usr/bin/python3 -S -c 'import _json, sys
-class Json: strict, object_hook, object_pairs_hook, parse_float, parse_int, parse_constant = True, None, None, float, int, float
+	/usr/bin/python3 -S -c 'import json, sys
 def load(path):
-    text = open(path).read().strip(" \t\r\n")
-    value, end = _json.make_scanner(Json)(text, 0)
-    assert end == len(text), "more than one JSON value"
-    return value
+    return json.load(open(path))
 o = load(sys.argv[1])
 print(eval("(" + sys.argv[2] + ")"))' "$1" "$2"
 }
@@ -160,7 +155,7 @@ sum() {
 }
 
 # Requests of a host that take seconds, in which things are done to the others.
-many=${WEFT_TEST_REQUESTS:-400000}
+many=${WEFT_TEST_REQUESTS:-1000000}
 
 # six_nodes REQUESTS OUTSTANDING TIMEOUT_MS: YAML of two hosts with load, two switches and two GFDs.
 six_nodes() {
