@@ -169,6 +169,36 @@ error_add_stratum(struct exp_row *r, double variance[2], uint64_t events, uint64
 	variance[1] += pow(weight * (far.high - far.low) / 2, 2);
 }
 
+/* The intervals of a row whose parts were added. */
+static void
+error_sum_strata(struct exp_row *r, const double variance[2])
+{
+	const double shown = sqrt(variance[0]), far = sqrt(variance[1]);
+
+	r->shown = (struct stats_range){ r->measured - shown, r->measured + shown };
+	r->far = (struct stats_range){ r->measured - far, r->measured + far };
+}
+
+/* At the BER of UALink. */
+static void
+error_ualink(struct exp *x)
+{
+	struct exp_row *r;
+	uint64_t sum[EXP_SUMS];
+
+	error_run(x, "ualink", "ber=%g", UALINK_BER, 3000000, sum);
+	r = exp_row(x, "flits with errors at UALink's BER of 2.4e-4", "fer_ualink");
+	r->exact = error_exact_fer(UALINK_BER);
+	r->note = "the paper names the BER alone; a flit of 256 bytes there has an error in two of "
+		  "five cases";
+	exp_row_share(r, sum[WRONG], sum[FLITS], 1);
+	r = exp_row(x, "FEC cannot put right, UALink's BER", "fer_uc_ualink");
+	r->exact = error_exact_fer_uc(UALINK_BER);
+	r->note = "independent bits and this FEC, 1100 times the paper's 3e-5: such a link needs "
+		  "the FEC of its Ethernet below";
+	exp_row_share(r, sum[UNCORRECTABLE], sum[FLITS], 1);
+}
+
 static void
 error_independent_bits(struct exp *x)
 {
@@ -198,16 +228,8 @@ error_independent_bits(struct exp *x)
 		error_add_stratum(
 			uc, var_uc, sum[UNCORRECTABLE], sum[FLITS], error_binomial(k, PAPER_BER));
 	}
-	for (unsigned int i = 0; i < 2; i++) {
-		double half = sqrt(var_fer[i]);
-
-		*(i == 0 ? &weighted->shown : &weighted->far) =
-			(struct stats_range){ weighted->measured - half,
-				weighted->measured + half };
-		half = sqrt(var_uc[i]);
-		*(i == 0 ? &uc->shown : &uc->far) =
-			(struct stats_range){ uc->measured - half, uc->measured + half };
-	}
+	error_sum_strata(weighted, var_fer);
+	error_sum_strata(uc, var_uc);
 	weighted->note =
 		"exactly k = 1..8 wrong bits, weighted with the binomial; all are found, so "
 		"the interval is that of none missed";
@@ -225,18 +247,7 @@ error_independent_bits(struct exp *x)
 	r = exp_row(x, "FEC cannot put right, BER 1e-4, plain", "fer_uc_1e-4");
 	r->exact = error_exact_fer_uc(PLAIN_BER);
 	exp_row_share(r, sum[UNCORRECTABLE], sum[FLITS], 1);
-
-	error_run(x, "ualink", "ber=%g", UALINK_BER, 3000000, sum);
-	r = exp_row(x, "flits with errors at UALink's BER of 2.4e-4", "fer_ualink");
-	r->exact = error_exact_fer(UALINK_BER);
-	r->note = "the paper names the BER alone; a flit of 256 bytes there has an error in two of "
-		  "five cases";
-	exp_row_share(r, sum[WRONG], sum[FLITS], 1);
-	r = exp_row(x, "FEC cannot put right, UALink's BER", "fer_uc_ualink");
-	r->exact = error_exact_fer_uc(UALINK_BER);
-	r->note = "independent bits and this FEC, 1100 times the paper's 3e-5: such a link needs "
-		  "the FEC of its Ethernet below";
-	exp_row_share(r, sum[UNCORRECTABLE], sum[FLITS], 1);
+	error_ualink(x);
 }
 
 static void
