@@ -549,6 +549,87 @@ weftd_runs(const struct weft_topo *t)
 	return t->n_bindings == 0;
 }
 
+static void
+weftd_options(struct daemon *d, struct run_options *opts, int argc, char **argv)
+{
+	argc = cli_split_eal(argc, argv, &d->cfg.eal_argc, &d->cfg.eal_argv);
+	options_parse(&d->cfg, opts, argc, argv);
+	cli_two_files("--topology", d->cfg.topology, "--json", d->cfg.json);
+	cli_two_files("--resolve", opts->resolve, "--json", d->cfg.json);
+	json_check(d->cfg.json);
+	d->cfg.json_is_output = json_is_output(d->cfg.json);
+	d->cfg.no_text = d->cfg.quiet || d->cfg.json_is_output;
+}
+
+static void
+weftd_find_kernels(struct daemon *d)
+{
+	d->features = cli_cpu_features();
+	d->fec = weft_fec_kernel_find(NULL, d->features);
+	d->crc = weft_crc_kernel_find(NULL, d->features);
+	d->sig = weft_sig_kernel_find(NULL, d->features);
+	d->atc = weft_atc_kernel_find(NULL, d->features);
+	d->req_scan = weft_req_scan_kernel_find(NULL, d->features);
+}
+
+/* What can be checked, but not be run. */
+static void
+weftd_check_runs(const struct daemon *d)
+{
+	if (!weftd_transfers_have_place(d->topo, d->load))
+		cli_fail("fabric %s: weftd does not run transfers where segments are not each the "
+			 "whole memory of a gfd, in their order, yet",
+			d->topo->fabric);
+	if (!weftd_runs(d->topo))
+		cli_fail("fabric %s: weftd checks and resolves HBR switches and bindings, "
+			 "but does not run fabrics with them yet",
+			d->topo->fabric);
+	if (daemon_is_cxl(d))
+		links_warn(d);
+	captures_check(d);
+}
+
+/* What there is before DPDK, and needs none of it. */
+static void
+weftd_prepare(struct daemon *d)
+{
+	char err[NODE_ERROR_MAX];
+
+	if (events_init(d->cfg.quiet     ? EVENT_ERROR
+			: d->cfg.verbose ? EVENT_DETAIL
+					 : EVENT_INFO) != 0)
+		cli_fail("out of memory");
+	if (ide_open(d, err, sizeof(err)) != 0)
+		cli_fail("%s", err);
+	if (generation_run(d) != 0)
+		cli_fail("the system gives no random bits (getrandom)");
+	if (single_init(d, err, sizeof(err)) != 0)
+		cli_fail("%s", err);
+	report_telemetry_soon();
+}
+
+static void
+weftd_open(struct daemon *d)
+{
+	char err[NODE_ERROR_MAX];
+
+	if (ports_open(d, err, sizeof(err)) != 0)
+		cli_fail("%s", err);
+	for (uint16_t i = 0; i < d->n_nodes; i++)
+		if (node_init(&d->node[i], err, sizeof(err)) != 0)
+			cli_fail("%s", err);
+	if (captures_open(d, err, sizeof(err)) != 0)
+		cli_fail("%s", err);
+	if (duplicates_start(d, err, sizeof(err)) != 0) {
+		ports_close(d);
+		cli_fail("%s", err);
+	}
+	if (rates_init(d) != 0)
+		cli_fail("out of memory");
+	segments_make_loops(d);
+	report_telemetry(d);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -556,24 +637,12 @@ main(int argc, char **argv)
 	struct run_options opts = { 0 };
 	struct sigaction sa = { .sa_handler = weftd_on_signal };
 	struct sigaction hup = { .sa_handler = weftd_on_update, .sa_flags = SA_RESTART };
-	char err[NODE_ERROR_MAX];
 	double seconds;
 
 	/* Lines of a daemon are read as they come, by people and by scripts. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	argc = cli_split_eal(argc, argv, &d.cfg.eal_argc, &d.cfg.eal_argv);
-	options_parse(&d.cfg, &opts, argc, argv);
-	cli_two_files("--topology", d.cfg.topology, "--json", d.cfg.json);
-	cli_two_files("--resolve", opts.resolve, "--json", d.cfg.json);
-	json_check(d.cfg.json);
-	d.cfg.json_is_output = json_is_output(d.cfg.json);
-	d.cfg.no_text = d.cfg.quiet || d.cfg.json_is_output;
-	d.features = cli_cpu_features();
-	d.fec = weft_fec_kernel_find(NULL, d.features);
-	d.crc = weft_crc_kernel_find(NULL, d.features);
-	d.sig = weft_sig_kernel_find(NULL, d.features);
-	d.atc = weft_atc_kernel_find(NULL, d.features);
-	d.req_scan = weft_req_scan_kernel_find(NULL, d.features);
+	weftd_options(&d, &opts, argc, argv);
+	weftd_find_kernels(&d);
 	if (opts.resolve != NULL) {
 		resolve_print(&opts, d.cfg.json);
 		cli_exit(EXIT_SUCCESS);
@@ -585,44 +654,12 @@ main(int argc, char **argv)
 	layouts_check(&d);
 	if (opts.check)
 		cli_exit(d.cfg.quiet ? EXIT_SUCCESS : weftd_print_check(&d));
-	if (!weftd_transfers_have_place(d.topo, d.load))
-		cli_fail("fabric %s: weftd does not run transfers where segments are not each the "
-			 "whole memory of a gfd, in their order, yet",
-			d.topo->fabric);
-	if (!weftd_runs(d.topo))
-		cli_fail("fabric %s: weftd checks and resolves HBR switches and bindings, "
-			 "but does not run fabrics with them yet",
-			d.topo->fabric);
-	if (daemon_is_cxl(&d))
-		links_warn(&d);
-	captures_check(&d);
-	if (events_init(d.cfg.quiet ? EVENT_ERROR : d.cfg.verbose ? EVENT_DETAIL : EVENT_INFO) != 0)
-		cli_fail("out of memory");
-	if (ide_open(&d, err, sizeof(err)) != 0)
-		cli_fail("%s", err);
-	if (generation_run(&d) != 0)
-		cli_fail("the system gives no random bits (getrandom)");
-	if (single_init(&d, err, sizeof(err)) != 0)
-		cli_fail("%s", err);
-	report_telemetry_soon();
+	weftd_check_runs(&d);
+	weftd_prepare(&d);
 	weftd_start(&d);
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
-	if (ports_open(&d, err, sizeof(err)) != 0)
-		cli_fail("%s", err);
-	for (uint16_t i = 0; i < d.n_nodes; i++)
-		if (node_init(&d.node[i], err, sizeof(err)) != 0)
-			cli_fail("%s", err);
-	if (captures_open(&d, err, sizeof(err)) != 0)
-		cli_fail("%s", err);
-	if (duplicates_start(&d, err, sizeof(err)) != 0) {
-		ports_close(&d);
-		cli_fail("%s", err);
-	}
-	if (rates_init(&d) != 0)
-		cli_fail("out of memory");
-	segments_make_loops(&d);
-	report_telemetry(&d);
+	weftd_open(&d);
 	if (!d.cfg.no_text)
 		printf("weftd: %u node%s of fabric %s run%s\n", d.n_nodes, weftd_plural(d.n_nodes),
 			d.topo->fabric, d.n_nodes == 1 ? "s" : "");
