@@ -78,8 +78,8 @@ extern const unsigned int bench_n_codec, bench_n_data, bench_n_ide, bench_n_rout
 /* The layout of a benchmark of a pipeline, on one lcore; NULL: it is of a kernel. */
 const char *bench_pipe_layout(const struct bench *b);
 
-extern const struct bench bench_mail[];
-extern const unsigned int bench_n_mail;
+extern const struct bench bench_invalidate[];
+extern const unsigned int bench_n_invalidate;
 extern const struct bench bench_gfam[];
 extern const unsigned int bench_n_gfam;
 extern const struct bench bench_pbr[];

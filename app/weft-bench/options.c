@@ -35,7 +35,7 @@ bench_at(unsigned int i)
 		{ bench_data, bench_n_data },
 		{ bench_ide, bench_n_ide },
 		{ bench_route, bench_n_route },
-		{ bench_mail, bench_n_mail },
+		{ bench_invalidate, bench_n_invalidate },
 		{ bench_pbr, bench_n_pbr },
 		{ bench_gfam, bench_n_gfam },
 		{ bench_pipe, bench_n_pipe },
