@@ -119,7 +119,7 @@ weftd_print_check_load(const struct weft_load_node *l)
 	if (l->n_transfers != 0)
 		printf("%s%u transfer%s", between, l->n_transfers, weftd_plural(l->n_transfers));
 	between = l->n_transfers != 0 ? ", " : between;
-	if (l->move.every_ms != 0)
+	if (l->move.period_ms != 0)
 		printf("%smove", between);
 }
 

@@ -87,7 +87,7 @@ resolve_print_translation(const struct answer *a)
 		printf("virtual 0x%llx is 0x%llx, page of %llu bytes, rights %s%s%s\n",
 			(unsigned long long)a->x.va, (unsigned long long)a->x.pa,
 			1ull << x->page_log2, weft_topo_rights_word(x->rights),
-			x->move_to != 0 ? ", may have moved" : "",
+			x->alt_pa != 0 ? ", may have moved" : "",
 			x->on_demand ? ", there once it was asked for" : "");
 }
 

@@ -52,7 +52,7 @@ agent_map_is_good(const struct weft_ats_agent_cfg *cfg, const struct weft_ats_ag
 	if (m->client >= cfg->n_clients || m->page_log2 > 30 ||
 		m->page_log2 < WEFT_ATS_PAGE_LOG2 + cfg->client[m->client].stu || m->size == 0)
 		return false;
-	return ((m->va | m->pa | m->size | m->move_to) & weft_mask64(m->page_log2)) == 0;
+	return ((m->va | m->pa | m->size | m->alt_pa) & weft_mask64(m->page_log2)) == 0;
 }
 
 static uint64_t
@@ -97,8 +97,8 @@ weft_ats_agent_size(const struct weft_ats_agent_cfg *cfg)
 	struct weft_carver c = { 0 };
 	struct weft_ats_ta_cfg ta;
 
-	if (cfg->n_clients == 0 || cfg->n_maps == 0 || cfg->moves == 0 ||
-		cfg->moves > WEFT_ATS_AGENT_MOVES || cfg->timeout_ns == 0)
+	if (cfg->n_clients == 0 || cfg->n_maps == 0 || cfg->max_concurrent == 0 ||
+		cfg->max_concurrent > WEFT_ATS_AGENT_MIGRATIONS || cfg->timeout_ns == 0)
 		return 0;
 	ta = agent_ta_cfg(cfg);
 	if (agent_count_pages(cfg) == 0 || weft_ats_ta_size(&ta) == 0)
@@ -179,7 +179,7 @@ void
 weft_ats_agent_time(struct weft_ats_agent *a, uint64_t now_ns)
 {
 	weft_ats_ta_time(a->ta, now_ns);
-	agent_moves(a, now_ns);
+	agent_migrate_poll(a, now_ns);
 	agent_walks(a);
 	agent_pages(a);
 }

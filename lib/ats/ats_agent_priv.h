@@ -20,15 +20,15 @@
 /* Of a page. */
 enum agent_page {
 	AGENT_PRESENT = 1 << 0,
-	AGENT_SECOND = 1 << 1, /* it is at map.move_to */
+	AGENT_SECOND = 1 << 1, /* it is at map.alt_pa */
 	AGENT_MOVING = 1 << 2 /* not in the table now */
 };
 
-enum agent_move_state {
-	AGENT_MOVE_FREE,
-	AGENT_MOVE_ASKED, /* invalidation under way, or failed */
-	AGENT_MOVE_FENCED, /* until_ns: old writes may still arrive */
-	AGENT_MOVE_COPYING
+enum agent_migration_state {
+	AGENT_MIGRATION_FREE,
+	AGENT_MIGRATION_ASKED, /* invalidation under way, or failed */
+	AGENT_MIGRATION_FENCED, /* until_ns: old writes may still arrive */
+	AGENT_MIGRATION_COPYING
 };
 
 /* The next or present step of a line's copy. */
@@ -43,7 +43,7 @@ struct agent_op {
 	uint8_t data[WEFT_ATS_AGENT_LINE];
 };
 
-struct agent_move {
+struct agent_migration {
 	uint64_t from, to;
 	uint64_t until_ns;
 	uint64_t begun_ns;
@@ -51,7 +51,7 @@ struct agent_move {
 	uint32_t lines, next_line, done;
 	uint16_t map;
 	uint8_t itag;
-	uint8_t state; /* enum agent_move_state */
+	uint8_t state; /* enum agent_migration_state */
 	bool inv_timed_out; /* its client did not complete in time */
 	struct agent_op op[AGENT_OPS];
 };
@@ -81,16 +81,16 @@ struct weft_ats_agent {
 	uint32_t *first_page; /* of each map, then their sum */
 	uint32_t *stays; /* of each page: it does not move before, in units of AGENT_STAY_LOG2 */
 	uint8_t *page; /* enum agent_page */
-	uint64_t move_due_ns;
+	uint64_t migration_due_ns;
 	uint64_t isolated; /* atomic: another thread takes it */
 	uint32_t next_page; /* whose turn it is to move */
-	uint8_t next_move; /* whose lines go first */
+	uint8_t next_migration; /* whose lines go first */
 	uint32_t n_held;
 	uint32_t n_replies;
 	struct agent_walk held[AGENT_WALKS];
 	struct agent_reply reply[AGENT_REPLIES];
 	struct weft_ats_page wanted[AGENT_PAGES];
-	struct agent_move move[WEFT_ATS_AGENT_MOVES];
+	struct agent_migration migration[WEFT_ATS_AGENT_MIGRATIONS];
 	uint64_t count[WEFT_ATS_AGENT_N_COUNTERS];
 };
 
@@ -107,7 +107,7 @@ void agent_walks_drop(struct weft_ats_agent *a, unsigned int client);
 void agent_pages(struct weft_ats_agent *a);
 void agent_reply(struct weft_ats_agent *a, uint16_t to, const uint8_t *packet, size_t len);
 
-/* ats_agent_move.c */
-void agent_moves(struct weft_ats_agent *a, uint64_t now_ns);
+/* ats_agent_migrate.c */
+void agent_migrate_poll(struct weft_ats_agent *a, uint64_t now_ns);
 
 #endif /* ATS_AGENT_PRIV_H */

@@ -45,7 +45,7 @@ table_collect(const struct weft_ats_agent *a, unsigned int map, uint32_t page,
 			(bits & (AGENT_PRESENT | AGENT_MOVING)) != AGENT_PRESENT)
 			break;
 		x[n++] = (struct weft_ats_xlat){
-			.pa = ((bits & AGENT_SECOND) != 0 ? m->move_to : m->pa) + at,
+			.pa = ((bits & AGENT_SECOND) != 0 ? m->alt_pa : m->pa) + at,
 			.bits = m->bits,
 			.log2 = m->page_log2,
 		};

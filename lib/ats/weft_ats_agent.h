@@ -8,7 +8,7 @@
  * place, put the page back. Questions about a page that moves wait.
  *
  * A page that has moved stays for three times as long as its move took it from its users, and then moves
- * again at the earliest; so it is theirs for three quarters of the time, whatever every_ns says.
+ * again at the earliest; so it is theirs for three quarters of the time, whatever period_ns says.
  *
  * A client that does not complete in time is isolated, and its page stays where it is, held, until
  * the client's session has ended and whatever it sent in it must have arrived.
@@ -29,14 +29,14 @@
 extern "C" {
 #endif
 
-#define WEFT_ATS_AGENT_MOVES 32
+#define WEFT_ATS_AGENT_MIGRATIONS 32
 #define WEFT_ATS_AGENT_LINE 64
 #define WEFT_ATS_AGENT_WIPED 0xDB /**< every byte of a place that was given up */
 
 /** Pages of a client: addresses from va on stand for memory from pa on. */
 struct weft_ats_agent_map {
 	uint64_t va, pa, size; /**< whole pages */
-	uint64_t move_to; /**< the other place; 0: none */
+	uint64_t alt_pa; /**< the other place; 0: none */
 	uint16_t client; /**< index into cfg.client */
 	uint8_t page_log2; /**< 12..30 */
 	uint8_t bits; /**< WEFT_ATS_R, WEFT_ATS_W */
@@ -51,13 +51,13 @@ struct weft_ats_agent_client {
 struct weft_ats_agent_cfg {
 	uint64_t timeout_ns; /**< of an invalidation */
 	uint64_t fence_ns; /**< what was sent in a session that ended has arrived after so long */
-	uint64_t every_ns; /**< a page is moved so often at most; 0: never */
+	uint64_t period_ns; /**< a page is moved so often at most; 0: never */
 	const struct weft_ats_agent_map *map; /**< the caller's, for the agent's life */
 	const struct weft_ats_agent_client *client; /**< likewise */
 	uint16_t n_maps; /**< 1.. */
 	uint16_t n_clients; /**< 1..4096 */
 	uint16_t id; /**< of the agent */
-	uint8_t moves; /**< at a time, 1..WEFT_ATS_AGENT_MOVES */
+	uint8_t max_concurrent; /**< at a time, 1..WEFT_ATS_AGENT_MIGRATIONS */
 };
 
 enum weft_ats_agent_counter {

@@ -306,8 +306,8 @@ check_translations(struct load_read *r)
 		const struct weft_topo_translation *x = &r->t->translation[i];
 
 		rc = check_memory(r, i, x->pa, "pa");
-		if (rc == 0 && x->move_to != 0)
-			rc = check_memory(r, i, x->move_to, "move_to");
+		if (rc == 0 && x->alt_pa != 0)
+			rc = check_memory(r, i, x->alt_pa, "move_to");
 	}
 	return rc;
 }

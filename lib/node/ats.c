@@ -449,13 +449,13 @@ ats_agent_map(struct weft_node *n, struct weft_ats_agent_map *m,
 	int rc = ats_check_reach(n, n->cfg.index, x->pa, err, err_len);
 	uint16_t client = 0;
 
-	if (rc == 0 && x->move_to != 0)
-		rc = ats_check_reach(n, n->cfg.index, x->move_to, err, err_len);
+	if (rc == 0 && x->alt_pa != 0)
+		rc = ats_check_reach(n, n->cfg.index, x->alt_pa, err, err_len);
 	/* What the host is answered must not depend on where the page is. */
-	if (rc == 0 && x->move_to != 0)
+	if (rc == 0 && x->alt_pa != 0)
 		rc = ats_check_reach(n, x->host, x->pa, err, err_len);
-	if (rc == 0 && x->move_to != 0)
-		rc = ats_check_reach(n, x->host, x->move_to, err, err_len);
+	if (rc == 0 && x->alt_pa != 0)
+		rc = ats_check_reach(n, x->host, x->alt_pa, err, err_len);
 	while (client < a->n_clients && a->node[client] != x->host)
 		client++;
 	if (client == a->n_clients) {
@@ -470,7 +470,7 @@ ats_agent_map(struct weft_node *n, struct weft_ats_agent_map *m,
 		.va = x->va,
 		.pa = x->pa,
 		.size = x->size,
-		.move_to = x->move_to,
+		.alt_pa = x->alt_pa,
 		.client = client,
 		.page_log2 = x->page_log2,
 		.bits = x->rights,
@@ -488,10 +488,10 @@ ats_init_agent(struct weft_node *n, char *err, size_t err_len)
 	struct weft_ats_agent_cfg cfg = {
 		.timeout_ns = (uint64_t)change->timeout_ms * 1000000,
 		.fence_ns = (uint64_t)change->fence_ms * 1000000,
-		.every_ns = (uint64_t)change->every_ms * 1000000,
+		.period_ns = (uint64_t)change->period_ms * 1000000,
 		.n_maps = n_maps,
 		.id = n->topo->pid,
-		.moves = change->at_once,
+		.max_concurrent = change->max_concurrent,
 	};
 	void *mem;
 	size_t size;

@@ -67,10 +67,10 @@ static bool
 ats_shares_memory(const struct weft_topo_translation *a, const struct weft_topo_translation *b)
 {
 	return ats_meets(a->pa, a->size, b->pa, b->size) ||
-	       (a->move_to != 0 && ats_meets(a->move_to, a->size, b->pa, b->size)) ||
-	       (b->move_to != 0 && ats_meets(a->pa, a->size, b->move_to, b->size)) ||
-	       (a->move_to != 0 && b->move_to != 0 &&
-		       ats_meets(a->move_to, a->size, b->move_to, b->size));
+	       (a->alt_pa != 0 && ats_meets(a->alt_pa, a->size, b->pa, b->size)) ||
+	       (b->alt_pa != 0 && ats_meets(a->pa, a->size, b->alt_pa, b->size)) ||
+	       (a->alt_pa != 0 && b->alt_pa != 0 &&
+		       ats_meets(a->alt_pa, a->size, b->alt_pa, b->size));
 }
 
 static int
@@ -119,11 +119,11 @@ ats_check_translation(struct topo_load *l, unsigned int agent, unsigned int i)
 			(unsigned long long)x->size);
 	rc = ats_check_place(l, src, TRANSLATION_PA, x->pa);
 	if (rc == 0 && src->line_of[TRANSLATION_MOVE_TO] != 0)
-		rc = ats_check_place(l, src, TRANSLATION_MOVE_TO, x->move_to);
-	if (rc == 0 && x->move_to != 0 && ats_meets(x->pa, x->size, x->move_to, x->size))
+		rc = ats_check_place(l, src, TRANSLATION_MOVE_TO, x->alt_pa);
+	if (rc == 0 && x->alt_pa != 0 && ats_meets(x->pa, x->size, x->alt_pa, x->size))
 		rc = topo_fail(l, -EINVAL, src->line_of[TRANSLATION_MOVE_TO],
 			"moves onto itself, expected other memory than pa, got 0x%llx",
-			(unsigned long long)x->move_to);
+			(unsigned long long)x->alt_pa);
 	return rc != 0 ? rc : ats_check_others(l, i);
 }
 

@@ -127,7 +127,7 @@ struct weft_topo_translation {
 	uint64_t va; /**< below 2^52; a multiple of the page, as all of these */
 	uint64_t pa; /**< fabric address, all of it in one segment */
 	uint64_t size; /**< bytes */
-	uint64_t move_to; /**< where its pages are moved, and back from; 0: nowhere */
+	uint64_t alt_pa; /**< where its pages are moved, and back from; 0: nowhere */
 	uint32_t line; /**< of the file that gives its pa */
 	uint16_t host; /**< node */
 	uint8_t page_log2; /**< 12..30 */

@@ -4,7 +4,7 @@
 """Static functions carry the name of their file.
 
 The name of a static function of lib, app and drivers begins with a word of its file's name
-(llr_priv.h: llr_; ats_agent_move.c: ats_, agent_ or move_; ports.c: ports_ or port_) or with its
+(llr_priv.h: llr_; ats_agent_migrate.c: ats_, agent_ or migrate_; ports.c: ports_ or port_) or with its
 library's or program's (lib/ats: ats_; app/weft-gen: gen_). In a public header, weft_*.h, with weft_.
 
 Before that the check is tried on files whose faults are known.

@@ -59,7 +59,7 @@ static const struct weft_ats_agent_cfg agent_cfg = { .timeout_ns = 1000,
 	.n_maps = WEFT_ARRAY_SIZE(maps),
 	.n_clients = WEFT_ARRAY_SIZE(clients),
 	.id = 0x100,
-	.moves = 1 };
+	.max_concurrent = 1 };
 
 static int
 begin(void **state)
@@ -196,7 +196,7 @@ agents_out_of_range_are_refused(void **state)
 	m[4].size = PAGE / 2;
 	m[5].va = PAGE / 2;
 	m[6].pa = PAGE / 2;
-	m[7].move_to = PAGE / 2;
+	m[7].alt_pa = PAGE / 2;
 	m[8].size = PAGE << 32; /* more pages than can be told apart */
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(m); i++) {
 		struct weft_ats_agent_cfg c = agent_cfg;
@@ -211,8 +211,8 @@ agents_out_of_range_are_refused(void **state)
 		cfg[i] = agent_cfg;
 	cfg[0].n_clients = 0;
 	cfg[1].n_maps = 0;
-	cfg[2].moves = 0;
-	cfg[3].moves = WEFT_ATS_AGENT_MOVES + 1;
+	cfg[2].max_concurrent = 0;
+	cfg[3].max_concurrent = WEFT_ATS_AGENT_MIGRATIONS + 1;
 	cfg[4].timeout_ns = 0;
 	cfg[5].n_clients = 5000;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(cfg); i++)

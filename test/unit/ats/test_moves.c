@@ -68,7 +68,7 @@ static struct {
 	bool up[CLIENTS];
 	uint64_t now_ns, seed;
 	uint64_t wrong, verified, refused, losses, put_back;
-	uint64_t every_ns; /* 0: 2000 */
+	uint64_t period_ns; /* 0: 2000 */
 	bool is_still; /* only the page given on demand moves, one of each client */
 } w;
 
@@ -325,13 +325,13 @@ world_begin(uint64_t fence_ns)
 	struct weft_ats_agent_cfg cfg = {
 		.timeout_ns = UINT64_C(1) << 40,
 		.fence_ns = fence_ns,
-		.every_ns = w.every_ns == 0 ? 2000 : w.every_ns,
+		.period_ns = w.period_ns == 0 ? 2000 : w.period_ns,
 		.map = map,
 		.client = client,
 		.n_maps = CLIENTS * 3,
 		.n_clients = CLIENTS,
 		.id = AGENT_ID,
-		.moves = 4,
+		.max_concurrent = 4,
 	};
 
 	for (uint16_t c = 0; c < CLIENTS; c++) {
@@ -456,7 +456,7 @@ a_page_is_with_its_users_most_of_the_time(void **state)
 	(void)state;
 	memset(&w, 0, sizeof(w));
 	weft_test_seed(&w.rand, __func__);
-	w.every_ns = 1;
+	w.period_ns = 1;
 	w.is_still = true;
 	world_begin(FENCE);
 	for (unsigned int i = 0; i < 300000; i++) {
@@ -523,13 +523,13 @@ silent_client_holds_its_page(void **state)
 		WEFT_ATS_R | WEFT_ATS_W, false };
 	const struct weft_ats_agent_cfg cfg = { .timeout_ns = 1000,
 		.fence_ns = 500,
-		.every_ns = 100,
+		.period_ns = 100,
 		.map = &map,
 		.client = &client,
 		.n_maps = 1,
 		.n_clients = 1,
 		.id = AGENT_ID,
-		.moves = 1 };
+		.max_concurrent = 1 };
 	struct weft_ats_agent *a = weft_ats_agent_init(room(weft_ats_agent_size(&cfg)), &cfg);
 	uint8_t buf[WEFT_ATS_PACKET_MAX];
 	struct weft_ats_agent_op op;
@@ -574,13 +574,13 @@ late_client_comes_back(void **state)
 		WEFT_ATS_R | WEFT_ATS_W, false };
 	const struct weft_ats_agent_cfg cfg = { .timeout_ns = 1000,
 		.fence_ns = 500,
-		.every_ns = 100000,
+		.period_ns = 100000,
 		.map = &map,
 		.client = &client,
 		.n_maps = 1,
 		.n_clients = 1,
 		.id = AGENT_ID,
-		.moves = 1 };
+		.max_concurrent = 1 };
 	const struct weft_xlate_cfg cc = { .answer_ns = 2000,
 		.life_ns = 1u << 30,
 		.entries = 8,

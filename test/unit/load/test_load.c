@@ -148,8 +148,8 @@ requests_have_defaults_and_lines_of_their_own(void **state)
 	assert_int_equal(u->bytes, 128);
 	assert_int_equal(v->bytes, 256);
 	assert_int_equal(u->prefix, 1);
-	assert_int_equal(load_of(&o, "ta")->move.every_ms, 2);
-	assert_int_equal(load_of(&o, "ta")->move.at_once, 4);
+	assert_int_equal(load_of(&o, "ta")->move.period_ms, 2);
+	assert_int_equal(load_of(&o, "ta")->move.max_concurrent, 4);
 	assert_int_equal(load_of(&o, "h1")->move.fence_ms, 5000);
 	assert_int_equal(o.t->cxl_io, WEFT_TOPO_CXL_IO_USUAL);
 	close_load(&o);

@@ -11,7 +11,7 @@ static const uint8_t wiped[WEFT_ATS_AGENT_LINE] = { [0 ... WEFT_ATS_AGENT_LINE -
 							    WEFT_ATS_AGENT_WIPED };
 
 static struct agent_client *
-move_client(const struct weft_ats_agent *a, const struct agent_move *m)
+migrate_client(const struct weft_ats_agent *a, const struct agent_migration *m)
 {
 	return &a->client[a->cfg.map[m->map].client];
 }
@@ -33,7 +33,7 @@ agent_stay_units(uint64_t ns)
 }
 
 static void
-agent_stay(struct weft_ats_agent *a, const struct agent_move *v, uint64_t now_ns)
+agent_stay(struct weft_ats_agent *a, const struct agent_migration *v, uint64_t now_ns)
 {
 	const uint64_t most_ns = (uint64_t)STAY_MAX << AGENT_STAY_LOG2;
 	const uint64_t ns = STAY_TIMES * (now_ns - v->begun_ns);
@@ -56,14 +56,14 @@ agent_may_move(const struct weft_ats_agent *a, unsigned int map, uint32_t page)
 {
 	const struct weft_ats_agent_map *m = &a->cfg.map[map];
 
-	return m->move_to != 0 && a->client[m->client].is_up &&
+	return m->alt_pa != 0 && a->client[m->client].is_up &&
 	       weft_ats_ta_allows(a->ta, a->cfg.client[m->client].id) &&
 	       (*agent_page_at(a, map, page) & (AGENT_PRESENT | AGENT_MOVING)) == AGENT_PRESENT;
 }
 
 /* The next page whose turn it is. */
 static bool
-move_choose(struct weft_ats_agent *a, uint64_t now_ns, uint16_t *map, uint32_t *page)
+migrate_choose(struct weft_ats_agent *a, uint64_t now_ns, uint16_t *map, uint32_t *page)
 {
 	const uint32_t all = a->first_page[a->cfg.n_maps];
 	uint16_t at = 0;
@@ -86,14 +86,14 @@ move_choose(struct weft_ats_agent *a, uint64_t now_ns, uint16_t *map, uint32_t *
 }
 
 static void
-move_begin(struct weft_ats_agent *a, struct agent_move *v, uint64_t now_ns)
+migrate_begin(struct weft_ats_agent *a, struct agent_migration *v, uint64_t now_ns)
 {
 	const struct weft_ats_agent_map *m;
 	struct weft_ats_inv inv = { .pasid = -1 };
 	uint8_t *bits;
 	int itag;
 
-	if (!move_choose(a, now_ns, &v->map, &v->page))
+	if (!migrate_choose(a, now_ns, &v->map, &v->page))
 		return;
 	v->begun_ns = now_ns;
 	m = &a->cfg.map[v->map];
@@ -109,15 +109,15 @@ move_begin(struct weft_ats_agent *a, struct agent_move *v, uint64_t now_ns)
 	}
 	weft_ats_ta_flushed(a->ta, m->client, 1u << itag);
 	v->itag = (uint8_t)itag;
-	v->from = (*bits & AGENT_SECOND) != 0 ? m->move_to : m->pa;
-	v->to = (*bits & AGENT_SECOND) != 0 ? m->pa : m->move_to;
+	v->from = (*bits & AGENT_SECOND) != 0 ? m->alt_pa : m->pa;
+	v->to = (*bits & AGENT_SECOND) != 0 ? m->pa : m->alt_pa;
 	v->from += (uint64_t)v->page << m->page_log2;
 	v->to += (uint64_t)v->page << m->page_log2;
 	v->lines = (1u << m->page_log2) / WEFT_ATS_AGENT_LINE;
 	v->next_line = v->done = 0;
 	v->inv_timed_out = false;
 	memset(v->op, 0, sizeof(v->op));
-	v->state = AGENT_MOVE_ASKED;
+	v->state = AGENT_MIGRATION_ASKED;
 	a->count[WEFT_ATS_AGENT_N_MOVES]++;
 }
 
@@ -125,55 +125,57 @@ move_begin(struct weft_ats_agent *a, struct agent_move *v, uint64_t now_ns)
 
 /* Only a move whose every completion came, or whose client is gone and fenced, may copy. */
 static void
-move_follow(struct weft_ats_agent *a, struct agent_move *v, uint64_t now_ns)
+migrate_follow(struct weft_ats_agent *a, struct agent_migration *v, uint64_t now_ns)
 {
 	const unsigned int client = a->cfg.map[v->map].client;
 	const enum weft_ats_inv_state s = weft_ats_ta_state(a->ta, client, v->itag);
 
-	if (v->state == AGENT_MOVE_ASKED && s == WEFT_ATS_INV_FAILED && !v->inv_timed_out) {
+	if (v->state == AGENT_MIGRATION_ASKED && s == WEFT_ATS_INV_FAILED && !v->inv_timed_out) {
 		v->inv_timed_out = true;
 		a->count[WEFT_ATS_AGENT_N_HELD]++;
 		if (client < 64)
 			__atomic_fetch_or(&a->isolated, UINT64_C(1) << client, __ATOMIC_RELAXED);
 	}
-	if (v->state == AGENT_MOVE_ASKED && s == WEFT_ATS_INV_DONE) {
+	if (v->state == AGENT_MIGRATION_ASKED && s == WEFT_ATS_INV_DONE) {
 		weft_ats_ta_release(a->ta, client, v->itag);
 		v->inv_timed_out = false;
-		v->until_ns = move_client(a, v)->fence_ns;
-		v->state = AGENT_MOVE_FENCED;
+		v->until_ns = migrate_client(a, v)->fence_ns;
+		v->state = AGENT_MIGRATION_FENCED;
 		a->count[WEFT_ATS_AGENT_N_FENCED] += v->until_ns > now_ns;
 	}
-	if (v->state == AGENT_MOVE_FENCED && now_ns >= v->until_ns)
-		v->state = AGENT_MOVE_COPYING;
+	if (v->state == AGENT_MIGRATION_FENCED && now_ns >= v->until_ns)
+		v->state = AGENT_MIGRATION_COPYING;
 }
 
 void
-agent_moves(struct weft_ats_agent *a, uint64_t now_ns)
+agent_migrate_poll(struct weft_ats_agent *a, uint64_t now_ns)
 {
-	struct agent_move *unused = NULL;
+	struct agent_migration *unused = NULL;
 
-	for (struct agent_move *v = a->move; v < a->move + a->cfg.moves; v++) {
-		if (v->state == AGENT_MOVE_FREE)
+	for (struct agent_migration *v = a->migration; v < a->migration + a->cfg.max_concurrent;
+		v++) {
+		if (v->state == AGENT_MIGRATION_FREE)
 			unused = v;
 		else
-			move_follow(a, v, now_ns);
+			migrate_follow(a, v, now_ns);
 	}
-	if (a->cfg.every_ns == 0 || now_ns < a->move_due_ns || unused == NULL)
+	if (a->cfg.period_ns == 0 || now_ns < a->migration_due_ns || unused == NULL)
 		return;
-	a->move_due_ns = now_ns + a->cfg.every_ns;
-	move_begin(a, unused, now_ns);
+	a->migration_due_ns = now_ns + a->cfg.period_ns;
+	migrate_begin(a, unused, now_ns);
 }
 
 /* --- lines --- */
 
 static uint32_t
-move_cookie(const struct weft_ats_agent *a, const struct agent_move *v, const struct agent_op *op)
+migrate_cookie(
+	const struct weft_ats_agent *a, const struct agent_migration *v, const struct agent_op *op)
 {
-	return (uint32_t)(v - a->move) * AGENT_OPS + (uint32_t)(op - v->op);
+	return (uint32_t)(v - a->migration) * AGENT_OPS + (uint32_t)(op - v->op);
 }
 
 static bool
-move_offer(const struct weft_ats_agent *a, struct agent_move *v, struct agent_op *op,
+migrate_offer(const struct weft_ats_agent *a, struct agent_migration *v, struct agent_op *op,
 	uint64_t now_ns, struct weft_ats_agent_op *out)
 {
 	if (op->step == AGENT_IDLE && v->next_line < v->lines) {
@@ -182,7 +184,7 @@ move_offer(const struct weft_ats_agent *a, struct agent_move *v, struct agent_op
 	}
 	if (op->step == AGENT_IDLE || op->is_begun || now_ns < op->not_before_ns)
 		return false;
-	out->cookie = move_cookie(a, v, op);
+	out->cookie = migrate_cookie(a, v, op);
 	out->hpa = (op->step == AGENT_WRITE ? v->to : v->from) +
 	           (uint64_t)op->line * WEFT_ATS_AGENT_LINE;
 	out->is_poison = op->step == AGENT_WRITE && op->is_poison;
@@ -193,15 +195,17 @@ move_offer(const struct weft_ats_agent *a, struct agent_move *v, struct agent_op
 bool
 weft_ats_agent_op(struct weft_ats_agent *a, uint64_t now_ns, struct weft_ats_agent_op *out)
 {
-	for (unsigned int i = 0; i < a->cfg.moves; i++) {
-		struct agent_move *v = &a->move[(a->next_move + i) % a->cfg.moves];
+	for (unsigned int i = 0; i < a->cfg.max_concurrent; i++) {
+		struct agent_migration *v =
+			&a->migration[(a->next_migration + i) % a->cfg.max_concurrent];
 
-		if (v->state != AGENT_MOVE_COPYING)
+		if (v->state != AGENT_MIGRATION_COPYING)
 			continue;
 		for (unsigned int k = 0; k < AGENT_OPS; k++) {
-			if (!move_offer(a, v, &v->op[k], now_ns, out))
+			if (!migrate_offer(a, v, &v->op[k], now_ns, out))
 				continue;
-			a->next_move = (uint8_t)((v - a->move + 1) % a->cfg.moves);
+			a->next_migration =
+				(uint8_t)((v - a->migration + 1) % a->cfg.max_concurrent);
 			return true;
 		}
 	}
@@ -209,28 +213,28 @@ weft_ats_agent_op(struct weft_ats_agent *a, uint64_t now_ns, struct weft_ats_age
 }
 
 static struct agent_op *
-move_op_of(struct weft_ats_agent *a, uint32_t cookie, struct agent_move **v)
+migrate_op_of(struct weft_ats_agent *a, uint32_t cookie, struct agent_migration **v)
 {
-	assert(cookie / AGENT_OPS < WEFT_ATS_AGENT_MOVES);
-	*v = &a->move[cookie / AGENT_OPS];
+	assert(cookie / AGENT_OPS < WEFT_ATS_AGENT_MIGRATIONS);
+	*v = &a->migration[cookie / AGENT_OPS];
 	return &(*v)->op[cookie % AGENT_OPS];
 }
 
 void
 weft_ats_agent_op_begun(struct weft_ats_agent *a, uint32_t cookie)
 {
-	struct agent_move *v;
+	struct agent_migration *v;
 
-	move_op_of(a, cookie, &v)->is_begun = true;
+	migrate_op_of(a, cookie, &v)->is_begun = true;
 }
 
 static void
-move_end(struct weft_ats_agent *a, struct agent_move *v, uint64_t now_ns)
+migrate_end(struct weft_ats_agent *a, struct agent_migration *v, uint64_t now_ns)
 {
 	uint8_t *bits = agent_page_at(a, v->map, v->page);
 
 	*bits = (uint8_t)((*bits ^ AGENT_SECOND) & ~AGENT_MOVING);
-	v->state = AGENT_MOVE_FREE;
+	v->state = AGENT_MIGRATION_FREE;
 	agent_stay(a, v, now_ns);
 	a->count[WEFT_ATS_AGENT_N_MOVED]++;
 	agent_walks_again(a);
@@ -240,8 +244,8 @@ void
 weft_ats_agent_op_done(struct weft_ats_agent *a, uint32_t cookie, enum weft_ats_agent_op_end how,
 	const uint8_t *data, uint64_t now_ns)
 {
-	struct agent_move *v;
-	struct agent_op *op = move_op_of(a, cookie, &v);
+	struct agent_migration *v;
+	struct agent_op *op = migrate_op_of(a, cookie, &v);
 
 	op->is_begun = false;
 	if (how == WEFT_ATS_AGENT_OP_LOST) {
@@ -256,7 +260,7 @@ weft_ats_agent_op_done(struct weft_ats_agent *a, uint32_t cookie, enum weft_ats_
 	}
 	op->step = op->step == AGENT_WIPE ? AGENT_IDLE : (uint8_t)(op->step + 1);
 	if (op->step == AGENT_IDLE && ++v->done == v->lines)
-		move_end(a, v, now_ns);
+		migrate_end(a, v, now_ns);
 }
 
 unsigned int
@@ -264,8 +268,8 @@ weft_ats_agent_moving(const struct weft_ats_agent *a)
 {
 	unsigned int n = 0;
 
-	for (unsigned int i = 0; i < a->cfg.moves; i++)
-		n += a->move[i].state != AGENT_MOVE_FREE;
+	for (unsigned int i = 0; i < a->cfg.max_concurrent; i++)
+		n += a->migration[i].state != AGENT_MIGRATION_FREE;
 	return n;
 }
 
@@ -274,7 +278,8 @@ weft_ats_agent_stuck(const struct weft_ats_agent *a)
 {
 	unsigned int n = 0;
 
-	for (unsigned int i = 0; i < a->cfg.moves; i++)
-		n += a->move[i].state == AGENT_MOVE_ASKED && a->move[i].inv_timed_out;
+	for (unsigned int i = 0; i < a->cfg.max_concurrent; i++)
+		n += a->migration[i].state == AGENT_MIGRATION_ASKED &&
+		     a->migration[i].inv_timed_out;
 	return n;
 }
