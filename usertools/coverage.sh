@@ -8,10 +8,10 @@ cd "$(dirname "$0")/.." || exit 1
 . usertools/build.sh
 
 # Beginnings of the names of files; those joined by + are counted as one.
-dirs="lib/ats/ats_agent+lib/ats/xlate lib/eal/ lib/ide/psk+lib/ide/secret+lib/link/derive lib/pcap/ lib/port/ lib/sys/"
+dirs="lib/ats/ats_agent+lib/ats/xlate lib/eal/ lib/ide/psk+lib/ide/secret+lib/link/derive lib/frame/pcap lib/port/ lib/sys/"
 dirs+=" app/common/ app/weft-gen/ app/weft-replay/"
 # In which these are to be met; other tests add time and hardly a branch.
-tests='(common|eal|pcap|sys)/.*|ats/(limits|moves)|ide/(memory|psk)|link/(derive|secret_failures)|fuzz-replay/pcap|smoke/(replay|replay_ends|sig|weftd|weftd_alone|'
+tests='(common|eal|sys)/.*|ats/(limits|moves)|frame/pcap|ide/(memory|psk)|link/(derive|secret_failures)|fuzz-replay/pcap|smoke/(replay|replay_ends|sig|weftd|weftd_alone|'
 tests+='weftd_ats|weftd_errors|weftd_events|weftd_netns|weftd_telemetry)_test'
 dir=${WEFT_TEST_DIR:-.}/build-cov least=80 files=0 only_count=0
 

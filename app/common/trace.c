@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * The files behind lib/pcap: one buffer, as long as the longest record so far, that records are read
- * from in place.
+ * Trace files for the readers of lib/frame: one buffer, as long as the longest record so far, that
+ * they read from in place.
  */
 
 #include "trace.h"

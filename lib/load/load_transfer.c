@@ -3,7 +3,7 @@
 
 /*
  * Transfers of hosts: names are resolved, domains and lengths are good by
- * those who will use them (lib/sig, lib/xfer), and what is written is in nobody's way.
+ * those who will use them (lib/sig), and what is written is in nobody's way.
  */
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Signed transfers of a host (lib/xfer) as a service: memory for them, what is to be written or
+ * Signed transfers of a host (lib/sig) as a service: memory for them, what is to be written or
  * read, and their requests in turn with those of others. doc/signature.md shows them at work.
  */
 
