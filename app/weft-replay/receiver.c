@@ -121,6 +121,26 @@ receiver_check_layout(const char *text, char *err, size_t err_len)
 	return rc;
 }
 
+/* Every PID by port 0. */
+static int
+receiver_make_tables(struct receiver *r)
+{
+	static const struct weft_tables_cfg cfg = { .n_routes = 1 };
+	uint8_t row[WEFT_PID_RESERVED][2];
+
+	r->tables = aligned_alloc(WEFT_CACHE_LINE, weft_tables_size(&cfg));
+	if (r->tables == NULL)
+		return -ENOMEM;
+	for (unsigned int pid = 0; pid < WEFT_PID_RESERVED; pid++) {
+		row[pid][0] = WEFT_DRT_PORT;
+		row[pid][1] = 0;
+	}
+	weft_tables_init(r->tables, &cfg);
+	weft_route_set_drt(weft_tables_route_rw(r->tables, 0), 0, row, WEFT_PID_RESERVED);
+	weft_tables_publish(&r->slot, r->tables);
+	return 0;
+}
+
 int
 receiver_init(struct receiver *r, const struct receiver_cfg *cfg, weft_source_fn source,
 	void *source_arg, char *err, size_t err_len)
@@ -150,8 +170,10 @@ receiver_init(struct receiver *r, const struct receiver_cfg *cfg, weft_source_fn
 		snprintf(err, err_len, "connection table: %s", rte_strerror(rte_errno));
 		return -EINVAL;
 	}
-	for (uint16_t pid = 0; pid < WEFT_PID_RESERVED; pid++)
-		weft_drt_set(&r->drt, pid, 0);
+	if (receiver_make_tables(r) != 0) {
+		snprintf(err, err_len, "out of memory");
+		return -EINVAL;
+	}
 	r->env = (struct weft_env){
 		.only_mode = cfg->mode,
 		.pid = WEFT_PID_ANY,
@@ -160,7 +182,7 @@ receiver_init(struct receiver *r, const struct receiver_cfg *cfg, weft_source_fn
 		.new_conn_arg = r,
 		.fec = weft_fec_kernel_find(NULL, cfg->features),
 		.crc = weft_crc_kernel_find(NULL, cfg->features),
-		.drt = &r->drt,
+		.tables = &r->slot,
 		.packet = receiver_count_packet,
 	};
 	cli_report_kernels();
@@ -187,6 +209,7 @@ receiver_fini(struct receiver *r)
 	if (r->conns != NULL)
 		receiver_restart(r);
 	weft_conns_free(r->conns);
+	free(r->tables);
 	if (r->ide != NULL)
 		weft_ide_lib_close(r->ide);
 }

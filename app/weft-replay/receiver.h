@@ -34,7 +34,8 @@ struct receiver_cfg {
 struct receiver {
 	struct receiver_cfg cfg;
 	struct weft_env env;
-	struct weft_drt drt;
+	struct weft_tables *tables; /* every PID by port 0 */
+	struct weft_tables_slot slot;
 	struct weft_ide_lib *ide;
 	struct weft_conns *conns;
 	struct weft_pipe *pipe;

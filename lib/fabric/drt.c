@@ -29,10 +29,3 @@ weft_drt_port(const struct weft_drt *t, uint16_t dpid)
 		return -1;
 	return t->entry[dpid][1];
 }
-
-void
-weft_drt_run(const struct weft_drt *t, const uint16_t *dpid, int16_t *port, unsigned int n)
-{
-	for (unsigned int i = 0; i < n; i++)
-		port[i] = (int16_t)weft_drt_port(t, dpid[i]);
-}

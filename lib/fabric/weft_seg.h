@@ -12,6 +12,7 @@
 #define WEFT_SEG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "weft_pbr.h"

@@ -16,7 +16,6 @@
 #include "weft_frame.h"
 #include "weft_req_scan.h"
 #include "weft_ingress.h"
-#include "weft_pbr.h"
 #include "weft_tables.h"
 #include "weft_telem.h"
 
@@ -131,13 +130,10 @@ struct weft_env {
 	/* fec_relay */
 	weft_lost_fn lost; /* NULL: only counted */
 	void *lost_arg;
-	/* route; tables may be replaced while traffic flows, by a release store of the pointer */
-	const struct weft_drt *drt;
-	const struct weft_fast *fast; /* NULL: by the frame's DPID alone */
 	/*
-	 * Instead of these two: snapshots of all tables (weft_tables_writer.h), one in force from
-	 * before the pipeline is made. Frames go by the DRT of their in_port, requests by edge port
-	 * edge; by the DPID alone if there is none of that number.
+	 * route: snapshots of all tables (weft_tables_writer.h), one in force from before the
+	 * pipeline is made. Frames go by the DRT of their in_port, requests by edge port edge; by
+	 * the DPID alone if there is none of that number.
 	 */
 	const struct weft_tables_slot *tables;
 	uint16_t edge;

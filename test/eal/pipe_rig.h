@@ -6,6 +6,7 @@
 #define PIPE_RIG_H
 
 #include "eal_test.h"
+#include "route_tables.h"
 #include "weft_ide_pace.h"
 #include "weft_pipe.h"
 
@@ -21,7 +22,8 @@ struct rig {
 	struct weft_conns *tx_conns, *rx_conns;
 	struct weft_conn *tx_conn, *rx_conn;
 	struct weft_env tx_env, rx_env;
-	struct weft_drt drt;
+	struct weft_tables *tables;
+	struct weft_tables_slot slot;
 	struct weft_pipe *tx, *rx;
 	struct weft_ide_pace pace;
 	enum weft_ide_mode mode;
@@ -89,15 +91,15 @@ rig_start(enum weft_ide_mode ide, const char *rx_layout)
 	rig.rx_conns = weft_conns_create("rx", 4, rig.ide, SOCKET_ID_ANY);
 	rig.tx_conn = rig_conn(rig.tx_conns, ide);
 	rig.rx_conn = rig_conn(rig.rx_conns, ide);
-	memset(&rig.drt, 0, sizeof(rig.drt));
-	weft_drt_set(&rig.drt, RIG_DPID, 3);
+	rig.tables = route_tables_new(RIG_DPID, 1, 3, 0, 0);
+	weft_tables_publish(&rig.slot, rig.tables);
 	rig.tx_env = (struct weft_env){ .fec = weft_fec_kernel_find(NULL, rig.features),
 		.crc = weft_crc_kernel_find(NULL, rig.features) };
 	rig.rx_env = rig.tx_env;
 	rig.rx_env.only_mode = -1;
 	rig.rx_env.pid = RIG_DPID;
 	rig.rx_env.conns = rig.rx_conns;
-	rig.rx_env.drt = &rig.drt;
+	rig.rx_env.tables = &rig.slot;
 	rig.tx = rig_pipe("tx", WEFT_LAYOUT_TX_IDE, &rig.tx_env);
 	rig.rx = rig_pipe("rx", rx_layout, &rig.rx_env);
 }
@@ -110,6 +112,7 @@ rig_stop(void)
 	weft_pipe_free(rig.tx);
 	weft_conns_free(rig.rx_conns);
 	weft_conns_free(rig.tx_conns);
+	free(rig.tables);
 	test_pool_is_whole(rig.pool);
 }
 

@@ -9,6 +9,7 @@
  */
 
 #include "eal_test.h"
+#include "route_tables.h"
 
 #include <errno.h>
 
@@ -48,9 +49,8 @@ static struct world {
 	struct weft_conns *conns;
 	struct weft_conn *conn[CONNS];
 	struct weft_env env;
-	struct weft_drt drt;
-	struct weft_fast fast;
-	struct weft_fast_entry entry[8];
+	struct weft_tables *tables; /* a segment for each connection */
+	struct weft_tables_slot slot;
 	struct weft_pipe *pipe;
 	struct weft_xlate *x; /* NULL: addresses are as they are */
 	uint64_t clock;
@@ -316,9 +316,8 @@ start(const struct setup *s)
 	w.exact = s->exact;
 	w.clock = AGENT_NOW;
 	w.conns = weft_conns_create("wait", CONNS, NULL, SOCKET_ID_ANY);
-	assert_int_equal(weft_fast_init(&w.fast, w.entry, BASE,
-				 BASE + ((uint64_t)CONNS << SEGMENT_LOG2), SEGMENT_LOG2, 3),
-		0);
+	w.tables = route_tables_new(FIRST_DPID, CONNS, PORT, BASE, SEGMENT_LOG2);
+	weft_tables_publish(&w.slot, w.tables);
 	for (uint16_t i = 0; i < CONNS; i++) {
 		const struct weft_conn_key key = { .mode = WEFT_MODE_RXL,
 			.spid = 1,
@@ -329,17 +328,13 @@ start(const struct setup *s)
 		w.conn[i] = weft_conns_add(w.conns, &key, &conn);
 		assert_non_null(w.conn[i]);
 		assert_int_equal(w.conn[i]->index, i);
-		weft_drt_set(&w.drt, key.dpid, PORT);
-		weft_fast_set(&w.fast, BASE + ((uint64_t)i << SEGMENT_LOG2), key.dpid);
 	}
 	w.x = weft_xlate_init(aligned_alloc(64, weft_xlate_size(&cfg)), &cfg);
 	assert_non_null(w.x);
 	weft_xlate_enable(w.x);
-	w.env = (struct weft_env){ .drt = &w.drt,
-		.fast = &w.fast,
-		.xlate = w.x,
-		.now_ns = &w.clock,
-		.req_scan = s->req_scan };
+	w.env = (struct weft_env){
+		.tables = &w.slot, .xlate = w.x, .now_ns = &w.clock, .req_scan = s->req_scan
+	};
 	w.pipe = weft_pipe_create(&pipe, err, sizeof(err));
 	if (w.pipe == NULL)
 		fail_msg("%s", err);
@@ -352,6 +347,7 @@ stop(void)
 	assert_int_equal(w.in, w.out + count("refused"));
 	weft_pipe_free(w.pipe);
 	weft_conns_free(w.conns);
+	free(w.tables);
 	free(w.x);
 	test_pool_is_whole(w.pool);
 }

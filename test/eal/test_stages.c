@@ -501,8 +501,6 @@ put_request(struct rte_mbuf *m, uint64_t addr)
 static void
 route_decodes_addresses_and_denies(void **state)
 {
-	static struct weft_fast_entry entry;
-	static struct weft_fast fast;
 	static const struct weft_xlate_cfg cfg = { .answer_ns = 1000,
 		.life_ns = 1000,
 		.entries = 64,
@@ -529,9 +527,9 @@ route_decodes_addresses_and_denies(void **state)
 
 	(void)state;
 	rig_start(WEFT_IDE_OFF, "deframe,route");
-	assert_int_equal(weft_fast_init(&fast, &entry, base, 2 * base, 40, 0), 0);
-	weft_fast_set(&fast, base, RIG_DPID);
-	rig.rx_env.fast = &fast;
+	free(rig.tables);
+	rig.tables = route_tables_new(RIG_DPID, 1, 3, base, 40);
+	weft_tables_publish(&rig.slot, rig.tables);
 	rig.rx_env.xlate = x;
 	rig.rx_env.now_ns = &now_ns;
 	weft_xlate_enable(x);
@@ -548,7 +546,7 @@ route_decodes_addresses_and_denies(void **state)
 			before + (cases[i].want != WEFT_OK));
 		assert_int_equal(weft_frame(rig.frame[i])->discard, cases[i].want != WEFT_OK);
 	}
-	weft_drt_set(&rig.drt, RIG_DPID, -1);
+	route_tables_port(rig.tables, RIG_DPID, -1);
 	rig_receive(rig_frame(&r, 1));
 	assert_int_equal(weft_pipe_drops(rig.rx, WEFT_DROP_NO_ROUTE), 1);
 	rig_stop();
@@ -584,7 +582,6 @@ route_follows_a_snapshot(void **state)
 	weft_tables_publish(&slot, t);
 
 	rig_start(WEFT_IDE_OFF, "deframe,route");
-	rig.rx_env.drt = NULL;
 	rig.rx_env.tables = &slot;
 	for (unsigned int i = 0; i < 4; i++) {
 		const uint64_t before = weft_pipe_drops(rig.rx, WEFT_DROP_NO_DECODE);

@@ -7,7 +7,7 @@
  * By the frame's DPID: DRT. A frame carries every class of message, so it never takes another path
  * than ordered traffic does. DPID FFFh, which is every frame in cxl mode, means "handle here". At
  * an edge that decodes addresses, before that, every flit that begins with a request has its
- * address translated (ATC) and decoded (FAST, or all decoders of an edge port); the DPID found must
+ * address translated (ATC) and decoded (by all decoders of an edge port); the DPID found must
  * be the one in the frame header, or the flit is dropped: a frame may not carry a request to
  * another target than it says. Only H-slots are read: G-slots may hold data. Hot: runs per burst.
  *
@@ -29,7 +29,7 @@ static const struct weft_counter route_counters[] = {
 static const char *
 route_check(const struct weft_env *env)
 {
-	if (env->drt == NULL && env->tables == NULL)
+	if (env->tables == NULL)
 		return "a DRT";
 	if (env->xlate != NULL && env->now_ns == NULL)
 		return "the time, with translations";
@@ -43,10 +43,6 @@ route_begin(struct route_work *w, const struct weft_env *env, struct weft_burst 
 	w->env = env;
 	w->b = b;
 	w->st = st;
-	w->tables = NULL;
-	w->edge = NULL;
-	w->drt = NULL;
-	w->fast = NULL;
 	w->req_scan = env->req_scan == NULL ? weft_req_scan_scalar : env->req_scan->run;
 	w->waits = env->xlate != NULL &&
 	           weft_xlate_waiting(env->xlate) + weft_xlate_ready(env->xlate) != 0;
@@ -54,33 +50,16 @@ route_begin(struct route_work *w, const struct weft_env *env, struct weft_burst 
 	w->parked_again = 0;
 	w->q.n = 0;
 	w->q.n_frames = 0;
-	if (env->tables == NULL) {
-		w->drt = __atomic_load_n(&env->drt, __ATOMIC_ACQUIRE);
-		w->fast = __atomic_load_n(&env->fast, __ATOMIC_ACQUIRE);
-		return;
-	}
 	w->tables = weft_tables_now(env->tables);
-	if (env->edge < w->tables->n_edges)
-		w->edge = weft_tables_edge(w->tables, env->edge);
+	w->edge = env->edge < w->tables->n_edges ? weft_tables_edge(w->tables, env->edge) : NULL;
 }
 
 static inline int
 route_port(const struct route_work *w, const struct weft_frame *f)
 {
-	if (w->tables == NULL)
-		return weft_drt_port(w->drt, f->hdr.dpid);
 	return f->hdr.dpid >= WEFT_PIDS
 	               ? WEFT_ROUTE_NONE
 	               : weft_tables_route_of(w->tables, (uint8_t)f->in_port)->first[f->hdr.dpid];
-}
-
-static inline void
-route_decode(const struct route_work *w, const uint64_t *hpa, int16_t *dpid, unsigned int n)
-{
-	if (w->edge != NULL)
-		weft_edge_mem_run(w->edge, hpa, dpid, n);
-	else
-		weft_fast_run(w->fast, hpa, dpid, n);
 }
 
 /* Out of line: some flit goes elsewhere than its frame says. */
@@ -111,11 +90,11 @@ route_flush(struct route_work *w)
 	w->st->counts[COUNT_DECODED] += q->n;
 	if (env->xlate == NULL) {
 		memset(q->result, WEFT_ATC_HIT, q->n);
-		route_decode(w, q->va, q->dpid, q->n);
+		weft_edge_mem_run(w->edge, q->va, q->dpid, q->n);
 	} else {
 		if (__builtin_expect(weft_xlate_run(env->xlate, &run, q->n) != q->n || w->waits, 0))
 			route_resolve(w);
-		route_decode(w, q->pa, q->dpid, q->n);
+		weft_edge_mem_run(w->edge, q->pa, q->dpid, q->n);
 	}
 	if (__builtin_expect(memcmp(q->dpid, q->expect, q->n * sizeof(q->dpid[0])) != 0, 0))
 		route_drop_others(w);

@@ -46,11 +46,9 @@ struct route_work {
 	const struct weft_env *env;
 	struct weft_burst *b; /* pkt[0..n-1] are the frames that go on; NULL: one that does not */
 	struct weft_stage_stats *st;
-	/* One snapshot, or the plain tables. */
+	/* One snapshot. */
 	const struct weft_tables *tables;
-	const struct weft_edge *edge;
-	const struct weft_drt *drt;
-	const struct weft_fast *fast;
+	const struct weft_edge *edge; /* NULL: addresses are not looked at */
 	weft_req_scan_fn req_scan;
 	bool waits; /* something of some context */
 	bool gaps; /* of NULLs in the burst */
@@ -61,7 +59,7 @@ struct route_work {
 static inline bool
 route_decodes(const struct route_work *w)
 {
-	return w->fast != NULL || w->edge != NULL;
+	return w->edge != NULL;
 }
 
 /* Translations are of a connection. */
