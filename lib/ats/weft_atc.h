@@ -10,14 +10,10 @@
 #ifndef WEFT_ATC_H
 #define WEFT_ATC_H
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_cpu.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_ATC_WAYS 8
 
@@ -161,8 +157,6 @@ const struct weft_counter *weft_atc_counters(void);
 /** Their values, in row order. Written by the cache's thread only. */
 const uint64_t *weft_atc_counts(const struct weft_atc *c);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_ATC_H */

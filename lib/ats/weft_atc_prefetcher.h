@@ -10,12 +10,9 @@
 #ifndef WEFT_ATC_PREFETCHER_H
 #define WEFT_ATC_PREFETCHER_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "weft_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_ATC_PREFETCH_MAX 15 /**< translations a request, as its Length (section 2.2) */
 
@@ -46,8 +43,6 @@ struct weft_atc_prefetcher *weft_atc_prefetcher_init(
 unsigned int weft_atc_prefetcher_miss(
 	struct weft_atc_prefetcher *s, uint16_t ctx, uint64_t va, unsigned int log2);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_ATC_PREFETCHER_H */

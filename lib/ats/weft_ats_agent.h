@@ -19,15 +19,10 @@
 #ifndef WEFT_ATS_AGENT_H
 #define WEFT_ATS_AGENT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_verdict.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_ATS_AGENT_MIGRATIONS 32
 #define WEFT_ATS_AGENT_LINE 64
@@ -159,8 +154,6 @@ const struct weft_ats_ta *weft_ats_agent_peer(const struct weft_ats_agent *a);
 const struct weft_counter *weft_ats_agent_counters(void);
 const uint64_t *weft_ats_agent_counts(const struct weft_ats_agent *a);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_ATS_AGENT_H */

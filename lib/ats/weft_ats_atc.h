@@ -12,16 +12,11 @@
 #ifndef WEFT_ATS_ATC_H
 #define WEFT_ATS_ATC_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "weft_atc.h"
+#include "weft_base.h"
 #include "weft_verdict.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_ATS_SLOTS_MAX 64
 #define WEFT_ATS_READS_MAX 1024
@@ -189,8 +184,6 @@ const struct weft_counter *weft_ats_atc_counters(void);
 /** Their values, in row order. Written by the peer's thread only. */
 const uint64_t *weft_ats_atc_counts(const struct weft_ats_atc *a);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_ATS_ATC_H */

@@ -8,15 +8,10 @@
 #ifndef WEFT_ATS_PRI_H
 #define WEFT_ATS_PRI_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_verdict.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_ATS_GROUPS 512
 
@@ -133,8 +128,6 @@ bool weft_ats_page_is_stop(const struct weft_ats_page *page);
 size_t weft_ats_pages_answer(const struct weft_ats_pages *q, const struct weft_ats_page *page,
 	uint8_t code, uint8_t *buf);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_ATS_PRI_H */

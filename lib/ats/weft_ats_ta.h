@@ -12,15 +12,10 @@
 #ifndef WEFT_ATS_TA_H
 #define WEFT_ATS_TA_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "weft_ats_wire.h"
+#include "weft_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_ATS_TA_DEVICES_MAX 4096
 #define WEFT_ATS_TA_WALKS_MAX 1024
@@ -174,8 +169,6 @@ const struct weft_counter *weft_ats_ta_counters(void);
 /** Their values, in row order. Written by the agent's thread only. */
 const uint64_t *weft_ats_ta_counts(const struct weft_ats_ta *t);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_ATS_TA_H */

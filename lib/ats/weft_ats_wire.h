@@ -9,15 +9,10 @@
 #ifndef WEFT_ATS_WIRE_H
 #define WEFT_ATS_WIRE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_verdict.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_ATS_PAGE_LOG2 12 /**< the smallest page */
 #define WEFT_ATS_ITAGS 32
@@ -212,8 +207,6 @@ struct weft_ats_range {
 unsigned int weft_ats_cover(uint64_t from, uint64_t last, unsigned int stu_log2,
 	struct weft_ats_range *out, unsigned int max);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_ATS_WIRE_H */

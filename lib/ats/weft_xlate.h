@@ -16,17 +16,12 @@
 #ifndef WEFT_XLATE_H
 #define WEFT_XLATE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "weft_atc.h"
+#include "weft_base.h"
 #include "weft_msg.h"
 #include "weft_verdict.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_XLATE_TAGS_MAX 1024
 #define WEFT_XLATE_PLACES_MAX 32768
@@ -219,8 +214,6 @@ const struct weft_atc *weft_xlate_cache(const struct weft_xlate *x);
 const struct weft_counter *weft_xlate_counters(void);
 const uint64_t *weft_xlate_counts(const struct weft_xlate *x);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_XLATE_H */

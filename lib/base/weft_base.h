@@ -15,9 +15,16 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Around what a header declares: it is C also where a C++ program includes it. */
 #ifdef __cplusplus
-extern "C" {
+#define WEFT_BEGIN_DECLS extern "C" {
+#define WEFT_END_DECLS }
+#else
+#define WEFT_BEGIN_DECLS
+#define WEFT_END_DECLS
 #endif
+
+WEFT_BEGIN_DECLS
 
 #define WEFT_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define WEFT_BIT64(n) (UINT64_C(1) << (n))
@@ -135,8 +142,6 @@ weft_put_le64(uint8_t *p, uint64_t v)
 	memcpy(p, &v, sizeof(v));
 }
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_BASE_H */

@@ -13,9 +13,7 @@
 
 #include "weft_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 struct weft_carver {
 	uint8_t *block; /**< of the caller, on a cache line; NULL: only measure */
@@ -32,8 +30,6 @@ weft_carve(struct weft_carver *c, size_t len)
 	return part;
 }
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_CARVE_H */

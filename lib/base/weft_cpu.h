@@ -9,13 +9,9 @@
 #ifndef WEFT_CPU_H
 #define WEFT_CPU_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "weft_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 /** One bit a feature; the words are those of WEFT_CPU. A scalar kernel needs none (0). */
 enum weft_cpu_feature {
@@ -108,8 +104,6 @@ struct weft_kernel_failure {
 /** The @p i-th failure since the program began, or NULL after the last. Any thread. */
 const struct weft_kernel_failure *weft_kernel_failure(unsigned int i);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_CPU_H */

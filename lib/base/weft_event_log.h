@@ -9,13 +9,9 @@
 #ifndef WEFT_EVENT_LOG_H
 #define WEFT_EVENT_LOG_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "weft_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_EVENT_NAME_ROOM 48 /**< of a node or peer, with its 0; longer ones are cut */
 #define WEFT_EVENT_TEXT_ROOM 320 /**< of a line, likewise */
@@ -65,8 +61,6 @@ bool weft_event_log_put(struct weft_event_log *l, uint32_t kind, const char *nod
  */
 bool weft_event_log_due(struct weft_event_log *l, uint64_t now_ns, bool all, struct weft_event *e);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_EVENT_LOG_H */

@@ -8,12 +8,9 @@
 #ifndef WEFT_RAND_H
 #define WEFT_RAND_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "weft_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 /** State of one generator; set by weft_rand_seed(). One thread at a time. */
 struct weft_rand {
@@ -35,8 +32,6 @@ double weft_rand_unit(struct weft_rand *r);
 /** Fill @p len bytes at @p buf. */
 void weft_rand_fill(struct weft_rand *r, void *buf, size_t len);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_RAND_H */

@@ -9,12 +9,9 @@
 #ifndef WEFT_TELEM_H
 #define WEFT_TELEM_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "weft_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 /** Description of one counter. Rows are constant for the life of the program. */
 struct weft_counter {
@@ -33,8 +30,6 @@ int weft_counter_find(const struct weft_counter *rows, size_t n, const char *nam
 /** Add @p n values of @p from to those of @p to. One writer of @p to at a time. */
 void weft_counters_add(uint64_t *to, const uint64_t *from, size_t n);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_TELEM_H */

@@ -8,9 +8,9 @@
 #ifndef WEFT_VERDICT_H
 #define WEFT_VERDICT_H
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "weft_base.h"
+
+WEFT_BEGIN_DECLS
 
 enum weft_verdict {
 	WEFT_OK,
@@ -29,8 +29,6 @@ const char *weft_verdict_name(enum weft_verdict v);
 /** One line for people on what the verdict means. The string is constant. Any thread. */
 const char *weft_verdict_help(enum weft_verdict v);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_VERDICT_H */

@@ -8,9 +8,9 @@
 #ifndef WEFT_WORDS_H
 #define WEFT_WORDS_H
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "weft_base.h"
+
+WEFT_BEGIN_DECLS
 
 /** What stands for false and true in files, and as the value of an option. */
 extern const char *const weft_bool_words[], *const weft_switch_words[];
@@ -21,8 +21,6 @@ int weft_words_find(const char *const *words, const char *text);
 /** The word of @p value; "unknown" if it has none. Any thread. */
 const char *weft_words_name(const char *const *words, unsigned int value);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_WORDS_H */

@@ -9,14 +9,11 @@
 #ifndef WEFT_CODEC_H
 #define WEFT_CODEC_H
 
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_crc.h"
 #include "weft_fec.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_CODEC_MAX 64 /**< flits of one call */
 
@@ -65,8 +62,6 @@ void weft_codec_crc_protect(const struct weft_codec *c, uint8_t *const *flit, un
 /** The FEC bytes alone, 250..255. */
 void weft_codec_fec_encode(const struct weft_codec *c, uint8_t *const *flit, unsigned int n);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_CODEC_H */

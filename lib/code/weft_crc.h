@@ -16,9 +16,7 @@
 #include "weft_base.h"
 #include "weft_cpu.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_CRC_COVERED 242 /**< bytes 0..241 of a flit: header, slots, CRD */
 #define WEFT_CRC_OFF 242 /**< first CRC byte in the flit */
@@ -128,8 +126,6 @@ void weft_crc6_run(const struct weft_crc_kernel *kernel, const uint8_t *flits, u
 uint64_t weft_crc6_load(const uint8_t *field, enum weft_crc_order order);
 void weft_crc6_store(uint8_t *field, uint64_t crc, enum weft_crc_order order);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_CRC_H */

@@ -16,14 +16,10 @@
 #ifndef WEFT_DATA_CRC_H
 #define WEFT_DATA_CRC_H
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_cpu.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 /**
  * CRC-16/T10-DIF of @p len bytes continued from @p crc: polynomial 8BB7, most significant bit
@@ -72,8 +68,6 @@ extern const unsigned int weft_crc64_n_kernels;
  */
 const struct weft_crc64_kernel *weft_crc64_kernel_find(const char *name, uint32_t features);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_DATA_CRC_H */

@@ -15,9 +15,7 @@
 #include "weft_base.h"
 #include "weft_cpu.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_FEC_COVERED 250 /**< bytes 0..249: everything but the FEC bytes */
 #define WEFT_FEC_OFF 250 /**< first FEC byte in the flit */
@@ -125,8 +123,6 @@ uint64_t weft_fec_check(const struct weft_fec_kernel *kernel, const uint8_t *fli
 void weft_fec_decode(const struct weft_fec_kernel *kernel, uint8_t *flits, unsigned int n,
 	struct weft_fec_result *r);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_FEC_H */

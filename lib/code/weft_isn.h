@@ -11,14 +11,10 @@
 #ifndef WEFT_ISN_H
 #define WEFT_ISN_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_crc.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_ISN_NUMBERS 1024 /**< numbers 0..1023, modulo 1024 */
 #define WEFT_ISN_WINDOW 511 /**< at most this many flits unacknowledged (ISN-8) */
@@ -134,8 +130,6 @@ void weft_isn_judge(struct weft_isn *s, const uint64_t *syndrome, unsigned int n
 void weft_isn_check(struct weft_isn *s, const struct weft_crc_kernel *kernel, const uint8_t *flits,
 	unsigned int n, uint64_t skip, struct weft_isn_result *r);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_ISN_H */

@@ -10,15 +10,11 @@
 #ifndef WEFT_EAL_H
 #define WEFT_EAL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <rte_mempool.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "weft_base.h"
+
+WEFT_BEGIN_DECLS
 
 #define WEFT_EAL_MEMORY_MB 256 /**< memory reserved when weft_eal_cfg.memory_mb is 0 */
 
@@ -103,8 +99,6 @@ uint16_t weft_pool_room(unsigned int max_flits);
 /** Memory in MB that a pool takes, rounded up; what weft_eal_cfg.memory_mb has to provide for. */
 unsigned int weft_pool_mb(const struct weft_pool_cfg *cfg);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_EAL_H */

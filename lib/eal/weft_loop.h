@@ -13,13 +13,9 @@
 #ifndef WEFT_LOOP_H
 #define WEFT_LOOP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "weft_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 /** Reaction of an lcore to a round without work. */
 enum weft_idle {
@@ -135,8 +131,6 @@ enum weft_idle weft_loop_idle(const struct weft_loop *loop);
  */
 void weft_loop_quiesce(void);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_LOOP_H */

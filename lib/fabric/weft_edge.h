@@ -12,11 +12,10 @@
 #ifndef WEFT_EDGE_H
 #define WEFT_EDGE_H
 
+#include "weft_base.h"
 #include "weft_seg.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_HDM_DECODERS 10
 #define WEFT_REROUTER_ROWS 64
@@ -193,8 +192,6 @@ unsigned int weft_edge_mem_run(
 const char *weft_edge_decoder_word(enum weft_edge_decoder d);
 const char *weft_edge_reason_word(enum weft_edge_reason r);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_EDGE_H */

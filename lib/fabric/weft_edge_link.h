@@ -12,13 +12,12 @@
 #ifndef WEFT_EDGE_LINK_H
 #define WEFT_EDGE_LINK_H
 
+#include "weft_base.h"
 #include "weft_edge.h"
 #include "weft_io.h"
 #include "weft_msg.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 /**
  * A message from the host or device.
@@ -65,8 +64,6 @@ enum weft_edge_egress weft_edge_tlp_out(const struct weft_edge *e, struct weft_i
 /** Requester id in a UIO packet, or -1 of any other. */
 int weft_edge_requester(const struct weft_io_tlp *t);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_EDGE_LINK_H */

@@ -13,13 +13,9 @@
 #ifndef WEFT_GFAM_H
 #define WEFT_GFAM_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "weft_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_GFAM_RPIDS 4096
 #define WEFT_GFAM_DECODERS 8 /**< of each requester */
@@ -281,8 +277,6 @@ const char *weft_gfam_answer_name(enum weft_gfam_answer a);
 /** Knobs of the tables; 0 for NULL. */
 uint32_t weft_gfam_knobs(const struct weft_gfam *t);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_GFAM_H */

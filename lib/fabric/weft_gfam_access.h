@@ -8,15 +8,11 @@
 #ifndef WEFT_GFAM_ACCESS_H
 #define WEFT_GFAM_ACCESS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_gfam.h"
 #include "weft_gfam_log.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 /** Checks the accesses to one GFD. */
 struct weft_gfam_checker {
@@ -40,8 +36,6 @@ enum weft_gfam_answer weft_gfam_access_check(const struct weft_gfam_checker *c, 
 enum weft_gfam_answer weft_gfam_access_check_uio(const struct weft_gfam_checker *c, uint16_t spid,
 	uint64_t hpa, uint32_t len, bool write, struct weft_gfam_decision *d);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_GFAM_ACCESS_H */

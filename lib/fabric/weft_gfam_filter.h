@@ -10,13 +10,9 @@
 #ifndef WEFT_GFAM_FILTER_H
 #define WEFT_GFAM_FILTER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "weft_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 struct weft_gfam;
 struct weft_gfam_log;
@@ -91,8 +87,6 @@ int weft_gfam_filter_path(struct weft_gfam_filter *f, const struct weft_gfam *t,
 	struct weft_gfam_log *log, uint64_t now_ns, struct weft_gfam_snoop *s,
 	struct weft_gfam_report *due, bool *is_due);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_GFAM_FILTER_H */

@@ -8,15 +8,10 @@
 #ifndef WEFT_GFAM_LOG_H
 #define WEFT_GFAM_LOG_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_gfam.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 /** Of a request that is no CXL.mem message: UIO. */
 #define WEFT_GFAM_NO_OPCODE 0xFF
@@ -84,8 +79,6 @@ bool weft_gfam_log_snoop(struct weft_gfam_log *log, uint64_t now_ns, uint16_t rp
 void weft_gfam_report_pack(
 	const struct weft_gfam_report *r, uint16_t pid, uint8_t out[WEFT_GFAM_REPORT_LEN]);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_GFAM_LOG_H */

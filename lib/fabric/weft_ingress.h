@@ -10,13 +10,11 @@
 #ifndef WEFT_INGRESS_H
 #define WEFT_INGRESS_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "weft_base.h"
+
+WEFT_BEGIN_DECLS
 
 #define WEFT_SPID_ANY 0xFFFF /**< a fabric port is trusted */
 
@@ -68,8 +66,6 @@ weft_ingress_refused(struct weft_ingress_drops *d, enum weft_ingress_kind kind, 
 	__atomic_store_n(&d->spid, spid, __ATOMIC_RELAXED);
 }
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_INGRESS_H */

@@ -8,11 +8,9 @@
 #ifndef WEFT_PBR_H
 #define WEFT_PBR_H
 
-#include <stdint.h>
+#include "weft_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_PIDS 4096
 #define WEFT_PID_RESERVED 0xFFF /**< "handle here" as a DPID, "not assigned" as a value */
@@ -46,8 +44,6 @@ struct weft_fast_entry {
 	uint16_t reserved2;
 };
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_PBR_H */

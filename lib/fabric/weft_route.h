@@ -12,14 +12,10 @@
 #ifndef WEFT_ROUTE_H
 #define WEFT_ROUTE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_pbr.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_RGT_ROWS 256
 #define WEFT_RGT_PORTS 8
@@ -143,8 +139,6 @@ int weft_route_port(const struct weft_route *r, const struct weft_route_ports *p
 void weft_route_run(
 	const struct weft_route *r, const uint16_t *dpid, int16_t *port, unsigned int n);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_ROUTE_H */

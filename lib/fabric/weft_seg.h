@@ -11,15 +11,10 @@
 #ifndef WEFT_SEG_H
 #define WEFT_SEG_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_pbr.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_SEG_VALID 0x01 /**< entry flag: the segment leads somewhere */
 #define WEFT_SEG_GIM 0x02 /**< FAST entry flag: memory of another host, UIO only */
@@ -188,8 +183,6 @@ weft_seg_idt_slot(const struct weft_seg *s, const struct weft_seg_target *t, uin
 unsigned int weft_seg_run(
 	const struct weft_seg *s, const uint64_t *hpa, int16_t *dpid, unsigned int n);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_SEG_H */

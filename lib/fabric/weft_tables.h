@@ -11,15 +11,11 @@
 #ifndef WEFT_TABLES_H
 #define WEFT_TABLES_H
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_edge.h"
 #include "weft_route.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 /** Numbers of tables; fixed over the life of a switch, as is the DRT of each port (Q11). */
 struct weft_tables_cfg {
@@ -99,8 +95,6 @@ const struct weft_tables *weft_tables_publish(
 void weft_hpa_port_run(const struct weft_edge *e, const struct weft_route *r, const uint64_t *hpa,
 	int16_t *port, unsigned int n);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_TABLES_H */

@@ -8,12 +8,9 @@
 #ifndef WEFT_CREDIT_H
 #define WEFT_CREDIT_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "weft_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 /** Classes of one direction: request-like, data, response-like; each has its CRD field. */
 enum weft_credit_class { WEFT_CREDIT_REQ, WEFT_CREDIT_DATA, WEFT_CREDIT_RSP, WEFT_CREDIT_CLASSES };
@@ -41,8 +38,6 @@ uint16_t weft_credit_encode(enum weft_credit_set set, uint32_t owed[WEFT_CREDIT_
  */
 bool weft_credit_decode(uint16_t crd, uint32_t got[WEFT_CREDIT_SETS][WEFT_CREDIT_CLASSES]);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_CREDIT_H */

@@ -19,9 +19,7 @@
 
 #include "weft_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_FLIT_LEN 256
 #define WEFT_FLIT_H_OFF 2
@@ -187,8 +185,6 @@ weft_flit_is_protocol(const uint8_t *flit)
 	return flit[0] >> 6 == WEFT_FLIT_CACHEMEM && (c < 0 || c == WEFT_LLCTRL_IDE_MAC);
 }
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_FLIT_H */

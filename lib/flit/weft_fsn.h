@@ -8,11 +8,9 @@
 #ifndef WEFT_FSN_H
 #define WEFT_FSN_H
 
-#include <stdint.h>
+#include "weft_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_FSN_NUMBERS 1023
 #define WEFT_FSN_WINDOW 511
@@ -42,8 +40,6 @@ int weft_fsn_init(struct weft_fsn *s, uint16_t first);
 enum weft_fsn_verdict weft_fsn_account(
 	struct weft_fsn *s, const uint8_t *flit, int intact, uint16_t *lost);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_FSN_H */

@@ -16,16 +16,11 @@
 #ifndef WEFT_IO_H
 #define WEFT_IO_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_flit.h"
 #include "weft_verdict.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_IO_TLP_MAX (16 + 256) /**< header and payload; no VendPrefixL0, no PTH */
 #define WEFT_IO_WIRE_MAX (8 + WEFT_IO_TLP_MAX) /**< with both */
@@ -169,8 +164,6 @@ void weft_io_unpack_init(struct weft_io_unpacker *u, enum weft_form form);
 enum weft_verdict weft_io_unpack_flit(
 	struct weft_io_unpacker *u, const uint8_t *flit, weft_io_fn fn, void *arg);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_IO_H */

@@ -8,15 +8,11 @@
 #ifndef WEFT_MSG_H
 #define WEFT_MSG_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_flit.h"
 #include "weft_verdict.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 /** Message kinds; names for reports from weft_msg_kind_name(). */
 enum weft_msg_kind {
@@ -214,8 +210,6 @@ bool weft_pack_waits(const struct weft_packer *p);
 /** True if the flit begun holds any message or data yet. */
 bool weft_pack_used(const struct weft_packer *p);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_MSG_H */

@@ -8,13 +8,10 @@
 #ifndef WEFT_REQ_SCAN_H
 #define WEFT_REQ_SCAN_H
 
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_cpu.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_REQ_SCAN_MAX 64 /**< flits a call */
 #define WEFT_REQ_SCAN_STEP 8 /**< arrays have room for @p n, rounded up to a multiple of this */
@@ -58,8 +55,6 @@ const struct weft_req_scan_kernel *weft_req_scan_kernel_find(const char *name, u
 uint64_t weft_req_scan_scalar(
 	const uint8_t *flits, unsigned int n, uint64_t live, uint64_t *addr, uint8_t *kind);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_REQ_SCAN_H */

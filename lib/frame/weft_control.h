@@ -12,15 +12,10 @@
 #ifndef WEFT_CONTROL_H
 #define WEFT_CONTROL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_verdict.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_NODE_ID_LEN 16
 #define WEFT_CONTROL_NAME_LEN 32 /**< of a fabric or node, zero-padded */
@@ -165,8 +160,6 @@ const char *weft_control_param_name(enum weft_control_param p);
 /** Value of a parameter in @p c as a word or number, such as "r7 first". Constant string. */
 const char *weft_control_param_value(const struct weft_control *c, enum weft_control_param p);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_CONTROL_H */

@@ -14,9 +14,7 @@
 
 #include "weft_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 /** Bytes of the longest record (a packet with its header, any other block): 16 MiB. */
 #define WEFT_PCAP_RECORD_MAX (1u << 24)
@@ -104,8 +102,6 @@ void weft_pcap_put_file_header(
 void weft_pcap_put_packet_header(
 	uint8_t out[WEFT_PCAP_PACKET_HEADER_LEN], uint64_t time_ns, uint32_t len);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_PCAP_H */

@@ -9,14 +9,10 @@
 #ifndef WEFT_WIRE_H
 #define WEFT_WIRE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_verdict.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_ETHERTYPE 0x88B5 /**< IEEE local experimental */
 #define WEFT_WIRE_VERSION 1
@@ -87,8 +83,6 @@ size_t weft_wire_remove(uint8_t *frame, struct weft_wire_hdr *h, uint64_t gone);
 /** Bit i is set if flit i of @p n (0..64) is 256 zero bytes. @p flits any alignment. */
 uint64_t weft_wire_all_zero(const uint8_t *flits, unsigned int n);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_WIRE_H */

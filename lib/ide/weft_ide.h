@@ -11,15 +11,10 @@
 #ifndef WEFT_IDE_H
 #define WEFT_IDE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_verdict.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_IDE_KEY_LEN 32
 #define WEFT_IDE_MAC_LEN 12
@@ -320,8 +315,6 @@ unsigned int weft_ide_held(const struct weft_ide_stream *s);
 /** True if the stream went Insecure. */
 bool weft_ide_is_insecure(const struct weft_ide_stream *s);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_IDE_H */

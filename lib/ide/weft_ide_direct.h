@@ -8,14 +8,10 @@
 #ifndef WEFT_IDE_DIRECT_H
 #define WEFT_IDE_DIRECT_H
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_ide.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 /** A key, and what the call wants besides. One thread. */
 struct weft_ide_direct;
@@ -49,8 +45,6 @@ void weft_ide_direct_ivs(const struct weft_ide_messages *m);
 void weft_ide_direct_seal(struct weft_ide_direct *d, const struct weft_ide_messages *m);
 void weft_ide_direct_open(struct weft_ide_direct *d, const struct weft_ide_messages *m);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_IDE_DIRECT_H */

@@ -12,15 +12,10 @@
 #ifndef WEFT_IDE_KM_H
 #define WEFT_IDE_KM_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_ide.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_IDE_KM_MAX 64 /**< most bytes of a message */
 #define WEFT_IDE_KM_REGS_LEN 32 /**< IDE capability registers, version 1 */
@@ -134,8 +129,6 @@ int weft_ide_km_init(struct weft_ide_km_responder *r, const struct weft_ide_km *
 size_t weft_ide_km_respond(
 	struct weft_ide_km_responder *r, const uint8_t *in, size_t len, uint8_t *out);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_IDE_KM_H */

@@ -8,14 +8,10 @@
 #ifndef WEFT_IDE_PACE_H
 #define WEFT_IDE_PACE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_ide.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 /** One direction. One thread. */
 struct weft_ide_pace {
@@ -58,8 +54,6 @@ weft_ide_pace_close(struct weft_ide_pace *p)
 	return WEFT_IDE_CLOSE_TMAC;
 }
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_IDE_PACE_H */

@@ -9,13 +9,10 @@
 #ifndef WEFT_IDE_REGS_H
 #define WEFT_IDE_REGS_H
 
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_ide.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 /** CXL IDE Capability, read-only. */
 enum weft_ide_cap {
@@ -75,8 +72,6 @@ struct weft_ide_misfit {
 int weft_ide_regs_check(const struct weft_ide_regs *here, const struct weft_ide_regs *there,
 	const struct weft_ide_config *cfg, struct weft_ide_misfit *m);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_IDE_REGS_H */

@@ -8,13 +8,9 @@
 #ifndef WEFT_SECRET_H
 #define WEFT_SECRET_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "weft_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_PSK_LEN 32
 
@@ -64,8 +60,6 @@ void weft_psk_free(struct weft_psk *psk);
 /** The key's WEFT_PSK_LEN bytes, valid as long as @p psk. For derivation only. */
 const uint8_t *weft_psk_bytes(const struct weft_psk *psk);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_SECRET_H */

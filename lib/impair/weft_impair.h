@@ -14,16 +14,11 @@
 #ifndef WEFT_IMPAIR_H
 #define WEFT_IMPAIR_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_rand.h"
 #include "weft_telem.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_IMPAIR_RUN_MAX 64 /**< flits in a run: one bit each in a mask */
 #define WEFT_IMPAIR_BITS_MAX 64
@@ -167,8 +162,6 @@ struct weft_impair_fate {
 /** Decide on the next frame of the stream. The caller owns the frames, queues and history. Hot. */
 void weft_impair_frame(struct weft_impair *w, struct weft_impair_fate *fate);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_IMPAIR_H */

@@ -11,11 +11,10 @@
 #ifndef WEFT_LOAD_H
 #define WEFT_LOAD_H
 
+#include "weft_base.h"
 #include "weft_topo.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_LOAD_TRANSFERS 1024 /**< of all hosts */
 #define WEFT_LOAD_DOMAIN_ROOM 128
@@ -158,8 +157,6 @@ int weft_load_check_change(const struct weft_load_version *now,
 /** Free a load. NULL is allowed. */
 void weft_load_free(struct weft_load *load);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_LOAD_H */

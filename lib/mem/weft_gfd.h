@@ -11,16 +11,12 @@
 #ifndef WEFT_GFD_H
 #define WEFT_GFD_H
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_msg.h"
 #include "weft_rand.h"
 #include "weft_verdict.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 /** Row order of weft_gfd_counters() and of the values. */
 enum weft_gfd_counter {
@@ -129,8 +125,6 @@ enum weft_verdict weft_gfd_request(
 /** Counter rows, WEFT_GFD_N_COUNTERS of them; the values are weft_gfd.count. */
 const struct weft_counter *weft_gfd_counters(void);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_GFD_H */

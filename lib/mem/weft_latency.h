@@ -9,11 +9,9 @@
 #ifndef WEFT_LATENCY_H
 #define WEFT_LATENCY_H
 
-#include <stdint.h>
+#include "weft_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_LATENCY_SUB_LOG2 5
 #define WEFT_LATENCY_BUCKETS ((64 - WEFT_LATENCY_SUB_LOG2 + 1) << WEFT_LATENCY_SUB_LOG2)
@@ -36,8 +34,6 @@ void weft_latency_add(struct weft_latency *l, uint64_t ns);
  */
 uint64_t weft_latency_quantile(const struct weft_latency *l, unsigned int per_10000);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_LATENCY_H */

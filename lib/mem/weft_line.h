@@ -9,12 +9,9 @@
 #ifndef WEFT_LINE_H
 #define WEFT_LINE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "weft_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_LINE_LEN 64
 
@@ -34,8 +31,6 @@ bool weft_line_read(const uint8_t *data, uint64_t seed, struct weft_line_id *id)
 /** Whether the line is as fresh memory is. */
 bool weft_line_is_zero(const uint8_t *data);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_LINE_H */

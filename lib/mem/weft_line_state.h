@@ -9,12 +9,9 @@
 #ifndef WEFT_LINE_STATE_H
 #define WEFT_LINE_STATE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "weft_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_LINE_RUN_SHIFT 40
 #define WEFT_LINE_RUN_MAX 0xFFFFFFu
@@ -65,8 +62,6 @@ bool weft_line_state_is_written(const struct weft_line_state *s, uint32_t run);
 /** The memory was replaced. @return whether the line was known to hold something else than zeros */
 bool weft_line_state_forget(struct weft_line_state *s, uint32_t run, enum weft_line_loss how);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_LINE_STATE_H */

@@ -8,13 +8,12 @@
 #ifndef WEFT_MEM_REQUESTER_H
 #define WEFT_MEM_REQUESTER_H
 
+#include "weft_base.h"
 #include "weft_msg.h"
 #include "weft_requester.h"
 #include "weft_verdict.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 /** Row order of weft_mem_counters() and of the values. */
 enum weft_mem_counter {
@@ -72,8 +71,6 @@ enum weft_verdict weft_mem_response(struct weft_requester *r, const struct weft_
 /** Counter rows, WEFT_MEM_N_COUNTERS of them. */
 const struct weft_counter *weft_mem_counters(void);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_MEM_REQUESTER_H */

@@ -10,12 +10,9 @@
 #ifndef WEFT_PACE_H
 #define WEFT_PACE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "weft_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_PACE_RATE_MAX 1000000000u
 
@@ -52,8 +49,6 @@ weft_pace_begun(struct weft_pace *p, uint64_t now_ns)
 	p->due_ns += p->gap_ns;
 }
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_PACE_H */

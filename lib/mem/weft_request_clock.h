@@ -9,12 +9,9 @@
 #ifndef WEFT_REQUEST_CLOCK_H
 #define WEFT_REQUEST_CLOCK_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "weft_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_REQUEST_CLOCK_PEERS                                                                   \
 	4096 /**< one for each 12-bit DPID; the last: nobody in particular */
@@ -50,8 +47,6 @@ uint32_t weft_request_clock_stood(
 uint64_t weft_request_clock_age(const struct weft_request_clock *c, uint16_t dpid,
 	uint64_t since_ns, uint32_t stood, uint64_t now_ns);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_REQUEST_CLOCK_H */

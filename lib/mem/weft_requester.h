@@ -14,16 +14,11 @@
 #ifndef WEFT_REQUESTER_H
 #define WEFT_REQUESTER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_latency.h"
 #include "weft_request_clock.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_REQUESTER_TAGS_MAX 4096
 #define WEFT_REQUESTER_PEERS 4096 /**< one for each 12-bit DPID; 0xFFF names nobody */
@@ -162,8 +157,6 @@ const struct weft_latency *weft_requester_latency(const struct weft_requester *r
 /** Values of weft_mem_counters() or weft_uio_counters(). Written by the requester's thread only. */
 const uint64_t *weft_requester_counts(const struct weft_requester *r);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_REQUESTER_H */

@@ -13,16 +13,11 @@
 #ifndef WEFT_TRAFFIC_H
 #define WEFT_TRAFFIC_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_line_state.h"
 #include "weft_requester.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_TRAFFIC_UNIT_MAX 4 /**< lines */
 
@@ -185,8 +180,6 @@ const struct weft_counter *weft_traffic_uio_counters(void);
 /** Their values, in row order. */
 const uint64_t *weft_traffic_counts(const struct weft_traffic *t);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_TRAFFIC_H */

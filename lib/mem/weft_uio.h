@@ -9,14 +9,10 @@
 #ifndef WEFT_UIO_H
 #define WEFT_UIO_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_io.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_UIO_BYTES_MAX 256 /**< of a request, and of a packet */
 #define WEFT_UIO_PAGE 4096
@@ -74,8 +70,6 @@ int weft_uio_decode(const struct weft_io_tlp *t, struct weft_uio *u);
 int weft_uio_refuse(const struct weft_io_tlp *req, enum weft_uio_cpl status, uint16_t completer,
 	struct weft_io_tlp *cpl);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_UIO_H */

@@ -9,15 +9,11 @@
 #ifndef WEFT_UIO_MEMORY_H
 #define WEFT_UIO_MEMORY_H
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_uio.h"
 #include "weft_verdict.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_UIO_SPLIT_MIN 64
 #define WEFT_UIO_CPLS_MAX 5 /**< packets of one answer: 256 bytes from the middle of a line on */
@@ -76,8 +72,6 @@ enum weft_verdict weft_uio_serve(struct weft_uio_memory *m, const struct weft_io
 /** Counter rows, WEFT_UIO_MEMORY_N_COUNTERS of them; the values are weft_uio_memory.count. */
 const struct weft_counter *weft_uio_memory_counters(void);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_UIO_MEMORY_H */

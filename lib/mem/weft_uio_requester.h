@@ -8,13 +8,12 @@
 #ifndef WEFT_UIO_REQUESTER_H
 #define WEFT_UIO_REQUESTER_H
 
+#include "weft_base.h"
 #include "weft_requester.h"
 #include "weft_uio.h"
 #include "weft_verdict.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 /** Row order of weft_uio_counters() and of the values. */
 enum weft_uio_counter {
@@ -43,8 +42,6 @@ enum weft_verdict weft_uio_response(struct weft_requester *r, const struct weft_
 /** Counter rows, WEFT_UIO_N_COUNTERS of them. */
 const struct weft_counter *weft_uio_counters(void);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_UIO_REQUESTER_H */

@@ -22,9 +22,7 @@
 #include "weft_verdict.h"
 #include "weft_wire.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_CONNS_MAX 4096
 #define WEFT_CONN_HELD (WEFT_IDE_HELD_MAX + 1) /* frames whose MAC is pending, and the next */
@@ -156,8 +154,6 @@ unsigned int weft_conns_count(const struct weft_conns *t);
  */
 struct weft_conn *weft_conns_next(const struct weft_conns *t, unsigned int *pos);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_CONN_H */

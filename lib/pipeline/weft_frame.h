@@ -18,9 +18,7 @@
 #include "weft_flit.h"
 #include "weft_wire.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 struct weft_conn;
 
@@ -74,8 +72,6 @@ weft_frame_live(const struct weft_frame *f)
 	return weft_mask64(f->hdr.n_flits) & ~f->discard;
 }
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_FRAME_H */

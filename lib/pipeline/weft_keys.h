@@ -13,11 +13,10 @@
 #ifndef WEFT_KEYS_H
 #define WEFT_KEYS_H
 
+#include "weft_base.h"
 #include "weft_conn.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_KEYS_MAX 16384
 
@@ -44,8 +43,6 @@ const uint8_t *weft_keys_find(
 /** Whether others than the file's owner may read it. */
 bool weft_keys_is_exposed(const struct weft_keys *k);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_KEYS_H */

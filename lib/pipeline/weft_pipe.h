@@ -13,14 +13,10 @@
 #ifndef WEFT_PIPE_H
 #define WEFT_PIPE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_stage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_PIPE_STAGES_MAX 16
 #define WEFT_PIPE_SEGMENTS_MAX 8
@@ -147,8 +143,6 @@ uint64_t weft_pipe_count(const struct weft_pipe *p, const char *stage, const cha
 /** Drops of one reason over all stages. */
 uint64_t weft_pipe_drops(const struct weft_pipe *p, enum weft_verdict v);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_PIPE_H */

@@ -9,8 +9,7 @@
 #ifndef WEFT_STAGE_H
 #define WEFT_STAGE_H
 
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_conn.h"
 #include "weft_fec.h"
 #include "weft_frame.h"
@@ -19,9 +18,7 @@
 #include "weft_tables.h"
 #include "weft_telem.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_BURST_MAX 32 /**< frames a source puts into a burst */
 #define WEFT_BURST_CAP 1344 /**< room: ide_open may let go of frames it held for every connection */
@@ -237,8 +234,6 @@ const struct weft_stage *weft_stage_find(const char *name);
 /** Stages in order of their names: the @p i-th, or NULL behind the last. */
 const struct weft_stage *weft_stage_at(unsigned int i);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_STAGE_H */

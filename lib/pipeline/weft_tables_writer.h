@@ -9,11 +9,10 @@
 #ifndef WEFT_TABLES_WRITER_H
 #define WEFT_TABLES_WRITER_H
 
+#include "weft_base.h"
 #include "weft_tables.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 /** One thread at a time, which is not in a poll function. */
 struct weft_tables_writer {
@@ -44,8 +43,6 @@ struct weft_tables *weft_tables_begin(struct weft_tables_writer *w);
 /** Put the copy in force: each loop sees it from its next round on. Does not wait. */
 void weft_tables_commit(struct weft_tables_writer *w);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_TABLES_WRITER_H */

@@ -10,15 +10,10 @@
 #ifndef WEFT_CAPTURE_H
 #define WEFT_CAPTURE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_port.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 struct weft_capture_cfg {
 	const char *path; /**< file to write (made anew, mode 0600), or "-": standard output */
@@ -67,8 +62,6 @@ int weft_capture_stats(const struct weft_port *port, struct weft_capture_stats *
  */
 int weft_capture_close(struct weft_port *port, struct weft_capture_stats *stats);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_CAPTURE_H */

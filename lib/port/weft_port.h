@@ -13,19 +13,15 @@
 #define WEFT_PORT_H
 
 #include <stdalign.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 #include <rte_ring.h>
 
+#include "weft_base.h"
 #include "weft_telem.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_PORT_NAME_MAX 40 /**< bytes of a port's name with its 0 */
 #define WEFT_PORT_BURST_MAX 64 /**< frames a burst may hold */
@@ -271,8 +267,6 @@ weft_port_tx(struct weft_port *port, struct rte_mbuf **mbufs, uint16_t n)
 	return sent;
 }
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_PORT_H */

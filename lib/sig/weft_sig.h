@@ -17,15 +17,10 @@
 #ifndef WEFT_SIG_H
 #define WEFT_SIG_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_sig_sum.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 /* Parts of a signature: sections 2.4 to 2.6. */
 
@@ -388,8 +383,6 @@ int weft_sig_transfer(struct weft_sig_stream *work, struct weft_sig_key *key, en
 /** Capabilities of this library, all of them: block sizes in ascending order, ended by 0. */
 const uint32_t *weft_sig_block_sizes(void);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_SIG_H */

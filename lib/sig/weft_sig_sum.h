@@ -13,14 +13,10 @@
 #ifndef WEFT_SIG_SUM_H
 #define WEFT_SIG_SUM_H
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_cpu.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 enum weft_sig_sum_kind {
 	WEFT_SIG_SUM_T10DIF, /**< CRC-16/T10-DIF */
@@ -75,8 +71,6 @@ uint64_t weft_sig_sum_join(enum weft_sig_sum_kind kind, uint64_t a, uint64_t b, 
 /** Stored form of @p sum: the CRC, or the complement of the sum. */
 uint64_t weft_sig_sum_end(enum weft_sig_sum_kind kind, uint64_t sum);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_SIG_SUM_H */

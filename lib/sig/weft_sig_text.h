@@ -8,11 +8,10 @@
 #ifndef WEFT_SIG_TEXT_H
 #define WEFT_SIG_TEXT_H
 
+#include "weft_base.h"
 #include "weft_sig.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_SIG_TEXT_ROOM 128 /**< the longest text of a domain, and its end */
 
@@ -50,8 +49,6 @@ int weft_sig_text_hex(const char *text, uint64_t most, uint64_t *v);
  */
 int weft_sig_domain_len(const struct weft_sig_domain *d, uint64_t data_len, uint64_t *len);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_SIG_TEXT_H */

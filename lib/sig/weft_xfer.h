@@ -19,16 +19,11 @@
 #ifndef WEFT_XFER_H
 #define WEFT_XFER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_mem_requester.h"
 #include "weft_sig.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_XFER_WINDOW_MAX 4096 /**< lines */
 
@@ -157,8 +152,6 @@ const char *weft_xfer_error_name(unsigned int type);
  */
 const char *weft_xfer_outcome(const struct weft_xfer *x);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_XFER_H */

@@ -9,11 +9,10 @@
 #ifndef WEFT_RESOLVE_H
 #define WEFT_RESOLVE_H
 
+#include "weft_base.h"
 #include "weft_topo.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 /** How it ends, in the order of the tests. Each has a word, an explanation and an answer. */
 enum weft_resolve_rule {
@@ -100,8 +99,6 @@ const char *weft_resolve_text(enum weft_resolve_rule rule);
 /** What a read, or a write, gets as its answer, if it gets one, such as "MemData-NXM". Constant. */
 const char *weft_resolve_answer(enum weft_resolve_rule rule, bool uio, bool write);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_RESOLVE_H */

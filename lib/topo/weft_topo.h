@@ -15,13 +15,9 @@
 #ifndef WEFT_TOPO_H
 #define WEFT_TOPO_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "weft_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_TOPO_BYTES (1u << 20) /**< largest file */
 #define WEFT_TOPO_NODES 4095 /**< one for each PID */
@@ -539,8 +535,6 @@ const struct weft_topo_translation *weft_topo_translate(
 /** Word for rights: "none", "r", "w", "rw". Constant. */
 const char *weft_topo_rights_word(unsigned int rights);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_TOPO_H */
