@@ -16,6 +16,7 @@
 
 #include "capture.h"
 #include "cli.h"
+#include "draw.h"
 #include "json.h"
 #include "experiment/experiment.h"
 #include "report.h"
@@ -76,6 +77,9 @@ static const struct cli_option options[] = {
 	{ "mode", NULL, NULL, "mode, not the file's either", CLI_WORD(mode, weft_mode_words) },
 	{ "ide", NULL, NULL, "encryption, not the file's either",
 		CLI_WORD(ide, weft_ide_mode_words) },
+	{ "print-topology", NULL, NULL,
+		"instead: print a topology file, of a fabric that the seed draws with its load",
+		CLI_FLAG(print_topology) },
 	{ CLI_SECTION("Faults") },
 	{ "calm", NULL, NULL, "no faults, clean wires", CLI_FLAG(calm) },
 	{ "impair", "KEY=VALUE,...", NULL,
@@ -129,6 +133,8 @@ sim_parse_options(struct sim_opt *o, int argc, char **argv)
 		cli_no_effect(&program, given, FAULTS,
 			o->calm ? "with --calm, which has no faults"
 				: "with --pace, which has no faults");
+	if (o->print_topology)
+		cli_no_effect(&program, given, SEEDS | FAULTS, "with --print-topology");
 	if (o->capture != NULL && (o->seeds != 1 || o->seconds != 0))
 		cli_usage("--capture takes one seed, not --seeds, --minutes or --hours");
 	cli_two_files("--capture", o->capture, "--json", o->json);
@@ -278,6 +284,17 @@ sim_on_signal(int sig)
 	stopped = 1;
 }
 
+static void
+sim_print_topology(const struct sim_opt *o)
+{
+	char *text = draw_fabric(o->seed, o->mode, NULL, NULL);
+
+	if (text == NULL)
+		cli_fail("out of memory");
+	fputs(text, stdout);
+	free(text);
+}
+
 /* An experiment has options of its own. */
 static bool
 sim_is_experiment(int argc, char **argv)
@@ -304,6 +321,10 @@ main(int argc, char **argv)
 	if (sim_is_experiment(argc, argv))
 		cli_exit(experiment_main(argc, argv));
 	sim_parse_options(&o, argc, argv);
+	if (o.print_topology) {
+		sim_print_topology(&o);
+		cli_exit(EXIT_SUCCESS);
+	}
 	json_check(o.json);
 	features = cli_cpu_features();
 	o.codec.fec = weft_fec_kernel_find(NULL, features);

@@ -94,6 +94,7 @@ struct sim_opt {
 	bool has_impair;
 	struct weft_impair_cfg impair; /* of all wires, not the seed's */
 	bool pace; /* one seed, no faults, and how fast it went */
+	bool print_topology; /* of the seed's drawn fabric, and that is all */
 	bool until_failure;
 	bool verbose;
 	const volatile sig_atomic_t *stopped; /* the user wants no more */

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* What is sent in a drawn fabric. */
+
+#include "draw_priv.h"
+
+#include <inttypes.h>
+
+#include "weft_base.h"
+#include "weft_words.h"
+
+#define UNIT_BYTES 4096u /* whole blocks of every domain below */
+#define MOST_UNITS 4
+#define WIRE_PERCENT 102 /* of the data, with the signatures of any of them */
+#define SEEDS 1000000
+
+static void
+draw_mem(struct draw *d, unsigned int host)
+{
+	fprintf(d->out,
+		"  - {on: h%u, kind: mem, requests: %u, outstanding: %u, lines: %u, "
+		"write_percent: %u, seed: %u}\n",
+		host, draw_from(d, 20, 600), 1u << draw_from(d, 0, 6), draw_from(d, 1, DRAW_LINES),
+		draw_from(d, 0, 100), draw_from(d, 0, SEEDS));
+}
+
+static void
+draw_uio(struct draw *d, char kind, unsigned int i)
+{
+	fprintf(d->out,
+		"  - {on: %c%u, kind: uio, requests: %u, outstanding: %u, lines: %u, "
+		"write_percent: %u, bytes: %u, prefix: %s, seed: %u}\n",
+		kind, i, draw_from(d, 20, 400), 1u << draw_from(d, 0, 5),
+		4 * draw_from(d, 1, DRAW_LINES / 4), draw_from(d, 0, 100), 64 * draw_from(d, 1, 4),
+		weft_bool_words[draw_from(d, 0, 1)], draw_from(d, 0, SEEDS));
+}
+
+/* --- transfers --- */
+
+static const char *const draw_mems[] = { "none", "none", "crc32c:512", "crc64:4096" };
+static const char *const draw_wires[] = { "none", "crc32:512", "crc32c:4096", "crc64:512",
+	"dif:512,guard=crc,bg=ffff,app=1,ref=0,remap", "dif:4096,guard=csum,bg=0,app=abcd,ref=7" };
+
+/* @p at: where the units of a GFD begin, any byte. */
+static void
+draw_transfer(struct draw *d, const char *kind, unsigned int gfd, uint64_t at, const char *rest)
+{
+	fprintf(d->out, "      - {kind: %s, gfd: g%u, offset: %" PRIu64 ", %s}\n", kind, gfd, at,
+		rest);
+}
+
+/* Write, read back, and then often copy elsewhere and read that. */
+static void
+draw_round(struct draw *d)
+{
+	const unsigned int gfd = draw_from(d, 0, d->gfds - 1), to = draw_from(d, 0, d->gfds - 1);
+	const uint64_t bytes = UNIT_BYTES * (uint64_t)draw_from(d, 1, MOST_UNITS);
+	const char *const mem = draw_mems[draw_from(d, 0, WEFT_ARRAY_SIZE(draw_mems) - 1)];
+	const char *const wire = draw_wires[draw_from(d, 0, WEFT_ARRAY_SIZE(draw_wires) - 1)];
+	const uint64_t room = bytes * WIRE_PERCENT / 100 + 8, odd = draw_from(d, 0, 7);
+	const uint64_t at = draw_take(d, gfd, room, 1), copy = draw_take(d, to, room, 1);
+	char what[200], data[260], place[300];
+
+	if (at == UINT64_MAX)
+		return;
+	snprintf(what, sizeof(what), "bytes: %" PRIu64 ", wire: \"%s\"", bytes, wire);
+	snprintf(
+		data, sizeof(data), "%s, mem: \"%s\", seed: %u", what, mem, draw_from(d, 0, SEEDS));
+	draw_transfer(d, "write", gfd, at + odd, data);
+	draw_transfer(d, "read", gfd, at + odd, data);
+	if (copy == UINT64_MAX || draw_percent(d, 40))
+		return;
+	/* Of a copy both sides are GFDs: units go as they are. */
+	snprintf(place, sizeof(place), "%s, mem: \"%s\", to: g%u, to_offset: %" PRIu64, what, wire,
+		to, copy + odd);
+	draw_transfer(d, "copy", gfd, at + odd, place);
+	draw_transfer(d, "read", to, copy + odd, data);
+}
+
+static void
+draw_transfers(struct draw *d, unsigned int host)
+{
+	const unsigned int n = draw_from(d, 1, 3);
+
+	fprintf(d->out, "  - on: h%u\n    kind: transfer\n    transfers:\n", host);
+	for (unsigned int i = 0; i < n; i++)
+		draw_round(d);
+}
+
+static void
+draw_host_load(struct draw *d, unsigned int host)
+{
+	const bool is_client = host >= draw_free_hosts(d);
+
+	if (is_client || host == 0 || draw_percent(d, 70))
+		draw_mem(d, host);
+	if (is_client)
+		return;
+	if (draw_has(d, DRAW_UIO) && (host == 0 || draw_percent(d, 60)))
+		draw_uio(d, 'h', host);
+	if ((d->transfer_hosts >> host & 1) != 0)
+		draw_transfers(d, host);
+}
+
+void
+draw_workloads(struct draw *d)
+{
+	fprintf(d->out, "workloads:\n");
+	for (unsigned int i = 0; i < d->hosts; i++)
+		draw_host_load(d, i);
+	for (unsigned int i = 0; i < d->devices; i++)
+		draw_uio(d, 'd', i);
+	if (draw_has(d, DRAW_MOVE))
+		fprintf(d->out,
+			"  - {on: ta, kind: move, every_ms: %u, at_once: %u, fence_ms: %u}\n",
+			draw_from(d, 1, 5), draw_from(d, 1, 8), draw_from(d, 0, 50));
+}
