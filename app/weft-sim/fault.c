@@ -110,7 +110,7 @@ fault_strike(struct sim *s)
 	const double share = weft_rand_unit(&s->fault_rand);
 	const uint64_t length_ns = (uint64_t)pow((double)s->sc.fault_max_ns, share);
 
-	if (s->healed || s->n_faults == s->opt->faults)
+	if (s->healed || s->core.is_on || s->n_faults == s->opt->faults)
 		return;
 	s->n_faults++;
 	s->total.fault[kind]++;
@@ -144,10 +144,7 @@ fault_heal(struct sim *s)
 	for (uint16_t i = 0; i < s->topo->n_nodes; i++) {
 		struct sim_node *n = &s->node[i];
 
-		if (n->resume_ns > s->now_ns) {
-			n->resume_ns = s->now_ns;
-			heap_push(&s->heap, s->now_ns, EV_RESUME, n);
-		}
+		node_heal(n);
 		if (n->kind == WEFT_TOPO_HOST && n->host.traffic != NULL)
 			weft_traffic_stop(n->host.traffic);
 	}

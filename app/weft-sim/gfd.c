@@ -40,7 +40,8 @@ gfd_answer_kind(const struct weft_msg *m)
 static bool
 gfd_is_slow(const struct sim_node *n)
 {
-	return n->gfd.serve_ns != 0 && n->sim->now_ns < n->gfd.slow_until_ns && !n->sim->healed;
+	return n->gfd.serve_ns != 0 && n->sim->now_ns < n->gfd.slow_until_ns && !n->sim->healed &&
+	       !(n->sim->core.is_on && core_has(n->sim, n->index));
 }
 
 /* Execute a request whose answer can be sent. */

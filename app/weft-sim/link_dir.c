@@ -115,13 +115,14 @@ void
 link_dir_send(struct sim *s, uint32_t link_dir, struct sim_frame *f)
 {
 	struct sim_link_dir *w = &s->link_dir[link_dir];
+	const bool is_healed = s->healed || w->is_healed;
 
 	ghost_remember(s, link_dir, f);
-	if (w->tape != 0 && !s->healed)
+	if (w->tape != 0 && !is_healed)
 		replay_record(s, link_dir, f);
-	if (w->forges && f->hdr.kind == WEFT_WIRE_FLITS && !s->healed)
+	if (w->forges && f->hdr.kind == WEFT_WIRE_FLITS && !is_healed)
 		w->forges = !ide_forge(s, f);
-	if (w->storm != 0 && f->hdr.kind == WEFT_WIRE_FLITS && !s->healed)
+	if (w->storm != 0 && f->hdr.kind == WEFT_WIRE_FLITS && !is_healed)
 		storm_break(s, link_dir, f);
 	if (link_dir_is_full(s, link_dir)) {
 		s->total.loss[LOSS_QUEUE]++;
@@ -129,7 +130,7 @@ link_dir_send(struct sim *s, uint32_t link_dir, struct sim_frame *f)
 	} else if (w->up_ns > s->now_ns && !w->holds) {
 		s->total.loss[LOSS_DOWN]++;
 		frame_free(s, f);
-	} else if (w->impair != NULL && !s->healed) {
+	} else if (w->impair != NULL && !is_healed) {
 		link_dir_send_bad(s, link_dir, f);
 	} else {
 		link_dir_queue(s, link_dir, f, 0);

@@ -192,6 +192,17 @@ node_crash(struct sim_node *n, uint64_t until_ns)
 	}
 }
 
+void
+node_heal(struct sim_node *n)
+{
+	struct sim *s = n->sim;
+
+	if (n->resume_ns <= s->now_ns)
+		return;
+	n->resume_ns = s->now_ns;
+	heap_push(&s->heap, s->now_ns, EV_RESUME, n);
+}
+
 /* Ends are started only now: nothing of the old life is left, and time has passed. */
 void
 node_resume(struct sim_node *n)

@@ -157,6 +157,7 @@ oracle_response(struct sim_end *e, const struct weft_msg *m, const struct weft_c
 			n->sim, "a request of host %u ends that gfd %u never saw", n->pid, t->dpid);
 	l->open = false;
 	t->open--;
+	t->completed++;
 	if (c->status != WEFT_REQUEST_DONE && (l->is_write || c->status != WEFT_REQUEST_POISON))
 		violation(n->sim, "a request of host %u to gfd %u fails", n->pid, t->dpid);
 	else if (l->is_write)

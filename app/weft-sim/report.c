@@ -85,6 +85,7 @@ report_text(const struct report *r)
 			r->capture.refused);
 	printf("poisoned late %" PRIu64 ", messages with poison that came %" PRIu64 "\n",
 		t->poisoned, t->poison_came);
+	printf("parts healed before the rest %" PRIu64 "\n", t->cores);
 	report_text_words("ide", ide_word, t->ide, IDE_COUNTS);
 	report_text_words("played back", replay_word, t->replay, REPLAY_COUNTS);
 	report_text_rows("retry", weft_llr_counters(), t->llr, WEFT_LLR_N_COUNTERS);
@@ -199,6 +200,7 @@ report_json(const struct report *r, const char *path)
 	json_object_set_new(o, "fec",
 		json_pack("{s:I, s:I}", "corrected", (json_int_t)t->fec_corrected, "uncorrectable",
 			(json_int_t)t->fec_uncorrectable));
+	report_set(o, "cores", t->cores);
 	report_set(o, "poisoned_late", t->poisoned);
 	report_set(o, "poison_came", t->poison_came);
 	json_object_set_new(o, "ide", report_json_words(ide_word, t->ide, IDE_COUNTS));

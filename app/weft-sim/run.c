@@ -69,6 +69,15 @@ run_end_event(struct sim_end *e, uint64_t time_ns)
 		edge_timer(e);
 }
 
+/* A part of the fabric first, if there is one that was not healed before. */
+static void
+run_heal(struct sim *s)
+{
+	progress(s);
+	if (!core_heal(s))
+		fault_heal(s);
+}
+
 /* After the faults: is it over, or does it hang? */
 static void
 run_look(struct sim *s)
@@ -76,10 +85,8 @@ run_look(struct sim *s)
 	char why[120];
 
 	heap_push(&s->heap, s->now_ns + LOOK_NS, EV_LOOK, s);
-	if (!s->healed && s->now_ns >= s->sc.phase_ns) {
-		progress(s);
-		fault_heal(s);
-	}
+	if (s->core.is_on ? core_look(s) : !s->healed && s->now_ns >= s->sc.phase_ns)
+		run_heal(s);
 	replay_look(s);
 	if (!s->healed)
 		return;
@@ -209,10 +216,9 @@ sim_run(struct sim *s)
 		run_dispatch(s, &e);
 		if (s->step == s->opt->stop_at || (s->step % STOP_STEPS == 0 && *s->opt->stopped))
 			break;
-		if (!s->healed && (s->total.hops >= s->hops || s->hosts_done == s->n_sources)) {
-			progress(s);
-			fault_heal(s);
-		}
+		if (!s->healed && !s->core.is_on &&
+			(s->total.hops >= s->hops || s->hosts_done == s->n_sources))
+			run_heal(s);
 	}
 	if (s->stop && s->total.violations == 0 &&
 		s->total.requests != s->total.completed + s->total.lost)

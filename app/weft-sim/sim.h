@@ -131,6 +131,8 @@ struct scenario {
 	bool direct; /* fast GFDs answer inside the call that brings the message */
 	uint32_t poison_one_in; /* of messages with data is poisoned late; 0: none */
 	uint8_t form; /* enum weft_form of links between hosts and switches */
+	bool has_core; /* a part of the fabric is healed first */
+	uint64_t core_seed; /* which */
 	uint64_t rekey_flits; /* IDE: life of a key */
 	uint64_t rekey_ns;
 };
@@ -175,6 +177,7 @@ struct sim_link_dir {
 	bool holds; /* down means: later */
 	bool forges; /* the next flit that will do */
 	uint16_t storm; /* frames that somebody sends in the name of the next one */
+	bool is_healed; /* before the rest */
 	uint8_t tape; /* 1 + that of who records what goes by; 0: nobody does */
 	struct weft_impair *impair; /* NULL: clean */
 	struct sim_frame **history; /* ring of copies, one more than replays reach; NULL: none */
@@ -255,6 +258,8 @@ struct sim_target {
 	uint64_t generation; /* of the memory that the host met last; 0: none */
 	uint64_t memory; /* that the judge has told about, by the session; 0: none */
 	uint64_t progress_ns; /* a request began where none was open, or ended */
+	uint64_t completed; /* requests */
+	uint64_t core_due; /* so many before the rest of the fabric is healed; 0: as they come */
 	uint16_t dpid;
 	bool has_sent; /* in the turn at hand */
 };
@@ -397,7 +402,14 @@ struct sim_totals {
 	uint64_t fec_uncorrectable;
 	uint64_t ide[IDE_COUNTS];
 	uint64_t replay[REPLAY_COUNTS];
+	uint64_t cores; /* seeds in which a part was healed before the rest */
 	uint64_t violations;
+};
+
+struct sim_core {
+	bool *has_node; /* by index; NULL: not chosen yet */
+	uint64_t began_ns; /* 0: not yet */
+	bool is_on;
 };
 
 struct recorder;
@@ -417,6 +429,7 @@ struct sim {
 	struct weft_rand memory_rand; /* of GFDs: generations */
 	struct weft_rand fault_rand;
 	uint64_t n_faults;
+	struct sim_core core;
 	bool healed;
 	uint64_t healed_ns;
 	uint64_t replayed_ns; /* the last frame that is played back arrives */
@@ -544,6 +557,8 @@ void node_fetch_end(const struct sim_node *n, const struct sim_frame *f);
 void node_stall(struct sim_node *n, uint64_t until_ns);
 void node_crash(struct sim_node *n, uint64_t until_ns);
 void node_resume(struct sim_node *n);
+/** It goes on now, whatever stopped it. */
+void node_heal(struct sim_node *n);
 /** The end that a frame which came by @p link_dir is for, or NULL. */
 struct sim_end *node_end(const struct sim *s, uint32_t link_dir, const struct weft_wire_hdr *h);
 /** rxl: the end of a host or GFD with this other end, or NULL. */
@@ -611,6 +626,16 @@ void forge_spid(struct sim *s, uint64_t where);
 /* storm.c */
 /** The frames of a storm, made like one that goes by. */
 void storm_break(struct sim *s, uint32_t link_dir, const struct sim_frame *like);
+
+/* core.c: a part of the fabric that is healed first */
+/** Draw whether there is one. */
+void core_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed);
+/** Whether the node is in a core that was chosen. */
+bool core_has(const struct sim *s, uint16_t node);
+/** Heal the core, once. False: there is none, or it was healed before. */
+bool core_heal(struct sim *s);
+/** Whether all of it has gone on. What takes too long is a violation. */
+bool core_look(struct sim *s);
 
 /* fault.c */
 void fault_plan(struct sim *s);

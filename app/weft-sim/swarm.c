@@ -336,4 +336,5 @@ scenario_draw(
 	replay_draw(sc, seed);
 	form_draw(sc, seed);
 	swarm_leave_out(sc, opt->without);
+	core_draw(sc, opt, seed);
 }

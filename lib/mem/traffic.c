@@ -597,6 +597,15 @@ weft_traffic_stop(struct weft_traffic *t)
 	t->cfg.requests = t->issued;
 }
 
+void
+weft_traffic_rate(struct weft_traffic *t, uint32_t rate)
+{
+	if (t->cfg.rate != 0 && t->cfg.rate < rate)
+		return;
+	t->cfg.rate = rate;
+	weft_pace_init(&t->pace, rate, t->cfg.outstanding);
+}
+
 bool
 weft_traffic_done(const struct weft_traffic *t)
 {

@@ -162,6 +162,9 @@ int weft_traffic_change(struct weft_traffic *t, const struct weft_traffic_change
  */
 uint64_t weft_traffic_forget(struct weft_traffic *t, uint16_t dpid, enum weft_line_loss how);
 
+/** Begin at most @p rate requests a second from now on, 1 to WEFT_PACE_RATE_MAX, or fewer if there was less to begin with. */
+void weft_traffic_rate(struct weft_traffic *t, uint32_t rate);
+
 /** End the random requests now and go on to the sweep. */
 void weft_traffic_stop(struct weft_traffic *t);
 

@@ -33,6 +33,7 @@ FIRST = {
     "data of the last session stays": 110,
     "Poison is in no MAC": 21,
     "cxl: a Nak frees what it asks for": 6,
+    "a choice that cannot begin is waited for": 53,
     "cxl: count on through doubt": 147,
     "cxl: Prior Flit Type says nothing": 78,
 }
@@ -234,6 +235,10 @@ MUTATIONS = [
      "test/unit/test_mem_uio_requester"),
     ("an answer by memory that is gone is looked at", "lib/mem/traffic.c",
      "\tu->renewed = true;\n", "\tu->renewed = t->n_units == 0;\n", "test/unit/test_mem_uio_requester"),
+    ("a choice that cannot begin is waited for", "lib/mem/traffic.c",
+     "is_write = weft_rand_below(&t->rand, 100) < t->cfg.write_percent;",
+     "weft_rand_seed(&t->rand, t->issued);\n\t"
+     "is_write = weft_rand_below(&t->rand, 100) < t->cfg.write_percent;"),
     ("the tag of a lost request is free at once", "lib/mem/requester.c",
      "weft_requester_tag_move(r, t, TAG_QUARANTINE);\n\t\tn++;",
      "weft_requester_tag_release(r, t);\n\t\tn++;", "test/unit/test_mem_host"),

@@ -15,6 +15,7 @@ same "violations" "0 []" "$(j all 'str(o["violations"]) + " " + str(o["failures"
 same "requests that ended" "$(j all 'o["requests"]')" "$(j all 'o["completed"] + o["lost"]')"
 same "faults that struck" True "$(j all 'all(n > 0 for n in o["faults"].values())')"
 same "flits played back" True "$(j all '0 < o["played_back"]["taken"] < o["played_back"]["old"]')"
+same "parts healed before the rest" True "$(j all 'o["cores"] > 0')"
 same "lines of memory that was lost" True "$(j all '0 < o["forgotten"]')"
 same "losses heard of, told of and there" True \
 	"$(j all '0 < o["losses_heard"] <= o["losses_told"] <= o["dropped"]["uncorrectable_flits"]')"
