@@ -54,21 +54,28 @@ enum bench_family {
 	BENCH_PLAIN
 };
 
+struct bench;
+
+/* What the rows of a file do with their data. */
+struct bench_ops {
+	/** Make the data and run once. NULL: it could not, and has said why. */
+	void *(*setup)(const struct bench *b, const struct bench_params *p);
+	/** Put back what a run uses up; not timed. May be NULL. */
+	void (*prepare)(void *ctx);
+	/** Timed. @return flits worked on */
+	uint64_t (*run)(void *ctx);
+	/** Check the last run: before anything is timed, and again behind the last. */
+	bool (*is_right)(void *ctx);
+	void (*free)(void *ctx);
+};
+
 struct bench {
 	const char *name;
 	const char *help;
 	enum bench_family family;
 	uint8_t layouts; /* 1 << enum bench_layout */
 	uint8_t kind; /* the file's own: which of its benchmarks */
-	/** Make the data and check the answer. NULL: a line in @p err. */
-	void *(*setup)(
-		const struct bench *b, const struct bench_params *p, char *err, size_t err_len);
-	/** Put back what a run uses up; not timed. May be NULL. */
-	void (*prepare)(void *ctx);
-	/** Timed. @return flits worked on */
-	uint64_t (*run)(void *ctx);
-	/** Check again behind the last run, and free. @return false if the answer was wrong */
-	bool (*teardown)(void *ctx);
+	const struct bench_ops *ops;
 };
 
 extern const struct bench bench_codec[], bench_data[], bench_ide[], bench_route[], bench_pipe[],

@@ -8,7 +8,6 @@
 
 #include "bench_agent.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "bench.h"

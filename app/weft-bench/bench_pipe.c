@@ -10,13 +10,13 @@
 #include "bench_pipe.h"
 
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <rte_errno.h>
 #include <rte_launch.h>
 #include <rte_pause.h>
 
+#include "cli.h"
 #include "weft_ide_pace.h"
 #include "weft_msg.h"
 
@@ -261,10 +261,23 @@ pipe_bytes_are(const struct pipe *c, const uint8_t *bytes)
 	return true;
 }
 
+/* The other lcore may still poll: let it finish what it has before we look. */
+static void
+pipe_stop(struct pipe *c)
+{
+	if (c->p->layout != BENCH_RING || c->pipe == NULL)
+		return;
+	__atomic_store_n(&c->stop, true, __ATOMIC_RELAXED);
+	rte_eal_wait_lcore(c->p->worker);
+}
+
 /* The last run's frames, and every counter since the start. */
 static bool
-pipe_is_right(struct pipe *c)
+pipe_is_right(void *ctx)
 {
+	struct pipe *c = ctx;
+
+	pipe_stop(c);
 	weft_pipe_drain(c->pipe);
 	for (unsigned int v = 0; v < WEFT_VERDICT_COUNT; v++)
 		if (weft_pipe_drops(c->pipe, (enum weft_verdict)v) != 0)
@@ -283,8 +296,9 @@ pipe_is_right(struct pipe *c)
 }
 
 static struct weft_pipe *
-pipe_make(struct pipe *c, const char *name, const char *layout, char *err, size_t err_len)
+pipe_make(struct pipe *c, const char *name, const char *layout)
 {
+	char err[256];
 	struct weft_pipe_cfg cfg = { .name = name,
 		.layout = layout,
 		.env = &c->env,
@@ -292,7 +306,11 @@ pipe_make(struct pipe *c, const char *name, const char *layout, char *err, size_
 		.sink_arg = c,
 		.socket = SOCKET_ID_ANY };
 
-	return weft_pipe_create(&cfg, err, err_len);
+	struct weft_pipe *pipe = weft_pipe_create(&cfg, err, sizeof(err));
+
+	if (pipe == NULL)
+		cli_warn("%s", err);
+	return pipe;
 }
 
 static struct weft_conn *
@@ -393,10 +411,10 @@ pipe_make_env(struct pipe *c)
 
 /* The frames of the wire come from the transmit pipeline. */
 static bool
-pipe_make_wire(struct pipe *c, char *err, size_t err_len)
+pipe_make_wire(struct pipe *c)
 {
-	struct weft_pipe *tx = pipe_make(
-		c, "bench-tx", pipe_has_ide(c) ? WEFT_LAYOUT_TX_IDE : WEFT_LAYOUT_TX, err, err_len);
+	struct weft_pipe *tx =
+		pipe_make(c, "bench-tx", pipe_has_ide(c) ? WEFT_LAYOUT_TX_IDE : WEFT_LAYOUT_TX);
 
 	if (tx == NULL)
 		return false;
@@ -408,17 +426,19 @@ pipe_make_wire(struct pipe *c, char *err, size_t err_len)
 			c->frame_len);
 	}
 	weft_pipe_free(tx);
-	snprintf(err, err_len, "the transmit pipeline's frames are wrong");
-	return pipe_wire_is_right(c);
+	if (!pipe_wire_is_right(c)) {
+		cli_warn("the transmit pipeline's frames are wrong");
+		return false;
+	}
+	return true;
 }
 
 static void
-pipe_free(struct pipe *c)
+pipe_free(void *ctx)
 {
-	if (c->p->layout == BENCH_RING && c->pipe != NULL) {
-		__atomic_store_n(&c->stop, true, __ATOMIC_RELAXED);
-		rte_eal_wait_lcore(c->p->worker);
-	}
+	struct pipe *c = ctx;
+
+	pipe_stop(c);
 	weft_pipe_free(c->pipe);
 	weft_conns_free(c->conns);
 	rte_pktmbuf_free_bulk(c->frame, c->n_frames);
@@ -429,24 +449,8 @@ pipe_free(struct pipe *c)
 	free(c);
 }
 
-static bool
-pipe_teardown(void *ctx)
-{
-	struct pipe *c = ctx;
-	bool good;
-
-	/* The other lcore still polls: let it finish what it has before we look. */
-	if (c->p->layout == BENCH_RING) {
-		__atomic_store_n(&c->stop, true, __ATOMIC_RELAXED);
-		rte_eal_wait_lcore(c->p->worker);
-	}
-	good = pipe_is_right(c);
-	pipe_free(c);
-	return good;
-}
-
 static void *
-pipe_setup(const struct bench *b, const struct bench_params *p, char *err, size_t err_len)
+pipe_setup(const struct bench *b, const struct bench_params *p)
 {
 	struct pipe *c = bench_alloc(sizeof(*c));
 
@@ -456,64 +460,63 @@ pipe_setup(const struct bench *b, const struct bench_params *p, char *err, size_
 	c->frame_len = WEFT_WIRE_FRAME_LEN(p->frame_flits);
 	c->plain = bench_alloc(c->n_frames * c->frame_len);
 	c->wire = bench_alloc(c->n_frames * c->frame_len);
-	snprintf(err, err_len, "%s: out of packet buffers", b->name);
 	if (rte_pktmbuf_alloc_bulk(p->pool, c->frame, c->n_frames) != 0) {
+		cli_warn("%s: out of packet buffers", b->name);
 		c->n_frames = 0;
 		goto fail;
 	}
 	c->conn = pipe_make_conn(c);
 	if (c->conn == NULL) {
-		snprintf(err, err_len, "%s: connection: %s", b->name, rte_strerror(rte_errno));
+		cli_warn("%s: connection: %s", b->name, rte_strerror(rte_errno));
 		goto fail;
 	}
 	if (!pipe_make_env(c)) {
-		snprintf(err, err_len, "%s: no translations", b->name);
+		cli_warn("%s: no translations", b->name);
 		goto fail;
 	}
 	pipe_fill_plain(c);
-	if (!pipe_make_wire(c, err, err_len))
+	if (!pipe_make_wire(c))
 		goto fail;
 	c->sunk = 0;
 	c->right_port = 0;
-	c->pipe = pipe_make(c, b->name, layouts[c->kind][p->layout], err, err_len);
+	c->pipe = pipe_make(c, b->name, layouts[c->kind][p->layout]);
 	if (c->pipe == NULL)
 		goto fail;
 	if (p->layout == BENCH_RING)
 		rte_eal_remote_launch(pipe_worker, c, p->worker);
 	pipe_prepare(c);
 	pipe_run(c);
-	if (p->layout == BENCH_RING || pipe_is_right(c))
-		return c; /* a split pipeline is looked at when both lcores have stopped */
-	snprintf(err, err_len, "%s: wrong answer", b->name);
+	return c;
 fail:
 	pipe_free(c);
 	return NULL;
 }
 
 #define BOTH (1 << BENCH_RTC | 1 << BENCH_RING)
-#define PIPE(name, help, layouts, kind)                                                            \
-	{                                                                                          \
-		name, help, BENCH_CODEC, layouts, kind, pipe_setup, pipe_prepare, pipe_run,        \
-			pipe_teardown                                                              \
-	}
+#define RTC (1 << BENCH_RTC)
+
+static const struct bench_ops pipe_ops = { pipe_setup, pipe_prepare, pipe_run, pipe_is_right,
+	pipe_free };
 
 const struct bench bench_pipe[] = {
-	{ "route", "ATC, FAST and DRT for 32 frames of requests", BENCH_ATC, 1 << BENCH_RTC,
-		PIPE_ROUTE, pipe_setup, pipe_prepare, pipe_run, pipe_teardown },
+	{ "route", "ATC, FAST and DRT for 32 frames of requests", BENCH_ATC, RTC, PIPE_ROUTE,
+		&pipe_ops },
 	{ "route-wait", "the same, where one connection of 8 waits for a translation", BENCH_ATC,
-		1 << BENCH_RTC, PIPE_ROUTE_WAIT, pipe_setup, pipe_prepare, pipe_run,
-		pipe_teardown },
+		RTC, PIPE_ROUTE_WAIT, &pipe_ops },
 	{ "ring-hop", "frames from one lcore to another by a ring", BENCH_PLAIN, 1 << BENCH_RING, 0,
-		ring_setup, NULL, ring_run, ring_teardown },
-	PIPE("rx-pipeline", "receive: deframe, FEC, CRC/ISN, route", BOTH, PIPE_RX),
-	PIPE("rx-pipeline-no-route", "receive without route: what it adds is the difference",
-		1 << BENCH_RTC, PIPE_RX_NO_ROUTE),
-	PIPE("rx-pipeline-crc-first", "receive where a good CRC spares the FEC", BOTH,
-		PIPE_RX_CRC_FIRST),
-	PIPE("rx-pipeline-ide", "receive with IDE containment", BOTH, PIPE_RX_IDE),
-	PIPE("tx-pipeline", "transmit: CRC/ISN, FEC, frame", BOTH, PIPE_TX),
-	PIPE("tx-pipeline-ide", "transmit with IDE containment", BOTH, PIPE_TX_IDE),
-	PIPE("switch-rxl", "switch: deframe, FEC, route", BOTH, PIPE_SWITCH),
+		&ring_ops },
+	{ "rx-pipeline", "receive: deframe, FEC, CRC/ISN, route", BENCH_CODEC, BOTH, PIPE_RX,
+		&pipe_ops },
+	{ "rx-pipeline-no-route", "receive without route: what it adds is the difference",
+		BENCH_CODEC, RTC, PIPE_RX_NO_ROUTE, &pipe_ops },
+	{ "rx-pipeline-crc-first", "receive where a good CRC spares the FEC", BENCH_CODEC, BOTH,
+		PIPE_RX_CRC_FIRST, &pipe_ops },
+	{ "rx-pipeline-ide", "receive with IDE containment", BENCH_CODEC, BOTH, PIPE_RX_IDE,
+		&pipe_ops },
+	{ "tx-pipeline", "transmit: CRC/ISN, FEC, frame", BENCH_CODEC, BOTH, PIPE_TX, &pipe_ops },
+	{ "tx-pipeline-ide", "transmit with IDE containment", BENCH_CODEC, BOTH, PIPE_TX_IDE,
+		&pipe_ops },
+	{ "switch-rxl", "switch: deframe, FEC, route", BENCH_CODEC, BOTH, PIPE_SWITCH, &pipe_ops },
 };
 
 const unsigned int bench_n_pipe = sizeof(bench_pipe) / sizeof(bench_pipe[0]);

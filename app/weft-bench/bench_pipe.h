@@ -48,8 +48,6 @@ struct pipe {
 	uint64_t right_port;
 };
 
-void *ring_setup(const struct bench *b, const struct bench_params *p, char *err, size_t err_len);
-uint64_t ring_run(void *ctx);
-bool ring_teardown(void *ctx);
+extern const struct bench_ops ring_ops;
 
 #endif /* BENCH_PIPE_H */

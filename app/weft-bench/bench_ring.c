@@ -4,7 +4,6 @@
 /* What a ring between two lcores costs: bursts of pointers in, bursts out, nothing else. */
 
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <rte_launch.h>
@@ -12,6 +11,7 @@
 #include <rte_ring.h>
 
 #include "bench_pipe.h"
+#include "cli.h"
 
 #define BURSTS 64
 #define RING_FRAMES 1024
@@ -55,7 +55,7 @@ ring_worker(void *arg)
 	}
 }
 
-uint64_t
+static uint64_t
 ring_run(void *ctx)
 {
 	struct ring_hop *c = ctx;
@@ -69,24 +69,29 @@ ring_run(void *ctx)
 	return (uint64_t)BURSTS * WEFT_BURST_MAX * c->p->frame_flits;
 }
 
-bool
-ring_teardown(void *ctx)
+/* Each burst holds the numbers 1 to 32. */
+static bool
+ring_is_right(void *ctx)
 {
 	struct ring_hop *c = ctx;
-	bool good;
 
 	__atomic_store_n(&c->stop, true, __ATOMIC_RELEASE);
 	rte_eal_wait_lcore(c->p->worker);
-	/* Each burst holds the numbers 1 to 32. */
-	good = c->got == c->sent &&
+	return c->got == c->sent &&
 	       c->sum == c->sent / WEFT_BURST_MAX * (WEFT_BURST_MAX * (WEFT_BURST_MAX + 1) / 2);
-	rte_ring_free(c->ring);
-	free(c);
-	return good;
 }
 
-void *
-ring_setup(const struct bench *b, const struct bench_params *p, char *err, size_t err_len)
+static void
+ring_free(void *ctx)
+{
+	struct ring_hop *c = ctx;
+
+	rte_ring_free(c->ring);
+	free(c);
+}
+
+static void *
+ring_setup(const struct bench *b, const struct bench_params *p)
 {
 	struct ring_hop *c = bench_alloc(sizeof(*c));
 
@@ -96,7 +101,7 @@ ring_setup(const struct bench *b, const struct bench_params *p, char *err, size_
 	c->ring = rte_ring_create(
 		"bench_hop", RING_FRAMES, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
 	if (c->ring == NULL || rte_eal_remote_launch(ring_worker, c, p->worker) != 0) {
-		snprintf(err, err_len, "%s: no ring or no second lcore", b->name);
+		cli_warn("%s: no ring or no second lcore", b->name);
 		rte_ring_free(c->ring);
 		free(c);
 		return NULL;
@@ -104,3 +109,5 @@ ring_setup(const struct bench *b, const struct bench_params *p, char *err, size_
 	ring_run(c);
 	return c;
 }
+
+const struct bench_ops ring_ops = { ring_setup, NULL, ring_run, ring_is_right, ring_free };

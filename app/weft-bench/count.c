@@ -52,8 +52,8 @@ count_by_counters(const struct bench *b, void *ctx, struct result *r)
 	uint64_t flits = 0;
 
 	for (unsigned int i = 0; cycles >= 0 && i < COUNTED_RUNS; i++) {
-		if (b->prepare != NULL)
-			b->prepare(ctx);
+		if (b->ops->prepare != NULL)
+			b->ops->prepare(ctx);
 		ioctl(leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
 		flits += timed_run(b, ctx);
 		ioctl(leader, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
@@ -92,8 +92,8 @@ count_by_steps(const struct bench *b, void *ctx, struct result *r)
 		return;
 	steps = 0;
 	for (unsigned int i = 0; i < STEPPED_RUNS; i++) {
-		if (b->prepare != NULL)
-			b->prepare(ctx);
+		if (b->ops->prepare != NULL)
+			b->ops->prepare(ctx);
 		__writeeflags(__readeflags() | TRAP_FLAG);
 		flits += timed_run(b, ctx);
 		__writeeflags(__readeflags() & ~TRAP_FLAG);

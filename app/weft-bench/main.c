@@ -87,17 +87,21 @@ static bool
 bench_run_one(const struct bench_params *p, const struct options *o, struct result *r)
 {
 	const struct bench *b = r->b;
-	char err[256];
-	void *ctx = b->setup(b, p, err, sizeof(err));
+	void *ctx = b->ops->setup(b, p);
 
-	if (ctx == NULL) {
-		cli_warn("%s", err);
+	if (ctx == NULL)
+		return false;
+	/* What two lcores work on is looked at when both have stopped. */
+	if (p->layout != BENCH_RING && !b->ops->is_right(ctx)) {
+		cli_warn("%s: wrong answer", b->name);
+		b->ops->free(ctx);
 		return false;
 	}
 	measure(b, ctx, o->seconds, o->iterations, r);
 	if (o->count)
 		count_instructions(b, ctx, r);
-	r->checked = b->teardown(ctx);
+	r->checked = b->ops->is_right(ctx);
+	b->ops->free(ctx);
 	if (!r->checked)
 		cli_warn("%s (%s): wrong answer behind the timing", b->name,
 			bench_layout_words[p->layout]);

@@ -39,7 +39,7 @@ measure_cpu_seconds(clockid_t clock)
 uint64_t
 timed_run(const struct bench *b, void *ctx)
 {
-	return b->run(ctx);
+	return b->ops->run(ctx);
 }
 
 /* Until @p least cycles have passed, and one run at any rate; adds to the sums. Cycles a flit. */
@@ -51,8 +51,8 @@ measure_one_slice(const struct bench *b, void *ctx, uint64_t least, struct sums 
 	do {
 		uint64_t t;
 
-		if (b->prepare != NULL)
-			b->prepare(ctx);
+		if (b->ops->prepare != NULL)
+			b->ops->prepare(ctx);
 		t = rte_rdtsc_precise();
 		flits += timed_run(b, ctx);
 		cycles += rte_rdtsc_precise() - t;
