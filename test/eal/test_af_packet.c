@@ -90,13 +90,11 @@ pass(struct weft_port *from, struct weft_port *to, unsigned int flits)
 	}
 }
 
-static void
-jumbo_frames_pass_over_veth(void **state)
+WEFT_TEST(jumbo_frames_pass_over_veth)
 {
 	struct weft_port *a = open_on("h0.0", "weft0", FLITS);
 	struct weft_port *b = open_on("s0.0", "weft1", FLITS);
 
-	(void)state;
 	assert_string_equal(weft_port_line(a),
 		"port h0.0: af_packet on weft0 (af_xdp needs MTU <= 3498, this is 9000)");
 	assert_true(weft_port_is_up(a));
@@ -135,12 +133,10 @@ flood(void *arg)
 }
 
 /* The driver's socket hears them until it is bound. */
-static void
-frames_of_other_interfaces_stay_out(void **state)
+WEFT_TEST(frames_of_other_interfaces_stay_out)
 {
 	pthread_t thread;
 
-	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, flood, NULL), 0);
 	for (unsigned int i = 0; i < 24; i++) {
 		struct weft_port *port = open_on("h0.0", "weft0", FLITS);
@@ -159,14 +155,12 @@ frames_of_other_interfaces_stay_out(void **state)
 }
 
 /* The fuller rung: thirteen flits are the most that AF_XDP's MTU and one page allow. */
-static void
-af_xdp_carries_its_largest_frames(void **state)
+WEFT_TEST(af_xdp_carries_its_largest_frames)
 {
 	struct weft_port *a = open_on("h0.1", "weft2", XDP_FLITS);
 	struct weft_port *b = open_on("s0.1", "weft3", XDP_FLITS);
 	bool is_xdp = strstr(weft_port_line(a), ": af_xdp on ") != NULL;
 
-	(void)state;
 	print_message("%s\n", weft_port_line(a));
 	/* Whichever driver it came to, frames pass. */
 	pass(a, b, XDP_FLITS);
@@ -178,15 +172,13 @@ af_xdp_carries_its_largest_frames(void **state)
 		skip();
 }
 
-static void
-mtu_too_small_names_both_numbers(void **state)
+WEFT_TEST(mtu_too_small_names_both_numbers)
 {
 	const struct weft_port_spec spec = spec_of("h0.0", "weft0", 36);
 	const struct weft_port_spec down = spec_of("h0.0", "lo", 36);
 	struct weft_port *port;
 	char err[256];
 
-	(void)state;
 	assert_int_equal(weft_port_open(&spec, &port, err, sizeof(err)), -EMSGSIZE);
 	assert_string_equal(err,
 		"port h0.0: MTU of weft0 is 9000, but 36 flits per frame need 9234: "
@@ -195,8 +187,7 @@ mtu_too_small_names_both_numbers(void **state)
 	assert_string_equal(err, "port h0.0: interface lo is down: ip link set lo up");
 }
 
-static void
-an_interface_made_again_is_used_again(void **state)
+WEFT_TEST(an_interface_made_again_is_used_again)
 {
 	struct weft_port *a = open_on("h0.2", "weft4", FLITS);
 	struct weft_port *b = open_on("s0.2", "weft5", FLITS);
@@ -204,7 +195,6 @@ an_interface_made_again_is_used_again(void **state)
 	struct weft_port_stats stats;
 	struct rte_mbuf *m;
 
-	(void)state;
 	weft_port_maintain(a);
 	assert_false(weft_port_next_event(a, &e));
 	pass(a, b, FLITS);
@@ -281,13 +271,6 @@ enter_network(void)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(jumbo_frames_pass_over_veth),
-		cmocka_unit_test(frames_of_other_interfaces_stay_out),
-		cmocka_unit_test(af_xdp_carries_its_largest_frames),
-		cmocka_unit_test(mtu_too_small_names_both_numbers),
-		cmocka_unit_test(an_interface_made_again_is_used_again),
-	};
 	int failed;
 
 	if (!enter_network()) {
@@ -305,7 +288,7 @@ main(void)
 	/* Two ports fill their queues from it, and frames of 36 flits must pass its check. */
 	pool = test_pool("packet", 2047, 36);
 	xdp_pool = test_pool("xdp", 16383, XDP_FLITS);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = weft_test_run();
 	rte_mempool_free(xdp_pool);
 	rte_mempool_free(pool);
 	weft_eal_stop();

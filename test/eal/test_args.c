@@ -33,10 +33,8 @@ static const struct {
 		"too little memory: 256 MB needed, 255 MB available (100 MB in free hugepages)" },
 };
 
-static void
-memory_is_chosen_by_what_is_free(void **state)
+WEFT_TEST(memory_is_chosen_by_what_is_free)
 {
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(memory_rows); i++) {
 		const struct eal_mem_facts facts = { memory_rows[i].huge_free_mb,
 			memory_rows[i].avail_mb };
@@ -52,12 +50,10 @@ memory_is_chosen_by_what_is_free(void **state)
 	}
 }
 
-static void
-machine_tells_its_memory(void **state)
+WEFT_TEST(machine_tells_its_memory)
 {
 	struct eal_mem_facts facts;
 
-	(void)state;
 	eal_mem_read(&facts);
 	assert_true(facts.avail_mb > 0);
 }
@@ -100,13 +96,11 @@ build(struct eal_args *args, struct weft_eal_cfg *cfg, char *const *argv, int ar
 	assert_int_equal(eal_args_build(args, cfg, &user, user.mem ? EAL_MEM_USER : mem, 256), 0);
 }
 
-static void
-defaults_need_neither_hugepages_nor_pci(void **state)
+WEFT_TEST(defaults_need_neither_hugepages_nor_pci)
 {
 	struct weft_eal_cfg cfg = { .program = "weftd" };
 	struct eal_args args;
 
-	(void)state;
 	build(&args, &cfg, NULL, 0, EAL_MEM_PLAIN);
 	assert_string_equal(args.argv[0], "weftd");
 	assert_true(has_arg(&args, "--no-huge"));
@@ -121,14 +115,12 @@ defaults_need_neither_hugepages_nor_pci(void **state)
 	args_free(&args, 0);
 }
 
-static void
-hugepages_are_taken_in_memory(void **state)
+WEFT_TEST(hugepages_are_taken_in_memory)
 {
 	static const char *const pci[] = { "0000:3b:00.0" };
 	struct weft_eal_cfg cfg = { .pci = pci, .n_pci = 1, .lcores = "2-3" };
 	struct eal_args args;
 
-	(void)state;
 	build(&args, &cfg, NULL, 0, EAL_MEM_HUGE);
 	assert_true(has_arg(&args, "--in-memory"));
 	assert_true(has_arg(&args, "--lcores=2-3"));
@@ -138,15 +130,13 @@ hugepages_are_taken_in_memory(void **state)
 	args_free(&args, 0);
 }
 
-static void
-pci_devices_are_probed_by_name_only(void **state)
+WEFT_TEST(pci_devices_are_probed_by_name_only)
 {
 	static const char *const pci[] = { "0000:3b:00.0", "0000:3b:00.1" };
 	struct weft_eal_cfg cfg = { .pci = pci, .n_pci = 2 };
 	char *argv[] = { TEST_ARG("-b0000:00:05.0") };
 	struct eal_args args;
 
-	(void)state;
 	build(&args, &cfg, NULL, 0, EAL_MEM_PLAIN);
 	assert_true(has_arg(&args, "-a0000:3b:00.0"));
 	assert_true(has_arg(&args, "-a0000:3b:00.1"));
@@ -159,8 +149,7 @@ pci_devices_are_probed_by_name_only(void **state)
 	args_free(&args, 1);
 }
 
-static void
-several_lcores_are_spread_over_the_cpus(void **state)
+WEFT_TEST(several_lcores_are_spread_over_the_cpus)
 {
 	struct weft_eal_cfg cfg = { .n_lcores = 3 };
 	struct eal_args args;
@@ -168,7 +157,6 @@ several_lcores_are_spread_over_the_cpus(void **state)
 	char want[64];
 	int first, second;
 
-	(void)state;
 	assert_int_equal(sched_getaffinity(0, sizeof(cpus), &cpus), 0);
 	for (first = 0; !CPU_ISSET((size_t)first, &cpus); first++)
 		;
@@ -202,10 +190,8 @@ static const struct {
 	{ { "--iova-mode", "pa" }, 2, "--iova-mode" },
 };
 
-static void
-user_arguments_come_last_and_silence_ours(void **state)
+WEFT_TEST(user_arguments_come_last_and_silence_ours)
 {
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(user_rows); i++) {
 		char *argv[2] = { TEST_ARG(user_rows[i].argv[0]), TEST_ARG(user_rows[i].argv[1]) };
 		struct weft_eal_cfg cfg = { .program = NULL };
@@ -221,15 +207,13 @@ user_arguments_come_last_and_silence_ours(void **state)
 	}
 }
 
-static void
-user_size_is_read_in_both_spellings(void **state)
+WEFT_TEST(user_size_is_read_in_both_spellings)
 {
 	char *apart[] = { TEST_ARG("-m"), TEST_ARG("512") };
 	char *joined[] = { TEST_ARG("-m512") };
 	char *other[] = { TEST_ARG("--vdev"), TEST_ARG("net_null0") };
 	struct eal_user user;
 
-	(void)state;
 	eal_user_read(&user, 2, apart);
 	assert_int_equal(user.size_mb, 512);
 	assert_false(user.mem);
@@ -239,8 +223,7 @@ user_size_is_read_in_both_spellings(void **state)
 	assert_int_equal(user.size_mb, 0);
 }
 
-static void
-cpu_lists_survive_a_round_trip(void **state)
+WEFT_TEST(cpu_lists_survive_a_round_trip)
 {
 	static const char *const good[] = { "", "0", "1-3", "0,2", "0-1,4-7,1023" };
 	static const char *const bad[] = { "x", "1-", "3-1", "1024", "1;2", "-", "-0", "+1", " 1",
@@ -248,7 +231,6 @@ cpu_lists_survive_a_round_trip(void **state)
 	cpu_set_t set;
 	char text[64], small[6];
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(good); i++) {
 		assert_true(weft_cpuset_parse(good[i], &set));
 		weft_cpuset_format(&set, text, sizeof(text));
@@ -264,8 +246,7 @@ cpu_lists_survive_a_round_trip(void **state)
 	assert_true(strlen(small) < sizeof(small));
 }
 
-static void
-lcore_maps_are_checked(void **state)
+WEFT_TEST(lcore_maps_are_checked)
 {
 	static const char *const good[] = { "0", "2-3", "1,3,5-7", "0@0,1@0", "(0-2)@1", "0@(0,1)",
 		"(0,2)@(1-3),4" };
@@ -276,7 +257,6 @@ lcore_maps_are_checked(void **state)
 	char err[256];
 	cpu_set_t cpus;
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(good); i++)
 		if (!weft_lcores_parse(good[i], &cpus))
 			fail_msg("%s is refused", good[i]);
@@ -312,14 +292,12 @@ rundir_is(const char *root_dir, const char *users_dir, const char *tmp_dir, uid_
 	assert_string_equal(got != NULL ? got : "", want);
 }
 
-static void
-telemetry_finds_a_folder_of_the_users_own(void **state)
+WEFT_TEST(telemetry_finds_a_folder_of_the_users_own)
 {
 	const uid_t me = 54321, other = 54322;
 	char top[] = "/tmp/weft-rundir-XXXXXX", users[64], users_me[96], dpdk[64], mine[64],
 	     roots[64];
 
-	(void)state;
 	if (geteuid() != 0)
 		skip();
 	unsetenv("XDG_RUNTIME_DIR");
@@ -365,8 +343,7 @@ telemetry_finds_a_folder_of_the_users_own(void **state)
 		unlink(mine) | rmdir(dpdk) | rmdir(users_me) | rmdir(users) | rmdir(top), 0);
 }
 
-static void
-limits_are_told_with_what_is_needed(void **state)
+WEFT_TEST(limits_are_told_with_what_is_needed)
 {
 	struct eal_limits l = {
 		.files = 1024, .files_most = 4096, .space_mb = UINT64_MAX, .used_mb = 40
@@ -374,7 +351,6 @@ limits_are_told_with_what_is_needed(void **state)
 	uint64_t wanted = 1;
 	char err[256] = "";
 
-	(void)state;
 	assert_int_equal(eal_limits_check(&l, 100, 300, &wanted, err, sizeof(err)), 0);
 	assert_int_equal(wanted, 0);
 	/* What the process may allow itself, it does. */
@@ -397,25 +373,4 @@ limits_are_told_with_what_is_needed(void **state)
 	assert_true(l.files <= l.files_most && l.used_mb > 0);
 	eal_limits_raise_files(0);
 	eal_limits_raise_files(l.files);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(limits_are_told_with_what_is_needed),
-		cmocka_unit_test(memory_is_chosen_by_what_is_free),
-		cmocka_unit_test(machine_tells_its_memory),
-		cmocka_unit_test(defaults_need_neither_hugepages_nor_pci),
-		cmocka_unit_test(hugepages_are_taken_in_memory),
-		cmocka_unit_test(pci_devices_are_probed_by_name_only),
-		cmocka_unit_test(several_lcores_are_spread_over_the_cpus),
-		cmocka_unit_test(user_arguments_come_last_and_silence_ours),
-		cmocka_unit_test(user_size_is_read_in_both_spellings),
-		cmocka_unit_test(cpu_lists_survive_a_round_trip),
-		cmocka_unit_test(lcore_maps_are_checked),
-		cmocka_unit_test(telemetry_finds_a_folder_of_the_users_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

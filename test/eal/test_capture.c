@@ -52,6 +52,8 @@ close_ports(void **state)
 	return rte_mempool_full(pool) ? 0 : -1;
 }
 
+WEFT_TEST_EACH(open_ports, close_ports)
+
 static void
 start(struct weft_port *port, unsigned int ring_frames, bool lossless)
 {
@@ -138,15 +140,13 @@ now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-static void
-file_holds_every_frame_byte_for_byte(void **state)
+WEFT_TEST(file_holds_every_frame_byte_for_byte)
 {
 	uint64_t before = now_ns(), after, last = 0;
 	struct weft_capture_stats s;
 	struct stat st;
 	pcap_t *p;
 
-	(void)state;
 	/* Fewer slots than frames: lossless means that the data path waits. */
 	start(ports[0], 128, true);
 	for (uint32_t i = 0; i < FRAMES; i += 50)
@@ -179,15 +179,13 @@ u32_at(const uint8_t *p)
 }
 
 /* libpcap does not tell direction or the interface's name: walk the blocks. */
-static void
-blocks_tell_direction_name_and_totals(void **state)
+WEFT_TEST(blocks_tell_direction_name_and_totals)
 {
 	uint8_t file[4096];
 	unsigned int n_packets = 0, n_stats = 0;
 	size_t len, at = 0;
 	FILE *f;
 
-	(void)state;
 	start(ports[0], 0, true);
 	pass(0, 0, 1);
 	pass(1, 1, 1);
@@ -219,14 +217,12 @@ blocks_tell_direction_name_and_totals(void **state)
 }
 
 /* Another reader than libpcap, which knows about direction and names. */
-static void
-wireshark_reads_name_and_direction(void **state)
+WEFT_TEST(wireshark_reads_name_and_direction)
 {
 	static const char *const want[] = { "h0.0\t0x00000002\n", "h0.0\t0x00000001\n" };
 	char command[256], line[64];
 	FILE *out;
 
-	(void)state;
 	if (system("command -v tshark >/dev/null") != 0)
 		skip();
 	start(ports[0], 0, true);
@@ -246,15 +242,13 @@ wireshark_reads_name_and_direction(void **state)
 	assert_int_equal(pclose(out), 0);
 }
 
-static void
-frame_not_taken_is_not_in_the_file(void **state)
+WEFT_TEST(frame_not_taken_is_not_in_the_file)
 {
 	struct rte_mbuf *mbufs[WEFT_PORT_BURST_MAX];
 	struct weft_capture_stats s;
 	uint16_t taken = 0;
 	pcap_t *p;
 
-	(void)state;
 	start(ports[0], 0, true);
 	for (uint32_t i = 0; i < 1030; i += 10) {
 		uint16_t now;
@@ -274,12 +268,10 @@ frame_not_taken_is_not_in_the_file(void **state)
 	ends(p);
 }
 
-static void
-full_ring_drops_the_copy_and_counts_it(void **state)
+WEFT_TEST(full_ring_drops_the_copy_and_counts_it)
 {
 	struct weft_capture_stats s;
 
-	(void)state;
 	start(ports[0], 1, false);
 	/* Of each burst at most one copy finds a slot; each frame passes all the same. */
 	for (uint32_t i = 0; i < 1000; i += 50)
@@ -292,13 +284,11 @@ full_ring_drops_the_copy_and_counts_it(void **state)
 	assert_int_equal(weft_capture_stats(ports[0], &s), -ENOENT);
 }
 
-static void
-full_disk_is_told_and_traffic_goes_on(void **state)
+WEFT_TEST(full_disk_is_told_and_traffic_goes_on)
 {
 	const struct weft_capture_cfg cfg = { .path = "/dev/full" };
 	char err[256] = "";
 
-	(void)state;
 	if (access("/dev/full", W_OK) != 0)
 		skip();
 	assert_int_equal(weft_capture_open(ports[0], &cfg, err, sizeof(err)), -ENOSPC);
@@ -331,13 +321,11 @@ is_full(const struct weft_capture_stats *s)
 	return s->is_full;
 }
 
-static void
-disk_that_fills_up_ends_the_file(void **state)
+WEFT_TEST(disk_that_fills_up_ends_the_file)
 {
 	struct rlimit was, limit;
 	struct weft_capture_stats s;
 
-	(void)state;
 	/* A limit of the process's files is as good as a full disk, and needs no right. */
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
@@ -354,8 +342,7 @@ disk_that_fills_up_ends_the_file(void **state)
 	assert_true(s.written < 250);
 }
 
-static void
-limit_ends_the_file_whole(void **state)
+WEFT_TEST(limit_ends_the_file_whole)
 {
 	const struct weft_capture_cfg cfg = {
 		.path = path, .limit_bytes = 65536, .lossless = true
@@ -368,7 +355,6 @@ limit_ends_the_file_whole(void **state)
 	struct stat st;
 	pcap_t *p;
 
-	(void)state;
 	assert_int_equal(weft_capture_open(ports[0], &cfg, err, sizeof(err)), 0);
 	pass_many(0, 200);
 	wait_stats(&s, is_full);
@@ -386,15 +372,13 @@ limit_ends_the_file_whole(void **state)
 }
 
 /* A FIFO whose reader takes nothing ends the capture, not the node. */
-static void
-reader_that_does_not_read_is_left(void **state)
+WEFT_TEST(reader_that_does_not_read_is_left)
 {
 	struct weft_capture_cfg cfg = { .lossless = true, .ring_frames = 64, .stall_ms = 200 };
 	struct weft_capture_stats s;
 	char fifo[64], err[256];
 	int reader;
 
-	(void)state;
 	snprintf(fifo, sizeof(fifo), "%s.fifo", path);
 	assert_int_equal(mkfifo(fifo, 0600), 0);
 	cfg.path = fifo;
@@ -411,13 +395,11 @@ reader_that_does_not_read_is_left(void **state)
 	assert_int_equal(unlink(fifo), 0);
 }
 
-static void
-bad_requests_are_refused(void **state)
+WEFT_TEST(bad_requests_are_refused)
 {
 	struct weft_capture_cfg cfg = { .path = "/proc/none/such" };
 	char err[256] = "";
 
-	(void)state;
 	assert_int_equal(weft_capture_open(ports[0], &cfg, err, sizeof(err)), -ENOENT);
 	cfg.path = "";
 	assert_int_equal(weft_capture_open(ports[0], &cfg, err, sizeof(err)), -EINVAL);
@@ -457,8 +439,7 @@ receive_all(void *arg)
 }
 
 /* Two lcores at work while captures of both ends come and go. */
-static void
-captures_come_and_go_while_traffic_flows(void **state)
+WEFT_TEST(captures_come_and_go_while_traffic_flows)
 {
 	const struct weft_poll tx = { send_one, NULL }, rx = { receive_all, NULL };
 	const struct weft_loop_cfg cfg[2] = {
@@ -467,7 +448,6 @@ captures_come_and_go_while_traffic_flows(void **state)
 	};
 	struct weft_loop *loops[2];
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		loops[i] = weft_loop_create(&cfg[i]);
 		assert_non_null(loops[i]);
@@ -508,20 +488,6 @@ captures_come_and_go_while_traffic_flows(void **state)
 int
 main(void)
 {
-#define WITH_PORTS(t) cmocka_unit_test_setup_teardown(t, open_ports, close_ports)
-	const struct CMUnitTest tests[] = {
-		WITH_PORTS(file_holds_every_frame_byte_for_byte),
-		WITH_PORTS(blocks_tell_direction_name_and_totals),
-		WITH_PORTS(wireshark_reads_name_and_direction),
-		WITH_PORTS(frame_not_taken_is_not_in_the_file),
-		WITH_PORTS(full_ring_drops_the_copy_and_counts_it),
-		WITH_PORTS(full_disk_is_told_and_traffic_goes_on),
-		WITH_PORTS(disk_that_fills_up_ends_the_file),
-		WITH_PORTS(limit_ends_the_file_whole),
-		WITH_PORTS(reader_that_does_not_read_is_left),
-		WITH_PORTS(bad_requests_are_refused),
-		WITH_PORTS(captures_come_and_go_while_traffic_flows),
-	};
 	int failed, fd = mkstemp(path);
 
 	if (fd < 0)
@@ -529,7 +495,7 @@ main(void)
 	close(fd);
 	test_eal_start("(0-2)@0");
 	pool = test_pool("capture", 2047, 15);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = weft_test_run();
 	rte_mempool_free(pool);
 	weft_eal_stop();
 	unlink(path);

@@ -91,13 +91,11 @@ xstat(const char *name)
 	return value;
 }
 
-static void
-clean_wire_is_transparent(void **state)
+WEFT_TEST(clean_wire_is_transparent)
 {
 	struct rte_mbuf *sent[32], *got[64];
 	struct rte_eth_stats stats;
 
-	(void)state;
 	open_wire("");
 	for (uint32_t i = 0; i < 32; i++)
 		sent[i] = flit_frame(i);
@@ -164,21 +162,17 @@ compare_with_library(const char *settings, uint32_t frames)
 	close_wire();
 }
 
-static void
-damage_is_that_of_the_library(void **state)
+WEFT_TEST(damage_is_that_of_the_library)
 {
-	(void)state;
 	compare_with_library("seed=5,ber=1e-4", 2000);
 	compare_with_library("seed=6,bits=3@0.1,burst=4@0.1,drop=0.1,dup=0.1", 2000);
 	compare_with_library("seed=7,channel=0.2,uncorrectable=0.1", 2000);
 }
 
-static void
-shared_frames_are_copied_before_damage(void **state)
+WEFT_TEST(shared_frames_are_copied_before_damage)
 {
 	struct rte_mbuf *m, *got;
 
-	(void)state;
 	open_wire(",bits=1");
 	m = flit_frame(9);
 	rte_mbuf_refcnt_update(m, 1);
@@ -194,12 +188,10 @@ shared_frames_are_copied_before_damage(void **state)
 	close_wire();
 }
 
-static void
-other_packets_keep_their_bytes(void **state)
+WEFT_TEST(other_packets_keep_their_bytes)
 {
 	struct rte_mbuf *m, *got;
 
-	(void)state;
 	open_wire(",ber=1");
 	m = test_frame(pool, 3, 300);
 	assert_int_equal(weft_port_tx(port, &m, 1), 1);
@@ -212,13 +204,11 @@ other_packets_keep_their_bytes(void **state)
 }
 
 /* Late frames come by themselves, not before their time, in order. */
-static void
-delay_holds_frames_back(void **state)
+WEFT_TEST(delay_holds_frames_back)
 {
 	struct rte_mbuf *got[32];
 	uint64_t sent, hz = rte_get_tsc_hz();
 
-	(void)state;
 	open_wire(",delay_us=20000");
 	sent = rte_rdtsc();
 	send_frames(0, 16);
@@ -235,14 +225,12 @@ delay_holds_frames_back(void **state)
 	close_wire();
 }
 
-static void
-reordered_frames_all_arrive(void **state)
+WEFT_TEST(reordered_frames_all_arrive)
 {
 	struct rte_mbuf *got[MAX];
 	unsigned int overtaken = 0;
 	bool seen[MAX] = { false };
 
-	(void)state;
 	open_wire(",reorder=0.2,reorder_us=3000,seed=4");
 	send_frames(0, MAX / 2);
 	assert_int_equal(test_receive(port, got, MAX / 2, 2000), MAX / 2);
@@ -259,13 +247,11 @@ reordered_frames_all_arrive(void **state)
 	close_wire();
 }
 
-static void
-replay_brings_old_frames_once_more(void **state)
+WEFT_TEST(replay_brings_old_frames_once_more)
 {
 	struct rte_mbuf *got[4];
 	unsigned int n, replayed = 0;
 
-	(void)state;
 	open_wire(",replay=0.5,history=8");
 	for (uint32_t i = 0; i < 200; i++) {
 		send_frames(i, 1);
@@ -283,10 +269,8 @@ replay_brings_old_frames_once_more(void **state)
 	close_wire();
 }
 
-static void
-too_many_late_frames_are_dropped_and_counted(void **state)
+WEFT_TEST(too_many_late_frames_are_dropped_and_counted)
 {
-	(void)state;
 	open_wire(",delay_us=10000000");
 	send_frames(0, MAX);
 	for (unsigned int i = 0; i < 4096; i++) {
@@ -301,14 +285,12 @@ too_many_late_frames_are_dropped_and_counted(void **state)
 }
 
 /* What the lower port does not take waits, and then pushes back. */
-static void
-full_lower_port_pushes_back(void **state)
+WEFT_TEST(full_lower_port_pushes_back)
 {
 	unsigned int taken = 0, got_n = 0;
 	struct rte_mbuf *m, *got[64];
 	uint16_t n;
 
-	(void)state;
 	open_wire("");
 	for (m = flit_frame(taken); weft_port_tx(port, &m, 1) == 1; m = flit_frame(taken))
 		taken++;
@@ -323,12 +305,10 @@ full_lower_port_pushes_back(void **state)
 	close_wire();
 }
 
-static void
-receiving_side_can_be_bad_too(void **state)
+WEFT_TEST(receiving_side_can_be_bad_too)
 {
 	struct rte_mbuf *got[64];
 
-	(void)state;
 	open_wire(",dir=rx,drop=0.5");
 	send_frames(0, 64);
 	assert_in_range(weft_port_rx(port, got, 64), 10, 54);
@@ -350,14 +330,12 @@ take(void)
 }
 
 /* When more are due than stand ready at a time, what arrives meanwhile has to wait in the ring. */
-static void
-frames_that_are_due_together_all_arrive(void **state)
+WEFT_TEST(frames_that_are_due_together_all_arrive)
 {
 	const unsigned int late = 1500, more = 256;
 	unsigned int came = 0;
 	uint64_t end;
 
-	(void)state;
 	open_wire(",dir=rx,delay_us=300000");
 	for (unsigned int i = 0; i < late; i++) {
 		send_frames(i, 1);
@@ -373,13 +351,11 @@ frames_that_are_due_together_all_arrive(void **state)
 	close_wire();
 }
 
-static void
-settings_change_by_telemetry(void **state)
+WEFT_TEST(settings_change_by_telemetry)
 {
 	char reply[16384];
 	struct rte_mbuf *m;
 
-	(void)state;
 	open_wire(",seed=77");
 	test_ask("/weft/flitwire", reply, sizeof(reply));
 	assert_string_equal(reply, "{\"/weft/flitwire\":[\"net_flitwire0\"]}");
@@ -413,8 +389,7 @@ settings_change_by_telemetry(void **state)
 	assert_string_equal(reply, "{\"/weft/flitwire\":[]}");
 }
 
-static void
-bad_arguments_make_no_device(void **state)
+WEFT_TEST(bad_arguments_make_no_device)
 {
 	static const char *const bad[] = {
 		NULL,
@@ -432,15 +407,13 @@ bad_arguments_make_no_device(void **state)
 	};
 	uint16_t before = rte_eth_dev_count_total();
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad); i++)
 		assert_int_not_equal(rte_vdev_init("net_flitwire1", bad[i]), 0);
 	assert_int_equal(weft_port_open(&missing, &port, err, sizeof(err)), -ENODEV);
 	assert_int_equal(rte_eth_dev_count_total(), before);
 }
 
-static void
-one_wire_a_port(void **state)
+WEFT_TEST(one_wire_a_port)
 {
 	char err[256];
 	struct weft_port *second;
@@ -449,7 +422,6 @@ one_wire_a_port(void **state)
 		.max_flits = FLITS,
 		.pool = pool };
 
-	(void)state;
 	open_wire("");
 	assert_int_equal(weft_port_open(&spec, &second, err, sizeof(err)), -EBUSY);
 	close_wire();
@@ -458,29 +430,13 @@ one_wire_a_port(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(clean_wire_is_transparent),
-		cmocka_unit_test(damage_is_that_of_the_library),
-		cmocka_unit_test(shared_frames_are_copied_before_damage),
-		cmocka_unit_test(other_packets_keep_their_bytes),
-		cmocka_unit_test(delay_holds_frames_back),
-		cmocka_unit_test(reordered_frames_all_arrive),
-		cmocka_unit_test(replay_brings_old_frames_once_more),
-		cmocka_unit_test(too_many_late_frames_are_dropped_and_counted),
-		cmocka_unit_test(full_lower_port_pushes_back),
-		cmocka_unit_test(receiving_side_can_be_bad_too),
-		cmocka_unit_test(frames_that_are_due_together_all_arrive),
-		cmocka_unit_test(settings_change_by_telemetry),
-		cmocka_unit_test(bad_arguments_make_no_device),
-		cmocka_unit_test(one_wire_a_port),
-	};
 	int failed;
 
 	test_eal_start(NULL);
 	pool = test_pool("flitwire", 8191, FLITS);
 	if (rte_vdev_init("net_ring0", NULL) != 0)
 		return 1;
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = weft_test_run();
 	rte_mempool_free(pool);
 	weft_eal_stop();
 	return failed;

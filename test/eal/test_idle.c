@@ -37,10 +37,8 @@ static const struct {
 	{ { WEFT_IDLE_YIELD, 1, 1, true, 0 }, WEFT_IDLE_YIELD, "as configured" },
 };
 
-static void
-facts_decide(void **state)
+WEFT_TEST(facts_decide)
 {
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
 		const char *why = NULL;
 
@@ -50,10 +48,8 @@ facts_decide(void **state)
 	}
 }
 
-static void
-words_are_read_back(void **state)
+WEFT_TEST(words_are_read_back)
 {
-	(void)state;
 	for (int i = WEFT_IDLE_AUTO; i <= WEFT_IDLE_YIELD; i++)
 		assert_int_equal(weft_words_find(weft_idle_words,
 					 weft_words_name(weft_idle_words, (unsigned int)i)),
@@ -76,25 +72,11 @@ delay_of(const char *text)
 	return delay;
 }
 
-static void
-schedstat_is_believed_only_when_it_counts(void **state)
+WEFT_TEST(schedstat_is_believed_only_when_it_counts)
 {
-	(void)state;
 	assert_int_equal(delay_of("123456 789 12\n"), 789);
 	assert_int_equal(delay_of("0 0 0\n"), UINT64_MAX);
 	assert_int_equal(delay_of("garbage"), UINT64_MAX);
 	assert_int_equal(delay_of(""), UINT64_MAX);
 	assert_int_equal(eal_run_delay_ns(-1), UINT64_MAX);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(facts_decide),
-		cmocka_unit_test(words_are_read_back),
-		cmocka_unit_test(schedstat_is_believed_only_when_it_counts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,10 +35,8 @@ static const struct {
 	{ { .vdev = "net_null0,size=288" }, { 0 }, WEFT_PORT_VDEV, "named by its devargs" },
 };
 
-static void
-highest_rung_that_holds_is_taken(void **state)
+WEFT_TEST(highest_rung_that_holds_is_taken)
 {
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
 		struct weft_port_spec spec = rows[i].spec;
 		struct port_choice choice;
@@ -91,10 +89,8 @@ static const struct {
 		"another interface: start again, for another number" },
 };
 
-static void
-what_cannot_be_is_refused_in_a_line(void **state)
+WEFT_TEST(what_cannot_be_is_refused_in_a_line)
 {
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad_rows); i++) {
 		struct weft_port_spec spec = bad_rows[i].spec;
 		struct port_choice choice;
@@ -109,13 +105,11 @@ what_cannot_be_is_refused_in_a_line(void **state)
 
 static const struct port_facts no_limit = { .lockable = SIZE_MAX };
 
-static void
-devargs_fit_the_frames(void **state)
+WEFT_TEST(devargs_fit_the_frames)
 {
 	struct weft_port_spec spec = { .name = "p", .netif = "veth1", .max_flits = 35 };
 	struct port_devargs args;
 
-	(void)state;
 	assert_int_equal(port_devargs_write(&args, &spec, &no_limit, WEFT_PORT_AF_PACKET, 4), 0);
 	assert_string_equal(args.name, "net_af_packet_weft4");
 	assert_string_equal(args.text,
@@ -140,12 +134,10 @@ devargs_fit_the_frames(void **state)
 }
 
 /* For each size: slots hold the kernel's part and the frame, blocks are pages and whole slots. */
-static void
-af_packet_slots_divide_whole_pages(void **state)
+WEFT_TEST(af_packet_slots_divide_whole_pages)
 {
 	struct weft_port_spec spec = { .name = "p", .netif = "v" };
 
-	(void)state;
 	for (spec.max_flits = 1; spec.max_flits <= 64; spec.max_flits++) {
 		struct port_devargs args;
 		unsigned int slot, block, count;
@@ -177,24 +169,20 @@ frames_for(size_t lockable)
 }
 
 /* Two rings of 9216-byte slots in a quarter of what may still be locked. */
-static void
-af_packet_rings_keep_to_the_limit_of_locked_memory(void **state)
+WEFT_TEST(af_packet_rings_keep_to_the_limit_of_locked_memory)
 {
 	const size_t full = 4 * 2 * 512 * (size_t)9216;
 
-	(void)state;
 	assert_int_equal(frames_for(full), 512);
 	assert_int_equal(frames_for(full - 1), 256);
 	assert_int_equal(frames_for(8u << 20), 64);
 	assert_int_equal(frames_for(0), 16);
 }
 
-static void
-words_are_read_back(void **state)
+WEFT_TEST(words_are_read_back)
 {
 	enum weft_port_driver driver = WEFT_PORT_PCI;
 
-	(void)state;
 	for (int i = WEFT_PORT_AUTO; i <= WEFT_PORT_RING; i++) {
 		assert_int_equal(weft_port_driver_parse(
 					 weft_port_driver_word((enum weft_port_driver)i), &driver),
@@ -203,19 +191,4 @@ words_are_read_back(void **state)
 	}
 	assert_int_equal(weft_port_driver_parse("af_bpf", &driver), -EINVAL);
 	assert_int_equal(driver, WEFT_PORT_RING);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(highest_rung_that_holds_is_taken),
-		cmocka_unit_test(what_cannot_be_is_refused_in_a_line),
-		cmocka_unit_test(devargs_fit_the_frames),
-		cmocka_unit_test(af_packet_slots_divide_whole_pages),
-		cmocka_unit_test(af_packet_rings_keep_to_the_limit_of_locked_memory),
-		cmocka_unit_test(words_are_read_back),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -321,13 +321,11 @@ settle(void)
 	}
 }
 
-static void
-what_was_sent_comes_in_order_once(void **state)
+WEFT_TEST(what_was_sent_comes_in_order_once)
 {
 	static const enum weft_ide_mode modes[] = { WEFT_IDE_OFF, WEFT_IDE_CONTAINMENT,
 		WEFT_IDE_SKID };
 
-	(void)state;
 	for (size_t k = 0; k < WEFT_ARRAY_SIZE(modes); k++) {
 		live_start(modes[k]);
 		for (unsigned int turns = 0; turns < 400; turns++) {
@@ -409,13 +407,11 @@ make_stuck(struct rte_mbuf **all, unsigned int max)
 	return taken;
 }
 
-static void
-for_want_of_a_buffer_flits_come_later(void **state)
+WEFT_TEST(for_want_of_a_buffer_flits_come_later)
 {
 	static struct rte_mbuf *all[4096];
 	const unsigned int taken = make_stuck(all, WEFT_ARRAY_SIZE(all));
 
-	(void)state;
 	rte_pktmbuf_free_bulk(all, taken);
 	weft_pipe_poll(rig.rx, 0);
 	assert_int_equal(weft_conns_n_stuck(rig.rx_conns), 0);
@@ -423,14 +419,12 @@ for_want_of_a_buffer_flits_come_later(void **state)
 	live_stop();
 }
 
-static void
-they_do_not_outlive_their_session(void **state)
+WEFT_TEST(they_do_not_outlive_their_session)
 {
 	static struct rte_mbuf *all[4096];
 	const unsigned int taken = make_stuck(all, WEFT_ARRAY_SIZE(all));
 	const uint16_t due = due_tag;
 
-	(void)state;
 	for (unsigned int i = 0; weft_session_is_live(weft_link_session(receiver.end)); i++) {
 		assert_true(i < 1000);
 		now_ns += 50000000;
@@ -444,12 +438,10 @@ they_do_not_outlive_their_session(void **state)
 }
 
 /* The end that asks starts anew; its first frame comes right after one of the session before. */
-static void
-a_burst_may_have_two_sessions(void **state)
+WEFT_TEST(a_burst_may_have_two_sessions)
 {
 	static const enum weft_ide_mode modes[] = { WEFT_IDE_OFF, WEFT_IDE_CONTAINMENT };
 
-	(void)state;
 	for (size_t k = 0; k < WEFT_ARRAY_SIZE(modes); k++) {
 		struct rte_mbuf *m[2] = { NULL };
 		bool any = true;
@@ -476,14 +468,7 @@ a_burst_may_have_two_sessions(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_sent_comes_in_order_once),
-		cmocka_unit_test(for_want_of_a_buffer_flits_come_later),
-		cmocka_unit_test(they_do_not_outlive_their_session),
-		cmocka_unit_test(a_burst_may_have_two_sessions),
-	};
-
 	rig_open();
 	weft_test_seed(&r, "live");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return weft_test_run();
 }

@@ -86,14 +86,12 @@ reaches(atomic_uint *counter, unsigned int n, unsigned int ms)
 	return atomic_load(counter) >= n;
 }
 
-static void
-every_poll_runs_and_empty_rounds_are_told_apart(void **state)
+WEFT_TEST(every_poll_runs_and_empty_rounds_are_told_apart)
 {
 	struct probe p = { .work_left = 100 };
 	struct weft_loop *loop = loop_on(1, WEFT_IDLE_YIELD, &p);
 	struct weft_loop_stats s;
 
-	(void)state;
 	assert_int_equal(weft_loop_idle(loop), WEFT_IDLE_AUTO);
 	assert_int_equal(weft_loop_launch(loop), 0);
 	assert_true(reaches(&p.calls, 200, 5000));
@@ -122,8 +120,7 @@ work_for_a_while(void *arg)
 	return 1;
 }
 
-static void
-cycles_of_each_poll_are_told_apart(void **state)
+WEFT_TEST(cycles_of_each_poll_are_told_apart)
 {
 	struct probe works = { .work_left = 100 }, rests = { 0 };
 	const struct weft_poll polls[] = { { work_for_a_while, &works },
@@ -134,7 +131,6 @@ cycles_of_each_poll_are_told_apart(void **state)
 	struct weft_loop *loop = weft_loop_create(&cfg);
 	uint64_t busy[2], idle[2];
 
-	(void)state;
 	assert_non_null(loop);
 	assert_int_equal(weft_loop_launch(loop), 0);
 	assert_true(reaches(&rests.calls, 300, 5000));
@@ -148,14 +144,12 @@ cycles_of_each_poll_are_told_apart(void **state)
 	weft_loop_free(loop);
 }
 
-static void
-naps_come_after_a_millisecond_without_work(void **state)
+WEFT_TEST(naps_come_after_a_millisecond_without_work)
 {
 	struct probe p = { 0 };
 	struct weft_loop *loop = loop_on(1, WEFT_IDLE_YIELD, &p);
 	struct weft_loop_stats s = { 0 };
 
-	(void)state;
 	assert_int_equal(weft_loop_launch(loop), 0);
 	for (int i = 0; i < 5000 && s.naps == 0; i++) {
 		usleep(1000);
@@ -170,8 +164,7 @@ naps_come_after_a_millisecond_without_work(void **state)
  * A nap never ends before its time, so there are at most so many, however slow the machine is: 117 make the
  * tenfold of a millisecond by a 50th at a time.
  */
-static void
-naps_grow_with_the_time_without_work(void **state)
+WEFT_TEST(naps_grow_with_the_time_without_work)
 {
 	struct probe p = { 0 };
 	struct weft_loop *loop = loop_on(1, WEFT_IDLE_YIELD, &p);
@@ -179,7 +172,6 @@ naps_grow_with_the_time_without_work(void **state)
 	struct timespec began, now;
 	int64_t us;
 
-	(void)state;
 	clock_gettime(CLOCK_MONOTONIC, &began);
 	assert_int_equal(weft_loop_launch(loop), 0);
 	usleep(100000);
@@ -192,14 +184,12 @@ naps_grow_with_the_time_without_work(void **state)
 	weft_loop_free(loop);
 }
 
-static void
-spinning_never_enters_the_kernel(void **state)
+WEFT_TEST(spinning_never_enters_the_kernel)
 {
 	struct probe p = { 0 };
 	struct weft_loop *loop = loop_on(1, WEFT_IDLE_SPIN, &p);
 	struct weft_loop_stats s;
 
-	(void)state;
 	assert_int_equal(weft_loop_launch(loop), 0);
 	assert_true(reaches(&p.calls, 10000, 5000));
 	weft_loop_stats(loop, &s);
@@ -208,14 +198,12 @@ spinning_never_enters_the_kernel(void **state)
 	end(loop);
 }
 
-static void
-main_lcore_runs_its_loop_in_place(void **state)
+WEFT_TEST(main_lcore_runs_its_loop_in_place)
 {
 	struct probe p = { .work_left = 10 };
 	struct weft_loop *loop = loop_on(0, WEFT_IDLE_AUTO, &p);
 	struct weft_loop_stats s;
 
-	(void)state;
 	assert_int_equal(weft_loop_launch(loop), -EINVAL);
 	/* A loop stopped before it runs does not run: a signal may come early. */
 	weft_loop_stop(loop);
@@ -227,14 +215,12 @@ main_lcore_runs_its_loop_in_place(void **state)
 	weft_loop_free(loop);
 }
 
-static void
-lcores_on_one_cpu_yield(void **state)
+WEFT_TEST(lcores_on_one_cpu_yield)
 {
 	struct probe a = { 0 }, b = { 0 };
 	struct weft_loop *first = loop_on(2, WEFT_IDLE_AUTO, &a);
 	struct weft_loop *second = loop_on(3, WEFT_IDLE_AUTO, &b);
 
-	(void)state;
 	assert_int_equal(weft_loop_launch(first), 0);
 	assert_int_equal(weft_loop_launch(second), 0);
 	assert_true(reaches(&a.calls, 1, 5000));
@@ -246,15 +232,13 @@ lcores_on_one_cpu_yield(void **state)
 	end(second);
 }
 
-static void
-bad_configurations_are_refused(void **state)
+WEFT_TEST(bad_configurations_are_refused)
 {
 	struct probe p = { 0 };
 	const struct weft_poll poll = { work_while_any, &p };
 	struct weft_loop_cfg cfg = { .lcore = 1, .polls = &poll, .n_polls = 0 };
 	struct weft_loop *loop;
 
-	(void)state;
 	assert_null(weft_loop_create(&cfg));
 	assert_int_equal(rte_errno, EINVAL);
 	cfg.n_polls = 1;
@@ -282,8 +266,7 @@ read_shared(void *arg)
 	return shared != NULL && *shared != 7 ? 1 : 0;
 }
 
-static void
-quiesce_outlasts_every_reader(void **state)
+WEFT_TEST(quiesce_outlasts_every_reader)
 {
 	struct probe p = { 0 };
 	const struct weft_poll poll = { read_shared, &p };
@@ -293,7 +276,6 @@ quiesce_outlasts_every_reader(void **state)
 	struct weft_loop *loop = weft_loop_create(&cfg);
 	struct weft_loop_stats s;
 
-	(void)state;
 	assert_non_null(loop);
 	assert_int_equal(weft_loop_launch(loop), 0);
 	assert_true(reaches(&p.calls, 1, 5000));
@@ -354,14 +336,12 @@ __wrap_eal_run_delay_ns(int schedstat_fd)
 	}
 }
 
-static void
-a_spinning_loop_yields_once_it_has_to_wait(void **state)
+WEFT_TEST(a_spinning_loop_yields_once_it_has_to_wait)
 {
 	struct probe p = { 0 }, q = { 0 };
 	struct weft_loop *loop = loop_on(1, WEFT_IDLE_AUTO, &p), *other;
 	const cpu_set_t cpus = rte_lcore_cpuset(1);
 
-	(void)state;
 	__atomic_store_n(&waits, WAITS_NEVER, __ATOMIC_RELAXED);
 	assert_int_equal(weft_loop_launch(loop), 0);
 	assert_true(reaches(&p.calls, 1, 5000));
@@ -389,14 +369,12 @@ a_spinning_loop_yields_once_it_has_to_wait(void **state)
 	__atomic_store_n(&waits, WAITS_TRULY, __ATOMIC_RELAXED);
 }
 
-static void
-late_neighbour_makes_a_spinning_loop_yield(void **state)
+WEFT_TEST(late_neighbour_makes_a_spinning_loop_yield)
 {
 	struct probe p = { 0 };
 	struct weft_loop *loop = loop_on(1, WEFT_IDLE_AUTO, &p);
 	pthread_t thread;
 
-	(void)state;
 	assert_int_equal(weft_loop_launch(loop), 0);
 	assert_true(reaches(&p.calls, 1, 5000));
 	if (weft_loop_idle(loop) != WEFT_IDLE_SPIN) {
@@ -416,19 +394,6 @@ late_neighbour_makes_a_spinning_loop_yield(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_poll_runs_and_empty_rounds_are_told_apart),
-		cmocka_unit_test(cycles_of_each_poll_are_told_apart),
-		cmocka_unit_test(naps_come_after_a_millisecond_without_work),
-		cmocka_unit_test(naps_grow_with_the_time_without_work),
-		cmocka_unit_test(spinning_never_enters_the_kernel),
-		cmocka_unit_test(main_lcore_runs_its_loop_in_place),
-		cmocka_unit_test(lcores_on_one_cpu_yield),
-		cmocka_unit_test(bad_configurations_are_refused),
-		cmocka_unit_test(quiesce_outlasts_every_reader),
-		cmocka_unit_test(a_spinning_loop_yields_once_it_has_to_wait),
-		cmocka_unit_test(late_neighbour_makes_a_spinning_loop_yield),
-	};
 	size_t first, last;
 	char lcores[128];
 	int failed;
@@ -438,7 +403,7 @@ main(void)
 	snprintf(lcores, sizeof(lcores), "0@(%zu,%zu),1@%zu,2@%zu,3@%zu", first, last, last, first,
 		first);
 	test_eal_start(lcores);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = weft_test_run();
 	weft_eal_stop();
 	return failed;
 }

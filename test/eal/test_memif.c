@@ -84,14 +84,12 @@ mode_of(const char *path)
 	return st.st_mode & 0777;
 }
 
-static void
-jumbo_frames_pass_both_ways(void **state)
+WEFT_TEST(jumbo_frames_pass_both_ways)
 {
 	struct weft_port *server = open_end("m.server", server_path, true);
 	/* The driver keys its sockets by name: another spelling lets one process hold both ends. */
 	struct weft_port *client = open_end("m.client", client_path, false);
 
-	(void)state;
 	print_message("%s\n", weft_port_line(server));
 	assert_non_null(strstr(weft_port_line(server), "memif on "));
 	assert_non_null(strstr(weft_port_line(server), "(both ends on this host)"));
@@ -112,14 +110,12 @@ jumbo_frames_pass_both_ways(void **state)
  * What one end frees, the other's is freed for by EAL's interrupt thread when it hears of the
  * disconnection; both at once was a double free, which EAL reports as "Invalid memory".
  */
-static void
-both_ends_close_one_after_the_other(void **state)
+WEFT_TEST(both_ends_close_one_after_the_other)
 {
 	char *log = NULL;
 	size_t len = 0;
 	FILE *stream = open_memstream(&log, &len);
 
-	(void)state;
 	rte_openlog_stream(stream);
 	for (int round = 0; round < 100; round++) {
 		struct weft_port *server = open_end("m.server", server_path, true);
@@ -151,8 +147,7 @@ listen_at(const char *path)
 	return fd;
 }
 
-static void
-socket_of_a_dead_server_is_cleared_that_of_a_live_one_is_not(void **state)
+WEFT_TEST(socket_of_a_dead_server_is_cleared_that_of_a_live_one_is_not)
 {
 	struct weft_port_spec spec = { .name = "m",
 		.socket = server_path,
@@ -163,7 +158,6 @@ socket_of_a_dead_server_is_cleared_that_of_a_live_one_is_not(void **state)
 	char err[256], want[256];
 	int fd = listen_at(server_path);
 
-	(void)state;
 	assert_int_equal(weft_port_open(&spec, &port, err, sizeof(err)), -EADDRINUSE);
 	snprintf(want, sizeof(want),
 		"port m: socket %s is served by another process: stop it, or choose another path",
@@ -176,8 +170,7 @@ socket_of_a_dead_server_is_cleared_that_of_a_live_one_is_not(void **state)
 	assert_int_equal(access(server_path, F_OK), -1);
 }
 
-static void
-bad_paths_are_refused(void **state)
+WEFT_TEST(bad_paths_are_refused)
 {
 	struct weft_port_spec spec = {
 		.name = "m", .memif_server = true, .max_flits = FLITS, .pool = pool
@@ -185,7 +178,6 @@ bad_paths_are_refused(void **state)
 	struct weft_port *port;
 	char err[256], path[128];
 
-	(void)state;
 	memset(path, 'x', sizeof(path) - 1);
 	path[sizeof(path) - 1] = '\0';
 	spec.socket = path;
@@ -241,8 +233,7 @@ call(void)
 	return fd;
 }
 
-static void
-callers_that_hang_up_or_talk_nonsense_do_no_harm(void **state)
+WEFT_TEST(callers_that_hang_up_or_talk_nonsense_do_no_harm)
 {
 	struct weft_port *server = open_end("m.server", server_path, true);
 	struct weft_port *client = open_end("m.client", client_path, false);
@@ -252,7 +243,6 @@ callers_that_hang_up_or_talk_nonsense_do_no_harm(void **state)
 	uint64_t n = 0;
 	struct weft_port_event e;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	wait_up(server, true);
 	assert_false(weft_port_next_event(server, &e));
@@ -290,13 +280,11 @@ callers_that_hang_up_or_talk_nonsense_do_no_harm(void **state)
 }
 
 /* That the connection was there nobody saw but by its frames: nothing is left to wait for. */
-static void
-a_server_that_came_and_went_between_two_looks_is_met_at_the_next(void **state)
+WEFT_TEST(a_server_that_came_and_went_between_two_looks_is_met_at_the_next)
 {
 	struct weft_port *server = open_end("m.server", server_path, true);
 	struct weft_port *client = open_end("m.client", client_path, false);
 
-	(void)state;
 	for (unsigned int round = 0; round < 3; round++) {
 		wait_up(server, true);
 		wait_up(client, true);
@@ -338,8 +326,7 @@ send_and_receive(void *arg)
 }
 
 /* DPDK's driver unmaps the rings of a client whose server goes, whoever is in there. */
-static void
-a_server_that_goes_does_no_harm_to_a_busy_client(void **state)
+WEFT_TEST(a_server_that_goes_does_no_harm_to_a_busy_client)
 {
 	struct weft_port *server = open_end("m.server", server_path, true);
 	struct busy busy = { .port = open_end("m.client", client_path, false) };
@@ -349,7 +336,6 @@ a_server_that_goes_does_no_harm_to_a_busy_client(void **state)
 	};
 	struct weft_loop *loop = weft_loop_create(&cfg);
 
-	(void)state;
 	assert_non_null(loop);
 	assert_int_equal(weft_loop_launch(loop), 0);
 	for (unsigned int round = 0; round < GOES_ROUNDS; round++) {
@@ -481,8 +467,7 @@ shake(const struct bad_client *b, struct memif_msg *last)
 	return fd;
 }
 
-static void
-a_handshake_is_believed_only_when_it_is_right(void **state)
+WEFT_TEST(a_handshake_is_believed_only_when_it_is_right)
 {
 	static const struct bad_client bad[] = {
 		{ .why = "Unexpected message", .no_init = true },
@@ -515,7 +500,6 @@ a_handshake_is_believed_only_when_it_is_right(void **state)
 	struct memif_msg last;
 	int fd;
 
-	(void)state;
 	/* The driver says of each what it thinks of it. */
 	rte_log_set_level_pattern("pmd.net.memif", RTE_LOG_EMERG);
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad); i++) {
@@ -546,8 +530,7 @@ a_handshake_is_believed_only_when_it_is_right(void **state)
 	test_pool_is_whole(pool);
 }
 
-static void
-folders_open_to_others_are_refused(void **state)
+WEFT_TEST(folders_open_to_others_are_refused)
 {
 	struct weft_port_spec spec = {
 		.name = "m", .memif_server = true, .max_flits = FLITS, .pool = pool
@@ -555,7 +538,6 @@ folders_open_to_others_are_refused(void **state)
 	char open_folder[64], path[80], err[256];
 	struct weft_port *port;
 
-	(void)state;
 	snprintf(open_folder, sizeof(open_folder), "%s/open", folder);
 	snprintf(path, sizeof(path), "%s/s", open_folder);
 	spec.socket = path;
@@ -596,17 +578,6 @@ folders_open_to_others_are_refused(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(jumbo_frames_pass_both_ways),
-		cmocka_unit_test(both_ends_close_one_after_the_other),
-		cmocka_unit_test(socket_of_a_dead_server_is_cleared_that_of_a_live_one_is_not),
-		cmocka_unit_test(bad_paths_are_refused),
-		cmocka_unit_test(a_server_that_came_and_went_between_two_looks_is_met_at_the_next),
-		cmocka_unit_test(a_server_that_goes_does_no_harm_to_a_busy_client),
-		cmocka_unit_test(callers_that_hang_up_or_talk_nonsense_do_no_harm),
-		cmocka_unit_test(a_handshake_is_believed_only_when_it_is_right),
-		cmocka_unit_test(folders_open_to_others_are_refused),
-	};
 	size_t first, last;
 	char lcores[64];
 	int failed;
@@ -619,7 +590,7 @@ main(void)
 	snprintf(lcores, sizeof(lcores), "0@(%zu,%zu),1@%zu", first, last, last);
 	test_eal_start(lcores);
 	pool = test_pool("memif", 4095, FLITS);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = weft_test_run();
 	rte_mempool_free(pool);
 	weft_eal_stop();
 	unlink(server_path);

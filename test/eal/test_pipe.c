@@ -7,8 +7,7 @@
 
 static struct weft_rand r;
 
-static void
-layouts_are_read_or_refused(void **state)
+WEFT_TEST(layouts_are_read_or_refused)
 {
 	static const struct {
 		const char *text;
@@ -38,7 +37,6 @@ layouts_are_read_or_refused(void **state)
 		{ "a_name_that_is_much_longer_than_any_stage_has", "no stage is called", 0, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(cases); i++) {
 		struct weft_layout l = { 0 };
 		char err[512] = "";
@@ -59,8 +57,7 @@ layouts_are_read_or_refused(void **state)
 }
 
 /* What of a layout must stay together, and what may run anywhere. */
-static void
-segments_say_whether_they_work_on_ends(void **state)
+WEFT_TEST(segments_say_whether_they_work_on_ends)
 {
 	static const struct {
 		const char *text;
@@ -75,7 +72,6 @@ segments_say_whether_they_work_on_ends(void **state)
 		{ "deframe|fec_relay|route", { false, false, false }, "route" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(cases); i++) {
 		struct weft_layout l;
 		char text[64];
@@ -90,8 +86,7 @@ segments_say_whether_they_work_on_ends(void **state)
 	}
 }
 
-static void
-a_stage_without_its_tables_is_refused(void **state)
+WEFT_TEST(a_stage_without_its_tables_is_refused)
 {
 	const struct weft_env empty = { .only_mode = -1 };
 	struct weft_pipe_cfg cfg = { .name = "p",
@@ -101,7 +96,6 @@ a_stage_without_its_tables_is_refused(void **state)
 		.socket = SOCKET_ID_ANY };
 	char err[256];
 
-	(void)state;
 	assert_null(weft_pipe_create(&cfg, err, sizeof(err)));
 	assert_string_equal(err, "pipeline p: stage route needs a DRT");
 	cfg.layout = "deframe";
@@ -115,8 +109,7 @@ a_stage_without_its_tables_is_refused(void **state)
 }
 
 /* Names of pipelines are keys in telemetry. */
-static void
-a_name_is_taken_once(void **state)
+WEFT_TEST(a_name_is_taken_once)
 {
 	const struct weft_env env = { .only_mode = -1 };
 	const struct weft_pipe_cfg cfg = { .name = "once",
@@ -127,7 +120,6 @@ a_name_is_taken_once(void **state)
 	struct weft_pipe *p;
 	char err[256];
 
-	(void)state;
 	p = weft_pipe_create(&cfg, err, sizeof(err));
 	assert_non_null(p);
 	assert_null(weft_pipe_create(&cfg, err, sizeof(err)));
@@ -212,14 +204,12 @@ run_layout(const char *layout, uint64_t seed, enum weft_ide_mode ide, unsigned i
 	rig_stop();
 }
 
-static void
-every_split_gives_the_same(void **state)
+WEFT_TEST(every_split_gives_the_same)
 {
 	static const enum weft_ide_mode modes[] = { WEFT_IDE_OFF, WEFT_IDE_CONTAINMENT,
 		WEFT_IDE_SKID };
 	uint64_t seed = weft_rand_u64(&r);
 
-	(void)state;
 	for (size_t k = 0; k < WEFT_ARRAY_SIZE(modes); k++) {
 		struct outcome whole, split;
 
@@ -241,13 +231,11 @@ every_split_gives_the_same(void **state)
 }
 
 /* crc_first in the place of fec_check: what goes on is the same, and so are the counts. */
-static void
-crc_first_gives_the_same(void **state)
+WEFT_TEST(crc_first_gives_the_same)
 {
 	uint64_t seed = weft_rand_u64(&r);
 	struct outcome both, first;
 
-	(void)state;
 	run_layout(WEFT_LAYOUT_RX, seed, WEFT_IDE_OFF, WEFT_BURST_MAX, &both);
 	run_layout(WEFT_LAYOUT_RX_CRC_FIRST, seed, WEFT_IDE_OFF, WEFT_BURST_MAX, &first);
 	assert_int_equal(first.digest, both.digest);
@@ -261,14 +249,12 @@ crc_first_gives_the_same(void **state)
 }
 
 /* crc_protect hands on to fec_encode, or does not because a ring stands between. */
-static void
-every_split_sends_the_same(void **state)
+WEFT_TEST(every_split_sends_the_same)
 {
 	static const char *const layouts[] = { "crc_protect,fec_encode,enframe",
 		"crc_protect|fec_encode,enframe" };
 	uint64_t seed = weft_rand_u64(&r), want = 0;
 
-	(void)state;
 	for (size_t k = 0; k < WEFT_ARRAY_SIZE(layouts); k++) {
 		struct rte_mbuf *m[WEFT_BURST_MAX];
 		struct weft_rand local;
@@ -293,13 +279,11 @@ every_split_sends_the_same(void **state)
 	}
 }
 
-static void
-a_full_ring_holds_back_and_loses_nothing(void **state)
+WEFT_TEST(a_full_ring_holds_back_and_loses_nothing)
 {
 	unsigned int taken = 0;
 	struct rte_mbuf *m;
 
-	(void)state;
 	rig_start(WEFT_IDE_OFF, "deframe|fec_check,link_rx");
 	for (;;) {
 		m = rig_frame(&r, 1);
@@ -325,10 +309,8 @@ a_full_ring_holds_back_and_loses_nothing(void **state)
 	rig_stop();
 }
 
-static void
-frames_in_a_ring_come_back_with_the_pipeline(void **state)
+WEFT_TEST(frames_in_a_ring_come_back_with_the_pipeline)
 {
-	(void)state;
 	rig_start(WEFT_IDE_OFF, "deframe|fec_check");
 	for (unsigned int i = 0; i < 10; i++)
 		rig_receive(rig_frame(&r, 2));
@@ -338,19 +320,7 @@ frames_in_a_ring_come_back_with_the_pipeline(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(layouts_are_read_or_refused),
-		cmocka_unit_test(segments_say_whether_they_work_on_ends),
-		cmocka_unit_test(a_stage_without_its_tables_is_refused),
-		cmocka_unit_test(a_name_is_taken_once),
-		cmocka_unit_test(every_split_gives_the_same),
-		cmocka_unit_test(crc_first_gives_the_same),
-		cmocka_unit_test(every_split_sends_the_same),
-		cmocka_unit_test(a_full_ring_holds_back_and_loses_nothing),
-		cmocka_unit_test(frames_in_a_ring_come_back_with_the_pipeline),
-	};
-
 	rig_open();
 	weft_test_seed(&r, "pipe");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return weft_test_run();
 }

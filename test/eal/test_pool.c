@@ -8,12 +8,10 @@
 #include <errno.h>
 #include <rte_mempool.h>
 
-static void
-flits_lie_on_cache_lines(void **state)
+WEFT_TEST(flits_lie_on_cache_lines)
 {
 	static const unsigned int flits[] = { 1, 5, 13, 35, 64 };
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(flits); i++) {
 		struct rte_mempool *pool = test_pool("lines", 63, flits[i]);
 		struct rte_mbuf *mbufs[63];
@@ -30,25 +28,21 @@ flits_lie_on_cache_lines(void **state)
 	}
 }
 
-static void
-thirteen_flits_fit_a_page_with_all_around(void **state)
+WEFT_TEST(thirteen_flits_fit_a_page_with_all_around)
 {
 	struct rte_mempool *pool = test_pool("page", 7, 13);
 
-	(void)state;
 	assert_true(rte_mempool_calc_obj_size(pool->elt_size, pool->flags, NULL) <= 4096);
 	rte_mempool_free(pool);
 }
 
-static void
-estimate_covers_what_a_pool_takes(void **state)
+WEFT_TEST(estimate_covers_what_a_pool_takes)
 {
 	const struct weft_pool_cfg cfg = { "mb", 2047, 35, TEST_PRIV_SIZE, 256, -1, NULL };
 	struct rte_mempool *pool = weft_pool_create(&cfg, NULL, 0);
 	uint64_t taken = 0;
 	struct rte_mempool_memhdr *h;
 
-	(void)state;
 	assert_non_null(pool);
 	STAILQ_FOREACH (h, &pool->mem_list, next)
 		taken += h->len;
@@ -73,10 +67,8 @@ static const struct {
 	{ { "bad", 100000, 64, 96, 0, -1, NULL }, ENOMEM, "100000 buffers need about 1" },
 };
 
-static void
-what_cannot_be_is_refused_in_a_line(void **state)
+WEFT_TEST(what_cannot_be_is_refused_in_a_line)
 {
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad_rows); i++) {
 		char err[256] = "";
 
@@ -88,25 +80,21 @@ what_cannot_be_is_refused_in_a_line(void **state)
 	}
 }
 
-static void
-name_is_taken_once(void **state)
+WEFT_TEST(name_is_taken_once)
 {
 	struct rte_mempool *pool = test_pool("twice", 7, 1);
 	const struct weft_pool_cfg cfg = { "twice", 7, 1, TEST_PRIV_SIZE, 0, -1, NULL };
 
-	(void)state;
 	assert_null(weft_pool_create(&cfg, NULL, 0));
 	assert_int_equal(rte_errno, EEXIST);
 	rte_mempool_free(pool);
 }
 
-static void
-second_start_is_refused(void **state)
+WEFT_TEST(second_start_is_refused)
 {
 	const struct weft_eal_cfg cfg = { .program = "weft-test" };
 	char err[256] = "";
 
-	(void)state;
 	assert_int_equal(weft_eal_start(&cfg, err, sizeof(err)), -EALREADY);
 	assert_string_not_equal(err, "");
 	assert_string_not_equal(weft_eal_memory_line(), "");
@@ -115,14 +103,6 @@ second_start_is_refused(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(flits_lie_on_cache_lines),
-		cmocka_unit_test(thirteen_flits_fit_a_page_with_all_around),
-		cmocka_unit_test(estimate_covers_what_a_pool_takes),
-		cmocka_unit_test(what_cannot_be_is_refused_in_a_line),
-		cmocka_unit_test(name_is_taken_once),
-		cmocka_unit_test(second_start_is_refused),
-	};
 	const struct weft_eal_cfg cfg = { .program = "weft-test", .memory_mb = 128 };
 	char err[256];
 	int failed;
@@ -133,7 +113,7 @@ main(void)
 		return 1;
 	}
 	printf("%s\n", weft_eal_memory_line());
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = weft_test_run();
 	weft_eal_stop();
 	return failed;
 }

@@ -24,8 +24,7 @@ refuses(const struct weft_port_spec *spec, int rc, const char *says)
 	assert_int_equal(rte_eth_dev_count_avail(), 0);
 }
 
-static void
-missing_interface_is_named(void **state)
+WEFT_TEST(missing_interface_is_named)
 {
 	const struct weft_port_spec spec = {
 		.name = "h0.0", .netif = "weftnone0", .max_flits = 5, .pool = pool
@@ -34,26 +33,22 @@ missing_interface_is_named(void **state)
 		.name = "h0.0", .netif = "a-name-no-kernel-takes", .max_flits = 5, .pool = pool
 	};
 
-	(void)state;
 	refuses(&spec, -ENODEV, "port h0.0: interface weftnone0: no such interface here");
 	refuses(&too_long, -ENODEV, "no such interface here");
 }
 
-static void
-pool_of_small_buffers_is_refused(void **state)
+WEFT_TEST(pool_of_small_buffers_is_refused)
 {
 	struct weft_port_spec spec = {
 		.name = "h0.0", .vdev = "net_null0", .max_flits = 16, .pool = pool
 	};
 
-	(void)state;
 	refuses(&spec, -EINVAL, "but 16 flits per frame need");
 	spec.pool = NULL;
 	refuses(&spec, -EINVAL, "has no packet buffers");
 }
 
-static void
-unknown_devices_are_refused(void **state)
+WEFT_TEST(unknown_devices_are_refused)
 {
 	const struct weft_port_spec vdev = {
 		.name = "h0.0", .vdev = "net_nonesuch0,x=1", .max_flits = 5, .pool = pool
@@ -62,19 +57,16 @@ unknown_devices_are_refused(void **state)
 		.name = "h0.0", .pci = "ffff:ff:1f.7", .max_flits = 5, .pool = pool
 	};
 
-	(void)state;
 	refuses(&vdev, -ENODEV, "port h0.0: net_nonesuch0: DPDK has no device");
 	refuses(&pci, -ENODEV, "port h0.0: ffff:ff:1f.7: DPDK has no device");
 }
 
-static void
-names_are_checked(void **state)
+WEFT_TEST(names_are_checked)
 {
 	struct weft_port_spec spec = {
 		.name = "", .vdev = "net_null0", .max_flits = 5, .pool = pool
 	};
 
-	(void)state;
 	refuses(&spec, -EINVAL, "a name has 1 to 39 characters");
 	spec.name = NULL;
 	refuses(&spec, -EINVAL, "a name has 1 to 39 characters");
@@ -83,8 +75,7 @@ names_are_checked(void **state)
 }
 
 /* The device of a port that is refused late is given back, and can be opened again. */
-static void
-device_can_be_opened_again(void **state)
+WEFT_TEST(device_can_be_opened_again)
 {
 	struct weft_port_spec spec = {
 		.name = "n", .vdev = "net_null0,size=288", .max_flits = 5, .pool = pool
@@ -93,7 +84,6 @@ device_can_be_opened_again(void **state)
 	struct rte_mbuf *mbufs[8];
 	char err[256] = "";
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		if (weft_port_open(&spec, &port, err, sizeof(err)) != 0)
 			fail_msg("%s", err);
@@ -113,18 +103,11 @@ device_can_be_opened_again(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(missing_interface_is_named),
-		cmocka_unit_test(pool_of_small_buffers_is_refused),
-		cmocka_unit_test(unknown_devices_are_refused),
-		cmocka_unit_test(names_are_checked),
-		cmocka_unit_test(device_can_be_opened_again),
-	};
 	int failed;
 
 	test_eal_start(NULL);
 	pool = test_pool("errors", 2047, 15);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = weft_test_run();
 	test_pool_is_whole(pool);
 	rte_mempool_free(pool);
 	weft_eal_stop();

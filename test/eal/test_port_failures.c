@@ -187,8 +187,7 @@ warm_up(void)
 	weft_port_close(port);
 }
 
-static void
-a_device_that_fails_is_given_back(void **state)
+WEFT_TEST(a_device_that_fails_is_given_back)
 {
 	static const char *const calls[] = { "rte_zmalloc", "rte_dev_probe", "rte_eth_dev_info_get",
 		"rte_eth_dev_configure", "rte_eth_dev_adjust_nb_rx_tx_desc",
@@ -197,7 +196,6 @@ a_device_that_fails_is_given_back(void **state)
 	struct weft_port *port;
 	char err[256];
 
-	(void)state;
 	spec = (struct weft_port_spec){
 		.name = "n", .vdev = "net_null0,size=288", .max_flits = FLITS, .pool = pool
 	};
@@ -219,14 +217,12 @@ a_device_that_fails_is_given_back(void **state)
 	assert_non_null(strstr(err, "its queues cannot be set up (Message too long)"));
 }
 
-static void
-a_memif_server_that_fails_leaves_no_socket(void **state)
+WEFT_TEST(a_memif_server_that_fails_leaves_no_socket)
 {
 	static const char *const calls[] = { "rte_zmalloc", "calloc", "getrandom", "open64",
 		"weft_socket_hide", "weft_socket_reach", "memif_receive", "eventfd",
 		"weft_socket_listen", "rte_ctrl_thread_create" };
 
-	(void)state;
 	spec = (struct weft_port_spec){
 		.name = "n", .socket = path, .memif_server = true, .max_flits = FLITS, .pool = pool
 	};
@@ -255,15 +251,13 @@ no_pair(const char *name, int error, unsigned int nth)
 	return failed;
 }
 
-static void
-a_pair_of_rings_is_whole_or_not_there(void **state)
+WEFT_TEST(a_pair_of_rings_is_whole_or_not_there)
 {
 	const struct weft_port_spec good = { .name = "n", .max_flits = FLITS };
 	struct weft_port_spec bad = { .name = "o", .max_flits = FLITS, .driver = WEFT_PORT_MEMIF };
 	struct weft_port *ports[2], *other[2];
 	char err[256];
 
-	(void)state;
 	weft_fail_each("rte_zmalloc", ENOMEM, no_pair);
 	weft_fail_each("rte_ring_init", EINVAL, no_pair);
 	weft_fail_each("rte_ring_get_memsize", EINVAL, no_pair);
@@ -319,8 +313,7 @@ no_capture(const char *name, int error, unsigned int nth)
 	return failed;
 }
 
-static void
-a_capture_that_fails_is_none(void **state)
+WEFT_TEST(a_capture_that_fails_is_none)
 {
 	static const char *const calls[] = { "aligned_alloc", "rte_ring_init",
 		"rte_ring_get_memsize", "open64", "fcntl64", "fopencookie",
@@ -330,7 +323,6 @@ a_capture_that_fails_is_none(void **state)
 	struct weft_capture_cfg cfg = { .path = path, .ring_frames = UINT32_MAX };
 	char err[256];
 
-	(void)state;
 	assert_int_equal(weft_port_open_pair(&a, &b, ends, err, sizeof(err)), 0);
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(calls); i++)
 		weft_fail_each(calls[i], ENOMEM, no_capture);
@@ -347,12 +339,6 @@ a_capture_that_fails_is_none(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_device_that_fails_is_given_back),
-		cmocka_unit_test(a_memif_server_that_fails_leaves_no_socket),
-		cmocka_unit_test(a_pair_of_rings_is_whole_or_not_there),
-		cmocka_unit_test(a_capture_that_fails_is_none),
-	};
 	int failed;
 
 	if (mkdtemp(folder) == NULL)
@@ -362,7 +348,7 @@ main(void)
 	/* DPDK says of each failure what it thinks of it. */
 	rte_log_set_global_level(RTE_LOG_EMERG);
 	pool = test_pool("failures", 2047, FLITS);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = weft_test_run();
 	rte_mempool_free(pool);
 	weft_eal_stop();
 	rmdir(folder);

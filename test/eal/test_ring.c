@@ -28,13 +28,11 @@ send_burst(struct weft_port *port, struct rte_mbuf **mbufs, uint16_t n)
 	assert_int_equal(weft_port_tx(port, mbufs, n), n);
 }
 
-static void
-bursts_pass_both_ways_in_order(void **state)
+WEFT_TEST(bursts_pass_both_ways_in_order)
 {
 	struct rte_mbuf *sent[32], *got[64];
 	struct weft_port *ports[2];
 
-	(void)state;
 	open_pair(ports, 0);
 	assert_string_equal(weft_port_name(ports[0]), "h0.0");
 	assert_string_equal(
@@ -66,14 +64,12 @@ bursts_pass_both_ways_in_order(void **state)
 	test_pool_is_whole(pool);
 }
 
-static void
-full_ring_pushes_back(void **state)
+WEFT_TEST(full_ring_pushes_back)
 {
 	struct weft_port *ports[2];
 	struct rte_mbuf *mbufs[64];
 	struct weft_port_stats s;
 
-	(void)state;
 	/* Exactly as many as asked for, though no power of two. */
 	open_pair(ports, 100);
 	send_burst(ports[0], mbufs, 64);
@@ -95,14 +91,12 @@ full_ring_pushes_back(void **state)
 	test_pool_is_whole(pool);
 }
 
-static void
-names_are_unique_while_open(void **state)
+WEFT_TEST(names_are_unique_while_open)
 {
 	const struct weft_port_spec a = { .name = "h0.0", .max_flits = 15 };
 	struct weft_port *ports[2], *more[2];
 	char err[256];
 
-	(void)state;
 	open_pair(ports, 0);
 	assert_int_equal(weft_port_open_pair(&a, &a, more, err, sizeof(err)), -EEXIST);
 	assert_string_equal(err, "port h0.0: a port of this name is open");
@@ -116,8 +110,7 @@ names_are_unique_while_open(void **state)
 	weft_port_close(NULL);
 }
 
-static void
-other_drivers_cannot_be_paired(void **state)
+WEFT_TEST(other_drivers_cannot_be_paired)
 {
 	const struct weft_port_spec a = { .name = "a", .max_flits = 15 };
 	const struct weft_port_spec b = { .name = "b", .driver = WEFT_PORT_MEMIF, .max_flits = 15 };
@@ -125,21 +118,18 @@ other_drivers_cannot_be_paired(void **state)
 	struct weft_port *ports[2];
 	char err[256];
 
-	(void)state;
 	assert_int_equal(weft_port_open_pair(&a, &c, ports, err, sizeof(err)), -EINVAL);
 	assert_string_equal(err, "port c: flits per frame must be 1 to 64, not 65");
 	assert_int_equal(weft_port_open_pair(&a, &b, ports, err, sizeof(err)), -EINVAL);
 	assert_string_equal(err, "port b: driver memif cannot join two nodes inside a process");
 }
 
-static void
-telemetry_tells_names_and_counters(void **state)
+WEFT_TEST(telemetry_tells_names_and_counters)
 {
 	char reply[16384];
 	struct weft_port *ports[2];
 	struct rte_mbuf *mbufs[3];
 
-	(void)state;
 	open_pair(ports, 0);
 	send_burst(ports[0], mbufs, 3);
 	test_ask("/weft/ports", reply, sizeof(reply));
@@ -161,18 +151,11 @@ telemetry_tells_names_and_counters(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bursts_pass_both_ways_in_order),
-		cmocka_unit_test(full_ring_pushes_back),
-		cmocka_unit_test(names_are_unique_while_open),
-		cmocka_unit_test(telemetry_tells_names_and_counters),
-		cmocka_unit_test(other_drivers_cannot_be_paired),
-	};
 	int failed;
 
 	test_eal_start(NULL);
 	pool = test_pool("ring", 511, 15);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = weft_test_run();
 	rte_mempool_free(pool);
 	weft_eal_stop();
 	return failed;

@@ -189,14 +189,12 @@ a_start_all_the_same(const char *name, int error, unsigned int nth)
 	return s.hit;
 }
 
-static void
-what_a_start_needs_is_named(void **state)
+WEFT_TEST(what_a_start_needs_is_named)
 {
 	static const char *const calls[] = { "calloc", "malloc", "vasprintf", "rte_zmalloc",
 		"rte_rcu_qsbr_init" };
 	struct start s;
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(calls); i++)
 		weft_fail_each(calls[i], ENOMEM, no_start);
 	/* As on a machine with more CPUs than fit. */
@@ -208,13 +206,11 @@ what_a_start_needs_is_named(void **state)
 }
 
 /* Quiet, a telemetry that no silent visitor blocks, folders of dead processes: all that is comfort. */
-static void
-what_a_start_wants_it_can_do_without(void **state)
+WEFT_TEST(what_a_start_wants_it_can_do_without)
 {
 	static const char *const calls[] = { "memfd_create", "fcntl64", "open64", "opendir",
 		"rename", "weft_socket_listen", "weft_socket_reach", "rte_ctrl_thread_create" };
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(calls); i++)
 		weft_fail_each(calls[i], EMFILE, a_start_all_the_same);
 	/* To keep output away; bringing it back is another matter. */
@@ -222,12 +218,10 @@ what_a_start_wants_it_can_do_without(void **state)
 	assert_true(a_start_all_the_same("dup2", EBUSY, 2));
 }
 
-static void
-what_eal_says_comes_through(void **state)
+WEFT_TEST(what_eal_says_comes_through)
 {
 	struct start s;
 
-	(void)state;
 	eal_does = EAL_SAYS_WHY;
 	start(NULL, 0, 0, &s);
 	ends_in_order(&s, "an EAL that says why", 0);
@@ -250,12 +244,10 @@ what_eal_says_comes_through(void **state)
 	eal_does = EAL_STARTS;
 }
 
-static void
-wrong_lcores_are_told_before_eal_is_asked(void **state)
+WEFT_TEST(wrong_lcores_are_told_before_eal_is_asked)
 {
 	struct start s;
 
-	(void)state;
 	cfg.lcores = "1;2";
 	start(NULL, 0, 0, &s);
 	ends_in_order(&s, cfg.lcores, 0);
@@ -270,12 +262,6 @@ wrong_lcores_are_told_before_eal_is_asked(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_a_start_needs_is_named),
-		cmocka_unit_test(what_a_start_wants_it_can_do_without),
-		cmocka_unit_test(what_eal_says_comes_through),
-		cmocka_unit_test(wrong_lcores_are_told_before_eal_is_asked),
-	};
 	char command[64];
 	int failed;
 
@@ -283,7 +269,7 @@ main(void)
 		return 1;
 	setenv("RUNTIME_DIRECTORY", folder, 1);
 	cfg = (struct weft_eal_cfg){ .program = "weft-test", .memory_mb = 16 };
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = weft_test_run();
 	snprintf(command, sizeof(command), "rm -rf %s", folder);
 	return system(command) == 0 ? failed : 1;
 }

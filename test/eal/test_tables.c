@@ -149,8 +149,7 @@ print_times(const char *what, double *us)
 		what, READERS, us[0], us[n / 2], us[n - 1]);
 }
 
-static void
-readers_see_whole_snapshots_only(void **state)
+WEFT_TEST(readers_see_whole_snapshots_only)
 {
 	static const struct weft_edge_cfg edge = {
 		.pid = 0x100, .fast_depth_log2 = 12, .fast_idt = 1
@@ -161,7 +160,6 @@ readers_see_whole_snapshots_only(void **state)
 	struct weft_loop *loop[READERS];
 	struct weft_edge *e;
 
-	(void)state;
 	assert_int_equal(weft_tables_writer_init(&w, &cfg, SOCKET_ID_ANY), 0);
 	for (unsigned int i = 0; i < READERS; i++)
 		loop[i] = start(&readers[i], i + 1, &w.slot);
@@ -205,15 +203,13 @@ readers_see_whole_snapshots_only(void **state)
 	print_times("DRT alone, 4095 rows", us[2]);
 }
 
-static void
-changes_without_commit_are_forgotten(void **state)
+WEFT_TEST(changes_without_commit_are_forgotten)
 {
 	static const struct weft_tables_cfg cfg = { .n_routes = 1 };
 	static const struct weft_tables_cfg bad = { .n_routes = 0 };
 	const uint8_t row[1][2] = { { WEFT_DRT_PORT, 9 } };
 	struct weft_tables_writer w;
 
-	(void)state;
 	assert_int_equal(weft_tables_writer_init(&w, &bad, SOCKET_ID_ANY), -EINVAL);
 	assert_int_equal(weft_tables_writer_init(&w, &cfg, SOCKET_ID_ANY), 0);
 	weft_route_set_drt(weft_tables_route_rw(weft_tables_begin(&w), 0), 5, row, 1);
@@ -229,10 +225,6 @@ changes_without_commit_are_forgotten(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(readers_see_whole_snapshots_only),
-		cmocka_unit_test(changes_without_commit_are_forgotten),
-	};
 	size_t first, last;
 	char lcores[96];
 	int failed;
@@ -240,7 +232,7 @@ main(void)
 	test_cpus(&first, &last);
 	snprintf(lcores, sizeof(lcores), "0@(%zu,%zu),1@%zu,2@%zu", first, last, first, last);
 	test_eal_start(lcores);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = weft_test_run();
 	weft_eal_stop();
 	return failed;
 }

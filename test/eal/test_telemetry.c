@@ -37,13 +37,11 @@ visit(void)
 	return fd;
 }
 
-static void
-silent_visitors_keep_nobody_out(void **state)
+WEFT_TEST(silent_visitors_keep_nobody_out)
 {
 	static int silent[500];
 	char reply[16384];
 
-	(void)state;
 	for (int round = 0; round < 2; round++) {
 		for (size_t i = 0; i < WEFT_ARRAY_SIZE(silent); i++)
 			silent[i] = visit();
@@ -59,13 +57,11 @@ silent_visitors_keep_nobody_out(void **state)
 }
 
 /* It hears the greeting, its answers, and then the end. */
-static void
-a_visitor_is_served_until_it_falls_silent(void **state)
+WEFT_TEST(a_visitor_is_served_until_it_falls_silent)
 {
 	char reply[16384];
 	int asks = visit(), silent = visit();
 
-	(void)state;
 	eal_telemetry_set_patience(200, 700);
 	close(visit()); /* who comes is when the desk looks up */
 	assert_true(read(asks, reply, sizeof(reply)) > 0);
@@ -115,15 +111,13 @@ serve_rundir(const char *folder)
 	return fd;
 }
 
-static void
-folders_of_killed_processes_go(void **state)
+WEFT_TEST(folders_of_killed_processes_go)
 {
 	char dead[PATH_MAX], served[PATH_MAX], live[PATH_MAX], young[PATH_MAX], other[PATH_MAX];
 	char own[PATH_MAX];
 	const struct timespec old[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
 	int fd;
 
-	(void)state;
 	make_rundir(dead, "weft-gen", a_dead_process());
 	close(serve_rundir(dead));
 	make_rundir(served, "weft-x", a_dead_process());
@@ -150,22 +144,14 @@ folders_of_killed_processes_go(void **state)
 }
 
 /* Through syslog an exit could wait for ever for a thread that logs. */
-static void
-what_dpdk_says_goes_to_standard_error_alone(void **state)
+WEFT_TEST(what_dpdk_says_goes_to_standard_error_alone)
 {
-	(void)state;
 	assert_ptr_equal(rte_log_get_stream(), stderr);
 }
 
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_dpdk_says_goes_to_standard_error_alone),
-		cmocka_unit_test(silent_visitors_keep_nobody_out),
-		cmocka_unit_test(a_visitor_is_served_until_it_falls_silent),
-		cmocka_unit_test(folders_of_killed_processes_go),
-	};
 	static char folder[] = "/tmp/weft-telemetry-XXXXXX";
 	int failed;
 
@@ -173,7 +159,7 @@ main(void)
 		return 1;
 	setenv("RUNTIME_DIRECTORY", folder, 1);
 	test_eal_start(NULL);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = weft_test_run();
 	weft_eal_stop();
 	return failed;
 }

@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What every unit test includes: cmocka with the headers it wants first, and the seed of a
- * property test. WEFT_TEST_SEED=N replays a run; otherwise each run draws a new seed and prints it.
+ * What every unit test includes: cmocka with the headers it wants first, tests that need no list,
+ * and the seed of a property test. WEFT_TEST_SEED=N replays a run; otherwise each run draws a new
+ * seed and prints it.
  */
 #ifndef WEFT_TEST_H
 #define WEFT_TEST_H
@@ -20,6 +21,39 @@
 
 #include "weft_base.h"
 #include "weft_rand.h"
+
+/**
+ * Begins a test: its body follows. A program runs its tests in the order in which they are written,
+ * and needs a main() only if it has to prepare more than WEFT_TEST_EACH() and WEFT_TEST_AROUND() do.
+ */
+#define WEFT_TEST(name)                                                                            \
+	static void name(void **state);                                                            \
+	static void __attribute__((constructor)) name##_is_a_test(void)                            \
+	{                                                                                          \
+		weft_test_add(#name, name);                                                        \
+	}                                                                                          \
+	static void name(void **state __attribute__((unused)))
+
+/** What is called before and after each test of the program, NULL for nothing. */
+#define WEFT_TEST_EACH(setup, teardown)                                                            \
+	static void __attribute__((constructor)) weft_test_each_of_file(void)                      \
+	{                                                                                          \
+		weft_test_each(setup, teardown);                                                   \
+	}
+
+/** What is called before the first test of the program and after its last, NULL for nothing. */
+#define WEFT_TEST_AROUND(setup, teardown)                                                          \
+	static void __attribute__((constructor)) weft_test_around_file(void)                       \
+	{                                                                                          \
+		weft_test_around(setup, teardown);                                                 \
+	}
+
+void weft_test_add(const char *name, CMUnitTestFunction run);
+void weft_test_each(CMFixtureFunction setup, CMFixtureFunction teardown);
+void weft_test_around(CMFixtureFunction setup, CMFixtureFunction teardown);
+
+/** Run all tests of the program; what main() returns. */
+int weft_test_run(void);
 
 /** Seed @p r for the property test @p what and print the seed. */
 static inline void

@@ -51,8 +51,7 @@ expect(struct weft_atc *c, uint16_t ctx, uint64_t va, unsigned int want, enum we
 		assert_int_equal(pa, 0x5A5A);
 }
 
-static void
-config_out_of_range_is_refused(void **state)
+WEFT_TEST(config_out_of_range_is_refused)
 {
 	static const struct weft_atc_cfg bad[] = {
 		{ { 64, 0, 0, 0 }, 0, NULL },
@@ -62,7 +61,6 @@ config_out_of_range_is_refused(void **state)
 	static _Alignas(64) uint8_t mem[4096];
 	const struct weft_atc_cfg least = { { 1, 0, 0, 0 }, 1, NULL };
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad); i++) {
 		assert_int_equal(weft_atc_size(&bad[i]), 0);
 		assert_null(weft_atc_init(mem, &bad[i]));
@@ -73,14 +71,12 @@ config_out_of_range_is_refused(void **state)
 }
 
 /* The last context ends the memory: what is asked for must do, and no more be touched. */
-static void
-memory_asked_for_is_enough(void **state)
+WEFT_TEST(memory_asked_for_is_enough)
 {
 	const struct weft_atc_cfg cfg = { { 1, 2, 0, 4 }, 16, NULL };
 	struct weft_guard g;
 	struct weft_atc *c;
 
-	(void)state;
 	weft_guard_open(&g, weft_atc_size(&cfg));
 	c = weft_atc_init(weft_guard_last(&g, weft_atc_size(&cfg)), &cfg);
 	assert_non_null(c);
@@ -95,25 +91,21 @@ memory_asked_for_is_enough(void **state)
 	weft_guard_close(&g);
 }
 
-static void
-empty_cache_misses_even_at_zero(void **state)
+WEFT_TEST(empty_cache_misses_even_at_zero)
 {
 	struct weft_atc *c = atc_new(&cfg_all);
 
-	(void)state;
 	expect(c, 0, 0, WEFT_ATC_R, WEFT_ATC_MISS);
 	assert_int_equal(weft_atc_install(c, 0, 0, 0, 12, RW), 1);
 	expect_hit(c, 0, 0, 0);
 	free(c);
 }
 
-static void
-each_size_translates_its_first_and_last_byte(void **state)
+WEFT_TEST(each_size_translates_its_first_and_last_byte)
 {
 	static const unsigned int log2[WEFT_ATC_CLASSES] = { 12, 16, 21, 30 };
 	struct weft_atc *c = atc_new(&cfg_all);
 
-	(void)state;
 	for (unsigned int k = 0; k < WEFT_ATC_CLASSES; k++) {
 		const uint64_t size = UINT64_C(1) << log2[k];
 		const uint64_t va = (UINT64_C(1) << 40 << k) + 8 * G;
@@ -129,12 +121,10 @@ each_size_translates_its_first_and_last_byte(void **state)
 	free(c);
 }
 
-static void
-odd_sizes_become_several_entries(void **state)
+WEFT_TEST(odd_sizes_become_several_entries)
 {
 	struct weft_atc *c = atc_new(&cfg_all);
 
-	(void)state;
 	assert_int_equal(weft_atc_install(c, 0, 64 * M, 128 * M, 15, RW), 8); /* 32 K = 8 x 4 K */
 	assert_int_equal(weft_atc_install(c, 0, 4 * M, 8 * M, 20, RW), 16); /* 1 M = 16 x 64 K */
 	assert_int_equal(weft_atc_install(c, 0, 64 * G, 0, 36, RW), 64);
@@ -146,13 +136,11 @@ odd_sizes_become_several_entries(void **state)
 	free(c);
 }
 
-static void
-class_without_sets_is_left_to_the_smaller_ones(void **state)
+WEFT_TEST(class_without_sets_is_left_to_the_smaller_ones)
 {
 	const struct weft_atc_cfg cfg = { { 0, 64, 0, 0 }, 1, NULL };
 	struct weft_atc *c = atc_new(&cfg);
 
-	(void)state;
 	assert_int_equal(weft_atc_install(c, 0, 0, 0, 12, RW), 0); /* nothing fits 4 K */
 	assert_int_equal(weft_atc_install(c, 0, 2 * M, 4 * M, 21, RW), 32);
 	assert_int_equal(weft_atc_install(c, 0, 0, 0, 30, RW), 0);
@@ -161,14 +149,12 @@ class_without_sets_is_left_to_the_smaller_ones(void **state)
 	free(c);
 }
 
-static void
-highest_addresses_work(void **state)
+WEFT_TEST(highest_addresses_work)
 {
 	const uint64_t va = (UINT64_C(1) << 57) - 4 * K;
 	const uint64_t pa = (UINT64_C(1) << 52) - 4 * K;
 	struct weft_atc *c = atc_new(&cfg_all);
 
-	(void)state;
 	assert_int_equal(weft_atc_install(c, 7, va, pa, 12, RW), 1);
 	expect_hit(c, 7, va + 4095, pa + 4095);
 	/* The next bit must not fold onto a page that is there. */
@@ -181,13 +167,11 @@ highest_addresses_work(void **state)
 	free(c);
 }
 
-static void
-bad_arguments_change_nothing(void **state)
+WEFT_TEST(bad_arguments_change_nothing)
 {
 	const uint64_t va_end = UINT64_C(1) << 57, pa_end = UINT64_C(1) << 52;
 	struct weft_atc *c = atc_new(&cfg_all);
 
-	(void)state;
 	assert_int_equal(weft_atc_install(c, 8, 0, 0, 12, RW), -EINVAL);
 	assert_int_equal(weft_atc_install(c, 0, 0, 0, 11, RW), -EINVAL);
 	assert_int_equal(weft_atc_install(c, 0, 0, 0, 65, RW), -EINVAL);
@@ -209,12 +193,10 @@ bad_arguments_change_nothing(void **state)
 	free(c);
 }
 
-static void
-permissions_are_kept(void **state)
+WEFT_TEST(permissions_are_kept)
 {
 	struct weft_atc *c = atc_new(&cfg_all);
 
-	(void)state;
 	for (unsigned int flags = 0; flags < 8; flags++) {
 		const uint64_t va = flags * 4 * K;
 		const bool cached = (flags & RW) != 0;
@@ -236,12 +218,10 @@ permissions_are_kept(void **state)
 }
 
 /* Rights may grow without an invalidation, and the new answer may have another page size. */
-static void
-newer_larger_page_overrules_a_refusal(void **state)
+WEFT_TEST(newer_larger_page_overrules_a_refusal)
 {
 	struct weft_atc *c = atc_new(&cfg_all);
 
-	(void)state;
 	assert_int_equal(weft_atc_install(c, 0, 2 * M, 2 * M, 12, WEFT_ATC_R), 1);
 	expect(c, 0, 2 * M, WEFT_ATC_W, WEFT_ATC_DENY);
 	assert_int_equal(weft_atc_install(c, 0, 2 * M, 2 * M, 21, RW), 1);
@@ -249,12 +229,10 @@ newer_larger_page_overrules_a_refusal(void **state)
 	free(c);
 }
 
-static void
-second_answer_replaces_the_first(void **state)
+WEFT_TEST(second_answer_replaces_the_first)
 {
 	struct weft_atc *c = atc_new(&cfg_all);
 
-	(void)state;
 	assert_int_equal(weft_atc_install(c, 0, 0, 4 * K, 12, WEFT_ATC_R), 1);
 	assert_int_equal(weft_atc_install(c, 0, 0, 8 * K, 12, RW), 1);
 	expect_hit(c, 0, 0, 8 * K);
@@ -263,12 +241,10 @@ second_answer_replaces_the_first(void **state)
 	free(c);
 }
 
-static void
-small_invalidation_removes_the_large_page_around_it(void **state)
+WEFT_TEST(small_invalidation_removes_the_large_page_around_it)
 {
 	struct weft_atc *c = atc_new(&cfg_all);
 
-	(void)state;
 	assert_int_equal(weft_atc_install(c, 0, 2 * M, 0, 21, RW), 1);
 	assert_int_equal(weft_atc_install(c, 0, 0, 0, 30, RW), 1);
 	assert_int_equal(weft_atc_invalidate(c, 0, 3 * M, 12), 2);
@@ -276,12 +252,10 @@ small_invalidation_removes_the_large_page_around_it(void **state)
 	free(c);
 }
 
-static void
-contexts_do_not_see_each_other(void **state)
+WEFT_TEST(contexts_do_not_see_each_other)
 {
 	struct weft_atc *c = atc_new(&cfg_all);
 
-	(void)state;
 	for (uint16_t ctx = 0; ctx < 8; ctx++)
 		if (ctx != 3)
 			assert_int_equal(weft_atc_install(c, ctx, 0, ctx * 4 * K, 12, RW), 1);
@@ -298,26 +272,22 @@ contexts_do_not_see_each_other(void **state)
 	free(c);
 }
 
-static void
-largest_context_number_fits_the_key(void **state)
+WEFT_TEST(largest_context_number_fits_the_key)
 {
 	const struct weft_atc_cfg cfg = { { 1, 0, 0, 0 }, UINT16_MAX, NULL };
 	struct weft_atc *c = atc_new(&cfg);
 
-	(void)state;
 	assert_int_equal(weft_atc_install(c, UINT16_MAX - 1, 4 * K, 0, 12, RW), 1);
 	expect_hit(c, UINT16_MAX - 1, 4 * K, 0);
 	expect(c, UINT16_MAX, 4 * K, WEFT_ATC_R, WEFT_ATC_MISS);
 	free(c);
 }
 
-static void
-every_bit_of_the_context_counts(void **state)
+WEFT_TEST(every_bit_of_the_context_counts)
 {
 	const struct weft_atc_cfg cfg = { { 64, 0, 0, 0 }, UINT16_MAX, NULL };
 	struct weft_atc *c = atc_new(&cfg);
 
-	(void)state;
 	assert_int_equal(weft_atc_install(c, 0, 4 * K, 0, 12, RW), 1);
 	for (unsigned int bit = 0; bit < 16; bit++)
 		assert_int_equal(weft_atc_install(c, (uint16_t)(1u << bit), 4 * K,
@@ -332,12 +302,10 @@ every_bit_of_the_context_counts(void **state)
 }
 
 /* More whole-context invalidations than a generation field can tell apart. */
-static void
-generation_wrap_brings_nothing_back(void **state)
+WEFT_TEST(generation_wrap_brings_nothing_back)
 {
 	struct weft_atc *c = atc_new(&cfg_all);
 
-	(void)state;
 	for (unsigned int i = 0; i < 1u << 17; i++) {
 		/* A page of its own at powers of two and one before: wraps of 1 to 17 bits. */
 		if ((i & (i - 1)) == 0 || (i & (i + 1)) == 0)
@@ -358,15 +326,13 @@ generation_wrap_brings_nothing_back(void **state)
 	free(c);
 }
 
-static void
-set_keeps_eight_and_gives_up_the_unused(void **state)
+WEFT_TEST(set_keeps_eight_and_gives_up_the_unused)
 {
 	const struct weft_atc_cfg cfg = { { 1, 0, 0, 0 }, 1, NULL };
 	struct weft_atc *c = atc_new(&cfg);
 	uint64_t pa;
 	unsigned int kept = 0;
 
-	(void)state;
 	for (uint64_t p = 0; p < 8; p++)
 		weft_atc_install(c, 0, p * 4 * K, 0, 12, RW);
 	assert_int_equal(weft_atc_counts(c)[WEFT_ATC_N_EVICTIONS], 0);
@@ -393,13 +359,11 @@ set_keeps_eight_and_gives_up_the_unused(void **state)
 	free(c);
 }
 
-static void
-dead_entries_make_room_before_live_ones(void **state)
+WEFT_TEST(dead_entries_make_room_before_live_ones)
 {
 	const struct weft_atc_cfg cfg = { { 1, 0, 0, 0 }, 2, NULL };
 	struct weft_atc *c = atc_new(&cfg);
 
-	(void)state;
 	for (uint64_t p = 0; p < 8; p++)
 		weft_atc_install(c, p % 2, p * 4 * K, 0, 12, RW);
 	assert_int_equal(weft_atc_invalidate_context(c, 1), 4);
@@ -412,13 +376,11 @@ dead_entries_make_room_before_live_ones(void **state)
 }
 
 /* ats.md section 7.1: streams a power of two apart must not all meet in one set. */
-static void
-strided_streams_share_the_sets(void **state)
+WEFT_TEST(strided_streams_share_the_sets)
 {
 	const struct weft_atc_cfg cfg = { { 8, 0, 8, 0 }, 1, NULL };
 	uint64_t pa;
 
-	(void)state;
 	for (unsigned int k = 12; k <= 21; k += 9) {
 		for (unsigned int stride = k; stride <= 52; stride++) {
 			struct weft_atc *c = atc_new(&cfg);
@@ -435,8 +397,7 @@ strided_streams_share_the_sets(void **state)
 	}
 }
 
-static void
-every_event_has_its_counter(void **state)
+WEFT_TEST(every_event_has_its_counter)
 {
 	struct weft_atc *c = atc_new(&cfg_all);
 	const uint64_t *n = weft_atc_counts(c);
@@ -447,7 +408,6 @@ every_event_has_its_counter(void **state)
 	uint8_t r[4];
 	const struct weft_atc_run q = { ctx, va, want, pa, r };
 
-	(void)state;
 	weft_atc_install(c, 0, 0, 16 * K, 12, RW);
 	weft_atc_install(c, 0, 4 * K, 0, 12, WEFT_ATC_R);
 	weft_atc_install(c, 0, 8 * K, 0, 12, RW | WEFT_ATC_U);
@@ -466,33 +426,4 @@ every_event_has_its_counter(void **state)
 		assert_true(row->name != NULL && row->unit != NULL && row->help != NULL);
 	}
 	free(c);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(config_out_of_range_is_refused),
-		cmocka_unit_test(memory_asked_for_is_enough),
-		cmocka_unit_test(empty_cache_misses_even_at_zero),
-		cmocka_unit_test(each_size_translates_its_first_and_last_byte),
-		cmocka_unit_test(odd_sizes_become_several_entries),
-		cmocka_unit_test(class_without_sets_is_left_to_the_smaller_ones),
-		cmocka_unit_test(highest_addresses_work),
-		cmocka_unit_test(bad_arguments_change_nothing),
-		cmocka_unit_test(permissions_are_kept),
-		cmocka_unit_test(newer_larger_page_overrules_a_refusal),
-		cmocka_unit_test(second_answer_replaces_the_first),
-		cmocka_unit_test(small_invalidation_removes_the_large_page_around_it),
-		cmocka_unit_test(contexts_do_not_see_each_other),
-		cmocka_unit_test(largest_context_number_fits_the_key),
-		cmocka_unit_test(every_bit_of_the_context_counts),
-		cmocka_unit_test(generation_wrap_brings_nothing_back),
-		cmocka_unit_test(set_keeps_eight_and_gives_up_the_unused),
-		cmocka_unit_test(dead_entries_make_room_before_live_ones),
-		cmocka_unit_test(strided_streams_share_the_sets),
-		cmocka_unit_test(every_event_has_its_counter),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -522,19 +522,16 @@ run(const char *name, const struct bounds *b, unsigned int broken)
 	return wrong;
 }
 
-static void
-all_rules_are_safe(void **state)
+WEFT_TEST(all_rules_are_safe)
 {
 	static const struct bounds bounds[] = { { 1, 2, 1, 1 }, { 3, 2, 1, 0 }, { 3, 1, 1, 1 },
 		{ 7, 1, 1, 0 } };
 
-	(void)state;
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(bounds); i++)
 		assert_null(run("all rules", &bounds[i], 0));
 }
 
-static void
-each_rule_is_needed(void **state)
+WEFT_TEST(each_rule_is_needed)
 {
 	static const struct {
 		const char *name;
@@ -549,7 +546,6 @@ each_rule_is_needed(void **state)
 		{ "answers by what was asked for", ATS_RULE_LARGE, { 3, 2, 1, 0 } },
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(rows); i++)
 		assert_non_null(run(rows[i].name, &rows[i].b, rows[i].rule));
 }
@@ -570,13 +566,4 @@ release(void **state)
 	return 0;
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_rules_are_safe),
-		cmocka_unit_test(each_rule_is_needed),
-	};
-
-	return cmocka_run_group_tests_name("ats/checker", tests, allocate, release);
-}
+WEFT_TEST_AROUND(allocate, release)

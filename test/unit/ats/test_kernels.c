@@ -168,10 +168,8 @@ run_kernel(const struct weft_atc_kernel *kernel)
 	free(w);
 }
 
-static void
-kernels_say_what_the_map_says(void **state)
+WEFT_TEST(kernels_say_what_the_map_says)
 {
-	(void)state;
 	for (unsigned int i = 0; i < weft_atc_n_kernels; i++) {
 		if (weft_kernel_usable(&weft_atc_kernels[i].k, weft_cpu_detect()))
 			run_kernel(&weft_atc_kernels[i]);
@@ -182,10 +180,8 @@ kernels_say_what_the_map_says(void **state)
 }
 
 /* The mark of use that CLOCK goes by: a page that a run hit outlives one that none did. */
-static void
-kernels_mark_what_they_hit(void **state)
+WEFT_TEST(kernels_mark_what_they_hit)
 {
-	(void)state;
 	for (unsigned int k = 0; k < weft_atc_n_kernels; k++) {
 		const struct weft_atc_cfg cfg = { { 1, 0, 0, 0 }, 1, &weft_atc_kernels[k] };
 		struct weft_atc *c;
@@ -210,15 +206,4 @@ kernels_mark_what_they_hit(void **state)
 		assert_int_equal(weft_atc_lookup(c, 0, kept, WEFT_ATC_R, pa), WEFT_ATC_HIT);
 		free(c);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kernels_say_what_the_map_says),
-		cmocka_unit_test(kernels_mark_what_they_hit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

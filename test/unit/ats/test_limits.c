@@ -82,6 +82,8 @@ end(void **state)
 	return 0;
 }
 
+WEFT_TEST_EACH(begin, end)
+
 /* All that the two have to say to each other now; how many packets. */
 static unsigned int
 talk(uint64_t now_ns)
@@ -151,13 +153,11 @@ counted(enum weft_xlate_counter c)
 
 /* --- what they cannot be --- */
 
-static void
-clients_out_of_range_are_refused(void **state)
+WEFT_TEST(clients_out_of_range_are_refused)
 {
 	struct weft_xlate_cfg bad[11];
 	uint8_t mem[64];
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad); i++)
 		bad[i] = client_cfg;
 	bad[0].answer_ns = 0;
@@ -179,14 +179,12 @@ clients_out_of_range_are_refused(void **state)
 	assert_null(weft_xlate_init((uint8_t *)client + 8, &client_cfg));
 }
 
-static void
-agents_out_of_range_are_refused(void **state)
+WEFT_TEST(agents_out_of_range_are_refused)
 {
 	struct weft_ats_agent_map m[9];
 	struct weft_ats_agent_cfg cfg[6];
 	uint8_t mem[64];
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(m); i++)
 		m[i] = maps[0];
 	m[0].client = 2; /* which there is not */
@@ -222,14 +220,12 @@ agents_out_of_range_are_refused(void **state)
 }
 
 /* A client that may only have large pages has no map of smaller ones, and two clients no one name. */
-static void
-agents_keep_to_what_clients_can(void **state)
+WEFT_TEST(agents_keep_to_what_clients_can)
 {
 	struct weft_ats_agent_client large[2] = { { ID, 1 }, { OTHER, 0 } };
 	struct weft_ats_agent_cfg cfg = agent_cfg;
 	void *mem;
 
-	(void)state;
 	cfg.client = large;
 	assert_int_equal(weft_ats_agent_size(&cfg), 0);
 	large[0] = (struct weft_ats_agent_client){ OTHER, 0 };
@@ -240,12 +236,10 @@ agents_keep_to_what_clients_can(void **state)
 
 /* --- more than can be asked at once --- */
 
-static void
-questions_wait_for_their_turn(void **state)
+WEFT_TEST(questions_wait_for_their_turn)
 {
 	unsigned int sent = 0;
 
-	(void)state;
 	for (uint16_t i = 0; i < PAGES; i++)
 		assert_int_equal(submit(i, i % 2 != 0, VA + i * PAGE, 0), 0);
 	/* Each has a page of its own, and there are half as many questions. */
@@ -263,12 +257,10 @@ questions_wait_for_their_turn(void **state)
 		assert_true(answered(i, i % 2 != 0 ? WEFT_MSG_S2M_NDR : WEFT_MSG_S2M_DRS));
 }
 
-static void
-pages_are_asked_for_in_turn_too(void **state)
+WEFT_TEST(pages_are_asked_for_in_turn_too)
 {
 	unsigned int sent = 0;
 
-	(void)state;
 	for (uint16_t i = 0; i < PAGES; i++)
 		assert_int_equal(submit(i, false, VA + (PAGES + i) * PAGE, 0), 0);
 	for (uint64_t now_ns = 1; sent < PAGES && now_ns < 100; now_ns++) {
@@ -281,13 +273,11 @@ pages_are_asked_for_in_turn_too(void **state)
 }
 
 /* Writes whose answers never came are remembered until a new session says that they cannot. */
-static void
-writes_of_unknown_fate_are_bounded(void **state)
+WEFT_TEST(writes_of_unknown_fate_are_bounded)
 {
 	const unsigned int most = 4096;
 	unsigned int sent = 0;
 
-	(void)state;
 	assert_int_equal(submit(0, true, VA, 0), 0);
 	assert_int_equal(leave(0), 0);
 	talk(0);
@@ -325,10 +315,8 @@ writes_of_unknown_fate_are_bounded(void **state)
 
 /* --- late, or nobody's --- */
 
-static void
-an_old_request_is_not_sent(void **state)
+WEFT_TEST(an_old_request_is_not_sent)
 {
-	(void)state;
 	assert_int_equal(submit(1, false, VA, 0), 0);
 	assert_int_equal(submit(1, false, VA, 0), -EBUSY); /* it is in the list */
 	assert_int_equal(leave(0), 0);
@@ -340,10 +328,8 @@ an_old_request_is_not_sent(void **state)
 	assert_int_equal(leave(client_cfg.life_ns), 1);
 }
 
-static void
-late_answers_are_nobodys(void **state)
+WEFT_TEST(late_answers_are_nobodys)
 {
-	(void)state;
 	assert_int_equal(submit(1, true, VA, 0), 0);
 	assert_int_equal(submit(2, false, VA, 0), 0);
 	assert_int_equal(leave(0), 0);
@@ -366,13 +352,11 @@ late_answers_are_nobodys(void **state)
 }
 
 /* A page that nobody answers for is asked for again, and is not held against who waits. */
-static void
-a_page_that_is_not_answered_is_asked_for_again(void **state)
+WEFT_TEST(a_page_that_is_not_answered_is_asked_for_again)
 {
 	uint8_t buf[WEFT_ATS_PACKET_MAX];
 	uint64_t now_ns = 1;
 
-	(void)state;
 	assert_int_equal(submit(1, false, VA + PAGES * PAGE, 0), 0);
 	assert_int_equal(leave(0), 0);
 	talk(0); /* there is no such page yet */
@@ -388,12 +372,10 @@ a_page_that_is_not_answered_is_asked_for_again(void **state)
 	assert_int_equal(counted(WEFT_XLATE_N_NO_PAGE), 0);
 }
 
-static void
-a_session_that_ends_takes_its_questions_along(void **state)
+WEFT_TEST(a_session_that_ends_takes_its_questions_along)
 {
 	uint8_t buf[WEFT_ATS_PACKET_MAX];
 
-	(void)state;
 	assert_int_equal(submit(1, false, VA + PAGES * PAGE, 0), 0);
 	assert_int_equal(leave(0), 0);
 	talk(0);
@@ -461,13 +443,11 @@ ask_page(uint16_t from, uint64_t va, uint16_t group, uint8_t bits, int32_t pasid
 	assert_int_equal(weft_ats_agent_receive(agent, from, buf, len), WEFT_OK);
 }
 
-static void
-an_agent_believes_the_fabric_who_asks(void **state)
+WEFT_TEST(an_agent_believes_the_fabric_who_asks)
 {
 	uint8_t buf[WEFT_ATS_PACKET_MAX];
 	size_t len = page_request(buf, ID, VA, 0, WEFT_ATS_PAGE_R | WEFT_ATS_PAGE_LAST, -1);
 
-	(void)state;
 	assert_int_equal(weft_ats_agent_receive(agent, OTHER, buf, len), WEFT_DROP_ATS_PEER);
 	memset(buf, 0xFF, sizeof(buf));
 	assert_int_not_equal(weft_ats_agent_receive(agent, ID, buf, sizeof(buf)), WEFT_OK);
@@ -476,13 +456,11 @@ an_agent_believes_the_fabric_who_asks(void **state)
 	assert_int_equal(replies(0) + replies(1), 0);
 }
 
-static void
-pages_are_given_to_whom_they_belong(void **state)
+WEFT_TEST(pages_are_given_to_whom_they_belong)
 {
 	const uint8_t read = WEFT_ATS_PAGE_R | WEFT_ATS_PAGE_LAST;
 	const uint8_t write = WEFT_ATS_PAGE_W | WEFT_ATS_PAGE_LAST;
 
-	(void)state;
 	ask_page(ID, VA + PAGES * PAGE, 1, write, -1); /* it may only be read */
 	ask_page(ID, VA + PAGES * PAGE, 2, read, 5); /* no address space of a process */
 	ask_page(ID, VA + 4 * PAGES * PAGE, 3, read, -1); /* nothing is there */
@@ -503,12 +481,10 @@ pages_are_given_to_whom_they_belong(void **state)
 }
 
 /* Answers that nobody takes hold up further ones, and are lost with their client's session. */
-static void
-answers_wait_for_their_client(void **state)
+WEFT_TEST(answers_wait_for_their_client)
 {
 	uint8_t buf[WEFT_ATS_PACKET_MAX];
 
-	(void)state;
 	for (uint16_t i = 0; i < 100; i++)
 		ask_page(i % 2 == 0 ? ID : OTHER, VA, i, WEFT_ATS_PAGE_R | WEFT_ATS_PAGE_LAST, -1);
 	weft_ats_agent_time(agent, 1);
@@ -524,28 +500,4 @@ answers_wait_for_their_client(void **state)
 	weft_ats_agent_up(agent, 1);
 	assert_int_equal(replies(0), 18);
 	assert_int_equal(replies(1), 18);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(clients_out_of_range_are_refused, begin, end),
-		cmocka_unit_test_setup_teardown(agents_out_of_range_are_refused, begin, end),
-		cmocka_unit_test_setup_teardown(agents_keep_to_what_clients_can, begin, end),
-		cmocka_unit_test_setup_teardown(questions_wait_for_their_turn, begin, end),
-		cmocka_unit_test_setup_teardown(pages_are_asked_for_in_turn_too, begin, end),
-		cmocka_unit_test_setup_teardown(writes_of_unknown_fate_are_bounded, begin, end),
-		cmocka_unit_test_setup_teardown(an_old_request_is_not_sent, begin, end),
-		cmocka_unit_test_setup_teardown(late_answers_are_nobodys, begin, end),
-		cmocka_unit_test_setup_teardown(
-			a_page_that_is_not_answered_is_asked_for_again, begin, end),
-		cmocka_unit_test_setup_teardown(
-			a_session_that_ends_takes_its_questions_along, begin, end),
-		cmocka_unit_test_setup_teardown(an_agent_believes_the_fabric_who_asks, begin, end),
-		cmocka_unit_test_setup_teardown(pages_are_given_to_whom_they_belong, begin, end),
-		cmocka_unit_test_setup_teardown(answers_wait_for_their_client, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -417,12 +417,10 @@ run(uint64_t fence_ns, unsigned int steps)
 }
 
 /* No read is stale, nothing is lost, and all of it happened. */
-static void
-moving_pages_keep_their_data(void **state)
+WEFT_TEST(moving_pages_keep_their_data)
 {
 	const uint64_t *n;
 
-	(void)state;
 	memset(&w, 0, sizeof(w));
 	weft_test_seed(&w.rand, "moves");
 	run(FENCE, 300000);
@@ -448,12 +446,10 @@ moving_pages_keep_their_data(void **state)
  * Two pages that are to move all the time, as often as can be: their users have them for three quarters
  * of it, but for what a move takes that no page waits for.
  */
-static void
-a_page_is_with_its_users_most_of_the_time(void **state)
+WEFT_TEST(a_page_is_with_its_users_most_of_the_time)
 {
 	uint64_t moving_ns = 0;
 
-	(void)state;
 	memset(&w, 0, sizeof(w));
 	weft_test_seed(&w.rand, __func__);
 	w.period_ns = 1;
@@ -476,12 +472,10 @@ a_page_is_with_its_users_most_of_the_time(void **state)
 }
 
 /* Where an old session's writes are not waited for, they land in a page that has moved. */
-static void
-without_a_fence_it_goes_wrong(void **state)
+WEFT_TEST(without_a_fence_it_goes_wrong)
 {
 	uint64_t wrong = 0;
 
-	(void)state;
 	for (unsigned int i = 0; i < 20 && wrong == 0; i++) {
 		memset(&w, 0, sizeof(w));
 		weft_rand_seed(&w.rand, i);
@@ -515,8 +509,7 @@ poison_is_copied_as_poison(struct weft_ats_agent *a, struct weft_ats_agent_op *o
 }
 
 /* A client that does not complete: its page is not reused until its session has ended. */
-static void
-silent_client_holds_its_page(void **state)
+WEFT_TEST(silent_client_holds_its_page)
 {
 	static const struct weft_ats_agent_client client = { 7, 0 };
 	static const struct weft_ats_agent_map map = { VA, PA, 8192, PA + SECOND, 0, 12,
@@ -534,7 +527,6 @@ silent_client_holds_its_page(void **state)
 	uint8_t buf[WEFT_ATS_PACKET_MAX];
 	struct weft_ats_agent_op op;
 
-	(void)state;
 	weft_ats_agent_up(a, 0);
 	weft_ats_agent_time(a, 100);
 	assert_int_not_equal(weft_ats_agent_send_posted(a, 0, buf, sizeof(buf), 100), 0);
@@ -566,8 +558,7 @@ pass(size_t len)
 }
 
 /* A client that completes late is isolated until then, and no longer. */
-static void
-late_client_comes_back(void **state)
+WEFT_TEST(late_client_comes_back)
 {
 	static const struct weft_ats_agent_client client = { 7, 0 };
 	static const struct weft_ats_agent_map map = { VA, PA, 4096, PA + SECOND, 0, 12,
@@ -596,7 +587,6 @@ late_client_comes_back(void **state)
 	size_t late_len, len;
 	uint16_t to;
 
-	(void)state;
 	weft_ats_agent_up(a, 0);
 	weft_xlate_enable(c);
 	weft_ats_agent_time(a, 1);
@@ -625,18 +615,4 @@ late_client_comes_back(void **state)
 	pass(weft_xlate_send_request(c, buf, sizeof(buf), 3002));
 	free(a);
 	free(c);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(moving_pages_keep_their_data),
-		cmocka_unit_test(a_page_is_with_its_users_most_of_the_time),
-		cmocka_unit_test(without_a_fence_it_goes_wrong),
-		cmocka_unit_test(silent_client_holds_its_page),
-		cmocka_unit_test(late_client_comes_back),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

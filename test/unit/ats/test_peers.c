@@ -79,6 +79,8 @@ make_rig(void **state)
 	return 0;
 }
 
+WEFT_TEST_EACH(make_rig, drop_rig)
+
 static enum weft_verdict
 to_device(const struct weft_ats_packet *p, uint64_t now_ns)
 {
@@ -187,15 +189,13 @@ install(uint16_t ctx, uint64_t va, uint64_t pa, uint8_t log2)
 	expect_done(WEFT_ATS_INSTALLED);
 }
 
-static void
-answers_in_one_and_two_packets_are_cached(void **state)
+WEFT_TEST(answers_in_one_and_two_packets_are_cached)
 {
 	const struct weft_ats_xlat x[3] = { { 0x8000, RW, 12 }, { 0, 0, 0 },
 		{ 0x2000, WEFT_ATS_R, 12 } };
 	struct weft_ats_done done;
 	uint64_t pa;
 
-	(void)state;
 	for (unsigned int first = 1; first <= 3; first++) {
 		const uint8_t tag = ask(0, 0x10000, 4);
 
@@ -217,8 +217,7 @@ answers_in_one_and_two_packets_are_cached(void **state)
 }
 
 /* More than was asked for, other sizes, too small, beyond the request, a packet missing or twice. */
-static void
-answers_that_do_not_fit_fail_whole(void **state)
+WEFT_TEST(answers_that_do_not_fit_fail_whole)
 {
 	const struct weft_ats_xlat small[2] = { { 0x8000, RW, 12 }, { 0x9000, RW, 12 } };
 	const struct weft_ats_xlat mixed[2] = { { 0x8000, RW, 12 }, { 0x100000, RW, 16 } };
@@ -239,7 +238,6 @@ answers_that_do_not_fit_fail_whole(void **state)
 	};
 	uint8_t tag;
 
-	(void)state;
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
 		tag = ask(0, 0x10000, rows[i].asked);
 		assert_int_equal(answer(tag, rows[i].x, rows[i].n, rows[i].first, rows[i].part),
@@ -258,14 +256,12 @@ answers_that_do_not_fit_fail_whole(void **state)
 	assert_int_equal(answer(tag, small, 1, 1, WEFT_ATS_ONLY), WEFT_DROP_NO_TAG);
 }
 
-static void
-aborts_are_tried_again_and_end(void **state)
+WEFT_TEST(aborts_are_tried_again_and_end)
 {
 	uint8_t buf[WEFT_ATS_PACKET_MAX];
 	uint64_t now = 0;
 	uint8_t tag;
 
-	(void)state;
 	tag = ask(0, 0x10000, 1);
 	for (unsigned int i = 0; i < 2; i++) {
 		assert_int_equal(answer_status(tag, WEFT_ATS_CA, now), WEFT_OK);
@@ -289,13 +285,11 @@ aborts_are_tried_again_and_end(void **state)
 }
 
 /* A14: the tag of a request that timed out rests, and a late completion meets nobody. */
-static void
-late_completion_meets_no_other_request(void **state)
+WEFT_TEST(late_completion_meets_no_other_request)
 {
 	const struct weft_ats_xlat x = { 0x8000, RW, 12 };
 	const uint8_t tag = ask(0, 0x10000, 1);
 
-	(void)state;
 	weft_ats_atc_time(atc, TIMEOUT - 1);
 	weft_ats_atc_time(atc, TIMEOUT);
 	expect_done(WEFT_ATS_LATE);
@@ -306,10 +300,8 @@ late_completion_meets_no_other_request(void **state)
 	assert_int_equal(weft_ats_atc_request(atc, 0, 0x30000, 1, false), tag);
 }
 
-static void
-requests_for_the_same_are_merged(void **state)
+WEFT_TEST(requests_for_the_same_are_merged)
 {
-	(void)state;
 	assert_int_equal(ask(0, 0x10000, 4), 0);
 	assert_int_equal(weft_ats_atc_request(atc, 0, 0x13FFF, 1, true), 0);
 	assert_int_equal(weft_ats_atc_request(atc, 0, 0x13FFF, 2, true), 1);
@@ -320,13 +312,11 @@ requests_for_the_same_are_merged(void **state)
 }
 
 /* Section 4.6, and its larger sister: the invalidation is in the part that was not asked for. */
-static void
-invalidation_overtakes_an_answer(void **state)
+WEFT_TEST(invalidation_overtakes_an_answer)
 {
 	const struct weft_ats_xlat page = { 0x8000, RW, 12 }, large = { 0x400000, RW, 21 };
 	uint8_t tag;
 
-	(void)state;
 	tag = ask(0, 0x10000, 1);
 	assert_int_equal(invalidate(0, 0x10000, 12, -1, false), WEFT_OK);
 	assert_int_equal(answer(tag, &page, 1, 1, WEFT_ATS_ONLY), WEFT_OK);
@@ -342,21 +332,18 @@ invalidation_overtakes_an_answer(void **state)
 	expect_done(WEFT_ATS_INSTALLED);
 }
 
-static void
-every_invalidation_since_the_request_counts(void **state)
+WEFT_TEST(every_invalidation_since_the_request_counts)
 {
 	const struct weft_ats_xlat large = { 0x400000, RW, 21 };
 	const uint8_t tag = ask(0, 0x210000, 1);
 
-	(void)state;
 	assert_int_equal(invalidate(0, 0x3FF000, 12, -1, false), WEFT_OK);
 	assert_int_equal(invalidate(1, 0x1000, 12, -1, false), WEFT_OK);
 	assert_int_equal(answer(tag, &large, 1, 1, WEFT_ATS_ONLY), WEFT_OK);
 	expect_done(WEFT_ATS_AGAIN);
 }
 
-static void
-poisoned_invalidation_takes_everything(void **state)
+WEFT_TEST(poisoned_invalidation_takes_everything)
 {
 	const struct weft_ats_packet p = { .kind = WEFT_ATS_INVALIDATE,
 		.poisoned = true,
@@ -364,7 +351,6 @@ poisoned_invalidation_takes_everything(void **state)
 		.target = DEVICE,
 		.log2 = 12 };
 
-	(void)state;
 	assert_int_equal(weft_ats_atc_bind(atc, 1, 7), 0);
 	weft_ats_atc_reg_set(atc, WEFT_ATS_REG_PASID_CTL, WEFT_ATS_PASID_E);
 	install(1, 0x5000, 0x1000, 12);
@@ -372,14 +358,12 @@ poisoned_invalidation_takes_everything(void **state)
 	assert_false(is_cached(1, 0x5000));
 }
 
-static void
-halves_of_different_answers_do_not_join(void **state)
+WEFT_TEST(halves_of_different_answers_do_not_join)
 {
 	const struct weft_ats_xlat x[3] = { { 0x8000, RW, 12 }, { 0x9000, RW, 12 },
 		{ 0xA000, RW, 12 } };
 	uint8_t tag = ask(0, 0x10000, 4);
 
-	(void)state;
 	assert_int_equal(answer(tag, x, 3, 1, WEFT_ATS_FIRST), WEFT_OK);
 	assert_int_equal(answer(tag, x, 2, 1, WEFT_ATS_SECOND), WEFT_DROP_ATS_SPLIT);
 	expect_done(WEFT_ATS_ABORTED);
@@ -390,10 +374,8 @@ halves_of_different_answers_do_not_join(void **state)
 }
 
 /* A7. */
-static void
-small_invalidation_removes_a_large_page(void **state)
+WEFT_TEST(small_invalidation_removes_a_large_page)
 {
-	(void)state;
 	install(0, 0, UINT64_C(1) << 30, 30);
 	assert_true(is_cached(0, 0x12345678));
 	assert_int_equal(invalidate(0, 0x7000, 12, -1, false), WEFT_OK);
@@ -401,10 +383,8 @@ small_invalidation_removes_a_large_page(void **state)
 }
 
 /* A3, A4: 32 requests are accepted with nothing sent, and collapse into one message a class. */
-static void
-queue_of_32_collapses(void **state)
+WEFT_TEST(queue_of_32_collapses)
 {
-	(void)state;
 	make(0x81);
 	for (uint8_t i = 0; i < 32; i++)
 		assert_int_equal(invalidate(i, 0x1000u * i, 12, -1, false), WEFT_OK);
@@ -422,10 +402,8 @@ queue_of_32_collapses(void **state)
 	assert_int_equal(invalidate(7, 0, 12, -1, false), WEFT_OK);
 }
 
-static void
-completion_waits_for_earlier_writes_only(void **state)
+WEFT_TEST(completion_waits_for_earlier_writes_only)
 {
-	(void)state;
 	make(3);
 	weft_ats_atc_write_begin(atc, 1);
 	weft_ats_atc_write_begin(atc, 1);
@@ -439,13 +417,11 @@ completion_waits_for_earlier_writes_only(void **state)
 	assert_int_equal(completion(1).itags, 8);
 }
 
-static void
-reads_under_way_are_discarded(void **state)
+WEFT_TEST(reads_under_way_are_discarded)
 {
 	const int inside = weft_ats_atc_read_begin(atc, 0, 0x1FC0, 64);
 	const int outside = weft_ats_atc_read_begin(atc, 0, 0x2000, 64);
 
-	(void)state;
 	assert_true(inside >= 0 && outside >= 0);
 	assert_int_equal(weft_ats_atc_read_begin(atc, 0, 0, 64), -EAGAIN);
 	assert_int_equal(invalidate(0, 0x1000, 12, -1, false), WEFT_OK);
@@ -454,10 +430,8 @@ reads_under_way_are_discarded(void **state)
 }
 
 /* A11. */
-static void
-spaces_are_kept_apart(void **state)
+WEFT_TEST(spaces_are_kept_apart)
 {
-	(void)state;
 	assert_int_equal(weft_ats_atc_bind(atc, 1, 0xABCDE), 0);
 	assert_int_equal(weft_ats_atc_bind(atc, 2, 1), 0);
 	assert_int_equal(weft_ats_atc_bind(atc, 3, 1), -EEXIST);
@@ -473,13 +447,11 @@ spaces_are_kept_apart(void **state)
 	assert_false(is_cached(1, 0x5000));
 }
 
-static void
-disabling_empties_and_still_answers(void **state)
+WEFT_TEST(disabling_empties_and_still_answers)
 {
 	const struct weft_ats_xlat x = { 0x8000, RW, 12 };
 	uint8_t tag;
 
-	(void)state;
 	install(0, 0x5000, 0x1000, 12);
 	tag = ask(0, 0x6000, 1);
 	weft_ats_atc_reg_set(atc, WEFT_ATS_REG_ATS_CTL, 0);
@@ -491,14 +463,12 @@ disabling_empties_and_still_answers(void **state)
 }
 
 /* A10. */
-static void
-reset_answers_nothing(void **state)
+WEFT_TEST(reset_answers_nothing)
 {
 	const struct weft_ats_xlat x = { 0x8000, RW, 12 };
 	const uint8_t tag = ask(0, 0x6000, 1);
 	const int read = weft_ats_atc_read_begin(atc, 0, 0x2000, 64);
 
-	(void)state;
 	weft_ats_atc_write_begin(atc, 0);
 	assert_int_equal(invalidate(9, 0, 12, -1, false), WEFT_OK);
 	weft_ats_atc_flr(atc, 0);
@@ -511,14 +481,12 @@ reset_answers_nothing(void **state)
 	assert_int_equal(invalidate(9, 0, 12, -1, false), WEFT_OK);
 }
 
-static void
-packets_of_strangers_change_nothing(void **state)
+WEFT_TEST(packets_of_strangers_change_nothing)
 {
 	struct weft_ats_packet p = {
 		.kind = WEFT_ATS_INVALIDATE, .requester = AGENT, .target = DEVICE + 1, .log2 = 12
 	};
 
-	(void)state;
 	assert_int_equal(to_device(&p, 0), WEFT_DROP_ATS_PEER);
 	p.target = DEVICE;
 	assert_int_equal(to_device(&p, 0), WEFT_OK);
@@ -547,8 +515,7 @@ begin_invalidation(void)
 }
 
 /* The deck: ITag 1 on TC 0 and TC 1, CC 2 in both. */
-static void
-agent_counts_by_traffic_class(void **state)
+WEFT_TEST(agent_counts_by_traffic_class)
 {
 	const unsigned int itag = begin_invalidation();
 	struct weft_ats_packet p = { .kind = WEFT_ATS_INVALIDATED,
@@ -557,7 +524,6 @@ agent_counts_by_traffic_class(void **state)
 		.count = 2,
 		.itags = 1u << itag };
 
-	(void)state;
 	assert_int_equal(to_agent(&p), WEFT_OK);
 	assert_int_equal(to_agent(&p), WEFT_OK);
 	assert_int_equal(weft_ats_ta_state(ta, 0, itag), WEFT_ATS_INV_SENT);
@@ -580,13 +546,11 @@ agent_counts_by_traffic_class(void **state)
 	assert_int_equal(weft_ats_ta_release(ta, 0, itag), 0);
 }
 
-static void
-agent_keeps_to_the_queue_depth(void **state)
+WEFT_TEST(agent_keeps_to_the_queue_depth)
 {
 	const struct weft_ats_inv range = { 0, -1, 64, false };
 	const struct weft_ats_inv bad = { 0x1000, -1, 13, false };
 
-	(void)state;
 	for (int i = 0; i < 32; i++)
 		assert_int_equal(weft_ats_ta_invalidate(ta, 0, &range), i);
 	assert_int_equal(weft_ats_ta_invalidate(ta, 0, &range), -EAGAIN);
@@ -598,8 +562,7 @@ agent_keeps_to_the_queue_depth(void **state)
 	assert_int_equal(weft_ats_ta_invalidate(ta, 2, &range), -EINVAL);
 }
 
-static void
-agent_isolates_who_does_not_answer(void **state)
+WEFT_TEST(agent_isolates_who_does_not_answer)
 {
 	const struct weft_ats_inv range = { 0, -1, 64, false };
 	const unsigned int itag = begin_invalidation();
@@ -607,7 +570,6 @@ agent_isolates_who_does_not_answer(void **state)
 	struct weft_ats_packet p;
 	size_t len;
 
-	(void)state;
 	assert_int_equal(weft_ats_ta_time(ta, TIMEOUT - 1), 0);
 	assert_true(weft_ats_ta_allows(ta, DEVICE));
 	assert_int_equal(weft_ats_ta_time(ta, TIMEOUT), 1);
@@ -626,8 +588,7 @@ agent_isolates_who_does_not_answer(void **state)
 }
 
 /* A completion that comes after all proves what it always proves. */
-static void
-late_completion_ends_the_isolation(void **state)
+WEFT_TEST(late_completion_ends_the_isolation)
 {
 	const unsigned int itag = begin_invalidation();
 	const struct weft_ats_packet p = { .kind = WEFT_ATS_INVALIDATED,
@@ -638,7 +599,6 @@ late_completion_ends_the_isolation(void **state)
 	uint8_t buf[WEFT_ATS_PACKET_MAX];
 	const size_t len = weft_ats_encode(&p, buf, sizeof(buf));
 
-	(void)state;
 	assert_int_equal(weft_ats_ta_time(ta, TIMEOUT), 1);
 	assert_int_equal(weft_ats_ta_release(ta, 0, itag), -EBUSY);
 	assert_int_equal(weft_ats_ta_receive(ta, buf, len), WEFT_OK);
@@ -648,8 +608,7 @@ late_completion_ends_the_isolation(void **state)
 	assert_int_equal(weft_ats_ta_receive(ta, buf, len), WEFT_DROP_ATS_ITAG);
 }
 
-static void
-agent_gives_no_answer_that_breaks_the_rules(void **state)
+WEFT_TEST(agent_gives_no_answer_that_breaks_the_rules)
 {
 	const struct weft_ats_xlat small[3] = { { 0x8000, RW, 12 }, { 0x9000, RW, 12 },
 		{ 0xA000, RW, 12 } };
@@ -661,7 +620,6 @@ agent_gives_no_answer_that_breaks_the_rules(void **state)
 	size_t len;
 	int h;
 
-	(void)state;
 	assert_int_equal(weft_ats_atc_request(atc, 0, 0x10123, 2, false), 0);
 	len = weft_ats_atc_send_request(atc, buf, sizeof(buf), 0);
 	assert_int_equal(weft_ats_ta_receive(ta, buf, len), WEFT_OK);
@@ -688,14 +646,12 @@ agent_gives_no_answer_that_breaks_the_rules(void **state)
 }
 
 /* Any bytes at all: both peers stay in bounds, and every invalidation that was taken is answered. */
-static void
-damaged_packets_do_no_harm(void **state)
+WEFT_TEST(damaged_packets_do_no_harm)
 {
 	uint8_t buf[WEFT_ATS_PACKET_MAX];
 	unsigned int answered = 0;
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, "damage");
 	/* The first request names the agent: a damaged one would make every good one a stranger's. */
 	assert_int_equal(invalidate(0, 0, 12, -1, false), WEFT_OK);
@@ -741,38 +697,4 @@ damaged_packets_do_no_harm(void **state)
 	answered += (unsigned int)__builtin_popcount(completion(0).itags);
 	assert_int_equal(answered, weft_ats_atc_counts(atc)[WEFT_ATS_ATC_N_INVALIDATIONS]);
 	assert_true(answered > 10000);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_rig, drop_rig)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(answers_in_one_and_two_packets_are_cached),
-		TEST(answers_that_do_not_fit_fail_whole),
-		TEST(aborts_are_tried_again_and_end),
-		TEST(late_completion_meets_no_other_request),
-		TEST(requests_for_the_same_are_merged),
-		TEST(invalidation_overtakes_an_answer),
-		TEST(every_invalidation_since_the_request_counts),
-		TEST(poisoned_invalidation_takes_everything),
-		TEST(halves_of_different_answers_do_not_join),
-		TEST(small_invalidation_removes_a_large_page),
-		TEST(queue_of_32_collapses),
-		TEST(completion_waits_for_earlier_writes_only),
-		TEST(reads_under_way_are_discarded),
-		TEST(spaces_are_kept_apart),
-		TEST(disabling_empties_and_still_answers),
-		TEST(reset_answers_nothing),
-		TEST(packets_of_strangers_change_nothing),
-		TEST(agent_counts_by_traffic_class),
-		TEST(agent_keeps_to_the_queue_depth),
-		TEST(agent_isolates_who_does_not_answer),
-		TEST(late_completion_ends_the_isolation),
-		TEST(agent_gives_no_answer_that_breaks_the_rules),
-		TEST(damaged_packets_do_no_harm),
-	};
-
-	return cmocka_run_group_tests_name("ats/peers", tests, NULL, NULL);
 }

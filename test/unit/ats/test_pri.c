@@ -30,6 +30,8 @@ start(void **state)
 	return 0;
 }
 
+WEFT_TEST_EACH(start, NULL)
+
 static int
 ask(uint16_t group, uint8_t bits)
 {
@@ -61,15 +63,13 @@ expect_answer(size_t len, uint16_t want_group, uint8_t want)
 	assert_int_equal(code, want);
 }
 
-static void
-group_is_asked_for_and_answered(void **state)
+WEFT_TEST(group_is_asked_for_and_answered)
 {
 	struct weft_ats_page page;
 	uint16_t group;
 	uint8_t code;
 	size_t len;
 
-	(void)state;
 	assert_int_equal(ask_host(0x1FF, WEFT_ATS_PAGE_R), 0);
 	assert_true(weft_ats_pages_next(&pages, &page));
 	len = weft_ats_pages_answer(&pages, &page, WEFT_ATS_PAGE_SUCCESS, reply);
@@ -92,12 +92,10 @@ group_is_asked_for_and_answered(void **state)
 	assert_true((weft_ats_pri_reg(&pri, WEFT_ATS_PRI_REG_CTL) & WEFT_ATS_PRI_STOPPED) != 0);
 }
 
-static void
-full_queue_answers_the_last_of_a_group(void **state)
+WEFT_TEST(full_queue_answers_the_last_of_a_group)
 {
 	size_t len;
 
-	(void)state;
 	for (uint16_t i = 0; i < ROOM; i++)
 		assert_int_equal(ask_host(i, WEFT_ATS_PAGE_R), 0);
 	assert_int_equal(ask_host(3, WEFT_ATS_PAGE_R), 0);
@@ -108,10 +106,8 @@ full_queue_answers_the_last_of_a_group(void **state)
 	assert_int_equal(pages.n, ROOM);
 }
 
-static void
-no_more_than_allowed_is_outstanding(void **state)
+WEFT_TEST(no_more_than_allowed_is_outstanding)
 {
-	(void)state;
 	for (unsigned int i = 0; i < 8; i++)
 		assert_true(ask(1, WEFT_ATS_PAGE_R) > 0);
 	assert_int_equal(ask(1, WEFT_ATS_PAGE_R), -EAGAIN);
@@ -123,8 +119,7 @@ no_more_than_allowed_is_outstanding(void **state)
 	assert_int_equal(ask(512, WEFT_ATS_PAGE_R), -EINVAL);
 }
 
-static void
-failure_and_unknown_codes_disable(void **state)
+WEFT_TEST(failure_and_unknown_codes_disable)
 {
 	const struct weft_ats_page page = { 0, 5, DEVICE, 9, 0 };
 
@@ -139,31 +134,15 @@ failure_and_unknown_codes_disable(void **state)
 	}
 }
 
-static void
-stop_marker_arrives_as_one(void **state)
+WEFT_TEST(stop_marker_arrives_as_one)
 {
 	const int len = weft_ats_pri_stop(&pri, 5, buf);
 	struct weft_ats_page page;
 	size_t out;
 
-	(void)state;
 	assert_int_equal(len, 20);
 	assert_int_equal(weft_ats_pages_receive(&pages, buf, (size_t)len, reply, &out), WEFT_OK);
 	assert_true(weft_ats_pages_next(&pages, &page) && weft_ats_page_is_stop(&page));
 	assert_int_equal(weft_ats_pri_stop(&pri, -1, buf), -EINVAL);
 	assert_int_equal(weft_ats_pri_stop(&pri, 1 << 20, buf), -EINVAL);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(group_is_asked_for_and_answered, start),
-		cmocka_unit_test_setup(full_queue_answers_the_last_of_a_group, start),
-		cmocka_unit_test_setup(no_more_than_allowed_is_outstanding, start),
-		cmocka_unit_test_setup(failure_and_unknown_codes_disable, start),
-		cmocka_unit_test_setup(stop_marker_arrives_as_one, start),
-	};
-
-	return cmocka_run_group_tests_name("ats/pri", tests, NULL, NULL);
 }

@@ -239,31 +239,25 @@ run_all(struct weft_atc_cfg cfg, const char *what, unsigned int steps, bool room
 	}
 }
 
-static void
-cache_with_room_equals_the_map(void **state)
+WEFT_TEST(cache_with_room_equals_the_map)
 {
 	/* At most 6144 pages of 4 K in 16384 sets: one that overflows is one run in 10^5. */
 	const struct weft_atc_cfg cfg = { { 16384, 2048, 512, 64 }, CONTEXTS, NULL };
 
-	(void)state;
 	run_all(cfg, "roomy", 20000, true);
 }
 
-static void
-cache_that_evicts_is_never_stale(void **state)
+WEFT_TEST(cache_that_evicts_is_never_stale)
 {
 	const struct weft_atc_cfg cfg = { { 4, 2, 1, 1 }, CONTEXTS, NULL };
 
-	(void)state;
 	run_all(cfg, "tight", 50000, false);
 }
 
-static void
-kernels_are_found_by_name_or_not_at_all(void **state)
+WEFT_TEST(kernels_are_found_by_name_or_not_at_all)
 {
 	const uint32_t features = weft_cpu_detect();
 
-	(void)state;
 	for (unsigned int i = 0; i < weft_atc_n_kernels; i++) {
 		const struct weft_atc_kernel *row = &weft_atc_kernels[i];
 
@@ -274,16 +268,4 @@ kernels_are_found_by_name_or_not_at_all(void **state)
 	}
 	assert_string_equal(weft_atc_kernel_find(NULL, 0)->k.name, "scalar");
 	assert_null(weft_atc_kernel_find("nonesuch", features));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cache_with_room_equals_the_map),
-		cmocka_unit_test(cache_that_evicts_is_never_stale),
-		cmocka_unit_test(kernels_are_found_by_name_or_not_at_all),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

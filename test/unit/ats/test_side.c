@@ -38,14 +38,12 @@ look(struct weft_atc *c, uint16_t ctx, uint64_t va)
 	return weft_atc_lookup(c, ctx, va, WEFT_ATC_R, &pa);
 }
 
-static void
-stream_that_goes_on_is_asked_for_more(void **state)
+WEFT_TEST(stream_that_goes_on_is_asked_for_more)
 {
 	struct weft_atc_prefetcher *s = streams_new(64, 8);
 	const unsigned int expected[] = { 1, 2, 4, 8, 8, 8 };
 	uint64_t va = 16 * PAGE + 100;
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(expected); i++) {
 		assert_int_equal(weft_atc_prefetcher_miss(s, 1, va, 12), expected[i]);
 		va += expected[i] * PAGE;
@@ -58,12 +56,10 @@ stream_that_goes_on_is_asked_for_more(void **state)
 	free(s);
 }
 
-static void
-streams_have_limits(void **state)
+WEFT_TEST(streams_have_limits)
 {
 	struct weft_atc_prefetcher *s;
 
-	(void)state;
 	assert_int_equal(weft_atc_prefetcher_size(3), 0);
 	assert_int_equal(weft_atc_prefetcher_size(2), 0);
 	assert_int_equal(weft_atc_prefetcher_size(131072), 0);
@@ -83,15 +79,13 @@ streams_have_limits(void **state)
 }
 
 /* 16 streams go on although there are 8 random misses between two of theirs. */
-static void
-random_misses_do_not_push_streams_out(void **state)
+WEFT_TEST(random_misses_do_not_push_streams_out)
 {
 	struct weft_atc_prefetcher *s = streams_new(256, 4);
 	uint64_t at[16];
 	struct weft_rand r;
 	unsigned int broken = 0;
 
-	(void)state;
 	weft_test_seed(&r, "streams");
 	for (unsigned int i = 0; i < 16; i++)
 		at[i] = (uint64_t)i << 34;
@@ -109,13 +103,11 @@ random_misses_do_not_push_streams_out(void **state)
 }
 
 /* Fetched ahead goes first: a set of nothing but used pages keeps them all. */
-static void
-what_is_ahead_makes_room_before_what_was_used(void **state)
+WEFT_TEST(what_is_ahead_makes_room_before_what_was_used)
 {
 	const struct weft_atc_cfg cfg = { { 1, 0, 0, 0 }, 1, NULL };
 	struct weft_atc *c = weft_atc_init(filled(weft_atc_size(&cfg)), &cfg);
 
-	(void)state;
 	for (unsigned int i = 0; i < 7; i++)
 		weft_atc_install(c, 0, i * PAGE, 0, 12, RW);
 	weft_atc_install(c, 0, 7 * PAGE, 0, 12, RW | WEFT_ATC_PREFETCHED);
@@ -123,17 +115,4 @@ what_is_ahead_makes_room_before_what_was_used(void **state)
 	for (unsigned int i = 0; i < 9; i++)
 		assert_int_equal(look(c, 0, i * PAGE), i == 7 ? WEFT_ATC_MISS : WEFT_ATC_HIT);
 	free(c);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stream_that_goes_on_is_asked_for_more),
-		cmocka_unit_test(streams_have_limits),
-		cmocka_unit_test(random_misses_do_not_push_streams_out),
-		cmocka_unit_test(what_is_ahead_makes_room_before_what_was_used),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

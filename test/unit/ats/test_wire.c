@@ -23,6 +23,8 @@ map_guard(void **state)
 	return 0;
 }
 
+WEFT_TEST_AROUND(map_guard, NULL)
+
 /* Decode @p len bytes that end at an unmapped page. */
 static enum weft_verdict
 decode(const uint8_t *p, size_t len, unsigned int rcb, struct weft_ats_packet *out)
@@ -46,12 +48,10 @@ expect_bytes(const struct weft_ats_packet *p, const char *hex)
 }
 
 /* Typed by hand from the tables of section 2. */
-static void
-golden_packets_are_written(void **state)
+WEFT_TEST(golden_packets_are_written)
 {
 	static const uint8_t eight[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 
-	(void)state;
 	expect_bytes(&(struct weft_ats_packet){ .kind = WEFT_ATS_REQUEST,
 			     .requester = 0x1234,
 			     .tag = 0x56,
@@ -103,8 +103,7 @@ golden_packets_are_written(void **state)
 }
 
 /* The deck: request on TC 0 with ITag 3, done on TC 1; ITags 0, 1, 3, 6, 8 make 0x14B. */
-static void
-itag_vector_of_the_deck(void **state)
+WEFT_TEST(itag_vector_of_the_deck)
 {
 	static const unsigned int done[] = { 0, 1, 3, 6, 8 };
 	struct weft_ats_packet p = { .kind = WEFT_ATS_INVALIDATED,
@@ -114,7 +113,6 @@ itag_vector_of_the_deck(void **state)
 		.count = 1,
 		.itags = 1u << 3 };
 
-	(void)state;
 	expect_bytes(&p, "32100000020800020100000100000008");
 	p.itags = 0;
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(done); i++)
@@ -124,8 +122,7 @@ itag_vector_of_the_deck(void **state)
 }
 
 /* Section 3, every row. */
-static void
-ranges_of_the_table(void **state)
+WEFT_TEST(ranges_of_the_table)
 {
 	static const struct {
 		unsigned int log2;
@@ -143,7 +140,6 @@ ranges_of_the_table(void **state)
 	};
 	uint64_t base;
 
-	(void)state;
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
 		assert_int_equal(weft_ats_range_put(0, rows[i].log2), rows[i].word0);
 		assert_int_equal(weft_ats_range_put(rows[i].base, rows[i].log2), rows[i].word);
@@ -153,12 +149,10 @@ ranges_of_the_table(void **state)
 	assert_int_equal(weft_ats_range_get(UINT64_C(0xFFFFFFFFFFFFF800), &base), -1);
 }
 
-static void
-every_size_at_any_base_comes_back(void **state)
+WEFT_TEST(every_size_at_any_base_comes_back)
 {
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, "ranges");
 	for (unsigned int i = 0; i < RUNS; i++) {
 		const unsigned int log2 = 12 + i % 53;
@@ -173,13 +167,11 @@ every_size_at_any_base_comes_back(void **state)
 }
 
 /* Section 3: 8 KB across a 128 MB border are two pages, or 256 MB at once. */
-static void
-covers_are_exact_or_one_larger(void **state)
+WEFT_TEST(covers_are_exact_or_one_larger)
 {
 	struct weft_ats_range got[64];
 	struct weft_rand r;
 
-	(void)state;
 	assert_int_equal(weft_ats_cover(0x7FFF000, 0x8000FFF, 12, got, 1), 1);
 	assert_true(got[0].base == 0 && got[0].log2 == 28);
 	assert_int_equal(weft_ats_cover(0x7FFF000, 0x8000FFF, 12, got, 2), 2);
@@ -299,13 +291,11 @@ expect_same(const struct weft_ats_packet *a, const struct weft_ats_packet *b)
 	assert_memory_equal(&x, &y, offsetof(struct weft_ats_packet, priv) + 1);
 }
 
-static void
-every_packet_comes_back_and_no_other_length_does(void **state)
+WEFT_TEST(every_packet_comes_back_and_no_other_length_does)
 {
 	static uint8_t data[4096], bytes[4200];
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, "packets");
 	for (unsigned int i = 0; i < RUNS; i++) {
 		struct weft_ats_packet out;
@@ -323,14 +313,12 @@ every_packet_comes_back_and_no_other_length_does(void **state)
 }
 
 /* What decodes at all decodes to fields that make the same packet, but for reserved bits. */
-static void
-damage_is_refused_or_means_something(void **state)
+WEFT_TEST(damage_is_refused_or_means_something)
 {
 	static uint8_t data[4096], bytes[4200], again[4200];
 	unsigned int good = 0;
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, "damage");
 	for (unsigned int i = 0; i < RUNS; i++) {
 		const struct weft_ats_packet in = random_packet(&r, data);
@@ -362,8 +350,7 @@ expect_verdict(const char *hex, unsigned int rcb, enum weft_verdict want)
 		weft_verdict_name(decode(bytes, len, rcb, &out)), weft_verdict_name(want));
 }
 
-static void
-malformed_packets_are_named(void **state)
+WEFT_TEST(malformed_packets_are_named)
 {
 	static const struct {
 		const char *hex;
@@ -407,15 +394,13 @@ malformed_packets_are_named(void **state)
 #undef SAME
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
 		expect_verdict(rows[i].hex, 64, rows[i].want64);
 		expect_verdict(rows[i].hex, 128, rows[i].want128);
 	}
 }
 
-static void
-reserved_bits_are_ignored(void **state)
+WEFT_TEST(reserved_bits_are_ignored)
 {
 	/* Fmt bit 7, byte 1, AT and Attr of a message, bytes 6 and 10..15. */
 	static const char clean[] = "720000020100030102080000000000000000000000004800";
@@ -423,19 +408,16 @@ reserved_bits_are_ignored(void **state)
 	struct weft_ats_packet a, b;
 	uint8_t bytes[64];
 
-	(void)state;
 	assert_int_equal(decode(bytes, weft_test_unhex(clean, bytes, 64), 64, &a), WEFT_OK);
 	assert_int_equal(decode(bytes, weft_test_unhex(dirty, bytes, 64), 64, &b), WEFT_OK);
 	expect_same(&a, &b);
 }
 
 /* Section 2.5: all counts of translations at both boundaries in one and in two packets. */
-static void
-every_split_is_told_apart(void **state)
+WEFT_TEST(every_split_is_told_apart)
 {
 	unsigned int packets = 0;
 
-	(void)state;
 	for (unsigned int rcb = 64; rcb <= 128; rcb += 64) {
 		for (unsigned int n = 1; n <= rcb / 8; n++) {
 			for (unsigned int first = 1; first <= n; first++) {
@@ -468,8 +450,7 @@ every_split_is_told_apart(void **state)
 	assert_int_equal(packets, 320);
 }
 
-static void
-completion_of_the_example(void **state)
+WEFT_TEST(completion_of_the_example)
 {
 	const struct weft_ats_xlat x[2] = { { 0x8000, WEFT_ATS_R, 12 },
 		{ 0x400000, WEFT_ATS_R | WEFT_ATS_W | WEFT_ATS_U | WEFT_ATS_N | WEFT_ATS_CXL_IO,
@@ -477,14 +458,12 @@ completion_of_the_example(void **state)
 	struct weft_ats_packet p = { .tc = 3, .target = 0x0100, .requester = 0x0208, .tag = 5 };
 	uint8_t data[128];
 
-	(void)state;
 	assert_int_equal(weft_ats_xlats_put(&p, x, 2, 2, WEFT_ATS_ONLY, data), 0);
 	expect_bytes(&p, "4a3000040100001002080570000000000000800100000000"
 			 "00400607");
 }
 
-static void
-bad_counts_and_sizes_are_refused(void **state)
+WEFT_TEST(bad_counts_and_sizes_are_refused)
 {
 	const struct weft_ats_xlat x[2] = { { 0x8000, WEFT_ATS_R, 12 }, { 0, 0, 0 } };
 	struct weft_ats_packet p = { 0 }, q;
@@ -493,7 +472,6 @@ bad_counts_and_sizes_are_refused(void **state)
 	uint8_t data[128];
 	unsigned int n;
 
-	(void)state;
 	assert_int_equal(weft_ats_xlats_put(&p, x, 2, 2, WEFT_ATS_ONLY, data), 0);
 	assert_int_equal(weft_ats_xlats_get(&p, 64, &part, got, &n), WEFT_OK);
 	assert_int_equal(got[1].log2, 0);
@@ -514,25 +492,4 @@ bad_counts_and_sizes_are_refused(void **state)
 	weft_put_be64(data + 8, UINT64_C(0xFFFFFFFFFFFFFFFC));
 	assert_int_equal(weft_ats_xlats_get(&p, 64, &part, got, &n), WEFT_OK);
 	assert_int_equal(got[1].bits, 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(golden_packets_are_written),
-		cmocka_unit_test(itag_vector_of_the_deck),
-		cmocka_unit_test(ranges_of_the_table),
-		cmocka_unit_test(every_size_at_any_base_comes_back),
-		cmocka_unit_test(covers_are_exact_or_one_larger),
-		cmocka_unit_test(every_packet_comes_back_and_no_other_length_does),
-		cmocka_unit_test(damage_is_refused_or_means_something),
-		cmocka_unit_test(malformed_packets_are_named),
-		cmocka_unit_test(reserved_bits_are_ignored),
-		cmocka_unit_test(every_split_is_told_apart),
-		cmocka_unit_test(completion_of_the_example),
-		cmocka_unit_test(bad_counts_and_sizes_are_refused),
-	};
-
-	return cmocka_run_group_tests_name("ats/wire", tests, map_guard, NULL);
 }

@@ -88,12 +88,10 @@ answer_page(struct weft_xlate *x, uint64_t va, unsigned int flags)
 	fail_msg("nobody asks for 0x%llx", (unsigned long long)va);
 }
 
-static void
-others_pass_and_what_is_behind_stays_behind(void **state)
+WEFT_TEST(others_pass_and_what_is_behind_stays_behind)
 {
 	struct weft_xlate *x = unit_new(&base);
 
-	(void)state;
 	assert_int_equal(wait(x, 0, 1 * PAGE, 1), 0);
 	assert_int_equal(wait(x, 0, 2 * PAGE, 2), 0); /* asks for nothing itself */
 	assert_int_equal(wait(x, 1, 3 * PAGE, 3), 0);
@@ -121,13 +119,11 @@ others_pass_and_what_is_behind_stays_behind(void **state)
 	free(x);
 }
 
-static void
-places_are_bounded_and_shared(void **state)
+WEFT_TEST(places_are_bounded_and_shared)
 {
 	struct weft_xlate_cfg cfg = base;
 	struct weft_xlate *x;
 
-	(void)state;
 	cfg.places = 6;
 	cfg.share = 4;
 	x = unit_new(&cfg);
@@ -147,14 +143,12 @@ places_are_bounded_and_shared(void **state)
 	free(x);
 }
 
-static void
-what_was_known_is_forgotten_with_an_invalidation(void **state)
+WEFT_TEST(what_was_known_is_forgotten_with_an_invalidation)
 {
 	struct weft_xlate *x = unit_new(&base);
 	const struct weft_xlate_item item = { .va = PAGE, .known = 5, .want = WEFT_ATC_R };
 	struct weft_xlate_item out;
 
-	(void)state;
 	for (unsigned int invalidated = 0; invalidated < 2; invalidated++) {
 		assert_int_equal(weft_xlate_wait(x, &item, AGENT_NOW), 0);
 		answer_page(x, PAGE, RW);
@@ -172,13 +166,11 @@ what_was_known_is_forgotten_with_an_invalidation(void **state)
 	free(x);
 }
 
-static void
-completions_stay_behind_what_left(void **state)
+WEFT_TEST(completions_stay_behind_what_left)
 {
 	struct weft_xlate *x = unit_new(&base);
 	uint32_t left;
 
-	(void)state;
 	weft_xlate_leave(x, 3);
 	left = weft_xlate_left(x);
 	agent_invalidate(x, UNIT, 0, PAGE, 4);
@@ -206,14 +198,12 @@ look(struct weft_xlate *x, uint64_t page)
 }
 
 /* A set of 8 ways: 7 pages that were missed, the last with one that was fetched along with it. */
-static void
-what_is_fetched_ahead_makes_room_first(void **state)
+WEFT_TEST(what_is_fetched_ahead_makes_room_first)
 {
 	static const uint64_t missed[] = { 10, 20, 30, 40, 50, 100, 101 };
 	struct weft_xlate_cfg cfg = base;
 	struct weft_xlate *x;
 
-	(void)state;
 	cfg.entries = 8;
 	cfg.prefetch_degree = 2;
 	x = unit_new(&cfg);
@@ -236,13 +226,11 @@ what_is_fetched_ahead_makes_room_first(void **state)
 	free(x);
 }
 
-static void
-units_out_of_range_are_refused(void **state)
+WEFT_TEST(units_out_of_range_are_refused)
 {
 	struct weft_xlate_cfg bad[8];
 	_Alignas(64) uint8_t mem[64];
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad); i++)
 		bad[i] = base;
 	bad[0].places = 0;
@@ -331,14 +319,12 @@ take_all(void)
 	}
 }
 
-static void
-all_come_out_once_and_in_order(void **state)
+WEFT_TEST(all_come_out_once_and_in_order)
 {
 	const size_t size = weft_xlate_size(&base);
 	uint64_t out = 0, in = 0;
 	struct weft_guard g;
 
-	(void)state;
 	weft_test_seed(&w.r, "xlate");
 	weft_guard_open(&g, size);
 	w.x = weft_xlate_init(weft_guard_last(&g, size), &base);
@@ -372,20 +358,4 @@ all_come_out_once_and_in_order(void **state)
 	assert_true(out > 5000);
 	assert_in_range(weft_xlate_most(w.x), SHARE, PLACES);
 	weft_guard_close(&g);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(others_pass_and_what_is_behind_stays_behind),
-		cmocka_unit_test(places_are_bounded_and_shared),
-		cmocka_unit_test(what_was_known_is_forgotten_with_an_invalidation),
-		cmocka_unit_test(completions_stay_behind_what_left),
-		cmocka_unit_test(what_is_fetched_ahead_makes_room_first),
-		cmocka_unit_test(units_out_of_range_are_refused),
-		cmocka_unit_test(all_come_out_once_and_in_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,14 +15,12 @@ carve_all(struct weft_carver *c, uint8_t **part)
 		part[len] = weft_carve(c, len);
 }
 
-static void
-parts_have_lines_of_their_own(void **state)
+WEFT_TEST(parts_have_lines_of_their_own)
 {
 	static uint8_t block[4096 * WEFT_CACHE_LINE] __attribute__((aligned(WEFT_CACHE_LINE)));
 	uint8_t *part[3 * WEFT_CACHE_LINE + 2];
 	struct weft_carver measured = { 0 }, cut = { .block = block };
 
-	(void)state;
 	carve_all(&measured, part);
 	for (size_t len = 0; len <= 3 * WEFT_CACHE_LINE; len++)
 		assert_null(part[len]);
@@ -36,14 +34,4 @@ parts_have_lines_of_their_own(void **state)
 		assert_int_equal((uintptr_t)part[len] % WEFT_CACHE_LINE, 0);
 		assert_in_range(room, len, len + WEFT_CACHE_LINE - 1);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parts_have_lines_of_their_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

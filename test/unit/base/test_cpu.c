@@ -9,12 +9,10 @@
 
 #include "weft_cpu.h"
 
-static void
-nothing_said_allows_everything(void **state)
+WEFT_TEST(nothing_said_allows_everything)
 {
 	uint32_t mask = 0;
 
-	(void)state;
 	assert_int_equal(weft_cpu_parse(NULL, &mask, NULL), 0);
 	assert_int_equal(mask, UINT32_MAX);
 	mask = 0;
@@ -22,35 +20,29 @@ nothing_said_allows_everything(void **state)
 	assert_int_equal(mask, UINT32_MAX);
 }
 
-static void
-scalar_alone_masks_every_feature(void **state)
+WEFT_TEST(scalar_alone_masks_every_feature)
 {
 	uint32_t mask = UINT32_MAX;
 
-	(void)state;
 	assert_int_equal(weft_cpu_parse("scalar", &mask, NULL), 0);
 	assert_int_equal(mask, 0);
 }
 
-static void
-words_add_up(void **state)
+WEFT_TEST(words_add_up)
 {
 	uint32_t mask;
 
-	(void)state;
 	assert_int_equal(weft_cpu_parse("scalar,avx2,gfni", &mask, NULL), 0);
 	assert_int_equal(mask, WEFT_CPU_AVX2 | WEFT_CPU_GFNI);
 	assert_string_equal(weft_cpu_word(WEFT_CPU_GFNI), "gfni");
 }
 
-static void
-unknown_word_is_named(void **state)
+WEFT_TEST(unknown_word_is_named)
 {
 	static const char *const bad_lists[] = { "avx3", "avx2,", "avx2,sse9", ",", "avx2 gfni" };
 	uint32_t mask = 5;
 	const char *bad;
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad_lists); i++) {
 		assert_int_equal(weft_cpu_parse(bad_lists[i], &mask, &bad), -EINVAL);
 		assert_int_equal(mask, 5);
@@ -60,26 +52,10 @@ unknown_word_is_named(void **state)
 	assert_string_equal(bad, "sse9");
 }
 
-static void
-row_needs_all_its_features(void **state)
+WEFT_TEST(row_needs_all_its_features)
 {
 	const struct weft_kernel k = { "x", WEFT_CPU_AVX2 | WEFT_CPU_GFNI };
 
-	(void)state;
 	assert_true(weft_kernel_usable(&k, WEFT_CPU_AVX2 | WEFT_CPU_GFNI | WEFT_CPU_SSSE3));
 	assert_false(weft_kernel_usable(&k, WEFT_CPU_AVX2));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_said_allows_everything),
-		cmocka_unit_test(scalar_alone_masks_every_feature),
-		cmocka_unit_test(words_add_up),
-		cmocka_unit_test(unknown_word_is_named),
-		cmocka_unit_test(row_needs_all_its_features),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,13 +19,11 @@ log_of(unsigned int rows)
 	return weft_event_log_init(mem, rows, 10 * SECOND);
 }
 
-static void
-first_is_said_at_once_and_the_rest_together(void **state)
+WEFT_TEST(first_is_said_at_once_and_the_rest_together)
 {
 	struct weft_event_log *l = log_of(4);
 	struct weft_event e;
 
-	(void)state;
 	assert_true(weft_event_log_put(l, 1, "s0", "h1", 12, "a", START, &e));
 	assert_string_equal(e.text, "a");
 	assert_int_equal(e.more, 12);
@@ -46,13 +44,11 @@ first_is_said_at_once_and_the_rest_together(void **state)
 	assert_int_equal(e.more, 1);
 }
 
-static void
-after_a_quiet_interval_it_is_said_at_once_again(void **state)
+WEFT_TEST(after_a_quiet_interval_it_is_said_at_once_again)
 {
 	struct weft_event_log *l = log_of(4);
 	struct weft_event e;
 
-	(void)state;
 	assert_true(weft_event_log_put(l, 1, "s0", NULL, 1, "a", START, &e));
 	assert_true(weft_event_log_put(l, 1, "s0", NULL, 1, "b", START + 10 * SECOND, &e));
 	assert_int_equal(e.span_ns, 0);
@@ -60,13 +56,11 @@ after_a_quiet_interval_it_is_said_at_once_again(void **state)
 	assert_false(weft_event_log_due(l, START + 90 * SECOND, true, &e));
 }
 
-static void
-what_is_held_is_not_overtaken_by_a_new_one(void **state)
+WEFT_TEST(what_is_held_is_not_overtaken_by_a_new_one)
 {
 	struct weft_event_log *l = log_of(4);
 	struct weft_event e;
 
-	(void)state;
 	assert_true(weft_event_log_put(l, 1, "s0", "h1", 1, "a", START, &e));
 	assert_false(weft_event_log_put(l, 1, "s0", "h1", 5, "b", START + 1, &e));
 	assert_false(weft_event_log_put(l, 1, "s0", "h1", 2, "c", START + 11 * SECOND, &e));
@@ -75,13 +69,11 @@ what_is_held_is_not_overtaken_by_a_new_one(void **state)
 	assert_int_equal(e.more, 7);
 }
 
-static void
-combinations_do_not_silence_each_other(void **state)
+WEFT_TEST(combinations_do_not_silence_each_other)
 {
 	struct weft_event_log *l = log_of(4);
 	struct weft_event e;
 
-	(void)state;
 	assert_true(weft_event_log_put(l, 1, "s0", "h1", 1, "a", START, &e));
 	assert_true(weft_event_log_put(l, 2, "s0", "h1", 1, "a", START, &e));
 	assert_true(weft_event_log_put(l, 1, "s1", "h1", 1, "a", START, &e));
@@ -90,13 +82,11 @@ combinations_do_not_silence_each_other(void **state)
 }
 
 /* Up and down of a link that flaps end with what it is. */
-static void
-held_events_come_in_the_order_of_the_newest(void **state)
+WEFT_TEST(held_events_come_in_the_order_of_the_newest)
 {
 	struct weft_event_log *l = log_of(4);
 	struct weft_event e;
 
-	(void)state;
 	weft_event_log_put(l, 1, "s0", "h1", 1, "up", START, &e);
 	weft_event_log_put(l, 2, "s0", "h1", 1, "down", START, &e);
 	for (unsigned int i = 1; i < 10; i++) {
@@ -112,13 +102,11 @@ held_events_come_in_the_order_of_the_newest(void **state)
 	assert_false(weft_event_log_due(l, START + 1 * SECOND, true, &e));
 }
 
-static void
-more_combinations_than_rows_forget_the_oldest(void **state)
+WEFT_TEST(more_combinations_than_rows_forget_the_oldest)
 {
 	struct weft_event_log *l = log_of(2);
 	struct weft_event e;
 
-	(void)state;
 	assert_true(weft_event_log_put(l, 1, "a", "", 1, "x", START, &e));
 	assert_true(weft_event_log_put(l, 1, "b", "", 1, "x", START + 1, &e));
 	assert_true(weft_event_log_put(l, 1, "c", "", 1, "x", START + 2, &e));
@@ -127,14 +115,12 @@ more_combinations_than_rows_forget_the_oldest(void **state)
 	assert_true(weft_event_log_put(l, 1, "a", "", 1, "x", START + 5, &e));
 }
 
-static void
-long_names_and_texts_are_cut(void **state)
+WEFT_TEST(long_names_and_texts_are_cut)
 {
 	struct weft_event_log *l = log_of(2);
 	char name[2 * WEFT_EVENT_NAME_ROOM], text[2 * WEFT_EVENT_TEXT_ROOM];
 	struct weft_event e;
 
-	(void)state;
 	memset(name, 'n', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	memset(text, 't', sizeof(text) - 1);
@@ -144,20 +130,4 @@ long_names_and_texts_are_cut(void **state)
 	assert_int_equal(strlen(e.peer), WEFT_EVENT_NAME_ROOM - 1);
 	assert_int_equal(strlen(e.text), WEFT_EVENT_TEXT_ROOM - 1);
 	assert_false(weft_event_log_put(l, 1, name, name, 1, text, START, &e));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(first_is_said_at_once_and_the_rest_together),
-		cmocka_unit_test(after_a_quiet_interval_it_is_said_at_once_again),
-		cmocka_unit_test(what_is_held_is_not_overtaken_by_a_new_one),
-		cmocka_unit_test(combinations_do_not_silence_each_other),
-		cmocka_unit_test(held_events_come_in_the_order_of_the_newest),
-		cmocka_unit_test(more_combinations_than_rows_forget_the_oldest),
-		cmocka_unit_test(long_names_and_texts_are_cut),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

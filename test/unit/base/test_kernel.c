@@ -32,19 +32,15 @@ passes(const struct weft_kernel *k)
 static const struct weft_kernel_family family = { "pretence", rows, sizeof(rows[0]),
 	WEFT_ARRAY_SIZE(rows), passes };
 
-static void
-first_usable_row_is_taken(void **state)
+WEFT_TEST(first_usable_row_is_taken)
 {
-	(void)state;
 	assert_ptr_equal(weft_kernel_choose(&family, NULL, UINT32_MAX), &rows[0]);
 	assert_ptr_equal(weft_kernel_choose(&family, NULL, 0), &rows[3]);
 	assert_null(weft_kernel_failure(0));
 }
 
-static void
-row_that_fails_its_test_makes_way_and_is_remembered_once(void **state)
+WEFT_TEST(row_that_fails_its_test_makes_way_and_is_remembered_once)
 {
-	(void)state;
 	for (int i = 0; i < 2; i++)
 		assert_ptr_equal(weft_kernel_choose(&family, NULL, WEFT_CPU_AVX2), &rows[2]);
 	assert_int_equal(rows[1].tested, 2);
@@ -54,25 +50,11 @@ row_that_fails_its_test_makes_way_and_is_remembered_once(void **state)
 	assert_null(weft_kernel_failure(1));
 }
 
-static void
-name_asks_for_that_row_or_none(void **state)
+WEFT_TEST(name_asks_for_that_row_or_none)
 {
-	(void)state;
 	assert_ptr_equal(weft_kernel_choose(&family, "good", UINT32_MAX), &rows[2]);
 	assert_null(weft_kernel_choose(&family, "good", WEFT_CPU_AVX512));
 	assert_null(weft_kernel_choose(&family, "broken", UINT32_MAX));
 	assert_null(weft_kernel_choose(&family, "Best", UINT32_MAX));
 	assert_null(weft_kernel_choose(&family, "", UINT32_MAX));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(first_usable_row_is_taken),
-		cmocka_unit_test(row_that_fails_its_test_makes_way_and_is_remembered_once),
-		cmocka_unit_test(name_asks_for_that_row_or_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,36 +5,30 @@
 
 #include "weft_test.h"
 
-static void
-same_seed_gives_same_numbers(void **state)
+WEFT_TEST(same_seed_gives_same_numbers)
 {
 	struct weft_rand a, b;
 
-	(void)state;
 	weft_rand_seed(&a, 7);
 	weft_rand_seed(&b, 7);
 	for (int i = 0; i < 100; i++)
 		assert_int_equal(weft_rand_u64(&a), weft_rand_u64(&b));
 }
 
-static void
-seed_zero_matches_published_splitmix64(void **state)
+WEFT_TEST(seed_zero_matches_published_splitmix64)
 {
 	struct weft_rand r;
 
-	(void)state;
 	weft_rand_seed(&r, 0);
 	assert_int_equal(weft_rand_u64(&r), UINT64_C(0xE220A8397B1DCDAF));
 	assert_int_equal(weft_rand_u64(&r), UINT64_C(0x6E789E6AA1B965F4));
 }
 
-static void
-below_reaches_every_value_and_no_more(void **state)
+WEFT_TEST(below_reaches_every_value_and_no_more)
 {
 	struct weft_rand r;
 	unsigned int seen[7] = { 0 };
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (int i = 0; i < 7000; i++) {
 		uint64_t v = weft_rand_below(&r, 7);
@@ -46,13 +40,11 @@ below_reaches_every_value_and_no_more(void **state)
 		assert_in_range(seen[i], 700, 1300);
 }
 
-static void
-fill_stops_at_the_end(void **state)
+WEFT_TEST(fill_stops_at_the_end)
 {
 	struct weft_rand r;
 	uint8_t buf[32];
 
-	(void)state;
 	weft_rand_seed(&r, 1);
 	for (size_t len = 0; len <= 24; len++) {
 		memset(buf, 0, sizeof(buf));
@@ -60,17 +52,4 @@ fill_stops_at_the_end(void **state)
 		for (size_t i = len; i < sizeof(buf); i++)
 			assert_int_equal(buf[i], 0);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(same_seed_gives_same_numbers),
-		cmocka_unit_test(seed_zero_matches_published_splitmix64),
-		cmocka_unit_test(below_reaches_every_value_and_no_more),
-		cmocka_unit_test(fill_stops_at_the_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,10 +9,8 @@
 
 #include "weft_verdict.h"
 
-static void
-names_are_distinct_counter_names(void **state)
+WEFT_TEST(names_are_distinct_counter_names)
 {
-	(void)state;
 	for (int v = 0; v < WEFT_VERDICT_COUNT; v++) {
 		const char *name = weft_verdict_name((enum weft_verdict)v);
 
@@ -24,21 +22,8 @@ names_are_distinct_counter_names(void **state)
 	}
 }
 
-static void
-out_of_range_is_said_so(void **state)
+WEFT_TEST(out_of_range_is_said_so)
 {
-	(void)state;
 	assert_string_equal(weft_verdict_name(WEFT_VERDICT_COUNT), "unknown");
 	assert_string_equal(weft_verdict_name((enum weft_verdict) - 1), "unknown");
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_are_distinct_counter_names),
-		cmocka_unit_test(out_of_range_is_said_so),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,10 +7,8 @@
 
 #include "weft_words.h"
 
-static void
-words_and_values_lead_to_each_other(void **state)
+WEFT_TEST(words_and_values_lead_to_each_other)
 {
-	(void)state;
 	for (unsigned int v = 0; v < 2; v++) {
 		assert_int_equal(
 			weft_words_find(weft_bool_words, weft_words_name(weft_bool_words, v)), v);
@@ -22,25 +20,12 @@ words_and_values_lead_to_each_other(void **state)
 	assert_string_equal(weft_words_name(weft_bool_words, 1), "true");
 }
 
-static void
-what_is_no_word_is_none_of_them(void **state)
+WEFT_TEST(what_is_no_word_is_none_of_them)
 {
 	static const char *const bad[] = { "", "o", "onn", "On", " on", "true" };
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad); i++)
 		assert_int_equal(weft_words_find(weft_switch_words, bad[i]), -1);
 	assert_string_equal(weft_words_name(weft_switch_words, 2), "unknown");
 	assert_string_equal(weft_words_name(weft_switch_words, 255), "unknown");
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_and_values_lead_to_each_other),
-		cmocka_unit_test(what_is_no_word_is_none_of_them),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

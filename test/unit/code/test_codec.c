@@ -83,14 +83,12 @@ check_finds_what_the_two_find(const struct weft_codec *c, struct weft_rand *r, u
 	}
 }
 
-static void
-every_pair_of_kernels_at_every_length(void **state)
+WEFT_TEST(every_pair_of_kernels_at_every_length)
 {
 	const uint32_t features = weft_cpu_detect();
 	unsigned int pairs = 0;
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (unsigned int f = 0; f < weft_fec_n_kernels; f++)
 		for (unsigned int k = 0; k < weft_crc_n_kernels; k++) {
@@ -109,14 +107,4 @@ every_pair_of_kernels_at_every_length(void **state)
 			}
 		}
 	assert_true(pairs > 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_pair_of_kernels_at_every_length),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

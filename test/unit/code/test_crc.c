@@ -8,10 +8,8 @@
 #include "weft_crc.h"
 #include "weft_flit_vectors.h"
 
-static void
-vectors_hold_by_table_and_by_definition(void **state)
+WEFT_TEST(vectors_hold_by_table_and_by_definition)
 {
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(weft_flit_vectors); i++) {
 		const struct weft_flit_vector *v = &weft_flit_vectors[i];
 		uint8_t flit[256] = { 0 };
@@ -23,23 +21,19 @@ vectors_hold_by_table_and_by_definition(void **state)
 	}
 }
 
-static void
-generator_polynomial_leaves_no_remainder(void **state)
+WEFT_TEST(generator_polynomial_leaves_no_remainder)
 {
 	static const uint8_t g8[] = { 0x01, 0xD5, 0x68, 0xFE, 0xD5, 0x33, 0x41, 0x4D, 0x69 };
 
-	(void)state;
 	assert_int_equal(weft_crc_update(0, g8, sizeof(g8)), 0);
 	assert_int_equal(weft_crc_update_ref(0, g8, sizeof(g8)), 0);
 }
 
-static void
-table_agrees_with_definition_at_every_length_and_start(void **state)
+WEFT_TEST(table_agrees_with_definition_at_every_length_and_start)
 {
 	struct weft_rand r;
 	uint8_t buf[300];
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	weft_rand_fill(&r, buf, sizeof(buf));
 	for (size_t len = 0; len <= 256; len++) {
@@ -51,14 +45,12 @@ table_agrees_with_definition_at_every_length_and_start(void **state)
 	}
 }
 
-static void
-split_update_equals_whole(void **state)
+WEFT_TEST(split_update_equals_whole)
 {
 	struct weft_rand r;
 	uint8_t msg[WEFT_CRC_COVERED];
 	uint64_t whole;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	weft_rand_fill(&r, msg, sizeof(msg));
 	whole = weft_crc_update(0, msg, sizeof(msg));
@@ -69,13 +61,11 @@ split_update_equals_whole(void **state)
 	}
 }
 
-static void
-remainder_of_a_sum_is_the_sum_of_remainders(void **state)
+WEFT_TEST(remainder_of_a_sum_is_the_sum_of_remainders)
 {
 	struct weft_rand r;
 	uint8_t a[WEFT_CRC_COVERED], b[WEFT_CRC_COVERED], sum[WEFT_CRC_COVERED];
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (int round = 0; round < 1000; round++) {
 		weft_rand_fill(&r, a, sizeof(a));
@@ -87,15 +77,13 @@ remainder_of_a_sum_is_the_sum_of_remainders(void **state)
 	}
 }
 
-static void
-field_bytes_follow_the_order(void **state)
+WEFT_TEST(field_bytes_follow_the_order)
 {
 	static const uint8_t r0_first[] = { 0x08, 0x07, 0x06, 0x05, 0x04, 0x03, 0x02, 0x01 };
 	static const uint8_t r7_first[] = { 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08 };
 	const uint64_t crc = UINT64_C(0x0102030405060708);
 	uint8_t flit[256], want[256];
 
-	(void)state;
 	memset(flit, 0xEE, sizeof(flit));
 	memcpy(want, flit, sizeof(want));
 	weft_crc_store(flit, crc, WEFT_CRC_R0_FIRST);
@@ -109,10 +97,8 @@ field_bytes_follow_the_order(void **state)
 	assert_int_equal(weft_crc_load(flit, WEFT_CRC_R7_FIRST), crc);
 }
 
-static void
-r7_first_makes_250_bytes_a_codeword(void **state)
+WEFT_TEST(r7_first_makes_250_bytes_a_codeword)
 {
-	(void)state;
 	for (size_t i = 1; i < WEFT_ARRAY_SIZE(weft_flit_vectors); i++) {
 		uint8_t flit[256] = { 0 };
 
@@ -125,12 +111,10 @@ r7_first_makes_250_bytes_a_codeword(void **state)
 }
 
 /* Distance 9: any 1..8 wrong symbols leave a syndrome. */
-static void
-up_to_eight_wrong_bytes_are_found(void **state)
+WEFT_TEST(up_to_eight_wrong_bytes_are_found)
 {
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (int round = 0; round < 100000; round++) {
 		const unsigned int symbols = 1 + (unsigned int)weft_rand_below(&r, 8);
@@ -140,21 +124,4 @@ up_to_eight_wrong_bytes_are_found(void **state)
 			error[weft_rand_below(&r, 250)] = (uint8_t)(1 + weft_rand_below(&r, 255));
 		assert_int_not_equal(weft_crc_update(0, error, sizeof(error)), 0);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(vectors_hold_by_table_and_by_definition),
-		cmocka_unit_test(generator_polynomial_leaves_no_remainder),
-		cmocka_unit_test(table_agrees_with_definition_at_every_length_and_start),
-		cmocka_unit_test(split_update_equals_whole),
-		cmocka_unit_test(remainder_of_a_sum_is_the_sum_of_remainders),
-		cmocka_unit_test(field_bytes_follow_the_order),
-		cmocka_unit_test(r7_first_makes_250_bytes_a_codeword),
-		cmocka_unit_test(up_to_eight_wrong_bytes_are_found),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

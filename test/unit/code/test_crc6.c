@@ -49,12 +49,10 @@ by_the_8_byte_crc(const uint8_t *half, size_t len)
 	return crc;
 }
 
-static void
-three_ways_agree_on_both_halves(void **state)
+WEFT_TEST(three_ways_agree_on_both_halves)
 {
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (int round = 0; round < 500; round++) {
 		uint8_t flit[256];
@@ -73,12 +71,10 @@ three_ways_agree_on_both_halves(void **state)
 }
 
 /* wire-formats.md (c): flit byte i = i. */
-static void
-published_vector_holds_in_every_kernel(void **state)
+WEFT_TEST(published_vector_holds_in_every_kernel)
 {
 	uint8_t flit[256];
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(flit); i++)
 		flit[i] = (uint8_t)i;
 	for (unsigned int i = 0; i < weft_crc_n_kernels; i++) {
@@ -92,13 +88,11 @@ published_vector_holds_in_every_kernel(void **state)
 	}
 }
 
-static void
-table_agrees_with_definition_at_every_length(void **state)
+WEFT_TEST(table_agrees_with_definition_at_every_length)
 {
 	uint8_t half[130];
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	weft_rand_fill(&r, half, sizeof(half));
 	for (size_t len = 0; len <= sizeof(half); len++)
@@ -107,40 +101,22 @@ table_agrees_with_definition_at_every_length(void **state)
 }
 
 /* The last symbols of the code: what is left of x^0 and of x^6 itself. */
-static void
-remainder_of_the_last_symbol_is_the_generator(void **state)
+WEFT_TEST(remainder_of_the_last_symbol_is_the_generator)
 {
 	uint8_t half[130] = { 0 };
 
-	(void)state;
 	half[129] = 1;
 	assert_int_equal(weft_crc6_half(half, sizeof(half)), UINT64_C(0x7E47AB1AA832));
 }
 
-static void
-field_bytes_follow_the_order(void **state)
+WEFT_TEST(field_bytes_follow_the_order)
 {
 	uint8_t field[8] = { 0xEE, 0, 0, 0, 0, 0, 0, 0xEE };
 
-	(void)state;
 	weft_crc6_store(field + 1, UINT64_C(0x0605040302A1), WEFT_CRC_R0_FIRST);
 	assert_memory_equal(field, "\xEE\xA1\x02\x03\x04\x05\x06\xEE", 8);
 	assert_int_equal(weft_crc6_load(field + 1, WEFT_CRC_R0_FIRST), UINT64_C(0x0605040302A1));
 	weft_crc6_store(field + 1, UINT64_C(0x0605040302A1), WEFT_CRC_R7_FIRST);
 	assert_memory_equal(field, "\xEE\x06\x05\x04\x03\x02\xA1\xEE", 8);
 	assert_int_equal(weft_crc6_load(field + 1, WEFT_CRC_R7_FIRST), UINT64_C(0x0605040302A1));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(three_ways_agree_on_both_halves),
-		cmocka_unit_test(published_vector_holds_in_every_kernel),
-		cmocka_unit_test(table_agrees_with_definition_at_every_length),
-		cmocka_unit_test(remainder_of_the_last_symbol_is_the_generator),
-		cmocka_unit_test(field_bytes_follow_the_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

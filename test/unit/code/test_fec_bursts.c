@@ -24,8 +24,7 @@ is_noticed(const uint8_t *error)
 	return weft_fec_decode_flit(flit, NULL) == WEFT_FEC_UNCORRECTABLE;
 }
 
-static void
-long_bursts_are_noticed_in_the_exact_share(void **state)
+WEFT_TEST(long_bursts_are_noticed_in_the_exact_share)
 {
 	static const struct {
 		unsigned int symbols;
@@ -37,7 +36,6 @@ long_bursts_are_noticed_in_the_exact_share(void **state)
 	};
 	struct weft_rand r;
 
-	(void)state;
 	weft_rand_seed(&r, BURST_SEED);
 	for (size_t row = 0; row < WEFT_ARRAY_SIZE(rows); row++) {
 		const unsigned int symbols = rows[row].symbols;
@@ -78,14 +76,12 @@ missed_pairs(unsigned int first, unsigned int second)
  * For a group of n bytes exactly n - 2 of 255 double errors are missed, wherever the two stand.
  * Neighbours alone give the counts that a Reed-Solomon decoder of the same size gives.
  */
-static void
-double_errors_in_a_group_are_missed_n_minus_2_times_in_255(void **state)
+WEFT_TEST(double_errors_in_a_group_are_missed_n_minus_2_times_in_255)
 {
 	static const struct {
 		unsigned int size, neighbours_missed;
 	} groups[] = { { 86, 7140 }, { 85, 6972 }, { 85, 6972 } };
 
-	(void)state;
 	for (unsigned int g = 0; g < 3; g++) {
 		unsigned int size = 0, neighbours_missed = 0;
 
@@ -102,28 +98,14 @@ double_errors_in_a_group_are_missed_n_minus_2_times_in_255(void **state)
 }
 
 /* Every start and every ratio of the two errors that share a group: 64,515 patterns. */
-static void
-four_byte_bursts_are_missed_exactly_as_often_as_counted(void **state)
+WEFT_TEST(four_byte_bursts_are_missed_exactly_as_often_as_counted)
 {
 	unsigned int missed = 0, patterns = 0;
 
-	(void)state;
 	for (unsigned int start = 0; start + 4 <= 256; start++) {
 		missed += missed_pairs(start, start + 3);
 		patterns += 255;
 	}
 	assert_int_equal(patterns, 64515);
 	assert_int_equal(missed, 21084);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(long_bursts_are_noticed_in_the_exact_share),
-		cmocka_unit_test(double_errors_in_a_group_are_missed_n_minus_2_times_in_255),
-		cmocka_unit_test(four_byte_bursts_are_missed_exactly_as_often_as_counted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,13 +26,11 @@ nonzero(struct weft_rand *r)
 	return (uint8_t)(1 + weft_rand_below(r, 255));
 }
 
-static void
-every_single_wrong_byte_is_put_right(void **state)
+WEFT_TEST(every_single_wrong_byte_is_put_right)
 {
 	_Alignas(WEFT_CACHE_LINE) uint8_t good[256], flit[256];
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	random_codeword(&r, good);
 	for (unsigned int off = 0; off < 256; off++) {
@@ -64,15 +62,13 @@ expect_burst_corrected(const uint8_t *good, unsigned int start, const uint8_t *e
 		fail_msg("burst %02x %02x %02x from byte %u", error[0], error[1], error[2], start);
 }
 
-static void
-every_three_byte_burst_is_put_right(void **state)
+WEFT_TEST(every_three_byte_burst_is_put_right)
 {
 	/* The ends, where data, check and parity bytes meet, get all pairs of values. */
 	static const unsigned int ends[] = { 0, 247, 248, 249, 250, 251, 252, 253 };
 	_Alignas(WEFT_CACHE_LINE) uint8_t good[256];
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	random_codeword(&r, good);
 	for (unsigned int start = 0; start + 3 <= 256; start++) {
@@ -94,15 +90,13 @@ every_three_byte_burst_is_put_right(void **state)
 	}
 }
 
-static void
-clean_flit_is_left_alone(void **state)
+WEFT_TEST(clean_flit_is_left_alone)
 {
 	_Alignas(WEFT_CACHE_LINE) uint8_t good[256];
 	uint8_t moved[256 + 1];
 	unsigned int n_bytes = 9;
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	random_codeword(&r, good);
 	memcpy(moved + 1, good, sizeof(good));
@@ -112,13 +106,11 @@ clean_flit_is_left_alone(void **state)
 }
 
 /* Groups are judged together: a group that could be put right stays wrong beside one that cannot. */
-static void
-uncorrectable_flit_is_left_alone(void **state)
+WEFT_TEST(uncorrectable_flit_is_left_alone)
 {
 	_Alignas(WEFT_CACHE_LINE) uint8_t flit[256] = { 0 };
 	uint8_t before[256];
 
-	(void)state;
 	flit[0] = 0x77;
 	flit[1] = 0x01;
 	flit[4] = 0x47;
@@ -139,13 +131,11 @@ harm(struct weft_rand *r, uint8_t *flit)
 		flit[start + weft_rand_below(r, spread)] ^= nonzero(r);
 }
 
-static void
-decoder_agrees_with_trying_everything(void **state)
+WEFT_TEST(decoder_agrees_with_trying_everything)
 {
 	unsigned int seen[3] = { 0 };
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (int round = 0; round < 10000; round++) {
 		_Alignas(WEFT_CACHE_LINE) uint8_t flit[256], want[256];
@@ -165,14 +155,12 @@ decoder_agrees_with_trying_everything(void **state)
 		assert_true(seen[status] > 500);
 }
 
-static void
-runs_agree_with_trying_everything(void **state)
+WEFT_TEST(runs_agree_with_trying_everything)
 {
 	_Alignas(WEFT_CACHE_LINE) uint8_t got[WEFT_FEC_RUN_MAX * 256];
 	uint8_t want[sizeof(got)];
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (unsigned int n = 0; n <= WEFT_FEC_RUN_MAX; n++) {
 		struct weft_fec_result result, expected = { 0 };
@@ -205,16 +193,7 @@ runs_agree_with_trying_everything(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_single_wrong_byte_is_put_right),
-		cmocka_unit_test(every_three_byte_burst_is_put_right),
-		cmocka_unit_test(clean_flit_is_left_alone),
-		cmocka_unit_test(uncorrectable_flit_is_left_alone),
-		cmocka_unit_test(decoder_agrees_with_trying_everything),
-		cmocka_unit_test(runs_agree_with_trying_everything),
-	};
-
 	fec = weft_fec_kernel_find(NULL, weft_cpu_detect());
 	fec_oracle_init(&oracle);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return weft_test_run();
 }

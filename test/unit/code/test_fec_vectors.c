@@ -11,10 +11,8 @@
 
 static const struct weft_fec_kernel *fec;
 
-static void
-flit_vectors_hold_in_both_crc_orders(void **state)
+WEFT_TEST(flit_vectors_hold_in_both_crc_orders)
 {
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(weft_flit_vectors); i++) {
 		const struct weft_flit_vector *v = &weft_flit_vectors[i];
 		_Alignas(WEFT_CACHE_LINE) uint8_t flit[256] = { 0 };
@@ -30,8 +28,7 @@ flit_vectors_hold_in_both_crc_orders(void **state)
 	}
 }
 
-static void
-sequence_number_vectors_hold(void **state)
+WEFT_TEST(sequence_number_vectors_hold)
 {
 	static const struct {
 		void (*message)(uint8_t *flit);
@@ -51,7 +48,6 @@ sequence_number_vectors_hold(void **state)
 	};
 	const struct weft_crc_kernel *crc = weft_crc_kernel_find("scalar", 0);
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(vectors); i++) {
 		_Alignas(WEFT_CACHE_LINE) uint8_t flit[256] = { 0 };
 		struct weft_isn s;
@@ -67,8 +63,7 @@ sequence_number_vectors_hold(void **state)
 	}
 }
 
-static void
-single_byte_vectors_hold(void **state)
+WEFT_TEST(single_byte_vectors_hold)
 {
 	static const struct {
 		unsigned int off;
@@ -80,7 +75,6 @@ single_byte_vectors_hold(void **state)
 		{ 249, { 0x00, 0x00, 0x02, 0x00, 0x00, 0x01 } },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(vectors); i++) {
 		_Alignas(WEFT_CACHE_LINE) uint8_t flit[256] = { 0 };
 
@@ -95,8 +89,7 @@ struct byte_error {
 };
 
 /* wire-formats.md (c), "FEC decode", on the sha256 flit. */
-static void
-decode_table_holds(void **state)
+WEFT_TEST(decode_table_holds)
 {
 	static const struct {
 		struct byte_error sent[2];
@@ -110,7 +103,6 @@ decode_table_holds(void **state)
 		{ { { 0, 0x01 }, { 3, 0x02 } }, WEFT_FEC_CORRECTED, { 255, 0x03 } },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
 		_Alignas(WEFT_CACHE_LINE) uint8_t flit[256] = { 0 };
 		uint8_t want[256];
@@ -136,13 +128,6 @@ decode_table_holds(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(flit_vectors_hold_in_both_crc_orders),
-		cmocka_unit_test(sequence_number_vectors_hold),
-		cmocka_unit_test(single_byte_vectors_hold),
-		cmocka_unit_test(decode_table_holds),
-	};
-
 	fec = weft_fec_kernel_find(NULL, weft_cpu_detect());
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return weft_test_run();
 }

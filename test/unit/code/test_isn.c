@@ -28,8 +28,7 @@ crc_by_definition(unsigned int spid, unsigned int dpid, unsigned int vc, unsigne
 		weft_crc_update_ref(0, implicit, sizeof(implicit)), flit, WEFT_CRC_COVERED);
 }
 
-static void
-pseudo_header_vectors_hold(void **state)
+WEFT_TEST(pseudo_header_vectors_hold)
 {
 	static const struct {
 		void (*message)(uint8_t *flit);
@@ -49,7 +48,6 @@ pseudo_header_vectors_hold(void **state)
 	};
 	const struct weft_crc_kernel *kernel = weft_crc_kernel_find("scalar", 0);
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(vectors); i++) {
 		const uint16_t spid = vectors[i].spid, dpid = vectors[i].dpid;
 		const uint8_t vc = vectors[i].vc;
@@ -71,10 +69,8 @@ pseudo_header_vectors_hold(void **state)
 	}
 }
 
-static void
-published_deltas_hold(void **state)
+WEFT_TEST(published_deltas_hold)
 {
-	(void)state;
 	assert_int_equal(weft_isn_number(0), 0);
 	assert_int_equal(weft_isn_number(1), UINT64_C(0xc9f8b06a758f653e));
 	assert_int_equal(weft_isn_number(2), UINT64_C(0xb9db4bd4ea35ca7c));
@@ -86,12 +82,10 @@ published_deltas_hold(void **state)
 }
 
 /* Property 1 for all pairs, anchored at the definition by the ten single bits. */
-static void
-numbers_add_up_in_both_forms(void **state)
+WEFT_TEST(numbers_add_up_in_both_forms)
 {
 	static const uint8_t zero[WEFT_CRC_COVERED];
 
-	(void)state;
 	for (unsigned int bit = 0; bit < 10; bit++) {
 		uint8_t flit[WEFT_CRC_COVERED] = { 0 };
 
@@ -113,13 +107,11 @@ numbers_add_up_in_both_forms(void **state)
 }
 
 /* ISN-3 */
-static void
-every_part_of_the_crc_is_one_xor(void **state)
+WEFT_TEST(every_part_of_the_crc_is_one_xor)
 {
 	struct weft_rand r;
 	uint8_t flit[WEFT_CRC_COVERED];
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (int round = 0; round < 300; round++) {
 		const uint16_t spid = (uint16_t)weft_rand_below(&r, 0x1000);
@@ -135,19 +127,15 @@ every_part_of_the_crc_is_one_xor(void **state)
 }
 
 /* ISN-5 */
-static void
-decode_inverts_every_number(void **state)
+WEFT_TEST(decode_inverts_every_number)
 {
-	(void)state;
 	for (int d = 0; d < WEFT_ISN_NUMBERS; d++)
 		assert_int_equal(weft_isn_decode(weft_isn_number((unsigned int)d)), d);
 }
 
 /* Next to each number's syndrome lies none of another: one wrong bit is enough to refuse it. */
-static void
-decode_refuses_what_is_one_bit_off(void **state)
+WEFT_TEST(decode_refuses_what_is_one_bit_off)
 {
-	(void)state;
 	for (unsigned int d = 0; d < WEFT_ISN_NUMBERS; d++)
 		for (unsigned int bit = 0; bit < 64; bit++)
 			if (weft_isn_decode(weft_isn_number(d) ^ WEFT_BIT64(bit)) != -1)
@@ -155,12 +143,10 @@ decode_refuses_what_is_one_bit_off(void **state)
 }
 
 /* Property 3. With the number's two symbols at most 8 are wrong, and the distance is 9 (ISN-7). */
-static void
-six_wrong_symbols_never_look_like_a_gap(void **state)
+WEFT_TEST(six_wrong_symbols_never_look_like_a_gap)
 {
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (int round = 0; round < 200000; round++) {
 		const unsigned int symbols = 1 + (unsigned int)weft_rand_below(&r, 6);
@@ -179,12 +165,10 @@ six_wrong_symbols_never_look_like_a_gap(void **state)
 }
 
 /* Property 2, also when the number differs as well (ISN-3). */
-static void
-other_receiver_never_looks_like_a_gap(void **state)
+WEFT_TEST(other_receiver_never_looks_like_a_gap)
 {
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (unsigned int d = 0; d < WEFT_ISN_NUMBERS; d++) {
 		const uint64_t number = weft_isn_number(d);
@@ -208,8 +192,7 @@ other_receiver_never_looks_like_a_gap(void **state)
 	}
 }
 
-static void
-xor_form_vectors_hold(void **state)
+WEFT_TEST(xor_form_vectors_hold)
 {
 	static const struct {
 		uint16_t number;
@@ -223,7 +206,6 @@ xor_form_vectors_hold(void **state)
 	const struct weft_crc_kernel *kernel = weft_crc_kernel_find("scalar", 0);
 	_Alignas(WEFT_CACHE_LINE) uint8_t flit[256] = { 0 };
 
-	(void)state;
 	weft_message_count(flit);
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(vectors); i++) {
 		struct weft_isn s;
@@ -239,13 +221,11 @@ xor_form_vectors_hold(void **state)
 }
 
 /* wire-formats.md 2.3: why the XOR form is for reproduction only. */
-static void
-xor_form_takes_a_matching_bit_error_for_good(void **state)
+WEFT_TEST(xor_form_takes_a_matching_bit_error_for_good)
 {
 	const struct weft_crc_kernel *kernel = weft_crc_kernel_find("scalar", 0);
 	_Alignas(WEFT_CACHE_LINE) uint8_t flit[256] = { 0 };
 
-	(void)state;
 	for (int form = WEFT_ISN_PSEUDO; form <= WEFT_ISN_XOR; form++) {
 		struct weft_isn tx, rx;
 		struct weft_isn_result got;
@@ -262,23 +242,4 @@ xor_form_takes_a_matching_bit_error_for_good(void **state)
 		assert_int_equal(got.in_turn, form == WEFT_ISN_XOR);
 		assert_int_equal(got.bad, form == WEFT_ISN_PSEUDO);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pseudo_header_vectors_hold),
-		cmocka_unit_test(published_deltas_hold),
-		cmocka_unit_test(numbers_add_up_in_both_forms),
-		cmocka_unit_test(every_part_of_the_crc_is_one_xor),
-		cmocka_unit_test(decode_inverts_every_number),
-		cmocka_unit_test(decode_refuses_what_is_one_bit_off),
-		cmocka_unit_test(six_wrong_symbols_never_look_like_a_gap),
-		cmocka_unit_test(other_receiver_never_looks_like_a_gap),
-		cmocka_unit_test(xor_form_vectors_hold),
-		cmocka_unit_test(xor_form_takes_a_matching_bit_error_for_good),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,8 +39,7 @@ protect_as(uint8_t *flit, unsigned int number)
 }
 
 /* ISN-6 */
-static void
-number_against_expected_decides(void **state)
+WEFT_TEST(number_against_expected_decides)
 {
 	enum outcome { IN_TURN, GAP, DUPLICATE };
 	static const struct {
@@ -83,7 +82,6 @@ number_against_expected_decides(void **state)
 		/* 33 */ { 1023, 1023, IN_TURN, 0, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(cases); i++) {
 		_Alignas(WEFT_CACHE_LINE) uint8_t flit[256] = { 1 };
 		struct weft_isn rx = direction(WEFT_ISN_PSEUDO, cases[i].expected);
@@ -100,12 +98,10 @@ number_against_expected_decides(void **state)
 }
 
 /* Every pair of numbers: what is not in turn is a gap ahead or a duplicate behind, never bad. */
-static void
-every_intact_flit_is_placed(void **state)
+WEFT_TEST(every_intact_flit_is_placed)
 {
 	_Alignas(WEFT_CACHE_LINE) uint8_t flit[256] = { 0 };
 
-	(void)state;
 	for (unsigned int number = 0; number < WEFT_ISN_NUMBERS; number++) {
 		protect_as(flit, number);
 		for (unsigned int expected = 0; expected < WEFT_ISN_NUMBERS; expected += 31) {
@@ -123,13 +119,11 @@ every_intact_flit_is_placed(void **state)
 }
 
 /* ISN-1 */
-static void
-runs_in_turn_pass_across_the_wrap(void **state)
+WEFT_TEST(runs_in_turn_pass_across_the_wrap)
 {
 	_Alignas(WEFT_CACHE_LINE) uint8_t flits[RUN_MAX * 256];
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (int form = WEFT_ISN_PSEUDO; form <= WEFT_ISN_NONE; form++) {
 		for (int order = WEFT_CRC_R0_FIRST; order <= WEFT_CRC_R7_FIRST; order++) {
@@ -157,15 +151,13 @@ runs_in_turn_pass_across_the_wrap(void **state)
 }
 
 /* ISN-7 */
-static void
-bad_flit_uses_one_number(void **state)
+WEFT_TEST(bad_flit_uses_one_number)
 {
 	_Alignas(WEFT_CACHE_LINE) uint8_t flits[3 * 256] = { 0 };
 	struct weft_isn tx = direction(WEFT_ISN_PSEUDO, 1022);
 	struct weft_isn rx = direction(WEFT_ISN_PSEUDO, 1022);
 	struct weft_isn_result got;
 
-	(void)state;
 	weft_isn_protect(&tx, kernel, flits, 3);
 	flits[256 + 17] ^= 0x04;
 	weft_isn_check(&rx, kernel, flits, 3, 0, &got);
@@ -175,14 +167,12 @@ bad_flit_uses_one_number(void **state)
 	assert_int_equal(rx.next, 1);
 }
 
-static void
-skipped_flits_are_as_if_absent(void **state)
+WEFT_TEST(skipped_flits_are_as_if_absent)
 {
 	_Alignas(WEFT_CACHE_LINE) uint8_t flits[4 * 256] = { 0 };
 	struct weft_isn rx = direction(WEFT_ISN_PSEUDO, 7);
 	struct weft_isn_result got;
 
-	(void)state;
 	protect_as(flits + 256, 7);
 	protect_as(flits + 3 * 256, 8);
 	weft_isn_check(&rx, kernel, flits, 4, 5, &got);
@@ -196,22 +186,19 @@ skipped_flits_are_as_if_absent(void **state)
 }
 
 /* Why receivers must pass all-zero flits over: they are a codeword for number 0 and no ids. */
-static void
-all_zero_flit_would_pass_for_number_zero(void **state)
+WEFT_TEST(all_zero_flit_would_pass_for_number_zero)
 {
 	_Alignas(WEFT_CACHE_LINE) uint8_t flit[256] = { 0 };
 	struct weft_isn_result got;
 	struct weft_isn rx;
 
-	(void)state;
 	weft_isn_init(&rx, WEFT_ISN_PSEUDO, WEFT_CRC_R0_FIRST, 0, 0, 0, 0);
 	weft_isn_check(&rx, kernel, flit, 1, 0, &got);
 	assert_int_equal(got.in_turn, 1);
 }
 
 /* ISN-3 */
-static void
-flit_for_another_connection_is_bad(void **state)
+WEFT_TEST(flit_for_another_connection_is_bad)
 {
 	static const struct {
 		uint16_t spid, dpid;
@@ -227,7 +214,6 @@ flit_for_another_connection_is_bad(void **state)
 	};
 	_Alignas(WEFT_CACHE_LINE) uint8_t flit[256] = { 0 };
 
-	(void)state;
 	protect_as(flit, 100);
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(others); i++) {
 		for (uint16_t expected = 0; expected < WEFT_ISN_NUMBERS; expected++) {
@@ -246,15 +232,13 @@ flit_for_another_connection_is_bad(void **state)
  * A NOP uses no number, whatever it says; a bad flit that was one is found out by the next
  * (ISN-2).
  */
-static void
-nops_use_no_number(void **state)
+WEFT_TEST(nops_use_no_number)
 {
 	const struct weft_isn start = direction(WEFT_ISN_PSEUDO, 7);
 	uint64_t syndrome[6] = { 0 };
 	struct weft_isn_result got;
 	struct weft_isn rx = start;
 
-	(void)state;
 	for (unsigned int i = 0; i < 6; i++)
 		syndrome[i] = start.address ^ weft_isn_number(7 + i);
 	/* 7, a NOP before 8, a NOP that is late, 8 */
@@ -281,13 +265,11 @@ nops_use_no_number(void **state)
 }
 
 /* Without addresses a number cannot be decoded: any other number is bad in the XOR form. */
-static void
-other_forms_decode_no_gap(void **state)
+WEFT_TEST(other_forms_decode_no_gap)
 {
 	_Alignas(WEFT_CACHE_LINE) uint8_t flit[256] = { 0 };
 	struct weft_isn_result got;
 
-	(void)state;
 	for (unsigned int number = 0; number < WEFT_ISN_NUMBERS; number++) {
 		struct weft_isn tx = direction(WEFT_ISN_XOR, number);
 		struct weft_isn rx = direction(WEFT_ISN_XOR, 5);
@@ -371,15 +353,13 @@ harm_run(struct weft_rand *r, uint8_t *flits, unsigned int n, unsigned int *sent
 	return broken;
 }
 
-static void
-random_runs_match_the_model(void **state)
+WEFT_TEST(random_runs_match_the_model)
 {
 	_Alignas(WEFT_CACHE_LINE) uint8_t flits[RUN_MAX * 256];
 	struct weft_isn rx = direction(WEFT_ISN_PSEUDO, WEFT_ISN_FIRST);
 	unsigned int next = WEFT_ISN_FIRST, sent = WEFT_ISN_FIRST, number[RUN_MAX], guessed = 0;
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (int round = 0; round < 3000; round++) {
 		const unsigned int n = (unsigned int)weft_rand_below(&r, RUN_MAX + 1);
@@ -399,13 +379,11 @@ random_runs_match_the_model(void **state)
 }
 
 /* ISN-2: a frame of NOPs, be they ever so many, says one number; else each made a gap up. */
-static void
-all_nops_of_a_run_have_the_number_behind_it(void **state)
+WEFT_TEST(all_nops_of_a_run_have_the_number_behind_it)
 {
 	static const enum weft_isn_form forms[] = { WEFT_ISN_PSEUDO, WEFT_ISN_XOR, WEFT_ISN_NONE };
 	const uint64_t invert_crc = UINT64_C(1) << 63 | 5;
 
-	(void)state;
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(forms); i++)
 		for (unsigned int n = 0; n <= RUN_MAX; n++)
 			for (unsigned int nops = 0; nops <= n; nops++) {
@@ -429,13 +407,11 @@ all_nops_of_a_run_have_the_number_behind_it(void **state)
 			}
 }
 
-static void
-init_refuses_what_is_out_of_range(void **state)
+WEFT_TEST(init_refuses_what_is_out_of_range)
 {
 	const struct weft_isn before = direction(WEFT_ISN_PSEUDO, 9);
 	struct weft_isn s = before;
 
-	(void)state;
 	assert_int_equal(
 		weft_isn_init(&s, WEFT_ISN_PSEUDO, WEFT_CRC_R0_FIRST, 0x1000, 0, 0, 0), -EINVAL);
 	assert_int_equal(
@@ -459,21 +435,6 @@ init_refuses_what_is_out_of_range(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(number_against_expected_decides),
-		cmocka_unit_test(every_intact_flit_is_placed),
-		cmocka_unit_test(runs_in_turn_pass_across_the_wrap),
-		cmocka_unit_test(bad_flit_uses_one_number),
-		cmocka_unit_test(skipped_flits_are_as_if_absent),
-		cmocka_unit_test(all_zero_flit_would_pass_for_number_zero),
-		cmocka_unit_test(flit_for_another_connection_is_bad),
-		cmocka_unit_test(other_forms_decode_no_gap),
-		cmocka_unit_test(random_runs_match_the_model),
-		cmocka_unit_test(nops_use_no_number),
-		cmocka_unit_test(all_nops_of_a_run_have_the_number_behind_it),
-		cmocka_unit_test(init_refuses_what_is_out_of_range),
-	};
-
 	kernel = weft_crc_kernel_find(NULL, weft_cpu_detect());
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return weft_test_run();
 }

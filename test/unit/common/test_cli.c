@@ -58,13 +58,11 @@ number(const char *text)
 	cli_number("--n", text, 2, 0x10);
 }
 
-static void
-numbers_are_numbers_and_nothing_else(void **state)
+WEFT_TEST(numbers_are_numbers_and_nothing_else)
 {
 	static const char *const bad[] = { "", "x", "-1", "+2", " 2", "2 ", "2x", "0x", "0xg", "1",
 		"17", "0x11", "0X1", "99999999999999999999", "0x-2" };
 
-	(void)state;
 	assert_int_equal(cli_number("--n", "2", 2, 16), 2);
 	assert_int_equal(cli_number("--n", "010", 2, 16), 10); /* not octal */
 	assert_int_equal(cli_number("--n", "0x10", 2, 16), 16);
@@ -91,10 +89,8 @@ one_of_many(const char *text)
 	cli_word("--many", text, many);
 }
 
-static void
-words_are_listed_as_far_as_a_line_goes(void **state)
+WEFT_TEST(words_are_listed_as_far_as_a_line_goes)
 {
-	(void)state;
 	assert_int_equal(cli_word("--mode", "rxl", words), 1);
 	dies(word, "pcie", 2, "--mode: expected one of cxl, rxl, got \"pcie\"");
 	dies(word, "", 2, "got \"\"");
@@ -108,15 +104,13 @@ kernels(const char *text)
 	cli_cpu_features();
 }
 
-static void
-arguments_of_dpdk_stand_behind_two_dashes(void **state)
+WEFT_TEST(arguments_of_dpdk_stand_behind_two_dashes)
 {
 	char *argv[] = { (char *)(uintptr_t) "p", (char *)(uintptr_t) "--x",
 		(char *)(uintptr_t) "--", (char *)(uintptr_t) "-l0", NULL };
 	char *const *eal_argv = argv;
 	int eal_argc = 7;
 
-	(void)state;
 	assert_int_equal(cli_split_eal(2, argv, &eal_argc, &eal_argv), 2);
 	assert_int_equal(eal_argc, 0);
 	assert_null(eal_argv);
@@ -134,8 +128,7 @@ two_files(const char *second)
 	cli_two_files("--out", "new", "--json", second);
 }
 
-static void
-one_file_is_one_however_it_is_spelt(void **state)
+WEFT_TEST(one_file_is_one_however_it_is_spelt)
 {
 	static const char *const one[] = { "new", "./new", "sub/../new", ".//new", "link/../new" };
 	static const char *const others[] = { NULL, "-", "News", "sub/new", "none/../new",
@@ -143,7 +136,6 @@ one_file_is_one_however_it_is_spelt(void **state)
 	const char *const text = "--out and --json: expected two files, got \"new\" and \"";
 	char here[512];
 
-	(void)state;
 	assert_non_null(getcwd(here, sizeof(here)));
 	assert_int_equal(chdir(folder), 0);
 	assert_int_equal(mkdir("sub", 0755), 0);
@@ -234,13 +226,11 @@ parse(struct wanted *w, const char *line)
 	return cli_parse(&program, w, argc, argv);
 }
 
-static void
-options_are_read_after_their_presets(void **state)
+WEFT_TEST(options_are_read_after_their_presets)
 {
 	struct wanted w;
 	uint64_t given = parse(&w, "");
 
-	(void)state;
 	assert_int_equal(given, 0);
 	assert_true(w.small == 3 && w.middle == 0 && w.large == 16 && w.index == 1);
 	assert_true(w.real > 0.4 && w.real < 0.6 && w.size == 0 && !w.flag);
@@ -273,8 +263,7 @@ parse_and_warn(const char *line)
 	cli_no_effect(&program, parse(&w, line), SECOND, "here");
 }
 
-static void
-bad_options_end_the_program(void **state)
+WEFT_TEST(bad_options_end_the_program)
 {
 	static const struct {
 		const char *line, *says;
@@ -295,15 +284,12 @@ bad_options_end_the_program(void **state)
 			"option '--m' is ambiguous; possibilities: '--middle' '--mode' '--maybe'" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(rows); i++)
 		dies(parse_and_warn, rows[i].line, 2, rows[i].says);
 }
 
-static void
-options_without_effect_are_told_of_in_one_line(void **state)
+WEFT_TEST(options_without_effect_are_told_of_in_one_line)
 {
-	(void)state;
 	dies(parse_and_warn, "--small 1", 0, "");
 	dies(parse_and_warn, "--flag --small 1 --mid 2", 0, "--middle, --flag: no effect here");
 }
@@ -327,8 +313,7 @@ said(void (*print)(const struct cli_program *p), char *text, size_t room)
 	fclose(f);
 }
 
-static void
-help_is_made_from_the_table(void **state)
+WEFT_TEST(help_is_made_from_the_table)
 {
 	static const char *const lines[] = {
 		"usage: prog [options]\n\nDo nothing.\n\n  line 1\n  line 2\n\nFirst section:\n",
@@ -341,7 +326,6 @@ help_is_made_from_the_table(void **state)
 	};
 	char text[4096];
 
-	(void)state;
 	said(cli_help, text, sizeof(text));
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(lines); i++)
 		if (strstr(text, lines[i]) == NULL)
@@ -378,12 +362,10 @@ check_as_a_user(const char *path)
 	json_check(path);
 }
 
-static void
-a_report_that_cannot_be_written_is_refused_at_the_start(void **state)
+WEFT_TEST(a_report_that_cannot_be_written_is_refused_at_the_start)
 {
 	char here[512], path[96], long_path[PATH_MAX + 64];
 
-	(void)state;
 	assert_non_null(getcwd(here, sizeof(here)));
 	assert_int_equal(chdir(folder), 0);
 	dies(check, NULL, 0, "");
@@ -414,14 +396,12 @@ a_report_that_cannot_be_written_is_refused_at_the_start(void **state)
 	assert_int_equal(chdir(here), 0);
 }
 
-static void
-a_report_is_whole_or_the_reason_is_told(void **state)
+WEFT_TEST(a_report_is_whole_or_the_reason_is_told)
 {
 	json_t *o = json_pack("{s:i}", "n", 1), *large = json_array();
 	char path[64], text[32] = "";
 	FILE *f;
 
-	(void)state;
 	snprintf(path, sizeof(path), "%s/r.json", folder);
 	assert_int_equal(json_write(path, o), 0);
 	f = fopen(path, "r");
@@ -445,23 +425,11 @@ a_report_is_whole_or_the_reason_is_told(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_are_numbers_and_nothing_else),
-		cmocka_unit_test(words_are_listed_as_far_as_a_line_goes),
-		cmocka_unit_test(arguments_of_dpdk_stand_behind_two_dashes),
-		cmocka_unit_test(one_file_is_one_however_it_is_spelt),
-		cmocka_unit_test(options_are_read_after_their_presets),
-		cmocka_unit_test(bad_options_end_the_program),
-		cmocka_unit_test(options_without_effect_are_told_of_in_one_line),
-		cmocka_unit_test(help_is_made_from_the_table),
-		cmocka_unit_test(a_report_that_cannot_be_written_is_refused_at_the_start),
-		cmocka_unit_test(a_report_is_whole_or_the_reason_is_told),
-	};
 	int failed;
 
 	if (mkdtemp(folder) == NULL)
 		return 1;
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = weft_test_run();
 	rmdir(folder);
 	return failed;
 }

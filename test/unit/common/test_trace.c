@@ -90,10 +90,8 @@ no_writer(const char *name, int error, unsigned int nth)
 	return failed;
 }
 
-static void
-a_file_is_opened_or_named(void **state)
+WEFT_TEST(a_file_is_opened_or_named)
 {
-	(void)state;
 	write_file(TRACE_LINK_ETHERNET);
 	weft_fail_each("calloc", ENOMEM, no_trace);
 	weft_fail_each("strdup", ENOMEM, no_trace);
@@ -121,12 +119,10 @@ ends_with(struct trace *t, enum trace_read end, const char *want)
 }
 
 /* The first read is that of opening, the next comes with the large packet. */
-static void
-what_stood_before_a_failure_comes(void **state)
+WEFT_TEST(what_stood_before_a_failure_comes)
 {
 	struct trace *t;
 
-	(void)state;
 	write_file(TRACE_LINK_ETHERNET);
 	t = open_file();
 	weft_fail_set("realloc", ENOMEM, 1);
@@ -145,15 +141,13 @@ what_stood_before_a_failure_comes(void **state)
 	ends_with(open_file(), TRACE_TRUNCATED, "f: ends inside the record at byte 824");
 }
 
-static void
-a_file_can_be_read_again_and_a_pipe_not(void **state)
+WEFT_TEST(a_file_can_be_read_again_and_a_pipe_not)
 {
 	struct trace_packet p;
 	char err[256];
 	struct trace *t;
 	int in, pipes[2];
 
-	(void)state;
 	write_file(TRACE_LINK_RAW_FLITS);
 	t = open_file();
 	assert_int_equal(trace_link(t), TRACE_LINK_RAW_FLITS);
@@ -197,13 +191,11 @@ a_file_can_be_read_again_and_a_pipe_not(void **state)
 	close(in);
 }
 
-static void
-a_disk_that_is_full_is_noticed(void **state)
+WEFT_TEST(a_disk_that_is_full_is_noticed)
 {
 	char err[256];
 	struct trace_writer *w;
 
-	(void)state;
 	if (access("/dev/full", W_OK) != 0)
 		skip();
 	/* While it is written, and when what is left is written at the end. */
@@ -219,19 +211,13 @@ a_disk_that_is_full_is_noticed(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_is_opened_or_named),
-		cmocka_unit_test(what_stood_before_a_failure_comes),
-		cmocka_unit_test(a_file_can_be_read_again_and_a_pipe_not),
-		cmocka_unit_test(a_disk_that_is_full_is_noticed),
-	};
 	int failed;
 
 	if (mkdtemp(folder) == NULL)
 		return 1;
 	snprintf(path, sizeof(path), "%s/f", folder);
 	snprintf(other, sizeof(other), "%s/o", folder);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = weft_test_run();
 	unlink(path);
 	rmdir(folder);
 	return failed;

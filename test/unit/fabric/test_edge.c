@@ -38,6 +38,8 @@ setup(void **state)
 	return 0;
 }
 
+WEFT_TEST_EACH(setup, NULL)
+
 static void
 allow(enum weft_edge_vector v, uint16_t pid)
 {
@@ -88,10 +90,8 @@ both_prefixes_on(void)
 }
 
 /* Part (c): way. */
-static void
-ways_are_those_of_the_vectors(void **state)
+WEFT_TEST(ways_are_those_of_the_vectors)
 {
-	(void)state;
 	assert_int_equal(weft_target_index(0x123456789ABC, 1, 0), 0);
 	assert_int_equal(weft_target_index(0x123456789ABC, 8, 0), 0x9A);
 	assert_int_equal(weft_target_index(0x123456789ABC, 3, 4), 1);
@@ -100,8 +100,7 @@ ways_are_those_of_the_vectors(void **state)
 }
 
 /* Part (c): a 4-way 1 KB set at 1 PB. */
-static void
-four_way_set_is_that_of_the_vectors(void **state)
+WEFT_TEST(four_way_set_is_that_of_the_vectors)
 {
 	static const struct {
 		uint64_t off;
@@ -110,7 +109,6 @@ four_way_set_is_that_of_the_vectors(void **state)
 		{ 16 * GB, 0x201 } };
 	static const uint16_t idt[] = { 0x201, 0x202, 0x203, 0x204 };
 
-	(void)state;
 	for (unsigned int i = 0; i < 4; i++)
 		allow(WEFT_GMV, idt[i]);
 	assert_int_equal(weft_seg_set_range(&edge.fast, 39, 1 * PB, 3 * PB), 0);
@@ -123,8 +121,7 @@ four_way_set_is_that_of_the_vectors(void **state)
 }
 
 /* Part (c): 512 GB x 4096 from 1 PB; command index 0 is entry 2048, index 2048 is entry 0 (Q1). */
-static void
-command_index_counts_from_the_base(void **state)
+WEFT_TEST(command_index_counts_from_the_base)
 {
 	static const struct {
 		uint64_t hpa;
@@ -136,7 +133,6 @@ command_index_counts_from_the_base(void **state)
 		{ 0xBFFFFFFFFFFFF, 2047, 4095 },
 	};
 
-	(void)state;
 	assert_int_equal(weft_seg_set_range(&edge.fast, 39, 1 * PB, 3 * PB), 0);
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(v); i++) {
 		allow(WEFT_GMV, (uint16_t)(0x300 + i));
@@ -149,13 +145,11 @@ command_index_counts_from_the_base(void **state)
 }
 
 /* The table has room for more segments than the range: the ones behind it are no hit. */
-static void
-range_ends_are_exact(void **state)
+WEFT_TEST(range_ends_are_exact)
 {
 	const uint64_t hpa[] = { 64 * GB - 1, 64 * GB, 128 * GB - 1, 128 * GB, UINT64_MAX, 0 };
 	int16_t dpid[WEFT_ARRAY_SIZE(hpa)];
 
-	(void)state;
 	allow(WEFT_GMV, 0x201);
 	assert_int_equal(weft_seg_set_range(&edge.fast, 36, 64 * GB, 128 * GB), 0);
 	for (unsigned int i = 0; i < 4096; i++)
@@ -178,14 +172,12 @@ range_ends_are_exact(void **state)
  * Every ways x granularity: walking a whole stretch block by block, targets come in turn, each block
  * of one granule has one target, each target gets the same share.
  */
-static void
-all_pairs_deal_granules_out_in_turn(void **state)
+WEFT_TEST(all_pairs_deal_granules_out_in_turn)
 {
 	uint64_t hpa[64];
 	int16_t dpid[64];
 	uint16_t idt[256];
 
-	(void)state;
 	for (uint16_t i = 0; i < 256; i++) {
 		idt[i] = 0x400 + i;
 		allow(WEFT_GMV, idt[i]);
@@ -220,12 +212,10 @@ all_pairs_deal_granules_out_in_turn(void **state)
 }
 
 /* The first decoder that has the address decides: take them away one by one. */
-static void
-decoders_come_in_order(void **state)
+WEFT_TEST(decoders_come_in_order)
 {
 	const struct weft_hdm hdm = { 64 * GB, 64 * GB, 0x503 };
 
-	(void)state;
 	allow(WEFT_GMV, 0x501);
 	allow(WEFT_LAV, 0x502);
 	allow(WEFT_VTV, 0x505);
@@ -270,8 +260,7 @@ decoders_come_in_order(void **state)
 }
 
 /* A bit taken away stops requests at once, for each PID; given back, the entry still stands (Q13). */
-static void
-every_pid_is_denied_without_its_bit(void **state)
+WEFT_TEST(every_pid_is_denied_without_its_bit)
 {
 	static const struct {
 		enum weft_edge_vector v;
@@ -281,7 +270,6 @@ every_pid_is_denied_without_its_bit(void **state)
 		{ WEFT_VTV, WEFT_SEG_VALID | WEFT_SEG_GIM, WEFT_EDGE_BY_FAST },
 		{ WEFT_LAV, WEFT_SEG_VALID, WEFT_EDGE_BY_LDST } };
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(c); i++) {
 		struct weft_seg *s = c[i].v == WEFT_LAV ? &edge.ldst : &edge.fast;
 
@@ -312,13 +300,11 @@ every_pid_is_denied_without_its_bit(void **state)
 	}
 }
 
-static void
-gim_segment_takes_uio_only(void **state)
+WEFT_TEST(gim_segment_takes_uio_only)
 {
 	uint64_t hpa = 64 * GB;
 	int16_t dpid;
 
-	(void)state;
 	allow(WEFT_VTV, 0x601);
 	allow(WEFT_GMV, 0x601);
 	assert_int_equal(weft_seg_set_range(&edge.fast, 36, 64 * GB, 128 * GB), 0);
@@ -332,10 +318,8 @@ gim_segment_takes_uio_only(void **state)
 }
 
 /* Switch, FM and host must all agree; and the PID must be in VTV, whichever PID it is. */
-static void
-prefixes_need_all_three_switches_and_vtv(void **state)
+WEFT_TEST(prefixes_need_all_three_switches_and_vtv)
 {
-	(void)state;
 	for (unsigned int have = 0; have < 4; have++)
 		for (unsigned int vcs = 0; vcs < 4; vcs++)
 			for (unsigned int host = 0; host < 4; host++) {
@@ -378,10 +362,8 @@ prefixes_need_all_three_switches_and_vtv(void **state)
 	}
 }
 
-static void
-egress_rules(void **state)
+WEFT_TEST(egress_rules)
 {
-	(void)state;
 	both_prefixes_on();
 	for (unsigned int kind = 0; kind <= WEFT_EDGE_CPL; kind++) {
 		const enum weft_edge_kind k = (enum weft_edge_kind)kind;
@@ -406,8 +388,7 @@ complete(uint16_t bdf, int segment, bool local, int prefix)
 	assert_int_equal(d.spid, MY_PID);
 }
 
-static void
-completions_find_their_way(void **state)
+WEFT_TEST(completions_find_their_way)
 {
 	static const struct weft_reroute rows[] = {
 		{ .pid = 0x801, .segment_valid = true, .segment = 2, .bus = 3, .devfn = 0x21 },
@@ -415,7 +396,6 @@ completions_find_their_way(void **state)
 		{ .pid = 0x803, .bus = 3, .devfn = 0x21 }, /* never reached: the lowest wins */
 	};
 
-	(void)state;
 	for (uint16_t p = 0x801; p <= 0x803; p++)
 		allow(WEFT_LAV, p);
 	assert_int_equal(weft_edge_set_rerouter(&edge, 2, rows, 3), 0);
@@ -478,8 +458,7 @@ search(const struct meant *m, unsigned int n, uint64_t size, const uint16_t *idt
 	return -1;
 }
 
-static void
-random_tables_equal_a_search(void **state)
+WEFT_TEST(random_tables_equal_a_search)
 {
 	static struct meant m[256];
 	static uint16_t idt[4096];
@@ -488,7 +467,6 @@ random_tables_equal_a_search(void **state)
 	uint64_t hpa[64];
 	int16_t dpid[64];
 
-	(void)state;
 	weft_test_seed(&r, "edge");
 	for (unsigned int round = 0; round < 60; round++) {
 		const unsigned int segment_log2 = 36 + (unsigned int)weft_rand_below(&r, 8);
@@ -543,13 +521,11 @@ random_tables_equal_a_search(void **state)
 }
 
 /* Tables of one description are compared by bytes: nothing of the caller's stack may be in them. */
-static void
-ports_of_one_description_have_the_same_bytes(void **state)
+WEFT_TEST(ports_of_one_description_have_the_same_bytes)
 {
 	static struct weft_edge e[2];
 	struct weft_edge_cfg cfg;
 
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		memset(&e[i], i == 0 ? 0x00 : 0xFF, sizeof(e[i]));
 		memset(&cfg, i == 0 ? 0x00 : 0xFF, sizeof(cfg));
@@ -565,26 +541,4 @@ ports_of_one_description_have_the_same_bytes(void **state)
 		assert_int_equal(weft_edge_init(&e[i], &cfg), 0);
 	}
 	assert_memory_equal(&e[0], &e[1], sizeof(e[0]));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ways_are_those_of_the_vectors),
-		cmocka_unit_test_setup(four_way_set_is_that_of_the_vectors, setup),
-		cmocka_unit_test_setup(command_index_counts_from_the_base, setup),
-		cmocka_unit_test_setup(range_ends_are_exact, setup),
-		cmocka_unit_test_setup(all_pairs_deal_granules_out_in_turn, setup),
-		cmocka_unit_test_setup(decoders_come_in_order, setup),
-		cmocka_unit_test_setup(every_pid_is_denied_without_its_bit, setup),
-		cmocka_unit_test_setup(gim_segment_takes_uio_only, setup),
-		cmocka_unit_test_setup(prefixes_need_all_three_switches_and_vtv, setup),
-		cmocka_unit_test_setup(egress_rules, setup),
-		cmocka_unit_test_setup(completions_find_their_way, setup),
-		cmocka_unit_test_setup(random_tables_equal_a_search, setup),
-		cmocka_unit_test(ports_of_one_description_have_the_same_bytes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

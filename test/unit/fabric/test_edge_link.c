@@ -72,14 +72,12 @@ assert_same(const struct weft_msg *a, const struct weft_msg *b)
 	assert_memory_equal(a, b, offsetof(struct weft_msg, data));
 }
 
-static void
-requests_and_answers_come_through(void **state)
+WEFT_TEST(requests_and_answers_come_through)
 {
 	static const uint8_t asks[] = { WEFT_MSG_M2S_REQ, WEFT_MSG_M2S_RWD };
 	static const uint8_t answers[] = { WEFT_MSG_S2M_DRS, WEFT_MSG_S2M_NDR };
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, "conversion");
 	edge_begin();
 	for (unsigned int i = 0; i < ROUNDS; i++) {
@@ -106,12 +104,10 @@ requests_and_answers_come_through(void **state)
 }
 
 /* Each kind, at addresses behind the range, and in a segment that the vector has closed. */
-static void
-what_may_not_pass_is_answered_or_dropped(void **state)
+WEFT_TEST(what_may_not_pass_is_answered_or_dropped)
 {
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, "refused");
 	edge_begin();
 	assert_int_equal(weft_edge_allow(&edge, WEFT_GMV, 0x203, false), 0);
@@ -166,14 +162,12 @@ tlp(uint8_t type, uint64_t addr, uint16_t requester)
 	return t;
 }
 
-static void
-packets_get_and_lose_a_pth(void **state)
+WEFT_TEST(packets_get_and_lose_a_pth)
 {
 	const struct weft_reroute row = { .pid = DEVICE, .bus = 7, .devfn = 0 };
 	struct weft_edge_decision d;
 	struct weft_io_tlp t, was;
 
-	(void)state;
 	edge_begin();
 	assert_int_equal(weft_edge_allow(&edge, WEFT_LAV, DEVICE, true), 0);
 	assert_int_equal(weft_edge_allow(&edge, WEFT_VTV, 0x101, true), 0);
@@ -219,16 +213,4 @@ packets_get_and_lose_a_pth(void **state)
 	t.pif = was.pif = true;
 	assert_int_equal(weft_edge_tlp_out(&edge, &t), WEFT_EGRESS_UR);
 	assert_memory_equal(&t, &was, sizeof(t));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(requests_and_answers_come_through),
-		cmocka_unit_test(what_may_not_pass_is_answered_or_dropped),
-		cmocka_unit_test(packets_get_and_lose_a_pth),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

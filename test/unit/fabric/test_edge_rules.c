@@ -44,19 +44,19 @@ setup(void **state)
 	return 0;
 }
 
+WEFT_TEST_EACH(setup, NULL)
+
 #define assert_refused(call, error)                                                                \
 	do {                                                                                       \
 		assert_int_equal(call, error);                                                     \
 		assert_memory_equal(&edge, &before, sizeof(edge));                                 \
 	} while (0)
 
-static void
-configurations(void **state)
+WEFT_TEST(configurations)
 {
 	struct weft_edge_cfg good = { .pid = 0xFFE, .fast_depth_log2 = 12, .fast_idt = 4096 };
 	struct weft_edge_cfg bad;
 
-	(void)state;
 	assert_int_equal(weft_edge_init(&edge, &good), 0);
 	bad = good, bad.pid = 0xFFF;
 	assert_int_equal(weft_edge_init(&edge, &bad), -EINVAL);
@@ -76,8 +76,7 @@ configurations(void **state)
 	assert_int_equal(weft_edge_init(&edge, &bad), -EINVAL);
 }
 
-static void
-ranges(void **state)
+WEFT_TEST(ranges)
 {
 	static const struct {
 		unsigned int segment_log2;
@@ -89,15 +88,13 @@ ranges(void **state)
 		{ 36, 64 * GB, 18 * 64 * GB }, /* 17 segments, 16 entries */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad); i++)
 		assert_refused(weft_seg_set_range(
 				       &edge.fast, bad[i].segment_log2, bad[i].base, bad[i].limit),
 			-EINVAL);
 }
 
-static void
-entries(void **state)
+WEFT_TEST(entries)
 {
 	static const struct weft_fast_entry good = { .flags = 1, .dpid = 0x10 };
 	static const struct {
@@ -127,7 +124,6 @@ entries(void **state)
 		{ { .flags = 3, .intlv = 2, .dpid = 16 }, -EPERM },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad); i++) {
 		const struct weft_fast_entry rows[2] = { good, bad[i].e };
 
@@ -152,12 +148,10 @@ entries(void **state)
 }
 
 /* With an IDT that has room for more ways than there are. */
-static void
-reserved_ways_are_refused_with_any_idt(void **state)
+WEFT_TEST(reserved_ways_are_refused_with_any_idt)
 {
 	const struct weft_edge_cfg cfg = { .pid = 1, .fast_idt = 4096 };
 
-	(void)state;
 	assert_int_equal(weft_edge_init(&edge, &cfg), 0);
 	memcpy(&before, &edge, sizeof(edge));
 	for (uint8_t intlv = 9; intlv < 255; intlv++)
@@ -167,12 +161,10 @@ reserved_ways_are_refused_with_any_idt(void **state)
 }
 
 /* 5806h looks at each of the N entries: the last one of the set without a right is enough. */
-static void
-each_way_needs_its_right(void **state)
+WEFT_TEST(each_way_needs_its_right)
 {
 	static const struct weft_fast_entry set = { .flags = 1, .intlv = 2, .dpid = 16 };
 
-	(void)state;
 	for (uint16_t pid = 0x10; pid < 0x14; pid++) {
 		setup(NULL);
 		assert_int_equal(weft_edge_allow(&edge, WEFT_GMV, pid, false), 0);
@@ -181,18 +173,15 @@ each_way_needs_its_right(void **state)
 	}
 }
 
-static void
-gim_without_the_ability(void **state)
+WEFT_TEST(gim_without_the_ability)
 {
 	static const struct weft_fast_entry gim = { .flags = 3, .dpid = 0x20 };
 
-	(void)state;
 	edge.fast.cfg.gim = before.fast.cfg.gim = false;
 	assert_refused(weft_seg_set_entries(&edge.fast, 0, &gim, 1), -ENOTSUP);
 }
 
-static void
-idt_entries(void **state)
+WEFT_TEST(idt_entries)
 {
 	static const struct {
 		uint16_t pid;
@@ -201,7 +190,6 @@ idt_entries(void **state)
 		{ 0x30, -EPERM } };
 	uint16_t pid[21] = { 0x10, 0x20 };
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad); i++)
 		assert_refused(
 			weft_seg_set_idt(&edge.fast, 4, (const uint16_t[2]){ 0x10, bad[i].pid }, 2),
@@ -217,13 +205,11 @@ idt_entries(void **state)
 	assert_int_equal(weft_seg_idt(&edge.fast, 0), 0xFFF);
 }
 
-static void
-other_commands(void **state)
+WEFT_TEST(other_commands)
 {
 	static const struct weft_reroute row = { .pid = 0x30 };
 	static const struct weft_hdm hdm = { 4 * GB, GB, 0x40 };
 
-	(void)state;
 	assert_refused(weft_edge_allow(&edge, WEFT_GMV, 0xFFF, true), -EINVAL);
 	assert_refused(weft_edge_allow(&edge, WEFT_LAV, 0x1000, true), -EINVAL);
 	assert_refused(weft_edge_set_vp_vcs(&edge, WEFT_VP_EGRESS), -EINVAL);
@@ -259,13 +245,11 @@ other_commands(void **state)
 	assert_int_equal(weft_edge_set_hdm(&edge, 3, &(struct weft_hdm){ 3 * GB, GB, 1 }), 0);
 }
 
-static void
-base_or_size_clears_entries_and_a_limit_does_not(void **state)
+WEFT_TEST(base_or_size_clears_entries_and_a_limit_does_not)
 {
 	static const struct weft_fast_entry e = { .flags = 1, .dpid = 0x10 };
 	static const struct weft_seg_target none[WEFT_SEG_ENTRIES];
 
-	(void)state;
 	assert_int_equal(weft_seg_set_entries(&edge.fast, 5, &e, 1), 0);
 	assert_int_equal(weft_seg_set_range(&edge.fast, 36, 3 * 64 * GB, 10 * 64 * GB), 0);
 	assert_int_equal(weft_seg_entry(&edge.fast, 5)->dpid, 0x10);
@@ -278,12 +262,10 @@ base_or_size_clears_entries_and_a_limit_does_not(void **state)
 	assert_int_equal(weft_seg_idt(&edge.fast, 16), 0x10);
 }
 
-static void
-no_ldst_is_no_ldst(void **state)
+WEFT_TEST(no_ldst_is_no_ldst)
 {
 	const struct weft_edge_cfg cfg = { .pid = 1, .fast_idt = 1 };
 
-	(void)state;
 	assert_int_equal(weft_edge_init(&edge, &cfg), 0);
 	memcpy(&before, &edge, sizeof(edge));
 	assert_refused(weft_seg_set_range(&edge.ldst, 36, 64 * GB, 128 * GB), -ENOTSUP);
@@ -291,23 +273,4 @@ no_ldst_is_no_ldst(void **state)
 			       &edge.ldst, 0, &(const struct weft_fast_entry){ .flags = 0 }, 1),
 		-ENOTSUP);
 	assert_refused(weft_seg_set_idt(&edge.ldst, 0, NULL, 0), -ENOTSUP);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(configurations),
-		cmocka_unit_test_setup(ranges, setup),
-		cmocka_unit_test_setup(entries, setup),
-		cmocka_unit_test(reserved_ways_are_refused_with_any_idt),
-		cmocka_unit_test(each_way_needs_its_right),
-		cmocka_unit_test_setup(gim_without_the_ability, setup),
-		cmocka_unit_test_setup(idt_entries, setup),
-		cmocka_unit_test_setup(other_commands, setup),
-		cmocka_unit_test_setup(base_or_size_clears_entries_and_a_limit_does_not, setup),
-		cmocka_unit_test(no_ldst_is_no_ldst),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

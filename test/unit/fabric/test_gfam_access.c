@@ -49,6 +49,8 @@ teardown(void **state)
 	return 0;
 }
 
+WEFT_TEST_EACH(setup, teardown)
+
 static void
 plain_decoder(uint16_t spid, uint64_t hpa, uint64_t dpa, uint64_t len)
 {
@@ -59,12 +61,10 @@ plain_decoder(uint16_t spid, uint64_t hpa, uint64_t dpa, uint64_t len)
 	assert_true(ref_set_decoder(&ref, t, spid, 0, &d));
 }
 
-static void
-nothing_is_allowed_at_first(void **state)
+WEFT_TEST(nothing_is_allowed_at_first)
 {
 	struct weft_gfam_decision d;
 
-	(void)state;
 	for (unsigned int spid = 0; spid <= UINT16_MAX; spid++) {
 		weft_gfam_decide(t, (uint16_t)spid, 0, false, &d);
 		assert_int_equal(d.result, WEFT_GFAM_NO_ROW);
@@ -82,12 +82,10 @@ nothing_is_allowed_at_first(void **state)
 }
 
 /* Every assignment of a group to a block and every right, for each SPID and each block. */
-static void
-small_device_exhaustively(void **state)
+WEFT_TEST(small_device_exhaustively)
 {
 	uint64_t allowed = 0;
 
-	(void)state;
 	for (uint16_t s = 0; s < SPIDS; s++) {
 		plain_decoder(s, PB + s * 64 * GB, 0, 64 * GB);
 		ref_set_sat(&ref, t, s, UINT64_C(0x9E3779B97F4A7C15) * (s + 1u));
@@ -173,14 +171,12 @@ random_address(struct weft_rand *r, uint16_t spid)
 	return hpa;
 }
 
-static void
-ten_million_of_a_full_device(void **state)
+WEFT_TEST(ten_million_of_a_full_device)
 {
 	struct weft_gfam_decision d[RUN];
 	uint64_t seen[WEFT_GFAM_RESULTS] = { 0 }, coherent = 0;
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, "gfam access");
 	random_tables(&r);
 	for (unsigned int at = 0; at < LOOKUPS; at += RUN) {
@@ -212,13 +208,11 @@ ten_million_of_a_full_device(void **state)
 }
 
 /* Each way to be refused, for every SPID there can be, and beside it that it can be allowed. */
-static void
-every_deny_case_for_every_spid(void **state)
+WEFT_TEST(every_deny_case_for_every_spid)
 {
 	static const uint64_t ro = 2 * TB;
 	const struct weft_gfam_decoder off = { 0 };
 
-	(void)state;
 	ref_set_block(&ref, t, 0, 0, 7);
 	ref_set_block(&ref, t, 0, 2, 9);
 	ref_set_block(&ref, t, 2, 0, 7);
@@ -264,14 +258,12 @@ probe(const struct ref *r, const struct weft_gfam *u, const uint64_t hpa[FEW][PR
 			ref_ask(r, u, s, hpa[s][i], i % 2);
 }
 
-static void
-each_bit_of_the_tables_turned_over(void **state)
+WEFT_TEST(each_bit_of_the_tables_turned_over)
 {
 	static uint64_t hpa[FEW][PROBES];
 	struct weft_rand r;
 	unsigned int taken = 0;
 
-	(void)state;
 	weft_test_seed(&r, "gfam bits");
 	random_tables(&r);
 	for (uint16_t s = 0; s < FEW; s++)
@@ -337,15 +329,13 @@ uio(const struct weft_gfam *u, uint16_t spid, uint64_t hpa, uint32_t len, bool w
 	return d.result;
 }
 
-static void
-uio_is_whole_or_not_at_all(void **state)
+WEFT_TEST(uio_is_whole_or_not_at_all)
 {
 	struct weft_gfam_cfg on = full;
 	struct weft_gfam_decoder d = { .valid = true, .hpa_base = PB, .dpa_len = 192 * MB };
 	struct weft_gfam *u;
 	const uint64_t end = PB + 192 * MB;
 
-	(void)state;
 	plain_decoder(1, PB, 0, 64 * MB);
 	assert_int_equal(uio(t, 1, PB, 64, false), WEFT_GFAM_UIO_OFF);
 	assert_int_equal(uio(NULL, 1, PB, 64, false), WEFT_GFAM_UIO_OFF);
@@ -387,8 +377,7 @@ uio_is_whole_or_not_at_all(void **state)
 }
 
 /* Typed from fabric.md section 1.9, by result: read, write, UIO; then the reads with both knobs. */
-static void
-answers_are_those_of_the_section(void **state)
+WEFT_TEST(answers_are_those_of_the_section)
 {
 	static const struct {
 		int trigger;
@@ -407,7 +396,6 @@ answers_are_those_of_the_section(void **state)
 	};
 	const uint32_t both = WEFT_GFAM_POISON_ON_DENY | WEFT_GFAM_POISON_ON_NO_DECODE;
 
-	(void)state;
 	for (unsigned int r = 0; r < WEFT_GFAM_RESULTS; r++) {
 #define NAME(a, k) weft_gfam_answer_name(weft_gfam_answer(r, a, k))
 		assert_int_equal(weft_gfam_trigger(r), want[r].trigger);
@@ -421,21 +409,4 @@ answers_are_those_of_the_section(void **state)
 #undef NAME
 	}
 	assert_string_equal(weft_gfam_result_name(WEFT_GFAM_RESULTS), "unknown");
-}
-
-int
-main(void)
-{
-#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		CASE(nothing_is_allowed_at_first),
-		CASE(small_device_exhaustively),
-		CASE(ten_million_of_a_full_device),
-		CASE(every_deny_case_for_every_spid),
-		CASE(each_bit_of_the_tables_turned_over),
-		CASE(uio_is_whole_or_not_at_all),
-		CASE(answers_are_those_of_the_section),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

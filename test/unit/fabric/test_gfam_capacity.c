@@ -44,6 +44,8 @@ teardown(void **state)
 	return 0;
 }
 
+WEFT_TEST_EACH(setup, teardown)
+
 /* Keeps @p rc, and that a refusal changed no byte. */
 static int
 unchanged(int rc)
@@ -58,12 +60,10 @@ keep(void)
 	memcpy(before, t, size);
 }
 
-static void
-configuration_out_of_range_has_no_size(void **state)
+WEFT_TEST(configuration_out_of_range_has_no_size)
 {
 	struct weft_gfam_cfg c;
 
-	(void)state;
 #define BAD(field, value)                                                                          \
 	do {                                                                                       \
 		c = cfg;                                                                           \
@@ -89,10 +89,8 @@ configuration_out_of_range_has_no_size(void **state)
 	assert_true(weft_gfam_size(&c) - size >= 256 && weft_gfam_size(&c) - size <= 320);
 }
 
-static void
-dmp_rules(void **state)
+WEFT_TEST(dmp_rules)
 {
-	(void)state;
 #define BAD(rc, i, base, len, block)                                                               \
 	assert_int_equal(unchanged(weft_gfam_set_dmp(t, i, base, len, block)), rc)
 	BAD(-EINVAL, 2, 8 * GB, GB, 64 * MB);
@@ -129,10 +127,8 @@ dmp_rules(void **state)
 	assert_int_equal(weft_gfam_set_dmp(t, 1, 4 * GB, GB, 64 * MB), -EBUSY);
 }
 
-static void
-region_rules(void **state)
+WEFT_TEST(region_rules)
 {
-	(void)state;
 #define BAD(i, base, decode, len, block)                                                           \
 	assert_int_equal(unchanged(weft_gfam_set_region(t, i, base, decode, len, block)), -EINVAL)
 	BAD(8, 4 * GB, STEP, STEP, 64 * MB);
@@ -161,10 +157,8 @@ region_rules(void **state)
 	assert_int_equal(weft_gfam_set_region(t, 0, 0, 0, 0, 0), 0);
 }
 
-static void
-block_rules(void **state)
+WEFT_TEST(block_rules)
 {
-	(void)state;
 #define BAD(dpa, len, group)                                                                       \
 	assert_int_equal(unchanged(weft_gfam_set_blocks(t, dpa, len, group)), -EINVAL)
 	BAD(GB, 0, 0);
@@ -190,12 +184,10 @@ block_rules(void **state)
 	assert_int_equal(weft_gfam_group(t, 2 * GB - 64 * MB - 1), WEFT_GFAM_NO_GROUP);
 }
 
-static void
-sat_rules(void **state)
+WEFT_TEST(sat_rules)
 {
 	bool notify;
 
-	(void)state;
 	assert_int_equal(unchanged(weft_gfam_set_sat(t, 0xFFF, 1)), -EINVAL);
 	assert_int_equal(unchanged(weft_gfam_set_sat(t, UINT16_MAX, 1)), -EINVAL);
 	for (unsigned int bit = 31; bit < 64; bit++)
@@ -211,10 +203,8 @@ sat_rules(void **state)
 	assert_int_equal(weft_gfam_sat(t, 4096), 0);
 }
 
-static void
-hosts_are_kept_from_the_managers_commands(void **state)
+WEFT_TEST(hosts_are_kept_from_the_managers_commands)
 {
-	(void)state;
 	for (unsigned int op = 0; op <= UINT16_MAX; op++) {
 		const bool is_set = op >= 0x4900 && op <= 0x4914;
 		const bool is_fm = op == 0x4903 || (op >= 0x4905 && op <= 0x490D) || op == 0x490F ||
@@ -224,8 +214,7 @@ hosts_are_kept_from_the_managers_commands(void **state)
 	}
 }
 
-static void
-copy_is_its_own(void **state)
+WEFT_TEST(copy_is_its_own)
 {
 	void *mem = aligned_alloc(WEFT_CACHE_LINE, size);
 	struct weft_gfam *u = weft_gfam_copy(mem, t);
@@ -234,7 +223,6 @@ copy_is_its_own(void **state)
 	};
 	struct weft_gfam_decision got;
 
-	(void)state;
 	assert_memory_equal(t, u, size);
 	assert_int_equal(weft_gfam_set_gdt(u, 9, 9, 0, &d, 1), 0);
 	assert_int_equal(weft_gfam_set_blocks(u, GB, GB, 4), 0);
@@ -247,12 +235,10 @@ copy_is_its_own(void **state)
 }
 
 /* Two configurations of the same members, with other bytes between them. */
-static void
-only_what_is_said_differs(void **state)
+WEFT_TEST(only_what_is_said_differs)
 {
 	struct weft_gfam *u[2];
 
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		struct weft_gfam_cfg c;
 
@@ -274,22 +260,4 @@ only_what_is_said_differs(void **state)
 	assert_true(weft_gfam_differs(u[0], u[1]));
 	free(u[0]);
 	free(u[1]);
-}
-
-int
-main(void)
-{
-#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		CASE(configuration_out_of_range_has_no_size),
-		CASE(dmp_rules),
-		CASE(region_rules),
-		CASE(block_rules),
-		CASE(sat_rules),
-		CASE(hosts_are_kept_from_the_managers_commands),
-		CASE(copy_is_its_own),
-		CASE(only_what_is_said_differs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,10 +27,8 @@ filter_new(uint32_t sets, uint8_t ways)
 	assert_int_equal(weft_gfam_filter_init(&f, entry, sets, ways, 2), 0);
 }
 
-static void
-init_refuses_what_is_out_of_range(void **state)
+WEFT_TEST(init_refuses_what_is_out_of_range)
 {
-	(void)state;
 	assert_int_equal(weft_gfam_filter_init(&f, entry, 0, 1, 1), -EINVAL);
 	assert_int_equal(weft_gfam_filter_init(&f, entry, 3, 1, 1), -EINVAL);
 	assert_int_equal(weft_gfam_filter_init(&f, entry, 1, 0, 1), -EINVAL);
@@ -47,10 +45,8 @@ init_refuses_what_is_out_of_range(void **state)
 	assert_true(s[0].exclusive);
 }
 
-static void
-alone_means_alone(void **state)
+WEFT_TEST(alone_means_alone)
 {
-	(void)state;
 	filter_new(4, 4);
 	assert_int_equal(weft_gfam_filter_take(&f, 0x1000, 1, false, s), 0);
 	assert_int_equal(weft_gfam_filter_take(&f, 0x1020, 2, false, s), 0); /* same line */
@@ -70,10 +66,8 @@ alone_means_alone(void **state)
 	assert_int_equal(f.conflicts, 3);
 }
 
-static void
-full_set_names_one_to_go(void **state)
+WEFT_TEST(full_set_names_one_to_go)
 {
-	(void)state;
 	filter_new(1, 4);
 	for (uint16_t i = 0; i < 4; i++)
 		assert_int_equal(weft_gfam_filter_take(&f, i * 64u, i, true, s), 0);
@@ -92,13 +86,11 @@ full_set_names_one_to_go(void **state)
 }
 
 /* state: 0 not held, 1 shared, 2 alone. */
-static void
-random_use_equals_a_plain_table(void **state)
+WEFT_TEST(random_use_equals_a_plain_table)
 {
 	uint8_t held[LINES][PIDS] = { { 0 } };
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, "gfam filter");
 	filter_new(8, 4);
 	for (unsigned int i = 0; i < 200000; i++) {
@@ -145,8 +137,7 @@ random_use_equals_a_plain_table(void **state)
 	assert_true(f.evictions > 1000 && f.conflicts > 1000);
 }
 
-static void
-snoop_goes_to_the_holders_own_address_or_the_line_is_lost(void **state)
+WEFT_TEST(snoop_goes_to_the_holders_own_address_or_the_line_is_lost)
 {
 	const struct weft_gfam_cfg cfg = { .rows = 2,
 		.groups = 1,
@@ -168,7 +159,6 @@ snoop_goes_to_the_holders_own_address_or_the_line_is_lost(void **state)
 	struct weft_gfam_decision got;
 	bool due;
 
-	(void)state;
 	assert_non_null(log);
 	weft_gfam_log_init(log);
 	assert_int_equal(weft_gfam_set_dmp(t, 0, 0, GB, 64 * MB), 0);
@@ -207,18 +197,4 @@ snoop_goes_to_the_holders_own_address_or_the_line_is_lost(void **state)
 	assert_int_equal(weft_gfam_filter_take(&f, 0, 1, true, s), -EIO);
 	free(t);
 	free(log);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(init_refuses_what_is_out_of_range),
-		cmocka_unit_test(alone_means_alone),
-		cmocka_unit_test(full_set_names_one_to_go),
-		cmocka_unit_test(random_use_equals_a_plain_table),
-		cmocka_unit_test(snoop_goes_to_the_holders_own_address_or_the_line_is_lost),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,6 +49,8 @@ teardown(void **state)
 	return 0;
 }
 
+WEFT_TEST_EACH(setup, teardown)
+
 /* A decoder that may be set: the first way of four of the set at 1 PB. */
 static struct weft_gfam_decoder
 good(void)
@@ -81,8 +83,7 @@ refused(uint16_t caller, uint16_t rpid, unsigned int start, const struct weft_gf
 	free(before);
 }
 
-static void
-vectors_of_part_c(void **state)
+WEFT_TEST(vectors_of_part_c)
 {
 	static const struct {
 		uint64_t hpa;
@@ -109,7 +110,6 @@ vectors_of_part_c(void **state)
 	struct weft_gfam_decoder e;
 	uint64_t hpa;
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(cut); i++) {
 		const uint64_t g = UINT64_C(256) << cut[i].gran, w = UINT64_C(1) << cut[i].intlv;
 
@@ -145,12 +145,10 @@ vectors_of_part_c(void **state)
 }
 
 /* Each way of a set, one after the other, in the smallest range that has all bits. */
-static void
-every_byte_of_a_set_is_hit_once_and_comes_back(void **state)
+WEFT_TEST(every_byte_of_a_set_is_hit_once_and_comes_back)
 {
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, "gdt round trip");
 	for (unsigned int pair = 0; pair < 9 * 7; pair++) {
 		struct weft_gfam_decoder e = { .valid = true,
@@ -193,15 +191,13 @@ every_byte_of_a_set_is_hit_once_and_comes_back(void **state)
 	}
 }
 
-static void
-wrong_way_is_no_hit_unless_switched_off(void **state)
+WEFT_TEST(wrong_way_is_no_hit_unless_switched_off)
 {
 	struct weft_gfam_cfg any = cfg;
 	struct ref *lax = malloc(sizeof(*lax));
 	struct weft_gfam *u;
 	struct weft_gfam_decoder e = good();
 
-	(void)state;
 	assert_non_null(lax);
 	any.knobs = WEFT_GFAM_ANY_WAY;
 	u = ref_new(lax, &any);
@@ -222,13 +218,11 @@ wrong_way_is_no_hit_unless_switched_off(void **state)
 	free(lax);
 }
 
-static void
-each_rule_is_refused_and_changes_nothing(void **state)
+WEFT_TEST(each_rule_is_refused_and_changes_nothing)
 {
 	const struct weft_gfam_decoder g = good();
 	struct weft_gfam_decoder d;
 
-	(void)state;
 	assert_int_equal(set(0, &g), 0);
 #define BAD(rc, field, value)                                                                      \
 	do {                                                                                       \
@@ -270,8 +264,7 @@ each_rule_is_refused_and_changes_nothing(void **state)
 }
 
 /* Below a base the distance wraps: with the longest sets and highest bases it must not come round. */
-static void
-sets_at_the_end_of_all_addresses(void **state)
+WEFT_TEST(sets_at_the_end_of_all_addresses)
 {
 	const uint64_t block = UINT64_C(1) << 51;
 	const struct weft_gfam_cfg huge = {
@@ -285,7 +278,6 @@ sets_at_the_end_of_all_addresses(void **state)
 	};
 	struct weft_gfam_decision d;
 
-	(void)state;
 	ref_set_dmp(r, u, 0, 0, 64 * block, block);
 	for (uint8_t n = 0; n <= 8; n++) {
 		struct weft_gfam_decoder e = { .valid = true, .intlv = n };
@@ -339,12 +331,10 @@ sets_at_the_end_of_all_addresses(void **state)
 	free(r);
 }
 
-static void
-overlaps_are_refused_in_dpa_and_hpa(void **state)
+WEFT_TEST(overlaps_are_refused_in_dpa_and_hpa)
 {
 	struct weft_gfam_decoder d[2] = { good(), good() };
 
-	(void)state;
 	assert_int_equal(set(7, &d[0]), 0);
 	d[0].hpa_base = 2 * PB; /* the same bytes under another address */
 	refused(WEFT_GFAM_SELF, RPID, 0, d, 1, -EINVAL);
@@ -372,15 +362,13 @@ overlaps_are_refused_in_dpa_and_hpa(void **state)
 	assert_int_equal(weft_gfam_set_gdt(t, OTHER, OTHER, 0, d, 1), 0);
 }
 
-static void
-several_hits_are_an_error_where_overlap_is_allowed(void **state)
+WEFT_TEST(several_hits_are_an_error_where_overlap_is_allowed)
 {
 	struct weft_gfam_cfg lax = cfg;
 	struct ref *r = malloc(sizeof(*r));
 	struct weft_gfam *u;
 	struct weft_gfam_decoder d[3] = { good(), good(), good() };
 
-	(void)state;
 	assert_non_null(r);
 	lax.knobs = WEFT_GFAM_HPA_OVERLAP;
 	u = ref_new(r, &lax);
@@ -398,12 +386,10 @@ several_hits_are_an_error_where_overlap_is_allowed(void **state)
 	free(r);
 }
 
-static void
-numbers_of_decoders_and_rows_are_limits(void **state)
+WEFT_TEST(numbers_of_decoders_and_rows_are_limits)
 {
 	struct weft_gfam_decoder d[9] = { { 0 } }, got;
 
-	(void)state;
 	for (unsigned int i = 0; i < 9; i++)
 		d[i] = (struct weft_gfam_decoder){
 			.valid = true, .hpa_base = PB + i * GB, .dpa_base = i * GB, .dpa_len = GB
@@ -432,12 +418,10 @@ numbers_of_decoders_and_rows_are_limits(void **state)
 	ref_ask(&ref, t, OTHER, PB, false);
 }
 
-static void
-only_the_caller_and_its_accelerators_are_set(void **state)
+WEFT_TEST(only_the_caller_and_its_accelerators_are_set)
 {
 	const struct weft_gfam_decoder d = good();
 
-	(void)state;
 	refused(RPID, OTHER, 0, &d, 1, -EPERM);
 	refused(0, OTHER, 0, &d, 1, -EPERM);
 	assert_int_equal(weft_gfam_set_owner(t, OTHER, RPID), 0);
@@ -448,13 +432,11 @@ only_the_caller_and_its_accelerators_are_set(void **state)
 	assert_int_equal(weft_gfam_set_owner(t, RPID, 0xFFF), -EINVAL);
 }
 
-static void
-snoop_with_no_or_two_addresses_has_none(void **state)
+WEFT_TEST(snoop_with_no_or_two_addresses_has_none)
 {
 	struct weft_gfam_decoder d = good();
 	uint64_t hpa;
 
-	(void)state;
 	assert_int_equal(set(3, &d), 0);
 	assert_int_equal(weft_gfam_reverse(t, RPID, 8 * GB - 1, &hpa), -ENOENT);
 	assert_int_equal(weft_gfam_reverse(t, RPID, 12 * GB, &hpa), -ENOENT);
@@ -468,24 +450,4 @@ snoop_with_no_or_two_addresses_has_none(void **state)
 	((struct gfam_decoder *)gfam_row(t, t->rpid[RPID].row))[1] =
 		gfam_row(t, t->rpid[RPID].row)[3];
 	assert_int_equal(weft_gfam_reverse(t, RPID, 8 * GB, &hpa), -ENOENT);
-}
-
-int
-main(void)
-{
-#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		CASE(vectors_of_part_c),
-		CASE(every_byte_of_a_set_is_hit_once_and_comes_back),
-		CASE(wrong_way_is_no_hit_unless_switched_off),
-		CASE(each_rule_is_refused_and_changes_nothing),
-		CASE(sets_at_the_end_of_all_addresses),
-		CASE(overlaps_are_refused_in_dpa_and_hpa),
-		CASE(several_hits_are_an_error_where_overlap_is_allowed),
-		CASE(numbers_of_decoders_and_rows_are_limits),
-		CASE(only_the_caller_and_its_accelerators_are_set),
-		CASE(snoop_with_no_or_two_addresses_has_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,13 +24,11 @@ note(uint64_t now, uint16_t spid, enum weft_gfam_result result, struct weft_gfam
 	return weft_gfam_log_note(&flog, now, spid, 0x4000000000440, 0x9, &d, r);
 }
 
-static void
-every_requester_and_trigger_is_counted_apart(void **state)
+WEFT_TEST(every_requester_and_trigger_is_counted_apart)
 {
 	struct weft_gfam_report r;
 	unsigned int foreign = 0;
 
-	(void)state;
 	weft_gfam_log_init(&flog);
 	for (unsigned int s = 0; s < 0x1010; s++) {
 		for (unsigned int k = 0; k < 3 + s % 3; k++) {
@@ -57,13 +55,11 @@ every_requester_and_trigger_is_counted_apart(void **state)
 		flog.reports + flog.suppressed, flog.failed[0] + flog.failed[2] + flog.failed[3]);
 }
 
-static void
-one_report_in_a_tenth_of_a_second(void **state)
+WEFT_TEST(one_report_in_a_tenth_of_a_second)
 {
 	const uint64_t step = WEFT_GFAM_REPORT_NS / 10;
 	struct weft_gfam_report r;
 
-	(void)state;
 	assert_int_equal(WEFT_GFAM_REPORT_NS, 100000000);
 	weft_gfam_log_init(&flog);
 	for (uint64_t i = 0; i <= 100; i++) {
@@ -87,14 +83,12 @@ one_report_in_a_tenth_of_a_second(void **state)
 }
 
 /* Offsets typed from the row of 0107h. */
-static void
-report_has_its_bytes(void **state)
+WEFT_TEST(report_has_its_bytes)
 {
 	static const uint8_t trigger_flags[] = { 0x2A, 0x06, 0x2E, 0x3E };
 	struct weft_gfam_report r;
 	uint8_t b[WEFT_GFAM_REPORT_LEN];
 
-	(void)state;
 	weft_gfam_log_init(&flog);
 	for (unsigned int k = 0; k < WEFT_GFAM_TRIGGERS; k++) {
 		if (k == WEFT_GFAM_T_SNOOP)
@@ -127,8 +121,7 @@ take_report(void *arg, const struct weft_gfam_report *r)
 	last = *r;
 }
 
-static void
-guard_answers_counts_and_reports(void **state)
+WEFT_TEST(guard_answers_counts_and_reports)
 {
 	struct weft_gfam_ref ref = { NULL };
 	struct weft_gfam_checker g = { .tables = &ref,
@@ -143,7 +136,6 @@ guard_answers_counts_and_reports(void **state)
 	struct weft_gfam_decision got;
 	struct weft_gfam *t;
 
-	(void)state;
 	weft_gfam_log_init(&flog);
 	assert_int_equal(weft_gfam_access_check(&g, 3, PB, 1, false, &got), WEFT_GFAM_NXM);
 	assert_int_equal(weft_gfam_access_check(&g, 3, PB, 1, true, &got), WEFT_GFAM_CMP);
@@ -174,17 +166,4 @@ guard_answers_counts_and_reports(void **state)
 	assert_int_equal(weft_gfam_access_check(&g, 4, PB, 1, false, &got), WEFT_GFAM_NXM);
 	assert_int_equal(flog.rpid[4].failed[WEFT_GFAM_T_DECODE], 1);
 	free(t);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_requester_and_trigger_is_counted_apart),
-		cmocka_unit_test(one_report_in_a_tenth_of_a_second),
-		cmocka_unit_test(report_has_its_bytes),
-		cmocka_unit_test(guard_answers_counts_and_reports),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

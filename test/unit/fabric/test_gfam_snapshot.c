@@ -89,13 +89,11 @@ wait_for_readers(void)
 	}
 }
 
-static void
-readers_never_see_half_a_change(void **state)
+WEFT_TEST(readers_never_see_half_a_change)
 {
 	struct weft_gfam *set[BUFFERS];
 	uint64_t lookups = 0, best_ns = UINT64_MAX;
 
-	(void)state;
 	for (unsigned int i = 0; i < BUFFERS; i++)
 		set[i] = aligned_alloc(WEFT_CACHE_LINE, weft_gfam_size(&cfg));
 	weft_gfam_init(set[0], &cfg);
@@ -131,14 +129,4 @@ readers_never_see_half_a_change(void **state)
 		weft_gfam_size(&cfg), (unsigned long long)lookups, (unsigned long long)best_ns);
 	for (unsigned int i = 0; i < BUFFERS; i++)
 		free(set[i]);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(readers_never_see_half_a_change),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,10 +8,8 @@
 #include "weft_ingress.h"
 #include "weft_pbr.h"
 
-static void
-an_edge_port_lets_one_spid_of_all_in(void **state)
+WEFT_TEST(an_edge_port_lets_one_spid_of_all_in)
 {
-	(void)state;
 	for (unsigned int own = 0; own < WEFT_PID_RESERVED; own++) {
 		const struct weft_ingress in = { .spid = (uint16_t)own };
 		unsigned int let_in = 0;
@@ -23,23 +21,19 @@ an_edge_port_lets_one_spid_of_all_in(void **state)
 	}
 }
 
-static void
-a_fabric_port_lets_every_spid_in(void **state)
+WEFT_TEST(a_fabric_port_lets_every_spid_in)
 {
 	const struct weft_ingress in = { .spid = WEFT_SPID_ANY };
 
-	(void)state;
 	for (unsigned int spid = 0; spid < WEFT_PIDS; spid++)
 		assert_true(weft_ingress_spid(&in, (uint16_t)spid));
 }
 
-static void
-every_bit_of_a_source_address_matters(void **state)
+WEFT_TEST(every_bit_of_a_source_address_matters)
 {
 	const struct weft_ingress in = { .mac = { 0x02, 'W', 'E', 1, 0x01, 0x02 } };
 	uint8_t mac[6];
 
-	(void)state;
 	assert_true(weft_ingress_mac(&in, in.mac));
 	for (unsigned int bit = 0; bit < 8 * sizeof(mac); bit++) {
 		memcpy(mac, in.mac, sizeof(mac));
@@ -48,12 +42,10 @@ every_bit_of_a_source_address_matters(void **state)
 	}
 }
 
-static void
-what_is_refused_is_counted_by_kind(void **state)
+WEFT_TEST(what_is_refused_is_counted_by_kind)
 {
 	struct weft_ingress_drops d = { 0 };
 
-	(void)state;
 	weft_ingress_refused(&d, WEFT_INGRESS_CONTROL, 0x101);
 	weft_ingress_refused(&d, WEFT_INGRESS_FLITS, 0x102);
 	weft_ingress_refused(&d, WEFT_INGRESS_CONTROL, 0x103);
@@ -61,17 +53,4 @@ what_is_refused_is_counted_by_kind(void **state)
 	assert_int_equal(d.count[WEFT_INGRESS_CONTROL], 2);
 	assert_int_equal(d.count[WEFT_INGRESS_MESSAGES], 0);
 	assert_int_equal(d.spid, 0x103);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_edge_port_lets_one_spid_of_all_in),
-		cmocka_unit_test(a_fabric_port_lets_every_spid_in),
-		cmocka_unit_test(every_bit_of_a_source_address_matters),
-		cmocka_unit_test(what_is_refused_is_counted_by_kind),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,6 +48,8 @@ setup(void **state)
 	return 0;
 }
 
+WEFT_TEST_EACH(setup, NULL)
+
 static void
 set_ready(unsigned int port, bool on)
 {
@@ -61,8 +63,7 @@ set_ready(unsigned int port, bool on)
 		assert_memory_equal(&route, &before, sizeof(route));                               \
 	} while (0)
 
-static void
-bad_rows_change_nothing(void **state)
+WEFT_TEST(bad_rows_change_nothing)
 {
 	static const uint8_t bad_drt[][2][2] = {
 		{ { 1, 5 }, { 3, 0 } },
@@ -80,7 +81,6 @@ bad_rows_change_nothing(void **state)
 		{ 0, 2, 0, -ENOTSUP }, { 0, 6, 0, -ENOTSUP }, { 0, 7, 0, -ENOTSUP } };
 	const uint8_t good[2][2] = { { 1, 5 }, { 1, 5 } };
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad_drt); i++)
 		assert_refused(weft_route_set_drt(&route, 9, bad_drt[i], 2), -EINVAL);
 	assert_refused(weft_route_set_drt(&route, 0xFFF, good, 1), -EINVAL);
@@ -118,12 +118,10 @@ must_stay(enum weft_route_class c)
 	}
 }
 
-static void
-ordered_classes_never_split(void **state)
+WEFT_TEST(ordered_classes_never_split)
 {
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, "route");
 	for (unsigned int i = 0; i < 20000; i++) {
 		const enum weft_route_class c =
@@ -145,10 +143,8 @@ ordered_classes_never_split(void **state)
 }
 
 /* Every class that may be spread does reach every port of its row. */
-static void
-other_classes_use_every_port(void **state)
+WEFT_TEST(other_classes_use_every_port)
 {
-	(void)state;
 	for (unsigned int c = 0; c < WEFT_CLASSES; c++) {
 		unsigned int seen = 0;
 
@@ -161,12 +157,10 @@ other_classes_use_every_port(void **state)
 }
 
 /* Mix m: (7 - m) / 8 of all random numbers go to the primary group, exactly. */
-static void
-mixes_have_their_shares(void **state)
+WEFT_TEST(mixes_have_their_shares)
 {
 	static const double percent[7] = { 87.5, 75, 62.5, 50, 37.5, 25, 12.5 };
 
-	(void)state;
 	for (unsigned int mode = 0; mode < 2; mode++)
 		for (unsigned int mix = 0; mix < 7; mix++) {
 			unsigned int primary = 0;
@@ -179,13 +173,11 @@ mixes_have_their_shares(void **state)
 		}
 }
 
-static void
-members_of_a_group_share_alike(void **state)
+WEFT_TEST(members_of_a_group_share_alike)
 {
 	unsigned int seen[32] = { 0 };
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, "route");
 	set_ready(13, false);
 	for (unsigned int i = 0; i < 80000; i++)
@@ -200,10 +192,8 @@ members_of_a_group_share_alike(void **state)
 			assert_in_range(seen[p], 2900, 3800);
 }
 
-static void
-least_loaded_member_is_taken(void **state)
+WEFT_TEST(least_loaded_member_is_taken)
 {
-	(void)state;
 	use_group(group(6, 3, WEFT_RGT_LEAST_LOADED, 0));
 	ports.load[10] = 5;
 	ports.load[11] = 2;
@@ -216,10 +206,8 @@ least_loaded_member_is_taken(void **state)
 	assert_int_equal(weft_route_port(&route, &ports, 0x101, WEFT_CLASS_S2M_DRS, 7), 13);
 }
 
-static void
-a_group_without_candidate_stalls(void **state)
+WEFT_TEST(a_group_without_candidate_stalls)
 {
-	(void)state;
 	for (unsigned int mode = 0; mode < 2; mode++)
 		for (unsigned int mix = 0; mix < 8; mix++)
 			for (uint64_t rnd = 0; rnd < 8; rnd++)
@@ -247,14 +235,12 @@ a_group_without_candidate_stalls(void **state)
 				}
 }
 
-static void
-runs_equal_one_at_a_time(void **state)
+WEFT_TEST(runs_equal_one_at_a_time)
 {
 	uint16_t dpid[100];
 	int16_t port[100];
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, "route");
 	for (unsigned int d = 0; d < WEFT_PID_RESERVED; d++) {
 		const uint8_t row[1][2] = { { (uint8_t)weft_rand_below(&r, 3),
@@ -291,8 +277,7 @@ runs_equal_one_at_a_time(void **state)
 		weft_route_port(&route, &ports, 0x1000, WEFT_CLASS_IO, 0), WEFT_ROUTE_NONE);
 }
 
-static void
-snapshots_are_whole_and_stand_alone(void **state)
+WEFT_TEST(snapshots_are_whole_and_stand_alone)
 {
 	static const struct weft_edge_cfg edges[2] = { { .pid = 0x101, .fast_idt = 16 },
 		{ .pid = 0x102, .fast_idt = 16 } };
@@ -302,7 +287,6 @@ snapshots_are_whole_and_stand_alone(void **state)
 	struct weft_tables *a, *b;
 	size_t size;
 
-	(void)state;
 	cfg.route_of_port[200] = 2;
 	size = weft_tables_size(&cfg);
 	a = aligned_alloc(WEFT_CACHE_LINE, size);
@@ -331,22 +315,4 @@ snapshots_are_whole_and_stand_alone(void **state)
 	assert_int_equal(weft_tables_init(a, &cfg), -EINVAL);
 	free(a);
 	free(b);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(bad_rows_change_nothing, setup),
-		cmocka_unit_test_setup(ordered_classes_never_split, setup),
-		cmocka_unit_test_setup(other_classes_use_every_port, setup),
-		cmocka_unit_test_setup(mixes_have_their_shares, setup),
-		cmocka_unit_test_setup(members_of_a_group_share_alike, setup),
-		cmocka_unit_test_setup(least_loaded_member_is_taken, setup),
-		cmocka_unit_test_setup(a_group_without_candidate_stalls, setup),
-		cmocka_unit_test_setup(runs_equal_one_at_a_time, setup),
-		cmocka_unit_test(snapshots_are_whole_and_stand_alone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

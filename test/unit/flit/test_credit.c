@@ -33,12 +33,10 @@ field_by_table(unsigned int code, unsigned int field, unsigned int set)
 	return -1;
 }
 
-static void
-every_value_decodes_by_the_table(void **state)
+WEFT_TEST(every_value_decodes_by_the_table)
 {
 	unsigned int bad = 0;
 
-	(void)state;
 	for (unsigned int crd = 0; crd <= UINT16_MAX; crd++) {
 		uint32_t got[WEFT_CREDIT_SETS][WEFT_CREDIT_CLASSES];
 		bool good = true;
@@ -66,10 +64,8 @@ every_value_decodes_by_the_table(void **state)
 }
 
 /* One flit's return of every owed count up to 40 in every class. */
-static void
-encoding_returns_the_largest_amount_that_is_owed(void **state)
+WEFT_TEST(encoding_returns_the_largest_amount_that_is_owed)
 {
-	(void)state;
 	for (int set = 0; set < WEFT_CREDIT_SETS; set++) {
 		for (uint32_t n = 0; n < 40 * 40 * 40; n++) {
 			const uint32_t before[] = { n % 40, n / 40 % 40, n / 1600 };
@@ -93,14 +89,12 @@ encoding_returns_the_largest_amount_that_is_owed(void **state)
 	}
 }
 
-static void
-large_debts_are_returned_in_the_end(void **state)
+WEFT_TEST(large_debts_are_returned_in_the_end)
 {
 	uint32_t owed[] = { 1000003, 17, 0 };
 	uint32_t got[WEFT_CREDIT_SETS][WEFT_CREDIT_CLASSES] = { { 0 } };
 	unsigned int flits = 0;
 
-	(void)state;
 	for (; owed[0] + owed[1] + owed[2] != 0; flits++)
 		assert_true(weft_credit_decode(weft_credit_encode(WEFT_CREDIT_MEM_UP, owed), got));
 	assert_int_equal(got[WEFT_CREDIT_MEM_UP][WEFT_CREDIT_REQ], 1000003);
@@ -110,14 +104,12 @@ large_debts_are_returned_in_the_end(void **state)
 }
 
 /* Where the fields lie, and that Empty is neither credit nor error. */
-static void
-fields_lie_where_the_specification_says(void **state)
+WEFT_TEST(fields_lie_where_the_specification_says)
 {
 	uint32_t owed[] = { 1, 8, 16 };
 	uint32_t got[WEFT_CREDIT_SETS][WEFT_CREDIT_CLASSES] = { { 0 } };
 	uint8_t flit[WEFT_FLIT_LEN] = { WEFT_FLIT_CACHEMEM << 6 };
 
-	(void)state;
 	assert_int_equal(
 		weft_credit_encode(WEFT_CREDIT_MEM_DN, owed), 0x14 | 0x16 << 5 | 0x18 << 10);
 	flit[240] = 0x01;
@@ -135,17 +127,4 @@ fields_lie_where_the_specification_says(void **state)
 	for (unsigned int s = 0; s < WEFT_CREDIT_SETS; s++)
 		for (unsigned int c = 0; c < WEFT_CREDIT_CLASSES; c++)
 			assert_int_equal(got[s][c], 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_value_decodes_by_the_table),
-		cmocka_unit_test(encoding_returns_the_largest_amount_that_is_owed),
-		cmocka_unit_test(large_debts_are_returned_in_the_end),
-		cmocka_unit_test(fields_lie_where_the_specification_says),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,10 +39,8 @@ count_up(unsigned int number)
 	return number == 1023 ? 1 : number + 1;
 }
 
-static void
-every_number_against_every_expected(void **state)
+WEFT_TEST(every_number_against_every_expected)
 {
-	(void)state;
 	for (unsigned int expected = 1; expected <= 1023; expected++) {
 		unsigned int number = expected;
 
@@ -64,13 +62,11 @@ every_number_against_every_expected(void **state)
 	}
 }
 
-static void
-flit_with_an_ack_is_counted_along(void **state)
+WEFT_TEST(flit_with_an_ack_is_counted_along)
 {
 	struct weft_fsn s;
 	uint16_t lost;
 
-	(void)state;
 	assert_int_equal(weft_fsn_init(&s, 1), 0);
 	for (unsigned int i = 0, want = 1; i < 3000; i++, want = count_up(want)) {
 		const enum weft_replay_cmd cmd = (enum weft_replay_cmd)(1 + i % 3);
@@ -82,12 +78,10 @@ flit_with_an_ack_is_counted_along(void **state)
 	}
 }
 
-static void
-every_payload_type_uses_a_number_and_nop_does_not(void **state)
+WEFT_TEST(every_payload_type_uses_a_number_and_nop_does_not)
 {
 	struct weft_fsn s;
 
-	(void)state;
 	for (int type = WEFT_FLIT_IO; type <= WEFT_FLIT_ALMP; type++) {
 		assert_int_equal(weft_fsn_init(&s, 5), 0);
 		assert_int_equal(
@@ -109,13 +103,11 @@ every_payload_type_uses_a_number_and_nop_does_not(void **state)
 }
 
 /* What a corrupt header says is not believed: it counts as one payload flit. */
-static void
-corrupt_flit_uses_one_number(void **state)
+WEFT_TEST(corrupt_flit_uses_one_number)
 {
 	struct weft_fsn s;
 	unsigned int want = 1020;
 
-	(void)state;
 	assert_int_equal(weft_fsn_init(&s, 1020), 0);
 	for (int type = 0; type < 4; type++) {
 		for (int cmd = 0; cmd < 4; cmd++) {
@@ -131,13 +123,11 @@ corrupt_flit_uses_one_number(void **state)
 }
 
 /* 0 is nobody's number: a payload flit that says so is counted along. */
-static void
-number_zero_is_no_number(void **state)
+WEFT_TEST(number_zero_is_no_number)
 {
 	struct weft_fsn s;
 	uint16_t lost;
 
-	(void)state;
 	for (unsigned int next = 1; next <= 1023; next++) {
 		assert_int_equal(weft_fsn_init(&s, (uint16_t)next), 0);
 		assert_int_equal(account(&s, WEFT_FLIT_CACHEMEM, WEFT_REPLAY_EXPLICIT, 0, 1, &lost),
@@ -148,12 +138,10 @@ number_zero_is_no_number(void **state)
 }
 
 /* Lost flits show at the next explicit number only, all together. */
-static void
-random_runs_match_a_sender_that_knows(void **state)
+WEFT_TEST(random_runs_match_a_sender_that_knows)
 {
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (int round = 0; round < 50; round++) {
 		unsigned int number = 1 + (unsigned int)weft_rand_below(&r, 1023);
@@ -184,12 +172,10 @@ random_runs_match_a_sender_that_knows(void **state)
 	}
 }
 
-static void
-init_takes_1_to_1023(void **state)
+WEFT_TEST(init_takes_1_to_1023)
 {
 	struct weft_fsn s = { .next = 77 };
 
-	(void)state;
 	assert_int_equal(weft_fsn_init(&s, 0), -EINVAL);
 	assert_int_equal(weft_fsn_init(&s, 1024), -EINVAL);
 	assert_int_equal(weft_fsn_init(&s, UINT16_MAX), -EINVAL);
@@ -201,8 +187,7 @@ init_takes_1_to_1023(void **state)
 }
 
 /* Section 1.2, a field at a time, and all 65536 headers there and back. */
-static void
-header_fields_have_their_bits(void **state)
+WEFT_TEST(header_fields_have_their_bits)
 {
 	static const struct {
 		uint8_t bytes[2];
@@ -219,7 +204,6 @@ header_fields_have_their_bits(void **state)
 		{ { 0x01, 0x80 }, { .seq = 0x180 } },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(headers); i++) {
 		uint8_t bytes[2] = { 0xEE, 0xEE };
 
@@ -234,21 +218,4 @@ header_fields_have_their_bits(void **state)
 		weft_flit_hdr_put(again, &h);
 		assert_memory_equal(again, bytes, 2);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_number_against_every_expected),
-		cmocka_unit_test(flit_with_an_ack_is_counted_along),
-		cmocka_unit_test(every_payload_type_uses_a_number_and_nop_does_not),
-		cmocka_unit_test(corrupt_flit_uses_one_number),
-		cmocka_unit_test(number_zero_is_no_number),
-		cmocka_unit_test(random_runs_match_a_sender_that_knows),
-		cmocka_unit_test(init_takes_1_to_1023),
-		cmocka_unit_test(header_fields_have_their_bits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,13 +120,11 @@ line_init(struct line *l, enum weft_form form)
 	weft_io_pack_begin(&l->pack, l->flit);
 }
 
-static void
-every_length_and_cut(void **state)
+WEFT_TEST(every_length_and_cut)
 {
 	struct weft_rand r;
 	struct line l;
 
-	(void)state;
 	weft_test_seed(&r, "cuts");
 	line_init(&l, WEFT_FORM_PBR);
 	for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(types); k++)
@@ -155,13 +153,11 @@ every_length_and_cut(void **state)
 	assert_int_equal(head, tail);
 }
 
-static void
-random_streams(void **state)
+WEFT_TEST(random_streams)
 {
 	struct weft_rand r;
 	struct line l;
 
-	(void)state;
 	weft_test_seed(&r, "streams");
 	for (unsigned int i = 0; i < 100000; i++) {
 		const struct weft_io_tlp t =
@@ -193,8 +189,7 @@ is_whole(void *arg, const struct weft_io_tlp *t)
 }
 
 /* Garbage at the very end of memory, and just behind nothing. */
-static void
-garbage_is_a_verdict(void **state)
+WEFT_TEST(garbage_is_a_verdict)
 {
 	/* First bytes that lead somewhere, so that streams get past them. */
 	static const uint8_t leads[] = { 0x00, 0x8E, 0xC0, 0xC6, 0x20, 0x60, 0x4A, 0x72, 0x4F, 0x91,
@@ -205,7 +200,6 @@ garbage_is_a_verdict(void **state)
 	uint64_t n = 0, broken = 0;
 	uint8_t *flit;
 
-	(void)state;
 	weft_test_seed(&r, "garbage");
 	weft_guard_open(&g, WEFT_FLIT_LEN);
 	/* Bytes behind 237 are not there at all. */
@@ -238,8 +232,7 @@ garbage_is_a_verdict(void **state)
 	weft_guard_close(&g);
 }
 
-static void
-vectors(void **state)
+WEFT_TEST(vectors)
 {
 	struct weft_io_tlp t = {
 		.spid = 0xA01, .dpid = 0xB01, .dsar = true, .hie = true, .len = 0
@@ -247,7 +240,6 @@ vectors(void **state)
 	struct weft_io_tlp back = { .len = 0 };
 	uint8_t dw[4], total;
 
-	(void)state;
 	/* fabric.md section 2.3 */
 	weft_io_pth_put(dw, &t);
 	assert_int_equal(weft_get_be32(dw), 0xc6a01b01);
@@ -270,17 +262,4 @@ vectors(void **state)
 	assert_int_equal(total, 0xFF);
 	weft_io_dllp_nop(dw);
 	assert_int_equal(weft_io_update_get(dw, &total), -ENOENT);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_length_and_cut),
-		cmocka_unit_test(random_streams),
-		cmocka_unit_test(garbage_is_a_verdict),
-		cmocka_unit_test(vectors),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

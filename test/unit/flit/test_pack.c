@@ -200,12 +200,10 @@ pack_and_read_back(struct weft_rand *r, enum weft_form form, unsigned int total,
 	}
 }
 
-static void
-random_mixes_come_back_whole(void **state)
+WEFT_TEST(random_mixes_come_back_whole)
 {
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (int round = 0; round < 20; round++) {
 		pack_and_read_back(&r, WEFT_FORM_HBR, 1000, 1024); /* full flits */
@@ -219,8 +217,7 @@ random_mixes_come_back_whole(void **state)
  * A stream of one kind: the limits leave every second group to messages without data, and messages
  * with data (no trailer) fill three times five slots.
  */
-static void
-flit_takes_as_many_as_the_limits_allow(void **state)
+WEFT_TEST(flit_takes_as_many_as_the_limits_allow)
 {
 	static const uint8_t per_flit[WEFT_MSG_LLCTRL] = {
 		[WEFT_MSG_M2S_REQ] = 8,
@@ -237,7 +234,6 @@ flit_takes_as_many_as_the_limits_allow(void **state)
 		[WEFT_MSG_H2D_DH] = 3,
 	};
 
-	(void)state;
 	for (unsigned int kind = 0; kind < WEFT_MSG_LLCTRL; kind++) {
 		for (int form = 0; form < 2; form++) {
 			const struct weft_msg m = { .kind = (uint8_t)kind };
@@ -262,15 +258,13 @@ flit_takes_as_many_as_the_limits_allow(void **state)
 }
 
 /* SlotFmt and which messages of a slot are valid, of a run of NDR with one DRS in it. */
-static void
-run_of_responses_shares_slots_until_data_comes_between(void **state)
+WEFT_TEST(run_of_responses_shares_slots_until_data_comes_between)
 {
 	const struct weft_msg ndr = { .kind = WEFT_MSG_S2M_NDR };
 	const struct weft_msg drs = { .kind = WEFT_MSG_S2M_DRS };
 	struct weft_packer p;
 	uint8_t flit[256];
 
-	(void)state;
 	weft_pack_init(&p, WEFT_FORM_HBR);
 	weft_pack_begin(&p, flit, false);
 	for (int i = 0; i < 4; i++)
@@ -289,8 +283,7 @@ run_of_responses_shares_slots_until_data_comes_between(void **state)
 	assert_int_equal(flit[16 * 7 + 5], 0x00);
 }
 
-static void
-message_too_long_for_the_h_slot_goes_behind_it(void **state)
+WEFT_TEST(message_too_long_for_the_h_slot_goes_behind_it)
 {
 	const struct weft_msg req = { .kind = WEFT_MSG_M2S_REQ, .tag = 1, .tc = 1 };
 	const struct weft_msg small = { .kind = WEFT_MSG_M2S_BIRSP, .tag = 2 };
@@ -299,7 +292,6 @@ message_too_long_for_the_h_slot_goes_behind_it(void **state)
 	struct weft_packer p;
 	uint8_t flit[256];
 
-	(void)state;
 	weft_pack_init(&p, WEFT_FORM_PBR);
 	weft_pack_begin(&p, flit, false);
 	assert_int_equal(weft_pack_msg(&p, &req), 0);
@@ -317,8 +309,7 @@ message_too_long_for_the_h_slot_goes_behind_it(void **state)
 	free(got.m[1]);
 }
 
-static void
-bad_message_leaves_the_flit_as_it_was(void **state)
+WEFT_TEST(bad_message_leaves_the_flit_as_it_was)
 {
 	const struct weft_msg good = { .kind = WEFT_MSG_S2M_NDR };
 	const struct weft_msg bad[] = {
@@ -331,7 +322,6 @@ bad_message_leaves_the_flit_as_it_was(void **state)
 	struct weft_packer p;
 	uint8_t flit[256], before[256];
 
-	(void)state;
 	weft_pack_init(&p, WEFT_FORM_HBR);
 	weft_pack_begin(&p, flit, false);
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad); i++) {
@@ -348,18 +338,4 @@ bad_message_leaves_the_flit_as_it_was(void **state)
 	assert_int_equal(weft_pack_msg(&p, &good), 0);
 	assert_int_equal(flit[2 + 5], 0x10); /* the slot is still open to a good one */
 	assert_false(weft_pack_end(&p));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_mixes_come_back_whole),
-		cmocka_unit_test(flit_takes_as_many_as_the_limits_allow),
-		cmocka_unit_test(run_of_responses_shares_slots_until_data_comes_between),
-		cmocka_unit_test(message_too_long_for_the_h_slot_goes_behind_it),
-		cmocka_unit_test(bad_message_leaves_the_flit_as_it_was),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,10 +103,8 @@ encoded(const struct weft_req_scan_kernel *k, struct weft_rand *r)
 	}
 }
 
-static void
-kernels_find_what_is_there(void **state)
+WEFT_TEST(kernels_find_what_is_there)
 {
-	(void)state;
 	for (unsigned int i = 0; i < weft_req_scan_n_kernels; i++) {
 		const struct weft_req_scan_kernel *k = &weft_req_scan_kernels[i];
 		struct weft_guard g[3];
@@ -127,14 +125,4 @@ kernels_find_what_is_there(void **state)
 			weft_guard_close(&g[j]);
 		encoded(k, &r);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kernels_find_what_is_there),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

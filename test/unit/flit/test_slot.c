@@ -58,8 +58,7 @@ encode(uint8_t *slot, bool is_h, enum weft_form form, const struct weft_msg *msg
 #define RESPONSE_2(k) .kind = (k), .meta_value = 2, .tag = 0x1234, .dev_load = 1
 
 /* Each byte string: the bits of section 4.2 shifted to their places and added up by hand. */
-static void
-places_are_those_of_the_specification(void **state)
+WEFT_TEST(places_are_those_of_the_specification)
 {
 	static const struct {
 		const char *bytes;
@@ -91,7 +90,6 @@ places_are_those_of_the_specification(void **state)
 					.trp = 1 } } },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(slots); i++) {
 		uint8_t want[16], got[16];
 		struct weft_msg msgs[WEFT_MSG_PER_SLOT];
@@ -208,15 +206,13 @@ vector_check(char *line, uint64_t seen[2][2])
 	}
 }
 
-static void
-vectors_of_the_model_hold(void **state)
+WEFT_TEST(vectors_of_the_model_hold)
 {
 	FILE *f = fopen(WEFT_TEST_VECTORS "/slots.txt", "r");
 	uint64_t seen[2][2] = { { 0 } };
 	char *line = NULL;
 	size_t room = 0;
 
-	(void)state;
 	assert_non_null(f);
 	while (getline(&line, &room, f) > 0)
 		if (line[0] != '#')
@@ -229,8 +225,7 @@ vectors_of_the_model_hold(void **state)
 }
 
 /* The columns of section 4.1, in bits; 0 is a reserved code. */
-static void
-messages_fill_the_lengths_of_the_formats(void **state)
+WEFT_TEST(messages_fill_the_lengths_of_the_formats)
 {
 	static const uint8_t length[2][2][16] = {
 		[WEFT_FORM_HBR] = {
@@ -243,7 +238,6 @@ messages_fill_the_lengths_of_the_formats(void **state)
 		},
 	};
 
-	(void)state;
 	for (int form = 0; form < 2; form++) {
 		for (int is_h = 0; is_h < 2; is_h++) {
 			for (int fmt = 0; fmt < 16; fmt++) {
@@ -260,10 +254,8 @@ messages_fill_the_lengths_of_the_formats(void **state)
 }
 
 /* Every bit of a message but Val belongs to one field at most, and widths are those of 4.2. */
-static void
-fields_do_not_overlap(void **state)
+WEFT_TEST(fields_do_not_overlap)
 {
-	(void)state;
 	for (unsigned int kind = 0; kind < WEFT_MSG_LLCTRL; kind++) {
 		for (int form = 0; form < 2; form++) {
 			const struct msg_layout *l = &msg_layouts[kind][form];
@@ -283,8 +275,7 @@ fields_do_not_overlap(void **state)
 	}
 }
 
-static void
-capacity_is_the_count_of_the_format(void **state)
+WEFT_TEST(capacity_is_the_count_of_the_format)
 {
 	static const uint8_t most[WEFT_MSG_LLCTRL][2][2] = {
 		/* kind, form, is_h */
@@ -302,7 +293,6 @@ capacity_is_the_count_of_the_format(void **state)
 		[WEFT_MSG_H2D_DH] = { { 4, 3 }, { 3, 3 } },
 	};
 
-	(void)state;
 	for (unsigned int kind = 0; kind < WEFT_MSG_LLCTRL; kind++)
 		for (int form = 0; form < 2; form++)
 			for (int is_h = 0; is_h < 2; is_h++)
@@ -313,12 +303,10 @@ capacity_is_the_count_of_the_format(void **state)
 	assert_int_equal(weft_slot_capacity(WEFT_MSG_KINDS, WEFT_FORM_HBR, true), 0);
 }
 
-static void
-random_messages_come_back(void **state)
+WEFT_TEST(random_messages_come_back)
 {
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (int round = 0; round < 40000; round++) {
 		const unsigned int kind = (unsigned int)weft_rand_below(&r, WEFT_MSG_LLCTRL);
@@ -344,12 +332,10 @@ random_messages_come_back(void **state)
 }
 
 /* Every field at its largest and one beyond: the slot is written for the first only. */
-static void
-value_wider_than_its_field_is_refused(void **state)
+WEFT_TEST(value_wider_than_its_field_is_refused)
 {
 	uint8_t untouched[16], slot[16];
 
-	(void)state;
 	memset(untouched, 0xEE, sizeof(untouched));
 	for (unsigned int kind = 0; kind < WEFT_MSG_LLCTRL; kind++) {
 		for (int form = 0; form < 2; form++) {
@@ -372,12 +358,10 @@ value_wider_than_its_field_is_refused(void **state)
 	}
 }
 
-static void
-address_is_of_a_whole_line(void **state)
+WEFT_TEST(address_is_of_a_whole_line)
 {
 	uint8_t slot[16];
 
-	(void)state;
 	for (unsigned int bit = 0; bit < 6; bit++) {
 		struct weft_msg m = { .kind = WEFT_MSG_M2S_REQ, .addr = WEFT_BIT64(bit) };
 
@@ -385,15 +369,13 @@ address_is_of_a_whole_line(void **state)
 	}
 }
 
-static void
-wrong_numbers_and_mixtures_are_refused(void **state)
+WEFT_TEST(wrong_numbers_and_mixtures_are_refused)
 {
 	struct weft_msg m[WEFT_MSG_PER_SLOT + 1] = { { .kind = WEFT_MSG_S2M_NDR },
 		{ .kind = WEFT_MSG_S2M_NDR }, { .kind = WEFT_MSG_S2M_NDR },
 		{ .kind = WEFT_MSG_S2M_NDR }, { .kind = WEFT_MSG_S2M_NDR } };
 	uint8_t slot[16];
 
-	(void)state;
 	assert_int_equal(encode(slot, false, WEFT_FORM_HBR, m, 0), -EINVAL);
 	assert_int_equal(encode(slot, false, WEFT_FORM_HBR, m, 3), 0);
 	assert_int_equal(encode(slot, false, WEFT_FORM_HBR, m, 4), -ENOSPC);
@@ -410,10 +392,8 @@ wrong_numbers_and_mixtures_are_refused(void **state)
 }
 
 /* PBR requests to memory in an H-slot: one bit at a time across its end. */
-static void
-h_slot_takes_what_it_does_not_cut(void **state)
+WEFT_TEST(h_slot_takes_what_it_does_not_cut)
 {
-	(void)state;
 	for (unsigned int bit = 0; bit < 13; bit++) {
 		struct weft_msg m = { .kind = WEFT_MSG_M2S_REQ, .ckid = (uint16_t)(1u << bit) },
 				got;
@@ -433,12 +413,10 @@ h_slot_takes_what_it_does_not_cut(void **state)
 	}
 }
 
-static void
-reserved_formats_are_refused(void **state)
+WEFT_TEST(reserved_formats_are_refused)
 {
 	struct weft_msg msgs[WEFT_MSG_PER_SLOT];
 
-	(void)state;
 	for (int form = 0; form < 2; form++) {
 		for (size_t h = 0; h < WEFT_ARRAY_SIZE(both); h++) {
 			for (unsigned int fmt = 0; fmt < 16; fmt++) {
@@ -458,13 +436,11 @@ reserved_formats_are_refused(void **state)
 }
 
 /* Val alone makes a message: a slot with every other bit set holds none. */
-static void
-message_without_val_is_none(void **state)
+WEFT_TEST(message_without_val_is_none)
 {
 	struct weft_msg msgs[WEFT_MSG_PER_SLOT];
 	unsigned int n;
 
-	(void)state;
 	for (int form = 0; form < 2; form++) {
 		for (int fmt = 0; fmt < 16; fmt++) {
 			const struct slot_format *s = &slot_formats[form][0][fmt];
@@ -487,12 +463,10 @@ message_without_val_is_none(void **state)
 }
 
 /* Noise decodes to fields in range: encoding the messages one by one takes every value. */
-static void
-noise_decodes_to_fields_in_range(void **state)
+WEFT_TEST(noise_decodes_to_fields_in_range)
 {
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (int round = 0; round < 100000; round++) {
 		const enum weft_form form = weft_rand_below(&r, 2) ? WEFT_FORM_PBR : WEFT_FORM_HBR;
@@ -511,8 +485,7 @@ noise_decodes_to_fields_in_range(void **state)
 }
 
 /* Opcodes of section 4.3: how many a kind has, and one of each by name. */
-static void
-every_opcode_has_a_name(void **state)
+WEFT_TEST(every_opcode_has_a_name)
 {
 	static const struct {
 		enum weft_msg_kind kind;
@@ -536,7 +509,6 @@ every_opcode_has_a_name(void **state)
 		{ WEFT_MSG_KINDS, 0, 0, "reserved" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(kinds); i++) {
 		unsigned int named = 0;
 
@@ -549,27 +521,4 @@ every_opcode_has_a_name(void **state)
 	assert_string_equal(weft_msg_kind_name(WEFT_MSG_M2S_REQ), "m2s_req");
 	assert_string_equal(weft_msg_kind_name(WEFT_MSG_LLCTRL), "llctrl");
 	assert_string_equal(weft_msg_kind_name(WEFT_MSG_KINDS), "unknown");
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(places_are_those_of_the_specification),
-		cmocka_unit_test(vectors_of_the_model_hold),
-		cmocka_unit_test(messages_fill_the_lengths_of_the_formats),
-		cmocka_unit_test(fields_do_not_overlap),
-		cmocka_unit_test(capacity_is_the_count_of_the_format),
-		cmocka_unit_test(random_messages_come_back),
-		cmocka_unit_test(value_wider_than_its_field_is_refused),
-		cmocka_unit_test(address_is_of_a_whole_line),
-		cmocka_unit_test(wrong_numbers_and_mixtures_are_refused),
-		cmocka_unit_test(h_slot_takes_what_it_does_not_cut),
-		cmocka_unit_test(reserved_formats_are_refused),
-		cmocka_unit_test(message_without_val_is_none),
-		cmocka_unit_test(noise_decodes_to_fields_in_range),
-		cmocka_unit_test(every_opcode_has_a_name),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

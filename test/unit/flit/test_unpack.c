@@ -75,8 +75,7 @@ assert_data(const struct weft_msg *m, unsigned int piece, unsigned int f, unsign
 		assert_int_equal(m->data[16 * piece + i], f * 16 + s);
 }
 
-static void
-data_goes_on_in_the_next_flit_behind_its_h_slot(void **state)
+WEFT_TEST(data_goes_on_in_the_next_flit_behind_its_h_slot)
 {
 	const struct weft_msg write = { .kind = WEFT_MSG_M2S_RWD, .op = 1, .tag = 7 };
 	const struct weft_msg read = { .kind = WEFT_MSG_M2S_REQ, .op = 1, .tag = 8 };
@@ -84,7 +83,6 @@ data_goes_on_in_the_next_flit_behind_its_h_slot(void **state)
 	struct got g = { 0 };
 	uint8_t flit[256];
 
-	(void)state;
 	weft_unpack_init(&u, WEFT_FORM_HBR, NULL);
 	flit_clear(flit);
 	put_header(flit, 12, WEFT_FORM_HBR, &write, 1);
@@ -107,8 +105,7 @@ data_goes_on_in_the_next_flit_behind_its_h_slot(void **state)
 	weft_assert_same_header(&g.m[2], &read);
 }
 
-static void
-h_slot_data_header_waits_for_what_was_announced_before(void **state)
+WEFT_TEST(h_slot_data_header_waits_for_what_was_announced_before)
 {
 	const struct weft_msg first = { .kind = WEFT_MSG_S2M_DRS, .tag = 1 };
 	const struct weft_msg second = { .kind = WEFT_MSG_S2M_DRS, .tag = 2 };
@@ -116,7 +113,6 @@ h_slot_data_header_waits_for_what_was_announced_before(void **state)
 	struct got g = { 0 };
 	uint8_t flit[256];
 
-	(void)state;
 	weft_unpack_init(&u, WEFT_FORM_PBR, NULL);
 	flit_clear(flit);
 	put_header(flit, 14, WEFT_FORM_PBR, &first, 1);
@@ -134,8 +130,7 @@ h_slot_data_header_waits_for_what_was_announced_before(void **state)
 }
 
 /* One message with a trailer of counting bytes, and what of them belongs to which field. */
-static void
-trailers_hold_what_the_message_needs(void **state)
+WEFT_TEST(trailers_hold_what_the_message_needs)
 {
 	static const struct {
 		struct weft_msg m;
@@ -155,7 +150,6 @@ trailers_hold_what_the_message_needs(void **state)
 		{ { .kind = WEFT_MSG_D2H_DH, .trp = 1 }, 0x0706050403020100, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(cases); i++) {
 		const struct weft_msg after = { .kind = WEFT_MSG_S2M_NDR, .tag = 9 };
 		struct weft_unpacker u;
@@ -179,10 +173,8 @@ trailers_hold_what_the_message_needs(void **state)
 }
 
 /* All 8 choices of TRP over three DRS of one slot: one trailer slot, behind the first data. */
-static void
-drs_of_one_slot_share_a_trailer(void **state)
+WEFT_TEST(drs_of_one_slot_share_a_trailer)
 {
-	(void)state;
 	for (unsigned int trp = 0; trp < 8; trp++) {
 		struct weft_msg m[3];
 		struct weft_unpacker u;
@@ -215,15 +207,13 @@ drs_of_one_slot_share_a_trailer(void **state)
 }
 
 /* Four D2H data headers, of which the first and third say BEP: each has its own trailer. */
-static void
-d2h_data_of_one_slot_have_trailers_each(void **state)
+WEFT_TEST(d2h_data_of_one_slot_have_trailers_each)
 {
 	struct weft_msg m[4];
 	struct weft_unpacker u;
 	struct got g = { 0 };
 	uint8_t flit[2][256];
 
-	(void)state;
 	for (unsigned int i = 0; i < 4; i++)
 		m[i] = (struct weft_msg){
 			.kind = WEFT_MSG_D2H_DH, .tag = (uint16_t)i, .trp = i % 2 == 0
@@ -245,8 +235,7 @@ d2h_data_of_one_slot_have_trailers_each(void **state)
 	assert_data(&g.m[3], 3, 1, 4);
 }
 
-static void
-control_flit_ends_the_walk_unless_it_is_ide_mac(void **state)
+WEFT_TEST(control_flit_ends_the_walk_unless_it_is_ide_mac)
 {
 	static const uint8_t payload[WEFT_LLCTRL_PAYLOAD_LEN] = { 0xAB };
 	static const uint8_t codes[] = { WEFT_LLCTRL_IDE_IDLE, WEFT_LLCTRL_IDE_START,
@@ -254,7 +243,6 @@ control_flit_ends_the_walk_unless_it_is_ide_mac(void **state)
 		WEFT_LLCTRL_POISON, WEFT_LLCTRL_INIT_PARAM, 0x5F };
 	const struct weft_msg req = { .kind = WEFT_MSG_M2S_REQ, .tag = 3 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(codes); i++) {
 		const bool is_mac = codes[i] == WEFT_LLCTRL_IDE_MAC;
 		struct weft_unpacker u;
@@ -279,8 +267,7 @@ control_flit_ends_the_walk_unless_it_is_ide_mac(void **state)
 }
 
 /* Data on its way is not in a control, Empty or foreign flit, but is behind an IDE.MAC. */
-static void
-flits_without_messages_leave_data_pending(void **state)
+WEFT_TEST(flits_without_messages_leave_data_pending)
 {
 	static const uint8_t payload[WEFT_LLCTRL_PAYLOAD_LEN];
 	const struct weft_msg write = { .kind = WEFT_MSG_M2S_RWD, .tag = 7 };
@@ -288,7 +275,6 @@ flits_without_messages_leave_data_pending(void **state)
 	struct got g = { 0 };
 	uint8_t flit[256];
 
-	(void)state;
 	weft_unpack_init(&u, WEFT_FORM_PBR, NULL);
 	flit_clear(flit);
 	put_header(flit, 14, WEFT_FORM_PBR, &write, 1);
@@ -320,8 +306,7 @@ flits_without_messages_leave_data_pending(void **state)
 	assert_data(&g.m[2], 3, 2, 4);
 }
 
-static void
-restart_forgets_what_is_pending(void **state)
+WEFT_TEST(restart_forgets_what_is_pending)
 {
 	const struct weft_msg write = { .kind = WEFT_MSG_M2S_RWD };
 	const struct weft_msg req = { .kind = WEFT_MSG_M2S_REQ, .tag = 3 };
@@ -329,7 +314,6 @@ restart_forgets_what_is_pending(void **state)
 	struct got g = { 0 };
 	uint8_t flit[256];
 
-	(void)state;
 	weft_unpack_init(&u, WEFT_FORM_HBR, NULL);
 	flit_clear(flit);
 	put_header(flit, 13, WEFT_FORM_HBR, &write, 1);
@@ -343,8 +327,7 @@ restart_forgets_what_is_pending(void **state)
 }
 
 /* A write whose data is lost counts; a data header that is refused does not. */
-static void
-messages_count_when_their_header_comes(void **state)
+WEFT_TEST(messages_count_when_their_header_comes)
 {
 	static const uint8_t payload[WEFT_LLCTRL_PAYLOAD_LEN];
 	const struct weft_msg write = { .kind = WEFT_MSG_M2S_RWD };
@@ -355,7 +338,6 @@ messages_count_when_their_header_comes(void **state)
 	struct weft_unpacker u;
 	uint8_t flit[256];
 
-	(void)state;
 	for (unsigned int i = 0; i < 4; i++)
 		dh[i] = (struct weft_msg){ .kind = WEFT_MSG_D2H_DH, .trp = 1 };
 	weft_unpack_init(&u, WEFT_FORM_HBR, seen);
@@ -395,15 +377,13 @@ announce_20(struct weft_unpacker *u, unsigned int slot, struct got *g)
 	assert_int_equal(g->n, 0);
 }
 
-static void
-sixteen_pending_slots_let_the_h_slot_add_twenty(void **state)
+WEFT_TEST(sixteen_pending_slots_let_the_h_slot_add_twenty)
 {
 	struct weft_unpacker u;
 	struct weft_msg m[4];
 	struct got g = { 0 };
 	uint8_t flit[256];
 
-	(void)state;
 	weft_unpack_init(&u, WEFT_FORM_HBR, NULL);
 	announce_20(&u, 10, &g);
 	for (unsigned int i = 0; i < 4; i++)
@@ -422,8 +402,7 @@ sixteen_pending_slots_let_the_h_slot_add_twenty(void **state)
 		assert_int_equal(g.m[i].tag, i);
 }
 
-static void
-seventeen_pending_slots_bar_the_h_slot_from_data_headers(void **state)
+WEFT_TEST(seventeen_pending_slots_bar_the_h_slot_from_data_headers)
 {
 	const struct weft_msg dh = { .kind = WEFT_MSG_D2H_DH, .tag = 9 };
 	const struct weft_msg rsp = { .kind = WEFT_MSG_D2H_RSP, .tag = 8 };
@@ -431,7 +410,6 @@ seventeen_pending_slots_bar_the_h_slot_from_data_headers(void **state)
 	struct got g = { 0 };
 	uint8_t flit[256];
 
-	(void)state;
 	weft_unpack_init(&u, WEFT_FORM_HBR, NULL);
 	announce_20(&u, 11, &g);
 	flit_clear(flit);
@@ -452,12 +430,10 @@ seventeen_pending_slots_bar_the_h_slot_from_data_headers(void **state)
 	weft_assert_same_header(&g.m[5], &rsp);
 }
 
-static void
-reserved_format_ends_the_walk(void **state)
+WEFT_TEST(reserved_format_ends_the_walk)
 {
 	const struct weft_msg ndr = { .kind = WEFT_MSG_S2M_NDR, .tag = 5 };
 
-	(void)state;
 	for (uint8_t fmt = 0x8; fmt <= 0xB; fmt++) {
 		for (unsigned int bad = 0; bad < WEFT_FLIT_SLOTS; bad++) {
 			struct weft_unpacker u;
@@ -485,13 +461,11 @@ reserved_format_ends_the_walk(void **state)
  * A write's data lies in the G-slots of a flit whose H-slot is refused. That data is not read, and
  * what stands in the flit after it must not be taken for it.
  */
-static void
-refused_h_slot_forgets_what_is_pending(void **state)
+WEFT_TEST(refused_h_slot_forgets_what_is_pending)
 {
 	const struct weft_msg write = { .kind = WEFT_MSG_M2S_RWD, .op = 1, .tag = 7 };
 	const struct weft_msg ndr = { .kind = WEFT_MSG_S2M_NDR, .tag = 5 };
 
-	(void)state;
 	for (uint8_t fmt = 0x9; fmt <= 0xB; fmt++) {
 		for (unsigned int at = 11; at < WEFT_FLIT_SLOTS; at++) {
 			struct weft_unpacker u;
@@ -516,14 +490,12 @@ refused_h_slot_forgets_what_is_pending(void **state)
 	}
 }
 
-static void
-noise_keeps_the_bounds(void **state)
+WEFT_TEST(noise_keeps_the_bounds)
 {
 	struct weft_unpacker u;
 	struct weft_rand r;
 	unsigned int good = 0;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (int round = 0; round < 100000; round++) {
 		struct got g = { 0 };
@@ -543,27 +515,4 @@ noise_keeps_the_bounds(void **state)
 			assert_in_range(g.m[i].kind, 0, WEFT_MSG_LLCTRL);
 	}
 	assert_in_range(good, 1000, 99000); /* both outcomes were met */
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(data_goes_on_in_the_next_flit_behind_its_h_slot),
-		cmocka_unit_test(h_slot_data_header_waits_for_what_was_announced_before),
-		cmocka_unit_test(trailers_hold_what_the_message_needs),
-		cmocka_unit_test(drs_of_one_slot_share_a_trailer),
-		cmocka_unit_test(d2h_data_of_one_slot_have_trailers_each),
-		cmocka_unit_test(control_flit_ends_the_walk_unless_it_is_ide_mac),
-		cmocka_unit_test(flits_without_messages_leave_data_pending),
-		cmocka_unit_test(restart_forgets_what_is_pending),
-		cmocka_unit_test(messages_count_when_their_header_comes),
-		cmocka_unit_test(sixteen_pending_slots_let_the_h_slot_add_twenty),
-		cmocka_unit_test(seventeen_pending_slots_bar_the_h_slot_from_data_headers),
-		cmocka_unit_test(reserved_format_ends_the_walk),
-		cmocka_unit_test(refused_h_slot_forgets_what_is_pending),
-		cmocka_unit_test(noise_keeps_the_bounds),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

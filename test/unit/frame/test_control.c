@@ -188,6 +188,8 @@ close_guard(void **state)
 	return 0;
 }
 
+WEFT_TEST_AROUND(open_guard, close_guard)
+
 /* Parse a copy that ends where memory does. */
 static enum weft_verdict
 parse(const uint8_t *rec, size_t len, struct weft_control *c)
@@ -228,10 +230,8 @@ assert_same(const struct weft_control *a, const struct weft_control *b)
 	assert_int_equal(a->runs_ms, b->runs_ms);
 }
 
-static void
-records_are_the_bytes_of_the_page(void **state)
+WEFT_TEST(records_are_the_bytes_of_the_page)
 {
-	(void)state;
 	for (unsigned int message = 1; message < WEFT_CONTROL_TYPES; message++) {
 		uint8_t want[ROOM + WEFT_WIRE_FLIT_LEN] = { 0 }, rec[sizeof(want)];
 		const struct weft_control as = example_as(message);
@@ -251,12 +251,10 @@ records_are_the_bytes_of_the_page(void **state)
 	}
 }
 
-static void
-what_was_built_parses_to_the_same(void **state)
+WEFT_TEST(what_was_built_parses_to_the_same)
 {
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (int round = 0; round < 2000; round++) {
 		struct weft_control c = { .type = WEFT_CONTROL_HELLO };
@@ -321,8 +319,7 @@ what_was_built_parses_to_the_same(void **state)
 }
 
 /* Each end of each range, and the values beyond it; those of four bytes at their ends only. */
-static void
-values_out_of_range_are_refused(void **state)
+WEFT_TEST(values_out_of_range_are_refused)
 {
 	static const struct {
 		uint8_t record, message, least, most;
@@ -334,7 +331,6 @@ values_out_of_range_are_refused(void **state)
 	uint8_t rec[ROOM] = { 0 };
 	struct weft_control c;
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(ranges); i++) {
 		size_t at = 0;
 
@@ -379,14 +375,12 @@ values_out_of_range_are_refused(void **state)
 }
 
 /* Challenge and number, and a message without number and MAC. */
-static void
-long_numbers_are_never_zero(void **state)
+WEFT_TEST(long_numbers_are_never_zero)
 {
 	static const uint8_t plain[] = { 1, 1, WEFT_CONTROL_GOODBYE };
 	uint8_t rec[ROOM] = { 0 };
 	struct weft_control c;
 
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		const unsigned int record = 19 + i, message = i == 0 ? 9 : 4;
 		size_t len = put_message(rec, message);
@@ -408,14 +402,12 @@ long_numbers_are_never_zero(void **state)
 }
 
 /* The number of a process is not 0; that which it answers may be: it asks. */
-static void
-an_announcement_names_its_sender_and_may_answer_nobody(void **state)
+WEFT_TEST(an_announcement_names_its_sender_and_may_answer_nobody)
 {
 	struct weft_control c = { .type = WEFT_CONTROL_ANNOUNCE, .instance = 1 }, got;
 	uint8_t rec[ROOM];
 	size_t len = weft_control_build(rec, &c), at = len - CHECK_LEN - 6 - 10 - 10;
 
-	(void)state;
 	assert_int_equal(parse(rec, len, &got), WEFT_OK);
 	assert_true(got.heard == 0 && got.runs_ms == 0);
 	assert_int_equal(rec[at], 28);
@@ -425,12 +417,10 @@ an_announcement_names_its_sender_and_may_answer_nobody(void **state)
 }
 
 /* What the MAC is made of changes with all that has a meaning, and not with the MAC. */
-static void
-the_image_holds_all_records_but_mac_and_check(void **state)
+WEFT_TEST(the_image_holds_all_records_but_mac_and_check)
 {
 	uint8_t want[ROOM], got[ROOM];
 
-	(void)state;
 	for (unsigned int message = 1; message < WEFT_CONTROL_TYPES; message++) {
 		struct weft_control c = example;
 		size_t len = 0;
@@ -445,10 +435,8 @@ the_image_holds_all_records_but_mac_and_check(void **state)
 	}
 }
 
-static void
-every_truncation_is_refused(void **state)
+WEFT_TEST(every_truncation_is_refused)
 {
-	(void)state;
 	for (unsigned int message = 1; message < WEFT_CONTROL_TYPES; message++) {
 		uint8_t rec[ROOM] = { 0 }, cut[ROOM];
 		size_t full = seal(rec, put_message(rec, message));
@@ -468,10 +456,8 @@ every_truncation_is_refused(void **state)
 	}
 }
 
-static void
-missing_repeated_and_strange_records_are_refused(void **state)
+WEFT_TEST(missing_repeated_and_strange_records_are_refused)
 {
-	(void)state;
 	for (unsigned int message = 1; message < WEFT_CONTROL_TYPES; message++)
 		for (unsigned int i = 0; i < RECORDS; i++) {
 			uint8_t rec[ROOM] = { 0 };
@@ -498,12 +484,10 @@ missing_repeated_and_strange_records_are_refused(void **state)
 		}
 }
 
-static void
-wrong_lengths_are_refused(void **state)
+WEFT_TEST(wrong_lengths_are_refused)
 {
 	struct weft_control c;
 
-	(void)state;
 	/* Each record made every other length; those behind it follow in their place. */
 	for (unsigned int message = 1; message < WEFT_CONTROL_TYPES; message++)
 		for (unsigned int i = 0; i < RECORDS; i++)
@@ -534,10 +518,8 @@ wrong_lengths_are_refused(void **state)
 			}
 }
 
-static void
-records_come_in_any_order(void **state)
+WEFT_TEST(records_come_in_any_order)
 {
-	(void)state;
 	for (unsigned int message = 1; message < WEFT_CONTROL_TYPES; message++) {
 		const struct weft_control as = example_as(message);
 		uint8_t rec[ROOM] = { 0 };
@@ -553,13 +535,11 @@ records_come_in_any_order(void **state)
 	}
 }
 
-static void
-unknown_records_are_passed_over(void **state)
+WEFT_TEST(unknown_records_are_passed_over)
 {
 	const struct weft_control as = example_as(WEFT_CONTROL_REFUSE);
 	struct weft_control c;
 
-	(void)state;
 	for (unsigned int type = RECORDS + 2; type < 256; type++) {
 		uint8_t rec[ROOM];
 		const size_t value_len = (type * 7) % 256;
@@ -575,14 +555,12 @@ unknown_records_are_passed_over(void **state)
 	}
 }
 
-static void
-padding_holds_zeros_unless_it_was_announced(void **state)
+WEFT_TEST(padding_holds_zeros_unless_it_was_announced)
 {
 	uint8_t rec[ROOM] = { 0 };
 	struct weft_control c;
 	size_t len = seal(rec, put_message(rec, WEFT_CONTROL_REFUSE));
 
-	(void)state;
 	assert_int_equal(parse(rec, len + 20, &c), WEFT_OK);
 	for (size_t at = len; at < len + 20; at++) {
 		rec[at] = 1;
@@ -597,10 +575,8 @@ padding_holds_zeros_unless_it_was_announced(void **state)
 }
 
 /* One or two wrong bits anywhere in the records never get through: RESET is a bit from KEEPALIVE. */
-static void
-bit_errors_are_refused(void **state)
+WEFT_TEST(bit_errors_are_refused)
 {
-	(void)state;
 	for (unsigned int message = 1; message < WEFT_CONTROL_TYPES; message++) {
 		uint8_t rec[ROOM] = { 0 };
 		const size_t len = seal(rec, put_message(rec, message));
@@ -621,13 +597,11 @@ bit_errors_are_refused(void **state)
 }
 
 /* Half of it pure noise, half a good run of records with a few bytes changed; sealed. */
-static void
-noise_never_yields_a_value_out_of_range(void **state)
+WEFT_TEST(noise_never_yields_a_value_out_of_range)
 {
 	struct weft_rand r;
 	unsigned int good = 0;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (int round = 0; round < 100000; round++) {
 		uint8_t rec[ROOM] = { 0 };
@@ -666,12 +640,10 @@ noise_never_yields_a_value_out_of_range(void **state)
 	assert_in_range(good, 1000, 49000); /* both outcomes were met */
 }
 
-static void
-first_difference_is_named(void **state)
+WEFT_TEST(first_difference_is_named)
 {
 	struct weft_control theirs = example;
 
-	(void)state;
 	/* What each end has for itself need not agree. */
 	theirs.type = WEFT_CONTROL_HELLO;
 	theirs.max_flits = 1;
@@ -702,14 +674,12 @@ first_difference_is_named(void **state)
 	assert_int_equal(weft_control_compare(&example, &theirs), WEFT_PARAM_VERSION);
 }
 
-static void
-parameters_have_words(void **state)
+WEFT_TEST(parameters_have_words)
 {
 	struct weft_control odd = {
 		.version = 200, .mode = 2, .crc_order = 2, .isn_form = 3, .ide_mode = 3
 	};
 
-	(void)state;
 	assert_string_equal(weft_control_param_name(WEFT_PARAM_NONE), "nothing");
 	assert_string_equal(weft_control_param_name(WEFT_PARAM_CRC_ORDER), "CRC order");
 	assert_string_equal(weft_control_param_name(WEFT_PARAM_COUNT), "unknown");
@@ -728,29 +698,4 @@ parameters_have_words(void **state)
 	for (int p = WEFT_PARAM_NONE; p <= WEFT_PARAM_FRAME_SIZE; p++)
 		assert_string_equal(
 			weft_control_param_value(&odd, (enum weft_control_param)p), "unknown");
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(records_are_the_bytes_of_the_page),
-		cmocka_unit_test(what_was_built_parses_to_the_same),
-		cmocka_unit_test(values_out_of_range_are_refused),
-		cmocka_unit_test(long_numbers_are_never_zero),
-		cmocka_unit_test(an_announcement_names_its_sender_and_may_answer_nobody),
-		cmocka_unit_test(the_image_holds_all_records_but_mac_and_check),
-		cmocka_unit_test(every_truncation_is_refused),
-		cmocka_unit_test(missing_repeated_and_strange_records_are_refused),
-		cmocka_unit_test(wrong_lengths_are_refused),
-		cmocka_unit_test(records_come_in_any_order),
-		cmocka_unit_test(unknown_records_are_passed_over),
-		cmocka_unit_test(padding_holds_zeros_unless_it_was_announced),
-		cmocka_unit_test(bit_errors_are_refused),
-		cmocka_unit_test(noise_never_yields_a_value_out_of_range),
-		cmocka_unit_test(first_difference_is_named),
-		cmocka_unit_test(parameters_have_words),
-	};
-
-	return cmocka_run_group_tests(tests, open_guard, close_guard);
 }

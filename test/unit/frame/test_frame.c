@@ -114,14 +114,12 @@ random_header(struct weft_rand *r)
 }
 
 /* FRAME-1 to FRAME-7 */
-static void
-headers_are_the_bytes_of_the_specification(void **state)
+WEFT_TEST(headers_are_the_bytes_of_the_specification)
 {
 	uint8_t want[WEFT_WIRE_FLITS_OFF], frame[WEFT_WIRE_FLITS_OFF];
 	uint8_t whole[WEFT_WIRE_FRAME_LEN(1)] = { 0 };
 	struct weft_wire_hdr h;
 
-	(void)state;
 	assert_int_equal(check_by_definition((const uint8_t *)"123456789", 9), 0xD0DB);
 
 	assert_int_equal(weft_test_unhex(rxl_bytes, want, sizeof(want)), sizeof(want));
@@ -141,13 +139,11 @@ headers_are_the_bytes_of_the_specification(void **state)
 	assert_same_header(&h, &cxl_control);
 }
 
-static void
-what_was_built_parses_to_the_same(void **state)
+WEFT_TEST(what_was_built_parses_to_the_same)
 {
 	uint8_t *frame = calloc(1, FRAME_MAX);
 	struct weft_rand r;
 
-	(void)state;
 	assert_non_null(frame);
 	weft_test_seed(&r, __func__);
 	for (int round = 0; round < 2000; round++) {
@@ -164,12 +160,10 @@ what_was_built_parses_to_the_same(void **state)
 }
 
 /* FRAME-4 */
-static void
-every_single_bit_error_is_refused(void **state)
+WEFT_TEST(every_single_bit_error_is_refused)
 {
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (int round = 0; round < 20; round++) {
 		struct weft_wire_hdr h = random_header(&r), got;
@@ -193,8 +187,7 @@ every_single_bit_error_is_refused(void **state)
  * Each row breaks one thing in a good rxl frame of one flit, whose check is then made right
  * (FRAME-2, FRAME-3, FRAME-5, FRAME-6).
  */
-static void
-each_fault_has_its_verdict(void **state)
+WEFT_TEST(each_fault_has_its_verdict)
 {
 	static const struct {
 		uint8_t at, value;
@@ -216,7 +209,6 @@ each_fault_has_its_verdict(void **state)
 	};
 	struct weft_wire_hdr h;
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(faults); i++) {
 		uint8_t frame[WEFT_WIRE_FRAME_LEN(1)] = { 0 };
 
@@ -229,8 +221,7 @@ each_fault_has_its_verdict(void **state)
 }
 
 /* All faults at once; as each is put right, the next shows (FRAME-10). */
-static void
-faults_show_in_the_order_of_the_checks(void **state)
+WEFT_TEST(faults_show_in_the_order_of_the_checks)
 {
 	static const struct {
 		uint8_t at, value;
@@ -251,7 +242,6 @@ faults_show_in_the_order_of_the_checks(void **state)
 	struct weft_wire_hdr h;
 	bool check_is_right = false;
 
-	(void)state;
 	weft_wire_build(frame, &rxl_one);
 	frame[12] = 0x08;
 	frame[14] = 0x2F;
@@ -273,13 +263,11 @@ faults_show_in_the_order_of_the_checks(void **state)
 }
 
 /* FRAME-6 */
-static void
-cxl_frames_have_no_ids(void **state)
+WEFT_TEST(cxl_frames_have_no_ids)
 {
 	struct weft_wire_hdr h = cxl_control, got;
 	uint8_t frame[WEFT_WIRE_FRAME_LEN(1)] = { 0 };
 
-	(void)state;
 	h.kind = WEFT_WIRE_FLITS;
 	h.n_flits = 1;
 	weft_wire_build(frame, &h);
@@ -296,13 +284,11 @@ cxl_frames_have_no_ids(void **state)
  * What any length is, given a header that is good for one or two flits, or for control
  * (FRAME-7).
  */
-static void
-only_the_announced_length_is_taken(void **state)
+WEFT_TEST(only_the_announced_length_is_taken)
 {
 	uint8_t frame[WEFT_WIRE_FRAME_LEN(3)] = { 0 };
 	struct weft_wire_hdr h = rxl_one, got;
 
-	(void)state;
 	for (h.n_flits = 1; h.n_flits <= 2; h.n_flits++) {
 		weft_wire_build(frame, &h);
 		for (size_t len = 0; len <= 600; len++) {
@@ -322,26 +308,22 @@ only_the_announced_length_is_taken(void **state)
 }
 
 /* FRAME-1 */
-static void
-short_packet_of_another_protocol_is_ethertype(void **state)
+WEFT_TEST(short_packet_of_another_protocol_is_ethertype)
 {
 	uint8_t frame[WEFT_WIRE_FLITS_OFF] = { 0 };
 	struct weft_wire_hdr h;
 
-	(void)state;
 	weft_put_be16(frame + 12, 0x0800);
 	for (size_t len = 0; len <= sizeof(frame); len++)
 		assert_int_equal(
 			parse(frame, len, &h), len < 14 ? WEFT_DROP_RUNT : WEFT_DROP_ETHERTYPE);
 }
 
-static void
-every_count_of_flits_has_its_length(void **state)
+WEFT_TEST(every_count_of_flits_has_its_length)
 {
 	uint8_t *frame = calloc(1, FRAME_MAX + 256);
 	struct weft_wire_hdr h = rxl_one, got;
 
-	(void)state;
 	assert_non_null(frame);
 	for (unsigned int n = 1; n <= WEFT_WIRE_FLITS_MAX; n++) {
 		h.n_flits = (uint8_t)n;
@@ -356,10 +338,8 @@ every_count_of_flits_has_its_length(void **state)
 	free(frame);
 }
 
-static void
-mtu_gives_the_number_of_flits(void **state)
+WEFT_TEST(mtu_gives_the_number_of_flits)
 {
-	(void)state;
 	assert_int_equal(WEFT_WIRE_FLITS_FOR_MTU(1500), 5);
 	assert_int_equal(WEFT_WIRE_FLITS_FOR_MTU(9000), 35);
 	assert_int_equal(WEFT_WIRE_FLITS_FOR_MTU(0), 0);
@@ -407,12 +387,10 @@ remove_and_compare(struct weft_rand *r, unsigned int n, uint64_t gone)
 }
 
 /* FRAME-11 */
-static void
-removing_keeps_the_others_in_order(void **state)
+WEFT_TEST(removing_keeps_the_others_in_order)
 {
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (unsigned int n = 1; n <= 6; n++)
 		for (uint64_t gone = 0; gone < WEFT_BIT64(n); gone++)
@@ -427,12 +405,10 @@ removing_keeps_the_others_in_order(void **state)
 }
 
 /* FRAME-12 */
-static void
-one_bit_anywhere_makes_a_flit_not_zero(void **state)
+WEFT_TEST(one_bit_anywhere_makes_a_flit_not_zero)
 {
 	uint8_t *flits = calloc(3, 256);
 
-	(void)state;
 	assert_non_null(flits);
 	assert_int_equal(weft_wire_all_zero(flits, 0), 0);
 	assert_int_equal(weft_wire_all_zero(flits, 3), 7);
@@ -444,13 +420,11 @@ one_bit_anywhere_makes_a_flit_not_zero(void **state)
 	free(flits);
 }
 
-static void
-all_64_flits_are_looked_at_at_any_alignment(void **state)
+WEFT_TEST(all_64_flits_are_looked_at_at_any_alignment)
 {
 	const size_t len = 64 * 256;
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (unsigned int shift = 0; shift < 16; shift++) {
 		const uint64_t zero = weft_rand_u64(&r);
@@ -463,26 +437,4 @@ all_64_flits_are_looked_at_at_any_alignment(void **state)
 		assert_int_equal(weft_wire_all_zero(block + shift, 64), zero);
 		free(block);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(headers_are_the_bytes_of_the_specification),
-		cmocka_unit_test(what_was_built_parses_to_the_same),
-		cmocka_unit_test(every_single_bit_error_is_refused),
-		cmocka_unit_test(each_fault_has_its_verdict),
-		cmocka_unit_test(faults_show_in_the_order_of_the_checks),
-		cmocka_unit_test(cxl_frames_have_no_ids),
-		cmocka_unit_test(only_the_announced_length_is_taken),
-		cmocka_unit_test(short_packet_of_another_protocol_is_ethertype),
-		cmocka_unit_test(every_count_of_flits_has_its_length),
-		cmocka_unit_test(mtu_gives_the_number_of_flits),
-		cmocka_unit_test(removing_keeps_the_others_in_order),
-		cmocka_unit_test(one_bit_anywhere_makes_a_flit_not_zero),
-		cmocka_unit_test(all_64_flits_are_looked_at_at_any_alignment),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

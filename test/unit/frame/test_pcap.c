@@ -227,10 +227,8 @@ is_read(const struct file *f, const struct expected *e, size_t n)
 	free(p);
 }
 
-static void
-pcap_in_both_orders_and_resolutions(void **state)
+WEFT_TEST(pcap_in_both_orders_and_resolutions)
 {
-	(void)state;
 	for (int big = 0; big < 2; big++) {
 		for (int nano = 0; nano < 2; nano++) {
 			struct file f = { 0 };
@@ -250,8 +248,7 @@ pcap_in_both_orders_and_resolutions(void **state)
 	}
 }
 
-static void
-sections_of_either_order_have_interfaces_of_their_own(void **state)
+WEFT_TEST(sections_of_either_order_have_interfaces_of_their_own)
 {
 	struct file f = { 0 };
 	const struct expected e[] = {
@@ -263,7 +260,6 @@ sections_of_either_order_have_interfaces_of_their_own(void **state)
 		{ UINT64_C(1700000000) * S + S / 4, true, 1, "later", 64 },
 	};
 
-	(void)state;
 	section(&f, false);
 	interface(&f, 1, 5, 6, 0);
 	block_begin(&f, SPB); /* "first": five of nine bytes, by the interface's snaplen */
@@ -304,15 +300,13 @@ sections_of_either_order_have_interfaces_of_their_own(void **state)
 	is_read(&f, e, WEFT_ARRAY_SIZE(e));
 }
 
-static void
-links_are_those_of_the_section(void **state)
+WEFT_TEST(links_are_those_of_the_section)
 {
 	struct weft_pcap p;
 	struct weft_pcap_record r;
 	struct file f = { 0 };
 	size_t second;
 
-	(void)state;
 	section(&f, false);
 	interface(&f, 1, 0, 6, 0);
 	second = f.len;
@@ -333,8 +327,7 @@ links_are_those_of_the_section(void **state)
 	assert_true(weft_pcap_has_link(&p, 147));
 }
 
-static void
-times_of_every_resolution_are_nanoseconds(void **state)
+WEFT_TEST(times_of_every_resolution_are_nanoseconds)
 {
 	static const struct {
 		uint8_t resolution;
@@ -365,7 +358,6 @@ times_of_every_resolution_are_nanoseconds(void **state)
 		{ 6, INT64_MIN, 0, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(row); i++) {
 		const struct expected e = { row[i].ns, true, 1, "x", 1 };
 		struct file f = { 0 };
@@ -403,12 +395,10 @@ is_broken(const struct file *f, uint64_t offset, const char *what, uint64_t got)
 	free(p);
 }
 
-static void
-pcap_that_is_none_is_broken(void **state)
+WEFT_TEST(pcap_that_is_none_is_broken)
 {
 	struct file f;
 
-	(void)state;
 	for (int big = 0; big < 2; big++) {
 		f = (struct file){ 0 };
 		put(&f, "This is no capture file.", 24);
@@ -445,10 +435,8 @@ with32(struct file f, size_t at, uint32_t v)
 	return f;
 }
 
-static void
-pcapng_blocks_that_are_none_are_broken(void **state)
+WEFT_TEST(pcapng_blocks_that_are_none_are_broken)
 {
-	(void)state;
 	for (int big = 0; big < 2; big++) {
 		struct file f = { 0 }, b;
 		size_t idb, epb;
@@ -487,8 +475,7 @@ pcapng_blocks_that_are_none_are_broken(void **state)
 	}
 }
 
-static void
-blocks_too_short_for_what_they_are_are_broken(void **state)
+WEFT_TEST(blocks_too_short_for_what_they_are_are_broken)
 {
 	static const struct {
 		uint32_t type, least;
@@ -501,7 +488,6 @@ blocks_too_short_for_what_they_are_are_broken(void **state)
 		{ SPB, 16, "length of a simple packet block" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(row); i++) {
 		struct file f = { 0 };
 		size_t at;
@@ -519,13 +505,11 @@ blocks_too_short_for_what_they_are_are_broken(void **state)
 	}
 }
 
-static void
-packets_need_an_interface_of_their_section(void **state)
+WEFT_TEST(packets_need_an_interface_of_their_section)
 {
 	struct file f = { 0 };
 	size_t at;
 
-	(void)state;
 	section(&f, false);
 	interface(&f, 1, 0, 6, 0);
 	section(&f, false);
@@ -547,15 +531,13 @@ packets_need_an_interface_of_their_section(void **state)
 	is_broken(&f, at + 8, "length of a packet", 5);
 }
 
-static void
-interfaces_are_bounded(void **state)
+WEFT_TEST(interfaces_are_bounded)
 {
 	struct weft_pcap *p = malloc(sizeof(*p));
 	struct weft_pcap_record r;
 	struct file f = { 0 };
 	size_t at;
 
-	(void)state;
 	section(&f, false);
 	at = f.len;
 	interface(&f, 1, 0, 6, 0);
@@ -572,8 +554,7 @@ interfaces_are_bounded(void **state)
 }
 
 /* The longest packets there may be. */
-static void
-the_longest_records_are_read(void **state)
+WEFT_TEST(the_longest_records_are_read)
 {
 	static struct weft_pcap p;
 	struct weft_pcap_record r;
@@ -582,7 +563,6 @@ the_longest_records_are_read(void **state)
 	uint8_t *bytes = calloc(1, WEFT_PCAP_RECORD_MAX);
 	const uint32_t total = htole32(WEFT_PCAP_RECORD_MAX);
 
-	(void)state;
 	pcap_header(&f, false, 0xA1B2C3D4, 1);
 	weft_pcap_begin(&p);
 	assert_int_equal(weft_pcap_next(&p, f.bytes, f.len, &r), WEFT_PCAP_OTHER);
@@ -604,8 +584,7 @@ the_longest_records_are_read(void **state)
 	free(bytes);
 }
 
-static void
-what_is_written_is_read(void **state)
+WEFT_TEST(what_is_written_is_read)
 {
 	struct file f = { .len = WEFT_PCAP_FILE_HEADER_LEN };
 	const struct expected e[] = {
@@ -613,7 +592,6 @@ what_is_written_is_read(void **state)
 		{ UINT64_C(4294967295) * S, true, 147, "d", 1 },
 	};
 
-	(void)state;
 	weft_pcap_put_file_header(f.bytes, 147, 65535);
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(e); i++) {
 		weft_pcap_put_packet_header(
@@ -625,14 +603,12 @@ what_is_written_is_read(void **state)
 }
 
 /* A file with a few bytes wrong is read or refused, in bounded steps, and never past its end. */
-static void
-damaged_files_end(void **state)
+WEFT_TEST(damaged_files_end)
 {
 	struct weft_pcap *p = malloc(sizeof(*p));
 	struct weft_rand rand;
 	struct file good = { 0 };
 
-	(void)state;
 	weft_test_seed(&rand, "damaged capture files");
 	section(&good, false);
 	interface(&good, 1, 64, 9, 1);
@@ -657,25 +633,4 @@ damaged_files_end(void **state)
 		assert_true(p->offset <= f.len);
 	}
 	free(p);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pcap_in_both_orders_and_resolutions),
-		cmocka_unit_test(sections_of_either_order_have_interfaces_of_their_own),
-		cmocka_unit_test(links_are_those_of_the_section),
-		cmocka_unit_test(times_of_every_resolution_are_nanoseconds),
-		cmocka_unit_test(pcap_that_is_none_is_broken),
-		cmocka_unit_test(pcapng_blocks_that_are_none_are_broken),
-		cmocka_unit_test(blocks_too_short_for_what_they_are_are_broken),
-		cmocka_unit_test(packets_need_an_interface_of_their_section),
-		cmocka_unit_test(interfaces_are_bounded),
-		cmocka_unit_test(the_longest_records_are_read),
-		cmocka_unit_test(what_is_written_is_read),
-		cmocka_unit_test(damaged_files_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

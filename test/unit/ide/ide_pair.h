@@ -39,6 +39,8 @@ close_lib(void **state)
 	return 0;
 }
 
+WEFT_TEST_AROUND(open_lib, close_lib)
+
 /* A new pair with a new key. */
 static inline void
 start_with(struct weft_ide_config c)

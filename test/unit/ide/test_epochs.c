@@ -172,25 +172,19 @@ epochs_of_every_length(uint32_t features, const char *name)
 	weft_ide_lib_close(lib);
 }
 
-static void
-best_path(void **state)
+WEFT_TEST(best_path)
 {
-	(void)state;
 	epochs_of_every_length(weft_cpu_detect(), "best path");
 }
 
-static void
-least_path(void **state)
+WEFT_TEST(least_path)
 {
-	(void)state;
 	epochs_of_every_length(0, "least path");
 }
 
 /* The most Poison that there may be: all that the format has, in front of every flit. */
-static void
-epoch_full_of_poison(void **state)
+WEFT_TEST(epoch_full_of_poison)
 {
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		struct weft_ide_lib *lib = weft_ide_lib_open(i == 0 ? weft_cpu_detect() : 0);
 		struct weft_ide_stream *tx;
@@ -239,13 +233,11 @@ turn_bit_in_run(
 	free(rx);
 }
 
-static void
-every_bit_of_a_run_counts(void **state)
+WEFT_TEST(every_bit_of_a_run_counts)
 {
 	struct weft_ide_lib *lib = weft_ide_lib_open(weft_cpu_detect());
 	static uint8_t wire[64][WEFT_FLIT_LEN];
 
-	(void)state;
 	for (unsigned int i = 0; i < 4; i++) {
 		struct weft_ide_stream *tx;
 
@@ -284,13 +276,11 @@ lopt_covers(unsigned int bit)
 	return (byte >= 2 && byte < 122) || (byte >= 128 && byte < 244);
 }
 
-static void
-every_bit_of_an_lopt_epoch_counts(void **state)
+WEFT_TEST(every_bit_of_an_lopt_epoch_counts)
 {
 	struct weft_ide_lib *lib = weft_ide_lib_open(weft_cpu_detect());
 	static struct rig_rx rx;
 
-	(void)state;
 	ep.cfg = (struct weft_ide_config){
 		.mode = WEFT_IDE_CONTAINMENT, .format = WEFT_IDE_LOPT, .pcrc = true
 	};
@@ -323,12 +313,10 @@ every_bit_of_an_lopt_epoch_counts(void **state)
 }
 
 /* Poison in the HS-slot is in P like any slot: nothing is added, and it cannot be touched. */
-static void
-poison_in_the_hs_slot_is_text(void **state)
+WEFT_TEST(poison_in_the_hs_slot_is_text)
 {
 	struct weft_ide_lib *lib = weft_ide_lib_open(weft_cpu_detect());
 
-	(void)state;
 	ep.cfg = (struct weft_ide_config){
 		.mode = WEFT_IDE_CONTAINMENT, .format = WEFT_IDE_LOPT, .pcrc = true
 	};
@@ -351,19 +339,4 @@ poison_in_the_hs_slot_is_text(void **state)
 		free(tx);
 	}
 	weft_ide_lib_close(lib);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(best_path),
-		cmocka_unit_test(least_path),
-		cmocka_unit_test(epoch_full_of_poison),
-		cmocka_unit_test(every_bit_of_a_run_counts),
-		cmocka_unit_test(every_bit_of_an_lopt_epoch_counts),
-		cmocka_unit_test(poison_in_the_hs_slot_is_text),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,6 +67,8 @@ close_guard(void **state)
 	return 0;
 }
 
+WEFT_TEST_AROUND(open_guard, close_guard)
+
 static size_t
 bytes_of(const char *text, uint8_t *out)
 {
@@ -108,10 +110,8 @@ get(const uint8_t *in, size_t len, struct weft_ide_km *m)
 	return weft_ide_km_get(at, len, m);
 }
 
-static void
-objects_are_the_bytes_of_the_table(void **state)
+WEFT_TEST(objects_are_the_bytes_of_the_table)
 {
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(vectors); i++) {
 		const struct weft_ide_km want = object_of(i);
 		uint8_t bytes[WEFT_IDE_KM_MAX], out[WEFT_IDE_KM_MAX];
@@ -239,14 +239,12 @@ plain(enum weft_ide_km_object object, uint8_t port, bool is_tx, bool bit3)
 	};
 }
 
-static void
-a_stream_lives_by_its_messages(void **state)
+WEFT_TEST(a_stream_lives_by_its_messages)
 {
 	struct weft_ide_km_responder r;
 	struct weft_ide_km m, a;
 	struct log l;
 
-	(void)state;
 	responder(&r, &l, WEFT_IDE_KM_CAP_STOP | WEFT_IDE_KM_CAP_KEYGEN | WEFT_IDE_KM_CAP_IV);
 	m = plain(WEFT_IDE_KM_QUERY, 2, false, false);
 	assert_true(ask(&r, &m, &a));
@@ -305,14 +303,12 @@ a_stream_lives_by_its_messages(void **state)
 	assert_int_equal(r.count[WEFT_IDE_KM_N_MALFORMED], 0);
 }
 
-static void
-what_is_not_possible_is_refused(void **state)
+WEFT_TEST(what_is_not_possible_is_refused)
 {
 	struct weft_ide_km_responder r;
 	struct weft_ide_km m, a;
 	struct log l;
 
-	(void)state;
 	responder(&r, &l, 0);
 	m = object_of(2); /* an IV of its own */
 	assert_true(ask(&r, &m, &a));
@@ -409,8 +405,7 @@ pass_flit(struct port *tx, struct port *rx)
 }
 
 /* A key manager starts two ports by messages alone, and changes the key in flight. */
-static void
-a_key_manager_programs_two_ports(void **state)
+WEFT_TEST(a_key_manager_programs_two_ports)
 {
 	struct weft_ide_lib *lib = weft_ide_lib_open(0);
 	const struct weft_ide_km self = { .caps = 1 };
@@ -419,7 +414,6 @@ a_key_manager_programs_two_ports(void **state)
 	struct weft_ide_event e;
 	uint8_t start[256];
 
-	(void)state;
 	assert_non_null(lib);
 	for (unsigned int i = 0; i < 2; i++) {
 		const struct weft_ide_km_ops ops = {
@@ -456,14 +450,12 @@ a_key_manager_programs_two_ports(void **state)
 }
 
 /* Every length, and every value of every byte that has a form, of every object. */
-static void
-malformed_objects_are_refused_and_counted(void **state)
+WEFT_TEST(malformed_objects_are_refused_and_counted)
 {
 	struct weft_ide_km_responder r;
 	uint64_t malformed = 0;
 	struct log l;
 
-	(void)state;
 	responder(&r, &l, WEFT_IDE_KM_CAP_STOP | WEFT_IDE_KM_CAP_KEYGEN);
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(vectors); i++) {
 		uint8_t good[WEFT_IDE_KM_MAX + 8] = { 0 }, in[sizeof(good)], out[WEFT_IDE_KM_MAX];
@@ -515,14 +507,12 @@ malformed_objects_are_refused_and_counted(void **state)
 	assert_int_equal(l.programs + l.goes + l.stops + l.made, 0);
 }
 
-static void
-noise_programs_nothing(void **state)
+WEFT_TEST(noise_programs_nothing)
 {
 	struct weft_ide_km_responder r;
 	struct weft_rand rnd;
 	struct log l;
 
-	(void)state;
 	weft_test_seed(&rnd, __func__);
 	responder(&r, &l, 0x70);
 	for (unsigned int i = 0; i < 200000; i++) {
@@ -540,19 +530,4 @@ noise_programs_nothing(void **state)
 		weft_ide_km_init(&r, &(struct weft_ide_km){ .max_port = 16, .caps = 1 }, &r.ops),
 		-EINVAL);
 	assert_int_equal(weft_ide_km_init(&r, &(struct weft_ide_km){ .caps = 2 }, &r.ops), -EINVAL);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(objects_are_the_bytes_of_the_table),
-		cmocka_unit_test(a_stream_lives_by_its_messages),
-		cmocka_unit_test(a_key_manager_programs_two_ports),
-		cmocka_unit_test(what_is_not_possible_is_refused),
-		cmocka_unit_test(malformed_objects_are_refused_and_counted),
-		cmocka_unit_test(noise_programs_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, open_guard, close_guard);
 }

@@ -62,12 +62,10 @@ expect_all_delivered(void)
 
 /* --- truncation --- */
 
-static void
-idles_follow_tmac(void **state)
+WEFT_TEST(idles_follow_tmac)
 {
 	uint8_t flit[WEFT_FLIT_LEN];
 
-	(void)state;
 	for (unsigned int delay = 0; delay <= 40; delay++) {
 		for (unsigned int n = 1; n < 32; n++) {
 			const unsigned int want = 32 - n < delay ? 32 - n : delay;
@@ -93,12 +91,10 @@ idles_follow_tmac(void **state)
 }
 
 /* A receiver that asked for idles counts their lack, and that is all. */
-static void
-missing_idles_are_counted(void **state)
+WEFT_TEST(missing_idles_are_counted)
 {
 	struct weft_ide_config slow = { .mode = WEFT_IDE_CONTAINMENT, .truncation_delay = 3 };
 
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		uint8_t flit[WEFT_FLIT_LEN];
 
@@ -124,10 +120,8 @@ missing_idles_are_counted(void **state)
 
 /* --- key change --- */
 
-static void
-key_changes_lose_nothing(void **state)
+WEFT_TEST(key_changes_lose_nothing)
 {
-	(void)state;
 	for (unsigned int i = 0; i < 400; i++) {
 		const bool skid = i % 2 == 0;
 		unsigned int epochs = 0;
@@ -178,13 +172,11 @@ make_flits(uint8_t (*flits)[WEFT_FLIT_LEN], unsigned int n, bool mac_due)
 }
 
 /* All that the receiver gets is one row of flits, with IDE.Start somewhere in it. */
-static void
-key_changes_within_a_run(void **state)
+WEFT_TEST(key_changes_within_a_run)
 {
 	uint8_t sealed[64][WEFT_FLIT_LEN], want[64][WEFT_FLIT_LEN];
 	struct weft_ide_run r;
 
-	(void)state;
 	for (unsigned int n = 0; n <= 60; n += 2) {
 		start_with((struct weft_ide_config){
 			.mode = n % 32 == 0 ? WEFT_IDE_SKID : WEFT_IDE_CONTAINMENT,
@@ -216,10 +208,8 @@ expect_zero(const void *mem, size_t len)
 }
 
 /* Neither the old key nor a second copy of the new one is left behind. */
-static void
-old_key_is_wiped(void **state)
+WEFT_TEST(old_key_is_wiped)
 {
-	(void)state;
 	start_with((struct weft_ide_config){ .mode = WEFT_IDE_SKID });
 	for (unsigned int i = 0; i < 3; i++) {
 		give_next_key();
@@ -236,12 +226,10 @@ old_key_is_wiped(void **state)
 	expect_all_delivered();
 }
 
-static void
-start_is_refused_where_it_must_not_be(void **state)
+WEFT_TEST(start_is_refused_where_it_must_not_be)
 {
 	uint8_t flit[WEFT_FLIT_LEN];
 
-	(void)state;
 	start_with((struct weft_ide_config){
 		.mode = WEFT_IDE_CONTAINMENT, .refresh_idles = IDLES_HELD + 1 });
 	assert_int_equal(weft_ide_start(tx, flit), -ENOKEY);
@@ -269,12 +257,10 @@ start_is_refused_where_it_must_not_be(void **state)
 }
 
 /* Inside an epoch, or without a key: the receiver goes on as if it had not come. */
-static void
-stray_start_is_ignored(void **state)
+WEFT_TEST(stray_start_is_ignored)
 {
 	uint8_t flit[WEFT_FLIT_LEN];
 
-	(void)state;
 	for (unsigned int m = 0; m < 2; m++) {
 		start_with((struct weft_ide_config){
 			.mode = m == 0 ? WEFT_IDE_CONTAINMENT : WEFT_IDE_SKID });
@@ -293,12 +279,10 @@ stray_start_is_ignored(void **state)
 }
 
 /* One that an attacker puts in or takes away where it would count costs the stream, once. */
-static void
-forged_or_lost_start_fails(void **state)
+WEFT_TEST(forged_or_lost_start_fails)
 {
 	uint8_t flit[WEFT_FLIT_LEN];
 
-	(void)state;
 	for (unsigned int lost = 0; lost < 2; lost++) {
 		start_with((struct weft_ide_config){ .mode = WEFT_IDE_CONTAINMENT });
 		send_flits(1);
@@ -323,13 +307,11 @@ static const struct weft_ide_config with_stop = {
 	.mode = WEFT_IDE_SKID, .pcrc = true, .stop = true, .truncation_delay = 2
 };
 
-static void
-stop_ends_protection_and_start_brings_it_back(void **state)
+WEFT_TEST(stop_ends_protection_and_start_brings_it_back)
 {
 	uint8_t flits[4][WEFT_FLIT_LEN], was[4][WEFT_FLIT_LEN];
 	struct weft_ide_run r;
 
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		start_with(with_stop);
 		cfg.mode = i == 0 ? WEFT_IDE_SKID : WEFT_IDE_CONTAINMENT;
@@ -364,13 +346,11 @@ stop_ends_protection_and_start_brings_it_back(void **state)
 }
 
 /* Poison that had no flit to ride on is let go: there will be no MAC. */
-static void
-stop_lets_waiting_poison_go(void **state)
+WEFT_TEST(stop_lets_waiting_poison_go)
 {
 	struct weft_ide_config c = with_stop;
 	uint8_t flit[WEFT_FLIT_LEN];
 
-	(void)state;
 	c.mode = WEFT_IDE_CONTAINMENT;
 	c.poison = true;
 	start_with(c);
@@ -399,12 +379,10 @@ stop_lets_waiting_poison_go(void **state)
 	expect_all_delivered();
 }
 
-static void
-mac_in_clear_text_fails(void **state)
+WEFT_TEST(mac_in_clear_text_fails)
 {
 	uint8_t flit[WEFT_FLIT_LEN];
 
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		start_with(with_stop);
 		send_flits(1);
@@ -419,13 +397,11 @@ mac_in_clear_text_fails(void **state)
 	}
 }
 
-static void
-stop_is_refused_where_it_must_not_be(void **state)
+WEFT_TEST(stop_is_refused_where_it_must_not_be)
 {
 	struct weft_ide_config off = with_stop;
 	uint8_t flit[WEFT_FLIT_LEN];
 
-	(void)state;
 	off.stop = false;
 	start_with(off);
 	send_flits(1);
@@ -440,14 +416,12 @@ stop_is_refused_where_it_must_not_be(void **state)
 	assert_int_equal(weft_ide_stop(tx, flit), -EPROTO); /* something between */
 }
 
-static void
-stray_stop_is_ignored(void **state)
+WEFT_TEST(stray_stop_is_ignored)
 {
 	static const enum weft_llctrl between[] = { WEFT_LLCTRL_IDE_IDLE, WEFT_LLCTRL_VIRAL,
 		WEFT_LLCTRL_IDE_START };
 	unsigned int ignored = 0;
 
-	(void)state;
 	/* Not enabled. */
 	start_with((struct weft_ide_config){ .mode = WEFT_IDE_SKID });
 	send_flits(1);
@@ -483,12 +457,10 @@ stray_stop_is_ignored(void **state)
 
 /* --- what is not used while IDE is on --- */
 
-static void
-empty_flits_are_refused(void **state)
+WEFT_TEST(empty_flits_are_refused)
 {
 	uint8_t flit[3][WEFT_FLIT_LEN], was[WEFT_FLIT_LEN];
 
-	(void)state;
 	for (unsigned int m = 0; m < 2; m++) {
 		for (unsigned int at = 0; at < 3; at++) {
 			start_with((struct weft_ide_config){
@@ -512,15 +484,13 @@ empty_flits_are_refused(void **state)
 /* --- the monitor itself --- */
 
 /* What a stream that is set up twice with one key would send is found out; the same again is not. */
-static void
-monitor_finds_a_key_used_twice(void **state)
+WEFT_TEST(monitor_finds_a_key_used_twice)
 {
 	uint8_t flit[2][WEFT_FLIT_LEN], mac[2][WEFT_FLIT_LEN];
 	const struct weft_ide_config c = { .mode = WEFT_IDE_CONTAINMENT };
 	const uint64_t seed = UINT64_C(0xCBF29CE484222325);
 	struct weft_ide_monitor *m;
 
-	(void)state;
 	start_with(c);
 	weft_rand_fill(&rnd, key, sizeof(key));
 	for (unsigned int i = 0; i < 2; i++) {
@@ -539,28 +509,4 @@ monitor_finds_a_key_used_twice(void **state)
 					 weft_ide_hash(t + 4, WEFT_IDE_MAC_LEN, seed)),
 			i < 2);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(idles_follow_tmac),
-		cmocka_unit_test(missing_idles_are_counted),
-		cmocka_unit_test(key_changes_lose_nothing),
-		cmocka_unit_test(key_changes_within_a_run),
-		cmocka_unit_test(old_key_is_wiped),
-		cmocka_unit_test(start_is_refused_where_it_must_not_be),
-		cmocka_unit_test(stray_start_is_ignored),
-		cmocka_unit_test(forged_or_lost_start_fails),
-		cmocka_unit_test(stop_ends_protection_and_start_brings_it_back),
-		cmocka_unit_test(stop_lets_waiting_poison_go),
-		cmocka_unit_test(mac_in_clear_text_fails),
-		cmocka_unit_test(stop_is_refused_where_it_must_not_be),
-		cmocka_unit_test(stray_stop_is_ignored),
-		cmocka_unit_test(empty_flits_are_refused),
-		cmocka_unit_test(monitor_finds_a_key_used_twice),
-	};
-
-	return cmocka_run_group_tests(tests, open_lib, close_lib);
 }

@@ -55,13 +55,11 @@ flags_of(const void *mem, char *flags, size_t len)
 	fclose(f);
 }
 
-static void
-secrets_are_locked_and_not_dumped(void **state)
+WEFT_TEST(secrets_are_locked_and_not_dumped)
 {
 	static const size_t lens[] = { 1, 32, 4096, 4097, 100000 };
 	char flags[512];
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(lens); i++) {
 		uint8_t *mem = weft_secret_alloc(lens[i]);
 
@@ -105,10 +103,8 @@ child_sees_zeros(void)
 			_exit(1);
 }
 
-static void
-a_forked_child_has_no_secret(void **state)
+WEFT_TEST(a_forked_child_has_no_secret)
 {
-	(void)state;
 	secret = weft_secret_alloc(64);
 	assert_non_null(secret);
 	memset(secret, 0x5A, 64);
@@ -131,12 +127,10 @@ child_aborts(void)
 }
 
 /* The flag of the status says whether the kernel dumped core. */
-static void
-a_process_with_secrets_is_not_dumped(void **state)
+WEFT_TEST(a_process_with_secrets_is_not_dumped)
 {
 	int status;
 
-	(void)state;
 	status = status_of(child_aborts);
 	assert_true(WIFSIGNALED(status));
 	assert_int_equal(WTERMSIG(status), SIGABRT);
@@ -171,8 +165,7 @@ child_dumps_core(void)
 }
 
 /* The same process without the flag: where a core is written, it holds everything but the secret. */
-static void
-a_core_holds_no_secret(void **state)
+WEFT_TEST(a_core_holds_no_secret)
 {
 	char dir[] = "/tmp/weft-test-core-XXXXXX", here[512], cmd[600];
 	uint8_t want[64], mark[sizeof(MARK)] = MARK;
@@ -180,7 +173,6 @@ a_core_holds_no_secret(void **state)
 	char *core;
 	FILE *f;
 
-	(void)state;
 	assert_non_null(getcwd(here, sizeof(here)));
 	assert_non_null(mkdtemp(dir));
 	assert_int_equal(chdir(dir), 0);
@@ -221,10 +213,8 @@ child_without_lockable_memory(void)
 		_exit(1);
 }
 
-static void
-memory_that_cannot_be_locked_is_not_given(void **state)
+WEFT_TEST(memory_that_cannot_be_locked_is_not_given)
 {
-	(void)state;
 	if (!LOCKS) {
 		print_message("mlock does nothing under AddressSanitizer\n");
 		return;
@@ -256,14 +246,12 @@ child_without_random_bytes(void)
 			_exit(2);
 }
 
-static void
-random_bytes_fail_closed(void **state)
+WEFT_TEST(random_bytes_fail_closed)
 {
 	uint8_t a[600] = { 0 }, b[600] = { 0 };
 	unsigned int same = 0;
 	int status;
 
-	(void)state;
 	assert_true(weft_secret_random(NULL, a, sizeof(a)));
 	assert_true(weft_secret_random(NULL, b, sizeof(b)));
 	for (unsigned int i = 0; i < sizeof(a); i++)
@@ -275,19 +263,4 @@ random_bytes_fail_closed(void **state)
 		return;
 	}
 	assert_int_equal(status, 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(secrets_are_locked_and_not_dumped),
-		cmocka_unit_test(a_forked_child_has_no_secret),
-		cmocka_unit_test(a_process_with_secrets_is_not_dumped),
-		cmocka_unit_test(a_core_holds_no_secret),
-		cmocka_unit_test(memory_that_cannot_be_locked_is_not_given),
-		cmocka_unit_test(random_bytes_fail_closed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

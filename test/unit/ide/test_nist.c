@@ -100,10 +100,8 @@ run_file(const char *path)
 	return true;
 }
 
-static void
-vectors_hold(void **state)
+WEFT_TEST(vectors_hold)
 {
-	(void)state;
 	gcm = aligned_alloc(64, (ide_gcm_size() + 63) & ~(size_t)63);
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(paths); i++) {
 		if ((paths[i] & ~weft_cpu_detect()) != 0)
@@ -125,12 +123,4 @@ vectors_hold(void **state)
 	}
 	assert_int_equal(fit_an_epoch, 0);
 	free(gcm);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(vectors_hold) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

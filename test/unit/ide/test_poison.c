@@ -77,21 +77,17 @@ figure_holds(unsigned int poison_at, const char *aad_hex, const char *mac_hex)
 	assert_memory_equal(mac, want, WEFT_IDE_MAC_LEN);
 }
 
-static void
-figures_x1_and_x2_hold(void **state)
+WEFT_TEST(figures_x1_and_x2_hold)
 {
-	(void)state;
 	figure_holds(0, "030000004429050014000000", "56627f74a7ffc3b605160d67");
 	figure_holds(1, "442905000300000014000000", "160082550a69d5224522de90");
 }
 
 /* The same MAC as X2 by the flow with a corrupted CRC: the Poison flit comes when flit 1 is sealed. */
-static void
-figure_x2_by_crc_corruption(void **state)
+WEFT_TEST(figure_x2_by_crc_corruption)
 {
 	uint8_t flit[2][WEFT_FLIT_LEN], poison[WEFT_FLIT_LEN], want[12], mac[WEFT_IDE_MAC_LEN];
 
-	(void)state;
 	figure_holds(1, "442905000300000014000000", "160082550a69d5224522de90");
 	free(tx);
 	tx = rig_setup(lib, &cfg, key, 1);
@@ -141,10 +137,8 @@ attack_poison(enum weft_ide_mode mode, bool protect, unsigned int at, enum attac
 	return seen;
 }
 
-static void
-attacks_on_protected_poison_fail(void **state)
+WEFT_TEST(attacks_on_protected_poison_fail)
 {
-	(void)state;
 	for (unsigned int m = 0; m < 2; m++) {
 		const enum weft_ide_mode mode = m == 0 ? WEFT_IDE_CONTAINMENT : WEFT_IDE_SKID;
 
@@ -164,10 +158,8 @@ attacks_on_protected_poison_fail(void **state)
 }
 
 /* The hole that the ECN closes: a Poison flit that is not protected can be taken away unnoticed. */
-static void
-attacks_on_open_poison_succeed(void **state)
+WEFT_TEST(attacks_on_open_poison_succeed)
 {
-	(void)state;
 	for (enum attack a = ATTACK_NONE; a <= ATTACK_MOVE; a++) {
 		/* One that was moved waits for the end of the epoch behind. */
 		static const unsigned int seen[] = { 1, 0, 2, 1, 0, 0 };
@@ -179,12 +171,10 @@ attacks_on_open_poison_succeed(void **state)
 }
 
 /* Only the payload's four bits count: nothing else in the flit is authenticated. */
-static void
-four_bits_of_a_poison_flit_are_protected(void **state)
+WEFT_TEST(four_bits_of_a_poison_flit_are_protected)
 {
 	uint8_t wire[4][WEFT_FLIT_LEN];
 
-	(void)state;
 	for (unsigned int bit = 0; bit < WEFT_FLIT_LEN * 8; bit++) {
 		/* What makes it Poison, and the payload. */
 		const bool counts =
@@ -204,10 +194,8 @@ four_bits_of_a_poison_flit_are_protected(void **state)
 	}
 }
 
-static void
-ends_must_agree_on_protection(void **state)
+WEFT_TEST(ends_must_agree_on_protection)
 {
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		start(WEFT_IDE_CONTAINMENT, i == 0, i == 1);
 		send_flits(3); /* without Poison nothing differs */
@@ -220,10 +208,8 @@ ends_must_agree_on_protection(void **state)
 
 /* --- holding --- */
 
-static void
-poison_waits_for_its_mac(void **state)
+WEFT_TEST(poison_waits_for_its_mac)
 {
-	(void)state;
 	start(WEFT_IDE_CONTAINMENT, true, true);
 	send_poison(0); /* nothing else is held, and it is */
 	assert_int_equal(weft_ide_held(rx.s), 1);
@@ -243,12 +229,10 @@ poison_waits_for_its_mac(void **state)
 }
 
 /* A sender does not end an epoch by IDE.TMAC while Poison waits for its flit. */
-static void
-poison_needs_a_carrier_before_tmac(void **state)
+WEFT_TEST(poison_needs_a_carrier_before_tmac)
 {
 	uint8_t flit[WEFT_FLIT_LEN];
 
-	(void)state;
 	start(WEFT_IDE_SKID, true, true);
 	send_poison(7);
 	assert_int_equal(rig_close(tx, flit), WEFT_IDE_CLOSE_CARRIER);
@@ -262,12 +246,10 @@ poison_needs_a_carrier_before_tmac(void **state)
 }
 
 /* Another sender may: then the Poison flit is the next epoch's, and what follows it waits as well. */
-static void
-poison_before_tmac_is_the_next_epochs(void **state)
+WEFT_TEST(poison_before_tmac_is_the_next_epochs)
 {
 	uint8_t poison[WEFT_FLIT_LEN], flit[WEFT_FLIT_LEN];
 
-	(void)state;
 	start(WEFT_IDE_CONTAINMENT, true, true);
 	send_flits(1);
 	weft_ide_poison_put(poison, 4);
@@ -284,12 +266,10 @@ poison_before_tmac_is_the_next_epochs(void **state)
 	assert_int_equal(rx.n_out, 5);
 }
 
-static void
-too_much_poison_is_refused(void **state)
+WEFT_TEST(too_much_poison_is_refused)
 {
 	uint8_t flit[WEFT_FLIT_LEN];
 
-	(void)state;
 	start(WEFT_IDE_SKID, true, true);
 	send_poison(1);
 	send_flits(1);
@@ -311,10 +291,8 @@ too_much_poison_is_refused(void **state)
 }
 
 /* Between any two protocol flits as much as the format has, in both modes, and it is legal. */
-static void
-all_the_poison_of_the_format(void **state)
+WEFT_TEST(all_the_poison_of_the_format)
 {
-	(void)state;
 	for (unsigned int m = 0; m < 4; m++) {
 		const enum weft_ide_mode mode = m % 2 == 0 ? WEFT_IDE_CONTAINMENT : WEFT_IDE_SKID;
 
@@ -363,10 +341,8 @@ spoil_flit(unsigned int n, unsigned int times, bool by_runs)
 	assert_int_equal(rx.epochs_good, (n + 1) / weft_ide_epoch_flits(cfg.mode));
 }
 
-static void
-spoilt_flit_gets_poison_before_its_mac(void **state)
+WEFT_TEST(spoilt_flit_gets_poison_before_its_mac)
 {
-	(void)state;
 	for (unsigned int n = 1; n <= 40; n++)
 		for (unsigned int way = 0; way < 8; way++) {
 			start(way / 4 == 0 ? WEFT_IDE_CONTAINMENT : WEFT_IDE_SKID, true, true);
@@ -375,10 +351,8 @@ spoilt_flit_gets_poison_before_its_mac(void **state)
 }
 
 /* Without protection the flow is the same, and the epoch knows nothing of it. */
-static void
-spoilt_flit_without_protection(void **state)
+WEFT_TEST(spoilt_flit_without_protection)
 {
-	(void)state;
 	for (unsigned int n = 1; n <= 5; n++) {
 		start(WEFT_IDE_CONTAINMENT, false, false);
 		spoil_flit(n, 1, n % 2 == 0);
@@ -386,12 +360,10 @@ spoilt_flit_without_protection(void **state)
 	}
 }
 
-static void
-poison_is_refused_when_the_mac_is_gone(void **state)
+WEFT_TEST(poison_is_refused_when_the_mac_is_gone)
 {
 	uint8_t flit[WEFT_FLIT_LEN];
 
-	(void)state;
 	start(WEFT_IDE_SKID, true, true);
 	assert_int_equal(weft_ide_poison_last(tx, WEFT_IDE_SPOILT_CRC, 0, flit), -EALREADY);
 	send_flits(3);
@@ -413,12 +385,10 @@ poison_is_refused_when_the_mac_is_gone(void **state)
 	assert_int_equal(rx.failures, 0);
 }
 
-static void
-second_half_of_lopt_is_never_spoilt(void **state)
+WEFT_TEST(second_half_of_lopt_is_never_spoilt)
 {
 	uint8_t flit[WEFT_FLIT_LEN];
 
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		start(WEFT_IDE_CONTAINMENT, i == 0, true);
 		free(tx);
@@ -430,28 +400,4 @@ second_half_of_lopt_is_never_spoilt(void **state)
 			weft_ide_poison_last(tx, WEFT_IDE_SPOILT_SECOND_HALF, 0, flit), -ENOTSUP);
 		assert_int_equal(weft_ide_poison_last(tx, WEFT_IDE_SPOILT_CRC, 0, flit), 0);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(figures_x1_and_x2_hold),
-		cmocka_unit_test(figure_x2_by_crc_corruption),
-		cmocka_unit_test(attacks_on_protected_poison_fail),
-		cmocka_unit_test(attacks_on_open_poison_succeed),
-		cmocka_unit_test(four_bits_of_a_poison_flit_are_protected),
-		cmocka_unit_test(ends_must_agree_on_protection),
-		cmocka_unit_test(poison_waits_for_its_mac),
-		cmocka_unit_test(poison_needs_a_carrier_before_tmac),
-		cmocka_unit_test(poison_before_tmac_is_the_next_epochs),
-		cmocka_unit_test(too_much_poison_is_refused),
-		cmocka_unit_test(all_the_poison_of_the_format),
-		cmocka_unit_test(spoilt_flit_gets_poison_before_its_mac),
-		cmocka_unit_test(spoilt_flit_without_protection),
-		cmocka_unit_test(poison_is_refused_when_the_mac_is_gone),
-		cmocka_unit_test(second_half_of_lopt_is_never_spoilt),
-	};
-
-	return cmocka_run_group_tests(tests, open_lib, close_lib);
 }

@@ -36,6 +36,8 @@ remove_dir(void **state)
 	return rmdir(dir);
 }
 
+WEFT_TEST_AROUND(make_dir, remove_dir)
+
 static void
 put(const char *text, mode_t mode)
 {
@@ -62,13 +64,11 @@ refused(const char *name, int want, const char *text)
 	assert_null(strstr(err, "001122"));
 }
 
-static void
-a_good_file_is_taken(void **state)
+WEFT_TEST(a_good_file_is_taken)
 {
 	static const char *const good[] = { DIGITS, DIGITS "\n",
 		"# key of lab 1\n\n " DIGITS "\r\n", DIGITS " # made today\n# f00d\n" };
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(good); i++) {
 		char err[256] = "";
 		struct weft_psk *psk;
@@ -85,12 +85,10 @@ a_good_file_is_taken(void **state)
 	weft_psk_free(NULL);
 }
 
-static void
-wrong_content_is_refused(void **state)
+WEFT_TEST(wrong_content_is_refused)
 {
 	char cut[sizeof(DIGITS)];
 
-	(void)state;
 	for (size_t len = 0; len < 64; len++) {
 		memcpy(cut, DIGITS, len);
 		cut[len] = '\0';
@@ -112,12 +110,10 @@ wrong_content_is_refused(void **state)
 	refused(path, EINVAL, "expected 64 hex digits");
 }
 
-static void
-files_that_others_may_touch_are_refused(void **state)
+WEFT_TEST(files_that_others_may_touch_are_refused)
 {
 	static const mode_t bad[] = { 0644, 0640, 0604, 0660, 0602, 0610, 0601, 0777 };
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad); i++) {
 		char mode[16];
 
@@ -132,12 +128,10 @@ files_that_others_may_touch_are_refused(void **state)
 		print_message("not root: a file of another user was not tried\n");
 }
 
-static void
-other_kinds_of_file_are_refused(void **state)
+WEFT_TEST(other_kinds_of_file_are_refused)
 {
 	char other[80];
 
-	(void)state;
 	snprintf(other, sizeof(other), "%s/other", dir);
 	put(DIGITS, 0600);
 	assert_int_equal(symlink(path, other), 0);
@@ -148,17 +142,4 @@ other_kinds_of_file_are_refused(void **state)
 	unlink(other);
 	refused(other, ENOENT, "No such file");
 	refused(dir, EACCES, "expected a plain file");
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_good_file_is_taken),
-		cmocka_unit_test(wrong_content_is_refused),
-		cmocka_unit_test(files_that_others_may_touch_are_refused),
-		cmocka_unit_test(other_kinds_of_file_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }

@@ -12,10 +12,8 @@
 
 static const struct weft_ide_config skid = { .mode = WEFT_IDE_SKID, .pcrc = true };
 
-static void
-bits_are_where_the_ecn_puts_them(void **state)
+WEFT_TEST(bits_are_where_the_ecn_puts_them)
 {
-	(void)state;
 	assert_int_equal(WEFT_IDE_CAP_STOP, 0x00400000);
 	assert_int_equal(WEFT_IDE_CAP_LOPT, 0x00800000);
 	assert_int_equal(WEFT_IDE_CAP_POISON, 0x01000000);
@@ -24,12 +22,10 @@ bits_are_where_the_ecn_puts_them(void **state)
 	assert_int_equal(WEFT_IDE_CTL_POISON, 4);
 }
 
-static void
-modify_keeps_reserved_bits(void **state)
+WEFT_TEST(modify_keeps_reserved_bits)
 {
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, "control");
 	for (unsigned int i = 0; i < 1000; i++) {
 		const uint32_t was = (uint32_t)weft_rand_u64(&r);
@@ -73,12 +69,10 @@ expect_misfit(const struct weft_ide_config *cfg, uint32_t ctl, unsigned int end,
 			m.why, end == 0 ? "is missing at this end" : "is missing at the other end");
 }
 
-static void
-each_misfit_is_named(void **state)
+WEFT_TEST(each_misfit_is_named)
 {
 	struct weft_ide_config lopt = skid, containment = skid;
 
-	(void)state;
 	lopt.format = WEFT_IDE_LOPT;
 	containment.mode = WEFT_IDE_CONTAINMENT;
 	for (unsigned int end = 0; end < 2; end++) {
@@ -100,16 +94,4 @@ each_misfit_is_named(void **state)
 			0, NULL);
 		expect_misfit(&skid, 7, end, 0, 0xFFFFFFF8, NULL);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bits_are_where_the_ecn_puts_them),
-		cmocka_unit_test(modify_keeps_reserved_bits),
-		cmocka_unit_test(each_misfit_is_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

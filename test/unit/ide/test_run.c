@@ -322,13 +322,11 @@ runs_do_what_single_flits_do(uint32_t features, const char *name)
 }
 
 /* Every length of an epoch that IDE.TMAC ends, in each place of a run, before a guard page. */
-static void
-short_epochs(void **state)
+WEFT_TEST(short_epochs)
 {
 	struct weft_ide_lib *lib = weft_ide_lib_open(weft_cpu_detect());
 	struct weft_guard g;
 
-	(void)state;
 	weft_test_seed(&rnd, "short epochs");
 	weft_guard_open(&g, 33 * WEFT_FLIT_LEN);
 	for (unsigned int i = 0; i < 2 * 31; i++) {
@@ -372,13 +370,11 @@ short_epochs(void **state)
 }
 
 /* The tests above compare a kernel with the path without it only if there is one. */
-static void
-kernel_is_in_use_where_the_cpu_has_it(void **state)
+WEFT_TEST(kernel_is_in_use_where_the_cpu_has_it)
 {
 	struct weft_ide_lib *best = weft_ide_lib_open(weft_cpu_detect());
 	struct weft_ide_lib *least = weft_ide_lib_open(0);
 
-	(void)state;
 	assert_string_equal(weft_ide_lib_run_kernel(least), "none");
 	if (strcmp(weft_ide_lib_kernel(best), "avx512-vaes") == 0)
 		assert_string_equal(weft_ide_lib_run_kernel(best), "vaes512");
@@ -388,29 +384,12 @@ kernel_is_in_use_where_the_cpu_has_it(void **state)
 	weft_ide_lib_close(least);
 }
 
-static void
-best_path(void **state)
+WEFT_TEST(best_path)
 {
-	(void)state;
 	runs_do_what_single_flits_do(weft_cpu_detect(), "best path");
 }
 
-static void
-least_path(void **state)
+WEFT_TEST(least_path)
 {
-	(void)state;
 	runs_do_what_single_flits_do(0, "least path");
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(best_path),
-		cmocka_unit_test(least_path),
-		cmocka_unit_test(short_epochs),
-		cmocka_unit_test(kernel_is_in_use_where_the_cpu_has_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

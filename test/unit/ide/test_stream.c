@@ -67,12 +67,10 @@ expect_failed_for_good(unsigned int dropped)
 	assert_int_equal(rx.n_out, delivered);
 }
 
-static void
-bad_set_up_is_refused(void **state)
+WEFT_TEST(bad_set_up_is_refused)
 {
 	uint8_t *mem = aligned_alloc(64, weft_ide_stream_size() + 64);
 
-	(void)state;
 	assert_int_equal(weft_ide_stream_size() % 64, 0);
 	assert_null(weft_ide_stream_init(mem, lib, WEFT_IDE_OFF, key, 1, true));
 	assert_null(weft_ide_stream_init(mem, lib, (enum weft_ide_mode)3, key, 1, true));
@@ -80,12 +78,10 @@ bad_set_up_is_refused(void **state)
 	free(mem);
 }
 
-static void
-wipe_leaves_nothing(void **state)
+WEFT_TEST(wipe_leaves_nothing)
 {
 	const uint8_t *mem;
 
-	(void)state;
 	start(WEFT_IDE_SKID);
 	send_flits(5);
 	weft_ide_stream_wipe(tx);
@@ -94,12 +90,10 @@ wipe_leaves_nothing(void **state)
 		assert_int_equal(mem[i], 0);
 }
 
-static void
-mac_slot_must_be_there_exactly_when_due(void **state)
+WEFT_TEST(mac_slot_must_be_there_exactly_when_due)
 {
 	uint8_t flit[WEFT_FLIT_LEN], was[WEFT_FLIT_LEN];
 
-	(void)state;
 	start(WEFT_IDE_CONTAINMENT);
 	for (unsigned int i = 0; i < 8; i++) {
 		const bool due = weft_ide_mac_due(tx);
@@ -132,26 +126,20 @@ round_trip_of_1_to_200_flits(enum weft_ide_mode mode)
 	}
 }
 
-static void
-containment_round_trips(void **state)
+WEFT_TEST(containment_round_trips)
 {
-	(void)state;
 	round_trip_of_1_to_200_flits(WEFT_IDE_CONTAINMENT);
 }
 
-static void
-skid_round_trips(void **state)
+WEFT_TEST(skid_round_trips)
 {
-	(void)state;
 	round_trip_of_1_to_200_flits(WEFT_IDE_SKID);
 }
 
-static void
-containment_holds_until_the_mac(void **state)
+WEFT_TEST(containment_holds_until_the_mac)
 {
 	static const unsigned int delivered[] = { 0, 0, 2, 2, 4, 4, 6 };
 
-	(void)state;
 	start(WEFT_IDE_CONTAINMENT);
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(delivered); i++) {
 		send_flits(1);
@@ -161,10 +149,8 @@ containment_holds_until_the_mac(void **state)
 	expect_all_delivered();
 }
 
-static void
-skid_delivers_at_once(void **state)
+WEFT_TEST(skid_delivers_at_once)
 {
-	(void)state;
 	start(WEFT_IDE_SKID);
 	for (unsigned int i = 1; i <= 100; i++) {
 		send_flits(1);
@@ -174,10 +160,8 @@ skid_delivers_at_once(void **state)
 	expect_all_delivered();
 }
 
-static void
-tmac_ends_every_short_epoch(void **state)
+WEFT_TEST(tmac_ends_every_short_epoch)
 {
-	(void)state;
 	for (unsigned int n = 1; n < 32; n++) {
 		start(WEFT_IDE_SKID);
 		for (unsigned int again = 1; again <= 3; again++) {
@@ -194,13 +178,11 @@ tmac_ends_every_short_epoch(void **state)
 	expect_all_delivered();
 }
 
-static void
-tmac_flit_is_bare(void **state)
+WEFT_TEST(tmac_flit_is_bare)
 {
 	static const uint8_t zero[WEFT_FLIT_LEN];
 	uint8_t flit[WEFT_FLIT_LEN];
 
-	(void)state;
 	start(WEFT_IDE_SKID);
 	assert_int_equal(rig_close(tx, flit), WEFT_IDE_CLOSED);
 	send_flits(1);
@@ -212,14 +194,12 @@ tmac_flit_is_bare(void **state)
 	assert_memory_equal(flit + 16, zero, WEFT_FLIT_LEN - 16);
 }
 
-static void
-control_flits_keep_their_place(void **state)
+WEFT_TEST(control_flits_keep_their_place)
 {
 	static const enum weft_llctrl c[] = { WEFT_LLCTRL_IDE_IDLE, WEFT_LLCTRL_VIRAL,
 		WEFT_LLCTRL_IDE_START, WEFT_LLCTRL_IDE_STOP, WEFT_LLCTRL_INIT_PARAM,
 		WEFT_LLCTRL_POISON };
 
-	(void)state;
 	start(WEFT_IDE_CONTAINMENT);
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(c); i++) {
 		send_control(c[i]);
@@ -235,10 +215,8 @@ control_flits_keep_their_place(void **state)
 	expect_all_delivered();
 }
 
-static void
-control_flits_between_epochs_go_with_the_earlier(void **state)
+WEFT_TEST(control_flits_between_epochs_go_with_the_earlier)
 {
-	(void)state;
 	start(WEFT_IDE_CONTAINMENT);
 	send_flits(2);
 	send_control(WEFT_LLCTRL_VIRAL);
@@ -248,13 +226,11 @@ control_flits_between_epochs_go_with_the_earlier(void **state)
 	assert_int_equal(weft_ide_held(rx.s), 1);
 }
 
-static void
-flits_of_other_protocols_pass_untouched(void **state)
+WEFT_TEST(flits_of_other_protocols_pass_untouched)
 {
 	static const uint8_t type[] = { WEFT_FLIT_IDLE_NOP, WEFT_FLIT_IO, WEFT_FLIT_ALMP };
 	uint8_t flit[WEFT_FLIT_LEN];
 
-	(void)state;
 	start(WEFT_IDE_SKID);
 	for (unsigned int i = 0; i < 300; i++) {
 		uint8_t *p = plain[n_plain++];
@@ -270,10 +246,8 @@ flits_of_other_protocols_pass_untouched(void **state)
 	expect_all_delivered();
 }
 
-static void
-one_held_flit_too_many_fails(void **state)
+WEFT_TEST(one_held_flit_too_many_fails)
 {
-	(void)state;
 	start(WEFT_IDE_CONTAINMENT);
 	send_flits(2);
 	for (unsigned int i = 0; i < WEFT_IDE_HELD_MAX - 2; i++)
@@ -285,10 +259,8 @@ one_held_flit_too_many_fails(void **state)
 	assert_int_equal(rx.n_out, 0);
 }
 
-static void
-protocol_flit_over_the_bound_fails_too(void **state)
+WEFT_TEST(protocol_flit_over_the_bound_fails_too)
 {
-	(void)state;
 	start(WEFT_IDE_CONTAINMENT);
 	send_flits(1);
 	for (unsigned int i = 0; i < WEFT_IDE_HELD_MAX - 1; i++)
@@ -297,10 +269,8 @@ protocol_flit_over_the_bound_fails_too(void **state)
 	expect_failed_for_good(WEFT_IDE_HELD_MAX + 1);
 }
 
-static void
-all_held_flits_are_let_go_by_the_mac(void **state)
+WEFT_TEST(all_held_flits_are_let_go_by_the_mac)
 {
-	(void)state;
 	start(WEFT_IDE_CONTAINMENT);
 	send_flits(2);
 	for (unsigned int i = 0; i < WEFT_IDE_HELD_MAX - 2; i++)
@@ -342,12 +312,10 @@ send_epoch(enum weft_ide_mode mode, uint8_t *mac)
 	ide_epoch_end(tx, mac);
 }
 
-static void
-mac_in_the_second_flit_is_taken(void **state)
+WEFT_TEST(mac_in_the_second_flit_is_taken)
 {
 	uint8_t mac[WEFT_IDE_MAC_LEN];
 
-	(void)state;
 	send_epoch(WEFT_IDE_SKID, mac);
 	send_by_hand(NULL);
 	send_by_hand(mac);
@@ -366,12 +334,10 @@ mac_in_the_second_flit_is_taken(void **state)
 	assert_int_equal(rx.failures, 0);
 }
 
-static void
-second_flit_without_the_mac_fails(void **state)
+WEFT_TEST(second_flit_without_the_mac_fails)
 {
 	uint8_t mac[WEFT_IDE_MAC_LEN];
 
-	(void)state;
 	send_epoch(WEFT_IDE_SKID, mac);
 	send_by_hand(NULL);
 	assert_int_equal(rx.failures, 0);
@@ -385,12 +351,10 @@ second_flit_without_the_mac_fails(void **state)
 	assert_int_equal(rx.n_out, 0);
 }
 
-static void
-mac_that_is_not_due_fails(void **state)
+WEFT_TEST(mac_that_is_not_due_fails)
 {
 	uint8_t mac[WEFT_IDE_MAC_LEN] = { 0 };
 
-	(void)state;
 	start(WEFT_IDE_CONTAINMENT); /* the very first flit */
 	send_by_hand(mac);
 	expect_failed_for_good(1);
@@ -406,12 +370,10 @@ mac_that_is_not_due_fails(void **state)
 	expect_failed_for_good(1);
 }
 
-static void
-tmac_out_of_place_fails(void **state)
+WEFT_TEST(tmac_out_of_place_fails)
 {
 	uint8_t mac[WEFT_IDE_MAC_LEN];
 
-	(void)state;
 	start(WEFT_IDE_SKID); /* no flit in the epoch, though the MAC of nothing is right */
 	ide_epoch_end(tx, mac);
 	weft_llctrl_put(plain[0], WEFT_LLCTRL_IDE_TMAC, mac);
@@ -433,12 +395,10 @@ tmac_out_of_place_fails(void **state)
 	expect_failed_for_good(1);
 }
 
-static void
-wrong_tmac_drops_the_epoch(void **state)
+WEFT_TEST(wrong_tmac_drops_the_epoch)
 {
 	uint8_t flit[WEFT_FLIT_LEN];
 
-	(void)state;
 	for (unsigned int bit = 0; bit < 96; bit++) {
 		start(WEFT_IDE_CONTAINMENT);
 		send_flits(1);
@@ -452,12 +412,10 @@ wrong_tmac_drops_the_epoch(void **state)
 
 /* --- streams that do not fit each other, and flits that do not arrive as sent --- */
 
-static void
-ends_must_agree_on_everything(void **state)
+WEFT_TEST(ends_must_agree_on_everything)
 {
 	uint8_t other_key[WEFT_IDE_KEY_LEN];
 
-	(void)state;
 	for (unsigned int i = 0; i < 5; i++) {
 		start(WEFT_IDE_CONTAINMENT);
 		free(rx.s);
@@ -473,8 +431,7 @@ ends_must_agree_on_everything(void **state)
 	}
 }
 
-static void
-lost_repeated_or_swapped_flits_fail(void **state)
+WEFT_TEST(lost_repeated_or_swapped_flits_fail)
 {
 	/* Flits 2 and 4 have the MACs of the first and second epoch. */
 	static const struct {
@@ -490,7 +447,6 @@ lost_repeated_or_swapped_flits_fail(void **state)
 	};
 	uint8_t flit[6][WEFT_FLIT_LEN];
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(v); i++) {
 		start(WEFT_IDE_CONTAINMENT);
 		for (unsigned int k = 0; k < 6; k++)
@@ -517,10 +473,8 @@ flip_and_send(unsigned int f, unsigned int bit)
 	}
 }
 
-static void
-every_protected_bit_counts(void **state)
+WEFT_TEST(every_protected_bit_counts)
 {
-	(void)state;
 	/* The two flits of the epoch: all slots and CRD. */
 	for (unsigned int f = 0; f < 2; f++) {
 		for (unsigned int bit = 2 * 8; bit < 242 * 8; bit++) {
@@ -545,10 +499,8 @@ every_protected_bit_counts(void **state)
 	}
 }
 
-static void
-header_crc_and_fec_are_not_protected(void **state)
+WEFT_TEST(header_crc_and_fec_are_not_protected)
 {
-	(void)state;
 	for (unsigned int bit = 0; bit < WEFT_FLIT_LEN * 8; bit++) {
 		if (bit == 6 || bit == 7 || (bit >= 2 * 8 && bit < 242 * 8))
 			continue; /* flit type: says whether this is a protocol flit at all */
@@ -556,37 +508,4 @@ header_crc_and_fec_are_not_protected(void **state)
 		assert_int_equal(rx.failures, 0);
 		assert_int_equal(rx.n_out, 4);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bad_set_up_is_refused),
-		cmocka_unit_test(wipe_leaves_nothing),
-		cmocka_unit_test(mac_slot_must_be_there_exactly_when_due),
-		cmocka_unit_test(containment_round_trips),
-		cmocka_unit_test(skid_round_trips),
-		cmocka_unit_test(containment_holds_until_the_mac),
-		cmocka_unit_test(skid_delivers_at_once),
-		cmocka_unit_test(tmac_ends_every_short_epoch),
-		cmocka_unit_test(tmac_flit_is_bare),
-		cmocka_unit_test(control_flits_keep_their_place),
-		cmocka_unit_test(control_flits_between_epochs_go_with_the_earlier),
-		cmocka_unit_test(flits_of_other_protocols_pass_untouched),
-		cmocka_unit_test(one_held_flit_too_many_fails),
-		cmocka_unit_test(protocol_flit_over_the_bound_fails_too),
-		cmocka_unit_test(all_held_flits_are_let_go_by_the_mac),
-		cmocka_unit_test(mac_in_the_second_flit_is_taken),
-		cmocka_unit_test(second_flit_without_the_mac_fails),
-		cmocka_unit_test(mac_that_is_not_due_fails),
-		cmocka_unit_test(tmac_out_of_place_fails),
-		cmocka_unit_test(wrong_tmac_drops_the_epoch),
-		cmocka_unit_test(ends_must_agree_on_everything),
-		cmocka_unit_test(lost_repeated_or_swapped_flits_fail),
-		cmocka_unit_test(every_protected_bit_counts),
-		cmocka_unit_test(header_crc_and_fec_are_not_protected),
-	};
-
-	return cmocka_run_group_tests(tests, open_lib, close_lib);
 }

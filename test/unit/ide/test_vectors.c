@@ -31,6 +31,8 @@ close_lib(void **state)
 	return 0;
 }
 
+WEFT_TEST_AROUND(open_lib, close_lib)
+
 static void
 expect_hex(const uint8_t *got, const char *hex)
 {
@@ -73,13 +75,11 @@ document_epoch(bool pcrc, struct weft_ide_stream **s, uint8_t sealed[2][WEFT_FLI
 	ide_epoch_seal(*s, sealed[1]);
 }
 
-static void
-document_vector_holds(void **state)
+WEFT_TEST(document_vector_holds)
 {
 	uint8_t plain[2][WEFT_FLIT_LEN], sealed[2][WEFT_FLIT_LEN], mac[WEFT_IDE_MAC_LEN];
 	struct weft_ide_stream *s;
 
-	(void)state;
 	document_flits(plain);
 	document_epoch(true, &s, sealed);
 	assert_true(ide_epoch_is_full(s));
@@ -102,26 +102,22 @@ document_vector_holds(void **state)
 	free(s);
 }
 
-static void
-document_tag_without_pcrc_holds(void **state)
+WEFT_TEST(document_tag_without_pcrc_holds)
 {
 	const uint8_t iv[IDE_IV_LEN] = { 0x80, [11] = 1 };
 	uint8_t sealed[2][WEFT_FLIT_LEN], tag[IDE_TAG_LEN];
 	struct weft_ide_stream *s;
 
-	(void)state;
 	document_epoch(false, &s, sealed);
 	ide_gcm_tag(s->gcm, iv, s->aad, 8, s->p, s->p_len, tag);
 	expect_hex(tag, "0b13e9baf1cb91f42acd2405ccbc8ea8");
 	free(s);
 }
 
-static void
-pcrc_is_crc32c(void **state)
+WEFT_TEST(pcrc_is_crc32c)
 {
 	uint8_t check[] = "123456789";
 
-	(void)state;
 	assert_int_equal(weft_crc32c(0, check, 9), 0xE3069283);
 	assert_int_equal(weft_crc32c(0, check, 0), 0);
 }
@@ -191,8 +187,7 @@ end_run(struct vector_run *v)
 	free(v->rx.s);
 }
 
-static void
-model_streams_seal_and_open(void **state)
+WEFT_TEST(model_streams_seal_and_open)
 {
 	static struct vector_run v;
 	char word[3][512], *line = NULL;
@@ -200,7 +195,6 @@ model_streams_seal_and_open(void **state)
 	unsigned int epoch, streams = 0;
 	FILE *f = fopen(WEFT_TEST_VECTORS "/ide.txt", "r");
 
-	(void)state;
 	assert_non_null(f);
 	while (getline(&line, &room, f) > 0) {
 		if (sscanf(line, "stream %511s %511s %511s", word[0], word[1], word[2]) == 3) {
@@ -217,17 +211,4 @@ model_streams_seal_and_open(void **state)
 	assert_true(streams >= 4);
 	free(line);
 	fclose(f);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(document_vector_holds),
-		cmocka_unit_test(document_tag_without_pcrc_holds),
-		cmocka_unit_test(pcrc_is_crc32c),
-		cmocka_unit_test(model_streams_seal_and_open),
-	};
-
-	return cmocka_run_group_tests(tests, open_lib, close_lib);
 }

@@ -43,8 +43,7 @@ damage_all(struct weft_impair *w, uint8_t *flits, unsigned int max, struct weft_
 	return touched;
 }
 
-static void
-damage_depends_on_the_seed_only_and_not_on_the_cut(void **state)
+WEFT_TEST(damage_depends_on_the_seed_only_and_not_on_the_cut)
 {
 	uint8_t *a = malloc((size_t)FLITS * FLIT), *b = malloc((size_t)FLITS * FLIT);
 	struct weft_impair_cfg other = everything;
@@ -52,7 +51,6 @@ damage_depends_on_the_seed_only_and_not_on_the_cut(void **state)
 	struct weft_rand r;
 	unsigned int touched;
 
-	(void)state;
 	weft_test_seed(&r, "cut");
 	test_wire(&w, &everything);
 	touched = damage_all(&w, a, RUN, NULL);
@@ -77,13 +75,11 @@ damage_depends_on_the_seed_only_and_not_on_the_cut(void **state)
 	free(b);
 }
 
-static void
-exactly_k_bits_are_wrong(void **state)
+WEFT_TEST(exactly_k_bits_are_wrong)
 {
 	struct weft_guard g;
 	uint8_t seen[FLIT] = { 0 }, *flits;
 
-	(void)state;
 	weft_guard_open(&g, (size_t)RUN * FLIT);
 	flits = weft_guard_last(&g, (size_t)RUN * FLIT);
 	for (unsigned int k = 1; k <= WEFT_IMPAIR_BITS_MAX; k++) {
@@ -107,14 +103,12 @@ exactly_k_bits_are_wrong(void **state)
 	weft_guard_close(&g);
 }
 
-static void
-burst_symbols_are_all_wrong_and_contiguous(void **state)
+WEFT_TEST(burst_symbols_are_all_wrong_and_contiguous)
 {
 	static const unsigned int lengths[] = { 1, 2, 3, 4, 100, 250, 255, 256 };
 	struct weft_guard g;
 	uint8_t *flit;
 
-	(void)state;
 	weft_guard_open(&g, FLIT);
 	flit = weft_guard_last(&g, FLIT);
 	for (size_t l = 0; l < WEFT_ARRAY_SIZE(lengths); l++) {
@@ -143,15 +137,13 @@ burst_symbols_are_all_wrong_and_contiguous(void **state)
 	weft_guard_close(&g);
 }
 
-static void
-channel_bursts_begin_and_end_with_a_wrong_bit(void **state)
+WEFT_TEST(channel_bursts_begin_and_end_with_a_wrong_bit)
 {
 	const struct weft_impair_cfg cfg = { .seed = 3, .channel = 1 };
 	uint8_t flit[FLIT];
 	struct weft_impair w;
 	uint64_t single = 0;
 
-	(void)state;
 	test_wire(&w, &cfg);
 	for (unsigned int round = 0; round < 100000; round++) {
 		memset(flit, 0, FLIT);
@@ -165,8 +157,7 @@ channel_bursts_begin_and_end_with_a_wrong_bit(void **state)
 }
 
 /* Valid flits, and ones that other injectors have hit before. */
-static void
-uncorrectable_is_so_for_every_kernel(void **state)
+WEFT_TEST(uncorrectable_is_so_for_every_kernel)
 {
 	static const struct weft_impair_cfg wires[] = {
 		{ .seed = 1, .uncorrectable = 1 },
@@ -177,7 +168,6 @@ uncorrectable_is_so_for_every_kernel(void **state)
 	uint8_t flits[RUN][FLIT], copy[RUN][FLIT];
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, "uncorrectable");
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(wires); i++) {
 		struct weft_impair w;
@@ -202,28 +192,24 @@ uncorrectable_is_so_for_every_kernel(void **state)
 	}
 }
 
-static void
-certain_bit_errors_turn_every_bit(void **state)
+WEFT_TEST(certain_bit_errors_turn_every_bit)
 {
 	const struct weft_impair_cfg cfg = { .ber = 1 };
 	uint8_t flits[RUN][FLIT] = { { 0 } };
 	struct weft_impair w;
 
-	(void)state;
 	test_wire(&w, &cfg);
 	assert_true(weft_impair_flits(&w, flits[0], RUN) == UINT64_MAX);
 	for (unsigned int i = 0; i < RUN; i++)
 		assert_int_equal(test_wrong_bits(flits[i]), FLIT * 8);
 }
 
-static void
-settings_change_at_run_time(void **state)
+WEFT_TEST(settings_change_at_run_time)
 {
 	struct weft_impair_cfg cfg = { .seed = 1, .drop = 0.5 }, bad;
 	uint8_t flits[RUN][FLIT] = { { 0 } };
 	struct weft_impair w, v;
 
-	(void)state;
 	test_wire(&w, &cfg);
 	assert_int_equal(weft_impair_flits(&w, flits[0], RUN), 0);
 	cfg.bits_p = 1;
@@ -253,20 +239,4 @@ settings_change_at_run_time(void **state)
 	assert_int_equal(weft_impair_set(&w, &cfg), 0);
 	test_wire(&v, &cfg);
 	test_same_drops(&w, &v, 1000);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(damage_depends_on_the_seed_only_and_not_on_the_cut),
-		cmocka_unit_test(exactly_k_bits_are_wrong),
-		cmocka_unit_test(burst_symbols_are_all_wrong_and_contiguous),
-		cmocka_unit_test(channel_bursts_begin_and_end_with_a_wrong_bit),
-		cmocka_unit_test(uncorrectable_is_so_for_every_kernel),
-		cmocka_unit_test(certain_bit_errors_turn_every_bit),
-		cmocka_unit_test(settings_change_at_run_time),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

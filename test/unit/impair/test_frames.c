@@ -9,14 +9,12 @@
 
 static uint64_t seed;
 
-static void
-clean_wire_passes_everything(void **state)
+WEFT_TEST(clean_wire_passes_everything)
 {
 	struct weft_impair_cfg cfg;
 	struct weft_impair_fate fate;
 	struct weft_impair w;
 
-	(void)state;
 	weft_impair_defaults(&cfg);
 	test_wire(&w, &cfg);
 	for (int i = 0; i < 1000; i++) {
@@ -29,8 +27,7 @@ clean_wire_passes_everything(void **state)
 	assert_int_equal(w.count[WEFT_IMPAIR_N_FRAMES], 1000);
 }
 
-static void
-frames_meet_their_fates_at_the_rates_asked_for(void **state)
+WEFT_TEST(frames_meet_their_fates_at_the_rates_asked_for)
 {
 	const struct weft_impair_cfg cfg = { .seed = seed,
 		.drop = 0.1,
@@ -46,7 +43,6 @@ frames_meet_their_fates_at_the_rates_asked_for(void **state)
 	uint64_t back[11] = { 0 };
 	struct weft_impair w;
 
-	(void)state;
 	test_wire(&w, &cfg);
 	for (unsigned int i = 0; i < FRAMES; i++) {
 		struct weft_impair_fate f;
@@ -81,8 +77,7 @@ frames_meet_their_fates_at_the_rates_asked_for(void **state)
 	assert_int_equal(w.count[WEFT_IMPAIR_N_REPLAYED], replayed);
 }
 
-static void
-replay_reaches_back_to_frames_that_were_sent(void **state)
+WEFT_TEST(replay_reaches_back_to_frames_that_were_sent)
 {
 	const struct weft_impair_cfg cfg = {
 		.seed = seed, .replay = 1, .history = 1024, .drop = 0.5
@@ -91,7 +86,6 @@ replay_reaches_back_to_frames_that_were_sent(void **state)
 	struct weft_impair w;
 	unsigned int sent = 0, furthest = 0;
 
-	(void)state;
 	test_wire(&w, &cfg);
 	for (unsigned int i = 0; i < 100000; i++) {
 		weft_impair_frame(&w, &f);
@@ -103,13 +97,11 @@ replay_reaches_back_to_frames_that_were_sent(void **state)
 	assert_int_equal(furthest, 1024);
 }
 
-static void
-one_injector_does_not_move_another(void **state)
+WEFT_TEST(one_injector_does_not_move_another)
 {
 	struct weft_impair_cfg few = { .seed = seed, .drop = 0.1 }, many = few;
 	struct weft_impair w, v;
 
-	(void)state;
 	many.dup = 0.3;
 	many.delay_p = 0.5;
 	many.jitter_ns = 1000;
@@ -122,15 +114,9 @@ one_injector_does_not_move_another(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(clean_wire_passes_everything),
-		cmocka_unit_test(frames_meet_their_fates_at_the_rates_asked_for),
-		cmocka_unit_test(replay_reaches_back_to_frames_that_were_sent),
-		cmocka_unit_test(one_injector_does_not_move_another),
-	};
 	struct weft_rand r;
 
 	weft_test_seed(&r, "frames");
 	seed = weft_rand_u64(&r);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return weft_test_run();
 }

@@ -7,13 +7,11 @@
 
 #include <errno.h>
 
-static void
-every_key_sets_its_field(void **state)
+WEFT_TEST(every_key_sets_its_field)
 {
 	struct weft_impair_cfg c, again;
 	char err[160];
 
-	(void)state;
 	weft_impair_defaults(&c);
 	assert_int_equal(weft_impair_parse_list(&c,
 				 "seed=0x10,ber=1e-6,bits=4,bits_p=.5,burst=7,burst_p=0.25,"
@@ -51,13 +49,11 @@ every_key_sets_its_field(void **state)
 	assert_int_equal(weft_impair_n_keys, 17);
 }
 
-static void
-a_number_alone_means_always_unless_a_probability_was_given(void **state)
+WEFT_TEST(a_number_alone_means_always_unless_a_probability_was_given)
 {
 	struct weft_impair_cfg c;
 	char err[160];
 
-	(void)state;
 	weft_impair_defaults(&c);
 	assert_int_equal(weft_impair_parse_list(&c, "burst=4,bits=2@0.01,delay_us=5", err, 160), 0);
 	assert_true(fabs(c.burst_p - 1) < 1e-12);
@@ -75,8 +71,7 @@ a_number_alone_means_always_unless_a_probability_was_given(void **state)
 	assert_true(c.delay_p <= 0);
 }
 
-static void
-bad_text_is_refused_with_a_line(void **state)
+WEFT_TEST(bad_text_is_refused_with_a_line)
 {
 	static const struct {
 		const char *list;
@@ -112,7 +107,6 @@ bad_text_is_refused_with_a_line(void **state)
 	struct weft_impair_cfg c, before;
 	char err[160], list[64];
 
-	(void)state;
 	weft_impair_defaults(&c);
 	before = c;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
@@ -125,8 +119,7 @@ bad_text_is_refused_with_a_line(void **state)
 	}
 }
 
-static void
-ranges_are_checked(void **state)
+WEFT_TEST(ranges_are_checked)
 {
 	static const struct {
 		struct weft_impair_cfg cfg;
@@ -149,7 +142,6 @@ ranges_are_checked(void **state)
 		{ { .jitter_ns = UINT64_MAX }, "jitter_us must be at most 10000000" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
 		struct weft_impair w;
 		char err[160];
@@ -160,30 +152,14 @@ ranges_are_checked(void **state)
 	}
 }
 
-static void
-every_counter_has_a_row(void **state)
+WEFT_TEST(every_counter_has_a_row)
 {
 	const struct weft_counter *rows = weft_impair_counters();
 
-	(void)state;
 	for (int i = 0; i < WEFT_IMPAIR_N_COUNTERS; i++) {
 		assert_non_null(rows[i].name);
 		assert_non_null(rows[i].unit);
 		assert_non_null(rows[i].help);
 		assert_int_equal(weft_counter_find(rows, WEFT_IMPAIR_N_COUNTERS, rows[i].name), i);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_key_sets_its_field),
-		cmocka_unit_test(a_number_alone_means_always_unless_a_probability_was_given),
-		cmocka_unit_test(bad_text_is_refused_with_a_line),
-		cmocka_unit_test(ranges_are_checked),
-		cmocka_unit_test(every_counter_has_a_row),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,8 +58,7 @@ run_wire(const struct weft_impair_cfg *cfg, uint64_t flits, struct tally *t)
 	assert_int_equal(w.count[WEFT_IMPAIR_N_FLIPPED], t->wrong_bits);
 }
 
-static void
-bit_errors_follow_the_formula(void **state)
+WEFT_TEST(bit_errors_follow_the_formula)
 {
 	static const struct {
 		double ber, beyond;
@@ -71,7 +70,6 @@ bit_errors_follow_the_formula(void **state)
 		{ 1e-6, 6.9057e-7, 1 << 24 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
 		const struct weft_impair_cfg cfg = { .seed = seed + i, .ber = rows[i].ber };
 		struct tally t;
@@ -89,13 +87,11 @@ bit_errors_follow_the_formula(void **state)
 	}
 }
 
-static void
-each_injector_strikes_at_its_rate(void **state)
+WEFT_TEST(each_injector_strikes_at_its_rate)
 {
 	static const double rates[] = { 1e-5, 1e-3, 0.3, 0.999, 1 };
 	const uint64_t flits = 1 << 18;
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(rates); i++) {
 		const struct weft_impair_cfg cfgs[] = {
 			{ .seed = seed, .bits_p = rates[i], .bits = 1 },
@@ -112,13 +108,11 @@ each_injector_strikes_at_its_rate(void **state)
 }
 
 /* Exactly two wrong bits are beyond the FEC in 690,880 of 2,096,128 cases (section 3.2). */
-static void
-exact_bits_stratify(void **state)
+WEFT_TEST(exact_bits_stratify)
 {
 	static const double beyond[] = { [1] = 0, [2] = 0.329598, [3] = 0.7704, [4] = 0.9954 };
 	const uint64_t flits = 1 << 18;
 
-	(void)state;
 	for (unsigned int k = 1; k <= 4; k++) {
 		const struct weft_impair_cfg cfg = { .seed = seed, .bits_p = 1, .bits = k };
 		struct tally t;
@@ -133,8 +127,7 @@ exact_bits_stratify(void **state)
 	}
 }
 
-static void
-burst_detection_is_the_exact_share(void **state)
+WEFT_TEST(burst_detection_is_the_exact_share)
 {
 	static const struct {
 		unsigned int symbols;
@@ -142,7 +135,6 @@ burst_detection_is_the_exact_share(void **state)
 	} rows[] = { { 4, 0.673192 }, { 5, 0.893205 }, { 6, 0.965101 }, { 8, 0.963964 } };
 	const uint64_t flits = 1 << 18;
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
 		const struct weft_impair_cfg cfg = {
 			.seed = seed + i, .burst_p = 1, .burst = rows[i].symbols
@@ -156,15 +148,13 @@ burst_detection_is_the_exact_share(void **state)
 }
 
 /* The channel at its FER of 2e-3 is this one, thinned out: bursts are independent of each other. */
-static void
-channel_gives_the_paper_s_rate(void **state)
+WEFT_TEST(channel_gives_the_paper_s_rate)
 {
 	const struct weft_impair_cfg cfg = { .seed = seed, .channel = 1 };
 	const uint64_t bursts = 1 << 20;
 	struct tally t;
 	double beyond;
 
-	(void)state;
 	run_wire(&cfg, bursts, &t);
 	beyond = (double)t.beyond / (double)bursts;
 	print_message("  beyond the FEC %.5f of bursts, %.4g of flits at a FER of 2e-3; "
@@ -178,16 +168,9 @@ channel_gives_the_paper_s_rate(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bit_errors_follow_the_formula),
-		cmocka_unit_test(each_injector_strikes_at_its_rate),
-		cmocka_unit_test(exact_bits_stratify),
-		cmocka_unit_test(burst_detection_is_the_exact_share),
-		cmocka_unit_test(channel_gives_the_paper_s_rate),
-	};
 	struct weft_rand r;
 
 	weft_test_seed(&r, "rates");
 	seed = weft_rand_u64(&r);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return weft_test_run();
 }

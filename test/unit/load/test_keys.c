@@ -197,13 +197,11 @@ with_tables(const char *doc)
 	return text;
 }
 
-static void
-tables_of_the_page_are_the_rows(void **state)
+WEFT_TEST(tables_of_the_page_are_the_rows)
 {
 	char *doc = read_all(DOC), *made = with_tables(doc);
 	size_t same = 0;
 
-	(void)state;
 	while (doc[same] != '\0' && doc[same] == made[same])
 		same++;
 	if (getenv("WEFT_WRITE_DOC") != NULL) {
@@ -223,8 +221,7 @@ tables_of_the_page_are_the_rows(void **state)
 }
 
 /* A default is a value that the key's own reader takes, and nothing is required and has one. */
-static void
-every_row_holds_together(void **state)
+WEFT_TEST(every_row_holds_together)
 {
 	static union {
 		struct load_read load;
@@ -234,7 +231,6 @@ every_row_holds_together(void **state)
 		struct load_transfer_src transfer;
 	} to;
 
-	(void)state;
 	for (unsigned int a = 0; a < WEFT_ARRAY_SIZE(all); a++) {
 		for (unsigned int n = 0; n < all[a].n; n++) {
 			const struct topo_section *s = &all[a].section[n];
@@ -254,15 +250,4 @@ every_row_holds_together(void **state)
 			}
 		}
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tables_of_the_page_are_the_rows),
-		cmocka_unit_test(every_row_holds_together),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

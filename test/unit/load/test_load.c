@@ -111,15 +111,13 @@ with(char text[ROOM], const char *was, const char *is)
 	return text;
 }
 
-static void
-requests_have_defaults_and_lines_of_their_own(void **state)
+WEFT_TEST(requests_have_defaults_and_lines_of_their_own)
 {
 	struct opened o;
 	char text[ROOM];
 	const struct weft_load_mem *a, *b;
 	const struct weft_load_uio *u, *v;
 
-	(void)state;
 	open_good(&o, with(text, "lab", "lab"));
 	a = &load_of(&o, "h0")->mem;
 	b = &load_of(&o, "h2")->mem;
@@ -155,14 +153,12 @@ requests_have_defaults_and_lines_of_their_own(void **state)
 	close_load(&o);
 }
 
-static void
-transfers_are_loaded_in_order(void **state)
+WEFT_TEST(transfers_are_loaded_in_order)
 {
 	const struct weft_load_transfer *tr;
 	struct opened o;
 	char text[ROOM];
 
-	(void)state;
 	open_good(&o, with(text, "lab", "lab"));
 	assert_int_equal(o.l->n_transfers, 3);
 	assert_int_equal(load_of(&o, "h2")->n_transfers, 3);
@@ -196,15 +192,13 @@ transfers_are_loaded_in_order(void **state)
 }
 
 /* The fabric's part is what it is without the list, and needs none. */
-static void
-fabric_is_read_without_its_load(void **state)
+WEFT_TEST(fabric_is_read_without_its_load)
 {
 	struct weft_topo_error err;
 	struct weft_topo *t;
 	struct opened o;
 	char text[ROOM];
 
-	(void)state;
 	with(text, "kind: mem, lines: 512", "kind: nonsense, lines: []");
 	if (weft_topo_parse(&t, "lab", text, strlen(text), &err) != 0)
 		fail_msg("%s", err.text);
@@ -235,8 +229,7 @@ put_file(char path[32], const char *text)
 }
 
 /* Files of load add to the topology's own list; an error names the file and its line. */
-static void
-files_of_load_add_up(void **state)
+WEFT_TEST(files_of_load_add_up)
 {
 	static const char *const bad[][2] = {
 		{ "workloads:\n  - {on: h1, kind: mem}\n  - {on: h9, kind: mem}\n",
@@ -254,7 +247,6 @@ files_of_load_add_up(void **state)
 	const char *more[2] = { path[0], path[1] };
 	struct opened o;
 
-	(void)state;
 	with(text, "lab", "lab");
 	put_file(path[0], "workloads: [{on: h1, kind: mem, lines: 8}]\n");
 	put_file(path[1], "workloads:\n  - {on: d1, kind: uio, lines: 4}\n");
@@ -432,10 +424,8 @@ static const struct {
 		"ok|bad_guard|bad_apptag|bad_reftag|poisoned|lost|mismatch" },
 };
 
-static void
-every_mistake_names_its_line(void **state)
+WEFT_TEST(every_mistake_names_its_line)
 {
-	(void)state;
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
 		char text[ROOM], start[32];
 		struct opened o;
@@ -482,10 +472,8 @@ static const char *const files[][2] = {
 		"switches, got none" },
 };
 
-static void
-whole_files_are_judged(void **state)
+WEFT_TEST(whole_files_are_judged)
 {
-	(void)state;
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(files); i++) {
 		struct opened o;
 
@@ -500,12 +488,10 @@ whole_files_are_judged(void **state)
 }
 
 /* One too many who ask by UIO for one device's re-router, then one of them not in its LAV. */
-static void
-a_rerouter_has_so_many_rows(void **state)
+WEFT_TEST(a_rerouter_has_so_many_rows)
 {
 	char *yaml = malloc(64 * 1024);
 
-	(void)state;
 	for (unsigned int n_nodes = 64; n_nodes <= 66; n_nodes++) {
 		struct opened o;
 		int n;
@@ -550,8 +536,7 @@ keep(void *arg, const struct weft_topo_error *e)
 	strcpy(f->text[f->n++], e->text);
 }
 
-static void
-a_check_finds_more_than_the_first(void **state)
+WEFT_TEST(a_check_finds_more_than_the_first)
 {
 	static const char yaml[] = SMALL("", "gfd") "workloads:\n"
 						    "  - {on: h, kind: mem, lines: 0}\n"
@@ -560,7 +545,6 @@ a_check_finds_more_than_the_first(void **state)
 	struct weft_load_files f = { .topology = "lab", .yaml = yaml, .len = strlen(yaml) };
 	struct findings found = { 0 };
 
-	(void)state;
 	assert_int_equal(weft_load_check(&f, keep, &found), 3);
 	assert_memory_equal(found.text[0], "lab:8: workloads[0].lines: bad number", 37);
 	assert_memory_equal(found.text[2], "lab:10: workloads[2].bytes: bad number", 38);
@@ -570,8 +554,7 @@ a_check_finds_more_than_the_first(void **state)
 }
 
 /* What holds no list at all is said once, and nothing more is looked for in it. */
-static void
-a_check_finds_files_without_load(void **state)
+WEFT_TEST(a_check_finds_files_without_load)
 {
 	static const struct {
 		const char *text, *says;
@@ -583,7 +566,6 @@ a_check_finds_files_without_load(void **state)
 	};
 	static const char yaml[] = SMALL("", "gfd");
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(cases); i++) {
 		char path[] = "/tmp/weft-test-load-XXXXXX";
 		const char *more[] = { path };
@@ -621,8 +603,7 @@ a_check_finds_files_without_load(void **state)
 	"  - on: h1\n    kind: transfer\n"                                                         \
 	"    transfers: [{kind: write, gfd: g1, offset: 8M, bytes: 4K, seed: 3}]\n"
 
-static void
-load_and_its_segments_stay(void **state)
+WEFT_TEST(load_and_its_segments_stay)
 {
 	static const char *const change[][3] = {
 		{ "updown", "shortest", NULL },
@@ -651,7 +632,6 @@ load_and_its_segments_stay(void **state)
 	struct weft_load_version now = { .file = "run" }, next = now;
 	struct opened a;
 
-	(void)state;
 	open_good(&a, RUNNING);
 	now.topo = a.t;
 	now.load = a.l;
@@ -676,23 +656,4 @@ load_and_its_segments_stay(void **state)
 		close_load(&b);
 	}
 	close_load(&a);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(requests_have_defaults_and_lines_of_their_own),
-		cmocka_unit_test(transfers_are_loaded_in_order),
-		cmocka_unit_test(fabric_is_read_without_its_load),
-		cmocka_unit_test(files_of_load_add_up),
-		cmocka_unit_test(every_mistake_names_its_line),
-		cmocka_unit_test(whole_files_are_judged),
-		cmocka_unit_test(a_rerouter_has_so_many_rows),
-		cmocka_unit_test(a_check_finds_more_than_the_first),
-		cmocka_unit_test(a_check_finds_files_without_load),
-		cmocka_unit_test(load_and_its_segments_stay),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

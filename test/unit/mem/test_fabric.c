@@ -356,12 +356,10 @@ lab_free(void)
 	}
 }
 
-static void
-reordering_channel_loses_nothing(void **state)
+WEFT_TEST(reordering_channel_loses_nothing)
 {
 	const struct faults none = { 0 };
 
-	(void)state;
 	lab_new("reordering", &none);
 	run();
 	expect_ledger_balanced();
@@ -373,12 +371,10 @@ reordering_channel_loses_nothing(void **state)
 	lab_free();
 }
 
-static void
-bad_channel_ends_every_request_once_and_corrupts_none(void **state)
+WEFT_TEST(bad_channel_ends_every_request_once_and_corrupts_none)
 {
 	const struct faults faults = { .lose = 5, .twice = 20, .late = 20 };
 
-	(void)state;
 	lab_new("lossy", &faults);
 	run();
 	expect_ledger_balanced();
@@ -391,14 +387,12 @@ bad_channel_ends_every_request_once_and_corrupts_none(void **state)
 	lab_free();
 }
 
-static void
-overdue_writes_undo_nothing_while_lines_rest(void **state)
+WEFT_TEST(overdue_writes_undo_nothing_while_lines_rest)
 {
 	const struct faults faults = {
 		.lose = 2, .twice = 20, .late = 20, .overdue = 20, .rest = OVERDUE + DELAY
 	};
 
-	(void)state;
 	lab_new("overdue", &faults);
 	run();
 	expect_ledger_balanced();
@@ -408,12 +402,10 @@ overdue_writes_undo_nothing_while_lines_rest(void **state)
 }
 
 /* The same channel without the rest, so that the case above is known to try something. */
-static void
-overdue_writes_undo_later_ones_without_a_rest(void **state)
+WEFT_TEST(overdue_writes_undo_later_ones_without_a_rest)
 {
 	const struct faults faults = { .overdue = 20 };
 
-	(void)state;
 	lab_new("overdue, no rest", &faults);
 	run();
 	expect_ledger_balanced();
@@ -422,30 +414,14 @@ overdue_writes_undo_later_ones_without_a_rest(void **state)
 	lab_free();
 }
 
-static void
-gfd_that_forgets_writes_is_found_out(void **state)
+WEFT_TEST(gfd_that_forgets_writes_is_found_out)
 {
 	const struct faults faults = { .lose = 2, .forget = 5 };
 
-	(void)state;
 	lab_new("forgetful", &faults);
 	run();
 	expect_ledger_balanced();
 	assert_true(traffic_sum(WEFT_TRAFFIC_N_STALE) > 50);
 	assert_int_equal(traffic_sum(WEFT_TRAFFIC_N_STALE), traffic_sum(WEFT_TRAFFIC_N_MISMATCHES));
 	lab_free();
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reordering_channel_loses_nothing),
-		cmocka_unit_test(bad_channel_ends_every_request_once_and_corrupts_none),
-		cmocka_unit_test(overdue_writes_undo_nothing_while_lines_rest),
-		cmocka_unit_test(overdue_writes_undo_later_ones_without_a_rest),
-		cmocka_unit_test(gfd_that_forgets_writes_is_found_out),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

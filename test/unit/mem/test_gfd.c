@@ -88,12 +88,10 @@ write_line(uint64_t hpa, bool poisoned)
 	write_msg(&m);
 }
 
-static void
-init_refuses_what_is_out_of_range(void **state)
+WEFT_TEST(init_refuses_what_is_out_of_range)
 {
 	const uint64_t end = UINT64_C(1) << 52;
 
-	(void)state;
 	assert_int_equal(weft_gfd_init(&gfd, 0xFFF, BASE, mem, LEN, poison), -EINVAL);
 	assert_int_equal(weft_gfd_init(&gfd, PID, BASE + 32, mem, LEN, poison), -EINVAL);
 	assert_int_equal(weft_gfd_init(&gfd, PID, end, mem, LEN, poison), -EINVAL);
@@ -107,12 +105,10 @@ init_refuses_what_is_out_of_range(void **state)
 	assert_int_equal(weft_gfd_poison_size(LEN), sizeof(poison));
 }
 
-static void
-reads_return_the_line_and_keep_contents(void **state)
+WEFT_TEST(reads_return_the_line_and_keep_contents)
 {
 	static const uint8_t ops[] = { WEFT_M2S_REQ_MEMRD, WEFT_M2S_REQ_MEMRDDATA };
 
-	(void)state;
 	gfd_new();
 	for (unsigned int line = 0; line < LINES; line++) {
 		for (size_t k = 0; k < WEFT_ARRAY_SIZE(ops); k++) {
@@ -129,13 +125,11 @@ reads_return_the_line_and_keep_contents(void **state)
 	assert_int_equal(gfd.count[WEFT_GFD_N_READS], 2 * LINES);
 }
 
-static void
-write_changes_its_line_and_no_other_byte(void **state)
+WEFT_TEST(write_changes_its_line_and_no_other_byte)
 {
 	static const unsigned int lines[] = { 0, 1, 63, 64, LINES - 1 };
 	uint8_t want[sizeof(mem)];
 
-	(void)state;
 	gfd_new();
 	memcpy(want, mem, sizeof(want));
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(lines); i++) {
@@ -146,24 +140,20 @@ write_changes_its_line_and_no_other_byte(void **state)
 	assert_int_equal(gfd.count[WEFT_GFD_N_WRITES], WEFT_ARRAY_SIZE(lines));
 }
 
-static void
-low_address_bits_do_not_move_the_line(void **state)
+WEFT_TEST(low_address_bits_do_not_move_the_line)
 {
-	(void)state;
 	gfd_new();
 	assert_memory_equal(read_line(BASE + 64 + 63).data, mem + 64, 64);
 	/* The last byte of the last line: nothing behind the memory may be read. */
 	assert_int_equal(read_line(BASE + LEN - 1).op, WEFT_S2M_DRS_MEMDATA);
 }
 
-static void
-outside_the_memory_reads_are_nxm_and_writes_are_dropped(void **state)
+WEFT_TEST(outside_the_memory_reads_are_nxm_and_writes_are_dropped)
 {
 	static const uint64_t outside[] = { BASE + LEN, BASE - 64, 0, BASE + (UINT64_C(1) << 36),
 		(UINT64_C(1) << 52) - 64, UINT64_MAX };
 	uint8_t before[sizeof(mem)], ones[64];
 
-	(void)state;
 	gfd_new();
 	memcpy(before, mem, sizeof(before));
 	memset(ones, 0xFF, sizeof(ones));
@@ -200,12 +190,10 @@ expect_partial(unsigned int line, uint64_t enables)
 	assert_memory_equal(mem, want, sizeof(mem));
 }
 
-static void
-partial_write_writes_the_enabled_bytes(void **state)
+WEFT_TEST(partial_write_writes_the_enabled_bytes)
 {
 	struct weft_rand r;
 
-	(void)state;
 	gfd_new();
 	weft_test_seed(&r, "byte enables");
 	expect_partial(0, 0);
@@ -220,12 +208,10 @@ partial_write_writes_the_enabled_bytes(void **state)
 	assert_int_equal(gfd.count[WEFT_GFD_N_PARTIAL_WRITES], 2 + 3 * 64 + 2000);
 }
 
-static void
-poison_stays_with_its_line_until_a_clean_whole_write(void **state)
+WEFT_TEST(poison_stays_with_its_line_until_a_clean_whole_write)
 {
 	static const unsigned int lines[] = { 0, 63, 64, LINES - 1 };
 
-	(void)state;
 	for (size_t k = 0; k < WEFT_ARRAY_SIZE(lines); k++) {
 		const uint64_t hpa = BASE + lines[k] * 64;
 
@@ -243,12 +229,10 @@ poison_stays_with_its_line_until_a_clean_whole_write(void **state)
 	}
 }
 
-static void
-partial_write_poisons_if_it_writes_and_heals_if_whole(void **state)
+WEFT_TEST(partial_write_poisons_if_it_writes_and_heals_if_whole)
 {
 	struct weft_msg m = request(WEFT_MSG_M2S_RWD, WEFT_M2S_RWD_MEMWRPTL, BASE);
 
-	(void)state;
 	gfd_new();
 	m.trp = 1;
 	m.poison = 1;
@@ -263,13 +247,11 @@ partial_write_poisons_if_it_writes_and_heals_if_whole(void **state)
 	assert_int_equal(read_line(BASE).poison, 0);
 }
 
-static void
-invalidate_completes_and_changes_nothing(void **state)
+WEFT_TEST(invalidate_completes_and_changes_nothing)
 {
 	const struct weft_msg m = request(WEFT_MSG_M2S_REQ, WEFT_M2S_REQ_MEMINV, BASE);
 	uint8_t before[sizeof(mem)];
 
-	(void)state;
 	gfd_new();
 	memcpy(before, mem, sizeof(before));
 	write_msg(&m);
@@ -296,12 +278,10 @@ expect_refused(const struct weft_msg *m, enum weft_verdict v, enum weft_gfd_coun
 	assert_memory_equal(mem, before, sizeof(mem));
 }
 
-static void
-what_is_not_served_gets_no_reply(void **state)
+WEFT_TEST(what_is_not_served_gets_no_reply)
 {
 	struct weft_msg m;
 
-	(void)state;
 	gfd_new();
 	for (uint8_t kind = 0; kind < WEFT_MSG_KINDS; kind++) {
 		m = request(kind, 1, BASE);
@@ -325,12 +305,10 @@ what_is_not_served_gets_no_reply(void **state)
 
 static uint64_t late[3];
 
-static void
-marked_lines_turn_bad_late_until_written(void **state)
+WEFT_TEST(marked_lines_turn_bad_late_until_written)
 {
 	struct weft_msg m;
 
-	(void)state;
 	gfd_new();
 	assert_int_equal(weft_gfd_mark_late(&gfd, 0, 1), -EINVAL); /* nothing turns bad yet */
 	memset(late, 0xFF, sizeof(late));
@@ -371,13 +349,11 @@ marked_lines_turn_bad_late_until_written(void **state)
 	assert_false(gfd.turns_bad);
 }
 
-static void
-a_share_of_reads_turns_bad_late(void **state)
+WEFT_TEST(a_share_of_reads_turns_bad_late)
 {
 	static const double shares[] = { 0, 0.01, 0.25, 1 };
 	unsigned int n[2];
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
 		for (unsigned int again = 0; again < 2; again++) {
 			gfd_new();
@@ -397,12 +373,10 @@ a_share_of_reads_turns_bad_late(void **state)
 	assert_int_equal(weft_gfd_set_late(&gfd, -0.01, 9, late), -EINVAL);
 }
 
-static void
-every_counter_has_a_name_of_its_own(void **state)
+WEFT_TEST(every_counter_has_a_name_of_its_own)
 {
 	const struct weft_counter *rows = weft_gfd_counters();
 
-	(void)state;
 	for (int i = 0; i < WEFT_GFD_N_COUNTERS; i++) {
 		assert_true(rows[i].unit[0] != '\0' && rows[i].help[0] != '\0');
 		assert_int_equal(weft_counter_find(rows, WEFT_GFD_N_COUNTERS, rows[i].name), i);
@@ -410,10 +384,8 @@ every_counter_has_a_name_of_its_own(void **state)
 }
 
 /* All of the memory, its last line too, and nothing else; whole writes heal line by line. */
-static void
-poison_of_all_is_healed_by_writes(void **state)
+WEFT_TEST(poison_of_all_is_healed_by_writes)
 {
-	(void)state;
 	assert_int_equal(weft_gfd_init(&gfd, PID, BASE, mem, LEN, poison), 0);
 	weft_gfd_poison_all(&gfd);
 	for (unsigned int healed = 0; healed <= LINES; healed++) {
@@ -430,27 +402,4 @@ poison_of_all_is_healed_by_writes(void **state)
 		if (healed < LINES)
 			write_line(BASE + healed * 64, false);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(poison_of_all_is_healed_by_writes),
-		cmocka_unit_test(init_refuses_what_is_out_of_range),
-		cmocka_unit_test(reads_return_the_line_and_keep_contents),
-		cmocka_unit_test(write_changes_its_line_and_no_other_byte),
-		cmocka_unit_test(low_address_bits_do_not_move_the_line),
-		cmocka_unit_test(outside_the_memory_reads_are_nxm_and_writes_are_dropped),
-		cmocka_unit_test(partial_write_writes_the_enabled_bytes),
-		cmocka_unit_test(poison_stays_with_its_line_until_a_clean_whole_write),
-		cmocka_unit_test(partial_write_poisons_if_it_writes_and_heals_if_whole),
-		cmocka_unit_test(invalidate_completes_and_changes_nothing),
-		cmocka_unit_test(what_is_not_served_gets_no_reply),
-		cmocka_unit_test(marked_lines_turn_bad_late_until_written),
-		cmocka_unit_test(a_share_of_reads_turns_bad_late),
-		cmocka_unit_test(every_counter_has_a_name_of_its_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,6 +80,8 @@ teardown(void **state)
 	return 0;
 }
 
+WEFT_TEST_EACH(setup, teardown)
+
 static struct weft_msg
 ask(uint8_t kind, uint8_t op, uint16_t spid, uint64_t hpa)
 {
@@ -134,10 +136,8 @@ seen(uint16_t spid, uint64_t hpa, uint64_t dpa)
 	assert_memory_equal(m.data, was + dpa, sizeof(m.data));
 }
 
-static void
-without_tables_nobody_reaches_anything(void **state)
+WEFT_TEST(without_tables_nobody_reaches_anything)
 {
-	(void)state;
 	for (unsigned int spid = 0; spid < 4096; spid++) {
 		blind((uint16_t)spid, HPA_A, WEFT_S2M_DRS_MEMDATA_NXM, false);
 		futile((uint16_t)spid, HPA_A);
@@ -147,10 +147,8 @@ without_tables_nobody_reaches_anything(void **state)
 	assert_int_equal(flog.failed[WEFT_GFAM_T_DECODE], 3 * 4096);
 }
 
-static void
-each_host_has_its_block_at_its_address(void **state)
+WEFT_TEST(each_host_has_its_block_at_its_address)
 {
-	(void)state;
 	tables(0, 0);
 	seen(A, HPA_A + 128, 128);
 	seen(B, HPA_B + BLOCK + 64, BLOCK + 64);
@@ -180,10 +178,8 @@ each_host_has_its_block_at_its_address(void **state)
 	seen(B, HPA_B + BLOCK, BLOCK);
 }
 
-static void
-knobs_poison_what_is_not_there(void **state)
+WEFT_TEST(knobs_poison_what_is_not_there)
 {
-	(void)state;
 	tables(WEFT_GFAM_POISON_ON_DENY, 0);
 	blind(A, HPA_A + BLOCK, WEFT_S2M_DRS_MEMDATA, true);
 	blind(A, HPA_B, WEFT_S2M_DRS_MEMDATA_NXM, false);
@@ -194,10 +190,8 @@ knobs_poison_what_is_not_there(void **state)
 	seen(A, HPA_A, 0);
 }
 
-static void
-read_only_memory_is_read(void **state)
+WEFT_TEST(read_only_memory_is_read)
 {
-	(void)state;
 	tables(0, WEFT_GFAM_READ_ONLY);
 	seen(A, HPA_A, 0);
 	futile(A, HPA_A);
@@ -206,13 +200,11 @@ read_only_memory_is_read(void **state)
 	assert_int_equal(flog.failed[0] + flog.failed[2] + flog.failed[3], 0);
 }
 
-static void
-right_taken_away_counts_from_the_next_request(void **state)
+WEFT_TEST(right_taken_away_counts_from_the_next_request)
 {
 	void *mem2;
 	struct weft_gfam *u;
 
-	(void)state;
 	tables(0, 0);
 	mem2 = aligned_alloc(64, 4 << 20);
 	u = weft_gfam_copy(mem2, t);
@@ -228,32 +220,14 @@ right_taken_away_counts_from_the_next_request(void **state)
 	free(mem2);
 }
 
-static void
-invalidate_of_what_is_closed_is_counted(void **state)
+WEFT_TEST(invalidate_of_what_is_closed_is_counted)
 {
 	struct weft_msg m;
 
-	(void)state;
 	tables(0, 0);
 	m = ask(WEFT_MSG_M2S_REQ, WEFT_M2S_REQ_MEMINV, A, HPA_A + BLOCK);
 	assert_int_equal(m.kind, WEFT_MSG_S2M_NDR);
 	assert_int_equal(m.op, WEFT_S2M_NDR_CMP);
 	assert_int_equal(flog.rpid[A].failed[WEFT_GFAM_T_SAT], 1);
 	assert_memory_equal(mem, was, sizeof(mem));
-}
-
-int
-main(void)
-{
-#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		CASE(without_tables_nobody_reaches_anything),
-		CASE(each_host_has_its_block_at_its_address),
-		CASE(knobs_poison_what_is_not_there),
-		CASE(read_only_memory_is_read),
-		CASE(right_taken_away_counts_from_the_next_request),
-		CASE(invalidate_of_what_is_closed_is_counted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,8 +132,7 @@ expire(struct weft_requester *h, uint64_t now)
 	return n;
 }
 
-static void
-config_out_of_range_is_refused(void **state)
+WEFT_TEST(config_out_of_range_is_refused)
 {
 	static const struct weft_requester_cfg bad[] = {
 		{ TIMEOUT, 0, 0, SPID, NULL, 0 },
@@ -148,7 +147,6 @@ config_out_of_range_is_refused(void **state)
 	};
 	uint8_t *mem = aligned_alloc(64, weft_requester_size(&good[1]));
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad); i++) {
 		assert_int_equal(weft_requester_size(&bad[i]), 0);
 		assert_null(weft_requester_init(mem, &bad[i]));
@@ -159,13 +157,11 @@ config_out_of_range_is_refused(void **state)
 	free(mem);
 }
 
-static void
-requests_carry_what_the_wire_needs(void **state)
+WEFT_TEST(requests_carry_what_the_wire_needs)
 {
 	struct weft_requester *h = host_new(&cfg4);
 	struct weft_msg r, w;
 
-	(void)state;
 	memset(&r, 0xFF, sizeof(r));
 	assert_int_equal(weft_mem_read(h, GFD, 0xFFFFFFFFFFFC0, 1, 0, &r), 0);
 	assert_int_equal(r.kind, WEFT_MSG_M2S_REQ);
@@ -184,13 +180,11 @@ requests_carry_what_the_wire_needs(void **state)
 	free(h);
 }
 
-static void
-address_and_destination_out_of_range_are_refused(void **state)
+WEFT_TEST(address_and_destination_out_of_range_are_refused)
 {
 	struct weft_requester *h = host_new(&cfg4);
 	struct weft_msg m;
 
-	(void)state;
 	assert_int_equal(weft_mem_read(h, GFD, 1, 0, 0, &m), -EINVAL);
 	assert_int_equal(weft_mem_read(h, GFD, 32, 0, 0, &m), -EINVAL);
 	assert_int_equal(weft_mem_read(h, GFD, UINT64_C(1) << 52, 0, 0, &m), -EINVAL);
@@ -204,15 +198,13 @@ address_and_destination_out_of_range_are_refused(void **state)
 	free(h);
 }
 
-static void
-each_response_completes_its_own_request(void **state)
+WEFT_TEST(each_response_completes_its_own_request)
 {
 	struct weft_requester *h = host_new(&cfg4);
 	const struct weft_msg r = read_of(h, 11, 100), w = write_of(h, 22, 110);
 	struct weft_msg m = response_to(&w);
 	struct weft_completion c;
 
-	(void)state;
 	assert_int_equal(weft_requester_outstanding(h), 2);
 	assert_int_equal(weft_mem_response(h, &m, 150, &c), WEFT_OK);
 	assert_int_equal(c.cookie, 22);
@@ -235,8 +227,7 @@ each_response_completes_its_own_request(void **state)
 	free(h);
 }
 
-static void
-nxm_and_poison_are_told_and_nxm_goes_first(void **state)
+WEFT_TEST(nxm_and_poison_are_told_and_nxm_goes_first)
 {
 	static const struct {
 		uint8_t op, poison, status;
@@ -248,7 +239,6 @@ nxm_and_poison_are_told_and_nxm_goes_first(void **state)
 	};
 	struct weft_requester *h = host_new(&cfg4);
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(cases); i++) {
 		const struct weft_msg r = read_of(h, i, 0);
 		struct weft_msg m = response_to(&r);
@@ -266,12 +256,10 @@ nxm_and_poison_are_told_and_nxm_goes_first(void **state)
 	free(h);
 }
 
-static void
-one_more_than_the_tags_has_to_wait(void **state)
+WEFT_TEST(one_more_than_the_tags_has_to_wait)
 {
 	static const uint32_t tags[] = { 1, 4, 4096 };
 
-	(void)state;
 	for (size_t k = 0; k < WEFT_ARRAY_SIZE(tags); k++) {
 		const struct weft_requester_cfg cfg = { TIMEOUT, QUARANTINE, tags[k], SPID, NULL,
 			0 };
@@ -293,14 +281,12 @@ one_more_than_the_tags_has_to_wait(void **state)
 	}
 }
 
-static void
-credits_hold_back_each_class_and_destination_alone(void **state)
+WEFT_TEST(credits_hold_back_each_class_and_destination_alone)
 {
 	struct weft_requester *h = host_new(&cfg4);
 	const uint8_t data[64] = { 0 };
 	struct weft_msg m, r;
 
-	(void)state;
 	assert_int_equal(weft_requester_grant(h, GFD, 1, 0), 0);
 	r = read_of(h, 1, 0);
 	assert_int_equal(weft_mem_read(h, GFD, 0, 2, 0, &m), -EAGAIN);
@@ -324,14 +310,12 @@ credits_hold_back_each_class_and_destination_alone(void **state)
 	free(h);
 }
 
-static void
-response_of_the_wrong_kind_leaves_the_request_open(void **state)
+WEFT_TEST(response_of_the_wrong_kind_leaves_the_request_open)
 {
 	struct weft_requester *h = host_new(&cfg4);
 	const struct weft_msg r = read_of(h, 1, 0), w = write_of(h, 2, 0);
 	struct weft_msg m;
 
-	(void)state;
 	m = response_to(&r); /* a write's Cmp for a read, and the other way round */
 	m.tag = w.tag;
 	expect_refused(h, &m, WEFT_DROP_WRONG_CLASS, WEFT_MEM_N_WRONG_CLASS);
@@ -363,14 +347,12 @@ response_of_the_wrong_kind_leaves_the_request_open(void **state)
 	free(h);
 }
 
-static void
-response_twice_or_never_asked_for_has_no_tag(void **state)
+WEFT_TEST(response_twice_or_never_asked_for_has_no_tag)
 {
 	struct weft_requester *h = host_new(&cfg4);
 	const struct weft_msg r = read_of(h, 1, 0);
 	struct weft_msg m = response_to(&r);
 
-	(void)state;
 	for (uint32_t tag = 0; tag <= 0xFFFF; tag++) {
 		m.tag = (uint16_t)tag;
 		if (m.tag != r.tag)
@@ -383,14 +365,12 @@ response_twice_or_never_asked_for_has_no_tag(void **state)
 }
 
 /* With one entry every request reuses it: the tag on the wire must still differ each time. */
-static void
-tag_numbers_come_round_after_all_65536(void **state)
+WEFT_TEST(tag_numbers_come_round_after_all_65536)
 {
 	const struct weft_requester_cfg cfg = { TIMEOUT, QUARANTINE, 1, SPID, NULL, 0 };
 	struct weft_requester *h = host_new(&cfg);
 	struct weft_msg first = read_of(h, 0, 0), before = first;
 
-	(void)state;
 	for (uint32_t i = 1; i <= 0x10000; i++) {
 		struct weft_msg m, twice;
 
@@ -404,13 +384,11 @@ tag_numbers_come_round_after_all_65536(void **state)
 	free(h);
 }
 
-static void
-request_is_lost_exactly_at_the_timeout(void **state)
+WEFT_TEST(request_is_lost_exactly_at_the_timeout)
 {
 	struct weft_requester *h = host_new(&cfg4);
 	struct lost l = { 0 };
 
-	(void)state;
 	(void)read_of(h, 7, 50);
 	(void)write_of(h, 8, 51);
 	assert_int_equal(expire(h, 50 + TIMEOUT - 1), 0);
@@ -428,26 +406,22 @@ request_is_lost_exactly_at_the_timeout(void **state)
 	free(h);
 }
 
-static void
-response_before_expiry_counts_however_old(void **state)
+WEFT_TEST(response_before_expiry_counts_however_old)
 {
 	struct weft_requester *h = host_new(&cfg4);
 	const struct weft_msg r = read_of(h, 1, 0);
 
-	(void)state;
 	expect_ended(h, &r, 2 * TIMEOUT, 1);
 	assert_int_equal(expire(h, 3 * TIMEOUT), 0);
 	free(h);
 }
 
-static void
-expiry_takes_the_oldest_first_and_no_more_than_asked(void **state)
+WEFT_TEST(expiry_takes_the_oldest_first_and_no_more_than_asked)
 {
 	struct weft_requester *h = host_new(&cfg4);
 	struct lost l = { 0 };
 	struct weft_msg middle;
 
-	(void)state;
 	(void)read_of(h, 1, 1);
 	middle = read_of(h, 2, 2);
 	(void)read_of(h, 3, 3);
@@ -463,10 +437,8 @@ expiry_takes_the_oldest_first_and_no_more_than_asked(void **state)
 	free(h);
 }
 
-static void
-abort_ends_what_is_open_to_one_destination(void **state)
+WEFT_TEST(abort_ends_what_is_open_to_one_destination)
 {
-	(void)state;
 	for (unsigned int is_over = 0; is_over < 2; is_over++) {
 		const struct weft_requester_cfg cfg = { TIMEOUT, QUARANTINE, 4, SPID, NULL, 0 };
 		struct weft_requester *h = host_new(&cfg);
@@ -494,15 +466,13 @@ abort_ends_what_is_open_to_one_destination(void **state)
 }
 
 /* Tags that rest are free when the session is over, but only those of its destination. */
-static void
-the_end_of_a_session_ends_the_quarantine(void **state)
+WEFT_TEST(the_end_of_a_session_ends_the_quarantine)
 {
 	const struct weft_requester_cfg cfg = { TIMEOUT, QUARANTINE, 4, SPID, NULL, 0 };
 	struct weft_requester *h = host_new(&cfg);
 	struct lost l = { 0 };
 	struct weft_msg m, late;
 
-	(void)state;
 	weft_requester_grant(h, GFD, 3, 3);
 	weft_requester_grant(h, GFD + 1, 4, 4);
 	m = read_of(h, 1, 0);
@@ -526,13 +496,11 @@ the_end_of_a_session_ends_the_quarantine(void **state)
 #define MS UINT64_C(1000000)
 
 /* Neither a pause nor a stall makes a request older, not even both at once; another's stall does. */
-static void
-requests_do_not_grow_older_while_time_stands_still(void **state)
+WEFT_TEST(requests_do_not_grow_older_while_time_stands_still)
 {
 	static struct weft_request_clock clock;
 	const struct weft_requester_cfg cfg = { 100 * MS, 0, 8, SPID, &clock, 0 };
 
-	(void)state;
 	for (unsigned int k = 0; k < 4; k++) {
 		const bool stalls = (k & 1) != 0, pauses = (k & 2) != 0;
 		struct weft_requester *h;
@@ -565,14 +533,12 @@ requests_do_not_grow_older_while_time_stands_still(void **state)
 	}
 }
 
-static void
-lost_tag_and_credit_come_back_exactly_after_quarantine(void **state)
+WEFT_TEST(lost_tag_and_credit_come_back_exactly_after_quarantine)
 {
 	const struct weft_requester_cfg cfg = { TIMEOUT, QUARANTINE, 1, SPID, NULL, 0 };
 	struct weft_requester *h = host_new(&cfg);
 	struct weft_msg r = read_of(h, 1, 0), m;
 
-	(void)state;
 	assert_int_equal(expire(h, TIMEOUT), 1);
 	assert_int_equal(expire(h, TIMEOUT + QUARANTINE - 1), 0);
 	assert_int_equal(weft_requester_peer(h, GFD)->in_flight[WEFT_REQUEST_READ], 1);
@@ -587,14 +553,12 @@ lost_tag_and_credit_come_back_exactly_after_quarantine(void **state)
 	free(h);
 }
 
-static void
-late_response_is_counted_apart_each_time(void **state)
+WEFT_TEST(late_response_is_counted_apart_each_time)
 {
 	struct weft_requester *h = host_new(&cfg4);
 	const struct weft_msg r = read_of(h, 1, 0);
 	const struct weft_msg m = response_to(&r);
 
-	(void)state;
 	assert_int_equal(expire(h, TIMEOUT), 1);
 	expect_refused(h, &m, WEFT_DROP_NO_TAG, WEFT_MEM_N_LATE);
 	expect_refused(h, &m, WEFT_DROP_NO_TAG, WEFT_MEM_N_LATE);
@@ -617,13 +581,11 @@ read_again(void *arg, const struct weft_completion *c)
 	a->msg = read_of(a->h, c->cookie + 100, a->now);
 }
 
-static void
-lost_request_may_be_repeated_from_the_callback(void **state)
+WEFT_TEST(lost_request_may_be_repeated_from_the_callback)
 {
 	struct weft_requester *h = host_new(&cfg4);
 	struct again a = { .h = h, .now = TIMEOUT };
 
-	(void)state;
 	(void)read_of(h, 1, 0);
 	assert_int_equal(weft_requester_expire(h, TIMEOUT, read_again, &a, 10), 1);
 	assert_int_equal(weft_requester_outstanding(h), 1);
@@ -631,43 +593,12 @@ lost_request_may_be_repeated_from_the_callback(void **state)
 	free(h);
 }
 
-static void
-every_counter_has_a_name_of_its_own(void **state)
+WEFT_TEST(every_counter_has_a_name_of_its_own)
 {
 	const struct weft_counter *rows = weft_mem_counters();
 
-	(void)state;
 	for (int i = 0; i < WEFT_MEM_N_COUNTERS; i++) {
 		assert_true(rows[i].unit[0] != '\0' && rows[i].help[0] != '\0');
 		assert_int_equal(weft_counter_find(rows, WEFT_MEM_N_COUNTERS, rows[i].name), i);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(config_out_of_range_is_refused),
-		cmocka_unit_test(requests_carry_what_the_wire_needs),
-		cmocka_unit_test(address_and_destination_out_of_range_are_refused),
-		cmocka_unit_test(each_response_completes_its_own_request),
-		cmocka_unit_test(nxm_and_poison_are_told_and_nxm_goes_first),
-		cmocka_unit_test(one_more_than_the_tags_has_to_wait),
-		cmocka_unit_test(credits_hold_back_each_class_and_destination_alone),
-		cmocka_unit_test(response_of_the_wrong_kind_leaves_the_request_open),
-		cmocka_unit_test(response_twice_or_never_asked_for_has_no_tag),
-		cmocka_unit_test(tag_numbers_come_round_after_all_65536),
-		cmocka_unit_test(request_is_lost_exactly_at_the_timeout),
-		cmocka_unit_test(response_before_expiry_counts_however_old),
-		cmocka_unit_test(expiry_takes_the_oldest_first_and_no_more_than_asked),
-		cmocka_unit_test(abort_ends_what_is_open_to_one_destination),
-		cmocka_unit_test(the_end_of_a_session_ends_the_quarantine),
-		cmocka_unit_test(requests_do_not_grow_older_while_time_stands_still),
-		cmocka_unit_test(lost_tag_and_credit_come_back_exactly_after_quarantine),
-		cmocka_unit_test(late_response_is_counted_apart_each_time),
-		cmocka_unit_test(lost_request_may_be_repeated_from_the_callback),
-		cmocka_unit_test(every_counter_has_a_name_of_its_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,10 +11,8 @@
 
 static struct weft_latency hist;
 
-static void
-empty_histogram_says_zero(void **state)
+WEFT_TEST(empty_histogram_says_zero)
 {
-	(void)state;
 	memset(&hist, 0, sizeof(hist));
 	assert_int_equal(weft_latency_quantile(&hist, 0), 0);
 	assert_int_equal(weft_latency_quantile(&hist, 5000), 0);
@@ -31,10 +29,8 @@ upper_edge(uint64_t v)
 	return weft_latency_quantile(&hist, 5000);
 }
 
-static void
-buckets_are_exact_to_63_and_then_within_a_32nd(void **state)
+WEFT_TEST(buckets_are_exact_to_63_and_then_within_a_32nd)
 {
-	(void)state;
 	for (uint64_t v = 0; v < 64; v++)
 		assert_int_equal(upper_edge(v), v);
 	assert_int_equal(upper_edge(64), 65);
@@ -51,10 +47,8 @@ buckets_are_exact_to_63_and_then_within_a_32nd(void **state)
 	assert_true(upper_edge(UINT64_MAX) == UINT64_MAX);
 }
 
-static void
-maximum_is_exact_and_bounds_every_quantile(void **state)
+WEFT_TEST(maximum_is_exact_and_bounds_every_quantile)
 {
-	(void)state;
 	memset(&hist, 0, sizeof(hist));
 	weft_latency_add(&hist, 1000);
 	assert_int_equal(weft_latency_quantile(&hist, 0), 1000);
@@ -64,10 +58,8 @@ maximum_is_exact_and_bounds_every_quantile(void **state)
 	assert_int_equal(hist.count, 1);
 }
 
-static void
-quantile_takes_the_rank_rounded_up(void **state)
+WEFT_TEST(quantile_takes_the_rank_rounded_up)
 {
-	(void)state;
 	memset(&hist, 0, sizeof(hist));
 	for (uint64_t v = 1; v <= 10; v++)
 		weft_latency_add(&hist, v);
@@ -87,14 +79,12 @@ by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void
-quantiles_agree_with_sorted_values(void **state)
+WEFT_TEST(quantiles_agree_with_sorted_values)
 {
 	static uint64_t value[5000];
 	static const unsigned int share[] = { 1, 5000, 9900, 9990, 9999, 10000 };
 	struct weft_rand r;
 
-	(void)state;
 	memset(&hist, 0, sizeof(hist));
 	weft_test_seed(&r, "latency");
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(value); i++) {
@@ -109,18 +99,4 @@ quantiles_agree_with_sorted_values(void **state)
 
 		assert_true(got >= want && got - want <= want / 32);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(empty_histogram_says_zero),
-		cmocka_unit_test(buckets_are_exact_to_63_and_then_within_a_32nd),
-		cmocka_unit_test(maximum_is_exact_and_bounds_every_quantile),
-		cmocka_unit_test(quantile_takes_the_rank_rounded_up),
-		cmocka_unit_test(quantiles_agree_with_sorted_values),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,14 +168,12 @@ lose(bool executed)
 	assert_int_equal(weft_requester_expire(rig.host, rig.now, on_lost, NULL, 8), 1);
 }
 
-static void
-config_out_of_range_is_refused(void **state)
+WEFT_TEST(config_out_of_range_is_refused)
 {
 	struct weft_traffic_target t = target;
 	struct weft_traffic_cfg good = cfg_of(1, 50), c;
 	static _Alignas(64) uint8_t mem[64];
 
-	(void)state;
 	good.targets = &t;
 	good.first_line = ROOM - LINES;
 	assert_true(weft_traffic_size(&good) > 0);
@@ -213,12 +211,10 @@ config_out_of_range_is_refused(void **state)
 #undef REFUSED
 }
 
-static void
-good_memory_is_verified_throughout(void **state)
+WEFT_TEST(good_memory_is_verified_throughout)
 {
 	const struct weft_traffic_cfg cfg = cfg_of(1000, 50);
 
-	(void)state;
 	rig_new(&cfg);
 	run_to_end();
 	assert_int_equal(count(WEFT_TRAFFIC_N_SWEPT), LINES);
@@ -230,12 +226,10 @@ good_memory_is_verified_throughout(void **state)
 	rig_free();
 }
 
-static void
-reads_alone_find_zeros_and_leave_nothing_to_sweep(void **state)
+WEFT_TEST(reads_alone_find_zeros_and_leave_nothing_to_sweep)
 {
 	const struct weft_traffic_cfg cfg = cfg_of(100, 0);
 
-	(void)state;
 	rig_new(&cfg);
 	run_to_end();
 	assert_int_equal(count(WEFT_TRAFFIC_N_READS), 100);
@@ -244,12 +238,10 @@ reads_alone_find_zeros_and_leave_nothing_to_sweep(void **state)
 	rig_free();
 }
 
-static void
-writes_alone_are_read_in_the_sweep(void **state)
+WEFT_TEST(writes_alone_are_read_in_the_sweep)
 {
 	const struct weft_traffic_cfg cfg = cfg_of(100, 100);
 
-	(void)state;
 	rig_new(&cfg);
 	run_to_end();
 	assert_int_equal(count(WEFT_TRAFFIC_N_WRITES), 100);
@@ -258,24 +250,20 @@ writes_alone_are_read_in_the_sweep(void **state)
 	rig_free();
 }
 
-static void
-no_requests_end_at_once(void **state)
+WEFT_TEST(no_requests_end_at_once)
 {
 	const struct weft_traffic_cfg cfg = cfg_of(0, 50);
 
-	(void)state;
 	rig_new(&cfg);
 	assert_int_equal(step(), -ESHUTDOWN);
 	assert_true(weft_traffic_done(rig.traffic));
 	rig_free();
 }
 
-static void
-stop_goes_on_to_the_sweep(void **state)
+WEFT_TEST(stop_goes_on_to_the_sweep)
 {
 	const struct weft_traffic_cfg cfg = cfg_of(UINT64_MAX, 100);
 
-	(void)state;
 	rig_new(&cfg);
 	for (unsigned int i = 0; i < 50; i++)
 		assert_int_equal(step(), 0);
@@ -286,12 +274,10 @@ stop_goes_on_to_the_sweep(void **state)
 	rig_free();
 }
 
-static void
-open_requests_keep_to_the_limit_and_to_one_a_line(void **state)
+WEFT_TEST(open_requests_keep_to_the_limit_and_to_one_a_line)
 {
 	static const uint32_t limits[] = { 1, LINES - 1, LINES, LINES + 1 };
 
-	(void)state;
 	for (size_t k = 0; k < WEFT_ARRAY_SIZE(limits); k++) {
 		struct weft_traffic_cfg cfg = cfg_of(1000, 50);
 		const unsigned int most = limits[k] < LINES ? limits[k] : LINES;
@@ -330,13 +316,11 @@ begin_all(uint64_t *at, unsigned int room)
 	return n;
 }
 
-static void
-no_interval_has_more_requests_than_the_rate(void **state)
+WEFT_TEST(no_interval_has_more_requests_than_the_rate)
 {
 	static uint64_t at[4096];
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (unsigned int k = 0; k < 200; k++) {
 		struct weft_traffic_cfg cfg = cfg_of(UINT64_MAX, 50);
@@ -367,14 +351,12 @@ no_interval_has_more_requests_than_the_rate(void **state)
 	}
 }
 
-static void
-the_rate_is_reached_and_a_wait_made_up_for(void **state)
+WEFT_TEST(the_rate_is_reached_and_a_wait_made_up_for)
 {
 	struct weft_traffic_cfg cfg = cfg_of(UINT64_MAX, 50);
 	uint64_t at[128];
 	unsigned int n = 0;
 
-	(void)state;
 	cfg.rate = 1000000;
 	cfg.outstanding = 8;
 	rig_new(&cfg);
@@ -392,12 +374,10 @@ the_rate_is_reached_and_a_wait_made_up_for(void **state)
 }
 
 /* Not a second later. */
-static void
-the_end_of_a_run_waits_for_no_rate(void **state)
+WEFT_TEST(the_end_of_a_run_waits_for_no_rate)
 {
 	struct weft_traffic_cfg cfg = cfg_of(1, 0);
 
-	(void)state;
 	cfg.rate = 1;
 	rig_new(&cfg);
 	assert_int_equal(step(), 0);
@@ -405,13 +385,11 @@ the_end_of_a_run_waits_for_no_rate(void **state)
 	rig_free();
 }
 
-static void
-sweep_waits_for_the_last_answer(void **state)
+WEFT_TEST(sweep_waits_for_the_last_answer)
 {
 	struct weft_traffic_cfg cfg = cfg_of(2, 100);
 	struct weft_msg m[2], one, reply;
 
-	(void)state;
 	cfg.outstanding = 8;
 	rig_new(&cfg);
 	for (unsigned int i = 0; i < 2; i++)
@@ -426,13 +404,11 @@ sweep_waits_for_the_last_answer(void **state)
 	rig_free();
 }
 
-static void
-without_credit_nothing_is_begun_or_counted(void **state)
+WEFT_TEST(without_credit_nothing_is_begun_or_counted)
 {
 	const struct weft_traffic_cfg cfg = cfg_of(10, 50);
 	struct weft_msg m;
 
-	(void)state;
 	rig_new(&cfg);
 	assert_int_equal(weft_requester_grant(rig.host, PID, 0, 0), 0);
 	for (unsigned int i = 0; i < 100; i++)
@@ -444,10 +420,8 @@ without_credit_nothing_is_begun_or_counted(void **state)
 	rig_free();
 }
 
-static void
-hosts_stay_on_their_own_lines(void **state)
+WEFT_TEST(hosts_stay_on_their_own_lines)
 {
-	(void)state;
 	for (uint32_t host = 0; host < ROOM / LINES; host++) {
 		struct weft_traffic_cfg cfg = cfg_of(200, 100);
 		uint8_t zero[64] = { 0 };
@@ -463,14 +437,12 @@ hosts_stay_on_their_own_lines(void **state)
 	}
 }
 
-static void
-same_seed_same_requests(void **state)
+WEFT_TEST(same_seed_same_requests)
 {
 	struct weft_traffic_cfg cfg = cfg_of(100, 50);
 	uint8_t first[sizeof(rig.mem)];
 	uint64_t writes;
 
-	(void)state;
 	rig_new(&cfg);
 	run_to_end();
 	memcpy(first, rig.mem, sizeof(first));
@@ -535,8 +507,7 @@ place_closed(void *arg, uint64_t hpa, uint16_t *dpid)
 }
 
 /* Lines that are closed: whoever answers with anything but what is due is found out. */
-static void
-closed_lines_hold_ones_of_the_right_kind(void **state)
+WEFT_TEST(closed_lines_hold_ones_of_the_right_kind)
 {
 	static const struct {
 		uint8_t op, poison, fill,
@@ -551,7 +522,6 @@ closed_lines_hold_ones_of_the_right_kind(void **state)
 		{ WEFT_S2M_DRS_MEMDATA, 0, 0, 0, { true, false, false } },
 	};
 
-	(void)state;
 	for (enum weft_expect due = 0; due <= WEFT_EXPECT_NXM; due++) {
 		for (size_t g = 0; g < WEFT_ARRAY_SIZE(given); g++) {
 			struct weft_traffic_cfg cfg = cfg_of(1, 0);
@@ -584,13 +554,11 @@ closed_lines_hold_ones_of_the_right_kind(void **state)
 }
 
 /* Their writes are done and forgotten: the sweep finds ones there, and no version. */
-static void
-writes_to_closed_lines_are_swept_as_closed(void **state)
+WEFT_TEST(writes_to_closed_lines_are_swept_as_closed)
 {
 	enum weft_expect due = WEFT_EXPECT_ONES;
 	struct weft_traffic_cfg cfg = cfg_of(50, 100);
 
-	(void)state;
 	cfg.expect = place_closed;
 	cfg.expect_arg = &due;
 	rig_new(&cfg);
@@ -643,15 +611,13 @@ change_to(enum weft_expect before, enum weft_expect after)
 }
 
 /* Rights come and go at random, and the tables follow at some time behind each change. */
-static void
-answers_follow_changes_of_rights(void **state)
+WEFT_TEST(answers_follow_changes_of_rights)
 {
 	const struct weft_traffic_cfg cfg = cfg_of(200000, 50);
 	struct weft_rand r;
 	enum weft_expect now = WEFT_EXPECT_DATA;
 	unsigned int late = 0;
 
-	(void)state;
 	weft_test_seed(&r, "answers_follow_changes_of_rights");
 	rig_new(&cfg);
 	for (unsigned int i = 0; i < 2000; i++) {
@@ -674,12 +640,10 @@ answers_follow_changes_of_rights(void **state)
 }
 
 /* Once a line was answered in the new way, the old one is a mistake. */
-static void
-rights_do_not_come_back_by_themselves(void **state)
+WEFT_TEST(rights_do_not_come_back_by_themselves)
 {
 	const struct weft_traffic_cfg cfg = cfg_of(1000, 0);
 
-	(void)state;
 	for (enum weft_expect was = 0; was <= WEFT_EXPECT_NXM; was++) {
 		const enum weft_expect is =
 			was == WEFT_EXPECT_DATA ? WEFT_EXPECT_ONES : WEFT_EXPECT_DATA;
@@ -701,12 +665,10 @@ rights_do_not_come_back_by_themselves(void **state)
 }
 
 /* A write that was done without a right is found when the line may be read again. */
-static void
-writes_without_rights_are_found_later(void **state)
+WEFT_TEST(writes_without_rights_are_found_later)
 {
 	const struct weft_traffic_cfg cfg = cfg_of(1000, 50);
 
-	(void)state;
 	rig_new(&cfg);
 	assert_int_equal(change_to(WEFT_EXPECT_DATA, WEFT_EXPECT_ONES), 0);
 	for (unsigned int i = 0; i < 200; i++)
@@ -733,13 +695,11 @@ writes_without_rights_are_found_later(void **state)
 	rig_free();
 }
 
-static void
-change_waits_for_open_requests(void **state)
+WEFT_TEST(change_waits_for_open_requests)
 {
 	const struct weft_traffic_cfg cfg = cfg_of(10, 0);
 	struct weft_msg m, reply;
 
-	(void)state;
 	rig_new(&cfg);
 	assert_int_equal(next_message(++rig.now, &m), 0);
 	assert_int_equal(change_to(WEFT_EXPECT_DATA, WEFT_EXPECT_ONES), -EBUSY);
@@ -751,13 +711,11 @@ change_waits_for_open_requests(void **state)
 }
 
 /* What may only be read stays zero: a write that was done all the same is found. */
-static void
-writes_to_read_only_lines_are_found(void **state)
+WEFT_TEST(writes_to_read_only_lines_are_found)
 {
 	enum weft_expect due = WEFT_EXPECT_READ_ONLY;
 	struct weft_traffic_cfg cfg = cfg_of(50, 100);
 
-	(void)state;
 	for (unsigned int obeys = 0; obeys < 2; obeys++) {
 		cfg.expect = place_closed;
 		cfg.expect_arg = &due;
@@ -777,12 +735,10 @@ writes_to_read_only_lines_are_found(void **state)
 	}
 }
 
-static void
-every_flipped_bit_is_found(void **state)
+WEFT_TEST(every_flipped_bit_is_found)
 {
 	uint8_t old[LINES][64];
 
-	(void)state;
 	for (unsigned int bit = 0; bit < 512; bit++) {
 		rig_written(old);
 		line(1)[bit / 8] ^= (uint8_t)(1 << bit % 8);
@@ -790,12 +746,10 @@ every_flipped_bit_is_found(void **state)
 	}
 }
 
-static void
-swapped_lines_are_found(void **state)
+WEFT_TEST(swapped_lines_are_found)
 {
 	uint8_t old[LINES][64], keep[64];
 
-	(void)state;
 	rig_written(old);
 	memcpy(keep, line(1), 64);
 	memcpy(line(1), line(3), 64);
@@ -803,13 +757,11 @@ swapped_lines_are_found(void **state)
 	expect_found(2, WEFT_TRAFFIC_N_MISPLACED, 1);
 }
 
-static void
-line_of_another_writer_is_found(void **state)
+WEFT_TEST(line_of_another_writer_is_found)
 {
 	struct weft_traffic_cfg cfg = cfg_of(100, 100);
 	uint8_t old[LINES][64], other[64];
 
-	(void)state;
 	/* A whole line for the very address of line 0, by host 0: its range moved onto ours. */
 	cfg.lines = 1 + HOST_INDEX * LINES;
 	cfg.writer = 0;
@@ -824,34 +776,28 @@ line_of_another_writer_is_found(void **state)
 	expect_found(1, WEFT_TRAFFIC_N_MISPLACED, 0);
 }
 
-static void
-old_version_is_found(void **state)
+WEFT_TEST(old_version_is_found)
 {
 	uint8_t old[LINES][64];
 
-	(void)state;
 	rig_written(old);
 	memcpy(line(2), old[2], 64);
 	expect_found(1, WEFT_TRAFFIC_N_STALE, 2);
 }
 
-static void
-line_gone_to_zero_is_found(void **state)
+WEFT_TEST(line_gone_to_zero_is_found)
 {
 	uint8_t old[LINES][64];
 
-	(void)state;
 	rig_written(old);
 	memset(line(0), 0, 64);
 	expect_found(1, WEFT_TRAFFIC_N_STALE, 0);
 }
 
-static void
-torn_line_is_found_wherever_it_tore(void **state)
+WEFT_TEST(torn_line_is_found_wherever_it_tore)
 {
 	uint8_t old[LINES][64];
 
-	(void)state;
 	for (unsigned int at = 16; at < 64; at += 8) {
 		rig_written(old);
 		memcpy(line(2), old[2], at);
@@ -859,13 +805,11 @@ torn_line_is_found_wherever_it_tore(void **state)
 	}
 }
 
-static void
-data_of_a_run_with_another_seed_is_found(void **state)
+WEFT_TEST(data_of_a_run_with_another_seed_is_found)
 {
 	struct weft_traffic_cfg cfg = cfg_of(100, 100);
 	uint8_t old[LINES][64], other[64];
 
-	(void)state;
 	cfg.seed++;
 	rig_new(&cfg);
 	run_to_end();
@@ -876,12 +820,10 @@ data_of_a_run_with_another_seed_is_found(void **state)
 	expect_found(1, WEFT_TRAFFIC_N_DAMAGED, 0);
 }
 
-static void
-memory_that_was_not_zero_is_found(void **state)
+WEFT_TEST(memory_that_was_not_zero_is_found)
 {
 	const struct weft_traffic_cfg cfg = cfg_of(20, 0);
 
-	(void)state;
 	rig_new(&cfg);
 	memset(rig.mem, 1, sizeof(rig.mem));
 	run_to_end();
@@ -906,10 +848,8 @@ rig_with_lost_write(unsigned int writes_before, bool executed)
 	assert_int_equal(count(WEFT_TRAFFIC_N_UNCERTAIN), 1);
 }
 
-static void
-after_a_lost_write_either_version_is_good(void **state)
+WEFT_TEST(after_a_lost_write_either_version_is_good)
 {
-	(void)state;
 	for (unsigned int before = 0; before < 3; before++) {
 		for (unsigned int executed = 0; executed < 2; executed++) {
 			rig_with_lost_write(before, executed != 0);
@@ -921,12 +861,10 @@ after_a_lost_write_either_version_is_good(void **state)
 	}
 }
 
-static void
-after_a_lost_write_an_older_version_is_still_stale(void **state)
+WEFT_TEST(after_a_lost_write_an_older_version_is_still_stale)
 {
 	const struct weft_traffic_mismatch *m;
 
-	(void)state;
 	rig_with_lost_write(2, true);
 	memset(line(0), 0, 64); /* version 0, where 2 or 3 may stand */
 	run_to_end();
@@ -938,13 +876,11 @@ after_a_lost_write_an_older_version_is_still_stale(void **state)
 	rig_free();
 }
 
-static void
-write_that_is_answered_settles_the_version(void **state)
+WEFT_TEST(write_that_is_answered_settles_the_version)
 {
 	struct weft_traffic_cfg cfg = cfg_of(3, 100);
 	uint8_t old[64];
 
-	(void)state;
 	cfg.lines = 1;
 	cfg.first_line = HOST_INDEX * LINES;
 	rig_new(&cfg);
@@ -959,13 +895,11 @@ write_that_is_answered_settles_the_version(void **state)
 }
 
 /* Only writes are asked for, so a read shows that the line rests. */
-static void
-line_of_a_lost_write_is_only_read_until_its_rest_is_over(void **state)
+WEFT_TEST(line_of_a_lost_write_is_only_read_until_its_rest_is_over)
 {
 	struct weft_traffic_cfg cfg = cfg_of(4, 100);
 	uint64_t lost_at;
 
-	(void)state;
 	cfg.lines = 1;
 	cfg.first_line = HOST_INDEX * LINES;
 	cfg.write_quarantine_ns = 50;
@@ -984,13 +918,11 @@ line_of_a_lost_write_is_only_read_until_its_rest_is_over(void **state)
 }
 
 /* What a write would leave that was put off for want of credit, and yet went out. */
-static void
-version_from_the_future_is_stale_too(void **state)
+WEFT_TEST(version_from_the_future_is_stale_too)
 {
 	struct weft_traffic_cfg cfg = cfg_of(3, 100);
 	uint8_t future[64];
 
-	(void)state;
 	cfg.lines = 1;
 	cfg.first_line = HOST_INDEX * LINES;
 	rig_new(&cfg);
@@ -1009,13 +941,11 @@ version_from_the_future_is_stale_too(void **state)
 }
 
 /* Half writes, half reads on one line: seen new once, the old one must not come back. */
-static void
-version_once_seen_does_not_go_back(void **state)
+WEFT_TEST(version_once_seen_does_not_go_back)
 {
 	struct weft_traffic_cfg cfg = cfg_of(UINT64_MAX, 50);
 	unsigned int caught = 0;
 
-	(void)state;
 	cfg.lines = 1;
 	cfg.first_line = HOST_INDEX * LINES;
 	for (cfg.seed = 0; cfg.seed < 64; cfg.seed++) {
@@ -1037,12 +967,10 @@ version_once_seen_does_not_go_back(void **state)
 	assert_true(caught > 4);
 }
 
-static void
-lost_read_makes_nothing_uncertain(void **state)
+WEFT_TEST(lost_read_makes_nothing_uncertain)
 {
 	const struct weft_traffic_cfg cfg = cfg_of(2, 0);
 
-	(void)state;
 	rig_new(&cfg);
 	lose(true);
 	run_to_end();
@@ -1052,12 +980,10 @@ lost_read_makes_nothing_uncertain(void **state)
 	rig_free();
 }
 
-static void
-poison_and_nxm_fail_without_being_compared(void **state)
+WEFT_TEST(poison_and_nxm_fail_without_being_compared)
 {
 	const struct weft_traffic_cfg cfg = cfg_of(2, 0);
 
-	(void)state;
 	rig_new(&cfg);
 	rig.poison[0] = UINT64_MAX;
 	assert_int_equal(step(), 0);
@@ -1082,13 +1008,11 @@ rig_again(const struct weft_traffic_cfg *cfg)
 	assert_non_null(rig.traffic);
 }
 
-static void
-lines_of_an_earlier_run_are_no_mismatch(void **state)
+WEFT_TEST(lines_of_an_earlier_run_are_no_mismatch)
 {
 	struct weft_traffic_cfg cfg = cfg_of(300, 30);
 	uint64_t former = 0;
 
-	(void)state;
 	for (cfg.seed = 0; cfg.seed < 20; cfg.seed++) {
 		cfg.run = 1;
 		rig_new(&cfg);
@@ -1126,12 +1050,10 @@ rig_former(uint8_t write_percent, uint8_t former[64])
 }
 
 /* Once it was read, or written, only that is right: neither another version of before nor zeros. */
-static void
-an_earlier_run_excuses_only_what_this_one_has_not_seen(void **state)
+WEFT_TEST(an_earlier_run_excuses_only_what_this_one_has_not_seen)
 {
 	uint8_t older[64];
 
-	(void)state;
 	for (unsigned int writes = 0; writes < 2; writes++) {
 		for (unsigned int lie = 0; lie < 2; lie++) {
 			rig_former(writes ? 100 : 0, older);
@@ -1154,12 +1076,10 @@ an_earlier_run_excuses_only_what_this_one_has_not_seen(void **state)
 }
 
 /* A write over a former line was lost: both are right until one was seen; damage never is. */
-static void
-a_lost_write_over_an_earlier_run_leaves_both(void **state)
+WEFT_TEST(a_lost_write_over_an_earlier_run_leaves_both)
 {
 	uint8_t older[64];
 
-	(void)state;
 	for (unsigned int k = 0; k < 3; k++) {
 		rig_former(100, older);
 		lose(k == 1);
@@ -1174,8 +1094,7 @@ a_lost_write_over_an_earlier_run_leaves_both(void **state)
 }
 
 /* Memory that was replaced holds zeros, and they are right only from the event on. */
-static void
-new_memory_holds_zeros_and_no_old_data(void **state)
+WEFT_TEST(new_memory_holds_zeros_and_no_old_data)
 {
 	for (unsigned int k = 0; k < 3; k++) {
 		uint8_t old[LINES][64];
@@ -1206,12 +1125,10 @@ new_memory_holds_zeros_and_no_old_data(void **state)
 }
 
 /* Written again, a line of new memory is as any other: zeros are stale. */
-static void
-new_memory_keeps_what_is_written(void **state)
+WEFT_TEST(new_memory_keeps_what_is_written)
 {
 	uint8_t old[LINES][64];
 
-	(void)state;
 	rig_written(old);
 	memset(rig.mem, 0, sizeof(rig.mem));
 	weft_traffic_forget(rig.traffic, PID, WEFT_LINE_LOST_ALL);
@@ -1222,10 +1139,8 @@ new_memory_keeps_what_is_written(void **state)
 }
 
 /* An answer to a request that was open says nothing: not a read's, not a write's. */
-static void
-answers_across_a_replacement_say_nothing(void **state)
+WEFT_TEST(answers_across_a_replacement_say_nothing)
 {
-	(void)state;
 	for (unsigned int k = 0; k < 4; k++) {
 		const bool writes = (k & 1) != 0, by_new = (k & 2) != 0;
 		struct weft_traffic_cfg cfg = cfg_of(UINT64_MAX, 100);
@@ -1256,12 +1171,10 @@ answers_across_a_replacement_say_nothing(void **state)
 }
 
 /* Only some of what stands behind the addresses was replaced: zeros and every version are right. */
-static void
-memory_that_was_replaced_in_parts_may_hold_any_version(void **state)
+WEFT_TEST(memory_that_was_replaced_in_parts_may_hold_any_version)
 {
 	uint8_t old[LINES][64];
 
-	(void)state;
 	rig_written(old);
 	memset(line(0), 0, 64);
 	memcpy(line(2), old[2], 64);
@@ -1274,68 +1187,12 @@ memory_that_was_replaced_in_parts_may_hold_any_version(void **state)
 	rig_free();
 }
 
-static void
-every_counter_has_a_name_of_its_own(void **state)
+WEFT_TEST(every_counter_has_a_name_of_its_own)
 {
 	const struct weft_counter *rows = weft_traffic_counters();
 
-	(void)state;
 	for (int i = 0; i < WEFT_TRAFFIC_N_COUNTERS; i++) {
 		assert_true(rows[i].unit[0] != '\0' && rows[i].help[0] != '\0');
 		assert_int_equal(weft_counter_find(rows, WEFT_TRAFFIC_N_COUNTERS, rows[i].name), i);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(config_out_of_range_is_refused),
-		cmocka_unit_test(good_memory_is_verified_throughout),
-		cmocka_unit_test(reads_alone_find_zeros_and_leave_nothing_to_sweep),
-		cmocka_unit_test(writes_alone_are_read_in_the_sweep),
-		cmocka_unit_test(no_requests_end_at_once),
-		cmocka_unit_test(stop_goes_on_to_the_sweep),
-		cmocka_unit_test(open_requests_keep_to_the_limit_and_to_one_a_line),
-		cmocka_unit_test(no_interval_has_more_requests_than_the_rate),
-		cmocka_unit_test(the_rate_is_reached_and_a_wait_made_up_for),
-		cmocka_unit_test(the_end_of_a_run_waits_for_no_rate),
-		cmocka_unit_test(sweep_waits_for_the_last_answer),
-		cmocka_unit_test(without_credit_nothing_is_begun_or_counted),
-		cmocka_unit_test(hosts_stay_on_their_own_lines),
-		cmocka_unit_test(same_seed_same_requests),
-		cmocka_unit_test(closed_lines_hold_ones_of_the_right_kind),
-		cmocka_unit_test(writes_to_closed_lines_are_swept_as_closed),
-		cmocka_unit_test(answers_follow_changes_of_rights),
-		cmocka_unit_test(rights_do_not_come_back_by_themselves),
-		cmocka_unit_test(writes_without_rights_are_found_later),
-		cmocka_unit_test(change_waits_for_open_requests),
-		cmocka_unit_test(writes_to_read_only_lines_are_found),
-		cmocka_unit_test(every_flipped_bit_is_found),
-		cmocka_unit_test(swapped_lines_are_found),
-		cmocka_unit_test(line_of_another_writer_is_found),
-		cmocka_unit_test(old_version_is_found),
-		cmocka_unit_test(line_gone_to_zero_is_found),
-		cmocka_unit_test(torn_line_is_found_wherever_it_tore),
-		cmocka_unit_test(data_of_a_run_with_another_seed_is_found),
-		cmocka_unit_test(memory_that_was_not_zero_is_found),
-		cmocka_unit_test(after_a_lost_write_either_version_is_good),
-		cmocka_unit_test(after_a_lost_write_an_older_version_is_still_stale),
-		cmocka_unit_test(write_that_is_answered_settles_the_version),
-		cmocka_unit_test(line_of_a_lost_write_is_only_read_until_its_rest_is_over),
-		cmocka_unit_test(version_from_the_future_is_stale_too),
-		cmocka_unit_test(version_once_seen_does_not_go_back),
-		cmocka_unit_test(lost_read_makes_nothing_uncertain),
-		cmocka_unit_test(poison_and_nxm_fail_without_being_compared),
-		cmocka_unit_test(lines_of_an_earlier_run_are_no_mismatch),
-		cmocka_unit_test(an_earlier_run_excuses_only_what_this_one_has_not_seen),
-		cmocka_unit_test(a_lost_write_over_an_earlier_run_leaves_both),
-		cmocka_unit_test(new_memory_holds_zeros_and_no_old_data),
-		cmocka_unit_test(new_memory_keeps_what_is_written),
-		cmocka_unit_test(answers_across_a_replacement_say_nothing),
-		cmocka_unit_test(memory_that_was_replaced_in_parts_may_hold_any_version),
-		cmocka_unit_test(every_counter_has_a_name_of_its_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

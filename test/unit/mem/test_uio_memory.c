@@ -116,14 +116,12 @@ check_read(const struct rig *g, const struct weft_uio *u, const struct weft_io_t
 	assert_int_equal(n, (u->addr % split + u->len + split - 1) / split);
 }
 
-static void
-every_byte_is_served_by_right(void **state)
+WEFT_TEST(every_byte_is_served_by_right)
 {
 	static const uint16_t splits[] = { 64, 128, 256 };
 	static struct rig g;
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (unsigned int s = 0; s < 6; s++) {
 		const bool by_prefix = s >= 3;
@@ -172,8 +170,7 @@ every_byte_is_served_by_right(void **state)
 	}
 }
 
-static void
-who_is_not_named_is_refused(void **state)
+WEFT_TEST(who_is_not_named_is_refused)
 {
 	static struct rig g;
 	const struct weft_uio u = { .kind = WEFT_UIO_READ, .len = 64, .addr = BASE };
@@ -181,7 +178,6 @@ who_is_not_named_is_refused(void **state)
 	struct weft_uio c;
 	unsigned int n;
 
-	(void)state;
 	rig_make(&g, 256, true);
 	weft_uio_encode(&req, &u);
 	assert_int_equal(weft_uio_serve(&g.memory, &req, cpl, &n), WEFT_OK);
@@ -197,8 +193,7 @@ who_is_not_named_is_refused(void **state)
 }
 
 /* By two decoders that meet, by a way that is another's, and over the end: Completer Abort. */
-static void
-what_crosses_a_limit_is_aborted(void **state)
+WEFT_TEST(what_crosses_a_limit_is_aborted)
 {
 	static struct rig g;
 	const struct weft_gfam_decoder d[2] = {
@@ -211,7 +206,6 @@ what_crosses_a_limit_is_aborted(void **state)
 	} rows[] = { { 0, 256, WEFT_UIO_SC }, { 192, 64, WEFT_UIO_SC }, { 192, 128, WEFT_UIO_CA },
 		{ 256, 256, WEFT_UIO_UR }, { 448, 128, WEFT_UIO_CA }, { 512, 4, WEFT_UIO_SC } };
 
-	(void)state;
 	rig_make(&g, 256, false);
 	assert_int_equal(weft_gfam_set_gdt(g.tables, WEFT_GFAM_SELF, 0, 0, d, 2), 0);
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
@@ -230,8 +224,7 @@ what_crosses_a_limit_is_aborted(void **state)
 	free(g.tables);
 }
 
-static void
-poison_stays_until_a_whole_line_is_written(void **state)
+WEFT_TEST(poison_stays_until_a_whole_line_is_written)
 {
 	static uint8_t mem[256], data[256];
 	uint64_t poison[1] = { 0 };
@@ -244,7 +237,6 @@ poison_stays_until_a_whole_line_is_written(void **state)
 	struct weft_uio c;
 	unsigned int n;
 
-	(void)state;
 	assert_int_equal(weft_uio_memory_init(&m, &cfg), 0);
 	u.poison = true;
 	weft_uio_encode(&req, &u);
@@ -268,17 +260,4 @@ poison_stays_until_a_whole_line_is_written(void **state)
 	weft_uio_serve(&m, &req, cpl, &n);
 	assert_int_equal(weft_uio_decode(&cpl[0], &c), 0);
 	assert_int_equal(c.status, WEFT_UIO_CA);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_byte_is_served_by_right),
-		cmocka_unit_test(who_is_not_named_is_refused),
-		cmocka_unit_test(what_crosses_a_limit_is_aborted),
-		cmocka_unit_test(poison_stays_until_a_whole_line_is_written),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

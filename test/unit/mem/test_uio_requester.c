@@ -182,12 +182,10 @@ world_free(struct world *w)
 	free(w->s);
 }
 
-static void
-every_request_ends_once_and_is_true(void **state)
+WEFT_TEST(every_request_ends_once_and_is_true)
 {
 	static struct world w;
 
-	(void)state;
 	weft_test_seed(&w.rand, __func__);
 	for (unsigned int i = 0; i < 8; i++) {
 		const uint64_t *c, *e;
@@ -214,14 +212,12 @@ every_request_ends_once_and_is_true(void **state)
 	}
 }
 
-static void
-no_more_requests_begin_than_the_rate(void **state)
+WEFT_TEST(no_more_requests_begin_than_the_rate)
 {
 	static struct world w;
 	const uint64_t *c;
 	uint64_t begun;
 
-	(void)state;
 	weft_test_seed(&w.rand, __func__);
 	w.rate = 100000000; /* one in 10 ns; without a limit it would be one in 2 or 3 */
 	world_make(&w, 0, 256);
@@ -237,12 +233,10 @@ no_more_requests_begin_than_the_rate(void **state)
 }
 
 /* What is refused for a while fails, and was not done: lines hold what they held before. */
-static void
-a_refused_write_is_not_done(void **state)
+WEFT_TEST(a_refused_write_is_not_done)
 {
 	static struct world w;
 
-	(void)state;
 	weft_test_seed(&w.rand, __func__);
 	for (unsigned int i = 0; i < 4; i++) {
 		const uint64_t *c;
@@ -263,12 +257,10 @@ a_refused_write_is_not_done(void **state)
 }
 
 /* Memory that comes and goes, and is new now and then: lines hold zeros, or what is written since. */
-static void
-new_memory_is_no_lie(void **state)
+WEFT_TEST(new_memory_is_no_lie)
 {
 	static struct world w;
 
-	(void)state;
 	weft_test_seed(&w.rand, __func__);
 	for (unsigned int i = 0; i < 4; i++) {
 		const uint64_t *c;
@@ -315,12 +307,10 @@ change_to(struct world *w, unsigned int target, enum weft_expect before, enum we
 }
 
 /* A target closes and opens a while after the source was told: until then both answers are right. */
-static void
-a_change_may_be_late(void **state)
+WEFT_TEST(a_change_may_be_late)
 {
 	static struct world w;
 
-	(void)state;
 	weft_test_seed(&w.rand, __func__);
 	for (unsigned int i = 0; i < 4; i++) {
 		const uint64_t *c;
@@ -359,12 +349,10 @@ has_zero_line(const uint8_t *mem)
 	return has;
 }
 
-static void
-a_lie_is_seen(void **state)
+WEFT_TEST(a_lie_is_seen)
 {
 	static struct world w;
 
-	(void)state;
 	weft_test_seed(&w.rand, __func__);
 	for (unsigned int lie = 0; lie < 4; lie++) {
 		static const uint8_t why[] = { WEFT_TRAFFIC_N_STALE, WEFT_TRAFFIC_N_MISPLACED,
@@ -447,8 +435,7 @@ take_cpl(struct weft_requester *r, const struct weft_uio *u, enum weft_verdict w
 		assert_int_equal(c.status, status);
 }
 
-static void
-a_range_or_config_that_cannot_be_is_refused(void **state)
+WEFT_TEST(a_range_or_config_that_cannot_be_is_refused)
 {
 	static const struct weft_request bad[] = {
 		{ .len = 0 },
@@ -468,7 +455,6 @@ a_range_or_config_that_cannot_be_is_refused(void **state)
 	struct weft_requester *r;
 	struct weft_io_tlp t;
 
-	(void)state;
 	assert_int_equal(weft_requester_size(&cfg), 0);
 	cfg.tags = 4;
 	cfg.protocol++;
@@ -484,8 +470,7 @@ a_range_or_config_that_cannot_be_is_refused(void **state)
 }
 
 /* Every way in which a packet can be no answer to a read of 128 bytes at 40h. */
-static void
-only_what_fits_is_taken(void **state)
+WEFT_TEST(only_what_fits_is_taken)
 {
 	static const uint8_t data[256];
 	const struct weft_requester_cfg cfg = {
@@ -503,7 +488,6 @@ only_what_fits_is_taken(void **state)
 	struct weft_io_tlp t;
 	struct weft_uio u;
 
-	(void)state;
 	assert_int_equal(begin(r, read_of(0x1040, 128), 0, &t), 0);
 	u = good;
 	u.tag = 1;
@@ -544,8 +528,7 @@ note_lost(void *arg, const struct weft_completion *c)
 }
 
 /* What is open to a destination ends with its session, and its tags are free; others' are not. */
-static void
-the_end_of_a_session_ends_what_went_by_it(void **state)
+WEFT_TEST(the_end_of_a_session_ends_what_went_by_it)
 {
 	static struct weft_request_clock clock;
 	const struct weft_requester_cfg rc = { .protocol = WEFT_REQUESTER_UIO,
@@ -558,7 +541,6 @@ the_end_of_a_session_ends_what_went_by_it(void **state)
 	struct weft_io_tlp t[4], more;
 	unsigned int n = 0;
 
-	(void)state;
 	for (unsigned int i = 0; i < 4; i++) {
 		assert_int_equal(begin(r, read_of(BASE, 64), 0, &t[i]), 0);
 		weft_requester_sent_to(r, tag_of(&t[i]), (uint16_t)(7 + i / 2));
@@ -579,22 +561,4 @@ the_end_of_a_session_ends_what_went_by_it(void **state)
 	assert_int_equal(
 		weft_requester_expire(r, TIMEOUT + (1 << 20) + (1 << 17), note_lost, &n, 9), 4);
 	free(r);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_end_of_a_session_ends_what_went_by_it),
-		cmocka_unit_test(every_request_ends_once_and_is_true),
-		cmocka_unit_test(no_more_requests_begin_than_the_rate),
-		cmocka_unit_test(a_refused_write_is_not_done),
-		cmocka_unit_test(new_memory_is_no_lie),
-		cmocka_unit_test(a_change_may_be_late),
-		cmocka_unit_test(a_lie_is_seen),
-		cmocka_unit_test(only_what_fits_is_taken),
-		cmocka_unit_test(a_range_or_config_that_cannot_be_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

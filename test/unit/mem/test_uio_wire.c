@@ -8,8 +8,7 @@
 
 #include "uio_rig.h"
 
-static void
-bytes_are_those_of_the_forms(void **state)
+WEFT_TEST(bytes_are_those_of_the_forms)
 {
 	static const uint8_t data[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 	static const struct {
@@ -63,7 +62,6 @@ bytes_are_those_of_the_forms(void **state)
 			"0102030405060708" },
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
 		struct weft_io_tlp want, got;
 
@@ -109,12 +107,10 @@ draw(struct weft_rand *r, uint8_t *data)
 	return u;
 }
 
-static void
-decode_after_encode_is_identity(void **state)
+WEFT_TEST(decode_after_encode_is_identity)
 {
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (unsigned int i = 0; i < 200000; i++) {
 		uint8_t data[WEFT_UIO_BYTES_MAX];
@@ -141,8 +137,7 @@ decode_after_encode_is_identity(void **state)
 	}
 }
 
-static void
-fields_out_of_range_are_refused(void **state)
+WEFT_TEST(fields_out_of_range_are_refused)
 {
 	static const uint8_t data[WEFT_UIO_BYTES_MAX];
 	static const struct weft_uio bad[] = {
@@ -177,7 +172,6 @@ fields_out_of_range_are_refused(void **state)
 	struct weft_io_tlp t;
 	struct weft_uio u;
 
-	(void)state;
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(bad); i++)
 		assert_int_equal(weft_uio_encode(&t, &bad[i]), -EINVAL);
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(malformed); i++) {
@@ -194,14 +188,12 @@ fields_out_of_range_are_refused(void **state)
 }
 
 /* Any bytes at any length: what is taken encodes to what the decoder looked at. */
-static void
-garbage_is_judged_before_it_is_read(void **state)
+WEFT_TEST(garbage_is_judged_before_it_is_read)
 {
 	static const uint8_t types[] = { 0x22, 0x62, 0x0F, 0x4F };
 	struct weft_rand r;
 	unsigned int taken = 0;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (unsigned int i = 0; i < 400000; i++) {
 		struct weft_io_tlp t = { .len = (uint16_t)weft_rand_below(&r, 290) }, again;
@@ -225,13 +217,11 @@ garbage_is_judged_before_it_is_read(void **state)
 	assert_true(taken > 1000);
 }
 
-static void
-refusals_name_the_request(void **state)
+WEFT_TEST(refusals_name_the_request)
 {
 	struct weft_uio u = { .kind = WEFT_UIO_READ, .requester = 9, .tag = 77, .len = 128 };
 	struct weft_io_tlp req, cpl;
 
-	(void)state;
 	assert_int_equal(weft_uio_encode(&req, &u), 0);
 	assert_int_equal(weft_uio_refuse(&req, WEFT_UIO_UR, 5, &cpl), 0);
 	assert_int_equal(weft_uio_decode(&cpl, &u), 0);
@@ -242,18 +232,4 @@ refusals_name_the_request(void **state)
 	assert_int_equal(u.tag, 77);
 	assert_int_equal(u.left, 128);
 	assert_int_equal(weft_uio_refuse(&cpl, WEFT_UIO_UR, 5, &req), -EINVAL);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bytes_are_those_of_the_forms),
-		cmocka_unit_test(decode_after_encode_is_identity),
-		cmocka_unit_test(fields_out_of_range_are_refused),
-		cmocka_unit_test(garbage_is_judged_before_it_is_read),
-		cmocka_unit_test(refusals_name_the_request),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,6 +37,8 @@ buffers_close(void **state)
 	return 0;
 }
 
+WEFT_TEST_AROUND(buffers_open, buffers_close)
+
 enum { NONE, CRC32, CRC32C, CRC64, DIF_CRC, DIF_CSUM, TYPES };
 
 static const uint32_t sizes[] = { 512, 520, 4048, 4096, 4160 };
@@ -206,12 +208,10 @@ pair_run(struct weft_rand *r, unsigned int from, unsigned int to, uint32_t in_bl
 }
 
 /* Every pair of types, and every pair of sizes: all of both where blocks soon meet. */
-static void
-every_pair_of_domains_does_what_the_definition_says(void **state)
+WEFT_TEST(every_pair_of_domains_does_what_the_definition_says)
 {
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (unsigned int from = 0; from < TYPES; from++)
 		for (unsigned int to = 0; to < TYPES; to++)
@@ -228,13 +228,11 @@ every_pair_of_domains_does_what_the_definition_says(void **state)
 			sizes[i % SIZES]);
 }
 
-static void
-what_goes_out_comes_back(void **state)
+WEFT_TEST(what_goes_out_comes_back)
 {
 	struct weft_rand r;
 	unsigned int trips = 0;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (unsigned int i = 0; i < 2 * TYPES * TYPES * SIZES; i++) {
 		const uint32_t block = sizes[i % SIZES];
@@ -269,13 +267,11 @@ what_goes_out_comes_back(void **state)
 	assert_true(trips >= 296);
 }
 
-static void
-transform_equals_strip_and_generate(void **state)
+WEFT_TEST(transform_equals_strip_and_generate)
 {
 	const struct side none = { 0 };
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (unsigned int i = 0; i < (TYPES - 1) * (TYPES - 1); i++) {
 		struct side a = side_draw(&r, CRC32 + i / (TYPES - 1), 512);
@@ -304,8 +300,7 @@ transform_equals_strip_and_generate(void **state)
 }
 
 /* One cut at every byte of a unit, inside data and each field, on both sides at once. */
-static void
-a_cut_at_any_byte_changes_nothing(void **state)
+WEFT_TEST(a_cut_at_any_byte_changes_nothing)
 {
 	static struct weft_sig_stream s;
 	struct weft_rand r;
@@ -314,7 +309,6 @@ a_cut_at_any_byte_changes_nothing(void **state)
 	struct weft_sig_key key;
 	size_t len;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	m.in = side_draw(&r, DIF_CRC, 512);
 	m.out = side_draw(&r, DIF_CSUM, 520);
@@ -341,8 +335,7 @@ a_cut_at_any_byte_changes_nothing(void **state)
 }
 
 /* Byte by byte in and out, by calls of their own: output that finds no room waits. */
-static void
-a_byte_a_call_changes_nothing(void **state)
+WEFT_TEST(a_byte_a_call_changes_nothing)
 {
 	static struct weft_sig_stream s;
 	struct weft_rand r;
@@ -351,7 +344,6 @@ a_byte_a_call_changes_nothing(void **state)
 	struct weft_sig_key key;
 	size_t len, taken = 0, written = 0;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	m.in = side_draw(&r, DIF_CRC, 4096);
 	m.out = side_draw(&r, CRC64, 512);
@@ -378,8 +370,7 @@ a_byte_a_call_changes_nothing(void **state)
 	errors_compare(&key, &want, WEFT_SIG_TX);
 }
 
-static void
-shards_in_any_order_make_the_report_of_the_whole(void **state)
+WEFT_TEST(shards_in_any_order_make_the_report_of_the_whole)
 {
 	struct weft_rand r;
 	struct model_in m = { .check = 0xFF };
@@ -387,7 +378,6 @@ shards_in_any_order_make_the_report_of_the_whole(void **state)
 	struct weft_sig_key total;
 	size_t len;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	m.in = side_draw(&r, DIF_CRC, 512);
 	m.in.dif.flags = WEFT_SIG_REF_REMAP;
@@ -410,13 +400,11 @@ shards_in_any_order_make_the_report_of_the_whole(void **state)
 	errors_compare(&total, &want, WEFT_SIG_TX);
 }
 
-static void
-sums_of_pieces_join_in_any_order(void **state)
+WEFT_TEST(sums_of_pieces_join_in_any_order)
 {
 	struct weft_rand r;
 	uint8_t data[1500];
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (unsigned int i = 0; i < 2000; i++) {
 		const enum weft_sig_sum_kind kind = (enum weft_sig_sum_kind)(i % WEFT_SIG_SUMS);
@@ -475,15 +463,13 @@ vector_side(const char *kind, uint32_t block, uint64_t seed, unsigned int app, u
 	return s;
 }
 
-static void
-vectors_of_the_specification_hold(void **state)
+WEFT_TEST(vectors_of_the_specification_hold)
 {
 	const struct side none = { 0 };
 	FILE *f = fopen(WEFT_TEST_VECTORS "/sig.txt", "r");
 	char line[512];
 	unsigned int lines = 0;
 
-	(void)state;
 	assert_non_null(f);
 	while (fgets(line, sizeof(line), f) != NULL) {
 		char pattern[8], kind[16], sig[2][20], sha[72];
@@ -518,21 +504,4 @@ vectors_of_the_specification_hold(void **state)
 	}
 	fclose(f);
 	assert_int_equal(lines, 200);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(vectors_of_the_specification_hold),
-		cmocka_unit_test(every_pair_of_domains_does_what_the_definition_says),
-		cmocka_unit_test(what_goes_out_comes_back),
-		cmocka_unit_test(transform_equals_strip_and_generate),
-		cmocka_unit_test(a_cut_at_any_byte_changes_nothing),
-		cmocka_unit_test(a_byte_a_call_changes_nothing),
-		cmocka_unit_test(shards_in_any_order_make_the_report_of_the_whole),
-		cmocka_unit_test(sums_of_pieces_join_in_any_order),
-	};
-
-	return cmocka_run_group_tests(tests, buffers_open, buffers_close);
 }

@@ -55,8 +55,7 @@ key_checked(struct weft_sig_key *key)
 	return e;
 }
 
-static void
-examples_of_the_manual(void **state)
+WEFT_TEST(examples_of_the_manual)
 {
 	uint8_t mem[BLOCK + 4], wire[BLOCK], data[8192], units[2 * 4104], back[8192];
 	const uint8_t tail[4] = { 0x5F, 0x17, 0xCE, 0x9B };
@@ -66,7 +65,6 @@ examples_of_the_manual(void **state)
 	struct weft_sig_key key;
 	struct weft_sig_error e;
 
-	(void)state;
 	/* 1: right, and wrong */
 	memset(mem, 'c', sizeof(mem));
 	memcpy(mem + BLOCK, tail, 4);
@@ -107,13 +105,11 @@ examples_of_the_manual(void **state)
 }
 
 /* S5: a byte that is not selected may be anything, a byte that is may not. */
-static void
-each_bit_of_a_mask_is_a_byte(void **state)
+WEFT_TEST(each_bit_of_a_mask_is_a_byte)
 {
 	struct side sides[] = { dif, crc32_512, crc32_512, crc32_512 };
 	uint8_t units[BLOCKS * UNIT], out[BLOCKS * UNIT];
 
-	(void)state;
 	sides[2].crc = WEFT_SIG_CRC32C;
 	sides[3].crc = WEFT_SIG_CRC64_XP10;
 	sides[3].seed = UINT64_MAX;
@@ -131,13 +127,11 @@ each_bit_of_a_mask_is_a_byte(void **state)
 			}
 }
 
-static void
-no_mask_lets_garbage_through(void **state)
+WEFT_TEST(no_mask_lets_garbage_through)
 {
 	uint8_t units[BLOCKS * UNIT], out[BLOCKS * UNIT];
 	struct weft_sig_key key;
 
-	(void)state;
 	memset(units, 0x77, sizeof(units));
 	key_open(&key, &dif, &none, 0);
 	run_whole(&key, WEFT_SIG_TX, 0, 0, units, sizeof(units), out, sizeof(out));
@@ -146,13 +140,11 @@ no_mask_lets_garbage_through(void **state)
 }
 
 /* S6 */
-static void
-unknown_application_tag_is_carried(void **state)
+WEFT_TEST(unknown_application_tag_is_carried)
 {
 	const uint8_t copies[] = { 0xFF, 0x30, 0x20, 0x00 };
 	uint8_t units[BLOCKS * UNIT], out[BLOCKS * UNIT];
 
-	(void)state;
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(copies); i++) {
 		struct weft_sig_key key;
 
@@ -178,15 +170,13 @@ unknown_application_tag_is_carried(void **state)
 }
 
 /* Section 2.3, last column. */
-static void
-copy_mask_follows_from_the_domains(void **state)
+WEFT_TEST(copy_mask_follows_from_the_domains)
 {
 	struct side d[10];
 	const uint8_t want[] = { 0xFF, 0x3F, 0x3F, 0xCF, 0xF0, 0xF0, 0xFF, 0x00, 0x00, 0x00 };
 	struct side crc_a = crc32_512, crc_b = crc32_512;
 	struct weft_sig_key key;
 
-	(void)state;
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(d); i++)
 		d[i] = dif;
 	d[1].dif.bg = 0;
@@ -214,12 +204,10 @@ copy_mask_follows_from_the_domains(void **state)
 }
 
 /* S7: flags x tags, block 1 broken in all else. */
-static void
-escapes_go_by_their_flags(void **state)
+WEFT_TEST(escapes_go_by_their_flags)
 {
 	uint8_t units[BLOCKS * UNIT], out[BLOCKS * UNIT];
 
-	(void)state;
 	for (unsigned int i = 0; i < 16; i++) {
 		const bool app = (i & 1) != 0, ref = (i & 2) != 0;
 		const unsigned int flags = i >> 2 << 1;
@@ -246,14 +234,12 @@ escapes_go_by_their_flags(void **state)
 	}
 }
 
-static void
-an_escape_is_not_made_valid_unless_asked_for(void **state)
+WEFT_TEST(an_escape_is_not_made_valid_unless_asked_for)
 {
 	uint8_t units[BLOCKS * UNIT], out[BLOCKS * UNIT], want[8];
 	struct side in = dif, wire = dif;
 	struct weft_sig_key key;
 
-	(void)state;
 	in.dif.flags |= WEFT_SIG_APP_ESCAPE;
 	in.dif.bg_type = WEFT_SIG_BG_CSUM;
 	wire.dif.app_tag = 0x1111;
@@ -276,15 +262,13 @@ an_escape_is_not_made_valid_unless_asked_for(void **state)
 }
 
 /* S8 */
-static void
-reference_tags_wrap_and_begin_where_told(void **state)
+WEFT_TEST(reference_tags_wrap_and_begin_where_told)
 {
 	uint8_t units[BLOCKS * UNIT], data[BLOCKS * BLOCK], out[BLOCKS * UNIT];
 	const uint32_t refs[] = { 0xFFFFFFFE, 0xFFFFFFFF, 0, 1 };
 	struct side s = dif;
 	struct weft_sig_key key;
 
-	(void)state;
 	s.dif.ref_tag = 0xFFFFFFFE - 9;
 	units_make(&s, 9, units);
 	key_open(&key, &none, &s, 0xFF);
@@ -304,8 +288,7 @@ reference_tags_wrap_and_begin_where_told(void **state)
 }
 
 /* S9 */
-static void
-the_first_field_of_the_first_block_is_kept(void **state)
+WEFT_TEST(the_first_field_of_the_first_block_is_kept)
 {
 	static const struct {
 		uint8_t damage; /* bit 0 guard, 1 app, 2 ref */
@@ -316,7 +299,6 @@ the_first_field_of_the_first_block_is_kept(void **state)
 	struct weft_sig_key key;
 	struct weft_sig_error e;
 
-	(void)state;
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
 		units_make(&dif, 0, units);
 		for (unsigned int j = 2; j < BLOCKS; j++) {
@@ -348,14 +330,12 @@ the_first_field_of_the_first_block_is_kept(void **state)
 	}
 }
 
-static void
-an_error_of_a_domain_that_is_gone_stays(void **state)
+WEFT_TEST(an_error_of_a_domain_that_is_gone_stays)
 {
 	uint8_t units[BLOCKS * UNIT] = { 0 }, out[BLOCKS * UNIT];
 	struct weft_sig_error e;
 	struct weft_sig_key key;
 
-	(void)state;
 	key_open(&key, &dif, &none, 0xFF);
 	run_whole(&key, WEFT_SIG_TX, 0, 0, units, sizeof(units), out, sizeof(out));
 	assert_int_equal(key_set(&key, &none, &dif, 0xFF, NULL), 0);
@@ -367,13 +347,11 @@ an_error_of_a_domain_that_is_gone_stays(void **state)
 }
 
 /* S10: what rdma-core runs, two keys and a wire between them. */
-static void
-two_ends_agree_ten_times(void **state)
+WEFT_TEST(two_ends_agree_ten_times)
 {
 	const struct side *wires[] = { &dif, &crc32_512 };
 	uint8_t data[BLOCKS * BLOCK], wire[BLOCKS * UNIT], back[BLOCKS * BLOCK];
 
-	(void)state;
 	for (unsigned int i = 0; i < 20; i++) {
 		struct weft_sig_key a, b;
 		size_t len;
@@ -389,13 +367,11 @@ two_ends_agree_ten_times(void **state)
 	}
 }
 
-static void
-only_the_sender_sees_its_unfilled_signature(void **state)
+WEFT_TEST(only_the_sender_sees_its_unfilled_signature)
 {
 	uint8_t mem[BLOCK + 4], wire[BLOCK], there[BLOCK + 4];
 	struct weft_sig_key a, b;
 
-	(void)state;
 	memset(mem, 'c', sizeof(mem));
 	key_open(&a, &crc32_512, &none, 0xFF);
 	key_open(&b, &crc32_512, &none, 0xFF);
@@ -419,15 +395,13 @@ one(struct one *o, uint8_t *base, size_t len, uint32_t flags)
 	return &o->list;
 }
 
-static void
-a_stream_told_to_stops_in_front_of_a_bad_block(void **state)
+WEFT_TEST(a_stream_told_to_stops_in_front_of_a_bad_block)
 {
 	static struct weft_sig_stream s;
 	uint8_t units[BLOCKS * UNIT], out[BLOCKS * BLOCK] = { 0 };
 	struct weft_sig_key key;
 	struct one in, to;
 
-	(void)state;
 	for (unsigned int bad = 0; bad < 2; bad++) {
 		units_make(&dif, 0, units);
 		units[2 * UNIT] ^= (uint8_t)bad;
@@ -444,8 +418,7 @@ a_stream_told_to_stops_in_front_of_a_bad_block(void **state)
 	}
 }
 
-static void
-a_bad_block_can_be_passed_on_as_poison(void **state)
+WEFT_TEST(a_bad_block_can_be_passed_on_as_poison)
 {
 	static struct weft_sig_stream s;
 	uint8_t units[BLOCKS * UNIT], out[BLOCKS * UNIT], want[8];
@@ -454,7 +427,6 @@ a_bad_block_can_be_passed_on_as_poison(void **state)
 	struct weft_sig_key key;
 	struct one in;
 
-	(void)state;
 	units_make(&dif, 0, units);
 	units[2 * UNIT] ^= 1;
 	for (unsigned int j = 0; j < BLOCKS; j++)
@@ -473,15 +445,13 @@ a_bad_block_can_be_passed_on_as_poison(void **state)
 }
 
 /* Flits of 240 bytes, one of which is poisoned or never came: no guard is to blame. */
-static void
-poison_and_loss_are_reported_as_such(void **state)
+WEFT_TEST(poison_and_loss_are_reported_as_such)
 {
 	static struct weft_sig_stream s;
 	uint8_t units[BLOCKS * UNIT], out[BLOCKS * UNIT], want[8];
 	struct weft_sig_piece flit[BLOCKS * UNIT / 240 + 1], to[BLOCKS];
 	struct side wire = dif;
 
-	(void)state;
 	wire.dif.bg_type = WEFT_SIG_BG_CSUM;
 	for (unsigned int lost = 0; lost < 2; lost++) {
 		struct weft_sig_list in = { .piece = flit }, list = { .piece = to, .n = BLOCKS };
@@ -522,8 +492,7 @@ poison_and_loss_are_reported_as_such(void **state)
 }
 
 /* Poison in one small block of a large one, whose signature comes with a later one. */
-static void
-poison_reaches_the_signature_of_its_output_block(void **state)
+WEFT_TEST(poison_reaches_the_signature_of_its_output_block)
 {
 	static struct weft_sig_stream s;
 	uint8_t units[2 * BLOCKS * UNIT], out[4096 + 8];
@@ -532,7 +501,6 @@ poison_reaches_the_signature_of_its_output_block(void **state)
 	struct side wire = dif;
 	struct weft_sig_key key;
 
-	(void)state;
 	wire.block = 4096;
 	units_make(&dif, 0, units);
 	units_make(&dif, BLOCKS, units + BLOCKS * UNIT);
@@ -554,14 +522,12 @@ poison_reaches_the_signature_of_its_output_block(void **state)
 }
 
 /* Whole units in one piece, which otherwise go many at a time: stripped, passed on, signed. */
-static void
-poison_of_whole_units_is_seen(void **state)
+WEFT_TEST(poison_of_whole_units_is_seen)
 {
 	static struct weft_sig_stream s;
 	const struct side *sides[][2] = { { &dif, &none }, { &dif, &dif }, { &none, &dif } };
 	uint8_t units[BLOCKS * UNIT], out[BLOCKS * UNIT];
 
-	(void)state;
 	for (unsigned int i = 0; i < 3; i++) {
 		const bool is_signed = sides[i][0]->present, makes = sides[i][1]->present;
 		const size_t in_unit = BLOCK + (is_signed ? 8 : 0);
@@ -586,8 +552,7 @@ poison_of_whole_units_is_seen(void **state)
 	}
 }
 
-static void
-poison_goes_through_where_nothing_is_signed(void **state)
+WEFT_TEST(poison_goes_through_where_nothing_is_signed)
 {
 	static struct weft_sig_stream s;
 	uint8_t data[64] = { 1 }, out[64];
@@ -595,7 +560,6 @@ poison_goes_through_where_nothing_is_signed(void **state)
 	struct weft_sig_error e;
 	struct one in, to;
 
-	(void)state;
 	key_open(&key, &none, &none, 0);
 	assert_int_equal(weft_sig_begin(&s, &key, WEFT_SIG_TX, 0, 0), 0);
 	weft_sig_push(&s, one(&in, data, 7, 0), one(&to, out, 7, 0));
@@ -708,12 +672,10 @@ case_make(struct bad_case *c, unsigned int i)
 	return true;
 }
 
-static void
-every_bad_argument_is_refused_and_changes_nothing(void **state)
+WEFT_TEST(every_bad_argument_is_refused_and_changes_nothing)
 {
 	struct bad_case c;
 
-	(void)state;
 	for (unsigned int i = 0; case_make(&c, i); i++) {
 		struct weft_sig_key key;
 		struct weft_sig_config before;
@@ -730,29 +692,25 @@ every_bad_argument_is_refused_and_changes_nothing(void **state)
 	}
 }
 
-static void
-dif_of_both_guards_may_be_copied(void **state)
+WEFT_TEST(dif_of_both_guards_may_be_copied)
 {
 	struct side csum = dif;
 	const uint8_t copy = 0x3F;
 	struct weft_sig_key key;
 
-	(void)state;
 	csum.dif.bg_type = WEFT_SIG_BG_CSUM;
 	csum.dif.bg = 0;
 	weft_sig_key_init(&key, WEFT_SIG_KEY_BLOCK_SIGNATURE, NULL);
 	assert_int_equal(key_set(&key, &dif, &csum, 0xFF, &copy), 0);
 }
 
-static void
-requests_are_refused_out_of_turn(void **state)
+WEFT_TEST(requests_are_refused_out_of_turn)
 {
 	struct weft_sig_piece pieces[WEFT_SIG_KEY_PIECES + 1] = { { NULL, 0, 0 } };
 	struct weft_sig_stream s;
 	struct weft_sig_key key;
 	struct bad_case c;
 
-	(void)state;
 	case_good(&c);
 	assert_int_equal(weft_sig_key_init(&key, 2, NULL), -EINVAL);
 	assert_int_equal(weft_sig_key_init(&key, 0, NULL), 0);
@@ -790,8 +748,7 @@ requests_are_refused_out_of_turn(void **state)
 }
 
 /* Section 6.1: the state that a request leaves, and the state the next begins with. */
-static void
-states_are_those_of_the_table(void **state)
+WEFT_TEST(states_are_those_of_the_table)
 {
 	enum { PLAIN, WITH_RESET, WITH_SET, RESET_AND_SET };
 	static const struct {
@@ -814,7 +771,6 @@ states_are_those_of_the_table(void **state)
 	struct weft_sig_key key;
 	struct bad_case c;
 
-	(void)state;
 	case_good(&c);
 	weft_sig_key_init(&key, WEFT_SIG_KEY_BLOCK_SIGNATURE, NULL);
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(steps); i++) {
@@ -847,8 +803,7 @@ states_are_those_of_the_table(void **state)
 	assert_int_equal(key.now.spec[WEFT_SIG_MEM].sig_len, 0);
 }
 
-static void
-a_layout_outlives_a_reset_of_signatures(void **state)
+WEFT_TEST(a_layout_outlives_a_reset_of_signatures)
 {
 	static struct weft_sig_stream s;
 	uint8_t units[BLOCKS * UNIT], wire[BLOCKS * UNIT], back[BLOCKS * UNIT];
@@ -856,7 +811,6 @@ a_layout_outlives_a_reset_of_signatures(void **state)
 	struct weft_sig_key key;
 	struct one to;
 
-	(void)state;
 	units_make(&dif, 0, units);
 	mem[0] = (struct weft_sig_piece){ units, 100, 0 };
 	mem[1] = (struct weft_sig_piece){ units + 100, 415, 0 };
@@ -883,8 +837,7 @@ a_layout_outlives_a_reset_of_signatures(void **state)
 	assert_memory_equal(wire, units, sizeof(units));
 }
 
-static void
-a_length_that_does_not_fit_moves_nothing(void **state)
+WEFT_TEST(a_length_that_does_not_fit_moves_nothing)
 {
 	static const struct {
 		size_t in, room;
@@ -900,7 +853,6 @@ a_length_that_does_not_fit_moves_nothing(void **state)
 	uint8_t units[8 * UNIT], out[8192];
 	struct side wire = crc32_512;
 
-	(void)state;
 	wire.block = 4096;
 	units_make(&dif, 0, units);
 	units_make(&dif, 4, units + 4 * UNIT);
@@ -920,8 +872,7 @@ a_length_that_does_not_fit_moves_nothing(void **state)
 	}
 }
 
-static void
-a_stream_that_ends_inside_a_unit_says_so(void **state)
+WEFT_TEST(a_stream_that_ends_inside_a_unit_says_so)
 {
 	static struct weft_sig_stream s;
 	uint8_t units[BLOCKS * UNIT], out[4104];
@@ -929,7 +880,6 @@ a_stream_that_ends_inside_a_unit_says_so(void **state)
 	struct weft_sig_key key;
 	struct one in, to;
 
-	(void)state;
 	units_make(&dif, 0, units);
 	key_open(&key, &dif, &none, 0xFF);
 	assert_int_equal(weft_sig_begin(&s, &key, WEFT_SIG_TX, 0, 0), 0);
@@ -947,12 +897,10 @@ a_stream_that_ends_inside_a_unit_says_so(void **state)
 }
 
 /* S4: what each kind of signature must see, and what a sum of words cannot. */
-static void
-every_flipped_bit_is_seen(void **state)
+WEFT_TEST(every_flipped_bit_is_seen)
 {
 	struct side sides[] = { dif, dif, crc32_512, crc32_512, crc32_512 };
 
-	(void)state;
 	sides[1].dif.bg_type = WEFT_SIG_BG_CSUM;
 	sides[3].crc = WEFT_SIG_CRC32C;
 	sides[4].crc = WEFT_SIG_CRC64_XP10;
@@ -979,14 +927,12 @@ every_flipped_bit_is_seen(void **state)
 	}
 }
 
-static void
-a_checksum_is_blind_where_it_must_be(void **state)
+WEFT_TEST(a_checksum_is_blind_where_it_must_be)
 {
 	uint8_t units[BLOCKS * UNIT] = { 0 }, out[BLOCKS * UNIT], word[2];
 	struct side csum = dif;
 	struct weft_sig_key key;
 
-	(void)state;
 	csum.dif.bg_type = WEFT_SIG_BG_CSUM;
 	units_make(&csum, 0, units);
 	key_open(&key, &csum, &none, 0xFF);
@@ -1003,12 +949,10 @@ a_checksum_is_blind_where_it_must_be(void **state)
 }
 
 /* Section 3.7: which seed lets a buffer that was never written pass. */
-static void
-zeros_pass_with_the_wrong_seed_only(void **state)
+WEFT_TEST(zeros_pass_with_the_wrong_seed_only)
 {
 	uint8_t units[UNIT] = { 0 }, out[UNIT];
 
-	(void)state;
 	for (unsigned int i = 0; i < 4; i++) {
 		struct side s = dif;
 		struct weft_sig_key key;
@@ -1019,41 +963,4 @@ zeros_pass_with_the_wrong_seed_only(void **state)
 		run_whole(&key, WEFT_SIG_TX, 0, 0, units, UNIT, out, sizeof(out));
 		assert_int_equal(key_checked(&key).type == WEFT_SIG_NO_ERROR, i == 0 || i == 3);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(examples_of_the_manual),
-		cmocka_unit_test(each_bit_of_a_mask_is_a_byte),
-		cmocka_unit_test(no_mask_lets_garbage_through),
-		cmocka_unit_test(unknown_application_tag_is_carried),
-		cmocka_unit_test(copy_mask_follows_from_the_domains),
-		cmocka_unit_test(escapes_go_by_their_flags),
-		cmocka_unit_test(an_escape_is_not_made_valid_unless_asked_for),
-		cmocka_unit_test(reference_tags_wrap_and_begin_where_told),
-		cmocka_unit_test(the_first_field_of_the_first_block_is_kept),
-		cmocka_unit_test(an_error_of_a_domain_that_is_gone_stays),
-		cmocka_unit_test(two_ends_agree_ten_times),
-		cmocka_unit_test(only_the_sender_sees_its_unfilled_signature),
-		cmocka_unit_test(a_stream_told_to_stops_in_front_of_a_bad_block),
-		cmocka_unit_test(a_bad_block_can_be_passed_on_as_poison),
-		cmocka_unit_test(poison_and_loss_are_reported_as_such),
-		cmocka_unit_test(poison_reaches_the_signature_of_its_output_block),
-		cmocka_unit_test(poison_of_whole_units_is_seen),
-		cmocka_unit_test(poison_goes_through_where_nothing_is_signed),
-		cmocka_unit_test(every_bad_argument_is_refused_and_changes_nothing),
-		cmocka_unit_test(dif_of_both_guards_may_be_copied),
-		cmocka_unit_test(requests_are_refused_out_of_turn),
-		cmocka_unit_test(states_are_those_of_the_table),
-		cmocka_unit_test(a_layout_outlives_a_reset_of_signatures),
-		cmocka_unit_test(a_length_that_does_not_fit_moves_nothing),
-		cmocka_unit_test(a_stream_that_ends_inside_a_unit_says_so),
-		cmocka_unit_test(every_flipped_bit_is_seen),
-		cmocka_unit_test(a_checksum_is_blind_where_it_must_be),
-		cmocka_unit_test(zeros_pass_with_the_wrong_seed_only),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

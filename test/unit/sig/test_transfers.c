@@ -228,13 +228,11 @@ wire_want(const struct plan *p, const uint8_t *mem, size_t len, struct model_out
 	model_run(&m, mem, len, o);
 }
 
-static void
-written_lies_there_and_reads_back(void **state)
+WEFT_TEST(written_lies_there_and_reads_back)
 {
 	static uint8_t given_bytes[ROOM];
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, "there and back");
 	for (unsigned int i = 0; i < 400; i++) {
 		const struct plan p = plan_draw(&r, i);
@@ -277,12 +275,10 @@ written_lies_there_and_reads_back(void **state)
 	}
 }
 
-static void
-each_wrong_byte_is_found_where_it_is(void **state)
+WEFT_TEST(each_wrong_byte_is_found_where_it_is)
 {
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, "wrong bytes");
 	for (unsigned int i = 0; i < 400; i++) {
 		struct plan p = plan_draw(&r, i);
@@ -331,13 +327,11 @@ each_wrong_byte_is_found_where_it_is(void **state)
 }
 
 /* Loss and poison have names of their own, whatever became of the bytes. */
-static void
-lost_and_poisoned_are_no_bad_guard(void **state)
+WEFT_TEST(lost_and_poisoned_are_no_bad_guard)
 {
 	struct weft_rand r;
 	unsigned int n_lost = 0, n_poisoned = 0;
 
-	(void)state;
 	weft_test_seed(&r, "lost and poisoned");
 	for (unsigned int i = 0; i < 300; i++) {
 		const struct plan p = plan_draw(&r, i);
@@ -374,8 +368,7 @@ lost_and_poisoned_are_no_bad_guard(void **state)
 	assert_true(n_lost > 50 && n_poisoned == 150);
 }
 
-static void
-a_lost_write_is_reported(void **state)
+WEFT_TEST(a_lost_write_is_reported)
 {
 	struct weft_rand r;
 	const struct plan p = { .wire = side_of(CRC32C, 512), .data_len = 51200, .window = 64 };
@@ -383,7 +376,6 @@ a_lost_write_is_reported(void **state)
 	const struct weft_xfer_cfg cfg = cfg_of(&p, WEFT_XFER_WRITE, &gm, &gw);
 	struct weft_xfer x;
 
-	(void)state;
 	weft_test_seed(&r, "lost writes");
 	lab_new(&r);
 	lab.lose = 100;
@@ -394,8 +386,7 @@ a_lost_write_is_reported(void **state)
 	lab_end();
 }
 
-static void
-what_does_not_exist_is_lost(void **state)
+WEFT_TEST(what_does_not_exist_is_lost)
 {
 	struct weft_rand r;
 	const struct plan p = {
@@ -405,7 +396,6 @@ what_does_not_exist_is_lost(void **state)
 	const struct weft_xfer_cfg cfg = cfg_of(&p, WEFT_XFER_READ, &gm, &gw);
 	struct weft_xfer x;
 
-	(void)state;
 	weft_test_seed(&r, "beyond the memory");
 	lab_new(&r);
 	assert_int_equal(weft_xfer_init(&x, &cfg), 0);
@@ -416,8 +406,7 @@ what_does_not_exist_is_lost(void **state)
 }
 
 /* Sixteen pages; two change places in the GFD; then they move to another one. */
-static void
-a_swapped_page_does_not_move(void **state)
+WEFT_TEST(a_swapped_page_does_not_move)
 {
 	static const uint8_t swapped[2] = { 3, 9 };
 	const uint64_t unit = 4104;
@@ -425,7 +414,6 @@ a_swapped_page_does_not_move(void **state)
 	struct weft_xfer x[6];
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, "swapped pages");
 	p.wire.dif.ref_tag = 0;
 	for (unsigned int swap = 0; swap < 2; swap++) {
@@ -475,12 +463,10 @@ a_swapped_page_does_not_move(void **state)
 }
 
 /* Taken apart and put together again, every unit has the number it had. */
-static void
-a_copy_is_what_was_copied(void **state)
+WEFT_TEST(a_copy_is_what_was_copied)
 {
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, "copies");
 	for (unsigned int i = 0; i < 300; i++) {
 		struct plan p = plan_draw(&r, i);
@@ -509,8 +495,7 @@ a_copy_is_what_was_copied(void **state)
 	}
 }
 
-static void
-wrong_data_with_right_signatures_is_a_mismatch(void **state)
+WEFT_TEST(wrong_data_with_right_signatures_is_a_mismatch)
 {
 	struct weft_rand r;
 	const struct plan p = { .wire = side_of(CRC64, 4096), .data_len = 8192, .window = 8 };
@@ -518,7 +503,6 @@ wrong_data_with_right_signatures_is_a_mismatch(void **state)
 	struct weft_xfer_cfg cfg = cfg_of(&p, WEFT_XFER_WRITE, &gm, &gw);
 	struct weft_xfer x;
 
-	(void)state;
 	weft_test_seed(&r, "mismatch");
 	lab_new(&r);
 	weft_rand_fill(&r, host_bytes, p.data_len);
@@ -536,8 +520,7 @@ wrong_data_with_right_signatures_is_a_mismatch(void **state)
 	lab_end();
 }
 
-static void
-bad_arguments_are_refused(void **state)
+WEFT_TEST(bad_arguments_are_refused)
 {
 	const struct plan p = {
 		.mem = side_of(DIF, 512), .wire = side_of(CRC64, 4096), .data_len = 8192
@@ -548,7 +531,6 @@ bad_arguments_are_refused(void **state)
 	struct weft_xfer_cfg cfg = good;
 	struct weft_xfer x;
 
-	(void)state;
 	assert_int_equal(weft_xfer_init(&x, &cfg), 0);
 	cfg.data_len = 8192 + 512;
 	assert_int_equal(weft_xfer_init(&x, &cfg), -EINVAL);
@@ -638,8 +620,7 @@ plain_step(struct weft_xfer_run *run)
  * A GFD's memory goes while transfer @at runs, its first lines done, or (PLAIN) before any. Whoever
  * has data there, or was to read what nobody writes before, ends so; the others are as ever.
  */
-static void
-transfers_end_with_the_memory_that_had_their_data(void **state)
+WEFT_TEST(transfers_end_with_the_memory_that_had_their_data)
 {
 	static const struct {
 		unsigned int at, gfd, lost; /* a bit for each that ends so */
@@ -654,7 +635,6 @@ transfers_end_with_the_memory_that_had_their_data(void **state)
 	};
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(cases); k++) {
 		struct weft_xfer x[PLAIN];
@@ -682,23 +662,4 @@ transfers_end_with_the_memory_that_had_their_data(void **state)
 		free(mem);
 		lab_end();
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(written_lies_there_and_reads_back),
-		cmocka_unit_test(each_wrong_byte_is_found_where_it_is),
-		cmocka_unit_test(lost_and_poisoned_are_no_bad_guard),
-		cmocka_unit_test(transfers_end_with_the_memory_that_had_their_data),
-		cmocka_unit_test(a_lost_write_is_reported),
-		cmocka_unit_test(what_does_not_exist_is_lost),
-		cmocka_unit_test(a_swapped_page_does_not_move),
-		cmocka_unit_test(a_copy_is_what_was_copied),
-		cmocka_unit_test(wrong_data_with_right_signatures_is_a_mismatch),
-		cmocka_unit_test(bad_arguments_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,10 +82,8 @@ no_file(const char *name, int error, unsigned int nth)
 	return failed;
 }
 
-static void
-an_output_file_is_opened_whole_or_not(void **state)
+WEFT_TEST(an_output_file_is_opened_whole_or_not)
 {
-	(void)state;
 	weft_fail_each("open64", EACCES, no_file);
 	weft_fail_each("fcntl64", EINVAL, no_file);
 	weft_fail_each("fdopen", ENOMEM, no_file);
@@ -113,13 +111,11 @@ no_lock(const char *name, int error, unsigned int nth)
 	return failed;
 }
 
-static void
-a_lock_is_refused_with_the_reason(void **state)
+WEFT_TEST(a_lock_is_refused_with_the_reason)
 {
 	pid_t holder = 1;
 	int fd;
 
-	(void)state;
 	weft_fail_each("open64", EROFS, no_lock);
 	weft_fail_each("flock", ENOLCK, no_lock);
 	/* It holds without the number that is for people. */
@@ -133,14 +129,12 @@ a_lock_is_refused_with_the_reason(void **state)
 }
 
 /* A file that its holder removed between our opening and locking it is no lock, nor is it waited for. */
-static void
-a_lock_that_goes_while_it_is_taken_is_taken_anew(void **state)
+WEFT_TEST(a_lock_that_goes_while_it_is_taken_is_taken_anew)
 {
 	const unsigned int before = descriptors();
 	pid_t holder;
 	int fd;
 
-	(void)state;
 	removals = 3;
 	fd = weft_lock_take(path, &holder);
 	assert_true(fd >= 0);
@@ -176,12 +170,10 @@ no_listener(const char *name, int error, unsigned int nth)
 	return failed;
 }
 
-static void
-a_socket_listens_or_leaves_no_name(void **state)
+WEFT_TEST(a_socket_listens_or_leaves_no_name)
 {
 	int dead;
 
-	(void)state;
 	weft_fail_each("open64", EACCES, no_listener);
 	weft_fail_each("flock", ENOLCK, no_listener);
 	weft_fail_each("socket", EMFILE, no_listener);
@@ -232,14 +224,12 @@ not_reached(const char *name, int error, unsigned int nth)
 }
 
 /* That nobody can be asked is not that nobody is there. */
-static void
-a_socket_that_cannot_be_asked_is_not_taken_for_dead(void **state)
+WEFT_TEST(a_socket_that_cannot_be_asked_is_not_taken_for_dead)
 {
 	const unsigned int before = descriptors();
 	int listener = weft_socket_listen(path);
 	char name[32];
 
-	(void)state;
 	assert_true(listener >= 0);
 	weft_fail_each("socket", EMFILE, no_answer);
 	weft_fail_each("setsockopt", ENOMEM, no_answer);
@@ -264,13 +254,11 @@ a_socket_that_cannot_be_asked_is_not_taken_for_dead(void **state)
 }
 
 /* A path without a folder is one in this folder. */
-static void
-a_socket_is_made_where_we_stand(void **state)
+WEFT_TEST(a_socket_is_made_where_we_stand)
 {
 	char before[512];
 	int fd;
 
-	(void)state;
 	assert_non_null(getcwd(before, sizeof(before)));
 	assert_int_equal(chdir(folder), 0);
 	fd = weft_socket_listen("s");
@@ -284,20 +272,12 @@ a_socket_is_made_where_we_stand(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_output_file_is_opened_whole_or_not),
-		cmocka_unit_test(a_lock_is_refused_with_the_reason),
-		cmocka_unit_test(a_lock_that_goes_while_it_is_taken_is_taken_anew),
-		cmocka_unit_test(a_socket_listens_or_leaves_no_name),
-		cmocka_unit_test(a_socket_that_cannot_be_asked_is_not_taken_for_dead),
-		cmocka_unit_test(a_socket_is_made_where_we_stand),
-	};
 	int failed;
 
 	if (mkdtemp(folder) == NULL)
 		return 1;
 	snprintf(path, sizeof(path), "%s/s", folder);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = weft_test_run();
 	rmdir(folder);
 	return failed;
 }

@@ -26,13 +26,11 @@ write_there(const char *text)
 	close(fd);
 }
 
-static void
-a_file_is_made_and_emptied(void **state)
+WEFT_TEST(a_file_is_made_and_emptied)
 {
 	struct stat st;
 	FILE *f;
 
-	(void)state;
 	write_there("more than later");
 	write_there("less");
 	assert_int_equal(stat(path, &st), 0);
@@ -49,12 +47,10 @@ a_file_is_made_and_emptied(void **state)
 	assert_int_equal(errno, EISDIR);
 }
 
-static void
-a_fifo_needs_its_reader_first(void **state)
+WEFT_TEST(a_fifo_needs_its_reader_first)
 {
 	int reader, fd;
 
-	(void)state;
 	assert_int_equal(mkfifo(path, 0600), 0);
 	assert_int_equal(weft_file_create(path, 0600), -ENXIO);
 	assert_non_null(strstr(weft_file_error(-ENXIO), "start the reader first"));
@@ -68,10 +64,8 @@ a_fifo_needs_its_reader_first(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-static void
-root_follows_no_link(void **state)
+WEFT_TEST(root_follows_no_link)
 {
-	(void)state;
 	assert_int_equal(symlink(other, path), 0);
 	assert_int_equal(weft_file_is_link(path), geteuid() == 0);
 	if (geteuid() == 0) {
@@ -89,10 +83,8 @@ root_follows_no_link(void **state)
 	assert_false(weft_file_is_link("/nonesuch"));
 }
 
-static void
-a_private_folder_is_ours_alone(void **state)
+WEFT_TEST(a_private_folder_is_ours_alone)
 {
-	(void)state;
 	assert_true(weft_file_is_private_dir(folder));
 	assert_false(weft_file_is_private_dir("/nonesuch"));
 	assert_false(weft_file_is_private_dir("/tmp"));
@@ -110,19 +102,13 @@ a_private_folder_is_ours_alone(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_is_made_and_emptied),
-		cmocka_unit_test(a_fifo_needs_its_reader_first),
-		cmocka_unit_test(root_follows_no_link),
-		cmocka_unit_test(a_private_folder_is_ours_alone),
-	};
 	int failed;
 
 	if (mkdtemp(folder) == NULL)
 		return 1;
 	snprintf(path, sizeof(path), "%s/f", folder);
 	snprintf(other, sizeof(other), "%s/other", folder);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = weft_test_run();
 	rmdir(folder);
 	return failed;
 }

@@ -16,13 +16,11 @@
 static char folder[] = "/tmp/weft-lock-XXXXXX";
 static char path[64];
 
-static void
-one_holds_it_and_the_other_learns_who(void **state)
+WEFT_TEST(one_holds_it_and_the_other_learns_who)
 {
 	pid_t holder = 1;
 	int fd = weft_lock_take(path, &holder), again;
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(holder, 0);
 	assert_int_equal(weft_lock_take(path, &holder), -EBUSY);
@@ -35,14 +33,12 @@ one_holds_it_and_the_other_learns_who(void **state)
 	assert_int_equal(weft_lock_take("/nonesuch/lock", &holder), -ENOENT);
 }
 
-static void
-it_ends_with_its_process(void **state)
+WEFT_TEST(it_ends_with_its_process)
 {
 	int ready[2], status, fd;
 	pid_t child, holder;
 	char byte;
 
-	(void)state;
 	assert_int_equal(pipe(ready), 0);
 	child = fork();
 	if (child == 0) {
@@ -65,13 +61,11 @@ it_ends_with_its_process(void **state)
 	close(ready[1]);
 }
 
-static void
-a_removed_file_is_not_given_back_again(void **state)
+WEFT_TEST(a_removed_file_is_not_given_back_again)
 {
 	pid_t holder;
 	int old = weft_lock_take(path, &holder), fresh;
 
-	(void)state;
 	assert_int_equal(unlink(path), 0);
 	fresh = weft_lock_take(path, &holder);
 	assert_true(fresh >= 0);
@@ -81,14 +75,12 @@ a_removed_file_is_not_given_back_again(void **state)
 }
 
 /* Whoever holds it is told who tried. */
-static void
-a_lock_of_the_network_needs_no_file(void **state)
+WEFT_TEST(a_lock_of_the_network_needs_no_file)
 {
 	char name[64];
 	pid_t holder = 1, child, caller;
 	int fd, status;
 
-	(void)state;
 	snprintf(name, sizeof(name), "weft-test-%d", (int)getpid());
 	fd = weft_lock_take_net(name, &holder);
 	assert_true(fd >= 0);
@@ -114,14 +106,12 @@ a_lock_of_the_network_needs_no_file(void **state)
 }
 
 /* Who may not use the node at all does not keep it from running. */
-static void
-another_users_name_is_no_lock(void **state)
+WEFT_TEST(another_users_name_is_no_lock)
 {
 	int ready[2], status;
 	char name[64], byte;
 	pid_t child, holder;
 
-	(void)state;
 	if (geteuid() != 0)
 		skip();
 	snprintf(name, sizeof(name), "weft-test-%d", (int)getpid());
@@ -145,19 +135,12 @@ another_users_name_is_no_lock(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_holds_it_and_the_other_learns_who),
-		cmocka_unit_test(it_ends_with_its_process),
-		cmocka_unit_test(a_removed_file_is_not_given_back_again),
-		cmocka_unit_test(a_lock_of_the_network_needs_no_file),
-		cmocka_unit_test(another_users_name_is_no_lock),
-	};
 	int failed;
 
 	if (mkdtemp(folder) == NULL)
 		return 1;
 	snprintf(path, sizeof(path), "%s/lock", folder);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = weft_test_run();
 	rmdir(folder);
 	return failed;
 }

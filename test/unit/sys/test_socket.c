@@ -17,14 +17,12 @@
 static char folder[] = "/tmp/weft-socket-XXXXXX";
 static char path[64];
 
-static void
-a_server_does_not_notice_that_it_was_asked(void **state)
+WEFT_TEST(a_server_does_not_notice_that_it_was_asked)
 {
 	struct pollfd p = { .events = POLLIN };
 	struct stat st;
 	int other;
 
-	(void)state;
 	assert_int_equal(weft_socket_is_served(path), 0);
 	p.fd = weft_socket_listen(path);
 	assert_true(p.fd >= 0);
@@ -48,12 +46,10 @@ a_server_does_not_notice_that_it_was_asked(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-static void
-what_is_no_socket_stays(void **state)
+WEFT_TEST(what_is_no_socket_stays)
 {
 	char too_long[200];
 
-	(void)state;
 	fclose(fopen(path, "w"));
 	assert_int_equal(weft_socket_is_served(path), -EEXIST);
 	assert_int_equal(weft_socket_listen(path), -EEXIST);
@@ -65,13 +61,11 @@ what_is_no_socket_stays(void **state)
 	assert_int_equal(weft_socket_is_served("/dev/null/s"), -ENOTDIR);
 }
 
-static void
-a_hidden_socket_is_reached_by_its_descriptor_only(void **state)
+WEFT_TEST(a_hidden_socket_is_reached_by_its_descriptor_only)
 {
 	int listener = weft_socket_listen(path), hidden, us, them;
 	char name[32] = "", byte;
 
-	(void)state;
 	assert_int_equal(weft_socket_hide("/nonesuch/s"), -ENOENT);
 	hidden = weft_socket_hide(path);
 	assert_true(hidden >= 0);
@@ -96,17 +90,12 @@ a_hidden_socket_is_reached_by_its_descriptor_only(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_server_does_not_notice_that_it_was_asked),
-		cmocka_unit_test(what_is_no_socket_stays),
-		cmocka_unit_test(a_hidden_socket_is_reached_by_its_descriptor_only),
-	};
 	int failed;
 
 	if (mkdtemp(folder) == NULL)
 		return 1;
 	snprintf(path, sizeof(path), "%s/s", folder);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = weft_test_run();
 	rmdir(folder);
 	return failed;
 }

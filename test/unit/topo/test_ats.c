@@ -48,8 +48,7 @@ parse(unsigned int replaced, const char *by, struct weft_topo_error *e, int *rc)
 }
 
 /* Memory of a device stands in a segment, but no host reads or writes it by CXL.mem. */
-static void
-memory_of_devices_is_none(void **state)
+WEFT_TEST(memory_of_devices_is_none)
 {
 	static const char text[] =
 		"fabric: lab\nsegments:\n  - {target: g0}\n  - {target: d0}\nnodes:\n"
@@ -64,15 +63,13 @@ memory_of_devices_is_none(void **state)
 	struct weft_topo_error e;
 	struct weft_topo *t;
 
-	(void)state;
 	assert_int_equal(weft_topo_parse(&t, "lab.yaml", text, strlen(text), &e), -EINVAL);
 	assert_string_equal(e.text,
 		"lab.yaml:7: nodes[0].translations[0]: not in one segment, expected memory for "
 		"4096 bytes, got 0x11000000000");
 }
 
-static void
-loads_and_answers(void **state)
+WEFT_TEST(loads_and_answers)
 {
 	struct weft_topo_error e;
 	int rc;
@@ -81,7 +78,6 @@ loads_and_answers(void **state)
 	const struct weft_topo_node *ta, *h1;
 	uint64_t pa = 0;
 
-	(void)state;
 	if (rc != 0)
 		fail_msg("%s", e.text);
 	ta = &t->node[weft_topo_find(t, "ta")];
@@ -162,10 +158,8 @@ static const struct {
 	{ TA, TRANSLATIONS("], gim: 1M, access: ["), 5, "nodes[0]: gim of an agent" },
 };
 
-static void
-mistakes_are_refused(void **state)
+WEFT_TEST(mistakes_are_refused)
 {
-	(void)state;
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
 		struct weft_topo_error e;
 		char where[32];
@@ -179,16 +173,4 @@ mistakes_are_refused(void **state)
 			fail_msg("row %u: expected \"%s...%s\", got \"%s\"", i, where, rows[i].text,
 				e.text);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(loads_and_answers),
-		cmocka_unit_test(memory_of_devices_is_none),
-		cmocka_unit_test(mistakes_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,8 +53,7 @@ with(const char *was, const char *is)
 	return t;
 }
 
-static void
-routes_rights_and_new_segments_may_change(void **state)
+WEFT_TEST(routes_rights_and_new_segments_may_change)
 {
 	static const char *const change[][2] = {
 		{ "lab\n", "lab\n" },
@@ -69,7 +68,6 @@ routes_rights_and_new_segments_may_change(void **state)
 	};
 	struct weft_topo *now = with("lab\n", "lab\n");
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(change); i++) {
 		struct weft_topo *next = with(change[i][0], change[i][1]);
 		struct weft_topo_error err;
@@ -83,8 +81,7 @@ routes_rights_and_new_segments_may_change(void **state)
 	weft_topo_free(now);
 }
 
-static void
-all_else_is_refused_by_name(void **state)
+WEFT_TEST(all_else_is_refused_by_name)
 {
 	static const char *const change[][3] = {
 		{ "lab\n", "other\n", "lab: fabric cannot change" },
@@ -110,7 +107,6 @@ all_else_is_refused_by_name(void **state)
 	};
 	struct weft_topo *now = with("lab\n", "lab\n");
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(change); i++) {
 		struct weft_topo *next = with(change[i][0], change[i][1]);
 		struct weft_topo_error err = { .line = 7 };
@@ -128,23 +124,20 @@ all_else_is_refused_by_name(void **state)
 }
 
 /* Of cxl mode, as one of rxl has none. */
-static void
-form_of_a_link_stays(void **state)
+WEFT_TEST(form_of_a_link_stays)
 {
 	struct weft_topo *now = with("mode: rxl\n", "mode: cxl\n");
 	struct weft_topo *next = with("mode: rxl\nrouting: updown\ndefaults: {",
 		"mode: cxl\nrouting: updown\ndefaults: {link_form: pbr, ");
 	struct weft_topo_error err;
 
-	(void)state;
 	assert_int_equal(weft_topo_check_change(now, next, "lab", &err), -EINVAL);
 	assert_non_null(strstr(err.text, "port h0.0: link_form cannot"));
 	weft_topo_free(next);
 	weft_topo_free(now);
 }
 
-static void
-fabric_without_rights_gets_none(void **state)
+WEFT_TEST(fabric_without_rights_gets_none)
 {
 	static const char plain[] = "nodes:\n"
 				    "  - {name: h, kind: host, pid: 1%s}\n"
@@ -154,7 +147,6 @@ fabric_without_rights_gets_none(void **state)
 	struct weft_topo_error err;
 	char text[256];
 
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		int n = snprintf(text, sizeof(text), "fabric: f\n%s",
 			i == 0 ? "" : "groups:\n  - {name: all, ranges: [{gfd: g}]}\n");
@@ -203,14 +195,12 @@ grid(const char *routing, bool columns_first)
 }
 
 /* Routes that are good by themselves are good with themselves. */
-static void
-rows_then_columns_do_not_mix_with_columns_then_rows(void **state)
+WEFT_TEST(rows_then_columns_do_not_mix_with_columns_then_rows)
 {
 	struct weft_topo *t[] = { grid("dimension", false), grid("dimension", true),
 		grid("updown", false) };
 	struct weft_topo_error err;
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(t); i++)
 		assert_int_equal(weft_topo_check_mixed_routes(t[i], t[i], "grid", &err), 0);
 	assert_int_equal(weft_topo_check_mixed_routes(t[0], t[1], "grid", &err), -EINVAL);
@@ -237,15 +227,13 @@ mixed_port(const void *arg, unsigned int node, int in, uint16_t dpid)
 }
 
 /* Whatever pair of routes is let pass: each of the 512 mixtures of a moment is free of circles. */
-static void
-mixtures_of_routes_that_may_follow_each_other_have_no_circle(void **state)
+WEFT_TEST(mixtures_of_routes_that_may_follow_each_other_have_no_circle)
 {
 	struct weft_topo *t[] = { grid("dimension", false), grid("dimension", true),
 		grid("updown", false), grid("auto", true) };
 	unsigned int circles = 0, passed = 0;
 	struct weft_topo_fault f;
 
-	(void)state;
 	for (size_t a = 0; a < WEFT_ARRAY_SIZE(t); a++) {
 		for (size_t b = 0; b < WEFT_ARRAY_SIZE(t); b++) {
 			struct mix m = { t[a], t[b], 0 };
@@ -265,19 +253,4 @@ mixtures_of_routes_that_may_follow_each_other_have_no_circle(void **state)
 	assert_true(circles > 0 && passed >= WEFT_ARRAY_SIZE(t));
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(t); i++)
 		weft_topo_free(t[i]);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(routes_rights_and_new_segments_may_change),
-		cmocka_unit_test(all_else_is_refused_by_name),
-		cmocka_unit_test(form_of_a_link_stays),
-		cmocka_unit_test(fabric_without_rights_gets_none),
-		cmocka_unit_test(rows_then_columns_do_not_mix_with_columns_then_rows),
-		cmocka_unit_test(mixtures_of_routes_that_may_follow_each_other_have_no_circle),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -445,26 +445,22 @@ assert_refused(const char *yaml, size_t len, const struct error_row *row, int ex
 	assert_int_equal(weft_topo_parse(&t, "lab.yaml", yaml, len, NULL), expected);
 }
 
-static void
-unchanged_file_is_good(void **state)
+WEFT_TEST(unchanged_file_is_good)
 {
 	char yaml[2048];
 	struct weft_topo_error err;
 	struct weft_topo *t;
 	size_t len = compose(yaml, sizeof(yaml), 0, "");
 
-	(void)state;
 	if (weft_topo_parse(&t, "lab.yaml", yaml, len, &err) != 0)
 		fail_msg("%s", err.text);
 	weft_topo_free(t);
 }
 
-static void
-every_mistake_names_its_line(void **state)
+WEFT_TEST(every_mistake_names_its_line)
 {
 	char yaml[2048];
 
-	(void)state;
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
 		size_t len = compose(yaml, sizeof(yaml), rows[i].replaced, rows[i].by);
 		int expected = strstr(rows[i].text, "too deep") != NULL ? -EFBIG : -EINVAL;
@@ -1111,10 +1107,8 @@ static const struct {
 		{ .line = 24, .text = "bindings[0]: key missing, expected device, got none" } },
 };
 
-static void
-whole_files_are_judged(void **state)
+WEFT_TEST(whole_files_are_judged)
 {
-	(void)state;
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(files); i++)
 		assert_refused(files[i].yaml, strlen(files[i].yaml), &files[i].row, -EINVAL);
 }
@@ -1160,18 +1154,15 @@ assert_large(
 	free(yaml);
 }
 
-static void
-limits_hold_at_the_edge(void **state)
+WEFT_TEST(limits_hold_at_the_edge)
 {
-	(void)state;
 	assert_large(4095, 8192, 0, 0, "");
 	assert_large(4096, 1, -EFBIG, 3, "nodes: too long, expected at most 4095, got 4096");
 	assert_large(2, 255, 0, 0, "");
 	assert_large(1024, 8193, -EFBIG, 1028, "links: too long, expected at most 8192, got 8193");
 }
 
-static void
-switch_has_no_256th_port(void **state)
+WEFT_TEST(switch_has_no_256th_port)
 {
 	struct error_row row = { .line = 261,
 		.text = "links[255].a: too many links of switch s0, expected at most 255" };
@@ -1179,7 +1170,6 @@ switch_has_no_256th_port(void **state)
 	char *yaml = large_file(2, 255, &len);
 	char more[8192];
 
-	(void)state;
 	assert_true(len < sizeof(more) - 64);
 	len = (size_t)snprintf(more, sizeof(more), "%s  - {a: s0, b: s1}\n", yaml);
 	free(yaml);
@@ -1187,8 +1177,7 @@ switch_has_no_256th_port(void **state)
 }
 
 /* A parser that recurses, or looks back at every level, would need seconds or the whole stack. */
-static void
-deep_nesting_ends_at_once(void **state)
+WEFT_TEST(deep_nesting_ends_at_once)
 {
 	static const char *const forms[] = { "[", "- ", "{a: ", "? ", "[{" };
 	size_t len = WEFT_TOPO_BYTES;
@@ -1196,7 +1185,6 @@ deep_nesting_ends_at_once(void **state)
 	struct weft_topo_error err;
 	struct weft_topo *t;
 
-	(void)state;
 	assert_non_null(yaml);
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(forms); i++) {
 		size_t n = strlen(forms[i]);
@@ -1210,14 +1198,12 @@ deep_nesting_ends_at_once(void **state)
 	free(yaml);
 }
 
-static void
-error_is_one_printable_line(void **state)
+WEFT_TEST(error_is_one_printable_line)
 {
 	static const char yaml[] = "fabric: \"\\x1b[31m\\n\\xe9\"\n";
 	struct weft_topo_error err;
 	struct weft_topo *t;
 
-	(void)state;
 	assert_int_equal(weft_topo_parse(&t, "a\nb\x7f", yaml, strlen(yaml), &err), -EINVAL);
 	for (const char *c = err.text; *c != '\0'; c++)
 		assert_in_range(*c, 0x20, 0x7e);
@@ -1239,8 +1225,7 @@ keep(void *arg, const struct weft_topo_error *e)
 }
 
 /* Each finding says where it is itself, whatever was found before it. */
-static void
-findings_have_paths_of_their_own(void **state)
+WEFT_TEST(findings_have_paths_of_their_own)
 {
 	static const char yaml[] = "fabric: x\nnodes:\n"
 				   "  - name: h0\n"
@@ -1252,26 +1237,8 @@ findings_have_paths_of_their_own(void **state)
 				   "  - {a: h0, b: g0}\n";
 	struct findings f = { 0 };
 
-	(void)state;
 	assert_int_equal(weft_topo_check_text("x", yaml, strlen(yaml), keep, &f), 3);
 	assert_memory_equal(f.text[0], "x:5: nodes[0].kind: duplicate key", 33);
 	assert_memory_equal(f.text[1], "x:6: nodes[0].pid: bad number", 29);
 	assert_memory_equal(f.text[2], "x:7: nodes[1].pid: bad number", 29);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(unchanged_file_is_good),
-		cmocka_unit_test(every_mistake_names_its_line),
-		cmocka_unit_test(whole_files_are_judged),
-		cmocka_unit_test(limits_hold_at_the_edge),
-		cmocka_unit_test(switch_has_no_256th_port),
-		cmocka_unit_test(deep_nesting_ends_at_once),
-		cmocka_unit_test(error_is_one_printable_line),
-		cmocka_unit_test(findings_have_paths_of_their_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

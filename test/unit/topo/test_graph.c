@@ -9,12 +9,10 @@
 
 #include <errno.h>
 
-static void
-ports_are_numbered_by_their_links(void **state)
+WEFT_TEST(ports_are_numbered_by_their_links)
 {
 	struct weft_topo *t = topo_test_load(TOPO_DIAMOND);
 
-	(void)state;
 	assert_int_equal(weft_topo_find(t, "s3"), 5);
 	assert_int_equal(weft_topo_find(t, "s4"), -ENOENT);
 	assert_int_equal(t->node[5].n_ports, 4);
@@ -35,12 +33,10 @@ ports_are_numbered_by_their_links(void **state)
 	weft_topo_free(t);
 }
 
-static void
-order_counts_each_kind(void **state)
+WEFT_TEST(order_counts_each_kind)
 {
 	struct weft_topo *t = topo_test_load(TOPO_FORMS);
 
-	(void)state;
 	for (uint16_t i = 0; i < t->n_hosts; i++) {
 		assert_int_equal(t->node[t->host[i]].kind, WEFT_TOPO_HOST);
 		assert_int_equal(t->node[t->host[i]].order, i);
@@ -53,12 +49,10 @@ order_counts_each_kind(void **state)
 	weft_topo_free(t);
 }
 
-static void
-lowest_port_wins_among_shortest_paths(void **state)
+WEFT_TEST(lowest_port_wins_among_shortest_paths)
 {
 	struct weft_topo *t = topo_test_load(TOPO_DIAMOND);
 
-	(void)state;
 	assert_int_equal(weft_topo_next_port(t, 1, 0x200), 0);
 	assert_int_equal(weft_topo_next_port(t, 2, 0x200), 0); /* s0: s1 before s2 */
 	assert_int_equal(weft_topo_next_port(t, 5, 0x101), 0); /* s3: s2 before s1 */
@@ -71,13 +65,11 @@ lowest_port_wins_among_shortest_paths(void **state)
 	weft_topo_free(t);
 }
 
-static void
-routes_hold_every_node_and_no_more(void **state)
+WEFT_TEST(routes_hold_every_node_and_no_more)
 {
 	struct weft_topo *t = topo_test_load(TOPO_DIAMOND);
 	struct weft_drt drt;
 
-	(void)state;
 	for (unsigned int n = 0; n < t->n_nodes; n++) {
 		memset(&drt, 0xff, sizeof(drt));
 		assert_int_equal(weft_topo_routes(t, n, &drt), 0);
@@ -96,13 +88,11 @@ routes_hold_every_node_and_no_more(void **state)
 	weft_topo_free(t);
 }
 
-static void
-smallest_frame_of_both_ways_counts(void **state)
+WEFT_TEST(smallest_frame_of_both_ways_counts)
 {
 	struct weft_topo *t = topo_test_load(TOPO_DIAMOND);
 	unsigned int wide = t->link[6].a;
 
-	(void)state;
 	assert_int_equal(weft_topo_port_flits(t, t->link[0].a), 5); /* 1500 at one end */
 	assert_int_equal(weft_topo_port_flits(t, t->link[0].b), 5);
 	assert_int_equal(weft_topo_port_flits(t, t->link[1].a), 16); /* 4114 exactly */
@@ -123,12 +113,10 @@ smallest_frame_of_both_ways_counts(void **state)
 	weft_topo_free(t);
 }
 
-static void
-each_gfd_begins_a_segment(void **state)
+WEFT_TEST(each_gfd_begins_a_segment)
 {
 	struct weft_topo *t = topo_test_load(TOPO_FORMS);
 
-	(void)state;
 	assert_int_equal(weft_topo_hpa(t, 0), UINT64_C(0x10000000000));
 	assert_int_equal(weft_topo_hpa(t, 1), UINT64_C(0x11000000000));
 	assert_int_equal(weft_topo_hpa(t, 2), UINT64_C(0x12000000000));
@@ -208,15 +196,13 @@ walk(const struct weft_topo *t, unsigned int from, unsigned int to)
 	return steps;
 }
 
-static void
-following_next_ports_is_a_shortest_path(void **state)
+WEFT_TEST(following_next_ports_is_a_shortest_path)
 {
 	struct random_fabric f;
 	struct weft_topo_error err;
 	struct weft_topo *t;
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (unsigned int run = 0; run < 100; run++) {
 		char *yaml = random_yaml(&r, &f);
@@ -239,14 +225,12 @@ following_next_ports_is_a_shortest_path(void **state)
 	}
 }
 
-static void
-server_selects_its_nodes(void **state)
+WEFT_TEST(server_selects_its_nodes)
 {
 	struct weft_topo *t = topo_test_load(TOPO_FORMS);
 	struct weft_topo_error err;
 	uint16_t node[8];
 
-	(void)state;
 	assert_int_equal(weft_topo_select(t, "box.example.org", NULL, node, &err), 7);
 	assert_int_equal(weft_topo_select(t, "box", NULL, node, &err), 4);
 	assert_int_equal(node[0], 1);
@@ -263,14 +247,12 @@ server_selects_its_nodes(void **state)
 	weft_topo_free(t);
 }
 
-static void
-names_win_over_the_server(void **state)
+WEFT_TEST(names_win_over_the_server)
 {
 	struct weft_topo *t = topo_test_load(TOPO_FORMS);
 	struct weft_topo_error err;
 	uint16_t node[8];
 
-	(void)state;
 	assert_int_equal(weft_topo_select(t, "box", "g0,h0,g0", node, &err), 2);
 	assert_int_equal(node[0], 0);
 	assert_int_equal(node[1], 4);
@@ -281,22 +263,4 @@ names_win_over_the_server(void **state)
 	assert_int_equal(weft_topo_select(t, "box", "g0,", node, &err), -ENOENT);
 	assert_int_equal(weft_topo_select(t, "box", "", node, &err), -ENOENT);
 	weft_topo_free(t);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ports_are_numbered_by_their_links),
-		cmocka_unit_test(order_counts_each_kind),
-		cmocka_unit_test(lowest_port_wins_among_shortest_paths),
-		cmocka_unit_test(routes_hold_every_node_and_no_more),
-		cmocka_unit_test(smallest_frame_of_both_ways_counts),
-		cmocka_unit_test(each_gfd_begins_a_segment),
-		cmocka_unit_test(following_next_ports_is_a_shortest_path),
-		cmocka_unit_test(server_selects_its_nodes),
-		cmocka_unit_test(names_win_over_the_server),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

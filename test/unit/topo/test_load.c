@@ -14,13 +14,11 @@
 #include <errno.h>
 #include <unistd.h>
 
-static void
-every_form_is_read(void **state)
+WEFT_TEST(every_form_is_read)
 {
 	struct weft_topo *t = topo_test_load(TOPO_FORMS);
 	const struct weft_topo_node *n = t->node;
 
-	(void)state;
 	assert_string_equal(t->fabric, "forms-1_x");
 	assert_int_equal(t->mode, WEFT_MODE_CXL);
 	assert_int_equal(t->isn, WEFT_ISN_XOR);
@@ -71,8 +69,7 @@ struct port_row {
 	uint16_t mtu;
 };
 
-static void
-ports_know_device_driver_and_mtu(void **state)
+WEFT_TEST(ports_know_device_driver_and_mtu)
 {
 	static const struct port_row rows[][2] = {
 		{ { "", "", WEFT_TOPO_NO_DEVICE, WEFT_TOPO_RING, 1500 },
@@ -93,7 +90,6 @@ ports_know_device_driver_and_mtu(void **state)
 	};
 	struct weft_topo *t = topo_test_load(TOPO_FORMS);
 
-	(void)state;
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
 		for (unsigned int e = 0; e < 2; e++) {
 			const struct weft_topo_port *p =
@@ -110,8 +106,7 @@ ports_know_device_driver_and_mtu(void **state)
 }
 
 /* A port's own wire wins; that of a link is bad both ways, by different numbers. */
-static void
-wires_reach_their_ports(void **state)
+WEFT_TEST(wires_reach_their_ports)
 {
 	static const char yaml[] =
 		"fabric: f\n"
@@ -136,7 +131,6 @@ wires_reach_their_ports(void **state)
 	struct weft_topo_error err;
 	struct weft_topo *t;
 
-	(void)state;
 	if (weft_topo_parse(&t, "wires", yaml, strlen(yaml), &err) != 0)
 		fail_msg("%s", err.text);
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(wires); i++) {
@@ -154,12 +148,10 @@ wires_reach_their_ports(void **state)
 	weft_topo_free(t);
 }
 
-static void
-left_out_keys_take_their_defaults(void **state)
+WEFT_TEST(left_out_keys_take_their_defaults)
 {
 	struct weft_topo *t = topo_test_load(TOPO_DIAMOND);
 
-	(void)state;
 	assert_int_equal(t->mode, WEFT_MODE_RXL);
 	assert_int_equal(t->isn, WEFT_ISN_PSEUDO);
 	assert_int_equal(t->crc_order, WEFT_CRC_R0_FIRST);
@@ -179,25 +171,21 @@ left_out_keys_take_their_defaults(void **state)
 	weft_topo_free(t);
 }
 
-static void
-documented_example_loads(void **state)
+WEFT_TEST(documented_example_loads)
 {
 	struct weft_topo *t = topo_test_load(TOPO_EXAMPLE);
 
-	(void)state;
 	assert_int_equal(t->n_nodes, 6);
 	assert_int_equal(t->n_links, 5);
 	assert_int_equal(weft_topo_path_flits(t, 0, 4), 13);
 	weft_topo_free(t);
 }
 
-static void
-built_in_fabric_runs_in_one_process(void **state)
+WEFT_TEST(built_in_fabric_runs_in_one_process)
 {
 	struct weft_topo_error err;
 	struct weft_topo *t;
 
-	(void)state;
 	assert_int_equal(weft_topo_parse(&t, WEFT_TOPO_DEMO_NAME, weft_topo_demo_yaml,
 				 strlen(weft_topo_demo_yaml), &err),
 		0);
@@ -215,15 +203,13 @@ built_in_fabric_runs_in_one_process(void **state)
 	weft_topo_free(t);
 }
 
-static void
-file_errors_have_no_line(void **state)
+WEFT_TEST(file_errors_have_no_line)
 {
 	char path[] = "/tmp/weft-topo-XXXXXX";
 	struct weft_topo_error err;
 	struct weft_topo *t;
 	int fd;
 
-	(void)state;
 	assert_int_equal(weft_topo_load(&t, "/nonexistent/lab.yaml", &err), -ENOENT);
 	assert_null(t);
 	assert_int_equal(err.line, 0);
@@ -276,10 +262,8 @@ forms_of(const char *head, const char *link)
 }
 
 /* Hosts and devices at switches, in cxl mode, but for clients and agents of translation. */
-static void
-links_have_the_form_that_their_ends_can(void **state)
+WEFT_TEST(links_have_the_form_that_their_ends_can)
 {
-	(void)state;
 	assert_string_equal(forms_of("", ""), "ppppp");
 	assert_string_equal(forms_of("mode: cxl\n", ""), "hhhpp");
 	assert_string_equal(forms_of("mode: cxl\n", ", link_form: pbr"), "hphpp");
@@ -289,21 +273,4 @@ links_have_the_form_that_their_ends_can(void **state)
 	assert_string_equal(forms_of("mode: cxl\ndefaults: {link_form: hbr}\n", ""), "hhhpp");
 	assert_string_equal(forms_of("mode: rxl\n", ", link_form: hbr"), "refused");
 	assert_string_equal(forms_of("mode: rxl\n", ", link_form: pbr"), "ppppp");
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_form_is_read),
-		cmocka_unit_test(ports_know_device_driver_and_mtu),
-		cmocka_unit_test(wires_reach_their_ports),
-		cmocka_unit_test(left_out_keys_take_their_defaults),
-		cmocka_unit_test(documented_example_loads),
-		cmocka_unit_test(built_in_fabric_runs_in_one_process),
-		cmocka_unit_test(links_have_the_form_that_their_ends_can),
-		cmocka_unit_test(file_errors_have_no_line),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

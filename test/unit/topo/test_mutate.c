@@ -132,15 +132,13 @@ keep_first(void *arg, const struct weft_topo_error *e)
 		strcpy(f->first, e->text);
 }
 
-static void
-damaged_files_load_whole_or_not_at_all(void **state)
+WEFT_TEST(damaged_files_load_whole_or_not_at_all)
 {
 	static const char *const paths[] = { TOPO_FORMS, TOPO_DIAMOND, TOPO_EXAMPLE, TOPO_POOL };
 	struct sample samples[WEFT_ARRAY_SIZE(paths)];
 	unsigned int good = 0, several = 0;
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(paths); i++)
 		sample_read(&samples[i], paths[i]);
@@ -181,14 +179,4 @@ damaged_files_load_whole_or_not_at_all(void **state)
 	/* Damage that is always fatal, or never, would test only half of this. */
 	assert_in_range(good, ROUNDS / 100, ROUNDS / 2);
 	assert_in_range(several, ROUNDS / 100, ROUNDS / 2);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(damaged_files_load_whole_or_not_at_all),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

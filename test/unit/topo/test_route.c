@@ -155,15 +155,13 @@ ring(struct shape *s, unsigned int n, const char *routing)
 		shape_end(s, i * (n / (n < 40 ? n : 40)));
 }
 
-static void
-rings_are_broken(void **state)
+WEFT_TEST(rings_are_broken)
 {
 	static const unsigned int sizes[] = { 3, 4, 5, 6, 7, 12, 33, 1000 };
 	struct weft_topo_error err;
 	struct weft_topo *t;
 	struct shape s;
 
-	(void)state;
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(sizes); i++) {
 		ring(&s, sizes[i], "updown");
 		t = shape_good(&s);
@@ -187,13 +185,11 @@ rings_are_broken(void **state)
 	assert_non_null(strstr(err.text, "that wait: ... s"));
 }
 
-static void
-trees_take_their_only_way(void **state)
+WEFT_TEST(trees_take_their_only_way)
 {
 	struct weft_rand r;
 	struct shape s;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (unsigned int run = 0; run < 20; run++) {
 		const unsigned int n = run == 0 ? 1000 : 1 + (unsigned int)weft_rand_below(&r, 60);
@@ -215,10 +211,8 @@ trees_take_their_only_way(void **state)
 }
 
 /* k-ary fat tree: k pods of k/2 and k/2 switches below (k/2)^2 roots. */
-static void
-fat_trees_use_all_roots(void **state)
+WEFT_TEST(fat_trees_use_all_roots)
 {
-	(void)state;
 	for (unsigned int k = 4; k <= 12; k += 4) {
 		const unsigned int half = k / 2, roots = half * half;
 		unsigned int used = 0;
@@ -292,8 +286,7 @@ mesh(struct shape *s, const unsigned int size[3], char form, const char *routing
 		shape_end(s, i * (n / (n < 100 ? n : 100)));
 }
 
-static void
-meshes_go_by_dimension(void **state)
+WEFT_TEST(meshes_go_by_dimension)
 {
 	static const struct {
 		unsigned int size[3];
@@ -311,7 +304,6 @@ meshes_go_by_dimension(void **state)
 		{ { 2, 2, 2 }, 'x', 5 },
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < 2 * WEFT_ARRAY_SIZE(rows); i++) {
 		struct weft_topo *t;
 		struct shape s;
@@ -326,13 +318,11 @@ meshes_go_by_dimension(void **state)
 }
 
 /* The first coordinate that differs is put right first. */
-static void
-dimensions_are_taken_in_order(void **state)
+WEFT_TEST(dimensions_are_taken_in_order)
 {
 	struct weft_topo *t;
 	struct shape s;
 
-	(void)state;
 	mesh(&s, (const unsigned int[]){ 4, 4, 1 }, 'g', "dimension");
 	t = shape_good(&s);
 	for (unsigned int from = 0; from < 16; from++) {
@@ -354,10 +344,8 @@ dimensions_are_taken_in_order(void **state)
 	weft_topo_free(t);
 }
 
-static void
-hypercubes_have_no_circle(void **state)
+WEFT_TEST(hypercubes_have_no_circle)
 {
-	(void)state;
 	for (unsigned int d = 1; d <= 9; d++) {
 		struct weft_topo *t;
 		struct shape s;
@@ -378,14 +366,12 @@ hypercubes_have_no_circle(void **state)
 }
 
 /* Full meshes, whole and without links. */
-static void
-rising_detours_join_pairs_without_a_link(void **state)
+WEFT_TEST(rising_detours_join_pairs_without_a_link)
 {
 	unsigned int with_detour = 0;
 	struct weft_topo_error err;
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (unsigned int run = 0; run < 100; run++) {
 		const unsigned int n = 5 + (unsigned int)weft_rand_below(&r, 20);
@@ -438,12 +424,10 @@ random_graph(struct weft_rand *r, const char *routing, unsigned int max)
 	return shape_good(&s);
 }
 
-static void
-random_graphs_are_complete_and_free_of_circles(void **state)
+WEFT_TEST(random_graphs_are_complete_and_free_of_circles)
 {
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (unsigned int run = 0; run < 300; run++) {
 		const bool is_auto = run % 2 == 0;
@@ -516,13 +500,11 @@ turn_clockwise(struct weft_rand *r, const struct weft_topo *t, struct weft_drt *
 }
 
 /* Good tables with rows changed at random. */
-static void
-checker_agrees_with_the_definition(void **state)
+WEFT_TEST(checker_agrees_with_the_definition)
 {
 	unsigned int kinds[3] = { 0 }, good = 0;
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (unsigned int run = 0; run < 3000; run++) {
 		struct weft_topo_fault f;
@@ -576,14 +558,12 @@ by_ingress(const void *arg, unsigned int node, int in, uint16_t dpid)
 	                                        : weft_topo_next_port(t, node, dpid);
 }
 
-static void
-tables_may_differ_by_ingress_port(void **state)
+WEFT_TEST(tables_may_differ_by_ingress_port)
 {
 	struct weft_topo_fault f;
 	struct weft_topo *t;
 	struct shape s;
 
-	(void)state;
 	ring(&s, 3, "shortest");
 	t = shape_good(&s);
 	if (weft_topo_check_routes(t, by_ingress, t, &f) != 0)
@@ -591,14 +571,12 @@ tables_may_differ_by_ingress_port(void **state)
 	weft_topo_free(t);
 }
 
-static void
-engines_say_what_they_miss(void **state)
+WEFT_TEST(engines_say_what_they_miss)
 {
 	struct weft_topo_error err;
 	struct weft_topo *t;
 	struct shape s;
 
-	(void)state;
 	ring(&s, 4, "dimension");
 	assert_int_equal(shape_load(&s, &t, &err), -EINVAL);
 	assert_string_equal(err.text, "shape:2: routing: dimension: expected routes without a "
@@ -619,13 +597,11 @@ engines_say_what_they_miss(void **state)
 	assert_non_null(strstr(err.text, "got no route from e0 to s2: none at s0"));
 }
 
-static void
-same_file_gives_same_routes(void **state)
+WEFT_TEST(same_file_gives_same_routes)
 {
 	struct weft_topo *a, *b;
 	struct shape s;
 
-	(void)state;
 	ring(&s, 33, "auto");
 	a = shape_good(&s);
 	ring(&s, 33, "auto");
@@ -633,25 +609,4 @@ same_file_gives_same_routes(void **state)
 	assert_memory_equal(a->route, b->route, (size_t)a->n_nodes * a->n_nodes);
 	weft_topo_free(a);
 	weft_topo_free(b);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rings_are_broken),
-		cmocka_unit_test(trees_take_their_only_way),
-		cmocka_unit_test(fat_trees_use_all_roots),
-		cmocka_unit_test(meshes_go_by_dimension),
-		cmocka_unit_test(dimensions_are_taken_in_order),
-		cmocka_unit_test(hypercubes_have_no_circle),
-		cmocka_unit_test(rising_detours_join_pairs_without_a_link),
-		cmocka_unit_test(random_graphs_are_complete_and_free_of_circles),
-		cmocka_unit_test(checker_agrees_with_the_definition),
-		cmocka_unit_test(tables_may_differ_by_ingress_port),
-		cmocka_unit_test(engines_say_what_they_miss),
-		cmocka_unit_test(same_file_gives_same_routes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,12 +24,10 @@ parse(const char *yaml)
 	return t;
 }
 
-static void
-plain_files_have_a_segment_for_each_gfd(void **state)
+WEFT_TEST(plain_files_have_a_segment_for_each_gfd)
 {
 	struct weft_topo *t = topo_test_load(TOPO_FORMS);
 
-	(void)state;
 	assert_true(t->is_default_map);
 	assert_int_equal(t->n_segments, t->n_gfds);
 	assert_int_equal(t->n_groups, 1);
@@ -79,13 +77,11 @@ interleaved(unsigned int ways, unsigned int granularity, uint64_t size)
 	return t;
 }
 
-static void
-interleave_takes_turns(void **state)
+WEFT_TEST(interleave_takes_turns)
 {
 	static struct weft_resolve_hop hop[300];
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	for (unsigned int n = 1; n <= 8; n++) {
 		for (unsigned int gran = 0; gran <= 6; gran++) {
@@ -149,8 +145,7 @@ static const char groups_of[2][65] = {
 	"------------------------------------------------aaaaaaaa--------",
 };
 
-static void
-rights_hold_for_every_block(void **state)
+WEFT_TEST(rights_hold_for_every_block)
 {
 	static const char *const may[] = { "b", "abc", "", "ac" };
 	static const bool at_edge[4][2] = { { true, false }, { true, true }, { false, false },
@@ -158,7 +153,6 @@ rights_hold_for_every_block(void **state)
 	struct weft_topo *t = parse(rights_yaml);
 	struct weft_resolve_hop hop[16];
 
-	(void)state;
 	assert_false(t->is_default_map);
 	assert_int_equal(t->node[0].access, 2);
 	assert_int_equal(t->node[1].access, 7);
@@ -193,15 +187,13 @@ rights_hold_for_every_block(void **state)
 	weft_topo_free(t);
 }
 
-static void
-memory_of_hosts_is_for_uio(void **state)
+WEFT_TEST(memory_of_hosts_is_for_uio)
 {
 	struct weft_topo *t = parse(rights_yaml);
 	const uint64_t hpa = t->segment[2].base + 5;
 	struct weft_resolve_hop hop[16];
 	struct weft_resolve r;
 
-	(void)state;
 	assert_int_equal(weft_resolve(t, 2, hpa, false, &r, hop), 0);
 	assert_int_equal(r.rule, WEFT_RESOLVE_GIM_UIO_ONLY);
 	assert_int_equal(weft_resolve(t, 2, hpa, true, &r, hop), 0);
@@ -223,8 +215,7 @@ memory_of_hosts_is_for_uio(void **state)
 	weft_topo_free(t);
 }
 
-static void
-bindings_and_roles_are_found(void **state)
+WEFT_TEST(bindings_and_roles_are_found)
 {
 	static const struct {
 		const char *node;
@@ -241,7 +232,6 @@ bindings_and_roles_are_found(void **state)
 	struct weft_drt drt;
 	int s0 = weft_topo_find(t, "s0"), s1 = weft_topo_find(t, "s1");
 
-	(void)state;
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
 		const struct weft_topo_node *n = &t->node[weft_topo_find(t, rows[i].node)];
 		const struct weft_topo_port *p = &t->port[n->first_port + rows[i].number];
@@ -267,8 +257,7 @@ bindings_and_roles_are_found(void **state)
 }
 
 /* As if the file said nothing. */
-static void
-auto_is_the_usual_role(void **state)
+WEFT_TEST(auto_is_the_usual_role)
 {
 	struct weft_topo *t = parse("fabric: x\nnodes:\n"
 				    "  - {name: h, kind: host, pid: 1}\n"
@@ -285,7 +274,6 @@ auto_is_the_usual_role(void **state)
 		{ WEFT_TOPO_ROLE_HBR_DSP, WEFT_TOPO_ROLE_DEVICE },
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < t->n_links; i++) {
 		assert_int_equal(t->port[t->link[i].a].role, roles[i][0]);
 		assert_int_equal(t->port[t->link[i].b].role, roles[i][1]);
@@ -293,8 +281,7 @@ auto_is_the_usual_role(void **state)
 	weft_topo_free(t);
 }
 
-static void
-nothing_is_outside_the_segments(void **state)
+WEFT_TEST(nothing_is_outside_the_segments)
 {
 	struct weft_topo *t = parse(rights_yaml);
 	const uint64_t end = t->segment[3].base + (UINT64_C(1) << 36);
@@ -302,7 +289,6 @@ nothing_is_outside_the_segments(void **state)
 	struct weft_resolve_hop hop[16];
 	struct weft_resolve r;
 
-	(void)state;
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(outside); i++) {
 		assert_int_equal(weft_resolve(t, 1, outside[i], false, &r, hop), 0);
 		assert_int_equal(r.rule, WEFT_RESOLVE_NO_DECODE);
@@ -314,10 +300,8 @@ nothing_is_outside_the_segments(void **state)
 	weft_topo_free(t);
 }
 
-static void
-every_rule_has_its_words(void **state)
+WEFT_TEST(every_rule_has_its_words)
 {
-	(void)state;
 	for (unsigned int i = 0; i < WEFT_RESOLVE_RULES; i++) {
 		for (unsigned int j = 0; j < i; j++)
 			assert_string_not_equal(weft_resolve_word(i), weft_resolve_word(j));
@@ -327,21 +311,4 @@ every_rule_has_its_words(void **state)
 	assert_string_equal(weft_resolve_word(WEFT_RESOLVE_RULES), "unknown");
 	assert_string_equal(weft_resolve_text(WEFT_RESOLVE_RULES), "unknown");
 	assert_string_equal(weft_resolve_answer(WEFT_RESOLVE_RULES, true, true), "unknown");
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain_files_have_a_segment_for_each_gfd),
-		cmocka_unit_test(interleave_takes_turns),
-		cmocka_unit_test(rights_hold_for_every_block),
-		cmocka_unit_test(memory_of_hosts_is_for_uio),
-		cmocka_unit_test(bindings_and_roles_are_found),
-		cmocka_unit_test(auto_is_the_usual_role),
-		cmocka_unit_test(nothing_is_outside_the_segments),
-		cmocka_unit_test(every_rule_has_its_words),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,13 +85,11 @@ static const struct {
 	{ "d0", 5, 0, true, WEFT_RESOLVE_NO_DECODE, false },
 };
 
-static void
-every_answer_has_its_rule(void **state)
+WEFT_TEST(every_answer_has_its_rule)
 {
 	struct weft_topo *t = parse(good_yaml);
 	struct weft_resolve_hop hop[16];
 
-	(void)state;
 	assert_false(t->is_default_map);
 	assert_int_equal(t->segment[1].size, 64 << 10);
 	assert_int_equal(t->segment[2].size, 64 << 10);
@@ -125,8 +123,7 @@ every_answer_has_its_rule(void **state)
 	weft_topo_free(t);
 }
 
-static void
-vectors_are_those_of_the_file_or_all(void **state)
+WEFT_TEST(vectors_are_those_of_the_file_or_all)
 {
 	struct weft_topo *t = parse(good_yaml);
 	/* h0 h1 h2 d0 d1 d2 s g0: bit k of row n, other k of node n */
@@ -134,7 +131,6 @@ vectors_are_those_of_the_file_or_all(void **state)
 	static const uint8_t lav[8] = { 0, 0, 0, 0x10, 0x08, 0, 0, 0 };
 	static const uint8_t ask[8] = { 0x86, 0x85, 0x83, 0x97, 0x87, 0x97, 0, 0 };
 
-	(void)state;
 	for (unsigned int n = 0; n < 8; n++)
 		for (unsigned int k = 0; k < 8; k++) {
 			assert_int_equal(weft_topo_in_vtv(t, n, k), vtv[n] >> k & 1);
@@ -173,10 +169,8 @@ static const struct {
 	{ "pid: 10, gim", "pid: 10, forward: yes, gim", "nodes[0].forward: bad" },
 };
 
-static void
-what_cannot_be_is_refused_with_its_rule(void **state)
+WEFT_TEST(what_cannot_be_is_refused_with_its_rule)
 {
-	(void)state;
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(changes); i++) {
 		const char *at = strstr(good_yaml, changes[i].from);
 		char yaml[2 * sizeof(good_yaml)];
@@ -194,16 +188,4 @@ what_cannot_be_is_refused_with_its_rule(void **state)
 			fail_msg("row %u: %d, \"%s\"", i, rc, err.text);
 		weft_topo_free(t);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_answer_has_its_rule),
-		cmocka_unit_test(vectors_are_those_of_the_file_or_all),
-		cmocka_unit_test(what_cannot_be_is_refused_with_its_rule),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
