@@ -23,8 +23,6 @@ static const char *const good[] = {
 	"  - {a: s0, b: g0}", /* 10 */
 };
 
-#define GOOD_LINES WEFT_ARRAY_SIZE(good)
-
 struct error_row {
 	unsigned int replaced; /* line of the good file */
 	const char *by;
@@ -415,15 +413,125 @@ static const struct error_row rows[] = {
 		"links[0]: no device between servers lab1 and lab2, expected pci, netif or vdev" },
 };
 
-/* The good file with one line replaced; returns its length. */
+/* A fabric with all kinds of nodes and ports, for what a link may join and what is bound. */
+static const char *const tree[] = {
+	"fabric: x", /* 1 */
+	"nodes:", /* 2 */
+	"  - {name: h0, kind: host, pid: 1}", /* 3 */
+	"  - {name: h1, kind: host, pid: 2}", /* 4 */
+	"  - {name: s0, kind: switch, pid: 3}", /* 5 */
+	"  - {name: s1, kind: switch, pid: 4}", /* 6 */
+	"  - {name: b0, kind: hbr, pid: 5}", /* 7 */
+	"  - {name: b1, kind: hbr, pid: 6}", /* 8 */
+	"  - {name: d0, kind: device, pid: 7}", /* 9 */
+	"  - {name: d1, kind: device, pid: 8}", /* 10 */
+	"  - {name: g0, kind: gfd, pid: 9}", /* 11 */
+	"  - {name: g1, kind: gfd, pid: 10}", /* 12 */
+	"links:", /* 13 */
+	"  - {a: h0, b: s0}", /* 14 */
+	"  - {a: s0, b: s1}", /* 15 */
+	"  - {a: s0, b: g0}", /* 16 */
+	"  - {a: s1, b: b0}", /* 17 */
+	"  - {a: b0, b: d0}", /* 18 */
+	"  - {a: h1, b: s1}", /* 19 */
+	"  - {a: s1, b: g1}", /* 20 */
+	"  - {a: s0, b: d1}", /* 21 */
+	"  - {a: b0, b: b1}", /* 22 */
+};
+
+static const struct error_row tree_rows[] = {
+	{ 20, "  - {a: g1, b: b0}", 20,
+		"links[6]: a GFD attaches to a DSP of a PBR switch (fabric.md 3.1): expected that "
+		"for g1, got an HBR DSP of b0" },
+	{ 13,
+		"  - {name: h2, kind: host, pid: 11}\n  - {name: h3, kind: host, pid: 12}\n"
+		"links:\n  - {a: h2, b: h3}",
+		16,
+		"links[0]: a host's root port attaches to a USP or a device but no GFD (fabric.md "
+		"3.1): expected that for h2, got a host's root port of h3" },
+	{ 13,
+		"  - {name: g2, kind: gfd, pid: 11}\n  - {name: d2, kind: device, pid: 12}\n"
+		"links:\n  - {a: g2, b: d2}",
+		16, "links[0]: a GFD attaches to a DSP of a PBR switch" },
+	{ 13,
+		"  - {name: d2, kind: device, pid: 11}\n  - {name: d3, kind: device, pid: 12}\n"
+		"links:\n  - {a: d2, b: d3}",
+		16,
+		"links[0]: a device attaches to a DSP or a root port (fabric.md 3.1): expected "
+		"that for d2, got a device of d3" },
+	{ 15, "  - {a: s0, b: s1, a_port: {role: dsp}}", 15,
+		"links[1]: a PBR DSP attaches to a device, a GFD or an HBR USP (fabric.md 3.1): "
+		"expected that for s0, got an FPort of s1" },
+	{ 15, "  - {a: s0, b: s1, a_port: {role: dsp}, b_port: {role: usp}}", 15,
+		"links[1]: a PBR DSP attaches to a device, a GFD or an HBR USP (fabric.md 3.1): "
+		"expected that for s0, got a PBR USP of s1" },
+	{ 14, "  - {a: h0, b: s0, b_port: {role: fport}}", 14,
+		"links[0]: a host's root port attaches to a USP or a device but no GFD (fabric.md "
+		"3.1): expected that for h0, got an FPort of s0" },
+	{ 16, "  - {a: s0, b: g0, a_port: {role: usp}}", 16,
+		"links[2]: a PBR USP attaches to a root port (fabric.md 3.1): expected that for "
+		"s0, got a GFD of g0" },
+	{ 17, "  - {a: s1, b: b0, a_port: {role: usp}, b_port: {role: dsp}}", 17,
+		"links[3]: a PBR USP attaches to a root port (fabric.md 3.1): expected that for "
+		"s1, got an HBR DSP of b0" },
+	{ 17, "  - {a: s1, b: b0, b_port: {role: fport}}", 17,
+		"links[3].b_port.role: FPort of an HBR switch, expected usp|dsp (fabric.md 3.1), "
+		"got fport at b0" },
+	{ 14, "  - {a: h0, b: s0, a_port: {role: usp}}", 14,
+		"links[0].a_port.role: role of a host, expected it at a port of a switch only, got "
+		"it at h0" },
+	{ 22, "  - {a: b0, b: b1}\n  - {a: s0, b: b0}", 7,
+		"nodes[4]: an HBR switch has one USP (fabric.md 3.1): expected one for b0, got 2" },
+	{ 22, "  - {a: b1, b: b0}", 7,
+		"nodes[4]: an HBR switch has one USP (fabric.md 3.1): expected one for b0, got 2" },
+	{ 22, "  - {a: b0, b: b1}\n  - {a: d0, b: s0}", 23,
+		"links[9].a: second link of device d0, expected exactly one" },
+	{ 22, "  - {a: b0, b: b1}\nbindings:\n  - {host: s0, device: d1}", 24,
+		"bindings[0].host: bad host, expected a host at a PBR switch, where its vDSPs are "
+		"(fabric.md 3.2), got \"s0\"" },
+	{ 22, "  - {a: b0, b: b1}\nbindings:\n  - {host: h0, device: g0}", 24,
+		"bindings[0].device: binding of a gfd, expected none, as G-FAM goes edge to edge "
+		"(fabric.md 3.2), got g0" },
+	{ 22, "  - {a: b0, b: b1}\nbindings:\n  - {host: h0, device: d0}", 24,
+		"bindings[0].device: bad device, expected a device or an hbr at a PBR DSP "
+		"(fabric.md 3.2), got \"d0\"" },
+	{ 22, "  - {a: b0, b: b1}\nbindings:\n  - {host: h0, device: d2}", 24,
+		"bindings[0].device: bad device" },
+	{ 22, "  - {a: b0, b: b1}\nbindings:\n  - {host: h0, device: b0}", 24,
+		"bindings[0].pid: vDSP and vUSP, expected a pid of the FPort between two switches "
+		"(fabric.md 3.2), got none" },
+	{ 22, "  - {a: b0, b: b1}\nbindings:\n  - {host: h0, device: d1, pid: 0xC00}", 24,
+		"bindings[0].pid: vDSP and vUSP, expected a pid of the FPort only if there are two "
+		"switches (fabric.md 3.2), got one" },
+	{ 22, "  - {a: b0, b: b1}\nbindings:\n  - {host: h0, device: b0, pid: 9}", 24,
+		"bindings[0].pid: PID of a node, expected one for FPorts (fabric.md 2.1), got that "
+		"of g0" },
+	{ 22,
+		"  - {a: b0, b: b1}\nbindings:\n  - {host: h0, device: d1}\n"
+		"  - {host: h0, device: d1}",
+		25,
+		"bindings[1]: bound twice, expected one vDSP for a vUSP (fabric.md 3.2), got d1 of "
+		"line 24 again" },
+	{ 22,
+		"  - {a: b0, b: b1}\nbindings:\n  - {host: h0, device: b0, pid: 0xC00}\n"
+		"  - {host: h1, device: d1, pid: 0xC00}",
+		25,
+		"bindings[1]: FPort PID of two switches, expected one for each (fabric.md 2.1), "
+		"got that of line 24" },
+	{ 22, "  - {a: b0, b: b1}\nbindings:\n  - {host: h0}", 24,
+		"bindings[0]: key missing, expected device, got none" },
+};
+
+/* A good file of @n lines with one line replaced; returns its length. */
 static size_t
-compose(char *to, size_t room, unsigned int replaced, const char *by)
+compose(char *to, size_t room, const char *const *file, size_t n, unsigned int replaced,
+	const char *by)
 {
 	size_t used = 0;
 
-	for (unsigned int i = 0; i < GOOD_LINES; i++)
+	for (unsigned int i = 0; i < n; i++)
 		used += (size_t)snprintf(
-			to + used, room - used, "%s\n", i + 1 == replaced ? by : good[i]);
+			to + used, room - used, "%s\n", i + 1 == replaced ? by : file[i]);
 	assert_true(used < room);
 	return used;
 }
@@ -445,28 +553,29 @@ assert_refused(const char *yaml, size_t len, const struct error_row *row, int ex
 	assert_int_equal(weft_topo_parse(&t, "lab.yaml", yaml, len, NULL), expected);
 }
 
-WEFT_TEST(unchanged_file_is_good)
+static void
+assert_rows_refused(const char *const *file, size_t n, const struct error_row *row, size_t n_rows)
 {
 	char yaml[2048];
 	struct weft_topo_error err;
 	struct weft_topo *t;
-	size_t len = compose(yaml, sizeof(yaml), 0, "");
+	size_t len = compose(yaml, sizeof(yaml), file, n, 0, "");
 
 	if (weft_topo_parse(&t, "lab.yaml", yaml, len, &err) != 0)
 		fail_msg("%s", err.text);
 	weft_topo_free(t);
+	for (; n_rows-- > 0; row++) {
+		const bool is_deep = strstr(row->text, "too deep") != NULL;
+
+		len = compose(yaml, sizeof(yaml), file, n, row->replaced, row->by);
+		assert_refused(yaml, len, row, is_deep ? -EFBIG : -EINVAL);
+	}
 }
 
 WEFT_TEST(every_mistake_names_its_line)
 {
-	char yaml[2048];
-
-	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
-		size_t len = compose(yaml, sizeof(yaml), rows[i].replaced, rows[i].by);
-		int expected = strstr(rows[i].text, "too deep") != NULL ? -EFBIG : -EINVAL;
-
-		assert_refused(yaml, len, &rows[i], expected);
-	}
+	assert_rows_refused(good, WEFT_ARRAY_SIZE(good), rows, WEFT_ARRAY_SIZE(rows));
+	assert_rows_refused(tree, WEFT_ARRAY_SIZE(tree), tree_rows, WEFT_ARRAY_SIZE(tree_rows));
 }
 
 /* Whole files for what one line cannot say. */
@@ -514,597 +623,6 @@ static const struct {
 		{ .line = 3,
 			.text = "nodes[0]: host h0 cannot reach gfd g0, expected a path of "
 				"switches, got none" } },
-	{ "fabric: x\nnodes:\n"
-	  "  - {name: h0, kind: host, pid: 1}\n"
-	  "  - {name: h1, kind: host, pid: 2}\n"
-	  "  - {name: s0, kind: switch, pid: 3}\n"
-	  "  - {name: s1, kind: switch, pid: 4}\n"
-	  "  - {name: b0, kind: hbr, pid: 5}\n"
-	  "  - {name: b1, kind: hbr, pid: 6}\n"
-	  "  - {name: d0, kind: device, pid: 7}\n"
-	  "  - {name: d1, kind: device, pid: 8}\n"
-	  "  - {name: g0, kind: gfd, pid: 9}\n"
-	  "  - {name: g1, kind: gfd, pid: 10}\n"
-	  "links:\n" /* 13 */
-	  "  - {a: h0, b: s0}\n"
-	  "  - {a: s0, b: s1}\n"
-	  "  - {a: s0, b: g0}\n"
-	  "  - {a: s1, b: b0}\n"
-	  "  - {a: b0, b: d0}\n"
-	  "  - {a: h1, b: s1}\n"
-	  "  - {a: g1, b: b0}\n"
-	  "  - {a: s0, b: d1}\n"
-	  "  - {a: b0, b: b1}\n",
-		{ .line = 20,
-			.text = "links[6]: a GFD attaches to a DSP of a PBR switch (fabric.md "
-				"3.1): expected that for g1, got an HBR DSP of b0" } },
-	{ "fabric: x\nnodes:\n"
-	  "  - {name: h0, kind: host, pid: 1}\n"
-	  "  - {name: h1, kind: host, pid: 2}\n"
-	  "  - {name: s0, kind: switch, pid: 3}\n"
-	  "  - {name: s1, kind: switch, pid: 4}\n"
-	  "  - {name: b0, kind: hbr, pid: 5}\n"
-	  "  - {name: b1, kind: hbr, pid: 6}\n"
-	  "  - {name: d0, kind: device, pid: 7}\n"
-	  "  - {name: d1, kind: device, pid: 8}\n"
-	  "  - {name: g0, kind: gfd, pid: 9}\n"
-	  "  - {name: g1, kind: gfd, pid: 10}\n"
-	  "links:\n" /* 13 */
-	  "  - {a: h0, b: h1}\n"
-	  "  - {a: s0, b: g1}\n"
-	  "  - {a: s0, b: s1}\n"
-	  "  - {a: s0, b: g0}\n"
-	  "  - {a: s1, b: b0}\n"
-	  "  - {a: b0, b: d0}\n"
-	  "  - {a: s0, b: d1}\n"
-	  "  - {a: b0, b: b1}\n",
-		{ .line = 14,
-			.text = "links[0]: a host's root port attaches to a USP or a device but no "
-				"GFD (fabric.md 3.1): expected that for h0, got a host's root port "
-				"of h1" } },
-	{ "fabric: x\nnodes:\n"
-	  "  - {name: h0, kind: host, pid: 1}\n"
-	  "  - {name: h1, kind: host, pid: 2}\n"
-	  "  - {name: s0, kind: switch, pid: 3}\n"
-	  "  - {name: s1, kind: switch, pid: 4}\n"
-	  "  - {name: b0, kind: hbr, pid: 5}\n"
-	  "  - {name: b1, kind: hbr, pid: 6}\n"
-	  "  - {name: d0, kind: device, pid: 7}\n"
-	  "  - {name: d1, kind: device, pid: 8}\n"
-	  "  - {name: g0, kind: gfd, pid: 9}\n"
-	  "  - {name: g1, kind: gfd, pid: 10}\n"
-	  "links:\n" /* 13 */
-	  "  - {a: h0, b: s0}\n"
-	  "  - {a: s0, b: s1}\n"
-	  "  - {a: s0, b: g0}\n"
-	  "  - {a: s1, b: b0}\n"
-	  "  - {a: d0, b: d1}\n"
-	  "  - {a: h1, b: s1}\n"
-	  "  - {a: s1, b: g1}\n"
-	  "  - {a: b0, b: b1}\n",
-		{ .line = 18,
-			.text = "links[4]: a device attaches to a DSP or a root port (fabric.md "
-				"3.1): expected that for d0, got a device of d1" } },
-	{ "fabric: x\nnodes:\n"
-	  "  - {name: h0, kind: host, pid: 1}\n"
-	  "  - {name: h1, kind: host, pid: 2}\n"
-	  "  - {name: s0, kind: switch, pid: 3}\n"
-	  "  - {name: s1, kind: switch, pid: 4}\n"
-	  "  - {name: b0, kind: hbr, pid: 5}\n"
-	  "  - {name: b1, kind: hbr, pid: 6}\n"
-	  "  - {name: d0, kind: device, pid: 7}\n"
-	  "  - {name: d1, kind: device, pid: 8}\n"
-	  "  - {name: g0, kind: gfd, pid: 9}\n"
-	  "  - {name: g1, kind: gfd, pid: 10}\n"
-	  "links:\n" /* 13 */
-	  "  - {a: h0, b: s0}\n"
-	  "  - {a: s0, b: s1}\n"
-	  "  - {a: s0, b: g0}\n"
-	  "  - {a: s1, b: b0}\n"
-	  "  - {a: b0, b: d0}\n"
-	  "  - {a: h1, b: s1}\n"
-	  "  - {a: g1, b: d1}\n"
-	  "  - {a: b0, b: b1}\n",
-		{ .line = 20, .text = "links[6]: a GFD attaches to a DSP of a PBR switch" } },
-	{ "fabric: x\nnodes:\n"
-	  "  - {name: h0, kind: host, pid: 1}\n"
-	  "  - {name: h1, kind: host, pid: 2}\n"
-	  "  - {name: s0, kind: switch, pid: 3}\n"
-	  "  - {name: s1, kind: switch, pid: 4}\n"
-	  "  - {name: b0, kind: hbr, pid: 5}\n"
-	  "  - {name: b1, kind: hbr, pid: 6}\n"
-	  "  - {name: d0, kind: device, pid: 7}\n"
-	  "  - {name: d1, kind: device, pid: 8}\n"
-	  "  - {name: g0, kind: gfd, pid: 9}\n"
-	  "  - {name: g1, kind: gfd, pid: 10}\n"
-	  "links:\n" /* 13 */
-	  "  - {a: h0, b: s0}\n"
-	  "  - {a: s0, b: s1, a_port: {role: dsp}}\n"
-	  "  - {a: s0, b: g0}\n"
-	  "  - {a: s1, b: b0}\n"
-	  "  - {a: b0, b: d0}\n"
-	  "  - {a: h1, b: s1}\n"
-	  "  - {a: s1, b: g1}\n"
-	  "  - {a: s0, b: d1}\n"
-	  "  - {a: b0, b: b1}\n",
-		{ .line = 15,
-			.text = "links[1]: a PBR DSP attaches to a device, a GFD or an HBR USP "
-				"(fabric.md 3.1): expected that for s0, got an FPort of s1" } },
-	{ "fabric: x\nnodes:\n"
-	  "  - {name: h0, kind: host, pid: 1}\n"
-	  "  - {name: h1, kind: host, pid: 2}\n"
-	  "  - {name: s0, kind: switch, pid: 3}\n"
-	  "  - {name: s1, kind: switch, pid: 4}\n"
-	  "  - {name: b0, kind: hbr, pid: 5}\n"
-	  "  - {name: b1, kind: hbr, pid: 6}\n"
-	  "  - {name: d0, kind: device, pid: 7}\n"
-	  "  - {name: d1, kind: device, pid: 8}\n"
-	  "  - {name: g0, kind: gfd, pid: 9}\n"
-	  "  - {name: g1, kind: gfd, pid: 10}\n"
-	  "links:\n" /* 13 */
-	  "  - {a: h0, b: s0}\n"
-	  "  - {a: s0, b: s1, a_port: {role: dsp}, b_port: {role: usp}}\n"
-	  "  - {a: s0, b: g0}\n"
-	  "  - {a: s1, b: b0}\n"
-	  "  - {a: b0, b: d0}\n"
-	  "  - {a: h1, b: s1}\n"
-	  "  - {a: s1, b: g1}\n"
-	  "  - {a: s0, b: d1}\n"
-	  "  - {a: b0, b: b1}\n",
-		{ .line = 15,
-			.text = "links[1]: a PBR DSP attaches to a device, a GFD or an HBR USP "
-				"(fabric.md 3.1): expected that for s0, got a PBR USP of s1" } },
-	{ "fabric: x\nnodes:\n"
-	  "  - {name: h0, kind: host, pid: 1}\n"
-	  "  - {name: h1, kind: host, pid: 2}\n"
-	  "  - {name: s0, kind: switch, pid: 3}\n"
-	  "  - {name: s1, kind: switch, pid: 4}\n"
-	  "  - {name: b0, kind: hbr, pid: 5}\n"
-	  "  - {name: b1, kind: hbr, pid: 6}\n"
-	  "  - {name: d0, kind: device, pid: 7}\n"
-	  "  - {name: d1, kind: device, pid: 8}\n"
-	  "  - {name: g0, kind: gfd, pid: 9}\n"
-	  "  - {name: g1, kind: gfd, pid: 10}\n"
-	  "links:\n" /* 13 */
-	  "  - {a: h0, b: s0, b_port: {role: fport}}\n"
-	  "  - {a: s0, b: s1}\n"
-	  "  - {a: s0, b: g0}\n"
-	  "  - {a: s1, b: b0}\n"
-	  "  - {a: b0, b: d0}\n"
-	  "  - {a: h1, b: s1}\n"
-	  "  - {a: s1, b: g1}\n"
-	  "  - {a: s0, b: d1}\n"
-	  "  - {a: b0, b: b1}\n",
-		{ .line = 14,
-			.text = "links[0]: a host's root port attaches to a USP or a device but no "
-				"GFD (fabric.md 3.1): expected that for h0, got an FPort of s0" } },
-	{ "fabric: x\nnodes:\n"
-	  "  - {name: h0, kind: host, pid: 1}\n"
-	  "  - {name: h1, kind: host, pid: 2}\n"
-	  "  - {name: s0, kind: switch, pid: 3}\n"
-	  "  - {name: s1, kind: switch, pid: 4}\n"
-	  "  - {name: b0, kind: hbr, pid: 5}\n"
-	  "  - {name: b1, kind: hbr, pid: 6}\n"
-	  "  - {name: d0, kind: device, pid: 7}\n"
-	  "  - {name: d1, kind: device, pid: 8}\n"
-	  "  - {name: g0, kind: gfd, pid: 9}\n"
-	  "  - {name: g1, kind: gfd, pid: 10}\n"
-	  "links:\n" /* 13 */
-	  "  - {a: h0, b: s0}\n"
-	  "  - {a: s0, b: s1}\n"
-	  "  - {a: s0, b: g0, a_port: {role: usp}}\n"
-	  "  - {a: s1, b: b0}\n"
-	  "  - {a: b0, b: d0}\n"
-	  "  - {a: h1, b: s1}\n"
-	  "  - {a: s1, b: g1}\n"
-	  "  - {a: s0, b: d1}\n"
-	  "  - {a: b0, b: b1}\n",
-		{ .line = 16,
-			.text = "links[2]: a PBR USP attaches to a root port (fabric.md 3.1): "
-				"expected that for s0, got a GFD of g0" } },
-	{ "fabric: x\nnodes:\n"
-	  "  - {name: h0, kind: host, pid: 1}\n"
-	  "  - {name: h1, kind: host, pid: 2}\n"
-	  "  - {name: s0, kind: switch, pid: 3}\n"
-	  "  - {name: s1, kind: switch, pid: 4}\n"
-	  "  - {name: b0, kind: hbr, pid: 5}\n"
-	  "  - {name: b1, kind: hbr, pid: 6}\n"
-	  "  - {name: d0, kind: device, pid: 7}\n"
-	  "  - {name: d1, kind: device, pid: 8}\n"
-	  "  - {name: g0, kind: gfd, pid: 9}\n"
-	  "  - {name: g1, kind: gfd, pid: 10}\n"
-	  "links:\n" /* 13 */
-	  "  - {a: h0, b: s0}\n"
-	  "  - {a: s0, b: s1}\n"
-	  "  - {a: s0, b: g0}\n"
-	  "  - {a: s1, b: b0, a_port: {role: usp}, b_port: {role: dsp}}\n"
-	  "  - {a: b0, b: d0}\n"
-	  "  - {a: h1, b: s1}\n"
-	  "  - {a: s1, b: g1}\n"
-	  "  - {a: s0, b: d1}\n"
-	  "  - {a: b0, b: b1}\n",
-		{ .line = 17,
-			.text = "links[3]: a PBR USP attaches to a root port (fabric.md 3.1): "
-				"expected that for s1, got an HBR DSP of b0" } },
-	{ "fabric: x\nnodes:\n"
-	  "  - {name: h0, kind: host, pid: 1}\n"
-	  "  - {name: h1, kind: host, pid: 2}\n"
-	  "  - {name: s0, kind: switch, pid: 3}\n"
-	  "  - {name: s1, kind: switch, pid: 4}\n"
-	  "  - {name: b0, kind: hbr, pid: 5}\n"
-	  "  - {name: b1, kind: hbr, pid: 6}\n"
-	  "  - {name: d0, kind: device, pid: 7}\n"
-	  "  - {name: d1, kind: device, pid: 8}\n"
-	  "  - {name: g0, kind: gfd, pid: 9}\n"
-	  "  - {name: g1, kind: gfd, pid: 10}\n"
-	  "links:\n" /* 13 */
-	  "  - {a: h0, b: s0}\n"
-	  "  - {a: s0, b: s1}\n"
-	  "  - {a: s0, b: g0}\n"
-	  "  - {a: s1, b: b0, b_port: {role: fport}}\n"
-	  "  - {a: b0, b: d0}\n"
-	  "  - {a: h1, b: s1}\n"
-	  "  - {a: s1, b: g1}\n"
-	  "  - {a: s0, b: d1}\n"
-	  "  - {a: b0, b: b1}\n",
-		{ .line = 17,
-			.text = "links[3].b_port.role: FPort of an HBR switch, expected usp|dsp "
-				"(fabric.md 3.1), got fport at b0" } },
-	{ "fabric: x\nnodes:\n"
-	  "  - {name: h0, kind: host, pid: 1}\n"
-	  "  - {name: h1, kind: host, pid: 2}\n"
-	  "  - {name: s0, kind: switch, pid: 3}\n"
-	  "  - {name: s1, kind: switch, pid: 4}\n"
-	  "  - {name: b0, kind: hbr, pid: 5}\n"
-	  "  - {name: b1, kind: hbr, pid: 6}\n"
-	  "  - {name: d0, kind: device, pid: 7}\n"
-	  "  - {name: d1, kind: device, pid: 8}\n"
-	  "  - {name: g0, kind: gfd, pid: 9}\n"
-	  "  - {name: g1, kind: gfd, pid: 10}\n"
-	  "links:\n" /* 13 */
-	  "  - {a: h0, b: s0, a_port: {role: usp}}\n"
-	  "  - {a: s0, b: s1}\n"
-	  "  - {a: s0, b: g0}\n"
-	  "  - {a: s1, b: b0}\n"
-	  "  - {a: b0, b: d0}\n"
-	  "  - {a: h1, b: s1}\n"
-	  "  - {a: s1, b: g1}\n"
-	  "  - {a: s0, b: d1}\n"
-	  "  - {a: b0, b: b1}\n",
-		{ .line = 14,
-			.text = "links[0].a_port.role: role of a host, expected it at a port of a "
-				"switch only, got it at h0" } },
-	{ "fabric: x\nnodes:\n"
-	  "  - {name: h0, kind: host, pid: 1}\n"
-	  "  - {name: h1, kind: host, pid: 2}\n"
-	  "  - {name: s0, kind: switch, pid: 3}\n"
-	  "  - {name: s1, kind: switch, pid: 4}\n"
-	  "  - {name: b0, kind: hbr, pid: 5}\n"
-	  "  - {name: b1, kind: hbr, pid: 6}\n"
-	  "  - {name: d0, kind: device, pid: 7}\n"
-	  "  - {name: d1, kind: device, pid: 8}\n"
-	  "  - {name: g0, kind: gfd, pid: 9}\n"
-	  "  - {name: g1, kind: gfd, pid: 10}\n"
-	  "links:\n" /* 13 */
-	  "  - {a: h0, b: s0}\n"
-	  "  - {a: s0, b: s1}\n"
-	  "  - {a: s0, b: g0}\n"
-	  "  - {a: s1, b: b0}\n"
-	  "  - {a: b0, b: d0}\n"
-	  "  - {a: h1, b: s1}\n"
-	  "  - {a: s1, b: g1}\n"
-	  "  - {a: s0, b: d1}\n"
-	  "  - {a: b0, b: b1}\n"
-	  "  - {a: s0, b: b0}\n",
-		{ .line = 7,
-			.text = "nodes[4]: an HBR switch has one USP (fabric.md 3.1): expected one "
-				"for b0, got 2" } },
-	{ "fabric: x\nnodes:\n"
-	  "  - {name: h0, kind: host, pid: 1}\n"
-	  "  - {name: h1, kind: host, pid: 2}\n"
-	  "  - {name: s0, kind: switch, pid: 3}\n"
-	  "  - {name: s1, kind: switch, pid: 4}\n"
-	  "  - {name: b0, kind: hbr, pid: 5}\n"
-	  "  - {name: b1, kind: hbr, pid: 6}\n"
-	  "  - {name: d0, kind: device, pid: 7}\n"
-	  "  - {name: d1, kind: device, pid: 8}\n"
-	  "  - {name: g0, kind: gfd, pid: 9}\n"
-	  "  - {name: g1, kind: gfd, pid: 10}\n"
-	  "links:\n" /* 13 */
-	  "  - {a: h0, b: s0}\n"
-	  "  - {a: s0, b: s1}\n"
-	  "  - {a: s0, b: g0}\n"
-	  "  - {a: s1, b: b0}\n"
-	  "  - {a: b0, b: d0}\n"
-	  "  - {a: h1, b: s1}\n"
-	  "  - {a: s1, b: g1}\n"
-	  "  - {a: s0, b: d1}\n"
-	  "  - {a: b1, b: b0}\n",
-		{ .line = 7,
-			.text = "nodes[4]: an HBR switch has one USP (fabric.md 3.1): expected one "
-				"for b0, got 2" } },
-	{ "fabric: x\nnodes:\n"
-	  "  - {name: h0, kind: host, pid: 1}\n"
-	  "  - {name: h1, kind: host, pid: 2}\n"
-	  "  - {name: s0, kind: switch, pid: 3}\n"
-	  "  - {name: s1, kind: switch, pid: 4}\n"
-	  "  - {name: b0, kind: hbr, pid: 5}\n"
-	  "  - {name: b1, kind: hbr, pid: 6}\n"
-	  "  - {name: d0, kind: device, pid: 7}\n"
-	  "  - {name: d1, kind: device, pid: 8}\n"
-	  "  - {name: g0, kind: gfd, pid: 9}\n"
-	  "  - {name: g1, kind: gfd, pid: 10}\n"
-	  "links:\n" /* 13 */
-	  "  - {a: h0, b: s0}\n"
-	  "  - {a: s0, b: s1}\n"
-	  "  - {a: s0, b: g0}\n"
-	  "  - {a: s1, b: b0}\n"
-	  "  - {a: b0, b: d0}\n"
-	  "  - {a: h1, b: s1}\n"
-	  "  - {a: s1, b: g1}\n"
-	  "  - {a: s0, b: d1}\n"
-	  "  - {a: b0, b: b1}\n"
-	  "  - {a: d0, b: s0}\n",
-		{ .line = 23,
-			.text = "links[9].a: second link of device d0, expected exactly one" } },
-	{ "fabric: x\nnodes:\n"
-	  "  - {name: h0, kind: host, pid: 1}\n"
-	  "  - {name: h1, kind: host, pid: 2}\n"
-	  "  - {name: s0, kind: switch, pid: 3}\n"
-	  "  - {name: s1, kind: switch, pid: 4}\n"
-	  "  - {name: b0, kind: hbr, pid: 5}\n"
-	  "  - {name: b1, kind: hbr, pid: 6}\n"
-	  "  - {name: d0, kind: device, pid: 7}\n"
-	  "  - {name: d1, kind: device, pid: 8}\n"
-	  "  - {name: g0, kind: gfd, pid: 9}\n"
-	  "  - {name: g1, kind: gfd, pid: 10}\n"
-	  "links:\n" /* 13 */
-	  "  - {a: h0, b: s0}\n"
-	  "  - {a: s0, b: s1}\n"
-	  "  - {a: s0, b: g0}\n"
-	  "  - {a: s1, b: b0}\n"
-	  "  - {a: b0, b: d0}\n"
-	  "  - {a: h1, b: s1}\n"
-	  "  - {a: s1, b: g1}\n"
-	  "  - {a: s0, b: d1}\n"
-	  "  - {a: b0, b: b1}\n"
-	  "bindings:\n" /* 23 */
-	  "  - {host: s0, device: d1}\n",
-		{ .line = 24,
-			.text = "bindings[0].host: bad host, expected a host at a PBR switch, "
-				"where its vDSPs are (fabric.md 3.2), got \"s0\"" } },
-	{ "fabric: x\nnodes:\n"
-	  "  - {name: h0, kind: host, pid: 1}\n"
-	  "  - {name: h1, kind: host, pid: 2}\n"
-	  "  - {name: s0, kind: switch, pid: 3}\n"
-	  "  - {name: s1, kind: switch, pid: 4}\n"
-	  "  - {name: b0, kind: hbr, pid: 5}\n"
-	  "  - {name: b1, kind: hbr, pid: 6}\n"
-	  "  - {name: d0, kind: device, pid: 7}\n"
-	  "  - {name: d1, kind: device, pid: 8}\n"
-	  "  - {name: g0, kind: gfd, pid: 9}\n"
-	  "  - {name: g1, kind: gfd, pid: 10}\n"
-	  "links:\n" /* 13 */
-	  "  - {a: h0, b: s0}\n"
-	  "  - {a: s0, b: s1}\n"
-	  "  - {a: s0, b: g0}\n"
-	  "  - {a: s1, b: b0}\n"
-	  "  - {a: b0, b: d0}\n"
-	  "  - {a: h1, b: s1}\n"
-	  "  - {a: s1, b: g1}\n"
-	  "  - {a: s0, b: d1}\n"
-	  "  - {a: b0, b: b1}\n"
-	  "bindings:\n" /* 23 */
-	  "  - {host: h0, device: g0}\n",
-		{ .line = 24,
-			.text = "bindings[0].device: binding of a gfd, expected none, as G-FAM "
-				"goes edge to edge (fabric.md 3.2), got g0" } },
-	{ "fabric: x\nnodes:\n"
-	  "  - {name: h0, kind: host, pid: 1}\n"
-	  "  - {name: h1, kind: host, pid: 2}\n"
-	  "  - {name: s0, kind: switch, pid: 3}\n"
-	  "  - {name: s1, kind: switch, pid: 4}\n"
-	  "  - {name: b0, kind: hbr, pid: 5}\n"
-	  "  - {name: b1, kind: hbr, pid: 6}\n"
-	  "  - {name: d0, kind: device, pid: 7}\n"
-	  "  - {name: d1, kind: device, pid: 8}\n"
-	  "  - {name: g0, kind: gfd, pid: 9}\n"
-	  "  - {name: g1, kind: gfd, pid: 10}\n"
-	  "links:\n" /* 13 */
-	  "  - {a: h0, b: s0}\n"
-	  "  - {a: s0, b: s1}\n"
-	  "  - {a: s0, b: g0}\n"
-	  "  - {a: s1, b: b0}\n"
-	  "  - {a: b0, b: d0}\n"
-	  "  - {a: h1, b: s1}\n"
-	  "  - {a: s1, b: g1}\n"
-	  "  - {a: s0, b: d1}\n"
-	  "  - {a: b0, b: b1}\n"
-	  "bindings:\n" /* 23 */
-	  "  - {host: h0, device: d0}\n",
-		{ .line = 24,
-			.text = "bindings[0].device: bad device, expected a device or an hbr at a "
-				"PBR DSP (fabric.md 3.2), got \"d0\"" } },
-	{ "fabric: x\nnodes:\n"
-	  "  - {name: h0, kind: host, pid: 1}\n"
-	  "  - {name: h1, kind: host, pid: 2}\n"
-	  "  - {name: s0, kind: switch, pid: 3}\n"
-	  "  - {name: s1, kind: switch, pid: 4}\n"
-	  "  - {name: b0, kind: hbr, pid: 5}\n"
-	  "  - {name: b1, kind: hbr, pid: 6}\n"
-	  "  - {name: d0, kind: device, pid: 7}\n"
-	  "  - {name: d1, kind: device, pid: 8}\n"
-	  "  - {name: g0, kind: gfd, pid: 9}\n"
-	  "  - {name: g1, kind: gfd, pid: 10}\n"
-	  "links:\n" /* 13 */
-	  "  - {a: h0, b: s0}\n"
-	  "  - {a: s0, b: s1}\n"
-	  "  - {a: s0, b: g0}\n"
-	  "  - {a: s1, b: b0}\n"
-	  "  - {a: b0, b: d0}\n"
-	  "  - {a: h1, b: s1}\n"
-	  "  - {a: s1, b: g1}\n"
-	  "  - {a: s0, b: d1}\n"
-	  "  - {a: b0, b: b1}\n"
-	  "bindings:\n" /* 23 */
-	  "  - {host: h0, device: d2}\n",
-		{ .line = 24, .text = "bindings[0].device: bad device" } },
-	{ "fabric: x\nnodes:\n"
-	  "  - {name: h0, kind: host, pid: 1}\n"
-	  "  - {name: h1, kind: host, pid: 2}\n"
-	  "  - {name: s0, kind: switch, pid: 3}\n"
-	  "  - {name: s1, kind: switch, pid: 4}\n"
-	  "  - {name: b0, kind: hbr, pid: 5}\n"
-	  "  - {name: b1, kind: hbr, pid: 6}\n"
-	  "  - {name: d0, kind: device, pid: 7}\n"
-	  "  - {name: d1, kind: device, pid: 8}\n"
-	  "  - {name: g0, kind: gfd, pid: 9}\n"
-	  "  - {name: g1, kind: gfd, pid: 10}\n"
-	  "links:\n" /* 13 */
-	  "  - {a: h0, b: s0}\n"
-	  "  - {a: s0, b: s1}\n"
-	  "  - {a: s0, b: g0}\n"
-	  "  - {a: s1, b: b0}\n"
-	  "  - {a: b0, b: d0}\n"
-	  "  - {a: h1, b: s1}\n"
-	  "  - {a: s1, b: g1}\n"
-	  "  - {a: s0, b: d1}\n"
-	  "  - {a: b0, b: b1}\n"
-	  "bindings:\n" /* 23 */
-	  "  - {host: h0, device: b0}\n",
-		{ .line = 24,
-			.text = "bindings[0].pid: vDSP and vUSP, expected a pid of the FPort "
-				"between two switches (fabric.md 3.2), got none" } },
-	{ "fabric: x\nnodes:\n"
-	  "  - {name: h0, kind: host, pid: 1}\n"
-	  "  - {name: h1, kind: host, pid: 2}\n"
-	  "  - {name: s0, kind: switch, pid: 3}\n"
-	  "  - {name: s1, kind: switch, pid: 4}\n"
-	  "  - {name: b0, kind: hbr, pid: 5}\n"
-	  "  - {name: b1, kind: hbr, pid: 6}\n"
-	  "  - {name: d0, kind: device, pid: 7}\n"
-	  "  - {name: d1, kind: device, pid: 8}\n"
-	  "  - {name: g0, kind: gfd, pid: 9}\n"
-	  "  - {name: g1, kind: gfd, pid: 10}\n"
-	  "links:\n" /* 13 */
-	  "  - {a: h0, b: s0}\n"
-	  "  - {a: s0, b: s1}\n"
-	  "  - {a: s0, b: g0}\n"
-	  "  - {a: s1, b: b0}\n"
-	  "  - {a: b0, b: d0}\n"
-	  "  - {a: h1, b: s1}\n"
-	  "  - {a: s1, b: g1}\n"
-	  "  - {a: s0, b: d1}\n"
-	  "  - {a: b0, b: b1}\n"
-	  "bindings:\n" /* 23 */
-	  "  - {host: h0, device: d1, pid: 0xC00}\n",
-		{ .line = 24,
-			.text = "bindings[0].pid: vDSP and vUSP, expected a pid of the FPort only "
-				"if there are two switches (fabric.md 3.2), got one" } },
-	{ "fabric: x\nnodes:\n"
-	  "  - {name: h0, kind: host, pid: 1}\n"
-	  "  - {name: h1, kind: host, pid: 2}\n"
-	  "  - {name: s0, kind: switch, pid: 3}\n"
-	  "  - {name: s1, kind: switch, pid: 4}\n"
-	  "  - {name: b0, kind: hbr, pid: 5}\n"
-	  "  - {name: b1, kind: hbr, pid: 6}\n"
-	  "  - {name: d0, kind: device, pid: 7}\n"
-	  "  - {name: d1, kind: device, pid: 8}\n"
-	  "  - {name: g0, kind: gfd, pid: 9}\n"
-	  "  - {name: g1, kind: gfd, pid: 10}\n"
-	  "links:\n" /* 13 */
-	  "  - {a: h0, b: s0}\n"
-	  "  - {a: s0, b: s1}\n"
-	  "  - {a: s0, b: g0}\n"
-	  "  - {a: s1, b: b0}\n"
-	  "  - {a: b0, b: d0}\n"
-	  "  - {a: h1, b: s1}\n"
-	  "  - {a: s1, b: g1}\n"
-	  "  - {a: s0, b: d1}\n"
-	  "  - {a: b0, b: b1}\n"
-	  "bindings:\n" /* 23 */
-	  "  - {host: h0, device: b0, pid: 9}\n",
-		{ .line = 24,
-			.text = "bindings[0].pid: PID of a node, expected one for FPorts "
-				"(fabric.md 2.1), got that of g0" } },
-	{ "fabric: x\nnodes:\n"
-	  "  - {name: h0, kind: host, pid: 1}\n"
-	  "  - {name: h1, kind: host, pid: 2}\n"
-	  "  - {name: s0, kind: switch, pid: 3}\n"
-	  "  - {name: s1, kind: switch, pid: 4}\n"
-	  "  - {name: b0, kind: hbr, pid: 5}\n"
-	  "  - {name: b1, kind: hbr, pid: 6}\n"
-	  "  - {name: d0, kind: device, pid: 7}\n"
-	  "  - {name: d1, kind: device, pid: 8}\n"
-	  "  - {name: g0, kind: gfd, pid: 9}\n"
-	  "  - {name: g1, kind: gfd, pid: 10}\n"
-	  "links:\n" /* 13 */
-	  "  - {a: h0, b: s0}\n"
-	  "  - {a: s0, b: s1}\n"
-	  "  - {a: s0, b: g0}\n"
-	  "  - {a: s1, b: b0}\n"
-	  "  - {a: b0, b: d0}\n"
-	  "  - {a: h1, b: s1}\n"
-	  "  - {a: s1, b: g1}\n"
-	  "  - {a: s0, b: d1}\n"
-	  "  - {a: b0, b: b1}\n"
-	  "bindings:\n" /* 23 */
-	  "  - {host: h0, device: d1}\n"
-	  "  - {host: h0, device: d1}\n",
-		{ .line = 25,
-			.text = "bindings[1]: bound twice, expected one vDSP for a vUSP (fabric.md "
-				"3.2), got d1 of line 24 again" } },
-	{ "fabric: x\nnodes:\n"
-	  "  - {name: h0, kind: host, pid: 1}\n"
-	  "  - {name: h1, kind: host, pid: 2}\n"
-	  "  - {name: s0, kind: switch, pid: 3}\n"
-	  "  - {name: s1, kind: switch, pid: 4}\n"
-	  "  - {name: b0, kind: hbr, pid: 5}\n"
-	  "  - {name: b1, kind: hbr, pid: 6}\n"
-	  "  - {name: d0, kind: device, pid: 7}\n"
-	  "  - {name: d1, kind: device, pid: 8}\n"
-	  "  - {name: g0, kind: gfd, pid: 9}\n"
-	  "  - {name: g1, kind: gfd, pid: 10}\n"
-	  "links:\n" /* 13 */
-	  "  - {a: h0, b: s0}\n"
-	  "  - {a: s0, b: s1}\n"
-	  "  - {a: s0, b: g0}\n"
-	  "  - {a: s1, b: b0}\n"
-	  "  - {a: b0, b: d0}\n"
-	  "  - {a: h1, b: s1}\n"
-	  "  - {a: s1, b: g1}\n"
-	  "  - {a: s0, b: d1}\n"
-	  "  - {a: b0, b: b1}\n"
-	  "bindings:\n" /* 23 */
-	  "  - {host: h0, device: b0, pid: 0xC00}\n"
-	  "  - {host: h1, device: d1, pid: 0xC00}\n",
-		{ .line = 25,
-			.text = "bindings[1]: FPort PID of two switches, expected one for each "
-				"(fabric.md 2.1), got that of line 24" } },
-	{ "fabric: x\nnodes:\n"
-	  "  - {name: h0, kind: host, pid: 1}\n"
-	  "  - {name: h1, kind: host, pid: 2}\n"
-	  "  - {name: s0, kind: switch, pid: 3}\n"
-	  "  - {name: s1, kind: switch, pid: 4}\n"
-	  "  - {name: b0, kind: hbr, pid: 5}\n"
-	  "  - {name: b1, kind: hbr, pid: 6}\n"
-	  "  - {name: d0, kind: device, pid: 7}\n"
-	  "  - {name: d1, kind: device, pid: 8}\n"
-	  "  - {name: g0, kind: gfd, pid: 9}\n"
-	  "  - {name: g1, kind: gfd, pid: 10}\n"
-	  "links:\n" /* 13 */
-	  "  - {a: h0, b: s0}\n"
-	  "  - {a: s0, b: s1}\n"
-	  "  - {a: s0, b: g0}\n"
-	  "  - {a: s1, b: b0}\n"
-	  "  - {a: b0, b: d0}\n"
-	  "  - {a: h1, b: s1}\n"
-	  "  - {a: s1, b: g1}\n"
-	  "  - {a: s0, b: d1}\n"
-	  "  - {a: b0, b: b1}\n"
-	  "bindings:\n" /* 23 */
-	  "  - {host: h0}\n",
-		{ .line = 24, .text = "bindings[0]: key missing, expected device, got none" } },
 };
 
 WEFT_TEST(whole_files_are_judged)
