@@ -352,14 +352,12 @@ stop(void)
 	test_pool_is_whole(w.pool);
 }
 
-static void
-others_pass_a_frame_that_waits(void **state)
+WEFT_TEST(others_pass_a_frame_that_waits)
 {
 	static const struct setup s = { .entries = 512, .places = 16, .share = 16 };
 	static const uint32_t order[] = { 1001, 2001, 1002, 0001, 0002, 0003 };
 	struct rte_mbuf *m[5];
 
-	(void)state;
 	start(&s);
 	page_set(0, 1, GOOD);
 	page_set(1, 1, GOOD);
@@ -395,13 +393,11 @@ others_pass_a_frame_that_waits(void **state)
 	stop();
 }
 
-static void
-room_to_wait_is_bounded_and_shared(void **state)
+WEFT_TEST(room_to_wait_is_bounded_and_shared)
 {
 	static const struct setup s = { .entries = 512, .places = 6, .share = 4 };
 	struct rte_mbuf *m[12];
 
-	(void)state;
 	start(&s);
 	for (unsigned int i = 0; i < 7; i++)
 		m[i] = frame_for(0, 1); /* 4 wait, 3 are refused */
@@ -424,14 +420,12 @@ room_to_wait_is_bounded_and_shared(void **state)
 }
 
 /* More questions than can be under way: each context has its turn. */
-static void
-who_finds_no_slot_asks_later(void **state)
+WEFT_TEST(who_finds_no_slot_asks_later)
 {
 	static const struct setup s = { .entries = 512, .places = 32, .share = 8 };
 	struct rte_mbuf *m[CONNS];
 	unsigned int answers = 0;
 
-	(void)state;
 	start(&s);
 	for (uint16_t c = 0; c < CONNS; c++) {
 		m[c] = frame_of(c, 8);
@@ -450,13 +444,11 @@ who_finds_no_slot_asks_later(void **state)
 }
 
 /* Answers that come together move all of a context from slot to slot, in one call. */
-static void
-many_wait_through_answers_that_come_together(void **state)
+WEFT_TEST(many_wait_through_answers_that_come_together)
 {
 	static const struct setup s = { .entries = 512, .places = PLACES_MAX, .share = PLACES_MAX };
 	struct rte_mbuf *m[WEFT_BURST_MAX];
 
-	(void)state;
 	start(&s);
 	m[0] = frame_of(0, 5);
 	for (unsigned int i = 0; i < 5; i++)
@@ -476,13 +468,11 @@ many_wait_through_answers_that_come_together(void **state)
 	stop();
 }
 
-static void
-no_translation_drops_the_request_alone(void **state)
+WEFT_TEST(no_translation_drops_the_request_alone)
 {
 	static const struct setup s = { .entries = 512, .places = 8, .share = 8 };
 	struct rte_mbuf *m;
 
-	(void)state;
 	start(&s);
 	page_set(0, 2, NO_PAGE);
 	page_set(0, 4, NO_PAGE);
@@ -506,13 +496,11 @@ invalidate(uint16_t ctx, unsigned int page, uint8_t itag)
 	agent_invalidate(w.x, 1, ctx, page_va(page), itag);
 }
 
-static void
-an_invalidation_is_done_behind_what_left(void **state)
+WEFT_TEST(an_invalidation_is_done_behind_what_left)
 {
 	static const struct setup s = { .entries = 512, .places = 8, .share = 8 };
 	struct rte_mbuf *m[2];
 
-	(void)state;
 	start(&s);
 	m[0] = frame_for(0, 1);
 	push(m, 1);
@@ -554,13 +542,11 @@ an_invalidation_is_done_behind_what_left(void **state)
 }
 
 /* No answer: the frame goes on without its requests, and what was behind it with its own. */
-static void
-a_frame_does_not_wait_for_good(void **state)
+WEFT_TEST(a_frame_does_not_wait_for_good)
 {
 	static const struct setup s = { .entries = 512, .places = 8, .share = 8 };
 	struct rte_mbuf *m[2];
 
-	(void)state;
 	start(&s);
 	weft_xlate_ask(w.x, 0, page_va(2));
 	assert_true(answer_one(0));
@@ -583,13 +569,11 @@ a_frame_does_not_wait_for_good(void **state)
 	stop();
 }
 
-static void
-a_drain_gives_up_what_waits(void **state)
+WEFT_TEST(a_drain_gives_up_what_waits)
 {
 	static const struct setup s = { .entries = 512, .places = 40, .share = 40 };
 	struct rte_mbuf *m[4];
 
-	(void)state;
 	start(&s);
 	for (uint16_t c = 0; c < 2; c++)
 		for (unsigned int p = 0; p < PAGES; p++)
@@ -609,8 +593,7 @@ a_drain_gives_up_what_waits(void **state)
 }
 
 /* A unit needs to know how long things wait. */
-static void
-translation_needs_the_time(void **state)
+WEFT_TEST(translation_needs_the_time)
 {
 	static const struct setup s = { .entries = 512, .places = 8, .share = 8 };
 	struct weft_pipe_cfg pipe = {
@@ -619,7 +602,6 @@ translation_needs_the_time(void **state)
 	char err[256] = "";
 	struct weft_env env;
 
-	(void)state;
 	start(&s);
 	env = w.env;
 	env.now_ns = NULL;
@@ -710,8 +692,7 @@ run_script(const struct setup *s)
 	stop();
 }
 
-static void
-nothing_is_lost_or_let_through(void **state)
+WEFT_TEST(nothing_is_lost_or_let_through)
 {
 	static const struct {
 		uint32_t entries;
@@ -721,7 +702,6 @@ nothing_is_lost_or_let_through(void **state)
 		{ 8, 300, 50, false }, { 512, 9, 3, false },
 		{ 16, PLACES_MAX, PLACES_MAX, false } };
 
-	(void)state;
 	for (unsigned int h = 0; h < weft_req_scan_n_kernels; h++)
 		for (unsigned int a = 0; a < weft_atc_n_kernels; a++) {
 			if (!weft_kernel_usable(&weft_req_scan_kernels[h].k, weft_cpu_detect()) ||
@@ -740,21 +720,8 @@ nothing_is_lost_or_let_through(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(others_pass_a_frame_that_waits),
-		cmocka_unit_test(room_to_wait_is_bounded_and_shared),
-		cmocka_unit_test(who_finds_no_slot_asks_later),
-		cmocka_unit_test(many_wait_through_answers_that_come_together),
-		cmocka_unit_test(no_translation_drops_the_request_alone),
-		cmocka_unit_test(an_invalidation_is_done_behind_what_left),
-		cmocka_unit_test(a_frame_does_not_wait_for_good),
-		cmocka_unit_test(a_drain_gives_up_what_waits),
-		cmocka_unit_test(translation_needs_the_time),
-		cmocka_unit_test(nothing_is_lost_or_let_through),
-	};
-
 	test_eal_start(NULL);
 	w.pool = test_pool("wait", 2047, FLITS_MAX);
 	weft_test_seed(&w.r, "route_wait");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return weft_test_run();
 }

@@ -8,15 +8,13 @@
 
 static struct weft_rand r;
 
-static void
-the_list_of_stages_is_this(void **state)
+WEFT_TEST(the_list_of_stages_is_this)
 {
 	static const char *const names[] = { "crc_first", "crc_protect", "deframe", "deliver",
 		"enframe", "fec_check", "fec_encode", "fec_relay", "ide_open", "ide_seal",
 		"link_rx", "link_tx", "pack", "route" };
 	unsigned int i;
 
-	(void)state;
 	for (i = 0; i < WEFT_ARRAY_SIZE(names); i++) {
 		assert_non_null(weft_stage_at(i));
 		assert_string_equal(weft_stage_at(i)->name, names[i]);
@@ -70,10 +68,8 @@ DAMAGE(dpid, h.dpid = 0x999; rebuild(m, h))
 DAMAGE(control, h.kind = WEFT_WIRE_CONTROL; h.n_flits = 0; rebuild(m, h))
 
 /* FRAME-8, FRAME-9 */
-static void
-deframe_counts_every_reason(void **state)
+WEFT_TEST(deframe_counts_every_reason)
 {
-	(void)state;
 	rig_start(WEFT_IDE_OFF, "deframe");
 	deframe_drops(WEFT_DROP_ETHERTYPE, damage_ethertype);
 	deframe_drops(WEFT_DROP_VERSION, damage_version);
@@ -92,8 +88,7 @@ deframe_counts_every_reason(void **state)
 }
 
 /* By every port and with every SPID: only what the port's rule has goes on. */
-static void
-deframe_lets_in_what_may_come_by_the_port(void **state)
+WEFT_TEST(deframe_lets_in_what_may_come_by_the_port)
 {
 	static const struct weft_ingress rule[] = { { .spid = WEFT_SPID_ANY }, { .spid = 0x102 },
 		{ .spid = RIG_SPID } };
@@ -101,7 +96,6 @@ deframe_lets_in_what_may_come_by_the_port(void **state)
 	struct weft_ingress_seen seen[3] = { 0 };
 	unsigned int in = 0;
 
-	(void)state;
 	rig_start(WEFT_IDE_OFF, "deframe");
 	rig.rx_env.conns = NULL;
 	rig.rx_env.take_control = true;
@@ -147,15 +141,13 @@ to_the_node(void *arg, struct rte_mbuf *m)
 }
 
 /* Whatever they say of sender, addressee and mode. All others go on as if there were no such thing. */
-static void
-deframe_gives_the_node_what_neighbours_say(void **state)
+WEFT_TEST(deframe_gives_the_node_what_neighbours_say)
 {
 	static const struct weft_ingress rule[] = { { .spid = 0x102 } };
 	struct weft_ingress_drops drops[1] = { 0 };
 	struct weft_ingress_seen seen[1] = { 0 };
 	unsigned int asked = 0;
 
-	(void)state;
 	rig_start(WEFT_IDE_OFF, "deframe");
 	rig.rx_env.take_control = true;
 	rig.rx_env.only_mode = WEFT_MODE_RXL;
@@ -189,15 +181,13 @@ deframe_gives_the_node_what_neighbours_say(void **state)
 }
 
 /* In cxl mode a frame says by its source address whose it is. */
-static void
-deframe_in_cxl_mode_goes_by_the_source_address(void **state)
+WEFT_TEST(deframe_in_cxl_mode_goes_by_the_source_address)
 {
 	static const struct weft_ingress rule[] = { { .spid = 0x102,
 		.mac = { 2, 'W', 'E', 1, 0, 16 } } };
 	struct weft_ingress_drops drops[1] = { 0 };
 	struct weft_ingress_seen seen[1] = { 0 };
 
-	(void)state;
 	rig_start(WEFT_IDE_OFF, "deframe");
 	rig.rx_env.conns = NULL;
 	rig.rx_env.pid = WEFT_PID_ANY;
@@ -222,10 +212,8 @@ deframe_in_cxl_mode_goes_by_the_source_address(void **state)
 	rig_stop();
 }
 
-static void
-flits_lie_on_cache_lines(void **state)
+WEFT_TEST(flits_lie_on_cache_lines)
 {
-	(void)state;
 	rig_start(WEFT_IDE_OFF, "deframe");
 	for (unsigned int n = 1; n <= 64; n += 21) {
 		rig_receive(rig_frame(&r, n));
@@ -234,12 +222,10 @@ flits_lie_on_cache_lines(void **state)
 	rig_stop();
 }
 
-static void
-link_rx_tells_loss_from_damage(void **state)
+WEFT_TEST(link_rx_tells_loss_from_damage)
 {
 	struct rte_mbuf *a, *b, *c, *again;
 
-	(void)state;
 	rig_start(WEFT_IDE_OFF, "deframe,fec_check,link_rx");
 	a = rig_frame(&r, 4);
 	again = rte_pktmbuf_copy(a, rig.pool, 0, UINT32_MAX);
@@ -266,12 +252,10 @@ link_rx_tells_loss_from_damage(void **state)
 }
 
 /* The same verdicts as of fec_check and link_rx, but for damage that only the FEC bytes have. */
-static void
-crc_first_mends_what_the_crc_fails(void **state)
+WEFT_TEST(crc_first_mends_what_the_crc_fails)
 {
 	struct rte_mbuf *a, *b, *c, *again;
 
-	(void)state;
 	rig_start(WEFT_IDE_OFF, "deframe,crc_first,link_rx");
 	a = rig_frame(&r, 4);
 	again = rte_pktmbuf_copy(a, rig.pool, 0, UINT32_MAX);
@@ -306,12 +290,10 @@ crc_first_mends_what_the_crc_fails(void **state)
 }
 
 /* FRAME-12 */
-static void
-zero_flits_are_counted_and_use_no_number(void **state)
+WEFT_TEST(zero_flits_are_counted_and_use_no_number)
 {
 	struct rte_mbuf *m;
 
-	(void)state;
 	rig_start(WEFT_IDE_OFF, "deframe,fec_check,link_rx");
 	m = rig_frame(&r, 2);
 	memset(weft_frame_flits(m) + WEFT_FLIT_LEN, 0, WEFT_FLIT_LEN);
@@ -333,14 +315,12 @@ invert_crc(struct rte_mbuf *m, unsigned int flit)
 }
 
 /* A switch forwards the very buffer that came in, its flits untouched where they are. */
-static void
-a_switch_forwards_the_same_buffer(void **state)
+WEFT_TEST(a_switch_forwards_the_same_buffer)
 {
 	uint8_t before[5 * WEFT_FLIT_LEN];
 	struct rte_mbuf *m;
 	uint8_t *flits;
 
-	(void)state;
 	rig_start(WEFT_IDE_OFF, WEFT_LAYOUT_SWITCH);
 	m = rig_frame(&r, 5);
 	flits = weft_frame_flits(m);
@@ -354,14 +334,12 @@ a_switch_forwards_the_same_buffer(void **state)
 }
 
 /* FRAME-11 */
-static void
-fec_relay_takes_spoilt_flits_out(void **state)
+WEFT_TEST(fec_relay_takes_spoilt_flits_out)
 {
 	struct rte_mbuf *m;
 	uint8_t last[WEFT_FLIT_LEN];
 	struct weft_wire_hdr h;
 
-	(void)state;
 	rig_start(WEFT_IDE_OFF, "deframe,fec_relay,route");
 	m = rig_frame(&r, 3);
 	memcpy(last, weft_frame_flits(m) + 2 * WEFT_FLIT_LEN, sizeof(last));
@@ -384,10 +362,8 @@ fec_relay_takes_spoilt_flits_out(void **state)
 	rig_stop();
 }
 
-static void
-containment_holds_until_the_mac_is_good(void **state)
+WEFT_TEST(containment_holds_until_the_mac_is_good)
 {
-	(void)state;
 	rig_start(WEFT_IDE_CONTAINMENT, "deframe,fec_check,link_rx,ide_open");
 	rig_receive(rig_frame(&r, 1));
 	rig_receive(rig_frame(&r, 1));
@@ -404,10 +380,8 @@ containment_holds_until_the_mac_is_good(void **state)
 	rig_stop();
 }
 
-static void
-damage_under_a_good_crc_ends_the_stream(void **state)
+WEFT_TEST(damage_under_a_good_crc_ends_the_stream)
 {
-	(void)state;
 	rig_start(WEFT_IDE_CONTAINMENT, "deframe,ide_open"); /* no CRC to catch it */
 	for (unsigned int i = 0; i < 6; i++) {
 		struct rte_mbuf *m = rig_frame(&r, 1);
@@ -443,13 +417,11 @@ other_frame(const uint8_t *like)
 	return m;
 }
 
-static void
-other_protocols_wait_for_no_mac(void **state)
+WEFT_TEST(other_protocols_wait_for_no_mac)
 {
 	uint8_t like[WEFT_WIRE_FRAME_LEN(1)];
 	struct rte_mbuf *m;
 
-	(void)state;
 	rig_start(WEFT_IDE_CONTAINMENT, "deframe,ide_open");
 	for (unsigned int i = 0; i < 2; i++) {
 		m = rig_frame(&r, 1);
@@ -498,8 +470,7 @@ put_request(struct rte_mbuf *m, uint64_t addr)
 	weft_put_le64(slot + 4, addr >> 6);
 }
 
-static void
-route_decodes_addresses_and_denies(void **state)
+WEFT_TEST(route_decodes_addresses_and_denies)
 {
 	static const struct weft_xlate_cfg cfg = { .answer_ns = 1000,
 		.life_ns = 1000,
@@ -525,7 +496,6 @@ route_decodes_addresses_and_denies(void **state)
 	struct weft_xlate *x = weft_xlate_init(aligned_alloc(64, weft_xlate_size(&cfg)), &cfg);
 	struct rte_mbuf *m;
 
-	(void)state;
 	rig_start(WEFT_IDE_OFF, "deframe,route");
 	free(rig.tables);
 	rig.tables = route_tables_new(RIG_DPID, 1, 3, base, 40);
@@ -554,8 +524,7 @@ route_decodes_addresses_and_denies(void **state)
 }
 
 /* The same by a snapshot: interleave, an access right taken away, the DRT of the ingress port. */
-static void
-route_follows_a_snapshot(void **state)
+WEFT_TEST(route_follows_a_snapshot)
 {
 	static const struct weft_edge_cfg edge = { .pid = RIG_SPID, .fast_idt = 2 };
 	struct weft_tables_cfg cfg = { .n_edges = 1, .edge = &edge, .n_routes = 2 };
@@ -567,7 +536,6 @@ route_follows_a_snapshot(void **state)
 	struct weft_tables *t;
 	struct weft_edge *e;
 
-	(void)state;
 	cfg.route_of_port[9] = 1;
 	t = aligned_alloc(WEFT_CACHE_LINE, weft_tables_size(&cfg));
 	assert_non_null(t);
@@ -609,13 +577,11 @@ route_follows_a_snapshot(void **state)
 	free(t);
 }
 
-static void
-nothing_leaves_in_the_clear(void **state)
+WEFT_TEST(nothing_leaves_in_the_clear)
 {
 	struct weft_ide_stream *stream;
 	struct rte_mbuf *m = NULL;
 
-	(void)state;
 	rig_start(WEFT_IDE_SKID, "deframe");
 	stream = rig.tx_conn->stream;
 	rig.tx_conn->stream = NULL; /* a connection with IDE on and no key */
@@ -634,27 +600,7 @@ nothing_leaves_in_the_clear(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_list_of_stages_is_this),
-		cmocka_unit_test(deframe_counts_every_reason),
-		cmocka_unit_test(deframe_lets_in_what_may_come_by_the_port),
-		cmocka_unit_test(deframe_gives_the_node_what_neighbours_say),
-		cmocka_unit_test(deframe_in_cxl_mode_goes_by_the_source_address),
-		cmocka_unit_test(flits_lie_on_cache_lines),
-		cmocka_unit_test(link_rx_tells_loss_from_damage),
-		cmocka_unit_test(crc_first_mends_what_the_crc_fails),
-		cmocka_unit_test(zero_flits_are_counted_and_use_no_number),
-		cmocka_unit_test(a_switch_forwards_the_same_buffer),
-		cmocka_unit_test(fec_relay_takes_spoilt_flits_out),
-		cmocka_unit_test(containment_holds_until_the_mac_is_good),
-		cmocka_unit_test(damage_under_a_good_crc_ends_the_stream),
-		cmocka_unit_test(other_protocols_wait_for_no_mac),
-		cmocka_unit_test(route_decodes_addresses_and_denies),
-		cmocka_unit_test(route_follows_a_snapshot),
-		cmocka_unit_test(nothing_leaves_in_the_clear),
-	};
-
 	rig_open();
 	weft_test_seed(&r, "stages");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return weft_test_run();
 }

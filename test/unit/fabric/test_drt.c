@@ -20,18 +20,16 @@ clear(void **state)
 	return 0;
 }
 
-static void
-zeroed_table_routes_nothing(void **state)
+WEFT_TEST_EACH(clear, NULL)
+
+WEFT_TEST(zeroed_table_routes_nothing)
 {
-	(void)state;
 	for (unsigned int d = 0; d < WEFT_PIDS; d++)
 		assert_int_equal(weft_drt_port(&drt, (uint16_t)d), -1);
 }
 
-static void
-ends_of_the_ranges_are_taken(void **state)
+WEFT_TEST(ends_of_the_ranges_are_taken)
 {
-	(void)state;
 	assert_int_equal(weft_drt_set(&drt, 0, 255), 0);
 	assert_int_equal(weft_drt_set(&drt, 0xFFE, 0), 0);
 	assert_int_equal(weft_drt_port(&drt, 0), 255);
@@ -40,12 +38,10 @@ ends_of_the_ranges_are_taken(void **state)
 	assert_int_equal(weft_drt_port(&drt, 0), -1);
 }
 
-static void
-values_out_of_range_change_nothing(void **state)
+WEFT_TEST(values_out_of_range_change_nothing)
 {
 	static const struct weft_drt zero;
 
-	(void)state;
 	assert_int_equal(weft_drt_set(&drt, WEFT_PID_RESERVED, 1), -EINVAL);
 	assert_int_equal(weft_drt_set(&drt, 0x1000, 1), -EINVAL);
 	assert_int_equal(weft_drt_set(&drt, UINT16_MAX, 1), -EINVAL);
@@ -54,20 +50,16 @@ values_out_of_range_change_nothing(void **state)
 	assert_memory_equal(&drt, &zero, sizeof(drt));
 }
 
-static void
-dpid_above_12_bits_never_wraps_onto_a_row(void **state)
+WEFT_TEST(dpid_above_12_bits_never_wraps_onto_a_row)
 {
-	(void)state;
 	assert_int_equal(weft_drt_set(&drt, 5, 7), 0);
 	assert_int_equal(weft_drt_port(&drt, 0x1005), -1);
 	assert_int_equal(weft_drt_port(&drt, UINT16_MAX), -1);
 }
 
 /* Rows are wire bytes: a manager may have written any of these. */
-static void
-only_rows_of_type_port_route(void **state)
+WEFT_TEST(only_rows_of_type_port_route)
 {
-	(void)state;
 	for (unsigned int type = 0; type < 256; type++) {
 		drt.entry[9][0] = (uint8_t)type;
 		drt.entry[9][1] = 42;
@@ -75,23 +67,19 @@ only_rows_of_type_port_route(void **state)
 	}
 }
 
-static void
-row_has_its_wire_layout(void **state)
+WEFT_TEST(row_has_its_wire_layout)
 {
-	(void)state;
 	/* fabric.md part (c): DPID 07Eh to port 7Dh. */
 	assert_int_equal(weft_drt_set(&drt, 0x07E, 0x7D), 0);
 	assert_int_equal(drt.entry[0x07E][0], 0x01);
 	assert_int_equal(drt.entry[0x07E][1], 0x7D);
 }
 
-static void
-random_table_equals_a_map(void **state)
+WEFT_TEST(random_table_equals_a_map)
 {
 	int map[WEFT_PIDS];
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, "drt");
 	for (unsigned int d = 0; d < WEFT_PIDS; d++)
 		map[d] = -1;
@@ -103,20 +91,4 @@ random_table_equals_a_map(void **state)
 	}
 	for (uint16_t i = 0; i < WEFT_PIDS; i++)
 		assert_int_equal(weft_drt_port(&drt, i), map[i]);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(zeroed_table_routes_nothing, clear),
-		cmocka_unit_test_setup(ends_of_the_ranges_are_taken, clear),
-		cmocka_unit_test_setup(values_out_of_range_change_nothing, clear),
-		cmocka_unit_test_setup(dpid_above_12_bits_never_wraps_onto_a_row, clear),
-		cmocka_unit_test_setup(only_rows_of_type_port_route, clear),
-		cmocka_unit_test_setup(row_has_its_wire_layout, clear),
-		cmocka_unit_test_setup(random_table_equals_a_map, clear),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

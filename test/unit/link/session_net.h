@@ -227,6 +227,6 @@ ide_on(struct net *n, struct rig_keys *keys)
 	}
 }
 
-#define CASE(test) cmocka_unit_test_setup_teardown(test, open_net, close_net)
+WEFT_TEST_EACH(open_net, close_net)
 
 #endif /* SESSION_NET_H */

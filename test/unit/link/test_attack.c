@@ -188,55 +188,45 @@ attacks(const char *what, const struct attacker *like, struct outcome *o)
 	}
 }
 
-static void
-forged_acks_and_naks_stop_nothing(void **state)
+WEFT_TEST(forged_acks_and_naks_stop_nothing)
 {
 	const struct attacker a = { .forges = true };
 	struct outcome o;
 
-	(void)state;
 	attacks("forged Acks and Naks", &a, &o);
 }
 
 /* Nothing of it is intact, so nothing of it may cost a session. */
-static void
-noise_stops_nothing(void **state)
+WEFT_TEST(noise_stops_nothing)
 {
 	const struct attacker a = { .noisy = true };
 	struct outcome o;
 
-	(void)state;
 	attacks("noise", &a, &o);
 	assert_int_equal(o.sessions + o.lost, 0);
 }
 
-static void
-replays_stop_nothing(void **state)
+WEFT_TEST(replays_stop_nothing)
 {
 	const struct attacker a = { .replays = true };
 	struct outcome o;
 
-	(void)state;
 	attacks("replays", &a, &o);
 }
 
-static void
-all_of_it_stops_nothing(void **state)
+WEFT_TEST(all_of_it_stops_nothing)
 {
 	const struct attacker a = { .forges = true, .noisy = true, .replays = true };
 	struct outcome o;
 
-	(void)state;
 	attacks("all at once", &a, &o);
 }
 
 /* What goes wrong on a channel that nobody attacks is no sign of an attack. */
-static void
-a_bad_channel_is_not_doubted(void **state)
+WEFT_TEST(a_bad_channel_is_not_doubted)
 {
 	struct weft_rand pick;
 
-	(void)state;
 	weft_test_seed(&pick, "no doubt");
 	for (unsigned int run = 0; run < weft_test_cases(150); run++) {
 		const enum kind kind = (enum kind)(run % 3);
@@ -283,10 +273,8 @@ payload(struct rig *r, struct rig_frame *f, unsigned int number, unsigned int ac
 }
 
 /* RETRY-26 */
-static void
-two_contents_of_a_number_are_told_from_two_headers(void **state)
+WEFT_TEST(two_contents_of_a_number_are_told_from_two_headers)
 {
-	(void)state;
 	for (unsigned int way = 0; way < 3; way++) {
 		const unsigned int number = way == 1 ? 2 : 1; /* way 1: held, number 1 is missing */
 		struct weft_llr_cfg cfg = attacked_cfg(way == 2 ? RXL_GO_BACK_N : RXL);
@@ -319,14 +307,12 @@ two_contents_of_a_number_are_told_from_two_headers(void **state)
 }
 
 /* What a forged Ack freed and the other end asks for is sent (RETRY-13, RETRY-25). */
-static void
-a_forged_ack_frees_nothing_for_good(void **state)
+WEFT_TEST(a_forged_ack_frees_nothing_for_good)
 {
 	struct weft_llr_cfg cfg = attacked_cfg(RXL);
 	struct rig_frame f;
 	struct rig r;
 
-	(void)state;
 	rig_init(&r, &cfg, 1);
 	r.end[0].to_send = 40;
 	for (unsigned int i = 0; i < 5; i++, r.now_ns += 1000)
@@ -347,12 +333,10 @@ a_forged_ack_frees_nothing_for_good(void **state)
  * The two ends disagree on what was received, and the flit is not there any more: the other end can
  * but ask for it for ever. Late Acks, and forged ones of any number, are no such sign (RETRY-27).
  */
-static void
-acks_that_never_fit_are_a_sign(void **state)
+WEFT_TEST(acks_that_never_fit_are_a_sign)
 {
 	struct weft_llr_cfg cfg = attacked_cfg(RXL);
 
-	(void)state;
 	for (unsigned int how = 0; how < 3; how++) {
 		struct rig_frame f;
 		struct rig r;
@@ -388,12 +372,10 @@ acks_that_never_fit_are_a_sign(void **state)
  * The same with a window full of what came behind it: the receiver has no room for the newest flits.
  * Naks for those would fit, time and again (RETRY-22, RETRY-27).
  */
-static void
-naks_that_fit_do_not_hide_what_is_missing_for_good(void **state)
+WEFT_TEST(naks_that_fit_do_not_hide_what_is_missing_for_good)
 {
 	const unsigned int before = 100;
 
-	(void)state;
 	for (unsigned int lost = 1; lost <= RIG_FRAME_FLITS; lost++) {
 		struct weft_llr_cfg cfg = attacked_cfg(RXL);
 		uint64_t end_ns;
@@ -442,12 +424,10 @@ give_cxl(struct rig *r, unsigned int number, unsigned int ack, uint8_t content)
  * Recorded 1,023 numbers ago it is valid, and most flits do not show theirs: then the true one comes
  * (RETRY-26).
  */
-static void
-a_recorded_flit_of_cxl_mode_is_told_by_the_true_one(void **state)
+WEFT_TEST(a_recorded_flit_of_cxl_mode_is_told_by_the_true_one)
 {
 	struct weft_llr_cfg cfg = attacked_cfg(CXL);
 
-	(void)state;
 	for (unsigned int shown = 0; shown < 2; shown++) {
 		struct rig r;
 
@@ -474,12 +454,10 @@ a_recorded_flit_of_cxl_mode_is_told_by_the_true_one(void **state)
  * A handshake shows how far the other end is: not by one flit that anybody may have sent
  * (RETRY-51).
  */
-static void
-what_was_taken_is_given_up_for_no_single_flit(void **state)
+WEFT_TEST(what_was_taken_is_given_up_for_no_single_flit)
 {
 	struct weft_llr_cfg cfg = attacked_cfg(CXL);
 
-	(void)state;
 	for (unsigned int twice = 0; twice < 2; twice++) {
 		struct rig_frame f;
 		struct rig r;
@@ -503,12 +481,10 @@ what_was_taken_is_given_up_for_no_single_flit(void **state)
  * By a forged number nobody counts on: a flit that does not show its own is asked for instead
  * (RETRY-49).
  */
-static void
-a_forged_number_of_cxl_mode_does_not_mislead(void **state)
+WEFT_TEST(a_forged_number_of_cxl_mode_does_not_mislead)
 {
 	struct weft_llr_cfg cfg = attacked_cfg(CXL);
 
-	(void)state;
 	cfg.show_first = false;
 	for (unsigned int forged = 1; forged < WEFT_ISN_NUMBERS; forged++) {
 		struct rig_frame f;
@@ -533,12 +509,10 @@ a_forged_number_of_cxl_mode_does_not_mislead(void **state)
  * A bad flit that somebody else put there is taken for a lost one; what is held for it is not believed
  * (RETRY-50).
  */
-static void
-noise_between_flits_of_cxl_mode_moves_none(void **state)
+WEFT_TEST(noise_between_flits_of_cxl_mode_moves_none)
 {
 	struct weft_llr_cfg cfg = attacked_cfg(CXL);
 
-	(void)state;
 	cfg.show_first = false;
 	for (unsigned int shown = 0; shown < 2; shown++) {
 		struct rig_frame f;
@@ -571,14 +545,12 @@ noise_between_flits_of_cxl_mode_moves_none(void **state)
 }
 
 /* Naks go out for them once in half a round trip, and one for many flits (RETRY-8). */
-static void
-forged_numbers_of_cxl_mode_do_not_choose_how_many_naks_go_out(void **state)
+WEFT_TEST(forged_numbers_of_cxl_mode_do_not_choose_how_many_naks_go_out)
 {
 	struct weft_llr_cfg cfg = attacked_cfg(CXL);
 	uint64_t before, most;
 	struct rig r;
 
-	(void)state;
 	rig_init(&r, &cfg, 1);
 	r.end[0].to_send = 20;
 	assert_true(rig_run(&r, 1000 * MS));
@@ -596,13 +568,11 @@ forged_numbers_of_cxl_mode_do_not_choose_how_many_naks_go_out(void **state)
 }
 
 /* However many numbers are forged: what goes out for it has a bound (RETRY-28). */
-static void
-a_forged_number_does_not_choose_how_much_is_asked_for(void **state)
+WEFT_TEST(a_forged_number_does_not_choose_how_much_is_asked_for)
 {
 	struct weft_llr_cfg cfg = attacked_cfg(RXL);
 	struct rig r;
 
-	(void)state;
 	rig_init(&r, &cfg, 1);
 	for (unsigned int i = 0; i < 100000; i++) {
 		struct rig_frame f;
@@ -624,12 +594,10 @@ a_forged_number_does_not_choose_how_much_is_asked_for(void **state)
  * A gap that one forged NOP made up closes by itself, and what goes out for it until then does not
  * depend on how short the round trip is: some dozens of numbers, a dozen times or two (RETRY-28).
  */
-static void
-a_gap_that_was_made_up_is_asked_for_less_and_less(void **state)
+WEFT_TEST(a_gap_that_was_made_up_is_asked_for_less_and_less)
 {
 	const unsigned int missing = 60, times = 20;
 
-	(void)state;
 	for (uint64_t min_ns = 1000; min_ns <= 10 * MS; min_ns *= 10) {
 		struct weft_llr_cfg cfg = attacked_cfg(RXL);
 		struct rig_frame f;
@@ -660,29 +628,4 @@ a_gap_that_was_made_up_is_asked_for_less_and_less(void **state)
 		assert_int_equal(rig_count(&r, 0, WEFT_LLR_N_RESENT), 0);
 		rig_free(&r);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_contents_of_a_number_are_told_from_two_headers),
-		cmocka_unit_test(a_forged_ack_frees_nothing_for_good),
-		cmocka_unit_test(acks_that_never_fit_are_a_sign),
-		cmocka_unit_test(naks_that_fit_do_not_hide_what_is_missing_for_good),
-		cmocka_unit_test(a_forged_number_does_not_choose_how_much_is_asked_for),
-		cmocka_unit_test(a_gap_that_was_made_up_is_asked_for_less_and_less),
-		cmocka_unit_test(a_recorded_flit_of_cxl_mode_is_told_by_the_true_one),
-		cmocka_unit_test(what_was_taken_is_given_up_for_no_single_flit),
-		cmocka_unit_test(a_forged_number_of_cxl_mode_does_not_mislead),
-		cmocka_unit_test(noise_between_flits_of_cxl_mode_moves_none),
-		cmocka_unit_test(forged_numbers_of_cxl_mode_do_not_choose_how_many_naks_go_out),
-		cmocka_unit_test(a_bad_channel_is_not_doubted),
-		cmocka_unit_test(forged_acks_and_naks_stop_nothing),
-		cmocka_unit_test(noise_stops_nothing),
-		cmocka_unit_test(replays_stop_nothing),
-		cmocka_unit_test(all_of_it_stops_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,13 +155,11 @@ close_lone(struct lone *t)
 /* --- handshake --- */
 
 /* RETRY-46 */
-static void
-a_session_starts_with_explicit_numbers_each_way(void **state)
+WEFT_TEST(a_session_starts_with_explicit_numbers_each_way)
 {
 	struct weft_llr_cfg cfg = cxl_cfg(true);
 	struct lone t;
 
-	(void)state;
 	open_down(&t, &cfg);
 	commit(&t, 1);
 	assert_int_equal(weft_llr_state(t.l), WEFT_LLR_RETRAINING);
@@ -194,13 +192,11 @@ a_session_starts_with_explicit_numbers_each_way(void **state)
 	close_lone(&t);
 }
 
-static void
-the_handshake_sends_its_run_though_it_has_heard_enough(void **state)
+WEFT_TEST(the_handshake_sends_its_run_though_it_has_heard_enough)
 {
 	struct weft_llr_cfg cfg = cxl_cfg(true);
 	struct lone t;
 
-	(void)state;
 	open_down(&t, &cfg);
 	give_nop(&t, EXPLICIT, 1023);
 	give_nop(&t, ACK, 1023);
@@ -214,13 +210,11 @@ the_handshake_sends_its_run_though_it_has_heard_enough(void **state)
 }
 
 /* Two explicit NOPs in a row ask; one is answered by an Ack alone, so that answers come to an end. */
-static void
-an_end_that_runs_joins_a_retrain(void **state)
+WEFT_TEST(an_end_that_runs_joins_a_retrain)
 {
 	struct weft_llr_cfg cfg = cxl_cfg(true);
 	struct lone t;
 
-	(void)state;
 	open_sent(&t, &cfg, 5);
 	give_nop(&t, EXPLICIT, 1023);
 	get_says(&t, ACK, 1023);
@@ -247,13 +241,11 @@ an_end_that_runs_joins_a_retrain(void **state)
 }
 
 /* RETRY-47 */
-static void
-too_many_timeouts_lead_to_a_retrain(void **state)
+WEFT_TEST(too_many_timeouts_lead_to_a_retrain)
 {
 	struct weft_llr_cfg cfg = cxl_cfg(true);
 	struct lone t;
 
-	(void)state;
 	cfg.replays_max = 3;
 	open_sent(&t, &cfg, 2);
 	for (unsigned int timeouts = 1; timeouts < 3; timeouts++) {
@@ -280,10 +272,8 @@ too_many_timeouts_lead_to_a_retrain(void **state)
 }
 
 /* RETRY-47 */
-static void
-too_many_replays_of_one_flit_lead_to_a_retrain_and_progress_does_not(void **state)
+WEFT_TEST(too_many_replays_of_one_flit_lead_to_a_retrain_and_progress_does_not)
 {
-	(void)state;
 	for (unsigned int progress = 0; progress < 2; progress++) {
 		struct weft_llr_cfg cfg = cxl_cfg(false);
 		struct lone t;
@@ -305,13 +295,11 @@ too_many_replays_of_one_flit_lead_to_a_retrain_and_progress_does_not(void **stat
 /* --- what a flit shows --- */
 
 /* RETRY-40 */
-static void
-numbers_run_from_1_to_1023_and_0_is_none(void **state)
+WEFT_TEST(numbers_run_from_1_to_1023_and_0_is_none)
 {
 	struct weft_llr_cfg cfg = cxl_cfg(false);
 	struct lone t;
 
-	(void)state;
 	open_up(&t, &cfg);
 	for (unsigned int i = 0; i < 5000; i++) {
 		commit(&t, 1);
@@ -326,13 +314,11 @@ numbers_run_from_1_to_1023_and_0_is_none(void **state)
 }
 
 /* RETRY-41 */
-static void
-the_field_has_its_priorities(void **state)
+WEFT_TEST(the_field_has_its_priorities)
 {
 	struct weft_llr_cfg cfg = cxl_cfg(true);
 	struct lone t;
 
-	(void)state;
 	cfg.ack_every = 2;
 	open_up(&t, &cfg);
 	/* An Ack is due from the start: explicit numbers go before it. */
@@ -372,13 +358,11 @@ the_field_has_its_priorities(void **state)
 	close_lone(&t);
 }
 
-static void
-a_header_says_what_was_before_it(void **state)
+WEFT_TEST(a_header_says_what_was_before_it)
 {
 	struct weft_llr_cfg cfg = cxl_cfg(true);
 	struct lone t;
 
-	(void)state;
 	open_up(&t, &cfg);
 	commit(&t, 2);
 	assert_false(get(&t).prior_payload);
@@ -394,13 +378,11 @@ a_header_says_what_was_before_it(void **state)
 /* --- the receiver --- */
 
 /* RETRY-42 */
-static void
-flits_without_a_number_are_counted(void **state)
+WEFT_TEST(flits_without_a_number_are_counted)
 {
 	struct weft_llr_cfg cfg = cxl_cfg(true);
 	struct lone t;
 
-	(void)state;
 	open_sent(&t, &cfg, 1);
 	for (unsigned int i = 1; i <= 3000; i++) {
 		bool shown = i % 1023 == 1 || i % 3 == 0;
@@ -420,10 +402,8 @@ flits_without_a_number_are_counted(void **state)
 }
 
 /* RETRY-43 */
-static void
-a_nak_is_withdrawn_if_the_bad_flit_was_no_payload(void **state)
+WEFT_TEST(a_nak_is_withdrawn_if_the_bad_flit_was_no_payload)
 {
-	(void)state;
 	for (unsigned int selective = 0; selective < 2; selective++)
 		for (unsigned int nop = 0; nop < 2; nop++) {
 			struct weft_llr_cfg cfg = cxl_cfg(selective != 0);
@@ -447,13 +427,11 @@ a_nak_is_withdrawn_if_the_bad_flit_was_no_payload(void **state)
 }
 
 /* RETRY-43 */
-static void
-after_a_bad_payload_all_come_again_from_it(void **state)
+WEFT_TEST(after_a_bad_payload_all_come_again_from_it)
 {
 	struct weft_llr_cfg cfg = cxl_cfg(false);
 	struct lone t;
 
-	(void)state;
 	for (unsigned int behind = 0; behind < 3; behind++) {
 		open_sent(&t, &cfg, 1);
 		give_payload(&t, EXPLICIT, 1);
@@ -483,13 +461,11 @@ after_a_bad_payload_all_come_again_from_it(void **state)
 	}
 }
 
-static void
-a_bad_flit_that_was_expected_to_be_old_does_no_harm(void **state)
+WEFT_TEST(a_bad_flit_that_was_expected_to_be_old_does_no_harm)
 {
 	struct weft_llr_cfg cfg = cxl_cfg(false);
 	struct lone t;
 
-	(void)state;
 	open_sent(&t, &cfg, 1);
 	for (unsigned int i = 1; i <= 4; i++)
 		give_payload(&t, EXPLICIT, i);
@@ -507,10 +483,8 @@ a_bad_flit_that_was_expected_to_be_old_does_no_harm(void **state)
  * With two bad flits in a row nobody knows how many numbers they used: no counting from a guess
  * (RETRY-43).
  */
-static void
-several_bad_flits_make_counting_stop(void **state)
+WEFT_TEST(several_bad_flits_make_counting_stop)
 {
-	(void)state;
 	for (unsigned int selective = 0; selective < 2; selective++) {
 		struct weft_llr_cfg cfg = cxl_cfg(selective != 0);
 		struct lone t;
@@ -531,13 +505,11 @@ several_bad_flits_make_counting_stop(void **state)
 }
 
 /* RETRY-6 */
-static void
-duplicates_are_dropped_without_a_nak(void **state)
+WEFT_TEST(duplicates_are_dropped_without_a_nak)
 {
 	struct weft_llr_cfg cfg = cxl_cfg(true);
 	struct lone t;
 
-	(void)state;
 	open_sent(&t, &cfg, 1);
 	for (unsigned int i = 1; i <= 600; i++)
 		give_payload(&t, EXPLICIT, i);
@@ -567,10 +539,8 @@ duplicates_are_dropped_without_a_nak(void **state)
  * Of all explicit numbers, with 1 expected: what becomes of the flit, and what is asked for
  * (RETRY-48).
  */
-static void
-every_explicit_number_is_in_turn_ahead_or_behind(void **state)
+WEFT_TEST(every_explicit_number_is_in_turn_ahead_or_behind)
 {
-	(void)state;
 	for (unsigned int n = 0; n < 1024; n++) {
 		struct weft_llr_cfg cfg = cxl_cfg(true);
 		struct lone t;
@@ -600,13 +570,11 @@ every_explicit_number_is_in_turn_ahead_or_behind(void **state)
 }
 
 /* RETRY-44 */
-static void
-a_single_flit_is_asked_for_and_those_behind_it_wait(void **state)
+WEFT_TEST(a_single_flit_is_asked_for_and_those_behind_it_wait)
 {
 	struct weft_llr_cfg cfg = cxl_cfg(true);
 	struct lone t;
 
-	(void)state;
 	open_sent(&t, &cfg, 1);
 	give_payload(&t, EXPLICIT, 1);
 	give_bad_payload(&t);
@@ -639,10 +607,8 @@ a_single_flit_is_asked_for_and_those_behind_it_wait(void **state)
 }
 
 /* RETRY-44 */
-static void
-another_fault_makes_a_selective_nak_a_standard_one(void **state)
+WEFT_TEST(another_fault_makes_a_selective_nak_a_standard_one)
 {
-	(void)state;
 	for (unsigned int fault = 0; fault < 4; fault++) {
 		struct weft_llr_cfg cfg = cxl_cfg(true);
 		struct lone t;
@@ -675,13 +641,11 @@ another_fault_makes_a_selective_nak_a_standard_one(void **state)
 }
 
 /* RETRY-7 */
-static void
-a_nak_is_repeated(void **state)
+WEFT_TEST(a_nak_is_repeated)
 {
 	struct weft_llr_cfg cfg = cxl_cfg(false);
 	struct lone t;
 
-	(void)state;
 	cfg.nak_repeat = 5;
 	open_up(&t, &cfg);
 	give_payload(&t, EXPLICIT, 1);
@@ -713,13 +677,11 @@ a_nak_is_repeated(void **state)
 }
 
 /* The other end has nothing that was not acknowledged: its number says so. */
-static void
-a_nak_for_nothing_comes_to_an_end(void **state)
+WEFT_TEST(a_nak_for_nothing_comes_to_an_end)
 {
 	struct weft_llr_cfg cfg = cxl_cfg(true);
 	struct lone t;
 
-	(void)state;
 	open_sent(&t, &cfg, 3);
 	give_nop(&t, STANDARD, 3);
 	assert_int_equal(weft_llr_unacked(t.l), 0);
@@ -744,13 +706,11 @@ a_nak_for_nothing_comes_to_an_end(void **state)
 	close_lone(&t);
 }
 
-static void
-a_nop_with_a_number_shows_a_lost_tail(void **state)
+WEFT_TEST(a_nop_with_a_number_shows_a_lost_tail)
 {
 	struct weft_llr_cfg cfg = cxl_cfg(true);
 	struct lone t;
 
-	(void)state;
 	for (unsigned int lost = 1; lost <= 2; lost++) {
 		open_sent(&t, &cfg, 1);
 		give_payload(&t, EXPLICIT, 1);
@@ -766,12 +726,10 @@ a_nop_with_a_number_shows_a_lost_tail(void **state)
  * Ack and Nak of every number, forged: only those of flits that are out change anything, and a Nak for
  * what was acknowledged as long as that is still in the buffer (RETRY-5, RETRY-25).
  */
-static void
-acks_out_of_the_window_change_nothing(void **state)
+WEFT_TEST(acks_out_of_the_window_change_nothing)
 {
 	struct weft_llr_cfg cfg = cxl_cfg(true);
 
-	(void)state;
 	for (unsigned int from = 0; from <= 1020; from += 340)
 		for (unsigned int cmd = ACK; cmd <= SELECTIVE; cmd++)
 			for (unsigned int n = 0; n < 1024; n++) {
@@ -810,13 +768,11 @@ acks_out_of_the_window_change_nothing(void **state)
 }
 
 /* RETRY-8, RETRY-45 */
-static void
-a_standard_nak_replays_all_and_a_selective_one_that_flit(void **state)
+WEFT_TEST(a_standard_nak_replays_all_and_a_selective_one_that_flit)
 {
 	struct weft_llr_cfg cfg = cxl_cfg(true);
 	struct lone t;
 
-	(void)state;
 	open_sent(&t, &cfg, 6);
 	commit(&t, 1);
 	t.now += LATER; /* the round trip */
@@ -842,13 +798,11 @@ a_standard_nak_replays_all_and_a_selective_one_that_flit(void **state)
 	close_lone(&t);
 }
 
-static void
-a_standard_nak_upgrades_a_selective_one(void **state)
+WEFT_TEST(a_standard_nak_upgrades_a_selective_one)
 {
 	struct weft_llr_cfg cfg = cxl_cfg(true);
 	struct lone t;
 
-	(void)state;
 	open_sent(&t, &cfg, 4);
 	give_nop(&t, SELECTIVE, 1);
 	give_nop(&t, STANDARD, 1);
@@ -859,13 +813,11 @@ a_standard_nak_upgrades_a_selective_one(void **state)
 }
 
 /* RETRY-2 */
-static void
-no_more_than_a_window_is_out(void **state)
+WEFT_TEST(no_more_than_a_window_is_out)
 {
 	struct weft_llr_cfg cfg = cxl_cfg(true);
 	struct lone t;
 
-	(void)state;
 	open_sent(&t, &cfg, 511);
 	assert_null(weft_llr_reserve(t.l));
 	/* Then NOPs are sent. */
@@ -879,10 +831,8 @@ no_more_than_a_window_is_out(void **state)
 
 /* --- late poison --- */
 
-static void
-late_poison_comes_before_its_data(void **state)
+WEFT_TEST(late_poison_comes_before_its_data)
 {
-	(void)state;
 	for (unsigned int how = 0; how < 4; how++)
 		for (unsigned int max = 1; max <= 4; max++) {
 			struct weft_llr_cfg cfg = cxl_cfg(how % 2 != 0);
@@ -945,13 +895,11 @@ late_poison_comes_before_its_data(void **state)
  * A replay that begins between the spoiled flit and the Poison flit: all three go again
  * (RETRY-11).
  */
-static void
-nothing_comes_between_data_and_poison(void **state)
+WEFT_TEST(nothing_comes_between_data_and_poison)
 {
 	struct weft_llr_cfg cfg = cxl_cfg(false);
 	struct lone t;
 
-	(void)state;
 	open_sent(&t, &cfg, 2);
 	memset(weft_llr_reserve(t.l), 0xA5, WEFT_FLIT_LEN);
 	assert_int_equal(weft_llr_commit_poisoned(t.l, 0), 0);
@@ -971,12 +919,10 @@ nothing_comes_between_data_and_poison(void **state)
 
 /* --- two ends --- */
 
-static void
-a_clean_wire_costs_nothing(void **state)
+WEFT_TEST(a_clean_wire_costs_nothing)
 {
 	struct weft_llr_cfg cfg = cxl_cfg(true);
 
-	(void)state;
 	rig_clean_wire_costs_nothing(&cfg);
 	cfg.show_first = true;
 	rig_clean_wire_costs_nothing(&cfg);
@@ -1009,14 +955,12 @@ run_with_outages(struct rig *r, struct weft_rand *pick, uint32_t bad)
 }
 
 /* RETRY-1, RETRY-3 */
-static void
-everything_arrives_however_many_flits_are_bad(void **state)
+WEFT_TEST(everything_arrives_however_many_flits_are_bad)
 {
 	uint64_t retrains = 0, overflows = 0, held = 0, duplicates = 0;
 	const unsigned int runs = weft_test_cases(400);
 	struct weft_rand pick;
 
-	(void)state;
 	weft_test_seed(&pick, "bad flits");
 	for (unsigned int run = 0; run < runs; run++) {
 		struct weft_llr_cfg cfg = cxl_cfg(weft_rand_below(&pick, 3) != 0);
@@ -1078,13 +1022,11 @@ everything_arrives_however_many_flits_are_bad(void **state)
  * Where flits and frames vanish or come twice, cxl mode may fail, but it goes on. (Late ones may
  * acknowledge what never came: then it shows that it is stuck.)
  */
-static void
-a_wire_that_is_no_link_does_not_stop_it(void **state)
+WEFT_TEST(a_wire_that_is_no_link_does_not_stop_it)
 {
 	struct weft_rand pick;
 	uint64_t wrong = 0;
 
-	(void)state;
 	weft_test_seed(&pick, "no link");
 	for (unsigned int run = 0; run < weft_test_cases(100); run++) {
 		struct weft_llr_cfg cfg = cxl_cfg(run % 3 != 0);
@@ -1117,13 +1059,11 @@ a_wire_that_is_no_link_does_not_stop_it(void **state)
 }
 
 /* The Ack of a flit that never came was forged: no retrain can help, and the owner sees it. */
-static void
-an_end_that_no_retrain_helps_says_so(void **state)
+WEFT_TEST(an_end_that_no_retrain_helps_says_so)
 {
 	struct weft_llr_cfg cfg = cxl_cfg(false);
 	struct lone t;
 
-	(void)state;
 	cfg.replays_max = 1;
 	cfg.window = 3; /* a Nak takes nothing back: another flit may be in its place */
 	open_sent(&t, &cfg, 3);
@@ -1176,14 +1116,12 @@ give_whole(struct lone *t, struct whole *f)
 }
 
 /* RETRY-52 */
-static void
-a_flit_is_counted_in_its_frame_alone(void **state)
+WEFT_TEST(a_flit_is_counted_in_its_frame_alone)
 {
 	struct weft_llr_cfg cfg = cxl_cfg(true);
 	struct whole f = { 0 };
 	struct lone t;
 
-	(void)state;
 	cfg.show_first = true;
 	open_sent(&t, &cfg, 1);
 	add_flit(&f, WEFT_FLIT_CACHEMEM, EXPLICIT, 1, true);
@@ -1236,14 +1174,12 @@ says(const struct whole *f, unsigned int i, enum weft_flit_type type, enum weft_
 }
 
 /* RETRY-52 */
-static void
-a_frame_shows_the_number_of_its_first_flit(void **state)
+WEFT_TEST(a_frame_shows_the_number_of_its_first_flit)
 {
 	struct weft_llr_cfg cfg = cxl_cfg(true);
 	struct whole f = { 0 };
 	struct lone t;
 
-	(void)state;
 	cfg.show_first = true;
 	cfg.ack_every = 1;
 	open_sent(&t, &cfg, 3);
@@ -1288,13 +1224,11 @@ a_frame_shows_the_number_of_its_first_flit(void **state)
  * The last frame is lost, and the other end only seems slow: long before anything is sent again
  * unasked, a NOP shows what was sent (RETRY-10).
  */
-static void
-a_tail_that_is_lost_is_shown(void **state)
+WEFT_TEST(a_tail_that_is_lost_is_shown)
 {
 	struct weft_llr_cfg cfg = cxl_cfg(true);
 	struct rig r;
 
-	(void)state;
 	cfg.show_first = true;
 	cfg.resend_after_ns = 100 * LATER;
 	rig_init(&r, &cfg, 1);
@@ -1310,14 +1244,12 @@ a_tail_that_is_lost_is_shown(void **state)
 }
 
 /* RETRY-3, RETRY-52 */
-static void
-everything_arrives_however_many_frames_are_lost(void **state)
+WEFT_TEST(everything_arrives_however_many_frames_are_lost)
 {
 	const unsigned int runs = weft_test_cases(200);
 	uint64_t gaps = 0;
 	struct weft_rand pick;
 
-	(void)state;
 	weft_test_seed(&pick, "lost frames");
 	for (unsigned int run = 0; run < runs; run++) {
 		struct weft_llr_cfg cfg = cxl_cfg(weft_rand_below(&pick, 3) != 0);
@@ -1350,13 +1282,11 @@ everything_arrives_however_many_frames_are_lost(void **state)
 
 /* --- what cxl mode does not notice --- */
 
-static void
-a_flit_lost_before_an_ack_is_taken_for_it(void **state)
+WEFT_TEST(a_flit_lost_before_an_ack_is_taken_for_it)
 {
 	struct weft_llr_cfg cfg = cxl_cfg(false);
 	struct lone t;
 
-	(void)state;
 	open_sent(&t, &cfg, 1);
 	give_payload(&t, EXPLICIT, 1);
 	/* 2 vanishes; 3 carries an Ack and passes for 2; 4 shows that something is missing. */
@@ -1400,13 +1330,11 @@ order_failures(double lost, bool acks, double *p)
  * The order breaks L q p times a flit (reliability.md section 3.4). Two jumps are seen for each: one
  * over what never comes, one back to what comes twice.
  */
-static void
-order_breaks_as_the_paper_says_and_only_where_acks_ride(void **state)
+WEFT_TEST(order_breaks_as_the_paper_says_and_only_where_acks_ride)
 {
 	const double q = 1e-3;
 	double p;
 
-	(void)state;
 	for (unsigned int levels = 1; levels <= 2; levels++) {
 		uint64_t wrong = order_failures(levels * q, true, &p);
 		double events = (double)wrong / 2 / (2.0 * FLITS);
@@ -1416,51 +1344,4 @@ order_breaks_as_the_paper_says_and_only_where_acks_ride(void **state)
 		assert_true(events > 0.75 * levels * q * p && events < 1.25 * levels * q * p);
 		assert_int_equal(order_failures(levels * q, false, &p), 0);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_session_starts_with_explicit_numbers_each_way),
-		cmocka_unit_test(the_handshake_sends_its_run_though_it_has_heard_enough),
-		cmocka_unit_test(an_end_that_runs_joins_a_retrain),
-		cmocka_unit_test(too_many_timeouts_lead_to_a_retrain),
-		cmocka_unit_test(
-			too_many_replays_of_one_flit_lead_to_a_retrain_and_progress_does_not),
-		cmocka_unit_test(numbers_run_from_1_to_1023_and_0_is_none),
-		cmocka_unit_test(the_field_has_its_priorities),
-		cmocka_unit_test(a_header_says_what_was_before_it),
-		cmocka_unit_test(flits_without_a_number_are_counted),
-		cmocka_unit_test(a_nak_is_withdrawn_if_the_bad_flit_was_no_payload),
-		cmocka_unit_test(after_a_bad_payload_all_come_again_from_it),
-		cmocka_unit_test(a_bad_flit_that_was_expected_to_be_old_does_no_harm),
-		cmocka_unit_test(several_bad_flits_make_counting_stop),
-		cmocka_unit_test(duplicates_are_dropped_without_a_nak),
-		cmocka_unit_test(every_explicit_number_is_in_turn_ahead_or_behind),
-		cmocka_unit_test(a_single_flit_is_asked_for_and_those_behind_it_wait),
-		cmocka_unit_test(another_fault_makes_a_selective_nak_a_standard_one),
-		cmocka_unit_test(a_nak_is_repeated),
-		cmocka_unit_test(a_nak_for_nothing_comes_to_an_end),
-		cmocka_unit_test(a_nop_with_a_number_shows_a_lost_tail),
-		cmocka_unit_test(acks_out_of_the_window_change_nothing),
-		cmocka_unit_test(a_standard_nak_replays_all_and_a_selective_one_that_flit),
-		cmocka_unit_test(a_standard_nak_upgrades_a_selective_one),
-		cmocka_unit_test(no_more_than_a_window_is_out),
-		cmocka_unit_test(late_poison_comes_before_its_data),
-		cmocka_unit_test(nothing_comes_between_data_and_poison),
-		/* The long ones come last: test/mutate runs all as far as one fails. */
-		cmocka_unit_test(a_flit_is_counted_in_its_frame_alone),
-		cmocka_unit_test(a_frame_shows_the_number_of_its_first_flit),
-		cmocka_unit_test(a_tail_that_is_lost_is_shown),
-		cmocka_unit_test(a_clean_wire_costs_nothing),
-		cmocka_unit_test(everything_arrives_however_many_flits_are_bad),
-		cmocka_unit_test(a_wire_that_is_no_link_does_not_stop_it),
-		cmocka_unit_test(an_end_that_no_retrain_helps_says_so),
-		cmocka_unit_test(everything_arrives_however_many_frames_are_lost),
-		cmocka_unit_test(a_flit_lost_before_an_ack_is_taken_for_it),
-		cmocka_unit_test(order_breaks_as_the_paper_says_and_only_where_acks_ride),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,8 +30,7 @@ hex(const char *text, uint8_t *out)
 }
 
 /* RFC 5869, appendices A.1 to A.3 (SHA-256). */
-static void
-hkdf_gives_the_vectors_of_the_rfc(void **state)
+WEFT_TEST(hkdf_gives_the_vectors_of_the_rfc)
 {
 	static const struct {
 		const char *ikm, *salt, *info, *okm;
@@ -57,7 +56,6 @@ hkdf_gives_the_vectors_of_the_rfc(void **state)
 			"9d201395faa4b61a96c8" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(cases); i++) {
 		uint8_t ikm[128], salt[128], info[128], okm[128], got[128];
 		const size_t ikm_len = hex(cases[i].ikm, ikm), salt_len = hex(cases[i].salt, salt);
@@ -68,13 +66,11 @@ hkdf_gives_the_vectors_of_the_rfc(void **state)
 	}
 }
 
-static void
-what_cannot_be_derived_is_zero(void **state)
+WEFT_TEST(what_cannot_be_derived_is_zero)
 {
 	static uint8_t out[256 * 32];
 	const uint8_t key[32] = { 1 };
 
-	(void)state;
 	memset(out, 7, sizeof(out));
 	assert_false(weft_hkdf(key, 32, key, 32, key, 32, out, sizeof(out)));
 	for (size_t i = 0; i < sizeof(out); i++)
@@ -158,14 +154,12 @@ check_control(const struct weft_psk *psk, const struct weft_derive_domain *domai
 	assert_memory_equal(got, want, sizeof(want));
 }
 
-static void
-labels_are_those_of_the_model(void **state)
+WEFT_TEST(labels_are_those_of_the_model)
 {
 	FILE *f = fopen(WEFT_TEST_VECTORS "/ide_keys.txt", "r");
 	unsigned int lines = 0;
 	char line[2048];
 
-	(void)state;
 	assert_non_null(f);
 	while (fgets(line, sizeof(line), f) != NULL) {
 		char *word[42], *save = NULL, *w = strtok_r(line, " \n", &save);
@@ -203,16 +197,4 @@ labels_are_those_of_the_model(void **state)
 	}
 	fclose(f);
 	assert_int_equal(lines, 6);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hkdf_gives_the_vectors_of_the_rfc),
-		cmocka_unit_test(what_cannot_be_derived_is_zero),
-		cmocka_unit_test(labels_are_those_of_the_model),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

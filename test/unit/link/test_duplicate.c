@@ -77,6 +77,8 @@ rig_reset(void **state)
 	return 0;
 }
 
+WEFT_TEST_EACH(rig_reset, NULL)
+
 /* A process that begins to ask @p in_ms from now. */
 static struct weft_duplicate *
 add(uint64_t instance, unsigned int in_ms)
@@ -165,12 +167,10 @@ runs(void)
 }
 
 /* SESS-34 */
-static void
-alone_it_takes_part_after_four_questions(void **state)
+WEFT_TEST(alone_it_takes_part_after_four_questions)
 {
 	const struct weft_duplicate *d = add(7, 0);
 
-	(void)state;
 	run(219);
 	assert_int_equal(d->state, WEFT_DUPLICATE_ASKING);
 	run(2);
@@ -183,8 +183,7 @@ alone_it_takes_part_after_four_questions(void **state)
 }
 
 /* Whichever instance is the smaller one: who runs goes on (SESS-34, SESS-35). */
-static void
-the_second_is_refused_and_both_know(void **state)
+WEFT_TEST(the_second_is_refused_and_both_know)
 {
 	for (unsigned int keys = 0; keys < 2; keys++)
 		for (uint64_t second = 1; second < 20; second += 18) {
@@ -205,8 +204,7 @@ the_second_is_refused_and_both_know(void **state)
 		}
 }
 
-static void
-of_two_at_once_the_smaller_goes_on(void **state)
+WEFT_TEST(of_two_at_once_the_smaller_goes_on)
 {
 	/* The second begins at every moment of the first one's time, and of its frames' way. */
 	for (unsigned int keys = 0; keys < 2; keys++)
@@ -228,10 +226,8 @@ of_two_at_once_the_smaller_goes_on(void **state)
 			}
 }
 
-static void
-two_that_run_when_they_meet_go_on_and_know(void **state)
+WEFT_TEST(two_that_run_when_they_meet_go_on_and_know)
 {
-	(void)state;
 	net.lost_percent = 100;
 	add(10, 0);
 	add(11, 3000);
@@ -251,10 +247,8 @@ two_that_run_when_they_meet_go_on_and_know(void **state)
 }
 
 /* SESS-36: one question is answered at a time, so whoever always came second would never learn of it. */
-static void
-of_three_that_ran_in_step_each_learns(void **state)
+WEFT_TEST(of_three_that_ran_in_step_each_learns)
 {
-	(void)state;
 	net.lost_percent = 100;
 	add(10, 0);
 	add(300 * MS, 0);
@@ -267,10 +261,8 @@ of_three_that_ran_in_step_each_learns(void **state)
 		assert_true(net.found[i] > 0);
 }
 
-static void
-who_was_killed_is_not_in_the_way(void **state)
+WEFT_TEST(who_was_killed_is_not_in_the_way)
 {
-	(void)state;
 	add(10, 0);
 	run(500);
 	net.is_there[0] = false;
@@ -281,10 +273,8 @@ who_was_killed_is_not_in_the_way(void **state)
 }
 
 /* SESS-33 */
-static void
-other_nodes_and_fabrics_are_nobodys_business(void **state)
+WEFT_TEST(other_nodes_and_fabrics_are_nobodys_business)
 {
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		struct weft_duplicate *d;
 
@@ -321,8 +311,7 @@ forge(struct weft_rand *r)
 }
 
 /* SESS-35, SESS-36 */
-static void
-a_stranger_stops_nobody_who_runs(void **state)
+WEFT_TEST(a_stranger_stops_nobody_who_runs)
 {
 	struct weft_rand r;
 
@@ -355,14 +344,12 @@ a_stranger_stops_nobody_who_runs(void **state)
  * With keys he keeps nobody from starting either; those who were heard before are played back
  * (SESS-37).
  */
-static void
-a_stranger_without_the_key_refuses_nobody(void **state)
+WEFT_TEST(a_stranger_without_the_key_refuses_nobody)
 {
 	static struct frame old[64];
 	unsigned int n_old = 0;
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	net.with_keys = true;
 	net.latency_ns = 3 * MS;
@@ -393,8 +380,7 @@ a_stranger_without_the_key_refuses_nobody(void **state)
 }
 
 /* Whatever is lost and doubled: those who run know of each other in the end, and no two give way. */
-static void
-on_a_bad_network_one_is_left(void **state)
+WEFT_TEST(on_a_bad_network_one_is_left)
 {
 	struct weft_rand r;
 	unsigned int both = 0;
@@ -424,13 +410,11 @@ on_a_bad_network_one_is_left(void **state)
 	assert_in_range(both, 1, 200); /* losing up to 40 % of all frames */
 }
 
-static void
-times_and_instance_are_not_zero(void **state)
+WEFT_TEST(times_and_instance_are_not_zero)
 {
 	struct weft_duplicate_cfg good = rig_cfg(1), c;
 	struct weft_duplicate d;
 
-	(void)state;
 	assert_int_equal(weft_duplicate_init(&d, &good, 0), 0);
 	for (unsigned int i = 0; i < 4; i++) {
 		c = good;
@@ -440,24 +424,4 @@ times_and_instance_are_not_zero(void **state)
 				 : &c.pause_ns) = 0;
 		assert_int_equal(weft_duplicate_init(&d, &c, 0), -EINVAL);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(alone_it_takes_part_after_four_questions, rig_reset),
-		cmocka_unit_test_setup(the_second_is_refused_and_both_know, rig_reset),
-		cmocka_unit_test_setup(of_two_at_once_the_smaller_goes_on, rig_reset),
-		cmocka_unit_test_setup(two_that_run_when_they_meet_go_on_and_know, rig_reset),
-		cmocka_unit_test_setup(of_three_that_ran_in_step_each_learns, rig_reset),
-		cmocka_unit_test_setup(who_was_killed_is_not_in_the_way, rig_reset),
-		cmocka_unit_test_setup(other_nodes_and_fabrics_are_nobodys_business, rig_reset),
-		cmocka_unit_test_setup(a_stranger_stops_nobody_who_runs, rig_reset),
-		cmocka_unit_test_setup(a_stranger_without_the_key_refuses_nobody, rig_reset),
-		cmocka_unit_test_setup(on_a_bad_network_one_is_left, rig_reset),
-		cmocka_unit_test_setup(times_and_instance_are_not_zero, rig_reset),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

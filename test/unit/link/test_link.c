@@ -10,12 +10,10 @@
 
 #include "link_rig.h"
 
-static void
-a_session_comes_up_with_credits(void **state)
+WEFT_TEST(a_session_comes_up_with_credits)
 {
 	struct rig r;
 
-	(void)state;
 	rig_init(&r, 1);
 	assert_int_equal(
 		weft_link_send(r.side[0].end, &(struct weft_msg){ .kind = WEFT_MSG_M2S_REQ }),
@@ -44,14 +42,12 @@ a_session_comes_up_with_credits(void **state)
  * What a receiver does not consume, it does not have to take: the sender stops, nothing is lost
  * (RETRY-12).
  */
-static void
-a_slow_consumer_holds_the_sender_back(void **state)
+WEFT_TEST(a_slow_consumer_holds_the_sender_back)
 {
 	struct weft_msg m;
 	unsigned int sent = 0;
 	struct rig r;
 
-	(void)state;
 	rig_init(&r, 1);
 	run_until(&r, 1000000);
 	r.side[1].consumes = false;
@@ -84,14 +80,12 @@ a_slow_consumer_holds_the_sender_back(void **state)
 }
 
 /* Messages of all kinds both ways over a bad wire: each arrives once, in order of its kind. */
-static void
-messages_arrive_once_and_in_order(void **state)
+WEFT_TEST(messages_arrive_once_and_in_order)
 {
 	static const enum weft_msg_kind kinds[2][2] = { { WEFT_MSG_M2S_REQ, WEFT_MSG_M2S_RWD },
 		{ WEFT_MSG_S2M_NDR, WEFT_MSG_S2M_DRS } };
 	struct weft_rand pick;
 
-	(void)state;
 	weft_test_seed(&pick, "messages");
 	for (unsigned int run = 0; run < 60; run++) {
 		uint16_t sent[2][2] = { { 0 } };
@@ -145,10 +139,8 @@ messages_arrive_once_and_in_order(void **state)
 }
 
 /* A crash of either end: the other one notices, and a new session begins from nothing (SESS-8). */
-static void
-an_end_that_restarts_gets_a_new_session(void **state)
+WEFT_TEST(an_end_that_restarts_gets_a_new_session)
 {
-	(void)state;
 	for (unsigned int who = 0; who < 2; who++) {
 		struct weft_msg m = message(WEFT_MSG_M2S_REQ, 0);
 		uint32_t before;
@@ -174,10 +166,8 @@ an_end_that_restarts_gets_a_new_session(void **state)
 }
 
 /* One way is cut: both ends know, keep what they have, and go on where they were. */
-static void
-a_half_dead_link_loses_nothing(void **state)
+WEFT_TEST(a_half_dead_link_loses_nothing)
 {
-	(void)state;
 	for (unsigned int deaf = 0; deaf < 2; deaf++) {
 		struct weft_msg m = message(WEFT_MSG_M2S_REQ, 0);
 		struct rig r;
@@ -201,12 +191,10 @@ a_half_dead_link_loses_nothing(void **state)
 }
 
 /* SESS-9 */
-static void
-ends_that_disagree_say_so(void **state)
+WEFT_TEST(ends_that_disagree_say_so)
 {
 	struct rig r;
 
-	(void)state;
 	rig_init(&r, 3);
 	r.side[1].cfg.session.params.crc_order = 1;
 	side_start(&r, 1);
@@ -221,12 +209,10 @@ ends_that_disagree_say_so(void **state)
 }
 
 /* Of cxl mode: what each would make of the other's flits is not what was meant. */
-static void
-ends_of_two_forms_have_no_session(void **state)
+WEFT_TEST(ends_of_two_forms_have_no_session)
 {
 	static const uint8_t forms[] = { WEFT_FORM_HBR, WEFT_FORM_PBR };
 
-	(void)state;
 	for (unsigned int k = 0; k < 4; k++) {
 		const bool differ = forms[k & 1] != forms[k >> 1];
 		struct rig r;
@@ -258,12 +244,10 @@ ends_of_two_forms_have_no_session(void **state)
 	}
 }
 
-static void
-goodbye_ends_it_at_both(void **state)
+WEFT_TEST(goodbye_ends_it_at_both)
 {
 	struct rig r;
 
-	(void)state;
 	rig_init(&r, 4);
 	run_until(&r, 1000000);
 	weft_link_close(r.side[1].end);
@@ -274,13 +258,11 @@ goodbye_ends_it_at_both(void **state)
 	rig_free(&r);
 }
 
-static void
-impossible_options_are_refused(void **state)
+WEFT_TEST(impossible_options_are_refused)
 {
 	struct weft_link_cfg good = side_cfg(true), c;
 	_Alignas(WEFT_CACHE_LINE) static uint8_t mem[WEFT_CACHE_LINE * 2];
 
-	(void)state;
 	assert_int_not_equal(weft_link_size(&good), 0);
 #define REFUSED(change)                                                                            \
 	do {                                                                                       \
@@ -296,22 +278,4 @@ impossible_options_are_refused(void **state)
 	REFUSED(c.form = 2);
 	REFUSED(c.room[WEFT_MSG_S2M_NDR] = WEFT_CREDITS_ROOM_MAX + 1);
 	assert_null(weft_link_init(mem + 1, &good, 0));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_session_comes_up_with_credits),
-		cmocka_unit_test(a_slow_consumer_holds_the_sender_back),
-		cmocka_unit_test(messages_arrive_once_and_in_order),
-		cmocka_unit_test(an_end_that_restarts_gets_a_new_session),
-		cmocka_unit_test(a_half_dead_link_loses_nothing),
-		cmocka_unit_test(ends_that_disagree_say_so),
-		cmocka_unit_test(ends_of_two_forms_have_no_session),
-		cmocka_unit_test(goodbye_ends_it_at_both),
-		cmocka_unit_test(impossible_options_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

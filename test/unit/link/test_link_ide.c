@@ -306,13 +306,11 @@ talk(struct rig *r, unsigned int each)
 	return true;
 }
 
-static void
-sessions_with_ide_keep_their_promises(void **state)
+WEFT_TEST(sessions_with_ide_keep_their_promises)
 {
 	struct weft_rand pick;
 	uint64_t again = 0, rekeys = 0;
 
-	(void)state;
 	weft_test_seed(&pick, __func__);
 	for (unsigned int run = 0; run < 48; run++) {
 		const bool is_cxl = run % 4 == 3, rekeyed = run % 5 == 0;
@@ -358,13 +356,11 @@ sessions_with_ide_keep_their_promises(void **state)
 }
 
 /* Both flows, with and without IDE, and its MACs whether they cover Poison or not. */
-static void
-late_poison_arrives_with_its_data(void **state)
+WEFT_TEST(late_poison_arrives_with_its_data)
 {
 	uint64_t poisoned = 0;
 	struct weft_rand pick;
 
-	(void)state;
 	weft_test_seed(&pick, __func__);
 	n_plain = n_spoilt = 0;
 	eager = 900000;
@@ -403,8 +399,7 @@ late_poison_arrives_with_its_data(void **state)
 }
 
 /* One that is out of reach is told so; nothing is changed by that. */
-static void
-late_poison_has_its_time(void **state)
+WEFT_TEST(late_poison_has_its_time)
 {
 	const struct weft_msg data = message(WEFT_MSG_M2S_RWD, 0);
 	const struct weft_msg none = message(WEFT_MSG_M2S_REQ, 0);
@@ -414,7 +409,6 @@ late_poison_has_its_time(void **state)
 	unsigned int n = 0;
 	struct rig r;
 
-	(void)state;
 	more_bits = PROTECT;
 	ide_rig(&r, 9, false, WEFT_IDE_SKID, true, 1000);
 	e = r.side[0].end;
@@ -440,10 +434,8 @@ late_poison_has_its_time(void **state)
 }
 
 /* The rule of the limit: no key seals more than it, but for the flit that ends the epoch. */
-static void
-a_key_seals_no_more_than_its_limit(void **state)
+WEFT_TEST(a_key_seals_no_more_than_its_limit)
 {
-	(void)state;
 	for (uint64_t limit = 1; limit < 80; limit += limit < 5 ? 1 : 25) {
 		struct rig r;
 		uint64_t sealed, changed;
@@ -465,13 +457,11 @@ a_key_seals_no_more_than_its_limit(void **state)
 	}
 }
 
-static void
-keys_change_by_time_too(void **state)
+WEFT_TEST(keys_change_by_time_too)
 {
 	uint64_t changed;
 	struct rig r;
 
-	(void)state;
 	ide_rig(&r, 8, false, WEFT_IDE_SKID, true, UINT64_C(1) << 40);
 	keys[0].ide.rekey_ns = 50000000;
 	side_start(&r, 0);
@@ -492,13 +482,11 @@ keys_change_by_time_too(void **state)
 }
 
 /* Crashes of either end: key_of() fails the test if a key comes twice. */
-static void
-a_thousand_restarts_repeat_no_key(void **state)
+WEFT_TEST(a_thousand_restarts_repeat_no_key)
 {
 	const size_t before = n_used;
 	struct rig r;
 
-	(void)state;
 	ide_rig(&r, 11, false, WEFT_IDE_CONTAINMENT, true, UINT64_C(1) << 40);
 	for (unsigned int i = 0; i < 1000; i++) {
 		const unsigned int who = (unsigned int)weft_rand_below(&r.rnd, 2);
@@ -524,13 +512,11 @@ a_thousand_restarts_repeat_no_key(void **state)
 }
 
 /* Changed with a CRC that is right: as an attacker would. */
-static void
-what_is_changed_is_never_delivered(void **state)
+WEFT_TEST(what_is_changed_is_never_delivered)
 {
 	static const enum weft_ide_mode modes[] = { WEFT_IDE_CONTAINMENT, WEFT_IDE_SKID };
 	unsigned int failures = 0;
 
-	(void)state;
 	for (unsigned int run = 0; run < 100; run++) {
 		const enum weft_ide_mode mode = modes[run % 2];
 		struct rig r;
@@ -566,10 +552,8 @@ what_is_changed_is_never_delivered(void **state)
 	assert_true(failures > 60);
 }
 
-static void
-another_pre_shared_key_delivers_nothing(void **state)
+WEFT_TEST(another_pre_shared_key_delivers_nothing)
 {
-	(void)state;
 	for (unsigned int who = 0; who < 2; who++) {
 		struct rig r;
 
@@ -597,12 +581,10 @@ no_key(void *arg, const struct weft_session_transcript *d, bool from_initiator, 
 	return false;
 }
 
-static void
-without_keys_nothing_is_sent(void **state)
+WEFT_TEST(without_keys_nothing_is_sent)
 {
 	struct rig r;
 
-	(void)state;
 	ide_rig(&r, 6, false, WEFT_IDE_CONTAINMENT, true, 1000);
 	keys[1].ide.key = no_key;
 	side_start(&r, 1);
@@ -618,12 +600,10 @@ without_keys_nothing_is_sent(void **state)
 }
 
 /* After the end of a session, and of the end, its memory holds no key. */
-static void
-keys_are_wiped(void **state)
+WEFT_TEST(keys_are_wiped)
 {
 	struct rig r;
 
-	(void)state;
 	for (unsigned int way = 0; way < 3; way++) {
 		const size_t len = weft_link_ide_size();
 		const uint8_t *mem;
@@ -653,14 +633,12 @@ keys_are_wiped(void **state)
 	}
 }
 
-static void
-impossible_options_are_refused(void **state)
+WEFT_TEST(impossible_options_are_refused)
 {
 	struct weft_link_ide bad;
 	struct weft_link_cfg c;
 	struct rig r;
 
-	(void)state;
 	ide_rig(&r, 7, false, WEFT_IDE_CONTAINMENT, true, 1000);
 	c = r.side[0].cfg;
 	assert_int_not_equal(weft_link_size(&c), 0);
@@ -706,22 +684,4 @@ close_all(void **state)
 	return 0;
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sessions_with_ide_keep_their_promises),
-		cmocka_unit_test(late_poison_arrives_with_its_data),
-		cmocka_unit_test(late_poison_has_its_time),
-		cmocka_unit_test(a_key_seals_no_more_than_its_limit),
-		cmocka_unit_test(keys_change_by_time_too),
-		cmocka_unit_test(a_thousand_restarts_repeat_no_key),
-		cmocka_unit_test(what_is_changed_is_never_delivered),
-		cmocka_unit_test(another_pre_shared_key_delivers_nothing),
-		cmocka_unit_test(without_keys_nothing_is_sent),
-		cmocka_unit_test(keys_are_wiped),
-		cmocka_unit_test(impossible_options_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, open_all, close_all);
-}
+WEFT_TEST_AROUND(open_all, close_all)

@@ -145,13 +145,11 @@ io_rig(struct rig *r, uint64_t seed, const uint16_t room[2][WEFT_IO_CLASSES], ui
 	}
 }
 
-static void
-packets_arrive_once_and_in_order(void **state)
+WEFT_TEST(packets_arrive_once_and_in_order)
 {
 	static const enum weft_msg_kind kind[2] = { WEFT_MSG_M2S_RWD, WEFT_MSG_S2M_DRS };
 	struct weft_rand pick;
 
-	(void)state;
 	weft_test_seed(&pick, "packets");
 	for (unsigned int run = 0; run < 60; run++) {
 		uint16_t room[2][WEFT_IO_CLASSES], sent[2] = { 0 };
@@ -206,13 +204,11 @@ packets_arrive_once_and_in_order(void **state)
 }
 
 /* A class that nobody consumes stops, at what was granted; the others go on, but behind posted. */
-static void
-classes_wait_apart(void **state)
+WEFT_TEST(classes_wait_apart)
 {
 	static const uint16_t room[2][WEFT_IO_CLASSES] = { { 0 }, { 9, 127, 5 } };
 	struct rig r;
 
-	(void)state;
 	io_rig(&r, 1, room, 64);
 	assert_int_equal(send_packet(&r, 0, WEFT_IO_REQUEST), -ENOTCONN);
 	run_until(&r, 1000000);
@@ -253,12 +249,10 @@ classes_wait_apart(void **state)
 }
 
 /* Both sides of the window always have more to send: each gets its part of it. */
-static void
-nobody_starves(void **state)
+WEFT_TEST(nobody_starves)
 {
 	static const uint16_t room[2][WEFT_IO_CLASSES] = { { 0 }, { 127, 127, 127 } };
 
-	(void)state;
 	for (unsigned int eager = 0; eager < 2; eager++) {
 		uint64_t io_flits, flits;
 		uint16_t tag = 0;
@@ -308,13 +302,11 @@ tap(struct rig *r, unsigned int from, struct frame *f, const struct weft_llr_tx_
 	}
 }
 
-static void
-without_room_there_are_no_flits(void **state)
+WEFT_TEST(without_room_there_are_no_flits)
 {
 	static const uint16_t none[2][WEFT_IO_CLASSES] = { { 0 } };
 	struct rig r;
 
-	(void)state;
 	io_rig(&r, 1, none, 64);
 	r.tap = tap;
 	io_flits_seen = 0;
@@ -325,13 +317,11 @@ without_room_there_are_no_flits(void **state)
 	rig_free(&r);
 }
 
-static void
-a_malformed_stream_ends_the_session(void **state)
+WEFT_TEST(a_malformed_stream_ends_the_session)
 {
 	static const uint16_t room[2][WEFT_IO_CLASSES] = { { 4, 4, 4 }, { 4, 4, 4 } };
 	struct rig r;
 
-	(void)state;
 	io_rig(&r, 1, room, 64);
 	r.tap = tap;
 	run_until(&r, 1000000);
@@ -354,15 +344,13 @@ a_malformed_stream_ends_the_session(void **state)
 	rig_free(&r);
 }
 
-static void
-what_is_refused(void **state)
+WEFT_TEST(what_is_refused)
 {
 	static const uint16_t room[2][WEFT_IO_CLASSES] = { { 4, 4, 4 }, { 4, 4, 4 } };
 	struct weft_io_tlp t = packet(WEFT_IO_POSTED, 0, 0);
 	struct weft_link_cfg cfg;
 	struct rig r;
 
-	(void)state;
 	io_rig(&r, 1, room, 64);
 	run_until(&r, 1000000);
 	t.len = (uint16_t)(t.len - 4);
@@ -377,19 +365,4 @@ what_is_refused(void **state)
 	cfg.io_room[2] = WEFT_LINK_IO_ROOM_MAX + 1;
 	assert_int_equal(weft_link_size(&cfg), 0);
 	rig_free(&r);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(packets_arrive_once_and_in_order),
-		cmocka_unit_test(classes_wait_apart),
-		cmocka_unit_test(nobody_starves),
-		cmocka_unit_test(without_room_there_are_no_flits),
-		cmocka_unit_test(a_malformed_stream_ends_the_session),
-		cmocka_unit_test(what_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

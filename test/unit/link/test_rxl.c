@@ -16,12 +16,10 @@ rxl_cfg(void)
 }
 
 /* RETRY-3, RETRY-4 */
-static void
-clean_wire_costs_nothing(void **state)
+WEFT_TEST(clean_wire_costs_nothing)
 {
 	struct weft_llr_cfg cfg = rxl_cfg();
 
-	(void)state;
 	rig_clean_wire_costs_nothing(&cfg);
 }
 
@@ -57,14 +55,12 @@ header_of_last(const struct rig *r, unsigned int to)
 }
 
 /* ISN-4, ISN-5; RETRY-21, RETRY-22 */
-static void
-a_lost_flit_is_asked_for_by_itself(void **state)
+WEFT_TEST(a_lost_flit_is_asked_for_by_itself)
 {
 	struct weft_llr_cfg cfg = rxl_cfg();
 	struct weft_flit_hdr h;
 	struct rig r;
 
-	(void)state;
 	rig_init(&r, &cfg, 1);
 	for (unsigned int i = 0; i < 5; i++)
 		send_one(&r, 0);
@@ -97,13 +93,11 @@ a_lost_flit_is_asked_for_by_itself(void **state)
 }
 
 /* RETRY-20 */
-static void
-without_an_rx_buffer_it_goes_back(void **state)
+WEFT_TEST(without_an_rx_buffer_it_goes_back)
 {
 	struct weft_llr_cfg cfg = rxl_cfg();
 	struct rig r;
 
-	(void)state;
 	cfg.selective = false;
 	cfg.rx_flits = 0;
 	rig_init(&r, &cfg, 1);
@@ -126,14 +120,12 @@ without_an_rx_buffer_it_goes_back(void **state)
 }
 
 /* RETRY-6 */
-static void
-a_duplicate_is_dropped_without_a_nak(void **state)
+WEFT_TEST(a_duplicate_is_dropped_without_a_nak)
 {
 	struct weft_llr_cfg cfg = rxl_cfg();
 	struct rig_frame f;
 	struct rig r;
 
-	(void)state;
 	rig_init(&r, &cfg, 1);
 	send_one(&r, 0);
 	f = r.end[1].frame[0];
@@ -153,13 +145,11 @@ a_duplicate_is_dropped_without_a_nak(void **state)
  * The last flit of a burst is lost: no flit behind it shows the gap, a NOP does
  * (ISN-2; RETRY-23).
  */
-static void
-a_nop_shows_a_lost_tail(void **state)
+WEFT_TEST(a_nop_shows_a_lost_tail)
 {
 	struct weft_llr_cfg cfg = rxl_cfg();
 	struct rig r;
 
-	(void)state;
 	rig_init(&r, &cfg, 1);
 	for (unsigned int i = 0; i < 3; i++)
 		send_one(&r, 0);
@@ -181,12 +171,10 @@ a_nop_shows_a_lost_tail(void **state)
  * Ack and Nak of every number: only those of flits that are out change anything
  * (ISN-1; RETRY-5, RETRY-20, RETRY-21).
  */
-static void
-acks_out_of_the_window_change_nothing(void **state)
+WEFT_TEST(acks_out_of_the_window_change_nothing)
 {
 	struct weft_llr_cfg cfg = rxl_cfg();
 
-	(void)state;
 	for (unsigned int cmd = WEFT_REPLAY_ACK; cmd <= WEFT_REPLAY_NAK_SELECTIVE; cmd++) {
 		for (unsigned int n = 0; n < WEFT_ISN_NUMBERS; n++) {
 			struct weft_flit_hdr h = { .type = WEFT_FLIT_IDLE_NOP,
@@ -220,10 +208,8 @@ acks_out_of_the_window_change_nothing(void **state)
 }
 
 /* The hang of reliability.md 3.6: the Ack was coalesced away, the one Nak is lost (RETRY-7). */
-static void
-a_lost_nak_is_said_again(void **state)
+WEFT_TEST(a_lost_nak_is_said_again)
 {
-	(void)state;
 	for (unsigned int gap_decoding = 0; gap_decoding < 2; gap_decoding++) {
 		struct weft_llr_cfg cfg = rxl_cfg();
 		struct rig r;
@@ -251,12 +237,10 @@ a_lost_nak_is_said_again(void **state)
  * The other end does not run for a while: it is asked what it has, and sent nothing twice
  * (RETRY-10).
  */
-static void
-who_is_slow_gets_nothing_twice(void **state)
+WEFT_TEST(who_is_slow_gets_nothing_twice)
 {
 	const uint64_t away_ns = 50000000;
 
-	(void)state;
 	for (unsigned int lossy = 0; lossy < 2; lossy++) {
 		struct weft_llr_cfg cfg = rxl_cfg();
 		struct rig r;
@@ -285,8 +269,7 @@ who_is_slow_gets_nothing_twice(void **state)
 }
 
 /* RETRY-11 */
-static void
-late_poison_goes_out_in_order(void **state)
+WEFT_TEST(late_poison_goes_out_in_order)
 {
 	struct weft_llr_cfg cfg = rxl_cfg();
 	struct weft_llr_tx_info out;
@@ -294,7 +277,6 @@ late_poison_goes_out_in_order(void **state)
 	uint8_t *slot;
 	struct rig r;
 
-	(void)state;
 	rig_init(&r, &cfg, 1);
 	slot = weft_llr_reserve(r.end[0].llr);
 	memset(slot, 0, WEFT_FLIT_LEN);
@@ -324,12 +306,10 @@ late_poison_goes_out_in_order(void **state)
 }
 
 /* ISN-8; RETRY-2 */
-static void
-a_window_of_flits_and_no_more(void **state)
+WEFT_TEST(a_window_of_flits_and_no_more)
 {
 	struct weft_llr_cfg cfg = rxl_cfg();
 
-	(void)state;
 	for (unsigned int w = 1; w <= WEFT_LLR_WINDOW_MAX; w += 17) {
 		struct weft_llr *l;
 		unsigned int n = 0;
@@ -347,13 +327,11 @@ a_window_of_flits_and_no_more(void **state)
 	}
 }
 
-static void
-impossible_options_are_refused(void **state)
+WEFT_TEST(impossible_options_are_refused)
 {
 	struct weft_llr_cfg good = rxl_cfg(), c;
 	_Alignas(WEFT_CACHE_LINE) static uint8_t mem[2 * WEFT_CACHE_LINE];
 
-	(void)state;
 	assert_int_not_equal(weft_llr_size(&good), 0);
 #define REFUSED(change)                                                                            \
 	do {                                                                                       \
@@ -386,12 +364,10 @@ impossible_options_are_refused(void **state)
  * Every option, every fault, both ways: all arrives, once, in order, and never too much is out
  * (RETRY-1, RETRY-3, RETRY-29).
  */
-static void
-everything_arrives_on_a_bad_channel(void **state)
+WEFT_TEST(everything_arrives_on_a_bad_channel)
 {
 	struct weft_rand pick;
 
-	(void)state;
 	weft_test_seed(&pick, "bad channel");
 	for (unsigned int run = 0; run < weft_test_cases(400); run++) {
 		struct weft_llr_cfg cfg = rxl_cfg();
@@ -433,12 +409,10 @@ everything_arrives_on_a_bad_channel(void **state)
 }
 
 /* After the faults end, a retry layer says nothing more: no Ack of an Ack, no Nak for ever. */
-static void
-it_falls_silent(void **state)
+WEFT_TEST(it_falls_silent)
 {
 	struct weft_rand pick;
 
-	(void)state;
 	weft_test_seed(&pick, "silence");
 	for (unsigned int run = 0; run < weft_test_cases(100); run++) {
 		struct weft_llr_cfg cfg = rxl_cfg();
@@ -463,12 +437,10 @@ it_falls_silent(void **state)
 }
 
 /* Single-flit retry sends less again than go-back-N, and Nak storms have a bound. */
-static void
-single_flits_cost_less_than_going_back(void **state)
+WEFT_TEST(single_flits_cost_less_than_going_back)
 {
 	uint64_t resent[2], naks[2];
 
-	(void)state;
 	for (unsigned int selective = 0; selective < 2; selective++) {
 		struct weft_llr_cfg cfg = rxl_cfg();
 		struct rig r;
@@ -491,36 +463,10 @@ single_flits_cost_less_than_going_back(void **state)
 	assert_true(naks[0] < 1000 && naks[1] < 1000);
 }
 
-static void
-each_counter_has_its_row(void **state)
+WEFT_TEST(each_counter_has_its_row)
 {
-	(void)state;
 	for (unsigned int i = 0; i < WEFT_LLR_N_COUNTERS; i++)
 		assert_int_equal(weft_counter_find(weft_llr_counters(), WEFT_LLR_N_COUNTERS,
 					 weft_llr_counters()[i].name),
 			i);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(clean_wire_costs_nothing),
-		cmocka_unit_test(a_lost_flit_is_asked_for_by_itself),
-		cmocka_unit_test(without_an_rx_buffer_it_goes_back),
-		cmocka_unit_test(a_duplicate_is_dropped_without_a_nak),
-		cmocka_unit_test(a_nop_shows_a_lost_tail),
-		cmocka_unit_test(acks_out_of_the_window_change_nothing),
-		cmocka_unit_test(a_lost_nak_is_said_again),
-		cmocka_unit_test(who_is_slow_gets_nothing_twice),
-		cmocka_unit_test(late_poison_goes_out_in_order),
-		cmocka_unit_test(a_window_of_flits_and_no_more),
-		cmocka_unit_test(impossible_options_are_refused),
-		cmocka_unit_test(everything_arrives_on_a_bad_channel),
-		cmocka_unit_test(it_falls_silent),
-		cmocka_unit_test(single_flits_cost_less_than_going_back),
-		cmocka_unit_test(each_counter_has_its_row),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,10 +75,8 @@ no_memory(const char *name, int error, unsigned int nth)
 	return failed;
 }
 
-static void
-memory_that_is_not_safe_is_not_given(void **state)
+WEFT_TEST(memory_that_is_not_safe_is_not_given)
 {
-	(void)state;
 	weft_fail_each("mmap64", ENOMEM, no_memory);
 	weft_fail_each("mlock", EPERM, no_memory);
 	weft_fail_each("madvise", EINVAL, no_memory);
@@ -108,10 +106,8 @@ no_key_file(const char *name, int error, unsigned int nth)
 	return true;
 }
 
-static void
-a_key_file_says_why_it_is_not_taken(void **state)
+WEFT_TEST(a_key_file_says_why_it_is_not_taken)
 {
-	(void)state;
 	weft_fail_each("fstat64", EIO, no_key_file);
 	weft_fail_each("mlock", ENOMEM, no_key_file);
 }
@@ -127,21 +123,17 @@ no_lowering(const char *name, int error, unsigned int nth)
 	return weft_fail_end();
 }
 
-static void
-a_process_that_can_be_dumped_is_told(void **state)
+WEFT_TEST(a_process_that_can_be_dumped_is_told)
 {
-	(void)state;
 	weft_fail_each("setrlimit64", EPERM, no_lowering);
 	weft_fail_each("prctl", EINVAL, no_lowering);
 }
 
-static void
-random_bytes_come_in_pieces_or_not_at_all(void **state)
+WEFT_TEST(random_bytes_come_in_pieces_or_not_at_all)
 {
 	static const uint8_t zeros[40];
 	uint8_t out[40];
 
-	(void)state;
 	pieces = 0;
 	assert_true(weft_secret_random(NULL, out, sizeof(out)));
 	assert_int_equal(pieces, 6);
@@ -210,12 +202,10 @@ no_mac(const char *name, int error, unsigned int nth)
 	return failed;
 }
 
-static void
-what_cannot_be_derived_is_no_key(void **state)
+WEFT_TEST(what_cannot_be_derived_is_no_key)
 {
 	static const char *const calls[] = { "EVP_KDF_fetch", "EVP_KDF_CTX_new", "EVP_KDF_derive" };
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(calls); i++) {
 		weft_fail_each(calls[i], 0, no_key);
 		weft_fail_each(calls[i], 0, no_control_keys);
@@ -250,16 +240,4 @@ end(void **state)
 	return rmdir(dir);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(memory_that_is_not_safe_is_not_given),
-		cmocka_unit_test(a_key_file_says_why_it_is_not_taken),
-		cmocka_unit_test(a_process_that_can_be_dumped_is_told),
-		cmocka_unit_test(random_bytes_come_in_pieces_or_not_at_all),
-		cmocka_unit_test(what_cannot_be_derived_is_no_key),
-	};
-
-	return cmocka_run_group_tests(tests, begin, end);
-}
+WEFT_TEST_AROUND(begin, end)

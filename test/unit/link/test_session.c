@@ -11,8 +11,7 @@
 /* --- coming up --- */
 
 /* SESS-1, SESS-3, SESS-8, SESS-13 */
-static void
-comes_up_in_four_frames(void **state)
+WEFT_TEST(comes_up_in_four_frames)
 {
 	struct net *n = *state;
 
@@ -41,8 +40,7 @@ comes_up_in_four_frames(void **state)
 }
 
 /* SESS-7 */
-static void
-flits_begin_a_session_at_the_asking_end(void **state)
+WEFT_TEST(flits_begin_a_session_at_the_asking_end)
 {
 	struct net *n = *state;
 
@@ -53,8 +51,7 @@ flits_begin_a_session_at_the_asking_end(void **state)
 }
 
 /* SESS-1, SESS-3 */
-static void
-any_lost_frame_of_the_bring_up_costs_one_hello(void **state)
+WEFT_TEST(any_lost_frame_of_the_bring_up_costs_one_hello)
 {
 	static const enum weft_control_type types[] = { WEFT_CONTROL_HELLO, WEFT_CONTROL_WELCOME,
 		WEFT_CONTROL_READY, WEFT_CONTROL_KEEPALIVE };
@@ -74,8 +71,7 @@ any_lost_frame_of_the_bring_up_costs_one_hello(void **state)
 	assert_int_equal(n->ended[ASKS] + n->ended[ANSWERS], 0);
 }
 
-static void
-comes_up_over_a_round_trip_of_many_hellos(void **state)
+WEFT_TEST(comes_up_over_a_round_trip_of_many_hellos)
 {
 	struct net *n = *state;
 
@@ -89,8 +85,7 @@ comes_up_over_a_round_trip_of_many_hellos(void **state)
 }
 
 /* SESS-2 */
-static void
-ids_are_never_zero_nor_the_one_before(void **state)
+WEFT_TEST(ids_are_never_zero_nor_the_one_before)
 {
 	struct net *n = *state;
 	uint32_t before = 0;
@@ -116,13 +111,11 @@ ids_are_never_zero_nor_the_one_before(void **state)
 	}
 }
 
-static void
-senseless_settings_are_refused(void **state)
+WEFT_TEST(senseless_settings_are_refused)
 {
 	struct weft_session_cfg cfg[15];
 	struct weft_session s;
 
-	(void)state;
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(cfg); i++)
 		cfg[i] = session_cfg(ASKS);
 	assert_int_equal(weft_session_init(&s, &cfg[0], 0), 0);
@@ -151,8 +144,7 @@ senseless_settings_are_refused(void **state)
 /* --- frames of older lives --- */
 
 /* SESS-4, SESS-5 */
-static void
-an_old_hello_does_not_disturb_a_live_session(void **state)
+WEFT_TEST(an_old_hello_does_not_disturb_a_live_session)
 {
 	struct net *n = *state;
 	uint32_t id;
@@ -175,8 +167,7 @@ an_old_hello_does_not_disturb_a_live_session(void **state)
 }
 
 /* SESS-6 */
-static void
-an_old_hello_between_welcome_and_ready_costs_one_hello(void **state)
+WEFT_TEST(an_old_hello_between_welcome_and_ready_costs_one_hello)
 {
 	struct net *n = *state;
 
@@ -191,8 +182,7 @@ an_old_hello_between_welcome_and_ready_costs_one_hello(void **state)
 }
 
 /* That of the live session least of all: the initiator has started again since. */
-static void
-an_old_hello_of_the_live_session_does_not_take_the_place_of_a_new_one(void **state)
+WEFT_TEST(an_old_hello_of_the_live_session_does_not_take_the_place_of_a_new_one)
 {
 	struct net *n = *state;
 	uint32_t x;
@@ -208,8 +198,7 @@ an_old_hello_of_the_live_session_does_not_take_the_place_of_a_new_one(void **sta
 }
 
 /* SESS-5, SESS-6; FRAME-9 */
-static void
-frames_of_older_lives_change_nothing(void **state)
+WEFT_TEST(frames_of_older_lives_change_nothing)
 {
 	struct net *n = *state;
 	enum weft_session_event ev;
@@ -246,8 +235,7 @@ frames_of_older_lives_change_nothing(void **state)
 /* --- disagreement --- */
 
 /* SESS-9, SESS-10 */
-static void
-both_ends_name_what_differs(void **state)
+WEFT_TEST(both_ends_name_what_differs)
 {
 	struct net *n = *state;
 	static struct rig_keys keys; /* the net outlives this test */
@@ -286,8 +274,7 @@ both_ends_name_what_differs(void **state)
 }
 
 /* SESS-12 */
-static void
-frames_that_do_not_pass_are_found_at_bring_up(void **state)
+WEFT_TEST(frames_that_do_not_pass_are_found_at_bring_up)
 {
 	struct net *n = *state;
 
@@ -307,8 +294,7 @@ frames_that_do_not_pass_are_found_at_bring_up(void **state)
 }
 
 /* The responder sends longer frames than the asking one: its WELCOME is what gets lost. */
-static void
-frames_that_do_not_pass_the_other_way_are_found_too(void **state)
+WEFT_TEST(frames_that_do_not_pass_the_other_way_are_found_too)
 {
 	struct net *n = *state;
 
@@ -320,8 +306,7 @@ frames_that_do_not_pass_the_other_way_are_found_too(void **state)
 	assert_int_equal(n->s[ASKS].differs, WEFT_PARAM_FRAME_SIZE);
 }
 
-static void
-an_end_that_takes_less_is_asked_with_less(void **state)
+WEFT_TEST(an_end_that_takes_less_is_asked_with_less)
 {
 	struct net *n = *state;
 
@@ -341,8 +326,7 @@ an_end_that_takes_less_is_asked_with_less(void **state)
 	assert_int_equal(n->last[WEFT_CONTROL_HELLO].padded, 8);
 }
 
-static void
-an_end_that_takes_more_after_all_is_asked_with_more(void **state)
+WEFT_TEST(an_end_that_takes_more_after_all_is_asked_with_more)
 {
 	struct net *n = *state;
 
@@ -358,8 +342,7 @@ an_end_that_takes_more_after_all_is_asked_with_more(void **state)
 	assert_int_equal(n->last[WEFT_CONTROL_HELLO].padded, 8);
 }
 
-static void
-an_end_that_comes_late_is_not_taken_for_a_short_path(void **state)
+WEFT_TEST(an_end_that_comes_late_is_not_taken_for_a_short_path)
 {
 	struct net *n = *state;
 
@@ -379,8 +362,7 @@ an_end_that_comes_late_is_not_taken_for_a_short_path(void **state)
 }
 
 /* Short ones count from the last session on. */
-static void
-the_first_short_hello_is_no_refusal(void **state)
+WEFT_TEST(the_first_short_hello_is_no_refusal)
 {
 	struct net *n = *state;
 	struct weft_control c = n->cfg[ASKS].params;
@@ -397,8 +379,7 @@ the_first_short_hello_is_no_refusal(void **state)
 
 /* --- restarts --- */
 
-static void
-ends_restart_in_any_order(void **state)
+WEFT_TEST(ends_restart_in_any_order)
 {
 	struct net *n = *state;
 
@@ -426,8 +407,7 @@ ends_restart_in_any_order(void **state)
 }
 
 /* SESS-20 */
-static void
-reset_is_sent_seldom_and_by_the_answering_end(void **state)
+WEFT_TEST(reset_is_sent_seldom_and_by_the_answering_end)
 {
 	struct net *n = *state;
 	enum weft_session_event ev;
@@ -458,8 +438,7 @@ reset_is_sent_seldom_and_by_the_answering_end(void **state)
 /* --- silence --- */
 
 /* SESS-14, SESS-15 */
-static void
-a_one_way_break_stalls_both_ends_and_heals(void **state)
+WEFT_TEST(a_one_way_break_stalls_both_ends_and_heals)
 {
 	struct net *n = *state;
 	uint32_t id;
@@ -487,8 +466,7 @@ a_one_way_break_stalls_both_ends_and_heals(void **state)
 	assert_int_equal(n->s[ASKS].count[WEFT_SESSION_N_RESUMED], 8);
 }
 
-static void
-a_lost_all_clear_is_not_waited_for(void **state)
+WEFT_TEST(a_lost_all_clear_is_not_waited_for)
 {
 	struct net *n = *state;
 
@@ -507,8 +485,7 @@ a_lost_all_clear_is_not_waited_for(void **state)
 }
 
 /* SESS-17 */
-static void
-a_break_that_lasts_ends_the_session_at_both_ends(void **state)
+WEFT_TEST(a_break_that_lasts_ends_the_session_at_both_ends)
 {
 	struct net *n = *state;
 
@@ -531,8 +508,7 @@ a_break_that_lasts_ends_the_session_at_both_ends(void **state)
 }
 
 /* SESS-16 */
-static void
-a_jump_of_the_clock_ends_nothing(void **state)
+WEFT_TEST(a_jump_of_the_clock_ends_nothing)
 {
 	struct net *n = *state;
 	uint32_t id;
@@ -551,8 +527,7 @@ a_jump_of_the_clock_ends_nothing(void **state)
 }
 
 /* SESS-16 */
-static void
-a_paused_end_finds_its_session_again(void **state)
+WEFT_TEST(a_paused_end_finds_its_session_again)
 {
 	struct net *n = *state;
 	uint32_t id;
@@ -571,8 +546,7 @@ a_paused_end_finds_its_session_again(void **state)
 }
 
 /* SESS-13, SESS-18 */
-static void
-flits_stand_in_for_keepalives_and_losses_do_not(void **state)
+WEFT_TEST(flits_stand_in_for_keepalives_and_losses_do_not)
 {
 	struct net *n = *state;
 	unsigned int before;
@@ -596,8 +570,7 @@ flits_stand_in_for_keepalives_and_losses_do_not(void **state)
 /* --- goodbye --- */
 
 /* SESS-24 */
-static void
-goodbye_ends_a_session_at_once(void **state)
+WEFT_TEST(goodbye_ends_a_session_at_once)
 {
 	struct net *n = *state;
 
@@ -617,8 +590,7 @@ goodbye_ends_a_session_at_once(void **state)
 	}
 }
 
-static void
-a_lost_goodbye_is_made_good_by_reset(void **state)
+WEFT_TEST(a_lost_goodbye_is_made_good_by_reset)
 {
 	struct net *n = *state;
 
@@ -633,8 +605,7 @@ a_lost_goodbye_is_made_good_by_reset(void **state)
 	}
 }
 
-static void
-an_end_may_close_while_it_comes_up(void **state)
+WEFT_TEST(an_end_may_close_while_it_comes_up)
 {
 	struct net *n = *state;
 
@@ -652,8 +623,7 @@ an_end_may_close_while_it_comes_up(void **state)
 		}
 }
 
-static void
-both_ends_may_close_at_once(void **state)
+WEFT_TEST(both_ends_may_close_at_once)
 {
 	struct net *n = *state;
 
@@ -682,8 +652,7 @@ deal_of(const struct net *n, unsigned int end)
  * What an end comes to know of the other's memory in a session it says from the next on, and what was
  * agreed on for this one stays, however long it lives and whichever end asks again.
  */
-static void
-what_is_known_is_said_from_the_next_session_on(void **state)
+WEFT_TEST(what_is_known_is_said_from_the_next_session_on)
 {
 	struct net *n = *state;
 	static struct rig_keys keys[ENDS];
@@ -716,8 +685,7 @@ what_is_known_is_said_from_the_next_session_on(void **state)
 }
 
 /* Both ends have the same deal, and no two sessions do (SESS-25). */
-static void
-shares_are_fresh_in_every_session(void **state)
+WEFT_TEST(shares_are_fresh_in_every_session)
 {
 	struct net *n = *state;
 	static struct rig_keys keys[ENDS];
@@ -741,8 +709,7 @@ shares_are_fresh_in_every_session(void **state)
 }
 
 /* SESS-25 */
-static void
-another_key_never_begins_a_session(void **state)
+WEFT_TEST(another_key_never_begins_a_session)
 {
 	struct net *n = *state;
 	static struct rig_keys keys[ENDS];
@@ -764,8 +731,7 @@ another_key_never_begins_a_session(void **state)
 	assert_up(n);
 }
 
-static void
-nothing_begins_without_random_bytes(void **state)
+WEFT_TEST(nothing_begins_without_random_bytes)
 {
 	struct net *n = *state;
 	static struct rig_keys keys[ENDS];
@@ -783,8 +749,7 @@ nothing_begins_without_random_bytes(void **state)
 }
 
 /* SESS-9 */
-static void
-options_of_ide_must_agree(void **state)
+WEFT_TEST(options_of_ide_must_agree)
 {
 	static const struct {
 		uint16_t bits[ENDS];
@@ -813,47 +778,4 @@ options_of_ide_must_agree(void **state)
 		assert_int_equal(n->s[ASKS].differs, cases[i].differs);
 		assert_int_equal(n->s[ANSWERS].differs, cases[i].differs);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CASE(comes_up_in_four_frames),
-		CASE(flits_begin_a_session_at_the_asking_end),
-		CASE(any_lost_frame_of_the_bring_up_costs_one_hello),
-		CASE(comes_up_over_a_round_trip_of_many_hellos),
-		CASE(ids_are_never_zero_nor_the_one_before),
-		CASE(senseless_settings_are_refused),
-		CASE(an_old_hello_does_not_disturb_a_live_session),
-		CASE(an_old_hello_between_welcome_and_ready_costs_one_hello),
-		CASE(an_old_hello_of_the_live_session_does_not_take_the_place_of_a_new_one),
-		CASE(frames_of_older_lives_change_nothing),
-		CASE(both_ends_name_what_differs),
-		CASE(frames_that_do_not_pass_are_found_at_bring_up),
-		CASE(frames_that_do_not_pass_the_other_way_are_found_too),
-		CASE(an_end_that_takes_less_is_asked_with_less),
-		CASE(an_end_that_takes_more_after_all_is_asked_with_more),
-		CASE(an_end_that_comes_late_is_not_taken_for_a_short_path),
-		CASE(the_first_short_hello_is_no_refusal),
-		CASE(ends_restart_in_any_order),
-		CASE(reset_is_sent_seldom_and_by_the_answering_end),
-		CASE(a_one_way_break_stalls_both_ends_and_heals),
-		CASE(a_lost_all_clear_is_not_waited_for),
-		CASE(a_break_that_lasts_ends_the_session_at_both_ends),
-		CASE(a_jump_of_the_clock_ends_nothing),
-		CASE(a_paused_end_finds_its_session_again),
-		CASE(flits_stand_in_for_keepalives_and_losses_do_not),
-		CASE(goodbye_ends_a_session_at_once),
-		CASE(a_lost_goodbye_is_made_good_by_reset),
-		CASE(both_ends_may_close_at_once),
-		CASE(an_end_may_close_while_it_comes_up),
-		CASE(what_is_known_is_said_from_the_next_session_on),
-		CASE(shares_are_fresh_in_every_session),
-		CASE(another_key_never_begins_a_session),
-		CASE(nothing_begins_without_random_bytes),
-		CASE(options_of_ide_must_agree),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

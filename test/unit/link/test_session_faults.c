@@ -447,12 +447,10 @@ both_are_up(void)
 	return a->state == WEFT_SESSION_UP && b->state == WEFT_SESSION_UP && a->id == b->id;
 }
 
-static void
-sessions_survive_faults(void **state)
+WEFT_TEST(sessions_survive_faults)
 {
 	uint64_t longest = 0;
 
-	(void)state;
 	weft_test_seed(&w.r, __func__);
 	for (unsigned int run = 0; run < RUNS; run++) {
 		uint64_t up = 0;
@@ -491,14 +489,4 @@ sessions_survive_faults(void **state)
 	/* Every kind of thing happened. */
 	assert_true(w.sessions > 5 * RUNS && w.taken > 100 * RUNS && w.dropped > RUNS);
 	assert_true(w.ended_live != 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sessions_survive_faults),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

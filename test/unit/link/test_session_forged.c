@@ -34,8 +34,7 @@ counted(const struct net *n, unsigned int end, enum weft_session_counter c)
 }
 
 /* SESS-21, SESS-23 */
-static void
-said_without_proof_ends_no_session(void **state)
+WEFT_TEST(said_without_proof_ends_no_session)
 {
 	static const enum weft_control_type types[] = { WEFT_CONTROL_GOODBYE, WEFT_CONTROL_RESET,
 		WEFT_CONTROL_GONE };
@@ -70,8 +69,7 @@ said_without_proof_ends_no_session(void **state)
 }
 
 /* A flood, within one keepalive_ns (SESS-21, SESS-22). */
-static void
-doubts_are_answered_seldom_and_with_no_more_than_was_said(void **state)
+WEFT_TEST(doubts_are_answered_seldom_and_with_no_more_than_was_said)
 {
 	struct net *n = *state;
 	uint8_t rec[2][WEFT_CONTROL_MAX];
@@ -94,8 +92,7 @@ doubts_are_answered_seldom_and_with_no_more_than_was_said(void **state)
 }
 
 /* What is true is found out: the responder has forgotten the session (SESS-22, SESS-28). */
-static void
-an_end_that_knows_nothing_says_so(void **state)
+WEFT_TEST(an_end_that_knows_nothing_says_so)
 {
 	static struct rig_keys keys[ENDS];
 	struct net *n = *state;
@@ -129,8 +126,7 @@ an_end_that_knows_nothing_says_so(void **state)
 }
 
 /* A number that was heard once is of no use for the next session, nor long after (SESS-23). */
-static void
-a_challenge_is_fresh(void **state)
+WEFT_TEST(a_challenge_is_fresh)
 {
 	struct net *n = *state;
 	struct weft_control c = { .type = WEFT_CONTROL_GONE };
@@ -158,8 +154,7 @@ a_challenge_is_fresh(void **state)
 	assert_int_equal(n->ended[ASKS], 1);
 }
 
-static void
-without_random_bytes_nothing_is_asked(void **state)
+WEFT_TEST(without_random_bytes_nothing_is_asked)
 {
 	struct net *n = *state;
 	struct weft_control c;
@@ -176,8 +171,7 @@ without_random_bytes_nothing_is_asked(void **state)
 }
 
 /* With keys: whatever is said in a session, or played back, changes nothing of it (SESS-26). */
-static void
-what_has_no_mac_changes_nothing(void **state)
+WEFT_TEST(what_has_no_mac_changes_nothing)
 {
 	static struct rig_keys keys[ENDS];
 	struct net *n = *state;
@@ -210,8 +204,7 @@ what_has_no_mac_changes_nothing(void **state)
 }
 
 /* The last KEEPALIVE of each end, again and again; and to the one who sent it (SESS-26). */
-static void
-what_came_before_is_no_sign_of_life(void **state)
+WEFT_TEST(what_came_before_is_no_sign_of_life)
 {
 	static struct rig_keys keys[ENDS];
 	struct net *n = *state;
@@ -253,8 +246,7 @@ what_came_before_is_no_sign_of_life(void **state)
 }
 
 /* A MAC covers all that is in the message, its type first. */
-static void
-a_changed_message_has_another_mac(void **state)
+WEFT_TEST(a_changed_message_has_another_mac)
 {
 	static struct rig_keys keys[ENDS];
 	struct net *n = *state;
@@ -283,8 +275,7 @@ a_changed_message_has_another_mac(void **state)
 }
 
 /* SESS-27 */
-static void
-goodbye_with_a_mac_is_believed_at_once(void **state)
+WEFT_TEST(goodbye_with_a_mac_is_believed_at_once)
 {
 	static struct rig_keys keys[ENDS];
 	struct net *n = *state;
@@ -306,8 +297,7 @@ goodbye_with_a_mac_is_believed_at_once(void **state)
  * While the ends come up, somebody answers each HELLO at once, and all the time
  * (SESS-10, SESS-11).
  */
-static void
-nothing_said_keeps_a_session_from_beginning(void **state)
+WEFT_TEST(nothing_said_keeps_a_session_from_beginning)
 {
 	static struct rig_keys keys[ENDS];
 	struct net *n = *state;
@@ -345,8 +335,7 @@ nothing_said_keeps_a_session_from_beginning(void **state)
 }
 
 /* Whoever was offered a session does not give that up, whatever else he is told (SESS-11). */
-static void
-an_offer_that_was_proven_is_not_given_up(void **state)
+WEFT_TEST(an_offer_that_was_proven_is_not_given_up)
 {
 	static struct rig_keys keys[ENDS];
 	struct net *n = *state;
@@ -362,8 +351,7 @@ an_offer_that_was_proven_is_not_given_up(void **state)
 }
 
 /* The responder may be about to begin it: it says nothing of it (SESS-19). */
-static void
-what_is_offered_is_not_said_to_be_gone(void **state)
+WEFT_TEST(what_is_offered_is_not_said_to_be_gone)
 {
 	struct net *n = *state;
 
@@ -376,8 +364,7 @@ what_is_offered_is_not_said_to_be_gone(void **state)
 }
 
 /* Whoever is told that the ends disagree goes on asking, and finds out when it is not so. */
-static void
-a_refusal_is_not_for_ever(void **state)
+WEFT_TEST(a_refusal_is_not_for_ever)
 {
 	struct net *n = *state;
 
@@ -397,8 +384,7 @@ a_refusal_is_not_for_ever(void **state)
 }
 
 /* A short frame is refused for its size only if one was sent. */
-static void
-nobody_makes_hellos_short(void **state)
+WEFT_TEST(nobody_makes_hellos_short)
 {
 	struct net *n = *state;
 	struct weft_control c = n->cfg[ANSWERS].params;
@@ -415,8 +401,7 @@ nobody_makes_hellos_short(void **state)
 }
 
 /* SESS-29 */
-static void
-with_keys_no_flit_begins_a_session(void **state)
+WEFT_TEST(with_keys_no_flit_begins_a_session)
 {
 	static struct rig_keys keys[ENDS];
 	struct net *n = *state;
@@ -432,8 +417,7 @@ with_keys_no_flit_begins_a_session(void **state)
 	assert_int_equal(n->begun[ANSWERS], 1);
 }
 
-static void
-nothing_begins_without_keys_for_control_frames(void **state)
+WEFT_TEST(nothing_begins_without_keys_for_control_frames)
 {
 	static struct rig_keys keys[ENDS];
 	struct net *n = *state;
@@ -449,29 +433,4 @@ nothing_begins_without_keys_for_control_frames(void **state)
 		run(n, 12 * HELLO);
 		assert_up(n);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CASE(said_without_proof_ends_no_session),
-		CASE(doubts_are_answered_seldom_and_with_no_more_than_was_said),
-		CASE(an_end_that_knows_nothing_says_so),
-		CASE(a_challenge_is_fresh),
-		CASE(without_random_bytes_nothing_is_asked),
-		CASE(what_has_no_mac_changes_nothing),
-		CASE(what_came_before_is_no_sign_of_life),
-		CASE(a_changed_message_has_another_mac),
-		CASE(goodbye_with_a_mac_is_believed_at_once),
-		CASE(nothing_said_keeps_a_session_from_beginning),
-		CASE(an_offer_that_was_proven_is_not_given_up),
-		CASE(what_is_offered_is_not_said_to_be_gone),
-		CASE(a_refusal_is_not_for_ever),
-		CASE(nobody_makes_hellos_short),
-		CASE(with_keys_no_flit_begins_a_session),
-		CASE(nothing_begins_without_keys_for_control_frames),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

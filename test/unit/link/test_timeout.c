@@ -8,12 +8,10 @@
 #include "weft_rtt.h"
 
 /* Mean and four mean deviations, doubled with each in a row, within the bounds (RETRY-9). */
-static void
-a_timeout_follows_what_was_measured(void **state)
+WEFT_TEST(a_timeout_follows_what_was_measured)
 {
 	struct weft_rtt r;
 
-	(void)state;
 	weft_rtt_init(&r, 1000, 50000, 1000000);
 	assert_int_equal(weft_rtt_timeout(&r), 50000);
 	for (unsigned int i = 0; i < 200; i++)
@@ -56,10 +54,8 @@ lose_until(struct rig *r, unsigned int timeouts)
 }
 
 /* With gap decoding the receiver can say what it lacks: it is shown the oldest and the newest (RETRY-24). */
-static void
-at_first_the_oldest_flit_and_a_nop_go_out(void **state)
+WEFT_TEST(at_first_the_oldest_flit_and_a_nop_go_out)
 {
-	(void)state;
 	for (unsigned int gap_decoding = 0; gap_decoding < 2; gap_decoding++) {
 		const unsigned int first = gap_decoding != 0 ? 1 : 5;
 		struct weft_llr_cfg cfg;
@@ -79,15 +75,4 @@ at_first_the_oldest_flit_and_a_nop_go_out(void **state)
 		assert_int_equal(r.end[1].wrong, 0);
 		rig_free(&r);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_timeout_follows_what_was_measured),
-		cmocka_unit_test(at_first_the_oldest_flit_and_a_nop_go_out),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,13 +9,11 @@
 
 #define EVENTS 5000
 
-static void
-empty_gives_nothing(void **state)
+WEFT_TEST(empty_gives_nothing)
 {
 	static struct heap h;
 	struct event e;
 
-	(void)state;
 	assert_false(heap_pop(&h, &e));
 	heap_push(&h, 7, 3, &h);
 	assert_true(heap_pop(&h, &e));
@@ -26,14 +24,12 @@ empty_gives_nothing(void **state)
 	heap_free(&h);
 }
 
-static void
-equal_times_keep_their_order(void **state)
+WEFT_TEST(equal_times_keep_their_order)
 {
 	static uint8_t object[EVENTS];
 	static struct heap h;
 	struct event e;
 
-	(void)state;
 	/* Kinds fall, so that an order by kind would show. */
 	for (unsigned int i = 0; i < EVENTS; i++)
 		heap_push(&h, 1, (uint8_t)(255 - i % 256), &object[i]);
@@ -45,8 +41,7 @@ equal_times_keep_their_order(void **state)
 }
 
 /* Pushes and pops mixed, against a plain search; few different times, near and far ones. */
-static void
-always_the_first_of_all(void **state)
+WEFT_TEST(always_the_first_of_all)
 {
 	static struct {
 		uint64_t time;
@@ -58,7 +53,6 @@ always_the_first_of_all(void **state)
 	unsigned int n = 0, left = 0;
 	uint64_t now = 0;
 
-	(void)state;
 	weft_test_seed(&r, __func__);
 	while (n < EVENTS || left > 0) {
 		unsigned int best = EVENTS;
@@ -85,16 +79,4 @@ always_the_first_of_all(void **state)
 		left--;
 	}
 	heap_free(&h);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(empty_gives_nothing),
-		cmocka_unit_test(equal_times_keep_their_order),
-		cmocka_unit_test(always_the_first_of_all),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
