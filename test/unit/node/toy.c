@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* See toy.h. What was received is handed over as it was sent: no FEC, no switch of frames. */
+
+#include "weft_test.h"
+
+#include "toy.h"
+
+#include <string.h>
+
+#include "weft_crc.h"
+#include "weft_isn.h"
+#include "weft_telem.h"
+
+#define STEPS 400000
+
+static uint64_t
+toy_random(void *world)
+{
+	return weft_rand_u64(&((struct toy_node *)world)->toy->rand);
+}
+
+static void *
+toy_alloc(void *world, size_t len)
+{
+	const size_t size = (len + WEFT_CACHE_LINE - 1) & ~(size_t)(WEFT_CACHE_LINE - 1);
+	void *mem = aligned_alloc(WEFT_CACHE_LINE, size);
+
+	assert_non_null(mem);
+	((struct toy_node *)world)->toy->blocks++;
+	return memset(mem, 0, size);
+}
+
+static void
+toy_free(void *world, void *mem)
+{
+	((struct toy_node *)world)->toy->blocks -= mem != NULL;
+	free(mem);
+}
+
+static void
+toy_unmap(void *world, void *mem, size_t len)
+{
+	(void)len;
+	toy_free(world, mem);
+}
+
+static int
+toy_protect(void *world, struct weft_node_link *l, struct weft_link_cfg *c)
+{
+	(void)world;
+	(void)l;
+	(void)c;
+	return 0;
+}
+
+static bool
+toy_send_control(
+	void *world, uint16_t port, const struct weft_wire_hdr *h, const struct weft_control *c)
+{
+	(void)world;
+	(void)port;
+	(void)h;
+	(void)c;
+	return true;
+}
+
+static const struct weft_node_world toy_world = {
+	.random = toy_random,
+	.alloc = toy_alloc,
+	.free = toy_free,
+	.map = toy_alloc,
+	.unmap = toy_unmap,
+	.protect = toy_protect,
+	.send_control = toy_send_control,
+};
+
+static void
+toy_tables(struct toy_node *a)
+{
+	const struct weft_node_cfg *c = &a->node.cfg;
+	struct weft_edge_cfg edge[WEFT_TOPO_SWITCH_PORTS];
+	const struct weft_tables_cfg cfg = weft_node_tables_cfg(c, edge);
+
+	a->tables = aligned_alloc(WEFT_CACHE_LINE, weft_tables_size(&cfg));
+	assert_non_null(a->tables);
+	assert_int_equal(weft_tables_init(a->tables, &cfg), 0);
+	assert_int_equal(weft_node_set_tables(a->tables, c, c->topo), 0);
+	weft_tables_publish(&a->slot, a->tables);
+	if (!weft_node_has_access(c))
+		return;
+	assert_int_equal(weft_node_make_access(c, c->topo, &a->access), 0);
+	weft_gfam_publish(&a->access_now, a->access);
+	weft_gfam_log_init(&a->log);
+	a->guard = (struct weft_gfam_checker){ .tables = &a->access_now, .log = &a->log };
+	a->node.cfg.guard = &a->guard;
+}
+
+void
+toy_begin(struct toy *w, uint16_t i)
+{
+	struct toy_node *a = &w->at[i];
+	const struct weft_topo_node *n = &w->topo->node[i];
+	char err[256];
+
+	memset(a, 0, sizeof(*a));
+	a->toy = w;
+	a->node.cfg = (struct weft_node_cfg){ .world = &toy_world,
+		.world_arg = a,
+		.topo = w->topo,
+		.load = w->load,
+		.index = i,
+		.tables = &a->slot,
+		.ingress = a->ingress,
+		.ingress_drops = a->drops,
+		.run = 1 };
+	for (uint16_t p = 0; p < n->n_ports; p++)
+		a->ingress[p].spid = weft_topo_port_spid(w->topo, n->first_port + p);
+	toy_tables(a);
+	if (weft_node_init(&a->node, err, sizeof(err)) != 0)
+		fail_msg("%s", err);
+	/* It was not there before. */
+	weft_node_time(&a->node, w->now_ns);
+}
+
+void
+toy_end(struct toy_node *a)
+{
+	weft_node_fini(&a->node);
+	toy_free(a, a->access);
+	free(a->tables);
+}
+
+void
+toy_init(struct toy *w, const char *yaml)
+{
+	const struct weft_load_files files = {
+		.topology = "toy", .yaml = yaml, .len = strlen(yaml)
+	};
+	struct weft_topo_error err;
+
+	memset(w, 0, sizeof(*w));
+	weft_rand_seed(&w->rand, 1);
+	if (weft_load_open(&w->topo, &w->load, &files, &err) != 0)
+		fail_msg("%s", err.text);
+	assert_true(w->topo->n_nodes <= TOY_NODES);
+	for (uint16_t i = 0; i < w->topo->n_nodes; i++)
+		toy_begin(w, i);
+}
+
+void
+toy_fini(struct toy *w)
+{
+	for (uint16_t i = 0; i < w->topo->n_nodes; i++)
+		toy_end(&w->at[i]);
+	assert_int_equal(w->blocks, 0);
+	weft_topo_free(w->topo);
+	weft_load_free(w->load);
+}
+
+struct weft_node *
+toy_node(struct toy *w, const char *name)
+{
+	return &w->at[weft_topo_find(w->topo, name)].node;
+}
+
+/* The link at the other end: rxl, of the connection; cxl, of the port. */
+static struct weft_node_link *
+toy_other(struct toy *w, struct weft_node_link *l)
+{
+	const struct weft_topo *t = w->topo;
+	struct weft_node *other = &w->at[l->topo_node].node;
+
+	if (t->mode == WEFT_MODE_RXL)
+		return weft_node_link_find(other, l->node->topo->pid);
+	return &other->link[t->port[l->node->topo->first_port + l->port].peer -
+			    other->topo->first_port];
+}
+
+/* What was received is known by its CRC; here numbers are all there is to see in it. */
+static void
+toy_deliver(struct weft_node_link *to, const struct weft_link_out *out, uint8_t *payload)
+{
+	struct weft_node *n = to->node;
+	enum weft_session_event ev;
+	uint64_t syndrome[WEFT_WIRE_FLITS_MAX];
+
+	if (out->hdr.kind == WEFT_WIRE_CONTROL) {
+		weft_node_control(to, &out->hdr, payload, out->len);
+		return;
+	}
+	for (unsigned int k = 0; k < out->flits.n; k++) {
+		const unsigned int numbered = out->flits.n - out->flits.nops;
+		const unsigned int number = out->flits.first + (k < numbered ? k : numbered);
+		uint8_t *flit = payload + k * (size_t)WEFT_FLIT_LEN;
+
+		syndrome[k] = weft_node_is_cxl(n) ? 0 : weft_isn_number(number % WEFT_ISN_NUMBERS);
+		if ((out->flits.invert_crc & WEFT_BIT64(k)) != 0)
+			syndrome[k] ^= UINT64_MAX;
+		weft_crc_store(flit, weft_crc_update(0, flit, WEFT_CRC_OFF), WEFT_CRC_R0_FIRST);
+	}
+	weft_node_arriving(to);
+	weft_link_receive(to->end, &out->hdr, payload, syndrome, 0, n->ends_ns, &ev, NULL,
+		n->kind->message, to);
+	weft_node_arriving(to);
+}
+
+static void
+toy_flush(struct toy *w, struct weft_node_link *l)
+{
+	static uint8_t payload[WEFT_WIRE_FLITS_MAX * WEFT_FLIT_LEN];
+	struct weft_link_out out;
+
+	if (l->node->ends_ns < l->due_ns)
+		return;
+	weft_link_tick(l->end, l->node->ends_ns);
+	while (weft_link_next(l->end, payload, l->node->ends_ns, weft_rand_u64(&w->rand), &out))
+		if (!w->is_cut)
+			toy_deliver(toy_other(w, l), &out, payload);
+	l->due_ns = weft_link_deadline(l->end);
+}
+
+void
+toy_step(struct toy *w)
+{
+	w->now_ns += TOY_STEP_NS;
+	for (uint16_t i = 0; i < w->topo->n_nodes; i++) {
+		struct weft_node *n = &w->at[i].node;
+
+		weft_node_time(n, w->now_ns);
+		weft_node_poll(n, true);
+		for (uint16_t k = 0; k < n->n_links; k++)
+			toy_flush(w, &n->link[k]);
+	}
+}
+
+void
+toy_steps(struct toy *w, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		toy_step(w);
+}
+
+void
+toy_run(struct toy *w, const struct weft_node *until)
+{
+	for (unsigned int i = 0; i < STEPS && !weft_node_is_done(until); i++)
+		toy_step(w);
+	assert_true(weft_node_is_done(until));
+}
+
+uint64_t
+toy_count(const struct weft_node *n, const char *part, const char *name, const char *counter)
+{
+	struct weft_node_set set[WEFT_NODE_SETS];
+	const unsigned int sets = weft_node_counters(n, set);
+
+	for (unsigned int i = 0; i < sets; i++) {
+		const bool is_part =
+			part == NULL ? set[i].part == NULL
+				     : set[i].part != NULL && strcmp(set[i].part, part) == 0;
+		const int row = weft_counter_find(set[i].rows, set[i].n, counter);
+
+		if (is_part && strcmp(set[i].name, name) == 0 && row >= 0)
+			return set[i].values[row];
+	}
+	fail_msg("%s has no counter %s of %s", n->topo->name, counter, name);
+	return 0;
+}
