@@ -8,8 +8,6 @@
 
 #include "weft_test.h"
 
-#include <string.h>
-
 #include "toy.h"
 #include "weft_requester.h"
 

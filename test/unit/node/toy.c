@@ -9,8 +9,10 @@
 
 #include <string.h>
 
+#include "weft_atc.h"
 #include "weft_crc.h"
 #include "weft_isn.h"
+#include "weft_sig_sum.h"
 #include "weft_telem.h"
 
 #define STEPS 400000
@@ -114,6 +116,8 @@ toy_begin(struct toy *w, uint16_t i)
 		.tables = &a->slot,
 		.ingress = a->ingress,
 		.ingress_drops = a->drops,
+		.atc = weft_atc_kernel_find(NULL, 0),
+		.sig = weft_sig_kernel_find(NULL, 0),
 		.run = 1 };
 	for (uint16_t p = 0; p < n->n_ports; p++)
 		a->ingress[p].spid = weft_topo_port_spid(w->topo, n->first_port + p);
@@ -178,6 +182,15 @@ toy_other(struct toy *w, struct weft_node_link *l)
 			    other->topo->first_port];
 }
 
+/* What a number adds to the CRC of a flit. */
+static uint64_t
+toy_number(const struct weft_topo *t, unsigned int number)
+{
+	if (t->mode == WEFT_MODE_CXL)
+		return 0;
+	return t->isn == WEFT_ISN_XOR ? weft_isn_xor_number(number) : weft_isn_number(number);
+}
+
 /* What was received is known by its CRC; here numbers are all there is to see in it. */
 static void
 toy_deliver(struct weft_node_link *to, const struct weft_link_out *out, uint8_t *payload)
@@ -195,10 +208,11 @@ toy_deliver(struct weft_node_link *to, const struct weft_link_out *out, uint8_t 
 		const unsigned int number = out->flits.first + (k < numbered ? k : numbered);
 		uint8_t *flit = payload + k * (size_t)WEFT_FLIT_LEN;
 
-		syndrome[k] = weft_node_is_cxl(n) ? 0 : weft_isn_number(number % WEFT_ISN_NUMBERS);
+		syndrome[k] = toy_number(n->cfg.topo, number % WEFT_ISN_NUMBERS);
 		if ((out->flits.invert_crc & WEFT_BIT64(k)) != 0)
 			syndrome[k] ^= UINT64_MAX;
-		weft_crc_store(flit, weft_crc_update(0, flit, WEFT_CRC_OFF), WEFT_CRC_R0_FIRST);
+		weft_crc_store(flit, weft_crc_update(0, flit, WEFT_CRC_OFF),
+			(enum weft_crc_order)n->cfg.topo->crc_order);
 	}
 	weft_node_arriving(to);
 	weft_link_receive(to->end, &out->hdr, payload, syndrome, 0, n->ends_ns, &ev, NULL,
@@ -250,8 +264,8 @@ toy_run(struct toy *w, const struct weft_node *until)
 	assert_true(weft_node_is_done(until));
 }
 
-uint64_t
-toy_count(const struct weft_node *n, const char *part, const char *name, const char *counter)
+static const uint64_t *
+toy_counter(const struct weft_node *n, const char *part, const char *name, const char *counter)
 {
 	struct weft_node_set set[WEFT_NODE_SETS];
 	const unsigned int sets = weft_node_counters(n, set);
@@ -263,8 +277,30 @@ toy_count(const struct weft_node *n, const char *part, const char *name, const c
 		const int row = weft_counter_find(set[i].rows, set[i].n, counter);
 
 		if (is_part && strcmp(set[i].name, name) == 0 && row >= 0)
-			return set[i].values[row];
+			return &set[i].values[row];
 	}
-	fail_msg("%s has no counter %s of %s", n->topo->name, counter, name);
-	return 0;
+	return NULL;
+}
+
+uint64_t
+toy_count(const struct weft_node *n, const char *part, const char *name, const char *counter)
+{
+	const uint64_t *value = toy_counter(n, part, name, counter);
+
+	if (value == NULL)
+		fail_msg("%s has no counter %s of %s", n->topo->name, counter, name);
+	return *value;
+}
+
+uint64_t
+toy_total(const struct toy *w, const char *part, const char *name, const char *counter)
+{
+	uint64_t total = 0;
+
+	for (uint16_t i = 0; i < w->topo->n_nodes; i++) {
+		const uint64_t *value = toy_counter(&w->at[i].node, part, name, counter);
+
+		total += value == NULL ? 0 : *value;
+	}
+	return total;
 }

@@ -17,7 +17,7 @@
 #include "weft_node.h"
 #include "weft_rand.h"
 
-#define TOY_NODES 8
+#define TOY_NODES 16
 #define TOY_STEP_NS 20000
 
 struct toy_node {
@@ -25,8 +25,8 @@ struct toy_node {
 	struct weft_node node;
 	struct weft_tables_slot slot;
 	struct weft_tables *tables;
-	struct weft_ingress ingress[8];
-	struct weft_ingress_drops drops[8];
+	struct weft_ingress ingress[TOY_NODES];
+	struct weft_ingress_drops drops[TOY_NODES];
 	struct weft_gfam *access;
 	struct weft_gfam_ref access_now;
 	struct weft_gfam_log log;
@@ -61,5 +61,8 @@ void toy_run(struct toy *w, const struct weft_node *until);
 /* A counter by its names, as in a report; @part NULL: of the node itself. */
 uint64_t toy_count(
 	const struct weft_node *n, const char *part, const char *name, const char *counter);
+
+/* The same of all nodes that have it, together. */
+uint64_t toy_total(const struct toy *w, const char *part, const char *name, const char *counter);
 
 #endif /* TOY_H */
