@@ -110,13 +110,11 @@ drawn_least(enum draw_domain domain)
 	               : often / 2;
 }
 
-static void
-each_is_taken_and_is_what_it_says(void **state)
+WEFT_TEST(each_is_taken_and_is_what_it_says)
 {
 	unsigned int drawn[DRAW_DOMAINS] = { 0 }, cxl = 0;
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, "draw");
 	for (unsigned int i = 0; i < FABRICS; i++) {
 		const uint64_t seed = weft_rand_u64(&r);
@@ -145,13 +143,11 @@ each_is_taken_and_is_what_it_says(void **state)
 	assert_in_range(cxl, FABRICS * 2 / 5, FABRICS * 3 / 5);
 }
 
-static void
-a_seed_is_a_file(void **state)
+WEFT_TEST(a_seed_is_a_file)
 {
 	char *a = draw_fabric(7, -1, NULL, NULL), *b = draw_fabric(7, -1, NULL, NULL);
 	char *other = draw_fabric(8, -1, NULL, NULL);
 
-	(void)state;
 	assert_string_equal(a, b);
 	assert_string_not_equal(a, other);
 	free(a);
@@ -159,10 +155,8 @@ a_seed_is_a_file(void **state)
 	free(other);
 }
 
-static void
-the_mode_may_be_said(void **state)
+WEFT_TEST(the_mode_may_be_said)
 {
-	(void)state;
 	for (int mode = WEFT_MODE_CXL; mode <= WEFT_MODE_RXL; mode++)
 		for (unsigned int seed = 0; seed < 8; seed++) {
 			struct weft_load *load;
@@ -176,16 +170,4 @@ the_mode_may_be_said(void **state)
 			weft_topo_free(t);
 			free(text);
 		}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_is_taken_and_is_what_it_says),
-		cmocka_unit_test(a_seed_is_a_file),
-		cmocka_unit_test(the_mode_may_be_said),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

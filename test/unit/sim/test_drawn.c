@@ -67,15 +67,13 @@ drawn_check(const struct toy *w, const char *what)
 	}
 }
 
-static void
-all_that_is_drawn_ends_well(void **state)
+WEFT_TEST(all_that_is_drawn_ends_well)
 {
 	static struct toy w;
 	uint64_t total[WEFT_ARRAY_SIZE(wanted)] = { 0 };
 	unsigned int run = 0;
 	struct weft_rand r;
 
-	(void)state;
 	weft_test_seed(&r, "drawn");
 	while (run < weft_test_cases(FABRICS)) {
 		uint32_t has;
@@ -97,14 +95,4 @@ all_that_is_drawn_ends_well(void **state)
 	/* Fewer may miss one by chance. */
 	if (run == FABRICS)
 		drawn_compare(total);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_that_is_drawn_ends_well),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
