@@ -321,7 +321,8 @@ cli_is_stopped(void)
 	return stopped != 0;
 }
 
-int
+/* 0, or -EIO if not all that was printed went out. */
+static int
 cli_output_end(void)
 {
 	struct pollfd out = { .fd = STDOUT_FILENO };

@@ -146,12 +146,9 @@ void cli_catch_stop(void);
 bool cli_is_stopped(void);
 
 /**
- * The end of what was printed. 0, or -EIO if not all of it went out: a line says so, unless it was a
- * pipe whose reader has gone.
+ * End a program that has printed: with @p status, or with 1 if not all of it went out. A line says
+ * so, unless it was a pipe whose reader has gone.
  */
-int cli_output_end(void);
-
-/** End a program that has printed: with @p status, or with 1 if not all of it went out. */
 void cli_exit(int status) __attribute__((noreturn));
 
 /** How many of @p argv belong to the program: up to "--". What follows is for EAL. */

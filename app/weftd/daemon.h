@@ -624,12 +624,6 @@ void node_poll_tx(struct node *n);
 /** Offer the ports what waits for them, if that is the node's to do. @return frames taken */
 unsigned int node_flush(struct node *n);
 
-/**
- * Whether new requests may begin: neither the port nor a ring on the way to it holds back. Not of a
- * rxl switch.
- */
-bool node_may_send(const struct node *n);
-
 /* --- report.c --- */
 
 int report_json(const struct daemon *d, double seconds, const char *path);
@@ -637,9 +631,6 @@ void report_text(const struct daemon *d, double seconds);
 
 /** Counters by name. */
 json_t *report_counters(const struct weft_counter *rows, const uint64_t *values, unsigned int n);
-
-/** WEFT_NODE_EDGE_REASONS counts of requests that an edge port answered, by why: those above 0. */
-json_t *report_stopped(const uint64_t *stopped);
 
 /** Every request ended, every read was right, nothing was lost. */
 bool report_is_good(const struct daemon *d);

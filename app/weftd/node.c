@@ -124,7 +124,11 @@ node_flush(struct node *n)
 	return taken;
 }
 
-bool
+/*
+ * Whether new requests may begin: neither the port nor a ring on the way to it holds back. Not of a
+ * rxl switch.
+ */
+static bool
 node_may_send(const struct node *n)
 {
 	return !daemon_backlog_waits(&n->out[0]) && weft_pipe_has_room(n->tx);

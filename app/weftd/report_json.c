@@ -60,8 +60,9 @@ json_add_stages(json_t *list, const struct weft_pipe *p)
 	}
 }
 
-json_t *
-report_stopped(const uint64_t *stopped)
+/* WEFT_NODE_EDGE_REASONS counts of requests that an edge port answered, by why: those above 0. */
+static json_t *
+json_stopped(const uint64_t *stopped)
 {
 	json_t *o = json_object();
 
@@ -82,10 +83,10 @@ json_edge(const struct node *n, unsigned int port)
 		return json_null();
 	o = json_object();
 	json_object_set_new(o, "peer", json_string(weft_node_link_name(&n->node->link[port])));
-	json_object_set_new(o, "stopped", report_stopped(e->stopped));
+	json_object_set_new(o, "stopped", json_stopped(e->stopped));
 	json_object_set_new(o, "uio",
 		report_counters(weft_node_edge_counters(), e->count, WEFT_NODE_EDGE_N_COUNTERS));
-	json_object_set_new(o, "uio_stopped", report_stopped(e->uio_stopped));
+	json_object_set_new(o, "uio_stopped", json_stopped(e->uio_stopped));
 	return o;
 }
 
@@ -179,7 +180,7 @@ json_host(const struct node *n, json_t *o)
 		return;
 	if (weft_node_transfers(n->node) != NULL)
 		json_object_set_new(o, "transfers", transfers_json(n));
-	json_object_set_new(o, "edge", report_stopped(r.stopped));
+	json_object_set_new(o, "edge", json_stopped(r.stopped));
 	json_requests(&r, o);
 	json_put(json_object_get(o, "latency_ns"), "p99_9",
 		weft_latency_quantile(weft_requester_latency(r.requester), 9990));
@@ -200,7 +201,7 @@ json_services(const struct node *n, json_t *o)
 	}
 	if (weft_node_uio(n->node, &r)) {
 		json_requests(&r, json_part(o, "uio"));
-		json_object_set_new(json_part(o, "uio"), "stopped", report_stopped(r.stopped));
+		json_object_set_new(json_part(o, "uio"), "stopped", json_stopped(r.stopped));
 	}
 }
 

@@ -90,15 +90,6 @@ weft_cpu_parse(const char *words, uint32_t *mask, const char **bad)
 }
 
 const char *
-weft_cpu_word(uint32_t feature)
-{
-	for (size_t i = 0; i < WEFT_ARRAY_SIZE(features); i++)
-		if (features[i].bit == feature)
-			return features[i].word;
-	return "unknown";
-}
-
-const char *
 weft_cpu_words(void)
 {
 	return "scalar, ssse3, avx2, gfni, avx512, pclmul, vpclmul";

@@ -36,9 +36,6 @@ uint32_t weft_cpu_detect(void);
  */
 int weft_cpu_parse(const char *words, uint32_t *mask, const char **bad);
 
-/** Word of a single feature bit, or "unknown". The string is constant. */
-const char *weft_cpu_word(uint32_t feature);
-
 /** All words that weft_cpu_parse() takes, for error messages. */
 const char *weft_cpu_words(void);
 

@@ -80,9 +80,6 @@ bool weft_msg_has_data(const struct weft_msg *m);
 /** Name of a kind in reports, such as "m2s_req"; "unknown" out of range. */
 const char *weft_msg_kind_name(enum weft_msg_kind kind);
 
-/** Name of an opcode, such as "MemRd"; "reserved" if the kind has none of that number. */
-const char *weft_msg_op_name(enum weft_msg_kind kind, uint8_t op);
-
 /**
  * Encode up to WEFT_MSG_PER_SLOT messages of one kind into a header slot. Data and trailers are
  * not part of it.

@@ -84,12 +84,6 @@ weft_line_state_seen(struct weft_line_state *s, uint32_t run, uint64_t version)
 	}
 }
 
-bool
-weft_line_state_is_written(const struct weft_line_state *s, uint32_t run)
-{
-	return line_is_of_run(s->last, run) && s->last != line_run_base(run);
-}
-
 static uint32_t
 line_writes(const struct weft_line_state *s, uint32_t run)
 {

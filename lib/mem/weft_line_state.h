@@ -56,9 +56,6 @@ bool weft_line_state_admits(const struct weft_line_state *s, uint32_t run, uint6
 /** It was read, and holds @p version, which it may. */
 void weft_line_state_seen(struct weft_line_state *s, uint32_t run, uint64_t version);
 
-/** Whether this run has written the line. */
-bool weft_line_state_is_written(const struct weft_line_state *s, uint32_t run);
-
 /** The memory was replaced. @return whether the line was known to hold something else than zeros */
 bool weft_line_state_forget(struct weft_line_state *s, uint32_t run, enum weft_line_loss how);
 

@@ -244,12 +244,6 @@ weft_conns_n_stuck(const struct weft_conns *t)
 	return t->n_stuck;
 }
 
-unsigned int
-weft_conns_count(const struct weft_conns *t)
-{
-	return t->count;
-}
-
 struct weft_conn *
 weft_conns_next(const struct weft_conns *t, unsigned int *pos)
 {

@@ -314,15 +314,6 @@ weft_pipe_layout(const struct weft_pipe *p)
 	return &p->layout;
 }
 
-bool
-weft_pipe_is_busy(const struct weft_pipe *p)
-{
-	for (unsigned int s = 0; s + 1 < p->layout.n_segments; s++)
-		if (!rte_ring_empty(p->segment[s].out))
-			return true;
-	return false;
-}
-
 unsigned int
 weft_pipe_n_stages(const struct weft_pipe *p)
 {

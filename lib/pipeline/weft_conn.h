@@ -143,9 +143,6 @@ void weft_conns_stuck(struct weft_conns *t, struct weft_conn *c, bool is_stuck);
 /** Connections that are. */
 unsigned int weft_conns_n_stuck(const struct weft_conns *t);
 
-/** Directions in the table. */
-unsigned int weft_conns_count(const struct weft_conns *t);
-
 /**
  * Directions one by one.
  *

@@ -121,12 +121,9 @@ uint64_t weft_pipe_passed(const struct weft_pipe *p, unsigned int segment);
 
 /**
  * Traffic has ended: let stages give up the frames they hold back, through the stages behind them
- * to the sink. No segment may be polled meanwhile, and weft_pipe_is_busy() must be false.
+ * to the sink. No segment may be polled meanwhile, and no ring inside holds frames.
  */
 void weft_pipe_drain(struct weft_pipe *p);
-
-/** Whether a ring inside holds frames. Exact only while nobody polls. */
-bool weft_pipe_is_busy(const struct weft_pipe *p);
 
 unsigned int weft_pipe_n_stages(const struct weft_pipe *p);
 

@@ -33,18 +33,6 @@ weft_port_driver_word(enum weft_port_driver driver)
 	return (size_t)driver < WEFT_ARRAY_SIZE(driver_words) ? driver_words[driver] : "unknown";
 }
 
-int
-weft_port_driver_parse(const char *word, enum weft_port_driver *driver)
-{
-	for (size_t i = 0; i < WEFT_ARRAY_SIZE(driver_words); i++) {
-		if (strcmp(word, driver_words[i]) == 0) {
-			*driver = (enum weft_port_driver)i;
-			return 0;
-		}
-	}
-	return -EINVAL;
-}
-
 /* The name that a driver needs; NULL for the ones that need none. */
 static const char *
 ladder_spec_device(

@@ -41,9 +41,6 @@ enum weft_port_driver {
 /** The word of a driver in topology files: "auto", "pci", "af_xdp", ... */
 const char *weft_port_driver_word(enum weft_port_driver driver);
 
-/** Read such a word. @return 0, or -EINVAL; then *@p driver is unchanged. */
-int weft_port_driver_parse(const char *word, enum weft_port_driver *driver);
-
 /**
  * What to open. Zero or NULL where a field is not needed. With WEFT_PORT_AUTO exactly one of pci,
  * netif, vdev and socket is given, and a link that names none of them at either end is a pair of

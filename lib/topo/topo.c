@@ -309,20 +309,6 @@ weft_topo_load(struct weft_topo **out, const char *path, struct weft_topo_error 
 	return rc;
 }
 
-unsigned int
-weft_topo_check(const char *path, weft_topo_finding_fn fn, void *arg)
-{
-	struct weft_topo_error e;
-	struct topo_load l = { .file = path, .err = &e, .on_error = fn, .arg = arg };
-	size_t len = 0;
-	char *buf;
-
-	if (topo_read_file(&l, &buf, &len) == 0)
-		l.n_findings = weft_topo_check_text(path, buf, len, fn, arg);
-	free(buf);
-	return l.n_findings;
-}
-
 void
 weft_topo_free(struct weft_topo *t)
 {

@@ -349,15 +349,12 @@ int weft_topo_parse(struct weft_topo **out, const char *name, const char *yaml, 
 typedef void (*weft_topo_finding_fn)(void *arg, const struct weft_topo_error *e);
 
 /**
- * Say what is wrong with a topology file, not only the first: all findings of one step of loading
- * (words, nodes, address space, links, attachment, devices, paths, routes), as later steps build on
- * it; one for a line.
+ * Say what is wrong with a text as for weft_topo_parse(), not only the first: all findings of one
+ * step of loading (words, nodes, address space, links, attachment, devices, paths, routes), as later
+ * steps build on it; one for a line.
  *
- * @return how many findings; 0 for a file that loads
+ * @return how many findings; 0 for one that loads
  */
-unsigned int weft_topo_check(const char *path, weft_topo_finding_fn fn, void *arg);
-
-/** The same from memory, as for weft_topo_parse(). */
 unsigned int weft_topo_check_text(
 	const char *name, const char *yaml, size_t len, weft_topo_finding_fn fn, void *arg);
 

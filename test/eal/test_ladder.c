@@ -178,17 +178,3 @@ WEFT_TEST(af_packet_rings_keep_to_the_limit_of_locked_memory)
 	assert_int_equal(frames_for(8u << 20), 64);
 	assert_int_equal(frames_for(0), 16);
 }
-
-WEFT_TEST(words_are_read_back)
-{
-	enum weft_port_driver driver = WEFT_PORT_PCI;
-
-	for (int i = WEFT_PORT_AUTO; i <= WEFT_PORT_RING; i++) {
-		assert_int_equal(weft_port_driver_parse(
-					 weft_port_driver_word((enum weft_port_driver)i), &driver),
-			0);
-		assert_int_equal(driver, i);
-	}
-	assert_int_equal(weft_port_driver_parse("af_bpf", &driver), -EINVAL);
-	assert_int_equal(driver, WEFT_PORT_RING);
-}

@@ -31,7 +31,6 @@ hear(void *arg, const struct weft_msg *m)
 
 	FUZZ_CHECK(m->kind < WEFT_MSG_KINDS);
 	FUZZ_CHECK(weft_msg_kind_name((enum weft_msg_kind)m->kind)[0] != '\0');
-	FUZZ_CHECK(weft_msg_op_name((enum weft_msg_kind)m->kind, m->op)[0] != '\0');
 	if (m->kind == WEFT_MSG_LLCTRL)
 		return;
 	FUZZ_CHECK(h->n < MSGS_MAX);

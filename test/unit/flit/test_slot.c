@@ -484,40 +484,8 @@ WEFT_TEST(noise_decodes_to_fields_in_range)
 	}
 }
 
-/* Opcodes of section 4.3: how many a kind has, and one of each by name. */
-WEFT_TEST(every_opcode_has_a_name)
+WEFT_TEST(every_kind_has_a_name)
 {
-	static const struct {
-		enum weft_msg_kind kind;
-		unsigned int n;
-		uint8_t op;
-		const char *name;
-	} kinds[] = {
-		{ WEFT_MSG_M2S_REQ, 12, 0x1, "MemRd" },
-		{ WEFT_MSG_M2S_RWD, 7, 0x2, "MemWrPtl" },
-		{ WEFT_MSG_M2S_BIRSP, 6, 0x4, "BIRspIBlk" },
-		{ WEFT_MSG_S2M_BISNP, 6, 0x2, "BISnpInv" },
-		{ WEFT_MSG_S2M_NDR, 6, 0x2, "Cmp-E" },
-		{ WEFT_MSG_S2M_DRS, 3, 0x1, "MemData-NXM" },
-		{ WEFT_MSG_D2H_REQ, 15, 0x10, "CacheFlushed" },
-		{ WEFT_MSG_D2H_RSP, 7, 0x16, "RspVFwdV" },
-		{ WEFT_MSG_D2H_DH, 0, 0, "reserved" },
-		{ WEFT_MSG_H2D_REQ, 3, 0x3, "SnpCur" },
-		{ WEFT_MSG_H2D_RSP, 7, 0xD, "Fast_GO_WritePull" },
-		{ WEFT_MSG_H2D_DH, 0, 0, "reserved" },
-		{ WEFT_MSG_LLCTRL, 8, WEFT_LLCTRL_IDE_TMAC, "IDE.TMAC" },
-		{ WEFT_MSG_KINDS, 0, 0, "reserved" },
-	};
-
-	for (size_t i = 0; i < WEFT_ARRAY_SIZE(kinds); i++) {
-		unsigned int named = 0;
-
-		for (unsigned int op = 0; op < 256; op++)
-			named += strcmp(weft_msg_op_name(kinds[i].kind, (uint8_t)op), "reserved") !=
-			         0;
-		assert_int_equal(named, kinds[i].n);
-		assert_string_equal(weft_msg_op_name(kinds[i].kind, kinds[i].op), kinds[i].name);
-	}
 	assert_string_equal(weft_msg_kind_name(WEFT_MSG_M2S_REQ), "m2s_req");
 	assert_string_equal(weft_msg_kind_name(WEFT_MSG_LLCTRL), "llctrl");
 	assert_string_equal(weft_msg_kind_name(WEFT_MSG_KINDS), "unknown");
