@@ -101,7 +101,7 @@ struct weft_llr {
 extern const struct llr_ops llr_rxl_ops;
 extern const struct llr_ops llr_cxl_ops;
 
-/* --- llr.c, for the modes --- */
+/* --- llr_rx.c and llr_tx.c, for the modes --- */
 
 /**
  * How long to wait for what was asked for: the sender's own measure of the round trip, doubled
