@@ -171,8 +171,7 @@ static void
 sim_collect(struct sim *s)
 {
 	for (uint32_t i = 0; i < s->n_ends; i++)
-		weft_counters_add(s->total.llr, weft_llr_counts(weft_link_llr(s->end[i].end)),
-			WEFT_LLR_N_COUNTERS);
+		weft_llr_counts_add(weft_link_llr(s->end[i].end), s->total.llr);
 	for (uint32_t i = 0; i < s->topo->n_ports; i++)
 		if (s->link_dir[i].impair != NULL)
 			weft_counters_add(s->total.impair, s->link_dir[i].impair->count,

@@ -105,9 +105,10 @@ monitor_key(struct sim_end *e, uint64_t id, bool first)
 struct monitor_mark
 monitor_mark(const struct sim_end *e)
 {
-	const uint64_t *c = weft_llr_counts(weft_link_llr(e->end));
+	const struct weft_llr *l = weft_link_llr(e->end);
 
-	return (struct monitor_mark){ c[WEFT_LLR_N_SENT], c[WEFT_LLR_N_RESENT] };
+	return (struct monitor_mark){ weft_llr_count(l, WEFT_LLR_N_SENT),
+		weft_llr_count(l, WEFT_LLR_N_RESENT) };
 }
 
 /* A MAC, where there is one. */
@@ -215,8 +216,9 @@ monitor_blame_take(
 	struct sim_end *e, const struct sim_frame *f, const struct weft_llr_rx_result *in)
 {
 	const struct scenario *sc = &e->node->sim->sc;
-	const uint64_t delivered = weft_llr_counts(weft_link_llr(e->end))[WEFT_LLR_N_DELIVERED];
-	const uint64_t given_up = weft_llr_counts(weft_link_llr(e->end))[WEFT_LLR_N_GIVEN_UP];
+	const struct weft_llr *l = weft_link_llr(e->end);
+	const uint64_t delivered = weft_llr_count(l, WEFT_LLR_N_DELIVERED);
+	const uint64_t given_up = weft_llr_count(l, WEFT_LLR_N_GIVEN_UP);
 	const uint64_t epochs = weft_link_counts(e->end)[WEFT_LINK_N_IDE_EPOCHS];
 	struct sim_blame *b = &e->ide->blame;
 	const bool is_open = b->session == f->hdr.session;

@@ -300,7 +300,7 @@ replay_play(struct sim *s, uint64_t where, uint64_t flits)
 static uint64_t
 replay_llr_count(const struct sim_end *e, enum weft_llr_counter c)
 {
-	return weft_llr_counts(weft_link_llr(e->end))[c];
+	return weft_llr_count(weft_link_llr(e->end), c);
 }
 
 static bool

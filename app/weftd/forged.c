@@ -66,13 +66,13 @@ static void
 forged_begin_replay(const struct peer *p, struct replay_watch *w, uint64_t from_ns)
 {
 	const uint64_t *s = weft_link_session(p->link->end)->count;
-	const uint64_t *r = weft_llr_counts(weft_link_llr(p->link->end));
+	const struct weft_llr *l = weft_link_llr(p->link->end);
 
 	w->begun = s[WEFT_SESSION_N_BEGUN];
 	w->from_ns = w->told_ns = from_ns;
 	w->old = w->told_old = s[WEFT_SESSION_N_UNKNOWN] + s[WEFT_SESSION_N_OLD_NUMBERS];
-	w->odd = w->told_odd = r[WEFT_LLR_N_OUT_OF_WINDOW];
-	w->acks = r[WEFT_LLR_N_ACKS];
+	w->odd = w->told_odd = weft_llr_count(l, WEFT_LLR_N_OUT_OF_WINDOW);
+	w->acks = weft_llr_count(l, WEFT_LLR_N_ACKS);
 }
 
 static void

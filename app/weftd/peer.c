@@ -59,13 +59,14 @@ peers_log_events(struct daemon *d)
 		for (uint16_t i = 0; i < d->node[k].node->n_links; i++) {
 			struct peer *p = &d->node[k].peer[i];
 			const uint64_t n = weft_link_counts(p->link->end)[WEFT_LINK_N_DOUBTED];
-			const uint64_t *c = weft_llr_counts(weft_link_llr(p->link->end));
+			const struct weft_llr *l = weft_link_llr(p->link->end);
 
 			event_put(EVENT_DOUBTED, d->node[k].topo->name, daemon_peer_name(p),
 				n - p->others_told,
 				"flits came in the name of %s that it did not send (%llu numbers "
 				"with two contents): a new session begins, what was open is lost",
-				daemon_peer_name(p), (unsigned long long)c[WEFT_LLR_N_CONFLICTS]);
+				daemon_peer_name(p),
+				(unsigned long long)weft_llr_count(l, WEFT_LLR_N_CONFLICTS));
 			p->others_told = n;
 		}
 }

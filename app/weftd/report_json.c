@@ -227,6 +227,7 @@ json_connections(const struct node *n)
 	for (uint16_t i = 0; i < n->node->n_links; i++) {
 		const struct peer *p = &n->peer[i];
 		const struct weft_llr *l = weft_link_llr(p->link->end);
+		uint64_t retry[WEFT_LLR_N_COUNTERS] = { 0 };
 		json_t *o = json_object();
 
 		json_object_set_new(
@@ -240,14 +241,14 @@ json_connections(const struct node *n)
 		json_put(o, "memory_replaced", p->link->memory.replaced);
 		if (p->link->memory.generation != 0)
 			json_put_generation(o, p->link->memory.generation);
+		weft_llr_counts_add(l, retry);
 		json_put(o, "unacked", weft_llr_unacked(l));
 		json_put(o, "round_trip_ns", weft_llr_rtt(l)->mean_ns);
 		json_object_set_new(o, "session",
 			report_counters(weft_session_counters(),
 				weft_link_session(p->link->end)->count, WEFT_SESSION_N_COUNTERS));
 		json_object_set_new(o, "retry",
-			report_counters(
-				weft_llr_counters(), weft_llr_counts(l), WEFT_LLR_N_COUNTERS));
+			report_counters(weft_llr_counters(), retry, WEFT_LLR_N_COUNTERS));
 		json_object_set_new(o, "end",
 			report_counters(weft_link_counters(), weft_link_counts(p->link->end),
 				WEFT_LINK_N_COUNTERS));

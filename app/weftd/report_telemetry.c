@@ -179,8 +179,7 @@ telemetry_retry(const char *params, struct rte_tel_data *data)
 			strcmp(peer, n->daemon->topo->node[p->link->topo_node].name) != 0)
 			continue;
 		found++;
-		weft_counters_add(
-			llr, weft_llr_counts(weft_link_llr(p->link->end)), WEFT_LLR_N_COUNTERS);
+		weft_llr_counts_add(weft_link_llr(p->link->end), llr);
 		weft_counters_add(
 			session, weft_link_session(p->link->end)->count, WEFT_SESSION_N_COUNTERS);
 		weft_counters_add(end, weft_link_counts(p->link->end), WEFT_LINK_N_COUNTERS);

@@ -87,8 +87,7 @@ text_retry(const struct node *n)
 	uint64_t losses = 0;
 
 	for (uint16_t i = 0; i < n->node->n_links; i++) {
-		weft_counters_add(sum, weft_llr_counts(weft_link_llr(n->node->link[i].end)),
-			WEFT_LLR_N_COUNTERS);
+		weft_llr_counts_add(weft_link_llr(n->node->link[i].end), sum);
 		losses += weft_link_session(n->node->link[i].end)->count[WEFT_SESSION_N_LOSSES];
 	}
 	if (sum[WEFT_LLR_N_RESENT] + sum[WEFT_LLR_N_BAD] + sum[WEFT_LLR_N_LOST] +

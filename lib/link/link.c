@@ -9,7 +9,7 @@
 #include "weft_telem.h"
 
 #define WINDOW_MIN 8
-#define LLR_HOT 576 /* bytes of the retry layer that each frame needs, about */
+#define LLR_HOT 960 /* bytes of the retry layer that each frame needs, about */
 #define DOUBT_NS UINT64_C(250000000) /* least time between two sessions that end for doubt */
 
 static const struct weft_counter link_rows[] = {

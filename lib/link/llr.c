@@ -74,13 +74,16 @@ llr_ring_size(uint32_t flits)
 static struct weft_llr *
 llr_carve(struct weft_carver *c, const struct weft_llr_cfg *cfg)
 {
-	const struct llr_ops *ops = cfg->mode == WEFT_MODE_RXL ? &llr_rxl_ops : &llr_cxl_ops;
+	const bool is_rxl = cfg->mode == WEFT_MODE_RXL;
+	const struct llr_rx_ops *rx_ops = is_rxl ? &llr_rxl_rx_ops : &llr_cxl_rx_ops;
+	const struct llr_tx_ops *tx_ops = is_rxl ? &llr_rxl_tx_ops : &llr_cxl_tx_ops;
 	const uint32_t tx_slots = llr_ring_size(cfg->window);
 	const uint32_t rx_slots = cfg->rx_flits == 0 ? 0 : llr_ring_size(cfg->rx_flits + 1u);
 	struct weft_llr *l = weft_carve(c, sizeof(*l));
-	void *state = weft_carve(c, ops->state_size);
-	struct llr_slot *slot = weft_carve(c, tx_slots * sizeof(*slot));
+	void *rx_state = weft_carve(c, rx_ops->state_size);
 	uint64_t *have = weft_carve(c, (rx_slots + 63) / 64 * sizeof(*have));
+	void *tx_state = weft_carve(c, tx_ops->state_size);
+	struct llr_slot *slot = weft_carve(c, tx_slots * sizeof(*slot));
 	const size_t zero = c->len;
 	uint8_t *tx = weft_carve(c, (size_t)tx_slots * WEFT_FLIT_LEN);
 	uint8_t *rx = weft_carve(c, (size_t)rx_slots * WEFT_FLIT_LEN);
@@ -88,14 +91,20 @@ llr_carve(struct weft_carver *c, const struct weft_llr_cfg *cfg)
 	if (l == NULL)
 		return NULL;
 	memset(l, 0, zero);
-	l->ops = ops;
-	l->state = state;
-	l->slot = slot;
-	l->rx_have = have;
-	l->tx_flit = tx;
-	l->rx_flit = rx;
-	l->tx_mask = tx_slots - 1;
-	l->rx_mask = rx_slots == 0 ? 0 : rx_slots - 1;
+	l->rx = (struct llr_rx){ .cfg = &l->cfg,
+		.ops = rx_ops,
+		.state = rx_state,
+		.tx = &l->tx,
+		.flit = rx,
+		.have = have,
+		.mask = rx_slots == 0 ? 0 : rx_slots - 1 };
+	l->tx = (struct llr_tx){ .cfg = &l->cfg,
+		.ops = tx_ops,
+		.state = tx_state,
+		.rx = &l->rx,
+		.slot = slot,
+		.flit = tx,
+		.mask = tx_slots - 1 };
 	return l;
 }
 
@@ -110,94 +119,56 @@ weft_llr_size(const struct weft_llr_cfg *cfg)
 	return c.len;
 }
 
+uint64_t
+weft_llr_count(const struct weft_llr *l, enum weft_llr_counter row)
+{
+	return l->rx.count[row] + l->tx.count[row];
+}
+
+void
+weft_llr_counts_add(const struct weft_llr *l, uint64_t *sum)
+{
+	for (unsigned int i = 0; i < WEFT_LLR_N_COUNTERS; i++)
+		sum[i] += weft_llr_count(l, (enum weft_llr_counter)i);
+}
+
+/* Settings that are good; they may be those inside @p mem. */
+static struct weft_llr *
+llr_begin(void *mem, const struct weft_llr_cfg *cfg, uint64_t now_ns)
+{
+	const struct weft_llr_cfg own = *cfg;
+	struct weft_carver c = { .block = mem };
+	struct weft_llr *l = llr_carve(&c, &own);
+
+	l->cfg = own;
+	weft_rtt_init(&l->rx.rtt, own.timeout_min_ns, own.timeout_first_ns, own.timeout_max_ns);
+	if (l->rx.ops->start != NULL)
+		l->rx.ops->start(&l->rx, now_ns);
+	llr_tx_start(&l->tx, now_ns);
+	return l;
+}
+
 struct weft_llr *
 weft_llr_init(void *mem, const struct weft_llr_cfg *cfg, uint64_t now_ns)
 {
-	struct weft_llr_cfg own = *cfg; /* may be the one inside mem: weft_llr_restart() */
-	struct weft_carver c = { .block = mem };
-	struct weft_llr *l;
-
-	if (!llr_cfg_is_valid(&own) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
+	if (!llr_cfg_is_valid(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
 		return NULL;
-	l = llr_carve(&c, &own);
-	l->cfg = own;
-	l->ack_every = own.ack_every;
-	if (l->ack_every > (own.window + 1) / 2)
-		l->ack_every = (uint16_t)((own.window + 1) / 2);
-	l->timer_ns = l->since_ns = now_ns;
-	weft_rtt_init(&l->rtt, own.timeout_min_ns, own.timeout_first_ns, own.timeout_max_ns);
-	l->ops->start(l, now_ns);
-	return l;
+	return llr_begin(mem, cfg, now_ns);
 }
 
 void
 weft_llr_restart(struct weft_llr *l, uint64_t now_ns)
 {
-	uint64_t count[WEFT_LLR_N_COUNTERS];
+	uint64_t sum[WEFT_LLR_N_COUNTERS] = { 0 };
 
-	memcpy(count, l->count, sizeof(count));
-	weft_llr_init(l, &l->cfg, now_ns);
-	memcpy(l->count, count, sizeof(count));
-}
-
-/* --- looking at it --- */
-
-enum weft_llr_state
-weft_llr_state(const struct weft_llr *l)
-{
-	return (enum weft_llr_state)l->shown;
-}
-
-unsigned int
-weft_llr_doubt(const struct weft_llr *l)
-{
-	return l->doubt;
-}
-
-unsigned int
-weft_llr_unacked(const struct weft_llr *l)
-{
-	return (unsigned int)(l->next - l->acked);
-}
-
-unsigned int
-weft_llr_held_count(const struct weft_llr *l)
-{
-	return l->held;
-}
-
-unsigned int
-weft_llr_ready_count(const struct weft_llr *l)
-{
-	return l->ready;
-}
-
-unsigned int
-weft_llr_unsent(const struct weft_llr *l)
-{
-	return (unsigned int)(l->next - l->tx_next) + l->n_selective;
-}
-
-uint16_t
-weft_llr_expected(const struct weft_llr *l)
-{
-	return l->ops->expected == NULL ? 0 : l->ops->expected(l);
-}
-
-const struct weft_rtt *
-weft_llr_rtt(const struct weft_llr *l)
-{
-	return &l->rtt;
+	weft_llr_counts_add(l, sum);
+	llr_begin(l, &l->cfg, now_ns);
+	for (unsigned int i = 0; i < WEFT_LLR_N_COUNTERS; i++)
+		l->tx.count[i] = sum[i];
 }
 
 const struct weft_counter *
 weft_llr_counters(void)
 {
 	return rows;
-}
-
-const uint64_t *
-weft_llr_counts(const struct weft_llr *l)
-{
-	return l->count;
 }

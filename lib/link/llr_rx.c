@@ -42,65 +42,57 @@ llr_is_sent_again(uint16_t hdr, uint64_t crc, const uint8_t *flit)
 }
 
 void
-llr_conflict(struct weft_llr *l)
+llr_conflict(struct llr_rx *rx)
 {
-	l->count[WEFT_LLR_N_CONFLICTS]++;
-	l->doubt |= WEFT_LLR_DOUBT_CONFLICT;
-}
+	const struct llr_record r = { .type = LLR_CONFLICT };
 
-/* --- repeated Naks --- */
-
-uint64_t
-llr_nak_timeout_ns(const struct weft_llr *l, unsigned int doubled)
-{
-	struct weft_rtt rtt = l->rtt;
-
-	rtt.backoff = (uint8_t)doubled;
-	return weft_rtt_timeout(&rtt);
+	rx->count[WEFT_LLR_N_CONFLICTS]++;
+	llr_tx_hear(rx->tx, &r);
 }
 
 /* --- the Rx buffer --- */
 
 void
-llr_hold(struct weft_llr *l, uint64_t at, const uint8_t *flit)
+llr_hold(struct llr_rx *rx, uint64_t at, const uint8_t *flit)
 {
-	at &= l->rx_mask;
-	memcpy(l->rx_flit + at * WEFT_FLIT_LEN, flit, WEFT_FLIT_LEN);
-	l->rx_have[at / 64] |= WEFT_BIT64(at % 64);
-	l->held++;
+	at &= rx->mask;
+	memcpy(rx->flit + at * WEFT_FLIT_LEN, flit, WEFT_FLIT_LEN);
+	rx->have[at / 64] |= WEFT_BIT64(at % 64);
+	rx->held++;
 }
 
 void
-llr_ready(struct weft_llr *l, uint64_t at)
+llr_ready(struct llr_rx *rx, uint64_t at)
 {
-	at &= l->rx_mask;
-	l->rx_have[at / 64] &= ~WEFT_BIT64(at % 64);
-	if (l->ready == 0)
-		l->rx_head = at;
-	l->ready++;
+	at &= rx->mask;
+	rx->have[at / 64] &= ~WEFT_BIT64(at % 64);
+	if (rx->ready == 0)
+		rx->head = at;
+	rx->ready++;
 }
 
 void
-llr_forget(struct weft_llr *l)
+llr_forget(struct llr_rx *rx)
 {
-	if (l->cfg.rx_flits == 0)
+	if (rx->cfg->rx_flits == 0)
 		return;
-	memset(l->rx_have, 0, (l->rx_mask + 64) / 64 * sizeof(l->rx_have[0]));
-	l->held = l->ready;
+	memset(rx->have, 0, (rx->mask + 64) / 64 * sizeof(rx->have[0]));
+	rx->held = rx->ready;
 }
 
 const uint8_t *
 weft_llr_rx_next(struct weft_llr *l)
 {
+	struct llr_rx *rx = &l->rx;
 	const uint8_t *flit;
 
-	if (l->ready == 0)
+	if (rx->ready == 0)
 		return NULL;
-	flit = l->rx_flit + (l->rx_head & l->rx_mask) * WEFT_FLIT_LEN;
-	l->rx_head++;
-	l->ready--;
-	l->held--;
-	l->count[WEFT_LLR_N_DELIVERED]++;
+	flit = rx->flit + (rx->head & rx->mask) * WEFT_FLIT_LEN;
+	rx->head++;
+	rx->ready--;
+	rx->held--;
+	rx->count[WEFT_LLR_N_DELIVERED]++;
 	return flit;
 }
 
@@ -110,5 +102,23 @@ weft_llr_rx(struct weft_llr *l, const uint8_t *flits, const uint64_t *syndrome, 
 {
 	assert(n <= WEFT_WIRE_FLITS_MAX);
 	*in = (struct weft_llr_rx_result){ 0 };
-	l->ops->take(l, flits, syndrome, n, skip, now_ns, in);
+	l->rx.ops->take(&l->rx, flits, syndrome, n, skip, now_ns, in);
+}
+
+unsigned int
+weft_llr_held_count(const struct weft_llr *l)
+{
+	return l->rx.held;
+}
+
+unsigned int
+weft_llr_ready_count(const struct weft_llr *l)
+{
+	return l->rx.ready;
+}
+
+uint16_t
+weft_llr_expected(const struct weft_llr *l)
+{
+	return l->rx.ops->expected == NULL ? 0 : l->rx.ops->expected(&l->rx);
 }

@@ -12,31 +12,55 @@
 
 #define REFUTED_ENOUGH 4 /* Acks and Naks of one number out of window before it is evidence */
 
+void
+llr_tx_start(struct llr_tx *tx, uint64_t now_ns)
+{
+	const struct weft_llr_cfg *c = tx->cfg;
+	const uint16_t half = (uint16_t)((c->window + 1) / 2);
+
+	tx->ack.number = tx->ops->number(UINT64_MAX); /* the one before the first */
+	tx->ack.every = c->ack_every < half ? c->ack_every : half;
+	tx->timer_ns = tx->since_ns = now_ns;
+	weft_rtt_init(&tx->rtt, c->timeout_min_ns, c->timeout_first_ns, c->timeout_max_ns);
+	if (tx->ops->start != NULL)
+		tx->ops->start(tx, now_ns);
+}
+
 /* --- the replay buffer --- */
 
-/* RETRY-2 */
+static unsigned int
+llr_room(const struct llr_tx *tx)
+{
+	/* RETRY-2 */
+	return tx->cfg->window - (unsigned int)(tx->next - tx->acked);
+}
+
 unsigned int
 weft_llr_room(const struct weft_llr *l)
 {
-	return l->cfg.window - (unsigned int)(l->next - l->acked);
+	return llr_room(&l->tx);
 }
 
 uint8_t *
 weft_llr_reserve(struct weft_llr *l)
 {
-	if (weft_llr_room(l) == 0)
+	struct llr_tx *tx = &l->tx;
+
+	if (llr_room(tx) == 0)
 		return NULL;
-	l->reserved = true;
-	return llr_tx_flit(l, l->next);
+	tx->reserved = true;
+	return llr_tx_flit(tx, tx->next);
 }
 
 void
 weft_llr_commit(struct weft_llr *l)
 {
-	assert(l->reserved);
-	l->reserved = false;
-	*llr_slot(l, l->next) = (struct llr_slot){ 0 };
-	l->next++;
+	struct llr_tx *tx = &l->tx;
+
+	assert(tx->reserved);
+	tx->reserved = false;
+	*llr_slot(tx, tx->next) = (struct llr_slot){ 0 };
+	tx->next++;
 }
 
 /* RETRY-11 */
@@ -45,24 +69,25 @@ weft_llr_commit_poisoned(struct weft_llr *l, uint8_t message)
 {
 	struct weft_flit_hdr h = { .type = WEFT_FLIT_CACHEMEM };
 	uint8_t payload[WEFT_LLCTRL_PAYLOAD_LEN] = { message & 7 };
-	uint64_t pos = l->next;
-	uint8_t *poison = llr_tx_flit(l, pos);
+	struct llr_tx *tx = &l->tx;
+	uint64_t pos = tx->next;
+	uint8_t *poison = llr_tx_flit(tx, pos);
 
-	assert(l->reserved);
-	if (weft_llr_room(l) < 2)
+	assert(tx->reserved);
+	if (llr_room(tx) < 2)
 		return -EAGAIN;
-	memcpy(llr_tx_flit(l, pos + 1), poison, WEFT_FLIT_LEN);
+	memcpy(llr_tx_flit(tx, pos + 1), poison, WEFT_FLIT_LEN);
 	memset(poison, 0, WEFT_FLIT_LEN);
 	weft_flit_hdr_put(poison, &h);
 	weft_llctrl_put(poison, WEFT_LLCTRL_POISON, payload);
 	weft_llr_commit(l);
-	l->reserved = true;
+	tx->reserved = true;
 	weft_llr_commit(l);
-	llr_slot(l, pos)->send_inverted_first = true;
+	llr_slot(tx, pos)->send_inverted_first = true;
 	/*
 	 * In cxl a CRC-inverted flit may count as one with a number; a second one causes a replay.
 	 */
-	llr_slot(l, pos)->invert_crc = l->cfg.mode == WEFT_MODE_CXL;
+	llr_slot(tx, pos)->invert_crc = tx->cfg->mode == WEFT_MODE_CXL;
 	return 0;
 }
 
@@ -70,200 +95,214 @@ weft_llr_commit_poisoned(struct weft_llr *l, uint8_t message)
 
 /* RETRY-5 */
 bool
-llr_position(const struct weft_llr *l, uint16_t n, uint64_t *pos)
+llr_position(const struct llr_tx *tx, uint16_t n, uint64_t *pos)
 {
 	/* Counted from the newest that is acknowledged; before the first one stands that of -1. */
-	uint16_t newest = l->ops->number(l->acked - 1);
-	unsigned int ahead = (unsigned int)(n + l->ops->numbers - newest) % l->ops->numbers;
+	uint16_t newest = tx->ops->number(tx->acked - 1);
+	unsigned int ahead = (unsigned int)(n + tx->ops->numbers - newest) % tx->ops->numbers;
 
-	if (n >= WEFT_ISN_NUMBERS || ahead > l->first_unsent - l->acked)
+	if (n >= WEFT_ISN_NUMBERS || ahead > tx->first_unsent - tx->acked)
 		return false;
-	*pos = l->acked + ahead;
+	*pos = tx->acked + ahead;
 	return true;
 }
 
 /* RETRY-25 */
 bool
-llr_revoke(struct weft_llr *l, uint16_t n, uint64_t *pos, uint64_t now_ns)
+llr_revoke(struct llr_tx *tx, uint16_t n, uint64_t *pos, uint64_t now_ns)
 {
-	const uint16_t newest = l->ops->number(l->acked - 1);
-	const unsigned int back = (unsigned int)(newest + l->ops->numbers - n) % l->ops->numbers;
-	const uint64_t from = l->acked - back;
+	const uint16_t newest = tx->ops->number(tx->acked - 1);
+	const unsigned int back = (unsigned int)(newest + tx->ops->numbers - n) % tx->ops->numbers;
+	const uint64_t from = tx->acked - back;
 
 	/*
 	 * A window has this many places, and the next flit to be committed may be in one already.
 	 */
-	if (n >= WEFT_ISN_NUMBERS || back > l->acked || l->next - from >= l->cfg.window)
+	if (n >= WEFT_ISN_NUMBERS || back > tx->acked || tx->next - from >= tx->cfg->window)
 		return false;
-	for (uint64_t p = from; p < l->acked; p++) {
-		llr_slot(l, p)->resent = true; /* no round-trip sample from its Ack */
-		llr_slot(l, p)->selective = false;
+	for (uint64_t p = from; p < tx->acked; p++) {
+		llr_slot(tx, p)->resent = true; /* no round-trip sample from its Ack */
+		llr_slot(tx, p)->selective = false;
 	}
-	if (l->acked == l->first_unsent)
-		l->timer_ns = l->since_ns = now_ns;
-	l->acked = from;
-	l->count[WEFT_LLR_N_REVOKED]++;
+	if (tx->acked == tx->first_unsent)
+		tx->timer_ns = tx->since_ns = now_ns;
+	tx->acked = from;
+	tx->count[WEFT_LLR_N_REVOKED]++;
 	*pos = from;
 	return true;
 }
 
 /* RETRY-27 */
 void
-llr_refuted(struct weft_llr *l, uint16_t n, uint64_t now_ns)
+llr_refuted(struct llr_tx *tx, uint16_t n, uint64_t now_ns)
 {
-	const uint64_t while_ns = l->cfg.timeout_max_ns / 2;
+	const uint64_t while_ns = tx->cfg->timeout_max_ns / 2;
 
-	if (l->acked == l->first_unsent)
+	if (tx->acked == tx->first_unsent)
 		return;
-	if (l->refuted == 0 || (n != l->refuted_n && now_ns >= l->refuted_last_ns + while_ns)) {
-		l->refuted = 0;
-		l->refuted_n = n;
-		l->refuted_ns = now_ns;
+	if (tx->refuted.times == 0 ||
+		(n != tx->refuted.number && now_ns >= tx->refuted.last_ns + while_ns)) {
+		tx->refuted.times = 0;
+		tx->refuted.number = n;
+		tx->refuted.since_ns = now_ns;
 	}
-	if (n != l->refuted_n)
+	if (n != tx->refuted.number)
 		return;
-	l->refuted_last_ns = now_ns;
-	if (l->refuted < REFUTED_ENOUGH)
-		l->refuted++;
-	if (l->refuted == REFUTED_ENOUGH && now_ns >= l->refuted_ns + while_ns)
-		l->doubt |= WEFT_LLR_DOUBT_ACKS;
+	tx->refuted.last_ns = now_ns;
+	if (tx->refuted.times < REFUTED_ENOUGH)
+		tx->refuted.times++;
+	if (tx->refuted.times == REFUTED_ENOUGH && now_ns >= tx->refuted.since_ns + while_ns)
+		tx->doubt |= WEFT_LLR_DOUBT_ACKS;
 }
 
 void
-llr_acked(struct weft_llr *l, uint64_t pos, uint64_t now_ns)
+llr_overheard(struct llr_tx *tx, uint16_t n, uint64_t now_ns)
 {
-	const struct llr_slot *newest = llr_slot(l, pos - 1);
+	uint64_t pos;
 
-	if (pos == l->acked)
+	if (!llr_position(tx, n, &pos))
+		llr_refuted(tx, n, now_ns);
+}
+
+static void
+llr_sample(struct llr_tx *tx, uint64_t ns)
+{
+	struct llr_record r = { .type = LLR_ROUND_TRIP };
+
+	weft_rtt_sample(&tx->rtt, ns);
+	r.ns = tx->rtt.mean_ns;
+	r.deviation_ns = tx->rtt.deviation_ns;
+	llr_rx_hear(tx->rx, &r);
+}
+
+void
+llr_acked(struct llr_tx *tx, uint64_t pos, uint64_t now_ns)
+{
+	const struct llr_slot *newest = llr_slot(tx, pos - 1);
+
+	if (pos == tx->acked)
 		return;
 	if (!newest->resent && now_ns > newest->sent_ns)
-		weft_rtt_sample(&l->rtt, now_ns - newest->sent_ns);
-	for (; l->acked < pos; l->acked++)
-		if (llr_slot(l, l->acked)->selective)
-			l->n_selective--;
-	if (l->tx_next < pos)
-		l->tx_next = pos;
-	weft_rtt_progress(&l->rtt);
-	l->timer_ns = l->since_ns = now_ns;
-	l->replays = 0;
-	if (l->shown == WEFT_LLR_STUCK)
-		l->shown = WEFT_LLR_RUNNING;
-	l->count[WEFT_LLR_N_ACKS]++;
+		llr_sample(tx, now_ns - newest->sent_ns);
+	for (; tx->acked < pos; tx->acked++)
+		if (llr_slot(tx, tx->acked)->selective)
+			tx->n_selective--;
+	if (tx->cursor < pos)
+		tx->cursor = pos;
+	weft_rtt_progress(&tx->rtt);
+	tx->timer_ns = tx->since_ns = now_ns;
+	tx->replays = 0;
+	if (tx->shown == WEFT_LLR_STUCK)
+		tx->shown = WEFT_LLR_RUNNING;
+	tx->count[WEFT_LLR_N_ACKS]++;
 }
 
 void
-llr_go_back(struct weft_llr *l, uint64_t now_ns)
+llr_go_back(struct llr_tx *tx, uint64_t now_ns)
 {
 	/*
 	 * Rewound between a CRC-inverted flit and its Poison: they must be adjacent, so send it
 	 * again.
 	 */
-	if (l->atomic_until == l->tx_next + 2 && l->tx_next == l->first_unsent)
-		llr_slot(l, l->tx_next)->send_inverted_first = true;
-	l->tx_next = l->acked;
-	l->timer_ns = now_ns;
-	for (uint64_t p = l->acked; l->n_selective != 0 && p < l->first_unsent; p++) {
-		if (!llr_slot(l, p)->selective)
+	if (tx->atomic_until == tx->cursor + 2 && tx->cursor == tx->first_unsent)
+		llr_slot(tx, tx->cursor)->send_inverted_first = true;
+	tx->cursor = tx->acked;
+	tx->timer_ns = now_ns;
+	for (uint64_t p = tx->acked; tx->n_selective != 0 && p < tx->first_unsent; p++) {
+		if (!llr_slot(tx, p)->selective)
 			continue;
-		llr_slot(l, p)->selective = false;
-		l->n_selective--;
+		llr_slot(tx, p)->selective = false;
+		tx->n_selective--;
 	}
-	l->count[WEFT_LLR_N_REPLAYS]++;
-}
-
-/* A round-trip sample may contain a pause of this process: the time-out must not add it again. */
-static uint64_t
-llr_at_most_timeout(const struct weft_llr *l, uint64_t ns)
-{
-	return ns < l->cfg.timeout_max_ns ? ns : l->cfg.timeout_max_ns;
-}
-
-uint64_t
-llr_half_trip_ns(const struct weft_llr *l)
-{
-	return llr_at_most_timeout(l, weft_rtt_guess(&l->rtt) / 2);
+	tx->count[WEFT_LLR_N_REPLAYS]++;
 }
 
 /* RETRY-8 */
 bool
-llr_rewind(struct weft_llr *l, uint64_t now_ns)
+llr_rewind(struct llr_tx *tx, uint64_t now_ns)
 {
-	const struct llr_slot *oldest = llr_slot(l, l->acked);
-	uint64_t patience_ns = weft_rtt_guess(&l->rtt) / 2;
+	const struct llr_slot *oldest = llr_slot(tx, tx->acked);
+	uint64_t patience_ns = weft_rtt_guess(&tx->rtt) / 2;
 
 	/*
 	 * Without gap decoding every flit repeats the Nak until the replay arrives; honouring each
 	 * would start replays that themselves look corrupt, forever. Wait longer.
 	 */
-	if (l->cfg.mode == WEFT_MODE_RXL && !l->cfg.gap_decoding)
-		patience_ns = patience_ns * 2 + 4 * l->rtt.deviation_ns;
+	if (tx->cfg->mode == WEFT_MODE_RXL && !tx->cfg->gap_decoding)
+		patience_ns = patience_ns * 2 + 4 * tx->rtt.deviation_ns;
 
-	if (l->acked == l->first_unsent)
+	if (tx->acked == tx->first_unsent)
 		return false;
 	/* That replay is under way, or began less than a round trip ago. */
-	if (l->tx_next == l->acked)
+	if (tx->cursor == tx->acked)
 		return false;
-	if (oldest->resent && now_ns - oldest->sent_ns < llr_at_most_timeout(l, patience_ns))
+	if (patience_ns > tx->cfg->timeout_max_ns)
+		patience_ns = tx->cfg->timeout_max_ns;
+	if (oldest->resent && now_ns - oldest->sent_ns < patience_ns)
 		return false;
-	llr_go_back(l, now_ns);
+	llr_go_back(tx, now_ns);
 	return true;
 }
 
 /* RETRY-8 */
 bool
-llr_resend(struct weft_llr *l, uint64_t pos, uint64_t now_ns)
+llr_resend(struct llr_tx *tx, uint64_t pos, uint64_t now_ns)
 {
-	struct llr_slot *s = llr_slot(l, pos);
+	struct llr_slot *s = llr_slot(tx, pos);
 
-	if (pos < l->acked || pos >= l->first_unsent || pos >= l->tx_next)
+	if (pos < tx->acked || pos >= tx->first_unsent || pos >= tx->cursor)
 		return false;
-	if (s->selective || (s->resent && now_ns - s->sent_ns < llr_half_trip_ns(l)))
+	if (s->selective ||
+		(s->resent && now_ns - s->sent_ns < llr_half_trip_ns(tx->cfg, &tx->rtt)))
 		return false;
 	s->selective = true;
-	l->n_selective++;
-	l->count[WEFT_LLR_N_SINGLES]++;
+	tx->n_selective++;
+	tx->count[WEFT_LLR_N_SINGLES]++;
 	return true;
 }
 
 /* --- pending Acks --- */
 
 uint64_t
-llr_ack_delay(const struct weft_llr *l)
+llr_ack_delay(const struct llr_tx *tx)
 {
-	return l->cfg.ack_delay_ns != 0 ? l->cfg.ack_delay_ns : weft_rtt_guess(&l->rtt) / 4;
-}
-
-void
-llr_owe(struct weft_llr *l, unsigned int flits, uint64_t now_ns)
-{
-	l->rx_since_ack += flits;
-	if (l->ack_pending)
-		return;
-	l->ack_pending = true;
-	l->ack_pending_since_ns = now_ns;
+	return tx->cfg->ack_delay_ns != 0 ? tx->cfg->ack_delay_ns : weft_rtt_guess(&tx->rtt) / 4;
 }
 
 /* RETRY-4 */
 bool
-llr_ack_is_due(const struct weft_llr *l, uint64_t now_ns)
+llr_ack_is_due(const struct llr_tx *tx, uint64_t now_ns)
 {
-	return l->ack_pending && (l->rx_since_ack >= l->ack_every ||
-					 now_ns >= l->ack_pending_since_ns + llr_ack_delay(l));
+	return tx->ack.pending &&
+	       (tx->ack.flits >= tx->ack.every || now_ns >= tx->ack.since_ns + llr_ack_delay(tx));
 }
 
 void
-llr_ack_sent(struct weft_llr *l)
+llr_ack_sent(struct llr_tx *tx)
 {
-	l->ack_pending = false;
-	l->rx_since_ack = 0;
+	tx->ack.pending = false;
+	tx->ack.flits = 0;
+}
+
+bool
+llr_fetch_nak(struct llr_tx *tx, uint64_t now_ns, struct llr_nak *nak)
+{
+	if (!tx->rx->ops->nak(tx->rx, now_ns, nak))
+		return false;
+	if (!nak->more)
+		tx->naks = LLR_NAKS_NONE;
+	if (nak->acks)
+		llr_ack_sent(tx);
+	tx->count[WEFT_LLR_N_NAKS_SENT]++;
+	return true;
 }
 
 /* --- sending --- */
 
 static bool
-llr_may_send(const struct weft_llr *l)
+llr_may_send(const struct llr_tx *tx)
 {
-	return l->ops->may_send == NULL || l->ops->may_send(l);
+	return tx->ops->may_send == NULL || tx->ops->may_send(tx);
 }
 
 /*
@@ -271,139 +310,139 @@ llr_may_send(const struct weft_llr *l)
  * (RETRY-13).
  */
 static uint64_t
-llr_probe_ns(const struct weft_llr *l)
+llr_probe_ns(const struct llr_tx *tx)
 {
-	if (l->probed || l->first_unsent == 0 || l->tx_next != l->next)
+	if (tx->probed || tx->first_unsent == 0 || tx->cursor != tx->next)
 		return WEFT_LLR_NEVER;
 	/* Acknowledged. If the Ack was forged, a later Nak of the true peer will show it. */
-	if (l->acked == l->first_unsent)
-		return l->sent_ns + l->cfg.timeout_max_ns;
-	return l->sent_ns + weft_rtt_guess(&l->rtt) * 3 / 2 + llr_ack_delay(l);
+	if (tx->acked == tx->first_unsent)
+		return tx->sent_ns + tx->cfg->timeout_max_ns;
+	return tx->sent_ns + weft_rtt_guess(&tx->rtt) * 3 / 2 + llr_ack_delay(tx);
 }
 
 /* rxl: any NOP carries the next number; cxl: only one with an explicit number does. */
 static void
-llr_show_tail(struct weft_llr *l)
+llr_show_tail(struct llr_tx *tx)
 {
-	if (l->ops->show_last != NULL &&
-		(l->acked == l->first_unsent || (l->cfg.show_first && llr_may_send(l))))
-		l->ops->show_last(l);
+	if (tx->ops->show_last != NULL &&
+		(tx->acked == tx->first_unsent || (tx->cfg->show_first && llr_may_send(tx))))
+		tx->ops->show_last(tx);
 	else
-		l->nop_pending = true;
+		tx->nop_pending = true;
 }
 
 /* RETRY-9, RETRY-10 */
 static void
-llr_tick(struct weft_llr *l, uint64_t now_ns)
+llr_tick(struct llr_tx *tx, uint64_t now_ns)
 {
-	if (now_ns >= llr_probe_ns(l)) {
-		l->probed = true;
-		llr_show_tail(l);
+	if (now_ns >= llr_probe_ns(tx)) {
+		tx->probed = true;
+		llr_show_tail(tx);
 	}
-	if (l->acked == l->first_unsent)
+	if (tx->acked == tx->first_unsent)
 		return;
-	if (now_ns < l->timer_ns + weft_rtt_timeout(&l->rtt))
+	if (now_ns < tx->timer_ns + weft_rtt_timeout(&tx->rtt))
 		return;
-	l->timer_ns = now_ns;
-	weft_rtt_timed_out(&l->rtt);
-	if (now_ns < l->since_ns + l->cfg.resend_after_ns) {
-		llr_show_tail(l);
+	tx->timer_ns = now_ns;
+	weft_rtt_timed_out(&tx->rtt);
+	if (now_ns < tx->since_ns + tx->cfg->resend_after_ns) {
+		llr_show_tail(tx);
 		return;
 	}
-	l->count[WEFT_LLR_N_TIMEOUTS]++;
-	if (l->replays < l->cfg.replays_max)
-		l->replays++;
-	if (l->replays == l->cfg.replays_max && l->shown == WEFT_LLR_RUNNING)
-		l->shown = WEFT_LLR_STUCK;
-	l->ops->timed_out(l, now_ns);
+	tx->count[WEFT_LLR_N_TIMEOUTS]++;
+	if (tx->replays < tx->cfg->replays_max)
+		tx->replays++;
+	if (tx->replays == tx->cfg->replays_max && tx->shown == WEFT_LLR_RUNNING)
+		tx->shown = WEFT_LLR_STUCK;
+	tx->ops->timed_out(tx, now_ns);
 }
 
 /* RETRY-1 */
 static void
-llr_put_flit(struct weft_llr *l, uint8_t *out, uint64_t pos, uint64_t now_ns)
+llr_put_flit(struct llr_tx *tx, uint8_t *out, uint64_t pos, uint64_t now_ns)
 {
-	struct llr_slot *s = llr_slot(l, pos);
+	struct llr_slot *s = llr_slot(tx, pos);
 
-	memcpy(out, llr_tx_flit(l, pos), WEFT_FLIT_LEN);
-	l->ops->header(l, out, false, pos, now_ns);
-	l->prior_payload = true;
-	if (pos >= l->first_unsent) {
-		if (l->acked == l->first_unsent)
-			l->timer_ns = l->since_ns = now_ns;
-		l->first_unsent = pos + 1;
-		l->count[WEFT_LLR_N_SENT]++;
+	memcpy(out, llr_tx_flit(tx, pos), WEFT_FLIT_LEN);
+	tx->ops->header(tx, out, false, pos, now_ns);
+	tx->prior_payload = true;
+	if (pos >= tx->first_unsent) {
+		if (tx->acked == tx->first_unsent)
+			tx->timer_ns = tx->since_ns = now_ns;
+		tx->first_unsent = pos + 1;
+		tx->count[WEFT_LLR_N_SENT]++;
 	} else {
 		s->resent = true;
-		l->count[WEFT_LLR_N_RESENT]++;
+		tx->count[WEFT_LLR_N_RESENT]++;
 	}
 	s->sent_ns = now_ns;
-	l->sent_ns = now_ns;
-	l->probed = false;
+	tx->sent_ns = now_ns;
+	tx->probed = false;
 }
 
 /* Flits requested by selective Naks: a run of neighbours. */
 static unsigned int
-llr_fill_again(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_ns,
+llr_fill_again(struct llr_tx *tx, uint8_t *flits, unsigned int max, uint64_t now_ns,
 	struct weft_llr_tx_info *out)
 {
-	uint64_t pos = l->acked;
+	uint64_t pos = tx->acked;
 	unsigned int n = 0;
 
-	while (!llr_slot(l, pos)->selective)
+	while (!llr_slot(tx, pos)->selective)
 		pos++;
-	out->first = l->ops->number(pos);
-	for (; n < max && pos < l->first_unsent && llr_slot(l, pos)->selective; pos++, n++) {
-		llr_slot(l, pos)->selective = false;
-		l->n_selective--;
-		llr_put_flit(l, flits + (size_t)n * WEFT_FLIT_LEN, pos, now_ns);
+	out->first = tx->ops->number(pos);
+	for (; n < max && pos < tx->first_unsent && llr_slot(tx, pos)->selective; pos++, n++) {
+		llr_slot(tx, pos)->selective = false;
+		tx->n_selective--;
+		llr_put_flit(tx, flits + (size_t)n * WEFT_FLIT_LEN, pos, now_ns);
 	}
 	return n;
 }
 
-/* From tx_next on: a replay, or new flits. */
+/* From cursor on: a replay, or new flits. */
 static unsigned int
-llr_fill_next(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_ns,
+llr_fill_next(struct llr_tx *tx, uint8_t *flits, unsigned int max, uint64_t now_ns,
 	struct weft_llr_tx_info *out)
 {
-	struct llr_slot *s = llr_slot(l, l->tx_next);
-	uint64_t begin = l->tx_next;
+	struct llr_slot *s = llr_slot(tx, tx->cursor);
+	uint64_t begin = tx->cursor;
 	unsigned int n = 0;
 
-	out->first = l->ops->number(begin);
+	out->first = tx->ops->number(begin);
 	if (s->send_inverted_first) {
 		/* A CRC-inverted flit ends the run before it: its own number does not matter. */
 		s->send_inverted_first = false;
-		memcpy(flits, llr_tx_flit(l, begin + 1), WEFT_FLIT_LEN);
-		l->ops->header(l, flits, false, begin, now_ns);
-		l->prior_payload = true;
-		l->opens = true; /* the number of this one cannot be read */
-		l->atomic_until = begin + 2;
-		out->first = l->ops->number(begin - 1);
+		memcpy(flits, llr_tx_flit(tx, begin + 1), WEFT_FLIT_LEN);
+		tx->ops->header(tx, flits, false, begin, now_ns);
+		tx->prior_payload = true;
+		tx->opens = true; /* the number of this one cannot be read */
+		tx->atomic_until = begin + 2;
+		out->first = tx->ops->number(begin - 1);
 		out->invert_crc = 1;
 		n = 1;
 	}
-	for (; n < max && l->tx_next < l->next; l->tx_next++, n++) {
-		s = llr_slot(l, l->tx_next);
+	for (; n < max && tx->cursor < tx->next; tx->cursor++, n++) {
+		s = llr_slot(tx, tx->cursor);
 		if (s->send_inverted_first)
 			break;
 		if (s->invert_crc) {
 			s->invert_crc = false;
 			out->invert_crc |= WEFT_BIT64(n);
 		}
-		llr_put_flit(l, flits + (size_t)n * WEFT_FLIT_LEN, l->tx_next, now_ns);
-		l->opens |= (out->invert_crc & WEFT_BIT64(n)) != 0;
+		llr_put_flit(tx, flits + (size_t)n * WEFT_FLIT_LEN, tx->cursor, now_ns);
+		tx->opens |= (out->invert_crc & WEFT_BIT64(n)) != 0;
 	}
 	return n;
 }
 
 static void
-llr_put_nop(struct weft_llr *l, uint8_t *flit, uint64_t now_ns)
+llr_put_nop(struct llr_tx *tx, uint8_t *flit, uint64_t now_ns)
 {
 	memset(flit, 0, WEFT_FLIT_LEN);
-	l->ops->header(l, flit, true, l->next, now_ns);
-	l->prior_payload = false;
-	l->nop_pending = false;
-	l->count[WEFT_LLR_N_NOPS_SENT]++;
+	tx->ops->header(tx, flit, true, tx->next, now_ns);
+	tx->prior_payload = false;
+	tx->nop_pending = false;
+	tx->count[WEFT_LLR_N_NOPS_SENT]++;
 }
 
 /*
@@ -411,31 +450,42 @@ llr_put_nop(struct weft_llr *l, uint8_t *flit, uint64_t now_ns)
  * (RETRY-52).
  */
 static bool
-llr_is_unsaid(const struct weft_llr *l, uint64_t now_ns)
+llr_is_unsaid(const struct llr_tx *tx, uint64_t now_ns)
 {
-	return l->cfg.show_first && (l->ops->nak_is_due(l) || llr_ack_is_due(l, now_ns));
+	return tx->cfg->show_first && (tx->naks != LLR_NAKS_NONE || llr_ack_is_due(tx, now_ns));
+}
+
+/* Whether a NOP must go out for what a header has to say. */
+static bool
+llr_is_urgent(struct llr_tx *tx, uint64_t now_ns)
+{
+	const bool has_run = tx->ops->tick != NULL && tx->ops->tick(tx, now_ns);
+
+	tx->naks = (uint8_t)tx->rx->ops->tick(tx->rx, now_ns);
+	return has_run || tx->naks == LLR_NAKS_DUE;
 }
 
 unsigned int
 weft_llr_tx(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_ns,
 	struct weft_llr_tx_info *out)
 {
+	struct llr_tx *tx = &l->tx;
 	bool urgent;
 
 	assert(max >= 1 && max <= WEFT_WIRE_FLITS_MAX);
 	*out = (struct weft_llr_tx_info){ 0 };
-	llr_tick(l, now_ns);
-	urgent = l->ops->tick(l, now_ns);
-	l->opens = true;
+	llr_tick(tx, now_ns);
+	urgent = llr_is_urgent(tx, now_ns);
+	tx->opens = true;
 	/* With one flit a frame they alternate. */
-	if (llr_may_send(l) &&
-		(max > 1 || l->tx_next < l->atomic_until || !llr_is_unsaid(l, now_ns))) {
-		if (l->n_selective != 0 && l->tx_next >= l->atomic_until)
-			out->n = (uint16_t)llr_fill_again(l, flits, max, now_ns, out);
-		else if (l->tx_next < l->next)
-			out->n = (uint16_t)llr_fill_next(l, flits, max, now_ns, out);
-		if (out->n != 0 && out->n < max && llr_is_unsaid(l, now_ns)) {
-			llr_put_nop(l, flits + (size_t)out->n * WEFT_FLIT_LEN, now_ns);
+	if (llr_may_send(tx) &&
+		(max > 1 || tx->cursor < tx->atomic_until || !llr_is_unsaid(tx, now_ns))) {
+		if (tx->n_selective != 0 && tx->cursor >= tx->atomic_until)
+			out->n = (uint16_t)llr_fill_again(tx, flits, max, now_ns, out);
+		else if (tx->cursor < tx->next)
+			out->n = (uint16_t)llr_fill_next(tx, flits, max, now_ns, out);
+		if (out->n != 0 && out->n < max && llr_is_unsaid(tx, now_ns)) {
+			llr_put_nop(tx, flits + (size_t)out->n * WEFT_FLIT_LEN, now_ns);
 			out->n++;
 			out->nops++;
 		}
@@ -446,32 +496,35 @@ weft_llr_tx(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_n
 	 * A NOP carries the next sequence number; sent while committed flits wait it would announce
 	 * a number not yet used.
 	 */
-	if (!urgent && !l->nop_pending && !llr_ack_is_due(l, now_ns))
+	if (!urgent && !tx->nop_pending && !llr_ack_is_due(tx, now_ns))
 		return 0;
-	out->first = l->ops->number(l->first_unsent);
+	out->first = tx->ops->number(tx->first_unsent);
 	do {
-		llr_put_nop(l, flits + (size_t)out->n * WEFT_FLIT_LEN, now_ns);
+		llr_put_nop(tx, flits + (size_t)out->n * WEFT_FLIT_LEN, now_ns);
 		out->n++;
 		out->nops++;
-	} while (out->n < max && l->ops->tick(l, now_ns));
+	} while (out->n < max && llr_is_urgent(tx, now_ns));
 	return out->n;
 }
 
 uint64_t
 weft_llr_deadline(const struct weft_llr *l)
 {
-	uint64_t at = l->ops->deadline(l);
+	const struct llr_tx *tx = &l->tx;
+	uint64_t at = l->rx.ops->deadline(&l->rx);
 	uint64_t t;
 
-	if (at == 0 || l->nop_pending || (l->ack_pending && l->rx_since_ack >= l->ack_every))
-		return 0;
-	if (llr_may_send(l) && (l->n_selective != 0 || l->tx_next < l->next))
-		return 0;
-	if (l->ack_pending && (t = l->ack_pending_since_ns + llr_ack_delay(l)) < at)
+	if (tx->ops->deadline != NULL && (t = tx->ops->deadline(tx)) < at)
 		at = t;
-	if ((t = llr_probe_ns(l)) < at)
+	if (at == 0 || tx->nop_pending || (tx->ack.pending && tx->ack.flits >= tx->ack.every))
+		return 0;
+	if (llr_may_send(tx) && (tx->n_selective != 0 || tx->cursor < tx->next))
+		return 0;
+	if (tx->ack.pending && (t = tx->ack.since_ns + llr_ack_delay(tx)) < at)
 		at = t;
-	if (l->acked != l->first_unsent && (t = l->timer_ns + weft_rtt_timeout(&l->rtt)) < at)
+	if ((t = llr_probe_ns(tx)) < at)
+		at = t;
+	if (tx->acked != tx->first_unsent && (t = tx->timer_ns + weft_rtt_timeout(&tx->rtt)) < at)
 		at = t;
 	return at;
 }
@@ -479,5 +532,37 @@ weft_llr_deadline(const struct weft_llr *l)
 void
 weft_llr_request_nop(struct weft_llr *l)
 {
-	l->nop_pending = true;
+	l->tx.nop_pending = true;
+}
+
+/* --- looking at it --- */
+
+enum weft_llr_state
+weft_llr_state(const struct weft_llr *l)
+{
+	return (enum weft_llr_state)l->tx.shown;
+}
+
+unsigned int
+weft_llr_doubt(const struct weft_llr *l)
+{
+	return l->tx.doubt;
+}
+
+unsigned int
+weft_llr_unacked(const struct weft_llr *l)
+{
+	return (unsigned int)(l->tx.next - l->tx.acked);
+}
+
+unsigned int
+weft_llr_unsent(const struct weft_llr *l)
+{
+	return (unsigned int)(l->tx.next - l->tx.cursor) + l->tx.n_selective;
+}
+
+const struct weft_rtt *
+weft_llr_rtt(const struct weft_llr *l)
+{
+	return &l->tx.rtt;
 }

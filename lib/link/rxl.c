@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Retry of rxl mode. The sequence number of a flit is in its CRC only. With gap decoding every
- * intact flit yields its number, so the receiver knows which are missing and Naks just those;
- * without, a flit out of sequence looks corrupt, as in the paper. Only flits in sequence are
- * accepted.
+ * Retry of rxl mode, receiver; rxl_tx.c transmits. The sequence number of a flit is in its CRC only.
+ * With gap decoding every intact flit yields its number, so the receiver knows which are missing and
+ * Naks just those; without, a flit out of sequence looks corrupt, as in the paper. Only flits in
+ * sequence are accepted.
  *
  * Header field: Ack N, or standard Nak N: everything up to N was received; the Nak requests all
  * from N + 1. Selective Nak N requests flit N + 1 alone and acknowledges nothing, so several
@@ -47,9 +47,9 @@ struct rxl {
 };
 
 static struct rxl *
-rxl_of(const struct weft_llr *l)
+rxl_of(const struct llr_rx *rx)
 {
-	return l->state;
+	return rx->state;
 }
 
 static uint16_t
@@ -72,9 +72,9 @@ rxl_took(struct rxl *r, uint64_t now_ns)
 }
 
 static void
-rxl_start(struct weft_llr *l, uint64_t now_ns)
+rxl_start(struct llr_rx *rx, uint64_t now_ns)
 {
-	struct rxl *r = rxl_of(l);
+	struct rxl *r = rxl_of(rx);
 
 	r->expected = WEFT_ISN_FIRST;
 	r->highest_seen = WEFT_ISN_FIRST;
@@ -83,12 +83,6 @@ rxl_start(struct weft_llr *l, uint64_t now_ns)
 	r->asked_ns = now_ns;
 	r->naks_ns = now_ns;
 	r->took_ns = now_ns;
-}
-
-static uint16_t
-rxl_number(uint64_t pos)
-{
-	return (uint16_t)((pos + WEFT_ISN_FIRST) & (NUMBERS - 1));
 }
 
 static void
@@ -100,19 +94,19 @@ rxl_know(struct rxl *r, uint16_t number, const uint8_t *flit)
 
 /* RETRY-26 */
 static void
-rxl_compare(struct weft_llr *l, struct rxl *r, uint16_t number, const uint8_t *flit)
+rxl_compare(struct llr_rx *rx, struct rxl *r, uint16_t number, const uint8_t *flit)
 {
 	if (!llr_is_sent_again(r->hdr[number], r->crc[number], flit))
-		llr_conflict(l);
+		llr_conflict(rx);
 }
 
 /* --- receiver: Naks --- */
 
 /* False: another number occupies its place in the Rx buffer. */
 static bool
-rxl_has_room(const struct weft_llr *l, const struct rxl *r, uint16_t number)
+rxl_has_room(const struct llr_rx *rx, const struct rxl *r, uint16_t number)
 {
-	return l->ready + rxl_ahead(number, r->expected) <= l->cfg.rx_flits;
+	return rx->ready + rxl_ahead(number, r->expected) <= rx->cfg->rx_flits;
 }
 
 /*
@@ -121,7 +115,7 @@ rxl_has_room(const struct weft_llr *l, const struct rxl *r, uint16_t number)
  * session is sound (RETRY-27).
  */
 static bool
-rxl_next_missing(const struct weft_llr *l, struct rxl *r)
+rxl_next_missing(const struct llr_rx *rx, struct rxl *r)
 {
 	if (rxl_ahead(r->ask_to, r->expected) >= HALF)
 		r->ask_to = r->expected;
@@ -129,9 +123,9 @@ rxl_next_missing(const struct weft_llr *l, struct rxl *r)
 		r->ask = r->expected;
 	if (rxl_ahead(r->ask_to, r->ask) >= HALF)
 		r->ask = r->ask_to;
-	while (r->ask != r->ask_to && llr_has(l, r->ask))
+	while (r->ask != r->ask_to && llr_has(rx, r->ask))
 		r->ask = rxl_plus(r->ask, 1);
-	return r->ask != r->ask_to && r->naks < NAKS_MAX && rxl_has_room(l, r, r->ask);
+	return r->ask != r->ask_to && r->naks < NAKS_MAX && rxl_has_room(rx, r, r->ask);
 }
 
 static bool
@@ -151,10 +145,10 @@ rxl_gap_closed(struct rxl *r)
 
 /* RETRY-22 */
 static void
-rxl_ask(struct weft_llr *l, struct rxl *r, uint16_t from, uint16_t to)
+rxl_ask(struct llr_rx *rx, struct rxl *r, uint16_t from, uint16_t to)
 {
 	r->bad_since_nak = 0;
-	if (!l->cfg.selective || r->missing > SINGLES_MAX) {
+	if (!rx->cfg->selective || r->missing > SINGLES_MAX) {
 		r->go_back = true;
 		return;
 	}
@@ -164,10 +158,10 @@ rxl_ask(struct weft_llr *l, struct rxl *r, uint16_t from, uint16_t to)
 }
 
 static void
-rxl_ask_again(struct weft_llr *l, struct rxl *r, uint16_t to)
+rxl_ask_again(struct llr_rx *rx, struct rxl *r, uint16_t to)
 {
-	l->count[WEFT_LLR_N_NAKS_REPEATED]++;
-	rxl_ask(l, r, r->expected, to);
+	rx->count[WEFT_LLR_N_NAKS_REPEATED]++;
+	rxl_ask(rx, r, r->expected, to);
 }
 
 /*
@@ -176,14 +170,14 @@ rxl_ask_again(struct weft_llr *l, struct rxl *r, uint16_t to)
  * (RETRY-28).
  */
 static void
-rxl_asked_in_vain(struct weft_llr *l, struct rxl *r)
+rxl_asked_in_vain(struct llr_rx *rx, struct rxl *r)
 {
-	llr_forget(l);
+	llr_forget(rx);
 	r->highest_seen = r->expected;
 	r->missing = 0;
 	r->ask = r->ask_to = r->expected;
 	rxl_gap_closed(r);
-	l->count[WEFT_LLR_N_GIVEN_UP]++;
+	rx->count[WEFT_LLR_N_GIVEN_UP]++;
 }
 
 /*
@@ -191,130 +185,101 @@ rxl_asked_in_vain(struct weft_llr *l, struct rxl *r)
  * must not be paid for with a window of them in each round trip (RETRY-28).
  */
 static uint64_t
-rxl_again_ns(const struct weft_llr *l, const struct rxl *r)
+rxl_again_ns(const struct llr_rx *rx, const struct rxl *r)
 {
 	unsigned int doubled = 0;
 
 	if (rxl_gap_is_open(r) && r->in_vain > IN_VAIN_STEADY)
 		doubled = r->in_vain - IN_VAIN_STEADY;
-	return r->asked_ns + llr_nak_timeout_ns(l, doubled);
+	return r->asked_ns + llr_nak_timeout_ns(&rx->rtt, doubled);
 }
 
 /* Ask again when flits came that do not help, or none did (RETRY-7). */
-static bool
-rxl_tick(struct weft_llr *l, uint64_t now_ns)
+static enum llr_naks
+rxl_tick(struct llr_rx *rx, uint64_t now_ns)
 {
-	struct rxl *r = rxl_of(l);
+	struct rxl *r = rxl_of(rx);
 
-	if (now_ns >= r->naks_ns + llr_nak_timeout_ns(l, 0)) {
+	if (now_ns >= r->naks_ns + llr_nak_timeout_ns(&rx->rtt, 0)) {
 		r->naks_ns = now_ns;
 		r->naks = 0;
 	}
-	if (r->go_back)
-		return true;
-	if (r->asking && rxl_next_missing(l, r))
-		return true;
-	if (r->asking && now_ns >= rxl_again_ns(l, r)) {
-		if (rxl_gap_is_open(r) && r->in_vain >= IN_VAIN_MAX &&
-			now_ns >= r->took_ns + l->cfg.timeout_max_ns) {
-			rxl_asked_in_vain(l, r);
-			return false;
-		}
-		if (r->in_vain < UINT8_MAX)
-			r->in_vain++;
-		r->asked_ns = now_ns;
-		/* The gap is unknown: no selective Nak is possible. */
-		r->go_back = !rxl_gap_is_open(r);
-		rxl_ask_again(l, r, r->highest_seen);
-		return r->go_back || rxl_next_missing(l, r);
+	if (r->go_back || (r->asking && rxl_next_missing(rx, r)))
+		return LLR_NAKS_DUE;
+	if (!r->asking)
+		return LLR_NAKS_NONE;
+	if (now_ns < rxl_again_ns(rx, r))
+		return LLR_NAKS_RIDE;
+	if (rxl_gap_is_open(r) && r->in_vain >= IN_VAIN_MAX &&
+		now_ns >= r->took_ns + rx->cfg->timeout_max_ns) {
+		rxl_asked_in_vain(rx, r);
+		return LLR_NAKS_NONE;
 	}
-	return false;
+	if (r->in_vain < UINT8_MAX)
+		r->in_vain++;
+	r->asked_ns = now_ns;
+	/* The gap is unknown: no selective Nak is possible. */
+	r->go_back = !rxl_gap_is_open(r);
+	rxl_ask_again(rx, r, r->highest_seen);
+	return r->go_back || rxl_next_missing(rx, r) ? LLR_NAKS_DUE : LLR_NAKS_RIDE;
 }
 
 static uint64_t
-rxl_deadline(const struct weft_llr *l)
+rxl_deadline(const struct llr_rx *rx)
 {
-	struct rxl *r = rxl_of(l);
+	struct rxl *r = rxl_of(rx);
 
-	if (r->go_back || (r->asking && rxl_next_missing(l, r)))
+	if (r->go_back || (r->asking && rxl_next_missing(rx, r)))
 		return 0;
-	return r->asking ? rxl_again_ns(l, r) : WEFT_LLR_NEVER;
+	return r->asking ? rxl_again_ns(rx, r) : WEFT_LLR_NEVER;
 }
 
 /* RETRY-20, RETRY-21, RETRY-29 */
-static void
-rxl_header(struct weft_llr *l, uint8_t *flit, bool nop, uint64_t pos, uint64_t now_ns)
+static bool
+rxl_nak(struct llr_rx *rx, uint64_t now_ns, struct llr_nak *nak)
 {
-	struct rxl *r = rxl_of(l);
-	struct weft_flit_hdr h = weft_flit_hdr_get(flit);
+	struct rxl *r = rxl_of(rx);
 
-	(void)pos;
-	h.prior_payload = l->prior_payload;
-	h.replay_cmd = WEFT_REPLAY_EXPLICIT;
-	h.seq = 0;
+	*nak = (struct llr_nak){ .more = true };
 	/*
 	 * Without gap decoding the other end reads only what is in turn for it, so a Nak in one
 	 * flit of a replay may stand where it cannot be read: it stands in all of them.
 	 */
-	if (r->go_back || (r->asking && !l->cfg.gap_decoding)) {
-		h.replay_cmd = WEFT_REPLAY_NAK_STANDARD;
-		h.seq = rxl_plus(r->expected, NUMBERS - 1);
+	if (r->go_back || (r->asking && !rx->cfg->gap_decoding)) {
+		nak->cmd = WEFT_REPLAY_NAK_STANDARD;
+		nak->number = rxl_plus(r->expected, NUMBERS - 1);
+		nak->acks = true;
 		if (r->go_back)
 			r->asked_ns = now_ns;
 		r->go_back = false;
 		r->asking = true;
 		r->ask = r->ask_to = r->highest_seen;
-		l->count[WEFT_LLR_N_NAKS_SENT]++;
-		llr_ack_sent(l);
-	} else if (r->asking && rxl_next_missing(l, r)) {
-		h.replay_cmd = WEFT_REPLAY_NAK_SELECTIVE;
-		h.seq = rxl_plus(r->ask, NUMBERS - 1);
-		r->ask = rxl_plus(r->ask, 1);
-		r->naks++;
-		r->asked_ns = now_ns;
-		l->count[WEFT_LLR_N_NAKS_SENT]++;
-	} else if (nop || llr_ack_is_due(l, now_ns)) {
-		h.replay_cmd = WEFT_REPLAY_ACK;
-		h.seq = rxl_plus(r->expected, NUMBERS - 1);
-		l->count[WEFT_LLR_N_ACKS_SENT]++;
-		llr_ack_sent(l);
+		return true;
 	}
-	weft_flit_hdr_put(flit, &h);
+	if (!r->asking || !rxl_next_missing(rx, r))
+		return false;
+	nak->cmd = WEFT_REPLAY_NAK_SELECTIVE;
+	nak->number = rxl_plus(r->ask, NUMBERS - 1);
+	r->ask = rxl_plus(r->ask, 1);
+	r->naks++;
+	r->asked_ns = now_ns;
+	return true;
 }
 
 /* --- receiver --- */
 
-/* RETRY-20, RETRY-21 */
 static void
-rxl_field(struct weft_llr *l, const uint8_t *flit, uint64_t now_ns)
+rxl_field(struct llr_rx *rx, enum llr_record_type type, const uint8_t *flit, uint64_t now_ns)
 {
-	struct weft_flit_hdr h = weft_flit_hdr_get(flit);
-	uint64_t pos;
+	const struct weft_flit_hdr h = weft_flit_hdr_get(flit);
+	const struct llr_record r = {
+		.type = (uint8_t)type, .cmd = h.replay_cmd, .number = h.seq, .ns = now_ns
+	};
 
-	if (h.replay_cmd == WEFT_REPLAY_EXPLICIT) {
-		if (h.seq != 0)
-			l->count[WEFT_LLR_N_OUT_OF_WINDOW]++;
-		return;
-	}
-	if (!llr_position(l, h.seq, &pos) &&
-		(h.replay_cmd == WEFT_REPLAY_ACK || !llr_revoke(l, h.seq, &pos, now_ns))) {
-		l->count[WEFT_LLR_N_OUT_OF_WINDOW]++;
-		llr_refuted(l, h.seq, now_ns);
-		return;
-	}
-	l->refuted = 0;
-	switch (h.replay_cmd) {
-	case WEFT_REPLAY_ACK: llr_acked(l, pos, now_ns); break;
-	case WEFT_REPLAY_NAK_STANDARD:
-		llr_acked(l, pos, now_ns);
-		l->count[llr_rewind(l, now_ns) ? WEFT_LLR_N_NAKS : WEFT_LLR_N_NAKS_IGNORED]++;
-		/* Nothing is outstanding: the number of a NOP says so. */
-		l->nop_pending |= l->acked == l->first_unsent;
-		break;
-	default:
-		l->count[llr_resend(l, pos, now_ns) ? WEFT_LLR_N_NAKS : WEFT_LLR_N_NAKS_IGNORED]++;
-		break;
-	}
+	if (h.replay_cmd != WEFT_REPLAY_EXPLICIT)
+		llr_tx_hear(rx->tx, &r);
+	else if (h.seq != 0 && type == LLR_FIELD)
+		rx->count[WEFT_LLR_N_OUT_OF_WINDOW]++;
 }
 
 /* Advance the expected number by one. */
@@ -329,25 +294,25 @@ rxl_step(struct rxl *r)
 
 /* RETRY-3 */
 static void
-rxl_in_turn(struct weft_llr *l, const uint8_t *flit, uint64_t bit, uint64_t now_ns,
+rxl_in_turn(struct llr_rx *rx, const uint8_t *flit, uint64_t bit, uint64_t now_ns,
 	struct weft_llr_rx_result *in)
 {
-	struct rxl *r = rxl_of(l);
+	struct rxl *r = rxl_of(rx);
 
-	if (l->ready != 0) {
+	if (rx->ready != 0) {
 		/* Earlier flits wait to be fetched: queue this one after them, if there is room. */
-		if (l->ready >= l->cfg.rx_flits) {
-			l->count[WEFT_LLR_N_OVERFLOWS]++;
+		if (rx->ready >= rx->cfg->rx_flits) {
+			rx->count[WEFT_LLR_N_OVERFLOWS]++;
 			in->refused |= bit;
 			return;
 		}
-		if (!llr_has(l, r->expected))
-			llr_hold(l, r->expected, flit);
-		llr_ready(l, r->expected);
+		if (!llr_has(rx, r->expected))
+			llr_hold(rx, r->expected, flit);
+		llr_ready(rx, r->expected);
 		in->held |= bit;
 	} else {
 		in->deliver |= bit;
-		l->count[WEFT_LLR_N_DELIVERED]++;
+		rx->count[WEFT_LLR_N_DELIVERED]++;
 	}
 	rxl_know(r, r->expected, flit);
 	r->in_turn += r->in_turn < KNOWN;
@@ -357,12 +322,12 @@ rxl_in_turn(struct weft_llr *l, const uint8_t *flit, uint64_t bit, uint64_t now_
 	if (rxl_gap_is_open(r))
 		r->missing--;
 	rxl_step(r);
-	llr_owe(l, 1, now_ns);
-	while (rxl_gap_is_open(r) && l->cfg.rx_flits != 0 && llr_has(l, r->expected)) {
-		llr_ready(l, r->expected);
+	llr_owe(rx, 1);
+	while (rxl_gap_is_open(r) && rx->cfg->rx_flits != 0 && llr_has(rx, r->expected)) {
+		llr_ready(rx, r->expected);
 		rxl_step(r);
 		r->in_turn += r->in_turn < KNOWN;
-		llr_owe(l, 1, now_ns);
+		llr_owe(rx, 1);
 	}
 	if (!rxl_gap_is_open(r))
 		rxl_gap_closed(r);
@@ -370,9 +335,9 @@ rxl_in_turn(struct weft_llr *l, const uint8_t *flit, uint64_t bit, uint64_t now_
 
 /* All numbers before @p number were sent, so those not seen yet are missing. */
 static void
-rxl_gap(struct weft_llr *l, uint16_t number, uint64_t now_ns)
+rxl_gap(struct llr_rx *rx, uint16_t number, uint64_t now_ns)
 {
-	struct rxl *r = rxl_of(l);
+	struct rxl *r = rxl_of(rx);
 	uint16_t from = r->highest_seen;
 	uint16_t more = rxl_ahead(number, from);
 
@@ -382,14 +347,14 @@ rxl_gap(struct weft_llr *l, uint16_t number, uint64_t now_ns)
 		rxl_took(r, now_ns);
 	r->highest_seen = number;
 	r->missing = (uint16_t)(r->missing + more);
-	l->count[WEFT_LLR_N_LOST] += more;
-	l->count[WEFT_LLR_N_GAPS]++;
-	if (r->go_back || (r->asking && !l->cfg.selective))
+	rx->count[WEFT_LLR_N_LOST] += more;
+	rx->count[WEFT_LLR_N_GAPS]++;
+	if (r->go_back || (r->asking && !rx->cfg->selective))
 		return; /* the replay covers them */
-	if (rxl_next_missing(l, r))
+	if (rxl_next_missing(rx, r))
 		from = r->ask;
 	r->asked_ns = now_ns;
-	rxl_ask(l, r, from, number);
+	rxl_ask(rx, r, from, number);
 }
 
 /*
@@ -397,89 +362,89 @@ rxl_gap(struct weft_llr *l, uint16_t number, uint64_t now_ns)
  * missing numbers between its last flit and this one were lost again: Nak them.
  */
 static void
-rxl_sent_again(struct weft_llr *l, uint16_t number)
+rxl_sent_again(struct llr_rx *rx, uint16_t number)
 {
-	struct rxl *r = rxl_of(l);
+	struct rxl *r = rxl_of(rx);
 	bool new_pass = rxl_ahead(number, r->last) >= HALF || number == r->last;
 	uint16_t from = new_pass ? r->expected : rxl_plus(r->last, 1);
 
 	if (rxl_ahead(from, r->expected) >= HALF)
 		from = r->expected;
-	if (!l->cfg.selective) {
+	if (!rx->cfg->selective) {
 		if (!new_pass && r->nak_sent_this_pass)
 			return;
 		r->nak_sent_this_pass = true;
 	}
-	while (from != number && l->cfg.selective && llr_has(l, from))
+	while (from != number && rx->cfg->selective && llr_has(rx, from))
 		from = rxl_plus(from, 1);
 	if (from == number || r->go_back)
 		return;
-	l->count[WEFT_LLR_N_NAKS_REPEATED]++;
-	if (rxl_next_missing(l, r)) {
+	rx->count[WEFT_LLR_N_NAKS_REPEATED]++;
+	if (rxl_next_missing(rx, r)) {
 		if (rxl_ahead(from, r->ask) >= HALF)
 			r->ask = from;
 		return;
 	}
-	rxl_ask(l, r, from, number);
+	rxl_ask(rx, r, from, number);
 }
 
 static void
-rxl_too_early(struct weft_llr *l, const uint8_t *flit, uint16_t number, uint64_t bit,
+rxl_too_early(struct llr_rx *rx, const uint8_t *flit, uint16_t number, uint64_t bit,
 	uint64_t now_ns, struct weft_llr_rx_result *in)
 {
-	struct rxl *r = rxl_of(l);
-	const bool has_room = rxl_has_room(l, r, number);
+	struct rxl *r = rxl_of(rx);
+	const bool has_room = rxl_has_room(rx, r, number);
 	bool newest;
 
-	rxl_gap(l, number, now_ns);
+	rxl_gap(rx, number, now_ns);
 	newest = r->highest_seen == number;
 	if (newest)
 		r->highest_seen = rxl_plus(number, 1);
-	else if (l->cfg.selective && llr_has(l, number)) {
+	else if (rx->cfg->selective && llr_has(rx, number)) {
 		if (has_room)
-			rxl_compare(l, r, number, flit);
+			rxl_compare(rx, r, number, flit);
 		in->duplicate |= bit;
-		l->count[WEFT_LLR_N_DUPLICATES]++;
+		rx->count[WEFT_LLR_N_DUPLICATES]++;
 		return;
 	} else {
-		rxl_sent_again(l, number);
+		rxl_sent_again(rx, number);
 	}
-	if (l->cfg.selective && has_room) {
-		llr_hold(l, number, flit);
+	if (rx->cfg->selective && has_room) {
+		llr_hold(rx, number, flit);
 		rxl_know(r, number, flit);
 		rxl_took(r, now_ns);
 		in->held |= bit;
-		l->count[WEFT_LLR_N_HELD]++;
+		rx->count[WEFT_LLR_N_HELD]++;
 		r->missing = (uint16_t)(r->missing - !newest);
 		return;
 	}
 	in->refused |= bit;
 	r->missing = (uint16_t)(r->missing + newest);
-	if (!l->cfg.selective)
+	if (!rx->cfg->selective)
 		return;
-	l->count[WEFT_LLR_N_OVERFLOWS]++;
+	rx->count[WEFT_LLR_N_OVERFLOWS]++;
 	r->go_back |= !r->overflowed;
 	r->overflowed = true;
 }
 
 /* ISN-7 */
 static void
-rxl_bad(struct weft_llr *l, uint64_t bit, uint64_t now_ns, struct weft_llr_rx_result *in)
+rxl_bad(struct llr_rx *rx, uint64_t bit, uint64_t now_ns, struct weft_llr_rx_result *in)
 {
-	struct rxl *r = rxl_of(l);
+	struct rxl *r = rxl_of(rx);
 
 	in->bad |= bit;
-	l->count[WEFT_LLR_N_BAD]++;
+	rx->count[WEFT_LLR_N_BAD]++;
 	if (r->bad_since_nak < UINT16_MAX)
 		r->bad_since_nak++;
-	if (!l->cfg.gap_decoding && !r->asking && !r->go_back) {
+	if (!rx->cfg->gap_decoding && !r->asking && !r->go_back) {
 		r->go_back = true;
 		r->bad_since_nak = 0;
-	} else if (r->bad_since_nak >= l->cfg.nak_repeat &&
-		   (!l->cfg.gap_decoding || now_ns >= r->asked_ns + weft_rtt_guess(&l->rtt))) {
+	} else if (r->bad_since_nak >= rx->cfg->nak_repeat &&
+		   (!rx->cfg->gap_decoding || now_ns >= r->asked_ns + weft_rtt_guess(&rx->rtt))) {
 		/* The retransmission was lost, or no flit is intact enough to yield its number. */
 		if (r->asking && rxl_gap_is_open(r))
-			rxl_ask_again(l, r, r->highest_seen);
+			rxl_ask_again(rx, r, r->highest_seen);
 		else
 			r->go_back = true;
 		r->bad_since_nak = 0;
@@ -488,15 +453,15 @@ rxl_bad(struct weft_llr *l, uint64_t bit, uint64_t now_ns, struct weft_llr_rx_re
 
 /* Number of a flit by its syndrome, or -1 (ISN-5). */
 static int
-rxl_read_number(const struct weft_llr *l, uint64_t syndrome)
+rxl_read_number(const struct llr_rx *rx, uint64_t syndrome)
 {
-	const struct rxl *r = rxl_of(l);
-	uint64_t in_turn = l->cfg.isn == WEFT_ISN_PSEUDO ? weft_isn_number(r->expected)
-	                                                 : weft_isn_xor_number(r->expected);
+	const struct rxl *r = rxl_of(rx);
+	uint64_t in_turn = rx->cfg->isn == WEFT_ISN_PSEUDO ? weft_isn_number(r->expected)
+	                                                   : weft_isn_xor_number(r->expected);
 
 	if (syndrome == in_turn)
 		return r->expected;
-	return l->cfg.gap_decoding ? weft_isn_decode(syndrome) : -1;
+	return rx->cfg->gap_decoding ? weft_isn_decode(syndrome) : -1;
 }
 
 /*
@@ -504,108 +469,89 @@ rxl_read_number(const struct weft_llr *l, uint64_t syndrome)
  * intruder sends. In form XOR it looks like a flit with ten damaged bits: no evidence of anything.
  */
 static void
-rxl_out_of_turn(struct weft_llr *l, const uint8_t *flit, uint64_t syndrome, uint64_t now_ns)
+rxl_out_of_turn(struct llr_rx *rx, const uint8_t *flit, uint64_t syndrome, uint64_t now_ns)
 {
-	const struct weft_flit_hdr h = weft_flit_hdr_get(flit);
-	struct rxl *r = rxl_of(l);
-	uint64_t pos;
+	const bool nop = flit[0] >> 6 == WEFT_FLIT_IDLE_NOP;
+	struct rxl *r = rxl_of(rx);
 	int number;
 
-	if (l->cfg.gap_decoding || l->cfg.isn != WEFT_ISN_PSEUDO)
+	if (rx->cfg->gap_decoding || rx->cfg->isn != WEFT_ISN_PSEUDO)
 		return;
 	number = weft_isn_decode(syndrome);
 	if (number < 0)
 		return;
-	if (h.replay_cmd != WEFT_REPLAY_EXPLICIT && !llr_position(l, h.seq, &pos))
-		llr_refuted(l, h.seq, now_ns);
-	if (h.type != WEFT_FLIT_IDLE_NOP && rxl_ahead(r->expected, (uint16_t)number) <= r->in_turn)
-		rxl_compare(l, r, (uint16_t)number, flit);
+	rxl_field(rx, LLR_OVERHEARD, flit, now_ns);
+	if (!nop && rxl_ahead(r->expected, (uint16_t)number) <= r->in_turn)
+		rxl_compare(rx, r, (uint16_t)number, flit);
 }
 
 /* ISN-2, ISN-4, ISN-6; RETRY-6, RETRY-23 */
 static void
-rxl_flit(struct weft_llr *l, const uint8_t *flit, uint64_t syndrome, uint64_t bit, uint64_t now_ns,
+rxl_flit(struct llr_rx *rx, const uint8_t *flit, uint64_t syndrome, uint64_t bit, uint64_t now_ns,
 	struct weft_llr_rx_result *in)
 {
-	struct rxl *r = rxl_of(l);
+	struct rxl *r = rxl_of(rx);
 	bool nop = flit[0] >> 6 == WEFT_FLIT_IDLE_NOP;
-	int number = rxl_read_number(l, syndrome);
+	int number = rxl_read_number(rx, syndrome);
 	uint16_t by;
 
 	if (number < 0) {
-		rxl_out_of_turn(l, flit, syndrome, now_ns);
-		rxl_bad(l, bit, now_ns, in);
+		rxl_out_of_turn(rx, flit, syndrome, now_ns);
+		rxl_bad(rx, bit, now_ns, in);
 		return;
 	}
-	rxl_field(l, flit, now_ns);
+	rxl_field(rx, LLR_FIELD, flit, now_ns);
 	by = rxl_ahead((uint16_t)number, r->expected);
 	if (nop) {
 		in->nop |= bit;
-		l->count[WEFT_LLR_N_NOPS]++;
+		rx->count[WEFT_LLR_N_NOPS]++;
 		if (by != 0 && by < HALF)
-			rxl_gap(l, (uint16_t)number, now_ns);
+			rxl_gap(rx, (uint16_t)number, now_ns);
 		else if (by == 0 && !rxl_gap_is_open(r))
 			rxl_gap_closed(r);
 	} else if (by == 0) {
-		rxl_in_turn(l, flit, bit, now_ns, in);
+		rxl_in_turn(rx, flit, bit, now_ns, in);
 		r->last = (uint16_t)number;
 	} else if (by < WEFT_LLR_WINDOW_MAX) {
-		rxl_too_early(l, flit, (uint16_t)number, bit, now_ns, in);
+		rxl_too_early(rx, flit, (uint16_t)number, bit, now_ns, in);
 		r->last = (uint16_t)number;
 	} else if (by < HALF) {
 		in->refused |= bit;
-		l->count[WEFT_LLR_N_OUT_OF_WINDOW]++;
+		rx->count[WEFT_LLR_N_OUT_OF_WINDOW]++;
 	} else {
 		/* A replay: the sender may not have received the Ack. */
 		if ((unsigned int)NUMBERS - by <= r->in_turn)
-			rxl_compare(l, r, (uint16_t)number, flit);
+			rxl_compare(rx, r, (uint16_t)number, flit);
 		in->duplicate |= bit;
-		l->count[WEFT_LLR_N_DUPLICATES]++;
-		llr_owe(l, 0, now_ns);
+		rx->count[WEFT_LLR_N_DUPLICATES]++;
+		llr_owe(rx, 0);
 	}
 }
 
 static void
-rxl_take(struct weft_llr *l, const uint8_t *flits, const uint64_t *syndrome, unsigned int n,
+rxl_take(struct llr_rx *rx, const uint8_t *flits, const uint64_t *syndrome, unsigned int n,
 	uint64_t skip, uint64_t now_ns, struct weft_llr_rx_result *in)
 {
 	for (unsigned int i = 0; i < n; i++)
 		if ((skip & WEFT_BIT64(i)) == 0)
-			rxl_flit(l, flits + (size_t)i * WEFT_FLIT_LEN, syndrome[i], WEFT_BIT64(i),
+			rxl_flit(rx, flits + (size_t)i * WEFT_FLIT_LEN, syndrome[i], WEFT_BIT64(i),
 				now_ns, in);
-}
-
-/*
- * Retry time-out. With gap decoding the oldest flit and a NOP suffice at first: the receiver Naks
- * what is missing. On the next time-out, and without gap decoding at once, everything is replayed
- * (RETRY-24).
- */
-static void
-rxl_timed_out(struct weft_llr *l, uint64_t now_ns)
-{
-	if (l->cfg.gap_decoding && l->replays == 1) {
-		llr_resend(l, l->acked, now_ns);
-		l->nop_pending = true;
-	} else {
-		llr_rewind(l, now_ns);
-	}
+	if (rx->owes)
+		llr_took(rx, rxl_plus(rxl_of(rx)->expected, NUMBERS - 1), now_ns);
 }
 
 static uint16_t
-rxl_expected(const struct weft_llr *l)
+rxl_expected(const struct llr_rx *rx)
 {
-	return ((const struct rxl *)l->state)->expected;
+	return rxl_of(rx)->expected;
 }
 
-const struct llr_ops llr_rxl_ops = {
+const struct llr_rx_ops llr_rxl_rx_ops = {
 	.state_size = sizeof(struct rxl),
-	.numbers = NUMBERS,
 	.start = rxl_start,
-	.number = rxl_number,
-	.header = rxl_header,
 	.take = rxl_take,
 	.expected = rxl_expected,
 	.tick = rxl_tick,
 	.deadline = rxl_deadline,
-	.timed_out = rxl_timed_out,
+	.nak = rxl_nak,
 };

@@ -13,7 +13,8 @@
  *   receive  weft_llr_rx(): which flits of a frame are to be handed on, in order, once; then
  *            weft_llr_rx_next(): flits that had come too early and are in turn now
  *
- * A retry layer belongs to one thread at a time. It allocates nothing.
+ * Inside it is two halves, that of weft_llr_rx() and that of the rest (doc/llr.md). A retry layer
+ * belongs to one thread at a time. It allocates nothing.
  */
 #ifndef WEFT_LLR_H
 #define WEFT_LLR_H
@@ -228,9 +229,14 @@ uint16_t weft_llr_expected(const struct weft_llr *l);
 /** The measured round trip. */
 const struct weft_rtt *weft_llr_rtt(const struct weft_llr *l);
 
-/** Counter rows, WEFT_LLR_N_COUNTERS of them, and their values in that order. */
+/** Counter rows, WEFT_LLR_N_COUNTERS of them. */
 const struct weft_counter *weft_llr_counters(void);
-const uint64_t *weft_llr_counts(const struct weft_llr *l);
+
+/** What one row has come to. */
+uint64_t weft_llr_count(const struct weft_llr *l, enum weft_llr_counter row);
+
+/** Add all rows to WEFT_LLR_N_COUNTERS sums. */
+void weft_llr_counts_add(const struct weft_llr *l, uint64_t *sum);
 
 #ifdef __cplusplus
 }

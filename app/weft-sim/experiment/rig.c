@@ -404,16 +404,16 @@ rig_run_step(struct rig *g, uint64_t step)
 static void
 rig_add_counts(struct rig *g)
 {
-	const uint64_t *a = weft_llr_counts(g->a.llr);
+	const struct weft_llr *a = g->a.llr;
 
 	g->r->slots += g->slot;
-	g->r->sent += a[WEFT_LLR_N_SENT];
-	g->r->resent += a[WEFT_LLR_N_RESENT];
-	g->r->acks += a[WEFT_LLR_N_ACKS_SENT];
-	g->r->replays += a[WEFT_LLR_N_REPLAYS];
-	g->r->singles += a[WEFT_LLR_N_SINGLES];
-	g->r->timeouts += a[WEFT_LLR_N_TIMEOUTS];
-	g->r->nops_back += weft_llr_counts(g->b.llr)[WEFT_LLR_N_NOPS_SENT];
+	g->r->sent += weft_llr_count(a, WEFT_LLR_N_SENT);
+	g->r->resent += weft_llr_count(a, WEFT_LLR_N_RESENT);
+	g->r->acks += weft_llr_count(a, WEFT_LLR_N_ACKS_SENT);
+	g->r->replays += weft_llr_count(a, WEFT_LLR_N_REPLAYS);
+	g->r->singles += weft_llr_count(a, WEFT_LLR_N_SINGLES);
+	g->r->timeouts += weft_llr_count(a, WEFT_LLR_N_TIMEOUTS);
+	g->r->nops_back += weft_llr_count(g->b.llr, WEFT_LLR_N_NOPS_SENT);
 	g->r->made += g->made;
 }
 

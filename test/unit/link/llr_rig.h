@@ -262,7 +262,7 @@ rig_run(struct rig *r, uint64_t limit_ns)
 static inline uint64_t
 rig_count(const struct rig *r, unsigned int end, enum weft_llr_counter c)
 {
-	return weft_llr_counts(r->end[end].llr)[c];
+	return weft_llr_count(r->end[end].llr, c);
 }
 
 /* A test: over a clean wire nothing is sent again, and there is about one Ack for ten flits. */

@@ -184,7 +184,7 @@ main(void)
 			else
 				give_up("not an event", line);
 		}
-		printf(" l %llu u %u t", (unsigned long long)weft_llr_counts(llr)[WEFT_LLR_N_LOST],
+		printf(" l %llu u %u t", (unsigned long long)weft_llr_count(llr, WEFT_LLR_N_LOST),
 			weft_llr_unacked(llr));
 		send_all();
 		putchar('\n');

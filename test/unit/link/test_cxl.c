@@ -39,7 +39,7 @@ struct lone {
 static uint64_t
 count(const struct lone *t, enum weft_llr_counter c)
 {
-	return weft_llr_counts(t->l)[c];
+	return weft_llr_count(t->l, c);
 }
 
 /* Give a flit to the end. */
