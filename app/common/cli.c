@@ -14,11 +14,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "weft_base.h"
 #include "weft_cpu.h"
 #include "weft_words.h"
 #include "words.h"

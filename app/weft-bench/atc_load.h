@@ -5,8 +5,6 @@
 #ifndef ATC_LOAD_H
 #define ATC_LOAD_H
 
-#include <stdint.h>
-
 #include "weft_rand.h"
 
 #define ATC_LOAD_CONTEXTS 1024

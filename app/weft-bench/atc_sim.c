@@ -15,7 +15,6 @@
 #include "bench.h"
 #include "json.h"
 #include "weft_atc_prefetcher.h"
-#include "weft_base.h"
 
 #define ACCESS_BYTES 256
 #define LINE_GBPS 100.0

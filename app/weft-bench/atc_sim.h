@@ -5,9 +5,6 @@
 #ifndef ATC_SIM_H
 #define ATC_SIM_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "weft_atc.h"
 
 #define ATC_SIM_LIST_MAX 16

@@ -8,10 +8,6 @@
 #ifndef BENCH_H
 #define BENCH_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <rte_mempool.h>
 
 #include "weft_atc.h"

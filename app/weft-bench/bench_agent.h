@@ -5,9 +5,6 @@
 #ifndef BENCH_AGENT_H
 #define BENCH_AGENT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "weft_ats_ta.h"
 #include "weft_xlate.h"
 

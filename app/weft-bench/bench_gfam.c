@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #include "cli.h"
-#include "weft_base.h"
 #include "weft_gfam.h"
 #include "weft_rand.h"
 

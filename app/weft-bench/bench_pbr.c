@@ -10,9 +10,7 @@
 #include "bench.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "weft_base.h"
 #include "weft_rand.h"
 #include "weft_tables.h"
 

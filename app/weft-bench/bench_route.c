@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #include "weft_atc.h"
-#include "weft_base.h"
 #include "weft_rand.h"
 
 #define LOOKUPS 64

@@ -10,7 +10,6 @@
 #include "bench.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "weft_flit.h"
 #include "weft_rand.h"

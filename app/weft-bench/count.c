@@ -11,7 +11,6 @@
 
 #include <linux/perf_event.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>

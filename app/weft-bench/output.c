@@ -6,7 +6,6 @@
 #include "result.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include <rte_cycles.h>
 

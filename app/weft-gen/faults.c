@@ -8,9 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "weft_base.h"
 #include "words.h"
 
 static const char faults_syntax[] =

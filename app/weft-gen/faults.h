@@ -5,10 +5,6 @@
 #ifndef FAULTS_H
 #define FAULTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "weft_impair.h"
 #include "weft_rand.h"
 

@@ -10,7 +10,6 @@
 
 #include "json.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #include <jansson.h>

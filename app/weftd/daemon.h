@@ -10,9 +10,6 @@
 #define DAEMON_H
 
 #include <stdalign.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include <jansson.h>
 

@@ -8,10 +8,6 @@
 
 #include "daemon.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "cli.h"
 
 #define MAC_PORT 3 /* byte of a source address */

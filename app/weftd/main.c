@@ -6,7 +6,6 @@
  * its workers poll; a control thread watches signals, time and links. doc/weftd.md is its manual.
  */
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>

@@ -8,7 +8,6 @@
 
 #include "daemon.h"
 
-#include <errno.h>
 #include <numa.h>
 #include <stdio.h>
 #include <sys/mman.h>

@@ -5,8 +5,6 @@
 
 #include "ats_agent_priv.h"
 
-#include <errno.h>
-
 static const uint8_t wiped[WEFT_ATS_AGENT_LINE] = { [0 ... WEFT_ATS_AGENT_LINE - 1] =
 							    WEFT_ATS_AGENT_WIPED };
 

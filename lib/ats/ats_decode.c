@@ -6,8 +6,6 @@
 #include "ats_wire_priv.h"
 #include "weft_ats_wire.h"
 
-#include "weft_base.h"
-
 /* Bytes 0..7, which all kinds share. */
 struct header {
 	const uint8_t *p;

@@ -6,8 +6,6 @@
 #include "ats_wire_priv.h"
 #include "weft_ats_wire.h"
 
-#include "weft_base.h"
-
 /* By kind: byte 0, message code, header length. */
 static const struct {
 	uint8_t byte0;

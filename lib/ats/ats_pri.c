@@ -8,7 +8,6 @@
 #include <errno.h>
 
 #include "weft_ats_wire.h"
-#include "weft_base.h"
 
 #define PRI_RCB 128 /* no matter: of Translation Requests only */
 

@@ -10,8 +10,6 @@
 
 #include <errno.h>
 
-#include "weft_base.h"
-
 #define RANGE_S 0x800u
 
 uint64_t

@@ -10,8 +10,6 @@
 
 #include <errno.h>
 
-#include "weft_base.h"
-
 static const struct {
 	uint32_t bit;
 	const char *word;

@@ -5,8 +5,6 @@
 
 #include "weft_event_log.h"
 
-#include <string.h>
-
 struct event_row {
 	bool is_used;
 	uint64_t said_ns;

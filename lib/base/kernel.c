@@ -8,8 +8,6 @@
 
 #include "weft_cpu.h"
 
-#include <string.h>
-
 #define FAILURES_MAX 16
 
 static struct weft_kernel_failure failures[FAILURES_MAX];

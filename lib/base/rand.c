@@ -5,8 +5,6 @@
 
 #include "weft_rand.h"
 
-#include "weft_base.h"
-
 void
 weft_rand_seed(struct weft_rand *r, uint64_t seed)
 {

@@ -6,7 +6,6 @@
 #include "weft_telem.h"
 
 #include <errno.h>
-#include <string.h>
 
 int
 weft_counter_find(const struct weft_counter *rows, size_t n, const char *name)

@@ -5,8 +5,6 @@
 
 #include "weft_verdict.h"
 
-#include "weft_base.h"
-
 static const struct {
 	const char *name;
 	const char *help;

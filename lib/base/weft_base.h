@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What every library may use: array sizes, byte order, single bits and bit fields of wire formats.
- * Everything here is a pure inline function.
+ * What every file builds on: integers, bool, memory and strings of C, which nobody includes beside
+ * this; array sizes, byte order, single bits and bit fields of wire formats. Everything here is a
+ * pure inline function.
  */
 #ifndef WEFT_BASE_H
 #define WEFT_BASE_H

@@ -8,9 +8,6 @@
 #ifndef WEFT_CARVE_H
 #define WEFT_CARVE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "weft_base.h"
 
 WEFT_BEGIN_DECLS

@@ -5,8 +5,6 @@
 
 #include "weft_words.h"
 
-#include <string.h>
-
 const char *const weft_bool_words[] = { "false", "true", NULL };
 const char *const weft_switch_words[] = { "off", "on", NULL };
 

@@ -9,8 +9,6 @@
 
 #include "weft_codec.h"
 
-#include <assert.h>
-
 #define GROUP WEFT_KERNEL_GROUP
 
 static unsigned int

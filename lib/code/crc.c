@@ -8,8 +8,6 @@
 
 #include "crc_priv.h"
 
-#include "weft_base.h"
-
 #define CRC_FIELD 0x12B
 
 const char *const weft_crc_order_words[] = {

@@ -8,12 +8,9 @@
  */
 
 #include <stdatomic.h>
-#include <string.h>
 
 #include "crc64_priv.h"
 #include "weft_data_crc.h"
-
-#include "weft_base.h"
 
 #define CRC64_REVERSED UINT64_C(0x9A6C9329AC4BC9B5) /* AD93D23594C93659, x^63 in bit 0 */
 

@@ -20,8 +20,6 @@
 
 #include "crc_priv.h"
 
-#include "weft_base.h"
-
 #define CLASSES 3
 #define ROW 85
 #define PART 8

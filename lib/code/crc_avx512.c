@@ -9,7 +9,6 @@
 #include "crc_priv.h"
 
 #include "gfni_avx512_priv.h"
-#include "weft_base.h"
 
 static inline reg
 crc_word_at(const uint8_t *p)

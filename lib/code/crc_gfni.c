@@ -12,8 +12,6 @@
 #include "crc_gfni_priv.h"
 #include "crc_priv.h"
 
-#include "weft_base.h"
-
 #define HALF_FLITS (CRC_GROUP / 2) /* as many sums as there are registers for */
 
 typedef __m256i reg;

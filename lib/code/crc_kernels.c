@@ -6,11 +6,7 @@
  * only after it has agreed with the definition on groups of every size, out of order in memory.
  */
 
-#include <string.h>
-
 #include "crc_priv.h"
-
-#include "weft_base.h"
 
 const struct weft_crc_kernel weft_crc_kernels[] = {
 #if defined(__x86_64__)

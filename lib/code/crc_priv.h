@@ -5,8 +5,6 @@
 #ifndef WEFT_CRC_PRIV_H
 #define WEFT_CRC_PRIV_H
 
-#include <stdint.h>
-
 #include "weft_isn.h"
 
 #define CRC_FLIT_LEN 256 /* the flits of a run stand this far apart */

@@ -8,8 +8,6 @@
 
 #include "crc_priv.h"
 
-#include "weft_base.h"
-
 static uint64_t
 crc_step8(uint64_t crc, const uint8_t *msg)
 {

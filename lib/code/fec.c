@@ -9,11 +9,7 @@
 
 #include "weft_fec.h"
 
-#include <assert.h>
-
 #include "fec_priv.h"
-
-#include "weft_base.h"
 
 /* Correction of one group. */
 struct fec_fix {

@@ -14,7 +14,6 @@
 #include "fec_priv.h"
 
 #include "gfni_avx512_priv.h"
-#include "weft_base.h"
 
 #define ROW 63
 #define ROW_MASK UINT64_C(0x7FFFFFFFFFFFFFFF)

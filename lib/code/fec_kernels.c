@@ -7,11 +7,7 @@
  * of every size, out of order in memory.
  */
 
-#include <string.h>
-
 #include "fec_priv.h"
-
-#include "weft_base.h"
 
 const struct weft_fec_kernel weft_fec_kernels[] = {
 #if defined(__x86_64__)

@@ -8,8 +8,6 @@
 #ifndef WEFT_FEC_PRIV_H
 #define WEFT_FEC_PRIV_H
 
-#include <stdint.h>
-
 #include "weft_fec.h"
 
 #define FEC_FLIT_LEN 256 /* the flits of a run stand this far apart */

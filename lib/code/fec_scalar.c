@@ -9,8 +9,6 @@
 
 #include "fec_priv.h"
 
-#include "weft_base.h"
-
 /* Each byte lane times alpha: a bit leaving a lane comes back as alpha^8 = 0x1D. */
 static uint32_t
 fec_times_alpha(uint32_t lanes)

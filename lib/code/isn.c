@@ -9,12 +9,9 @@
 
 #include "weft_isn.h"
 
-#include <assert.h>
 #include <errno.h>
 
 #include "crc_priv.h"
-
-#include "weft_base.h"
 
 #define ISN_PSEUDO_LEN 5
 #define ISN_NUMBER_MASK (WEFT_ISN_NUMBERS - 1)

@@ -10,9 +10,6 @@
 #ifndef WEFT_CRC_H
 #define WEFT_CRC_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "weft_base.h"
 #include "weft_cpu.h"
 

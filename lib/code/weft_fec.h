@@ -10,8 +10,6 @@
 #ifndef WEFT_FEC_H
 #define WEFT_FEC_H
 
-#include <stdint.h>
-
 #include "weft_base.h"
 #include "weft_cpu.h"
 

@@ -12,10 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include "weft_base.h"
 
 enum topic {
 	TOPIC_MEM,

@@ -9,15 +9,11 @@
 
 #include "eal_priv.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include "weft_base.h"
 
 /* The handler of a crash needs it. One EAL a process, so one of these. */
 static struct {

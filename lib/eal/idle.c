@@ -8,13 +8,9 @@
 
 #include "eal_priv.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
-
-#include "weft_base.h"
 
 #define IDLE_WAIT_PERMILLE_MAX 20
 

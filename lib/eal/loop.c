@@ -16,11 +16,9 @@
 #include <rte_pause.h>
 #include <rte_rcu_qsbr.h>
 
-#include <assert.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>

@@ -14,9 +14,7 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "weft_base.h"
 #include "weft_wire.h"
 
 /*

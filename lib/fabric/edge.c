@@ -6,9 +6,6 @@
 #include "weft_edge.h"
 
 #include <errno.h>
-#include <string.h>
-
-#include "weft_base.h"
 
 #define HDM_ALIGN_LOG2 28 /* 256 MB */
 #define VP_ALL (WEFT_VP_EGRESS | WEFT_VP_INGRESS)

@@ -6,7 +6,6 @@
  * FAST for all at once and takes the long way only for what FAST did not answer.
  */
 
-#include "weft_base.h"
 #include "weft_edge.h"
 
 static void

@@ -5,10 +5,6 @@
 
 #include "weft_edge_link.h"
 
-#include <string.h>
-
-#include "weft_base.h"
-
 /* Bytes of a UIO header; the unpacker has seen to it that it is whole. */
 enum { REQUEST_ID = 4, REQUEST_ADDR = 8, CPL_REQUESTER = 8, PASID_LEN = 4 };
 

@@ -5,8 +5,6 @@
 
 #include "weft_gfam.h"
 
-#include "weft_base.h"
-
 struct row {
 	const char *name;
 	int8_t trigger;

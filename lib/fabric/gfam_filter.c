@@ -10,7 +10,6 @@
 
 #include <errno.h>
 
-#include "weft_base.h"
 #include "weft_gfam_log.h"
 
 #define SETS_MAX (UINT32_C(1) << 24)

@@ -5,8 +5,6 @@
 
 #include "weft_gfam_log.h"
 
-#include "weft_base.h"
-
 #define ROW_FOREIGN 0xFFF
 #define TYPE_ACCESS_ERROR 2
 #define KNOWS_RPID 0x02

@@ -6,9 +6,6 @@
 #include "weft_route.h"
 
 #include <errno.h>
-#include <string.h>
-
-#include "weft_base.h"
 
 static_assert(sizeof(struct weft_rgt_entry) == 12, "wire layout of an RGT row");
 

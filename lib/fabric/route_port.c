@@ -3,7 +3,6 @@
 
 /* Hot: the choice of a port (fabric.md section 1.10). */
 
-#include "weft_base.h"
 #include "weft_route.h"
 
 /* Ports of a group that can take a message, as a mask of indices in the row. */

@@ -9,9 +9,6 @@
 #include "weft_seg.h"
 
 #include <errno.h>
-#include <string.h>
-
-#include "weft_base.h"
 
 static_assert(sizeof(struct weft_seg_target) == 8, "an entry is read in one load");
 

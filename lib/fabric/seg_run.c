@@ -3,7 +3,6 @@
 
 /* Hot: runs per burst. A run of addresses through a segment decoder. */
 
-#include "weft_base.h"
 #include "weft_seg.h"
 
 #define GROUP 8 /* addresses that are asked for at once if they have one answer; seg_differing() */

@@ -6,9 +6,6 @@
 #include "weft_tables.h"
 
 #include <errno.h>
-#include <string.h>
-
-#include "weft_base.h"
 
 #define TABLES_MAX 256
 #define RUN 64

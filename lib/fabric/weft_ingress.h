@@ -10,8 +10,6 @@
 #ifndef WEFT_INGRESS_H
 #define WEFT_INGRESS_H
 
-#include <string.h>
-
 #include "weft_base.h"
 
 WEFT_BEGIN_DECLS

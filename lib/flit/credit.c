@@ -5,8 +5,6 @@
 
 #include "weft_credit.h"
 
-#include "weft_base.h"
-
 #define FIELD_BITS 5
 #define FIELD_MASK 0x1Fu
 #define CODE_EMPTY_FLIT 0x01 /* in the first field only */

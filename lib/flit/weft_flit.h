@@ -15,8 +15,6 @@
 #ifndef WEFT_FLIT_H
 #define WEFT_FLIT_H
 
-#include <stdint.h>
-
 #include "weft_base.h"
 
 WEFT_BEGIN_DECLS

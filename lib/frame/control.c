@@ -8,7 +8,6 @@
 
 #include "weft_control.h"
 
-#include "weft_base.h"
 #include "weft_data_crc.h"
 #include "weft_flit.h"
 #include "weft_isn.h"

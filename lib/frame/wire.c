@@ -8,7 +8,6 @@
 
 #include "weft_wire.h"
 
-#include "weft_base.h"
 #include "weft_data_crc.h"
 
 /* Offsets from the first byte of the Ethernet header. */

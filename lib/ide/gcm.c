@@ -13,7 +13,6 @@
 
 #include <stdlib.h>
 
-#include "weft_base.h"
 #include "weft_cpu.h"
 #include "weft_ide_direct.h"
 

@@ -8,9 +8,6 @@
 #ifndef WEFT_IDE_GCM_PRIV_H
 #define WEFT_IDE_GCM_PRIV_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "weft_ide.h"
 
 #define IDE_IV_LEN 12

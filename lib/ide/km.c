@@ -7,8 +7,6 @@
 
 #include <errno.h>
 
-#include "weft_base.h"
-
 #define HDR_LEN 8 /* to the object's id */
 #define STANDARDS_ID 3
 #define VENDOR_ID 0x1E98

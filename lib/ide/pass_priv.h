@@ -13,10 +13,6 @@
 #define WEFT_IDE_PASS_PRIV_H
 
 #include <stdalign.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "weft_base.h"
 #include "weft_cpu.h"

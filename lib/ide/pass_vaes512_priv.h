@@ -12,7 +12,6 @@
 #include "pass_priv.h"
 
 #include <immintrin.h>
-#include <string.h>
 
 static const uint8_t reverse[16] = { 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0 };
 

@@ -6,9 +6,6 @@
 #include "weft_ide_regs.h"
 
 #include <errno.h>
-#include <stddef.h>
-
-#include "weft_base.h"
 
 /* A capability, by name. */
 struct cap_row {

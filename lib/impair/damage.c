@@ -3,11 +3,8 @@
 
 /* The injectors' effects on a flit (reliability.md sections 3.1 and 3.2). */
 
-#include <assert.h>
-
 #include "impair_priv.h"
 
-#include "weft_base.h"
 #include "weft_fec.h"
 #include "weft_impair.h"
 #include "weft_wire.h"

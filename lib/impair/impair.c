@@ -8,14 +8,12 @@
 
 #include "weft_impair.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "impair_priv.h"
 
-#include "weft_base.h"
 #include "weft_wire.h"
 
 static_assert((int)IMPAIR_INJECTORS == (int)WEFT_IMPAIR_INJECTORS, "one event each");

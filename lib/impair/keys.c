@@ -9,9 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "weft_base.h"
 #include "weft_impair.h"
 
 enum key_kind { KEY_SEED, KEY_PROBABILITY, KEY_NUMBER, KEY_TIME };

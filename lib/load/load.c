@@ -7,14 +7,11 @@
  */
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "load_priv.h"
 #include "topo_rows.h"
 
-#include "weft_base.h"
 #include "weft_words.h"
 
 #define MAX_ITEMS 65536

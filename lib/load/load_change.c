@@ -4,7 +4,6 @@
 /* What may change in a fabric under load: nothing of the load, and no segment that it uses. */
 
 #include <stdio.h>
-#include <string.h>
 
 #include "load_priv.h"
 

@@ -9,11 +9,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "load_priv.h"
 
-#include "weft_base.h"
 #include "weft_sig_text.h"
 #include "weft_xfer.h"
 

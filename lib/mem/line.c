@@ -5,7 +5,6 @@
 
 #include "weft_line.h"
 
-#include "weft_base.h"
 #include "weft_rand.h"
 
 #define OFF_HPA 0

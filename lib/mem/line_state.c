@@ -5,8 +5,6 @@
 
 #include "weft_line_state.h"
 
-#include "weft_base.h"
-
 static uint64_t
 line_run_base(uint32_t run)
 {

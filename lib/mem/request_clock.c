@@ -5,8 +5,6 @@
 
 #include "weft_request_clock.h"
 
-#include <stddef.h>
-
 #define UNIT_LOG2 16 /* a tag has 32 bits for it: 78 hours, of one request */
 
 static struct weft_request_clock_peer *

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 
-#include "weft_base.h"
 #include "weft_carve.h"
 #include "weft_line.h"
 #include "weft_line_state.h"

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 
-#include "weft_base.h"
 #include "weft_gfam_access.h"
 #include "weft_telem.h"
 

@@ -7,8 +7,6 @@
 
 #include <errno.h>
 
-#include "weft_base.h"
-
 #define DW 4
 #define REQUEST_LEN 16
 #define CPL_LEN 12

@@ -5,7 +5,6 @@
 
 #include "weft_pipe.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 
-#include "weft_base.h"
 #include "weft_loop.h"
 
 int

@@ -11,8 +11,6 @@
 #define WEFT_CONN_H
 
 #include <stdalign.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "weft_base.h"
 #include "weft_link.h"

@@ -23,14 +23,12 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "pcapng_priv.h"
 #include "port_priv.h"
-#include "weft_base.h"
 #include "weft_file.h"
 #include "weft_loop.h"
 

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #define DEVARGS_PAGE 4096
 #define DEVARGS_AF_PACKET_FRAMES 512

@@ -15,10 +15,7 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
-
-#include "weft_base.h"
 
 #define ETHDEV_DESCRIPTORS 1024
 #define ETHDEV_DRAIN_BURST 32

@@ -13,13 +13,10 @@
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include "weft_base.h"
 
 static int
 facts_netif(const char *netif, struct port_facts *facts)

@@ -10,9 +10,7 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "weft_base.h"
 #include "weft_eal.h"
 
 #define LADDER_PAGE 4096

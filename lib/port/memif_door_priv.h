@@ -8,8 +8,6 @@
 #ifndef WEFT_MEMIF_DOOR_PRIV_H
 #define WEFT_MEMIF_DOOR_PRIV_H
 
-#include <assert.h>
-
 #include "port_priv.h"
 
 enum memif_type {

@@ -12,7 +12,6 @@
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 int
 port_netif_keep(struct weft_port_ctl *ctl, const struct weft_port_spec *spec)

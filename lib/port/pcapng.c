@@ -8,8 +8,6 @@
 
 #include "pcapng_priv.h"
 
-#include <string.h>
-
 #include "weft_base.h"
 
 enum { BLOCK_INTERFACE = 1, BLOCK_STATISTICS = 5, BLOCK_PACKET = 6, BLOCK_SECTION = 0x0A0D0D0A };

@@ -13,9 +13,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "weft_base.h"
 #include "weft_capture.h"
 #include "weft_eal.h"
 #include "weft_loop.h"

@@ -9,9 +9,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <string.h>
-
-#include "weft_base.h"
 
 /* One list a process; telemetry answers from a thread of DPDK's. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

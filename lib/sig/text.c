@@ -5,15 +5,12 @@
 
 #include "weft_sig_text.h"
 
-#include "weft_base.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* One text on its way into a domain. */
 struct reader {

@@ -9,11 +9,8 @@
 
 #include "weft_xfer.h"
 
-#include <assert.h>
 #include <errno.h>
-#include <string.h>
 
-#include "weft_base.h"
 #include "weft_carve.h"
 #include "weft_sig_text.h"
 

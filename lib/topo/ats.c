@@ -8,9 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "weft_base.h"
 #include "weft_ide.h"
 
 #include "topo_priv.h"

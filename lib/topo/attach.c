@@ -9,9 +9,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "weft_base.h"
 
 #include "topo_priv.h"
 

@@ -10,9 +10,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "weft_base.h"
 
 #include "topo_priv.h"
 

@@ -7,7 +7,6 @@
  */
 
 #include <errno.h>
-#include <string.h>
 
 #include "weft_ide.h"
 #include "weft_isn.h"

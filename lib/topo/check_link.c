@@ -8,7 +8,6 @@
  */
 
 #include <errno.h>
-#include <string.h>
 
 #include "weft_flit.h"
 #include "weft_wire.h"

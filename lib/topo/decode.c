@@ -9,9 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "weft_base.h"
 #include "weft_flit.h"
 #include "weft_ide.h"
 #include "weft_isn.h"

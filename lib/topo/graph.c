@@ -9,7 +9,6 @@
  */
 
 #include <errno.h>
-#include <string.h>
 
 #include "weft_pbr.h"
 #include "weft_wire.h"

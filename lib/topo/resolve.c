@@ -9,7 +9,6 @@
  */
 
 #include <errno.h>
-#include <string.h>
 
 #include "topo_priv.h"
 #include "weft_resolve.h"

@@ -9,9 +9,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "weft_base.h"
 #include "weft_pbr.h"
 
 #include "topo_priv.h"

@@ -13,9 +13,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "weft_base.h"
 #include "weft_topo.h"
 
 #define WORDS 4 /* of the ports of a switch */

@@ -13,9 +13,7 @@
  */
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "topo_priv.h"
 

@@ -11,10 +11,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include "weft_base.h"
 
 #include "topo_priv.h"
 

@@ -5,11 +5,8 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "topo_priv.h"
-
-#include "weft_base.h"
 
 static int
 wire_read_pair(struct topo_load *l, const struct topo_value *v, struct weft_impair_cfg *cfg,

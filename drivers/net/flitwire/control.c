@@ -9,14 +9,11 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <rte_string_fns.h>
 #include <rte_telemetry.h>
 
 #include "flitwire_priv.h"
-
-#include "weft_base.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct flitwire *devices;

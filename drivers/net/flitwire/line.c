@@ -11,7 +11,6 @@
 
 #include "flitwire_priv.h"
 
-#include "weft_base.h"
 #include "weft_wire.h"
 
 const struct weft_counter line_counters[LINE_N_COUNTERS] = {
