@@ -12,7 +12,6 @@ const struct weft_atc_kernel weft_atc_kernels[] = {
 #endif
 	{ { "scalar", 0 }, weft_atc_run_scalar },
 };
-const unsigned int weft_atc_n_kernels = WEFT_ARRAY_SIZE(weft_atc_kernels);
 
 enum weft_atc_result
 weft_atc_lookup(struct weft_atc *c, uint16_t ctx, uint64_t va, unsigned int want, uint64_t *pa)
@@ -66,12 +65,4 @@ atc_kernel_passes(const struct weft_kernel *row)
 	       pa[1] == 0x12FF8;
 }
 
-const struct weft_atc_kernel *
-weft_atc_kernel_find(const char *name, uint32_t features)
-{
-	const struct weft_kernel_family family = { "atc", weft_atc_kernels,
-		sizeof(weft_atc_kernels[0]), weft_atc_n_kernels, atc_kernel_passes };
-
-	return (const struct weft_atc_kernel *)(const void *)weft_kernel_choose(
-		&family, name, features);
-}
+WEFT_KERNELS_DEFINE(atc, "atc", atc_kernel_passes)

@@ -107,18 +107,7 @@ struct weft_atc_kernel {
 	weft_atc_run_fn run;
 };
 
-extern const struct weft_atc_kernel weft_atc_kernels[];
-extern const unsigned int weft_atc_n_kernels;
-
-/**
- * Choose a kernel.
- *
- * @param name      row asked for, or NULL for the first that @p features allow and whose
- *                  self-test passes
- * @param features  weft_cpu_feature bits that may be used
- * @return the row; NULL if @p name is unknown, needs a feature not allowed, or fails its self-test
- */
-const struct weft_atc_kernel *weft_atc_kernel_find(const char *name, uint32_t features);
+WEFT_KERNELS_DECLARE(atc);
 
 /**
  * Remember a translation of 1 << @p log2 bytes.

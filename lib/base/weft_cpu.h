@@ -92,6 +92,28 @@ struct weft_kernel_family {
 const struct weft_kernel *weft_kernel_choose(
 	const struct weft_kernel_family *f, const char *name, uint32_t features);
 
+/**
+ * What the header of a family says behind its struct weft_X_kernel: the table weft_X_kernels of
+ * weft_X_n_kernels rows, and weft_X_kernel_find(), which is weft_kernel_choose() of it.
+ */
+#define WEFT_KERNELS_DECLARE(x)                                                                    \
+	extern const struct weft_##x##_kernel weft_##x##_kernels[];                                \
+	extern const unsigned int weft_##x##_n_kernels;                                            \
+	const struct weft_##x##_kernel *weft_##x##_kernel_find(const char *name, uint32_t features)
+
+/** And what its source says behind the table and the self-test @p passes_fn of a row. */
+#define WEFT_KERNELS_DEFINE(x, family, passes_fn)                                                  \
+	const unsigned int weft_##x##_n_kernels = WEFT_ARRAY_SIZE(weft_##x##_kernels);             \
+	const struct weft_##x##_kernel *weft_##x##_kernel_find(                                    \
+		const char *name, uint32_t features)                                               \
+	{                                                                                          \
+		const struct weft_kernel_family f = { family, weft_##x##_kernels,                  \
+			sizeof(weft_##x##_kernels[0]), weft_##x##_n_kernels, passes_fn };          \
+                                                                                                   \
+		return (const struct weft_##x##_kernel *)(const void *)weft_kernel_choose(         \
+			&f, name, features);                                                       \
+	}
+
 /** A row that failed its self-test and was passed over. The strings are constant. */
 struct weft_kernel_failure {
 	const char *family;

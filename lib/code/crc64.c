@@ -22,7 +22,6 @@ const struct weft_crc64_kernel weft_crc64_kernels[] = {
 #endif
 	{ { "scalar", 0 }, weft_crc64_scalar },
 };
-const unsigned int weft_crc64_n_kernels = WEFT_ARRAY_SIZE(weft_crc64_kernels);
 
 uint64_t
 weft_crc64_xp10_ref(uint64_t crc, const void *buf, size_t len)
@@ -63,15 +62,7 @@ crc64_kernel_passes(const struct weft_kernel *row)
 	}
 }
 
-const struct weft_crc64_kernel *
-weft_crc64_kernel_find(const char *name, uint32_t features)
-{
-	const struct weft_kernel_family family = { "crc64", weft_crc64_kernels,
-		sizeof(weft_crc64_kernels[0]), weft_crc64_n_kernels, crc64_kernel_passes };
-
-	return (const struct weft_crc64_kernel *)(const void *)weft_kernel_choose(
-		&family, name, features);
-}
+WEFT_KERNELS_DEFINE(crc64, "crc64", crc64_kernel_passes)
 
 /* Written once; threads that come first together all find the same row. */
 static _Atomic(weft_crc64_fn) crc64_best;

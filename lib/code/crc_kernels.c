@@ -19,7 +19,6 @@ const struct weft_crc_kernel weft_crc_kernels[] = {
 #endif
 	{ { "scalar", 0 }, weft_crc_group_scalar, weft_crc6_group_scalar },
 };
-const unsigned int weft_crc_n_kernels = WEFT_ARRAY_SIZE(weft_crc_kernels);
 
 #define CRC_TEST_UNTOUCHED UINT64_C(0xA5A5A5A5A5A5A5A5)
 
@@ -61,15 +60,7 @@ crc_kernel_passes(const struct weft_kernel *row)
 	return true;
 }
 
-const struct weft_crc_kernel *
-weft_crc_kernel_find(const char *name, uint32_t features)
-{
-	const struct weft_kernel_family family = { "crc", weft_crc_kernels,
-		sizeof(weft_crc_kernels[0]), weft_crc_n_kernels, crc_kernel_passes };
-
-	return (const struct weft_crc_kernel *)(const void *)weft_kernel_choose(
-		&family, name, features);
-}
+WEFT_KERNELS_DEFINE(crc, "crc", crc_kernel_passes)
 
 void
 weft_crc_run(

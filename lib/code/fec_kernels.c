@@ -17,7 +17,6 @@ const struct weft_fec_kernel weft_fec_kernels[] = {
 #endif
 	{ { "scalar", 0 }, weft_fec_group_scalar },
 };
-const unsigned int weft_fec_n_kernels = WEFT_ARRAY_SIZE(weft_fec_kernels);
 
 /* value * alpha^power */
 static uint8_t
@@ -78,15 +77,7 @@ fec_kernel_passes(const struct weft_kernel *row)
 	return true;
 }
 
-const struct weft_fec_kernel *
-weft_fec_kernel_find(const char *name, uint32_t features)
-{
-	const struct weft_kernel_family family = { "fec", weft_fec_kernels,
-		sizeof(weft_fec_kernels[0]), weft_fec_n_kernels, fec_kernel_passes };
-
-	return (const struct weft_fec_kernel *)(const void *)weft_kernel_choose(
-		&family, name, features);
-}
+WEFT_KERNELS_DEFINE(fec, "fec", fec_kernel_passes)
 
 void
 weft_fec_encode(const struct weft_fec_kernel *kernel, uint8_t *flits, unsigned int n)

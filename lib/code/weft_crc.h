@@ -78,18 +78,7 @@ struct weft_crc_kernel {
 	weft_crc6_group_fn group6;
 };
 
-extern const struct weft_crc_kernel weft_crc_kernels[];
-extern const unsigned int weft_crc_n_kernels;
-
-/**
- * Choose a kernel.
- *
- * @param name      row asked for, or NULL for the first that @p features allow and whose
- *                  self-test passes
- * @param features  weft_cpu_feature bits that may be used
- * @return the row; NULL if @p name is unknown, needs a feature not allowed, or fails its self-test
- */
-const struct weft_crc_kernel *weft_crc_kernel_find(const char *name, uint32_t features);
+WEFT_KERNELS_DECLARE(crc);
 
 /** Remainders of @p n flits back to back at @p flits into @p crc[0..n-1]. Any thread. */
 void weft_crc_run(

@@ -55,18 +55,7 @@ struct weft_crc64_kernel {
 	weft_crc64_fn fn;
 };
 
-extern const struct weft_crc64_kernel weft_crc64_kernels[];
-extern const unsigned int weft_crc64_n_kernels;
-
-/**
- * Choose a kernel.
- *
- * @param name      row asked for, or NULL for the first that @p features allow and whose
- *                  self-test passes
- * @param features  weft_cpu_feature bits that may be used
- * @return the row; NULL if @p name is unknown, needs a feature not allowed, or fails its self-test
- */
-const struct weft_crc64_kernel *weft_crc64_kernel_find(const char *name, uint32_t features);
+WEFT_KERNELS_DECLARE(crc64);
 
 WEFT_END_DECLS
 

@@ -88,18 +88,7 @@ weft_fec_store(uint8_t *flit, uint64_t fec)
 	weft_put_le64(flit + WEFT_FEC_WORD_OFF, keep | (fec & ~weft_mask64(WEFT_FEC_WORD_SHIFT)));
 }
 
-extern const struct weft_fec_kernel weft_fec_kernels[];
-extern const unsigned int weft_fec_n_kernels;
-
-/**
- * Choose a kernel.
- *
- * @param name      row asked for, or NULL for the first that @p features allow and whose
- *                  self-test passes
- * @param features  weft_cpu_feature bits that may be used
- * @return the row; NULL if @p name is unknown, needs a feature not allowed, or fails its self-test
- */
-const struct weft_fec_kernel *weft_fec_kernel_find(const char *name, uint32_t features);
+WEFT_KERNELS_DECLARE(fec);
 
 /**
  * Encode: write bytes 250..255 of @p n flits back to back at @p flits. Any thread.

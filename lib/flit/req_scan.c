@@ -13,7 +13,6 @@ const struct weft_req_scan_kernel weft_req_scan_kernels[] = {
 #endif
 	{ { "scalar", 0 }, weft_req_scan_scalar },
 };
-const unsigned int weft_req_scan_n_kernels = WEFT_ARRAY_SIZE(weft_req_scan_kernels);
 
 /*
  * Every flit is written to the end of the arrays, which moves on only after a request: what a flit
@@ -67,12 +66,4 @@ scan_kernel_passes(const struct weft_kernel *row)
 	       kind[4] == WEFT_REQ_WRITE;
 }
 
-const struct weft_req_scan_kernel *
-weft_req_scan_kernel_find(const char *name, uint32_t features)
-{
-	const struct weft_kernel_family family = { "heads", weft_req_scan_kernels,
-		sizeof(weft_req_scan_kernels[0]), weft_req_scan_n_kernels, scan_kernel_passes };
-
-	return (const struct weft_req_scan_kernel *)(const void *)weft_kernel_choose(
-		&family, name, features);
-}
+WEFT_KERNELS_DEFINE(req_scan, "heads", scan_kernel_passes)

@@ -38,18 +38,7 @@ struct weft_req_scan_kernel {
 	weft_req_scan_fn run;
 };
 
-extern const struct weft_req_scan_kernel weft_req_scan_kernels[];
-extern const unsigned int weft_req_scan_n_kernels;
-
-/**
- * Choose a kernel.
- *
- * @param name      row asked for, or NULL for the first that @p features allow and whose
- *                  self-test passes
- * @param features  weft_cpu_feature bits that may be used
- * @return the row; NULL if @p name is unknown, needs a feature not allowed, or fails its self-test
- */
-const struct weft_req_scan_kernel *weft_req_scan_kernel_find(const char *name, uint32_t features);
+WEFT_KERNELS_DECLARE(req_scan);
 
 /** The scalar row, which every CPU has. */
 uint64_t weft_req_scan_scalar(

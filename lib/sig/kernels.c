@@ -19,7 +19,6 @@ const struct weft_sig_kernel weft_sig_kernels[] = {
 #endif
 	{ { "scalar", 0 }, sig_scalar_sum, sig_scalar_copy },
 };
-const unsigned int weft_sig_n_kernels = WEFT_ARRAY_SIZE(weft_sig_kernels);
 
 #define TEST_LEN 640
 #define TEST_AT 3
@@ -58,15 +57,7 @@ kernel_passes(const struct weft_kernel *row)
 	return true;
 }
 
-const struct weft_sig_kernel *
-weft_sig_kernel_find(const char *name, uint32_t features)
-{
-	const struct weft_kernel_family family = { "sig", weft_sig_kernels,
-		sizeof(weft_sig_kernels[0]), weft_sig_n_kernels, kernel_passes };
-
-	return (const struct weft_sig_kernel *)(const void *)weft_kernel_choose(
-		&family, name, features);
-}
+WEFT_KERNELS_DEFINE(sig, "sig", kernel_passes)
 
 /* Written once; threads that come first together all find the same row. */
 static _Atomic(const struct weft_sig_kernel *) best;

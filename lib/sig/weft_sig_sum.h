@@ -42,18 +42,7 @@ struct weft_sig_kernel {
 	const weft_sig_copy_fn *copy;
 };
 
-extern const struct weft_sig_kernel weft_sig_kernels[];
-extern const unsigned int weft_sig_n_kernels;
-
-/**
- * Choose a kernel.
- *
- * @param name      row asked for, or NULL for the first that @p features allow and whose
- *                  self-test passes
- * @param features  weft_cpu_feature bits that may be used
- * @return the row; NULL if @p name is unknown, needs a feature not allowed, or fails its self-test
- */
-const struct weft_sig_kernel *weft_sig_kernel_find(const char *name, uint32_t features);
+WEFT_KERNELS_DECLARE(sig);
 
 /** The best row of this CPU, tested and chosen in the first call. */
 const struct weft_sig_kernel *weft_sig_kernel_best(void);
