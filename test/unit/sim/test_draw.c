@@ -8,8 +8,6 @@
 
 #include "weft_test.h"
 
-#include <string.h>
-
 #include "draw.h"
 #include "weft_load.h"
 #include "weft_wire.h"
