@@ -10,7 +10,6 @@
 #include "eal_test.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <pthread.h>

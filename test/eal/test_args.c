@@ -5,8 +5,6 @@
 
 #include "eal_test.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -8,7 +8,6 @@
 
 #include "eal_test.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pcap/pcap.h>
 #include <rte_lcore.h>

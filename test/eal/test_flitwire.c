@@ -8,7 +8,6 @@
 
 #include "eal_test.h"
 
-#include <errno.h>
 #include <rte_bus_vdev.h>
 #include <rte_ethdev.h>
 

@@ -5,7 +5,6 @@
 
 #include "weft_test.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -5,9 +5,6 @@
 
 #include "weft_test.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "port_priv.h"
 
 #define ROOT .can_packet = true, .can_xdp = true

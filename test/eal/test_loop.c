@@ -5,7 +5,6 @@
 
 #include "eal_test.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <rte_cycles.h>
 #include <rte_lcore.h>

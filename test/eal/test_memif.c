@@ -9,7 +9,6 @@
 #include "eal_test.h"
 
 #include <stdatomic.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <rte_log.h>
 #include <sys/eventfd.h>

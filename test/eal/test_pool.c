@@ -5,7 +5,6 @@
 
 #include "eal_test.h"
 
-#include <errno.h>
 #include <rte_mempool.h>
 
 WEFT_TEST(flits_lie_on_cache_lines)

@@ -5,7 +5,6 @@
 
 #include "eal_test.h"
 
-#include <errno.h>
 #include <rte_ethdev.h>
 
 static struct rte_mempool *pool;

@@ -5,8 +5,6 @@
 
 #include "eal_test.h"
 
-#include <errno.h>
-
 static struct rte_mempool *pool;
 
 static void

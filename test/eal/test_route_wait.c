@@ -11,8 +11,6 @@
 #include "eal_test.h"
 #include "route_tables.h"
 
-#include <errno.h>
-
 #include "weft_ats_atc.h"
 #include "weft_pipe.h"
 #include "xlate_agent.h"

@@ -10,7 +10,6 @@
 
 #include "eal_test.h"
 
-#include <errno.h>
 #include <rte_lcore.h>
 #include <sched.h>
 #include <stdatomic.h>

@@ -10,7 +10,6 @@
 
 #include <rte_log.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

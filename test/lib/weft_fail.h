@@ -15,9 +15,7 @@
 
 #include "weft_test.h"
 
-#include <errno.h>
 #include <stdatomic.h>
-#include <string.h>
 
 static struct {
 	const char *name; /* NULL: nothing fails */

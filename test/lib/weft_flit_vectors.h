@@ -6,7 +6,6 @@
 #define WEFT_FLIT_VECTORS_H
 
 #include <stdint.h>
-#include <string.h>
 
 #include "weft_test.h"
 

@@ -2,19 +2,21 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What every unit test includes: cmocka with the headers it wants first, tests that need no list,
- * and the seed of a property test. WEFT_TEST_SEED=N replays a run; otherwise each run draws a new
- * seed and prints it.
+ * What every unit test includes: cmocka with the headers it wants first and the two that most tests
+ * want, tests that need no list, and the seed of a property test. WEFT_TEST_SEED=N replays a run;
+ * otherwise each run draws a new seed and prints it.
  */
 #ifndef WEFT_TEST_H
 #define WEFT_TEST_H
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include <cmocka.h>

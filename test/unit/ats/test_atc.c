@@ -5,9 +5,6 @@
 
 #include "weft_test.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "weft_atc.h"
 #include "weft_guard.h"
 #include "weft_telem.h"

@@ -17,8 +17,6 @@
 
 #include "weft_test.h"
 
-#include <string.h>
-
 #include "ats_priv.h"
 #include "atc_priv.h"
 

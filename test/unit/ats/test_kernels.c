@@ -9,8 +9,6 @@
 
 #include "weft_test.h"
 
-#include <string.h>
-
 #include "weft_atc.h"
 #include "weft_guard.h"
 

@@ -8,9 +8,6 @@
 
 #include "weft_test.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "weft_atc_prefetcher.h"
 #include "weft_ats_agent.h"
 #include "weft_xlate.h"

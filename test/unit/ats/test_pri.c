@@ -5,8 +5,6 @@
 
 #include "weft_test.h"
 
-#include <errno.h>
-
 #include "weft_ats_pri.h"
 #include "weft_ats_wire.h"
 

@@ -10,8 +10,6 @@
 
 #include "weft_test.h"
 
-#include <string.h>
-
 #include "weft_atc.h"
 
 #define RUN_MAX 40

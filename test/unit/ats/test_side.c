@@ -5,8 +5,6 @@
 
 #include "weft_test.h"
 
-#include <string.h>
-
 #include "weft_atc.h"
 #include "weft_atc_prefetcher.h"
 

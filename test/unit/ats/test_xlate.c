@@ -5,9 +5,6 @@
 
 #include "weft_test.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "weft_ats_atc.h"
 #include "weft_guard.h"
 #include "xlate_agent.h"

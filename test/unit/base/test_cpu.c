@@ -5,8 +5,6 @@
 
 #include "weft_test.h"
 
-#include <errno.h>
-
 #include "weft_cpu.h"
 
 WEFT_TEST(nothing_said_allows_everything)

@@ -8,8 +8,6 @@
 
 #include "weft_test.h"
 
-#include <errno.h>
-
 #include "weft_isn.h"
 
 #define SPID 0x123

@@ -9,7 +9,6 @@
 #include "weft_fail.h"
 
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

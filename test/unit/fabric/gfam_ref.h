@@ -10,9 +10,6 @@
 
 #include "weft_test.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "weft_gfam.h"
 
 #define MB (UINT64_C(1) << 20)

@@ -8,9 +8,6 @@
 
 #include "weft_test.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "weft_edge.h"
 
 #define GB (UINT64_C(1) << 30)

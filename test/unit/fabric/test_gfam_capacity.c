@@ -5,8 +5,6 @@
 
 #include "gfam_ref.h"
 
-#include <errno.h>
-
 #define STEP (256 * MB)
 
 static const struct weft_gfam_cfg cfg = {

@@ -8,8 +8,6 @@
 
 #include "gfam_ref.h"
 
-#include <errno.h>
-
 #include "weft_gfam_filter.h"
 #include "weft_gfam_log.h"
 

@@ -8,8 +8,6 @@
 
 #include "gfam_ref.h"
 
-#include <errno.h>
-
 #include "gfam_priv.h"
 
 #define RPID 0x11

@@ -8,9 +8,7 @@
 
 #include "weft_test.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "weft_tables.h"
 

@@ -7,8 +7,6 @@
  * malformed stays so. The formats themselves are compared with a model: test/model/run_fabric.py.
  */
 
-#include <errno.h>
-
 #include "weft_guard.h"
 
 #include "weft_io.h"

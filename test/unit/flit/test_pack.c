@@ -9,8 +9,6 @@
 
 #include "weft_test.h"
 
-#include <errno.h>
-
 #include "weft_msg_gen.h"
 
 /* The list of section 4.4: most of a kind in two neighbouring groups. */

@@ -8,8 +8,6 @@
 
 #include "weft_test.h"
 
-#include <string.h>
-
 #include "weft_flit.h"
 #include "weft_guard.h"
 #include "weft_req_scan.h"

@@ -9,8 +9,6 @@
 
 #include "weft_test.h"
 
-#include <errno.h>
-
 #include "slots.h"
 #include "weft_msg_gen.h"
 

@@ -9,8 +9,6 @@
 
 #include "weft_test.h"
 
-#include <errno.h>
-
 #include "weft_msg_gen.h"
 
 #define GOT_MAX 64

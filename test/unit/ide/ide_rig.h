@@ -11,8 +11,6 @@
 
 #include "weft_test.h"
 
-#include <string.h>
-
 #include <openssl/evp.h>
 
 #include "weft_flit.h"

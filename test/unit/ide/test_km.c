@@ -6,8 +6,6 @@
  * every truncation and every wrong byte of the form, and the responder's life of a stream.
  */
 
-#include <errno.h>
-
 #include "weft_test.h"
 
 #include "weft_guard.h"

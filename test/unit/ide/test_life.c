@@ -8,8 +8,6 @@
 
 #include "ide_pair.h"
 
-#include <errno.h>
-
 #include "ide_priv.h"
 
 #define IDLES_HELD (WEFT_IDE_HELD_MAX - 2 - 1) /* beside an epoch and IDE.Start */

@@ -6,7 +6,6 @@
  * nobody may dump; random bytes that fail closed.
  */
 
-#include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

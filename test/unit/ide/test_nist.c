@@ -14,7 +14,6 @@
 #include "weft_test.h"
 
 #include <stdbool.h>
-#include <string.h>
 
 #include "gcm_priv.h"
 #include "weft_cpu.h"

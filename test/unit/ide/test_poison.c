@@ -9,8 +9,6 @@
 
 #include "ide_pair.h"
 
-#include <errno.h>
-
 #include "ide_priv.h"
 
 static void

@@ -3,7 +3,6 @@
 
 /* The key file: which ones are taken, and that every other is refused in one line without a key. */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>

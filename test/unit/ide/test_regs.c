@@ -5,9 +5,6 @@
 
 #include "weft_test.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "weft_ide_regs.h"
 
 static const struct weft_ide_config skid = { .mode = WEFT_IDE_SKID, .pcrc = true };

@@ -11,8 +11,6 @@
 
 #include "ide_rig.h"
 
-#include <errno.h>
-
 #include "weft_cpu.h"
 #include "weft_guard.h"
 

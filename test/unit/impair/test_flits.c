@@ -5,8 +5,6 @@
 
 #include "impair_test.h"
 
-#include <errno.h>
-
 #include "weft_fec.h"
 #include "weft_guard.h"
 

@@ -5,8 +5,6 @@
 
 #include "impair_test.h"
 
-#include <errno.h>
-
 WEFT_TEST(every_key_sets_its_field)
 {
 	struct weft_impair_cfg c, again;

@@ -40,8 +40,10 @@ struct net {
 	uint32_t last_id[WEFT_CONTROL_TYPES];
 };
 
+static struct net *n; /* of the test that runs */
+
 static inline void
-boot(struct net *n, unsigned int end)
+boot(unsigned int end)
 {
 	assert_int_equal(weft_session_init(&n->s[end], &n->cfg[end], n->now), 0);
 	n->off[end] = false;
@@ -50,8 +52,8 @@ boot(struct net *n, unsigned int end)
 static inline int
 open_net(void **state)
 {
-	struct net *n = calloc(1, sizeof(*n));
-
+	(void)state;
+	n = calloc(1, sizeof(*n));
 	assert_non_null(n);
 	n->latency = LATENCY;
 	n->path_flits = WEFT_WIRE_FLITS_MAX;
@@ -59,28 +61,28 @@ open_net(void **state)
 	n->fresh = 100;
 	for (unsigned int end = 0; end < ENDS; end++) {
 		n->cfg[end] = session_cfg(end);
-		boot(n, end);
+		boot(end);
 	}
-	*state = n;
 	return 0;
 }
 
 static inline int
 close_net(void **state)
 {
-	free(*state);
+	(void)state;
+	free(n);
 	return 0;
 }
 
 static inline void
-note(struct net *n, unsigned int end, enum weft_session_event ev)
+note(unsigned int end, enum weft_session_event ev)
 {
 	n->begun[end] += ev == WEFT_SESSION_BEGIN;
 	n->ended[end] += ev == WEFT_SESSION_END;
 }
 
 static inline void
-put(struct net *n, unsigned int from, bool flits, uint32_t id, const struct weft_control *c)
+put(unsigned int from, bool flits, uint32_t id, const struct weft_control *c)
 {
 	struct frame *f = &n->queue[n->n];
 
@@ -100,7 +102,7 @@ put(struct net *n, unsigned int from, bool flits, uint32_t id, const struct weft
 }
 
 static inline void
-deliver(struct net *n, struct frame f)
+deliver(struct frame f)
 {
 	struct weft_session *s = &n->s[f.to];
 	enum weft_session_event ev;
@@ -114,12 +116,12 @@ deliver(struct net *n, struct frame f)
 		assert_int_equal(weft_control_parse(f.rec, f.len, &c), WEFT_OK);
 		ev = weft_session_control(s, f.id, &c, n->now, ++n->fresh);
 	}
-	note(n, f.to, ev);
+	note(f.to, ev);
 }
 
 /* What an end does by itself at this moment. */
 static inline void
-serve(struct net *n, unsigned int end)
+serve(unsigned int end)
 {
 	struct weft_session *s = &n->s[end];
 	struct weft_control c;
@@ -128,22 +130,22 @@ serve(struct net *n, unsigned int end)
 	if (n->off[end])
 		return;
 	if (weft_session_deadline(s) <= n->now)
-		note(n, end, weft_session_tick(s, n->now));
+		note(end, weft_session_tick(s, n->now));
 	while (weft_session_next(s, n->now, ++n->fresh, &id, &c)) {
 		n->sent[end][c.type]++;
 		n->last[c.type] = c;
 		n->last_id[c.type] = id;
-		put(n, end, false, id, &c);
+		put(end, false, id, &c);
 	}
 	assert_true(weft_session_deadline(s) > n->now); /* else an owner would spin */
 	if (n->streams[end] && weft_session_is_live(s)) {
 		weft_session_sent(s, n->now);
-		put(n, end, true, s->id, NULL);
+		put(end, true, s->id, NULL);
 	}
 }
 
 static inline void
-run(struct net *n, uint64_t units)
+run(uint64_t units)
 {
 	const uint64_t until = n->now + units;
 
@@ -157,51 +159,51 @@ run(struct net *n, uint64_t units)
 				continue;
 			}
 			memmove(&n->queue[i], &n->queue[i + 1], (--n->n - i) * sizeof(f));
-			deliver(n, f);
+			deliver(f);
 		}
-		serve(n, ASKS);
-		serve(n, ANSWERS);
+		serve(ASKS);
+		serve(ANSWERS);
 		if (n->now >= until)
 			return;
 	}
 }
 
 static inline void
-assert_state(const struct net *n, enum weft_session_state asks, enum weft_session_state answers)
+assert_state(enum weft_session_state asks, enum weft_session_state answers)
 {
 	assert_int_equal(n->s[ASKS].state, asks);
 	assert_int_equal(n->s[ANSWERS].state, answers);
 }
 
 static inline void
-assert_up(const struct net *n)
+assert_up(void)
 {
-	assert_state(n, WEFT_SESSION_UP, WEFT_SESSION_UP);
+	assert_state(WEFT_SESSION_UP, WEFT_SESSION_UP);
 	assert_int_not_equal(n->s[ASKS].id, 0);
 	assert_int_equal(n->s[ASKS].id, n->s[ANSWERS].id);
 }
 
 static inline void
-bring_up(struct net *n)
+bring_up(void)
 {
-	run(n, 5 * LATENCY);
-	assert_up(n);
+	run(5 * LATENCY);
+	assert_up();
 }
 
 /* Both start again and find each other; sessions' ends are counted from then on. */
 static inline void
-start_over(struct net *n)
+start_over(void)
 {
-	boot(n, ASKS);
-	boot(n, ANSWERS);
+	boot(ASKS);
+	boot(ANSWERS);
 	memset(n->ended, 0, sizeof(n->ended));
-	run(n, HELLO);
-	assert_up(n);
+	run(HELLO);
+	assert_up();
 }
 
 /* A frame from nowhere, such as one that was recorded in an older life. */
 static inline void
-inject(struct net *n, unsigned int to, enum weft_control_type type, uint32_t id)
+inject(unsigned int to, enum weft_control_type type, uint32_t id)
 {
 	struct weft_control c = n->cfg[!to].params;
 
@@ -212,18 +214,18 @@ inject(struct net *n, unsigned int to, enum weft_control_type type, uint32_t id)
 	c.challenge = 9;
 	c.flags = 0;
 	c.differs = WEFT_PARAM_MODE;
-	note(n, to, weft_session_control(&n->s[to], id, &c, n->now, ++n->fresh));
+	note(to, weft_session_control(&n->s[to], id, &c, n->now, ++n->fresh));
 }
 
 /* Both ends with keys. */
 static inline void
-ide_on(struct net *n, struct rig_keys *keys)
+ide_on(struct rig_keys *keys)
 {
 	memset(keys, 0, ENDS * sizeof(*keys));
 	for (unsigned int end = 0; end < ENDS; end++) {
 		keys[end].drawn = 1000 * end;
 		rig_ide(&n->cfg[end], &keys[end]);
-		boot(n, end);
+		boot(end);
 	}
 }
 

@@ -8,8 +8,6 @@
 
 #include "weft_test.h"
 
-#include <errno.h>
-
 #include "weft_duplicate.h"
 
 #define PROCESSES 4

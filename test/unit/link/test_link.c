@@ -6,8 +6,6 @@
  * kind, a slow consumer loses nothing, credits never run over, and sessions begin, end and come back.
  */
 
-#include <errno.h>
-
 #include "link_rig.h"
 
 WEFT_TEST(a_session_comes_up_with_credits)

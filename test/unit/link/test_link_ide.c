@@ -8,7 +8,6 @@
  * delivers nothing; late poison arrives with its data, and with no other.
  */
 
-#include <errno.h>
 #include <unistd.h>
 
 #include "link_rig.h"

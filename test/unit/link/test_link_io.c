@@ -7,8 +7,6 @@
  * than were granted; neither packets nor messages starve; a stream that is malformed ends its session.
  */
 
-#include <errno.h>
-
 #include "link_rig.h"
 
 #define PACKETS 400

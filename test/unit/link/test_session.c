@@ -13,14 +13,12 @@
 /* SESS-1, SESS-3, SESS-8, SESS-13 */
 WEFT_TEST(comes_up_in_four_frames)
 {
-	struct net *n = *state;
-
-	run(n, 3 * LATENCY - 1);
-	assert_state(n, WEFT_SESSION_DOWN, WEFT_SESSION_DOWN);
-	run(n, 1);
-	assert_state(n, WEFT_SESSION_DOWN, WEFT_SESSION_UP);
-	run(n, LATENCY);
-	assert_up(n);
+	run(3 * LATENCY - 1);
+	assert_state(WEFT_SESSION_DOWN, WEFT_SESSION_DOWN);
+	run(1);
+	assert_state(WEFT_SESSION_DOWN, WEFT_SESSION_UP);
+	run(LATENCY);
+	assert_up();
 	for (unsigned int end = 0; end < ENDS; end++) {
 		assert_int_equal(n->begun[end], 1);
 		assert_int_equal(n->s[end].peer.port, 40 + !end);
@@ -30,8 +28,8 @@ WEFT_TEST(comes_up_in_four_frames)
 	}
 	assert_int_equal(n->last[WEFT_CONTROL_HELLO].padded, 8);
 	assert_int_equal(n->last[WEFT_CONTROL_WELCOME].padded, 8);
-	run(n, 100 * KEEPALIVE);
-	assert_up(n);
+	run(100 * KEEPALIVE);
+	assert_up();
 	assert_int_equal(n->sent[ASKS][WEFT_CONTROL_HELLO], 1);
 	assert_int_equal(n->sent[ANSWERS][WEFT_CONTROL_WELCOME], 1);
 	assert_int_equal(n->sent[ASKS][WEFT_CONTROL_READY], 1);
@@ -42,12 +40,10 @@ WEFT_TEST(comes_up_in_four_frames)
 /* SESS-7 */
 WEFT_TEST(flits_begin_a_session_at_the_asking_end)
 {
-	struct net *n = *state;
-
 	n->streams[ANSWERS] = true;
 	n->drop_type = WEFT_CONTROL_KEEPALIVE;
-	run(n, 4 * LATENCY);
-	assert_up(n);
+	run(4 * LATENCY);
+	assert_up();
 }
 
 /* SESS-1, SESS-3 */
@@ -55,15 +51,14 @@ WEFT_TEST(any_lost_frame_of_the_bring_up_costs_one_hello)
 {
 	static const enum weft_control_type types[] = { WEFT_CONTROL_HELLO, WEFT_CONTROL_WELCOME,
 		WEFT_CONTROL_READY, WEFT_CONTROL_KEEPALIVE };
-	struct net *n = *state;
 
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(types); i++) {
-		boot(n, ASKS);
-		boot(n, ANSWERS);
+		boot(ASKS);
+		boot(ANSWERS);
 		n->n = 0;
 		n->drop_type = types[i];
-		run(n, HELLO + 4 * LATENCY);
-		assert_up(n);
+		run(HELLO + 4 * LATENCY);
+		assert_up();
 		assert_int_equal(n->drop_type, 0);
 		assert_int_equal(n->begun[ASKS], i + 1);
 		assert_int_equal(n->begun[ANSWERS], i + 1);
@@ -73,30 +68,27 @@ WEFT_TEST(any_lost_frame_of_the_bring_up_costs_one_hello)
 
 WEFT_TEST(comes_up_over_a_round_trip_of_many_hellos)
 {
-	struct net *n = *state;
-
 	n->latency = 450;
-	run(n, 4 * n->latency);
+	run(4 * n->latency);
 	assert_int_equal(n->begun[ASKS], 1);
 	assert_int_equal(n->begun[ANSWERS], 1);
-	run(n, 4 * n->latency);
-	assert_up(n);
+	run(4 * n->latency);
+	assert_up();
 	assert_int_equal(n->begun[ASKS] + n->begun[ANSWERS], 2);
 }
 
 /* SESS-2 */
 WEFT_TEST(ids_are_never_zero_nor_the_one_before)
 {
-	struct net *n = *state;
 	uint32_t before = 0;
 
 	for (int i = 0; i < 20; i++) {
 		n->fresh = (uint32_t)(i % 2 ? 0 : -4); /* about to pass zero, again and again */
-		inject(n, ANSWERS, WEFT_CONTROL_HELLO, 1000 + (uint32_t)i);
+		inject(ANSWERS, WEFT_CONTROL_HELLO, 1000 + (uint32_t)i);
 		assert_int_not_equal(n->s[ANSWERS].candidate.sid, 0);
 		assert_int_not_equal(n->s[ANSWERS].candidate.sid, before);
 		before = n->s[ANSWERS].candidate.sid;
-		inject(n, ANSWERS, WEFT_CONTROL_READY, before);
+		inject(ANSWERS, WEFT_CONTROL_READY, before);
 		assert_int_equal(n->s[ANSWERS].id, before);
 	}
 	n->s[ANSWERS].candidate.sid = 0;
@@ -146,37 +138,34 @@ WEFT_TEST(senseless_settings_are_refused)
 /* SESS-4, SESS-5 */
 WEFT_TEST(an_old_hello_does_not_disturb_a_live_session)
 {
-	struct net *n = *state;
 	uint32_t id;
 
-	bring_up(n);
+	bring_up();
 	id = n->s[ASKS].id;
 	for (uint32_t x = 1; x < 50; x++) {
-		inject(n, ANSWERS, WEFT_CONTROL_HELLO, x);
-		run(n, KEEPALIVE);
+		inject(ANSWERS, WEFT_CONTROL_HELLO, x);
+		run(KEEPALIVE);
 	}
-	assert_up(n);
+	assert_up();
 	assert_int_equal(n->s[ASKS].id, id);
 	assert_int_equal(n->begun[ANSWERS], 1);
 	assert_int_equal(n->s[ASKS].count[WEFT_SESSION_N_STALE], 49); /* the WELCOMEs */
 	/* Nor do parameters that were different then. */
 	n->cfg[ASKS].params.crc_order = 1;
-	inject(n, ANSWERS, WEFT_CONTROL_HELLO, 51);
-	run(n, KEEPALIVE);
-	assert_up(n);
+	inject(ANSWERS, WEFT_CONTROL_HELLO, 51);
+	run(KEEPALIVE);
+	assert_up();
 }
 
 /* SESS-6 */
 WEFT_TEST(an_old_hello_between_welcome_and_ready_costs_one_hello)
 {
-	struct net *n = *state;
-
-	run(n, 2 * LATENCY); /* READY is on its way */
-	inject(n, ANSWERS, WEFT_CONTROL_HELLO, 5);
-	run(n, LATENCY);
-	assert_state(n, WEFT_SESSION_DOWN, WEFT_SESSION_DOWN);
-	run(n, HELLO + 2 * LATENCY);
-	assert_up(n);
+	run(2 * LATENCY); /* READY is on its way */
+	inject(ANSWERS, WEFT_CONTROL_HELLO, 5);
+	run(LATENCY);
+	assert_state(WEFT_SESSION_DOWN, WEFT_SESSION_DOWN);
+	run(HELLO + 2 * LATENCY);
+	assert_up();
 	assert_int_equal(n->begun[ASKS], 1);
 	assert_int_equal(n->begun[ANSWERS], 1);
 }
@@ -184,23 +173,21 @@ WEFT_TEST(an_old_hello_between_welcome_and_ready_costs_one_hello)
 /* That of the live session least of all: the initiator has started again since. */
 WEFT_TEST(an_old_hello_of_the_live_session_does_not_take_the_place_of_a_new_one)
 {
-	struct net *n = *state;
 	uint32_t x;
 
-	bring_up(n);
+	bring_up();
 	x = n->last_id[WEFT_CONTROL_HELLO];
-	boot(n, ASKS);
-	run(n, 2 * LATENCY);
-	inject(n, ANSWERS, WEFT_CONTROL_HELLO, x);
-	run(n, 2 * LATENCY);
-	assert_up(n);
+	boot(ASKS);
+	run(2 * LATENCY);
+	inject(ANSWERS, WEFT_CONTROL_HELLO, x);
+	run(2 * LATENCY);
+	assert_up();
 	assert_int_equal(n->begun[ANSWERS], 2);
 }
 
 /* SESS-5, SESS-6; FRAME-9 */
 WEFT_TEST(frames_of_older_lives_change_nothing)
 {
-	struct net *n = *state;
 	enum weft_session_event ev;
 
 	for (int live = 0; live < 2; live++) {
@@ -210,8 +197,8 @@ WEFT_TEST(frames_of_older_lives_change_nothing)
 
 				if (end == ANSWERS && type == WEFT_CONTROL_HELLO)
 					continue;
-				inject(n, end, (enum weft_control_type)type, 12345);
-				inject(n, end, (enum weft_control_type)type, 0);
+				inject(end, (enum weft_control_type)type, 12345);
+				inject(end, (enum weft_control_type)type, 0);
 				assert_int_equal(n->s[end].state, before.state);
 				assert_int_equal(n->s[end].id, before.id);
 				assert_int_equal(
@@ -226,8 +213,8 @@ WEFT_TEST(frames_of_older_lives_change_nothing)
 				weft_session_flits(&n->s[end], 0, n->now, &ev), WEFT_DROP_SESSION);
 			assert_int_equal(ev, WEFT_SESSION_NOTHING);
 		}
-		run(n, 5 * LATENCY);
-		assert_up(n);
+		run(5 * LATENCY);
+		assert_up();
 	}
 	assert_int_equal(n->ended[ASKS] + n->ended[ANSWERS], 0);
 }
@@ -237,7 +224,6 @@ WEFT_TEST(frames_of_older_lives_change_nothing)
 /* SESS-9, SESS-10 */
 WEFT_TEST(both_ends_name_what_differs)
 {
-	struct net *n = *state;
 	static struct rig_keys keys; /* the net outlives this test */
 
 	rig_ide(&n->cfg[ANSWERS], &keys);
@@ -253,123 +239,112 @@ WEFT_TEST(both_ends_name_what_differs)
 		c->crc_order ^= p == WEFT_PARAM_CRC_ORDER;
 		c->isn_form ^= p == WEFT_PARAM_ISN_FORM;
 		c->ide_mode ^= p == WEFT_PARAM_IDE_MODE;
-		boot(n, ASKS);
-		boot(n, ANSWERS);
-		run(n, 3 * LATENCY);
-		assert_state(n, WEFT_SESSION_DOWN, WEFT_SESSION_REFUSED);
-		run(n, HELLO); /* nothing better came */
-		assert_state(n, WEFT_SESSION_REFUSED, WEFT_SESSION_REFUSED);
+		boot(ASKS);
+		boot(ANSWERS);
+		run(3 * LATENCY);
+		assert_state(WEFT_SESSION_DOWN, WEFT_SESSION_REFUSED);
+		run(HELLO); /* nothing better came */
+		assert_state(WEFT_SESSION_REFUSED, WEFT_SESSION_REFUSED);
 		for (unsigned int end = 0; end < ENDS; end++) {
 			assert_int_equal(n->s[end].differs, p);
 			assert_int_equal(n->s[end].peer.port, 40 + !end);
 		}
 		hellos = n->sent[ASKS][WEFT_CONTROL_HELLO];
-		run(n, 50 * HELLO);
+		run(50 * HELLO);
 		assert_in_range(n->sent[ASKS][WEFT_CONTROL_HELLO] - hellos, 4, 5);
 		n->cfg[ANSWERS] = good;
-		boot(n, ANSWERS);
-		run(n, 10 * HELLO + 5 * LATENCY);
-		assert_up(n);
+		boot(ANSWERS);
+		run(10 * HELLO + 5 * LATENCY);
+		assert_up();
 	}
 }
 
 /* SESS-12 */
 WEFT_TEST(frames_that_do_not_pass_are_found_at_bring_up)
 {
-	struct net *n = *state;
-
 	n->path_flits = 7;
-	run(n, 10 * HELLO);
-	assert_state(n, WEFT_SESSION_REFUSED, WEFT_SESSION_REFUSED);
+	run(10 * HELLO);
+	assert_state(WEFT_SESSION_REFUSED, WEFT_SESSION_REFUSED);
 	for (unsigned int end = 0; end < ENDS; end++) {
 		assert_int_equal(n->s[end].differs, WEFT_PARAM_FRAME_SIZE);
 		assert_int_equal(n->s[end].peer.max_flits, 8);
 	}
-	run(n, 100 * HELLO);
-	assert_state(n, WEFT_SESSION_REFUSED, WEFT_SESSION_REFUSED);
+	run(100 * HELLO);
+	assert_state(WEFT_SESSION_REFUSED, WEFT_SESSION_REFUSED);
 	/* At the worst the last long one has just been lost: a short one, a refusal, the wait. */
 	n->path_flits = 8;
-	run(n, 11 * HELLO + 7 * LATENCY);
-	assert_up(n);
+	run(11 * HELLO + 7 * LATENCY);
+	assert_up();
 }
 
 /* The responder sends longer frames than the asking one: its WELCOME is what gets lost. */
 WEFT_TEST(frames_that_do_not_pass_the_other_way_are_found_too)
 {
-	struct net *n = *state;
-
 	n->cfg[ASKS].pad_flits = 2;
-	boot(n, ASKS);
+	boot(ASKS);
 	n->path_flits = 5;
-	run(n, 10 * HELLO);
-	assert_state(n, WEFT_SESSION_REFUSED, WEFT_SESSION_REFUSED);
+	run(10 * HELLO);
+	assert_state(WEFT_SESSION_REFUSED, WEFT_SESSION_REFUSED);
 	assert_int_equal(n->s[ASKS].differs, WEFT_PARAM_FRAME_SIZE);
 }
 
 WEFT_TEST(an_end_that_takes_less_is_asked_with_less)
 {
-	struct net *n = *state;
-
 	n->cfg[ANSWERS].params.max_flits = n->cfg[ANSWERS].pad_flits = n->path_flits = 3;
-	boot(n, ANSWERS);
-	run(n, 3 * HELLO + 8 * LATENCY);
-	assert_up(n);
+	boot(ANSWERS);
+	run(3 * HELLO + 8 * LATENCY);
+	assert_up();
 	assert_int_equal(n->last[WEFT_CONTROL_HELLO].padded, 3);
 	assert_int_equal(n->last[WEFT_CONTROL_WELCOME].padded, 3);
 	assert_int_equal(n->s[ASKS].peer.max_flits, 3);
 	/* One that takes more comes in its place. */
 	n->cfg[ANSWERS] = session_cfg(ANSWERS);
 	n->path_flits = 8;
-	boot(n, ANSWERS);
-	run(n, 5 * HELLO);
-	assert_up(n);
+	boot(ANSWERS);
+	run(5 * HELLO);
+	assert_up();
 	assert_int_equal(n->last[WEFT_CONTROL_HELLO].padded, 8);
 }
 
 WEFT_TEST(an_end_that_takes_more_after_all_is_asked_with_more)
 {
-	struct net *n = *state;
-
 	n->cfg[ANSWERS].params.max_flits = n->path_flits = 3;
-	boot(n, ANSWERS);
+	boot(ANSWERS);
 	while (n->s[ASKS].attempt.pad_flits != 3)
-		run(n, 1);
+		run(1);
 	n->cfg[ANSWERS] = session_cfg(ANSWERS);
 	n->path_flits = 8;
-	boot(n, ANSWERS);
-	run(n, 7 * LATENCY);
-	assert_up(n);
+	boot(ANSWERS);
+	run(7 * LATENCY);
+	assert_up();
 	assert_int_equal(n->last[WEFT_CONTROL_HELLO].padded, 8);
 }
 
 WEFT_TEST(an_end_that_comes_late_is_not_taken_for_a_short_path)
 {
-	struct net *n = *state;
-
 	for (unsigned int late = 0; late < 10; late++) {
 		n->off[ANSWERS] = true;
-		boot(n, ASKS);
+		boot(ASKS);
 		n->n = 0;
-		run(n, late * HELLO / 2 + 1);
-		boot(n, ANSWERS);
+		run(late * HELLO / 2 + 1);
+		boot(ANSWERS);
 		for (unsigned int i = 0; i < HELLO + 6 * LATENCY; i++) {
-			run(n, 1);
+			run(1);
 			assert_int_not_equal(n->s[ASKS].state, WEFT_SESSION_REFUSED);
 			assert_int_not_equal(n->s[ANSWERS].state, WEFT_SESSION_REFUSED);
 		}
-		assert_up(n);
+		assert_up();
 	}
 }
 
 /* Short ones count from the last session on. */
 WEFT_TEST(the_first_short_hello_is_no_refusal)
 {
-	struct net *n = *state;
 	struct weft_control c = n->cfg[ASKS].params;
 
 	c.type = WEFT_CONTROL_HELLO;
 	weft_session_control(&n->s[ANSWERS], 5, &c, n->now, ++n->fresh);
-	bring_up(n);
+	bring_up();
 	weft_session_abandon(&n->s[ANSWERS], n->now);
 	weft_session_control(&n->s[ANSWERS], 6, &c, n->now, ++n->fresh);
 	assert_int_equal(n->s[ANSWERS].state, WEFT_SESSION_DOWN);
@@ -381,26 +356,24 @@ WEFT_TEST(the_first_short_hello_is_no_refusal)
 
 WEFT_TEST(ends_restart_in_any_order)
 {
-	struct net *n = *state;
-
 	for (unsigned int which = 0; which < 12; which++) {
 		const bool asks = which % 3 != 1, answers = which % 3 != 0;
 		uint32_t id;
 
-		start_over(n);
+		start_over();
 		n->streams[ASKS] = which >= 6;
 		n->streams[ANSWERS] = which >= 9;
 		id = n->s[ASKS].id;
 		n->off[ASKS] = asks;
 		n->off[ANSWERS] = answers;
-		run(n, which % 2 ? 1 : 3 * SILENCE);
+		run(which % 2 ? 1 : 3 * SILENCE);
 		if (asks)
-			boot(n, ASKS);
-		run(n, which % 2 ? 1 : HELLO);
+			boot(ASKS);
+		run(which % 2 ? 1 : HELLO);
 		if (answers)
-			boot(n, ANSWERS);
-		run(n, HELLO + KEEPALIVE + 6 * LATENCY);
-		assert_up(n);
+			boot(ANSWERS);
+		run(HELLO + KEEPALIVE + 6 * LATENCY);
+		assert_up();
 		assert_int_not_equal(n->s[ASKS].id, id);
 		n->streams[ASKS] = n->streams[ANSWERS] = false;
 	}
@@ -409,30 +382,29 @@ WEFT_TEST(ends_restart_in_any_order)
 /* SESS-20 */
 WEFT_TEST(reset_is_sent_seldom_and_by_the_answering_end)
 {
-	struct net *n = *state;
 	enum weft_session_event ev;
 
-	bring_up(n);
+	bring_up();
 	for (unsigned int i = 0; i < 1000; i++)
 		for (unsigned int end = 0; end < ENDS; end++)
 			assert_int_equal(
 				weft_session_flits(&n->s[end], 5, n->now, &ev), WEFT_DROP_SESSION);
-	run(n, KEEPALIVE - 1);
+	run(KEEPALIVE - 1);
 	assert_int_equal(n->sent[ANSWERS][WEFT_CONTROL_RESET], 1);
 	assert_int_equal(n->last_id[WEFT_CONTROL_RESET], 5);
 	for (unsigned int i = 0; i < 20; i++) {
 		weft_session_flits(&n->s[ANSWERS], 5, n->now, &ev);
-		run(n, KEEPALIVE / 5);
+		run(KEEPALIVE / 5);
 	}
 	assert_in_range(n->sent[ANSWERS][WEFT_CONTROL_RESET], 4, 5);
 	assert_int_equal(n->sent[ASKS][WEFT_CONTROL_RESET], 0);
 	assert_int_equal(n->s[ASKS].count[WEFT_SESSION_N_UNKNOWN], 1000);
-	assert_up(n); /* none of them was for the live session */
-	boot(n, ANSWERS);
-	run(n, KEEPALIVE + 4 * LATENCY);
+	assert_up(); /* none of them was for the live session */
+	boot(ANSWERS);
+	run(KEEPALIVE + 4 * LATENCY);
 	assert_int_equal(n->ended[ASKS], 1);
-	run(n, 5 * LATENCY);
-	assert_up(n);
+	run(5 * LATENCY);
+	assert_up();
 }
 
 /* --- silence --- */
@@ -440,25 +412,24 @@ WEFT_TEST(reset_is_sent_seldom_and_by_the_answering_end)
 /* SESS-14, SESS-15 */
 WEFT_TEST(a_one_way_break_stalls_both_ends_and_heals)
 {
-	struct net *n = *state;
 	uint32_t id;
 
-	bring_up(n);
+	bring_up();
 	id = n->s[ASKS].id;
 	for (unsigned int which = 0; which < 8; which++) {
 		n->streams[ASKS] = which & 2;
 		n->streams[ANSWERS] = which & 4;
 		n->cut[which & 1] = true;
-		run(n, 2 * SILENCE);
-		assert_state(n, WEFT_SESSION_STALLED, WEFT_SESSION_STALLED);
+		run(2 * SILENCE);
+		assert_state(WEFT_SESSION_STALLED, WEFT_SESSION_STALLED);
 		for (unsigned int i = 0; i < DEAD / 2; i++) {
-			run(n, 1);
-			assert_state(n, WEFT_SESSION_STALLED, WEFT_SESSION_STALLED);
+			run(1);
+			assert_state(WEFT_SESSION_STALLED, WEFT_SESSION_STALLED);
 		}
 		n->cut[which & 1] = false;
-		run(n, KEEPALIVE + 3 * LATENCY);
-		assert_up(n);
-		run(n, SILENCE);
+		run(KEEPALIVE + 3 * LATENCY);
+		assert_up();
+		run(SILENCE);
 	}
 	assert_int_equal(n->s[ASKS].id, id);
 	assert_int_equal(n->begun[ASKS] + n->begun[ANSWERS], 2);
@@ -468,79 +439,73 @@ WEFT_TEST(a_one_way_break_stalls_both_ends_and_heals)
 
 WEFT_TEST(a_lost_all_clear_is_not_waited_for)
 {
-	struct net *n = *state;
-
-	bring_up(n);
+	bring_up();
 	n->streams[ASKS] = n->streams[ANSWERS] = true;
 	n->cut[ANSWERS] = true;
-	run(n, 2 * SILENCE);
+	run(2 * SILENCE);
 	n->cut[ANSWERS] = false;
 	while (n->s[ANSWERS].state == WEFT_SESSION_STALLED) {
 		n->drop_type = WEFT_CONTROL_KEEPALIVE; /* a flit is what comes first */
-		run(n, 1);
+		run(1);
 	}
 	assert_int_equal(n->s[ASKS].state, WEFT_SESSION_STALLED);
-	run(n, SILENCE + 2 * LATENCY);
-	assert_up(n);
+	run(SILENCE + 2 * LATENCY);
+	assert_up();
 }
 
 /* SESS-17 */
 WEFT_TEST(a_break_that_lasts_ends_the_session_at_both_ends)
 {
-	struct net *n = *state;
-
 	for (unsigned int which = 1; which < 4; which++) {
-		start_over(n);
+		start_over();
 		n->cut[ASKS] = which & 1;
 		n->cut[ANSWERS] = which & 2;
-		run(n, DEAD - KEEPALIVE);
-		assert_state(n, WEFT_SESSION_STALLED, WEFT_SESSION_STALLED);
-		run(n, KEEPALIVE + 2 * LATENCY);
+		run(DEAD - KEEPALIVE);
+		assert_state(WEFT_SESSION_STALLED, WEFT_SESSION_STALLED);
+		run(KEEPALIVE + 2 * LATENCY);
 		/* Whom a goodbye reaches asks back, and hears nothing either way. */
-		run(n, DEAD);
-		assert_state(n, WEFT_SESSION_DOWN, WEFT_SESSION_DOWN);
+		run(DEAD);
+		assert_state(WEFT_SESSION_DOWN, WEFT_SESSION_DOWN);
 		assert_int_equal(n->ended[ASKS], 1);
 		assert_int_equal(n->ended[ANSWERS], 1);
 		n->cut[ASKS] = n->cut[ANSWERS] = false;
-		run(n, 2 * HELLO);
-		assert_up(n);
+		run(2 * HELLO);
+		assert_up();
 	}
 }
 
 /* SESS-16 */
 WEFT_TEST(a_jump_of_the_clock_ends_nothing)
 {
-	struct net *n = *state;
 	uint32_t id;
 
-	bring_up(n);
+	bring_up();
 	id = n->s[ASKS].id;
 	for (unsigned int i = 0; i < 20; i++) {
-		run(n, 3 * KEEPALIVE + i);
+		run(3 * KEEPALIVE + i);
 		n->now += 100 * DEAD;
 		for (unsigned int k = 0; k < n->n; k++)
 			n->queue[k].at += 100 * DEAD;
 	}
-	run(n, SILENCE);
-	assert_up(n);
+	run(SILENCE);
+	assert_up();
 	assert_int_equal(n->s[ASKS].id, id);
 }
 
 /* SESS-16 */
 WEFT_TEST(a_paused_end_finds_its_session_again)
 {
-	struct net *n = *state;
 	uint32_t id;
 
-	bring_up(n);
+	bring_up();
 	id = n->s[ASKS].id;
 	for (unsigned int end = 0; end < ENDS; end++) {
 		n->off[end] = true;
-		run(n, DEAD / 2);
+		run(DEAD / 2);
 		assert_int_equal(n->s[!end].state, WEFT_SESSION_STALLED);
 		n->off[end] = false;
-		run(n, SILENCE);
-		assert_up(n);
+		run(SILENCE);
+		assert_up();
 		assert_int_equal(n->s[ASKS].id, id);
 	}
 }
@@ -548,23 +513,22 @@ WEFT_TEST(a_paused_end_finds_its_session_again)
 /* SESS-13, SESS-18 */
 WEFT_TEST(flits_stand_in_for_keepalives_and_losses_do_not)
 {
-	struct net *n = *state;
 	unsigned int before;
 
-	bring_up(n);
+	bring_up();
 	n->streams[ASKS] = n->streams[ANSWERS] = true;
 	before = n->sent[ASKS][WEFT_CONTROL_KEEPALIVE] + n->sent[ANSWERS][WEFT_CONTROL_KEEPALIVE];
-	run(n, DEAD);
+	run(DEAD);
 	assert_int_equal(
 		n->sent[ASKS][WEFT_CONTROL_KEEPALIVE] + n->sent[ANSWERS][WEFT_CONTROL_KEEPALIVE],
 		before);
 	n->cut[ASKS] = true;
 	for (unsigned int i = 0; i < 2 * SILENCE; i++) {
-		inject(n, ASKS, WEFT_CONTROL_LOSS, n->s[ASKS].id);
-		run(n, 1);
+		inject(ASKS, WEFT_CONTROL_LOSS, n->s[ASKS].id);
+		run(1);
 	}
 	assert_int_equal(n->s[ASKS].count[WEFT_SESSION_N_LOSSES], 3 * 2 * SILENCE);
-	assert_state(n, WEFT_SESSION_STALLED, WEFT_SESSION_STALLED);
+	assert_state(WEFT_SESSION_STALLED, WEFT_SESSION_STALLED);
 }
 
 /* --- goodbye --- */
@@ -572,17 +536,15 @@ WEFT_TEST(flits_stand_in_for_keepalives_and_losses_do_not)
 /* SESS-24 */
 WEFT_TEST(goodbye_ends_a_session_at_once)
 {
-	struct net *n = *state;
-
 	for (unsigned int end = 0; end < ENDS; end++) {
-		start_over(n);
+		start_over();
 		weft_session_close(&n->s[end]);
 		assert_false(weft_session_is_live(&n->s[end]));
 		assert_true(weft_session_is_parting(&n->s[end]));
-		run(n, 3 * LATENCY);
+		run(3 * LATENCY);
 		assert_int_equal(n->ended[!end], 1);
 		assert_false(weft_session_is_parting(&n->s[end]));
-		run(n, 10 * HELLO);
+		run(10 * HELLO);
 		assert_int_equal(n->s[end].state, WEFT_SESSION_CLOSED);
 		assert_int_equal(n->s[!end].state, WEFT_SESSION_DOWN);
 		if (end == ASKS)
@@ -592,13 +554,11 @@ WEFT_TEST(goodbye_ends_a_session_at_once)
 
 WEFT_TEST(a_lost_goodbye_is_made_good_by_reset)
 {
-	struct net *n = *state;
-
 	for (unsigned int end = 0; end < ENDS; end++) {
-		start_over(n);
+		start_over();
 		n->drop_type = WEFT_CONTROL_GOODBYE;
 		weft_session_close(&n->s[end]);
-		run(n, KEEPALIVE + 4 * LATENCY);
+		run(KEEPALIVE + 4 * LATENCY);
 		assert_int_equal(n->drop_type, 0);
 		assert_int_equal(n->ended[!end], 1);
 		assert_int_equal(n->s[!end].state, WEFT_SESSION_DOWN);
@@ -607,17 +567,15 @@ WEFT_TEST(a_lost_goodbye_is_made_good_by_reset)
 
 WEFT_TEST(an_end_may_close_while_it_comes_up)
 {
-	struct net *n = *state;
-
 	for (unsigned int end = 0; end < ENDS; end++)
 		for (unsigned int after = 0; after < 5 * LATENCY; after++) {
-			boot(n, ASKS);
-			boot(n, ANSWERS);
+			boot(ASKS);
+			boot(ANSWERS);
 			n->n = 0;
-			run(n, after);
+			run(after);
 			weft_session_close(&n->s[end]);
 			weft_session_close(&n->s[end]);
-			run(n, 2 * KEEPALIVE);
+			run(2 * KEEPALIVE);
 			assert_int_equal(n->s[end].state, WEFT_SESSION_CLOSED);
 			assert_int_equal(n->s[!end].state, WEFT_SESSION_DOWN);
 		}
@@ -625,12 +583,10 @@ WEFT_TEST(an_end_may_close_while_it_comes_up)
 
 WEFT_TEST(both_ends_may_close_at_once)
 {
-	struct net *n = *state;
-
-	bring_up(n);
+	bring_up();
 	weft_session_close(&n->s[ASKS]);
 	weft_session_close(&n->s[ANSWERS]);
-	run(n, LATENCY);
+	run(LATENCY);
 	for (unsigned int end = 0; end < ENDS; end++) {
 		assert_int_equal(n->s[end].state, WEFT_SESSION_CLOSED);
 		assert_false(weft_session_is_parting(&n->s[end]));
@@ -640,7 +596,7 @@ WEFT_TEST(both_ends_may_close_at_once)
 /* --- what keys are made from --- */
 
 static uint64_t
-deal_of(const struct net *n, unsigned int end)
+deal_of(unsigned int end)
 {
 	struct weft_session_transcript d;
 
@@ -654,30 +610,29 @@ deal_of(const struct net *n, unsigned int end)
  */
 WEFT_TEST(what_is_known_is_said_from_the_next_session_on)
 {
-	struct net *n = *state;
 	static struct rig_keys keys[ENDS];
 	uint64_t known[ENDS] = { 0 };
 
-	ide_on(n, keys);
+	ide_on(keys);
 	for (unsigned int i = 0; i < 24; i++) {
 		const unsigned int end = i / 3 % ENDS, leaver = i % ENDS;
 		uint64_t agreed;
 
-		run(n, 20 * HELLO);
-		assert_up(n);
+		run(20 * HELLO);
+		assert_up();
 		for (unsigned int e = 0; e < ENDS; e++)
 			assert_true(n->s[1 - e].peer.known == known[e]);
-		agreed = deal_of(n, ASKS);
+		agreed = deal_of(ASKS);
 		known[end] = 100 + i;
 		weft_session_knows(&n->s[end], known[end]);
-		run(n, 5 * HELLO);
-		assert_up(n);
-		assert_true(deal_of(n, ASKS) == agreed && deal_of(n, ANSWERS) == agreed);
+		run(5 * HELLO);
+		assert_up();
+		assert_true(deal_of(ASKS) == agreed && deal_of(ANSWERS) == agreed);
 		if (i % 4 == 3) {
-			boot(n, leaver);
+			boot(leaver);
 			known[leaver] = 0;
 		} else {
-			note(n, leaver, weft_session_abandon(&n->s[leaver], n->now));
+			note(leaver, weft_session_abandon(&n->s[leaver], n->now));
 		}
 	}
 	assert_int_equal(n->s[ASKS].count[WEFT_SESSION_N_BAD_PROOFS], 0);
@@ -687,22 +642,21 @@ WEFT_TEST(what_is_known_is_said_from_the_next_session_on)
 /* Both ends have the same deal, and no two sessions do (SESS-25). */
 WEFT_TEST(shares_are_fresh_in_every_session)
 {
-	struct net *n = *state;
 	static struct rig_keys keys[ENDS];
 	uint64_t seen[40];
 
-	ide_on(n, keys);
+	ide_on(keys);
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(seen); i++) {
-		run(n, 20 * HELLO);
-		assert_up(n);
-		seen[i] = deal_of(n, ASKS);
-		assert_true(seen[i] == deal_of(n, ANSWERS));
+		run(20 * HELLO);
+		assert_up();
+		seen[i] = deal_of(ASKS);
+		assert_true(seen[i] == deal_of(ANSWERS));
 		for (unsigned int k = 0; k < i; k++)
 			assert_true(seen[k] != seen[i]);
 		if (i % 3 == 0)
-			boot(n, i % 2);
+			boot(i % 2);
 		else
-			note(n, i % 2, weft_session_abandon(&n->s[i % 2], n->now));
+			note(i % 2, weft_session_abandon(&n->s[i % 2], n->now));
 	}
 	assert_true(keys[ASKS].drawn >= 40 && keys[ANSWERS].drawn >= 1040);
 	assert_int_equal(n->s[ASKS].count[WEFT_SESSION_N_BAD_PROOFS], 0);
@@ -711,40 +665,38 @@ WEFT_TEST(shares_are_fresh_in_every_session)
 /* SESS-25 */
 WEFT_TEST(another_key_never_begins_a_session)
 {
-	struct net *n = *state;
 	static struct rig_keys keys[ENDS];
 
-	ide_on(n, keys);
+	ide_on(keys);
 	keys[ASKS].psk = 100;
-	run(n, 50 * HELLO);
+	run(50 * HELLO);
 	assert_int_equal(n->s[ASKS].state, WEFT_SESSION_REFUSED);
 	assert_int_equal(n->s[ASKS].differs, WEFT_PARAM_IDE_KEY);
 	assert_true(n->s[ASKS].count[WEFT_SESSION_N_BAD_PROOFS] >= 4);
 	assert_int_equal(n->sent[ASKS][WEFT_CONTROL_READY], 0);
 	assert_int_equal(n->begun[ASKS] + n->begun[ANSWERS], 0);
 	/* Nor does a READY without the right proof. */
-	inject(n, ANSWERS, WEFT_CONTROL_READY, n->s[ANSWERS].candidate.sid);
+	inject(ANSWERS, WEFT_CONTROL_READY, n->s[ANSWERS].candidate.sid);
 	assert_int_equal(n->begun[ANSWERS], 0);
 	assert_int_equal(n->s[ANSWERS].count[WEFT_SESSION_N_BAD_PROOFS], 1);
 	keys[ASKS].psk = 0;
-	run(n, 20 * HELLO);
-	assert_up(n);
+	run(20 * HELLO);
+	assert_up();
 }
 
 WEFT_TEST(nothing_begins_without_random_bytes)
 {
-	struct net *n = *state;
 	static struct rig_keys keys[ENDS];
 
 	for (unsigned int end = 0; end < ENDS; end++) {
-		ide_on(n, keys);
+		ide_on(keys);
 		keys[end].dry = true;
-		run(n, 20 * HELLO);
+		run(20 * HELLO);
 		assert_int_equal(n->begun[ASKS] + n->begun[ANSWERS], 2 * end);
 		assert_true(n->s[end].count[WEFT_SESSION_N_NO_RANDOM] > 0);
 		keys[end].dry = false;
-		run(n, 20 * HELLO);
-		assert_up(n);
+		run(20 * HELLO);
+		assert_up();
 	}
 }
 
@@ -762,19 +714,18 @@ WEFT_TEST(options_of_ide_must_agree)
 		{ { 0x0606, 0x0606 }, WEFT_PARAM_NONE },
 		{ { 0x0701, 0x0001 }, WEFT_PARAM_NONE },
 	};
-	struct net *n = *state;
 	static struct rig_keys keys[ENDS];
 
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(cases); i++) {
 		n->cfg[ASKS].params.ide_bits = cases[i].bits[ASKS];
 		n->cfg[ANSWERS].params.ide_bits = cases[i].bits[ANSWERS];
-		ide_on(n, keys);
-		run(n, 20 * HELLO);
+		ide_on(keys);
+		run(20 * HELLO);
 		if (cases[i].differs == WEFT_PARAM_NONE) {
-			assert_up(n);
+			assert_up();
 			continue;
 		}
-		assert_state(n, WEFT_SESSION_REFUSED, WEFT_SESSION_REFUSED);
+		assert_state(WEFT_SESSION_REFUSED, WEFT_SESSION_REFUSED);
 		assert_int_equal(n->s[ASKS].differs, cases[i].differs);
 		assert_int_equal(n->s[ANSWERS].differs, cases[i].differs);
 	}

@@ -10,7 +10,6 @@
 
 #include "weft_load.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 #define ROOM 8192

@@ -12,9 +12,6 @@
 
 #include "weft_test.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "weft_gfd.h"
 #include "weft_mem_requester.h"
 #include "weft_traffic.h"

@@ -8,8 +8,6 @@
 
 #include "weft_test.h"
 
-#include <string.h>
-
 #include "weft_gfam_access.h"
 #include "weft_gfd.h"
 

@@ -5,8 +5,6 @@
 
 #include "weft_test.h"
 
-#include <string.h>
-
 #include "weft_latency.h"
 
 static struct weft_latency hist;

@@ -8,9 +8,6 @@
 
 #include "weft_test.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "weft_gfd.h"
 #include "weft_mem_requester.h"
 #include "weft_pace.h"
@@ -70,24 +67,54 @@ dirty_memory(size_t size)
 }
 
 static void
-rig_new(const struct weft_traffic_cfg *cfg)
-{
-	const struct weft_requester_cfg host_cfg = { TIMEOUT, 10, 64, 1, NULL, 0 };
-
-	memset(&rig, 0, sizeof(rig));
-	rig.host = weft_requester_init(dirty_memory(weft_requester_size(&host_cfg)), &host_cfg);
-	assert_int_equal(weft_requester_grant(rig.host, PID, 64, 64), 0);
-	assert_int_equal(
-		weft_gfd_init(&rig.gfd, PID, BASE, rig.mem, sizeof(rig.mem), rig.poison), 0);
-	rig.traffic = weft_traffic_init(dirty_memory(weft_traffic_size(cfg)), cfg, rig.host);
-	assert_non_null(rig.traffic);
-}
-
-static void
 rig_free(void)
 {
 	free(rig.traffic);
 	free(rig.host);
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	rig_free();
+	memset(&rig, 0, sizeof(rig));
+	return 0;
+}
+
+WEFT_TEST_EACH(NULL, teardown)
+
+/* Another life of the same host at the same memory, with what both have counted. */
+static void
+rig_again(const struct weft_traffic_cfg *cfg)
+{
+	const struct weft_requester_cfg host_cfg = { TIMEOUT, 10, 64, 1, NULL, 0 };
+
+	rig_free();
+	rig.host = weft_requester_init(dirty_memory(weft_requester_size(&host_cfg)), &host_cfg);
+	assert_int_equal(weft_requester_grant(rig.host, PID, 64, 64), 0);
+	rig.traffic = weft_traffic_init(dirty_memory(weft_traffic_size(cfg)), cfg, rig.host);
+	assert_non_null(rig.traffic);
+}
+
+/* In the place of the rig before, if there was one. */
+static void
+rig_new(const struct weft_traffic_cfg *cfg)
+{
+	rig_free();
+	memset(&rig, 0, sizeof(rig));
+	rig_again(cfg);
+	assert_int_equal(
+		weft_gfd_init(&rig.gfd, PID, BASE, rig.mem, sizeof(rig.mem), rig.poison), 0);
+}
+
+/* The same of one line, so that all requests are of it. */
+static void
+rig_new_of_a_line(struct weft_traffic_cfg *cfg)
+{
+	cfg->lines = 1;
+	cfg->first_line = HOST_INDEX * LINES;
+	rig_new(cfg);
 }
 
 static int
@@ -146,6 +173,13 @@ run_to_end(void)
 		assert_true(i < 100000);
 	}
 	assert_int_equal(step(), -ESHUTDOWN);
+}
+
+static void
+stop_and_sweep(void)
+{
+	weft_traffic_stop(rig.traffic);
+	run_to_end();
 }
 
 static void
@@ -223,7 +257,6 @@ WEFT_TEST(good_memory_is_verified_throughout)
 	assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), count(WEFT_TRAFFIC_N_READS));
 	assert_int_equal(count(WEFT_TRAFFIC_N_MISMATCHES), 0);
 	assert_null(weft_traffic_first_mismatch(rig.traffic));
-	rig_free();
 }
 
 WEFT_TEST(reads_alone_find_zeros_and_leave_nothing_to_sweep)
@@ -235,7 +268,6 @@ WEFT_TEST(reads_alone_find_zeros_and_leave_nothing_to_sweep)
 	assert_int_equal(count(WEFT_TRAFFIC_N_READS), 100);
 	assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), 100);
 	assert_int_equal(count(WEFT_TRAFFIC_N_SWEPT), 0);
-	rig_free();
 }
 
 WEFT_TEST(writes_alone_are_read_in_the_sweep)
@@ -247,7 +279,6 @@ WEFT_TEST(writes_alone_are_read_in_the_sweep)
 	assert_int_equal(count(WEFT_TRAFFIC_N_WRITES), 100);
 	assert_int_equal(count(WEFT_TRAFFIC_N_READS), LINES);
 	assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), LINES);
-	rig_free();
 }
 
 WEFT_TEST(no_requests_end_at_once)
@@ -257,7 +288,6 @@ WEFT_TEST(no_requests_end_at_once)
 	rig_new(&cfg);
 	assert_int_equal(step(), -ESHUTDOWN);
 	assert_true(weft_traffic_done(rig.traffic));
-	rig_free();
 }
 
 WEFT_TEST(stop_goes_on_to_the_sweep)
@@ -267,11 +297,9 @@ WEFT_TEST(stop_goes_on_to_the_sweep)
 	rig_new(&cfg);
 	for (unsigned int i = 0; i < 50; i++)
 		assert_int_equal(step(), 0);
-	weft_traffic_stop(rig.traffic);
-	run_to_end();
+	stop_and_sweep();
 	assert_int_equal(count(WEFT_TRAFFIC_N_WRITES), 50);
 	assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), LINES);
-	rig_free();
 }
 
 WEFT_TEST(open_requests_keep_to_the_limit_and_to_one_a_line)
@@ -296,7 +324,6 @@ WEFT_TEST(open_requests_keep_to_the_limit_and_to_one_a_line)
 		assert_int_equal(next_message(0, &one), 0);
 		if (most == LINES) /* the line just freed is the only one idle */
 			assert_true(one.addr == m[0].addr);
-		rig_free();
 	}
 }
 
@@ -347,7 +374,6 @@ WEFT_TEST(no_interval_has_more_requests_than_the_rate)
 				assert_true(
 					j - i + 1 <=
 					cfg.outstanding + (at[j] - at[i]) * cfg.rate / 1000000000);
-		rig_free();
 	}
 }
 
@@ -370,7 +396,6 @@ WEFT_TEST(the_rate_is_reached_and_a_wait_made_up_for)
 	assert_int_equal(n, 70);
 	rig.now += 1000000;
 	assert_int_equal(begin_all(at, 128), 8);
-	rig_free();
 }
 
 /* Not a second later. */
@@ -382,7 +407,6 @@ WEFT_TEST(the_end_of_a_run_waits_for_no_rate)
 	rig_new(&cfg);
 	assert_int_equal(step(), 0);
 	assert_int_equal(step(), -ESHUTDOWN);
-	rig_free();
 }
 
 WEFT_TEST(sweep_waits_for_the_last_answer)
@@ -401,7 +425,6 @@ WEFT_TEST(sweep_waits_for_the_last_answer)
 	}
 	run_to_end();
 	assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), 2);
-	rig_free();
 }
 
 WEFT_TEST(without_credit_nothing_is_begun_or_counted)
@@ -417,7 +440,6 @@ WEFT_TEST(without_credit_nothing_is_begun_or_counted)
 	assert_int_equal(weft_requester_grant(rig.host, PID, 1, 1), 0);
 	run_to_end();
 	assert_int_equal(count(WEFT_TRAFFIC_N_MISMATCHES), 0);
-	rig_free();
 }
 
 WEFT_TEST(hosts_stay_on_their_own_lines)
@@ -433,7 +455,6 @@ WEFT_TEST(hosts_stay_on_their_own_lines)
 		for (unsigned int i = 0; i < ROOM; i++)
 			assert_int_equal(
 				memcmp(rig.mem + i * 64, zero, 64) != 0, i / LINES == host);
-		rig_free();
 	}
 }
 
@@ -447,17 +468,14 @@ WEFT_TEST(same_seed_same_requests)
 	run_to_end();
 	memcpy(first, rig.mem, sizeof(first));
 	writes = count(WEFT_TRAFFIC_N_WRITES);
-	rig_free();
 	rig_new(&cfg);
 	run_to_end();
 	assert_memory_equal(first, rig.mem, sizeof(first));
 	assert_int_equal(writes, count(WEFT_TRAFFIC_N_WRITES));
-	rig_free();
 	cfg.seed++;
 	rig_new(&cfg);
 	run_to_end();
 	assert_memory_not_equal(first, rig.mem, sizeof(first));
-	rig_free();
 }
 
 /* Every line written at least twice, and what memory held before the last write of each. */
@@ -483,8 +501,7 @@ expect_found(unsigned int mismatches, enum weft_traffic_counter why, unsigned in
 {
 	const struct weft_traffic_mismatch *m;
 
-	weft_traffic_stop(rig.traffic);
-	run_to_end();
+	stop_and_sweep();
 	assert_int_equal(count(WEFT_TRAFFIC_N_MISMATCHES), mismatches);
 	assert_int_equal(count(why), mismatches);
 	assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), LINES - mismatches);
@@ -495,7 +512,6 @@ expect_found(unsigned int mismatches, enum weft_traffic_counter why, unsigned in
 	assert_int_equal(m->hpa, BASE + (HOST_INDEX * LINES + first) * 64);
 	assert_int_equal(m->version_min, m->version_max);
 	assert_true(m->version_max > 1);
-	rig_free();
 }
 
 static enum weft_expect
@@ -548,7 +564,6 @@ WEFT_TEST(closed_lines_hold_ones_of_the_right_kind)
 			if (!right && due != 0)
 				assert_int_equal(weft_traffic_first_mismatch(rig.traffic)->why,
 					WEFT_TRAFFIC_N_NOT_REFUSED);
-			rig_free();
 		}
 	}
 }
@@ -571,7 +586,6 @@ WEFT_TEST(writes_to_closed_lines_are_swept_as_closed)
 	run_to_end();
 	assert_int_equal(count(WEFT_TRAFFIC_N_SWEPT), LINES);
 	assert_int_equal(count(WEFT_TRAFFIC_N_NOT_REFUSED), LINES);
-	rig_free();
 }
 
 static bool writes_all; /* the GFD does writes that it should not */
@@ -632,11 +646,9 @@ WEFT_TEST(answers_follow_changes_of_rights)
 		now = next;
 	}
 	assert_int_equal(change_to(now, WEFT_EXPECT_DATA), 0);
-	weft_traffic_stop(rig.traffic);
-	run_to_end();
+	stop_and_sweep();
 	assert_int_equal(count(WEFT_TRAFFIC_N_MISMATCHES) + count(WEFT_TRAFFIC_N_FAILED), 0);
 	assert_true(late > 1000 && count(WEFT_TRAFFIC_N_BEFORE) >= late);
-	rig_free();
 }
 
 /* Once a line was answered in the new way, the old one is a mistake. */
@@ -660,7 +672,6 @@ WEFT_TEST(rights_do_not_come_back_by_themselves)
 		step_as(was);
 		assert_int_equal(
 			count(WEFT_TRAFFIC_N_MISMATCHES) + count(WEFT_TRAFFIC_N_FAILED), 1);
-		rig_free();
 	}
 }
 
@@ -678,7 +689,6 @@ WEFT_TEST(writes_without_rights_are_found_later)
 	assert_int_equal(change_to(WEFT_EXPECT_ONES, WEFT_EXPECT_DATA), 0);
 	run_to_end();
 	assert_int_equal(count(WEFT_TRAFFIC_N_MISMATCHES), 0);
-	rig_free();
 
 	rig_new(&cfg);
 	assert_int_equal(change_to(WEFT_EXPECT_DATA, WEFT_EXPECT_ONES), 0);
@@ -689,10 +699,8 @@ WEFT_TEST(writes_without_rights_are_found_later)
 	writes_all = false;
 	assert_int_equal(count(WEFT_TRAFFIC_N_MISMATCHES), 0);
 	assert_int_equal(change_to(WEFT_EXPECT_ONES, WEFT_EXPECT_DATA), 0);
-	weft_traffic_stop(rig.traffic);
-	run_to_end();
+	stop_and_sweep();
 	assert_int_equal(count(WEFT_TRAFFIC_N_STALE), LINES);
-	rig_free();
 }
 
 WEFT_TEST(change_waits_for_open_requests)
@@ -707,7 +715,6 @@ WEFT_TEST(change_waits_for_open_requests)
 	answer(&reply);
 	assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), 1);
 	assert_int_equal(change_to(WEFT_EXPECT_DATA, WEFT_EXPECT_ONES), 0);
-	rig_free();
 }
 
 /* What may only be read stays zero: a write that was done all the same is found. */
@@ -731,7 +738,6 @@ WEFT_TEST(writes_to_read_only_lines_are_found)
 		assert_int_equal(count(WEFT_TRAFFIC_N_SWEPT), LINES);
 		assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), obeys ? 0 : LINES);
 		assert_int_equal(count(WEFT_TRAFFIC_N_STALE), obeys ? LINES : 0);
-		rig_free();
 	}
 }
 
@@ -769,7 +775,6 @@ WEFT_TEST(line_of_another_writer_is_found)
 	rig_new(&cfg);
 	run_to_end();
 	memcpy(other, line(0), 64);
-	rig_free();
 	assert_int_not_equal(other[8], 0); /* version: it was written */
 	rig_written(old);
 	memcpy(line(0), other, 64);
@@ -814,7 +819,6 @@ WEFT_TEST(data_of_a_run_with_another_seed_is_found)
 	rig_new(&cfg);
 	run_to_end();
 	memcpy(other, line(0), 64);
-	rig_free();
 	rig_written(old);
 	memcpy(line(0), other, 64);
 	expect_found(1, WEFT_TRAFFIC_N_DAMAGED, 0);
@@ -829,7 +833,6 @@ WEFT_TEST(memory_that_was_not_zero_is_found)
 	run_to_end();
 	assert_int_equal(count(WEFT_TRAFFIC_N_DAMAGED), 20);
 	assert_int_equal(count(WEFT_TRAFFIC_N_MISMATCHES), 20);
-	rig_free();
 }
 
 /* One line, so that the write lost and the reads after it are of the same line. */
@@ -838,9 +841,7 @@ rig_with_lost_write(unsigned int writes_before, bool executed)
 {
 	struct weft_traffic_cfg cfg = cfg_of(writes_before + 1, 100);
 
-	cfg.lines = 1;
-	cfg.first_line = HOST_INDEX * LINES;
-	rig_new(&cfg);
+	rig_new_of_a_line(&cfg);
 	for (unsigned int i = 0; i < writes_before; i++)
 		assert_int_equal(step(), 0);
 	lose(executed);
@@ -856,7 +857,6 @@ WEFT_TEST(after_a_lost_write_either_version_is_good)
 			run_to_end();
 			assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), 1);
 			assert_int_equal(count(WEFT_TRAFFIC_N_MISMATCHES), 0);
-			rig_free();
 		}
 	}
 }
@@ -873,7 +873,6 @@ WEFT_TEST(after_a_lost_write_an_older_version_is_still_stale)
 	assert_int_equal(m->version, 0);
 	assert_int_equal(m->version_min, 2);
 	assert_int_equal(m->version_max, 3);
-	rig_free();
 }
 
 WEFT_TEST(write_that_is_answered_settles_the_version)
@@ -881,9 +880,7 @@ WEFT_TEST(write_that_is_answered_settles_the_version)
 	struct weft_traffic_cfg cfg = cfg_of(3, 100);
 	uint8_t old[64];
 
-	cfg.lines = 1;
-	cfg.first_line = HOST_INDEX * LINES;
-	rig_new(&cfg);
+	rig_new_of_a_line(&cfg);
 	assert_int_equal(step(), 0);
 	lose(true);
 	memcpy(old, line(0), sizeof(old));
@@ -891,7 +888,6 @@ WEFT_TEST(write_that_is_answered_settles_the_version)
 	memcpy(line(0), old, sizeof(old)); /* would have been good before the last write */
 	run_to_end();
 	assert_int_equal(count(WEFT_TRAFFIC_N_STALE), 1);
-	rig_free();
 }
 
 /* Only writes are asked for, so a read shows that the line rests. */
@@ -914,7 +910,6 @@ WEFT_TEST(line_of_a_lost_write_is_only_read_until_its_rest_is_over)
 	assert_int_equal(rig.now, lost_at + 49);
 	assert_int_equal(step(), 0);
 	assert_int_equal(count(WEFT_TRAFFIC_N_WRITES), 2);
-	rig_free();
 }
 
 /* What a write would leave that was put off for want of credit, and yet went out. */
@@ -923,12 +918,9 @@ WEFT_TEST(version_from_the_future_is_stale_too)
 	struct weft_traffic_cfg cfg = cfg_of(3, 100);
 	uint8_t future[64];
 
-	cfg.lines = 1;
-	cfg.first_line = HOST_INDEX * LINES;
-	rig_new(&cfg);
+	rig_new_of_a_line(&cfg);
 	run_to_end();
 	memcpy(future, line(0), sizeof(future));
-	rig_free();
 	cfg.requests = 2;
 	rig_new(&cfg);
 	assert_int_equal(step(), 0);
@@ -937,7 +929,6 @@ WEFT_TEST(version_from_the_future_is_stale_too)
 	run_to_end();
 	assert_int_equal(count(WEFT_TRAFFIC_N_STALE), 1);
 	assert_int_equal(weft_traffic_first_mismatch(rig.traffic)->version, 3);
-	rig_free();
 }
 
 /* Half writes, half reads on one line: seen new once, the old one must not come back. */
@@ -957,12 +948,10 @@ WEFT_TEST(version_once_seen_does_not_go_back)
 		if (count(WEFT_TRAFFIC_N_UNCERTAIN) == 1 && step() == 0 &&
 			count(WEFT_TRAFFIC_N_VERIFIED) == 1) {
 			memcpy(line(0), old, sizeof(old));
-			weft_traffic_stop(rig.traffic);
-			run_to_end();
+			stop_and_sweep();
 			assert_int_equal(count(WEFT_TRAFFIC_N_STALE), 1);
 			caught++;
 		}
-		rig_free();
 	}
 	assert_true(caught > 4);
 }
@@ -977,7 +966,6 @@ WEFT_TEST(lost_read_makes_nothing_uncertain)
 	assert_int_equal(count(WEFT_TRAFFIC_N_LOST), 1);
 	assert_int_equal(count(WEFT_TRAFFIC_N_UNCERTAIN), 0);
 	assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), 1);
-	rig_free();
 }
 
 WEFT_TEST(poison_and_nxm_fail_without_being_compared)
@@ -992,20 +980,6 @@ WEFT_TEST(poison_and_nxm_fail_without_being_compared)
 	assert_int_equal(count(WEFT_TRAFFIC_N_FAILED), 2);
 	assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), 0);
 	assert_int_equal(count(WEFT_TRAFFIC_N_MISMATCHES), 0);
-	rig_free();
-}
-
-/* Another life of the same host at the same memory, with what both have counted. */
-static void
-rig_again(const struct weft_traffic_cfg *cfg)
-{
-	const struct weft_requester_cfg host_cfg = { TIMEOUT, 10, 64, 1, NULL, 0 };
-
-	rig_free();
-	rig.host = weft_requester_init(dirty_memory(weft_requester_size(&host_cfg)), &host_cfg);
-	assert_int_equal(weft_requester_grant(rig.host, PID, 64, 64), 0);
-	rig.traffic = weft_traffic_init(dirty_memory(weft_traffic_size(cfg)), cfg, rig.host);
-	assert_non_null(rig.traffic);
 }
 
 WEFT_TEST(lines_of_an_earlier_run_are_no_mismatch)
@@ -1026,7 +1000,6 @@ WEFT_TEST(lines_of_an_earlier_run_are_no_mismatch)
 			assert_int_equal(
 				count(WEFT_TRAFFIC_N_VERIFIED), count(WEFT_TRAFFIC_N_READS));
 		}
-		rig_free();
 	}
 	assert_true(former > 100);
 }
@@ -1064,13 +1037,11 @@ WEFT_TEST(an_earlier_run_excuses_only_what_this_one_has_not_seen)
 			else
 				memcpy(line(0), older, 64);
 			if (writes) {
-				weft_traffic_stop(rig.traffic);
-				run_to_end();
+				stop_and_sweep();
 			} else {
 				assert_int_equal(step(), 0);
 			}
 			assert_int_equal(count(WEFT_TRAFFIC_N_STALE), 1);
-			rig_free();
 		}
 	}
 }
@@ -1084,12 +1055,10 @@ WEFT_TEST(a_lost_write_over_an_earlier_run_leaves_both)
 		rig_former(100, older);
 		lose(k == 1);
 		line(0)[40] ^= (uint8_t)(k == 2);
-		weft_traffic_stop(rig.traffic);
-		run_to_end();
+		stop_and_sweep();
 		assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), k != 2);
 		assert_int_equal(count(WEFT_TRAFFIC_N_DAMAGED), k == 2);
 		assert_int_equal(count(WEFT_TRAFFIC_N_FORMER), k == 0);
-		rig_free();
 	}
 }
 
@@ -1099,15 +1068,12 @@ WEFT_TEST(new_memory_holds_zeros_and_no_old_data)
 	for (unsigned int k = 0; k < 3; k++) {
 		uint8_t old[LINES][64];
 
-		(void)state;
 		rig_written(old);
 		memcpy(old, line(0), sizeof(old));
 		memset(rig.mem, 0, sizeof(rig.mem));
 		if (k == 0) { /* nobody was told */
-			weft_traffic_stop(rig.traffic);
-			run_to_end();
+			stop_and_sweep();
 			assert_int_equal(count(WEFT_TRAFFIC_N_STALE), LINES);
-			rig_free();
 			continue;
 		}
 		assert_int_equal(weft_traffic_forget(rig.traffic, PID + 1, WEFT_LINE_LOST_ALL), 0);
@@ -1116,11 +1082,9 @@ WEFT_TEST(new_memory_holds_zeros_and_no_old_data)
 		assert_int_equal(count(WEFT_TRAFFIC_N_FORGOTTEN), LINES);
 		if (k == 2)
 			memcpy(line(1), old[1], 64); /* whose memory is this? */
-		weft_traffic_stop(rig.traffic);
-		run_to_end();
+		stop_and_sweep();
 		assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), k == 2 ? LINES - 1 : LINES);
 		assert_int_equal(count(WEFT_TRAFFIC_N_STALE), k == 2);
-		rig_free();
 	}
 }
 
@@ -1146,9 +1110,7 @@ WEFT_TEST(answers_across_a_replacement_say_nothing)
 		struct weft_traffic_cfg cfg = cfg_of(UINT64_MAX, 100);
 		struct weft_msg m, reply;
 
-		cfg.lines = 1;
-		cfg.first_line = HOST_INDEX * LINES;
-		rig_new(&cfg);
+		rig_new_of_a_line(&cfg);
 		assert_int_equal(step(), 0);
 		if (!writes)
 			weft_traffic_stop(rig.traffic);
@@ -1162,11 +1124,9 @@ WEFT_TEST(answers_across_a_replacement_say_nothing)
 		weft_traffic_forget(rig.traffic, PID, WEFT_LINE_LOST_LATE);
 		answer(&reply);
 		assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), 0);
-		weft_traffic_stop(rig.traffic);
-		run_to_end();
+		stop_and_sweep();
 		assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), writes);
 		assert_int_equal(count(WEFT_TRAFFIC_N_MISMATCHES), 0);
-		rig_free();
 	}
 }
 
@@ -1180,11 +1140,9 @@ WEFT_TEST(memory_that_was_replaced_in_parts_may_hold_any_version)
 	memcpy(line(2), old[2], 64);
 	assert_int_equal(weft_traffic_forget(rig.traffic, PID, WEFT_LINE_LOST_PARTLY), LINES);
 	line(3)[9] ^= 1;
-	weft_traffic_stop(rig.traffic);
-	run_to_end();
+	stop_and_sweep();
 	assert_int_equal(count(WEFT_TRAFFIC_N_DAMAGED), 1);
 	assert_int_equal(count(WEFT_TRAFFIC_N_VERIFIED), LINES - 1);
-	rig_free();
 }
 
 WEFT_TEST(every_counter_has_a_name_of_its_own)

@@ -7,9 +7,6 @@
 
 #include "weft_test.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "weft_uio.h"
 
 /** Fill a packet's header by hand; the rest of @p t is 0. */

@@ -8,8 +8,6 @@
 
 #include "sig_model.h"
 
-#include <errno.h>
-
 #define BLOCK 512
 #define UNIT (BLOCK + 8)
 #define BLOCKS 4

@@ -9,7 +9,6 @@
 #include "weft_test.h"
 
 #include <signal.h>
-#include <string.h>
 
 #include "ide.h"
 

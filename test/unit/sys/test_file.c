@@ -5,9 +5,7 @@
 
 #include "weft_test.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

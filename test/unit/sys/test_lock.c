@@ -5,9 +5,7 @@
 
 #include "weft_test.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -5,8 +5,6 @@
 
 #include "topo_test.h"
 
-#include <errno.h>
-
 #define H0 "  - {name: h0, kind: host, pid: 0x101, ats: {agent: ta}}"
 #define TRANSLATIONS(rest)                                                                         \
 	"  - {name: ta, kind: host, pid: 0x100,\n"                                                 \

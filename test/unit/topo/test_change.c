@@ -5,9 +5,6 @@
 
 #include "topo_test.h"
 
-#include <errno.h>
-#include <string.h>
-
 static const char lab[] = "fabric: lab\n"
 			  "mode: rxl\n"
 			  "routing: updown\n"

@@ -8,8 +8,6 @@
 
 #include "topo_test.h"
 
-#include <errno.h>
-
 static const char *const good[] = {
 	"fabric: lab", /* 1 */
 	"defaults: {mtu: 1500}", /* 2 */

@@ -7,8 +7,6 @@
 
 #include "weft_pbr.h"
 
-#include <errno.h>
-
 WEFT_TEST(ports_are_numbered_by_their_links)
 {
 	struct weft_topo *t = topo_test_load(TOPO_DIAMOND);

@@ -11,7 +11,6 @@
 #include "weft_isn.h"
 #include "weft_wire.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 WEFT_TEST(every_form_is_read)

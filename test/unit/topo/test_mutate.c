@@ -11,7 +11,6 @@
 #include "weft_load.h"
 
 #include <ctype.h>
-#include <errno.h>
 
 #define ROUNDS 20000
 #define ROOM 8192

@@ -10,8 +10,6 @@
 
 #include "weft_pbr.h"
 
-#include <errno.h>
-
 /* A fabric in the making: switches s0.., links between them, and ends. */
 struct shape {
 	FILE *nodes, *links;

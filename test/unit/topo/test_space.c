@@ -11,8 +11,6 @@
 #include "weft_pbr.h"
 #include "weft_resolve.h"
 
-#include <errno.h>
-
 static struct weft_topo *
 parse(const char *yaml)
 {

@@ -10,8 +10,6 @@
 
 #include "weft_resolve.h"
 
-#include <errno.h>
-
 static const char good_yaml[] =
 	"fabric: x\n"
 	"segments:\n"
