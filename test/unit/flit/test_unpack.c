@@ -19,39 +19,60 @@ struct got {
 	struct weft_msg m[GOT_MAX];
 };
 
+static struct weft_unpacker u;
+static enum weft_form form;
+static struct got g;
+static uint8_t flit[WEFT_FLIT_LEN]; /* the one that is laid out */
+
 static void
 take(void *arg, const struct weft_msg *m)
 {
-	struct got *g = arg;
-
-	assert_in_range(g->n, 0, GOT_MAX - 1);
-	g->m[g->n++] = *m;
+	(void)arg;
+	assert_in_range(g.n, 0, GOT_MAX - 1);
+	g.m[g.n++] = *m;
 }
 
 static enum weft_verdict
-unpack(struct weft_unpacker *u, const uint8_t *flit, struct got *g)
+unpack(void)
 {
 	uint8_t *exact = malloc(WEFT_FLIT_LEN);
 	enum weft_verdict v;
 
 	assert_non_null(exact);
 	memcpy(exact, flit, WEFT_FLIT_LEN);
-	v = weft_unpack_flit(u, exact, take, g);
+	v = weft_unpack_flit(&u, exact, take, NULL);
 	free(exact);
 	return v;
 }
 
 static void
-flit_clear(uint8_t *flit)
+flit_clear(void)
 {
 	memset(flit, 0, WEFT_FLIT_LEN);
 	flit[0] = WEFT_FLIT_CACHEMEM << 6;
 }
 
+/* A new stream, whose first flit is to be laid out. */
+static void
+begin(enum weft_form f)
+{
+	form = f;
+	memset(&g, 0, sizeof(g));
+	weft_unpack_init(&u, form, NULL);
+	flit_clear();
+}
+
+/* The flit is good; the next one is to be laid out. */
+static void
+next_flit(void)
+{
+	assert_int_equal(unpack(), WEFT_OK);
+	flit_clear();
+}
+
 /* Write a header slot for @p n messages. */
 static void
-put_header(uint8_t *flit, unsigned int slot, enum weft_form form, const struct weft_msg *m,
-	unsigned int n)
+put_header(unsigned int slot, const struct weft_msg *m, unsigned int n)
 {
 	assert_int_equal(
 		weft_slot_encode(flit + (slot == 0 ? 2 : 16 * slot), slot == 0, form, m, n), 0);
@@ -59,7 +80,7 @@ put_header(uint8_t *flit, unsigned int slot, enum weft_form form, const struct w
 
 /* Fill slots from..to with their own bytes: slot s of flit number f holds f * 16 + s. */
 static void
-put_data(uint8_t *flit, unsigned int f, unsigned int from, unsigned int to)
+put_data(unsigned int f, unsigned int from, unsigned int to)
 {
 	for (unsigned int s = from; s <= to; s++)
 		memset(flit + 16 * s, (int)(f * 16 + s), 16);
@@ -77,22 +98,16 @@ WEFT_TEST(data_goes_on_in_the_next_flit_behind_its_h_slot)
 {
 	const struct weft_msg write = { .kind = WEFT_MSG_M2S_RWD, .op = 1, .tag = 7 };
 	const struct weft_msg read = { .kind = WEFT_MSG_M2S_REQ, .op = 1, .tag = 8 };
-	struct weft_unpacker u;
-	struct got g = { 0 };
-	uint8_t flit[256];
 
-	weft_unpack_init(&u, WEFT_FORM_HBR, NULL);
-	flit_clear(flit);
-	put_header(flit, 12, WEFT_FORM_HBR, &write, 1);
-	put_data(flit, 0, 13, 14);
-	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	begin(WEFT_FORM_HBR);
+	put_header(12, &write, 1);
+	put_data(0, 13, 14);
+	next_flit();
 	assert_int_equal(g.n, 0);
-
-	flit_clear(flit);
-	put_header(flit, 0, WEFT_FORM_HBR, &read, 1);
-	put_data(flit, 1, 1, 2);
-	put_header(flit, 3, WEFT_FORM_HBR, &read, 1);
-	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	put_header(0, &read, 1);
+	put_data(1, 1, 2);
+	put_header(3, &read, 1);
+	assert_int_equal(unpack(), WEFT_OK);
 	assert_int_equal(g.n, 3);
 	weft_assert_same_header(&g.m[0], &read);
 	weft_assert_same_header(&g.m[1], &write);
@@ -107,18 +122,13 @@ WEFT_TEST(h_slot_data_header_waits_for_what_was_announced_before)
 {
 	const struct weft_msg first = { .kind = WEFT_MSG_S2M_DRS, .tag = 1 };
 	const struct weft_msg second = { .kind = WEFT_MSG_S2M_DRS, .tag = 2 };
-	struct weft_unpacker u;
-	struct got g = { 0 };
-	uint8_t flit[256];
 
-	weft_unpack_init(&u, WEFT_FORM_PBR, NULL);
-	flit_clear(flit);
-	put_header(flit, 14, WEFT_FORM_PBR, &first, 1);
-	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
-	flit_clear(flit);
-	put_header(flit, 0, WEFT_FORM_PBR, &second, 1);
-	put_data(flit, 1, 1, 8);
-	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	begin(WEFT_FORM_PBR);
+	put_header(14, &first, 1);
+	next_flit();
+	put_header(0, &second, 1);
+	put_data(1, 1, 8);
+	assert_int_equal(unpack(), WEFT_OK);
 	assert_int_equal(g.n, 2);
 	for (unsigned int i = 0; i < 2; i++) {
 		assert_int_equal(g.m[i].tag, i + 1);
@@ -150,18 +160,14 @@ WEFT_TEST(trailers_hold_what_the_message_needs)
 
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(cases); i++) {
 		const struct weft_msg after = { .kind = WEFT_MSG_S2M_NDR, .tag = 9 };
-		struct weft_unpacker u;
-		struct got g = { 0 };
-		uint8_t flit[256];
 
-		weft_unpack_init(&u, WEFT_FORM_HBR, NULL);
-		flit_clear(flit);
-		put_header(flit, 1, WEFT_FORM_HBR, &cases[i].m, 1);
-		put_data(flit, 0, 2, 5);
+		begin(WEFT_FORM_HBR);
+		put_header(1, &cases[i].m, 1);
+		put_data(0, 2, 5);
 		for (unsigned int b = 0; b < 16; b++)
 			flit[16 * 6 + b] = (uint8_t)b;
-		put_header(flit, 7, WEFT_FORM_HBR, &after, 1);
-		assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+		put_header(7, &after, 1);
+		assert_int_equal(unpack(), WEFT_OK);
 		assert_int_equal(g.n, 2);
 		assert_int_equal(g.m[0].byte_enables, cases[i].byte_enables);
 		assert_int_equal(g.m[0].emd, cases[i].emd);
@@ -175,23 +181,19 @@ WEFT_TEST(drs_of_one_slot_share_a_trailer)
 {
 	for (unsigned int trp = 0; trp < 8; trp++) {
 		struct weft_msg m[3];
-		struct weft_unpacker u;
-		struct got g = { 0 };
-		uint8_t flit[256];
 		unsigned int word = 0, s = 6;
 
 		for (unsigned int i = 0; i < 3; i++)
 			m[i] = (struct weft_msg){ .kind = WEFT_MSG_S2M_DRS,
 				.tag = (uint16_t)(10 + i),
 				.trp = trp >> i & 1 };
-		weft_unpack_init(&u, WEFT_FORM_HBR, NULL);
-		flit_clear(flit);
-		put_header(flit, 1, WEFT_FORM_HBR, m, 3);
-		put_data(flit, 0, 2, trp != 0 ? 14 : 13);
+		begin(WEFT_FORM_HBR);
+		put_header(1, m, 3);
+		put_data(0, 2, trp != 0 ? 14 : 13);
 		if (trp != 0)
 			for (unsigned int w = 0; w < 4; w++)
 				weft_put_le32(flit + 16 * s + 4 * w, 0xE0000000 + w);
-		assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+		assert_int_equal(unpack(), WEFT_OK);
 		assert_int_equal(g.n, 3);
 		s += trp != 0;
 		for (unsigned int i = 0; i < 3; i++) {
@@ -208,23 +210,18 @@ WEFT_TEST(drs_of_one_slot_share_a_trailer)
 WEFT_TEST(d2h_data_of_one_slot_have_trailers_each)
 {
 	struct weft_msg m[4];
-	struct weft_unpacker u;
-	struct got g = { 0 };
-	uint8_t flit[2][256];
 
 	for (unsigned int i = 0; i < 4; i++)
 		m[i] = (struct weft_msg){
 			.kind = WEFT_MSG_D2H_DH, .tag = (uint16_t)i, .trp = i % 2 == 0
 		};
-	weft_unpack_init(&u, WEFT_FORM_HBR, NULL);
-	flit_clear(flit[0]);
-	flit_clear(flit[1]);
-	put_header(flit[0], 0, WEFT_FORM_HBR, m, 4);
-	put_data(flit[0], 0, 1, 14);
-	put_data(flit[1], 1, 1, 4);
-	assert_int_equal(unpack(&u, flit[0], &g), WEFT_OK);
+	begin(WEFT_FORM_HBR);
+	put_header(0, m, 4);
+	put_data(0, 1, 14);
+	next_flit();
 	assert_int_equal(g.n, 3);
-	assert_int_equal(unpack(&u, flit[1], &g), WEFT_OK);
+	put_data(1, 1, 4);
+	assert_int_equal(unpack(), WEFT_OK);
 	assert_int_equal(g.n, 4);
 	assert_int_equal(g.m[0].byte_enables, UINT64_C(0x0505050505050505));
 	assert_data(&g.m[1], 0, 0, 6);
@@ -243,19 +240,15 @@ WEFT_TEST(control_flit_ends_the_walk_unless_it_is_ide_mac)
 
 	for (size_t i = 0; i < sizeof(codes); i++) {
 		const bool is_mac = codes[i] == WEFT_LLCTRL_IDE_MAC;
-		struct weft_unpacker u;
-		struct got g = { 0 };
-		uint8_t flit[256];
 
-		weft_unpack_init(&u, WEFT_FORM_HBR, NULL);
-		flit_clear(flit);
+		begin(WEFT_FORM_HBR);
 		weft_llctrl_put(flit, (enum weft_llctrl)codes[i], payload);
 		assert_int_equal(flit[2], (codes[i] & 0xF0) | 8);
 		assert_int_equal(flit[3], codes[i] & 0xF);
 		assert_int_equal(flit[4], 0xAB);
 		assert_int_equal(weft_flit_is_protocol(flit), is_mac);
-		put_header(flit, 1, WEFT_FORM_HBR, &req, 1);
-		assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+		put_header(1, &req, 1);
+		assert_int_equal(unpack(), WEFT_OK);
 		assert_int_equal(g.n, is_mac ? 2 : 1);
 		assert_int_equal(g.m[0].kind, WEFT_MSG_LLCTRL);
 		assert_int_equal(g.m[0].op, codes[i]);
@@ -269,35 +262,28 @@ WEFT_TEST(flits_without_messages_leave_data_pending)
 {
 	static const uint8_t payload[WEFT_LLCTRL_PAYLOAD_LEN];
 	const struct weft_msg write = { .kind = WEFT_MSG_M2S_RWD, .tag = 7 };
-	struct weft_unpacker u;
-	struct got g = { 0 };
-	uint8_t flit[256];
 
-	weft_unpack_init(&u, WEFT_FORM_PBR, NULL);
-	flit_clear(flit);
-	put_header(flit, 14, WEFT_FORM_PBR, &write, 1);
-	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	begin(WEFT_FORM_PBR);
+	put_header(14, &write, 1);
+	assert_int_equal(unpack(), WEFT_OK);
 
 	memset(flit, 0xFF, sizeof(flit)); /* an ALMP flit */
-	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	assert_int_equal(unpack(), WEFT_OK);
 	flit[0] = WEFT_FLIT_IO << 6;
-	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	assert_int_equal(unpack(), WEFT_OK);
 	flit[0] = WEFT_FLIT_IDLE_NOP << 6;
-	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	assert_int_equal(unpack(), WEFT_OK);
 	flit[0] = WEFT_FLIT_CACHEMEM << 6;
 	flit[240] = 0xE1; /* Empty */
-	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	next_flit();
 	assert_int_equal(g.n, 0);
-	flit_clear(flit);
 	weft_llctrl_put(flit, WEFT_LLCTRL_POISON, payload);
-	put_data(flit, 1, 1, 14);
-	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	put_data(1, 1, 14);
+	next_flit();
 	assert_int_equal(g.n, 1);
-
-	flit_clear(flit);
 	weft_llctrl_put(flit, WEFT_LLCTRL_IDE_MAC, payload);
-	put_data(flit, 2, 1, 4);
-	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	put_data(2, 1, 4);
+	assert_int_equal(unpack(), WEFT_OK);
 	assert_int_equal(g.n, 3);
 	assert_int_equal(g.m[2].tag, 7);
 	assert_data(&g.m[2], 0, 2, 1);
@@ -308,18 +294,14 @@ WEFT_TEST(restart_forgets_what_is_pending)
 {
 	const struct weft_msg write = { .kind = WEFT_MSG_M2S_RWD };
 	const struct weft_msg req = { .kind = WEFT_MSG_M2S_REQ, .tag = 3 };
-	struct weft_unpacker u;
-	struct got g = { 0 };
-	uint8_t flit[256];
 
-	weft_unpack_init(&u, WEFT_FORM_HBR, NULL);
-	flit_clear(flit);
-	put_header(flit, 13, WEFT_FORM_HBR, &write, 1);
-	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	begin(WEFT_FORM_HBR);
+	put_header(13, &write, 1);
+	assert_int_equal(unpack(), WEFT_OK);
 	weft_unpack_restart(&u);
-	flit_clear(flit);
-	put_header(flit, 1, WEFT_FORM_HBR, &req, 1);
-	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	flit_clear();
+	put_header(1, &req, 1);
+	assert_int_equal(unpack(), WEFT_OK);
 	assert_int_equal(g.n, 1);
 	weft_assert_same_header(&g.m[0], &req);
 }
@@ -333,16 +315,14 @@ WEFT_TEST(messages_count_when_their_header_comes)
 		{ .kind = WEFT_MSG_S2M_NDR } };
 	struct weft_msg dh[4];
 	uint64_t seen[WEFT_MSG_KINDS] = { 0 }, want[WEFT_MSG_KINDS] = { 0 };
-	struct weft_unpacker u;
-	uint8_t flit[256];
 
 	for (unsigned int i = 0; i < 4; i++)
 		dh[i] = (struct weft_msg){ .kind = WEFT_MSG_D2H_DH, .trp = 1 };
-	weft_unpack_init(&u, WEFT_FORM_HBR, seen);
-	flit_clear(flit);
+	begin(WEFT_FORM_HBR);
+	weft_unpack_init(&u, form, seen);
 	weft_llctrl_put(flit, WEFT_LLCTRL_IDE_MAC, payload);
-	put_header(flit, 1, WEFT_FORM_HBR, ndr, 3);
-	put_header(flit, 14, WEFT_FORM_HBR, &write, 1);
+	put_header(1, ndr, 3);
+	put_header(14, &write, 1);
 	assert_int_equal(weft_unpack_flit(&u, flit, NULL, NULL), WEFT_OK);
 	want[WEFT_MSG_LLCTRL] = 1;
 	want[WEFT_MSG_S2M_NDR] = 3;
@@ -350,51 +330,46 @@ WEFT_TEST(messages_count_when_their_header_comes)
 	assert_memory_equal(seen, want, sizeof(seen));
 
 	weft_unpack_restart(&u);
-	flit_clear(flit);
-	put_header(flit, 11, WEFT_FORM_HBR, dh, 4);
+	flit_clear();
+	put_header(11, dh, 4);
 	assert_int_equal(weft_unpack_flit(&u, flit, NULL, NULL), WEFT_OK);
 	want[WEFT_MSG_D2H_DH] = 4;
-	flit_clear(flit);
-	put_header(flit, 0, WEFT_FORM_HBR, dh, 4); /* behind 17 slots */
+	flit_clear();
+	put_header(0, dh, 4); /* behind 17 slots */
 	assert_int_equal(weft_unpack_flit(&u, flit, NULL, NULL), WEFT_DROP_SLOT_FORMAT);
 	assert_memory_equal(seen, want, sizeof(seen));
 }
 
 /* Four D2H data headers with BEP in slot @p slot: 20 slots to come; 14 - slot come in this flit. */
 static void
-announce_20(struct weft_unpacker *u, unsigned int slot, struct got *g)
+announce_20(unsigned int slot)
 {
 	struct weft_msg m[4];
-	uint8_t flit[256];
 
 	for (unsigned int i = 0; i < 4; i++)
 		m[i] = (struct weft_msg){ .kind = WEFT_MSG_D2H_DH, .tag = (uint16_t)i, .trp = 1 };
-	flit_clear(flit);
-	put_header(flit, slot, WEFT_FORM_HBR, m, 4);
-	assert_int_equal(unpack(u, flit, g), WEFT_OK);
-	assert_int_equal(g->n, 0);
+	flit_clear();
+	put_header(slot, m, 4);
+	assert_int_equal(unpack(), WEFT_OK);
+	assert_int_equal(g.n, 0);
 }
 
 WEFT_TEST(sixteen_pending_slots_let_the_h_slot_add_twenty)
 {
-	struct weft_unpacker u;
 	struct weft_msg m[4];
-	struct got g = { 0 };
-	uint8_t flit[256];
 
-	weft_unpack_init(&u, WEFT_FORM_HBR, NULL);
-	announce_20(&u, 10, &g);
+	begin(WEFT_FORM_HBR);
+	announce_20(10);
 	for (unsigned int i = 0; i < 4; i++)
 		m[i] = (struct weft_msg){
 			.kind = WEFT_MSG_D2H_DH, .tag = (uint16_t)(4 + i), .trp = 1
 		};
-	flit_clear(flit);
-	put_header(flit, 0, WEFT_FORM_HBR, m, 4);
-	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	flit_clear();
+	put_header(0, m, 4);
+	next_flit();
 	assert_int_equal(g.n, 3); /* 4 + 14 of 40 slots */
-	flit_clear(flit);
-	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
-	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	assert_int_equal(unpack(), WEFT_OK);
+	assert_int_equal(unpack(), WEFT_OK);
 	assert_int_equal(g.n, 8);
 	for (unsigned int i = 0; i < 8; i++)
 		assert_int_equal(g.m[i].tag, i);
@@ -404,25 +379,22 @@ WEFT_TEST(seventeen_pending_slots_bar_the_h_slot_from_data_headers)
 {
 	const struct weft_msg dh = { .kind = WEFT_MSG_D2H_DH, .tag = 9 };
 	const struct weft_msg rsp = { .kind = WEFT_MSG_D2H_RSP, .tag = 8 };
-	struct weft_unpacker u;
-	struct got g = { 0 };
-	uint8_t flit[256];
 
-	weft_unpack_init(&u, WEFT_FORM_HBR, NULL);
-	announce_20(&u, 11, &g);
-	flit_clear(flit);
-	put_header(flit, 0, WEFT_FORM_HBR, &dh, 1);
-	assert_int_equal(unpack(&u, flit, &g), WEFT_DROP_SLOT_FORMAT);
+	begin(WEFT_FORM_HBR);
+	announce_20(11);
+	flit_clear();
+	put_header(0, &dh, 1);
+	assert_int_equal(unpack(), WEFT_DROP_SLOT_FORMAT);
 	assert_int_equal(g.n, 0);
 	/* The 17 slots went unread with that flit; a header without data may overtake them. */
-	announce_20(&u, 11, &g);
-	flit_clear(flit);
-	put_header(flit, 0, WEFT_FORM_HBR, &rsp, 1);
-	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	announce_20(11);
+	flit_clear();
+	put_header(0, &rsp, 1);
+	assert_int_equal(unpack(), WEFT_OK);
 	weft_assert_same_header(&g.m[0], &rsp);
-	flit_clear(flit);
-	put_header(flit, 4, WEFT_FORM_HBR, &rsp, 1);
-	assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+	flit_clear();
+	put_header(4, &rsp, 1);
+	assert_int_equal(unpack(), WEFT_OK);
 	assert_int_equal(g.n, 6);
 	assert_int_equal(g.m[4].tag, 3);
 	weft_assert_same_header(&g.m[5], &rsp);
@@ -434,22 +406,17 @@ WEFT_TEST(reserved_format_ends_the_walk)
 
 	for (uint8_t fmt = 0x8; fmt <= 0xB; fmt++) {
 		for (unsigned int bad = 0; bad < WEFT_FLIT_SLOTS; bad++) {
-			struct weft_unpacker u;
-			struct got g = { 0 };
-			uint8_t flit[256];
-
 			if (bad == 0 && fmt == 8)
 				continue; /* LLCTRL */
-			weft_unpack_init(&u, WEFT_FORM_HBR, NULL);
-			flit_clear(flit);
+			begin(WEFT_FORM_HBR);
 			for (unsigned int s = 0; s < WEFT_FLIT_SLOTS; s++)
-				put_header(flit, s, WEFT_FORM_HBR, &ndr, 1);
+				put_header(s, &ndr, 1);
 			flit[bad == 0 ? 2 : 16 * bad] = fmt;
-			assert_int_equal(unpack(&u, flit, &g), WEFT_DROP_SLOT_FORMAT);
+			assert_int_equal(unpack(), WEFT_DROP_SLOT_FORMAT);
 			assert_int_equal(g.n, bad);
 			/* The next flit is read as usual. */
 			flit[bad == 0 ? 2 : 16 * bad] = 0;
-			assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+			assert_int_equal(unpack(), WEFT_OK);
 			assert_int_equal(g.n, bad + 14);
 		}
 	}
@@ -466,22 +433,16 @@ WEFT_TEST(refused_h_slot_forgets_what_is_pending)
 
 	for (uint8_t fmt = 0x9; fmt <= 0xB; fmt++) {
 		for (unsigned int at = 11; at < WEFT_FLIT_SLOTS; at++) {
-			struct weft_unpacker u;
-			struct got g = { 0 };
-			uint8_t flit[256];
-
-			weft_unpack_init(&u, WEFT_FORM_HBR, NULL);
-			flit_clear(flit);
-			put_header(flit, at, WEFT_FORM_HBR, &write, 1);
-			put_data(flit, 0, at + 1, 14);
-			assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
-			flit_clear(flit);
+			begin(WEFT_FORM_HBR);
+			put_header(at, &write, 1);
+			put_data(0, at + 1, 14);
+			next_flit();
 			flit[2] = fmt;
-			put_data(flit, 1, 1, at - 10);
-			assert_int_equal(unpack(&u, flit, &g), WEFT_DROP_SLOT_FORMAT);
-			flit_clear(flit);
-			put_header(flit, 1, WEFT_FORM_HBR, &ndr, 1);
-			assert_int_equal(unpack(&u, flit, &g), WEFT_OK);
+			put_data(1, 1, at - 10);
+			assert_int_equal(unpack(), WEFT_DROP_SLOT_FORMAT);
+			flit_clear();
+			put_header(1, &ndr, 1);
+			assert_int_equal(unpack(), WEFT_OK);
 			assert_int_equal(g.n, 1);
 			weft_assert_same_header(&g.m[0], &ndr);
 		}
@@ -490,23 +451,20 @@ WEFT_TEST(refused_h_slot_forgets_what_is_pending)
 
 WEFT_TEST(noise_keeps_the_bounds)
 {
-	struct weft_unpacker u;
 	struct weft_rand r;
 	unsigned int good = 0;
 
 	weft_test_seed(&r, __func__);
 	for (int round = 0; round < 100000; round++) {
-		struct got g = { 0 };
-		uint8_t flit[256];
-
 		if (round % 1000 == 0)
-			weft_unpack_init(&u, round % 2000 ? WEFT_FORM_PBR : WEFT_FORM_HBR, NULL);
+			begin(round % 2000 ? WEFT_FORM_PBR : WEFT_FORM_HBR);
+		g.n = 0;
 		weft_rand_fill(&r, flit, sizeof(flit));
 		flit[0] |= 0x80;
 		if (weft_rand_below(&r, 8) != 0) /* mostly data headers where a header can be */
 			for (unsigned int s = 0; s < WEFT_FLIT_SLOTS; s++)
 				flit[s == 0 ? 2 : 16 * s] |= 0x1C;
-		good += unpack(&u, flit, &g) == WEFT_OK;
+		good += unpack() == WEFT_OK;
 		assert_in_range(u.n_slots, 0, WEFT_PENDING_SLOTS_MAX);
 		assert_in_range(u.n_pending, 0, WEFT_UNPACK_PENDING_MAX);
 		for (unsigned int i = 0; i < g.n; i++)
