@@ -21,47 +21,50 @@ static const struct side crc32_512 = {
 	.present = true, .block = BLOCK, .crc = WEFT_SIG_CRC32, .seed = UINT32_MAX
 };
 
+static struct weft_sig_key key;
+static struct weft_sig_error e;
+static struct weft_sig_stream stream;
+static uint8_t units[BLOCKS * UNIT], out[BLOCKS * UNIT];
+
 /* BLOCKS units of @p s over counting bytes. @return bytes */
 static size_t
-units_make(const struct side *s, uint64_t block0, uint8_t *units)
+units_make(const struct side *side, uint64_t block0, uint8_t *to)
 {
-	const unsigned int n = side_sig_len(s);
+	const unsigned int n = side_sig_len(side);
 
 	for (unsigned int j = 0; j < BLOCKS; j++) {
-		uint8_t *unit = units + j * (BLOCK + n);
+		uint8_t *unit = to + j * (BLOCK + n);
 
 		for (unsigned int i = 0; i < BLOCK; i++)
 			unit[i] = (uint8_t)(i * 7 + j);
-		model_sig(s, unit, block0 + j, unit + BLOCK);
+		model_sig(side, unit, block0 + j, unit + BLOCK);
 	}
 	return BLOCKS * (BLOCK + n);
 }
 
 static void
-key_open(struct weft_sig_key *key, const struct side *mem, const struct side *wire, uint8_t check)
+key_open(struct weft_sig_key *k, const struct side *mem, const struct side *wire, uint8_t check)
 {
-	assert_int_equal(weft_sig_key_init(key, WEFT_SIG_KEY_BLOCK_SIGNATURE, NULL), 0);
-	assert_int_equal(key_set(key, mem, wire, check, NULL), 0);
+	assert_int_equal(weft_sig_key_init(k, WEFT_SIG_KEY_BLOCK_SIGNATURE, NULL), 0);
+	assert_int_equal(key_set(k, mem, wire, check, NULL), 0);
 }
 
 static struct weft_sig_error
-key_checked(struct weft_sig_key *key)
+key_checked(struct weft_sig_key *k)
 {
-	struct weft_sig_error e;
+	struct weft_sig_error found;
 
-	assert_int_equal(weft_sig_key_check(key, &e), 0);
-	return e;
+	assert_int_equal(weft_sig_key_check(k, &found), 0);
+	return found;
 }
 
 WEFT_TEST(examples_of_the_manual)
 {
-	uint8_t mem[BLOCK + 4], wire[BLOCK], data[8192], units[2 * 4104], back[8192];
+	uint8_t mem[BLOCK + 4], wire[BLOCK], data[8192], signed_data[2 * 4104], back[8192];
 	const uint8_t tail[4] = { 0x5F, 0x17, 0xCE, 0x9B };
 	const uint8_t tails[2][8] = { { 0x68, 0x8F, 0xAB, 0xCD, 0x01, 0x23, 0x45, 0x67 },
 		{ 0x68, 0x8F, 0xAB, 0xCD, 0x01, 0x23, 0x45, 0x68 } };
 	struct side dif4k = dif;
-	struct weft_sig_key key;
-	struct weft_sig_error e;
 
 	/* 1: right, and wrong */
 	memset(mem, 'c', sizeof(mem));
@@ -90,13 +93,13 @@ WEFT_TEST(examples_of_the_manual)
 	for (unsigned int i = 0; i < sizeof(data); i++)
 		data[i] = (uint8_t)i;
 	key_open(&key, &none, &dif4k, 0xFF);
-	assert_int_equal(
-		run_whole(&key, WEFT_SIG_TX, 0, 0, data, sizeof(data), units, sizeof(units)),
-		sizeof(units));
-	assert_memory_equal(units + 4096, tails[0], 8);
-	assert_memory_equal(units + 4104 + 4096, tails[1], 8);
-	assert_int_equal(
-		run_whole(&key, WEFT_SIG_RX, 0, 0, units, sizeof(units), back, sizeof(back)),
+	assert_int_equal(run_whole(&key, WEFT_SIG_TX, 0, 0, data, sizeof(data), signed_data,
+				 sizeof(signed_data)),
+		sizeof(signed_data));
+	assert_memory_equal(signed_data + 4096, tails[0], 8);
+	assert_memory_equal(signed_data + 4104 + 4096, tails[1], 8);
+	assert_int_equal(run_whole(&key, WEFT_SIG_RX, 0, 0, signed_data, sizeof(signed_data), back,
+				 sizeof(back)),
 		sizeof(back));
 	assert_memory_equal(back, data, sizeof(data));
 	assert_int_equal(key_checked(&key).type, WEFT_SIG_NO_ERROR);
@@ -106,7 +109,6 @@ WEFT_TEST(examples_of_the_manual)
 WEFT_TEST(each_bit_of_a_mask_is_a_byte)
 {
 	struct side sides[] = { dif, crc32_512, crc32_512, crc32_512 };
-	uint8_t units[BLOCKS * UNIT], out[BLOCKS * UNIT];
 
 	sides[2].crc = WEFT_SIG_CRC32C;
 	sides[3].crc = WEFT_SIG_CRC64_XP10;
@@ -115,7 +117,6 @@ WEFT_TEST(each_bit_of_a_mask_is_a_byte)
 		for (unsigned int bit = 0; bit < 8; bit++)
 			for (unsigned int byte = 0; byte < side_sig_len(&sides[k]); byte++) {
 				const size_t len = units_make(&sides[k], 0, units);
-				struct weft_sig_key key;
 
 				units[BLOCK + byte] ^= 0x81;
 				key_open(&key, &sides[k], &none, (uint8_t)(1u << bit));
@@ -127,9 +128,6 @@ WEFT_TEST(each_bit_of_a_mask_is_a_byte)
 
 WEFT_TEST(no_mask_lets_garbage_through)
 {
-	uint8_t units[BLOCKS * UNIT], out[BLOCKS * UNIT];
-	struct weft_sig_key key;
-
 	memset(units, 0x77, sizeof(units));
 	key_open(&key, &dif, &none, 0);
 	run_whole(&key, WEFT_SIG_TX, 0, 0, units, sizeof(units), out, sizeof(out));
@@ -141,11 +139,8 @@ WEFT_TEST(no_mask_lets_garbage_through)
 WEFT_TEST(unknown_application_tag_is_carried)
 {
 	const uint8_t copies[] = { 0xFF, 0x30, 0x20, 0x00 };
-	uint8_t units[BLOCKS * UNIT], out[BLOCKS * UNIT];
 
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(copies); i++) {
-		struct weft_sig_key key;
-
 		units_make(&dif, 0, units);
 		for (unsigned int j = 0; j < BLOCKS; j++)
 			memset(units + j * UNIT + BLOCK + 2, 0x42 + (int)j, 2);
@@ -173,7 +168,6 @@ WEFT_TEST(copy_mask_follows_from_the_domains)
 	struct side d[10];
 	const uint8_t want[] = { 0xFF, 0x3F, 0x3F, 0xCF, 0xF0, 0xF0, 0xFF, 0x00, 0x00, 0x00 };
 	struct side crc_a = crc32_512, crc_b = crc32_512;
-	struct weft_sig_key key;
 
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(d); i++)
 		d[i] = dif;
@@ -204,8 +198,6 @@ WEFT_TEST(copy_mask_follows_from_the_domains)
 /* S7: flags x tags, block 1 broken in all else. */
 WEFT_TEST(escapes_go_by_their_flags)
 {
-	uint8_t units[BLOCKS * UNIT], out[BLOCKS * UNIT];
-
 	for (unsigned int i = 0; i < 16; i++) {
 		const bool app = (i & 1) != 0, ref = (i & 2) != 0;
 		const unsigned int flags = i >> 2 << 1;
@@ -213,7 +205,6 @@ WEFT_TEST(escapes_go_by_their_flags)
 		                             ? app && ref
 		                             : (flags & WEFT_SIG_APP_ESCAPE) != 0 && app;
 		struct side s = dif;
-		struct weft_sig_key key;
 
 		s.dif.flags = (uint16_t)(WEFT_SIG_REF_REMAP | flags);
 		units_make(&s, 0, units);
@@ -234,9 +225,8 @@ WEFT_TEST(escapes_go_by_their_flags)
 
 WEFT_TEST(an_escape_is_not_made_valid_unless_asked_for)
 {
-	uint8_t units[BLOCKS * UNIT], out[BLOCKS * UNIT], want[8];
+	uint8_t want[8];
 	struct side in = dif, wire = dif;
-	struct weft_sig_key key;
 
 	in.dif.flags |= WEFT_SIG_APP_ESCAPE;
 	in.dif.bg_type = WEFT_SIG_BG_CSUM;
@@ -262,10 +252,9 @@ WEFT_TEST(an_escape_is_not_made_valid_unless_asked_for)
 /* S8 */
 WEFT_TEST(reference_tags_wrap_and_begin_where_told)
 {
-	uint8_t units[BLOCKS * UNIT], data[BLOCKS * BLOCK], out[BLOCKS * UNIT];
+	uint8_t data[BLOCKS * BLOCK];
 	const uint32_t refs[] = { 0xFFFFFFFE, 0xFFFFFFFF, 0, 1 };
 	struct side s = dif;
-	struct weft_sig_key key;
 
 	s.dif.ref_tag = 0xFFFFFFFE - 9;
 	units_make(&s, 9, units);
@@ -293,9 +282,6 @@ WEFT_TEST(the_first_field_of_the_first_block_is_kept)
 		enum weft_sig_error_type type;
 	} rows[] = { { 7, WEFT_SIG_BAD_GUARD }, { 6, WEFT_SIG_BAD_APPTAG },
 		{ 4, WEFT_SIG_BAD_REFTAG }, { 5, WEFT_SIG_BAD_GUARD } };
-	uint8_t units[BLOCKS * UNIT], out[BLOCKS * UNIT];
-	struct weft_sig_key key;
-	struct weft_sig_error e;
 
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
 		units_make(&dif, 0, units);
@@ -330,10 +316,7 @@ WEFT_TEST(the_first_field_of_the_first_block_is_kept)
 
 WEFT_TEST(an_error_of_a_domain_that_is_gone_stays)
 {
-	uint8_t units[BLOCKS * UNIT] = { 0 }, out[BLOCKS * UNIT];
-	struct weft_sig_error e;
-	struct weft_sig_key key;
-
+	memset(units, 0, sizeof(units));
 	key_open(&key, &dif, &none, 0xFF);
 	run_whole(&key, WEFT_SIG_TX, 0, 0, units, sizeof(units), out, sizeof(out));
 	assert_int_equal(key_set(&key, &none, &dif, 0xFF, NULL), 0);
@@ -395,22 +378,21 @@ one(struct one *o, uint8_t *base, size_t len, uint32_t flags)
 
 WEFT_TEST(a_stream_told_to_stops_in_front_of_a_bad_block)
 {
-	static struct weft_sig_stream s;
-	uint8_t units[BLOCKS * UNIT], out[BLOCKS * BLOCK] = { 0 };
-	struct weft_sig_key key;
 	struct one in, to;
 
 	for (unsigned int bad = 0; bad < 2; bad++) {
 		units_make(&dif, 0, units);
 		units[2 * UNIT] ^= (uint8_t)bad;
 		key_open(&key, &dif, &none, 0xFF);
-		assert_int_equal(weft_sig_begin(&s, &key, WEFT_SIG_TX, 0, WEFT_SIG_STOP), 0);
+		assert_int_equal(weft_sig_begin(&stream, &key, WEFT_SIG_TX, 0, WEFT_SIG_STOP), 0);
 		one(&in, units, sizeof(units), 0);
-		one(&to, out, sizeof(out), 0);
-		assert_int_equal(weft_sig_push(&s, &in.list, &to.list), bad != 0 ? -EBADMSG : 0);
+		one(&to, out, BLOCKS * BLOCK, 0);
+		assert_int_equal(
+			weft_sig_push(&stream, &in.list, &to.list), bad != 0 ? -EBADMSG : 0);
 		assert_int_equal(to.list.done, bad != 0 ? 2 * BLOCK : BLOCKS * BLOCK);
-		assert_int_equal(weft_sig_push(&s, &in.list, &to.list), bad != 0 ? -EBADMSG : 0);
-		assert_int_equal(weft_sig_end(&s), bad != 0 ? -EBADMSG : 0);
+		assert_int_equal(
+			weft_sig_push(&stream, &in.list, &to.list), bad != 0 ? -EBADMSG : 0);
+		assert_int_equal(weft_sig_end(&stream), bad != 0 ? -EBADMSG : 0);
 		assert_int_equal(
 			key_checked(&key).type, bad != 0 ? WEFT_SIG_BAD_GUARD : WEFT_SIG_NO_ERROR);
 	}
@@ -418,11 +400,9 @@ WEFT_TEST(a_stream_told_to_stops_in_front_of_a_bad_block)
 
 WEFT_TEST(a_bad_block_can_be_passed_on_as_poison)
 {
-	static struct weft_sig_stream s;
-	uint8_t units[BLOCKS * UNIT], out[BLOCKS * UNIT], want[8];
+	uint8_t want[8];
 	struct weft_sig_piece to[BLOCKS];
 	struct weft_sig_list list = { .piece = to, .n = BLOCKS };
-	struct weft_sig_key key;
 	struct one in;
 
 	units_make(&dif, 0, units);
@@ -430,9 +410,9 @@ WEFT_TEST(a_bad_block_can_be_passed_on_as_poison)
 	for (unsigned int j = 0; j < BLOCKS; j++)
 		to[j] = (struct weft_sig_piece){ out + j * UNIT, UNIT, 0 };
 	key_open(&key, &dif, &dif, 0xFF);
-	assert_int_equal(weft_sig_begin(&s, &key, WEFT_SIG_TX, 0, WEFT_SIG_POISON_BAD), 0);
-	assert_int_equal(weft_sig_push(&s, one(&in, units, sizeof(units), 0), &list), 0);
-	assert_int_equal(weft_sig_end(&s), 0);
+	assert_int_equal(weft_sig_begin(&stream, &key, WEFT_SIG_TX, 0, WEFT_SIG_POISON_BAD), 0);
+	assert_int_equal(weft_sig_push(&stream, one(&in, units, sizeof(units), 0), &list), 0);
+	assert_int_equal(weft_sig_end(&stream), 0);
 	for (unsigned int j = 0; j < BLOCKS; j++)
 		assert_int_equal(to[j].flags, j == 2 ? WEFT_SIG_PIECE_POISONED : 0);
 	model_sig(&dif, units + 2 * UNIT, 2, want);
@@ -445,16 +425,13 @@ WEFT_TEST(a_bad_block_can_be_passed_on_as_poison)
 /* Flits of 240 bytes, one of which is poisoned or never came: no guard is to blame. */
 WEFT_TEST(poison_and_loss_are_reported_as_such)
 {
-	static struct weft_sig_stream s;
-	uint8_t units[BLOCKS * UNIT], out[BLOCKS * UNIT], want[8];
+	uint8_t want[8];
 	struct weft_sig_piece flit[BLOCKS * UNIT / 240 + 1], to[BLOCKS];
 	struct side wire = dif;
 
 	wire.dif.bg_type = WEFT_SIG_BG_CSUM;
 	for (unsigned int lost = 0; lost < 2; lost++) {
 		struct weft_sig_list in = { .piece = flit }, list = { .piece = to, .n = BLOCKS };
-		struct weft_sig_key key;
-		struct weft_sig_error e;
 
 		units_make(&dif, 0, units);
 		for (size_t at = 0; at < sizeof(units); at += 240, in.n++)
@@ -469,10 +446,10 @@ WEFT_TEST(poison_and_loss_are_reported_as_such)
 		for (unsigned int j = 0; j < BLOCKS; j++)
 			to[j] = (struct weft_sig_piece){ out + j * UNIT, UNIT, 0 };
 		key_open(&key, &dif, &wire, 0xFF);
-		assert_int_equal(weft_sig_begin(&s, &key, WEFT_SIG_TX, 0, 0), 0);
-		assert_int_equal(weft_sig_push(&s, &in, &list), 0);
-		assert_int_equal(weft_sig_end(&s), 0);
-		assert_int_equal(s.key->counters.errors[WEFT_SIG_BAD_GUARD], 0);
+		assert_int_equal(weft_sig_begin(&stream, &key, WEFT_SIG_TX, 0, 0), 0);
+		assert_int_equal(weft_sig_push(&stream, &in, &list), 0);
+		assert_int_equal(weft_sig_end(&stream), 0);
+		assert_int_equal(stream.key->counters.errors[WEFT_SIG_BAD_GUARD], 0);
 		assert_int_equal(
 			key.counters.errors[lost != 0 ? WEFT_SIG_LOST : WEFT_SIG_POISONED], 2);
 		assert_int_equal(key.counters.checked, BLOCKS - 2);
@@ -492,59 +469,55 @@ WEFT_TEST(poison_and_loss_are_reported_as_such)
 /* Poison in one small block of a large one, whose signature comes with a later one. */
 WEFT_TEST(poison_reaches_the_signature_of_its_output_block)
 {
-	static struct weft_sig_stream s;
-	uint8_t units[2 * BLOCKS * UNIT], out[4096 + 8];
+	uint8_t all[2 * BLOCKS * UNIT], large[4096 + 8];
 	struct weft_sig_piece in[3], to[3];
 	struct weft_sig_list from = { .piece = in, .n = 3 }, list = { .piece = to, .n = 3 };
 	struct side wire = dif;
-	struct weft_sig_key key;
 
 	wire.block = 4096;
-	units_make(&dif, 0, units);
-	units_make(&dif, BLOCKS, units + BLOCKS * UNIT);
-	in[0] = (struct weft_sig_piece){ units, UNIT, 0 };
-	in[1] = (struct weft_sig_piece){ units + UNIT, UNIT, WEFT_SIG_PIECE_POISONED };
-	in[2] = (struct weft_sig_piece){ units + 2 * UNIT, 6 * UNIT, 0 };
-	to[0] = (struct weft_sig_piece){ out, BLOCK, 0 };
-	to[1] = (struct weft_sig_piece){ out + BLOCK, BLOCK, 0 };
-	to[2] = (struct weft_sig_piece){ out + 2 * BLOCK, 6 * BLOCK + 8, 0 };
+	units_make(&dif, 0, all);
+	units_make(&dif, BLOCKS, all + BLOCKS * UNIT);
+	in[0] = (struct weft_sig_piece){ all, UNIT, 0 };
+	in[1] = (struct weft_sig_piece){ all + UNIT, UNIT, WEFT_SIG_PIECE_POISONED };
+	in[2] = (struct weft_sig_piece){ all + 2 * UNIT, 6 * UNIT, 0 };
+	to[0] = (struct weft_sig_piece){ large, BLOCK, 0 };
+	to[1] = (struct weft_sig_piece){ large + BLOCK, BLOCK, 0 };
+	to[2] = (struct weft_sig_piece){ large + 2 * BLOCK, 6 * BLOCK + 8, 0 };
 	key_open(&key, &dif, &wire, 0xFF);
-	assert_int_equal(weft_sig_begin(&s, &key, WEFT_SIG_TX, 0, 0), 0);
-	assert_int_equal(weft_sig_push(&s, &from, &list), 0);
-	assert_int_equal(weft_sig_end(&s), 0);
+	assert_int_equal(weft_sig_begin(&stream, &key, WEFT_SIG_TX, 0, 0), 0);
+	assert_int_equal(weft_sig_push(&stream, &from, &list), 0);
+	assert_int_equal(weft_sig_end(&stream), 0);
 	assert_int_equal(to[0].flags, 0);
 	assert_int_equal(to[1].flags, WEFT_SIG_PIECE_POISONED);
 	assert_int_equal(to[2].flags, WEFT_SIG_PIECE_POISONED);
 	for (unsigned int i = 2; i < 8; i++)
-		assert_int_equal(out[4096 + i], 0xFF);
+		assert_int_equal(large[4096 + i], 0xFF);
 }
 
 /* Whole units in one piece, which otherwise go many at a time: stripped, passed on, signed. */
 WEFT_TEST(poison_of_whole_units_is_seen)
 {
-	static struct weft_sig_stream s;
 	const struct side *sides[][2] = { { &dif, &none }, { &dif, &dif }, { &none, &dif } };
-	uint8_t units[BLOCKS * UNIT], out[BLOCKS * UNIT];
 
 	for (unsigned int i = 0; i < 3; i++) {
 		const bool is_signed = sides[i][0]->present, makes = sides[i][1]->present;
 		const size_t in_unit = BLOCK + (is_signed ? 8 : 0);
 		const size_t out_unit = BLOCK + (makes ? 8 : 0);
-		struct weft_sig_key key;
 		struct one in, to;
 
 		units_make(&dif, 0, units);
 		key_open(&key, sides[i][0], sides[i][1], 0xFF);
-		assert_int_equal(weft_sig_begin(&s, &key, WEFT_SIG_TX, 0, 0), 0);
-		weft_sig_push(&s, one(&in, units, in_unit, 0), one(&to, out, out_unit, 0));
+		assert_int_equal(weft_sig_begin(&stream, &key, WEFT_SIG_TX, 0, 0), 0);
+		weft_sig_push(&stream, one(&in, units, in_unit, 0), one(&to, out, out_unit, 0));
 		assert_int_equal(to.piece.flags, 0);
-		weft_sig_push(&s, one(&in, units + in_unit, 2 * in_unit, WEFT_SIG_PIECE_POISONED),
+		weft_sig_push(&stream,
+			one(&in, units + in_unit, 2 * in_unit, WEFT_SIG_PIECE_POISONED),
 			one(&to, out, 2 * out_unit, 0));
 		assert_int_equal(to.list.done, 2 * out_unit);
 		assert_int_equal(to.piece.flags, WEFT_SIG_PIECE_POISONED);
 		for (unsigned int k = 2; makes && k < 8; k++)
 			assert_int_equal(out[out_unit + BLOCK + k], 0xFF);
-		assert_int_equal(weft_sig_end(&s), 0);
+		assert_int_equal(weft_sig_end(&stream), 0);
 		assert_int_equal(key.counters.errors[WEFT_SIG_POISONED], 2);
 		assert_int_equal(key_checked(&key).block, 1);
 	}
@@ -552,17 +525,15 @@ WEFT_TEST(poison_of_whole_units_is_seen)
 
 WEFT_TEST(poison_goes_through_where_nothing_is_signed)
 {
-	static struct weft_sig_stream s;
-	uint8_t data[64] = { 1 }, out[64];
-	struct weft_sig_key key;
-	struct weft_sig_error e;
+	uint8_t data[64] = { 1 }, to_data[64];
 	struct one in, to;
 
 	key_open(&key, &none, &none, 0);
-	assert_int_equal(weft_sig_begin(&s, &key, WEFT_SIG_TX, 0, 0), 0);
-	weft_sig_push(&s, one(&in, data, 7, 0), one(&to, out, 7, 0));
-	weft_sig_push(&s, one(&in, data, 64, WEFT_SIG_PIECE_POISONED), one(&to, out, 64, 0));
-	assert_int_equal(weft_sig_end(&s), 0);
+	assert_int_equal(weft_sig_begin(&stream, &key, WEFT_SIG_TX, 0, 0), 0);
+	weft_sig_push(&stream, one(&in, data, 7, 0), one(&to, to_data, 7, 0));
+	weft_sig_push(
+		&stream, one(&in, data, 64, WEFT_SIG_PIECE_POISONED), one(&to, to_data, 64, 0));
+	assert_int_equal(weft_sig_end(&stream), 0);
 	assert_int_equal(to.piece.flags, WEFT_SIG_PIECE_POISONED);
 	e = key_checked(&key);
 	assert_int_equal(e.type, WEFT_SIG_POISONED);
@@ -675,7 +646,6 @@ WEFT_TEST(every_bad_argument_is_refused_and_changes_nothing)
 	struct bad_case c;
 
 	for (unsigned int i = 0; case_make(&c, i); i++) {
-		struct weft_sig_key key;
 		struct weft_sig_config before;
 
 		key_open(&key, &none, &dif, 0x3C);
@@ -694,7 +664,6 @@ WEFT_TEST(dif_of_both_guards_may_be_copied)
 {
 	struct side csum = dif;
 	const uint8_t copy = 0x3F;
-	struct weft_sig_key key;
 
 	csum.dif.bg_type = WEFT_SIG_BG_CSUM;
 	csum.dif.bg = 0;
@@ -705,8 +674,6 @@ WEFT_TEST(dif_of_both_guards_may_be_copied)
 WEFT_TEST(requests_are_refused_out_of_turn)
 {
 	struct weft_sig_piece pieces[WEFT_SIG_KEY_PIECES + 1] = { { NULL, 0, 0 } };
-	struct weft_sig_stream s;
-	struct weft_sig_key key;
 	struct bad_case c;
 
 	case_good(&c);
@@ -736,13 +703,13 @@ WEFT_TEST(requests_are_refused_out_of_turn)
 	assert_int_equal(weft_sig_key_complete(&key), -ENOMEM);
 	assert_int_equal(key.now.n_pieces, 0);
 
-	assert_int_equal(weft_sig_begin(&s, &key, (enum weft_sig_dir)2, 0, 0), -EINVAL);
-	assert_int_equal(weft_sig_begin(&s, &key, WEFT_SIG_TX, 0, 8), -EINVAL);
+	assert_int_equal(weft_sig_begin(&stream, &key, (enum weft_sig_dir)2, 0, 0), -EINVAL);
+	assert_int_equal(weft_sig_begin(&stream, &key, WEFT_SIG_TX, 0, 8), -EINVAL);
 	key_open(&key, &dif, &dif, 0xFF);
 	key.now.spec[WEFT_SIG_WIRE].block = 4096;
-	assert_int_equal(weft_sig_begin(&s, &key, WEFT_SIG_TX, 7, 0), -EINVAL);
-	assert_int_equal(weft_sig_begin(&s, &key, WEFT_SIG_TX, 8, 0), 0);
-	assert_int_equal(weft_sig_begin(&s, &key, WEFT_SIG_TX, UINT64_MAX / 8, 0), -EINVAL);
+	assert_int_equal(weft_sig_begin(&stream, &key, WEFT_SIG_TX, 7, 0), -EINVAL);
+	assert_int_equal(weft_sig_begin(&stream, &key, WEFT_SIG_TX, 8, 0), 0);
+	assert_int_equal(weft_sig_begin(&stream, &key, WEFT_SIG_TX, UINT64_MAX / 8, 0), -EINVAL);
 }
 
 /* Section 6.1: the state that a request leaves, and the state the next begins with. */
@@ -766,7 +733,6 @@ WEFT_TEST(states_are_those_of_the_table)
 		{ WITH_SET, WEFT_SIG_INIT, WEFT_SIG_UPDATED },
 		{ RESET_AND_SET, WEFT_SIG_RESET, WEFT_SIG_UPDATED },
 	};
-	struct weft_sig_key key;
 	struct bad_case c;
 
 	case_good(&c);
@@ -803,10 +769,8 @@ WEFT_TEST(states_are_those_of_the_table)
 
 WEFT_TEST(a_layout_outlives_a_reset_of_signatures)
 {
-	static struct weft_sig_stream s;
-	uint8_t units[BLOCKS * UNIT], wire[BLOCKS * UNIT], back[BLOCKS * UNIT];
+	uint8_t wire[BLOCKS * UNIT], back[BLOCKS * UNIT];
 	struct weft_sig_piece mem[3];
-	struct weft_sig_key key;
 	struct one to;
 
 	units_make(&dif, 0, units);
@@ -817,20 +781,22 @@ WEFT_TEST(a_layout_outlives_a_reset_of_signatures)
 	assert_int_equal(weft_sig_key_configure(&key, 0, 0), 0);
 	assert_int_equal(weft_sig_key_set_layout(&key, mem, 3), 0);
 	assert_int_equal(weft_sig_key_complete(&key), 0);
-	assert_int_equal(
-		weft_sig_transfer(&s, &key, WEFT_SIG_TX, 0, 0, one(&to, wire, sizeof(wire), 0)), 0);
+	assert_int_equal(weft_sig_transfer(
+				 &stream, &key, WEFT_SIG_TX, 0, 0, one(&to, wire, sizeof(wire), 0)),
+		0);
 	assert_int_equal(to.list.done, BLOCKS * BLOCK);
 	memcpy(back, units, sizeof(back));
 	memset(units, 0, sizeof(units));
-	assert_int_equal(
-		weft_sig_transfer(&s, &key, WEFT_SIG_RX, 0, 0, one(&to, wire, BLOCKS * BLOCK, 0)),
+	assert_int_equal(weft_sig_transfer(&stream, &key, WEFT_SIG_RX, 0, 0,
+				 one(&to, wire, BLOCKS * BLOCK, 0)),
 		0);
 	assert_memory_equal(units, back, sizeof(units));
 	assert_int_equal(key_checked(&key).type, WEFT_SIG_NO_ERROR);
 	assert_int_equal(weft_sig_key_configure(&key, WEFT_SIG_RESET_ATTR, 0), 0);
 	assert_int_equal(weft_sig_key_complete(&key), 0);
-	assert_int_equal(
-		weft_sig_transfer(&s, &key, WEFT_SIG_TX, 0, 0, one(&to, wire, sizeof(wire), 0)), 0);
+	assert_int_equal(weft_sig_transfer(
+				 &stream, &key, WEFT_SIG_TX, 0, 0, one(&to, wire, sizeof(wire), 0)),
+		0);
 	assert_int_equal(to.list.done, sizeof(units));
 	assert_memory_equal(wire, units, sizeof(units));
 }
@@ -847,51 +813,47 @@ WEFT_TEST(a_length_that_does_not_fit_moves_nothing)
 		{ 7 * UNIT, 8192, -EINVAL }, /* not a whole block of output */
 		{ 0, 0, 0 },
 	};
-	static struct weft_sig_stream s;
-	uint8_t units[8 * UNIT], out[8192];
+	uint8_t all[8 * UNIT], large[8192];
 	struct side wire = crc32_512;
 
 	wire.block = 4096;
-	units_make(&dif, 0, units);
-	units_make(&dif, 4, units + 4 * UNIT);
+	units_make(&dif, 0, all);
+	units_make(&dif, 4, all + 4 * UNIT);
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
-		struct weft_sig_key key;
 		struct weft_sig_op op = { .key = &key, .dir = WEFT_SIG_TX };
 		struct one in, to;
 
 		key_open(&key, &dif, &wire, 0xFF);
-		memset(out, 0x5A, sizeof(out));
-		op.in = *one(&in, units, rows[i].in, 0);
-		op.out = *one(&to, out, rows[i].room, 0);
-		assert_int_equal(weft_sig_burst(&s, &op, 1), rows[i].want == 0);
+		memset(large, 0x5A, sizeof(large));
+		op.in = *one(&in, all, rows[i].in, 0);
+		op.out = *one(&to, large, rows[i].room, 0);
+		assert_int_equal(weft_sig_burst(&stream, &op, 1), rows[i].want == 0);
 		assert_int_equal(op.rc, rows[i].want);
 		assert_int_equal(op.in.done, rows[i].want == 0 ? rows[i].in : 0);
-		assert_int_equal(out[0] == 0x5A, rows[i].want != 0 || rows[i].in == 0);
+		assert_int_equal(large[0] == 0x5A, rows[i].want != 0 || rows[i].in == 0);
 	}
 }
 
 WEFT_TEST(a_stream_that_ends_inside_a_unit_says_so)
 {
-	static struct weft_sig_stream s;
-	uint8_t units[BLOCKS * UNIT], out[4104];
+	uint8_t large[4104];
 	struct side wire = dif;
-	struct weft_sig_key key;
 	struct one in, to;
 
 	units_make(&dif, 0, units);
 	key_open(&key, &dif, &none, 0xFF);
-	assert_int_equal(weft_sig_begin(&s, &key, WEFT_SIG_TX, 0, 0), 0);
-	weft_sig_push(&s, one(&in, units, UNIT + 9, 0), one(&to, out, sizeof(out), 0));
+	assert_int_equal(weft_sig_begin(&stream, &key, WEFT_SIG_TX, 0, 0), 0);
+	weft_sig_push(&stream, one(&in, units, UNIT + 9, 0), one(&to, large, sizeof(large), 0));
 	assert_int_equal(to.list.done, BLOCK);
-	assert_int_equal(weft_sig_partial(&s), 9);
-	assert_int_equal(weft_sig_end(&s), -EINVAL);
+	assert_int_equal(weft_sig_partial(&stream), 9);
+	assert_int_equal(weft_sig_end(&stream), -EINVAL);
 	assert_int_equal(key.counters.checked, 1);
 	wire.block = 4096;
 	key_open(&key, &dif, &wire, 0xFF);
-	assert_int_equal(weft_sig_begin(&s, &key, WEFT_SIG_TX, 0, 0), 0);
-	weft_sig_push(&s, one(&in, units, UNIT, 0), one(&to, out, sizeof(out), 0));
-	assert_int_equal(weft_sig_partial(&s), 0);
-	assert_int_equal(weft_sig_end(&s), -EINVAL);
+	assert_int_equal(weft_sig_begin(&stream, &key, WEFT_SIG_TX, 0, 0), 0);
+	weft_sig_push(&stream, one(&in, units, UNIT, 0), one(&to, large, sizeof(large), 0));
+	assert_int_equal(weft_sig_partial(&stream), 0);
+	assert_int_equal(weft_sig_end(&stream), -EINVAL);
 }
 
 /* S4: what each kind of signature must see, and what a sum of words cannot. */
@@ -905,8 +867,6 @@ WEFT_TEST(every_flipped_bit_is_seen)
 	sides[4].seed = UINT64_MAX;
 	for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(sides); k++) {
 		const size_t unit = BLOCK + side_sig_len(&sides[k]);
-		uint8_t units[BLOCKS * UNIT], out[BLOCKS * UNIT];
-		struct weft_sig_key key;
 
 		units_make(&sides[k], 0, units);
 		key_open(&key, &sides[k], &none, 0xFF);
@@ -927,9 +887,8 @@ WEFT_TEST(every_flipped_bit_is_seen)
 
 WEFT_TEST(a_checksum_is_blind_where_it_must_be)
 {
-	uint8_t units[BLOCKS * UNIT] = { 0 }, out[BLOCKS * UNIT], word[2];
+	uint8_t word[2];
 	struct side csum = dif;
-	struct weft_sig_key key;
 
 	csum.dif.bg_type = WEFT_SIG_BG_CSUM;
 	units_make(&csum, 0, units);
@@ -949,11 +908,9 @@ WEFT_TEST(a_checksum_is_blind_where_it_must_be)
 /* Section 3.7: which seed lets a buffer that was never written pass. */
 WEFT_TEST(zeros_pass_with_the_wrong_seed_only)
 {
-	uint8_t units[UNIT] = { 0 }, out[UNIT];
-
+	memset(units, 0, sizeof(units));
 	for (unsigned int i = 0; i < 4; i++) {
 		struct side s = dif;
-		struct weft_sig_key key;
 
 		s.dif = (struct weft_sig_t10dif){ .bg_type = (enum weft_sig_bg_type)(i & 1),
 			.bg = (i & 2) != 0 ? 0xFFFF : 0 };
