@@ -6,6 +6,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -175,6 +176,18 @@ cli_next_word(int argc, char **argv)
 	return output;
 }
 
+/*
+ * A program that is started with one of them closed would get its number for the next file or socket,
+ * and what is printed would go there. What stands in its place can be neither read nor written.
+ */
+static void
+cli_fill_standard_files(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			(void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 uint64_t
 cli_parse(const struct cli_program *p, void *to, int argc, char **argv)
 {
@@ -185,6 +198,7 @@ cli_parse(const struct cli_program *p, void *to, int argc, char **argv)
 	int opt;
 
 	assert(p->n_options <= CLI_ROWS);
+	cli_fill_standard_files();
 	cli_getopt_tables(p, longs, letters);
 	for (row = 0; row < p->n_options; row++)
 		cli_read_preset(&p->option[row], to);

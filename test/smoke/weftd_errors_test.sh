@@ -131,6 +131,14 @@ if [ -w /dev/full ]; then
 	done
 	refuses 'written whole: No space left' bash -c "exec $app/weft-sig --version >/dev/full"
 fi
+# With standard output closed, what is printed goes nowhere, and into no file or socket that has its number.
+for command in "weftd --topology $work/t.yaml --until-done --capture h0.0=$work/closed" \
+	"weft-bench --stage crc --iterations 1" "weft-sim --hops 100"; do
+	rm -f "$work/closed"
+	refuses 'standard output could not be written whole' bash -c "exec $app/$command >&-"
+	! grep -qa 'fabric bad' "$work/closed" 2>/dev/null || die "$command printed into its other file"
+done
+bash -c "exec $app/weftd --topology $work/t.yaml --until-done --quiet <&- >&- 2>&-" || die "nothing is printed, and yet $?"
 # A memif whose other end does not come: --seconds ends that too.
 topology ', driver: memif'
 refuses 'expected another daemon at' "$app/weftd" --topology "$work/t.yaml" --node g0 --quiet --seconds 1
