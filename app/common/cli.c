@@ -289,7 +289,7 @@ cli_is_one_name(const char *a, const char *b)
 	       x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-static bool
+bool
 cli_is_one_file(const char *a, const char *b)
 {
 	struct stat x, y;

@@ -131,6 +131,9 @@ void cli_no_effect(const struct cli_program *p, uint64_t given, uint32_t tags, c
  */
 void cli_two_files(const char *a_option, const char *a, const char *b_option, const char *b);
 
+/** Whether they do; what cli_two_files() refuses. */
+bool cli_is_one_file(const char *a, const char *b);
+
 /**
  * Index of @p text in @p words, which ends with NULL; cli_usage() with the list otherwise.
  */

@@ -66,16 +66,51 @@ capture_refusal(const struct daemon *d, const char *text, char *err, size_t err_
 		text, d->topo->n_ports == 0 ? "s0.0=f.pcapng" : "NODE.0=f.pcapng");
 }
 
+/* Who reads or writes a file that would be gone if a capture wrote it; NULL: nobody. */
+static const char *
+capture_file_of(const struct daemon *d, const char *file)
+{
+	if (d->cfg.topology != NULL && cli_is_one_file(file, d->cfg.topology))
+		return "--topology";
+	for (unsigned int i = 0; i < d->cfg.n_loads; i++)
+		if (cli_is_one_file(file, d->cfg.load[i]))
+			return "--load";
+	if (d->cfg.json != NULL && cli_is_one_file(file, d->cfg.json))
+		return "--json";
+	if (d->topo->key_file[0] != '\0' && cli_is_one_file(file, d->topo->key_file))
+		return "ide.key_file";
+	for (uint16_t i = 0; i < d->load->n_transfers; i++)
+		if (d->load->transfer[i].file[0] != '\0' &&
+			cli_is_one_file(file, d->load->transfer[i].file))
+			return "a transfer";
+	for (unsigned int i = 0; i < n_captures; i++)
+		if (!captures[i].is_over && cli_is_one_file(file, captures[i].file))
+			return "another capture";
+	return NULL;
+}
+
+static void
+capture_check_file(const struct daemon *d, const char *capture)
+{
+	const char *file = strchr(capture, '=') + 1, *of = capture_file_of(d, file);
+
+	if (of != NULL)
+		cli_usage("--capture %s: expected a file of its own, got that of %s", capture, of);
+	for (unsigned int i = 0; d->cfg.captures[i] != capture; i++)
+		cli_two_files("--capture", strchr(d->cfg.captures[i], '=') + 1, "--capture", file);
+}
+
 void
 captures_check(const struct daemon *d)
 {
 	char err[NODE_ERROR_MAX];
 
 	for (unsigned int i = 0; i < d->cfg.n_captures; i++) {
-		if (capture_port(d, d->cfg.captures[i]) >= 0)
-			continue;
-		capture_refusal(d, d->cfg.captures[i], err, sizeof(err));
-		cli_usage("%s", err);
+		if (capture_port(d, d->cfg.captures[i]) < 0) {
+			capture_refusal(d, d->cfg.captures[i], err, sizeof(err));
+			cli_usage("%s", err);
+		}
+		capture_check_file(d, d->cfg.captures[i]);
 	}
 }
 
@@ -85,6 +120,7 @@ capture_begin(struct daemon *d, const char *text, char *err, size_t err_len)
 	const int port = capture_port(d, text);
 	struct capture *c = &captures[n_captures];
 	struct weft_capture_cfg cfg = { .lossless = true, .limit_bytes = d->cfg.capture_limit };
+	const char *of;
 	int rc;
 
 	if (n_captures == CAPTURES_MAX) {
@@ -94,6 +130,12 @@ capture_begin(struct daemon *d, const char *text, char *err, size_t err_len)
 	if (port < 0) {
 		capture_refusal(d, text, err, err_len);
 		return -EINVAL;
+	}
+	of = capture_file_of(d, strchr(text, '=') + 1);
+	if (of != NULL) {
+		snprintf(err, err_len, "capture %s: expected a file of its own, got that of %s",
+			text, of);
+		return -EEXIST;
 	}
 	c->port = d->port[port];
 	c->node = d->topo->node[d->topo->port[port].node].name;

@@ -555,6 +555,8 @@ weftd_options(struct daemon *d, struct run_options *opts, int argc, char **argv)
 	options_parse(&d->cfg, opts, argc, argv);
 	cli_two_files("--topology", d->cfg.topology, "--json", d->cfg.json);
 	cli_two_files("--resolve", opts->resolve, "--json", d->cfg.json);
+	for (unsigned int i = 0; i < d->cfg.n_loads; i++)
+		cli_two_files("--load", d->cfg.load[i], "--json", d->cfg.json);
 	json_check(d->cfg.json);
 	d->cfg.json_is_output = json_is_output(d->cfg.json);
 	d->cfg.no_text = d->cfg.quiet || d->cfg.json_is_output;
@@ -585,6 +587,8 @@ weftd_check_runs(const struct daemon *d)
 			d->topo->fabric);
 	if (daemon_is_cxl(d))
 		links_warn(d);
+	if (d->topo->key_file[0] != '\0')
+		cli_two_files("ide.key_file", d->topo->key_file, "--json", d->cfg.json);
 	captures_check(d);
 }
 

@@ -37,6 +37,22 @@ u '--capture-limit: expected a size' --capture-limit 1Z
 t 'capture of port h0.0 to /nonesuch/f: No such file' --capture h0.0=/nonesuch/f
 t '--json /nonesuch/f: No such file' --json /nonesuch/f
 t '--json /: Is a directory' --json /
+# What a capture writes is nobody else's: it would be gone, or both mixed.
+cp "$work/t.yaml" "$work/whole.yaml"
+echo 'workloads: [{on: h0, kind: uio, requests: 10}]' >"$work/more.yaml"
+(umask 077; echo "$(printf 'ab%.0s' {1..32})" >"$work/key")
+u "expected a file of its own, got that of --topology" --capture "h0.0=$work/../${work##*/}/t.yaml"
+u "expected a file of its own, got that of --load" --load "$work/more.yaml" --capture "h0.0=$work/more.yaml"
+u "expected a file of its own, got that of --json" --json "$work/c" --capture "h0.0=$work/c"
+u "expected a file of its own, got that of --json" --json - --capture h0.0=-
+u "--capture and --capture: expected two files" --capture "h0.0=$work/c" --capture "g0.0=$work/c"
+u '--load and --json: expected two files' --load "$work/more.yaml" --json "$work/more.yaml"
+topology '' '' "ide: {mode: skid, key_file: $work/key}"
+u "expected a file of its own, got that of ide.key_file" --capture "h0.0=$work/key"
+u 'ide.key_file and --json: expected two files' --json "$work/key"
+topology
+cmp "$work/t.yaml" "$work/whole.yaml" || die "a refused capture wrote over the topology"
+same "the key is whole" 64 "$(grep -o '[0-9a-f]' "$work/key" | wc -l)"
 u '--seconds: expected seconds' --seconds -1
 u '--idle: expected one of auto, spin, yield' --idle sleep
 u 'no stage is called "x"' --rx-layout x
