@@ -148,12 +148,10 @@ trace_start(struct trace *t, char *err, size_t err_len)
 		return -EINVAL;
 	}
 	if (!weft_pcap_is_ng(&t->pcap) && !weft_pcap_has_link(&t->pcap, TRACE_LINK_ETHERNET) &&
-		!weft_pcap_has_link(&t->pcap, TRACE_LINK_RAW_FLITS)) {
-		snprintf(err, err_len,
+		!weft_pcap_has_link(&t->pcap, TRACE_LINK_RAW_FLITS))
+		return weft_errorf(err, err_len, -EINVAL,
 			"%s: expected link type 1 (Ethernet) or 147 (raw flits), got %u", t->path,
 			(unsigned int)t->pcap.ifs[0].link);
-		return -EINVAL;
-	}
 	return 0;
 }
 
@@ -163,10 +161,8 @@ trace_open_file(struct trace *t, char *err, size_t err_len)
 	struct stat st;
 
 	t->fd = strcmp(t->path, "-") == 0 ? dup(STDIN_FILENO) : open(t->path, O_RDONLY | O_CLOEXEC);
-	if (t->fd < 0 || fstat(t->fd, &st) != 0) {
-		snprintf(err, err_len, "%s: %s", t->path, strerror(errno));
-		return -errno;
-	}
+	if (t->fd < 0 || fstat(t->fd, &st) != 0)
+		return weft_errorf(err, err_len, -errno, "%s: %s", t->path, strerror(errno));
 	t->size = S_ISREG(st.st_mode) ? st.st_size : -1;
 	return trace_start(t, err, err_len);
 }
@@ -248,14 +244,11 @@ trace_why(const struct trace *t)
 int
 trace_rewind(struct trace *t, char *err, size_t err_len)
 {
-	if (t->size < 0) {
-		snprintf(err, err_len, "%s: not a regular file, cannot be read twice", t->path);
-		return -ESPIPE;
-	}
-	if (lseek(t->fd, 0, SEEK_SET) != 0) {
-		snprintf(err, err_len, "%s: %s", t->path, strerror(errno));
-		return -errno;
-	}
+	if (t->size < 0)
+		return weft_errorf(err, err_len, -ESPIPE,
+			"%s: not a regular file, cannot be read twice", t->path);
+	if (lseek(t->fd, 0, SEEK_SET) != 0)
+		return weft_errorf(err, err_len, -errno, "%s: %s", t->path, strerror(errno));
 	return trace_start(t, err, err_len);
 }
 

@@ -72,18 +72,15 @@ faults_parse(const char *text, struct faults *f, char *err, size_t err_len)
 		*f = parsed;
 		return 0;
 	}
-	if (strlen(text) >= sizeof(copy) || text[0] == '\0') {
-		snprintf(err, err_len, "expected %s", faults_syntax);
-		return -EINVAL;
-	}
+	if (strlen(text) >= sizeof(copy) || text[0] == '\0')
+		return weft_errorf(err, err_len, -EINVAL, "expected %s", faults_syntax);
 	strcpy(copy, text);
 	for (item = strtok_r(copy, ",", &save); item != NULL; item = strtok_r(NULL, ",", &save)) {
 		size_t at = (size_t)(item - copy);
 
-		if (!faults_parse_one(item, &parsed)) {
-			snprintf(err, err_len, "expected %s; got \"%s\"", faults_syntax, text + at);
-			return -EINVAL;
-		}
+		if (!faults_parse_one(item, &parsed))
+			return weft_errorf(err, err_len, -EINVAL, "expected %s; got \"%s\"",
+				faults_syntax, text + at);
 	}
 	*f = parsed;
 	return 0;

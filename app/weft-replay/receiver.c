@@ -160,20 +160,16 @@ receiver_init(struct receiver *r, const struct receiver_cfg *cfg, weft_source_fn
 	r->cfg = *cfg;
 	if (cfg->ide != WEFT_IDE_OFF) {
 		r->ide = weft_ide_lib_open(cfg->features);
-		if (r->ide == NULL) {
-			snprintf(err, err_len, "intel-ipsec-mb does not run on this CPU");
-			return -EINVAL;
-		}
+		if (r->ide == NULL)
+			return weft_errorf(
+				err, err_len, -EINVAL, "intel-ipsec-mb does not run on this CPU");
 	}
 	r->conns = weft_conns_create("replay", WEFT_CONNS_MAX, r->ide, SOCKET_ID_ANY);
-	if (r->conns == NULL) {
-		snprintf(err, err_len, "connection table: %s", rte_strerror(rte_errno));
-		return -EINVAL;
-	}
-	if (receiver_make_tables(r) != 0) {
-		snprintf(err, err_len, "out of memory");
-		return -EINVAL;
-	}
+	if (r->conns == NULL)
+		return weft_errorf(
+			err, err_len, -EINVAL, "connection table: %s", rte_strerror(rte_errno));
+	if (receiver_make_tables(r) != 0)
+		return weft_errorf(err, err_len, -EINVAL, "out of memory");
 	r->env = (struct weft_env){
 		.only_mode = cfg->mode,
 		.pid = WEFT_PID_ANY,

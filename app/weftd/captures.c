@@ -123,10 +123,9 @@ capture_begin(struct daemon *d, const char *text, char *err, size_t err_len)
 	const char *of;
 	int rc;
 
-	if (n_captures == CAPTURES_MAX) {
-		snprintf(err, err_len, "more than %u captures in a run", CAPTURES_MAX);
-		return -ENOSPC;
-	}
+	if (n_captures == CAPTURES_MAX)
+		return weft_errorf(
+			err, err_len, -ENOSPC, "more than %u captures in a run", CAPTURES_MAX);
 	if (port < 0) {
 		capture_refusal(d, text, err, err_len);
 		return -EINVAL;
@@ -140,10 +139,8 @@ capture_begin(struct daemon *d, const char *text, char *err, size_t err_len)
 	c->port = d->port[port];
 	c->node = d->topo->node[d->topo->port[port].node].name;
 	c->file = strdup(strchr(text, '=') + 1);
-	if (c->file == NULL) {
-		snprintf(err, err_len, "out of memory");
-		return -ENOMEM;
-	}
+	if (c->file == NULL)
+		return weft_errorf(err, err_len, -ENOMEM, "out of memory");
 	cfg.path = c->file;
 	rc = weft_capture_open(c->port, &cfg, err, err_len);
 	if (rc != 0) {

@@ -297,16 +297,14 @@ duplicates_start(struct daemon *d, char *err, size_t err_len)
 	uint64_t instance = 0, now_ns;
 	int rc;
 
-	if (getrandom(&instance, sizeof(instance), 0) != sizeof(instance) || instance == 0) {
-		snprintf(err, err_len, "the system gives no random bits (getrandom)");
-		return -EIO;
-	}
+	if (getrandom(&instance, sizeof(instance), 0) != sizeof(instance) || instance == 0)
+		return weft_errorf(
+			err, err_len, -EIO, "the system gives no random bits (getrandom)");
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		rc = duplicate_init(&d->node[i], instance);
 		if (rc == 0)
 			continue;
-		snprintf(err, err_len, "out of memory");
-		return rc;
+		return weft_errorf(err, err_len, rc, "out of memory");
 	}
 	rc = duplicate_ask_all(d, err, err_len);
 	if (rc != 0)

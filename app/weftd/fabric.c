@@ -12,8 +12,7 @@
 static int
 fabric_fail(const struct node *n, const char *what, int rc, char *err, size_t err_len)
 {
-	snprintf(err, err_len, "node %s: %s: %s", n->topo->name, what, strerror(-rc));
-	return rc;
+	return weft_errorf(err, err_len, rc, "node %s: %s: %s", n->topo->name, what, strerror(-rc));
 }
 
 static void

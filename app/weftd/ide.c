@@ -32,25 +32,19 @@ ide_open(struct daemon *d, char *err, size_t err_len)
 
 	if (d->topo->ide == WEFT_IDE_OFF)
 		return 0;
-	if (!weft_secret_random(NULL, share, sizeof(share))) {
-		snprintf(
-			err, err_len, "ide: the kernel gives no random bytes: %s", strerror(errno));
-		return -EIO;
-	}
+	if (!weft_secret_random(NULL, share, sizeof(share)))
+		return weft_errorf(err, err_len, -EIO, "ide: the kernel gives no random bytes: %s",
+			strerror(errno));
 	rc = weft_secret_process();
-	if (rc != 0) {
-		snprintf(err, err_len, "ide: this process cannot be kept from being dumped: %s",
-			strerror(-rc));
-		return rc;
-	}
+	if (rc != 0)
+		return weft_errorf(err, err_len, rc,
+			"ide: this process cannot be kept from being dumped: %s", strerror(-rc));
 	d->psk = weft_psk_load(d->topo->key_file, err, err_len);
 	if (d->psk == NULL)
 		return -errno;
 	d->ide = weft_ide_lib_open(d->features);
-	if (d->ide == NULL) {
-		snprintf(err, err_len, "ide: intel-ipsec-mb does not run here");
-		return -ENOTSUP;
-	}
+	if (d->ide == NULL)
+		return weft_errorf(err, err_len, -ENOTSUP, "ide: intel-ipsec-mb does not run here");
 	if (!d->cfg.no_text)
 		printf("ide: %s, PCRC %s, AES-GCM by %s\n", weft_ide_mode_words[d->topo->ide],
 			d->topo->ide_opts.pcrc ? "on" : "off", weft_ide_lib_kernel(d->ide));

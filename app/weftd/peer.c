@@ -27,10 +27,8 @@ peers_init(struct node *n, char *err, size_t err_len)
 	int rc;
 
 	n->peer = calloc((size_t)n->daemon->topo->n_nodes + n->n_ports, sizeof(*n->peer));
-	if (n->peer == NULL) {
-		snprintf(err, err_len, "node %s: out of memory", n->topo->name);
-		return -ENOMEM;
-	}
+	if (n->peer == NULL)
+		return weft_errorf(err, err_len, -ENOMEM, "node %s: out of memory", n->topo->name);
 	rc = weft_node_init(n->node, err, err_len);
 	for (uint16_t i = 0; i < n->node->n_links && rc == 0; i++) {
 		rc = peer_directions(&n->peer[i]);

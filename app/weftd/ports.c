@@ -129,18 +129,14 @@ ports_open_client(struct daemon *d, const struct weft_port_spec *s, struct weft_
 		if (!said && !d->cfg.no_text)
 			printf("port %s: waits for the other end at %s\n", s->name, s->socket);
 		said = true;
-		if (daemon_is_stopped()) {
-			snprintf(err, err_len, "port %s: stopped while waiting for %s", s->name,
-				s->socket);
-			return -EINTR;
-		}
+		if (daemon_is_stopped())
+			return weft_errorf(err, err_len, -EINTR,
+				"port %s: stopped while waiting for %s", s->name, s->socket);
 		clock_gettime(CLOCK_MONOTONIC, &now);
-		if (d->cfg.seconds > 0 && (double)(now.tv_sec - start.tv_sec) >= d->cfg.seconds) {
-			snprintf(err, err_len,
+		if (d->cfg.seconds > 0 && (double)(now.tv_sec - start.tv_sec) >= d->cfg.seconds)
+			return weft_errorf(err, err_len, -ETIMEDOUT,
 				"port %s: expected another daemon at %s, got none in %g s", s->name,
 				s->socket, d->cfg.seconds);
-			return -ETIMEDOUT;
-		}
 		nanosleep(&nap, NULL);
 	}
 }
@@ -202,10 +198,8 @@ int
 ports_open(struct daemon *d, char *err, size_t err_len)
 {
 	d->port = calloc((size_t)d->topo->n_ports + 1, sizeof(d->port[0]));
-	if (d->port == NULL) {
-		snprintf(err, err_len, "out of memory");
-		return -ENOMEM;
-	}
+	if (d->port == NULL)
+		return weft_errorf(err, err_len, -ENOMEM, "out of memory");
 	for (uint16_t i = 0; i < d->topo->n_links; i++) {
 		int rc = ports_open_link(d, &d->topo->link[i], err, err_len);
 

@@ -133,10 +133,8 @@ single_take_interfaces(struct node *n, char *err, size_t err_len)
 	int rc = 0;
 
 	n->lock.netif = malloc(n->n_ports * sizeof(*n->lock.netif));
-	if (n->lock.netif == NULL) {
-		snprintf(err, err_len, "out of memory");
-		return -ENOMEM;
-	}
+	if (n->lock.netif == NULL)
+		return weft_errorf(err, err_len, -ENOMEM, "out of memory");
 	memset(n->lock.netif, -1, n->n_ports * sizeof(*n->lock.netif));
 	for (uint16_t p = 0; rc == 0 && p < n->n_ports; p++)
 		rc = single_take_interface(n, p, err, err_len);
@@ -156,17 +154,14 @@ single_init(struct daemon *d, char *err, size_t err_len)
 		d->node[i].lock.fd = -1;
 		if (!single_is_reached(d, &d->node[i], &by_memif))
 			continue;
-		if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
-			snprintf(err, err_len, "run folder %s: %s", folder, strerror(errno));
-			return -errno;
-		}
-		if (!weft_file_is_private_dir(folder)) {
-			snprintf(err, err_len,
+		if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+			return weft_errorf(
+				err, err_len, -errno, "run folder %s: %s", folder, strerror(errno));
+		if (!weft_file_is_private_dir(folder))
+			return weft_errorf(err, err_len, -EPERM,
 				"run folder %s: expected one of user %u with mode 0700 and not a "
 				"link: remove it, or mend its owner and mode",
 				folder, geteuid());
-			return -EPERM;
-		}
 		rc = single_take(d, &d->node[i], by_memif, err, err_len);
 		if (rc == 0)
 			rc = single_take_interfaces(&d->node[i], err, err_len);

@@ -22,8 +22,7 @@ transfer_read_file(void *node, const char *path, void *to, size_t len, char *err
 	(void)node;
 	if (f == NULL) {
 		rc = -errno;
-		snprintf(err, err_len, "%.160s: %s", path, strerror(errno));
-		return rc;
+		return weft_errorf(err, err_len, rc, "%.160s: %s", path, strerror(errno));
 	}
 	n = fread(to, 1, len, f);
 	if (ferror(f)) {
@@ -58,11 +57,9 @@ transfers_save(const struct node *n, char *err, size_t err_len)
 		if (f != NULL && fclose(f) != 0 && rc == 0)
 			rc = -errno;
 		snprintf(why, sizeof(why), "%.160s: %s", tr->file, weft_file_error(rc));
-		if (rc != 0) {
-			snprintf(err, err_len, "host %s: transfer %s: %s", n->topo->name, tr->name,
-				why);
-			return rc;
-		}
+		if (rc != 0)
+			return weft_errorf(err, err_len, rc, "host %s: transfer %s: %s",
+				n->topo->name, tr->name, why);
 	}
 	return 0;
 }

@@ -3,8 +3,8 @@
 
 /*
  * What every file builds on: integers, bool, memory and strings of C, which nobody includes beside
- * this; array sizes, byte order, single bits and bit fields of wire formats. Everything here is a
- * pure inline function.
+ * this; array sizes, byte order, single bits and bit fields of wire formats; how a failure is put
+ * into words.
  */
 #ifndef WEFT_BASE_H
 #define WEFT_BASE_H
@@ -142,6 +142,10 @@ weft_put_le64(uint8_t *p, uint64_t v)
 	v = htole64(v);
 	memcpy(p, &v, sizeof(v));
 }
+
+/** Say in @p err, of @p len bytes, what went wrong. @return @p rc, for the caller to return */
+int weft_errorf(char *err, size_t len, int rc, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 
 WEFT_END_DECLS
 

@@ -113,10 +113,9 @@ eal_init(const char *lcores, const struct eal_user *user, char *err, size_t errl
 	char **argv = malloc(size);
 	int rc;
 
-	if (argv == NULL) {
-		snprintf(err, errlen, "DPDK did not start: out of memory for its arguments");
-		return -ENOMEM;
-	}
+	if (argv == NULL)
+		return weft_errorf(err, errlen, -ENOMEM,
+			"DPDK did not start: out of memory for its arguments");
 	memcpy(argv, args.argv, size);
 	/* Registered before EAL's own handler, so run after it, when the sockets are gone. */
 	if (!user->prefix)
@@ -155,10 +154,9 @@ weft_eal_start(const struct weft_eal_cfg *cfg, char *err, size_t errlen)
 	cpu_set_t online;
 	int rc;
 
-	if (atomic_exchange(&was_started, true)) {
-		snprintf(err, errlen, "DPDK was started before in this process");
-		return -EALREADY;
-	}
+	if (atomic_exchange(&was_started, true))
+		return weft_errorf(
+			err, errlen, -EALREADY, "DPDK was started before in this process");
 	if (cfg->lcores != NULL) {
 		weft_cpuset_read("/sys/devices/system/cpu/online", &online);
 		rc = weft_lcores_check(cfg->lcores, &online, err, errlen);
@@ -174,11 +172,9 @@ weft_eal_start(const struct weft_eal_cfg *cfg, char *err, size_t errlen)
 	if (rc != 0)
 		return rc;
 	rc = eal_args_build(&args, cfg, &user, mem, memory_mb);
-	if (rc != 0) {
-		snprintf(err, errlen, "DPDK did not start: its arguments cannot be made: %s",
-			strerror(-rc));
-		return rc;
-	}
+	if (rc != 0)
+		return weft_errorf(err, errlen, rc,
+			"DPDK did not start: its arguments cannot be made: %s", strerror(-rc));
 	rc = eal_init(cfg->lcores, &user, err, errlen);
 	if (rc != 0)
 		return rc;

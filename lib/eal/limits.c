@@ -47,21 +47,17 @@ eal_limits_check(const struct eal_limits *limits, unsigned int files, unsigned i
 	const uint64_t need_mb = limits->used_mb + memory_mb + LIMITS_EAL_SPACE_MB;
 
 	*files_wanted = need_files > limits->files ? need_files : 0;
-	if (need_files > limits->files && need_files > limits->files_most) {
-		snprintf(err, errlen,
+	if (need_files > limits->files && need_files > limits->files_most)
+		return weft_errorf(err, errlen, -EMFILE,
 			"too few open files allowed: %" PRIu64 " needed, %" PRIu64
 			" allowed: raise the limit (ulimit -n %" PRIu64 ")",
 			need_files, limits->files_most, need_files);
-		return -EMFILE;
-	}
-	if (need_mb > limits->space_mb) {
-		snprintf(err, errlen,
+	if (need_mb > limits->space_mb)
+		return weft_errorf(err, errlen, -ENOMEM,
 			"too little address space allowed: %" PRIu64 " MB needed, %" PRIu64
 			" MB allowed: raise the limit (ulimit -v %" PRIu64
 			"), or use fewer or smaller packet buffers",
 			need_mb, limits->space_mb, need_mb * 1024);
-		return -ENOMEM;
-	}
 	return 0;
 }
 

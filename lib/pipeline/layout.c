@@ -6,21 +6,9 @@
 #include "weft_pipe.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #define LAYOUT_FILE_MAX 4096
-
-static int
-layout_fail(char *err, size_t err_len, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(err, err_len, fmt, ap);
-	va_end(ap);
-	return -EINVAL;
-}
 
 /* What a person has to choose from. */
 static void
@@ -57,43 +45,43 @@ layout_add(
 	const char *former;
 
 	if (len == 0)
-		return layout_fail(err, err_len,
+		return weft_errorf(err, err_len, -EINVAL,
 			"layout, character %zu: expected a stage name, got nothing", at + 1);
 	snprintf(name, sizeof(name), "%.*s", (int)(len < sizeof(name) ? len : sizeof(name) - 1),
 		word);
 	s = len < sizeof(name) ? weft_stage_find(name) : NULL;
 	former = layout_former(name);
 	if (s == NULL && former != NULL)
-		return layout_fail(err, err_len,
+		return weft_errorf(err, err_len, -EINVAL,
 			"layout, character %zu: there is no stage %s any more: use %s", at + 1,
 			name, former);
 	if (s == NULL) {
 		layout_list_stages(list, sizeof(list));
-		return layout_fail(err, err_len,
+		return weft_errorf(err, err_len, -EINVAL,
 			"layout, character %zu: no stage is called \"%s\"; expected one of %s",
 			at + 1, name, list);
 	}
 	if (l->n_stages == WEFT_PIPE_STAGES_MAX)
-		return layout_fail(err, err_len, "layout, character %zu: more than %d stages",
-			at + 1, WEFT_PIPE_STAGES_MAX);
+		return weft_errorf(err, err_len, -EINVAL,
+			"layout, character %zu: more than %d stages", at + 1, WEFT_PIPE_STAGES_MAX);
 	for (unsigned int i = 0; i < l->n_stages; i++)
 		if (l->stage[i] == s)
-			return layout_fail(err, err_len,
+			return weft_errorf(err, err_len, -EINVAL,
 				"layout, character %zu: stage \"%s\" stands twice", at + 1, name);
 	before = l->n_stages == 0 ? NULL : l->stage[l->n_stages - 1];
 	if (before != NULL && weft_stage_sends(before->order) != weft_stage_sends(s->order))
-		return layout_fail(err, err_len,
+		return weft_errorf(err, err_len, -EINVAL,
 			"layout, character %zu: stage \"%s\" is for what is %s, \"%s\" is not",
 			at + 1, name, weft_stage_sends(s->order) ? "sent" : "received",
 			before->name);
 	if (before != NULL && before->order == s->order)
-		return layout_fail(err, err_len,
+		return weft_errorf(err, err_len, -EINVAL,
 			"layout, character %zu: stage \"%s\" is in the place of \"%s\": expected "
 			"one "
 			"of them",
 			at + 1, name, before->name);
 	if (before != NULL && before->order >= s->order)
-		return layout_fail(err, err_len,
+		return weft_errorf(err, err_len, -EINVAL,
 			"layout, character %zu: stage \"%s\" cannot come after \"%s\"", at + 1,
 			name, before->name);
 	l->stage[l->n_stages++] = s;
@@ -120,13 +108,13 @@ layout_parse_text(const char *text, struct weft_layout *l, char *err, size_t err
 		if (text[end] == '\0')
 			break;
 		if (text[end] != ',' && text[end] != '|')
-			return layout_fail(err, err_len,
+			return weft_errorf(err, err_len, -EINVAL,
 				"layout, character %zu: expected \",\" or \"|\" between stages, "
 				"got \"%c\"",
 				end + 1, text[end]);
 		if (text[end] == '|') {
 			if (l->n_segments == WEFT_PIPE_SEGMENTS_MAX)
-				return layout_fail(err, err_len,
+				return weft_errorf(err, err_len, -EINVAL,
 					"layout, character %zu: more than %d segments", end + 1,
 					WEFT_PIPE_SEGMENTS_MAX);
 			l->first[l->n_segments++] = l->n_stages;
@@ -153,20 +141,16 @@ layout_read_file(const char *path, char *text, char *err, size_t err_len)
 	size_t n;
 	int rc;
 
-	if (f == NULL) {
-		rc = -errno;
-		layout_fail(err, err_len, "layout file %s: %s", path, strerror(-rc));
-		return rc;
-	}
+	if (f == NULL)
+		return weft_errorf(
+			err, err_len, -errno, "layout file %s: %s", path, strerror(errno));
 	n = fread(text, 1, LAYOUT_FILE_MAX, f);
 	rc = ferror(f) ? -errno : 0;
 	fclose(f);
-	if (rc != 0) {
-		layout_fail(err, err_len, "layout file %s: %s", path, strerror(-rc));
-		return rc;
-	}
+	if (rc != 0)
+		return weft_errorf(err, err_len, rc, "layout file %s: %s", path, strerror(-rc));
 	if (n == LAYOUT_FILE_MAX || memchr(text, '\0', n) != NULL)
-		return layout_fail(err, err_len,
+		return weft_errorf(err, err_len, -EINVAL,
 			"layout file %s: expected text of less than %d bytes, got %s", path,
 			LAYOUT_FILE_MAX, n == LAYOUT_FILE_MAX ? "more" : "a byte 0");
 	text[n] = '\0';

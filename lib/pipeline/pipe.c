@@ -27,25 +27,20 @@ pipe_check(const struct weft_pipe_cfg *cfg, const struct weft_layout *l, char *e
 	size_t len = strlen(cfg->name);
 	uint32_t ring = cfg->ring_frames;
 
-	if (len == 0 || len >= WEFT_PIPE_NAME_MAX) {
-		snprintf(err, err_len, "pipeline name \"%s\": expected 1 to %d characters",
-			cfg->name, WEFT_PIPE_NAME_MAX - 1);
-		return -EINVAL;
-	}
-	if (ring != 0 && (ring <= WEFT_BURST_CAP || (ring & (ring - 1)) != 0)) {
-		snprintf(err, err_len,
+	if (len == 0 || len >= WEFT_PIPE_NAME_MAX)
+		return weft_errorf(err, err_len, -EINVAL,
+			"pipeline name \"%s\": expected 1 to %d characters", cfg->name,
+			WEFT_PIPE_NAME_MAX - 1);
+	if (ring != 0 && (ring <= WEFT_BURST_CAP || (ring & (ring - 1)) != 0))
+		return weft_errorf(err, err_len, -EINVAL,
 			"pipeline %s: ring of %u frames: expected a power of two above %d",
 			cfg->name, ring, WEFT_BURST_CAP);
-		return -EINVAL;
-	}
 	for (unsigned int i = 0; i < l->n_stages; i++) {
 		const char *missing = l->stage[i]->check(cfg->env);
 
-		if (missing != NULL) {
-			snprintf(err, err_len, "pipeline %s: stage %s needs %s", cfg->name,
-				l->stage[i]->name, missing);
-			return -EINVAL;
-		}
+		if (missing != NULL)
+			return weft_errorf(err, err_len, -EINVAL, "pipeline %s: stage %s needs %s",
+				cfg->name, l->stage[i]->name, missing);
 	}
 	return 0;
 }

@@ -419,14 +419,12 @@ weft_capture_open(
 	struct weft_capture *c;
 	int rc;
 
-	if (cfg->path == NULL || cfg->path[0] == '\0') {
-		snprintf(err, errlen, "capture of port %s: no file is named", port->ctl->name);
-		return -EINVAL;
-	}
-	if (weft_capture_is_open(port)) {
-		snprintf(err, errlen, "capture of port %s: it is being captured", port->ctl->name);
-		return -EBUSY;
-	}
+	if (cfg->path == NULL || cfg->path[0] == '\0')
+		return weft_errorf(err, errlen, -EINVAL, "capture of port %s: no file is named",
+			port->ctl->name);
+	if (weft_capture_is_open(port))
+		return weft_errorf(err, errlen, -EBUSY, "capture of port %s: it is being captured",
+			port->ctl->name);
 	c = capture_new(port, cfg);
 	rc = c == NULL ? -ENOMEM : capture_start(c, port, cfg->path);
 	if (rc != 0) {

@@ -163,11 +163,9 @@ port_ethdev_open(struct port_ethdev *dev, const struct weft_port_spec *spec,
 	umask(mask);
 	dev->behind.is_there = false;
 	dev->memif_server = spec->memif_server;
-	if (rc != 0) {
-		snprintf(err, errlen, "port %s: %s: %s (%s)", spec->name, args->name, step,
-			rte_strerror(-rc));
-		return -ENODEV;
-	}
+	if (rc != 0)
+		return weft_errorf(err, errlen, -ENODEV, "port %s: %s: %s (%s)", spec->name,
+			args->name, step, rte_strerror(-rc));
 	if (args->wire_name[0] != '\0' && ethdev_wire(dev, args) != 0) {
 		snprintf(err, errlen,
 			"port %s: no bad wire \"%s\": built without the driver net_flitwire, or "

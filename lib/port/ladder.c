@@ -58,32 +58,25 @@ ladder_check_spec(const struct weft_port_spec *spec, char *err, size_t errlen)
 
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(devices); i++)
 		named += devices[i] != NULL;
-	if (spec->max_flits < 1 || spec->max_flits > WEFT_WIRE_FLITS_MAX) {
-		snprintf(err, errlen, "port %s: flits per frame must be 1 to 64, not %u",
-			spec->name, spec->max_flits);
-		return -EINVAL;
-	}
-	if (named > 1) {
-		snprintf(err, errlen, "port %s: names more than one of pci, netif, vdev and socket",
-			spec->name);
-		return -EINVAL;
-	}
-	if (spec->driver == WEFT_PORT_RING) {
-		snprintf(err, errlen, "port %s: a ring needs both ends in one process", spec->name);
-		return -EINVAL;
-	}
+	if (spec->max_flits < 1 || spec->max_flits > WEFT_WIRE_FLITS_MAX)
+		return weft_errorf(err, errlen, -EINVAL,
+			"port %s: flits per frame must be 1 to 64, not %u", spec->name,
+			spec->max_flits);
+	if (named > 1)
+		return weft_errorf(err, errlen, -EINVAL,
+			"port %s: names more than one of pci, netif, vdev and socket", spec->name);
+	if (spec->driver == WEFT_PORT_RING)
+		return weft_errorf(err, errlen, -EINVAL,
+			"port %s: a ring needs both ends in one process", spec->name);
 	if (spec->driver == WEFT_PORT_AUTO) {
 		if (named == 1)
 			return 0;
-		snprintf(err, errlen, "port %s: names no device (pci, netif, vdev or socket)",
-			spec->name);
-		return -EINVAL;
+		return weft_errorf(err, errlen, -EINVAL,
+			"port %s: names no device (pci, netif, vdev or socket)", spec->name);
 	}
-	if (ladder_spec_device(spec, spec->driver, &key) == NULL) {
-		snprintf(err, errlen, "port %s: driver %s needs \"%s\"", spec->name,
-			weft_port_driver_word(spec->driver), key);
-		return -EINVAL;
-	}
+	if (ladder_spec_device(spec, spec->driver, &key) == NULL)
+		return weft_errorf(err, errlen, -EINVAL, "port %s: driver %s needs \"%s\"",
+			spec->name, weft_port_driver_word(spec->driver), key);
 	return 0;
 }
 
@@ -94,38 +87,32 @@ ladder_check_netif(
 {
 	unsigned int need = PORT_MTU(spec->max_flits);
 
-	if (strpbrk(spec->netif, ",[]\"") != NULL) {
-		snprintf(err, errlen, "port %s: interface name %s cannot be handed to DPDK",
-			spec->name, spec->netif);
-		return -EINVAL;
-	}
+	if (strpbrk(spec->netif, ",[]\"") != NULL)
+		return weft_errorf(err, errlen, -EINVAL,
+			"port %s: interface name %s cannot be handed to DPDK", spec->name,
+			spec->netif);
 	if (facts->netif_rc != 0) {
 		snprintf(err, errlen, "port %s: interface %s: %s", spec->name, spec->netif,
 			facts->netif_rc == -ENODEV ? "no such interface here (ip link shows them)"
 						   : strerror(-facts->netif_rc));
 		return facts->netif_rc;
 	}
-	if (facts->mtu < need) {
-		snprintf(err, errlen,
+	if (facts->mtu < need)
+		return weft_errorf(err, errlen, -EMSGSIZE,
 			"port %s: MTU of %s is %u, but %u flits per frame need %u: "
 			"ip link set %s mtu %u, or at most %u flits",
 			spec->name, spec->netif, facts->mtu, spec->max_flits, need, spec->netif,
 			need, (unsigned int)WEFT_WIRE_FLITS_FOR_MTU(facts->mtu));
-		return -EMSGSIZE;
-	}
-	if (!facts->is_up) {
-		snprintf(err, errlen, "port %s: interface %s is down: ip link set %s up",
-			spec->name, spec->netif, spec->netif);
-		return -ENETDOWN;
-	}
-	if (!facts->can_packet) {
-		snprintf(err, errlen,
+	if (!facts->is_up)
+		return weft_errorf(err, errlen, -ENETDOWN,
+			"port %s: interface %s is down: ip link set %s up", spec->name, spec->netif,
+			spec->netif);
+	if (!facts->can_packet)
+		return weft_errorf(err, errlen, -EPERM,
 			"port %s: no right to open raw sockets on %s: needs CAP_NET_RAW (root, a "
 			"user "
 			"namespace, or setcap cap_net_raw,cap_net_admin+ep)",
 			spec->name, spec->netif);
-		return -EPERM;
-	}
 	return 0;
 }
 
@@ -193,12 +180,10 @@ port_choose(const struct weft_port_spec *spec, const struct port_facts *facts,
 		choice->driver = spec->driver;
 		snprintf(choice->why, sizeof(choice->why), "as configured");
 	}
-	if (choice->driver == WEFT_PORT_AF_PACKET && facts->is_group_taken) {
-		snprintf(err, errlen,
+	if (choice->driver == WEFT_PORT_AF_PACKET && facts->is_group_taken)
+		return weft_errorf(err, errlen, -EADDRINUSE,
 			"port %s: the kernel's packet group of this process number on %s is in "
 			"use on another interface: start again, for another number",
 			spec->name, spec->netif);
-		return -EADDRINUSE;
-	}
 	return 0;
 }

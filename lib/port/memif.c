@@ -47,19 +47,17 @@ memif_prepare_folder(const struct weft_port_spec *spec, char *err, size_t errlen
 	if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
 		const int rc = -errno;
 
-		snprintf(err, errlen, "port %s: cannot make the folder of %s: %s", spec->name,
-			spec->socket, strerror(-rc));
-		return rc;
+		return weft_errorf(err, errlen, rc, "port %s: cannot make the folder of %s: %s",
+			spec->name, spec->socket, strerror(-rc));
 	}
 	if (memif_folder_is_safe(folder, spec->socket_is_named))
 		return 0;
-	snprintf(err, errlen,
+	return weft_errorf(err, errlen, -EPERM,
 		"port %s: folder %s of its socket: expected one of user %u %s; whoever can enter "
 		"it could take part: remove it, or mend its owner and mode",
 		spec->name, folder, geteuid(),
 		spec->socket_is_named ? "or root that others cannot write to"
 				      : "with mode 0700 and not a link");
-	return -EPERM;
 }
 
 /* A client shares memory with whoever made the socket. */
@@ -72,23 +70,20 @@ memif_check_socket(const struct weft_port_spec *spec, char *err, size_t errlen)
 	if (!spec->memif_server) {
 		if (lstat(spec->socket, &st) != 0 || st.st_uid == geteuid() || st.st_uid == 0)
 			return 0;
-		snprintf(err, errlen, "port %s: socket %s belongs to user %u, not to %u or root",
-			spec->name, spec->socket, st.st_uid, geteuid());
-		return -EACCES;
+		return weft_errorf(err, errlen, -EACCES,
+			"port %s: socket %s belongs to user %u, not to %u or root", spec->name,
+			spec->socket, st.st_uid, geteuid());
 	}
 	rc = weft_socket_is_served(spec->socket);
 	if (rc == 0)
 		return 0;
-	if (rc == 1) {
-		snprintf(err, errlen,
+	if (rc == 1)
+		return weft_errorf(err, errlen, -EADDRINUSE,
 			"port %s: socket %s is served by another process: stop it, or choose "
 			"another path",
 			spec->name, spec->socket);
-		return -EADDRINUSE;
-	}
-	snprintf(err, errlen, "port %s: socket %s: %s", spec->name, spec->socket,
+	return weft_errorf(err, errlen, rc, "port %s: socket %s: %s", spec->name, spec->socket,
 		rc == -EEXIST ? "a file that is no socket is in the way" : strerror(-rc));
-	return rc;
 }
 
 int
@@ -97,13 +92,11 @@ port_memif_prepare(const struct weft_port_spec *spec, char *err, size_t errlen)
 	const size_t room = WEFT_SOCKET_PATH_MAX;
 	int rc;
 
-	if (strlen(spec->socket) >= room || strpbrk(spec->socket, ",[]\"") != NULL) {
-		snprintf(err, errlen,
+	if (strlen(spec->socket) >= room || strpbrk(spec->socket, ",[]\"") != NULL)
+		return weft_errorf(err, errlen, -EINVAL,
 			"port %s: socket path %s must be shorter than %zu bytes and without , [ ] "
 			"\"",
 			spec->name, spec->socket, room);
-		return -EINVAL;
-	}
 	rc = memif_prepare_folder(spec, err, errlen);
 	return rc != 0 ? rc : memif_check_socket(spec, err, errlen);
 }

@@ -33,19 +33,15 @@ port_new(const struct weft_port_spec *spec, struct weft_port **port, char *err, 
 {
 	struct weft_port *p;
 
-	if (spec->name == NULL || spec->name[0] == '\0' ||
-		strlen(spec->name) >= WEFT_PORT_NAME_MAX) {
-		snprintf(err, errlen, "port %s: a name has 1 to %d characters",
+	if (spec->name == NULL || spec->name[0] == '\0' || strlen(spec->name) >= WEFT_PORT_NAME_MAX)
+		return weft_errorf(err, errlen, -EINVAL, "port %s: a name has 1 to %d characters",
 			spec->name != NULL ? spec->name : "", WEFT_PORT_NAME_MAX - 1);
-		return -EINVAL;
-	}
 	p = rte_zmalloc("weft_port", sizeof(*p), RTE_CACHE_LINE_SIZE);
 	if (p != NULL)
 		p->ctl = rte_zmalloc("weft_port_ctl", sizeof(*p->ctl), 0);
 	if (p == NULL || p->ctl == NULL) {
 		rte_free(p);
-		snprintf(err, errlen, "port %s: out of memory", spec->name);
-		return -ENOMEM;
+		return weft_errorf(err, errlen, -ENOMEM, "port %s: out of memory", spec->name);
 	}
 	snprintf(p->ctl->name, sizeof(p->ctl->name), "%s", spec->name);
 	p->ctl->max_flits = spec->max_flits;
@@ -77,16 +73,15 @@ port_check_pool(const struct weft_port_spec *spec, char *err, size_t errlen)
 {
 	unsigned int room, need = weft_pool_room(spec->max_flits);
 
-	if (spec->pool == NULL) {
-		snprintf(err, errlen, "port %s: has no packet buffers", spec->name);
-		return -EINVAL;
-	}
+	if (spec->pool == NULL)
+		return weft_errorf(
+			err, errlen, -EINVAL, "port %s: has no packet buffers", spec->name);
 	room = rte_pktmbuf_data_room_size(spec->pool);
 	if (room >= need)
 		return 0;
-	snprintf(err, errlen, "port %s: packet buffers of %u bytes, but %u flits per frame need %u",
-		spec->name, room, spec->max_flits, need);
-	return -EINVAL;
+	return weft_errorf(err, errlen, -EINVAL,
+		"port %s: packet buffers of %u bytes, but %u flits per frame need %u", spec->name,
+		room, spec->max_flits, need);
 }
 
 static const char *
@@ -117,10 +112,9 @@ port_bring_up(struct weft_port *port, const struct weft_port_spec *spec,
 
 	rc = port_devargs_write(
 		&args, spec, facts, choice->driver, atomic_fetch_add(&next_index, 1));
-	if (rc != 0) {
-		snprintf(err, errlen, "port %s: the name of its device is too long", spec->name);
-		return rc;
-	}
+	if (rc != 0)
+		return weft_errorf(
+			err, errlen, rc, "port %s: the name of its device is too long", spec->name);
 	if (choice->driver == WEFT_PORT_AF_XDP)
 		port_quiet_xdp();
 	rc = port_ethdev_open(&port->ctl->ethdev, spec, choice->driver, &args, err, errlen);
@@ -135,9 +129,8 @@ port_bring_up(struct weft_port *port, const struct weft_port_spec *spec,
 static int
 port_no_socket(const struct weft_port_spec *spec, char *err, size_t errlen)
 {
-	snprintf(err, errlen, "port %s: socket %s cannot be used: %s", spec->name, spec->socket,
-		strerror(errno));
-	return -ENOMEM;
+	return weft_errorf(err, errlen, -ENOMEM, "port %s: socket %s cannot be used: %s",
+		spec->name, spec->socket, strerror(errno));
 }
 
 /* A server's driver listens where nobody can find it; who asks for the port comes to the door. */
@@ -338,20 +331,15 @@ port_pair_check(const struct weft_port_spec *spec, char *err, size_t errlen)
 {
 	const char *name = spec->name != NULL ? spec->name : "";
 
-	if (spec->driver != WEFT_PORT_AUTO && spec->driver != WEFT_PORT_RING) {
-		snprintf(err, errlen, "port %s: driver %s cannot join two nodes inside a process",
-			name, weft_port_driver_word(spec->driver));
-		return -EINVAL;
-	}
-	if (spec->wire != NULL) {
-		snprintf(err, errlen, "port %s: a ring takes no bad wire", name);
-		return -EINVAL;
-	}
-	if (spec->max_flits < 1 || spec->max_flits > WEFT_WIRE_FLITS_MAX) {
-		snprintf(err, errlen, "port %s: flits per frame must be 1 to 64, not %u", name,
-			spec->max_flits);
-		return -EINVAL;
-	}
+	if (spec->driver != WEFT_PORT_AUTO && spec->driver != WEFT_PORT_RING)
+		return weft_errorf(err, errlen, -EINVAL,
+			"port %s: driver %s cannot join two nodes inside a process", name,
+			weft_port_driver_word(spec->driver));
+	if (spec->wire != NULL)
+		return weft_errorf(err, errlen, -EINVAL, "port %s: a ring takes no bad wire", name);
+	if (spec->max_flits < 1 || spec->max_flits > WEFT_WIRE_FLITS_MAX)
+		return weft_errorf(err, errlen, -EINVAL,
+			"port %s: flits per frame must be 1 to 64, not %u", name, spec->max_flits);
 	return 0;
 }
 
@@ -396,11 +384,10 @@ weft_port_open_pair(const struct weft_port_spec *a, const struct weft_port_spec 
 	if (rc != 0)
 		return rc;
 	pair = frames < RTE_RING_SZ_MASK / 2 ? port_pair_new(frames) : NULL;
-	if (pair == NULL) {
-		snprintf(err, errlen, "port %s: no memory for rings of %u frames",
-			a->name != NULL ? a->name : "", frames);
-		return -ENOMEM;
-	}
+	if (pair == NULL)
+		return weft_errorf(err, errlen, -ENOMEM,
+			"port %s: no memory for rings of %u frames", a->name != NULL ? a->name : "",
+			frames);
 	rc = port_pair_open_end(pair, 0, a, b, &ends[0], err, errlen);
 	if (rc != 0)
 		goto free_pair;
