@@ -346,7 +346,7 @@ daemon_backlog_waits(const struct backlog *b)
 /* --- peer.c: the links of a node, joined to its pipelines --- */
 
 /** The end of a link is made (struct weft_node_world). */
-int peer_protect(void *node, struct weft_node_link *l, struct weft_link_cfg *c);
+int peer_cfg(void *node, struct weft_node_link *l, struct weft_link_cfg *c);
 
 /** Make n->node with its links, and what the daemon has of each. 0, or -errno. */
 int peers_init(struct node *n, char *err, size_t err_len);

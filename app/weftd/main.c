@@ -524,30 +524,6 @@ weftd_finish(struct daemon *d, double seconds)
 	weft_eal_stop();
 }
 
-/* A transfer takes the memory of a GFD to be in one piece, from its first segment's base on. */
-static bool
-weftd_transfers_have_place(const struct weft_topo *t, const struct weft_load *load)
-{
-	bool whole = t->n_segments == t->n_gfds;
-
-	if (load->n_transfers == 0)
-		return true;
-	for (uint16_t s = 0; s < t->n_segments && whole; s++)
-		whole = t->segment[s].ways_log2 == 0 && !t->segment[s].is_gim &&
-		        t->segment[s].size ==
-		                t->node[t->target[t->segment[s].first_target].node].memory;
-	return whole;
-}
-
-static bool
-weftd_runs(const struct weft_topo *t)
-{
-	for (uint16_t i = 0; i < t->n_nodes; i++)
-		if (t->node[i].kind == WEFT_TOPO_HBR)
-			return false;
-	return t->n_bindings == 0;
-}
-
 static void
 weftd_options(struct daemon *d, struct run_options *opts, int argc, char **argv)
 {
@@ -577,11 +553,11 @@ weftd_find_kernels(struct daemon *d)
 static void
 weftd_check_runs(const struct daemon *d)
 {
-	if (!weftd_transfers_have_place(d->topo, d->load))
+	if (!weft_node_runs_transfers(d->topo, d->load))
 		cli_fail("fabric %s: weftd does not run transfers where segments are not each the "
 			 "whole memory of a gfd, in their order, yet",
 			d->topo->fabric);
-	if (!weftd_runs(d->topo))
+	if (!weft_node_runs(d->topo))
 		cli_fail("fabric %s: weftd checks and resolves HBR switches and bindings, "
 			 "but does not run fabrics with them yet",
 			d->topo->fabric);

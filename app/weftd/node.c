@@ -71,7 +71,7 @@ static const struct weft_node_world node_world = {
 	.map = memory_map,
 	.unmap = memory_unmap,
 	.read_file = transfer_read_file,
-	.protect = peer_protect,
+	.link_cfg = peer_cfg,
 	.send_control = node_send_control,
 };
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 int
-peer_protect(void *node, struct weft_node_link *l, struct weft_link_cfg *c)
+peer_cfg(void *node, struct weft_node_link *l, struct weft_link_cfg *c)
 {
 	struct node *n = node;
 	struct peer *p = &n->peer[l - n->node->link];

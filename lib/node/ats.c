@@ -85,7 +85,7 @@ ats_send_packet(struct weft_node_link *p, uint16_t to, const uint8_t *packet, si
 	if (rc == 0)
 		p->due_ns = 0;
 	else if (rc != -EAGAIN)
-		p->node->drops[WEFT_DROP_PORT_DOWN]++;
+		node_drop(p->node, WEFT_DROP_PORT_DOWN);
 	return rc;
 }
 
@@ -114,7 +114,7 @@ ats_packet(struct weft_node_link *p, void *state, const struct weft_io_tlp *t)
 	if (v == WEFT_DROP_TX_FULL)
 		return false; /* more questions than the agent holds: it waits */
 	if (v != WEFT_OK)
-		n->drops[v]++;
+		node_drop(n, v);
 	p->due_ns = 0;
 	return true;
 }
@@ -291,7 +291,7 @@ void
 ats_submit(struct weft_node *n, const struct weft_msg *m)
 {
 	if (weft_xlate_submit(ats_of(n)->client, m, n->ends_ns) != 0)
-		n->drops[WEFT_DROP_TX_FULL]++;
+		node_drop(n, WEFT_DROP_TX_FULL);
 }
 
 unsigned int

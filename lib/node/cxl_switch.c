@@ -38,7 +38,7 @@ struct cxl_switch_state {
 static bool
 cxl_switch_drop(struct weft_node *n, enum weft_verdict v)
 {
-	n->drops[v]++;
+	node_drop(n, v);
 	return true;
 }
 
@@ -60,7 +60,7 @@ cxl_switch_send(struct weft_node *n, const struct weft_msg *m)
 			return cxl_switch_drop(n, WEFT_DROP_WRONG_CLASS);
 		m = &hbr;
 	}
-	rc = weft_link_send(out->end, m);
+	rc = node_send(out, m, false);
 	if (rc == 0) {
 		out->due_ns = 0;
 		return true;
@@ -172,7 +172,7 @@ cxl_switch_move(struct weft_node_link *in, enum weft_msg_kind kind)
 		((struct cxl_switch_state *)in->node->state)->queued |= 1u << kind;
 		return false;
 	}
-	weft_link_pop(in->end, kind);
+	node_pop(in, m);
 	in->due_ns = 0;
 	return true;
 }

@@ -11,7 +11,7 @@ device_message(void *link, const struct weft_msg *m)
 	struct weft_node_link *l = link;
 
 	if (m->kind != WEFT_MSG_LLCTRL)
-		l->node->drops[WEFT_DROP_WRONG_CLASS]++;
+		node_drop(l->node, WEFT_DROP_WRONG_CLASS);
 	return true;
 }
 

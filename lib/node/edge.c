@@ -78,7 +78,7 @@ edge_message_in(struct weft_node_link *in, const struct weft_msg *m, struct weft
 	if (why == WEFT_EDGE_OK)
 		return EDGE_ON;
 	if (why != WEFT_EDGE_UNEXPECTED) {
-		rc = weft_link_send(in->end, on);
+		rc = node_send(in, on, false);
 		if (rc == -EAGAIN)
 			return EDGE_WAITS;
 		in->due_ns = 0; /* or its link is down, and nobody waits for the answer */

@@ -11,7 +11,6 @@
 
 #include "node_priv.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -46,15 +45,10 @@ static enum weft_verdict
 gfd_answer(struct weft_node_link *p, struct weft_msg *reply, bool turns_bad)
 {
 	const bool late = turns_bad && weft_link_can_poison(p->end);
-	int rc;
 
 	reply->poison |= turns_bad && !late;
-	if (weft_link_send(p->end, reply) != 0)
-		return WEFT_DROP_TX_FULL; /* cannot be: it was asked before */
-	rc = late ? weft_link_poison(p->end) : 0;
-	assert(rc == 0);
-	(void)rc;
-	return WEFT_OK;
+	/* It cannot fail: there was room before. */
+	return node_send(p, reply, late) == 0 ? WEFT_OK : WEFT_DROP_TX_FULL;
 }
 
 /* False: it has to wait, for a credit or for the window. */
@@ -75,11 +69,13 @@ gfd_message(void *arg, const struct weft_msg *m)
 	/* Drop a spoofed SPID: requests of a host's link must be its own. */
 	if (p->is_host && m->spid != p->pid)
 		return weft_node_refuse(p, m->spid);
+	if (n->cfg.watch != NULL)
+		n->cfg.watch->executed(n->cfg.world_arg, p, m);
 	v = weft_gfd_request(&g->gfd, m, &reply);
 	if (v == WEFT_OK)
 		v = gfd_answer(p, &reply, g->gfd.turns_bad);
 	if (v != WEFT_OK)
-		n->drops[v]++;
+		node_drop(n, v);
 	return true;
 }
 
@@ -95,7 +91,7 @@ gfd_link(struct weft_node_link *p, bool ended, bool began)
 		const struct weft_msg *m;
 
 		while ((m = weft_link_peek(p->end, kinds[k])) != NULL && gfd_message(p, m))
-			weft_link_pop(p->end, kinds[k]);
+			node_pop(p, m);
 	}
 }
 
@@ -145,7 +141,7 @@ gfd_poison(struct weft_node *n)
 }
 
 struct weft_gfd *
-node_gfd_memory(struct weft_node *n)
+weft_node_gfd(struct weft_node *n)
 {
 	return n->kind == &node_gfd ? &((struct gfd_state *)n->state)->gfd : NULL;
 }

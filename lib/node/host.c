@@ -57,7 +57,7 @@ host_take(struct weft_node *n, const struct weft_msg *m)
 	if (m->kind == WEFT_MSG_LLCTRL)
 		return true;
 	if (h->requester == NULL) {
-		n->drops[WEFT_DROP_NO_TAG]++;
+		node_drop(n, WEFT_DROP_NO_TAG);
 		return true;
 	}
 	if (!ats_response(n, m))
@@ -66,7 +66,7 @@ host_take(struct weft_node *n, const struct weft_msg *m)
 	if (v == WEFT_OK)
 		host_complete(n, &c);
 	else
-		n->drops[v]++;
+		node_drop(n, v);
 	return true;
 }
 
@@ -82,8 +82,8 @@ host_granted(struct weft_node *n, const struct weft_node_link *p)
 {
 	uint16_t credits = weft_link_session(p->end)->peer.credits;
 
-	if (credits > WEFT_NODE_CREDITS)
-		credits = WEFT_NODE_CREDITS; /* what `waiting` has room for */
+	if (credits > n->cfg.rules->credits)
+		credits = n->cfg.rules->credits; /* what `waiting` has room for */
 	weft_requester_grant(host_requester(n), p->pid, credits, credits);
 }
 
@@ -123,8 +123,8 @@ host_send_waiting(struct weft_node_link *p)
 {
 	struct weft_node_waiting *w = p->waiting;
 
-	while (w->n != 0 && weft_link_send(p->end, &w->msg[w->head]) == 0) {
-		w->head = (w->head + 1) % WEFT_ARRAY_SIZE(w->msg);
+	while (w->n != 0 && node_send(p, &w->msg[w->head], false) == 0) {
+		w->head = w->head + 1 == w->room ? 0 : w->head + 1;
 		w->n--;
 		p->due_ns = 0;
 	}
@@ -156,21 +156,21 @@ host_send(struct weft_node_link *p, const struct weft_msg *m)
 
 	p->due_ns = 0;
 	if (w == NULL) {
-		if (weft_link_send(p->end, m) != 0)
-			p->node->drops[WEFT_DROP_TX_FULL]++; /* cannot be: it was allowed */
+		if (node_send(p, m, false) != 0)
+			node_drop(p->node, WEFT_DROP_TX_FULL); /* cannot be: it was allowed */
 		return;
 	}
-	if (w->n == 0 && weft_link_send(p->end, m) == 0)
+	if (w->n == 0 && node_send(p, m, false) == 0)
 		return;
 	/*
-	 * No more are open at a peer than it granted, so there is room; but for a host that
-	 * translates, whose requests have no destination while they are counted.
+	 * No more are open at a peer than it granted, or, where a host translates, in all: there is
+	 * room.
 	 */
-	if (w->n == WEFT_ARRAY_SIZE(w->msg)) {
-		p->node->drops[WEFT_DROP_TX_FULL]++;
+	if (w->n == w->room) {
+		node_drop(p->node, WEFT_DROP_TX_FULL);
 		return;
 	}
-	w->msg[(w->head + w->n++) % WEFT_ARRAY_SIZE(w->msg)] = *m;
+	w->msg[(w->head + w->n++) % w->room] = *m;
 }
 
 /* Services in turn. */
@@ -223,7 +223,7 @@ host_forward(struct weft_node *n, struct weft_msg *m)
 	}
 	p = node_link_to(n, d.dpid);
 	if (p == NULL) {
-		n->drops[WEFT_DROP_NO_CONN]++;
+		node_drop(n, WEFT_DROP_NO_CONN);
 		return;
 	}
 	m->dpid = d.dpid;
@@ -286,6 +286,17 @@ host_poll(struct weft_node *n, bool may_ask)
 	return worked + node_poll_services(n, may_ask);
 }
 
+uint32_t
+host_tags(const struct weft_node *n)
+{
+	uint32_t tags = 0;
+
+	for (unsigned int i = 0; i < NODE_SERVICES; i++)
+		if (weft_node_services[i]->tags != NULL)
+			tags += weft_node_services[i]->tags(n);
+	return tags < WEFT_REQUESTER_TAGS_MAX ? tags : WEFT_REQUESTER_TAGS_MAX;
+}
+
 static int
 host_init(struct weft_node *n, char *err, size_t err_len)
 {
@@ -298,16 +309,13 @@ host_init(struct weft_node *n, char *err, size_t err_len)
 		.id = n->is_hbr ? 0 : n->topo->pid, /* HBR form has no ids */
 		.clock = n->clock,
 	};
-	uint32_t tags = 0;
+	const uint32_t tags = host_tags(n);
 	void *mem;
 
 	h->is_done = !n->load->has_mem && n->load->n_transfers == 0;
-	for (unsigned int i = 0; i < NODE_SERVICES; i++)
-		if (weft_node_services[i]->tags != NULL)
-			tags += weft_node_services[i]->tags(n);
 	if (tags == 0)
 		return 0;
-	cfg.tags = source_tags(tags < WEFT_REQUESTER_TAGS_MAX ? tags : WEFT_REQUESTER_TAGS_MAX);
+	cfg.tags = source_tags(tags);
 	mem = node_alloc(n, weft_requester_size(&cfg));
 	h->requester = mem == NULL ? NULL : weft_requester_init(mem, &cfg);
 	if (h->requester == NULL) {

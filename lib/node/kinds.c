@@ -38,6 +38,15 @@ weft_node_kind_of(const struct weft_topo *t, unsigned int index)
 }
 
 bool
+weft_node_runs(const struct weft_topo *t)
+{
+	for (uint16_t i = 0; i < t->n_nodes; i++)
+		if (weft_node_kind_of(t, i) == NULL)
+			return false;
+	return t->n_bindings == 0;
+}
+
+bool
 node_packet(void *link, const struct weft_io_tlp *t)
 {
 	struct weft_node_link *l = link;
@@ -46,7 +55,7 @@ node_packet(void *link, const struct weft_io_tlp *t)
 	for (unsigned int i = 0; i < NODE_SERVICES; i++)
 		if (n->service[i] != NULL && weft_node_services[i]->packet != NULL)
 			return weft_node_services[i]->packet(l, n->service[i], t);
-	n->drops[WEFT_DROP_WRONG_CLASS]++;
+	node_drop(n, WEFT_DROP_WRONG_CLASS);
 	return true;
 }
 

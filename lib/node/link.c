@@ -53,8 +53,9 @@ static void
 link_room(struct weft_node_link *l, struct weft_link_cfg *c)
 {
 	const struct weft_node_kind *k = l->node->kind;
-	const uint16_t requests = k->takes_requests ? WEFT_NODE_CREDITS : 0;
-	const uint16_t answers = k->takes_answers ? WEFT_NODE_CREDITS : 0;
+	const uint16_t credits = l->node->cfg.rules->credits;
+	const uint16_t requests = k->takes_requests ? credits : 0;
+	const uint16_t answers = k->takes_answers ? credits : 0;
 
 	c->room[WEFT_MSG_M2S_REQ] = requests;
 	c->room[WEFT_MSG_M2S_RWD] = requests;
@@ -92,7 +93,7 @@ link_cfg(struct weft_node_link *l, struct weft_link_cfg *c)
 	own->max_flits = l->max_flits;
 	own->crc_order = t->crc_order;
 	own->isn_form = c->llr.isn;
-	own->credits = WEFT_NODE_CREDITS;
+	own->credits = l->node->cfg.rules->credits;
 	own->memory = l->node->generation;
 	memcpy(own->node, l->node->topo->name,
 		strnlen(l->node->topo->name, WEFT_NODE_ID_LEN)); /* the rest stays 0 */
@@ -115,7 +116,8 @@ weft_node_link_memory(const struct weft_topo *t)
 	 */
 	return 2 * window * WEFT_FLIT_LEN + kinds * WEFT_NODE_CREDITS * sizeof(struct weft_msg) +
 	       WEFT_IO_CLASSES * t->cxl_io * sizeof(struct weft_io_tlp) +
-	       sizeof(struct weft_node_waiting) + 45056;
+	       sizeof(struct weft_node_waiting) + 2 * WEFT_NODE_CREDITS * sizeof(struct weft_msg) +
+	       45056;
 }
 
 /* Of a GFD by CXL.mem, of an agent, or of anybody by UIO. */
@@ -155,7 +157,7 @@ link_end(struct weft_node_link *l)
 	int rc;
 
 	link_cfg(l, &cfg);
-	rc = n->cfg.world->protect(n->cfg.world_arg, l, &cfg);
+	rc = n->cfg.world->link_cfg(n->cfg.world_arg, l, &cfg);
 	if (rc != 0)
 		return rc;
 	mem = n->cfg.world->alloc(n->cfg.world_arg, weft_link_size(&cfg));
@@ -166,6 +168,20 @@ link_end(struct weft_node_link *l)
 		return 0;
 	n->cfg.world->free(n->cfg.world_arg, mem);
 	return -EINVAL;
+}
+
+static int
+link_make_waiting(struct weft_node_link *l)
+{
+	const uint32_t granted = 2u * l->node->cfg.rules->credits;
+	const uint32_t tags = l->node->topo->translates ? host_tags(l->node) : 0;
+	const uint32_t room = tags > granted ? tags : granted;
+
+	l->waiting = node_alloc(l->node, sizeof(*l->waiting) + room * sizeof(l->waiting->msg[0]));
+	if (l->waiting == NULL)
+		return -ENOMEM;
+	l->waiting->room = room;
+	return 0;
 }
 
 static int
@@ -183,10 +199,8 @@ link_init(struct weft_node_link *l, struct weft_node *n, uint16_t other, char *e
 	l->is_needed = weft_node_is_cxl(n) || link_is_asked(t, n->cfg.load, n->cfg.index, other);
 	rc = link_end(l);
 	if (rc == 0 && !weft_node_is_cxl(n) && kind == WEFT_TOPO_GFD &&
-		weft_node_asks_gfds(n->topo, n->load)) {
-		l->waiting = node_alloc(n, sizeof(*l->waiting));
-		rc = l->waiting == NULL ? -ENOMEM : 0;
-	}
+		weft_node_asks_gfds(n->topo, n->load))
+		rc = link_make_waiting(l);
 	if (rc != 0)
 		snprintf(err, err_len, "node %s: %s to %s: %s", n->topo->name,
 			weft_node_is_cxl(n) ? "link" : "connection", t->node[other].name,
@@ -208,6 +222,31 @@ link_init_ports(struct weft_node *n, char *err, size_t err_len)
 		l->max_flits = (uint8_t)weft_topo_link_flits(t, port);
 		l->is_initiator = t->link[t->port[port].link].a == port;
 		rc = link_init(l, n, t->port[t->port[port].peer].node, err, err_len);
+	}
+	return rc;
+}
+
+bool
+node_loads(const struct weft_node *n, uint16_t other)
+{
+	for (uint16_t i = 0; i < n->cfg.n_peers; i++)
+		if (n->cfg.peer[i].node == other)
+			return true;
+	return n->cfg.peer == NULL || !n->cfg.topo->is_default_map;
+}
+
+/* To those whom the world has chosen. */
+static int
+link_init_peers(struct weft_node *n, char *err, size_t err_len)
+{
+	int rc = 0;
+
+	for (uint16_t i = 0; i < n->cfg.n_peers && rc == 0; i++) {
+		struct weft_node_link *l = &n->link[n->n_links++];
+
+		l->max_flits = n->cfg.peer[i].max_flits;
+		l->is_initiator = n->cfg.peer[i].is_initiator;
+		rc = link_init(l, n, n->cfg.peer[i].node, err, err_len);
 	}
 	return rc;
 }
@@ -235,13 +274,20 @@ link_init_connections(struct weft_node *n, char *err, size_t err_len)
 int
 node_links_init(struct weft_node *n, char *err, size_t err_len)
 {
-	const size_t most = weft_node_is_cxl(n) ? n->topo->n_ports : n->cfg.topo->n_nodes;
+	const bool has_peers = n->cfg.peer != NULL;
+	const size_t most = weft_node_is_cxl(n) ? n->topo->n_ports
+	                    : has_peers         ? n->cfg.n_peers
+	                                        : n->cfg.topo->n_nodes;
 
+	if (most == 0)
+		return 0;
 	n->link = n->cfg.world->alloc(n->cfg.world_arg, most * sizeof(*n->link));
 	if (n->link == NULL) {
 		snprintf(err, err_len, "node %s: out of memory", n->topo->name);
 		return -ENOMEM;
 	}
-	return weft_node_is_cxl(n) ? link_init_ports(n, err, err_len)
-	                           : link_init_connections(n, err, err_len);
+	if (weft_node_is_cxl(n))
+		return link_init_ports(n, err, err_len);
+	return has_peers ? link_init_peers(n, err, err_len)
+	                 : link_init_connections(n, err, err_len);
 }

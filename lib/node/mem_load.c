@@ -26,7 +26,7 @@ struct weft_node_change {
 	struct weft_traffic_unit_change *units;
 };
 
-const struct weft_traffic *
+struct weft_traffic *
 load_traffic(const struct weft_node *n)
 {
 	const struct mem_load *s = NODE_SERVICE_OF(n, mem_load);
@@ -199,9 +199,12 @@ load_next(struct weft_node *n, void *state, struct weft_msg *m)
 	if (s->is_changing)
 		return -EAGAIN;
 	rc = weft_traffic_next(s->traffic, n->now_ns, &rq);
-	if (rc == 0)
-		weft_mem_request(host_requester(n), &rq, m);
-	return rc;
+	if (rc != 0)
+		return rc;
+	weft_mem_request(host_requester(n), &rq, m);
+	if (n->cfg.watch != NULL)
+		n->cfg.watch->begun(n->cfg.world_arg, n, &rq);
+	return 0;
 }
 
 static bool
@@ -209,7 +212,8 @@ load_complete(struct weft_node *n, void *state, const struct weft_completion *c)
 {
 	struct mem_load *s = state;
 
-	(void)n;
+	if (n->cfg.watch != NULL)
+		n->cfg.watch->ended(n->cfg.world_arg, n, c);
 	weft_traffic_complete(s->traffic, c);
 	return true;
 }

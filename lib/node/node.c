@@ -9,7 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PAUSE_NS UINT64_C(500000) /* a longer time between polls is a pause */
+/*
+ * A lost write: a link that flaps was seen to hold frames for 3 s, and messages wait in switches while
+ * a link is down.
+ */
+static const struct weft_node_rules usual[] = {
+	[WEFT_MODE_RXL] = { WEFT_NODE_CREDITS, UINT64_C(5000000000), UINT64_C(10000000) },
+	[WEFT_MODE_CXL] = { WEFT_NODE_CREDITS, UINT64_C(60000000000), UINT64_C(10000000) },
+};
 
 bool
 weft_node_offers_memory(const struct weft_topo_node *t)
@@ -22,7 +29,7 @@ weft_node_offers_memory(const struct weft_topo_node *t)
 static int
 node_draw_generation(struct weft_node *n, char *err, size_t err_len)
 {
-	if (!weft_node_offers_memory(n->topo))
+	if (!weft_node_offers_memory(n->topo) || n->generation != 0)
 		return 0;
 	n->generation = n->cfg.world->random(n->cfg.world_arg);
 	if (n->generation != 0)
@@ -54,6 +61,8 @@ weft_node_init(struct weft_node *n, char *err, size_t err_len)
 	const struct weft_node_cfg *cfg = &n->cfg;
 	int rc;
 
+	if (cfg->rules == NULL)
+		n->cfg.rules = &usual[cfg->topo->mode];
 	n->kind = weft_node_kind_of(cfg->topo, cfg->index);
 	n->topo = &cfg->topo->node[cfg->index];
 	n->load = &cfg->load->node[cfg->index];
@@ -119,17 +128,24 @@ void
 weft_node_time(struct weft_node *n, uint64_t now_ns)
 {
 	const uint64_t passed_ns = now_ns - n->now_ns;
+	const uint64_t paused_ns =
+		passed_ns > WEFT_NODE_PAUSE_NS ? passed_ns - WEFT_NODE_PAUSE_NS : 0;
 
+	weft_node_time_busy(n, now_ns);
+	if (paused_ns == 0)
+		return;
+	n->ends_ns -= paused_ns;
+	if (n->clock != NULL)
+		weft_request_clock_forgive(n->clock, paused_ns);
+}
+
+void
+weft_node_time_busy(struct weft_node *n, uint64_t now_ns)
+{
+	n->ends_ns += now_ns - n->now_ns;
 	n->now_ns = now_ns;
 	if (n->cfg.guard != NULL)
 		n->cfg.guard->now_ns = now_ns;
-	if (passed_ns <= PAUSE_NS) {
-		n->ends_ns += passed_ns;
-		return;
-	}
-	n->ends_ns += PAUSE_NS;
-	if (n->clock != NULL)
-		weft_request_clock_forgive(n->clock, passed_ns - PAUSE_NS);
 }
 
 bool
@@ -138,6 +154,6 @@ weft_node_refuse(const struct weft_node_link *in, uint16_t spid)
 	struct weft_node *n = in->node;
 
 	weft_ingress_refused(&n->cfg.ingress_drops[in->port], WEFT_INGRESS_MESSAGES, spid);
-	n->drops[WEFT_DROP_SPID]++;
+	node_drop(n, WEFT_DROP_SPID);
 	return true;
 }

@@ -5,6 +5,7 @@
 #ifndef NODE_PRIV_H
 #define NODE_PRIV_H
 
+#include <assert.h>
 #include <string.h>
 
 #include "weft_mem_requester.h"
@@ -26,6 +27,44 @@ static inline void
 node_free(const struct weft_node *n, void *mem)
 {
 	n->cfg.world->free(n->cfg.world_arg, mem);
+}
+
+/* --- what a world that watches is told; nothing here does more than that --- */
+
+/* As weft_link_send(); @p late: the data turns out to be bad now, and that can be said. */
+static inline int
+node_send(struct weft_node_link *l, const struct weft_msg *m, bool late)
+{
+	const struct weft_node_cfg *c = &l->node->cfg;
+	int rc = weft_link_send(l->end, m);
+
+	if (rc != 0)
+		return rc;
+	if (late)
+		rc = weft_link_poison(l->end);
+	assert(rc == 0);
+	if (c->watch != NULL)
+		c->watch->sent(c->world_arg, l, m, late);
+	return 0;
+}
+
+/* The oldest message of its kind, @p m, is consumed. */
+static inline void
+node_pop(struct weft_node_link *l, const struct weft_msg *m)
+{
+	const struct weft_node_cfg *c = &l->node->cfg;
+
+	if (c->watch != NULL)
+		c->watch->came(c->world_arg, l, m);
+	weft_link_pop(l->end, (enum weft_msg_kind)m->kind);
+}
+
+static inline void
+node_drop(struct weft_node *n, enum weft_verdict why)
+{
+	n->drops[why]++;
+	if (n->cfg.watch != NULL)
+		n->cfg.watch->dropped(n->cfg.world_arg, n, why);
 }
 
 /* --- tables in force --- */
@@ -58,6 +97,9 @@ node_link_to(struct weft_node *n, uint16_t dpid)
  */
 int node_links_init(struct weft_node *n, char *err, size_t err_len);
 
+/* Whether the node's load is for the memory of another. */
+bool node_loads(const struct weft_node *n, uint16_t other);
+
 /* --- session.c --- */
 
 /* Look at the session of a link, and at what waits in its end. */
@@ -78,6 +120,9 @@ node_link_is_whole(const struct weft_node_link *l)
 
 /* --- host.c --- */
 
+/* Requests that a host may have open at a time. */
+uint32_t host_tags(const struct weft_node *n);
+
 /* The host's requester of CXL.mem; NULL: it sends nothing by it. */
 struct weft_requester *host_requester(const struct weft_node *n);
 
@@ -93,7 +138,7 @@ void host_forward(struct weft_node *n, struct weft_msg *m);
 /* --- mem_load.c --- */
 
 /* NULL: the node has no load by CXL.mem. */
-const struct weft_traffic *load_traffic(const struct weft_node *n);
+struct weft_traffic *load_traffic(const struct weft_node *n);
 
 struct weft_xlate_out;
 
@@ -144,13 +189,6 @@ void edge_count_answer(uint64_t *count, const struct weft_edge_decision *d);
 
 /* cxl_switch.c: send a packet of PBR form by the port of its DPID. False: it has to wait. */
 bool cxl_switch_send_packet(struct weft_node *n, const struct weft_io_tlp *t);
-
-/* --- gfd.c --- */
-
-struct weft_gfd;
-
-/* What a GFD has of memory; NULL: it is none. */
-struct weft_gfd *node_gfd_memory(struct weft_node *n);
 
 /* --- kinds.c: services of a node --- */
 

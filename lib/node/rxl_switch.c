@@ -8,8 +8,6 @@
 
 #include "node_priv.h"
 
-#define LOSSES_EVERY_NS UINT64_C(10000000)
-
 /* Flits that FEC gave up, by connection, until their sender is told. */
 struct rxl_switch_state {
 	unsigned int n;
@@ -43,7 +41,7 @@ rxl_switch_lost(void *arg, const struct weft_wire_hdr *h, unsigned int flits)
 	if (i == l->n) {
 		l->loss[l->n++] = (struct loss){ .hdr = *h };
 		if (l->due_ns == 0)
-			l->due_ns = n->now_ns + LOSSES_EVERY_NS;
+			l->due_ns = n->now_ns + n->cfg.rules->losses_ns;
 	}
 	l->loss[i].flits += flits;
 }
@@ -64,7 +62,7 @@ rxl_switch_report(struct weft_node *n, const struct loss *loss)
 	memcpy(c.node, n->topo->name, strnlen(n->topo->name, WEFT_NODE_ID_LEN));
 	port = weft_node_port(n, h.dpid);
 	if (port < 0) {
-		n->drops[WEFT_DROP_NO_ROUTE]++;
+		node_drop(n, WEFT_DROP_NO_ROUTE);
 		return;
 	}
 	if (n->cfg.world->send_control(n->cfg.world_arg, (uint16_t)port, &h, &c))

@@ -124,6 +124,8 @@ node_poll_link(struct weft_node_link *l)
 	if (l->node->clock != NULL && is_stalled != l->is_stalled)
 		session_stall(l, is_stalled);
 	l->node->kind->link(l, ended, began);
+	if ((ended || began) && l->node->cfg.watch != NULL)
+		l->node->cfg.watch->session(l->node->cfg.world_arg, l, ended, began);
 }
 
 /* Tell everybody here who has data there. */

@@ -7,13 +7,6 @@
 
 #include "weft_resolve.h"
 
-/*
- * How long a lost write may be on its way: a link that flaps was seen to hold frames for 3 s, and
- * messages wait in switches while a link is down.
- */
-#define WRITE_QUARANTINE_NS UINT64_C(5000000000)
-#define WRITE_QUARANTINE_CXL_NS UINT64_C(60000000000)
-
 /* None of the lines from @p hpa on may be reached. */
 static bool
 source_lines_are_closed(const struct weft_node *n, const struct weft_topo *t,
@@ -110,15 +103,15 @@ source_make(struct weft_node *n, struct weft_traffic_cfg *cfg, const struct sour
 		if (n->topo->translates)
 			cfg->n_targets = source_translated_targets(n, target);
 		for (uint16_t s = 0; !n->topo->translates && s < t->n_segments; s++)
-			target[cfg->n_targets++] = source_target(n, t, &t->segment[s], l);
+			if (node_loads(n, t->target[t->segment[s].first_target].node))
+				target[cfg->n_targets++] = source_target(n, t, &t->segment[s], l);
 		cfg->targets = target;
 		cfg->lines = (uint32_t)l->n;
 		cfg->unit_lines = l->unit;
 		cfg->expect = l->expect == NULL ? NULL : source_expect;
 		cfg->expect_arg = &place;
 		cfg->run = n->cfg.run;
-		cfg->write_quarantine_ns =
-			weft_node_is_cxl(n) ? WRITE_QUARANTINE_CXL_NS : WRITE_QUARANTINE_NS;
+		cfg->write_quarantine_ns = n->cfg.rules->late_write_ns;
 		*size = weft_traffic_size(cfg);
 	}
 	if (*size != 0)

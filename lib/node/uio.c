@@ -68,7 +68,7 @@ uio_send_answers(struct weft_node *n, struct uio_answers *a)
 		if (rc == -EAGAIN || (rc == -ENOTCONN && weft_node_is_cxl(n)))
 			return;
 		if (rc != 0)
-			n->drops[WEFT_DROP_NO_CONN]++;
+			node_drop(n, WEFT_DROP_NO_CONN);
 		else
 			p->due_ns = 0;
 	}
@@ -133,7 +133,7 @@ uio_serve(struct weft_node *n, const struct weft_io_tlp *t, struct uio_answers *
 		return;
 	v = weft_uio_serve(&uio_of(n)->memory, &req, a->cpl, &made);
 	if (v != WEFT_OK)
-		n->drops[v]++;
+		node_drop(n, v);
 	for (unsigned int i = 0; i < made; i++) {
 		if (n->topo->kind == WEFT_TOPO_GFD)
 			uio_to_requester(n, &req, &a->cpl[i]);
@@ -179,7 +179,7 @@ uio_answer_in(struct weft_node *n, const struct weft_io_tlp *t)
 	if (uio_of(n)->requester != NULL)
 		v = weft_uio_response(uio_of(n)->requester, t, n->now_ns, &c);
 	if (v != WEFT_OK)
-		n->drops[v]++;
+		node_drop(n, v);
 	else if (c.status != WEFT_REQUEST_PART)
 		weft_traffic_complete(uio_of(n)->traffic, &c);
 }
@@ -202,7 +202,7 @@ uio_packet(struct weft_node_link *p, void *state, const struct weft_io_tlp *t)
 		uio_answer_in(n, t);
 		return true;
 	}
-	n->drops[why]++;
+	node_drop(n, why);
 	return true;
 }
 
@@ -249,7 +249,7 @@ uio_edge_request(struct weft_node *n, struct weft_io_tlp *t)
 	weft_requester_sent_to(uio_of(n)->requester, uio_of(n)->held_tag, d.dpid);
 	p = node_link_to(n, d.dpid);
 	if (p == NULL)
-		n->drops[WEFT_DROP_NO_CONN]++;
+		node_drop(n, WEFT_DROP_NO_CONN);
 	return p;
 }
 
@@ -288,7 +288,7 @@ uio_send_held(struct weft_node *n)
 	if (rc == 0)
 		p->due_ns = 0;
 	else
-		n->drops[WEFT_DROP_BAD_OPCODE]++;
+		node_drop(n, WEFT_DROP_BAD_OPCODE);
 	u->held_for = NULL;
 	return true;
 }
@@ -477,7 +477,7 @@ static int
 uio_make_memory(struct weft_node *n)
 {
 	struct uio *u = uio_of(n);
-	const struct weft_gfd *gfd = node_gfd_memory(n);
+	const struct weft_gfd *gfd = weft_node_gfd(n);
 	struct weft_uio_memory_cfg cfg = { .split = SPLIT, .hpa_base = uio_first_base(n) };
 
 	if (gfd != NULL) {

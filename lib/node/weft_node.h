@@ -40,7 +40,9 @@ struct weft_node;
 struct weft_node_link;
 struct weft_completion;
 struct weft_counter;
+struct weft_gfd;
 struct weft_resolve_hop;
+struct weft_request;
 struct weft_requester;
 struct weft_traffic;
 struct weft_xfer;
@@ -60,14 +62,51 @@ struct weft_node_world {
 	 */
 	int (*read_file)(
 		void *world, const char *path, void *to, size_t len, char *err, size_t err_len);
-	/** Add what the end of a link that is made needs of IDE. 0, or -errno. */
-	int (*protect)(void *world, struct weft_node_link *l, struct weft_link_cfg *c);
+	/**
+	 * Complete what the end of a link is made of: IDE, and what else the world decides. 0, or
+	 * -errno.
+	 */
+	int (*link_cfg)(void *world, struct weft_node_link *l, struct weft_link_cfg *c);
 	/**
 	 * Send a link control frame of the node's own by a port. False: no buffer, which is
 	 * counted.
 	 */
 	bool (*send_control)(void *world, uint16_t port, const struct weft_wire_hdr *h,
 		const struct weft_control *c);
+};
+
+/**
+ * For a world that watches its nodes. What a message is to the link that brought it: the world sees
+ * itself what the kind's message() takes at once.
+ */
+struct weft_node_watch {
+	/** A message that had waited is consumed. */
+	void (*came)(void *world, struct weft_node_link *l, const struct weft_msg *m);
+	/** A link took a message; @p late: its data was poisoned behind it. */
+	void (*sent)(void *world, struct weft_node_link *l, const struct weft_msg *m, bool late);
+	/** Load by CXL.mem: a request begins, and ends. */
+	void (*begun)(void *world, const struct weft_node *n, const struct weft_request *rq);
+	void (*ended)(void *world, const struct weft_node *n, const struct weft_completion *c);
+	/** A GFD is about to execute a request. */
+	void (*executed)(void *world, struct weft_node_link *l, const struct weft_msg *m);
+	/** A message or packet was dropped. */
+	void (*dropped)(void *world, const struct weft_node *n, enum weft_verdict why);
+	/** The node has seen a session end or begin, and done all that it does for it. */
+	void (*session)(void *world, struct weft_node_link *l, bool ended, bool began);
+};
+
+/** What a world may decide for all of its nodes. */
+struct weft_node_rules {
+	uint16_t credits; /**< messages of each kind that an end has room for */
+	uint64_t late_write_ns; /**< how long after its loss a write may still arrive */
+	uint64_t losses_ns; /**< rxl switch: it tells of what was lost so long after the first */
+};
+
+/** Another node that a node speaks with. */
+struct weft_node_peer {
+	uint16_t node; /**< index in the topology */
+	uint8_t max_flits; /**< of a frame to it */
+	bool is_initiator; /**< rxl: this side, of the session */
 };
 
 /** What a node is made of. What is behind the pointers must outlive it. */
@@ -86,6 +125,14 @@ struct weft_node_cfg {
 	const struct weft_atc_kernel *atc;
 	const struct weft_sig_kernel *sig;
 	uint32_t run; /**< in the data that it writes: this run of the process */
+	const struct weft_node_watch *watch; /**< NULL: nobody watches */
+	const struct weft_node_rules *rules; /**< NULL: the usual ones of the mode */
+	/**
+	 * rxl: whom it has connections to; both modes: whose memory its load is for. NULL: all that
+	 * topology and load say
+	 */
+	const struct weft_node_peer *peer;
+	uint16_t n_peers;
 };
 
 /** Counters of one part of a node. */
@@ -226,12 +273,14 @@ const struct weft_counter *weft_node_edge_counters(void);
 enum weft_node_link_state { WEFT_NODE_DOWN, WEFT_NODE_UP, WEFT_NODE_REFUSED };
 
 /**
- * rxl: requests that wait for a credit, oldest first: as many as a host may have open at one GFD.
+ * rxl: requests that wait for a credit, oldest first: as many as a host may have open at one GFD, or,
+ * where it does not know at which while it counts them, at all.
  */
 struct weft_node_waiting {
 	uint32_t head;
 	uint32_t n;
-	struct weft_msg msg[2 * WEFT_NODE_CREDITS];
+	uint32_t room;
+	struct weft_msg msg[];
 };
 
 /**
@@ -318,12 +367,22 @@ weft_node_asks_gfds(const struct weft_topo_node *n, const struct weft_load_node 
 	return l->has_mem || l->n_transfers != 0 || n->n_translations != 0;
 }
 
+/** Whether there is a kind for each node of a fabric: none yet for HBR switches, nor for bindings. */
+bool weft_node_runs(const struct weft_topo *t);
+
+/**
+ * Whether its transfers can run: they take the memory of a GFD to be in one piece, from its first
+ * segment's base on.
+ */
+bool weft_node_runs_transfers(const struct weft_topo *t, const struct weft_load *load);
+
 /** Row of the kind of a node; NULL: there is none yet. */
 const struct weft_node_kind *weft_node_kind_of(const struct weft_topo *t, unsigned int index);
 
 /**
- * Make a node in @p n, all zeros but for its cfg, with its links, all down. The tables are in
- * force. 0, or -errno with a line; weft_node_fini() either way.
+ * Make a node in @p n, with its links, all down. All of it is zeros but for its cfg, the clocks that
+ * it begins with, and the generation of its memory where that is what the node had before: then map()
+ * gives it. The tables are in force. 0, or -errno with a line; weft_node_fini() either way.
  */
 int weft_node_init(struct weft_node *n, char *err, size_t err_len);
 void weft_node_fini(struct weft_node *n);
@@ -350,11 +409,19 @@ bool weft_node_offers_memory(const struct weft_topo_node *t);
 /** Times that memory of any other node was replaced. Any thread. */
 uint64_t weft_node_replacements(const struct weft_node *n);
 
+#define WEFT_NODE_PAUSE_NS UINT64_C(500000) /**< a longer time between polls is a pause */
+
 /**
  * Set the clocks for this poll. What the node did not see while it was paused is not others'
  * silence.
  */
 void weft_node_time(struct weft_node *n, uint64_t now_ns);
+
+/** The same where it was polled whenever there was anything to do: no time is too long. */
+void weft_node_time_busy(struct weft_node *n, uint64_t now_ns);
+
+/** What a GFD has of memory; NULL: it is none. */
+struct weft_gfd *weft_node_gfd(struct weft_node *n);
 
 /**
  * Drop a message or CXL.io packet that names another sender than may come by @p in. Returns true.
@@ -417,7 +484,7 @@ uint64_t weft_node_losses_reported(const struct weft_node *n);
 /** What a node sends by a protocol, for reports. */
 struct weft_node_requests {
 	const struct weft_requester *requester; /**< NULL: nothing */
-	const struct weft_traffic *traffic; /**< NULL: no load */
+	struct weft_traffic *traffic; /**< NULL: no load; the node's thread alone may change it */
 	const uint64_t *stopped; /**< those that its edge port answered, by enum weft_edge_reason */
 	bool is_done;
 };

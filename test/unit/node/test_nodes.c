@@ -223,6 +223,198 @@ a_port_that_takes_nothing_holds_back_requests(void **state)
 	toy_fini(&w);
 }
 
+/* --- a world that decides, and watches --- */
+
+static const struct weft_node_rules few = { .credits = 2 };
+
+/* The node as it would be if that had been its cfg. */
+static void
+toy_again(struct toy *w, uint16_t i, const struct weft_node_cfg *cfg)
+{
+	char err[256];
+
+	weft_node_fini(&w->at[i].node);
+	w->at[i].node = (struct weft_node){ .cfg = *cfg };
+	assert_int_equal(weft_node_init(&w->at[i].node, err, sizeof(err)), 0);
+}
+
+static struct {
+	uint64_t begun, ended, executed, sent, dropped, ups;
+} seen;
+
+static void
+see_came(void *world, struct weft_node_link *l, const struct weft_msg *m)
+{
+	(void)world;
+	assert_ptr_equal(m, weft_link_peek(l->end, (enum weft_msg_kind)m->kind));
+}
+
+static void
+see_sent(void *world, struct weft_node_link *l, const struct weft_msg *m, bool late)
+{
+	(void)world;
+	(void)l;
+	(void)m;
+	assert_false(late);
+	seen.sent++;
+}
+
+static void
+see_begun(void *world, const struct weft_node *n, const struct weft_request *rq)
+{
+	(void)world;
+	assert_int_equal(rq->dpid, 0x201); /* the one that it was joined to */
+	assert_string_equal(n->topo->name, "h0");
+	seen.begun++;
+}
+
+static void
+see_ended(void *world, const struct weft_node *n, const struct weft_completion *c)
+{
+	(void)world;
+	(void)n;
+	assert_int_equal(c->status, WEFT_REQUEST_DONE);
+	seen.ended++;
+}
+
+static void
+see_executed(void *world, struct weft_node_link *l, const struct weft_msg *m)
+{
+	(void)world;
+	(void)m;
+	assert_string_equal(l->node->topo->name, "g1");
+	seen.executed++;
+}
+
+static void
+see_dropped(void *world, const struct weft_node *n, enum weft_verdict why)
+{
+	(void)world;
+	(void)n;
+	(void)why;
+	seen.dropped++;
+}
+
+static void
+see_session(void *world, struct weft_node_link *l, bool ended, bool began)
+{
+	(void)world;
+	assert_int_equal(l->state, WEFT_NODE_UP);
+	assert_false(ended);
+	seen.ups += began;
+}
+
+static void
+a_world_decides_and_watches(void **state)
+{
+	static const char yaml[] =
+		"fabric: toy\nnodes:\n"
+		"  - {name: h0, kind: host, pid: 0x101}\n"
+		"  - {name: s0, kind: switch, pid: 0x010}\n"
+		"  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}\n"
+		"  - {name: g1, kind: gfd, pid: 0x201, memory: 1M}\n"
+		"links:\n  - {a: h0, b: s0}\n  - {a: s0, b: g0}\n  - {a: s0, b: g1}\n"
+		"workloads: [{on: h0, kind: mem, seed: 1, requests: 3000, lines: 64}]\n";
+	static const struct weft_node_watch watch = { see_came, see_sent, see_begun, see_ended,
+		see_executed, see_dropped, see_session };
+	const struct weft_node_peer to = { 3, 1, true }, from = { 0, 1, false };
+	struct weft_node *h, *g;
+	struct toy w;
+
+	(void)state;
+	memset(&seen, 0, sizeof(seen));
+	toy_init(&w, yaml);
+	for (uint16_t i = 0; i < w.topo->n_nodes; i++) {
+		struct weft_node_cfg cfg = w.at[i].node.cfg;
+
+		cfg.watch = &watch;
+		cfg.rules = &few;
+		cfg.peer = i == 0 ? &to : &from;
+		cfg.n_peers = i == 0 || i == 3;
+		toy_again(&w, i, &cfg);
+	}
+	h = toy_node(&w, "h0");
+	g = toy_node(&w, "g1");
+	assert_int_equal(h->n_links, 1);
+	assert_int_equal(toy_node(&w, "g0")->n_links, 0);
+	toy_run(&w, h);
+	assert_true(weft_node_is_good(h));
+	assert_int_equal(weft_link_session(h->link[0].end)->peer.credits, 2);
+	assert_true(seen.begun >= 3000);
+	assert_int_equal(seen.ended, seen.begun);
+	assert_int_equal(seen.executed, seen.begun);
+	assert_int_equal(seen.sent, 2 * seen.begun);
+	assert_int_equal(seen.ups, 2);
+	assert_int_equal(seen.dropped, 0);
+	assert_non_null(weft_node_gfd(g));
+	assert_null(weft_node_gfd(h));
+	toy_fini(&w);
+}
+
+/* While it counts them it does not know where they go: all may be for one GFD, which is not there. */
+static void
+a_host_that_translates_keeps_what_cannot_go(void **state)
+{
+	static const char yaml[] =
+		"fabric: toy\n"
+		"nodes:\n"
+		"  - {name: h0, kind: host, pid: 0x101, ats: {agent: a0, entries: 256}}\n"
+		"  - {name: a0, kind: host, pid: 0x102, translations: ["
+		"{host: h0, va: 0, pa: 0x10000000000, size: 1M, page: 1M, rights: rw}]}\n"
+		"  - {name: s0, kind: switch, pid: 0x010}\n"
+		"  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}\n"
+		"links:\n  - {a: h0, b: s0}\n  - {a: a0, b: s0}\n  - {a: s0, b: g0}\n"
+		"workloads: [{on: h0, kind: mem, seed: 1, requests: 20000, lines: 4096,"
+		" outstanding: 256}]\n";
+	struct weft_node_requests r;
+	struct weft_node *h;
+	struct toy w;
+
+	(void)state;
+	toy_init(&w, yaml);
+	for (uint16_t i = 0; i < w.topo->n_nodes; i++) {
+		struct weft_node_cfg cfg = w.at[i].node.cfg;
+
+		cfg.rules = &few;
+		toy_again(&w, i, &cfg);
+	}
+	h = toy_node(&w, "h0");
+	for (unsigned int i = 0; i < 10000 && !h->was_up; i++)
+		toy_step(&w);
+	toy_steps(&w, 20);
+	w.is_cut = true;
+	toy_steps(&w, 200);
+	assert_true(weft_node_mem(h, &r));
+	assert_int_equal(weft_requester_outstanding(r.requester), 256);
+	w.is_cut = false;
+	toy_run(&w, h);
+	assert_int_equal(h->drops[WEFT_DROP_TX_FULL], 0);
+	assert_true(weft_node_is_good(h));
+	toy_fini(&w);
+}
+
+/* Polled whenever there is something to do it has seen all of a second; else of a pause the least. */
+static void
+time_between_polls_is_a_pause_or_not(void **state)
+{
+	const uint64_t second_ns = UINT64_C(1000000000);
+	struct weft_node *h;
+	uint64_t ends_ns;
+	struct toy w;
+
+	(void)state;
+	toy_init(&w, rxl);
+	h = toy_node(&w, "h0");
+	ends_ns = h->ends_ns;
+	weft_node_time_busy(h, h->now_ns + second_ns);
+	assert_int_equal(h->ends_ns, ends_ns + second_ns);
+	weft_node_time(h, h->now_ns + WEFT_NODE_PAUSE_NS);
+	assert_int_equal(h->ends_ns, ends_ns + second_ns + WEFT_NODE_PAUSE_NS);
+	weft_node_time(h, h->now_ns + second_ns);
+	assert_int_equal(h->ends_ns, ends_ns + second_ns + 2 * WEFT_NODE_PAUSE_NS);
+	toy_fini(&w);
+}
+
 int
 main(void)
 {
@@ -235,6 +427,9 @@ main(void)
 		cmocka_unit_test(a_session_that_ends_takes_its_requests),
 		cmocka_unit_test(what_stood_in_memory_that_is_new_is_forgotten),
 		cmocka_unit_test(a_port_that_takes_nothing_holds_back_requests),
+		cmocka_unit_test(a_host_that_translates_keeps_what_cannot_go),
+		cmocka_unit_test(a_world_decides_and_watches),
+		cmocka_unit_test(time_between_polls_is_a_pause_or_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

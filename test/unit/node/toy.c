@@ -49,7 +49,7 @@ toy_unmap(void *world, void *mem, size_t len)
 }
 
 static int
-toy_protect(void *world, struct weft_node_link *l, struct weft_link_cfg *c)
+toy_link_cfg(void *world, struct weft_node_link *l, struct weft_link_cfg *c)
 {
 	(void)world;
 	(void)l;
@@ -74,7 +74,7 @@ static const struct weft_node_world toy_world = {
 	.free = toy_free,
 	.map = toy_alloc,
 	.unmap = toy_unmap,
-	.protect = toy_protect,
+	.link_cfg = toy_link_cfg,
 	.send_control = toy_send_control,
 };
 
