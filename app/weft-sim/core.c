@@ -52,7 +52,7 @@ core_add(struct sim *s, struct core_met *m, uint16_t node)
 static int
 core_next(const struct sim *s, const struct sim_node *n, const struct sim_node *to)
 {
-	const int port = n->drt == NULL ? 0 : weft_drt_port(n->drt, to->pid);
+	const int port = n->way == NULL ? 0 : n->way[to->pid];
 
 	return port < 0 ? -1 : s->link_dir[n->first_link_dir + (uint32_t)port].to;
 }
@@ -125,9 +125,11 @@ core_pairs(struct sim *s)
 			struct sim_target *t = &n->host.target[i];
 			const struct sim_node *gfd = s->by_pid[t->dpid];
 
-			t->core_due = core_reaches(s, n, gfd) && core_reaches(s, gfd, n)
-			                      ? t->completed + CORE_REQUESTS
-			                      : 0;
+			/* One that has just started waits until it has met all of its GFDs. */
+			t->core_due =
+				n->node.was_up && core_reaches(s, n, gfd) && core_reaches(s, gfd, n)
+					? t->completed + CORE_REQUESTS
+					: 0;
 			pairs += t->core_due != 0;
 		}
 	}
@@ -151,6 +153,13 @@ core_heal_link_dir(struct sim *s, uint16_t i)
 	}
 }
 
+void
+core_slow(struct sim_node *n)
+{
+	if (n->sim->core.began_ns != 0 && n->host.traffic != NULL)
+		weft_traffic_rate(n->host.traffic, CORE_RATE);
+}
+
 bool
 core_heal(struct sim *s)
 {
@@ -172,8 +181,7 @@ core_heal(struct sim *s)
 
 		if (core_has(s, i))
 			node_heal(n);
-		if (n->host.traffic != NULL)
-			weft_traffic_rate(n->host.traffic, CORE_RATE);
+		core_slow(n);
 	}
 	return true;
 }

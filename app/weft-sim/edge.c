@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What hosts, GFDs and (in cxl mode) switches have in common: ends of connections, or of links.
- * Frames come in, lose what FEC cannot correct, and are given to the end with their syndromes; what
- * an end has to send gets its CRC and FEC here. An end is looked at when a frame comes or at its
- * deadline, never otherwise. Hot.
+ * Ends of connections, or (in cxl mode) of links. Frames come in, lose what FEC cannot correct, and
+ * are given to the end with their syndromes; what an end has to send gets its CRC and FEC here. An
+ * end is looked at when a frame comes, when its node has given it something or at its deadline, never
+ * otherwise. Hot.
  */
 
 #include "ide.h"
@@ -16,7 +16,10 @@
 
 #define TURNS_MAX 1000 /* times in a row that an end may want to send and give nothing */
 
-/* A session has begun or ended: tell everybody, the end's own state being the only source. */
+/*
+ * A session has begun or ended, the end's own state being the only source: the judge of connections
+ * knows at once, its node when it looks (watch_session()).
+ */
 static void
 edge_session(struct sim_end *e)
 {
@@ -27,8 +30,7 @@ edge_session(struct sim_end *e)
 		return;
 	if (e->session != 0) {
 		order_end(e);
-		if (e->node->kind == WEFT_TOPO_HOST)
-			host_abort(e);
+		e->was_fooled |= replay_excuses(e);
 	}
 	e->session = id;
 	if (e->ide != NULL)
@@ -38,23 +40,23 @@ edge_session(struct sim_end *e)
 		return;
 	e->node->sim->total.sessions++;
 	order_begin(e);
-	if (e->node->kind == WEFT_TOPO_HOST)
-		host_met(e);
 }
 
 static bool
 edge_message(void *arg, const struct weft_msg *m)
 {
 	struct sim_end *e = arg;
+	struct sim_node *n = e->node;
 
 	edge_session(e); /* the frame may have begun one */
 	if (m->kind == WEFT_MSG_LLCTRL)
 		return true;
-	switch (e->node->kind) {
-	case WEFT_TOPO_HOST: return host_message(e, m);
-	case WEFT_TOPO_GFD: return gfd_message(e, m);
-	default: return switch_message(e, m);
-	}
+	if (n->kind == WEFT_TOPO_GFD && (!n->sim->sc.direct || node_is_slow(n)))
+		return false;
+	if (!n->node.kind->message(e->link, m))
+		return false;
+	order_came(e, m);
+	return true;
 }
 
 static void
@@ -81,8 +83,10 @@ edge_flits(struct sim_end *e, struct sim_frame *f, uint64_t now_ns)
 		syndrome[i] ^= e->address_in;
 	if (watched)
 		mark = replay_mark(e, f, syndrome);
+	weft_node_arriving(e->link);
 	is_in = weft_link_receive(e->end, &f->hdr, flits, syndrome, weft_wire_all_zero(flits, n),
 			now_ns, &ev, &in, edge_message, e) == WEFT_OK;
+	weft_node_arriving(e->link);
 	s->total.loss[LOSS_SESSION] += !is_in;
 	if (watched)
 		replay_came(e, f, syndrome, &in, &mark);
@@ -100,19 +104,6 @@ edge_wake(struct sim_end *e, uint64_t at_ns)
 	heap_push(&e->node->sim->heap, at_ns, EV_END, e);
 }
 
-/* Something has changed: the owner goes on, and the end sends. */
-static void
-edge_turn(struct sim_end *e)
-{
-	if (e->node->kind == WEFT_TOPO_GFD)
-		gfd_serve(e);
-	edge_pump(e);
-	if (e->node->kind == WEFT_TOPO_HOST)
-		host_pump(e->node);
-	else if (e->node->kind == WEFT_TOPO_SWITCH)
-		switch_serve(e->node);
-}
-
 /* The number of a signed frame of link control; 0: it has none. */
 static uint64_t
 edge_control_number(const struct sim_frame *f)
@@ -127,7 +118,7 @@ edge_control_number(const struct sim_frame *f)
 
 /* @return flits that a switch says it has dropped */
 static uint64_t
-edge_control(struct sim_end *e, const struct sim_frame *f, uint64_t now_ns)
+edge_control(struct sim_end *e, const struct sim_frame *f)
 {
 	const struct weft_session *session = weft_link_session(e->end);
 	const uint64_t before = session->count[WEFT_SESSION_N_LOSSES];
@@ -139,8 +130,8 @@ edge_control(struct sim_end *e, const struct sim_frame *f, uint64_t now_ns)
 	const uint32_t asked = session->attempt.hello_nonce;
 	const uint32_t wanted = session->attempt.pending_sid;
 
-	weft_link_control(e->end, &f->hdr, f->data + WEFT_WIRE_FLITS_OFF,
-		f->len - WEFT_WIRE_FLITS_OFF, now_ns, weft_rand_u64(&e->node->sim->rand));
+	weft_node_control(
+		e->link, &f->hdr, f->data + WEFT_WIRE_FLITS_OFF, f->len - WEFT_WIRE_FLITS_OFF);
 	/* An old WELCOME does no lasting harm, so nothing else would show that it was believed. */
 	if (session->attempt.pending_sid != 0 && session->attempt.pending_sid != wanted &&
 		f->hdr.session != asked)
@@ -174,7 +165,6 @@ void
 edge_receive(struct sim_node *n, struct sim_frame *f)
 {
 	struct sim *s = n->sim;
-	const uint64_t now_ns = sim_node_now(n);
 	struct sim_end *e = node_end(s, f->link_dir, &f->hdr);
 	uint64_t told = 0;
 
@@ -183,10 +173,11 @@ edge_receive(struct sim_node *n, struct sim_frame *f)
 		frame_free(s, f);
 		return;
 	}
+	sim_node_time(n);
 	if (f->hdr.kind == WEFT_WIRE_CONTROL)
-		told = edge_control(e, f, now_ns);
+		told = edge_control(e, f);
 	else
-		edge_flits(e, f, now_ns);
+		edge_flits(e, f, n->node.ends_ns);
 	edge_session(e);
 	if (f->is_stolen)
 		violation(s, "end %u>%u has a frame from the port of another", n->pid, e->peer_pid);
@@ -197,7 +188,7 @@ edge_receive(struct sim_node *n, struct sim_frame *f)
 	frame_free(s, f);
 	order_bounds(e);
 	if (s->sc.poll_ns == 0)
-		edge_turn(e);
+		node_turn(n);
 	else
 		edge_wake(e, s->now_ns + s->sc.poll_ns);
 }
@@ -242,13 +233,15 @@ edge_emit(struct sim_end *e, struct sim_frame *f, struct weft_link_out *out,
 static void
 edge_arm(struct sim_end *e, bool is_full)
 {
-	struct sim *s = e->node->sim;
-	const uint64_t local_ns = weft_link_deadline(e->end);
+	const struct sim_node *n = e->node;
+	struct sim *s = n->sim;
+	const uint64_t local_ns = e->link->due_ns;
 	uint64_t at_ns;
 
 	if (local_ns == UINT64_MAX)
 		return;
-	at_ns = clock_sim(&e->node->clock, local_ns);
+	/* The clock of ends is behind by the pauses of the node. */
+	at_ns = clock_sim(&n->clock, local_ns + n->node.now_ns - n->node.ends_ns);
 	if (is_full) {
 		const uint64_t ready_ns = link_dir_ready_ns(s, e->link_dir);
 
@@ -271,10 +264,12 @@ void
 edge_pump(struct sim_end *e)
 {
 	struct sim *s = e->node->sim;
-	const uint64_t now_ns = sim_node_now(e->node);
 	struct weft_link_out out;
+	uint64_t now_ns;
 	bool is_full;
 
+	sim_node_time(e->node);
+	now_ns = e->node->node.ends_ns;
 	while (!(is_full = link_dir_is_full(s, e->link_dir))) {
 		struct sim_frame *f = frame_new(s);
 		const struct monitor_mark before = monitor_mark(e);
@@ -288,15 +283,23 @@ edge_pump(struct sim_end *e)
 		edge_emit(e, f, &out, before, now_ns);
 	}
 	edge_session(e);
+	e->link->due_ns = weft_link_deadline(e->end);
 	edge_arm(e, is_full);
+}
+
+void
+edge_flush(struct sim_end *e)
+{
+	weft_link_tick(e->end, e->node->node.ends_ns);
+	edge_session(e);
+	edge_pump(e);
 }
 
 void
 edge_timer(struct sim_end *e)
 {
-	weft_link_tick(e->end, sim_node_now(e->node));
-	edge_session(e);
-	edge_turn(e);
+	e->link->due_ns = 0;
+	node_turn(e->node);
 }
 
 void
@@ -330,30 +333,22 @@ edge_poisons(struct sim_end *e, const struct weft_msg *m)
 		weft_rand_below(&s->rand, s->sc.poison_one_in) != 0 ||
 		weft_link_poison(e->end) != 0)
 		return false;
-	s->total.poisoned++;
-	/* If the other end is in another session, the message will not arrive. */
-	if (e->session == e->peer->session && !replay_excuses(e))
-		oracle_poisoned(s, m);
 	return true;
 }
 
 void
-edge_send(struct sim_end *e, const struct weft_msg *m)
+edge_sent(struct sim_end *e, const struct weft_msg *m, bool late)
 {
 	struct sim *s = e->node->sim;
 	struct weft_msg own = *m;
-	bool late;
-	int rc;
 
-	form_out(e, &own);
-	rc = weft_link_send(e->end, &own);
-	late = rc == 0 && edge_poisons(e, m);
-
-	if (rc != 0 && replay_excuses(e))
-		return;
-	if (rc != 0)
-		violation(s, "end %u>%u can send a %s, but gives %d", e->node->pid, e->peer_pid,
-			weft_msg_kind_name((enum weft_msg_kind)m->kind), rc);
-	else
-		order_sent(e, &own, late);
+	/* Ids of a host's request are for itself: a link of HBR form has none. */
+	if (e->node->node.is_hbr)
+		own.spid = own.dpid = 0;
+	late = late || edge_poisons(e, m);
+	s->total.poisoned += late;
+	/* If the other end is in another session, the message will not arrive. */
+	if (late && e->session == e->peer->session && !replay_excuses(e))
+		oracle_poisoned(e, m);
+	order_sent(e, &own, late);
 }

@@ -74,17 +74,15 @@ fault_on_node(struct sim *s, enum fault_kind kind, uint64_t where, uint64_t unti
 	case FAULT_MEMORY:
 		n = &s->node[s->topo->gfd[where % s->topo->n_gfds]];
 		node_crash(n, until_ns);
-		gfd_forget(n);
+		n->gfd.forgets = true;
+		node_draw_generation(n);
 		break;
 	case FAULT_SLOW:
 		n = &s->node[s->topo->gfd[where % s->topo->n_gfds]];
 		n->gfd.serve_ns = 1 + length_ns / 64;
 		n->gfd.slow_until_ns = until_ns;
 		break;
-	default:
-		clock_set(&n->clock, s->now_ns, length_ns, n->clock.rate);
-		order_clock_jumps(n, length_ns);
-		break;
+	default: node_jump(n, length_ns); break;
 	}
 }
 
@@ -145,7 +143,6 @@ fault_heal(struct sim *s)
 		struct sim_node *n = &s->node[i];
 
 		node_heal(n);
-		if (n->kind == WEFT_TOPO_HOST && n->host.traffic != NULL)
-			weft_traffic_stop(n->host.traffic);
+		load_stop(n);
 	}
 }

@@ -101,9 +101,8 @@ forge_draw_link_dir(struct sim *s, const struct sim_end *e)
 
 	for (;;) {
 		const struct sim_node *n = &s->node[s->link_dir[link_dir].to];
-		const int port = n->drt == NULL || s->sc.mode == WEFT_MODE_CXL
-		                         ? -1
-		                         : weft_drt_port(n->drt, e->node->pid);
+		const int port =
+			n->way == NULL || s->sc.mode == WEFT_MODE_CXL ? -1 : n->way[e->node->pid];
 
 		if (port < 0 || weft_rand_below(&s->fault_rand, 2) == 0)
 			return link_dir;

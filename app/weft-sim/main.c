@@ -20,7 +20,9 @@
 #include "json.h"
 #include "experiment/experiment.h"
 #include "report.h"
+#include "weft_atc.h"
 #include "weft_fec.h"
+#include "weft_sig.h"
 
 #define PROGRESS_S 60
 #define MINUTE_S 60
@@ -328,6 +330,8 @@ main(int argc, char **argv)
 	features = cli_cpu_features();
 	o.codec.fec = weft_fec_kernel_find(NULL, features);
 	o.codec.crc = weft_crc_kernel_find(NULL, features);
+	o.atc = weft_atc_kernel_find(NULL, features);
+	o.sig = weft_sig_kernel_find(NULL, features);
 	cli_report_kernels();
 	o.ide_lib = weft_ide_lib_open(features);
 	if (o.ide_lib == NULL)

@@ -7,9 +7,14 @@
  */
 
 #include "capture.h"
-#include "sim.h"
+#include "cli.h"
+#include "ide.h"
+#include "replay.h"
+
+#include <string.h>
 
 #include "weft_fec.h"
+#include "weft_gfd.h"
 
 #define WAIT_MAX 256 /* frames that come to a node that stands still */
 
@@ -76,7 +81,7 @@ node_take(struct sim_node *n, struct sim_frame *f)
 		s->total.loss[LOSS_SPID]++;
 		frame_free(s, f);
 	} else if (n->kind == WEFT_TOPO_SWITCH && s->sc.mode == WEFT_MODE_RXL) {
-		switch_receive(n, f);
+		relay_receive(n, f);
 	} else {
 		edge_receive(n, f);
 	}
@@ -128,10 +133,11 @@ void
 node_fetch_way(const struct sim_node *n, const struct sim_frame *f)
 {
 	if (node_relays(n)) {
-		__builtin_prefetch(&n->drt->entry[f->hdr.dpid & (WEFT_PIDS - 1)]);
+		__builtin_prefetch(&n->way[f->hdr.dpid & (WEFT_PIDS - 1)]);
 		return;
 	}
 	__builtin_prefetch(n->end);
+	__builtin_prefetch(n->node.link);
 	if (n->slot != NULL)
 		__builtin_prefetch(&n->slot[f->hdr.spid & n->slot_mask]);
 }
@@ -150,6 +156,8 @@ node_leave(struct sim_node *n, uint64_t until_ns)
 {
 	if (until_ns <= n->resume_ns)
 		return;
+	if (n->resume_ns == 0)
+		sim_node_time(n);
 	n->resume_ns = until_ns;
 	heap_push(&n->sim->heap, until_ns, EV_RESUME, n);
 }
@@ -181,14 +189,63 @@ node_crash(struct sim_node *n, uint64_t until_ns)
 	if (n->down)
 		return;
 	n->down = true;
-	if (n->losses != NULL)
-		n->losses->n = 0;
+	oracle_forget(n);
+	for (uint32_t i = 0; i < n->n_ends; i++)
+		n->end[i].session = 0;
+}
+
+/* --- its life --- */
+
+void
+node_draw_generation(struct sim_node *n)
+{
+	do
+		n->gfd.generation = weft_rand_u64(&n->sim->memory_rand);
+	while (n->gfd.generation == 0);
+}
+
+/* What a GFD keeps when it starts again: which lines are bad is as much of its memory as they are. */
+static void *
+node_keep_memory(struct sim_node *n)
+{
+	const struct weft_gfd *g = n->node.kind == NULL ? NULL : weft_node_gfd(&n->node);
+	const size_t len = g == NULL ? 0 : weft_gfd_poison_size(g->len_bytes);
+	void *kept;
+
+	if (g == NULL)
+		return NULL;
+	if (n->gfd.forgets) {
+		n->gfd.forgets = false;
+		memset(g->mem, 0, g->len_bytes);
+		return NULL;
+	}
+	kept = sim_world.alloc(n, len);
+	return memcpy(kept, g->poison, len);
+}
+
+static void
+node_give_memory(struct sim_node *n, void *kept)
+{
+	struct weft_gfd *g = weft_node_gfd(&n->node);
+
+	if (kept != NULL)
+		memcpy(g->poison, kept, weft_gfd_poison_size(g->len_bytes));
+	sim_world.free(n, kept);
+}
+
+static void
+node_start_ends(struct sim_node *n)
+{
 	for (uint32_t i = 0; i < n->n_ends; i++) {
 		struct sim_end *e = &n->end[i];
 
-		if (n->kind == WEFT_TOPO_HOST)
-			host_abort(e);
-		e->session = 0;
+		e->link = &n->node.link[i];
+		e->end = e->link->end;
+		e->is_initiator = e->link->is_initiator;
+		e->timer_ns = SIM_NEVER;
+		e->was_fooled = false;
+		ide_end_start(e);
+		replay_end_start(e);
 	}
 }
 
@@ -203,7 +260,34 @@ node_heal(struct sim_node *n)
 	heap_push(&s->heap, s->now_ns, EV_RESUME, n);
 }
 
-/* Ends are started only now: nothing of the old life is left, and time has passed. */
+void
+node_start(struct sim_node *n)
+{
+	const struct weft_node_cfg cfg = n->node.cfg;
+	const uint64_t local_ns = sim_node_now(n);
+	void *kept = node_keep_memory(n);
+	char err[400];
+
+	weft_node_fini(&n->node);
+	n->node = (struct weft_node){
+		.cfg = cfg, .now_ns = local_ns, .ends_ns = local_ns, .generation = n->gfd.generation
+	};
+	n->set_ns = n->sim->now_ns;
+	if (weft_node_init(&n->node, err, sizeof(err)) != 0)
+		cli_fail("seed %llu: %s", (unsigned long long)n->sim->seed, err);
+	/* Its next life: what this one writes is told from what that one does. */
+	n->node.cfg.run++;
+	node_give_memory(n, kept);
+	node_start_ends(n);
+	load_judge(n);
+	n->sim->sources_done -= n->is_done;
+	n->is_done = false;
+	core_slow(n);
+	if (n->sim->healed)
+		load_stop(n);
+}
+
+/* Of a pause the ends count as much as of one in weftd. */
 void
 node_resume(struct sim_node *n)
 {
@@ -213,10 +297,11 @@ node_resume(struct sim_node *n)
 	if (s->now_ns < n->resume_ns || n->resume_ns == 0)
 		return; /* it was to be longer */
 	n->resume_ns = 0;
-	for (uint32_t i = 0; i < n->n_ends; i++) {
-		if (n->down)
-			end_start(&n->end[i]);
-	}
+	if (n->down)
+		node_start(n);
+	else
+		weft_node_time(&n->node, sim_node_now(n));
+	n->set_ns = s->now_ns;
 	n->down = false;
 	n->wait = NULL;
 	n->wait_end = &n->wait;
@@ -228,7 +313,17 @@ node_resume(struct sim_node *n)
 		f = next;
 	}
 	for (uint32_t i = 0; i < n->n_ends; i++)
-		edge_timer(&n->end[i]);
-	if (n->kind == WEFT_TOPO_HOST)
-		host_pump(n);
+		n->end[i].link->due_ns = 0;
+	node_turn(n);
+}
+
+void
+node_jump(struct sim_node *n, uint64_t jump_ns)
+{
+	if (n->resume_ns == 0)
+		sim_node_time(n);
+	clock_set(&n->clock, n->sim->now_ns, jump_ns, n->clock.rate);
+	if (n->resume_ns == 0)
+		weft_node_time(&n->node, sim_node_now(n));
+	order_clock_jumps(n, jump_ns);
 }

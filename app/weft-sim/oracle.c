@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+#include "weft_requester.h"
+
 #define POISONED 1 /* in place of a hash: a line of bad data */
 
 static uint64_t
@@ -65,14 +67,27 @@ oracle_line_init(struct shadow_line *l, const uint8_t *data)
 	l->tainted = false;
 }
 
+/* Where a request of the source is: its lines stand in the order of its targets. */
+static struct sim_target *
+oracle_find(const struct sim_node *n, uint64_t cookie, struct shadow_line **line)
+{
+	struct sim_target *t = &n->host.target[cookie / n->host.lines];
+
+	*line = &t->shadow[cookie % n->host.lines];
+	return t;
+}
+
 void
 oracle_met(struct sim_end *host, uint64_t memory)
 {
 	static const uint8_t zero[WEFT_MSG_DATA_LEN];
 	struct sim_node *n = host->node;
 	struct sim_target *t = oracle_target(n, host->peer_pid);
-	const bool is_new = t->memory != 0 && t->memory != memory;
+	bool is_new;
 
+	if (t == NULL)
+		return;
+	is_new = t->memory != 0 && t->memory != memory;
 	t->memory = memory;
 	if (is_new && t->open != 0)
 		violation(n->sim, "host %u keeps %u requests to memory of gfd %u that is gone",
@@ -82,14 +97,17 @@ oracle_met(struct sim_end *host, uint64_t memory)
 }
 
 void
-oracle_request(struct sim_node *n, const struct weft_msg *m)
+oracle_begun(struct sim_node *n, const struct weft_request *rq)
 {
-	struct sim_target *t = oracle_target(n, m->dpid);
-	struct shadow_line *l = t == NULL ? NULL : oracle_line_at(n, t, m->addr);
+	struct shadow_line *l;
+	struct sim_target *t;
 
-	if (l == NULL || l->open) {
+	if (n->host.n_targets == 0)
+		return;
+	t = oracle_find(n, rq->cookie, &l);
+	if (l->open || t->dpid != rq->dpid || l != oracle_line_at(n, t, rq->addr)) {
 		violation(n->sim, "host %u asks for a line that is %s", n->pid,
-			l == NULL ? "not its own" : "busy");
+			l->open ? "busy" : "not its own");
 		return;
 	}
 	if (t->open != 0 && t->session != t->end->session)
@@ -101,11 +119,10 @@ oracle_request(struct sim_node *n, const struct weft_msg *m)
 		t->progress_ns = n->sim->now_ns;
 	l->open = true;
 	l->executed = l->answer_poisoned = false;
-	l->is_write = m->kind == WEFT_MSG_M2S_RWD;
-	l->writes = l->is_write ? oracle_hash_data(m->data) : 0;
+	l->is_write = rq->kind == WEFT_REQUEST_WRITE;
+	l->writes = l->is_write ? oracle_hash_data(rq->data) : 0;
 	t->open++;
-	n->host.line_of_tag[m->tag & (n->host.tags - 1)] =
-		(uint32_t)(t - n->host.target) * n->host.lines + (uint32_t)(l - t->shadow);
+	n->host.line_of_tag[rq->tag & (n->host.tags - 1)] = (uint32_t)rq->cookie;
 }
 
 static void
@@ -131,27 +148,27 @@ oracle_read_ends(struct sim_node *n, struct sim_target *t, struct shadow_line *l
 	oracle_line_becomes(l, hash);
 }
 
-void
-oracle_response(struct sim_end *e, const struct weft_msg *m, const struct weft_completion *c)
+/* Whether it was executed nobody knows. */
+static void
+oracle_lost(const struct sim_node *n, struct sim_target *t, struct shadow_line *l, bool was_fooled)
 {
-	struct sim_node *n = e->node;
-	const uint32_t at = n->host.line_of_tag[m->tag & (n->host.tags - 1)];
-	struct sim_target *t = &n->host.target[at / n->host.lines];
-	struct shadow_line *l = &t->shadow[at % n->host.lines];
-
+	l->open = false;
+	t->open--;
 	t->progress_ns = n->sim->now_ns;
-	if (l->open && replay_excuses(e)) {
-		l->open = false;
-		t->open--;
+	if (was_fooled)
 		oracle_line_taint(l);
-		n->host.excused += !l->is_write;
+	if (!l->is_write)
 		return;
-	}
-	if (!l->open || l->is_write != (c->kind == WEFT_REQUEST_WRITE)) {
-		violation(n->sim, "a request of host %u to gfd %u ends that is not open", n->pid,
-			t->dpid);
-		return;
-	}
+	if (l->n == SHADOW_MAX)
+		l->anything = true;
+	else
+		l->may_be[l->n++] = l->writes;
+}
+
+static void
+oracle_answered(struct sim_node *n, struct sim_target *t, struct shadow_line *l,
+	const struct weft_completion *c)
+{
 	if (!l->executed)
 		violation(
 			n->sim, "a request of host %u ends that gfd %u never saw", n->pid, t->dpid);
@@ -168,44 +185,82 @@ oracle_response(struct sim_end *e, const struct weft_msg *m, const struct weft_c
 	l->tainted &= !l->is_write;
 }
 
-uint32_t
-oracle_lost(struct sim_node *n, struct sim_target *t)
+void
+oracle_ended(struct sim_node *n, const struct weft_completion *c)
 {
-	const uint32_t open = t->open;
-	const bool was_fooled = replay_excuses(t->end);
+	struct shadow_line *l;
+	struct sim_target *t;
 
-	for (uint32_t i = 0; i < n->host.lines && t->open > 0; i++) {
-		struct shadow_line *l = &t->shadow[i];
-
-		if (!l->open)
-			continue;
+	if (n->host.n_targets == 0)
+		return;
+	t = oracle_find(n, c->cookie, &l);
+	t->progress_ns = n->sim->now_ns;
+	if (!l->open || l->is_write != (c->kind == WEFT_REQUEST_WRITE)) {
+		violation(n->sim, "a request of host %u to gfd %u ends that is not open", n->pid,
+			t->dpid);
+	} else if (c->status == WEFT_REQUEST_LOST) {
+		oracle_lost(n, t, l, t->end->was_fooled);
+	} else if (replay_excuses(t->end)) {
 		l->open = false;
 		t->open--;
-		if (was_fooled)
-			oracle_line_taint(l);
-		if (!l->is_write)
-			continue;
-		if (l->n == SHADOW_MAX)
-			l->anything = true;
-		else
-			l->may_be[l->n++] = l->writes;
+		oracle_line_taint(l);
+		n->host.excused += !l->is_write;
+	} else {
+		oracle_answered(n, t, l, c);
 	}
-	t->progress_ns = n->sim->now_ns;
-	return open;
 }
 
 void
-oracle_poisoned(struct sim *s, const struct weft_msg *m)
+oracle_forget(struct sim_node *n)
+{
+	for (uint32_t k = 0; k < n->host.n_targets; k++) {
+		struct sim_target *t = &n->host.target[k];
+		const bool was_fooled = replay_excuses(t->end) || t->end->was_fooled;
+
+		for (uint32_t i = 0; i < n->host.lines && t->open > 0; i++) {
+			if (t->shadow[i].open)
+				oracle_lost(n, t, &t->shadow[i], was_fooled);
+		}
+	}
+	n->sim->total.lost += n->host.open;
+	n->host.open = 0;
+	if (n->host.traffic != NULL)
+		n->host.mismatches +=
+			weft_traffic_counts(n->host.traffic)[WEFT_TRAFFIC_N_MISMATCHES];
+}
+
+/* Only of a session that ends where its requests do: not of a link to a switch. */
+void
+oracle_left(struct sim_end *e)
+{
+	const struct sim_node *n = e->node;
+
+	for (uint32_t i = 0; i < n->host.n_targets && !e->link->is_switch; i++)
+		if (n->host.target[i].end == e && n->host.target[i].open != 0)
+			violation(n->sim,
+				"host %u keeps %u requests to gfd %u of a session that is over",
+				n->pid, n->host.target[i].open, n->host.target[i].dpid);
+}
+
+void
+oracle_poisoned(struct sim_end *e, const struct weft_msg *m)
 {
 	const bool is_write = m->kind == WEFT_MSG_M2S_RWD;
-	struct sim_node *n = s->by_pid[is_write ? m->spid : m->dpid];
-	const uint32_t at = is_write ? 0 : n->host.line_of_tag[m->tag & (n->host.tags - 1)];
-	struct sim_target *t =
-		is_write ? oracle_target(n, m->dpid) : &n->host.target[at / n->host.lines];
-	struct shadow_line *l =
-		is_write ? oracle_line_at(n, t, m->addr) : &t->shadow[at % n->host.lines];
+	const bool is_host = e->node->kind == WEFT_TOPO_HOST;
+	const uint16_t pid = is_host                    ? e->node->pid
+	                     : is_write                 ? m->spid
+	                     : e->form == WEFT_FORM_HBR ? e->peer_pid
+	                                                : m->dpid;
+	struct sim_node *n = e->node->sim->by_pid[pid];
+	struct shadow_line *l = NULL;
 
-	if (!l->open || l->is_write != is_write)
+	if (n->host.n_targets == 0)
+		return;
+	if (!is_write)
+		oracle_find(n, n->host.line_of_tag[m->tag & (n->host.tags - 1)], &l);
+	for (uint32_t i = 0; i < n->host.n_targets && l == NULL; i++)
+		l = oracle_line_at(n, &n->host.target[i], m->addr);
+	if (l == NULL || !l->open || l->is_write != is_write)
 		return;
 	if (is_write)
 		l->writes = POISONED;
@@ -221,6 +276,8 @@ oracle_executes(struct sim_end *e, const struct weft_msg *m)
 	struct sim_target *t = n == NULL ? NULL : oracle_target(n, gfd->pid);
 	struct shadow_line *l = t == NULL ? NULL : oracle_line_at(n, t, m->addr);
 
+	if (!gfd->sim->topo->is_default_map)
+		return; /* its source judges */
 	if (replay_excuses(e)) {
 		if (l != NULL) {
 			l->executed = true;
@@ -228,6 +285,8 @@ oracle_executes(struct sim_end *e, const struct weft_msg *m)
 		}
 		return;
 	}
+	if (l == NULL && n != NULL && n->node.load->n_transfers != 0)
+		return; /* its signatures judge */
 	if (l == NULL) {
 		violation(gfd->sim, "gfd %u has a request that nobody made", gfd->pid);
 		return;

@@ -64,20 +64,20 @@ order_find_life(struct sim_end *e, uint32_t session)
 static uint64_t *
 order_place(const struct sim_end *e, const struct order_life *life, unsigned int class, uint64_t n)
 {
-	const uint64_t room = e->node->sim->sc.room;
+	const uint64_t room = e->node->sim->sc.rules.credits;
 
 	return &life->hash[class * room + n % room];
 }
 
 /* rxl: a host has to be told which memory a session leads to, before anything goes out in it. */
-static void
+void
 order_memory(struct sim_end *e)
 {
 	struct sim *s = e->node->sim;
 	const uint64_t told = weft_link_session(e->end)->peer.memory;
 	const struct order_life *life = order_find_life(e->peer, e->session);
 
-	if (s->sc.mode != WEFT_MODE_RXL || e->node->kind != WEFT_TOPO_HOST)
+	if (s->sc.mode != WEFT_MODE_RXL || e->peer->node->kind != WEFT_TOPO_GFD || e->session == 0)
 		return;
 	if (life == NULL)
 		violation(s, "end %u>%u begins a session that the other end has not begun",
@@ -102,9 +102,8 @@ order_begin(struct sim_end *e)
 	life->session = e->session;
 	memset(life->sent, 0, sizeof(life->sent));
 	life->dropped = life->told = 0;
-	life->memory = e->node->gfd.generation;
+	life->memory = e->node->node.generation;
 	memset(o->came, 0, sizeof(o->came));
-	order_memory(e);
 }
 
 void
@@ -119,7 +118,7 @@ order_sent(struct sim_end *e, const struct weft_msg *m, bool late)
 		return;
 	}
 	if (e->peer->session == e->session && !replay_excuses(e) &&
-		life->sent[class] - e->peer->order.came[class] >= e->node->sim->sc.room)
+		life->sent[class] - e->peer->order.came[class] >= e->node->sim->sc.rules.credits)
 		violation(e->node->sim, "end %u>%u sends more than the other end has room for",
 			e->node->pid, e->peer_pid);
 	*order_place(e, life, class, life->sent[class]++) = order_hash_message(m, late);
@@ -153,11 +152,15 @@ order_came(struct sim_end *e, const struct weft_msg *m)
 			e->node->pid, e->peer_pid);
 }
 
-/* A session counts of a jump what it counts of time in which it did not run: half of rx_timeout_ns. */
+/*
+ * A node counts no more of a jump than of a pause, and a session what it counts of time in which it
+ * did not run: half of rx_timeout_ns.
+ */
 void
 order_clock_jumps(struct sim_node *n, uint64_t jump_ns)
 {
-	const uint64_t most_ns = n->sim->sc.session.rx_timeout_ns / 2;
+	const uint64_t half_ns = n->sim->sc.session.rx_timeout_ns / 2;
+	const uint64_t most_ns = half_ns < WEFT_NODE_PAUSE_NS ? half_ns : WEFT_NODE_PAUSE_NS;
 
 	for (uint32_t i = 0; i < n->n_ends; i++) {
 		struct sim_end *e = &n->end[i];

@@ -90,18 +90,18 @@ run_look(struct sim *s)
 	replay_look(s);
 	if (!s->healed)
 		return;
-	if (s->hosts_done == s->n_sources && order_is_quiet(s, why, sizeof(why))) {
+	if (s->sources_done == s->n_sources && order_is_quiet(s, why, sizeof(why))) {
 		s->stop = true;
 		return;
 	}
 	if (s->now_ns - s->progress_ns < PATIENCE_NS &&
 		s->step - s->progress_step < PATIENCE_STEPS * s->n_sources)
 		return;
-	if (s->hosts_done == s->n_sources)
+	if (s->sources_done == s->n_sources)
 		violation(s, "all requests have ended, but %s", why);
 	else
 		violation(s, "%llu of %llu hosts wait for ever",
-			(unsigned long long)(s->n_sources - s->hosts_done),
+			(unsigned long long)(s->n_sources - s->sources_done),
 			(unsigned long long)s->n_sources);
 }
 
@@ -120,9 +120,8 @@ run_dispatch(struct sim *s, const struct event *e)
 		run_digest(s, e, (uint64_t)((struct sim_end *)e->object - s->end));
 		run_end_event(e->object, e->time_ns);
 		break;
-	case EV_HOST: host_poll(e->object); break;
-	case EV_SERVE: gfd_serve_event(e->object); break;
-	case EV_LOSSES: loss_report(e->object); break;
+	case EV_POLL: node_poll(e->object); break;
+	case EV_SERVE: node_serve(e->object); break;
 	case EV_RESUME: node_resume(e->object); break;
 	case EV_FAULT:
 		run_digest(s, e, s->n_faults);
@@ -195,10 +194,8 @@ static void
 run_start(struct sim *s)
 {
 	s->digest = s->seed;
-	for (uint32_t i = 0; i < s->n_ends; i++)
-		edge_timer(&s->end[i]);
-	for (uint16_t i = 0; i < s->topo->n_hosts; i++)
-		host_pump(&s->node[s->topo->host[i]]);
+	for (uint16_t i = 0; i < s->topo->n_nodes; i++)
+		node_turn(&s->node[i]);
 	fault_plan(s);
 	heap_push(&s->heap, LOOK_NS, EV_LOOK, s);
 }
@@ -217,7 +214,7 @@ sim_run(struct sim *s)
 		if (s->step == s->opt->stop_at || (s->step % STOP_STEPS == 0 && *s->opt->stopped))
 			break;
 		if (!s->healed && !s->core.is_on &&
-			(s->total.hops >= s->hops || s->hosts_done == s->n_sources))
+			(s->total.hops >= s->hops || s->sources_done == s->n_sources))
 			run_heal(s);
 	}
 	if (s->stop && s->total.violations == 0 &&

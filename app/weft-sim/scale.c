@@ -36,7 +36,7 @@ scale_count_way(const struct sim *s, uint32_t *load, const struct sim_node *from
 
 		load[link_dir]++;
 		n = &s->node[s->link_dir[link_dir].to];
-		port = n->drt == NULL ? -1 : weft_drt_port(n->drt, to);
+		port = n->way == NULL ? -1 : n->way[to];
 	}
 }
 

@@ -3,8 +3,9 @@
 
 /*
  * Inside weft-sim: a whole fabric in one thread and in simulated time (reliability.md section 5.1).
- * Nodes run the libraries that weftd runs; links, clocks and faults are made here. Nothing looks at
- * a real clock, at an address in memory or at anything else that is not decided by the seed.
+ * Nodes are those of lib/node, as in weftd, and this is their world; links, clocks and faults are
+ * made here. Nothing looks at a real clock, at an address in memory or at anything else that is not
+ * decided by the seed.
  */
 #ifndef SIM_H
 #define SIM_H
@@ -18,10 +19,11 @@
 #include "weft_base.h"
 #include "weft_codec.h"
 #include "weft_link.h"
-#include "weft_gfd.h"
+#include "weft_gfam_access.h"
+#include "weft_gfam_log.h"
 #include "weft_impair.h"
 #include "weft_ingress.h"
-#include "weft_mem_requester.h"
+#include "weft_node.h"
 #include "weft_pbr.h"
 #include "weft_rand.h"
 #include "weft_load.h"
@@ -99,6 +101,8 @@ struct sim_opt {
 	bool verbose;
 	const volatile sig_atomic_t *stopped; /* the user wants no more */
 	struct weft_codec codec;
+	const struct weft_atc_kernel *atc;
+	const struct weft_sig_kernel *sig;
 };
 
 /* Everything a seed decides before the first step; times in nanoseconds. */
@@ -111,7 +115,6 @@ struct scenario {
 	uint32_t lines; /* of a host at each of them */
 	uint32_t outstanding;
 	uint8_t write_percent;
-	uint16_t room; /* messages of each kind that an end takes */
 	struct weft_llr_cfg llr;
 	struct weft_session_cfg session;
 	uint64_t latency_ns; /* of a link */
@@ -126,9 +129,9 @@ struct scenario {
 	uint64_t phase_ns; /* faults end at the latest then */
 	int32_t skew_ppm; /* clocks differ by so much at most */
 	uint64_t serve_ns; /* slow GFDs: time a request takes; 0: all are fast */
-	uint64_t losses_ns; /* rxl switches gather for so long what they dropped, then tell */
+	struct weft_node_rules rules; /* of all nodes */
 	uint64_t poll_ns; /* an end is looked at so long after a frame came; 0: at once */
-	bool direct; /* fast GFDs answer inside the call that brings the message */
+	bool direct; /* GFDs answer inside the call that brings the message */
 	uint32_t poison_one_in; /* of messages with data is poisoned late; 0: none */
 	uint8_t form; /* enum weft_form of links between hosts and switches */
 	bool has_core; /* a part of the fabric is healed first */
@@ -212,7 +215,7 @@ struct sim_end {
 	struct weft_link *end;
 	struct sim_node *node;
 	struct sim_end *peer;
-	uint64_t address_in; /* rxl: A() of what it receives */
+	struct weft_node_link *link; /* of its node */
 	uint64_t timer_ns; /* its event in the queue, or SIM_NEVER */
 	uint64_t heard_ns; /* last frame of its session; simulated time */
 	uint32_t link_dir; /* it sends by */
@@ -220,8 +223,9 @@ struct sim_end {
 	uint32_t idle_turns; /* wanted to send at once, and gave nothing */
 	uint16_t peer_pid; /* of the node at the other end */
 	bool is_initiator; /* for a session */
-	bool serving; /* GFD: its event is in the queue */
+	bool was_fooled; /* in a session that its node does not know to be over */
 	struct weft_isn isn; /* rxl: how its CRCs are made */
+	uint64_t address_in; /* rxl: A() of what it receives */
 	struct order order;
 	uint8_t max_flits; /* of a frame */
 	uint8_t form; /* enum weft_form */
@@ -264,42 +268,34 @@ struct sim_target {
 	bool has_sent; /* in the turn at hand */
 };
 
+/* What the judge knows of a node's load by CXL.mem. */
 struct sim_host {
-	struct weft_requester *host;
+	const struct weft_requester *requester; /* NULL: it has none */
 	struct weft_traffic *traffic;
-	struct sim_target *target;
-	uint32_t n_targets;
+	struct weft_traffic *uio; /* its source by UIO */
+	struct sim_target *target; /* those of the source, in its order */
+	uint32_t n_targets; /* 0: its source alone judges */
 	uint32_t lines; /* at each of them */
+	uint64_t open; /* requests */
 	uint32_t tags;
 	uint32_t *line_of_tag; /* target * lines + line */
 	uint64_t excused; /* reads of lines that were tainted: its source may not expect them */
-	bool polls; /* its event is in the queue */
-	bool done;
+	uint64_t mismatches; /* of its sources before this one */
 };
 
 struct sim_gfd {
-	struct weft_gfd gfd;
-	uint64_t generation; /* of its memory */
-	uint64_t serve_ns; /* a request takes so long; 0: none */
+	uint8_t *memory;
+	uint64_t generation; /* of it */
+	uint64_t serve_ns; /* it is polled so often; 0: always */
 	uint64_t slow_until_ns;
+	bool forgets; /* its memory is lost when it starts again */
+	bool serving; /* its event is in the queue */
 };
 
-#define LOSSES 32 /* connections of which a switch knows losses */
-
-/* Flits that FEC gave up in a switch, by connection, until their sender is told. */
-struct sim_losses {
-	unsigned int n;
-	bool is_due; /* its event is in the queue */
-	struct sim_loss {
-		struct weft_wire_hdr hdr; /* of a frame that lost some */
-		uint32_t flits;
-	} loss[LOSSES];
-};
-
-/* The fields that every frame needs stand on the first line. */
+/* The fields that every frame needs stand on the first two lines. */
 struct sim_node {
 	struct sim *sim;
-	struct weft_drt *drt; /* switch */
+	const int16_t *way; /* switch: port by DPID, -1: none */
 	struct sim_end *end;
 	uint16_t *slot; /* hash of peer PIDs to ends */
 	uint64_t resume_ns; /* stalled or down until then; 0: neither */
@@ -310,16 +306,26 @@ struct sim_node {
 	uint16_t pid;
 	uint8_t kind; /* enum weft_topo_kind */
 	bool down;
+	bool polls; /* its event is in the queue */
+	bool has_services; /* beside load by CXL.mem */
+	bool is_source; /* it begins requests, */
+	bool is_done; /* and all have ended */
 	struct sim_clock clock;
+	uint64_t set_ns; /* when the clocks of `node` were set; simulated time */
 	struct sim_host host;
+	struct weft_node node __attribute__((aligned(WEFT_CACHE_LINE)));
 	struct sim_gfd gfd;
-	struct sim_losses *losses; /* switch of rxl; NULL: none yet */
+	struct weft_tables_slot tables;
+	struct weft_gfam *access; /* NULL: all of its memory is open */
+	struct weft_gfam_ref access_now;
+	struct weft_gfam_log log;
+	struct weft_gfam_checker guard;
 	struct sim_frame *wait, **wait_end; /* stalled: frames that came */
 	uint32_t n_wait;
 	uint32_t n_ports;
 } __attribute__((aligned(WEFT_CACHE_LINE)));
 
-static_assert(offsetof(struct sim_node, clock) == WEFT_CACHE_LINE, "one line");
+static_assert(offsetof(struct sim_node, clock) <= WEFT_CACHE_LINE, "one line");
 
 /* --- one run --- */
 
@@ -330,6 +336,7 @@ struct sim_seen {
 };
 
 struct arena_block;
+struct world_block;
 
 /** All zero: empty. */
 struct arena {
@@ -338,17 +345,7 @@ struct arena {
 	size_t left;
 };
 
-enum sim_event {
-	EV_ARRIVE,
-	EV_END,
-	EV_HOST,
-	EV_SERVE,
-	EV_RESUME,
-	EV_FAULT,
-	EV_LOOK,
-	EV_LOSSES,
-	EV_KINDS
-};
+enum sim_event { EV_ARRIVE, EV_END, EV_POLL, EV_SERVE, EV_RESUME, EV_FAULT, EV_LOOK, EV_KINDS };
 
 struct violation {
 	uint64_t step;
@@ -437,16 +434,19 @@ struct sim {
 	uint64_t progress_ns; /* a request ended */
 	uint64_t progress_step;
 	uint64_t hops; /* budget of the fault phase */
-	uint64_t n_sources; /* hosts that make requests */
-	uint64_t hosts_done;
+	uint64_t n_sources; /* nodes that begin requests */
+	uint64_t sources_done;
 
 	uint32_t frame_room; /* bytes of a frame */
 	uint32_t frame_small; /* of one that is on its way, if it is no longer */
 	struct sim_frame *free_frames[2]; /* [1]: small */
 	struct arena arena; /* memory of the run */
+	struct world_block *free_blocks; /* of it, given back by nodes */
 	struct weft_topo *topo;
-	struct weft_load *load; /* of a topology file; NULL: drawn */
-	struct weft_edge *edge; /* cxl: tables of every edge port */
+	struct weft_load *load;
+	bool is_drawn; /* the load is: it is of `arena` */
+	struct weft_ingress *ingress; /* by port: who may send in by it */
+	struct weft_ingress_drops *ingress_drops;
 	struct sim_node *node;
 	struct sim_node *by_pid[WEFT_PIDS];
 	struct sim_link_dir *link_dir;
@@ -468,24 +468,6 @@ struct sim {
 void scenario_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed,
 	const struct weft_topo *file);
 
-/* form.c: links of HBR form, cxl mode */
-struct weft_edge;
-
-/** Draw the form of links between hosts and switches. */
-void form_draw(struct scenario *sc, uint64_t seed);
-
-/** Form of a link. */
-enum weft_form form_of(const struct sim *s, uint32_t link_dir);
-
-/** Make the tables of the edge ports. */
-void form_build(struct sim *s);
-
-/** What a message that came by a link becomes in the switch. False: it is dropped, a violation. */
-bool form_in(struct sim_end *in, struct weft_msg *m);
-
-/** What a message becomes that leaves by a link. */
-void form_out(struct sim_end *out, struct weft_msg *m);
-
 /* bad_wire.c */
 /** Read the keys of a bad wire; what is impossible ends the program with a message. */
 void bad_wire_read(struct weft_impair_cfg *c, const char *text);
@@ -497,8 +479,22 @@ void bad_wire_force(struct scenario *sc, const struct sim_opt *o, unsigned int l
 /* build.c */
 int sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, size_t err_len);
 void sim_free(struct sim *s);
-/** Make one end new, as after a start of its node. */
-void end_start(struct sim_end *e);
+
+/* load.c: who sends to whom, of which lines, and what the judge knows of it */
+/** Room for the load of a fabric that was drawn. */
+void load_make(struct sim *s);
+/** Whom each node speaks with, and the load of a fabric that was drawn. */
+void load_plan(struct sim *s, struct weft_rand *r);
+/** The node is there, or there again: what the judge has to know of its load. */
+void load_judge(struct sim_node *n);
+/** No more random requests: what was written is read back. */
+void load_stop(struct sim_node *n);
+
+/* world.c, watch.c: what a node has of the simulator, and what the judges have of it */
+extern const struct weft_node_world sim_world;
+extern const struct weft_node_watch sim_watch;
+/** The end of a link. */
+struct sim_end *world_end(const struct weft_node_link *l);
 
 /* scale.c: what large fabrics need */
 /** As many faults for each node, for as long, as in a fabric of the size that seeds draw. */
@@ -559,6 +555,29 @@ void node_crash(struct sim_node *n, uint64_t until_ns);
 void node_resume(struct sim_node *n);
 /** It goes on now, whatever stopped it. */
 void node_heal(struct sim_node *n);
+/** Make the node, or make it again: with the memory that it had, unless that is lost. */
+void node_start(struct sim_node *n);
+/** A number of its own for memory that is new. */
+void node_draw_generation(struct sim_node *n);
+/** Let its clocks show the time. */
+static inline void
+sim_node_time(struct sim_node *n)
+{
+	if (n->set_ns == n->sim->now_ns)
+		return;
+	n->set_ns = n->sim->now_ns;
+	weft_node_time_busy(&n->node, sim_node_now(n));
+}
+/** Its clock jumps forward. */
+void node_jump(struct sim_node *n, uint64_t jump_ns);
+/** Something has changed: the node looks, and what is due at its ends is sent. */
+void node_turn(struct sim_node *n);
+void node_poll(struct sim_node *n);
+/** In so long it is looked at again. */
+void node_sleep(struct sim_node *n, uint64_t ns);
+void node_serve(struct sim_node *n);
+/** A GFD that takes its time. */
+bool node_is_slow(const struct sim_node *n);
 /** The end that a frame which came by @p link_dir is for, or NULL. */
 struct sim_end *node_end(const struct sim *s, uint32_t link_dir, const struct weft_wire_hdr *h);
 /** rxl: the end of a host or GFD with this other end, or NULL. */
@@ -566,7 +585,10 @@ struct sim_end *node_end_of(const struct sim_node *n, uint16_t pid);
 /** Clean flits of a frame as far as FEC can. @return mask of those it could not */
 uint64_t flits_decode(struct sim *s, const uint8_t *const *flit, unsigned int n);
 
-/* edge.c: what hosts and GFDs have in common */
+/* relay.c: a frame for a switch that relays flits */
+void relay_receive(struct sim_node *n, struct sim_frame *f);
+
+/* edge.c: ends of connections or links */
 void edge_receive(struct sim_node *n, struct sim_frame *f);
 /** Let an end send what it has to, and see when it wants to be called again. */
 void edge_pump(struct sim_end *e);
@@ -575,39 +597,10 @@ void edge_timer(struct sim_end *e);
 void edge_fetch(const struct sim_end *e);
 /** Prefetch what the judge needs of the end and its peer, once the peer is there. */
 void edge_fetch_peer(const struct sim_end *e);
-/** Send a message that the end can send. */
-void edge_send(struct sim_end *e, const struct weft_msg *m);
-
-/* host.c */
-bool host_message(void *arg, const struct weft_msg *m);
-void host_pump(struct sim_node *n);
-void host_poll(struct sim_node *n);
-/** The session of an end is over: the requests that went by it end as lost. */
-void host_abort(struct sim_end *e);
-/** One has begun: data in memory that is no longer there is forgotten. */
-void host_met(struct sim_end *e);
-
-/* gfd.c */
-bool gfd_message(void *arg, const struct weft_msg *m);
-void gfd_serve(struct sim_end *e);
-void gfd_serve_event(struct sim_end *e);
-/** A number of its own for memory that is new. */
-void gfd_draw_generation(struct sim_node *n);
-/** Its memory is lost: what it has from now on is all zeros. */
-void gfd_forget(struct sim_node *n);
-
-/* switch.c */
-/** rxl: frames. */
-void switch_receive(struct sim_node *n, struct sim_frame *f);
-/** cxl: messages. */
-bool switch_message(void *arg, const struct weft_msg *m);
-void switch_serve(struct sim_node *n);
-
-/* loss.c */
-/** Flits of a frame with this header were dropped. */
-void loss_note(struct sim_node *n, const struct weft_wire_hdr *h, unsigned int flits);
-/** Tell their senders. */
-void loss_report(struct sim_node *n);
+/** Look at the time, and send what is due. */
+void edge_flush(struct sim_end *e);
+/** A message went out. @p late: its node has poisoned its data behind it */
+void edge_sent(struct sim_end *e, const struct weft_msg *m, bool late);
 
 /* ghost.c */
 /** Perhaps keep a copy of a frame that is being sent. */
@@ -632,6 +625,8 @@ void storm_break(struct sim *s, uint32_t link_dir, const struct sim_frame *like)
 void core_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed);
 /** Whether the node is in a core that was chosen. */
 bool core_has(const struct sim *s, uint16_t node);
+/** Once a core was healed, sources slow down: one that starts, too. */
+void core_slow(struct sim_node *n);
 /** Heal the core, once. False: there is none, or it was healed before. */
 bool core_heal(struct sim *s);
 /** Whether all of it has gone on. What takes too long is a violation. */
@@ -644,13 +639,14 @@ void fault_heal(struct sim *s);
 
 /* oracle.c: requests and memory */
 void oracle_line_init(struct shadow_line *l, const uint8_t *data);
-void oracle_request(struct sim_node *n, const struct weft_msg *m);
-/** @param e  by which it came */
-void oracle_response(struct sim_end *e, const struct weft_msg *m, const struct weft_completion *c);
-/** The open requests of a target end as lost. @return how many the library has to report */
-uint32_t oracle_lost(struct sim_node *n, struct sim_target *t);
-/** The data of a message was poisoned on its way. */
-void oracle_poisoned(struct sim *s, const struct weft_msg *m);
+void oracle_begun(struct sim_node *n, const struct weft_request *rq);
+void oracle_ended(struct sim_node *n, const struct weft_completion *c);
+/** A host is gone, and with it what it had open. */
+void oracle_forget(struct sim_node *n);
+/** A node has seen the session of an end be over. */
+void oracle_left(struct sim_end *e);
+/** The data of a message that @p e sends was poisoned on its way. */
+void oracle_poisoned(struct sim_end *e, const struct weft_msg *m);
 /** @param e  of the GFD, by which it came */
 void oracle_executes(struct sim_end *e, const struct weft_msg *m);
 /** A host begins a session with a target that has this memory: now it knows. */
@@ -661,6 +657,8 @@ void oracle_met(struct sim_end *host, uint64_t memory);
 void order_sent(struct sim_end *e, const struct weft_msg *m, bool late);
 void order_came(struct sim_end *e, const struct weft_msg *m);
 void order_begin(struct sim_end *e);
+/** A host knows that a session has begun, and with which memory. */
+void order_memory(struct sim_end *e);
 /** The session of @p e is over: was there a reason? */
 void order_end(struct sim_end *e);
 /** The clock of @p n jumps forward: its ends take that for silence. */

@@ -220,7 +220,7 @@ swarm_make_fast(struct scenario *sc, const struct weft_topo *file)
 	sc->peers = 1;
 	sc->lines = 8;
 	sc->outstanding = 4;
-	sc->room = 4;
+	sc->rules.credits = 4;
 	sc->write_percent = 50;
 	sc->latency_ns = 1000;
 	sc->flit_ns = 20;
@@ -244,6 +244,17 @@ swarm_draw_memory(struct scenario *sc, uint64_t seed)
 	/* Like a crash: in cxl mode messages of others would be lost with it. */
 	if (swarm_once_in(&r, 2) && sc->mode == WEFT_MODE_RXL)
 		sc->fault_weight[FAULT_MEMORY] = (uint32_t)swarm_draw(&r, 1, 3);
+}
+
+/* The same: the form of links between hosts and switches. */
+static void
+swarm_draw_form(struct scenario *sc, uint64_t seed)
+{
+	struct weft_rand r;
+
+	weft_rand_seed(&r, seed ^ UINT64_C(0x4B2));
+	sc->form =
+		sc->mode == WEFT_MODE_CXL && !swarm_once_in(&r, 5) ? WEFT_FORM_HBR : WEFT_FORM_PBR;
 }
 
 /* What the user wants none of. */
@@ -307,7 +318,7 @@ scenario_draw(
 	sc->outstanding = (uint32_t)swarm_draw_log(&r, 1, 64);
 	sc->lines = (uint32_t)swarm_draw_log(&r, 4, 128);
 	sc->write_percent = (uint8_t)swarm_draw(&r, 0, 100);
-	sc->room = (uint16_t)swarm_draw_log(&r, 1, 64);
+	sc->rules.credits = (uint16_t)swarm_draw_log(&r, 1, 64);
 	sc->latency_ns = swarm_draw_log(&r, 100, 20 * US);
 	sc->flit_ns = (uint32_t)swarm_draw_log(&r, 5, 500);
 	sc->queue_flits = (uint32_t)swarm_draw_log(&r, 16, 1024);
@@ -321,7 +332,7 @@ scenario_draw(
 	swarm_draw_session(&r, sc);
 	swarm_draw_impair(&r, sc);
 	swarm_draw_faults(&r, sc);
-	sc->losses_ns = swarm_draw_log(&r, 10 * US, 10 * MS);
+	sc->rules.losses_ns = swarm_draw_log(&r, 10 * US, 10 * MS);
 	if (opt->calm)
 		swarm_make_calm(sc);
 	if (opt->pace)
@@ -334,7 +345,7 @@ scenario_draw(
 	forge_draw(sc, seed);
 	swarm_draw_memory(sc, seed);
 	replay_draw(sc, seed);
-	form_draw(sc, seed);
+	swarm_draw_form(sc, seed);
 	swarm_leave_out(sc, opt->without);
 	core_draw(sc, opt, seed);
 }

@@ -123,6 +123,46 @@ for retry in '' 'window: 8, selective: false'; do
 			"$(j r 'o["retry"]["held"] > 0')"
 	done
 done
+# All that a file may have: its own sources and signatures judge.
+cat >"$work/all.yaml" <<'END'
+fabric: all
+segments: [{target: g0}, {target: g1, size: 1M}, {gim: h0}]
+groups: [{name: x, ranges: [{gfd: g0, base: 0, size: 1M}, {gfd: g1, base: 0, size: 1M}]}]
+nodes:
+  - {name: h0, kind: host, pid: 0x101, gim: 64K, windows: [{base: 0, size: 64K, nodes: [d0]}], access: [x]}
+  - {name: h1, kind: host, pid: 0x102, ats: {agent: a0, entries: 16}, access: [x]}
+  - {name: a0, kind: host, pid: 0x103, access: [x], translations: [
+      {host: h1, va: 0, pa: 0x10000002000, size: 64K, page: 4K, rights: rw}]}
+  - {name: h2, kind: host, pid: 0x104, access: []}
+  - {name: s0, kind: switch, pid: 0x010}
+  - {name: s1, kind: switch, pid: 0x011}
+  - {name: g0, kind: gfd, pid: 0x200, memory: 4M}
+  - {name: g1, kind: gfd, pid: 0x201, memory: 1M}
+  - {name: d0, kind: device, pid: 0x300}
+links: [{a: h0, b: s0}, {a: h1, b: s0}, {a: a0, b: s1}, {a: h2, b: s1}, {a: s0, b: s1}, {a: g0, b: s1},
+  {a: g1, b: s0}, {a: d0, b: s1}]
+workloads:
+  - {on: h0, kind: mem, seed: 1, lines: 64, requests: 300}
+  - {on: h0, kind: uio, seed: 2, lines: 16, requests: 100}
+  - {on: h1, kind: mem, seed: 3, lines: 64, requests: 300, outstanding: 32}
+  - {on: h2, kind: mem, seed: 4, lines: 16, requests: 100}
+  - {on: d0, kind: uio, seed: 5, lines: 16, requests: 100}
+END
+sed 's/^fabric: all/&\nmode: cxl/' "$work/all.yaml" >"$work/all_cxl.yaml"
+for m in all all_cxl; do
+	sim --topology $m.yaml --calm --seeds 3 --json t.json || die "$m: $(tail -n 3 "$work/text")"
+	same "$m: requests of the files, and the sweeps" "0 True" "$(j t 'str(o["lost"]) + " " + str(o["requests"] >= 3 * 700)')"
+	sim --topology $m.yaml --seeds 10 --hops 5000 --json t.json || die "$m: $(tail -n 3 "$work/text")"
+	same "$m: faults" True "$(j t 'sum(o["faults"].values()) > 100')"
+done
+cp "$work/topology.yaml" "$work/transfer.yaml"
+echo '  - {on: h1, kind: transfer, transfers: [{kind: write, gfd: g0, offset: 512K, bytes: 4K, wire: "crc32:512"},
+  {kind: read, gfd: g0, offset: 512K, bytes: 4K, wire: "crc32:512"}]}' >>"$work/transfer.yaml"
+for m in cxl rxl; do
+	sim --topology transfer.yaml --mode $m --calm --json t.json || die "transfers, $m: $(tail -n 3 "$work/text")"
+	same "$m: lines that transfers move, 4 KiB and signatures twice" True "$(j t 'o["messages"]["m2s_rwd"] > 64')"
+done
+refuses '--mode: expected that of all.yaml' env -C "$work" "$app/weft-sim" --topology all.yaml --mode cxl
 # What the file says counts, if no option says otherwise.
 sed 's/^fabric: file/&\nmode: cxl/' "$work/topology.yaml" >"$work/cxl.yaml"
 for m in cxl topology; do
@@ -217,10 +257,9 @@ idle() {
 		"  - {name: g0, kind: gfd, pid: 0x200, memory: 4M}" "links:" "  - {a: h0, b: g0}" "$@" >"$work/idle.yaml"
 }
 idle
-refuses 'idle.yaml: expected a workload of kind mem, got none' "$app/weft-sim" --topology "$work/idle.yaml"
-idle "workloads:" "  - {on: h0, kind: transfer, transfers: [{kind: read, gfd: g0, bytes: 4096}]}"
-refuses 'idle.yaml: expected a workload of kind mem, got transfers only, which are not simulated' \
-	"$app/weft-sim" --topology "$work/idle.yaml"
+refuses 'idle.yaml: expected a workload, got none' "$app/weft-sim" --topology "$work/idle.yaml"
+idle "workloads:" "  - {on: h0, kind: transfer, transfers: [{kind: write, gfd: g0, bytes: 4096, file: f}]}"
+refuses 'f: files of transfers are not simulated' "$app/weft-sim" --topology "$work/idle.yaml"
 misused 'unexpected argument "x"' "$app/weft-sim" x
 misused 'unrecognized option' "$app/weft-sim" --frob
 echo "weft-sim does what it says"

@@ -185,22 +185,24 @@ static void
 a_jump_explains_no_more_than_it_adds(void **state)
 {
 	struct sim_end *e = &s.end[0];
-	uint64_t session_timeout_ns, rx_timeout_ns;
+	uint64_t session_timeout_ns, least_ns;
 
 	(void)state;
 	run_pair("rxl", WEFT_IDE_OFF);
 	e = &s.end[0];
 	session_timeout_ns = s.sc.session.session_timeout_ns;
-	rx_timeout_ns = s.sc.session.rx_timeout_ns;
+	least_ns = s.sc.session.rx_timeout_ns / 2;
+	if (least_ns > WEFT_NODE_PAUSE_NS)
+		least_ns = WEFT_NODE_PAUSE_NS;
 	assert_false(may_end(session_timeout_ns - session_timeout_ns / 1000));
 	assert_true(may_end(session_timeout_ns));
 	order_clock_jumps(e->node, 100 * session_timeout_ns);
 	s.now_ns += 1;
-	assert_false(may_end(session_timeout_ns - rx_timeout_ns / 2)); /* it has been heard since */
+	assert_false(may_end(session_timeout_ns - least_ns)); /* it has been heard since */
 	for (unsigned int k = 0; k < 2; k++) {
-		/* Of a long jump half of rx_timeout_ns counts, of a short one all. */
-		const uint64_t jump_ns = k == 0 ? 100 * session_timeout_ns : rx_timeout_ns / 4;
-		const uint64_t counts_ns = k == 0 ? rx_timeout_ns / 2 : rx_timeout_ns / 4;
+		/* Of a long jump half of rx_timeout_ns counts, but no more than a pause; of a short one all. */
+		const uint64_t jump_ns = k == 0 ? 100 * session_timeout_ns : least_ns / 2;
+		const uint64_t counts_ns = k == 0 ? least_ns : least_ns / 2;
 
 		e->heard_ns = s.now_ns;
 		order_clock_jumps(e->node, jump_ns);
