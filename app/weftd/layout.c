@@ -46,29 +46,43 @@ static const struct need switch_needs[] = {
 
 static void
 layout_check(const struct daemon *d, const char *option, const char *text, const struct need *need,
-	size_t n)
+	size_t n, struct weft_layout *l)
 {
-	struct weft_layout l;
 	char err[256];
 
-	if (weft_layout_parse(text, &l, err, sizeof(err)) != 0)
+	if (weft_layout_parse(text, l, err, sizeof(err)) != 0)
 		cli_usage("%s: %s", option, err);
 	for (size_t i = 0; i < n; i++)
-		if (!layout_has_stage(&l, need[i].stage) &&
+		if (!layout_has_stage(l, need[i].stage) &&
 			(d->topo->ide != WEFT_IDE_OFF || !need[i].with_ide))
 			cli_usage("%s: expected a stage %s in \"%s\": without it %s", option,
 				need[i].stage, text, need[i].without);
 }
 
+/* In an rxl switch no connection ends. */
+static void
+layout_check_no_ends(const struct weft_layout *l, const char *option, const char *text)
+{
+	for (size_t i = 0; i < l->n_stages; i++)
+		if (l->stage[i]->at_ends)
+			cli_usage(
+				"%s: expected no stage %s in \"%s\": it works on connections, and "
+				"none ends in a switch of rxl mode",
+				option, l->stage[i]->name, text);
+}
+
 void
 layouts_check(const struct daemon *d)
 {
-	layout_check(d, "--rx-layout", d->cfg.rx_layout, rx_needs, WEFT_ARRAY_SIZE(rx_needs));
-	layout_check(d, "--tx-layout", d->cfg.tx_layout, tx_needs, WEFT_ARRAY_SIZE(tx_needs));
-	if (!daemon_is_cxl(d))
+	struct weft_layout l;
+
+	layout_check(d, "--rx-layout", d->cfg.rx_layout, rx_needs, WEFT_ARRAY_SIZE(rx_needs), &l);
+	layout_check(d, "--tx-layout", d->cfg.tx_layout, tx_needs, WEFT_ARRAY_SIZE(tx_needs), &l);
+	if (!daemon_is_cxl(d)) {
 		layout_check(d, "--switch-layout", d->cfg.switch_layout, switch_needs,
-			WEFT_ARRAY_SIZE(switch_needs));
-	else if (strcmp(d->cfg.switch_layout, WEFT_LAYOUT_SWITCH) != 0)
+			WEFT_ARRAY_SIZE(switch_needs), &l);
+		layout_check_no_ends(&l, "--switch-layout", d->cfg.switch_layout);
+	} else if (strcmp(d->cfg.switch_layout, WEFT_LAYOUT_SWITCH) != 0)
 		cli_fail("--switch-layout: in cxl mode switches end links, as hosts and GFDs do: "
 			 "expected --rx-layout");
 }

@@ -65,6 +65,7 @@ u '--switch-layout: expected a stage deframe in "route"' --switch-layout route
 u '--tx-layout: expected a stage pack in "enframe"' --tx-layout enframe
 u '--tx-layout: layout, character 9: stage "pack" cannot come after' --tx-layout enframe,pack
 u '--switch-layout: expected a stage route' --switch-layout deframe,fec_relay
+u '--switch-layout: expected no stage link_rx in' --switch-layout 'deframe,fec_relay|link_rx,route' --check
 topology ', driver: memif' 'mtu: 9000, speed: 7'
 t 't.yaml:3:' --check
 topology '' 'mtu: 1500, flits_per_frame: 34'
