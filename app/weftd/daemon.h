@@ -560,6 +560,9 @@ int transfers_save(const struct node *n, char *err, size_t err_len);
 json_t *transfers_json(const struct node *n);
 void transfers_text(const struct node *n);
 
+/** Those that ended other than their `expect` says, a line each on standard error. */
+void transfers_say_faults(const struct node *n);
+
 /* --- fabric.c: the topology's address space, rights and routes as tables --- */
 
 /** Put the node's first tables in force: DRT, and at a host or GFD an edge port. 0, or -errno. */
@@ -631,6 +634,9 @@ json_t *report_counters(const struct weft_counter *rows, const uint64_t *values,
 
 /** Every request ended, every read was right, nothing was lost. */
 bool report_is_good(const struct daemon *d);
+
+/** What was not, a line each on standard error: for a run that prints no text. */
+void report_faults(const struct daemon *d);
 
 /** Drops of a node from every place that can drop, by reason. */
 uint64_t report_drops(const struct node *n, enum weft_verdict v);

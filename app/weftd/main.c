@@ -504,8 +504,11 @@ weftd_finish(struct daemon *d, double seconds)
 		cli_warn("%s", err);
 		d->exit_status = EXIT_FAILURE;
 	}
-	if (!report_is_good(d))
+	if (!report_is_good(d)) {
 		d->exit_status = EXIT_FAILURE;
+		if (d->cfg.no_text)
+			report_faults(d);
+	}
 	report_telemetry_end();
 	for (unsigned int i = 0; i < d->n_loops; i++)
 		weft_loop_free(d->loop[i]);

@@ -8,6 +8,10 @@
 
 #include "daemon.h"
 
+#include <inttypes.h>
+
+#include "cli.h"
+
 uint64_t
 report_drops(const struct node *n, enum weft_verdict v)
 {
@@ -28,4 +32,36 @@ report_is_good(const struct daemon *d)
 		if (!weft_node_is_good(d->node[i].node))
 			return false;
 	return true;
+}
+
+static void
+report_fault(const struct node *n, const char *what, const struct weft_node_requests *r)
+{
+	const uint64_t *c = weft_traffic_counts(r->traffic);
+	const uint64_t lost = c[WEFT_TRAFFIC_N_LOST], wrong = c[WEFT_TRAFFIC_N_MISMATCHES];
+	const uint64_t failed = c[WEFT_TRAFFIC_N_FAILED];
+
+	if (lost + wrong + failed != 0)
+		cli_warn("%s %s: %s: expected every request answered and every line right, got "
+			 "%" PRIu64 " lost, %" PRIu64 " mismatches, %" PRIu64 " failed",
+			weft_topo_kind_words[n->topo->kind], n->topo->name, what, lost, wrong,
+			failed);
+}
+
+void
+report_faults(const struct daemon *d)
+{
+	for (uint16_t i = 0; i < d->n_nodes; i++) {
+		const struct node *n = &d->node[i];
+		struct weft_node_requests r;
+
+		if (weft_node_is_good(n->node))
+			continue;
+		if (weft_node_mem(n->node, &r) && r.traffic != NULL)
+			report_fault(n, "mem", &r);
+		if (weft_node_uio(n->node, &r) && r.traffic != NULL)
+			report_fault(n, "uio", &r);
+		if (weft_node_transfers(n->node) != NULL)
+			transfers_say_faults(n);
+	}
 }

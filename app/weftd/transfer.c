@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "cli.h"
 #include "weft_file.h"
 #include "weft_xfer.h"
 
@@ -218,4 +219,17 @@ transfers_text(const struct node *n)
 {
 	for (unsigned int i = 0; i < n->load->n_transfers; i++)
 		transfer_text(n, &weft_node_transfers(n->node)[i]);
+}
+
+void
+transfers_say_faults(const struct node *n)
+{
+	for (unsigned int i = 0; i < n->load->n_transfers; i++) {
+		const struct weft_node_transfer *t = &weft_node_transfers(n->node)[i];
+
+		if (transfer_is_over(t->xfer) && !weft_node_transfer_is_good(t))
+			cli_warn("host %s: transfer %s: expected %s, got %s", n->topo->name,
+				t->load->name, weft_load_outcomes[t->load->expect],
+				weft_xfer_outcome(t->xfer));
+	}
 }

@@ -66,6 +66,11 @@ u '--tx-layout: expected a stage pack in "enframe"' --tx-layout enframe
 u '--tx-layout: layout, character 9: stage "pack" cannot come after' --tx-layout enframe,pack
 u '--switch-layout: expected a stage route' --switch-layout deframe,fec_relay
 u '--switch-layout: expected no stage link_rx in' --switch-layout 'deframe,fec_relay|link_rx,route' --check
+# What ends a run with 1 is said, quiet or not.
+echo 'workloads: [{on: h0, kind: transfer, transfers: [{name: x, kind: read, gfd: g0, offset: 512K, bytes: 512, seed: 1}]}]' >"$work/more.yaml"
+t 'host h0: transfer x: expected ok, got mismatch' --load "$work/more.yaml" --until-done --quiet
+refuses 'host h0: transfer x: expected ok, got mismatch' bash -c \
+	"exec $app/weftd --topology $work/t.yaml --load $work/more.yaml --until-done --json -"
 topology ', driver: memif' 'mtu: 9000, speed: 7'
 t 't.yaml:3:' --check
 topology '' 'mtu: 1500, flits_per_frame: 34'
