@@ -171,17 +171,22 @@ weftd_size_pool(const struct daemon *d, struct weft_pool_cfg *pool)
 	}
 }
 
-/* "0" and so on: every CPU that a node here names; an empty string if none names any. */
+/* "0,2" and so on: each CPU that a node here names; an empty string if none names any. */
 static void
 weftd_lcore_list(const struct daemon *d, char *list, size_t len)
 {
 	size_t used = 0;
+	cpu_set_t named;
 
-	list[0] = '\0';
+	CPU_ZERO(&named);
 	for (uint16_t i = 0; i < d->n_nodes; i++)
-		for (uint16_t c = 0; c < d->node[i].topo->n_lcores && used < len; c++)
-			used += (size_t)snprintf(list + used, len - used, "%s%u",
-				used == 0 ? "" : ",", d->node[i].topo->lcore[c]);
+		for (uint16_t c = 0; c < d->node[i].topo->n_lcores; c++)
+			CPU_SET(d->node[i].topo->lcore[c], &named);
+	list[0] = '\0';
+	for (unsigned int cpu = 0; cpu < CPU_SETSIZE && used < len; cpu++)
+		if (CPU_ISSET(cpu, &named))
+			used += (size_t)snprintf(
+				list + used, len - used, "%s%u", used == 0 ? "" : ",", cpu);
 	if (used >= len)
 		cli_fail("lcores: more CPUs than a command line holds");
 }

@@ -71,6 +71,11 @@ echo 'workloads: [{on: h0, kind: transfer, transfers: [{name: x, kind: read, gfd
 t 'host h0: transfer x: expected ok, got mismatch' --load "$work/more.yaml" --until-done --quiet
 refuses 'host h0: transfer x: expected ok, got mismatch' bash -c \
 	"exec $app/weftd --topology $work/t.yaml --load $work/more.yaml --until-done --json -"
+# Each CPU once, however many nodes name it.
+{ echo 'fabric: many'; echo 'nodes:'; echo '  - {name: s, kind: switch, pid: 0}'
+	for i in {1..254}; do echo "  - {name: g$i, kind: gfd, pid: $i, memory: 4K, lcores: \"1019-1023\"}"; done
+	echo 'links:'; for i in {1..254}; do echo "  - {a: g$i, b: s, driver: memif}"; done; } >"$work/many.yaml"
+refuses 'lcores "1019,1020,1021,1022,1023": there is no CPU 1019 here' "$app/weftd" --topology "$work/many.yaml"
 topology ', driver: memif' 'mtu: 9000, speed: 7'
 t 't.yaml:3:' --check
 topology '' 'mtu: 1500, flits_per_frame: 34'
