@@ -26,6 +26,7 @@
 
 /* Answers that wait for credit or window; no request is executed before they have gone. */
 struct uio_answers {
+	uint64_t session; /* in which they were asked for, by the count of its link's */
 	unsigned int at, n;
 	struct weft_io_tlp cpl[WEFT_UIO_CPLS_MAX];
 };
@@ -55,9 +56,20 @@ uio_of(const struct weft_node *n)
 
 /* --- answers, on their way out --- */
 
-static void
-uio_send_answers(struct weft_node *n, struct uio_answers *a)
+static uint64_t
+uio_session(const struct weft_node_link *l)
 {
+	return weft_link_session(l->end)->count[WEFT_SESSION_N_BEGUN];
+}
+
+static void
+uio_send_answers(struct weft_node_link *l, struct uio_answers *a)
+{
+	struct weft_node *n = l->node;
+
+	/* rxl: who is there in the next session did not ask for them, and has those tags again. */
+	if (!weft_node_is_cxl(n) && a->session != uio_session(l))
+		a->at = a->n = 0;
 	for (; a->at < a->n; a->at++) {
 		struct weft_node_link *p = node_link_to(n, a->cpl[a->at].dpid);
 		const int rc = p == NULL ? -EINVAL : weft_link_send_io(p->end, &a->cpl[a->at]);
@@ -162,11 +174,12 @@ uio_request_in(struct weft_node_link *p, const struct weft_io_tlp *t)
 	struct weft_node *n = p->node;
 	struct uio_answers *a = &uio_of(n)->answers[p - n->link];
 
-	uio_send_answers(n, a);
+	uio_send_answers(p, a);
 	if (a->n != 0)
 		return false;
+	a->session = uio_session(p);
 	uio_serve(n, t, a);
-	uio_send_answers(n, a);
+	uio_send_answers(p, a);
 	return true;
 }
 
@@ -326,7 +339,7 @@ uio_poll(struct weft_node *n, void *state, bool may_ask)
 		struct weft_node_link *p = &n->link[i];
 		const struct weft_io_tlp *t;
 
-		uio_send_answers(n, &u->answers[i]);
+		uio_send_answers(p, &u->answers[i]);
 		while ((t = weft_link_io_peek(p->end, WEFT_IO_REQUEST)) != NULL &&
 			uio_request_in(p, t)) {
 			weft_link_io_pop(p->end, WEFT_IO_REQUEST);

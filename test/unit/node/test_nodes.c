@@ -141,6 +141,31 @@ uio_is_a_service_of_both(void **state)
 	toy_fini(&w);
 }
 
+/* With one credit most of an answer waits; then whoever asked for it starts again, with the same tags. */
+static void
+an_answer_by_uio_goes_with_its_session(void **state)
+{
+	static const char yaml[] =
+		"fabric: toy\n"
+		"defaults: {cxl_io: 1, mtu: 1042}\n"
+		"nodes: [{name: h0, kind: host, pid: 1}, {name: g0, kind: gfd, pid: 2, memory: "
+		"1M}]\n"
+		"links: [{a: h0, b: g0}]\n"
+		"workloads: [{on: h0, kind: uio, seed: 1, requests: 0, lines: 4096, bytes: 256}]\n";
+	struct toy w;
+
+	(void)state;
+	toy_init(&w, yaml);
+	for (unsigned int i = 0; i < 8; i++) {
+		toy_steps(&w, 2000 + i);
+		assert_int_equal(w.at[0].node.drops[WEFT_DROP_NO_TAG], 0);
+		assert_int_not_equal(toy_count(&w.at[0].node, "uio", "traffic", "reads"), 0);
+		toy_end(&w.at[0]);
+		toy_begin(&w, 0);
+	}
+	toy_fini(&w);
+}
+
 static void
 a_session_that_ends_takes_its_requests(void **state)
 {
@@ -424,6 +449,7 @@ main(void)
 		cmocka_unit_test(a_switch_that_ends_links_forwards),
 		cmocka_unit_test(nothing_is_sent_before_links_are_up),
 		cmocka_unit_test(uio_is_a_service_of_both),
+		cmocka_unit_test(an_answer_by_uio_goes_with_its_session),
 		cmocka_unit_test(a_session_that_ends_takes_its_requests),
 		cmocka_unit_test(what_stood_in_memory_that_is_new_is_forgotten),
 		cmocka_unit_test(a_port_that_takes_nothing_holds_back_requests),
