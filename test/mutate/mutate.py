@@ -22,19 +22,19 @@ DUPLICATE = "test/unit/test_link_duplicate"
 
 # Seeds that notice what few do, tried before all others.
 FIRST = {
-    "numbers of places that others have are compared": 231,
+    "numbers of places that others have are compared": 243,
     "cxl: a bad flit used no number": 175,
-    "cxl: hold more than there is room for": 39,
-    "a GONE needs no key": 31,
+    "cxl: hold more than there is room for": 29,
+    "a GONE needs no key": 19,
     "two contents of a number are not seen": 79,
     "two contents of a number are no reason for doubt": 79,
     "a session in doubt goes on": 79,
     "link control of the session may come twice": 50,
-    "data of the last session stays": 110,
+    "data of the last session stays": 245,
     "Poison is in no MAC": 21,
     "cxl: a Nak frees what it asks for": 6,
     "a choice that cannot begin is waited for": 53,
-    "cxl: count on through doubt": 147,
+    "cxl: count on through doubt": 637,
     "cxl: Prior Flit Type says nothing": 78,
 }
 
