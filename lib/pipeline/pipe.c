@@ -21,6 +21,35 @@
 
 #define PIPE_RING_FRAMES 2048
 
+/* What a stage needs and is not there, or NULL. */
+static const char *
+pipe_missing(const struct weft_stage *s, const struct weft_env *e)
+{
+	const bool is_live = e->ends_know_session, has_time = e->now_ns != NULL;
+	const struct {
+		enum weft_stage_needs need;
+		bool is_there;
+		const char *words;
+	} rows[] = {
+		{ WEFT_NEEDS_CRC, e->crc != NULL, "a CRC kernel" },
+		{ WEFT_NEEDS_FEC, e->fec != NULL, "a FEC kernel" },
+		{ WEFT_NEEDS_CONNS, e->conns != NULL, "connections" },
+		{ WEFT_NEEDS_TABLES, e->tables != NULL, "a DRT" },
+		{ WEFT_NEEDS_TIME, has_time, "the time" },
+		{ WEFT_NEEDS_RANDOM, e->random != NULL, "random bits" },
+		{ WEFT_NEEDS_LIVE_POOL, !is_live || e->pool != NULL, "a pool of buffers" },
+		{ WEFT_NEEDS_LIVE_TIME, !is_live || has_time, "the time" },
+		{ WEFT_NEEDS_LIVE_MESSAGE, !is_live || e->message != NULL, "who takes messages" },
+		{ WEFT_NEEDS_XLATE_TIME, e->xlate == NULL || has_time,
+			"the time, with translations" },
+	};
+
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(rows); i++)
+		if ((s->needs & rows[i].need) != 0 && !rows[i].is_there)
+			return rows[i].words;
+	return NULL;
+}
+
 static int
 pipe_check(const struct weft_pipe_cfg *cfg, const struct weft_layout *l, char *err, size_t err_len)
 {
@@ -36,7 +65,7 @@ pipe_check(const struct weft_pipe_cfg *cfg, const struct weft_layout *l, char *e
 			"pipeline %s: ring of %u frames: expected a power of two above %d",
 			cfg->name, ring, WEFT_BURST_CAP);
 	for (unsigned int i = 0; i < l->n_stages; i++) {
-		const char *missing = l->stage[i]->check(cfg->env);
+		const char *missing = pipe_missing(l->stage[i], cfg->env);
 
 		if (missing != NULL)
 			return weft_errorf(err, err_len, -EINVAL, "pipeline %s: stage %s needs %s",

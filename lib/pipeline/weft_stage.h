@@ -179,12 +179,25 @@ weft_stage_sends(enum weft_stage_order o)
 	return o >= WEFT_STAGE_PACK;
 }
 
+/** What a stage cannot do without; LIVE: where connections have ends. */
+enum weft_stage_needs {
+	WEFT_NEEDS_CRC = 1 << 0,
+	WEFT_NEEDS_FEC = 1 << 1,
+	WEFT_NEEDS_CONNS = 1 << 2,
+	WEFT_NEEDS_TABLES = 1 << 3,
+	WEFT_NEEDS_TIME = 1 << 4,
+	WEFT_NEEDS_RANDOM = 1 << 5,
+	WEFT_NEEDS_LIVE_POOL = 1 << 6,
+	WEFT_NEEDS_LIVE_TIME = 1 << 7,
+	WEFT_NEEDS_LIVE_MESSAGE = 1 << 8,
+	WEFT_NEEDS_XLATE_TIME = 1 << 9 /**< where there is a translation unit */
+};
+
 /** A stage. */
 struct weft_stage {
 	const char *name;
 	const char *help; /* one line */
-	/** Whether @p env has what the stage needs. @return NULL, or what is missing. */
-	const char *(*check)(const struct weft_env *env);
+	unsigned int needs; /* enum weft_stage_needs, of env */
 	/**
 	 * Work on a burst: keep frames in b->pkt[0..n-1] in order, move others by weft_burst_drop().
 	 * The frames are the stage's during the call. Counters are added to @p st.

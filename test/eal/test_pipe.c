@@ -108,6 +108,40 @@ WEFT_TEST(a_stage_without_its_tables_is_refused)
 	assert_non_null(strstr(err, "expected 1 to 39 characters"));
 }
 
+/* Each by name; what only live connections need is asked for with them alone. */
+WEFT_TEST(a_stage_says_what_it_needs)
+{
+	static const struct {
+		const char *stage, *traces, *live;
+	} cases[] = {
+		{ "deframe", NULL, NULL },
+		{ "fec_check", "a FEC kernel", "a FEC kernel" },
+		{ "crc_first", "a CRC kernel", "a CRC kernel" },
+		{ "ide_open", "connections", "connections" },
+		{ "ide_seal", NULL, "the time" },
+		{ "link_tx", "the time", "the time" },
+	};
+	char err[256], want[128];
+
+	for (size_t i = 0; i < 2 * WEFT_ARRAY_SIZE(cases); i++) {
+		const struct weft_env env = { .only_mode = -1, .ends_know_session = i % 2 };
+		const struct weft_pipe_cfg cfg = { .name = "p",
+			.layout = cases[i / 2].stage,
+			.env = &env,
+			.sink = rig_sink,
+			.socket = SOCKET_ID_ANY };
+		const char *missing = i % 2 ? cases[i / 2].live : cases[i / 2].traces;
+		struct weft_pipe *p = weft_pipe_create(&cfg, err, sizeof(err));
+
+		assert_int_equal(p == NULL, missing != NULL);
+		weft_pipe_free(p);
+		if (missing == NULL)
+			continue;
+		snprintf(want, sizeof(want), "pipeline p: stage %s needs %s", cfg.layout, missing);
+		assert_string_equal(err, want);
+	}
+}
+
 /* Names of pipelines are keys in telemetry. */
 WEFT_TEST(a_name_is_taken_once)
 {

@@ -24,14 +24,6 @@ struct crc_first_expect {
 	struct weft_isn isn;
 };
 
-static const char *
-crc_first_check(const struct weft_env *env)
-{
-	if (env->crc == NULL || env->fec == NULL)
-		return "a CRC and a FEC kernel";
-	return env->conns == NULL ? "connections" : NULL;
-}
-
 static inline void
 crc_first_turn(struct crc_first_expect *e, const struct weft_conn *c)
 {
@@ -110,7 +102,7 @@ static const struct weft_stage crc_first = {
 	.help = "in the place of fec_check: FEC only where the CRC fails",
 	.order = WEFT_STAGE_FEC_RX,
 	.at_ends = true,
-	.check = crc_first_check,
+	.needs = WEFT_NEEDS_CRC | WEFT_NEEDS_FEC | WEFT_NEEDS_CONNS,
 	.run = crc_first_run,
 	.fuses_with = "link_rx",
 	.counters = crc_first_counters,

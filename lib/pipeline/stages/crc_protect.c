@@ -16,12 +16,6 @@ static const struct weft_counter crc_protect_counters[] = {
 	[COUNT_PROTECTED] = { "protected", "flits", "flits numbered and given a CRC" },
 };
 
-static const char *
-crc_protect_check(const struct weft_env *env)
-{
-	return env->crc == NULL ? "a CRC kernel" : NULL;
-}
-
 static void
 crc_protect_number(struct weft_fsn *s, uint8_t *flits, unsigned int n)
 {
@@ -86,7 +80,7 @@ static const struct weft_stage crc_protect = {
 	.name = "crc_protect",
 	.help = "number flits, write their CRC",
 	.order = WEFT_STAGE_CRC_PROTECT,
-	.check = crc_protect_check,
+	.needs = WEFT_NEEDS_CRC,
 	.run = crc_protect_run,
 	.fuses_with = "fec_encode",
 	.counters = crc_protect_counters,

@@ -19,13 +19,6 @@ static const struct weft_counter deframe_counters[] = {
 	[COUNT_NEIGHBOURS] = { "neighbours", "frames", "link control frames to the node itself" },
 };
 
-static const char *
-deframe_check(const struct weft_env *env)
-{
-	(void)env;
-	return NULL;
-}
-
 static void
 deframe_key(struct weft_conn_key *k, const struct weft_wire_hdr *h, const uint8_t *frame)
 {
@@ -164,7 +157,6 @@ static const struct weft_stage deframe = {
 	.name = "deframe",
 	.help = "check frame headers, find the connection",
 	.order = WEFT_STAGE_DEFRAME,
-	.check = deframe_check,
 	.run = deframe_run,
 	.counters = deframe_counters,
 	.n_counters = WEFT_ARRAY_SIZE(deframe_counters),

@@ -15,14 +15,6 @@ static const struct weft_counter deliver_counters[] = {
 	[COUNT_DELIVERED] = { "delivered", "flits", "flits unpacked" },
 };
 
-static const char *
-deliver_check(const struct weft_env *env)
-{
-	if (env->conns == NULL)
-		return "connections";
-	return env->ends_know_session && env->message == NULL ? "who takes messages" : NULL;
-}
-
 static void
 deliver_active(const struct weft_env *env, struct rte_mbuf *m, struct weft_stage_stats *st)
 {
@@ -93,7 +85,7 @@ static const struct weft_stage deliver = {
 	.help = "unpack messages and CXL.io packets",
 	.order = WEFT_STAGE_DELIVER,
 	.at_ends = true,
-	.check = deliver_check,
+	.needs = WEFT_NEEDS_CONNS | WEFT_NEEDS_LIVE_MESSAGE,
 	.run = deliver_run,
 	.counters = deliver_counters,
 	.n_counters = WEFT_ARRAY_SIZE(deliver_counters),

@@ -15,13 +15,6 @@ static const struct weft_counter enframe_counters[] = {
 	[COUNT_BYTES] = { "bytes", "bytes", "their length, Ethernet header included" },
 };
 
-static const char *
-enframe_check(const struct weft_env *env)
-{
-	(void)env;
-	return NULL;
-}
-
 static void
 enframe_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
 {
@@ -43,7 +36,6 @@ static const struct weft_stage enframe = {
 	.name = "enframe",
 	.help = "write Ethernet and frame headers",
 	.order = WEFT_STAGE_ENFRAME,
-	.check = enframe_check,
 	.run = enframe_run,
 	.counters = enframe_counters,
 	.n_counters = WEFT_ARRAY_SIZE(enframe_counters),

@@ -23,12 +23,6 @@ struct fec_check_counts {
 	uint64_t flits, corrected, corrected_bytes, uncorrectable;
 };
 
-static const char *
-fec_check_check(const struct weft_env *env)
-{
-	return env->fec == NULL ? "a FEC kernel" : NULL;
-}
-
 /* Out of line: put right what is not clean, and its syndrome with it. */
 static __attribute__((noinline)) void
 fec_check_correct(const struct weft_codec *codec, struct flit_batch *c, struct weft_frame *f,
@@ -101,7 +95,7 @@ static const struct weft_stage fec_check = {
 	.name = "fec_check",
 	.help = "FEC decode, correct in place",
 	.order = WEFT_STAGE_FEC_RX,
-	.check = fec_check_check,
+	.needs = WEFT_NEEDS_FEC,
 	.run = fec_check_run,
 	.fuses_with = "link_rx",
 	.counters = fec_check_counters,

@@ -14,12 +14,6 @@ static const struct weft_counter fec_encode_counters[] = {
 	[COUNT_ENCODED] = { "encoded", "flits", "flits given their FEC bytes" },
 };
 
-static const char *
-fec_encode_check(const struct weft_env *env)
-{
-	return env->fec == NULL ? "a FEC kernel" : NULL;
-}
-
 static void
 fec_encode_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
 {
@@ -40,7 +34,7 @@ static const struct weft_stage fec_encode = {
 	.name = "fec_encode",
 	.help = "write FEC bytes",
 	.order = WEFT_STAGE_FEC_ENCODE,
-	.check = fec_encode_check,
+	.needs = WEFT_NEEDS_FEC,
 	.run = fec_encode_run,
 	.counters = fec_encode_counters,
 	.n_counters = WEFT_ARRAY_SIZE(fec_encode_counters),

@@ -18,12 +18,6 @@ static const struct weft_counter fec_relay_counters[] = {
 	[COUNT_EMPTIED] = { "emptied", "frames", "frames that lost their last flit" },
 };
 
-static const char *
-fec_relay_check(const struct weft_env *env)
-{
-	return env->fec == NULL ? "a FEC kernel" : NULL;
-}
-
 struct fec_relay_counts {
 	uint64_t flits, corrected, corrected_bytes, gone, emptied;
 };
@@ -113,7 +107,7 @@ static const struct weft_stage fec_relay = {
 	.name = "fec_relay",
 	.help = "FEC decode in a switch, take uncorrectable flits out",
 	.order = WEFT_STAGE_FEC_RX,
-	.check = fec_relay_check,
+	.needs = WEFT_NEEDS_FEC,
 	.run = fec_relay_run,
 	.counters = fec_relay_counters,
 	.n_counters = WEFT_ARRAY_SIZE(fec_relay_counters),

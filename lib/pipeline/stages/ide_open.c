@@ -30,12 +30,6 @@ static const struct weft_counter ide_open_counters[] = {
 	[COUNT_IGNORED] = { "ignored", "flits", "IDE.Start and IDE.Stop dropped, out of place" },
 };
 
-static const char *
-ide_open_check(const struct weft_env *env)
-{
-	return env->conns == NULL ? "connections" : NULL;
-}
-
 /* Protocol flits of a frame among @p mask. */
 static unsigned int
 ide_open_protocol(struct rte_mbuf *m, uint64_t mask)
@@ -337,7 +331,7 @@ static const struct weft_stage ide_open = {
 	.help = "decrypt, hold back until the MAC is good",
 	.order = WEFT_STAGE_IDE_OPEN,
 	.at_ends = true,
-	.check = ide_open_check,
+	.needs = WEFT_NEEDS_CONNS,
 	.run = ide_open_run,
 	.drain = ide_open_drain,
 	.counters = ide_open_counters,

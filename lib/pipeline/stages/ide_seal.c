@@ -18,12 +18,6 @@ static const struct weft_counter ide_seal_counters[] = {
 	[COUNT_KEY_CHANGES] = { "key_changes", "flits", "IDE.Start flits" },
 };
 
-static const char *
-ide_seal_check(const struct weft_env *env)
-{
-	return env->ends_know_session && env->now_ns == NULL ? "the time" : NULL;
-}
-
 static int
 ide_seal_control(const uint8_t *flit)
 {
@@ -121,7 +115,7 @@ static const struct weft_stage ide_seal = {
 	.help = "encrypt, fill in MACs",
 	.order = WEFT_STAGE_IDE_SEAL,
 	.at_ends = true,
-	.check = ide_seal_check,
+	.needs = WEFT_NEEDS_LIVE_TIME,
 	.run = ide_seal_run,
 	.counters = ide_seal_counters,
 	.n_counters = WEFT_ARRAY_SIZE(ide_seal_counters),

@@ -54,18 +54,6 @@ struct link_rx_counts {
 	uint64_t zeros;
 };
 
-static const char *
-link_rx_check(const struct weft_env *env)
-{
-	if (env->crc == NULL)
-		return "a CRC kernel";
-	if (env->conns == NULL)
-		return "connections";
-	if (env->ends_know_session && env->pool == NULL)
-		return "a pool of buffers";
-	return env->ends_know_session && env->now_ns == NULL ? "the time" : NULL;
-}
-
 static inline unsigned int
 link_rx_popcount(uint64_t mask)
 {
@@ -353,7 +341,7 @@ static const struct weft_stage link_rx = {
 	.help = "CRC and number of every flit; retry where links are live",
 	.order = WEFT_STAGE_LINK_RX,
 	.at_ends = true,
-	.check = link_rx_check,
+	.needs = WEFT_NEEDS_CRC | WEFT_NEEDS_CONNS | WEFT_NEEDS_LIVE_POOL | WEFT_NEEDS_LIVE_TIME,
 	.run = link_rx_run,
 	.poll = link_rx_poll,
 	.counters = link_rx_counters,

@@ -18,14 +18,6 @@ static const struct weft_counter link_tx_counters[] = {
 	[COUNT_EMPTY] = { "empty", "frames", "frames that nothing was left for" },
 };
 
-static const char *
-link_tx_check(const struct weft_env *env)
-{
-	if (env->now_ns == NULL)
-		return "the time";
-	return env->random == NULL ? "random bits" : NULL;
-}
-
 /* @return whether there was anything */
 static bool
 link_tx_fill(const struct weft_env *env, struct rte_mbuf *m, struct weft_stage_stats *st)
@@ -77,7 +69,7 @@ static const struct weft_stage link_tx = {
 	.help = "fill frames from the replay buffers of live connections",
 	.order = WEFT_STAGE_LINK_TX,
 	.at_ends = true,
-	.check = link_tx_check,
+	.needs = WEFT_NEEDS_TIME | WEFT_NEEDS_RANDOM,
 	.run = link_tx_run,
 	.counters = link_tx_counters,
 	.n_counters = WEFT_ARRAY_SIZE(link_tx_counters),

@@ -10,12 +10,6 @@
 
 #include "weft_stage.h"
 
-static const char *
-pack_check(const struct weft_env *env)
-{
-	return env->now_ns == NULL ? "the time" : NULL;
-}
-
 static void
 pack_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
 {
@@ -36,7 +30,7 @@ static const struct weft_stage pack = {
 	.help = "complete the flits of live connections",
 	.order = WEFT_STAGE_PACK,
 	.at_ends = true,
-	.check = pack_check,
+	.needs = WEFT_NEEDS_TIME,
 	.run = pack_run,
 };
 

@@ -26,16 +26,6 @@ static const struct weft_counter route_counters[] = {
 		"frames dropped because no place to wait was left" },
 };
 
-static const char *
-route_check(const struct weft_env *env)
-{
-	if (env->tables == NULL)
-		return "a DRT";
-	if (env->xlate != NULL && env->now_ns == NULL)
-		return "the time, with translations";
-	return NULL;
-}
-
 static inline void
 route_begin(struct route_work *w, const struct weft_env *env, struct weft_burst *b,
 	struct weft_stage_stats *st)
@@ -278,7 +268,7 @@ static const struct weft_stage route = {
 	.name = "route",
 	.help = "address translation and decode, DPID to port",
 	.order = WEFT_STAGE_ROUTE,
-	.check = route_check,
+	.needs = WEFT_NEEDS_TABLES | WEFT_NEEDS_XLATE_TIME,
 	.run = route_run,
 	.poll = route_poll,
 	.drain = route_drain,
