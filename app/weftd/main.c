@@ -595,24 +595,30 @@ weftd_prepare(struct daemon *d)
 	report_telemetry_soon();
 }
 
+/* What was opened leaves no socket behind, and captures that began are whole. */
+static void __attribute__((noreturn)) weftd_give_up(struct daemon *d, const char *why)
+{
+	captures_close(d);
+	ports_close(d);
+	cli_fail("%s", why);
+}
+
 static void
 weftd_open(struct daemon *d)
 {
 	char err[NODE_ERROR_MAX];
 
 	if (ports_open(d, err, sizeof(err)) != 0)
-		cli_fail("%s", err);
+		weftd_give_up(d, err);
 	for (uint16_t i = 0; i < d->n_nodes; i++)
 		if (node_init(&d->node[i], err, sizeof(err)) != 0)
-			cli_fail("%s", err);
+			weftd_give_up(d, err);
 	if (captures_open(d, err, sizeof(err)) != 0)
-		cli_fail("%s", err);
-	if (duplicates_start(d, err, sizeof(err)) != 0) {
-		ports_close(d);
-		cli_fail("%s", err);
-	}
+		weftd_give_up(d, err);
+	if (duplicates_start(d, err, sizeof(err)) != 0)
+		weftd_give_up(d, err);
 	if (rates_init(d) != 0)
-		cli_fail("out of memory");
+		weftd_give_up(d, "out of memory");
 	segments_make_loops(d);
 	report_telemetry(d);
 }

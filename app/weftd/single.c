@@ -22,6 +22,8 @@
 
 #define CALLERS_MAX 64 /* that are heard of in a second */
 
+static struct daemon *holder_of_locks; /* NULL: nobody holds any */
+
 void
 run_folder(char *path, size_t len)
 {
@@ -141,17 +143,28 @@ single_take_interfaces(struct node *n, char *err, size_t err_len)
 	return rc;
 }
 
+/* A start that fails ends by exit(): its locks are nobody's then, and neither are their files. */
+static void
+single_exit(void)
+{
+	if (holder_of_locks != NULL)
+		single_fini(holder_of_locks);
+}
+
 int
 single_init(struct daemon *d, char *err, size_t err_len)
 {
 	char folder[200];
 
 	run_folder(folder, sizeof(folder));
+	for (uint16_t i = 0; i < d->n_nodes; i++)
+		d->node[i].lock.fd = -1;
+	holder_of_locks = d;
+	atexit(single_exit);
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		bool by_memif;
 		int rc;
 
-		d->node[i].lock.fd = -1;
 		if (!single_is_reached(d, &d->node[i], &by_memif))
 			continue;
 		if (mkdir(folder, 0700) != 0 && errno != EEXIST)
@@ -205,6 +218,7 @@ single_log_events(struct daemon *d)
 void
 single_fini(struct daemon *d)
 {
+	holder_of_locks = NULL;
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		if (d->node[i].lock.fd >= 0)
 			weft_lock_release(d->node[i].lock.fd, d->node[i].lock.path);

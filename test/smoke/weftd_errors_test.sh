@@ -169,6 +169,19 @@ bash -c "exec $app/weftd --topology $work/t.yaml --until-done --quiet <&- >&- 2>
 # A memif whose other end does not come: --seconds ends that too.
 topology ', driver: memif'
 refuses 'expected another daemon at' "$app/weftd" --topology "$work/t.yaml" --node g0 --quiet --seconds 1
+# A start that fails leaves neither a lock nor the socket of what it had opened.
+cat >"$work/two.yaml" <<-'Y'
+fabric: two
+nodes:
+  - {name: s0, kind: switch, pid: 1}
+  - {name: h0, kind: host, pid: 2}
+  - {name: g0, kind: gfd, pid: 3}
+links:
+  - {a: s0, b: h0, driver: memif}
+  - {a: s0, b: g0, a_port: {netif: weftnone0}, b_port: {netif: weftnone1}}
+Y
+for node in s0 g0; do refuses 'no such interface here' "$app/weftd" --topology "$work/two.yaml" --node $node; done
+same "left in the run folder" "" "$(ls "$work/weft")"
 topology
 sed -i 's/memory: 1M/memory: 64G/' "$work/t.yaml"
 if [ "$(awk '/^MemTotal/ {print $2}' /proc/meminfo)" -lt 60000000 ] && [ "$(cat /proc/sys/vm/overcommit_memory)" -ne 1 ]; then
