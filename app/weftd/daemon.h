@@ -152,7 +152,7 @@ struct daemon_cfg {
 	uint64_t capture_limit; /* bytes of each file; 0: none */
 	bool until_done;
 	bool quiet;
-	bool json_is_output; /* standard output has the JSON, and nothing else */
+	bool output_is_taken; /* standard output has the JSON or a capture, and nothing else */
 	bool no_text; /* for that, or quiet */
 	bool verbose;
 	double seconds; /* 0: until told to stop */

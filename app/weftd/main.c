@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -532,6 +533,15 @@ weftd_finish(struct daemon *d, double seconds)
 	weft_eal_stop();
 }
 
+/* Whether a capture, PORT=FILE, goes to standard output. */
+static bool
+weftd_is_output(const char *capture)
+{
+	const char *file = strchr(capture, '=');
+
+	return file != NULL && strcmp(file + 1, "-") == 0;
+}
+
 static void
 weftd_options(struct daemon *d, struct run_options *opts, int argc, char **argv)
 {
@@ -542,8 +552,10 @@ weftd_options(struct daemon *d, struct run_options *opts, int argc, char **argv)
 	for (unsigned int i = 0; i < d->cfg.n_loads; i++)
 		cli_two_files("--load", d->cfg.load[i], "--json", d->cfg.json);
 	json_check(d->cfg.json);
-	d->cfg.json_is_output = json_is_output(d->cfg.json);
-	d->cfg.no_text = d->cfg.quiet || d->cfg.json_is_output;
+	d->cfg.output_is_taken = json_is_output(d->cfg.json);
+	for (unsigned int i = 0; i < d->cfg.n_captures; i++)
+		d->cfg.output_is_taken |= weftd_is_output(d->cfg.captures[i]);
+	d->cfg.no_text = d->cfg.quiet || d->cfg.output_is_taken;
 }
 
 static void

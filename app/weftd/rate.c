@@ -105,7 +105,7 @@ rate_take(struct daemon *d, uint64_t span_ns)
 static void
 rate_print(const struct daemon *d)
 {
-	FILE *to = d->cfg.json_is_output ? stderr : stdout;
+	FILE *to = d->cfg.output_is_taken ? stderr : stdout;
 	struct rate r;
 
 	fprintf(to, "Mflit/s in, out:");

@@ -182,7 +182,10 @@ links:
 Y
 for node in s0 g0; do refuses 'no such interface here' "$app/weftd" --topology "$work/two.yaml" --node $node; done
 same "left in the run folder" "" "$(ls "$work/weft")"
+# A capture on standard output has it for itself.
 topology
+"$app/weftd" --topology "$work/t.yaml" --until-done --stats-interval 0.001 --capture h0.0=- >"$work/c.pcapng" 2>/dev/null
+"$app/weft-replay" --in "$work/c.pcapng" >/dev/null || die "a capture on standard output is no trace"
 sed -i 's/memory: 1M/memory: 64G/' "$work/t.yaml"
 if [ "$(awk '/^MemTotal/ {print $2}' /proc/meminfo)" -lt 60000000 ] && [ "$(cat /proc/sys/vm/overcommit_memory)" -ne 1 ]; then
 	t 'gfd g0: memory of 68719476736 bytes: Cannot allocate memory'
