@@ -34,6 +34,7 @@ FIRST = {
     "Poison is in no MAC": 21,
     "cxl: a Nak frees what it asks for": 6,
     "a choice that cannot begin is waited for": 53,
+    "a host sends only while all its links are up": 53,
     "cxl: count on through doubt": 637,
     "cxl: Prior Flit Type says nothing": 78,
 }
@@ -235,6 +236,8 @@ MUTATIONS = [
      "test/unit/test_mem_uio_requester"),
     ("an answer by memory that is gone is looked at", "lib/mem/traffic.c",
      "\tu->renewed = true;\n", "\tu->renewed = t->n_units == 0;\n", "test/unit/test_mem_uio_requester"),
+    ("a host sends only while all its links are up", "lib/node/host.c",
+     "!h->is_done && n->was_up)", "!h->is_done && weft_node_is_up(n))"),
     ("a choice that cannot begin is waited for", "lib/mem/traffic.c",
      "is_write = weft_rand_below(&t->rand, 100) < t->cfg.write_percent;",
      "weft_rand_seed(&t->rand, t->issued);\n\t"
