@@ -20,10 +20,19 @@ check_error(const struct weft_topo_error *e, unsigned int lines)
 		FUZZ_CHECK((unsigned char)*c >= ' ' && *c != 0x7F);
 }
 
+struct findings {
+	unsigned int lines, n;
+	struct weft_topo_error first;
+};
+
 static void
 take_finding(void *arg, const struct weft_topo_error *e)
 {
-	check_error(e, *(const unsigned int *)arg);
+	struct findings *f = arg;
+
+	check_error(e, f->lines);
+	if (f->n++ == 0)
+		f->first = *e;
 }
 
 static void
@@ -35,8 +44,19 @@ check_taken(const struct weft_topo *t)
 	FUZZ_CHECK(t->n_ports == 2 * t->n_links && t->routing != WEFT_TOPO_ROUTING_AUTO);
 	for (unsigned int i = 0; i < t->n_nodes; i++)
 		FUZZ_CHECK(weft_topo_find(t, t->node[i].name) == (int)i);
-	for (unsigned int i = 0; i < t->n_ports; i++)
-		FUZZ_CHECK(t->neighbour[i] < t->n_nodes);
+	for (unsigned int i = 0; i < t->n_ports; i++) {
+		const struct weft_topo_port *p = &t->port[i];
+
+		FUZZ_CHECK(t->neighbour[i] < t->n_nodes && p->node < t->n_nodes);
+		FUZZ_CHECK(p->peer < t->n_ports && t->port[p->peer].peer == i);
+		FUZZ_CHECK(weft_topo_port_flits(t, i) >= 1);
+	}
+	for (unsigned int h = 0; h < t->n_hosts; h++)
+		for (unsigned int g = 0; g < t->n_gfds; g++) {
+			const unsigned int n = weft_topo_path_flits(t, t->host[h], t->gfd[g]);
+
+			FUZZ_CHECK(n >= 1 && n <= 64);
+		}
 	for (unsigned int i = 0; i < t->n_list; i++)
 		FUZZ_CHECK(t->list[i] < t->n_nodes);
 	FUZZ_CHECK(weft_topo_check_change(t, t, "fuzz", &e) == 0);
@@ -47,7 +67,8 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	char *yaml = (char *)fuzz_copy(data, len);
-	unsigned int lines = 2, findings;
+	struct findings found = { .lines = 2 };
+	unsigned int n;
 	struct weft_topo_error e = { 0 };
 	const struct weft_load_files files = { .topology = "fuzz", .yaml = yaml, .len = len };
 	struct weft_load *load = NULL;
@@ -56,15 +77,19 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	/* YAML has more line breaks than these two; any of them is a byte or more. */
 	for (size_t i = 0; i < len; i++)
-		lines += yaml[i] == '\n' || yaml[i] == '\r' || (uint8_t)yaml[i] >= 0x80;
+		found.lines += yaml[i] == '\n' || yaml[i] == '\r' || (uint8_t)yaml[i] >= 0x80;
 	rc = weft_load_open(&t, &load, &files, &e);
-	findings = weft_load_check(&files, take_finding, &lines);
-	FUZZ_CHECK((rc == 0) == (findings == 0) && (rc == 0) == (t != NULL));
+	n = weft_load_check(&files, take_finding, &found);
+	FUZZ_CHECK(n == found.n && (rc == 0) == (n == 0) && (rc == 0) == (t != NULL));
 	FUZZ_CHECK((rc == 0) == (load != NULL));
-	if (rc != 0)
-		check_error(&e, lines);
-	else
+	if (rc != 0) {
+		FUZZ_CHECK((rc == -EINVAL || rc == -EFBIG) && e.line >= 1);
+		FUZZ_CHECK(strcmp(e.text, found.first.text) == 0);
+		check_error(&e, found.lines);
+	} else {
 		check_taken(t);
+		FUZZ_CHECK(load->n_nodes == t->n_nodes);
+	}
 	weft_load_free(load);
 	weft_topo_free(t);
 	free(yaml);

@@ -110,6 +110,7 @@ static void
 check_slot(const uint8_t *flit, enum weft_form form)
 {
 	struct weft_msg m[WEFT_MSG_PER_SLOT];
+	uint8_t again[WEFT_FLIT_SLOT_LEN];
 	unsigned int n = 0;
 
 	for (unsigned int s = 0; s < WEFT_FLIT_SLOTS; s++) {
@@ -119,6 +120,9 @@ check_slot(const uint8_t *flit, enum weft_form form)
 
 		FUZZ_CHECK(v == WEFT_OK || v == WEFT_DROP_SLOT_FORMAT);
 		FUZZ_CHECK(v != WEFT_OK || n <= WEFT_MSG_PER_SLOT);
+		/* Every field is in range: alone each message can be written. */
+		for (unsigned int i = 0; v == WEFT_OK && i < n; i++)
+			FUZZ_CHECK(weft_slot_encode(again, false, form, &m[i], 1) == 0);
 		free(slot);
 	}
 }
