@@ -309,33 +309,6 @@ WEFT_TEST(every_packet_comes_back_and_no_other_length_does)
 	}
 }
 
-/* What decodes at all decodes to fields that make the same packet, but for reserved bits. */
-WEFT_TEST(damage_is_refused_or_means_something)
-{
-	static uint8_t data[4096], bytes[4200], again[4200];
-	unsigned int good = 0;
-	struct weft_rand r;
-
-	weft_test_seed(&r, "damage");
-	for (unsigned int i = 0; i < RUNS; i++) {
-		const struct weft_ats_packet in = random_packet(&r, data);
-		size_t len = weft_ats_encode(&in, bytes, sizeof(bytes));
-		struct weft_ats_packet out, out2;
-
-		for (uint64_t flips = 1 + weft_rand_below(&r, 4); flips != 0; flips--)
-			bytes[weft_rand_below(&r, 20 < len ? 20 : len)] ^=
-				(uint8_t)(1u << weft_rand_below(&r, 8));
-		if (decode(bytes, len, 64, &out) != WEFT_OK)
-			continue;
-		good++;
-		len = weft_ats_encode(&out, again, sizeof(again));
-		assert_true(len != 0);
-		assert_int_equal(weft_ats_decode(again, len, 64, &out2), WEFT_OK);
-		expect_same(&out, &out2);
-	}
-	assert_true(good > RUNS / 20);
-}
-
 static void
 expect_verdict(const char *hex, unsigned int rcb, enum weft_verdict want)
 {

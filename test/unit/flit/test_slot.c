@@ -460,28 +460,6 @@ WEFT_TEST(message_without_val_is_none)
 	}
 }
 
-/* Noise decodes to fields in range: encoding the messages one by one takes every value. */
-WEFT_TEST(noise_decodes_to_fields_in_range)
-{
-	struct weft_rand r;
-
-	weft_test_seed(&r, __func__);
-	for (int round = 0; round < 100000; round++) {
-		const enum weft_form form = weft_rand_below(&r, 2) ? WEFT_FORM_PBR : WEFT_FORM_HBR;
-		const bool is_h = weft_rand_below(&r, 2) != 0;
-		struct weft_msg msgs[WEFT_MSG_PER_SLOT];
-		uint8_t slot[16], again[16];
-		unsigned int n;
-
-		weft_rand_fill(&r, slot, sizeof(slot));
-		if (decode(slot, is_h, form, msgs, &n) != WEFT_OK)
-			continue;
-		assert_in_range(n, 0, WEFT_MSG_PER_SLOT);
-		for (unsigned int i = 0; i < n; i++)
-			assert_int_equal(encode(again, false, form, &msgs[i], 1), 0);
-	}
-}
-
 WEFT_TEST(every_kind_has_a_name)
 {
 	assert_string_equal(weft_msg_kind_name(WEFT_MSG_M2S_REQ), "m2s_req");

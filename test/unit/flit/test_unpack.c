@@ -448,27 +448,3 @@ WEFT_TEST(refused_h_slot_forgets_what_is_pending)
 		}
 	}
 }
-
-WEFT_TEST(noise_keeps_the_bounds)
-{
-	struct weft_rand r;
-	unsigned int good = 0;
-
-	weft_test_seed(&r, __func__);
-	for (int round = 0; round < 100000; round++) {
-		if (round % 1000 == 0)
-			begin(round % 2000 ? WEFT_FORM_PBR : WEFT_FORM_HBR);
-		g.n = 0;
-		weft_rand_fill(&r, flit, sizeof(flit));
-		flit[0] |= 0x80;
-		if (weft_rand_below(&r, 8) != 0) /* mostly data headers where a header can be */
-			for (unsigned int s = 0; s < WEFT_FLIT_SLOTS; s++)
-				flit[s == 0 ? 2 : 16 * s] |= 0x1C;
-		good += unpack() == WEFT_OK;
-		assert_in_range(u.n_slots, 0, WEFT_PENDING_SLOTS_MAX);
-		assert_in_range(u.n_pending, 0, WEFT_UNPACK_PENDING_MAX);
-		for (unsigned int i = 0; i < g.n; i++)
-			assert_in_range(g.m[i].kind, 0, WEFT_MSG_LLCTRL);
-	}
-	assert_in_range(good, 1000, 99000); /* both outcomes were met */
-}

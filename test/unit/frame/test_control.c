@@ -596,50 +596,6 @@ WEFT_TEST(bit_errors_are_refused)
 	}
 }
 
-/* Half of it pure noise, half a good run of records with a few bytes changed; sealed. */
-WEFT_TEST(noise_never_yields_a_value_out_of_range)
-{
-	struct weft_rand r;
-	unsigned int good = 0;
-
-	weft_test_seed(&r, __func__);
-	for (int round = 0; round < 100000; round++) {
-		uint8_t rec[ROOM] = { 0 };
-		size_t len = (size_t)weft_rand_below(&r, WEFT_CONTROL_MAX);
-		struct weft_control c;
-
-		if (round % 2 == 0) {
-			weft_rand_fill(&r, rec, len);
-		} else {
-			len = put_message(
-				rec, 1 + (unsigned int)weft_rand_below(&r, WEFT_CONTROL_TYPES - 1));
-			for (unsigned int i = 0; i < 1 + weft_rand_below(&r, 3); i++)
-				rec[weft_rand_below(&r, len)] = (uint8_t)weft_rand_below(&r, 256);
-		}
-		len = seal(rec, len);
-		if (parse(rec, ROOM, &c) != WEFT_OK)
-			continue;
-		good++;
-		assert_in_range(c.type, 1, WEFT_CONTROL_TYPES - 1);
-		assert_in_range(c.mode, WEFT_MODE_CXL, WEFT_MODE_RXL);
-		assert_in_range(c.max_flits, c.type <= WEFT_CONTROL_REFUSE, WEFT_WIRE_FLITS_MAX);
-		assert_in_range(c.crc_order, 0, 1);
-		assert_in_range(c.isn_form, 0, 2);
-		assert_in_range(c.ide_mode, 0, 2);
-		assert_in_range(c.differs, c.type == WEFT_CONTROL_REFUSE, WEFT_PARAM_COUNT - 1);
-		assert_in_range(c.flags, 0, 1);
-		assert_in_range(c.padded, 0, 64);
-		assert_int_equal(c.session != 0, c.type == WEFT_CONTROL_WELCOME);
-		assert_int_equal(c.count != 0, c.type == WEFT_CONTROL_LOSS);
-		assert_int_equal(c.challenge != 0,
-			c.type == WEFT_CONTROL_CHALLENGE || c.type == WEFT_CONTROL_GONE);
-		assert_int_equal(c.instance != 0, c.type == WEFT_CONTROL_ANNOUNCE);
-		if (c.type != WEFT_CONTROL_KEEPALIVE && c.type != WEFT_CONTROL_GOODBYE)
-			assert_true(c.number == 0);
-	}
-	assert_in_range(good, 1000, 49000); /* both outcomes were met */
-}
-
 WEFT_TEST(first_difference_is_named)
 {
 	struct weft_control theirs = example;

@@ -601,36 +601,3 @@ WEFT_TEST(what_is_written_is_read)
 	}
 	is_read(&f, e, WEFT_ARRAY_SIZE(e));
 }
-
-/* A file with a few bytes wrong is read or refused, in bounded steps, and never past its end. */
-WEFT_TEST(damaged_files_end)
-{
-	struct weft_pcap *p = malloc(sizeof(*p));
-	struct weft_rand rand;
-	struct file good = { 0 };
-
-	weft_test_seed(&rand, "damaged capture files");
-	section(&good, false);
-	interface(&good, 1, 64, 9, 1);
-	packet(&good, 0, 1, "abcdef", 6);
-	section(&good, true);
-	interface(&good, 147, 0, 6, 0);
-	packet(&good, 0, 1, "ghi", 3);
-	for (unsigned int i = 0; i < 100000; i++) {
-		struct weft_pcap_record r;
-		enum weft_pcap_status s;
-		struct file f = good;
-		size_t steps = 0;
-
-		for (unsigned int k = 0; k < 3; k++)
-			f.bytes[weft_rand_below(&rand, f.len)] = (uint8_t)weft_rand_u64(&rand);
-		weft_pcap_begin(p);
-		do {
-			s = next(p, f.bytes + p->offset, f.len - p->offset, &r);
-			assert_true(++steps <= f.len / 12 + 1);
-			assert_true(s != WEFT_PCAP_MORE || r.needed > f.len - p->offset);
-		} while (s == WEFT_PCAP_PACKET || s == WEFT_PCAP_OTHER);
-		assert_true(p->offset <= f.len);
-	}
-	free(p);
-}
