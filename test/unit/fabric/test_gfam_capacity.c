@@ -3,7 +3,7 @@
 
 /* What the fabric manager sets: each rule of DMPs, regions, blocks and SAT rows, one by one. */
 
-#include "gfam_ref.h"
+#include "gfam_rig.h"
 
 #define STEP (256 * MB)
 

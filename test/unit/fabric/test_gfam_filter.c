@@ -6,7 +6,7 @@
  * table of every line and requester.
  */
 
-#include "gfam_ref.h"
+#include "gfam_rig.h"
 
 #include "weft_gfam_filter.h"
 #include "weft_gfam_log.h"

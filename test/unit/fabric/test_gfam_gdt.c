@@ -6,7 +6,7 @@
  * each rule of the command.
  */
 
-#include "gfam_ref.h"
+#include "gfam_rig.h"
 
 #include "gfam_priv.h"
 
@@ -19,11 +19,10 @@ static const struct weft_gfam_cfg cfg = {
 	.rows = 2,
 	.groups = 31,
 	.dmps = 2,
-	.blocks = REF_BLOCKS,
+	.blocks = RIG_BLOCKS,
 	.media = { { UINT64_C(1) << 26, WEFT_GFAM_COHERENT }, { 256 * KB, 0 } },
 };
 
-static struct ref ref;
 static struct weft_gfam *t;
 static size_t size;
 
@@ -32,10 +31,10 @@ static int
 setup(void **state)
 {
 	(void)state;
-	t = ref_new(&ref, &cfg);
+	t = rig_new(&cfg);
 	size = weft_gfam_size(&cfg);
-	ref_set_dmp(&ref, t, 0, 0, 64 * GB, 64 * MB);
-	ref_set_dmp(&ref, t, 1, TB, 256 * MB, 256 * KB);
+	assert_int_equal(weft_gfam_set_dmp(t, 0, 0, 64 * GB, 64 * MB), 0);
+	assert_int_equal(weft_gfam_set_dmp(t, 1, TB, 256 * MB, 256 * KB), 0);
 	return 0;
 }
 
@@ -114,9 +113,6 @@ WEFT_TEST(vectors_of_part_c)
 		e = (struct weft_gfam_decoder){
 			.valid = true, .gran = cut[i].gran, .intlv = cut[i].intlv, .way = cut[i].way
 		};
-		e.dpa_len = UINT64_MAX;
-		assert_true(ref_in(&e, cut[i].hpa, &hpa)); /* the reference itself */
-		assert_int_equal(hpa, cut[i].off);
 		assert_int_equal(cut[i].hpa / g % w, cut[i].way);
 		/* The same bits in the room there is in DMP 1. */
 		e.hpa_base = cut[i].hpa & ~(w * 128 * MB - 1);
@@ -154,21 +150,21 @@ WEFT_TEST(every_byte_of_a_set_is_hit_once_and_comes_back)
 			.gran = (uint8_t)(pair / 9),
 			.dpa_base = TB + 256 * KB,
 			.dpa_len = 256 * KB };
-		const uint64_t span = e.dpa_len << e.intlv;
+		const uint64_t span = e.dpa_len << e.intlv, granule = UINT64_C(256) << e.gran;
 
 		e.hpa_base = PB + span;
 		for (unsigned int way = 0; way < 1u << e.intlv; way++) {
 			uint64_t owned = 0;
 
 			e.way = (uint8_t)way;
-			assert_true(ref_set_decoder(&ref, t, RPID, 0, &e));
+			assert_int_equal(set(0, &e), 0);
 			/* Every granule: which way it is decides alone. */
-			for (uint64_t at = 0; at < span; at += ref_gran(&e)) {
+			for (uint64_t at = 0; at < span; at += granule) {
 				const uint64_t hpa = e.hpa_base + at + weft_rand_below(&r, 256);
 				struct weft_gfam_decision d;
 				uint64_t back;
 
-				if (way % 16 != 0 && at / ref_gran(&e) % ref_ways(&e) != way)
+				if (way % 16 != 0 && at / granule % (UINT64_C(1) << e.intlv) != way)
 					continue;
 				weft_gfam_decide(t, RPID, hpa, false, &d);
 				if (d.result == WEFT_GFAM_WRONG_WAY)
@@ -178,13 +174,14 @@ WEFT_TEST(every_byte_of_a_set_is_hit_once_and_comes_back)
 				assert_int_equal(back, hpa);
 				/* In order, without a gap: then no two meet. */
 				assert_int_equal(d.dpa, e.dpa_base + owned + hpa % 256);
-				owned += ref_gran(&e);
+				owned += granule;
 			}
 			assert_int_equal(owned, e.dpa_len);
-			ref_ask(&ref, t, RPID, e.hpa_base - 1, false);
-			ref_ask(&ref, t, RPID, e.hpa_base + span, false);
-			ref_ask(&ref, t, RPID, UINT64_MAX, false);
-			ref_ask(&ref, t, RPID, 0, false);
+			assert_int_equal(rig_ask(t, RPID, e.hpa_base - 1, false), WEFT_GFAM_NO_HIT);
+			assert_int_equal(
+				rig_ask(t, RPID, e.hpa_base + span, false), WEFT_GFAM_NO_HIT);
+			assert_int_equal(rig_ask(t, RPID, UINT64_MAX, false), WEFT_GFAM_NO_HIT);
+			assert_int_equal(rig_ask(t, RPID, 0, false), WEFT_GFAM_NO_HIT);
 		}
 	}
 }
@@ -192,28 +189,25 @@ WEFT_TEST(every_byte_of_a_set_is_hit_once_and_comes_back)
 WEFT_TEST(wrong_way_is_no_hit_unless_switched_off)
 {
 	struct weft_gfam_cfg any = cfg;
-	struct ref *lax = malloc(sizeof(*lax));
 	struct weft_gfam *u;
 	struct weft_gfam_decoder e = good();
 
-	assert_non_null(lax);
 	any.knobs = WEFT_GFAM_ANY_WAY;
-	u = ref_new(lax, &any);
-	ref_set_dmp(lax, u, 0, 0, 64 * GB, 64 * MB);
+	u = rig_new(&any);
+	assert_int_equal(weft_gfam_set_dmp(u, 0, 0, 64 * GB, 64 * MB), 0);
 	for (uint8_t way = 0; way < 4; way++) {
 		e.way = way;
-		assert_true(ref_set_decoder(&ref, t, RPID, 0, &e));
-		assert_true(ref_set_decoder(lax, u, RPID, 0, &e));
+		assert_int_equal(set(0, &e), 0);
+		assert_int_equal(weft_gfam_set_gdt(u, RPID, RPID, 0, &e, 1), 0);
 		for (uint64_t at = 0; at < 16; at++) {
 			const uint64_t hpa = PB + at * 1024 + 64;
 
-			assert_int_equal(ref_ask(&ref, t, RPID, hpa, at % 2),
+			assert_int_equal(rig_ask(t, RPID, hpa, at % 2),
 				at % 4 == way ? WEFT_GFAM_UNGROUPED : WEFT_GFAM_WRONG_WAY);
-			assert_int_equal(ref_ask(lax, u, RPID, hpa, at % 2), WEFT_GFAM_UNGROUPED);
+			assert_int_equal(rig_ask(u, RPID, hpa, at % 2), WEFT_GFAM_UNGROUPED);
 		}
 	}
 	free(u);
-	free(lax);
 }
 
 WEFT_TEST(each_rule_is_refused_and_changes_nothing)
@@ -268,15 +262,14 @@ WEFT_TEST(sets_at_the_end_of_all_addresses)
 	const struct weft_gfam_cfg huge = {
 		.rows = 1, .groups = 1, .dmps = 1, .blocks = 64, .media = { { block, 0 } }
 	};
-	struct ref *r = malloc(sizeof(*r));
-	struct weft_gfam *u = ref_new(r, &huge);
+	struct weft_gfam *u = rig_new(&huge);
 	struct weft_gfam_decoder set2[2] = {
 		{ .valid = true, .intlv = 7, .dpa_len = 32 * block },
 		{ .valid = true, .intlv = 7, .dpa_len = 32 * block, .dpa_base = 32 * block },
 	};
 	struct weft_gfam_decision d;
 
-	ref_set_dmp(r, u, 0, 0, 64 * block, block);
+	assert_int_equal(weft_gfam_set_dmp(u, 0, 0, 64 * block, block), 0);
 	for (uint8_t n = 0; n <= 8; n++) {
 		struct weft_gfam_decoder e = { .valid = true, .intlv = n };
 		const uint64_t most = n < 7 ? 64 * block : (UINT64_C(1) << (64 - n)) - block;
@@ -326,7 +319,6 @@ WEFT_TEST(sets_at_the_end_of_all_addresses)
 	set2[1].valid = false;
 	assert_int_equal(weft_gfam_set_gdt(u, 0, 0, 0, set2, 2), 0);
 	free(u);
-	free(r);
 }
 
 WEFT_TEST(overlaps_are_refused_in_dpa_and_hpa)
@@ -363,25 +355,21 @@ WEFT_TEST(overlaps_are_refused_in_dpa_and_hpa)
 WEFT_TEST(several_hits_are_an_error_where_overlap_is_allowed)
 {
 	struct weft_gfam_cfg lax = cfg;
-	struct ref *r = malloc(sizeof(*r));
 	struct weft_gfam *u;
 	struct weft_gfam_decoder d[3] = { good(), good(), good() };
 
-	assert_non_null(r);
 	lax.knobs = WEFT_GFAM_HPA_OVERLAP;
-	u = ref_new(r, &lax);
-	ref_set_dmp(r, u, 0, 0, 64 * GB, 64 * MB);
+	u = rig_new(&lax);
+	assert_int_equal(weft_gfam_set_dmp(u, 0, 0, 64 * GB, 64 * MB), 0);
 	d[1].dpa_base = 16 * GB; /* same way: several */
 	d[2].dpa_base = 24 * GB; /* another way of the same range: one */
 	d[2].way = 2;
 	assert_int_equal(weft_gfam_set_gdt(u, RPID, RPID, 0, d, 3), 0);
-	memcpy(r->d[RPID], d, sizeof(d));
-	assert_int_equal(ref_ask(r, u, RPID, PB, false), WEFT_GFAM_SEVERAL);
-	assert_int_equal(ref_ask(r, u, RPID, PB, true), WEFT_GFAM_SEVERAL);
-	assert_int_equal(ref_ask(r, u, RPID, PB + 2048, false), WEFT_GFAM_UNGROUPED);
-	assert_int_equal(ref_ask(r, u, RPID, PB + 1024, false), WEFT_GFAM_WRONG_WAY);
+	assert_int_equal(rig_ask(u, RPID, PB, false), WEFT_GFAM_SEVERAL);
+	assert_int_equal(rig_ask(u, RPID, PB, true), WEFT_GFAM_SEVERAL);
+	assert_int_equal(rig_ask(u, RPID, PB + 2048, false), WEFT_GFAM_UNGROUPED);
+	assert_int_equal(rig_ask(u, RPID, PB + 1024, false), WEFT_GFAM_WRONG_WAY);
 	free(u);
-	free(r);
 }
 
 WEFT_TEST(numbers_of_decoders_and_rows_are_limits)
@@ -412,8 +400,7 @@ WEFT_TEST(numbers_of_decoders_and_rows_are_limits)
 	memset(&got, 0, sizeof(got));
 	assert_int_equal(weft_gfam_set_gdt(t, OTHER, OTHER, 0, &got, 1), 0);
 	assert_int_equal(weft_gfam_set_gdt(t, 0x13, 0x13, 0, d, 1), 0);
-	assert_int_equal(ref_decide(&ref, OTHER, PB, false).result, WEFT_GFAM_NO_ROW);
-	ref_ask(&ref, t, OTHER, PB, false);
+	assert_int_equal(rig_ask(t, OTHER, PB, false), WEFT_GFAM_NO_ROW);
 }
 
 WEFT_TEST(only_the_caller_and_its_accelerators_are_set)

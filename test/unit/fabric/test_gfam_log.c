@@ -3,7 +3,7 @@
 
 /* Failures counted by requester and trigger, reports kept rare, their bytes, and the guard. */
 
-#include "gfam_ref.h"
+#include "gfam_rig.h"
 
 #include "weft_gfam_access.h"
 

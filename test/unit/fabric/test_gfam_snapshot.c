@@ -7,7 +7,7 @@
  * still hold is not written to: each reader says after a burst which it has seen.
  */
 
-#include "gfam_ref.h"
+#include "gfam_rig.h"
 
 #include <pthread.h>
 
