@@ -148,14 +148,28 @@ WEFT_TEST(what_dpdk_says_goes_to_standard_error_alone)
 	assert_ptr_equal(rte_log_get_stream(), stderr);
 }
 
+static char folder[] = "/tmp/weft-telemetry-XXXXXX";
+
+/* Behind EAL's own end: what it made in there is gone by then. */
+static void
+remove_folder(void)
+{
+	char dpdk[sizeof(folder) + 8];
+
+	snprintf(dpdk, sizeof(dpdk), "%s/dpdk", folder);
+	rmdir(dpdk);
+	if (rmdir(folder) != 0)
+		fprintf(stderr, "%s: left behind\n", folder);
+}
+
 int
 main(void)
 {
-	static char folder[] = "/tmp/weft-telemetry-XXXXXX";
 	int failed;
 
 	if (mkdtemp(folder) == NULL)
 		return 1;
+	atexit(remove_folder);
 	setenv("RUNTIME_DIRECTORY", folder, 1);
 	test_eal_start(NULL);
 	failed = weft_test_run();
