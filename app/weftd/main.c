@@ -59,6 +59,10 @@ weftd_load_topology(struct daemon *d, const struct run_options *run)
 		snprintf(host, sizeof(host), "%s", run->server);
 	else if (gethostname(host, sizeof(host) - 1) != 0)
 		host[0] = '\0';
+	if (run->server != NULL && d->cfg.nodes == NULL && d->topo->node[0].server[0] == '\0')
+		cli_warn("--server: no effect on fabric %s, whose nodes name no server: all of "
+			 "them are meant",
+			d->topo->fabric);
 	d->now = d->topo;
 	index = calloc(d->topo->n_nodes, sizeof(*index));
 	d->node = calloc(d->topo->n_nodes, sizeof(*d->node));

@@ -20,7 +20,8 @@ options_read_capture(const char *option, char *text, void *to)
 	struct daemon_cfg *c = &((struct options *)to)->cfg;
 
 	if (c->n_captures == WEFT_ARRAY_SIZE(c->captures))
-		cli_usage("%s: more than %zu captures", option, WEFT_ARRAY_SIZE(c->captures));
+		cli_usage("%s: expected %zu captures at most, got more", option,
+			WEFT_ARRAY_SIZE(c->captures));
 	c->captures[c->n_captures++] = text;
 }
 
@@ -30,7 +31,8 @@ options_read_load(const char *option, char *text, void *to)
 	struct daemon_cfg *c = &((struct options *)to)->cfg;
 
 	if (c->n_loads == WEFT_ARRAY_SIZE(c->load))
-		cli_usage("%s: more than %zu files", option, WEFT_ARRAY_SIZE(c->load));
+		cli_usage("%s: expected %zu files at most, got more", option,
+			WEFT_ARRAY_SIZE(c->load));
 	c->load[c->n_loads++] = text;
 }
 

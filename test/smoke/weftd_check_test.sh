@@ -211,6 +211,10 @@ fabric
 warns 'weftd: EAL arguments: no effect with --check' "$app/weftd" --check "$lab" -- -l 0
 warns '--node, --wait: no effect with --resolve' "$app/weftd" --resolve "$lab" --from h0 --hpa 0 --node h0 --wait 5
 warns '--server: no effect with --node' "$app/weftd" --check "$lab" --node h0 --server lab1
+warns '--server: no effect on fabric demo' "$app/weftd" --check --server lab1
+files=()
+for i in {1..17}; do files+=(--load "$work/$i.yaml"); done
+misused '--load: expected 16 files at most' "$app/weftd" --check "${files[@]}"
 same "--check --quiet" "" "$("$app/weftd" --check --quiet "$lab" 2>&1)"
 [ -z "$(find "$work" -name '*dpdk*' -print -quit)" ] || die "something was started"
 echo "a fabric can be asked before it runs"
