@@ -207,8 +207,9 @@ build_access(struct sim *s, struct sim_node *n)
 	if (rc != 0)
 		build_fail(s, "rights", n, rc);
 	weft_gfam_publish(&n->access_now, n->access);
-	weft_gfam_log_init(&n->log);
-	n->guard = (struct weft_gfam_checker){ .tables = &n->access_now, .log = &n->log };
+	n->log = sim_alloc(s, sizeof(*n->log));
+	weft_gfam_log_init(n->log);
+	n->guard = (struct weft_gfam_checker){ .tables = &n->access_now, .log = n->log };
 	n->node.cfg.guard = &n->guard;
 }
 

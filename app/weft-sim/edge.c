@@ -306,6 +306,8 @@ void
 edge_fetch(const struct sim_end *e)
 {
 	weft_link_prefetch(e->end);
+	__builtin_prefetch(e->link);
+	__builtin_prefetch((const uint8_t *)e->link + WEFT_CACHE_LINE);
 	__builtin_prefetch(e->peer);
 	__builtin_prefetch(&e->isn);
 	__builtin_prefetch(&e->node->sim->link_dir[e->link_dir]);

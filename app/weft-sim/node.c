@@ -137,7 +137,9 @@ node_fetch_way(const struct sim_node *n, const struct sim_frame *f)
 		return;
 	}
 	__builtin_prefetch(n->end);
-	__builtin_prefetch(n->node.link);
+	__builtin_prefetch(&n->node.kind);
+	__builtin_prefetch(&n->node.cfg);
+	__builtin_prefetch(&n->node.cfg.watch);
 	if (n->slot != NULL)
 		__builtin_prefetch(&n->slot[f->hdr.spid & n->slot_mask]);
 }

@@ -153,7 +153,7 @@ run_fetch_frame(const struct sim *s, const struct event *const *e)
 	}
 	if (heap_event_kind(e[AHEAD_NODE]) == EV_ARRIVE) {
 		f = e[AHEAD_NODE]->object;
-		run_fetch(&s->node[s->link_dir[f->link_dir].to], 3);
+		run_fetch(&s->node[s->link_dir[f->link_dir].to], 2);
 	}
 	if (heap_event_kind(e[AHEAD_WAY]) == EV_ARRIVE) {
 		f = e[AHEAD_WAY]->object;
@@ -171,7 +171,7 @@ run_fetch_end(const struct event *const *e)
 	if (heap_event_kind(e[AHEAD_NODE]) == EV_END) {
 		const struct sim_end *end = e[AHEAD_NODE]->object;
 
-		run_fetch(end->node, 3);
+		run_fetch(end->node, 6);
 		edge_fetch(end);
 	}
 	if (heap_event_kind(e[AHEAD_END]) == EV_END)

@@ -318,7 +318,7 @@ struct sim_node {
 	struct weft_tables_slot tables;
 	struct weft_gfam *access; /* NULL: all of its memory is open */
 	struct weft_gfam_ref access_now;
-	struct weft_gfam_log log;
+	struct weft_gfam_log *log;
 	struct weft_gfam_checker guard;
 	struct sim_frame *wait, **wait_end; /* stalled: frames that came */
 	uint32_t n_wait;
