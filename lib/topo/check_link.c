@@ -229,18 +229,24 @@ check_pair(struct topo_load *l, unsigned int link)
 	return a_is_local ? check_local_pair(l, &a, &b) : 0;
 }
 
-/* Whether two ports would open the same device. Sockets may be shared: memif numbers its links. */
-static bool
-link_is_same_device(
+/* What two ports would both open, or NULL. A memif socket has one client. */
+static const char *
+link_shared(
 	const struct weft_topo *t, const struct weft_topo_port *a, const struct weft_topo_port *b)
 {
-	if (a->device_kind != b->device_kind || strcmp(a->device, b->device) != 0)
-		return false;
+	const bool is_socket = a->device_kind == WEFT_TOPO_NO_DEVICE;
+	const char *name = is_socket ? a->socket : a->device;
+
+	if (a->device_kind != b->device_kind || name[0] == '\0' ||
+		strcmp(name, is_socket ? b->socket : b->device) != 0)
+		return NULL;
 	/* Nodes of one server may live in network namespaces with equal names inside. */
 	if (a->device_kind == WEFT_TOPO_NETIF)
-		return a->node == b->node;
-	return a->device_kind == WEFT_TOPO_PCI &&
-	       strcmp(t->node[a->node].server, t->node[b->node].server) == 0;
+		return a->node == b->node ? name : NULL;
+	/* Every process has virtual devices of its own. */
+	if (a->device_kind == WEFT_TOPO_VDEV || (is_socket && a->link == b->link))
+		return NULL;
+	return strcmp(t->node[a->node].server, t->node[b->node].server) == 0 ? name : NULL;
 }
 
 static int
@@ -251,13 +257,14 @@ check_shared_devices(struct topo_load *l)
 
 		for (unsigned int j = 0; j < i; j++) {
 			struct weft_topo_link link = l->t.link[j / 2];
+			const char *name = link_shared(
+				&l->t, e.port, &l->t.port[j % 2 == 0 ? link.a : link.b]);
 
-			if (!link_is_same_device(
-				    &l->t, e.port, &l->t.port[j % 2 == 0 ? link.a : link.b]))
+			if (name == NULL)
 				continue;
 			return topo_fail(l, -EINVAL, e.src->line_of[0],
 				"%s used twice, expected one of its own, got that of links[%u]",
-				e.port->device, j / 2);
+				name, j / 2);
 		}
 	}
 	return 0;

@@ -613,6 +613,16 @@ static const struct {
 	{ "fabric: x\nnodes:\n"
 	  "  - {name: h0, kind: host, pid: 1}\n"
 	  "  - {name: s0, kind: switch, pid: 2}\n"
+	  "  - {name: g0, kind: gfd, pid: 3}\n"
+	  "links:\n"
+	  "  - {a: h0, b: s0, a_port: {socket: /run/x}}\n"
+	  "  - {a: s0, b: g0, driver: memif, b_port: {\n     socket: /run/x}}\n",
+		{ .line = 8,
+			.text = "links[1].a_port: /run/x used twice, expected one of its own, got "
+				"that of links[0]" } },
+	{ "fabric: x\nnodes:\n"
+	  "  - {name: h0, kind: host, pid: 1}\n"
+	  "  - {name: s0, kind: switch, pid: 2}\n"
 	  "  - {name: s1, kind: switch, pid: 3}\n"
 	  "  - {name: g0, kind: gfd, pid: 4}\n"
 	  "links:\n"
