@@ -7,7 +7,7 @@
  * malformed stays so. The formats themselves are compared with a model: test/model/run_fabric.py.
  */
 
-#include "weft_guard.h"
+#include "weft_test.h"
 
 #include "weft_io.h"
 
@@ -174,60 +174,6 @@ WEFT_TEST(random_streams)
 	}
 	move(&l);
 	assert_int_equal(head, tail);
-}
-
-static void
-is_whole(void *arg, const struct weft_io_tlp *t)
-{
-	uint64_t *n = arg;
-
-	(*n)++;
-	assert_true(weft_io_is_valid(t));
-	assert_true(weft_io_class(t) >= 0);
-}
-
-/* Garbage at the very end of memory, and just behind nothing. */
-WEFT_TEST(garbage_is_a_verdict)
-{
-	/* First bytes that lead somewhere, so that streams get past them. */
-	static const uint8_t leads[] = { 0x00, 0x8E, 0xC0, 0xC6, 0x20, 0x60, 0x4A, 0x72, 0x4F, 0x91,
-		0x40 };
-	struct weft_io_unpacker u;
-	struct weft_guard g;
-	struct weft_rand r;
-	uint64_t n = 0, broken = 0;
-	uint8_t *flit;
-
-	weft_test_seed(&r, "garbage");
-	weft_guard_open(&g, WEFT_FLIT_LEN);
-	/* Bytes behind 237 are not there at all. */
-	flit = weft_guard_last(&g, WEFT_IO_OFF + WEFT_IO_LEN);
-	for (unsigned int i = 0; i < 200000; i++) {
-		weft_io_unpack_init(&u, i % 2 == 0 ? WEFT_FORM_PBR : WEFT_FORM_HBR);
-		for (unsigned int k = 0; k < 4; k++) {
-			enum weft_verdict v;
-
-			fill(&r, flit, WEFT_IO_OFF + WEFT_IO_LEN);
-			for (unsigned int dw = WEFT_IO_OFF; dw < WEFT_IO_OFF + WEFT_IO_LEN;
-				dw += 4) {
-				flit[dw] = leads[weft_rand_below(&r, WEFT_ARRAY_SIZE(leads))];
-				flit[dw + 2] &= weft_rand_below(&r, 4) == 0 ? 0xFF : 0x7C;
-				flit[dw + 3] &= 0x7F;
-			}
-			v = weft_io_unpack_flit(&u, flit, is_whole, &n);
-			if (v == WEFT_OK)
-				continue;
-			broken++;
-			assert_int_equal(v, WEFT_DROP_IO_STREAM);
-			memset(flit, 0, WEFT_IO_OFF + WEFT_IO_LEN);
-			assert_int_equal(
-				weft_io_unpack_flit(&u, flit, is_whole, &n), WEFT_DROP_IO_STREAM);
-			break;
-		}
-	}
-	assert_true(n > 1000);
-	assert_true(broken > 1000);
-	weft_guard_close(&g);
 }
 
 WEFT_TEST(vectors)
