@@ -345,6 +345,10 @@ WEFT_TEST(what_is_not_possible_is_refused)
 	assert_true(ask(&r, &m, &a));
 	assert_int_equal(a.status, WEFT_IDE_KM_BAD_VALUE);
 	assert_int_equal(l.programs, 0);
+	assert_int_equal(
+		weft_ide_km_init(&r, &(struct weft_ide_km){ .max_port = 16, .caps = 1 }, &r.ops),
+		-EINVAL);
+	assert_int_equal(weft_ide_km_init(&r, &(struct weft_ide_km){ .caps = 2 }, &r.ops), -EINVAL);
 }
 
 /* --- what it is for --- */
@@ -503,29 +507,4 @@ WEFT_TEST(malformed_objects_are_refused_and_counted)
 		}
 	}
 	assert_int_equal(l.programs + l.goes + l.stops + l.made, 0);
-}
-
-WEFT_TEST(noise_programs_nothing)
-{
-	struct weft_ide_km_responder r;
-	struct weft_rand rnd;
-	struct log l;
-
-	weft_test_seed(&rnd, __func__);
-	responder(&r, &l, 0x70);
-	for (unsigned int i = 0; i < 200000; i++) {
-		uint8_t in[WEFT_IDE_KM_MAX], out[WEFT_IDE_KM_MAX];
-		const size_t len = (size_t)weft_rand_below(&rnd, sizeof(in) + 1);
-		uint8_t *at = weft_guard_last(&guard, len);
-
-		weft_rand_fill(&rnd, in, sizeof(in));
-		memcpy(at, in, len);
-		assert_int_equal(weft_ide_km_respond(&r, at, len, out), 0);
-	}
-	assert_int_equal(r.count[WEFT_IDE_KM_N_MALFORMED], 200000);
-	assert_int_equal(l.programs + l.goes + l.stops + l.made, 0);
-	assert_int_equal(
-		weft_ide_km_init(&r, &(struct weft_ide_km){ .max_port = 16, .caps = 1 }, &r.ops),
-		-EINVAL);
-	assert_int_equal(weft_ide_km_init(&r, &(struct weft_ide_km){ .caps = 2 }, &r.ops), -EINVAL);
 }
