@@ -11,14 +11,12 @@
 #include "toy.h"
 #include "weft_requester.h"
 
-static void
-every_kind_of_a_file_is_one_row(void **state)
+WEFT_TEST(every_kind_of_a_file_is_one_row)
 {
 	static const uint8_t kinds[] = { WEFT_TOPO_HOST, WEFT_TOPO_SWITCH, WEFT_TOPO_GFD,
 		WEFT_TOPO_DEVICE };
 	unsigned int found = 0;
 
-	(void)state;
 	for (unsigned int mode = 0; mode < 2; mode++)
 		for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(kinds); k++) {
 			struct weft_topo_node node = { .kind = kinds[k] };
@@ -89,29 +87,23 @@ check_answers(const char *yaml)
 	toy_fini(&w);
 }
 
-static void
-a_host_is_answered_by_a_gfd(void **state)
+WEFT_TEST(a_host_is_answered_by_a_gfd)
 {
-	(void)state;
 	check_answers(rxl);
 }
 
-static void
-a_switch_that_ends_links_forwards(void **state)
+WEFT_TEST(a_switch_that_ends_links_forwards)
 {
-	(void)state;
 	check_answers(cxl);
 }
 
 /* However late the others are. */
-static void
-nothing_is_sent_before_links_are_up(void **state)
+WEFT_TEST(nothing_is_sent_before_links_are_up)
 {
 	static const char *const yaml[] = { rxl, cxl, uio };
 	struct weft_node_requests r;
 	struct toy w;
 
-	(void)state;
 	for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(yaml); k++) {
 		struct weft_node *h;
 
@@ -125,13 +117,11 @@ nothing_is_sent_before_links_are_up(void **state)
 	}
 }
 
-static void
-uio_is_a_service_of_both(void **state)
+WEFT_TEST(uio_is_a_service_of_both)
 {
 	struct weft_node *h;
 	struct toy w;
 
-	(void)state;
 	toy_init(&w, uio);
 	h = toy_node(&w, "h0");
 	toy_run(&w, h);
@@ -142,8 +132,7 @@ uio_is_a_service_of_both(void **state)
 }
 
 /* With one credit most of an answer waits; then whoever asked for it starts again, with the same tags. */
-static void
-an_answer_by_uio_goes_with_its_session(void **state)
+WEFT_TEST(an_answer_by_uio_goes_with_its_session)
 {
 	static const char yaml[] =
 		"fabric: toy\n"
@@ -154,7 +143,6 @@ an_answer_by_uio_goes_with_its_session(void **state)
 		"workloads: [{on: h0, kind: uio, seed: 1, requests: 0, lines: 4096, bytes: 256}]\n";
 	struct toy w;
 
-	(void)state;
 	toy_init(&w, yaml);
 	for (unsigned int i = 0; i < 8; i++) {
 		toy_steps(&w, 2000 + i);
@@ -166,15 +154,13 @@ an_answer_by_uio_goes_with_its_session(void **state)
 	toy_fini(&w);
 }
 
-static void
-a_session_that_ends_takes_its_requests(void **state)
+WEFT_TEST(a_session_that_ends_takes_its_requests)
 {
 	struct weft_node_requests r;
 	struct weft_node *h;
 	uint64_t lost, reads;
 	struct toy w;
 
-	(void)state;
 	toy_init(&w, on);
 	h = toy_node(&w, "h0");
 	toy_steps(&w, 2000);
@@ -201,15 +187,13 @@ a_session_that_ends_takes_its_requests(void **state)
 	toy_fini(&w);
 }
 
-static void
-what_stood_in_memory_that_is_new_is_forgotten(void **state)
+WEFT_TEST(what_stood_in_memory_that_is_new_is_forgotten)
 {
 	const uint16_t gfd = 2;
 	struct weft_node *h;
 	uint64_t verified;
 	struct toy w;
 
-	(void)state;
 	toy_init(&w, on);
 	h = toy_node(&w, "h0");
 	toy_steps(&w, 4000);
@@ -227,14 +211,12 @@ what_stood_in_memory_that_is_new_is_forgotten(void **state)
 	toy_fini(&w);
 }
 
-static void
-a_port_that_takes_nothing_holds_back_requests(void **state)
+WEFT_TEST(a_port_that_takes_nothing_holds_back_requests)
 {
 	struct weft_node *h;
 	uint64_t sent;
 	struct toy w;
 
-	(void)state;
 	toy_init(&w, on);
 	h = toy_node(&w, "h0");
 	toy_steps(&w, 4000);
@@ -329,8 +311,7 @@ see_session(void *world, struct weft_node_link *l, bool ended, bool began)
 	seen.ups += began;
 }
 
-static void
-a_world_decides_and_watches(void **state)
+WEFT_TEST(a_world_decides_and_watches)
 {
 	static const char yaml[] =
 		"fabric: toy\nnodes:\n"
@@ -346,7 +327,6 @@ a_world_decides_and_watches(void **state)
 	struct weft_node *h, *g;
 	struct toy w;
 
-	(void)state;
 	memset(&seen, 0, sizeof(seen));
 	toy_init(&w, yaml);
 	for (uint16_t i = 0; i < w.topo->n_nodes; i++) {
@@ -377,8 +357,7 @@ a_world_decides_and_watches(void **state)
 }
 
 /* While it counts them it does not know where they go: all may be for one GFD, which is not there. */
-static void
-a_host_that_translates_keeps_what_cannot_go(void **state)
+WEFT_TEST(a_host_that_translates_keeps_what_cannot_go)
 {
 	static const char yaml[] =
 		"fabric: toy\n"
@@ -395,7 +374,6 @@ a_host_that_translates_keeps_what_cannot_go(void **state)
 	struct weft_node *h;
 	struct toy w;
 
-	(void)state;
 	toy_init(&w, yaml);
 	for (uint16_t i = 0; i < w.topo->n_nodes; i++) {
 		struct weft_node_cfg cfg = w.at[i].node.cfg;
@@ -419,15 +397,13 @@ a_host_that_translates_keeps_what_cannot_go(void **state)
 }
 
 /* Polled whenever there is something to do it has seen all of a second; else of a pause the least. */
-static void
-time_between_polls_is_a_pause_or_not(void **state)
+WEFT_TEST(time_between_polls_is_a_pause_or_not)
 {
 	const uint64_t second_ns = UINT64_C(1000000000);
 	struct weft_node *h;
 	uint64_t ends_ns;
 	struct toy w;
 
-	(void)state;
 	toy_init(&w, rxl);
 	h = toy_node(&w, "h0");
 	ends_ns = h->ends_ns;
@@ -438,25 +414,4 @@ time_between_polls_is_a_pause_or_not(void **state)
 	weft_node_time(h, h->now_ns + second_ns);
 	assert_int_equal(h->ends_ns, ends_ns + second_ns + 2 * WEFT_NODE_PAUSE_NS);
 	toy_fini(&w);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_kind_of_a_file_is_one_row),
-		cmocka_unit_test(a_host_is_answered_by_a_gfd),
-		cmocka_unit_test(a_switch_that_ends_links_forwards),
-		cmocka_unit_test(nothing_is_sent_before_links_are_up),
-		cmocka_unit_test(uio_is_a_service_of_both),
-		cmocka_unit_test(an_answer_by_uio_goes_with_its_session),
-		cmocka_unit_test(a_session_that_ends_takes_its_requests),
-		cmocka_unit_test(what_stood_in_memory_that_is_new_is_forgotten),
-		cmocka_unit_test(a_port_that_takes_nothing_holds_back_requests),
-		cmocka_unit_test(a_host_that_translates_keeps_what_cannot_go),
-		cmocka_unit_test(a_world_decides_and_watches),
-		cmocka_unit_test(time_between_polls_is_a_pause_or_not),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,8 +8,7 @@
 #include "weft_node.h"
 
 /* Every combination of what a topology may say, over every kind of end: what is valid stays so. */
-static void
-what_a_topology_says_of_retry_is_always_valid(void **state)
+WEFT_TEST(what_a_topology_says_of_retry_is_always_valid)
 {
 	static const uint16_t windows[] = { 0, 8, 100, 511 }, acks[] = { 0, 1, 255 };
 	static const uint16_t buffers[] = { 0, 1, 511 };
@@ -24,7 +23,6 @@ what_a_topology_says_of_retry_is_always_valid(void **state)
 		.selective = true };
 	unsigned int cases = 0;
 
-	(void)state;
 	for (unsigned int i = 0; i < 4 * 3 * 3 * 3 * 3 * 2; i++) {
 		unsigned int n = i;
 		struct weft_topo_retry r = { .window = windows[n % 4] };
@@ -74,14 +72,4 @@ what_a_topology_says_of_retry_is_always_valid(void **state)
 		cases++;
 	}
 	assert_int_equal(cases, 648);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_a_topology_says_of_retry_is_always_valid),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,8 +68,7 @@ violated(void)
 
 /* --- what an attacker has changed --- */
 
-static void
-every_forged_flit_is_remembered(void **state)
+WEFT_TEST(every_forged_flit_is_remembered)
 {
 	static union {
 		struct sim_frame f;
@@ -79,7 +78,6 @@ every_forged_flit_is_remembered(void **state)
 	struct sim_frame *f = &at.f;
 	struct weft_rand r;
 
-	(void)state;
 	run_pair("rxl", WEFT_IDE_CONTAINMENT);
 	weft_test_seed(&r, __func__);
 	for (unsigned int round = 0; round < 300; round++) {
@@ -135,15 +133,13 @@ comes(struct sim_end *e, uint64_t forged, struct weft_llr_rx_result in, unsigned
 	monitor_came(e, &f, &in);
 }
 
-static void
-a_failure_has_a_forged_flit_in_its_epoch(void **state)
+WEFT_TEST(a_failure_has_a_forged_flit_in_its_epoch)
 {
 	const struct weft_llr_rx_result taken = { .deliver = 0xf },
 					bad = { .deliver = 0xe, .bad = 1 };
 	const struct weft_llr_rx_result held = { .deliver = 0xe, .held = 1 };
 	struct sim_end *e;
 
-	(void)state;
 	run_pair("rxl", WEFT_IDE_CONTAINMENT);
 	e = &s.end[1];
 	comes(e, 0, taken, 2, true);
@@ -181,13 +177,11 @@ may_end(uint64_t silent_ns)
 	return !violated();
 }
 
-static void
-a_jump_explains_no_more_than_it_adds(void **state)
+WEFT_TEST(a_jump_explains_no_more_than_it_adds)
 {
 	struct sim_end *e = &s.end[0];
 	uint64_t session_timeout_ns, least_ns;
 
-	(void)state;
 	run_pair("rxl", WEFT_IDE_OFF);
 	e = &s.end[0];
 	session_timeout_ns = s.sc.session.session_timeout_ns;
@@ -219,12 +213,10 @@ a_jump_explains_no_more_than_it_adds(void **state)
 
 /* --- an end that wants to send and gives nothing --- */
 
-static void
-idle_turns_count_once_an_instant(void **state)
+WEFT_TEST(idle_turns_count_once_an_instant)
 {
 	struct sim_end *e;
 
-	(void)state;
 	run_pair("cxl", WEFT_IDE_OFF);
 	e = &s.end[0];
 	s.now_ns += s.sc.session.rx_timeout_ns; /* it wants to be ticked, and is not */
@@ -257,10 +249,8 @@ run_on(void)
 	}
 }
 
-static void
-forged_control_ends_no_session(void **state)
+WEFT_TEST(forged_control_ends_no_session)
 {
-	(void)state;
 	for (int ide = WEFT_IDE_OFF; ide <= WEFT_IDE_SKID; ide++) {
 		uint32_t session;
 
@@ -278,10 +268,8 @@ forged_control_ends_no_session(void **state)
 	}
 }
 
-static void
-a_stolen_spid_stays_out(void **state)
+WEFT_TEST(a_stolen_spid_stays_out)
 {
-	(void)state;
 	run_fabric("star:2,1", "rxl", WEFT_IDE_OFF);
 	run_on();
 	for (unsigned int i = 0; i < TURNS; i++)
@@ -297,19 +285,4 @@ a_stolen_spid_stays_out(void **state)
 	assert_int_equal(s.total.loss[LOSS_SPID], TURNS);
 	assert_true(violated());
 	end_pair();
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_forged_flit_is_remembered),
-		cmocka_unit_test(a_failure_has_a_forged_flit_in_its_epoch),
-		cmocka_unit_test(a_jump_explains_no_more_than_it_adds),
-		cmocka_unit_test(idle_turns_count_once_an_instant),
-		cmocka_unit_test(forged_control_ends_no_session),
-		cmocka_unit_test(a_stolen_spid_stays_out),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
