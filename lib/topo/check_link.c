@@ -244,7 +244,7 @@ link_shared(
 	if (a->device_kind == WEFT_TOPO_NETIF)
 		return a->node == b->node ? name : NULL;
 	/* Every process has virtual devices of its own. */
-	if (a->device_kind == WEFT_TOPO_VDEV || (is_socket && a->link == b->link))
+	if (a->device_kind == WEFT_TOPO_DEVARGS || (is_socket && a->link == b->link))
 		return NULL;
 	return strcmp(t->node[a->node].server, t->node[b->node].server) == 0 ? name : NULL;
 }

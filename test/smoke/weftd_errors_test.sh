@@ -82,6 +82,8 @@ topology '' 'mtu: 1500, flits_per_frame: 34'
 t 't.yaml:3:' --check
 topology ', a_port: {netif: weftnone0, driver: af_packet}, b_port: {netif: weftnone1, driver: af_packet}'
 t 'weftnone0'
+topology ', a_port: {vdev: "net_null0"}, b_port: {vdev: "net_null0"}'
+"$app/weftd" --topology "$work/t.yaml" --node h0 --check --quiet || die "two processes may have a virtual device of one name each"
 topology ', a_port: {vdev: "net_nonesuch0"}, b_port: {vdev: "net_nonesuch1"}'
 refuses_loudly() {
 	if weftd >"$work/out" 2>"$work/err"; then die "a device without a driver was not refused"; fi
