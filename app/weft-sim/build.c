@@ -7,6 +7,7 @@
  */
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -27,9 +28,9 @@ build_flits_of(const struct sim *s, const struct sim_end *e, const struct sim_no
 	const struct weft_topo *t = s->topo;
 	unsigned int fits = s->sc.max_flits;
 
-	if (s->opt->topology != NULL && s->sc.mode == WEFT_MODE_RXL)
+	if (!s->is_drawn && s->sc.mode == WEFT_MODE_RXL)
 		fits = weft_topo_path_flits(t, e->node->index, peer->index);
-	else if (s->opt->topology != NULL)
+	else if (!s->is_drawn)
 		fits = weft_topo_port_flits(t, e->link_dir);
 	return fits < s->sc.max_flits ? (uint8_t)fits : s->sc.max_flits;
 }
@@ -322,13 +323,12 @@ build_has_load(const struct weft_load *l)
 }
 
 static int
-build_open(struct sim *s, char *err, size_t err_len)
+build_open(struct sim *s, const struct weft_load_files *files, char *err, size_t err_len)
 {
-	const struct weft_load_files files = { .topology = s->opt->topology };
 	const struct sim_opt *o = s->opt;
 	struct weft_topo_error why;
 
-	if (weft_load_open(&s->topo, &s->load, &files, &why) != 0) {
+	if (weft_load_open(&s->topo, &s->load, files, &why) != 0) {
 		snprintf(err, err_len, "%s", why.text);
 		return -1;
 	}
@@ -375,8 +375,18 @@ static int
 build_topology(struct sim *s, char *err, size_t err_len)
 {
 	const struct sim_opt *o = s->opt;
+	struct weft_load_files files = { .topology = o->topology };
+	char *text = drawn_text(o, s->seed, &files.len);
+	int rc = 0;
 
-	if (o->topology != NULL && build_open(s, err, err_len) != 0)
+	if (text != NULL) {
+		files.topology = "drawn";
+		files.yaml = text;
+	}
+	if (files.topology != NULL)
+		rc = build_open(s, &files, err, err_len);
+	free(text);
+	if (rc != 0)
 		return -1;
 	scenario_draw(&s->sc, o, s->seed, s->topo);
 	s->is_drawn = s->topo == NULL;

@@ -16,15 +16,14 @@
 #define CORE_RATE 5000 /* requests a second and host: a core may take most of a second */
 
 void
-core_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed)
+core_draw(struct scenario *sc, uint64_t seed, const struct weft_topo *file)
 {
 	struct weft_rand r;
 
 	weft_rand_seed(&r, seed ^ UINT64_C(0xC04E));
 	/* Between two retry layers what waits for a part that is cut off is in others' way. */
-	sc->has_core = weft_rand_below(&r, 2) == 0 && sc->mode == WEFT_MODE_RXL &&
-	               opt->topology == NULL && sc->fault_gap_ns != 0 &&
-	               sc->fault_weight[FAULT_REPLAY] == 0;
+	sc->has_core = weft_rand_below(&r, 2) == 0 && sc->mode == WEFT_MODE_RXL && file == NULL &&
+	               sc->fault_gap_ns != 0 && sc->fault_weight[FAULT_REPLAY] == 0;
 	sc->core_seed = weft_rand_u64(&r);
 }
 

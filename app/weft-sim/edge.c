@@ -343,14 +343,17 @@ edge_sent(struct sim_end *e, const struct weft_msg *m, bool late)
 {
 	struct sim *s = e->node->sim;
 	struct weft_msg own = *m;
+	bool is_bad;
 
 	/* Ids of a host's request are for itself: a link of HBR form has none. */
 	if (e->node->node.is_hbr)
 		own.spid = own.dpid = 0;
 	late = late || edge_poisons(e, m);
 	s->total.poisoned += late;
+	/* Where there is no room behind it, a GFD says in the header what has turned out bad. */
+	is_bad = late || (m->poison != 0 && e->node->node.topo->late_poison > 0);
 	/* If the other end is in another session, the message will not arrive. */
-	if (late && e->session == e->peer->session && !replay_excuses(e))
+	if (is_bad && e->session == e->peer->session && !replay_excuses(e))
 		oracle_poisoned(e, m);
 	order_sent(e, &own, late);
 }

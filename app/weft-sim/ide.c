@@ -36,10 +36,9 @@ ide_mix(uint64_t h, uint64_t v)
 
 /* In cxl mode a message that a session loses inside the fabric would end no request. */
 static bool
-ide_may_lose_sessions(const struct scenario *sc, const struct sim_opt *opt)
+ide_may_lose_sessions(const struct scenario *sc, const struct weft_topo *file)
 {
-	return sc->mode == WEFT_MODE_RXL ||
-	       (opt->topology == NULL && strcmp(sc->fabric, "pair") == 0);
+	return sc->mode == WEFT_MODE_RXL || (file == NULL && strcmp(sc->fabric, "pair") == 0);
 }
 
 static uint8_t
@@ -94,7 +93,7 @@ ide_draw(
 	p->ide_bits = (uint16_t)bits;
 	if (file != NULL && file->ide != WEFT_IDE_OFF)
 		ide_take_options(sc, &file->ide_opts);
-	if (ide_may_lose_sessions(sc, opt))
+	if (ide_may_lose_sessions(sc, file))
 		sc->fault_weight[FAULT_FORGED] = (uint32_t)weft_rand_below(&r, 3);
 }
 

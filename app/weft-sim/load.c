@@ -180,9 +180,7 @@ load_plan(struct sim *s, struct weft_rand *r)
 		load_draw(s, &p, r);
 	else
 		load_take(s, &p);
-	/* A request of CXL.mem ends by its answer or its session. */
-	for (uint16_t i = 0; i < s->topo->n_nodes; i++)
-		s->load->node[i].mem.timeout_ms = UINT32_MAX;
+	drawn_settle(s);
 	if (s->sc.mode == WEFT_MODE_RXL)
 		load_scale_sessions(s, &p);
 	load_give_peers(s, &p);

@@ -77,6 +77,9 @@ static const struct cli_option options[] = {
 	{ "fabric", "SHAPE", NULL, "pair | star:H,G | chain:N | tree:L,F[,N] | mesh:W,H | fat:K",
 		CLI_TEXT(fabric) },
 	{ "mode", NULL, NULL, "mode, not the file's either", CLI_WORD(mode, weft_mode_words) },
+	{ "drawn", NULL, "some",
+		"which seeds have a fabric that comes with its load (doc/drawn.md)",
+		CLI_WORD(drawn, drawn_words) },
 	{ "ide", NULL, NULL, "encryption, not the file's either",
 		CLI_WORD(ide, weft_ide_mode_words) },
 	{ "print-topology", NULL, NULL,
@@ -174,6 +177,8 @@ sim_collect(struct sim *s)
 {
 	for (uint32_t i = 0; i < s->n_ends; i++)
 		weft_llr_counts_add(weft_link_llr(s->end[i].end), s->total.llr);
+	for (uint16_t i = 0; i < s->topo->n_nodes; i++)
+		drawn_add(&s->node[i]);
 	for (uint32_t i = 0; i < s->topo->n_ports; i++)
 		if (s->link_dir[i].impair != NULL)
 			weft_counters_add(s->total.impair, s->link_dir[i].impair->count,

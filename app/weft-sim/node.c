@@ -270,6 +270,7 @@ node_start(struct sim_node *n)
 	void *kept = node_keep_memory(n);
 	char err[400];
 
+	drawn_add(n);
 	weft_node_fini(&n->node);
 	n->node = (struct weft_node){
 		.cfg = cfg, .now_ns = local_ns, .ends_ns = local_ns, .generation = n->gfd.generation

@@ -122,6 +122,7 @@ oracle_begun(struct sim_node *n, const struct weft_request *rq)
 	l->is_write = rq->kind == WEFT_REQUEST_WRITE;
 	l->writes = l->is_write ? oracle_hash_data(rq->data) : 0;
 	t->open++;
+	l->tag = rq->tag;
 	n->host.line_of_tag[rq->tag & (n->host.tags - 1)] = (uint32_t)rq->cookie;
 }
 
@@ -258,6 +259,9 @@ oracle_poisoned(struct sim_end *e, const struct weft_msg *m)
 		return;
 	if (!is_write)
 		oracle_find(n, n->host.line_of_tag[m->tag & (n->host.tags - 1)], &l);
+	/* Others have used that tag since. */
+	if (l != NULL && l->tag != m->tag)
+		return;
 	for (uint32_t i = 0; i < n->host.n_targets && l == NULL; i++)
 		l = oracle_line_at(n, &n->host.target[i], m->addr);
 	if (l == NULL || !l->open || l->is_write != is_write)

@@ -74,6 +74,7 @@ report_text(const struct report *r)
 	       ", sessions %" PRIu64 ", lines forgotten %" PRIu64 "\n",
 		t->requests, t->completed, t->lost, t->sessions, t->forgotten);
 	report_text_words("faults", fault_word, t->fault, FAULT_KINDS);
+	report_text_words("judged", domain_word, t->domain, DOMAINS);
 	report_text_rows("wires", weft_impair_counters(), t->impair, WEFT_IMPAIR_N_COUNTERS);
 	report_text_words("dropped", loss_word, t->loss, LOSS_KINDS);
 	printf("switches told of %" PRIu64 " flits dropped, %" PRIu64 " heard of\n", t->losses_told,
@@ -193,6 +194,7 @@ report_json(const struct report *r, const char *path)
 	report_set(o, "forgotten", t->forgotten);
 	report_set(o, "sessions", t->sessions);
 	json_object_set_new(o, "faults", faults);
+	json_object_set_new(o, "domains", report_json_words(domain_word, t->domain, DOMAINS));
 	json_object_set_new(o, "dropped", report_json_words(loss_word, t->loss, LOSS_KINDS));
 	report_set(o, "losses_told", t->losses_told);
 	report_set(o, "losses_heard", t->losses_heard);

@@ -91,6 +91,7 @@ struct sim_opt {
 	const char *capture; /* file for all frames of the run, or NULL */
 	int mode; /* enum weft_mode, -1: by the seed */
 	int ide; /* enum weft_ide_mode, -1: by the seed */
+	int drawn; /* which seeds' fabrics are drawn with their load: drawn_words */
 	struct weft_ide_lib *ide_lib;
 	bool calm; /* no faults, clean wires */
 	bool has_impair;
@@ -242,6 +243,7 @@ static_assert(offsetof(struct sim_end, isn) == WEFT_CACHE_LINE, "one line");
 
 struct shadow_line {
 	uint64_t writes; /* what the open write writes */
+	uint16_t tag; /* of the request that was the last */
 	uint8_t n; /* of may_be */
 	bool anything; /* too much was lost to know */
 	bool open;
@@ -378,6 +380,17 @@ enum replay_count {
 
 extern const char *const replay_word[REPLAY_COUNTS];
 
+/* Requests that were judged, by what they are of. */
+enum domain {
+	DOMAIN_UIO,
+	DOMAIN_ATS, /* of hosts that translate */
+	DOMAIN_TRANSFER,
+	DOMAIN_RIGHTS, /* of those that may not reach all memory */
+	DOMAIN_LATE_POISON, /* reads that found what had turned out bad */
+	DOMAIN_RESTART, /* CXL.mem, of a node that has started again, or to one */
+	DOMAINS
+};
+
 struct sim_totals {
 	uint64_t hops; /* flits that arrived by a link */
 	uint64_t frames;
@@ -399,6 +412,7 @@ struct sim_totals {
 	uint64_t fec_uncorrectable;
 	uint64_t ide[IDE_COUNTS];
 	uint64_t replay[REPLAY_COUNTS];
+	uint64_t domain[DOMAINS];
 	uint64_t cores; /* seeds in which a part was healed before the rest */
 	uint64_t violations;
 };
@@ -479,6 +493,20 @@ void bad_wire_force(struct scenario *sc, const struct sim_opt *o, unsigned int l
 /* build.c */
 int sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, size_t err_len);
 void sim_free(struct sim *s);
+
+/* drawn.c: fabrics that are drawn with their load */
+extern const char *const drawn_words[];
+extern const char *const domain_word[DOMAINS];
+/** The text of its topology file, the caller's to free; NULL: the seed's fabric is another. */
+char *drawn_text(const struct sim_opt *o, uint64_t seed, size_t *len);
+/** Let times of a file's load go with simulated time. */
+void drawn_settle(struct sim *s);
+/** All transfers of a host have ended. */
+void drawn_transfers(struct sim_node *n);
+/** Add what a node has counted in this life. */
+void drawn_add(struct sim_node *node);
+/** A request of CXL.mem begins. */
+void drawn_begun(const struct sim_node *n, uint16_t dpid);
 
 /* load.c: who sends to whom, of which lines, and what the judge knows of it */
 /** Room for the load of a fabric that was drawn. */
@@ -622,7 +650,7 @@ void storm_break(struct sim *s, uint32_t link_dir, const struct sim_frame *like)
 
 /* core.c: a part of the fabric that is healed first */
 /** Draw whether there is one. */
-void core_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed);
+void core_draw(struct scenario *sc, uint64_t seed, const struct weft_topo *file);
 /** Whether the node is in a core that was chosen. */
 bool core_has(const struct sim *s, uint16_t node);
 /** Once a core was healed, sources slow down: one that starts, too. */

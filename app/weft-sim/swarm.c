@@ -347,5 +347,5 @@ scenario_draw(
 	replay_draw(sc, seed);
 	swarm_draw_form(sc, seed);
 	swarm_leave_out(sc, opt->without);
-	core_draw(sc, opt, seed);
+	core_draw(sc, seed, file);
 }

@@ -51,6 +51,7 @@ turn_done(struct sim_node *n)
 	if (mismatches > n->host.excused)
 		violation(s, "host %u read %llu lines that its source did not expect", n->pid,
 			(unsigned long long)mismatches);
+	drawn_transfers(n);
 	if (s->opt->calm && !s->opt->has_impair && !weft_node_is_good(&n->node))
 		violation(s, "node %u did not end as it should have", n->pid);
 }
@@ -69,7 +70,10 @@ turn_source(struct sim_node *n)
 static void
 turn_look(struct sim_node *n)
 {
-	const bool may_ask = !link_dir_is_full(n->sim, n->first_link_dir);
+	const struct sim *s = n->sim;
+	/* Once all has ended, agents are to be quiet too. */
+	const bool is_over = s->healed && s->sources_done == s->n_sources;
+	const bool may_ask = !is_over && !link_dir_is_full(s, n->first_link_dir);
 
 	weft_node_poll(&n->node, may_ask);
 }

@@ -27,6 +27,7 @@ watch_begun(void *world, const struct weft_node *n, const struct weft_request *r
 	(void)n;
 	node->sim->total.requests++;
 	node->host.open++;
+	drawn_begun(node, rq->dpid);
 	oracle_begun(node, rq);
 }
 
@@ -58,7 +59,12 @@ watch_dropped(void *world, const struct weft_node *n, enum weft_verdict why)
 {
 	struct sim_node *node = world;
 
-	(void)n;
+	/* A connection's session takes answers by UIO with it. */
+	if (why == WEFT_DROP_NO_CONN && n->cfg.load->has_uio && !weft_node_is_cxl(n))
+		return;
+	/* A translation that takes too long is asked for again, and both answers come. */
+	if (why == WEFT_DROP_NO_TAG && n->topo->translates)
+		return;
 	for (uint32_t i = 0; i < node->n_ends; i++)
 		if (replay_excuses(&node->end[i]))
 			return;

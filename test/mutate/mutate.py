@@ -20,6 +20,12 @@ LIMIT_S = 300  # of real time; a mutant that hangs there has not been noticed
 SIM = "app/weft-sim"
 DUPLICATE = "test/unit/test_link_duplicate"
 
+# Noticed where fabrics come with their load, and looked for there alone.
+DRAWN = {
+    "a page moves before its host has let go",
+    "the first group, or window, is open to everybody",
+}
+
 # Seeds that notice what few do, tried before all others.
 FIRST = {
     "numbers of places that others have are compared": 243,
@@ -298,6 +304,15 @@ MUTATIONS = [
     ("a failed stream goes on", "lib/link/link_ide.c",
      "if (run->failed != 0)\n\t\ts->is_broken = true;",
      ";"),
+    ("a page moves before its host has let go", "lib/ats/ats_agent_migrate.c",
+     "if (v->state == AGENT_MIGRATION_ASKED && s == WEFT_ATS_INV_DONE) {",
+     "if (v->state == AGENT_MIGRATION_ASKED) {"),
+    ("the first group, or window, is open to everybody", "lib/node/tables.c",
+     "rc = weft_gfam_set_sat(g, t->node[i].pid, tables_open_groups(n, t, i));",
+     "rc = weft_gfam_set_sat(g, t->node[i].pid, tables_open_groups(n, t, i) | 1);"),
+    ("answers by UIO stay for the next session", "lib/node/uio.c",
+     "if (!weft_node_is_cxl(n) && a->session != uio_session(l))",
+     "if (!weft_node_is_cxl(n) && a->session > uio_session(l))", "test/unit/test_node_nodes"),
     ("what comes later passes what waits", "lib/ats/xlate_wait.c",
      ".is_behind = x->cfg.is_ordered && c->at != XLATE_NONE",
      ".is_behind = x->cfg.contexts == 0", "test/unit/test_ats_xlate"),
@@ -388,11 +403,12 @@ def noticed(exe, work, mutation):
     name, program = mutation[0], mutation[4]
     if program != SIM:
         return run(work, exe)
+    fabrics = ("--drawn", "always" if name in DRAWN else "never")
     if name in FIRST:
-        ok, said = run(work, exe, "--seed", str(FIRST[name]))
+        ok, said = run(work, exe, *fabrics, "--seed", str(FIRST[name]))
         if ok:
             return ok, said
-    return run(work, exe, "--seeds", str(SEEDS), "--until-failure")
+    return run(work, exe, *fabrics, "--seeds", str(SEEDS), "--until-failure")
 
 
 def try_one(root, build, mutation, compile_of, link, check=noticed):
@@ -409,9 +425,10 @@ def intact(seeds):
         if mutation[4] != SIM or None in seeds:
             return noticed(exe, work, mutation)
         for seed in sorted(seeds):
-            failed, said = run(work, exe, "--seed", str(seed))
-            if failed or said:
-                return failed, f"seed {seed}: {said}"
+            for drawn in ("never", "always"):
+                failed, said = run(work, exe, "--drawn", drawn, "--seed", str(seed))
+                if failed or said:
+                    return failed, f"seed {seed}, drawn {drawn}: {said}"
         return False, ""
     return check
 
