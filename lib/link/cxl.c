@@ -193,18 +193,6 @@ cxl_retrain(struct llr_rx *rx)
 
 /* --- receiver --- */
 
-/* RETRY-45 */
-static void
-cxl_field(struct llr_rx *rx, const struct weft_flit_hdr *h, uint64_t now_ns)
-{
-	const struct llr_record r = {
-		.type = LLR_FIELD, .cmd = h->replay_cmd, .number = h->seq, .ns = now_ns
-	};
-
-	if (h->seq != 0)
-		llr_tx_hear(rx->tx, &r);
-}
-
 /*
  * An intact flit came: what it says of the handshake. Two NOPs with explicit numbers in a row are
  * sent only by an end that has heard nothing; one that answers puts an Ack between. So answers
@@ -213,14 +201,11 @@ cxl_field(struct llr_rx *rx, const struct weft_flit_hdr *h, uint64_t now_ns)
 static void
 cxl_heard(struct llr_rx *rx, struct cxl *c, bool number_nop, uint64_t now_ns)
 {
-	const struct llr_record r = { .type = LLR_HEARD,
-		.is_number = number_nop,
-		.asks = number_nop && c->after_number,
-		.ns = now_ns };
+	const bool asks = number_nop && c->after_number;
 
 	c->after_number = number_nop;
 	if (number_nop || c->in_handshake)
-		llr_tx_hear(rx->tx, &r);
+		llr_heard(rx, number_nop, asks, now_ns);
 }
 
 /* Position of an explicit number; false: out of window (RETRY-48). */
@@ -379,7 +364,7 @@ cxl_newest(struct llr_rx *rx, struct cxl *c, int64_t pos, uint64_t now_ns)
 		 * Without this no Ack would ever be in window again.
 		 */
 		if (c->in_handshake && c->counted < c->expected) {
-			llr_tx_hear(rx->tx, &conflict);
+			llr_tell_tx(rx, &conflict);
 			c->expected = c->counted;
 			llr_took(rx, cxl_newest_taken(c), now_ns);
 		}
@@ -444,8 +429,8 @@ cxl_flit(struct llr_rx *rx, const uint8_t *flit, uint64_t syndrome, uint64_t bit
 			return; /* IDLE: its other bits say nothing */
 	}
 	c->doubt = false;
-	if (!shown)
-		cxl_field(rx, &h, now_ns);
+	if (!shown && h.seq != 0)
+		llr_field(rx, LLR_FIELD, h.replay_cmd, h.seq, now_ns); /* RETRY-45 */
 	cxl_heard(rx, c, nop && shown, now_ns);
 	if (shown && !cxl_position(c, h.seq, &pos)) {
 		rx->count[WEFT_LLR_N_OUT_OF_WINDOW]++;

@@ -48,7 +48,7 @@ cxl_handshake(struct llr_tx *tx, enum cxl_phase phase, uint64_t now_ns)
 
 	c->phase = (uint8_t)phase;
 	c->heard = false;
-	llr_rx_hear(tx->rx, &r);
+	llr_tell_rx(tx, &r);
 	tx->shown = WEFT_LLR_RETRAINING;
 	cxl_run(c, now_ns);
 }
@@ -59,7 +59,7 @@ cxl_retrain(struct llr_tx *tx, enum cxl_phase phase, uint64_t now_ns)
 	const struct llr_record r = { .type = LLR_RETRAIN };
 
 	tx->count[WEFT_LLR_N_RETRAINS]++;
-	llr_rx_hear(tx->rx, &r);
+	llr_tell_rx(tx, &r);
 	cxl_handshake(tx, phase, now_ns);
 }
 
@@ -71,7 +71,7 @@ cxl_handshake_done(struct llr_tx *tx, struct cxl_tx *c, uint64_t now_ns)
 	if (c->phase != CXL_ANSWERING || !c->heard || c->run_left != 0)
 		return;
 	c->phase = CXL_NORMAL;
-	llr_rx_hear(tx->rx, &r);
+	llr_tell_rx(tx, &r);
 	c->explicit_left = RUN;
 	tx->shown = c->stuck && tx->acked == c->retrain_acked ? WEFT_LLR_STUCK : WEFT_LLR_RUNNING;
 	c->stuck = false;
@@ -249,7 +249,7 @@ cxl_obey(struct llr_tx *tx, uint8_t cmd, uint16_t number, uint64_t now_ns)
 		llr_refuted(tx, number, now_ns);
 		return;
 	}
-	tx->refuted.times = 0;
+	tx->doubt.times = 0;
 	llr_acked(tx, pos, now_ns);
 	if (cmd == WEFT_REPLAY_ACK)
 		return;

@@ -176,7 +176,7 @@ link_begin_session(struct weft_link *e, uint64_t now_ns)
 		e->box[k].head = 0;
 		e->box[k].n = 0;
 	}
-	weft_llr_restart(e->llr, now_ns);
+	weft_llr_restart(e->llr, e->session.id, now_ns);
 	weft_credits_init(&e->flow, room);
 	weft_pack_init(&e->pack, (enum weft_form)e->cfg.form);
 	weft_unpack_init(&e->unpack, (enum weft_form)e->cfg.form, e->cfg.seen);
@@ -194,13 +194,20 @@ link_begin_session(struct weft_link *e, uint64_t now_ns)
 		link_send_init(e);
 }
 
+static void
+link_over(struct weft_link *e)
+{
+	weft_llr_over(e->llr);
+	link_wipe_ide(e);
+}
+
 static enum weft_session_event
 link_event(struct weft_link *e, enum weft_session_event ev, uint64_t now_ns)
 {
 	if (ev == WEFT_SESSION_BEGIN)
 		link_begin_session(e, now_ns);
 	else if (ev == WEFT_SESSION_END)
-		link_wipe_ide(e);
+		link_over(e);
 	return ev;
 }
 
@@ -226,6 +233,19 @@ weft_link_frame(struct weft_link *e, uint32_t session, uint64_t now_ns, enum wef
 
 	link_event(e, *ev, now_ns);
 	return v;
+}
+
+bool
+weft_link_hear(struct weft_link *e, uint64_t now_ns)
+{
+	enum weft_session_event ev;
+	bool any = false;
+	uint32_t session;
+
+	for (; weft_llr_hear(e->llr, now_ns, &session); any = true)
+		if (session != 0)
+			weft_link_frame(e, session, now_ns, &ev);
+	return any;
 }
 
 enum weft_session_event
@@ -294,7 +314,7 @@ void
 weft_link_close(struct weft_link *e)
 {
 	weft_session_close(&e->session);
-	link_wipe_ide(e);
+	link_over(e);
 }
 
 void

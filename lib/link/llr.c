@@ -49,7 +49,7 @@ llr_cfg_is_valid(const struct weft_llr_cfg *c)
 		return false;
 	if (c->selective && rxl && !c->gap_decoding)
 		return false;
-	if (c->show_first && rxl)
+	if ((c->show_first && rxl) || (c->apart && !c->gap_decoding))
 		return false;
 	if (c->selective ? c->rx_flits < 1 || c->rx_flits > WEFT_LLR_WINDOW_MAX : c->rx_flits != 0)
 		return false;
@@ -70,7 +70,34 @@ llr_ring_size(uint32_t flits)
 	return n;
 }
 
-/* Everything is zeroed but the flits: they are written before they are read. */
+static struct llr_apart *
+llr_carve_apart(struct weft_carver *c, struct llr_queue *in, struct llr_queue *out)
+{
+	struct llr_apart *a = weft_carve(c, sizeof(*a));
+
+	if (a != NULL)
+		*a = (struct llr_apart){ .in = in, .out = out };
+	return a;
+}
+
+/* Two queues, and what each half has of them. */
+static void
+llr_carve_queues(struct weft_carver *c, struct weft_llr *l)
+{
+	struct llr_queue *to_tx = weft_carve(c, sizeof(*to_tx));
+	struct llr_queue *to_rx = weft_carve(c, sizeof(*to_rx));
+	struct llr_apart *rx = llr_carve_apart(c, to_rx, to_tx);
+	struct llr_apart *tx = llr_carve_apart(c, to_tx, to_rx);
+
+	if (l == NULL)
+		return;
+	memset(to_tx, 0, sizeof(*to_tx));
+	memset(to_rx, 0, sizeof(*to_rx));
+	l->rx.apart = rx;
+	l->tx.apart = tx;
+}
+
+/* What is of a session is the halves' to begin; flits are written before they are read. */
 static struct weft_llr *
 llr_carve(struct weft_carver *c, const struct weft_llr_cfg *cfg)
 {
@@ -84,27 +111,27 @@ llr_carve(struct weft_carver *c, const struct weft_llr_cfg *cfg)
 	uint64_t *have = weft_carve(c, (rx_slots + 63) / 64 * sizeof(*have));
 	void *tx_state = weft_carve(c, tx_ops->state_size);
 	struct llr_slot *slot = weft_carve(c, tx_slots * sizeof(*slot));
-	const size_t zero = c->len;
 	uint8_t *tx = weft_carve(c, (size_t)tx_slots * WEFT_FLIT_LEN);
 	uint8_t *rx = weft_carve(c, (size_t)rx_slots * WEFT_FLIT_LEN);
 
-	if (l == NULL)
-		return NULL;
-	memset(l, 0, zero);
-	l->rx = (struct llr_rx){ .cfg = &l->cfg,
-		.ops = rx_ops,
-		.state = rx_state,
-		.tx = &l->tx,
-		.flit = rx,
-		.have = have,
-		.mask = rx_slots == 0 ? 0 : rx_slots - 1 };
-	l->tx = (struct llr_tx){ .cfg = &l->cfg,
-		.ops = tx_ops,
-		.state = tx_state,
-		.rx = &l->rx,
-		.slot = slot,
-		.flit = tx,
-		.mask = tx_slots - 1 };
+	if (l != NULL) {
+		l->rx = (struct llr_rx){ .cfg = &l->cfg,
+			.ops = rx_ops,
+			.state = rx_state,
+			.tx = &l->tx,
+			.flit = rx,
+			.have = have,
+			.mask = rx_slots == 0 ? 0 : rx_slots - 1 };
+		l->tx = (struct llr_tx){ .cfg = &l->cfg,
+			.ops = tx_ops,
+			.state = tx_state,
+			.rx = &l->rx,
+			.slot = slot,
+			.flit = tx,
+			.mask = tx_slots - 1 };
+	}
+	if (cfg->apart)
+		llr_carve_queues(c, l);
 	return l;
 }
 
@@ -132,39 +159,36 @@ weft_llr_counts_add(const struct weft_llr *l, uint64_t *sum)
 		sum[i] += weft_llr_count(l, (enum weft_llr_counter)i);
 }
 
-/* Settings that are good; they may be those inside @p mem. */
-static struct weft_llr *
-llr_begin(void *mem, const struct weft_llr_cfg *cfg, uint64_t now_ns)
+struct weft_llr *
+weft_llr_init(void *mem, const struct weft_llr_cfg *cfg, uint64_t now_ns)
 {
-	const struct weft_llr_cfg own = *cfg;
 	struct weft_carver c = { .block = mem };
-	struct weft_llr *l = llr_carve(&c, &own);
+	struct weft_llr *l;
 
-	l->cfg = own;
-	weft_rtt_init(&l->rx.rtt, own.timeout_min_ns, own.timeout_first_ns, own.timeout_max_ns);
-	if (l->rx.ops->start != NULL)
-		l->rx.ops->start(&l->rx, now_ns);
+	if (!llr_cfg_is_valid(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
+		return NULL;
+	l = llr_carve(&c, cfg);
+	l->cfg = *cfg;
+	llr_rx_start(&l->rx, now_ns);
 	llr_tx_start(&l->tx, now_ns);
 	return l;
 }
 
-struct weft_llr *
-weft_llr_init(void *mem, const struct weft_llr_cfg *cfg, uint64_t now_ns)
+void
+weft_llr_restart(struct weft_llr *l, uint32_t session, uint64_t now_ns)
 {
-	if (!llr_cfg_is_valid(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
-		return NULL;
-	return llr_begin(mem, cfg, now_ns);
+	if (l->tx.apart == NULL)
+		llr_rx_start(&l->rx, now_ns);
+	llr_tx_start(&l->tx, now_ns);
+	if (l->tx.apart != NULL)
+		llr_tx_session(&l->tx, session, true);
 }
 
 void
-weft_llr_restart(struct weft_llr *l, uint64_t now_ns)
+weft_llr_over(struct weft_llr *l)
 {
-	uint64_t sum[WEFT_LLR_N_COUNTERS] = { 0 };
-
-	weft_llr_counts_add(l, sum);
-	llr_begin(l, &l->cfg, now_ns);
-	for (unsigned int i = 0; i < WEFT_LLR_N_COUNTERS; i++)
-		l->tx.count[i] = sum[i];
+	if (l->tx.apart != NULL)
+		llr_tx_session(&l->tx, 0, false);
 }
 
 const struct weft_counter *

@@ -29,6 +29,10 @@ enum llr_record_type {
 	LLR_ROUND_TRIP, /* ns, deviation_ns: as measured */
 	LLR_HANDSHAKE, /* cxl: is_due: under way, payload waits; else over */
 	LLR_RETRAIN, /* cxl: forget what is asked for and how far flits are counted */
+	/* between lcores only */
+	LLR_NAK, /* to the transmitter: cmd, number; is_due: it acknowledges */
+	LLR_STRANGER, /* to the transmitter: a frame of another session */
+	LLR_SESSION /* to the receiver: a session of a new generation, or the end of this one */
 };
 
 struct llr_record {
@@ -37,10 +41,54 @@ struct llr_record {
 	bool is_due; /* LLR_TOOK: an Ack of it is */
 	bool is_number, asks;
 	uint16_t number;
-	uint32_t flits;
+	uint16_t generation; /* between lcores: of the session that it is of */
+	uint32_t flits; /* LLR_STRANGER, LLR_SESSION: the session */
 	uint64_t ns; /* LLR_ROUND_TRIP: the mean; else when it was */
 	uint64_t deviation_ns;
 };
+
+#define LLR_QUEUE 256 /* records; a power of two */
+
+/* Records on their way to another lcore: one writes, one reads. */
+struct llr_queue {
+	/* the reader's */
+	uint32_t head __attribute__((aligned(WEFT_CACHE_LINE)));
+	uint32_t seen_tail;
+	/* the writer's */
+	uint32_t tail __attribute__((aligned(WEFT_CACHE_LINE)));
+	uint32_t seen_head;
+	struct llr_record record[LLR_QUEUE] __attribute__((aligned(WEFT_CACHE_LINE)));
+};
+
+/* Records for which there is room. */
+static inline uint32_t
+llr_queue_room(struct llr_queue *q)
+{
+	if (q->tail - q->seen_head == LLR_QUEUE)
+		q->seen_head = __atomic_load_n(&q->head, __ATOMIC_ACQUIRE);
+	return LLR_QUEUE - (q->tail - q->seen_head);
+}
+
+/* There is room. */
+static inline void
+llr_queue_push(struct llr_queue *q, const struct llr_record *r)
+{
+	q->record[q->tail % LLR_QUEUE] = *r;
+	__atomic_store_n(&q->tail, q->tail + 1, __ATOMIC_RELEASE);
+}
+
+/* False: there is none. */
+static inline bool
+llr_queue_pop(struct llr_queue *q, struct llr_record *r)
+{
+	if (q->head == q->seen_tail)
+		q->seen_tail = __atomic_load_n(&q->tail, __ATOMIC_ACQUIRE);
+	if (q->head == q->seen_tail)
+		return false;
+	*r = q->record[q->head % LLR_QUEUE];
+	__atomic_store_n(&q->head, q->head + 1, __ATOMIC_RELEASE);
+	return true;
+}
 
 /* What the receiver has for the headers that are made next. */
 enum llr_naks {
@@ -54,6 +102,19 @@ struct llr_nak {
 	uint16_t number;
 	bool acks; /* it acknowledges everything up to its number */
 	bool more; /* there may be another */
+};
+
+#define LLR_NAKS 64
+
+/* Of a half whose other half is on another lcore. */
+struct llr_apart {
+	struct llr_queue *in, *out;
+	uint32_t session; /* 0: none */
+	uint16_t generation; /* of it */
+	bool is_untold; /* transmitter: the receiver does not know of it: the queue was full */
+	/* transmitter: Naks that are to go out */
+	uint8_t nak_head, n_naks;
+	struct llr_nak nak[LLR_NAKS];
 };
 
 /* --- the transmitter --- */
@@ -103,8 +164,9 @@ struct llr_ack {
 	uint64_t since_ns; /* pending */
 };
 
-/* Acks and Naks that name a number which is none of those out. */
-struct llr_refuted {
+/* Signs that somebody else sends too; Acks and Naks that name a number which is none of those out. */
+struct llr_doubt {
+	uint8_t signs; /* enum weft_llr_doubt, or-ed */
 	uint64_t since_ns, last_ns;
 	uint16_t number;
 	uint8_t times; /* with none between that fits */
@@ -115,6 +177,7 @@ struct llr_tx {
 	const struct llr_tx_ops *ops;
 	void *state; /* the mode's own */
 	struct llr_rx *rx; /* the other half: to fetch Naks, and for records */
+	struct llr_apart *apart; /* NULL: both halves are on one lcore */
 	struct llr_slot *slot;
 	uint8_t *flit;
 	uint32_t mask; /* ring of slots and flits, by position */
@@ -132,7 +195,6 @@ struct llr_tx {
 	struct llr_ack ack;
 	uint8_t shown; /* enum weft_llr_state */
 	uint8_t naks; /* enum llr_naks: what the headers of this frame may have */
-	uint8_t doubt; /* enum weft_llr_doubt, or-ed */
 	uint8_t replays; /* time-outs in a row without progress */
 	bool reserved;
 	bool nop_pending; /* a NOP shall go out */
@@ -140,7 +202,7 @@ struct llr_tx {
 	bool prior_payload; /* the flit sent last had a number */
 	bool opens; /* no flit of this frame has shown its number to whoever gets it */
 	struct weft_rtt rtt;
-	struct llr_refuted refuted;
+	struct llr_doubt doubt;
 	uint64_t count[WEFT_LLR_N_COUNTERS];
 };
 
@@ -169,6 +231,7 @@ struct llr_rx {
 	const struct llr_rx_ops *ops;
 	void *state; /* the mode's own */
 	struct llr_tx *tx; /* the other half: for records */
+	struct llr_apart *apart; /* NULL: both halves are on one lcore */
 	/* Flits that came too early, and flits in turn that wait behind such. */
 	uint8_t *flit;
 	uint64_t *have; /* one bit a place of the ring, not for ready ones */
@@ -193,8 +256,11 @@ extern const struct llr_rx_ops llr_rxl_rx_ops, llr_cxl_rx_ops;
 
 /* --- llr_tx.c --- */
 
-/* Begin; the rest of it is set. */
+/* Begin a session; counts go on. */
 void llr_tx_start(struct llr_tx *tx, uint64_t now_ns);
+
+/* With the receiver on another lcore: a session of a new generation, or none any more. */
+void llr_tx_session(struct llr_tx *tx, uint32_t session, bool is_new);
 
 /** Acks may wait so long. */
 uint64_t llr_ack_delay(const struct llr_tx *tx);
@@ -262,6 +328,9 @@ llr_tx_flit(const struct llr_tx *tx, uint64_t pos)
 
 /* --- llr_rx.c --- */
 
+/* Begin a session; counts go on. */
+void llr_rx_start(struct llr_rx *rx, uint64_t now_ns);
+
 /* Flits were taken in turn, or are known already: an Ack is due. */
 static inline void
 llr_owe(struct llr_rx *rx, unsigned int flits)
@@ -323,53 +392,46 @@ llr_half_trip_ns(const struct weft_llr_cfg *cfg, const struct weft_rtt *rtt)
 	return half < cfg->timeout_max_ns ? half : cfg->timeout_max_ns;
 }
 
-/*
- * A record of the other half comes. Inline: where halves share an lcore nothing of the record is
- * left but what it says.
- */
-static inline __attribute__((always_inline)) void
-llr_tx_hear(struct llr_tx *tx, const struct llr_record *r)
+/* Flits up to @p number were taken in turn; whether an Ack of it is due. */
+static inline void
+llr_tx_note_taken(struct llr_tx *tx, uint16_t number, uint32_t flits, bool is_due, uint64_t now_ns)
 {
-	switch (r->type) {
-	case LLR_TOOK:
-		tx->ack.number = r->number;
-		tx->ack.flits += r->flits;
-		if (!r->is_due || tx->ack.pending)
-			break;
-		tx->ack.pending = true;
-		tx->ack.since_ns = r->ns;
-		break;
-	case LLR_FIELD: tx->ops->field(tx, r->cmd, r->number, r->ns); break;
-	case LLR_OVERHEARD: llr_overheard(tx, r->number, r->ns); break;
-	case LLR_CONFLICT: tx->doubt |= WEFT_LLR_DOUBT_CONFLICT; break;
-	default: tx->ops->heard(tx, r->is_number, r->asks, r->ns); break;
-	}
+	tx->ack.number = number;
+	tx->ack.flits += flits;
+	if (!is_due || tx->ack.pending)
+		return;
+	tx->ack.pending = true;
+	tx->ack.since_ns = now_ns;
 }
 
-static inline __attribute__((always_inline)) void
-llr_rx_hear(struct llr_rx *rx, const struct llr_record *r)
-{
-	switch (r->type) {
-	case LLR_ROUND_TRIP:
-		rx->rtt.mean_ns = r->ns;
-		rx->rtt.deviation_ns = r->deviation_ns;
-		break;
-	case LLR_HANDSHAKE: rx->ops->handshake(rx, r->is_due); break;
-	default: rx->ops->retrain(rx); break;
-	}
-}
+/* A record of the other half comes. */
+void llr_tx_hear(struct llr_tx *tx, const struct llr_record *r);
+void llr_rx_hear(struct llr_rx *rx, const struct llr_record *r);
+
+/*
+ * Tell the other half. False: on another lcore its queue is full; a record that is lost so is as one of a
+ * frame that is.
+ */
+bool llr_tell_tx(struct llr_rx *rx, const struct llr_record *r);
+bool llr_tell_rx(struct llr_tx *tx, const struct llr_record *r);
+
+/* The same of an Ack or Nak that came, LLR_FIELD or LLR_OVERHEARD, and of an intact flit, LLR_HEARD. */
+void llr_field(struct llr_rx *rx, enum llr_record_type type, uint8_t cmd, uint16_t number,
+	uint64_t now_ns);
+void llr_heard(struct llr_rx *rx, bool is_number, bool asks, uint64_t now_ns);
+
+/* As llr_took(), to another lcore. */
+void llr_took_apart(struct llr_rx *rx, uint16_t number, uint64_t now_ns);
 
 /* At the end of a run: @p number is that of the newest flit in turn. */
 static inline void
 llr_took(struct llr_rx *rx, uint16_t number, uint64_t now_ns)
 {
-	const struct llr_record r = { .type = LLR_TOOK,
-		.is_due = rx->owes,
-		.number = number,
-		.flits = rx->owed,
-		.ns = now_ns };
-
-	llr_tx_hear(rx->tx, &r);
+	if (__builtin_expect(rx->apart != NULL, 0)) {
+		llr_took_apart(rx, number, now_ns);
+		return;
+	}
+	llr_tx_note_taken(rx->tx, number, rx->owed, rx->owes, now_ns);
 	rx->owed = 0;
 	rx->owes = false;
 }

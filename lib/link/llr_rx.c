@@ -47,7 +47,166 @@ llr_conflict(struct llr_rx *rx)
 	const struct llr_record r = { .type = LLR_CONFLICT };
 
 	rx->count[WEFT_LLR_N_CONFLICTS]++;
-	llr_tx_hear(rx->tx, &r);
+	llr_tell_tx(rx, &r);
+}
+
+void
+llr_rx_start(struct llr_rx *rx, uint64_t now_ns)
+{
+	const struct weft_llr_cfg *c = rx->cfg;
+
+	memset(rx->state, 0, rx->ops->state_size);
+	if (c->rx_flits != 0)
+		memset(rx->have, 0, (rx->mask + 64) / 64 * sizeof(rx->have[0]));
+	rx->held = rx->ready = rx->owed = 0;
+	rx->owes = false;
+	rx->head = 0;
+	weft_rtt_init(&rx->rtt, c->timeout_min_ns, c->timeout_first_ns, c->timeout_max_ns);
+	if (rx->ops->start != NULL)
+		rx->ops->start(rx, now_ns);
+}
+
+/* --- the transmitter on another lcore --- */
+
+static bool
+llr_rx_send(struct llr_rx *rx, struct llr_record r)
+{
+	struct llr_apart *a = rx->apart;
+
+	if (llr_queue_room(a->out) == 0)
+		return false;
+	r.generation = a->generation;
+	llr_queue_push(a->out, &r);
+	return true;
+}
+
+bool
+llr_tell_tx(struct llr_rx *rx, const struct llr_record *r)
+{
+	if (rx->apart != NULL)
+		return llr_rx_send(rx, *r);
+	llr_tx_hear(rx->tx, r);
+	return true;
+}
+
+void
+llr_field(
+	struct llr_rx *rx, enum llr_record_type type, uint8_t cmd, uint16_t number, uint64_t now_ns)
+{
+	struct llr_record r;
+
+	if (rx->apart == NULL && type == LLR_FIELD) { /* by far the most */
+		rx->tx->ops->field(rx->tx, cmd, number, now_ns);
+		return;
+	}
+	r = (struct llr_record){
+		.type = (uint8_t)type, .cmd = cmd, .number = number, .ns = now_ns
+	};
+	llr_tell_tx(rx, &r);
+}
+
+void
+llr_heard(struct llr_rx *rx, bool is_number, bool asks, uint64_t now_ns)
+{
+	const struct llr_record r = {
+		.type = LLR_HEARD, .is_number = is_number, .asks = asks, .ns = now_ns
+	};
+
+	llr_tell_tx(rx, &r);
+}
+
+/* Naks that are due go to the transmitter; those that it has no room for are due again later. */
+static void
+llr_rx_pump(struct llr_rx *rx, uint64_t now_ns)
+{
+	struct llr_nak nak;
+
+	while (rx->ops->tick(rx, now_ns) == LLR_NAKS_DUE && llr_queue_room(rx->apart->out) != 0 &&
+		rx->ops->nak(rx, now_ns, &nak))
+		llr_rx_send(rx, (struct llr_record){ .type = LLR_NAK,
+					.cmd = nak.cmd,
+					.number = nak.number,
+					.is_due = nak.acks });
+}
+
+/* What finds no room goes with the next. */
+void
+llr_took_apart(struct llr_rx *rx, uint16_t number, uint64_t now_ns)
+{
+	const struct llr_record r = { .type = LLR_TOOK,
+		.is_due = rx->owes,
+		.number = number,
+		.flits = rx->owed,
+		.ns = now_ns };
+
+	if (llr_rx_send(rx, r)) {
+		rx->owed = 0;
+		rx->owes = false;
+	}
+	llr_rx_pump(rx, now_ns);
+}
+
+void
+llr_rx_hear(struct llr_rx *rx, const struct llr_record *r)
+{
+	switch (r->type) {
+	case LLR_ROUND_TRIP:
+		rx->rtt.mean_ns = r->ns;
+		rx->rtt.deviation_ns = r->deviation_ns;
+		break;
+	case LLR_HANDSHAKE: rx->ops->handshake(rx, r->is_due); break;
+	default: rx->ops->retrain(rx); break;
+	}
+}
+
+static void
+llr_rx_listen(struct llr_rx *rx, uint64_t now_ns)
+{
+	struct llr_apart *a = rx->apart;
+	struct llr_record r;
+
+	while (llr_queue_pop(a->in, &r)) {
+		if (r.type == LLR_SESSION) {
+			if (r.generation != a->generation)
+				llr_rx_start(rx, now_ns);
+			a->generation = r.generation;
+			a->session = r.flits;
+		} else if (r.generation == a->generation) {
+			llr_rx_hear(rx, &r);
+		}
+	}
+}
+
+void
+weft_llr_rx_poll(struct weft_llr *l, uint64_t now_ns)
+{
+	llr_rx_listen(&l->rx, now_ns);
+	if (l->rx.apart->session != 0)
+		llr_rx_pump(&l->rx, now_ns);
+}
+
+bool
+weft_llr_rx_session(struct weft_llr *l, uint32_t session, uint64_t now_ns)
+{
+	struct llr_rx *rx = &l->rx;
+
+	llr_rx_listen(rx, now_ns);
+	if (session != 0 && session == rx->apart->session)
+		return true;
+	llr_rx_send(rx, (struct llr_record){ .type = LLR_STRANGER, .flits = session });
+	return false;
+}
+
+uint32_t
+weft_llr_rx_live(const struct weft_llr *l)
+{
+	return l->rx.apart->session;
+}
+
+bool
+weft_llr_is_apart(const struct weft_llr *l)
+{
+	return l->rx.apart != NULL;
 }
 
 /* --- the Rx buffer --- */

@@ -18,12 +18,132 @@ llr_tx_start(struct llr_tx *tx, uint64_t now_ns)
 	const struct weft_llr_cfg *c = tx->cfg;
 	const uint16_t half = (uint16_t)((c->window + 1) / 2);
 
+	memset(&tx->n_selective, 0,
+		offsetof(struct llr_tx, count) - offsetof(struct llr_tx, n_selective));
+	memset(tx->state, 0, tx->ops->state_size);
+	memset(tx->slot, 0, (tx->mask + 1) * sizeof(tx->slot[0]));
 	tx->ack.number = tx->ops->number(UINT64_MAX); /* the one before the first */
 	tx->ack.every = c->ack_every < half ? c->ack_every : half;
 	tx->timer_ns = tx->since_ns = now_ns;
 	weft_rtt_init(&tx->rtt, c->timeout_min_ns, c->timeout_first_ns, c->timeout_max_ns);
 	if (tx->ops->start != NULL)
 		tx->ops->start(tx, now_ns);
+}
+
+/* --- the receiver on another lcore --- */
+
+/* Of measures only the newest counts, so they leave room. */
+static bool
+llr_tx_send(struct llr_tx *tx, struct llr_record r)
+{
+	struct llr_apart *a = tx->apart;
+	const uint32_t room = llr_queue_room(a->out);
+
+	if (room == 0 || (r.type == LLR_ROUND_TRIP && room < LLR_QUEUE / 2))
+		return false;
+	r.generation = a->generation;
+	llr_queue_push(a->out, &r);
+	return true;
+}
+
+bool
+llr_tell_rx(struct llr_tx *tx, const struct llr_record *r)
+{
+	if (tx->apart != NULL)
+		return llr_tx_send(tx, *r);
+	llr_rx_hear(tx->rx, r);
+	return true;
+}
+
+void
+llr_tx_hear(struct llr_tx *tx, const struct llr_record *r)
+{
+	switch (r->type) {
+	case LLR_TOOK: llr_tx_note_taken(tx, r->number, r->flits, r->is_due, r->ns); break;
+	case LLR_FIELD: tx->ops->field(tx, r->cmd, r->number, r->ns); break;
+	case LLR_OVERHEARD: llr_overheard(tx, r->number, r->ns); break;
+	case LLR_CONFLICT: tx->doubt.signs |= WEFT_LLR_DOUBT_CONFLICT; break;
+	default: tx->ops->heard(tx, r->is_number, r->asks, r->ns); break;
+	}
+}
+
+static void
+llr_tell_session(struct llr_tx *tx)
+{
+	const struct llr_record r = { .type = LLR_SESSION, .flits = tx->apart->session };
+
+	tx->apart->is_untold = !llr_tx_send(tx, r);
+}
+
+void
+llr_tx_session(struct llr_tx *tx, uint32_t session, bool is_new)
+{
+	struct llr_apart *a = tx->apart;
+
+	a->session = session;
+	a->generation = (uint16_t)(a->generation + is_new);
+	a->nak_head = a->n_naks = 0;
+	llr_tell_session(tx);
+}
+
+/* What is asked for may have come meanwhile. */
+static bool
+llr_pop_nak(struct llr_tx *tx, struct llr_nak *nak)
+{
+	struct llr_apart *a = tx->apart;
+
+	while (a->n_naks != 0) {
+		*nak = a->nak[a->nak_head];
+		a->nak_head = (uint8_t)((a->nak_head + 1) % LLR_NAKS);
+		a->n_naks--;
+		if (nak->number == tx->ack.number)
+			return true;
+		if (nak->acks) {
+			nak->number = tx->ack.number;
+			return true;
+		}
+		if ((uint16_t)(nak->number - tx->ack.number) % tx->ops->numbers <
+			tx->ops->numbers / 2)
+			return true;
+	}
+	return false;
+}
+
+static void
+llr_note_nak(struct llr_tx *tx, const struct llr_record *r)
+{
+	struct llr_apart *a = tx->apart;
+
+	if (a->n_naks < LLR_NAKS)
+		a->nak[(a->nak_head + a->n_naks++) % LLR_NAKS] = (struct llr_nak){
+			.cmd = r->cmd, .number = r->number, .acks = r->is_due, .more = true
+		};
+}
+
+/* Of the session before nothing counts. Times are this lcore's: the other's may be a little older. */
+bool
+weft_llr_hear(struct weft_llr *l, uint64_t now_ns, uint32_t *session)
+{
+	struct llr_tx *tx = &l->tx;
+	struct llr_record r;
+
+	if (tx->apart->is_untold)
+		llr_tell_session(tx);
+	if (!llr_queue_pop(tx->apart->in, &r))
+		return false;
+	*session = 0;
+	r.ns = now_ns;
+	if (r.type == LLR_STRANGER) {
+		*session = r.flits;
+	} else if (r.generation == tx->apart->generation && tx->apart->session != 0) {
+		if (r.type == LLR_TOOK)
+			*session = tx->apart->session;
+		if (r.type == LLR_NAK)
+			llr_note_nak(tx, &r);
+		else
+			llr_tx_hear(tx, &r);
+	}
+	return true;
 }
 
 /* --- the replay buffer --- */
@@ -140,19 +260,19 @@ llr_refuted(struct llr_tx *tx, uint16_t n, uint64_t now_ns)
 
 	if (tx->acked == tx->first_unsent)
 		return;
-	if (tx->refuted.times == 0 ||
-		(n != tx->refuted.number && now_ns >= tx->refuted.last_ns + while_ns)) {
-		tx->refuted.times = 0;
-		tx->refuted.number = n;
-		tx->refuted.since_ns = now_ns;
+	if (tx->doubt.times == 0 ||
+		(n != tx->doubt.number && now_ns >= tx->doubt.last_ns + while_ns)) {
+		tx->doubt.times = 0;
+		tx->doubt.number = n;
+		tx->doubt.since_ns = now_ns;
 	}
-	if (n != tx->refuted.number)
+	if (n != tx->doubt.number)
 		return;
-	tx->refuted.last_ns = now_ns;
-	if (tx->refuted.times < REFUTED_ENOUGH)
-		tx->refuted.times++;
-	if (tx->refuted.times == REFUTED_ENOUGH && now_ns >= tx->refuted.since_ns + while_ns)
-		tx->doubt |= WEFT_LLR_DOUBT_ACKS;
+	tx->doubt.last_ns = now_ns;
+	if (tx->doubt.times < REFUTED_ENOUGH)
+		tx->doubt.times++;
+	if (tx->doubt.times == REFUTED_ENOUGH && now_ns >= tx->doubt.since_ns + while_ns)
+		tx->doubt.signs |= WEFT_LLR_DOUBT_ACKS;
 }
 
 void
@@ -172,7 +292,7 @@ llr_sample(struct llr_tx *tx, uint64_t ns)
 	weft_rtt_sample(&tx->rtt, ns);
 	r.ns = tx->rtt.mean_ns;
 	r.deviation_ns = tx->rtt.deviation_ns;
-	llr_rx_hear(tx->rx, &r);
+	llr_tell_rx(tx, &r);
 }
 
 void
@@ -287,7 +407,7 @@ llr_ack_sent(struct llr_tx *tx)
 bool
 llr_fetch_nak(struct llr_tx *tx, uint64_t now_ns, struct llr_nak *nak)
 {
-	if (!tx->rx->ops->nak(tx->rx, now_ns, nak))
+	if (tx->apart != NULL ? !llr_pop_nak(tx, nak) : !tx->rx->ops->nak(tx->rx, now_ns, nak))
 		return false;
 	if (!nak->more)
 		tx->naks = LLR_NAKS_NONE;
@@ -461,7 +581,10 @@ llr_is_urgent(struct llr_tx *tx, uint64_t now_ns)
 {
 	const bool has_run = tx->ops->tick != NULL && tx->ops->tick(tx, now_ns);
 
-	tx->naks = (uint8_t)tx->rx->ops->tick(tx->rx, now_ns);
+	if (tx->apart != NULL)
+		tx->naks = tx->apart->n_naks != 0 ? LLR_NAKS_DUE : LLR_NAKS_NONE;
+	else
+		tx->naks = (uint8_t)tx->rx->ops->tick(tx->rx, now_ns);
 	return has_run || tx->naks == LLR_NAKS_DUE;
 }
 
@@ -511,9 +634,11 @@ uint64_t
 weft_llr_deadline(const struct weft_llr *l)
 {
 	const struct llr_tx *tx = &l->tx;
-	uint64_t at = l->rx.ops->deadline(&l->rx);
+	uint64_t at = tx->apart == NULL ? l->rx.ops->deadline(&l->rx) : WEFT_LLR_NEVER;
 	uint64_t t;
 
+	if (tx->apart != NULL && tx->apart->n_naks != 0)
+		return 0;
 	if (tx->ops->deadline != NULL && (t = tx->ops->deadline(tx)) < at)
 		at = t;
 	if (at == 0 || tx->nop_pending || (tx->ack.pending && tx->ack.flits >= tx->ack.every))
@@ -546,7 +671,7 @@ weft_llr_state(const struct weft_llr *l)
 unsigned int
 weft_llr_doubt(const struct weft_llr *l)
 {
-	return l->tx.doubt;
+	return l->tx.doubt.signs;
 }
 
 unsigned int

@@ -268,16 +268,13 @@ rxl_nak(struct llr_rx *rx, uint64_t now_ns, struct llr_nak *nak)
 
 /* --- receiver --- */
 
-static void
+static inline __attribute__((always_inline)) void
 rxl_field(struct llr_rx *rx, enum llr_record_type type, const uint8_t *flit, uint64_t now_ns)
 {
 	const struct weft_flit_hdr h = weft_flit_hdr_get(flit);
-	const struct llr_record r = {
-		.type = (uint8_t)type, .cmd = h.replay_cmd, .number = h.seq, .ns = now_ns
-	};
 
 	if (h.replay_cmd != WEFT_REPLAY_EXPLICIT)
-		llr_tx_hear(rx->tx, &r);
+		llr_field(rx, type, h.replay_cmd, h.seq, now_ns);
 	else if (h.seq != 0 && type == LLR_FIELD)
 		rx->count[WEFT_LLR_N_OUT_OF_WINDOW]++;
 }
@@ -536,7 +533,7 @@ rxl_take(struct llr_rx *rx, const uint8_t *flits, const uint64_t *syndrome, unsi
 		if ((skip & WEFT_BIT64(i)) == 0)
 			rxl_flit(rx, flits + (size_t)i * WEFT_FLIT_LEN, syndrome[i], WEFT_BIT64(i),
 				now_ns, in);
-	if (rx->owes)
+	if (rx->owes || rx->apart != NULL)
 		llr_took(rx, rxl_plus(rxl_of(rx)->expected, NUMBERS - 1), now_ns);
 }
 

@@ -48,7 +48,7 @@ rxl_obey(struct llr_tx *tx, uint8_t cmd, uint16_t number, uint64_t now_ns)
 		llr_refuted(tx, number, now_ns);
 		return;
 	}
-	tx->refuted.times = 0;
+	tx->doubt.times = 0;
 	switch (cmd) {
 	case WEFT_REPLAY_ACK: llr_acked(tx, pos, now_ns); break;
 	case WEFT_REPLAY_NAK_STANDARD:

@@ -151,6 +151,14 @@ enum weft_verdict weft_link_frame(
 	struct weft_link *e, uint32_t session, uint64_t now_ns, enum weft_session_event *ev);
 
 /**
+ * With llr.apart, in the place of weft_link_frame() where flits come in: hear of the frames that the other
+ * lcore took, and what they said.
+ *
+ * @return whether there was anything: the deadline may be another
+ */
+bool weft_link_hear(struct weft_link *e, uint64_t now_ns);
+
+/**
  * Take flits that are in turn: unpack them, and before that, with IDE that the end opens, decrypt them
  * together. Containment may keep some until a later call. A flit that fails its MAC ends the session:
  * weft_link_tick() says so.

@@ -53,6 +53,8 @@ struct weft_llr_cfg {
 	 * within a frame alone, so a frame that is lost whole shows. Without it as in the paper.
 	 */
 	bool show_first;
+	/** The receiving half runs on an lcore of its own: see "apart" below. With gap_decoding. */
+	bool apart;
 	uint16_t window; /**< most flits unacknowledged, 1..WEFT_LLR_WINDOW_MAX */
 	uint16_t rx_flits; /**< room of the Rx buffer, 1..511 with selective, else 0 */
 	uint16_t ack_every; /**< an Ack is due after so many flits, 1..255 */
@@ -95,7 +97,10 @@ size_t weft_llr_size(const struct weft_llr_cfg *cfg);
 struct weft_llr *weft_llr_init(void *mem, const struct weft_llr_cfg *cfg, uint64_t now_ns);
 
 /** Start over for the next session: all it held is gone; the counts go on. */
-void weft_llr_restart(struct weft_llr *l, uint64_t now_ns);
+void weft_llr_restart(struct weft_llr *l, uint32_t session, uint64_t now_ns);
+
+/** There is no session any more. */
+void weft_llr_over(struct weft_llr *l);
 
 /* --- sending --- */
 
@@ -182,6 +187,32 @@ void weft_llr_rx(struct weft_llr *l, const uint8_t *flits, const uint64_t *syndr
  * flits that are in turn behind them.
  */
 const uint8_t *weft_llr_rx_next(struct weft_llr *l);
+
+/*
+ * --- apart ---
+ *
+ * With cfg.apart one lcore, the receiver, calls weft_llr_rx(), weft_llr_rx_next() and what follows
+ * here, another all else. They tell each other by queues.
+ */
+
+bool weft_llr_is_apart(const struct weft_llr *l);
+
+/** Receiver: whether frames of @p session are to be taken; if not, the other lcore is told of it. */
+bool weft_llr_rx_session(struct weft_llr *l, uint32_t session, uint64_t now_ns);
+
+/** Receiver: the session, 0 for none. */
+uint32_t weft_llr_rx_live(const struct weft_llr *l);
+
+/** Receiver: look at time, and at what the other lcore said. To be called often. */
+void weft_llr_rx_poll(struct weft_llr *l, uint64_t now_ns);
+
+/**
+ * All else: hear one thing that the receiver said.
+ *
+ * @param session  receives the session that a frame came of, see weft_session_flits(); 0: none came
+ * @return false: that was all
+ */
+bool weft_llr_hear(struct weft_llr *l, uint64_t now_ns, uint32_t *session);
 
 /* --- looking at it --- */
 

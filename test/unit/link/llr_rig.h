@@ -17,6 +17,8 @@
 
 #define RIG_FRAMES 4096 /* on their way at once, in one direction */
 #define RIG_FRAME_FLITS 8
+#define RIG_SESSION 7
+#define RIG_POLL_NS 20000 /* of a receiver on another lcore */
 
 /* What a channel does to a frame or flit, in parts of a million. */
 struct rig_faults {
@@ -53,6 +55,7 @@ struct rig {
 	uint64_t free_ns[2]; /* the wire from this end is free again */
 	enum weft_isn_form isn;
 	bool cxl;
+	bool apart; /* halves of an end hear of each other some steps later */
 	struct rig_frame made; /* by who sends; the compiler would clear a variable each time */
 };
 
@@ -65,12 +68,15 @@ rig_init(struct rig *r, const struct weft_llr_cfg *cfg, uint64_t seed)
 	r->flit_ns = 20;
 	r->isn = (enum weft_isn_form)cfg->isn;
 	r->cxl = cfg->mode == WEFT_MODE_CXL;
+	r->apart = cfg->apart;
 	for (unsigned int i = 0; i < 2; i++) {
 		void *mem = aligned_alloc(WEFT_CACHE_LINE, weft_llr_size(cfg));
 
 		assert_non_null(mem);
 		r->end[i].llr = weft_llr_init(mem, cfg, 0);
 		assert_non_null(r->end[i].llr);
+		if (cfg->apart)
+			weft_llr_restart(r->end[i].llr, RIG_SESSION, 0);
 		r->end[i].frame = malloc(RIG_FRAMES * sizeof(struct rig_frame));
 		assert_non_null(r->end[i].frame);
 	}
@@ -183,6 +189,8 @@ rig_take(struct rig *r, struct rig_end *e, const struct rig_frame *f)
 {
 	const uint8_t *flit;
 
+	if (r->apart)
+		assert_true(weft_llr_rx_session(e->llr, RIG_SESSION, r->now_ns));
 	weft_llr_rx(e->llr, f->flit[0], f->syndrome, f->n, 0, r->now_ns, &e->in);
 	for (unsigned int k = 0; k < f->n; k++)
 		if ((e->in.deliver & WEFT_BIT64(k)) != 0)
@@ -203,6 +211,17 @@ rig_first(struct rig_end *e)
 	return first;
 }
 
+/* Of what the receiver said some, and it looks at time. */
+static inline void
+rig_hear(struct rig *r, struct rig_end *e)
+{
+	uint32_t session;
+
+	weft_llr_rx_poll(e->llr, r->now_ns);
+	while (!rig_chance(r, 100000) && weft_llr_hear(e->llr, r->now_ns, &session))
+		assert_true(session == 0 || session == RIG_SESSION);
+}
+
 /* One step: whatever is due now, then time moves on. False: nothing will ever happen again. */
 static inline bool
 rig_step(struct rig *r)
@@ -218,9 +237,12 @@ rig_step(struct rig *r)
 			*f = e->frame[--e->n_frames];
 		}
 	}
-	for (unsigned int i = 0; i < 2; i++)
+	for (unsigned int i = 0; i < 2; i++) {
+		if (r->apart)
+			rig_hear(r, &r->end[i]);
 		while (rig_send(r, i))
 			;
+	}
 	for (unsigned int i = 0; i < 2; i++) {
 		struct rig_frame *f = rig_first(&r->end[i]);
 		uint64_t at = weft_llr_deadline(r->end[i].llr);
@@ -236,6 +258,8 @@ rig_step(struct rig *r)
 	}
 	if (next == UINT64_MAX)
 		return false;
+	if (r->apart && next > r->now_ns + RIG_POLL_NS)
+		next = r->now_ns + RIG_POLL_NS;
 	r->now_ns = next > r->now_ns ? next : r->now_ns + 1;
 	return true;
 }

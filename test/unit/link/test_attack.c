@@ -91,7 +91,7 @@ static void
 new_session(struct rig *r)
 {
 	for (unsigned int i = 0; i < 2; i++) {
-		weft_llr_restart(r->end[i].llr, r->now_ns);
+		weft_llr_restart(r->end[i].llr, 1, r->now_ns);
 		r->end[i].n_frames = 0;
 	}
 	for (unsigned int i = 0; i < 2; i++) {
@@ -296,7 +296,7 @@ WEFT_TEST(two_contents_of_a_number_are_told_from_two_headers)
 		rig_take(&r, &r.end[1], &f);
 		assert_int_equal(weft_llr_doubt(r.end[1].llr), WEFT_LLR_DOUBT_CONFLICT);
 		assert_int_equal(rig_count(&r, 1, WEFT_LLR_N_CONFLICTS), 1);
-		weft_llr_restart(r.end[1].llr, r.now_ns);
+		weft_llr_restart(r.end[1].llr, 1, r.now_ns);
 		assert_int_equal(weft_llr_doubt(r.end[1].llr), 0);
 		/* Numbers before the first of a session are known to nobody. */
 		payload(&r, &f, 1020, 0, 7);

@@ -364,21 +364,24 @@ WEFT_TEST(impossible_options_are_refused)
  * Every option, every fault, both ways: all arrives, once, in order, and never too much is out
  * (RETRY-1, RETRY-3, RETRY-29).
  */
-WEFT_TEST(everything_arrives_on_a_bad_channel)
+static void
+bad_channels(const char *what, unsigned int runs, bool apart)
 {
 	struct weft_rand pick;
 
-	weft_test_seed(&pick, "bad channel");
-	for (unsigned int run = 0; run < weft_test_cases(400); run++) {
+	weft_test_seed(&pick, what);
+	for (unsigned int run = 0; run < weft_test_cases(runs); run++) {
 		struct weft_llr_cfg cfg = rxl_cfg();
 		uint64_t seed = weft_rand_u64(&pick);
 		uint64_t flits[2];
 		struct rig r;
 
 		cfg.window = (uint16_t)(1 + weft_rand_below(&pick, 4) * 170);
-		if (weft_rand_below(&pick, 4) == 0)
+		cfg.apart = apart;
+		if (!apart && weft_rand_below(&pick, 4) == 0)
 			cfg.isn = WEFT_ISN_XOR;
-		cfg.gap_decoding = cfg.isn == WEFT_ISN_PSEUDO && weft_rand_below(&pick, 4) != 0;
+		cfg.gap_decoding =
+			apart || (cfg.isn == WEFT_ISN_PSEUDO && weft_rand_below(&pick, 4) != 0);
 		cfg.selective = cfg.gap_decoding && weft_rand_below(&pick, 3) != 0;
 		cfg.rx_flits = cfg.selective ? (uint16_t)(1 + weft_rand_below(&pick, 511)) : 0;
 		cfg.ack_every = (uint16_t)(1 + weft_rand_below(&pick, 40));
@@ -406,6 +409,17 @@ WEFT_TEST(everything_arrives_on_a_bad_channel)
 		}
 		rig_free(&r);
 	}
+}
+
+WEFT_TEST(everything_arrives_on_a_bad_channel)
+{
+	bad_channels("bad channel", 400, false);
+}
+
+/* The same where halves hear of each other by queues, now or some steps later. */
+WEFT_TEST(everything_arrives_at_halves_that_are_apart)
+{
+	bad_channels("halves apart", 200, true);
 }
 
 /* After the faults end, a retry layer says nothing more: no Ack of an Ack, no Nak for ever. */
