@@ -510,6 +510,10 @@ void duplicate_take_announcement(struct node *n, const struct note *note);
 
 /** Once both pipelines are there: which segment goes where, for as long as lcores run. 0, or -ENOMEM. */
 int segments_init(struct node *n);
+
+/* Whether its layouts run the receiving halves of its links on an lcore of their own. */
+bool segments_rx_apart(const struct node *n);
+
 void segments_fini(struct node *n);
 
 /** What --check says of a node that names lcores: a line each. */

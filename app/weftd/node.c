@@ -287,6 +287,7 @@ node_init_end(struct node *n, char *err, size_t err_len)
 	n->env.conns = n->conns;
 	n->env.pid = cxl ? WEFT_PID_ANY : n->topo->pid;
 	n->env.ends_know_session = true;
+	n->env.rx_apart = segments_rx_apart(n);
 	n->env.now_ns = &n->node->ends_ns;
 	n->env.pool = n->pool;
 	n->env.arriving = weft_node_arriving;

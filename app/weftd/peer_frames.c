@@ -166,6 +166,15 @@ peer_send_all(struct node *n)
 			n->node->link[i].due_ns = weft_link_deadline(n->node->link[i].end);
 }
 
+/* What came to receiving halves on another lcore. */
+static void
+peer_hear_all(struct node *n)
+{
+	for (uint16_t i = 0; i < n->node->n_links; i++)
+		if (weft_link_hear(n->node->link[i].end, n->node->ends_ns))
+			n->node->link[i].due_ns = 0;
+}
+
 unsigned int
 peers_flush(struct node *n)
 {
@@ -174,6 +183,8 @@ peers_flush(struct node *n)
 	if (n->tx == NULL) /* a switch in rxl mode has neither peers nor this pipeline */
 		return 0;
 	node_poll_tx(n);
+	if (n->env.rx_apart)
+		peer_hear_all(n);
 	before = weft_pipe_passed(n->tx, n->tx_link);
 	do {
 		round = weft_pipe_passed(n->tx, n->tx_link);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define LINK_WINDOW 256 /* flits on their way to the other end */
+#define LINK_QUEUES 20480 /* bytes; where halves of a link run on two lcores */
 #define RETRY_TIMEOUT_MIN_NS UINT64_C(2000000)
 #define RESEND_AFTER_NS UINT64_C(100000000)
 
@@ -110,11 +111,17 @@ weft_node_link_memory(const struct weft_topo *t)
 	                              ? 2 * LINK_WINDOW
 	                              : LINK_WINDOW;
 	const size_t kinds = t->mode == WEFT_MODE_CXL ? 4 : 2;
+	size_t queues = 0;
 
+	for (unsigned int i = 0; i < t->n_nodes; i++)
+		if (t->node[i].n_lcores > 1)
+			queues = LINK_QUEUES;
 	/*
-	 * Both buffers of the retry layer, what waits to be consumed, and the allocator's rounding.
+	 * Both buffers of the retry layer, what waits to be consumed, queues between its halves, and the
+	 * allocator's rounding.
 	 */
-	return 2 * window * WEFT_FLIT_LEN + kinds * WEFT_NODE_CREDITS * sizeof(struct weft_msg) +
+	return queues + 2 * window * WEFT_FLIT_LEN +
+	       kinds * WEFT_NODE_CREDITS * sizeof(struct weft_msg) +
 	       WEFT_IO_CLASSES * t->cxl_io * sizeof(struct weft_io_tlp) +
 	       sizeof(struct weft_node_waiting) + 2 * WEFT_NODE_CREDITS * sizeof(struct weft_msg) +
 	       45056;

@@ -124,6 +124,16 @@ weft_node_poll(struct weft_node *n, bool may_ask)
 	return n->kind->poll(n, may_ask);
 }
 
+/* Of the clock of the ends @p passed_ns have passed. Receivers on other lcores look at it too. */
+static void
+node_pass_time(struct weft_node *n, uint64_t now_ns, uint64_t passed_ns)
+{
+	__atomic_store_n(&n->ends_ns, n->ends_ns + passed_ns, __ATOMIC_RELAXED);
+	n->now_ns = now_ns;
+	if (n->cfg.guard != NULL)
+		n->cfg.guard->now_ns = now_ns;
+}
+
 void
 weft_node_time(struct weft_node *n, uint64_t now_ns)
 {
@@ -131,21 +141,15 @@ weft_node_time(struct weft_node *n, uint64_t now_ns)
 	const uint64_t paused_ns =
 		passed_ns > WEFT_NODE_PAUSE_NS ? passed_ns - WEFT_NODE_PAUSE_NS : 0;
 
-	weft_node_time_busy(n, now_ns);
-	if (paused_ns == 0)
-		return;
-	n->ends_ns -= paused_ns;
-	if (n->clock != NULL)
+	node_pass_time(n, now_ns, passed_ns - paused_ns);
+	if (paused_ns != 0 && n->clock != NULL)
 		weft_request_clock_forgive(n->clock, paused_ns);
 }
 
 void
 weft_node_time_busy(struct weft_node *n, uint64_t now_ns)
 {
-	n->ends_ns += now_ns - n->now_ns;
-	n->now_ns = now_ns;
-	if (n->cfg.guard != NULL)
-		n->cfg.guard->now_ns = now_ns;
+	node_pass_time(n, now_ns, now_ns - n->now_ns);
 }
 
 bool

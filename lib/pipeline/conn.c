@@ -21,6 +21,7 @@ struct weft_conns {
 	unsigned int max;
 	unsigned int count;
 	unsigned int n_stuck;
+	unsigned int turn;
 	int socket;
 	bool *in_use;
 	struct weft_conn *conn; /* max of them; index = place in the array */
@@ -236,6 +237,17 @@ weft_conns_stuck(struct weft_conns *t, struct weft_conn *c, bool is_stuck)
 {
 	t->n_stuck += (unsigned int)is_stuck - c->is_stuck;
 	c->is_stuck = is_stuck;
+}
+
+struct weft_conn *
+weft_conns_turn(struct weft_conns *t)
+{
+	struct weft_conn *c = weft_conns_next(t, &t->turn);
+
+	if (c != NULL)
+		return c;
+	t->turn = 0;
+	return weft_conns_next(t, &t->turn);
 }
 
 unsigned int

@@ -186,6 +186,22 @@ weft_layout_at_ends(const struct weft_layout *l, unsigned int segment)
 	return false;
 }
 
+int
+weft_layout_apart(const struct weft_layout *l)
+{
+	for (unsigned int s = 0; s < l->n_segments; s++) {
+		unsigned int at_ends = 0, link_rx = 0;
+
+		for (unsigned int i = l->first[s]; i < l->first[s + 1]; i++) {
+			at_ends += l->stage[i]->at_ends;
+			link_rx += l->stage[i]->order == WEFT_STAGE_LINK_RX;
+		}
+		if (at_ends != 0)
+			return at_ends == 1 && link_rx == 1 ? (int)s : -1;
+	}
+	return -1;
+}
+
 const char *
 weft_layout_words(const struct weft_layout *l, unsigned int segment, char *text, size_t len)
 {

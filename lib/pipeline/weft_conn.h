@@ -66,7 +66,8 @@ struct weft_conn {
 	void *user; /* the application's; it may write it */
 	/*
 	 * The end that this direction belongs to, or NULL; set by the application before frames flow,
-	 * and its state is that of the lcore that runs the stage link_rx. Its flits are numbered by its
+	 * and its state is that of the node's first lcore, but for the receiving half of its retry layer where
+	 * that is apart. Its flits are numbered by its
 	 * retry layer (weft_frame.first), not by isn and fsn below.
 	 */
 	struct weft_link *end;
@@ -137,6 +138,9 @@ void weft_conns_next_key(struct weft_conns *t, struct weft_conn *c);
 
 /** Note whether a connection is stuck. link_rx's thread. */
 void weft_conns_stuck(struct weft_conns *t, struct weft_conn *c, bool is_stuck);
+
+/** The next connection in turn, for ever; NULL: there is none. link_rx's thread. */
+struct weft_conn *weft_conns_turn(struct weft_conns *t);
 
 /** Connections that are. */
 unsigned int weft_conns_n_stuck(const struct weft_conns *t);

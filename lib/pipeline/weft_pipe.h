@@ -54,6 +54,12 @@ int weft_layout_parse(const char *text, struct weft_layout *l, char *err, size_t
 /** Whether a segment has a stage that works on ends (struct weft_stage). */
 bool weft_layout_at_ends(const struct weft_layout *l, unsigned int segment);
 
+/**
+ * The segment that may run apart from the others that work on ends, with the receiving halves of links;
+ * -1: there is none. It has link_rx and none else of these, and none stands before it.
+ */
+int weft_layout_apart(const struct weft_layout *l);
+
 /** Names of a segment's stages with commas between them, as in the layout; @return @p text */
 const char *weft_layout_words(
 	const struct weft_layout *l, unsigned int segment, char *text, size_t len);

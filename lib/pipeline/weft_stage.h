@@ -114,6 +114,8 @@ struct weft_env {
 	 * dropped
 	 */
 	bool is_parting;
+	/* link_rx: links whose halves run on two lcores (weft_llr_cfg.apart) */
+	bool rx_apart;
 	/* link_rx, with ends: makes frames for flits that had come too early */
 	struct rte_mempool *pool;
 	/*
@@ -218,7 +220,8 @@ struct weft_stage {
 	enum weft_stage_order order;
 	/*
 	 * It works on ends (weft_conn.end): all such stages of both pipelines of a node run on one
-	 * lcore. Others keep nothing of a connection that has an end, and may run anywhere.
+	 * lcore, but for link_rx, which may have one of its own if ends were made for that (weft_env.rx_apart).
+	 * Others keep nothing of a connection that has an end, and may run anywhere.
 	 */
 	bool at_ends;
 	const struct weft_counter *counters; /* rows of stats.counts; may be NULL */

@@ -63,13 +63,20 @@ WEFT_TEST(segments_say_whether_they_work_on_ends)
 		const char *text;
 		bool at_ends[3];
 		const char *words; /* of the last */
+		int apart;
 	} cases[] = {
 		{ "deframe,fec_check|link_rx,ide_open|route,deliver", { false, true, true },
-			"route,deliver" },
-		{ "deframe|crc_first|route", { false, true, false }, "route" },
+			"route,deliver", -1 },
+		{ "deframe,fec_check|link_rx|route,deliver", { false, true, true }, "route,deliver",
+			1 },
+		{ "deframe,link_rx|ide_open|deliver", { true, true, true }, "deliver", 0 },
+		{ "deframe,crc_first,link_rx|ide_open|deliver", { true, true, true }, "deliver",
+			-1 },
+		{ "deframe,crc_first|link_rx|deliver", { true, true, true }, "deliver", -1 },
+		{ "deframe|crc_first|route", { false, true, false }, "route", -1 },
 		{ "pack,ide_seal|link_tx|crc_protect, fec_encode,enframe", { true, true, false },
-			"crc_protect,fec_encode,enframe" },
-		{ "deframe|fec_relay|route", { false, false, false }, "route" },
+			"crc_protect,fec_encode,enframe", -1 },
+		{ "deframe|fec_relay|route", { false, false, false }, "route", -1 },
 	};
 
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(cases); i++) {
@@ -80,6 +87,7 @@ WEFT_TEST(segments_say_whether_they_work_on_ends)
 		assert_int_equal(l.n_segments, 3);
 		for (unsigned int s = 0; s < 3; s++)
 			assert_int_equal(weft_layout_at_ends(&l, s), cases[i].at_ends[s]);
+		assert_int_equal(weft_layout_apart(&l), cases[i].apart);
 		assert_string_equal(weft_layout_words(&l, 2, text, sizeof(text)), cases[i].words);
 		assert_string_equal(
 			weft_layout_words(&l, 0, text, 4), cases[i].text[0] == 'd' ? "def" : "pac");

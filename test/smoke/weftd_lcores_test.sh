@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Nodes on two lcores each: segments of their layouts where --check says, over rings, memif and af_packet, in
-# the clear and encrypted, over good wires and bad ones. Every request ends once, every read is right, and both
+# Nodes on two lcores each: segments of their layouts where --check says, halves of links included, over rings, memif and
+# af_packet, in the clear and encrypted, over good wires and bad ones. Every request ends once, every read is right, and both
 # CPUs have worked for every node. Where rings hold back nothing is dropped.
 . "$(dirname "$0")/lib.sh"
 [ "$(nproc)" -ge 2 ] || skip "skipped: needs two CPUs"
@@ -13,6 +13,7 @@ export XDG_RUNTIME_DIR=$work
 rx='deframe,fec_check|link_rx,ide_open|route,deliver'
 tx='pack,ide_seal,link_tx|crc_protect,fec_encode,enframe'
 layouts=(--rx-layout "$rx" --tx-layout "$tx")
+halves=(--rx-layout 'deframe,fec_check|link_rx|ide_open,route,deliver' --tx-layout "$tx")
 
 # fabric MODE IDE REQUESTS LINKS: a host, a switch, a GFD; the GFD's first lcore is the others' second.
 fabric() {
@@ -50,6 +51,14 @@ whole() {
 		for c in l["stages"].values())')"
 }
 
+# apart NAME [options]: the same, with the halves of links on either lcore.
+apart() {
+	local layouts=("${halves[@]}")
+	whole "$@"
+	same "$1: lcores of link_rx and link_tx" "{(0, 1)}" "$(json "$work/$1.json" '{tuple(sorted(l["lcore"]
+		for l in n["lcores"] if l["segment"].split(",")[-1] in ("link_rx", "link_tx"))) for n in o["nodes"] if "connections" in n}')"
+}
+
 # --- which segment goes where ---
 
 fabric rxl "{mode: off}" 20000 "driver: ring" >"$work/rings.yaml"
@@ -61,6 +70,14 @@ lcore 0: the node | route
 lcore 1: deframe,fec_relay
 lcore 1: the node | link_rx,ide_open | route,deliver | pack,ide_seal,link_tx
 lcore 0: deframe,fec_check | crc_protect,fec_encode,enframe" "$(sed -n 's/^ *\(lcore .*\)/\1/p' "$work/check")"
+"$app/weftd" --check --topology "$work/rings.yaml" "${halves[@]}" "${switch[@]}" >"$work/check"
+same "where --check says that halves go" "lcore 0: the node | ide_open,route,deliver | pack,ide_seal,link_tx
+lcore 1: deframe,fec_check | link_rx | crc_protect,fec_encode,enframe" "$(sed -n 's/^ *\(lcore .*\)/\1/p' "$work/check" | head -2)"
+for change in 's/rxl$/cxl/' 's/mtu: 4000/&, isn: xor/'; do # they stay together
+	sed "$change" "$work/rings.yaml" >"$work/one.yaml"
+	"$app/weftd" --check --topology "$work/one.yaml" "${halves[@]}" >"$work/check"
+	grep -q 'lcore 0: the node | link_rx | ide_open' "$work/check" || die "$change: link_rx is apart: $(cat "$work/check")"
+done
 "$app/weftd" --check --topology "$work/rings.yaml" >"$work/check"
 same "where nothing may run apart" 3 "$(grep -c 'lcore .: nothing: no segment is left for it' "$work/check")"
 sed 's/"1,0"/"1"/' "$work/rings.yaml" >"$work/one.yaml"
@@ -80,6 +97,8 @@ $([ "$(sum "$work/rings.json" retry resent)" -lt 2000 ] && echo True)"
 "$app/weftd" --topology "$work/one.yaml" --until-done --quiet --json "$work/one.json" --rx-layout "$rx" \
 	--tx-layout 'pack|ide_seal,link_tx|crc_protect|fec_encode,enframe' || die "a transmit pipeline of four segments"
 same "many segments: all well" True "$(good "$work/one.json")"
+cp "$work/rings.yaml" "$work/halves.yaml"
+apart halves "${switch[@]}"
 fabric cxl "{mode: skid, key_file: $work/psk}" 10000 "driver: ring" >"$work/cxl.yaml"
 whole cxl
 same "cxl: IDE" "{'closed'}" "$(json "$work/cxl.json" '{c["ide"] for n in o["nodes"] for c in n.get("connections", [])}')"
@@ -91,11 +110,15 @@ if run try || ! grep -q 'built without the driver net_flitwire' "$work/try.log";
 	fabric rxl "{mode: off}" 3000 "$wire" "${wire/seed: 1/seed: 2}" >"$work/memif.yaml"
 	whole memif "${switch[@]}"
 	[ "$(sum "$work/memif.json" retry resent)" -gt 10 ] || die "memif: hardly anything was sent again"
+	apart memif "${switch[@]}"
+	[ "$(sum "$work/memif.json" retry resent)" -gt 10 ] || die "memif, halves: hardly anything was sent again"
 	fabric rxl "{mode: containment, key_file: $work/psk, rekey_flits: 500}" 3000 "$wire" "${wire/seed: 1/seed: 2}" \
 		>"$work/sealed.yaml"
 	whole sealed "${switch[@]}"
 	[ "$(sum "$work/sealed.json" retry resent)" -gt 10 ] || die "sealed: hardly anything was sent again"
 	[ "$(sum "$work/sealed.json" end ide_rekeys)" -gt 0 ] || die "sealed: no key changed"
+	apart sealed "${switch[@]}"
+	[ "$(sum "$work/sealed.json" end ide_rekeys)" -gt 0 ] || die "sealed, halves: no key changed"
 	wire="driver: memif, wire: {seed: 1, $bits}"
 	fabric cxl "{mode: containment, key_file: $work/psk}" 3000 "$wire" "${wire/seed: 1/seed: 2}" >"$work/link.yaml"
 	whole link
@@ -110,6 +133,7 @@ if [ $netns -eq 1 ]; then
 	fabric rxl "{mode: containment, key_file: $work/psk}" 10000 \
 		"driver: af_packet, a_port: {netif: a0}, b_port: {netif: a1}" \
 		"driver: af_packet, a_port: {netif: b0}, b_port: {netif: b1}" >"$work/veth.yaml"
+	apart veth "${switch[@]}"
 	whole veth "${switch[@]}"
 	same "veth: announcements heard" True "$(json "$work/veth.json" 'all(p["announcements"] is not None for n in o["nodes"] for p in n["ports"])')"
 fi

@@ -8,7 +8,8 @@
  * Active, with an end: the retry layer judges; what goes on is in order and comes once
  * (doc/llr.md). Flits that had come too early leave in frames of their own after the frame that
  * made them due. For want of a buffer they stay in the retry layer with what follows them, and
- * leave when there is one. Runs on the lcore that owns the ends.
+ * leave when there is one. Runs on the lcore that owns the ends, or, with the receiving halves of
+ * their retry layers, on one of its own.
  *
  * Passive, without one, as for a trace: nobody sends again. Corrupt flits, duplicates and all-zero
  * flits are marked as dropped, and the frame goes on with what is left in it. A decoded gap is
@@ -18,6 +19,8 @@
  */
 
 #include "flit_batch.h"
+
+#define LINKS_A_POLL 16
 
 enum {
 	COUNT_GOOD,
@@ -147,6 +150,34 @@ link_rx_passive(struct rte_mbuf *m, const uint64_t *syndrome, struct link_rx_cou
 
 /* --- active --- */
 
+/* Of the other lcore's poll, where that has the rest of the link. */
+static inline uint64_t
+link_rx_now(const struct weft_env *env)
+{
+	return __atomic_load_n(env->now_ns, __ATOMIC_RELAXED);
+}
+
+/* The session that there is, or 0. */
+static inline uint32_t
+link_rx_session(const struct weft_conn *c)
+{
+	const struct weft_llr *l = weft_link_llr(c->end);
+
+	return weft_llr_is_apart(l) ? weft_llr_rx_live(l) : weft_link_session(c->end)->id;
+}
+
+/* A frame came. Of a link whose other half is elsewhere the session is told of it there. */
+static inline enum weft_verdict
+link_rx_frame(struct weft_conn *c, uint32_t session, uint64_t now_ns)
+{
+	struct weft_llr *l = weft_link_llr(c->end);
+	enum weft_session_event ev;
+
+	if (weft_llr_is_apart(l))
+		return weft_llr_rx_session(l, session, now_ns) ? WEFT_OK : WEFT_DROP_SESSION;
+	return weft_link_frame(c->end, session, now_ns, &ev);
+}
+
 /* A frame of the connection without a flit yet, or NULL. */
 static struct rte_mbuf *
 link_rx_blank(const struct weft_env *env, struct weft_conn *c)
@@ -164,7 +195,7 @@ link_rx_blank(const struct weft_env *env, struct weft_conn *c)
 	f->hdr.vc = c->key.vc;
 	f->hdr.spid = c->key.spid;
 	f->hdr.dpid = c->key.dpid;
-	f->hdr.session = weft_link_session(c->end)->id;
+	f->hdr.session = link_rx_session(c);
 	f->in_port = c->in_port;
 	rte_pktmbuf_append(m, WEFT_WIRE_FLITS_OFF);
 	return m;
@@ -178,7 +209,7 @@ link_rx_release(const struct weft_env *env, struct weft_burst *b, struct weft_co
 	struct weft_llr *l = weft_link_llr(c->end);
 
 	/* What a session that is over left is nobody's; the next begins without it. */
-	if (weft_link_session(c->end)->id == 0) {
+	if (link_rx_session(c) == 0) {
 		weft_conns_stuck(env->conns, c, false);
 		return;
 	}
@@ -223,12 +254,12 @@ link_rx_active(const struct weft_env *env, struct rte_mbuf *m, uint64_t *syndrom
 	struct weft_frame *f = weft_frame(m);
 	const unsigned int n = f->hdr.n_flits;
 	const uint8_t *flits = weft_frame_flits(m);
-	enum weft_session_event ev;
+	const uint64_t now_ns = link_rx_now(env);
 	struct weft_llr_rx_result in;
 	uint64_t zero = 0;
 	enum weft_verdict v;
 
-	v = weft_link_frame(f->conn->end, f->hdr.session, *env->now_ns, &ev);
+	v = link_rx_frame(f->conn, f->hdr.session, now_ns);
 	if (v != WEFT_OK) {
 		st->drops[v] += env->is_parting ? 0 : n;
 		return false;
@@ -241,7 +272,7 @@ link_rx_active(const struct weft_env *env, struct rte_mbuf *m, uint64_t *syndrom
 		zero = weft_wire_all_zero(flits, n);
 		counts->zeros += link_rx_popcount(zero);
 	}
-	weft_llr_rx(weft_link_llr(f->conn->end), flits, syndrome, n, zero, *env->now_ns, &in);
+	weft_llr_rx(weft_link_llr(f->conn->end), flits, syndrome, n, zero, now_ns, &in);
 	f->seq_gap = 0;
 	f->in_order = in.deliver;
 	f->discard |= ~in.deliver;
@@ -293,6 +324,20 @@ link_rx_live(const struct weft_env *env, struct weft_burst *b, struct rte_mbuf *
 		link_rx_release(env, b, c, WEFT_BURST_MAX - more, &counts->row[COUNT_RELEASED]);
 }
 
+/*
+ * Links whose other half is elsewhere, some in turn, so that with many of them a burst does not pay for
+ * all: what is asked for is asked for again by time.
+ */
+static void
+link_rx_pass_time(const struct weft_env *env, unsigned int most)
+{
+	struct weft_conn *c;
+
+	while (most-- != 0 && (c = weft_conns_turn(env->conns)) != NULL)
+		if (c->end != NULL && weft_llr_is_apart(weft_link_llr(c->end)))
+			weft_llr_rx_poll(weft_link_llr(c->end), link_rx_now(env));
+}
+
 static void
 link_rx_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
 {
@@ -302,6 +347,8 @@ link_rx_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_
 	const uint16_t n = b->n;
 
 	assert(n <= WEFT_BURST_MAX);
+	if (env->rx_apart)
+		link_rx_pass_time(env, 1);
 	if (!b->fused)
 		link_rx_syndromes(env, b);
 	memcpy(in, b->pkt, n * sizeof(in[0]));
@@ -332,6 +379,8 @@ link_rx_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_
 static void
 link_rx_poll(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
 {
+	if (env->rx_apart)
+		link_rx_pass_time(env, LINKS_A_POLL);
 	if (weft_conns_n_stuck(env->conns) != 0)
 		link_rx_unstick(env, b, WEFT_BURST_MAX, st);
 }
