@@ -260,6 +260,9 @@ bool daemon_is_stopped(void);
 
 /* --- ports.c --- */
 
+/** Ends the program if two ports of nodes here are to be one virtual device. */
+void ports_check(const struct daemon *d);
+
 /** Open every port of the nodes that run here; prints the choice. 0, or -errno with a line. */
 int ports_open(struct daemon *d, char *err, size_t err_len);
 void ports_close(struct daemon *d);

@@ -661,6 +661,7 @@ main(int argc, char **argv)
 	sigaction(SIGHUP, &hup, NULL);
 	weftd_load_topology(&d, &opts);
 	layouts_check(&d);
+	ports_check(&d);
 	if (opts.check)
 		cli_exit(d.cfg.quiet ? EXIT_SUCCESS : weftd_print_check(&d));
 	weftd_check_runs(&d);

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli.h"
 #include "event.h"
 
 #define CLIENT_NAP_MS 100
@@ -139,6 +140,32 @@ ports_open_client(struct daemon *d, const struct weft_port_spec *s, struct weft_
 				s->socket, d->cfg.seconds);
 		nanosleep(&nap, NULL);
 	}
+}
+
+static bool
+ports_are_one_vdev(const struct weft_topo_port *a, const struct weft_topo_port *b)
+{
+	const size_t len = strcspn(a->device, ",");
+
+	return b->device_kind == WEFT_TOPO_DEVARGS && strcspn(b->device, ",") == len &&
+	       memcmp(a->device, b->device, len) == 0;
+}
+
+void
+ports_check(const struct daemon *d)
+{
+	const struct weft_topo *t = d->topo;
+
+	for (uint16_t i = 0; i < t->n_ports; i++)
+		for (uint16_t j = 0; t->port[i].device_kind == WEFT_TOPO_DEVARGS && j < i; j++)
+			if (ports_are_one_vdev(&t->port[i], &t->port[j]) &&
+				ports_local_node(d, t->port[i].node) != NULL &&
+				ports_local_node(d, t->port[j].node) != NULL)
+				cli_fail("nodes %s and %s: expected virtual devices of two names "
+					 "in one process, got %.64s and %.64s",
+					t->node[t->port[j].node].name,
+					t->node[t->port[i].node].name, t->port[j].device,
+					t->port[i].device);
 }
 
 unsigned int

@@ -84,6 +84,7 @@ topology ', a_port: {netif: weftnone0, driver: af_packet}, b_port: {netif: weftn
 t 'weftnone0'
 topology ', a_port: {vdev: "net_null0"}, b_port: {vdev: "net_null0"}'
 "$app/weftd" --topology "$work/t.yaml" --node h0 --check --quiet || die "two processes may have a virtual device of one name each"
+t 'nodes h0 and g0: expected virtual devices of two names in one process, got net_null0 and net_null0' --check
 topology ', a_port: {vdev: "net_nonesuch0"}, b_port: {vdev: "net_nonesuch1"}'
 refuses_loudly() {
 	if weftd >"$work/out" 2>"$work/err"; then die "a device without a driver was not refused"; fi
