@@ -247,6 +247,7 @@ build_start(struct sim *s)
 						n->node.load->n_transfers != 0);
 		n->has_services |= n->node.topo->n_translations != 0;
 		s->n_sources += n->is_source;
+		s->moves |= n->node.load->move.period_ms != 0 && n->node.topo->n_translations != 0;
 	}
 }
 

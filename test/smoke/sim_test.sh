@@ -161,6 +161,10 @@ for m in all all_cxl; do
 	sim --topology $m.yaml --seeds 10 --hops 5000 --json t.json || die "$m: $(tail -n 3 "$work/text")"
 	same "$m: faults" True "$(j t 'sum(o["faults"].values()) > 100')"
 done
+# Pages that move do so to the end: all requests have ended, and nothing becomes quiet.
+sim --seed 21 --print-topology && mv "$work/text" "$work/moves.yaml"
+grep -q 'kind: move' "$work/moves.yaml" || die "seed 21 draws no pages that move"
+sim --topology moves.yaml --seed 2100 --hops 10000 || die "pages that move: $(tail -n 3 "$work/text")"
 cp "$work/topology.yaml" "$work/transfer.yaml"
 echo '  - {on: h1, kind: transfer, transfers: [{kind: write, gfd: g0, offset: 512K, bytes: 4K, wire: "crc32:512"},
   {kind: read, gfd: g0, offset: 512K, bytes: 4K, wire: "crc32:512"}]}' >>"$work/transfer.yaml"
