@@ -129,6 +129,7 @@ wait_for 20 ask $pid /weft/ports
 begun() { ask $pid "/weft/capture,h0.0=$work/later.pcapng" | json /dev/stdin 'o["/weft/capture"]["port"]'; }
 wait_for 20 begun
 same "a second of one port" True "$(ask $pid "/weft/capture,h0.0=$work/x" | json /dev/stdin '"being captured" in o["/weft/capture"]["error"]')"
+same "a second into one file" True "$(ask $pid "/weft/capture,s0.0=$work/later.pcapng" | json /dev/stdin '"that of another capture" in o["/weft/capture"]["error"]')"
 sleep 0.5
 same "it captured" True "$(ask $pid /weft/capture_stop,h0.0 | json /dev/stdin 'o["/weft/capture_stop"]["written"] > 0')"
 same "nothing to end" True "$(ask $pid /weft/capture_stop,h0.0 | json /dev/stdin '"error" in o["/weft/capture_stop"]')"
