@@ -180,6 +180,47 @@ WEFT_TEST(halves_on_two_threads)
 	free(mem);
 }
 
+/* What a half said in the session before counts for nothing in the next. */
+WEFT_TEST(sessions_have_generations)
+{
+	const uint64_t first = weft_isn_number(WEFT_ISN_FIRST);
+	uint8_t flit[WEFT_FLIT_LEN] = { WEFT_FLIT_CACHEMEM << 6 };
+	struct weft_llr_rx_result in;
+	struct weft_llr_tx_info out;
+	struct weft_llr_cfg cfg;
+	uint32_t session;
+	struct weft_llr *l;
+	void *mem;
+
+	weft_llr_defaults(&cfg, WEFT_MODE_RXL);
+	cfg.ack_every = 1;
+	cfg.apart = true;
+	mem = aligned_alloc(WEFT_CACHE_LINE, weft_llr_size(&cfg));
+	assert_non_null(mem);
+	l = weft_llr_init(mem, &cfg, 0);
+	assert_non_null(l);
+	for (unsigned int ended = 0; ended < 2; ended++) {
+		weft_llr_restart(l, 7, 0);
+		assert_true(weft_llr_rx_session(l, 7, 0));
+		weft_llr_rx(l, flit, &first, 1, 0, 0, &in);
+		assert_int_equal(in.deliver, 1);
+		if (ended)
+			weft_llr_restart(l, 8, 0);
+		assert_true(weft_llr_hear(l, 0, &session));
+		assert_int_equal(session, ended ? 0 : 7);
+		assert_false(weft_llr_hear(l, 0, &session));
+		assert_int_equal(weft_llr_tx(l, flit, 1, 0, &out), ended ? 0 : 1); /* an Ack */
+		memset(flit + 1, 0, sizeof(flit) - 1);
+		flit[0] = WEFT_FLIT_CACHEMEM << 6;
+	}
+	assert_false(weft_llr_rx_session(l, 7, 0));
+	assert_true(weft_llr_hear(l, 0, &session));
+	assert_int_equal(session, 7);
+	weft_llr_over(l);
+	assert_false(weft_llr_rx_session(l, 8, 0));
+	free(mem);
+}
+
 /* Where a Nak must be said until it is answered, or numbers are counted, they stay together. */
 WEFT_TEST(not_every_retry_layer_may_be_apart)
 {
