@@ -247,7 +247,6 @@ build_start(struct sim *s)
 						n->node.load->n_transfers != 0);
 		n->has_services |= n->node.topo->n_translations != 0;
 		s->n_sources += n->is_source;
-		s->moves |= n->node.load->move.period_ms != 0 && n->node.topo->n_translations != 0;
 	}
 }
 
@@ -367,9 +366,6 @@ build_leave_out(struct sim *s)
 {
 	/* Who may not reach a line expects the answer of the port, and that alone. */
 	s->sc.poison_one_in = 0;
-	/* What a translation leads to is asked for again after longer than the judge waits. */
-	if (s->topo->n_translations != 0)
-		s->sc.fault_weight[FAULT_CRASH] = s->sc.fault_weight[FAULT_MEMORY] = 0;
 }
 
 static int

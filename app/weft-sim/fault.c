@@ -70,7 +70,11 @@ fault_on_node(struct sim *s, enum fault_kind kind, uint64_t where, uint64_t unti
 
 	switch (kind) {
 	case FAULT_STALL: node_stall(n, until_ns); break;
-	case FAULT_CRASH: node_crash(n, until_ns); break;
+	case FAULT_CRASH:
+		/* An agent that starts again does not know which pages it had moved. */
+		if (n->node.load->move.period_ms == 0)
+			node_crash(n, until_ns);
+		break;
 	case FAULT_MEMORY:
 		n = &s->node[s->topo->gfd[where % s->topo->n_gfds]];
 		node_crash(n, until_ns);

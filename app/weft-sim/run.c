@@ -90,7 +90,7 @@ run_look(struct sim *s)
 	replay_look(s);
 	if (!s->healed)
 		return;
-	if (s->sources_done == s->n_sources && (s->moves || order_is_quiet(s, why, sizeof(why)))) {
+	if (s->sources_done == s->n_sources && order_is_quiet(s, why, sizeof(why))) {
 		s->stop = true;
 		return;
 	}

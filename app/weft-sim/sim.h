@@ -450,7 +450,6 @@ struct sim {
 	uint64_t hops; /* budget of the fault phase */
 	uint64_t n_sources; /* nodes that begin requests */
 	uint64_t sources_done;
-	bool moves; /* an agent moves pages, and does not end */
 
 	uint32_t frame_room; /* bytes of a frame */
 	uint32_t frame_small; /* of one that is on its way, if it is no longer */
