@@ -141,14 +141,15 @@ static const struct shape {
 	unsigned int least; /* numbers it needs */
 	unsigned int most;
 	unsigned int max; /* of each number */
+	unsigned int multiple; /* of which the first is one */
 	void (*make)(struct fabric *f);
 } shapes[] = {
-	{ "pair", 0, 0, 0, fabric_make_pair },
-	{ "star", 2, 2, 254, fabric_make_star },
-	{ "chain", 1, 1, 4000, fabric_make_chain },
-	{ "tree", 2, 3, 4095, fabric_make_tree },
-	{ "mesh", 2, 2, 1000, fabric_make_mesh },
-	{ "fat", 1, 1, 22, fabric_make_fat },
+	{ "pair", 0, 0, 0, 1, fabric_make_pair },
+	{ "star", 2, 2, 254, 1, fabric_make_star },
+	{ "chain", 1, 1, 4000, 1, fabric_make_chain },
+	{ "tree", 2, 3, 4095, 1, fabric_make_tree },
+	{ "mesh", 2, 2, 1000, 1, fabric_make_mesh },
+	{ "fat", 1, 1, 22, 2, fabric_make_fat },
 };
 
 /* Numbers behind the colon. @return how many, or -1 */
@@ -184,7 +185,9 @@ fabric_find_shape(const char *spec, struct fabric *f)
 		if (strlen(s->word) != len || strncmp(s->word, spec, len) != 0)
 			continue;
 		n = fabric_read_numbers(spec[len] == ':' ? spec + len + 1 : "", f, s->max);
-		return n < (int)s->least || n > (int)s->most ? NULL : s;
+		return n < (int)s->least || n > (int)s->most || f->number[0] % s->multiple != 0
+		               ? NULL
+		               : s;
 	}
 	return NULL;
 }
@@ -201,8 +204,8 @@ fabric_make(const char *spec, unsigned int mode, unsigned int mtu, char *err, si
 
 	if (s == NULL) {
 		snprintf(err, err_len,
-			"expected pair, star:H,G, chain:N, tree:L,F[,N], mesh:W,H or fat:K, got "
-			"\"%s\"",
+			"expected pair, star:H,G, chain:N, tree:L,F[,N], mesh:W,H or fat:K with an "
+			"even K, got \"%s\"",
 			spec);
 		return NULL;
 	}
@@ -220,6 +223,12 @@ fabric_make(const char *spec, unsigned int mode, unsigned int mtu, char *err, si
 	fflush(f.nodes);
 	if (weft_topo_parse(&t, spec, nodes, n_len, &why) != 0)
 		snprintf(err, err_len, "%s", why.text);
+	if (t != NULL && (t->n_hosts == 0 || t->n_gfds == 0)) {
+		snprintf(err, err_len, "%s: expected a host and a GFD at least, got one of them",
+			spec);
+		weft_topo_free(t);
+		t = NULL;
+	}
 close:
 	if (f.nodes != NULL)
 		fclose(f.nodes);

@@ -233,6 +233,8 @@ refuses '--json /nonesuch/f: No such file' timeout 5 "$app/weft-sim" --hours 8 -
 misused '--seeds: expected a number of 1 to' "$app/weft-sim" --seeds 0
 misused '--fabric: expected pair, star:H,G' "$app/weft-sim" --fabric ring:3
 misused '--fabric: expected pair, star:H,G' "$app/weft-sim" --fabric tree:2,0
+misused 'fat:K with an even K, got "fat:3"' "$app/weft-sim" --fabric fat:3
+misused '--fabric: tree:1,1: expected a host and a GFD at least' "$app/weft-sim" --fabric tree:1,1
 misused '--without: expected one of link_flap, link_hold' "$app/weft-sim" --without rain
 misused '--mode: expected one of cxl, rxl' "$app/weft-sim" --mode pcie
 misused '--ide: expected one of off, containment, skid' "$app/weft-sim" --ide on
