@@ -104,16 +104,20 @@ edge_wake(struct sim_end *e, uint64_t at_ns)
 	heap_push(&e->node->sim->heap, at_ns, EV_END, e);
 }
 
+static bool
+edge_parse_control(const struct sim_frame *f, struct weft_control *c)
+{
+	return weft_control_parse(f->data + WEFT_WIRE_FLITS_OFF, f->len - WEFT_WIRE_FLITS_OFF, c) ==
+	       WEFT_OK;
+}
+
 /* The number of a signed frame of link control; 0: it has none. */
 static uint64_t
 edge_control_number(const struct sim_frame *f)
 {
 	struct weft_control c;
 
-	return weft_control_parse(
-		       f->data + WEFT_WIRE_FLITS_OFF, f->len - WEFT_WIRE_FLITS_OFF, &c) == WEFT_OK
-	               ? c.number
-	               : 0;
+	return edge_parse_control(f, &c) ? c.number : 0;
 }
 
 /* @return flits that a switch says it has dropped */
@@ -146,18 +150,26 @@ edge_control(struct sim_end *e, const struct sim_frame *f)
 	return session->count[WEFT_SESSION_N_LOSSES] - before;
 }
 
-/* True if a frame of its session is a sign of life. With keys each of link control is so once. */
+/*
+ * True if a frame of its session is a sign of life. Of link control that is a KEEPALIVE or READY: what
+ * answers a HELLO or a claim that somebody forged is none, though it comes from the other end. With
+ * keys each is so once.
+ */
 static bool
 edge_is_heard(struct sim_end *e, const struct sim_frame *f)
 {
-	uint64_t number;
+	struct weft_control c;
 
-	if (f->is_forged || e->ide == NULL || f->hdr.kind != WEFT_WIRE_CONTROL)
+	if (f->is_forged || f->hdr.kind != WEFT_WIRE_CONTROL)
 		return !f->is_forged;
-	number = edge_control_number(f);
-	if (number <= e->ide->number)
+	if (!edge_parse_control(f, &c) ||
+		(c.type != WEFT_CONTROL_KEEPALIVE && c.type != WEFT_CONTROL_READY))
 		return false;
-	e->ide->number = number;
+	if (e->ide == NULL)
+		return true;
+	if (c.number <= e->ide->number)
+		return false;
+	e->ide->number = c.number;
 	return true;
 }
 
