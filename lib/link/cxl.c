@@ -201,11 +201,11 @@ cxl_retrain(struct llr_rx *rx)
 static void
 cxl_heard(struct llr_rx *rx, struct cxl *c, bool number_nop, uint64_t now_ns)
 {
-	const bool asks = number_nop && c->after_number;
+	const bool is_second = number_nop && c->after_number;
 
 	c->after_number = number_nop;
 	if (number_nop || c->in_handshake)
-		llr_heard(rx, number_nop, asks, now_ns);
+		llr_heard(rx, number_nop, is_second, now_ns);
 }
 
 /* Position of an explicit number; false: out of window (RETRY-48). */
@@ -260,10 +260,10 @@ cxl_in_turn(struct llr_rx *rx, const uint8_t *flit, uint64_t bit, struct weft_ll
 		rx->count[WEFT_LLR_N_DELIVERED]++;
 	}
 	cxl_know(c, c->expected++, flit);
-	llr_owe(rx, 1);
+	llr_ack_due(rx, 1);
 	while (c->nak == CXL_NAK_SELECTIVE && llr_has(rx, (uint64_t)c->expected)) {
 		llr_ready(rx, (uint64_t)c->expected++);
-		llr_owe(rx, 1);
+		llr_ack_due(rx, 1);
 	}
 	c->nak = CXL_NAK_NONE;
 	c->nak_due = false;
@@ -321,7 +321,7 @@ cxl_payload(struct llr_rx *rx, const uint8_t *flit, int64_t pos, uint64_t bit, u
 		if (!cxl_is_known(c, pos, flit))
 			llr_conflict(rx);
 		cxl_duplicate(rx, bit, in);
-		llr_owe(rx, 0);
+		llr_ack_due(rx, 0);
 		return;
 	}
 	if (c->nak == CXL_NAK_NONE)
@@ -466,7 +466,7 @@ cxl_take(struct llr_rx *rx, const uint8_t *flits, const uint64_t *syndrome, unsi
 		if ((skip & WEFT_BIT64(i)) == 0)
 			cxl_flit(rx, flits + (size_t)i * WEFT_FLIT_LEN, syndrome[i], WEFT_BIT64(i),
 				now_ns, in);
-	if (rx->owes)
+	if (rx->ack_due)
 		llr_took(rx, cxl_newest_taken(cxl_of(rx)), now_ns);
 }
 

@@ -82,13 +82,13 @@ cxl_handshake_done(struct llr_tx *tx, struct cxl_tx *c, uint64_t now_ns)
 
 /* An intact flit came: what it says of the handshake. */
 static void
-cxl_heard(struct llr_tx *tx, bool is_number, bool asks, uint64_t now_ns)
+cxl_heard(struct llr_tx *tx, bool is_number, bool is_second, uint64_t now_ns)
 {
 	struct cxl_tx *c = cxl_tx_of(tx);
 
 	switch (c->phase) {
 	case CXL_NORMAL:
-		if (asks)
+		if (is_second)
 			cxl_retrain(tx, CXL_ANSWERING, now_ns);
 		else if (is_number)
 			tx->nop_pending = true; /* its Ack is all that it can still wait for */
@@ -98,7 +98,7 @@ cxl_heard(struct llr_tx *tx, bool is_number, bool asks, uint64_t now_ns)
 			cxl_handshake(tx, CXL_ANSWERING, now_ns);
 		break;
 	default:
-		if (asks && c->run_left == 0)
+		if (is_second && c->run_left == 0)
 			cxl_run(c, now_ns); /* it has not received the answer */
 		c->heard |= !is_number;
 		cxl_handshake_done(tx, c, now_ns);

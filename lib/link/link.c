@@ -187,7 +187,7 @@ link_begin_session(struct weft_link *e, uint64_t now_ns)
 	e->more_data = false;
 	e->may_poison = false;
 	e->init_seen = false;
-	e->owes = false;
+	e->credits_pending = false;
 	link_io_begin(e->io, (enum weft_form)e->cfg.form);
 	link_wipe_ide(e);
 	if (e->ide == NULL || link_ide_begin(e->ide, &e->session, now_ns))
@@ -273,10 +273,11 @@ link_io_due(const struct weft_link *e)
 		return UINT64_MAX;
 	if (e->io->open)
 		return 0;
-	if (!link_io_owes(e->io))
+	if (!link_io_pending(e->io))
 		return UINT64_MAX;
-	return !e->io->owes || link_io_is_urgent(e->io) ? 0
-	                                                : e->io->owed_ns + link_credit_delay_ns(e);
+	return !e->io->credits_pending || link_io_is_urgent(e->io)
+	               ? 0
+	               : e->io->pending_since_ns + link_credit_delay_ns(e);
 }
 
 uint64_t
@@ -299,9 +300,9 @@ weft_link_deadline(const struct weft_link *e)
 	if (e->flit_open || (e->more_data && weft_llr_room(e->llr) != 0))
 		return 0;
 	if (weft_credits_pending(&e->flow) && weft_llr_room(e->llr) != 0) {
-		if (!e->owes || weft_credits_is_urgent(&e->flow))
+		if (!e->credits_pending || weft_credits_is_urgent(&e->flow))
 			return 0;
-		if ((t = e->owed_ns + link_credit_delay_ns(e)) < at)
+		if ((t = e->pending_since_ns + link_credit_delay_ns(e)) < at)
 			at = t;
 	}
 	t = link_io_due(e);

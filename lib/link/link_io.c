@@ -38,7 +38,7 @@ link_io_begin(struct link_io *io, enum weft_form form)
 {
 	weft_io_pack_init(&io->pack, form);
 	weft_io_unpack_init(&io->unpack, form);
-	io->open = io->may_ever = io->owes = io->is_broken = false;
+	io->open = io->may_ever = io->credits_pending = io->is_broken = false;
 	io->ahead = 0;
 	io->turn = 0;
 	io->posted_came = io->posted_gone = 0;
@@ -58,23 +58,24 @@ link_io_has_credit(const struct link_io *io, enum weft_io_class c)
 }
 
 static uint8_t
-link_io_owed_now(const struct link_io *io, unsigned int c)
+link_io_pending_now(const struct link_io *io, unsigned int c)
 {
 	return (uint8_t)(io->granted[c] - io->told[c]);
 }
 
 bool
-link_io_owes(const struct link_io *io)
+link_io_pending(const struct link_io *io)
 {
-	return (link_io_owed_now(io, WEFT_IO_POSTED) | link_io_owed_now(io, WEFT_IO_REQUEST) |
-		       link_io_owed_now(io, WEFT_IO_COMPLETION)) != 0;
+	return (link_io_pending_now(io, WEFT_IO_POSTED) | link_io_pending_now(io, WEFT_IO_REQUEST) |
+		       link_io_pending_now(io, WEFT_IO_COMPLETION)) != 0;
 }
 
 bool
 link_io_is_urgent(const struct link_io *io)
 {
 	for (unsigned int c = 0; c < WEFT_IO_CLASSES; c++)
-		if (link_io_owed_now(io, c) != 0 && link_io_owed_now(io, c) >= io->box[c].room / 2)
+		if (link_io_pending_now(io, c) != 0 &&
+			link_io_pending_now(io, c) >= io->box[c].room / 2)
 			return true;
 	return false;
 }
@@ -86,7 +87,7 @@ link_io_put_dllp(struct link_io *io, uint8_t *dllp)
 	for (unsigned int i = 0; i < WEFT_IO_CLASSES; i++) {
 		const unsigned int c = (io->turn + i) % WEFT_IO_CLASSES;
 
-		if (link_io_owed_now(io, c) == 0)
+		if (link_io_pending_now(io, c) == 0)
 			continue;
 		weft_io_update_put(dllp, (enum weft_io_class)c, io->granted[c]);
 		io->told[c] = io->granted[c];
@@ -113,7 +114,7 @@ link_io_put(struct link_io *io, uint8_t *slot)
 	link_io_put_dllp(io, io->flit + WEFT_IO_DLLP_OFF);
 	memcpy(slot, io->flit, WEFT_FLIT_LEN);
 	io->open = false;
-	io->owes = false;
+	io->credits_pending = false;
 	if (runs_over)
 		link_io_open(io);
 }

@@ -37,8 +37,8 @@ struct link_io {
 	uint8_t told[WEFT_IO_CLASSES];
 	uint8_t came[WEFT_IO_CLASSES];
 	uint8_t turn; /* class whose credits go first */
-	bool owes; /* since owed_ns */
-	uint64_t owed_ns;
+	bool credits_pending; /* since pending_since_ns */
+	uint64_t pending_since_ns;
 	/* receiving */
 	struct weft_io_unpacker unpack;
 	bool is_broken; /* the stream is malformed: the session ends */
@@ -58,8 +58,8 @@ void link_io_begin(struct link_io *io, enum weft_form form);
 
 bool link_io_has_credit(const struct link_io *io, enum weft_io_class c);
 
-/* Whether credits are owed; whether so much that a flit for them alone is worth it. */
-bool link_io_owes(const struct link_io *io);
+/* Whether credits are pending; whether so much that a flit for them alone is worth it. */
+bool link_io_pending(const struct link_io *io);
 bool link_io_is_urgent(const struct link_io *io);
 
 /* End the flit at hand into the window's @p slot. Begins the next if a packet runs over. */

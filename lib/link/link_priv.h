@@ -34,8 +34,8 @@ struct weft_link {
 	bool may_poison; /* the last message has data, and its header is in the flit that is open */
 	uint8_t n_data; /* messages with data in that flit, one that runs over into it included */
 	bool init_seen;
-	bool owes; /* credits, since owed_ns */
-	uint64_t owed_ns;
+	bool credits_pending; /* credits, since pending_since_ns */
+	uint64_t pending_since_ns;
 	uint64_t doubt_ns; /* no session ends for doubt before */
 	struct weft_packer pack;
 	struct weft_unpacker unpack;

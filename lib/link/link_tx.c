@@ -17,10 +17,10 @@
 static void
 link_note_credits(struct weft_link *e, uint64_t now_ns)
 {
-	if (e->owes || !weft_credits_pending(&e->flow))
+	if (e->credits_pending || !weft_credits_pending(&e->flow))
 		return;
-	e->owes = true;
-	e->owed_ns = now_ns;
+	e->credits_pending = true;
+	e->pending_since_ns = now_ns;
 }
 
 static bool
@@ -44,7 +44,7 @@ link_fill_flit(struct weft_link *e)
 
 	e->more_data = weft_pack_end(&e->pack);
 	weft_put_le16(flit + WEFT_FLIT_CRD_OFF, weft_credits_crd(&e->flow));
-	e->owes = false;
+	e->credits_pending = false;
 	e->flit_open = false;
 	e->may_poison = false;
 	return flit;
@@ -303,10 +303,10 @@ link_complete_ide(struct weft_link *e, uint64_t now_ns)
 static void
 link_note_io_credits(struct weft_link *e, uint64_t now_ns)
 {
-	if (e->io->owes || !link_io_owes(e->io))
+	if (e->io->credits_pending || !link_io_pending(e->io))
 		return;
-	e->io->owes = true;
-	e->io->owed_ns = now_ns;
+	e->io->credits_pending = true;
+	e->io->pending_since_ns = now_ns;
 }
 
 /* The same for CXL.io. */
@@ -316,8 +316,9 @@ link_complete_io(struct weft_link *e, uint64_t now_ns)
 	while (e->io->open && link_commit_io(e))
 		;
 	link_note_io_credits(e, now_ns);
-	while (e->io->owes && weft_llr_room(e->llr) != 0 &&
-		(link_io_is_urgent(e->io) || now_ns >= e->io->owed_ns + link_credit_delay_ns(e))) {
+	while (e->io->credits_pending && weft_llr_room(e->llr) != 0 &&
+		(link_io_is_urgent(e->io) ||
+			now_ns >= e->io->pending_since_ns + link_credit_delay_ns(e))) {
 		link_io_open(e->io);
 		link_commit_io(e);
 		e->count[WEFT_LINK_N_IO_CREDIT_FLITS]++;
@@ -334,9 +335,9 @@ link_complete(struct weft_link *e, uint64_t now_ns)
 	while (e->more_data && link_begin_flit(e))
 		link_commit_flit(e);
 	link_note_credits(e, now_ns);
-	while (e->owes && !e->more_data &&
+	while (e->credits_pending && !e->more_data &&
 		(weft_credits_is_urgent(&e->flow) ||
-			now_ns >= e->owed_ns + link_credit_delay_ns(e)) &&
+			now_ns >= e->pending_since_ns + link_credit_delay_ns(e)) &&
 		link_begin_flit(e)) {
 		link_commit_flit(e);
 		e->count[WEFT_LINK_N_CREDIT_FLITS]++;

@@ -24,7 +24,7 @@ enum llr_record_type {
 	LLR_FIELD, /* cmd, number: an Ack or a Nak came */
 	LLR_OVERHEARD, /* the same, in a flit that only shows what the other end believes */
 	LLR_CONFLICT, /* a number came with two contents */
-	LLR_HEARD, /* cxl: an intact flit; is_number: a NOP with its number, asks: a second one */
+	LLR_HEARD, /* cxl: an intact flit; is_number: a NOP with its number, is_second: another */
 	/* to the receiver */
 	LLR_ROUND_TRIP, /* ns, deviation_ns: as measured */
 	LLR_HANDSHAKE, /* cxl: is_due: under way, payload waits; else over */
@@ -39,7 +39,7 @@ struct llr_record {
 	uint8_t type; /* enum llr_record_type */
 	uint8_t cmd; /* enum weft_replay_cmd */
 	bool is_due; /* LLR_TOOK: an Ack of it is */
-	bool is_number, asks;
+	bool is_number, is_second;
 	uint16_t number;
 	uint16_t generation; /* between lcores: of the session that it is of */
 	uint32_t flits; /* LLR_STRANGER, LLR_SESSION: the session */
@@ -145,7 +145,7 @@ struct llr_tx_ops {
 	/* The retry time-out passed without an Ack. */
 	void (*timed_out)(struct llr_tx *tx, uint64_t now_ns);
 	/* The handshake; all NULL: there is none. tick: true: a NOP of it must go out now. */
-	void (*heard)(struct llr_tx *tx, bool is_number, bool asks, uint64_t now_ns);
+	void (*heard)(struct llr_tx *tx, bool is_number, bool is_second, uint64_t now_ns);
 	bool (*tick)(struct llr_tx *tx, uint64_t now_ns);
 	/* When tick would say so, 0: now. */
 	uint64_t (*deadline)(const struct llr_tx *tx);
@@ -183,10 +183,10 @@ struct llr_tx {
 	uint32_t mask; /* ring of slots and flits, by position */
 	uint32_t n_selective;
 
-	/* Positions: acked <= cursor <= next, acked <= first_unsent <= next. */
+	/* Positions: acked <= tx_next <= next, acked <= first_unsent <= next. */
 	uint64_t acked; /* everything before is acknowledged */
-	uint64_t cursor; /* next to be sent */
-	uint64_t first_unsent; /* cursor below it: a replay is under way */
+	uint64_t tx_next; /* next to be sent */
+	uint64_t first_unsent; /* tx_next below it: a replay is under way */
 	uint64_t next; /* next to be committed */
 	uint64_t atomic_until; /* flits before it follow each other with nothing in between */
 	uint64_t timer_ns; /* the retry time-out counts from here */
@@ -238,8 +238,8 @@ struct llr_rx {
 	uint32_t mask; /* ring, by number (rxl) or position (cxl) */
 	uint32_t held; /* flits in it, ready ones included */
 	uint32_t ready; /* in turn, to be fetched: from head on */
-	uint32_t owed; /* flits taken that the transmitter has not been told of */
-	bool owes; /* it is to be told that an Ack is due */
+	uint32_t rx_since_ack; /* flits taken that the transmitter has not been told of */
+	bool ack_due; /* it is to be told that an Ack is due */
 	uint64_t head;
 	struct weft_rtt rtt; /* as the transmitter measured it */
 	uint64_t count[WEFT_LLR_N_COUNTERS];
@@ -333,10 +333,10 @@ void llr_rx_start(struct llr_rx *rx, uint64_t now_ns);
 
 /* Flits were taken in turn, or are known already: an Ack is due. */
 static inline void
-llr_owe(struct llr_rx *rx, unsigned int flits)
+llr_ack_due(struct llr_rx *rx, unsigned int flits)
 {
-	rx->owed += flits;
-	rx->owes = true;
+	rx->rx_since_ack += flits;
+	rx->ack_due = true;
 }
 
 /**
@@ -418,7 +418,7 @@ bool llr_tell_rx(struct llr_tx *tx, const struct llr_record *r);
 /* The same of an Ack or Nak that came, LLR_FIELD or LLR_OVERHEARD, and of an intact flit, LLR_HEARD. */
 void llr_field(struct llr_rx *rx, enum llr_record_type type, uint8_t cmd, uint16_t number,
 	uint64_t now_ns);
-void llr_heard(struct llr_rx *rx, bool is_number, bool asks, uint64_t now_ns);
+void llr_heard(struct llr_rx *rx, bool is_number, bool is_second, uint64_t now_ns);
 
 /* As llr_took(), to another lcore. */
 void llr_took_apart(struct llr_rx *rx, uint16_t number, uint64_t now_ns);
@@ -431,9 +431,9 @@ llr_took(struct llr_rx *rx, uint16_t number, uint64_t now_ns)
 		llr_took_apart(rx, number, now_ns);
 		return;
 	}
-	llr_tx_note_taken(rx->tx, number, rx->owed, rx->owes, now_ns);
-	rx->owed = 0;
-	rx->owes = false;
+	llr_tx_note_taken(rx->tx, number, rx->rx_since_ack, rx->ack_due, now_ns);
+	rx->rx_since_ack = 0;
+	rx->ack_due = false;
 }
 
 #endif /* LLR_PRIV_H */

@@ -58,8 +58,8 @@ llr_rx_start(struct llr_rx *rx, uint64_t now_ns)
 	memset(rx->state, 0, rx->ops->state_size);
 	if (c->rx_flits != 0)
 		memset(rx->have, 0, (rx->mask + 64) / 64 * sizeof(rx->have[0]));
-	rx->held = rx->ready = rx->owed = 0;
-	rx->owes = false;
+	rx->held = rx->ready = rx->rx_since_ack = 0;
+	rx->ack_due = false;
 	rx->head = 0;
 	weft_rtt_init(&rx->rtt, c->timeout_min_ns, c->timeout_first_ns, c->timeout_max_ns);
 	if (rx->ops->start != NULL)
@@ -106,10 +106,10 @@ llr_field(
 }
 
 void
-llr_heard(struct llr_rx *rx, bool is_number, bool asks, uint64_t now_ns)
+llr_heard(struct llr_rx *rx, bool is_number, bool is_second, uint64_t now_ns)
 {
 	const struct llr_record r = {
-		.type = LLR_HEARD, .is_number = is_number, .asks = asks, .ns = now_ns
+		.type = LLR_HEARD, .is_number = is_number, .is_second = is_second, .ns = now_ns
 	};
 
 	llr_tell_tx(rx, &r);
@@ -134,14 +134,14 @@ void
 llr_took_apart(struct llr_rx *rx, uint16_t number, uint64_t now_ns)
 {
 	const struct llr_record r = { .type = LLR_TOOK,
-		.is_due = rx->owes,
+		.is_due = rx->ack_due,
 		.number = number,
-		.flits = rx->owed,
+		.flits = rx->rx_since_ack,
 		.ns = now_ns };
 
 	if (llr_rx_send(rx, r)) {
-		rx->owed = 0;
-		rx->owes = false;
+		rx->rx_since_ack = 0;
+		rx->ack_due = false;
 	}
 	llr_rx_pump(rx, now_ns);
 }

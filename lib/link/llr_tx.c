@@ -63,7 +63,7 @@ llr_tx_hear(struct llr_tx *tx, const struct llr_record *r)
 	case LLR_FIELD: tx->ops->field(tx, r->cmd, r->number, r->ns); break;
 	case LLR_OVERHEARD: llr_overheard(tx, r->number, r->ns); break;
 	case LLR_CONFLICT: tx->doubt.signs |= WEFT_LLR_DOUBT_CONFLICT; break;
-	default: tx->ops->heard(tx, r->is_number, r->asks, r->ns); break;
+	default: tx->ops->heard(tx, r->is_number, r->is_second, r->ns); break;
 	}
 }
 
@@ -307,8 +307,8 @@ llr_acked(struct llr_tx *tx, uint64_t pos, uint64_t now_ns)
 	for (; tx->acked < pos; tx->acked++)
 		if (llr_slot(tx, tx->acked)->selective)
 			tx->n_selective--;
-	if (tx->cursor < pos)
-		tx->cursor = pos;
+	if (tx->tx_next < pos)
+		tx->tx_next = pos;
 	weft_rtt_progress(&tx->rtt);
 	tx->timer_ns = tx->since_ns = now_ns;
 	tx->replays = 0;
@@ -324,9 +324,9 @@ llr_go_back(struct llr_tx *tx, uint64_t now_ns)
 	 * Rewound between a CRC-inverted flit and its Poison: they must be adjacent, so send it
 	 * again.
 	 */
-	if (tx->atomic_until == tx->cursor + 2 && tx->cursor == tx->first_unsent)
-		llr_slot(tx, tx->cursor)->send_inverted_first = true;
-	tx->cursor = tx->acked;
+	if (tx->atomic_until == tx->tx_next + 2 && tx->tx_next == tx->first_unsent)
+		llr_slot(tx, tx->tx_next)->send_inverted_first = true;
+	tx->tx_next = tx->acked;
 	tx->timer_ns = now_ns;
 	for (uint64_t p = tx->acked; tx->n_selective != 0 && p < tx->first_unsent; p++) {
 		if (!llr_slot(tx, p)->selective)
@@ -354,7 +354,7 @@ llr_rewind(struct llr_tx *tx, uint64_t now_ns)
 	if (tx->acked == tx->first_unsent)
 		return false;
 	/* That replay is under way, or began less than a round trip ago. */
-	if (tx->cursor == tx->acked)
+	if (tx->tx_next == tx->acked)
 		return false;
 	if (patience_ns > tx->cfg->timeout_max_ns)
 		patience_ns = tx->cfg->timeout_max_ns;
@@ -370,7 +370,7 @@ llr_resend(struct llr_tx *tx, uint64_t pos, uint64_t now_ns)
 {
 	struct llr_slot *s = llr_slot(tx, pos);
 
-	if (pos < tx->acked || pos >= tx->first_unsent || pos >= tx->cursor)
+	if (pos < tx->acked || pos >= tx->first_unsent || pos >= tx->tx_next)
 		return false;
 	if (s->selective ||
 		(s->resent && now_ns - s->sent_ns < llr_half_trip_ns(tx->cfg, &tx->rtt)))
@@ -432,7 +432,7 @@ llr_may_send(const struct llr_tx *tx)
 static uint64_t
 llr_probe_ns(const struct llr_tx *tx)
 {
-	if (tx->probed || tx->first_unsent == 0 || tx->cursor != tx->next)
+	if (tx->probed || tx->first_unsent == 0 || tx->tx_next != tx->next)
 		return WEFT_LLR_NEVER;
 	/* Acknowledged. If the Ack was forged, a later Nak of the true peer will show it. */
 	if (tx->acked == tx->first_unsent)
@@ -519,13 +519,13 @@ llr_fill_again(struct llr_tx *tx, uint8_t *flits, unsigned int max, uint64_t now
 	return n;
 }
 
-/* From cursor on: a replay, or new flits. */
+/* From tx_next on: a replay, or new flits. */
 static unsigned int
 llr_fill_next(struct llr_tx *tx, uint8_t *flits, unsigned int max, uint64_t now_ns,
 	struct weft_llr_tx_info *out)
 {
-	struct llr_slot *s = llr_slot(tx, tx->cursor);
-	uint64_t begin = tx->cursor;
+	struct llr_slot *s = llr_slot(tx, tx->tx_next);
+	uint64_t begin = tx->tx_next;
 	unsigned int n = 0;
 
 	out->first = tx->ops->number(begin);
@@ -541,15 +541,15 @@ llr_fill_next(struct llr_tx *tx, uint8_t *flits, unsigned int max, uint64_t now_
 		out->invert_crc = 1;
 		n = 1;
 	}
-	for (; n < max && tx->cursor < tx->next; tx->cursor++, n++) {
-		s = llr_slot(tx, tx->cursor);
+	for (; n < max && tx->tx_next < tx->next; tx->tx_next++, n++) {
+		s = llr_slot(tx, tx->tx_next);
 		if (s->send_inverted_first)
 			break;
 		if (s->invert_crc) {
 			s->invert_crc = false;
 			out->invert_crc |= WEFT_BIT64(n);
 		}
-		llr_put_flit(tx, flits + (size_t)n * WEFT_FLIT_LEN, tx->cursor, now_ns);
+		llr_put_flit(tx, flits + (size_t)n * WEFT_FLIT_LEN, tx->tx_next, now_ns);
 		tx->opens |= (out->invert_crc & WEFT_BIT64(n)) != 0;
 	}
 	return n;
@@ -602,10 +602,10 @@ weft_llr_tx(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_n
 	tx->opens = true;
 	/* With one flit a frame they alternate. */
 	if (llr_may_send(tx) &&
-		(max > 1 || tx->cursor < tx->atomic_until || !llr_is_unsaid(tx, now_ns))) {
-		if (tx->n_selective != 0 && tx->cursor >= tx->atomic_until)
+		(max > 1 || tx->tx_next < tx->atomic_until || !llr_is_unsaid(tx, now_ns))) {
+		if (tx->n_selective != 0 && tx->tx_next >= tx->atomic_until)
 			out->n = (uint16_t)llr_fill_again(tx, flits, max, now_ns, out);
-		else if (tx->cursor < tx->next)
+		else if (tx->tx_next < tx->next)
 			out->n = (uint16_t)llr_fill_next(tx, flits, max, now_ns, out);
 		if (out->n != 0 && out->n < max && llr_is_unsaid(tx, now_ns)) {
 			llr_put_nop(tx, flits + (size_t)out->n * WEFT_FLIT_LEN, now_ns);
@@ -643,7 +643,7 @@ weft_llr_deadline(const struct weft_llr *l)
 		at = t;
 	if (at == 0 || tx->nop_pending || (tx->ack.pending && tx->ack.flits >= tx->ack.every))
 		return 0;
-	if (llr_may_send(tx) && (tx->n_selective != 0 || tx->cursor < tx->next))
+	if (llr_may_send(tx) && (tx->n_selective != 0 || tx->tx_next < tx->next))
 		return 0;
 	if (tx->ack.pending && (t = tx->ack.since_ns + llr_ack_delay(tx)) < at)
 		at = t;
@@ -683,7 +683,7 @@ weft_llr_unacked(const struct weft_llr *l)
 unsigned int
 weft_llr_unsent(const struct weft_llr *l)
 {
-	return (unsigned int)(l->tx.next - l->tx.cursor) + l->tx.n_selective;
+	return (unsigned int)(l->tx.next - l->tx.tx_next) + l->tx.n_selective;
 }
 
 const struct weft_rtt *

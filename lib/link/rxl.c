@@ -319,12 +319,12 @@ rxl_in_turn(struct llr_rx *rx, const uint8_t *flit, uint64_t bit, uint64_t now_n
 	if (rxl_gap_is_open(r))
 		r->missing--;
 	rxl_step(r);
-	llr_owe(rx, 1);
+	llr_ack_due(rx, 1);
 	while (rxl_gap_is_open(r) && rx->cfg->rx_flits != 0 && llr_has(rx, r->expected)) {
 		llr_ready(rx, r->expected);
 		rxl_step(r);
 		r->in_turn += r->in_turn < KNOWN;
-		llr_owe(rx, 1);
+		llr_ack_due(rx, 1);
 	}
 	if (!rxl_gap_is_open(r))
 		rxl_gap_closed(r);
@@ -521,7 +521,7 @@ rxl_flit(struct llr_rx *rx, const uint8_t *flit, uint64_t syndrome, uint64_t bit
 			rxl_compare(rx, r, (uint16_t)number, flit);
 		in->duplicate |= bit;
 		rx->count[WEFT_LLR_N_DUPLICATES]++;
-		llr_owe(rx, 0);
+		llr_ack_due(rx, 0);
 	}
 }
 
@@ -533,7 +533,7 @@ rxl_take(struct llr_rx *rx, const uint8_t *flits, const uint64_t *syndrome, unsi
 		if ((skip & WEFT_BIT64(i)) == 0)
 			rxl_flit(rx, flits + (size_t)i * WEFT_FLIT_LEN, syndrome[i], WEFT_BIT64(i),
 				now_ns, in);
-	if (rx->owes || rx->apart != NULL)
+	if (rx->ack_due || rx->apart != NULL)
 		llr_took(rx, rxl_plus(rxl_of(rx)->expected, NUMBERS - 1), now_ns);
 }
 
