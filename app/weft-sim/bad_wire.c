@@ -2,9 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * --impair: the same bad wire both ways on every link, in place of those that a seed draws. No frame
- * may be late by so many numbers that its own comes round. So frames are late by twice the latency at
- * most, in which time a sender gets no further than two windows, and few enough come again.
+ * --impair: the same bad wire both ways on every link, in place of those that a seed draws. No
+ * frame may be late by so many numbers that its own comes round. So frames are late by twice the
+ * latency at most, in which time a sender gets no further than two windows, and few enough come
+ * again.
  */
 
 #include "sim.h"

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Makes a fabric from a topology, its load and a scenario: nodes with their tables, links, and an end on
- * both sides of every connection that is to carry traffic.
+ * Makes a fabric from a topology, its load and a scenario: nodes with their tables, links, and an
+ * end on both sides of every connection that is to carry traffic.
  */
 
 #include <stdio.h>
@@ -100,7 +100,9 @@ build_peers(struct sim *s)
 	}
 }
 
-/* Of the connections of all nodes, or, in cxl mode, both of every link in the order of the ports. */
+/*
+ * Of the connections of all nodes, or, in cxl mode, both of every link in the order of the ports.
+ */
 static void
 build_ends(struct sim *s)
 {

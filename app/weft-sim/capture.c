@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Every frame that a node takes from a link, written to a pcap as it comes, and how many a reader of
- * that file has to find.
+ * Every frame that a node takes from a link, written to a pcap as it comes, and how many a reader
+ * of that file has to find.
  */
 
 #include "capture.h"

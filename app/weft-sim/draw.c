@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Nodes and links of a drawn fabric, and what all of it agrees on. Which domains it has is drawn first,
- * by the rows below; what goes with them, in the order of the file.
+ * Nodes and links of a drawn fabric, and what all of it agrees on. Which domains it has is drawn
+ * first, by the rows below; what goes with them, in the order of the file.
  */
 
 #include "draw_priv.h"

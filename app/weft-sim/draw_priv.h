@@ -17,7 +17,10 @@
 #define DRAW_DEVICES 2
 #define DRAW_SEGMENTS (DRAW_GFDS + DRAW_HOSTS + DRAW_DEVICES + 2)
 #define DRAW_BLOCK 4096u /* rights and segments are of so many bytes */
-/* At the beginning of each segment: 64 lines of CXL.mem of each host, 64 of UIO of each that sends it. */
+/*
+ * At the beginning of each segment: 64 lines of CXL.mem of each host, 64 of UIO of each that sends
+ * it.
+ */
 #define DRAW_LINES 64
 #define DRAW_LINE_BYTES ((2 * DRAW_HOSTS + DRAW_DEVICES) * DRAW_LINES * 64u)
 

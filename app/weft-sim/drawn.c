@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Seeds whose fabric comes with its load, as draw.h draws it; and how much of each of its domains was
- * judged, by the counters of the nodes, through all of their lives.
+ * Seeds whose fabric comes with its load, as draw.h draws it; and how much of each of its domains
+ * was judged, by the counters of the nodes, through all of their lives.
  */
 
 #include "sim.h"
@@ -82,8 +82,8 @@ drawn_settle(struct sim *s)
 /* --- judges --- */
 
 /*
- * A transfer ends well, or for a fault by which it was lost or its data is bad. After one that was, what
- * the next ones find is not known; nor if memory is new, or somebody played old frames back.
+ * A transfer ends well, or for a fault by which it was lost or its data is bad. After one that was,
+ * what the next ones find is not known; nor if memory is new, or somebody played old frames back.
  */
 void
 drawn_transfers(struct sim_node *n)

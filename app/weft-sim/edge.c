@@ -4,11 +4,12 @@
 /*
  * Ends of connections, or (in cxl mode) of links. Frames come in, lose what FEC cannot correct, and
  * are given to the end with their syndromes; what an end has to send gets its CRC and FEC here. An
- * end is looked at when a frame comes, when its node has given it something or at its deadline, never
- * otherwise. Hot.
+ * end is looked at when a frame comes, when its node has given it something or at its deadline,
+ * never otherwise. Hot.
  */
 
 #include "ide.h"
+#include "judge.h"
 #include "replay.h"
 
 #include "weft_base.h"
@@ -151,9 +152,9 @@ edge_control(struct sim_end *e, const struct sim_frame *f)
 }
 
 /*
- * True if a frame of its session is a sign of life. Of link control that is a KEEPALIVE or READY: what
- * answers a HELLO or a claim that somebody forged is none, though it comes from the other end. With
- * keys each is so once.
+ * True if a frame of its session is a sign of life. Of link control that is a KEEPALIVE or READY:
+ * what answers a HELLO or a claim that somebody forged is none, though it comes from the other end.
+ * With keys each is so once.
  */
 static bool
 edge_is_heard(struct sim_end *e, const struct sim_frame *f)

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * An attacker who sends frames of his own: link control in the name of an end's other end, on a link
- * between the two, and frames under another's PID, from a link that leads to one node alone. He has
- * seen which sessions live and are asked for, and what ends say of themselves. Without keys he has
- * not seen what is fresh, an id that was just offered or the number of a challenge: with that he
- * would be the other end. With keys he has seen all, and has no key.
+ * An attacker who sends frames of his own: link control in the name of an end's other end, on a
+ * link between the two, and frames under another's PID, from a link that leads to one node alone.
+ * He has seen which sessions live and are asked for, and what ends say of themselves. Without keys
+ * he has not seen what is fresh, an id that was just offered or the number of a challenge: with
+ * that he would be the other end. With keys he has seen all, and has no key.
  */
 
 #include "ide.h"

@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Frames come from a list and go back to it, the last one first: it is still in the cache. Most have
- * one flit; those that are on their way have room for no more, or they would lie far apart. Hot.
+ * Frames come from a list and go back to it, the last one first: it is still in the cache. Most
+ * have one flit; those that are on their way have room for no more, or they would lie far apart.
+ * Hot.
  */
 
 #include <string.h>

@@ -2,12 +2,12 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Load: a file says its own; where the fabric is drawn, each host reads and writes lines of its own at
- * some GFDs, and nobody has a connection that nothing would go by. What the judge knows of a host's
- * source stands here too: its targets, and what each of its lines may hold.
+ * Load: a file says its own; where the fabric is drawn, each host reads and writes lines of its own
+ * at some GFDs, and nobody has a connection that nothing would go by. What the judge knows of a
+ * host's source stands here too: its targets, and what each of its lines may hold.
  */
 
-#include "sim.h"
+#include "judge.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,8 +55,8 @@ load_add_pair(struct load_pairs *p, uint16_t a, uint16_t b)
 /* --- of a fabric that was drawn --- */
 
 /*
- * Neighbours in a stride that meets every GFD before one twice. A host's lines begin at the same one at
- * each of them.
+ * Neighbours in a stride that meets every GFD before one twice. A host's lines begin at the same
+ * one at each of them.
  */
 static void
 load_draw_host(

@@ -2,11 +2,12 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * The judge of IDE (reliability.md, S1, S9 and S10). It stands at the senders' wires and knows no keys,
- * only which of them were asked for. No key is used twice in a run. No block of ciphertext comes
- * twice: under one key and IV that would happen soon, as slots that are not used are zero before
- * they are encrypted, and else once in 2^64. What is sent again is what was sent. An epoch has one
- * MAC, in its place. And a stream fails when somebody has changed what it took, and then only.
+ * The judge of IDE (reliability.md, S1, S9 and S10). It stands at the senders' wires and knows no
+ * keys, only which of them were asked for. No key is used twice in a run. No block of ciphertext
+ * comes twice: under one key and IV that would happen soon, as slots that are not used are zero
+ * before they are encrypted, and else once in 2^64. What is sent again is what was sent. An epoch
+ * has one MAC, in its place. And a stream fails when somebody has changed what it took, and then
+ * only.
  */
 
 #include "ide.h"

@@ -9,6 +9,7 @@
 #include "capture.h"
 #include "cli.h"
 #include "ide.h"
+#include "judge.h"
 #include "replay.h"
 
 #include <string.h>
@@ -206,7 +207,9 @@ node_draw_generation(struct sim_node *n)
 	while (n->gfd.generation == 0);
 }
 
-/* What a GFD keeps when it starts again: which lines are bad is as much of its memory as they are. */
+/*
+ * What a GFD keeps when it starts again: which lines are bad is as much of its memory as they are.
+ */
 static void *
 node_keep_memory(struct sim_node *n)
 {

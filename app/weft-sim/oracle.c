@@ -3,11 +3,12 @@
 
 /*
  * The judge of requests and memory, which knows nothing of the protocol: every request ends once, a
- * read gives what was written last, and no write is executed twice. A write that was lost may or may
- * not have been executed, so a line may then be one of several things until it is read or written
- * again (reliability.md section 5).
+ * read gives what was written last, and no write is executed twice. A write that was lost may or
+ * may not have been executed, so a line may then be one of several things until it is read or
+ * written again (reliability.md section 5).
  */
 
+#include "judge.h"
 #include "replay.h"
 
 #include <string.h>

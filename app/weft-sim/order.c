@@ -8,6 +8,7 @@
  */
 
 #include "ide.h"
+#include "judge.h"
 #include "replay.h"
 
 #include <stdio.h>
@@ -183,7 +184,9 @@ order_silence(const struct sim_end *e)
 	       (e->jump_heard_ns == e->heard_ns ? e->jumped_ns : 0);
 }
 
-/* A session ends when the other end has left it, was not heard for the time agreed, or IDE failed. */
+/*
+ * A session ends when the other end has left it, was not heard for the time agreed, or IDE failed.
+ */
 void
 order_end(struct sim_end *e)
 {

@@ -2,11 +2,12 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Frames at switches of rxl, which have no ends: what FEC cannot correct leaves the frame, and the rest
- * goes on by the port that the DRT gives for the DPID. Hot.
+ * Frames at switches of rxl, which have no ends: what FEC cannot correct leaves the frame, and the
+ * rest goes on by the port that the DRT gives for the DPID. Hot.
  */
 
 #include "ide.h"
+#include "judge.h"
 
 /* The connection that a frame belongs to, as its sender's end. NULL: there is none. */
 static struct sim_end *
@@ -17,7 +18,9 @@ relay_sender(const struct sim *s, const struct weft_wire_hdr *h)
 	return from == NULL || from->slot == NULL ? NULL : node_end_of(from, h->dpid);
 }
 
-/* The switch tells of it, for diagnosis: a report that gets lost is not repeated. The judge knows. */
+/*
+ * The switch tells of it, for diagnosis: a report that gets lost is not repeated. The judge knows.
+ */
 static void
 relay_lost(struct sim_node *n, const struct weft_wire_hdr *h, unsigned int flits)
 {

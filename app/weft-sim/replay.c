@@ -2,12 +2,12 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Somebody on links of rxl mode who records what goes by, flits and link control, and plays it back:
- * what went by last, or what is anywhere on his tape, of former sessions too, one frame behind the
- * other at the link's rate. He has no keys and changes nothing. An old flit is one whose number does
- * not stand for it, or not any more. Without keys it may be believed (doc/llr.md): what comes of that
- * is excused, in that session and for the lines that it reached, and the end has to find out as soon
- * as the true flit of that number comes.
+ * Somebody on links of rxl mode who records what goes by, flits and link control, and plays it
+ * back: what went by last, or what is anywhere on his tape, of former sessions too, one frame
+ * behind the other at the link's rate. He has no keys and changes nothing. An old flit is one whose
+ * number does not stand for it, or not any more. Without keys it may be believed (doc/llr.md): what
+ * comes of that is excused, in that session and for the lines that it reached, and the end has to
+ * find out as soon as the true flit of that number comes.
  */
 
 #include "replay.h"
@@ -376,7 +376,10 @@ replay_judge_true(struct sim_end *e, const struct sim_frame *f, const uint64_t *
 	}
 }
 
-/* In a flit that is out of turn one that fits nothing is not counted, and is still a sign (RETRY-27). */
+/*
+ * In a flit that is out of turn one that fits nothing is not counted, and is still a sign
+ * (RETRY-27).
+ */
 static bool
 replay_plays_back_ack(const struct sim_frame *f)
 {

@@ -42,7 +42,9 @@ void replay_came(struct sim_end *e, const struct sim_frame *f, const uint64_t *s
 bool replay_fooled(const struct sim_end *e);
 /** True if what comes of it, messages that nobody sent, is to be excused. */
 bool replay_excuses(const struct sim_end *e);
-/** The session of the end is over. Has it given it up for doubt, and had somebody given it reason? */
+/**
+ * The session of the end is over. Has it given it up for doubt, and had somebody given it reason?
+ */
 bool replay_was_doubted(struct sim_end *e);
 /** True if the end knows that it was fooled, and has to give the session up. */
 bool replay_is_known(const struct sim_end *e);

@@ -7,6 +7,7 @@
  * is under way to arrive.
  */
 
+#include "judge.h"
 #include "replay.h"
 
 #include <stdarg.h>

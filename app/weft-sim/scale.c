@@ -4,8 +4,9 @@
 /*
  * Large fabrics. What a seed draws is meant for some dozens of nodes. With thousands of them faults
  * strike as often for each node, not for all together; and where thousands of connections share a
- * link, their keepalives must not be all that it carries, nor its queue too short for a frame of each.
- * The fabrics that seeds draw stay as they are drawn, but for sessions of many where links are slow.
+ * link, their keepalives must not be all that it carries, nor its queue too short for a frame of
+ * each. The fabrics that seeds draw stay as they are drawn, but for sessions of many where links
+ * are slow.
  */
 
 #include "sim.h"

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Somebody on a link who has no keys: noise, and NOPs of any number with single-flit Naks
- * for any, one frame after another at the link's rate, in the name of the frame that went by last. He
- * sends nothing that acknowledges or is in turn: that may cost a session, which test/unit/link judges.
- * In cxl mode any number and any Nak does one or the other, so there he sends noise alone.
- * None of this may: all that was sent still arrives, in order, once.
+ * Somebody on a link who has no keys: noise, and NOPs of any number with single-flit Naks for any,
+ * one frame after another at the link's rate, in the name of the frame that went by last. He sends
+ * nothing that acknowledges or is in turn: that may cost a session, which test/unit/link judges. In
+ * cxl mode any number and any Nak does one or the other, so there he sends noise alone. None of
+ * this may: all that was sent still arrives, in order, once.
  */
 
 #include "sim.h"

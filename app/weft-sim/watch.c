@@ -3,6 +3,7 @@
 
 /* What the judges see of the nodes. */
 
+#include "judge.h"
 #include "replay.h"
 
 static void

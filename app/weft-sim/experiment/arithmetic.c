@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Numbers of the paper that follow from others: each is made from rows that were measured, or counted
- * where there is something to count.
+ * Numbers of the paper that follow from others: each is made from rows that were measured, or
+ * counted where there is something to count.
  */
 
 #include <math.h>

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * How often a CRC passes what FEC missed (reliability.md section 3.3). 2^-64 cannot be seen, so 8, 12
- * and 16 bits of the 64-bit CRC's syndrome are looked at: every such window of it, side by side, is
- * one trial. Part of a remainder is not a shorter CRC: it has no distance. But each bit of it is a
- * linear form of the errors, so of random wide errors it passes 2^-bits all the same. Narrow ones
+ * How often a CRC passes what FEC missed (reliability.md section 3.3). 2^-64 cannot be seen, so 8,
+ * 12 and 16 bits of the 64-bit CRC's syndrome are looked at: every such window of it, side by side,
+ * is one trial. Part of a remainder is not a shorter CRC: it has no distance. But each bit of it is
+ * a linear form of the errors, so of random wide errors it passes 2^-bits all the same. Narrow ones
  * would not do: what FEC leaves of 5 wrong symbols passes 16 bits twice as often.
  */
 

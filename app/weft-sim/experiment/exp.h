@@ -70,9 +70,10 @@ void exp_row_share(struct exp_row *r, uint64_t events, uint64_t n, double scale)
 void exp_row_rate(struct exp_row *r, uint64_t events, uint64_t n, double scale);
 
 /**
- * "disagrees": four sigma do not reach the exact value (else the paper's). "bound": nothing of it was
- * seen. "agrees", "paper rounds", "paper disagrees": the exact value holds, and the paper's is the
- * same in the places it prints, near it, or something else. "measured": nothing to compare with.
+ * "disagrees": four sigma do not reach the exact value (else the paper's). "bound": nothing of it
+ * was seen. "agrees", "paper rounds", "paper disagrees": the exact value holds, and the paper's is
+ * the same in the places it prints, near it, or something else. "measured": nothing to compare
+ * with.
  */
 const char *exp_verdict(const struct exp_row *r);
 

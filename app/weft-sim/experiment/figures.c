@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What a host sees of an order failure, with real messages in the flits (figure 5 of the paper), order
- * failures at other levels of coalescing, the flit without FSN of section 6.2, and the buffer that
- * single-flit retry needs (section 5).
+ * What a host sees of an order failure, with real messages in the flits (figure 5 of the paper),
+ * order failures at other levels of coalescing, the flit without FSN of section 6.2, and the buffer
+ * that single-flit retry needs (section 5).
  */
 
 #include <stdio.h>
@@ -164,7 +164,9 @@ figure_selective_buffer(struct exp *x)
 		exp_row(x, "bits of Rx buffer for single-flit retry, 1 us", "buffer_selective");
 	uint64_t sum[EXP_SUMS], most = 0;
 
-	/* A Nak that the next flit from the other end carries: the way there and back is the delay. */
+	/*
+	 * A Nak that the next flit from the other end carries: the way there and back is the delay.
+	 */
 	cfg = rig_paper(WEFT_MODE_RXL, 0, 1e-5, exp_sample_rare(x, 8000000) / PIECES);
 	cfg.gap_decoding = cfg.selective = true;
 	cfg.there = cfg.back = slots / 2 / 8 * 8;

@@ -120,7 +120,9 @@ error_way_is_good(unsigned int way, unsigned int symbols)
 	return none + one;
 }
 
-/* Chance that a burst cannot be put right: its first and last symbol are wrong, some way has two. */
+/*
+ * Chance that a burst cannot be put right: its first and last symbol are wrong, some way has two.
+ */
 static double
 error_exact_burst_uc(void)
 {

@@ -25,10 +25,14 @@ struct rig_cfg {
 	double load; /* flits made a slot; 1: as many as can be sent */
 	uint64_t slots;
 	uint16_t ack_every; /* flits for an Ack; 0: as the retry layer has it */
-	/** enum weft_msg_kind of M2S_REQ or S2M_DRS: each flit on the way there has one, see `twice` */
+	/**
+	 * enum weft_msg_kind of M2S_REQ or S2M_DRS: each flit on the way there has one, see `twice`
+	 */
 	bool has_messages;
 	uint8_t kind;
-	/** rxl: the header's 12 bits of FSN and ReplayCmd are not sent; Acks and Naks are messages */
+	/**
+	 * rxl: the header's 12 bits of FSN and ReplayCmd are not sent; Acks and Naks are messages
+	 */
 	bool no_fsn;
 };
 

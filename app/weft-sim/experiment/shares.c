@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What share of bursts of 4 wrong symbols and more FEC notices (reliability.md section 3.1), through
- * the encoder and the decoder.
+ * What share of bursts of 4 wrong symbols and more FEC notices (reliability.md section 3.1),
+ * through the encoder and the decoder.
  */
 
 #include <math.h>
@@ -77,7 +77,8 @@ share_code_words(unsigned int k)
 
 /*
  * Share of k wrong symbols of a way of n, all values alike, that the decoder takes for none or one:
- * code words at a distance of at most one. One more or one other place, one fewer, or another value.
+ * code words at a distance of at most one. One more or one other place, one fewer, or another
+ * value.
  */
 static double
 share_way_missed(unsigned int n, unsigned int k)

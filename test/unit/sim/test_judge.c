@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * The simulator's judge: it remembers every forged flit of a frame, and blames neither an end nor an
- * attacker for what they have not done.
+ * The simulator's judge: it remembers every forged flit of a frame, and blames neither an end nor
+ * an attacker for what they have not done.
  */
 
 #include "weft_test.h"
@@ -11,6 +11,7 @@
 #include <signal.h>
 
 #include "ide.h"
+#include "judge.h"
 
 #define TURNS 5000
 
@@ -194,7 +195,10 @@ WEFT_TEST(a_jump_explains_no_more_than_it_adds)
 	s.now_ns += 1;
 	assert_false(may_end(session_timeout_ns - least_ns)); /* it has been heard since */
 	for (unsigned int k = 0; k < 2; k++) {
-		/* Of a long jump half of rx_timeout_ns counts, but no more than a pause; of a short one all. */
+		/*
+		 * Of a long jump half of rx_timeout_ns counts, but no more than a pause; of a short
+		 * one all.
+		 */
 		const uint64_t jump_ns = k == 0 ? 100 * session_timeout_ns : least_ns / 2;
 		const uint64_t counts_ns = k == 0 ? least_ns : least_ns / 2;
 
