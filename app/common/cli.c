@@ -177,8 +177,9 @@ cli_next_word(int argc, char **argv)
 }
 
 /*
- * A program that is started with one of them closed would get its number for the next file or socket,
- * and what is printed would go there. What stands in its place can be neither read nor written.
+ * A program that is started with one of them closed would get its number for the next file or
+ * socket, and what is printed would go there. What stands in its place can be neither read nor
+ * written.
  */
 static void
 cli_fill_standard_files(void)

@@ -106,8 +106,8 @@ void cli_help_table(const struct cli_program *p);
 extern const char *const cli_help_words[];
 
 /**
- * Set @p to to the presets, then to what the command line says. --version, --help and errors end the
- * program. The first operand is argv[optind].
+ * Set @p to to the presets, then to what the command line says. --version, --help and errors end
+ * the program. The first operand is argv[optind].
  *
  * @return bit i: row i was given, for cli_given() and cli_no_effect()
  */
@@ -157,7 +157,9 @@ void cli_exit(int status) __attribute__((noreturn));
 /** How many of @p argv belong to the program: up to "--". What follows is for EAL. */
 int cli_split_eal(int argc, char **argv, int *eal_argc, char *const **eal_argv);
 
-/** Features that kernels may use: those of the CPU, less what WEFT_CPU masks; cli_usage() if bad. */
+/**
+ * Features that kernels may use: those of the CPU, less what WEFT_CPU masks; cli_usage() if bad.
+ */
 uint32_t cli_cpu_features(void);
 
 /** Warn of every kernel that failed its self-test so far; what runs instead is in the reports. */

@@ -8,8 +8,8 @@
 #include "weft_eal.h"
 
 /**
- * Start DPDK and make the one pool of frames; cli_fail() if that does not work. From then on a closed
- * pipe is an error of who writes to it (EPIPE), and cli_output_end() tells of it.
+ * Start DPDK and make the one pool of frames; cli_fail() if that does not work. From then on a
+ * closed pipe is an error of who writes to it (EPIPE), and cli_output_end() tells of it.
  *
  * @param eal   memory_mb is what is wanted beside the pool
  * @param pool  private area and NUMA node are set here

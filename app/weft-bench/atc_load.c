@@ -84,8 +84,8 @@ load_next_nvme(struct atc_load *l, struct atc_access *a)
 }
 
 /*
- * 1024 tenants in turn, a packet of 1500 B each: a descriptor of 16 B from the tenant's ring, then a
- * buffer of its own page from 1024 of them, one behind the other.
+ * 1024 tenants in turn, a packet of 1500 B each: a descriptor of 16 B from the tenant's ring, then
+ * a buffer of its own page from 1024 of them, one behind the other.
  */
 static void
 load_next_nic(struct atc_load *l, struct atc_access *a)

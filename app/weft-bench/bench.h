@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Inside weft-bench: a benchmark is a row with a set-up that checks the answer, an untimed part that
- * puts the data back, and a timed part.
+ * Inside weft-bench: a benchmark is a row with a set-up that checks the answer, an untimed part
+ * that puts the data back, and a timed part.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -98,7 +98,9 @@ void *bench_alloc(size_t len);
 /** @p n flits of random bytes with a cachemem header; the same every time. */
 void bench_fill(uint8_t *flits, unsigned int n);
 
-/** The CRC of a flit with the pseudo-header, by the definition: nothing of it comes from a kernel. */
+/**
+ * The CRC of a flit with the pseudo-header, by the definition: nothing of it comes from a kernel.
+ */
 uint64_t bench_crc_ref(
 	const uint8_t *flit, uint16_t spid, uint16_t dpid, uint8_t vc, unsigned int number);
 

@@ -14,7 +14,9 @@ struct bench_agent {
 	uint64_t now_ns; /* stands still */
 };
 
-/** Make both. @p a is zero before. False: something is out of range; bench_agent_fini() all the same */
+/**
+ * Make both. @p a is zero before. False: something is out of range; bench_agent_fini() all the same
+ */
 bool bench_agent_init(struct bench_agent *a, uint32_t entries, uint16_t contexts, uint16_t places,
 	const struct weft_atc_kernel *kernel);
 void bench_agent_fini(struct bench_agent *a);

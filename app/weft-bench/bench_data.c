@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * The CRCs of data blocks over one block of 4 KiB that stays in the cache, counted as flits. A run is
- * several passes: one alone is over so soon that reading the clock would count.
+ * The CRCs of data blocks over one block of 4 KiB that stays in the cache, counted as flits. A run
+ * is several passes: one alone is over so soon that reading the clock would count.
  */
 
 #include "bench.h"

@@ -90,7 +90,9 @@ ide_run(void *ctx)
 	return FLITS;
 }
 
-/* The last run as the plain way seals it, flit by flit: counters of the run before it come first. */
+/*
+ * The last run as the plain way seals it, flit by flit: counters of the run before it come first.
+ */
 static bool
 ide_sealed_is_right(const struct ide *c)
 {
@@ -115,7 +117,9 @@ ide_sealed_is_right(const struct ide *c)
 	return good;
 }
 
-/* Slots 1 to 14 are the plain ones again, and all flits were let go; containment's came a run late. */
+/*
+ * Slots 1 to 14 are the plain ones again, and all flits were let go; containment's came a run late.
+ */
 static bool
 ide_opened_is_right(const struct ide *c)
 {

@@ -3,8 +3,8 @@
 
 /*
  * Single-page invalidations of a cache of 16384 pages while look-ups flow: a run of 64 look-ups
- * stands between every four, some of whose pages are gone and are installed again, and all of that is
- * timed with the invalidations.
+ * stands between every four, some of whose pages are gone and are installed again, and all of that
+ * is timed with the invalidations.
  */
 
 #include "bench.h"

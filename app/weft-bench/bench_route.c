@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * The translation cache alone: 64 lookups that hit, over some number of pages in random order, or of
- * 16 sequential streams that take turns.
+ * The translation cache alone: 64 lookups that hit, over some number of pages in random order, or
+ * of 16 sequential streams that take turns.
  */
 
 #include "bench.h"

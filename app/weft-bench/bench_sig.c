@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Block signatures, every type and block size, over 64 blocks that stay in the cache: the sum alone,
- * the sum while copying, and whole streams that check and strip, or make and insert. memcpy of the
- * same blocks is what they are to be compared with. A flit is 256 bytes of data here.
+ * Block signatures, every type and block size, over 64 blocks that stay in the cache: the sum
+ * alone, the sum while copying, and whole streams that check and strip, or make and insert. memcpy
+ * of the same blocks is what they are to be compared with. A flit is 256 bytes of data here.
  */
 
 #include "bench.h"

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * weft-bench: Mflit/s and cycles per flit of each stage and of whole pipelines. Every result has its
- * output checked before it is timed and again behind it. doc/bench.md is its manual.
+ * weft-bench: Mflit/s and cycles per flit of each stage and of whole pipelines. Every result has
+ * its output checked before it is timed and again behind it. doc/bench.md is its manual.
  */
 
 #include <sched.h>

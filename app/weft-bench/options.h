@@ -32,15 +32,17 @@ extern const char *const bench_layout_words[];
 /* Read the command line; what is wrong with it ends the program with one line. */
 void options_parse(struct options *o, int argc, char **argv);
 
-/* The @p i-th benchmark of all files, in the order in which they are shown; NULL behind the last. */
+/*
+ * The @p i-th benchmark of all files, in the order in which they are shown; NULL behind the last.
+ */
 const struct bench *bench_at(unsigned int i);
 
 /* Whether a benchmark is one of those of --sig. */
 bool bench_is_sig(const struct bench *b);
 
 /*
- * Print those that a run of these options would choose from, as text or, with --json, with the stages
- * of each and the layouts of weftd that have them. 0, or -errno: nothing could be written.
+ * Print those that a run of these options would choose from, as text or, with --json, with the
+ * stages of each and the layouts of weftd that have them. 0, or -errno: nothing could be written.
  */
 int bench_print_list(const struct options *o);
 

@@ -29,8 +29,8 @@ struct result {
 #define SLICES_MAX 100000
 
 /*
- * Run for @p seconds, or if @p iterations (at most SLICES_MAX) is not 0 exactly so often, and fill in
- * cycles and the share of the CPU.
+ * Run for @p seconds, or if @p iterations (at most SLICES_MAX) is not 0 exactly so often, and fill
+ * in cycles and the share of the CPU.
  */
 void measure(const struct bench *b, void *ctx, double seconds, unsigned int iterations,
 	struct result *r);

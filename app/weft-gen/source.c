@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Random CXL.mem traffic: reads, writes, their answers, in the mix of a busy link. The last flits of
- * a trace are kept for loose ends: data still to come, the MAC of the last epoch.
+ * Random CXL.mem traffic: reads, writes, their answers, in the mix of a busy link. The last flits
+ * of a trace are kept for loose ends: data still to come, the MAC of the last epoch.
  */
 
 #include "source.h"

@@ -3,13 +3,13 @@
 
 /*
  * weft-sig: standard input through the two domains of a key to standard output. What does not match
- * is a line of JSON on standard error, and the data flows on; so is, at the end, how many blocks were
- * not looked at because of their tags. Input that is not whole blocks moves
- * nothing (signature.md section 6.2), so its length must be known first: a file has one, a pipe is
- * read to its end. doc/signature.md is its manual.
+ * is a line of JSON on standard error, and the data flows on; so is, at the end, how many blocks
+ * were not looked at because of their tags. Input that is not whole blocks moves nothing
+ * (signature.md section 6.2), so its length must be known first: a file has one, a pipe is read to
+ * its end. doc/signature.md is its manual.
  *
- * Exit status: 0, mismatches or not; 1 if input is not whole blocks, cannot be read or is the output
- * file, or if output cannot be written; 2 for bad arguments.
+ * Exit status: 0, mismatches or not; 1 if input is not whole blocks, cannot be read or is the
+ * output file, or if output cannot be written; 2 for bad arguments.
  */
 
 #include <errno.h>
@@ -319,7 +319,9 @@ sig_end_stream(struct weft_sig_stream *s)
 	cli_fail("input ended inside block %" PRIu64 " of output", s->out_block);
 }
 
-/* Blocks that nobody has checked, and how many of them have a signature now that does not say so. */
+/*
+ * Blocks that nobody has checked, and how many of them have a signature now that does not say so.
+ */
 static void
 sig_report_escapes(const struct weft_sig_counters *c)
 {

@@ -38,7 +38,9 @@ static struct daemon *daemon_of; /* NULL: not yet, or no more */
 static struct capture captures[CAPTURES_MAX];
 static unsigned int n_captures;
 
-/* Index in the topology of the port that PORT=FILE names, if a node that runs here has it; else -1. */
+/*
+ * Index in the topology of the port that PORT=FILE names, if a node that runs here has it; else -1.
+ */
 static int
 capture_port(const struct daemon *d, const char *text)
 {

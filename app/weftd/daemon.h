@@ -3,8 +3,8 @@
 
 /*
  * Inside weftd: the daemon and its nodes. Every node is polled by one lcore, and segments of its
- * pipelines perhaps by others (segments.c); what a struct here holds belongs to the node's lcore unless
- * it says otherwise.
+ * pipelines perhaps by others (segments.c); what a struct here holds belongs to the node's lcore
+ * unless it says otherwise.
  */
 #ifndef DAEMON_H
 #define DAEMON_H
@@ -297,7 +297,10 @@ void duplicates_fini(struct node *n);
 /** Take an announcement (weft_neighbour_fn); the node's lcore. */
 bool duplicate_came(void *arg, struct rte_mbuf *m);
 
-/** Announce the node @p arg where that is due. Of nodes that have n->duplicates. Returns frames sent. */
+/**
+ * Announce the node @p arg where that is due. Of nodes that have n->duplicates. Returns frames
+ * sent.
+ */
 unsigned int duplicates_poll(void *arg);
 
 /** Control thread: a link came up, there may be others behind it now. */
@@ -311,7 +314,10 @@ json_t *duplicates_json(const struct node *n, unsigned int port);
 
 /* --- captures.c --- */
 
-/** Before anything is opened: ends the program if --capture names no file, or no port of a node here. */
+/**
+ * Before anything is opened: ends the program if --capture names no file, or no port of a node
+ * here.
+ */
 void captures_check(const struct daemon *d);
 
 /** Start the captures asked for; telemetry may begin and end others from then on. */
@@ -331,7 +337,9 @@ void ports_maintain(struct daemon *d);
 
 /* --- backlog.c --- */
 
-/** Send frames, in order; those the port does not take wait, and beyond NODE_BACKLOG are dropped. */
+/**
+ * Send frames, in order; those the port does not take wait, and beyond NODE_BACKLOG are dropped.
+ */
 void backlog_send(struct backlog *b, struct rte_mbuf **frame, uint16_t n);
 
 /** Offer what waits to the port again. Returns frames taken. */
@@ -424,7 +432,9 @@ struct rate {
 /** Before the nodes run. 0, or -ENOMEM. */
 int rates_init(struct daemon *d);
 
-/** Control thread, every round: end an interval when it is over, and print it if that was asked for. */
+/**
+ * Control thread, every round: end an interval when it is over, and print it if that was asked for.
+ */
 void rates_maintain(struct daemon *d);
 
 /** Add what port @p p of a node did in @p seconds of run to @p r; 0: only the last interval. */
@@ -442,7 +452,9 @@ void rate_text(const struct node *n, double seconds);
 
 /* --- ide.c --- */
 
-/** Read the pre-shared key, if IDE is on; the process cannot be dumped from then on. 0, or -errno. */
+/**
+ * Read the pre-shared key, if IDE is on; the process cannot be dumped from then on. 0, or -errno.
+ */
 int ide_open(struct daemon *d, char *err, size_t err_len);
 void ide_close(struct daemon *d);
 
@@ -511,7 +523,10 @@ void duplicate_take_announcement(struct node *n, const struct note *note);
 
 /* --- segments.c: which lcore runs what --- */
 
-/** Once both pipelines are there: which segment goes where, for as long as lcores run. 0, or -ENOMEM. */
+/**
+ * Once both pipelines are there: which segment goes where, for as long as lcores run. 0, or
+ * -ENOMEM.
+ */
 int segments_init(struct node *n);
 
 /* Whether its layouts run the receiving halves of its links on an lcore of their own. */
@@ -522,7 +537,10 @@ void segments_fini(struct node *n);
 /** What --check says of a node that names lcores: a line each. */
 void segments_print(const struct daemon *d, unsigned int node);
 
-/** One loop for each lcore that serves a node; the nodes and segments of an lcore are polled in turn. */
+/**
+ * One loop for each lcore that serves a node; the nodes and segments of an lcore are polled in
+ * turn.
+ */
 void segments_make_loops(struct daemon *d);
 
 /** No lcore runs any more: the poll of a node does everything. */
@@ -649,8 +667,8 @@ void report_faults(const struct daemon *d);
 uint64_t report_drops(const struct node *n, enum weft_verdict v);
 
 /**
- * Telemetry of weftd, in three steps, all on the thread that starts it: before DPDK starts, commands
- * that wait; when the nodes are ready, answers; before they go, no more of them.
+ * Telemetry of weftd, in three steps, all on the thread that starts it: before DPDK starts,
+ * commands that wait; when the nodes are ready, answers; before they go, no more of them.
  */
 void report_telemetry_soon(void);
 void report_telemetry(struct daemon *d);

@@ -24,7 +24,9 @@
 #define START_ROUND_NS UINT64_C(2000000)
 #define START_BURST 32
 
-/* A port of a node. The machine is of the node's lcore, or of the main thread before there is any. */
+/*
+ * A port of a node. The machine is of the node's lcore, or of the main thread before there is any.
+ */
 struct duplicate_port {
 	bool is_watched;
 	struct weft_duplicate machine;
@@ -258,8 +260,8 @@ duplicate_refusal(const struct node *n, const struct duplicate_port *x, char *er
 }
 
 /*
- * Ask until all that is to be asked has been. Where many share the CPUs those who should answer are late
- * as well as we: a round counts for no more than START_ROUND_NS. 0, or -EEXIST.
+ * Ask until all that is to be asked has been. Where many share the CPUs those who should answer are
+ * late as well as we: a round counts for no more than START_ROUND_NS. 0, or -EEXIST.
  */
 static int
 duplicate_ask_all(struct daemon *d, char *err, size_t err_len)

@@ -2,12 +2,12 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What an operator hears of while weftd runs: one line per event on standard error, first at once and
- * then at most one in EVENT_INTERVAL_S seconds for each kind, node and peer, with how many more there
- * were. A new kind is one line in event.def.
+ * What an operator hears of while weftd runs: one line per event on standard error, first at once
+ * and then at most one in EVENT_INTERVAL_S seconds for each kind, node and peer, with how many more
+ * there were. A new kind is one line in event.def.
  *
- * Never from the hot path: lcores count, or set a flag; the control loop looks and calls. Any thread
- * that does not poll may call these.
+ * Never from the hot path: lcores count, or set a flag; the control loop looks and calls. Any
+ * thread that does not poll may call these.
  */
 #ifndef EVENT_H
 #define EVENT_H
@@ -42,8 +42,8 @@ void events_fini(void);
  * @param peer  name of the other end or of the port, which tells one source from another; or NULL.
  *              It is not printed by itself
  * @param n     how often since the call before, 1 or more
- * @param fmt   the line behind "weftd: node NODE: ": what, with whom, since when, how many in all, but
- *              not what to do, which the kind adds. No full stop, no end of line
+ * @param fmt   the line behind "weftd: node NODE: ": what, with whom, since when, how many in all,
+ *              but not what to do, which the kind adds. No full stop, no end of line
  */
 void event_put(enum event_kind kind, const char *node, const char *peer, uint64_t n,
 	const char *fmt, ...) __attribute__((format(printf, 5, 6)));
@@ -51,7 +51,9 @@ void event_put(enum event_kind kind, const char *node, const char *peer, uint64_
 /** Say what was held back and is due: from the control loop, in every round. */
 void events_maintain(void);
 
-/** Into @p text: "since 14:02:07, 3.1 s ago" of something that began @p ago_ns ago. Returns @p text. */
+/**
+ * Into @p text: "since 14:02:07, 3.1 s ago" of something that began @p ago_ns ago. Returns @p text.
+ */
 const char *event_since(char *text, size_t len, uint64_t ago_ns);
 
 /** Happenings of a kind so far. */
@@ -61,8 +63,8 @@ uint64_t event_count(enum event_kind kind);
 const char *event_word(enum event_kind kind);
 
 /**
- * Counts of the kinds that came, {kind: n}, and the newest events, oldest first: [{time, kind, level,
- * node, peer, text, n}], time in seconds since 1970; of those that were said together one.
+ * Counts of the kinds that came, {kind: n}, and the newest events, oldest first: [{time, kind,
+ * level, node, peer, text, n}], time in seconds since 1970; of those that were said together one.
  */
 json_t *events_counts_json(void);
 json_t *events_list_json(void);

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What is said of sessions that live: control frames that prove nothing, and words of their end that
- * the other end does not confirm (doc/session.md); and frames that were sent before. Sessions count them;
- * here they become lines.
+ * What is said of sessions that live: control frames that prove nothing, and words of their end
+ * that the other end does not confirm (doc/session.md); and frames that were sent before. Sessions
+ * count them; here they become lines.
  */
 
 #include "daemon.h"

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * IDE of the daemon: the pre-shared key, keys for the ends of connections and links, and what is said
- * when a stream fails. Keys are made on the lcore of their end when its session begins, and live in
- * memory for keys only.
+ * IDE of the daemon: the pre-shared key, keys for the ends of connections and links, and what is
+ * said when a stream fails. Keys are made on the lcore of their end when its session begins, and
+ * live in memory for keys only.
  */
 
 #include "daemon.h"

@@ -657,7 +657,10 @@ main(int argc, char **argv)
 		cli_exit(EXIT_SUCCESS);
 	}
 	cli_report_kernels();
-	/* From before the file is read: what comes while DPDK starts is done then, and ends nothing. */
+	/*
+	 * From before the file is read: what comes while DPDK starts is done then, and ends
+	 * nothing.
+	 */
 	sigaction(SIGHUP, &hup, NULL);
 	weftd_load_topology(&d, &opts);
 	layouts_check(&d);

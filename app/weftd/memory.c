@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Memory that nodes have. That of a GFD is of huge pages where there are any, and on the NUMA node of the
- * lcore that serves it; a crossing is reported.
+ * Memory that nodes have. That of a GFD is of huge pages where there are any, and on the NUMA node
+ * of the lcore that serves it; a crossing is reported.
  */
 
 #include "daemon.h"

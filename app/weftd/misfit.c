@@ -4,8 +4,8 @@
 /*
  * Servers whose topology files differ: somebody asks for a session in the other mode, or with a PID
  * that this file does not know. No session can tell, as no end gets such a frame. So the node that
- * cannot take the HELLO answers with REFUSE, in the asker's own mode and by the way that it came, and
- * says it here. Nothing else is answered, and no more often than ANSWER_NS.
+ * cannot take the HELLO answers with REFUSE, in the asker's own mode and by the way that it came,
+ * and says it here. Nothing else is answered, and no more often than ANSWER_NS.
  */
 
 #include "daemon.h"

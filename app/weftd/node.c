@@ -33,8 +33,8 @@ node_random(void *node)
 }
 
 /*
- * Of huge pages where DPDK has them: ends, tags and what is known of lines are looked at all the time.
- * What it has no room for is of the process, with its block just before it.
+ * Of huge pages where DPDK has them: ends, tags and what is known of lines are looked at all the
+ * time. What it has no room for is of the process, with its block just before it.
  */
 static void *
 node_alloc(void *node, size_t len)
@@ -186,7 +186,9 @@ node_source(void *arg, struct rte_mbuf **pkt, uint16_t n)
 	return got;
 }
 
-/* A switch in rxl mode: frames leave by the port that `route` found, in the buffers they came in. */
+/*
+ * A switch in rxl mode: frames leave by the port that `route` found, in the buffers they came in.
+ */
 static void
 node_relay_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 {
@@ -240,8 +242,8 @@ node_init_rx(struct node *n, char *err, size_t err_len)
 	n->env.lost = node_lost;
 	n->env.lost_arg = n;
 	/*
-	 * At a GFD the route stage compares addresses with the DPID of the frame. In cxl mode there is
-	 * none: requests are judged where they are answered.
+	 * At a GFD the route stage compares addresses with the DPID of the frame. In cxl mode there
+	 * is none: requests are judged where they are answered.
 	 */
 	if (n->topo->kind == WEFT_TOPO_GFD && !daemon_is_cxl(n->daemon))
 		n->env.edge = 0;

@@ -106,9 +106,9 @@ port_is_ring(const struct daemon *d, const struct weft_topo_link *l)
 }
 
 /*
- * The client of a memif cannot open before its server is there, so wait for the other daemon, for as
- * long as the run is to last. Links
- * are opened in the order of the file by every daemon, so no two wait for each other.
+ * The client of a memif cannot open before its server is there, so wait for the other daemon, for
+ * as long as the run is to last. Links are opened in the order of the file by every daemon, so no
+ * two wait for each other.
  */
 static int
 ports_open_client(struct daemon *d, const struct weft_port_spec *s, struct weft_port **port,

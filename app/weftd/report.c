@@ -3,7 +3,8 @@
 
 /*
  * What the nodes counted, and whether all went well. Values are read while lcores write them: each
- * is whole, the set is not a snapshot. As JSON, as text and over telemetry: the files beside this one.
+ * is whole, the set is not a snapshot. As JSON, as text and over telemetry: the files beside this
+ * one.
  */
 
 #include "daemon.h"

@@ -17,7 +17,10 @@
 
 #define TELEMETRY_EVENTS 16 /* lines that an answer surely holds */
 
-/* Telemetry has a thread of its own: it waits until the nodes are there, and they for it at the end. */
+/*
+ * Telemetry has a thread of its own: it waits until the nodes are there, and they for it at the
+ * end.
+ */
 static pthread_mutex_t telemetry_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct daemon *telemetry_daemon; /* NULL: over */
 

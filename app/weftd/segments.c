@@ -2,11 +2,12 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Which lcore runs what. The first of a node's lcores polls the node: its own work, and every segment
- * of its pipelines that works on ends, but for one that has link_rx alone of these. The other segments
- * are dealt to its other lcores, in the order of the layouts, those of receiving first, beginning again
- * when there are more segments than lcores. A node of one lcore has all there. Where no segment works on
- * ends, in a switch of rxl mode, the last one is the node's: it sends.
+ * Which lcore runs what. The first of a node's lcores polls the node: its own work, and every
+ * segment of its pipelines that works on ends, but for one that has link_rx alone of these. The
+ * other segments are dealt to its other lcores, in the order of the layouts, those of receiving
+ * first, beginning again when there are more segments than lcores. A node of one lcore has all
+ * there. Where no segment works on ends, in a switch of rxl mode, the last one is the node's: it
+ * sends.
  */
 
 #include "daemon.h"
@@ -47,8 +48,9 @@ struct segments {
 };
 
 /*
- * The segment of receiving that may have an lcore of its own although it works on ends, or -1. Only where
- * every intact flit tells its number: there a Nak is said once, so it can be told to who sends.
+ * The segment of receiving that may have an lcore of its own although it works on ends, or -1. Only
+ * where every intact flit tells its number: there a Nak is said once, so it can be told to who
+ * sends.
  */
 static int
 segments_apart(const struct daemon *d, const struct weft_layout *rx)

@@ -3,9 +3,9 @@
 
 /*
  * One daemon a node: two that run the same one take each other's sessions away in turn. A node that
- * others can reach has a lock of its name in the run folder for as long as it runs, and one for each
- * kernel interface in the network namespace, where others may have another run folder. One behind
- * rings only has nobody to confuse. Daemons that share neither: duplicate.c.
+ * others can reach has a lock of its name in the run folder for as long as it runs, and one for
+ * each kernel interface in the network namespace, where others may have another run folder. One
+ * behind rings only has nobody to confuse. Daemons that share neither: duplicate.c.
  */
 
 #include "daemon.h"

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * SIGHUP: the topology file is read again, and routes, segments, groups and rights are changed under
- * traffic. All tables of all nodes here are made before any is put in force; one that cannot be made
- * leaves everything as it was. On the control thread.
+ * SIGHUP: the topology file is read again, and routes, segments, groups and rights are changed
+ * under traffic. All tables of all nodes here are made before any is put in force; one that cannot
+ * be made leaves everything as it was. On the control thread.
  */
 
 #include "daemon.h"

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What an operator hears of links: up and down, silent, with an MTU that became too small, and that a
- * way is dead while another one is there that nobody takes. Looked at once a second; what lasts for
- * less than two looks is no news, nor is a host or device that leaves.
+ * What an operator hears of links: up and down, silent, with an MTU that became too small, and that
+ * a way is dead while another one is there that nobody takes. Looked at once a second; what lasts
+ * for less than two looks is no news, nor is a host or device that leaves.
  */
 
 #include "daemon.h"
@@ -250,7 +250,10 @@ watch_has_other_way(const struct weft_topo *t, const struct node *n, unsigned in
 	return false;
 }
 
-/* Ends that are reached by a port that is dead, though there is another way. Returns the first, or -1. */
+/*
+ * Ends that are reached by a port that is dead, though there is another way. Returns the first, or
+ * -1.
+ */
 static int
 watch_who_has_another_way(const struct node *n, unsigned int port, unsigned int *count)
 {

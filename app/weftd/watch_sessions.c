@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What an operator hears of sessions. The control thread compares what it reads of each with what it
- * read before. Short stalls, as a busy machine has them, and ends as nodes come to when they are done
- * are no news.
+ * What an operator hears of sessions. The control thread compares what it reads of each with what
+ * it read before. Short stalls, as a busy machine has them, and ends as nodes come to when they are
+ * done are no news.
  */
 
 #include "daemon.h"

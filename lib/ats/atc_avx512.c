@@ -3,8 +3,8 @@
 
 /*
  * Hot: a line of keys compared by one AVX-512 instruction. Where a context has pages of one size, 8
- * look-ups are hashed together, and what their ways hold is judged together; a group in which any is
- * not a plain hit is judged again one by one.
+ * look-ups are hashed together, and what their ways hold is judged together; a group in which any
+ * is not a plain hit is judged again one by one.
  */
 
 #include <immintrin.h>

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Hot: one look-up, and a run of them, for a way of comparing a line of keys (ats.md sections 6.1 and
- * 7). Each kernel file has one such way and includes this.
+ * Hot: one look-up, and a run of them, for a way of comparing a line of keys (ats.md sections 6.1
+ * and 7). Each kernel file has one such way and includes this.
  *
  * One probe for each page size that the context uses. Entries of different sizes may overlap while
  * the tables change from one to the other; any live one that permits the access will do. A refusal

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* Moves of pages: out of the table, invalidated, copied, the old place wiped, back into the table. */
+/*
+ * Moves of pages: out of the table, invalidated, copied, the old place wiped, back into the table.
+ */
 
 #include "ats_agent_priv.h"
 
@@ -17,8 +19,8 @@ migrate_client(const struct weft_ats_agent *a, const struct agent_migration *m)
 /* --- begin --- */
 
 /*
- * Users have a page for so many times as long as its move took it from them, so that it is theirs for
- * most of the time however often pages are to move.
+ * Users have a page for so many times as long as its move took it from them, so that it is theirs
+ * for most of the time however often pages are to move.
  */
 #define STAY_TIMES 3
 #define STAY_MAX                                                                                   \

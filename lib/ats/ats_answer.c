@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* ATC peer: the answer to a Translation Request, in one or two packets (ats.md sections 2.4, 2.5). */
+/*
+ * ATC peer: the answer to a Translation Request, in one or two packets (ats.md sections 2.4, 2.5).
+ */
 
 #include "ats_priv.h"
 #include "atc_priv.h"
@@ -53,8 +55,9 @@ answer_fill_sizes(const struct weft_ats_atc *a, struct ats_slot *s)
 }
 
 /*
- * True if an invalidation since the request was sent took any of the answer away. What was asked for
- * is not enough to compare: the answer may be a larger page, and the invalidation in its other part.
+ * True if an invalidation since the request was sent took any of the answer away. What was asked
+ * for is not enough to compare: the answer may be a larger page, and the invalidation in its other
+ * part.
  */
 static bool
 answer_is_overtaken(const struct weft_ats_atc *a, const struct ats_slot *s)
@@ -160,7 +163,9 @@ answer_with_data(struct weft_ats_atc *a, struct ats_slot *s, const struct weft_a
 
 	if (v != WEFT_OK)
 		return answer_bad(s, v);
-	/* Byte Count is what is still to come: it tells a packet that is missing from one to spare. */
+	/*
+	 * Byte Count is what is still to come: it tells a packet that is missing from one to spare.
+	 */
 	if ((part == WEFT_ATS_SECOND) != (s->got != 0) || s->got + n > s->wanted ||
 		p->byte_count / WEFT_ATS_XLAT_LEN + s->got > s->wanted ||
 		(s->got != 0 && s->got + n != s->total))

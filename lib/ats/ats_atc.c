@@ -87,8 +87,8 @@ ats_slot_end(struct ats_slot *s, enum weft_ats_result result)
 }
 
 /*
- * Give up what is under way for @p ctx, or for all if it is -1. What was not sent ends; an answer on
- * its way is thrown away when it comes, and its tag stays taken until then.
+ * Give up what is under way for @p ctx, or for all if it is -1. What was not sent ends; an answer
+ * on its way is thrown away when it comes, and its tag stays taken until then.
  */
 void
 ats_atc_cancel(struct weft_ats_atc *a, int ctx)

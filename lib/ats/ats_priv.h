@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * State of both peers, and the rules that a test may switch off to see that it notices. Nothing here
- * points outside but to the parts of the same object, so a copy put back is the state of then.
+ * State of both peers, and the rules that a test may switch off to see that it notices. Nothing
+ * here points outside but to the parts of the same object, so a copy put back is the state of then.
  */
 #ifndef WEFT_ATS_PRIV_H
 #define WEFT_ATS_PRIV_H

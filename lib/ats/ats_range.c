@@ -153,7 +153,10 @@ weft_ats_xlats_put(struct weft_ats_packet *p, const struct weft_ats_xlat *x, uns
 	p->status = WEFT_ATS_SUCCESS;
 	p->length = (uint16_t)((to - from) * WEFT_ATS_XLAT_LEN / 4);
 	p->byte_count = (uint16_t)((n - from) * WEFT_ATS_XLAT_LEN);
-	/* As if the answer lay before a boundary: the first packet ends at it, a second begins there. */
+	/*
+	 * As if the answer lay before a boundary: the first packet ends at it, a second begins
+	 * there.
+	 */
 	p->lower_addr = part == WEFT_ATS_SECOND ? 0 : (uint8_t)(-4u * p->length & 0x7F);
 	p->data = data;
 	return 0;

@@ -7,14 +7,15 @@
  * take the page out of the table, invalidate, wait until every completion came, copy, wipe the old
  * place, put the page back. Questions about a page that moves wait.
  *
- * A page that has moved stays for three times as long as its move took it from its users, and then moves
- * again at the earliest; so it is theirs for three quarters of the time, whatever period_ns says.
+ * A page that has moved stays for three times as long as its move took it from its users, and then
+ * moves again at the earliest; so it is theirs for three quarters of the time, whatever period_ns
+ * says.
  *
  * A client that does not complete in time is isolated, and its page stays where it is, held, until
  * the client's session has ended and whatever it sent in it must have arrived.
  *
- * Pure: no clock and no allocation; one thread, but for weft_ats_agent_isolated(). Packets are those
- * of weft_ats_wire.h; the lines of a copy are read and written by the caller.
+ * Pure: no clock and no allocation; one thread, but for weft_ats_agent_isolated(). Packets are
+ * those of weft_ats_wire.h; the lines of a copy are read and written by the caller.
  */
 #ifndef WEFT_ATS_AGENT_H
 #define WEFT_ATS_AGENT_H
@@ -89,8 +90,8 @@ struct weft_ats_agent *weft_ats_agent_init(void *mem, const struct weft_ats_agen
 void weft_ats_agent_up(struct weft_ats_agent *a, unsigned int client);
 
 /**
- * The session with a client ended: it knows nothing any more (section 11). Its questions are dropped;
- * pages that it had go on to move once cfg.fence_ns have passed.
+ * The session with a client ended: it knows nothing any more (section 11). Its questions are
+ * dropped; pages that it had go on to move once cfg.fence_ns have passed.
  */
 void weft_ats_agent_down(struct weft_ats_agent *a, unsigned int client, uint64_t now_ns);
 
@@ -135,7 +136,8 @@ enum weft_ats_agent_op_end {
 /**
  * It has ended.
  *
- * @param data  64 bytes, of a read that is DONE or POISON. A lost one is made again after cfg.fence_ns
+ * @param data  64 bytes, of a read that is DONE or POISON. A lost one is made again after
+ *              cfg.fence_ns
  */
 void weft_ats_agent_op_done(struct weft_ats_agent *a, uint32_t cookie,
 	enum weft_ats_agent_op_end end, const uint8_t *data, uint64_t now_ns);

@@ -141,10 +141,10 @@ size_t weft_ats_atc_send_completion(
  *
  * @return WEFT_OK; a verdict of weft_ats_decode() or weft_ats_xlats_get(); WEFT_DROP_ATS_TYPE for a
  *         packet of another kind; WEFT_DROP_NO_TAG for a completion that matches no request;
- *         WEFT_DROP_ATS_SPLIT or WEFT_DROP_ATS_RANGE for an answer that does not fit its request, which
- *         fails then; WEFT_DROP_ATS_ITAG if the ITag is in use; WEFT_DROP_ATS_PEER if the packet is for
- *         another ID or the request from another agent than the first. Verdicts but the last of
- *         SPLIT and RANGE change no state
+ *         WEFT_DROP_ATS_SPLIT or WEFT_DROP_ATS_RANGE for an answer that does not fit its request,
+ *         which fails then; WEFT_DROP_ATS_ITAG if the ITag is in use; WEFT_DROP_ATS_PEER if the
+ *         packet is for another ID or the request from another agent than the first. Verdicts but
+ *         the last of SPLIT and RANGE change no state
  */
 enum weft_verdict weft_ats_atc_receive(
 	struct weft_ats_atc *a, const uint8_t *p, size_t len, uint64_t now_ns);
@@ -174,7 +174,8 @@ bool weft_ats_atc_read_done(struct weft_ats_atc *a, unsigned int handle);
 
 /**
  * Function Level Reset: as after weft_ats_atc_init(), but tags of requests under way rest, reads on
- * their way are to be discarded and queued writes stay counted. No pending invalidation is answered.
+ * their way are to be discarded and queued writes stay counted. No pending invalidation is
+ * answered.
  */
 void weft_ats_atc_flr(struct weft_ats_atc *a, uint64_t now_ns);
 

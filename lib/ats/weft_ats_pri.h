@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Page requests (ats.md section 5.4): a device asks for pages to be made present, in groups; the host
- * answers a group. Both ends, as state without memory of its own. One thread an end.
+ * Page requests (ats.md section 5.4): a device asks for pages to be made present, in groups; the
+ * host answers a group. Both ends, as state without memory of its own. One thread an end.
  */
 #ifndef WEFT_ATS_PRI_H
 #define WEFT_ATS_PRI_H
@@ -103,7 +103,8 @@ struct weft_ats_pages {
 
 /**
  * Take a Page Request. If the queue is full the last one of a group is answered with success, so
- * that the device asks again, and others vanish (section 5.4). Stop Markers are queued like requests.
+ * that the device asks again, and others vanish (section 5.4). Stop Markers are queued like
+ * requests.
  *
  * @param buf  receives an answer to send, WEFT_ATS_HEADER_MAX bytes
  * @param out  receives its length, 0 if there is none

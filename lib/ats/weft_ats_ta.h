@@ -136,8 +136,8 @@ int weft_ats_ta_walk(struct weft_ats_ta *t, struct weft_ats_walk *walk);
  * Answer a request.
  *
  * @param status  WEFT_ATS_SUCCESS, WEFT_ATS_UR or WEFT_ATS_CA (section 5.6)
- * @param x       @p n translations of one size, from the start of the one that holds walk.va on; the
- *                size not below the smallest unit. May be NULL for @p n = 0
+ * @param x       @p n translations of one size, from the start of the one that holds walk.va on;
+ *                the size not below the smallest unit. May be NULL for @p n = 0
  * @param n       0..walk.n; each must overlap what was asked for. 0 unless SUCCESS
  * @param first   translations in the first packet; @p n (or 0): all in one packet
  * @return 0; -EINVAL for an answer that breaks section 2.4, or an unknown handle

@@ -73,8 +73,8 @@ enum weft_ats_page_bits {
 
 /**
  * A packet in host order. In brackets the kinds that have the field: M memory, T Translation
- * Request, C completions, I and D invalidation request and completion ("done"), P and G Page Request
- * and PRG Response. Decoding leaves the others 0; encoding ignores them.
+ * Request, C completions, I and D invalidation request and completion ("done"), P and G Page
+ * Request and PRG Response. Decoding leaves the others 0; encoding ignores them.
  */
 struct weft_ats_packet {
 	uint64_t addr; /**< [M T] bits 63:2; [I] start of the range; [P] bits 63:12 */
@@ -118,8 +118,8 @@ struct weft_ats_packet {
  *         WEFT_DROP_ATS_TYPE for a type, format, message code or AT not known here;
  *         WEFT_DROP_ATS_FIELD for a field its kind forbids: a Translation Request of an odd, zero
  *         or too large Length or of partial DWs, a reserved status, data with a bad status, Length
- *         of a packet without data; WEFT_DROP_ATS_RANGE for an invalidation whose size is undefined.
- *         @p out is defined after WEFT_OK only
+ *         of a packet without data; WEFT_DROP_ATS_RANGE for an invalidation whose size is
+ *         undefined. @p out is defined after WEFT_OK only
  */
 enum weft_verdict weft_ats_decode(
 	const uint8_t *p, size_t len, unsigned int rcb, struct weft_ats_packet *out);
@@ -195,8 +195,8 @@ struct weft_ats_range {
 };
 
 /**
- * Cover @p from .. @p last by aligned ranges, for an invalidation: exactly if @p max are enough, else
- * what is left by one that is larger than it (section 3).
+ * Cover @p from .. @p last by aligned ranges, for an invalidation: exactly if @p max are enough,
+ * else what is left by one that is larger than it (section 3).
  *
  * @param from      start, rounded down to a smallest unit
  * @param last      last address, not below @p from

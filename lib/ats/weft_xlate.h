@@ -2,9 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * The translation unit: where requests with virtual addresses leave, it has the cache, all that waits
- * for the agent, and the ATS client that asks it (ats.md sections 6 and 11). Bursts are looked up by
- * the run kernel; what hits goes on at once, what misses waits in one queue while others pass.
+ * The translation unit: where requests with virtual addresses leave, it has the cache, all that
+ * waits for the agent, and the ATS client that asks it (ats.md sections 6 and 11). Bursts are
+ * looked up by the run kernel; what hits goes on at once, what misses waits in one queue while
+ * others pass.
  *
  * Two kinds of users. A host submits CXL.mem messages and gets them back with fabric addresses
  * (weft_xlate_submit() and below). Whoever has many requests in one piece, such as a frame, looks
@@ -114,8 +115,8 @@ unsigned int weft_xlate_run(struct weft_xlate *x, const struct weft_atc_run *q, 
  * Let something wait for the translation of its address, which is asked for. Where contexts are
  * ordered it waits behind what waits of its context, without asking.
  *
- * @return 0; -EAGAIN if there is no place; another negative number: nothing can be asked, it does not
- *         wait
+ * @return 0; -EAGAIN if there is no place; another negative number: nothing can be asked, it does
+ *         not wait
  */
 int weft_xlate_wait(struct weft_xlate *x, const struct weft_xlate_item *item, uint64_t now_ns);
 
@@ -140,8 +141,8 @@ unsigned int weft_xlate_ready(const struct weft_xlate *x);
 unsigned int weft_xlate_most(const struct weft_xlate *x);
 
 /**
- * @p n requests leave by translations looked up just now. They are as writes: Invalidate Completions
- * stay behind them until weft_xlate_passed().
+ * @p n requests leave by translations looked up just now. They are as writes: Invalidate
+ *    Completions stay behind them until weft_xlate_passed().
  */
 void weft_xlate_leave(struct weft_xlate *x, unsigned int n);
 
@@ -171,8 +172,8 @@ struct weft_xlate_out {
 int weft_xlate_submit(struct weft_xlate *x, const struct weft_msg *m, uint64_t now_ns);
 
 /**
- * The next requests that leave. Before the next packet is received, of each is told that it was sent
- * (weft_xlate_sent()) or could not be (weft_xlate_put_back()), or it is answered or given up.
+ * The next requests that leave. Before the next packet is received, of each is told that it was
+ * sent (weft_xlate_sent()) or could not be (weft_xlate_put_back()), or it is answered or given up.
  *
  * @param kinds  enum weft_xlate_kinds: what the way out has room for
  * @return how many, up to @p n and WEFT_XLATE_BURST; 0: nothing leaves now

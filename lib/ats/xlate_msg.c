@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* Messages of a host: looked up in bursts as they leave, and kept in mind until they are answered. */
+/*
+ * Messages of a host: looked up in bursts as they leave, and kept in mind until they are answered.
+ */
 
 #include "xlate_priv.h"
 

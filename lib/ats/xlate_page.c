@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* A unit's page requests (ats.md section 5.4): one page a group, what needs it waits for the answer. */
+/*
+ * A unit's page requests (ats.md section 5.4): one page a group, what needs it waits for the
+ * answer.
+ */
 
 #include "xlate_priv.h"
 

@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What the AVX-512 kernels of FEC and CRC have in common: sums over GF(2^8), of whatever polynomial,
- * for eight flits at once. For kernel files only, which are built with AVX-512 and GFNI. Hot path.
+ * What the AVX-512 kernels of FEC and CRC have in common: sums over GF(2^8), of whatever
+ * polynomial, for eight flits at once. For kernel files only, which are built with AVX-512 and
+ * GFNI. Hot path.
  */
 #ifndef WEFT_GFNI_AVX512_PRIV_H
 #define WEFT_GFNI_AVX512_PRIV_H

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Which events become a line, and which are held and counted: of one kind, node and peer the first is
- * said at once, and then at most one line in every interval, which says how many more there were.
- * Pure: time comes in. One thread at a time.
+ * Which events become a line, and which are held and counted: of one kind, node and peer the first
+ * is said at once, and then at most one line in every interval, which says how many more there
+ * were. Pure: time comes in. One thread at a time.
  */
 #ifndef WEFT_EVENT_LOG_H
 #define WEFT_EVENT_LOG_H

@@ -3,8 +3,8 @@
 
 /*
  * A counter is one row {name, unit, help}, owned by the library that counts: a line of a list that
- * makes its enum too, such as weft_llr_counters.def. Telemetry, tables and documentation are generated
- * from the rows; the values are a plain uint64_t array beside them.
+ * makes its enum too, such as weft_llr_counters.def. Telemetry, tables and documentation are
+ * generated from the rows; the values are a plain uint64_t array beside them.
  */
 #ifndef WEFT_TELEM_H
 #define WEFT_TELEM_H

@@ -2,18 +2,16 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Flit CRCs of eight flits with AVX2 alone (doc/performance.md, Flit CRC). Hot path. A product with a
- * constant is two table look-ups, one a nibble, and the constant is the same for all lanes: so a
+ * Flit CRCs of eight flits with AVX2 alone (doc/performance.md, Flit CRC). Hot path. A product with
+ * a constant is two table look-ups, one a nibble, and the constant is the same for all lanes: so a
  * register holds 8 bytes of each of four flits, and sums are taken over such parts of a flit.
  *
- * The message is wanted at the roots alpha^j, j = 1..8. With w = alpha^85, a cube root of 1, rows of
- * 85 bytes R0, R1, R2 add up to three polynomials of 85 bytes, one for each j mod 3:
- *	R0 + R1 + R2,   R0 + w^2 R1 + w R2,   R0 + w R1 + w^2 R2
- * for one product, because w^2 = w + 1. That is a third of the work that follows:
- *   1. these three, in parts of 8 bytes;
- *   2. for each root, the sum of the parts times powers of alpha^(8 j);
- *   3. the 8 bytes of the sum to one, of all flits and then two roots at a time;
- *   4. from the values at the roots to the remainder, by tables.
+ * The message is wanted at the roots alpha^j, j = 1..8. With w = alpha^85, a cube root of 1, rows
+ * of 85 bytes R0, R1, R2 add up to three polynomials of 85 bytes, one for each j mod 3: R0 + R1 +
+ * R2,   R0 + w^2 R1 + w R2,   R0 + w R1 + w^2 R2 for one product, because w^2 = w + 1. That is a
+ * third of the work that follows: 1. these three, in parts of 8 bytes; 2. for each root, the sum of
+ * the parts times powers of alpha^(8 j); 3. the 8 bytes of the sum to one, of all flits and then
+ * two roots at a time; 4. from the values at the roots to the remainder, by tables.
  */
 
 #include <immintrin.h>

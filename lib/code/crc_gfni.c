@@ -153,7 +153,9 @@ crc_remainders(const struct crc_gfni *m, const uint8_t *const *flit, unsigned in
 	uint64_t all[CRC_GROUP];
 	reg sum[CRC_GROUP][2], values[2], result[2];
 
-	/* Lanes without a flit repeat the first: that costs no branch, and no other memory is read. */
+	/*
+	 * Lanes without a flit repeat the first: that costs no branch, and no other memory is read.
+	 */
 	for (unsigned int k = 0; k < CRC_GROUP; k++)
 		p[k] = flit[k < n ? k : 0];
 	crc_sum_words(m->word, p, off, len, sum);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* FEC bytes with AVX2 alone: a product with a constant is two table look-ups, one a nibble. Hot path. */
+/*
+ * FEC bytes with AVX2 alone: a product with a constant is two table look-ups, one a nibble. Hot
+ * path.
+ */
 
 #include "fec_rows_priv.h"
 

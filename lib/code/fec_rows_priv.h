@@ -6,12 +6,11 @@
  * (doc/performance.md, FEC). Hot path. A kernel file says how it multiplies by y and y^2, y =
  * alpha^5, and includes this.
  *
- * Bytes 0..249 are 16 rows of 15 = 5 * 3 bytes and one of 10, so a lane holds the same group in each.
- * The sum of row r times y^(16-r) would take 16 products; but
- *	y^9 = y^4 + y^2 + 1
- * takes rows 0..7 to the other nine by additions alone, and there the sum takes 8. The same holds for
- * y = 1, so the nine still add up to the parity. The five bytes of each group that are left go to one
- * for all flits together.
+ * Bytes 0..249 are 16 rows of 15 = 5 * 3 bytes and one of 10, so a lane holds the same group in
+ * each. The sum of row r times y^(16-r) would take 16 products; but y^9 = y^4 + y^2 + 1 takes rows
+ * 0..7 to the other nine by additions alone, and there the sum takes 8. The same holds for y = 1,
+ * so the nine still add up to the parity. The five bytes of each group that are left go to one for
+ * all flits together.
  */
 #ifndef WEFT_FEC_ROWS_PRIV_H
 #define WEFT_FEC_ROWS_PRIV_H

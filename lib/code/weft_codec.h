@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * FEC and CRC of a flit in one go (wire-formats.md sections 2.1 and 2.2): both kernels take the same
- * eight flits one after the other, so that memory is read once and the CPU works on one while the
- * other waits. Flits come as a list of pointers: those of several small frames fill a group.
+ * FEC and CRC of a flit in one go (wire-formats.md sections 2.1 and 2.2): both kernels take the
+ * same eight flits one after the other, so that memory is read once and the CPU works on one while
+ * the other waits. Flits come as a list of pointers: those of several small frames fill a group.
  */
 #ifndef WEFT_CODEC_H
 #define WEFT_CODEC_H

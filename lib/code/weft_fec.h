@@ -47,8 +47,8 @@ enum weft_fec_status weft_fec_decode_flit(uint8_t *flit, unsigned int *n_bytes);
  * bytes call for, wherever the flits stand. Nothing outside them is read. A flit on a 64-byte line
  * is read fastest.
  *
- * @param fec  receives a word a flit: the bytes 250..255 in bits 63:16, as a little-endian word read
- *             from byte 248 has them. Bits 15:0 mean nothing
+ * @param fec  receives a word a flit: the bytes 250..255 in bits 63:16, as a little-endian word
+ *             read from byte 248 has them. Bits 15:0 mean nothing
  */
 typedef void (*weft_fec_group_fn)(const uint8_t *const *flit, unsigned int n, uint64_t *fec);
 

@@ -108,7 +108,9 @@ eal_init(const char *lcores, const struct eal_user *user, char *err, size_t errl
 {
 	char why[256] = "";
 	bool is_hushed;
-	/* EAL sorts and overwrites entries of its vector: it gets a copy, so that ours stays whole. */
+	/*
+	 * EAL sorts and overwrites entries of its vector: it gets a copy, so that ours stays whole.
+	 */
 	size_t size = ((size_t)args.argc + 1) * sizeof(*args.argv);
 	char **argv = malloc(size);
 	int rc;
@@ -121,8 +123,8 @@ eal_init(const char *lcores, const struct eal_user *user, char *err, size_t errl
 	if (!user->prefix)
 		atexit(eal_remove_runtime_dir);
 	/*
-	 * EAL's own stream also goes to syslog. DPDK's telemetry thread logs while the process exits, and
-	 * exit() flushes all streams: the two wait for each other's locks, for good.
+	 * EAL's own stream also goes to syslog. DPDK's telemetry thread logs while the process
+	 * exits, and exit() flushes all streams: the two wait for each other's locks, for good.
 	 */
 	rte_openlog_stream(stderr);
 	is_hushed = !user->words && eal_hush_begin();

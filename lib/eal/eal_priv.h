@@ -49,8 +49,8 @@ int eal_mem_choose(const struct eal_mem_facts *facts, unsigned int need_mb, enum
 	char *line, size_t len);
 
 /*
- * Set RUNTIME_DIRECTORY where EAL's own choice of a place for the telemetry socket would fail.
- * The folders are /var/run, /run/user and /tmp, but for tests. True if it is now a folder in @tmp_dir
+ * Set RUNTIME_DIRECTORY where EAL's own choice of a place for the telemetry socket would fail. The
+ * folders are /var/run, /run/user and /tmp, but for tests. True if it is now a folder in @tmp_dir
  * that nobody else will clear away.
  */
 bool eal_choose_rundir(const char *root_dir, const char *users_dir, const char *tmp_dir);
@@ -91,8 +91,8 @@ struct eal_args {
 };
 
 /*
- * Build EAL's vector: ours first, the user's after, so that theirs win. 0, -ENOMEM, or why the kernel
- * does not say which CPUs we have.
+ * Build EAL's vector: ours first, the user's after, so that theirs win. 0, -ENOMEM, or why the
+ * kernel does not say which CPUs we have.
  */
 int eal_args_build(struct eal_args *args, const struct weft_eal_cfg *cfg,
 	const struct eal_user *user, enum eal_mem mem, unsigned int memory_mb);
@@ -101,8 +101,8 @@ int eal_args_build(struct eal_args *args, const struct weft_eal_cfg *cfg,
 bool eal_hush_begin(void);
 
 /*
- * End that. What came to standard error comes there now if EAL @is_good; its first line, if there is
- * one, goes to @why if not.
+ * End that. What came to standard error comes there now if EAL @is_good; its first line, if there
+ * is one, goes to @why if not.
  */
 void eal_hush_end(bool is_good, char *why, size_t len);
 

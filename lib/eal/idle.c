@@ -74,7 +74,9 @@ eal_run_delay_ns(int schedstat_fd)
 	if (n <= 0)
 		return UINT64_MAX;
 	text[n] = '\0';
-	/* Without scheduler statistics the kernel prints "0 0 0", for a thread that certainly ran. */
+	/*
+	 * Without scheduler statistics the kernel prints "0 0 0", for a thread that certainly ran.
+	 */
 	if (sscanf(text, "%" SCNu64 " %" SCNu64, &ran, &waited) != 2 || ran == 0)
 		return UINT64_MAX;
 	return waited;

@@ -209,7 +209,10 @@ void
 weft_loop_join(struct weft_loop *loop)
 {
 	rte_eal_wait_lcore(loop->cfg.lcore);
-	/* What the lcore wrote is the caller's now: said here, where compilers and sanitizers see it. */
+	/*
+	 * What the lcore wrote is the caller's now: said here, where compilers and sanitizers see
+	 * it.
+	 */
 	atomic_load_explicit(&loop->has_ended, memory_order_acquire);
 }
 

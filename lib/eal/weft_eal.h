@@ -33,7 +33,9 @@ struct weft_eal_cfg {
 	/** PCI devices that ports name, by address: EAL probes these and no other. */
 	const char *const *pci;
 	unsigned int n_pci; /**< 0: PCI is not scanned */
-	/** The user's EAL arguments (those after "--"), in order; where they speak, ours are silent. */
+	/**
+	 * The user's EAL arguments (those after "--"), in order; where they speak, ours are silent.
+	 */
 	int user_argc;
 	char *const *
 		user_argv; /**< user_argc strings, not written to, kept by EAL: must outlive it; may be NULL */

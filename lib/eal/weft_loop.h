@@ -98,8 +98,8 @@ int weft_loop_launch(struct weft_loop *loop);
 void weft_loop_run(struct weft_loop *loop);
 
 /**
- * Ask the loop to end after its present round. For good: a stopped loop that is run returns at once.
- * Any thread, and signal handlers.
+ * Ask the loop to end after its present round. For good: a stopped loop that is run returns at
+ * once. Any thread, and signal handlers.
  */
 void weft_loop_stop(struct weft_loop *loop);
 

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Hot: decisions of an edge port (fabric.md sections 1.12 and 2.4). The run of CXL.mem requests asks
- * FAST for all at once and takes the long way only for what FAST did not answer.
+ * Hot: decisions of an edge port (fabric.md sections 1.12 and 2.4). The run of CXL.mem requests
+ * asks FAST for all at once and takes the long way only for what FAST did not answer.
  */
 
 #include "weft_edge.h"

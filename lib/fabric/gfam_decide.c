@@ -13,8 +13,9 @@
 #define UIO_LINE 64
 
 /*
- * Device address of @p hpa by @p d, counted from the decoder's base. Below hpa_base the distance wraps
- * to no less than the set's length, for no set wraps; so that it is no less than dpa_len here.
+ * Device address of @p hpa by @p d, counted from the decoder's base. Below hpa_base the distance
+ * wraps to no less than the set's length, for no set wraps; so that it is no less than dpa_len
+ * here.
  */
 static inline uint64_t
 gfam_squeeze(const struct gfam_decoder *d, uint64_t hpa)

@@ -27,7 +27,9 @@ weft_seg_init(struct weft_seg *s, const struct weft_seg_cfg *cfg)
 	if (cfg->depth_log2 > DEPTH_LOG2_MAX || cfg->idt_depth > WEFT_SEG_ENTRIES)
 		return -EINVAL;
 	memset(s, 0, sizeof(*s));
-	/* Members only: tables are compared by bytes, and what lies between them is left to chance. */
+	/*
+	 * Members only: tables are compared by bytes, and what lies between them is left to chance.
+	 */
 	s->cfg.kind = cfg->kind;
 	s->cfg.depth_log2 = cfg->depth_log2;
 	s->cfg.idt_depth = cfg->idt_depth;

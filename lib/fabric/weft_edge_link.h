@@ -3,9 +3,9 @@
 
 /*
  * Edge port whose link is of HBR form (fabric.md 1.11, 1.12): what the host or device gives in is
- * decoded, and goes on in PBR form with the SPID of the port; what leaves to it loses its ids. Which
- * messages an edge port converts is a row each: those with state behind them (CacheID and BI-ID, the
- * PIDs of vPPBs) have none yet, and are refused.
+ * decoded, and goes on in PBR form with the SPID of the port; what leaves to it loses its ids.
+ * Which messages an edge port converts is a row each: those with state behind them (CacheID and
+ * BI-ID, the PIDs of vPPBs) have none yet, and are refused.
  *
  * An address is physical here. A port that translates has its translation unit look first.
  */
@@ -23,9 +23,9 @@ WEFT_BEGIN_DECLS
  * A message from the host or device.
  *
  * @param m  becomes the message in PBR form
- * @return WEFT_EDGE_OK; WEFT_EDGE_UNEXPECTED: nobody there may send such, @p m is unchanged and to be
- *         dropped; else the request stops here, and @p m becomes the answer to it, in HBR form: as
- *         from a GFD where nothing is (fabric.md 1.9)
+ * @return WEFT_EDGE_OK; WEFT_EDGE_UNEXPECTED: nobody there may send such, @p m is unchanged and to
+ *         be dropped; else the request stops here, and @p m becomes the answer to it, in HBR form:
+ *         as from a GFD where nothing is (fabric.md 1.9)
  */
 enum weft_edge_reason weft_edge_msg_in(const struct weft_edge *e, struct weft_msg *m);
 

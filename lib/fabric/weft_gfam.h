@@ -113,8 +113,8 @@ struct weft_gfam_decoder {
 
 /**
  * Write @p n decoders of @p rpid from number @p start on (4914h). The decoders as they will be, all
- * eight, must keep the rules: bases and length multiples of the DMP's block, the base also of ways x
- * granularity, the whole range in one DMP, no two overlapping, nothing reserved.
+ * eight, must keep the rules: bases and length multiples of the DMP's block, the base also of ways
+ * x granularity, the whole range in one DMP, no two overlapping, nothing reserved.
  *
  * @param caller  PID in whose name this is asked, or WEFT_GFAM_SELF
  * @param rpid    0..0xFFE

@@ -76,8 +76,9 @@ unsigned int weft_gfam_filter_holders(
 /**
  * Fill in the address by which the holder knows the line.
  *
- * If there is none the snoop cannot be sent: the holder is dropped, the error counted in @p log, and
- * the line's data is lost (the caller poisons it). After lost_max of these the filter is off-line.
+ * If there is none the snoop cannot be sent: the holder is dropped, the error counted in @p log,
+ * and the line's data is lost (the caller poisons it). After lost_max of these the filter is
+ * off-line.
  *
  * @param due     receives a report
  * @param is_due  receives whether it is to be made

@@ -104,8 +104,8 @@ int weft_route_init(struct weft_route *r, unsigned int n_rgt);
  * Write @p n DRT rows (5709h) from DPID @p start on.
  *
  * @param row  type and port, or type and RGT row, as on the wire
- * @return 0; -EINVAL for a DPID of 0xFFF or above, a reserved type or bit, or an RGT row that is not
- *         there. On error nothing has changed
+ * @return 0; -EINVAL for a DPID of 0xFFF or above, a reserved type or bit, or an RGT row that is
+ *         not there. On error nothing has changed
  */
 int weft_route_set_drt(
 	struct weft_route *r, unsigned int start, const uint8_t (*row)[2], unsigned int n);
@@ -113,8 +113,8 @@ int weft_route_set_drt(
 /**
  * Write @p n RGT rows (570Bh) from @p start on.
  *
- * @return 0; -EINVAL for a row that is not there, reserved bits or modes, or more primary than valid
- *         ports; -ENOTSUP for a mode not offered (2, 6, 7). On error nothing has changed
+ * @return 0; -EINVAL for a row that is not there, reserved bits or modes, or more primary than
+ *         valid ports; -ENOTSUP for a mode not offered (2, 6, 7). On error nothing has changed
  */
 int weft_route_set_rgt(
 	struct weft_route *r, unsigned int start, const struct weft_rgt_entry *e, unsigned int n);

@@ -139,10 +139,11 @@ int weft_seg_set_entries(
 const struct weft_fast_entry *weft_seg_entry(const struct weft_seg *s, unsigned int i);
 
 /**
- * Write @p n IDT entries (5808h, 5711h) from @p start on. Every PID must be in GMV or VTV, or in LAV.
+ * Write @p n IDT entries (5808h, 5711h) from @p start on. Every PID must be in GMV or VTV, or in
+ * LAV.
  *
- * @return 0; -EINVAL for an index or PID out of range; -EPERM if a right is missing. On error nothing
- *         has changed
+ * @return 0; -EINVAL for an index or PID out of range; -EPERM if a right is missing. On error
+ *         nothing has changed
  */
 int weft_seg_set_idt(struct weft_seg *s, unsigned int start, const uint16_t *pid, unsigned int n);
 

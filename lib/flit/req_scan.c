@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* Hot: requests at the beginning of flits, without vector instructions; and the choice of a kernel. */
+/*
+ * Hot: requests at the beginning of flits, without vector instructions; and the choice of a kernel.
+ */
 
 #include "req_scan_priv.h"
 

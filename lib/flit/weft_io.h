@@ -9,9 +9,9 @@
  *   PTH            1 DW: sender, receiver; in PBR form only
  *   TLP            PASID prefix (1 DW, if there is one), header of 3 or 4 DW, payload of 0..64 DW
  *
- * A flit's bytes 2..237 are a piece of an endless row of DWs: TLPs stand in it back to back, or with
- * NOP DWs between, and run over into the next flit. Bytes 238..241 are a DLLP. Pure functions, any
- * thread; objects one thread at a time. This library knows layout, not integrity.
+ * A flit's bytes 2..237 are a piece of an endless row of DWs: TLPs stand in it back to back, or
+ * with NOP DWs between, and run over into the next flit. Bytes 238..241 are a DLLP. Pure functions,
+ * any thread; objects one thread at a time. This library knows layout, not integrity.
  */
 #ifndef WEFT_IO_H
 #define WEFT_IO_H
@@ -49,7 +49,9 @@ enum weft_io_type {
 	WEFT_IO_MSG_ID = 0x32, /**< routed by ID */
 	WEFT_IO_MSG_LOCAL = 0x34, /**< ends at the receiver; PBR VDMs */
 	WEFT_IO_MSG_DATA = 0x40,
-	/* UIO: the forms of MRd, MWr, Cpl and CplD, in codes of this project. A write is answered. */
+	/*
+	 * UIO: the forms of MRd, MWr, Cpl and CplD, in codes of this project. A write is answered.
+	 */
 	WEFT_IO_UIO_MRD = 0x22,
 	WEFT_IO_UIO_MWR = 0x62,
 	WEFT_IO_UIO_CPL = 0x0F,
@@ -69,8 +71,8 @@ int weft_io_class(const struct weft_io_tlp *t);
  *
  * @param tlp   its first bytes, a PASID prefix included
  * @param have  bytes there; 4 are enough, with a PASID prefix 8
- * @return bytes, 12..WEFT_IO_TLP_MAX; 0: a header this project does not know, a payload of more than
- *         256 bytes, a packet that is too long, or too few bytes to say
+ * @return bytes, 12..WEFT_IO_TLP_MAX; 0: a header this project does not know, a payload of more
+ *         than 256 bytes, a packet that is too long, or too few bytes to say
  */
 size_t weft_io_tlp_len(const uint8_t *tlp, size_t have);
 

@@ -173,7 +173,10 @@ struct weft_packer {
 
 void weft_pack_init(struct weft_packer *p, enum weft_form form);
 
-/** Most messages of a kind in two neighbouring slot groups, 128 bytes (section 4.4); 0: no such kind. */
+/**
+ * Most messages of a kind in two neighbouring slot groups, 128 bytes (section 4.4); 0: no such
+ * kind.
+ */
 unsigned int weft_pack_limit(enum weft_msg_kind kind);
 
 /**

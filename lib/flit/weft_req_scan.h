@@ -25,7 +25,8 @@ enum weft_req_kind { WEFT_REQ_READ = 1, WEFT_REQ_WRITE = 2 };
  *
  * @param flits  @p n flits back to back, up to WEFT_REQ_SCAN_MAX
  * @param live   bit per flit: look at it
- * @param addr   receives Addr[51:6] << 6 of each request, in order; what is after the last is garbage
+ * @param addr   receives Addr[51:6] << 6 of each request, in order; what is after the last is
+ *               garbage
  * @param kind   receives enum weft_req_kind of each, likewise
  * @return bit per flit: it begins with a request
  */

@@ -3,8 +3,8 @@
 
 /*
  * pcapng: blocks of type, length, body, length again. A section header says the byte order of what
- * follows; interface descriptions are numbered from 0 within their section; packets come in enhanced,
- * simple or (obsolete) packet blocks. All other blocks are passed over by their length.
+ * follows; interface descriptions are numbered from 0 within their section; packets come in
+ * enhanced, simple or (obsolete) packet blocks. All other blocks are passed over by their length.
  */
 
 #include "pcap_priv.h"

@@ -93,7 +93,10 @@ struct weft_control {
 	uint32_t session; /**< WELCOME: S, not 0 */
 	uint32_t count; /**< LOSS: flits dropped, 1 or more */
 	uint64_t challenge; /**< CHALLENGE, GONE: a random number, not 0 */
-	/** HELLO, WELCOME: generation of the memory that the sender offers, drawn at random; 0: none. */
+	/**
+	 * HELLO, WELCOME: generation of the memory that the sender offers, drawn at random; 0:
+	 * none.
+	 */
 	uint64_t memory;
 	uint64_t
 		known; /**< HELLO, WELCOME: that of the other end as met last, for others; 0: none */

@@ -7,8 +7,8 @@
  * The tag hashes the AAD of all flits before the first byte of ciphertext, but flits must go out
  * (and, in skid mode, on) before the last AAD word is known. An epoch is computed in one of two
  * ways. The reference keeps the AAD words and the plaintext P, and ide_epoch_end() runs GCM over
- * them as a whole: AES is done twice, plainly. In one pass (pass_priv.h) a kernel takes the flits of
- * a run as they lie.
+ * them as a whole: AES is done twice, plainly. In one pass (pass_priv.h) a kernel takes the flits
+ * of a run as they lie.
  */
 #ifndef WEFT_IDE_PRIV_H
 #define WEFT_IDE_PRIV_H
@@ -43,9 +43,9 @@ struct weft_ide_stream {
 	bool pcrc;
 
 	/*
-	 * The next flit must go the long way: any of poison that waits, idles that are due, IDE.TMAC
-	 * just before, a sender's MAC to be computed, Insecure, stopped. So the short way need look
-	 * at one thing only.
+	 * The next flit must go the long way: any of poison that waits, idles that are due,
+	 * IDE.TMAC just before, a sender's MAC to be computed, Insecure, stopped. So the short way
+	 * need look at one thing only.
 	 */
 	bool is_special;
 

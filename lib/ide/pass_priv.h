@@ -90,9 +90,9 @@ struct ide_pass_kernel {
 	void (*flits)(const struct ide_pass_key *key, struct ide_pass *pass, uint8_t *flit,
 		unsigned int n, unsigned int way);
 	/*
-	 * 1 to IDE_PASS_PAIRS epochs that have begun, of two flits each, all back to back, the first
-	 * of each with IDE.MAC: as flits() for each, but one epoch's hash runs beside the next
-	 * one's AES.
+	 * 1 to IDE_PASS_PAIRS epochs that have begun, of two flits each, all back to back, the
+	 * first of each with IDE.MAC: as flits() for each, but one epoch's hash runs beside the
+	 * next one's AES.
 	 */
 	void (*pairs)(const struct ide_pass_key *key, struct ide_pass *pass, uint8_t *flit,
 		unsigned int n, unsigned int way);

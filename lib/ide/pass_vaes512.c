@@ -7,8 +7,8 @@
  * P yield key stream all the same, and it is put to use: in lane 15 that of the next block, so of
  * the PCRC; in lane 0 of an epoch that begins with IDE.MAC, that of the tag.
  *
- * GHASH works on blocks with their bytes reversed and on powers of H times 1/x, so that a carry-less
- * product needs no shift (Gueron and Kounavis).
+ * GHASH works on blocks with their bytes reversed and on powers of H times 1/x, so that a
+ * carry-less product needs no shift (Gueron and Kounavis).
  */
 
 #include "pass_vaes512_priv.h"
@@ -361,7 +361,9 @@ pass_sum_add_aad(struct sum512 *sum, const struct ide_pass_key *key, const uint8
 		_mm512_loadu_si512(key->power[IDE_PASS_POWER(blocks) + 4 * v]));
 }
 
-/* Up to 15 blocks of AAD as one that takes their place, with the block after the last as its end. */
+/*
+ * Up to 15 blocks of AAD as one that takes their place, with the block after the last as its end.
+ */
 static inline __m128i
 pass_fold_aad(const struct ide_pass_key *key, const uint8_t *aad, unsigned int words)
 {

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What the pass with 512 bits is made of: sums of GHASH products, AES of single blocks and of lanes,
- * the hash of vectors that go together, PCRC on the integer units and folded.
+ * What the pass with 512 bits is made of: sums of GHASH products, AES of single blocks and of
+ * lanes, the hash of vectors that go together, PCRC on the integer units and folded.
  */
 #ifndef PASS_VAES512_PRIV_H
 #define PASS_VAES512_PRIV_H

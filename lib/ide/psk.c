@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* The file of the pre-shared key. It is read and decoded in memory for keys: no buffer keeps a copy. */
+/*
+ * The file of the pre-shared key. It is read and decoded in memory for keys: no buffer keeps a
+ * copy.
+ */
 
 #include "psk_priv.h"
 

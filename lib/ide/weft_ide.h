@@ -6,7 +6,8 @@
  * protocol flits, one stream a direction of a link or connection (wire-formats.md section 5). The
  * 96-bit MAC of an epoch rides in an IDE.MAC slot of the first or second protocol flit after it; an
  * epoch ended early is closed by IDE.TMAC. IDE.Start changes the key in flight, IDE.Stop ends
- * protection, and late poison may be authenticated. gcm.c is the one file that knows intel-ipsec-mb.
+ * protection, and late poison may be authenticated. gcm.c is the one file that knows
+ * intel-ipsec-mb.
  */
 #ifndef WEFT_IDE_H
 #define WEFT_IDE_H
@@ -54,7 +55,9 @@ void weft_ide_lib_close(struct weft_ide_lib *lib);
 /** Name of the code path in use, such as "avx512-vaes", for reports. Constant string. */
 const char *weft_ide_lib_kernel(const struct weft_ide_lib *lib);
 
-/** Name of the kernel for runs, such as "vaes512"; "none": runs go flit by flit. Constant string. */
+/**
+ * Name of the kernel for runs, such as "vaes512"; "none": runs go flit by flit. Constant string.
+ */
 const char *weft_ide_lib_run_kernel(const struct weft_ide_lib *lib);
 
 /** Bytes and alignment (64) of one stream's state, sender or receiver. */
@@ -163,9 +166,9 @@ bool weft_ide_mac_due(const struct weft_ide_stream *s);
 
 /**
  * Encrypt one flit in place, in transmission order. A protocol flit joins the epoch (and carries
- * the MAC due, if any); a control flit passes in the clear. With config.poison, Poison in the H-slot
- * joins the additional data in front of the next protocol flit's (section 5.1). IDE.TMAC, IDE.Start
- * and IDE.Stop come from calls of their own; here they only pass.
+ * the MAC due, if any); a control flit passes in the clear. With config.poison, Poison in the
+ * H-slot joins the additional data in front of the next protocol flit's (section 5.1). IDE.TMAC,
+ * IDE.Start and IDE.Stop come from calls of their own; here they only pass.
  *
  * @param flit  256 bytes; header, CRC and FEC are not touched
  * @return 0, or nothing is changed: -EPROTO if a MAC is due and slot 0 is not IDE.MAC, or the other
@@ -265,18 +268,19 @@ struct weft_ide_event {
 /**
  * Decrypt one flit in place, in order.
  *
- * Containment: a protocol flit is held until the MAC of its epoch is good, and so is Poison ahead of
- * it, authenticated or not; another control flit waits after held ones (order is kept). Skid: everything
- * is released at once. The caller keeps the flits in arrival order and moves on the oldest `release`
- * of them. After a bad, missing or misplaced MAC the stream is Insecure for good: held flits are
- * dropped, later ones too.
+ * Containment: a protocol flit is held until the MAC of its epoch is good, and so is Poison ahead
+ * of it, authenticated or not; another control flit waits after held ones (order is kept). Skid:
+ * everything is released at once. The caller keeps the flits in arrival order and moves on the
+ * oldest `release` of them. After a bad, missing or misplaced MAC the stream is Insecure for good:
+ * held flits are dropped, later ones too.
  *
  * IDE.Start outside an epoch takes the next key. IDE.Stop right after a valid IDE.TMAC, if
  * config.stop, ends protection; an IDE.MAC or IDE.TMAC in clear text is a failure. Elsewhere they
  * are ignored and counted, and go on as any control flit does.
  *
  * At most WEFT_IDE_HELD_MAX flits are held, control flits included: more of them between an epoch
- * and its MAC is a failure, and so is Poison beyond WEFT_IDE_POISON_MAX in front of a protocol flit.
+ * and its MAC is a failure, and so is Poison beyond WEFT_IDE_POISON_MAX in front of a protocol
+ * flit.
  */
 void weft_ide_open(struct weft_ide_stream *s, uint8_t *flit, struct weft_ide_event *e);
 

@@ -86,7 +86,9 @@ int weft_ide_km_get(const uint8_t *in, size_t len, struct weft_ide_km *m);
 
 /** Operations of a responder. Each returns 0, or a negative error: then it was not done. */
 struct weft_ide_km_ops {
-	/** The key that the next go() takes. @p counter of its IV, 1 or more. Read during the call. */
+	/**
+	 * The key that the next go() takes. @p counter of its IV, 1 or more. Read during the call.
+	 */
 	int (*program)(void *arg, uint8_t port, bool is_tx, const uint8_t *key, uint64_t counter);
 	/** Start, or change keys if it runs: a sender by IDE.Start. */
 	int (*go)(void *arg, uint8_t port, bool is_tx, enum weft_ide_mode mode);

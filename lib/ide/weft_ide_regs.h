@@ -46,8 +46,8 @@ struct weft_ide_regs {
 };
 
 /**
- * Read, modify, write: the value to write to Control so that it asks for what @p cfg has, with every
- * reserved bit as it was in @p was.
+ * Read, modify, write: the value to write to Control so that it asks for what @p cfg has, with
+ * every reserved bit as it was in @p was.
  */
 uint32_t weft_ide_ctl_modify(uint32_t was, const struct weft_ide_config *cfg);
 

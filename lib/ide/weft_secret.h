@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Where keys live (reliability.md S11): memory that is never swapped, never in a core dump, and wiped
- * when it is given back; and the pre-shared key, which is read into such memory. Control side.
+ * Where keys live (reliability.md S11): memory that is never swapped, never in a core dump, and
+ * wiped when it is given back; and the pre-shared key, which is read into such memory. Control
+ * side.
  */
 #ifndef WEFT_SECRET_H
 #define WEFT_SECRET_H
@@ -18,7 +19,8 @@ WEFT_BEGIN_DECLS
  * Memory for keys: zeroed, whole pages, locked, left out of core dumps and of forked children.
  *
  * @param len  bytes, 1 or more
- * @return NULL with errno: EAGAIN or ENOMEM past the limit of locked memory (`ulimit -l`), or EINVAL
+ * @return NULL with errno: EAGAIN or ENOMEM past the limit of locked memory (`ulimit -l`), or
+ *         EINVAL
  */
 void *weft_secret_alloc(size_t len);
 
@@ -33,8 +35,8 @@ void weft_secret_free(void *mem, size_t len);
 int weft_secret_process(void);
 
 /**
- * Fresh random bytes from the kernel; for struct weft_session_keys. Waits on a machine that has just
- * booted until there are some.
+ * Fresh random bytes from the kernel; for struct weft_session_keys. Waits on a machine that has
+ * just booted until there are some.
  *
  * @param arg  not used
  * @return false: there are none, and @p out is zeroed

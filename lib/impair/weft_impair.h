@@ -152,9 +152,9 @@ struct weft_impair_fate {
 	unsigned int copies; /**< 0 if dropped, 1, or 2 if duplicated */
 	uint64_t delay_ns[2]; /**< of each copy; 0: send at once */
 	/**
-	 * 0, or: after this frame send once more, undelayed, the one sent that many frames before it:
-	 * 1..history, among frames that were not dropped, as they went out, replays not counted.
-	 * Never more than there have been since replay was switched on.
+	 * 0, or: after this frame send once more, undelayed, the one sent that many frames before
+	 * it: 1..history, among frames that were not dropped, as they went out, replays not
+	 * counted. Never more than there have been since replay was switched on.
 	 */
 	unsigned int replay_back;
 };

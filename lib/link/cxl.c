@@ -2,11 +2,12 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Retry of cxl mode, receiver; cxl_tx.c transmits (wire-formats.md section 3; doc/llr.md). One header field holds the number of
- * the flit or an Ack or a Nak, so the receiver counts flits without an explicit number. The loss of
- * a flit before such a one goes unnoticed: the weakness that rxl mode removes. With show_first it
- * remains within a frame only, where nothing but a switch could drop a flit.
- * Flits of an intruder are noticed by the numbers of the peer's own flits: doc/llr.md.
+ * Retry of cxl mode, receiver; cxl_tx.c transmits (wire-formats.md section 3; doc/llr.md). One
+ * header field holds the number of the flit or an Ack or a Nak, so the receiver counts flits
+ * without an explicit number. The loss of a flit before such a one goes unnoticed: the weakness
+ * that rxl mode removes. With show_first it remains within a frame only, where nothing but a switch
+ * could drop a flit. Flits of an intruder are noticed by the numbers of the peer's own flits:
+ * doc/llr.md.
  */
 
 #include "cxl_priv.h"

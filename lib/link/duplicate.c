@@ -165,8 +165,8 @@ duplicate_write(struct weft_duplicate *d, uint64_t heard, uint64_t now_ns, struc
 }
 
 /*
- * When one that runs asks next. Each at a pace of its own: of three that asked in step, one would go
- * unanswered every time (SESS-36).
+ * When one that runs asks next. Each at a pace of its own: of three that asked in step, one would
+ * go unanswered every time (SESS-36).
  */
 static uint64_t
 duplicate_next_question(const struct weft_duplicate *d, uint64_t now_ns)

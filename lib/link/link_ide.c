@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * IDE of an end: keys by generation, where epochs end, what containment holds back. A key of the next
- * generation is always ready at the receiver, so IDE.Start needs no answer.
+ * IDE of an end: keys by generation, where epochs end, what containment holds back. A key of the
+ * next generation is always ready at the receiver, so IDE.Start needs no answer.
  */
 
 #include "link_ide_priv.h"

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Inside lib/link: IDE of an end. Flits are sealed before they enter the replay buffer, so what is sent
- * again is the same ciphertext, and opened when the retry layer has put them in order
+ * Inside lib/link: IDE of an end. Flits are sealed before they enter the replay buffer, so what is
+ * sent again is the same ciphertext, and opened when the retry layer has put them in order
  * (encapsulation.md section 5).
  */
 #ifndef LINK_IDE_PRIV_H
@@ -40,7 +40,9 @@ struct link_ide {
 	bool is_broken; /* the session must end: the owner has not been told yet */
 };
 
-/* Receiver that opens copies: flits from `head` on, those that are held and then those just taken. */
+/*
+ * Receiver that opens copies: flits from `head` on, those that are held and then those just taken.
+ */
 struct link_ide_hold {
 	unsigned int head, n;
 	bool skip[LINK_IDE_ROOM]; /* refused by the owner */
@@ -75,24 +77,32 @@ bool link_ide_must_close(struct link_ide *s, uint64_t now_ns, uint64_t delay_ns)
 /* When that, or a key change by time, is due. */
 uint64_t link_ide_deadline(const struct link_ide *s, uint64_t delay_ns);
 
-/* The IDE.Start flit of a key change that is due, outside an epoch. False: the session is broken. */
+/*
+ * The IDE.Start flit of a key change that is due, outside an epoch. False: the session is broken.
+ */
 bool link_ide_start(struct link_ide *s, uint8_t *flit, uint64_t now_ns);
 
-/* Note what a run of flits came to, at most the last of which is IDE.Start: after it a key is made. */
+/*
+ * Note what a run of flits came to, at most the last of which is IDE.Start: after it a key is made.
+ */
 void link_ide_opened(struct link_ide *s, const struct weft_ide_run *run);
 
-/* Take a flit that is in turn: it waits for link_ide_open(). False: there is no room, open first. */
+/*
+ * Take a flit that is in turn: it waits for link_ide_open(). False: there is no room, open first.
+ */
 bool link_ide_take(struct link_ide_hold *h, const uint8_t *flit, bool skip);
 
 /*
- * Decrypt a run of what was taken. What it releases is to be fetched by link_ide_released() before the
- * next; the rest is dropped, or held.
+ * Decrypt a run of what was taken. What it releases is to be fetched by link_ide_released() before
+ * the next; the rest is dropped, or held.
  *
  * @return flits of the run; 0: there are none
  */
 unsigned int link_ide_open(struct link_ide *s, struct link_ide_hold *h, struct weft_ide_run *run);
 
-/* The oldest flit that is held; it is not held any more. @p skip receives whether it was refused. */
+/*
+ * The oldest flit that is held; it is not held any more. @p skip receives whether it was refused.
+ */
 const uint8_t *link_ide_released(struct link_ide_hold *h, bool *skip);
 
 #endif /* LINK_IDE_PRIV_H */

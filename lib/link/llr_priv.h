@@ -164,7 +164,9 @@ struct llr_ack {
 	uint64_t since_ns; /* pending */
 };
 
-/* Signs that somebody else sends too; Acks and Naks that name a number which is none of those out. */
+/*
+ * Signs that somebody else sends too; Acks and Naks that name a number which is none of those out.
+ */
 struct llr_doubt {
 	uint8_t signs; /* enum weft_llr_doubt, or-ed */
 	uint64_t since_ns, last_ns;
@@ -346,8 +348,8 @@ llr_ack_due(struct llr_rx *rx, unsigned int flits)
 bool llr_is_sent_again(uint16_t hdr, uint64_t crc, const uint8_t *flit);
 
 /**
- * A number came with two contents: one of the two is not the other end's. It was forged, or recorded
- * when the number stood for something else, and nobody knows which one was taken.
+ * A number came with two contents: one of the two is not the other end's. It was forged, or
+ * recorded when the number stood for something else, and nobody knows which one was taken.
  */
 void llr_conflict(struct llr_rx *rx);
 
@@ -409,13 +411,16 @@ void llr_tx_hear(struct llr_tx *tx, const struct llr_record *r);
 void llr_rx_hear(struct llr_rx *rx, const struct llr_record *r);
 
 /*
- * Tell the other half. False: on another lcore its queue is full; a record that is lost so is as one of a
- * frame that is.
+ * Tell the other half. False: on another lcore its queue is full; a record that is lost so is as
+ * one of a frame that is.
  */
 bool llr_tell_tx(struct llr_rx *rx, const struct llr_record *r);
 bool llr_tell_rx(struct llr_tx *tx, const struct llr_record *r);
 
-/* The same of an Ack or Nak that came, LLR_FIELD or LLR_OVERHEARD, and of an intact flit, LLR_HEARD. */
+/*
+ * The same of an Ack or Nak that came, LLR_FIELD or LLR_OVERHEARD, and of an intact flit,
+ * LLR_HEARD.
+ */
 void llr_field(struct llr_rx *rx, enum llr_record_type type, uint8_t cmd, uint16_t number,
 	uint64_t now_ns);
 void llr_heard(struct llr_rx *rx, bool is_number, bool is_second, uint64_t now_ns);

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Tx of the retry layer, what both modes share: the replay buffer, what Acks and Naks do to it, pending
- * Acks; selective and go-back replay, new flits, NOPs; and its deadlines.
+ * Tx of the retry layer, what both modes share: the replay buffer, what Acks and Naks do to it,
+ * pending Acks; selective and go-back replay, new flits, NOPs; and its deadlines.
  */
 
 #include "llr_priv.h"
@@ -120,7 +120,9 @@ llr_note_nak(struct llr_tx *tx, const struct llr_record *r)
 		};
 }
 
-/* Of the session before nothing counts. Times are this lcore's: the other's may be a little older. */
+/*
+ * Of the session before nothing counts. Times are this lcore's: the other's may be a little older.
+ */
 bool
 weft_llr_hear(struct weft_llr *l, uint64_t now_ns, uint32_t *session)
 {

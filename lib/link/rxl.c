@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Retry of rxl mode, receiver; rxl_tx.c transmits. The sequence number of a flit is in its CRC only.
- * With gap decoding every intact flit yields its number, so the receiver knows which are missing and
- * Naks just those; without, a flit out of sequence looks corrupt, as in the paper. Only flits in
- * sequence are accepted.
+ * Retry of rxl mode, receiver; rxl_tx.c transmits. The sequence number of a flit is in its CRC
+ * only. With gap decoding every intact flit yields its number, so the receiver knows which are
+ * missing and Naks just those; without, a flit out of sequence looks corrupt, as in the paper. Only
+ * flits in sequence are accepted.
  *
  * Header field: Ack N, or standard Nak N: everything up to N was received; the Nak requests all
  * from N + 1. Selective Nak N requests flit N + 1 alone and acknowledges nothing, so several

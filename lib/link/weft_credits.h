@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Credits of one end, per message class (wire-formats.md section 4.5): what it may send, and what it
- * has to give back. The receiver grants its room once, then one credit for every message it has
+ * Credits of one end, per message class (wire-formats.md section 4.5): what it may send, and what
+ * it has to give back. The receiver grants its room once, then one credit for every message it has
  * consumed; nothing is ever sent that the other end has no room for. CRD fields travel in flits
  * with numbers only, so they arrive exactly once. One thread at a time.
  */
@@ -57,8 +57,8 @@ uint16_t weft_credits_crd(struct weft_credits *f);
 bool weft_credits_pending(const struct weft_credits *f);
 
 /**
- * Whether so much is pending that a flit for the credits alone is worth it: all that a field can carry,
- * or half of what the other end may have at all.
+ * Whether so much is pending that a flit for the credits alone is worth it: all that a field can
+ * carry, or half of what the other end may have at all.
  */
 bool weft_credits_is_urgent(const struct weft_credits *f);
 

@@ -4,7 +4,8 @@
 /*
  * Keys of a session: HKDF-SHA-256 (RFC 5869) of the pre-shared key, salted with both ends' random
  * bytes and labelled with all that the key is for (encapsulation.md section 5, doc/ide.md). Any
- * thread; the cryptography is libcrypto's, which allocates for each call and wipes what it allocated.
+ * thread; the cryptography is libcrypto's, which allocates for each call and wipes what it
+ * allocated.
  */
 #ifndef WEFT_DERIVE_H
 #define WEFT_DERIVE_H
@@ -55,7 +56,9 @@ struct weft_control_keys {
 	uint8_t key[2][WEFT_TRAFFIC_KEY_LEN];
 };
 
-/** Make them; the caller's to wipe. As weft_hkdf(), but @p keys are as they were if it would not. */
+/**
+ * Make them; the caller's to wipe. As weft_hkdf(), but @p keys are as they were if it would not.
+ */
 bool weft_derive_control_keys(const struct weft_psk *psk, const struct weft_derive_domain *domain,
 	const struct weft_session_transcript *d, struct weft_control_keys *keys);
 
@@ -75,8 +78,8 @@ bool weft_derive_gone(const struct weft_psk *psk, const struct weft_derive_domai
 	uint32_t session, bool from_initiator, uint64_t number, uint8_t *proof);
 
 /**
- * What a process shows that answers an ANNOUNCE: that it has @p psk. It vouches for all of @p c, whose
- * own proof is all zeros. WEFT_PROOF_LEN bytes, public. As weft_hkdf().
+ * What a process shows that answers an ANNOUNCE: that it has @p psk. It vouches for all of @p c,
+ * whose own proof is all zeros. WEFT_PROOF_LEN bytes, public. As weft_hkdf().
  */
 bool weft_derive_announcement(
 	const struct weft_psk *psk, const struct weft_control *c, uint8_t *proof);

@@ -44,7 +44,10 @@ struct weft_duplicate_cfg {
 	void *arg;
 };
 
-/** Ask 4 times 55 ms apart and then every 10 s or less; pause 20 ms. Names, instance and proof are 0. */
+/**
+ * Ask 4 times 55 ms apart and then every 10 s or less; pause 20 ms. Names, instance and proof are
+ * 0.
+ */
 void weft_duplicate_defaults(struct weft_duplicate_cfg *c);
 
 enum weft_duplicate_state {

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * One end of a retry domain, whole: session, retry, credits, packing. Messages and CXL.io packets go
- * in at one side and come out in order, once, at the other; the owner moves frames and makes and
+ * One end of a retry domain, whole: session, retry, credits, packing. Messages and CXL.io packets
+ * go in at one side and come out in order, once, at the other; the owner moves frames and makes and
  * checks CRC and FEC. weftd and the simulator run the same object. Pure: time and random bits come
  * in. One thread at a time.
  */
@@ -41,14 +41,14 @@ struct weft_link_ide {
 		uint32_t generation, uint8_t *key);
 	void *arg;
 	/**
-	 * A key is changed when it has sealed so many flits, 1..2^48: beyond it seals at most the one
-	 * that ends the epoch.
+	 * A key is changed when it has sealed so many flits, 1..2^48: beyond it seals at most the
+	 * one that ends the epoch.
 	 */
 	uint64_t rekey_flits;
 	uint64_t rekey_ns; /**< or after so long, if it has sealed any; 1 or more */
 	/**
-	 * The owner opens what came, with the stream of weft_link_rx_ide(), before it delivers. False:
-	 * the end does, on copies.
+	 * The owner opens what came, with the stream of weft_link_rx_ide(), before it delivers.
+	 * False: the end does, on copies.
 	 */
 	bool owner_opens;
 };
@@ -71,18 +71,20 @@ struct weft_link_cfg {
 	/** Of a frame that this end sends, 1..64; the other end may lower it. */
 	uint8_t max_flits;
 	/**
-	 * Messages of each kind (enum weft_msg_kind) that may wait here for the owner; that many are
-	 * granted. 0: this end takes none of the kind.
+	 * Messages of each kind (enum weft_msg_kind) that may wait here for the owner; that many
+	 * are granted. 0: this end takes none of the kind.
 	 */
 	uint16_t room[WEFT_MSG_LLCTRL];
-	/** WEFT_MSG_KINDS counts of messages seen, the owner's; see weft_unpack_init(). May be NULL. */
+	/**
+	 * WEFT_MSG_KINDS counts of messages seen, the owner's; see weft_unpack_init(). May be NULL.
+	 */
 	uint64_t *seen;
 	/** With session.params.ide_mode on, else NULL. Mode and options are those of the params. */
 	const struct weft_link_ide *ide;
 	/**
-	 * CXL.io packets of each class (enum weft_io_class) that may wait here, 0..127; that many are
-	 * granted. 0: this end takes none; if neither end takes any, no CXL.io flit is sent. Not with
-	 * IDE, which does not cover such flits.
+	 * CXL.io packets of each class (enum weft_io_class) that may wait here, 0..127; that many
+	 * are granted. 0: this end takes none; if neither end takes any, no CXL.io flit is sent.
+	 * Not with IDE, which does not cover such flits.
 	 */
 	uint16_t io_room[WEFT_IO_CLASSES];
 	weft_link_io_fn io; /**< may be NULL: all wait */
@@ -101,15 +103,17 @@ struct weft_link;
 struct weft_counter;
 
 /**
- * With owner_opens: the stream of what comes in this session. Flits go through it once, when the retry
- * layer has put them in order.
+ * With owner_opens: the stream of what comes in this session. Flits go through it once, when the
+ * retry layer has put them in order.
  *
  * @param stream  receives it; NULL: there is no session, or none with keys
  * @return a number that changes whenever the stream does: flits that an earlier one held are lost
  */
 uint32_t weft_link_rx_ide(const struct weft_link *e, struct weft_ide_stream **stream);
 
-/** What came of a run of flits in it, none after an IDE.Start: makes keys, counts, notes failures. */
+/**
+ * What came of a run of flits in it, none after an IDE.Start: makes keys, counts, notes failures.
+ */
 void weft_link_rx_opened(struct weft_link *e, const struct weft_ide_run *run);
 
 /** Bytes of memory for keys that an end with IDE needs. */
@@ -151,17 +155,17 @@ enum weft_verdict weft_link_frame(
 	struct weft_link *e, uint32_t session, uint64_t now_ns, enum weft_session_event *ev);
 
 /**
- * With llr.apart, in the place of weft_link_frame() where flits come in: hear of the frames that the other
- * lcore took, and what they said.
+ * With llr.apart, in the place of weft_link_frame() where flits come in: hear of the frames that
+ * the other lcore took, and what they said.
  *
  * @return whether there was anything: the deadline may be another
  */
 bool weft_link_hear(struct weft_link *e, uint64_t now_ns);
 
 /**
- * Take flits that are in turn: unpack them, and before that, with IDE that the end opens, decrypt them
- * together. Containment may keep some until a later call. A flit that fails its MAC ends the session:
- * weft_link_tick() says so.
+ * Take flits that are in turn: unpack them, and before that, with IDE that the end opens, decrypt
+ * them together. Containment may keep some until a later call. A flit that fails its MAC ends the
+ * session: weft_link_tick() says so.
  *
  * @param flits    256 bytes each, back to back; only read
  * @param live     a bit for each that is to be taken
@@ -200,15 +204,16 @@ bool weft_link_can_send(const struct weft_link *e, enum weft_msg_kind kind);
 int weft_link_send(struct weft_link *e, const struct weft_msg *m);
 
 /**
- * Late poison: the data of the message that weft_link_send() took last turned out to be bad. It will
- * arrive, with its poison bit set. To be called before the next weft_link_send() or weft_link_next().
+ * Late poison: the data of the message that weft_link_send() took last turned out to be bad. It
+ * will arrive, with its poison bit set. To be called before the next weft_link_send() or
+ * weft_link_next().
  *
- * On the wire, a LLCTRL Poison flit comes before the rest of the data; if the flit at hand has all of
- * it, that flit goes out with its CRC spoilt, then Poison, then the flit as it is, with nothing in
- * between (wire-formats.md section 4.6). With IDE the epoch's MAC is made after that, once.
+ * On the wire, a LLCTRL Poison flit comes before the rest of the data; if the flit at hand has all
+ * of it, that flit goes out with its CRC spoilt, then Poison, then the flit as it is, with nothing
+ * in between (wire-formats.md section 4.6). With IDE the epoch's MAC is made after that, once.
  *
- * @return 0; -EALREADY: that message is out of reach, or has no data; -EAGAIN: no room in the window,
- *         or, with IDE, WEFT_IDE_POISON_MAX in front of one flit; -ENOTCONN: no session
+ * @return 0; -EALREADY: that message is out of reach, or has no data; -EAGAIN: no room in the
+ *         window, or, with IDE, WEFT_IDE_POISON_MAX in front of one flit; -ENOTCONN: no session
  */
 int weft_link_poison(struct weft_link *e);
 
@@ -258,8 +263,8 @@ bool weft_link_next(struct weft_link *e, uint8_t *payload, uint64_t now_ns, uint
 unsigned int weft_link_frames_due(const struct weft_link *e);
 
 /*
- * The steps of weft_link_next(), for an owner that makes frames of many ends in bursts: first one of
- * these two. In each step all ends of the burst may take their turn.
+ * The steps of weft_link_next(), for an owner that makes frames of many ends in bursts: first one
+ * of these two. In each step all ends of the burst may take their turn.
  */
 
 /**
@@ -274,7 +279,8 @@ bool weft_link_next_control(struct weft_link *e, uint8_t *payload, uint64_t now_
 void weft_link_pack(struct weft_link *e, uint64_t now_ns);
 
 /**
- * Encrypt what is packed, end the MAC epoch and change the key where that is due; without IDE nothing.
+ * Encrypt what is packed, end the MAC epoch and change the key where that is due; without IDE
+ * nothing.
  *
  * @return flits encrypted
  */

@@ -3,9 +3,9 @@
 
 /*
  * The retry layer of one retry domain, both directions: a link in cxl mode, a connection (SPID,
- * DPID, VC) in rxl mode (encapsulation.md sections 1 and 3, wire-formats.md section 3). A pure state
- * machine: flits and time come in, flits to send and flits to hand on come out. It neither makes nor
- * checks a CRC; it is told syndromes, and tells which numbers a CRC has to be made with.
+ * DPID, VC) in rxl mode (encapsulation.md sections 1 and 3, wire-formats.md section 3). A pure
+ * state machine: flits and time come in, flits to send and flits to hand on come out. It neither
+ * makes nor checks a CRC; it is told syndromes, and tells which numbers a CRC has to be made with.
  *
  *   send     weft_llr_reserve(), fill the flit, weft_llr_commit(): it has a number and stays in the
  *            replay buffer until it is acknowledged
@@ -49,8 +49,9 @@ struct weft_llr_cfg {
 	 */
 	bool selective;
 	/**
-	 * cxl, both ends alike: the first flit of each frame shows its number, and others are counted
-	 * within a frame alone, so a frame that is lost whole shows. Without it as in the paper.
+	 * cxl, both ends alike: the first flit of each frame shows its number, and others are
+	 * counted within a frame alone, so a frame that is lost whole shows. Without it as in the
+	 * paper.
 	 */
 	bool show_first;
 	/** The receiving half runs on an lcore of its own: see "apart" below. With gap_decoding. */
@@ -65,8 +66,9 @@ struct weft_llr_cfg {
 	uint64_t timeout_first_ns;
 	uint64_t timeout_max_ns;
 	/**
-	 * Without progress for less than this, a time-out sends a NOP and nothing again: what is lost
-	 * shows by it, and who merely was slow (its CPU was another's) gets nothing twice. 0..10 s.
+	 * Without progress for less than this, a time-out sends a NOP and nothing again: what is
+	 * lost shows by it, and who merely was slow (its CPU was another's) gets nothing twice.
+	 * 0..10 s.
 	 */
 	uint64_t resend_after_ns;
 	uint8_t replays_max; /**< time-outs in a row without progress, then retrain (cxl); 1..255 */
@@ -132,8 +134,8 @@ struct weft_llr_tx_info {
 	uint16_t n; /**< 0..64 */
 	uint16_t nops; /**< of them NOPs: the last ones */
 	/**
-	 * rxl: number of the first; the others follow one by one modulo 1024, but for the NOPs: they
-	 * use no number, and all of them are made with the one behind the last flit.
+	 * rxl: number of the first; the others follow one by one modulo 1024, but for the NOPs:
+	 * they use no number, and all of them are made with the one behind the last flit.
 	 */
 	uint16_t first;
 	uint64_t
@@ -141,8 +143,8 @@ struct weft_llr_tx_info {
 };
 
 /**
- * Give what is to be sent now: replays first, then flits never sent, else a NOP if an Ack or Nak may
- * not wait any longer. Timers are looked at here and nowhere else.
+ * Give what is to be sent now: replays first, then flits never sent, else a NOP if an Ack or Nak
+ * may not wait any longer. Timers are looked at here and nowhere else.
  *
  * @param flits  room for @p max flits; bytes 0..241 are written, with the header for this sending
  * @param max    1..64
@@ -197,7 +199,9 @@ const uint8_t *weft_llr_rx_next(struct weft_llr *l);
 
 bool weft_llr_is_apart(const struct weft_llr *l);
 
-/** Receiver: whether frames of @p session are to be taken; if not, the other lcore is told of it. */
+/**
+ * Receiver: whether frames of @p session are to be taken; if not, the other lcore is told of it.
+ */
 bool weft_llr_rx_session(struct weft_llr *l, uint32_t session, uint64_t now_ns);
 
 /** Receiver: the session, 0 for none. */

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Round-trip time of a retry domain, smoothed, and the time-out that follows from it: mean plus four
- * mean deviations, doubled with every time-out in a row (the estimator of RFC 6298). Nothing else in
- * the retry layer is a constant of time.
+ * Round-trip time of a retry domain, smoothed, and the time-out that follows from it: mean plus
+ * four mean deviations, doubled with every time-out in a row (the estimator of RFC 6298). Nothing
+ * else in the retry layer is a constant of time.
  */
 #ifndef WEFT_RTT_H
 #define WEFT_RTT_H

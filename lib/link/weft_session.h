@@ -52,22 +52,25 @@ struct weft_session_transcript {
 struct weft_session_keys {
 	/** Fill with @p len fresh random bytes; false: there are none, so nothing begins. */
 	bool (*random)(void *arg, uint8_t *out, size_t len);
-	/** Make WEFT_PROOF_LEN bytes that only an end with the pre-shared key can make; false: cannot. */
+	/**
+	 * Make WEFT_PROOF_LEN bytes that only an end with the pre-shared key can make; false:
+	 * cannot.
+	 */
 	bool (*proof)(void *arg, const struct weft_session_transcript *d, bool is_initiator,
 		uint8_t *proof);
 	/**
-	 * Make the keys of control frames, one a direction, of a session that begins, in place of those
-	 * there are; @p d NULL: wipe them. False: cannot, and those there were stay.
+	 * Make the keys of control frames, one a direction, of a session that begins, in place of
+	 * those there are; @p d NULL: wipe them. False: cannot, and those there were stay.
 	 */
 	bool (*bind)(void *arg, const struct weft_session_transcript *d);
 	/**
-	 * Make WEFT_CONTROL_MAC_LEN bytes of @p image with the key of a direction. @p from_initiator: the
-	 * initiator sends. False: cannot.
+	 * Make WEFT_CONTROL_MAC_LEN bytes of @p image with the key of a direction. @p
+	 * from_initiator: the initiator sends. False: cannot.
 	 */
 	bool (*mac)(void *arg, bool from_initiator, const uint8_t *image, size_t len, uint8_t *mac);
 	/**
-	 * Make WEFT_PROOF_LEN bytes by which an end with the pre-shared key shows that @p session is over
-	 * there, for the one who asked with @p number. False: cannot.
+	 * Make WEFT_PROOF_LEN bytes by which an end with the pre-shared key shows that @p session
+	 * is over there, for the one who asked with @p number. False: cannot.
 	 */
 	bool (*gone)(
 		void *arg, uint32_t session, bool from_initiator, uint64_t number, uint8_t *proof);
@@ -217,8 +220,8 @@ void weft_session_sent(struct weft_session *s, uint64_t now_ns);
 
 /**
  * Look at time: stalls, and ends a session that is dead. To be called at the deadline or later; a
- * gap between calls counts as rx_timeout_ns / 2 at most, so that no jump of the clock, and no pause of
- * this end, is taken for silence of the other.
+ * gap between calls counts as rx_timeout_ns / 2 at most, so that no jump of the clock, and no pause
+ * of this end, is taken for silence of the other.
  */
 enum weft_session_event weft_session_tick(struct weft_session *s, uint64_t now_ns);
 
@@ -244,8 +247,8 @@ uint64_t weft_session_deadline(const struct weft_session *s);
 void weft_session_close(struct weft_session *s);
 
 /**
- * Closed, and the other end has not asked yet. An owner that goes on giving the session its frames for
- * some round trips lets it know at once; else it finds out in session_timeout_ns.
+ * Closed, and the other end has not asked yet. An owner that goes on giving the session its frames
+ * for some round trips lets it know at once; else it finds out in session_timeout_ns.
  */
 bool weft_session_is_parting(const struct weft_session *s);
 
@@ -256,8 +259,8 @@ bool weft_session_is_parting(const struct weft_session *s);
 enum weft_session_event weft_session_abandon(struct weft_session *s, uint64_t now_ns);
 
 /**
- * The generation of the other end's memory that this end knows, to be said from the next session on;
- * 0: none. To be called when a session begins, or while none is offered.
+ * The generation of the other end's memory that this end knows, to be said from the next session
+ * on; 0: none. To be called when a session begins, or while none is offered.
  */
 void weft_session_knows(struct weft_session *s, uint64_t generation);
 

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Reading a load, from the topology file and from files of its own, for a fabric that is known to be
- * good. Nothing leaves this file half done.
+ * Reading a load, from the topology file and from files of its own, for a fabric that is known to
+ * be good. Nothing leaves this file half done.
  */
 
 #include <errno.h>

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What the items of a load say together, and with the fabric: lines fit the memory they are in, what
- * is sent by UIO has somewhere to go, and no memory has two owners.
+ * What the items of a load say together, and with the fabric: lines fit the memory they are in,
+ * what is sent by UIO has somewhere to go, and no memory has two owners.
  */
 
 #include <errno.h>

@@ -79,7 +79,10 @@ void load_where(struct load_read *r, const struct load_src *src, const char *mor
 /* load.c: the load of a kind of a node, or NULL. */
 struct load_src *load_of(const struct load_read *r, unsigned int node, enum load_kind kind);
 
-/* load_check.c: give each node its lines, and check what the items say with each other and the fabric. */
+/*
+ * load_check.c: give each node its lines, and check what the items say with each other and the
+ * fabric.
+ */
 int load_check_lines(struct load_read *r);
 int load_check_fabric(struct load_read *r);
 /* load_check.c: bytes at the beginning of each segment that lines take, of CXL.mem and of UIO. */

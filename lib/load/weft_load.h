@@ -133,7 +133,10 @@ struct weft_load_files {
 int weft_load_open(struct weft_topo **t, struct weft_load **load,
 	const struct weft_load_files *files, struct weft_topo_error *err);
 
-/** Say what is wrong with a fabric and its load, as weft_topo_check_text(); the load's if it is good. */
+/**
+ * Say what is wrong with a fabric and its load, as weft_topo_check_text(); the load's if it is
+ * good.
+ */
 unsigned int weft_load_check(
 	const struct weft_load_files *files, weft_topo_finding_fn fn, void *arg);
 

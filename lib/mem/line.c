@@ -12,7 +12,9 @@
 #define OFF_WRITER 16
 #define OFF_FILL 24 /* 20..23 are zero */
 
-/* Each part passes through the generator, so that no two sums of parts meet by simple arithmetic. */
+/*
+ * Each part passes through the generator, so that no two sums of parts meet by simple arithmetic.
+ */
 static uint64_t
 line_fill_seed(uint64_t seed, const struct weft_line_id *id)
 {

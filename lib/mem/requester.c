@@ -3,8 +3,8 @@
 
 /*
  * Requests from their beginning to their end: see weft_requester.h. Hot: begin and the end by an
- * answer run per request. A lost request keeps its tag and its credit through the quarantine, because
- * the completer may still hold it in the buffer that the credit stands for.
+ * answer run per request. A lost request keeps its tag and its credit through the quarantine,
+ * because the completer may still hold it in the buffer that the credit stands for.
  */
 
 #include "requester_priv.h"
@@ -182,7 +182,9 @@ weft_requester_expire(struct weft_requester *r, uint64_t now_ns, weft_completion
 	while ((t = requester_oldest(r, TAG_QUARANTINE)) != NULL &&
 		now_ns - t->since_ns >= r->cfg.quarantine_ns)
 		weft_requester_tag_release(r, t);
-	/* In the order of real time; what a clock that stood still has kept young is passed over. */
+	/*
+	 * In the order of real time; what a clock that stood still has kept young is passed over.
+	 */
 	for (t = requester_oldest(r, TAG_OPEN);
 		n < max && t != NULL && now_ns - t->since_ns >= r->cfg.timeout_ns; t = behind) {
 		behind = requester_request_behind(r, t);

@@ -2,9 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Tags of a requester, and what its two protocols say of themselves. A tag is in one of three queues:
- * free, open or in quarantine, each a doubly linked list in the order of entry. One timeout serves all
- * requests, so the open queue is in order of deadline as well, and the oldest of each is at the head.
+ * Tags of a requester, and what its two protocols say of themselves. A tag is in one of three
+ * queues: free, open or in quarantine, each a doubly linked list in the order of entry. One timeout
+ * serves all requests, so the open queue is in order of deadline as well, and the oldest of each is
+ * at the head.
  */
 #ifndef WEFT_REQUESTER_PRIV_H
 #define WEFT_REQUESTER_PRIV_H

@@ -2,9 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Checking traffic source (reliability.md section 5). Nobody else writes its lines, and it never has
- * two requests open for one unit, since a fabric promises no order between them. So what a line
- * holds is known (weft_line_state.h): its last version, or, if writes were lost, that or one of theirs.
+ * Checking traffic source (reliability.md section 5). Nobody else writes its lines, and it never
+ * has two requests open for one unit, since a fabric promises no order between them. So what a line
+ * holds is known (weft_line_state.h): its last version, or, if writes were lost, that or one of
+ * theirs.
  */
 
 #include "weft_traffic.h"
@@ -440,7 +441,10 @@ static void
 traffic_doubt(struct weft_traffic *t, struct traffic_unit *u, struct traffic_range g)
 {
 	for (unsigned int i = g.first; i < g.first + g.n; i++) {
-		/* A delayed write may land after rights change, so from now on it may be in the line. */
+		/*
+		 * A delayed write may land after rights change, so from now on it may be in the
+		 * line.
+		 */
 		if (!u->write_expected && u->expect != WEFT_EXPECT_READ_ONLY)
 			weft_line_state_begin(&u->line[i], t->cfg.run);
 		weft_line_state_doubt(&u->line[i]);
@@ -527,7 +531,10 @@ weft_traffic_complete(struct weft_traffic *t, const struct weft_completion *c)
 	assert(g.unit < t->n_units && u->busy);
 	u->busy = false;
 	t->open--;
-	/* One that nobody is to answer is lost as it should; under a change it may have been executed. */
+	/*
+	 * One that nobody is to answer is lost as it should; under a change it may have been
+	 * executed.
+	 */
 	if (c->status == WEFT_REQUEST_LOST && (u->expect != WEFT_EXPECT_NONE || u->accept != 0))
 		traffic_lost(t, u, g, c);
 	else if (u->renewed)
@@ -579,7 +586,9 @@ weft_traffic_forget(struct weft_traffic *t, uint16_t dpid, enum weft_line_loss h
 	for (uint64_t i = 0; i < t->n_units; i++) {
 		struct traffic_unit *u = traffic_unit(t, i);
 
-		/* Once is enough while a request is open: what a write of it may be is told later. */
+		/*
+		 * Once is enough while a request is open: what a write of it may be is told later.
+		 */
 		if (u->dpid != dpid || (u->busy && u->renewed))
 			continue;
 		for (unsigned int k = 0; k < t->cfg.unit_lines; k++)

@@ -4,9 +4,9 @@
 /*
  * The responder's end of CXL.mem: a GFD that serves reads and writes from memory of the caller
  * (wire-formats.md section 4.3, fabric.md sections 1.9 and 1.12). It sees one segment of fabric
- * addresses; its memory begins at the segment's base. With a guard, the tables of lib/fabric say where
- * an address leads and who may go there; without one, everybody reaches everything. A GFD belongs to
- * one thread.
+ * addresses; its memory begins at the segment's base. With a guard, the tables of lib/fabric say
+ * where an address leads and who may go there; without one, everybody reaches everything. A GFD
+ * belongs to one thread.
  */
 #ifndef WEFT_GFD_H
 #define WEFT_GFD_H
@@ -79,10 +79,11 @@ void weft_gfd_poison_all(struct weft_gfd *g);
 void weft_gfd_set_guard(struct weft_gfd *g, const struct weft_gfam_checker *guard);
 
 /**
- * Have data turn out bad when the header of its answer has left (late poison, wire-formats.md section
- * 4.6): of a share of the reads of good lines, and of every read of a line that weft_gfd_mark_late()
- * marked. weft_gfd_request() says so in `turns_bad`; the owner then poisons the message on its way, or,
- * where it cannot, sets the poison bit of the header. A clean write of a whole line heals it.
+ * Have data turn out bad when the header of its answer has left (late poison, wire-formats.md
+ * section 4.6): of a share of the reads of good lines, and of every read of a line that
+ * weft_gfd_mark_late() marked. weft_gfd_request() says so in `turns_bad`; the owner then poisons
+ * the message on its way, or, where it cannot, sets the poison bit of the header. A clean write of
+ * a whole line heals it.
  *
  * @param share  0..1
  * @param seed   of the draws
@@ -103,12 +104,11 @@ int weft_gfd_mark_late(struct weft_gfd *g, uint64_t offset, uint64_t lines);
 /**
  * Execute one request and build its reply, which goes to the requester (DPID = the request's SPID).
  *
- *   MemRd, MemRdData   MemData, poison if the line is, but for what weft_gfd_set_late() says; beyond
- *                      the memory MemData-NXM, all ones
- *   MemInv             Cmp: there is no metadata to change
- *   MemWr, MemWrPtl    Cmp; beyond the memory nothing is written, and Cmp all the same
- *   guard says no      no decoder: as beyond the memory; no right: MemData, all ones, or Cmp with
- *                      nothing written; either read with poison if its knob is on
+ * MemRd, MemRdData   MemData, poison if the line is, but for what weft_gfd_set_late() says; beyond
+ * the memory MemData-NXM, all ones MemInv             Cmp: there is no metadata to change MemWr,
+ * MemWrPtl    Cmp; beyond the memory nothing is written, and Cmp all the same guard says no      no
+ * decoder: as beyond the memory; no right: MemData, all ones, or Cmp with nothing written; either
+ * read with poison if its knob is on
  *
  * A write with poison poisons its line; a clean one of all 64 bytes heals it. A partial write
  * writes the bytes whose enable is set and no others.

@@ -2,9 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What a checking source knows of one line that it alone writes. Versions are 64 bits: the run of the
- * source above WEFT_LINE_RUN_SHIFT, a count of writes below, so that what a source finds of an earlier
- * run of its own is told from what it wrote itself. Pure functions, no allocation; the caller's thread.
+ * What a checking source knows of one line that it alone writes. Versions are 64 bits: the run of
+ * the source above WEFT_LINE_RUN_SHIFT, a count of writes below, so that what a source finds of an
+ * earlier run of its own is told from what it wrote itself. Pure functions, no allocation; the
+ * caller's thread.
  */
 #ifndef WEFT_LINE_STATE_H
 #define WEFT_LINE_STATE_H

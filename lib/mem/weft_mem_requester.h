@@ -60,10 +60,10 @@ int weft_mem_write_partial(struct weft_requester *r, uint16_t dpid, uint64_t hpa
  * Take a response. Whatever the verdict, it is counted.
  *
  * @param c  receives the completion on WEFT_OK; its data points into @p msg
- * @return WEFT_OK; WEFT_DROP_NOT_MINE for another DPID than this requester's; WEFT_DROP_NO_TAG if no
- *         such request is open (late or twice); WEFT_DROP_WRONG_CLASS if it is no S2M response, or
- *         not of the class that answers this request; WEFT_DROP_BAD_OPCODE if its opcode does not
- *         answer it. A dropped response leaves the request open
+ * @return WEFT_OK; WEFT_DROP_NOT_MINE for another DPID than this requester's; WEFT_DROP_NO_TAG if
+ *         no such request is open (late or twice); WEFT_DROP_WRONG_CLASS if it is no S2M response,
+ *         or not of the class that answers this request; WEFT_DROP_BAD_OPCODE if its opcode does
+ *         not answer it. A dropped response leaves the request open
  */
 enum weft_verdict weft_mem_response(struct weft_requester *r, const struct weft_msg *msg,
 	uint64_t now_ns, struct weft_completion *c);

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * The pace of a source: at most `rate` requests a second, and what was not begun in time may follow at
- * once, but no more than `burst`. In any t seconds no more than rate * t + burst begin. A request is
- * due a gap behind the one before, or burst - 1 gaps ago if the source has idled for longer. Nothing is
- * divided after init. Pure functions; the caller's thread.
+ * The pace of a source: at most `rate` requests a second, and what was not begun in time may follow
+ * at once, but no more than `burst`. In any t seconds no more than rate * t + burst begin. A
+ * request is due a gap behind the one before, or burst - 1 gaps ago if the source has idled for
+ * longer. Nothing is divided after init. Pure functions; the caller's thread.
  */
 #ifndef WEFT_PACE_H
 #define WEFT_PACE_H

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * How old a request is for its timeout: time in which its requester did not run, or in which the way
- * to its destination stood still and may go on, does not count (doc/txn.md). One clock serves all
- * requesters of a node. Time comes with each call; one thread at a time.
+ * How old a request is for its timeout: time in which its requester did not run, or in which the
+ * way to its destination stood still and may go on, does not count (doc/txn.md). One clock serves
+ * all requesters of a node. Time comes with each call; one thread at a time.
  */
 #ifndef WEFT_REQUEST_CLOCK_H
 #define WEFT_REQUEST_CLOCK_H
@@ -33,7 +33,9 @@ void weft_request_clock_forgive(struct weft_request_clock *c, uint64_t ns);
 void weft_request_clock_stall(
 	struct weft_request_clock *c, uint16_t dpid, bool is_stalled, uint64_t now_ns);
 
-/** What has not counted so far for @p dpid, to be kept with a request that begins. @p c may be NULL. */
+/**
+ * What has not counted so far for @p dpid, to be kept with a request that begins. @p c may be NULL.
+ */
 uint32_t weft_request_clock_stood(
 	const struct weft_request_clock *c, uint16_t dpid, uint64_t now_ns);
 

@@ -62,9 +62,9 @@ struct weft_traffic_cfg {
 		first_line; /**< of each target it owns this line and those behind, `lines` of them */
 	uint32_t writer; /**< who wrote a line: different for every source of the fabric */
 	/**
-	 * 1..WEFT_LINE_RUN_MAX, drawn afresh for each life of the host: what an earlier one wrote, with
-	 * the same seed and writer, is no mismatch in a line that this one has not written. 0: the
-	 * memory is zero at the start
+	 * 1..WEFT_LINE_RUN_MAX, drawn afresh for each life of the host: what an earlier one wrote,
+	 * with the same seed and writer, is no mismatch in a line that this one has not written. 0:
+	 * the memory is zero at the start
 	 */
 	uint32_t run;
 	uint8_t write_percent; /**< 0..100 */
@@ -134,8 +134,8 @@ struct weft_traffic *weft_traffic_init(
 int weft_traffic_next(struct weft_traffic *t, uint64_t now_ns, struct weft_request *rq);
 
 /**
- * Take the completion of one of its requests; no PART. Data of a read is compared with what the lines
- * may hold.
+ * Take the completion of one of its requests; no PART. Data of a read is compared with what the
+ * lines may hold.
  */
 void weft_traffic_complete(struct weft_traffic *t, const struct weft_completion *c);
 
@@ -147,8 +147,8 @@ const struct weft_traffic_target *weft_traffic_targets(const struct weft_traffic
 
 /**
  * Take a change of rights that comes into force later. Both answers to a unit, and ones where some
- * of the tables have changed, are right until the first read of it that was answered in the new way;
- * what a write did meanwhile is not known.
+ * of the tables have changed, are right until the first read of it that was answered in the new
+ * way; what a write did meanwhile is not known.
  *
  * @return 0; -EBUSY while a request is open, and then nothing has changed
  */
@@ -162,7 +162,10 @@ int weft_traffic_change(struct weft_traffic *t, const struct weft_traffic_change
  */
 uint64_t weft_traffic_forget(struct weft_traffic *t, uint16_t dpid, enum weft_line_loss how);
 
-/** Begin at most @p rate requests a second from now on, 1 to WEFT_PACE_RATE_MAX, or fewer if there was less to begin with. */
+/**
+ * Begin at most @p rate requests a second from now on, 1 to WEFT_PACE_RATE_MAX, or fewer if there
+ * was less to begin with.
+ */
 void weft_traffic_rate(struct weft_traffic *t, uint32_t rate);
 
 /** End the random requests now and go on to the sweep. */

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * UIO requests and completions as CXL.io packets (ats.md sections 2.1 to 2.4 for the forms, doc/uio.md
- * for what is decided). A request is of whole DWs, at most 256 bytes, and does not cross 4 KiB. A
- * write is answered like a read. Pure functions, any thread.
+ * UIO requests and completions as CXL.io packets (ats.md sections 2.1 to 2.4 for the forms,
+ * doc/uio.md for what is decided). A request is of whole DWs, at most 256 bytes, and does not cross
+ * 4 KiB. A write is answered like a read. Pure functions, any thread.
  */
 #ifndef WEFT_UIO_H
 #define WEFT_UIO_H

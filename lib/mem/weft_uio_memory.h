@@ -38,8 +38,8 @@ struct weft_uio_memory_cfg {
 	uint16_t completer; /**< id in completions: 0 of a GFD and of GIM */
 	uint16_t split; /**< completions end at multiples of it: 64, 128 or 256 */
 	/**
-	 * The requester is whom VendPrefixL0 names, as at a host, and who is not named gets UR. Otherwise
-	 * it is the SPID.
+	 * The requester is whom VendPrefixL0 names, as at a host, and who is not named gets UR.
+	 * Otherwise it is the SPID.
 	 */
 	bool by_prefix;
 };
@@ -54,8 +54,8 @@ struct weft_uio_memory {
 int weft_uio_memory_init(struct weft_uio_memory *m, const struct weft_uio_memory_cfg *cfg);
 
 /**
- * Execute one request and build its answer: completions without a PTH but for PIF, which is set, each
- * with the prefix of the request, if it had one.
+ * Execute one request and build its answer: completions without a PTH but for PIF, which is set,
+ * each with the prefix of the request, if it had one.
  *
  *   read   CplD, as many as `split` asks for; poison if a line is
  *   write  Cpl; poisons its lines, or heals those it writes as a whole

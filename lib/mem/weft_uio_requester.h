@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Packets of a requester of UIO: reads and writes of up to 256 bytes, and the completions that answer
- * them (doc/uio.md). A read may be answered in several packets, in the order of their addresses.
+ * Packets of a requester of UIO: reads and writes of up to 256 bytes, and the completions that
+ * answer them (doc/uio.md). A read may be answered in several packets, in the order of their
+ * addresses.
  */
 #ifndef WEFT_UIO_REQUESTER_H
 #define WEFT_UIO_REQUESTER_H

@@ -117,8 +117,8 @@ weft_node_link_memory(const struct weft_topo *t)
 		if (t->node[i].n_lcores > 1)
 			queues = LINK_QUEUES;
 	/*
-	 * Both buffers of the retry layer, what waits to be consumed, queues between its halves, and the
-	 * allocator's rounding.
+	 * Both buffers of the retry layer, what waits to be consumed, queues between its halves,
+	 * and the allocator's rounding.
 	 */
 	return queues + 2 * window * WEFT_FLIT_LEN +
 	       kinds * WEFT_NODE_CREDITS * sizeof(struct weft_msg) +

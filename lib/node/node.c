@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * A lost write: a link that flaps was seen to hold frames for 3 s, and messages wait in switches while
- * a link is down.
+ * A lost write: a link that flaps was seen to hold frames for 3 s, and messages wait in switches
+ * while a link is down.
  */
 static const struct weft_node_rules usual[] = {
 	[WEFT_MODE_RXL] = { WEFT_NODE_CREDITS, UINT64_C(5000000000), UINT64_C(10000000) },

@@ -273,8 +273,8 @@ const struct weft_counter *weft_node_edge_counters(void);
 enum weft_node_link_state { WEFT_NODE_DOWN, WEFT_NODE_UP, WEFT_NODE_REFUSED };
 
 /**
- * rxl: requests that wait for a credit, oldest first: as many as a host may have open at one GFD, or,
- * where it does not know at which while it counts them, at all.
+ * rxl: requests that wait for a credit, oldest first: as many as a host may have open at one GFD,
+ * or, where it does not know at which while it counts them, at all.
  */
 struct weft_node_waiting {
 	uint32_t head;
@@ -367,7 +367,9 @@ weft_node_asks_gfds(const struct weft_topo_node *n, const struct weft_load_node 
 	return l->has_mem || l->n_transfers != 0 || n->n_translations != 0;
 }
 
-/** Whether there is a kind for each node of a fabric: none yet for HBR switches, nor for bindings. */
+/**
+ * Whether there is a kind for each node of a fabric: none yet for HBR switches, nor for bindings.
+ */
 bool weft_node_runs(const struct weft_topo *t);
 
 /**
@@ -380,9 +382,10 @@ bool weft_node_runs_transfers(const struct weft_topo *t, const struct weft_load 
 const struct weft_node_kind *weft_node_kind_of(const struct weft_topo *t, unsigned int index);
 
 /**
- * Make a node in @p n, with its links, all down. All of it is zeros but for its cfg, the clocks that
- * it begins with, and the generation of its memory where that is what the node had before: then map()
- * gives it. The tables are in force. 0, or -errno with a line; weft_node_fini() either way.
+ * Make a node in @p n, with its links, all down. All of it is zeros but for its cfg, the clocks
+ * that it begins with, and the generation of its memory where that is what the node had before:
+ * then map() gives it. The tables are in force. 0, or -errno with a line; weft_node_fini() either
+ * way.
  */
 int weft_node_init(struct weft_node *n, char *err, size_t err_len);
 void weft_node_fini(struct weft_node *n);

@@ -3,8 +3,8 @@
 
 /*
  * The table of connections: an rte_hash from key to connection, lock-free for readers, over an
- * array that never moves. A connection is complete before its key can be found. IDE streams are made
- * and wiped here, so that key material has one home.
+ * array that never moves. A connection is complete before its key can be found. IDE streams are
+ * made and wiped here, so that key material has one home.
  */
 
 #include "weft_keys.h"

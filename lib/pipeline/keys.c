@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Reads the key file, line by line, into locked memory. Control side, but for weft_keys_find(), which
- * a stream asks once a key change.
+ * Reads the key file, line by line, into locked memory. Control side, but for weft_keys_find(),
+ * which a stream asks once a key change.
  */
 
 #include "weft_keys.h"

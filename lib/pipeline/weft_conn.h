@@ -65,10 +65,10 @@ struct weft_conn {
 		*stream; /* NULL without a key; the IDE stage's; with an end, of the session */
 	void *user; /* the application's; it may write it */
 	/*
-	 * The end that this direction belongs to, or NULL; set by the application before frames flow,
-	 * and its state is that of the node's first lcore, but for the receiving half of its retry layer where
-	 * that is apart. Its flits are numbered by its
-	 * retry layer (weft_frame.first), not by isn and fsn below.
+	 * The end that this direction belongs to, or NULL; set by the application before frames
+	 * flow, and its state is that of the node's first lcore, but for the receiving half of its
+	 * retry layer where that is apart. Its flits are numbered by its retry layer
+	 * (weft_frame.first), not by isn and fsn below.
 	 */
 	struct weft_link *end;
 	/* deliver, without an end: what is to be unpacked with; NULL, both: frames go by. */
@@ -106,7 +106,9 @@ struct weft_conns;
 struct weft_conns *weft_conns_create(
 	const char *name, unsigned int max, struct weft_ide_lib *ide, int socket);
 
-/** Remove every connection, wipe keys, free. No stage may use the table any more. NULL is allowed. */
+/**
+ * Remove every connection, wipe keys, free. No stage may use the table any more. NULL is allowed.
+ */
 void weft_conns_free(struct weft_conns *t);
 
 /**

@@ -3,8 +3,8 @@
 
 /*
  * A frame on its way through the stages: one mbuf, one segment, flits on 64-byte lines, and this
- * struct in the mbuf's private area. A mask has one bit a flit. Which stage writes a field, and from
- * where on it is valid, stands beside it; before that a field is garbage.
+ * struct in the mbuf's private area. A mask has one bit a flit. Which stage writes a field, and
+ * from where on it is valid, stands beside it; before that a field is garbage.
  *
  *   mbuf (128) | struct weft_frame (96) | headroom (128) | Ethernet, header (32) | flits ...
  *                                                         ^ data                 ^ 64-byte line

@@ -4,11 +4,11 @@
 /*
  * The key file of traces: text, '#' starts a comment, one key a line, numbers in hex without 0x:
  *
- *	rxl SPID DPID VC SESSION KEY
- *	cxl SOURCE-MAC KEY
+ * rxl SPID DPID VC SESSION KEY
+ * cxl SOURCE-MAC KEY
  *
- * KEY is 64 hex digits. Each further line of the same stream is its next key, taken at an IDE.Start.
- * Keys are held in locked memory that is left out of core dumps.
+ * KEY is 64 hex digits. Each further line of the same stream is its next key, taken at an
+ * IDE.Start. Keys are held in locked memory that is left out of core dumps.
  */
 #ifndef WEFT_KEYS_H
 #define WEFT_KEYS_H

@@ -55,8 +55,8 @@ int weft_layout_parse(const char *text, struct weft_layout *l, char *err, size_t
 bool weft_layout_at_ends(const struct weft_layout *l, unsigned int segment);
 
 /**
- * The segment that may run apart from the others that work on ends, with the receiving halves of links;
- * -1: there is none. It has link_rx and none else of these, and none stands before it.
+ * The segment that may run apart from the others that work on ends, with the receiving halves of
+ * links; -1: there is none. It has link_rx and none else of these, and none stands before it.
  */
 int weft_layout_apart(const struct weft_layout *l);
 

@@ -68,8 +68,8 @@ typedef struct weft_conn *(*weft_new_conn_fn)(void *arg, const struct weft_conn_
 typedef void (*weft_lost_fn)(void *arg, const struct weft_wire_hdr *h, unsigned int flits);
 
 /**
- * Frame @p m is going to be dropped: it is of the other mode, for another node, or for one that there
- * is no way to. Only read; its header is in weft_frame(). Called by deframe and route.
+ * Frame @p m is going to be dropped: it is of the other mode, for another node, or for one that
+ * there is no way to. Only read; its header is in weft_frame(). Called by deframe and route.
  */
 typedef void (*weft_misfit_fn)(void *arg, struct rte_mbuf *m, enum weft_verdict why);
 
@@ -95,8 +95,8 @@ struct weft_env {
 	uint16_t pid; /* DPID that is ours, or WEFT_PID_ANY */
 	bool take_control; /* hand link control frames on; otherwise they are dropped */
 	/*
-	 * Who may send in, what was refused and what was taken, by in_port: a row for each. NULL, all
-	 * three: anybody may, and nothing is counted.
+	 * Who may send in, what was refused and what was taken, by in_port: a row for each. NULL,
+	 * all three: anybody may, and nothing is counted.
 	 */
 	const struct weft_ingress *ingress;
 	struct weft_ingress_drops *ingress_drops;
@@ -105,8 +105,8 @@ struct weft_env {
 	weft_new_conn_fn new_conn; /* NULL: an unknown connection is refused */
 	void *new_conn_arg;
 	/*
-	 * Connections have no session in their keys: the stage link_rx compares it, since a frame of
-	 * a session that was offered may be what begins it.
+	 * Connections have no session in their keys: the stage link_rx compares it, since a frame
+	 * of a session that was offered may be what begins it.
 	 */
 	bool ends_know_session;
 	/*
@@ -137,9 +137,9 @@ struct weft_env {
 	const struct weft_tables_slot *tables;
 	uint16_t edge;
 	/*
-	 * Addresses are virtual: by connection, its index is the context. The unit is of the stage's
-	 * lcore. Its owner carries its packets, lets its time pass, and says what of the frames is in
-	 * the ordered channel (weft_xlate_passed()). NULL: addresses are as they are.
+	 * Addresses are virtual: by connection, its index is the context. The unit is of the
+	 * stage's lcore. Its owner carries its packets, lets its time pass, and says what of the
+	 * frames is in the ordered channel (weft_xlate_passed()). NULL: addresses are as they are.
 	 */
 	struct weft_xlate *xlate;
 	const struct weft_req_scan_kernel *req_scan; /* NULL: the scalar one */
@@ -158,7 +158,9 @@ struct weft_env {
 	uint8_t dst_mac[6];
 };
 
-/** Where a stage may stand in a layout: after those before it here, in the place of those beside it. */
+/**
+ * Where a stage may stand in a layout: after those before it here, in the place of those beside it.
+ */
 enum weft_stage_order {
 	WEFT_STAGE_DEFRAME, /**< received */
 	WEFT_STAGE_FEC_RX,
@@ -201,27 +203,29 @@ struct weft_stage {
 	const char *help; /* one line */
 	unsigned int needs; /* enum weft_stage_needs, of env */
 	/**
-	 * Work on a burst: keep frames in b->pkt[0..n-1] in order, move others by weft_burst_drop().
-	 * The frames are the stage's during the call. Counters are added to @p st.
+	 * Work on a burst: keep frames in b->pkt[0..n-1] in order, move others by
+	 * weft_burst_drop(). The frames are the stage's during the call. Counters are added to @p
+	 * st.
 	 */
 	void (*run)(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st);
 	/**
-	 * No burst came in: as run() with an empty one, for a stage that gives frames up or has other
-	 * work without traffic. NULL for all else.
+	 * No burst came in: as run() with an empty one, for a stage that gives frames up or has
+	 * other work without traffic. NULL for all else.
 	 */
 	void (*poll)(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st);
 	/**
-	 * Traffic has ended: give up frames that were held back, at most WEFT_BURST_MAX of them, into
-	 * b->pkt[] from 0 on, with every flit that may not be used marked as dropped. Called until
-	 * it gives none. NULL for a stage that holds nothing.
+	 * Traffic has ended: give up frames that were held back, at most WEFT_BURST_MAX of them,
+	 * into b->pkt[] from 0 on, with every flit that may not be used marked as dropped. Called
+	 * until it gives none. NULL for a stage that holds nothing.
 	 */
 	void (*drain)(const struct weft_env *env, struct weft_burst *b);
 	const char *fuses_with; /* the stage whose costly part it can do; NULL: none */
 	enum weft_stage_order order;
 	/*
 	 * It works on ends (weft_conn.end): all such stages of both pipelines of a node run on one
-	 * lcore, but for link_rx, which may have one of its own if ends were made for that (weft_env.rx_apart).
-	 * Others keep nothing of a connection that has an end, and may run anywhere.
+	 * lcore, but for link_rx, which may have one of its own if ends were made for that
+	 * (weft_env.rx_apart). Others keep nothing of a connection that has an end, and may run
+	 * anywhere.
 	 */
 	bool at_ends;
 	const struct weft_counter *counters; /* rows of stats.counts; may be NULL */

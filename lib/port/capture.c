@@ -178,7 +178,9 @@ capture_write(void *arg, const char *bytes, size_t len)
 	struct weft_capture *c = arg;
 	size_t done = 0;
 
-	/* What the stream still holds after a failure is not tried again: a pipe would wait again. */
+	/*
+	 * What the stream still holds after a failure is not tried again: a pipe would wait again.
+	 */
 	errno = atomic_load(&c->error);
 	while (errno == 0 && done < len) {
 		size_t piece = len - done;

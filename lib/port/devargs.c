@@ -25,7 +25,9 @@ devargs_af_packet(char *text, size_t len, const char *name, const struct weft_po
 
 	while (block % DEVARGS_PAGE != 0)
 		block *= 2;
-	/* Both rings are locked memory, of which an ordinary user has 8 MB: leave some to others. */
+	/*
+	 * Both rings are locked memory, of which an ordinary user has 8 MB: leave some to others.
+	 */
 	while (frames > DEVARGS_AF_PACKET_FRAMES_MIN &&
 		2 * (size_t)frames * slot > facts->lockable / 4)
 		frames /= 2;

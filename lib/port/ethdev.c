@@ -101,8 +101,8 @@ ethdev_queues(uint16_t id, struct rte_mempool *pool)
 }
 
 /*
- * The af_packet driver's socket hears every interface of the namespace until it is bound to its own:
- * what came in by then is other ports' frames.
+ * The af_packet driver's socket hears every interface of the namespace until it is bound to its
+ * own: what came in by then is other ports' frames.
  */
 static void
 ethdev_drain(uint16_t id)
@@ -192,8 +192,8 @@ ethdev_say_done(void *done)
 }
 
 /*
- * Wait until EAL's interrupt thread has dealt with what has happened so far. It takes events as they
- * come in batches, in no order: an alarm set when the first has gone off is after all of them.
+ * Wait until EAL's interrupt thread has dealt with what has happened so far. It takes events as
+ * they come in batches, in no order: an alarm set when the first has gone off is after all of them.
  */
 void
 port_settle_interrupts(void)

@@ -90,8 +90,9 @@ facts_first_userns(void)
 }
 
 /*
- * DPDK's af_packet driver puts its socket into a packet group (PACKET_FANOUT) that it numbers by the
- * process and the interface, in 16 bits. A group of that number on another interface is in the way.
+ * DPDK's af_packet driver puts its socket into a packet group (PACKET_FANOUT) that it numbers by
+ * the process and the interface, in 16 bits. A group of that number on another interface is in the
+ * way.
  */
 static bool
 facts_group_taken(const char *netif)

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * The socket two memif ends meet at: in a folder only its owner can enter. Whoever can connect to it
- * shares memory with us.
+ * The socket two memif ends meet at: in a folder only its owner can enter. Whoever can connect to
+ * it shares memory with us.
  */
 
 #include "port_priv.h"
@@ -20,8 +20,8 @@
 #include "weft_socket.h"
 
 /*
- * Nobody else may be able to put a socket where ours is looked for. A folder that the user named may
- * be open to others if they cannot remove or replace what is not theirs.
+ * Nobody else may be able to put a socket where ours is looked for. A folder that the user named
+ * may be open to others if they cannot remove or replace what is not theirs.
  */
 static bool
 memif_folder_is_safe(const char *folder, bool is_named)

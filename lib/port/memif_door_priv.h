@@ -51,7 +51,9 @@ static_assert(sizeof(struct memif_msg) == 128, "memif messages");
 
 enum memif_received { MEMIF_RECEIVED, MEMIF_NOTHING, MEMIF_ENDED };
 
-/* Receive a message and the descriptor it carries, or -1. ENDED: hung up, or no message of memif. */
+/*
+ * Receive a message and the descriptor it carries, or -1. ENDED: hung up, or no message of memif.
+ */
 enum memif_received memif_receive(int fd, struct memif_msg *msg, int *carried);
 
 /* Send a message with @carried, if that is not -1. */

@@ -3,8 +3,8 @@
 
 /*
  * The relay behind a memif client. When a server goes, DPDK's driver unmaps the memory of the rings
- * in EAL's interrupt thread, whether an lcore is in a burst or not. So the driver is connected to us
- * and we to the server: a thread passes on what the two say, and parts them while no lcore is in
+ * in EAL's interrupt thread, whether an lcore is in a burst or not. So the driver is connected to
+ * us and we to the server: a thread passes on what the two say, and parts them while no lcore is in
  * there. Frames never come here.
  */
 

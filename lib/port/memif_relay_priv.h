@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * The relay behind a memif client: the driver connects to it, it to the server. Each time the device
- * is started they meet anew:
+ * The relay behind a memif client: the driver connects to it, it to the server. Each time the
+ * device is started they meet anew:
  *
- *	lock, meet, (hold the port, stop the device,) start it, met, unlock
+ * lock, meet, (hold the port, stop the device,) start it, met, unlock
  */
 #ifndef WEFT_MEMIF_RELAY_PRIV_H
 #define WEFT_MEMIF_RELAY_PRIV_H

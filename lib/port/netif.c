@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * A kernel interface under a port may be deleted and made again: a socket of the old one never hears
- * of the new one. So the port is held, its device closed, and opened anew when an interface of the
- * name is there and will do. Control thread.
+ * A kernel interface under a port may be deleted and made again: a socket of the old one never
+ * hears of the new one. So the port is held, its device closed, and opened anew when an interface
+ * of the name is there and will do. Control thread.
  */
 
 #include "port_priv.h"

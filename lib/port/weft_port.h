@@ -54,8 +54,8 @@ struct weft_port_spec {
 	const char *vdev; /**< devargs such as "net_null0,size=288"; handed on verbatim */
 	const char *socket; /**< memif: path of the socket; its folder is made, mode 0700 */
 	/**
-	 * The user chose that path: its folder may be open to others, as long as they cannot replace
-	 * what is there. Otherwise it must be this user's alone.
+	 * The user chose that path: its folder may be open to others, as long as they cannot
+	 * replace what is there. Otherwise it must be this user's alone.
 	 */
 	bool socket_is_named;
 	bool memif_server; /**< memif: one end is the server, the other is not */
@@ -158,17 +158,19 @@ void weft_port_close(struct weft_port *port);
 /** The port's name; lives as long as the port. */
 const char *weft_port_name(const struct weft_port *port);
 
-/** Which driver and why, "port s0.1: af_packet on veth1 (af_xdp needs MTU <= 3498, this is 9000)". */
+/**
+ * Which driver and why, "port s0.1: af_packet on veth1 (af_xdp needs MTU <= 3498, this is 9000)".
+ */
 const char *weft_port_line(const struct weft_port *port);
 
 /** Is the link up? Control thread. */
 bool weft_port_is_up(struct weft_port *port);
 
 /**
- * Look after the link: a memif client whose server went away connects again once a server is there; a
- * kernel interface that was deleted is used again once one of its name is up. Until then the port
- * takes and gives nothing, and counts of the device begin anew.
- * Control thread, about once a second; the lcores that use the port run weft_loop.
+ * Look after the link: a memif client whose server went away connects again once a server is there;
+ * a kernel interface that was deleted is used again once one of its name is up. Until then the port
+ * takes and gives nothing, and counts of the device begin anew. Control thread, about once a
+ * second; the lcores that use the port run weft_loop.
  */
 void weft_port_maintain(struct weft_port *port);
 

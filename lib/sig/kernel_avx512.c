@@ -3,9 +3,9 @@
 
 /*
  * All sums with registers of 64 bytes, alone or with a store beside every load. CRCs fold with
- * VPCLMULQDQ as lib/code/crc64_avx512.c does: four registers at a time from 256 bytes on, one below.
- * T10-DIF has the most significant bit first: its bytes are reversed by GFNI after the load, and
- * from there it is like the others. Hot path.
+ * VPCLMULQDQ as lib/code/crc64_avx512.c does: four registers at a time from 256 bytes on, one
+ * below. T10-DIF has the most significant bit first: its bytes are reversed by GFNI after the load,
+ * and from there it is like the others. Hot path.
  */
 
 #include "folds_priv.h"
@@ -140,7 +140,9 @@ remainder_of(struct way w, reg wide)
 	return (uint64_t)_mm_extract_epi64(product, 1) ^ by_constant;
 }
 
-/* @p begin and the result as they stand in a register: reversed, and not inverted. 8 bytes or more. */
+/*
+ * @p begin and the result as they stand in a register: reversed, and not inverted. 8 bytes or more.
+ */
 ALWAYS uint64_t
 message(struct way w, uint64_t begin, uint8_t *dst, const uint8_t *src, size_t len)
 {

@@ -38,7 +38,9 @@ sum_add16(uint64_t a, uint64_t b)
 	return (s & SUM16) + (s >> 16);
 }
 
-/* Part B stands at an odd offset if A's length is odd: its bytes are then the others of each word. */
+/*
+ * Part B stands at an odd offset if A's length is odd: its bytes are then the others of each word.
+ */
 static uint64_t
 sum_join_csum(uint64_t a, uint64_t b)
 {

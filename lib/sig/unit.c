@@ -69,7 +69,9 @@ unit_put_out_sig(struct weft_sig_stream *s, struct unit *u, uint8_t *dst)
 		u->has_sum = true;
 	}
 	if (s->out.is_dif && s->filling.is_poisoned) {
-		/* Only a copied guard has no sum, and then the block lies before us in one piece. */
+		/*
+		 * Only a copied guard has no sum, and then the block lies before us in one piece.
+		 */
 		if (!s->makes_guard)
 			sum = s->kernel->sum[s->out.kind](
 				s->out.begin, dst - s->out.block, s->out.block);

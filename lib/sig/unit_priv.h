@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What the stream asks of unit.c and run.c, and what signatures are to both: a uint64_t, byte 0 of it
- * lowest, whatever their own byte order.
+ * What the stream asks of unit.c and run.c, and what signatures are to both: a uint64_t, byte 0 of
+ * it lowest, whatever their own byte order.
  */
 #ifndef WEFT_SIG_UNIT_PRIV_H
 #define WEFT_SIG_UNIT_PRIV_H

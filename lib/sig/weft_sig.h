@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Block signatures that travel with data from memory to memory (doc/spec/signature.md; doc/signature.md).
+ * Block signatures that travel with data from memory to memory (doc/spec/signature.md;
+ * doc/signature.md).
  *
  * A key has two domains: mem, what lies in memory, and wire, what crosses the fabric. A domain is
  * absent or cuts data into units: a block, then its signature. A stream moves data in one
@@ -214,8 +215,8 @@ int weft_sig_key_configure(struct weft_sig_key *key, uint32_t conf_flags, uint64
 int weft_sig_key_set_sig(struct weft_sig_key *key, const struct weft_sig_attr *attr);
 
 /**
- * Set the memory of an open request, once: what weft_sig_transfer() works on. The pieces are copied,
- * the memory stays the caller's.
+ * Set the memory of an open request, once: what weft_sig_transfer() works on. The pieces are
+ * copied, the memory stays the caller's.
  *
  * @return 0; -EINVAL if no request is open; -EBUSY the second time; -ENOMEM for more than
  *         WEFT_SIG_KEY_PIECES; -EMSGSIZE for more than 2^32-1 bytes
@@ -264,7 +265,8 @@ enum weft_sig_dir { WEFT_SIG_TX, WEFT_SIG_RX };
 
 /**
  * Data on its way through a key, in one direction and in order; set by weft_sig_begin(). Private,
- * but for the counters, which may be read. 8.5 KiB, of which only what a split unit needs is touched.
+ * but for the counters, which may be read. 8.5 KiB, of which only what a split unit needs is
+ * touched.
  */
 struct weft_sig_stream {
 	struct weft_sig_key *key;
@@ -359,8 +361,9 @@ struct weft_sig_op {
 	struct weft_sig_list in;
 	struct weft_sig_list out;
 	/**
-	 * Set: 0; -EINVAL if lengths are not whole units and blocks, or as weft_sig_begin(): nothing
-	 * was moved; -ENOSPC if output has too little room: nothing was moved; -EBADMSG if stopped.
+	 * Set: 0; -EINVAL if lengths are not whole units and blocks, or as weft_sig_begin():
+	 * nothing was moved; -ENOSPC if output has too little room: nothing was moved; -EBADMSG if
+	 * stopped.
 	 */
 	int rc;
 };

@@ -6,9 +6,9 @@
  * data is copied (signature.md sections 3 and 4).
  *
  * A sum is a uint64_t of which each kind uses as many low bits as it is wide. It begins with
- * weft_sig_sum_begin(), grows piece by piece, and weft_sig_sum_end() says what is stored. Pieces that
- * arrive out of order are summed each for itself, all but the first begun with 0, and joined by
- * weft_sig_sum_join(). Every function is pure and safe in any thread.
+ * weft_sig_sum_begin(), grows piece by piece, and weft_sig_sum_end() says what is stored. Pieces
+ * that arrive out of order are summed each for itself, all but the first begun with 0, and joined
+ * by weft_sig_sum_join(). Every function is pure and safe in any thread.
  */
 #ifndef WEFT_SIG_SUM_H
 #define WEFT_SIG_SUM_H

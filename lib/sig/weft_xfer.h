@@ -13,8 +13,8 @@
  * whatever layers below had to send again. A line without an answer is given to it as lost, one
  * with poison as poisoned: neither is ever a bad guard.
  *
- * Transfers of a run are made one after the other. A run belongs to one thread, that of its host; it
- * neither allocates nor looks at a clock: time comes with each call.
+ * Transfers of a run are made one after the other. A run belongs to one thread, that of its host;
+ * it neither allocates nor looks at a clock: time comes with each call.
  */
 #ifndef WEFT_XFER_H
 #define WEFT_XFER_H
@@ -132,9 +132,9 @@ int weft_xfer_next(struct weft_xfer_run *r, uint64_t now_ns, struct weft_msg *ms
 void weft_xfer_complete(struct weft_xfer_run *r, const struct weft_completion *c, uint64_t now_ns);
 
 /**
- * The memory of @p dpid was replaced by a new one, all zeros: what runs and has written to it, or reads
- * it, ends as WEFT_XFER_MEMORY_LOST, and so does what is to read there, unless one before it is to write
- * all that first.
+ * The memory of @p dpid was replaced by a new one, all zeros: what runs and has written to it, or
+ * reads it, ends as WEFT_XFER_MEMORY_LOST, and so does what is to read there, unless one before it
+ * is to write all that first.
  *
  * @return how many will end so for this reason
  */

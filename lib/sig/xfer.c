@@ -3,8 +3,8 @@
 
 /*
  * Signed transfers: weft_xfer.h. Hot: next and complete run per line; the engine runs over whole
- * windows where it can, since it likes its blocks in one piece. A copy is buffered whole between its
- * two halves: data that was found wrong must not get a good signature on its way out.
+ * windows where it can, since it likes its blocks in one piece. A copy is buffered whole between
+ * its two halves: data that was found wrong must not get a good signature on its way out.
  */
 
 #include "weft_xfer.h"
@@ -21,10 +21,10 @@
 enum { LINE_NONE, LINE_GOOD, LINE_POISONED, LINE_LOST };
 
 /*
- * The half of a transfer that is on its way. Lines are counted from the one that has its first byte.
- * Reading: head <= next <= head + window; those between are on their way or wait in the stage, line
- * k in slot k % window. Writing: the stage holds the lines from `head` to `staged`, from its
- * beginning on, and those before `next` have left.
+ * The half of a transfer that is on its way. Lines are counted from the one that has its first
+ * byte. Reading: head <= next <= head + window; those between are on their way or wait in the
+ * stage, line k in slot k % window. Writing: the stage holds the lines from `head` to `staged`,
+ * from its beginning on, and those before `next` have left.
  */
 struct half {
 	struct weft_xfer_place place;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* Lists of CPUs and maps of lcores. EAL is asked after this, and answers a bad map with pages of help. */
+/*
+ * Lists of CPUs and maps of lcores. EAL is asked after this, and answers a bad map with pages of
+ * help.
+ */
 
 #include "weft_cpuset.h"
 

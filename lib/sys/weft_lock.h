@@ -27,19 +27,19 @@ int weft_lock_take(const char *path, pid_t *holder);
 void weft_lock_release(int fd, const char *path);
 
 /**
- * Take a lock that is known in this network namespace, whatever files its processes see: an abstract
- * socket, of which other users can take the name.
+ * Take a lock that is known in this network namespace, whatever files its processes see: an
+ * abstract socket, of which other users can take the name.
  *
  * @param name    1 to 100 characters
  * @param holder  receives the process number of the holder with -EBUSY, or 0: not known here
- * @return a descriptor to close, or -EBUSY: a process of this user or root holds it; -EPERM: somebody
- *         else has the name; or -errno
+ * @return a descriptor to close, or -EBUSY: a process of this user or root holds it; -EPERM:
+ *         somebody else has the name; or -errno
  */
 int weft_lock_take_net(const char *name, pid_t *holder);
 
 /**
- * The next process of this user or root that tried to take a lock of ours since the call before. To be
- * called now and then: too many that wait are not told that it is held.
+ * The next process of this user or root that tried to take a lock of ours since the call before. To
+ * be called now and then: too many that wait are not told that it is held.
  *
  * @param caller  receives its number, or 0: not known here
  * @return false: there is none

@@ -3,8 +3,8 @@
 
 /*
  * Unix sockets with a name in the file system (SOCK_SEQPACKET): to find out whether somebody serves
- * one without connecting to it, to take the place of a server that died, and to stand before another
- * server: its socket is taken out of the file system and reached by a descriptor only.
+ * one without connecting to it, to take the place of a server that died, and to stand before
+ * another server: its socket is taken out of the file system and reached by a descriptor only.
  */
 #ifndef WEFT_SOCKET_H
 #define WEFT_SOCKET_H
@@ -29,8 +29,8 @@ extern "C" {
 int weft_socket_is_served(const char *path);
 
 /**
- * Listen at @p path, mode 0600, in the place of a server that died. Of several processes that try at
- * once, one succeeds.
+ * Listen at @p path, mode 0600, in the place of a server that died. Of several processes that try
+ * at once, one succeeds.
  *
  * @return a descriptor (not blocking, closed on exec), or -EADDRINUSE, -EEXIST, or -errno
  */

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Address translation: what the keys of agents and of hosts that translate say together, and what an
- * agent answers before it has changed anything.
+ * Address translation: what the keys of agents and of hosts that translate say together, and what
+ * an agent answers before it has changed anything.
  */
 
 #include <errno.h>

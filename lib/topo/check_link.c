@@ -277,7 +277,9 @@ link_is_of(const struct weft_topo *t, const struct weft_topo_link *link, enum we
 	       t->node[t->port[link->b].node].kind == kind;
 }
 
-/* What a client and its agent say to each other is routed by no rule of an edge port: they do it. */
+/*
+ * What a client and its agent say to each other is routed by no rule of an edge port: they do it.
+ */
 static bool
 link_is_of_ats(const struct weft_topo *t, const struct weft_topo_link *link)
 {

@@ -216,7 +216,10 @@ topo_read_map(struct topo_load *l, const struct topo_value *v, const struct topo
 	return topo_decode_map(l, v, k->section, (char *)base + k->offset);
 }
 
-/* Whether @v is a list of 1..@max; nobody can go on with the items of another: an error in any case. */
+/*
+ * Whether @v is a list of 1..@max; nobody can go on with the items of another: an error in any
+ * case.
+ */
 static int
 decode_check_list(struct topo_load *l, const struct topo_value *v, uint64_t max)
 {

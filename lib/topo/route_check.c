@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Proof of routing tables, from the tables alone (fabric.md section 3.3): all ways between nodes are
- * followed; none ends short, turns round or leads through an end; and the directions of links,
+ * Proof of routing tables, from the tables alone (fabric.md section 3.3): all ways between nodes
+ * are followed; none ends short, turns round or leads through an end; and the directions of links,
  * joined where a way goes on from the one to the other, close no circle (Dally and Seitz 1987). All
  * classes of message count as one queue, which is more than the rule asks. Shares no code with the
  * engines that make the tables.

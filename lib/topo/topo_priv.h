@@ -96,7 +96,9 @@ struct topo_section {
 	size_t line_of; /* offset of the array */
 	const char *const *kinds; /* NULL, or what topo_key.flags may tell apart */
 	size_t kind; /* offset of which one it is */
-	/* Of items of lists: their size, and from struct topo_load on their array and its length. */
+	/*
+	 * Of items of lists: their size, and from struct topo_load on their array and its length.
+	 */
 	size_t size, items, count;
 	const struct topo_section *const *of_kind; /* NULL, or which keys an item of a kind has */
 	unsigned int most; /* of all lists together */
@@ -219,9 +221,9 @@ struct topo_load {
 };
 
 /*
- * topo.c: fill the error as "file:line: where: <fmt>"; returns @err, so a caller can return it. Where
- * all findings are wanted it may count one and return 0: the caller returns that as well, and who
- * builds on its success looks whether l->n_fails grew.
+ * topo.c: fill the error as "file:line: where: <fmt>"; returns @err, so a caller can return it.
+ * Where all findings are wanted it may count one and return 0: the caller returns that as well, and
+ * who builds on its success looks whether l->n_fails grew.
  */
 int topo_fail(struct topo_load *l, int err, unsigned int line, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -303,7 +305,10 @@ int topo_space(struct topo_load *l);
 
 /* uio.c: windows, vectors, and what may not be together. After topo_space(). */
 int topo_uio(struct topo_load *l);
-/* uio.c: whether a segment has memory of the node; whether a host offers some or has such a segment. */
+/*
+ * uio.c: whether a segment has memory of the node; whether a host offers some or has such a
+ * segment.
+ */
 bool topo_has_segment(const struct weft_topo *t, unsigned int node);
 bool topo_answers_gim(const struct weft_topo *t, unsigned int node);
 

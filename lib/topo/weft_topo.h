@@ -9,8 +9,8 @@
  *
  * What hosts and devices send is no part of it: see weft_load.h.
  *
- * Thread rule for the whole file: a loaded topology is never written again but for weft_load_open();
- * any thread may read it until one thread frees it.
+ * Thread rule for the whole file: a loaded topology is never written again but for
+ * weft_load_open(); any thread may read it until one thread frees it.
  */
 #ifndef WEFT_TOPO_H
 #define WEFT_TOPO_H
@@ -154,7 +154,10 @@ struct weft_topo_node {
 	uint16_t at[WEFT_TOPO_DIMENSIONS]; /**< switch: coordinates in a mesh */
 	uint8_t n_at; /**< 1..4, the same for all that have them; 0 = not given */
 	uint64_t access; /**< host, device: bit k = may reach group k; others 0 */
-	/** GFD, device: bytes, a multiple of 4 KiB, 4 KiB .. 64 GiB; a device may have none; others 0 */
+	/**
+	 * GFD, device: bytes, a multiple of 4 KiB, 4 KiB .. 64 GiB; a device may have none; others
+	 * 0
+	 */
 	uint64_t memory;
 	double late_poison; /**< GFD: share of reads whose data turns out bad late, 0..1 */
 	uint64_t late_poison_seed; /**< of its draws */
@@ -270,7 +273,9 @@ struct weft_topo {
 	struct weft_topo_ide ide_opts;
 	uint8_t flits_per_frame; /**< 1..64 and fits every link; 0 = as many as fit */
 	struct weft_topo_retry retry;
-	/** CXL.io packets of each class that an end takes, 0..WEFT_TOPO_CXL_IO_MAX; 0 with ide on. */
+	/**
+	 * CXL.io packets of each class that an end takes, 0..WEFT_TOPO_CXL_IO_MAX; 0 with ide on.
+	 */
 	uint8_t cxl_io;
 	bool cxl_io_given; /**< by the file: load by UIO may not switch it on */
 	char key_file[WEFT_TOPO_PATH_ROOM]; /**< "" when ide is off and none is given */
@@ -282,8 +287,8 @@ struct weft_topo {
 	uint16_t n_switches;
 	uint8_t segment_log2; /**< size of every segment, 36..43 */
 	/**
-	 * Hosts, PBR switches and GFDs only, and no load by UIO; one segment for each GFD in file order
-	 * with all its memory, and every host may reach it, by its own address.
+	 * Hosts, PBR switches and GFDs only, and no load by UIO; one segment for each GFD in file
+	 * order with all its memory, and every host may reach it, by its own address.
 	 */
 	bool is_default_map;
 	uint16_t n_segments;
@@ -350,8 +355,8 @@ typedef void (*weft_topo_finding_fn)(void *arg, const struct weft_topo_error *e)
 
 /**
  * Say what is wrong with a text as for weft_topo_parse(), not only the first: all findings of one
- * step of loading (words, nodes, address space, links, attachment, devices, paths, routes), as later
- * steps build on it; one for a line.
+ * step of loading (words, nodes, address space, links, attachment, devices, paths, routes), as
+ * later steps build on it; one for a line.
  *
  * @return how many findings; 0 for one that loads
  */
@@ -465,8 +470,8 @@ int weft_topo_check_routes(const struct weft_topo *t, weft_topo_port_fn port, co
 
 /**
  * Whether @p other is in the VTV of the edge port of node @p node: those that the file names there,
- * or else every host that offers memory or that a GIM segment names, and at a host that offers memory
- * every other host and device.
+ * or else every host that offers memory or that a GIM segment names, and at a host that offers
+ * memory every other host and device.
  */
 bool weft_topo_in_vtv(const struct weft_topo *t, unsigned int node, unsigned int other);
 
@@ -485,14 +490,17 @@ bool weft_topo_may_ask(const struct weft_topo *t, unsigned int from, unsigned in
 /** Flits that fit a frame over the link of port index @p port, 1..64, by both ends' MTU. */
 unsigned int weft_topo_port_flits(const struct weft_topo *t, unsigned int port);
 
-/** Flits of the largest frame to send there: flits_per_frame where the file sets it, else what fits. */
+/**
+ * Flits of the largest frame to send there: flits_per_frame where the file sets it, else what fits.
+ */
 unsigned int weft_topo_link_flits(const struct weft_topo *t, unsigned int port);
 
 #define WEFT_TOPO_ANY_SPID 0xFFFF
 
 /**
- * The SPID that frames and messages may come in with by port index @p port: the PID of the host, GFD,
- * device or HBR switch at the other end; WEFT_TOPO_ANY_SPID behind a PBR switch, which has checked.
+ * The SPID that frames and messages may come in with by port index @p port: the PID of the host,
+ * GFD, device or HBR switch at the other end; WEFT_TOPO_ANY_SPID behind a PBR switch, which has
+ * checked.
  */
 uint16_t weft_topo_port_spid(const struct weft_topo *t, unsigned int port);
 

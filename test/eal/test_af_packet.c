@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Two af_packet ports over a veth pair of MTU 9000 (and af_xdp, where it can be, over one of 3498), in a network namespace that ends with the
- * program: jumbo frames both ways, the line that explains the choice, and an MTU too small.
- * Skipped where neither root nor a user namespace is to be had.
+ * Two af_packet ports over a veth pair of MTU 9000 (and af_xdp, where it can be, over one of 3498),
+ * in a network namespace that ends with the program: jumbo frames both ways, the line that explains
+ * the choice, and an MTU too small. Skipped where neither root nor a user namespace is to be had.
  */
 
 #include "eal_test.h"
@@ -166,7 +166,9 @@ WEFT_TEST(af_xdp_carries_its_largest_frames)
 	pass(b, a, XDP_FLITS);
 	weft_port_close(a);
 	weft_port_close(b);
-	/* The driver does not give back what waited in its fill ring, so the pool is not counted. */
+	/*
+	 * The driver does not give back what waited in its fill ring, so the pool is not counted.
+	 */
 	if (!is_xdp)
 		skip();
 }

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * The stages with an end behind a connection, as weftd runs them: what one end sends comes out at the
- * other in order and once, sealed and opened where IDE is on, whatever happens to frames; nothing is lost for want
- * of buffers; a burst may have frames of two sessions,
- * of which one is over.
+ * The stages with an end behind a connection, as weftd runs them: what one end sends comes out at
+ * the other in order and once, sealed and opened where IDE is on, whatever happens to frames;
+ * nothing is lost for want of buffers; a burst may have frames of two sessions, of which one is
+ * over.
  */
 
 #include "pipe_rig.h"
@@ -172,7 +172,9 @@ answer(void)
 	}
 }
 
-/* The sender's next frame off the wire, by the transmit stages; a control frame has arrived: NULL. */
+/*
+ * The sender's next frame off the wire, by the transmit stages; a control frame has arrived: NULL.
+ */
 static struct rte_mbuf *
 next_frame(bool *any)
 {

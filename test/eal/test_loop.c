@@ -160,8 +160,8 @@ WEFT_TEST(naps_come_after_a_millisecond_without_work)
 }
 
 /*
- * A nap never ends before its time, so there are at most so many, however slow the machine is: 117 make the
- * tenfold of a millisecond by a 50th at a time.
+ * A nap never ends before its time, so there are at most so many, however slow the machine is: 117
+ * make the tenfold of a millisecond by a 50th at a time.
  */
 WEFT_TEST(naps_grow_with_the_time_without_work)
 {
@@ -316,7 +316,10 @@ neighbour(void *arg)
 	return NULL;
 }
 
-/* What the kernel says of the time that a loop waited for its CPU: the truth, nothing, all of it, no word. */
+/*
+ * What the kernel says of the time that a loop waited for its CPU: the truth, nothing, all of it,
+ * no word.
+ */
 static enum { WAITS_TRULY, WAITS_NEVER, WAITS_ALWAYS, WAITS_UNTOLD } waits;
 uint64_t __real_eal_run_delay_ns(int schedstat_fd);
 uint64_t __wrap_eal_run_delay_ns(int schedstat_fd);

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Whatever fails while a port or a capture is opened, DPDK, the kernel or memory: one line, and nothing
- * stays behind: no device, descriptor, socket or name, so that the next try is as good as the first.
- * Each call fails in its turn.
+ * Whatever fails while a port or a capture is opened, DPDK, the kernel or memory: one line, and
+ * nothing stays behind: no device, descriptor, socket or name, so that the next try is as good as
+ * the first. Each call fails in its turn.
  */
 
 #include "eal_test.h"
@@ -65,8 +65,8 @@ WEFT_FAIL(int, weft_socket_reach, (int hidden, unsigned int ms), (hidden, ms), R
 WEFT_FAIL(int, weft_socket_listen, (const char *name), (name), RC)
 
 /*
- * The driver has greeted, but not so that it is understood. Earlier it must not be left alone: DPDK 22.11
- * goes on listening for a server that is closed, in memory that it gave back.
+ * The driver has greeted, but not so that it is understood. Earlier it must not be left alone: DPDK
+ * 22.11 goes on listening for a server that is closed, in memory that it gave back.
  */
 enum memif_received __real_memif_receive(int fd, struct memif_msg *msg, int *carried);
 enum memif_received __wrap_memif_receive(int fd, struct memif_msg *msg, int *carried);

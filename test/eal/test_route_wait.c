@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * The stage route with a translation unit. The table of pages is the test's own, and so is the agent
- * that answers: in any order, late, and overtaken by invalidations. What comes out is
- * judged by the table: no request passes that it forbids now, none is dropped that it never forbade,
- * every connection's frames come in order, each once.
+ * The stage route with a translation unit. The table of pages is the test's own, and so is the
+ * agent that answers: in any order, late, and overtaken by invalidations. What comes out is judged
+ * by the table: no request passes that it forbids now, none is dropped that it never forbade, every
+ * connection's frames come in order, each once.
  */
 
 #include "eal_test.h"

@@ -140,7 +140,9 @@ to_the_node(void *arg, struct rte_mbuf *m)
 	return weft_frame(m)->hdr.vc == 3; /* as if its records said so */
 }
 
-/* Whatever they say of sender, addressee and mode. All others go on as if there were no such thing. */
+/*
+ * Whatever they say of sender, addressee and mode. All others go on as if there were no such thing.
+ */
 WEFT_TEST(deframe_gives_the_node_what_neighbours_say)
 {
 	static const struct weft_ingress rule[] = { { .spid = 0x102 } };

@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Starts that fail, each in a process of its own: one line that says why, nothing else written, standard
- * output and error where they were, and no folder left behind. What a start can do without, it does.
+ * Starts that fail, each in a process of its own: one line that says why, nothing else written,
+ * standard output and error where they were, and no folder left behind. What a start can do
+ * without, it does.
  */
 
 #include "eal_test.h"
@@ -205,7 +206,9 @@ WEFT_TEST(what_a_start_needs_is_named)
 		s.err, "DPDK did not start: its arguments cannot be made: Invalid argument");
 }
 
-/* Quiet, a telemetry that no silent visitor blocks, folders of dead processes: all that is comfort. */
+/*
+ * Quiet, a telemetry that no silent visitor blocks, folders of dead processes: all that is comfort.
+ */
 WEFT_TEST(what_a_start_wants_it_can_do_without)
 {
 	static const char *const calls[] = { "memfd_create", "fcntl64", "open64", "opendir",

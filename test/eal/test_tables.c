@@ -4,8 +4,8 @@
 /*
  * Routing tables replaced without a pause under lcores that read them: each round a reader checks
  * all 4096 rows and segments of one snapshot against its generation, so that half a change, or a
- * copy written again too early, shows. How long a change takes until every reader sees it is printed
- * and not judged: most of it is what else runs on the machine.
+ * copy written again too early, shows. How long a change takes until every reader sees it is
+ * printed and not judged: most of it is what else runs on the machine.
  */
 
 #include "eal_test.h"

@@ -9,8 +9,8 @@
  * exactly what overlaps. A run of look-ups with the best kernel answers as the scalar one does.
  *
  * A cache with its device, an agent, and two ways between them that keep what order PCIe keeps:
- * pages get new addresses all the time. Once an invalidation is complete no old address is found, no
- * data read by one is used and no write to one is still on its way.
+ * pages get new addresses all the time. Once an invalidation is complete no old address is found,
+ * no data read by one is used and no write to one is still on its way.
  *
  *   byte 0  bit 0: which of the two; the rest: sizes
  *   then    steps: what, and what it needs

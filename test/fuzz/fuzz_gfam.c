@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Tables of a GFD, by a script of commands and accesses, against plain arrays that are searched from
- * the text of fabric.md sections 1.6, 1.7, 1.9 and 1.12. A command is done if and only if its rules
- * are kept, and one that is refused has changed nothing. Every access is decided as the arrays say,
- * alone, in a run and by UIO, and the way back leads to where it came from.
+ * Tables of a GFD, by a script of commands and accesses, against plain arrays that are searched
+ * from the text of fabric.md sections 1.6, 1.7, 1.9 and 1.12. A command is done if and only if its
+ * rules are kept, and one that is refused has changed nothing. Every access is decided as the
+ * arrays say, alone, in a run and by UIO, and the way back leads to where it came from.
  *
  *   bytes 0..5  the device: rows, groups, DMPs, blocks, knobs, media
  *   then        steps: what, and what it needs (step())

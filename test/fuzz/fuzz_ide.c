@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * An IDE stream by a script: a sender, a wire that turns bits, loses, repeats and swaps flits, and a
- * receiver; each of the two once flit by flit and once in runs, which must agree in every byte. What
- * a good MAC lets pass is what was sealed, with the Poison that was sealed before it, in order and
- * nothing left out under one key; containment lets no other go. A stream that failed stays so and
- * lets nothing go. Counters of epochs are the number of epochs that ended. On a good wire all
+ * An IDE stream by a script: a sender, a wire that turns bits, loses, repeats and swaps flits, and
+ * a receiver; each of the two once flit by flit and once in runs, which must agree in every byte.
+ * What a good MAC lets pass is what was sealed, with the Poison that was sealed before it, in order
+ * and nothing left out under one key; containment lets no other go. A stream that failed stays so
+ * and lets nothing go. Counters of epochs are the number of epochs that ended. On a good wire all
  * arrives.
  *
  *   byte 0  bit 0: skid; 1: PCRC; 2: LOpt; 3: IDE.Stop; 4: Poison is authenticated; 5: delays

@@ -25,7 +25,9 @@ check_again(const struct weft_impair_cfg *cfg)
 	char text[32], err[ERR_ROOM];
 
 	weft_impair_defaults(&again);
-	/* A number may switch on the probability that is read before it: so what differs once more. */
+	/*
+	 * A number may switch on the probability that is read before it: so what differs once more.
+	 */
 	for (unsigned int i = 0; i < 2 * weft_impair_n_keys; i++) {
 		const unsigned int key = i % weft_impair_n_keys;
 		char now[32];

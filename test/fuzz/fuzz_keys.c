@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Files of keys as text. The pre-shared key: taken is what is one word of 64 hex digits once comments
- * are gone, and the key is those digits. Keys of traces: what is taken is found again by its stream,
- * in the order of the lines, and as often; what is refused has one line that says where, without any
- * digit of a key in it.
+ * Files of keys as text. The pre-shared key: taken is what is one word of 64 hex digits once
+ * comments are gone, and the key is those digits. Keys of traces: what is taken is found again by
+ * its stream, in the order of the lines, and as often; what is refused has one line that says
+ * where, without any digit of a key in it.
  *
  *   byte 0  bit 0: which of the two
  *   then    the file

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * IDE_KM messages to a responder, by a script of them: what is read is the same after it was written
- * and read again; what is refused calls nothing; an answer is well-formed, of the kind that belongs
- * to its question and for the same port and direction; a stream starts only with a key that was
- * given for it, and stops only if it runs; a key programs a counter of 1 or more. Each message is
- * counted once.
+ * IDE_KM messages to a responder, by a script of them: what is read is the same after it was
+ * written and read again; what is refused calls nothing; an answer is well-formed, of the kind that
+ * belongs to its question and for the same port and direction; a stream starts only with a key that
+ * was given for it, and stops only if it runs; a key programs a counter of 1 or more. Each message
+ * is counted once.
  *
  *   byte 0  capabilities 6:4, bits 1:0: the last port
  *   then    messages: how (step()), then their fields or bytes

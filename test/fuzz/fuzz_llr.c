@@ -2,14 +2,13 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Two retry layers with a wire between them that loses, repeats, holds back and damages frames, by a
- * script. A link in cxl mode only damages them: it keeps their order, and numbers are not in all
- * flits. Each end hands on what the other sent, all of it, in order and once; what waits stays in its
- * bounds; and when the wire is good again, everything arrives.
+ * Two retry layers with a wire between them that loses, repeats, holds back and damages frames, by
+ * a script. A link in cxl mode only damages them: it keeps their order, and numbers are not in all
+ * flits. Each end hands on what the other sent, all of it, in order and once; what waits stays in
+ * its bounds; and when the wire is good again, everything arrives.
  *
- *   byte 0  bit 0: cxl; bit 1: gap decoding; bit 2: selective; bit 3: cxl, not show_first; 7:4: half
- *           the window
- *   then    steps (step())
+ * byte 0  bit 0: cxl; bit 1: gap decoding; bit 2: selective; bit 3: cxl, not show_first; 7:4: half
+ * the window then    steps (step())
  */
 
 #include "weft_fuzz.h"
@@ -224,7 +223,10 @@ settle(void)
 			if (weft_llr_deadline(ends[e].llr) < due)
 				due = weft_llr_deadline(ends[e].llr);
 		FUZZ_CHECK(due != UINT64_MAX);
-		/* An end that thinks the way short may not keep one that thinks it long from its turn. */
+		/*
+		 * An end that thinks the way short may not keep one that thinks it long from its
+		 * turn.
+		 */
 		now = due > now + MS ? due : now + MS;
 	}
 	return false;

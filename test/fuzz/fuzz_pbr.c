@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Tables of an edge port and of a switch, by a script of commands and requests, against plain arrays
- * that are searched from the text of fabric.md sections 1.2 to 1.5, 1.8, 1.10, 1.12 and 2.4. A
- * command is done if and only if its rules are kept. Each request, completion and message goes where
- * the arrays say, alone and in a run.
+ * Tables of an edge port and of a switch, by a script of commands and requests, against plain
+ * arrays that are searched from the text of fabric.md sections 1.2 to 1.5, 1.8, 1.10, 1.12 and 2.4.
+ * A command is done if and only if its rules are kept. Each request, completion and message goes
+ * where the arrays say, alone and in a run.
  *
  *   bytes 0..3  the port: depths, IDTs, flags
  *   then        steps: what, and what it needs (step())

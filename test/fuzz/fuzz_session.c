@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * A session and its records, by a script: messages of the other end, true, stale and made up, frames
- * with flits, time that stands, runs and jumps. Whatever comes, what the session says can be built
- * and read, it says only so much at a time, it is in a session only between BEGIN and END, and its
- * counters never go down.
+ * A session and its records, by a script: messages of the other end, true, stale and made up,
+ * frames with flits, time that stands, runs and jumps. Whatever comes, what the session says can be
+ * built and read, it says only so much at a time, it is in a session only between BEGIN and END,
+ * and its counters never go down.
  *
  *   byte 0  bit 0: this end asks; bit 1: IDE, with keys
  *   then    steps: what, and what it needs (step())

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Block signatures: domains as text, then data through a key of them. What is refused says why. Data
- * cut anywhere comes out as data in one piece does, and says the same.
+ * Block signatures: domains as text, then data through a key of them. What is refused says why.
+ * Data cut anywhere comes out as data in one piece does, and says the same.
  *
  *   byte 0   bit 0: direction; then flags of weft_sig_begin() (bits 1..3); 5:4: blocks
  *   byte 1   bytes of input of a piece, of 16

@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Topology files with their load. What is refused says where and why in one printable line, and that is a finding
- * too; what is taken has none, may follow itself, and each of its nodes is found by its name.
+ * Topology files with their load. What is refused says where and why in one printable line, and
+ * that is a finding too; what is taken has none, may follow itself, and each of its nodes is found
+ * by its name.
  */
 
 #include "weft_fuzz.h"

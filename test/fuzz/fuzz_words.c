@@ -3,8 +3,8 @@
 
 /*
  * Words of command lines and of telemetry, and maps of lcores: what is taken is what the grammar,
- * written out here once more, takes, and is read as it reads it. A list of CPUs is the same after it
- * was written and read.
+ * written out here once more, takes, and is read as it reads it. A list of CPUs is the same after
+ * it was written and read.
  *
  *   byte 0  which of them
  *   then    the text

@@ -3,8 +3,9 @@
 
 /*
  * Fuzz targets without a fuzzer, for any compiler: each file of a folder, and each file cut short,
- * once through a target. What a fuzzer once found stays found. Then DRAWN inputs of up to MOST bytes,
- * drawn from these files and noise; the seed is printed, and WEFT_TEST_SEED=N draws the same.
+ * once through a target. What a fuzzer once found stays found. Then DRAWN inputs of up to MOST
+ * bytes, drawn from these files and noise; the seed is printed, and WEFT_TEST_SEED=N draws the
+ * same.
  *
  *   fuzz_replay TARGET DRAWN MOST FILE_OR_FOLDER...
  */

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Calls that fail when a test wants it: a full disk, no memory, a limit of the kernel. A program linked
- * with --wrap=NAME (its row of meson.build) says here what a failure of NAME returns:
+ * Calls that fail when a test wants it: a full disk, no memory, a limit of the kernel. A program
+ * linked with --wrap=NAME (its row of meson.build) says here what a failure of NAME returns:
  *
- *	WEFT_FAIL(int, mlock, (const void *at, size_t len), (at, len), -1)
+ * WEFT_FAIL(int, mlock, (const void *at, size_t len), (at, len), -1)
  *
  * and runs what it tests with each call of NAME failing in turn. Of one thread at a time: calls of
  * others count too.
@@ -54,9 +54,9 @@ weft_fail_now(const char *name)
 }
 
 /**
- * Call @p run, which is to set what fails by weft_fail_set() with the number it is given and to return
- * weft_fail_end(), for the first call, the second, and so on until there is none. Ends the test if
- * there is not one: then it is not @p name that the code calls.
+ * Call @p run, which is to set what fails by weft_fail_set() with the number it is given and to
+ * return weft_fail_end(), for the first call, the second, and so on until there is none. Ends the
+ * test if there is not one: then it is not @p name that the code calls.
  */
 static inline void
 weft_fail_each(

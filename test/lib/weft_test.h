@@ -26,7 +26,8 @@
 
 /**
  * Begins a test: its body follows. A program runs its tests in the order in which they are written,
- * and needs a main() only if it has to prepare more than WEFT_TEST_EACH() and WEFT_TEST_AROUND() do.
+ * and needs a main() only if it has to prepare more than WEFT_TEST_EACH() and WEFT_TEST_AROUND()
+ * do.
  */
 #define WEFT_TEST(name)                                                                            \
 	static void name(void **state);                                                            \

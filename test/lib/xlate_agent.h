@@ -68,8 +68,8 @@ agent_answer(struct weft_xlate *x, const struct weft_ats_packet *q, struct agent
 }
 
 /*
- * Page Requests are answered: given if @p gives says so, or denied if that is NULL. @return ITags of
- * the invalidations that the unit completed
+ * Page Requests are answered: given if @p gives says so, or denied if that is NULL. @return ITags
+ * of the invalidations that the unit completed
  */
 static inline uint32_t
 agent_hear_posted(struct weft_xlate *x, bool (*gives)(uint16_t ctx, uint64_t va, bool write))

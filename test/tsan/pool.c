@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Buffers that pass from lcore to lcore through DPDK's pool do so out of the thread sanitizer's sight:
- * DPDK is not built with it. This is the same pool driver, a ring, built with it: a plug-in that is
- * loaded before DPDK's own and has its name.
+ * Buffers that pass from lcore to lcore through DPDK's pool do so out of the thread sanitizer's
+ * sight: DPDK is not built with it. This is the same pool driver, a ring, built with it: a plug-in
+ * that is loaded before DPDK's own and has its name.
  */
 
 #include <errno.h>

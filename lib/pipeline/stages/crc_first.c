@@ -3,9 +3,9 @@
 
 /*
  * Stage crc_first, in the place of fec_check: the CRC comes first, and only a flit that fails it is
- * put through the FEC. What link_rx then says is the same; what is not seen is damage to the six FEC
- * bytes of a flit that is otherwise intact (wire-formats.md section 2.2), so `corrected` counts less
- * than fec_check does. Where link_rx comes next, the CRCs are handed on. Hot: runs per burst.
+ * put through the FEC. What link_rx then says is the same; what is not seen is damage to the six
+ * FEC bytes of a flit that is otherwise intact (wire-formats.md section 2.2), so `corrected` counts
+ * less than fec_check does. Where link_rx comes next, the CRCs are handed on. Hot: runs per burst.
  */
 
 #include "flit_batch.h"

@@ -29,7 +29,10 @@ deframe_key(struct weft_conn_key *k, const struct weft_wire_hdr *h, const uint8_
 	k->dpid = h->dpid;
 	k->session = h->session;
 	if (h->mode == WEFT_MODE_CXL) {
-		/* A direction of a link is its source address and form, whatever channel or session. */
+		/*
+		 * A direction of a link is its source address and form, whatever channel or
+		 * session.
+		 */
 		memcpy(k->mac, frame + SRC_MAC, sizeof(k->mac));
 		k->vc = h->form;
 		k->session = 0;

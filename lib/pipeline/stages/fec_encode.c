@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Stage fec_encode: writes the FEC bytes of every flit (wire-formats.md section 2.2). Directly behind
- * crc_protect, they are there already. Hot: runs per burst.
+ * Stage fec_encode: writes the FEC bytes of every flit (wire-formats.md section 2.2). Directly
+ * behind crc_protect, they are there already. Hot: runs per burst.
  */
 
 #include "flit_batch.h"

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Frames of a burst taken together until they hold enough flits to fill the kernels' groups, so that
- * small frames do not pay for empty lanes. For stages only.
+ * Frames of a burst taken together until they hold enough flits to fill the kernels' groups, so
+ * that small frames do not pay for empty lanes. For stages only.
  */
 #ifndef FLIT_BATCH_H
 #define FLIT_BATCH_H

@@ -3,9 +3,9 @@
 
 /*
  * Stage ide_open: decrypts the flits of connections that have IDE on (encapsulation.md section 5).
- * In containment nothing leaves before the MAC of its epoch is good, so the stage holds frames back,
- * in order, and lets a frame go when each of its flits is decided. Flits of other protocols are none
- * of the stream's business and go by, until it fails. Hot: runs per burst.
+ * In containment nothing leaves before the MAC of its epoch is good, so the stage holds frames
+ * back, in order, and lets a frame go when each of its flits is decided. Flits of other protocols
+ * are none of the stream's business and go by, until it fails. Hot: runs per burst.
  */
 
 #include "weft_stage.h"

@@ -4,8 +4,8 @@
 /*
  * Stage ide_seal: encrypts the flits of connections that have IDE on, in the order they will be
  * sent (encapsulation.md section 5). Whoever packs the flits keeps slot 0 for IDE.MAC where one is
- * due and puts an IDE.TMAC flit with an empty MAC where traffic pauses; this stage fills both in. An
- * IDE.Start flit changes the key. Hot: runs per burst.
+ * due and puts an IDE.TMAC flit with an empty MAC where traffic pauses; this stage fills both in.
+ * An IDE.Start flit changes the key. Hot: runs per burst.
  */
 
 #include "weft_stage.h"
@@ -92,7 +92,10 @@ ide_seal_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage
 		bool good = true;
 
 		if (f->conn != NULL && f->conn->end != NULL) {
-			/* Sealed where they are, in the replay buffer: sent again they are the same. */
+			/*
+			 * Sealed where they are, in the replay buffer: sent again they are the
+			 * same.
+			 */
 			st->counts[COUNT_SEALED] += weft_link_seal(f->conn->end, *env->now_ns);
 		} else if (f->conn != NULL && f->conn->ide != WEFT_IDE_OFF) {
 			/* Never in the clear: without a key, or out of step, nothing is sent. */

@@ -201,7 +201,9 @@ link_rx_blank(const struct weft_env *env, struct weft_conn *c)
 	return m;
 }
 
-/* Out of line: flits that had come too early, in frames of their own, until the burst has @p max. */
+/*
+ * Out of line: flits that had come too early, in frames of their own, until the burst has @p max.
+ */
 static __attribute__((noinline)) void
 link_rx_release(const struct weft_env *env, struct weft_burst *b, struct weft_conn *c,
 	unsigned int max, uint64_t *released)
@@ -325,8 +327,8 @@ link_rx_live(const struct weft_env *env, struct weft_burst *b, struct rte_mbuf *
 }
 
 /*
- * Links whose other half is elsewhere, some in turn, so that with many of them a burst does not pay for
- * all: what is asked for is asked for again by time.
+ * Links whose other half is elsewhere, some in turn, so that with many of them a burst does not pay
+ * for all: what is asked for is asked for again by time.
  */
 static void
 link_rx_pass_time(const struct weft_env *env, unsigned int most)

@@ -150,7 +150,9 @@ route_prefetch(struct rte_mbuf *m)
 		__builtin_prefetch(flit);
 }
 
-/* The port of a frame, which is the burst's next then. @return false: there is none, it is dropped */
+/*
+ * The port of a frame, which is the burst's next then. @return false: there is none, it is dropped
+ */
 static inline bool
 route_onward(struct route_work *w, struct rte_mbuf *m)
 {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* Inside the stage route: a burst at work. route.c is what every burst runs, route_later.c waits. */
+/*
+ * Inside the stage route: a burst at work. route.c is what every burst runs, route_later.c waits.
+ */
 #ifndef ROUTE_PRIV_H
 #define ROUTE_PRIV_H
 
@@ -98,8 +100,8 @@ void route_finish(struct route_work *w);
 /* --- route_later.c --- */
 
 /*
- * What the cache did not answer with a translation waits for the agent's answer. Frames of a context
- * that waits go behind it.
+ * What the cache did not answer with a translation waits for the agent's answer. Frames of a
+ * context that waits go behind it.
  */
 void route_resolve(struct route_work *w);
 

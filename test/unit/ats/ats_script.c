@@ -19,10 +19,10 @@
  *   put BASE LOG2          range to word (bits 63:0 with S). Answer: WORD
  *   get WORD               word to range. Answer: BASE LOG2, or "none"
  *
- * KIND: read write request cpl cpld invalidate invalidated page page_group.
- * NAME: addr data itags pasid length byte_count requester target group tc attr at tag enables status
- * lower_addr itag log2 count page_bits code poisoned no_write global has_pasid exec priv (struct
- * weft_ats_packet; booleans are 0 or 1, data is a string of bytes). dec prints those that are not 0.
+ * KIND: read write request cpl cpld invalidate invalidated page page_group. NAME: addr data itags
+ * pasid length byte_count requester target group tc attr at tag enables status lower_addr itag log2
+ * count page_bits code poisoned no_write global has_pasid exec priv (struct weft_ats_packet;
+ * booleans are 0 or 1, data is a string of bytes). dec prints those that are not 0.
  */
 
 #include <stdio.h>

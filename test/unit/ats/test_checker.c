@@ -2,13 +2,15 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * The checker of ats.md 4.9 over the real peers: every order in which a host, an agent, a device and
- * the channels between them can act is tried (depth first, states seen before are not entered again).
+ * The checker of ats.md 4.9 over the real peers: every order in which a host, an agent, a device
+ * and the channels between them can act is tried (depth first, states seen before are not entered
+ * again).
  *
  * Two pages, X and Y, begin as one translation of 64 KB. The host gives X another frame and takes
- * back 4 KB with one invalidation, then gives both another and takes back 64 KB with a second, which
- * overlaps the first and may be under way with it. Channels: requests and answers in any order (the
- * packets of one answer in theirs), invalidations in theirs, posted traffic of a class in its.
+ * back 4 KB with one invalidation, then gives both another and takes back 64 KB with a second,
+ * which overlaps the first and may be under way with it. Channels: requests and answers in any
+ * order (the packets of one answer in theirs), invalidations in theirs, posted traffic of a class
+ * in its.
  *
  * Wrong is: a write that lands in a frame, or read data used from it, after the completion of the
  * invalidation that took the frame away; and an end with an invalidation not completed. With any

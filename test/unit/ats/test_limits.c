@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * A client and its agent at their limits: what they cannot be, more questions than can be asked at once,
- * answers that come late or to nobody, packets in another's name.
+ * A client and its agent at their limits: what they cannot be, more questions than can be asked at
+ * once, answers that come late or to nobody, packets in another's name.
  */
 
 #include "weft_test.h"
@@ -216,7 +216,9 @@ WEFT_TEST(agents_out_of_range_are_refused)
 	assert_null(weft_ats_agent_init((uint8_t *)agent + 8, &agent_cfg));
 }
 
-/* A client that may only have large pages has no map of smaller ones, and two clients no one name. */
+/*
+ * A client that may only have large pages has no map of smaller ones, and two clients no one name.
+ */
 WEFT_TEST(agents_keep_to_what_clients_can)
 {
 	struct weft_ats_agent_client large[2] = { { ID, 1 }, { OTHER, 0 } };

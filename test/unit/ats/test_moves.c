@@ -443,8 +443,8 @@ WEFT_TEST(moving_pages_keep_their_data)
 }
 
 /*
- * Two pages that are to move all the time, as often as can be: their users have them for three quarters
- * of it, but for what a move takes that no page waits for.
+ * Two pages that are to move all the time, as often as can be: their users have them for three
+ * quarters of it, but for what a move takes that no page waits for.
  */
 WEFT_TEST(a_page_is_with_its_users_most_of_the_time)
 {
@@ -486,7 +486,9 @@ WEFT_TEST(without_a_fence_it_goes_wrong)
 	assert_true(wrong != 0);
 }
 
-/* Of a page's first lines every other one is poison where it was: it is nowhere clean afterwards. */
+/*
+ * Of a page's first lines every other one is poison where it was: it is nowhere clean afterwards.
+ */
 static void
 poison_is_copied_as_poison(struct weft_ats_agent *a, struct weft_ats_agent_op *op)
 {

@@ -213,7 +213,9 @@ WEFT_TEST(answers_in_one_and_two_packets_are_cached)
 	}
 }
 
-/* More than was asked for, other sizes, too small, beyond the request, a packet missing or twice. */
+/*
+ * More than was asked for, other sizes, too small, beyond the request, a packet missing or twice.
+ */
 WEFT_TEST(answers_that_do_not_fit_fail_whole)
 {
 	const struct weft_ats_xlat small[2] = { { 0x8000, RW, 12 }, { 0x9000, RW, 12 } };
@@ -642,7 +644,9 @@ WEFT_TEST(agent_gives_no_answer_that_breaks_the_rules)
 	assert_true(is_cached(0, 0x10000) && is_cached(0, 0x11000));
 }
 
-/* Any bytes at all: both peers stay in bounds, and every invalidation that was taken is answered. */
+/*
+ * Any bytes at all: both peers stay in bounds, and every invalidation that was taken is answered.
+ */
 WEFT_TEST(damaged_packets_do_no_harm)
 {
 	uint8_t buf[WEFT_ATS_PACKET_MAX];
@@ -650,7 +654,9 @@ WEFT_TEST(damaged_packets_do_no_harm)
 	struct weft_rand r;
 
 	weft_test_seed(&r, "damage");
-	/* The first request names the agent: a damaged one would make every good one a stranger's. */
+	/*
+	 * The first request names the agent: a damaged one would make every good one a stranger's.
+	 */
 	assert_int_equal(invalidate(0, 0, 12, -1, false), WEFT_OK);
 	for (unsigned int i = 0; i < 300000; i++) {
 		const uint8_t n = (uint8_t)(1 + weft_rand_below(&r, 3));

@@ -327,7 +327,10 @@ WEFT_TEST(malformed_packets_are_named)
 		enum weft_verdict want64, want128;
 	} rows[] = {
 #define SAME(v) v, v
-		/* Translation Requests of 0, 3, 16, 18 and 32 DW, of partial DWs, and one that writes. */
+		/*
+		 * Translation Requests of 0, 3, 16, 18 and 32 DW, of partial DWs, and one that
+		 * writes.
+		 */
 		{ "20000400000000ff0000000000000000", SAME(WEFT_DROP_ATS_FIELD) },
 		{ "20000403000000ff0000000000000000", SAME(WEFT_DROP_ATS_FIELD) },
 		{ "20000410000000ff0000000000000000", SAME(WEFT_OK) },

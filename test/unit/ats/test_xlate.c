@@ -247,8 +247,9 @@ WEFT_TEST(units_out_of_range_are_refused)
 }
 
 /*
- * Any order of waiting, answers, invalidations and taking: each comes out once, those of a context in
- * their order however often they wait again, and no more wait than may. Memory is between guard pages.
+ * Any order of waiting, answers, invalidations and taking: each comes out once, those of a context
+ * in their order however often they wait again, and no more wait than may. Memory is between guard
+ * pages.
  */
 static struct {
 	struct weft_rand r;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* Of one kind, node and peer: a line at once, then one an interval with how many more there were. */
+/*
+ * Of one kind, node and peer: a line at once, then one an interval with how many more there were.
+ */
 
 #include "weft_test.h"
 

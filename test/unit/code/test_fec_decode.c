@@ -105,7 +105,9 @@ WEFT_TEST(clean_flit_is_left_alone)
 	assert_memory_equal(moved + 1, good, sizeof(good));
 }
 
-/* Groups are judged together: a group that could be put right stays wrong beside one that cannot. */
+/*
+ * Groups are judged together: a group that could be put right stays wrong beside one that cannot.
+ */
 WEFT_TEST(uncorrectable_flit_is_left_alone)
 {
 	_Alignas(WEFT_CACHE_LINE) uint8_t flit[256] = { 0 };

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What all programs share: numbers and words of a command line, files for reports, and what a topology
- * says of retry. What ends a program ends a process of the test's.
+ * What all programs share: numbers and words of a command line, files for reports, and what a
+ * topology says of retry. What ends a program ends a process of the test's.
  */
 
 #include "weft_test.h"

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Trace files that cannot be read or written to their end: what stood before comes all the same, and the
- * reason names the file and the byte.
+ * Trace files that cannot be read or written to their end: what stood before comes all the same,
+ * and the reason names the file and the byte.
  */
 
 #include "weft_fail.h"

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Tables of a GFD for tests of single rules. Any tables and accesses, against a search of plain arrays,
- * are those of test/fuzz/fuzz_gfam.c, whose inputs the unit tests draw too.
+ * Tables of a GFD for tests of single rules. Any tables and accesses, against a search of plain
+ * arrays, are those of test/fuzz/fuzz_gfam.c, whose inputs the unit tests draw too.
  */
 #ifndef GFAM_RIG_H
 #define GFAM_RIG_H

@@ -12,61 +12,51 @@
  * would answer: EINVAL, EPERM, EBUSY are Invalid Input, ENOTSUP Unsupported, ENOSPC Resources
  * Exhausted.
  *
- *   new ROWS GROUPS BLOCKS KNOBS {MASK FLAGS}...
- *        new device; all tables empty, counts zero, no snoop filter. ROWS: requesters that may have
- *        decoders at a time (1..4095). GROUPS 1..64. BLOCKS: MGT entries of each DMP. KNOBS: 1 way
- *        bits are not compared, 2 decoders may overlap in HPA (data path: several hits), 4 poison on
- *        deny, 8 poison on no decode, 16 UIO on. Then one pair for each DMP (1..4): MASK bit n =
- *        blocks of 2^n bytes, n in 6..51; FLAGS of the media: 4 non-volatile, 8 sharable, 0x10
- *        coherent, 0x20 DC, 0x40 read-only.
- *   dmp I BASE LEN BLOCK              4906h. LEN 0 takes it away. Base and length in steps of
- *        256 MB and of the block; EINVAL on overlap; ENOSPC for more blocks than BLOCKS; EBUSY
- *        if a block of it is in a group or a region stands in it. Values are checked before EBUSY.
- *   region I BASE DECODE LEN BLOCK    4903h. I 0..7, DECODE 0 takes it away. In one DMP with flag
- *        0x20, BLOCK that of the DMP; EBUSY if a block of the old region is in a group.
- *   blocks DPA LEN GROUP              blocks into group GROUP, or none for 255. In one DMP; if that
- *        has flag 0x20, in the LEN of one region.
- *   sat RPID VEC                      64 bits; a bit >= GROUPS is EINVAL. RPID 0..0xffe.
- *   sat32 RPID VEC                    490Dh: bit 31 is Notify. Answers "OK 0" or "OK 1" (Notify).
- *   owner RPID PID                    PID may set the decoders of RPID. At first RPID itself.
- *   gdt CALLER RPID START {V COH HPA DPA LEN INTLV GRAN WAY}...
- *        4914h, up to 16 decoders. CALLER 0xfff: the device itself. All or nothing. Of an entry with
- *        V = 0 nothing else is looked at, and it reads back as zeros. Order of errors: EINVAL for
- *        RPID > 0xffe or no entry; EPERM; ENOSPC if START + n > 8; then each entry in turn (EINVAL
- *        before ENOTSUP for COH on media without flag 0x10); then overlaps with all eight, in DPA
- *        or (without knob 2) in HPA: ranges BASE..BASE+(LEN << INTLV)-1, whatever the way, EINVAL;
- *        then ENOSPC if no row is left. EINVAL too for WAY >= ways and for LEN 0.
- *   getgdt RPID I                     answers "V COH HPA DPA LEN INTLV GRAN WAY"
- *   group DPA                         answers the group of the block, 255 for none
- *   r SPID HPA        w SPID HPA      CXL.mem access
- *   ur SPID HPA LEN   uw SPID HPA LEN  UIO access, LEN 1..4096
- *        answer "RESULT TRIGGER ANSWER DPA DECODER DMP GROUP COHERENT": RESULT is allowed, no_row,
- *        no_hit, wrong_way, several, ungrouped, denied, no_write, crosses, uio_off; TRIGGER 0, 2, 3
- *        or -1 for none; ANSWER is serve, nxm, nxm_poison, ones, ones_poison, cmp, ur, ca. DPA and
- *        DECODER are 0 unless a decoder hit, DMP is 0 and GROUP 255 unless there is a group.
- *        wrong_way: no decoder hits, but one would if way bits were not compared. crosses: UIO, some
- *        lines of 64 bytes hit and others not, or hit another decoder; the whole is then
- *        crosses. Otherwise UIO answers for its first line that is not allowed (DPA of the line's
- *        start, but for the first line of the byte), else for its first byte.
- *        SPID may be anything; above 0xffe is no_row.
- *   run N     N (up to 1048576) CXL.mem accesses in binary: behind the line N times 8 bytes HPA, 2
- *        bytes SPID, 1 byte 0|1 write, little-endian. Answers "decisions N", and behind it N times 8
- *        bytes DPA and a byte each of RESULT (its place in the list above), DECODER, DMP, GROUP,
- *        COHERENT, and three of zero
- *   rev RPID DPA                      DPA to HPA: "0x..." or ENOENT
- *   note NOW SPID HPA r|w OPCODE      access as above at time NOW (ns), counted; answers "quiet" or
- *        "report HEX SUPPRESSED": 40 bytes of 0107h from PID 0x123, and how many were kept back
- *   counts SPID                       answers "F0 F1 F2 F3 RO": failures by trigger, dropped writes to
- *        read-only memory
- *   filter SETS WAYS LOST_MAX         new snoop filter: OK or EINVAL
- *   take DPA PID s|e                  answers "OK", EINVAL, EIO (off-line), or "snoop N" and N times
- *        " PID DPA s|e" in no order: these must be dropped before "take" can succeed
- *   drop DPA PID                      answers 1 if it was held, else 0
- *   gone PID                          answers the number of lines dropped
- *   holders DPA                       answers "N" and N times " PID s|e" in no order
- *   path NOW DPA PID                  address for a snoop: "0x...", or "lost 0|1 OFFLINE": whether a
- *        report is due, whether the filter is off-line. The holder is then dropped.
- *   copy                              go on with a copy of the tables; the old ones are wiped
+ * new ROWS GROUPS BLOCKS KNOBS {MASK FLAGS}... new device; all tables empty, counts zero, no snoop
+ * filter. ROWS: requesters that may have decoders at a time (1..4095). GROUPS 1..64. BLOCKS: MGT
+ * entries of each DMP. KNOBS: 1 way bits are not compared, 2 decoders may overlap in HPA (data
+ * path: several hits), 4 poison on deny, 8 poison on no decode, 16 UIO on. Then one pair for each
+ * DMP (1..4): MASK bit n = blocks of 2^n bytes, n in 6..51; FLAGS of the media: 4 non-volatile, 8
+ * sharable, 0x10 coherent, 0x20 DC, 0x40 read-only. dmp I BASE LEN BLOCK              4906h. LEN 0
+ * takes it away. Base and length in steps of 256 MB and of the block; EINVAL on overlap; ENOSPC for
+ * more blocks than BLOCKS; EBUSY if a block of it is in a group or a region stands in it. Values
+ * are checked before EBUSY. region I BASE DECODE LEN BLOCK    4903h. I 0..7, DECODE 0 takes it
+ * away. In one DMP with flag 0x20, BLOCK that of the DMP; EBUSY if a block of the old region is in
+ * a group. blocks DPA LEN GROUP              blocks into group GROUP, or none for 255. In one DMP;
+ * if that has flag 0x20, in the LEN of one region. sat RPID VEC                      64 bits; a bit
+ * >= GROUPS is EINVAL. RPID 0..0xffe. sat32 RPID VEC                    490Dh: bit 31 is Notify.
+ * Answers "OK 0" or "OK 1" (Notify). owner RPID PID                    PID may set the decoders of
+ * RPID. At first RPID itself. gdt CALLER RPID START {V COH HPA DPA LEN INTLV GRAN WAY}... 4914h, up
+ * to 16 decoders. CALLER 0xfff: the device itself. All or nothing. Of an entry with V = 0 nothing
+ * else is looked at, and it reads back as zeros. Order of errors: EINVAL for RPID > 0xffe or no
+ * entry; EPERM; ENOSPC if START + n > 8; then each entry in turn (EINVAL before ENOTSUP for COH on
+ * media without flag 0x10); then overlaps with all eight, in DPA or (without knob 2) in HPA: ranges
+ * BASE..BASE+(LEN << INTLV)-1, whatever the way, EINVAL; then ENOSPC if no row is left. EINVAL too
+ * for WAY >= ways and for LEN 0. getgdt RPID I                     answers "V COH HPA DPA LEN INTLV
+ * GRAN WAY" group DPA                         answers the group of the block, 255 for none r SPID
+ * HPA        w SPID HPA      CXL.mem access ur SPID HPA LEN   uw SPID HPA LEN  UIO access, LEN
+ * 1..4096 answer "RESULT TRIGGER ANSWER DPA DECODER DMP GROUP COHERENT": RESULT is allowed, no_row,
+ * no_hit, wrong_way, several, ungrouped, denied, no_write, crosses, uio_off; TRIGGER 0, 2, 3 or -1
+ * for none; ANSWER is serve, nxm, nxm_poison, ones, ones_poison, cmp, ur, ca. DPA and DECODER are 0
+ * unless a decoder hit, DMP is 0 and GROUP 255 unless there is a group. wrong_way: no decoder hits,
+ * but one would if way bits were not compared. crosses: UIO, some lines of 64 bytes hit and others
+ * not, or hit another decoder; the whole is then crosses. Otherwise UIO answers for its first line
+ * that is not allowed (DPA of the line's start, but for the first line of the byte), else for its
+ * first byte. SPID may be anything; above 0xffe is no_row. run N     N (up to 1048576) CXL.mem
+ * accesses in binary: behind the line N times 8 bytes HPA, 2 bytes SPID, 1 byte 0|1 write,
+ * little-endian. Answers "decisions N", and behind it N times 8 bytes DPA and a byte each of RESULT
+ * (its place in the list above), DECODER, DMP, GROUP, COHERENT, and three of zero rev RPID DPA
+ * DPA to HPA: "0x..." or ENOENT note NOW SPID HPA r|w OPCODE      access as above at time NOW (ns),
+ * counted; answers "quiet" or "report HEX SUPPRESSED": 40 bytes of 0107h from PID 0x123, and how
+ * many were kept back counts SPID                       answers "F0 F1 F2 F3 RO": failures by
+ * trigger, dropped writes to read-only memory filter SETS WAYS LOST_MAX         new snoop filter:
+ * OK or EINVAL take DPA PID s|e                  answers "OK", EINVAL, EIO (off-line), or "snoop N"
+ * and N times " PID DPA s|e" in no order: these must be dropped before "take" can succeed drop DPA
+ * PID                      answers 1 if it was held, else 0 gone PID
+ * answers the number of lines dropped holders DPA                       answers "N" and N times "
+ * PID s|e" in no order path NOW DPA PID                  address for a snoop: "0x...", or "lost 0|1
+ * OFFLINE": whether a report is due, whether the filter is off-line. The holder is then dropped.
+ * copy                              go on with a copy of the tables; the old ones are wiped
  */
 
 #include <errno.h>

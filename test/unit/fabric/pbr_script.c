@@ -6,12 +6,12 @@
  * Numbers are C numbers (decimal, 0x...); PIDs 0..0xFFF; [..]+ may be repeated. Blank lines and
  * lines that begin with # give no answer. All tables hold nothing until "new".
  *
- *   new PID DEPTH_LOG2 IDT LDST_DEPTH_LOG2 LDST_IDT REROUTER GIM VP TABLES RGT
- *       Start over: an edge port of this PID, FAST of 1 << DEPTH_LOG2 (0..12) entries, IDT of 1..4096,
- *       the same for LDST (LDST_IDT 0: there is no LDST), REROUTER rows (0..64), GIM 0|1 (FAST
- *       entries may have bit 1), VP the prefix bits the switch has ([0] egress request, [1] ingress
- *       request), TABLES DRTs (1..16), each with an RGT of RGT rows (0, or a power of 2, <= 256).
- *       After an error of "new" alone, only another "new" makes sense.
+ * new PID DEPTH_LOG2 IDT LDST_DEPTH_LOG2 LDST_IDT REROUTER GIM VP TABLES RGT Start over: an edge
+ * port of this PID, FAST of 1 << DEPTH_LOG2 (0..12) entries, IDT of 1..4096, the same for LDST
+ * (LDST_IDT 0: there is no LDST), REROUTER rows (0..64), GIM 0|1 (FAST entries may have bit 1), VP
+ * the prefix bits the switch has ([0] egress request, [1] ingress request), TABLES DRTs (1..16),
+ * each with an RGT of RGT rows (0, or a power of 2, <= 256). After an error of "new" alone, only
+ * another "new" makes sense.
  *
  * Set-up answers "ok", or "error invalid" (a value), "error refused" (GMV, VTV, LAV), or "error
  * unsupported"; after an error nothing has changed, not even the rows before the bad one.
@@ -58,45 +58,38 @@
  *
  * Decisions:
  *
- *   mem HPA | uio HPA [PREFIX] | io HPA [PREFIX]
- *       a request from the device, by the order of 1.12; PREFIX: it has VendPrefixL0 with this PID.
- *       "to DPID SPID PIF DECODER" with DECODER one of prefix fast ldst ldst-segment (entry bit 1)
- *       hdm pcie; or "no REASON" with REASON one of
- *         no-decode    nothing took it
- *         not-allowed  the decoder's DPID is not in GMV / VTV / LAV now
- *         gim-uio-only mem that hit a FAST segment with GIM = 1
- *         prefix       io with a prefix; uio with one that is not enabled, or not in VTV
- *       A decoder that hit decides: nothing falls through to the next because of a vector.
- *       io without prefix knows no FAST, LDST and HDM: pcie or no-decode. pcie has PIF = 0.
- *   cpl SEGVALID SEGMENT BUS DEVFN LOCAL [PREFIX]
- *       a UIO completion from the device with this requester id; LOCAL 1: it matches a request that
- *       came down the ordinary way. With PREFIX: enabled means the egress-request bit (the request
- *       went out with it). Without: re-router row ("to .. rerouter", PIF 0), its PID not in LAV any
- *       more: "no not-allowed"; no row: LOCAL ? "to 0xfff SPID 0 upstream" : "no unexpected".
- *       PREFIX not enabled or not in VTV: "no unexpected".
- *   egress mem|uio|io|cpl SPID PIF    towards the device: "pass", "prefix PID", "ur" or "drop".
- *       link 0: drop. pbr-link 1: pass.
- *   slot-in xHEX    a G-slot of HBR form with one message, from the device: "on xHEX" with the slot
- *       of PBR form that goes on, "answer xHEX" with that of HBR form that goes back, or "drop"
- *   slot-out xHEX   one of PBR form towards the device: "on xHEX" of HBR form, or "drop"
- *   tlp-in DOWN xHEX [PREFIX]    a CXL.io packet from the device (DOWN 1: from a host): "to DPID
- *       SPID PIF DECODER HIE DSAR", or "no REASON"
- *   tlp-out SPID PIF xHEX        one towards the device: "pass", "prefix PID", "ur" or "drop"
- *   route TABLE DPID CLASS RANDOM
- *       "port N", "none" (invalid row, no such row), "local" (DPID 0xFFF) or "stall". CLASS is one
- *       of d2h-req d2h-rsp d2h-dh h2d-req h2d-rsp h2d-dh req-hdm-d req-hdm-h req-hdm-db rwd birsp
- *       ndr drs bisnp io io-vh uio-p2p. RANDOM, 64 bits: primary group if (RANDOM & 7) < 7 - mix;
- *       candidate number (RANDOM >> 32) * candidates >> 32 in mode 0. Mode 1: the least loaded
- *       candidate, the first of equals. A static class, and any with spread 0: the first port, ready
- *       or not. A direct port row is taken ready or not.
- *   way HPA INTLV GRAN    the way, or "error invalid"
+ * mem HPA | uio HPA [PREFIX] | io HPA [PREFIX] a request from the device, by the order of 1.12;
+ * PREFIX: it has VendPrefixL0 with this PID. "to DPID SPID PIF DECODER" with DECODER one of prefix
+ * fast ldst ldst-segment (entry bit 1) hdm pcie; or "no REASON" with REASON one of no-decode
+ * nothing took it not-allowed  the decoder's DPID is not in GMV / VTV / LAV now gim-uio-only mem
+ * that hit a FAST segment with GIM = 1 prefix       io with a prefix; uio with one that is not
+ * enabled, or not in VTV A decoder that hit decides: nothing falls through to the next because of a
+ * vector. io without prefix knows no FAST, LDST and HDM: pcie or no-decode. pcie has PIF = 0. cpl
+ * SEGVALID SEGMENT BUS DEVFN LOCAL [PREFIX] a UIO completion from the device with this requester
+ * id; LOCAL 1: it matches a request that came down the ordinary way. With PREFIX: enabled means the
+ * egress-request bit (the request went out with it). Without: re-router row ("to .. rerouter", PIF
+ * 0), its PID not in LAV any more: "no not-allowed"; no row: LOCAL ? "to 0xfff SPID 0 upstream" :
+ * "no unexpected". PREFIX not enabled or not in VTV: "no unexpected". egress mem|uio|io|cpl SPID
+ * PIF    towards the device: "pass", "prefix PID", "ur" or "drop". link 0: drop. pbr-link 1: pass.
+ * slot-in xHEX    a G-slot of HBR form with one message, from the device: "on xHEX" with the slot
+ * of PBR form that goes on, "answer xHEX" with that of HBR form that goes back, or "drop" slot-out
+ * xHEX   one of PBR form towards the device: "on xHEX" of HBR form, or "drop" tlp-in DOWN xHEX
+ * [PREFIX]    a CXL.io packet from the device (DOWN 1: from a host): "to DPID SPID PIF DECODER HIE
+ * DSAR", or "no REASON" tlp-out SPID PIF xHEX        one towards the device: "pass", "prefix PID",
+ * "ur" or "drop" route TABLE DPID CLASS RANDOM "port N", "none" (invalid row, no such row), "local"
+ * (DPID 0xFFF) or "stall". CLASS is one of d2h-req d2h-rsp d2h-dh h2d-req h2d-rsp h2d-dh req-hdm-d
+ * req-hdm-h req-hdm-db rwd birsp ndr drs bisnp io io-vh uio-p2p. RANDOM, 64 bits: primary group if
+ * (RANDOM & 7) < 7 - mix; candidate number (RANDOM >> 32) * candidates >> 32 in mode 0. Mode 1: the
+ * least loaded candidate, the first of equals. A static class, and any with spread 0: the first
+ * port, ready or not. A direct port row is taken ready or not. way HPA INTLV GRAN    the way, or
+ * "error invalid"
  *
  * In binary, for many at a time; N up to 1048576:
  *
- *   mem-run N      followed by N 8-byte little-endian HPAs: "dpids N" and N 2-byte DPIDs, 0xFFFF: none
- *   port-run TABLE N    the same HPAs: "ports N" and N 2-byte ports, 0xFFFF: none
- *   drt-run TABLE N     followed by N 2-byte DPIDs: "ports N" and N 2-byte ports, 0xFFFF: none
- *       Ports are those of a static class: the first one of an RGT row.
+ * mem-run N      followed by N 8-byte little-endian HPAs: "dpids N" and N 2-byte DPIDs, 0xFFFF:
+ * none port-run TABLE N    the same HPAs: "ports N" and N 2-byte ports, 0xFFFF: none drt-run TABLE
+ * N     followed by N 2-byte DPIDs: "ports N" and N 2-byte ports, 0xFFFF: none Ports are those of a
+ * static class: the first one of an RGT row.
  */
 
 #include <errno.h>
@@ -158,7 +151,9 @@ arg16(unsigned int i)
 	return (uint16_t)(arg(i) > UINT16_MAX ? UINT16_MAX : arg(i));
 }
 
-/* Rows of @p width words that begin at word @p from; -1 if the last is cut, or there are too many. */
+/*
+ * Rows of @p width words that begin at word @p from; -1 if the last is cut, or there are too many.
+ */
 static int
 count_rows(unsigned int from, unsigned int width)
 {

@@ -2,9 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Decisions of an edge port: vectors of fabric.md part (c), every interleave, the order of decoders,
- * prefixes, completions, and each way to be denied, for every PID. The run of addresses is held
- * against the decision one at a time, and both against a search that knows no entry numbers.
+ * Decisions of an edge port: vectors of fabric.md part (c), every interleave, the order of
+ * decoders, prefixes, completions, and each way to be denied, for every PID. The run of addresses
+ * is held against the decision one at a time, and both against a search that knows no entry
+ * numbers.
  */
 
 #include "weft_test.h"
@@ -166,8 +167,8 @@ WEFT_TEST(range_ends_are_exact)
 }
 
 /*
- * Every ways x granularity: walking a whole stretch block by block, targets come in turn, each block
- * of one granule has one target, each target gets the same share.
+ * Every ways x granularity: walking a whole stretch block by block, targets come in turn, each
+ * block of one granule has one target, each target gets the same share.
  */
 WEFT_TEST(all_pairs_deal_granules_out_in_turn)
 {
@@ -256,7 +257,9 @@ WEFT_TEST(decoders_come_in_order)
 	assert_no(WEFT_EDGE_NO_DECODE, WEFT_EDGE_BY_NONE);
 }
 
-/* A bit taken away stops requests at once, for each PID; given back, the entry still stands (Q13). */
+/*
+ * A bit taken away stops requests at once, for each PID; given back, the entry still stands (Q13).
+ */
 WEFT_TEST(every_pid_is_denied_without_its_bit)
 {
 	static const struct {
@@ -414,7 +417,9 @@ WEFT_TEST(completions_find_their_way)
 	complete(0x321, 2, true, 0x804);
 	assert_no(WEFT_EDGE_UNEXPECTED, WEFT_EDGE_BY_PREFIX);
 	both_prefixes_on();
-	/* It answers what went out with a prefix: that bit counts, not the one for what comes in. */
+	/*
+	 * It answers what went out with a prefix: that bit counts, not the one for what comes in.
+	 */
 	for (unsigned int vp = 0; vp < 4; vp++) {
 		assert_int_equal(weft_edge_set_vp_host(&edge, vp), 0);
 		complete(0x321, 2, true, 0x804);

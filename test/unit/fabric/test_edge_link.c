@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * An edge port of HBR form, with slots as they are on the wire: what a host asks comes to the GFD of
- * its address as it was asked, and what a GFD answers comes back to the host; nothing that the forms
- * share is lost on the way. What may not pass does not (fabric.md 1.9, 1.11).
+ * An edge port of HBR form, with slots as they are on the wire: what a host asks comes to the GFD
+ * of its address as it was asked, and what a GFD answers comes back to the host; nothing that the
+ * forms share is lost on the way. What may not pass does not (fabric.md 1.9, 1.11).
  */
 
 #include "weft_test.h"

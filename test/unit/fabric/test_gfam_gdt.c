@@ -255,7 +255,9 @@ WEFT_TEST(each_rule_is_refused_and_changes_nothing)
 #undef BAD
 }
 
-/* Below a base the distance wraps: with the longest sets and highest bases it must not come round. */
+/*
+ * Below a base the distance wraps: with the longest sets and highest bases it must not come round.
+ */
 WEFT_TEST(sets_at_the_end_of_all_addresses)
 {
 	const uint64_t block = UINT64_C(1) << 51;

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Routing with groups: what Set DRT and Set RGT refuse, classes that stay on one path, shares of the
- * mixes, stalls; runs against one at a time. And snapshots: copies are whole and stand alone.
+ * Routing with groups: what Set DRT and Set RGT refuse, classes that stay on one path, shares of
+ * the mixes, stalls; runs against one at a time. And snapshots: copies are whole and stand alone.
  */
 
 #include "weft_test.h"

@@ -6,15 +6,13 @@
  * request a line, one line of answer each. Numbers are hexadecimal without a prefix, bytes are
  * strings of hex digits.
  *
- *   head HEX               length and class by the first bytes of a TLP. Answer: LEN CLASS, or none
- *   update CLASS TOTAL     Answer: the DLLP
- *   credit HEX             a DLLP. Answer: CLASS TOTAL, or none
- *   form hbr|pbr           new streams are of it; at first pbr. Answer: ok
- *   begin                  begin a flit. Answer: ok
- *   put PACKET             Answer: ok, full, or bad
- *   end                    Answer: bytes 2..237, and whether a packet goes on
- *   new                    a new stream to unpack. Answer: ok
- *   take HEX               bytes 2..237 of its next flit. Answer: PACKET... and ok or bad at the end
+ * head HEX               length and class by the first bytes of a TLP. Answer: LEN CLASS, or none
+ * update CLASS TOTAL     Answer: the DLLP credit HEX             a DLLP. Answer: CLASS TOTAL, or
+ * none form hbr|pbr           new streams are of it; at first pbr. Answer: ok begin
+ * begin a flit. Answer: ok put PACKET             Answer: ok, full, or bad end
+ * Answer: bytes 2..237, and whether a packet goes on new                    a new stream to unpack.
+ * Answer: ok take HEX               bytes 2..237 of its next flit. Answer: PACKET... and ok or bad
+ * at the end
  *
  * PACKET: SPID,DPID,BITS,PREFIX,HEX; BITS: 4 Hie, 2 DSAR, 1 PIF; PREFIX: PID or -
  */

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * CXL.io packets into flits and out again: what goes in comes out, whatever its length and wherever it is
- * cut; nothing is read or written outside the flit, whatever the flit holds; a stream that is
+ * CXL.io packets into flits and out again: what goes in comes out, whatever its length and wherever
+ * it is cut; nothing is read or written outside the flit, whatever the flit holds; a stream that is
  * malformed stays so. The formats themselves are compared with a model: test/model/run_fabric.py.
  */
 

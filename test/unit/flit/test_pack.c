@@ -43,7 +43,9 @@ walk_header(struct walk *w, const uint8_t *slot, bool is_h, bool *closed)
 
 	assert_int_equal(weft_slot_decode(slot, is_h, w->form, m, &n), WEFT_OK);
 	if (n == 0) {
-		/* An H-slot may be too short for what follows it: only a G-slot closes its group. */
+		/*
+		 * An H-slot may be too short for what follows it: only a G-slot closes its group.
+		 */
 		*closed |= !is_h;
 		return;
 	}

@@ -353,7 +353,10 @@ WEFT_TEST(values_out_of_range_are_refused)
 		const unsigned int message = record == 12 ? 2 : 8;
 		size_t len = put_message(rec, message);
 
-		/* Session and count, from the end; behind a session stand records 15, 17 to 19, 24, 25. */
+		/*
+		 * Session and count, from the end; behind a session stand records 15, 17 to 19, 24,
+		 * 25.
+		 */
 		memset(rec + len - (record == 12 ? 83 : 4), 0, 4);
 		seal(rec, len);
 		assert_int_equal(parse(rec, ROOM, &c), WEFT_DROP_BAD_CONTROL);
@@ -469,7 +472,10 @@ WEFT_TEST(missing_repeated_and_strange_records_are_refused)
 				if (message_has(message, k) && k != i)
 					len = put_record(rec, len, message, k);
 			seal(rec, len);
-			/* READY, GONE and ANNOUNCE may go without a proof, who has no memory says none. */
+			/*
+			 * READY, GONE and ANNOUNCE may go without a proof, who has no memory says
+			 * none.
+			 */
 			assert_int_equal(parse(rec, ROOM, &c),
 				message_has(message, i) && i != 18 && i != 22 && i != 23
 					? WEFT_DROP_BAD_CONTROL
@@ -574,7 +580,9 @@ WEFT_TEST(padding_holds_zeros_unless_it_was_announced)
 	assert_int_equal(parse(rec, ROOM - 1, &c), WEFT_DROP_BAD_CONTROL);
 }
 
-/* One or two wrong bits anywhere in the records never get through: RESET is a bit from KEEPALIVE. */
+/*
+ * One or two wrong bits anywhere in the records never get through: RESET is a bit from KEEPALIVE.
+ */
 WEFT_TEST(bit_errors_are_refused)
 {
 	for (unsigned int message = 1; message < WEFT_CONTROL_TYPES; message++) {

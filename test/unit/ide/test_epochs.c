@@ -209,8 +209,8 @@ WEFT_TEST(epoch_full_of_poison)
 }
 
 /*
- * A run of 63 flits and the flit that closes it, with bit @p bit of flit @p f turned: one failure, and
- * in containment nothing of the epoch, nor of the one whose MAC it was, is let go.
+ * A run of 63 flits and the flit that closes it, with bit @p bit of flit @p f turned: one failure,
+ * and in containment nothing of the epoch, nor of the one whose MAC it was, is let go.
  */
 static void
 turn_bit_in_run(

@@ -481,7 +481,9 @@ WEFT_TEST(empty_flits_are_refused)
 
 /* --- the monitor itself --- */
 
-/* What a stream that is set up twice with one key would send is found out; the same again is not. */
+/*
+ * What a stream that is set up twice with one key would send is found out; the same again is not.
+ */
 WEFT_TEST(monitor_finds_a_key_used_twice)
 {
 	uint8_t flit[2][WEFT_FLIT_LEN], mac[2][WEFT_FLIT_LEN];

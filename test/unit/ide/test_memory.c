@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Memory for keys, judged by the kernel: locked, left out of dumps, gone in children; a process that
- * nobody may dump; random bytes that fail closed.
+ * Memory for keys, judged by the kernel: locked, left out of dumps, gone in children; a process
+ * that nobody may dump; random bytes that fail closed.
  */
 
 #include <linux/audit.h>
@@ -163,7 +163,9 @@ child_dumps_core(void)
 	abort();
 }
 
-/* The same process without the flag: where a core is written, it holds everything but the secret. */
+/*
+ * The same process without the flag: where a core is written, it holds everything but the secret.
+ */
 WEFT_TEST(a_core_holds_no_secret)
 {
 	char dir[] = "/tmp/weft-test-core-XXXXXX", here[512], cmd[600];

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Late poison (the ECN to CXL 3.1; wire-formats.md section 5.1): its two figures as vectors, what an
- * attacker can do to a Poison flit with protection and without, what is held, and the flow with a
- * corrupted CRC.
+ * Late poison (the ECN to CXL 3.1; wire-formats.md section 5.1): its two figures as vectors, what
+ * an attacker can do to a Poison flit with protection and without, what is held, and the flow with
+ * a corrupted CRC.
  */
 
 #include "ide_pair.h"
@@ -81,7 +81,9 @@ WEFT_TEST(figures_x1_and_x2_hold)
 	figure_holds(1, "442905000300000014000000", "160082550a69d5224522de90");
 }
 
-/* The same MAC as X2 by the flow with a corrupted CRC: the Poison flit comes when flit 1 is sealed. */
+/*
+ * The same MAC as X2 by the flow with a corrupted CRC: the Poison flit comes when flit 1 is sealed.
+ */
 WEFT_TEST(figure_x2_by_crc_corruption)
 {
 	uint8_t flit[2][WEFT_FLIT_LEN], poison[WEFT_FLIT_LEN], want[12], mac[WEFT_IDE_MAC_LEN];
@@ -243,7 +245,9 @@ WEFT_TEST(poison_needs_a_carrier_before_tmac)
 	assert_int_equal(rx.epochs_good, 1);
 }
 
-/* Another sender may: then the Poison flit is the next epoch's, and what follows it waits as well. */
+/*
+ * Another sender may: then the Poison flit is the next epoch's, and what follows it waits as well.
+ */
 WEFT_TEST(poison_before_tmac_is_the_next_epochs)
 {
 	uint8_t poison[WEFT_FLIT_LEN], flit[WEFT_FLIT_LEN];

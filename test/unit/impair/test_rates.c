@@ -12,7 +12,9 @@
 
 static uint64_t seed;
 
-/* What the FEC can do about a flit's damage, by its definition: one wrong byte in each of 3 ways. */
+/*
+ * What the FEC can do about a flit's damage, by its definition: one wrong byte in each of 3 ways.
+ */
 static bool
 is_beyond_fec(const uint8_t *flit)
 {

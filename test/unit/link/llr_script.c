@@ -12,8 +12,8 @@
  *   time NS                      time passes
  *
  * Answer: class of each flit (o taken, D duplicate, B bad, N NOP, R refused), payloads handed on,
- * numbers known lost so far, flits not acknowledged, and what was sent then, until there was nothing
- * to send: NUMBER,ID,COMMAND,ACK each, ID 0 for a NOP.
+ * numbers known lost so far, flits not acknowledged, and what was sent then, until there was
+ * nothing to send: NUMBER,ID,COMMAND,ACK each, ID 0 for a NOP.
  *
  *   c CLASSES d ID... l LOST u UNACKED t SENT...
  */

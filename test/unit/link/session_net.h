@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Two sessions and a wire of fixed latency between them in simulated time. Control frames go through
- * their bytes.
+ * Two sessions and a wire of fixed latency between them in simulated time. Control frames go
+ * through their bytes.
  */
 #ifndef SESSION_NET_H
 #define SESSION_NET_H

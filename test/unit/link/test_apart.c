@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * The halves of a retry layer on two threads: what one sends comes to the other, over a wire that loses
- * and doubles frames. Everything arrives in order, once, session after session, and what is of another
- * session is not taken.
+ * The halves of a retry layer on two threads: what one sends comes to the other, over a wire that
+ * loses and doubles frames. Everything arrives in order, once, session after session, and what is
+ * of another session is not taken.
  */
 
 #include "weft_flit.h"

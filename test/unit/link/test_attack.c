@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Somebody between two retry layers, without keys: forges Acks, Naks and NOPs with any number, sends
- * noise, sends again what he recorded. When he stops, everything goes on within a second: what was
- * sent arrives, or the retry layer says that only a new session helps, and that one works.
+ * Somebody between two retry layers, without keys: forges Acks, Naks and NOPs with any number,
+ * sends noise, sends again what he recorded. When he stops, everything goes on within a second:
+ * what was sent arrives, or the retry layer says that only a new session helps, and that one works.
  */
 
 #include "llr_rig.h"
@@ -369,8 +369,8 @@ WEFT_TEST(acks_that_never_fit_are_a_sign)
 }
 
 /*
- * The same with a window full of what came behind it: the receiver has no room for the newest flits.
- * Naks for those would fit, time and again (RETRY-22, RETRY-27).
+ * The same with a window full of what came behind it: the receiver has no room for the newest
+ * flits. Naks for those would fit, time and again (RETRY-22, RETRY-27).
  */
 WEFT_TEST(naks_that_fit_do_not_hide_what_is_missing_for_good)
 {
@@ -421,8 +421,8 @@ give_cxl(struct rig *r, unsigned int number, unsigned int ack, uint8_t content)
 }
 
 /*
- * Recorded 1,023 numbers ago it is valid, and most flits do not show theirs: then the true one comes
- * (RETRY-26).
+ * Recorded 1,023 numbers ago it is valid, and most flits do not show theirs: then the true one
+ * comes (RETRY-26).
  */
 WEFT_TEST(a_recorded_flit_of_cxl_mode_is_told_by_the_true_one)
 {
@@ -506,8 +506,8 @@ WEFT_TEST(a_forged_number_of_cxl_mode_does_not_mislead)
 }
 
 /*
- * A bad flit that somebody else put there is taken for a lost one; what is held for it is not believed
- * (RETRY-50).
+ * A bad flit that somebody else put there is taken for a lost one; what is held for it is not
+ * believed (RETRY-50).
  */
 WEFT_TEST(noise_between_flits_of_cxl_mode_moves_none)
 {

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Retry of cxl mode: the rules of wire-formats.md section 3 one by one, by hand-made flits; then two
- * ends on bad channels; then what cxl mode does not notice.
+ * Retry of cxl mode: the rules of wire-formats.md section 3 one by one, by hand-made flits; then
+ * two ends on bad channels; then what cxl mode does not notice.
  */
 
 #include "llr_rig.h"
@@ -209,7 +209,9 @@ WEFT_TEST(the_handshake_sends_its_run_though_it_has_heard_enough)
 	close_lone(&t);
 }
 
-/* Two explicit NOPs in a row ask; one is answered by an Ack alone, so that answers come to an end. */
+/*
+ * Two explicit NOPs in a row ask; one is answered by an Ack alone, so that answers come to an end.
+ */
 WEFT_TEST(an_end_that_runs_joins_a_retrain)
 {
 	struct weft_llr_cfg cfg = cxl_cfg(true);
@@ -723,8 +725,8 @@ WEFT_TEST(a_nop_with_a_number_shows_a_lost_tail)
 /* --- the sender --- */
 
 /*
- * Ack and Nak of every number, forged: only those of flits that are out change anything, and a Nak for
- * what was acknowledged as long as that is still in the buffer (RETRY-5, RETRY-25).
+ * Ack and Nak of every number, forged: only those of flits that are out change anything, and a Nak
+ * for what was acknowledged as long as that is still in the buffer (RETRY-5, RETRY-25).
  */
 WEFT_TEST(acks_out_of_the_window_change_nothing)
 {
@@ -733,7 +735,10 @@ WEFT_TEST(acks_out_of_the_window_change_nothing)
 	for (unsigned int from = 0; from <= 1020; from += 340)
 		for (unsigned int cmd = ACK; cmd <= SELECTIVE; cmd++)
 			for (unsigned int n = 0; n < 1024; n++) {
-				/* Numbers from + 1 to from + 9 are out, from itself is acknowledged. */
+				/*
+				 * Numbers from + 1 to from + 9 are out, from itself is
+				 * acknowledged.
+				 */
 				unsigned int ahead = (n + 1023 - from) % 1023;
 				unsigned int back = 1023 - ahead;
 				bool revokes = cmd != ACK && n != 0 && ahead > 9 && back <= from &&
@@ -1002,7 +1007,9 @@ WEFT_TEST(everything_arrives_however_many_flits_are_bad)
 			held += rig_count(&r, i, WEFT_LLR_N_HELD);
 			duplicates += rig_count(&r, i, WEFT_LLR_N_DUPLICATES);
 		}
-		/* Then a retry layer falls silent, behind the Naks of an outage that are under way. */
+		/*
+		 * Then a retry layer falls silent, behind the Naks of an outage that are under way.
+		 */
 		memset(&r.faults, 0, sizeof(r.faults));
 		for (unsigned int steps = 0; rig_step(&r); steps++) {
 			assert_true(steps < 2000);
@@ -1141,7 +1148,9 @@ WEFT_TEST(a_flit_is_counted_in_its_frame_alone)
 	assert_int_equal(t.in.deliver, 1);
 	assert_int_equal(t.in.held, 4);
 	get_says(&t, SELECTIVE, 3);
-	/* A bad flit at the end of a frame, and frames lost behind it: the next says nothing of it. */
+	/*
+	 * A bad flit at the end of a frame, and frames lost behind it: the next says nothing of it.
+	 */
 	add_flit(&f, WEFT_FLIT_CACHEMEM, EXPLICIT, 4, true);
 	add_flit(&f, WEFT_FLIT_CACHEMEM, EXPLICIT, 6, false);
 	give_whole(&t, &f);
@@ -1327,8 +1336,8 @@ order_failures(double lost, bool acks, double *p)
 }
 
 /*
- * The order breaks L q p times a flit (reliability.md section 3.4). Two jumps are seen for each: one
- * over what never comes, one back to what comes twice.
+ * The order breaks L q p times a flit (reliability.md section 3.4). Two jumps are seen for each:
+ * one over what never comes, one back to what comes twice.
  */
 WEFT_TEST(order_breaks_as_the_paper_says_and_only_where_acks_ride)
 {

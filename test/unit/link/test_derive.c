@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Derivation of keys: RFC 5869's vectors through the call that the keys go through, the label against
- * vectors of another implementation (test/model/test_session_keys.py), and every input that is in the
- * label changes the key.
+ * Derivation of keys: RFC 5869's vectors through the call that the keys go through, the label
+ * against vectors of another implementation (test/model/test_session_keys.py), and every input that
+ * is in the label changes the key.
  */
 
 #include <stdio.h>

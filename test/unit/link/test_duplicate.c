@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Processes of one node on a network that loses, doubles and delays frames: one goes on, and who runs
- * already is never stopped by anything that comes.
+ * Processes of one node on a network that loses, doubles and delays frames: one goes on, and who
+ * runs already is never stopped by anything that comes.
  */
 
 #include "weft_test.h"
@@ -244,7 +244,10 @@ WEFT_TEST(two_that_run_when_they_meet_go_on_and_know)
 	assert_int_equal(net.found[0], 1);
 }
 
-/* SESS-36: one question is answered at a time, so whoever always came second would never learn of it. */
+/*
+ * SESS-36: one question is answered at a time, so whoever always came second would never learn of
+ * it.
+ */
 WEFT_TEST(of_three_that_ran_in_step_each_learns)
 {
 	net.lost_percent = 100;
@@ -288,7 +291,9 @@ WEFT_TEST(other_nodes_and_fabrics_are_nobodys_business)
 	}
 }
 
-/* Anything from a stranger who hears all: random numbers, those that are in use, proofs of others. */
+/*
+ * Anything from a stranger who hears all: random numbers, those that are in use, proofs of others.
+ */
 static void
 forge(struct weft_rand *r)
 {
@@ -331,7 +336,9 @@ WEFT_TEST(a_stranger_stops_nobody_who_runs)
 		/* In a second. */
 		answers = net.p[0].count[WEFT_DUPLICATE_N_ANSWERS];
 		assert_in_range(answers, 30, 52);
-		/* Without keys who is known already is not found again: two in three are another. */
+		/*
+		 * Without keys who is known already is not found again: two in three are another.
+		 */
 		assert_in_range(net.p[0].count[WEFT_DUPLICATE_N_FORGED] + net.found[0], 12, 52);
 		if (keys)
 			assert_int_equal(net.found[0], 0);
@@ -377,7 +384,9 @@ WEFT_TEST(a_stranger_without_the_key_refuses_nobody)
 	assert_true(net.p[2].count[WEFT_DUPLICATE_N_FORGED] >= 5);
 }
 
-/* Whatever is lost and doubled: those who run know of each other in the end, and no two give way. */
+/*
+ * Whatever is lost and doubled: those who run know of each other in the end, and no two give way.
+ */
 WEFT_TEST(on_a_bad_network_one_is_left)
 {
 	struct weft_rand r;

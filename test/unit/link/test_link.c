@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Two whole ends over a bad wire, as host and GFD: every message arrives once and in order within its
- * kind, a slow consumer loses nothing, credits never run over, and sessions begin, end and come back.
+ * Two whole ends over a bad wire, as host and GFD: every message arrives once and in order within
+ * its kind, a slow consumer loses nothing, credits never run over, and sessions begin, end and come
+ * back.
  */
 
 #include "link_rig.h"

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Two ends with IDE over a bad wire, with real keys: what a session without IDE promises holds; what
- * is sent again is the same ciphertext; no key is used twice over restarts and key changes; what is
- * changed on the way ends the session and is never delivered in containment; another pre-shared key
- * delivers nothing; late poison arrives with its data, and with no other.
+ * Two ends with IDE over a bad wire, with real keys: what a session without IDE promises holds;
+ * what is sent again is the same ciphertext; no key is used twice over restarts and key changes;
+ * what is changed on the way ends the session and is never delivered in containment; another
+ * pre-shared key delivers nothing; late poison arrives with its data, and with no other.
  */
 
 #include <unistd.h>

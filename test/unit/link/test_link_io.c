@@ -4,7 +4,8 @@
 /*
  * CXL.io packets between two whole ends, beside messages and over a bad wire: every packet arrives
  * once, in order of its class and never before a posted one sent before it; no more of a class wait
- * than were granted; neither packets nor messages starve; a stream that is malformed ends its session.
+ * than were granted; neither packets nor messages starve; a stream that is malformed ends its
+ * session.
  */
 
 #include "link_rig.h"
@@ -29,7 +30,9 @@ static const uint8_t types[WEFT_IO_CLASSES][4] = {
 	[WEFT_IO_COMPLETION] = { WEFT_IO_CPL, WEFT_IO_CPLD, WEFT_IO_UIO_CPL, WEFT_IO_UIO_CPLD },
 };
 
-/* Packet @p n of a class: all of it follows from these two, and from how many posted went before. */
+/*
+ * Packet @p n of a class: all of it follows from these two, and from how many posted went before.
+ */
 static struct weft_io_tlp
 packet(enum weft_io_class c, uint32_t n, uint32_t posted)
 {

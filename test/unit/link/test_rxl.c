@@ -256,7 +256,10 @@ WEFT_TEST(who_is_slow_gets_nothing_twice)
 				;
 		assert_int_equal(rig_count(&r, 0, WEFT_LLR_N_RESENT), 0);
 		assert_in_range(rig_count(&r, 0, WEFT_LLR_N_NOPS_SENT), 3, 20);
-		/* Flits and the first NOP were lost: another one shows it, long before the time-out. */
+		/*
+		 * Flits and the first NOP were lost: another one shows it, long before the
+		 * time-out.
+		 */
 		if (lossy != 0)
 			deliver(&r, 1, 3);
 		assert_true(rig_run(&r, r.now_ns + away_ns / 2));

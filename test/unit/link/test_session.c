@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Sessions, rule by rule. Each rule has a test that breaks the wire, an end or a clock in one way and
- * says by when both ends must agree again.
+ * Sessions, rule by rule. Each rule has a test that breaks the wire, an end or a clock in one way
+ * and says by when both ends must agree again.
  */
 
 #include "session_net.h"
@@ -605,8 +605,8 @@ deal_of(unsigned int end)
 }
 
 /*
- * What an end comes to know of the other's memory in a session it says from the next on, and what was
- * agreed on for this one stays, however long it lives and whichever end asks again.
+ * What an end comes to know of the other's memory in a session it says from the next on, and what
+ * was agreed on for this one stays, however long it lives and whichever end asks again.
  */
 WEFT_TEST(what_is_known_is_said_from_the_next_session_on)
 {

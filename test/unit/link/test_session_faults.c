@@ -3,10 +3,10 @@
 
 /*
  * Sessions under every fault at once: the channel loses, doubles, delays, reorders and replays any
- * frame of any life, full frames stop passing, ends crash and start again, clocks jump, and somebody
- * who knows all session ids makes frames of his own. Checked at
- * every step, by what the tester knows and the ends do not (which life sent a frame, who is in which
- * session): see the functions named must_. Ids come from a counter, so that none repeats by chance.
+ * frame of any life, full frames stop passing, ends crash and start again, clocks jump, and
+ * somebody who knows all session ids makes frames of his own. Checked at every step, by what the
+ * tester knows and the ends do not (which life sent a frame, who is in which session): see the
+ * functions named must_. Ids come from a counter, so that none repeats by chance.
  */
 
 #include "session_rig.h"
@@ -162,7 +162,9 @@ must_take(unsigned int end, const struct frame *f)
 	MUST(w.side[end].life == (end == ASKS ? fate->ready_life : fate->offer_life), end);
 }
 
-/* Whether a frame of its session, which the other end made, tells an end that the other one lives. */
+/*
+ * Whether a frame of its session, which the other end made, tells an end that the other one lives.
+ */
 static bool
 is_sign_of_life(const struct side *e, const struct frame *f)
 {
@@ -176,7 +178,9 @@ is_sign_of_life(const struct side *e, const struct frame *f)
 	return f->c.type == WEFT_CONTROL_READY && !has_keys;
 }
 
-/* Every sign of life ends the silence, and nothing else does: @p idle_ns up to @p ticked_ns before. */
+/*
+ * Every sign of life ends the silence, and nothing else does: @p idle_ns up to @p ticked_ns before.
+ */
 static void
 must_hear(unsigned int end, bool sign, uint64_t idle_ns, uint64_t ticked_ns)
 {
@@ -312,8 +316,8 @@ some_id(void)
 }
 
 /*
- * Somebody says something. Without keys he may not begin sessions, or say that an end lives: who sees
- * S can do that.
+ * Somebody says something. Without keys he may not begin sessions, or say that an end lives: who
+ * sees S can do that.
  */
 static void
 forge(void)

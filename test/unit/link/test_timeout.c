@@ -53,7 +53,10 @@ lose_until(struct rig *r, unsigned int timeouts)
 	return (unsigned int)(rig_count(r, 0, WEFT_LLR_N_NOPS_SENT) - nops);
 }
 
-/* With gap decoding the receiver can say what it lacks: it is shown the oldest and the newest (RETRY-24). */
+/*
+ * With gap decoding the receiver can say what it lacks: it is shown the oldest and the newest
+ * (RETRY-24).
+ */
 WEFT_TEST(at_first_the_oldest_flit_and_a_nop_go_out)
 {
 	for (unsigned int gap_decoding = 0; gap_decoding < 2; gap_decoding++) {

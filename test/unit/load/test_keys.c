@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * The rows of both keys.def, of the fabric and of its load: their tables stand in doc/topology.md as they are made here, and every row
- * holds together. With WEFT_WRITE_DOC=1 the tables are written there instead.
+ * The rows of both keys.def, of the fabric and of its load: their tables stand in doc/topology.md
+ * as they are made here, and every row holds together. With WEFT_WRITE_DOC=1 the tables are written
+ * there instead.
  */
 
 #include "weft_test.h"

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * The load of a fabric: what it is read into, from one file and from several, that the fabric is read
- * without it, each mistake in one line that says where, and what may not change under it.
+ * The load of a fabric: what it is read into, from one file and from several, that the fabric is
+ * read without it, each mistake in one line that says where, and what may not change under it.
  */
 
 #include "weft_test.h"
@@ -14,7 +14,9 @@
 
 #define ROOM 8192
 
-/* Hosts of each sort, a device, and memory that takes turns. The list is the last, from line 25 on. */
+/*
+ * Hosts of each sort, a device, and memory that takes turns. The list is the last, from line 25 on.
+ */
 static const char lab[] =
 	"fabric: lab\n"
 	"segments:\n"

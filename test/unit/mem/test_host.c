@@ -492,7 +492,9 @@ WEFT_TEST(the_end_of_a_session_ends_the_quarantine)
 
 #define MS UINT64_C(1000000)
 
-/* Neither a pause nor a stall makes a request older, not even both at once; another's stall does. */
+/*
+ * Neither a pause nor a stall makes a request older, not even both at once; another's stall does.
+ */
 WEFT_TEST(requests_do_not_grow_older_while_time_stands_still)
 {
 	static struct weft_request_clock clock;

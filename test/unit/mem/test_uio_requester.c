@@ -256,7 +256,9 @@ WEFT_TEST(a_refused_write_is_not_done)
 	}
 }
 
-/* Memory that comes and goes, and is new now and then: lines hold zeros, or what is written since. */
+/*
+ * Memory that comes and goes, and is new now and then: lines hold zeros, or what is written since.
+ */
 WEFT_TEST(new_memory_is_no_lie)
 {
 	static struct world w;
@@ -306,7 +308,9 @@ change_to(struct world *w, unsigned int target, enum weft_expect before, enum we
 	assert_int_equal(weft_traffic_change(w->s, &c), 0);
 }
 
-/* A target closes and opens a while after the source was told: until then both answers are right. */
+/*
+ * A target closes and opens a while after the source was told: until then both answers are right.
+ */
 WEFT_TEST(a_change_may_be_late)
 {
 	static struct world w;

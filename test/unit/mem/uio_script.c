@@ -6,10 +6,10 @@
  * compare with. One request a line, one line of answer each. Numbers are hexadecimal without a
  * prefix, bytes are strings of hex digits.
  *
- *   decode HEX               Answer: KIND STATUS POISON REQUESTER TAG LEN ADDR COMPLETER LEFT LOWER DATA,
- *                            or bad: malformed, or none: not of UIO. KIND: 0 read, 1 write, 2 Cpl, 3 CplD
- *   memory BASE LEN SPLIT    new memory, zero, of LEN bytes (up to 4000h) at BASE. Answer: ok
- *   ask HEX                  Answer: the bytes of each completion, or bad: none
+ * decode HEX               Answer: KIND STATUS POISON REQUESTER TAG LEN ADDR COMPLETER LEFT LOWER
+ * DATA, or bad: malformed, or none: not of UIO. KIND: 0 read, 1 write, 2 Cpl, 3 CplD memory BASE
+ * LEN SPLIT    new memory, zero, of LEN bytes (up to 4000h) at BASE. Answer: ok ask HEX
+ * Answer: the bytes of each completion, or bad: none
  */
 
 #include <errno.h>

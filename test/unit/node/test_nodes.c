@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Nodes in a world of one thread that hands their frames over by itself: sessions come up, requests are
- * answered and checked, a session that ends takes requests with it, and memory that is new is met.
+ * Nodes in a world of one thread that hands their frames over by itself: sessions come up, requests
+ * are answered and checked, a session that ends takes requests with it, and memory that is new is
+ * met.
  */
 
 #include "weft_test.h"
@@ -131,7 +132,10 @@ WEFT_TEST(uio_is_a_service_of_both)
 	toy_fini(&w);
 }
 
-/* With one credit most of an answer waits; then whoever asked for it starts again, with the same tags. */
+/*
+ * With one credit most of an answer waits; then whoever asked for it starts again, with the same
+ * tags.
+ */
 WEFT_TEST(an_answer_by_uio_goes_with_its_session)
 {
 	static const char yaml[] =
@@ -356,7 +360,9 @@ WEFT_TEST(a_world_decides_and_watches)
 	toy_fini(&w);
 }
 
-/* While it counts them it does not know where they go: all may be for one GFD, which is not there. */
+/*
+ * While it counts them it does not know where they go: all may be for one GFD, which is not there.
+ */
 WEFT_TEST(a_host_that_translates_keeps_what_cannot_go)
 {
 	static const char yaml[] =
@@ -396,7 +402,9 @@ WEFT_TEST(a_host_that_translates_keeps_what_cannot_go)
 	toy_fini(&w);
 }
 
-/* Polled whenever there is something to do it has seen all of a second; else of a pause the least. */
+/*
+ * Polled whenever there is something to do it has seen all of a second; else of a pause the least.
+ */
 WEFT_TEST(time_between_polls_is_a_pause_or_not)
 {
 	const uint64_t second_ns = UINT64_C(1000000000);

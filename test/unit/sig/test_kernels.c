@@ -141,7 +141,9 @@ static const struct {
 	{ WEFT_SIG_SUM_CRC64, "abc", UINT64_C(0x05E5CABB3FC1FAEB) },
 };
 
-/* Section 3: by kind, blocks of 512 and 4096: zeros, ones, up, down; first register FFFF for DIF. */
+/*
+ * Section 3: by kind, blocks of 512 and 4096: zeros, ones, up, down; first register FFFF for DIF.
+ */
 static const uint64_t blocks[WEFT_SIG_SUMS][2][4] = {
 	[WEFT_SIG_SUM_T10DIF] = { { 0x72BB, 0x941A, 0x3DAB, 0xDB0A },
 		{ 0xE7E2, 0x6CBF, 0x688F, 0xE3D2 } },

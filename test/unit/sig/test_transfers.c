@@ -3,8 +3,8 @@
 
 /*
  * Signed transfers between a host and two GFDs over a channel that gives answers in any order, and
- * if told to loses some. What lies in a GFD, and what is reported, is compared with the definition of
- * signatures (sig_model.h).
+ * if told to loses some. What lies in a GFD, and what is reported, is compared with the definition
+ * of signatures (sig_model.h).
  */
 
 #include "../sig/sig_model.h"
@@ -574,7 +574,9 @@ WEFT_TEST(bad_arguments_are_refused)
 
 enum { WRITE_A, READ_A, READ_B, COPY_B, READ_C, PLAIN };
 
-/* Of 4 KiB each: to A of the first GFD, back, from B of it, from there to C of the second, from C. */
+/*
+ * Of 4 KiB each: to A of the first GFD, back, from B of it, from there to C of the second, from C.
+ */
 static void
 plain_transfers(struct weft_xfer *x)
 {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* Where the kernel refuses half-way: the reason comes back, and no descriptor or name stays behind. */
+/*
+ * Where the kernel refuses half-way: the reason comes back, and no descriptor or name stays behind.
+ */
 
 #include "weft_fail.h"
 
@@ -128,7 +130,10 @@ WEFT_TEST(a_lock_is_refused_with_the_reason)
 	weft_lock_release(fd, path);
 }
 
-/* A file that its holder removed between our opening and locking it is no lock, nor is it waited for. */
+/*
+ * A file that its holder removed between our opening and locking it is no lock, nor is it waited
+ * for.
+ */
 WEFT_TEST(a_lock_that_goes_while_it_is_taken_is_taken_anew)
 {
 	const unsigned int before = descriptors();

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* What may change in a fabric that runs, and routes of which some nodes have the old and some the new. */
+/*
+ * What may change in a fabric that runs, and routes of which some nodes have the old and some the
+ * new.
+ */
 
 #include "topo_test.h"
 

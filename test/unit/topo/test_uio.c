@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * UIO in a topology: what decides about memory of hosts and devices, told by a table written by hand,
- * and files that must be refused, each with its rule.
+ * UIO in a topology: what decides about memory of hosts and devices, told by a table written by
+ * hand, and files that must be refused, each with its rule.
  */
 
 #include "topo_test.h"
