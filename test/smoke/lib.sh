@@ -89,14 +89,14 @@ same() {
 	[ "$2" = "$3" ] || die "$1: expected $2, got $3"
 }
 
-# wait_for SECONDS COMMAND...: until it succeeds. Where the whole machine stands still for a minute, the clock alone
-# would give up after one look: a number of looks is due as well.
+# wait_for SECONDS COMMAND...: until it succeeds. The whole machine may stand still for longer than that, and the clock
+# goes on; so some looks are due after the time is over as well.
 wait_for() {
 	local end=$((SECONDS + $1)) left=$((10 + $1 / 2))
 	shift
 	until "$@" >/dev/null 2>&1; do
-		left=$((left - 1))
-		[ $SECONDS -lt $end ] || [ $left -gt 0 ] || die "waited in vain for: $*"
+		[ $SECONDS -lt $end ] || left=$((left - 1))
+		[ $left -gt 0 ] || die "waited in vain for: $*"
 		sleep 0.05
 	done
 }
