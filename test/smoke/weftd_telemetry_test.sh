@@ -13,7 +13,7 @@ for i in 1 2 3 4 5 6; do
 	/usr/bin/python3 "$here/weftd_telemetry.py" "$daemon" "$work/enough" >"$work/asked" 2>&1 &
 	asks=$!
 	pids+=("$asks")
-	wait_for 60 test -e "$work/enough"
+	(wait_for 60 test -e "$work/enough") || die "round $i: asked: $(cat "$work/asked"), weftd: $(cat "$work/out")"
 	kill -TERM "$daemon"
 	wait "$daemon" || die "weftd ended with $?: $(cat "$work/out")"
 	wait "$asks" || die "round $i: $(cat "$work/asked")"
