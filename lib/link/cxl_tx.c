@@ -243,13 +243,8 @@ cxl_obey(struct llr_tx *tx, uint8_t cmd, uint16_t number, uint64_t now_ns)
 	bool done;
 	uint64_t pos;
 
-	if (!llr_position(tx, number, &pos) &&
-		(cmd == WEFT_REPLAY_ACK || !llr_revoke(tx, number, &pos, now_ns))) {
-		tx->count[WEFT_LLR_N_OUT_OF_WINDOW]++;
-		llr_refuted(tx, number, now_ns);
+	if (!llr_named(tx, cmd, number, &pos, now_ns))
 		return;
-	}
-	tx->doubt.times = 0;
 	llr_acked(tx, pos, now_ns);
 	if (cmd == WEFT_REPLAY_ACK)
 		return;

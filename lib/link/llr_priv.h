@@ -301,6 +301,20 @@ bool llr_revoke(struct llr_tx *tx, uint16_t n, uint64_t *pos, uint64_t now_ns);
  */
 void llr_refuted(struct llr_tx *tx, uint16_t n, uint64_t now_ns);
 
+/** Position that an Ack or Nak names, of those out or freed; false: none, which is counted. */
+static inline bool
+llr_named(struct llr_tx *tx, uint8_t cmd, uint16_t n, uint64_t *pos, uint64_t now_ns)
+{
+	if (!llr_position(tx, n, pos) &&
+		(cmd == WEFT_REPLAY_ACK || !llr_revoke(tx, n, pos, now_ns))) {
+		tx->count[WEFT_LLR_N_OUT_OF_WINDOW]++;
+		llr_refuted(tx, n, now_ns);
+		return false;
+	}
+	tx->doubt.times = 0;
+	return true;
+}
+
 /** An Ack or Nak in a flit that is not obeyed: it shows only what the other end believes. */
 void llr_overheard(struct llr_tx *tx, uint16_t n, uint64_t now_ns);
 

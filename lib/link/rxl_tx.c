@@ -42,13 +42,8 @@ rxl_obey(struct llr_tx *tx, uint8_t cmd, uint16_t number, uint64_t now_ns)
 {
 	uint64_t pos;
 
-	if (!llr_position(tx, number, &pos) &&
-		(cmd == WEFT_REPLAY_ACK || !llr_revoke(tx, number, &pos, now_ns))) {
-		tx->count[WEFT_LLR_N_OUT_OF_WINDOW]++;
-		llr_refuted(tx, number, now_ns);
+	if (!llr_named(tx, cmd, number, &pos, now_ns))
 		return;
-	}
-	tx->doubt.times = 0;
 	switch (cmd) {
 	case WEFT_REPLAY_ACK: llr_acked(tx, pos, now_ns); break;
 	case WEFT_REPLAY_NAK_STANDARD:
