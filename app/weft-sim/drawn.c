@@ -14,7 +14,6 @@
 
 #include "cli.h"
 #include "draw.h"
-#include "weft_telem.h"
 #include "weft_xfer.h"
 
 #define ONE_IN 3 /* seeds */
@@ -110,19 +109,9 @@ drawn_transfers(struct sim_node *n)
 static uint64_t
 drawn_count(const struct weft_node *n, const char *part, const char *name, const char *counter)
 {
-	struct weft_node_set set[WEFT_NODE_SETS];
-	const unsigned int sets = weft_node_counters(n, set);
+	const uint64_t *value = weft_node_counter(n, part, name, counter);
 
-	for (unsigned int i = 0; i < sets; i++) {
-		const bool is_part =
-			part == NULL ? set[i].part == NULL
-				     : set[i].part != NULL && strcmp(set[i].part, part) == 0;
-		const int row = weft_counter_find(set[i].rows, set[i].n, counter);
-
-		if (is_part && strcmp(set[i].name, name) == 0 && row >= 0)
-			return set[i].values[row];
-	}
-	return 0;
+	return value == NULL ? 0 : *value;
 }
 
 static uint64_t

@@ -8,6 +8,7 @@
 #include <assert.h>
 
 #include "weft_base.h"
+#include "weft_telem.h"
 
 const struct weft_node_kind *const weft_node_kinds[] = {
 	&node_host,
@@ -109,4 +110,23 @@ weft_node_counters(const struct weft_node *n, struct weft_node_set set[WEFT_NODE
 		if (n->service[i] != NULL && weft_node_services[i]->counters != NULL)
 			sets += weft_node_services[i]->counters(n, n->service[i], set + sets);
 	return sets;
+}
+
+const uint64_t *
+weft_node_counter(
+	const struct weft_node *n, const char *part, const char *name, const char *counter)
+{
+	struct weft_node_set set[WEFT_NODE_SETS];
+	const unsigned int sets = weft_node_counters(n, set);
+
+	for (unsigned int i = 0; i < sets; i++) {
+		const bool is_part =
+			part == NULL ? set[i].part == NULL
+				     : set[i].part != NULL && strcmp(set[i].part, part) == 0;
+		const int row = weft_counter_find(set[i].rows, set[i].n, counter);
+
+		if (is_part && strcmp(set[i].name, name) == 0 && row >= 0)
+			return &set[i].values[row];
+	}
+	return NULL;
 }

@@ -406,6 +406,14 @@ bool weft_node_is_good(const struct weft_node *n);
 unsigned int weft_node_counters(
 	const struct weft_node *n, struct weft_node_set set[WEFT_NODE_SETS]);
 
+/**
+ * One of them, by the words of its set and its row, or NULL: the node has none such.
+ *
+ * @param part  NULL: the node's own
+ */
+const uint64_t *weft_node_counter(
+	const struct weft_node *n, const char *part, const char *name, const char *counter);
+
 /** Whether the node offers memory, whose generation every session tells. */
 bool weft_node_offers_memory(const struct weft_topo_node *t);
 

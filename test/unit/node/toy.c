@@ -13,7 +13,6 @@
 #include "weft_crc.h"
 #include "weft_isn.h"
 #include "weft_sig_sum.h"
-#include "weft_telem.h"
 
 #define STEPS 400000
 
@@ -264,28 +263,10 @@ toy_run(struct toy *w, const struct weft_node *until)
 	assert_true(weft_node_is_done(until));
 }
 
-static const uint64_t *
-toy_counter(const struct weft_node *n, const char *part, const char *name, const char *counter)
-{
-	struct weft_node_set set[WEFT_NODE_SETS];
-	const unsigned int sets = weft_node_counters(n, set);
-
-	for (unsigned int i = 0; i < sets; i++) {
-		const bool is_part =
-			part == NULL ? set[i].part == NULL
-				     : set[i].part != NULL && strcmp(set[i].part, part) == 0;
-		const int row = weft_counter_find(set[i].rows, set[i].n, counter);
-
-		if (is_part && strcmp(set[i].name, name) == 0 && row >= 0)
-			return &set[i].values[row];
-	}
-	return NULL;
-}
-
 uint64_t
 toy_count(const struct weft_node *n, const char *part, const char *name, const char *counter)
 {
-	const uint64_t *value = toy_counter(n, part, name, counter);
+	const uint64_t *value = weft_node_counter(n, part, name, counter);
 
 	if (value == NULL)
 		fail_msg("%s has no counter %s of %s", n->topo->name, counter, name);
@@ -298,7 +279,7 @@ toy_total(const struct toy *w, const char *part, const char *name, const char *c
 	uint64_t total = 0;
 
 	for (uint16_t i = 0; i < w->topo->n_nodes; i++) {
-		const uint64_t *value = toy_counter(&w->at[i].node, part, name, counter);
+		const uint64_t *value = weft_node_counter(&w->at[i].node, part, name, counter);
 
 		total += value == NULL ? 0 : *value;
 	}
