@@ -18,7 +18,7 @@
 static void *
 sim_alloc(struct sim *s, size_t len)
 {
-	return arena_alloc(&s->arena, len);
+	return arena_alloc(&s->memory.arena, len);
 }
 
 /* Flits of a frame, no more than a file's links take. */
@@ -137,10 +137,10 @@ build_nodes(struct sim *s, struct weft_rand *r)
 	const struct weft_topo *t = s->topo;
 
 	s->node = sim_alloc(s, t->n_nodes * sizeof(*s->node));
-	s->ingress = sim_alloc(s, t->n_ports * sizeof(*s->ingress));
-	s->ingress_drops = sim_alloc(s, t->n_ports * sizeof(*s->ingress_drops));
+	s->ingress.port = sim_alloc(s, t->n_ports * sizeof(*s->ingress.port));
+	s->ingress.drops = sim_alloc(s, t->n_ports * sizeof(*s->ingress.drops));
 	for (uint16_t i = 0; i < t->n_ports; i++)
-		s->ingress[i].spid = weft_topo_port_spid(t, i);
+		s->ingress.port[i].spid = weft_topo_port_spid(t, i);
 	for (uint16_t i = 0; i < t->n_nodes; i++) {
 		struct sim_node *n = &s->node[i];
 		const int64_t ppm = (int64_t)weft_rand_below(r, 2 * (uint64_t)s->sc.skew_ppm + 1) -
@@ -165,8 +165,8 @@ build_nodes(struct sim *s, struct weft_rand *r)
 			.load = s->load,
 			.index = i,
 			.tables = &n->tables,
-			.ingress = &s->ingress[n->first_link_dir],
-			.ingress_drops = &s->ingress_drops[n->first_link_dir],
+			.ingress = &s->ingress.port[n->first_link_dir],
+			.ingress_drops = &s->ingress.drops[n->first_link_dir],
 			.atc = s->opt->atc,
 			.sig = s->opt->sig,
 			.watch = &sim_watch,
@@ -248,7 +248,7 @@ build_start(struct sim *s)
 			n->is_source && (n->host.requester == NULL || !s->topo->is_default_map ||
 						n->node.load->n_transfers != 0);
 		n->has_services |= n->node.topo->n_translations != 0;
-		s->n_sources += n->is_source;
+		s->progress.n_sources += n->is_source;
 	}
 }
 
@@ -278,7 +278,7 @@ build_link_dirs(struct sim *s, struct weft_rand *r)
 		const uint16_t peer = t->port[i].peer;
 
 		s->link_dir[i].to = t->port[peer].node;
-		s->link_dir[i].ingress = s->ingress[peer];
+		s->link_dir[i].ingress = s->ingress.port[peer];
 		s->link_dir[i].to_port = (uint16_t)(peer - t->node[s->link_dir[i].to].first_port);
 	}
 	for (unsigned int i = 0; i < 4; i++)
@@ -411,16 +411,16 @@ sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, si
 	s->opt = opt;
 	s->seed = seed;
 	weft_rand_seed(&r, seed ^ UINT64_C(0x5eed));
-	weft_rand_seed(&s->rand, weft_rand_u64(&r));
-	weft_rand_seed(&s->fault_rand, weft_rand_u64(&r));
-	weft_rand_seed(&s->memory_rand, seed ^ UINT64_C(0x6E4));
+	weft_rand_seed(&s->rand.node, weft_rand_u64(&r));
+	weft_rand_seed(&s->faults.rand, weft_rand_u64(&r));
+	weft_rand_seed(&s->rand.memory, seed ^ UINT64_C(0x6E4));
 	if (build_topology(s, err, err_len) != 0)
 		return -1;
 	scale_faults(s);
-	s->frame_room = (uint32_t)WEFT_WIRE_FRAME_LEN(s->sc.max_flits);
-	if (s->frame_room < WEFT_WIRE_FLITS_OFF + WEFT_CONTROL_MAX)
-		s->frame_room = WEFT_WIRE_FLITS_OFF + WEFT_CONTROL_MAX;
-	s->frame_small = (uint32_t)WEFT_WIRE_FRAME_LEN(1);
+	s->frames.room = (uint32_t)WEFT_WIRE_FRAME_LEN(s->sc.max_flits);
+	if (s->frames.room < WEFT_WIRE_FLITS_OFF + WEFT_CONTROL_MAX)
+		s->frames.room = WEFT_WIRE_FLITS_OFF + WEFT_CONTROL_MAX;
+	s->frames.small = (uint32_t)WEFT_WIRE_FRAME_LEN(1);
 	load_make(s);
 	build_nodes(s, &r);
 	build_link_dirs(s, &r);
@@ -436,7 +436,7 @@ void
 sim_free(struct sim *s)
 {
 	monitor_free(s);
-	arena_free(&s->arena);
+	arena_free(&s->memory.arena);
 	heap_free(&s->heap);
 	weft_topo_free(s->topo);
 	if (!s->is_drawn)

@@ -23,7 +23,7 @@ core_draw(struct scenario *sc, uint64_t seed, const struct weft_topo *file)
 	weft_rand_seed(&r, seed ^ UINT64_C(0xC04E));
 	/* Between two retry layers what waits for a part that is cut off is in others' way. */
 	sc->has_core = weft_rand_below(&r, 2) == 0 && sc->mode == WEFT_MODE_RXL && file == NULL &&
-	               sc->fault_gap_ns != 0 && sc->fault_weight[FAULT_REPLAY] == 0;
+	               sc->fault.gap_ns != 0 && sc->fault.weight[FAULT_REPLAY] == 0;
 	sc->core_seed = weft_rand_u64(&r);
 }
 
@@ -77,9 +77,9 @@ core_choose(struct sim *s, struct weft_rand *r)
 	const struct weft_topo *t = s->topo;
 	const uint16_t want = (uint16_t)(1 + weft_rand_below(r, t->n_nodes));
 	const struct sim_node *host = &s->node[t->host[weft_rand_below(r, t->n_hosts)]];
-	struct core_met m = { .node = arena_alloc(&s->arena, t->n_nodes * sizeof(*m.node)) };
+	struct core_met m = { .node = arena_alloc(&s->memory.arena, t->n_nodes * sizeof(*m.node)) };
 
-	s->core.has_node = arena_alloc(&s->arena, t->n_nodes * sizeof(*s->core.has_node));
+	s->core.has_node = arena_alloc(&s->memory.arena, t->n_nodes * sizeof(*s->core.has_node));
 	core_add(s, &m, host->index);
 	if (host->host.n_targets != 0) {
 		const struct sim_node *gfd = s->by_pid[host->host.target[0].dpid];

@@ -89,7 +89,7 @@ drawn_transfers(struct sim_node *n)
 {
 	const struct weft_node_transfer *t = weft_node_transfers(&n->node);
 
-	if (t == NULL || n->sim->sc.fault_weight[FAULT_REPLAY] != 0 ||
+	if (t == NULL || n->sim->sc.fault.weight[FAULT_REPLAY] != 0 ||
 		weft_node_replacements(&n->node) != 0)
 		return;
 	for (unsigned int i = 0; i < n->node.load->n_transfers; i++) {

@@ -288,7 +288,7 @@ edge_pump(struct sim_end *e)
 		const struct monitor_mark before = monitor_mark(e);
 
 		if (!weft_link_next(e->end, f->data + WEFT_WIRE_FLITS_OFF, now_ns,
-			    weft_rand_u64(&s->rand), &out)) {
+			    weft_rand_u64(&s->rand.node), &out)) {
 			frame_free(s, f);
 			break;
 		}
@@ -344,8 +344,8 @@ edge_poisons(struct sim_end *e, const struct weft_msg *m)
 {
 	struct sim *s = e->node->sim;
 
-	if (s->sc.poison_one_in == 0 || s->healed || !weft_msg_has_data(m) || m->poison != 0 ||
-		weft_rand_below(&s->rand, s->sc.poison_one_in) != 0 ||
+	if (s->sc.poison_one_in == 0 || s->faults.is_healed || !weft_msg_has_data(m) ||
+		m->poison != 0 || weft_rand_below(&s->rand.node, s->sc.poison_one_in) != 0 ||
 		weft_link_poison(e->end) != 0)
 		return false;
 	return true;

@@ -34,9 +34,9 @@ const char *const fault_word[FAULT_KINDS + 1] = {
 void
 fault_plan(struct sim *s)
 {
-	const double gap = -log(1 - weft_rand_unit(&s->fault_rand)) * (double)s->sc.fault_gap_ns;
+	const double gap = -log(1 - weft_rand_unit(&s->faults.rand)) * (double)s->sc.fault.gap_ns;
 
-	if (s->sc.fault_gap_ns != 0)
+	if (s->sc.fault.gap_ns != 0)
 		heap_push(&s->heap, s->now_ns + 1 + (uint64_t)gap, EV_FAULT, s);
 }
 
@@ -97,10 +97,10 @@ fault_draw_kind(struct sim *s)
 	unsigned int kind = 0;
 
 	for (unsigned int i = 0; i < FAULT_KINDS; i++)
-		total += s->sc.fault_weight[i];
-	at = weft_rand_below(&s->fault_rand, total);
-	while (at >= s->sc.fault_weight[kind])
-		at -= s->sc.fault_weight[kind++];
+		total += s->sc.fault.weight[i];
+	at = weft_rand_below(&s->faults.rand, total);
+	while (at >= s->sc.fault.weight[kind])
+		at -= s->sc.fault.weight[kind++];
 	return (enum fault_kind)kind;
 }
 
@@ -108,13 +108,13 @@ void
 fault_strike(struct sim *s)
 {
 	const enum fault_kind kind = fault_draw_kind(s);
-	const uint64_t where = weft_rand_u64(&s->fault_rand) >> 1;
-	const double share = weft_rand_unit(&s->fault_rand);
-	const uint64_t length_ns = (uint64_t)pow((double)s->sc.fault_max_ns, share);
+	const uint64_t where = weft_rand_u64(&s->faults.rand) >> 1;
+	const double share = weft_rand_unit(&s->faults.rand);
+	const uint64_t length_ns = (uint64_t)pow((double)s->sc.fault.max_ns, share);
 
-	if (s->healed || s->core.is_on || s->n_faults == s->opt->faults)
+	if (s->faults.is_healed || s->core.is_on || s->faults.n == s->opt->faults)
 		return;
-	s->n_faults++;
+	s->faults.n++;
 	s->total.fault[kind]++;
 	if (kind == FAULT_GHOST)
 		ghost_appear(s, where);
@@ -138,8 +138,8 @@ fault_strike(struct sim *s)
 void
 fault_heal(struct sim *s)
 {
-	s->healed = true;
-	s->healed_ns = s->now_ns;
+	s->faults.is_healed = true;
+	s->faults.healed_ns = s->now_ns;
 	for (uint32_t i = 0; i < s->topo->n_ports; i++)
 		if (s->link_dir[i].up_ns > s->now_ns)
 			s->link_dir[i].up_ns = s->now_ns;

@@ -23,10 +23,10 @@ forge_draw(struct scenario *sc, uint64_t seed)
 	struct weft_rand r;
 
 	weft_rand_seed(&r, seed ^ UINT64_C(0xF06E)); /* of its own, as for IDE */
-	sc->fault_weight[FAULT_CONTROL] = (uint32_t)weft_rand_below(&r, 3);
-	sc->fault_weight[FAULT_SPID] = (uint32_t)weft_rand_below(&r, 2);
+	sc->fault.weight[FAULT_CONTROL] = (uint32_t)weft_rand_below(&r, 3);
+	sc->fault.weight[FAULT_SPID] = (uint32_t)weft_rand_below(&r, 2);
 	if (sc->mode == WEFT_MODE_CXL)
-		sc->fault_weight[FAULT_SPID] = 0; /* frames have none */
+		sc->fault.weight[FAULT_SPID] = 0; /* frames have none */
 }
 
 /* A session id that @e may take a message of this type for. */
@@ -44,7 +44,7 @@ forge_draw_id(struct sim *s, const struct sim_end *e, uint8_t type)
 		id = live->candidate.sid;
 	else if (e->ide != NULL && id == 0)
 		id = live->attempt.pending_sid;
-	return id != 0 ? id : (uint32_t)weft_rand_u64(&s->fault_rand);
+	return id != 0 ? id : (uint32_t)weft_rand_u64(&s->faults.rand);
 }
 
 /* What @e might believe of its other end. */
@@ -52,7 +52,7 @@ static void
 forge_make_message(struct sim *s, const struct sim_end *e, struct weft_control *c)
 {
 	const struct weft_session *live = weft_link_session(e->end);
-	struct weft_rand *r = &s->fault_rand;
+	struct weft_rand *r = &s->faults.rand;
 
 	*c = s->sc.session.params;
 	c->type = (uint8_t)(1 + weft_rand_below(r, WEFT_CONTROL_GONE));
@@ -89,7 +89,7 @@ forge_inject(struct sim *s, uint32_t link_dir, struct sim_frame *f, const struct
 	f->link_dir = link_dir;
 	f->flap = s->link_dir[link_dir].flaps;
 	f->is_forged = true;
-	heap_push(&s->heap, s->now_ns + 1 + weft_rand_below(&s->fault_rand, s->sc.latency_ns),
+	heap_push(&s->heap, s->now_ns + 1 + weft_rand_below(&s->faults.rand, s->sc.latency_ns),
 		EV_ARRIVE, frame_pack(s, f));
 }
 
@@ -104,7 +104,7 @@ forge_draw_link_dir(struct sim *s, const struct sim_end *e)
 		const int port =
 			n->way == NULL || s->sc.mode == WEFT_MODE_CXL ? -1 : n->way[e->node->pid];
 
-		if (port < 0 || weft_rand_below(&s->fault_rand, 2) == 0)
+		if (port < 0 || weft_rand_below(&s->faults.rand, 2) == 0)
 			return link_dir;
 		link_dir = n->first_link_dir + (uint32_t)port;
 	}
@@ -114,7 +114,7 @@ void
 forge_control(struct sim *s, uint64_t where)
 {
 	const struct sim_end *e = &s->end[where % s->n_ends];
-	const unsigned int n = 1 + (unsigned int)weft_rand_below(&s->fault_rand, FRAMES_MAX);
+	const unsigned int n = 1 + (unsigned int)weft_rand_below(&s->faults.rand, FRAMES_MAX);
 	const bool has_ids = s->sc.mode == WEFT_MODE_RXL;
 	const uint32_t link_dir = forge_draw_link_dir(s, e);
 
@@ -137,8 +137,8 @@ void
 forge_spid(struct sim *s, uint64_t where)
 {
 	const struct sim_end *e = &s->end[where % s->n_ends];
-	const struct sim_node *from = s->end[weft_rand_below(&s->fault_rand, s->n_ends)].node;
-	const bool has_flits = weft_rand_below(&s->fault_rand, 2) == 0;
+	const struct sim_node *from = s->end[weft_rand_below(&s->faults.rand, s->n_ends)].node;
+	const bool has_flits = weft_rand_below(&s->faults.rand, 2) == 0;
 	struct sim_frame *f = frame_new(s);
 	struct weft_control c;
 

@@ -21,9 +21,9 @@
 static void
 frame_make_more(struct sim *s, bool small)
 {
-	const size_t room = small ? s->frame_small : s->frame_room;
+	const size_t room = small ? s->frames.small : s->frames.room;
 	const size_t each = (sizeof(struct sim_frame) + room + 2 * LINE - 1) & ~(LINE - 1);
-	uint8_t *block = arena_alloc(&s->arena, BLOCK_FRAMES * each);
+	uint8_t *block = arena_alloc(&s->memory.arena, BLOCK_FRAMES * each);
 
 	for (unsigned int i = BLOCK_FRAMES; i-- > 0;) {
 		struct sim_frame *f = (struct sim_frame *)(void *)(block + i * each + FRAME_SHIFT);
@@ -38,10 +38,10 @@ frame_take(struct sim *s, bool small)
 {
 	struct sim_frame *f;
 
-	if (s->free_frames[small] == NULL)
+	if (s->frames.free[small] == NULL)
 		frame_make_more(s, small);
-	f = s->free_frames[small];
-	s->free_frames[small] = f->next;
+	f = s->frames.free[small];
+	s->frames.free[small] = f->next;
 	f->is_again = f->is_forged = f->is_replayed = f->is_stolen = false;
 	f->forged = 0;
 	return f;
@@ -56,7 +56,7 @@ frame_new(struct sim *s)
 struct sim_frame *
 frame_copy(struct sim *s, const struct sim_frame *f)
 {
-	struct sim_frame *copy = frame_take(s, f->len <= s->frame_small);
+	struct sim_frame *copy = frame_take(s, f->len <= s->frames.small);
 
 	copy->link_dir = f->link_dir;
 	copy->flap = f->flap;
@@ -76,7 +76,7 @@ frame_pack(struct sim *s, struct sim_frame *f)
 {
 	struct sim_frame *packed;
 
-	if (f->len > s->frame_small || f->is_small)
+	if (f->len > s->frames.small || f->is_small)
 		return f;
 	packed = frame_copy(s, f);
 	frame_free(s, f);
@@ -86,8 +86,8 @@ frame_pack(struct sim *s, struct sim_frame *f)
 void
 frame_free(struct sim *s, struct sim_frame *f)
 {
-	f->next = s->free_frames[f->is_small];
-	s->free_frames[f->is_small] = f;
+	f->next = s->frames.free[f->is_small];
+	s->frames.free[f->is_small] = f;
 }
 
 void

@@ -15,13 +15,13 @@
 void
 ghost_remember(struct sim *s, uint32_t link_dir, const struct sim_frame *f)
 {
-	struct sim_frame **place = &s->ghost[s->n_ghosts % GHOSTS];
+	struct sim_frame **place = &s->ghosts.frame[s->ghosts.n % GHOSTS];
 
-	if (s->sc.fault_weight[FAULT_GHOST] == 0 || s->healed)
+	if (s->sc.fault.weight[FAULT_GHOST] == 0 || s->faults.is_healed)
 		return;
 	if (f->hdr.kind == WEFT_WIRE_FLITS && s->step % ONE_IN != 0)
 		return;
-	s->n_ghosts++;
+	s->ghosts.n++;
 	if (*place != NULL)
 		frame_free(s, *place);
 	*place = frame_copy(s, f);
@@ -52,7 +52,7 @@ void
 ghost_appear(struct sim *s, uint64_t which)
 {
 	for (unsigned int i = 0; i < GHOSTS; i++) {
-		struct sim_frame *f = s->ghost[(which + i) % GHOSTS];
+		struct sim_frame *f = s->ghosts.frame[(which + i) % GHOSTS];
 
 		if (f == NULL || !ghost_may_appear(s, f))
 			continue;

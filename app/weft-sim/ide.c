@@ -64,8 +64,8 @@ ide_take_options(struct scenario *sc, const struct weft_topo_ide *o)
 	bits |= o->stop ? WEFT_CONTROL_IDE_STOP : 0;
 	bits |= o->poison ? WEFT_CONTROL_IDE_POISON : 0;
 	sc->session.params.ide_bits = (uint16_t)bits;
-	sc->rekey_flits = o->rekey_flits;
-	sc->rekey_ns = o->rekey_ms * MS;
+	sc->rekey.flits = o->rekey_flits;
+	sc->rekey.ns = o->rekey_ms * MS;
 }
 
 void
@@ -82,9 +82,9 @@ ide_draw(
 	bits |= weft_rand_below(&r, 2) == 0 ? WEFT_CONTROL_IDE_NO_PCRC : 0;
 	bits |= weft_rand_below(&r, 4) == 0 ? WEFT_CONTROL_IDE_STOP : 0;
 	bits |= weft_rand_below(&r, 2) == 0 ? WEFT_CONTROL_IDE_POISON : 0;
-	sc->rekey_flits = weft_rand_below(&r, 2) == 0 ? 1 + weft_rand_below(&r, SHORT_LIFE)
+	sc->rekey.flits = weft_rand_below(&r, 2) == 0 ? 1 + weft_rand_below(&r, SHORT_LIFE)
 	                                              : UINT64_C(1) << 40;
-	sc->rekey_ns =
+	sc->rekey.ns =
 		weft_rand_below(&r, 2) == 0 ? (1 + weft_rand_below(&r, 20)) * MS : 1000 * SEC;
 	if (!opt->pace && !opt->calm && weft_rand_below(&r, 2) == 0)
 		sc->poison_one_in = 2 + (uint32_t)weft_rand_below(&r, 100);
@@ -94,7 +94,7 @@ ide_draw(
 	if (file != NULL && file->ide != WEFT_IDE_OFF)
 		ide_take_options(sc, &file->ide_opts);
 	if (ide_may_lose_sessions(sc, file))
-		sc->fault_weight[FAULT_FORGED] = (uint32_t)weft_rand_below(&r, 3);
+		sc->fault.weight[FAULT_FORGED] = (uint32_t)weft_rand_below(&r, 3);
 }
 
 /* --- keys --- */
@@ -118,7 +118,7 @@ ide_make_random(void *arg, uint8_t *out, size_t len)
 {
 	struct sim_end *e = arg;
 
-	weft_rand_fill(&e->node->sim->rand, out, len);
+	weft_rand_fill(&e->node->sim->rand.node, out, len);
 	return true;
 }
 
@@ -191,13 +191,13 @@ ide_end_make(struct sim_end *e)
 
 	if (s->sc.session.params.ide_mode == WEFT_IDE_OFF)
 		return;
-	e->ide = arena_alloc(&s->arena, sizeof(*e->ide));
+	e->ide = arena_alloc(&s->memory.arena, sizeof(*e->ide));
 	e->ide->end = (struct weft_link_ide){ .lib = s->opt->ide_lib,
-		.mem = arena_alloc(&s->arena, weft_link_ide_size()),
+		.mem = arena_alloc(&s->memory.arena, weft_link_ide_size()),
 		.key = ide_make_key,
 		.arg = e,
-		.rekey_flits = s->sc.rekey_flits,
-		.rekey_ns = s->sc.rekey_ns };
+		.rekey_flits = s->sc.rekey.flits,
+		.rekey_ns = s->sc.rekey.ns };
 	e->ide->session = (struct weft_session_keys){ .random = ide_make_random,
 		.proof = ide_make_proof,
 		.bind = ide_bind_keys,
@@ -241,7 +241,7 @@ ide_forge(struct sim *s, struct sim_frame *f)
 	const enum weft_crc_order order = (enum weft_crc_order)s->sc.crc_order;
 	const struct weft_codec *codec = &s->opt->codec;
 	const unsigned int n = f->hdr.n_flits;
-	const unsigned int first = (unsigned int)weft_rand_below(&s->fault_rand, n);
+	const unsigned int first = (unsigned int)weft_rand_below(&s->faults.rand, n);
 	unsigned int at;
 
 	for (unsigned int i = 0; i < n; i++) {
@@ -250,10 +250,10 @@ ide_forge(struct sim *s, struct sim_frame *f)
 		uint64_t syndrome;
 
 		/* Changed twice it might be as it was. */
-		if ((f->forged >> k & 1) != 0 || !ide_draw_place(s, &s->fault_rand, flit, &at))
+		if ((f->forged >> k & 1) != 0 || !ide_draw_place(s, &s->faults.rand, flit, &at))
 			continue;
 		syndrome = weft_codec_syndrome(codec, flit, order);
-		flit[at] ^= (uint8_t)(1u << weft_rand_below(&s->fault_rand, 8));
+		flit[at] ^= (uint8_t)(1u << weft_rand_below(&s->faults.rand, 8));
 		weft_codec_protect(codec, &flit, 1, order, &syndrome);
 		f->forged |= WEFT_BIT64(k);
 		s->total.ide[IDE_FORGED]++;

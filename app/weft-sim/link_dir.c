@@ -115,7 +115,7 @@ void
 link_dir_send(struct sim *s, uint32_t link_dir, struct sim_frame *f)
 {
 	struct sim_link_dir *w = &s->link_dir[link_dir];
-	const bool is_healed = s->healed || w->is_healed;
+	const bool is_healed = s->faults.is_healed || w->is_healed;
 
 	ghost_remember(s, link_dir, f);
 	if (w->tape != 0 && !is_healed)

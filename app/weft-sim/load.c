@@ -33,9 +33,9 @@ load_make(struct sim *s)
 {
 	if (!s->is_drawn)
 		return;
-	s->load = arena_alloc(&s->arena, sizeof(*s->load));
+	s->load = arena_alloc(&s->memory.arena, sizeof(*s->load));
 	s->load->n_nodes = s->topo->n_nodes;
-	s->load->node = arena_alloc(&s->arena, s->topo->n_nodes * sizeof(*s->load->node));
+	s->load->node = arena_alloc(&s->memory.arena, s->topo->n_nodes * sizeof(*s->load->node));
 }
 
 static void
@@ -63,7 +63,7 @@ load_draw_host(
 	struct sim *s, struct load_pairs *p, uint16_t host, uint64_t *used, struct weft_rand *r)
 {
 	const struct weft_topo *t = s->topo;
-	const uint32_t want = s->sc.peers < t->n_gfds ? s->sc.peers : t->n_gfds;
+	const uint32_t want = s->sc.load.peers < t->n_gfds ? s->sc.load.peers : t->n_gfds;
 	const uint32_t at = (uint32_t)weft_rand_below(r, t->n_gfds);
 	struct weft_load_node *l = &s->load->node[host];
 	uint64_t first = 0;
@@ -75,14 +75,14 @@ load_draw_host(
 		first = used[g] > first ? used[g] : first;
 	}
 	for (uint32_t i = 0; i < want; i++)
-		used[(at + i) % t->n_gfds] = first + s->sc.lines;
+		used[(at + i) % t->n_gfds] = first + s->sc.load.lines;
 	l->has_mem = true;
 	l->mem = (struct weft_load_mem){
 		.seed = weft_rand_u64(r),
 		.first_line = first,
-		.lines = s->sc.lines,
-		.outstanding = s->sc.outstanding,
-		.write_percent = s->sc.write_percent,
+		.lines = s->sc.load.lines,
+		.outstanding = s->sc.load.outstanding,
+		.write_percent = s->sc.load.write_percent,
 	};
 }
 
@@ -106,7 +106,7 @@ load_size_memory(struct weft_topo *t, const uint64_t *used)
 static void
 load_draw(struct sim *s, struct load_pairs *p, struct weft_rand *r)
 {
-	uint64_t *used = arena_alloc(&s->arena, s->topo->n_gfds * sizeof(*used));
+	uint64_t *used = arena_alloc(&s->memory.arena, s->topo->n_gfds * sizeof(*used));
 
 	for (uint16_t h = 0; h < s->topo->n_hosts; h++)
 		load_draw_host(s, p, s->topo->host[h], used, r);
@@ -136,7 +136,7 @@ load_take(struct sim *s, struct load_pairs *p)
 static void
 load_scale_sessions(struct sim *s, const struct load_pairs *p)
 {
-	uint32_t *load = arena_alloc(&s->arena, s->topo->n_ports * sizeof(*load));
+	uint32_t *load = arena_alloc(&s->memory.arena, s->topo->n_ports * sizeof(*load));
 
 	for (size_t i = 0; i < p->n; i++)
 		scale_count(s, load, &s->node[p->pair[i].a], &s->node[p->pair[i].b]);
@@ -157,10 +157,11 @@ load_join(struct sim *s, struct weft_node_peer **peer, uint16_t from, uint16_t t
 static void
 load_give_peers(struct sim *s, const struct load_pairs *p)
 {
-	struct weft_node_peer **peer = arena_alloc(&s->arena, s->topo->n_nodes * sizeof(*peer));
+	struct weft_node_peer **peer =
+		arena_alloc(&s->memory.arena, s->topo->n_nodes * sizeof(*peer));
 
 	for (uint16_t i = 0; i < s->topo->n_nodes; i++) {
-		peer[i] = arena_alloc(&s->arena, (p->n_of[i] + 1u) * sizeof(**peer));
+		peer[i] = arena_alloc(&s->memory.arena, (p->n_of[i] + 1u) * sizeof(**peer));
 		s->node[i].node.cfg.peer = peer[i];
 	}
 	for (size_t i = 0; i < p->n; i++) {
@@ -173,7 +174,7 @@ void
 load_plan(struct sim *s, struct weft_rand *r)
 {
 	struct load_pairs p = {
-		.n_of = arena_alloc(&s->arena, s->topo->n_nodes * sizeof(*p.n_of)),
+		.n_of = arena_alloc(&s->memory.arena, s->topo->n_nodes * sizeof(*p.n_of)),
 	};
 
 	if (s->is_drawn)
@@ -199,17 +200,17 @@ load_judge_targets(struct sim_node *n)
 
 	h->lines = (uint32_t)n->node.load->mem.lines;
 	h->n_targets = (uint32_t)(weft_traffic_units(h->traffic) / h->lines);
-	h->target = arena_alloc(&s->arena, h->n_targets * sizeof(*h->target));
+	h->target = arena_alloc(&s->memory.arena, h->n_targets * sizeof(*h->target));
 	for (h->tags = 1; h->tags < WEFT_REQUESTER_TAGS_MAX;)
 		h->tags *= 2;
-	h->line_of_tag = arena_alloc(&s->arena, h->tags * sizeof(*h->line_of_tag));
+	h->line_of_tag = arena_alloc(&s->memory.arena, h->tags * sizeof(*h->line_of_tag));
 	for (uint32_t i = 0; i < h->n_targets; i++) {
 		struct sim_target *t = &h->target[i];
 
 		t->dpid = target[i].dpid;
 		t->hpa_base = target[i].hpa_base;
 		t->end = s->sc.mode == WEFT_MODE_RXL ? node_end_of(n, t->dpid) : n->end;
-		t->shadow = arena_alloc(&s->arena, h->lines * sizeof(*t->shadow));
+		t->shadow = arena_alloc(&s->memory.arena, h->lines * sizeof(*t->shadow));
 		for (uint32_t l = 0; l < h->lines; l++)
 			oracle_line_init(&t->shadow[l], zero);
 	}

@@ -250,7 +250,7 @@ sim_run_seed(const struct sim_opt *o, uint64_t seed, struct report *r)
 			" faults, digest %016" PRIx64 "\n",
 			seed, o->topology == NULL ? s.sc.fabric : o->topology, s.step,
 			(double)s.now_ns / 1e6, s.total.hops, s.total.requests, s.total.lost,
-			s.n_faults, s.digest);
+			s.faults.n, s.digest);
 	if (s.total.violations != 0)
 		f = report_failure(r, &s);
 	sim_free(&s);

@@ -203,7 +203,7 @@ void
 node_draw_generation(struct sim_node *n)
 {
 	do
-		n->gfd.generation = weft_rand_u64(&n->sim->memory_rand);
+		n->gfd.generation = weft_rand_u64(&n->sim->rand.memory);
 	while (n->gfd.generation == 0);
 }
 
@@ -286,10 +286,10 @@ node_start(struct sim_node *n)
 	node_give_memory(n, kept);
 	node_start_ends(n);
 	load_judge(n);
-	n->sim->sources_done -= n->is_done;
+	n->sim->progress.sources_done -= n->is_done;
 	n->is_done = false;
 	core_slow(n);
-	if (n->sim->healed)
+	if (n->sim->faults.is_healed)
 		load_stop(n);
 }
 

@@ -155,7 +155,7 @@ replay_draw(struct scenario *sc, uint64_t seed)
 
 	weft_rand_seed(&r, seed ^ UINT64_C(0x7A9E)); /* of its own, as for IDE */
 	if (weft_rand_below(&r, 2) == 0 && sc->mode == WEFT_MODE_RXL)
-		sc->fault_weight[FAULT_REPLAY] = 1 + (uint32_t)weft_rand_below(&r, 3);
+		sc->fault.weight[FAULT_REPLAY] = 1 + (uint32_t)weft_rand_below(&r, 3);
 }
 
 void
@@ -166,29 +166,29 @@ replay_make(struct sim *s)
 	const uint32_t room = fits < TAPE_LEAST ? TAPE_LEAST : fits > TAPE_MOST ? TAPE_MOST : fits;
 	struct weft_rand r;
 
-	if (s->sc.fault_weight[FAULT_REPLAY] == 0 || s->sc.fault_gap_ns == 0 ||
+	if (s->sc.fault.weight[FAULT_REPLAY] == 0 || s->sc.fault.gap_ns == 0 ||
 		s->topo->n_nodes > NODES_MOST)
 		return;
 	weft_rand_seed(&r, s->seed ^ UINT64_C(0x7A9E5));
-	s->tape = arena_alloc(&s->arena, n * sizeof(*s->tape));
-	while (s->n_tapes < n) {
+	s->tapes.tape = arena_alloc(&s->memory.arena, n * sizeof(*s->tapes.tape));
+	while (s->tapes.n < n) {
 		const uint32_t link_dir = (uint32_t)weft_rand_below(&r, s->topo->n_ports);
-		struct sim_tape *t = &s->tape[s->n_tapes];
+		struct sim_tape *t = &s->tapes.tape[s->tapes.n];
 
 		if (s->link_dir[link_dir].tape != 0)
 			continue;
 		t->link_dir = link_dir;
 		t->room = room;
-		t->frame = arena_alloc(&s->arena, room * sizeof(struct sim_frame *));
-		s->link_dir[link_dir].tape = (uint8_t)++s->n_tapes;
+		t->frame = arena_alloc(&s->memory.arena, room * sizeof(struct sim_frame *));
+		s->link_dir[link_dir].tape = (uint8_t)++s->tapes.n;
 	}
 }
 
 void
 replay_end_make(struct sim_end *e)
 {
-	if (e->node->sim->n_tapes != 0)
-		e->replay = arena_alloc(&e->node->sim->arena, sizeof(*e->replay));
+	if (e->node->sim->tapes.n != 0)
+		e->replay = arena_alloc(&e->node->sim->memory.arena, sizeof(*e->replay));
 }
 
 void
@@ -201,7 +201,7 @@ replay_end_start(struct sim_end *e)
 void
 replay_record(struct sim *s, uint32_t link_dir, const struct sim_frame *f)
 {
-	struct sim_tape *t = &s->tape[s->link_dir[link_dir].tape - 1];
+	struct sim_tape *t = &s->tapes.tape[s->link_dir[link_dir].tape - 1];
 	struct sim_frame **place = &t->frame[t->n++ % t->room];
 
 	if (*place != NULL)
@@ -270,7 +270,7 @@ replay_draw_begin(const struct sim *s, const struct sim_tape *t, uint64_t where,
 void
 replay_play(struct sim *s, uint64_t where, uint64_t flits)
 {
-	const struct sim_tape *t = s->n_tapes == 0 ? NULL : &s->tape[where % s->n_tapes];
+	const struct sim_tape *t = s->tapes.n == 0 ? NULL : &s->tapes.tape[where % s->tapes.n];
 	uint64_t at_ns = s->now_ns + s->sc.latency_ns, played = 0;
 
 	if (t == NULL || t->n == 0)
@@ -292,7 +292,7 @@ replay_play(struct sim *s, uint64_t where, uint64_t flits)
 		heap_push(&s->heap, at_ns, EV_ARRIVE, copy);
 		s->total.replay[REPLAY_FRAMES]++;
 	}
-	s->replayed_ns = at_ns > s->replayed_ns ? at_ns : s->replayed_ns;
+	s->faults.replayed_ns = at_ns > s->faults.replayed_ns ? at_ns : s->faults.replayed_ns;
 }
 
 /* --- what an end makes of it --- */
@@ -479,9 +479,10 @@ static void
 replay_look_at_target(struct sim_node *n, const struct sim_target *t)
 {
 	struct sim *s = n->sim;
-	uint64_t since_ns = t->progress_ns > s->replayed_ns ? t->progress_ns : s->replayed_ns;
+	uint64_t since_ns =
+		t->progress_ns > s->faults.replayed_ns ? t->progress_ns : s->faults.replayed_ns;
 
-	since_ns = since_ns > s->healed_ns ? since_ns : s->healed_ns;
+	since_ns = since_ns > s->faults.healed_ns ? since_ns : s->faults.healed_ns;
 	if (t->open == 0 || n->resume_ns != 0 || s->now_ns < since_ns + RECOVER_NS)
 		return;
 	if (!replay_excuses(t->end)) {
@@ -510,11 +511,11 @@ replay_look_at_end(const struct sim_end *e)
 void
 replay_look(struct sim *s)
 {
-	if (s->n_tapes == 0)
+	if (s->tapes.n == 0)
 		return;
 	for (uint32_t i = 0; i < s->n_ends; i++)
 		replay_look_at_end(&s->end[i]);
-	for (uint16_t h = 0; h < s->topo->n_hosts && s->healed; h++) {
+	for (uint16_t h = 0; h < s->topo->n_hosts && s->faults.is_healed; h++) {
 		struct sim_node *n = &s->node[s->topo->host[h]];
 
 		for (uint32_t i = 0; i < n->host.n_targets; i++)

@@ -47,8 +47,8 @@ violation(struct sim *s, const char *fmt, ...)
 void
 progress(struct sim *s)
 {
-	s->progress_ns = s->now_ns;
-	s->progress_step = s->step;
+	s->progress.at_ns = s->now_ns;
+	s->progress.at_step = s->step;
 }
 
 /* Part of the run's fingerprint: two runs of a seed have the same one. */
@@ -86,24 +86,26 @@ run_look(struct sim *s)
 	char why[120];
 
 	heap_push(&s->heap, s->now_ns + LOOK_NS, EV_LOOK, s);
-	if (s->core.is_on ? core_look(s) : !s->healed && s->now_ns >= s->sc.phase_ns)
+	if (s->core.is_on ? core_look(s)
+			  : !s->faults.is_healed && s->now_ns >= s->sc.fault.phase_ns)
 		run_heal(s);
 	replay_look(s);
-	if (!s->healed)
+	if (!s->faults.is_healed)
 		return;
-	if (s->sources_done == s->n_sources && order_is_quiet(s, why, sizeof(why))) {
+	if (s->progress.sources_done == s->progress.n_sources &&
+		order_is_quiet(s, why, sizeof(why))) {
 		s->stop = true;
 		return;
 	}
-	if (s->now_ns - s->progress_ns < PATIENCE_NS &&
-		s->step - s->progress_step < PATIENCE_STEPS * s->n_sources)
+	if (s->now_ns - s->progress.at_ns < PATIENCE_NS &&
+		s->step - s->progress.at_step < PATIENCE_STEPS * s->progress.n_sources)
 		return;
-	if (s->sources_done == s->n_sources)
+	if (s->progress.sources_done == s->progress.n_sources)
 		violation(s, "all requests have ended, but %s", why);
 	else
 		violation(s, "%llu of %llu hosts wait for ever",
-			(unsigned long long)(s->n_sources - s->sources_done),
-			(unsigned long long)s->n_sources);
+			(unsigned long long)(s->progress.n_sources - s->progress.sources_done),
+			(unsigned long long)s->progress.n_sources);
 }
 
 static void
@@ -125,7 +127,7 @@ run_dispatch(struct sim *s, const struct event *e)
 	case EV_SERVE: node_serve(e->object); break;
 	case EV_RESUME: node_resume(e->object); break;
 	case EV_FAULT:
-		run_digest(s, e, s->n_faults);
+		run_digest(s, e, s->faults.n);
 		fault_strike(s);
 		break;
 	default: run_look(s); break;
@@ -214,8 +216,9 @@ sim_run(struct sim *s)
 		run_dispatch(s, &e);
 		if (s->step == s->opt->stop_at || (s->step % STOP_STEPS == 0 && *s->opt->stopped))
 			break;
-		if (!s->healed && !s->core.is_on &&
-			(s->total.hops >= s->hops || s->sources_done == s->n_sources))
+		if (!s->faults.is_healed && !s->core.is_on &&
+			(s->total.hops >= s->faults.hops ||
+				s->progress.sources_done == s->progress.n_sources))
 			run_heal(s);
 	}
 	if (s->stop && s->total.violations == 0 &&

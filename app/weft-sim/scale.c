@@ -21,8 +21,8 @@ scale_faults(struct sim *s)
 	const uint32_t n_nodes = s->topo->n_nodes;
 	const uint32_t n = n_nodes > NODES_DRAWN ? n_nodes : NODES_DRAWN;
 
-	s->sc.fault_gap_ns = s->sc.fault_gap_ns * NODES_DRAWN / n;
-	s->hops = s->opt->hops != 0 ? s->opt->hops : (uint64_t)n * NODE_HOPS;
+	s->sc.fault.gap_ns = s->sc.fault.gap_ns * NODES_DRAWN / n;
+	s->faults.hops = s->opt->hops != 0 ? s->opt->hops : (uint64_t)n * NODE_HOPS;
 }
 
 /* Each link direction from a host or GFD to another carries one connection more. */

@@ -106,16 +106,35 @@ struct sim_opt {
 	const struct weft_sig_kernel *sig;
 };
 
+/* Whom the hosts talk to, and how much. */
+struct scenario_load {
+	uint16_t peers; /* GFDs that a host talks to, at most */
+	uint32_t lines; /* of a host at each of them */
+	uint32_t outstanding;
+	uint8_t write_percent;
+};
+
+/* The faults that are drawn while it runs. */
+struct scenario_faults {
+	uint64_t gap_ns; /* mean time between two faults; 0: none */
+	uint32_t weight[FAULT_KINDS]; /* enum fault_kind */
+	uint64_t max_ns; /* longest */
+	uint64_t phase_ns; /* faults end at the latest then */
+};
+
+/* IDE: life of a key. */
+struct scenario_rekey {
+	uint64_t flits;
+	uint64_t ns;
+};
+
 /* Everything a seed decides before the first step; times in nanoseconds. */
 struct scenario {
 	char fabric[64];
 	uint8_t mode; /* enum weft_mode */
 	uint8_t crc_order; /* enum weft_crc_order */
 	uint8_t max_flits;
-	uint16_t peers; /* GFDs that a host talks to, at most */
-	uint32_t lines; /* of a host at each of them */
-	uint32_t outstanding;
-	uint8_t write_percent;
+	struct scenario_load load;
 	struct weft_llr_cfg llr;
 	struct weft_session_cfg session;
 	uint64_t latency_ns; /* of a link */
@@ -124,10 +143,7 @@ struct scenario {
 	bool has_impair;
 	struct weft_impair_cfg impair;
 	uint32_t link_weight[4]; /* of links clean, bad one way, bad the other way, bad both ways */
-	uint64_t fault_gap_ns; /* mean time between two faults; 0: none */
-	uint32_t fault_weight[FAULT_KINDS]; /* enum fault_kind */
-	uint64_t fault_max_ns; /* longest */
-	uint64_t phase_ns; /* faults end at the latest then */
+	struct scenario_faults fault;
 	int32_t skew_ppm; /* clocks differ by so much at most */
 	uint64_t serve_ns; /* slow GFDs: time a request takes; 0: all are fast */
 	struct weft_node_rules rules; /* of all nodes */
@@ -137,8 +153,7 @@ struct scenario {
 	uint8_t form; /* enum weft_form of links between hosts and switches */
 	bool has_core; /* a part of the fabric is healed first */
 	uint64_t core_seed; /* which */
-	uint64_t rekey_flits; /* IDE: life of a key */
-	uint64_t rekey_ns;
+	struct scenario_rekey rekey;
 };
 
 /* --- the fabric --- */
@@ -426,7 +441,61 @@ struct sim_core {
 struct recorder;
 struct capture;
 
+/* Numbers that are drawn while it runs, but for faults. */
+struct sim_rand {
+	struct weft_rand node; /* session ids */
+	struct weft_rand memory; /* of GFDs: generations */
+};
+
+/* The fault phase, and its end. */
+struct sim_faults {
+	struct weft_rand rand;
+	uint64_t n;
+	uint64_t hops; /* budget */
+	bool is_healed; /* all of the fabric */
+	uint64_t healed_ns;
+	uint64_t replayed_ns; /* the last frame that is played back arrives */
+};
+
+/* How far the load is. */
+struct sim_progress {
+	uint64_t at_ns; /* a request ended */
+	uint64_t at_step;
+	uint64_t n_sources; /* nodes that begin requests */
+	uint64_t sources_done;
+};
+
+/* Memory of the run. */
+struct sim_memory {
+	struct arena arena;
+	struct world_block *free; /* given back by nodes */
+};
+
+struct sim_frames {
+	uint32_t room; /* bytes of a frame */
+	uint32_t small; /* of one that is on its way, if it is no longer */
+	struct sim_frame *free[2]; /* [1]: small */
+};
+
+/* Who may send in by each port. */
+struct sim_ingress {
+	struct weft_ingress *port;
+	struct weft_ingress_drops *drops;
+};
+
 #define GHOSTS 64
+
+/* Copies of frames that went by. */
+struct sim_ghosts {
+	struct sim_frame *frame[GHOSTS]; /* NULL: none yet */
+	uint32_t n;
+};
+
+/* Those of who records frames. */
+struct sim_tapes {
+	struct sim_tape *tape; /* NULL: nobody does */
+	uint32_t n;
+};
 
 struct sim {
 	const struct sim_opt *opt;
@@ -436,31 +505,18 @@ struct sim {
 	uint64_t step;
 	uint64_t digest;
 	struct heap heap;
-	struct weft_rand rand; /* of the nodes: session ids */
-	struct weft_rand memory_rand; /* of GFDs: generations */
-	struct weft_rand fault_rand;
-	uint64_t n_faults;
+	struct sim_rand rand;
+	struct sim_faults faults;
 	struct sim_core core;
-	bool healed;
-	uint64_t healed_ns;
-	uint64_t replayed_ns; /* the last frame that is played back arrives */
+	struct sim_progress progress;
 	bool stop;
-	uint64_t progress_ns; /* a request ended */
-	uint64_t progress_step;
-	uint64_t hops; /* budget of the fault phase */
-	uint64_t n_sources; /* nodes that begin requests */
-	uint64_t sources_done;
 
-	uint32_t frame_room; /* bytes of a frame */
-	uint32_t frame_small; /* of one that is on its way, if it is no longer */
-	struct sim_frame *free_frames[2]; /* [1]: small */
-	struct arena arena; /* memory of the run */
-	struct world_block *free_blocks; /* of it, given back by nodes */
+	struct sim_frames frames;
+	struct sim_memory memory;
 	struct weft_topo *topo;
 	struct weft_load *load;
-	bool is_drawn; /* the load is: it is of `arena` */
-	struct weft_ingress *ingress; /* by port: who may send in by it */
-	struct weft_ingress_drops *ingress_drops;
+	bool is_drawn; /* the load is: it is of `memory` */
+	struct sim_ingress ingress;
 	struct sim_node *node;
 	struct sim_node *by_pid[WEFT_PIDS];
 	struct sim_link_dir *link_dir;
@@ -468,10 +524,8 @@ struct sim {
 	uint32_t n_ends;
 	struct recorder *recorder; /* NULL: none */
 	struct capture *capture; /* NULL: none */
-	struct sim_frame *ghost[GHOSTS]; /* copies of frames that went by; NULL: none yet */
-	uint32_t n_ghosts;
-	struct sim_tape *tape; /* of who records frames; NULL: nobody does */
-	uint32_t n_tapes;
+	struct sim_ghosts ghosts;
+	struct sim_tapes tapes;
 	struct sim_seen seen; /* by the monitor of IDE */
 	struct sim_totals total;
 	struct violation first;

@@ -20,17 +20,17 @@ storm_flit(struct sim *s, struct sim_frame *f)
 {
 	uint8_t *flit = f->data + WEFT_WIRE_FLITS_OFF;
 	struct weft_flit_hdr h = { .type = WEFT_FLIT_IDLE_NOP };
-	uint64_t syndrome = weft_rand_u64(&s->fault_rand);
+	uint64_t syndrome = weft_rand_u64(&s->faults.rand);
 
 	memset(flit, 0, WEFT_FLIT_LEN);
 	if ((syndrome & 1) == 0 && s->sc.mode == WEFT_MODE_CXL)
 		syndrome ^= 1;
 	if ((syndrome & 1) == 0) {
 		h.replay_cmd = WEFT_REPLAY_NAK_SELECTIVE;
-		h.seq = (uint16_t)weft_rand_below(&s->fault_rand, WEFT_ISN_NUMBERS);
+		h.seq = (uint16_t)weft_rand_below(&s->faults.rand, WEFT_ISN_NUMBERS);
 		syndrome = weft_isn_address(f->hdr.spid, f->hdr.dpid, f->hdr.vc) ^
-		           weft_isn_number(
-				   (unsigned int)weft_rand_below(&s->fault_rand, WEFT_ISN_NUMBERS));
+		           weft_isn_number((unsigned int)weft_rand_below(
+				   &s->faults.rand, WEFT_ISN_NUMBERS));
 	}
 	weft_flit_hdr_put(flit, &h);
 	weft_codec_protect(

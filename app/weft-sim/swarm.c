@@ -179,19 +179,19 @@ swarm_draw_faults(struct weft_rand *r, struct scenario *sc)
 	};
 	uint32_t any = 0;
 
-	sc->fault_gap_ns = swarm_draw_log(r, 50 * US, 5 * MS);
-	sc->fault_max_ns = swarm_draw_log(r, 10 * US, 20 * MS);
+	sc->fault.gap_ns = swarm_draw_log(r, 50 * US, 5 * MS);
+	sc->fault.max_ns = swarm_draw_log(r, 10 * US, 20 * MS);
 	for (unsigned int i = 0; i < FAULT_FORGED; i++) {
-		sc->fault_weight[i] = swarm_once_in(r, 2) ? (uint32_t)swarm_draw(r, 1, 4) : 0;
+		sc->fault.weight[i] = swarm_once_in(r, 2) ? (uint32_t)swarm_draw(r, 1, 4) : 0;
 		if (sc->mode == WEFT_MODE_CXL && loses_frames[i])
-			sc->fault_weight[i] = 0;
-		any += sc->fault_weight[i];
+			sc->fault.weight[i] = 0;
+		any += sc->fault.weight[i];
 	}
 	/* Of a number that was drawn for something else: what a seed means stays. */
-	if (sc->fault_max_ns % 3 == 0)
-		sc->fault_weight[FAULT_STORM] = 2;
+	if (sc->fault.max_ns % 3 == 0)
+		sc->fault.weight[FAULT_STORM] = 2;
 	if (swarm_once_in(r, 5) || any == 0)
-		sc->fault_gap_ns = 0;
+		sc->fault.gap_ns = 0;
 }
 
 /* Clean, with buffers that fit: what a run for its pace wants. */
@@ -199,7 +199,7 @@ static void
 swarm_make_calm(struct scenario *sc)
 {
 	sc->has_impair = false;
-	sc->fault_gap_ns = 0;
+	sc->fault.gap_ns = 0;
 	sc->skew_ppm = 0;
 }
 
@@ -217,15 +217,15 @@ swarm_make_fast(struct scenario *sc, const struct weft_topo *file)
 	sc->max_flits = 16;
 	sc->session.params.max_flits = 16;
 	sc->session.params.isn_form = sc->llr.isn;
-	sc->peers = 1;
-	sc->lines = 8;
-	sc->outstanding = 4;
+	sc->load.peers = 1;
+	sc->load.lines = 8;
+	sc->load.outstanding = 4;
 	sc->rules.credits = 4;
-	sc->write_percent = 50;
+	sc->load.write_percent = 50;
 	sc->latency_ns = 1000;
 	sc->flit_ns = 20;
 	sc->queue_flits = 4096;
-	sc->phase_ns = 100 * SEC;
+	sc->fault.phase_ns = 100 * SEC;
 	sc->direct = true;
 	sc->poll_ns = 2 * US;
 	sc->session.hello_ns = 10 * MS;
@@ -243,7 +243,7 @@ swarm_draw_memory(struct scenario *sc, uint64_t seed)
 	weft_rand_seed(&r, seed ^ UINT64_C(0x3E30));
 	/* Like a crash: in cxl mode messages of others would be lost with it. */
 	if (swarm_once_in(&r, 2) && sc->mode == WEFT_MODE_RXL)
-		sc->fault_weight[FAULT_MEMORY] = (uint32_t)swarm_draw(&r, 1, 3);
+		sc->fault.weight[FAULT_MEMORY] = (uint32_t)swarm_draw(&r, 1, 3);
 }
 
 /* The same: the form of links between hosts and switches. */
@@ -265,11 +265,11 @@ swarm_leave_out(struct scenario *sc, uint64_t kinds)
 
 	for (unsigned int i = 0; i < FAULT_KINDS; i++) {
 		if ((kinds & WEFT_BIT64(i)) != 0)
-			sc->fault_weight[i] = 0;
-		any += sc->fault_weight[i];
+			sc->fault.weight[i] = 0;
+		any += sc->fault.weight[i];
 	}
 	if (any == 0)
-		sc->fault_gap_ns = 0;
+		sc->fault.gap_ns = 0;
 }
 
 static uint8_t
@@ -314,10 +314,10 @@ scenario_draw(
 		sc->max_flits = swarm_file_flits(file);
 		sc->crc_order = file->crc_order;
 	}
-	sc->peers = (uint16_t)swarm_draw(&r, 1, 4);
-	sc->outstanding = (uint32_t)swarm_draw_log(&r, 1, 64);
-	sc->lines = (uint32_t)swarm_draw_log(&r, 4, 128);
-	sc->write_percent = (uint8_t)swarm_draw(&r, 0, 100);
+	sc->load.peers = (uint16_t)swarm_draw(&r, 1, 4);
+	sc->load.outstanding = (uint32_t)swarm_draw_log(&r, 1, 64);
+	sc->load.lines = (uint32_t)swarm_draw_log(&r, 4, 128);
+	sc->load.write_percent = (uint8_t)swarm_draw(&r, 0, 100);
 	sc->rules.credits = (uint16_t)swarm_draw_log(&r, 1, 64);
 	sc->latency_ns = swarm_draw_log(&r, 100, 20 * US);
 	sc->flit_ns = (uint32_t)swarm_draw_log(&r, 5, 500);
@@ -325,7 +325,7 @@ scenario_draw(
 	sc->direct = swarm_once_in(&r, 2);
 	sc->poll_ns = swarm_once_in(&r, 2) ? swarm_draw_log(&r, 100, 10 * US) : 0;
 	sc->skew_ppm = swarm_once_in(&r, 2) ? (int32_t)swarm_draw(&r, 1, 200) : 0;
-	sc->phase_ns = 400 * MS;
+	sc->fault.phase_ns = 400 * MS;
 	swarm_draw_llr(&r, &sc->llr, (enum weft_mode)sc->mode, file);
 	if (file != NULL)
 		weft_node_retry(&sc->llr, &file->retry);

@@ -23,8 +23,8 @@ node_sleep(struct sim_node *n, uint64_t ns)
 bool
 node_is_slow(const struct sim_node *n)
 {
-	return n->gfd.serve_ns != 0 && n->sim->now_ns < n->gfd.slow_until_ns && !n->sim->healed &&
-	       !(n->sim->core.is_on && core_has(n->sim, n->index));
+	return n->gfd.serve_ns != 0 && n->sim->now_ns < n->gfd.slow_until_ns &&
+	       !n->sim->faults.is_healed && !(n->sim->core.is_on && core_has(n->sim, n->index));
 }
 
 /* A slow GFD is polled now and then, and what came meanwhile waits in the room granted for it. */
@@ -44,7 +44,7 @@ turn_done(struct sim_node *n)
 	uint64_t mismatches = n->host.mismatches;
 
 	n->is_done = true;
-	s->sources_done++;
+	s->progress.sources_done++;
 	progress(s);
 	if (n->host.traffic != NULL)
 		mismatches += weft_traffic_counts(n->host.traffic)[WEFT_TRAFFIC_N_MISMATCHES];
@@ -72,7 +72,8 @@ turn_look(struct sim_node *n)
 {
 	const struct sim *s = n->sim;
 	/* Once all has ended, agents are to be quiet too. */
-	const bool is_over = s->healed && s->sources_done == s->n_sources;
+	const bool is_over =
+		s->faults.is_healed && s->progress.sources_done == s->progress.n_sources;
 	const bool may_ask = !is_over && !link_dir_is_full(s, n->first_link_dir);
 
 	weft_node_poll(&n->node, may_ask);

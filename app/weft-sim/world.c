@@ -34,13 +34,13 @@ static void *
 world_alloc(void *world, size_t len)
 {
 	struct sim *s = ((struct sim_node *)world)->sim;
-	struct world_block **at = &s->free_blocks, *b;
+	struct world_block **at = &s->memory.free, *b;
 
 	while (*at != NULL && (*at)->len != len)
 		at = &(*at)->next;
 	b = *at;
 	if (b == NULL) {
-		b = arena_alloc(&s->arena, sizeof(*b) + len);
+		b = arena_alloc(&s->memory.arena, sizeof(*b) + len);
 		b->len = len;
 		return b + 1;
 	}
@@ -57,8 +57,8 @@ world_free(void *world, void *mem)
 	if (mem == NULL)
 		return;
 	b--;
-	b->next = s->free_blocks;
-	s->free_blocks = b;
+	b->next = s->memory.free;
+	s->memory.free = b;
 }
 
 /* That of a GFD outlives it: whether it is lost is a fault's to say. */
@@ -87,7 +87,7 @@ world_unmap(void *world, void *mem, size_t len)
 static uint64_t
 world_random(void *world)
 {
-	return weft_rand_u64(&((struct sim_node *)world)->sim->rand);
+	return weft_rand_u64(&((struct sim_node *)world)->sim->rand.node);
 }
 
 static int
