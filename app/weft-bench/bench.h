@@ -78,8 +78,10 @@ extern const struct bench bench_codec[], bench_data[], bench_ide[], bench_route[
 	bench_sig[];
 extern const unsigned int bench_n_codec, bench_n_data, bench_n_ide, bench_n_route, bench_n_pipe,
 	bench_n_sig;
-/* The layout of a benchmark of a pipeline, on one lcore; NULL: it is of a kernel. */
+/* The layout of a benchmark of a pipeline, on one lcore; NULL: it is none. */
 const char *bench_pipe_layout(const struct bench *b);
+/* The stage whose work a benchmark of a link times; NULL: it is none. */
+const char *bench_link_layout(const struct bench *b);
 
 extern const struct bench bench_invalidate[];
 extern const unsigned int bench_n_invalidate;
@@ -87,6 +89,8 @@ extern const struct bench bench_gfam[];
 extern const unsigned int bench_n_gfam;
 extern const struct bench bench_pbr[];
 extern const unsigned int bench_n_pbr;
+extern const struct bench bench_link[];
+extern const unsigned int bench_n_link;
 
 /* data.c: flits to work on */
 

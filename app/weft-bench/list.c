@@ -67,11 +67,20 @@ list_live(const char *stage)
 	return found;
 }
 
+/* NULL: it is of a kernel. */
+static const char *
+list_layout(const struct bench *b)
+{
+	const char *text = bench_pipe_layout(b);
+
+	return text != NULL ? text : bench_link_layout(b);
+}
+
 /* Names of the stages of a benchmark's pipeline; of a kernel's an empty list. */
 static json_t *
 list_stages(const struct bench *b)
 {
-	const char *text = bench_pipe_layout(b);
+	const char *text = list_layout(b);
 	json_t *names = json_array();
 	struct weft_layout l;
 
@@ -89,7 +98,7 @@ list_times(const char *stage)
 	const struct bench *b;
 
 	for (unsigned int i = 0; (b = bench_at(i)) != NULL; i++)
-		if (bench_pipe_layout(b) != NULL && list_has(bench_pipe_layout(b), stage))
+		if (list_layout(b) != NULL && list_has(list_layout(b), stage))
 			return true;
 	return false;
 }

@@ -37,6 +37,7 @@ bench_at(unsigned int i)
 		{ bench_invalidate, bench_n_invalidate },
 		{ bench_pbr, bench_n_pbr },
 		{ bench_gfam, bench_n_gfam },
+		{ bench_link, bench_n_link },
 		{ bench_pipe, bench_n_pipe },
 		{ bench_sig, bench_n_sig },
 	};

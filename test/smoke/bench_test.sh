@@ -7,7 +7,8 @@ stages="fec-encode fec-check crc crc-lopt isn rx-check rx-check-two-passes rx-ch
 t10dif crc32 crc32c crc64-xp10 ide-seal-containment ide-open-containment ide-seal-skid ide-open-skid
 ide-seal-containment-nopcrc ide-open-containment-nopcrc ide-seal-skid-nopcrc ide-open-skid-nopcrc
 gcm-direct-464 gcm-direct-464-open gcm-direct-7616 gcm-direct-7616-open atc atc-16k atc-256k
-atc-streams atc-invalidate drt hpa-port gfam gfam-full route route-wait ring-hop rx-pipeline
+atc-streams atc-invalidate drt hpa-port gfam gfam-full pack-reads pack-data
+deliver-reads deliver-data route route-wait ring-hop rx-pipeline
 rx-pipeline-no-route rx-pipeline-crc-first rx-pipeline-ide tx-pipeline tx-pipeline-ide switch-rxl"
 
 same "stages of --list" "$(echo $stages)" "$(echo $("$app/weft-bench" --list | cut -d' ' -f1))"
@@ -18,7 +19,7 @@ same "listed" "$(echo $stages)" "$(json "$work/list.json" '" ".join(b["stage"] f
 same "stages that are timed and not live" "[]" "$(json "$work/list.json" '[s["stage"] for s in o["stages"] if s["timed"] and not s["live"]]')"
 same "stages of pipelines that are not timed by that" "[]" "$(json "$work/list.json" \
 	'[s for b in o["benchmarks"] for s in b["stages"] if s not in {t["stage"] for t in o["stages"] if t["timed"]}]')"
-same "timed stages" True "$(json "$work/list.json" 'sum(s["timed"] for s in o["stages"]) >= 11')"
+same "timed stages" True "$(json "$work/list.json" 'sum(s["timed"] for s in o["stages"]) >= 13')"
 
 "$app/weft-bench" --seconds 0.01 --frame-flits 1,8,35 --json "$work/b.json" >"$work/text"
 same "stages measured" "$(echo $stages | tr ' ' '\n' | sort | tr '\n' ' ')" \
