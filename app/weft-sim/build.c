@@ -224,7 +224,7 @@ build_tables(struct sim *s)
 
 	for (uint16_t i = 0; i < s->topo->n_nodes; i++) {
 		struct sim_node *n = &s->node[i];
-		const bool is_alike = s->topo->is_default_map && n->kind != WEFT_TOPO_SWITCH;
+		const bool is_alike = s->topo->map.is_default && n->kind != WEFT_TOPO_SWITCH;
 
 		if (is_alike && first != NULL)
 			n->tables = first->tables;
@@ -245,7 +245,7 @@ build_start(struct sim *s)
 		node_start(n);
 		n->is_source = !weft_node_is_done(&n->node);
 		n->has_services =
-			n->is_source && (n->host.requester == NULL || !s->topo->is_default_map ||
+			n->is_source && (n->host.requester == NULL || !s->topo->map.is_default ||
 						n->node.load->n_transfers != 0);
 		n->has_services |= n->node.topo->n_translations != 0;
 		s->progress.n_sources += n->is_source;
@@ -352,7 +352,7 @@ build_open(struct sim *s, const struct weft_load_files *files, char *err, size_t
 			o->topology);
 		return -1;
 	}
-	if (o->mode >= 0 && o->mode != s->topo->mode && !s->topo->is_default_map) {
+	if (o->mode >= 0 && o->mode != s->topo->mode && !s->topo->map.is_default) {
 		snprintf(err, err_len,
 			"--mode: expected that of %s, which has more than hosts, GFDs and load by "
 			"CXL.mem",
@@ -389,7 +389,7 @@ build_topology(struct sim *s, char *err, size_t err_len)
 		return -1;
 	scenario_draw(&s->sc, o, s->seed, s->topo);
 	s->is_drawn = s->topo == NULL;
-	if (!s->is_drawn && !s->topo->is_default_map)
+	if (!s->is_drawn && !s->topo->map.is_default)
 		build_leave_out(s);
 	if (s->is_drawn)
 		s->topo = fabric_make(s->sc.fabric, s->sc.mode, 65535, err, err_len);

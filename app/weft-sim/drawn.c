@@ -137,7 +137,7 @@ drawn_add(struct sim_node *node)
 		total[DOMAIN_ATS] += mem;
 	if (n->load->n_transfers != 0)
 		total[DOMAIN_TRANSFER] += drawn_requests(n, NULL, "requests") - mem;
-	if (n->topo->access != UINT64_MAX >> (WEFT_TOPO_GROUPS - t->n_groups))
+	if (n->topo->access != UINT64_MAX >> (WEFT_TOPO_GROUPS - t->access.n_groups))
 		total[DOMAIN_RIGHTS] += uio + mem;
 	total[DOMAIN_LATE_POISON] += drawn_count(n, NULL, "traffic", "poisoned");
 }

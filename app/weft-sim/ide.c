@@ -51,7 +51,7 @@ ide_draw_mode(struct weft_rand *r, const struct sim_opt *opt, const struct weft_
 	if (opt->ide >= 0)
 		return (uint8_t)opt->ide;
 	if (file != NULL)
-		return file->ide;
+		return file->ide.mode;
 	return opt->pace ? WEFT_IDE_OFF : drawn;
 }
 
@@ -91,8 +91,8 @@ ide_draw(
 	if (p->ide_mode == WEFT_IDE_OFF)
 		return;
 	p->ide_bits = (uint16_t)bits;
-	if (file != NULL && file->ide != WEFT_IDE_OFF)
-		ide_take_options(sc, &file->ide_opts);
+	if (file != NULL && file->ide.mode != WEFT_IDE_OFF)
+		ide_take_options(sc, &file->ide);
 	if (ide_may_lose_sessions(sc, file))
 		sc->fault.weight[FAULT_FORGED] = (uint32_t)weft_rand_below(&r, 3);
 }

@@ -96,10 +96,10 @@ load_size_memory(struct weft_topo *t, const uint64_t *used)
 
 		t->node[t->gfd[g]].memory = blocks * BLOCK;
 	}
-	for (uint16_t i = 0; i < t->n_segments; i++) {
-		struct weft_topo_segment *seg = &t->segment[i];
+	for (uint16_t i = 0; i < t->map.n_segments; i++) {
+		struct weft_topo_segment *seg = &t->map.segment[i];
 
-		seg->size = t->node[t->target[seg->first_target].node].memory;
+		seg->size = t->node[t->map.target[seg->first_target].node].memory;
 	}
 }
 
@@ -227,7 +227,7 @@ load_judge(struct sim_node *n)
 		return;
 	n->host.requester = r.requester;
 	n->host.traffic = r.traffic;
-	if (n->host.target == NULL && n->sim->topo->is_default_map)
+	if (n->host.target == NULL && n->sim->topo->map.is_default)
 		load_judge_targets(n);
 }
 

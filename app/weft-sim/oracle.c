@@ -281,7 +281,7 @@ oracle_executes(struct sim_end *e, const struct weft_msg *m)
 	struct sim_target *t = n == NULL ? NULL : oracle_target(n, gfd->pid);
 	struct shadow_line *l = t == NULL ? NULL : oracle_line_at(n, t, m->addr);
 
-	if (!gfd->sim->topo->is_default_map)
+	if (!gfd->sim->topo->map.is_default)
 		return; /* its source judges */
 	if (replay_excuses(e)) {
 		if (l != NULL) {

@@ -79,7 +79,7 @@ capture_file_of(const struct daemon *d, const char *file)
 			return "--load";
 	if (d->cfg.json != NULL && cli_is_one_file(file, d->cfg.json))
 		return "--json";
-	if (d->topo->key_file[0] != '\0' && cli_is_one_file(file, d->topo->key_file))
+	if (d->topo->ide.key_file[0] != '\0' && cli_is_one_file(file, d->topo->ide.key_file))
 		return "ide.key_file";
 	for (uint16_t i = 0; i < d->load->n_transfers; i++)
 		if (d->load->transfer[i].file[0] != '\0' &&

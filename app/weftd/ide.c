@@ -30,7 +30,7 @@ ide_open(struct daemon *d, char *err, size_t err_len)
 	uint8_t share[WEFT_RANDOM_LEN];
 	int rc;
 
-	if (d->topo->ide == WEFT_IDE_OFF)
+	if (d->topo->ide.mode == WEFT_IDE_OFF)
 		return 0;
 	if (!weft_secret_random(NULL, share, sizeof(share)))
 		return weft_errorf(err, err_len, -EIO, "ide: the kernel gives no random bytes: %s",
@@ -39,15 +39,15 @@ ide_open(struct daemon *d, char *err, size_t err_len)
 	if (rc != 0)
 		return weft_errorf(err, err_len, rc,
 			"ide: this process cannot be kept from being dumped: %s", strerror(-rc));
-	d->psk = weft_psk_load(d->topo->key_file, err, err_len);
+	d->psk = weft_psk_load(d->topo->ide.key_file, err, err_len);
 	if (d->psk == NULL)
 		return -errno;
 	d->ide = weft_ide_lib_open(d->features);
 	if (d->ide == NULL)
 		return weft_errorf(err, err_len, -ENOTSUP, "ide: intel-ipsec-mb does not run here");
 	if (!d->cfg.no_text)
-		printf("ide: %s, PCRC %s, AES-GCM by %s\n", weft_ide_mode_words[d->topo->ide],
-			d->topo->ide_opts.pcrc ? "on" : "off", weft_ide_lib_kernel(d->ide));
+		printf("ide: %s, PCRC %s, AES-GCM by %s\n", weft_ide_mode_words[d->topo->ide.mode],
+			d->topo->ide.pcrc ? "on" : "off", weft_ide_lib_kernel(d->ide));
 	return 0;
 }
 
@@ -129,7 +129,7 @@ ide_peer(struct peer *p, struct weft_link_cfg *c)
 	const uint16_t own = p->node->topo->pid;
 	struct peer_ide *i;
 
-	if (t->ide == WEFT_IDE_OFF)
+	if (t->ide.mode == WEFT_IDE_OFF)
 		return 0;
 	i = p->ide = calloc(1, sizeof(*i));
 	if (i == NULL)
@@ -149,16 +149,16 @@ ide_peer(struct peer *p, struct weft_link_cfg *c)
 		.mem = weft_secret_alloc(ide_memory()),
 		.key = ide_key,
 		.arg = i,
-		.rekey_flits = t->ide_opts.rekey_flits,
-		.rekey_ns = (uint64_t)t->ide_opts.rekey_ms * 1000000,
+		.rekey_flits = t->ide.rekey_flits,
+		.rekey_ns = (uint64_t)t->ide.rekey_ms * 1000000,
 		.owner_opens = true };
 	if (i->end.mem == NULL)
 		return -ENOLCK;
 	i->control = (struct weft_control_keys *)((uint8_t *)i->end.mem + weft_link_ide_size());
 	c->ide = &i->end;
 	c->session.keys = &i->session;
-	c->session.params.ide_mode = t->ide;
-	c->session.params.ide_bits = ide_bits(&t->ide_opts);
+	c->session.params.ide_mode = t->ide.mode;
+	c->session.params.ide_bits = ide_bits(&t->ide);
 	return 0;
 }
 
@@ -174,7 +174,7 @@ ide_peer_fini(struct peer *p)
 void
 ide_log_events(struct daemon *d)
 {
-	for (uint16_t k = 0; d->topo->ide != WEFT_IDE_OFF && k < d->n_nodes; k++)
+	for (uint16_t k = 0; d->topo->ide.mode != WEFT_IDE_OFF && k < d->n_nodes; k++)
 		for (uint16_t i = 0; i < d->node[k].node->n_links; i++) {
 			struct peer *p = &d->node[k].peer[i];
 			const uint64_t *c = weft_link_counts(p->link->end);

@@ -54,7 +54,7 @@ layout_check(const struct daemon *d, const char *option, const char *text, const
 		cli_usage("%s: %s", option, err);
 	for (size_t i = 0; i < n; i++)
 		if (!layout_has_stage(l, need[i].stage) &&
-			(d->topo->ide != WEFT_IDE_OFF || !need[i].with_ide))
+			(d->topo->ide.mode != WEFT_IDE_OFF || !need[i].with_ide))
 			cli_usage("%s: expected a stage %s in \"%s\": without it %s", option,
 				need[i].stage, text, need[i].without);
 }

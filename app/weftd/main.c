@@ -132,8 +132,8 @@ weftd_print_check(const struct daemon *d)
 {
 	printf("fabric %s: %u node%s, %u link%s, %u segment%s, routes %s; %s\n", d->topo->fabric,
 		d->topo->n_nodes, weftd_plural(d->topo->n_nodes), d->topo->n_links,
-		weftd_plural(d->topo->n_links), d->topo->n_segments,
-		weftd_plural(d->topo->n_segments), weft_topo_routing_word(d->topo->routing),
+		weftd_plural(d->topo->n_links), d->topo->map.n_segments,
+		weftd_plural(d->topo->map.n_segments), weft_topo_routing_word(d->topo->routing),
 		d->n_nodes == 0 ? "no node is of this machine" : "here:");
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		const struct weft_topo_node *n = d->node[i].topo;
@@ -157,7 +157,7 @@ weftd_size_pool(const struct daemon *d, struct weft_pool_cfg *pool)
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		const struct weft_topo_node *n = d->node[i].topo;
 
-		if (d->topo->ide == WEFT_IDE_CONTAINMENT)
+		if (d->topo->ide.mode == WEFT_IDE_CONTAINMENT)
 			pool->n_mbufs += HELD_POOL * d->topo->n_nodes;
 		if (n->n_lcores > 1)
 			pool->n_mbufs += LCORE_POOL * n->n_lcores;
@@ -587,8 +587,8 @@ weftd_check_runs(const struct daemon *d)
 			d->topo->fabric);
 	if (daemon_is_cxl(d))
 		links_warn(d);
-	if (d->topo->key_file[0] != '\0')
-		cli_two_files("ide.key_file", d->topo->key_file, "--json", d->cfg.json);
+	if (d->topo->ide.key_file[0] != '\0')
+		cli_two_files("ide.key_file", d->topo->ide.key_file, "--json", d->cfg.json);
 	captures_check(d);
 }
 

@@ -36,7 +36,7 @@ misfit_answer(struct node *n, const struct note *note, uint8_t differs)
 		.max_flits = 1,
 		.crc_order = t->crc_order,
 		.isn_form = t->isn,
-		.ide_mode = t->ide,
+		.ide_mode = t->ide.mode,
 		.differs = differs };
 	struct weft_wire_hdr h = note->hdr;
 

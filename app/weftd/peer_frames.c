@@ -28,7 +28,7 @@ peer_direction(struct peer *p, const struct weft_conn_key *key)
 		.isn = (enum weft_isn_form)t->isn,
 		.order = (enum weft_crc_order)t->crc_order,
 		.first = WEFT_ISN_FIRST,
-		.ide = (enum weft_ide_mode)t->ide,
+		.ide = (enum weft_ide_mode)t->ide.mode,
 	};
 	struct weft_conn *c = weft_conns_add(p->node->conns, key, &cfg);
 

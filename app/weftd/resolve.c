@@ -113,7 +113,7 @@ resolve_print_text(const struct answer *a)
 		t->node[a->from].name, r->spid, a->uio ? "UIO" : "CXL.mem");
 	resolve_print_translation(a);
 	if (r->segment != WEFT_RESOLVE_NONE) {
-		const struct weft_topo_segment *s = &t->segment[r->segment];
+		const struct weft_topo_segment *s = &t->map.segment[r->segment];
 
 		printf("  decoder  %s segment %u from 0x%llx%s, %u way%s",
 			resolve_is_direct(a) ? "LDST" : "FAST", r->segment,
@@ -130,7 +130,7 @@ resolve_print_text(const struct answer *a)
 		printf("  memory   decoder %u of %s, DPA 0x%llx\n", r->decoder,
 			t->node[r->target].name, (unsigned long long)r->dpa);
 	if (r->group != WEFT_RESOLVE_NONE)
-		printf("  group    %u: %s\n", r->group, t->group[r->group].name);
+		printf("  group    %u: %s\n", r->group, t->access.group[r->group].name);
 	if (r->window != WEFT_RESOLVE_NONE)
 		printf("  window   %u of %s\n", r->window, t->node[r->target].name);
 	printf("  %-8s %s: %s\n", weft_resolve_is_allowed(r->rule) ? "allowed" : "denied",
@@ -222,7 +222,7 @@ resolve_write_json(const struct answer *a, const char *file)
 		resolve_set_address(o, "dpa", r->dpa);
 	json_object_set_new(o, "group",
 		r->group == WEFT_RESOLVE_NONE ? json_null()
-					      : json_string(a->t->group[r->group].name));
+					      : json_string(a->t->access.group[r->group].name));
 	resolve_set_number(o, "window", r->window);
 	json_object_set_new(o, "allowed", json_boolean(weft_resolve_is_allowed(r->rule)));
 	json_object_set_new(o, "rule", json_string(weft_resolve_word(r->rule)));

@@ -238,9 +238,9 @@ load_make(struct load_read *r)
 static void
 load_switch_on_uio(struct weft_topo *t)
 {
-	if (!t->cxl_io_given)
-		t->cxl_io = WEFT_TOPO_CXL_IO_USUAL;
-	t->is_default_map = false;
+	if (!t->cxl_io.is_given)
+		t->cxl_io.packets = WEFT_TOPO_CXL_IO_USUAL;
+	t->map.is_default = false;
 }
 
 static int

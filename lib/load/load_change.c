@@ -81,7 +81,7 @@ load_compare_segments(const struct change *c)
 	for (unsigned int i = 0; i < now->n_nodes && user == NULL; i++)
 		if (c->now->load->node[i].has_mem || c->now->load->node[i].n_transfers != 0)
 			user = &now->node[i];
-	for (unsigned int s = 0; user != NULL && s < now->n_segments; s++)
+	for (unsigned int s = 0; user != NULL && s < now->map.n_segments; s++)
 		if (!topo_same_segment(now, c->next->topo, s))
 			return topo_refuse(c->err, c->next->file, "",
 				"segments[%u] cannot change while %s %s uses it", s,

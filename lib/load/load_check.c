@@ -25,9 +25,9 @@ check_least_room(const struct weft_topo *t, char *name, size_t len)
 {
 	uint64_t least = UINT64_MAX;
 
-	for (unsigned int i = 0; i < t->n_segments; i++) {
-		const struct weft_topo_segment *s = &t->segment[i];
-		const struct weft_topo_node *n = &t->node[t->target[s->first_target].node];
+	for (unsigned int i = 0; i < t->map.n_segments; i++) {
+		const struct weft_topo_segment *s = &t->map.segment[i];
+		const struct weft_topo_node *n = &t->node[t->map.target[s->first_target].node];
 
 		if (s->size >= least)
 			continue;
@@ -71,7 +71,7 @@ check_uio_lines(struct load_read *r, uint64_t used)
 		if (src == NULL)
 			continue;
 		load_where(r, src, "");
-		if (r->t->n_segments == 0)
+		if (r->t->map.n_segments == 0)
 			return topo_fail(&r->l, -EINVAL, src->line_of[0],
 				"uio without a destination, expected a segment or a gfd, got none");
 		uio->first_line = used;
@@ -133,11 +133,11 @@ check_uio(struct load_read *r)
 	if (src == NULL)
 		return 0;
 	load_where(r, src, "");
-	if (r->t->ide != WEFT_IDE_OFF)
+	if (r->t->ide.mode != WEFT_IDE_OFF)
 		return topo_fail(&r->l, -EINVAL, src->line_of[0],
 			"uio beside ide, expected one of them, as IDE of CXL.cachemem does not "
 			"cover CXL.io, got both");
-	if (r->t->cxl_io_given && r->t->cxl_io == 0)
+	if (r->t->cxl_io.is_given && r->t->cxl_io.packets == 0)
 		return topo_fail(&r->l, -EINVAL, src->line_of[0],
 			"uio without CXL.io packets, expected no defaults.cxl_io or one above 0, "
 			"got 0");
@@ -228,9 +228,10 @@ check_client(struct load_read *r, unsigned int i)
 
 	if (src == NULL || !n->translates)
 		return 0;
-	for (unsigned int k = 0; k < r->t->n_translations; k++)
-		if (r->t->translation[k].host == i && r->t->translation[k].size < least)
-			least = r->t->translation[k].size;
+	for (unsigned int k = 0; k < r->t->translations.n; k++)
+		if (r->t->translations.entry[k].host == i &&
+			r->t->translations.entry[k].size < least)
+			least = r->t->translations.entry[k].size;
 	load_where(r, src, "");
 	if (least == UINT64_MAX)
 		return topo_fail(&r->l, -EINVAL, src->line_of[0],
@@ -252,7 +253,7 @@ static const struct load_transfer_src *
 check_writer(
 	const struct load_read *r, const struct weft_topo_segment *s, uint64_t pa, uint64_t size)
 {
-	const struct weft_topo_target *at = &r->t->target[s->first_target];
+	const struct weft_topo_target *at = &r->t->map.target[s->first_target];
 	const uint64_t dpa = at->dpa + (pa - s->base);
 
 	for (unsigned int i = 0; i < r->n[SECTION_LOAD_TRANSFER] && s->ways_log2 == 0; i++) {
@@ -278,10 +279,10 @@ static int
 check_memory(struct load_read *r, unsigned int i, uint64_t pa, const char *key)
 {
 	const struct weft_topo *t = r->t;
-	const struct weft_topo_translation *x = &t->translation[i];
-	const uint64_t from = pa & ((UINT64_C(1) << t->segment_log2) - 1);
+	const struct weft_topo_translation *x = &t->translations.entry[i];
+	const uint64_t from = pa & ((UINT64_C(1) << t->map.segment_log2) - 1);
 	const struct weft_topo_segment *s =
-		&t->segment[(pa - weft_topo_fast_base(t)) >> t->segment_log2];
+		&t->map.segment[(pa - weft_topo_fast_base(t)) >> t->map.segment_log2];
 
 	topo_where(&r->l, "translation %s of host %s", key, t->node[x->host].name);
 	if (from < load_bytes(r))
@@ -302,8 +303,8 @@ check_translations(struct load_read *r)
 	int rc = 0;
 
 	r->l.file = r->topology;
-	for (unsigned int i = 0; i < r->t->n_translations && rc == 0; i++) {
-		const struct weft_topo_translation *x = &r->t->translation[i];
+	for (unsigned int i = 0; i < r->t->translations.n && rc == 0; i++) {
+		const struct weft_topo_translation *x = &r->t->translations.entry[i];
 
 		rc = check_memory(r, i, x->pa, "pa");
 		if (rc == 0 && x->alt_pa != 0)

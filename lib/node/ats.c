@@ -388,9 +388,10 @@ ats_stu(const struct weft_topo *t, unsigned int host)
 {
 	uint8_t least = WEFT_ATS_PAGE_LOG2 + 18;
 
-	for (unsigned int i = 0; i < t->n_translations; i++)
-		if (t->translation[i].host == host && t->translation[i].page_log2 < least)
-			least = t->translation[i].page_log2;
+	for (unsigned int i = 0; i < t->translations.n; i++)
+		if (t->translations.entry[i].host == host &&
+			t->translations.entry[i].page_log2 < least)
+			least = t->translations.entry[i].page_log2;
 	return (uint8_t)(least - WEFT_ATS_PAGE_LOG2);
 }
 
@@ -503,8 +504,8 @@ ats_init_agent(struct weft_node *n, char *err, size_t err_len)
 		return -ENOMEM;
 	for (uint16_t i = 0; i < n_maps; i++) {
 		const unsigned int at = n->topo->first_translation + i;
-		const int rc =
-			ats_agent_map(n, &a->map[i], &n->cfg.topo->translation[at], err, err_len);
+		const int rc = ats_agent_map(
+			n, &a->map[i], &n->cfg.topo->translations.entry[at], err, err_len);
 
 		if (rc != 0)
 			return rc;

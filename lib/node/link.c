@@ -63,7 +63,7 @@ link_room(struct weft_node_link *l, struct weft_link_cfg *c)
 	c->room[WEFT_MSG_S2M_NDR] = answers;
 	c->room[WEFT_MSG_S2M_DRS] = answers;
 	for (unsigned int i = 0; i < WEFT_IO_CLASSES; i++)
-		c->io_room[i] = l->node->cfg.topo->cxl_io;
+		c->io_room[i] = l->node->cfg.topo->cxl_io.packets;
 	c->io = k->packet;
 	c->io_arg = l;
 }
@@ -122,7 +122,7 @@ weft_node_link_memory(const struct weft_topo *t)
 	 */
 	return queues + 2 * window * WEFT_FLIT_LEN +
 	       kinds * WEFT_NODE_CREDITS * sizeof(struct weft_msg) +
-	       WEFT_IO_CLASSES * t->cxl_io * sizeof(struct weft_io_tlp) +
+	       WEFT_IO_CLASSES * t->cxl_io.packets * sizeof(struct weft_io_tlp) +
 	       sizeof(struct weft_node_waiting) + 2 * WEFT_NODE_CREDITS * sizeof(struct weft_msg) +
 	       45056;
 }
@@ -239,7 +239,7 @@ node_loads(const struct weft_node *n, uint16_t other)
 	for (uint16_t i = 0; i < n->cfg.n_peers; i++)
 		if (n->cfg.peer[i].node == other)
 			return true;
-	return n->cfg.peer == NULL || !n->cfg.topo->is_default_map;
+	return n->cfg.peer == NULL || !n->cfg.topo->map.is_default;
 }
 
 /* To those whom the world has chosen. */

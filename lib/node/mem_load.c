@@ -68,7 +68,7 @@ load_lines(const struct weft_node *n, const struct weft_topo *t)
 		.first = n->load->mem.first_line,
 		.n = n->load->mem.lines,
 		.unit = 1,
-		.expect = t->is_default_map ? NULL : load_answer,
+		.expect = t->map.is_default ? NULL : load_answer,
 	};
 }
 
@@ -107,10 +107,10 @@ load_change_targets(
 	const struct source_lines lines = load_lines(n, t);
 	bool is_moved = false;
 
-	for (unsigned int s = 0; s < n->cfg.topo->n_segments; s++) {
+	for (unsigned int s = 0; s < n->cfg.topo->map.n_segments; s++) {
 		c->targets[s] = now[s];
-		if (now[s].hpa_base == t->segment[s].base)
-			c->targets[s] = source_target(n, t, &t->segment[s], &lines);
+		if (now[s].hpa_base == t->map.segment[s].base)
+			c->targets[s] = source_target(n, t, &t->map.segment[s], &lines);
 		is_moved |= c->targets[s].hpa_base != now[s].hpa_base;
 	}
 	return is_moved;
@@ -127,10 +127,10 @@ weft_node_prepare(struct weft_node *n, const struct weft_topo *now, const struct
 	bool is_changed;
 
 	*out = NULL;
-	if (traffic == NULL || n->cfg.topo->is_default_map)
+	if (traffic == NULL || n->cfg.topo->map.is_default)
 		return 0;
 	total = weft_traffic_units(traffic);
-	c = load_alloc_change(n, n->cfg.topo->n_segments, total);
+	c = load_alloc_change(n, n->cfg.topo->map.n_segments, total);
 	if (c == NULL)
 		return -ENOMEM;
 	is_changed = load_change_targets(n, t, c);

@@ -32,7 +32,7 @@ source_target(const struct weft_node *n, const struct weft_topo *t,
 	struct weft_traffic_target target = {
 		.hpa_base = s->base,
 		.len_bytes = s->size,
-		.dpid = t->node[t->target[s->first_target].node].pid,
+		.dpid = t->node[t->map.target[s->first_target].node].pid,
 	};
 
 	if (l->expect == NULL || !source_lines_are_closed(n, t, l, s->base + own) ||
@@ -62,11 +62,11 @@ source_translated_targets(struct weft_node *n, struct weft_traffic_target *targe
 	const struct weft_topo *t = n->cfg.topo;
 	uint32_t used = 0;
 
-	for (unsigned int i = 0; i < t->n_translations; i++)
-		if (t->translation[i].host == n->cfg.index)
+	for (unsigned int i = 0; i < t->translations.n; i++)
+		if (t->translations.entry[i].host == n->cfg.index)
 			target[used++] = (struct weft_traffic_target){
-				.hpa_base = t->translation[i].va,
-				.len_bytes = t->translation[i].size,
+				.hpa_base = t->translations.entry[i].va,
+				.len_bytes = t->translations.entry[i].size,
 				.dpid = n->topo->pid,
 			};
 	return used;
@@ -90,7 +90,7 @@ source_make(struct weft_node *n, struct weft_traffic_cfg *cfg, const struct sour
 	struct weft_requester *r, size_t *size)
 {
 	const struct weft_topo *t = n->cfg.topo;
-	const size_t most = (size_t)t->n_segments + t->n_translations;
+	const size_t most = (size_t)t->map.n_segments + t->translations.n;
 	struct weft_traffic_target *target = node_alloc(n, most * sizeof(*target));
 	struct source_place place = { n, l };
 	struct weft_traffic *source = NULL;
@@ -102,9 +102,10 @@ source_make(struct weft_node *n, struct weft_traffic_cfg *cfg, const struct sour
 	if (target != NULL && n->hop != NULL) {
 		if (n->topo->translates)
 			cfg->n_targets = source_translated_targets(n, target);
-		for (uint16_t s = 0; !n->topo->translates && s < t->n_segments; s++)
-			if (node_loads(n, t->target[t->segment[s].first_target].node))
-				target[cfg->n_targets++] = source_target(n, t, &t->segment[s], l);
+		for (uint16_t s = 0; !n->topo->translates && s < t->map.n_segments; s++)
+			if (node_loads(n, t->map.target[t->map.segment[s].first_target].node))
+				target[cfg->n_targets++] =
+					source_target(n, t, &t->map.segment[s], l);
 		cfg->targets = target;
 		cfg->lines = (uint32_t)l->n;
 		cfg->unit_lines = l->unit;

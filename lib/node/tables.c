@@ -35,8 +35,9 @@ tables_may_reach(const struct weft_topo *t, uint16_t node, uint16_t gfd)
 {
 	const struct weft_topo_node *from = &t->node[node];
 
-	for (unsigned int i = 0; i < t->n_ranges; i++)
-		if (t->range[i].gfd == gfd && (from->access >> t->range[i].group & 1) != 0)
+	for (unsigned int i = 0; i < t->access.n_ranges; i++)
+		if (t->access.range[i].gfd == gfd &&
+			(from->access >> t->access.range[i].group & 1) != 0)
 			return true;
 	return from->kind == WEFT_TOPO_GFD;
 }
@@ -45,8 +46,8 @@ tables_may_reach(const struct weft_topo *t, uint16_t node, uint16_t gfd)
 static int
 tables_set_direct(struct weft_edge *e, const struct weft_topo *t, unsigned int index)
 {
-	const struct weft_topo_segment *s = &t->segment[index];
-	const uint16_t pid = t->node[t->target[s->first_target].node].pid;
+	const struct weft_topo_segment *s = &t->map.segment[index];
+	const uint16_t pid = t->node[t->map.target[s->first_target].node].pid;
 	const struct weft_fast_entry entry = { .flags = WEFT_SEG_VALID, .dpid = pid };
 	int rc;
 
@@ -60,7 +61,7 @@ static int
 tables_set_segment(
 	struct weft_edge *e, const struct weft_topo *t, unsigned int index, unsigned int *idt_used)
 {
-	const struct weft_topo_segment *s = &t->segment[index];
+	const struct weft_topo_segment *s = &t->map.segment[index];
 	const unsigned int ways = 1u << s->ways_log2;
 	struct weft_fast_entry entry = {
 		.flags = (uint8_t)(WEFT_SEG_VALID | (s->is_gim ? WEFT_SEG_GIM : 0)),
@@ -70,10 +71,10 @@ tables_set_segment(
 	uint16_t pid[WEFT_TOPO_WAYS];
 	int rc;
 
-	if (t->node[t->target[s->first_target].node].kind == WEFT_TOPO_DEVICE)
+	if (t->node[t->map.target[s->first_target].node].kind == WEFT_TOPO_DEVICE)
 		return tables_set_direct(e, t, index);
 	for (unsigned int w = 0; w < ways; w++) {
-		pid[w] = t->node[t->target[s->first_target + w].node].pid;
+		pid[w] = t->node[t->map.target[s->first_target + w].node].pid;
 		rc = weft_edge_allow(e, s->is_gim ? WEFT_VTV : WEFT_GMV, pid[w], true);
 		if (rc != 0)
 			return rc;
@@ -154,15 +155,15 @@ tables_set_edge(struct weft_edge *e, const struct weft_node_cfg *d, const struct
 {
 	const struct weft_topo_node *of = &d->topo->node[node];
 	const uint64_t base = weft_topo_fast_base(t);
-	const uint64_t limit = base + ((uint64_t)t->n_segments << t->segment_log2);
+	const uint64_t limit = base + ((uint64_t)t->map.n_segments << t->map.segment_log2);
 	unsigned int idt_used = 0;
 	int rc = 0;
 
-	if (t->n_segments != 0)
-		rc = weft_seg_set_range(&e->fast, t->segment_log2, base, limit);
-	if (rc == 0 && e->cfg.ldst_idt != 0 && t->n_segments != 0)
-		rc = weft_seg_set_range(&e->ldst, t->segment_log2, base, limit);
-	for (unsigned int s = 0; s < t->n_segments && rc == 0; s++)
+	if (t->map.n_segments != 0)
+		rc = weft_seg_set_range(&e->fast, t->map.segment_log2, base, limit);
+	if (rc == 0 && e->cfg.ldst_idt != 0 && t->map.n_segments != 0)
+		rc = weft_seg_set_range(&e->ldst, t->map.segment_log2, base, limit);
+	for (unsigned int s = 0; s < t->map.n_segments && rc == 0; s++)
 		rc = tables_set_segment(e, t, s, &idt_used);
 	for (unsigned int g = 0; g < t->n_gfds && rc == 0; g++)
 		if (!tables_may_reach(t, node, t->gfd[g]))
@@ -262,11 +263,12 @@ tables_set_decoders(struct weft_gfam *g, const struct weft_node_cfg *n, const st
 {
 	int rc = 0;
 
-	for (unsigned int s = 0; s < t->n_segments; s++) {
-		const struct weft_topo_segment *seg = &t->segment[s];
+	for (unsigned int s = 0; s < t->map.n_segments; s++) {
+		const struct weft_topo_segment *seg = &t->map.segment[s];
 
 		for (unsigned int w = 0; w < 1u << seg->ways_log2; w++) {
-			const struct weft_topo_target *target = &t->target[seg->first_target + w];
+			const struct weft_topo_target *target =
+				&t->map.target[seg->first_target + w];
 			const struct weft_gfam_decoder d = {
 				.hpa_base = seg->base,
 				.dpa_base = target->dpa,
@@ -297,7 +299,8 @@ tables_open_groups(const struct weft_node_cfg *n, const struct weft_topo *t, uns
 	if (tables_of(n)->kind == WEFT_TOPO_DEVICE)
 		return weft_topo_in_lav(t, n->index, other);
 	for (unsigned int i = 0; i < tables_of(n)->n_windows; i++) {
-		const struct weft_topo_window *w = &t->window[tables_of(n)->first_window + i];
+		const struct weft_topo_window *w =
+			&t->access.window[tables_of(n)->first_window + i];
 
 		for (unsigned int k = 0; k < w->nodes.n; k++)
 			if (t->list[w->nodes.first + k] == other)
@@ -313,12 +316,13 @@ tables_set_blocks(struct weft_gfam *g, const struct weft_node_cfg *n, const stru
 
 	if (tables_of(n)->kind == WEFT_TOPO_DEVICE)
 		return weft_gfam_set_blocks(g, 0, tables_of(n)->memory, 0);
-	for (unsigned int i = 0; i < t->n_ranges && rc == 0; i++)
-		if (t->range[i].gfd == n->index)
-			rc = weft_gfam_set_blocks(
-				g, t->range[i].base, t->range[i].size, t->range[i].group);
+	for (unsigned int i = 0; i < t->access.n_ranges && rc == 0; i++)
+		if (t->access.range[i].gfd == n->index)
+			rc = weft_gfam_set_blocks(g, t->access.range[i].base,
+				t->access.range[i].size, t->access.range[i].group);
 	for (unsigned int i = 0; i < tables_of(n)->n_windows && rc == 0; i++) {
-		const struct weft_topo_window *w = &t->window[tables_of(n)->first_window + i];
+		const struct weft_topo_window *w =
+			&t->access.window[tables_of(n)->first_window + i];
 
 		rc = weft_gfam_set_blocks(g, w->base, w->size, (uint8_t)i);
 	}
@@ -358,7 +362,7 @@ weft_node_make_access(
 {
 	const uint64_t len = (tables_memory(tables_of(n)) + DMP_UNIT - 1) & ~(DMP_UNIT - 1);
 	const uint16_t rows = tables_count_requesters(t);
-	const unsigned int groups = tables_of(n)->kind == WEFT_TOPO_GFD    ? t->n_groups
+	const unsigned int groups = tables_of(n)->kind == WEFT_TOPO_GFD    ? t->access.n_groups
 	                            : tables_of(n)->kind == WEFT_TOPO_HOST ? tables_of(n)->n_windows
 	                                                                   : 1;
 	const struct weft_gfam_cfg cfg = {
@@ -393,9 +397,9 @@ bool
 weft_node_has_access(const struct weft_node_cfg *n)
 {
 	const struct weft_topo_node *t = tables_of(n);
-	const bool has_uio = n->topo->cxl_io != 0 && t->n_translations == 0 &&
+	const bool has_uio = n->topo->cxl_io.packets != 0 && t->n_translations == 0 &&
 	                     !(t->translates && n->load->node[n->index].has_mem);
 
-	return !n->topo->is_default_map && weft_node_offers_memory(t) &&
+	return !n->topo->map.is_default && weft_node_offers_memory(t) &&
 	       (t->kind == WEFT_TOPO_GFD || has_uio);
 }

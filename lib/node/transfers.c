@@ -26,14 +26,14 @@ struct transfers {
 bool
 weft_node_runs_transfers(const struct weft_topo *t, const struct weft_load *load)
 {
-	bool whole = t->n_segments == t->n_gfds;
+	bool whole = t->map.n_segments == t->n_gfds;
 
 	if (load->n_transfers == 0)
 		return true;
-	for (uint16_t s = 0; s < t->n_segments && whole; s++)
-		whole = t->segment[s].ways_log2 == 0 && !t->segment[s].is_gim &&
-		        t->segment[s].size ==
-		                t->node[t->target[t->segment[s].first_target].node].memory;
+	for (uint16_t s = 0; s < t->map.n_segments && whole; s++)
+		whole = t->map.segment[s].ways_log2 == 0 && !t->map.segment[s].is_gim &&
+		        t->map.segment[s].size ==
+		                t->node[t->map.target[t->map.segment[s].first_target].node].memory;
 	return whole;
 }
 

@@ -271,13 +271,13 @@ static void
 uio_add_prefix(const struct weft_node *n, struct weft_io_tlp *t, uint64_t addr)
 {
 	const struct weft_topo *topo = n->cfg.topo;
-	const uint64_t index = (addr - weft_topo_fast_base(topo)) >> topo->segment_log2;
-	const struct weft_topo_segment *s = &topo->segment[index];
+	const uint64_t index = (addr - weft_topo_fast_base(topo)) >> topo->map.segment_log2;
+	const struct weft_topo_segment *s = &topo->map.segment[index];
 
 	if (n->load->uio.prefix == 0 || !s->is_gim)
 		return;
 	t->has_prefix = true;
-	t->prefix_pid = topo->node[topo->target[s->first_target].node].pid;
+	t->prefix_pid = topo->node[topo->map.target[s->first_target].node].pid;
 }
 
 /* @return whether the request that was held has gone */
@@ -427,7 +427,7 @@ uio_answer(const struct weft_node *n, const struct weft_topo *t, uint64_t hpa, u
 	if (r.dpid != WEFT_RESOLVE_NONE)
 		*dpid = r.dpid;
 	if (n->load->uio.prefix != 0 && !n->topo->ingress_prefix &&
-		r.segment != WEFT_RESOLVE_NONE && t->segment[r.segment].is_gim)
+		r.segment != WEFT_RESOLVE_NONE && t->map.segment[r.segment].is_gim)
 		return WEFT_EXPECT_UR;
 	return uio_answer_of_rule(&r);
 }
@@ -479,9 +479,9 @@ uio_first_base(const struct weft_node *n)
 {
 	const struct weft_topo *t = n->cfg.topo;
 
-	for (unsigned int s = 0; s < t->n_segments; s++)
-		if (t->target[t->segment[s].first_target].node == n->cfg.index)
-			return t->segment[s].base;
+	for (unsigned int s = 0; s < t->map.n_segments; s++)
+		if (t->map.target[t->map.segment[s].first_target].node == n->cfg.index)
+			return t->map.segment[s].base;
 	return 0;
 }
 
@@ -519,7 +519,8 @@ uio_init(struct weft_node *n, void **state, char *err, size_t err_len)
 	struct uio *u;
 	int rc;
 
-	if (n->cfg.topo->cxl_io == 0 || !n->kind->has_links || n->topo->kind == WEFT_TOPO_SWITCH)
+	if (n->cfg.topo->cxl_io.packets == 0 || !n->kind->has_links ||
+		n->topo->kind == WEFT_TOPO_SWITCH)
 		return 0;
 	snprintf(err, err_len, "node %s: no room for UIO", n->topo->name);
 	*state = u = node_alloc(n, sizeof(*u));

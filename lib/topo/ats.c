@@ -28,9 +28,9 @@ ats_segment(const struct weft_topo *t, uint64_t pa)
 {
 	const uint64_t base = weft_topo_fast_base(t);
 
-	if (pa < base || (pa - base) >> t->segment_log2 >= t->n_segments)
+	if (pa < base || (pa - base) >> t->map.segment_log2 >= t->map.n_segments)
 		return NULL;
-	return &t->segment[(pa - base) >> t->segment_log2];
+	return &t->map.segment[(pa - base) >> t->map.segment_log2];
 }
 
 /* A stretch of addresses of a segment that CXL.mem reaches: memory of GFDs. */
@@ -39,7 +39,7 @@ ats_has_memory(const struct weft_topo *t, uint64_t pa, uint64_t size)
 {
 	const struct weft_topo_segment *s = ats_segment(t, pa);
 
-	return s != NULL && t->node[t->target[s->first_target].node].kind == WEFT_TOPO_GFD &&
+	return s != NULL && t->node[t->map.target[s->first_target].node].kind == WEFT_TOPO_GFD &&
 	       pa - s->base <= s->size && size <= s->size - (pa - s->base);
 }
 
@@ -161,14 +161,14 @@ ats_check_client(struct topo_load *l, unsigned int i)
 	if (!n->translates)
 		return 0;
 	topo_where(l, "nodes[%u].ats", i);
-	if (l->t.ide != WEFT_IDE_OFF)
+	if (l->t.ide.mode != WEFT_IDE_OFF)
 		return topo_fail(l, -EINVAL, src->line_of[NODE_ATS],
 			"ats with ide, expected ide off as IDE does not cover CXL.io, got it on");
 	if (agent < 0 || l->t.node[agent].n_translations == 0)
 		return topo_fail(l, -EINVAL, src->ats_at[ATS_AGENT],
 			"no agent, expected the name of a host with translations, got \"%s\"",
 			src->agent);
-	if (l->defaults_at[DEFAULTS_CXL_IO] != 0 && l->t.cxl_io == 0)
+	if (l->defaults_at[DEFAULTS_CXL_IO] != 0 && l->t.cxl_io.packets == 0)
 		return topo_fail(l, -EINVAL, src->line_of[NODE_ATS],
 			"ats without CXL.io packets, expected no defaults.cxl_io or one above 0, "
 			"got 0");
@@ -191,23 +191,23 @@ topo_check_ats(struct topo_load *l)
 		rc = ats_check_agent(l, t->host[h]);
 	if (rc != 0 || l->n[SECTION_TRANSLATION] == 0)
 		return rc;
-	t->translation = calloc(l->n[SECTION_TRANSLATION], sizeof(*t->translation));
-	if (t->translation == NULL)
+	t->translations.entry = calloc(l->n[SECTION_TRANSLATION], sizeof(*t->translations.entry));
+	if (t->translations.entry == NULL)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < l->n[SECTION_TRANSLATION]; i++)
-		t->translation[i] = l->translation[i].out;
-	t->n_translations = (uint16_t)l->n[SECTION_TRANSLATION];
-	t->is_default_map = false;
-	if (t->cxl_io == 0)
-		t->cxl_io = WEFT_TOPO_CXL_IO_USUAL;
+		t->translations.entry[i] = l->translation[i].out;
+	t->translations.n = (uint16_t)l->n[SECTION_TRANSLATION];
+	t->map.is_default = false;
+	if (t->cxl_io.packets == 0)
+		t->cxl_io.packets = WEFT_TOPO_CXL_IO_USUAL;
 	return 0;
 }
 
 const struct weft_topo_translation *
 weft_topo_translate(const struct weft_topo *t, unsigned int host, uint64_t va, uint64_t *pa)
 {
-	for (unsigned int i = 0; i < t->n_translations; i++) {
-		const struct weft_topo_translation *x = &t->translation[i];
+	for (unsigned int i = 0; i < t->translations.n; i++) {
+		const struct weft_topo_translation *x = &t->translations.entry[i];
 
 		if (x->host != host || va < x->va || va - x->va >= x->size)
 			continue;

@@ -145,15 +145,15 @@ change_compare_counts(const struct change *c)
 bool
 topo_same_segment(const struct weft_topo *a, const struct weft_topo *b, unsigned int s)
 {
-	const struct weft_topo_segment *x = &a->segment[s], *y = &b->segment[s];
+	const struct weft_topo_segment *x = &a->map.segment[s], *y = &b->map.segment[s];
 
-	if (b->n_segments <= s || a->segment_log2 != b->segment_log2 || x->base != y->base ||
-		x->size != y->size || x->ways_log2 != y->ways_log2 || x->gran != y->gran ||
-		x->is_gim != y->is_gim)
+	if (b->map.n_segments <= s || a->map.segment_log2 != b->map.segment_log2 ||
+		x->base != y->base || x->size != y->size || x->ways_log2 != y->ways_log2 ||
+		x->gran != y->gran || x->is_gim != y->is_gim)
 		return false;
 	for (unsigned int w = 0; w < 1u << x->ways_log2; w++) {
-		const struct weft_topo_target *at = &a->target[x->first_target + w];
-		const struct weft_topo_target *bt = &b->target[y->first_target + w];
+		const struct weft_topo_target *at = &a->map.target[x->first_target + w];
+		const struct weft_topo_target *bt = &b->map.target[y->first_target + w];
 
 		if (at->node != bt->node || at->dpa != bt->dpa)
 			return false;
@@ -165,7 +165,7 @@ topo_same_segment(const struct weft_topo *a, const struct weft_topo *b, unsigned
 static bool
 change_is_fixed(const struct weft_topo *t)
 {
-	bool fixed = t->n_translations != 0;
+	bool fixed = t->translations.n != 0;
 
 	for (unsigned int i = 0; i < t->n_nodes; i++)
 		fixed = fixed || t->node[i].gim != 0;
@@ -187,7 +187,7 @@ weft_topo_check_change(const struct weft_topo *now, const struct weft_topo *next
 		rc = topo_compare(err, file, "", "", &topo_section[SECTION_ROOT], &kept);
 	if (rc == 0)
 		rc = change_compare_nodes(&c);
-	if (rc == 0 && now->is_default_map && !next->is_default_map)
+	if (rc == 0 && now->map.is_default && !next->map.is_default)
 		rc = topo_refuse(c.err, c.file, "",
 			"segments, groups and access cannot come while the fabric runs, expected "
 			"one that began with them");

@@ -81,13 +81,13 @@ check_server(struct topo_load *l, unsigned int i)
 static int
 check_ide(struct topo_load *l)
 {
-	if (l->t.ide != WEFT_IDE_OFF && l->t.cxl_io != 0) {
+	if (l->t.ide.mode != WEFT_IDE_OFF && l->t.cxl_io.packets != 0) {
 		topo_where(l, "defaults.cxl_io");
 		return topo_fail(l, -EINVAL, l->defaults_at[DEFAULTS_CXL_IO],
 			"CXL.io with ide on, expected 0 as ide covers no CXL.io flits, got %u",
-			l->t.cxl_io);
+			l->t.cxl_io.packets);
 	}
-	if (l->t.ide == WEFT_IDE_OFF || l->ide_at[IDE_KEY_FILE] != 0)
+	if (l->t.ide.mode == WEFT_IDE_OFF || l->ide_at[IDE_KEY_FILE] != 0)
 		return 0;
 	topo_where(l, "ide");
 	return topo_fail(l, -EINVAL, l->ide_at[IDE_MODE],

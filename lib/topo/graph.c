@@ -236,11 +236,11 @@ weft_topo_hpa(const struct weft_topo *t, unsigned int gfd_index)
 {
 	if (gfd_index >= t->n_gfds)
 		return 0;
-	for (unsigned int s = 0; s < t->n_segments; s++) {
-		const struct weft_topo_segment *segment = &t->segment[s];
+	for (unsigned int s = 0; s < t->map.n_segments; s++) {
+		const struct weft_topo_segment *segment = &t->map.segment[s];
 
 		for (uint32_t w = 0; w < 1u << segment->ways_log2; w++)
-			if (t->target[segment->first_target + w].node == t->gfd[gfd_index])
+			if (t->map.target[segment->first_target + w].node == t->gfd[gfd_index])
 				return segment->base;
 	}
 	return 0;

@@ -112,12 +112,12 @@ resolve_edge_decode(const struct weft_topo *t, uint64_t hpa, struct weft_resolve
 	const uint64_t base = weft_topo_fast_base(t);
 	const struct weft_topo_segment *s;
 
-	if (hpa < base || (hpa - base) >> t->segment_log2 >= t->n_segments)
+	if (hpa < base || (hpa - base) >> t->map.segment_log2 >= t->map.n_segments)
 		return false;
-	r->segment = (uint16_t)((hpa - base) >> t->segment_log2);
-	s = &t->segment[r->segment];
+	r->segment = (uint16_t)((hpa - base) >> t->map.segment_log2);
+	s = &t->map.segment[r->segment];
 	r->way = (uint16_t)(hpa >> (8 + s->gran) & ((1u << s->ways_log2) - 1));
-	r->target = t->target[s->first_target + r->way].node;
+	r->target = t->map.target[s->first_target + r->way].node;
 	r->dpid = t->node[r->target].pid;
 	return true;
 }
@@ -126,8 +126,8 @@ resolve_edge_decode(const struct weft_topo *t, uint64_t hpa, struct weft_resolve
 static bool
 resolve_gfd_decode(const struct weft_topo *t, uint64_t hpa, struct weft_resolve *r)
 {
-	const struct weft_topo_segment *s = &t->segment[r->segment];
-	const struct weft_topo_target *target = &t->target[s->first_target + r->way];
+	const struct weft_topo_segment *s = &t->map.segment[r->segment];
+	const struct weft_topo_target *target = &t->map.target[s->first_target + r->way];
 	const unsigned int g = 8u + s->gran;
 	const uint64_t off = hpa - s->base;
 	const uint64_t cut = off >> (g + s->ways_log2) << g | (off & ((UINT64_C(1) << g) - 1));
@@ -142,8 +142,9 @@ resolve_gfd_decode(const struct weft_topo *t, uint64_t hpa, struct weft_resolve 
 static bool
 resolve_edge_allows(const struct weft_topo *t, unsigned int from, unsigned int gfd)
 {
-	for (unsigned int i = 0; i < t->n_ranges; i++)
-		if (t->range[i].gfd == gfd && (t->node[from].access >> t->range[i].group & 1) != 0)
+	for (unsigned int i = 0; i < t->access.n_ranges; i++)
+		if (t->access.range[i].gfd == gfd &&
+			(t->node[from].access >> t->access.range[i].group & 1) != 0)
 			return true;
 	return false;
 }
@@ -151,11 +152,11 @@ resolve_edge_allows(const struct weft_topo *t, unsigned int from, unsigned int g
 static bool
 resolve_find_group(const struct weft_topo *t, struct weft_resolve *r)
 {
-	for (unsigned int i = 0; i < t->n_ranges; i++) {
-		if (t->range[i].gfd != r->target || r->dpa < t->range[i].base ||
-			r->dpa - t->range[i].base >= t->range[i].size)
+	for (unsigned int i = 0; i < t->access.n_ranges; i++) {
+		if (t->access.range[i].gfd != r->target || r->dpa < t->access.range[i].base ||
+			r->dpa - t->access.range[i].base >= t->access.range[i].size)
 			continue;
-		r->group = t->range[i].group;
+		r->group = t->access.range[i].group;
 		return true;
 	}
 	return false;
@@ -192,7 +193,7 @@ resolve_host_decide(
 	if (!resolve_gfd_decode(t, hpa, r))
 		return WEFT_RESOLVE_NO_HIT;
 	for (unsigned int i = 0; i < host->n_windows; i++) {
-		const struct weft_topo_window *w = &t->window[host->first_window + i];
+		const struct weft_topo_window *w = &t->access.window[host->first_window + i];
 
 		if (r->dpa < w->base || r->dpa - w->base >= w->size)
 			continue;
@@ -228,7 +229,7 @@ static enum weft_resolve_rule
 resolve_edge_decide(
 	const struct weft_topo *t, unsigned int from, bool uio, const struct weft_resolve *r)
 {
-	const bool is_gim = t->segment[r->segment].is_gim;
+	const bool is_gim = t->map.segment[r->segment].is_gim;
 
 	if (t->node[r->target].kind == WEFT_TOPO_DEVICE) {
 		/* Only the port above a device has an LDST. */
@@ -264,7 +265,7 @@ resolve_decide(const struct weft_topo *t, unsigned int from, uint64_t hpa, bool 
 		return rule;
 	if (!resolve_walk(t, from, r, hop))
 		return WEFT_RESOLVE_NO_ROUTE;
-	if (t->segment[r->segment].is_gim)
+	if (t->map.segment[r->segment].is_gim)
 		return resolve_gim_decide(t, from, hpa, r);
 	if (!resolve_gfd_decode(t, hpa, r))
 		return WEFT_RESOLVE_NO_HIT;

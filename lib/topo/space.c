@@ -81,8 +81,8 @@ space_add_target(struct placing *p, const char *name, unsigned int line)
 	if (is_device && t->node[node].memory == 0)
 		return topo_fail(p->l, -EINVAL, line,
 			"device without memory, expected one with it, got %s", name);
-	for (uint32_t i = p->segment->first_target; i < t->n_targets; i++)
-		if (t->target[i].node == node)
+	for (uint32_t i = p->segment->first_target; i < t->map.n_targets; i++)
+		if (t->map.target[i].node == node)
 			return topo_fail(p->l, -EINVAL, line,
 				"target twice, expected another gfd for each way, as a decoder has "
 				"one way (fabric.md 1.6), got %s again",
@@ -92,7 +92,7 @@ space_add_target(struct placing *p, const char *name, unsigned int line)
 			"too many segments of %s %s, expected at most %d, its decoders for a "
 			"requester (fabric.md 1.6), got one more",
 			weft_topo_kind_words[t->node[node].kind], name, WEFT_TOPO_DECODERS);
-	t->target[t->n_targets++] = (struct weft_topo_target){
+	t->map.target[t->map.n_targets++] = (struct weft_topo_target){
 		.node = (uint16_t)node,
 		.decoder = p->decoders[node]++,
 		.dpa = space_is_unknown(p, &t->node[node]) ? 0 : p->used[node],
@@ -107,7 +107,7 @@ space_add_targets(struct placing *p)
 	const unsigned int *line_of = p->src->line_of;
 	int rc = 0;
 
-	p->segment->first_target = p->l->t.n_targets;
+	p->segment->first_target = p->l->t.map.n_targets;
 	if (line_of[SEGMENT_INTERLEAVE] == 0) {
 		topo_where(
 			p->l, "segments[%u].%s", p->index, p->segment->is_gim ? "gim" : "target");
@@ -137,7 +137,7 @@ space_room(const struct placing *p, const struct weft_topo_node **least)
 	uint64_t room = UINT64_MAX;
 
 	for (unsigned int w = 0; w < space_ways(p->segment); w++) {
-		unsigned int node = t->target[p->segment->first_target + w].node;
+		unsigned int node = t->map.target[p->segment->first_target + w].node;
 		uint64_t left = (p->segment->is_gim ? t->node[node].gim : t->node[node].memory) -
 		                p->used[node];
 
@@ -153,10 +153,10 @@ static int
 space_take_memory(struct placing *p)
 {
 	struct weft_topo *t = &p->l->t;
-	const uint64_t whole = UINT64_C(1) << t->segment_log2, unit = space_unit(p);
+	const uint64_t whole = UINT64_C(1) << t->map.segment_log2, unit = space_unit(p);
 	const struct weft_topo_node *least = NULL;
 	const bool unknown =
-		space_is_unknown(p, &t->node[t->target[p->segment->first_target].node]);
+		space_is_unknown(p, &t->node[t->map.target[p->segment->first_target].node]);
 	const uint64_t room = unknown ? whole : space_room(p, &least);
 	uint64_t size = p->src->line_of[SEGMENT_SIZE] != 0
 	                        ? p->src->size
@@ -179,7 +179,7 @@ space_take_memory(struct placing *p)
 			(unsigned long long)(size >> p->segment->ways_log2));
 	p->segment->size = size;
 	for (unsigned int w = 0; !unknown && w < space_ways(p->segment); w++)
-		p->used[t->target[p->segment->first_target + w].node] +=
+		p->used[t->map.target[p->segment->first_target + w].node] +=
 			size >> p->segment->ways_log2;
 	return 0;
 }
@@ -210,8 +210,9 @@ space_place_segments(struct topo_load *l, struct placing *p)
 
 		p->index = i;
 		p->src = &l->segment[i];
-		p->segment = &l->t.segment[i];
-		p->segment->base = weft_topo_fast_base(&l->t) + ((uint64_t)i << l->t.segment_log2);
+		p->segment = &l->t.map.segment[i];
+		p->segment->base =
+			weft_topo_fast_base(&l->t) + ((uint64_t)i << l->t.map.segment_log2);
 		rc = space_find_form(p);
 		if (rc == 0 && l->n_fails == before)
 			rc = space_count_ways(p);
@@ -227,14 +228,14 @@ static void
 space_plain_segments(struct weft_topo *t)
 {
 	for (uint16_t g = 0; g < t->n_gfds; g++) {
-		t->segment[g] = (struct weft_topo_segment){
-			.base = weft_topo_fast_base(t) + ((uint64_t)g << t->segment_log2),
+		t->map.segment[g] = (struct weft_topo_segment){
+			.base = weft_topo_fast_base(t) + ((uint64_t)g << t->map.segment_log2),
 			.size = t->node[t->gfd[g]].memory,
 			.first_target = g,
 		};
-		t->target[g].node = t->gfd[g];
+		t->map.target[g].node = t->gfd[g];
 	}
-	t->n_targets = t->n_gfds;
+	t->map.n_targets = t->n_gfds;
 }
 
 static int
@@ -246,21 +247,22 @@ space_make_segments(struct topo_load *l)
 	struct placing p = { .l = l };
 	int rc = -ENOMEM;
 
-	t->segment_log2 = (uint8_t)__builtin_ctzll(l->segment_size);
-	t->n_segments = given ? (uint16_t)l->n[SECTION_SEGMENT] : t->n_gfds;
+	t->map.segment_log2 = (uint8_t)__builtin_ctzll(l->segment_size);
+	t->map.n_segments = given ? (uint16_t)l->n[SECTION_SEGMENT] : t->n_gfds;
 	topo_where(l, "segment_size");
-	if (weft_topo_fast_base(t) + ((uint64_t)t->n_segments << t->segment_log2) >
+	if (weft_topo_fast_base(t) + ((uint64_t)t->map.n_segments << t->map.segment_log2) >
 		UINT64_C(1) << ADDRESS_BITS)
 		return topo_fail(l, -EINVAL, l->line_of[ROOT_SEGMENT_SIZE],
 			"segments do not fit, expected all of them below 2^%d, got %u",
-			ADDRESS_BITS, t->n_segments);
+			ADDRESS_BITS, t->map.n_segments);
 	for (unsigned int i = 0; given && i < l->n[SECTION_SEGMENT]; i++)
 		targets += l->segment[i].line_of[SEGMENT_INTERLEAVE] != 0 ? l->segment[i].ways : 1;
-	t->segment = calloc(t->n_segments + 1u, sizeof(*t->segment));
-	t->target = calloc(targets + 1, sizeof(*t->target));
+	t->map.segment = calloc(t->map.n_segments + 1u, sizeof(*t->map.segment));
+	t->map.target = calloc(targets + 1, sizeof(*t->map.target));
 	p.used = calloc(t->n_nodes, sizeof(*p.used));
 	p.decoders = calloc(t->n_nodes, sizeof(*p.decoders));
-	if (t->segment != NULL && t->target != NULL && p.used != NULL && p.decoders != NULL) {
+	if (t->map.segment != NULL && t->map.target != NULL && p.used != NULL &&
+		p.decoders != NULL) {
 		rc = given ? space_place_segments(l, &p) : 0;
 		if (!given)
 			space_plain_segments(t);
@@ -302,7 +304,7 @@ space_place_range(struct topo_load *l, unsigned int group, unsigned int i)
 				"got memory of %s of line %u again",
 				src->gfd, o->line_of[0]);
 	}
-	t->range[i] = src->out;
+	t->access.range[i] = src->out;
 	return 0;
 }
 
@@ -316,7 +318,7 @@ space_check_group(struct topo_load *l, unsigned int i)
 				"duplicate name, expected one no other group has, got \"%s\" of "
 				"line %u",
 				l->group[i].out.name, l->group[j].line_of[GROUP_NAME]);
-	l->t.group[i] = l->group[i].out;
+	l->t.access.group[i] = l->group[i].out;
 	return 0;
 }
 
@@ -335,10 +337,10 @@ space_place_ranges(struct topo_load *l, unsigned int group)
 static void
 space_plain_groups(struct weft_topo *t)
 {
-	t->n_groups = 1;
-	strcpy(t->group[0].name, "all");
+	t->access.n_groups = 1;
+	strcpy(t->access.group[0].name, "all");
 	for (uint16_t g = 0; g < t->n_gfds; g++)
-		t->range[t->n_ranges++] = (struct weft_topo_range){
+		t->access.range[t->access.n_ranges++] = (struct weft_topo_range){
 			.gfd = t->gfd[g],
 			.size = t->node[t->gfd[g]].memory,
 		};
@@ -350,15 +352,18 @@ space_make_groups(struct topo_load *l)
 	struct weft_topo *t = &l->t;
 	int rc = 0;
 
-	t->group = calloc(t->n_groups + 1u, sizeof(*t->group));
-	t->range = calloc((size_t)t->n_ranges + t->n_gfds + 1u, sizeof(*t->range));
-	if (t->group == NULL || t->range == NULL)
+	t->access.group = calloc(t->access.n_groups + 1u, sizeof(*t->access.group));
+	t->access.range =
+		calloc((size_t)t->access.n_ranges + t->n_gfds + 1u, sizeof(*t->access.range));
+	if (t->access.group == NULL || t->access.range == NULL)
 		return -ENOMEM;
 	if (l->line_of[ROOT_GROUPS] == 0)
 		space_plain_groups(t);
-	for (unsigned int i = 0; l->line_of[ROOT_GROUPS] != 0 && i < t->n_groups && rc == 0; i++)
+	for (unsigned int i = 0; l->line_of[ROOT_GROUPS] != 0 && i < t->access.n_groups && rc == 0;
+		i++)
 		rc = space_check_group(l, i);
-	for (unsigned int i = 0; l->line_of[ROOT_GROUPS] != 0 && i < t->n_groups && rc == 0; i++)
+	for (unsigned int i = 0; l->line_of[ROOT_GROUPS] != 0 && i < t->access.n_groups && rc == 0;
+		i++)
 		rc = space_place_ranges(l, i);
 	return rc;
 }
@@ -371,16 +376,17 @@ space_grant(struct topo_load *l, unsigned int i)
 	const struct topo_value *value = l->tree.value;
 
 	if (l->node[i].line_of[NODE_ACCESS] == 0) {
-		t->node[i].access = UINT64_MAX >> (WEFT_TOPO_GROUPS - t->n_groups);
+		t->node[i].access = UINT64_MAX >> (WEFT_TOPO_GROUPS - t->access.n_groups);
 		return 0;
 	}
 	topo_where(l, "nodes[%u].access", i);
 	for (unsigned int v = value[l->node[i].access].first; v != 0; v = value[v].next) {
 		unsigned int g = 0;
 
-		while (g < t->n_groups && strcmp(t->group[g].name, value[v].text) != 0)
+		while (g < t->access.n_groups &&
+			strcmp(t->access.group[g].name, value[v].text) != 0)
 			g++;
-		if (g == t->n_groups || l->line_of[ROOT_GROUPS] == 0)
+		if (g == t->access.n_groups || l->line_of[ROOT_GROUPS] == 0)
 			return topo_fail(l, -EINVAL, value[v].line,
 				"unknown group, expected a name under groups, got \"%.48s\"",
 				value[v].text);
@@ -396,17 +402,17 @@ topo_space(struct topo_load *l)
 
 	if (rc == 0)
 		rc = space_make_groups(l);
-	l->t.is_default_map = l->line_of[ROOT_SEGMENTS] == 0 && l->line_of[ROOT_GROUPS] == 0 &&
+	l->t.map.is_default = l->line_of[ROOT_SEGMENTS] == 0 && l->line_of[ROOT_GROUPS] == 0 &&
 	                      l->line_of[ROOT_SEGMENT_SIZE] == 0 && l->line_of[ROOT_BINDINGS] == 0;
 	for (unsigned int i = 0; i < l->t.n_nodes; i++)
 		if (l->t.node[i].kind >= WEFT_TOPO_DEVICE)
-			l->t.is_default_map = false;
+			l->t.map.is_default = false;
 	for (unsigned int i = 0; i < l->t.n_nodes && rc == 0; i++) {
 		if (l->t.node[i].kind != WEFT_TOPO_HOST && l->t.node[i].kind != WEFT_TOPO_DEVICE)
 			continue;
 		rc = space_grant(l, i);
 		if (l->node[i].line_of[NODE_ACCESS] != 0)
-			l->t.is_default_map = false;
+			l->t.map.is_default = false;
 	}
 	return rc;
 }

@@ -82,14 +82,14 @@ topo_release_load(struct weft_topo *t)
 	free(t->gfd);
 	free(t->route);
 	free(t->neighbour);
-	free(t->segment);
-	free(t->target);
-	free(t->group);
-	free(t->range);
+	free(t->map.segment);
+	free(t->map.target);
+	free(t->access.group);
+	free(t->access.range);
 	free(t->binding);
-	free(t->window);
+	free(t->access.window);
 	free(t->list);
-	free(t->translation);
+	free(t->translations.entry);
 }
 
 static void
@@ -113,11 +113,11 @@ topo_take_counts(const struct topo_load *l, struct weft_topo *t)
 {
 	t->n_nodes = (uint16_t)l->n[SECTION_NODE];
 	t->n_links = (uint16_t)l->n[SECTION_LINK];
-	t->n_groups = (uint16_t)l->n[SECTION_GROUP];
-	t->n_ranges = (uint16_t)l->n[SECTION_RANGE];
+	t->access.n_groups = (uint16_t)l->n[SECTION_GROUP];
+	t->access.n_ranges = (uint16_t)l->n[SECTION_RANGE];
 	t->n_bindings = (uint16_t)l->n[SECTION_BINDING];
-	t->n_windows = l->n[SECTION_WINDOW];
-	t->cxl_io_given = l->defaults_at[DEFAULTS_CXL_IO] != 0;
+	t->access.n_windows = l->n[SECTION_WINDOW];
+	t->cxl_io.is_given = l->defaults_at[DEFAULTS_CXL_IO] != 0;
 }
 
 /* A node and its slices of the lists that nodes have. */

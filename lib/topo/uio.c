@@ -14,10 +14,10 @@
 static bool
 uio_is_segment_of(const struct weft_topo *t, unsigned int s, unsigned int node)
 {
-	const struct weft_topo_segment *seg = &t->segment[s];
+	const struct weft_topo_segment *seg = &t->map.segment[s];
 
 	for (unsigned int w = 0; w < 1u << seg->ways_log2; w++)
-		if (t->target[seg->first_target + w].node == node)
+		if (t->map.target[seg->first_target + w].node == node)
 			return true;
 	return false;
 }
@@ -25,7 +25,7 @@ uio_is_segment_of(const struct weft_topo *t, unsigned int s, unsigned int node)
 bool
 topo_has_segment(const struct weft_topo *t, unsigned int node)
 {
-	for (unsigned int s = 0; s < t->n_segments; s++)
+	for (unsigned int s = 0; s < t->map.n_segments; s++)
 		if (uio_is_segment_of(t, s, node))
 			return true;
 	return false;
@@ -119,7 +119,7 @@ uio_place_window(struct topo_load *l, unsigned int node, unsigned int i)
 	struct weft_topo *t = &l->t;
 	struct weft_topo_node *host = &t->node[node];
 	struct topo_window_src *src = &l->window[host->first_window + i];
-	struct weft_topo_window *out = &t->window[host->first_window + i];
+	struct weft_topo_window *out = &t->access.window[host->first_window + i];
 	int rc;
 
 	topo_where(l, "nodes[%u].windows[%u]", node, i);
@@ -134,7 +134,7 @@ uio_place_window(struct topo_load *l, unsigned int node, unsigned int i)
 			WEFT_TOPO_BLOCK, (unsigned long long)host->gim,
 			(unsigned long long)src->out.size, (unsigned long long)src->out.base);
 	for (unsigned int j = 0; j < i; j++) {
-		const struct weft_topo_window *o = &t->window[host->first_window + j];
+		const struct weft_topo_window *o = &t->access.window[host->first_window + j];
 
 		if (src->out.base < o->base + o->size && o->base < src->out.base + src->out.size)
 			return topo_fail(l, -EINVAL, src->line_of[0],
@@ -195,10 +195,10 @@ topo_uio(struct topo_load *l)
 	struct weft_topo *t = &l->t;
 	int rc = 0;
 
-	t->window = calloc((size_t)t->n_windows + 1, sizeof(*t->window));
+	t->access.window = calloc((size_t)t->access.n_windows + 1, sizeof(*t->access.window));
 	/* No value is in two lists. */
 	t->list = calloc((size_t)l->tree.n + 1, sizeof(*t->list));
-	if (t->window == NULL || t->list == NULL)
+	if (t->access.window == NULL || t->list == NULL)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < t->n_nodes && rc == 0; i++)
 		rc = uio_place_node(l, i);

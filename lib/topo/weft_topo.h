@@ -198,8 +198,10 @@ struct weft_topo_link {
 	uint16_t b;
 };
 
-/** Options of IDE; of no meaning when it is off. */
+/** IDE; its options are of no meaning when it is off. */
 struct weft_topo_ide {
+	uint8_t mode; /**< enum weft_ide_mode (weft_ide.h) */
+	char key_file[WEFT_TOPO_PATH_ROOM]; /**< "" when it is off and none is given */
 	uint8_t pcrc; /**< 1: on; the others likewise */
 	uint8_t stop;
 	uint8_t poison;
@@ -262,6 +264,42 @@ struct weft_topo_binding {
 	uint16_t pid; /**< of the downstream FPort; WEFT_TOPO_NO_PID at one switch */
 };
 
+/** CXL.io packets of each class that an end takes. */
+struct weft_topo_cxl_io {
+	uint8_t packets; /**< 0..WEFT_TOPO_CXL_IO_MAX; 0 with IDE on */
+	bool is_given; /**< by the file: load by UIO may not switch it on */
+};
+
+/** The fabric address space. */
+struct weft_topo_map {
+	uint8_t segment_log2; /**< size of every segment, 36..43 */
+	/**
+	 * Hosts, PBR switches and GFDs only, and no load by UIO; one segment for each GFD in file
+	 * order with all its memory, and every host may reach it, by its own address.
+	 */
+	bool is_default;
+	uint16_t n_segments;
+	uint32_t n_targets;
+	struct weft_topo_segment *segment;
+	struct weft_topo_target *target;
+};
+
+/** Who may reach which memory. */
+struct weft_topo_access {
+	uint16_t n_groups;
+	uint16_t n_ranges;
+	uint32_t n_windows;
+	struct weft_topo_group *group;
+	struct weft_topo_range *range;
+	struct weft_topo_window *window;
+};
+
+/** Those of all agents. */
+struct weft_topo_translations {
+	uint16_t n;
+	struct weft_topo_translation *entry; /**< NULL without any */
+};
+
 /** A whole fabric. Arrays stand in file order, ports by node and then by link. */
 struct weft_topo {
 	char fabric[WEFT_TOPO_NAME_ROOM];
@@ -269,47 +307,26 @@ struct weft_topo {
 	uint8_t isn; /**< enum weft_isn_form (weft_isn.h), never NONE */
 	uint8_t routing; /**< enum weft_topo_routing, the one that was taken: never AUTO */
 	uint8_t crc_order; /**< enum weft_crc_order (weft_crc.h) */
-	uint8_t ide; /**< enum weft_ide_mode (weft_ide.h) */
-	struct weft_topo_ide ide_opts;
+	struct weft_topo_ide ide;
 	uint8_t flits_per_frame; /**< 1..64 and fits every link; 0 = as many as fit */
 	struct weft_topo_retry retry;
-	/**
-	 * CXL.io packets of each class that an end takes, 0..WEFT_TOPO_CXL_IO_MAX; 0 with ide on.
-	 */
-	uint8_t cxl_io;
-	bool cxl_io_given; /**< by the file: load by UIO may not switch it on */
-	char key_file[WEFT_TOPO_PATH_ROOM]; /**< "" when ide is off and none is given */
+	struct weft_topo_cxl_io cxl_io;
 	uint16_t n_nodes;
 	uint16_t n_links;
 	uint16_t n_ports; /**< 2 * n_links */
 	uint16_t n_hosts;
 	uint16_t n_gfds;
 	uint16_t n_switches;
-	uint8_t segment_log2; /**< size of every segment, 36..43 */
-	/**
-	 * Hosts, PBR switches and GFDs only, and no load by UIO; one segment for each GFD in file
-	 * order with all its memory, and every host may reach it, by its own address.
-	 */
-	bool is_default_map;
-	uint16_t n_segments;
-	uint32_t n_targets;
-	uint16_t n_groups;
 	uint16_t n_bindings;
-	uint16_t n_ranges;
-	uint32_t n_windows;
 	uint32_t n_list;
-	struct weft_topo_segment *segment;
-	struct weft_topo_target *target;
-	struct weft_topo_group *group;
-	struct weft_topo_range *range;
+	struct weft_topo_map map;
+	struct weft_topo_access access;
+	struct weft_topo_translations translations;
 	struct weft_topo_binding *binding;
-	struct weft_topo_window *window;
 	uint16_t *list; /**< n_list node indexes: what weft_topo_names point to */
 	struct weft_topo_node *node;
 	struct weft_topo_link *link;
 	struct weft_topo_port *port;
-	struct weft_topo_translation *translation; /**< of all agents; NULL without any */
-	uint16_t n_translations;
 	uint16_t
 		*neighbour; /**< n_ports: node at the other end; what port[] says, close together */
 	uint16_t *host; /**< n_hosts indexes into node[] */
@@ -517,7 +534,7 @@ unsigned int weft_topo_path_flits(const struct weft_topo *t, unsigned int host, 
 static inline uint64_t
 weft_topo_fast_base(const struct weft_topo *t)
 {
-	const uint64_t size = UINT64_C(1) << t->segment_log2;
+	const uint64_t size = UINT64_C(1) << t->map.segment_log2;
 
 	return size > WEFT_TOPO_FAST_BASE ? size : WEFT_TOPO_FAST_BASE;
 }

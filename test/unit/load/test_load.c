@@ -150,7 +150,7 @@ WEFT_TEST(requests_have_defaults_and_lines_of_their_own)
 	assert_int_equal(load_of(&o, "ta")->move.period_ms, 2);
 	assert_int_equal(load_of(&o, "ta")->move.max_concurrent, 4);
 	assert_int_equal(load_of(&o, "h1")->move.fence_ms, 5000);
-	assert_int_equal(o.t->cxl_io, WEFT_TOPO_CXL_IO_USUAL);
+	assert_int_equal(o.t->cxl_io.packets, WEFT_TOPO_CXL_IO_USUAL);
 	close_load(&o);
 }
 
@@ -203,7 +203,7 @@ WEFT_TEST(fabric_is_read_without_its_load)
 	with(text, "kind: mem, lines: 512", "kind: nonsense, lines: []");
 	if (weft_topo_parse(&t, "lab", text, strlen(text), &err) != 0)
 		fail_msg("%s", err.text);
-	assert_false(t->cxl_io_given);
+	assert_false(t->cxl_io.is_given);
 	weft_topo_free(t);
 	open_good(&o, lab);
 	assert_false(o.l->has_uio);
@@ -212,7 +212,7 @@ WEFT_TEST(fabric_is_read_without_its_load)
 	close_load(&o);
 	open_good(&o, weft_topo_demo_yaml);
 	assert_true(
-		load_of(&o, "h0")->has_mem && load_of(&o, "h1")->has_mem && o.t->is_default_map);
+		load_of(&o, "h0")->has_mem && load_of(&o, "h1")->has_mem && o.t->map.is_default);
 	assert_int_equal(load_of(&o, "h1")->mem.first_line, 4096);
 	close_load(&o);
 }

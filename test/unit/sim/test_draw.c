@@ -80,8 +80,8 @@ drawn_found(const struct weft_topo *t, const struct weft_load *load)
 
 	for (unsigned int i = 0; i < t->n_nodes; i++)
 		is_moving |= load->node[i].move.period_ms != 0;
-	for (unsigned int i = 0; i < t->n_segments; i++)
-		takes_turns |= t->segment[i].ways_log2 != 0;
+	for (unsigned int i = 0; i < t->map.n_segments; i++)
+		takes_turns |= t->map.segment[i].ways_log2 != 0;
 	found |= (uint32_t)drawn_any_node(t, is_client) << DRAW_ATS;
 	found |= (uint32_t)is_moving << DRAW_MOVE;
 	found |= (uint32_t)(load->n_transfers != 0) << DRAW_TRANSFER;
@@ -90,9 +90,9 @@ drawn_found(const struct weft_topo *t, const struct weft_load *load)
 	found |= (uint32_t)drawn_any_node(t, has_gim) << DRAW_GIM;
 	found |= (uint32_t)drawn_any_node(t, is_device) << DRAW_DEVICE;
 	/* Without groups of its own a fabric has one of that name. */
-	found |= (uint32_t)(strcmp(t->group[0].name, "all") != 0) << DRAW_RIGHTS;
+	found |= (uint32_t)(strcmp(t->access.group[0].name, "all") != 0) << DRAW_RIGHTS;
 	found |= (uint32_t)drawn_any_node(t, is_late) << DRAW_LATE_POISON;
-	found |= (uint32_t)(t->ide != 0) << DRAW_IDE;
+	found |= (uint32_t)(t->ide.mode != 0) << DRAW_IDE;
 	return found;
 }
 

@@ -81,7 +81,7 @@ WEFT_TEST(loads_and_answers)
 	ta = &t->node[weft_topo_find(t, "ta")];
 	h1 = &t->node[weft_topo_find(t, "h1")];
 	assert_int_equal(ta->n_translations, 2);
-	assert_true(h1->translates && !ta->translates && !t->is_default_map);
+	assert_true(h1->translates && !ta->translates && !t->map.is_default);
 	assert_int_equal(h1->ats.entries, 64);
 	assert_int_equal(h1->ats.agent, weft_topo_find(t, "ta"));
 	x = weft_topo_translate(t, (unsigned int)weft_topo_find(t, "h0"), 0x10fff, &pa);

@@ -26,17 +26,17 @@ WEFT_TEST(plain_files_have_a_segment_for_each_gfd)
 {
 	struct weft_topo *t = topo_test_load(TOPO_FORMS);
 
-	assert_true(t->is_default_map);
-	assert_int_equal(t->n_segments, t->n_gfds);
-	assert_int_equal(t->n_groups, 1);
-	assert_string_equal(t->group[0].name, "all");
+	assert_true(t->map.is_default);
+	assert_int_equal(t->map.n_segments, t->n_gfds);
+	assert_int_equal(t->access.n_groups, 1);
+	assert_string_equal(t->access.group[0].name, "all");
 	for (uint16_t g = 0; g < t->n_gfds; g++) {
 		const struct weft_topo_node *gfd = &t->node[t->gfd[g]];
 
-		assert_int_equal(t->segment[g].base, weft_topo_hpa(t, g));
-		assert_int_equal(t->segment[g].size, gfd->memory);
-		assert_int_equal(t->segment[g].ways_log2, 0);
-		assert_int_equal(t->target[t->segment[g].first_target].node, t->gfd[g]);
+		assert_int_equal(t->map.segment[g].base, weft_topo_hpa(t, g));
+		assert_int_equal(t->map.segment[g].size, gfd->memory);
+		assert_int_equal(t->map.segment[g].ways_log2, 0);
+		assert_int_equal(t->map.target[t->map.segment[g].first_target].node, t->gfd[g]);
 	}
 	for (uint16_t h = 0; h < t->n_hosts; h++)
 		assert_int_equal(t->node[t->host[h]].access, 1);
@@ -87,7 +87,7 @@ WEFT_TEST(interleave_takes_turns)
 			const uint64_t size = ways * (512 << 10);
 			struct weft_topo *t =
 				interleaved((unsigned int)ways, (unsigned int)bytes, size);
-			const uint64_t base = t->segment[1].base;
+			const uint64_t base = t->map.segment[1].base;
 
 			assert_int_equal(base, (UINT64_C(1) << 40) + (UINT64_C(1) << 37));
 			for (unsigned int i = 0; i < 500; i++) {
@@ -151,7 +151,7 @@ WEFT_TEST(rights_hold_for_every_block)
 	struct weft_topo *t = parse(rights_yaml);
 	struct weft_resolve_hop hop[16];
 
-	assert_false(t->is_default_map);
+	assert_false(t->map.is_default);
 	assert_int_equal(t->node[0].access, 2);
 	assert_int_equal(t->node[1].access, 7);
 	assert_int_equal(t->node[2].access, 0);
@@ -160,7 +160,7 @@ WEFT_TEST(rights_hold_for_every_block)
 			const unsigned int gfd = k / 64, dpa = k % 64 * 1024;
 			const unsigned int segment = gfd == 0 ? 0 : dpa < 32768 ? 1 : 3;
 			const uint64_t hpa =
-				t->segment[segment].base + (segment == 3 ? dpa - 32768u : dpa);
+				t->map.segment[segment].base + (segment == 3 ? dpa - 32768u : dpa);
 			const char group = groups_of[gfd][k % 64];
 			struct weft_resolve r;
 			unsigned int want = !at_edge[h][gfd]                ? WEFT_RESOLVE_VECTOR
@@ -188,7 +188,7 @@ WEFT_TEST(rights_hold_for_every_block)
 WEFT_TEST(memory_of_hosts_is_for_uio)
 {
 	struct weft_topo *t = parse(rights_yaml);
-	const uint64_t hpa = t->segment[2].base + 5;
+	const uint64_t hpa = t->map.segment[2].base + 5;
 	struct weft_resolve_hop hop[16];
 	struct weft_resolve r;
 
@@ -282,8 +282,8 @@ WEFT_TEST(auto_is_the_usual_role)
 WEFT_TEST(nothing_is_outside_the_segments)
 {
 	struct weft_topo *t = parse(rights_yaml);
-	const uint64_t end = t->segment[3].base + (UINT64_C(1) << 36);
-	const uint64_t outside[] = { 0, t->segment[0].base - 1, end, UINT64_MAX };
+	const uint64_t end = t->map.segment[3].base + (UINT64_C(1) << 36);
+	const uint64_t outside[] = { 0, t->map.segment[0].base - 1, end, UINT64_MAX };
 	struct weft_resolve_hop hop[16];
 	struct weft_resolve r;
 

@@ -88,12 +88,12 @@ WEFT_TEST(every_answer_has_its_rule)
 	struct weft_topo *t = parse(good_yaml);
 	struct weft_resolve_hop hop[16];
 
-	assert_false(t->is_default_map);
-	assert_int_equal(t->segment[1].size, 64 << 10);
-	assert_int_equal(t->segment[2].size, 64 << 10);
+	assert_false(t->map.is_default);
+	assert_int_equal(t->map.segment[1].size, 64 << 10);
+	assert_int_equal(t->map.segment[2].size, 64 << 10);
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(answers); i++) {
-		const uint64_t hpa = t->segment[0].base +
-		                     ((uint64_t)answers[i].segment << t->segment_log2) +
+		const uint64_t hpa = t->map.segment[0].base +
+		                     ((uint64_t)answers[i].segment << t->map.segment_log2) +
 		                     ((uint64_t)answers[i].kib << 10);
 		const int from = weft_topo_find(t, answers[i].from);
 		struct weft_resolve r;
