@@ -166,13 +166,15 @@ peer_send_all(struct node *n)
 			n->node->link[i].due_ns = weft_link_deadline(n->node->link[i].end);
 }
 
-/* What came to receiving halves on another lcore. */
+/* What came to a receiving half on another lcore. */
 static void
-peer_hear_all(struct node *n)
+peer_hear(void *arg, struct weft_conn *c)
 {
-	for (uint16_t i = 0; i < n->node->n_links; i++)
-		if (weft_link_hear(n->node->link[i].end, n->node->ends_ns))
-			n->node->link[i].due_ns = 0;
+	const struct node *n = arg;
+	struct weft_node_link *l = c->user;
+
+	if (weft_link_hear(l->end, n->node->ends_ns))
+		l->due_ns = 0;
 }
 
 unsigned int
@@ -184,7 +186,7 @@ peers_flush(struct node *n)
 		return 0;
 	node_poll_tx(n);
 	if (n->env.rx_apart)
-		peer_hear_all(n);
+		weft_conns_answer(n->conns, peer_hear, n);
 	before = weft_pipe_passed(n->tx, n->tx_link);
 	do {
 		round = weft_pipe_passed(n->tx, n->tx_link);

@@ -159,13 +159,15 @@ llr_rx_hear(struct llr_rx *rx, const struct llr_record *r)
 	}
 }
 
-static void
+/* @return whether there was anything */
+static bool
 llr_rx_listen(struct llr_rx *rx, uint64_t now_ns)
 {
 	struct llr_apart *a = rx->apart;
 	struct llr_record r;
+	bool any = false;
 
-	while (llr_queue_pop(a->in, &r)) {
+	for (; llr_queue_pop(a->in, &r); any = true) {
 		if (r.type == LLR_SESSION) {
 			if (r.generation != a->generation)
 				llr_rx_start(rx, now_ns);
@@ -175,14 +177,18 @@ llr_rx_listen(struct llr_rx *rx, uint64_t now_ns)
 			llr_rx_hear(rx, &r);
 		}
 	}
+	return any;
 }
 
-void
+bool
 weft_llr_rx_poll(struct weft_llr *l, uint64_t now_ns)
 {
-	llr_rx_listen(&l->rx, now_ns);
+	const bool heard = llr_rx_listen(&l->rx, now_ns);
+	const uint32_t tail = l->rx.apart->out->tail;
+
 	if (l->rx.apart->session != 0)
 		llr_rx_pump(&l->rx, now_ns);
+	return heard || l->rx.apart->out->tail != tail;
 }
 
 bool

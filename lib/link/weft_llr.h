@@ -207,8 +207,12 @@ bool weft_llr_rx_session(struct weft_llr *l, uint32_t session, uint64_t now_ns);
 /** Receiver: the session, 0 for none. */
 uint32_t weft_llr_rx_live(const struct weft_llr *l);
 
-/** Receiver: look at time, and at what the other lcore said. To be called often. */
-void weft_llr_rx_poll(struct weft_llr *l, uint64_t now_ns);
+/**
+ * Receiver: look at time, and at what the other lcore said. To be called often.
+ *
+ * @return whether it said anything, or made room for what the other lcore has to say
+ */
+bool weft_llr_rx_poll(struct weft_llr *l, uint64_t now_ns);
 
 /**
  * All else: hear one thing that the receiver said.

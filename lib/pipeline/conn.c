@@ -25,7 +25,13 @@ struct weft_conns {
 	int socket;
 	bool *in_use;
 	struct weft_conn *conn; /* max of them; index = place in the array */
+
+	/* Bells: a bit a connection, and a bit a word of these in which one may be set. */
+	uint64_t rung_words __attribute__((aligned(WEFT_CACHE_LINE)));
+	uint64_t rung[WEFT_CONNS_MAX / 64];
 };
+
+static_assert(WEFT_CONNS_MAX / 64 <= 64, "a bit a word");
 
 struct weft_conns *
 weft_conns_create(const char *name, unsigned int max, struct weft_ide_lib *ide, int socket)
@@ -48,7 +54,7 @@ weft_conns_create(const char *name, unsigned int max, struct weft_ide_lib *ide, 
 	}
 	snprintf(hash_name, sizeof(hash_name), "wc%u_%.20s",
 		__atomic_add_fetch(&made, 1, __ATOMIC_RELAXED), name);
-	t = rte_zmalloc_socket("weft_conns", sizeof(*t), 0, socket);
+	t = rte_zmalloc_socket("weft_conns", sizeof(*t), WEFT_CACHE_LINE, socket);
 	if (t == NULL) {
 		rte_errno = ENOMEM;
 		return NULL;
@@ -248,6 +254,34 @@ weft_conns_turn(struct weft_conns *t)
 		return c;
 	t->turn = 0;
 	return weft_conns_next(t, &t->turn);
+}
+
+/* Never in vain: what was written before is seen by whoever takes the bit. */
+void
+weft_conns_ring(struct weft_conns *t, const struct weft_conn *c)
+{
+	const unsigned int word = c->index / 64;
+
+	if (__atomic_fetch_or(&t->rung[word], WEFT_BIT64(c->index % 64), __ATOMIC_ACQ_REL) == 0)
+		__atomic_fetch_or(&t->rung_words, WEFT_BIT64(word), __ATOMIC_RELEASE);
+}
+
+unsigned int
+weft_conns_answer(struct weft_conns *t, void (*fn)(void *arg, struct weft_conn *c), void *arg)
+{
+	unsigned int n = 0;
+
+	if (__atomic_load_n(&t->rung_words, __ATOMIC_RELAXED) == 0)
+		return 0;
+	for (uint64_t words = __atomic_exchange_n(&t->rung_words, 0, __ATOMIC_ACQUIRE); words != 0;
+		words &= words - 1) {
+		const unsigned int word = (unsigned int)__builtin_ctzll(words);
+		uint64_t rung = __atomic_exchange_n(&t->rung[word], 0, __ATOMIC_ACQ_REL);
+
+		for (; rung != 0; rung &= rung - 1, n++)
+			fn(arg, &t->conn[64 * word + (unsigned int)__builtin_ctzll(rung)]);
+	}
+	return n;
 }
 
 unsigned int

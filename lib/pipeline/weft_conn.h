@@ -144,6 +144,16 @@ void weft_conns_stuck(struct weft_conns *t, struct weft_conn *c, bool is_stuck);
 /** The next connection in turn, for ever; NULL: there is none. link_rx's thread. */
 struct weft_conn *weft_conns_turn(struct weft_conns *t);
 
+/**
+ * Ring the bell of a connection: the half of its link on this lcore has said something to the
+ * other. Any thread.
+ */
+void weft_conns_ring(struct weft_conns *t, const struct weft_conn *c);
+
+/** Call @p fn once for each connection whose bell was rung. One thread. @return calls */
+unsigned int weft_conns_answer(
+	struct weft_conns *t, void (*fn)(void *arg, struct weft_conn *c), void *arg);
+
 /** Connections that are. */
 unsigned int weft_conns_n_stuck(const struct weft_conns *t);
 

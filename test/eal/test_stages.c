@@ -599,6 +599,46 @@ WEFT_TEST(nothing_leaves_in_the_clear)
 	rig_stop();
 }
 
+#define BELLS 130 /* more than two words of bits */
+
+static void
+bell_heard(void *arg, struct weft_conn *c)
+{
+	unsigned int *heard = arg;
+
+	heard[c->index]++;
+}
+
+/* However often it was rung: what it costs follows what was rung, not how many there are. */
+WEFT_TEST(a_bell_is_answered_once)
+{
+	struct weft_conns *t = weft_conns_create("bells", BELLS, NULL, SOCKET_ID_ANY);
+	const struct weft_conn_cfg cfg = { .first = WEFT_ISN_FIRST };
+	struct weft_conn *c[BELLS];
+	unsigned int heard[BELLS] = { 0 };
+
+	assert_non_null(t);
+	for (unsigned int i = 0; i < BELLS; i++) {
+		const struct weft_conn_key key = { .mode = WEFT_MODE_RXL, .spid = (uint16_t)i };
+
+		c[i] = weft_conns_add(t, &key, &cfg);
+		assert_non_null(c[i]);
+	}
+	assert_int_equal(weft_conns_answer(t, bell_heard, heard), 0);
+	for (unsigned int turn = 1; turn <= 3; turn++) {
+		for (unsigned int i = 0; i < 2; i++) {
+			weft_conns_ring(t, c[0]);
+			weft_conns_ring(t, c[63]);
+			weft_conns_ring(t, c[129]);
+		}
+		assert_int_equal(weft_conns_answer(t, bell_heard, heard), 3);
+		assert_int_equal(weft_conns_answer(t, bell_heard, heard), 0);
+		for (unsigned int i = 0; i < BELLS; i++)
+			assert_int_equal(heard[i], i == 0 || i == 63 || i == 129 ? turn : 0);
+	}
+	weft_conns_free(t);
+}
+
 int
 main(void)
 {

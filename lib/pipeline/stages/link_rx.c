@@ -55,6 +55,7 @@ static const struct weft_counter link_rx_counters[] = {
 struct link_rx_counts {
 	uint64_t row[COUNTERS];
 	uint64_t zeros;
+	const struct weft_conn *said; /* it said something to the other lcore, unless NULL */
 };
 
 static inline unsigned int
@@ -248,6 +249,15 @@ link_rx_unstick(const struct weft_env *env, struct weft_burst *b, unsigned int m
 			link_rx_release(env, b, c, max, &st->counts[COUNT_RELEASED]);
 }
 
+/* One bell for frames of a connection that follow each other, behind the last of them. */
+static inline void
+link_rx_said(const struct weft_env *env, struct link_rx_counts *counts, const struct weft_conn *c)
+{
+	if (counts->said != NULL && counts->said != c)
+		weft_conns_ring(env->conns, counts->said);
+	counts->said = c;
+}
+
 /* @return whether the frame still has anything to hand on */
 static bool
 link_rx_active(const struct weft_env *env, struct rte_mbuf *m, uint64_t *syndrome,
@@ -315,6 +325,8 @@ link_rx_live(const struct weft_env *env, struct weft_burst *b, struct rte_mbuf *
 {
 	struct weft_conn *c = weft_frame(m)->conn;
 
+	if (env->rx_apart)
+		link_rx_said(env, counts, c);
 	if (c->in_port != weft_frame(m)->in_port) /* its line is read by lcores of other stages */
 		c->in_port = weft_frame(m)->in_port;
 	if (link_rx_active(env, m, syndrome, counts, st))
@@ -336,8 +348,9 @@ link_rx_pass_time(const struct weft_env *env, unsigned int most)
 	struct weft_conn *c;
 
 	while (most-- != 0 && (c = weft_conns_turn(env->conns)) != NULL)
-		if (c->end != NULL && weft_llr_is_apart(weft_link_llr(c->end)))
-			weft_llr_rx_poll(weft_link_llr(c->end), link_rx_now(env));
+		if (c->end != NULL && weft_llr_is_apart(weft_link_llr(c->end)) &&
+			weft_llr_rx_poll(weft_link_llr(c->end), link_rx_now(env)))
+			weft_conns_ring(env->conns, c);
 }
 
 static void
@@ -370,6 +383,7 @@ link_rx_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_
 		}
 		syndrome += flits;
 	}
+	link_rx_said(env, &counts, NULL);
 	for (unsigned int k = 0; k < COUNTERS; k++)
 		st->counts[k] += counts.row[k];
 	st->drops[WEFT_DROP_CRC] += counts.row[COUNT_BAD];
