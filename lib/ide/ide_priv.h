@@ -98,9 +98,10 @@ struct weft_ide_stream {
 	bool has_stop;
 	bool is_stopped;
 	bool after_tmac; /* a valid IDE.TMAC was the last flit */
-	uint8_t truncation_delay;
-	uint8_t refresh_idles;
-	unsigned int idles_due;
+	struct { /* IDE.Idle */
+		uint8_t truncation, refresh; /* that follow IDE.TMAC, and IDE.Start */
+		unsigned int due;
+	} idles;
 	struct { /* late poison */
 		bool is_on;
 		uint8_t n; /* Poison that waits for its protocol flit */
@@ -118,7 +119,7 @@ struct weft_ide_stream {
 static inline void
 ide_note_special(struct weft_ide_stream *s)
 {
-	s->is_special = s->late.n > 0 || s->idles_due > 0 || s->after_tmac || s->is_open_ended ||
+	s->is_special = s->late.n > 0 || s->idles.due > 0 || s->after_tmac || s->is_open_ended ||
 	                s->insecure || s->is_stopped;
 }
 
@@ -146,7 +147,7 @@ ide_truncation_idles(const struct weft_ide_stream *s, unsigned int flits)
 {
 	const unsigned int missing = weft_ide_epoch_flits(s->mode) - flits;
 
-	return missing < s->truncation_delay ? missing : s->truncation_delay;
+	return missing < s->idles.truncation ? missing : s->idles.truncation;
 }
 
 /*

@@ -97,7 +97,7 @@ open_control(struct weft_ide_stream *s, const uint8_t *flit, struct weft_ide_eve
 	/* Other protocols' flits may come between IDE.TMAC and IDE.Stop. */
 	s->after_tmac = after_tmac && c < 0;
 	switch (c) {
-	case WEFT_LLCTRL_IDE_IDLE: s->idles_due -= s->idles_due > 0; break;
+	case WEFT_LLCTRL_IDE_IDLE: s->idles.due -= s->idles.due > 0; break;
 	case WEFT_LLCTRL_IDE_START: open_start(s); break;
 	case WEFT_LLCTRL_IDE_STOP: ends = open_stop(s, after_tmac); break;
 	case WEFT_LLCTRL_POISON:
@@ -132,7 +132,7 @@ open_stopped(struct weft_ide_stream *s, const uint8_t *flit, enum ide_kind kind,
 	if (ide_control(flit) == WEFT_LLCTRL_IDE_START)
 		open_start(s);
 	else if (ide_control(flit) == WEFT_LLCTRL_IDE_IDLE)
-		s->idles_due -= s->idles_due > 0; /* of the IDE.TMAC in front of IDE.Stop */
+		s->idles.due -= s->idles.due > 0; /* of the IDE.TMAC in front of IDE.Stop */
 	ide_note_special(s);
 }
 
@@ -161,8 +161,8 @@ open_protocol(struct weft_ide_stream *s, uint8_t *flit, enum ide_kind kind, bool
 	else if (!open_hold(s, true, e))
 		return;
 	if (s->is_special) {
-		s->counts.idles_missing += s->idles_due > 0;
-		s->idles_due = 0;
+		s->counts.idles_missing += s->idles.due > 0;
+		s->idles.due = 0;
 		s->after_tmac = false;
 	}
 	ide_epoch_flit(s, flit, kind, true, in_run);
@@ -180,7 +180,7 @@ open_tmac(struct weft_ide_stream *s, const uint8_t *flit, struct weft_ide_event 
 		open_fail(s, e);
 		return;
 	}
-	s->idles_due = ide_truncation_idles(s, s->flits);
+	s->idles.due = ide_truncation_idles(s, s->flits);
 	ide_epoch_end(s, mac);
 	if (!ide_mac_equal(flit + IDE_MAC_OFF, mac)) {
 		open_fail(s, e);

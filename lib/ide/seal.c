@@ -52,8 +52,8 @@ seal_control(struct weft_ide_stream *s, const uint8_t *flit)
 			return -ENOBUFS;
 		s->counts.poison += s->late.is_on;
 	}
-	if (c == WEFT_LLCTRL_IDE_IDLE && s->idles_due > 0)
-		s->idles_due--;
+	if (c == WEFT_LLCTRL_IDE_IDLE && s->idles.due > 0)
+		s->idles.due--;
 	if (c >= 0)
 		s->after_tmac = false;
 	ide_note_special(s);
@@ -74,7 +74,7 @@ seal_flit(struct weft_ide_stream *s, uint8_t *flit, bool in_run)
 	if (weft_flit_is_empty(flit))
 		return -EINVAL;
 	if (s->is_special) {
-		if (s->idles_due > 0)
+		if (s->idles.due > 0)
 			return -EAGAIN;
 		seal_settle(s);
 		s->after_tmac = false;
@@ -174,7 +174,7 @@ weft_ide_close(struct weft_ide_stream *s, uint8_t *flit)
 		return WEFT_IDE_CLOSE_CARRIER;
 	if (s->flits == 0)
 		return WEFT_IDE_CLOSED;
-	s->idles_due = ide_truncation_idles(s, s->flits);
+	s->idles.due = ide_truncation_idles(s, s->flits);
 	ide_epoch_end(s, mac);
 	seal_make_control(flit, WEFT_LLCTRL_IDE_TMAC, mac);
 	s->after_tmac = true;
@@ -185,7 +185,7 @@ weft_ide_close(struct weft_ide_stream *s, uint8_t *flit)
 unsigned int
 weft_ide_idles_due(const struct weft_ide_stream *s)
 {
-	return s->idles_due;
+	return s->idles.due;
 }
 
 void
@@ -202,7 +202,7 @@ weft_ide_start(struct weft_ide_stream *s, uint8_t *flit)
 	const bool is_mac_of_key_before = s->mac_due && !s->is_open_ended && s->counter == 1;
 	/* What the receiver will hold for the MAC: an epoch, this flit, the idles. */
 	const unsigned int to_hold =
-		s->mac_due ? weft_ide_epoch_flits(s->mode) + 1 + s->refresh_idles : 0;
+		s->mac_due ? weft_ide_epoch_flits(s->mode) + 1 + s->idles.refresh : 0;
 
 	if (!s->next_key.is_ready)
 		return -ENOKEY;
@@ -211,8 +211,8 @@ weft_ide_start(struct weft_ide_stream *s, uint8_t *flit)
 		return -EBUSY;
 	seal_settle(s);
 	ide_take_next_key(s);
-	if (s->idles_due < s->refresh_idles)
-		s->idles_due = s->refresh_idles;
+	if (s->idles.due < s->idles.refresh)
+		s->idles.due = s->idles.refresh;
 	seal_make_control(flit, WEFT_LLCTRL_IDE_START, no_payload);
 	s->after_tmac = false;
 	ide_note_special(s);

@@ -67,8 +67,8 @@ weft_ide_stream_setup(void *mem, struct weft_ide_lib *lib, const struct weft_ide
 	s->is_lopt = cfg->format == WEFT_IDE_LOPT;
 	s->has_stop = cfg->stop;
 	s->late.is_on = cfg->poison;
-	s->truncation_delay = cfg->truncation_delay;
-	s->refresh_idles = cfg->refresh_idles;
+	s->idles.truncation = cfg->truncation_delay;
+	s->idles.refresh = cfg->refresh_idles;
 	s->kernel = s->is_lopt ? NULL : ide_lib_pass(lib); /* kernels know one place of each slot */
 	stream_expand_key(s, lib, key, s->gcm, &s->pass_key);
 	return s;
