@@ -56,7 +56,7 @@ static struct weft_topo *
 update_load(const struct daemon *d, struct weft_topo_error *e)
 {
 	const struct weft_topo *now = daemon_now(d);
-	const struct weft_load_files files = daemon_files(d);
+	struct weft_load_files files = daemon_files(d);
 	const struct weft_load_version began = { d->topo, d->load, d->cfg.topology };
 	struct weft_load *l = NULL;
 	struct weft_topo *t = NULL;
@@ -67,6 +67,7 @@ update_load(const struct daemon *d, struct weft_topo_error *e)
 		return NULL;
 	}
 	snprintf(e->text, sizeof(e->text), "out of memory");
+	files.is_stopped = daemon_is_stopped;
 	rc = weft_load_open(&t, &l, &files, e);
 	if (rc == 0) {
 		const struct weft_load_version next = { t, l, d->cfg.topology };

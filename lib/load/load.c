@@ -274,6 +274,7 @@ load_begin(struct load_read *r, struct weft_load_files *files, char **buf)
 
 	*buf = NULL;
 	r->topology = r->l.file = files->topology;
+	r->l.is_stopped = files->is_stopped;
 	if (files->yaml != NULL)
 		return 0;
 	rc = topo_read_file(&r->l, buf, &files->len);

@@ -119,6 +119,8 @@ struct weft_load_files {
 	size_t len;
 	const char *const *more; /**< files of load alone */
 	unsigned int n_more;
+	/** Asked while a pipe says nothing: true ends the reading by -EINTR. NULL: waits. */
+	bool (*is_stopped)(void);
 };
 
 /**

@@ -8,12 +8,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "topo_priv.h"
+
+#define READ_POLL_MS 100 /* between looks whether it is to stop */
 
 #define DEFAULT_MEMORY (UINT64_C(16) << 20)
 
@@ -252,14 +255,33 @@ weft_topo_check_text(
 }
 
 /* Read to the end of the file, but at most one byte more than is allowed. */
+/*
+ * Wait for bytes or the end of a pipe. Of one that nobody has opened for writing yet, poll() says
+ * neither, so a reader waits for its first writer, but not for ever: it may have been stopped.
+ */
 static int
-topo_read_fd(int fd, char *buf, size_t room, size_t *len)
+topo_wait_fd(const struct topo_load *l, int fd)
+{
+	struct pollfd in = { .fd = fd, .events = POLLIN };
+
+	while (poll(&in, 1, READ_POLL_MS) <= 0)
+		if (l->is_stopped != NULL && l->is_stopped())
+			return -EINTR;
+	return 0;
+}
+
+static int
+topo_read_fd(const struct topo_load *l, int fd, char *buf, size_t room, size_t *len)
 {
 	ssize_t got;
+	int rc;
 
 	for (*len = 0; *len < room; *len += (size_t)got) {
+		rc = topo_wait_fd(l, fd);
+		if (rc != 0)
+			return rc;
 		got = read(fd, buf + *len, room - *len);
-		if (got < 0 && errno == EINTR)
+		if (got < 0 && (errno == EINTR || errno == EAGAIN))
 			got = 0;
 		else if (got < 0)
 			return -errno;
@@ -273,7 +295,7 @@ int
 topo_read_file(struct topo_load *l, char **buf, size_t *len)
 {
 	const size_t room = WEFT_TOPO_BYTES + 1;
-	int fd = open(l->file, O_RDONLY | O_CLOEXEC);
+	int fd = open(l->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	int rc = fd < 0 ? -errno : 0;
 
 	*buf = NULL;
@@ -283,7 +305,7 @@ topo_read_file(struct topo_load *l, char **buf, size_t *len)
 	if (*buf == NULL) {
 		rc = topo_fail(l, -ENOMEM, 0, "out of memory");
 	} else {
-		rc = topo_read_fd(fd, *buf, room, len);
+		rc = topo_read_fd(l, fd, *buf, room, len);
 		if (rc < 0)
 			topo_fail(l, rc, 0, "cannot read: %s", strerror(-rc));
 	}

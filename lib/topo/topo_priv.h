@@ -191,6 +191,7 @@ struct topo_binding_src {
 struct topo_load {
 	const char *file;
 	struct weft_topo_error *err;
+	bool (*is_stopped)(void); /* whoever waits for a pipe is to give up; NULL: never */
 	weft_topo_finding_fn on_error; /* NULL: the first error ends the load */
 	void *arg;
 	const char *holds; /* what the file is to hold; NULL: a topology */

@@ -42,4 +42,16 @@ wait_for 60 grep -q 'tables: changed in' "$work/out"
 kill -TERM $!
 wait $! || die "a signal at the start ended it with $?"
 
+# Asked for a pipe that nobody writes, it goes on, and still ends when it is told to.
+"$app/weftd" --topology "$work/pipe.yaml" >"$work/out" 2>"$work/err" &
+pid=$!
+pids+=("$pid")
+timeout 60 cp "$work/early.yaml" "$work/pipe.yaml" || die "the topology was not read"
+wait_for 60 grep -q 'nodes of fabric' "$work/out"
+kill -HUP $pid
+is_waiting() { find "/proc/$pid/fd" -lname '*/pipe.yaml' | grep -q .; }
+wait_for 60 is_waiting
+kill -TERM $pid
+wait $pid || die "while it waited for a pipe, a signal ended it with $?"
+
 echo "tables change under traffic"
