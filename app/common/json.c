@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -74,5 +75,10 @@ json_write(const char *path, const json_t *o)
 		rc = -errno;
 	if ((f == stdout ? fflush(f) : fclose(f)) != 0 && rc == 0)
 		rc = -errno;
+	if (rc != 0 && f == stdout) {
+		/* The caller says it: not once more when the program ends. */
+		__fpurge(f);
+		clearerr(f);
+	}
 	return rc;
 }

@@ -65,6 +65,8 @@ options_read_stages(const char *option, char *text, void *to)
 {
 	struct options *o = to;
 
+	if (*text == '\0')
+		cli_usage("%s: expected names, got nothing", option);
 	for (char *name = strtok(text, ","); name != NULL; name = strtok(NULL, ",")) {
 		const int i = weft_words_find(stage_words, name);
 

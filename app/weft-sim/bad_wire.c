@@ -27,8 +27,10 @@ bad_wire_moves_frames(const struct weft_impair_cfg *c)
 void
 bad_wire_read(struct weft_impair_cfg *c, const char *text)
 {
-	char err[200];
+	char err[256];
 
+	if (*text == '\0')
+		cli_usage("--impair: expected key=value,..., got nothing");
 	weft_impair_defaults(c);
 	if (weft_impair_parse_list(c, text, err, sizeof(err)) != 0 ||
 		weft_impair_check(c, err, sizeof(err)) != 0)

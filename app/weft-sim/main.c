@@ -6,13 +6,17 @@
  * doc/sim.md is its manual.
  */
 
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <libgen.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "capture.h"
 #include "cli.h"
@@ -50,7 +54,7 @@ sim_read_impair(const char *option, char *text, void *to)
 }
 
 /* Options that do not go with some, or do nothing beside them. */
-enum { SEEDS = 1, FAULTS = 2 };
+enum { SEEDS = 1, FAULTS = 2, PCAP = 4 };
 
 #define CLI_INTO struct sim_opt
 static const struct cli_option options[] = {
@@ -97,7 +101,7 @@ static const struct cli_option options[] = {
 	{ CLI_SECTION("Output") },
 	{ "json", "FILE|-", NULL, "write the report as JSON", CLI_TEXT(json) },
 	{ "pcap", "PREFIX", "weft-sim", "last frames of a seed that fails: PREFIX-SEED.pcap",
-		CLI_TEXT(pcap) },
+		CLI_TEXT(pcap), .tags = PCAP },
 	{ "capture", "FILE", NULL, "every frame that a node takes from a link, as pcap; one seed",
 		CLI_TEXT(capture) },
 	{ "verbose", NULL, NULL, "a line for each seed", CLI_FLAG(verbose) },
@@ -116,6 +120,17 @@ static const struct cli_program program = {
 	CLI_OPTIONS(options),
 	.other = &experiment_program,
 };
+
+/* What a failing seed is recorded into is seen to before hours of seeds, not after. */
+static void
+sim_check_pcap(const char *prefix)
+{
+	char folder[PATH_MAX];
+
+	snprintf(folder, sizeof(folder), "%s", prefix);
+	if (access(dirname(folder), W_OK | X_OK) != 0)
+		cli_fail("--pcap %s: %s: %s", prefix, folder, strerror(errno));
+}
 
 static void
 sim_parse_options(struct sim_opt *o, int argc, char **argv)
@@ -145,6 +160,8 @@ sim_parse_options(struct sim_opt *o, int argc, char **argv)
 	cli_two_files("--capture", o->capture, "--json", o->json);
 	cli_two_files("--topology", o->topology, "--capture", o->capture);
 	cli_two_files("--topology", o->topology, "--json", o->json);
+	if (cli_given(&program, given, PCAP))
+		sim_check_pcap(o->pcap);
 	bad_wire_check(o);
 	if (o->hops == 0 && o->pace)
 		o->hops = PACE_HOPS;

@@ -216,6 +216,19 @@ key_say_fault(char *err, size_t len, const char *format, ...)
 			*err = '?';
 }
 
+/* Name the key, and those that there are. */
+static void
+key_say_unknown(char *err, size_t len, const char *key)
+{
+	char list[256] = "";
+	size_t used = 0;
+
+	for (unsigned int i = 0; i < weft_impair_n_keys; i++)
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i > 0 ? "|" : "",
+			weft_impair_keys[i].name);
+	key_say_fault(err, len, "unknown key \"%.48s\", expected %s", key, list);
+}
+
 int
 weft_impair_parse(
 	struct weft_impair_cfg *cfg, const char *key, const char *value, char *err, size_t len)
@@ -224,7 +237,7 @@ weft_impair_parse(
 	struct weft_impair_cfg changed = *cfg;
 
 	if (k == NULL) {
-		key_say_fault(err, len, "unknown key \"%s\"", key);
+		key_say_unknown(err, len, key);
 		return -ENOENT;
 	}
 	if (!key_set(&changed, k, value)) {
@@ -239,16 +252,18 @@ int
 weft_impair_parse_list(struct weft_impair_cfg *cfg, const char *text, char *err, size_t len)
 {
 	struct weft_impair_cfg changed = *cfg;
-	char copy[512], *save, *item;
+	char copy[512], *rest = copy, *item;
+	int rc = 0;
 
 	if (strlen(text) >= sizeof(copy)) {
 		key_say_fault(err, len, "more than %zu characters", sizeof(copy) - 1);
 		return -EINVAL;
 	}
+	if (*text == '\0')
+		return 0;
 	strcpy(copy, text);
-	for (item = strtok_r(copy, ",", &save); item != NULL; item = strtok_r(NULL, ",", &save)) {
+	while (rc == 0 && (item = strsep(&rest, ",")) != NULL) {
 		char *value = strchr(item, '=');
-		int rc;
 
 		if (value == NULL) {
 			key_say_fault(err, len, "expected key=value; got \"%s\"", item);
@@ -256,9 +271,9 @@ weft_impair_parse_list(struct weft_impair_cfg *cfg, const char *text, char *err,
 		}
 		*value++ = '\0';
 		rc = weft_impair_parse(&changed, item, value, err, len);
-		if (rc != 0)
-			return rc;
 	}
+	if (rc != 0)
+		return rc;
 	*cfg = changed;
 	return 0;
 }

@@ -90,7 +90,10 @@ extern const unsigned int weft_impair_n_keys;
 int weft_impair_parse(
 	struct weft_impair_cfg *cfg, const char *key, const char *value, char *err, size_t len);
 
-/** Set fields from "key=value,key=value"; otherwise like weft_impair_parse(). "" sets none. */
+/**
+ * Set fields from "key=value,key=value", of the same key the last counts; otherwise
+ * like weft_impair_parse(). "" sets none.
+ */
 int weft_impair_parse_list(struct weft_impair_cfg *cfg, const char *text, char *err, size_t len);
 
 /** Write the value of row @p key (0..weft_impair_n_keys - 1) as weft_impair_parse() takes it. */

@@ -78,6 +78,7 @@ for kernel in avx512-vpclmul scalar; do
 r["stage"].startswith("sig-t") for r in o["results"]) == 100')"
 done
 
+misused '--stage: expected names, got nothing' "$app/weft-bench" --stage ''
 misused '--stage: no stage is called "nonesuch"' "$app/weft-bench" --stage nonesuch
 refuses '--kernel nonesuch: stage crc has no such kernel' "$app/weft-bench" --stage crc --kernel nonesuch
 misused '--layout: expected one of rtc, ring' "$app/weft-bench" --layout both

@@ -241,6 +241,8 @@ misused '--ide: expected one of off, containment, skid' "$app/weft-sim" --ide on
 misused '--capture takes one seed' "$app/weft-sim" --seeds 2 --capture x
 misused '--capture takes one seed' "$app/weft-sim" --minutes 1 --capture x
 refuses 'No such file' "$app/weft-sim" --capture /nonesuch/x
+refuses '--pcap /nonesuch/x: /nonesuch: No such file' "$app/weft-sim" --pcap /nonesuch/x
+misused '--impair: expected key=value' "$app/weft-sim" --impair ''
 refuses '--capture /dev/full' "$app/weft-sim" --hops 100 --capture /dev/full
 echo kept >"$work/kept"
 for two in "--capture $work/z --json $work/z" "--topology $work/kept --json $work/kept" \

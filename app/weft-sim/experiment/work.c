@@ -88,7 +88,7 @@ void
 exp_wire(struct weft_impair *w, uint64_t seed, const char *settings)
 {
 	struct weft_impair_cfg cfg;
-	char err[128];
+	char err[256];
 
 	weft_impair_defaults(&cfg);
 	if (weft_impair_parse_list(&cfg, settings, err, sizeof(err)) != 0)

@@ -69,6 +69,10 @@ WEFT_TEST(a_number_alone_means_always_unless_a_probability_was_given)
 	assert_true(c.delay_p <= 0);
 }
 
+#define KEYS                                                                                       \
+	", expected seed|ber|bits|bits_p|burst|burst_p|channel|uncorrectable|drop|dup|reorder|"    \
+	"reorder_us|replay|history|delay_us|delay_p|jitter_us"
+
 WEFT_TEST(bad_text_is_refused_with_a_line)
 {
 	static const struct {
@@ -76,9 +80,10 @@ WEFT_TEST(bad_text_is_refused_with_a_line)
 		int rc;
 		const char *line;
 	} rows[] = {
-		{ "bre=1", -ENOENT, "unknown key \"bre\"" },
+		{ "bre=1", -ENOENT, "unknown key \"bre\"" KEYS },
+		{ "ber=0.1,", -EINVAL, "expected key=value; got \"\"" },
 		{ "ber", -EINVAL, "expected key=value; got \"ber\"" },
-		{ "b\nr=1", -ENOENT, "unknown key \"b?r\"" },
+		{ "b\nr=1", -ENOENT, "unknown key \"b?r\"" KEYS },
 		{ "ber=\n\033[2J", -EINVAL,
 			"ber: expected P: of each bit to be wrong; got \"??[2J\"" },
 		{ "\n", -EINVAL, "expected key=value; got \"?\"" },
@@ -103,7 +108,7 @@ WEFT_TEST(bad_text_is_refused_with_a_line)
 			"\"10000001\"" },
 	};
 	struct weft_impair_cfg c, before;
-	char err[160], list[64];
+	char err[256], list[64];
 
 	weft_impair_defaults(&c);
 	before = c;
