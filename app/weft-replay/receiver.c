@@ -179,7 +179,7 @@ receiver_init(struct receiver *r, const struct receiver_cfg *cfg, weft_source_fn
 		.fec = weft_fec_kernel_find(NULL, cfg->features),
 		.crc = weft_crc_kernel_find(NULL, cfg->features),
 		.tables = &r->slot,
-		.packet = receiver_count_packet,
+		.deliver.packet = receiver_count_packet,
 	};
 	cli_report_kernels();
 	r->pipe = weft_pipe_create(&pipe, err, err_len);

@@ -172,7 +172,7 @@ duplicate_came(void *arg, struct rte_mbuf *m)
 	if (!duplicate_parse(m, &note.control))
 		return false;
 	/* Who ends has nothing against a successor. */
-	if (n->duplicates != NULL && !n->env.is_parting)
+	if (n->duplicates != NULL && !n->env.ends.are_parting)
 		note_send(n, &note);
 	return true;
 }

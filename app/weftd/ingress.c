@@ -41,9 +41,9 @@ ingress_init(struct node *n)
 		n->ingress.rule[p].spid = weft_topo_port_spid(t, port);
 		link_mac(t, t->port[port].peer, n->ingress.rule[p].mac);
 	}
-	n->env.ingress = n->ingress.rule;
-	n->env.ingress_drops = n->ingress.drops;
-	n->env.ingress_seen = n->ingress.seen;
+	n->env.ingress.rule = n->ingress.rule;
+	n->env.ingress.drops = n->ingress.drops;
+	n->env.ingress.seen = n->ingress.seen;
 	return 0;
 }
 

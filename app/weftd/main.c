@@ -449,7 +449,7 @@ weftd_say_goodbye(struct daemon *d)
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		struct node *n = &d->node[i];
 
-		n->env.is_parting = true; /* no lcore runs any more */
+		n->env.ends.are_parting = true; /* no lcore runs any more */
 		weft_node_close(n->node);
 		weft_node_time(n->node, node_now_ns());
 		peers_flush(n);

@@ -238,7 +238,7 @@ node_init_rx(struct node *n, char *err, size_t err_len)
 	};
 
 	n->env.take_control = true;
-	n->env.message = n->node->kind->message;
+	n->env.deliver.message = n->node->kind->message;
 	n->env.lost = node_lost;
 	n->env.lost_arg = n;
 	/*
@@ -288,11 +288,11 @@ node_init_end(struct node *n, char *err, size_t err_len)
 	}
 	n->env.conns = n->conns;
 	n->env.pid = cxl ? WEFT_PID_ANY : n->topo->pid;
-	n->env.ends_know_session = true;
-	n->env.rx_apart = segments_rx_apart(n);
+	n->env.ends.know_session = true;
+	n->env.ends.rx_apart = segments_rx_apart(n);
 	n->env.now_ns = &n->node->ends_ns;
-	n->env.pool = n->pool;
-	n->env.arriving = weft_node_arriving;
+	n->env.ends.pool = n->pool;
+	n->env.deliver.arriving = weft_node_arriving;
 	n->env.random = node_random;
 	n->env.random_arg = n;
 	snprintf(name, sizeof(name), "%s-tx", n->topo->name);

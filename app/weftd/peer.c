@@ -18,7 +18,7 @@ peer_cfg(void *node, struct weft_node_link *l, struct weft_link_cfg *c)
 
 	p->node = n;
 	p->link = l;
-	c->llr.apart = n->env.rx_apart;
+	c->llr.apart = n->env.ends.rx_apart;
 	return ide_peer(p, c);
 }
 

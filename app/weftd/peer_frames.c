@@ -185,7 +185,7 @@ peers_flush(struct node *n)
 	if (n->tx == NULL) /* a switch in rxl mode has neither peers nor this pipeline */
 		return 0;
 	node_poll_tx(n);
-	if (n->env.rx_apart)
+	if (n->env.ends.rx_apart)
 		weft_conns_answer(n->conns, peer_hear, n);
 	before = weft_pipe_passed(n->tx, n->tx_link);
 	do {

@@ -25,7 +25,7 @@
 static const char *
 pipe_missing(const struct weft_stage *s, const struct weft_env *e)
 {
-	const bool is_live = e->ends_know_session, has_time = e->now_ns != NULL;
+	const bool is_live = e->ends.know_session, has_time = e->now_ns != NULL;
 	const struct {
 		enum weft_stage_needs need;
 		bool is_there;
@@ -37,9 +37,10 @@ pipe_missing(const struct weft_stage *s, const struct weft_env *e)
 		{ WEFT_NEEDS_TABLES, e->tables != NULL, "a DRT" },
 		{ WEFT_NEEDS_TIME, has_time, "the time" },
 		{ WEFT_NEEDS_RANDOM, e->random != NULL, "random bits" },
-		{ WEFT_NEEDS_LIVE_POOL, !is_live || e->pool != NULL, "a pool of buffers" },
+		{ WEFT_NEEDS_LIVE_POOL, !is_live || e->ends.pool != NULL, "a pool of buffers" },
 		{ WEFT_NEEDS_LIVE_TIME, !is_live || has_time, "the time" },
-		{ WEFT_NEEDS_LIVE_MESSAGE, !is_live || e->message != NULL, "who takes messages" },
+		{ WEFT_NEEDS_LIVE_MESSAGE, !is_live || e->deliver.message != NULL,
+			"who takes messages" },
 		{ WEFT_NEEDS_XLATE_TIME, e->xlate == NULL || has_time,
 			"the time, with translations" },
 	};

@@ -81,6 +81,41 @@ typedef void (*weft_misfit_fn)(void *arg, struct rte_mbuf *m, enum weft_verdict 
  */
 typedef bool (*weft_neighbour_fn)(void *arg, struct rte_mbuf *m);
 
+/*
+ * Who may send in, what was refused and what was taken, by in_port: a row for each. NULL, all
+ * three: anybody may, and nothing is counted.
+ */
+struct weft_env_ingress {
+	const struct weft_ingress *rule;
+	struct weft_ingress_drops *drops;
+	struct weft_ingress_seen *seen;
+};
+
+/* What the stages have to know of live ends. */
+struct weft_env_ends {
+	/*
+	 * Connections have no session in their keys: the stage link_rx compares it, since a frame
+	 * of a session that was offered may be what begins it.
+	 */
+	bool know_session;
+	/* closed: what still comes of their sessions is not counted as dropped */
+	bool are_parting;
+	/* their halves run on two lcores (weft_llr_cfg.apart) */
+	bool rx_apart;
+	/* makes frames for flits that had come too early */
+	struct rte_mempool *pool;
+};
+
+/*
+ * Live connections: `message` takes every message, with what conn->user is; before a frame's first,
+ * `arriving` (or NULL) is called. Traces: `packet` takes every CXL.io packet.
+ */
+struct weft_env_deliver {
+	weft_link_msg_fn message;
+	void (*arriving)(void *user);
+	weft_io_fn packet;
+};
+
 /**
  * What the stages of a pipeline work with. It must outlive the pipeline; all but the tables marked
  * so is constant meanwhile.
@@ -94,30 +129,11 @@ struct weft_env {
 	int only_mode; /* enum weft_mode, or -1: both */
 	uint16_t pid; /* DPID that is ours, or WEFT_PID_ANY */
 	bool take_control; /* hand link control frames on; otherwise they are dropped */
-	/*
-	 * Who may send in, what was refused and what was taken, by in_port: a row for each. NULL,
-	 * all three: anybody may, and nothing is counted.
-	 */
-	const struct weft_ingress *ingress;
-	struct weft_ingress_drops *ingress_drops;
-	struct weft_ingress_seen *ingress_seen;
+	struct weft_env_ingress ingress;
 	struct weft_conns *conns; /* NULL: frames belong to no connection (a switch) */
 	weft_new_conn_fn new_conn; /* NULL: an unknown connection is refused */
 	void *new_conn_arg;
-	/*
-	 * Connections have no session in their keys: the stage link_rx compares it, since a frame
-	 * of a session that was offered may be what begins it.
-	 */
-	bool ends_know_session;
-	/*
-	 * link_rx: the ends are closed, and what still comes of their sessions is not counted as
-	 * dropped
-	 */
-	bool is_parting;
-	/* link_rx: links whose halves run on two lcores (weft_llr_cfg.apart) */
-	bool rx_apart;
-	/* link_rx, with ends: makes frames for flits that had come too early */
-	struct rte_mempool *pool;
+	struct weft_env_ends ends;
 	/*
 	 * link_rx, pack, link_tx, route with xlate: time of this poll in nanoseconds, kept by the
 	 * lcore that runs them
@@ -143,13 +159,7 @@ struct weft_env {
 	 */
 	struct weft_xlate *xlate;
 	const struct weft_req_scan_kernel *req_scan; /* NULL: the scalar one */
-	/*
-	 * deliver. Live connections: takes every message, with what conn->user is; before a frame's
-	 * first, `arriving` (or NULL) is called. Traces: `packet` takes every CXL.io packet.
-	 */
-	weft_link_msg_fn message;
-	void (*arriving)(void *user);
-	weft_io_fn packet;
+	struct weft_env_deliver deliver;
 	/* link_tx, with ends: fresh random bits for a control frame */
 	uint64_t (*random)(void *arg);
 	void *random_arg;
@@ -224,7 +234,7 @@ struct weft_stage {
 	/*
 	 * It works on ends (weft_conn.end): all such stages of both pipelines of a node run on one
 	 * lcore, but for link_rx, which may have one of its own if ends were made for that
-	 * (weft_env.rx_apart). Others keep nothing of a connection that has an end, and may run
+	 * (weft_env.ends.rx_apart). Others keep nothing of a connection that has an end, and may run
 	 * anywhere.
 	 */
 	bool at_ends;

@@ -283,10 +283,10 @@ live_start(enum weft_ide_mode ide)
 	side_start(&receiver, false, ide);
 	rig.rx_conn->end = receiver.end;
 	rig.tx_conn->end = sender.end;
-	rig.rx_env.ends_know_session = true;
+	rig.rx_env.ends.know_session = true;
 	rig.rx_env.now_ns = &now_ns;
-	rig.rx_env.pool = rig.pool;
-	rig.rx_env.message = take;
+	rig.rx_env.ends.pool = rig.pool;
+	rig.rx_env.deliver.message = take;
 	rig.tx_env.now_ns = &now_ns;
 	rig.tx_env.random = random_bits;
 	rig.rx = rig_pipe("rx", WEFT_LAYOUT_RX_LIVE, &rig.rx_env);

@@ -132,7 +132,7 @@ WEFT_TEST(a_stage_says_what_it_needs)
 	char err[256], want[128];
 
 	for (size_t i = 0; i < 2 * WEFT_ARRAY_SIZE(cases); i++) {
-		const struct weft_env env = { .only_mode = -1, .ends_know_session = i % 2 };
+		const struct weft_env env = { .only_mode = -1, .ends.know_session = i % 2 };
 		const struct weft_pipe_cfg cfg = { .name = "p",
 			.layout = cases[i / 2].stage,
 			.env = &env,

@@ -99,9 +99,9 @@ WEFT_TEST(deframe_lets_in_what_may_come_by_the_port)
 	rig_start(WEFT_IDE_OFF, "deframe");
 	rig.rx_env.conns = NULL;
 	rig.rx_env.take_control = true;
-	rig.rx_env.ingress = rule;
-	rig.rx_env.ingress_drops = drops;
-	rig.rx_env.ingress_seen = seen;
+	rig.rx_env.ingress.rule = rule;
+	rig.rx_env.ingress.drops = drops;
+	rig.rx_env.ingress.seen = seen;
 	for (uint16_t port = 0; port < 3; port++)
 		for (unsigned int i = 0; i < 2 * WEFT_PIDS; i++) {
 			struct rte_mbuf *m = rig_frame(&r, 1);
@@ -153,9 +153,9 @@ WEFT_TEST(deframe_gives_the_node_what_neighbours_say)
 	rig_start(WEFT_IDE_OFF, "deframe");
 	rig.rx_env.take_control = true;
 	rig.rx_env.only_mode = WEFT_MODE_RXL;
-	rig.rx_env.ingress = rule;
-	rig.rx_env.ingress_drops = drops;
-	rig.rx_env.ingress_seen = seen;
+	rig.rx_env.ingress.rule = rule;
+	rig.rx_env.ingress.drops = drops;
+	rig.rx_env.ingress.seen = seen;
 	rig.rx_env.neighbour = to_the_node;
 	rig.rx_env.neighbour_arg = &asked;
 	for (unsigned int i = 0; i < 32; i++) {
@@ -193,9 +193,9 @@ WEFT_TEST(deframe_in_cxl_mode_goes_by_the_source_address)
 	rig_start(WEFT_IDE_OFF, "deframe");
 	rig.rx_env.conns = NULL;
 	rig.rx_env.pid = WEFT_PID_ANY;
-	rig.rx_env.ingress = rule;
-	rig.rx_env.ingress_drops = drops;
-	rig.rx_env.ingress_seen = seen;
+	rig.rx_env.ingress.rule = rule;
+	rig.rx_env.ingress.drops = drops;
+	rig.rx_env.ingress.seen = seen;
 	for (unsigned int i = 0; i < 2; i++) {
 		struct rte_mbuf *m = rig_frame(&r, 1);
 		struct weft_wire_hdr h = weft_frame(m)->hdr;

@@ -59,18 +59,18 @@ deframe_find(const struct weft_env *env, const struct weft_conn_key *key, struct
 static enum weft_verdict
 deframe_ingress(const struct weft_env *env, struct rte_mbuf *m, const struct weft_frame *f)
 {
-	const struct weft_ingress *in = &env->ingress[f->in_port];
+	const struct weft_ingress *in = &env->ingress.rule[f->in_port];
 
 	if (f->hdr.mode == WEFT_MODE_CXL
 			? weft_ingress_mac(in, rte_pktmbuf_mtod(m, const uint8_t *) + SRC_MAC)
 			: weft_ingress_spid(in, f->hdr.spid)) {
-		struct weft_ingress_seen *seen = &env->ingress_seen[f->in_port];
+		struct weft_ingress_seen *seen = &env->ingress.seen[f->in_port];
 
 		__atomic_store_n(&seen->frames, seen->frames + 1, __ATOMIC_RELAXED);
 		__atomic_store_n(&seen->flits, seen->flits + f->hdr.n_flits, __ATOMIC_RELAXED);
 		return WEFT_OK;
 	}
-	weft_ingress_refused(&env->ingress_drops[f->in_port],
+	weft_ingress_refused(&env->ingress.drops[f->in_port],
 		f->hdr.kind == WEFT_WIRE_CONTROL ? WEFT_INGRESS_CONTROL : WEFT_INGRESS_FLITS,
 		f->hdr.spid);
 	return WEFT_DROP_SPID;
@@ -101,7 +101,7 @@ deframe_admit(const struct weft_env *env, struct rte_mbuf *m, struct weft_frame 
 
 	if (env->only_mode >= 0 && f->hdr.mode != env->only_mode)
 		return WEFT_DROP_MODE;
-	v = env->ingress == NULL ? WEFT_OK : deframe_ingress(env, m, f);
+	v = env->ingress.rule == NULL ? WEFT_OK : deframe_ingress(env, m, f);
 	if (v != WEFT_OK)
 		return v;
 	if (env->pid != WEFT_PID_ANY && f->hdr.dpid != env->pid)
@@ -137,7 +137,7 @@ deframe_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_
 			st->counts[COUNT_CONTROL]++;
 		} else if (v == WEFT_OK && env->conns != NULL) {
 			deframe_key(&key, &f->hdr, rte_pktmbuf_mtod(m, const uint8_t *));
-			if (env->ends_know_session)
+			if (env->ends.know_session)
 				key.session = 0;
 			if (last == NULL || memcmp(&last->key, &key, sizeof(key)) != 0)
 				v = deframe_find(env, &key, &last, st);

@@ -27,10 +27,10 @@ deliver_active(const struct weft_env *env, struct rte_mbuf *m, struct weft_stage
 		st->drops[WEFT_DROP_SESSION] += n;
 		return;
 	}
-	if (env->arriving != NULL)
-		env->arriving(c->user);
-	weft_link_deliver(
-		c->end, weft_frame_flits(m), f->in_order, f->discard, env->message, c->user);
+	if (env->deliver.arriving != NULL)
+		env->deliver.arriving(c->user);
+	weft_link_deliver(c->end, weft_frame_flits(m), f->in_order, f->discard,
+		env->deliver.message, c->user);
 	st->counts[COUNT_DELIVERED] += n;
 }
 
@@ -53,7 +53,7 @@ deliver_passive(const struct weft_env *env, struct rte_mbuf *m, struct weft_stag
 			continue;
 		st->counts[COUNT_DELIVERED]++;
 		if (flit[0] >> 6 == WEFT_FLIT_IO)
-			weft_io_unpack_flit(c->unpack_io, flit, env->packet, c->user);
+			weft_io_unpack_flit(c->unpack_io, flit, env->deliver.packet, c->user);
 		if (weft_unpack_flit(c->unpack, flit, NULL, NULL) != WEFT_OK)
 			st->drops[WEFT_DROP_SLOT_FORMAT]++;
 	}

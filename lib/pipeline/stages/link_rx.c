@@ -183,7 +183,7 @@ link_rx_frame(struct weft_conn *c, uint32_t session, uint64_t now_ns)
 static struct rte_mbuf *
 link_rx_blank(const struct weft_env *env, struct weft_conn *c)
 {
-	struct rte_mbuf *m = rte_pktmbuf_alloc(env->pool);
+	struct rte_mbuf *m = rte_pktmbuf_alloc(env->ends.pool);
 	struct weft_frame *f;
 
 	if (m == NULL)
@@ -273,7 +273,7 @@ link_rx_active(const struct weft_env *env, struct rte_mbuf *m, uint64_t *syndrom
 
 	v = link_rx_frame(f->conn, f->hdr.session, now_ns);
 	if (v != WEFT_OK) {
-		st->drops[v] += env->is_parting ? 0 : n;
+		st->drops[v] += env->ends.are_parting ? 0 : n;
 		return false;
 	}
 	for (unsigned int i = 0; i < n; i++) {
@@ -325,7 +325,7 @@ link_rx_live(const struct weft_env *env, struct weft_burst *b, struct rte_mbuf *
 {
 	struct weft_conn *c = weft_frame(m)->conn;
 
-	if (env->rx_apart)
+	if (env->ends.rx_apart)
 		link_rx_said(env, counts, c);
 	if (c->in_port != weft_frame(m)->in_port) /* its line is read by lcores of other stages */
 		c->in_port = weft_frame(m)->in_port;
@@ -362,7 +362,7 @@ link_rx_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_
 	const uint16_t n = b->n;
 
 	assert(n <= WEFT_BURST_MAX);
-	if (env->rx_apart)
+	if (env->ends.rx_apart)
 		link_rx_pass_time(env, 1);
 	if (!b->fused)
 		link_rx_syndromes(env, b);
@@ -395,7 +395,7 @@ link_rx_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_
 static void
 link_rx_poll(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
 {
-	if (env->rx_apart)
+	if (env->ends.rx_apart)
 		link_rx_pass_time(env, LINKS_A_POLL);
 	if (weft_conns_n_stuck(env->conns) != 0)
 		link_rx_unstick(env, b, WEFT_BURST_MAX, st);
