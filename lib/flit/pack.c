@@ -73,13 +73,17 @@ weft_pack_begin(struct weft_packer *p, uint8_t *flit, bool with_mac)
 }
 
 static void
-pack_queue_slot(struct weft_packer *p, const void *slot)
+pack_put_slot(struct weft_packer *p, const uint8_t *slot)
 {
-	memcpy(p->data[p->n_data++], slot, WEFT_FLIT_SLOT_LEN);
+	if (p->slot < WEFT_FLIT_SLOTS)
+		memcpy(weft_flit_slot(p->flit, p->slot++), slot, WEFT_FLIT_SLOT_LEN);
+	else
+		memcpy(p->data[p->n_data++], slot, WEFT_FLIT_SLOT_LEN);
 }
 
+/* Into the slots behind the header; what has no room waits for the next flit. */
 static void
-pack_queue_data(struct weft_packer *p, const struct weft_msg *m)
+pack_data(struct weft_packer *p, const struct weft_msg *m)
 {
 	uint8_t trailer[WEFT_FLIT_SLOT_LEN] = { 0 };
 
@@ -91,14 +95,14 @@ pack_queue_data(struct weft_packer *p, const struct weft_msg *m)
 	assert(p->n_data == 0);
 	p->data_head = 0;
 	for (unsigned int i = 0; i < DATA_SLOTS; i++)
-		pack_queue_slot(p, m->data + i * WEFT_FLIT_SLOT_LEN);
+		pack_put_slot(p, m->data + i * WEFT_FLIT_SLOT_LEN);
 	if (m->kind == WEFT_MSG_H2D_DH || !m->trp)
 		return;
 	if (slot_trailer_has_enables(m))
 		weft_put_le64(trailer, m->byte_enables);
 	if (m->kind != WEFT_MSG_D2H_DH)
 		weft_put_le32(trailer + (slot_trailer_has_enables(m) ? 8 : 0), m->emd);
-	pack_queue_slot(p, trailer);
+	pack_put_slot(p, trailer);
 }
 
 static bool
@@ -116,42 +120,50 @@ pack_count(struct weft_packer *p, unsigned int kind, unsigned int slot)
 	p->used = true;
 }
 
+/* Put message @p i of header slot @p slot there: 0, or an errno value and the flit unchanged. */
+static int
+pack_header(struct weft_packer *p, const struct weft_msg *m, unsigned int slot, unsigned int i)
+{
+	uint8_t *at = weft_flit_slot(p->flit, slot);
+	struct slot_bits b = { slot_fmts[m->kind], 0 };
+
+	if (i != 0)
+		b = slot_load(at, slot == 0);
+	if (!slot_add(&b, &slot_codecs[m->kind][p->form], m, i))
+		return -EINVAL;
+	if (!slot_store(at, slot == 0, &b))
+		return -ENOSPC;
+	p->n_join = (uint8_t)(i + 1);
+	pack_count(p, m->kind, slot);
+	return 0;
+}
+
 /* Put a message into the last header slot beside others of its kind. */
 static bool
 pack_join(struct weft_packer *p, const struct weft_msg *m)
 {
-	bool is_h = p->join_slot == 0;
-
-	if (p->n_join == 0 || p->n_join == WEFT_MSG_PER_SLOT || p->join[0].kind != m->kind ||
-		!pack_group_has_room(p, m->kind, p->join_slot))
-		return false;
-	p->join[p->n_join] = *m;
-	if (weft_slot_encode(weft_flit_slot(p->flit, p->join_slot), is_h, (enum weft_form)p->form,
-		    p->join, p->n_join + 1u) != 0)
-		return false;
-	p->n_join++;
-	pack_count(p, m->kind, p->join_slot);
-	return true;
+	return p->n_join != 0 && p->join_kind == m->kind &&
+	       p->n_join < slot_formats[p->form][p->join_slot == 0][slot_fmts[m->kind]].n &&
+	       pack_group_has_room(p, m->kind, p->join_slot) &&
+	       pack_header(p, m, p->join_slot, p->n_join) == 0;
 }
 
 /* Put a message into a header slot of its own; the slot is free and its group has room. */
 static int
 pack_slot(struct weft_packer *p, const struct weft_msg *m, unsigned int slot)
 {
-	int rc = weft_slot_encode(
-		weft_flit_slot(p->flit, slot), slot == 0, (enum weft_form)p->form, m, 1);
+	const int rc = pack_header(p, m, slot, 0);
 
 	if (rc != 0)
 		return rc;
-	pack_count(p, m->kind, slot);
 	p->h_free = false;
-	p->n_join = 0;
+	p->join_kind = m->kind;
+	p->join_slot = (uint8_t)slot;
+	if (slot != 0)
+		p->slot = (uint8_t)(slot + 1);
 	if (slot_kind_has_data(m->kind)) {
-		pack_queue_data(p, m);
-	} else {
-		p->join[0] = *m;
-		p->n_join = 1;
-		p->join_slot = (uint8_t)slot;
+		p->n_join = 0;
+		pack_data(p, m);
 	}
 	return 0;
 }
@@ -168,17 +180,11 @@ static int
 pack_try_g(struct weft_packer *p, const struct weft_msg *m)
 {
 	unsigned int slot = p->slot;
-	int rc;
 
 	/* A full pair of groups: leave the rest of this group empty and look at the next. */
 	while (slot < WEFT_FLIT_SLOTS && !pack_group_has_room(p, m->kind, slot))
 		slot = (slot_group(slot) + 1) * 4;
-	if (slot >= WEFT_FLIT_SLOTS)
-		return -ENOSPC;
-	rc = pack_slot(p, m, slot);
-	if (rc == 0)
-		p->slot = (uint8_t)(slot + 1);
-	return rc;
+	return slot < WEFT_FLIT_SLOTS ? pack_slot(p, m, slot) : -ENOSPC;
 }
 
 int
@@ -192,11 +198,7 @@ weft_pack_msg(struct weft_packer *p, const struct weft_msg *m)
 	if (pack_join(p, m))
 		return 0;
 	rc = pack_try_h(p, m);
-	if (rc == -ENOSPC)
-		rc = pack_try_g(p, m);
-	if (rc == 0)
-		pack_place_data(p);
-	return rc;
+	return rc == -ENOSPC ? pack_try_g(p, m) : rc;
 }
 
 bool

@@ -2,166 +2,170 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Header slots to messages and back, by the tables. A slot is handled as 128 bits; the H-slot is
- * the same with its last 16 bits missing, which read as 0 (wire-formats.md section 4.1).
+ * Header slots to messages and back: a function for each kind and form, made of slot_layouts.def. A
+ * slot is handled as 128 bits; the H-slot is the same with its last 16 bits missing, which read as
+ * 0 (wire-formats.md section 4.1). Hot.
  */
 
 #include <errno.h>
 
 #include "slots.h"
 
-struct slot_bits {
-	uint64_t lo;
-	uint64_t hi;
-};
-
-#define SLOT_FMT_BITS 4
-
-static uint64_t
-slot_bits_get(const struct slot_bits *b, unsigned int lsb, unsigned int width)
+/* @p over: not 0 if any value so far is wider than its field. All but @p v are constants. */
+static inline __attribute__((always_inline)) void
+slot_put(struct slot_bits *b, uint64_t *over, unsigned int lsb, unsigned int width, uint64_t v)
 {
-	uint64_t v;
-
-	if (lsb >= 64)
-		v = b->hi >> (lsb - 64);
-	else if (lsb == 0)
-		v = b->lo;
-	else
-		v = b->lo >> lsb | b->hi << (64 - lsb);
-	return v & weft_mask64(width);
-}
-
-static void
-slot_bits_put(struct slot_bits *b, unsigned int lsb, uint64_t v)
-{
+	*over |= v >> width;
 	if (lsb >= 64) {
 		b->hi |= v << (lsb - 64);
 		return;
 	}
 	b->lo |= v << lsb;
-	if (lsb != 0)
+	if (lsb + width > 64)
 		b->hi |= v >> (64 - lsb);
 }
 
-static uint64_t
-slot_field_load(const struct weft_msg *m, const struct msg_field *f)
+static inline __attribute__((always_inline)) uint64_t
+slot_get(const struct slot_bits *b, unsigned int lsb, unsigned int width)
 {
-	const uint8_t *p = (const uint8_t *)m + f->off;
-	uint16_t v16;
-	uint64_t v64;
+	uint64_t v = lsb >= 64 ? b->hi >> (lsb - 64) : b->lo >> lsb;
 
-	switch (f->size) {
-	case 1: return *p;
-	case 2: memcpy(&v16, p, sizeof(v16)); return v16;
-	default: memcpy(&v64, p, sizeof(v64)); return v64;
+	if (lsb < 64 && lsb + width > 64)
+		v |= b->hi << (64 - lsb);
+	return v & weft_mask64(width);
+}
+
+#define FIELD(name, hi, lo) slot_put(&b, &over, (lo)-SLOT_FMT_BITS, (hi) - (lo) + 1, m->name);
+#define ADDR(hi, lo)                                                                               \
+	slot_put(&b, &over, (lo)-SLOT_FMT_BITS, (hi) - (lo) + 1, m->addr >> SLOT_ADDR_SHIFT);      \
+	over |= m->addr & weft_mask64(SLOT_ADDR_SHIFT);
+#define LAYOUT(kind, form, n_bits, fields)                                                         \
+	static struct slot_bits slot_encode_##kind##_##form(const struct weft_msg *m)              \
+	{                                                                                          \
+		struct slot_bits b = { 0, 0 };                                                     \
+		uint64_t over = 0;                                                                 \
+                                                                                                   \
+		fields b.lo |= over == 0; /* Val */                                                \
+		return b;                                                                          \
 	}
-}
+#include "slot_layouts.def"
+#undef FIELD
+#undef ADDR
+#undef LAYOUT
 
-static void
-slot_field_store(struct weft_msg *m, const struct msg_field *f, uint64_t v)
-{
-	uint8_t *p = (uint8_t *)m + f->off;
-	uint16_t v16 = (uint16_t)v;
-
-	switch (f->size) {
-	case 1: *p = (uint8_t)v; break;
-	case 2: memcpy(p, &v16, sizeof(v16)); break;
-	default: memcpy(p, &v, sizeof(v)); break;
+#define FIELD(name, hi, lo)                                                                        \
+	m->name = (__typeof__(m->name))slot_get(&b, (lo)-SLOT_FMT_BITS, (hi) - (lo) + 1);
+#define ADDR(hi, lo) m->addr = slot_get(&b, (lo)-SLOT_FMT_BITS, (hi) - (lo) + 1) << SLOT_ADDR_SHIFT;
+#define LAYOUT(name, form, n_bits, fields)                                                         \
+	static void slot_decode_##name##_##form(struct weft_msg *m, struct slot_bits b)            \
+	{                                                                                          \
+		memset(m, 0, offsetof(struct weft_msg, data));                                     \
+		m->kind = WEFT_MSG_##name;                                                         \
+		fields                                                                             \
 	}
-}
+#include "slot_layouts.def"
+#undef FIELD
+#undef ADDR
+#undef LAYOUT
 
-static int
-slot_encode_msg(struct slot_bits *b, unsigned int at, const struct weft_msg *m, enum weft_form form)
-{
-	slot_bits_put(b, at, 1); /* Val */
-	for (const struct msg_field *f = msg_layouts[m->kind][form].field; f->width != 0; f++) {
-		uint64_t v = slot_field_load(m, f);
+#define LAYOUT(kind, form, n_bits, fields)                                                         \
+	[WEFT_MSG_##kind][WEFT_FORM_##form] = { slot_encode_##kind##_##form,                       \
+		slot_decode_##kind##_##form, n_bits },
+const struct slot_codec slot_codecs[WEFT_MSG_LLCTRL][2] = {
+#include "slot_layouts.def"
+};
+#undef LAYOUT
 
-		if ((v & weft_mask64(f->shift)) != 0 || v >> f->shift > weft_mask64(f->width))
-			return -EINVAL;
-		slot_bits_put(b, at + f->lsb, v >> f->shift);
+/* SlotFmt whose first messages are of a kind, in any form and slot. */
+const uint8_t slot_fmts[WEFT_MSG_LLCTRL] = {
+	[WEFT_MSG_M2S_REQ] = 0x4,
+	[WEFT_MSG_M2S_RWD] = 0xE,
+	[WEFT_MSG_M2S_BIRSP] = 0x5,
+	[WEFT_MSG_S2M_BISNP] = 0x6,
+	[WEFT_MSG_S2M_NDR] = 0x7,
+	[WEFT_MSG_S2M_DRS] = 0xF,
+	[WEFT_MSG_D2H_REQ] = 0x2,
+	[WEFT_MSG_D2H_RSP] = 0x3,
+	[WEFT_MSG_D2H_DH] = 0xD,
+	[WEFT_MSG_H2D_REQ] = 0x0,
+	[WEFT_MSG_H2D_RSP] = 0x1,
+	[WEFT_MSG_H2D_DH] = 0xC,
+};
+
+#define ONE(kind)                                                                                  \
+	{                                                                                          \
+		1, WEFT_MSG_##kind, 0, 0                                                           \
 	}
-	return 0;
-}
-
-/* False if the message is not valid (Val = 0). */
-static bool
-slot_decode_msg(const struct slot_bits *b, unsigned int at, unsigned int kind, enum weft_form form,
-	struct weft_msg *m)
-{
-	if (slot_bits_get(b, at, 1) == 0)
-		return false;
-	memset(m, 0, offsetof(struct weft_msg, data));
-	m->kind = (uint8_t)kind;
-	for (const struct msg_field *f = msg_layouts[kind][form].field; f->width != 0; f++)
-		slot_field_store(m, f, slot_bits_get(b, at + f->lsb, f->width) << f->shift);
-	return true;
-}
-
-/* SlotFmt whose first messages are of @p kind, or -1. */
-static int
-slot_format_of(unsigned int kind, enum weft_form form, bool is_h)
-{
-	for (int fmt = 0; fmt < 16; fmt++) {
-		const struct slot_format *s = &slot_formats[form][is_h][fmt];
-
-		if (s->n != 0 && s->kind == kind)
-			return fmt;
+#define SOME(n, kind)                                                                              \
+	{                                                                                          \
+		n, WEFT_MSG_##kind, 0, 0                                                           \
 	}
-	return -1;
-}
+#define MIXED(kind, n2, kind2)                                                                     \
+	{                                                                                          \
+		1, WEFT_MSG_##kind, n2, WEFT_MSG_##kind2                                           \
+	}
+
+const struct slot_format slot_formats[2][2][16] = {
+	[WEFT_FORM_HBR] = {
+		{ /* G */
+			[0x0] = MIXED(H2D_REQ, 1, H2D_RSP), [0x1] = SOME(3, H2D_RSP),
+			[0x2] = MIXED(D2H_REQ, 2, D2H_RSP), [0x3] = SOME(4, D2H_RSP),
+			[0x4] = ONE(M2S_REQ), [0x5] = SOME(3, M2S_BIRSP),
+			[0x6] = MIXED(S2M_BISNP, 1, S2M_NDR), [0x7] = SOME(3, S2M_NDR),
+			[0xC] = SOME(4, H2D_DH), [0xD] = SOME(4, D2H_DH),
+			[0xE] = ONE(M2S_RWD), [0xF] = SOME(3, S2M_DRS),
+		},
+		{ /* H */
+			[0x0] = ONE(H2D_REQ), [0x1] = SOME(2, H2D_RSP),
+			[0x2] = MIXED(D2H_REQ, 1, D2H_RSP), [0x3] = SOME(4, D2H_RSP),
+			[0x4] = ONE(M2S_REQ), [0x5] = SOME(2, M2S_BIRSP),
+			[0x6] = ONE(S2M_BISNP), [0x7] = SOME(2, S2M_NDR),
+			[0xC] = SOME(3, H2D_DH), [0xD] = SOME(4, D2H_DH),
+			[0xE] = ONE(M2S_RWD), [0xF] = SOME(2, S2M_DRS),
+		},
+	},
+	[WEFT_FORM_PBR] = {
+		{ /* G */
+			[0x0] = ONE(H2D_REQ), [0x1] = SOME(2, H2D_RSP),
+			[0x2] = ONE(D2H_REQ), [0x3] = SOME(3, D2H_RSP),
+			[0x4] = ONE(M2S_REQ), [0x5] = SOME(2, M2S_BIRSP),
+			[0x6] = ONE(S2M_BISNP), [0x7] = SOME(2, S2M_NDR),
+			[0xC] = SOME(3, H2D_DH), [0xD] = SOME(3, D2H_DH),
+			[0xE] = ONE(M2S_RWD), [0xF] = SOME(2, S2M_DRS),
+		},
+		{ /* H */
+			[0x0] = ONE(H2D_REQ), [0x1] = SOME(2, H2D_RSP),
+			[0x2] = ONE(D2H_REQ), [0x3] = SOME(3, D2H_RSP),
+			[0x4] = ONE(M2S_REQ), [0x5] = SOME(2, M2S_BIRSP),
+			[0x6] = ONE(S2M_BISNP), [0x7] = SOME(2, S2M_NDR),
+			[0xC] = SOME(3, H2D_DH), [0xD] = SOME(3, D2H_DH),
+			[0xE] = ONE(M2S_RWD), [0xF] = SOME(2, S2M_DRS),
+		},
+	},
+};
 
 unsigned int
 weft_slot_capacity(enum weft_msg_kind kind, enum weft_form form, bool is_h)
 {
-	int fmt = kind < WEFT_MSG_LLCTRL ? slot_format_of(kind, form, is_h) : -1;
-
-	return fmt < 0 ? 0 : slot_formats[form][is_h][fmt].n;
+	return kind < WEFT_MSG_LLCTRL ? slot_formats[form][is_h][slot_fmts[kind]].n : 0;
 }
 
 int
 weft_slot_encode(
 	uint8_t *slot, bool is_h, enum weft_form form, const struct weft_msg *msgs, unsigned int n)
 {
-	struct slot_bits b = { 0, 0 };
-	unsigned int at = SLOT_FMT_BITS;
-	int fmt;
+	struct slot_bits b;
 
 	if (n == 0 || msgs[0].kind >= WEFT_MSG_LLCTRL)
 		return -EINVAL;
-	fmt = slot_format_of(msgs[0].kind, form, is_h);
-	if (fmt < 0)
-		return -EINVAL;
-	if (n > slot_formats[form][is_h][fmt].n)
+	if (n > weft_slot_capacity((enum weft_msg_kind)msgs[0].kind, form, is_h))
 		return -ENOSPC;
-	b.lo = (uint64_t)fmt;
-	for (unsigned int i = 0; i < n; i++) {
-		int rc;
-
-		if (msgs[i].kind != msgs[0].kind)
+	b = (struct slot_bits){ slot_fmts[msgs[0].kind], 0 };
+	for (unsigned int i = 0; i < n; i++)
+		if (msgs[i].kind != msgs[0].kind ||
+			!slot_add(&b, &slot_codecs[msgs[0].kind][form], &msgs[i], i))
 			return -EINVAL;
-		rc = slot_encode_msg(&b, at, &msgs[i], form);
-		if (rc != 0)
-			return rc;
-		at += msg_layouts[msgs[i].kind][form].bits;
-	}
-	if (is_h && b.hi >> 48 != 0)
-		return -ENOSPC;
-	weft_put_le64(slot, b.lo);
-	for (unsigned int i = 8; i < (is_h ? WEFT_FLIT_H_LEN : WEFT_FLIT_SLOT_LEN); i++)
-		slot[i] = (uint8_t)(b.hi >> (8 * (i - 8)));
-	return 0;
-}
-
-static struct slot_bits
-slot_load(const uint8_t *slot, bool is_h)
-{
-	struct slot_bits b;
-
-	b.lo = weft_get_le64(slot);
-	/* The last 8 bytes of an H-slot, less the 2 that overlap with `lo`. */
-	b.hi = is_h ? weft_get_le64(slot + WEFT_FLIT_H_LEN - 8) >> 16 : weft_get_le64(slot + 8);
-	return b;
+	return slot_store(slot, is_h, &b) ? 0 : -ENOSPC;
 }
 
 enum weft_verdict
@@ -169,19 +173,12 @@ weft_slot_decode(
 	const uint8_t *slot, bool is_h, enum weft_form form, struct weft_msg *msgs, unsigned int *n)
 {
 	const struct slot_format *s = &slot_formats[form][is_h][weft_slot_fmt(slot)];
-	struct slot_bits b;
-	unsigned int at = SLOT_FMT_BITS;
+	struct slot_bits b = slot_messages(slot, is_h);
 
 	*n = 0;
 	if (s->n == 0)
 		return WEFT_DROP_SLOT_FORMAT;
-	b = slot_load(slot, is_h);
-	for (unsigned int i = 0; i < (unsigned int)s->n + s->n2; i++) {
-		unsigned int kind = i < s->n ? s->kind : s->kind2;
-
-		if (slot_decode_msg(&b, at, kind, form, &msgs[*n]))
-			(*n)++;
-		at += msg_layouts[kind][form].bits;
-	}
+	for (unsigned int i = 0; i < (unsigned int)s->n + s->n2; i++)
+		*n += slot_next(&b, &slot_codecs[i < s->n ? s->kind : s->kind2][form], &msgs[*n]);
 	return WEFT_OK;
 }

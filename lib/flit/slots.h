@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* Inside flit: the tables of msg_table.c and what pack and unpack share. */
+/* Inside flit: the tables of slot.c and what pack and unpack share. */
 #ifndef SLOTS_H
 #define SLOTS_H
 
 #include "weft_msg.h"
 
-/* One field of a message: where it is in the message, and where in struct weft_msg. */
-struct msg_field {
-	uint8_t off; /* in struct weft_msg */
-	uint8_t size; /* bytes there: 1, 2 or 8 */
-	uint8_t lsb; /* bit in the message, whose bit 0 is Val */
-	uint8_t width; /* bits */
-	uint8_t shift; /* low bits not carried: 6 for addresses */
-};
+#define SLOT_FMT_BITS 4
+#define SLOT_ADDR_SHIFT 6 /* low bits of an address that are not carried */
 
-#define MSG_FIELDS_MAX 13 /* RwD in PBR form has 12, and the end needs one */
+/* A slot, or a message at bit 0, which is its Val. */
+struct slot_bits {
+	uint64_t lo;
+	uint64_t hi;
+};
 
 /* A message kind in one form. */
-struct msg_layout {
-	uint8_t bits; /* length of the message */
-	struct msg_field field[MSG_FIELDS_MAX]; /* ends at width 0 */
+struct slot_codec {
+	struct slot_bits (*encode)(const struct weft_msg *m); /* Val 0: a field is out of range */
+	void (*decode)(struct weft_msg *m, struct slot_bits b); /* all but data */
+	uint8_t bits;
 };
 
-extern const struct msg_layout msg_layouts[WEFT_MSG_LLCTRL][2]; /* by kind and form */
+extern const struct slot_codec slot_codecs[WEFT_MSG_LLCTRL][2]; /* by kind and form */
+extern const uint8_t slot_fmts[WEFT_MSG_LLCTRL];
 
 /* Up to two kinds follow each other in a slot; n = 0: none. */
 struct slot_format {
@@ -42,6 +42,80 @@ enum {
 	/* 1..3: DRS, one trailer slot for this message and the next n - 1 of its header slot */
 	TRAILER_OWN = 0x80,
 };
+
+static inline struct slot_bits
+slot_load(const uint8_t *slot, bool is_h)
+{
+	struct slot_bits b;
+
+	b.lo = weft_get_le64(slot);
+	/* The last 8 bytes of an H-slot, less the 2 that overlap with `lo`. */
+	b.hi = is_h ? weft_get_le64(slot + WEFT_FLIT_H_LEN - 8) >> 16 : weft_get_le64(slot + 8);
+	return b;
+}
+
+/* False: the H-slot would cut bits off. */
+static inline bool
+slot_store(uint8_t *slot, bool is_h, const struct slot_bits *b)
+{
+	if (!is_h)
+		weft_put_le64(slot + 8, b->hi);
+	else if (b->hi >> 48 != 0)
+		return false;
+	else
+		weft_put_le64(slot + WEFT_FLIT_H_LEN - 8, b->hi << 16 | b->lo >> 48);
+	weft_put_le64(slot, b->lo);
+	return true;
+}
+
+/* Add message @p i of a slot to those before it. False: a field is out of range. */
+static inline bool
+slot_add(struct slot_bits *b, const struct slot_codec *c, const struct weft_msg *m, unsigned int i)
+{
+	const unsigned int at = SLOT_FMT_BITS + i * c->bits;
+	const struct slot_bits v = c->encode(m);
+
+	if ((v.lo & 1) == 0)
+		return false;
+	if (at >= 64) {
+		b->hi |= v.lo << (at - 64);
+		return true;
+	}
+	b->lo |= v.lo << at;
+	b->hi |= v.hi << at | v.lo >> (64 - at);
+	return true;
+}
+
+static inline void
+slot_skip(struct slot_bits *b, unsigned int bits)
+{
+	if (bits >= 64)
+		*b = (struct slot_bits){ b->hi >> (bits - 64), 0 };
+	else
+		*b = (struct slot_bits){ b->lo >> bits | b->hi << (64 - bits), b->hi >> bits };
+}
+
+/* The messages of a slot, to be read by slot_next(). */
+static inline struct slot_bits
+slot_messages(const uint8_t *slot, bool is_h)
+{
+	struct slot_bits b = slot_load(slot, is_h);
+
+	slot_skip(&b, SLOT_FMT_BITS);
+	return b;
+}
+
+/* The next message; false if there is none in its place (Val = 0). */
+static inline bool
+slot_next(struct slot_bits *b, const struct slot_codec *c, struct weft_msg *m)
+{
+	const bool is_valid = (b->lo & 1) != 0;
+
+	if (is_valid)
+		c->decode(m, *b);
+	slot_skip(b, c->bits);
+	return is_valid;
+}
 
 #define DATA_SLOTS (WEFT_MSG_DATA_LEN / WEFT_FLIT_SLOT_LEN)
 

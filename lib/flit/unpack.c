@@ -28,10 +28,10 @@ weft_unpack_restart(struct weft_unpacker *u)
 }
 
 static void
-unpack_seen(struct weft_unpacker *u, unsigned int kind)
+unpack_seen(struct weft_unpacker *u, unsigned int kind, unsigned int n)
 {
 	if (u->seen != NULL)
-		u->seen[kind]++;
+		u->seen[kind] += n;
 }
 
 static void
@@ -47,37 +47,45 @@ unpack_ring(const struct weft_unpacker *u, unsigned int i)
 	return (u->head + i) % WEFT_UNPACK_PENDING_MAX;
 }
 
-/* Which trailer follows the data of message @p i of the @p n from one header slot. */
+/* Which trailer follows the data of message @p i of the @p n from the header slot read last. */
 static uint8_t
-unpack_trailer_for(const struct weft_msg *msgs, unsigned int n, unsigned int i)
+unpack_trailer_for(
+	const struct weft_unpacker *u, unsigned int first, unsigned int n, unsigned int i)
 {
-	if (msgs[i].kind != WEFT_MSG_S2M_DRS)
-		return msgs[i].trp ? TRAILER_OWN : TRAILER_NONE;
+	if (u->pending[unpack_ring(u, first)].kind != WEFT_MSG_S2M_DRS)
+		return u->pending[unpack_ring(u, first + i)].trp ? TRAILER_OWN : TRAILER_NONE;
 	/* DRS: one slot for all, after the first message's data. */
 	if (i != 0)
 		return TRAILER_NONE;
 	for (unsigned int k = 0; k < n; k++)
-		if (msgs[k].trp)
+		if (u->pending[unpack_ring(u, first + k)].trp)
 			return (uint8_t)n;
 	return TRAILER_NONE;
 }
 
-/* Queue the messages of a data header slot; false if that is more than may be pending. */
+/* The messages of a data header slot wait for their data; false if that is more than may be. */
 static bool
-unpack_queue(struct weft_unpacker *u, const struct weft_msg *msgs, unsigned int n, bool is_h)
+unpack_data_header(
+	struct weft_unpacker *u, const struct slot_format *s, struct slot_bits b, bool is_h)
 {
-	if (is_h && u->n_slots > WEFT_PENDING_SLOTS_H)
+	const struct slot_codec *c = &slot_codecs[s->kind][u->form];
+	const unsigned int first = u->n_pending;
+	unsigned int n = 0;
+
+	/* 16 slots are of 4 messages and a part of a fifth, and one header slot adds 4. */
+	assert(first + s->n <= WEFT_UNPACK_PENDING_MAX);
+	for (unsigned int i = 0; i < s->n; i++)
+		n += slot_next(&b, c, &u->pending[unpack_ring(u, first + n)]);
+	if (n != 0 && is_h && u->n_slots > WEFT_PENDING_SLOTS_H)
 		return false;
 	for (unsigned int i = 0; i < n; i++) {
-		unsigned int at = unpack_ring(u, u->n_pending);
+		const uint8_t trailer = unpack_trailer_for(u, first, n, i);
 
-		/* 16 slots are of 4 messages and a part of a fifth, and one header slot adds 4. */
-		assert(u->n_pending < WEFT_UNPACK_PENDING_MAX);
-		u->pending[at] = msgs[i];
-		u->trailer[at] = unpack_trailer_for(msgs, n, i);
-		u->n_slots = (uint8_t)(u->n_slots + DATA_SLOTS + (u->trailer[at] != TRAILER_NONE));
-		u->n_pending++;
+		u->trailer[unpack_ring(u, first + i)] = trailer;
+		u->n_slots = (uint8_t)(u->n_slots + DATA_SLOTS + (trailer != TRAILER_NONE));
 	}
+	u->n_pending = (uint8_t)(first + n);
+	unpack_seen(u, s->kind, n);
 	return true;
 }
 
@@ -139,20 +147,22 @@ unpack_poison(struct weft_unpacker *u, const uint8_t *flit)
 static bool
 unpack_header(struct weft_unpacker *u, const uint8_t *slot, bool is_h, weft_msg_fn fn, void *arg)
 {
-	struct weft_msg msgs[WEFT_MSG_PER_SLOT];
-	unsigned int n;
+	const struct slot_format *s = &slot_formats[u->form][is_h][weft_slot_fmt(slot)];
+	struct slot_bits b = slot_messages(slot, is_h);
+	struct weft_msg m;
 
-	if (weft_slot_decode(slot, is_h, (enum weft_form)u->form, msgs, &n) != WEFT_OK)
+	if (s->n == 0)
 		return false;
-	if (n != 0 && slot_kind_has_data(msgs[0].kind)) {
-		if (!unpack_queue(u, msgs, n, is_h))
-			return false;
-	} else {
-		for (unsigned int i = 0; i < n; i++)
-			unpack_deliver(fn, arg, &msgs[i]);
+	if (slot_kind_has_data(s->kind))
+		return unpack_data_header(u, s, b, is_h);
+	for (unsigned int i = 0; i < (unsigned int)s->n + s->n2; i++) {
+		const unsigned int kind = i < s->n ? s->kind : s->kind2;
+
+		if (!slot_next(&b, &slot_codecs[kind][u->form], &m))
+			continue;
+		unpack_seen(u, kind, 1);
+		unpack_deliver(fn, arg, &m);
 	}
-	for (unsigned int i = 0; i < n; i++)
-		unpack_seen(u, msgs[i].kind);
 	return true;
 }
 
@@ -169,7 +179,7 @@ weft_unpack_flit(struct weft_unpacker *u, const uint8_t *flit, weft_msg_fn fn, v
 
 		if (llctrl == WEFT_LLCTRL_POISON)
 			unpack_poison(u, flit);
-		unpack_seen(u, WEFT_MSG_LLCTRL);
+		unpack_seen(u, WEFT_MSG_LLCTRL, 1);
 		unpack_deliver(fn, arg, &m);
 		if (llctrl != WEFT_LLCTRL_IDE_MAC)
 			return WEFT_OK;

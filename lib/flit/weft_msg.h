@@ -3,7 +3,7 @@
 
 /*
  * CXL.cachemem messages and the slots that carry them, 256 B mode, HBR and PBR form
- * (wire-formats.md section 4). One table holds every field's place; a correction is one line there.
+ * (wire-formats.md section 4).
  */
 #ifndef WEFT_MSG_H
 #define WEFT_MSG_H
@@ -165,8 +165,8 @@ struct weft_packer {
 	uint8_t n_data; /* data and trailer slots that wait for the next flit */
 	uint8_t data_head; /* index of the first of them */
 	uint8_t n_join; /* messages in the last header slot, which more of their kind may join */
+	uint8_t join_kind;
 	uint8_t join_slot;
-	struct weft_msg join[WEFT_MSG_PER_SLOT];
 	uint8_t per_group[5][WEFT_MSG_KINDS]; /* last group of the flit before, then this one's */
 	uint8_t data[WEFT_MSG_TAIL_SLOTS][WEFT_FLIT_SLOT_LEN]; /* of the last data message */
 };

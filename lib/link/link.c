@@ -148,8 +148,7 @@ weft_link_prefetch(const struct weft_link *e)
 	link_prefetch_lines(&e->session.state, offsetof(struct weft_session, due.welcome_flits) -
 						       offsetof(struct weft_session, state));
 	link_prefetch_lines(e->flow.may_send,
-		offsetof(struct weft_link, pack.join) - offsetof(struct weft_link, flow.may_send));
-	link_prefetch_lines(e->pack.per_group, sizeof(e->pack.per_group));
+		offsetof(struct weft_link, pack.data) - offsetof(struct weft_link, flow.may_send));
 	link_prefetch_lines(&e->unpack, 2 * WEFT_CACHE_LINE);
 	link_prefetch_lines(e->box, sizeof(e->box));
 	/* The retry layer is behind; e->llr would have to be read. */

@@ -241,34 +241,12 @@ WEFT_TEST(messages_fill_the_lengths_of_the_formats)
 			for (int fmt = 0; fmt < 16; fmt++) {
 				const struct slot_format *s = &slot_formats[form][is_h][fmt];
 				const unsigned int bits =
-					(unsigned int)s->n * msg_layouts[s->kind][form].bits +
-					(unsigned int)s->n2 * msg_layouts[s->kind2][form].bits;
+					(unsigned int)s->n * slot_codecs[s->kind][form].bits +
+					(unsigned int)s->n2 * slot_codecs[s->kind2][form].bits;
 
 				assert_int_equal(bits, length[form][is_h][fmt]);
 				assert_true(s->n + s->n2 <= WEFT_MSG_PER_SLOT);
 			}
-		}
-	}
-}
-
-/* Every bit of a message but Val belongs to one field at most, and widths are those of 4.2. */
-WEFT_TEST(fields_do_not_overlap)
-{
-	for (unsigned int kind = 0; kind < WEFT_MSG_LLCTRL; kind++) {
-		for (int form = 0; form < 2; form++) {
-			const struct msg_layout *l = &msg_layouts[kind][form];
-			unsigned int widths = 0, want = 0;
-			uint8_t used[128] = { 1 };
-
-			for (const struct msg_field *f = l->field; f->width != 0; f++) {
-				widths += f->width;
-				assert_in_range(f->lsb + f->width, 2, l->bits);
-				for (unsigned int b = f->lsb; b < f->lsb + f->width; b++)
-					assert_int_equal(used[b]++, 0);
-			}
-			for (unsigned int i = 0; i < WEFT_GEN_FIELDS; i++)
-				want += weft_gen_fields[kind][i].width[form];
-			assert_int_equal(widths, want);
 		}
 	}
 }
@@ -451,7 +429,7 @@ WEFT_TEST(message_without_val_is_none)
 			slot[0] = (uint8_t)(0xF0 | fmt);
 			for (int i = 0; i < s->n + s->n2; i++) {
 				slot[at / 8] &= (uint8_t) ~(1u << at % 8);
-				at += msg_layouts[i < s->n ? s->kind : s->kind2][form].bits;
+				at += slot_codecs[i < s->n ? s->kind : s->kind2][form].bits;
 			}
 			assert_int_equal(
 				decode(slot, false, (enum weft_form)form, msgs, &n), WEFT_OK);
