@@ -75,7 +75,7 @@ pipe_is_tx(const struct pipe *c)
 
 /* Make frame @p i what it is before a run: plain flits to send, or a frame off the wire. */
 static void
-pipe_restore_frame(struct pipe *c, unsigned int i, const uint8_t *bytes, struct weft_conn *conn)
+pipe_restore_frame(struct pipe *c, unsigned int i, const uint8_t *bytes, struct weft_conn_dir *conn)
 {
 	struct rte_mbuf *m = c->frame[i];
 	struct weft_frame *f = weft_frame(m);
@@ -93,7 +93,7 @@ pipe_restore_frame(struct pipe *c, unsigned int i, const uint8_t *bytes, struct 
 }
 
 static void
-pipe_restore_conn(struct pipe *c, struct weft_conn *conn)
+pipe_restore_conn(struct pipe *c, struct weft_conn_dir *conn)
 {
 	conn->isn.next = WEFT_ISN_FIRST;
 	if (conn->stream != NULL)
@@ -313,7 +313,7 @@ pipe_make(struct pipe *c, const char *name, const char *layout)
 	return pipe;
 }
 
-static struct weft_conn *
+static struct weft_conn_dir *
 pipe_make_conn(struct pipe *c)
 {
 	struct weft_conn_key k = {

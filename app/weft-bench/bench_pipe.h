@@ -34,12 +34,12 @@ struct pipe {
 	uint8_t *plain; /* n_frames of frame_len: before protection */
 	uint8_t *wire; /* and as sent */
 	struct weft_conns *conns;
-	struct weft_conn *conn;
+	struct weft_conn_dir *conn;
 	struct weft_env env;
 	struct weft_tables *tables;
 	struct weft_tables_slot slot;
 	struct bench_agent agent;
-	struct weft_conn *one_of[PIPE_WAIT_CONNS]; /* PIPE_ROUTE_WAIT */
+	struct weft_conn_dir *one_of[PIPE_WAIT_CONNS]; /* PIPE_ROUTE_WAIT */
 	struct weft_pipe *pipe;
 	uint64_t expect; /* frames that must have reached the sink, the open epoch's included */
 	bool stop;

@@ -54,7 +54,7 @@ struct gen {
 	struct weft_env env;
 	struct weft_ide_lib *ide; /* NULL: no encryption */
 	struct weft_conns *conns;
-	struct weft_conn *conn;
+	struct weft_conn_dir *conn;
 	struct weft_pipe *pipe;
 	struct rte_mempool *pool;
 	struct trace_writer *out;

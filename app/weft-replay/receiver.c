@@ -24,7 +24,7 @@ struct end {
 	struct weft_isn out; /* numbers of re-protected flits, see receiver_end_write() */
 };
 
-static struct weft_conn *
+static struct weft_conn_dir *
 receiver_new_conn(void *arg, const struct weft_conn_key *key)
 {
 	struct receiver *r = arg;
@@ -41,7 +41,7 @@ receiver_new_conn(void *arg, const struct weft_conn_key *key)
 		.poison = r->cfg.poison,
 		.stop = r->cfg.stop,
 	};
-	struct weft_conn *c = weft_conns_add(r->conns, key, &cfg);
+	struct weft_conn_dir *c = weft_conns_add(r->conns, key, &cfg);
 	struct end *e;
 
 	if (c == NULL)
@@ -190,7 +190,7 @@ void
 receiver_restart(struct receiver *r)
 {
 	unsigned int pos = 0;
-	struct weft_conn *c;
+	struct weft_conn_dir *c;
 
 	while ((c = weft_conns_next(r->conns, &pos)) != NULL) {
 		free(c->user);

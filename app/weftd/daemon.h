@@ -53,8 +53,8 @@ struct backlog {
 struct peer {
 	struct node *node;
 	struct weft_node_link *link;
-	struct weft_conn *rx;
-	struct weft_conn *tx;
+	struct weft_conn_dir *rx;
+	struct weft_conn_dir *tx;
 	struct peer_ide *ide; /* NULL: off */
 	/* control thread: memory that was replaced, or poisoned, that it has spoken of */
 	uint64_t replaced_told, poisoned_told;

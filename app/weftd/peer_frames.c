@@ -20,7 +20,7 @@ peer_of_frame(struct weft_node *n, const struct weft_frame *f)
 	return f->conn != NULL ? f->conn->user : weft_node_link_find(n, f->hdr.spid);
 }
 
-static struct weft_conn *
+static struct weft_conn_dir *
 peer_direction(struct peer *p, const struct weft_conn_key *key)
 {
 	const struct weft_topo *t = p->node->daemon->topo;
@@ -30,7 +30,7 @@ peer_direction(struct peer *p, const struct weft_conn_key *key)
 		.first = WEFT_ISN_FIRST,
 		.ide = (enum weft_ide_mode)t->ide.mode,
 	};
-	struct weft_conn *c = weft_conns_add(p->node->conns, key, &cfg);
+	struct weft_conn_dir *c = weft_conns_add(p->node->conns, key, &cfg);
 
 	if (c != NULL) {
 		c->end = p->link->end;
@@ -168,7 +168,7 @@ peer_send_all(struct node *n)
 
 /* What came to a receiving half on another lcore. */
 static void
-peer_hear(void *arg, struct weft_conn *c)
+peer_hear(void *arg, struct weft_conn_dir *c)
 {
 	const struct node *n = arg;
 	struct weft_node_link *l = c->user;

@@ -24,7 +24,7 @@ struct weft_conns {
 	unsigned int turn;
 	int socket;
 	bool *in_use;
-	struct weft_conn *conn; /* max of them; index = place in the array */
+	struct weft_conn_dir *conn; /* max of them; index = place in the array */
 
 	/* Bells: a bit a connection, and a bit a word of these in which one may be set. */
 	uint64_t rung_words __attribute__((aligned(WEFT_CACHE_LINE)));
@@ -84,7 +84,7 @@ void
 weft_conns_free(struct weft_conns *t)
 {
 	unsigned int pos = 0;
-	struct weft_conn *c;
+	struct weft_conn_dir *c;
 
 	if (t == NULL)
 		return;
@@ -97,7 +97,7 @@ weft_conns_free(struct weft_conns *t)
 }
 
 static int
-conn_start_stream(struct weft_conns *t, struct weft_conn *c, const struct weft_conn_cfg *cfg)
+conn_start_stream(struct weft_conns *t, struct weft_conn_dir *c, const struct weft_conn_cfg *cfg)
 {
 	const struct weft_ide_config ide = {
 		.mode = cfg->ide, .pcrc = cfg->pcrc, .poison = cfg->poison, .stop = cfg->stop
@@ -125,7 +125,7 @@ conn_start_stream(struct weft_conns *t, struct weft_conn *c, const struct weft_c
 }
 
 static int
-conn_start(struct weft_conns *t, struct weft_conn *c, const struct weft_conn_cfg *cfg)
+conn_start(struct weft_conns *t, struct weft_conn_dir *c, const struct weft_conn_cfg *cfg)
 {
 	int rc;
 
@@ -142,7 +142,7 @@ conn_start(struct weft_conns *t, struct weft_conn *c, const struct weft_conn_cfg
 }
 
 static void
-conn_stop(struct weft_conn *c)
+conn_stop(struct weft_conn_dir *c)
 {
 	if (c->stream != NULL && c->end == NULL) {
 		weft_ide_stream_wipe(c->stream);
@@ -153,11 +153,11 @@ conn_stop(struct weft_conn *c)
 	c->n_held = 0;
 }
 
-struct weft_conn *
+struct weft_conn_dir *
 weft_conns_add(
 	struct weft_conns *t, const struct weft_conn_key *key, const struct weft_conn_cfg *cfg)
 {
-	struct weft_conn *c;
+	struct weft_conn_dir *c;
 	unsigned int i = 0;
 	int rc;
 
@@ -189,7 +189,7 @@ weft_conns_add(
 }
 
 void
-weft_conns_remove(struct weft_conns *t, struct weft_conn *c)
+weft_conns_remove(struct weft_conns *t, struct weft_conn_dir *c)
 {
 	/* Lock-free readers: the hash keeps the key's place until told that nobody looks at it. */
 	int32_t pos = rte_hash_del_key(t->hash, &c->key);
@@ -202,7 +202,7 @@ weft_conns_remove(struct weft_conns *t, struct weft_conn *c)
 	t->count--;
 }
 
-struct weft_conn *
+struct weft_conn_dir *
 weft_conns_find(const struct weft_conns *t, const struct weft_conn_key *key)
 {
 	void *c;
@@ -214,7 +214,7 @@ enum weft_verdict
 weft_conns_why_not(const struct weft_conns *t, const struct weft_conn_key *key)
 {
 	unsigned int pos = 0;
-	const struct weft_conn *c;
+	const struct weft_conn_dir *c;
 
 	while ((c = weft_conns_next(t, &pos)) != NULL) {
 		struct weft_conn_key same = c->key;
@@ -227,7 +227,7 @@ weft_conns_why_not(const struct weft_conns *t, const struct weft_conn_key *key)
 }
 
 void
-weft_conns_next_key(struct weft_conns *t, struct weft_conn *c)
+weft_conns_next_key(struct weft_conns *t, struct weft_conn_dir *c)
 {
 	const uint8_t *key =
 		c->later_keys == NULL ? NULL : weft_keys_find(c->later_keys, &c->key, c->n_keys);
@@ -239,16 +239,16 @@ weft_conns_next_key(struct weft_conns *t, struct weft_conn *c)
 }
 
 void
-weft_conns_stuck(struct weft_conns *t, struct weft_conn *c, bool is_stuck)
+weft_conns_stuck(struct weft_conns *t, struct weft_conn_dir *c, bool is_stuck)
 {
 	t->n_stuck += (unsigned int)is_stuck - c->is_stuck;
 	c->is_stuck = is_stuck;
 }
 
-struct weft_conn *
+struct weft_conn_dir *
 weft_conns_turn(struct weft_conns *t)
 {
-	struct weft_conn *c = weft_conns_next(t, &t->turn);
+	struct weft_conn_dir *c = weft_conns_next(t, &t->turn);
 
 	if (c != NULL)
 		return c;
@@ -258,7 +258,7 @@ weft_conns_turn(struct weft_conns *t)
 
 /* Never in vain: what was written before is seen by whoever takes the bit. */
 void
-weft_conns_ring(struct weft_conns *t, const struct weft_conn *c)
+weft_conns_ring(struct weft_conns *t, const struct weft_conn_dir *c)
 {
 	const unsigned int word = c->index / 64;
 
@@ -267,7 +267,7 @@ weft_conns_ring(struct weft_conns *t, const struct weft_conn *c)
 }
 
 unsigned int
-weft_conns_answer(struct weft_conns *t, void (*fn)(void *arg, struct weft_conn *c), void *arg)
+weft_conns_answer(struct weft_conns *t, void (*fn)(void *arg, struct weft_conn_dir *c), void *arg)
 {
 	unsigned int n = 0;
 
@@ -290,7 +290,7 @@ weft_conns_n_stuck(const struct weft_conns *t)
 	return t->n_stuck;
 }
 
-struct weft_conn *
+struct weft_conn_dir *
 weft_conns_next(const struct weft_conns *t, unsigned int *pos)
 {
 	while (*pos < t->max) {

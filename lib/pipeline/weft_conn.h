@@ -56,7 +56,7 @@ struct weft_conn_cfg {
 };
 
 /** One direction. */
-struct weft_conn {
+struct weft_conn_dir {
 	/* Constant from weft_conns_add() to weft_conns_remove(). */
 	struct weft_conn_key key;
 	uint8_t ide; /* enum weft_ide_mode */
@@ -117,14 +117,14 @@ void weft_conns_free(struct weft_conns *t);
  * @return the connection, or NULL with rte_errno: EEXIST; ENOSPC, the table is full; EINVAL, a
  *         value of @p cfg is out of range
  */
-struct weft_conn *weft_conns_add(
+struct weft_conn_dir *weft_conns_add(
 	struct weft_conns *t, const struct weft_conn_key *key, const struct weft_conn_cfg *cfg);
 
 /** Remove a direction. No frame of it may be in any stage. The writer's thread only. */
-void weft_conns_remove(struct weft_conns *t, struct weft_conn *c);
+void weft_conns_remove(struct weft_conns *t, struct weft_conn_dir *c);
 
 /** Find a direction; NULL if there is none. Any thread. */
-struct weft_conn *weft_conns_find(const struct weft_conns *t, const struct weft_conn_key *key);
+struct weft_conn_dir *weft_conns_find(const struct weft_conns *t, const struct weft_conn_key *key);
 
 /**
  * Why a key was not found: WEFT_DROP_SESSION if a direction differs in the session only, else
@@ -136,23 +136,23 @@ enum weft_verdict weft_conns_why_not(const struct weft_conns *t, const struct we
  * Give a stream its next key, to be taken at an IDE.Start, if there is one left in later_keys. The
  * IDE stage's thread.
  */
-void weft_conns_next_key(struct weft_conns *t, struct weft_conn *c);
+void weft_conns_next_key(struct weft_conns *t, struct weft_conn_dir *c);
 
 /** Note whether a connection is stuck. link_rx's thread. */
-void weft_conns_stuck(struct weft_conns *t, struct weft_conn *c, bool is_stuck);
+void weft_conns_stuck(struct weft_conns *t, struct weft_conn_dir *c, bool is_stuck);
 
 /** The next connection in turn, for ever; NULL: there is none. link_rx's thread. */
-struct weft_conn *weft_conns_turn(struct weft_conns *t);
+struct weft_conn_dir *weft_conns_turn(struct weft_conns *t);
 
 /**
  * Ring the bell of a connection: the half of its link on this lcore has said something to the
  * other. Any thread.
  */
-void weft_conns_ring(struct weft_conns *t, const struct weft_conn *c);
+void weft_conns_ring(struct weft_conns *t, const struct weft_conn_dir *c);
 
 /** Call @p fn once for each connection whose bell was rung. One thread. @return calls */
 unsigned int weft_conns_answer(
-	struct weft_conns *t, void (*fn)(void *arg, struct weft_conn *c), void *arg);
+	struct weft_conns *t, void (*fn)(void *arg, struct weft_conn_dir *c), void *arg);
 
 /** Connections that are. */
 unsigned int weft_conns_n_stuck(const struct weft_conns *t);
@@ -163,7 +163,7 @@ unsigned int weft_conns_n_stuck(const struct weft_conns *t);
  * @param pos  0 to start; moves on
  * @return NULL at the end
  */
-struct weft_conn *weft_conns_next(const struct weft_conns *t, unsigned int *pos);
+struct weft_conn_dir *weft_conns_next(const struct weft_conns *t, unsigned int *pos);
 
 WEFT_END_DECLS
 

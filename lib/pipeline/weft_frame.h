@@ -20,11 +20,11 @@
 
 WEFT_BEGIN_DECLS
 
-struct weft_conn;
+struct weft_conn_dir;
 
 struct weft_frame {
 	/* Set by deframe on receive, by whoever packs the flits on transmit. */
-	struct weft_conn *conn; /* NULL on a switch and in control frames */
+	struct weft_conn_dir *conn; /* NULL on a switch and in control frames */
 	struct weft_wire_hdr hdr;
 	uint16_t in_port; /* set by the source; of no meaning on transmit */
 	int16_t out_port; /* route */

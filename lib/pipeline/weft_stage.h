@@ -62,7 +62,7 @@ struct weft_stage_stats {
  * Makes a connection for a key that is not in the table, or answers NULL (the frame is dropped as
  * WEFT_DROP_CONN_LIMIT). Called on the deframe stage's lcore.
  */
-typedef struct weft_conn *(*weft_new_conn_fn)(void *arg, const struct weft_conn_key *key);
+typedef struct weft_conn_dir *(*weft_new_conn_fn)(void *arg, const struct weft_conn_key *key);
 
 /** Flits of a frame with header @p h are gone: FEC could not correct them. Called by fec_relay. */
 typedef void (*weft_lost_fn)(void *arg, const struct weft_wire_hdr *h, unsigned int flits);
@@ -232,7 +232,7 @@ struct weft_stage {
 	const char *fuses_with; /* the stage whose costly part it can do; NULL: none */
 	enum weft_stage_order order;
 	/*
-	 * It works on ends (weft_conn.end): all such stages of both pipelines of a node run on one
+	 * It works on ends (weft_conn_dir.end): all such stages of both pipelines of a node run on one
 	 * lcore, but for link_rx, which may have one of its own if ends were made for that
 	 * (weft_env.ends.rx_apart). Others keep nothing of a connection that has an end, and may run
 	 * anywhere.

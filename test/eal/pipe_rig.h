@@ -20,7 +20,7 @@ struct rig {
 	struct rte_mempool *pool;
 	struct weft_ide_lib *ide;
 	struct weft_conns *tx_conns, *rx_conns;
-	struct weft_conn *tx_conn, *rx_conn;
+	struct weft_conn_dir *tx_conn, *rx_conn;
 	struct weft_env tx_env, rx_env;
 	struct weft_tables *tables;
 	struct weft_tables_slot slot;
@@ -66,7 +66,7 @@ rig_pipe(const char *name, const char *layout, const struct weft_env *env)
 	return p;
 }
 
-static struct weft_conn *
+static struct weft_conn_dir *
 rig_conn(struct weft_conns *t, enum weft_ide_mode ide)
 {
 	const struct weft_conn_key key = {
@@ -75,7 +75,7 @@ rig_conn(struct weft_conns *t, enum weft_ide_mode ide)
 	const struct weft_conn_cfg cfg = {
 		.first = WEFT_ISN_FIRST, .ide = ide, .ide_key = rig_key, .pcrc = true
 	};
-	struct weft_conn *c = weft_conns_add(t, &key, &cfg);
+	struct weft_conn_dir *c = weft_conns_add(t, &key, &cfg);
 
 	assert_non_null(c);
 	return c;

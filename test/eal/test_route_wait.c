@@ -45,7 +45,7 @@ static struct world {
 	struct weft_rand r;
 	struct rte_mempool *pool;
 	struct weft_conns *conns;
-	struct weft_conn *conn[CONNS];
+	struct weft_conn_dir *conn[CONNS];
 	struct weft_env env;
 	struct weft_tables *tables; /* a segment for each connection */
 	struct weft_tables_slot slot;

@@ -602,7 +602,7 @@ WEFT_TEST(nothing_leaves_in_the_clear)
 #define BELLS 130 /* more than two words of bits */
 
 static void
-bell_heard(void *arg, struct weft_conn *c)
+bell_heard(void *arg, struct weft_conn_dir *c)
 {
 	unsigned int *heard = arg;
 
@@ -614,7 +614,7 @@ WEFT_TEST(a_bell_is_answered_once)
 {
 	struct weft_conns *t = weft_conns_create("bells", BELLS, NULL, SOCKET_ID_ANY);
 	const struct weft_conn_cfg cfg = { .first = WEFT_ISN_FIRST };
-	struct weft_conn *c[BELLS];
+	struct weft_conn_dir *c[BELLS];
 	unsigned int heard[BELLS] = { 0 };
 
 	assert_non_null(t);

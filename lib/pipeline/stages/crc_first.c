@@ -20,12 +20,12 @@ static const struct weft_counter crc_first_counters[] = {
 
 /* What the flits of a connection should have from here on; link_rx counts later. */
 struct crc_first_expect {
-	const struct weft_conn *conn;
+	const struct weft_conn_dir *conn;
 	struct weft_isn isn;
 };
 
 static inline void
-crc_first_turn(struct crc_first_expect *e, const struct weft_conn *c)
+crc_first_turn(struct crc_first_expect *e, const struct weft_conn_dir *c)
 {
 	if (e->conn == c)
 		return;

@@ -40,8 +40,8 @@ deframe_key(struct weft_conn_key *k, const struct weft_wire_hdr *h, const uint8_
 }
 
 static enum weft_verdict
-deframe_find(const struct weft_env *env, const struct weft_conn_key *key, struct weft_conn **conn,
-	struct weft_stage_stats *st)
+deframe_find(const struct weft_env *env, const struct weft_conn_key *key,
+	struct weft_conn_dir **conn, struct weft_stage_stats *st)
 {
 	*conn = weft_conns_find(env->conns, key);
 	if (*conn != NULL)
@@ -114,7 +114,7 @@ deframe_admit(const struct weft_env *env, struct rte_mbuf *m, struct weft_frame 
 static void
 deframe_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
 {
-	struct weft_conn *last = NULL;
+	struct weft_conn_dir *last = NULL;
 	uint16_t kept = 0;
 
 	for (uint16_t i = 0; i < b->n; i++) {

@@ -19,7 +19,7 @@ static void
 deliver_active(const struct weft_env *env, struct rte_mbuf *m, struct weft_stage_stats *st)
 {
 	const struct weft_frame *f = weft_frame(m);
-	const struct weft_conn *c = f->conn;
+	const struct weft_conn_dir *c = f->conn;
 	const unsigned int n = (unsigned int)__builtin_popcountll(f->in_order);
 
 	/* A later frame of the burst may have begun another session. */
@@ -38,7 +38,7 @@ static void
 deliver_passive(const struct weft_env *env, struct rte_mbuf *m, struct weft_stage_stats *st)
 {
 	const struct weft_frame *f = weft_frame(m);
-	struct weft_conn *c = f->conn;
+	struct weft_conn_dir *c = f->conn;
 
 	for (unsigned int i = 0; i < f->hdr.n_flits; i++) {
 		const uint8_t *flit = weft_frame_flits(m) + i * (size_t)WEFT_FLIT_LEN;
@@ -66,7 +66,7 @@ deliver_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_
 
 	for (uint16_t i = 0; i < b->n; i++) {
 		struct rte_mbuf *m = b->pkt[i];
-		const struct weft_conn *c = weft_frame(m)->conn;
+		const struct weft_conn_dir *c = weft_frame(m)->conn;
 
 		if (c != NULL && c->end != NULL) {
 			deliver_active(env, m, st);

@@ -60,7 +60,7 @@ ide_open_lowest(uint64_t mask, unsigned int n)
  * @return the protocol flits that are handed on
  */
 static inline unsigned int
-ide_open_decide(struct weft_conn *c, unsigned int n, bool drop)
+ide_open_decide(struct weft_conn_dir *c, unsigned int n, bool drop)
 {
 	unsigned int protocol = 0;
 
@@ -82,7 +82,7 @@ ide_open_decide(struct weft_conn *c, unsigned int n, bool drop)
 
 /* Cachemem flits, all of them protected or all behind IDE.Stop. */
 static inline __attribute__((always_inline)) void
-ide_open_flits(struct weft_conn *c, uint8_t *flits, uint64_t live, struct weft_stage_stats *st)
+ide_open_flits(struct weft_conn_dir *c, uint8_t *flits, uint64_t live, struct weft_stage_stats *st)
 {
 	const uint64_t poison = c->counts->poison;
 	unsigned int protocol;
@@ -104,7 +104,7 @@ ide_open_flits(struct weft_conn *c, uint8_t *flits, uint64_t live, struct weft_s
 
 /* IDE.Start or IDE.Stop: one that is not obeyed is not handed on. */
 static void
-ide_open_turn(const struct weft_env *env, struct weft_conn *c, struct rte_mbuf *m, uint64_t bit,
+ide_open_turn(const struct weft_env *env, struct weft_conn_dir *c, struct rte_mbuf *m, uint64_t bit,
 	struct weft_stage_stats *st)
 {
 	const struct weft_ide_counts before = *c->counts, *now = c->counts;
@@ -164,8 +164,8 @@ ide_open_find_odd(const uint8_t *flits, uint64_t live, uint64_t *other, uint64_t
 
 /* Runs of ordinary flits, and the odd ones between them. */
 static __attribute__((noinline)) void
-ide_open_pieces(const struct weft_env *env, struct weft_conn *c, struct rte_mbuf *m, uint64_t live,
-	uint64_t other, uint64_t turn, struct weft_stage_stats *st)
+ide_open_pieces(const struct weft_env *env, struct weft_conn_dir *c, struct rte_mbuf *m,
+	uint64_t live, uint64_t other, uint64_t turn, struct weft_stage_stats *st)
 {
 	for (uint64_t odd = other | turn; odd != 0; odd &= odd - 1) {
 		const uint64_t bit = odd & -odd;
@@ -187,7 +187,7 @@ ide_open_pieces(const struct weft_env *env, struct weft_conn *c, struct rte_mbuf
 
 /* Move the frames whose flits are all decided, oldest first, to the burst. */
 static uint16_t
-ide_open_let_go(struct weft_conn *c, struct rte_mbuf **out)
+ide_open_let_go(struct weft_conn_dir *c, struct rte_mbuf **out)
 {
 	uint8_t gone = 0;
 
@@ -202,7 +202,7 @@ ide_open_let_go(struct weft_conn *c, struct rte_mbuf **out)
 
 /* Keep a frame behind those that wait. */
 static void
-ide_open_queue(struct weft_conn *c, struct rte_mbuf *m)
+ide_open_queue(struct weft_conn_dir *c, struct rte_mbuf *m)
 {
 	struct weft_frame *f = weft_frame(m);
 
@@ -214,7 +214,7 @@ ide_open_queue(struct weft_conn *c, struct rte_mbuf *m)
 
 /* A frame without a flit that waits passes those that do, but the gap in it stays where it is. */
 static void
-ide_open_overtake(struct weft_conn *c, struct weft_frame *f)
+ide_open_overtake(struct weft_conn_dir *c, struct weft_frame *f)
 {
 	if (c->n_held == 0 || f->seq_gap == 0)
 		return;
@@ -224,7 +224,7 @@ ide_open_overtake(struct weft_conn *c, struct weft_frame *f)
 
 /* Out of line: another session, or none. What the one before held was never proven good. */
 static __attribute__((noinline)) void
-ide_open_session(struct weft_conn *c, struct weft_ide_stream *stream, struct weft_burst *b)
+ide_open_session(struct weft_conn_dir *c, struct weft_ide_stream *stream, struct weft_burst *b)
 {
 	for (unsigned int h = 0; h < c->n_held; h++)
 		weft_burst_drop(b, c->held[h]);
@@ -239,7 +239,7 @@ ide_open_session(struct weft_conn *c, struct weft_ide_stream *stream, struct wef
 static inline bool
 ide_open_is_live(struct weft_frame *f, struct weft_burst *b)
 {
-	struct weft_conn *c = f->conn;
+	struct weft_conn_dir *c = f->conn;
 	struct weft_ide_stream *stream;
 	const uint32_t n_streams = weft_link_rx_ide(c->end, &stream);
 
@@ -255,7 +255,7 @@ ide_open_frame(const struct weft_env *env, struct weft_burst *b, struct rte_mbuf
 	struct rte_mbuf **out, struct weft_stage_stats *st)
 {
 	struct weft_frame *f = weft_frame(m);
-	struct weft_conn *c = f->conn;
+	struct weft_conn_dir *c = f->conn;
 	uint64_t live = weft_frame_live(f);
 	uint64_t other = 0, turn = 0;
 	bool waits;
@@ -311,7 +311,7 @@ static void
 ide_open_drain(const struct weft_env *env, struct weft_burst *b)
 {
 	unsigned int pos = 0;
-	struct weft_conn *c;
+	struct weft_conn_dir *c;
 
 	while ((c = weft_conns_next(env->conns, &pos)) != NULL) {
 		if (b->n + c->n_held > WEFT_BURST_MAX)

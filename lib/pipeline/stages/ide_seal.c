@@ -40,7 +40,7 @@ ide_seal_before_turn(const uint8_t *flits, unsigned int n)
 }
 
 static bool
-ide_seal_start(const struct weft_env *env, struct weft_conn *c, uint8_t *flit)
+ide_seal_start(const struct weft_env *env, struct weft_conn_dir *c, uint8_t *flit)
 {
 	if (weft_ide_start(c->stream, flit) != 0)
 		return false;
@@ -51,7 +51,7 @@ ide_seal_start(const struct weft_env *env, struct weft_conn *c, uint8_t *flit)
 
 /* Whether the packer and the stream agree on what these flits are. */
 static bool
-ide_seal_flits(const struct weft_env *env, struct weft_conn *c, uint8_t *flits, unsigned int n,
+ide_seal_flits(const struct weft_env *env, struct weft_conn_dir *c, uint8_t *flits, unsigned int n,
 	struct weft_stage_stats *st)
 {
 	unsigned int run, sealed;

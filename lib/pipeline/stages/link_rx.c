@@ -55,7 +55,7 @@ static const struct weft_counter link_rx_counters[] = {
 struct link_rx_counts {
 	uint64_t row[COUNTERS];
 	uint64_t zeros;
-	const struct weft_conn *said; /* it said something to the other lcore, unless NULL */
+	const struct weft_conn_dir *said; /* it said something to the other lcore, unless NULL */
 };
 
 static inline unsigned int
@@ -91,7 +91,7 @@ link_rx_nops(const uint8_t *flits, unsigned int n)
 
 /* cxl mode: the number is in the header or counted along; turn that into the masks of rxl mode. */
 static inline void
-link_rx_judge_cxl(struct weft_conn *c, const uint8_t *flits, const uint64_t *syndrome,
+link_rx_judge_cxl(struct weft_conn_dir *c, const uint8_t *flits, const uint64_t *syndrome,
 	unsigned int n, uint64_t skip, struct weft_isn_result *r)
 {
 	struct weft_isn_result crc;
@@ -160,7 +160,7 @@ link_rx_now(const struct weft_env *env)
 
 /* The session that there is, or 0. */
 static inline uint32_t
-link_rx_session(const struct weft_conn *c)
+link_rx_session(const struct weft_conn_dir *c)
 {
 	const struct weft_llr *l = weft_link_llr(c->end);
 
@@ -169,7 +169,7 @@ link_rx_session(const struct weft_conn *c)
 
 /* A frame came. Of a link whose other half is elsewhere the session is told of it there. */
 static inline enum weft_verdict
-link_rx_frame(struct weft_conn *c, uint32_t session, uint64_t now_ns)
+link_rx_frame(struct weft_conn_dir *c, uint32_t session, uint64_t now_ns)
 {
 	struct weft_llr *l = weft_link_llr(c->end);
 	enum weft_session_event ev;
@@ -181,7 +181,7 @@ link_rx_frame(struct weft_conn *c, uint32_t session, uint64_t now_ns)
 
 /* A frame of the connection without a flit yet, or NULL. */
 static struct rte_mbuf *
-link_rx_blank(const struct weft_env *env, struct weft_conn *c)
+link_rx_blank(const struct weft_env *env, struct weft_conn_dir *c)
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(env->ends.pool);
 	struct weft_frame *f;
@@ -206,7 +206,7 @@ link_rx_blank(const struct weft_env *env, struct weft_conn *c)
  * Out of line: flits that had come too early, in frames of their own, until the burst has @p max.
  */
 static __attribute__((noinline)) void
-link_rx_release(const struct weft_env *env, struct weft_burst *b, struct weft_conn *c,
+link_rx_release(const struct weft_env *env, struct weft_burst *b, struct weft_conn_dir *c,
 	unsigned int max, uint64_t *released)
 {
 	struct weft_llr *l = weft_link_llr(c->end);
@@ -242,7 +242,7 @@ link_rx_unstick(const struct weft_env *env, struct weft_burst *b, unsigned int m
 	struct weft_stage_stats *st)
 {
 	unsigned int pos = 0;
-	struct weft_conn *c;
+	struct weft_conn_dir *c;
 
 	while (b->n < max && (c = weft_conns_next(env->conns, &pos)) != NULL)
 		if (c->is_stuck)
@@ -251,7 +251,8 @@ link_rx_unstick(const struct weft_env *env, struct weft_burst *b, unsigned int m
 
 /* One bell for frames of a connection that follow each other, behind the last of them. */
 static inline void
-link_rx_said(const struct weft_env *env, struct link_rx_counts *counts, const struct weft_conn *c)
+link_rx_said(
+	const struct weft_env *env, struct link_rx_counts *counts, const struct weft_conn_dir *c)
 {
 	if (counts->said != NULL && counts->said != c)
 		weft_conns_ring(env->conns, counts->said);
@@ -323,7 +324,7 @@ link_rx_live(const struct weft_env *env, struct weft_burst *b, struct rte_mbuf *
 	unsigned int more, uint64_t *syndrome, struct link_rx_counts *counts,
 	struct weft_stage_stats *st)
 {
-	struct weft_conn *c = weft_frame(m)->conn;
+	struct weft_conn_dir *c = weft_frame(m)->conn;
 
 	if (env->ends.rx_apart)
 		link_rx_said(env, counts, c);
@@ -345,7 +346,7 @@ link_rx_live(const struct weft_env *env, struct weft_burst *b, struct rte_mbuf *
 static void
 link_rx_pass_time(const struct weft_env *env, unsigned int most)
 {
-	struct weft_conn *c;
+	struct weft_conn_dir *c;
 
 	while (most-- != 0 && (c = weft_conns_turn(env->conns)) != NULL)
 		if (c->end != NULL && weft_llr_is_apart(weft_link_llr(c->end)) &&

@@ -23,7 +23,7 @@ static bool
 link_tx_fill(const struct weft_env *env, struct rte_mbuf *m, struct weft_stage_stats *st)
 {
 	struct weft_frame *f = weft_frame(m);
-	const struct weft_conn *c = f->conn;
+	const struct weft_conn_dir *c = f->conn;
 	uint8_t *payload = weft_frame_flits(m);
 	struct weft_link_out out;
 
@@ -54,7 +54,7 @@ link_tx_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_
 
 	for (uint16_t i = 0; i < b->n; i++) {
 		struct rte_mbuf *m = b->pkt[i];
-		const struct weft_conn *c = weft_frame(m)->conn;
+		const struct weft_conn_dir *c = weft_frame(m)->conn;
 
 		if (c == NULL || c->end == NULL || link_tx_fill(env, m, st))
 			b->pkt[out++] = m;

@@ -13,11 +13,11 @@
 static void
 pack_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
 {
-	const struct weft_conn *last = NULL;
+	const struct weft_conn_dir *last = NULL;
 
 	(void)st;
 	for (uint16_t i = 0; i < b->n; i++) {
-		const struct weft_conn *c = weft_frame(b->pkt[i])->conn;
+		const struct weft_conn_dir *c = weft_frame(b->pkt[i])->conn;
 
 		if (c != NULL && c != last && c->end != NULL)
 			weft_link_pack(c->end, *env->now_ns);
