@@ -50,12 +50,12 @@ struct backlog {
 };
 
 /* What the daemon has of a link of a node, of the same number: its frames, and what it spoke of. */
-struct peer {
+struct conn {
 	struct node *node;
 	struct weft_node_link *link;
 	struct weft_conn_dir *rx;
 	struct weft_conn_dir *tx;
-	struct peer_ide *ide; /* NULL: off */
+	struct conn_ide *ide; /* NULL: off */
 	/* control thread: memory that was replaced, or poisoned, that it has spoken of */
 	uint64_t replaced_told, poisoned_told;
 	uint64_t ide_told; /* control thread: failures that it has spoken of */
@@ -128,7 +128,7 @@ struct node {
 	struct duplicates *duplicates; /* NULL: nobody else can be behind its ports */
 	uint16_t next_port; /* of the source's lcore: whose turn it is */
 	struct misfit misfit;
-	struct peer *peer; /* by the number of the link */
+	struct conn *conn; /* by the number of the link */
 	struct node_rights { /* of memory that not everybody may reach; else all zeros */
 		struct weft_gfam *live;
 		struct weft_gfam *next; /* made but not in force, or no longer */
@@ -219,9 +219,9 @@ daemon_files(const struct daemon *d)
 
 /** Name of a peer's node. */
 static inline const char *
-daemon_peer_name(const struct peer *p)
+daemon_peer_name(const struct conn *c)
 {
-	return weft_node_link_name(p->link);
+	return weft_node_link_name(c->link);
 }
 
 /** What the daemon has of a node. */
@@ -354,26 +354,26 @@ daemon_backlog_waits(const struct backlog *b)
 	return __atomic_load_n(&b->is_waiting, __ATOMIC_RELAXED);
 }
 
-/* --- peer.c: the links of a node, joined to its pipelines --- */
+/* --- conn.c: the links of a node, joined to its pipelines --- */
 
 /** The end of a link is made (struct weft_node_world). */
-int peer_cfg(void *node, struct weft_node_link *l, struct weft_link_cfg *c);
+int conn_cfg(void *node, struct weft_node_link *l, struct weft_link_cfg *c);
 
 /** Make n->node with its links, and what the daemon has of each. 0, or -errno. */
-int peers_init(struct node *n, char *err, size_t err_len);
-void peers_fini(struct node *n);
+int conns_init(struct node *n, char *err, size_t err_len);
+void conns_fini(struct node *n);
 
-/* --- peer_frames.c: frames of peers --- */
+/* --- conn_frames.c: frames of connections --- */
 
 /** Both directions in the connection table. 0, or -errno. */
-int peer_directions(struct peer *p);
-void peer_directions_fini(struct peer *p);
+int conn_directions(struct conn *c);
+void conn_directions_fini(struct conn *c);
 
 /** The receive pipeline's sink of every node that has peers: control frames. */
-void peers_sink(void *arg, struct rte_mbuf **pkt, uint16_t n);
+void conns_sink(void *arg, struct rte_mbuf **pkt, uint16_t n);
 
 /** Let everything of all peers leave that is due, while ports take it. Returns frames sent. */
-unsigned int peers_flush(struct node *n);
+unsigned int conns_flush(struct node *n);
 
 /* --- link.c: cxl mode, where the ports are the retry domains --- */
 
@@ -411,7 +411,7 @@ void ingress_rows(
 void sessions_watch(struct daemon *d);
 
 /** A word for the state of a session: "down", "up", "stalled", "refused", "closed". */
-const char *session_word(const struct peer *p);
+const char *session_word(const struct conn *c);
 
 /** Links, their interfaces and MTUs, and ways that nobody takes: once a second. */
 void links_watch(struct daemon *d);
@@ -459,19 +459,19 @@ int ide_open(struct daemon *d, char *err, size_t err_len);
 void ide_close(struct daemon *d);
 
 /** Set what an end needs for IDE, if it is on. 0; -ENOLCK: no memory could be locked; -ENOMEM. */
-int ide_peer(struct peer *p, struct weft_link_cfg *c);
+int ide_conn(struct conn *conn, struct weft_link_cfg *c);
 
 /** Once the end is not used any more. */
-void ide_peer_fini(struct peer *p);
+void ide_conn_fini(struct conn *c);
 
 /** Control thread: say which streams failed since the last call, a line each. */
 void ide_log_events(struct daemon *d);
 
 /* Say of which peers somebody else sends flits. Control thread. */
-void peers_log_events(struct daemon *d);
+void conns_log_events(struct daemon *d);
 
 /** A word for reports: "off", "down", "secure", "insecure", "closed". */
-const char *ide_state(const struct peer *p);
+const char *ide_state(const struct conn *c);
 
 /* --- generation.c --- */
 

@@ -23,50 +23,50 @@
 #define REPLAY_ODD 1000 /* in a span, and more than there were good Acks */
 
 static void
-forged_tell_refused(struct peer *p, const char *node, const char *other)
+forged_tell_refused(struct conn *conn, const char *node, const char *other)
 {
-	const uint64_t *c = weft_link_session(p->link->end)->count;
+	const uint64_t *c = weft_link_session(conn->link->end)->count;
 	const uint64_t n = c[WEFT_SESSION_N_BAD_MACS] + c[WEFT_SESSION_N_FALSE_GONES];
 
-	if (n == p->forged_told)
+	if (n == conn->forged_told)
 		return;
-	event_put(EVENT_FORGED, node, other, n - p->forged_told,
+	event_put(EVENT_FORGED, node, other, n - conn->forged_told,
 		"control frames in the name of %s that prove nothing, %llu in all: ignored", other,
 		(unsigned long long)n);
-	p->forged_told = n;
+	conn->forged_told = n;
 }
 
 /* Who is told the truth by a challenge has a new session soon, or none. */
 static void
-forged_tell_doubts(struct peer *p, const char *node, const char *other, uint64_t now_ns)
+forged_tell_doubts(struct conn *c, const char *node, const char *other, uint64_t now_ns)
 {
-	const struct weft_session *s = weft_link_session(p->link->end);
+	const struct weft_session *s = weft_link_session(c->link->end);
 	const uint64_t n = s->count[WEFT_SESSION_N_CHALLENGES];
 	const uint64_t begun = s->count[WEFT_SESSION_N_BEGUN];
 
-	if (n == p->doubts_told)
+	if (n == c->doubts_told)
 		return;
-	if (p->doubt_ns == 0) {
-		p->doubt_ns = now_ns;
-		p->doubt_begun = begun;
+	if (c->doubt_ns == 0) {
+		c->doubt_ns = now_ns;
+		c->doubt_begun = begun;
 		return;
 	}
-	if (now_ns - p->doubt_ns < CONFIRM_NS)
+	if (now_ns - c->doubt_ns < CONFIRM_NS)
 		return;
-	if (begun == p->doubt_begun && weft_session_is_live(s))
-		event_put(EVENT_CHALLENGED, node, other, n - p->doubts_told,
+	if (begun == c->doubt_begun && weft_session_is_live(s))
+		event_put(EVENT_CHALLENGED, node, other, n - c->doubts_told,
 			"somebody says that the session with %s is over; it was asked %llu times "
 			"in all, and goes on",
 			other, (unsigned long long)n);
-	p->doubts_told = n;
-	p->doubt_ns = 0;
+	c->doubts_told = n;
+	c->doubt_ns = 0;
 }
 
 static void
-forged_begin_replay(const struct peer *p, struct replay_watch *w, uint64_t from_ns)
+forged_begin_replay(const struct conn *c, struct replay_watch *w, uint64_t from_ns)
 {
-	const uint64_t *s = weft_link_session(p->link->end)->count;
-	const struct weft_llr *l = weft_link_llr(p->link->end);
+	const uint64_t *s = weft_link_session(c->link->end)->count;
+	const struct weft_llr *l = weft_link_llr(c->link->end);
 
 	w->begun = s[WEFT_SESSION_N_BEGUN];
 	w->from_ns = w->told_ns = from_ns;
@@ -76,20 +76,20 @@ forged_begin_replay(const struct peer *p, struct replay_watch *w, uint64_t from_
 }
 
 static void
-forged_say_replay(struct peer *p, const char *other, const struct replay_watch *now)
+forged_say_replay(struct conn *c, const char *other, const struct replay_watch *now)
 {
-	const uint64_t old = now->old - p->replay.old, odd = now->odd - p->replay.odd;
-	struct replay_watch *w = &p->replay;
+	const uint64_t old = now->old - c->replay.old, odd = now->odd - c->replay.odd;
+	struct replay_watch *w = &c->replay;
 	char since[48];
 
 	event_since(since, sizeof(since), now->from_ns - w->from_ns);
 	if (now->old - w->told_old >= REPLAY_OLD)
-		event_put(EVENT_REPLAYED, p->node->topo->name, other, now->old - w->told_old,
+		event_put(EVENT_REPLAYED, c->node->topo->name, other, now->old - w->told_old,
 			"%llu frames in the name of %s %s, that were sent before or are of no "
 			"session that lives: dropped",
 			(unsigned long long)old, other, since);
 	else if (now->odd - w->told_odd >= REPLAY_ODD && odd > now->acks - w->acks)
-		event_put(EVENT_REPLAYED, p->node->topo->name, other, now->odd - w->told_odd,
+		event_put(EVENT_REPLAYED, c->node->topo->name, other, now->odd - w->told_odd,
 			"%llu Acks, Naks and flit numbers in the name of %s %s, that cannot be, "
 			"more than there are good ones: ignored",
 			(unsigned long long)odd, other, since);
@@ -102,19 +102,19 @@ forged_say_replay(struct peer *p, const char *other, const struct replay_watch *
 
 /* From the first of them on until a span has passed with few. */
 static void
-forged_tell_replayed(struct peer *p, const char *other, uint64_t now_ns)
+forged_tell_replayed(struct conn *c, const char *other, uint64_t now_ns)
 {
-	struct replay_watch now, *w = &p->replay;
+	struct replay_watch now, *w = &c->replay;
 
-	forged_begin_replay(p, &now, now_ns);
-	if (now.begun != w->begun || !weft_session_is_live(weft_link_session(p->link->end)))
-		forged_begin_replay(p, w, now_ns + REPLAY_SETTLE_NS);
+	forged_begin_replay(c, &now, now_ns);
+	if (now.begun != w->begun || !weft_session_is_live(weft_link_session(c->link->end)))
+		forged_begin_replay(c, w, now_ns + REPLAY_SETTLE_NS);
 	else if (now_ns < w->from_ns)
-		forged_begin_replay(p, w, w->from_ns);
+		forged_begin_replay(c, w, w->from_ns);
 	else if (now_ns - w->told_ns >= REPLAY_SPAN_NS)
-		forged_begin_replay(p, w, now_ns);
+		forged_begin_replay(c, w, now_ns);
 	else
-		forged_say_replay(p, other, &now);
+		forged_say_replay(c, other, &now);
 }
 
 void
@@ -124,11 +124,11 @@ forged_log_events(struct daemon *d)
 
 	for (uint16_t k = 0; k < d->n_nodes; k++)
 		for (uint16_t i = 0; i < d->node[k].node->n_links; i++) {
-			struct peer *p = &d->node[k].peer[i];
-			const char *other = d->topo->node[p->link->topo_node].name;
+			struct conn *c = &d->node[k].conn[i];
+			const char *other = d->topo->node[c->link->topo_node].name;
 
-			forged_tell_refused(p, d->node[k].topo->name, other);
-			forged_tell_doubts(p, d->node[k].topo->name, other, now_ns);
-			forged_tell_replayed(p, other, now_ns);
+			forged_tell_refused(c, d->node[k].topo->name, other);
+			forged_tell_doubts(c, d->node[k].topo->name, other, now_ns);
+			forged_tell_replayed(c, other, now_ns);
 		}
 }

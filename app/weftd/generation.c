@@ -28,17 +28,17 @@ generation_run(struct daemon *d)
 }
 
 static void
-generation_tell_poison(const struct node *n, struct peer *p)
+generation_tell_poison(const struct node *n, struct conn *c)
 {
-	const uint64_t poisoned = __atomic_load_n(&p->link->memory.poisoned, __ATOMIC_ACQUIRE);
+	const uint64_t poisoned = __atomic_load_n(&c->link->memory.poisoned, __ATOMIC_ACQUIRE);
 
-	if (poisoned != p->poisoned_told)
-		event_put(EVENT_MEMORY_NEW, n->topo->name, daemon_peer_name(p),
-			poisoned - p->poisoned_told,
+	if (poisoned != c->poisoned_told)
+		event_put(EVENT_MEMORY_NEW, n->topo->name, daemon_peer_name(c),
+			poisoned - c->poisoned_told,
 			"memory is new (generation %016" PRIx64 "), and %s knew other: it reads "
 			"as poison until it is written",
-			n->node->generation, daemon_peer_name(p));
-	p->poisoned_told = poisoned;
+			n->node->generation, daemon_peer_name(c));
+	c->poisoned_told = poisoned;
 }
 
 void
@@ -48,22 +48,22 @@ generation_log_events(struct daemon *d)
 		struct node *n = &d->node[i];
 
 		for (uint16_t k = 0; k < n->node->n_links; k++) {
-			struct peer *p = &n->peer[k];
+			struct conn *c = &n->conn[k];
 			const uint64_t replaced =
-				__atomic_load_n(&p->link->memory.replaced, __ATOMIC_ACQUIRE);
+				__atomic_load_n(&c->link->memory.replaced, __ATOMIC_ACQUIRE);
 
-			generation_tell_poison(n, p);
-			if (replaced == p->replaced_told)
+			generation_tell_poison(n, c);
+			if (replaced == c->replaced_told)
 				continue;
-			event_put(EVENT_MEMORY_NEW, n->topo->name, daemon_peer_name(p),
-				replaced - p->replaced_told,
+			event_put(EVENT_MEMORY_NEW, n->topo->name, daemon_peer_name(c),
+				replaced - c->replaced_told,
 				"%s restarted with empty memory (generation %016" PRIx64
 				", before %016" PRIx64 "), %" PRIu64 " lines forgotten, %" PRIu64
 				" transfers lost",
-				daemon_peer_name(p), p->link->memory.generation,
-				p->link->memory.before, p->link->memory.forgotten,
-				p->link->memory.transfers);
-			p->replaced_told = replaced;
+				daemon_peer_name(c), c->link->memory.generation,
+				c->link->memory.before, c->link->memory.forgotten,
+				c->link->memory.transfers);
+			c->replaced_told = replaced;
 		}
 	}
 }

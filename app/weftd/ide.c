@@ -16,7 +16,7 @@
 #include "event.h"
 #include "weft_derive.h"
 
-struct peer_ide {
+struct conn_ide {
 	struct weft_link_ide end;
 	struct weft_session_keys session;
 	struct weft_derive_domain domain;
@@ -63,7 +63,7 @@ static bool
 ide_key(void *arg, const struct weft_session_transcript *deal, bool from_initiator,
 	uint32_t generation, uint8_t *key)
 {
-	const struct peer_ide *i = arg;
+	const struct conn_ide *i = arg;
 
 	return weft_derive_key(i->psk, &i->domain, deal, from_initiator, generation, key);
 }
@@ -71,7 +71,7 @@ ide_key(void *arg, const struct weft_session_transcript *deal, bool from_initiat
 static bool
 ide_proof(void *arg, const struct weft_session_transcript *deal, bool is_initiator, uint8_t *proof)
 {
-	const struct peer_ide *i = arg;
+	const struct conn_ide *i = arg;
 
 	return weft_derive_proof(i->psk, &i->domain, deal, is_initiator, proof);
 }
@@ -79,7 +79,7 @@ ide_proof(void *arg, const struct weft_session_transcript *deal, bool is_initiat
 static bool
 ide_bind(void *arg, const struct weft_session_transcript *deal)
 {
-	const struct peer_ide *i = arg;
+	const struct conn_ide *i = arg;
 
 	if (deal != NULL)
 		return weft_derive_control_keys(i->psk, &i->domain, deal, i->control);
@@ -90,7 +90,7 @@ ide_bind(void *arg, const struct weft_session_transcript *deal)
 static bool
 ide_mac(void *arg, bool from_initiator, const uint8_t *image, size_t len, uint8_t *mac)
 {
-	const struct peer_ide *i = arg;
+	const struct conn_ide *i = arg;
 
 	return weft_control_mac(i->control, from_initiator, image, len, mac);
 }
@@ -98,7 +98,7 @@ ide_mac(void *arg, bool from_initiator, const uint8_t *image, size_t len, uint8_
 static bool
 ide_gone(void *arg, uint32_t session, bool from_initiator, uint64_t number, uint8_t *proof)
 {
-	const struct peer_ide *i = arg;
+	const struct conn_ide *i = arg;
 
 	return weft_derive_gone(i->psk, &i->domain, session, from_initiator, number, proof);
 }
@@ -122,21 +122,21 @@ ide_bits(const struct weft_topo_ide *o)
 }
 
 int
-ide_peer(struct peer *p, struct weft_link_cfg *c)
+ide_conn(struct conn *conn, struct weft_link_cfg *c)
 {
-	const struct daemon *d = p->node->daemon;
+	const struct daemon *d = conn->node->daemon;
 	const struct weft_topo *t = d->topo;
-	const uint16_t own = p->node->topo->pid;
-	struct peer_ide *i;
+	const uint16_t own = conn->node->topo->pid;
+	struct conn_ide *i;
 
 	if (t->ide.mode == WEFT_IDE_OFF)
 		return 0;
-	i = p->ide = calloc(1, sizeof(*i));
+	i = conn->ide = calloc(1, sizeof(*i));
 	if (i == NULL)
 		return -ENOMEM;
 	i->psk = d->psk;
-	i->domain.initiator = p->link->is_initiator ? own : p->link->pid;
-	i->domain.responder = p->link->is_initiator ? p->link->pid : own;
+	i->domain.initiator = conn->link->is_initiator ? own : conn->link->pid;
+	i->domain.responder = conn->link->is_initiator ? conn->link->pid : own;
 	if (t->mode == WEFT_MODE_CXL)
 		i->domain.initiator = i->domain.responder = WEFT_PID_NONE;
 	i->session = (struct weft_session_keys){ .random = weft_secret_random,
@@ -163,12 +163,12 @@ ide_peer(struct peer *p, struct weft_link_cfg *c)
 }
 
 void
-ide_peer_fini(struct peer *p)
+ide_conn_fini(struct conn *c)
 {
-	if (p->ide != NULL)
-		weft_secret_free(p->ide->end.mem, ide_memory());
-	free(p->ide);
-	p->ide = NULL;
+	if (c->ide != NULL)
+		weft_secret_free(c->ide->end.mem, ide_memory());
+	free(c->ide);
+	c->ide = NULL;
 }
 
 void
@@ -176,28 +176,28 @@ ide_log_events(struct daemon *d)
 {
 	for (uint16_t k = 0; d->topo->ide.mode != WEFT_IDE_OFF && k < d->n_nodes; k++)
 		for (uint16_t i = 0; i < d->node[k].node->n_links; i++) {
-			struct peer *p = &d->node[k].peer[i];
-			const uint64_t *c = weft_link_counts(p->link->end);
+			struct conn *conn = &d->node[k].conn[i];
+			const uint64_t *c = weft_link_counts(conn->link->end);
 			const uint64_t n = c[WEFT_LINK_N_IDE_FAILURES];
 
-			event_put(EVENT_IDE_FAILED, d->node[k].topo->name, daemon_peer_name(p),
-				n - p->ide_told,
+			event_put(EVENT_IDE_FAILED, d->node[k].topo->name, daemon_peer_name(conn),
+				n - conn->ide_told,
 				"IDE of what came from %s failed (%llu times, %llu flits dropped): "
 				"the session ends, a new one gets new keys",
-				daemon_peer_name(p), (unsigned long long)n,
+				daemon_peer_name(conn), (unsigned long long)n,
 				(unsigned long long)c[WEFT_LINK_N_IDE_DROPPED]);
-			p->ide_told = n;
+			conn->ide_told = n;
 		}
 }
 
 const char *
-ide_state(const struct peer *p)
+ide_state(const struct conn *c)
 {
-	if (p->ide == NULL)
+	if (c->ide == NULL)
 		return "off";
-	if (weft_session_is_live(weft_link_session(p->link->end)))
+	if (weft_session_is_live(weft_link_session(c->link->end)))
 		return "secure";
-	if (weft_link_session(p->link->end)->state == WEFT_SESSION_CLOSED)
+	if (weft_link_session(c->link->end)->state == WEFT_SESSION_CLOSED)
 		return "closed";
-	return weft_link_counts(p->link->end)[WEFT_LINK_N_IDE_FAILURES] != 0 ? "insecure" : "down";
+	return weft_link_counts(c->link->end)[WEFT_LINK_N_IDE_FAILURES] != 0 ? "insecure" : "down";
 }

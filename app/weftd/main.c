@@ -364,7 +364,7 @@ weftd_tell_of_others(struct daemon *d)
 	misfit_log_events(d);
 	duplicates_log_events(d);
 	forged_log_events(d);
-	peers_log_events(d);
+	conns_log_events(d);
 }
 
 /* Until something ends the run. Never on the data path. */
@@ -424,7 +424,7 @@ weftd_poll_parting(struct node *n)
 	}
 	weft_node_time(n->node, node_now_ns());
 	node_poll_rx(n);
-	peers_flush(n);
+	conns_flush(n);
 	node_flush(n);
 }
 
@@ -452,7 +452,7 @@ weftd_say_goodbye(struct daemon *d)
 		n->env.ends.are_parting = true; /* no lcore runs any more */
 		weft_node_close(n->node);
 		weft_node_time(n->node, node_now_ns());
-		peers_flush(n);
+		conns_flush(n);
 	}
 	while (weftd_is_parting(d) && node_now_ns() < until_ns) {
 		for (uint16_t i = 0; i < d->n_nodes; i++)

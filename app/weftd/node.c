@@ -71,7 +71,7 @@ static const struct weft_node_world node_world = {
 	.map = memory_map,
 	.unmap = memory_unmap,
 	.read_file = transfer_read_file,
-	.link_cfg = peer_cfg,
+	.link_cfg = conn_cfg,
 	.send_control = node_send_control,
 };
 
@@ -232,7 +232,7 @@ node_init_rx(struct node *n, char *err, size_t err_len)
 		.env = &n->env,
 		.source = node_source,
 		.source_arg = n,
-		.sink = has_links ? peers_sink : node_relay_sink,
+		.sink = has_links ? conns_sink : node_relay_sink,
 		.sink_arg = n,
 		.socket = SOCKET_ID_ANY,
 	};
@@ -369,7 +369,7 @@ node_init(struct node *n, char *err, size_t err_len)
 	if (rc == 0 && weft_node_kind_of(d->topo, n->index)->has_links)
 		rc = node_init_end(n, err, err_len);
 	if (rc == 0)
-		rc = peers_init(n, err, err_len);
+		rc = conns_init(n, err, err_len);
 	if (rc == 0)
 		rc = node_init_rx(n, err, err_len);
 	return rc == 0 ? segments_init(n) : rc;
@@ -385,7 +385,7 @@ node_poll(void *arg)
 	weft_node_time(n->node, node_now_ns());
 	worked += node_poll_rx(n);
 	worked += weft_node_poll(n->node, n->tx != NULL && node_may_send(n));
-	return worked + peers_flush(n);
+	return worked + conns_flush(n);
 }
 
 void
@@ -393,7 +393,7 @@ node_fini(struct node *n)
 {
 	weft_pipe_free(n->rx);
 	weft_pipe_free(n->tx);
-	peers_fini(n);
+	conns_fini(n);
 	segments_fini(n);
 	weft_conns_free(n->conns);
 	for (uint16_t p = 0; p < n->n_ports && n->out != NULL; p++)

@@ -225,32 +225,32 @@ json_connections(const struct node *n)
 	json_t *list = json_array();
 
 	for (uint16_t i = 0; i < n->node->n_links; i++) {
-		const struct peer *p = &n->peer[i];
-		const struct weft_llr *l = weft_link_llr(p->link->end);
+		const struct conn *c = &n->conn[i];
+		const struct weft_llr *l = weft_link_llr(c->link->end);
 		uint64_t retry[WEFT_LLR_N_COUNTERS] = { 0 };
 		json_t *o = json_object();
 
 		json_object_set_new(
-			o, "peer", json_string(n->daemon->topo->node[p->link->topo_node].name));
-		json_put(o, "pid", p->link->pid);
-		json_object_set_new(o, "state", json_string(session_word(p)));
-		json_object_set_new(o, "since", json_real(p->watch.since));
+			o, "peer", json_string(n->daemon->topo->node[c->link->topo_node].name));
+		json_put(o, "pid", c->link->pid);
+		json_object_set_new(o, "state", json_string(session_word(c)));
+		json_object_set_new(o, "since", json_real(c->watch.since));
 		json_object_set_new(
-			o, "last_event", event_last_json(n->topo->name, daemon_peer_name(p)));
-		json_object_set_new(o, "ide", json_string(ide_state(p)));
-		json_put(o, "memory_replaced", p->link->memory.replaced);
-		if (p->link->memory.generation != 0)
-			json_put_generation(o, p->link->memory.generation);
+			o, "last_event", event_last_json(n->topo->name, daemon_peer_name(c)));
+		json_object_set_new(o, "ide", json_string(ide_state(c)));
+		json_put(o, "memory_replaced", c->link->memory.replaced);
+		if (c->link->memory.generation != 0)
+			json_put_generation(o, c->link->memory.generation);
 		weft_llr_counts_add(l, retry);
 		json_put(o, "unacked", weft_llr_unacked(l));
 		json_put(o, "round_trip_ns", weft_llr_rtt(l)->mean_ns);
 		json_object_set_new(o, "session",
 			report_counters(weft_session_counters(),
-				weft_link_session(p->link->end)->count, WEFT_SESSION_N_COUNTERS));
+				weft_link_session(c->link->end)->count, WEFT_SESSION_N_COUNTERS));
 		json_object_set_new(o, "retry",
 			report_counters(weft_llr_counters(), retry, WEFT_LLR_N_COUNTERS));
 		json_object_set_new(o, "end",
-			report_counters(weft_link_counters(), weft_link_counts(p->link->end),
+			report_counters(weft_link_counters(), weft_link_counts(c->link->end),
 				WEFT_LINK_N_COUNTERS));
 		json_array_append_new(list, o);
 	}

@@ -176,16 +176,16 @@ telemetry_retry(const char *params, struct rte_tel_data *data)
 	if (n == NULL)
 		return -ENOENT;
 	for (uint16_t i = 0; i < n->node->n_links; i++) {
-		const struct peer *p = &n->peer[i];
+		const struct conn *c = &n->conn[i];
 
 		if (peer != NULL &&
-			strcmp(peer, n->daemon->topo->node[p->link->topo_node].name) != 0)
+			strcmp(peer, n->daemon->topo->node[c->link->topo_node].name) != 0)
 			continue;
 		found++;
-		weft_llr_counts_add(weft_link_llr(p->link->end), llr);
+		weft_llr_counts_add(weft_link_llr(c->link->end), llr);
 		weft_counters_add(
-			session, weft_link_session(p->link->end)->count, WEFT_SESSION_N_COUNTERS);
-		weft_counters_add(end, weft_link_counts(p->link->end), WEFT_LINK_N_COUNTERS);
+			session, weft_link_session(c->link->end)->count, WEFT_SESSION_N_COUNTERS);
+		weft_counters_add(end, weft_link_counts(c->link->end), WEFT_LINK_N_COUNTERS);
 	}
 	if (peer != NULL && found == 0)
 		return -ENOENT;
@@ -198,12 +198,12 @@ telemetry_retry(const char *params, struct rte_tel_data *data)
 }
 
 static void
-telemetry_session(const struct peer *p, struct rte_tel_data *data)
+telemetry_session(const struct conn *c, struct rte_tel_data *data)
 {
-	rte_tel_data_add_dict_string(data, "state", session_word(p));
-	rte_tel_data_add_dict_u64(data, "since", (uint64_t)p->watch.since);
+	rte_tel_data_add_dict_string(data, "state", session_word(c));
+	rte_tel_data_add_dict_u64(data, "since", (uint64_t)c->watch.since);
 	telemetry_rows(data, "session", weft_session_counters(),
-		weft_link_session(p->link->end)->count, WEFT_SESSION_N_COUNTERS);
+		weft_link_session(c->link->end)->count, WEFT_SESSION_N_COUNTERS);
 }
 
 /* States of the sessions of a node by peer; of one peer, what is known of it. */
@@ -218,15 +218,15 @@ telemetry_sessions(const char *params, struct rte_tel_data *data)
 		return -ENOENT;
 	rte_tel_data_start_dict(data);
 	for (uint16_t i = 0; i < n->node->n_links && found < RTE_TEL_MAX_DICT_ENTRIES; i++) {
-		const struct peer *p = &n->peer[i];
+		const struct conn *c = &n->conn[i];
 		char key[64];
 
 		if (peer == NULL)
 			rte_tel_data_add_dict_string(data,
-				telemetry_key(daemon_peer_name(p), key, sizeof(key)),
-				session_word(p));
-		else if (strcmp(peer, daemon_peer_name(p)) == 0)
-			telemetry_session(p, data);
+				telemetry_key(daemon_peer_name(c), key, sizeof(key)),
+				session_word(c));
+		else if (strcmp(peer, daemon_peer_name(c)) == 0)
+			telemetry_session(c, data);
 		else
 			continue;
 		found++;

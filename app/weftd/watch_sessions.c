@@ -20,7 +20,7 @@
 #define WATCH_STUCK_NS UINT64_C(1000000000)
 
 const char *
-session_word(const struct peer *p)
+session_word(const struct conn *c)
 {
 	static const char *const words[] = {
 		[WEFT_SESSION_DOWN] = "down",
@@ -30,7 +30,7 @@ session_word(const struct peer *p)
 		[WEFT_SESSION_CLOSED] = "closed",
 	};
 
-	return words[weft_link_session(p->link->end)->state];
+	return words[weft_link_session(c->link->end)->state];
 }
 
 static double
@@ -44,69 +44,69 @@ watch_time(void)
 
 /* Whether somebody should look when it is gone: not where hosts or devices come and go. */
 static bool
-watch_matters(const struct peer *p)
+watch_matters(const struct conn *c)
 {
-	return daemon_is_cxl(p->node->daemon) ? !p->link->is_host : p->link->is_needed;
+	return daemon_is_cxl(c->node->daemon) ? !c->link->is_host : c->link->is_needed;
 }
 
 /* "session with g0", in cxl mode "link s0.1 to g0". */
 static const char *
-watch_name(const struct peer *p, char *text, size_t len)
+watch_name(const struct conn *c, char *text, size_t len)
 {
-	if (daemon_is_cxl(p->node->daemon))
-		snprintf(text, len, "link %s.%u to %s", p->node->topo->name, p->link->port,
-			daemon_peer_name(p));
+	if (daemon_is_cxl(c->node->daemon))
+		snprintf(text, len, "link %s.%u to %s", c->node->topo->name, c->link->port,
+			daemon_peer_name(c));
 	else
-		snprintf(text, len, "session with %s", daemon_peer_name(p));
+		snprintf(text, len, "session with %s", daemon_peer_name(c));
 	return text;
 }
 
 /* A session began, or more than one, since the last look. */
 static void
-watch_began(struct peer *p, uint64_t begun, uint64_t now_ns)
+watch_began(struct conn *c, uint64_t begun, uint64_t now_ns)
 {
-	struct session_watch *w = &p->watch;
+	struct session_watch *w = &c->watch;
 	const bool was_down = w->state == WEFT_SESSION_DOWN || w->state == WEFT_SESSION_REFUSED;
 	const double gone_s = was_down ? (double)(now_ns - w->since_ns) / 1e9 : 0;
-	const char *node = p->node->topo->name;
+	const char *node = c->node->topo->name;
 	char name[128];
 
-	watch_name(p, name, sizeof(name));
+	watch_name(c, name, sizeof(name));
 	if (w->begun == 0)
-		event_put(EVENT_SESSION_UP, node, daemon_peer_name(p), begun, "%s is up", name);
-	else if (daemon_is_cxl(p->node->daemon))
-		event_put(EVENT_SESSION_LOST, node, daemon_peer_name(p), begun - w->begun,
+		event_put(EVENT_SESSION_UP, node, daemon_peer_name(c), begun, "%s is up", name);
+	else if (daemon_is_cxl(c->node->daemon))
+		event_put(EVENT_SESSION_LOST, node, daemon_peer_name(c), begun - w->begun,
 			"%s: a new session; messages on their way in the old one are lost", name);
 	else if (was_down)
-		event_put(watch_matters(p) ? EVENT_SESSION_AGAIN : EVENT_SESSION_UP, node,
-			daemon_peer_name(p), begun - w->begun,
+		event_put(watch_matters(c) ? EVENT_SESSION_AGAIN : EVENT_SESSION_UP, node,
+			daemon_peer_name(c), begun - w->begun,
 			"%s is up again after %.1f s without", name, gone_s);
 	else
-		event_put(EVENT_SESSION_AGAIN, node, daemon_peer_name(p), begun - w->begun,
+		event_put(EVENT_SESSION_AGAIN, node, daemon_peer_name(c), begun - w->begun,
 			"%s: a new one; what was open in the old one is lost", name);
 	w->begun = begun;
 	w->told_down = w->told_stall = false;
 }
 
 static void
-watch_stalled(struct peer *p, uint64_t for_ns)
+watch_stalled(struct conn *c, uint64_t for_ns)
 {
 	char name[128], since[48];
 
-	if (p->watch.told_stall || for_ns < WATCH_STALL_NS)
+	if (c->watch.told_stall || for_ns < WATCH_STALL_NS)
 		return;
-	p->watch.told_stall = true;
-	event_put(watch_matters(p) ? EVENT_SESSION_STALLED : EVENT_PEER_LEFT, p->node->topo->name,
-		daemon_peer_name(p), 1, "%s is stalled: one way or both are silent %s",
-		watch_name(p, name, sizeof(name)), event_since(since, sizeof(since), for_ns));
+	c->watch.told_stall = true;
+	event_put(watch_matters(c) ? EVENT_SESSION_STALLED : EVENT_PEER_LEFT, c->node->topo->name,
+		daemon_peer_name(c), 1, "%s is stalled: one way or both are silent %s",
+		watch_name(c, name, sizeof(name)), event_since(since, sizeof(since), for_ns));
 }
 
 static void
-watch_down(struct peer *p, uint64_t for_ns)
+watch_down(struct conn *c, uint64_t for_ns)
 {
-	const enum event_kind kind = watch_matters(p) ? EVENT_SESSION_DOWN : EVENT_PEER_LEFT;
-	const char *node = p->node->topo->name;
-	struct session_watch *w = &p->watch;
+	const enum event_kind kind = watch_matters(c) ? EVENT_SESSION_DOWN : EVENT_PEER_LEFT;
+	const char *node = c->node->topo->name;
+	struct session_watch *w = &c->watch;
 	char name[128], since[48];
 
 	if (w->told_down || for_ns < (w->begun == 0 ? WATCH_NEVER_NS : WATCH_DOWN_NS))
@@ -114,19 +114,19 @@ watch_down(struct peer *p, uint64_t for_ns)
 	w->told_down = true;
 	w->told_stall = false;
 	event_since(since, sizeof(since), for_ns);
-	watch_name(p, name, sizeof(name));
+	watch_name(c, name, sizeof(name));
 	if (w->begun == 0)
-		event_put(kind, node, daemon_peer_name(p), 1, "no %s %s: there never was one", name,
+		event_put(kind, node, daemon_peer_name(c), 1, "no %s %s: there never was one", name,
 			since);
 	else
-		event_put(kind, node, daemon_peer_name(p), 1, "%s is down %s", name, since);
+		event_put(kind, node, daemon_peer_name(c), 1, "%s is down %s", name, since);
 }
 
 /* Its keepalives come, and none of the flits gets an Ack: frames of their size do not pass. */
 static void
-watch_stuck(struct peer *p, bool is_stuck, uint64_t now_ns)
+watch_stuck(struct conn *c, bool is_stuck, uint64_t now_ns)
 {
-	struct session_watch *w = &p->watch;
+	struct session_watch *w = &c->watch;
 	char name[128], since[48];
 
 	if (!is_stuck) {
@@ -139,28 +139,28 @@ watch_stuck(struct peer *p, bool is_stuck, uint64_t now_ns)
 	if (w->told_stuck || now_ns - w->stuck_ns < WATCH_STUCK_NS)
 		return;
 	w->told_stuck = true;
-	event_put(EVENT_SESSION_STUCK, p->node->topo->name, daemon_peer_name(p), 1,
+	event_put(EVENT_SESSION_STUCK, c->node->topo->name, daemon_peer_name(c), 1,
 		"%s: no flit is acknowledged %s, though it is heard",
-		watch_name(p, name, sizeof(name)),
+		watch_name(c, name, sizeof(name)),
 		event_since(since, sizeof(since), now_ns - w->stuck_ns));
 }
 
 static void
-watch_session(struct peer *p, uint64_t now_ns)
+watch_session(struct conn *c, uint64_t now_ns)
 {
-	const struct weft_session *s = weft_link_session(p->link->end);
+	const struct weft_session *s = weft_link_session(c->link->end);
 	const uint64_t begun = __atomic_load_n(&s->count[WEFT_SESSION_N_BEGUN], __ATOMIC_RELAXED);
 	const uint8_t state = __atomic_load_n(&s->state, __ATOMIC_RELAXED);
-	struct session_watch *w = &p->watch;
+	struct session_watch *w = &c->watch;
 	char name[128];
 
 	if (begun != w->begun)
-		watch_began(p, begun, now_ns);
+		watch_began(c, begun, now_ns);
 	if (state == WEFT_SESSION_UP && w->told_stall) {
 		w->told_stall = false;
-		event_put(watch_matters(p) ? EVENT_SESSION_RESUMED : EVENT_SESSION_UP,
-			p->node->topo->name, daemon_peer_name(p), 1, "%s goes on after %.1f s",
-			watch_name(p, name, sizeof(name)), (double)(now_ns - w->since_ns) / 1e9);
+		event_put(watch_matters(c) ? EVENT_SESSION_RESUMED : EVENT_SESSION_UP,
+			c->node->topo->name, daemon_peer_name(c), 1, "%s goes on after %.1f s",
+			watch_name(c, name, sizeof(name)), (double)(now_ns - w->since_ns) / 1e9);
 	}
 	if (state != w->state || w->since_ns == 0) {
 		w->state = state;
@@ -168,12 +168,12 @@ watch_session(struct peer *p, uint64_t now_ns)
 		w->since = watch_time();
 	}
 	if (state == WEFT_SESSION_STALLED)
-		watch_stalled(p, now_ns - w->since_ns);
+		watch_stalled(c, now_ns - w->since_ns);
 	else if (state == WEFT_SESSION_DOWN)
-		watch_down(p, now_ns - w->since_ns);
-	watch_stuck(p,
+		watch_down(c, now_ns - w->since_ns);
+	watch_stuck(c,
 		state == WEFT_SESSION_UP &&
-			weft_llr_state(weft_link_llr(p->link->end)) == WEFT_LLR_STUCK,
+			weft_llr_state(weft_link_llr(c->link->end)) == WEFT_LLR_STUCK,
 		now_ns);
 }
 
@@ -184,5 +184,5 @@ sessions_watch(struct daemon *d)
 
 	for (uint16_t i = 0; i < d->n_nodes; i++)
 		for (uint16_t k = 0; k < d->node[i].node->n_links; k++)
-			watch_session(&d->node[i].peer[k], now_ns);
+			watch_session(&d->node[i].conn[k], now_ns);
 }

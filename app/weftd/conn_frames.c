@@ -13,7 +13,7 @@
 
 /* Whose frame this is, flits or control, or NULL. */
 static struct weft_node_link *
-peer_of_frame(struct weft_node *n, const struct weft_frame *f)
+conn_of_frame(struct weft_node *n, const struct weft_frame *f)
 {
 	if (weft_node_is_cxl(n))
 		return f->in_port < n->n_links ? &n->link[f->in_port] : NULL;
@@ -21,34 +21,34 @@ peer_of_frame(struct weft_node *n, const struct weft_frame *f)
 }
 
 static struct weft_conn_dir *
-peer_direction(struct peer *p, const struct weft_conn_key *key)
+conn_direction(struct conn *conn, const struct weft_conn_key *key)
 {
-	const struct weft_topo *t = p->node->daemon->topo;
+	const struct weft_topo *t = conn->node->daemon->topo;
 	struct weft_conn_cfg cfg = {
 		.isn = (enum weft_isn_form)t->isn,
 		.order = (enum weft_crc_order)t->crc_order,
 		.first = WEFT_ISN_FIRST,
 		.ide = (enum weft_ide_mode)t->ide.mode,
 	};
-	struct weft_conn_dir *c = weft_conns_add(p->node->conns, key, &cfg);
+	struct weft_conn_dir *c = weft_conns_add(conn->node->conns, key, &cfg);
 
 	if (c != NULL) {
-		c->end = p->link->end;
-		c->user = p->link;
+		c->end = conn->link->end;
+		c->user = conn->link;
 	}
 	return c;
 }
 
 /* Keys of what comes and of what goes. */
 static void
-peer_keys(const struct peer *p, struct weft_conn_key *rx, struct weft_conn_key *tx)
+conn_keys(const struct conn *c, struct weft_conn_key *rx, struct weft_conn_key *tx)
 {
-	const struct weft_topo *t = p->node->daemon->topo;
-	const uint16_t own = p->node->topo->pid;
-	const unsigned int port = p->node->topo->first_port + p->link->port;
+	const struct weft_topo *t = c->node->daemon->topo;
+	const uint16_t own = c->node->topo->pid;
+	const unsigned int port = c->node->topo->first_port + c->link->port;
 
-	*rx = (struct weft_conn_key){ .mode = t->mode, .spid = p->link->pid, .dpid = own };
-	*tx = (struct weft_conn_key){ .mode = t->mode, .spid = own, .dpid = p->link->pid };
+	*rx = (struct weft_conn_key){ .mode = t->mode, .spid = c->link->pid, .dpid = own };
+	*tx = (struct weft_conn_key){ .mode = t->mode, .spid = own, .dpid = c->link->pid };
 	if (t->mode == WEFT_MODE_RXL)
 		return;
 	rx->spid = rx->dpid = tx->spid = tx->dpid = WEFT_PID_NONE;
@@ -58,33 +58,33 @@ peer_keys(const struct peer *p, struct weft_conn_key *rx, struct weft_conn_key *
 }
 
 int
-peer_directions(struct peer *p)
+conn_directions(struct conn *c)
 {
 	struct weft_conn_key rx, tx;
 
-	peer_keys(p, &rx, &tx);
-	p->rx = peer_direction(p, &rx);
-	p->tx = p->rx == NULL ? NULL : peer_direction(p, &tx);
-	return p->tx == NULL ? -rte_errno : 0;
+	conn_keys(c, &rx, &tx);
+	c->rx = conn_direction(c, &rx);
+	c->tx = c->rx == NULL ? NULL : conn_direction(c, &tx);
+	return c->tx == NULL ? -rte_errno : 0;
 }
 
 void
-peer_directions_fini(struct peer *p)
+conn_directions_fini(struct conn *c)
 {
-	if (p->rx != NULL)
-		weft_conns_remove(p->node->conns, p->rx);
-	if (p->tx != NULL)
-		weft_conns_remove(p->node->conns, p->tx);
+	if (c->rx != NULL)
+		weft_conns_remove(c->node->conns, c->rx);
+	if (c->tx != NULL)
+		weft_conns_remove(c->node->conns, c->tx);
 }
 
 void
-peers_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
+conns_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 {
 	struct node *node = arg;
 
 	for (uint16_t i = 0; i < n; i++) {
 		const struct weft_frame *f = weft_frame(pkt[i]);
-		struct weft_node_link *l = peer_of_frame(node->node, f);
+		struct weft_node_link *l = conn_of_frame(node->node, f);
 
 		if (l == NULL)
 			node->node->drops[WEFT_DROP_NO_CONN]++;
@@ -98,12 +98,12 @@ peers_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 }
 
 static struct rte_mbuf *
-peer_alloc(struct peer *p)
+conn_alloc(struct conn *c)
 {
-	struct rte_mbuf *m = rte_pktmbuf_alloc(p->node->pool);
+	struct rte_mbuf *m = rte_pktmbuf_alloc(c->node->pool);
 
 	if (m == NULL) {
-		p->node->node->drops[WEFT_DROP_NO_MBUF]++;
+		c->node->node->drops[WEFT_DROP_NO_MBUF]++;
 		return NULL;
 	}
 	memset(weft_frame(m), 0, sizeof(struct weft_frame));
@@ -113,25 +113,25 @@ peer_alloc(struct peer *p)
 
 /* Empty frames, for the stages to fill, if the peer has something to do by time. */
 static uint16_t
-peer_frames(struct peer *p, struct rte_mbuf **pkt, uint16_t room)
+conn_frames(struct conn *c, struct rte_mbuf **pkt, uint16_t room)
 {
-	struct node *n = p->node;
+	struct node *n = c->node;
 	unsigned int want;
 	uint16_t k = 0;
 
-	weft_link_tick(p->link->end, n->node->ends_ns);
-	want = daemon_backlog_waits(&n->out[p->link->port]) ? 0
-	                                                    : weft_link_frames_due(p->link->end);
-	for (; k < want && k < room && (pkt[k] = peer_alloc(p)) != NULL; k++) {
-		weft_frame(pkt[k])->conn = p->tx;
-		weft_frame(pkt[k])->out_port = (int16_t)p->link->port;
+	weft_link_tick(c->link->end, n->node->ends_ns);
+	want = daemon_backlog_waits(&n->out[c->link->port]) ? 0
+	                                                    : weft_link_frames_due(c->link->end);
+	for (; k < want && k < room && (pkt[k] = conn_alloc(c)) != NULL; k++) {
+		weft_frame(pkt[k])->conn = c->tx;
+		weft_frame(pkt[k])->out_port = (int16_t)c->link->port;
 	}
 	return k;
 }
 
 /* A burst of empty frames. It was seen that there is room. */
 static void
-peer_push(struct node *n, struct rte_mbuf **pkt, uint16_t k)
+conn_push(struct node *n, struct rte_mbuf **pkt, uint16_t k)
 {
 	const bool took = k == 0 || node_push_tx(n, pkt, k);
 
@@ -144,23 +144,23 @@ peer_push(struct node *n, struct rte_mbuf **pkt, uint16_t k)
  * holds them back.
  */
 static void
-peer_send_all(struct node *n)
+conn_send_all(struct node *n)
 {
 	struct rte_mbuf *pkt[WEFT_BURST_MAX];
 	uint16_t k = 0;
 
 	for (uint16_t i = 0; i < n->node->n_links && weft_pipe_has_room(n->tx); i++) {
-		struct peer *p = &n->peer[i];
+		struct conn *c = &n->conn[i];
 
 		if (n->node->ends_ns < n->node->link[i].due_ns)
 			continue;
-		k = (uint16_t)(k + peer_frames(p, pkt + k, (uint16_t)(WEFT_BURST_MAX - k)));
+		k = (uint16_t)(k + conn_frames(c, pkt + k, (uint16_t)(WEFT_BURST_MAX - k)));
 		if (k == WEFT_BURST_MAX) {
-			peer_push(n, pkt, k);
+			conn_push(n, pkt, k);
 			k = 0;
 		}
 	}
-	peer_push(n, pkt, k);
+	conn_push(n, pkt, k);
 	for (uint16_t i = 0; i < n->node->n_links; i++)
 		if (n->node->ends_ns >= n->node->link[i].due_ns)
 			n->node->link[i].due_ns = weft_link_deadline(n->node->link[i].end);
@@ -168,7 +168,7 @@ peer_send_all(struct node *n)
 
 /* What came to a receiving half on another lcore. */
 static void
-peer_hear(void *arg, struct weft_conn_dir *c)
+conn_hear(void *arg, struct weft_conn_dir *c)
 {
 	const struct node *n = arg;
 	struct weft_node_link *l = c->user;
@@ -178,7 +178,7 @@ peer_hear(void *arg, struct weft_conn_dir *c)
 }
 
 unsigned int
-peers_flush(struct node *n)
+conns_flush(struct node *n)
 {
 	uint64_t before, round;
 
@@ -186,11 +186,11 @@ peers_flush(struct node *n)
 		return 0;
 	node_poll_tx(n);
 	if (n->env.ends.rx_apart)
-		weft_conns_answer(n->conns, peer_hear, n);
+		weft_conns_answer(n->conns, conn_hear, n);
 	before = weft_pipe_passed(n->tx, n->tx_link);
 	do {
 		round = weft_pipe_passed(n->tx, n->tx_link);
-		peer_send_all(n);
+		conn_send_all(n);
 	} while (weft_pipe_passed(n->tx, n->tx_link) != round);
 	return (unsigned int)(round - before);
 }

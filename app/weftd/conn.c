@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* The links of a node and what the daemon has of each. Their frames: conn_frames.c. */
+
+#include "daemon.h"
+#include "event.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int
+conn_cfg(void *node, struct weft_node_link *l, struct weft_link_cfg *c)
+{
+	struct node *n = node;
+	struct conn *conn = &n->conn[l - n->node->link];
+
+	conn->node = n;
+	conn->link = l;
+	c->llr.apart = n->env.ends.rx_apart;
+	return ide_conn(conn, c);
+}
+
+int
+conns_init(struct node *n, char *err, size_t err_len)
+{
+	int rc;
+
+	n->conn = calloc((size_t)n->daemon->topo->n_nodes + n->n_ports, sizeof(*n->conn));
+	if (n->conn == NULL)
+		return weft_errorf(err, err_len, -ENOMEM, "node %s: out of memory", n->topo->name);
+	rc = weft_node_init(n->node, err, err_len);
+	for (uint16_t i = 0; i < n->node->n_links && rc == 0; i++) {
+		rc = conn_directions(&n->conn[i]);
+		if (rc != 0)
+			snprintf(err, err_len, "node %s: connection table: %s", n->topo->name,
+				strerror(-rc));
+	}
+	return rc;
+}
+
+void
+conns_fini(struct node *n)
+{
+	for (uint16_t i = 0; i < n->node->n_links && n->conn != NULL; i++)
+		conn_directions_fini(&n->conn[i]);
+	weft_node_fini(n->node);
+	for (size_t i = 0; n->conn != NULL && n->conn[i].node != NULL; i++)
+		ide_conn_fini(&n->conn[i]);
+	free(n->conn);
+}
+
+void
+conns_log_events(struct daemon *d)
+{
+	for (uint16_t k = 0; k < d->n_nodes; k++)
+		for (uint16_t i = 0; i < d->node[k].node->n_links; i++) {
+			struct conn *c = &d->node[k].conn[i];
+			const uint64_t n = weft_link_counts(c->link->end)[WEFT_LINK_N_DOUBTED];
+			const struct weft_llr *l = weft_link_llr(c->link->end);
+
+			event_put(EVENT_DOUBTED, d->node[k].topo->name, daemon_peer_name(c),
+				n - c->others_told,
+				"flits came in the name of %s that it did not send (%llu numbers "
+				"with two contents): a new session begins, what was open is lost",
+				daemon_peer_name(c),
+				(unsigned long long)weft_llr_count(l, WEFT_LLR_N_CONFLICTS));
+			c->others_told = n;
+		}
+}
