@@ -14,6 +14,7 @@
 #include "fabric.h"
 #include "ide.h"
 #include "replay.h"
+#include "update.h"
 
 static void *
 sim_alloc(struct sim *s, size_t len)
@@ -389,8 +390,11 @@ build_topology(struct sim *s, char *err, size_t err_len)
 		return -1;
 	scenario_draw(&s->sc, o, s->seed, s->topo);
 	s->is_drawn = s->topo == NULL;
-	if (!s->is_drawn && !s->topo->map.is_default)
+	if (!s->is_drawn && !s->topo->map.is_default) {
 		build_leave_out(s);
+		if (update_open(s, err, err_len) != 0)
+			return -1;
+	}
 	if (s->is_drawn)
 		s->topo = fabric_make(s->sc.fabric, s->sc.mode, 65535, err, err_len);
 	if (s->topo == NULL)
@@ -426,6 +430,7 @@ sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, si
 	build_link_dirs(s, &r);
 	replay_make(s);
 	build_tables(s);
+	update_make(s);
 	load_plan(s, &r);
 	build_ends(s);
 	build_start(s);
@@ -436,6 +441,7 @@ void
 sim_free(struct sim *s)
 {
 	monitor_free(s);
+	update_free(s);
 	arena_free(&s->memory.arena);
 	heap_free(&s->heap);
 	weft_topo_free(s->topo);

@@ -235,10 +235,10 @@ draw_links(struct draw *d)
 	draw_leaves(d, 'd', d->devices);
 }
 
-char *
-draw_fabric(uint64_t seed, int mode, uint32_t *has, size_t *len)
+static char *
+draw_text(struct draw_rights *change, uint64_t seed, int mode, uint32_t *has, size_t *len)
 {
-	struct draw d = { 0 };
+	struct draw d = { .change = change };
 	char *text = NULL;
 	size_t n = 0;
 	bool is_good;
@@ -268,4 +268,25 @@ draw_fabric(uint64_t seed, int mode, uint32_t *has, size_t *len)
 	if (len != NULL)
 		*len = n;
 	return text;
+}
+
+char *
+draw_fabric(uint64_t seed, int mode, uint32_t *has, size_t *len)
+{
+	return draw_text(NULL, seed, mode, has, len);
+}
+
+bool
+draw_may_change(uint32_t has)
+{
+	return (has & BIT(RIGHTS)) != 0 && (has & (BIT(UIO) | BIT(ATS))) == 0;
+}
+
+char *
+draw_change(uint64_t seed, int mode, size_t *len)
+{
+	struct draw_rights change = { .groups = 0 };
+
+	weft_rand_seed(&change.r, seed ^ UINT64_C(0xC4A6E));
+	return draw_text(&change, seed, mode, NULL, len);
 }

@@ -8,6 +8,7 @@
 #ifndef DRAW_H
 #define DRAW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,5 +40,11 @@ extern const char *const draw_words[];
  * @return the text, the caller's to free; NULL: out of memory
  */
 char *draw_fabric(uint64_t seed, int mode, uint32_t *has, size_t *len);
+
+/** Whether rights may change in a fabric that has these domains, while it runs. */
+bool draw_may_change(uint32_t has);
+
+/** The same fabric with other groups and rights. Parameters and result as above. */
+char *draw_change(uint64_t seed, int mode, size_t *len);
 
 #endif /* DRAW_H */

@@ -43,6 +43,11 @@ struct draw {
 	unsigned int devices;
 	unsigned int switches;
 	unsigned int groups;
+	/* Drawn instead, for the file that changes the rights of the first; else nothing. */
+	struct draw_rights {
+		struct weft_rand r;
+		unsigned int groups;
+	} * change;
 	uint32_t transfer_hosts; /* a bit each */
 	uint64_t memory[DRAW_GFDS];
 	uint64_t gim[DRAW_HOSTS]; /* that hosts offer */
@@ -78,6 +83,17 @@ draw_percent(struct draw *d, unsigned int percent)
 
 /* Bytes of a segment for one owner alone, @p align a power of 2: offset, or UINT64_MAX. */
 uint64_t draw_take(struct draw *d, unsigned int segment, uint64_t bytes, uint64_t align);
+
+/* What @p d draws from now on is of the change, or of the first file again. */
+static inline void
+draw_swap(struct draw *d)
+{
+	const struct draw_rights now = { d->r, d->groups };
+
+	d->r = d->change->r;
+	d->groups = d->change->groups;
+	*d->change = now;
+}
 
 /* draw_space.c */
 void draw_segments(struct draw *d);

@@ -91,54 +91,102 @@ draw_cuts(struct draw *d, unsigned int gfd, uint64_t base[RANGES + 1])
 	base[RANGES] = d->memory[gfd];
 }
 
+/* Memory of all GFDs, in turn, and which group has it; the last one: none. */
+struct draw_ranges {
+	uint64_t base[DRAW_GFDS][RANGES + 1];
+	unsigned int group[DRAW_GFDS * RANGES];
+};
+
 /*
  * Each group has a range at least. Some memory is in none; but a transfer, and an agent that moves
  * pages, reach all of it.
  */
+static void
+draw_ranges(struct draw *d, struct draw_ranges *x)
+{
+	const bool is_whole = draw_has(d, DRAW_TRANSFER) || draw_has(d, DRAW_ATS);
+
+	d->groups = draw_from(d, 1, RANGES);
+	for (unsigned int g = 0; g < d->gfds; g++)
+		draw_cuts(d, g, x->base[g]);
+	for (unsigned int k = 0; k < d->gfds * RANGES; k++)
+		x->group[k] = k < d->groups ? k : draw_from(d, 0, d->groups - is_whole);
+}
+
+static void
+draw_print_group(const struct draw *d, const struct draw_ranges *x, unsigned int group)
+{
+	const char *between = "";
+
+	fprintf(d->out, "  - {name: x%u, ranges: [", group);
+	for (unsigned int k = 0; k < d->gfds * RANGES; k++) {
+		const uint64_t *at = &x->base[k / RANGES][k % RANGES];
+
+		if (x->group[k] != group)
+			continue;
+		fprintf(d->out, "%s{gfd: g%u, base: %" PRIu64 ", size: %" PRIu64 "}", between,
+			k / RANGES, at[0], at[1] - at[0]);
+		between = ", ";
+	}
+	fprintf(d->out, "]}\n");
+}
+
 void
 draw_groups(struct draw *d)
 {
-	const bool is_whole = draw_has(d, DRAW_TRANSFER) || draw_has(d, DRAW_ATS);
-	unsigned int group[DRAW_GFDS * RANGES];
-	uint64_t base[DRAW_GFDS][RANGES + 1];
+	struct draw_ranges x;
+	unsigned int groups;
 
 	if (!draw_has(d, DRAW_RIGHTS))
 		return;
-	d->groups = draw_from(d, 1, RANGES);
-	for (unsigned int g = 0; g < d->gfds; g++)
-		draw_cuts(d, g, base[g]);
-	for (unsigned int k = 0; k < d->gfds * RANGES; k++)
-		group[k] = k < d->groups ? k : draw_from(d, 0, d->groups - is_whole);
-	fprintf(d->out, "groups:\n");
-	for (unsigned int i = 0; i < d->groups; i++) {
-		const char *between = "";
-
-		fprintf(d->out, "  - {name: x%u, ranges: [", i);
-		for (unsigned int k = 0; k < d->gfds * RANGES; k++) {
-			const uint64_t *at = &base[k / RANGES][k % RANGES];
-
-			if (group[k] != i)
-				continue;
-			fprintf(d->out, "%s{gfd: g%u, base: %" PRIu64 ", size: %" PRIu64 "}",
-				between, k / RANGES, at[0], at[1] - at[0]);
-			between = ", ";
-		}
-		fprintf(d->out, "]}\n");
+	draw_ranges(d, &x);
+	groups = d->groups;
+	if (d->change != NULL) {
+		draw_swap(d);
+		draw_ranges(d, &x);
+		groups = d->groups;
+		draw_swap(d);
 	}
+	fprintf(d->out, "groups:\n");
+	for (unsigned int i = 0; i < groups; i++)
+		draw_print_group(d, &x, i);
 }
 
-/* Of a host or device: some groups, or all; @is_all: all. */
+#define OPEN_ALL UINT32_MAX
+
+/* Of a host or device: a bit for each group, or all, whatever they are. */
+static uint32_t
+draw_open(struct draw *d)
+{
+	uint32_t open = 0;
+
+	if (draw_percent(d, 40))
+		return OPEN_ALL;
+	for (unsigned int i = 0; i < d->groups; i++)
+		open |= (uint32_t)!draw_percent(d, 40) << i;
+	return open;
+}
+
 void
 draw_access(struct draw *d, bool is_all)
 {
 	const char *between = "";
+	uint32_t open;
 
 	/* What stands in `pa` and `move_to` would not be of one right. */
-	if (!draw_has(d, DRAW_RIGHTS) || is_all || draw_has(d, DRAW_MOVE) || draw_percent(d, 40))
+	if (!draw_has(d, DRAW_RIGHTS) || is_all || draw_has(d, DRAW_MOVE))
+		return;
+	open = draw_open(d);
+	if (d->change != NULL) {
+		draw_swap(d);
+		open = draw_open(d);
+		draw_swap(d);
+	}
+	if (open == OPEN_ALL)
 		return;
 	fprintf(d->out, ", access: [");
-	for (unsigned int i = 0; i < d->groups; i++) {
-		if (draw_percent(d, 40))
+	for (unsigned int i = 0; i < RANGES; i++) {
+		if ((open >> i & 1) == 0)
 			continue;
 		fprintf(d->out, "%sx%u", between, i);
 		between = ", ";

@@ -45,18 +45,34 @@ drawn_is_wanted(const struct sim_opt *o, uint64_t seed)
 	return o->drawn == DRAWN_ALWAYS || weft_rand_below(&r, ONE_IN) == 0;
 }
 
-char *
-drawn_text(const struct sim_opt *o, uint64_t seed, size_t *len)
+static char *
+drawn_draw(const struct sim_opt *o, uint64_t seed, uint32_t *has, size_t *len)
 {
 	const int mode = o->mode < 0 && bad_wire_needs_rxl(o) ? WEFT_MODE_RXL : o->mode;
-	char *text;
+	char *text = has != NULL ? draw_fabric(seed, mode, has, len) : draw_change(seed, mode, len);
 
-	if (!drawn_is_wanted(o, seed))
-		return NULL;
-	text = draw_fabric(seed, mode, NULL, len);
 	if (text == NULL)
 		cli_fail("out of memory");
 	return text;
+}
+
+char *
+drawn_text(const struct sim_opt *o, uint64_t seed, size_t *len)
+{
+	uint32_t has;
+
+	return drawn_is_wanted(o, seed) ? drawn_draw(o, seed, &has, len) : NULL;
+}
+
+char *
+drawn_change_text(const struct sim_opt *o, uint64_t seed, size_t *len)
+{
+	uint32_t has;
+
+	if (!drawn_is_wanted(o, seed))
+		return NULL;
+	free(drawn_draw(o, seed, &has, len));
+	return draw_may_change(has) ? drawn_draw(o, seed, NULL, len) : NULL;
 }
 
 void
@@ -124,7 +140,6 @@ void
 drawn_add(struct sim_node *node)
 {
 	const struct weft_node *n = &node->node;
-	const struct weft_topo *t = node->sim->topo;
 	uint64_t *total = node->sim->total.domain;
 	uint64_t uio, mem;
 
@@ -137,7 +152,7 @@ drawn_add(struct sim_node *node)
 		total[DOMAIN_ATS] += mem;
 	if (n->load->n_transfers != 0)
 		total[DOMAIN_TRANSFER] += drawn_requests(n, NULL, "requests") - mem;
-	if (n->topo->access != UINT64_MAX >> (WEFT_TOPO_GROUPS - t->access.n_groups))
+	if (n->topo->access != UINT64_MAX >> (WEFT_TOPO_GROUPS - n->cfg.topo->access.n_groups))
 		total[DOMAIN_RIGHTS] += uio + mem;
 	total[DOMAIN_LATE_POISON] += drawn_count(n, NULL, "traffic", "poisoned");
 }

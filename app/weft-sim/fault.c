@@ -7,6 +7,7 @@
  */
 
 #include "replay.h"
+#include "update.h"
 
 #include <math.h>
 
@@ -28,6 +29,7 @@ const char *const fault_word[FAULT_KINDS + 1] = {
 	[FAULT_STORM] = "storm",
 	[FAULT_MEMORY] = "memory_loss",
 	[FAULT_REPLAY] = "replays",
+	[FAULT_RIGHTS] = "rights_change",
 };
 
 /* Next fault of a Poisson process. */
@@ -128,6 +130,8 @@ fault_strike(struct sim *s)
 		s->link_dir[where % s->topo->n_ports].storm = (uint16_t)(1 + length_ns % STORM_MAX);
 	else if (kind == FAULT_REPLAY)
 		replay_play(s, where, 1 + length_ns % REPLAY_MAX);
+	else if (kind == FAULT_RIGHTS)
+		update_begin(s, where, length_ns / s->topo->n_nodes);
 	else if (kind <= FAULT_DEAF)
 		fault_on_link(s, kind, where, s->now_ns + length_ns);
 	else

@@ -89,6 +89,9 @@ static const struct cli_option options[] = {
 	{ "print-topology", NULL, NULL,
 		"instead: print a topology file, of a fabric that the seed draws with its load",
 		CLI_FLAG(print_topology) },
+	{ "print-change", NULL, NULL,
+		"instead: print the same file with other rights, for a SIGHUP (doc/drawn.md)",
+		CLI_FLAG(print_change) },
 	{ CLI_SECTION("Faults") },
 	{ "calm", NULL, NULL, "no faults, clean wires", CLI_FLAG(calm) },
 	{ "impair", "KEY=VALUE,...", NULL,
@@ -153,8 +156,11 @@ sim_parse_options(struct sim_opt *o, int argc, char **argv)
 		cli_no_effect(&program, given, FAULTS,
 			o->calm ? "with --calm, which has no faults"
 				: "with --pace, which has no faults");
-	if (o->print_topology)
-		cli_no_effect(&program, given, SEEDS | FAULTS, "with --print-topology");
+	if (o->print_topology && o->print_change)
+		cli_usage("--print-topology and --print-change exclude each other");
+	if (o->print_topology || o->print_change)
+		cli_no_effect(&program, given, SEEDS | FAULTS,
+			o->print_change ? "with --print-change" : "with --print-topology");
 	if (o->capture != NULL && (o->seeds != 1 || o->seconds != 0))
 		cli_usage("--capture takes one seed, not --seeds, --minutes or --hours");
 	cli_two_files("--capture", o->capture, "--json", o->json);
@@ -310,8 +316,17 @@ sim_on_signal(int sig)
 static void
 sim_print_topology(const struct sim_opt *o)
 {
-	char *text = draw_fabric(o->seed, o->mode, NULL, NULL);
+	uint32_t has;
+	char *text = draw_fabric(o->seed, o->mode, &has, NULL);
 
+	if (o->print_change && !draw_may_change(has))
+		cli_fail("seed %" PRIu64 ": rights change where there are groups, and neither UIO "
+			 "nor translations",
+			o->seed);
+	if (o->print_change) {
+		free(text);
+		text = draw_change(o->seed, o->mode, NULL);
+	}
 	if (text == NULL)
 		cli_fail("out of memory");
 	fputs(text, stdout);
@@ -344,7 +359,7 @@ main(int argc, char **argv)
 	if (sim_is_experiment(argc, argv))
 		cli_exit(experiment_main(argc, argv));
 	sim_parse_options(&o, argc, argv);
-	if (o.print_topology) {
+	if (o.print_topology || o.print_change) {
 		sim_print_topology(&o);
 		cli_exit(EXIT_SUCCESS);
 	}

@@ -11,6 +11,7 @@
 #include "ide.h"
 #include "judge.h"
 #include "replay.h"
+#include "update.h"
 
 #include <string.h>
 
@@ -268,12 +269,13 @@ node_heal(struct sim_node *n)
 void
 node_start(struct sim_node *n)
 {
-	const struct weft_node_cfg cfg = n->node.cfg;
+	struct weft_node_cfg cfg = n->node.cfg;
 	const uint64_t local_ns = sim_node_now(n);
 	void *kept = node_keep_memory(n);
 	char err[400];
 
 	drawn_add(n);
+	cfg.topo = update_topo(n->sim);
 	weft_node_fini(&n->node);
 	n->node = (struct weft_node){
 		.cfg = cfg, .now_ns = local_ns, .ends_ns = local_ns, .generation = n->gfd.generation
@@ -285,6 +287,7 @@ node_start(struct sim_node *n)
 	n->node.cfg.run++;
 	node_give_memory(n, kept);
 	node_start_ends(n);
+	update_node_started(n);
 	load_judge(n);
 	n->sim->progress.sources_done -= n->is_done;
 	n->is_done = false;

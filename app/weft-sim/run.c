@@ -9,6 +9,7 @@
 
 #include "judge.h"
 #include "replay.h"
+#include "update.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -92,7 +93,7 @@ run_look(struct sim *s)
 	replay_look(s);
 	if (!s->faults.is_healed)
 		return;
-	if (s->progress.sources_done == s->progress.n_sources &&
+	if (s->progress.sources_done == s->progress.n_sources && !update_is_on(s) &&
 		order_is_quiet(s, why, sizeof(why))) {
 		s->stop = true;
 		return;
@@ -129,6 +130,10 @@ run_dispatch(struct sim *s, const struct event *e)
 	case EV_FAULT:
 		run_digest(s, e, s->faults.n);
 		fault_strike(s);
+		break;
+	case EV_UPDATE:
+		run_digest(s, e, 0);
+		update_go_on(s);
 		break;
 	default: run_look(s); break;
 	}

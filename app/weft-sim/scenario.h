@@ -35,6 +35,7 @@ enum fault_kind {
 	FAULT_STORM, /* noise at the link's rate, and in rxl mode forged Naks */
 	FAULT_MEMORY, /* rxl: a GFD crashes, and its memory is new when it starts again */
 	FAULT_REPLAY, /* rxl: frames that somebody has recorded come again, as fast as they can */
+	FAULT_RIGHTS, /* who may reach what changes */
 	FAULT_KINDS
 };
 
@@ -81,6 +82,7 @@ struct sim_opt {
 	struct weft_impair_cfg impair; /* of all wires, not the seed's */
 	bool pace; /* one seed, no faults, and how fast it went */
 	bool print_topology; /* of the seed's drawn fabric, and that is all */
+	bool print_change; /* of its rights, likewise */
 	bool until_failure;
 	bool verbose;
 	const volatile sig_atomic_t *stopped; /* the user wants no more */

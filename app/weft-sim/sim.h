@@ -241,7 +241,17 @@ struct arena {
 	size_t left;
 };
 
-enum sim_event { EV_ARRIVE, EV_END, EV_POLL, EV_SERVE, EV_RESUME, EV_FAULT, EV_LOOK, EV_KINDS };
+enum sim_event {
+	EV_ARRIVE,
+	EV_END,
+	EV_POLL,
+	EV_SERVE,
+	EV_RESUME,
+	EV_FAULT,
+	EV_UPDATE,
+	EV_LOOK,
+	EV_KINDS
+};
 
 struct violation {
 	uint64_t step;
@@ -307,6 +317,7 @@ struct sim_totals {
 	uint64_t ide[IDE_COUNTS];
 	uint64_t replay[REPLAY_COUNTS];
 	uint64_t domain[DOMAINS];
+	uint64_t rights_changed; /* times, at all nodes */
 	uint64_t cores; /* seeds in which a part was healed before the rest */
 	uint64_t violations;
 };
@@ -334,6 +345,7 @@ struct sim_faults {
 	bool is_healed; /* all of the fabric */
 	uint64_t healed_ns;
 	uint64_t replayed_ns; /* the last frame that is played back arrives */
+	struct sim_update *update; /* of rights; NULL: all memory is open to all */
 };
 
 /* How far the load is. */
@@ -419,6 +431,8 @@ extern const char *const drawn_words[];
 extern const char *const domain_word[DOMAINS];
 /** The text of its topology file, the caller's to free; NULL: the seed's fabric is another. */
 char *drawn_text(const struct sim_opt *o, uint64_t seed, size_t *len);
+/** The same with other rights; NULL: they do not change. */
+char *drawn_change_text(const struct sim_opt *o, uint64_t seed, size_t *len);
 /** Let times of a file's load go with simulated time. */
 void drawn_settle(struct sim *s);
 /** All transfers of a host have ended. */

@@ -5,6 +5,7 @@
 
 #include "judge.h"
 #include "replay.h"
+#include "update.h"
 
 static void
 watch_came(void *world, struct weft_node_link *l, const struct weft_msg *m)
@@ -17,6 +18,7 @@ static void
 watch_sent(void *world, struct weft_node_link *l, const struct weft_msg *m, bool late)
 {
 	(void)world;
+	rights_answered(world_end(l), m);
 	edge_sent(world_end(l), m, late);
 }
 
@@ -53,6 +55,7 @@ watch_executed(void *world, struct weft_node_link *l, const struct weft_msg *m)
 {
 	(void)world;
 	oracle_executes(world_end(l), m);
+	rights_executes(world_end(l), m);
 }
 
 static void

@@ -24,6 +24,9 @@ DUPLICATE = "test/unit/test_link_duplicate"
 DRAWN = {
     "a page moves before its host has let go",
     "the first group, or window, is open to everybody",
+    "rights stay as they began",
+    "memory stays in the groups that it began in",
+    "what rights were is not accepted while they change",
 }
 
 # Seeds that notice what few do, tried before all others.
@@ -310,6 +313,14 @@ MUTATIONS = [
     ("the first group, or window, is open to everybody", "lib/node/tables.c",
      "rc = weft_gfam_set_sat(g, t->node[i].pid, tables_open_groups(n, t, i));",
      "rc = weft_gfam_set_sat(g, t->node[i].pid, tables_open_groups(n, t, i) | 1);"),
+    ("rights stay as they began", "lib/node/tables.c",
+     "return t->node[other].access;",
+     "return n->topo->node[other].access;"),
+    ("memory stays in the groups that it began in", "lib/node/tables.c",
+     "t->access.range[i].size, t->access.range[i].group);",
+     "t->access.range[i].size, n->topo->access.range[i].group);"),
+    ("what rights were is not accepted while they change", "lib/mem/traffic.c",
+     "((1u << u->expect | 1u << to->before) &", "((1u << to->after) &"),
     ("answers by UIO stay for the next session", "lib/node/uio.c",
      "if (!weft_node_is_cxl(n) && a->session != uio_session(l))",
      "if (!weft_node_is_cxl(n) && a->session > uio_session(l))", "test/unit/test_node_nodes"),

@@ -26,4 +26,35 @@ for key in "mode: cxl" "mode: rxl" interleave: gim: windows: access: ats: every_
 	"kind: uio" "kind: device" late_poison: "ide:"; do
 	grep -qF "$key" "${live[@]/%/.yaml}" || die "nothing with $key was live"
 done
+
+# Rights change to those of the seed's other file and back while load without an end is at work.
+warns 'weft-sim: --seeds, --without: no effect with --print-change' \
+	"$app/weft-sim" --seed 22 --print-change --seeds 3 --without storm
+refuses 'weft-sim: seed 1: rights change where there are groups, and neither UIO nor translations' \
+	"$app/weft-sim" --seed 1 --print-change
+has_changed() { [ "$(grep -c '^tables: changed' text)" -eq "$1" ]; }
+for drawn in "22 rxl" "56 cxl"; do
+	read -r seed mode <<<"$drawn"
+	for file in topology change; do
+		"$app/weft-sim" --seed "$seed" --mode "$mode" --print-$file |
+			sed 's/requests: [0-9]*/requests: 0/' >$file.yaml
+	done
+	cp topology.yaml live.yaml
+	rm -f text
+	"$app/weftd" --topology live.yaml --json r.json >text 2>err &
+	pid=$!
+	pids+=("$pid")
+	wait_for 60 grep -q 'nodes of fabric' text
+	n=0
+	for file in change topology change; do
+		cp $file.yaml live.yaml
+		kill -HUP "$pid"
+		wait_for 60 has_changed $((n += 1))
+		sleep 0.2
+	done
+	kill -TERM "$pid"
+	wait "$pid" || die "seed $seed, $mode: $(cat err) $(grep -h 'expected\|mismatch' text)"
+	same "seed $seed, $mode: changes" "True 3 0" \
+		"$(json r.json '"%s %d %d" % (o["good"], o["updates"]["done"], o["updates"]["refused"])')"
+done
 echo "what is drawn runs"

@@ -141,6 +141,58 @@ WEFT_TEST(each_is_taken_and_is_what_it_says)
 	assert_in_range(cxl, FABRICS * 2 / 5, FABRICS * 3 / 5);
 }
 
+static bool
+drawn_same_rights(const struct weft_topo *a, const struct weft_topo *b)
+{
+	for (unsigned int i = 0; i < a->n_nodes; i++)
+		if (a->node[i].access != b->node[i].access)
+			return false;
+	return a->access.n_ranges == b->access.n_ranges &&
+	       memcmp(a->access.range, b->access.range,
+		       a->access.n_ranges * sizeof(*a->access.range)) == 0;
+}
+
+WEFT_TEST(what_rights_change_into_is_the_same_fabric)
+{
+	unsigned int changes = 0, same = 0;
+	struct weft_rand r;
+
+	weft_test_seed(&r, "change");
+	for (unsigned int i = 0; i < FABRICS; i++) {
+		const uint64_t seed = weft_rand_u64(&r);
+		struct weft_load_version v[2] = { { .file = "now" }, { .file = "next" } };
+		struct weft_load *load[2];
+		struct weft_topo *t[2];
+		struct weft_topo_error err;
+		uint32_t domains;
+		size_t len[2];
+		char *text[2] = { draw_fabric(seed, -1, &domains, &len[0]), NULL };
+
+		for (unsigned int k = 0; k < 2 && draw_may_change(domains); k++) {
+			if (k == 1)
+				text[k] = draw_change(seed, -1, &len[k]);
+			drawn_open(text[k], len[k], &t[k], &load[k]);
+			v[k].topo = t[k];
+			v[k].load = load[k];
+		}
+		if (text[1] != NULL) {
+			if (weft_load_check_change(&v[0], &v[1], &err) != 0)
+				fail_msg("seed %llu: %s\n%s%s", (unsigned long long)seed, err.text,
+					text[0], text[1]);
+			changes++;
+			same += drawn_same_rights(t[0], t[1]);
+			for (unsigned int k = 0; k < 2; k++) {
+				weft_load_free(load[k]);
+				weft_topo_free(t[k]);
+			}
+		}
+		free(text[0]);
+		free(text[1]);
+	}
+	assert_in_range(changes, FABRICS / 10, FABRICS);
+	assert_in_range(same, 0, changes / 4);
+}
+
 WEFT_TEST(a_seed_is_a_file)
 {
 	char *a = draw_fabric(7, -1, NULL, NULL), *b = draw_fabric(7, -1, NULL, NULL);
