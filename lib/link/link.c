@@ -83,7 +83,7 @@ link_carve(struct weft_carver *c, const struct weft_link_cfg *cfg)
 	e->ide = ide;
 	e->ide_hold = hold;
 	for (unsigned int k = 0; k < WEFT_MSG_LLCTRL; k++)
-		e->box[k] = (struct box){ .msg = msg[k], .room = cfg->room[k] };
+		e->rx_queue[k] = (struct rx_queue){ .msg = msg[k], .room = cfg->room[k] };
 	return e;
 }
 
@@ -150,7 +150,7 @@ weft_link_prefetch(const struct weft_link *e)
 	link_prefetch_lines(e->flow.may_send,
 		offsetof(struct weft_link, pack.data) - offsetof(struct weft_link, flow.may_send));
 	link_prefetch_lines(&e->unpack, 2 * WEFT_CACHE_LINE);
-	link_prefetch_lines(e->box, sizeof(e->box));
+	link_prefetch_lines(e->rx_queue, sizeof(e->rx_queue));
 	/* The retry layer is behind; e->llr would have to be read. */
 	link_prefetch_lines((const uint8_t *)e + weft_line_up(sizeof(*e)), LLR_HOT);
 }
@@ -172,8 +172,8 @@ link_begin_session(struct weft_link *e, uint64_t now_ns)
 
 	for (unsigned int k = 0; k < WEFT_MSG_LLCTRL; k++) {
 		room[link_account[k].set][link_account[k].class] = e->cfg.room[k];
-		e->box[k].head = 0;
-		e->box[k].n = 0;
+		e->rx_queue[k].head = 0;
+		e->rx_queue[k].n = 0;
 	}
 	weft_llr_restart(e->llr, e->session.id, now_ns);
 	weft_credits_init(&e->flow, room);

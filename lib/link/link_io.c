@@ -27,8 +27,9 @@ link_io_carve(struct weft_carver *carver, const struct weft_link_cfg *cfg)
 		uint32_t *behind = weft_carve(carver, room * sizeof(*behind));
 
 		if (io != NULL)
-			io->box[c] =
-				(struct link_io_box){ .tlp = tlp, .behind = behind, .room = room };
+			io->rx_queue[c] = (struct link_io_queue){
+				.tlp = tlp, .behind = behind, .room = room
+			};
 	}
 	return io;
 }
@@ -38,14 +39,14 @@ link_io_begin(struct link_io *io, enum weft_form form)
 {
 	weft_io_pack_init(&io->pack, form);
 	weft_io_unpack_init(&io->unpack, form);
-	io->open = io->may_ever = io->credits_pending = io->is_broken = false;
+	io->open = io->peer_granted = io->credits_pending = io->is_broken = false;
 	io->ahead = 0;
 	io->turn = 0;
 	io->posted_came = io->posted_gone = 0;
 	for (unsigned int c = 0; c < WEFT_IO_CLASSES; c++) {
-		io->allowed[c] = io->sent[c] = io->told[c] = io->came[c] = 0;
-		io->granted[c] = (uint8_t)io->box[c].room;
-		io->box[c].head = io->box[c].n = 0;
+		io->allowed[c] = io->sent[c] = io->advertised[c] = io->received[c] = 0;
+		io->granted[c] = (uint8_t)io->rx_queue[c].room;
+		io->rx_queue[c].head = io->rx_queue[c].n = 0;
 	}
 }
 
@@ -60,7 +61,7 @@ link_io_has_credit(const struct link_io *io, enum weft_io_class c)
 static uint8_t
 link_io_pending_now(const struct link_io *io, unsigned int c)
 {
-	return (uint8_t)(io->granted[c] - io->told[c]);
+	return (uint8_t)(io->granted[c] - io->advertised[c]);
 }
 
 bool
@@ -75,7 +76,7 @@ link_io_is_urgent(const struct link_io *io)
 {
 	for (unsigned int c = 0; c < WEFT_IO_CLASSES; c++)
 		if (link_io_pending_now(io, c) != 0 &&
-			link_io_pending_now(io, c) >= io->box[c].room / 2)
+			link_io_pending_now(io, c) >= io->rx_queue[c].room / 2)
 			return true;
 	return false;
 }
@@ -90,7 +91,7 @@ link_io_put_dllp(struct link_io *io, uint8_t *dllp)
 		if (link_io_pending_now(io, c) == 0)
 			continue;
 		weft_io_update_put(dllp, (enum weft_io_class)c, io->granted[c]);
-		io->told[c] = io->granted[c];
+		io->advertised[c] = io->granted[c];
 		io->turn = (uint8_t)((c + 1) % WEFT_IO_CLASSES);
 		return;
 	}
@@ -139,15 +140,15 @@ link_io_packet(void *arg, const struct weft_io_tlp *t)
 {
 	struct link_io *io = arg;
 	const enum weft_io_class c = (enum weft_io_class)weft_io_class(t); /* it was unpacked */
-	struct link_io_box *b = &io->box[c];
+	struct link_io_queue *b = &io->rx_queue[c];
 	const uint32_t behind = io->posted_came;
 	unsigned int at;
 
-	if (io->came[c] == io->told[c]) {
+	if (io->received[c] == io->advertised[c]) {
 		io->count[WEFT_LINK_N_IO_NO_CREDIT]++;
 		return;
 	}
-	io->came[c]++;
+	io->received[c]++;
 	io->count[came_rows[c]]++;
 	io->posted_came += c == WEFT_IO_POSTED;
 	if (b->n == 0 && !link_io_posted_first(io, c, behind) && io->fn != NULL &&
@@ -178,7 +179,7 @@ link_io_credits_arrived(struct link_io *io, const uint8_t *flit)
 		return;
 	}
 	io->allowed[c] = total;
-	io->may_ever = true;
+	io->peer_granted = true;
 }
 
 void
@@ -203,7 +204,7 @@ link_io_lost(struct link_io *io)
 const struct weft_io_tlp *
 link_io_peek(const struct link_io *io, enum weft_io_class c)
 {
-	const struct link_io_box *b = &io->box[c];
+	const struct link_io_queue *b = &io->rx_queue[c];
 
 	return b->n == 0 || link_io_posted_first(io, c, b->behind[b->head]) ? NULL
 	                                                                    : &b->tlp[b->head];
@@ -212,7 +213,7 @@ link_io_peek(const struct link_io *io, enum weft_io_class c)
 void
 link_io_pop(struct link_io *io, enum weft_io_class c)
 {
-	struct link_io_box *b = &io->box[c];
+	struct link_io_queue *b = &io->rx_queue[c];
 
 	assert(b->n != 0);
 	b->head = (uint16_t)((b->head + 1) % b->room);

@@ -17,7 +17,7 @@
 #define LINK_IO_TURN 3
 
 /* Packets of a class that wait. */
-struct link_io_box {
+struct link_io_queue {
 	struct weft_io_tlp *tlp;
 	uint32_t *behind; /* posted packets that came before each */
 	uint16_t head, n, room;
@@ -28,14 +28,14 @@ struct link_io {
 	/* sending */
 	struct weft_io_packer pack;
 	bool open; /* flit[] is begun */
-	bool may_ever; /* the other end has granted something: this link has CXL.io */
+	bool peer_granted; /* the other end has granted something: this link has CXL.io */
 	int8_t ahead; /* of messages in flits, -LINK_IO_TURN..LINK_IO_TURN */
 	uint8_t allowed[WEFT_IO_CLASSES]; /* granted by the other end */
 	uint8_t sent[WEFT_IO_CLASSES];
 	/* giving credit */
 	uint8_t granted[WEFT_IO_CLASSES]; /* consumed, and the room at first */
-	uint8_t told[WEFT_IO_CLASSES];
-	uint8_t came[WEFT_IO_CLASSES];
+	uint8_t advertised[WEFT_IO_CLASSES];
+	uint8_t received[WEFT_IO_CLASSES];
 	uint8_t turn; /* class whose credits go first */
 	bool credits_pending; /* since pending_since_ns */
 	uint64_t pending_since_ns;
@@ -43,14 +43,14 @@ struct link_io {
 	struct weft_io_unpacker unpack;
 	bool is_broken; /* the stream is malformed: the session ends */
 	uint32_t posted_came, posted_gone;
-	struct link_io_box box[WEFT_IO_CLASSES];
+	struct link_io_queue rx_queue[WEFT_IO_CLASSES];
 	weft_link_io_fn fn;
 	void *arg;
 	uint64_t *count; /* of the end */
 	uint8_t flit[WEFT_FLIT_LEN];
 };
 
-/* An end's half and its boxes, empty; room[] is in range. */
+/* An end's half and its queues, empty; room[] is in range. */
 struct link_io *link_io_carve(struct weft_carver *carver, const struct weft_link_cfg *cfg);
 
 /* A session begins. */

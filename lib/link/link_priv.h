@@ -14,7 +14,7 @@
 #include "weft_flit.h"
 
 /* Messages of one kind that wait for the owner. */
-struct box {
+struct rx_queue {
 	struct weft_msg *msg;
 	uint16_t head, n, room;
 };
@@ -39,7 +39,7 @@ struct weft_link {
 	uint64_t doubt_ns; /* no session ends for doubt before */
 	struct weft_packer pack;
 	struct weft_unpacker unpack;
-	struct box box[WEFT_MSG_LLCTRL];
+	struct rx_queue rx_queue[WEFT_MSG_LLCTRL];
 	/* weft_link_deliver(), during the call */
 	weft_link_msg_fn fn;
 	void *arg;

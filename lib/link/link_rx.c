@@ -13,7 +13,7 @@ link_message(void *arg, const struct weft_msg *m)
 {
 	struct weft_link *e = arg;
 	enum weft_msg_kind kind = (enum weft_msg_kind)m->kind;
-	struct box *b;
+	struct rx_queue *b;
 
 	if (kind == WEFT_MSG_LLCTRL) {
 		e->init_seen |= m->op == WEFT_LLCTRL_INIT_PARAM;
@@ -30,7 +30,7 @@ link_message(void *arg, const struct weft_msg *m)
 		return;
 	}
 	e->count[WEFT_LINK_N_MESSAGES]++;
-	b = &e->box[kind];
+	b = &e->rx_queue[kind];
 	if (b->n == 0 && e->fn != NULL && e->fn(e->arg, m)) {
 		weft_credits_release(&e->flow, link_set_of(kind), link_class_of(kind));
 		return;
@@ -184,7 +184,7 @@ weft_link_receive(struct weft_link *e, const struct weft_wire_hdr *h, const uint
 const struct weft_msg *
 weft_link_peek(const struct weft_link *e, enum weft_msg_kind kind)
 {
-	const struct box *b = &e->box[kind];
+	const struct rx_queue *b = &e->rx_queue[kind];
 
 	return b->n == 0 ? NULL : &b->msg[b->head];
 }
@@ -192,7 +192,7 @@ weft_link_peek(const struct weft_link *e, enum weft_msg_kind kind)
 void
 weft_link_pop(struct weft_link *e, enum weft_msg_kind kind)
 {
-	struct box *b = &e->box[kind];
+	struct rx_queue *b = &e->rx_queue[kind];
 
 	assert(b->n != 0);
 	b->head = (uint16_t)((b->head + 1) % b->room);

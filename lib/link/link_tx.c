@@ -116,7 +116,7 @@ link_send_init(struct weft_link *e)
 static unsigned int
 link_left_to_io(const struct weft_link *e)
 {
-	return e->io->open + (e->io->may_ever && e->io->ahead < 0 ? LINK_IO_TURN : 0u);
+	return e->io->open + (e->io->peer_granted && e->io->ahead < 0 ? LINK_IO_TURN : 0u);
 }
 
 /*

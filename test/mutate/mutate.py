@@ -260,7 +260,7 @@ MUTATIONS = [
      "if (ended && node_link_is_whole(l) && host_requester(n) != NULL)",
      "if (ended && n->n_links == 0)"),
     ("messages of the last session stay", "lib/link/link.c",
-     "e->box[k].n = 0;\n",
+     "e->rx_queue[k].n = 0;\n",
      ""),
     ("data of the last session stays", "lib/link/link.c",
      "weft_unpack_init(&e->unpack, (enum weft_form)e->cfg.form, e->cfg.seen);",
