@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* The command lines of all programs. A program has a table of its options, from which they are read
- * and --help, the manual page and completion in bash are made. Numbers are read whole or not at all.
- * Exit status 2 means: the command line (or WEFT_CPU) makes no sense; 1: what it asks for cannot be
- * done here. Either comes with one line on stderr. */
+/*
+ * The command lines of all programs. A program has a table of its options, from which they are read
+ * and --help, the manual page and completion in bash are made. Numbers are read whole or not at
+ * all. Exit status 2 means: the command line (or WEFT_CPU) makes no sense; 1: what it asks for
+ * cannot be done here. Either comes with one line on stderr.
+ */
 #ifndef CLI_H
 #define CLI_H
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* --help from a table of options; and --help=table, from which app/manual.py makes the manual page and
- * bash completion. */
+/*
+ * --help from a table of options; and --help=table, from which app/manual.py makes the manual page
+ * and bash completion.
+ */
 
 #include "cli.h"
 

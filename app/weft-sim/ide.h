@@ -13,7 +13,8 @@
 struct sim_blame {
 	uint32_t session; /* 0: none */
 	bool is_held; /* by the retry layer: perhaps not in turn yet */
-	bool is_sure; /* a cxl retry layer may forget what it holds, one of rxl with its gap alone */
+	/* a cxl retry layer may forget what it holds, one of rxl with its gap alone */
+	bool is_sure;
 	uint64_t delivered; /* flits in turn when it was held */
 	uint64_t given_up; /* gaps, then */
 	uint64_t epochs; /* with a good MAC when it was in turn */

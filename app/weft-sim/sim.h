@@ -275,7 +275,8 @@ extern const char *const ide_word[IDE_COUNTS];
 /* Outcomes of frames that are played back. */
 enum replay_count {
 	REPLAY_FRAMES, /* played back */
-	REPLAY_OLD, /* flits that came intact in their session, and whose number stands for others */
+	/* flits that came intact in their session, and whose number stands for others */
+	REPLAY_OLD,
 	REPLAY_TAKEN, /* of them */
 	REPLAY_DOUBTED, /* sessions that ends gave up for it */
 	REPLAY_RESTARTS, /* hosts that were started again, as nobody could find out */

@@ -38,7 +38,8 @@ enum weft_ats_result {
 	WEFT_ATS_INSTALLED, /**< in the cache as far as it has room: look it up again */
 	WEFT_ATS_NO_PAGE, /**< the agent has no translation, or none with R or W */
 	WEFT_ATS_AGAIN, /**< an invalidation overtook the answer: ask again */
-	WEFT_ATS_REFUSED, /**< Unsupported Request: the cache is empty now and nothing may be asked */
+	/** Unsupported Request: the cache is empty now and nothing may be asked */
+	WEFT_ATS_REFUSED,
 	WEFT_ATS_ABORTED, /**< Completer Abort to the last retry, or packets that do not fit */
 	WEFT_ATS_LATE, /**< no answer in time */
 	WEFT_ATS_CANCELLED /**< reset, or translation was disabled */
@@ -64,7 +65,8 @@ enum weft_ats_reg {
 	WEFT_ATS_REG_ATS, /**< header, RO */
 	WEFT_ATS_REG_ATS_CTL, /**< 4:0 depth, 5 page aligned, 6 global; 20:16 STU, 31 E */
 	WEFT_ATS_REG_PASID, /**< header, RO */
-	WEFT_ATS_REG_PASID_CTL, /**< 1 exec, 2 privileged, 12:8 width; 16 E, 17 exec, 18 privileged */
+	/** 1 exec, 2 privileged, 12:8 width; 16 E, 17 exec, 18 privileged */
+	WEFT_ATS_REG_PASID_CTL,
 	WEFT_ATS_REGS
 };
 #define WEFT_ATS_CTL_E (UINT32_C(1) << 31)

@@ -34,8 +34,8 @@ enum weft_ats_inv_state {
 	WEFT_ATS_INV_READY, /**< may be sent */
 	WEFT_ATS_INV_SENT,
 	WEFT_ATS_INV_DONE, /**< every completion came */
-	WEFT_ATS_INV_FAILED /**< timed out: the device is isolated, memory must not be reused; DONE if
-	                         the completions come after all */
+	/** timed out: the device is isolated, no reuse of memory; DONE if the completions come yet */
+	WEFT_ATS_INV_FAILED
 };
 
 /** One invalidation. */

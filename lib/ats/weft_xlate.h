@@ -30,14 +30,14 @@ WEFT_BEGIN_DECLS
 
 struct weft_xlate_cfg {
 	uint64_t answer_ns; /**< a Translation Request unanswered for so long is sent again */
-	uint64_t
-		life_ns; /**< what is this old waits no more: it was given up, or nothing helps it */
+	/** what is this old waits no more: it was given up, or nothing helps it */
+	uint64_t life_ns;
 	uint32_t entries; /**< of the cache, for pages of one size: a power of 2, 8..2^20 */
 	uint32_t tags; /**< of messages, as weft_requester_cfg.tags; 0: no messages are submitted */
 	uint16_t places; /**< that may wait in all; as many as tags where there are tags */
 	uint16_t share; /**< of them for one context: one that misses much leaves room to others */
-	uint16_t
-		contexts; /**< 0 as 1. Context 0 has no PASID, another one the PASID of its number */
+	/** 0 as 1. Context 0 has no PASID, another one the PASID of its number */
+	uint16_t contexts;
 	uint16_t id; /**< requester ID */
 	uint8_t prefetch_degree; /**< translations of one request at most, 1..15 */
 	uint8_t stu; /**< Smallest Translation Unit: 2^stu * 4 KB, 0..18 */

@@ -23,7 +23,8 @@ WEFT_BEGIN_DECLS
 enum weft_fec_status {
 	WEFT_FEC_CLEAN,
 	WEFT_FEC_CORRECTED, /**< 1..3 bytes were put right; the flit is a codeword again */
-	WEFT_FEC_UNCORRECTABLE /**< at least one group points outside the code; nothing was changed */
+	/** at least one group points outside the code; nothing was changed */
+	WEFT_FEC_UNCORRECTABLE
 };
 
 /** Result of a run of flits; bit i stands for flit i. */

@@ -75,8 +75,8 @@ void weft_isn_protect(
 /** Findings of a receiver in a run; bit i stands for flit i. Masks are disjoint. */
 struct weft_isn_result {
 	uint64_t in_turn; /**< intact, the number expected */
-	uint64_t
-		after_gap; /**< intact, 1..511 numbers were skipped; the receiver went on from it */
+	/** intact, 1..511 numbers were skipped; the receiver went on from it */
+	uint64_t after_gap;
 	uint64_t duplicate; /**< intact, number in the past half: not to be used */
 	uint64_t bad; /**< corrupt, or made for another receiver; one number used, it is guessed */
 	uint64_t nop; /**< intact, uses no number */

@@ -37,8 +37,8 @@ struct weft_eal_cfg {
 	 * The user's EAL arguments (those after "--"), in order; where they speak, ours are silent.
 	 */
 	int user_argc;
-	char *const *
-		user_argv; /**< user_argc strings, not written to, kept by EAL: must outlive it; may be NULL */
+	/** user_argc strings, not written to, kept by EAL: must outlive it; may be NULL */
+	char *const *user_argv;
 };
 
 /**

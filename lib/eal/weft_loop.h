@@ -21,7 +21,8 @@ WEFT_BEGIN_DECLS
 enum weft_idle {
 	WEFT_IDLE_AUTO, /**< decide by facts, and again while running */
 	WEFT_IDLE_SPIN, /**< poll on */
-	WEFT_IDLE_YIELD, /**< sched_yield(); after 1 ms without work naps of a 50th of it, 200 us at most */
+	/** sched_yield(); after 1 ms without work naps of a 50th of it, 200 us at most */
+	WEFT_IDLE_YIELD,
 };
 
 /** "auto", "spin", "yield". */
@@ -30,8 +31,8 @@ extern const char *const weft_idle_words[];
 /** Facts about an lcore and its CPU. */
 struct weft_idle_facts {
 	enum weft_idle wanted; /**< the user's word; anything but AUTO decides */
-	unsigned int
-		loops_on_cpu; /**< loops of this process that may run on the CPU, this one too */
+	/** loops of this process that may run on the CPU, this one too */
+	unsigned int loops_on_cpu;
 	unsigned int cpus; /**< CPUs the lcore may run on, >= 1 */
 	bool isolated; /**< its only CPU is in isolcpus= */
 	int wait_permille; /**< share of a probe spent runnable but waiting; < 0: not known */

@@ -82,8 +82,8 @@ struct weft_seg_target {
 struct weft_seg_cfg {
 	enum weft_seg_kind kind;
 	uint8_t depth_log2; /**< 0..12: 1..4096 segments */
-	uint16_t
-		idt_depth; /**< 1..4096, or 0: there is no such decoder, -ENOTSUP to all commands */
+	/** 1..4096, or 0: there is no such decoder, -ENOTSUP to all commands */
+	uint16_t idt_depth;
 	bool gim; /**< FAST: entries may have WEFT_SEG_GIM */
 };
 
@@ -97,8 +97,8 @@ struct weft_seg {
 	struct weft_seg_cfg cfg;
 	struct weft_seg_target target[WEFT_SEG_ENTRIES];
 	uint16_t idt_slot[WEFT_SEG_ENTRIES + WEFT_PIDS];
-	struct weft_fast_entry
-		entry[WEFT_SEG_ENTRIES]; /* as written; what a read command returns */
+	/* as written; what a read command returns */
+	struct weft_fast_entry entry[WEFT_SEG_ENTRIES];
 };
 
 /**

@@ -159,7 +159,8 @@ struct weft_packer {
 	uint8_t *flit; /* being filled; NULL between flits */
 	uint8_t form; /* enum weft_form */
 	uint8_t slot; /* next free G-slot, 1..15 */
-	bool h_free; /* the H-slot may still take a header: nothing stands in a G-slot's header yet */
+	/* the H-slot may still take a header: nothing stands in a G-slot's header yet */
+	bool h_free;
 	bool used; /* the flit holds a message or data */
 	bool sent_any; /* a flit went before this one */
 	uint8_t n_data; /* data and trailer slots that wait for the next flit */

@@ -98,12 +98,12 @@ struct weft_control {
 	 * none.
 	 */
 	uint64_t memory;
-	uint64_t
-		known; /**< HELLO, WELCOME: that of the other end as met last, for others; 0: none */
+	/** HELLO, WELCOME: that of the other end as met last, for others; 0: none */
+	uint64_t known;
 	/* With IDE on, else 0: */
 	uint8_t random[WEFT_RANDOM_LEN]; /**< HELLO, WELCOME: the sender's share in the keys */
-	uint8_t proof
-		[WEFT_PROOF_LEN]; /**< WELCOME, READY, GONE, ANNOUNCE: the sender has the pre-shared key */
+	/** WELCOME, READY, GONE, ANNOUNCE: the sender has the pre-shared key */
+	uint8_t proof[WEFT_PROOF_LEN];
 	uint64_t number; /**< KEEPALIVE, GOODBYE: counts from 1 in a session; 0: there is no MAC */
 	uint8_t mac[WEFT_CONTROL_MAC_LEN]; /**< with a number: of weft_control_image() */
 	/* ANNOUNCE: */

@@ -56,8 +56,8 @@ void weft_ide_ctl_get(uint32_t ctl, struct weft_ide_config *cfg);
 
 /** Why two ends do not fit together. */
 struct weft_ide_misfit {
-	const char
-		*what; /**< the bit, such as "PCRC Disable (IDE Control bit 0)"; constant string */
+	/** the bit, such as "PCRC Disable (IDE Control bit 0)"; constant string */
+	const char *what;
 	const char *why; /**< such as "differs between the ends"; constant string */
 };
 

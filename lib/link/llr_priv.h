@@ -127,7 +127,8 @@ struct llr_slot {
 	uint64_t sent_ns; /* last sending */
 	bool resent; /* its Ack says nothing about the round trip */
 	bool selective; /* asked for by itself */
-	bool send_inverted_first; /* late poison: before it goes the next flit with its CRC inverted */
+	/* late poison: before it goes the next flit with its CRC inverted */
+	bool send_inverted_first;
 	bool invert_crc; /* late poison: its first sending has the CRC inverted */
 };
 

@@ -37,8 +37,8 @@ struct weft_duplicate_cfg {
 	uint8_t node[WEFT_CONTROL_NAME_LEN];
 	uint64_t instance; /**< of this process: random, not 0, the same at all of its ports */
 	uint64_t ask_ns; /**< between questions before the node takes part */
-	uint64_t
-		again_ns; /**< between questions afterwards, or up to an eighth less, by instance */
+	/** between questions afterwards, or up to an eighth less, by instance */
+	uint64_t again_ns;
 	uint64_t pause_ns; /**< one question is answered, and one answer checked, in so long */
 	weft_duplicate_proof_fn proof; /**< NULL: there is no key */
 	void *arg;

@@ -31,7 +31,8 @@ extern "C" {
 /** IDE of an end. What lies behind the pointers must outlive the end. */
 struct weft_link_ide {
 	struct weft_ide_lib *lib;
-	void *mem; /**< weft_link_ide_size() bytes for both streams, 64-byte aligned: they hold keys */
+	/** weft_link_ide_size() bytes for both streams, 64-byte aligned: they hold keys */
+	void *mem;
 	/**
 	 * Make the key of a direction: WEFT_IDE_KEY_LEN bytes, which the end wipes. @p
 	 * from_initiator: the initiator sends; @p generation: key changes in the session before it.
@@ -244,8 +245,8 @@ void weft_link_io_pop(struct weft_link *e, enum weft_io_class c);
 
 /** A frame to send. */
 struct weft_link_out {
-	struct weft_wire_hdr
-		hdr; /**< kind, n_flits, session, mode and form set; ids, VC, clock are not */
+	/** kind, n_flits, session, mode and form set; ids, VC, clock are not */
+	struct weft_wire_hdr hdr;
 	size_t len; /**< bytes behind the frame header */
 	struct weft_llr_tx_info flits; /**< for kind WEFT_WIRE_FLITS */
 };

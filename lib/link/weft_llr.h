@@ -138,8 +138,8 @@ struct weft_llr_tx_info {
 	 * they use no number, and all of them are made with the one behind the last flit.
 	 */
 	uint16_t first;
-	uint64_t
-		invert_crc; /**< flits whose CRC is to be inverted after it was made (bit i: flit i) */
+	/** flits whose CRC is to be inverted after it was made (bit i: flit i) */
+	uint64_t invert_crc;
 };
 
 /**
@@ -163,8 +163,8 @@ void weft_llr_request_nop(struct weft_llr *l);
 
 /** What became of the flits of a run; bit i stands for flit i. Masks are disjoint. */
 struct weft_llr_rx_result {
-	uint64_t
-		deliver; /**< to be handed on, in this order, before what weft_llr_rx_next() gives */
+	/** to be handed on, in this order, before what weft_llr_rx_next() gives */
+	uint64_t deliver;
 	uint64_t held; /**< copied into the Rx buffer: not to be handed on from here */
 	uint64_t duplicate;
 	uint64_t bad; /**< corrupt, or (without gap decoding) out of turn */

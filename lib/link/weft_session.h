@@ -102,7 +102,8 @@ enum weft_session_state {
 	WEFT_SESSION_DOWN, /**< no session; the initiator asks */
 	WEFT_SESSION_UP, /**< flits flow */
 	WEFT_SESSION_STALLED, /**< one way or both are silent: all state is kept, probes go out */
-	WEFT_SESSION_REFUSED, /**< down, the ends disagree; the initiator asks again in 10 hello_ns */
+	/** down, the ends disagree; the initiator asks again in 10 hello_ns */
+	WEFT_SESSION_REFUSED,
 	WEFT_SESSION_CLOSED /**< said goodbye itself; stays so */
 };
 
@@ -173,8 +174,8 @@ struct weft_session {
 		uint64_t number; /* live: that was asked with; 0: none */
 		uint64_t drawn_ns;
 	} challenged;
-	uint32_t
-		parting; /* CLOSED, without keys: session that the other end has not asked about yet */
+	/* CLOSED, without keys: session that the other end has not asked about yet */
+	uint32_t parting;
 	struct weft_control offered; /* what the other end said when it was to begin */
 	uint8_t offer_random[WEFT_RANDOM_LEN]; /* IDE: own share in what is asked or offered */
 	uint8_t live_random[WEFT_RANDOM_LEN]; /* IDE: own share in the live session */

@@ -45,8 +45,9 @@ static const struct topo_section *const sections_of_kind[LOAD_KINDS] = {
 
 const struct topo_section load_section[] = {
 	[SECTION_LOAD_FILE] = { ROWS(LOAD_FILE, "file of load", line_of) },
-	[SECTION_LOAD_ITEM] = { ROWS(LOAD_ITEM, "workloads", line_of), ITEMS(LOAD_ITEM, item, MAX_ITEMS),
-		.kinds = load_kind_words, .of_kind = sections_of_kind },
+	[SECTION_LOAD_ITEM] = { ROWS(LOAD_ITEM, "workloads", line_of),
+		ITEMS(LOAD_ITEM, item, MAX_ITEMS), .kinds = load_kind_words,
+		.of_kind = sections_of_kind },
 	[SECTION_LOAD_MEM] = { ROWS(LOAD_MEM, "mem", line_of) },
 	[SECTION_LOAD_UIO] = { ROWS(LOAD_UIO, "uio", line_of) },
 	[SECTION_LOAD_TRANSFERS] = { ROWS(LOAD_TRANSFERS, "transfer", line_of) },

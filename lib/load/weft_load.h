@@ -97,8 +97,8 @@ struct weft_load_node {
 	bool has_uio; /**< host, device */
 	struct weft_load_mem mem; /**< valid when has_mem, but for the defaults of its keys */
 	struct weft_load_uio uio; /**< likewise */
-	struct weft_load_move
-		move; /**< agent; without a workload the defaults, by which none moves */
+	/** agent; without a workload the defaults, by which none moves */
+	struct weft_load_move move;
 	uint16_t first_transfer; /**< host: transfer[first_transfer] and those after it, in order */
 	uint16_t n_transfers;
 };

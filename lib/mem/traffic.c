@@ -32,7 +32,8 @@ struct traffic_unit {
 	uint64_t no_write_before_ns; /* a lost one may still arrive */
 	bool busy : 1; /* a request for it is open */
 	bool written : 1; /* a write of it was begun */
-	bool write_expected : 1; /* `line` has the open write (not if the line is not writable for us) */
+	/* `line` has the open write (not if the line is not writable for us) */
+	bool write_expected : 1;
 	bool renewed : 1; /* the memory was replaced since the open request began */
 	uint8_t expect; /* enum weft_expect */
 	uint8_t accept; /* a bit for each: answers from before a change that may not be there yet */

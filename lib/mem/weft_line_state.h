@@ -19,8 +19,8 @@ WEFT_BEGIN_DECLS
 
 /** The line holds a version from last - version_slack to last, or what the two flags allow. */
 struct weft_line_state {
-	uint64_t
-		last; /**< written last, lost writes included; or read, if it is of an earlier run */
+	/** written last, lost writes included; or read, if it is of an earlier run */
+	uint64_t last;
 	uint32_t version_slack; /**< lost writes that nothing has settled yet */
 	bool may_be_zero; /**< as new memory is */
 	bool may_be_former; /**< zeros, or any version of an earlier run */
@@ -30,7 +30,8 @@ struct weft_line_state {
 enum weft_line_loss {
 	WEFT_LINE_LOST_ALL, /**< no write that was sent before reaches the new memory */
 	WEFT_LINE_LOST_LATE, /**< lost writes may yet be executed there */
-	WEFT_LINE_LOST_PARTLY /**< it is not known whether the line was in it, or is copied into it */
+	/** it is not known whether the line was in it, or is copied into it */
+	WEFT_LINE_LOST_PARTLY
 };
 
 /** Nothing was written. @p run 0: the memory is new; else 1..WEFT_LINE_RUN_MAX: it may be used. */

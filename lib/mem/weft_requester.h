@@ -63,8 +63,8 @@ enum weft_request_status {
 struct weft_completion {
 	uint64_t cookie; /**< as given with the request */
 	uint64_t latency_ns; /**< from request to completion */
-	const uint8_t
-		*data; /**< read that is DONE, NXM or POISON: len bytes, until the next call */
+	/** read that is DONE, NXM or POISON: len bytes, until the next call */
+	const uint8_t *data;
 	uint16_t len; /**< of the request */
 	uint8_t kind; /**< enum weft_request_kind */
 	uint8_t status; /**< enum weft_request_status */
@@ -72,8 +72,8 @@ struct weft_completion {
 
 /** What may be open at one destination, by enum weft_request_kind. */
 struct weft_requester_peer {
-	uint16_t
-		limit[WEFT_REQUEST_KINDS]; /**< M2S Req and RwD that a GFD granted; UIO: no limit */
+	/** M2S Req and RwD that a GFD granted; UIO: no limit */
+	uint16_t limit[WEFT_REQUEST_KINDS];
 	uint16_t in_flight[WEFT_REQUEST_KINDS]; /**< tags held, quarantine included */
 };
 

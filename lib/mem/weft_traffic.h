@@ -58,8 +58,8 @@ struct weft_traffic_cfg {
 	uint32_t lines; /**< lines owned in each target, 1..2^24, whole units */
 	uint32_t outstanding; /**< most requests at once, 1 or more */
 	uint32_t rate; /**< most begun a second (weft_pace.h, burst: outstanding); 0: no limit */
-	uint64_t
-		first_line; /**< of each target it owns this line and those behind, `lines` of them */
+	/** of each target it owns this line and those behind, `lines` of them */
+	uint64_t first_line;
 	uint32_t writer; /**< who wrote a line: different for every source of the fabric */
 	/**
 	 * 1..WEFT_LINE_RUN_MAX, drawn afresh for each life of the host: what an earlier one wrote,

@@ -15,8 +15,8 @@
 
 struct mem_load {
 	struct weft_traffic *traffic;
-	struct weft_node_change
-		*change; /* set by the control thread; NULL again once it is taken */
+	/* set by the control thread; NULL again once it is taken */
+	struct weft_node_change *change;
 	bool is_changing; /* it waits for open requests */
 };
 

@@ -116,10 +116,10 @@ struct weft_node_cfg {
 	const struct weft_topo *topo; /**< that it begins with */
 	const struct weft_load *load;
 	uint16_t index; /**< in the topology */
-	const struct weft_tables_slot
-		*tables; /**< edge 0 is a host's or GFD's, DRT 0 everybody's */
-	const struct weft_ingress
-		*ingress; /**< by port number, as the next one: who may send in by it */
+	/** edge 0 is a host's or GFD's, DRT 0 everybody's */
+	const struct weft_tables_slot *tables;
+	/** by port number, as the next one: who may send in by it */
+	const struct weft_ingress *ingress;
 	struct weft_ingress_drops *ingress_drops;
 	struct weft_gfam_checker *guard; /**< of the memory it offers; NULL: all of it is open */
 	const struct weft_atc_kernel *atc;
@@ -163,7 +163,8 @@ struct weft_node_kind {
 	const char *name;
 	uint8_t topo_kind; /**< enum weft_topo_kind */
 	uint8_t modes; /**< bit m: in enum weft_mode m */
-	bool takes_requests; /**< of CXL.mem; these two: neither: its links may carry other messages */
+	/** of CXL.mem; these two: neither: its links may carry other messages */
+	bool takes_requests;
 	bool takes_answers;
 	bool has_links; /**< its ports end links; else frames pass */
 	size_t state_len; /**< of what only its file knows */
@@ -332,8 +333,8 @@ struct weft_node {
 	bool was_up; /* every link that is needed has been up: requests may go out */
 	struct weft_request_clock *clock; /* host, device: what makes none of its requests older */
 	struct weft_node_refusal refused; /**< what nobody agreed to before there was a session */
-	struct weft_node_refusal
-		refused_again; /**< the same where there was one; told, it is NULL again */
+	/** the same where there was one; told, it is NULL again */
+	struct weft_node_refusal refused_again;
 	uint64_t drops[WEFT_VERDICT_COUNT];
 	uint64_t messages[WEFT_MSG_KINDS];
 };

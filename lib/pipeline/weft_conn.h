@@ -61,8 +61,8 @@ struct weft_conn_dir {
 	struct weft_conn_key key;
 	uint8_t ide; /* enum weft_ide_mode */
 	uint16_t index;
-	struct weft_ide_stream
-		*stream; /* NULL without a key; the IDE stage's; with an end, of the session */
+	/* NULL without a key; the IDE stage's; with an end, of the session */
+	struct weft_ide_stream *stream;
 	void *user; /* the application's; it may write it */
 	/*
 	 * The end that this direction belongs to, or NULL; set by the application before frames

@@ -38,8 +38,8 @@ struct weft_frame {
 	uint64_t time_ns; /* arrival, set by a source that knows it; of no meaning to stages */
 
 	union {
-		uint64_t
-			in_order; /* link_rx: flits that are in turn, whatever becomes of them later */
+		/* link_rx: flits that are in turn, whatever becomes of them later */
+		uint64_t in_order;
 		uint64_t invert_crc; /* on transmit, with an end: as struct weft_llr_tx_info says */
 	};
 	uint16_t first; /* likewise */

@@ -232,10 +232,10 @@ struct weft_stage {
 	const char *fuses_with; /* the stage whose costly part it can do; NULL: none */
 	enum weft_stage_order order;
 	/*
-	 * It works on ends (weft_conn_dir.end): all such stages of both pipelines of a node run on one
-	 * lcore, but for link_rx, which may have one of its own if ends were made for that
-	 * (weft_env.ends.rx_apart). Others keep nothing of a connection that has an end, and may run
-	 * anywhere.
+	 * It works on ends (weft_conn_dir.end): all such stages of both pipelines of a node run on
+	 * one lcore, but for link_rx, which may have one of its own if ends were made for that
+	 * (weft_env.ends.rx_apart). Others keep nothing of a connection that has an end, and may
+	 * run anywhere.
 	 */
 	bool at_ends;
 	const struct weft_counter *counters; /* rows of stats.counts; may be NULL */

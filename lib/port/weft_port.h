@@ -59,8 +59,8 @@ struct weft_port_spec {
 	 */
 	bool socket_is_named;
 	bool memif_server; /**< memif: one end is the server, the other is not */
-	unsigned int
-		memif_id; /**< memif: tells links over one socket apart; the same at both ends */
+	/** memif: tells links over one socket apart; the same at both ends */
+	unsigned int memif_id;
 	unsigned int ring_frames; /**< memif, ring: frames under way a direction; 0: 1024 */
 	/**
 	 * A bad wire: what the net_flitwire driver is to do to frames sent here, as "key=value,..."
@@ -80,12 +80,12 @@ struct weft_port_stats {
 	uint64_t tx_frames;
 	uint64_t tx_bursts; /**< bursts that were not empty, taken or not */
 	uint64_t tx_full_frames; /**< frames offered and not taken */
-	uint64_t
-		rx_missed_frames; /**< ethdev: lost before we could take them (imissed + rx_nombuf) */
+	/** ethdev: lost before we could take them (imissed + rx_nombuf) */
+	uint64_t rx_missed_frames;
 	uint64_t rx_errors; /**< ethdev: ierrors */
 	uint64_t tx_errors; /**< ethdev: oerrors */
-	uint64_t
-		callers_refused; /**< memif server: connections to its socket that were no peer's */
+	/** memif server: connections to its socket that were no peer's */
+	uint64_t callers_refused;
 };
 
 #define WEFT_PORT_COUNTERS (sizeof(struct weft_port_stats) / sizeof(uint64_t))

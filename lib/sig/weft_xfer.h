@@ -40,8 +40,8 @@ struct weft_xfer_place {
 
 struct weft_xfer_cfg {
 	enum weft_xfer_kind kind;
-	struct weft_sig_attr
-		sig; /**< mem and wire may both be NULL; used by weft_xfer_init() only */
+	/** mem and wire may both be NULL; used by weft_xfer_init() only */
+	struct weft_sig_attr sig;
 	uint64_t block0; /**< number of the first block */
 	uint64_t data_len; /**< bytes without signatures, 1 or more; whole blocks of both domains */
 	struct weft_xfer_place from; /**< read, copy */

@@ -215,8 +215,8 @@ struct weft_topo_ide {
  */
 struct weft_topo_segment {
 	uint64_t base; /**< fabric address */
-	uint64_t
-		size; /**< bytes that lead somewhere, from the base on; each way has an equal share */
+	/** bytes that lead somewhere, from the base on; each way has an equal share */
+	uint64_t size;
 	uint32_t first_target;
 	uint8_t ways_log2; /**< 0..8, as Intlv */
 	uint8_t gran; /**< 0..6, as Gran: 256 << gran bytes go to a way at a time */
@@ -327,8 +327,8 @@ struct weft_topo {
 	struct weft_topo_node *node;
 	struct weft_topo_link *link;
 	struct weft_topo_port *port;
-	uint16_t
-		*neighbour; /**< n_ports: node at the other end; what port[] says, close together */
+	/** n_ports: node at the other end; what port[] says, close together */
+	uint16_t *neighbour;
 	uint16_t *host; /**< n_hosts indexes into node[] */
 	uint16_t *gfd; /**< n_gfds indexes into node[] */
 	uint8_t *route; /**< n_nodes rows of n_nodes; weft_topo_next_port() reads them */
@@ -456,9 +456,11 @@ int weft_topo_routes(const struct weft_topo *t, unsigned int node, struct weft_d
 int weft_topo_routes_to(const struct weft_topo *t, unsigned int to, int16_t *port);
 
 enum weft_topo_fault_kind {
-	WEFT_TOPO_FAULT_NO_ROUTE, /**< a node that is linked cannot be reached, or only through an end */
+	/** a node that is linked cannot be reached, or only through an end */
+	WEFT_TOPO_FAULT_NO_ROUTE,
 	WEFT_TOPO_FAULT_LOOP, /**< a message would go round for ever */
-	WEFT_TOPO_FAULT_DEADLOCK_CYCLE /**< links would wait for each other: they may stand still for ever */
+	/** links would wait for each other: they may stand still for ever */
+	WEFT_TOPO_FAULT_DEADLOCK_CYCLE
 };
 
 /** What is wrong with routing tables. */

@@ -3,8 +3,8 @@
 # Copyright (c) 2026 The Weft Authors
 """No file, function or struct of C is too large to be read.
 
-In lib, app and drivers a file has at most 700 lines, a function 60 between its braces, and a struct or
-union 30 members: each declarator counts, and a struct within it as one.
+In lib, app and drivers a file has at most 700 lines of 100 columns, a function 60 lines between its
+braces, and a struct or union 30 members: each declarator counts, and a struct within it as one.
 
 Before that the check is tried on files whose sizes are known. With --list it prints the largest.
 """
@@ -15,7 +15,7 @@ import re
 import sys
 
 FOLDERS = ("app", "drivers", "lib")
-LIMITS = {"lines of a file": 700, "lines of a function": 60, "members of a struct": 30}
+LIMITS = {"lines of a file": 700, "columns of a line": 100, "lines of a function": 60, "members of a struct": 30}
 
 # What is no code: comments, strings and directives. Their lines stay.
 NOT_CODE = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|^[ \t]*#(?:\\\n|[^\n])*", re.S | re.M)
@@ -45,6 +45,7 @@ def members(text, at):
 def sizes(text):
     """What is measured, its name, and its size, of all that a file has."""
     yield "lines of a file", "", text.count("\n")
+    yield "columns of a line", "", max(len(line.expandtabs(8)) for line in text.split("\n"))
     for m in FUNCTION.finditer(text):
         name = re.findall(r"\w+(?=\()", m["head"])
         yield "lines of a function", name[0] if name else m["head"], m["body"].count("\n")
@@ -58,7 +59,7 @@ def sources(top):
     for folder in FOLDERS:
         for at, _, names in os.walk(os.path.join(top, folder)):
             for name in sorted(names):
-                if name.endswith((".c", ".h")):
+                if name.endswith((".c", ".h", ".def")):
                     path = os.path.join(at, name)
                     with open(path, encoding="utf-8") as f:
                         yield os.path.relpath(path, top), f.read()
@@ -73,6 +74,7 @@ def try_known():
     )
     want = [
         ("lines of a file", "", 20),
+        ("columns of a line", "", 36),
         ("lines of a function", "foo_make", 5),
         ("members of a struct", "foo", 5),
         ("members of a struct", "unnamed", 2),

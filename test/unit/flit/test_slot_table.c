@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * The functions that slots go through, which are made of slot_layouts.def, against a table of the same
- * that is gone through field by field: every kind, form and slot, every
- * bit of a message's header and of a slot alone, and random ones, good and bad.
+ * The functions that slots go through, which are made of slot_layouts.def, against a table of the
+ * same that is gone through field by field: every kind, form and slot, every bit of a message's
+ * header and of a slot alone, and random ones, good and bad.
  */
 
 #include "weft_test.h"
