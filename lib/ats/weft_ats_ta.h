@@ -34,7 +34,7 @@ enum weft_ats_inv_state {
 	WEFT_ATS_INV_READY, /**< may be sent */
 	WEFT_ATS_INV_SENT,
 	WEFT_ATS_INV_DONE, /**< every completion came */
-	/** timed out: the device is isolated, no reuse of memory; DONE if the completions come yet */
+	/** timed out: the device is isolated, no reuse of memory; DONE once all completions came */
 	WEFT_ATS_INV_FAILED
 };
 
