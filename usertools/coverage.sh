@@ -143,4 +143,4 @@ if of_seeds and 100 * all_dirs[1] < least * all_dirs[0]:
 if low:
     sys.exit("coverage.sh: less than %d %% of the branches of %s" % (least, ", ".join(low)))
 PY
-exit $status
+exit "$status"
