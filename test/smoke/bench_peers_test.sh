@@ -9,7 +9,7 @@ export work
 mkdir "$fake"
 
 "$peers" --help >"$work/help"
-for word in --rounds --seconds --frame-flits --core --weft-bench --json crypto-perf testpmd-io; do
+for word in --rounds --seconds --frame-flits --core --weft-bench --json --latency --trips crypto-perf testpmd-io; do
 	grep -qF -- "$word" "$work/help" || die "$word is not in --help"
 done
 
@@ -44,6 +44,14 @@ for bad in "", testpmd.replace("CPU cycles/packet", "x"), testpmd.replace("cycle
 fails("a rate of 0", p.parse_testpmd, testpmd.replace("packets=113620608)", "packets=0)"))
 for bad in "", "[]", "{}", '{"results": [7]}', '{"tsc_hz": 1, "results": [{"checked": true}]}':
     fails("not what was expected", p.parse_weft_bench, bad)
+trip = '{"kind": "tcp", "trips": 9, "p50": 4700, "p99": 9000, "p99_9": 30500}'
+assert p.parse_trips(trip) == {"p50": 4.7, "p99": 9.0, "p99_9": 30.5}
+assert p.parse_trips('{"nodes": [{"latency_ns": %s}]}' % trip) == p.parse_trips(trip)
+for bad in "", "[]", "{}", '{"nodes": []}', '{"nodes": [{}]}', trip.replace("4700", '"x"'):
+    fails("not what was expected", p.parse_trips, bad)
+fails("a rate of 0", p.parse_trips, trip.replace("4700", "0"))
+rows = list(p.compare_latency({"read": [{"p50": 2}, {"p50": 3}, {"p50": 9}], "tcp": [{"p50": 4}] * 3}))
+assert rows == [{"trip": "read", "peer": "tcp", "median": 0.75, "min": 0.5, "max": 2.25}], rows
 fails("a wrong answer", p.parse_weft_bench, '{"results": [{"checked": false}]}')
 assert p.last_line("a\n\x1b[2J\x1b[1;1Hb\n\n") == ": b"
 
@@ -134,6 +142,15 @@ for bad in "--rounds 0" "--rounds x" "--seconds 0" "--nonesuch" "--core -1" "--f
 	"$peers" $bad >"$work/out" 2>&1 || rc=$?
 	same "status of $bad" 2 $rc
 done
+
+# Round trips, few but real: each way is measured, and no daemon is left.
+timeout 200 "$peers" --latency --weft-bench "$app/weft-bench" --rounds 1 --trips 1000 --json "$work/l.json" >"$work/text"
+grep -q '^read / tcp-1 ' "$work/text" || die "no ratio in $(cat "$work/text")"
+same "ways" True "$(json "$work/l.json" '{"read", "tcp-1", "unix-1"} <= set(o["microseconds"]) and
+set(o["skipped"].values()) <= {"needs a second CPU"} and len(o["microseconds"]) + len(o["skipped"]) == 8')"
+same "shares" True "$(json "$work/l.json" 'all(0 < r["p50"] <= r["p99"] <= r["p99_9"]
+for rounds in o["microseconds"].values() for r in rounds)')"
+refuses "nothing to compare with" "$peers" --latency --weft-bench /nonesuch/weft-bench --rounds 1
 
 for program in dpdk-test-crypto-perf dpdk-testpmd; do
 	command -v $program >/dev/null ||
