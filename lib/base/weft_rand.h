@@ -18,13 +18,41 @@ struct weft_rand {
 };
 
 /** Start a generator; every seed, 0 included, is a good one. */
-void weft_rand_seed(struct weft_rand *r, uint64_t seed);
+static inline void
+weft_rand_seed(struct weft_rand *r, uint64_t seed)
+{
+	r->state = seed;
+}
 
-/** 64 random bits. */
-uint64_t weft_rand_u64(struct weft_rand *r);
+/**
+ * 64 random bits, by SplitMix64: a counter through a mixing function, so that every seed is as good
+ * as any other.
+ */
+static inline uint64_t
+weft_rand_u64(struct weft_rand *r)
+{
+	uint64_t z = r->state += UINT64_C(0x9E3779B97F4A7C15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+	z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+	return z ^ z >> 31;
+}
 
 /** A number in 0..bound-1, without bias; @p bound is 1 or more. */
-uint64_t weft_rand_below(struct weft_rand *r, uint64_t bound);
+static inline uint64_t
+weft_rand_below(struct weft_rand *r, uint64_t bound)
+{
+	uint64_t v;
+
+	/*
+	 * Refuse the short last round, or low numbers would come up more often. It is divided for
+	 * it only if it can be that.
+	 */
+	do
+		v = weft_rand_u64(r);
+	while (v > UINT64_MAX - bound && v >= UINT64_MAX - UINT64_MAX % bound);
+	return v % bound;
+}
 
 /** A number in [0, 1). */
 double weft_rand_unit(struct weft_rand *r);

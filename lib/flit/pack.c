@@ -68,7 +68,7 @@ weft_pack_begin(struct weft_packer *p, uint8_t *flit, bool with_mac)
 	p->slot = 1;
 	p->h_free = !with_mac;
 	p->used = false;
-	p->n_join = 0;
+	p->join_room = 0;
 	pack_place_data(p);
 }
 
@@ -121,7 +121,7 @@ pack_count(struct weft_packer *p, unsigned int kind, unsigned int slot)
 }
 
 /* Put message @p i of header slot @p slot there: 0, or an errno value and the flit unchanged. */
-static int
+static inline __attribute__((always_inline)) int
 pack_header(struct weft_packer *p, const struct weft_msg *m, unsigned int slot, unsigned int i)
 {
 	uint8_t *at = weft_flit_slot(p->flit, slot);
@@ -133,7 +133,6 @@ pack_header(struct weft_packer *p, const struct weft_msg *m, unsigned int slot, 
 		return -EINVAL;
 	if (!slot_store(at, slot == 0, &b))
 		return -ENOSPC;
-	p->n_join = (uint8_t)(i + 1);
 	pack_count(p, m->kind, slot);
 	return 0;
 }
@@ -142,14 +141,16 @@ pack_header(struct weft_packer *p, const struct weft_msg *m, unsigned int slot, 
 static bool
 pack_join(struct weft_packer *p, const struct weft_msg *m)
 {
-	return p->n_join != 0 && p->join_kind == m->kind &&
-	       p->n_join < slot_formats[p->form][p->join_slot == 0][slot_fmts[m->kind]].n &&
-	       pack_group_has_room(p, m->kind, p->join_slot) &&
-	       pack_header(p, m, p->join_slot, p->n_join) == 0;
+	if (p->join_kind != m->kind || !pack_group_has_room(p, m->kind, p->join_slot) ||
+		pack_header(p, m, p->join_slot, p->n_join) != 0)
+		return false;
+	p->n_join++;
+	p->join_room--;
+	return true;
 }
 
 /* Put a message into a header slot of its own; the slot is free and its group has room. */
-static int
+static inline __attribute__((always_inline)) int
 pack_slot(struct weft_packer *p, const struct weft_msg *m, unsigned int slot)
 {
 	const int rc = pack_header(p, m, slot, 0);
@@ -157,14 +158,17 @@ pack_slot(struct weft_packer *p, const struct weft_msg *m, unsigned int slot)
 	if (rc != 0)
 		return rc;
 	p->h_free = false;
-	p->join_kind = m->kind;
-	p->join_slot = (uint8_t)slot;
 	if (slot != 0)
 		p->slot = (uint8_t)(slot + 1);
+	p->join_room = 0;
 	if (slot_kind_has_data(m->kind)) {
-		p->n_join = 0;
 		pack_data(p, m);
+		return 0;
 	}
+	p->join_kind = m->kind;
+	p->join_slot = (uint8_t)slot;
+	p->n_join = 1;
+	p->join_room = (uint8_t)(slot_formats[p->form][slot == 0][slot_fmts[m->kind]].n - 1);
 	return 0;
 }
 
@@ -195,7 +199,7 @@ weft_pack_msg(struct weft_packer *p, const struct weft_msg *m)
 	assert(p->flit != NULL);
 	if (m->kind >= WEFT_MSG_LLCTRL)
 		return -EINVAL;
-	if (pack_join(p, m))
+	if (p->join_room != 0 && pack_join(p, m))
 		return 0;
 	rc = pack_try_h(p, m);
 	return rc == -ENOSPC ? pack_try_g(p, m) : rc;

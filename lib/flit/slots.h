@@ -122,8 +122,10 @@ slot_next(struct slot_bits *b, const struct slot_codec *c, struct weft_msg *m)
 static inline bool
 slot_kind_has_data(unsigned int kind)
 {
-	return kind == WEFT_MSG_M2S_RWD || kind == WEFT_MSG_S2M_DRS || kind == WEFT_MSG_D2H_DH ||
-	       kind == WEFT_MSG_H2D_DH;
+	return kind < WEFT_MSG_KINDS && ((1u << WEFT_MSG_M2S_RWD | 1u << WEFT_MSG_S2M_DRS |
+						 1u << WEFT_MSG_D2H_DH | 1u << WEFT_MSG_H2D_DH) >>
+							kind &
+						1) != 0;
 }
 
 /*

@@ -111,27 +111,39 @@ unpack_trailer(struct weft_unpacker *u, const uint8_t *slot)
 	}
 }
 
-/* One data or trailer slot of the message whose turn it is. */
-static void
-unpack_data(struct weft_unpacker *u, const uint8_t *slot, weft_msg_fn fn, void *arg)
+/*
+ * Data or the trailer of the message whose turn it is, of @p left slots that follow.
+ *
+ * @return slots used, 1 or more
+ */
+static unsigned int
+unpack_data(
+	struct weft_unpacker *u, const uint8_t *slot, unsigned int left, weft_msg_fn fn, void *arg)
 {
+	const bool has_trailer = u->trailer[u->head] != TRAILER_NONE;
 	struct weft_msg *m = &u->pending[u->head];
-	unsigned int slots = DATA_SLOTS + (u->trailer[u->head] != TRAILER_NONE);
+	uint8_t *at = m->data + u->head_slots * WEFT_FLIT_SLOT_LEN;
+	unsigned int n = 1;
 
-	if (u->head_slots < DATA_SLOTS)
-		memcpy(m->data + u->head_slots * WEFT_FLIT_SLOT_LEN, slot, WEFT_FLIT_SLOT_LEN);
-	else
+	if (u->head_slots == 0 && left >= DATA_SLOTS) {
+		n = DATA_SLOTS;
+		memcpy(m->data, slot, WEFT_MSG_DATA_LEN);
+	} else if (u->head_slots < DATA_SLOTS) {
+		memcpy(at, slot, WEFT_FLIT_SLOT_LEN);
+	} else {
 		unpack_trailer(u, slot);
-	u->head_slots++;
-	u->n_slots--;
-	if (u->head_slots < slots)
-		return;
+	}
+	u->head_slots = (uint8_t)(u->head_slots + n);
+	u->n_slots = (uint8_t)(u->n_slots - n);
+	if (u->head_slots < DATA_SLOTS + has_trailer)
+		return n;
 	m->poison |= u->late_poison & 1;
 	u->late_poison >>= 1;
 	u->head = (uint8_t)unpack_ring(u, 1);
 	u->n_pending--;
 	u->head_slots = 0;
 	unpack_deliver(fn, arg, m);
+	return n;
 }
 
 /* Offsets above 7 name nothing. */
@@ -144,18 +156,19 @@ unpack_poison(struct weft_unpacker *u, const uint8_t *flit)
 }
 
 /* One header slot. False: the walk cannot go on. */
-static bool
+static inline bool
 unpack_header(struct weft_unpacker *u, const uint8_t *slot, bool is_h, weft_msg_fn fn, void *arg)
 {
 	const struct slot_format *s = &slot_formats[u->form][is_h][weft_slot_fmt(slot)];
 	struct slot_bits b = slot_messages(slot, is_h);
-	struct weft_msg m;
+	const unsigned int n = (unsigned int)s->n + s->n2;
+	struct weft_msg m __attribute__((uninitialized)); /* decoded before it is read */
 
 	if (s->n == 0)
 		return false;
 	if (slot_kind_has_data(s->kind))
 		return unpack_data_header(u, s, b, is_h);
-	for (unsigned int i = 0; i < (unsigned int)s->n + s->n2; i++) {
+	for (unsigned int i = 0; i < n && (b.lo | b.hi) != 0; i++) {
 		const unsigned int kind = i < s->n ? s->kind : s->kind2;
 
 		if (!slot_next(&b, &slot_codecs[kind][u->form], &m))
@@ -185,12 +198,14 @@ weft_unpack_flit(struct weft_unpacker *u, const uint8_t *flit, weft_msg_fn fn, v
 			return WEFT_OK;
 		s = 1;
 	}
-	for (; s < WEFT_FLIT_SLOTS; s++) {
+	while (s < WEFT_FLIT_SLOTS) {
 		const uint8_t *slot = weft_flit_slot_const(flit, s);
 
 		if (s != 0 && u->n_pending != 0) {
-			unpack_data(u, slot, fn, arg);
-		} else if (!unpack_header(u, slot, s == 0, fn, arg)) {
+			s += unpack_data(u, slot, WEFT_FLIT_SLOTS - s, fn, arg);
+		} else if (unpack_header(u, slot, s == 0, fn, arg)) {
+			s++;
+		} else {
 			/*
 			 * The slots after this one go unread, and pending data may be among them:
 			 * to go on counting would take the next flit's slots for it.

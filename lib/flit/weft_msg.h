@@ -165,10 +165,12 @@ struct weft_packer {
 	bool sent_any; /* a flit went before this one */
 	uint8_t n_data; /* data and trailer slots that wait for the next flit */
 	uint8_t data_head; /* index of the first of them */
-	uint8_t n_join; /* messages in the last header slot, which more of their kind may join */
+	uint8_t n_join; /* messages in the last header slot */
+	uint8_t join_room; /* more of their kind that may join them */
 	uint8_t join_kind;
 	uint8_t join_slot;
-	uint8_t per_group[5][WEFT_MSG_KINDS]; /* last group of the flit before, then this one's */
+	/* Of each kind in the last group of the flit before, then in this one's; a power of two. */
+	uint8_t per_group[5][16];
 	uint8_t data[WEFT_MSG_TAIL_SLOTS][WEFT_FLIT_SLOT_LEN]; /* of the last data message */
 };
 

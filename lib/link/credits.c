@@ -22,31 +22,6 @@ weft_credits_init(
 		}
 }
 
-bool
-weft_credits_consume(struct weft_credits *f, enum weft_credit_set s, enum weft_credit_class c)
-{
-	if (f->may_send[s][c] == 0)
-		return false;
-	f->may_send[s][c]--;
-	return true;
-}
-
-bool
-weft_credits_arrived(struct weft_credits *f, enum weft_credit_set s, enum weft_credit_class c)
-{
-	if (f->outstanding[s][c] == 0)
-		return false;
-	f->outstanding[s][c]--;
-	return true;
-}
-
-void
-weft_credits_release(struct weft_credits *f, enum weft_credit_set s, enum weft_credit_class c)
-{
-	assert(f->pending[s][c] + f->outstanding[s][c] < f->room[s][c]);
-	f->pending[s][c]++;
-}
-
 /* RETRY-12 */
 uint16_t
 weft_credits_crd(struct weft_credits *f)
@@ -56,7 +31,10 @@ weft_credits_crd(struct weft_credits *f)
 		uint32_t left[WEFT_CREDIT_CLASSES];
 		uint16_t crd;
 
+		static_assert(WEFT_CREDIT_CLASSES == 3, "all are looked at");
 		memcpy(left, f->pending[s], sizeof(left));
+		if ((left[0] | left[1] | left[2]) == 0)
+			continue;
 		crd = weft_credit_encode((enum weft_credit_set)s, left);
 		if (crd == 0)
 			continue;

@@ -12,7 +12,9 @@ static void
 link_message(void *arg, const struct weft_msg *m)
 {
 	struct weft_link *e = arg;
-	enum weft_msg_kind kind = (enum weft_msg_kind)m->kind;
+	const enum weft_msg_kind kind = (enum weft_msg_kind)m->kind;
+	enum weft_credit_class class;
+	enum weft_credit_set set;
 	struct rx_queue *b;
 
 	if (kind == WEFT_MSG_LLCTRL) {
@@ -25,14 +27,16 @@ link_message(void *arg, const struct weft_msg *m)
 		e->count[WEFT_LINK_N_BEFORE_INIT]++;
 		return;
 	}
-	if (!weft_credits_arrived(&e->flow, link_set_of(kind), link_class_of(kind))) {
+	set = link_set_of(kind);
+	class = link_class_of(kind);
+	if (!weft_credits_arrived(&e->flow, set, class)) {
 		e->count[WEFT_LINK_N_NO_CREDIT]++;
 		return;
 	}
 	e->count[WEFT_LINK_N_MESSAGES]++;
 	b = &e->rx_queue[kind];
 	if (b->n == 0 && e->fn != NULL && e->fn(e->arg, m)) {
-		weft_credits_release(&e->flow, link_set_of(kind), link_class_of(kind));
+		weft_credits_release(&e->flow, set, class);
 		return;
 	}
 	b->msg[(b->head + b->n++) % b->room] = *m;

@@ -7,6 +7,7 @@
  */
 
 #include "link_priv.h"
+#include "llr_priv.h"
 
 #include <errno.h>
 
@@ -141,7 +142,7 @@ weft_link_can_send(const struct weft_link *e, enum weft_msg_kind kind)
 {
 	return weft_session_is_live(&e->session) && (unsigned int)kind < WEFT_MSG_LLCTRL &&
 	       e->flow.may_send[link_set_of(kind)][link_class_of(kind)] != 0 &&
-	       weft_llr_room(e->llr) >= SEND_ROOM + link_left_to_io(e) &&
+	       llr_room(&e->llr->tx) >= SEND_ROOM + link_left_to_io(e) &&
 	       (e->ide == NULL || link_ide_may_send(e));
 }
 
@@ -150,12 +151,10 @@ weft_link_send(struct weft_link *e, const struct weft_msg *m)
 {
 	enum weft_msg_kind kind = (enum weft_msg_kind)m->kind;
 
-	if (!weft_session_is_live(&e->session))
-		return -ENOTCONN;
-	if ((unsigned int)kind >= WEFT_MSG_LLCTRL)
-		return -EINVAL;
 	if (!weft_link_can_send(e, kind))
-		return -EAGAIN;
+		return !weft_session_is_live(&e->session)      ? -ENOTCONN
+		       : (unsigned int)kind >= WEFT_MSG_LLCTRL ? -EINVAL
+		                                               : -EAGAIN;
 	/* It fits at the latest into the second new flit: the first may be full of data. */
 	for (unsigned int tries = 0; tries < SEND_ROOM; tries++) {
 		int rc;

@@ -61,12 +61,6 @@ weft_session_init(struct weft_session *s, const struct weft_session_cfg *cfg, ui
 	return 0;
 }
 
-bool
-weft_session_is_live(const struct weft_session *s)
-{
-	return s->id != 0;
-}
-
 /* SESS-2 */
 uint32_t
 session_draw(struct weft_session *s, uint64_t rnd)

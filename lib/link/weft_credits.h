@@ -10,6 +10,7 @@
 #ifndef WEFT_CREDITS_H
 #define WEFT_CREDITS_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -42,13 +43,32 @@ void weft_credits_init(
 	struct weft_credits *f, const uint32_t room[WEFT_CREDIT_SETS][WEFT_CREDIT_CLASSES]);
 
 /** Use one credit for a message about to be sent. @return false: none left. */
-bool weft_credits_consume(struct weft_credits *f, enum weft_credit_set s, enum weft_credit_class c);
+static inline bool
+weft_credits_consume(struct weft_credits *f, enum weft_credit_set s, enum weft_credit_class c)
+{
+	if (f->may_send[s][c] == 0)
+		return false;
+	f->may_send[s][c]--;
+	return true;
+}
 
 /** A message arrived. @return false: the other end had no credit for it, so it is to be dropped. */
-bool weft_credits_arrived(struct weft_credits *f, enum weft_credit_set s, enum weft_credit_class c);
+static inline bool
+weft_credits_arrived(struct weft_credits *f, enum weft_credit_set s, enum weft_credit_class c)
+{
+	if (f->outstanding[s][c] == 0)
+		return false;
+	f->outstanding[s][c]--;
+	return true;
+}
 
 /** The owner has consumed a message: its room is free again. */
-void weft_credits_release(struct weft_credits *f, enum weft_credit_set s, enum weft_credit_class c);
+static inline void
+weft_credits_release(struct weft_credits *f, enum weft_credit_set s, enum weft_credit_class c)
+{
+	assert(f->pending[s][c] + f->outstanding[s][c] < f->room[s][c]);
+	f->pending[s][c]++;
+}
 
 /** CRD field of the flit being made; what it carries is no longer pending. Sets take turns. */
 uint16_t weft_credits_crd(struct weft_credits *f);

@@ -269,7 +269,11 @@ void weft_session_knows(struct weft_session *s, uint64_t generation);
 void weft_session_transcript(const struct weft_session *s, struct weft_session_transcript *d);
 
 /** Whether flits may be sent: UP or STALLED. */
-bool weft_session_is_live(const struct weft_session *s);
+static inline bool
+weft_session_is_live(const struct weft_session *s)
+{
+	return s->id != 0;
+}
 
 const struct weft_counter *weft_session_counters(void);
 

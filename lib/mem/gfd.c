@@ -149,7 +149,8 @@ gfd_turns_bad(struct weft_gfd *g, uint64_t dpa, bool poisoned)
 		return false;
 	if (poisoned)
 		return gfd_get_line(g->late.line, dpa);
-	return weft_rand_u64(&g->late.rand) >> (64 - SHARE_BITS) < g->late.share;
+	return g->late.share != 0 &&
+	       weft_rand_u64(&g->late.rand) >> (64 - SHARE_BITS) < g->late.share;
 }
 
 static void

@@ -58,7 +58,7 @@ gfd_message(void *arg, const struct weft_msg *m)
 	struct weft_node_link *p = arg;
 	struct weft_node *n = p->node;
 	struct gfd_state *g = n->state;
-	struct weft_msg reply;
+	struct weft_msg reply __attribute__((uninitialized)); /* written where v is OK */
 	enum weft_verdict v;
 
 	if (m->kind == WEFT_MSG_LLCTRL)

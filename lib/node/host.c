@@ -256,7 +256,7 @@ host_requests(struct weft_node *n)
 {
 	const bool translates = ats_translates(n);
 	unsigned int sent = 0;
-	struct weft_msg m;
+	struct weft_msg m __attribute__((uninitialized)); /* written where rc is 0 */
 	int rc = 0;
 
 	while (sent < REQUESTS_A_POLL && (rc = host_next(n, &m)) == 0) {
