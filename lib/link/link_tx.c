@@ -7,7 +7,6 @@
  */
 
 #include "link_priv.h"
-#include "llr_priv.h"
 
 #include <errno.h>
 
@@ -142,7 +141,7 @@ weft_link_can_send(const struct weft_link *e, enum weft_msg_kind kind)
 {
 	return weft_session_is_live(&e->session) && (unsigned int)kind < WEFT_MSG_LLCTRL &&
 	       e->flow.may_send[link_set_of(kind)][link_class_of(kind)] != 0 &&
-	       llr_room(&e->llr->tx) >= SEND_ROOM + link_left_to_io(e) &&
+	       weft_llr_room(e->llr) >= SEND_ROOM + link_left_to_io(e) &&
 	       (e->ide == NULL || link_ide_may_send(e));
 }
 

@@ -337,13 +337,6 @@ llr_slot(const struct llr_tx *tx, uint64_t pos)
 	return &tx->slot[pos & tx->mask];
 }
 
-/* RETRY-2 */
-static inline unsigned int
-llr_room(const struct llr_tx *tx)
-{
-	return tx->cfg->window - (unsigned int)(tx->next - tx->acked);
-}
-
 static inline uint8_t *
 llr_tx_flit(const struct llr_tx *tx, uint64_t pos)
 {

@@ -150,6 +150,13 @@ weft_llr_hear(struct weft_llr *l, uint64_t now_ns, uint32_t *session)
 
 /* --- the replay buffer --- */
 
+static unsigned int
+llr_room(const struct llr_tx *tx)
+{
+	/* RETRY-2 */
+	return tx->cfg->window - (unsigned int)(tx->next - tx->acked);
+}
+
 unsigned int
 weft_llr_room(const struct weft_llr *l)
 {
