@@ -248,7 +248,7 @@ edge_arm(struct sim_end *e, bool is_full)
 {
 	const struct sim_node *n = e->node;
 	struct sim *s = n->sim;
-	const uint64_t local_ns = e->link->due_ns;
+	const uint64_t local_ns = n->node.due_ns[e->link->index];
 	uint64_t at_ns;
 
 	if (local_ns == UINT64_MAX)
@@ -296,7 +296,7 @@ edge_pump(struct sim_end *e)
 		edge_emit(e, f, &out, before, now_ns);
 	}
 	edge_session(e);
-	e->link->due_ns = weft_link_deadline(e->end);
+	weft_node_set_due(e->link, weft_link_deadline(e->end));
 	edge_arm(e, is_full);
 }
 
@@ -311,7 +311,7 @@ edge_flush(struct sim_end *e)
 void
 edge_timer(struct sim_end *e)
 {
-	e->link->due_ns = 0;
+	weft_node_set_due(e->link, 0);
 	node_turn(e->node);
 }
 

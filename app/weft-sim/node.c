@@ -322,7 +322,7 @@ node_resume(struct sim_node *n)
 		f = next;
 	}
 	for (uint32_t i = 0; i < n->n_ends; i++)
-		n->end[i].link->due_ns = 0;
+		weft_node_set_due(n->end[i].link, 0);
 	node_turn(n);
 }
 

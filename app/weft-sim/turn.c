@@ -83,7 +83,7 @@ static void
 turn_flush(struct sim_node *n)
 {
 	for (uint32_t i = 0; i < n->n_ends; i++)
-		if (n->node.link[i].due_ns <= n->node.ends_ns)
+		if (n->node.due_ns[i] <= n->node.ends_ns)
 			edge_flush(&n->end[i]);
 }
 

@@ -139,6 +139,18 @@ conn_push(struct node *n, struct rte_mbuf **pkt, uint16_t k)
 	(void)took;
 }
 
+/* When those that were due have something to do next, and which is the first of all. */
+static void
+conn_note_due(struct weft_node *n)
+{
+	n->first_due_ns = UINT64_MAX;
+	for (uint16_t i = 0; i < n->n_links; i++)
+		if (n->ends_ns >= n->due_ns[i])
+			weft_node_set_due(&n->link[i], weft_link_deadline(n->link[i].end));
+		else if (n->due_ns[i] < n->first_due_ns)
+			n->first_due_ns = n->due_ns[i];
+}
+
 /*
  * All peers that are due, each once, while the transmit pipeline takes frames: one that does not
  * holds them back.
@@ -149,10 +161,12 @@ conn_send_all(struct node *n)
 	struct rte_mbuf *pkt[WEFT_BURST_MAX];
 	uint16_t k = 0;
 
+	if (n->node->ends_ns < n->node->first_due_ns)
+		return;
 	for (uint16_t i = 0; i < n->node->n_links && weft_pipe_has_room(n->tx); i++) {
 		struct conn *c = &n->conn[i];
 
-		if (n->node->ends_ns < n->node->link[i].due_ns)
+		if (n->node->ends_ns < n->node->due_ns[i])
 			continue;
 		k = (uint16_t)(k + conn_frames(c, pkt + k, (uint16_t)(WEFT_BURST_MAX - k)));
 		if (k == WEFT_BURST_MAX) {
@@ -161,9 +175,7 @@ conn_send_all(struct node *n)
 		}
 	}
 	conn_push(n, pkt, k);
-	for (uint16_t i = 0; i < n->node->n_links; i++)
-		if (n->node->ends_ns >= n->node->link[i].due_ns)
-			n->node->link[i].due_ns = weft_link_deadline(n->node->link[i].end);
+	conn_note_due(n->node);
 }
 
 /* What came to a receiving half on another lcore. */
@@ -174,7 +186,7 @@ conn_hear(void *arg, struct weft_conn_dir *c)
 	struct weft_node_link *l = c->user;
 
 	if (weft_link_hear(l->end, n->node->ends_ns))
-		l->due_ns = 0;
+		weft_node_set_due(l, 0);
 }
 
 unsigned int

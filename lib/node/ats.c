@@ -83,7 +83,7 @@ ats_send_packet(struct weft_node_link *p, uint16_t to, const uint8_t *packet, si
 	memcpy(t.tlp, packet, len);
 	rc = weft_link_send_io(p->end, &t);
 	if (rc == 0)
-		p->due_ns = 0;
+		weft_node_set_due(p, 0);
 	else if (rc != -EAGAIN)
 		node_drop(p->node, WEFT_DROP_PORT_DOWN);
 	return rc;
@@ -115,7 +115,7 @@ ats_packet(struct weft_node_link *p, void *state, const struct weft_io_tlp *t)
 		return false; /* more questions than the agent holds: it waits */
 	if (v != WEFT_OK)
 		node_drop(n, v);
-	p->due_ns = 0;
+	weft_node_set_due(p, 0);
 	return true;
 }
 

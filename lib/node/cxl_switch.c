@@ -62,7 +62,7 @@ cxl_switch_send(struct weft_node *n, const struct weft_msg *m)
 	}
 	rc = node_send(out, m, false);
 	if (rc == 0) {
-		out->due_ns = 0;
+		weft_node_set_due(out, 0);
 		return true;
 	}
 	if (rc == -EINVAL)
@@ -127,7 +127,7 @@ cxl_switch_send_packet(struct weft_node *n, const struct weft_io_tlp *t)
 	}
 	rc = weft_link_send_io(out->end, t);
 	if (rc == 0) {
-		out->due_ns = 0;
+		weft_node_set_due(out, 0);
 		return true;
 	}
 	return rc == -ENOTCONN && n->ends_ns > out->up_ns + DOWN_NS &&
@@ -173,7 +173,7 @@ cxl_switch_move(struct weft_node_link *in, enum weft_msg_kind kind)
 		return false;
 	}
 	node_pop(in, m);
-	in->due_ns = 0;
+	weft_node_set_due(in, 0);
 	return true;
 }
 
@@ -189,7 +189,7 @@ cxl_switch_move_io(struct weft_node_link *in, enum weft_io_class class)
 		return false;
 	}
 	weft_link_io_pop(in->end, class);
-	in->due_ns = 0;
+	weft_node_set_due(in, 0);
 	return true;
 }
 
@@ -248,6 +248,7 @@ const struct weft_node_kind node_cxl_switch = {
 	.takes_requests = true,
 	.takes_answers = true,
 	.has_links = true,
+	.links_meet = true,
 	.state_len = sizeof(struct cxl_switch_state),
 	.init = cxl_switch_init,
 	.message = cxl_switch_message,

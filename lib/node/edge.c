@@ -81,7 +81,7 @@ edge_message_in(struct weft_node_link *in, const struct weft_msg *m, struct weft
 		rc = node_send(in, on, false);
 		if (rc == -EAGAIN)
 			return EDGE_WAITS;
-		in->due_ns = 0; /* or its link is down, and nobody waits for the answer */
+		weft_node_set_due(in, 0); /* or its link is down, and nobody waits for the answer */
 	}
 	in->edge->stopped[why]++;
 	return EDGE_DONE;
@@ -124,7 +124,7 @@ edge_stop(struct weft_node_link *in, const struct weft_io_tlp *t, uint8_t why)
 		rc = weft_link_send_io(in->end, &cpl);
 	if (rc == -EAGAIN)
 		return EDGE_WAITS;
-	in->due_ns = 0;
+	weft_node_set_due(in, 0);
 	in->edge->uio_stopped[why]++;
 	return EDGE_DONE;
 }

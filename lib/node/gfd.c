@@ -65,7 +65,7 @@ gfd_message(void *arg, const struct weft_msg *m)
 		return true;
 	if (!gfd_can_answer(p))
 		return false;
-	p->due_ns = 0;
+	weft_node_set_due(p, 0);
 	/* Drop a spoofed SPID: requests of a host's link must be its own. */
 	if (p->is_host && m->spid != p->pid)
 		return weft_node_refuse(p, m->spid);

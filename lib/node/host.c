@@ -126,7 +126,7 @@ host_send_waiting(struct weft_node_link *p)
 	while (w->n != 0 && node_send(p, &w->msg[w->head], false) == 0) {
 		w->head = w->head + 1 == w->room ? 0 : w->head + 1;
 		w->n--;
-		p->due_ns = 0;
+		weft_node_set_due(p, 0);
 	}
 }
 
@@ -154,7 +154,7 @@ host_send(struct weft_node_link *p, const struct weft_msg *m)
 {
 	struct weft_node_waiting *w = p->waiting;
 
-	p->due_ns = 0;
+	weft_node_set_due(p, 0);
 	if (w == NULL) {
 		if (node_send(p, m, false) != 0)
 			node_drop(p->node, WEFT_DROP_TX_FULL); /* cannot be: it was allowed */

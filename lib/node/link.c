@@ -24,10 +24,9 @@ static_assert(
 struct weft_node_link *
 weft_node_link_find(struct weft_node *n, uint16_t pid)
 {
-	for (uint16_t i = 0; i < n->n_links; i++)
-		if (n->link[i].pid == pid)
-			return &n->link[i];
-	return NULL;
+	const uint16_t number = pid < n->n_pids ? n->link_of_pid[pid] : 0;
+
+	return number == 0 ? NULL : &n->link[number - 1];
 }
 
 void
@@ -199,6 +198,7 @@ link_init(struct weft_node_link *l, struct weft_node *n, uint16_t other, char *e
 	int rc;
 
 	l->node = n;
+	l->index = (uint16_t)(l - n->link);
 	l->topo_node = other;
 	l->pid = t->node[other].pid;
 	l->is_host = kind == WEFT_TOPO_HOST || kind == WEFT_TOPO_DEVICE;
@@ -278,6 +278,29 @@ link_init_connections(struct weft_node *n, char *err, size_t err_len)
 	return rc;
 }
 
+static int
+link_no_memory(const struct weft_node *n, char *err, size_t err_len)
+{
+	snprintf(err, err_len, "node %s: out of memory", n->topo->name);
+	return -ENOMEM;
+}
+
+/* For weft_node_link_find(): each request of a host comes by there. */
+static int
+link_note_pids(struct weft_node *n, char *err, size_t err_len)
+{
+	n->n_pids = 0;
+	for (uint16_t i = 0; i < n->n_links; i++)
+		if (n->link[i].pid >= n->n_pids)
+			n->n_pids = (uint16_t)(n->link[i].pid + 1);
+	n->link_of_pid = node_alloc(n, n->n_pids * sizeof(*n->link_of_pid));
+	if (n->link_of_pid == NULL && n->n_pids != 0)
+		return link_no_memory(n, err, err_len);
+	for (uint16_t i = n->n_links; i-- > 0;)
+		n->link_of_pid[n->link[i].pid] = (uint16_t)(i + 1);
+	return 0;
+}
+
 int
 node_links_init(struct weft_node *n, char *err, size_t err_len)
 {
@@ -285,16 +308,19 @@ node_links_init(struct weft_node *n, char *err, size_t err_len)
 	const size_t most = weft_node_is_cxl(n) ? n->topo->n_ports
 	                    : has_peers         ? n->cfg.n_peers
 	                                        : n->cfg.topo->n_nodes;
+	int rc;
 
 	if (most == 0)
 		return 0;
-	n->link = n->cfg.world->alloc(n->cfg.world_arg, most * sizeof(*n->link));
-	if (n->link == NULL) {
-		snprintf(err, err_len, "node %s: out of memory", n->topo->name);
-		return -ENOMEM;
-	}
+	n->link = node_alloc(n, most * sizeof(*n->link));
+	n->due_ns = node_alloc(n, most * sizeof(*n->due_ns));
+	n->touched = node_alloc(n, (most + 63) / 64 * sizeof(*n->touched));
+	if (n->link == NULL || n->due_ns == NULL || n->touched == NULL)
+		return link_no_memory(n, err, err_len);
 	if (weft_node_is_cxl(n))
-		return link_init_ports(n, err, err_len);
-	return has_peers ? link_init_peers(n, err, err_len)
-	                 : link_init_connections(n, err, err_len);
+		rc = link_init_ports(n, err, err_len);
+	else
+		rc = has_peers ? link_init_peers(n, err, err_len)
+		               : link_init_connections(n, err, err_len);
+	return rc == 0 ? link_note_pids(n, err, err_len) : rc;
 }

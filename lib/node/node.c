@@ -107,6 +107,9 @@ weft_node_fini(struct weft_node *n)
 		node_free(n, n->link[i].edge);
 	}
 	node_free(n, n->link);
+	node_free(n, n->due_ns);
+	node_free(n, n->touched);
+	node_free(n, n->link_of_pid);
 	node_free(n, n->clock);
 	node_free(n, n->state);
 	node_free(n, n->hop);
@@ -115,11 +118,23 @@ weft_node_fini(struct weft_node *n)
 	n->kind = NULL;
 }
 
+static void
+node_poll_links(struct weft_node *n)
+{
+	for (uint16_t i = 0; i < n->n_links && n->kind->links_meet; i++)
+		node_poll_link(&n->link[i]);
+	for (uint16_t w = 0; w * 64 < n->n_links && !n->kind->links_meet; w++) {
+		uint64_t touched = n->touched[w];
+
+		for (n->touched[w] = 0; touched != 0; touched &= touched - 1)
+			node_poll_link(&n->link[w * 64 + __builtin_ctzll(touched)]);
+	}
+}
+
 unsigned int
 weft_node_poll(struct weft_node *n, bool may_ask)
 {
-	for (uint16_t i = 0; i < n->n_links; i++)
-		node_poll_link(&n->link[i]);
+	node_poll_links(n);
 	n->was_up = n->was_up || weft_node_is_up(n);
 	return n->kind->poll(n, may_ask);
 }

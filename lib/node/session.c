@@ -196,7 +196,7 @@ weft_node_arriving(void *link)
 	struct weft_node *n = l->node;
 	const struct weft_session *s = weft_link_session(l->end);
 
-	l->due_ns = 0;
+	weft_node_set_due(l, 0);
 	if (n->generation == 0 || s->count[WEFT_SESSION_N_BEGUN] == l->memory.asked)
 		return;
 	l->memory.asked = s->count[WEFT_SESSION_N_BEGUN];
@@ -223,6 +223,6 @@ weft_node_close(struct weft_node *n)
 		if (n->link[i].state != WEFT_NODE_UP)
 			continue;
 		weft_link_close(n->link[i].end);
-		n->link[i].due_ns = 0;
+		weft_node_set_due(&n->link[i], 0);
 	}
 }

@@ -82,7 +82,7 @@ uio_send_answers(struct weft_node_link *l, struct uio_answers *a)
 		if (rc != 0)
 			node_drop(n, WEFT_DROP_NO_CONN);
 		else
-			p->due_ns = 0;
+			weft_node_set_due(p, 0);
 	}
 	a->at = a->n = 0;
 }
@@ -299,7 +299,7 @@ uio_send_held(struct weft_node *n)
 	if (rc == -EAGAIN || rc == -ENOTCONN)
 		return false;
 	if (rc == 0)
-		p->due_ns = 0;
+		weft_node_set_due(p, 0);
 	else
 		node_drop(n, WEFT_DROP_BAD_OPCODE);
 	u->held_for = NULL;
@@ -343,7 +343,7 @@ uio_poll(struct weft_node *n, void *state, bool may_ask)
 		while ((t = weft_link_io_peek(p->end, WEFT_IO_REQUEST)) != NULL &&
 			uio_request_in(p, t)) {
 			weft_link_io_pop(p->end, WEFT_IO_REQUEST);
-			p->due_ns = 0;
+			weft_node_set_due(p, 0);
 		}
 	}
 	if (u->traffic == NULL)

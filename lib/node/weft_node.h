@@ -7,7 +7,7 @@
  * frames, ports, buffers and clocks, and does for it what struct weft_node_world says.
  *
  * A world sets the time (weft_node_time()), gives what came to the ends of the links, polls the
- * node, and then lets leave what the ends of those links have whose due_ns has come. Pure; a node
+ * node, and then lets leave what the ends of those links have that are due. Pure; a node
  * and its links belong to one thread, but for what is marked.
  */
 #ifndef WEFT_NODE_H
@@ -177,7 +177,11 @@ struct weft_node_kind {
 	weft_link_io_fn packet;
 	/** Flits of a frame were lost on the way to the node @p arg, whose frames pass. */
 	void (*lost)(void *arg, const struct weft_wire_hdr *h, unsigned int flits);
-	/** Each link at each poll: what became of its session, before what waits in its end. */
+	bool links_meet; /**< what waits in a link may wait for another: all are looked at */
+	/**
+	 * Each link of which something is due or came, before the next poll: what became of its
+	 * session, before what waits in its end.
+	 */
 	void (*link)(struct weft_node_link *l, bool ended, bool began);
 	/** After its links. @return what was done; @p may_ask: new requests may begin */
 	unsigned int (*poll)(struct weft_node *n, bool may_ask);
@@ -291,7 +295,7 @@ struct weft_node_waiting {
 struct weft_node_link {
 	struct weft_node *node;
 	struct weft_link *end;
-	uint64_t due_ns; /**< when the end has something to do; 0: now */
+	uint16_t index; /**< of the node's links */
 	uint16_t pid;
 	uint16_t topo_node;
 	uint16_t port; /**< its frames leave by this one */
@@ -323,6 +327,15 @@ struct weft_node {
 	struct weft_node_link *link;
 	uint16_t n_links;
 	uint16_t n_stalled; /* links */
+	uint16_t *link_of_pid; /* number of the link from 1 on, by PID at its other end; 0: none */
+	uint16_t n_pids;
+	/*
+	 * What is looked at for all links at each poll stands in rows: most of many links have
+	 * nothing to do.
+	 */
+	uint64_t *due_ns; /**< by link: weft_node_set_due() */
+	uint64_t first_due_ns; /**< none of them is sooner */
+	uint64_t *touched; /* a bit a link: it may have changed since the node looked at it */
 	uint64_t now_ns; /**< of this poll */
 	uint64_t ends_ns; /**< clock of the ends: it does not run while the node is not polled */
 	uint64_t generation; /**< of the memory that the node offers; 0: none */
@@ -343,6 +356,22 @@ static inline bool
 weft_node_is_cxl(const struct weft_node *n)
 {
 	return n->cfg.topo->mode == WEFT_MODE_CXL;
+}
+
+/**
+ * The end of a link has something to do at @p at_ns of the clock of the ends; 0: now. A world says
+ * so whenever it has let an end send, or looked at its time: the node looks at links of which this
+ * was said.
+ */
+static inline void
+weft_node_set_due(struct weft_node_link *l, uint64_t at_ns)
+{
+	struct weft_node *n = l->node;
+
+	n->due_ns[l->index] = at_ns;
+	n->touched[l->index / 64] |= UINT64_C(1) << l->index % 64;
+	if (at_ns < n->first_due_ns)
+		n->first_due_ns = at_ns;
 }
 
 /** Port by which the node sends messages for @p dpid, or -1. */

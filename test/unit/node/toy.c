@@ -225,13 +225,13 @@ toy_flush(struct toy *w, struct weft_node_link *l)
 	static uint8_t payload[WEFT_WIRE_FLITS_MAX * WEFT_FLIT_LEN];
 	struct weft_link_out out;
 
-	if (l->node->ends_ns < l->due_ns)
+	if (l->node->ends_ns < l->node->due_ns[l->index])
 		return;
 	weft_link_tick(l->end, l->node->ends_ns);
 	while (weft_link_next(l->end, payload, l->node->ends_ns, weft_rand_u64(&w->rand), &out))
 		if (!w->is_cut)
 			toy_deliver(toy_other(w, l), &out, payload);
-	l->due_ns = weft_link_deadline(l->end);
+	weft_node_set_due(l, weft_link_deadline(l->end));
 }
 
 void
