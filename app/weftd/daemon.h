@@ -128,6 +128,10 @@ struct node {
 	struct duplicates *duplicates; /* NULL: nobody else can be behind its ports */
 	uint16_t next_port; /* of the source's lcore: whose turn it is */
 	struct misfit misfit;
+	struct node_random { /* bits of the kernel that were not used yet */
+		unsigned int left;
+		uint64_t bits[32];
+	} random;
 	struct conn *conn; /* by the number of the link */
 	struct node_rights { /* of memory that not everybody may reach; else all zeros */
 		struct weft_gfam *live;

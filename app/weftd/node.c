@@ -20,15 +20,20 @@
 static const uint8_t mac_prefix[4] = { 0x02, 'W', 'E', 'F' };
 static const uint8_t mac_group[6] = { 0x03, 'W', 'E', 'F', 'T', 0 };
 
-/* Zeros early on a machine that just booted: the session is tried again. */
+/* Zeros early on a machine that just booted: the session is tried again. Asked for many at a time. */
 static uint64_t
 node_random(void *node)
 {
-	uint64_t bits = 0;
+	struct node_random *r = &((struct node *)node)->random;
+	uint64_t bits;
 
-	(void)node;
-	if (getrandom(&bits, sizeof(bits), 0) != sizeof(bits))
-		bits = 0;
+	if (r->left == 0) {
+		if (getrandom(r->bits, sizeof(r->bits), 0) != sizeof(r->bits))
+			return 0;
+		r->left = WEFT_ARRAY_SIZE(r->bits);
+	}
+	bits = r->bits[--r->left];
+	r->bits[r->left] = 0;
 	return bits;
 }
 
