@@ -6,6 +6,7 @@
  * its workers poll; a control thread watches signals, time and links. doc/weftd.md is its manual.
  */
 
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,7 +27,9 @@
 #define TEND_EVERY_MS 20
 #define PART_NS UINT64_C(200000000) /* for the other ends to ask whether a goodbye is true */
 #define PART_NAP_NS 50000
-#define RING_POOL 1536 /* buffers for a port that is a ring */
+#define LARGE_OBJECT (64 << 10)
+#define BASE_POOL 4096 /* buffers of a process */
+#define RING_POOL 96 /* buffers for a port that is a ring: what waits in it, beside BASE_POOL */
 #define HELD_POOL 4 /* for a peer: frames whose MAC is still to come */
 #define LCORE_POOL 512 /* for an lcore of a node that has several: in rings between them */
 #define DEVICE_POOL 6144 /* for any other: descriptors both ways, and what a driver keeps */
@@ -152,15 +155,14 @@ weftd_print_check(const struct daemon *d)
 static void
 weftd_size_pool(const struct daemon *d, struct weft_pool_cfg *pool)
 {
-	pool->n_mbufs = 1024;
+	pool->n_mbufs = BASE_POOL;
 	pool->max_flits = 1;
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		const struct weft_topo_node *n = d->node[i].topo;
 
 		if (d->topo->ide.mode == WEFT_IDE_CONTAINMENT)
 			pool->n_mbufs += HELD_POOL * d->topo->n_nodes;
-		if (n->n_lcores > 1)
-			pool->n_mbufs += LCORE_POOL * n->n_lcores;
+		pool->n_mbufs += LCORE_POOL * n->n_lcores;
 		for (uint16_t p = 0; p < n->n_ports; p++) {
 			unsigned int index = n->first_port + p;
 			unsigned int flits = weft_topo_port_flits(d->topo, index);
@@ -650,6 +652,8 @@ main(int argc, char **argv)
 
 	/* Lines of a daemon are read as they come, by people and by scripts. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	/* Of large objects that are never quite used only the pages that are used take memory. */
+	mallopt(M_MMAP_THRESHOLD, LARGE_OBJECT);
 	weftd_options(&d, &opts, argc, argv);
 	weftd_find_kernels(&d);
 	if (opts.resolve != NULL) {

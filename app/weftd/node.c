@@ -39,12 +39,14 @@ node_random(void *node)
 
 /*
  * Of huge pages where DPDK has them: ends, tags and what is known of lines are looked at all the
- * time. What it has no room for is of the process, with its block just before it.
+ * time. What it has no room for is of the process, with its block just before it; and all where
+ * there are none, as DPDK writes zeros to what is freed, also to what nobody ever used.
  */
 static void *
 node_alloc(void *node, size_t len)
 {
-	void *mem = len > OBJECT_MAX ? NULL : rte_zmalloc("weft_node", len, WEFT_CACHE_LINE);
+	const bool is_huge = len <= OBJECT_MAX && rte_eal_has_hugepages();
+	void *mem = is_huge ? rte_zmalloc("weft_node", len, WEFT_CACHE_LINE) : NULL;
 	uintptr_t at;
 	void *block;
 
