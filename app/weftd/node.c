@@ -93,13 +93,30 @@ node_now_ns(void)
 	return tsc / hz * 1000000000 + tsc % hz * 1000000000 / hz;
 }
 
+/*
+ * As long as bursts are full, one for each port and link: nodes of the same lcore at the other ends
+ * of all of them send that much before this one is polled again.
+ */
+static unsigned int
+node_poll_segment(struct node *n, unsigned int segment)
+{
+	unsigned int left = 1u + n->n_ports + n->node->n_links;
+	unsigned int worked = 0, took;
+
+	do {
+		took = weft_pipe_poll(n->rx, segment);
+		worked += took;
+	} while (took >= WEFT_BURST_MAX && --left != 0);
+	return worked;
+}
+
 unsigned int
 node_poll_rx(struct node *n)
 {
 	unsigned int worked = n->notes == NULL ? 0 : notes_poll(n);
 
 	for (unsigned int own = n->own.rx; own != 0; own &= own - 1)
-		worked += weft_pipe_poll(n->rx, (unsigned int)__builtin_ctz(own));
+		worked += node_poll_segment(n, (unsigned int)__builtin_ctz(own));
 	return worked;
 }
 
