@@ -20,7 +20,7 @@
 static const uint8_t mac_prefix[4] = { 0x02, 'W', 'E', 'F' };
 static const uint8_t mac_group[6] = { 0x03, 'W', 'E', 'F', 'T', 0 };
 
-/* Zeros early on a machine that just booted: the session is tried again. Asked for many at a time. */
+/* Many at a time. Zeros early on a machine that just booted: the session is tried again. */
 static uint64_t
 node_random(void *node)
 {
