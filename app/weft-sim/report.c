@@ -75,7 +75,7 @@ report_text(const struct report *r)
 		t->requests, t->completed, t->lost, t->sessions, t->forgotten);
 	report_text_words("faults", fault_word, t->fault, FAULT_KINDS);
 	report_text_words("judged", domain_word, t->domain, DOMAINS);
-	report_text_rows("wires", weft_impair_counters(), t->impair, WEFT_IMPAIR_N_COUNTERS);
+	report_text_rows("wires", weft_impair_counters, t->impair, WEFT_IMPAIR_N_COUNTERS);
 	report_text_words("dropped", loss_word, t->loss, LOSS_KINDS);
 	printf("switches told of %" PRIu64 " flits dropped, %" PRIu64 " heard of\n", t->losses_told,
 		t->losses_heard);
@@ -90,7 +90,7 @@ report_text(const struct report *r)
 	printf("parts healed before the rest %" PRIu64 "\n", t->cores);
 	report_text_words("ide", ide_word, t->ide, IDE_COUNTS);
 	report_text_words("played back", replay_word, t->replay, REPLAY_COUNTS);
-	report_text_rows("retry", weft_llr_counters(), t->llr, WEFT_LLR_N_COUNTERS);
+	report_text_rows("retry", weft_llr_counters, t->llr, WEFT_LLR_N_COUNTERS);
 	printf("digest %016" PRIx64 "\n", r->digest);
 	printf("violations %" PRIu64 "\n", t->violations);
 }
@@ -182,9 +182,8 @@ report_json(const struct report *r, const char *path)
 
 	snprintf(digest, sizeof(digest), "%016" PRIx64, r->digest);
 	faults = report_json_words(fault_word, t->fault, FAULT_KINDS);
-	report_json_rows(
-		faults, "wire_", weft_impair_counters(), t->impair, WEFT_IMPAIR_N_COUNTERS);
-	report_json_rows(retry, "", weft_llr_counters(), t->llr, WEFT_LLR_N_COUNTERS);
+	report_json_rows(faults, "wire_", weft_impair_counters, t->impair, WEFT_IMPAIR_N_COUNTERS);
+	report_json_rows(retry, "", weft_llr_counters, t->llr, WEFT_LLR_N_COUNTERS);
 	report_set(o, "seeds", r->seeds);
 	report_set(o, "steps", r->steps);
 	report_set(o, "hops", t->hops);

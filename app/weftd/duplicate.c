@@ -370,6 +370,6 @@ duplicates_json(const struct node *n, unsigned int port)
 {
 	if (n->duplicates == NULL || !n->duplicates->port[port].is_watched)
 		return json_null();
-	return report_counters(weft_duplicate_counters(), n->duplicates->port[port].machine.count,
+	return report_counters(weft_duplicate_counters, n->duplicates->port[port].machine.count,
 		WEFT_DUPLICATE_N_COUNTERS);
 }

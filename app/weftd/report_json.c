@@ -85,7 +85,7 @@ json_edge(const struct node *n, unsigned int port)
 	json_object_set_new(o, "peer", json_string(weft_node_link_name(&n->node->link[port])));
 	json_object_set_new(o, "stopped", json_stopped(e->stopped));
 	json_object_set_new(o, "uio",
-		report_counters(weft_node_edge_counters(), e->count, WEFT_NODE_EDGE_N_COUNTERS));
+		report_counters(weft_node_edge_counters, e->count, WEFT_NODE_EDGE_N_COUNTERS));
 	json_object_set_new(o, "uio_stopped", json_stopped(e->uio_stopped));
 	return o;
 }
@@ -245,12 +245,12 @@ json_connections(const struct node *n)
 		json_put(o, "unacked", weft_llr_unacked(l));
 		json_put(o, "round_trip_ns", weft_llr_rtt(l)->mean_ns);
 		json_object_set_new(o, "session",
-			report_counters(weft_session_counters(),
+			report_counters(weft_session_counters,
 				weft_link_session(c->link->end)->count, WEFT_SESSION_N_COUNTERS));
-		json_object_set_new(o, "retry",
-			report_counters(weft_llr_counters(), retry, WEFT_LLR_N_COUNTERS));
+		json_object_set_new(
+			o, "retry", report_counters(weft_llr_counters, retry, WEFT_LLR_N_COUNTERS));
 		json_object_set_new(o, "end",
-			report_counters(weft_link_counters(), weft_link_counts(c->link->end),
+			report_counters(weft_link_counters, weft_link_counts(c->link->end),
 				WEFT_LINK_N_COUNTERS));
 		json_array_append_new(list, o);
 	}

@@ -191,9 +191,9 @@ telemetry_retry(const char *params, struct rte_tel_data *data)
 		return -ENOENT;
 	rte_tel_data_start_dict(data);
 	rte_tel_data_add_dict_u64(data, "connections", found);
-	telemetry_rows(data, "session", weft_session_counters(), session, WEFT_SESSION_N_COUNTERS);
-	telemetry_rows(data, "retry", weft_llr_counters(), llr, WEFT_LLR_N_COUNTERS);
-	telemetry_rows(data, "end", weft_link_counters(), end, WEFT_LINK_N_COUNTERS);
+	telemetry_rows(data, "session", weft_session_counters, session, WEFT_SESSION_N_COUNTERS);
+	telemetry_rows(data, "retry", weft_llr_counters, llr, WEFT_LLR_N_COUNTERS);
+	telemetry_rows(data, "end", weft_link_counters, end, WEFT_LINK_N_COUNTERS);
 	return 0;
 }
 
@@ -202,7 +202,7 @@ telemetry_session(const struct conn *c, struct rte_tel_data *data)
 {
 	rte_tel_data_add_dict_string(data, "state", session_word(c));
 	rte_tel_data_add_dict_u64(data, "since", (uint64_t)c->watch.since);
-	telemetry_rows(data, "session", weft_session_counters(),
+	telemetry_rows(data, "session", weft_session_counters,
 		weft_link_session(c->link->end)->count, WEFT_SESSION_N_COUNTERS);
 }
 

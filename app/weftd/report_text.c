@@ -52,7 +52,7 @@ text_uio(const struct weft_node_requests *r)
 		(double)weft_latency_quantile(l, 9900) / 1e3);
 	if (bad != NULL)
 		printf("  first mismatch by UIO: address %#lx, %s\n", (unsigned long)bad->hpa,
-			weft_traffic_uio_counters()[bad->why].name);
+			weft_traffic_uio_counters[bad->why].name);
 }
 
 static void

@@ -6,9 +6,8 @@
 #include "atc_priv.h"
 
 #include "weft_carve.h"
-#include "weft_telem.h"
 
-static const struct weft_counter counters[] = {
+const struct weft_counter weft_atc_counters[] = {
 #define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
 #include "weft_atc_counters.def"
 #undef WEFT_COUNTER
@@ -26,12 +25,6 @@ unsigned int
 weft_atc_class_log2(enum weft_atc_class c)
 {
 	return atc_class_log2[c];
-}
-
-const struct weft_counter *
-weft_atc_counters(void)
-{
-	return counters;
 }
 
 const uint64_t *

@@ -6,21 +6,14 @@
 #include "ats_agent_priv.h"
 
 #include "weft_carve.h"
-#include "weft_telem.h"
 
 #define RCB 128
 
-static const struct weft_counter counters[] = {
+const struct weft_counter weft_ats_agent_counters[] = {
 #define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
 #include "weft_ats_agent_counters.def"
 #undef WEFT_COUNTER
 };
-
-const struct weft_counter *
-weft_ats_agent_counters(void)
-{
-	return counters;
-}
 
 const uint64_t *
 weft_ats_agent_counts(const struct weft_ats_agent *a)

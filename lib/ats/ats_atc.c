@@ -8,22 +8,14 @@
 
 #include <errno.h>
 
-#include "weft_telem.h"
-
 #define ATS_PASIDS (1 << 20)
 #define ATS_STU_MAX 31u
 
-static const struct weft_counter counters[] = {
+const struct weft_counter weft_ats_atc_counters[] = {
 #define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
 #include "weft_ats_atc_counters.def"
 #undef WEFT_COUNTER
 };
-
-const struct weft_counter *
-weft_ats_atc_counters(void)
-{
-	return counters;
-}
 
 const uint64_t *
 weft_ats_atc_counts(const struct weft_ats_atc *a)

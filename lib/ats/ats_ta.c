@@ -7,19 +7,11 @@
 
 #include <errno.h>
 
-#include "weft_telem.h"
-
-static const struct weft_counter counters[] = {
+const struct weft_counter weft_ats_ta_counters[] = {
 #define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
 #include "weft_ats_ta_counters.def"
 #undef WEFT_COUNTER
 };
-
-const struct weft_counter *
-weft_ats_ta_counters(void)
-{
-	return counters;
-}
 
 const uint64_t *
 weft_ats_ta_counts(const struct weft_ats_ta *t)

@@ -12,6 +12,7 @@
 
 #include "weft_base.h"
 #include "weft_cpu.h"
+#include "weft_telem.h"
 
 WEFT_BEGIN_DECLS
 
@@ -49,7 +50,7 @@ enum weft_atc_result {
 	WEFT_ATC_UNTRANSLATED /**< cached: use the address as it is */
 };
 
-/** Row order of weft_atc_counters() and of the values. */
+/** Row order of weft_atc_counters and of the values. */
 enum weft_atc_counter {
 #define WEFT_COUNTER(id, name, unit, help) WEFT_ATC_N_##id,
 #include "weft_atc_counters.def"
@@ -58,7 +59,6 @@ enum weft_atc_counter {
 };
 
 struct weft_atc;
-struct weft_counter;
 
 /** Bytes that a cache of @p cfg needs (64-byte aligned); 0 if @p cfg is out of range. */
 size_t weft_atc_size(const struct weft_atc_cfg *cfg);
@@ -141,7 +141,7 @@ int weft_atc_invalidate(struct weft_atc *c, uint16_t ctx, uint64_t va, unsigned 
 int weft_atc_invalidate_context(struct weft_atc *c, uint16_t ctx);
 
 /** Counter rows, WEFT_ATC_N_COUNTERS of them. */
-const struct weft_counter *weft_atc_counters(void);
+extern const struct weft_counter weft_atc_counters[];
 
 /** Their values, in row order. Written by the cache's thread only. */
 const uint64_t *weft_atc_counts(const struct weft_atc *c);

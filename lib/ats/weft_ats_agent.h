@@ -21,6 +21,7 @@
 #define WEFT_ATS_AGENT_H
 
 #include "weft_base.h"
+#include "weft_telem.h"
 #include "weft_verdict.h"
 
 WEFT_BEGIN_DECLS
@@ -73,7 +74,6 @@ struct weft_ats_agent_op {
 
 struct weft_ats_agent;
 struct weft_ats_ta;
-struct weft_counter;
 
 /** Bytes that an agent of @p cfg needs; 0 if @p cfg is out of range. */
 size_t weft_ats_agent_size(const struct weft_ats_agent_cfg *cfg);
@@ -153,7 +153,7 @@ unsigned int weft_ats_agent_stuck(const struct weft_ats_agent *a);
 const struct weft_ats_ta *weft_ats_agent_peer(const struct weft_ats_agent *a);
 
 /** Counter rows, WEFT_ATS_AGENT_N_COUNTERS of them, and their values in row order. */
-const struct weft_counter *weft_ats_agent_counters(void);
+extern const struct weft_counter weft_ats_agent_counters[];
 const uint64_t *weft_ats_agent_counts(const struct weft_ats_agent *a);
 
 WEFT_END_DECLS

@@ -14,6 +14,7 @@
 
 #include "weft_atc.h"
 #include "weft_base.h"
+#include "weft_telem.h"
 #include "weft_verdict.h"
 
 WEFT_BEGIN_DECLS
@@ -74,7 +75,6 @@ enum weft_ats_reg {
 #define WEFT_ATS_PASID_E (UINT32_C(1) << 16)
 
 struct weft_ats_atc;
-struct weft_counter;
 
 /** Bytes that a peer of @p cfg needs; 0 if @p cfg is out of range. */
 size_t weft_ats_atc_size(const struct weft_ats_atc_cfg *cfg);
@@ -182,7 +182,7 @@ bool weft_ats_atc_read_done(struct weft_ats_atc *a, unsigned int handle);
 void weft_ats_atc_flr(struct weft_ats_atc *a, uint64_t now_ns);
 
 /** Counter rows, WEFT_ATS_ATC_N_COUNTERS of them. */
-const struct weft_counter *weft_ats_atc_counters(void);
+extern const struct weft_counter weft_ats_atc_counters[];
 
 /** Their values, in row order. Written by the peer's thread only. */
 const uint64_t *weft_ats_atc_counts(const struct weft_ats_atc *a);

@@ -14,6 +14,7 @@
 
 #include "weft_ats_wire.h"
 #include "weft_base.h"
+#include "weft_telem.h"
 
 WEFT_BEGIN_DECLS
 
@@ -65,7 +66,6 @@ enum weft_ats_ta_counter {
 };
 
 struct weft_ats_ta;
-struct weft_counter;
 
 /** Bytes that an agent of @p cfg needs; 0 if @p cfg is out of range. */
 size_t weft_ats_ta_size(const struct weft_ats_ta_cfg *cfg);
@@ -164,7 +164,7 @@ unsigned int weft_ats_ta_time(struct weft_ats_ta *t, uint64_t now_ns);
 void weft_ats_ta_reset(struct weft_ats_ta *t, unsigned int device);
 
 /** Counter rows, WEFT_ATS_TA_N_COUNTERS of them. */
-const struct weft_counter *weft_ats_ta_counters(void);
+extern const struct weft_counter weft_ats_ta_counters[];
 
 /** Their values, in row order. Written by the agent's thread only. */
 const uint64_t *weft_ats_ta_counts(const struct weft_ats_ta *t);

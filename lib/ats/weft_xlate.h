@@ -20,6 +20,7 @@
 #include "weft_atc.h"
 #include "weft_base.h"
 #include "weft_msg.h"
+#include "weft_telem.h"
 #include "weft_verdict.h"
 
 WEFT_BEGIN_DECLS
@@ -54,7 +55,6 @@ enum weft_xlate_counter {
 
 struct weft_xlate;
 struct weft_ats_atc;
-struct weft_counter;
 
 /** Bytes that a unit of @p cfg needs; 0 if @p cfg is out of range. */
 size_t weft_xlate_size(const struct weft_xlate_cfg *cfg);
@@ -212,7 +212,7 @@ const struct weft_ats_atc *weft_xlate_peer(const struct weft_xlate *x);
 const struct weft_atc *weft_xlate_cache(const struct weft_xlate *x);
 
 /** Counter rows, WEFT_XLATE_N_COUNTERS of them, and their values in row order. */
-const struct weft_counter *weft_xlate_counters(void);
+extern const struct weft_counter weft_xlate_counters[];
 const uint64_t *weft_xlate_counts(const struct weft_xlate *x);
 
 WEFT_END_DECLS

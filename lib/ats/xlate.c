@@ -6,24 +6,17 @@
 #include "xlate_priv.h"
 
 #include "weft_carve.h"
-#include "weft_telem.h"
 
 #define STREAMS 64
 #define RCB 128
 #define RETRIES 2
 #define BACKOFFS 16 /* the first is a part of the time for an answer */
 
-static const struct weft_counter counters[] = {
+const struct weft_counter weft_xlate_counters[] = {
 #define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
 #include "weft_xlate_counters.def"
 #undef WEFT_COUNTER
 };
-
-const struct weft_counter *
-weft_xlate_counters(void)
-{
-	return counters;
-}
 
 const uint64_t *
 weft_xlate_counts(const struct weft_xlate *x)

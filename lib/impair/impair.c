@@ -21,17 +21,11 @@ static_assert((int)IMPAIR_INJECTORS == (int)WEFT_IMPAIR_INJECTORS, "one event ea
 /* Far enough to be never, near enough to add to any position. */
 #define FARTHEST 0x1p60
 
-static const struct weft_counter counters[] = {
+const struct weft_counter weft_impair_counters[] = {
 #define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
 #include "weft_impair_counters.def"
 #undef WEFT_COUNTER
 };
-
-const struct weft_counter *
-weft_impair_counters(void)
-{
-	return counters;
-}
 
 void
 weft_impair_schedule(struct weft_impair_event *e, uint64_t from)

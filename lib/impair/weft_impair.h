@@ -107,7 +107,7 @@ enum weft_impair_counter {
 };
 
 /** WEFT_IMPAIR_N_COUNTERS rows. */
-const struct weft_counter *weft_impair_counters(void);
+extern const struct weft_counter weft_impair_counters[];
 
 enum { WEFT_IMPAIR_INJECTORS = 10 };
 
@@ -127,7 +127,7 @@ struct weft_impair {
 	uint64_t frame_event;
 	uint64_t sent; /**< frames not dropped since replay was switched on */
 	struct weft_impair_event event[WEFT_IMPAIR_INJECTORS];
-	uint64_t count[WEFT_IMPAIR_N_COUNTERS]; /**< values of weft_impair_counters() */
+	uint64_t count[WEFT_IMPAIR_N_COUNTERS]; /**< values of weft_impair_counters */
 };
 
 /** Start a wire. @return 0, or -EINVAL if weft_impair_check() says so */

@@ -12,23 +12,16 @@
 #include <errno.h>
 
 #include "weft_base.h"
-#include "weft_telem.h"
 
 #define ASK_TIMES 4 /* frames may be lost */
 #define NS_PER_MS 1000000
 #define PACES 8 /* a question comes sooner by up to this part of again_ns */
 
-static const struct weft_counter rows[] = {
+const struct weft_counter weft_duplicate_counters[] = {
 #define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
 #include "weft_duplicate_counters.def"
 #undef WEFT_COUNTER
 };
-
-const struct weft_counter *
-weft_duplicate_counters(void)
-{
-	return rows;
-}
 
 void
 weft_duplicate_defaults(struct weft_duplicate_cfg *c)

@@ -6,13 +6,12 @@
 #include "link_priv.h"
 
 #include "weft_carve.h"
-#include "weft_telem.h"
 
 #define WINDOW_MIN 8
 #define LLR_HOT 960 /* bytes of the retry layer that each frame needs, about */
 #define DOUBT_NS UINT64_C(250000000) /* least time between two sessions that end for doubt */
 
-static const struct weft_counter link_rows[] = {
+const struct weft_counter weft_link_counters[] = {
 #define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
 #include "weft_link_counters.def"
 #undef WEFT_COUNTER
@@ -345,12 +344,6 @@ const struct weft_credits *
 weft_link_credits(const struct weft_link *e)
 {
 	return &e->flow;
-}
-
-const struct weft_counter *
-weft_link_counters(void)
-{
-	return link_rows;
 }
 
 const uint64_t *

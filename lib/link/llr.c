@@ -6,11 +6,10 @@
 #include "llr_priv.h"
 
 #include "weft_carve.h"
-#include "weft_telem.h"
 
 #define RESEND_AFTER_MAX_NS UINT64_C(10000000000)
 
-static const struct weft_counter rows[] = {
+const struct weft_counter weft_llr_counters[] = {
 #define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
 #include "weft_llr_counters.def"
 #undef WEFT_COUNTER
@@ -189,10 +188,4 @@ weft_llr_over(struct weft_llr *l)
 {
 	if (l->tx.apart != NULL)
 		llr_tx_session(&l->tx, 0, false);
-}
-
-const struct weft_counter *
-weft_llr_counters(void)
-{
-	return rows;
 }

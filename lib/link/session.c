@@ -14,9 +14,8 @@
 #include <errno.h>
 
 #include "weft_base.h"
-#include "weft_telem.h"
 
-static const struct weft_counter rows[] = {
+const struct weft_counter weft_session_counters[] = {
 #define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
 #include "weft_session_counters.def"
 #undef WEFT_COUNTER
@@ -297,10 +296,4 @@ bool
 weft_session_is_parting(const struct weft_session *s)
 {
 	return s->parting != 0;
-}
-
-const struct weft_counter *
-weft_session_counters(void)
-{
-	return rows;
 }

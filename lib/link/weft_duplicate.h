@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "weft_control.h"
+#include "weft_telem.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -79,8 +80,6 @@ struct weft_duplicate {
 	uint64_t count[WEFT_DUPLICATE_N_COUNTERS];
 };
 
-struct weft_counter;
-
 /** Start, ASKING. @return 0; -EINVAL if the instance or one of the times is 0 */
 int weft_duplicate_init(
 	struct weft_duplicate *d, const struct weft_duplicate_cfg *cfg, uint64_t now_ns);
@@ -108,7 +107,7 @@ void weft_duplicate_begin(struct weft_duplicate *d, uint64_t now_ns);
 /** RUNS: ask soon: others may be there who were not before. */
 void weft_duplicate_ask(struct weft_duplicate *d);
 
-const struct weft_counter *weft_duplicate_counters(void);
+extern const struct weft_counter weft_duplicate_counters[];
 
 #ifdef __cplusplus
 }

@@ -21,6 +21,7 @@
 #include "weft_llr.h"
 #include "weft_msg.h"
 #include "weft_session.h"
+#include "weft_telem.h"
 #include "weft_verdict.h"
 #include "weft_wire.h"
 
@@ -92,7 +93,7 @@ struct weft_link_cfg {
 	void *io_arg;
 };
 
-/** Row order of weft_link_counters(). */
+/** Row order of weft_link_counters. */
 enum weft_link_counter {
 #define WEFT_COUNTER(id, name, unit, help) WEFT_LINK_N_##id,
 #include "weft_link_counters.def"
@@ -101,7 +102,6 @@ enum weft_link_counter {
 };
 
 struct weft_link;
-struct weft_counter;
 
 /**
  * With owner_opens: the stream of what comes in this session. Flits go through it once, when the
@@ -313,7 +313,7 @@ struct weft_llr *weft_link_llr(struct weft_link *e);
 const struct weft_session *weft_link_session(const struct weft_link *e);
 const struct weft_credits *weft_link_credits(const struct weft_link *e);
 
-const struct weft_counter *weft_link_counters(void);
+extern const struct weft_counter weft_link_counters[];
 const uint64_t *weft_link_counts(const struct weft_link *e);
 
 #ifdef __cplusplus

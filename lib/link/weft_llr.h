@@ -25,6 +25,7 @@
 
 #include "weft_isn.h"
 #include "weft_rtt.h"
+#include "weft_telem.h"
 #include "weft_wire.h"
 
 #ifdef __cplusplus
@@ -77,7 +78,7 @@ struct weft_llr_cfg {
 /** Defaults for a mode, for an unknown network: to be changed at will before weft_llr_init(). */
 void weft_llr_defaults(struct weft_llr_cfg *c, enum weft_mode mode);
 
-/** Row order of weft_llr_counters() and of the values. */
+/** Row order of weft_llr_counters and of the values. */
 enum weft_llr_counter {
 #define WEFT_COUNTER(id, name, unit, help) WEFT_LLR_N_##id,
 #include "weft_llr_counters.def"
@@ -86,7 +87,6 @@ enum weft_llr_counter {
 };
 
 struct weft_llr;
-struct weft_counter;
 
 /** Bytes that a retry layer of @p cfg needs (64-byte aligned); 0 if @p cfg is out of range. */
 size_t weft_llr_size(const struct weft_llr_cfg *cfg);
@@ -269,7 +269,7 @@ uint16_t weft_llr_expected(const struct weft_llr *l);
 const struct weft_rtt *weft_llr_rtt(const struct weft_llr *l);
 
 /** Counter rows, WEFT_LLR_N_COUNTERS of them. */
-const struct weft_counter *weft_llr_counters(void);
+extern const struct weft_counter weft_llr_counters[];
 
 /** What one row has come to. */
 uint64_t weft_llr_count(const struct weft_llr *l, enum weft_llr_counter row);

@@ -31,6 +31,7 @@
 #include <stdint.h>
 
 #include "weft_control.h"
+#include "weft_telem.h"
 #include "weft_verdict.h"
 #include "weft_wire.h"
 
@@ -185,8 +186,6 @@ struct weft_session {
 	uint64_t count[WEFT_SESSION_N_COUNTERS];
 };
 
-struct weft_counter;
-
 /**
  * Start, down.
  *
@@ -275,7 +274,7 @@ weft_session_is_live(const struct weft_session *s)
 	return s->id != 0;
 }
 
-const struct weft_counter *weft_session_counters(void);
+extern const struct weft_counter weft_session_counters[];
 
 #ifdef __cplusplus
 }

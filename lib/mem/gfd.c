@@ -11,7 +11,6 @@
 #include <errno.h>
 
 #include "weft_gfam_access.h"
-#include "weft_telem.h"
 
 #define LINE WEFT_MSG_DATA_LEN
 #define HPA_END (UINT64_C(1) << 52)
@@ -19,7 +18,7 @@
 #define SHARE_BITS 53 /* of a draw, as many as a double has */
 #define OUTSIDE UINT64_MAX
 
-static const struct weft_counter counters[] = {
+const struct weft_counter weft_gfd_counters[] = {
 #define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
 #include "weft_gfd_counters.def"
 #undef WEFT_COUNTER
@@ -291,10 +290,4 @@ weft_gfd_request(struct weft_gfd *g, const struct weft_msg *msg, struct weft_msg
 	}
 	return msg->kind == WEFT_MSG_M2S_REQ ? gfd_serve_req(g, msg, reply)
 	                                     : gfd_serve_rwd(g, msg, reply);
-}
-
-const struct weft_counter *
-weft_gfd_counters(void)
-{
-	return counters;
 }

@@ -9,7 +9,7 @@
 
 #define ADDR_END (UINT64_C(1) << 52)
 
-static const struct weft_counter mem_counters[] = {
+const struct weft_counter weft_mem_counters[] = {
 #define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
 #include "weft_mem_requester_counters.def"
 #undef WEFT_COUNTER
@@ -163,10 +163,4 @@ weft_mem_response(struct weft_requester *r, const struct weft_msg *msg, uint64_t
 		c->data = msg->data;
 	requester_answered(r, t, c);
 	return WEFT_OK;
-}
-
-const struct weft_counter *
-weft_mem_counters(void)
-{
-	return mem_counters;
 }

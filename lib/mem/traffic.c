@@ -17,7 +17,6 @@
 #include "weft_line_state.h"
 #include "weft_pace.h"
 #include "weft_rand.h"
-#include "weft_telem.h"
 
 #define LINES_MAX (1u << 24)
 #define TARGETS_MAX 4096
@@ -68,19 +67,20 @@ struct weft_traffic {
 	uint64_t count[WEFT_TRAFFIC_N_COUNTERS];
 };
 
-static const struct weft_counter traffic_counters[] = {
+const struct weft_counter weft_traffic_counters[] = {
 #define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
 #include "weft_traffic_counters.def"
 #undef WEFT_COUNTER
 };
 
-static const struct weft_counter traffic_uio_counters[] = {
+const struct weft_counter weft_traffic_uio_counters[] = {
 #define WEFT_COUNTER(id, name, unit, help) [WEFT_TRAFFIC_N_##id] = { name, unit, help },
 #include "weft_uio_traffic_counters.def"
 #undef WEFT_COUNTER
 };
 
-static_assert(WEFT_ARRAY_SIZE(traffic_uio_counters) == WEFT_TRAFFIC_N_UIO_COUNTERS, "a row each");
+static_assert(
+	WEFT_ARRAY_SIZE(weft_traffic_uio_counters) == WEFT_TRAFFIC_N_UIO_COUNTERS, "a row each");
 
 static bool
 traffic_target_ok(const struct weft_traffic_target *g, const struct weft_traffic_cfg *cfg)
@@ -625,18 +625,6 @@ const struct weft_traffic_mismatch *
 weft_traffic_first_mismatch(const struct weft_traffic *t)
 {
 	return t->count[WEFT_TRAFFIC_N_MISMATCHES] > 0 ? &t->first : NULL;
-}
-
-const struct weft_counter *
-weft_traffic_counters(void)
-{
-	return traffic_counters;
-}
-
-const struct weft_counter *
-weft_traffic_uio_counters(void)
-{
-	return traffic_uio_counters;
 }
 
 const uint64_t *

@@ -8,12 +8,11 @@
 #include <errno.h>
 
 #include "weft_gfam_access.h"
-#include "weft_telem.h"
 
 #define LINE 64
 #define LOWER_MASK 0x7F
 
-static const struct weft_counter counters[] = {
+const struct weft_counter weft_uio_memory_counters[] = {
 #define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
 #include "weft_uio_memory_counters.def"
 #undef WEFT_COUNTER
@@ -173,10 +172,4 @@ weft_uio_serve(struct weft_uio_memory *m, const struct weft_io_tlp *req, struct 
 	*n = memory_execute(m, req, &u, cpl);
 	m->count[WEFT_UIO_MEMORY_N_COMPLETIONS] += *n;
 	return WEFT_OK;
-}
-
-const struct weft_counter *
-weft_uio_memory_counters(void)
-{
-	return counters;
 }

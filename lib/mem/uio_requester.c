@@ -9,7 +9,7 @@
 
 #include "requester_priv.h"
 
-static const struct weft_counter uio_counters[] = {
+const struct weft_counter weft_uio_counters[] = {
 #define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
 #include "weft_uio_counters.def"
 #undef WEFT_COUNTER
@@ -147,10 +147,4 @@ weft_uio_response(struct weft_requester *r, const struct weft_io_tlp *t, uint64_
 		c->data = a->data;
 	requester_answered(r, tag, c);
 	return WEFT_OK;
-}
-
-const struct weft_counter *
-weft_uio_counters(void)
-{
-	return uio_counters;
 }

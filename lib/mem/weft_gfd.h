@@ -14,11 +14,12 @@
 #include "weft_base.h"
 #include "weft_msg.h"
 #include "weft_rand.h"
+#include "weft_telem.h"
 #include "weft_verdict.h"
 
 WEFT_BEGIN_DECLS
 
-/** Row order of weft_gfd_counters() and of the values. */
+/** Row order of weft_gfd_counters and of the values. */
 enum weft_gfd_counter {
 #define WEFT_COUNTER(id, name, unit, help) WEFT_GFD_N_##id,
 #include "weft_gfd_counters.def"
@@ -26,7 +27,6 @@ enum weft_gfd_counter {
 	WEFT_GFD_N_COUNTERS
 };
 
-struct weft_counter;
 struct weft_gfam_checker;
 
 /** Bad data that is found when the header of the answer has left; see weft_gfd_set_late(). */
@@ -123,7 +123,7 @@ enum weft_verdict weft_gfd_request(
 	struct weft_gfd *g, const struct weft_msg *msg, struct weft_msg *reply);
 
 /** Counter rows, WEFT_GFD_N_COUNTERS of them; the values are weft_gfd.count. */
-const struct weft_counter *weft_gfd_counters(void);
+extern const struct weft_counter weft_gfd_counters[];
 
 WEFT_END_DECLS
 

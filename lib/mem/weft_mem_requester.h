@@ -11,11 +11,12 @@
 #include "weft_base.h"
 #include "weft_msg.h"
 #include "weft_requester.h"
+#include "weft_telem.h"
 #include "weft_verdict.h"
 
 WEFT_BEGIN_DECLS
 
-/** Row order of weft_mem_counters() and of the values. */
+/** Row order of weft_mem_counters and of the values. */
 enum weft_mem_counter {
 #define WEFT_COUNTER(id, name, unit, help) WEFT_MEM_N_##id,
 #include "weft_mem_requester_counters.def"
@@ -69,7 +70,7 @@ enum weft_verdict weft_mem_response(struct weft_requester *r, const struct weft_
 	uint64_t now_ns, struct weft_completion *c);
 
 /** Counter rows, WEFT_MEM_N_COUNTERS of them. */
-const struct weft_counter *weft_mem_counters(void);
+extern const struct weft_counter weft_mem_counters[];
 
 WEFT_END_DECLS
 

@@ -154,7 +154,7 @@ uint32_t weft_requester_outstanding(const struct weft_requester *r);
 /** Latencies of the requests that had an answer. */
 const struct weft_latency *weft_requester_latency(const struct weft_requester *r);
 
-/** Values of weft_mem_counters() or weft_uio_counters(). Written by the requester's thread only. */
+/** Values of weft_mem_counters or weft_uio_counters. Written by the requester's thread only. */
 const uint64_t *weft_requester_counts(const struct weft_requester *r);
 
 WEFT_END_DECLS

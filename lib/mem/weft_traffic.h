@@ -16,6 +16,7 @@
 #include "weft_base.h"
 #include "weft_line_state.h"
 #include "weft_requester.h"
+#include "weft_telem.h"
 
 WEFT_BEGIN_DECLS
 
@@ -74,7 +75,7 @@ struct weft_traffic_cfg {
 	void *expect_arg;
 };
 
-/** Row order of weft_traffic_counters() and of the values. */
+/** Row order of weft_traffic_counters and of the values. */
 enum weft_traffic_counter {
 #define WEFT_COUNTER(id, name, unit, help) WEFT_TRAFFIC_N_##id,
 #include "weft_traffic_counters.def"
@@ -107,7 +108,6 @@ struct weft_traffic_mismatch {
 };
 
 struct weft_traffic;
-struct weft_counter;
 
 /**
  * Bytes that a source of @p cfg needs (64-byte aligned); 0 if a value is out of range, or if the
@@ -178,10 +178,10 @@ bool weft_traffic_done(const struct weft_traffic *t);
 const struct weft_traffic_mismatch *weft_traffic_first_mismatch(const struct weft_traffic *t);
 
 /** Counter rows, WEFT_TRAFFIC_N_COUNTERS of them. */
-const struct weft_counter *weft_traffic_counters(void);
+extern const struct weft_counter weft_traffic_counters[];
 
 /** Rows of a source of UIO, WEFT_TRAFFIC_N_UIO_COUNTERS of them. */
-const struct weft_counter *weft_traffic_uio_counters(void);
+extern const struct weft_counter weft_traffic_uio_counters[];
 
 /** Their values, in row order. */
 const uint64_t *weft_traffic_counts(const struct weft_traffic *t);

@@ -10,6 +10,7 @@
 #define WEFT_UIO_MEMORY_H
 
 #include "weft_base.h"
+#include "weft_telem.h"
 #include "weft_uio.h"
 #include "weft_verdict.h"
 
@@ -18,7 +19,7 @@ WEFT_BEGIN_DECLS
 #define WEFT_UIO_SPLIT_MIN 64
 #define WEFT_UIO_CPLS_MAX 5 /**< packets of one answer: 256 bytes from the middle of a line on */
 
-/** Row order of weft_uio_memory_counters() and of the values. */
+/** Row order of weft_uio_memory_counters and of the values. */
 enum weft_uio_memory_counter {
 #define WEFT_COUNTER(id, name, unit, help) WEFT_UIO_MEMORY_N_##id,
 #include "weft_uio_memory_counters.def"
@@ -26,7 +27,6 @@ enum weft_uio_memory_counter {
 	WEFT_UIO_MEMORY_N_COUNTERS
 };
 
-struct weft_counter;
 struct weft_gfam_checker;
 
 struct weft_uio_memory_cfg {
@@ -70,7 +70,7 @@ enum weft_verdict weft_uio_serve(struct weft_uio_memory *m, const struct weft_io
 	struct weft_io_tlp *cpl, unsigned int *n);
 
 /** Counter rows, WEFT_UIO_MEMORY_N_COUNTERS of them; the values are weft_uio_memory.count. */
-const struct weft_counter *weft_uio_memory_counters(void);
+extern const struct weft_counter weft_uio_memory_counters[];
 
 WEFT_END_DECLS
 

@@ -11,12 +11,13 @@
 
 #include "weft_base.h"
 #include "weft_requester.h"
+#include "weft_telem.h"
 #include "weft_uio.h"
 #include "weft_verdict.h"
 
 WEFT_BEGIN_DECLS
 
-/** Row order of weft_uio_counters() and of the values. */
+/** Row order of weft_uio_counters and of the values. */
 enum weft_uio_counter {
 #define WEFT_COUNTER(id, name, unit, help) WEFT_UIO_N_##id,
 #include "weft_uio_counters.def"
@@ -41,7 +42,7 @@ enum weft_verdict weft_uio_response(struct weft_requester *r, const struct weft_
 	uint64_t now_ns, struct weft_completion *c);
 
 /** Counter rows, WEFT_UIO_N_COUNTERS of them. */
-const struct weft_counter *weft_uio_counters(void);
+extern const struct weft_counter weft_uio_counters[];
 
 WEFT_END_DECLS
 

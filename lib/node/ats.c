@@ -583,17 +583,17 @@ ats_counters(const struct weft_node *n, const void *state, struct weft_node_set 
 
 	(void)n;
 	if (a->agent != NULL) {
-		set[0] = (struct weft_node_set){ "ats", "agent", "agent", weft_ats_agent_counters(),
+		set[0] = (struct weft_node_set){ "ats", "agent", "agent", weft_ats_agent_counters,
 			weft_ats_agent_counts(a->agent), WEFT_ATS_AGENT_N_COUNTERS };
-		set[1] = (struct weft_node_set){ "ats", "peer", "peer", weft_ats_ta_counters(),
+		set[1] = (struct weft_node_set){ "ats", "peer", "peer", weft_ats_ta_counters,
 			weft_ats_ta_counts(weft_ats_agent_peer(a->agent)), WEFT_ATS_TA_N_COUNTERS };
 		return 2;
 	}
-	set[0] = (struct weft_node_set){ "ats", "client", "client", weft_xlate_counters(),
+	set[0] = (struct weft_node_set){ "ats", "client", "client", weft_xlate_counters,
 		weft_xlate_counts(a->client), WEFT_XLATE_N_COUNTERS };
-	set[1] = (struct weft_node_set){ "ats", "peer", "peer", weft_ats_atc_counters(),
+	set[1] = (struct weft_node_set){ "ats", "peer", "peer", weft_ats_atc_counters,
 		weft_ats_atc_counts(weft_xlate_peer(a->client)), WEFT_ATS_ATC_N_COUNTERS };
-	set[2] = (struct weft_node_set){ "ats", "cache", "cache", weft_atc_counters(),
+	set[2] = (struct weft_node_set){ "ats", "cache", "cache", weft_atc_counters,
 		weft_atc_counts(weft_xlate_cache(a->client)), WEFT_ATC_N_COUNTERS };
 	return 3;
 }

@@ -12,10 +12,9 @@
 #include <errno.h>
 
 #include "weft_edge_link.h"
-#include "weft_telem.h"
 #include "weft_uio.h"
 
-static const struct weft_counter counters[WEFT_NODE_EDGE_N_COUNTERS] = {
+const struct weft_counter weft_node_edge_counters[WEFT_NODE_EDGE_N_COUNTERS] = {
 	[WEFT_NODE_EDGE_N_FAST] = { "fast", "requests", "Sent to a GFD by FAST" },
 	[WEFT_NODE_EDGE_N_GIM] = { "gim_fast", "requests", "Sent to a host by FAST (flow 1)" },
 	[WEFT_NODE_EDGE_N_PREFIX] = { "gim_prefix", "requests",
@@ -32,12 +31,6 @@ static const struct weft_counter counters[WEFT_NODE_EDGE_N_COUNTERS] = {
 	[WEFT_NODE_EDGE_N_UNEXPECTED] = { "unexpected", "packets",
 		"Answers dropped, as the port may not send them (Unexpected Completion)" },
 };
-
-const struct weft_counter *
-weft_node_edge_counters(void)
-{
-	return counters;
-}
 
 int
 edges_init(struct weft_node *n)

@@ -185,7 +185,7 @@ gfd_counters(const struct weft_node *n, struct weft_node_set *set)
 {
 	const struct gfd_state *g = n->state;
 
-	*set = (struct weft_node_set){ NULL, "memory", "gfd", weft_gfd_counters(), g->gfd.count,
+	*set = (struct weft_node_set){ NULL, "memory", "gfd", weft_gfd_counters, g->gfd.count,
 		WEFT_GFD_N_COUNTERS };
 	return 1;
 }

@@ -340,7 +340,7 @@ host_counters(const struct weft_node *n, struct weft_node_set *set)
 {
 	if (host_requester(n) == NULL)
 		return 0;
-	*set = (struct weft_node_set){ NULL, "requests", "host", weft_mem_counters(),
+	*set = (struct weft_node_set){ NULL, "requests", "host", weft_mem_counters,
 		weft_requester_counts(host_requester(n)), WEFT_MEM_N_COUNTERS };
 	return 1;
 }

@@ -294,7 +294,7 @@ load_counters(const struct weft_node *n, const void *state, struct weft_node_set
 	const struct mem_load *s = state;
 
 	(void)n;
-	*set = (struct weft_node_set){ NULL, "traffic", "traffic", weft_traffic_counters(),
+	*set = (struct weft_node_set){ NULL, "traffic", "traffic", weft_traffic_counters,
 		weft_traffic_counts(s->traffic), WEFT_TRAFFIC_N_COUNTERS };
 	return 1;
 }

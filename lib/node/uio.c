@@ -556,15 +556,15 @@ uio_counters(const struct weft_node *n, const void *state, struct weft_node_set 
 
 	(void)n;
 	if (u->traffic != NULL) {
-		set[i++] = (struct weft_node_set){ "uio", "requests", "uio", weft_uio_counters(),
+		set[i++] = (struct weft_node_set){ "uio", "requests", "uio", weft_uio_counters,
 			weft_requester_counts(u->requester), WEFT_UIO_N_COUNTERS };
 		set[i++] = (struct weft_node_set){ "uio", "traffic", "uio_traffic",
-			weft_traffic_uio_counters(), weft_traffic_counts(u->traffic),
+			weft_traffic_uio_counters, weft_traffic_counts(u->traffic),
 			WEFT_TRAFFIC_N_UIO_COUNTERS };
 	}
-	set[i++] = (struct weft_node_set){ "uio", "memory", "uio_memory",
-		weft_uio_memory_counters(), u->memory.count, WEFT_UIO_MEMORY_N_COUNTERS };
-	set[i++] = (struct weft_node_set){ "uio", "edge", "uio_edge", weft_node_edge_counters(),
+	set[i++] = (struct weft_node_set){ "uio", "memory", "uio_memory", weft_uio_memory_counters,
+		u->memory.count, WEFT_UIO_MEMORY_N_COUNTERS };
+	set[i++] = (struct weft_node_set){ "uio", "edge", "uio_edge", weft_node_edge_counters,
 		u->count, WEFT_NODE_EDGE_N_COUNTERS };
 	return i;
 }

@@ -26,6 +26,7 @@
 #include "weft_msg.h"
 #include "weft_request_clock.h"
 #include "weft_tables.h"
+#include "weft_telem.h"
 #include "weft_topo.h"
 #include "weft_verdict.h"
 
@@ -39,7 +40,6 @@ extern "C" {
 struct weft_node;
 struct weft_node_link;
 struct weft_completion;
-struct weft_counter;
 struct weft_gfd;
 struct weft_resolve_hop;
 struct weft_request;
@@ -245,7 +245,7 @@ extern const unsigned int weft_node_n_services;
 
 #define WEFT_NODE_EDGE_REASONS (WEFT_EDGE_UNEXPECTED + 1)
 
-/** Row order of weft_node_edge_counters(). */
+/** Row order of weft_node_edge_counters. */
 enum weft_node_edge_counter {
 	WEFT_NODE_EDGE_N_FAST,
 	WEFT_NODE_EDGE_N_GIM,
@@ -273,7 +273,7 @@ struct weft_node_edge {
 };
 
 /** What packets come to at edge ports, a row each. */
-const struct weft_counter *weft_node_edge_counters(void);
+extern const struct weft_counter weft_node_edge_counters[];
 
 enum weft_node_link_state { WEFT_NODE_DOWN, WEFT_NODE_UP, WEFT_NODE_REFUSED };
 

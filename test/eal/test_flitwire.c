@@ -155,7 +155,7 @@ compare_with_library(const char *settings, uint32_t frames)
 	for (unsigned int i = 0; i < WEFT_IMPAIR_N_COUNTERS; i++) {
 		char name[64];
 
-		snprintf(name, sizeof(name), "tx_wire_%s", weft_impair_counters()[i].name);
+		snprintf(name, sizeof(name), "tx_wire_%s", weft_impair_counters[i].name);
 		assert_int_equal(xstat(name), by_hand.count[i]);
 	}
 	close_wire();

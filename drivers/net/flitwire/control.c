@@ -115,7 +115,7 @@ control_xstat_row(unsigned int i, enum flitwire_dir *dir)
 
 	*dir = i / of_dir;
 	i %= of_dir;
-	return i < WEFT_IMPAIR_N_COUNTERS ? &weft_impair_counters()[i]
+	return i < WEFT_IMPAIR_N_COUNTERS ? &weft_impair_counters[i]
 	                                  : &line_counters[i - WEFT_IMPAIR_N_COUNTERS];
 }
 

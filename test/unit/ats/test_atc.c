@@ -417,7 +417,7 @@ WEFT_TEST(every_event_has_its_counter)
 	weft_atc_invalidate(c, 0, 0, 13);
 	for (unsigned int i = 0; i < WEFT_ATC_N_COUNTERS; i++) {
 		static const uint64_t expected[] = { 1, 1, 1, 1, 3, 0, 2 };
-		const struct weft_counter *row = &weft_atc_counters()[i];
+		const struct weft_counter *row = &weft_atc_counters[i];
 
 		assert_int_equal(n[i], expected[i]);
 		assert_true(row->name != NULL && row->unit != NULL && row->help != NULL);

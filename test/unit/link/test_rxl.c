@@ -483,7 +483,7 @@ WEFT_TEST(single_flits_cost_less_than_going_back)
 WEFT_TEST(each_counter_has_its_row)
 {
 	for (unsigned int i = 0; i < WEFT_LLR_N_COUNTERS; i++)
-		assert_int_equal(weft_counter_find(weft_llr_counters(), WEFT_LLR_N_COUNTERS,
-					 weft_llr_counters()[i].name),
+		assert_int_equal(weft_counter_find(weft_llr_counters, WEFT_LLR_N_COUNTERS,
+					 weft_llr_counters[i].name),
 			i);
 }

@@ -372,7 +372,7 @@ WEFT_TEST(a_share_of_reads_turns_bad_late)
 
 WEFT_TEST(every_counter_has_a_name_of_its_own)
 {
-	const struct weft_counter *rows = weft_gfd_counters();
+	const struct weft_counter *rows = weft_gfd_counters;
 
 	for (int i = 0; i < WEFT_GFD_N_COUNTERS; i++) {
 		assert_true(rows[i].unit[0] != '\0' && rows[i].help[0] != '\0');

@@ -594,7 +594,7 @@ WEFT_TEST(lost_request_may_be_repeated_from_the_callback)
 
 WEFT_TEST(every_counter_has_a_name_of_its_own)
 {
-	const struct weft_counter *rows = weft_mem_counters();
+	const struct weft_counter *rows = weft_mem_counters;
 
 	for (int i = 0; i < WEFT_MEM_N_COUNTERS; i++) {
 		assert_true(rows[i].unit[0] != '\0' && rows[i].help[0] != '\0');

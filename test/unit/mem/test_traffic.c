@@ -1147,7 +1147,7 @@ WEFT_TEST(memory_that_was_replaced_in_parts_may_hold_any_version)
 
 WEFT_TEST(every_counter_has_a_name_of_its_own)
 {
-	const struct weft_counter *rows = weft_traffic_counters();
+	const struct weft_counter *rows = weft_traffic_counters;
 
 	for (int i = 0; i < WEFT_TRAFFIC_N_COUNTERS; i++) {
 		assert_true(rows[i].unit[0] != '\0' && rows[i].help[0] != '\0');
