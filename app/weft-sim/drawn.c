@@ -86,7 +86,9 @@ drawn_settle(struct sim *s)
 		struct weft_load_node *l = &s->load->node[i];
 
 		/* A request of CXL.mem ends by its answer or its session. */
-		l->mem.timeout_ms = s->topo->node[i].translates ? CLIENT_TIMEOUT_MS : UINT32_MAX;
+		l->mem.timeout_ms = s->topo->node[i].translates  ? CLIENT_TIMEOUT_MS
+		                    : s->sc.load.timeout_ms != 0 ? s->sc.load.timeout_ms
+		                                                 : UINT32_MAX;
 		l->uio.timeout_ms = UINT32_MAX;
 		l->move.timeout_ms = MOVE_TIMEOUT_MS;
 		/* What a host has sent to a GFD may come for as long as that session lives. */

@@ -6,6 +6,7 @@
  * numbers of their own, so that a run with only the first few of them is the same up to there.
  */
 
+#include "judge.h"
 #include "replay.h"
 #include "update.h"
 
@@ -64,6 +65,53 @@ fault_on_link(struct sim *s, enum fault_kind kind, uint64_t where, uint64_t unti
 		fault_fail_link_dir(&s->link_dir[l->b], until_ns, kind == FAULT_HOLD);
 }
 
+/* The switch that keeps the generation of a GFD's memory; NULL: whoever uses it does. */
+static const struct sim_node *
+fault_keeper(const struct sim_node *gfd)
+{
+	const struct sim_node *next = gfd->n_ends == 1 ? gfd->end->peer->node : NULL;
+
+	return gfd->sim->sc.mode == WEFT_MODE_CXL && next != NULL && next->kind == WEFT_TOPO_SWITCH
+	               ? next
+	               : NULL;
+}
+
+/* The generation that it will say it knows; 0: none. */
+static uint64_t
+fault_kept(const struct sim_node *gfd)
+{
+	const struct sim_end *e = gfd->end->peer;
+
+	return e->node->down ? 0 : weft_link_session(e->end)->cfg.params.known;
+}
+
+/* Memory that is lost is known to be so (SESS-32): not where its switch is lost with it. */
+static bool
+fault_may_crash(const struct sim_node *n)
+{
+	for (uint32_t i = 0; i < n->n_ends; i++) {
+		const struct sim_node *gfd = n->end[i].peer->node;
+
+		if (fault_keeper(gfd) == n && gfd->gfd.n_lost != 0 &&
+			fault_kept(gfd) != gfd->gfd.generation)
+			return false;
+	}
+	return true;
+}
+
+static void
+fault_on_gfd_memory(struct sim_node *n, uint64_t until_ns)
+{
+	if (fault_keeper(n) != NULL && fault_kept(n) == 0)
+		return; /* and so is memory that nobody knew */
+	node_crash(n, until_ns);
+	n->gfd.forgets = true;
+	n->gfd.n_lost++;
+	node_draw_generation(n);
+	if (fault_keeper(n) != NULL)
+		oracle_memory_lost(n);
+}
+
 static void
 fault_on_node(struct sim *s, enum fault_kind kind, uint64_t where, uint64_t until_ns)
 {
@@ -74,14 +122,11 @@ fault_on_node(struct sim *s, enum fault_kind kind, uint64_t where, uint64_t unti
 	case FAULT_STALL: node_stall(n, until_ns); break;
 	case FAULT_CRASH:
 		/* An agent that starts again does not know which pages it had moved. */
-		if (n->node.load->move.period_ms == 0)
+		if (n->node.load->move.period_ms == 0 && fault_may_crash(n))
 			node_crash(n, until_ns);
 		break;
 	case FAULT_MEMORY:
-		n = &s->node[s->topo->gfd[where % s->topo->n_gfds]];
-		node_crash(n, until_ns);
-		n->gfd.forgets = true;
-		node_draw_generation(n);
+		fault_on_gfd_memory(&s->node[s->topo->gfd[where % s->topo->n_gfds]], until_ns);
 		break;
 	case FAULT_SLOW:
 		n = &s->node[s->topo->gfd[where % s->topo->n_gfds]];

@@ -22,6 +22,8 @@ void oracle_left(struct sim_end *e);
 void oracle_poisoned(struct sim_end *e, const struct weft_msg *m);
 /** @param e  of the GFD, by which it came */
 void oracle_executes(struct sim_end *e, const struct weft_msg *m);
+/** cxl: the memory of a GFD behind a switch is lost: its lines are bad until they are written. */
+void oracle_memory_lost(struct sim_node *gfd);
 /** A host begins a session with a target that has this memory: now it knows. */
 void oracle_met(struct sim_end *host, uint64_t memory);
 

@@ -54,6 +54,26 @@ oracle_line_becomes(struct shadow_line *l, uint64_t hash)
 	l->anything = false;
 }
 
+/*
+ * Where sessions end inside the fabric a write that was lost may yet be executed, though not behind
+ * a later one: it was seen that those up to @at are done or will never be.
+ */
+static void
+oracle_line_passes(struct shadow_line *l, unsigned int at)
+{
+	if (l->anything || at == 0)
+		return;
+	l->n = (uint8_t)(l->n - at);
+	memmove(l->may_be, l->may_be + at, l->n * sizeof(l->may_be[0]));
+}
+
+/* Requests that were lost are still on their way. */
+static bool
+oracle_comes_late(const struct sim_node *n)
+{
+	return n->sim->sc.load.timeout_ms != 0;
+}
+
 /* Somebody's old messages may have reached it: whatever it holds, nobody knows. */
 static void
 oracle_line_taint(struct shadow_line *l)
@@ -111,7 +131,7 @@ oracle_begun(struct sim_node *n, const struct weft_request *rq)
 			l->open ? "busy" : "not its own");
 		return;
 	}
-	if (t->open != 0 && t->session != t->end->session)
+	if (t->open != 0 && t->session != t->end->session && !t->end->link->is_switch)
 		violation(n->sim,
 			"host %u asks gfd %u, and %u requests of another session are open", n->pid,
 			t->dpid, t->open);
@@ -119,7 +139,7 @@ oracle_begun(struct sim_node *n, const struct weft_request *rq)
 	if (t->open == 0)
 		t->progress_ns = n->sim->now_ns;
 	l->open = true;
-	l->executed = l->answer_poisoned = false;
+	l->executed = l->answer_poisoned = l->is_gone = false;
 	l->is_write = rq->kind == WEFT_REQUEST_WRITE;
 	l->writes = l->is_write ? oracle_hash_data(rq->data) : 0;
 	t->open++;
@@ -133,8 +153,10 @@ oracle_read_ends(struct sim_node *n, struct sim_target *t, struct shadow_line *l
 {
 	const bool is_bad = c->status == WEFT_REQUEST_POISON;
 	const uint64_t hash = is_bad ? POISONED : oracle_hash_data(c->data);
-	bool known = l->anything;
+	unsigned int at = 0;
 
+	if (l->is_gone)
+		return; /* it tells of the memory before */
 	if (l->answer_poisoned) { /* which says nothing about the line */
 		if (!is_bad)
 			violation(n->sim, "host %u takes data of gfd %u that was poisoned late",
@@ -142,12 +164,24 @@ oracle_read_ends(struct sim_node *n, struct sim_target *t, struct shadow_line *l
 		return;
 	}
 
-	for (unsigned int i = 0; i < l->n; i++)
-		known |= l->may_be[i] == hash;
-	if (!known)
+	while (at < l->n && l->may_be[at] != hash)
+		at++;
+	if (at == l->n && !l->anything)
 		violation(n->sim, "host %u read line %zu of gfd %u: not what was written", n->pid,
 			(size_t)(l - t->shadow), t->dpid);
-	oracle_line_becomes(l, hash);
+	if (!oracle_comes_late(n))
+		oracle_line_becomes(l, hash);
+	else
+		oracle_line_passes(l, at);
+}
+
+static void
+oracle_line_may_be(struct shadow_line *l, uint64_t hash)
+{
+	if (l->n == SHADOW_MAX)
+		l->anything = true;
+	else
+		l->may_be[l->n++] = hash;
 }
 
 /* Whether it was executed nobody knows. */
@@ -159,12 +193,8 @@ oracle_lost(const struct sim_node *n, struct sim_target *t, struct shadow_line *
 	t->progress_ns = n->sim->now_ns;
 	if (was_fooled)
 		oracle_line_taint(l);
-	if (!l->is_write)
-		return;
-	if (l->n == SHADOW_MAX)
-		l->anything = true;
-	else
-		l->may_be[l->n++] = l->writes;
+	if (l->is_write && !l->is_gone)
+		oracle_line_may_be(l, l->writes);
 }
 
 static void
@@ -179,8 +209,10 @@ oracle_answered(struct sim_node *n, struct sim_target *t, struct shadow_line *l,
 	t->completed++;
 	if (c->status != WEFT_REQUEST_DONE && (l->is_write || c->status != WEFT_REQUEST_POISON))
 		violation(n->sim, "a request of host %u to gfd %u fails", n->pid, t->dpid);
-	else if (l->is_write)
+	else if (l->is_write && !l->is_gone)
 		oracle_line_becomes(l, l->writes);
+	else if (l->is_write)
+		l->is_gone = false;
 	else
 		oracle_read_ends(n, t, l, c);
 	n->host.excused += l->tainted && !l->is_write;
@@ -244,6 +276,46 @@ oracle_left(struct sim_end *e)
 				n->pid, n->host.target[i].open, n->host.target[i].dpid);
 }
 
+/* A request that was lost, and comes now. */
+static bool
+oracle_is_late(const struct shadow_line *l, const struct weft_msg *m)
+{
+	return !l->open || l->tag != m->tag;
+}
+
+/* One that nobody waits for any more is done all the same. */
+static void
+oracle_executes_late(const struct sim_node *n, struct shadow_line *l, const struct weft_msg *m)
+{
+	const uint64_t hash = m->poison != 0 ? POISONED : oracle_hash_data(m->data);
+	bool known = l->anything || m->kind != WEFT_MSG_M2S_RWD;
+
+	for (unsigned int i = 0; i < l->n; i++)
+		known |= l->may_be[i] == hash;
+	if (!known)
+		violation(n->sim, "a write of host %u comes behind a later one", n->pid);
+	/* A source that has started again does not look for what comes after its first read. */
+	l->tainted |= n->node.cfg.run > 1;
+}
+
+void
+oracle_memory_lost(struct sim_node *gfd)
+{
+	const struct sim *s = gfd->sim;
+
+	for (uint16_t h = 0; h < s->topo->n_hosts; h++) {
+		struct sim_node *n = &s->node[s->topo->host[h]];
+		struct sim_target *t = oracle_target(n, gfd->pid);
+
+		for (uint32_t i = 0; t != NULL && i < n->host.lines; i++) {
+			struct shadow_line *l = &t->shadow[i];
+
+			l->may_be[0] = POISONED;
+			l->is_gone = l->open && l->executed;
+		}
+	}
+}
+
 void
 oracle_poisoned(struct sim_end *e, const struct weft_msg *m)
 {
@@ -265,9 +337,11 @@ oracle_poisoned(struct sim_end *e, const struct weft_msg *m)
 		return;
 	for (uint32_t i = 0; i < n->host.n_targets && l == NULL; i++)
 		l = oracle_line_at(n, &n->host.target[i], m->addr);
-	if (l == NULL || !l->open || l->is_write != is_write)
+	if (l != NULL && is_write && oracle_comes_late(n) && oracle_is_late(l, m))
+		oracle_line_may_be(l, POISONED);
+	else if (l == NULL || !l->open || l->is_write != is_write)
 		return;
-	if (is_write)
+	else if (is_write)
 		l->writes = POISONED;
 	else
 		l->answer_poisoned = true;
@@ -294,6 +368,10 @@ oracle_executes(struct sim_end *e, const struct weft_msg *m)
 		return; /* its signatures judge */
 	if (l == NULL) {
 		violation(gfd->sim, "gfd %u has a request that nobody made", gfd->pid);
+		return;
+	}
+	if (oracle_comes_late(n) && oracle_is_late(l, m)) {
+		oracle_executes_late(n, l, m);
 		return;
 	}
 	/* One that was lost may still come: of it nothing is known. */

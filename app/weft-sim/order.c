@@ -70,7 +70,10 @@ order_place(const struct sim_end *e, const struct order_life *life, unsigned int
 	return &life->hash[class * room + n % room];
 }
 
-/* rxl: a host has to be told which memory a session leads to, before anything goes out in it. */
+/*
+ * Who has a session with a memory, its host or the switch next to it, has to be told which one it
+ * is, before anything goes out.
+ */
 void
 order_memory(struct sim_end *e)
 {
@@ -78,13 +81,15 @@ order_memory(struct sim_end *e)
 	const uint64_t told = weft_link_session(e->end)->peer.memory;
 	const struct order_life *life = order_find_life(e->peer, e->session);
 
-	if (s->sc.mode != WEFT_MODE_RXL || e->peer->node->kind != WEFT_TOPO_GFD || e->session == 0)
+	if (e->peer->node->kind != WEFT_TOPO_GFD || e->session == 0)
 		return;
+	if (life == NULL && e->node->kind == WEFT_TOPO_SWITCH)
+		return; /* it may be the one that begins first */
 	if (life == NULL)
 		violation(s, "end %u>%u begins a session that the other end has not begun",
 			e->node->pid, e->peer_pid);
 	else if (told != life->memory)
-		violation(s, "host %u is told of memory %llx of gfd %u, not of %llx", e->node->pid,
+		violation(s, "node %u is told of memory %llx of gfd %u, not of %llx", e->node->pid,
 			(unsigned long long)told, e->peer_pid, (unsigned long long)life->memory);
 	else
 		oracle_met(e, told);
@@ -105,6 +110,7 @@ order_begin(struct sim_end *e)
 	life->dropped = life->told = 0;
 	life->memory = e->node->node.generation;
 	memset(o->came, 0, sizeof(o->came));
+	o->session = e->session;
 }
 
 void
@@ -129,12 +135,12 @@ void
 order_came(struct sim_end *e, const struct weft_msg *m)
 {
 	struct sim *s = e->node->sim;
-	const struct order_life *life =
-		e->session == 0 ? NULL : order_find_life(e->peer, e->session);
+	const struct order_life *life = order_find_life(e->peer, e->order.session);
 	const uint8_t class = account[m->kind].order;
 	uint64_t n;
 
-	if (life == NULL) {
+	/* What waits at a switch goes on, though its session is over, until the next one. */
+	if (life == NULL || (e->session == 0 && e->node->kind != WEFT_TOPO_SWITCH)) {
 		violation(s, "a message comes to end %u>%u in a session that is none", e->node->pid,
 			e->peer_pid);
 		return;

@@ -33,7 +33,7 @@ enum fault_kind {
 	FAULT_CONTROL, /* link control comes in the name of an end, on a link between the two */
 	FAULT_SPID, /* a frame comes under another's PID from a link to one node alone */
 	FAULT_STORM, /* noise at the link's rate, and in rxl mode forged Naks */
-	FAULT_MEMORY, /* rxl: a GFD crashes, and its memory is new when it starts again */
+	FAULT_MEMORY, /* a GFD crashes, and its memory is new when it starts again */
 	FAULT_REPLAY, /* rxl: frames that somebody has recorded come again, as fast as they can */
 	FAULT_RIGHTS, /* who may reach what changes */
 	FAULT_KINDS
@@ -97,6 +97,7 @@ struct scenario_load {
 	uint32_t lines; /* of a host at each of them */
 	uint32_t outstanding;
 	uint8_t write_percent;
+	uint32_t timeout_ms; /* cxl, where sessions end: of a request; 0: none needs it */
 };
 
 /* The faults that are drawn while it runs. */

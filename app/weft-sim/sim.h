@@ -101,6 +101,7 @@ struct order_life {
 
 struct order {
 	uint64_t came[ORDER_KINDS]; /* as receiver */
+	uint32_t session; /* in which it did */
 	uint32_t n_lives;
 	struct order_life life[ORDER_LIVES]; /* as sender; ring */
 };
@@ -144,6 +145,7 @@ struct shadow_line {
 	bool is_write;
 	bool answer_poisoned; /* the open read's, late */
 	bool executed; /* the open request, by the GFD */
+	bool is_gone; /* the memory that executed it */
 	bool tainted; /* a session that was fooled reached it, and nobody has written it since */
 	uint64_t may_be[SHADOW_MAX]; /* hashes of what it may hold */
 };
@@ -184,6 +186,7 @@ struct sim_gfd {
 	uint64_t generation; /* of it */
 	uint64_t serve_ns; /* it is polled so often; 0: always */
 	uint64_t slow_until_ns;
+	uint32_t n_lost; /* times that its memory was */
 	bool forgets; /* its memory is lost when it starts again */
 	bool serving; /* its event is in the queue */
 };

@@ -113,7 +113,7 @@ swarm_draw_session(struct weft_rand *r, struct scenario *sc)
 	c->rx_timeout_ns = c->keepalive_ns * swarm_draw(r, 3, 8);
 	c->session_timeout_ns = c->rx_timeout_ns * swarm_draw(r, 5, 40);
 	if (sc->mode == WEFT_MODE_CXL)
-		c->session_timeout_ns = 100 * SEC; /* messages of others would be lost with it */
+		c->session_timeout_ns = 100 * SEC; /* but see swarm_draw_ends() */
 	c->params = (struct weft_control){
 		.version = WEFT_WIRE_VERSION,
 		.mode = sc->mode,
@@ -173,7 +173,7 @@ swarm_draw_impair(struct weft_rand *r, struct scenario *sc)
 static void
 swarm_draw_faults(struct weft_rand *r, struct scenario *sc)
 {
-	/* What a link between two retry layers does not do, or what loses messages on their way. */
+	/* What a link between two retry layers does not do, or what ends sessions. */
 	const bool loses_frames[FAULT_KINDS] = {
 		[FAULT_FLAP] = !sc->llr.show_first, [FAULT_DEAF] = true, [FAULT_CRASH] = true
 	};
@@ -234,14 +234,39 @@ swarm_make_fast(struct scenario *sc, const struct weft_topo *file)
 	sc->session.session_timeout_ns = 10 * SEC;
 }
 
-/* Numbers of their own: seeds without this are what they would be if there were none. */
+/*
+ * In half of the seeds of cxl mode sessions end inside the fabric, and requests with them: those
+ * end by their own timeout. In the others nothing may be lost. Numbers of their own: seeds without
+ * this are what they would be if there were none.
+ */
+static void
+swarm_draw_ends(struct scenario *sc, uint64_t seed, const struct weft_topo *file)
+{
+	struct weft_session_cfg *c = &sc->session;
+	struct weft_rand r;
+
+	weft_rand_seed(&r, seed ^ UINT64_C(0xE4D5));
+	if (sc->mode == WEFT_MODE_RXL || file != NULL || sc->fault.gap_ns == 0 ||
+		swarm_once_in(&r, 2))
+		return;
+	sc->load.timeout_ms = (uint32_t)swarm_draw_log(&r, 2, 50);
+	sc->rules.down_ns = swarm_draw_log(&r, 100 * US, 20 * MS);
+	c->session_timeout_ns = c->rx_timeout_ns * swarm_draw(&r, 5, 40);
+	if (swarm_once_in(&r, 2))
+		sc->fault.weight[FAULT_CRASH] = (uint32_t)swarm_draw(&r, 1, 4);
+	if (swarm_once_in(&r, 2))
+		sc->fault.weight[FAULT_MEMORY] = (uint32_t)swarm_draw(&r, 1, 3);
+	if (sc->llr.show_first && swarm_once_in(&r, 2))
+		sc->fault.weight[FAULT_DEAF] = (uint32_t)swarm_draw(&r, 1, 4);
+}
+
+/* The same. */
 static void
 swarm_draw_memory(struct scenario *sc, uint64_t seed)
 {
 	struct weft_rand r;
 
 	weft_rand_seed(&r, seed ^ UINT64_C(0x3E30));
-	/* Like a crash: in cxl mode messages of others would be lost with it. */
 	if (swarm_once_in(&r, 2) && sc->mode == WEFT_MODE_RXL)
 		sc->fault.weight[FAULT_MEMORY] = (uint32_t)swarm_draw(&r, 1, 3);
 }
@@ -332,6 +357,7 @@ scenario_draw(
 	swarm_draw_session(&r, sc);
 	swarm_draw_impair(&r, sc);
 	swarm_draw_faults(&r, sc);
+	sc->rules.down_ns = SEC;
 	sc->rules.losses_ns = swarm_draw_log(&r, 10 * US, 10 * MS);
 	if (opt->calm)
 		swarm_make_calm(sc);
@@ -344,6 +370,7 @@ scenario_draw(
 	ide_draw(sc, opt, seed, file);
 	forge_draw(sc, seed);
 	swarm_draw_memory(sc, seed);
+	swarm_draw_ends(sc, seed, file);
 	replay_draw(sc, seed);
 	swarm_draw_form(sc, seed);
 	swarm_leave_out(sc, opt->without);

@@ -69,6 +69,10 @@ watch_dropped(void *world, const struct weft_node *n, enum weft_verdict why)
 	/* A translation that takes too long is asked for again, and both answers come. */
 	if (why == WEFT_DROP_NO_TAG && n->topo->translates)
 		return;
+	/* Where sessions end: what no link takes, and what comes too late. */
+	if (node->sim->sc.load.timeout_ms != 0 &&
+		(why == WEFT_DROP_PORT_DOWN || why == WEFT_DROP_NO_TAG))
+		return;
 	for (uint32_t i = 0; i < node->n_ends; i++)
 		if (replay_excuses(&node->end[i]))
 			return;

@@ -325,7 +325,8 @@ weft_link_fini(struct weft_link *e)
 void
 weft_link_knows(struct weft_link *e, uint64_t generation)
 {
-	weft_session_knows(&e->session, generation);
+	if (e->init_seen)
+		weft_session_knows(&e->session, generation);
 }
 
 struct weft_llr *

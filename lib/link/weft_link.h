@@ -306,7 +306,10 @@ void weft_link_close(struct weft_link *e);
 /** With IDE: wipe the keys. The end is not used any more. Without IDE nothing. */
 void weft_link_fini(struct weft_link *e);
 
-/** As weft_session_knows(). */
+/**
+ * As weft_session_knows(), and any time: it is heeded once the other end was heard in the session,
+ * so that it has begun it, too, and with it knows what was known before.
+ */
 void weft_link_knows(struct weft_link *e, uint64_t generation);
 
 struct weft_llr *weft_link_llr(struct weft_link *e);

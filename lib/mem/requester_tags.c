@@ -46,13 +46,25 @@ tags_detach(struct weft_requester *r, struct request_tag *t)
 		r->tag[t->next].prev = t->prev;
 }
 
+/* Runs that follow each other begin far apart. */
+static uint16_t
+tags_first(const struct weft_requester *r)
+{
+	const uint32_t uses = (r->protocol->tag_mask + 1u) / r->cfg.tags;
+	const uint32_t hash = r->cfg.run * UINT32_C(0x9E3779B9);
+
+	return (uint16_t)(((uint64_t)hash * uses >> 32) * r->cfg.tags);
+}
+
 void
 weft_requester_tags_init(struct weft_requester *r)
 {
+	const uint16_t first = tags_first(r);
+
 	for (unsigned int q = 0; q < TAG_QUEUES; q++)
 		r->queue[q].head = r->queue[q].tail = TAG_NONE;
 	for (uint32_t i = 0; i < r->cfg.tags; i++) {
-		r->tag[i].tag = (uint16_t)i;
+		r->tag[i].tag = (uint16_t)(first + i);
 		tags_append(r, &r->tag[i], TAG_FREE);
 	}
 }

@@ -34,6 +34,8 @@ struct weft_requester_cfg {
 	/** What of its time makes no request older; the caller's, for its life. NULL: all does. */
 	const struct weft_request_clock *clock;
 	uint8_t protocol; /**< enum weft_requester_protocol */
+	/** Of its process, any number: tags begin elsewhere in each, as answers may outlive one. */
+	uint32_t run;
 };
 
 enum weft_request_kind { WEFT_REQUEST_READ, WEFT_REQUEST_WRITE, WEFT_REQUEST_KINDS };

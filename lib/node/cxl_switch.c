@@ -16,12 +16,11 @@
 #include "weft_edge_link.h"
 
 /*
- * Messages for a link that is down for so long are dropped, as those on it were: a write must not
+ * Messages for a link that is down for down_ns are dropped, as those on it were: a write must not
  * turn up at any time later, and what is for other links must not wait behind them for ever. A
  * session ends after 10 s of silence; at the start others may be as late.
  */
-#define DOWN_NS UINT64_C(1000000000)
-#define START_NS UINT64_C(10000000000)
+#define START_TIMES 10
 
 static const uint8_t kinds[] = { WEFT_MSG_S2M_NDR, WEFT_MSG_S2M_DRS, WEFT_MSG_M2S_REQ,
 	WEFT_MSG_M2S_RWD };
@@ -40,6 +39,12 @@ cxl_switch_drop(struct weft_node *n, enum weft_verdict v)
 {
 	node_drop(n, v);
 	return true;
+}
+
+static bool
+cxl_switch_is_down(const struct weft_node_link *out)
+{
+	return out->node->ends_ns > out->up_ns + out->node->cfg.rules->down_ns;
 }
 
 /* Send a message by the port of its DPID. False: it has to wait. */
@@ -67,7 +72,7 @@ cxl_switch_send(struct weft_node *n, const struct weft_msg *m)
 	}
 	if (rc == -EINVAL)
 		return cxl_switch_drop(n, WEFT_DROP_BAD_OPCODE);
-	return rc == -ENOTCONN && n->ends_ns > out->up_ns + DOWN_NS &&
+	return rc == -ENOTCONN && cxl_switch_is_down(out) &&
 	       cxl_switch_drop(n, WEFT_DROP_PORT_DOWN);
 }
 
@@ -130,7 +135,7 @@ cxl_switch_send_packet(struct weft_node *n, const struct weft_io_tlp *t)
 		weft_node_set_due(out, 0);
 		return true;
 	}
-	return rc == -ENOTCONN && n->ends_ns > out->up_ns + DOWN_NS &&
+	return rc == -ENOTCONN && cxl_switch_is_down(out) &&
 	       cxl_switch_drop(n, WEFT_DROP_PORT_DOWN);
 }
 
@@ -219,8 +224,10 @@ static void
 cxl_switch_link(struct weft_node_link *l, bool ended, bool began)
 {
 	node_follow(l, ended, began);
-	if (l->state == WEFT_NODE_UP)
-		l->up_ns = l->node->ends_ns;
+	if (l->state != WEFT_NODE_UP)
+		return;
+	l->up_ns = l->node->ends_ns;
+	weft_link_knows(l->end, l->memory.generation);
 }
 
 static unsigned int
@@ -237,7 +244,7 @@ cxl_switch_init(struct weft_node *n, char *err, size_t err_len)
 	(void)err; /* "out of memory" stands there */
 	(void)err_len;
 	for (uint16_t i = 0; i < n->n_links; i++)
-		n->link[i].up_ns = n->ends_ns + START_NS;
+		n->link[i].up_ns = n->ends_ns + START_TIMES * n->cfg.rules->down_ns;
 	return edges_init(n);
 }
 

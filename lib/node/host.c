@@ -308,6 +308,7 @@ host_init(struct weft_node *n, char *err, size_t err_len)
 		.quarantine_ns = timeout_ns,
 		.id = n->is_hbr ? 0 : n->topo->pid, /* HBR form has no ids */
 		.clock = n->clock,
+		.run = n->cfg.run,
 	};
 	const uint32_t tags = host_tags(n);
 	void *mem;

@@ -155,8 +155,6 @@ session_memory(struct weft_node_link *l)
 		session_memory_replaced(l, generation);
 	else
 		l->memory.generation = generation;
-	if (weft_node_is_cxl(l->node) && l->node->topo->kind == WEFT_TOPO_SWITCH)
-		weft_link_knows(l->end, generation);
 }
 
 void

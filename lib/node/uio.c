@@ -466,6 +466,7 @@ uio_make_requester(struct weft_node *n)
 		.tags = source_tags(n->load->uio.outstanding),
 		.id = n->topo->pid,
 		.clock = n->clock,
+		.run = n->cfg.run,
 	};
 	void *mem = node_alloc(n, weft_requester_size(&cfg));
 

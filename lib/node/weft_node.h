@@ -100,6 +100,7 @@ struct weft_node_rules {
 	uint16_t credits; /**< messages of each kind that an end has room for */
 	uint64_t late_write_ns; /**< how long after its loss a write may still arrive */
 	uint64_t losses_ns; /**< rxl switch: it tells of what was lost so long after the first */
+	uint64_t down_ns; /**< cxl switch: what is for a link that is down for so long is dropped */
 };
 
 /** Another node that a node speaks with. */

@@ -77,6 +77,7 @@ for m in cxl rxl; do
 	sim --mode $m --seeds 20 --hops 10000 --json m.json || die "--mode $m fails"
 	same "$m: requests lost without a crash or an attack" True \
 		"$(j m 'o["lost"] == 0 or o["faults"]["node_crash"] + o["ide"]["failures"] > 0')"
+	same "$m: nodes that have started again" True "$(j m 'o["domains"]["restart"] > 0')"
 done
 
 # IDE: nothing is said twice under one key and IV, who changes a flit is found out, and a new session follows.

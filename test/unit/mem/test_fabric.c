@@ -242,7 +242,7 @@ all_done(void)
 static void
 lab_new(const char *what, const struct faults *faults)
 {
-	const struct weft_requester_cfg host_cfg = { TIMEOUT, QUARANTINE, TAGS, 0, NULL, 0 };
+	const struct weft_requester_cfg host_cfg = { TIMEOUT, QUARANTINE, TAGS, 0, NULL, 0, 0 };
 	struct weft_traffic_target targets[GFDS];
 	struct weft_traffic_cfg cfg = {
 		.requests = REQUESTS,

@@ -14,7 +14,7 @@
 #define QUARANTINE 300
 #define PLENTY 10000
 
-static const struct weft_requester_cfg cfg4 = { TIMEOUT, QUARANTINE, 4, SPID, NULL, 0 };
+static const struct weft_requester_cfg cfg4 = { TIMEOUT, QUARANTINE, 4, SPID, NULL, 0, 0 };
 
 static struct weft_requester *
 host_new(const struct weft_requester_cfg *cfg)
@@ -132,15 +132,15 @@ expire(struct weft_requester *h, uint64_t now)
 WEFT_TEST(config_out_of_range_is_refused)
 {
 	static const struct weft_requester_cfg bad[] = {
-		{ TIMEOUT, 0, 0, SPID, NULL, 0 },
-		{ TIMEOUT, 0, 3, SPID, NULL, 0 },
-		{ TIMEOUT, 0, 8192, SPID, NULL, 0 },
-		{ 0, 0, 4, SPID, NULL, 0 },
-		{ TIMEOUT, 0, 4, 0xFFF, NULL, 0 },
+		{ TIMEOUT, 0, 0, SPID, NULL, 0, 0 },
+		{ TIMEOUT, 0, 3, SPID, NULL, 0, 0 },
+		{ TIMEOUT, 0, 8192, SPID, NULL, 0, 0 },
+		{ 0, 0, 4, SPID, NULL, 0, 0 },
+		{ TIMEOUT, 0, 4, 0xFFF, NULL, 0, 0 },
 	};
 	static const struct weft_requester_cfg good[] = {
-		{ 1, 0, 1, 0, NULL, 0 },
-		{ UINT64_MAX, UINT64_MAX, 4096, 0xFFE, NULL, 0 },
+		{ 1, 0, 1, 0, NULL, 0, 0 },
+		{ UINT64_MAX, UINT64_MAX, 4096, 0xFFE, NULL, 0, 0 },
 	};
 	uint8_t *mem = aligned_alloc(64, weft_requester_size(&good[1]));
 
@@ -258,7 +258,7 @@ WEFT_TEST(one_more_than_the_tags_has_to_wait)
 	static const uint32_t tags[] = { 1, 4, 4096 };
 
 	for (size_t k = 0; k < WEFT_ARRAY_SIZE(tags); k++) {
-		const struct weft_requester_cfg cfg = { TIMEOUT, QUARANTINE, tags[k], SPID, NULL,
+		const struct weft_requester_cfg cfg = { TIMEOUT, QUARANTINE, tags[k], SPID, NULL, 0,
 			0 };
 		struct weft_requester *h = host_new(&cfg);
 		struct weft_msg first = { 0 }, m;
@@ -361,10 +361,26 @@ WEFT_TEST(response_twice_or_never_asked_for_has_no_tag)
 	free(h);
 }
 
+/* An answer may outlive the process that asked: the next one must not take it for its own. */
+WEFT_TEST(tags_of_another_run_are_others)
+{
+	struct weft_requester_cfg cfg = { TIMEOUT, QUARANTINE, 256, SPID, NULL, 0, 0 };
+	uint16_t first[8];
+
+	for (cfg.run = 0; cfg.run < WEFT_ARRAY_SIZE(first); cfg.run++) {
+		struct weft_requester *h = host_new(&cfg);
+
+		first[cfg.run] = read_of(h, 0, 0).tag;
+		for (uint32_t i = 0; i < cfg.run; i++)
+			assert_true((uint16_t)(first[cfg.run] - first[i]) >= 16 * cfg.tags);
+		free(h);
+	}
+}
+
 /* With one entry every request reuses it: the tag on the wire must still differ each time. */
 WEFT_TEST(tag_numbers_come_round_after_all_65536)
 {
-	const struct weft_requester_cfg cfg = { TIMEOUT, QUARANTINE, 1, SPID, NULL, 0 };
+	const struct weft_requester_cfg cfg = { TIMEOUT, QUARANTINE, 1, SPID, NULL, 0, 0 };
 	struct weft_requester *h = host_new(&cfg);
 	struct weft_msg first = read_of(h, 0, 0), before = first;
 
@@ -437,7 +453,7 @@ WEFT_TEST(expiry_takes_the_oldest_first_and_no_more_than_asked)
 WEFT_TEST(abort_ends_what_is_open_to_one_destination)
 {
 	for (unsigned int is_over = 0; is_over < 2; is_over++) {
-		const struct weft_requester_cfg cfg = { TIMEOUT, QUARANTINE, 4, SPID, NULL, 0 };
+		const struct weft_requester_cfg cfg = { TIMEOUT, QUARANTINE, 4, SPID, NULL, 0, 0 };
 		struct weft_requester *h = host_new(&cfg);
 		struct weft_msg ended = read_of(h, 1, 0), m, other;
 		struct lost l = { 0 };
@@ -465,7 +481,7 @@ WEFT_TEST(abort_ends_what_is_open_to_one_destination)
 /* Tags that rest are free when the session is over, but only those of its destination. */
 WEFT_TEST(the_end_of_a_session_ends_the_quarantine)
 {
-	const struct weft_requester_cfg cfg = { TIMEOUT, QUARANTINE, 4, SPID, NULL, 0 };
+	const struct weft_requester_cfg cfg = { TIMEOUT, QUARANTINE, 4, SPID, NULL, 0, 0 };
 	struct weft_requester *h = host_new(&cfg);
 	struct lost l = { 0 };
 	struct weft_msg m, late;
@@ -498,7 +514,7 @@ WEFT_TEST(the_end_of_a_session_ends_the_quarantine)
 WEFT_TEST(requests_do_not_grow_older_while_time_stands_still)
 {
 	static struct weft_request_clock clock;
-	const struct weft_requester_cfg cfg = { 100 * MS, 0, 8, SPID, &clock, 0 };
+	const struct weft_requester_cfg cfg = { 100 * MS, 0, 8, SPID, &clock, 0, 0 };
 
 	for (unsigned int k = 0; k < 4; k++) {
 		const bool stalls = (k & 1) != 0, pauses = (k & 2) != 0;
@@ -534,7 +550,7 @@ WEFT_TEST(requests_do_not_grow_older_while_time_stands_still)
 
 WEFT_TEST(lost_tag_and_credit_come_back_exactly_after_quarantine)
 {
-	const struct weft_requester_cfg cfg = { TIMEOUT, QUARANTINE, 1, SPID, NULL, 0 };
+	const struct weft_requester_cfg cfg = { TIMEOUT, QUARANTINE, 1, SPID, NULL, 0, 0 };
 	struct weft_requester *h = host_new(&cfg);
 	struct weft_msg r = read_of(h, 1, 0), m;
 

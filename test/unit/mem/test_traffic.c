@@ -88,7 +88,7 @@ WEFT_TEST_EACH(NULL, teardown)
 static void
 rig_again(const struct weft_traffic_cfg *cfg)
 {
-	const struct weft_requester_cfg host_cfg = { TIMEOUT, 10, 64, 1, NULL, 0 };
+	const struct weft_requester_cfg host_cfg = { TIMEOUT, 10, 64, 1, NULL, 0, 0 };
 
 	rig_free();
 	rig.host = weft_requester_init(dirty_memory(weft_requester_size(&host_cfg)), &host_cfg);

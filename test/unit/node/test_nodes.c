@@ -215,6 +215,43 @@ WEFT_TEST(what_stood_in_memory_that_is_new_is_forgotten)
 	toy_fini(&w);
 }
 
+/* SESS-32: it has heard nothing in the session that its switch has met it in. */
+WEFT_TEST(memory_that_is_new_is_told_of_the_one_before_until_it_has_heard)
+{
+	static const char yaml[] =
+		"fabric: toy\nmode: cxl\nnodes:\n"
+		"  - {name: h0, kind: host, pid: 0x101}\n"
+		"  - {name: s0, kind: switch, pid: 0x010}\n"
+		"  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}\n"
+		"links:\n  - {a: h0, b: s0}\n  - {a: g0, b: s0}\n"
+		"workloads: [{on: h0, kind: mem, seed: 1, requests: 0, lines: 64}]\n";
+	const struct weft_session *s;
+	struct weft_node_link *l;
+	struct toy w;
+	uint64_t begun;
+
+	toy_init(&w, yaml);
+	l = &toy_node(&w, "s0")->link[1];
+	toy_steps(&w, 4000);
+	s = weft_link_session(l->end);
+	begun = s->count[WEFT_SESSION_N_BEGUN];
+	assert_int_equal(s->cfg.params.known, toy_node(&w, "g0")->generation);
+	toy_end(&w.at[2]);
+	toy_begin(&w, 2);
+	for (unsigned int i = 0; i < 100000 && s->count[WEFT_SESSION_N_BEGUN] == begun; i++)
+		toy_step(&w);
+	assert_int_not_equal(s->count[WEFT_SESSION_N_BEGUN], begun);
+	assert_false(weft_session_is_live(weft_link_session(toy_node(&w, "g0")->link[0].end)));
+	w.is_cut = true;
+	toy_steps(&w, 600000);
+	assert_int_equal(l->memory.generation, toy_node(&w, "g0")->generation);
+	assert_int_equal(toy_node(&w, "g0")->link[0].memory.poisoned, 0);
+	w.is_cut = false;
+	toy_steps(&w, 20000);
+	assert_int_equal(toy_node(&w, "g0")->link[0].memory.poisoned, 1);
+	toy_fini(&w);
+}
+
 WEFT_TEST(a_port_that_takes_nothing_holds_back_requests)
 {
 	struct weft_node *h;
