@@ -89,6 +89,8 @@ extern const struct bench bench_gfam[];
 extern const unsigned int bench_n_gfam;
 extern const struct bench bench_pbr[];
 extern const unsigned int bench_n_pbr;
+extern const struct bench bench_checker[];
+extern const unsigned int bench_n_checker;
 extern const struct bench bench_link[];
 extern const unsigned int bench_n_link;
 

@@ -38,6 +38,7 @@ bench_at(unsigned int i)
 		{ bench_pbr, bench_n_pbr },
 		{ bench_gfam, bench_n_gfam },
 		{ bench_link, bench_n_link },
+		{ bench_checker, bench_n_checker },
 		{ bench_pipe, bench_n_pipe },
 		{ bench_sig, bench_n_sig },
 	};

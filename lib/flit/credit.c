@@ -7,6 +7,7 @@
 
 #define FIELD_BITS 5
 #define FIELD_MASK 0x1Fu
+#define MOST 16 /* credits of a field */
 #define CODE_EMPTY_FLIT 0x01 /* in the first field only */
 
 static const uint8_t first_code[WEFT_CREDIT_SETS] = {
@@ -24,13 +25,13 @@ weft_credit_encode(enum weft_credit_set set, uint32_t owed[WEFT_CREDIT_CLASSES])
 	unsigned int crd = 0;
 
 	for (unsigned int c = 0; c < WEFT_CREDIT_CLASSES; c++) {
-		for (unsigned int a = WEFT_ARRAY_SIZE(amounts); a-- > 0;) {
-			if (owed[c] < amounts[a])
-				continue;
-			owed[c] -= amounts[a];
-			crd |= (first_code[set] + a) << (FIELD_BITS * c);
-			break;
-		}
+		/* 1 to 3 give 1, 4 to 7 give 4, and so on. */
+		const unsigned int a = owed[c] < MOST ? owed[c] / 4 : MOST / 4;
+
+		if (owed[c] == 0)
+			continue;
+		owed[c] -= amounts[a];
+		crd |= (first_code[set] + a) << (FIELD_BITS * c);
 	}
 	return (uint16_t)crd;
 }
