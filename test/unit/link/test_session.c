@@ -277,6 +277,21 @@ WEFT_TEST(frames_that_do_not_pass_are_found_at_bring_up)
 	assert_up();
 }
 
+/* HELLOs and the short one come to a responder at once that was away: full frames do pass. */
+WEFT_TEST(a_responder_that_is_slow_refuses_nothing)
+{
+	for (uint64_t late = 4; late > 0; late--) {
+		n->latency = late * HELLO;
+		run(late == 4 ? 0 : HELLO);
+	}
+	assert_int_equal(n->sent[ASKS][WEFT_CONTROL_HELLO], 4);
+	assert_int_equal(n->last[WEFT_CONTROL_HELLO].padded, 0);
+	n->latency = LATENCY;
+	run(HELLO + 4 * LATENCY);
+	assert_up();
+	assert_int_equal(n->sent[ANSWERS][WEFT_CONTROL_REFUSE], 0);
+}
+
 /* The responder sends longer frames than the asking one: its WELCOME is what gets lost. */
 WEFT_TEST(frames_that_do_not_pass_the_other_way_are_found_too)
 {
