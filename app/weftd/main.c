@@ -340,10 +340,18 @@ weftd_what_fails(struct daemon *d, double seconds, char *line, size_t len)
 }
 
 static bool
+weftd_sends(const struct weft_load_node *l)
+{
+	return l->has_mem || l->has_uio || l->n_transfers != 0;
+}
+
+/* Who sends has also met all that it needs, though it may have done without. */
+static bool
 weftd_all_done(const struct daemon *d)
 {
 	for (uint16_t i = 0; i < d->n_nodes; i++)
-		if (!weft_node_is_done(d->node[i].node))
+		if (!weft_node_is_done(d->node[i].node) ||
+			(weftd_sends(d->node[i].load) && !weft_node_has_met(d->node[i].node)))
 			return false;
 	return true;
 }

@@ -135,7 +135,8 @@ unsigned int
 weft_node_poll(struct weft_node *n, bool may_ask)
 {
 	node_poll_links(n);
-	n->was_up = n->was_up || weft_node_is_up(n);
+	if (!n->was_up)
+		n->was_up = (n->go_ns != 0 && n->ends_ns >= n->go_ns) || weft_node_is_up(n);
 	return n->kind->poll(n, may_ask);
 }
 

@@ -28,6 +28,16 @@ weft_node_is_up(const struct weft_node *n)
 	return true;
 }
 
+bool
+weft_node_has_met(const struct weft_node *n)
+{
+	for (uint16_t i = 0; i < n->n_links; i++)
+		if (n->link[i].is_needed &&
+			__atomic_load_n(&n->link[i].begun, __ATOMIC_RELAXED) == 0)
+			return false;
+	return true;
+}
+
 static bool
 session_ended(struct weft_node_link *l)
 {
@@ -89,8 +99,10 @@ session_began(struct weft_node_link *l)
 		session_refused(l);
 	if (!weft_session_is_live(s) || s->count[WEFT_SESSION_N_BEGUN] == l->begun)
 		return false;
-	l->begun = s->count[WEFT_SESSION_N_BEGUN];
+	__atomic_store_n(&l->begun, s->count[WEFT_SESSION_N_BEGUN], __ATOMIC_RELAXED);
 	__atomic_store_n(&l->state, WEFT_NODE_UP, __ATOMIC_RELAXED);
+	if (l->is_needed && l->node->go_ns == 0)
+		l->node->go_ns = l->node->ends_ns + WEFT_NODE_MEET_NS;
 	return true;
 }
 

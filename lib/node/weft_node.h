@@ -307,7 +307,7 @@ struct weft_node_link {
 	bool is_switch; /**< packets of others come from here */
 	bool is_needed; /**< the node sends it requests, or by it; others come and go */
 	bool is_stalled; /* as the clock of requests knows it */
-	uint64_t begun; /* sessions of the end that the node knows of */
+	uint64_t begun; /* sessions of the end that the node knows of; any readers */
 	uint64_t up_ns; /* cxl switch: when it was last in a session */
 	struct weft_node_memory memory; /**< of the other end, as it says */
 	struct weft_node_waiting *waiting; /* host, rxl */
@@ -344,7 +344,8 @@ struct weft_node {
 	void *service[WEFT_NODE_SERVICES]; /* by row; NULL: it has none */
 	struct weft_resolve_hop *hop; /* room for a path: at the start, then the control thread's */
 	bool is_hbr; /* host, device: its link is of HBR form, and its edge port the switch's */
-	bool was_up; /* every link that is needed has been up: requests may go out */
+	bool was_up; /* every link that is needed has been up, or go_ns has come: requests may go out */
+	uint64_t go_ns; /* a while after the first link that is needed came up; 0: none did */
 	struct weft_request_clock *clock; /* host, device: what makes none of its requests older */
 	struct weft_node_refusal refused; /**< what nobody agreed to before there was a session */
 	/** the same where there was one; told, it is NULL again */
@@ -451,6 +452,8 @@ bool weft_node_offers_memory(const struct weft_topo_node *t);
 /** Times that memory of any other node was replaced. Any thread. */
 uint64_t weft_node_replacements(const struct weft_node *n);
 
+/** So long after it met the first node that it needs, a node does without those it did not meet. */
+#define WEFT_NODE_MEET_NS UINT64_C(1000000000)
 #define WEFT_NODE_PAUSE_NS UINT64_C(500000) /**< a longer time between polls is a pause */
 
 /**
@@ -509,6 +512,9 @@ struct weft_node_link *weft_node_link_find(struct weft_node *n, uint16_t pid);
 
 /** Whether the session of every link that is needed is up. */
 bool weft_node_is_up(const struct weft_node *n);
+
+/** Whether each of them has ever been up. Any thread. */
+bool weft_node_has_met(const struct weft_node *n);
 
 /** Before messages of a frame come by the link @p l. */
 void weft_node_arriving(void *l);

@@ -176,6 +176,25 @@ if "$app/weftd" --topology "$work/f.yaml" --node h0 --until-done --wait 1 --quie
 	die "a host without a fabric ended well"
 fi
 grep -qF 'host h0: no answer from g0 (PID 0x200)' "$work/err" || die "$(cat "$work/err")"
+# One GFD of two does not come: the other has its share, and the run ends as above.
+cat >"$work/two.yaml" <<-Y
+	fabric: two
+	nodes:
+	  - {name: h0, kind: host, pid: 0x101}
+	  - {name: s0, kind: switch, pid: 0x010}
+	  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}
+	  - {name: g1, kind: gfd, pid: 0x201, memory: 1M}
+	links:
+	  - {a: h0, b: s0}
+	  - {a: s0, b: g0}
+	  - {a: s0, b: g1, driver: memif}
+	workloads: [{on: h0, kind: mem, seed: 1, requests: 1000, lines: 64}]
+Y
+if "$app/weftd" --topology "$work/two.yaml" --node h0,s0,g0 --until-done --wait 4 --quiet --json "$work/two.json" 2>"$work/err"; then
+	die "a host that never met a GFD ended well"
+fi
+grep -qF 'host h0: no answer from g1 (PID 0x201)' "$work/err" || die "$(cat "$work/err")"
+same "reads without it" True "$(json "$work/two.json" 'o["nodes"][0]["traffic"]["verified"] > 0')"
 # Root's processes have their folder of DPDK below /var/run, whatever the environment says.
 leftover=$({
 	find "$work/weft" "$work/dpdk" -name "*$h*"

@@ -118,6 +118,40 @@ WEFT_TEST(nothing_is_sent_before_links_are_up)
 	}
 }
 
+/* But for a while at most: one that never comes holds up none of the others. */
+WEFT_TEST(a_host_does_without_a_gfd_that_never_comes)
+{
+	static const char two[] =
+		"fabric: toy\n"
+		"nodes:\n"
+		"  - {name: h0, kind: host, pid: 0x101}\n"
+		"  - {name: s0, kind: switch, pid: 0x010}\n"
+		"  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}\n"
+		"  - {name: g1, kind: gfd, pid: 0x201, memory: 1M}\n"
+		"links:\n  - {a: h0, b: s0}\n  - {a: s0, b: g0}\n  - {a: s0, b: g1}\n"
+		"workloads: [{on: h0, kind: mem, seed: 1, requests: 0, lines: 64}]\n";
+	const unsigned int second = 1000000000 / TOY_STEP_NS;
+	struct weft_node *h, *g;
+	struct toy w;
+
+	toy_init(&w, two);
+	h = toy_node(&w, "h0");
+	g = toy_node(&w, "g0");
+	w.away = toy_node(&w, "g1");
+	toy_steps(&w, second / 2);
+	assert_int_equal(h->link[0].state, WEFT_NODE_UP);
+	assert_int_equal(toy_count(h, NULL, "traffic", "reads"), 0);
+	toy_steps(&w, second);
+	assert_true(toy_count(g, NULL, "memory", "reads") > 1000);
+	assert_false(weft_node_has_met(h));
+	w.away = NULL;
+	toy_steps(&w, second / 2);
+	assert_true(weft_node_has_met(h));
+	assert_true(toy_count(toy_node(&w, "g1"), NULL, "memory", "reads") > 1000);
+	assert_int_equal(toy_count(h, NULL, "traffic", "lost"), 0);
+	toy_fini(&w);
+}
+
 WEFT_TEST(uio_is_a_service_of_both)
 {
 	struct weft_node *h;

@@ -229,7 +229,7 @@ toy_flush(struct toy *w, struct weft_node_link *l)
 		return;
 	weft_link_tick(l->end, l->node->ends_ns);
 	while (weft_link_next(l->end, payload, l->node->ends_ns, weft_rand_u64(&w->rand), &out))
-		if (!w->is_cut)
+		if (!w->is_cut && l->node != w->away && &w->at[l->topo_node].node != w->away)
 			toy_deliver(toy_other(w, l), &out, payload);
 	weft_node_set_due(l, weft_link_deadline(l->end));
 }

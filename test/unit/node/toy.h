@@ -39,6 +39,7 @@ struct toy {
 	struct weft_rand rand;
 	uint64_t now_ns;
 	bool is_cut; /* no frame arrives */
+	const struct weft_node *away; /* NULL: nobody; it hears and says nothing */
 	size_t blocks; /* of memory, that are not free */
 	struct toy_node at[TOY_NODES];
 };
