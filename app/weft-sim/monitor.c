@@ -220,7 +220,7 @@ monitor_blame_take(
 	const struct weft_llr *l = weft_link_llr(e->end);
 	const uint64_t delivered = weft_llr_count(l, WEFT_LLR_N_DELIVERED);
 	const uint64_t given_up = weft_llr_count(l, WEFT_LLR_N_GIVEN_UP);
-	const uint64_t epochs = weft_link_counts(e->end)[WEFT_LINK_N_IDE_EPOCHS];
+	const uint64_t epochs = weft_link_count(e->end, WEFT_LINK_N_IDE_EPOCHS);
 	struct sim_blame *b = &e->ide->blame;
 	const bool is_open = b->session == f->hdr.session;
 
@@ -244,7 +244,7 @@ monitor_blame_pass(struct sim_end *e)
 	struct sim_blame *b = &e->ide->blame;
 
 	if (b->session == 0 || b->is_held || e->ide->failed == b->session ||
-		weft_link_counts(e->end)[WEFT_LINK_N_IDE_EPOCHS] <= b->epochs + 1)
+		weft_link_count(e->end, WEFT_LINK_N_IDE_EPOCHS) <= b->epochs + 1)
 		return;
 	if (b->is_sure)
 		violation(e->node->sim, "end %u>%u takes a forged flit for a good one",
@@ -257,7 +257,7 @@ monitor_came(struct sim_end *e, const struct sim_frame *f, const struct weft_llr
 {
 	struct sim *s = e->node->sim;
 	struct sim_ide *i = e->ide;
-	const uint64_t failures = weft_link_counts(e->end)[WEFT_LINK_N_IDE_FAILURES];
+	const uint64_t failures = weft_link_count(e->end, WEFT_LINK_N_IDE_FAILURES);
 
 	if (i->blame.session != f->hdr.session)
 		i->blame.session = 0;

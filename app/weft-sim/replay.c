@@ -450,7 +450,7 @@ replay_excuses(const struct sim_end *e)
 bool
 replay_was_doubted(struct sim_end *e)
 {
-	const uint64_t doubted = weft_link_counts(e->end)[WEFT_LINK_N_DOUBTED];
+	const uint64_t doubted = weft_link_count(e->end, WEFT_LINK_N_DOUBTED);
 	const unsigned int why = weft_llr_doubt(weft_link_llr(e->end));
 	struct sim_replay *r = e->replay;
 

@@ -57,7 +57,7 @@ conns_log_events(struct daemon *d)
 	for (uint16_t k = 0; k < d->n_nodes; k++)
 		for (uint16_t i = 0; i < d->node[k].node->n_links; i++) {
 			struct conn *c = &d->node[k].conn[i];
-			const uint64_t n = weft_link_counts(c->link->end)[WEFT_LINK_N_DOUBTED];
+			const uint64_t n = weft_link_count(c->link->end, WEFT_LINK_N_DOUBTED);
 			const struct weft_llr *l = weft_link_llr(c->link->end);
 
 			event_put(EVENT_DOUBTED, d->node[k].topo->name, daemon_peer_name(c),

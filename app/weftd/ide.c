@@ -176,17 +176,17 @@ ide_log_events(struct daemon *d)
 {
 	for (uint16_t k = 0; d->topo->ide.mode != WEFT_IDE_OFF && k < d->n_nodes; k++)
 		for (uint16_t i = 0; i < d->node[k].node->n_links; i++) {
-			struct conn *conn = &d->node[k].conn[i];
-			const uint64_t *c = weft_link_counts(conn->link->end);
-			const uint64_t n = c[WEFT_LINK_N_IDE_FAILURES];
+			struct conn *c = &d->node[k].conn[i];
+			const struct weft_link *e = c->link->end;
+			const uint64_t n = weft_link_count(e, WEFT_LINK_N_IDE_FAILURES);
 
-			event_put(EVENT_IDE_FAILED, d->node[k].topo->name, daemon_peer_name(conn),
-				n - conn->ide_told,
+			event_put(EVENT_IDE_FAILED, d->node[k].topo->name, daemon_peer_name(c),
+				n - c->ide_told,
 				"IDE of what came from %s failed (%llu times, %llu flits dropped): "
 				"the session ends, a new one gets new keys",
-				daemon_peer_name(conn), (unsigned long long)n,
-				(unsigned long long)c[WEFT_LINK_N_IDE_DROPPED]);
-			conn->ide_told = n;
+				daemon_peer_name(c), (unsigned long long)n,
+				(unsigned long long)weft_link_count(e, WEFT_LINK_N_IDE_DROPPED));
+			c->ide_told = n;
 		}
 }
 
@@ -199,5 +199,5 @@ ide_state(const struct conn *c)
 		return "secure";
 	if (weft_link_session(c->link->end)->state == WEFT_SESSION_CLOSED)
 		return "closed";
-	return weft_link_counts(c->link->end)[WEFT_LINK_N_IDE_FAILURES] != 0 ? "insecure" : "down";
+	return weft_link_count(c->link->end, WEFT_LINK_N_IDE_FAILURES) != 0 ? "insecure" : "down";
 }

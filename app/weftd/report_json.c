@@ -228,6 +228,7 @@ json_connections(const struct node *n)
 		const struct conn *c = &n->conn[i];
 		const struct weft_llr *l = weft_link_llr(c->link->end);
 		uint64_t retry[WEFT_LLR_N_COUNTERS] = { 0 };
+		uint64_t end[WEFT_LINK_N_COUNTERS] = { 0 };
 		json_t *o = json_object();
 
 		json_object_set_new(
@@ -242,6 +243,7 @@ json_connections(const struct node *n)
 		if (c->link->memory.generation != 0)
 			json_put_generation(o, c->link->memory.generation);
 		weft_llr_counts_add(l, retry);
+		weft_link_counts_add(c->link->end, end);
 		json_put(o, "unacked", weft_llr_unacked(l));
 		json_put(o, "round_trip_ns", weft_llr_rtt(l)->mean_ns);
 		json_object_set_new(o, "session",
@@ -249,9 +251,8 @@ json_connections(const struct node *n)
 				weft_link_session(c->link->end)->count, WEFT_SESSION_N_COUNTERS));
 		json_object_set_new(
 			o, "retry", report_counters(weft_llr_counters, retry, WEFT_LLR_N_COUNTERS));
-		json_object_set_new(o, "end",
-			report_counters(weft_link_counters, weft_link_counts(c->link->end),
-				WEFT_LINK_N_COUNTERS));
+		json_object_set_new(
+			o, "end", report_counters(weft_link_counters, end, WEFT_LINK_N_COUNTERS));
 		json_array_append_new(list, o);
 	}
 	return list;

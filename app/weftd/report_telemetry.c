@@ -185,7 +185,7 @@ telemetry_retry(const char *params, struct rte_tel_data *data)
 		weft_llr_counts_add(weft_link_llr(c->link->end), llr);
 		weft_counters_add(
 			session, weft_link_session(c->link->end)->count, WEFT_SESSION_N_COUNTERS);
-		weft_counters_add(end, weft_link_counts(c->link->end), WEFT_LINK_N_COUNTERS);
+		weft_link_counts_add(c->link->end, end);
 	}
 	if (peer != NULL && found == 0)
 		return -ENOENT;

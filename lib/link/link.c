@@ -347,8 +347,15 @@ weft_link_credits(const struct weft_link *e)
 	return &e->flow;
 }
 
-const uint64_t *
-weft_link_counts(const struct weft_link *e)
+uint64_t
+weft_link_count(const struct weft_link *e, enum weft_link_counter row)
 {
-	return e->count;
+	return e->count[row];
+}
+
+void
+weft_link_counts_add(const struct weft_link *e, uint64_t *sum)
+{
+	for (unsigned int i = 0; i < WEFT_LINK_N_COUNTERS; i++)
+		sum[i] += weft_link_count(e, (enum weft_link_counter)i);
 }

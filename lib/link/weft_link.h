@@ -317,7 +317,12 @@ const struct weft_session *weft_link_session(const struct weft_link *e);
 const struct weft_credits *weft_link_credits(const struct weft_link *e);
 
 extern const struct weft_counter weft_link_counters[];
-const uint64_t *weft_link_counts(const struct weft_link *e);
+
+/** What one row has come to. */
+uint64_t weft_link_count(const struct weft_link *e, enum weft_link_counter row);
+
+/** Add all rows to WEFT_LINK_N_COUNTERS sums. */
+void weft_link_counts_add(const struct weft_link *e, uint64_t *sum);
 
 #ifdef __cplusplus
 }

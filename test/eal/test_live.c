@@ -462,7 +462,7 @@ WEFT_TEST(a_burst_may_have_two_sessions)
 		next_tag = due_tag = 0;
 		send_some(8);
 		settle();
-		assert_int_equal(weft_link_counts(receiver.end)[WEFT_LINK_N_IDE_FAILURES], 0);
+		assert_int_equal(weft_link_count(receiver.end, WEFT_LINK_N_IDE_FAILURES), 0);
 		live_stop();
 	}
 }

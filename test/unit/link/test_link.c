@@ -122,16 +122,16 @@ WEFT_TEST(messages_arrive_once_and_in_order)
 			assert_true(r.now_ns < UINT64_C(30000000000));
 		} while (todo != 0);
 		for (unsigned int i = 0; i < 2; i++) {
-			const uint64_t *c = weft_link_counts(r.side[i].end);
+			const struct weft_link *c = r.side[i].end;
 
 			assert_int_equal(r.side[i].wrong, 0);
 			assert_int_equal(r.side[i].begun, 1);
 			assert_int_equal(r.side[i].ended, 0);
-			assert_int_equal(c[WEFT_LINK_N_NO_CREDIT], 0);
-			assert_int_equal(c[WEFT_LINK_N_BAD_CRD], 0);
-			assert_int_equal(c[WEFT_LINK_N_BEFORE_INIT], 0);
-			assert_int_equal(c[WEFT_LINK_N_BAD_SLOT], 0);
-			assert_int_equal(c[WEFT_LINK_N_MESSAGES], 1000);
+			assert_int_equal(weft_link_count(c, WEFT_LINK_N_NO_CREDIT), 0);
+			assert_int_equal(weft_link_count(c, WEFT_LINK_N_BAD_CRD), 0);
+			assert_int_equal(weft_link_count(c, WEFT_LINK_N_BEFORE_INIT), 0);
+			assert_int_equal(weft_link_count(c, WEFT_LINK_N_BAD_SLOT), 0);
+			assert_int_equal(weft_link_count(c, WEFT_LINK_N_MESSAGES), 1000);
 		}
 		rig_free(&r);
 	}

@@ -324,26 +324,28 @@ WEFT_TEST(sessions_with_ide_keep_their_promises)
 			assert_true(step(&r));
 		assert_true(talk(&r, 300));
 		for (unsigned int i = 0; i < 2; i++) {
-			const uint64_t *c = weft_link_counts(r.side[i].end);
-			const uint64_t *other = weft_link_counts(r.side[1 - i].end);
+			const struct weft_link *c = r.side[i].end;
+			const struct weft_link *other = r.side[1 - i].end;
 
 			assert_int_equal(r.side[i].wrong, 0);
 			assert_int_equal(r.side[i].begun, 1);
-			assert_int_equal(c[WEFT_LINK_N_NO_CREDIT], 0);
-			assert_int_equal(c[WEFT_LINK_N_BAD_CRD], 0);
-			assert_int_equal(c[WEFT_LINK_N_BEFORE_INIT], 0);
-			assert_int_equal(c[WEFT_LINK_N_BAD_SLOT], 0);
-			assert_int_equal(c[WEFT_LINK_N_MESSAGES], 600);
-			assert_int_equal(c[WEFT_LINK_N_IDE_FAILURES], 0);
-			assert_int_equal(c[WEFT_LINK_N_IDE_DROPPED], 0);
-			assert_true(c[WEFT_LINK_N_IDE_EPOCHS] > 3);
-			assert_true(c[WEFT_LINK_N_IDE_SEALED] > 80);
+			assert_int_equal(weft_link_count(c, WEFT_LINK_N_NO_CREDIT), 0);
+			assert_int_equal(weft_link_count(c, WEFT_LINK_N_BAD_CRD), 0);
+			assert_int_equal(weft_link_count(c, WEFT_LINK_N_BEFORE_INIT), 0);
+			assert_int_equal(weft_link_count(c, WEFT_LINK_N_BAD_SLOT), 0);
+			assert_int_equal(weft_link_count(c, WEFT_LINK_N_MESSAGES), 600);
+			assert_int_equal(weft_link_count(c, WEFT_LINK_N_IDE_FAILURES), 0);
+			assert_int_equal(weft_link_count(c, WEFT_LINK_N_IDE_DROPPED), 0);
+			assert_true(weft_link_count(c, WEFT_LINK_N_IDE_EPOCHS) > 3);
+			assert_true(weft_link_count(c, WEFT_LINK_N_IDE_SEALED) > 80);
 			if (!rekeyed)
-				assert_int_equal(c[WEFT_LINK_N_IDE_REKEYS], 0);
-			assert_true(c[WEFT_LINK_N_IDE_REKEYED] <= other[WEFT_LINK_N_IDE_REKEYS]);
+				assert_int_equal(weft_link_count(c, WEFT_LINK_N_IDE_REKEYS), 0);
+			assert_true(weft_link_count(c, WEFT_LINK_N_IDE_REKEYED) <=
+				    weft_link_count(other, WEFT_LINK_N_IDE_REKEYS));
 			if (!is_cxl)
-				assert_true(keys[i].protocol <= c[WEFT_LINK_N_IDE_SEALED]);
-			rekeys += c[WEFT_LINK_N_IDE_REKEYS];
+				assert_true(keys[i].protocol <=
+					    weft_link_count(c, WEFT_LINK_N_IDE_SEALED));
+			rekeys += weft_link_count(c, WEFT_LINK_N_IDE_REKEYS);
 			again += keys[i].again;
 		}
 		ide_rig_free(&r);
@@ -378,12 +380,12 @@ WEFT_TEST(late_poison_arrives_with_its_data)
 			assert_true(step(&r));
 		assert_true(talk(&r, 300));
 		for (unsigned int i = 0; i < 2; i++) {
-			const uint64_t *c = weft_link_counts(r.side[i].end);
+			const struct weft_link *c = r.side[i].end;
 
 			assert_int_equal(r.side[i].wrong, 0);
-			assert_int_equal(c[WEFT_LINK_N_MESSAGES], 600);
-			assert_int_equal(c[WEFT_LINK_N_IDE_FAILURES], 0);
-			poisoned += c[WEFT_LINK_N_POISONED];
+			assert_int_equal(weft_link_count(c, WEFT_LINK_N_MESSAGES), 600);
+			assert_int_equal(weft_link_count(c, WEFT_LINK_N_IDE_FAILURES), 0);
+			poisoned += weft_link_count(c, WEFT_LINK_N_POISONED);
 		}
 		ide_rig_free(&r);
 	}
@@ -427,7 +429,7 @@ WEFT_TEST(late_poison_has_its_time)
 	while (weft_link_send(e, &data) == 0 && weft_link_poison(e) == 0)
 		n++;
 	assert_in_range(n, 10, 28);
-	assert_int_equal(weft_link_counts(e)[WEFT_LINK_N_POISONED], n + 1);
+	assert_int_equal(weft_link_count(e, WEFT_LINK_N_POISONED), n + 1);
 	more_bits = 0;
 	ide_rig_free(&r);
 }
@@ -445,11 +447,11 @@ WEFT_TEST(a_key_seals_no_more_than_its_limit)
 		assert_true(talk(&r, 200));
 		run_until(&r, r.now_ns + 20000000);
 		for (unsigned int i = 0; i < 2; i++) {
-			sealed = weft_link_counts(r.side[i].end)[WEFT_LINK_N_IDE_SEALED];
-			changed = weft_link_counts(r.side[i].end)[WEFT_LINK_N_IDE_REKEYS];
+			sealed = weft_link_count(r.side[i].end, WEFT_LINK_N_IDE_SEALED);
+			changed = weft_link_count(r.side[i].end, WEFT_LINK_N_IDE_REKEYS);
 			assert_in_range(sealed, changed * limit, (changed + 1) * (limit + 1));
 			assert_int_equal(
-				weft_link_counts(r.side[1 - i].end)[WEFT_LINK_N_IDE_REKEYED],
+				weft_link_count(r.side[1 - i].end, WEFT_LINK_N_IDE_REKEYED),
 				changed);
 		}
 		ide_rig_free(&r);
@@ -471,12 +473,12 @@ WEFT_TEST(keys_change_by_time_too)
 	}
 	/* A key that has sealed nothing stays. */
 	run_until(&r, r.now_ns + 500000000);
-	changed = weft_link_counts(r.side[0].end)[WEFT_LINK_N_IDE_REKEYS];
+	changed = weft_link_count(r.side[0].end, WEFT_LINK_N_IDE_REKEYS);
 	assert_in_range(changed, 10, 20);
-	assert_int_equal(weft_link_counts(r.side[1].end)[WEFT_LINK_N_IDE_REKEYED], changed);
+	assert_int_equal(weft_link_count(r.side[1].end, WEFT_LINK_N_IDE_REKEYED), changed);
 	run_until(&r, r.now_ns + 500000000);
-	assert_int_equal(weft_link_counts(r.side[0].end)[WEFT_LINK_N_IDE_REKEYS], changed);
-	assert_int_equal(weft_link_counts(r.side[1].end)[WEFT_LINK_N_IDE_REKEYS], 0);
+	assert_int_equal(weft_link_count(r.side[0].end, WEFT_LINK_N_IDE_REKEYS), changed);
+	assert_int_equal(weft_link_count(r.side[1].end, WEFT_LINK_N_IDE_REKEYS), 0);
 	ide_rig_free(&r);
 }
 
@@ -532,8 +534,8 @@ WEFT_TEST(what_is_changed_is_never_delivered)
 		}
 		failures++;
 		assert_true(tampered != 0);
-		assert_in_range(weft_link_counts(r.side[0].end)[WEFT_LINK_N_IDE_FAILURES] +
-					weft_link_counts(r.side[1].end)[WEFT_LINK_N_IDE_FAILURES],
+		assert_in_range(weft_link_count(r.side[0].end, WEFT_LINK_N_IDE_FAILURES) +
+					weft_link_count(r.side[1].end, WEFT_LINK_N_IDE_FAILURES),
 			1, 2);
 		/* In skid a wrong message may have gone on; the failure is what tells. */
 		if (mode == WEFT_IDE_CONTAINMENT)
@@ -563,7 +565,7 @@ WEFT_TEST(another_pre_shared_key_delivers_nothing)
 		assert_int_equal(weft_link_session(r.side[0].end)->state, WEFT_SESSION_REFUSED);
 		assert_int_equal(weft_link_session(r.side[0].end)->differs, WEFT_PARAM_IDE_KEY);
 		for (unsigned int i = 0; i < 2; i++)
-			assert_int_equal(weft_link_counts(r.side[i].end)[WEFT_LINK_N_MESSAGES], 0);
+			assert_int_equal(weft_link_count(r.side[i].end, WEFT_LINK_N_MESSAGES), 0);
 		ide_rig_free(&r);
 	}
 }
@@ -593,8 +595,8 @@ WEFT_TEST(without_keys_nothing_is_sent)
 		weft_link_send(r.side[0].end, &m);
 		step(&r);
 	}
-	assert_int_equal(weft_link_counts(r.side[1].end)[WEFT_LINK_N_MESSAGES], 0);
-	assert_int_equal(weft_link_counts(r.side[1].end)[WEFT_LINK_N_IDE_SEALED], 0);
+	assert_int_equal(weft_link_count(r.side[1].end, WEFT_LINK_N_MESSAGES), 0);
+	assert_int_equal(weft_link_count(r.side[1].end, WEFT_LINK_N_IDE_SEALED), 0);
 	ide_rig_free(&r);
 }
 

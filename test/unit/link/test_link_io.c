@@ -187,18 +187,19 @@ WEFT_TEST(packets_arrive_once_and_in_order)
 			step(&r);
 		} while (todo != 0 && r.now_ns < UINT64_C(20000000000));
 		for (unsigned int i = 0; i < 2; i++) {
-			const uint64_t *n = weft_link_counts(r.side[i].end);
+			const struct weft_link *n = r.side[i].end;
 
 			for (unsigned int c = 0; c < WEFT_IO_CLASSES; c++) {
 				assert_int_equal(io_side[i].came[c], PACKETS);
 				assert_true(io_side[i].most[c] <= room[1 - i][c]);
-				assert_int_equal(n[WEFT_LINK_N_IO_POSTED + c], PACKETS);
+				assert_int_equal(
+					weft_link_count(n, WEFT_LINK_N_IO_POSTED + c), PACKETS);
 			}
 			assert_int_equal(io_side[i].wrong, 0);
 			assert_int_equal(r.side[i].wrong, 0);
 			assert_int_equal(r.side[i].begun, 1);
-			assert_int_equal(n[WEFT_LINK_N_IO_NO_CREDIT], 0);
-			assert_int_equal(n[WEFT_LINK_N_BAD_CRD], 0);
+			assert_int_equal(weft_link_count(n, WEFT_LINK_N_IO_NO_CREDIT), 0);
+			assert_int_equal(weft_link_count(n, WEFT_LINK_N_BAD_CRD), 0);
 		}
 		rig_free(&r);
 	}
@@ -331,7 +332,7 @@ WEFT_TEST(a_malformed_stream_ends_the_session)
 	run_until(&r, r.now_ns + 100000);
 	assert_true(r.side[1].ended != 0);
 	assert_int_equal(io_side[1].came[WEFT_IO_POSTED], 0);
-	assert_true(weft_link_counts(r.side[1].end)[WEFT_LINK_N_IO_MALFORMED] != 0);
+	assert_true(weft_link_count(r.side[1].end, WEFT_LINK_N_IO_MALFORMED) != 0);
 	spoils = false;
 	run_until(&r, r.now_ns + UINT64_C(30000000000));
 	assert_true(both_up(&r));

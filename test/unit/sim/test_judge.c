@@ -12,6 +12,7 @@
 
 #include "ide.h"
 #include "judge.h"
+#include "link_priv.h"
 
 #define TURNS 5000
 
@@ -119,7 +120,7 @@ WEFT_TEST(every_forged_flit_is_remembered)
 static void
 count(struct sim_end *e, enum weft_link_counter which, unsigned int n)
 {
-	((uint64_t *)(uintptr_t)weft_link_counts(e->end))[which] += n;
+	e->end->count[which] += n;
 }
 
 /* A frame of the session comes, @p epochs good MACs in it, and perhaps a failure. */
