@@ -9,9 +9,9 @@ cd "$(dirname "$0")/.."
 	cat <<-U
 	usage: usertools/tsan.sh
 
-	Builds build-tsan with clang and its thread sanitizer, runs a retry layer with its halves on two threads, and a
-	host, a switch and a GFD over rings, each on two lcores with halves of its work on either, then with
-	halves of its links: in the clear, and with IDE. Prints what races; status 1 if anything does but what
+	Builds build-tsan with clang and its thread sanitizer, runs a retry layer and IDE with their halves on two
+	threads, and a host, a switch and a GFD over rings, each on two lcores with halves of its work and of its links
+	on either: in the clear, and with IDE, and in cxl mode. Prints what races; status 1 if anything does but what
 	test/tsan/suppressions names with its reasons. DPDK is not built with the sanitizer: its rings are code
 	of headers, its pool driver is test/tsan/pool.c here. A minute or two of a CPU.
 	U
@@ -20,19 +20,22 @@ cd "$(dirname "$0")/.."
 }
 
 weft_setup build-tsan clang -Db_sanitize=thread -Db_lundef=false -Dc_args=-DRTE_USE_C11_MEM_MODEL
-ninja -C build-tsan app/weftd test/unit/test_link_apart
+ninja -C build-tsan app/weftd test/unit/test_link_apart test/unit/test_link_opened
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export XDG_RUNTIME_DIR=$work
-TSAN_OPTIONS="exitcode=66 history_size=4" build-tsan/test/unit/test_link_apart
+for t in apart opened; do
+	TSAN_OPTIONS="exitcode=66 history_size=4" "build-tsan/test/unit/test_link_$t"
+done
 # shellcheck disable=SC2046
 clang -g -O1 -fsanitize=thread -shared -fPIC -DRTE_USE_C11_MEM_MODEL $(pkg-config --cflags libdpdk) \
 	test/tsan/pool.c -o "$PWD/build-tsan/pool.so"
 (umask 077 && od -An -N32 -tx1 /dev/urandom | tr -d ' \n' >"$work/psk")
-for ide in off "containment, key_file: $work/psk, rekey_flits: 500"; do
+run() { # run MODE IDE RX-LAYOUT [options]
 	cat >"$work/f.yaml" <<-Y
 	fabric: tsan
-	ide: {mode: $ide}
+	mode: $1
+	ide: {mode: $2}
 	nodes:
 	  - {name: h0, kind: host, pid: 0x101, lcores: "0-1"}
 	  - {name: s0, kind: switch, pid: 0x010, lcores: "0-1"}
@@ -43,11 +46,16 @@ for ide in off "containment, key_file: $work/psk, rekey_flits: 500"; do
 	workloads:
 	  - {on: h0, kind: mem, requests: 20000, outstanding: 64, write_percent: 50, lines: 1024, seed: 1}
 	Y
+	TSAN_OPTIONS="suppressions=$PWD/test/tsan/suppressions exitcode=66 history_size=4" build-tsan/app/weftd \
+		--topology "$work/f.yaml" --until-done --rx-layout "$3" \
+		--tx-layout 'pack,ide_seal,link_tx|crc_protect,fec_encode,enframe' "${@:4}" -- -d "$PWD/build-tsan/pool.so"
+}
+
+keys="key_file: $work/psk, rekey_flits: 500"
+for ide in off "containment, $keys"; do
 	for rx in 'deframe,fec_check|link_rx,ide_open|route,deliver' 'deframe,fec_check,link_rx|ide_open,route,deliver'; do
-		TSAN_OPTIONS="suppressions=$PWD/test/tsan/suppressions exitcode=66 history_size=4" build-tsan/app/weftd \
-			--topology "$work/f.yaml" --until-done --rx-layout "$rx" \
-			--tx-layout 'pack,ide_seal,link_tx|crc_protect,fec_encode,enframe' --switch-layout 'deframe,fec_relay|route' \
-			-- -d "$PWD/build-tsan/pool.so"
+		run rxl "$ide" "$rx" --switch-layout 'deframe,fec_relay|route'
 	done
 done
+run cxl "skid, $keys" 'deframe,fec_check,link_rx|ide_open,route|deliver'
 echo "no data race between the lcores of weftd"

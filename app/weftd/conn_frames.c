@@ -197,7 +197,7 @@ conns_flush(struct node *n)
 	if (n->tx == NULL) /* a switch in rxl mode has neither peers nor this pipeline */
 		return 0;
 	node_poll_tx(n);
-	if (n->env.ends.rx_apart)
+	if (n->env.ends.rx_apart || n->env.ends.ide_apart)
 		weft_conns_answer(n->conns, conn_hear, n);
 	before = weft_pipe_passed(n->tx, n->tx_link);
 	do {

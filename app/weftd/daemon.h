@@ -533,8 +533,8 @@ void duplicate_take_announcement(struct node *n, const struct note *note);
  */
 int segments_init(struct node *n);
 
-/* Whether its layouts run the receiving halves of its links on an lcore of their own. */
-bool segments_rx_apart(const struct node *n);
+/* Whether its layouts run these halves of its links on another lcore than the node's. */
+bool segments_apart(const struct node *n, enum weft_stage_ends half);
 
 void segments_fini(struct node *n);
 

@@ -151,7 +151,8 @@ ide_conn(struct conn *conn, struct weft_link_cfg *c)
 		.arg = i,
 		.rekey_flits = t->ide.rekey_flits,
 		.rekey_ns = (uint64_t)t->ide.rekey_ms * 1000000,
-		.owner_opens = true };
+		.owner_opens = true,
+		.apart = conn->node->env.ends.ide_apart };
 	if (i->end.mem == NULL)
 		return -ENOLCK;
 	i->control = (struct weft_control_keys *)((uint8_t *)i->end.mem + weft_link_ide_size());

@@ -64,7 +64,7 @@ static void
 layout_check_no_ends(const struct weft_layout *l, const char *option, const char *text)
 {
 	for (size_t i = 0; i < l->n_stages; i++)
-		if (l->stage[i]->at_ends)
+		if (l->stage[i]->ends != WEFT_ENDS_NONE)
 			cli_usage(
 				"%s: expected no stage %s in \"%s\": it works on connections, and "
 				"none ends in a switch of rxl mode",

@@ -313,7 +313,8 @@ node_init_end(struct node *n, char *err, size_t err_len)
 	n->env.conns = n->conns;
 	n->env.pid = cxl ? WEFT_PID_ANY : n->topo->pid;
 	n->env.ends.know_session = true;
-	n->env.ends.rx_apart = segments_rx_apart(n);
+	n->env.ends.rx_apart = segments_apart(n, WEFT_ENDS_LLR_RX);
+	n->env.ends.ide_apart = segments_apart(n, WEFT_ENDS_IDE_RX);
 	n->env.now_ns = &n->node->ends_ns;
 	n->env.ends.pool = n->pool;
 	n->env.deliver.arriving = weft_node_arriving;

@@ -3,7 +3,7 @@
 
 /*
  * Which lcore runs what. The first of a node's lcores polls the node: its own work, and every
- * segment of its pipelines that works on ends, but for one that has link_rx alone of these. The
+ * segment of its pipelines that works on ends, but for those that may have halves of links. The
  * other segments are dealt to its other lcores, in the order of the layouts, those of receiving
  * first, beginning again when there are more segments than lcores. A node of one lcore has all
  * there. Where no segment works on ends, in a switch of rxl mode, the last one is the node's: it
@@ -48,20 +48,19 @@ struct segments {
 };
 
 /*
- * The segment of receiving that may have an lcore of its own although it works on ends, or -1. Only
- * where every intact flit tells its number: there a Nak is said once, so it can be told to who
- * sends.
+ * Whether receiving halves of retry layers may run apart. Only where every intact flit tells its
+ * number: there a Nak is said once, so it can be told to who sends.
  */
-static int
-segments_apart(const struct daemon *d, const struct weft_layout *rx)
+static bool
+segments_can_halve(const struct daemon *d)
 {
-	return daemon_is_cxl(d) || d->topo->isn != WEFT_ISN_PSEUDO ? -1 : weft_layout_apart(rx);
+	return !daemon_is_cxl(d) && d->topo->isn == WEFT_ISN_PSEUDO;
 }
 
 /* What a node has: layouts as parsed; @p tx NULL: none. */
 static void
 segments_deal(struct segments *s, const struct weft_layout *rx, const struct weft_layout *tx,
-	const unsigned int *lcore, unsigned int n_lcores, int apart)
+	const unsigned int *lcore, unsigned int n_lcores, bool halves)
 {
 	unsigned int dealt = 0;
 
@@ -74,7 +73,8 @@ segments_deal(struct segments *s, const struct weft_layout *rx, const struct wef
 		g->index = g->is_tx ? i - rx->n_segments : i;
 		g->sends = i + 1 == s->n;
 		g->is_own = n_lcores == 1 || (tx == NULL && g->sends) ||
-		            (weft_layout_at_ends(l, g->index) && (g->is_tx || (int)i != apart));
+		            (weft_layout_at_ends(l, g->index) &&
+				    !weft_layout_may_part(l, g->index, halves));
 		g->lcore = g->is_own ? lcore[0] : lcore[1 + dealt++ % (n_lcores - 1)];
 	}
 }
@@ -91,14 +91,19 @@ segments_lcores(const struct weft_topo_node *n, unsigned int main_lcore, unsigne
 }
 
 bool
-segments_rx_apart(const struct node *n)
+segments_apart(const struct node *n, enum weft_stage_ends half)
 {
 	struct weft_layout l;
 	char err[256];
+	bool is_apart = false;
 
-	return n->topo->n_lcores > 1 &&
-	       weft_layout_parse(n->daemon->cfg.rx_layout, &l, err, sizeof(err)) == 0 &&
-	       segments_apart(n->daemon, &l) >= 0;
+	if (n->topo->n_lcores <= 1 ||
+		weft_layout_parse(n->daemon->cfg.rx_layout, &l, err, sizeof(err)) != 0)
+		return false;
+	for (unsigned int i = 0; i < l.n_segments; i++)
+		is_apart |= weft_layout_has(&l, i, half) &&
+		            weft_layout_may_part(&l, i, segments_can_halve(n->daemon));
+	return is_apart;
 }
 
 static const struct weft_layout *
@@ -130,7 +135,7 @@ segments_init(struct node *n)
 		return -ENOMEM;
 	n->segments = s;
 	segments_deal(s, weft_pipe_layout(n->rx), n->tx == NULL ? NULL : weft_pipe_layout(n->tx),
-		lcore, n_lcores, segments_apart(n->daemon, weft_pipe_layout(n->rx)));
+		lcore, n_lcores, segments_can_halve(n->daemon));
 	for (unsigned int i = 0; i < s->n; i++) {
 		struct segment *g = &s->seg[i];
 
@@ -433,7 +438,7 @@ segments_print(const struct daemon *d, unsigned int node)
 	if (n->n_lcores == 0)
 		return;
 	n_lcores = segments_lcores(n, 0, lcore);
-	segments_deal(&s, &rx, has_tx ? &tx : NULL, lcore, n_lcores, segments_apart(d, &rx));
+	segments_deal(&s, &rx, has_tx ? &tx : NULL, lcore, n_lcores, segments_can_halve(d));
 	for (unsigned int c = 0; c < n_lcores; c++) {
 		const char *before = c == 0 ? " the node" : "";
 

@@ -43,7 +43,8 @@ link_cfg_is_valid(const struct weft_link_cfg *c)
 			return false;
 	if ((c->ide != NULL) != (c->session.params.ide_mode != WEFT_IDE_OFF) ||
 		(c->ide != NULL && (c->ide->rekey_flits == 0 || c->ide->rekey_ns == 0 ||
-					   (uintptr_t)c->ide->mem % WEFT_CACHE_LINE != 0)))
+					   (uintptr_t)c->ide->mem % WEFT_CACHE_LINE != 0 ||
+					   (c->ide->apart && !c->ide->owner_opens))))
 		return false;
 	return c->form <= WEFT_FORM_PBR && c->max_flits >= 1 &&
 	       c->max_flits <= WEFT_WIRE_FLITS_MAX && c->llr.window >= WINDOW_MIN &&
@@ -63,6 +64,7 @@ link_carve(struct weft_carver *c, const struct weft_link_cfg *cfg)
 	struct weft_link *e = weft_carve(c, sizeof(*e));
 	struct weft_llr *llr = weft_carve(c, weft_llr_size(&cfg->llr));
 	struct weft_msg *msg[WEFT_MSG_LLCTRL];
+	struct link_ide_apart *apart = NULL;
 	struct link_ide_hold *hold = NULL;
 	struct link_ide *ide = NULL;
 	struct link_io *io;
@@ -74,6 +76,8 @@ link_carve(struct weft_carver *c, const struct weft_link_cfg *cfg)
 		ide = weft_carve(c, sizeof(*ide));
 	if (cfg->ide != NULL && !cfg->ide->owner_opens)
 		hold = weft_carve(c, sizeof(*hold));
+	if (cfg->ide != NULL && cfg->ide->apart)
+		apart = weft_carve(c, sizeof(*apart));
 	if (e == NULL)
 		return NULL;
 	memset(e, 0, sizeof(*e));
@@ -83,6 +87,8 @@ link_carve(struct weft_carver *c, const struct weft_link_cfg *cfg)
 	e->ide_hold = hold;
 	for (unsigned int k = 0; k < WEFT_MSG_LLCTRL; k++)
 		e->rx_queue[k] = (struct rx_queue){ .msg = msg[k], .room = cfg->room[k] };
+	if (ide != NULL)
+		link_ide_init(ide, cfg->ide, cfg->session.is_initiator, apart);
 	return e;
 }
 
@@ -114,8 +120,6 @@ weft_link_init(void *mem, const struct weft_link_cfg *cfg, uint64_t now_ns)
 		return NULL;
 	e->io->count = e->count;
 	weft_llr_init(e->llr, &cfg->llr, now_ns);
-	if (cfg->ide != NULL)
-		*e->ide = (struct link_ide){ .cfg = *cfg->ide };
 	if (e->ide_hold != NULL)
 		e->ide_hold->head = e->ide_hold->n = 0;
 	return e;
@@ -168,12 +172,16 @@ static void
 link_begin_session(struct weft_link *e, uint64_t now_ns)
 {
 	uint32_t room[WEFT_CREDIT_SETS][WEFT_CREDIT_CLASSES] = { 0 };
+	bool has_keys;
 
 	for (unsigned int k = 0; k < WEFT_MSG_LLCTRL; k++) {
 		room[link_account[k].set][link_account[k].class] = e->cfg.room[k];
 		e->rx_queue[k].head = 0;
 		e->rx_queue[k].n = 0;
 	}
+	/* Before another lcore can have flits of the session: it must know how to open them. */
+	link_wipe_ide(e);
+	has_keys = e->ide == NULL || link_ide_begin(e->ide, &e->session, now_ns);
 	weft_llr_restart(e->llr, e->session.id, now_ns);
 	weft_credits_init(&e->flow, room);
 	weft_pack_init(&e->pack, (enum weft_form)e->cfg.form);
@@ -187,8 +195,7 @@ link_begin_session(struct weft_link *e, uint64_t now_ns)
 	e->init_seen = false;
 	e->credits_pending = false;
 	link_io_begin(e->io, (enum weft_form)e->cfg.form);
-	link_wipe_ide(e);
-	if (e->ide == NULL || link_ide_begin(e->ide, &e->session, now_ns))
+	if (has_keys)
 		link_send_init(e);
 }
 
@@ -240,10 +247,12 @@ weft_link_hear(struct weft_link *e, uint64_t now_ns)
 	bool any = false;
 	uint32_t session;
 
-	for (; weft_llr_hear(e->llr, now_ns, &session); any = true)
+	for (; e->cfg.llr.apart && weft_llr_hear(e->llr, now_ns, &session); any = true)
 		if (session != 0)
 			weft_link_frame(e, session, now_ns, &ev);
-	return any;
+	if (e->ide != NULL)
+		link_ide_hear(e->ide);
+	return any || link_is_broken(e);
 }
 
 enum weft_session_event
@@ -320,6 +329,8 @@ void
 weft_link_fini(struct weft_link *e)
 {
 	link_wipe_ide(e);
+	if (e->ide != NULL)
+		link_ide_fini(e->ide);
 }
 
 void
@@ -350,7 +361,7 @@ weft_link_credits(const struct weft_link *e)
 uint64_t
 weft_link_count(const struct weft_link *e, enum weft_link_counter row)
 {
-	return e->count[row];
+	return e->count[row] + (e->ide == NULL ? 0 : e->ide->rx.count[row]);
 }
 
 void

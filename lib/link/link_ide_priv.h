@@ -17,14 +17,48 @@
 /* Flits of the largest frame, what containment may hold, and some so that these seldom move. */
 #define LINK_IDE_ROOM (WEFT_WIRE_FLITS_MAX + WEFT_IDE_HELD_MAX + 24)
 
+/* A session as the receiver of its flits is told of it. */
+struct link_ide_session {
+	uint32_t number; /* of sessions and pauses between them, from 1 on; wrapping is no harm */
+	uint32_t id; /* 0: there is none */
+	struct weft_session_transcript deal;
+};
+
+#define LINK_IDE_FRESH 4u /* beside a place in session[]: the receiver has not seen it */
+
+/*
+ * From the lcore that has the sessions to the one that opens: the newest counts alone, so neither
+ * waits. Each has one place to itself, and they exchange it for the third.
+ */
+struct link_ide_apart {
+	uint32_t third __attribute__((aligned(WEFT_CACHE_LINE)));
+	uint32_t failed; /* number of the last session that failed at the receiver */
+	struct link_ide_session session[3] __attribute__((aligned(WEFT_CACHE_LINE)));
+};
+
+/* The half that opens. Its lines are those of the lcore that does. */
+struct link_ide_rx {
+	struct weft_link_rx_ide now;
+	const struct weft_link_ide *cfg;
+	const struct weft_session_transcript *deal; /* of the session */
+	struct link_ide_apart *apart; /* NULL: it runs where the rest does */
+	uint32_t place; /* its own in apart->session[] */
+	bool from_initiator;
+	bool is_broken;
+	uint64_t keys; /* generation in use */
+	uint64_t count[WEFT_LINK_N_COUNTERS];
+} __attribute__((aligned(WEFT_CACHE_LINE)));
+
 struct link_ide {
 	struct weft_link_ide cfg;
-	uint32_t n_streams; /* sets of streams that there were; wrapping does no harm */
-	struct weft_session_transcript deal; /* from here on: of this session */
+	struct link_ide_rx rx;
+	struct link_ide_apart *apart; /* NULL: rx is on this lcore */
+	uint32_t place; /* its own in apart->session[] */
+	uint32_t number; /* as in struct link_ide_session */
 	bool is_initiator;
-	struct weft_ide_stream *tx, *rx; /* NULL without a session */
-	uint64_t tx_keys, rx_keys; /* generation in use */
-	/* sender */
+	struct weft_session_transcript deal; /* from here on: of this session */
+	struct weft_ide_stream *tx; /* NULL without a session */
+	uint64_t tx_keys; /* generation in use */
 	struct weft_ide_pace pace; /* of what is packed */
 	uint8_t *unsealed; /* flits back to back in the replay buffer that link_ide_flush() seals */
 	unsigned int n_unsealed;
@@ -36,8 +70,7 @@ struct link_ide {
 	uint64_t sealed_ns;
 	uint64_t key_flits; /* sealed with the key in use */
 	uint64_t key_ns; /* since when it is */
-	/* either */
-	bool is_broken; /* the session must end: the owner has not been told yet */
+	bool is_broken; /* of either half: the session must end, and the owner has not been told */
 };
 
 /*
@@ -49,11 +82,21 @@ struct link_ide_hold {
 	uint8_t flit[LINK_IDE_ROOM][WEFT_FLIT_LEN] __attribute__((aligned(WEFT_CACHE_LINE)));
 };
 
-/* Make the streams of the session that begins. False: there are no keys, so it must not. */
+/* An end's IDE, without a session; @p apart NULL: both halves are on one lcore. */
+void link_ide_init(struct link_ide *s, const struct weft_link_ide *cfg, bool is_initiator,
+	struct link_ide_apart *apart);
+
+/*
+ * Make the streams of the session that begins, or have the other lcore make its own. False: there
+ * are no keys, so it must not.
+ */
 bool link_ide_begin(struct link_ide *s, const struct weft_session *session, uint64_t now_ns);
 
-/* Wipe what the session had. */
+/* Wipe what the session had, or have the other lcore wipe it. */
 void link_ide_end(struct link_ide *s);
+
+/* Wipe both halves: no other lcore runs. */
+void link_ide_fini(struct link_ide *s);
 
 /*
  * A flit in the replay buffer is complete but for its MAC. It is sealed with those beside it, by
@@ -82,10 +125,19 @@ uint64_t link_ide_deadline(const struct link_ide *s, uint64_t delay_ns);
  */
 bool link_ide_start(struct link_ide *s, uint8_t *flit, uint64_t now_ns);
 
+/* The receiver: hear which session there is. */
+void link_ide_rx_hear(struct link_ide_rx *rx);
+
 /*
- * Note what a run of flits came to, at most the last of which is IDE.Start: after it a key is made.
+ * The receiver: note what a run of flits came to, at most the last of which is IDE.Start: after it
+ * a key is made.
+ *
+ * @return whether the stream failed just now
  */
-void link_ide_opened(struct link_ide *s, const struct weft_ide_run *run);
+bool link_ide_opened(struct link_ide_rx *rx, const struct weft_ide_run *run);
+
+/* Hear whether the other half has failed in this session. */
+void link_ide_hear(struct link_ide *s);
 
 /*
  * Take a flit that is in turn: it waits for link_ide_open(). False: there is no room, open first.

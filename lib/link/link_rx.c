@@ -97,24 +97,24 @@ link_take_flit(struct weft_link *e, const uint8_t *flit, bool skip)
 		link_unpack(e, flit);
 }
 
-uint32_t
-weft_link_rx_ide(const struct weft_link *e, struct weft_ide_stream **stream)
+const struct weft_link_rx_ide *
+weft_link_rx_ide(struct weft_link *e)
 {
-	*stream = e->ide == NULL ? NULL : e->ide->rx;
-	return e->ide == NULL ? 0 : e->ide->n_streams;
+	struct link_ide_rx *rx = &e->ide->rx;
+
+	if (__builtin_expect(rx->apart != NULL, 0))
+		link_ide_rx_hear(rx);
+	return &rx->now;
 }
 
-void
+bool
 weft_link_rx_opened(struct weft_link *e, const struct weft_ide_run *run)
 {
-	const uint64_t keys = e->ide->rx_keys;
-	const bool was_broken = e->ide->is_broken;
+	const bool failed = link_ide_opened(&e->ide->rx, run);
 
-	link_ide_opened(e->ide, run);
-	e->count[WEFT_LINK_N_IDE_EPOCHS] += run->epochs_good;
-	e->count[WEFT_LINK_N_IDE_REKEYED] += e->ide->rx_keys - keys;
-	e->count[WEFT_LINK_N_IDE_DROPPED] += (uint64_t)run->failed + run->insecure;
-	e->count[WEFT_LINK_N_IDE_FAILURES] += e->ide->is_broken && !was_broken;
+	if (failed && e->ide->apart == NULL)
+		e->ide->is_broken = true;
+	return failed;
 }
 
 /* Decrypt what was taken, and go on with what that lets go. */

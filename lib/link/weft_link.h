@@ -53,6 +53,16 @@ struct weft_link_ide {
 	 * False: the end does, on copies.
 	 */
 	bool owner_opens;
+	/** With owner_opens: on another lcore, with the half of this that opens. */
+	bool apart;
+};
+
+/** What an owner that opens has of the session. */
+struct weft_link_rx_ide {
+	struct weft_ide_stream *stream; /**< NULL: there is no session, or none with keys */
+	uint32_t session; /**< whose flits it opens */
+	/** Changes whenever the stream does: flits that an earlier one held are lost. */
+	uint32_t number;
 };
 
 #define WEFT_LINK_IO_ROOM_MAX 127 /**< CXL.io packets of a class that an end may grant */
@@ -104,18 +114,18 @@ enum weft_link_counter {
 struct weft_link;
 
 /**
- * With owner_opens: the stream of what comes in this session. Flits go through it once, when the
- * retry layer has put them in order.
- *
- * @param stream  receives it; NULL: there is no session, or none with keys
- * @return a number that changes whenever the stream does: flits that an earlier one held are lost
+ * With owner_opens, on the lcore that opens: the stream of what comes in this session. Flits go
+ * through it once, when the retry layer has put them in order. With ide.apart to be called now and
+ * then without flits too: keys of a session that is over are wiped by it.
  */
-uint32_t weft_link_rx_ide(const struct weft_link *e, struct weft_ide_stream **stream);
+const struct weft_link_rx_ide *weft_link_rx_ide(struct weft_link *e);
 
 /**
  * What came of a run of flits in it, none after an IDE.Start: makes keys, counts, notes failures.
+ *
+ * @return whether it failed: with ide.apart weft_link_hear() is due
  */
-void weft_link_rx_opened(struct weft_link *e, const struct weft_ide_run *run);
+bool weft_link_rx_opened(struct weft_link *e, const struct weft_ide_run *run);
 
 /** Bytes of memory for keys that an end with IDE needs. */
 size_t weft_link_ide_size(void);
@@ -157,7 +167,7 @@ enum weft_verdict weft_link_frame(
 
 /**
  * With llr.apart, in the place of weft_link_frame() where flits come in: hear of the frames that
- * the other lcore took, and what they said.
+ * the other lcore took, and what they said. With ide.apart: hear whether what came failed.
  *
  * @return whether there was anything: the deadline may be another
  */

@@ -21,10 +21,13 @@ struct weft_conns {
 	unsigned int max;
 	unsigned int count;
 	unsigned int n_stuck;
-	unsigned int turn;
 	int socket;
 	bool *in_use;
 	struct weft_conn_dir *conn; /* max of them; index = place in the array */
+
+	struct { /* each of one lcore */
+		unsigned int at __attribute__((aligned(WEFT_CACHE_LINE)));
+	} turn[WEFT_TURNS];
 
 	/* Bells: a bit a connection, and a bit a word of these in which one may be set. */
 	uint64_t rung_words __attribute__((aligned(WEFT_CACHE_LINE)));
@@ -246,14 +249,15 @@ weft_conns_stuck(struct weft_conns *t, struct weft_conn_dir *c, bool is_stuck)
 }
 
 struct weft_conn_dir *
-weft_conns_turn(struct weft_conns *t)
+weft_conns_turn(struct weft_conns *t, enum weft_conns_turn whose)
 {
-	struct weft_conn_dir *c = weft_conns_next(t, &t->turn);
+	unsigned int *turn = &t->turn[whose].at;
+	struct weft_conn_dir *c = weft_conns_next(t, turn);
 
 	if (c != NULL)
 		return c;
-	t->turn = 0;
-	return weft_conns_next(t, &t->turn);
+	*turn = 0;
+	return weft_conns_next(t, turn);
 }
 
 /* Never in vain: what was written before is seen by whoever takes the bit. */

@@ -181,25 +181,36 @@ bool
 weft_layout_at_ends(const struct weft_layout *l, unsigned int segment)
 {
 	for (unsigned int i = l->first[segment]; i < l->first[segment + 1]; i++)
-		if (l->stage[i]->at_ends)
+		if (l->stage[i]->ends != WEFT_ENDS_NONE)
 			return true;
 	return false;
 }
 
-int
-weft_layout_apart(const struct weft_layout *l)
+bool
+weft_layout_may_part(const struct weft_layout *l, unsigned int segment, bool halves)
 {
-	for (unsigned int s = 0; s < l->n_segments; s++) {
-		unsigned int at_ends = 0, link_rx = 0;
+	unsigned int ends = 0, llr_rx = 0, llr_rx_here = 0;
 
-		for (unsigned int i = l->first[s]; i < l->first[s + 1]; i++) {
-			at_ends += l->stage[i]->at_ends;
-			link_rx += l->stage[i]->order == WEFT_STAGE_LINK_RX;
-		}
-		if (at_ends != 0)
-			return at_ends == 1 && link_rx == 1 ? (int)s : -1;
+	for (unsigned int i = 0; i < l->n_stages; i++) {
+		const enum weft_stage_ends e = l->stage[i]->ends;
+		const bool is_here = i >= l->first[segment] && i < l->first[segment + 1];
+
+		if (is_here && (e == WEFT_ENDS_NODE || (e == WEFT_ENDS_LLR_RX && !halves)))
+			return false;
+		ends += is_here && e != WEFT_ENDS_NONE;
+		llr_rx += e == WEFT_ENDS_LLR_RX;
+		llr_rx_here += is_here && e == WEFT_ENDS_LLR_RX;
 	}
-	return -1;
+	return ends != 0 && (llr_rx_here == 0 || llr_rx_here == llr_rx);
+}
+
+bool
+weft_layout_has(const struct weft_layout *l, unsigned int segment, enum weft_stage_ends ends)
+{
+	for (unsigned int i = l->first[segment]; i < l->first[segment + 1]; i++)
+		if (l->stage[i]->ends == ends)
+			return true;
+	return false;
 }
 
 const char *

@@ -141,8 +141,11 @@ void weft_conns_next_key(struct weft_conns *t, struct weft_conn_dir *c);
 /** Note whether a connection is stuck. link_rx's thread. */
 void weft_conns_stuck(struct weft_conns *t, struct weft_conn_dir *c, bool is_stuck);
 
-/** The next connection in turn, for ever; NULL: there is none. link_rx's thread. */
-struct weft_conn_dir *weft_conns_turn(struct weft_conns *t);
+/** Stages that go round the connections, each by itself. */
+enum weft_conns_turn { WEFT_TURN_LINK_RX, WEFT_TURN_IDE_OPEN, WEFT_TURNS };
+
+/** The next connection in turn, for ever; NULL: there is none. The stage's thread. */
+struct weft_conn_dir *weft_conns_turn(struct weft_conns *t, enum weft_conns_turn whose);
 
 /**
  * Ring the bell of a connection: the half of its link on this lcore has said something to the

@@ -54,11 +54,14 @@ int weft_layout_parse(const char *text, struct weft_layout *l, char *err, size_t
 /** Whether a segment has a stage that works on ends (struct weft_stage). */
 bool weft_layout_at_ends(const struct weft_layout *l, unsigned int segment);
 
+/** Whether it has one that works on @p ends. */
+bool weft_layout_has(const struct weft_layout *l, unsigned int segment, enum weft_stage_ends ends);
+
 /**
- * The segment that may run apart from the others that work on ends, with the receiving halves of
- * links; -1: there is none. It has link_rx and none else of these, and none stands before it.
+ * Whether a segment with such stages may run on another lcore than the node's, with halves of
+ * links: of IDE, or of IDE and, if @p halves, of retry layers, or of these alone.
  */
-int weft_layout_apart(const struct weft_layout *l);
+bool weft_layout_may_part(const struct weft_layout *l, unsigned int segment, bool halves);
 
 /** Names of a segment's stages with commas between them, as in the layout; @return @p text */
 const char *weft_layout_words(

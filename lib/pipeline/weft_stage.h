@@ -102,6 +102,8 @@ struct weft_env_ends {
 	bool are_parting;
 	/* their halves run on two lcores (weft_llr_cfg.apart) */
 	bool rx_apart;
+	/* ide_open runs on another lcore than their sessions (weft_link_ide.apart) */
+	bool ide_apart;
 	/* makes frames for flits that had come too early */
 	struct rte_mempool *pool;
 };
@@ -207,6 +209,17 @@ enum weft_stage_needs {
 	WEFT_NEEDS_XLATE_TIME = 1 << 9 /**< where there is a translation unit */
 };
 
+/**
+ * Which part of ends (weft_conn_dir.end) a stage works on. The parts of a link are on the node's
+ * lcore, but for those that ends were made to have on another (weft_env.ends).
+ */
+enum weft_stage_ends {
+	WEFT_ENDS_NONE, /**< keeps nothing of a connection that has an end: runs anywhere */
+	WEFT_ENDS_NODE, /**< that which is the node's lcore's alone */
+	WEFT_ENDS_LLR_RX, /**< receiving half of the retry layer: all such stages on one lcore */
+	WEFT_ENDS_IDE_RX /**< opening half of IDE */
+};
+
 /** A stage. */
 struct weft_stage {
 	const char *name;
@@ -231,13 +244,7 @@ struct weft_stage {
 	void (*drain)(const struct weft_env *env, struct weft_burst *b);
 	const char *fuses_with; /* the stage whose costly part it can do; NULL: none */
 	enum weft_stage_order order;
-	/*
-	 * It works on ends (weft_conn_dir.end): all such stages of both pipelines of a node run on
-	 * one lcore, but for link_rx, which may have one of its own if ends were made for that
-	 * (weft_env.ends.rx_apart). Others keep nothing of a connection that has an end, and may
-	 * run anywhere.
-	 */
-	bool at_ends;
+	enum weft_stage_ends ends;
 	const struct weft_counter *counters; /* rows of stats.counts; may be NULL */
 	uint8_t n_counters;
 };

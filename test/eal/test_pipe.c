@@ -56,27 +56,34 @@ WEFT_TEST(layouts_are_read_or_refused)
 	}
 }
 
-/* What of a layout must stay together, and what may run anywhere. */
+/* What of a layout must stay together, and what may run anywhere, or with halves of links. */
 WEFT_TEST(segments_say_whether_they_work_on_ends)
 {
 	static const struct {
 		const char *text;
 		bool at_ends[3];
 		const char *words; /* of the last */
-		int apart;
+		bool halves[3], ide[3]; /* may part: with halves of retry layers, or of IDE alone */
 	} cases[] = {
 		{ "deframe,fec_check|link_rx,ide_open|route,deliver", { false, true, true },
-			"route,deliver", -1 },
+			"route,deliver", { false, true, false }, { false, false, false } },
 		{ "deframe,fec_check|link_rx|route,deliver", { false, true, true }, "route,deliver",
-			1 },
-		{ "deframe,link_rx|ide_open|deliver", { true, true, true }, "deliver", 0 },
+			{ false, true, false }, { false, false, false } },
+		{ "deframe,link_rx|ide_open,route|deliver", { true, true, true }, "deliver",
+			{ true, true, false }, { false, true, false } },
 		{ "deframe,crc_first,link_rx|ide_open|deliver", { true, true, true }, "deliver",
-			-1 },
-		{ "deframe,crc_first|link_rx|deliver", { true, true, true }, "deliver", -1 },
-		{ "deframe|crc_first|route", { false, true, false }, "route", -1 },
+			{ true, true, false }, { false, true, false } },
+		{ "deframe,crc_first|link_rx,ide_open|deliver", { true, true, true }, "deliver",
+			{ false, false, false }, { false, false, false } },
+		{ "deframe|crc_first|route", { false, true, false }, "route",
+			{ false, true, false }, { false, false, false } },
+		{ "deframe|link_rx|ide_open,deliver", { false, true, true }, "ide_open,deliver",
+			{ false, true, false }, { false, false, false } },
 		{ "pack,ide_seal|link_tx|crc_protect, fec_encode,enframe", { true, true, false },
-			"crc_protect,fec_encode,enframe", -1 },
-		{ "deframe|fec_relay|route", { false, false, false }, "route", -1 },
+			"crc_protect,fec_encode,enframe", { false, false, false },
+			{ false, false, false } },
+		{ "deframe|fec_relay|route", { false, false, false }, "route",
+			{ false, false, false }, { false, false, false } },
 	};
 
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(cases); i++) {
@@ -85,9 +92,13 @@ WEFT_TEST(segments_say_whether_they_work_on_ends)
 
 		assert_int_equal(weft_layout_parse(cases[i].text, &l, text, sizeof(text)), 0);
 		assert_int_equal(l.n_segments, 3);
-		for (unsigned int s = 0; s < 3; s++)
+		for (unsigned int s = 0; s < 3; s++) {
 			assert_int_equal(weft_layout_at_ends(&l, s), cases[i].at_ends[s]);
-		assert_int_equal(weft_layout_apart(&l), cases[i].apart);
+			assert_int_equal(weft_layout_may_part(&l, s, true), cases[i].halves[s]);
+			assert_int_equal(weft_layout_may_part(&l, s, false), cases[i].ide[s]);
+		}
+		assert_int_equal(weft_layout_has(&l, 2, WEFT_ENDS_NODE),
+			strstr(cases[i].words, "deliver") != NULL);
 		assert_string_equal(weft_layout_words(&l, 2, text, sizeof(text)), cases[i].words);
 		assert_string_equal(
 			weft_layout_words(&l, 0, text, 4), cases[i].text[0] == 'd' ? "def" : "pac");

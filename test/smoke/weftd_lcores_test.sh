@@ -13,7 +13,8 @@ export XDG_RUNTIME_DIR=$work
 rx='deframe,fec_check|link_rx,ide_open|route,deliver'
 tx='pack,ide_seal,link_tx|crc_protect,fec_encode,enframe'
 layouts=(--rx-layout "$rx" --tx-layout "$tx")
-halves=(--rx-layout 'deframe,fec_check|link_rx|ide_open,route,deliver' --tx-layout "$tx")
+halves='deframe,fec_check|link_rx|ide_open,route,deliver'
+opened='deframe,fec_check,link_rx|ide_open,route|deliver'
 
 # fabric MODE IDE REQUESTS LINKS: a host, a switch, a GFD; the GFD's first lcore is the others' second.
 fabric() {
@@ -51,12 +52,12 @@ whole() {
 		for c in l["stages"].values())')"
 }
 
-# apart NAME [options]: the same, with the halves of links on either lcore.
-apart() {
-	local layouts=("${halves[@]}")
-	whole "$@"
-	same "$1: lcores of link_rx and link_tx" "{(0, 1)}" "$(json "$work/$1.json" '{tuple(sorted(l["lcore"]
-		for l in n["lcores"] if l["segment"].split(",")[-1] in ("link_rx", "link_tx"))) for n in o["nodes"] if "connections" in n}')"
+# laid LAYOUT LCORES NAME [options]: the same with another layout; LCORES: of the host's link_rx, ide_open and deliver.
+laid() {
+	local layouts=(--rx-layout "$1" --tx-layout "$tx") lcores=$2
+	whole "${@:3}"
+	same "$3: lcores of link_rx, ide_open and deliver" "$lcores" "$(json "$work/$3.json" '" ".join(str(l["lcore"])
+		for s in ("link_rx", "ide_open", "deliver") for l in o["nodes"][0]["lcores"] if s in l["stages"])')"
 }
 
 # --- which segment goes where ---
@@ -64,19 +65,16 @@ apart() {
 fabric rxl "{mode: off}" 20000 "driver: ring" >"$work/rings.yaml"
 switch=(--switch-layout 'deframe,fec_relay|route')
 "$app/weftd" --check --topology "$work/rings.yaml" "${layouts[@]}" "${switch[@]}" >"$work/check"
-same "where --check says that segments go" "lcore 0: the node | link_rx,ide_open | route,deliver | pack,ide_seal,link_tx
-lcore 1: deframe,fec_check | crc_protect,fec_encode,enframe
+same "where --check says that segments go" "lcore 0: the node | route,deliver | pack,ide_seal,link_tx
+lcore 1: deframe,fec_check | link_rx,ide_open | crc_protect,fec_encode,enframe
 lcore 0: the node | route
 lcore 1: deframe,fec_relay
-lcore 1: the node | link_rx,ide_open | route,deliver | pack,ide_seal,link_tx
-lcore 0: deframe,fec_check | crc_protect,fec_encode,enframe" "$(sed -n 's/^ *\(lcore .*\)/\1/p' "$work/check")"
-"$app/weftd" --check --topology "$work/rings.yaml" "${halves[@]}" "${switch[@]}" >"$work/check"
-same "where --check says that halves go" "lcore 0: the node | ide_open,route,deliver | pack,ide_seal,link_tx
-lcore 1: deframe,fec_check | link_rx | crc_protect,fec_encode,enframe" "$(sed -n 's/^ *\(lcore .*\)/\1/p' "$work/check" | head -2)"
-for change in 's/rxl$/cxl/' 's/mtu: 4000/&, isn: xor/'; do # they stay together
+lcore 1: the node | route,deliver | pack,ide_seal,link_tx
+lcore 0: deframe,fec_check | link_rx,ide_open | crc_protect,fec_encode,enframe" "$(sed -n 's/^ *\(lcore .*\)/\1/p' "$work/check")"
+for change in 's/rxl$/cxl/' 's/mtu: 4000/&, isn: xor/'; do # retry layers are not halved
 	sed "$change" "$work/rings.yaml" >"$work/one.yaml"
-	"$app/weftd" --check --topology "$work/one.yaml" "${halves[@]}" >"$work/check"
-	grep -q 'lcore 0: the node | link_rx | ide_open' "$work/check" || die "$change: link_rx is apart: $(cat "$work/check")"
+	"$app/weftd" --check --topology "$work/one.yaml" --rx-layout "$opened" >"$work/check"
+	grep -q 'lcore 0: the node | deframe,fec_check,link_rx | deliver' "$work/check" || die "$change: $(cat "$work/check")"
 done
 "$app/weftd" --check --topology "$work/rings.yaml" >"$work/check"
 same "where nothing may run apart" 3 "$(grep -c 'lcore .: nothing: no segment is left for it' "$work/check")"
@@ -89,18 +87,18 @@ grep -q "lcore 1: the node | deframe,fec_check | link_rx,ide_open | route,delive
 
 whole rings "${switch[@]}"
 same "rings: segments as --check said" "$(json "$work/rings.json" '[
-	[0, "link_rx,ide_open"], [0, "pack,ide_seal,link_tx"], [0, "route,deliver"],
-	[1, "crc_protect,fec_encode,enframe"], [1, "deframe,fec_check"]]')" \
+	[0, "pack,ide_seal,link_tx"], [0, "route,deliver"],
+	[1, "crc_protect,fec_encode,enframe"], [1, "deframe,fec_check"], [1, "link_rx,ide_open"]]')" \
 	"$(json "$work/rings.json" 'sorted([l["lcore"], l["segment"]] for l in o["nodes"][0]["lcores"])')"
 same "rings: nothing dropped or sent again" "[{}, {}, {}] True" "$(json "$work/rings.json" '[n["drops"] for n in o["nodes"]]') \
 $([ "$(sum "$work/rings.json" retry resent)" -lt 2000 ] && echo True)"
 "$app/weftd" --topology "$work/one.yaml" --until-done --quiet --json "$work/one.json" --rx-layout "$rx" \
-	--tx-layout 'pack|ide_seal,link_tx|crc_protect|fec_encode,enframe' || die "a transmit pipeline of four segments"
+	--tx-layout 'pack,ide_seal,link_tx|crc_protect|fec_encode|enframe' || die "a transmit pipeline of four segments"
 same "many segments: all well" True "$(good "$work/one.json")"
-cp "$work/rings.yaml" "$work/halves.yaml"
-apart halves "${switch[@]}"
-fabric cxl "{mode: skid, key_file: $work/psk}" 10000 "driver: ring" >"$work/cxl.yaml"
-whole cxl
+laid "$halves" "1 0 0" rings "${switch[@]}"
+laid 'deframe,crc_first,link_rx,ide_open|route,deliver' "1 1 0" rings "${switch[@]}"
+fabric cxl "{mode: skid, key_file: $work/psk, rekey_flits: 500}" 10000 "driver: ring" >"$work/cxl.yaml"
+laid "$opened" "0 1 0" cxl
 same "cxl: IDE" "{'closed'}" "$(json "$work/cxl.json" '{c["ide"] for n in o["nodes"] for c in n.get("connections", [])}')"
 
 bits="ber: 1e-4, uncorrectable: 1e-2"
@@ -110,18 +108,18 @@ if run try || ! grep -q 'built without the driver net_flitwire' "$work/try.log";
 	fabric rxl "{mode: off}" 3000 "$wire" "${wire/seed: 1/seed: 2}" >"$work/memif.yaml"
 	whole memif "${switch[@]}"
 	[ "$(sum "$work/memif.json" retry resent)" -gt 10 ] || die "memif: hardly anything was sent again"
-	apart memif "${switch[@]}"
+	laid "$halves" "1 0 0" memif "${switch[@]}"
 	[ "$(sum "$work/memif.json" retry resent)" -gt 10 ] || die "memif, halves: hardly anything was sent again"
 	fabric rxl "{mode: containment, key_file: $work/psk, rekey_flits: 500}" 3000 "$wire" "${wire/seed: 1/seed: 2}" \
 		>"$work/sealed.yaml"
-	whole sealed "${switch[@]}"
-	[ "$(sum "$work/sealed.json" retry resent)" -gt 10 ] || die "sealed: hardly anything was sent again"
-	[ "$(sum "$work/sealed.json" end ide_rekeys)" -gt 0 ] || die "sealed: no key changed"
-	apart sealed "${switch[@]}"
-	[ "$(sum "$work/sealed.json" end ide_rekeys)" -gt 0 ] || die "sealed, halves: no key changed"
+	for how in "$rx=1 1 0" "$halves=1 0 0" "$opened=1 1 0"; do
+		laid "${how%=*}" "${how#*=}" sealed "${switch[@]}"
+		[ "$(sum "$work/sealed.json" retry resent)" -gt 10 ] || die "$how: hardly anything was sent again"
+		[ "$(sum "$work/sealed.json" end ide_rekeyed)" -gt 0 ] || die "$how: no key changed"
+	done
 	wire="driver: memif, wire: {seed: 1, $bits}"
 	fabric cxl "{mode: containment, key_file: $work/psk}" 3000 "$wire" "${wire/seed: 1/seed: 2}" >"$work/link.yaml"
-	whole link
+	laid "$opened" "0 1 0" link
 	[ "$(sum "$work/link.json" retry resent)" -gt 10 ] || die "link: hardly anything was sent again"
 fi
 if [ $netns -eq 1 ]; then
@@ -133,7 +131,7 @@ if [ $netns -eq 1 ]; then
 	fabric rxl "{mode: containment, key_file: $work/psk}" 10000 \
 		"driver: af_packet, a_port: {netif: a0}, b_port: {netif: a1}" \
 		"driver: af_packet, a_port: {netif: b0}, b_port: {netif: b1}" >"$work/veth.yaml"
-	apart veth "${switch[@]}"
+	laid "$halves" "1 0 0" veth "${switch[@]}"
 	whole veth "${switch[@]}"
 	same "veth: announcements heard" True "$(json "$work/veth.json" 'all(p["announcements"] is not None for n in o["nodes"] for p in n["ports"])')"
 fi

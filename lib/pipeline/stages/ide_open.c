@@ -10,6 +10,8 @@
 
 #include "weft_stage.h"
 
+#define LINKS_A_POLL 16
+
 enum {
 	COUNT_EPOCHS_GOOD,
 	COUNT_EPOCHS_BAD,
@@ -82,7 +84,8 @@ ide_open_decide(struct weft_conn_dir *c, unsigned int n, bool drop)
 
 /* Cachemem flits, all of them protected or all behind IDE.Stop. */
 static inline __attribute__((always_inline)) void
-ide_open_flits(struct weft_conn_dir *c, uint8_t *flits, uint64_t live, struct weft_stage_stats *st)
+ide_open_flits(const struct weft_env *env, struct weft_conn_dir *c, uint8_t *flits, uint64_t live,
+	struct weft_stage_stats *st)
 {
 	const uint64_t poison = c->counts->poison;
 	unsigned int protocol;
@@ -98,8 +101,8 @@ ide_open_flits(struct weft_conn_dir *c, uint8_t *flits, uint64_t live, struct we
 	st->counts[COUNT_RELEASED] += c->is_clear ? 0 : protocol;
 	if (run.failed + run.insecure > 0)
 		ide_open_decide(c, (unsigned int)(run.failed + run.insecure), true);
-	if (c->end != NULL)
-		weft_link_rx_opened(c->end, &run);
+	if (c->end != NULL && weft_link_rx_opened(c->end, &run) && env->ends.ide_apart)
+		weft_conns_ring(env->conns, c);
 }
 
 /* IDE.Start or IDE.Stop: one that is not obeyed is not handed on. */
@@ -109,7 +112,7 @@ ide_open_turn(const struct weft_env *env, struct weft_conn_dir *c, struct rte_mb
 {
 	const struct weft_ide_counts before = *c->counts, *now = c->counts;
 
-	ide_open_flits(c, weft_frame_flits(m), bit, st);
+	ide_open_flits(env, c, weft_frame_flits(m), bit, st);
 	c->is_clear = weft_ide_is_stopped(c->stream);
 	st->counts[COUNT_STOPS] += now->stops - before.stops;
 	if (now->starts > before.starts) {
@@ -172,7 +175,7 @@ ide_open_pieces(const struct weft_env *env, struct weft_conn_dir *c, struct rte_
 		const uint64_t before = live & (bit - 1);
 
 		if (before != 0)
-			ide_open_flits(c, weft_frame_flits(m), before, st);
+			ide_open_flits(env, c, weft_frame_flits(m), before, st);
 		live &= ~(before | bit);
 		if (bit & turn) {
 			ide_open_turn(env, c, m, bit, st);
@@ -182,7 +185,7 @@ ide_open_pieces(const struct weft_env *env, struct weft_conn_dir *c, struct rte_
 		}
 	}
 	if (live != 0)
-		ide_open_flits(c, weft_frame_flits(m), live, st);
+		ide_open_flits(env, c, weft_frame_flits(m), live, st);
 }
 
 /* Move the frames whose flits are all decided, oldest first, to the burst. */
@@ -235,19 +238,28 @@ ide_open_session(struct weft_conn_dir *c, struct weft_ide_stream *stream, struct
 	c->counts = stream == NULL ? NULL : weft_ide_counts(stream);
 }
 
+/* Which session there is. Of one that cannot be opened the node's lcore is told. */
+static inline const struct weft_link_rx_ide *
+ide_open_look(const struct weft_env *env, struct weft_conn_dir *c, struct weft_burst *b)
+{
+	const struct weft_link_rx_ide *now = weft_link_rx_ide(c->end);
+
+	if (now->number != c->n_streams) {
+		c->n_streams = now->number;
+		ide_open_session(c, now->stream, b);
+		if (env->ends.ide_apart)
+			weft_conns_ring(env->conns, c);
+	}
+	return now;
+}
+
 /* Whether the frame, of a live connection, belongs to the session that there is. */
 static inline bool
-ide_open_is_live(struct weft_frame *f, struct weft_burst *b)
+ide_open_is_live(const struct weft_env *env, struct weft_frame *f, struct weft_burst *b)
 {
-	struct weft_conn_dir *c = f->conn;
-	struct weft_ide_stream *stream;
-	const uint32_t n_streams = weft_link_rx_ide(c->end, &stream);
+	const struct weft_link_rx_ide *now = ide_open_look(env, f->conn, b);
 
-	if (n_streams != c->n_streams) {
-		c->n_streams = n_streams;
-		ide_open_session(c, stream, b);
-	}
-	return stream != NULL && f->hdr.session == weft_link_session(c->end)->id;
+	return now->stream != NULL && f->hdr.session == now->session;
 }
 
 static uint16_t
@@ -264,7 +276,7 @@ ide_open_frame(const struct weft_env *env, struct weft_burst *b, struct rte_mbuf
 		out[0] = m;
 		return 1;
 	}
-	if (c->end != NULL && !ide_open_is_live(f, b)) {
+	if (c->end != NULL && !ide_open_is_live(env, f, b)) {
 		st->drops[WEFT_DROP_SESSION] += (unsigned int)__builtin_popcountll(live);
 		weft_burst_drop(b, m);
 		return 0;
@@ -286,11 +298,25 @@ ide_open_frame(const struct weft_env *env, struct weft_burst *b, struct rte_mbuf
 	if ((other | turn) != 0)
 		ide_open_pieces(env, c, m, live, other, turn, st);
 	else if (live != 0)
-		ide_open_flits(c, weft_frame_flits(m), live, st);
+		ide_open_flits(env, c, weft_frame_flits(m), live, st);
 	if (waits)
 		return ide_open_let_go(c, out);
 	out[0] = m;
 	return 1;
+}
+
+/*
+ * Connections in turn, where their sessions are another lcore's: one that is over leaves keys here,
+ * and frames.
+ */
+static void
+ide_open_pass(const struct weft_env *env, struct weft_burst *b, unsigned int most)
+{
+	struct weft_conn_dir *c;
+
+	while (most-- != 0 && (c = weft_conns_turn(env->conns, WEFT_TURN_IDE_OPEN)) != NULL)
+		if (c->end != NULL && c->ide != WEFT_IDE_OFF)
+			ide_open_look(env, c, b);
 }
 
 static void
@@ -304,6 +330,17 @@ ide_open_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage
 	for (uint16_t i = 0; i < n; i++)
 		out = (uint16_t)(out + ide_open_frame(env, b, in[i], b->pkt + out, st));
 	b->n = out;
+	if (env->ends.ide_apart && b->n_drop == 0) /* there is room for all that one holds */
+		ide_open_pass(env, b, 1);
+}
+
+/* Nothing came in. */
+static void
+ide_open_poll(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
+{
+	(void)st;
+	if (env->ends.ide_apart)
+		ide_open_pass(env, b, LINKS_A_POLL);
 }
 
 /* Flits whose MAC is pending when traffic ends were never proven good: they are discarded. */
@@ -330,9 +367,10 @@ static const struct weft_stage ide_open = {
 	.name = "ide_open",
 	.help = "decrypt, hold back until the MAC is good",
 	.order = WEFT_STAGE_IDE_OPEN,
-	.at_ends = true,
+	.ends = WEFT_ENDS_IDE_RX,
 	.needs = WEFT_NEEDS_CONNS,
 	.run = ide_open_run,
+	.poll = ide_open_poll,
 	.drain = ide_open_drain,
 	.counters = ide_open_counters,
 	.n_counters = WEFT_ARRAY_SIZE(ide_open_counters),

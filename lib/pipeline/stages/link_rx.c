@@ -348,7 +348,7 @@ link_rx_pass_time(const struct weft_env *env, unsigned int most)
 {
 	struct weft_conn_dir *c;
 
-	while (most-- != 0 && (c = weft_conns_turn(env->conns)) != NULL)
+	while (most-- != 0 && (c = weft_conns_turn(env->conns, WEFT_TURN_LINK_RX)) != NULL)
 		if (c->end != NULL && weft_llr_is_apart(weft_link_llr(c->end)) &&
 			weft_llr_rx_poll(weft_link_llr(c->end), link_rx_now(env)))
 			weft_conns_ring(env->conns, c);
@@ -406,7 +406,7 @@ static const struct weft_stage link_rx = {
 	.name = "link_rx",
 	.help = "CRC and number of every flit; retry where links are live",
 	.order = WEFT_STAGE_LINK_RX,
-	.at_ends = true,
+	.ends = WEFT_ENDS_LLR_RX,
 	.needs = WEFT_NEEDS_CRC | WEFT_NEEDS_CONNS | WEFT_NEEDS_LIVE_POOL | WEFT_NEEDS_LIVE_TIME,
 	.run = link_rx_run,
 	.poll = link_rx_poll,

@@ -29,7 +29,7 @@ static const struct weft_stage pack = {
 	.name = "pack",
 	.help = "complete the flits of live connections",
 	.order = WEFT_STAGE_PACK,
-	.at_ends = true,
+	.ends = WEFT_ENDS_NODE,
 	.needs = WEFT_NEEDS_TIME,
 	.run = pack_run,
 };

@@ -48,6 +48,8 @@ struct rig {
 	/* Sees each frame that a side sends before it may be lost; may change it. May be NULL. */
 	void (*tap)(struct rig *r, unsigned int from, struct frame *f,
 		const struct weft_llr_tx_info *out);
+	/* Takes the flits that come to side 1, and says of a new session. NULL: the rig does. */
+	enum weft_session_event (*take)(struct rig *r, const struct frame *f);
 };
 
 static inline struct weft_link_cfg
@@ -154,6 +156,8 @@ arrive(struct rig *r, unsigned int i, struct frame *f)
 	if (f->hdr.kind == WEFT_WIRE_CONTROL)
 		ev = weft_link_control(
 			s->end, &f->hdr, f->payload, f->len, r->now_ns, weft_rand_u64(&r->rnd));
+	else if (i == 1 && r->take != NULL)
+		ev = r->take(r, f);
 	else
 		weft_link_receive(s->end, &f->hdr, f->payload, f->syndrome, 0, r->now_ns, &ev, NULL,
 			consume, s);
