@@ -536,6 +536,9 @@ int segments_init(struct node *n);
 /* Whether its layouts run these halves of its links on another lcore than the node's. */
 bool segments_apart(const struct node *n, enum weft_stage_ends half);
 
+/** End the program if layouts part for a node what cannot be parted; they have been judged. */
+void segments_check(const struct daemon *d);
+
 void segments_fini(struct node *n);
 
 /** What --check says of a node that names lcores: a line each. */

@@ -85,4 +85,5 @@ layouts_check(const struct daemon *d)
 	} else if (strcmp(d->cfg.switch_layout, WEFT_LAYOUT_SWITCH) != 0)
 		cli_fail("--switch-layout: in cxl mode switches end links, as hosts and GFDs do: "
 			 "expected --rx-layout");
+	segments_check(d);
 }

@@ -457,3 +457,51 @@ segments_print(const struct daemon *d, unsigned int node)
 		puts(*before == '\0' ? " nothing: no segment is left for it" : "");
 	}
 }
+
+/* Of stages that work on connections these may leave the node's lcore. */
+static const char *
+segments_say_what_parts(const struct daemon *d, bool is_tx)
+{
+	if (is_tx)
+		return "of what sends, all that works on connections runs there";
+	if (!segments_can_halve(d))
+		return "in cxl mode and with isn: xor, of what works on connections only ide_open "
+		       "may run elsewhere, in a segment without others";
+	return "of what works on connections only link_rx, crc_first with it, and ide_open may run "
+	       "elsewhere, in segments without others";
+}
+
+/* A ring between two segments that both have to run on the node's lcore parts nothing. */
+static void
+segments_check_node(const struct daemon *d, unsigned int node)
+{
+	const struct weft_topo_node *n = &d->topo->node[node];
+	unsigned int lcore[WEFT_TOPO_NODE_LCORES];
+	char words[2][WORDS_MAX];
+	struct weft_layout rx, tx;
+	struct segments s;
+
+	if (n->n_lcores <= 1 || !segments_parse(d, node, &rx, &tx))
+		return;
+	segments_deal(&s, &rx, &tx, lcore, segments_lcores(n, 0, lcore), segments_can_halve(d));
+	for (unsigned int i = 1; i < s.n; i++) {
+		const struct segment *g = &s.seg[i], *before = g - 1;
+		const struct weft_layout *l = g->is_tx ? &tx : &rx;
+
+		if (!g->is_own || !before->is_own || g->index == 0)
+			continue;
+		cli_usage("%s: node %s: \"%s\" and \"%s\" would both run on lcore %u: %s; expected "
+			  "\",\" between them",
+			g->is_tx ? "--tx-layout" : "--rx-layout", n->name,
+			weft_layout_words(l, before->index, words[0], WORDS_MAX),
+			weft_layout_words(l, g->index, words[1], WORDS_MAX), lcore[0],
+			segments_say_what_parts(d, g->is_tx));
+	}
+}
+
+void
+segments_check(const struct daemon *d)
+{
+	for (uint16_t i = 0; i < d->n_nodes; i++)
+		segments_check_node(d, d->node[i].index);
+}

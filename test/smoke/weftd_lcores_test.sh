@@ -60,6 +60,13 @@ laid() {
 		for s in ("link_rx", "ide_open", "deliver") for l in o["nodes"][0]["lcores"] if s in l["stages"])')"
 }
 
+# refused MESSAGE LAYOUTS [options]
+refused() {
+	local status=0
+	"$app/weftd" --check --topology "$work/one.yaml" "${@:2}" >"$work/check" 2>&1 || status=$?
+	[ $status -eq 2 ] && grep -qF -- "$1" "$work/check" || die "status $status, not \"$1\": $(cat "$work/check")"
+}
+
 # --- which segment goes where ---
 
 fabric rxl "{mode: off}" 20000 "driver: ring" >"$work/rings.yaml"
@@ -73,9 +80,15 @@ lcore 1: the node | route,deliver | pack,ide_seal,link_tx
 lcore 0: deframe,fec_check | link_rx,ide_open | crc_protect,fec_encode,enframe" "$(sed -n 's/^ *\(lcore .*\)/\1/p' "$work/check")"
 for change in 's/rxl$/cxl/' 's/mtu: 4000/&, isn: xor/'; do # retry layers are not halved
 	sed "$change" "$work/rings.yaml" >"$work/one.yaml"
+	refused 'node h0: "link_rx,ide_open" and "route,deliver" would both run on lcore 0: in cxl mode and with isn: xor' "${layouts[@]}"
 	"$app/weftd" --check --topology "$work/one.yaml" --rx-layout "$opened" >"$work/check"
 	grep -q 'lcore 0: the node | deframe,fec_check,link_rx | deliver' "$work/check" || die "$change: $(cat "$work/check")"
 done
+cp "$work/rings.yaml" "$work/one.yaml"
+refused '--rx-layout: node h0: "deframe,crc_first" and "link_rx" would both run on lcore 0: of what works on connections only' \
+	--rx-layout 'deframe,crc_first|link_rx|ide_open,deliver'
+refused '--tx-layout: node h0: "pack" and "ide_seal,link_tx" would both run on lcore 0: of what sends' \
+	--tx-layout 'pack|ide_seal,link_tx|crc_protect|fec_encode,enframe'
 "$app/weftd" --check --topology "$work/rings.yaml" >"$work/check"
 same "where nothing may run apart" 3 "$(grep -c 'lcore .: nothing: no segment is left for it' "$work/check")"
 sed 's/"1,0"/"1"/' "$work/rings.yaml" >"$work/one.yaml"
