@@ -109,7 +109,8 @@ static const struct cli_option options[] = {
 		CLI_TEXT(capture) },
 	{ "verbose", NULL, NULL, "a line for each seed", CLI_FLAG(verbose) },
 	{ "experiment", NULL, NULL,
-		"instead: measure what the RXL paper calculates; see there --help",
+		"instead: what the RXL paper calculates, or what lost frames cost; see there "
+		"--help",
 		.kind = CLI_KIND_ELSEWHERE, .words = experiment_words },
 };
 

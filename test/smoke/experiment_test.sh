@@ -133,7 +133,28 @@ same "rows of the text" "$(json "$work/2.json" 'len(o["rows"])')" "$(($(wc -l <"
 grep -q '^| *fer_uc_iid .*paper disagrees' "$work/text" || die "no table: $(cat "$work/text")"
 cmp -s "$work/text" "$work/r/report.md" || die "report.md is not what was printed"
 
-misused '--experiment: expected one of rxl, got "x"' "$sim" --experiment x
+# What lost frames cost: threads change nothing, asking for single flits is near what must be lost.
+timeout 250 "$sim" --experiment llr --quick --threads 2 --json "$work/l.json" >"$work/table" 2>/dev/null
+same "name" llr "$(json "$work/l.json" 'o["experiment"]')"
+[ -n "$slow" ] || timeout 250 "$sim" --experiment llr --quick --threads 1 --json - 2>/dev/null | cmp - "$work/l.json" ||
+	die "threads change what lost frames cost"
+/usr/bin/python3 - "$work/l.json" <<'PY' || die "what lost frames cost is not what it should be"
+import json, sys
+rows = {r["id"]: r for r in json.load(open(sys.argv[1]))["rows"]}
+assert len(rows) == 57, len(rows)
+for flits in 1, 5, 35:
+    for drop in 0.001, 0.01, 0.02, 0.05:
+        rate, back_n = (rows[f"rate_{drop:g}_f{flits}_{kind}"]["measured"] for kind in ("selective", "back_n"))
+        # What is lost is sent again, so no link keeps more than 1 - drop; the sample is small.
+        assert 0.97 * (1 - drop) < rate < 1 - drop + 0.005, (flits, drop, rate)
+        assert back_n < rate, (flits, drop, rate, back_n)
+        assert rows[f"latency_{drop:g}_f{flits}_selective"]["measured"] > 1
+    for frames in 1, 10, 100:
+        assert -0.01 < rows[f"burst{frames}_f{flits}"]["measured"] < 5, rows[f"burst{frames}_f{flits}"]
+assert not any("order" in r.get("note", "") for r in rows.values())
+PY
+
+misused '--experiment: expected one of rxl, llr, got "x"' "$sim" --experiment x
 misused '--seed: expected a number' "$sim" --experiment rxl --seed x
 misused 'unexpected argument "x"' "$sim" --experiment rxl x
 for bad in 0 1025 x; do

@@ -126,5 +126,6 @@ void exp_bandwidth(struct exp *x);
 void exp_figures(struct exp *x);
 void exp_arithmetic(struct exp *x);
 void exp_beyond(struct exp *x);
+void exp_llr(struct exp *x);
 
 #endif /* EXP_H */

@@ -28,7 +28,26 @@ struct options {
 	uint8_t name; /* of experiment_words */
 };
 
-const char *const experiment_words[] = { "rxl", NULL };
+struct part {
+	const char *what;
+	void (*run)(struct exp *x);
+};
+
+static const struct part parts_rxl[] = {
+	{ "FEC shares of bursts", exp_shares },
+	{ "flit errors", exp_flit_errors },
+	{ "CRC slope", exp_crc_slope },
+	{ "order failures", exp_order },
+	{ "bandwidth", exp_bandwidth },
+	{ "figures 5 and section 6.2", exp_figures },
+	{ "what follows from these", exp_arithmetic },
+	{ "beyond the paper", exp_beyond },
+	{ NULL, NULL },
+};
+static const struct part parts_llr[] = { { "what lost frames cost", exp_llr }, { NULL, NULL } };
+
+const char *const experiment_words[] = { "rxl", "llr", NULL };
+static const struct part *const experiment_parts[] = { parts_rxl, parts_llr };
 
 #define CLI_INTO struct options
 static const struct cli_option options[] = {
@@ -45,9 +64,9 @@ static const struct cli_option options[] = {
 
 const struct cli_program experiment_program = {
 	.name = "weft-sim",
-	.synopsis = "--experiment rxl [options]",
-	.does = "Measure what the RXL paper calculates, and hold it against the paper and "
-		"arithmetic.",
+	.synopsis = "--experiment rxl|llr [options]",
+	.does = "rxl: measure what the RXL paper calculates, and hold it against the paper and "
+		"arithmetic. llr: measure what lost frames cost a link that retries.",
 	.status = "a result is not what arithmetic says, or could not be written",
 	CLI_OPTIONS(options),
 };
@@ -121,13 +140,13 @@ experiment_write_csv(const char *path, const struct exp *x)
 }
 
 static json_t *
-experiment_report(const struct exp *x)
+experiment_report(const struct exp *x, const char *name)
 {
 	json_t *rows = json_array();
 
 	for (unsigned int i = 0; i < x->n_rows; i++)
 		json_array_append_new(rows, exp_row_json(&x->row[i]));
-	return json_pack("{s:s, s:s, s:I, s:b, s:o, s:O, s:O, s:O}", "experiment", "rxl", "version",
+	return json_pack("{s:s, s:s, s:I, s:b, s:o, s:O, s:O, s:O}", "experiment", name, "version",
 		WEFT_VERSION, "seed", (json_int_t)x->seed, "quick", x->quick, "rows", rows, "crc",
 		x->crc, "fit", x->fit, "beyond", x->beyond);
 }
@@ -156,19 +175,6 @@ experiment_seconds(void)
 int
 experiment_main(int argc, char **argv)
 {
-	static const struct {
-		const char *what;
-		void (*run)(struct exp *x);
-	} parts[] = {
-		{ "FEC shares of bursts", exp_shares },
-		{ "flit errors", exp_flit_errors },
-		{ "CRC slope", exp_crc_slope },
-		{ "order failures", exp_order },
-		{ "bandwidth", exp_bandwidth },
-		{ "figures 5 and section 6.2", exp_figures },
-		{ "what follows from these", exp_arithmetic },
-		{ "beyond the paper", exp_beyond },
-	};
 	static struct exp x;
 	struct options o;
 	json_t *all;
@@ -185,11 +191,11 @@ experiment_main(int argc, char **argv)
 	x.fit = json_array();
 	x.beyond = json_array();
 	experiment_choose_kernels(&x);
-	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(parts); i++) {
+	for (const struct part *p = experiment_parts[o.name]; p->run != NULL; p++) {
 		double start = experiment_seconds();
 
-		parts[i].run(&x);
-		fprintf(stderr, "%s: %.1f s\n", parts[i].what, experiment_seconds() - start);
+		p->run(&x);
+		fprintf(stderr, "%s: %.1f s\n", p->what, experiment_seconds() - start);
 	}
 	for (unsigned int i = 0; i < x.n_rows; i++)
 		if (strcmp(exp_verdict(&x.row[i]), "disagrees") == 0)
@@ -197,7 +203,7 @@ experiment_main(int argc, char **argv)
 	if ((o.json == NULL || strcmp(o.json, "-") != 0) &&
 		(o.csv == NULL || strcmp(o.csv, "-") != 0))
 		experiment_print_table(&x);
-	all = experiment_report(&x);
+	all = experiment_report(&x, experiment_words[o.name]);
 	if (o.json != NULL && (err = json_write(o.json, all)) != 0)
 		cli_fail("--json %s: %s", o.json, weft_file_error(err));
 	if (o.csv != NULL && (err = experiment_write_csv(o.csv, &x)) != 0)

@@ -278,6 +278,13 @@ rig_damage(struct rig *g, struct way *w, uint64_t first)
 	}
 }
 
+static bool
+rig_is_cut(const struct rig *g, const struct way *w, uint64_t step)
+{
+	return w == &g->there && step >= g->cfg->cut_from &&
+	       step - g->cfg->cut_from < g->cfg->cut_steps;
+}
+
 static void
 rig_transport(struct rig *g, struct way *w, uint64_t first)
 {
@@ -292,7 +299,7 @@ rig_transport(struct rig *g, struct way *w, uint64_t first)
 
 		s->alive = weft_mask64(s->n);
 		weft_impair_frame(&w->frames, &fate);
-		if (fate.drop)
+		if (fate.drop || rig_is_cut(g, w, first + i))
 			s->alive = 0;
 		for (unsigned int k = 0; k < s->n; k++, n++) {
 			checked[n] = flit[n] = rig_way_flit(w, first + i, k);
@@ -432,7 +439,7 @@ rig_run(const struct exp *x, const struct rig_cfg *cfg, uint64_t seed, struct ri
 	rig_open_end(&g->b, cfg);
 	weft_pack_init(&g->a.pack, WEFT_FORM_PBR);
 	weft_unpack_init(&g->b.unpack, WEFT_FORM_PBR, NULL);
-	g->back.is_clean = true;
+	g->back.is_clean = !cfg->both_ways;
 	if (cfg->mode == WEFT_MODE_RXL) {
 		g->there.address = weft_isn_address(0x123, 0x456, 0);
 		g->back.address = weft_isn_address(0x456, 0x123, 0);

@@ -4,8 +4,8 @@
 /*
  * Two ends and FEC-only switches between them, in time of slots: one flit a slot and direction. The
  * ends are the retry layer; every flit is encoded, damaged on each link, decoded by each switch and
- * by the other end. The way there is damaged, the way back is clean. Its own check of order stands
- * outside the retry layer: flits carry the count of their making.
+ * by the other end. The way there is damaged, the way back only with `both_ways`. Its own check of
+ * order stands outside the retry layer: flits carry the count of their making.
  */
 #ifndef RIG_H
 #define RIG_H
@@ -21,6 +21,9 @@ struct rig_cfg {
 	double uncorrectable; /* share of flits, on every link of the way there */
 	unsigned int frame_flits; /* 1..64: a frame's flits leave and arrive together */
 	double frame_drop; /* share of frames lost whole on the way there */
+	bool both_ways; /* the way back is damaged like the way there */
+	uint64_t cut_from; /* step from which on `cut_steps` in a row lose their frame */
+	unsigned int cut_steps; /* on the way there; 0: none */
 	unsigned int there, back; /* slots on the way, multiples of frame_flits */
 	double load; /* flits made a slot; 1: as many as can be sent */
 	uint64_t slots;
