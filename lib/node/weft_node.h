@@ -344,7 +344,8 @@ struct weft_node {
 	void *service[WEFT_NODE_SERVICES]; /* by row; NULL: it has none */
 	struct weft_resolve_hop *hop; /* room for a path: at the start, then the control thread's */
 	bool is_hbr; /* host, device: its link is of HBR form, and its edge port the switch's */
-	bool was_up; /* every link that is needed has been up, or go_ns has come: requests may go out */
+	/* Requests may go out: every link that is needed has been up, or go_ns has come. */
+	bool was_up;
 	uint64_t go_ns; /* a while after the first link that is needed came up; 0: none did */
 	struct weft_request_clock *clock; /* host, device: what makes none of its requests older */
 	struct weft_node_refusal refused; /**< what nobody agreed to before there was a session */
