@@ -331,35 +331,26 @@ build_open(struct sim *s, const struct weft_load_files *files, char *err, size_t
 	const struct sim_opt *o = s->opt;
 	struct weft_topo_error why;
 
-	if (weft_load_open(&s->topo, &s->load, files, &why) != 0) {
-		snprintf(err, err_len, "%s", why.text);
-		return -1;
-	}
-	if (!build_has_load(s->load)) {
-		snprintf(err, err_len, "%s: expected a workload, got none", o->topology);
-		return -1;
-	}
-	if (!weft_node_runs(s->topo) || !weft_node_runs_transfers(s->topo, s->load)) {
-		snprintf(err, err_len,
+	if (weft_load_open(&s->topo, &s->load, files, &why) != 0)
+		return weft_errorf(err, err_len, -1, "%s", why.text);
+	if (!build_has_load(s->load))
+		return weft_errorf(
+			err, err_len, -1, "%s: expected a workload, got none", o->topology);
+	if (!weft_node_runs(s->topo) || !weft_node_runs_transfers(s->topo, s->load))
+		return weft_errorf(err, err_len, -1,
 			"%s: expected no HBR switches or bindings, and transfers only where "
 			"segments are each all memory of a GFD",
 			o->topology);
-		return -1;
-	}
-	if (o->mode < 0 && s->topo->mode == WEFT_MODE_CXL && bad_wire_needs_rxl(o)) {
-		snprintf(err, err_len,
+	if (o->mode < 0 && s->topo->mode == WEFT_MODE_CXL && bad_wire_needs_rxl(o))
+		return weft_errorf(err, err_len, -1,
 			"--impair: drop, dup, reorder, replay and delay need rxl, but %s "
 			"says mode: cxl; give --mode rxl",
 			o->topology);
-		return -1;
-	}
-	if (o->mode >= 0 && o->mode != s->topo->mode && !s->topo->map.is_default) {
-		snprintf(err, err_len,
+	if (o->mode >= 0 && o->mode != s->topo->mode && !s->topo->map.is_default)
+		return weft_errorf(err, err_len, -1,
 			"--mode: expected that of %s, which has more than hosts, GFDs and load by "
 			"CXL.mem",
 			o->topology);
-		return -1;
-	}
 	return 0;
 }
 

@@ -163,7 +163,6 @@ struct sim_target {
 	uint64_t completed; /* requests */
 	uint64_t core_due; /* so many before the rest of the fabric is healed; 0: as they come */
 	uint16_t dpid;
-	bool has_sent; /* in the turn at hand */
 };
 
 /* What the judge knows of a node's load by CXL.mem. */

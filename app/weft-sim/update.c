@@ -39,8 +39,7 @@ update_check(const struct sim *s, const struct weft_load *load, char *err, size_
 
 	if (weft_load_check_change(&now, &next, &why) == 0)
 		return 0;
-	snprintf(err, err_len, "%s", why.text);
-	return -1;
+	return weft_errorf(err, err_len, -1, "%s", why.text);
 }
 
 int

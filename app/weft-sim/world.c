@@ -96,8 +96,8 @@ world_read_file(void *world, const char *path, void *to, size_t len, char *err, 
 	(void)world;
 	(void)to;
 	(void)len;
-	snprintf(err, err_len, "%s: files of transfers are not simulated", path);
-	return -ENOTSUP;
+	return weft_errorf(
+		err, err_len, -ENOTSUP, "%s: files of transfers are not simulated", path);
 }
 
 static int

@@ -133,11 +133,9 @@ capture_begin(struct daemon *d, const char *text, char *err, size_t err_len)
 		return -EINVAL;
 	}
 	of = capture_file_of(d, strchr(text, '=') + 1);
-	if (of != NULL) {
-		snprintf(err, err_len, "capture %s: expected a file of its own, got that of %s",
-			text, of);
-		return -EEXIST;
-	}
+	if (of != NULL)
+		return weft_errorf(err, err_len, -EEXIST,
+			"capture %s: expected a file of its own, got that of %s", text, of);
 	c->port = d->port[port];
 	c->node = d->topo->node[d->topo->port[port].node].name;
 	c->file = strdup(strchr(text, '=') + 1);

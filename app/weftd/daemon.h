@@ -33,7 +33,6 @@
 #include "weft_topo.h"
 #include "weft_traffic.h"
 
-#define NODE_PEERS_MAX 1024 /* hosts of a GFD, or GFDs of a host */
 #define NODE_BACKLOG 1024 /* frames that wait for a port; a power of two */
 #define NODE_ERROR_MAX 512
 
@@ -226,13 +225,6 @@ static inline const char *
 daemon_peer_name(const struct conn *c)
 {
 	return weft_node_link_name(c->link);
-}
-
-/** What the daemon has of a node. */
-static inline struct node *
-daemon_node(const struct weft_node *n)
-{
-	return n->cfg.world_arg;
 }
 
 struct rte_tel_data;

@@ -305,11 +305,9 @@ node_init_end(struct node *n, char *err, size_t err_len)
 	/* Two directions for each peer. */
 	n->conns = weft_conns_create(n->topo->name,
 		2u * (cxl ? n->n_ports : n->daemon->topo->n_nodes), NULL, SOCKET_ID_ANY);
-	if (n->conns == NULL) {
-		snprintf(err, err_len, "node %s: connection table: %s", n->topo->name,
-			rte_strerror(rte_errno));
-		return -rte_errno;
-	}
+	if (n->conns == NULL)
+		return weft_errorf(err, err_len, -rte_errno, "node %s: connection table: %s",
+			n->topo->name, rte_strerror(rte_errno));
 	n->env.conns = n->conns;
 	n->env.pid = cxl ? WEFT_PID_ANY : n->topo->pid;
 	n->env.ends.know_session = true;

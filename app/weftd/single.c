@@ -97,10 +97,9 @@ single_take(struct daemon *d, struct node *n, bool by_memif, char *err, size_t e
 		single_busy(n, holder, "", err, err_len);
 		return fd;
 	}
-	if (fd < 0) {
-		snprintf(err, err_len, "node %s: lock %s: %s", n->topo->name, path, strerror(-fd));
-		return fd;
-	}
+	if (fd < 0)
+		return weft_errorf(err, err_len, fd, "node %s: lock %s: %s", n->topo->name, path,
+			strerror(-fd));
 	n->lock.fd = fd;
 	n->lock.path = strdup(path);
 	return 0;

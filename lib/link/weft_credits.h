@@ -11,14 +11,11 @@
 #define WEFT_CREDITS_H
 
 #include <assert.h>
-#include <stdbool.h>
-#include <stdint.h>
 
+#include "weft_base.h"
 #include "weft_credit.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_CREDITS_ROOM_MAX 4096 /**< messages of a class that a receiver may grant */
 
@@ -90,8 +87,6 @@ bool weft_credits_is_urgent(const struct weft_credits *f);
  */
 bool weft_credits_crd_arrived(struct weft_credits *f, uint16_t crd);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_CREDITS_H */

@@ -10,16 +10,11 @@
 #ifndef WEFT_DERIVE_H
 #define WEFT_DERIVE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_secret.h"
 #include "weft_session.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_TRAFFIC_KEY_LEN 32
 
@@ -88,8 +83,6 @@ bool weft_derive_announcement(
 bool weft_derive_proof(const struct weft_psk *psk, const struct weft_derive_domain *domain,
 	const struct weft_session_transcript *d, bool is_initiator, uint8_t *proof);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_DERIVE_H */

@@ -19,15 +19,11 @@
 #ifndef WEFT_DUPLICATE_H
 #define WEFT_DUPLICATE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_control.h"
 #include "weft_telem.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 /** Make the WEFT_PROOF_LEN bytes of an answer, whose own proof is all zeros. False: cannot. */
 typedef bool (*weft_duplicate_proof_fn)(void *arg, const struct weft_control *c, uint8_t *proof);
@@ -109,8 +105,6 @@ void weft_duplicate_ask(struct weft_duplicate *d);
 
 extern const struct weft_counter weft_duplicate_counters[];
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_DUPLICATE_H */

@@ -10,10 +10,7 @@
 #ifndef WEFT_LINK_H
 #define WEFT_LINK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_control.h"
 #include "weft_credits.h"
 #include "weft_ide.h"
@@ -25,9 +22,7 @@
 #include "weft_verdict.h"
 #include "weft_wire.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 /** IDE of an end. What lies behind the pointers must outlive the end. */
 struct weft_link_ide {
@@ -334,8 +329,6 @@ uint64_t weft_link_count(const struct weft_link *e, enum weft_link_counter row);
 /** Add all rows to WEFT_LINK_N_COUNTERS sums. */
 void weft_link_counts_add(const struct weft_link *e, uint64_t *sum);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_LINK_H */

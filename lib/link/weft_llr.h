@@ -19,18 +19,13 @@
 #ifndef WEFT_LLR_H
 #define WEFT_LLR_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_isn.h"
 #include "weft_rtt.h"
 #include "weft_telem.h"
 #include "weft_wire.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_LLR_WINDOW_MAX 511
 #define WEFT_LLR_ACK_EVERY 10 /**< default coalescing: one Ack for ten flits */
@@ -277,8 +272,6 @@ uint64_t weft_llr_count(const struct weft_llr *l, enum weft_llr_counter row);
 /** Add all rows to WEFT_LLR_N_COUNTERS sums. */
 void weft_llr_counts_add(const struct weft_llr *l, uint64_t *sum);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_LLR_H */

@@ -9,11 +9,9 @@
 #ifndef WEFT_RTT_H
 #define WEFT_RTT_H
 
-#include <stdint.h>
+#include "weft_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 /** State; set by weft_rtt_init(). One thread at a time. Times in nanoseconds. */
 struct weft_rtt {
@@ -43,8 +41,6 @@ uint64_t weft_rtt_timeout(const struct weft_rtt *r);
 /** Best guess of one round trip: the mean, or a third of the first time-out before any sample. */
 uint64_t weft_rtt_guess(const struct weft_rtt *r);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_RTT_H */

@@ -26,18 +26,13 @@
 #ifndef WEFT_SESSION_H
 #define WEFT_SESSION_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_control.h"
 #include "weft_telem.h"
 #include "weft_verdict.h"
 #include "weft_wire.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 /**
  * What the two ends of a session have told each other: the keys of the session are made from it, so
@@ -276,8 +271,6 @@ weft_session_is_live(const struct weft_session *s)
 
 extern const struct weft_counter weft_session_counters[];
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_SESSION_H */

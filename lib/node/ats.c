@@ -417,9 +417,8 @@ ats_init_client(struct weft_node *n, char *err, size_t err_len)
 	if (ats_of(n)->client != NULL)
 		return 0;
 	node_free(n, mem);
-	snprintf(err, err_len, "host %s: no room for %zu bytes of address translation", topo->name,
-		size);
-	return -ENOMEM;
+	return weft_errorf(err, err_len, -ENOMEM,
+		"host %s: no room for %zu bytes of address translation", topo->name, size);
 }
 
 /* Whoever copies, and whoever asks, must be able to reach both places. */
@@ -436,10 +435,10 @@ ats_check_reach(struct weft_node *n, unsigned int from, uint64_t pa, char *err, 
 	node_free(n, hop);
 	if (r.rule == WEFT_RESOLVE_ALLOWED)
 		return 0;
-	snprintf(err, err_len, "host %s: translations need 0x%llx, which %s may not reach: %s",
-		n->topo->name, (unsigned long long)pa, t->node[from].name,
+	return weft_errorf(err, err_len, -EINVAL,
+		"host %s: translations need 0x%llx, which %s may not reach: %s", n->topo->name,
+		(unsigned long long)pa, t->node[from].name,
 		weft_resolve_word((enum weft_resolve_rule)r.rule));
-	return -EINVAL;
 }
 
 static int
@@ -519,9 +518,8 @@ ats_init_agent(struct weft_node *n, char *err, size_t err_len)
 	if (a->agent != NULL)
 		return 0;
 	node_free(n, mem);
-	snprintf(err, err_len, "host %s: no room for %zu bytes of translations", n->topo->name,
-		size);
-	return -ENOMEM;
+	return weft_errorf(err, err_len, -ENOMEM, "host %s: no room for %zu bytes of translations",
+		n->topo->name, size);
 }
 
 static int

@@ -153,11 +153,9 @@ gfd_init(struct weft_node *n, char *err, size_t err_len)
 	struct gfd_state *g = n->state;
 
 	g->memory = n->cfg.world->map(n->cfg.world_arg, len);
-	if (g->memory == NULL) {
-		snprintf(err, err_len, "gfd %s: memory of %zu bytes: %s", n->topo->name, len,
-			strerror(ENOMEM));
-		return -ENOMEM;
-	}
+	if (g->memory == NULL)
+		return weft_errorf(err, err_len, -ENOMEM, "gfd %s: memory of %zu bytes: %s",
+			n->topo->name, len, strerror(ENOMEM));
 	snprintf(err, err_len, "gfd %s: out of memory", n->topo->name);
 	g->poison = node_alloc(n, weft_gfd_poison_size(len));
 	g->late = node_alloc(n, weft_gfd_poison_size(len));

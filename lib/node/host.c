@@ -321,8 +321,7 @@ host_init(struct weft_node *n, char *err, size_t err_len)
 	h->requester = mem == NULL ? NULL : weft_requester_init(mem, &cfg);
 	if (h->requester == NULL) {
 		node_free(n, mem);
-		snprintf(err, err_len, "host %s: out of memory", n->topo->name);
-		return -ENOMEM;
+		return weft_errorf(err, err_len, -ENOMEM, "host %s: out of memory", n->topo->name);
 	}
 	/* What its own edge port answers never waits. */
 	if (!n->is_hbr)

@@ -281,8 +281,7 @@ link_init_connections(struct weft_node *n, char *err, size_t err_len)
 static int
 link_no_memory(const struct weft_node *n, char *err, size_t err_len)
 {
-	snprintf(err, err_len, "node %s: out of memory", n->topo->name);
-	return -ENOMEM;
+	return weft_errorf(err, err_len, -ENOMEM, "node %s: out of memory", n->topo->name);
 }
 
 /* For weft_node_link_find(): each request of a host comes by there. */

@@ -274,9 +274,8 @@ load_init(struct weft_node *n, void **state, char *err, size_t err_len)
 		s->traffic = source_make(n, &cfg, &lines, host_requester(n), &size);
 	if (s != NULL && s->traffic != NULL)
 		return 0;
-	snprintf(err, err_len, "host %s: no room for the traffic's %zu bytes of state",
-		n->topo->name, size);
-	return -ENOMEM;
+	return weft_errorf(err, err_len, -ENOMEM,
+		"host %s: no room for the traffic's %zu bytes of state", n->topo->name, size);
 }
 
 static void

@@ -34,8 +34,7 @@ node_draw_generation(struct weft_node *n, char *err, size_t err_len)
 	n->generation = n->cfg.world->random(n->cfg.world_arg);
 	if (n->generation != 0)
 		return 0;
-	snprintf(err, err_len, "node %s: no random bits", n->topo->name);
-	return -EIO;
+	return weft_errorf(err, err_len, -EIO, "node %s: no random bits", n->topo->name);
 }
 
 static int

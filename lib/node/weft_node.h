@@ -13,10 +13,7 @@
 #ifndef WEFT_NODE_H
 #define WEFT_NODE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "weft_base.h"
 #include "weft_control.h"
 #include "weft_link.h"
 #include "weft_gfam_access.h"
@@ -30,9 +27,7 @@
 #include "weft_topo.h"
 #include "weft_verdict.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WEFT_BEGIN_DECLS
 
 #define WEFT_NODE_CREDITS 256 /**< messages of each kind that an end has room for */
 #define WEFT_NODE_REFUSAL_ROOM 128
@@ -603,8 +598,6 @@ int weft_node_mark_late(struct weft_node *n, uint64_t offset, uint64_t lines);
  */
 void weft_node_retry(struct weft_llr_cfg *c, const struct weft_topo_retry *r);
 
-#ifdef __cplusplus
-}
-#endif
+WEFT_END_DECLS
 
 #endif /* WEFT_NODE_H */

@@ -26,10 +26,9 @@ control_parse_dir(struct flitwire *f, const char *value, char *err, size_t len)
 {
 	const bool both = strcmp(value, "both") == 0;
 
-	if (!both && strcmp(value, "tx") != 0 && strcmp(value, "rx") != 0) {
-		snprintf(err, len, "dir: expected tx, rx or both; got \"%s\"", value);
-		return -EINVAL;
-	}
+	if (!both && strcmp(value, "tx") != 0 && strcmp(value, "rx") != 0)
+		return weft_errorf(
+			err, len, -EINVAL, "dir: expected tx, rx or both; got \"%s\"", value);
 	f->line[FLITWIRE_TX].is_on = both || value[0] == 't';
 	f->line[FLITWIRE_RX].is_on = both || value[0] == 'r';
 	return 0;
@@ -42,9 +41,8 @@ control_parse_item(struct flitwire *f, const char *key, const char *value, char 
 		if (value[0] != '\0' &&
 			rte_strscpy(f->lower_name, value, sizeof(f->lower_name)) >= 0)
 			return 0;
-		snprintf(err, len, "port: expected the name of an Ethernet device; got \"%s\"",
-			value);
-		return -EINVAL;
+		return weft_errorf(err, len, -EINVAL,
+			"port: expected the name of an Ethernet device; got \"%s\"", value);
 	}
 	if (strcmp(key, "dir") == 0)
 		return control_parse_dir(f, value, err, len);
@@ -58,25 +56,21 @@ flitwire_parse(struct flitwire *f, const char *args, char *err, size_t len)
 
 	weft_impair_defaults(&f->cfg);
 	f->line[FLITWIRE_TX].is_on = true;
-	if (rte_strscpy(text, args, sizeof(text)) < 0) {
-		snprintf(err, len, "more than %zu characters", sizeof(text) - 1);
-		return -EINVAL;
-	}
+	if (rte_strscpy(text, args, sizeof(text)) < 0)
+		return weft_errorf(err, len, -EINVAL, "more than %zu characters", sizeof(text) - 1);
 	for (item = strtok_r(text, ",", &save); item != NULL; item = strtok_r(NULL, ",", &save)) {
 		char *value = strchr(item, '=');
 
-		if (value == NULL) {
-			snprintf(err, len, "expected key=value; got \"%s\"", item);
-			return -EINVAL;
-		}
+		if (value == NULL)
+			return weft_errorf(
+				err, len, -EINVAL, "expected key=value; got \"%s\"", item);
 		*value++ = '\0';
 		if (control_parse_item(f, item, value, err, len) != 0)
 			return -EINVAL;
 	}
-	if (f->lower_name[0] == '\0' || strcmp(f->lower_name, f->name) == 0) {
-		snprintf(err, len, "needs port=, the name of another device to send through");
-		return -EINVAL;
-	}
+	if (f->lower_name[0] == '\0' || strcmp(f->lower_name, f->name) == 0)
+		return weft_errorf(err, len, -EINVAL,
+			"needs port=, the name of another device to send through");
 	return weft_impair_check(&f->cfg, err, len);
 }
 
