@@ -156,7 +156,7 @@ unpack_poison(struct weft_unpacker *u, const uint8_t *flit)
 }
 
 /* One header slot. False: the walk cannot go on. */
-static inline bool
+static inline __attribute__((always_inline)) bool
 unpack_header(struct weft_unpacker *u, const uint8_t *slot, bool is_h, weft_msg_fn fn, void *arg)
 {
 	const struct slot_format *s = &slot_formats[u->form][is_h][weft_slot_fmt(slot)];
@@ -164,26 +164,46 @@ unpack_header(struct weft_unpacker *u, const uint8_t *slot, bool is_h, weft_msg_
 	const unsigned int n = (unsigned int)s->n + s->n2;
 	struct weft_msg m __attribute__((uninitialized)); /* decoded before it is read */
 
-	if (s->n == 0)
+	if (n == 0)
 		return false;
 	if (slot_kind_has_data(s->kind))
 		return unpack_data_header(u, s, b, is_h);
-	for (unsigned int i = 0; i < n && (b.lo | b.hi) != 0; i++) {
+	for (unsigned int i = 0;;) {
 		const unsigned int kind = i < s->n ? s->kind : s->kind2;
+		const struct slot_codec *c = &slot_codecs[kind][u->form];
 
-		if (!slot_next(&b, &slot_codecs[kind][u->form], &m))
-			continue;
-		unpack_seen(u, kind, 1);
-		unpack_deliver(fn, arg, &m);
+		if ((b.lo & 1) != 0) {
+			c->decode(&m, b);
+			unpack_seen(u, kind, 1);
+			unpack_deliver(fn, arg, &m);
+		}
+		if (++i == n)
+			return true;
+		slot_skip(&b, c->bits);
 	}
-	return true;
+}
+
+/*
+ * The slots after this one go unread, and pending data may be among them: to go on counting would
+ * take the next flit's slots for it.
+ */
+static enum weft_verdict
+unpack_lost(struct weft_unpacker *u)
+{
+	weft_unpack_restart(u);
+	return WEFT_DROP_SLOT_FORMAT;
+}
+
+static bool
+unpack_is_empty(const uint8_t *slot)
+{
+	return (weft_get_le64(slot) | weft_get_le64(slot + 8)) == 0;
 }
 
 enum weft_verdict
 weft_unpack_flit(struct weft_unpacker *u, const uint8_t *flit, weft_msg_fn fn, void *arg)
 {
 	int llctrl = weft_llctrl_get(flit + WEFT_FLIT_H_OFF);
-	unsigned int s = 0;
 
 	if (flit[0] >> 6 != WEFT_FLIT_CACHEMEM || weft_flit_is_empty(flit))
 		return WEFT_OK;
@@ -196,23 +216,18 @@ weft_unpack_flit(struct weft_unpacker *u, const uint8_t *flit, weft_msg_fn fn, v
 		unpack_deliver(fn, arg, &m);
 		if (llctrl != WEFT_LLCTRL_IDE_MAC)
 			return WEFT_OK;
-		s = 1;
+	} else if (!unpack_header(u, flit + WEFT_FLIT_H_OFF, true, fn, arg)) {
+		return unpack_lost(u);
 	}
-	while (s < WEFT_FLIT_SLOTS) {
-		const uint8_t *slot = weft_flit_slot_const(flit, s);
+	for (unsigned int s = 1; s < WEFT_FLIT_SLOTS;) {
+		const uint8_t *slot = flit + s * (size_t)WEFT_FLIT_SLOT_LEN;
 
-		if (s != 0 && u->n_pending != 0) {
+		if (u->n_pending != 0)
 			s += unpack_data(u, slot, WEFT_FLIT_SLOTS - s, fn, arg);
-		} else if (unpack_header(u, slot, s == 0, fn, arg)) {
+		else if (unpack_is_empty(slot) || unpack_header(u, slot, false, fn, arg))
 			s++;
-		} else {
-			/*
-			 * The slots after this one go unread, and pending data may be among them:
-			 * to go on counting would take the next flit's slots for it.
-			 */
-			weft_unpack_restart(u);
-			return WEFT_DROP_SLOT_FORMAT;
-		}
+		else
+			return unpack_lost(u);
 	}
 	return WEFT_OK;
 }
