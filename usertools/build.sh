@@ -3,6 +3,10 @@
 # Configure and build a folder, whatever an earlier release or an interrupted run left there. Sourced
 # by the scripts beside it, from the root of the tree.
 
+# What is installed, shown and measured; tests run a build with debug information.
+# shellcheck disable=SC2034
+WEFT_RELEASE_OPTIONS=(-Dbuildtype=release -Db_lto=true -Dtests=false)
+
 # weft_option DIR NAME: value of an option that DIR was configured with; fails if it does not say.
 weft_option() {
 	python3 - "$1/meson-info/intro-buildoptions.json" "$2" 2>/dev/null <<-'PY'

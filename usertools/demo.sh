@@ -50,7 +50,7 @@ while [ $# -gt 0 ]; do
 	shift
 done
 
-build=${WEFT_BUILD:-build}
+build=${WEFT_BUILD:-build-release}
 work=$(mktemp -d)
 nodes="g0 g1 s0 s1 h0 h1" # hosts last: they end the run
 pids=() spaces=()
@@ -242,10 +242,11 @@ if [ -z "${WEFT_BUILD:-}" ]; then
 	title "Packages and build (minutes the first time, seconds later)"
 	# shellcheck disable=SC2086
 	weft_install $WEFT_BUILD_PACKAGES || fail "packages could not be installed"
-	headers=$(weft_driver_headers build build-driver-headers) ||
+	headers=$(weft_driver_headers $build build-driver-headers) ||
 		echo "(built without the driver net_flitwire)"
-	weft_build build gcc -Ddpdk_driver_headers="$headers" programs || fail "build/ could not be built"
-	echo "built: build/app/{weftd,weft-replay,weft-gen,weft-bench,weft-sim,weft-sig}"
+	weft_build $build gcc "${WEFT_RELEASE_OPTIONS[@]}" -Ddpdk_driver_headers="$headers" programs ||
+		fail "$build/ could not be built"
+	echo "built: $build/app/{weftd,weft-replay,weft-gen,weft-bench,weft-sim,weft-sig}"
 fi
 
 if [ "$only" -eq 0 ]; then
@@ -275,11 +276,11 @@ fi
 if [ "$only" -eq 0 ]; then
 	title "By hand"
 	cat <<-U
-	build/app/weft-gen --flits 100000 --errors burst=3:0.001,drop=0.0005 --out trace.pcap
-	build/app/weft-replay --in trace.pcap --json -
-	build/app/weft-bench --stage rx-pipeline,switch-rxl
-	build/app/weftd --until-done                       # the built-in fabric
-	build/app/weftd --until-done --capture s0.0=s0.pcapng && build/app/weft-replay --in s0.pcapng
+	$build/app/weft-gen --flits 100000 --errors burst=3:0.001,drop=0.0005 --out trace.pcap
+	$build/app/weft-replay --in trace.pcap --json -
+	$build/app/weft-bench --stage rx-pipeline,switch-rxl
+	$build/app/weftd --until-done               # the built-in fabric
+	$build/app/weftd --until-done --capture s0.0=s0.pcapng && $build/app/weft-replay --in s0.pcapng
 	usertools/demo.sh --processes                      # one daemon a node, over memif
 	usertools/test.sh                                  # every test
 	U

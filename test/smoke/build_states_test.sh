@@ -150,6 +150,16 @@ find build -name '*.a' -exec sh -c 'echo garbage >"$1"' sh {} \;
 rm build/small
 builds "a library cut short" "weft: build does not build: begun again"
 
+# What the demo builds: an optimised program without the tests, and the same again for nothing.
+for what in "from nothing" again; do
+	weft_build release gcc "${WEFT_RELEASE_OPTIONS[@]}" programs >"$work/said" 2>&1 ||
+		die "release build $what: $(cat "$work/said")"
+	same "release build $what" "3 true false true" "$(echo $(for option in optimization b_lto debug; do
+		weft_option release $option
+	done) "$([ -x release/small ] && [ ! -e release/small_test ] && echo true)")"
+	grep -q 'begun again' "$work/said" && die "release build $what: $(cat "$work/said")"
+done
+
 echo 'int a(void); int main(void) { return b; }' >m.c
 touch build/kept
 if weft_build build gcc >"$work/said" 2>&1; then die "a bad source is built"; fi
