@@ -31,6 +31,7 @@ const char *const fault_word[FAULT_KINDS + 1] = {
 	[FAULT_MEMORY] = "memory_loss",
 	[FAULT_REPLAY] = "replays",
 	[FAULT_RIGHTS] = "rights_change",
+	[FAULT_GOODBYE] = "goodbye",
 };
 
 /* Next fault of a Poisson process. */
@@ -38,9 +39,10 @@ void
 fault_plan(struct sim *s)
 {
 	const double gap = -log(1 - weft_rand_unit(&s->faults.rand)) * (double)s->sc.fault.gap_ns;
+	const uint64_t from_ns = s->now_ns > s->faults.quiet_ns ? s->now_ns : s->faults.quiet_ns;
 
 	if (s->sc.fault.gap_ns != 0)
-		heap_push(&s->heap, s->now_ns + 1 + (uint64_t)gap, EV_FAULT, s);
+		heap_push(&s->heap, from_ns + 1 + (uint64_t)gap, EV_FAULT, s);
 }
 
 static void
@@ -82,7 +84,7 @@ fault_kept(const struct sim_node *gfd)
 {
 	const struct sim_end *e = gfd->end->peer;
 
-	return e->node->down ? 0 : weft_link_session(e->end)->cfg.params.known;
+	return e->node->life.state == LIFE_DOWN ? 0 : weft_link_session(e->end)->cfg.params.known;
 }
 
 /* Memory that is lost is known to be so (SESS-32): not where its switch is lost with it. */
@@ -124,6 +126,10 @@ fault_on_node(struct sim *s, enum fault_kind kind, uint64_t where, uint64_t unti
 		/* An agent that starts again does not know which pages it had moved. */
 		if (n->node.load->move.period_ms == 0 && fault_may_crash(n))
 			node_crash(n, until_ns);
+		break;
+	case FAULT_GOODBYE:
+		if (n->node.load->move.period_ms == 0)
+			node_part(n, length_ns, (where >> 32) % 4 != 0);
 		break;
 	case FAULT_MEMORY:
 		fault_on_gfd_memory(&s->node[s->topo->gfd[where % s->topo->n_gfds]], until_ns);

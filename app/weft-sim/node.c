@@ -95,7 +95,7 @@ node_hold(struct sim_node *n, struct sim_frame *f)
 	struct sim *s = n->sim;
 
 	/* A cxl link loses no frames: it stands still too. */
-	if (n->down || (n->n_wait == WAIT_MAX && s->sc.mode == WEFT_MODE_RXL)) {
+	if (n->life.state == LIFE_DOWN || (n->n_wait == WAIT_MAX && s->sc.mode == WEFT_MODE_RXL)) {
 		s->total.loss[LOSS_NODE]++;
 		frame_free(s, f);
 		return;
@@ -190,10 +190,11 @@ node_crash(struct sim_node *n, uint64_t until_ns)
 {
 	node_drop_waiting(n);
 	node_leave(n, until_ns);
-	if (n->down)
+	if (n->life.state == LIFE_DOWN)
 		return;
-	n->down = true;
-	oracle_forget(n);
+	if (n->life.state == LIFE_RUNS)
+		oracle_forget(n);
+	n->life.state = LIFE_DOWN;
 	for (uint32_t i = 0; i < n->n_ends; i++)
 		n->end[i].session = 0;
 }
@@ -306,12 +307,13 @@ node_resume(struct sim_node *n)
 	if (s->now_ns < n->resume_ns || n->resume_ns == 0)
 		return; /* it was to be longer */
 	n->resume_ns = 0;
-	if (n->down)
+	if (n->life.state == LIFE_DOWN) {
 		node_start(n);
-	else
+		n->life.state = LIFE_RUNS;
+	} else {
 		weft_node_time(&n->node, sim_node_now(n));
+	}
 	n->set_ns = s->now_ns;
-	n->down = false;
 	n->wait = NULL;
 	n->wait_end = &n->wait;
 	n->n_wait = 0;

@@ -131,6 +131,7 @@ run_dispatch(struct sim *s, const struct event *e)
 		run_digest(s, e, s->faults.n);
 		fault_strike(s);
 		break;
+	case EV_PART: node_look_parting(e->object); break;
 	case EV_UPDATE:
 		run_digest(s, e, 0);
 		update_go_on(s);

@@ -125,6 +125,7 @@ struct sim_end {
 	struct order order;
 	uint8_t max_flits; /* of a frame */
 	uint8_t form; /* enum weft_form */
+	uint32_t left; /* session that its node said goodbye to last; 0: none */
 	uint64_t jumped_ns; /* by its clock since jump_heard_ns, as far as a session counts it */
 	uint64_t jump_heard_ns; /* heard_ns at the last jump */
 	struct sim_ide *ide; /* NULL: off */
@@ -190,6 +191,16 @@ struct sim_gfd {
 	bool serving; /* its event is in the queue */
 };
 
+enum { LIFE_RUNS, LIFE_PARTS, LIFE_DOWN };
+
+struct sim_life {
+	uint8_t state;
+	uint64_t says_ns; /* goodbye */
+	uint64_t away_ns; /* so long after the others know */
+	uint64_t judged_ns; /* by then the others know */
+	uint64_t disturbances; /* when it did; UINT64_MAX: too many to judge */
+};
+
 /* The fields that every frame needs stand on the first two lines. */
 struct sim_node {
 	struct sim *sim;
@@ -203,12 +214,12 @@ struct sim_node {
 	uint16_t index;
 	uint16_t pid;
 	uint8_t kind; /* enum weft_topo_kind */
-	bool down;
 	bool polls; /* its event is in the queue */
 	bool has_services; /* beside load by CXL.mem */
 	bool is_source; /* it begins requests, */
 	bool is_done; /* and all have ended */
 	struct sim_clock clock;
+	struct sim_life life;
 	uint64_t set_ns; /* when the clocks of `node` were set; simulated time */
 	struct sim_host host;
 	struct weft_node node __attribute__((aligned(WEFT_CACHE_LINE)));
@@ -251,6 +262,7 @@ enum sim_event {
 	EV_RESUME,
 	EV_FAULT,
 	EV_UPDATE,
+	EV_PART,
 	EV_LOOK,
 	EV_KINDS
 };
@@ -320,6 +332,7 @@ struct sim_totals {
 	uint64_t ide[IDE_COUNTS];
 	uint64_t replay[REPLAY_COUNTS];
 	uint64_t domain[DOMAINS];
+	uint64_t farewells; /* sessions whose other end had to know at once that it was left */
 	uint64_t rights_changed; /* times, at all nodes */
 	uint64_t cores; /* seeds in which a part was healed before the rest */
 	uint64_t violations;
@@ -345,6 +358,7 @@ struct sim_faults {
 	struct weft_rand rand;
 	uint64_t n;
 	uint64_t hops; /* budget */
+	uint64_t quiet_ns; /* none until then: somebody has said goodbye */
 	bool is_healed; /* all of the fabric */
 	uint64_t healed_ns;
 	uint64_t replayed_ns; /* the last frame that is played back arrives */
@@ -518,6 +532,13 @@ void node_fetch_end(const struct sim_node *n, const struct sim_frame *f);
 void node_stall(struct sim_node *n, uint64_t until_ns);
 void node_crash(struct sim_node *n, uint64_t until_ns);
 void node_resume(struct sim_node *n);
+/**
+ * Say goodbye, and be away for so long. @p is_quiet: once what is wrong is over, and no fault
+ * strikes until the others had the time to ask.
+ */
+void node_part(struct sim_node *n, uint64_t away_ns, bool is_quiet);
+/** Has it gone, and do the others know? */
+void node_look_parting(struct sim_node *n);
 /** It goes on now, whatever stopped it. */
 void node_heal(struct sim_node *n);
 /** Make the node, or make it again: with the memory that it had, unless that is lost. */

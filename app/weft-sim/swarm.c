@@ -271,6 +271,17 @@ swarm_draw_memory(struct scenario *sc, uint64_t seed)
 		sc->fault.weight[FAULT_MEMORY] = (uint32_t)swarm_draw(&r, 1, 3);
 }
 
+/* The same, and for the same reason. */
+static void
+swarm_draw_goodbye(struct scenario *sc, uint64_t seed)
+{
+	struct weft_rand r;
+
+	weft_rand_seed(&r, seed ^ UINT64_C(0x600DB4E));
+	if (swarm_once_in(&r, 3) && sc->mode == WEFT_MODE_RXL)
+		sc->fault.weight[FAULT_GOODBYE] = (uint32_t)swarm_draw(&r, 1, 4);
+}
+
 /* The same: the form of links between hosts and switches. */
 static void
 swarm_draw_form(struct scenario *sc, uint64_t seed)
@@ -371,6 +382,7 @@ scenario_draw(
 	forge_draw(sc, seed);
 	swarm_draw_memory(sc, seed);
 	swarm_draw_ends(sc, seed, file);
+	swarm_draw_goodbye(sc, seed);
 	replay_draw(sc, seed);
 	swarm_draw_form(sc, seed);
 	swarm_leave_out(sc, opt->without);

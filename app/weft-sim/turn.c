@@ -91,6 +91,10 @@ void
 node_turn(struct sim_node *n)
 {
 	sim_node_time(n);
+	if (n->life.state == LIFE_PARTS) {
+		turn_flush(n);
+		return;
+	}
 	if (node_is_slow(n))
 		turn_serve_later(n);
 	else
@@ -114,7 +118,7 @@ void
 node_serve(struct sim_node *n)
 {
 	n->gfd.serving = false;
-	if (n->resume_ns != 0)
+	if (n->resume_ns != 0 || n->life.state == LIFE_PARTS)
 		return; /* looked at when the node goes on */
 	sim_node_time(n);
 	turn_look(n);

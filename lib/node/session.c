@@ -230,8 +230,6 @@ void
 weft_node_close(struct weft_node *n)
 {
 	for (uint16_t i = 0; i < n->n_links; i++) {
-		if (n->link[i].state != WEFT_NODE_UP)
-			continue;
 		weft_link_close(n->link[i].end);
 		weft_node_set_due(&n->link[i], 0);
 	}

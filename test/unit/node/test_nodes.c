@@ -225,6 +225,46 @@ WEFT_TEST(a_session_that_ends_takes_its_requests)
 	toy_fini(&w);
 }
 
+static bool
+is_live(const struct weft_node_link *l)
+{
+	return weft_session_is_live(weft_link_session(l->end));
+}
+
+/* A node whose end is in a session that it has not looked at yet. */
+static struct weft_node *
+unaware(struct toy *w)
+{
+	for (unsigned int step = 0; step < 1000; step++) {
+		toy_step(w);
+		for (uint16_t i = 0; i < w->topo->n_nodes; i++) {
+			struct weft_node *n = &w->at[i].node;
+
+			if (n->n_links != 0 && is_live(&n->link[0]) &&
+				n->link[0].state != WEFT_NODE_UP)
+				return n;
+		}
+	}
+	fail_msg("no session begins");
+	return NULL;
+}
+
+WEFT_TEST(goodbye_is_said_in_a_session_that_has_just_begun)
+{
+	struct weft_node *n;
+	struct toy w;
+
+	toy_init(&w, on);
+	n = unaware(&w);
+	weft_node_close(n);
+	toy_steps(&w, 1000);
+	for (uint16_t i = 0; i < w.topo->n_nodes; i++)
+		for (uint16_t k = 0; k < w.at[i].node.n_links; k++)
+			assert_false(is_live(&w.at[i].node.link[k]));
+	assert_false(weft_session_is_parting(weft_link_session(n->link[0].end)));
+	toy_fini(&w);
+}
+
 WEFT_TEST(what_stood_in_memory_that_is_new_is_forgotten)
 {
 	const uint16_t gfd = 2;
