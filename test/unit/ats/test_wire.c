@@ -204,6 +204,51 @@ WEFT_TEST(covers_are_exact_or_one_larger)
 	}
 }
 
+/* What packets of one kind have alone; @p bits and @p addr: where it comes from. */
+static void
+random_of_kind(struct weft_ats_packet *p, struct weft_rand *r, uint64_t bits, uint64_t addr)
+{
+	switch (p->kind) {
+	case WEFT_ATS_REQUEST:
+		p->length = (uint16_t)(2 + 2 * weft_rand_below(r, 16));
+		p->no_write = bits >> 4 & 1;
+		break;
+	case WEFT_ATS_CPL:
+	case WEFT_ATS_CPLD:
+		p->target = (uint16_t)(bits >> 24);
+		p->byte_count = bits >> 40 & 0xFFF;
+		p->lower_addr = bits >> 52 & 0x7F;
+		if (p->kind == WEFT_ATS_CPLD)
+			p->length = (uint16_t)(1 + weft_rand_below(r, 32));
+		else
+			p->status = bits & 4 ? WEFT_ATS_CA : bits & 1;
+		break;
+	case WEFT_ATS_INVALIDATE:
+		p->target = (uint16_t)(bits >> 24);
+		p->itag = bits & 31;
+		p->log2 = (uint8_t)(12 + weft_rand_below(r, 53));
+		p->addr = addr & ~weft_mask64(p->log2);
+		p->global = bits >> 7 & 1;
+		break;
+	case WEFT_ATS_INVALIDATED:
+		p->target = (uint16_t)(bits >> 24);
+		p->count = 1 + (bits & 7);
+		p->itags = (uint32_t)addr;
+		break;
+	case WEFT_ATS_PAGE:
+		p->addr = addr & ~UINT64_C(0xFFF);
+		p->group = bits & 0x1FF;
+		p->page_bits = bits >> 9 & 7;
+		break;
+	case WEFT_ATS_PAGE_GROUP:
+		p->target = (uint16_t)(bits >> 24);
+		p->group = bits & 0x1FF;
+		p->code = bits >> 9 & 15;
+		break;
+	default: break;
+	}
+}
+
 static struct weft_ats_packet
 random_packet(struct weft_rand *r, uint8_t *data)
 {
@@ -230,45 +275,7 @@ random_packet(struct weft_rand *r, uint8_t *data)
 		p.addr = addr & ~UINT64_C(3);
 	if (p.kind <= WEFT_ATS_CPLD)
 		p.tag = (uint8_t)(bits >> 16);
-	switch (p.kind) {
-	case WEFT_ATS_REQUEST:
-		p.length = (uint16_t)(2 + 2 * weft_rand_below(r, 16));
-		p.no_write = bits >> 4 & 1;
-		break;
-	case WEFT_ATS_CPL:
-	case WEFT_ATS_CPLD:
-		p.target = (uint16_t)(bits >> 24);
-		p.byte_count = bits >> 40 & 0xFFF;
-		p.lower_addr = bits >> 52 & 0x7F;
-		if (p.kind == WEFT_ATS_CPLD)
-			p.length = (uint16_t)(1 + weft_rand_below(r, 32));
-		else
-			p.status = bits & 4 ? WEFT_ATS_CA : bits & 1;
-		break;
-	case WEFT_ATS_INVALIDATE:
-		p.target = (uint16_t)(bits >> 24);
-		p.itag = bits & 31;
-		p.log2 = (uint8_t)(12 + weft_rand_below(r, 53));
-		p.addr = addr & ~weft_mask64(p.log2);
-		p.global = bits >> 7 & 1;
-		break;
-	case WEFT_ATS_INVALIDATED:
-		p.target = (uint16_t)(bits >> 24);
-		p.count = 1 + (bits & 7);
-		p.itags = (uint32_t)addr;
-		break;
-	case WEFT_ATS_PAGE:
-		p.addr = addr & ~UINT64_C(0xFFF);
-		p.group = bits & 0x1FF;
-		p.page_bits = bits >> 9 & 7;
-		break;
-	case WEFT_ATS_PAGE_GROUP:
-		p.target = (uint16_t)(bits >> 24);
-		p.group = bits & 0x1FF;
-		p.code = bits >> 9 & 15;
-		break;
-	default: break;
-	}
+	random_of_kind(&p, r, bits, addr);
 	if (p.kind == WEFT_ATS_WRITE || p.kind == WEFT_ATS_CPLD) {
 		weft_rand_fill(r, data, (size_t)p.length * 4);
 		p.data = data;

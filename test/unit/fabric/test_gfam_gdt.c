@@ -255,6 +255,17 @@ WEFT_TEST(each_rule_is_refused_and_changes_nothing)
 #undef BAD
 }
 
+static void
+expect_nothing_below(struct weft_gfam *u, uint64_t base)
+{
+	struct weft_gfam_decision d;
+
+	for (unsigned int i = 0; i < 64; i++) {
+		weft_gfam_decide(u, 0, (base - 1) - ((base - 1) >> i), false, &d);
+		assert_int_equal(d.result, WEFT_GFAM_NO_HIT);
+	}
+}
+
 /*
  * Below a base the distance wraps: with the longest sets and highest bases it must not come round.
  */
@@ -281,12 +292,7 @@ WEFT_TEST(sets_at_the_end_of_all_addresses)
 
 			e.hpa_base = 0 - span - block;
 			assert_int_equal(weft_gfam_set_gdt(u, 0, 0, 0, &e, 1), 0);
-			for (unsigned int i = 0; i < 64; i++) {
-				const uint64_t below = (e.hpa_base - 1) - ((e.hpa_base - 1) >> i);
-
-				weft_gfam_decide(u, 0, below, false, &d);
-				assert_int_equal(d.result, WEFT_GFAM_NO_HIT);
-			}
+			expect_nothing_below(u, e.hpa_base);
 			weft_gfam_decide(u, 0, e.hpa_base, false, &d);
 			assert_int_equal(d.result, WEFT_GFAM_UNGROUPED);
 			weft_gfam_decide(u, 0, e.hpa_base + span, false, &d);

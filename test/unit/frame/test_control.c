@@ -251,67 +251,75 @@ WEFT_TEST(records_are_the_bytes_of_the_page)
 	}
 }
 
+static struct weft_control
+draw_record(struct weft_rand *r)
+{
+	struct weft_control c = { .type = WEFT_CONTROL_HELLO };
+
+	c.type += (uint8_t)weft_rand_below(r, WEFT_CONTROL_TYPES - 1);
+	if (c.type <= WEFT_CONTROL_REFUSE) {
+		c.version = (uint8_t)weft_rand_below(r, 256);
+		c.mode = (uint8_t)weft_rand_below(r, 2);
+		c.max_flits = (uint8_t)(1 + weft_rand_below(r, 64));
+		c.crc_order = (uint8_t)weft_rand_below(r, 2);
+		c.isn_form = (uint8_t)weft_rand_below(r, 3);
+		c.ide_mode = (uint8_t)weft_rand_below(r, 3);
+		c.credits = (uint16_t)weft_rand_below(r, 65536);
+		c.ide_bits = c.ide_mode == 0 ? 0 : (uint16_t)weft_rand_below(r, 65536);
+		if (c.ide_mode != 0 && c.type != WEFT_CONTROL_REFUSE)
+			weft_rand_fill(r, c.random, sizeof(c.random));
+		if (c.ide_mode != 0 && c.type == WEFT_CONTROL_WELCOME)
+			weft_rand_fill(r, c.proof, sizeof(c.proof));
+	}
+	if ((c.type == WEFT_CONTROL_READY || c.type == WEFT_CONTROL_GONE ||
+		    c.type == WEFT_CONTROL_ANNOUNCE) &&
+		weft_rand_below(r, 2) == 0)
+		weft_rand_fill(r, c.proof, sizeof(c.proof));
+	if (c.type == WEFT_CONTROL_CHALLENGE || c.type == WEFT_CONTROL_GONE)
+		c.challenge = weft_rand_u64(r) | 1;
+	if ((c.type == WEFT_CONTROL_KEEPALIVE || c.type == WEFT_CONTROL_GOODBYE) &&
+		weft_rand_below(r, 2) == 0) {
+		c.number = weft_rand_u64(r) | 1;
+		weft_rand_fill(r, c.mac, sizeof(c.mac));
+	}
+	if (c.type <= WEFT_CONTROL_REFUSE || c.type == WEFT_CONTROL_LOSS) {
+		c.port = (uint16_t)weft_rand_below(r, 65536);
+		weft_rand_fill(r, c.node, sizeof(c.node));
+	}
+	if (c.type <= WEFT_CONTROL_WELCOME && weft_rand_below(r, 2) == 0)
+		c.memory = weft_rand_u64(r) | 1;
+	if (c.type <= WEFT_CONTROL_WELCOME && weft_rand_below(r, 2) == 0)
+		c.known = weft_rand_u64(r) | 1;
+	if (c.type == WEFT_CONTROL_REFUSE)
+		c.differs = (uint8_t)(1 + weft_rand_below(r, WEFT_PARAM_COUNT - 1));
+	if (c.type == WEFT_CONTROL_WELCOME)
+		c.session = 1 + (uint32_t)weft_rand_below(r, UINT32_MAX);
+	if (c.type == WEFT_CONTROL_KEEPALIVE)
+		c.flags = (uint8_t)weft_rand_below(r, 2);
+	if (c.type == WEFT_CONTROL_ANNOUNCE) {
+		weft_rand_fill(r, c.fabric, sizeof(c.fabric));
+		weft_rand_fill(r, c.name, sizeof(c.name));
+		c.instance = weft_rand_u64(r) | 1;
+		c.heard = weft_rand_below(r, 2) == 0 ? 0 : weft_rand_u64(r);
+		c.runs_ms = (uint32_t)weft_rand_u64(r);
+	}
+	if (c.type == WEFT_CONTROL_LOSS)
+		c.count = 1 + (uint32_t)weft_rand_below(r, UINT32_MAX);
+	return c;
+}
+
 WEFT_TEST(what_was_built_parses_to_the_same)
 {
 	struct weft_rand r;
 
 	weft_test_seed(&r, __func__);
 	for (int round = 0; round < 2000; round++) {
-		struct weft_control c = { .type = WEFT_CONTROL_HELLO };
 		const size_t pad = (size_t)weft_rand_below(&r, 64);
+		const struct weft_control c = draw_record(&r);
 		uint8_t rec[WEFT_CONTROL_MAX + 64] = { 0 };
 		struct weft_control got;
 		size_t len;
 
-		c.type += (uint8_t)weft_rand_below(&r, WEFT_CONTROL_TYPES - 1);
-		if (c.type <= WEFT_CONTROL_REFUSE) {
-			c.version = (uint8_t)weft_rand_below(&r, 256);
-			c.mode = (uint8_t)weft_rand_below(&r, 2);
-			c.max_flits = (uint8_t)(1 + weft_rand_below(&r, 64));
-			c.crc_order = (uint8_t)weft_rand_below(&r, 2);
-			c.isn_form = (uint8_t)weft_rand_below(&r, 3);
-			c.ide_mode = (uint8_t)weft_rand_below(&r, 3);
-			c.credits = (uint16_t)weft_rand_below(&r, 65536);
-			c.ide_bits = c.ide_mode == 0 ? 0 : (uint16_t)weft_rand_below(&r, 65536);
-			if (c.ide_mode != 0 && c.type != WEFT_CONTROL_REFUSE)
-				weft_rand_fill(&r, c.random, sizeof(c.random));
-			if (c.ide_mode != 0 && c.type == WEFT_CONTROL_WELCOME)
-				weft_rand_fill(&r, c.proof, sizeof(c.proof));
-		}
-		if ((c.type == WEFT_CONTROL_READY || c.type == WEFT_CONTROL_GONE ||
-			    c.type == WEFT_CONTROL_ANNOUNCE) &&
-			weft_rand_below(&r, 2) == 0)
-			weft_rand_fill(&r, c.proof, sizeof(c.proof));
-		if (c.type == WEFT_CONTROL_CHALLENGE || c.type == WEFT_CONTROL_GONE)
-			c.challenge = weft_rand_u64(&r) | 1;
-		if ((c.type == WEFT_CONTROL_KEEPALIVE || c.type == WEFT_CONTROL_GOODBYE) &&
-			weft_rand_below(&r, 2) == 0) {
-			c.number = weft_rand_u64(&r) | 1;
-			weft_rand_fill(&r, c.mac, sizeof(c.mac));
-		}
-		if (c.type <= WEFT_CONTROL_REFUSE || c.type == WEFT_CONTROL_LOSS) {
-			c.port = (uint16_t)weft_rand_below(&r, 65536);
-			weft_rand_fill(&r, c.node, sizeof(c.node));
-		}
-		if (c.type <= WEFT_CONTROL_WELCOME && weft_rand_below(&r, 2) == 0)
-			c.memory = weft_rand_u64(&r) | 1;
-		if (c.type <= WEFT_CONTROL_WELCOME && weft_rand_below(&r, 2) == 0)
-			c.known = weft_rand_u64(&r) | 1;
-		if (c.type == WEFT_CONTROL_REFUSE)
-			c.differs = (uint8_t)(1 + weft_rand_below(&r, WEFT_PARAM_COUNT - 1));
-		if (c.type == WEFT_CONTROL_WELCOME)
-			c.session = 1 + (uint32_t)weft_rand_below(&r, UINT32_MAX);
-		if (c.type == WEFT_CONTROL_KEEPALIVE)
-			c.flags = (uint8_t)weft_rand_below(&r, 2);
-		if (c.type == WEFT_CONTROL_ANNOUNCE) {
-			weft_rand_fill(&r, c.fabric, sizeof(c.fabric));
-			weft_rand_fill(&r, c.name, sizeof(c.name));
-			c.instance = weft_rand_u64(&r) | 1;
-			c.heard = weft_rand_below(&r, 2) == 0 ? 0 : weft_rand_u64(&r);
-			c.runs_ms = (uint32_t)weft_rand_u64(&r);
-		}
-		if (c.type == WEFT_CONTROL_LOSS)
-			c.count = 1 + (uint32_t)weft_rand_below(&r, UINT32_MAX);
 		len = weft_control_build(rec, &c);
 		assert_int_equal(parse(rec, len + pad, &got), WEFT_OK);
 		assert_same(&got, &c);

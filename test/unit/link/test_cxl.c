@@ -959,6 +959,23 @@ run_with_outages(struct rig *r, struct weft_rand *pick, uint32_t bad)
 	return rig_is_done(r);
 }
 
+static struct weft_llr_cfg
+draw_cfg(struct weft_rand *pick, unsigned int run)
+{
+	struct weft_llr_cfg cfg = cxl_cfg(weft_rand_below(pick, 3) != 0);
+
+	cfg.show_first = run % 2 != 0;
+	cfg.window = (uint16_t)(1 + weft_rand_below(pick, 511));
+	if (run % 16 == 0)
+		cfg.window = run % 32 == 0 ? 1 : 511;
+	if (cfg.selective)
+		cfg.rx_flits = (uint16_t)(1 + weft_rand_below(pick, 511) / (1 + run % 100));
+	cfg.ack_every = (uint16_t)(1 + weft_rand_below(pick, 40));
+	cfg.nak_repeat = (uint16_t)(1 + weft_rand_below(pick, 200));
+	cfg.replays_max = (uint8_t)(1 + weft_rand_below(pick, 10));
+	return cfg;
+}
+
 /* RETRY-1, RETRY-3 */
 WEFT_TEST(everything_arrives_however_many_flits_are_bad)
 {
@@ -968,20 +985,10 @@ WEFT_TEST(everything_arrives_however_many_flits_are_bad)
 
 	weft_test_seed(&pick, "bad flits");
 	for (unsigned int run = 0; run < runs; run++) {
-		struct weft_llr_cfg cfg = cxl_cfg(weft_rand_below(&pick, 3) != 0);
+		const struct weft_llr_cfg cfg = draw_cfg(&pick, run);
 		uint32_t bad = (uint32_t)weft_rand_below(&pick, 100000);
 		struct rig r;
 
-		cfg.show_first = run % 2 != 0;
-		cfg.window = (uint16_t)(1 + weft_rand_below(&pick, 511));
-		if (run % 16 == 0)
-			cfg.window = run % 32 == 0 ? 1 : 511;
-		if (cfg.selective)
-			cfg.rx_flits =
-				(uint16_t)(1 + weft_rand_below(&pick, 511) / (1 + run % 100));
-		cfg.ack_every = (uint16_t)(1 + weft_rand_below(&pick, 40));
-		cfg.nak_repeat = (uint16_t)(1 + weft_rand_below(&pick, 200));
-		cfg.replays_max = (uint8_t)(1 + weft_rand_below(&pick, 10));
 		rig_init(&r, &cfg, weft_rand_u64(&pick));
 		r.latency_ns = 100 + weft_rand_below(&pick, 3000);
 		r.end[0].to_send = weft_rand_below(&pick, 3000);

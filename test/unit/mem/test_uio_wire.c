@@ -8,71 +8,72 @@
 
 #include "uio_rig.h"
 
+static const uint8_t form_data[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+
+static const struct {
+	struct weft_uio u;
+	const char *hex;
+} forms[] = {
+	{ { .kind = WEFT_UIO_READ,
+		  .requester = 0x0102,
+		  .tag = 0x155,
+		  .len = 256,
+		  .addr = UINT64_C(0x10000000100) },
+		"22080040"
+		"010255ff"
+		"00000100"
+		"00000100" },
+	{ { .kind = WEFT_UIO_READ, .tag = 0x200, .len = 4, .addr = 0xFFC }, "22800001"
+									    "0000000f"
+									    "00000000"
+									    "00000ffc" },
+	{ { .kind = WEFT_UIO_WRITE,
+		  .requester = 0xFFFF,
+		  .tag = 0x3FF,
+		  .len = 8,
+		  .poison = true,
+		  .addr = 0x40,
+		  .data = form_data },
+		"62884002"
+		"ffffffff"
+		"00000000"
+		"00000040"
+		"0102030405060708" },
+	{ { .kind = WEFT_UIO_CPL,
+		  .requester = 0x0102,
+		  .tag = 7,
+		  .status = WEFT_UIO_CA,
+		  .left = 256 },
+		"0f000000"
+		"00008100"
+		"01020700" },
+	{ { .kind = WEFT_UIO_CPLD,
+		  .requester = 0x0102,
+		  .completer = 0x0304,
+		  .tag = 0x107,
+		  .len = 8,
+		  .left = 72,
+		  .lower = 0x78,
+		  .data = form_data },
+		"4f080002"
+		"03040048"
+		"01020778"
+		"0102030405060708" },
+};
+
 WEFT_TEST(bytes_are_those_of_the_forms)
 {
-	static const uint8_t data[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
-	static const struct {
-		struct weft_uio u;
-		const char *hex;
-	} rows[] = {
-		{ { .kind = WEFT_UIO_READ,
-			  .requester = 0x0102,
-			  .tag = 0x155,
-			  .len = 256,
-			  .addr = UINT64_C(0x10000000100) },
-			"22080040"
-			"010255ff"
-			"00000100"
-			"00000100" },
-		{ { .kind = WEFT_UIO_READ, .tag = 0x200, .len = 4, .addr = 0xFFC }, "22800001"
-										    "0000000f"
-										    "00000000"
-										    "00000ffc" },
-		{ { .kind = WEFT_UIO_WRITE,
-			  .requester = 0xFFFF,
-			  .tag = 0x3FF,
-			  .len = 8,
-			  .poison = true,
-			  .addr = 0x40,
-			  .data = data },
-			"62884002"
-			"ffffffff"
-			"00000000"
-			"00000040"
-			"0102030405060708" },
-		{ { .kind = WEFT_UIO_CPL,
-			  .requester = 0x0102,
-			  .tag = 7,
-			  .status = WEFT_UIO_CA,
-			  .left = 256 },
-			"0f000000"
-			"00008100"
-			"01020700" },
-		{ { .kind = WEFT_UIO_CPLD,
-			  .requester = 0x0102,
-			  .completer = 0x0304,
-			  .tag = 0x107,
-			  .len = 8,
-			  .left = 72,
-			  .lower = 0x78,
-			  .data = data },
-			"4f080002"
-			"03040048"
-			"01020778"
-			"0102030405060708" },
-	};
-
-	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(forms); i++) {
 		struct weft_io_tlp want, got;
 
-		uio_rig_bytes(&want, rows[i].hex);
+		uio_rig_bytes(&want, forms[i].hex);
 		memset(&got, 0, sizeof(got));
-		assert_int_equal(weft_uio_encode(&got, &rows[i].u), 0);
+		assert_int_equal(weft_uio_encode(&got, &forms[i].u), 0);
 		assert_int_equal(got.len, want.len);
 		assert_memory_equal(got.tlp, want.tlp, want.len);
 		assert_true(weft_io_is_valid(&got));
 		assert_int_equal(weft_io_class(&got),
-			rows[i].u.kind <= WEFT_UIO_WRITE ? WEFT_IO_REQUEST : WEFT_IO_COMPLETION);
+			forms[i].u.kind <= WEFT_UIO_WRITE ? WEFT_IO_REQUEST : WEFT_IO_COMPLETION);
 	}
 }
 

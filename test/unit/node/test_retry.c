@@ -7,8 +7,9 @@
 
 #include "weft_node.h"
 
-/* Every combination of what a topology may say, over every kind of end: what is valid stays so. */
-WEFT_TEST(what_a_topology_says_of_retry_is_always_valid)
+/* Case @n: what a topology says of retry, and what was there before. */
+static void
+make_case(unsigned int n, struct weft_topo_retry *r, struct weft_llr_cfg *c)
 {
 	static const uint16_t windows[] = { 0, 8, 100, 511 }, acks[] = { 0, 1, 255 };
 	static const uint16_t buffers[] = { 0, 1, 511 };
@@ -21,35 +22,43 @@ WEFT_TEST(what_a_topology_says_of_retry_is_always_valid)
 		.timeout_max_ns = 1000000,
 		.replays_max = 8,
 		.selective = true };
+
+	*c = base;
+	*r = (struct weft_topo_retry){ .window = windows[n % 4] };
+	r->ack_every = acks[(n /= 4) % 3];
+	r->rx_buffer = buffers[(n /= 3) % 3];
+	r->selective = (int8_t)((int)((n /= 3) % 3) - 1);
+	switch ((n /= 3) % 3) { /* cxl, rxl that reads numbers, rxl that goes back */
+	case 0:
+		c->mode = WEFT_MODE_CXL;
+		c->isn = WEFT_ISN_NONE;
+		break;
+	case 1:
+		c->mode = WEFT_MODE_RXL;
+		c->gap_decoding = true;
+		break;
+	default:
+		c->mode = WEFT_MODE_RXL;
+		c->selective = false;
+		c->rx_flits = 0;
+		break;
+	}
+	if ((n / 3) % 2 != 0) { /* it goes back by itself */
+		c->selective = false;
+		c->rx_flits = 0;
+	}
+}
+
+/* Every combination of what a topology may say, over every kind of end: what is valid stays so. */
+WEFT_TEST(what_a_topology_says_of_retry_is_always_valid)
+{
 	unsigned int cases = 0;
 
 	for (unsigned int i = 0; i < 4 * 3 * 3 * 3 * 3 * 2; i++) {
-		unsigned int n = i;
-		struct weft_topo_retry r = { .window = windows[n % 4] };
-		struct weft_llr_cfg c = base, b;
+		struct weft_topo_retry r;
+		struct weft_llr_cfg c, b;
 
-		r.ack_every = acks[(n /= 4) % 3];
-		r.rx_buffer = buffers[(n /= 3) % 3];
-		r.selective = (int8_t)((int)((n /= 3) % 3) - 1);
-		switch ((n /= 3) % 3) { /* cxl, rxl that reads numbers, rxl that goes back */
-		case 0:
-			c.mode = WEFT_MODE_CXL;
-			c.isn = WEFT_ISN_NONE;
-			break;
-		case 1:
-			c.mode = WEFT_MODE_RXL;
-			c.gap_decoding = true;
-			break;
-		default:
-			c.mode = WEFT_MODE_RXL;
-			c.selective = false;
-			c.rx_flits = 0;
-			break;
-		}
-		if ((n / 3) % 2 != 0) { /* it goes back by itself */
-			c.selective = false;
-			c.rx_flits = 0;
-		}
+		make_case(i, &r, &c);
 		b = c;
 		if (weft_llr_size(&b) == 0)
 			fail_msg("case %u: what was before is not valid", i);

@@ -565,6 +565,32 @@ case_good(struct bad_case *c)
 	c->attr = (struct weft_sig_attr){ .mem = &c->mem, .wire = &c->wire, .check_mask = 0xFF };
 }
 
+/* Cases 19 to 24: the mask says that the signature is copied. */
+static void
+case_copies(struct bad_case *c, unsigned int i)
+{
+	c->attr.flags = WEFT_SIG_COPY_MASK;
+	switch (i) {
+	case 20: c->attr.mem = NULL; break;
+	case 21: c->attr.wire = NULL; break;
+	case 22:
+		c->wire = c->mem;
+		c->wire.block_size = 520;
+		break;
+	case 23:
+		c->wire = c->mem;
+		c->wire.sig.crc = &c->wire_crc;
+		c->wire_crc.type = WEFT_SIG_CRC32C;
+		break;
+	case 24:
+		c->wire = c->mem;
+		c->wire.sig.crc = &c->wire_crc;
+		c->want = 0;
+		break;
+	default: break; /* structures differ */
+	}
+}
+
 /* Make @p c the @p i-th of the table. False behind the last. */
 static bool
 case_make(struct bad_case *c, unsigned int i)
@@ -590,32 +616,12 @@ case_make(struct bad_case *c, unsigned int i)
 	case 16: c->t10dif.bg_type = (enum weft_sig_bg_type)2; break;
 	case 17: c->t10dif.flags = 8; break;
 	case 18: c->t10dif.flags = 0x8001; break;
-	case 19: c->attr.flags = WEFT_SIG_COPY_MASK; break; /* structures differ */
+	case 19:
 	case 20:
-		c->attr.flags = WEFT_SIG_COPY_MASK;
-		c->attr.mem = NULL;
-		break;
 	case 21:
-		c->attr.flags = WEFT_SIG_COPY_MASK;
-		c->attr.wire = NULL;
-		break;
 	case 22:
-		c->attr.flags = WEFT_SIG_COPY_MASK;
-		c->wire = c->mem;
-		c->wire.block_size = 520;
-		break;
 	case 23:
-		c->attr.flags = WEFT_SIG_COPY_MASK;
-		c->wire = c->mem;
-		c->wire.sig.crc = &c->wire_crc;
-		c->wire_crc.type = WEFT_SIG_CRC32C;
-		break;
-	case 24:
-		c->attr.flags = WEFT_SIG_COPY_MASK;
-		c->wire = c->mem;
-		c->wire.sig.crc = &c->wire_crc;
-		c->want = 0;
-		break;
+	case 24: case_copies(c, i); break;
 	case 25: c->mem.sig.crc = NULL; break;
 	case 26: c->wire.sig.dif = NULL; break;
 	case 27:
