@@ -6,6 +6,8 @@
 #include "daemon.h"
 #include "event.h"
 
+#define CONNS_A_TURN 512
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,21 +53,61 @@ conns_fini(struct node *n)
 	free(n->conn);
 }
 
+static uint32_t
+conn_count(const struct daemon *d)
+{
+	uint32_t n = 0;
+
+	for (uint16_t i = 0; i < d->n_nodes; i++)
+		n += d->node[i].node->n_links;
+	return n;
+}
+
+void
+conns_turn(struct daemon *d)
+{
+	const uint32_t all = conn_count(d);
+
+	while (conns_next(d, &d->walk) != NULL)
+		;
+	d->walk.left = all < CONNS_A_TURN ? all : CONNS_A_TURN;
+}
+
+void
+conns_turn_all(struct daemon *d)
+{
+	d->walk = (struct conn_walk){ .left = conn_count(d) };
+}
+
+struct conn *
+conns_next(const struct daemon *d, struct conn_walk *w)
+{
+	if (w->left == 0)
+		return NULL;
+	while (w->link >= d->node[w->node].node->n_links) {
+		w->node = w->node + 1 == d->n_nodes ? 0 : (uint16_t)(w->node + 1);
+		w->link = 0;
+	}
+	w->left--;
+	return &d->node[w->node].conn[w->link++];
+}
+
 void
 conns_log_events(struct daemon *d)
 {
-	for (uint16_t k = 0; k < d->n_nodes; k++)
-		for (uint16_t i = 0; i < d->node[k].node->n_links; i++) {
-			struct conn *c = &d->node[k].conn[i];
-			const uint64_t n = weft_link_count(c->link->end, WEFT_LINK_N_DOUBTED);
-			const struct weft_llr *l = weft_link_llr(c->link->end);
+	struct conn_walk w = d->walk;
+	struct conn *c;
 
-			event_put(EVENT_DOUBTED, d->node[k].topo->name, daemon_peer_name(c),
-				n - c->others_told,
-				"flits came in the name of %s that it did not send (%llu numbers "
-				"with two contents): a new session begins, what was open is lost",
-				daemon_peer_name(c),
-				(unsigned long long)weft_llr_count(l, WEFT_LLR_N_CONFLICTS));
-			c->others_told = n;
-		}
+	while ((c = conns_next(d, &w)) != NULL) {
+		const uint64_t n = weft_link_count(c->link->end, WEFT_LINK_N_DOUBTED);
+		const struct weft_llr *l = weft_link_llr(c->link->end);
+
+		event_put(EVENT_DOUBTED, c->node->topo->name, daemon_peer_name(c),
+			n - c->others_told,
+			"flits came in the name of %s that it did not send (%llu numbers "
+			"with two contents): a new session begins, what was open is lost",
+			daemon_peer_name(c),
+			(unsigned long long)weft_llr_count(l, WEFT_LLR_N_CONFLICTS));
+		c->others_told = n;
+	}
 }

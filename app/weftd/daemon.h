@@ -80,6 +80,12 @@ struct conn {
 	} watch;
 };
 
+/* Where a walk over the connections of all nodes is, and how many it has still to come by. */
+struct conn_walk {
+	uint16_t node, link;
+	uint32_t left;
+};
+
 /* HELLOs that this file's fabric has no place for. */
 struct misfit {
 	uint64_t about; /* the last: port 63:48, SPID 47:32, DPID 31:16, verdict 15:8, mode 7:0 */
@@ -171,6 +177,7 @@ struct daemon {
 	struct weft_topo *topo; /* that it began with: what cannot change */
 	struct weft_load *load; /* likewise */
 	struct weft_topo *now; /* routes, segments and rights in force; daemon_now() */
+	struct conn_walk walk; /* control thread: connections that it looks at in this turn */
 	uint64_t updates; /* changes of them, and files that were refused */
 	uint64_t updates_refused;
 	struct node *node;
@@ -358,6 +365,18 @@ int conn_cfg(void *node, struct weft_node_link *l, struct weft_link_cfg *c);
 /** Make n->node with its links, and what the daemon has of each. 0, or -errno. */
 int conns_init(struct node *n, char *err, size_t err_len);
 void conns_fini(struct node *n);
+
+/**
+ * Control thread: go on to the connections of the next turn. What it looks at is taken from the
+ * lcores' caches, so of many it looks at some hundred at a time.
+ */
+void conns_turn(struct daemon *d);
+
+/** All of them are looked at next. */
+void conns_turn_all(struct daemon *d);
+
+/** The next connection of a walk, or NULL. Walks of a turn begin as copies of d->walk. */
+struct conn *conns_next(const struct daemon *d, struct conn_walk *w);
 
 /* --- conn_frames.c: frames of connections --- */
 

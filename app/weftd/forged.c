@@ -121,14 +121,14 @@ void
 forged_log_events(struct daemon *d)
 {
 	const uint64_t now_ns = node_now_ns();
+	struct conn_walk w = d->walk;
+	struct conn *c;
 
-	for (uint16_t k = 0; k < d->n_nodes; k++)
-		for (uint16_t i = 0; i < d->node[k].node->n_links; i++) {
-			struct conn *c = &d->node[k].conn[i];
-			const char *other = d->topo->node[c->link->topo_node].name;
+	while ((c = conns_next(d, &w)) != NULL) {
+		const char *name = c->node->topo->name, *other = daemon_peer_name(c);
 
-			forged_tell_refused(c, d->node[k].topo->name, other);
-			forged_tell_doubts(c, d->node[k].topo->name, other, now_ns);
-			forged_tell_replayed(c, other, now_ns);
-		}
+		forged_tell_refused(c, name, other);
+		forged_tell_doubts(c, name, other, now_ns);
+		forged_tell_replayed(c, other, now_ns);
+	}
 }

@@ -44,26 +44,22 @@ generation_tell_poison(const struct node *n, struct conn *c)
 void
 generation_log_events(struct daemon *d)
 {
-	for (uint16_t i = 0; i < d->n_nodes; i++) {
-		struct node *n = &d->node[i];
+	struct conn_walk w = d->walk;
+	struct conn *c;
 
-		for (uint16_t k = 0; k < n->node->n_links; k++) {
-			struct conn *c = &n->conn[k];
-			const uint64_t replaced =
-				__atomic_load_n(&c->link->memory.replaced, __ATOMIC_ACQUIRE);
+	while ((c = conns_next(d, &w)) != NULL) {
+		const struct weft_node_memory *m = &c->link->memory;
+		const uint64_t replaced = __atomic_load_n(&m->replaced, __ATOMIC_ACQUIRE);
 
-			generation_tell_poison(n, c);
-			if (replaced == c->replaced_told)
-				continue;
-			event_put(EVENT_MEMORY_NEW, n->topo->name, daemon_peer_name(c),
-				replaced - c->replaced_told,
-				"%s restarted with empty memory (generation %016" PRIx64
-				", before %016" PRIx64 "), %" PRIu64 " lines forgotten, %" PRIu64
-				" transfers lost",
-				daemon_peer_name(c), c->link->memory.generation,
-				c->link->memory.before, c->link->memory.forgotten,
-				c->link->memory.transfers);
-			c->replaced_told = replaced;
-		}
+		generation_tell_poison(c->node, c);
+		if (replaced == c->replaced_told)
+			continue;
+		event_put(EVENT_MEMORY_NEW, c->node->topo->name, daemon_peer_name(c),
+			replaced - c->replaced_told,
+			"%s restarted with empty memory (generation %016" PRIx64
+			", before %016" PRIx64 "), %" PRIu64 " lines forgotten, %" PRIu64
+			" transfers lost",
+			daemon_peer_name(c), m->generation, m->before, m->forgotten, m->transfers);
+		c->replaced_told = replaced;
 	}
 }

@@ -175,20 +175,21 @@ ide_conn_fini(struct conn *c)
 void
 ide_log_events(struct daemon *d)
 {
-	for (uint16_t k = 0; d->topo->ide.mode != WEFT_IDE_OFF && k < d->n_nodes; k++)
-		for (uint16_t i = 0; i < d->node[k].node->n_links; i++) {
-			struct conn *c = &d->node[k].conn[i];
-			const struct weft_link *e = c->link->end;
-			const uint64_t n = weft_link_count(e, WEFT_LINK_N_IDE_FAILURES);
+	struct conn_walk w = d->walk;
+	struct conn *c;
 
-			event_put(EVENT_IDE_FAILED, d->node[k].topo->name, daemon_peer_name(c),
-				n - c->ide_told,
-				"IDE of what came from %s failed (%llu times, %llu flits dropped): "
-				"the session ends, a new one gets new keys",
-				daemon_peer_name(c), (unsigned long long)n,
-				(unsigned long long)weft_link_count(e, WEFT_LINK_N_IDE_DROPPED));
-			c->ide_told = n;
-		}
+	while (d->topo->ide.mode != WEFT_IDE_OFF && (c = conns_next(d, &w)) != NULL) {
+		const struct weft_link *e = c->link->end;
+		const uint64_t n = weft_link_count(e, WEFT_LINK_N_IDE_FAILURES);
+
+		event_put(EVENT_IDE_FAILED, c->node->topo->name, daemon_peer_name(c),
+			n - c->ide_told,
+			"IDE of what came from %s failed (%llu times, %llu flits dropped): "
+			"the session ends, a new one gets new keys",
+			daemon_peer_name(c), (unsigned long long)n,
+			(unsigned long long)weft_link_count(e, WEFT_LINK_N_IDE_DROPPED));
+		c->ide_told = n;
+	}
 }
 
 const char *

@@ -405,6 +405,7 @@ weftd_control(void *arg)
 			d->exit_status = EXIT_FAILURE;
 			break;
 		}
+		conns_turn(d);
 		sessions_watch(d);
 		rates_maintain(d);
 		weftd_tell_of_others(d);
@@ -496,6 +497,7 @@ weftd_run(struct daemon *d)
 			weft_loop_join(d->loop[i]);
 	seconds = weftd_elapsed_s(&start);
 	segments_ended(d);
+	conns_turn_all(d);
 	weftd_tell_of_others(d); /* what came since the control thread looked last */
 	weftd_say_goodbye(d);
 	return seconds;

@@ -181,8 +181,9 @@ void
 sessions_watch(struct daemon *d)
 {
 	const uint64_t now_ns = node_now_ns();
+	struct conn_walk w = d->walk;
+	struct conn *c;
 
-	for (uint16_t i = 0; i < d->n_nodes; i++)
-		for (uint16_t k = 0; k < d->node[i].node->n_links; k++)
-			watch_session(&d->node[i].conn[k], now_ns);
+	while ((c = conns_next(d, &w)) != NULL)
+		watch_session(c, now_ns);
 }
