@@ -7,50 +7,66 @@
 
 #include "weft_rand.h"
 
-#define OFF_HPA 0
-#define OFF_VERSION 8
-#define OFF_WRITER 16
-#define OFF_FILL 24 /* 20..23 are zero */
+#define WORDS (WEFT_LINE_LEN / 8)
 
-/*
- * Each part passes through the generator, so that no two sums of parts meet by simple arithmetic.
- */
-static uint64_t
-line_fill_seed(uint64_t seed, const struct weft_line_id *id)
+enum { AT_HPA, AT_VERSION, AT_WRITER /* in its lower half */, AT_FILL };
+
+static inline uint64_t
+line_mix(uint64_t seed)
 {
-	const uint64_t part[] = { id->hpa, id->version, id->writer };
 	struct weft_rand r;
 
-	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(part); i++) {
-		weft_rand_seed(&r, seed ^ part[i]);
-		seed = weft_rand_u64(&r);
-	}
-	return seed;
+	weft_rand_seed(&r, seed);
+	return weft_rand_u64(&r);
+}
+
+static inline uint64_t
+line_turn(uint64_t v, unsigned int by)
+{
+	return v << by | v >> (64 - by);
+}
+
+/*
+ * The words of a line, in the CPU's order. Each part passes through the generator, side by side, so
+ * that no two sums of parts meet by simple arithmetic.
+ */
+static inline void
+line_words(uint64_t word[WORDS], uint64_t seed, const struct weft_line_id *id)
+{
+	struct weft_rand r;
+
+	word[AT_HPA] = id->hpa;
+	word[AT_VERSION] = id->version;
+	word[AT_WRITER] = id->writer;
+	weft_rand_seed(&r, line_mix(seed ^ id->hpa) ^ line_turn(line_mix(seed ^ id->version), 21) ^
+				   line_turn(line_mix(seed ^ id->writer), 42));
+	for (unsigned int i = AT_FILL; i < WORDS; i++)
+		word[i] = weft_rand_u64(&r);
 }
 
 void
 weft_line_fill(uint8_t *data, uint64_t seed, const struct weft_line_id *id)
 {
-	struct weft_rand r;
+	uint64_t word[WORDS] __attribute__((uninitialized)); /* all are written */
 
-	weft_put_le64(data + OFF_HPA, id->hpa);
-	weft_put_le64(data + OFF_VERSION, id->version);
-	weft_put_le64(data + OFF_WRITER, id->writer);
-	weft_rand_seed(&r, line_fill_seed(seed, id));
-	for (unsigned int i = OFF_FILL; i < WEFT_LINE_LEN; i += 8)
-		weft_put_le64(data + i, weft_rand_u64(&r));
+	line_words(word, seed, id);
+	for (unsigned int i = 0; i < WORDS; i++)
+		weft_put_le64(data + 8 * (size_t)i, word[i]);
 }
 
 bool
 weft_line_read(const uint8_t *data, uint64_t seed, struct weft_line_id *id)
 {
-	uint8_t want[WEFT_LINE_LEN];
+	uint64_t word[WORDS] __attribute__((uninitialized)); /* all are written */
+	uint64_t wrong = 0;
 
-	id->hpa = weft_get_le64(data + OFF_HPA);
-	id->version = weft_get_le64(data + OFF_VERSION);
-	id->writer = weft_get_le32(data + OFF_WRITER);
-	weft_line_fill(want, seed, id);
-	return id->version != 0 && memcmp(want, data, WEFT_LINE_LEN) == 0;
+	id->hpa = weft_get_le64(data + 8 * AT_HPA);
+	id->version = weft_get_le64(data + 8 * AT_VERSION);
+	id->writer = weft_get_le32(data + 8 * AT_WRITER);
+	line_words(word, seed, id);
+	for (unsigned int i = 0; i < WORDS; i++)
+		wrong |= word[i] ^ weft_get_le64(data + 8 * (size_t)i);
+	return id->version != 0 && wrong == 0;
 }
 
 bool
