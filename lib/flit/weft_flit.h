@@ -11,6 +11,21 @@
  *   240..241 CRD, credit return
  *   242..249 CRC
  *   250..255 FEC
+ *
+ * Words of flits:
+ *
+ *   1. A flit is 256 bytes and one unit of FEC, CRC and retry. A frame (weft_wire.h) carries 1..64.
+ *   2. Flits of types CACHEMEM and IO are payload. Nothing above retry looks at others.
+ *   3. A CACHEMEM flit carries messages (weft_msg.h) in slots, an IO flit a stream of packets
+ *      (weft_io.h). No flit carries both.
+ *   4. Headers of messages stand in slots, one or several in each. Data of 64 bytes takes four
+ *      G-slots after its header, in the next flits too; the H-slot never has data.
+ *   5. A control flit has an LLCTRL message in slot 0 and carries no other. All other CACHEMEM
+ *      flits are protocol flits, those with IDE.MAC in slot 0 too.
+ *   6. In HBR form messages name LD-IDs and CacheIDs of one link, in PBR form the SPID and DPID of
+ *      two nodes of the fabric. A PBR flit may pass switches, an HBR flit ends at the next port.
+ *   7. The number of a flit stands in its header (explicit), or enters its CRC only (implicit, ISN:
+ *      encapsulation.md section 3).
  */
 #ifndef WEFT_FLIT_H
 #define WEFT_FLIT_H

@@ -8,6 +8,22 @@
  * epoch ended early is closed by IDE.TMAC. IDE.Start changes the key in flight, IDE.Stop ends
  * protection, and late poison may be authenticated. gcm.c is the one file that knows
  * intel-ipsec-mb.
+ *
+ * Words of epochs:
+ *
+ *   1. A stream is one direction of a link or connection at one end: a key, a counter, an epoch.
+ *   2. A protocol flit has a protocol header or IDE.MAC in slot 0. Only protocol flits are
+ *      protected and counted in epochs; control flits and NOPs pass in the clear.
+ *   3. An epoch is one GCM message. It is full after 2 or 32 protocol flits, or truncated by
+ *      IDE.TMAC. Its counter is in the IV, and no counter is used twice with a key.
+ *   4. The MAC of a full epoch is due from its last flit on, and must come in the first or second
+ *      protocol flit after it.
+ *   5. Containment delivers the flits of an epoch once its MAC was good. Skid delivers each at
+ *      once; a bad MAC is found after.
+ *   6. A failure makes the receiver's stream insecure: it drops what it holds and all that follows.
+ *      The way back is another stream with another key.
+ *   7. PCRC is a CRC of the epoch's plaintext; it enters the MAC and is not sent.
+ *   8. The flit CRC is made over ciphertext, so switches and retry need no key.
  */
 #ifndef WEFT_IDE_H
 #define WEFT_IDE_H

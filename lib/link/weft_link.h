@@ -6,6 +6,27 @@
  * go in at one side and come out in order, once, at the other; the owner moves frames and makes and
  * checks CRC and FEC. weftd and the simulator run the same object. Pure: time and random bits come
  * in. One thread at a time.
+ *
+ * Words of links, with the rules that keep them (doc/spec/rules.md):
+ *
+ *   1. A retry domain has two ends: in cxl mode those of a link, in rxl mode those of a connection
+ *      (SPID, DPID, VC), with switches between them that keep nothing of it.
+ *   2. A session (weft_session.h) is one life of a domain. All state of retry, credits and IDE
+ *      begins with it (SESS-8).
+ *   3. A flit that is committed has a number and stays in the replay buffer until the other end has
+ *      acknowledged it (RETRY-1). Those are unacked; no more than the window (RETRY-2).
+ *   4. A flit is in order if its number follows that of the last one delivered. In order, each
+ *      once, is how flits are delivered (RETRY-3).
+ *   5. A gap is one or more numbers that are missing before a flit that came. A duplicate has a
+ *      number that was delivered already (RETRY-6).
+ *   6. An Ack names the newest flit delivered, and stands for all before it. It is pending from the
+ *      first flit that it would be for until it is sent (RETRY-4).
+ *   7. A standard Nak asks for all flits from a number on (go back N), a selective Nak for one,
+ *      while later flits are kept (RETRY-20, RETRY-21).
+ *   8. A replay sends flits again from the oldest unacked one. A time-out without progress begins
+ *      one, or first a NOP that shows what was sent (RETRY-10).
+ *   9. A credit is room for one message of a class at the receiver: granted at first, consumed by
+ *      the message, returned in a flit with a number (RETRY-12).
  */
 #ifndef WEFT_LINK_H
 #define WEFT_LINK_H

@@ -20,8 +20,21 @@
  *	              <- CHALLENGE(S) with a random number
  *	GONE(S) with it      ->     over; with keys GONE shows the pre-shared key
  *
- * A pure state machine: time and random bits come in
- * with each call. One thread at a time.
+ * Words of sessions, with the rules that keep them (doc/spec/rules.md):
+ *
+ *   1. The initiator sends HELLO, the responder answers; in rxl mode the initiator is the host.
+ *   2. X names an attempt of the initiator, S a session. Both are random, never 0, never the last
+ *      one again (SESS-2). The frame header carries one of them.
+ *   3. A candidate is an S that was offered. It becomes the session by READY alone (SESS-6).
+ *   4. A session begins once at each end, at the responder first (SESS-8).
+ *   5. An end whose receiver has timed out says so, and both ends are stalled: they keep all state
+ *      (SESS-14). After the session timeout the session is over (SESS-17).
+ *   6. A session that is over never begins again, so what an end says of its end stays true
+ *      (SESS-19).
+ *   7. With keys (IDE) a session begins with proofs of the pre-shared key (SESS-25), and control
+ *      frames carry numbers and MACs (SESS-26).
+ *
+ * A pure state machine: time and random bits come in with each call. One thread at a time.
  */
 #ifndef WEFT_SESSION_H
 #define WEFT_SESSION_H
