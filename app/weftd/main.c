@@ -27,7 +27,7 @@
 #define TEND_EVERY_MS 20
 #define PART_NS UINT64_C(200000000) /* for the other ends to ask whether a goodbye is true */
 #define PART_NAP_NS 50000
-#define LARGE_OBJECT (64 << 10)
+#define LARGE_OBJECT (32 << 10)
 #define BASE_POOL 4096 /* buffers of a process */
 #define RING_POOL 96 /* buffers for a port that is a ring: what waits in it, beside BASE_POOL */
 #define HELD_POOL 4 /* for a peer: frames whose MAC is still to come */
