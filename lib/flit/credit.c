@@ -19,6 +19,20 @@ static const uint8_t first_code[WEFT_CREDIT_SETS] = {
 
 static const uint8_t amounts[] = { 1, 4, 8, 12, 16 };
 
+/* What a code returns; reserved ones and those that return nothing have amount 0. */
+#define CODES(first, set)                                                                          \
+	[first] = { set, 1 }, [(first) + 1] = { set, 4 }, [(first) + 2] = { set, 8 },              \
+	[(first) + 3] = { set, 12 }, [(first) + 4] = { set, 16 }
+static const struct {
+	uint8_t set;
+	uint8_t amount;
+} codes[1 << FIELD_BITS] = {
+	CODES(0x04, WEFT_CREDIT_CACHE_DN),
+	CODES(0x09, WEFT_CREDIT_CACHE_UP),
+	CODES(0x14, WEFT_CREDIT_MEM_DN),
+	CODES(0x19, WEFT_CREDIT_MEM_UP),
+};
+
 uint16_t
 weft_credit_encode(enum weft_credit_set set, uint32_t owed[WEFT_CREDIT_CLASSES])
 {
@@ -36,27 +50,16 @@ weft_credit_encode(enum weft_credit_set set, uint32_t owed[WEFT_CREDIT_CLASSES])
 	return (uint16_t)crd;
 }
 
-static bool
-credit_field(
-	unsigned int code, unsigned int class, uint32_t got[WEFT_CREDIT_SETS][WEFT_CREDIT_CLASSES])
-{
-	if (code == 0 || (code == CODE_EMPTY_FLIT && class == 0))
-		return true;
-	for (unsigned int s = 0; s < WEFT_CREDIT_SETS; s++) {
-		if (code >= first_code[s] && code < first_code[s] + WEFT_ARRAY_SIZE(amounts)) {
-			got[s][class] += amounts[code - first_code[s]];
-			return true;
-		}
-	}
-	return false;
-}
-
 bool
 weft_credit_decode(uint16_t crd, uint32_t got[WEFT_CREDIT_SETS][WEFT_CREDIT_CLASSES])
 {
 	bool good = true;
 
-	for (unsigned int c = 0; c < WEFT_CREDIT_CLASSES; c++)
-		good &= credit_field((unsigned int)crd >> (FIELD_BITS * c) & FIELD_MASK, c, got);
+	for (unsigned int c = 0; c < WEFT_CREDIT_CLASSES; c++) {
+		const unsigned int code = (unsigned int)crd >> (FIELD_BITS * c) & FIELD_MASK;
+
+		got[codes[code].set][c] += codes[code].amount;
+		good &= codes[code].amount != 0 || code == 0 || (code == CODE_EMPTY_FLIT && c == 0);
+	}
 	return good;
 }

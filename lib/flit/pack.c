@@ -85,7 +85,7 @@ pack_put_slot(struct weft_packer *p, const uint8_t *slot)
 static void
 pack_data(struct weft_packer *p, const struct weft_msg *m)
 {
-	uint8_t trailer[WEFT_FLIT_SLOT_LEN] = { 0 };
+	uint8_t trailer[WEFT_FLIT_SLOT_LEN];
 
 	/*
 	 * The slots of the message before are all placed: else this flit is full, or else it has
@@ -94,10 +94,16 @@ pack_data(struct weft_packer *p, const struct weft_msg *m)
 	 */
 	assert(p->n_data == 0);
 	p->data_head = 0;
-	for (unsigned int i = 0; i < DATA_SLOTS; i++)
-		pack_put_slot(p, m->data + i * WEFT_FLIT_SLOT_LEN);
+	if (p->slot + DATA_SLOTS <= WEFT_FLIT_SLOTS) {
+		memcpy(weft_flit_slot(p->flit, p->slot), m->data, WEFT_MSG_DATA_LEN);
+		p->slot = (uint8_t)(p->slot + DATA_SLOTS);
+	} else {
+		for (unsigned int i = 0; i < DATA_SLOTS; i++)
+			pack_put_slot(p, m->data + i * WEFT_FLIT_SLOT_LEN);
+	}
 	if (m->kind == WEFT_MSG_H2D_DH || !m->trp)
 		return;
+	memset(trailer, 0, sizeof(trailer));
 	if (slot_trailer_has_enables(m))
 		weft_put_le64(trailer, m->byte_enables);
 	if (m->kind != WEFT_MSG_D2H_DH)

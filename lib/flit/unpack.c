@@ -47,43 +47,35 @@ unpack_ring(const struct weft_unpacker *u, unsigned int i)
 	return (u->head + i) % WEFT_UNPACK_PENDING_MAX;
 }
 
-/* Which trailer follows the data of message @p i of the @p n from the header slot read last. */
-static uint8_t
-unpack_trailer_for(
-	const struct weft_unpacker *u, unsigned int first, unsigned int n, unsigned int i)
-{
-	if (u->pending[unpack_ring(u, first)].kind != WEFT_MSG_S2M_DRS)
-		return u->pending[unpack_ring(u, first + i)].trp ? TRAILER_OWN : TRAILER_NONE;
-	/* DRS: one slot for all, after the first message's data. */
-	if (i != 0)
-		return TRAILER_NONE;
-	for (unsigned int k = 0; k < n; k++)
-		if (u->pending[unpack_ring(u, first + k)].trp)
-			return (uint8_t)n;
-	return TRAILER_NONE;
-}
-
 /* The messages of a data header slot wait for their data; false if that is more than may be. */
 static bool
 unpack_data_header(
 	struct weft_unpacker *u, const struct slot_format *s, struct slot_bits b, bool is_h)
 {
 	const struct slot_codec *c = &slot_codecs[s->kind][u->form];
+	const bool is_drs = s->kind == WEFT_MSG_S2M_DRS;
 	const unsigned int first = u->n_pending;
-	unsigned int n = 0;
+	unsigned int n = 0, trailers = 0;
 
 	/* 16 slots are of 4 messages and a part of a fifth, and one header slot adds 4. */
 	assert(first + s->n <= WEFT_UNPACK_PENDING_MAX);
-	for (unsigned int i = 0; i < s->n; i++)
-		n += slot_next(&b, c, &u->pending[unpack_ring(u, first + n)]);
+	for (unsigned int i = 0; i < s->n; i++) {
+		const unsigned int at = unpack_ring(u, first + n);
+
+		if (!slot_next(&b, c, &u->pending[at]))
+			continue;
+		n++;
+		trailers += u->pending[at].trp;
+		u->trailer[at] = u->pending[at].trp && !is_drs ? TRAILER_OWN : TRAILER_NONE;
+	}
 	if (n != 0 && is_h && u->n_slots > WEFT_PENDING_SLOTS_H)
 		return false;
-	for (unsigned int i = 0; i < n; i++) {
-		const uint8_t trailer = unpack_trailer_for(u, first, n, i);
-
-		u->trailer[unpack_ring(u, first + i)] = trailer;
-		u->n_slots = (uint8_t)(u->n_slots + DATA_SLOTS + (trailer != TRAILER_NONE));
+	/* DRS: one slot for all, after the first message's data. */
+	if (is_drs && trailers != 0) {
+		u->trailer[unpack_ring(u, first)] = (uint8_t)n;
+		trailers = 1;
 	}
+	u->n_slots = (uint8_t)(u->n_slots + DATA_SLOTS * n + trailers);
 	u->n_pending = (uint8_t)(first + n);
 	unpack_seen(u, s->kind, n);
 	return true;
