@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define LINK_WINDOW 256 /* flits on their way to the other end */
-#define LINK_QUEUES 22528 /* bytes; where halves of a link run on two lcores */
+#define LINK_QUEUES 20480 /* bytes; where halves of a link run on two lcores */
 #define RETRY_TIMEOUT_MIN_NS UINT64_C(2000000)
 #define RESEND_AFTER_NS UINT64_C(100000000)
 

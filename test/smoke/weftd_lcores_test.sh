@@ -69,7 +69,7 @@ refused() {
 
 # --- which segment goes where ---
 
-fabric rxl "{mode: off}" 20000 "driver: ring" >"$work/rings.yaml"
+fabric rxl "{mode: off}" 10000 "driver: ring" >"$work/rings.yaml"
 switch=(--switch-layout 'deframe,fec_relay|route')
 "$app/weftd" --check --topology "$work/rings.yaml" "${layouts[@]}" "${switch[@]}" >"$work/check"
 same "where --check says that segments go" "lcore 0: the node | route,deliver | pack,ide_seal,link_tx

@@ -199,6 +199,9 @@ talk(struct rig *r, unsigned int n)
 
 /* --- keys that are no secret --- */
 
+/* An end whose retry layer's receiver must not know of the session yet when its keys are made. */
+static struct weft_link *watched;
+
 static bool
 make_random(void *arg, uint8_t *out, size_t len)
 {
@@ -211,6 +214,10 @@ make_key(void *arg, const struct weft_session_transcript *d, bool from_initiator
 	uint32_t generation, uint8_t *key)
 {
 	(void)arg;
+	if (watched != NULL) {
+		weft_llr_rx_poll(weft_link_llr(watched), rig.now_ns);
+		assert_int_equal(weft_llr_rx_live(weft_link_llr(watched)), 0);
+	}
 	for (unsigned int i = 0; i < WEFT_IDE_KEY_LEN; i++)
 		key[i] = d->initiator.random[i % WEFT_RANDOM_LEN] ^
 		         d->responder.random[i % WEFT_RANDOM_LEN] ^
@@ -382,6 +389,38 @@ WEFT_TEST(only_the_newest_session_is_told)
 	weft_link_rx_ide(e);
 	assert_null(now->stream);
 	assert_int_not_equal(now->number, number);
+	ends_stop();
+}
+
+static enum weft_session_event
+take_none(struct rig *r, const struct frame *f)
+{
+	(void)r;
+	(void)f;
+	return WEFT_SESSION_NOTHING;
+}
+
+/* With both halves elsewhere IDE's is told first: what the other takes it must be able to open. */
+WEFT_TEST(ide_is_told_before_flits_are_taken)
+{
+	struct side *s = &rig.side[1];
+	struct weft_llr *l;
+
+	ends_start(1, WEFT_IDE_SKID);
+	rig.take = take_none;
+	s->cfg.llr.apart = true;
+	free(s->end);
+	s->end = aligned_alloc(WEFT_CACHE_LINE, weft_line_up(weft_link_size(&s->cfg)));
+	assert_non_null(s->end);
+	side_start(&rig, 1);
+	l = weft_link_llr(s->end);
+	watched = s->end;
+	while (weft_link_session(s->end)->state != WEFT_SESSION_UP)
+		assert_true(step(&rig));
+	watched = NULL;
+	weft_llr_rx_poll(l, rig.now_ns);
+	assert_int_equal(weft_llr_rx_live(l), weft_link_session(s->end)->id);
+	assert_int_equal(weft_link_rx_ide(s->end)->session, weft_link_session(s->end)->id);
 	ends_stop();
 }
 
