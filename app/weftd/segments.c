@@ -48,13 +48,13 @@ struct segments {
 };
 
 /*
- * Whether receiving halves of retry layers may run apart. Only where every intact flit tells its
- * number: there a Nak is said once, so it can be told to who sends.
+ * Whether receiving halves of retry layers may run apart: not where both judge numbers by where the
+ * handshake stands.
  */
 static bool
 segments_can_halve(const struct daemon *d)
 {
-	return !daemon_is_cxl(d) && d->topo->isn == WEFT_ISN_PSEUDO;
+	return !daemon_is_cxl(d);
 }
 
 /* What a node has: layouts as parsed; @p tx NULL: none. */
@@ -465,8 +465,8 @@ segments_say_what_parts(const struct daemon *d, bool is_tx)
 	if (is_tx)
 		return "of what sends, all that works on connections runs there";
 	if (!segments_can_halve(d))
-		return "in cxl mode and with isn: xor, of what works on connections only ide_open "
-		       "may run elsewhere, in a segment without others";
+		return "in cxl mode, of what works on connections only ide_open may run elsewhere, "
+		       "in a segment without others";
 	return "of what works on connections only link_rx, crc_first with it, and ide_open may run "
 	       "elsewhere, in segments without others";
 }

@@ -48,7 +48,7 @@ llr_cfg_is_valid(const struct weft_llr_cfg *c)
 		return false;
 	if (c->selective && rxl && !c->gap_decoding)
 		return false;
-	if ((c->show_first && rxl) || (c->apart && !c->gap_decoding))
+	if ((c->show_first && rxl) || (c->apart && !rxl))
 		return false;
 	if (c->selective ? c->rx_flits < 1 || c->rx_flits > WEFT_LLR_WINDOW_MAX : c->rx_flits != 0)
 		return false;

@@ -40,6 +40,7 @@ struct llr_record {
 	uint8_t cmd; /* enum weft_replay_cmd */
 	bool is_due; /* LLR_TOOK: an Ack of it is */
 	bool is_number, is_second;
+	bool stands; /* LLR_TOOK, LLR_NAK, between lcores: a Nak is in every header from now on */
 	uint16_t number;
 	uint16_t generation; /* between lcores: of the session that it is of */
 	uint32_t flits; /* LLR_STRANGER, LLR_SESSION: the session */
@@ -112,7 +113,8 @@ struct llr_apart {
 	uint32_t session; /* 0: none */
 	uint16_t generation; /* of it */
 	bool is_untold; /* transmitter: the receiver does not know of it: the queue was full */
-	/* transmitter: Naks that are to go out */
+	/* transmitter: Naks that are to go out, and whether one stands in every header */
+	bool nak_stands;
 	uint8_t nak_head, n_naks;
 	struct llr_nak nak[LLR_NAKS];
 };

@@ -126,15 +126,18 @@ llr_rx_pump(struct llr_rx *rx, uint64_t now_ns)
 		llr_rx_send(rx, (struct llr_record){ .type = LLR_NAK,
 					.cmd = nak.cmd,
 					.number = nak.number,
-					.is_due = nak.acks });
+					.is_due = nak.acks,
+					.stands = !rx->cfg->gap_decoding });
 }
 
 /* What finds no room goes with the next. */
 void
 llr_took_apart(struct llr_rx *rx, uint16_t number, uint64_t now_ns)
 {
+	const bool asks = rx->ops->tick(rx, now_ns) != LLR_NAKS_NONE;
 	const struct llr_record r = { .type = LLR_TOOK,
 		.is_due = rx->ack_due,
+		.stands = asks && !rx->cfg->gap_decoding,
 		.number = number,
 		.flits = rx->rx_since_ack,
 		.ns = now_ns };

@@ -83,6 +83,7 @@ llr_tx_session(struct llr_tx *tx, uint32_t session, bool is_new)
 	a->session = session;
 	a->generation = (uint16_t)(a->generation + is_new);
 	a->nak_head = a->n_naks = 0;
+	a->nak_stands = false;
 	llr_tell_session(tx);
 }
 
@@ -96,17 +97,16 @@ llr_pop_nak(struct llr_tx *tx, struct llr_nak *nak)
 		*nak = a->nak[a->nak_head];
 		a->nak_head = (uint8_t)((a->nak_head + 1) % LLR_NAKS);
 		a->n_naks--;
+		if (nak->acks)
+			nak->number = tx->ack.number;
 		if (nak->number == tx->ack.number)
 			return true;
-		if (nak->acks) {
-			nak->number = tx->ack.number;
-			return true;
-		}
 		if ((uint16_t)(nak->number - tx->ack.number) % tx->ops->numbers <
 			tx->ops->numbers / 2)
 			return true;
 	}
-	return false;
+	*nak = (struct llr_nak){ WEFT_REPLAY_NAK_STANDARD, tx->ack.number, true, true };
+	return a->nak_stands;
 }
 
 static void
@@ -140,6 +140,8 @@ weft_llr_hear(struct weft_llr *l, uint64_t now_ns, uint32_t *session)
 	} else if (r.generation == tx->apart->generation && tx->apart->session != 0) {
 		if (r.type == LLR_TOOK)
 			*session = tx->apart->session;
+		if (r.type == LLR_TOOK || r.type == LLR_NAK)
+			tx->apart->nak_stands = r.stands;
 		if (r.type == LLR_NAK)
 			llr_note_nak(tx, &r);
 		else
@@ -584,7 +586,9 @@ llr_is_urgent(struct llr_tx *tx, uint64_t now_ns)
 	const bool has_run = tx->ops->tick != NULL && tx->ops->tick(tx, now_ns);
 
 	if (tx->apart != NULL)
-		tx->naks = tx->apart->n_naks != 0 ? LLR_NAKS_DUE : LLR_NAKS_NONE;
+		tx->naks = tx->apart->n_naks != 0  ? LLR_NAKS_DUE
+		           : tx->apart->nak_stands ? LLR_NAKS_RIDE
+		                                   : LLR_NAKS_NONE;
 	else
 		tx->naks = (uint8_t)tx->rx->ops->tick(tx->rx, now_ns);
 	return has_run || tx->naks == LLR_NAKS_DUE;

@@ -50,7 +50,7 @@ struct weft_llr_cfg {
 	 * paper.
 	 */
 	bool show_first;
-	/** The receiving half runs on an lcore of its own: see "apart" below. With gap_decoding. */
+	/** rxl: the receiving half runs on an lcore of its own: see "apart" below. */
 	bool apart;
 	uint16_t window; /**< most flits unacknowledged, 1..WEFT_LLR_WINDOW_MAX */
 	uint16_t rx_flits; /**< room of the Rx buffer, 1..511 with selective, else 0 */

@@ -381,10 +381,9 @@ bad_channels(const char *what, unsigned int runs, bool apart)
 
 		cfg.window = (uint16_t)(1 + weft_rand_below(&pick, 4) * 170);
 		cfg.apart = apart;
-		if (!apart && weft_rand_below(&pick, 4) == 0)
+		if (weft_rand_below(&pick, 4) == 0)
 			cfg.isn = WEFT_ISN_XOR;
-		cfg.gap_decoding =
-			apart || (cfg.isn == WEFT_ISN_PSEUDO && weft_rand_below(&pick, 4) != 0);
+		cfg.gap_decoding = cfg.isn == WEFT_ISN_PSEUDO && weft_rand_below(&pick, 4) != 0;
 		cfg.selective = cfg.gap_decoding && weft_rand_below(&pick, 3) != 0;
 		cfg.rx_flits = cfg.selective ? (uint16_t)(1 + weft_rand_below(&pick, 511)) : 0;
 		cfg.ack_every = (uint16_t)(1 + weft_rand_below(&pick, 40));
