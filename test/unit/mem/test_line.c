@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* Lines tell what they are, no bit of one may turn, and one of other parts is another throughout. */
+/* Lines tell what they are, no bit of one may turn, one of other parts is another throughout. */
 
 #include "weft_test.h"
 

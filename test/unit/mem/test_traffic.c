@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* What the checking source does when all is well. That it notices what is not: test_traffic_found.c. */
+/*
+ * What the checking source does when all is well. That it notices what is not:
+ * test_traffic_found.c.
+ */
 
 #include "traffic_rig.h"
 
