@@ -117,8 +117,8 @@ const struct weft_requester_peer *weft_requester_peer(
 int weft_requester_begin(struct weft_requester *r, struct weft_request *rq, uint64_t now_ns);
 
 /**
- * Say whom a request that is open goes to: by UIO its answer must then come from there. Another tag
- * changes nothing.
+ * Say whom a request that is open goes to, or back to nobody: by UIO its answer must then come from
+ * there. Another tag changes nothing.
  */
 void weft_requester_sent_to(struct weft_requester *r, uint16_t tag, uint16_t dpid);
 

@@ -60,8 +60,11 @@ host_take(struct weft_node *n, const struct weft_msg *m)
 		node_drop(n, WEFT_DROP_NO_TAG);
 		return true;
 	}
-	if (!ats_response(n, m))
-		return true; /* to be read again */
+	if (!ats_response(n, m)) {
+		/* To be read again, where is not known yet. */
+		weft_requester_sent_to(h->requester, m->tag, n->topo->pid);
+		return true;
+	}
 	v = weft_mem_response(h->requester, m, n->now_ns, &c);
 	if (v == WEFT_OK)
 		host_complete(n, &c);
@@ -227,8 +230,11 @@ host_forward(struct weft_node *n, struct weft_msg *m)
 		return;
 	}
 	m->dpid = d.dpid;
-	if (ats_translates(n))
+	if (ats_translates(n)) {
 		ats_sent(n, m);
+		/* So that it ends with its session. */
+		weft_requester_sent_to(host_requester(n), m->tag, d.dpid);
+	}
 	host_send(p, m);
 }
 

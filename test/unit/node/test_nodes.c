@@ -471,27 +471,28 @@ WEFT_TEST(a_world_decides_and_watches)
 	toy_fini(&w);
 }
 
+static const char translated[] =
+	"fabric: toy\n"
+	"nodes:\n"
+	"  - {name: h0, kind: host, pid: 0x101, ats: {agent: a0, entries: 256}}\n"
+	"  - {name: a0, kind: host, pid: 0x102, translations: ["
+	"{host: h0, va: 0, pa: 0x10000000000, size: 1M, page: 1M, rights: rw}]}\n"
+	"  - {name: s0, kind: switch, pid: 0x010}\n"
+	"  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}\n"
+	"links:\n  - {a: h0, b: s0}\n  - {a: a0, b: s0}\n  - {a: s0, b: g0}\n"
+	"workloads: [{on: h0, kind: mem, seed: 1, requests: 20000, lines: 4096,"
+	" outstanding: 256}]\n";
+
 /*
  * While it counts them it does not know where they go: all may be for one GFD, which is not there.
  */
 WEFT_TEST(a_host_that_translates_keeps_what_cannot_go)
 {
-	static const char yaml[] =
-		"fabric: toy\n"
-		"nodes:\n"
-		"  - {name: h0, kind: host, pid: 0x101, ats: {agent: a0, entries: 256}}\n"
-		"  - {name: a0, kind: host, pid: 0x102, translations: ["
-		"{host: h0, va: 0, pa: 0x10000000000, size: 1M, page: 1M, rights: rw}]}\n"
-		"  - {name: s0, kind: switch, pid: 0x010}\n"
-		"  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}\n"
-		"links:\n  - {a: h0, b: s0}\n  - {a: a0, b: s0}\n  - {a: s0, b: g0}\n"
-		"workloads: [{on: h0, kind: mem, seed: 1, requests: 20000, lines: 4096,"
-		" outstanding: 256}]\n";
 	struct weft_node_requests r;
 	struct weft_node *h;
 	struct toy w;
 
-	toy_init(&w, yaml);
+	toy_init(&w, translated);
 	for (uint16_t i = 0; i < w.topo->n_nodes; i++) {
 		struct weft_node_cfg cfg = w.at[i].node.cfg;
 
@@ -510,6 +511,28 @@ WEFT_TEST(a_host_that_translates_keeps_what_cannot_go)
 	toy_run(&w, h);
 	assert_int_equal(h->drops[WEFT_DROP_TX_FULL], 0);
 	assert_true(weft_node_is_good(h));
+	toy_fini(&w);
+}
+
+/* Long before their time is up: a session lives for 10 s, a request for 15. */
+WEFT_TEST(what_was_translated_ends_with_the_session_that_it_went_by)
+{
+	struct weft_node *h;
+	struct toy w;
+
+	toy_init(&w, translated);
+	h = toy_node(&w, "h0");
+	for (unsigned int i = 0; i < 10000 && toy_count(h, NULL, "traffic", "verified") == 0; i++)
+		toy_step(&w);
+	w.is_cut = true;
+	toy_steps(&w, 450000);
+	assert_int_equal(toy_count(h, NULL, "traffic", "lost"), 0);
+	toy_steps(&w, 150000);
+	assert_int_not_equal(toy_count(h, NULL, "traffic", "lost"), 0);
+	w.is_cut = false;
+	toy_run(&w, h);
+	assert_int_equal(toy_count(h, NULL, "traffic", "mismatches"), 0);
+	assert_int_equal(toy_total(&w, NULL, "requests", "unmatched"), 0);
 	toy_fini(&w);
 }
 
