@@ -181,11 +181,11 @@ answer_with_data(struct weft_ats_atc *a, struct ats_slot *s, const struct weft_a
 enum weft_verdict
 ats_atc_completion(struct weft_ats_atc *a, const struct weft_ats_packet *p, uint64_t now_ns)
 {
-	struct ats_slot *s;
+	const unsigned int at = p->tag % a->cfg.slots;
+	struct ats_slot *s = &a->slot[at];
 
-	if (p->tag >= a->cfg.slots || a->slot[p->tag].state != ATS_SLOT_SENT)
+	if (p->tag != ats_slot_tag(s, at, a->cfg.slots) || s->state != ATS_SLOT_SENT)
 		return WEFT_DROP_NO_TAG;
-	s = &a->slot[p->tag];
 	if (p->kind == WEFT_ATS_CPL)
 		return answer_without_data(a, s, p->status, now_ns);
 	if (p->poisoned) {

@@ -71,6 +71,13 @@ ats_atc_empty(struct weft_ats_atc *a)
 		weft_atc_invalidate_context(a->cfg.cache, (uint16_t)ctx);
 }
 
+/* @p turns: to move its tag on by. */
+static void
+ats_slot_clear(struct ats_slot *s, unsigned int turns)
+{
+	*s = (struct ats_slot){ .turn = (uint8_t)(s->turn + turns) };
+}
+
 void
 ats_slot_end(struct ats_slot *s, enum weft_ats_result result)
 {
@@ -209,7 +216,7 @@ weft_ats_atc_request(
 	if (i < 0)
 		return i;
 	s = &a->slot[i];
-	memset(s, 0, sizeof(*s));
+	ats_slot_clear(s, 0);
 	s->state = ATS_SLOT_WAITING;
 	s->ctx = ctx;
 	s->va = va;
@@ -242,7 +249,7 @@ weft_ats_atc_send_request(struct weft_ats_atc *a, uint8_t *buf, size_t room, uin
 			.kind = WEFT_ATS_REQUEST,
 			.tc = (uint8_t)__builtin_ctz(a->cfg.tcs),
 			.requester = a->cfg.id,
-			.tag = (uint8_t)(s - a->slot),
+			.tag = ats_slot_tag(s, (unsigned int)(s - a->slot), a->cfg.slots),
 			.length = (uint16_t)(2u * s->wanted),
 			.addr = s->va,
 			.no_write = s->no_write,
@@ -272,7 +279,7 @@ weft_ats_atc_done(struct weft_ats_atc *a, struct weft_ats_done *done)
 		if (s->state == ATS_SLOT_LATE)
 			s->state = ATS_SLOT_RESTING;
 		else
-			memset(s, 0, sizeof(*s));
+			ats_slot_clear(s, 0);
 		return true;
 	}
 	return false;
@@ -299,7 +306,7 @@ weft_ats_atc_time(struct weft_ats_atc *a, uint64_t now_ns)
 		} else if (s->state == ATS_SLOT_BACKOFF) {
 			s->state = ATS_SLOT_WAITING;
 		} else if (s->state == ATS_SLOT_RESTING) {
-			memset(s, 0, sizeof(*s));
+			ats_slot_clear(s, 1);
 		}
 	}
 }

@@ -49,8 +49,16 @@ struct ats_slot {
 	uint8_t result; /* DONE, LATE */
 	bool no_write;
 	bool marked; /* an invalidation overlaps what was asked for */
+	uint8_t turn; /* requests that nobody answered in time: each moves the tag on */
 	struct weft_ats_xlat x[WEFT_ATS_XLATS];
 };
+
+/* An answer may be late by more than a rest: by then the tag is another one. */
+static inline uint8_t
+ats_slot_tag(const struct ats_slot *s, unsigned int at, unsigned int slots)
+{
+	return (uint8_t)(at + s->turn % (256 / slots) * slots);
+}
 
 struct ats_read {
 	uint64_t from, to;

@@ -24,11 +24,11 @@ WEFT_BEGIN_DECLS
 
 struct weft_ats_atc_cfg {
 	struct weft_atc *cache; /**< the caller's, and changed by this peer only */
-	uint64_t timeout_ns; /**< of a Translation Request; its tag rests as long again */
+	uint64_t timeout_ns; /**< of a Translation Request; it rests as long again */
 	uint64_t backoff_ns; /**< before the first retry after Completer Abort; doubles each time */
 	uint16_t id; /**< requester ID */
 	uint16_t rcb; /**< 64 or 128 bytes */
-	uint16_t slots; /**< Translation Requests outstanding, 1..64; the slot is the tag */
+	uint16_t slots; /**< Translation Requests outstanding, 1..64; the slot is in the tag */
 	uint16_t reads; /**< translated reads outstanding, 0..1024 */
 	uint8_t tcs; /**< bit per traffic class that translated writes use, at least one */
 	uint8_t retries; /**< after Completer Abort, 0..16 */
