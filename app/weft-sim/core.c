@@ -125,8 +125,8 @@ core_pairs(struct sim *s)
 			const struct sim_node *gfd = s->by_pid[t->dpid];
 
 			/* One that has just started waits until it has met all of its GFDs. */
-			t->core_due = n->life.state == LIFE_RUNS && n->node.was_up &&
-			                              core_reaches(s, n, gfd) &&
+			t->core_due = n->life.state == LIFE_RUNS && n->life.misfit == MISFIT_NONE &&
+			                              n->node.was_up && core_reaches(s, n, gfd) &&
 			                              core_reaches(s, gfd, n)
 			                      ? t->completed + CORE_REQUESTS
 			                      : 0;

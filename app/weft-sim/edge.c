@@ -84,6 +84,7 @@ edge_flits(struct sim_end *e, struct sim_frame *f, uint64_t now_ns)
 		syndrome[i] ^= e->address_in;
 	if (watched)
 		mark = replay_mark(e, f, syndrome);
+	misfit_came(e, f);
 	weft_node_arriving(e->link);
 	is_in = weft_link_receive(e->end, &f->hdr, flits, syndrome, weft_wire_all_zero(flits, n),
 			now_ns, &ev, &in, edge_message, e) == WEFT_OK;

@@ -31,6 +31,7 @@ const char *const fault_word[FAULT_KINDS + 1] = {
 	[FAULT_MEMORY] = "memory_loss",
 	[FAULT_REPLAY] = "replays",
 	[FAULT_RIGHTS] = "rights_change",
+	[FAULT_MISFIT] = "misfit",
 	[FAULT_GOODBYE] = "goodbye",
 };
 
@@ -126,6 +127,10 @@ fault_on_node(struct sim *s, enum fault_kind kind, uint64_t where, uint64_t unti
 		/* An agent that starts again does not know which pages it had moved. */
 		if (n->node.load->move.period_ms == 0 && fault_may_crash(n))
 			node_crash(n, until_ns);
+		break;
+	case FAULT_MISFIT:
+		if (n->node.load->move.period_ms == 0)
+			misfit_strike(n, where >> 32, length_ns);
 		break;
 	case FAULT_GOODBYE:
 		if (n->node.load->move.period_ms == 0)

@@ -110,7 +110,8 @@ ide_mix_deal(const struct sim_end *e, const struct weft_session_transcript *d)
 		h = ide_mix(ide_mix(h, weft_get_le64(d->initiator.random + i)),
 			weft_get_le64(d->responder.random + i));
 	h = ide_mix(ide_mix(h, d->initiator.memory), d->responder.memory);
-	return ide_mix(h, (uint64_t)d->initiator.ide_bits << 16 | d->responder.ide_bits);
+	h = ide_mix(h, (uint64_t)d->initiator.ide_bits << 16 | d->responder.ide_bits);
+	return e->node->life.misfit == MISFIT_KEY ? ide_mix(h, MISFIT_KEY) : h;
 }
 
 static bool
@@ -177,9 +178,10 @@ ide_make_gone(void *arg, uint32_t session, bool from_initiator, uint64_t number,
 {
 	const struct sim_end *e = arg;
 	const uint64_t pids = (uint64_t)e->node->pid * e->peer_pid; /* the same at both ends */
+	const uint64_t key = e->node->life.misfit == MISFIT_KEY;
 	struct weft_rand r;
 
-	weft_rand_seed(&r, ide_mix(ide_mix(ide_mix(session, number), from_initiator), pids));
+	weft_rand_seed(&r, ide_mix(ide_mix(ide_mix(session, number), from_initiator), pids + key));
 	weft_rand_fill(&r, proof, WEFT_PROOF_LEN);
 	return true;
 }

@@ -261,6 +261,7 @@ node_heal(struct sim_node *n)
 {
 	struct sim *s = n->sim;
 
+	misfit_mend(n);
 	if (n->resume_ns <= s->now_ns)
 		return;
 	n->resume_ns = s->now_ns;

@@ -101,6 +101,7 @@ order_begin(struct sim_end *e)
 	struct order *o = &e->order;
 	struct order_life *life = &o->life[o->n_lives % ORDER_LIVES];
 
+	misfit_begins(e);
 	if (order_find_life(e, e->session) != NULL)
 		violation(e->node->sim, "end %u>%u begins session %x again", e->node->pid,
 			e->peer_pid, e->session);

@@ -86,8 +86,9 @@ report_text(const struct report *r)
 			r->capture.refused);
 	printf("poisoned late %" PRIu64 ", messages with poison that came %" PRIu64 "\n",
 		t->poisoned, t->poison_came);
-	printf("rights changed %" PRIu64 " times, goodbyes known at once %" PRIu64 "\n",
-		t->rights_changed, t->farewells);
+	printf("rights changed %" PRIu64 " times, goodbyes known at once %" PRIu64
+	       ", files that do not fit refused %" PRIu64 "\n",
+		t->rights_changed, t->farewells, t->refusals);
 	printf("parts healed before the rest %" PRIu64 "\n", t->cores);
 	report_text_words("ide", ide_word, t->ide, IDE_COUNTS);
 	report_text_words("played back", replay_word, t->replay, REPLAY_COUNTS);
@@ -205,6 +206,7 @@ report_json(const struct report *r, const char *path)
 			(json_int_t)t->fec_uncorrectable));
 	report_set(o, "rights_changed", t->rights_changed);
 	report_set(o, "farewells", t->farewells);
+	report_set(o, "refusals", t->refusals);
 	report_set(o, "cores", t->cores);
 	report_set(o, "poisoned_late", t->poisoned);
 	report_set(o, "poison_came", t->poison_came);

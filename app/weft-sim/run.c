@@ -132,6 +132,7 @@ run_dispatch(struct sim *s, const struct event *e)
 		fault_strike(s);
 		break;
 	case EV_PART: node_look_parting(e->object); break;
+	case EV_MEND: misfit_mend(e->object); break;
 	case EV_UPDATE:
 		run_digest(s, e, 0);
 		update_go_on(s);

@@ -36,6 +36,7 @@ enum fault_kind {
 	FAULT_MEMORY, /* a GFD crashes, and its memory is new when it starts again */
 	FAULT_REPLAY, /* rxl: frames that somebody has recorded come again, as fast as they can */
 	FAULT_RIGHTS, /* who may reach what changes */
+	FAULT_MISFIT, /* rxl: a node starts again by a file that does not fit */
 	FAULT_GOODBYE, /* rxl: a node leaves in good order, and starts again */
 	FAULT_KINDS
 };

@@ -193,8 +193,12 @@ struct sim_gfd {
 
 enum { LIFE_RUNS, LIFE_PARTS, LIFE_DOWN };
 
+/* What a node's file says that does not fit. */
+enum { MISFIT_NONE, MISFIT_CRC, MISFIT_ISN, MISFIT_FLITS, MISFIT_IDE, MISFIT_KEY, MISFITS };
+
 struct sim_life {
 	uint8_t state;
+	uint8_t misfit; /* of its file, in this life */
 	uint64_t says_ns; /* goodbye */
 	uint64_t away_ns; /* so long after the others know */
 	uint64_t judged_ns; /* by then the others know */
@@ -263,6 +267,7 @@ enum sim_event {
 	EV_FAULT,
 	EV_UPDATE,
 	EV_PART,
+	EV_MEND,
 	EV_LOOK,
 	EV_KINDS
 };
@@ -333,6 +338,7 @@ struct sim_totals {
 	uint64_t replay[REPLAY_COUNTS];
 	uint64_t domain[DOMAINS];
 	uint64_t farewells; /* sessions whose other end had to know at once that it was left */
+	uint64_t refusals; /* of ends whose file did not fit, with the right word */
 	uint64_t rights_changed; /* times, at all nodes */
 	uint64_t cores; /* seeds in which a part was healed before the rest */
 	uint64_t violations;
@@ -359,6 +365,8 @@ struct sim_faults {
 	uint64_t n;
 	uint64_t hops; /* budget */
 	uint64_t quiet_ns; /* none until then: somebody has said goodbye */
+	struct sim_node *misfit; /* whose file does not fit; NULL: nobody's */
+	uint32_t misfits; /* a bit for each kind that there was */
 	bool is_healed; /* all of the fabric */
 	uint64_t healed_ns;
 	uint64_t replayed_ns; /* the last frame that is played back arrives */
@@ -570,6 +578,17 @@ struct sim_end *node_end(const struct sim *s, uint32_t link_dir, const struct we
 struct sim_end *node_end_of(const struct sim_node *n, uint16_t pid);
 /** Clean flits of a frame as far as FEC can. @return mask of those it could not */
 uint64_t flits_decode(struct sim *s, const uint8_t *const *flit, unsigned int n);
+
+/* misfit.c */
+/** A fault: the node starts again by a file that does not fit, and later by the right one. */
+void misfit_strike(struct sim_node *n, uint64_t which, uint64_t length_ns);
+/** Its file is right, if it was not. */
+void misfit_mend(struct sim_node *n);
+/** Let an end say what its node's file says. */
+void misfit_params(const struct sim_node *n, struct weft_link_cfg *c);
+/** A session begins; a frame of flits comes. */
+void misfit_begins(const struct sim_end *e);
+void misfit_came(const struct sim_end *e, const struct sim_frame *f);
 
 /* relay.c: a frame for a switch that relays flits */
 void relay_receive(struct sim_node *n, struct sim_frame *f);

@@ -282,6 +282,17 @@ swarm_draw_goodbye(struct scenario *sc, uint64_t seed)
 		sc->fault.weight[FAULT_GOODBYE] = (uint32_t)swarm_draw(&r, 1, 4);
 }
 
+/* The same. */
+static void
+swarm_draw_misfit(struct scenario *sc, uint64_t seed)
+{
+	struct weft_rand r;
+
+	weft_rand_seed(&r, seed ^ UINT64_C(0x317F17));
+	if (swarm_once_in(&r, 4) && sc->mode == WEFT_MODE_RXL)
+		sc->fault.weight[FAULT_MISFIT] = (uint32_t)swarm_draw(&r, 1, 3);
+}
+
 /* The same: the form of links between hosts and switches. */
 static void
 swarm_draw_form(struct scenario *sc, uint64_t seed)
@@ -383,6 +394,7 @@ scenario_draw(
 	swarm_draw_memory(sc, seed);
 	swarm_draw_ends(sc, seed, file);
 	swarm_draw_goodbye(sc, seed);
+	swarm_draw_misfit(sc, seed);
 	replay_draw(sc, seed);
 	swarm_draw_form(sc, seed);
 	swarm_leave_out(sc, opt->without);

@@ -115,6 +115,7 @@ world_link_cfg(void *world, struct weft_node_link *l, struct weft_link_cfg *c)
 	c->session.params.credits = own.params.credits;
 	c->session.params.memory = own.params.memory;
 	memcpy(c->session.params.node, own.params.node, sizeof(own.params.node));
+	misfit_params(e->node, c);
 	if (e->ide == NULL)
 		return 0;
 	c->ide = &e->ide->end;

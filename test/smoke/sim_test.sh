@@ -18,6 +18,7 @@ same "domains" "uio ats transfer rights late_poison restart True" \
 	"$(j all '" ".join(o["domains"]) + " " + str(all(n > 0 for n in o["domains"].values()))')"
 same "flits played back" True "$(j all '0 < o["played_back"]["taken"] < o["played_back"]["old"]')"
 same "rights changed" True "$(j all '0 < o["rights_changed"] <= o["faults"]["rights_change"]')"
+same "files that do not fit" True "$(j all 'o["refusals"] > 0')"
 same "goodbyes" True "$(j all 'o["farewells"] > 0')"
 same "parts healed before the rest" True "$(j all 'o["cores"] > 0')"
 same "lines of memory that was lost" True "$(j all '0 < o["forgotten"]')"
