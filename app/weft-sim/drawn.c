@@ -91,8 +91,11 @@ drawn_settle(struct sim *s)
 		                                                 : UINT32_MAX;
 		l->uio.timeout_ms = UINT32_MAX;
 		l->move.timeout_ms = MOVE_TIMEOUT_MS;
-		/* What a host has sent to a GFD may come for as long as that session lives. */
-		l->move.fence_ms = (uint32_t)session_ms + MOVE_TIMEOUT_MS;
+		/*
+		 * A host that its agent does not hear goes on for as long as that session lives
+		 * there, and what it has sent to a GFD then may come for as long as that one does.
+		 */
+		l->move.fence_ms = 2 * (uint32_t)session_ms + MOVE_TIMEOUT_MS;
 	}
 }
 

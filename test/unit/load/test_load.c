@@ -149,7 +149,7 @@ WEFT_TEST(requests_have_defaults_and_lines_of_their_own)
 	assert_int_equal(u->prefix, 1);
 	assert_int_equal(load_of(&o, "ta")->move.period_ms, 2);
 	assert_int_equal(load_of(&o, "ta")->move.max_concurrent, 4);
-	assert_int_equal(load_of(&o, "h1")->move.fence_ms, 5000);
+	assert_int_equal(load_of(&o, "h1")->move.fence_ms, 25000);
 	assert_int_equal(o.t->cxl_io.packets, WEFT_TOPO_CXL_IO_USUAL);
 	close_load(&o);
 }
