@@ -46,6 +46,7 @@ struct sim_replay {
 	uint32_t misled; /* an Ack was played back, and believed, or fits nothing */
 	uint32_t fooled; /* an old flit was taken */
 	uint64_t doubted; /* sessions that it gave up for doubt, since it was started */
+	/* By the clock of the ends, which stands still with the node. */
 	uint64_t doubted_ns; /* the last of them */
 	uint64_t known_ns; /* it has met two contents of a number in the session that was fooled */
 	/* Of the last old flit that was handed on at once. */
@@ -194,8 +195,10 @@ replay_end_make(struct sim_end *e)
 void
 replay_end_start(struct sim_end *e)
 {
-	if (e->replay != NULL)
-		e->replay->doubted = 0;
+	if (e->replay == NULL)
+		return;
+	e->replay->doubted = 0;
+	e->replay->doubted_ns = 0;
 }
 
 void
@@ -405,7 +408,7 @@ replay_came(struct sim_end *e, const struct sim_frame *f, const uint64_t *syndro
 			SENT - WEFT_WIRE_FLITS_MAX)
 		replay_judge_true(e, f, syndrome, m);
 	if (replay_is_known(e) && r->known_ns == 0)
-		r->known_ns = s->now_ns;
+		r->known_ns = e->node->node.ends_ns;
 	if (!f->is_replayed)
 		return;
 	if (m->old != 0 && replay_llr_count(e, WEFT_LLR_N_CONFLICTS) != m->conflicts)
@@ -457,7 +460,7 @@ replay_was_doubted(struct sim_end *e)
 	if (r == NULL || doubted == r->doubted)
 		return false;
 	r->doubted = doubted;
-	r->doubted_ns = e->node->sim->now_ns;
+	r->doubted_ns = e->node->node.ends_ns;
 	e->node->sim->total.replay[REPLAY_DOUBTED]++;
 	/* With keys numbers with two contents are no reason: the MACs tell. */
 	return replay_fooled(e) || ((why & WEFT_LLR_DOUBT_ACKS) != 0 && r->misled == e->session) ||
@@ -499,11 +502,11 @@ replay_look_at_target(struct sim_node *n, const struct sim_target *t)
 static void
 replay_look_at_end(const struct sim_end *e)
 {
-	const struct sim *s = e->node->sim;
+	const uint64_t now_ns = e->node->node.ends_ns;
 	const struct sim_replay *r = e->replay;
 
-	if (replay_is_known(e) && e->node->resume_ns == 0 && s->now_ns > r->known_ns + ACT_NS &&
-		(r->doubted_ns == 0 || s->now_ns > r->doubted_ns + DOUBT_NS))
+	if (replay_is_known(e) && e->node->resume_ns == 0 && now_ns > r->known_ns + ACT_NS &&
+		(r->doubted_ns == 0 || now_ns > r->doubted_ns + DOUBT_NS))
 		violation(e->node->sim, "end %u>%u has met a number with two contents, and goes on",
 			e->node->pid, e->peer_pid);
 }
