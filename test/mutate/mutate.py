@@ -22,6 +22,8 @@ DUPLICATE = "test/unit/test_link_duplicate"
 
 # Noticed where fabrics come with their load, and looked for there alone.
 DRAWN = {
+    "interleave: granules are twice as long",
+    "interleave: a GFD counts the lines of all ways",
     "a page moves before its host has let go",
     "the first group, or window, is open to everybody",
     "rights stay as they began",
@@ -355,6 +357,11 @@ MUTATIONS = [
      "\t\tweft_link_close(n->link[i].end);\n",
      "\t\tif (n->link[i].state == WEFT_NODE_UP)\n\t\t\tweft_link_close(n->link[i].end);\n",
      "test/unit/test_node_nodes"),
+    ("interleave: granules are twice as long", "lib/fabric/seg.c",
+     ".shift = (uint8_t)(GRAN_LOG2_MIN + e->gran),",
+     ".shift = (uint8_t)(GRAN_LOG2_MIN + e->gran + (e->intlv != 0)),"),
+    ("interleave: a GFD counts the lines of all ways", "lib/fabric/gfam_gdt.c",
+     "out.high = (uint8_t)(out.low + d->intlv);", "out.high = out.low;"),
     ("answers by UIO stay for the next session", "lib/node/uio.c",
      "if (!weft_node_is_cxl(n) && a->session != uio_session(l))",
      "if (!weft_node_is_cxl(n) && a->session > uio_session(l))", "test/unit/test_node_nodes"),
