@@ -136,6 +136,7 @@ link_ide_init(struct link_ide *s, const struct weft_link_ide *cfg, bool is_initi
 	if (apart == NULL)
 		return;
 	memset(apart, 0, sizeof(*apart));
+	s->number = 1; /* 0 is what no session has failed with */
 	s->place = 1;
 	s->rx.place = 2;
 }

@@ -32,7 +32,7 @@ struct link_ide_session {
  */
 struct link_ide_apart {
 	uint32_t third __attribute__((aligned(WEFT_CACHE_LINE)));
-	uint32_t failed; /* number of the last session that failed at the receiver */
+	uint32_t failed; /* number of the last session that failed at the receiver; 0: none did */
 	struct link_ide_session session[3] __attribute__((aligned(WEFT_CACHE_LINE)));
 };
 

@@ -424,6 +424,16 @@ WEFT_TEST(ide_is_told_before_flits_are_taken)
 	ends_stop();
 }
 
+/* Frames of before the first session ring the bell too: nothing has failed by then. */
+WEFT_TEST(a_bell_before_the_first_session_does_no_harm)
+{
+	ends_start(1, WEFT_IDE_SKID);
+	assert_false(weft_link_hear(rig.side[1].end, rig.now_ns));
+	while (!both_up(&rig))
+		assert_true(step(&rig));
+	ends_stop();
+}
+
 /* The other lcore cannot be given what this one opens. */
 WEFT_TEST(an_end_that_opens_is_not_parted)
 {
