@@ -181,7 +181,7 @@ answer_with_data(struct weft_ats_atc *a, struct ats_slot *s, const struct weft_a
 enum weft_verdict
 ats_atc_completion(struct weft_ats_atc *a, const struct weft_ats_packet *p, uint64_t now_ns)
 {
-	const unsigned int at = p->tag % a->cfg.slots;
+	const unsigned int at = (unsigned int)(p->tag % a->cfg.slots);
 	struct ats_slot *s = &a->slot[at];
 
 	if (p->tag != ats_slot_tag(s, at, a->cfg.slots) || s->state != ATS_SLOT_SENT)
