@@ -142,16 +142,19 @@ weft_requester_missed(struct weft_requester *r, uint16_t tag)
 }
 
 void
-weft_requester_sent_to(struct weft_requester *r, uint16_t tag, uint16_t dpid)
+weft_requester_sent_to(struct weft_requester *r, uint16_t tag, uint16_t dpid, uint64_t now_ns)
 {
+	const struct weft_request_clock *clock = r->cfg.clock;
 	struct request_tag *t = requester_open_tag(r, tag);
 
 	if (t == NULL)
 		return;
+	/* What has not counted so far must not count from now on either. */
+	t->stood = weft_request_clock_stood(clock, dpid, now_ns) -
+	           (weft_request_clock_stood(clock, t->dpid, now_ns) - t->stood);
 	r->peer[t->dpid].in_flight[t->kind]--;
 	r->peer[dpid].in_flight[t->kind]++;
 	t->dpid = dpid;
-	t->stood = weft_request_clock_stood(r->cfg.clock, dpid, t->since_ns);
 }
 
 /* Ends as lost; what becomes of the tag is the caller's to say. */

@@ -118,9 +118,9 @@ int weft_requester_begin(struct weft_requester *r, struct weft_request *rq, uint
 
 /**
  * Say whom a request that is open goes to, or back to nobody: by UIO its answer must then come from
- * there. Another tag changes nothing.
+ * there. It is as old as it was. Another tag changes nothing.
  */
-void weft_requester_sent_to(struct weft_requester *r, uint16_t tag, uint16_t dpid);
+void weft_requester_sent_to(struct weft_requester *r, uint16_t tag, uint16_t dpid, uint64_t now_ns);
 
 /** Called for each lost request; may begin new ones. @p c is valid during the call only. */
 typedef void (*weft_completion_fn)(void *arg, const struct weft_completion *c);

@@ -62,7 +62,7 @@ host_take(struct weft_node *n, const struct weft_msg *m)
 	}
 	if (!ats_response(n, m)) {
 		/* To be read again, where is not known yet. */
-		weft_requester_sent_to(h->requester, m->tag, n->topo->pid);
+		weft_requester_sent_to(h->requester, m->tag, n->topo->pid, n->now_ns);
 		return true;
 	}
 	v = weft_mem_response(h->requester, m, n->now_ns, &c);
@@ -233,7 +233,7 @@ host_forward(struct weft_node *n, struct weft_msg *m)
 	if (ats_translates(n)) {
 		ats_sent(n, m);
 		/* So that it ends with its session. */
-		weft_requester_sent_to(host_requester(n), m->tag, d.dpid);
+		weft_requester_sent_to(host_requester(n), m->tag, d.dpid, n->now_ns);
 	}
 	host_send(p, m);
 }

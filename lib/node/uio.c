@@ -236,7 +236,8 @@ uio_stop(struct weft_node *n, const struct weft_io_tlp *t, uint8_t why)
 	struct weft_io_tlp cpl;
 
 	uio_of(n)->stopped[why]++;
-	weft_requester_sent_to(uio_of(n)->requester, uio_of(n)->held_tag, WEFT_REQUESTER_ANYBODY);
+	weft_requester_sent_to(
+		uio_of(n)->requester, uio_of(n)->held_tag, WEFT_REQUESTER_ANYBODY, n->now_ns);
 	if (weft_uio_refuse(t, WEFT_UIO_UR, 0, &cpl) == 0)
 		uio_answer_in(n, &cpl);
 }
@@ -249,8 +250,8 @@ uio_edge_request(struct weft_node *n, struct weft_io_tlp *t)
 	struct weft_node_link *p;
 
 	if (n->is_hbr) {
-		weft_requester_sent_to(
-			uio_of(n)->requester, uio_of(n)->held_tag, WEFT_REQUESTER_ANYBODY);
+		weft_requester_sent_to(uio_of(n)->requester, uio_of(n)->held_tag,
+			WEFT_REQUESTER_ANYBODY, n->now_ns);
 		return n->link;
 	}
 	weft_edge_tlp_in(node_edge(n), n->topo->kind == WEFT_TOPO_HOST, t, &d);
@@ -259,7 +260,7 @@ uio_edge_request(struct weft_node *n, struct weft_io_tlp *t)
 		return NULL;
 	}
 	edge_count_request(uio_of(n)->count, n->cfg.topo, &d);
-	weft_requester_sent_to(uio_of(n)->requester, uio_of(n)->held_tag, d.dpid);
+	weft_requester_sent_to(uio_of(n)->requester, uio_of(n)->held_tag, d.dpid, n->now_ns);
 	p = node_link_to(n, d.dpid);
 	if (p == NULL)
 		node_drop(n, WEFT_DROP_NO_CONN);

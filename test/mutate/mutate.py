@@ -368,7 +368,7 @@ MUTATIONS = [
     ("a question has the tag of one that was late", "lib/ats/ats_atc.c",
      "(uint8_t)(s->turn + turns)", "s->turn", "test/unit/test_ats_peers"),
     ("a request that was translated is nobody's", "lib/node/host.c",
-     "weft_requester_sent_to(host_requester(n), m->tag, d.dpid);", ";",
+     "weft_requester_sent_to(host_requester(n), m->tag, d.dpid, n->now_ns);", ";",
      "test/unit/test_node_nodes"),
     ("what comes later passes what waits", "lib/ats/xlate_wait.c",
      ".is_behind = x->cfg.is_ordered && c->at != XLATE_NONE",

@@ -548,6 +548,25 @@ WEFT_TEST(requests_do_not_grow_older_while_time_stands_still)
 	}
 }
 
+/* Sent to another destination it is as old as before, whatever stood still until then. */
+WEFT_TEST(a_request_sent_elsewhere_is_as_old_as_it_was)
+{
+	static struct weft_request_clock clock;
+	const struct weft_requester_cfg cfg = { 100 * MS, 0, 8, SPID, &clock, 0, 0 };
+	struct weft_requester *h = host_new(&cfg);
+	const struct weft_msg m = read_of(h, 1, 10 * MS);
+
+	weft_request_clock_stall(&clock, GFD + 1, true, 20 * MS);
+	weft_request_clock_stall(&clock, GFD + 1, false, 60 * MS);
+	weft_request_clock_forgive(&clock, 3000 * MS);
+	weft_requester_sent_to(h, m.tag, GFD + 1, 3070 * MS);
+	assert_int_equal(expire(h, 3109 * MS), 0);
+	weft_requester_sent_to(h, m.tag, GFD, 3109 * MS);
+	assert_int_equal(expire(h, 3109 * MS), 0);
+	assert_int_equal(expire(h, 3111 * MS), 1);
+	free(h);
+}
+
 WEFT_TEST(lost_tag_and_credit_come_back_exactly_after_quarantine)
 {
 	const struct weft_requester_cfg cfg = { TIMEOUT, QUARANTINE, 1, SPID, NULL, 0, 0 };

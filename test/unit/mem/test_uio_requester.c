@@ -118,7 +118,8 @@ step(struct world *w)
 		struct weft_io_tlp t;
 
 		weft_uio_request(w->r, &rq, &t);
-		weft_requester_sent_to(w->r, rq.tag, (uint16_t)(7 + ((rq.addr - BASE) >> 36)));
+		weft_requester_sent_to(
+			w->r, rq.tag, (uint16_t)(7 + ((rq.addr - BASE) >> 36)), w->now);
 		launch(w, &t, w->now + weft_rand_below(&w->rand, 40));
 	}
 }
@@ -547,7 +548,7 @@ WEFT_TEST(the_end_of_a_session_ends_what_went_by_it)
 
 	for (unsigned int i = 0; i < 4; i++) {
 		assert_int_equal(begin(r, read_of(BASE, 64), 0, &t[i]), 0);
-		weft_requester_sent_to(r, tag_of(&t[i]), (uint16_t)(7 + i / 2));
+		weft_requester_sent_to(r, tag_of(&t[i]), (uint16_t)(7 + i / 2), 0);
 	}
 	weft_request_clock_forgive(&clock, 1 << 20);
 	assert_int_equal(weft_requester_expire(r, TIMEOUT, note_lost, &n, 9), 0);
