@@ -320,12 +320,12 @@ sim_print_topology(const struct sim_opt *o)
 	uint32_t has;
 	char *text = draw_fabric(o->seed, o->mode, &has, NULL);
 
-	if (o->print_change && !draw_may_change(has))
-		cli_fail("seed %" PRIu64 ": rights change where there are groups, and neither UIO "
-			 "nor translations",
-			o->seed);
 	if (o->print_change) {
 		free(text);
+		if (!draw_may_change(has))
+			cli_fail("seed %" PRIu64 ": rights change where there are groups, and "
+				 "neither UIO nor translations",
+				o->seed);
 		text = draw_change(o->seed, o->mode, NULL);
 	}
 	if (text == NULL)

@@ -343,7 +343,7 @@ node_init_end(struct node *n, char *err, size_t err_len)
 static struct weft_node *
 node_above(struct node *n)
 {
-	struct weft_node *above = rte_zmalloc("weft_node", sizeof(*above), WEFT_CACHE_LINE);
+	struct weft_node *above = node_alloc(n, sizeof(*above));
 	const struct daemon *d = n->daemon;
 
 	if (above != NULL)
@@ -443,5 +443,5 @@ node_fini(struct node *n)
 	rte_free(n->out);
 	free(n->link_watch);
 	free(n->port);
-	rte_free(n->node);
+	node_free(n, n->node);
 }
