@@ -6,6 +6,7 @@
 #include "draw_priv.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "weft_base.h"
 #include "weft_words.h"
@@ -78,14 +79,28 @@ draw_round(struct draw *d)
 	draw_transfer(d, "read", to, copy + odd, data);
 }
 
+/* A list has one at least: where memory is full there is none, nor the domain without any. */
 static void
 draw_transfers(struct draw *d, unsigned int host)
 {
 	const unsigned int n = draw_from(d, 1, 3);
+	FILE *const out = d->out;
+	char *list = NULL;
+	size_t len = 0;
 
-	fprintf(d->out, "  - on: h%u\n    kind: transfer\n    transfers:\n", host);
-	for (unsigned int i = 0; i < n; i++)
+	d->out = open_memstream(&list, &len);
+	for (unsigned int i = 0; i < n && d->out != NULL; i++)
 		draw_round(d);
+	if (d->out != NULL)
+		fclose(d->out);
+	d->out = out;
+	if (len != 0)
+		fprintf(out, "  - on: h%u\n    kind: transfer\n    transfers:\n%s", host, list);
+	else
+		d->transfer_hosts &= ~(UINT32_C(1) << host);
+	if (d->transfer_hosts == 0)
+		d->has &= ~(UINT32_C(1) << DRAW_TRANSFER);
+	free(list);
 }
 
 static void
