@@ -12,6 +12,19 @@
  * them up himself (weft_xlate_run()) and lets the piece wait (weft_xlate_wait()). No translated
  * address is kept: what could not leave is looked up again.
  *
+ * Words of translation:
+ *
+ *   1. An agent has the table; a client asks it (Translation Request) and keeps what it answers in
+ *      its cache, until the agent invalidates it.
+ *   2. A context is one function and address space; its translations are no other's.
+ *   3. An invalidation covers a range. Its completion says that no request with an older
+ *      translation is under way any more, so the unit completes it behind those.
+ *   4. A translation that was asked for before an invalidation of its page and comes after is not
+ *      installed.
+ *   5. A page that is not there may be asked for (Page Request); the agent says when it is.
+ *   6. A miss waits, and what hits passes it, unless the context is ordered: then nothing of it
+ *      passes what waits.
+ *
  * Pure: no clock and no allocation; one thread. Packets are those of weft_ats_wire.h.
  */
 #ifndef WEFT_XLATE_H

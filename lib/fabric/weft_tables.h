@@ -7,6 +7,22 @@
  * changes the copy and publishes that by one pointer. A reader takes the pointer once a burst and
  * sees all of a change or nothing of it; it locks nothing. When the old one may be freed or written
  * is for the owner of the readers to say (weft_tables_writer.h).
+ *
+ * Words of tables and decisions:
+ *
+ *   1. A PID names a port of the fabric: SPID the port that a request entered by, DPID the one that
+ *      it leaves by. 0xFFF names none. In an answer the two change places.
+ *   2. An edge port is a switch's port towards a host or device (weft_edge.h). It decides once
+ *      which DPID an address belongs to, and sets the SPID; what a host says of it is not read.
+ *   3. A segment is an equal part of the fabric's addresses, of one target or dealt out to several
+ *      in granules (weft_seg.h). FAST and LDST are segment decoders; the IDT has their targets.
+ *   4. An access vector (GMV, VTV, LAV) is a set of PIDs that a port's requests may go to.
+ *   5. The DRT of the ingress port leads a DPID to a port, or by its RGT to one of a group
+ *      (weft_route.h). No switch after the edge port looks at an address.
+ *   6. A GFD checks again by the SPID: address to DPA (GDT), block to group (MGT), requester to
+ *      groups (SAT); see weft_gfam.h.
+ *   7. What is refused is answered, never dropped: the answer is fixed by who refused and why
+ *      (fabric.md section 1.9).
  */
 #ifndef WEFT_TABLES_H
 #define WEFT_TABLES_H

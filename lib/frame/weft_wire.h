@@ -5,6 +5,18 @@
  * The frame: 14 bytes of Ethernet, 18 of header with its own check, then 1..64 flits back to back,
  * so that flits begin at byte 32 (encapsulation.md section 2). Lengths from the wire are checked
  * here, once; what weft_wire_parse() accepts needs no second look.
+ *
+ * Words of frames, with the rules that keep them (doc/spec/encapsulation.md section 2):
+ *
+ *   1. A frame has a version, a kind (flits or link control), a mode and a header check. It is
+ *      taken whole or dropped whole, and the first fault names the counter (FRAME-7, FRAME-10).
+ *   2. In rxl mode SPID, DPID and VC name the connection of all flits in it. In cxl mode a frame
+ *      belongs to the link that it came by, and both ids are 0xFFF (FRAME-6).
+ *   3. The session id is of one retry domain; flits of another session are dropped (FRAME-9).
+ *   4. Switches of rxl mode forward a frame by its DPID. They take uncorrectable flits out of it
+ *      and change nothing else (FRAME-11).
+ *   5. A link control frame has records of type, length and value (weft_control.h), and no flits.
+ *   6. The sender's clock is for measuring latency alone.
  */
 #ifndef WEFT_WIRE_H
 #define WEFT_WIRE_H

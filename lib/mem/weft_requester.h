@@ -8,6 +8,21 @@
  * and latencies are kept here; weft_mem_requester.h and weft_uio_requester.h turn a request into a
  * packet and take what answers it. What differs between the two is in doc/txn.md.
  *
+ * Words of requests:
+ *
+ *   1. A request is open from its begin to its one completion: DONE, NXM, POISON, UR, CA or LOST.
+ *   2. A tag names one open request, or one in quarantine; its upper bits count its uses.
+ *   3. A lost request is one without an answer in time, or whose session ended. A write that was
+ *      lost may or may not have been executed, and may still be.
+ *   4. Its tag and credit stay in quarantine as long as an answer or the write may still arrive;
+ *      a session that is over ends quarantine, since nothing of it can.
+ *   5. A credit of this level is room for one request at its destination, end to end. The credits
+ *      that flits return are the link's (weft_credits.h).
+ *   6. Time during which nobody polled, or during which the way stood still, makes no request older
+ *      (weft_request_clock.h).
+ *   7. Requests to one line are ordered by whoever makes them: the fabric promises an order only to
+ *      requests of one kind between two nodes.
+ *
  * A requester belongs to one thread; it neither allocates nor looks at a clock: time comes with
  * each call and never runs backwards.
  */

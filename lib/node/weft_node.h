@@ -6,6 +6,20 @@
  * sends by itself. Whoever runs it (the daemon, the simulator, a test) is its world: that has the
  * frames, ports, buffers and clocks, and does for it what struct weft_node_world says.
  *
+ * Words of nodes:
+ *
+ *   1. A kind is what a node is to the fabric: host, GFD, device, switch of a mode. A service is
+ *      what it does besides: load, transfers, UIO, translation. Both are rows of tables.
+ *   2. A link of a node is what it knows of one other end: session, credits, memory there. In rxl
+ *      mode it is a connection, in cxl mode a link of a port.
+ *   3. A generation names the content of a node's memory. It changes when the content is lost, and
+ *      every session tells it; 0 is none.
+ *   4. A node that meets another generation than it knew forgets what it expected there, and in cxl
+ *      mode has those behind it told (poison).
+ *   5. What cannot be sent now waits at the node, in order, and holds back its source. It is
+ *      dropped only with the session that it would have gone by.
+ *   6. Answers never wait for requests: what takes requests takes one only with room to answer.
+ *
  * A world sets the time (weft_node_time()), gives what came to the ends of the links, polls the
  * node, and then lets leave what the ends of those links have that are due. Pure; a node
  * and its links belong to one thread, but for what is marked.

@@ -11,6 +11,17 @@
  * input, cuts the data anew, and copies or makes those of its output. A signature that does not
  * match stops nothing: the first is kept in the key until weft_sig_key_check() asks for it.
  *
+ * Words of signatures:
+ *
+ *   1. A unit is a block of data and the signature behind it; a transfer is whole units of both
+ *      domains.
+ *   2. Check compares the bytes of a signature that a mask selects; copy takes bytes of one into
+ *      the next domain; make computes them.
+ *   3. Guard, application tag and reference tag are the fields of DIF. An escape value in a tag
+ *      switches the checks of its unit off.
+ *   4. With remap the reference tag counts up from block to block; without, all have the same.
+ *   5. The first error is that of the lowest block, whichever shard of a transfer found it.
+ *
  * Keys and streams are plain memory of the caller: no allocation, no clock. A key and its streams
  * belong to one thread at a time; threads that share a transfer have a key each, and
  * weft_sig_key_merge() makes one report of them.

@@ -7,6 +7,17 @@
  * so a topology that exists is consistent: names resolve, every host reaches every GFD, frames fit
  * their links. doc/topology.md lists the keys; reliability.md S16.
  *
+ * Words of a topology:
+ *
+ *   1. A node has a PID and ports; a link joins two ports. A host, GFD or device has one link.
+ *   2. A segment is a part of the fabric's addresses with memory behind it; every host sees the
+ *      same addresses.
+ *   3. A group is memory that belongs together; access of a host or device is a list of groups.
+ *   4. A window is a part of a host's own memory that it opens to some others, by UIO.
+ *   5. Routes are computed by an engine and proved by a checker that knows none of them.
+ *   6. A change is another topology of the same fabric: only what its rows in keys.def allow may
+ *      differ.
+ *
  * What hosts and devices send is no part of it: see weft_load.h.
  *
  * Thread rule for the whole file: a loaded topology is never written again but for
