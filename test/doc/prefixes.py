@@ -15,6 +15,8 @@ import os
 import re
 import sys
 
+import tree
+
 FOLDERS = ("app", "drivers", "lib")
 
 # The formatter puts the name of a function that is defined at the beginning of a line, below its type
@@ -59,16 +61,6 @@ def bare(path, text):
     return [name for name in statics(text) if name.split("_")[0] not in may]
 
 
-def sources(top):
-    for folder in FOLDERS:
-        for at, _, names in os.walk(os.path.join(top, folder)):
-            for name in sorted(names):
-                if name.endswith((".c", ".h")):
-                    path = os.path.join(at, name)
-                    with open(path, encoding="utf-8") as f:
-                        yield os.path.relpath(path, top), f.read()
-
-
 def try_known():
     """The check finds what is wrong in files whose faults are known."""
     text = (
@@ -96,7 +88,7 @@ def main():
     args = parser.parse_args()
     try_known()
     n, faults = 0, []
-    for path, text in sources(args.top):
+    for path, text in tree.sources(args.top, FOLDERS, (".c", ".h")):
         n += len(statics(text))
         for name in bare(path, text):
             faults.append(f"{path}: {name}() does not begin with a word of its file's or library's name")

@@ -15,6 +15,8 @@ import os
 import re
 import sys
 
+import tree
+
 FOLDERS = ("app", "drivers", "lib", "test")
 LIMITS = {"lines of a file": 700, "columns of a line": 100, "lines of a function": 60, "members of a struct": 30}
 
@@ -56,16 +58,6 @@ def sizes(text):
         yield "members of a struct", name[-1] if name else "unnamed", members(bare, m.end())
 
 
-def sources(top):
-    for folder in FOLDERS:
-        for at, _, names in os.walk(os.path.join(top, folder)):
-            for name in sorted(names):
-                if name.endswith((".c", ".h", ".def")):
-                    path = os.path.join(at, name)
-                    with open(path, encoding="utf-8") as f:
-                        yield os.path.relpath(path, top), f.read()
-
-
 def try_known():
     """The check measures what is known."""
     text = (
@@ -92,7 +84,7 @@ def main():
     args = parser.parse_args()
     try_known()
     found = {what: [] for what in LIMITS}
-    for path, text in sources(args.top):
+    for path, text in tree.sources(args.top, FOLDERS, (".c", ".h", ".def")):
         for what, name, n in sizes(text):
             if what != "lines of a file" or not path.startswith("test"):
                 found[what].append((n, path, name))

@@ -97,20 +97,28 @@ WEFT_TEST(closed_lines_hold_ones_of_the_right_kind)
 	}
 }
 
-/* Their writes are done and forgotten: the sweep finds ones there, and no version. */
-WEFT_TEST(writes_to_closed_lines_are_swept_as_closed)
+/* 50 writes, to lines that another GFD has and that are as @due says. */
+static void
+write_closed(enum weft_expect *due)
 {
-	enum weft_expect due = WEFT_EXPECT_ONES;
 	struct weft_traffic_cfg cfg = cfg_of(50, 100);
 
 	cfg.expect = place_closed;
-	cfg.expect_arg = &due;
+	cfg.expect_arg = due;
 	rig_new(&cfg);
 	rig.gfd.pid = PID + 1;
 	assert_int_equal(weft_requester_grant(rig.host, PID + 1, 1, 1), 0);
 	for (unsigned int i = 0; i < 50; i++)
 		assert_int_equal(step(), 0);
 	assert_int_equal(count(WEFT_TRAFFIC_N_REFUSED), 50);
+}
+
+/* Their writes are done and forgotten: the sweep finds ones there, and no version. */
+WEFT_TEST(writes_to_closed_lines_are_swept_as_closed)
+{
+	enum weft_expect due = WEFT_EXPECT_ONES;
+
+	write_closed(&due);
 	/* This GFD did what it was told, which the sweep must find. */
 	run_to_end();
 	assert_int_equal(count(WEFT_TRAFFIC_N_SWEPT), LINES);
@@ -250,17 +258,9 @@ WEFT_TEST(change_waits_for_open_requests)
 WEFT_TEST(writes_to_read_only_lines_are_found)
 {
 	enum weft_expect due = WEFT_EXPECT_READ_ONLY;
-	struct weft_traffic_cfg cfg = cfg_of(50, 100);
 
 	for (unsigned int obeys = 0; obeys < 2; obeys++) {
-		cfg.expect = place_closed;
-		cfg.expect_arg = &due;
-		rig_new(&cfg);
-		rig.gfd.pid = PID + 1;
-		assert_int_equal(weft_requester_grant(rig.host, PID + 1, 1, 1), 0);
-		for (unsigned int i = 0; i < 50; i++)
-			assert_int_equal(step(), 0);
-		assert_int_equal(count(WEFT_TRAFFIC_N_REFUSED), 50);
+		write_closed(&due);
 		for (unsigned int i = 0; i < LINES && !obeys; i++)
 			memset(line(i), 0, 64);
 		run_to_end();
