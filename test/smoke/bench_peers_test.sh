@@ -151,6 +151,8 @@ set(o["skipped"].values()) <= {"needs a second CPU"} and len(o["microseconds"]) 
 same "shares" True "$(json "$work/l.json" 'all(0 < r["p50"] <= r["p99"] <= r["p99_9"]
 for rounds in o["microseconds"].values() for r in rounds)')"
 refuses "nothing to compare with" "$peers" --latency --weft-bench /nonesuch/weft-bench --rounds 1
+grep -q '^skipped tcp-1: not built: ninja -C .* usertools/pingpong/pingpong$' "$work/out" ||
+	die "no way out in $(cat "$work/out")"
 
 for program in dpdk-test-crypto-perf dpdk-testpmd; do
 	command -v $program >/dev/null ||
