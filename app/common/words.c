@@ -56,11 +56,11 @@ words_real(const char *text, double least, double most, double *v)
 	return end != text && *end == '\0' && *v >= least && *v <= most;
 }
 
-bool
-words_size(const char *text, uint64_t least, uint64_t *v)
+/* What is behind the digits: one of @p units, or nothing. */
+static bool
+words_scale(const char *end, const char *units, uint64_t most, uint64_t *v)
 {
-	static const char units[] = "KMG";
-	const char *end = words_read_digits(text, 10, v), *unit;
+	const char *unit;
 	unsigned int shift = 0;
 
 	if (end == NULL)
@@ -70,10 +70,22 @@ words_size(const char *text, uint64_t least, uint64_t *v)
 		shift = 10 * (unsigned int)(unit - units + 1);
 		end++;
 	}
-	if (*end != '\0' || *v > SIZE_MOST >> shift)
+	if (*end != '\0' || *v > most >> shift)
 		return false;
 	*v <<= shift;
-	return *v >= least;
+	return true;
+}
+
+bool
+words_size(const char *text, uint64_t least, uint64_t *v)
+{
+	return words_scale(words_read_digits(text, 10, v), "KMG", SIZE_MOST, v) && *v >= least;
+}
+
+bool
+words_bytes(const char *text, uint64_t *v)
+{
+	return words_scale(words_read_number(text, v), "KMGT", UINT64_MAX, v);
 }
 
 const char *

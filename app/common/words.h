@@ -19,6 +19,9 @@ bool words_real(const char *text, double least, double most, double *v);
 /** Bytes: "4096", "64K", "100M", "2G". @return whether it is that, of @p least..2^44 */
 bool words_size(const char *text, uint64_t least, uint64_t *v);
 
+/** Bytes or an offset: "4096", "0x1000", "64K", "0x10M", "2G", "1T". @return whether it is that */
+bool words_bytes(const char *text, uint64_t *v);
+
 /**
  * The first of the words that @p mark parts, such as NODE of NODE,PEER.
  *

@@ -17,6 +17,7 @@
 
 #include "cli.h"
 #include "json.h"
+#include "words.h"
 
 static char folder[] = "/tmp/weft-cli-XXXXXX";
 
@@ -68,6 +69,28 @@ WEFT_TEST(numbers_are_numbers_and_nothing_else)
 	assert_int_equal(cli_number("--n", "18446744073709551615", 0, UINT64_MAX), UINT64_MAX);
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad); i++)
 		dies(number, bad[i], 2, "--n: expected a number of 2 to 16, got \"");
+}
+
+WEFT_TEST(bytes_have_units_of_1024_and_may_be_hex)
+{
+	static const struct {
+		const char *text;
+		uint64_t v;
+	} good[] = { { "0", 0 }, { "4096", 4096 }, { "0x1000", 4096 }, { "64K", 65536 },
+		{ "0x10K", 16384 }, { "3M", 3 << 20 }, { "2G", UINT64_C(2) << 30 },
+		{ "1T", UINT64_C(1) << 40 }, { "16777215T", UINT64_C(16777215) << 40 },
+		{ "18446744073709551615", UINT64_MAX } };
+	static const char *const bad[] = { "", "K", "0x", "0xK", "-1", " 1", "1 K", "1k", "1KK",
+		"1P", "16777216T", "18446744073709551616", "18014398509481984K", "1.5M", "4096B" };
+	uint64_t v;
+
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(good); i++)
+		if (!words_bytes(good[i].text, &v) || v != good[i].v)
+			fail_msg("%s is not taken for %llu", good[i].text,
+				(unsigned long long)good[i].v);
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad); i++)
+		if (words_bytes(bad[i], &v))
+			fail_msg("\"%s\" is taken", bad[i]);
 }
 
 static const char *const words[] = { "cxl", "rxl", NULL };
