@@ -6,7 +6,7 @@ start=$PWD
 cd "$(dirname "$0")/.." || exit 1
 . usertools/build.sh
 
-targets() { sed -n "s/^    \['\([a-z_]*\)', \[.*\], \([0-9]*\)\],$/\1 \2/p" test/fuzz/meson.build; }
+targets() { sed -n "s/^    \['\([a-z_]*\)', \[.*\], \([0-9]*\), [0-9]*\],$/\1 \2/p" test/fuzz/meson.build; }
 
 usage() {
 	cat <<-U
