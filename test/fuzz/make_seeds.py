@@ -278,6 +278,35 @@ def sig():
         seed("sig", "domains_%d" % i, bytes([i << 1 | 0x30 | i & 1, 3 * i]) + mem + b"\0" + wire_domain + b"\0" + LINE)
 
 
+def attach():
+    def times(what, n):
+        return bytes([what | (n - 1) << 3])
+
+    def begin(sizes, sq, cq):
+        return struct.pack("<BII", sizes, sq, cq)
+
+    sleeps, round_ = b"\x1A\1", times(4, 16) + times(5, 16) + b"\6" + times(7, 16)
+    # Kinds, lengths and places of the data; those of them that wake a sleeper.
+    for i, (sizes, sq, cq) in enumerate(((0, 0, 0), (1, 2**32 - 40, 2**32 - 3), (2, 2**32 - 1, 5), (3, 7, 2**31))):
+        full = times(0, 16) + bytes(0x31 * k & 0xFF for k in range(16))
+        seed("attach", "rounds_%d" % i, begin(sizes, sq, cq) + (full + sleeps + round_) * 5 +
+             times(0, 7) + bytes(range(7)) + (times(4, 2) + times(5, 1) + b"\6" + times(7, 1)) * 4)
+    # Bytes of a submission are others: its operation, zeros, handle of a fence, data, length, user word.
+    for at, n, v in ((0, 1, 0), (0, 1, 4), (1, 1, 1), (3, 1, 128), (4, 1, 9), (16, 1, 255), (16, 8, 255), (23, 1, 128),
+                     (24, 1, 0), (26, 1, 1), (27, 1, 255), (31, 1, 1), (32, 1, 5), (40, 1, 1), (63, 1, 1)):
+        seed("attach", "bytes_%d_%d_%d" % (at, n, v), begin(0, 0, 0) + times(0, 2) + b"\0\1" + times(1, n) +
+             bytes([2 if at == 4 else 0, at, v]) + times(4, 4) + times(5, 2) + b"\6" + times(7, 2))
+    # Tail and head of the rings a little too far and back, with completions that nobody took.
+    for i, word in enumerate((0, 1)):
+        for by in (1, 16, 17, 0xF0, 0xEF, 0xFF):
+            full = times(0, 16) + bytes(16) + times(4, 16) + times(5, 16) + b"\6" + times(0, 1) + b"\0"
+            seed("attach", "position_%d_%d" % (i, by), begin(0, 2**32 - 9, 2**32 - 20) + full +
+                 bytes([2 | word << 3, by]) + times(4, 20) + b"\6")
+    # All over the head, the rings and the data.
+    seed("attach", "anywhere", begin(0, 0, 0) + times(0, 8) + bytes(8) + b"".join(
+        times(3, 32) + struct.pack(">H", at) + bytes(range(32)) + times(4, 2) for at in (0, 250, 8192, 6000, 4096)))
+
+
 def ide_found():
     seed("ide", "idles_behind_stop", b"\x3F\x41\x47\x37\x41\x17\x27\x41")
 
@@ -292,5 +321,5 @@ def impair_found():
 
 
 for make in (wire, control, pcap, io, uio, ats, unpack, codec, impair, topo, scripts, ide, km, pbr, gfam, atc, keys, words,
-             sig, ide_found, keys_found, impair_found):
+             sig, attach, ide_found, keys_found, impair_found):
     make()

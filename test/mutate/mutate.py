@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Do the tests notice? Breaks one rule of the retry layer, of credits, sessions, IDE or memory after
-the other, builds weft-sim with that one file changed, and wants it to fail within 300 seeds; or, where
-nothing in the simulator knows of the rule, a unit test. A mutation must match the source in exactly one
-place, so that none goes stale. The source as it is, built the same way, must not fail in that unit test or
-with any seed that noticed a mutation: else what fails there would notice everything.
+"""Do the tests notice? Breaks one rule of the retry layer, of credits, sessions, IDE, memory or the rings of
+attached programs after the other, builds weft-sim with that one file changed, and wants it to fail within
+300 seeds; or, where nothing in the simulator knows of the rule, a unit test. A mutation must match the source
+in exactly one place, so that none goes stale. The source as it is, built the same way, must not fail in that
+unit test or with any seed that noticed a mutation: else what fails there would notice everything.
 """
 import argparse
 import os
@@ -19,6 +19,7 @@ LIMIT_S = 300  # of real time; a mutant that hangs there has not been noticed
 
 SIM = "app/weft-sim"
 DUPLICATE = "test/unit/test_link_duplicate"
+RINGS = "test/unit/test_attach_server"
 
 # Noticed where fabrics come with their load, and looked for there alone.
 DRAWN = {
@@ -400,6 +401,19 @@ MUTATIONS = [
     ("edge: writes are no requests", "lib/fabric/edge_link.c",
      "if (m->kind != WEFT_MSG_M2S_REQ && m->kind != WEFT_MSG_M2S_RWD)",
      "if (m->kind != WEFT_MSG_M2S_REQ)"),
+    ("attach: a tail may be one beyond the ring", "lib/attach/server.c",
+     "if (tail - s->sq_head > s->entries)", "if (tail - s->sq_head > s->entries + 1)", RINGS),
+    ("attach: a client's head is trusted", "lib/attach/server.c",
+     "if (s->cq_tail - s->cq_head > s->entries)", "if (s->entries == 0)", RINGS),
+    ("attach: more are open than there are entries", "lib/attach/server.c",
+     "return s->n_open + (s->cq_tail - s->cq_head) < s->entries ? 0 : -EAGAIN;",
+     "return s->cq_tail - s->cq_head < s->entries ? 0 : -EAGAIN;", RINGS),
+    ("attach: the end of data may wrap", "lib/attach/server.c",
+     "e->len > s->data_len || e->data > s->data_len - e->len", "e->data + e->len > s->data_len", RINGS),
+    ("attach: who does not sleep is signalled", "lib/attach/server.c",
+     "if (__atomic_load_n(&s->head->client_sleeps, __ATOMIC_SEQ_CST) == 0)", "if (s->entries == 0)", RINGS),
+    ("attach: a breach is forgotten", "lib/attach/server.c",
+     "s->breach = (uint8_t)b;", "s->breach = (uint8_t)(b & 0);", RINGS),
 ]
 INTACT = "nothing broken"
 
